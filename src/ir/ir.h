@@ -1,0 +1,458 @@
+/* The intermediate representation: structured control flow in SSA form.
+   A function's body is a region: a list of instructions that ends in one jump. `if`, `loop` and `block` are
+   instructions that own regions; values flow out of them as their results and around a loop as its region's
+   parameters, so there are no phi instructions, and a value may be used after its definition in the same region
+   and in regions nested there, nowhere else. Jumps name the construct they leave (after WebAssembly's structured
+   control and MLIR's region arguments).
+   Everything lives in the module's arena. Types are named ir_*, functions qn__ir_*. */
+#ifndef QN__IR_H
+#define QN__IR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "util/str.h"
+#include "util/vec.h"
+
+/* ---- types ------------------------------------------------------------------------------------------- */
+
+typedef enum ir_kind {
+    IR_VOID,
+    IR_BOOL,
+    IR_I8,
+    IR_I16,
+    IR_I32,
+    IR_I64,
+    IR_F16,
+    IR_F32,
+    IR_F64,
+    IR_PTR, /* 64 bits in memory, whatever the space */
+    IR_KIND_COUNT
+} ir_kind;
+
+typedef enum ir_space {
+    IR_PRIVATE,
+    IR_GLOBAL_SPACE,
+    IR_CONSTANT_SPACE, /* __constant buffers and program-scope tables */
+    IR_LOCAL_SPACE,
+    IR_PARAM_SPACE, /* a by-value struct argument's bytes; read only */
+    IR_SPACE_COUNT
+} ir_space;
+
+typedef struct ir_type {
+    uint8_t kind;  /* ir_kind */
+    uint8_t lanes; /* 1, 2, 3, 4, 8 or 16; pointers and void: 1 */
+    uint8_t space; /* ir_space of a pointer, else 0 */
+} ir_type;
+
+static inline bool qn__ir_same(ir_type a, ir_type b) {
+    return a.kind == b.kind && a.lanes == b.lanes && a.space == b.space;
+}
+static inline ir_type qn__ir_type(ir_kind kind, unsigned lanes) {
+    return (ir_type){(uint8_t)kind, (uint8_t)lanes, 0};
+}
+static inline ir_type qn__ir_pointer(ir_space space) { return (ir_type){IR_PTR, 1, (uint8_t)space}; }
+static inline ir_type qn__ir_with_lanes(ir_type type, unsigned lanes) {
+    type.lanes = (uint8_t)lanes;
+    return type;
+}
+static inline ir_type qn__ir_element(ir_type type) { return qn__ir_with_lanes(type, 1); }
+static inline bool qn__ir_is_int(ir_type t) { return t.kind >= IR_I8 && t.kind <= IR_I64; }
+static inline bool qn__ir_is_float(ir_type t) { return t.kind >= IR_F16 && t.kind <= IR_F64; }
+unsigned qn__ir_bits(ir_type type);        /* of one lane; bool: 1, pointer: 64, void: 0 */
+unsigned qn__ir_memory_size(ir_type type); /* bytes as laid out in memory: a 3-vector takes 4 lanes */
+const char *qn__ir_space_name(ir_space space);
+/* "f32", "i32x4", "ptr.global"; the text is the arena's or static. */
+const char *qn__ir_type_name(qn__arena *arena, ir_type type);
+
+/* ---- ops --------------------------------------------------------------------------------------------- */
+
+typedef enum ir_op {
+#define OP(ID, name, operands, results, rule, effects, fold, doc) IR_##ID,
+#include "ir/ops.def"
+#undef OP
+    IR_OP_COUNT
+} ir_op;
+
+typedef enum ir_rule {
+    RULE_NONE,
+    RULE_INT,            /* all operands and the result: one integer type */
+    RULE_LOGIC,          /* the same, integer or bool */
+    RULE_COMPARE,        /* two operands of one type; result bool of their lanes */
+    RULE_FCOMPARE,       /* the same for floats */
+    RULE_FLOAT,          /* all operands and the result: one float type */
+    RULE_CONVERT,        /* kinds by op, lanes kept */
+    RULE_BITCAST,        /* total bits kept */
+    RULE_SELECT,         /* bool or lanes of bool; two of the result's type */
+    RULE_VECTOR,         /* one scalar a lane */
+    RULE_SPLAT,
+    RULE_EXTRACT,
+    RULE_INSERT,
+    RULE_SHUFFLE,
+    RULE_POINTER_RESULT, /* var: private; local: local; global: constant */
+    RULE_PTR_ADD,        /* pointer, i64 -> the same pointer type */
+    RULE_LOAD,           /* pointer -> any type but bool and void */
+    RULE_STORE,          /* pointer, any type but bool and void */
+    RULE_COPY,           /* pointer, pointer */
+    RULE_ATOMIC_RMW,     /* pointer, scalar of 32 or 64 bits -> the same */
+    RULE_ATOMIC_CAS,
+    RULE_PREFETCH,
+    RULE_QUERY32,
+    RULE_QUERY64,
+    RULE_VOTE,           /* bool -> bool */
+    RULE_GROUP,          /* scalar number -> the same */
+    RULE_GROUP_INDEX,    /* any number (vectors too), i32 -> the first's type */
+    RULE_BALLOT,
+    RULE_PRINTF,
+    RULE_CALL,
+    RULE_CONSTRUCT,
+    RULE_JUMP
+} ir_rule;
+
+typedef enum ir_effects {
+    IR_EFFECT_PURE,
+    IR_EFFECT_PURE_TRAP,
+    IR_EFFECT_QUERY,
+    IR_EFFECT_READ,
+    IR_EFFECT_WRITE,
+    IR_EFFECT_READWRITE,
+    IR_EFFECT_SYNC,
+    IR_EFFECT_CONTROL
+} ir_effects;
+
+#define IR_ANY 255 /* operands or results in a varying number */
+
+typedef struct ir_op_info {
+    const char *name;
+    uint8_t operands, results;
+    uint8_t rule;    /* ir_rule */
+    uint8_t effects; /* ir_effects */
+    bool foldable;
+    const char *doc;
+} ir_op_info;
+
+extern const ir_op_info qn__ir_ops[IR_OP_COUNT];
+bool qn__ir_op_by_name(qn__str name, ir_op *op);
+
+/* Flags of an instruction. */
+enum {
+    IR_NSW = 1 << 0,       /* signed arithmetic does not overflow */
+    IR_NUW = 1 << 1,       /* unsigned arithmetic does not overflow */
+    IR_CONTRACT = 1 << 2,  /* fmul and fadd/fsub may become fma */
+    IR_FAST = 1 << 3,      /* approximate, reassociate, assume finite */
+    IR_VOLATILE = 1 << 4,  /* memory access stays as written */
+    IR_READONLY = 1 << 5,  /* load: nothing writes there while the kernel runs (const restrict, __constant) */
+    IR_EXCLUSIVE = 1 << 6, /* group_scan */
+    IR_UNSIGNED = 1 << 7   /* printf operand 0..; unused elsewhere */
+};
+
+typedef enum ir_rounding { IR_ROUND_EVEN, IR_ROUND_ZERO, IR_ROUND_UP, IR_ROUND_DOWN } ir_rounding;
+
+typedef enum ir_order {
+    IR_RELAXED,
+    IR_ACQUIRE,
+    IR_RELEASE,
+    IR_ACQ_REL,
+    IR_SEQ_CST
+} ir_order;
+
+typedef enum ir_scope {
+    IR_SCOPE_WORK_ITEM,
+    IR_SCOPE_SUB_GROUP,
+    IR_SCOPE_WORK_GROUP,
+    IR_SCOPE_DEVICE,
+    IR_SCOPE_ALL_DEVICES
+} ir_scope;
+
+/* How atomic_rmw, group_reduce and group_scan join two values. */
+typedef enum ir_combine {
+    IR_COMBINE_ADD,
+    IR_COMBINE_SUB, /* atomics only */
+    IR_COMBINE_XCHG, /* atomics only */
+    IR_COMBINE_AND,
+    IR_COMBINE_OR,
+    IR_COMBINE_XOR,
+    IR_COMBINE_SMIN,
+    IR_COMBINE_SMAX,
+    IR_COMBINE_UMIN,
+    IR_COMBINE_UMAX,
+    IR_COMBINE_FADD,
+    IR_COMBINE_FMIN,
+    IR_COMBINE_FMAX,
+    IR_COMBINE_MUL,  /* groups only */
+    IR_COMBINE_FMUL, /* groups only */
+    IR_COMBINE_COUNT
+} ir_combine;
+
+enum { IR_FENCE_LOCAL = 1, IR_FENCE_GLOBAL = 2 };
+
+/* ---- values, instructions, regions ------------------------------------------------------------------- */
+
+typedef struct ir_value ir_value;
+typedef struct ir_instr ir_instr;
+typedef struct ir_region ir_region;
+typedef struct ir_function ir_function;
+typedef struct ir_module ir_module;
+
+/* Source position; line 0: none. */
+typedef struct ir_loc {
+    uint32_t line;
+    uint16_t column;
+    uint16_t file; /* index into ir_module.files */
+} ir_loc;
+
+typedef enum ir_value_kind {
+    IR_VALUE_RESULT, /* of an instruction */
+    IR_VALUE_PARAM,  /* of a loop's region */
+    IR_VALUE_ARG,    /* of the function */
+    IR_VALUE_CONST,
+    IR_VALUE_UNDEF
+} ir_value_kind;
+
+struct ir_value {
+    ir_type type;
+    uint8_t value_kind; /* ir_value_kind */
+    uint32_t id;        /* dense in the function (ir_function.num_values): index for side tables */
+    uint32_t index;     /* which result, parameter or argument */
+    ir_instr *def;      /* RESULT: the instruction; PARAM: the loop; else NULL */
+    const char *name;   /* source name, a hint for printers; may be NULL */
+    const uint64_t *bits; /* CONST: one word a lane, zero-extended (floats: their bits; pointer: address, 0 is null) */
+};
+
+/* What a debugger is told of a private variable: enough for scalars, vectors and arrays of them. */
+typedef struct ir_debug_type {
+    ir_type type;       /* element; IR_VOID: unknown (struct) */
+    bool is_signed;
+    uint32_t lengths[3]; /* array lengths, outermost first; 0: none */
+} ir_debug_type;
+
+typedef struct ir_var {
+    const char *name; /* NULL for a temporary */
+    uint64_t size;    /* bytes */
+    uint32_t align;
+    ir_debug_type debug;
+} ir_var;
+
+typedef struct ir_attr {
+    union {
+        uint8_t lanes[16]; /* extract, insert, shuffle */
+        struct {
+            uint32_t align;
+            int64_t offset;
+            uint64_t size; /* copy, prefetch */
+            uint8_t order, order_fail, scope, combine;
+            uint8_t fence; /* IR_FENCE_* bits: fence, barrier */
+        };
+        uint32_t dim;         /* queries */
+        uint32_t index;       /* local, global, printf */
+        uint8_t rounding;     /* conversions */
+        ir_var *var;          /* var */
+        ir_function *callee;  /* call */
+        ir_instr *target;     /* break, continue */
+        int32_t unroll;       /* loop: 0 no hint, 1 do not unroll, n > 1 that often, -1 fully */
+    };
+} ir_attr;
+
+struct ir_instr {
+    ir_instr *prev, *next;
+    ir_region *parent;
+    uint16_t op; /* ir_op */
+    uint16_t flags;
+    uint16_t num_regions;
+    uint32_t num_operands, num_results;
+    ir_value **operands;
+    ir_value **results;
+    ir_region **regions;
+    ir_loc loc;
+    ir_attr attr;
+    uint32_t mark; /* scratch for the pass that runs */
+};
+
+struct ir_region {
+    ir_instr *first, *last; /* last is the jump once the region is complete */
+    ir_instr *owner;        /* NULL: the function's body */
+    ir_function *function;
+    uint32_t num_params;
+    ir_value **params;
+};
+
+/* ---- functions and modules --------------------------------------------------------------------------- */
+
+typedef enum ir_arg_kind {
+    IR_ARG_VALUE,  /* scalar or vector by value */
+    IR_ARG_STRUCT, /* by-value aggregate: the value is a pointer in IR_PARAM_SPACE */
+    IR_ARG_BUFFER, /* __global or __constant pointer */
+    IR_ARG_LOCAL   /* __local pointer: size given at launch */
+} ir_arg_kind;
+
+enum { IR_ARG_CONST = 1, IR_ARG_RESTRICT = 2, IR_ARG_VOLATILE = 4, IR_ARG_NO_WRITE = 8, IR_ARG_NO_READ = 16 };
+
+/* A function parameter: value and what reflection tells of it. */
+typedef struct ir_arg {
+    ir_value *value;
+    uint8_t arg_kind;      /* ir_arg_kind (kernels) */
+    uint8_t flags;         /* IR_ARG_CONST ... */
+    bool is_signed;        /* integer element type is signed */
+    ir_type element;       /* pointee's type if a number or vector, else IR_VOID */
+    uint32_t size, align;  /* bytes of the value in the argument block (pointers: 8) */
+    uint32_t pointee_size; /* bytes; 0 for void */
+    const char *name, *type_name; /* "x", "float4*" */
+} ir_arg;
+
+typedef struct ir_local {
+    const char *name;
+    uint64_t size;
+    uint32_t align;
+} ir_local;
+
+struct ir_function {
+    ir_module *module;
+    const char *name;
+    bool is_kernel;
+    bool is_const;             /* __attribute__((const/pure)) or a maths helper: calls may be merged */
+    ir_type result;            /* kernels: void */
+    QN__VEC(ir_arg) args;
+    QN__VEC(ir_local) locals;  /* __local variables (kernels; merged into the kernel by inlining) */
+    ir_region *body;
+    uint32_t num_values;       /* ids handed out */
+    uint32_t reqd_local[3];    /* reqd_work_group_size; 0: none */
+    uint32_t hint_local[3];
+    uint32_t required_sub_group_size; /* 0: none */
+    const char *vec_type_hint; /* or NULL */
+    ir_loc loc;
+    qn__map64 constants;       /* interned constants; use qn__ir_const */
+};
+
+/* A place in a __constant object that holds the address of another. */
+typedef struct ir_relocation {
+    uint64_t offset;
+    uint32_t target; /* index of the __constant object */
+    int64_t addend;
+} ir_relocation;
+
+typedef struct ir_global {
+    const char *name; /* unique in the module */
+    uint64_t size;
+    uint32_t align;
+    const uint8_t *data; /* size bytes */
+    QN__VEC(ir_relocation) relocations;
+    bool is_format; /* printf format string */
+    ir_type element; /* element type for printing as a table, or IR_VOID */
+} ir_global;
+
+struct ir_module {
+    qn__arena *arena;
+    QN__VEC(ir_function *) functions;
+    QN__VEC(ir_global) globals;
+    QN__VEC(const char *) files; /* source file names for ir_loc */
+    uint32_t max_instrs;         /* passes give up with an escape beyond this many; 0: no limit */
+};
+
+ir_module *qn__ir_module_new(qn__arena *arena);
+ir_function *qn__ir_function_new(ir_module *module, const char *name, ir_type result);
+ir_value *qn__ir_arg_add(ir_function *function, ir_type type, const char *name); /* fills value and name only */
+uint32_t qn__ir_global_add(ir_module *module, ir_global global);                 /* gives its index */
+uint32_t qn__ir_local_add(ir_function *function, ir_local local);
+ir_function *qn__ir_function_find(ir_module *module, qn__str name); /* or NULL */
+
+/* ---- constants: interned per function, so equal constants are one value -------------------------------- */
+
+ir_value *qn__ir_const(ir_function *function, ir_type type, const uint64_t *bits); /* bits: one word a lane */
+ir_value *qn__ir_const_splat(ir_function *function, ir_type type, uint64_t bits);  /* also scalars */
+ir_value *qn__ir_const_int(ir_function *function, ir_kind kind, int64_t value);
+ir_value *qn__ir_const_float(ir_function *function, ir_kind kind, double value); /* rounded to the kind */
+ir_value *qn__ir_const_bool(ir_function *function, bool value);
+ir_value *qn__ir_undef(ir_function *function, ir_type type);
+static inline bool qn__ir_is_const(const ir_value *value) { return value->value_kind == IR_VALUE_CONST; }
+/* True where every lane of a constant equals `bits`. */
+bool qn__ir_is_splat(const ir_value *value, uint64_t bits);
+uint16_t qn__f16_from_double(double value, ir_rounding rounding);
+double qn__f16_to_double(uint16_t bits);
+
+/* ---- building ---------------------------------------------------------------------------------------- */
+
+/* Where instructions go: at the end of `region`, or before `before` if set. `loc` is given to each. */
+typedef struct ir_builder {
+    ir_function *function;
+    ir_region *region;
+    ir_instr *before;
+    ir_loc loc;
+    uint16_t float_flags; /* IR_CONTRACT / IR_FAST for fadd, fsub, fmul, fdiv... */
+} ir_builder;
+
+void qn__ir_at_end(ir_builder *builder, ir_region *region);
+void qn__ir_at(ir_builder *builder, ir_instr *before);
+
+/* The general form: results are made with the given types. Operands are copied. */
+ir_instr *qn__ir_emit(ir_builder *builder, ir_op op, ir_value *const *operands, uint32_t num_operands,
+                      const ir_type *results, uint32_t num_results);
+/* One result whose type follows from the rule (RULE_INT, LOGIC, COMPARE, FLOAT, SELECT). */
+ir_value *qn__ir_op1(ir_builder *builder, ir_op op, ir_value *a);
+ir_value *qn__ir_op2(ir_builder *builder, ir_op op, ir_value *a, ir_value *b);
+ir_value *qn__ir_op3(ir_builder *builder, ir_op op, ir_value *a, ir_value *b, ir_value *c);
+ir_value *qn__ir_convert(ir_builder *builder, ir_op op, ir_value *a, ir_type type); /* a itself if same type */
+ir_value *qn__ir_select(ir_builder *builder, ir_value *condition, ir_value *a, ir_value *b);
+ir_value *qn__ir_vector(ir_builder *builder, ir_value *const *scalars, unsigned lanes);
+ir_value *qn__ir_splat(ir_builder *builder, ir_value *scalar, unsigned lanes); /* lanes 1: the scalar */
+ir_value *qn__ir_extract(ir_builder *builder, ir_value *vector, unsigned lane);
+ir_value *qn__ir_insert(ir_builder *builder, ir_value *vector, ir_value *scalar, unsigned lane);
+ir_value *qn__ir_shuffle(ir_builder *builder, ir_value *a, ir_value *b, const uint8_t *lanes, unsigned count);
+ir_value *qn__ir_variable(ir_builder *builder, ir_var var); /* a VAR at the start of the function's body */
+ir_value *qn__ir_ptr_add(ir_builder *builder, ir_value *pointer, ir_value *bytes); /* folds constant bytes */
+ir_value *qn__ir_ptr_offset(ir_builder *builder, ir_value *pointer, int64_t bytes);
+ir_value *qn__ir_load(ir_builder *builder, ir_value *pointer, ir_type type, uint32_t align, uint16_t flags);
+ir_instr *qn__ir_store(ir_builder *builder, ir_value *pointer, ir_value *value, uint32_t align, uint16_t flags);
+ir_instr *qn__ir_copy(ir_builder *builder, ir_value *to, ir_value *from, uint64_t size, uint32_t align);
+ir_value *qn__ir_query(ir_builder *builder, ir_op op, uint32_t dim);
+ir_instr *qn__ir_barrier(ir_builder *builder, unsigned fence, ir_scope scope);
+ir_value *qn__ir_combine(ir_builder *builder, ir_combine combine, ir_value *a, ir_value *b); /* as plain ops */
+
+/* Constructs: made empty; fill the regions with the builder, each to end in a jump. */
+ir_instr *qn__ir_if(ir_builder *builder, ir_value *condition, const ir_type *results, uint32_t num_results);
+ir_instr *qn__ir_loop(ir_builder *builder, ir_value *const *inits, uint32_t num_inits, const ir_type *results,
+                      uint32_t num_results); /* region parameters have the inits' types */
+ir_instr *qn__ir_block(ir_builder *builder, const ir_type *results, uint32_t num_results);
+ir_instr *qn__ir_yield(ir_builder *builder, ir_value *const *values, uint32_t count);
+ir_instr *qn__ir_break(ir_builder *builder, ir_instr *target, ir_value *const *values, uint32_t count);
+ir_instr *qn__ir_continue(ir_builder *builder, ir_instr *loop, ir_value *const *values, uint32_t count);
+ir_instr *qn__ir_return(ir_builder *builder, ir_value *value); /* NULL for void */
+
+/* ---- editing (for passes) ---------------------------------------------------------------------------- */
+
+static inline bool qn__ir_is_jump(const ir_instr *i) { return i->op >= IR_YIELD; }
+static inline bool qn__ir_is_construct(const ir_instr *i) { return i->op >= IR_IF && i->op <= IR_BLOCK; }
+/* Nothing but its results matters: can be removed when they are unused. */
+bool qn__ir_is_removable(const ir_instr *instr);
+void qn__ir_unlink(ir_instr *instr);                              /* takes it out of its region */
+void qn__ir_insert_before(ir_instr *instr, ir_instr *before);
+void qn__ir_append(ir_region *region, ir_instr *instr);
+void qn__ir_set_operands(ir_function *function, ir_instr *instr, ir_value *const *values, uint32_t count);
+ir_value *qn__ir_result_add(ir_instr *construct, ir_type type, const char *name);
+ir_value *qn__ir_param_add(ir_instr *loop, ir_value *init, const char *name); /* adds operand and parameter */
+ir_region *qn__ir_region_new(ir_function *function, ir_instr *owner);
+/* Replaces uses: map[id] is the new value or NULL to keep; chains are followed. One walk over the function. */
+void qn__ir_replace(ir_function *function, ir_value *const *map);
+/* Number of uses of each value, indexed by id; the array is the arena's. */
+uint32_t *qn__ir_count_uses(qn__arena *arena, const ir_function *function);
+/* Calls visit for every instruction, constructs before their regions, in order; the visitor may unlink the
+   instruction it is given. */
+void qn__ir_walk(ir_region *region, void (*visit)(ir_instr *instr, void *user), void *user);
+/* Copies the instructions of `from` to the builder's place; map[id] gives the new value of an old one and is
+   extended. Jumps that leave `from` itself (yield, or break/continue/return past it) are copied as they are, with
+   targets inside the copy renamed. `map` must hold at least from->function->num_values entries. */
+void qn__ir_clone_into(ir_builder *builder, const ir_region *from, ir_value **map);
+uint32_t qn__ir_count_instrs(const ir_region *region);
+
+/* Constant folding by ops.def and by hand for conversions and vectors: the constant or NULL. */
+ir_value *qn__ir_fold(ir_function *function, const ir_instr *instr);
+
+/* ---- text -------------------------------------------------------------------------------------------- */
+
+void qn__ir_print(qn__buf *out, const ir_module *module);
+void qn__ir_print_function(qn__buf *out, const ir_function *function);
+/* Parses a module. On error returns NULL and sets *error to "line:column: message" in the arena. */
+ir_module *qn__ir_parse(qn__arena *arena, const char *text, size_t size, const char **error);
+/* NULL if the module obeys every rule; else the first broken one as a sentence with the instruction's text. */
+const char *qn__ir_verify(qn__arena *arena, const ir_module *module);
+
+#endif

@@ -1,0 +1,57 @@
+/* Arena: all memory of one compile (or of one pass) in a chain of blocks that is freed at once.
+   An allocation never returns NULL: when the allocator fails or the budget is spent, control leaves by
+   longjmp to the arena's escape point, which the owner of the arena sets. Code that uses an arena therefore
+   keeps no other resource across an allocation. One thread at a time. */
+#ifndef QN__ARENA_H
+#define QN__ARENA_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/compiler.h"
+
+/* Allocator hooks; a zeroed struct means malloc, realloc and free. `user` is passed back to each. */
+typedef struct qn__allocator {
+    void *(*allocate)(void *user, size_t size);
+    void *(*reallocate)(void *user, void *memory, size_t size);
+    void (*release)(void *user, void *memory);
+    void *user;
+} qn__allocator;
+
+void *qn__allocate(const qn__allocator *allocator, size_t size);        /* NULL when out of memory */
+void *qn__allocate_zeroed(const qn__allocator *allocator, size_t size); /* NULL when out of memory */
+void *qn__reallocate(const qn__allocator *allocator, void *memory, size_t size);
+void qn__release(const qn__allocator *allocator, void *memory); /* NULL is fine */
+
+/* Why an arena escaped: the value that setjmp returns. */
+enum { QN__ESCAPE_MEMORY = 1, QN__ESCAPE_BUDGET = 2 };
+
+typedef struct qn__arena_block qn__arena_block;
+
+typedef struct qn__arena {
+    const qn__allocator *allocator;
+    qn__arena_block *block; /* newest first */
+    size_t used;            /* bytes handed out by all blocks */
+    size_t budget;          /* escape beyond this many bytes; 0: no limit */
+    jmp_buf *escape;        /* must be set before the first allocation */
+} qn__arena;
+
+void qn__arena_init(qn__arena *arena, const qn__allocator *allocator, size_t budget);
+void qn__arena_free(qn__arena *arena);
+
+/* Zeroed memory, aligned to 16. */
+void *qn__arena_alloc(qn__arena *arena, size_t size);
+/* As calloc: checks count * size for overflow (escapes with QN__ESCAPE_BUDGET). */
+void *qn__arena_calloc(qn__arena *arena, size_t count, size_t size);
+void *qn__arena_copy(qn__arena *arena, const void *data, size_t size);
+char *qn__arena_strdup(qn__arena *arena, const char *text);
+char *qn__arena_strndup(qn__arena *arena, const char *text, size_t length);
+char *qn__arena_printf(qn__arena *arena, const char *format, ...) QN__PRINTF(2, 3);
+char *qn__arena_vprintf(qn__arena *arena, const char *format, va_list args);
+
+#define QN__NEW(arena, type)              ((type *)qn__arena_alloc((arena), sizeof(type)))
+#define QN__NEW_ARRAY(arena, type, count) ((type *)qn__arena_calloc((arena), (count), sizeof(type)))
+
+#endif
