@@ -6,8 +6,8 @@
 
 #include "util/arena.h"
 
-/* Reads a whole file (at most `limit` bytes; 0: any) into memory from the allocator, with a zero byte behind it.
-   Returns 0 or an errno value; *data is the caller's to release. */
+/* Reads a whole file (at most `limit` bytes; 0: any) into memory from the allocator, with a zero byte behind
+   it. Returns 0 or an errno value; *data is the caller's to release. */
 int qn__file_read(const qn__allocator *allocator, const char *path, size_t limit, char **data, size_t *size);
 /* Writes to a temporary file beside `path` and renames it: readers see the old file or the whole new one. */
 int qn__file_write_atomic(const char *path, const void *data, size_t size);

@@ -2,6 +2,8 @@
 #ifndef QN__POOL_H
 #define QN__POOL_H
 
+#include <stdbool.h>
+
 #include "util/arena.h"
 
 typedef struct qn__pool qn__pool;

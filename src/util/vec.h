@@ -15,9 +15,10 @@
 void *qn__vec_grow(qn__arena *arena, void *data, size_t len, size_t *cap, size_t item_size, size_t wanted);
 
 #define qn__vec_reserve(arena, vec, wanted)                                                                  \
-    ((vec)->cap >= (wanted) ? (void)0                                                                        \
-                            : (void)((vec)->data = qn__vec_grow((arena), (vec)->data, (vec)->len,            \
-                                                                &(vec)->cap, sizeof *(vec)->data, (wanted))))
+    ((vec)->cap >= (wanted)                                                                                  \
+         ? (void)0                                                                                           \
+         : (void)((vec)->data = qn__vec_grow((arena), (vec)->data, (vec)->len, &(vec)->cap,                  \
+                                             sizeof *(vec)->data, (wanted))))
 #define qn__vec_push(arena, vec, ...)                                                                        \
     (qn__vec_reserve((arena), (vec), (vec)->len + 1), (vec)->data[(vec)->len] = __VA_ARGS__,                 \
      (void)(vec)->len++)

@@ -1,0 +1,117 @@
+/* Arena allocation; see arena.h. */
+#include "util/arena.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct qn__arena_block {
+    qn__arena_block *next;
+    size_t size, used; /* of the bytes behind the header */
+    size_t padding;    /* keeps the data aligned to 16 */
+};
+
+enum { ALIGNMENT = 16, FIRST_BLOCK = 64 << 10, LARGEST_BLOCK = 4 << 20 };
+
+void *qn__allocate(const qn__allocator *allocator, size_t size) {
+    if (allocator && allocator->allocate) return allocator->allocate(allocator->user, size);
+    return malloc(size);
+}
+
+void *qn__allocate_zeroed(const qn__allocator *allocator, size_t size) {
+    void *memory = qn__allocate(allocator, size);
+    if (memory) memset(memory, 0, size);
+    return memory;
+}
+
+void *qn__reallocate(const qn__allocator *allocator, void *memory, size_t size) {
+    if (allocator && allocator->reallocate) return allocator->reallocate(allocator->user, memory, size);
+    return realloc(memory, size);
+}
+
+void qn__release(const qn__allocator *allocator, void *memory) {
+    if (!memory) return;
+    if (allocator && allocator->release)
+        allocator->release(allocator->user, memory);
+    else
+        free(memory);
+}
+
+void qn__arena_init(qn__arena *arena, const qn__allocator *allocator, size_t budget) {
+    *arena = (qn__arena){.allocator = allocator, .budget = budget};
+}
+
+void qn__arena_free(qn__arena *arena) {
+    while (arena->block) {
+        qn__arena_block *next = arena->block->next;
+        qn__release(arena->allocator, arena->block);
+        arena->block = next;
+    }
+    arena->used = 0;
+}
+
+static QN__NORETURN void escape(qn__arena *arena, int reason) { longjmp(*arena->escape, reason); }
+
+/* Blocks double up to a bound, so that a compile takes few of them and a small one little memory. */
+static void add_block(qn__arena *arena, size_t size) {
+    size_t wanted = arena->block ? arena->block->size * 2 : FIRST_BLOCK;
+    if (wanted > LARGEST_BLOCK) wanted = LARGEST_BLOCK;
+    if (wanted < size) wanted = size;
+    qn__arena_block *block = qn__allocate(arena->allocator, sizeof *block + wanted);
+    if (!block) escape(arena, QN__ESCAPE_MEMORY);
+    *block = (qn__arena_block){.next = arena->block, .size = wanted};
+    arena->block = block;
+}
+
+void *qn__arena_alloc(qn__arena *arena, size_t size) {
+    if (size > SIZE_MAX / 2) escape(arena, QN__ESCAPE_BUDGET);
+    size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    arena->used += size;
+    if (arena->budget && arena->used > arena->budget) escape(arena, QN__ESCAPE_BUDGET);
+    qn__arena_block *block = arena->block;
+    if (!block || block->size - block->used < size) {
+        add_block(arena, size);
+        block = arena->block;
+    }
+    void *memory = (char *)(block + 1) + block->used;
+    block->used += size;
+    return memset(memory, 0, size);
+}
+
+void *qn__arena_calloc(qn__arena *arena, size_t count, size_t size) {
+    if (size && count > SIZE_MAX / size) escape(arena, QN__ESCAPE_BUDGET);
+    return qn__arena_alloc(arena, count * size);
+}
+
+void *qn__arena_copy(qn__arena *arena, const void *data, size_t size) {
+    void *copy = qn__arena_alloc(arena, size);
+    return size ? memcpy(copy, data, size) : copy;
+}
+
+char *qn__arena_strndup(qn__arena *arena, const char *text, size_t length) {
+    char *copy = qn__arena_alloc(arena, length + 1);
+    if (length) memcpy(copy, text, length);
+    return copy;
+}
+
+char *qn__arena_strdup(qn__arena *arena, const char *text) {
+    return qn__arena_strndup(arena, text, strlen(text));
+}
+
+char *qn__arena_vprintf(qn__arena *arena, const char *format, va_list args) {
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    char *text = qn__arena_alloc(arena, length < 0 ? 1 : (size_t)length + 1);
+    if (length > 0) vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+char *qn__arena_printf(qn__arena *arena, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    char *text = qn__arena_vprintf(arena, format, args);
+    va_end(args);
+    return text;
+}
