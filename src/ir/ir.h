@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "util/map.h"
 #include "util/str.h"
 #include "util/vec.h"
 
