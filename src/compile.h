@@ -1,0 +1,131 @@
+/* The one door to the compiler: source text in; target text, reflection, IR and the log out. Everything a
+   result holds lives in the result's own arena; running out of memory or of a budget is a status, never a
+   leak. No state is kept between calls; any number of threads may compile at once. */
+#ifndef QN__COMPILE_H
+#define QN__COMPILE_H
+
+#include "ir/ir.h"
+#include "util/arena.h"
+#include "util/hash.h"
+
+typedef enum qn__compile_status {
+    QN__COMPILE_OK,
+    QN__COMPILE_SOURCE_ERROR,  /* the log says what is wrong with the source (or the options) */
+    QN__COMPILE_UNSUPPORTED,   /* the source is right, but this target cannot do it; the log says what */
+    QN__COMPILE_TOO_LARGE,     /* more instructions or memory than the budget */
+    QN__COMPILE_OUT_OF_MEMORY, /* the allocator gave NULL */
+    QN__COMPILE_INTERNAL       /* a fault of the compiler itself (the verifier's sentence is in the log) */
+} qn__compile_status;
+
+typedef enum qn__compile_target {
+    QN__TARGET_IR, /* no text: the optimised module, for the VM */
+    QN__TARGET_C,  /* C11; the ABI is src/emit/cpu_abi.h */
+    QN__TARGET_COUNT
+} qn__compile_target;
+
+/* A header given as text; found by `#include` under its name before any directory is looked at. */
+typedef struct qn__compile_header {
+    const char *name;
+    const char *text;
+    size_t size;
+} qn__compile_header;
+
+/* Zeroed but for source: all defaults. */
+typedef struct qn__compile_request {
+    const qn__allocator *allocator; /* NULL: malloc; must outlive the result */
+    const char *source;
+    size_t size;         /* bytes; 0: up to the zero byte */
+    const char *name;    /* what messages and #line call the source; "kernel.cl" */
+    const char *options; /* as clBuildProgram's: -D, -I, -cl-*, -g, -w, -Werror; NULL: none */
+    const qn__compile_header *headers;
+    size_t num_headers;
+    const char *const *include_dirs; /* searched after the options' -I */
+    size_t num_include_dirs;
+    bool no_files; /* headers only from the list above, nothing from disk */
+    qn__compile_target target;
+    int level;               /* 0, 1 or 2; -cl-opt-disable makes it 0 */
+    bool debug;              /* as -g */
+    bool verify;             /* verifier after every pass */
+    uint32_t without;        /* FRONT_* bits (front/pp.h) of what the device has not */
+    uint32_t sub_group_size; /* work-items in a full sub-group; 0: the target's own (32) */
+    const char *dump; /* NULL: no dump; "": the IR at the end; "all": after each pass that changed something;
+                         otherwise after the pass of that name ("lower" is what the passes start from) */
+    size_t memory_budget; /* bytes; 0: 2 GB */
+    uint32_t max_instrs;  /* 0: 4 million */
+} qn__compile_request;
+
+/* A kernel parameter and its place in the argument block. */
+typedef struct qn__compile_arg {
+    const char *name;
+    const char *type_name; /* as written in C: "__global float4*", "struct params" */
+    uint8_t arg_kind;      /* ir_arg_kind */
+    uint8_t space;         /* ir_space of what a pointer points at */
+    uint8_t flags;         /* IR_ARG_CONST ... */
+    uint8_t element_kind;  /* ir_kind of the value or pointee; IR_VOID: a struct, or not known */
+    uint8_t lanes;         /* of the element */
+    bool is_signed;        /* integer element */
+    uint32_t size, align;  /* in the argument block; pointers: 8 */
+    uint32_t pointee_size; /* bytes; 0: not known */
+    uint32_t offset;       /* in the argument block */
+} qn__compile_arg;
+
+typedef struct qn__compile_kernel {
+    const char *name;
+    const char *symbol; /* of the emitted function; NULL for QN__TARGET_IR */
+    ir_function *function;
+    const qn__compile_arg *args;
+    uint32_t num_args;
+    uint32_t args_size; /* bytes of the argument block */
+    uint32_t reqd_local[3], hint_local[3];
+    uint32_t required_sub_group_size;
+    const char *vec_type_hint; /* or NULL */
+    /* As qn__emit_kernel; for QN__TARGET_IR the VM knows scratch and sync itself and these are 0. */
+    uint64_t static_local, scratch_per_item, scratch_fixed;
+    bool uses_sync, uses_printf;
+    ir_loc loc;
+} qn__compile_kernel;
+
+/* A file that was read from disk: a cache checks that it is still the same. */
+typedef struct qn__compile_dependency {
+    const char *path;
+    qn__hash128 hash;
+} qn__compile_dependency;
+
+typedef enum qn__compile_stage {
+    QN__STAGE_PREPROCESS,
+    QN__STAGE_PARSE,
+    QN__STAGE_LOWER,
+    QN__STAGE_PASSES,
+    QN__STAGE_EMIT,
+    QN__STAGE_COUNT
+} qn__compile_stage;
+
+/* All pointers are the arena's, valid until qn__compile_free; they are NULL or empty where a stage was not
+   reached. The strings `log` and `dump` are never NULL. */
+typedef struct qn__compile_result {
+    qn__compile_status status;
+    const char *log; /* errors and warnings with excerpts, or "" */
+    uint32_t errors, warnings;
+    const ir_module *module; /* after the passes */
+    qn__compile_kernel *kernels;
+    uint32_t num_kernels;
+    const char *text; /* the target's; zero-terminated */
+    size_t text_size;
+    const char *dump;
+    const qn__compile_dependency *dependencies;
+    size_t num_dependencies;
+    uint64_t stage_ns[QN__STAGE_COUNT];
+    qn__allocator allocator; /* a copy: the arena's */
+    qn__arena arena;
+} qn__compile_result;
+
+/* Fills *result, which the caller need not initialise; status is result->status. The result must not be moved
+   (its arena refers to it) and is freed with qn__compile_free whatever the status. */
+qn__compile_status qn__compile(const qn__compile_request *request, qn__compile_result *result);
+void qn__compile_free(qn__compile_result *result); /* a zeroed result is fine */
+
+/* A word for a stage or status, for messages: "parse", "out of memory". */
+const char *qn__compile_stage_name(qn__compile_stage stage);
+const char *qn__compile_status_name(qn__compile_status status);
+
+#endif
