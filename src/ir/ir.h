@@ -128,7 +128,7 @@ typedef struct ir_op_info {
     uint8_t operands, results;
     uint8_t rule;    /* ir_rule */
     uint8_t effects; /* ir_effects */
-    bool foldable;
+    bool foldable; /* has a fold column; qn__ir_fold knows more, by hand */
     const char *doc;
 } ir_op_info;
 
@@ -322,6 +322,7 @@ struct ir_function {
     const char *vec_type_hint; /* or NULL */
     ir_loc loc;
     qn__map64 constants;       /* interned constants; use qn__ir_const */
+    ir_instr *last_var;        /* where qn__ir_variable goes on; kept by the builder */
 };
 
 /* A place in a __constant object that holds the address of another. */
@@ -382,7 +383,7 @@ typedef struct ir_builder {
 } ir_builder;
 
 void qn__ir_at_end(ir_builder *builder, ir_region *region);
-void qn__ir_at(ir_builder *builder, ir_instr *before);
+void qn__ir_at(ir_builder *builder, ir_instr *before); /* also takes its loc */
 
 /* The general form: results are made with the given types. Operands are copied. */
 ir_instr *qn__ir_emit(ir_builder *builder, ir_op op, ir_value *const *operands, uint32_t num_operands,
@@ -401,6 +402,7 @@ ir_value *qn__ir_shuffle(ir_builder *builder, ir_value *a, ir_value *b, const ui
 ir_value *qn__ir_variable(ir_builder *builder, ir_var var); /* a VAR at the start of the function's body */
 ir_value *qn__ir_ptr_add(ir_builder *builder, ir_value *pointer, ir_value *bytes); /* folds constant bytes */
 ir_value *qn__ir_ptr_offset(ir_builder *builder, ir_value *pointer, int64_t bytes);
+/* align 0: natural for the type */
 ir_value *qn__ir_load(ir_builder *builder, ir_value *pointer, ir_type type, uint32_t align, uint16_t flags);
 ir_instr *qn__ir_store(ir_builder *builder, ir_value *pointer, ir_value *value, uint32_t align, uint16_t flags);
 ir_instr *qn__ir_copy(ir_builder *builder, ir_value *to, ir_value *from, uint64_t size, uint32_t align);
@@ -430,6 +432,7 @@ void qn__ir_append(ir_region *region, ir_instr *instr);
 void qn__ir_set_operands(ir_function *function, ir_instr *instr, ir_value *const *values, uint32_t count);
 ir_value *qn__ir_result_add(ir_instr *construct, ir_type type, const char *name);
 ir_value *qn__ir_param_add(ir_instr *loop, ir_value *init, const char *name); /* adds operand and parameter */
+/* A new empty region, the next one of its owner (NULL: a body). */
 ir_region *qn__ir_region_new(ir_function *function, ir_instr *owner);
 /* Replaces uses: map[id] is the new value or NULL to keep; chains are followed. One walk over the function. */
 void qn__ir_replace(ir_function *function, ir_value *const *map);
@@ -440,7 +443,9 @@ uint32_t *qn__ir_count_uses(qn__arena *arena, const ir_function *function);
 void qn__ir_walk(ir_region *region, void (*visit)(ir_instr *instr, void *user), void *user);
 /* Copies the instructions of `from` to the builder's place; map[id] gives the new value of an old one and is
    extended. Jumps that leave `from` itself (yield, or break/continue/return past it) are copied as they are, with
-   targets inside the copy renamed. `map` must hold at least from->function->num_values entries. */
+   targets inside the copy renamed. Variables go to the start of the body, constants are interned anew where `from`
+   belongs to another function; indices of its locals are copied as they are. `map` must hold at least
+   from->function->num_values entries. */
 void qn__ir_clone_into(ir_builder *builder, const ir_region *from, ir_value **map);
 uint32_t qn__ir_count_instrs(const ir_region *region);
 

@@ -1,0 +1,127 @@
+/* Constants and the floating-point formats they are held in. Constants are interned in their function, so
+   that equal constants are one value and passes compare pointers. Rounding is done in integers: it depends
+   neither on the host's rounding mode nor on its locale. */
+#include <string.h>
+
+#include "ir/fold.h"
+#include "ir/internal.h"
+#include "util/hash.h"
+#include "util/map.h"
+
+/* ---- interning --------------------------------------------------------------------------------------- */
+
+/* Values whose keys have the same hash; the head is the map's entry. */
+typedef struct intern_link {
+    ir_value *value;
+    struct intern_link *next;
+} intern_link;
+
+static uint64_t lane_mask(ir_type type) {
+    unsigned bits = qn__ir_bits(type);
+    return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+}
+
+static uint64_t intern_hash(ir_type type, ir_value_kind kind, const uint64_t *bits) {
+    uint64_t seed =
+        (uint64_t)type.kind | (uint64_t)type.lanes << 8 | (uint64_t)type.space << 16 | (uint64_t)kind << 24;
+    return qn__hash(bits, bits ? type.lanes * sizeof *bits : 0, seed);
+}
+
+static ir_value *intern_find(const ir_function *function, uint64_t hash, ir_type type, ir_value_kind kind,
+                             const uint64_t *bits) {
+    for (const intern_link *link = qn__map64_get(&function->constants, hash); link; link = link->next) {
+        ir_value *value = link->value;
+        if (value->value_kind == kind && qn__ir_same(value->type, type) &&
+            (!bits || memcmp(value->bits, bits, type.lanes * sizeof *bits) == 0))
+            return value;
+    }
+    return NULL;
+}
+
+static ir_value *intern(ir_function *function, ir_type type, ir_value_kind kind, const uint64_t *bits) {
+    uint64_t hash = intern_hash(type, kind, bits);
+    ir_value *found = intern_find(function, hash, type, kind, bits);
+    if (found) return found;
+    qn__arena *arena = function->module->arena;
+    ir_value *value = qn__ir_value_new(function, type, kind, 0, NULL);
+    if (bits) value->bits = qn__arena_copy(arena, bits, type.lanes * sizeof *bits);
+    intern_link *link = QN__NEW(arena, intern_link);
+    *link = (intern_link){value, qn__map64_get(&function->constants, hash)};
+    qn__map64_set(arena, &function->constants, hash, link);
+    return value;
+}
+
+static void cut_lanes(ir_type type, const uint64_t *bits, uint64_t *cut) {
+    for (unsigned i = 0; i < type.lanes && i < 16; i++) cut[i] = bits[i] & lane_mask(type);
+}
+
+ir_value *qn__ir_const(ir_function *function, ir_type type, const uint64_t *bits) {
+    uint64_t cut[16] = {0};
+    cut_lanes(type, bits, cut);
+    return intern(function, type, IR_VALUE_CONST, cut);
+}
+
+ir_value *qn__ir_const_find(const ir_function *function, ir_type type, const uint64_t *bits) {
+    uint64_t cut[16] = {0};
+    cut_lanes(type, bits, cut);
+    return intern_find(function, intern_hash(type, IR_VALUE_CONST, cut), type, IR_VALUE_CONST, cut);
+}
+
+ir_value *qn__ir_const_splat(ir_function *function, ir_type type, uint64_t bits) {
+    uint64_t lanes[16];
+    for (unsigned i = 0; i < 16; i++) lanes[i] = bits;
+    return qn__ir_const(function, type, lanes);
+}
+
+ir_value *qn__ir_const_int(ir_function *function, ir_kind kind, int64_t value) {
+    return qn__ir_const_splat(function, qn__ir_type(kind, 1), (uint64_t)value);
+}
+
+ir_value *qn__ir_const_float(ir_function *function, ir_kind kind, double value) {
+    return qn__ir_const_splat(function, qn__ir_type(kind, 1), qn__ir_float_bits(kind, value));
+}
+
+ir_value *qn__ir_const_bool(ir_function *function, bool value) {
+    return qn__ir_const_splat(function, qn__ir_type(IR_BOOL, 1), value);
+}
+
+ir_value *qn__ir_undef(ir_function *function, ir_type type) {
+    return intern(function, type, IR_VALUE_UNDEF, NULL);
+}
+
+bool qn__ir_is_splat(const ir_value *value, uint64_t bits) {
+    if (!qn__ir_is_const(value)) return false;
+    for (unsigned i = 0; i < value->type.lanes; i++)
+        if (value->bits[i] != (bits & lane_mask(value->type))) return false;
+    return true;
+}
+
+/* ---- floats ------------------------------------------------------------------------------------------ */
+
+double qn__ir_float_value(ir_kind kind, uint64_t bits) {
+    uint64_t wide = qn__fold_convert(IR_FCONVERT, kind, IR_F64, IR_ROUND_EVEN, bits);
+    double value;
+    memcpy(&value, &wide, sizeof value);
+    return value;
+}
+
+uint64_t qn__ir_float_bits(ir_kind kind, double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return kind == IR_F64 ? bits : qn__fold_convert(IR_FCONVERT, IR_F64, kind, IR_ROUND_EVEN, bits);
+}
+
+uint64_t qn__ir_float_decimal(ir_kind kind, bool negative, uint64_t digits, int decimals) {
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    double value = (double)digits;
+    value = decimals >= 0 ? value / powers[decimals] : value * powers[-decimals];
+    return qn__ir_float_bits(kind, negative ? -value : value);
+}
+
+uint16_t qn__f16_from_double(double value, ir_rounding rounding) {
+    return (uint16_t)qn__fold_convert(IR_FCONVERT, IR_F64, IR_F16, rounding,
+                                      qn__ir_float_bits(IR_F64, value));
+}
+
+double qn__f16_to_double(uint16_t bits) { return qn__ir_float_value(IR_F16, bits); }

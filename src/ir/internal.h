@@ -1,0 +1,68 @@
+/* What the files of this room share and nobody else needs: the tables behind the text form (which attributes
+   and flags an op has, and their spelling), value creation, and floats as the text form has them. */
+#ifndef QN__IR_INTERNAL_H
+#define QN__IR_INTERNAL_H
+
+#include "ir/ir.h"
+
+/* Constructs nested deeper than this are refused by the parser and the verifier. */
+enum { IR_MAX_NESTING = 500 };
+
+/* Which parts of ir_attr an op uses. */
+enum {
+    IR_ATTR_LANE = 1 << 0,
+    IR_ATTR_LANES = 1 << 1,
+    IR_ATTR_ALIGN = 1 << 2,
+    IR_ATTR_OFFSET = 1 << 3,
+    IR_ATTR_SIZE = 1 << 4,
+    IR_ATTR_ORDER = 1 << 5,
+    IR_ATTR_FAIL = 1 << 6,
+    IR_ATTR_SCOPE = 1 << 7,
+    IR_ATTR_COMBINE = 1 << 8,
+    IR_ATTR_FENCE = 1 << 9,
+    IR_ATTR_DIM = 1 << 10,
+    IR_ATTR_INDEX = 1 << 11,
+    IR_ATTR_ROUNDING = 1 << 12,
+    IR_ATTR_VAR = 1 << 13,
+    IR_ATTR_CALLEE = 1 << 14,
+    IR_ATTR_TARGET = 1 << 15,
+    IR_ATTR_UNROLL = 1 << 16
+};
+
+uint32_t qn__ir_attrs(ir_op op);
+uint16_t qn__ir_flags_allowed(ir_op op); /* IR_NSW ... that mean something for the op */
+
+enum { IR_FLAG_COUNT = 8, IR_ROUNDING_COUNT = 4, IR_ORDER_COUNT = 5, IR_SCOPE_COUNT = 5 };
+enum { IR_ARG_KIND_COUNT = 4, IR_ARG_FLAG_COUNT = 5 };
+
+/* Spellings; a flag's is at the number of its bit. */
+extern const char *const qn__ir_kind_names[IR_KIND_COUNT];
+extern const char *const qn__ir_space_names[IR_SPACE_COUNT];
+extern const char *const qn__ir_flag_names[IR_FLAG_COUNT];
+extern const char *const qn__ir_rounding_names[IR_ROUNDING_COUNT];
+extern const char *const qn__ir_order_names[IR_ORDER_COUNT];
+extern const char *const qn__ir_scope_names[IR_SCOPE_COUNT];
+extern const char *const qn__ir_combine_names[IR_COMBINE_COUNT];
+extern const char *const qn__ir_arg_kind_names[IR_ARG_KIND_COUNT];
+extern const char *const qn__ir_arg_flag_names[IR_ARG_FLAG_COUNT];
+
+bool qn__ir_type_valid(ir_type type); /* a value may have it: known kind, lanes and space, not void */
+
+ir_value *qn__ir_value_new(ir_function *function, ir_type type, ir_value_kind kind, uint32_t index,
+                           ir_instr *def);
+/* An instruction in no region yet, with its own copy of the operands and with new results. */
+ir_instr *qn__ir_instr_new(ir_function *function, ir_op op, ir_value *const *operands, uint32_t num_operands,
+                           const ir_type *results, uint32_t num_results);
+/* The interned constant, or NULL; `bits` cut to the type's width. */
+ir_value *qn__ir_const_find(const ir_function *function, ir_type type, const uint64_t *bits);
+
+double qn__ir_float_value(ir_kind kind, uint64_t bits);
+uint64_t qn__ir_float_bits(ir_kind kind, double value); /* rounded to nearest even */
+/* digits / 10^decimals, as the text form reads and writes decimal fractions: digits < 2^53, decimals <= 22.
+ */
+uint64_t qn__ir_float_decimal(ir_kind kind, bool negative, uint64_t digits, int decimals);
+
+/* One instruction without its regions, values numbered as in the function's text. */
+void qn__ir_print_instr(qn__buf *out, const ir_function *function, const ir_instr *instr);
+
+#endif
