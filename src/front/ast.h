@@ -1,7 +1,8 @@
-/* The typed syntax tree of OpenCL C, between the parser with its semantic checks (which build it) and the lowering to
-   IR (which reads it). After semantic analysis every expression has its final type, and every conversion the language
-   makes silently is an explicit node (EXPR_CONVERT, EXPR_LOAD, EXPR_DECAY), so that the lowering decides nothing.
-   A tree is only lowered when its file had no error. Everything lives in the compile's arena. */
+/* The typed syntax tree of OpenCL C, between the parser with its semantic checks (which build it) and the
+   lowering to IR (which reads it). After semantic analysis every expression has its final type, and every
+   conversion the language makes silently is an explicit node (EXPR_CONVERT, EXPR_LOAD, EXPR_DECAY), so that
+   the lowering decides nothing. A tree is only lowered when its file had no error. Everything lives in the
+   compile's arena. */
 #ifndef QN__AST_H
 #define QN__AST_H
 
@@ -41,13 +42,13 @@ typedef struct ast_stmt ast_stmt;
 typedef struct ast_decl ast_decl;
 typedef struct ast_builtin ast_builtin;
 
-/* Types are interned: the same type is the same pointer. Enums are int (uint where values need it); typedefs and
-   size_t, ptrdiff_t, intptr_t, uintptr_t vanish (ulong, long, long, ulong). */
+/* Types are interned: the same type is the same pointer. Enums are int (uint where values need it); typedefs
+   and size_t, ptrdiff_t, intptr_t, uintptr_t vanish (ulong, long, long, ulong). */
 struct ast_type {
-    uint8_t kind;  /* ast_kind */
-    uint8_t quals; /* of an object of this type: AST_CONST ... */
-    uint8_t space; /* ir_space of an object of this type; IR_PRIVATE unless declared */
-    uint8_t lanes; /* vector */
+    uint8_t kind;                /* ast_kind */
+    uint8_t quals;               /* of an object of this type: AST_CONST ... */
+    uint8_t space;               /* ir_space of an object of this type; IR_PRIVATE unless declared */
+    uint8_t lanes;               /* vector */
     const ast_type *unqualified; /* without quals and space; itself if it has none */
     const ast_type *base;        /* vector: element; pointer: pointee (with quals and space); array: element;
                                     function: result */
@@ -65,7 +66,7 @@ struct ast_type {
 typedef struct ast_field {
     const char *name; /* NULL: unnamed bit-field, or anonymous struct/union */
     const ast_type *type;
-    uint64_t offset;     /* bytes; of a bit-field: of its storage unit (an integer of `type`'s size) */
+    uint64_t offset; /* bytes; of a bit-field: of its storage unit (an integer of `type`'s size) */
     bool is_bit_field;
     uint8_t bit_offset, bit_width;
     ir_loc loc;
@@ -79,10 +80,18 @@ struct ast_record {
     uint32_t align;
 };
 
-static inline bool qn__type_is_integer(const ast_type *t) { return t->kind >= AST_BOOL && t->kind <= AST_ULONG; }
-static inline bool qn__type_is_float(const ast_type *t) { return t->kind >= AST_HALF && t->kind <= AST_DOUBLE; }
-static inline bool qn__type_is_scalar(const ast_type *t) { return t->kind >= AST_BOOL && t->kind <= AST_DOUBLE; }
-static inline bool qn__type_is_record(const ast_type *t) { return t->kind == AST_STRUCT || t->kind == AST_UNION; }
+static inline bool qn__type_is_integer(const ast_type *t) {
+    return t->kind >= AST_BOOL && t->kind <= AST_ULONG;
+}
+static inline bool qn__type_is_float(const ast_type *t) {
+    return t->kind >= AST_HALF && t->kind <= AST_DOUBLE;
+}
+static inline bool qn__type_is_scalar(const ast_type *t) {
+    return t->kind >= AST_BOOL && t->kind <= AST_DOUBLE;
+}
+static inline bool qn__type_is_record(const ast_type *t) {
+    return t->kind == AST_STRUCT || t->kind == AST_UNION;
+}
 /* Element of a vector, else the type itself (unqualified). */
 static inline const ast_type *qn__type_element(const ast_type *t) {
     return t->kind == AST_VECTOR ? t->base->unqualified : t->unqualified;
@@ -93,8 +102,8 @@ static inline bool qn__type_is_signed(const ast_type *t) {
     unsigned kind = qn__type_element(t)->kind;
     return kind == AST_CHAR || kind == AST_SHORT || kind == AST_INT || kind == AST_LONG;
 }
-/* The IR type of a value: scalars, vectors, pointers (event_t: i32; bool: IR_BOOL). Records and arrays have none
-   (IR_VOID). In memory bool is a byte, 0 or 1. */
+/* The IR type of a value: scalars, vectors, pointers (event_t: i32; bool: IR_BOOL). Records and arrays have
+   none (IR_VOID). In memory bool is a byte, 0 or 1. */
 ir_type qn__type_to_ir(const ast_type *type);
 const char *qn__type_name(qn__arena *arena, const ast_type *type); /* as written in C: "__global float4*" */
 
@@ -102,14 +111,14 @@ const char *qn__type_name(qn__arena *arena, const ast_type *type); /* as written
 
 typedef enum ast_decl_kind { DECL_VARIABLE, DECL_PARAMETER, DECL_FUNCTION } ast_decl_kind;
 
-/* One place to store a constant or expression in an object: designators and nested braces are flattened. Later items
-   override earlier ones at the same place; bytes without an item are zero (a local variable's whole object is zeroed
-   first if `zero_first`). */
+/* One place to store a constant or expression in an object: designators and nested braces are flattened.
+   Later items override earlier ones at the same place; bytes without an item are zero (a local variable's
+   whole object is zeroed first if `zero_first`). */
 typedef struct ast_init_item {
-    uint64_t offset;         /* bytes from the object's start */
-    const ast_type *type;    /* of the sub-object; a char array with a string literal has the array's type */
+    uint64_t offset;      /* bytes from the object's start */
+    const ast_type *type; /* of the sub-object; a char array with a string literal has the array's type */
     const ast_field *bit_field; /* or NULL */
-    ast_expr *value;         /* converted to type; a string literal or record-typed expression stays as it is */
+    ast_expr *value; /* converted to type; a string literal or record-typed expression stays as it is */
 } ast_init_item;
 
 typedef struct ast_init {
@@ -120,12 +129,18 @@ typedef struct ast_init {
 struct ast_decl {
     uint8_t decl_kind;
     const char *name;
-    const ast_type *type; /* with quals and space: IR_LOCAL_SPACE, IR_CONSTANT_SPACE (program scope or in a kernel) */
+    const ast_type
+        *type; /* with quals and space: IR_LOCAL_SPACE, IR_CONSTANT_SPACE (program scope or in a kernel) */
     ir_loc loc;
-    uint32_t align;       /* attribute aligned, or the type's */
-    ast_init *init;       /* variables; NULL: none. For __constant ones a constant image is in `data` */
-    const uint8_t *data;  /* __constant: the initial bytes (type->size) */
-    QN__VEC(struct ast_address { uint64_t offset; ast_decl *target; int64_t addend; }) addresses; /* in data */
+    uint32_t align;      /* attribute aligned, or the type's */
+    ast_init *init;      /* variables; NULL: none. For __constant ones a constant image is in `data` */
+    const uint8_t *data; /* __constant: the initial bytes (type->size) */
+    QN__VEC(struct ast_address {
+        uint64_t offset;
+        ast_decl *target;
+        int64_t addend;
+    })
+    addresses;            /* in data */
     bool is_static_local; /* function-scope `__constant` or static const table: one object for the program */
 
     /* functions */
@@ -134,12 +149,13 @@ struct ast_decl {
     ast_stmt *body;
     uint32_t reqd_local[3], hint_local[3], sub_group_size;
     const char *vec_type_hint;
-    bool is_pure;             /* a maths helper, or attribute const/pure: same arguments, same result */
+    bool is_pure; /* a maths helper, or attribute const/pure: same arguments, same result */
+    bool is_library; /* from src/lib: means what IEEE 754 says; no contraction, no fast-math flags */
     bool uses_goto;
-    uint32_t visit;           /* for the call graph (recursion) */
+    uint32_t visit; /* for the call graph (recursion) */
 
     /* set and used by the lowering */
-    ir_value *address;        /* of variables and parameters in memory */
+    ir_value *address; /* of variables and parameters in memory */
     ir_function *function;
     uint32_t global_index;
     bool is_lowered;
@@ -149,34 +165,42 @@ struct ast_decl {
 /* ---- expressions ------------------------------------------------------------------------------------- */
 
 typedef enum ast_expr_kind {
-    EXPR_INT,        /* .int_value; any integer type, bool too */
-    EXPR_FLOAT,      /* .float_value, already rounded to the type */
-    EXPR_STRING,     /* .string: bytes with the zero; an lvalue of type __constant char[N] */
-    EXPR_VARIABLE,   /* lvalue: .decl */
-    EXPR_UNARY,      /* .unary, operand a */
-    EXPR_BINARY,     /* .binary, a and b of one type (shifts: b has a's lanes, any integer type; pointer + integer) */
-    EXPR_ASSIGN,     /* a = b; value is the new value, converted to a's type */
-    EXPR_ASSIGN_OP,  /* a op= b: computed in .compute_type, then converted to a's type (.binary) */
-    EXPR_INCREMENT,  /* ++ -- : .is_decrement, .is_postfix; a is an lvalue of any scalar, vector or pointer type */
-    EXPR_LOGICAL,    /* && || : scalars give int 0/1 with short circuit (.binary is BINARY_AND or BINARY_OR) */
-    EXPR_CONDITIONAL,/* a ? b : c with a scalar a (already bool); vectors' ?: is EXPR_SELECT */
-    EXPR_SELECT,     /* lane-wise: b where the sign bit of integer vector a's lane is set, else c */
+    EXPR_INT,       /* .int_value; any integer type, bool too */
+    EXPR_FLOAT,     /* .float_value, already rounded to the type */
+    EXPR_STRING,    /* .string: bytes with the zero; an lvalue of type __constant char[N] */
+    EXPR_VARIABLE,  /* lvalue: .decl */
+    EXPR_UNARY,     /* .unary, operand a */
+    EXPR_BINARY,    /* .binary, a and b of one type (shifts: b has a's lanes, any integer type; pointer +
+                       integer) */
+    EXPR_ASSIGN,    /* a = b; value is the new value, converted to a's type */
+    EXPR_ASSIGN_OP, /* a op= b: computed in .compute_type, then converted to a's type (.binary) */
+    EXPR_INCREMENT, /* ++ -- : .is_decrement, .is_postfix; a is an lvalue of any scalar, vector or pointer
+                       type */
+    EXPR_LOGICAL,   /* && || : scalars give int 0/1 with short circuit (.binary is BINARY_AND or BINARY_OR) */
+    EXPR_CONDITIONAL, /* a ? b : c with a scalar a (already bool); vectors' ?: is EXPR_SELECT */
+    EXPR_SELECT,      /* lane-wise: b where the sign bit of integer vector a's lane is set, else c */
     EXPR_COMMA,
-    EXPR_LOAD,       /* lvalue a to its value; type is unqualified */
-    EXPR_CONVERT,    /* a's value to the node's type: .convert says how */
-    EXPR_DECAY,      /* array lvalue a to a pointer to its first element */
-    EXPR_ADDRESS,    /* &a (lvalue) or a function name */
-    EXPR_DEREF,      /* *a: lvalue */
-    EXPR_INDEX,      /* a[b]: lvalue; a is a pointer value, b a long or ulong value (already widened) */
-    EXPR_MEMBER,     /* a.field: a record lvalue (or a record value: then not an lvalue); -> is MEMBER of DEREF */
-    EXPR_SWIZZLE,    /* a.xyz: .lanes, .num_lanes; lvalue if a is an lvalue and no lane repeats; one lane: scalar */
-    EXPR_VECTOR,     /* vector literal: .args scalars or vectors whose lanes make up the type; one scalar: splat */
-    EXPR_COMPOUND,   /* compound literal: lvalue of a new object; .init */
-    EXPR_CALL,       /* .callee (user's or library function), .args converted to the parameters */
-    EXPR_BUILTIN     /* .builtin: built-in function with a lowering of its own; .args converted */
+    EXPR_LOAD,    /* lvalue a to its value; type is unqualified */
+    EXPR_CONVERT, /* a's value to the node's type: .convert says how */
+    EXPR_DECAY,   /* array lvalue a to a pointer to its first element */
+    EXPR_ADDRESS, /* &a (lvalue) or a function name */
+    EXPR_DEREF,   /* *a: lvalue */
+    EXPR_INDEX,   /* a[b]: lvalue; a is a pointer value, b a long or ulong value (already widened) */
+    EXPR_MEMBER, /* a.field: a record lvalue (or a record value: then not an lvalue); -> is MEMBER of DEREF */
+    EXPR_SWIZZLE, /* a.xyz: .lanes, .num_lanes; lvalue if a is an lvalue and no lane repeats; one lane: scalar
+                   */
+    EXPR_VECTOR,  /* vector literal: .args scalars or vectors whose lanes make up the type; one scalar: splat
+                   */
+    EXPR_COMPOUND, /* compound literal: lvalue of a new object; .init */
+    EXPR_CALL,     /* .callee (user's or library function), .args converted to the parameters */
+    EXPR_BUILTIN   /* .builtin: built-in function with a lowering of its own; .args converted */
 } ast_expr_kind;
 
-typedef enum ast_unary { UNARY_NEGATE, UNARY_COMPLEMENT, UNARY_NOT } ast_unary; /* NOT of a vector gives 0 / -1 lanes */
+typedef enum ast_unary {
+    UNARY_NEGATE,
+    UNARY_COMPLEMENT,
+    UNARY_NOT
+} ast_unary; /* NOT of a vector gives 0 / -1 lanes */
 
 typedef enum ast_binary {
     BINARY_ADD,
@@ -189,7 +213,8 @@ typedef enum ast_binary {
     BINARY_AND,
     BINARY_OR,
     BINARY_XOR,
-    BINARY_EQ, /* comparisons: a scalar one has type int (0/1); a vector one the signed vector of a's size (0/-1) */
+    BINARY_EQ, /* comparisons: a scalar one has type int (0/1); a vector one the signed vector of a's size
+                  (0/-1) */
     BINARY_NE,
     BINARY_LT,
     BINARY_LE,
@@ -198,12 +223,12 @@ typedef enum ast_binary {
 } ast_binary;
 
 typedef enum ast_convert {
-    CONVERT_NUMBER,   /* C conversion between scalars, or convert_T between vectors: .rounding, .saturate */
-    CONVERT_TO_BOOL,  /* scalar or pointer != 0: type bool */
-    CONVERT_SPLAT,    /* scalar (already of the element type) to vector */
-    CONVERT_BITS,     /* as_type: same size, any number types (3- and 4-vectors mix: lane 3 is undefined) */
-    CONVERT_POINTER,  /* pointer to pointer of the same space */
-    CONVERT_TO_POINTER,   /* integer to pointer (null constants too) */
+    CONVERT_NUMBER,     /* C conversion between scalars, or convert_T between vectors: .rounding, .saturate */
+    CONVERT_TO_BOOL,    /* scalar or pointer != 0: type bool */
+    CONVERT_SPLAT,      /* scalar (already of the element type) to vector */
+    CONVERT_BITS,       /* as_type: same size, any number types (3- and 4-vectors mix: lane 3 is undefined) */
+    CONVERT_POINTER,    /* pointer to pointer of the same space */
+    CONVERT_TO_POINTER, /* integer to pointer (null constants too) */
     CONVERT_FROM_POINTER, /* pointer to integer */
     CONVERT_VOID
 } ast_convert;
@@ -214,9 +239,9 @@ typedef enum ast_rounding { ROUND_DEFAULT, ROUND_RTE, ROUND_RTZ, ROUND_RTP, ROUN
 struct ast_expr {
     uint8_t expr_kind;
     bool is_lvalue;
-    bool is_constant;  /* integer constant expression folded into EXPR_INT, for diagnostics */
+    bool is_constant; /* integer constant expression folded into EXPR_INT, for diagnostics */
     const ast_type *type;
-    ir_loc loc;        /* of the operator or first token */
+    ir_loc loc; /* of the operator or first token */
     ast_expr *a, *b, *c;
     union {
         uint64_t int_value; /* truncated to the type's width, sign-extended for signed types */
@@ -240,8 +265,8 @@ struct ast_expr {
         ast_init *init;
     };
     QN__VEC(ast_expr *) args;
-    ast_decl *callee;            /* EXPR_CALL */
-    const ast_builtin *builtin;  /* EXPR_BUILTIN: see builtin.h */
+    ast_decl *callee;           /* EXPR_CALL */
+    const ast_builtin *builtin; /* EXPR_BUILTIN: see builtin.h */
 };
 
 /* ---- statements -------------------------------------------------------------------------------------- */
@@ -254,9 +279,10 @@ typedef enum ast_stmt_kind {
     STMT_IF,       /* cond is already bool; then_stmt, else_stmt (may be NULL) */
     STMT_WHILE,
     STMT_DO,
-    STMT_FOR,      /* init, cond and step may be NULL */
-    STMT_SWITCH,   /* cond is an integer value; .cases lists the STMT_CASE and STMT_DEFAULT labels inside, in order */
-    STMT_CASE,     /* labels then_stmt with .case_low (sign-extended to the switch type) */
+    STMT_FOR,    /* init, cond and step may be NULL */
+    STMT_SWITCH, /* cond is an integer value; .cases lists the STMT_CASE and STMT_DEFAULT labels inside, in
+                    order */
+    STMT_CASE,   /* labels then_stmt with .case_low (sign-extended to the switch type) */
     STMT_DEFAULT,
     STMT_BREAK,    /* .target: the loop or switch */
     STMT_CONTINUE, /* .target: the loop */
@@ -270,7 +296,7 @@ struct ast_stmt {
     ir_loc loc, end; /* end: of a compound statement's closing brace */
     ast_expr *expr;  /* STMT_EXPR */
     ast_expr *cond;
-    ast_stmt *init;  /* for: a declaration or expression statement */
+    ast_stmt *init; /* for: a declaration or expression statement */
     ast_expr *step;
     ast_stmt *then_stmt, *else_stmt; /* loops, switch and labels: then_stmt is the body */
     QN__VEC(ast_stmt *) body;
@@ -284,7 +310,8 @@ struct ast_stmt {
 
 /* A parsed file. */
 typedef struct ast_unit {
-    QN__VEC(ast_decl *) functions; /* defined ones in order of definition, library helpers they need included */
+    QN__VEC(ast_decl *)
+    functions; /* defined ones in order of definition, library helpers they need included */
     QN__VEC(ast_decl *) constants; /* __constant objects, in order */
     bool fp_contract;              /* at the end of file; see also the float flags in options */
 } ast_unit;
