@@ -1,5 +1,5 @@
-/* The interpreter of the IR: the oracle of the tests, and the CPU device where there is no C compiler. Runs a whole
-   work-group in lock step: each op over all lanes (work-items) of the group under an execution mask. */
+/* The interpreter of the IR: the oracle of the tests, and the CPU device where there is no C compiler. Runs a
+   whole work-group in lock step: each op over all lanes (work-items) of the group under an execution mask. */
 #ifndef QN__VM_H
 #define QN__VM_H
 
@@ -8,18 +8,21 @@
 
 typedef struct qn__vm_program qn__vm_program;
 
-/* Prepares a kernel (after the pipeline's inlining, at any optimisation level). Program memory is the arena's.
-   NULL with *error set to a sentence when it has what the VM does not know. */
-qn__vm_program *qn__vm_prepare(qn__arena *arena, ir_function *kernel, uint32_t sub_group_size, const char **error);
+/* Prepares a kernel (after the pipeline's inlining, at any optimisation level). Program memory is the
+   arena's. NULL with *error set to a sentence when it has what the VM does not know. */
+qn__vm_program *qn__vm_prepare(qn__arena *arena, ir_function *kernel, uint32_t sub_group_size,
+                               const char **error);
 
 uint64_t qn__vm_static_local(const qn__vm_program *program); /* bytes, as qn__emit_kernel.static_local */
 bool qn__vm_uses_sync(const qn__vm_program *program);
 /* Bytes of scratch memory for one work-group of that many work-items. */
 uint64_t qn__vm_scratch_size(const qn__vm_program *program, uint64_t items);
 
-/* Same contract as qn_cpu_kernel; several threads may run the same program, each with its own local and scratch.
-   Returns NULL, or a static sentence when execution went wrong (call depth, steps over `max_steps`; 0: no limit). */
-const char *qn__vm_run(const qn__vm_program *program, const qn_cpu_launch *launch, uint64_t begin_x, uint64_t end_x,
-                       uint64_t y, uint64_t z, unsigned char *local, unsigned char *scratch, uint64_t max_steps);
+/* Same contract as qn_cpu_kernel; several threads may run the same program, each with its own local and
+   scratch. Returns NULL, or a static sentence when execution went wrong (call depth, steps over `max_steps`;
+   0: no limit). */
+const char *qn__vm_run(const qn__vm_program *program, const qn_cpu_launch *launch, uint64_t begin_x,
+                       uint64_t end_x, uint64_t y, uint64_t z, unsigned char *local, unsigned char *scratch,
+                       uint64_t max_steps);
 
 #endif

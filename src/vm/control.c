@@ -1,0 +1,113 @@
+/* Control flow in lock step. Each work-item's code says how deep it runs (qn__vm_frame.codes); a jump sends
+   the active ones elsewhere by giving them another code, and the end of a construct takes up those that were
+   sent to the region around it. A region is left early once nobody is active in it. */
+#include <string.h>
+
+#include "vm/internal.h"
+
+static uint16_t running(unsigned depth) { return (uint16_t)(2 * depth + 1); }
+
+void qn__vm_run_region(qn__vm_frame *frame, const qn__vm_region *region) {
+    frame->steps += region->len;
+    if (frame->max_steps && frame->steps > frame->max_steps) {
+        frame->error = "the kernel was stopped: more steps than allowed";
+        frame->count = 0;
+    }
+    const qn__vm_instr *end = region->instrs + region->len;
+    for (const qn__vm_instr *instr = region->instrs; instr < end && frame->count; instr++)
+        instr->run(frame, instr);
+}
+
+/* Makes active the work-items that run at this depth. */
+static void resume(qn__vm_frame *frame, unsigned depth) {
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < frame->items; i++) {
+        frame->active[i] = frame->codes[i] == running(depth);
+        count += frame->active[i];
+    }
+    frame->count = frame->error ? 0 : count;
+}
+
+/* Of those that run at the depth around the construct, lets the ones whose condition has that value in. */
+static void enter_branch(qn__vm_frame *frame, const qn__vm_instr *instr, bool value) {
+    const uint8_t *condition = qn__vm_slot(frame, instr->a);
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < frame->items; i++) {
+        bool in = frame->codes[i] == running(instr->depth - 1u) && (condition[i] & 1) == value;
+        frame->active[i] = in;
+        if (in) frame->codes[i] = running(instr->depth);
+        count += in;
+    }
+    frame->count = frame->error ? 0 : count;
+    if (frame->count) qn__vm_run_region(frame, &instr->regions[!value]);
+}
+
+static void enter(qn__vm_frame *frame, unsigned depth) {
+    for (uint64_t i = 0; i < frame->items; i++)
+        if (frame->active[i]) frame->codes[i] = running(depth);
+}
+
+/* A yield of the first region sends its work-items to the depth around the `if`, where they would look like
+   those that still wait for the second; what tells them apart is the condition, which nothing has
+   overwritten. */
+static void run_if(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    enter_branch(frame, instr, true);
+    enter_branch(frame, instr, false);
+    resume(frame, instr->depth - 1u);
+}
+
+static void run_block(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    enter(frame, instr->depth);
+    qn__vm_run_region(frame, &instr->regions[0]);
+    resume(frame, instr->depth - 1u);
+}
+
+#define COPY_ACTIVE(TYPE)                                                                                    \
+    for (unsigned l = 0; l < copy->lanes; l++) {                                                             \
+        const TYPE *from = (const TYPE *)qn__vm_slot(frame, copy->from) + l * frame->stride;                 \
+        TYPE *to = (TYPE *)qn__vm_slot(frame, copy->to) + l * frame->stride;                                 \
+        for (uint64_t i = 0; i < frame->items; i++)                                                          \
+            if (frame->active[i]) to[i] = from[i];                                                           \
+    }
+
+static void hand_over(qn__vm_frame *frame, const qn__vm_copy *copy) {
+    if (frame->count == frame->items) {
+        memcpy(qn__vm_slot(frame, copy->to), qn__vm_slot(frame, copy->from),
+               qn__vm_extent(frame, copy->lanes) * copy->size);
+        return;
+    }
+    switch (copy->size) {
+    case 1: COPY_ACTIVE(uint8_t) break;
+    case 2: COPY_ACTIVE(uint16_t) break;
+    case 4: COPY_ACTIVE(uint32_t) break;
+    default: COPY_ACTIVE(uint64_t) break;
+    }
+}
+
+static void run_loop(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    for (uint32_t k = 0; k < instr->num_copies; k++) hand_over(frame, &instr->copies[k]);
+    enter(frame, instr->depth);
+    while (frame->count) {
+        qn__vm_run_region(frame, &instr->regions[0]);
+        for (uint64_t i = 0; i < frame->items; i++)
+            if (frame->codes[i] == 2 * instr->depth) frame->codes[i] = running(instr->depth);
+        resume(frame, instr->depth);
+    }
+    resume(frame, instr->depth - 1u);
+}
+
+static void jump(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    for (uint32_t k = 0; k < instr->num_copies; k++) hand_over(frame, &instr->copies[k]);
+    for (uint64_t i = 0; i < frame->items; i++)
+        if (frame->active[i]) frame->codes[i] = instr->code;
+    frame->count = 0;
+}
+
+qn__vm_handler *qn__vm_pick_control(const ir_instr *instr) {
+    switch (instr->op) {
+    case IR_IF: return run_if;
+    case IR_LOOP: return run_loop;
+    case IR_BLOCK: return run_block;
+    default: return qn__ir_is_jump(instr) ? jump : NULL;
+    }
+}

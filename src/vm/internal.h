@@ -1,0 +1,139 @@
+/* What the files of the VM share: the prepared form of a kernel and the state of a running work-group.
+   Each SSA value has a slot: an array with one element a work-item, or one such array a lane of a vector, one
+   after another. Slots are places in scratch memory given in bytes a work-item; multiplied by the stride (the
+   work-items scratch was laid out for) they become addresses. Pure ops compute every work-item of the slot,
+   active or not, since nothing reads what an inactive one gets; all that writes memory, leaves a construct or
+   joins work-items looks at the mask. */
+#ifndef QN__VM_INTERNAL_H
+#define QN__VM_INTERNAL_H
+
+#include "vm/vm.h"
+
+enum {
+    QN__VM_CHUNK = 256,    /* work-items run at once when they need not meet: scratch stays in cache */
+    QN__VM_MAX_DEPTH = 500 /* of constructs; the IR's own limit */
+};
+
+typedef struct qn__vm_frame qn__vm_frame;
+typedef struct qn__vm_instr qn__vm_instr;
+typedef void qn__vm_handler(qn__vm_frame *frame, const qn__vm_instr *instr);
+
+typedef struct qn__vm_region {
+    qn__vm_instr *instrs;
+    uint32_t len;
+} qn__vm_region;
+
+/* A value handed over by a jump. */
+typedef struct qn__vm_copy {
+    uint32_t from, to; /* slots */
+    uint8_t lanes, size;
+} qn__vm_copy;
+
+struct qn__vm_instr {
+    qn__vm_handler *run;
+    const ir_instr *ir;
+    uint32_t result;          /* slot of the only result */
+    uint32_t a, b, c;         /* slots of the first operands; those that are missing repeat the first */
+    const uint32_t *operands; /* slots of all operands */
+    uint8_t lanes, size;      /* of the result, or of the value that is stored: lanes, and bytes of one */
+    uint16_t depth;           /* constructs: nesting depth of its regions */
+    uint16_t code;            /* jumps: where its work-items go, see qn__vm_frame.codes */
+    uint32_t num_copies;      /* jumps; loops: into the parameters */
+    const qn__vm_copy *copies;
+    qn__vm_region regions[2];
+    uint64_t place; /* var, local: byte offset; global: host address */
+};
+
+typedef struct qn__vm_arg {
+    const ir_arg *ir;
+    uint32_t slot;
+    uint64_t offset; /* in the argument block */
+} qn__vm_arg;
+
+typedef struct qn__vm_constant {
+    const ir_value *value;
+    uint32_t slot;
+} qn__vm_constant;
+
+struct qn__vm_program {
+    const ir_function *kernel;
+    qn__vm_region body;
+    QN__VEC(qn__vm_arg) args;
+    QN__VEC(qn__vm_constant) constants;
+    unsigned char **globals; /* host addresses of the module's __constant objects */
+    uint64_t values_size;    /* bytes of all slots a work-item */
+    uint64_t private_size;   /* bytes of private variables a work-item, a multiple of private_align */
+    uint64_t private_align;
+    uint64_t static_local;
+    uint64_t print_size; /* bytes of the longest printf's values */
+    uint32_t sub_group_size;
+    bool uses_sync, uses_local;
+};
+
+/* One work-group, or as many work-items as run at once. */
+struct qn__vm_frame {
+    const qn__vm_program *program;
+    const qn_cpu_launch *launch;
+    uint64_t stride; /* elements of a slot's lane */
+    uint64_t items;  /* work-items that run, at most the stride */
+    uint64_t count;  /* of these, active */
+    uint8_t *active; /* 0 or 1 a work-item */
+    /* Where each work-item is: 2 * depth + 1 while it runs (or waits to run on) in a region of that nesting
+       depth, 2 * depth while it waits for the next iteration of the loop whose body has that depth, 0 after
+       return. */
+    uint16_t *codes;
+    unsigned char *values, *privates, *local, *print_area;
+    uint64_t *group_x, *local_id[3], *linear; /* of each work-item; linear: the local id's */
+    uint64_t group_y, group_z;
+    uint64_t steps, max_steps;
+    const char *error;
+};
+
+static inline void *qn__vm_slot(const qn__vm_frame *frame, uint32_t slot) {
+    return frame->values + slot * frame->stride;
+}
+
+/* Elements from a slot's first to the last that is in use, over all lanes. */
+static inline uint64_t qn__vm_extent(const qn__vm_frame *frame, unsigned lanes) {
+    return (lanes - 1) * frame->stride + frame->items;
+}
+
+static inline uint64_t qn__vm_get(const void *slot, unsigned size, uint64_t i) {
+    switch (size) {
+    case 1: return ((const uint8_t *)slot)[i];
+    case 2: return ((const uint16_t *)slot)[i];
+    case 4: return ((const uint32_t *)slot)[i];
+    default: return ((const uint64_t *)slot)[i];
+    }
+}
+
+static inline void qn__vm_set(void *slot, unsigned size, uint64_t i, uint64_t bits) {
+    switch (size) {
+    case 1: ((uint8_t *)slot)[i] = (uint8_t)bits; break;
+    case 2: ((uint16_t *)slot)[i] = (uint16_t)bits; break;
+    case 4: ((uint32_t *)slot)[i] = (uint32_t)bits; break;
+    default: ((uint64_t *)slot)[i] = bits; break;
+    }
+}
+
+unsigned qn__vm_lane_size(ir_type type); /* bytes of one lane in a slot */
+
+/* Work-items of group number `group` in dimension `dim`: the last group may be smaller. */
+uint64_t qn__vm_group_size(const qn_cpu_launch *launch, unsigned dim, uint64_t group);
+
+/* What runs an instruction; NULL: not of that family. */
+qn__vm_handler *qn__vm_pick_arith(const ir_instr *instr);
+qn__vm_handler *qn__vm_pick_convert(const ir_instr *instr);
+qn__vm_handler *qn__vm_pick_data(const ir_instr *instr);
+qn__vm_handler *qn__vm_pick_memory(const ir_instr *instr);
+qn__vm_handler *qn__vm_pick_atomic(const ir_instr *instr);
+qn__vm_handler *qn__vm_pick_group(const ir_instr *instr);
+qn__vm_handler *qn__vm_pick_control(const ir_instr *instr);
+
+/* atomic_rmw, group_reduce and group_scan: the two values joined. */
+uint64_t qn__vm_combine(ir_combine combine, ir_kind kind, uint64_t a, uint64_t b);
+
+/* Runs a region's instructions until it ends or no work-item is left in it. */
+void qn__vm_run_region(qn__vm_frame *frame, const qn__vm_region *region);
+
+#endif

@@ -1,0 +1,122 @@
+/* Memory: addresses, loads, stores, copies and printf. A pointer is the host's address, whatever its space;
+   private variables lie a work-item after another, so that each has its own at the same distances. Any
+   alignment is fine. */
+#include <string.h>
+
+#include "vm/internal.h"
+
+static unsigned char *address(uint64_t pointer, int64_t offset) {
+    return (unsigned char *)(uintptr_t)(pointer + (uint64_t)offset);
+}
+
+/* ---- addresses --------------------------------------------------------------------------------------- */
+
+static void var(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    uint64_t *result = qn__vm_slot(frame, instr->result);
+    uint64_t first = (uintptr_t)frame->privates + instr->place;
+    for (uint64_t i = 0; i < frame->items; i++) result[i] = first + i * frame->program->private_size;
+}
+
+static void local(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    uint64_t *result = qn__vm_slot(frame, instr->result);
+    for (uint64_t i = 0; i < frame->items; i++) result[i] = (uintptr_t)frame->local + instr->place;
+}
+
+static void global(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    uint64_t *result = qn__vm_slot(frame, instr->result);
+    for (uint64_t i = 0; i < frame->items; i++) result[i] = instr->place;
+}
+
+static void ptr_add(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    const uint64_t *pointer = qn__vm_slot(frame, instr->a), *bytes = qn__vm_slot(frame, instr->b);
+    uint64_t *result = qn__vm_slot(frame, instr->result);
+    uint64_t offset = (uint64_t)instr->ir->attr.offset;
+    for (uint64_t i = 0; i < frame->items; i++) result[i] = pointer[i] + bytes[i] + offset;
+}
+
+/* ---- load, store, copy ------------------------------------------------------------------------------- */
+
+#define ACCESS(WIDTH, TYPE)                                                                                  \
+    static void load_##WIDTH(qn__vm_frame *frame, const qn__vm_instr *instr) {                               \
+        const uint64_t *pointer = qn__vm_slot(frame, instr->a);                                              \
+        TYPE *result = qn__vm_slot(frame, instr->result);                                                    \
+        int64_t offset = instr->ir->attr.offset;                                                             \
+        for (uint64_t i = 0; i < frame->items; i++) {                                                        \
+            if (!frame->active[i]) continue;                                                                 \
+            const unsigned char *from = address(pointer[i], offset);                                         \
+            for (unsigned l = 0; l < instr->lanes; l++)                                                      \
+                memcpy(&result[l * frame->stride + i], from + l * sizeof(TYPE), sizeof(TYPE));               \
+        }                                                                                                    \
+    }                                                                                                        \
+    static void store_##WIDTH(qn__vm_frame *frame, const qn__vm_instr *instr) {                              \
+        const uint64_t *pointer = qn__vm_slot(frame, instr->a);                                              \
+        const TYPE *value = qn__vm_slot(frame, instr->b);                                                    \
+        int64_t offset = instr->ir->attr.offset;                                                             \
+        for (uint64_t i = 0; i < frame->items; i++) {                                                        \
+            if (!frame->active[i]) continue;                                                                 \
+            unsigned char *to = address(pointer[i], offset);                                                 \
+            for (unsigned l = 0; l < instr->lanes; l++)                                                      \
+                memcpy(to + l * sizeof(TYPE), &value[l * frame->stride + i], sizeof(TYPE));                  \
+        }                                                                                                    \
+    }
+ACCESS(8, uint8_t)
+ACCESS(16, uint16_t)
+ACCESS(32, uint32_t)
+ACCESS(64, uint64_t)
+
+static void copy(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    const uint64_t *to = qn__vm_slot(frame, instr->a), *from = qn__vm_slot(frame, instr->b);
+    size_t size = (size_t)instr->ir->attr.size;
+    for (uint64_t i = 0; i < frame->items; i++)
+        if (frame->active[i]) memmove(address(to[i], 0), address(from[i], 0), size);
+}
+
+static void nothing(qn__vm_frame *frame, const qn__vm_instr *instr) { (void)frame, (void)instr; }
+
+/* ---- printf ------------------------------------------------------------------------------------------ */
+
+/* Puts work-item i's arguments one after another as cpu_abi.h says; gives their bytes. */
+static uint64_t gather(const qn__vm_frame *frame, const qn__vm_instr *instr, uint64_t i) {
+    uint64_t at = 0;
+    for (uint32_t k = 0; k < instr->ir->num_operands; k++) {
+        ir_type type = instr->ir->operands[k]->type;
+        unsigned size = qn__vm_lane_size(type);
+        const unsigned char *value = qn__vm_slot(frame, instr->operands[k]);
+        uint64_t aligned = (at + size - 1) & ~(uint64_t)(size - 1);
+        memset(frame->print_area + at, 0, aligned - at);
+        at = aligned;
+        for (unsigned l = 0; l < type.lanes; l++, at += size)
+            memcpy(frame->print_area + at, value + (l * frame->stride + i) * size, size);
+    }
+    return at;
+}
+
+static void print(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    const qn_cpu_services *services = frame->launch->services;
+    int32_t *result = qn__vm_slot(frame, instr->result);
+    const char *format = (const char *)(uintptr_t)instr->place;
+    for (uint64_t i = 0; i < frame->items; i++) {
+        if (!frame->active[i]) continue;
+        result[i] = -1;
+        if (!services || !services->print) continue;
+        uint64_t size = gather(frame, instr, i);
+        result[i] = services->print(services->user, format, frame->print_area, size);
+    }
+}
+
+qn__vm_handler *qn__vm_pick_memory(const ir_instr *instr) {
+    static qn__vm_handler *const loads[] = {[1] = load_8, [2] = load_16, [4] = load_32, [8] = load_64};
+    static qn__vm_handler *const stores[] = {[1] = store_8, [2] = store_16, [4] = store_32, [8] = store_64};
+    switch (instr->op) {
+    case IR_VAR: return var;
+    case IR_LOCAL: return local;
+    case IR_GLOBAL: return global;
+    case IR_PTR_ADD: return ptr_add;
+    case IR_LOAD: return loads[qn__vm_lane_size(instr->results[0]->type)];
+    case IR_STORE: return stores[qn__vm_lane_size(instr->operands[1]->type)];
+    case IR_COPY: return copy;
+    case IR_PREFETCH: return nothing;
+    case IR_PRINTF: return print;
+    default: return NULL;
+    }
+}
