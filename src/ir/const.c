@@ -61,10 +61,9 @@ ir_value *qn__ir_const(ir_function *function, ir_type type, const uint64_t *bits
     return intern(function, type, IR_VALUE_CONST, cut);
 }
 
-ir_value *qn__ir_const_find(const ir_function *function, ir_type type, const uint64_t *bits) {
-    uint64_t cut[16] = {0};
-    cut_lanes(type, bits, cut);
-    return intern_find(function, intern_hash(type, IR_VALUE_CONST, cut), type, IR_VALUE_CONST, cut);
+bool qn__ir_is_interned(const ir_function *function, const ir_value *value) {
+    uint64_t hash = intern_hash(value->type, value->value_kind, value->bits);
+    return intern_find(function, hash, value->type, value->value_kind, value->bits) == value;
 }
 
 ir_value *qn__ir_const_splat(ir_function *function, ir_type type, uint64_t bits) {

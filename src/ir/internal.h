@@ -53,16 +53,21 @@ ir_value *qn__ir_value_new(ir_function *function, ir_type type, ir_value_kind ki
 /* An instruction in no region yet, with its own copy of the operands and with new results. */
 ir_instr *qn__ir_instr_new(ir_function *function, ir_op op, ir_value *const *operands, uint32_t num_operands,
                            const ir_type *results, uint32_t num_results);
-/* The interned constant, or NULL; `bits` cut to the type's width. */
-ir_value *qn__ir_const_find(const ir_function *function, ir_type type, const uint64_t *bits);
+/* True where the constant or undefined value is the one that qn__ir_const or qn__ir_undef gave for this
+ * function. */
+bool qn__ir_is_interned(const ir_function *function, const ir_value *value);
 
 double qn__ir_float_value(ir_kind kind, uint64_t bits);
 uint64_t qn__ir_float_bits(ir_kind kind, double value); /* rounded to nearest even */
-/* digits / 10^decimals, as the text form reads and writes decimal fractions: digits < 2^53, decimals <= 22.
- */
+/* digits / 10^decimals, as the text form has decimal fractions: digits < 2^53, |decimals| <= 22. */
 uint64_t qn__ir_float_decimal(ir_kind kind, bool negative, uint64_t digits, int decimals);
 
 /* One instruction without its regions, values numbered as in the function's text. */
 void qn__ir_print_instr(qn__buf *out, const ir_function *function, const ir_instr *instr);
+
+/* The verifier's rules about one instruction by itself (verify_ops.c): a sentence about what is wrong, or
+ * NULL. */
+const char *qn__ir_broken_types(const ir_function *function, const ir_instr *instr);
+const char *qn__ir_broken_attrs(const ir_function *function, const ir_instr *instr);
 
 #endif

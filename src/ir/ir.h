@@ -1,10 +1,10 @@
 /* The intermediate representation: structured control flow in SSA form.
    A function's body is a region: a list of instructions that ends in one jump. `if`, `loop` and `block` are
    instructions that own regions; values flow out of them as their results and around a loop as its region's
-   parameters, so there are no phi instructions, and a value may be used after its definition in the same region
-   and in regions nested there, nowhere else. Jumps name the construct they leave (after WebAssembly's structured
-   control and MLIR's region arguments).
-   Everything lives in the module's arena. Types are named ir_*, functions qn__ir_*. */
+   parameters, so there are no phi instructions, and a value may be used after its definition in the same
+   region and in regions nested there, nowhere else. Jumps name the construct they leave (after WebAssembly's
+   structured control and MLIR's region arguments). Everything lives in the module's arena. Types are named
+   ir_*, functions qn__ir_*. */
 #ifndef QN__IR_H
 #define QN__IR_H
 
@@ -77,15 +77,15 @@ typedef enum ir_op {
 
 typedef enum ir_rule {
     RULE_NONE,
-    RULE_INT,            /* all operands and the result: one integer type */
-    RULE_LOGIC,          /* the same, integer or bool */
-    RULE_COMPARE,        /* two operands of one type; result bool of their lanes */
-    RULE_FCOMPARE,       /* the same for floats */
-    RULE_FLOAT,          /* all operands and the result: one float type */
-    RULE_CONVERT,        /* kinds by op, lanes kept */
-    RULE_BITCAST,        /* total bits kept */
-    RULE_SELECT,         /* bool or lanes of bool; two of the result's type */
-    RULE_VECTOR,         /* one scalar a lane */
+    RULE_INT,      /* all operands and the result: one integer type */
+    RULE_LOGIC,    /* the same, integer or bool */
+    RULE_COMPARE,  /* two operands of one type; result bool of their lanes */
+    RULE_FCOMPARE, /* the same for floats */
+    RULE_FLOAT,    /* all operands and the result: one float type */
+    RULE_CONVERT,  /* kinds by op, lanes kept */
+    RULE_BITCAST,  /* total bits kept */
+    RULE_SELECT,   /* bool or lanes of bool; two of the result's type */
+    RULE_VECTOR,   /* one scalar a lane */
     RULE_SPLAT,
     RULE_EXTRACT,
     RULE_INSERT,
@@ -100,9 +100,9 @@ typedef enum ir_rule {
     RULE_PREFETCH,
     RULE_QUERY32,
     RULE_QUERY64,
-    RULE_VOTE,           /* bool -> bool */
-    RULE_GROUP,          /* scalar number -> the same */
-    RULE_GROUP_INDEX,    /* any number (vectors too), i32 -> the first's type */
+    RULE_VOTE,        /* bool -> bool */
+    RULE_GROUP,       /* scalar number -> the same */
+    RULE_GROUP_INDEX, /* any number (vectors too), i32 -> the first's type */
     RULE_BALLOT,
     RULE_PRINTF,
     RULE_CALL,
@@ -128,7 +128,7 @@ typedef struct ir_op_info {
     uint8_t operands, results;
     uint8_t rule;    /* ir_rule */
     uint8_t effects; /* ir_effects */
-    bool foldable; /* has a fold column; qn__ir_fold knows more, by hand */
+    bool foldable;   /* has a fold column; qn__ir_fold knows more, by hand */
     const char *doc;
 } ir_op_info;
 
@@ -149,13 +149,7 @@ enum {
 
 typedef enum ir_rounding { IR_ROUND_EVEN, IR_ROUND_ZERO, IR_ROUND_UP, IR_ROUND_DOWN } ir_rounding;
 
-typedef enum ir_order {
-    IR_RELAXED,
-    IR_ACQUIRE,
-    IR_RELEASE,
-    IR_ACQ_REL,
-    IR_SEQ_CST
-} ir_order;
+typedef enum ir_order { IR_RELAXED, IR_ACQUIRE, IR_RELEASE, IR_ACQ_REL, IR_SEQ_CST } ir_order;
 
 typedef enum ir_scope {
     IR_SCOPE_WORK_ITEM,
@@ -168,7 +162,7 @@ typedef enum ir_scope {
 /* How atomic_rmw, group_reduce and group_scan join two values. */
 typedef enum ir_combine {
     IR_COMBINE_ADD,
-    IR_COMBINE_SUB, /* atomics only */
+    IR_COMBINE_SUB,  /* atomics only */
     IR_COMBINE_XCHG, /* atomics only */
     IR_COMBINE_AND,
     IR_COMBINE_OR,
@@ -217,12 +211,13 @@ struct ir_value {
     uint32_t index;     /* which result, parameter or argument */
     ir_instr *def;      /* RESULT: the instruction; PARAM: the loop; else NULL */
     const char *name;   /* source name, a hint for printers; may be NULL */
-    const uint64_t *bits; /* CONST: one word a lane, zero-extended (floats: their bits; pointer: address, 0 is null) */
+    const uint64_t
+        *bits; /* CONST: one word a lane, zero-extended (floats: their bits; pointer: address, 0 is null) */
 };
 
 /* What a debugger is told of a private variable: enough for scalars, vectors and arrays of them. */
 typedef struct ir_debug_type {
-    ir_type type;       /* element; IR_VOID: unknown (struct) */
+    ir_type type; /* element; IR_VOID: unknown (struct) */
     bool is_signed;
     uint32_t lengths[3]; /* array lengths, outermost first; 0: none */
 } ir_debug_type;
@@ -244,13 +239,13 @@ typedef struct ir_attr {
             uint8_t order, order_fail, scope, combine;
             uint8_t fence; /* IR_FENCE_* bits: fence, barrier */
         };
-        uint32_t dim;         /* queries */
-        uint32_t index;       /* local, global, printf */
-        uint8_t rounding;     /* conversions */
-        ir_var *var;          /* var */
-        ir_function *callee;  /* call */
-        ir_instr *target;     /* break, continue */
-        int32_t unroll;       /* loop: 0 no hint, 1 do not unroll, n > 1 that often, -1 fully */
+        uint32_t dim;        /* queries */
+        uint32_t index;      /* local, global, printf */
+        uint8_t rounding;    /* conversions */
+        ir_var *var;         /* var */
+        ir_function *callee; /* call */
+        ir_instr *target;    /* break, continue */
+        int32_t unroll;      /* loop: 0 no hint, 1 do not unroll, n > 1 that often, -1 fully */
     };
 } ir_attr;
 
@@ -291,12 +286,12 @@ enum { IR_ARG_CONST = 1, IR_ARG_RESTRICT = 2, IR_ARG_VOLATILE = 4, IR_ARG_NO_WRI
 /* A function parameter: value and what reflection tells of it. */
 typedef struct ir_arg {
     ir_value *value;
-    uint8_t arg_kind;      /* ir_arg_kind (kernels) */
-    uint8_t flags;         /* IR_ARG_CONST ... */
-    bool is_signed;        /* integer element type is signed */
-    ir_type element;       /* pointee's type if a number or vector, else IR_VOID */
-    uint32_t size, align;  /* bytes of the value in the argument block (pointers: 8) */
-    uint32_t pointee_size; /* bytes; 0 for void */
+    uint8_t arg_kind;             /* ir_arg_kind (kernels) */
+    uint8_t flags;                /* IR_ARG_CONST ... */
+    bool is_signed;               /* integer element type is signed */
+    ir_type element;              /* pointee's type if a number or vector, else IR_VOID */
+    uint32_t size, align;         /* bytes of the value in the argument block (pointers: 8) */
+    uint32_t pointee_size;        /* bytes; 0 for void */
     const char *name, *type_name; /* "x", "float4*" */
 } ir_arg;
 
@@ -310,19 +305,19 @@ struct ir_function {
     ir_module *module;
     const char *name;
     bool is_kernel;
-    bool is_const;             /* __attribute__((const/pure)) or a maths helper: calls may be merged */
-    ir_type result;            /* kernels: void */
+    bool is_const;  /* __attribute__((const/pure)) or a maths helper: calls may be merged */
+    ir_type result; /* kernels: void */
     QN__VEC(ir_arg) args;
-    QN__VEC(ir_local) locals;  /* __local variables (kernels; merged into the kernel by inlining) */
+    QN__VEC(ir_local) locals; /* __local variables (kernels; merged into the kernel by inlining) */
     ir_region *body;
-    uint32_t num_values;       /* ids handed out */
-    uint32_t reqd_local[3];    /* reqd_work_group_size; 0: none */
+    uint32_t num_values;    /* ids handed out */
+    uint32_t reqd_local[3]; /* reqd_work_group_size; 0: none */
     uint32_t hint_local[3];
     uint32_t required_sub_group_size; /* 0: none */
-    const char *vec_type_hint; /* or NULL */
+    const char *vec_type_hint;        /* or NULL */
     ir_loc loc;
-    qn__map64 constants;       /* interned constants; use qn__ir_const */
-    ir_instr *last_var;        /* where qn__ir_variable goes on; kept by the builder */
+    qn__map64 constants; /* interned constants; use qn__ir_const */
+    ir_instr *last_var;  /* where qn__ir_variable goes on; kept by the builder */
 };
 
 /* A place in a __constant object that holds the address of another. */
@@ -338,7 +333,7 @@ typedef struct ir_global {
     uint32_t align;
     const uint8_t *data; /* size bytes */
     QN__VEC(ir_relocation) relocations;
-    bool is_format; /* printf format string */
+    bool is_format;  /* printf format string */
     ir_type element; /* element type for printing as a table, or IR_VOID */
 } ir_global;
 
@@ -352,8 +347,9 @@ struct ir_module {
 
 ir_module *qn__ir_module_new(qn__arena *arena);
 ir_function *qn__ir_function_new(ir_module *module, const char *name, ir_type result);
-ir_value *qn__ir_arg_add(ir_function *function, ir_type type, const char *name); /* fills value and name only */
-uint32_t qn__ir_global_add(ir_module *module, ir_global global);                 /* gives its index */
+ir_value *qn__ir_arg_add(ir_function *function, ir_type type,
+                         const char *name);                      /* fills value and name only */
+uint32_t qn__ir_global_add(ir_module *module, ir_global global); /* gives its index */
 uint32_t qn__ir_local_add(ir_function *function, ir_local local);
 ir_function *qn__ir_function_find(ir_module *module, qn__str name); /* or NULL */
 
@@ -392,7 +388,8 @@ ir_instr *qn__ir_emit(ir_builder *builder, ir_op op, ir_value *const *operands, 
 ir_value *qn__ir_op1(ir_builder *builder, ir_op op, ir_value *a);
 ir_value *qn__ir_op2(ir_builder *builder, ir_op op, ir_value *a, ir_value *b);
 ir_value *qn__ir_op3(ir_builder *builder, ir_op op, ir_value *a, ir_value *b, ir_value *c);
-ir_value *qn__ir_convert(ir_builder *builder, ir_op op, ir_value *a, ir_type type); /* a itself if same type */
+ir_value *qn__ir_convert(ir_builder *builder, ir_op op, ir_value *a,
+                         ir_type type); /* a itself if same type */
 ir_value *qn__ir_select(ir_builder *builder, ir_value *condition, ir_value *a, ir_value *b);
 ir_value *qn__ir_vector(ir_builder *builder, ir_value *const *scalars, unsigned lanes);
 ir_value *qn__ir_splat(ir_builder *builder, ir_value *scalar, unsigned lanes); /* lanes 1: the scalar */
@@ -404,11 +401,13 @@ ir_value *qn__ir_ptr_add(ir_builder *builder, ir_value *pointer, ir_value *bytes
 ir_value *qn__ir_ptr_offset(ir_builder *builder, ir_value *pointer, int64_t bytes);
 /* align 0: natural for the type */
 ir_value *qn__ir_load(ir_builder *builder, ir_value *pointer, ir_type type, uint32_t align, uint16_t flags);
-ir_instr *qn__ir_store(ir_builder *builder, ir_value *pointer, ir_value *value, uint32_t align, uint16_t flags);
+ir_instr *qn__ir_store(ir_builder *builder, ir_value *pointer, ir_value *value, uint32_t align,
+                       uint16_t flags);
 ir_instr *qn__ir_copy(ir_builder *builder, ir_value *to, ir_value *from, uint64_t size, uint32_t align);
 ir_value *qn__ir_query(ir_builder *builder, ir_op op, uint32_t dim);
 ir_instr *qn__ir_barrier(ir_builder *builder, unsigned fence, ir_scope scope);
-ir_value *qn__ir_combine(ir_builder *builder, ir_combine combine, ir_value *a, ir_value *b); /* as plain ops */
+ir_value *qn__ir_combine(ir_builder *builder, ir_combine combine, ir_value *a,
+                         ir_value *b); /* as plain ops */
 
 /* Constructs: made empty; fill the regions with the builder, each to end in a jump. */
 ir_instr *qn__ir_if(ir_builder *builder, ir_value *condition, const ir_type *results, uint32_t num_results);
@@ -426,7 +425,7 @@ static inline bool qn__ir_is_jump(const ir_instr *i) { return i->op >= IR_YIELD;
 static inline bool qn__ir_is_construct(const ir_instr *i) { return i->op >= IR_IF && i->op <= IR_BLOCK; }
 /* Nothing but its results matters: can be removed when they are unused. */
 bool qn__ir_is_removable(const ir_instr *instr);
-void qn__ir_unlink(ir_instr *instr);                              /* takes it out of its region */
+void qn__ir_unlink(ir_instr *instr); /* takes it out of its region */
 void qn__ir_insert_before(ir_instr *instr, ir_instr *before);
 void qn__ir_append(ir_region *region, ir_instr *instr);
 void qn__ir_set_operands(ir_function *function, ir_instr *instr, ir_value *const *values, uint32_t count);
@@ -434,7 +433,8 @@ ir_value *qn__ir_result_add(ir_instr *construct, ir_type type, const char *name)
 ir_value *qn__ir_param_add(ir_instr *loop, ir_value *init, const char *name); /* adds operand and parameter */
 /* A new empty region, the next one of its owner (NULL: a body). */
 ir_region *qn__ir_region_new(ir_function *function, ir_instr *owner);
-/* Replaces uses: map[id] is the new value or NULL to keep; chains are followed. One walk over the function. */
+/* Replaces uses: map[id] is the new value or NULL to keep; chains are followed. One walk over the function.
+ */
 void qn__ir_replace(ir_function *function, ir_value *const *map);
 /* Number of uses of each value, indexed by id; the array is the arena's. */
 uint32_t *qn__ir_count_uses(qn__arena *arena, const ir_function *function);
@@ -442,10 +442,10 @@ uint32_t *qn__ir_count_uses(qn__arena *arena, const ir_function *function);
    instruction it is given. */
 void qn__ir_walk(ir_region *region, void (*visit)(ir_instr *instr, void *user), void *user);
 /* Copies the instructions of `from` to the builder's place; map[id] gives the new value of an old one and is
-   extended. Jumps that leave `from` itself (yield, or break/continue/return past it) are copied as they are, with
-   targets inside the copy renamed. Variables go to the start of the body, constants are interned anew where `from`
-   belongs to another function; indices of its locals are copied as they are. `map` must hold at least
-   from->function->num_values entries. */
+   extended. Jumps that leave `from` itself (yield, or break/continue/return past it) are copied as they are,
+   with targets inside the copy renamed. Variables go to the start of the body, constants are interned anew
+   where `from` belongs to another function; indices of its locals are copied as they are. `map` must hold at
+   least from->function->num_values entries. */
 void qn__ir_clone_into(ir_builder *builder, const ir_region *from, ir_value **map);
 uint32_t qn__ir_count_instrs(const ir_region *region);
 
@@ -458,7 +458,8 @@ void qn__ir_print(qn__buf *out, const ir_module *module);
 void qn__ir_print_function(qn__buf *out, const ir_function *function);
 /* Parses a module. On error returns NULL and sets *error to "line:column: message" in the arena. */
 ir_module *qn__ir_parse(qn__arena *arena, const char *text, size_t size, const char **error);
-/* NULL if the module obeys every rule; else the first broken one as a sentence with the instruction's text. */
+/* NULL if the module obeys every rule; else the first broken one as a sentence with the instruction's text.
+ */
 const char *qn__ir_verify(qn__arena *arena, const ir_module *module);
 
 #endif

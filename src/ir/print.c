@@ -178,7 +178,7 @@ static void put_value(printer *p, const ir_value *value) {
 static void put_definition(printer *p, const ir_value *value) {
     put_value(p, value);
     qn__buf_puts(p->out, ": ");
-    put_type(p->out, value->type);
+    put_type(p->out, value ? value->type : (ir_type){0});
 }
 
 static void put_operands(printer *p, const ir_instr *instr) {
@@ -189,7 +189,7 @@ static void put_operands(printer *p, const ir_instr *instr) {
 }
 
 static void number_value(printer *p, const ir_value *value) {
-    if (value->id < p->function->num_values && !p->numbers[value->id])
+    if (value && value->id < p->function->num_values && !p->numbers[value->id])
         p->numbers[value->id] = ++p->next_value;
 }
 
