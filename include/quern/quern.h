@@ -14,18 +14,20 @@
        qn_buffer_read(y, 0, result, n * sizeof(float));
 
    Conventions
-   - Every function that can fail returns a qn_status; 0 is success. A sentence that names what was wrong, for the
-     calling thread's last failed call, is qn_error_message(context).
-   - Objects are opaque. Whoever creates one destroys it; destroying NULL does nothing. A destroyed object's memory
-     is released when the device is done with it: it is safe to destroy a buffer that a launch still uses. An object
-     keeps what it was made from alive (a kernel its program, a buffer its device); the context is destroyed last and
-     takes what is left along.
+   - Every function that can fail returns a qn_status; 0 is success. A sentence that names what was wrong, for
+   the calling thread's last failed call, is qn_error_message(context).
+   - Objects are opaque. Whoever creates one destroys it; destroying NULL does nothing. A destroyed object's
+   memory is released when the device is done with it: it is safe to destroy a buffer that a launch still
+   uses. An object keeps what it was made from alive (a kernel its program, a buffer its device); the context
+   is destroyed last and takes what is left along.
    - Descriptor structs: zero-initialise, set what differs from the defaults listed above each struct.
    - Sizes and offsets are in bytes unless said; times in nanoseconds; work sizes in work-items.
-   - Threads. "Any thread": may be called from several threads at once on the same object. "One thread at a time":
-     the caller orders calls on the same object; different objects are independent. A context, its devices, programs
-     and kernels are for any thread; a stream and what is recorded on it is for one thread at a time.
-   - A NULL stream is the device's default stream. Work on one stream runs in order; streams run independently. */
+   - Threads. "Any thread": may be called from several threads at once on the same object. "One thread at a
+   time": the caller orders calls on the same object; different objects are independent. A context, its
+   devices, programs and kernels are for any thread; a stream and what is recorded on it is for one thread at
+   a time.
+   - A NULL stream is the device's default stream. Work on one stream runs in order; streams run
+   independently. */
 #ifndef QUERN_H
 #define QUERN_H
 
@@ -96,8 +98,9 @@ typedef struct qn_graph qn_graph;
 QN_API const char *qn_status_name(qn_status status);
 QN_API const char *qn_status_text(qn_status status);
 
-/* A sentence about the last failed call of the calling thread on this context ("" if none); for QN_ERROR_COMPILE the
-   whole build log. NULL context: about qn_context_create. Valid until the thread's next failing call. Any thread. */
+/* A sentence about the last failed call of the calling thread on this context ("" if none); for
+   QN_ERROR_COMPILE the whole build log. NULL context: about qn_context_create. Valid until the thread's next
+   failing call. Any thread. */
 QN_API const char *qn_error_message(const qn_context *context);
 
 /* ---- context ----------------------------------------------------------------------------------------- */
@@ -107,6 +110,9 @@ typedef enum qn_log_level { QN_LOG_ERROR, QN_LOG_WARNING, QN_LOG_INFO, QN_LOG_DE
 /* Called with one line without a newline, possibly from several threads at once. Must not call quern. */
 typedef void qn_log_callback(void *user, qn_log_level level, const char *message);
 
+/* Gets what kernels print with printf: `size` bytes, whole output of one call of printf. From any thread. */
+typedef void qn_print_callback(void *user, const char *text, size_t size);
+
 /* Memory hooks for all host memory that quern allocates. All three or none. Any thread. */
 typedef struct qn_allocator {
     void *(*allocate)(void *user, size_t size); /* NULL when out of memory */
@@ -115,27 +121,31 @@ typedef struct qn_allocator {
     void *user;
 } qn_allocator;
 
-/* Defaults: malloc; no log; cache under $QUERN_CACHE_DIR, else $XDG_CACHE_HOME/quern, else ~/.cache/quern, at most
-   256 MiB; one CPU thread per online processor ($QUERN_CPU_THREADS overrides 0). */
+/* Defaults: malloc; no log; kernels print to stdout; cache under $QUERN_CACHE_DIR, else
+   $XDG_CACHE_HOME/quern, else ~/.cache/quern, at most 256 MiB; one CPU thread per online processor
+   ($QUERN_CPU_THREADS overrides 0). */
 typedef struct qn_context_desc {
     qn_allocator allocator;
     qn_log_callback *log;
     void *log_user;
-    qn_log_level log_level;  /* least important level that is passed to `log`; 0: errors only */
-    const char *cache_dir;   /* copied */
-    uint64_t cache_limit;    /* bytes on disk; 0: 256 MiB */
+    qn_log_level log_level; /* least important level that is passed to `log`; 0: errors only */
+    qn_print_callback *print;
+    void *print_user;
+    const char *cache_dir; /* copied */
+    uint64_t cache_limit;  /* bytes on disk; 0: 256 MiB */
     bool disable_cache;
     unsigned cpu_threads;
-    const char *cpu_compiler; /* C compiler of the CPU device: a path or a name on PATH; "none": interpret. NULL:
-                                 $QUERN_CC, else the first of cc, gcc, clang. Copied */
+    const char *cpu_compiler; /* C compiler of the CPU device: a path or a name on PATH; "none": interpret.
+                                 NULL: $QUERN_CC, else the first of cc, gcc, clang. Copied */
 } qn_context_desc;
 
-/* Makes a context. `desc` may be NULL. No driver is opened yet: that happens at the first look at the devices.
-   Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT (an incomplete allocator), QN_ERROR_OUT_OF_MEMORY. Any thread. */
+/* Makes a context. `desc` may be NULL. No driver is opened yet: that happens at the first look at the
+   devices. Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT (an incomplete allocator), QN_ERROR_OUT_OF_MEMORY. Any
+   thread. */
 QN_API qn_status qn_context_create(const qn_context_desc *desc, qn_context **context);
 
-/* Waits for all work, then releases everything that was made from the context and is still there. Pointers to such
-   objects are then invalid. One thread, after all other calls on the context. */
+/* Waits for all work, then releases everything that was made from the context and is still there. Pointers to
+   such objects are then invalid. One thread, after all other calls on the context. */
 QN_API void qn_context_destroy(qn_context *context);
 
 /* ---- devices ----------------------------------------------------------------------------------------- */
@@ -166,16 +176,16 @@ typedef struct qn_device_info {
     const char *description; /* "AMD EPYC 9654, gcc 12.2" */
     const char *driver;      /* version text of the driver or compiler */
     qn_device_kind kind;
-    uint32_t capabilities;       /* QN_CAN_* bits */
-    uint32_t compute_units;      /* cores, multiprocessors */
-    uint32_t sub_group_size;     /* the usual size */
-    uint32_t max_group_size;     /* work-items in a work-group */
+    uint32_t capabilities;   /* QN_CAN_* bits */
+    uint32_t compute_units;  /* cores, multiprocessors */
+    uint32_t sub_group_size; /* the usual size */
+    uint32_t max_group_size; /* work-items in a work-group */
     uint32_t max_local_size[3];
     uint64_t max_global_size[3];
-    uint64_t local_memory;       /* bytes per work-group */
-    uint64_t memory;             /* bytes of device memory */
-    uint64_t max_buffer;         /* bytes of one buffer */
-    uint32_t max_args_size;      /* bytes of the argument block */
+    uint64_t local_memory;  /* bytes per work-group */
+    uint64_t memory;        /* bytes of device memory */
+    uint64_t max_buffer;    /* bytes of one buffer */
+    uint32_t max_args_size; /* bytes of the argument block */
 } qn_device_info;
 
 /* Why a kind of device is there or not. */
@@ -186,15 +196,16 @@ typedef struct qn_backend_info {
     const char *reason; /* with none: why, as a sentence; else NULL */
 } qn_backend_info;
 
-/* Devices in order of preference: the first is what NULL selects (unless QUERN_DEVICE says otherwise). Any thread. */
+/* Devices in order of preference: the first is what NULL selects (unless QUERN_DEVICE says otherwise). Any
+ * thread. */
 QN_API uint32_t qn_device_count(qn_context *context);
 QN_API qn_device *qn_device_at(qn_context *context, uint32_t index); /* NULL when out of range */
 QN_API uint32_t qn_backend_count(qn_context *context);
 QN_API qn_status qn_backend_get(qn_context *context, uint32_t index, qn_backend_info *info);
 
-/* A device by name: "cpu", "cuda:0", a kind alone ("cuda" is "cuda:0"), or NULL for $QUERN_DEVICE or else the best
-   present. The device belongs to the context. Errors: QN_ERROR_NULL, QN_ERROR_NO_DEVICE (the message lists those that
-   exist, or why the kind is missing). Any thread. */
+/* A device by name: "cpu", "cuda:0", a kind alone ("cuda" is "cuda:0"), or NULL for $QUERN_DEVICE or else the
+   best present. The device belongs to the context. Errors: QN_ERROR_NULL, QN_ERROR_NO_DEVICE (the message
+   lists those that exist, or why the kind is missing). Any thread. */
 QN_API qn_status qn_device_get(qn_context *context, const char *name, qn_device **device);
 QN_API qn_context *qn_device_context(const qn_device *device);
 /* Strings belong to the device. Errors: QN_ERROR_NULL. Any thread. */
@@ -222,29 +233,31 @@ typedef struct qn_buffer_desc {
     const char *label; /* for messages; copied; may be NULL */
 } qn_buffer_desc;
 
-/* Errors: QN_ERROR_NULL, QN_ERROR_RANGE (size 0 or over max_buffer), QN_ERROR_DEVICE_MEMORY, QN_ERROR_OUT_OF_MEMORY.
-   Any thread. */
+/* Errors: QN_ERROR_NULL, QN_ERROR_RANGE (size 0 or over max_buffer), QN_ERROR_DEVICE_MEMORY,
+   QN_ERROR_OUT_OF_MEMORY. Any thread. */
 QN_API qn_status qn_buffer_create(qn_device *device, const qn_buffer_desc *desc, qn_buffer **buffer);
-/* A view of [offset, offset + size) of a buffer, which stays alive with it. The offset must be a multiple of 16.
-   Views are passed to kernels and copied like buffers; only whole buffers are mapped. Errors: QN_ERROR_RANGE,
-   QN_ERROR_ARGUMENT (alignment). Any thread. */
+/* A view of [offset, offset + size) of a buffer, which stays alive with it. The offset must be a multiple
+   of 16. Views are passed to kernels and copied like buffers; only whole buffers are mapped. Errors:
+   QN_ERROR_RANGE, QN_ERROR_ARGUMENT (alignment). Any thread. */
 QN_API qn_status qn_buffer_view(qn_buffer *buffer, uint64_t offset, uint64_t size, qn_buffer **view);
 QN_API void qn_buffer_destroy(qn_buffer *buffer);
 QN_API uint64_t qn_buffer_size(const qn_buffer *buffer);
 QN_API qn_device *qn_buffer_device(const qn_buffer *buffer);
 
-/* Blocking transfers on the default stream: ordered after all work submitted to the device's default stream. Errors:
-   QN_ERROR_NULL, QN_ERROR_RANGE, QN_ERROR_STATE (the buffer is mapped for writing), QN_ERROR_DEVICE_LOST. One thread
-   at a time per buffer. */
+/* Blocking transfers on the default stream: ordered after all work submitted to the device's default stream.
+   Errors: QN_ERROR_NULL, QN_ERROR_RANGE, QN_ERROR_STATE (the buffer is mapped for writing),
+   QN_ERROR_DEVICE_LOST. One thread at a time per buffer. */
 QN_API qn_status qn_buffer_write(qn_buffer *buffer, uint64_t offset, const void *data, uint64_t size);
 QN_API qn_status qn_buffer_read(qn_buffer *buffer, uint64_t offset, void *data, uint64_t size);
 
-/* Transfers on a stream. write: `data` is copied before the call returns. read: `data` must stay valid until the stream
-   has been waited for. copy: the ranges must not overlap; buffers of one device. fill: repeats the pattern of 1, 2, 4,
-   8 or 16 bytes; size is a multiple of it. Errors as above, QN_ERROR_WRONG_CONTEXT, QN_ERROR_ARGUMENT. */
+/* Transfers on a stream. write: `data` is copied before the call returns. read: `data` must stay valid until
+   the stream has been waited for. copy: the ranges must not overlap; buffers of one device. fill: repeats the
+   pattern of 1, 2, 4, 8 or 16 bytes; size is a multiple of it. Errors as above, QN_ERROR_WRONG_CONTEXT,
+   QN_ERROR_ARGUMENT. */
 QN_API qn_status qn_stream_write(qn_stream *stream, qn_buffer *buffer, uint64_t offset, const void *data,
                                  uint64_t size);
-QN_API qn_status qn_stream_read(qn_stream *stream, qn_buffer *buffer, uint64_t offset, void *data, uint64_t size);
+QN_API qn_status qn_stream_read(qn_stream *stream, qn_buffer *buffer, uint64_t offset, void *data,
+                                uint64_t size);
 QN_API qn_status qn_stream_copy(qn_stream *stream, qn_buffer *from, uint64_t from_offset, qn_buffer *to,
                                 uint64_t to_offset, uint64_t size);
 QN_API qn_status qn_stream_fill(qn_stream *stream, qn_buffer *buffer, uint64_t offset, uint64_t size,
@@ -259,11 +272,12 @@ typedef enum qn_buffer_state {
     QN_BUFFER_BOTH    /* equal */
 } qn_buffer_state;
 
-/* Gives a host pointer to the whole buffer, valid until qn_buffer_unmap. Waits for work that writes the buffer, and
-   copies only when the host side is out of date and the access includes reading; not at all where memory is shared.
-   After mapping for writing, the copy to the device happens when the device next needs it. While mapped, using the
-   buffer in a launch or transfer is QN_ERROR_STATE (reading maps allow launches that read). Mapping nests. Errors:
-   QN_ERROR_NULL, QN_ERROR_ARGUMENT (access, or a view), QN_ERROR_OUT_OF_MEMORY. One thread at a time per buffer. */
+/* Gives a host pointer to the whole buffer, valid until qn_buffer_unmap. Waits for work that writes the
+   buffer, and copies only when the host side is out of date and the access includes reading; not at all where
+   memory is shared. After mapping for writing, the copy to the device happens when the device next needs it.
+   While mapped, using the buffer in a launch or transfer is QN_ERROR_STATE (reading maps allow launches that
+   read). Mapping nests. Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT (access, or a view), QN_ERROR_OUT_OF_MEMORY.
+   One thread at a time per buffer. */
 QN_API qn_status qn_buffer_map(qn_buffer *buffer, qn_map_access access, void **pointer);
 QN_API qn_status qn_buffer_unmap(qn_buffer *buffer); /* QN_ERROR_STATE when not mapped */
 QN_API qn_buffer_state qn_buffer_get_state(const qn_buffer *buffer);
@@ -277,19 +291,20 @@ typedef struct qn_header {
 
 /* Defaults: optimise fully, use the disk cache. Everything is copied or used during the call only. */
 typedef struct qn_program_desc {
-    const char *source;      /* OpenCL C; or NULL to read `path` */
-    size_t source_size;      /* 0: up to the terminating zero */
-    const char *path;        /* file to read; with `source`: its name in messages */
-    const char *options;     /* as of clBuildProgram: "-D N=4 -I dir -cl-fast-relaxed-math"; may be NULL */
+    const char *source;  /* OpenCL C; or NULL to read `path` */
+    size_t source_size;  /* 0: up to the terminating zero */
+    const char *path;    /* file to read; with `source`: its name in messages */
+    const char *options; /* as of clBuildProgram: "-D N=4 -I dir -cl-fast-relaxed-math"; may be NULL */
     const qn_header *headers;
     size_t num_headers;
-    int opt_level;           /* 0: full (2); 1: quick; -1: none */
-    bool debug;              /* for gdb: positions and variables kept, nothing optimised */
+    int opt_level; /* 0: full (2); 1: quick; -1: none */
+    bool debug;    /* for gdb: positions and variables kept, nothing optimised */
     bool disable_cache;
 } qn_program_desc;
 
-/* Compiles for one device. Errors: QN_ERROR_NULL, QN_ERROR_COMPILE (qn_error_message is the log), QN_ERROR_ARGUMENT (an
-   unknown option), QN_ERROR_IO, QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DRIVER (the host's compiler failed). Any thread. */
+/* Compiles for one device. Errors: QN_ERROR_NULL, QN_ERROR_COMPILE (qn_error_message is the log),
+   QN_ERROR_ARGUMENT (an unknown option), QN_ERROR_IO, QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DRIVER (the host's
+   compiler failed). Any thread. */
 QN_API qn_status qn_program_create(qn_device *device, const qn_program_desc *desc, qn_program **program);
 QN_API void qn_program_destroy(qn_program *program);
 QN_API const char *qn_program_log(const qn_program *program); /* warnings; "" if none; the program's */
@@ -304,10 +319,10 @@ typedef struct qn_program_times {
 } qn_program_times;
 QN_API qn_status qn_program_get_times(const qn_program *program, qn_program_times *times);
 
-/* Translates without a device. target: "c", "ir" (others as they come). Output is released with qn_text_free; `log`
-   (may be NULL) gets warnings or errors. `dump_pass`: NULL, or "all" or a pass's name: *text is then the IR as it was
-   after that pass. With `reflect` *text is JSON that describes the kernels. Errors as qn_program_create, and
-   QN_ERROR_UNSUPPORTED for a target that is not there. Any thread. */
+/* Translates without a device. target: "c", "ir" (others as they come). Output is released with qn_text_free;
+   `log` (may be NULL) gets warnings or errors. `dump_pass`: NULL, or "all" or a pass's name: *text is then
+   the IR as it was after that pass. With `reflect` *text is JSON that describes the kernels. Errors as
+   qn_program_create, and QN_ERROR_UNSUPPORTED for a target that is not there. Any thread. */
 typedef struct qn_translate_desc {
     qn_program_desc program;
     const char *target;
@@ -317,8 +332,8 @@ typedef struct qn_translate_desc {
 QN_API qn_status qn_translate(qn_context *context, const qn_translate_desc *desc, char **text, char **log);
 QN_API void qn_text_free(qn_context *context, char *text);
 
-/* A kernel of a program; name NULL when the program has just one. Errors: QN_ERROR_NO_KERNEL (the message lists those
-   there are). Any thread. */
+/* A kernel of a program; name NULL when the program has just one. Errors: QN_ERROR_NO_KERNEL (the message
+   lists those there are). Any thread. */
 QN_API qn_status qn_kernel_create(qn_program *program, const char *name, qn_kernel **kernel);
 QN_API void qn_kernel_destroy(qn_kernel *kernel);
 
@@ -346,9 +361,9 @@ typedef enum qn_type {
 typedef struct qn_param_info {
     const char *name, *type_name; /* "x", "float4*" */
     qn_param_kind kind;
-    qn_type type;         /* of the value, or of what the pointer points to */
-    uint32_t lanes;       /* 1, 2, 3, 4, 8, 16 */
-    uint32_t size;        /* bytes of the value (buffers: 8) */
+    qn_type type;          /* of the value, or of what the pointer points to */
+    uint32_t lanes;        /* 1, 2, 3, 4, 8, 16 */
+    uint32_t size;         /* bytes of the value (buffers: 8) */
     uint32_t element_size; /* bytes of what the pointer points to; 0 for void */
     bool is_constant_space, is_const, is_restrict;
 } qn_param_info;
@@ -358,7 +373,7 @@ typedef struct qn_kernel_info {
     uint32_t num_params;
     uint32_t required_local_size[3]; /* zeros: any */
     uint32_t local_size_hint[3];
-    uint64_t local_memory;           /* static bytes per work-group */
+    uint64_t local_memory; /* static bytes per work-group */
 } qn_kernel_info;
 
 QN_API qn_status qn_kernel_get_info(const qn_kernel *kernel, qn_kernel_info *info);
@@ -366,16 +381,18 @@ QN_API qn_status qn_kernel_get_param(const qn_kernel *kernel, uint32_t index, qn
 
 /* ---- launching --------------------------------------------------------------------------------------- */
 
-/* Work size. Zeros: one work-item in that dimension, no offset, and a local size that quern chooses. The local size
-   need not divide the global size: the last group is then smaller. */
+/* Work size. Zeros mean one work-item in dimensions 1 and 2, no offset, and a local size that quern chooses;
+   global[0] of 0 is an empty launch, which is checked and does nothing. The local size need not divide the
+   global size: the last group is then smaller. */
 typedef struct qn_range {
     uint64_t global[3];
     uint32_t local[3];
     uint64_t offset[3];
 } qn_range;
 
-#define QN_RANGE(...)       (&(qn_range){.global = {__VA_ARGS__}})
-#define QN_GROUP(...)       {__VA_ARGS__}
+#define QN_RANGE(...) (&(qn_range){.global = {__VA_ARGS__}})
+#define QN_GROUP(...)                                                                                        \
+    { __VA_ARGS__ }
 /* QN_RANGE_LOCAL(QN_GROUP(1024, 1024), QN_GROUP(16, 16)) */
 #define QN_RANGE_LOCAL(global_size, local_size) (&(qn_range){.global = global_size, .local = local_size})
 
@@ -390,8 +407,8 @@ typedef enum qn_arg_kind {
     QN_ARG_NULL
 } qn_arg_kind;
 
-/* One kernel argument. Numbers are converted to the parameter's type as C would where that loses nothing but a
-   double's precision; else QN_ERROR_KERNEL_ARGUMENT. Bytes must have the parameter's size. */
+/* One kernel argument. Numbers are converted to the parameter's type as C would where that loses nothing but
+   a double's precision; else QN_ERROR_KERNEL_ARGUMENT. Bytes must have the parameter's size. */
 typedef struct qn_arg {
     qn_arg_kind kind;
     uint64_t size; /* LOCAL: bytes; BYTES: bytes at .bytes */
@@ -447,37 +464,38 @@ static inline qn_arg qn_arg_null(void) {
     return arg;
 }
 
-/* QN_ARGS(n, 2.0f, x, y): an array of qn_arg from C values by their types, and its length; up to 24 arguments (longer
-   lists: fill an array). A struct or vector: QN_BYTES(value). */
+/* QN_ARGS(n, 2.0f, x, y): an array of qn_arg from C values by their types, and its length; up to 24 arguments
+   (longer lists: fill an array). A struct or vector: QN_BYTES(value). */
 #ifndef __cplusplus
 #define QN_ARG(value)                                                                                        \
-    _Generic((value),                                                                                        \
-        qn_arg: qn_arg_self,                                                                                 \
-        qn_buffer *: qn_arg_buffer,                                                                          \
-        float: qn_arg_float,                                                                                 \
-        double: qn_arg_double,                                                                               \
-        bool: qn_arg_unsigned,                                                                               \
-        char: qn_arg_signed,                                                                                 \
-        signed char: qn_arg_signed,                                                                          \
-        short: qn_arg_signed,                                                                                \
-        int: qn_arg_signed,                                                                                  \
-        long: qn_arg_signed,                                                                                 \
-        long long: qn_arg_signed,                                                                            \
-        unsigned char: qn_arg_unsigned,                                                                      \
-        unsigned short: qn_arg_unsigned,                                                                     \
-        unsigned: qn_arg_unsigned,                                                                           \
-        unsigned long: qn_arg_unsigned,                                                                      \
-        unsigned long long: qn_arg_unsigned)(value)
+    _Generic((value), qn_arg                                                                                 \
+             : qn_arg_self, qn_buffer *                                                                      \
+             : qn_arg_buffer, float                                                                          \
+             : qn_arg_float, double                                                                          \
+             : qn_arg_double, bool                                                                           \
+             : qn_arg_unsigned, char                                                                         \
+             : qn_arg_signed, signed char                                                                    \
+             : qn_arg_signed, short                                                                          \
+             : qn_arg_signed, int                                                                            \
+             : qn_arg_signed, long                                                                           \
+             : qn_arg_signed, long long                                                                      \
+             : qn_arg_signed, unsigned char                                                                  \
+             : qn_arg_unsigned, unsigned short                                                               \
+             : qn_arg_unsigned, unsigned                                                                     \
+             : qn_arg_unsigned, unsigned long                                                                \
+             : qn_arg_unsigned, unsigned long long                                                           \
+             : qn_arg_unsigned)(value)
 #define QN_BYTES(object) qn_arg_bytes(&(object), sizeof(object))
 #define QN_ARGS(...)                                                                                         \
     ((qn_arg[]){QN__MAP(QN__COUNT_ARGS(__VA_ARGS__), __VA_ARGS__)}), QN__COUNT_ARGS(__VA_ARGS__)
 #define QN_NO_ARGS NULL, 0
 #endif
 
-/* Submits a kernel over a range and returns at once. `args` holds one entry a parameter, in order. Buffers must be of
-   the kernel's device. Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT_COUNT, QN_ERROR_KERNEL_ARGUMENT (names the parameter),
-   QN_ERROR_WRONG_CONTEXT, QN_ERROR_LAUNCH_SIZE, QN_ERROR_STATE (a mapped buffer), QN_ERROR_OUT_OF_MEMORY,
-   QN_ERROR_DEVICE_LOST. What goes wrong while the kernel runs is reported by the next wait on the stream. */
+/* Submits a kernel over a range and returns at once. `args` holds one entry a parameter, in order. Buffers
+   must be of the kernel's device. Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT_COUNT, QN_ERROR_KERNEL_ARGUMENT
+   (names the parameter), QN_ERROR_WRONG_CONTEXT, QN_ERROR_LAUNCH_SIZE, QN_ERROR_STATE (a mapped buffer),
+   QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DEVICE_LOST. What goes wrong while the kernel runs is reported by the next
+   wait on the stream. */
 QN_API qn_status qn_launch(qn_stream *stream, qn_kernel *kernel, const qn_range *range, const qn_arg *args,
                            size_t num_args);
 
@@ -487,14 +505,15 @@ QN_API qn_status qn_launch(qn_stream *stream, qn_kernel *kernel, const qn_range 
 
 QN_API qn_status qn_stream_create(qn_device *device, qn_stream **stream);
 QN_API void qn_stream_destroy(qn_stream *stream);
-/* Waits until everything submitted to the stream is done, at most `timeout_ns`. Errors: QN_ERROR_TIMEOUT (the message
-   names the kernel that is running; the work goes on), QN_ERROR_KERNEL_FAILED, QN_ERROR_DEVICE_LOST: the first failure
-   since the last wait. */
+/* Waits until everything submitted to the stream is done, at most `timeout_ns`. Errors: QN_ERROR_TIMEOUT (the
+   message names the kernel that is running; the work goes on), QN_ERROR_KERNEL_FAILED, QN_ERROR_DEVICE_LOST:
+   the first failure since the last wait. */
 QN_API qn_status qn_stream_wait(qn_stream *stream, uint64_t timeout_ns);
 /* Waits for all streams of a device. Any thread. */
 QN_API qn_status qn_device_wait(qn_device *device, uint64_t timeout_ns);
 
-/* An event marks a place in a stream and the time the device reached it. Recording again moves it. Any thread. */
+/* An event marks a place in a stream and the time the device reached it. Recording again moves it. Any
+ * thread. */
 QN_API qn_status qn_event_create(qn_device *device, qn_event **event);
 QN_API void qn_event_destroy(qn_event *event);
 QN_API qn_status qn_stream_record(qn_stream *stream, qn_event *event);
@@ -505,16 +524,16 @@ QN_API qn_status qn_event_done(qn_event *event, bool *done);
 /* Nanoseconds from one event to another, both done (else QN_ERROR_STATE); same device. */
 QN_API qn_status qn_event_elapsed(qn_event *begin, qn_event *end, int64_t *elapsed_ns);
 
-/* Records what is submitted to `stream` between begin and end into a graph instead of running it; a recorded graph is
-   launched cheaply any number of times. Reads into host memory and event waits across streams cannot be recorded
-   (QN_ERROR_STATE). Objects used by a graph stay alive with it. */
+/* Records what is submitted to `stream` between begin and end into a graph instead of running it; a recorded
+   graph is launched cheaply any number of times. Reads into host memory and event waits across streams cannot
+   be recorded (QN_ERROR_STATE). Objects used by a graph stay alive with it. */
 QN_API qn_status qn_graph_begin(qn_stream *stream);
 QN_API qn_status qn_graph_end(qn_stream *stream, qn_graph **graph);
 QN_API qn_status qn_graph_launch(qn_stream *stream, qn_graph *graph);
 QN_API void qn_graph_destroy(qn_graph *graph);
 
-/* For the functions above that take a stream but no object that tells the device: the default stream by name. The
-   stream belongs to the device. Any thread. */
+/* For the functions above that take a stream but no object that tells the device: the default stream by name.
+   The stream belongs to the device. Any thread. */
 QN_API qn_stream *qn_device_stream(qn_device *device);
 
 /* ---- disk cache -------------------------------------------------------------------------------------- */
@@ -531,35 +550,36 @@ QN_API const char *qn_cache_dir(qn_context *context); /* "" when disabled */
 
 #ifndef __cplusplus
 #define QN__COUNT_ARGS(...)                                                                                  \
-    QN__PICK25(__VA_ARGS__, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+    QN__PICK25(__VA_ARGS__, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, \
+               2, 1, 0)
 #define QN__PICK25(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, count, ...) count
-#define QN__JOIN(a, b)      QN__JOIN_(a, b)
-#define QN__JOIN_(a, b)     a##b
-#define QN__MAP(count, ...) QN__JOIN(QN__MAP, count)(__VA_ARGS__)
-#define QN__MAP1(a)         QN_ARG(a)
-#define QN__MAP2(a, ...)    QN_ARG(a), QN__MAP1(__VA_ARGS__)
-#define QN__MAP3(a, ...)    QN_ARG(a), QN__MAP2(__VA_ARGS__)
-#define QN__MAP4(a, ...)    QN_ARG(a), QN__MAP3(__VA_ARGS__)
-#define QN__MAP5(a, ...)    QN_ARG(a), QN__MAP4(__VA_ARGS__)
-#define QN__MAP6(a, ...)    QN_ARG(a), QN__MAP5(__VA_ARGS__)
-#define QN__MAP7(a, ...)    QN_ARG(a), QN__MAP6(__VA_ARGS__)
-#define QN__MAP8(a, ...)    QN_ARG(a), QN__MAP7(__VA_ARGS__)
-#define QN__MAP9(a, ...)    QN_ARG(a), QN__MAP8(__VA_ARGS__)
-#define QN__MAP10(a, ...)   QN_ARG(a), QN__MAP9(__VA_ARGS__)
-#define QN__MAP11(a, ...)   QN_ARG(a), QN__MAP10(__VA_ARGS__)
-#define QN__MAP12(a, ...)   QN_ARG(a), QN__MAP11(__VA_ARGS__)
-#define QN__MAP13(a, ...)   QN_ARG(a), QN__MAP12(__VA_ARGS__)
-#define QN__MAP14(a, ...)   QN_ARG(a), QN__MAP13(__VA_ARGS__)
-#define QN__MAP15(a, ...)   QN_ARG(a), QN__MAP14(__VA_ARGS__)
-#define QN__MAP16(a, ...)   QN_ARG(a), QN__MAP15(__VA_ARGS__)
-#define QN__MAP17(a, ...)   QN_ARG(a), QN__MAP16(__VA_ARGS__)
-#define QN__MAP18(a, ...)   QN_ARG(a), QN__MAP17(__VA_ARGS__)
-#define QN__MAP19(a, ...)   QN_ARG(a), QN__MAP18(__VA_ARGS__)
-#define QN__MAP20(a, ...)   QN_ARG(a), QN__MAP19(__VA_ARGS__)
-#define QN__MAP21(a, ...)   QN_ARG(a), QN__MAP20(__VA_ARGS__)
-#define QN__MAP22(a, ...)   QN_ARG(a), QN__MAP21(__VA_ARGS__)
-#define QN__MAP23(a, ...)   QN_ARG(a), QN__MAP22(__VA_ARGS__)
-#define QN__MAP24(a, ...)   QN_ARG(a), QN__MAP23(__VA_ARGS__)
+#define QN__JOIN(a, b)                                                                                 QN__JOIN_(a, b)
+#define QN__JOIN_(a, b)                                                                                a##b
+#define QN__MAP(count, ...)                                                                            QN__JOIN(QN__MAP, count)(__VA_ARGS__)
+#define QN__MAP1(a)                                                                                    QN_ARG(a)
+#define QN__MAP2(a, ...)                                                                               QN_ARG(a), QN__MAP1(__VA_ARGS__)
+#define QN__MAP3(a, ...)                                                                               QN_ARG(a), QN__MAP2(__VA_ARGS__)
+#define QN__MAP4(a, ...)                                                                               QN_ARG(a), QN__MAP3(__VA_ARGS__)
+#define QN__MAP5(a, ...)                                                                               QN_ARG(a), QN__MAP4(__VA_ARGS__)
+#define QN__MAP6(a, ...)                                                                               QN_ARG(a), QN__MAP5(__VA_ARGS__)
+#define QN__MAP7(a, ...)                                                                               QN_ARG(a), QN__MAP6(__VA_ARGS__)
+#define QN__MAP8(a, ...)                                                                               QN_ARG(a), QN__MAP7(__VA_ARGS__)
+#define QN__MAP9(a, ...)                                                                               QN_ARG(a), QN__MAP8(__VA_ARGS__)
+#define QN__MAP10(a, ...)                                                                              QN_ARG(a), QN__MAP9(__VA_ARGS__)
+#define QN__MAP11(a, ...)                                                                              QN_ARG(a), QN__MAP10(__VA_ARGS__)
+#define QN__MAP12(a, ...)                                                                              QN_ARG(a), QN__MAP11(__VA_ARGS__)
+#define QN__MAP13(a, ...)                                                                              QN_ARG(a), QN__MAP12(__VA_ARGS__)
+#define QN__MAP14(a, ...)                                                                              QN_ARG(a), QN__MAP13(__VA_ARGS__)
+#define QN__MAP15(a, ...)                                                                              QN_ARG(a), QN__MAP14(__VA_ARGS__)
+#define QN__MAP16(a, ...)                                                                              QN_ARG(a), QN__MAP15(__VA_ARGS__)
+#define QN__MAP17(a, ...)                                                                              QN_ARG(a), QN__MAP16(__VA_ARGS__)
+#define QN__MAP18(a, ...)                                                                              QN_ARG(a), QN__MAP17(__VA_ARGS__)
+#define QN__MAP19(a, ...)                                                                              QN_ARG(a), QN__MAP18(__VA_ARGS__)
+#define QN__MAP20(a, ...)                                                                              QN_ARG(a), QN__MAP19(__VA_ARGS__)
+#define QN__MAP21(a, ...)                                                                              QN_ARG(a), QN__MAP20(__VA_ARGS__)
+#define QN__MAP22(a, ...)                                                                              QN_ARG(a), QN__MAP21(__VA_ARGS__)
+#define QN__MAP23(a, ...)                                                                              QN_ARG(a), QN__MAP22(__VA_ARGS__)
+#define QN__MAP24(a, ...)                                                                              QN_ARG(a), QN__MAP23(__VA_ARGS__)
 #endif
 
 #ifdef __cplusplus

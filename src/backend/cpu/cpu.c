@@ -1,0 +1,214 @@
+/* The CPU device: what it is, its memory, and the backend's table. */
+#include "backend/cpu/cpu.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "compile.h"
+#include "util/file.h"
+#include "util/hash.h"
+
+/* A path, or a program on PATH; false when it is not there. */
+static bool find_compiler(const char *name, char *out, size_t size) {
+    if (!strchr(name, '/')) return qn__find_program(name, out, size);
+    snprintf(out, size, "%s", name);
+    return access(name, X_OK) == 0;
+}
+
+static void choose_compiler(const qn__services *services, char *out, size_t size) {
+    static const char *const usual[] = {"cc", "gcc", "clang"};
+    out[0] = 0;
+    if (services->cpu_compiler) {
+        if (strcmp(services->cpu_compiler, "none") == 0) return;
+        if (find_compiler(services->cpu_compiler, out, size)) return;
+        char text[512];
+        snprintf(text, sizeof text, "cpu: the C compiler '%.300s' is not there; kernels are interpreted",
+                 services->cpu_compiler);
+        services->log(services->log_user, QN_LOG_WARNING, text);
+        out[0] = 0;
+        return;
+    }
+    for (size_t i = 0; i < QN__COUNT(usual); i++)
+        if (find_compiler(usual[i], out, size)) return;
+    out[0] = 0;
+    services->log(services->log_user, QN_LOG_WARNING,
+                  "cpu: no C compiler (cc, gcc, clang) on PATH; kernels are interpreted");
+}
+
+static qn_status cpu_open(const qn__services *services, qn__driver **driver, uint32_t *num_devices,
+                          char *why) {
+    (void)why;
+    *driver = qn__allocate_zeroed(services->allocator, sizeof **driver);
+    if (!*driver) return QN_ERROR_OUT_OF_MEMORY;
+    (*driver)->services = services;
+    choose_compiler(services, (*driver)->compiler, sizeof(*driver)->compiler);
+    *num_devices = 1;
+    return QN_OK;
+}
+
+static void cpu_close(qn__driver *driver) { qn__release(driver->services->allocator, driver); }
+
+/* Copies the value of a line like "model name : ..." */
+static void cpuinfo_line(const char *text, const char *name, char *out, size_t size) {
+    const char *at = strstr(text, name), *colon = at ? strchr(at, ':') : NULL;
+    out[0] = 0;
+    if (!colon) return;
+    colon += strspn(colon, ": \t");
+    snprintf(out, size, "%.*s", (int)strcspn(colon, "\n"), colon);
+}
+
+/* The cache's key: code for this processor by this compiler. The compiler is known by its file, because
+   asking it for its version would cost more than loading from the cache may take. */
+static void describe(qn__gpu *gpu) {
+    char text[8192] = "", model[128] = "", flags[4096] = "", real[PATH_MAX];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    if (file) {
+        size_t got = fread(text, 1, sizeof text - 1, file);
+        text[got] = 0;
+        fclose(file);
+    }
+    cpuinfo_line(text, "model name", model, sizeof model);
+    cpuinfo_line(text, "flags", flags, sizeof flags);
+    const char *compiler = gpu->compiler[0] && realpath(gpu->compiler, real) ? real : "interpreter";
+    const char *base = strrchr(compiler, '/') ? strrchr(compiler, '/') + 1 : compiler;
+    struct stat info = {0};
+    if (compiler == real) stat(real, &info);
+    snprintf(gpu->description, sizeof gpu->description, "%s, %u threads", model[0] ? model : "processor",
+             gpu->num_workers);
+    snprintf(gpu->driver, sizeof gpu->driver, "%.120s", base);
+    snprintf(gpu->cache_key, sizeof gpu->cache_key, "abi %d %.400s %lld %lld %s %016llx", QN__CPU_ABI_VERSION,
+             compiler, (long long)info.st_size, (long long)info.st_mtime, model,
+             (unsigned long long)qn__hash(flags, strlen(flags), 0));
+}
+
+static qn_status cpu_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out, char *why) {
+    (void)index;
+    const qn__services *services = driver->services;
+    qn__gpu *gpu = qn__allocate_zeroed(services->allocator, sizeof *gpu);
+    if (!gpu) return QN_ERROR_OUT_OF_MEMORY;
+    gpu->services = services;
+    gpu->compiler = driver->compiler;
+    gpu->pool = qn__pool_create(services->allocator, services->cpu_threads);
+    gpu->num_workers = gpu->pool ? qn__pool_threads(gpu->pool) : 0;
+    gpu->workers =
+        gpu->pool ? qn__allocate_zeroed(services->allocator, gpu->num_workers * sizeof *gpu->workers) : NULL;
+    if (!gpu->workers) {
+        snprintf(why, QN__WHY, "threads or memory for them are not to be had");
+        qn__pool_destroy(gpu->pool);
+        qn__release(services->allocator, gpu);
+        return QN_ERROR_OUT_OF_MEMORY;
+    }
+    describe(gpu);
+    *out = gpu;
+    return QN_OK;
+}
+
+static void cpu_gpu_close(qn__gpu *gpu) {
+    qn__cpu_workers_free(gpu);
+    qn__pool_destroy(gpu->pool);
+    qn__release(gpu->services->allocator, gpu->workers);
+    qn__release(gpu->services->allocator, gpu);
+}
+
+static void cpu_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    uint64_t memory = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : (uint64_t)1 << 30;
+    *info = (qn_device_info){
+        .description = gpu->description,
+        .driver = gpu->driver,
+        .capabilities = QN_CAN_F16 | QN_CAN_F64 | QN_CAN_I64_ATOMICS | QN_CAN_SUB_GROUPS | QN_CAN_PRINTF |
+                        QN_CAN_SHARE_MEMORY,
+        .compute_units = gpu->num_workers,
+        .sub_group_size = QN__CPU_SUB_GROUP,
+        .max_group_size = QN__CPU_MAX_GROUP,
+        .max_local_size = {QN__CPU_MAX_GROUP, QN__CPU_MAX_GROUP, QN__CPU_MAX_GROUP},
+        .max_global_size = {(uint64_t)1 << 48, (uint64_t)1 << 48, (uint64_t)1 << 48},
+        .local_memory = QN__CPU_LOCAL_MEMORY,
+        .memory = memory,
+        .max_buffer = memory,
+        .max_args_size = 4096,
+    };
+}
+
+static int cpu_target(const qn__gpu *gpu) { return gpu->compiler[0] ? QN__TARGET_C : QN__TARGET_IR; }
+
+static const char *cpu_cache_key(const qn__gpu *gpu) { return gpu->cache_key; }
+
+/* ---- memory: host memory, aligned for vector loads; the allocation's start is kept in front ---- */
+
+enum { MEMORY_ALIGN = 128 };
+
+static qn_status cpu_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
+                                   void **host, char *why) {
+    if (size > SIZE_MAX - 2 * MEMORY_ALIGN) return QN_ERROR_DEVICE_MEMORY;
+    unsigned char *base = qn__allocate(gpu->services->allocator, (size_t)size + 2 * MEMORY_ALIGN);
+    if (!base) {
+        snprintf(why, QN__WHY, "the system has no more memory");
+        return QN_ERROR_DEVICE_MEMORY;
+    }
+    unsigned char *aligned = base + MEMORY_ALIGN;
+    aligned += (MEMORY_ALIGN - (uintptr_t)aligned % MEMORY_ALIGN) % MEMORY_ALIGN;
+    memcpy(aligned - sizeof base, &base, sizeof base);
+    *memory = (qn__memory *)aligned;
+    *address = (uint64_t)(uintptr_t)aligned;
+    *host = aligned;
+    return QN_OK;
+}
+
+static void cpu_memory_destroy(qn__gpu *gpu, qn__memory *memory) {
+    void *base;
+    memcpy(&base, (unsigned char *)memory - sizeof base, sizeof base);
+    qn__release(gpu->services->allocator, base);
+}
+
+/* ---- local sizes ---- */
+
+/* Without synchronisation a group is only a piece of work for a thread: long rows, and enough pieces for all
+   threads. With it, a usual GPU size. */
+static void cpu_choose_local(const qn__gpu *gpu, const qn__code *code, uint32_t kernel,
+                             const uint64_t global[3], uint32_t local[3]) {
+    uint64_t rows = global[1] * global[2], wanted = 1024;
+    if (code->kernels[kernel].uses_sync)
+        wanted = 64;
+    else if (rows < gpu->num_workers * 4u) {
+        uint64_t share = global[0] / (gpu->num_workers * 8u) / 16 * 16;
+        if (share < wanted) wanted = share < 16 ? 16 : share;
+    }
+    local[0] = (uint32_t)(global[0] < wanted ? global[0] : wanted);
+    if (local[0] == 0) local[0] = 1;
+    local[1] = local[2] = 1;
+}
+
+const qn_backend qn__backend_cpu = {
+    .kind = QN_DEVICE_CPU,
+    .name = "cpu",
+    .single = true,
+    .open = cpu_open,
+    .close = cpu_close,
+    .gpu_open = cpu_gpu_open,
+    .gpu_close = cpu_gpu_close,
+    .gpu_info = cpu_gpu_info,
+    .target = cpu_target,
+    .cache_key = cpu_cache_key,
+    .memory_create = cpu_memory_create,
+    .memory_destroy = cpu_memory_destroy,
+    .queue_create = qn__cpu_queue_create,
+    .queue_destroy = qn__cpu_queue_destroy,
+    .submit = qn__cpu_submit,
+    .completed = qn__cpu_completed,
+    .wait = qn__cpu_wait,
+    .mark_create = qn__cpu_mark_create,
+    .mark_destroy = qn__cpu_mark_destroy,
+    .mark_done = qn__cpu_mark_done,
+    .mark_wait = qn__cpu_mark_wait,
+    .code_load = qn__cpu_code_load,
+    .code_unload = qn__cpu_code_unload,
+    .choose_local = cpu_choose_local,
+    .replay_create = qn__cpu_replay_create,
+    .replay_destroy = qn__cpu_replay_destroy,
+    .replay_submit = qn__cpu_replay_submit,
+};

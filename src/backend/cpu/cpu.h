@@ -1,0 +1,74 @@
+/* The CPU backend's own objects. A stream is a list of commands and a thread; a launch's work-groups run on
+   the pool that all streams share. Memory is host memory. */
+#ifndef QN__CPU_H
+#define QN__CPU_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "emit/cpu_abi.h"
+#include "runtime/backend.h"
+#include "util/pool.h"
+#include "vm/vm.h"
+
+enum { QN__CPU_MAX_GROUP = 4096, QN__CPU_LOCAL_MEMORY = 256 << 10, QN__CPU_SUB_GROUP = 32 };
+
+struct qn__driver {
+    const qn__services *services;
+    char compiler[4096]; /* path; "" when kernels are interpreted */
+};
+
+/* Memory that a worker thread keeps from one work-group to the next. */
+typedef struct qn__cpu_worker {
+    unsigned char *memory;          /* as allocated */
+    unsigned char *local, *scratch; /* in it, aligned to 64 */
+    uint64_t local_size, scratch_size;
+} qn__cpu_worker;
+
+struct qn__gpu {
+    const qn__services *services;
+    const char *compiler;
+    qn__pool *pool;
+    qn__cpu_worker *workers; /* one a pool thread */
+    unsigned num_workers;
+    char description[192], driver[128], cache_key[768];
+};
+
+struct qn__code {
+    qn__gpu *gpu;
+    void *library; /* dlopen handle, or NULL when interpreted */
+    uint32_t num_kernels;
+    struct qn__cpu_code_kernel {
+        qn_cpu_kernel *function;
+        qn__vm_program *program;
+        uint64_t scratch_per_item, scratch_fixed;
+        bool uses_sync;
+    } * kernels;
+    qn__arena arena; /* the interpreter's programs */
+};
+
+/* code.c */
+qn_status qn__cpu_code_load(qn__gpu *gpu, const qn__code_source *source, qn__code **code, char *why);
+void qn__cpu_code_unload(qn__gpu *gpu, qn__code *code);
+/* run.c: runs a launch to its end on the pool. NULL, or a sentence that says why it failed. */
+const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command);
+void qn__cpu_workers_free(qn__gpu *gpu);
+/* print.c: formats one call of a kernel's printf and hands it to the context's print hook. `user` is the
+ * services. */
+int32_t qn__cpu_print(void *user, const char *format, const unsigned char *values, uint64_t size);
+/* queue.c */
+qn_status qn__cpu_queue_create(qn__gpu *gpu, qn__queue **queue, char *why);
+void qn__cpu_queue_destroy(qn__queue *queue);
+qn_status qn__cpu_submit(qn__queue *queue, const qn__command *command, uint64_t *number, char *why);
+uint64_t qn__cpu_completed(qn__queue *queue);
+qn_status qn__cpu_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why);
+qn_status qn__cpu_mark_create(qn__gpu *gpu, qn__mark **mark, char *why);
+void qn__cpu_mark_destroy(qn__mark *mark);
+bool qn__cpu_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns);
+qn_status qn__cpu_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why);
+qn_status qn__cpu_replay_create(qn__gpu *gpu, const qn__command *commands, size_t count, qn__replay **replay,
+                                char *why);
+void qn__cpu_replay_destroy(qn__gpu *gpu, qn__replay *replay);
+qn_status qn__cpu_replay_submit(qn__queue *queue, qn__replay *replay, uint64_t *number, char *why);
+
+#endif

@@ -1,0 +1,185 @@
+/* The kernel's printf (OpenCL C 6.15.14): C's conversions plus vectors, `%v4hlf`. The values come packed as
+   cpu_abi.h says; each conversion is formatted by the C library's snprintf and the whole call printed at
+   once. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/cpu/cpu.h"
+
+enum { MAX_OUTPUT = 16 << 10 };
+
+typedef struct output {
+    char text[MAX_OUTPUT];
+    size_t length;
+} output;
+
+typedef struct values {
+    const unsigned char *at, *begin, *end;
+    bool failed;
+} values;
+
+/* One conversion: "%" flags width .precision, vector size, length, conversion letter. */
+typedef struct conversion {
+    char flags[48]; /* "%-08.3" */
+    unsigned lanes;
+    char length[3]; /* "", "hh", "h", "hl", "l" */
+    char letter;
+} conversion;
+
+static uint64_t take(values *v, size_t size) {
+    uint64_t word = 0;
+    size_t offset = (size_t)(v->at - v->begin);
+    offset = (offset + size - 1) / size * size;
+    if (offset + size > (size_t)(v->end - v->begin))
+        v->failed = true;
+    else
+        memcpy(&word, v->begin + offset, size);
+    v->at = v->failed ? v->end : v->begin + offset + size;
+    return word;
+}
+
+static void append(output *out, const char *text, size_t length) {
+    if (length > MAX_OUTPUT - out->length) length = MAX_OUTPUT - out->length;
+    memcpy(out->text + out->length, text, length);
+    out->length += length;
+}
+
+/* Reads the conversion behind a percent sign; NULL if it is none. */
+static const char *read_conversion(const char *at, conversion *c) {
+    size_t flags = strspn(at, "-+ #0"), n = flags;
+    n += strspn(at + n, "0123456789");
+    if (at[n] == '.') n += 1 + strspn(at + n + 1, "0123456789");
+    if (n > sizeof c->flags - 2) return NULL;
+    c->flags[0] = '%';
+    memcpy(c->flags + 1, at, n);
+    c->flags[n + 1] = 0;
+    at += n;
+    c->lanes = 1;
+    if (*at == 'v') {
+        c->lanes = (unsigned)(at[1] - '0');
+        at += 2;
+        if (c->lanes == 1 && *at == '6') c->lanes = 16, at++;
+        if (c->lanes < 2 || c->lanes > 16) return NULL;
+    }
+    size_t length = strspn(at, "hlzjt");
+    if (length > 2) return NULL;
+    memcpy(c->length, at, length);
+    c->length[length] = 0;
+    c->letter = at[length];
+    return c->letter ? at + length + 1 : NULL;
+}
+
+/* Bytes of one packed value. Scalars are promoted as in a C call; lanes of a vector have their own size. */
+static size_t value_size(const conversion *c) {
+    bool vector = c->lanes > 1, real = strchr("fFeEgGaA", c->letter) != NULL;
+    if (strcmp(c->length, "l") == 0 || strcmp(c->length, "ll") == 0 ||
+        strchr("zjt", c->length[0] ? c->length[0] : 'x'))
+        return 8;
+    if (vector && strcmp(c->length, "hh") == 0) return 1;
+    if (vector && strcmp(c->length, "h") == 0) return 2;
+    if (real) return vector ? 4 : 8;
+    return 4;
+}
+
+static double half_value(uint64_t bits) {
+    int exponent = (int)(bits >> 10 & 31);
+    double fraction = (double)(bits & 1023) / 1024, scale = 1.0 / 16384, value;
+    if (exponent == 31)
+        value = bits & 1023 ? (double)NAN : (double)INFINITY;
+    else if (exponent == 0)
+        value = fraction * scale;
+    else {
+        value = (1 + fraction) * scale;
+        for (int i = 1; i < exponent; i++) value *= 2;
+    }
+    return bits >> 15 & 1 ? -value : value;
+}
+
+static double real_value(uint64_t bits, size_t size) {
+    float narrow;
+    double wide;
+    if (size == 2) return half_value(bits);
+    memcpy(&narrow, &bits, sizeof narrow);
+    memcpy(&wide, &bits, sizeof wide);
+    return size == 4 ? (double)narrow : wide;
+}
+
+static int64_t sign_extend(uint64_t bits, size_t size) {
+    unsigned shift = 64 - 8 * (unsigned)size;
+    return (int64_t)(bits << shift) >> shift;
+}
+
+static void put_one(output *out, const conversion *c, uint64_t bits, size_t size) {
+    char format[64], text[512];
+    int n;
+    if (strchr("fFeEgGaA", c->letter)) {
+        snprintf(format, sizeof format, "%s%c", c->flags, c->letter);
+        n = snprintf(text, sizeof text, format, real_value(bits, size));
+    } else if (c->letter == 'd' || c->letter == 'i') {
+        size_t narrow = strcmp(c->length, "hh") == 0 ? 1 : strcmp(c->length, "h") == 0 ? 2 : size;
+        snprintf(format, sizeof format, "%sll%c", c->flags, c->letter);
+        n = snprintf(text, sizeof text, format, (long long)sign_extend(bits, narrow));
+    } else if (c->letter == 'c') {
+        snprintf(format, sizeof format, "%sc", c->flags);
+        n = snprintf(text, sizeof text, format, (int)(unsigned char)bits);
+    } else {
+        if (strcmp(c->length, "hh") == 0) bits &= 0xFF;
+        if (strcmp(c->length, "h") == 0) bits &= 0xFFFF;
+        snprintf(format, sizeof format, "%sll%c", c->flags, c->letter);
+        n = snprintf(text, sizeof text, format, (unsigned long long)bits);
+    }
+    if (n > 0) append(out, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+}
+
+static void put_string(output *out, const conversion *c, uint64_t address) {
+    const char *string = (const char *)(uintptr_t)address;
+    char format[64], text[1024];
+    snprintf(format, sizeof format, "%ss", c->flags);
+    int n = snprintf(text, sizeof text, format, string ? string : "(null)");
+    if (n > 0) append(out, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+}
+
+/* False for a conversion that does not exist. */
+static bool put_conversion(output *out, const conversion *c, values *v) {
+    if (c->letter == 's') {
+        put_string(out, c, take(v, 8));
+        return true;
+    }
+    if (c->letter == 'p') {
+        char text[32];
+        int n = snprintf(text, sizeof text, "0x%llx", (unsigned long long)take(v, 8));
+        append(out, text, (size_t)n);
+        return true;
+    }
+    if (!strchr("diouxXcfFeEgGaA", c->letter)) return false;
+    size_t size = value_size(c);
+    for (unsigned lane = 0; lane < c->lanes; lane++) {
+        if (lane) append(out, ",", 1);
+        put_one(out, c, take(v, size), size);
+    }
+    return true;
+}
+
+int32_t qn__cpu_print(void *user, const char *format, const unsigned char *packed, uint64_t size) {
+    const qn__services *services = user;
+    values v = {packed, packed, packed + size, false};
+    output out;
+    out.length = 0;
+    for (const char *at = format; *at;) {
+        const char *percent = strchr(at, '%');
+        append(&out, at, percent ? (size_t)(percent - at) : strlen(at));
+        if (!percent) break;
+        at = percent + 1;
+        if (*at == '%') {
+            append(&out, "%", 1);
+            at++;
+            continue;
+        }
+        conversion c;
+        at = read_conversion(at, &c);
+        if (!at || !put_conversion(&out, &c, &v)) return -1;
+    }
+    services->print(services->print_user, out.text, out.length);
+    return v.failed ? -1 : 0;
+}

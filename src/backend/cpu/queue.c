@@ -1,0 +1,328 @@
+/* Streams and events of the CPU device. A stream's commands are run by its thread, or by a thread that waits
+   for them without a deadline: then launch-and-wait needs no change of threads. Exactly one of them runs a
+   command at a time. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "backend/cpu/cpu.h"
+#include "util/file.h"
+
+typedef struct node {
+    struct node *next;
+    qn__command *command; /* owned, unless it belongs to a replay */
+    bool owned;
+    uint64_t number;
+} node;
+
+struct qn__queue {
+    qn__gpu *gpu;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t work, done;
+    node *first, *last;
+    uint64_t submitted;
+    atomic_uint_fast64_t completed;
+    bool running, stop, asleep;
+    const char *kernel; /* that runs now, for messages */
+    qn_status status;   /* first failure not yet reported */
+    char why[QN__WHY];
+};
+
+struct qn__mark {
+    const qn__allocator *allocator;
+    pthread_mutex_t lock;
+    pthread_cond_t done;
+    uint64_t version, time_ns; /* of the latest recording that was reached */
+};
+
+struct qn__replay {
+    size_t count;
+    qn__command **commands;
+};
+
+/* Waits on a condition until an absolute time of CLOCK_MONOTONIC; false when it passed. */
+static bool wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t timeout_ns,
+                       const struct timespec *until) {
+    if (timeout_ns == QN_FOREVER) return pthread_cond_wait(cond, lock) == 0;
+    return pthread_cond_timedwait(cond, lock, until) != ETIMEDOUT;
+}
+
+static struct timespec deadline(uint64_t timeout_ns) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t limit = (uint64_t)INT32_MAX * 1000000000u; /* far enough */
+    if (timeout_ns > limit) timeout_ns = limit;
+    uint64_t nanoseconds = (uint64_t)now.tv_nsec + timeout_ns % 1000000000u;
+    now.tv_sec += (time_t)(timeout_ns / 1000000000u + nanoseconds / 1000000000u);
+    now.tv_nsec = (long)(nanoseconds % 1000000000u);
+    return now;
+}
+
+static void monotonic_cond(pthread_cond_t *cond) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(cond, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+/* ---- events ---- */
+
+qn_status qn__cpu_mark_create(qn__gpu *gpu, qn__mark **out, char *why) {
+    (void)why;
+    qn__mark *mark = qn__allocate_zeroed(gpu->services->allocator, sizeof *mark);
+    if (!mark) return QN_ERROR_OUT_OF_MEMORY;
+    mark->allocator = gpu->services->allocator;
+    pthread_mutex_init(&mark->lock, NULL);
+    monotonic_cond(&mark->done);
+    *out = mark;
+    return QN_OK;
+}
+
+void qn__cpu_mark_destroy(qn__mark *mark) {
+    pthread_cond_destroy(&mark->done);
+    pthread_mutex_destroy(&mark->lock);
+    qn__release(mark->allocator, mark);
+}
+
+static void reach_mark(qn__mark *mark, uint64_t version) {
+    pthread_mutex_lock(&mark->lock);
+    if (version > mark->version) {
+        mark->version = version;
+        mark->time_ns = qn__now_ns();
+    }
+    pthread_cond_broadcast(&mark->done);
+    pthread_mutex_unlock(&mark->lock);
+}
+
+bool qn__cpu_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns) {
+    pthread_mutex_lock(&mark->lock);
+    bool done = mark->version >= version;
+    *time_ns = mark->time_ns;
+    pthread_mutex_unlock(&mark->lock);
+    return done;
+}
+
+qn_status qn__cpu_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why) {
+    struct timespec until = deadline(timeout_ns);
+    qn_status status = QN_OK;
+    pthread_mutex_lock(&mark->lock);
+    while (mark->version < version && !status)
+        if (!wait_until(&mark->done, &mark->lock, timeout_ns, &until)) status = QN_ERROR_TIMEOUT;
+    pthread_mutex_unlock(&mark->lock);
+    if (status) snprintf(why, QN__WHY, "the event was not reached in %.3g ms", (double)timeout_ns / 1e6);
+    return status;
+}
+
+/* ---- running commands ---- */
+
+static void fill(const qn__command *command) {
+    unsigned char *to = (unsigned char *)command->to + command->to_offset;
+    if (command->pattern_size == 1) {
+        memset(to, command->pattern[0], (size_t)command->size);
+        return;
+    }
+    for (uint64_t i = 0; i < command->size; i += command->pattern_size)
+        memcpy(to + i, command->pattern, command->pattern_size);
+}
+
+/* NULL, or why it failed. */
+static const char *execute(qn__gpu *gpu, const qn__command *command) {
+    unsigned char *to = (unsigned char *)command->to + command->to_offset;
+    const unsigned char *from = (const unsigned char *)command->from + command->from_offset;
+    char why[QN__WHY];
+    switch (command->kind) {
+    case QN__COMMAND_WRITE: memcpy(to, command->host, (size_t)command->size); break;
+    case QN__COMMAND_READ: memcpy(command->host, from, (size_t)command->size); break;
+    case QN__COMMAND_COPY: memmove(to, from, (size_t)command->size); break;
+    case QN__COMMAND_FILL: fill(command); break;
+    case QN__COMMAND_LAUNCH: return qn__cpu_run(gpu, command);
+    case QN__COMMAND_RECORD: reach_mark(command->mark, command->mark_version); break;
+    case QN__COMMAND_WAIT: qn__cpu_mark_wait(command->mark, command->mark_version, QN_FOREVER, why); break;
+    }
+    return NULL;
+}
+
+static void note_failure(qn__queue *queue, const qn__command *command, const char *error) {
+    if (!error || queue->status) return;
+    queue->status = QN_ERROR_KERNEL_FAILED;
+    snprintf(queue->why, sizeof queue->why, "kernel %s: %s", command->kernel_name, error);
+}
+
+/* Takes the first command and runs it. The lock is held on entry and on return, not in between. */
+static void run_first(qn__queue *queue) {
+    node *first = queue->first;
+    queue->first = first->next;
+    if (!queue->first) queue->last = NULL;
+    queue->running = true;
+    queue->kernel = first->command->kind == QN__COMMAND_LAUNCH ? first->command->kernel_name : NULL;
+    pthread_mutex_unlock(&queue->lock);
+    const char *error = execute(queue->gpu, first->command);
+    pthread_mutex_lock(&queue->lock);
+    note_failure(queue, first->command, error);
+    queue->running = false;
+    queue->kernel = NULL;
+    atomic_store(&queue->completed, first->number);
+    pthread_cond_broadcast(&queue->done);
+    if (first->owned) qn__release(queue->gpu->services->allocator, first->command);
+    qn__release(queue->gpu->services->allocator, first);
+}
+
+static void *queue_main(void *argument) {
+    qn__queue *queue = argument;
+    pthread_mutex_lock(&queue->lock);
+    while (!queue->stop) {
+        if (queue->first && !queue->running)
+            run_first(queue);
+        else if (queue->running)
+            pthread_cond_wait(&queue->done, &queue->lock);
+        else {
+            queue->asleep = true;
+            pthread_cond_wait(&queue->work, &queue->lock);
+            queue->asleep = false;
+        }
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return NULL;
+}
+
+qn_status qn__cpu_queue_create(qn__gpu *gpu, qn__queue **out, char *why) {
+    qn__queue *queue = qn__allocate_zeroed(gpu->services->allocator, sizeof *queue);
+    if (!queue) return QN_ERROR_OUT_OF_MEMORY;
+    queue->gpu = gpu;
+    pthread_mutex_init(&queue->lock, NULL);
+    monotonic_cond(&queue->work);
+    monotonic_cond(&queue->done);
+    if (pthread_create(&queue->thread, NULL, queue_main, queue)) {
+        snprintf(why, QN__WHY, "no more threads");
+        qn__release(gpu->services->allocator, queue);
+        return QN_ERROR_OUT_OF_MEMORY;
+    }
+    *out = queue;
+    return QN_OK;
+}
+
+void qn__cpu_queue_destroy(qn__queue *queue) {
+    pthread_mutex_lock(&queue->lock);
+    queue->stop = true;
+    pthread_cond_broadcast(&queue->work);
+    pthread_mutex_unlock(&queue->lock);
+    pthread_join(queue->thread, NULL);
+    pthread_cond_destroy(&queue->work);
+    pthread_cond_destroy(&queue->done);
+    pthread_mutex_destroy(&queue->lock);
+    qn__release(queue->gpu->services->allocator, queue);
+}
+
+static void append(qn__queue *queue, node *added) {
+    added->number = ++queue->submitted;
+    if (queue->last)
+        queue->last->next = added;
+    else
+        queue->first = added;
+    queue->last = added;
+}
+
+qn_status qn__cpu_submit(qn__queue *queue, const qn__command *command, uint64_t *number, char *why) {
+    (void)why;
+    const qn__allocator *allocator = queue->gpu->services->allocator;
+    node *added = qn__allocate_zeroed(allocator, sizeof *added);
+    qn__command *copy = added ? qn__command_copy(allocator, command) : NULL;
+    if (!copy) {
+        qn__release(allocator, added);
+        return QN_ERROR_OUT_OF_MEMORY;
+    }
+    added->command = copy;
+    added->owned = true;
+    pthread_mutex_lock(&queue->lock);
+    append(queue, added);
+    *number = queue->submitted;
+    if (queue->asleep) pthread_cond_signal(&queue->work);
+    pthread_mutex_unlock(&queue->lock);
+    return QN_OK;
+}
+
+uint64_t qn__cpu_completed(qn__queue *queue) { return atomic_load(&queue->completed); }
+
+static qn_status report(qn__queue *queue, char *why) {
+    qn_status status = queue->status;
+    if (status) memcpy(why, queue->why, sizeof queue->why);
+    queue->status = QN_OK;
+    return status;
+}
+
+qn_status qn__cpu_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why) {
+    struct timespec until = deadline(timeout_ns);
+    pthread_mutex_lock(&queue->lock);
+    qn_status status = QN_OK;
+    while (!status && atomic_load(&queue->completed) < number) {
+        if (timeout_ns == QN_FOREVER && queue->first && !queue->running)
+            run_first(queue);
+        else if (!wait_until(&queue->done, &queue->lock, timeout_ns, &until)) {
+            status = QN_ERROR_TIMEOUT;
+            snprintf(why, QN__WHY, "not done in %.3g ms%s%s", (double)timeout_ns / 1e6,
+                     queue->kernel ? ": running kernel " : "", queue->kernel ? queue->kernel : "");
+        }
+    }
+    if (!status) status = report(queue, why);
+    pthread_mutex_unlock(&queue->lock);
+    return status;
+}
+
+/* ---- graphs ---- */
+
+void qn__cpu_replay_destroy(qn__gpu *gpu, qn__replay *replay) {
+    for (size_t i = 0; i < replay->count; i++) qn__release(gpu->services->allocator, replay->commands[i]);
+    qn__release(gpu->services->allocator, replay->commands);
+    qn__release(gpu->services->allocator, replay);
+}
+
+qn_status qn__cpu_replay_create(qn__gpu *gpu, const qn__command *commands, size_t count, qn__replay **out,
+                                char *why) {
+    (void)why;
+    const qn__allocator *allocator = gpu->services->allocator;
+    qn__replay *replay = qn__allocate_zeroed(allocator, sizeof *replay);
+    if (!replay) return QN_ERROR_OUT_OF_MEMORY;
+    replay->commands = qn__allocate_zeroed(allocator, (count + 1) * sizeof *replay->commands);
+    for (; replay->commands && replay->count < count; replay->count++) {
+        replay->commands[replay->count] = qn__command_copy(allocator, &commands[replay->count]);
+        if (!replay->commands[replay->count]) break;
+    }
+    if (replay->commands && replay->count == count) {
+        *out = replay;
+        return QN_OK;
+    }
+    qn__cpu_replay_destroy(gpu, replay);
+    return QN_ERROR_OUT_OF_MEMORY;
+}
+
+qn_status qn__cpu_replay_submit(qn__queue *queue, qn__replay *replay, uint64_t *number, char *why) {
+    (void)why;
+    const qn__allocator *allocator = queue->gpu->services->allocator;
+    node *first = NULL, *last = NULL;
+    for (size_t i = 0; i < replay->count; i++) {
+        node *added = qn__allocate_zeroed(allocator, sizeof *added);
+        if (!added) {
+            for (node *next; first; first = next) next = first->next, qn__release(allocator, first);
+            return QN_ERROR_OUT_OF_MEMORY;
+        }
+        added->command = replay->commands[i];
+        if (last)
+            last->next = added;
+        else
+            first = added;
+        last = added;
+    }
+    pthread_mutex_lock(&queue->lock);
+    for (node *next; first; first = next) {
+        next = first->next;
+        first->next = NULL;
+        append(queue, first);
+    }
+    *number = queue->submitted;
+    if (queue->asleep) pthread_cond_signal(&queue->work);
+    pthread_mutex_unlock(&queue->lock);
+    return QN_OK;
+}

@@ -1,0 +1,92 @@
+/* A launch on the pool: rows of work-groups cut into pieces, each run by one worker with local and scratch
+   memory of its own. */
+#include <string.h>
+
+#include "backend/cpu/cpu.h"
+
+typedef struct run {
+    qn__gpu *gpu;
+    const struct qn__cpu_code_kernel *kernel;
+    qn_cpu_launch launch;
+    uint64_t pieces_x, piece; /* pieces in a row, work-groups in a piece */
+    uint64_t local_size, scratch_size;
+    _Atomic(const char *) error;
+} run;
+
+void qn__cpu_workers_free(qn__gpu *gpu) {
+    for (unsigned i = 0; gpu->workers && i < gpu->num_workers; i++)
+        qn__release(gpu->services->allocator, gpu->workers[i].memory);
+}
+
+static unsigned char *align64(unsigned char *p) { return p + (64 - (uintptr_t)p % 64) % 64; }
+
+/* Makes the worker's memory large enough; what is there is kept from launch to launch. */
+static bool prepare_worker(run *r, qn__cpu_worker *worker) {
+    if (worker->memory && worker->local_size >= r->local_size && worker->scratch_size >= r->scratch_size)
+        return true;
+    const qn__allocator *allocator = r->gpu->services->allocator;
+    uint64_t local = (r->local_size + 63) & ~(uint64_t)63;
+    unsigned char *memory = qn__allocate(allocator, (size_t)(local + r->scratch_size + 192));
+    if (!memory) return false;
+    qn__release(allocator, worker->memory);
+    worker->memory = memory;
+    worker->local = align64(memory);
+    worker->scratch = align64(worker->local + local);
+    worker->local_size = r->local_size;
+    worker->scratch_size = r->scratch_size;
+    return true;
+}
+
+static void run_piece(void *user, uint64_t index, unsigned worker_index) {
+    run *r = user;
+    if (atomic_load_explicit(&r->error, memory_order_relaxed)) return;
+    qn__cpu_worker *worker = &r->gpu->workers[worker_index];
+    if (!prepare_worker(r, worker)) {
+        atomic_store(&r->error, "out of memory for a work-group");
+        return;
+    }
+    uint64_t row = index / r->pieces_x, begin = index % r->pieces_x * r->piece, end = begin + r->piece;
+    uint64_t y = row % r->launch.num_groups[1], z = row / r->launch.num_groups[1];
+    if (end > r->launch.num_groups[0]) end = r->launch.num_groups[0];
+    if (r->kernel->function) {
+        r->kernel->function(&r->launch, begin, end, y, z, worker->local, worker->scratch);
+        return;
+    }
+    const char *error =
+        qn__vm_run(r->kernel->program, &r->launch, begin, end, y, z, worker->local, worker->scratch, 0);
+    if (error) atomic_store(&r->error, error);
+}
+
+static void set_launch(run *r, const qn__command *command, const qn_cpu_services *services) {
+    qn_cpu_launch *launch = &r->launch;
+    *launch = (qn_cpu_launch){.work_dim = command->work_dim, .args = command->args, .services = services};
+    uint64_t items = 1;
+    for (int d = 0; d < 3; d++) {
+        launch->global_size[d] = command->global[d];
+        launch->global_offset[d] = command->offset[d];
+        launch->local_size[d] = command->local[d];
+        launch->num_groups[d] = (command->global[d] + command->local[d] - 1) / command->local[d];
+        items *= command->local[d];
+    }
+    r->local_size = command->local_memory;
+    r->scratch_size = r->kernel->function ? r->kernel->scratch_fixed + r->kernel->scratch_per_item * items
+                                          : qn__vm_scratch_size(r->kernel->program, items);
+}
+
+/* About eight pieces a thread, of neighbouring work-groups in x. */
+static uint64_t cut(run *r) {
+    uint64_t rows = r->launch.num_groups[1] * r->launch.num_groups[2], groups = r->launch.num_groups[0];
+    uint64_t wanted = (r->gpu->num_workers * 8u + rows - 1) / rows;
+    r->piece = groups / (wanted ? wanted : 1);
+    if (r->piece == 0) r->piece = 1;
+    r->pieces_x = (groups + r->piece - 1) / r->piece;
+    return r->pieces_x * rows;
+}
+
+const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command) {
+    qn_cpu_services services = {(void *)gpu->services, qn__cpu_print};
+    run r = {.gpu = gpu, .kernel = &command->code->kernels[command->kernel]};
+    set_launch(&r, command, &services);
+    qn__pool_run(gpu->pool, cut(&r), run_piece, &r);
+    return atomic_load(&r.error);
+}

@@ -1,0 +1,138 @@
+/* What a backend provides: one const table of functions over its own opaque state. The runtime in front
+   validates everything, counts references and orders calls; a backend may assert. Adding one is a folder and
+   a line in backends.c. A failing function returns a status and writes a sentence to `why` (QN__WHY bytes),
+   if it takes one. */
+#ifndef QN__BACKEND_H
+#define QN__BACKEND_H
+
+#include "quern/quern.h"
+#include "util/arena.h"
+
+enum { QN__WHY = 512 };
+
+typedef struct qn__services qn__services; /* what a backend may use of the context */
+typedef struct qn__driver qn__driver;     /* an opened driver (a backend's own type) */
+typedef struct qn__gpu qn__gpu;           /* an opened device */
+typedef struct qn__memory qn__memory;     /* device memory */
+typedef struct qn__queue qn__queue;       /* a stream */
+typedef struct qn__mark qn__mark;         /* an event */
+typedef struct qn__code qn__code;         /* a loaded program */
+typedef struct qn__replay qn__replay;     /* a graph */
+
+struct qn__services {
+    const qn__allocator *allocator;
+    void (*log)(void *user, qn_log_level level, const char *message); /* never NULL */
+    void *log_user;
+    void (*print)(void *user, const char *text, size_t size); /* what kernels print; never NULL */
+    void *print_user;
+    const char *cpu_compiler; /* or NULL */
+    unsigned cpu_threads;
+};
+
+typedef enum qn__command_kind {
+    QN__COMMAND_WRITE, /* host to memory */
+    QN__COMMAND_READ,  /* memory to host */
+    QN__COMMAND_COPY,
+    QN__COMMAND_FILL,
+    QN__COMMAND_LAUNCH,
+    QN__COMMAND_RECORD, /* an event */
+    QN__COMMAND_WAIT    /* for an event */
+} qn__command_kind;
+
+/* One piece of work in a stream; also what a graph is a list of. The backend copies what it keeps. */
+typedef struct qn__command {
+    qn__command_kind kind;
+    qn__memory *to, *from;
+    uint64_t to_offset, from_offset, size;
+    void *host; /* WRITE: copied by the backend; READ: written before the queue is done */
+    unsigned char pattern[16];
+    uint32_t pattern_size;
+    const qn__code *code;    /* LAUNCH */
+    uint32_t kernel;         /* index in the code */
+    const char *kernel_name; /* lives as long as the code */
+    uint32_t work_dim;
+    uint64_t global[3], offset[3];
+    uint32_t local[3];
+    const unsigned char *args; /* the argument block: buffers as address + offset, local memory as offsets */
+    uint32_t args_size;
+    uint64_t local_memory; /* bytes per work-group, static and dynamic */
+    qn__mark *mark;        /* RECORD, WAIT */
+    uint64_t mark_version; /* how often the event was recorded up to this command */
+} qn__command;
+
+/* A kernel as the backend needs it; what reflection says of it stays in the runtime. */
+typedef struct qn__code_kernel {
+    const char *name, *symbol;
+    uint64_t static_local, scratch_per_item, scratch_fixed;
+    bool uses_sync;
+} qn__code_kernel;
+
+/* A compiled program to load: target text, or a binary that save gave earlier. */
+typedef struct qn__code_source {
+    const char *text; /* target text; NULL when loading a binary */
+    size_t text_size;
+    const void *module; /* const ir_module *: for a backend that interprets; else NULL */
+    const qn__code_kernel *kernels;
+    uint32_t num_kernels;
+    const char *binary_path; /* file of the cache: loaded when `text` is NULL; else written if not NULL */
+    bool debug;
+} qn__code_source;
+
+typedef struct qn_backend {
+    qn_device_kind kind;
+    const char *name;  /* "cuda": devices are name, or name:0, name:1 ... */
+    bool single;       /* one device, called just `name` */
+    bool by_name_only; /* never the default */
+
+    /* Looks for the driver and its devices. QN_ERROR_NO_DEVICE with `why`: not here. */
+    qn_status (*open)(const qn__services *services, qn__driver **driver, uint32_t *num_devices, char *why);
+    void (*close)(qn__driver *driver);
+    qn_status (*gpu_open)(qn__driver *driver, uint32_t index, qn__gpu **gpu, char *why);
+    void (*gpu_close)(qn__gpu *gpu);
+    /* Everything but the name. Strings live as long as the gpu. */
+    void (*gpu_info)(const qn__gpu *gpu, qn_device_info *info);
+    /* How programs are compiled for it: the qn__compile_target. A text that names target and version: part of
+       the cache's key. */
+    int (*target)(const qn__gpu *gpu);
+    const char *(*cache_key)(const qn__gpu *gpu);
+
+    /* Uninitialised memory; *address is what kernels see, *host a pointer to it where memory is shared, else
+     * NULL. */
+    qn_status (*memory_create)(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
+                               void **host, char *why);
+    void (*memory_destroy)(qn__gpu *gpu, qn__memory *memory);
+    void (*trim)(qn__gpu *gpu, uint64_t *pooled); /* frees pooled memory; gives what is still pooled */
+
+    qn_status (*queue_create)(qn__gpu *gpu, qn__queue **queue, char *why);
+    void (*queue_destroy)(qn__queue *queue); /* after it is done */
+    /* Queues a command and gives its number, counting from 1 upwards in the queue. */
+    qn_status (*submit)(qn__queue *queue, const qn__command *command, uint64_t *number, char *why);
+    /* Number of the last command that is done. Any thread. */
+    uint64_t (*completed)(qn__queue *queue);
+    /* Until command `number` is done. A failure of an earlier command is reported once. QN_ERROR_TIMEOUT
+       names the running kernel. Any thread. */
+    qn_status (*wait)(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why);
+
+    qn_status (*mark_create)(qn__gpu *gpu, qn__mark **mark, char *why);
+    void (*mark_destroy)(qn__mark *mark);
+    bool (*mark_done)(qn__mark *mark, uint64_t version, uint64_t *time_ns);
+    qn_status (*mark_wait)(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why);
+
+    qn_status (*code_load)(qn__gpu *gpu, const qn__code_source *source, qn__code **code, char *why);
+    void (*code_unload)(qn__gpu *gpu, qn__code *code);
+    /* A good local size for a launch that names none; every component at least 1. */
+    void (*choose_local)(const qn__gpu *gpu, const qn__code *code, uint32_t kernel, const uint64_t global[3],
+                         uint32_t local[3]);
+
+    qn_status (*replay_create)(qn__gpu *gpu, const qn__command *commands, size_t count, qn__replay **replay,
+                               char *why);
+    void (*replay_destroy)(qn__gpu *gpu, qn__replay *replay);
+    qn_status (*replay_submit)(qn__queue *queue, qn__replay *replay, uint64_t *number, char *why);
+} qn_backend;
+
+/* Copy of a command with its argument block and, for WRITE, its data behind it; freed with qn__release. */
+qn__command *qn__command_copy(const qn__allocator *allocator, const qn__command *command);
+
+extern const qn_backend qn__backend_cpu, qn__backend_null;
+
+#endif

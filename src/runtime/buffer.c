@@ -1,0 +1,251 @@
+/* Buffers and their host views. A buffer's newest contents are on the device, on the host, or both; copies
+   are made when the other side is needed and not before. With shared memory there is nothing to copy and
+   mapping only waits. */
+#include <string.h>
+
+#include "runtime/runtime.h"
+
+static void count_memory(qn_device *device, uint64_t size) {
+    uint64_t used = atomic_fetch_add(&device->used, size) + size;
+    uint64_t peak = atomic_load(&device->peak);
+    while (used > peak && !atomic_compare_exchange_weak(&device->peak, &peak, used)) {
+    }
+    atomic_fetch_add(&device->buffers, 1);
+}
+
+static qn_status check_create(qn_device *device, const qn_buffer_desc *desc, qn_buffer **out) {
+    qn_status status = qn__check(device, QN__OBJECT_DEVICE, "qn_buffer_create", "device");
+    if (status) return status;
+    qn_context *context = device->object.context;
+    if (!desc) return qn__fail_null(context, "qn_buffer_create", "desc");
+    if (!out) return qn__fail_null(context, "qn_buffer_create", "buffer");
+    status = qn__device_ready(device);
+    if (status) return status;
+    if (desc->size == 0) return qn__fail(context, QN_ERROR_RANGE, "qn_buffer_create: the size is 0");
+    if (desc->size <= device->info.max_buffer) return QN_OK;
+    return qn__fail(context, QN_ERROR_RANGE, "qn_buffer_create: %llu bytes; %s allows %llu in a buffer",
+                    (unsigned long long)desc->size, device->name,
+                    (unsigned long long)device->info.max_buffer);
+}
+
+/* A failed allocation first gives pooled memory back, then tries once more. */
+static qn_status allocate(qn_buffer *buffer) {
+    qn_device *device = buffer->device;
+    const qn_backend *backend = device->backend;
+    char why[QN__WHY] = "";
+    qn_status status = backend->memory_create(device->gpu, buffer->size, &buffer->memory, &buffer->address,
+                                              &buffer->shared, why);
+    if (status == QN_ERROR_DEVICE_MEMORY && backend->trim) {
+        uint64_t pooled;
+        backend->trim(device->gpu, &pooled);
+        status = backend->memory_create(device->gpu, buffer->size, &buffer->memory, &buffer->address,
+                                        &buffer->shared, why);
+    }
+    if (status == QN_OK) {
+        count_memory(device, buffer->size);
+        return QN_OK;
+    }
+    buffer->memory = NULL;
+    return qn__fail(buffer->object.context, status, "a buffer of %llu bytes on %s: %s",
+                    (unsigned long long)buffer->size, device->name, why);
+}
+
+static qn_status set_contents(qn_buffer *buffer, const qn_buffer_desc *desc) {
+    if (buffer->shared) { /* nothing uses it yet */
+        if (desc->data)
+            memcpy(buffer->shared, desc->data, desc->size);
+        else if (!desc->uninitialised)
+            memset(buffer->shared, 0, desc->size);
+        return QN_OK;
+    }
+    if (desc->data) return qn_buffer_write(buffer, 0, desc->data, desc->size);
+    if (desc->uninitialised) return QN_OK;
+    static const unsigned char zero[1];
+    return qn_stream_fill(buffer->device->stream, buffer, 0, desc->size, zero, 1);
+}
+
+static char *copy_label(qn_context *context, const char *label) {
+    size_t size = strlen(label) + 1;
+    char *copy = qn__allocate(&context->allocator, size);
+    return copy ? memcpy(copy, label, size) : NULL;
+}
+
+qn_status qn_buffer_create(qn_device *device, const qn_buffer_desc *desc, qn_buffer **out) {
+    if (out) *out = NULL;
+    qn_status status = check_create(device, desc, out);
+    if (status) return status;
+    qn_buffer *buffer = qn__object_new(device->object.context, QN__OBJECT_BUFFER);
+    if (!buffer) return QN_ERROR_OUT_OF_MEMORY;
+    buffer->device = device;
+    buffer->size = desc->size;
+    buffer->state = QN_BUFFER_DEVICE;
+    if (desc->label) buffer->label = copy_label(device->object.context, desc->label);
+    status = allocate(buffer);
+    if (!status) status = set_contents(buffer, desc);
+    if (status)
+        qn__object_destroy(&buffer->object, QN__OBJECT_BUFFER);
+    else
+        *out = buffer;
+    return status;
+}
+
+qn_status qn_buffer_view(qn_buffer *buffer, uint64_t offset, uint64_t size, qn_buffer **out) {
+    if (out) *out = NULL;
+    qn_status status = qn__check(buffer, QN__OBJECT_BUFFER, "qn_buffer_view", "buffer");
+    if (status) return status;
+    qn_context *context = buffer->object.context;
+    if (!out) return qn__fail_null(context, "qn_buffer_view", "view");
+    if (offset % 16)
+        return qn__fail(context, QN_ERROR_ARGUMENT, "qn_buffer_view: the offset %llu is not a multiple of 16",
+                        (unsigned long long)offset);
+    if (size == 0 || offset > buffer->size || size > buffer->size - offset)
+        return qn__fail(context, QN_ERROR_RANGE, "qn_buffer_view: %llu bytes at %llu of a buffer of %llu",
+                        (unsigned long long)size, (unsigned long long)offset,
+                        (unsigned long long)buffer->size);
+    qn_buffer *view = qn__object_new(context, QN__OBJECT_BUFFER);
+    if (!view) return QN_ERROR_OUT_OF_MEMORY;
+    view->device = buffer->device;
+    view->parent = qn__buffer_root(buffer);
+    view->offset = buffer->offset + offset;
+    view->size = size;
+    qn__retain(&view->parent->object);
+    *out = view;
+    return QN_OK;
+}
+
+void qn_buffer_destroy(qn_buffer *buffer) {
+    qn__object_destroy(buffer ? &buffer->object : NULL, QN__OBJECT_BUFFER);
+}
+
+void qn__buffer_finalise(qn_buffer *buffer) {
+    const qn__allocator *allocator = &buffer->object.context->allocator;
+    qn_device *device = buffer->device;
+    qn__release(allocator, buffer->label);
+    if (buffer->parent) {
+        qn__drop(&buffer->parent->object);
+        return;
+    }
+    if (buffer->view) {
+        qn__release(allocator, buffer->view);
+        atomic_fetch_sub(&device->host, buffer->size);
+    }
+    if (!buffer->memory) return;
+    device->backend->memory_destroy(device->gpu, buffer->memory);
+    atomic_fetch_sub(&device->used, buffer->size);
+    atomic_fetch_sub(&device->buffers, 1);
+}
+
+uint64_t qn_buffer_size(const qn_buffer *buffer) { return buffer ? buffer->size : 0; }
+
+qn_device *qn_buffer_device(const qn_buffer *buffer) { return buffer ? buffer->device : NULL; }
+
+qn_buffer_state qn_buffer_get_state(const qn_buffer *buffer) {
+    return buffer ? qn__buffer_root((qn_buffer *)buffer)->state : QN_BUFFER_DEVICE;
+}
+
+qn_status qn_buffer_write(qn_buffer *buffer, uint64_t offset, const void *data, uint64_t size) {
+    qn_status status = qn_stream_write(NULL, buffer, offset, data, size);
+    return status || size == 0 ? status : qn_stream_wait(buffer->device->stream, QN_FOREVER);
+}
+
+qn_status qn_buffer_read(qn_buffer *buffer, uint64_t offset, void *data, uint64_t size) {
+    qn_status status = qn_stream_read(NULL, buffer, offset, data, size);
+    return status || size == 0 ? status : qn_stream_wait(buffer->device->stream, QN_FOREVER);
+}
+
+/* ---- the two sides ---- */
+
+/* Waits for the commands that use the buffer. */
+static qn_status wait_for_users(qn_buffer *root) {
+    qn_status status = QN_OK;
+    if (root->many_streams)
+        status = qn_device_wait(root->device, QN_FOREVER);
+    else if (root->last_stream)
+        status = qn__stream_wait_number(root->last_stream, root->last_number, QN_FOREVER);
+    if (status) return status;
+    root->many_streams = false;
+    return QN_OK;
+}
+
+/* Without shared memory: newer host contents go to the device, in order on the stream. */
+static qn_status send_host_side(qn_buffer *root, qn_stream *stream) {
+    if (root->shared || root->state != QN_BUFFER_HOST) return QN_OK;
+    qn__command command = {
+        .kind = QN__COMMAND_WRITE, .to = root->memory, .size = root->size, .host = root->view};
+    qn_status status = qn__stream_submit(stream, &command, (qn__object *[]){&root->object}, 1);
+    if (!status) root->state = QN_BUFFER_BOTH;
+    return status;
+}
+
+qn_status qn__buffer_use(qn_buffer *buffer, qn_stream *stream, bool writes, const char *function) {
+    qn_buffer *root = qn__buffer_root(buffer);
+    if (root->write_maps || (root->maps && writes))
+        return qn__fail(buffer->object.context, QN_ERROR_STATE, "%s: the buffer%s%s is mapped%s", function,
+                        root->label ? " " : "", root->label ? root->label : "",
+                        root->write_maps ? " for writing" : "");
+    return stream->recording ? QN_OK
+                             : send_host_side(root, stream); /* a graph's buffers are sent at its launch */
+}
+
+void qn__buffer_used(qn_buffer *buffer, qn_stream *stream, bool writes) {
+    if (stream->recording) return;
+    qn_buffer *root = qn__buffer_root(buffer);
+    if (root->last_stream && root->last_stream != stream) root->many_streams = true;
+    root->last_stream = stream;
+    root->last_number = stream->submitted;
+    if (writes) root->state = QN_BUFFER_DEVICE;
+}
+
+static qn_status make_view(qn_buffer *buffer) {
+    if (buffer->view) return QN_OK;
+    buffer->view = qn__allocate_zeroed(&buffer->object.context->allocator, buffer->size);
+    if (!buffer->view) return qn__fail_memory(buffer->object.context, buffer->size);
+    atomic_fetch_add(&buffer->device->host, buffer->size);
+    return QN_OK;
+}
+
+static qn_status fetch_device_side(qn_buffer *buffer) {
+    qn_status status = make_view(buffer);
+    if (status || buffer->state != QN_BUFFER_DEVICE) return status;
+    qn_stream *stream = buffer->device->stream;
+    qn__command command = {
+        .kind = QN__COMMAND_READ, .from = buffer->memory, .size = buffer->size, .host = buffer->view};
+    status = qn__stream_submit(stream, &command, (qn__object *[]){&buffer->object}, 1);
+    if (!status) status = qn_stream_wait(stream, QN_FOREVER);
+    if (!status) buffer->state = QN_BUFFER_BOTH;
+    return status;
+}
+
+qn_status qn_buffer_map(qn_buffer *buffer, qn_map_access access, void **pointer) {
+    qn_status status = qn__check(buffer, QN__OBJECT_BUFFER, "qn_buffer_map", "buffer");
+    if (status) return status;
+    qn_context *context = buffer->object.context;
+    if (!pointer) return qn__fail_null(context, "qn_buffer_map", "pointer");
+    *pointer = NULL;
+    if (access != QN_MAP_READ && access != QN_MAP_WRITE && access != QN_MAP_READ_WRITE)
+        return qn__fail(context, QN_ERROR_ARGUMENT, "qn_buffer_map: access %d is not a qn_map_access",
+                        (int)access);
+    if (buffer->parent) return qn__fail(context, QN_ERROR_ARGUMENT, "qn_buffer_map: a view cannot be mapped");
+    status = wait_for_users(buffer);
+    if (!status && !buffer->shared)
+        status = access & QN_MAP_READ ? fetch_device_side(buffer) : make_view(buffer);
+    if (status) return status;
+    buffer->maps++;
+    if (access & QN_MAP_WRITE) buffer->write_maps++;
+    if (access & QN_MAP_WRITE) buffer->map_dirty = true;
+    *pointer = buffer->shared ? buffer->shared : buffer->view;
+    return QN_OK;
+}
+
+/* Maps end in any order; the write is taken to be complete when the last one ends. */
+qn_status qn_buffer_unmap(qn_buffer *buffer) {
+    qn_status status = qn__check(buffer, QN__OBJECT_BUFFER, "qn_buffer_unmap", "buffer");
+    if (status) return status;
+    if (buffer->maps == 0)
+        return qn__fail(buffer->object.context, QN_ERROR_STATE, "qn_buffer_unmap: the buffer is not mapped");
+    if (--buffer->maps > 0) return QN_OK;
+    if (buffer->map_dirty) buffer->state = buffer->shared ? QN_BUFFER_BOTH : QN_BUFFER_HOST;
+    buffer->map_dirty = false;
+    buffer->write_maps = 0;
+    return QN_OK;
+}

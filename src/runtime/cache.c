@@ -1,0 +1,408 @@
+/* The disk cache. An entry is named by a 128-bit hash of its key and holds the whole key, so that a collision
+   is a miss; a checksum over everything makes a damaged file a miss. Files are written beside and renamed, so
+   processes need no lock. When the directory grows over its limit the entries used longest ago go. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/program.h"
+#include "util/file.h"
+
+#define ENTRY_MAGIC "quern cache 1\n"
+
+enum { MAX_ENTRY = 64 << 20 };
+
+/* ---- the key ---- */
+
+static void put_text(qn__buf *out, const char *text) {
+    qn__buf_puts(out, text ? text : "");
+    qn__buf_putc(out, 0);
+}
+
+static void write_key(qn__buf *out, const qn_device *device, const qn__compile_request *request) {
+    put_text(out, qn_version());
+    put_text(out, device->backend->name);
+    put_text(out, device->backend->cache_key(device->gpu));
+    put_text(out, request->name);
+    put_text(out, request->options);
+    qn__buf_printf(out, "%d %d %d %u", (int)request->target, request->level, request->debug,
+                   (unsigned)request->sub_group_size);
+    qn__buf_putc(out, 0);
+    for (size_t i = 0; i < request->num_headers; i++) {
+        put_text(out, request->headers[i].name);
+        put_text(out, request->headers[i].text);
+    }
+    qn__buf_append(out, request->source, request->size);
+}
+
+bool qn__cache_key_make(qn_context *context, const qn_device *device, const qn__compile_request *request,
+                        qn__cache_key *key) {
+    qn__arena arena;
+    jmp_buf escape;
+    qn__arena_init(&arena, &context->allocator, 0);
+    arena.escape = &escape;
+    bool made = false;
+    if (setjmp(escape) == 0) {
+        qn__buf text;
+        qn__buf_init(&text, &arena);
+        write_key(&text, device, request);
+        char *copy = qn__allocate(&context->allocator, text.len);
+        if (copy) {
+            memcpy(copy, text.data, text.len);
+            *key = (qn__cache_key){qn__hash_128(copy, text.len), copy, text.len};
+            made = true;
+        }
+    }
+    qn__arena_free(&arena);
+    return made;
+}
+
+bool qn__cache_path(qn_context *context, const qn__cache_key *key, const char *extension, char *out,
+                    size_t size) {
+    if (!context->cache_dir[0]) return false;
+    int length = snprintf(out, size, "%s/%016llx%016llx%s", context->cache_dir,
+                          (unsigned long long)key->hash.a, (unsigned long long)key->hash.b, extension);
+    if (length < 0 || (size_t)length >= size) return false;
+    if (!qn__file_exists(context->cache_dir)) return qn__dir_make(context->cache_dir) == 0;
+    return true;
+}
+
+/* ---- writing an entry: numbers as 8 bytes, strings as length, bytes, zero ---- */
+
+static void put_number(qn__buf *out, uint64_t value) {
+    qn__buf_append(out, (const char *)&value, sizeof value);
+}
+
+static void put_bytes(qn__buf *out, const char *data, size_t size) {
+    put_number(out, size);
+    qn__buf_append(out, data, size);
+    qn__buf_putc(out, 0);
+}
+
+static void put_string(qn__buf *out, const char *text) {
+    put_bytes(out, text ? text : "", text ? strlen(text) : 0);
+}
+
+static void put_arg(qn__buf *out, const qn__compile_arg *arg) {
+    put_string(out, arg->name);
+    put_string(out, arg->type_name);
+    const uint64_t numbers[] = {arg->arg_kind,  arg->space, arg->flags, arg->element_kind, arg->lanes,
+                                arg->is_signed, arg->size,  arg->align, arg->pointee_size, arg->offset};
+    for (size_t i = 0; i < QN__COUNT(numbers); i++) put_number(out, numbers[i]);
+}
+
+static void put_kernel(qn__buf *out, const qn__compile_kernel *kernel) {
+    put_string(out, kernel->name);
+    put_string(out, kernel->symbol);
+    for (int d = 0; d < 3; d++) put_number(out, kernel->reqd_local[d]);
+    for (int d = 0; d < 3; d++) put_number(out, kernel->hint_local[d]);
+    put_number(out, kernel->args_size);
+    put_number(out, kernel->static_local);
+    put_number(out, kernel->scratch_per_item);
+    put_number(out, kernel->scratch_fixed);
+    put_number(out, kernel->uses_sync);
+    put_number(out, kernel->num_args);
+    for (uint32_t i = 0; i < kernel->num_args; i++) put_arg(out, &kernel->args[i]);
+}
+
+static void put_entry(qn__buf *out, const qn__cache_key *key, const qn__compile_result *result) {
+    qn__buf_puts(out, ENTRY_MAGIC);
+    put_bytes(out, key->text, key->size);
+    put_string(out, result->log);
+    put_number(out, result->num_dependencies);
+    for (size_t i = 0; i < result->num_dependencies; i++) {
+        put_string(out, result->dependencies[i].path);
+        put_number(out, result->dependencies[i].hash.a);
+        put_number(out, result->dependencies[i].hash.b);
+    }
+    put_number(out, result->num_kernels);
+    for (uint32_t i = 0; i < result->num_kernels; i++) put_kernel(out, &result->kernels[i]);
+    put_number(out, qn__hash(out->data, out->len, 0));
+}
+
+/* ---- limits ---- */
+
+typedef struct cached_file {
+    char name[64];
+    time_t used;
+    uint64_t size;
+} cached_file;
+
+static bool is_entry(const char *name) {
+    const char *dot = strchr(name, '.');
+    return dot && dot - name == 32 && strspn(name, "0123456789abcdef") == 32 && strlen(name) < 60;
+}
+
+/* Calls visit for each file of the cache; stops when it returns false. */
+static void each_file(qn_context *context,
+                      bool (*visit)(void *user, const char *path, const cached_file *file), void *user) {
+    DIR *dir = context->cache_dir[0] ? opendir(context->cache_dir) : NULL;
+    if (!dir) return;
+    bool go_on = true;
+    for (struct dirent *entry; go_on && (entry = readdir(dir));) {
+        char path[4200];
+        struct stat info;
+        if (!is_entry(entry->d_name)) continue;
+        snprintf(path, sizeof path, "%s/%s", context->cache_dir, entry->d_name);
+        if (stat(path, &info)) continue;
+        cached_file file = {.used = info.st_mtime, .size = (uint64_t)info.st_size};
+        snprintf(file.name, sizeof file.name, "%.60s", entry->d_name);
+        go_on = visit(user, path, &file);
+    }
+    closedir(dir);
+}
+
+typedef struct file_list {
+    qn_context *context;
+    cached_file *files;
+    size_t count, cap;
+    uint64_t bytes;
+} file_list;
+
+static bool collect(void *user, const char *path, const cached_file *file) {
+    file_list *list = user;
+    (void)path;
+    if (list->count == list->cap) {
+        size_t cap = list->cap ? list->cap * 2 : 256;
+        cached_file *grown = qn__reallocate(&list->context->allocator, list->files, cap * sizeof *grown);
+        if (!grown) return false;
+        list->files = grown;
+        list->cap = cap;
+    }
+    list->files[list->count++] = *file;
+    list->bytes += file->size;
+    return true;
+}
+
+static int by_age(const void *a, const void *b) {
+    const cached_file *x = a, *y = b;
+    return x->used < y->used ? -1 : x->used > y->used;
+}
+
+static void trim(qn_context *context) {
+    uint64_t limit = context->desc.cache_limit ? context->desc.cache_limit : (uint64_t)256 << 20;
+    file_list list = {.context = context};
+    each_file(context, collect, &list);
+    if (list.bytes > limit) qsort(list.files, list.count, sizeof *list.files, by_age);
+    for (size_t i = 0; i < list.count && list.bytes > limit; i++) {
+        char path[4200];
+        snprintf(path, sizeof path, "%s/%s", context->cache_dir, list.files[i].name);
+        if (unlink(path) == 0) list.bytes -= list.files[i].size;
+    }
+    qn__release(&context->allocator, list.files);
+}
+
+void qn__cache_store(qn_context *context, const qn__cache_key *key, const qn__compile_result *result) {
+    char path[4096];
+    if (!qn__cache_path(context, key, ".qn", path, sizeof path)) return;
+    qn__arena arena;
+    jmp_buf escape;
+    qn__arena_init(&arena, &context->allocator, 0);
+    arena.escape = &escape;
+    if (setjmp(escape) == 0) {
+        qn__buf entry;
+        qn__buf_init(&entry, &arena);
+        put_entry(&entry, key, result);
+        int error = qn__file_write_atomic(path, entry.data, entry.len);
+        if (error) qn__log(context, QN_LOG_WARNING, "the cache entry %s: %s", path, strerror(error));
+    }
+    qn__arena_free(&arena);
+    trim(context);
+}
+
+/* ---- reading an entry: every length is checked ---- */
+
+typedef struct reader {
+    const char *at, *end;
+    bool failed;
+} reader;
+
+static uint64_t get_number(reader *r) {
+    uint64_t value = 0;
+    if (r->failed || r->end - r->at < 8)
+        r->failed = true;
+    else {
+        memcpy(&value, r->at, 8);
+        r->at += 8;
+    }
+    return value;
+}
+
+static const char *get_bytes(reader *r, uint64_t *size) {
+    *size = get_number(r);
+    if (r->failed || *size >= (uint64_t)(r->end - r->at) || r->at[*size] != 0) {
+        r->failed = true;
+        *size = 0;
+        return "";
+    }
+    const char *bytes = r->at;
+    r->at += *size + 1;
+    return bytes;
+}
+
+static const char *get_string(reader *r) {
+    uint64_t size;
+    return get_bytes(r, &size);
+}
+
+static void get_arg(reader *r, qn__compile_arg *arg) {
+    arg->name = get_string(r);
+    arg->type_name = get_string(r);
+    arg->arg_kind = (uint8_t)get_number(r);
+    arg->space = (uint8_t)get_number(r);
+    arg->flags = (uint8_t)get_number(r);
+    arg->element_kind = (uint8_t)get_number(r);
+    arg->lanes = (uint8_t)get_number(r);
+    arg->is_signed = get_number(r) != 0;
+    arg->size = (uint32_t)get_number(r);
+    arg->align = (uint32_t)get_number(r);
+    arg->pointee_size = (uint32_t)get_number(r);
+    arg->offset = (uint32_t)get_number(r);
+}
+
+/* The arrays of an entry: kernels, what the backend gets of them, and their arguments, in one allocation. */
+typedef struct entry_arrays {
+    const qn__allocator *allocator;
+    qn__program_kernel *kernels;
+    qn__code_kernel *code_kernels;
+} entry_arrays;
+
+static bool get_kernel(reader *r, entry_arrays *arrays, uint32_t index) {
+    qn__program_kernel *kernel = &arrays->kernels[index];
+    qn__code_kernel *code = &arrays->code_kernels[index];
+    kernel->name = code->name = get_string(r);
+    code->symbol = get_string(r);
+    for (int d = 0; d < 3; d++) kernel->reqd_local[d] = (uint32_t)get_number(r);
+    for (int d = 0; d < 3; d++) kernel->hint_local[d] = (uint32_t)get_number(r);
+    kernel->args_size = (uint32_t)get_number(r);
+    kernel->static_local = code->static_local = get_number(r);
+    code->scratch_per_item = get_number(r);
+    code->scratch_fixed = get_number(r);
+    code->uses_sync = get_number(r) != 0;
+    uint64_t num_args = get_number(r);
+    if (r->failed || num_args > (uint64_t)(r->end - r->at) / 80) return false;
+    qn__compile_arg *args = qn__allocate_zeroed(arrays->allocator, (num_args + 1) * sizeof *args);
+    if (!args) return false;
+    kernel->args = args;
+    kernel->num_args = (uint32_t)num_args;
+    for (uint64_t i = 0; i < num_args; i++) get_arg(r, &args[i]);
+    return !r->failed;
+}
+
+static bool dependency_holds(qn_context *context, const char *path, qn__hash128 hash) {
+    char *data;
+    size_t size;
+    if (qn__file_read(&context->allocator, path, MAX_ENTRY, &data, &size)) return false;
+    qn__hash128 now = qn__hash_128(data, size);
+    qn__release(&context->allocator, data);
+    return now.a == hash.a && now.b == hash.b;
+}
+
+static bool get_entry(qn_program *program, const qn__cache_key *key, reader *r,
+                      qn__code_kernel **code_kernels) {
+    qn_context *context = program->object.context;
+    uint64_t key_size;
+    const char *stored_key = get_bytes(r, &key_size);
+    if (key_size != key->size || memcmp(stored_key, key->text, key_size) != 0) return false;
+    program->log = (char *)get_string(r);
+    for (uint64_t i = get_number(r); i > 0; i--) {
+        const char *path = get_string(r);
+        qn__hash128 hash = {.a = get_number(r)};
+        hash.b = get_number(r);
+        if (r->failed || !dependency_holds(context, path, hash)) return false;
+    }
+    uint64_t count = get_number(r);
+    if (r->failed || count > (uint64_t)(r->end - r->at) / 64) return false;
+    entry_arrays arrays = {.allocator = &context->allocator};
+    arrays.kernels = program->kernels =
+        qn__allocate_zeroed(&context->allocator, (count + 1) * sizeof *program->kernels);
+    arrays.code_kernels = *code_kernels =
+        qn__allocate_zeroed(&context->allocator, (count + 1) * sizeof **code_kernels);
+    if (!arrays.kernels || !arrays.code_kernels) return false;
+    program->num_kernels = (uint32_t)count;
+    program->owns_args = true;
+    for (uint32_t i = 0; i < count; i++)
+        if (!get_kernel(r, &arrays, i)) return false;
+    return !r->failed;
+}
+
+static bool is_whole(const char *data, size_t size) {
+    size_t magic = sizeof ENTRY_MAGIC - 1;
+    if (size < magic + 8 || memcmp(data, ENTRY_MAGIC, magic) != 0) return false;
+    uint64_t sum;
+    memcpy(&sum, data + size - 8, 8);
+    return sum == qn__hash(data, size - 8, 0);
+}
+
+void qn__cache_forget(qn_program *program) {
+    const qn__allocator *allocator = &program->object.context->allocator;
+    for (uint32_t i = 0; program->owns_args && program->kernels && i < program->num_kernels; i++)
+        qn__release(allocator, (void *)program->kernels[i].args);
+    qn__release(allocator, program->kernels);
+    qn__release(allocator, program->memory);
+    program->kernels = NULL;
+    program->memory = NULL;
+    program->log = NULL;
+    program->num_kernels = 0;
+    program->owns_args = false;
+}
+
+bool qn__cache_load(qn_program *program, const qn__cache_key *key, qn__code_kernel **code_kernels) {
+    qn_context *context = program->object.context;
+    char path[4096], *data;
+    size_t size;
+    *code_kernels = NULL;
+    if (!qn__cache_path(context, key, ".qn", path, sizeof path)) return false;
+    if (qn__file_read(&context->allocator, path, MAX_ENTRY, &data, &size)) return false;
+    program->memory = data;
+    reader r = {data + sizeof ENTRY_MAGIC - 1, data + size - 8, false};
+    if (is_whole(data, size) && get_entry(program, key, &r, code_kernels)) {
+        (void)utimensat(AT_FDCWD, path, NULL, 0); /* used now: matters to trim */
+        return true;
+    }
+    qn__log(context, QN_LOG_INFO, "the cache entry %s is damaged or out of date", path);
+    qn__cache_forget(program);
+    qn__release(&context->allocator, *code_kernels);
+    *code_kernels = NULL;
+    return false;
+}
+
+/* ---- the API ---- */
+
+const char *qn_cache_dir(qn_context *context) { return context ? context->cache_dir : ""; }
+
+static bool count_file(void *user, const char *path, const cached_file *file) {
+    qn_cache_stats *stats = user;
+    (void)path;
+    stats->bytes += file->size;
+    stats->entries += strstr(file->name, ".qn") != NULL;
+    return true;
+}
+
+qn_status qn_cache_get_stats(qn_context *context, qn_cache_stats *stats) {
+    if (!context) return QN_ERROR_NULL;
+    if (!stats) return qn__fail_null(context, "qn_cache_get_stats", "stats");
+    *stats = (qn_cache_stats){.hits = atomic_load(&context->cache_hits),
+                              .misses = atomic_load(&context->cache_misses)};
+    each_file(context, count_file, stats);
+    return QN_OK;
+}
+
+static bool remove_file(void *user, const char *path, const cached_file *file) {
+    (void)file;
+    if (unlink(path)) *(bool *)user = true;
+    return true;
+}
+
+qn_status qn_cache_clear(qn_context *context) {
+    if (!context) return QN_ERROR_NULL;
+    bool failed = false;
+    each_file(context, remove_file, &failed);
+    return failed ? qn__fail(context, QN_ERROR_IO, "qn_cache_clear: some files of %s could not be removed",
+                             context->cache_dir)
+                  : QN_OK;
+}

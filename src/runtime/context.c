@@ -1,0 +1,126 @@
+/* The context: hooks, services for backends, and the end of everything. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/runtime.h"
+#include "util/file.h"
+
+#define TEXT_OF(x)  TEXT_OF_(x)
+#define TEXT_OF_(x) #x
+
+const char *qn_version(void) {
+    return TEXT_OF(QN_VERSION_MAJOR) "." TEXT_OF(QN_VERSION_MINOR) "." TEXT_OF(QN_VERSION_PATCH);
+}
+
+static void log_from_backend(void *user, qn_log_level level, const char *message) {
+    qn__log(user, level, "%s", message);
+}
+
+static void print_to_stdout(void *user, const char *text, size_t size) {
+    (void)user;
+    fwrite(text, 1, size, stdout);
+}
+
+static char *copy_text(qn_context *context, const char *text) {
+    size_t size = strlen(text) + 1;
+    char *copy = qn__allocate(&context->allocator, size);
+    return copy ? memcpy(copy, text, size) : NULL;
+}
+
+/* Where the cache lives: "" when there is no place for it. */
+static void default_cache_dir(char *out, size_t size) {
+    const char *own = getenv("QUERN_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    int length = 0;
+    if (own)
+        length = snprintf(out, size, "%s", own);
+    else if (xdg && xdg[0] == '/')
+        length = snprintf(out, size, "%s/quern", xdg);
+    else if (home && home[0] == '/')
+        length = snprintf(out, size, "%s/.cache/quern", home);
+    else
+        length = snprintf(out, size, "/tmp/quern-%ld", (long)getuid());
+    if (length < 0 || (size_t)length >= size) out[0] = 0;
+}
+
+static bool copy_strings(qn_context *context) {
+    char dir[4096] = "";
+    if (context->desc.cache_dir)
+        snprintf(dir, sizeof dir, "%s", context->desc.cache_dir);
+    else
+        default_cache_dir(dir, sizeof dir);
+    if (context->desc.disable_cache) dir[0] = 0;
+    context->cache_dir = copy_text(context, dir);
+    const char *compiler = context->desc.cpu_compiler ? context->desc.cpu_compiler : getenv("QUERN_CC");
+    if (compiler) context->cpu_compiler = copy_text(context, compiler);
+    return context->cache_dir && (!compiler || context->cpu_compiler);
+}
+
+static unsigned cpu_threads(const qn_context_desc *desc) {
+    const char *wanted = getenv("QUERN_CPU_THREADS");
+    if (desc->cpu_threads || !wanted) return desc->cpu_threads;
+    long threads = strtol(wanted, NULL, 10);
+    return threads > 0 && threads <= 4096 ? (unsigned)threads : 0;
+}
+
+static void set_services(qn_context *context) {
+    context->services = (qn__services){
+        .allocator = &context->allocator,
+        .log = log_from_backend,
+        .log_user = context,
+        .print = context->desc.print ? context->desc.print : print_to_stdout,
+        .print_user = context->desc.print_user,
+        .cpu_compiler = context->cpu_compiler,
+        .cpu_threads = cpu_threads(&context->desc),
+    };
+}
+
+static void context_release(qn_context *context) {
+    qn__allocator allocator = context->allocator;
+    qn__release(&allocator, context->cache_dir);
+    qn__release(&allocator, context->cpu_compiler);
+    pthread_key_delete(context->message_key);
+    qn__messages_free(context);
+    pthread_mutex_destroy(&context->lock);
+    pthread_mutex_destroy(&context->open_lock);
+    qn__release(&allocator, context);
+}
+
+qn_status qn_context_create(const qn_context_desc *desc, qn_context **out) {
+    if (!out) return QN_ERROR_NULL;
+    *out = NULL;
+    qn_context_desc copy = desc ? *desc : (qn_context_desc){0};
+    qn_allocator a = copy.allocator;
+    if ((a.allocate || a.reallocate || a.release) && !(a.allocate && a.reallocate && a.release))
+        return QN_ERROR_ARGUMENT;
+    qn__allocator allocator = {a.allocate, a.reallocate, a.release, a.user};
+    qn_context *context = qn__allocate_zeroed(&allocator, sizeof *context);
+    if (!context) return QN_ERROR_OUT_OF_MEMORY;
+    context->allocator = allocator;
+    context->desc = copy;
+    if (pthread_key_create(&context->message_key, NULL)) {
+        qn__release(&allocator, context);
+        return QN_ERROR_OUT_OF_MEMORY;
+    }
+    pthread_mutex_init(&context->lock, NULL);
+    pthread_mutex_init(&context->open_lock, NULL);
+    if (!copy_strings(context)) {
+        context_release(context);
+        return QN_ERROR_OUT_OF_MEMORY;
+    }
+    set_services(context);
+    *out = context;
+    return QN_OK;
+}
+
+void qn_context_destroy(qn_context *context) {
+    if (!context) return;
+    for (uint32_t i = 0; i < context->num_devices; i++)
+        if (atomic_load(&context->devices[i]->ready)) qn_device_wait(context->devices[i], QN_FOREVER);
+    qn__objects_free(context);
+    for (uint32_t i = 0; i < context->num_slots; i++)
+        if (context->slots[i].driver) context->slots[i].backend->close(context->slots[i].driver);
+    qn__release(&context->allocator, context->devices);
+    context_release(context);
+}

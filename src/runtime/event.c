@@ -1,0 +1,105 @@
+/* Events: a place in a stream and a time. Each recording has a number, so that waiting is for the latest one.
+ */
+#include "runtime/runtime.h"
+
+qn_status qn_event_create(qn_device *device, qn_event **out) {
+    if (out) *out = NULL;
+    qn_status status = qn__check(device, QN__OBJECT_DEVICE, "qn_event_create", "device");
+    if (status) return status;
+    if (!out) return qn__fail_null(device->object.context, "qn_event_create", "event");
+    status = qn__device_ready(device);
+    if (status) return status;
+    qn_event *event = qn__object_new(device->object.context, QN__OBJECT_EVENT);
+    if (!event) return QN_ERROR_OUT_OF_MEMORY;
+    event->device = device;
+    char why[QN__WHY] = "";
+    status = device->backend->mark_create(device->gpu, &event->mark, why);
+    if (status) {
+        qn__object_destroy(&event->object, QN__OBJECT_EVENT);
+        return qn__fail(device->object.context, status, "qn_event_create: %s", why);
+    }
+    *out = event;
+    return QN_OK;
+}
+
+void qn_event_destroy(qn_event *event) {
+    qn__object_destroy(event ? &event->object : NULL, QN__OBJECT_EVENT);
+}
+
+void qn__event_finalise(qn_event *event) {
+    if (event->mark) event->device->backend->mark_destroy(event->mark);
+}
+
+static qn_status check_both(qn_stream **stream, qn_event *event, const char *function) {
+    qn_status status = qn__check(event, QN__OBJECT_EVENT, function, "event");
+    if (status) return status;
+    *stream = qn__stream_of(*stream, event->device);
+    status = qn__check(*stream, QN__OBJECT_STREAM, function, "stream");
+    if (status || (*stream)->device == event->device) return status;
+    return qn__fail(event->object.context, QN_ERROR_WRONG_CONTEXT, "%s: the event is of another device",
+                    function);
+}
+
+qn_status qn_stream_record(qn_stream *stream, qn_event *event) {
+    qn_status status = check_both(&stream, event, "qn_stream_record");
+    if (status) return status;
+    if (stream->recording)
+        return qn__fail(event->object.context, QN_ERROR_STATE,
+                        "qn_stream_record: events cannot be recorded in a graph");
+    uint64_t version = atomic_fetch_add(&event->version, 1) + 1;
+    qn__command command = {.kind = QN__COMMAND_RECORD, .mark = event->mark, .mark_version = version};
+    return qn__stream_submit(stream, &command, (qn__object *[]){&event->object}, 1);
+}
+
+qn_status qn_stream_wait_event(qn_stream *stream, qn_event *event) {
+    qn_status status = check_both(&stream, event, "qn_stream_wait_event");
+    if (status) return status;
+    if (stream->recording)
+        return qn__fail(event->object.context, QN_ERROR_STATE,
+                        "qn_stream_wait_event: waits cannot be recorded in a graph");
+    uint64_t version = atomic_load(&event->version);
+    if (version == 0)
+        return qn__fail(event->object.context, QN_ERROR_STATE, "qn_stream_wait_event: never recorded");
+    qn__command command = {.kind = QN__COMMAND_WAIT, .mark = event->mark, .mark_version = version};
+    return qn__stream_submit(stream, &command, (qn__object *[]){&event->object}, 1);
+}
+
+qn_status qn_event_wait(qn_event *event, uint64_t timeout_ns) {
+    qn_status status = qn__check(event, QN__OBJECT_EVENT, "qn_event_wait", "event");
+    if (status) return status;
+    uint64_t version = atomic_load(&event->version);
+    if (version == 0) return qn__fail(event->object.context, QN_ERROR_STATE, "qn_event_wait: never recorded");
+    char why[QN__WHY] = "";
+    status = event->device->backend->mark_wait(event->mark, version, timeout_ns, why);
+    return status ? qn__fail(event->object.context, status, "qn_event_wait: %s", why) : QN_OK;
+}
+
+qn_status qn_event_done(qn_event *event, bool *done) {
+    qn_status status = qn__check(event, QN__OBJECT_EVENT, "qn_event_done", "event");
+    if (status) return status;
+    if (!done) return qn__fail_null(event->object.context, "qn_event_done", "done");
+    uint64_t version = atomic_load(&event->version), time;
+    if (version == 0) return qn__fail(event->object.context, QN_ERROR_STATE, "qn_event_done: never recorded");
+    *done = event->device->backend->mark_done(event->mark, version, &time);
+    return QN_OK;
+}
+
+static bool time_of(qn_event *event, uint64_t *time) {
+    uint64_t version = atomic_load(&event->version);
+    return version && event->device->backend->mark_done(event->mark, version, time);
+}
+
+qn_status qn_event_elapsed(qn_event *begin, qn_event *end, int64_t *elapsed_ns) {
+    qn_status status = qn__check(begin, QN__OBJECT_EVENT, "qn_event_elapsed", "begin");
+    if (!status) status = qn__check(end, QN__OBJECT_EVENT, "qn_event_elapsed", "end");
+    if (status) return status;
+    qn_context *context = begin->object.context;
+    if (!elapsed_ns) return qn__fail_null(context, "qn_event_elapsed", "elapsed_ns");
+    if (begin->device != end->device)
+        return qn__fail(context, QN_ERROR_WRONG_CONTEXT, "qn_event_elapsed: events of two devices");
+    uint64_t from, to;
+    if (!time_of(begin, &from) || !time_of(end, &to))
+        return qn__fail(context, QN_ERROR_STATE, "qn_event_elapsed: an event is not done");
+    *elapsed_ns = (int64_t)(to - from);
+    return QN_OK;
+}

@@ -1,0 +1,91 @@
+/* Kernels and their reflection. */
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/runtime.h"
+
+static qn_status no_kernel(qn_program *program, const char *name) {
+    char list[600] = "";
+    size_t length = 0;
+    for (uint32_t i = 0; i < program->num_kernels && length < sizeof list - 80; i++)
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%.60s", i ? ", " : "",
+                                   program->kernels[i].name);
+    qn_context *context = program->object.context;
+    if (program->num_kernels == 0) return qn__fail(context, QN_ERROR_NO_KERNEL, "the program has no kernel");
+    if (!name)
+        return qn__fail(context, QN_ERROR_NO_KERNEL, "the program has several kernels, name one of: %s",
+                        list);
+    return qn__fail(context, QN_ERROR_NO_KERNEL, "no kernel '%s'; there are: %s", name, list);
+}
+
+static const qn__program_kernel *find(const qn_program *program, const char *name) {
+    if (!name) return program->num_kernels == 1 ? &program->kernels[0] : NULL;
+    for (uint32_t i = 0; i < program->num_kernels; i++)
+        if (strcmp(program->kernels[i].name, name) == 0) return &program->kernels[i];
+    return NULL;
+}
+
+qn_status qn_kernel_create(qn_program *program, const char *name, qn_kernel **out) {
+    if (out) *out = NULL;
+    qn_status status = qn__check(program, QN__OBJECT_PROGRAM, "qn_kernel_create", "program");
+    if (status) return status;
+    if (!out) return qn__fail_null(program->object.context, "qn_kernel_create", "kernel");
+    const qn__program_kernel *info = find(program, name);
+    if (!info) return no_kernel(program, name);
+    qn_kernel *kernel = qn__object_new(program->object.context, QN__OBJECT_KERNEL);
+    if (!kernel) return QN_ERROR_OUT_OF_MEMORY;
+    kernel->program = program;
+    kernel->info = info;
+    kernel->index = (uint32_t)(info - program->kernels);
+    qn__retain(&program->object);
+    *out = kernel;
+    return QN_OK;
+}
+
+void qn_kernel_destroy(qn_kernel *kernel) {
+    qn__object_destroy(kernel ? &kernel->object : NULL, QN__OBJECT_KERNEL);
+}
+
+void qn__kernel_finalise(qn_kernel *kernel) {
+    if (kernel->program) qn__drop(&kernel->program->object);
+}
+
+qn_status qn_kernel_get_info(const qn_kernel *kernel, qn_kernel_info *info) {
+    if (!kernel || !info) return QN_ERROR_NULL;
+    const qn__program_kernel *k = kernel->info;
+    *info = (qn_kernel_info){.name = k->name, .num_params = k->num_args, .local_memory = k->static_local};
+    memcpy(info->required_local_size, k->reqd_local, sizeof k->reqd_local);
+    memcpy(info->local_size_hint, k->hint_local, sizeof k->hint_local);
+    return QN_OK;
+}
+
+static const qn_type types[IR_KIND_COUNT][2] = {
+    [IR_I8] = {QN_TYPE_U8, QN_TYPE_I8},    [IR_I16] = {QN_TYPE_U16, QN_TYPE_I16},
+    [IR_I32] = {QN_TYPE_U32, QN_TYPE_I32}, [IR_I64] = {QN_TYPE_U64, QN_TYPE_I64},
+    [IR_F16] = {QN_TYPE_F16, QN_TYPE_F16}, [IR_F32] = {QN_TYPE_F32, QN_TYPE_F32},
+    [IR_F64] = {QN_TYPE_F64, QN_TYPE_F64},
+};
+
+qn_status qn_kernel_get_param(const qn_kernel *kernel, uint32_t index, qn_param_info *info) {
+    if (!kernel || !info) return QN_ERROR_NULL;
+    if (index >= kernel->info->num_args)
+        return qn__fail(kernel->object.context, QN_ERROR_RANGE,
+                        "qn_kernel_get_param: index %u; %s has %u parameters", (unsigned)index,
+                        kernel->info->name, (unsigned)kernel->info->num_args);
+    const qn__compile_arg *arg = &kernel->info->args[index];
+    *info = (qn_param_info){
+        .name = arg->name,
+        .type_name = arg->type_name,
+        .kind = arg->arg_kind == IR_ARG_BUFFER  ? QN_PARAM_BUFFER
+                : arg->arg_kind == IR_ARG_LOCAL ? QN_PARAM_LOCAL
+                                                : QN_PARAM_VALUE,
+        .type = arg->element_kind < IR_KIND_COUNT ? types[arg->element_kind][arg->is_signed] : QN_TYPE_BYTES,
+        .lanes = arg->lanes ? arg->lanes : 1,
+        .size = arg->size,
+        .element_size = arg->pointee_size,
+        .is_constant_space = arg->space == IR_CONSTANT_SPACE,
+        .is_const = arg->flags & IR_ARG_CONST,
+        .is_restrict = arg->flags & IR_ARG_RESTRICT,
+    };
+    return QN_OK;
+}

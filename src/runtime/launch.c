@@ -1,0 +1,282 @@
+/* Launches: arguments checked against reflection and packed into the argument block, sizes checked against
+   the device. */
+#include <math.h>
+#include <string.h>
+
+#include "runtime/runtime.h"
+
+enum { MAX_PARAMS = 256, MAX_ARGS_SIZE = 4096 };
+
+/* A launch under construction. */
+typedef struct launch {
+    qn_kernel *kernel;
+    qn_stream *stream;
+    const qn__program_kernel *info;
+    qn_context *context;
+    unsigned char *args;
+    uint64_t local_memory;
+    qn__object *used[MAX_PARAMS + 1];
+    size_t num_used;
+} launch;
+
+static qn_status wrong(const launch *l, uint32_t index, const char *what) {
+    const qn__compile_arg *param = &l->info->args[index];
+    return qn__fail(l->context, QN_ERROR_KERNEL_ARGUMENT, "qn_launch: parameter %u of %s, '%s %s': %s",
+                    (unsigned)index + 1, l->info->name, param->type_name, param->name, what);
+}
+
+/* ---- numbers ---- */
+
+static bool store_integer(const qn__compile_arg *param, int64_t value, bool is_negative, unsigned char *to) {
+    unsigned bits = param->size * 8;
+    uint64_t word = (uint64_t)value;
+    if (is_negative) {
+        if (!param->is_signed || (bits < 64 && value < -((int64_t)1 << (bits - 1)))) return false;
+    } else {
+        uint64_t limit = bits < 64 ? ((uint64_t)1 << (bits - param->is_signed)) - 1
+                                   : (param->is_signed ? (uint64_t)INT64_MAX : UINT64_MAX);
+        if (word > limit) return false;
+    }
+    memcpy(to, &word, param->size); /* little-endian */
+    return true;
+}
+
+static void store_half(double value, unsigned char *to) {
+    uint16_t bits = qn__f16_from_double(value, IR_ROUND_EVEN);
+    memcpy(to, &bits, sizeof bits);
+}
+
+static bool store_float(const qn__compile_arg *param, double value, unsigned char *to) {
+    float narrow = (float)value;
+    switch (param->element_kind) {
+    case IR_F16: store_half(value, to); return true;
+    case IR_F32: memcpy(to, &narrow, sizeof narrow); return true;
+    default: memcpy(to, &value, sizeof value); return true;
+    }
+}
+
+/* An integer given for a floating-point parameter must be exact. */
+static bool store_integer_as_float(const qn__compile_arg *param, double value, bool exact,
+                                   unsigned char *to) {
+    bool fits = exact && (param->element_kind != IR_F32 || (double)(float)value == value) &&
+                (param->element_kind != IR_F16 ||
+                 qn__f16_to_double(qn__f16_from_double(value, IR_ROUND_EVEN)) == value);
+    return fits && store_float(param, value, to);
+}
+
+static bool is_float_param(const qn__compile_arg *param) {
+    return param->element_kind >= IR_F16 && param->element_kind <= IR_F64;
+}
+
+static qn_status store_number(launch *l, uint32_t index, const qn_arg *arg, unsigned char *to) {
+    const qn__compile_arg *param = &l->info->args[index];
+    if (param->arg_kind != IR_ARG_VALUE) return wrong(l, index, "a number was given");
+    if (param->lanes != 1)
+        return wrong(l, index, "a number was given for a vector; pass its bytes (QN_BYTES)");
+    bool negative = arg->kind == QN_ARG_SIGNED && arg->value.i < 0;
+    bool is_real = arg->kind == QN_ARG_FLOAT || arg->kind == QN_ARG_DOUBLE, stored;
+    if (is_float_param(param)) {
+        double value = is_real ? arg->value.d : negative ? (double)arg->value.i : (double)arg->value.u;
+        bool exact = is_real || fabs(value) <= 9007199254740992.0;
+        stored = is_real ? store_float(param, value, to) : store_integer_as_float(param, value, exact, to);
+    } else {
+        if (is_real) return wrong(l, index, "a floating-point number was given for an integer");
+        stored = store_integer(param, arg->value.i, negative, to);
+    }
+    return stored ? QN_OK : wrong(l, index, "the number does not fit the type");
+}
+
+/* ---- the other kinds ---- */
+
+static qn_status store_bytes(launch *l, uint32_t index, const qn_arg *arg, unsigned char *to) {
+    const qn__compile_arg *param = &l->info->args[index];
+    if (param->arg_kind != IR_ARG_VALUE && param->arg_kind != IR_ARG_STRUCT)
+        return wrong(l, index, "bytes were given");
+    if (!arg->value.bytes) return wrong(l, index, "the bytes are NULL");
+    bool three = param->lanes == 3 && arg->size == param->size / 4 * 3;
+    if (arg->size != param->size && !three)
+        return qn__fail(l->context, QN_ERROR_KERNEL_ARGUMENT,
+                        "qn_launch: parameter %u of %s, '%s %s': %llu bytes were given, it has %u",
+                        (unsigned)index + 1, l->info->name, param->type_name, param->name,
+                        (unsigned long long)arg->size, (unsigned)param->size);
+    memcpy(to, arg->value.bytes, arg->size);
+    return QN_OK;
+}
+
+static bool may_write(const qn__compile_arg *param) {
+    return param->space != IR_CONSTANT_SPACE && !(param->flags & (IR_ARG_CONST | IR_ARG_NO_WRITE));
+}
+
+static qn_status store_buffer(launch *l, uint32_t index, const qn_arg *arg, unsigned char *to) {
+    const qn__compile_arg *param = &l->info->args[index];
+    uint64_t address = 0;
+    if (param->arg_kind != IR_ARG_BUFFER)
+        return wrong(l, index, arg->kind == QN_ARG_NULL ? "NULL was given" : "a buffer was given");
+    if (arg->kind == QN_ARG_BUFFER) {
+        qn_buffer *buffer = arg->value.buffer;
+        if (!buffer) return wrong(l, index, "the buffer is NULL; qn_arg_null() passes a null pointer");
+        qn_status status = qn__check(buffer, QN__OBJECT_BUFFER, "qn_launch", param->name);
+        if (status == QN_ERROR_ARGUMENT) return wrong(l, index, "the pointer is not a buffer");
+        if (status) return status;
+        if (buffer->object.context != l->context || buffer->device != l->stream->device)
+            return qn__fail(
+                l->context, QN_ERROR_WRONG_CONTEXT,
+                "qn_launch: parameter %u of %s, '%s %s': the buffer is of another device or context",
+                (unsigned)index + 1, l->info->name, param->type_name, param->name);
+        status = qn__buffer_use(buffer, l->stream, may_write(param), "qn_launch");
+        if (status) return status;
+        l->used[l->num_used++] = &buffer->object;
+        address = qn__buffer_root(buffer)->address + buffer->offset;
+    }
+    memcpy(to, &address, sizeof address);
+    return QN_OK;
+}
+
+/* __local arguments lie one after another behind the kernel's own local variables, each aligned to 128 bytes,
+   which is the largest type's (double16). */
+static qn_status store_local(launch *l, uint32_t index, const qn_arg *arg, unsigned char *to) {
+    if (l->info->args[index].arg_kind != IR_ARG_LOCAL)
+        return wrong(l, index, "a local memory size was given");
+    if (arg->size == 0) return wrong(l, index, "the local memory size is 0");
+    uint64_t offset = (l->local_memory + 127) & ~(uint64_t)127;
+    uint64_t limit = l->stream->device->info.local_memory;
+    if (arg->size > limit || offset + arg->size > limit)
+        return qn__fail(l->context, QN_ERROR_LAUNCH_SIZE,
+                        "qn_launch: %s needs %llu bytes of local memory; %s has %llu", l->info->name,
+                        (unsigned long long)offset + arg->size, l->stream->device->name,
+                        (unsigned long long)limit);
+    memcpy(to, &offset, sizeof offset);
+    l->local_memory = offset + arg->size;
+    return QN_OK;
+}
+
+static qn_status store_arg(launch *l, uint32_t index, const qn_arg *arg) {
+    unsigned char *to = l->args + l->info->args[index].offset;
+    switch (arg->kind) {
+    case QN_ARG_SIGNED:
+    case QN_ARG_UNSIGNED:
+    case QN_ARG_FLOAT:
+    case QN_ARG_DOUBLE: return store_number(l, index, arg, to);
+    case QN_ARG_BUFFER:
+    case QN_ARG_NULL: return store_buffer(l, index, arg, to);
+    case QN_ARG_LOCAL: return store_local(l, index, arg, to);
+    case QN_ARG_BYTES: return store_bytes(l, index, arg, to);
+    }
+    return wrong(l, index, "the argument has no valid kind");
+}
+
+static qn_status store_args(launch *l, const qn_arg *args, size_t num_args) {
+    if (num_args != l->info->num_args)
+        return qn__fail(l->context, QN_ERROR_ARGUMENT_COUNT,
+                        "qn_launch: %s takes %u arguments, %zu were given", l->info->name,
+                        (unsigned)l->info->num_args, num_args);
+    if (num_args && !args) return qn__fail_null(l->context, "qn_launch", "args");
+    for (uint32_t i = 0; i < num_args; i++) {
+        qn_status status = store_arg(l, i, &args[i]);
+        if (status) return status;
+    }
+    return QN_OK;
+}
+
+/* ---- sizes ---- */
+
+static qn_status set_local(launch *l, const qn_range *range, qn__command *command) {
+    const uint32_t *reqd = l->info->reqd_local;
+    const qn_device *device = l->stream->device;
+    bool given = range->local[0] || range->local[1] || range->local[2];
+    if (!given && reqd[0])
+        memcpy(command->local, reqd, sizeof command->local);
+    else if (!given)
+        device->backend->choose_local(device->gpu, l->kernel->program->code, l->kernel->index,
+                                      command->global, command->local);
+    else
+        for (int d = 0; d < 3; d++) command->local[d] = range->local[d] ? range->local[d] : 1;
+    uint64_t items = 1;
+    for (int d = 0; d < 3; d++) {
+        if (reqd[0] && command->local[d] != reqd[d])
+            return qn__fail(
+                l->context, QN_ERROR_LAUNCH_SIZE, "qn_launch: %s requires local size %u,%u,%u, not %u,%u,%u",
+                l->info->name, (unsigned)reqd[0], (unsigned)reqd[1], (unsigned)reqd[2],
+                (unsigned)command->local[0], (unsigned)command->local[1], (unsigned)command->local[2]);
+        if (command->local[d] > device->info.max_local_size[d])
+            return qn__fail(
+                l->context, QN_ERROR_LAUNCH_SIZE, "qn_launch: local size %u in dimension %d; %s allows %u",
+                (unsigned)command->local[d], d, device->name, (unsigned)device->info.max_local_size[d]);
+        items *= command->local[d];
+    }
+    if (items <= device->info.max_group_size) return QN_OK;
+    return qn__fail(l->context, QN_ERROR_LAUNCH_SIZE,
+                    "qn_launch: a work-group of %llu work-items; %s allows %u", (unsigned long long)items,
+                    device->name, (unsigned)device->info.max_group_size);
+}
+
+static qn_status set_sizes(launch *l, const qn_range *range, qn__command *command) {
+    const qn_device *device = l->stream->device;
+    command->work_dim = 1;
+    for (int d = 0; d < 3; d++) {
+        command->global[d] = range->global[d] ? range->global[d] : 1;
+        command->offset[d] = range->offset[d];
+        if (range->global[d]) command->work_dim = (uint32_t)d + 1;
+        if (command->global[d] > device->info.max_global_size[d] ||
+            range->offset[d] > UINT64_MAX - command->global[d])
+            return qn__fail(l->context, QN_ERROR_LAUNCH_SIZE,
+                            "qn_launch: global size %llu at offset %llu in dimension %d; %s allows %llu",
+                            (unsigned long long)command->global[d], (unsigned long long)range->offset[d], d,
+                            device->name, (unsigned long long)device->info.max_global_size[d]);
+    }
+    return set_local(l, range, command);
+}
+
+static qn_status check_objects(qn_stream *stream, qn_kernel *kernel, const qn_range *range) {
+    qn_status status = qn__check(kernel, QN__OBJECT_KERNEL, "qn_launch", "kernel");
+    if (status) return status;
+    qn_context *context = kernel->object.context;
+    if (!range) return qn__fail_null(context, "qn_launch", "range");
+    if (!stream) return QN_OK;
+    status = qn__check(stream, QN__OBJECT_STREAM, "qn_launch", "stream");
+    if (status || stream->device == kernel->program->device) return status;
+    return qn__fail(context, QN_ERROR_WRONG_CONTEXT, "qn_launch: the stream is of %s, the kernel of %s%s",
+                    stream->device->name, kernel->program->device->name,
+                    stream->object.context == context ? "" : " in another context");
+}
+
+static qn_status submit(launch *l, qn__command *command, const qn_range *range, const qn_arg *args,
+                        size_t num_args) {
+    qn_status status = store_args(l, args, num_args);
+    if (!status) status = set_sizes(l, range, command);
+    if (status || range->global[0] == 0) return status;
+    command->local_memory = l->local_memory;
+    l->used[l->num_used++] = &l->kernel->object;
+    status = qn__stream_submit(l->stream, command, l->used, l->num_used);
+    if (status) return status;
+    for (uint32_t i = 0; i < num_args; i++)
+        if (args[i].kind == QN_ARG_BUFFER)
+            qn__buffer_used(args[i].value.buffer, l->stream, may_write(&l->info->args[i]));
+    return QN_OK;
+}
+
+qn_status qn_launch(qn_stream *stream, qn_kernel *kernel, const qn_range *range, const qn_arg *args,
+                    size_t num_args) {
+    qn_status status = check_objects(stream, kernel, range);
+    if (status) return status;
+    _Alignas(16) unsigned char block[MAX_ARGS_SIZE];
+    const qn__program_kernel *info = kernel->info;
+    launch l = {.kernel = kernel,
+                .stream = qn__stream_of(stream, kernel->program->device),
+                .info = info,
+                .context = kernel->object.context,
+                .args = block,
+                .local_memory = info->static_local};
+    if (info->num_args > MAX_PARAMS || info->args_size > sizeof block)
+        return qn__fail(l.context, QN_ERROR_UNSUPPORTED,
+                        "qn_launch: %s has %u parameters of %u bytes; the limits are %d and %d", info->name,
+                        (unsigned)info->num_args, (unsigned)info->args_size, MAX_PARAMS, MAX_ARGS_SIZE);
+    memset(block, 0, info->args_size);
+    qn__command command = {.kind = QN__COMMAND_LAUNCH,
+                           .code = kernel->program->code,
+                           .kernel = kernel->index,
+                           .kernel_name = info->name,
+                           .args = block,
+                           .args_size = info->args_size};
+    return submit(&l, &command, range, args, num_args);
+}

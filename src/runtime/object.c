@@ -1,0 +1,132 @@
+/* Reference counts, handle checks and the lists of live objects; see runtime.h. */
+#include <string.h>
+
+#include "runtime/runtime.h"
+
+/* Freed structs are kept this many per kind before the oldest is used again. */
+enum { QUARANTINE = 64 };
+
+typedef struct kind_info {
+    const char *name;
+    size_t size;
+    void (*finalise)(void *object);
+} kind_info;
+
+static void finalise_device(void *o) { qn__device_finalise(o); }
+static void finalise_buffer(void *o) { qn__buffer_finalise(o); }
+static void finalise_program(void *o) { qn__program_finalise(o); }
+static void finalise_kernel(void *o) { qn__kernel_finalise(o); }
+static void finalise_stream(void *o) { qn__stream_finalise(o); }
+static void finalise_event(void *o) { qn__event_finalise(o); }
+static void finalise_graph(void *o) { qn__graph_finalise(o); }
+
+static const kind_info kinds[QN__OBJECT_KINDS] = {
+    [QN__OBJECT_DEVICE] = {"device", sizeof(qn_device), finalise_device},
+    [QN__OBJECT_BUFFER] = {"buffer", sizeof(qn_buffer), finalise_buffer},
+    [QN__OBJECT_PROGRAM] = {"program", sizeof(qn_program), finalise_program},
+    [QN__OBJECT_KERNEL] = {"kernel", sizeof(qn_kernel), finalise_kernel},
+    [QN__OBJECT_STREAM] = {"stream", sizeof(qn_stream), finalise_stream},
+    [QN__OBJECT_EVENT] = {"event", sizeof(qn_event), finalise_event},
+    [QN__OBJECT_GRAPH] = {"graph", sizeof(qn_graph), finalise_graph},
+};
+
+static qn__object *take_freed(qn__object_list *list) {
+    qn__object *object = list->freed_first;
+    list->freed_first = object->next;
+    if (!list->freed_first) list->freed_last = NULL;
+    list->num_freed--;
+    return object;
+}
+
+static void link_live(qn__object_list *list, qn__object *object) {
+    object->prev = NULL;
+    object->next = list->first;
+    if (list->first) list->first->prev = object;
+    list->first = object;
+}
+
+static void unlink_live(qn__object_list *list, qn__object *object) {
+    if (object->prev)
+        object->prev->next = object->next;
+    else
+        list->first = object->next;
+    if (object->next) object->next->prev = object->prev;
+}
+
+void *qn__object_new(qn_context *context, qn__object_kind kind) {
+    qn__object_list *list = &context->objects[kind];
+    pthread_mutex_lock(&context->lock);
+    qn__object *object = list->num_freed > QUARANTINE ? take_freed(list) : NULL;
+    pthread_mutex_unlock(&context->lock);
+    if (!object) object = qn__allocate(&context->allocator, kinds[kind].size);
+    if (!object) {
+        qn__fail_memory(context, kinds[kind].size);
+        return NULL;
+    }
+    memset(object, 0, kinds[kind].size);
+    object->magic = QN__MAGIC + (uint32_t)kind;
+    atomic_init(&object->destroyed, false);
+    atomic_init(&object->references, 1);
+    object->context = context;
+    pthread_mutex_lock(&context->lock);
+    link_live(list, object);
+    pthread_mutex_unlock(&context->lock);
+    return object;
+}
+
+void qn__retain(qn__object *object) {
+    atomic_fetch_add_explicit(&object->references, 1, memory_order_relaxed);
+}
+
+void qn__drop(qn__object *object) {
+    if (!object || atomic_fetch_sub(&object->references, 1) != 1) return;
+    qn_context *context = object->context;
+    uint32_t kind = object->magic - QN__MAGIC;
+    kinds[kind].finalise(object);
+    pthread_mutex_lock(&context->lock);
+    qn__object_list *list = &context->objects[kind];
+    unlink_live(list, object);
+    atomic_store(&object->destroyed, true);
+    object->next = NULL;
+    if (list->freed_last)
+        list->freed_last->next = object;
+    else
+        list->freed_first = object;
+    list->freed_last = object;
+    list->num_freed++;
+    pthread_mutex_unlock(&context->lock);
+}
+
+void qn__object_destroy(qn__object *object, qn__object_kind kind) {
+    if (!object || object->magic != QN__MAGIC + (uint32_t)kind) return;
+    if (!atomic_exchange(&object->destroyed, true)) qn__drop(object);
+}
+
+qn_status qn__check(const void *pointer, qn__object_kind kind, const char *function, const char *argument) {
+    if (!pointer) return QN_ERROR_NULL;
+    const qn__object *object = pointer;
+    if (object->magic != QN__MAGIC + (uint32_t)kind) return QN_ERROR_ARGUMENT;
+    if (!atomic_load_explicit(&((qn__object *)pointer)->destroyed, memory_order_relaxed)) return QN_OK;
+    return qn__fail(object->context, QN_ERROR_DESTROYED, "%s: the %s '%s' has been destroyed", function,
+                    kinds[kind].name, argument);
+}
+
+/* What the caller never destroyed: users before what they use. Each pass drops the caller's reference only;
+   the references that objects hold of one another go with their owners. */
+static void drop_live(qn_context *context, qn__object_kind kind) {
+    for (qn__object *object = context->objects[kind].first, *next; object; object = next) {
+        next = object->next;
+        if (!atomic_exchange(&object->destroyed, true)) qn__drop(object);
+    }
+}
+
+void qn__objects_free(qn_context *context) {
+    static const qn__object_kind order[] = {QN__OBJECT_GRAPH,   QN__OBJECT_EVENT,  QN__OBJECT_KERNEL,
+                                            QN__OBJECT_PROGRAM, QN__OBJECT_BUFFER, QN__OBJECT_STREAM,
+                                            QN__OBJECT_DEVICE};
+    for (size_t i = 0; i < QN__COUNT(order); i++) drop_live(context, order[i]);
+    for (int kind = 0; kind < QN__OBJECT_KINDS; kind++) {
+        qn__object_list *list = &context->objects[kind];
+        while (list->freed_first) qn__release(&context->allocator, take_freed(list));
+    }
+}

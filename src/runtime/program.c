@@ -1,0 +1,230 @@
+/* Programs: from the disk cache if it is there, else compiled; and translation without a device. */
+#include "runtime/program.h"
+
+#include <string.h>
+
+#include "util/file.h"
+
+enum { MAX_SOURCE = 256 << 20 };
+
+static qn_status read_source(qn_context *context, const qn_program_desc *desc, const char *function,
+                             char **memory, size_t *size) {
+    int error = qn__file_read(&context->allocator, desc->path, MAX_SOURCE, memory, size);
+    if (!error) return QN_OK;
+    return qn__fail(context, QN_ERROR_IO, "%s: cannot read '%s': %s", function, desc->path, strerror(error));
+}
+
+qn_status qn__program_request(qn_context *context, const qn_program_desc *desc, const char *function,
+                              qn__program_input *input) {
+    *input = (qn__program_input){0};
+    if (!desc->source && !desc->path)
+        return qn__fail(context, QN_ERROR_NULL, "%s: both source and path are NULL", function);
+    if (desc->num_headers && !desc->headers) return qn__fail_null(context, function, "headers");
+    if (desc->opt_level < -1 || desc->opt_level > 2)
+        return qn__fail(context, QN_ERROR_ARGUMENT, "%s: opt_level %d is not -1 (none), 0 (full), 1 or 2",
+                        function, desc->opt_level);
+    size_t size = desc->source_size;
+    if (desc->source && !size) size = strlen(desc->source);
+    qn_status status = desc->source ? QN_OK : read_source(context, desc, function, &input->source, &size);
+    if (status) return status;
+    if (desc->num_headers) {
+        input->headers = qn__allocate_zeroed(&context->allocator, desc->num_headers * sizeof *input->headers);
+        if (!input->headers) return qn__fail_memory(context, desc->num_headers * sizeof *input->headers);
+    }
+    for (size_t i = 0; i < desc->num_headers; i++) {
+        if (!desc->headers[i].name || !desc->headers[i].text)
+            return qn__fail_null(context, function, "a header's name or text");
+        input->headers[i] =
+            (qn__compile_header){desc->headers[i].name, desc->headers[i].text, strlen(desc->headers[i].text)};
+    }
+    input->request = (qn__compile_request){
+        .allocator = &context->allocator,
+        .source = desc->source ? desc->source : input->source,
+        .size = size,
+        .name = desc->path,
+        .options = desc->options,
+        .headers = input->headers,
+        .num_headers = desc->num_headers,
+        .level = desc->opt_level == 0  ? 2
+                 : desc->opt_level < 0 ? 0
+                                       : desc->opt_level,
+        .debug = desc->debug,
+    };
+    if (desc->debug) input->request.level = 0;
+    return QN_OK;
+}
+
+void qn__program_input_free(qn_context *context, qn__program_input *input) {
+    qn__release(&context->allocator, input->source);
+    qn__release(&context->allocator, input->headers);
+}
+
+qn_status qn__compile_failure(qn_context *context, const qn__compile_result *result) {
+    switch (result->status) {
+    case QN__COMPILE_OK: return QN_OK;
+    case QN__COMPILE_SOURCE_ERROR: return qn__fail_text(context, QN_ERROR_COMPILE, result->log);
+    case QN__COMPILE_UNSUPPORTED: return qn__fail_text(context, QN_ERROR_UNSUPPORTED, result->log);
+    case QN__COMPILE_TOO_LARGE:
+        return qn__fail_text(context, QN_ERROR_COMPILE,
+                             result->log && result->log[0] ? result->log
+                                                           : "the program is too large to compile");
+    case QN__COMPILE_OUT_OF_MEMORY:
+        return qn__fail(context, QN_ERROR_OUT_OF_MEMORY, "out of host memory while compiling");
+    case QN__COMPILE_INTERNAL: break;
+    }
+    return qn__fail_text(context, QN_ERROR_INTERNAL, result->log);
+}
+
+/* ---- loading ---- */
+
+static qn_status load_code(qn_program *program, const char *text, size_t text_size, const void *module,
+                           const qn__code_kernel *kernels, const char *path, bool debug) {
+    qn_device *device = program->device;
+    qn__code_source source = {.text = text,
+                              .text_size = text_size,
+                              .module = module,
+                              .kernels = kernels,
+                              .num_kernels = program->num_kernels,
+                              .binary_path = path,
+                              .debug = debug};
+    char why[QN__WHY] = "";
+    uint64_t start = qn__now_ns();
+    qn_status status = device->backend->code_load(device->gpu, &source, &program->code, why);
+    program->times.driver_ns = qn__now_ns() - start;
+    return status ? qn__fail(program->object.context, status, "%s: %s", device->name, why) : QN_OK;
+}
+
+/* Reflection as the runtime keeps it; the arrays stay the result's. */
+static qn_status take_reflection(qn_program *program, const qn__compile_result *result,
+                                 qn__code_kernel **code_kernels) {
+    qn_context *context = program->object.context;
+    size_t count = result->num_kernels;
+    program->kernels = qn__allocate_zeroed(&context->allocator, (count + 1) * sizeof *program->kernels);
+    *code_kernels = qn__allocate_zeroed(&context->allocator, (count + 1) * sizeof **code_kernels);
+    if (!program->kernels || !*code_kernels)
+        return qn__fail_memory(context, count * sizeof *program->kernels);
+    program->num_kernels = result->num_kernels;
+    for (size_t i = 0; i < count; i++) {
+        const qn__compile_kernel *from = &result->kernels[i];
+        program->kernels[i] = (qn__program_kernel){
+            .name = from->name,
+            .args = from->args,
+            .num_args = from->num_args,
+            .args_size = from->args_size,
+            .reqd_local = {from->reqd_local[0], from->reqd_local[1], from->reqd_local[2]},
+            .hint_local = {from->hint_local[0], from->hint_local[1], from->hint_local[2]},
+            .static_local = from->static_local,
+        };
+        (*code_kernels)[i] =
+            (qn__code_kernel){from->name,          from->symbol,   from->static_local, from->scratch_per_item,
+                              from->scratch_fixed, from->uses_sync};
+    }
+    return QN_OK;
+}
+
+static qn_status compile(qn_program *program, qn__program_input *input, const qn__cache_key *key) {
+    qn_context *context = program->object.context;
+    qn__compile_result *result = qn__allocate_zeroed(&context->allocator, sizeof *result);
+    if (!result) return qn__fail_memory(context, sizeof *result);
+    program->result = result;
+    uint64_t start = qn__now_ns();
+    qn__compile(&input->request, result);
+    program->times.compile_ns = qn__now_ns() - start;
+    qn_status status = qn__compile_failure(context, result);
+    if (status) return status;
+    program->log = (char *)result->log;
+    qn__code_kernel *kernels = NULL;
+    char path[4096];
+    bool cached = key && qn__cache_path(context, key, ".so", path, sizeof path);
+    status = take_reflection(program, result, &kernels);
+    if (!status)
+        status = load_code(program, result->text, result->text_size, result->module, kernels,
+                           cached ? path : NULL, input->request.debug);
+    if (!status && cached && result->text) qn__cache_store(context, key, result);
+    qn__release(&context->allocator, kernels);
+    return status;
+}
+
+/* True when a whole, valid entry was there and its code loaded. */
+static bool load_cached(qn_program *program, const qn__cache_key *key, bool debug) {
+    qn_context *context = program->object.context;
+    qn__code_kernel *kernels = NULL;
+    char path[4096];
+    uint64_t start = qn__now_ns();
+    bool found =
+        qn__cache_path(context, key, ".so", path, sizeof path) && qn__cache_load(program, key, &kernels);
+    program->times.compile_ns = qn__now_ns() - start;
+    bool loaded = found && load_code(program, NULL, 0, NULL, kernels, path, debug) == QN_OK;
+    qn__release(&context->allocator, kernels);
+    atomic_fetch_add(loaded ? &context->cache_hits : &context->cache_misses, 1);
+    program->times.from_cache = loaded;
+    if (loaded || !found) return loaded;
+    qn__cache_forget(program);
+    return false;
+}
+
+static qn_status build(qn_program *program, qn__program_input *input, bool use_cache) {
+    qn_context *context = program->object.context;
+    qn__cache_key key = {0};
+    bool cached = use_cache && context->cache_dir[0] &&
+                  qn__cache_key_make(context, program->device, &input->request, &key);
+    qn_status status = QN_OK;
+    if (!cached || !load_cached(program, &key, input->request.debug))
+        status = compile(program, input, cached ? &key : NULL);
+    qn__release(&context->allocator, key.text);
+    return status;
+}
+
+qn_status qn_program_create(qn_device *device, const qn_program_desc *desc, qn_program **out) {
+    static const char function[] = "qn_program_create";
+    if (out) *out = NULL;
+    qn_status status = qn__check(device, QN__OBJECT_DEVICE, function, "device");
+    if (status) return status;
+    qn_context *context = device->object.context;
+    if (!desc) return qn__fail_null(context, function, "desc");
+    if (!out) return qn__fail_null(context, function, "program");
+    status = qn__device_ready(device);
+    if (status) return status;
+    qn__program_input input;
+    status = qn__program_request(context, desc, function, &input);
+    qn_program *program = status ? NULL : qn__object_new(context, QN__OBJECT_PROGRAM);
+    if (!status && !program) status = QN_ERROR_OUT_OF_MEMORY;
+    if (!status) {
+        program->device = device;
+        input.request.target = (qn__compile_target)device->backend->target(device->gpu);
+        input.request.sub_group_size = device->info.sub_group_size;
+        status = build(program, &input, !desc->disable_cache);
+    }
+    qn__program_input_free(context, &input);
+    if (!status)
+        *out = program;
+    else if (program)
+        qn__object_destroy(&program->object, QN__OBJECT_PROGRAM);
+    return status;
+}
+
+void qn_program_destroy(qn_program *program) {
+    qn__object_destroy(program ? &program->object : NULL, QN__OBJECT_PROGRAM);
+}
+
+void qn__program_finalise(qn_program *program) {
+    const qn__allocator *allocator = &program->object.context->allocator;
+    if (program->code) program->device->backend->code_unload(program->device->gpu, program->code);
+    if (program->result) qn__compile_free(program->result);
+    qn__release(allocator, program->result);
+    qn__cache_forget(program);
+}
+
+const char *qn_program_log(const qn_program *program) { return program && program->log ? program->log : ""; }
+
+uint32_t qn_program_kernel_count(const qn_program *program) { return program ? program->num_kernels : 0; }
+
+const char *qn_program_kernel_name(const qn_program *program, uint32_t index) {
+    return program && index < program->num_kernels ? program->kernels[index].name : NULL;
+}
+
+qn_status qn_program_get_times(const qn_program *program, qn_program_times *times) {
+    if (!program || !times) return QN_ERROR_NULL;
+    *times = program->times;
+    return QN_OK;
+}

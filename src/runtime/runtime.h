@@ -1,0 +1,221 @@
+/* The objects behind the API, and what the files of this room share. Every object starts with a qn__object:
+   its kind (so that a wrong or destroyed pointer is an error, not a crash), its reference count and its place
+   in the context's list of live objects. Memory of object structs is only reused for objects of the same
+   kind, and late, so that looking at a destroyed handle is safe for as long as the context lives. Locks:
+   context->lock (lists), stream->lock (submission), in this order; never held while a backend waits. */
+#ifndef QN__RUNTIME_H
+#define QN__RUNTIME_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "compile.h"
+#include "runtime/backend.h"
+
+typedef enum qn__object_kind {
+    QN__OBJECT_DEVICE,
+    QN__OBJECT_BUFFER,
+    QN__OBJECT_PROGRAM,
+    QN__OBJECT_KERNEL,
+    QN__OBJECT_STREAM,
+    QN__OBJECT_EVENT,
+    QN__OBJECT_GRAPH,
+    QN__OBJECT_KINDS
+} qn__object_kind;
+
+typedef struct qn__object qn__object;
+struct qn__object {
+    uint32_t magic; /* QN__MAGIC + kind while alive */
+    atomic_bool destroyed;
+    atomic_uint references;
+    qn_context *context;
+    qn__object *next, *prev; /* live list, or the list of freed structs */
+};
+
+#define QN__MAGIC 0x514E0100u
+
+typedef struct qn__object_list {
+    qn__object *first;
+    qn__object *freed_first, *freed_last; /* oldest first */
+    size_t num_freed;
+} qn__object_list;
+
+typedef struct qn__message qn__message;
+
+enum { QN__MAX_BACKENDS = 8 };
+
+typedef struct qn__backend_slot {
+    const qn_backend *backend;
+    qn__driver *driver;
+    uint32_t num_devices;
+    char why[QN__WHY];
+} qn__backend_slot;
+
+struct qn_context {
+    qn__allocator allocator;
+    qn_context_desc desc;
+    char *cache_dir, *cpu_compiler;
+    qn__services services;
+    pthread_mutex_t lock;
+    pthread_key_t message_key;
+    qn__message *messages; /* of all threads; guarded by lock */
+    qn__object_list objects[QN__OBJECT_KINDS];
+    atomic_bool opened; /* backends have been looked for; guarded by open_lock while false */
+    pthread_mutex_t open_lock;
+    qn__backend_slot slots[QN__MAX_BACKENDS];
+    uint32_t num_slots;
+    qn_device **devices;
+    uint32_t num_devices;
+    atomic_uint_fast64_t cache_hits, cache_misses;
+};
+
+struct qn_device {
+    qn__object object;
+    const qn_backend *backend;
+    qn__driver *driver;
+    uint32_t index; /* in the backend */
+    char name[32];
+    qn__gpu *gpu; /* NULL until first used; guarded by lock */
+    pthread_mutex_t lock;
+    atomic_bool ready;
+    qn_device_info info;
+    qn_stream *stream; /* the default stream */
+    atomic_uint_fast64_t used, peak, buffers, host;
+};
+
+struct qn_buffer {
+    qn__object object;
+    qn_device *device;
+    qn_buffer *parent; /* of a view; holds a reference */
+    uint64_t offset;   /* of a view in its root */
+    uint64_t size;
+    char *label;
+    /* root buffers only */
+    qn__memory *memory;
+    uint64_t address;
+    void *shared; /* host pointer where memory is shared */
+    void *view;   /* host copy otherwise, made by the first map */
+    qn_buffer_state state;
+    uint32_t maps, write_maps;
+    bool map_dirty;
+    qn_stream *last_stream; /* who used it last, and up to which command; not a reference: compared only */
+    uint64_t last_number;
+    bool many_streams; /* used by more than one stream since the last wait */
+};
+
+typedef struct qn__program_kernel {
+    const char *name, *vec_type_hint;
+    const qn__compile_arg *args;
+    uint32_t num_args, args_size;
+    uint32_t reqd_local[3], hint_local[3];
+    uint64_t static_local;
+} qn__program_kernel;
+
+struct qn_program {
+    qn__object object;
+    qn_device *device;
+    qn__compile_result *result; /* NULL when it came from the cache */
+    void *memory;               /* the cache entry that the reflection points into, or NULL */
+    bool owns_args;             /* came from the cache: each kernel's args are its own allocation */
+    qn__program_kernel *kernels;
+    uint32_t num_kernels;
+    char *log;
+    qn__code *code;
+    qn_program_times times;
+};
+
+struct qn_kernel {
+    qn__object object;
+    qn_program *program;
+    uint32_t index;
+    const qn__program_kernel *info;
+};
+
+/* An object that a submitted command uses, until the command is done. */
+typedef struct qn__in_flight {
+    uint64_t number;
+    qn__object *object;
+} qn__in_flight;
+
+struct qn_stream {
+    qn__object object;
+    qn_device *device;
+    qn__queue *queue;
+    pthread_mutex_t lock;
+    uint64_t submitted;       /* number of the last command */
+    qn__in_flight *in_flight; /* ring */
+    size_t first, count, cap;
+    qn_graph *recording; /* between qn_graph_begin and end */
+};
+
+struct qn_event {
+    qn__object object;
+    qn_device *device;
+    qn__mark *mark;
+    atomic_uint_fast64_t version; /* times recorded */
+};
+
+struct qn_graph {
+    qn__object object;
+    qn_device *device;
+    qn__command **commands;
+    size_t num_commands, cap_commands;
+    qn__object **used; /* references */
+    size_t num_used, cap_used;
+    qn__replay *replay;
+};
+
+/* error.c: sets the calling thread's message and returns the status. context NULL: no message. */
+qn_status qn__fail(qn_context *context, qn_status status, const char *format, ...) QN__PRINTF(3, 4);
+qn_status qn__fail_text(qn_context *context, qn_status status, const char *text); /* text of any length */
+qn_status qn__fail_null(qn_context *context, const char *function, const char *argument);
+qn_status qn__fail_memory(qn_context *context, size_t size);
+void qn__messages_free(qn_context *context);
+void qn__log(qn_context *context, qn_log_level level, const char *format, ...) QN__PRINTF(3, 4);
+
+/* object.c */
+void *qn__object_new(qn_context *context, qn__object_kind kind); /* one reference; NULL: out of memory */
+void qn__retain(qn__object *object);
+void qn__drop(qn__object *object); /* gives a reference back; finalises at the last */
+/* For qn_*_destroy: once, then nothing. */
+void qn__object_destroy(qn__object *object, qn__object_kind kind);
+/* QN_OK if `object` is a live handle of that kind; else sets the message: "qn_launch: kernel is NULL". */
+qn_status qn__check(const void *object, qn__object_kind kind, const char *function, const char *argument);
+void qn__objects_free(qn_context *context);
+/* What the last reference does, by kind; does not free the struct. */
+void qn__buffer_finalise(qn_buffer *buffer);
+void qn__program_finalise(qn_program *program);
+void qn__kernel_finalise(qn_kernel *kernel);
+void qn__stream_finalise(qn_stream *stream);
+void qn__event_finalise(qn_event *event);
+void qn__graph_finalise(qn_graph *graph);
+void qn__device_finalise(qn_device *device);
+
+/* device.c */
+qn_status qn__context_open(qn_context *context); /* finds backends and devices, once */
+qn_status qn__device_ready(qn_device *device);   /* opens the device, once */
+
+/* stream.c: lock held between begin and end. A NULL stream is the device's default. */
+qn_stream *qn__stream_of(qn_stream *stream, qn_device *device);
+qn_status qn__stream_submit(qn_stream *stream, const qn__command *command, qn__object *const *used,
+                            size_t num_used);
+qn_status qn__stream_submit_replay(qn_stream *stream, qn_graph *graph);
+qn_stream *qn__stream_new(qn_device *device);
+qn_status qn__stream_wait_number(qn_stream *stream, uint64_t number, uint64_t timeout_ns);
+void qn__stream_reap(qn_stream *stream, bool all);
+
+/* buffer.c */
+static inline qn_buffer *qn__buffer_root(qn_buffer *buffer) {
+    return buffer->parent ? buffer->parent : buffer;
+}
+/* Before a command on `stream` uses the buffer: refuses mapped ones, brings the host's newer contents over.
+ */
+qn_status qn__buffer_use(qn_buffer *buffer, qn_stream *stream, bool writes, const char *function);
+/* After: remembers who uses it. */
+void qn__buffer_used(qn_buffer *buffer, qn_stream *stream, bool writes);
+
+/* graph.c */
+qn_status qn__graph_add(qn_graph *graph, const qn__command *command, qn__object *const *used,
+                        size_t num_used);
+
+#endif

@@ -1,0 +1,284 @@
+/* Streams: submission, what is in flight, waits, and transfers. */
+#include <string.h>
+
+#include "runtime/runtime.h"
+
+qn_stream *qn__stream_new(qn_device *device) {
+    qn_context *context = device->object.context;
+    qn_stream *stream = qn__object_new(context, QN__OBJECT_STREAM);
+    if (!stream) return NULL;
+    char why[QN__WHY] = "";
+    stream->device = device;
+    pthread_mutex_init(&stream->lock, NULL);
+    qn_status status = device->backend->queue_create(device->gpu, &stream->queue, why);
+    if (status == QN_OK) return stream;
+    qn__fail(context, status, "a stream on %s: %s", device->name, why);
+    qn__object_destroy(&stream->object, QN__OBJECT_STREAM);
+    return NULL;
+}
+
+void qn__stream_finalise(qn_stream *stream) {
+    const qn_backend *backend = stream->device->backend;
+    char why[QN__WHY];
+    if (stream->queue) backend->wait(stream->queue, stream->submitted, QN_FOREVER, why);
+    qn__stream_reap(stream, true);
+    if (stream->recording) qn__drop(&stream->recording->object);
+    if (stream->queue) backend->queue_destroy(stream->queue);
+    qn__release(&stream->object.context->allocator, stream->in_flight);
+    pthread_mutex_destroy(&stream->lock);
+}
+
+qn_status qn_stream_create(qn_device *device, qn_stream **out) {
+    qn_status status = qn__check(device, QN__OBJECT_DEVICE, "qn_stream_create", "device");
+    if (status) return status;
+    if (!out) return qn__fail_null(device->object.context, "qn_stream_create", "stream");
+    *out = NULL;
+    status = qn__device_ready(device);
+    if (status) return status;
+    *out = qn__stream_new(device);
+    return *out ? QN_OK : QN_ERROR_OUT_OF_MEMORY;
+}
+
+void qn_stream_destroy(qn_stream *stream) {
+    if (stream && stream->device->stream == stream) return; /* the device's own */
+    qn__object_destroy(stream ? &stream->object : NULL, QN__OBJECT_STREAM);
+}
+
+qn_stream *qn__stream_of(qn_stream *stream, qn_device *device) { return stream ? stream : device->stream; }
+
+/* Drops the references of commands that are done; the stream's lock is held. */
+void qn__stream_reap(qn_stream *stream, bool all) {
+    if (!stream->count) return;
+    uint64_t done = all ? UINT64_MAX : stream->device->backend->completed(stream->queue);
+    while (stream->count && stream->in_flight[stream->first].number <= done) {
+        qn__object *object = stream->in_flight[stream->first].object;
+        stream->first = (stream->first + 1) % stream->cap;
+        stream->count--;
+        qn__drop(object);
+    }
+}
+
+static bool reserve_in_flight(qn_stream *stream, size_t extra) {
+    if (stream->count + extra <= stream->cap) return true;
+    const qn__allocator *allocator = &stream->object.context->allocator;
+    size_t cap = (stream->cap ? stream->cap * 2 : 64) + extra;
+    qn__in_flight *grown = qn__allocate(allocator, cap * sizeof *grown);
+    if (!grown) return false;
+    for (size_t i = 0; i < stream->count; i++)
+        grown[i] = stream->in_flight[(stream->first + i) % stream->cap];
+    qn__release(allocator, stream->in_flight);
+    stream->in_flight = grown;
+    stream->first = 0;
+    stream->cap = cap;
+    return true;
+}
+
+static void add_in_flight(qn_stream *stream, uint64_t number, qn__object *const *used, size_t num_used) {
+    for (size_t i = 0; i < num_used; i++) {
+        qn__retain(used[i]);
+        stream->in_flight[(stream->first + stream->count++) % stream->cap] = (qn__in_flight){number, used[i]};
+    }
+}
+
+/* Hands a command, or a graph's replay, to the backend and keeps what it uses alive. The lock is held. */
+static qn_status submit_locked(qn_stream *stream, const qn__command *command, qn__replay *replay,
+                               qn__object *const *used, size_t num_used, char *why) {
+    const qn_backend *backend = stream->device->backend;
+    qn__stream_reap(stream, false);
+    if (!reserve_in_flight(stream, num_used)) return QN_ERROR_OUT_OF_MEMORY;
+    uint64_t number = 0;
+    qn_status status = replay ? backend->replay_submit(stream->queue, replay, &number, why)
+                              : backend->submit(stream->queue, command, &number, why);
+    if (status) return status;
+    stream->submitted = number;
+    add_in_flight(stream, number, used, num_used);
+    return QN_OK;
+}
+
+qn_status qn__stream_submit(qn_stream *stream, const qn__command *command, qn__object *const *used,
+                            size_t num_used) {
+    char why[QN__WHY] = "";
+    pthread_mutex_lock(&stream->lock);
+    qn_status status = stream->recording ? qn__graph_add(stream->recording, command, used, num_used)
+                                         : submit_locked(stream, command, NULL, used, num_used, why);
+    pthread_mutex_unlock(&stream->lock);
+    return status ? qn__fail(stream->object.context, status, "%s", why[0] ? why : qn_status_text(status))
+                  : QN_OK;
+}
+
+qn_status qn__stream_submit_replay(qn_stream *stream, qn_graph *graph) {
+    char why[QN__WHY] = "";
+    pthread_mutex_lock(&stream->lock);
+    qn_status status = submit_locked(stream, NULL, graph->replay, (qn__object *[]){&graph->object}, 1, why);
+    pthread_mutex_unlock(&stream->lock);
+    return status ? qn__fail(stream->object.context, status, "%s", why[0] ? why : qn_status_text(status))
+                  : QN_OK;
+}
+
+qn_status qn__stream_wait_number(qn_stream *stream, uint64_t number, uint64_t timeout_ns) {
+    char why[QN__WHY] = "";
+    qn_status status = stream->device->backend->wait(stream->queue, number, timeout_ns, why);
+    pthread_mutex_lock(&stream->lock);
+    qn__stream_reap(stream, false);
+    pthread_mutex_unlock(&stream->lock);
+    return status ? qn__fail(stream->object.context, status, "%s", why[0] ? why : qn_status_text(status))
+                  : QN_OK;
+}
+
+static uint64_t last_number(qn_stream *stream) {
+    pthread_mutex_lock(&stream->lock);
+    uint64_t number = stream->submitted;
+    pthread_mutex_unlock(&stream->lock);
+    return number;
+}
+
+qn_status qn_stream_wait(qn_stream *stream, uint64_t timeout_ns) {
+    qn_status status = qn__check(stream, QN__OBJECT_STREAM, "qn_stream_wait", "stream");
+    if (status) return status;
+    if (stream->recording)
+        return qn__fail(stream->object.context, QN_ERROR_STATE, "qn_stream_wait: the stream records a graph");
+    return qn__stream_wait_number(stream, last_number(stream), timeout_ns);
+}
+
+/* The next live stream of the device behind `after`, with a reference. */
+static qn_stream *next_stream(qn_device *device, size_t index) {
+    qn_context *context = device->object.context;
+    qn_stream *found = NULL;
+    pthread_mutex_lock(&context->lock);
+    for (qn__object *o = context->objects[QN__OBJECT_STREAM].first; o && !found; o = o->next) {
+        qn_stream *stream = (qn_stream *)o;
+        bool fits = stream->device == device && stream->queue && !atomic_load(&o->destroyed);
+        if (fits && index-- == 0) found = stream;
+    }
+    if (found) qn__retain(&found->object);
+    pthread_mutex_unlock(&context->lock);
+    return found;
+}
+
+qn_status qn_device_wait(qn_device *device, uint64_t timeout_ns) {
+    qn_status status = qn__check(device, QN__OBJECT_DEVICE, "qn_device_wait", "device");
+    if (status) return status;
+    qn_stream *stream;
+    for (size_t i = 0; (stream = next_stream(device, i)); i++) {
+        qn_status one = qn__stream_wait_number(stream, last_number(stream), timeout_ns);
+        if (one && !status) status = one;
+        qn__drop(&stream->object);
+    }
+    return status;
+}
+
+/* ---- transfers ---- */
+
+/* NULL names the default stream of the buffer's device. */
+static qn_stream *stream_for(qn_stream *stream, qn_buffer *buffer) {
+    if (stream || !buffer || qn__check(buffer, QN__OBJECT_BUFFER, "a transfer", "buffer")) return stream;
+    return buffer->device->stream;
+}
+
+/* Checks both objects and the range; the buffer is then ready to be used on the stream. */
+static qn_status check_transfer(qn_stream *stream, qn_buffer *buffer, uint64_t offset, uint64_t size,
+                                bool writes, const char *function) {
+    qn_status status = qn__check(stream, QN__OBJECT_STREAM, function, "stream");
+    if (!status) status = qn__check(buffer, QN__OBJECT_BUFFER, function, "buffer");
+    if (status) return status;
+    qn_context *context = stream->object.context;
+    if (buffer->device != stream->device)
+        return qn__fail(context, QN_ERROR_WRONG_CONTEXT, "%s: the buffer is of another device or context",
+                        function);
+    if (offset > buffer->size || size > buffer->size - offset)
+        return qn__fail(context, QN_ERROR_RANGE, "%s: bytes %llu to %llu of a buffer of %llu", function,
+                        (unsigned long long)offset, (unsigned long long)(offset + size),
+                        (unsigned long long)buffer->size);
+    return qn__buffer_use(buffer, stream, writes, function);
+}
+
+static qn_status check_host(qn_stream *stream, const void *data, const char *function) {
+    if (data) return QN_OK;
+    return qn__fail_null(stream ? stream->object.context : NULL, function, "data");
+}
+
+qn_status qn_stream_write(qn_stream *stream, qn_buffer *buffer, uint64_t offset, const void *data,
+                          uint64_t size) {
+    stream = stream_for(stream, buffer);
+    qn_status status = check_transfer(stream, buffer, offset, size, true, "qn_stream_write");
+    if (!status) status = check_host(stream, data, "qn_stream_write");
+    if (status || size == 0) return status;
+    qn__command command = {.kind = QN__COMMAND_WRITE,
+                           .to = qn__buffer_root(buffer)->memory,
+                           .to_offset = buffer->offset + offset,
+                           .size = size,
+                           .host = (void *)data};
+    status = qn__stream_submit(stream, &command, (qn__object *[]){&buffer->object}, 1);
+    if (!status) qn__buffer_used(buffer, stream, true);
+    return status;
+}
+
+qn_status qn_stream_read(qn_stream *stream, qn_buffer *buffer, uint64_t offset, void *data, uint64_t size) {
+    stream = stream_for(stream, buffer);
+    qn_status status = check_transfer(stream, buffer, offset, size, false, "qn_stream_read");
+    if (!status) status = check_host(stream, data, "qn_stream_read");
+    if (status || size == 0) return status;
+    if (stream->recording)
+        return qn__fail(stream->object.context, QN_ERROR_STATE,
+                        "qn_stream_read: reads cannot be recorded in a graph");
+    qn__command command = {.kind = QN__COMMAND_READ,
+                           .from = qn__buffer_root(buffer)->memory,
+                           .from_offset = buffer->offset + offset,
+                           .size = size,
+                           .host = data};
+    status = qn__stream_submit(stream, &command, (qn__object *[]){&buffer->object}, 1);
+    if (!status) qn__buffer_used(buffer, stream, false);
+    return status;
+}
+
+static bool overlap(const qn_buffer *from, uint64_t from_offset, const qn_buffer *to, uint64_t to_offset,
+                    uint64_t size) {
+    if (qn__buffer_root((qn_buffer *)from) != qn__buffer_root((qn_buffer *)to)) return false;
+    uint64_t a = from->offset + from_offset, b = to->offset + to_offset;
+    return a < b + size && b < a + size;
+}
+
+qn_status qn_stream_copy(qn_stream *stream, qn_buffer *from, uint64_t from_offset, qn_buffer *to,
+                         uint64_t to_offset, uint64_t size) {
+    stream = stream_for(stream, from);
+    qn_status status = check_transfer(stream, from, from_offset, size, false, "qn_stream_copy");
+    if (!status) status = check_transfer(stream, to, to_offset, size, true, "qn_stream_copy");
+    if (status || size == 0) return status;
+    if (overlap(from, from_offset, to, to_offset, size))
+        return qn__fail(stream->object.context, QN_ERROR_RANGE, "qn_stream_copy: the ranges overlap");
+    qn__command command = {.kind = QN__COMMAND_COPY,
+                           .from = qn__buffer_root(from)->memory,
+                           .from_offset = from->offset + from_offset,
+                           .to = qn__buffer_root(to)->memory,
+                           .to_offset = to->offset + to_offset,
+                           .size = size};
+    status = qn__stream_submit(stream, &command, (qn__object *[]){&from->object, &to->object}, 2);
+    if (!status) qn__buffer_used(from, stream, false);
+    if (!status) qn__buffer_used(to, stream, true);
+    return status;
+}
+
+qn_status qn_stream_fill(qn_stream *stream, qn_buffer *buffer, uint64_t offset, uint64_t size,
+                         const void *pattern, size_t pattern_size) {
+    stream = stream_for(stream, buffer);
+    qn_status status = check_transfer(stream, buffer, offset, size, true, "qn_stream_fill");
+    if (status) return status;
+    qn_context *context = stream->object.context;
+    if (!pattern) return qn__fail_null(context, "qn_stream_fill", "pattern");
+    bool power = pattern_size && pattern_size <= 16 && (pattern_size & (pattern_size - 1)) == 0;
+    if (!power || size % pattern_size || offset % pattern_size)
+        return qn__fail(
+            context, QN_ERROR_ARGUMENT,
+            "qn_stream_fill: a pattern of %zu bytes; it must be 1, 2, 4, 8 or 16 and divide offset and size",
+            pattern_size);
+    if (size == 0) return QN_OK;
+    qn__command command = {.kind = QN__COMMAND_FILL,
+                           .to = qn__buffer_root(buffer)->memory,
+                           .to_offset = buffer->offset + offset,
+                           .size = size,
+                           .pattern_size = (uint32_t)pattern_size};
+    memcpy(command.pattern, pattern, pattern_size);
+    status = qn__stream_submit(stream, &command, (qn__object *[]){&buffer->object}, 1);
+    if (!status) qn__buffer_used(buffer, stream, true);
+    return status;
+}

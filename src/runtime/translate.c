@@ -1,0 +1,169 @@
+/* Translation without a device: target text, IR dumps, and reflection as JSON. */
+#include <string.h>
+
+#include "runtime/program.h"
+
+static const struct target_name {
+    const char *name;
+    qn__compile_target target;
+} targets[] = {{"c", QN__TARGET_C}, {"ir", QN__TARGET_IR}};
+
+static qn_status find_target(qn_context *context, const char *name, qn__compile_target *target) {
+    for (size_t i = 0; i < QN__COUNT(targets); i++)
+        if (!name || strcmp(targets[i].name, name) == 0) {
+            *target = targets[i].target;
+            return QN_OK;
+        }
+    static const char *const planned[] = {"ptx", "spirv", "clc", "wgsl"};
+    for (size_t i = 0; i < QN__COUNT(planned); i++)
+        if (strcmp(planned[i], name) == 0)
+            return qn__fail(context, QN_ERROR_UNSUPPORTED,
+                            "the target '%s' is not in this version of quern; there are c and ir", name);
+    return qn__fail(context, QN_ERROR_ARGUMENT, "there is no target '%s'; there are c and ir", name);
+}
+
+/* ---- reflection as JSON ---- */
+
+static void put_json(qn__buf *out, const char *text) {
+    qn__buf_putc(out, '"');
+    for (; text && *text; text++) {
+        if (*text == '"' || *text == '\\') qn__buf_putc(out, '\\');
+        if ((unsigned char)*text < 32)
+            qn__buf_printf(out, "\\u%04x", *text);
+        else
+            qn__buf_putc(out, *text);
+    }
+    qn__buf_putc(out, '"');
+}
+
+static void put_field(qn__buf *out, const char *name, const char *text) {
+    qn__buf_printf(out, ", \"%s\": ", name);
+    put_json(out, text);
+}
+
+static const char *const arg_kinds[] = {[IR_ARG_VALUE] = "value",
+                                        [IR_ARG_STRUCT] = "struct",
+                                        [IR_ARG_BUFFER] = "buffer",
+                                        [IR_ARG_LOCAL] = "local"};
+
+static void put_arg(qn__buf *out, const qn__compile_arg *arg) {
+    qn__buf_puts(out, "{\"name\": ");
+    put_json(out, arg->name);
+    put_field(out, "type", arg->type_name);
+    put_field(out, "kind", arg_kinds[arg->arg_kind]);
+    if (arg->arg_kind >= IR_ARG_BUFFER)
+        put_field(out, "address_space", qn__ir_space_name((ir_space)arg->space));
+    qn__buf_printf(out,
+                   ", \"size\": %u, \"align\": %u, \"offset\": %u, \"element_size\": %u, \"const\": %s, "
+                   "\"restrict\": %s}",
+                   (unsigned)arg->size, (unsigned)arg->align, (unsigned)arg->offset,
+                   (unsigned)arg->pointee_size, arg->flags & IR_ARG_CONST ? "true" : "false",
+                   arg->flags & IR_ARG_RESTRICT ? "true" : "false");
+}
+
+static void put_sizes(qn__buf *out, const char *name, const uint32_t sizes[3]) {
+    if (sizes[0])
+        qn__buf_printf(out, ", \"%s\": [%u, %u, %u]", name, (unsigned)sizes[0], (unsigned)sizes[1],
+                       (unsigned)sizes[2]);
+}
+
+static void put_kernel(qn__buf *out, const qn__compile_kernel *kernel) {
+    qn__buf_puts(out, "    {\"name\": ");
+    put_json(out, kernel->name);
+    qn__buf_printf(out, ", \"local_memory\": %llu, \"args_size\": %u",
+                   (unsigned long long)kernel->static_local, (unsigned)kernel->args_size);
+    put_sizes(out, "required_local_size", kernel->reqd_local);
+    put_sizes(out, "local_size_hint", kernel->hint_local);
+    if (kernel->vec_type_hint) put_field(out, "vec_type_hint", kernel->vec_type_hint);
+    qn__buf_puts(out, ", \"params\": [");
+    for (uint32_t i = 0; i < kernel->num_args; i++) {
+        qn__buf_puts(out, i ? ",\n        " : "\n        ");
+        put_arg(out, &kernel->args[i]);
+    }
+    qn__buf_puts(out, "]}");
+}
+
+static void put_reflection(qn__buf *out, const qn__compile_result *result) {
+    qn__buf_puts(out, "{\"kernels\": [");
+    for (uint32_t i = 0; i < result->num_kernels; i++) {
+        qn__buf_puts(out, i ? ",\n" : "\n");
+        put_kernel(out, &result->kernels[i]);
+    }
+    qn__buf_puts(out, "]}\n");
+}
+
+/* ---- output ---- */
+
+static char *copy_out(qn_context *context, const char *text, size_t size) {
+    char *copy = qn__allocate(&context->allocator, size + 1);
+    if (!copy) return NULL;
+    memcpy(copy, text, size);
+    copy[size] = 0;
+    return copy;
+}
+
+/* Text that is made here is built in an arena of its own: the result's has no escape point any more. */
+static char *reflection(qn_context *context, const qn__compile_result *result) {
+    qn__arena arena;
+    jmp_buf escape;
+    char *volatile copy = NULL;
+    qn__arena_init(&arena, &context->allocator, 0);
+    arena.escape = &escape;
+    if (setjmp(escape) == 0) {
+        qn__buf out;
+        qn__buf_init(&out, &arena);
+        put_reflection(&out, result);
+        copy = copy_out(context, out.data, out.len);
+    }
+    qn__arena_free(&arena);
+    return copy;
+}
+
+static qn_status make_output(qn_context *context, const qn_translate_desc *desc,
+                             const qn__compile_result *result, char **text) {
+    bool dumps = desc->dump_pass || (desc->target && strcmp(desc->target, "ir") == 0);
+    if (desc->reflect)
+        *text = reflection(context, result);
+    else if (dumps)
+        *text = copy_out(context, result->dump, strlen(result->dump));
+    else
+        *text = copy_out(context, result->text, result->text_size);
+    return *text ? QN_OK : qn__fail_memory(context, result->text_size);
+}
+
+static qn_status translate(qn_context *context, const qn_translate_desc *desc, qn__program_input *input,
+                           char **text, char **log) {
+    qn__compile_request *request = &input->request;
+    if (desc->dump_pass)
+        request->dump = desc->dump_pass;
+    else if (request->target == QN__TARGET_IR)
+        request->dump = "";
+    qn__compile_result result;
+    qn__compile(request, &result);
+    qn_status status = qn__compile_failure(context, &result);
+    if (log && result.log) *log = copy_out(context, result.log, strlen(result.log));
+    if (!status) status = make_output(context, desc, &result, text);
+    qn__compile_free(&result);
+    return status;
+}
+
+qn_status qn_translate(qn_context *context, const qn_translate_desc *desc, char **text, char **log) {
+    if (log) *log = NULL;
+    if (!context) return QN_ERROR_NULL;
+    if (!desc) return qn__fail_null(context, "qn_translate", "desc");
+    if (!text) return qn__fail_null(context, "qn_translate", "text");
+    *text = NULL;
+    qn__compile_target target;
+    qn_status status = find_target(context, desc->target, &target);
+    if (status) return status;
+    qn__program_input input;
+    status = qn__program_request(context, &desc->program, "qn_translate", &input);
+    input.request.target = target;
+    if (!status) status = translate(context, desc, &input, text, log);
+    qn__program_input_free(context, &input);
+    return status;
+}
+
+void qn_text_free(qn_context *context, char *text) {
+    if (context) qn__release(&context->allocator, text);
+}
