@@ -26,7 +26,7 @@ static void ir_release(void *user, void *memory) {
     free(memory);
 }
 
-static int ir_setup(void **state) {
+static inline int ir_setup(void **state) {
     static const qn__allocator allocator = {.allocate = ir_allocate, .release = ir_release};
     static qn__arena arena;
     qn__arena_init(&arena, &allocator, 0);
@@ -34,19 +34,19 @@ static int ir_setup(void **state) {
     return 0;
 }
 
-static int ir_teardown(void **state) {
+static inline int ir_teardown(void **state) {
     qn__arena_free(*state);
     return 0;
 }
 
-static ir_module *ir_parsed(qn__arena *arena, const char *text) {
+static inline ir_module *ir_parsed(qn__arena *arena, const char *text) {
     const char *error = NULL;
     ir_module *module = qn__ir_parse(arena, text, strlen(text), &error);
     if (!module) fail_msg("%s\nin:\n%s", error, text);
     return module;
 }
 
-static const char *ir_printed(qn__arena *arena, const ir_module *module) {
+static inline const char *ir_printed(qn__arena *arena, const ir_module *module) {
     qn__buf out;
     qn__buf_init(&out, arena);
     qn__ir_print(&out, module);
