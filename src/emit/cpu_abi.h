@@ -1,5 +1,5 @@
-/* The contract between an emitted C kernel (or the VM) and the CPU backend. The emitted text repeats these structs
-   under the same names; QN__CPU_ABI_VERSION is checked when a shared object is loaded. */
+/* The contract between an emitted C kernel (or the VM) and the CPU backend. The emitted text repeats these
+   structs under the same names; QN__CPU_ABI_VERSION is checked when a shared object is loaded. */
 #ifndef QN__CPU_ABI_H
 #define QN__CPU_ABI_H
 
@@ -10,32 +10,34 @@
 /* Host services a kernel may call. */
 typedef struct qn_cpu_services {
     void *user;
-    /* printf: `format` is the zero-terminated format string; `values` is the arguments one after another, each at its
-       natural alignment up to 8 (promoted as in a C call; vectors as their lanes; a 3-vector as three; a
-       %s argument as a host pointer). Returns 0, or -1. Any thread may call. */
+    /* printf: `format` is the zero-terminated format string; `values` is the arguments one after another,
+       each at its natural alignment up to 8 (promoted as in a C call; vectors as their lanes; a 3-vector as
+       three; a %s argument as a host pointer). Returns 0, or -1. Any thread may call. */
     int32_t (*print)(void *user, const char *format, const unsigned char *values, uint64_t size);
 } qn_cpu_services;
 
-/* One launch, the same for all its work-groups. Sizes are in work-items; unused dimensions are 1 (offset 0). */
+/* One launch, the same for all its work-groups. Sizes are in work-items; unused dimensions are 1 (offset 0).
+ */
 typedef struct qn_cpu_launch {
     uint32_t work_dim;
     uint32_t reserved;
     uint64_t global_size[3], global_offset[3], local_size[3], num_groups[3];
     /* The argument block: each argument at its reflected offset, at its natural alignment; buffers are host
-       addresses, __local pointers a byte offset (uint64_t) into the group's local memory, structs their bytes. */
+       addresses, __local pointers a byte offset (uint64_t) into the group's local memory, structs their
+       bytes. */
     const unsigned char *args;
     const qn_cpu_services *services;
 } qn_cpu_launch;
 
-/* Runs the work-groups x in [begin_x, end_x) of row (y, z), one after another. `local` is the group's local memory
-   (static variables first, at their offsets), 64-byte aligned; `scratch` the context arrays, 64-byte aligned, of
-   scratch_fixed + scratch_per_item * items of a full group bytes (plus 64 bytes per context array, already in
-   scratch_fixed). Neither is cleared. The last group of a dimension is smaller when local_size does not divide
-   global_size. */
-typedef void qn_cpu_kernel(const qn_cpu_launch *launch, uint64_t begin_x, uint64_t end_x, uint64_t y, uint64_t z,
-                           unsigned char *local, unsigned char *scratch);
+/* Runs the work-groups x in [begin_x, end_x) of row (y, z), one after another. `local` is the group's local
+   memory (static variables first, at their offsets), 64-byte aligned; `scratch` the context arrays, 64-byte
+   aligned, of scratch_fixed + scratch_per_item * items of a full group bytes (plus 64 bytes per context
+   array, already in scratch_fixed). Neither is cleared. The last group of a dimension is smaller when
+   local_size does not divide global_size. */
+typedef void qn_cpu_kernel(const qn_cpu_launch *launch, uint64_t begin_x, uint64_t end_x, uint64_t y,
+                           uint64_t z, unsigned char *local, unsigned char *scratch);
 
-/* Layout of the argument block, used by all that build or read one: next free byte of argument `i` rounded up to
-   its alignment. Local arguments and buffers take 8 bytes at alignment 8. */
+/* Layout of the argument block, used by all that build or read one: next free byte of argument `i` rounded up
+   to its alignment. Local arguments and buffers take 8 bytes at alignment 8. */
 
 #endif

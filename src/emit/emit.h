@@ -1,4 +1,5 @@
-/* The targets: from an optimised kernel to text. Emitters print; what a target lacks has been lowered before. */
+/* The targets: from an optimised kernel to text. Emitters print; what a target lacks has been lowered before.
+ */
 #ifndef QN__EMIT_H
 #define QN__EMIT_H
 
@@ -30,6 +31,7 @@ typedef struct qn__emit_result {
 } qn__emit_result;
 
 /* C11 for the host compiler. The ABI is src/emit/cpu_abi.h. */
-void qn__emit_c(qn__arena *arena, ir_module *module, const qn__emit_options *options, qn__emit_result *result);
+void qn__emit_c(qn__arena *arena, ir_module *module, const qn__emit_options *options,
+                qn__emit_result *result);
 
 #endif

@@ -1,0 +1,160 @@
+/* Uniformity: which values are the same for all work-items of a group that compute them together, and at
+   which constructs those work-items may part. Forward data flow to a fixed point from "everything is
+   uniform", after the divergence analysis of Karrenberg and Hack ("Whole-Function Vectorization"), made
+   simple by structured control: a value leaves a construct only as its result, so a work-item that leaves a
+   loop early shows in the results of that loop and nowhere else. The analysis numbers all instructions:
+   ir_instr.mark is the position in walk order, and indexes varying_branch. */
+#include "pass/pass.h"
+
+typedef struct analysis {
+    qn__uniformity result;
+    uint32_t next_mark;
+    bool changed;
+} analysis;
+
+static void number(ir_instr *instr, void *user) {
+    analysis *a = user;
+    instr->mark = a->next_mark++;
+}
+
+static void set_varying(analysis *a, const ir_value *value) {
+    if (a->result.varying[value->id]) return;
+    a->result.varying[value->id] = true;
+    a->changed = true;
+}
+
+static void set_varying_branch(analysis *a, const ir_instr *construct) {
+    if (a->result.varying_branch[construct->mark]) return;
+    a->result.varying_branch[construct->mark] = true;
+    a->changed = true;
+}
+
+static bool any_operand_varies(const analysis *a, const ir_instr *instr) {
+    for (uint32_t i = 0; i < instr->num_operands; i++) {
+        if (a->result.varying[instr->operands[i]->id]) return true;
+    }
+    return false;
+}
+
+/* Values whose source is the work-item itself. */
+static bool is_source(const ir_instr *instr) {
+    switch (instr->op) {
+    case IR_GLOBAL_ID:
+    case IR_LOCAL_ID:
+    case IR_SUB_GROUP_ID:
+    case IR_SUB_GROUP_LOCAL_ID:
+    case IR_SUB_GROUP_SIZE:
+    case IR_VAR:
+    case IR_ATOMIC_LOAD:
+    case IR_ATOMIC_RMW:
+    case IR_ATOMIC_CAS:
+    case IR_PRINTF:
+    case IR_CALL:
+    case IR_GROUP_SCAN:
+    case IR_SUB_GROUP_SHUFFLE:
+    case IR_SUB_GROUP_BALLOT: return true;
+    case IR_LOAD: return (instr->flags & IR_VOLATILE) != 0;
+    case IR_GROUP_ALL:
+    case IR_GROUP_ANY:
+    case IR_GROUP_BROADCAST:
+    case IR_GROUP_REDUCE: return instr->attr.scope != IR_SCOPE_WORK_GROUP;
+    default: return false;
+    }
+}
+
+/* What all work-items of a group get alike, whatever they bring. */
+static bool is_levelled(const ir_instr *instr) {
+    switch (instr->op) {
+    case IR_GROUP_ALL:
+    case IR_GROUP_ANY:
+    case IR_GROUP_BROADCAST:
+    case IR_GROUP_REDUCE: return true;
+    default: return false;
+    }
+}
+
+static void visit_plain(analysis *a, const ir_instr *instr) {
+    if (!is_source(instr) && (is_levelled(instr) || !any_operand_varies(a, instr))) return;
+    for (uint32_t i = 0; i < instr->num_results; i++) set_varying(a, instr->results[i]);
+}
+
+/* True where only some of the work-items that run `target` may take the jump: a varying construct lies
+ * between. */
+static bool is_divergent(const analysis *a, const ir_instr *jump, const ir_instr *target) {
+    for (const ir_instr *at = jump->parent->owner; at && at != target; at = at->parent->owner) {
+        if (a->result.varying_branch[at->mark]) return true;
+    }
+    return false;
+}
+
+static void merge(analysis *a, const ir_instr *jump, ir_value *const *into, uint32_t count, bool divergent) {
+    for (uint32_t i = 0; i < count && i < jump->num_operands; i++) {
+        if (divergent || a->result.varying[jump->operands[i]->id]) set_varying(a, into[i]);
+    }
+}
+
+/* A return inside constructs makes those of them vary whose work-items may now part. */
+static void visit_return(analysis *a, const ir_instr *jump) {
+    if (!is_divergent(a, jump, NULL)) return;
+    bool inside = false;
+    for (const ir_instr *at = jump->parent->owner; at; at = at->parent->owner) {
+        if (inside && at->op != IR_IF) set_varying_branch(a, at);
+        inside = inside || a->result.varying_branch[at->mark];
+    }
+}
+
+static void visit_jump(analysis *a, const ir_instr *jump) {
+    ir_instr *owner = jump->parent->owner;
+    if (jump->op == IR_YIELD && owner) {
+        bool divergent = owner->op == IR_IF && a->result.varying_branch[owner->mark];
+        merge(a, jump, owner->results, owner->num_results, divergent);
+    } else if (jump->op == IR_BREAK || jump->op == IR_CONTINUE) {
+        ir_instr *target = jump->attr.target;
+        bool divergent = is_divergent(a, jump, target);
+        if (jump->op == IR_BREAK) {
+            merge(a, jump, target->results, target->num_results, divergent);
+        } else {
+            ir_region *body = target->regions[0];
+            merge(a, jump, body->params, body->num_params, divergent);
+        }
+        /* Loops that some work-items leave early vary, and so do all that the jump leaves on its way. */
+        if (divergent && jump->op == IR_BREAK) set_varying_branch(a, target);
+        for (ir_instr *at = owner; divergent && at != target; at = at->parent->owner) {
+            if (at->op != IR_IF) set_varying_branch(a, at);
+        }
+    } else if (jump->op == IR_RETURN) {
+        visit_return(a, jump);
+    }
+}
+
+static void visit(ir_instr *instr, void *user) {
+    analysis *a = user;
+    if (qn__ir_is_jump(instr)) {
+        visit_jump(a, instr);
+    } else if (instr->op == IR_IF) {
+        if (a->result.varying[instr->operands[0]->id]) set_varying_branch(a, instr);
+    } else if (instr->op == IR_LOOP) {
+        ir_region *body = instr->regions[0];
+        for (uint32_t i = 0; i < body->num_params && i < instr->num_operands; i++) {
+            if (a->result.varying[instr->operands[i]->id]) set_varying(a, body->params[i]);
+        }
+    } else if (instr->op != IR_BLOCK) {
+        visit_plain(a, instr);
+    }
+}
+
+qn__uniformity qn__uniformity_analyse(qn__arena *arena, ir_function *kernel) {
+    analysis a = {0};
+    qn__ir_walk(kernel->body, number, &a);
+    a.result.varying = QN__NEW_ARRAY(arena, bool, (size_t)kernel->num_values + 1);
+    a.result.varying_branch = QN__NEW_ARRAY(arena, bool, (size_t)a.next_mark + 1);
+    do {
+        a.changed = false;
+        qn__ir_walk(kernel->body, visit, &a);
+    } while (a.changed);
+    return a.result;
+}
+
+bool qn__uniformity_is_varying_branch(const qn__uniformity *u, const ir_instr *construct) {
+    return u->varying_branch[construct->mark];
+}
