@@ -1,0 +1,58 @@
+# The front door. Everything is built by CMake (see CMakePresets.json); each target here first installs what is missing.
+PRESET ?= release
+BUILD   = build/$(PRESET)
+JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
+
+.PHONY: all run test test-all build setup setup-test bench docs format lint install clean fuzz asan ubsan tsan
+
+all: build
+
+setup:
+	@scripts/setup build
+
+setup-test:
+	@scripts/setup build test
+
+build: setup
+	@cmake --preset $(PRESET) -DQUERN_TESTS=OFF > /dev/null
+	@cmake --build $(BUILD) -j $(JOBS)
+
+# The tour: devices, a Mandelbrot picture, filters, the matmul ladder.
+run: build
+	@$(BUILD)/quern_tour
+
+# Everything that must hold before a change goes in.
+test: setup-test
+	@scripts/test $(PRESET) $(JOBS)
+
+# The long tests too: all floats of the maths library.
+test-all: test
+	@scripts/test-long $(PRESET)
+
+asan ubsan tsan: setup-test
+	@scripts/test $@ $(JOBS)
+
+fuzz: setup-test
+	@scripts/fuzz
+
+bench: setup-test
+	@cmake --preset release > /dev/null
+	@cmake --build build/release -j $(JOBS)
+	@build/release/quern_bench $(BENCH_ARGS)
+
+docs:
+	@scripts/docs
+
+format:
+	@scripts/format
+
+lint: setup-test
+	@scripts/lint
+
+# DESTDIR and PREFIX as usual.
+PREFIX ?= /usr/local
+install: build
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean:
+	@rm -rf build
