@@ -19,8 +19,8 @@ bool qn__vm_uses_sync(const qn__vm_program *program);
 uint64_t qn__vm_scratch_size(const qn__vm_program *program, uint64_t items);
 
 /* Same contract as qn_cpu_kernel; several threads may run the same program, each with its own local and
-   scratch. Returns NULL, or a static sentence when execution went wrong (call depth, steps over `max_steps`;
-   0: no limit). */
+   scratch. Returns NULL, or a static sentence when the work-items that run at once (a work-group, or less)
+   had not finished after `max_steps` instructions, each counted once for all of them; 0: no limit. */
 const char *qn__vm_run(const qn__vm_program *program, const qn_cpu_launch *launch, uint64_t begin_x,
                        uint64_t end_x, uint64_t y, uint64_t z, unsigned char *local, unsigned char *scratch,
                        uint64_t max_steps);
