@@ -18,3 +18,6 @@ foreach(source ${unit_tests})
     target_compile_definitions(unit_${name} PRIVATE QN__SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     add_test(NAME unit.${name} COMMAND unit_${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 endforeach()
+
+# Pages that are generated from the sources are up to date.
+add_test(NAME docs.ir COMMAND scripts/gen-ir-docs --check WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})

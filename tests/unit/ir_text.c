@@ -1,5 +1,7 @@
 /* The text form: what is printed parses back to the same text, everything that the structs hold is in it, and
    broken text gets a message with its place. */
+#include <stdio.h>
+
 #include "ir_support.h"
 
 /* In the printer's own spelling, so that it must come back byte for byte. It has every op at least once. */
@@ -237,6 +239,23 @@ static void prefixes_are_survived(void **state) {
     }
 }
 
+/* The example on the page about the IR is in the printer's own spelling. */
+static void the_documented_example_is_true(void **state) {
+    FILE *file = fopen("docs/ir.md", "rb");
+    if (!file) skip();
+    char *page = qn__arena_alloc(*state, 1 << 16);
+    size_t len = fread(page, 1, (1 << 16) - 1, file);
+    fclose(file);
+    page[len] = 0;
+    char *start = strstr(page, "```\n");
+    char *end = start ? strstr(start, "\n```\n") : NULL;
+    assert_non_null(end);
+    end[1] = 0;
+    ir_module *module = ir_parsed(*state, start + 4);
+    assert_null(qn__ir_verify(*state, module));
+    assert_string_equal(ir_printed(*state, module), start + 4);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(everything_comes_back, ir_setup, ir_teardown),
@@ -245,6 +264,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(names_stand_for_numbers, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(broken_text_is_explained, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(nesting_has_a_bound, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(the_documented_example_is_true, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(prefixes_are_survived, ir_setup, ir_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
