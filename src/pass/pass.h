@@ -9,7 +9,8 @@
 enum {
     QN__LACKS_CONTRACTION = 1 << 0, /* no fast fma: do not contract */
     QN__LACKS_F16 = 1 << 1,         /* f16 arithmetic is done in f32 */
-    QN__LACKS_LONG_VECTORS = 1 << 2 /* vectors of 8 and 16 are split */
+    QN__LACKS_LONG_VECTORS = 1 << 2, /* vectors of 8 and 16 are split */
+    QN__WANTS_VECTOR_MEMORY = 1 << 3 /* what it lacks is cheap scalar accesses: adjacent ones become vectors' */
 };
 
 typedef struct qn__pass_options {
@@ -26,8 +27,9 @@ typedef struct qn__pass_options {
    (recursion, too large, a verifier failure) in the module's arena. */
 const char *qn__pass_run(ir_module *module, const qn__pass_options *options);
 
-/* Runs one pass by name, for tests: "mem2reg", "simplify", ... Returns false if there is none. */
-bool qn__pass_run_one(ir_module *module, const char *name, const qn__pass_options *options);
+/* Runs one pass by name, for tests: "mem2reg", "simplify", ... Returns false if there is none. *error is NULL or a
+   sentence, as from qn__pass_run. */
+bool qn__pass_run_one(ir_module *module, const char *name, const qn__pass_options *options, const char **error);
 
 /* Uniformity: for each value id whether it is the same for all work-items of a work-group, and for each construct
    whether all work-items of the group that reach it take the same way. Used by the targets. */
@@ -37,6 +39,8 @@ typedef struct qn__uniformity {
 } qn__uniformity;
 
 qn__uniformity qn__uniformity_analyse(qn__arena *arena, ir_function *kernel);
+/* The same among work-items that differ in x only; values in `forced` (by id; may be NULL) vary in any case. */
+qn__uniformity qn__uniformity_analyse_row(qn__arena *arena, ir_function *kernel, const bool *forced);
 bool qn__uniformity_is_varying_branch(const qn__uniformity *u, const ir_instr *construct);
 
 #endif

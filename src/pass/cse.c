@@ -1,0 +1,215 @@
+/* Common subexpressions by global value numbering: the same op on the same values gives the same value.
+   Structured scopes make the table a stack of undo records: what a region computes is forgotten at its end,
+   what was computed before it is visible inside. Loads take part, keyed also by a version of the memory of
+   their address space that changes with every write, so a load after a store to the same place takes the
+   stored value.
+
+       %a = add %x, %y             %a = add %x, %y
+       store %p, %a          ->    store %p, %a
+       %b = add %y, %x             use %a, %a
+       %c = load %p
+       use %b, %c */
+#include <string.h>
+
+#include "pass/tools.h"
+#include "util/hash.h"
+
+typedef struct entry {
+    uint64_t hash;
+    const ir_instr *instr; /* the first such instruction; a store for the load it answers */
+    ir_value *value;
+    uint32_t version;
+    struct entry *next;  /* in the bucket */
+    struct entry *older; /* in order of entry */
+} entry;
+
+typedef struct numbering {
+    qn__pass_context *context;
+    qn__rewrite rewrite;
+    entry **buckets;
+    uint32_t bucket_mask;
+    entry *newest;
+    uint32_t versions[IR_SPACE_COUNT], last_version;
+    bool changed;
+} numbering;
+
+/* ---- keys -------------------------------------------------------------------------------------------------
+ */
+
+typedef struct key {
+    ir_op op;
+    ir_type type;
+    uint32_t num_operands;
+    uint32_t operands[16]; /* ids */
+    uint64_t attr[2];
+    uint32_t version; /* loads */
+    uint16_t flags;   /* those that make a difference to the value */
+} key;
+
+static bool commutes(ir_op op) {
+    return op == IR_ADD || op == IR_MUL || op == IR_UMULHI || op == IR_SMULHI ||
+           (op >= IR_SMIN && op <= IR_XOR) || op == IR_EQ || op == IR_NE || op == IR_FEQ || op == IR_FNE ||
+           op == IR_FADD || op == IR_FMUL || op == IR_FMA;
+}
+
+static void key_attr(const ir_instr *instr, key *k) {
+    switch (instr->op) {
+    case IR_EXTRACT:
+    case IR_INSERT: k->attr[0] = instr->attr.lanes[0]; break;
+    case IR_SHUFFLE: memcpy(k->attr, instr->attr.lanes, instr->results[0]->type.lanes); break;
+    case IR_LOCAL:
+    case IR_GLOBAL: k->attr[0] = instr->attr.index; break;
+    case IR_PTR_ADD:
+    case IR_LOAD:
+    case IR_STORE: k->attr[0] = (uint64_t)instr->attr.offset; break;
+    case IR_FCONVERT:
+    case IR_F2S:
+    case IR_F2U:
+    case IR_S2F:
+    case IR_U2F: k->attr[0] = instr->attr.rounding; break;
+    default:
+        if (qn__ir_ops[instr->op].rule == RULE_QUERY64) k->attr[0] = instr->attr.dim;
+        break;
+    }
+}
+
+/* A store's key is that of the load it answers. */
+static bool make_key(const numbering *n, const ir_instr *instr, key *k) {
+    const bool store = instr->op == IR_STORE;
+    memset(k, 0, sizeof *k);
+    k->op = store ? IR_LOAD : (ir_op)instr->op;
+    k->type = store ? instr->operands[1]->type : instr->results[0]->type;
+    k->num_operands = store ? 1 : instr->num_operands;
+    if (k->num_operands > QN__COUNT(k->operands)) return false;
+    for (uint32_t i = 0; i < k->num_operands; i++) k->operands[i] = instr->operands[i]->id;
+    if (commutes(k->op) && k->operands[0] > k->operands[1]) {
+        const uint32_t first = k->operands[0];
+        k->operands[0] = k->operands[1];
+        k->operands[1] = first;
+    }
+    key_attr(instr, k);
+    if (k->op == IR_LOAD)
+        k->version = instr->flags & IR_READONLY ? 0 : n->versions[instr->operands[0]->type.space];
+    else
+        k->flags = instr->flags & (IR_CONTRACT | IR_FAST);
+    return true;
+}
+
+static uint64_t hash_key(const key *k) {
+    uint64_t hash =
+        (uint64_t)k->op << 32 | (uint64_t)k->type.kind << 16 | (uint64_t)k->type.lanes << 8 | k->type.space;
+    hash = (hash ^ k->attr[0]) * UINT64_C(0x9e3779b97f4a7c15);
+    hash = (hash ^ k->attr[1] ^ k->version ^ (uint64_t)k->flags << 40) * UINT64_C(0x9e3779b97f4a7c15);
+    for (uint32_t i = 0; i < k->num_operands; i++)
+        hash = (hash ^ hash >> 29 ^ k->operands[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 32;
+}
+
+static bool same_key(const key *a, const key *b) {
+    return a->op == b->op && qn__ir_same(a->type, b->type) && a->num_operands == b->num_operands &&
+           a->version == b->version && a->flags == b->flags && a->attr[0] == b->attr[0] &&
+           a->attr[1] == b->attr[1] &&
+           !memcmp(a->operands, b->operands, a->num_operands * sizeof a->operands[0]);
+}
+
+/* ---- the table
+ * ----------------------------------------------------------------------------------------------- */
+
+static const entry *find(numbering *n, const key *k, uint64_t hash) {
+    for (const entry *e = n->buckets[hash & n->bucket_mask]; e; e = e->next) {
+        key other;
+        if (e->hash != hash || !make_key(n, e->instr, &other)) continue;
+        other.version = e->version;
+        if (same_key(k, &other)) return e;
+    }
+    return NULL;
+}
+
+static void enter(numbering *n, const ir_instr *instr, ir_value *value, uint64_t hash, uint32_t version) {
+    entry *e = QN__NEW(n->context->scratch, entry);
+    entry **bucket = &n->buckets[hash & n->bucket_mask];
+    *e = (entry){hash, instr, value, version, *bucket, n->newest};
+    *bucket = n->newest = e;
+}
+
+static void forget(numbering *n, const entry *mark) {
+    for (; n->newest != mark; n->newest = n->newest->older)
+        n->buckets[n->newest->hash & n->bucket_mask] = n->newest->next;
+}
+
+/* ---- the walk
+ * ------------------------------------------------------------------------------------------------- */
+
+static void clobber(numbering *n, uint32_t spaces) {
+    n->last_version++;
+    for (unsigned s = 0; s < IR_SPACE_COUNT; s++)
+        if (spaces >> s & 1) n->versions[s] = n->last_version;
+}
+
+static bool can_merge(const ir_instr *instr) {
+    if (instr->num_results != 1 || qn__ir_is_construct(instr)) return false;
+    switch (qn__effects(instr)) {
+    case IR_EFFECT_PURE:
+    case IR_EFFECT_PURE_TRAP:
+    case IR_EFFECT_QUERY: return true;
+    default: return instr->op == IR_LOAD && !(instr->flags & IR_VOLATILE);
+    }
+}
+
+/* True where the instruction went because its value was known. */
+static bool merge(numbering *n, ir_instr *instr) {
+    key k;
+    if (!make_key(n, instr, &k)) return false;
+    const uint64_t hash = hash_key(&k);
+    const entry *found = find(n, &k, hash);
+    if (!found) {
+        enter(n, instr, instr->results[0], hash, k.version);
+        return false;
+    }
+    if (found->value->value_kind == IR_VALUE_RESULT && k.op != IR_LOAD)
+        found->value->def->flags &= instr->flags;
+    qn__rewrite_set(&n->rewrite, instr->results[0], found->value);
+    qn__ir_unlink(instr);
+    return n->changed = true;
+}
+
+static void visit(numbering *n, ir_region *region) {
+    const entry *mark = n->newest;
+    for (ir_instr *i = region->first, *next; i; i = next) {
+        next = i->next;
+        qn__rewrite_operands(&n->rewrite, i);
+        if (can_merge(i) && merge(n, i)) continue;
+        if (!qn__ir_is_construct(i)) {
+            const uint32_t effects = qn__instr_effects(i) & QN__MARK_SPACES;
+            key k;
+            if (effects) clobber(n, effects);
+            if (i->op == IR_STORE && !(i->flags & IR_VOLATILE) && make_key(n, i, &k))
+                enter(n, i, i->operands[1], hash_key(&k), k.version);
+            continue;
+        }
+        const uint32_t effects = i->mark & QN__MARK_SPACES;
+        if (effects && i->op == IR_LOOP) clobber(n, effects); /* by earlier iterations */
+        uint32_t before[IR_SPACE_COUNT];
+        memcpy(before, n->versions, sizeof before);
+        for (uint32_t r = 0; r < i->num_regions; r++) {
+            memcpy(n->versions, before, sizeof before);
+            visit(n, i->regions[r]);
+        }
+        if (effects) clobber(n, effects);
+    }
+    forget(n, mark);
+}
+
+bool qn__pass_cse(qn__pass_context *context) {
+    ir_function *function = context->function;
+    numbering n = {.context = context, .last_version = 1};
+    uint32_t buckets = 64;
+    while (buckets < function->num_values && buckets < (1u << 20)) buckets *= 2;
+    n.buckets = QN__NEW_ARRAY(context->scratch, entry *, buckets);
+    n.bucket_mask = buckets - 1;
+    for (unsigned s = 0; s < IR_SPACE_COUNT; s++) n.versions[s] = 1;
+    qn__rewrite_init(&n.rewrite, context->scratch, function);
+    qn__mark_effects(function->body);
+    visit(&n, function->body);
+    return n.changed;
+}

@@ -1,0 +1,187 @@
+/* Dead code: everything is assumed dead until something that matters needs it, so that values that only feed
+   each other around a loop go too. What matters: effects, returns, loops that nothing leaves. Unused results
+   of constructs and parameters of loops are dropped, and stores to private variables that nothing reads.
+
+       %s, %n = loop (%i = 0, %dead = 0) {            %s = loop (%i = 0) {
+         ... break %i, %dead ...               ->       ... break %i ...
+         continue %i2, add %dead, 1 }                   continue %i2 }                    (%n has no use)
+
+   C lets us assume that a loop without effects ends, so one with a way out and without needed results is
+   removed. */
+#include "pass/tools.h"
+
+#define NEEDED (UINT32_C(1) << 31)
+
+/* Jumps by where they go. Constructs are numbered; the number is the instruction's mark. */
+typedef struct flow {
+    ir_instr *construct;
+    QN__VEC(ir_instr *) exits; /* yields and breaks */
+    QN__VEC(ir_instr *) continues;
+} flow;
+
+typedef struct dead_code {
+    qn__pass_context *context;
+    qn__arena *arena;
+    QN__VEC(flow) flows;
+    bool *live;                 /* by value id */
+    QN__VEC(ir_value *) values; /* live, operands not looked at yet */
+    QN__VEC(ir_instr *) instrs; /* needed, likewise */
+    ir_instr **stores;          /* by id of a variable: the last store to it; earlier ones by `older` */
+    qn__map64 older;            /* store -> the store to the same variable before it */
+    bool changed;
+} dead_code;
+
+static flow *flow_of(dead_code *d, const ir_instr *construct) {
+    return &d->flows.data[construct->mark & ~NEEDED];
+}
+
+/* ---- marking ------------------------------------------------------------------------------------------- */
+
+static void live(dead_code *d, ir_value *value) {
+    if (d->live[value->id]) return;
+    d->live[value->id] = true;
+    qn__vec_push(d->arena, &d->values, value);
+}
+
+static void need(dead_code *d, ir_instr *instr) {
+    for (; instr && !(instr->mark & NEEDED); instr = instr->parent->owner) {
+        instr->mark |= NEEDED;
+        qn__vec_push(d->arena, &d->instrs, instr);
+    }
+}
+
+static ir_value *private_base(ir_value *pointer) {
+    while (qn__defined_by(pointer, IR_PTR_ADD)) pointer = pointer->def->operands[0];
+    return qn__defined_by(pointer, IR_VAR) ? pointer : NULL;
+}
+
+static void gather(dead_code *d, ir_region *region) {
+    for (ir_instr *i = region->first; i; i = i->next) {
+        i->mark = 0;
+        if (qn__ir_is_construct(i)) {
+            i->mark = (uint32_t)d->flows.len;
+            qn__vec_push(d->arena, &d->flows, (flow){.construct = i});
+            for (uint32_t r = 0; r < i->num_regions; r++) gather(d, i->regions[r]);
+        } else if (qn__ir_is_jump(i)) {
+            ir_instr *target = qn__jump_target(i);
+            if (!target) continue;
+            flow *f = flow_of(d, target);
+            if (i->op == IR_CONTINUE)
+                qn__vec_push(d->arena, &f->continues, i);
+            else
+                qn__vec_push(d->arena, &f->exits, i);
+        }
+    }
+}
+
+/* A store to a variable waits for a reader of the variable. */
+static bool waits(dead_code *d, ir_instr *instr) {
+    if ((instr->op != IR_STORE && instr->op != IR_COPY) || (instr->flags & IR_VOLATILE)) return false;
+    const ir_value *base = private_base(instr->operands[0]);
+    if (!base) return false;
+    qn__map64_set(d->arena, &d->older, (uint64_t)(uintptr_t)instr, d->stores[base->id]);
+    d->stores[base->id] = instr;
+    return true;
+}
+
+static void find_roots(dead_code *d, ir_region *region) {
+    for (ir_instr *i = region->first; i; i = i->next) {
+        if (qn__ir_is_construct(i)) {
+            if (i->op == IR_LOOP && !flow_of(d, i)->exits.len) need(d, i);
+            for (uint32_t r = 0; r < i->num_regions; r++) find_roots(d, i->regions[r]);
+        } else if (i->op == IR_RETURN) {
+            need(d, i);
+        } else if (!qn__ir_is_jump(i) && !qn__ir_is_removable(i) && !waits(d, i)) {
+            need(d, i);
+        }
+    }
+}
+
+/* A needed construct needs the jumps that decide how it is left, wherever they hang. */
+static void visit_needed(dead_code *d, ir_instr *instr) {
+    if (qn__ir_is_construct(instr)) {
+        const flow *f = flow_of(d, instr);
+        if (instr->op == IR_IF) live(d, instr->operands[0]);
+        for (size_t n = 0; n < f->exits.len; n++) need(d, f->exits.data[n]);
+        for (size_t n = 0; n < f->continues.len; n++) need(d, f->continues.data[n]);
+    } else if (!qn__ir_is_jump(instr) || instr->op == IR_RETURN) {
+        for (uint32_t o = 0; o < instr->num_operands; o++) live(d, instr->operands[o]);
+    }
+}
+
+static void visit_live(dead_code *d, ir_value *value) {
+    if (value->value_kind == IR_VALUE_PARAM) {
+        const flow *f = flow_of(d, value->def);
+        need(d, value->def);
+        live(d, value->def->operands[value->index]);
+        for (size_t n = 0; n < f->continues.len; n++) live(d, f->continues.data[n]->operands[value->index]);
+    } else if (value->value_kind == IR_VALUE_RESULT) {
+        need(d, value->def);
+        if (value->def->op == IR_VAR) {
+            for (ir_instr *s = d->stores[value->id]; s; s = qn__map64_get(&d->older, (uint64_t)(uintptr_t)s))
+                need(d, s);
+        }
+        if (!qn__ir_is_construct(value->def)) return;
+        const flow *f = flow_of(d, value->def);
+        for (size_t n = 0; n < f->exits.len; n++) live(d, f->exits.data[n]->operands[value->index]);
+    }
+}
+
+/* ---- sweeping --------------------------------------------------------------------------------------------
+ */
+
+static bool *keep_flags(dead_code *d, ir_value *const *values, uint32_t count) {
+    bool *keep = QN__NEW_ARRAY(d->arena, bool, count + 1u), all = true;
+    for (uint32_t i = 0; i < count; i++) {
+        keep[i] = d->live[values[i]->id];
+        all = all && keep[i];
+    }
+    return all ? NULL : keep;
+}
+
+static void shrink_construct(dead_code *d, ir_instr *construct) {
+    const flow *f = flow_of(d, construct);
+    const bool *keep = keep_flags(d, construct->results, construct->num_results);
+    if (keep) {
+        d->changed = true;
+        for (size_t n = 0; n < f->exits.len; n++) qn__operands_keep(f->exits.data[n], keep);
+        qn__results_keep(construct, keep);
+    }
+    if (construct->op != IR_LOOP) return;
+    keep = keep_flags(d, construct->regions[0]->params, construct->regions[0]->num_params);
+    if (!keep) return;
+    d->changed = true;
+    for (size_t n = 0; n < f->continues.len; n++) qn__operands_keep(f->continues.data[n], keep);
+    qn__operands_keep(construct, keep);
+    qn__params_keep(construct->regions[0], keep);
+}
+
+static void sweep(dead_code *d, ir_region *region) {
+    for (ir_instr *i = region->first, *next; i; i = next) {
+        next = i->next;
+        if (!(i->mark & NEEDED) && !qn__ir_is_jump(i)) {
+            qn__ir_unlink(i);
+            d->changed = true;
+            continue;
+        }
+        for (uint32_t r = 0; r < i->num_regions; r++) sweep(d, i->regions[r]);
+        if (qn__ir_is_construct(i)) shrink_construct(d, i);
+    }
+}
+
+bool qn__pass_dce(qn__pass_context *context) {
+    ir_function *function = context->function;
+    dead_code d = {.context = context, .arena = context->scratch};
+    d.live = QN__NEW_ARRAY(d.arena, bool, function->num_values + 1u);
+    d.stores = QN__NEW_ARRAY(d.arena, ir_instr *, function->num_values + 1u);
+    gather(&d, function->body);
+    find_roots(&d, function->body);
+    while (d.values.len || d.instrs.len) {
+        if (d.instrs.len)
+            visit_needed(&d, qn__vec_pop(&d.instrs));
+        else
+            visit_live(&d, qn__vec_pop(&d.values));
+    }
+    sweep(&d, function->body);
+    return d.changed;
+}

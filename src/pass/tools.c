@@ -1,0 +1,189 @@
+/* Shared edits of the passes; see tools.h. */
+#include "pass/tools.h"
+
+#include <string.h>
+
+/* ---- replacing values -------------------------------------------------------------------------------- */
+
+void qn__rewrite_init(qn__rewrite *rewrite, qn__arena *arena, const ir_function *function) {
+    rewrite->arena = arena;
+    rewrite->cap = function->num_values + 16;
+    rewrite->map = QN__NEW_ARRAY(arena, ir_value *, rewrite->cap);
+}
+
+void qn__rewrite_set(qn__rewrite *rewrite, const ir_value *from, ir_value *to) {
+    if (from == to) return;
+    if (from->id >= rewrite->cap) {
+        uint32_t cap = from->id + from->id / 2 + 16;
+        ir_value **map = QN__NEW_ARRAY(rewrite->arena, ir_value *, cap);
+        memcpy(map, rewrite->map, rewrite->cap * sizeof *map);
+        rewrite->map = map;
+        rewrite->cap = cap;
+    }
+    rewrite->map[from->id] = to;
+}
+
+ir_value *qn__rewrite_get(qn__rewrite *rewrite, ir_value *value) {
+    ir_value *end = value;
+    while (end->id < rewrite->cap && rewrite->map[end->id]) end = rewrite->map[end->id];
+    while (value != end) { /* compress the path: chains stay short */
+        ir_value *next = rewrite->map[value->id];
+        rewrite->map[value->id] = end;
+        value = next;
+    }
+    return end;
+}
+
+void qn__rewrite_operands(qn__rewrite *rewrite, ir_instr *instr) {
+    for (uint32_t i = 0; i < instr->num_operands; i++)
+        instr->operands[i] = qn__rewrite_get(rewrite, instr->operands[i]);
+}
+
+void qn__rewrite_results(qn__rewrite *rewrite, const ir_instr *instr, ir_value *const *values) {
+    for (uint32_t i = 0; i < instr->num_results; i++) qn__rewrite_set(rewrite, instr->results[i], values[i]);
+}
+
+/* ---- editing ------------------------------------------------------------------------------------------- */
+
+static ir_value *new_value(ir_function *function, ir_value_kind kind, ir_type type, ir_instr *def,
+                           uint32_t index, const char *name) {
+    ir_value *value = QN__NEW(function->module->arena, ir_value);
+    value->type = type;
+    value->value_kind = (uint8_t)kind;
+    value->id = function->num_values++;
+    value->index = index;
+    value->def = def;
+    value->name = name;
+    return value;
+}
+
+/* A copy of `old` with room for `count` more. */
+static ir_value **longer(ir_function *function, ir_value **old, uint32_t length, uint32_t count) {
+    ir_value **values = QN__NEW_ARRAY(function->module->arena, ir_value *, (size_t)length + count);
+    if (length) memcpy(values, old, length * sizeof *values);
+    return values;
+}
+
+void qn__results_extend(ir_function *function, ir_instr *construct, const ir_type *types,
+                        const char *const *names, uint32_t count) {
+    if (!count) return;
+    construct->results = longer(function, construct->results, construct->num_results, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t index = construct->num_results++;
+        construct->results[index] =
+            new_value(function, IR_VALUE_RESULT, types[i], construct, index, names[i]);
+    }
+}
+
+void qn__params_extend(ir_function *function, ir_instr *loop, ir_value *const *inits,
+                       const char *const *names, uint32_t count) {
+    if (!count) return;
+    ir_region *region = loop->regions[0];
+    qn__operands_extend(function, loop, inits, count);
+    region->params = longer(function, region->params, region->num_params, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t index = region->num_params++;
+        region->params[index] = new_value(function, IR_VALUE_PARAM, inits[i]->type, loop, index, names[i]);
+    }
+}
+
+void qn__operands_extend(ir_function *function, ir_instr *instr, ir_value *const *values, uint32_t count) {
+    if (!count) return;
+    instr->operands = longer(function, instr->operands, instr->num_operands, count);
+    memcpy(instr->operands + instr->num_operands, values, count * sizeof *values);
+    instr->num_operands += count;
+}
+
+static uint32_t keep_values(ir_value **values, uint32_t count, const bool *keep, bool renumber) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!keep[i]) continue;
+        values[kept] = values[i];
+        if (renumber) values[kept]->index = kept;
+        kept++;
+    }
+    return kept;
+}
+
+void qn__operands_keep(ir_instr *instr, const bool *keep) {
+    instr->num_operands = keep_values(instr->operands, instr->num_operands, keep, false);
+}
+void qn__results_keep(ir_instr *instr, const bool *keep) {
+    instr->num_results = keep_values(instr->results, instr->num_results, keep, true);
+}
+void qn__params_keep(ir_region *region, const bool *keep) {
+    region->num_params = keep_values(region->params, region->num_params, keep, true);
+}
+
+void qn__move_range(ir_instr *first, ir_instr *last, ir_instr *before) {
+    for (ir_instr *i = first, *next; i; i = next) {
+        next = i == last ? NULL : i->next;
+        qn__ir_unlink(i);
+        qn__ir_insert_before(i, before);
+    }
+}
+
+void qn__splice_body(ir_region *region, ir_instr *before) {
+    if (region->first != region->last) qn__move_range(region->first, region->last->prev, before);
+}
+
+void qn__cut_after(ir_instr *instr) {
+    while (instr->next) qn__ir_unlink(instr->next);
+}
+
+/* ---- what a construct does -------------------------------------------------------------------------------
+ */
+
+enum { ALL_SPACES = (1 << IR_SPACE_COUNT) - 1, SHARED = 1 << IR_GLOBAL_SPACE | 1 << IR_LOCAL_SPACE };
+
+uint32_t qn__instr_effects(const ir_instr *instr) {
+    switch (instr->op) {
+    case IR_STORE:
+    case IR_COPY: return 1u << instr->operands[0]->type.space;
+    case IR_VAR:
+    case IR_PRINTF: return instr->op == IR_PRINTF ? QN__MARK_SYNC : 0;
+    case IR_CALL: return ALL_SPACES | QN__MARK_SYNC;
+    default: break;
+    }
+    switch (qn__effects(instr)) {
+    case IR_EFFECT_WRITE: return ALL_SPACES;
+    case IR_EFFECT_SYNC: return SHARED | QN__MARK_SYNC;
+    case IR_EFFECT_READWRITE: { /* an atomic publishes and acquires what others wrote */
+        uint32_t own = instr->num_operands ? 1u << instr->operands[0]->type.space : 0;
+        return SHARED | own | QN__MARK_SYNC;
+    }
+    default: return 0;
+    }
+}
+
+/* Gives the effects of a region, without those of where it jumps to. */
+static uint32_t mark_region(ir_region *region) {
+    uint32_t all = 0;
+    for (ir_instr *i = region->first; i; i = i->next) {
+        if (qn__ir_is_construct(i)) {
+            uint32_t bits = 0;
+            for (uint32_t r = 0; r < i->num_regions; r++) bits |= mark_region(i->regions[r]);
+            i->mark |= bits;
+            all |= i->mark & ~(uint32_t)QN__MARK_JUMPS_OUT;
+        } else {
+            all |= qn__instr_effects(i);
+        }
+        if (!qn__ir_is_jump(i) || i->op == IR_YIELD) continue;
+        const ir_instr *target = qn__jump_target(i);
+        for (ir_instr *c = region->owner; c && c != target; c = c->parent->owner)
+            c->mark |= QN__MARK_JUMPS_OUT;
+    }
+    return all;
+}
+
+static void clear_marks(ir_region *region) {
+    for (ir_instr *i = region->first; i; i = i->next) {
+        i->mark = 0;
+        for (uint32_t r = 0; r < i->num_regions; r++) clear_marks(i->regions[r]);
+    }
+}
+
+void qn__mark_effects(ir_region *region) {
+    clear_marks(region);
+    mark_region(region);
+}

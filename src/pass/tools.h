@@ -1,0 +1,87 @@
+/* What the passes share: their context, a value-replacement map that grows with the function, and edits of
+   regions that more than one pass makes. The common shape of a pass is one walk in program order that
+   rewrites operands through the map as it meets them: definitions come before uses everywhere but in a loop's
+   continue, whose operands are met later in the same walk. */
+#ifndef QN__PASS_TOOLS_H
+#define QN__PASS_TOOLS_H
+
+#include "ir/ir.h"
+#include "pass/pass.h"
+
+typedef struct qn__pass_context {
+    ir_module *module;
+    ir_function *function; /* the one to work on; module passes ignore it */
+    const qn__pass_options *options;
+    qn__arena *scratch; /* freed after the pass */
+    const char *error;  /* set by a pass that gives up: a sentence in the module's arena */
+} qn__pass_context;
+
+/* Returns whether it changed anything. */
+typedef bool qn__pass_function(qn__pass_context *context);
+
+/* The passes; `inline` and `remove_functions` take the module, the others context->function. */
+qn__pass_function qn__pass_inline, qn__pass_mem2reg, qn__pass_sroa, qn__pass_simplify, qn__pass_flow,
+    qn__pass_dce, qn__pass_cse, qn__pass_licm, qn__pass_unroll, qn__pass_ifconvert, qn__pass_contract,
+    qn__pass_address, qn__pass_memvec, qn__pass_lower_f16, qn__pass_lower_long_vectors;
+
+/* ---- replacing values -------------------------------------------------------------------------------- */
+
+typedef struct qn__rewrite {
+    qn__arena *arena;
+    ir_value **map; /* by value id; NULL: unchanged */
+    uint32_t cap;
+} qn__rewrite;
+
+void qn__rewrite_init(qn__rewrite *rewrite, qn__arena *arena, const ir_function *function);
+void qn__rewrite_set(qn__rewrite *rewrite, const ir_value *from, ir_value *to);
+ir_value *qn__rewrite_get(qn__rewrite *rewrite, ir_value *value);
+void qn__rewrite_operands(qn__rewrite *rewrite, ir_instr *instr);
+/* Maps each result of `instr` to the value of the same index. */
+void qn__rewrite_results(qn__rewrite *rewrite, const ir_instr *instr, ir_value *const *values);
+
+/* ---- editing ------------------------------------------------------------------------------------------- */
+
+static inline ir_effects qn__effects(const ir_instr *instr) {
+    return (ir_effects)qn__ir_ops[instr->op].effects;
+}
+static inline bool qn__defined_by(const ir_value *value, ir_op op) {
+    return value->value_kind == IR_VALUE_RESULT && value->def->op == op;
+}
+
+/* New results (or loop parameters) for many values at once. */
+void qn__results_extend(ir_function *function, ir_instr *construct, const ir_type *types,
+                        const char *const *names, uint32_t count);
+void qn__params_extend(ir_function *function, ir_instr *loop, ir_value *const *inits,
+                       const char *const *names, uint32_t count);
+/* Appends operands to an instruction. */
+void qn__operands_extend(ir_function *function, ir_instr *instr, ir_value *const *values, uint32_t count);
+/* Keeps the operands, results or parameters whose keep[i] is set. */
+void qn__operands_keep(ir_instr *instr, const bool *keep);
+void qn__results_keep(ir_instr *instr, const bool *keep);
+void qn__params_keep(ir_region *region, const bool *keep);
+
+/* Moves the instructions first..last (inclusive, of one region) before `before`. */
+void qn__move_range(ir_instr *first, ir_instr *last, ir_instr *before);
+/* Moves everything of `region` but its jump before `before`. */
+void qn__splice_body(ir_region *region, ir_instr *before);
+/* Removes whatever follows `instr` in its region. */
+void qn__cut_after(ir_instr *instr);
+/* Where a jump goes: the construct that it leaves or repeats; NULL for return and unreachable. */
+static inline ir_instr *qn__jump_target(const ir_instr *jump) {
+    if (jump->op == IR_YIELD) return jump->parent->owner;
+    return jump->op == IR_BREAK || jump->op == IR_CONTINUE ? jump->attr.target : NULL;
+}
+
+/* ---- what a construct does -------------------------------------------------------------------------------
+ */
+
+/* Bits of spaces written (1 << ir_space), set in `mark` of every construct by qn__mark_effects, with: */
+enum {
+    QN__MARK_JUMPS_OUT = 1 << 16, /* holds a jump to outside itself */
+    QN__MARK_SYNC = 1 << 17,      /* barrier or other group operation, atomic, fence, printf, call */
+    QN__MARK_SPACES = 0xffff
+};
+uint32_t qn__instr_effects(const ir_instr *instr); /* the same bits for one plain instruction */
+void qn__mark_effects(ir_region *region);
+
+#endif
