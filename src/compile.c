@@ -1,0 +1,369 @@
+/* The compiler's stages in a row; see compile.h. An escape from the arena (out of memory, over budget) ends
+   up in qn__compile, which turns it into a status; nothing but the arena is held while the stages run. */
+#include "compile.h"
+
+#include <string.h>
+
+#include "emit/emit.h"
+#include "front/lower.h"
+#include "front/parse.h"
+#include "pass/pass.h"
+#include "util/file.h"
+
+static const size_t DEFAULT_MEMORY = (size_t)1 << 31;
+enum { DEFAULT_INSTRS = 4 << 20, MAX_ARGS_SIZE = 64 << 10 };
+
+/* What the passes have to remove for a target. */
+static const uint32_t target_lacks[QN__TARGET_COUNT] = {[QN__TARGET_IR] = 0, [QN__TARGET_C] = 0};
+
+typedef struct compile {
+    const qn__compile_request *request;
+    qn__compile_result *result;
+    qn__arena *arena;
+    front_options options;
+    front_features features;
+    front_sources sources;
+    front_diag diag;
+    front_names names;
+    QN__VEC(qn__compile_dependency) dependencies;
+    qn__buf dump;
+    ir_module *module;
+    uint64_t stage_start;
+} compile;
+
+/* ---- small things
+ * ---------------------------------------------------------------------------------------------- */
+
+const char *qn__compile_stage_name(qn__compile_stage stage) {
+    static const char *const names[QN__STAGE_COUNT] = {"preprocess", "parse", "lower", "passes", "emit"};
+    return stage < QN__STAGE_COUNT ? names[stage] : "?";
+}
+
+const char *qn__compile_status_name(qn__compile_status status) {
+    static const char *const names[] = {"done",      "source error",  "not supported",
+                                        "too large", "out of memory", "internal error"};
+    return status < QN__COUNT(names) ? names[status] : "?";
+}
+
+static void begin_stage(compile *c) { c->stage_start = qn__now_ns(); }
+
+static void end_stage(compile *c, qn__compile_stage stage) {
+    c->result->stage_ns[stage] += qn__now_ns() - c->stage_start;
+}
+
+static bool fail(compile *c, qn__compile_status status) {
+    c->result->status = status;
+    return false;
+}
+
+/* ---- sources
+ * --------------------------------------------------------------------------------------------------- */
+
+static bool is_header(const qn__compile_header *header, const char *path) {
+    size_t path_len = strlen(path), name_len = strlen(header->name);
+    if (path_len < name_len || strcmp(path + path_len - name_len, header->name) != 0) return false;
+    return path_len == name_len || path[path_len - name_len - 1] == '/';
+}
+
+/* The file's memory is the allocator's: an escape while it is copied must not lose it. */
+static bool read_disk(compile *c, const char *path, qn__str *text) {
+    char *data;
+    size_t size;
+    if (qn__file_read(c->arena->allocator, path, FRONT_MAX_SOURCE_BYTES, &data, &size)) return false;
+    jmp_buf *outer = c->arena->escape, inner;
+    c->arena->escape = &inner;
+    const int reason = setjmp(inner);
+    if (!reason) {
+        *text = (qn__str){qn__arena_strndup(c->arena, data, size), size};
+        qn__compile_dependency dependency = {qn__arena_strdup(c->arena, path), qn__hash_128(data, size)};
+        qn__vec_push(c->arena, &c->dependencies, dependency);
+    }
+    c->arena->escape = outer;
+    qn__release(c->arena->allocator, data);
+    if (reason) longjmp(*outer, reason);
+    return true;
+}
+
+static bool read_file(void *user, const char *path, qn__arena *arena, qn__str *text) {
+    compile *c = user;
+    (void)arena;
+    for (size_t i = 0; i < c->request->num_headers; i++) {
+        const qn__compile_header *header = &c->request->headers[i];
+        if (!is_header(header, path)) continue;
+        *text = (qn__str){header->text, header->size};
+        return true;
+    }
+    return !c->request->no_files && read_disk(c, path, text);
+}
+
+/* ---- stages
+ * ---------------------------------------------------------------------------------------------------- */
+
+static bool read_options(compile *c) {
+    const qn__compile_request *request = c->request;
+    const char *problem = qn__options_parse(c->arena, request->options, &c->options);
+    for (size_t i = 0; i < request->num_include_dirs; i++)
+        qn__vec_push(c->arena, &c->options.include_dirs, request->include_dirs[i]);
+    c->options.debug |= request->debug;
+    c->diag.no_warnings = c->options.no_warnings;
+    c->diag.warnings_are_errors = c->options.warnings_are_errors;
+    if (!problem) return true;
+    qn__diag_error(&c->diag, FRONT_NO_LOC, "%s", problem);
+    return fail(c, QN__COMPILE_SOURCE_ERROR);
+}
+
+static ast_unit *parse(compile *c, front_context *context) {
+    const qn__compile_request *request = c->request;
+    const char *name = request->name ? request->name : "kernel.cl";
+    size_t size = request->size ? request->size : strlen(request->source);
+    front_source *main = qn__source_add(&c->sources, name, (qn__str){request->source, size});
+    front_pp_config config = {.arena = c->arena,
+                              .sources = &c->sources,
+                              .diag = &c->diag,
+                              .names = &c->names,
+                              .options = &c->options,
+                              .features = c->features};
+    begin_stage(c);
+    front_tokens tokens = qn__pp_run(&config, main);
+    end_stage(c, QN__STAGE_PREPROCESS);
+    if (c->diag.stopped) return NULL;
+    begin_stage(c);
+    *context = (front_context){.arena = c->arena,
+                               .sources = &c->sources,
+                               .diag = &c->diag,
+                               .names = &c->names,
+                               .options = &c->options,
+                               .features = c->features};
+    qn__front_context_init(context);
+    ast_unit *unit = qn__parse(context, tokens);
+    end_stage(c, QN__STAGE_PARSE);
+    return unit;
+}
+
+static uint32_t max_instrs(const compile *c) {
+    return c->request->max_instrs ? c->request->max_instrs : DEFAULT_INSTRS;
+}
+
+static bool run_front(compile *c) {
+    front_context context;
+    ast_unit *unit = parse(c, &context);
+    if (!unit || c->diag.errors) return fail(c, QN__COMPILE_SOURCE_ERROR);
+    lower_config config = {.arena = c->arena,
+                           .sources = &c->sources,
+                           .diag = &c->diag,
+                           .options = &c->options,
+                           .features = c->features,
+                           .max_instrs = max_instrs(c)};
+    begin_stage(c);
+    c->module = qn__lower(&config, unit);
+    end_stage(c, QN__STAGE_LOWER);
+    return c->diag.errors ? fail(c, QN__COMPILE_SOURCE_ERROR) : true;
+}
+
+static void dump_pass(void *user, const char *pass, const ir_module *module) {
+    compile *c = user;
+    bool all = !strcmp(c->request->dump, "all");
+    if (!all && strcmp(c->request->dump, pass) != 0) return;
+    if (!all) qn__buf_init(&c->dump, c->arena); /* a pass that runs again replaces what it dumped */
+    if (all) qn__buf_printf(&c->dump, "; after %s\n", pass);
+    qn__ir_print(&c->dump, module);
+}
+
+/* A verifier's or pass's sentence; the passes begin those that are their own fault with "internal error". */
+static bool pass_failure(compile *c, const char *sentence) {
+    bool is_internal = !strncmp(sentence, "internal error", 14);
+    qn__diag_error(&c->diag, FRONT_NO_LOC, "%s", sentence);
+    return fail(c, is_internal ? QN__COMPILE_INTERNAL : QN__COMPILE_TOO_LARGE);
+}
+
+static bool run_passes(compile *c) {
+    const qn__compile_request *request = c->request;
+    bool wants_passes = request->dump && *request->dump;
+    bool slow_fma = request->without & FRONT_FAST_FMA32;
+    qn__pass_options options = {.level = c->options.opt_disable ? 0 : request->level,
+                                .lacks =
+                                    target_lacks[request->target] | (slow_fma ? QN__LACKS_CONTRACTION : 0),
+                                .fast_math = c->options.fast_relaxed_math,
+                                .dump = wants_passes ? dump_pass : NULL,
+                                .user = c,
+                                .verify = request->verify};
+    if (request->verify) {
+        const char *broken = qn__ir_verify(c->arena, c->module);
+        if (broken)
+            return pass_failure(c, qn__arena_printf(c->arena, "internal error after lower: %s", broken));
+    }
+    begin_stage(c);
+    const char *problem = qn__pass_run(c->module, &options);
+    end_stage(c, QN__STAGE_PASSES);
+    if (problem) return pass_failure(c, problem);
+    c->result->module = c->module;
+    if (request->dump && !*request->dump) qn__ir_print(&c->dump, c->module);
+    return true;
+}
+
+/* ---- reflection
+ * ------------------------------------------------------------------------------------------------ */
+
+static uint32_t describe_args(compile *c, const ir_function *function, qn__compile_arg *args) {
+    uint64_t offset = 0;
+    for (size_t i = 0; i < function->args.len; i++) {
+        const ir_arg *from = &function->args.data[i];
+        uint32_t align = from->align ? from->align : 1;
+        offset = (offset + align - 1) / align * align;
+        args[i] = (qn__compile_arg){.name = from->name,
+                                    .type_name = from->type_name,
+                                    .arg_kind = from->arg_kind,
+                                    .space = from->value->type.space,
+                                    .flags = from->flags,
+                                    .element_kind = from->element.kind,
+                                    .lanes = from->element.lanes,
+                                    .is_signed = from->is_signed,
+                                    .size = from->size,
+                                    .align = align,
+                                    .pointee_size = from->pointee_size,
+                                    .offset = (uint32_t)offset};
+        offset += from->size;
+        if (offset > MAX_ARGS_SIZE) {
+            qn__diag_error(&c->diag, FRONT_NO_LOC, "the arguments of kernel '%s' take more than %d bytes",
+                           function->name, (int)MAX_ARGS_SIZE);
+            fail(c, QN__COMPILE_TOO_LARGE);
+            return 0;
+        }
+    }
+    return (uint32_t)offset;
+}
+
+static uint64_t static_local(const ir_function *function) {
+    uint64_t size = 0;
+    for (size_t i = 0; i < function->locals.len; i++) {
+        uint64_t align = function->locals.data[i].align;
+        size = (size + align - 1) / align * align + function->locals.data[i].size;
+    }
+    return size;
+}
+
+static void describe_kernel(compile *c, ir_function *function, qn__compile_kernel *kernel) {
+    qn__compile_arg *args = QN__NEW_ARRAY(c->arena, qn__compile_arg, function->args.len + 1);
+    *kernel = (qn__compile_kernel){.name = function->name,
+                                   .function = function,
+                                   .args = args,
+                                   .num_args = (uint32_t)function->args.len,
+                                   .required_sub_group_size = function->required_sub_group_size,
+                                   .vec_type_hint = function->vec_type_hint,
+                                   .static_local = static_local(function),
+                                   .loc = function->loc};
+    memcpy(kernel->reqd_local, function->reqd_local, sizeof kernel->reqd_local);
+    memcpy(kernel->hint_local, function->hint_local, sizeof kernel->hint_local);
+    kernel->args_size = describe_args(c, function, args);
+}
+
+static bool describe_kernels(compile *c) {
+    qn__compile_result *result = c->result;
+    result->kernels = QN__NEW_ARRAY(c->arena, qn__compile_kernel, c->module->functions.len + 1);
+    for (size_t i = 0; i < c->module->functions.len; i++)
+        if (c->module->functions.data[i]->is_kernel)
+            describe_kernel(c, c->module->functions.data[i], &result->kernels[result->num_kernels++]);
+    return result->status == QN__COMPILE_OK;
+}
+
+/* ---- emitting
+ * -------------------------------------------------------------------------------------------------- */
+
+static void take_emitted(qn__compile_kernel *kernel, const qn__emit_kernel *emitted) {
+    kernel->symbol = emitted->symbol;
+    kernel->static_local = emitted->static_local;
+    kernel->scratch_per_item = emitted->scratch_per_item;
+    kernel->scratch_fixed = emitted->scratch_fixed;
+    kernel->uses_sync = emitted->uses_sync;
+    kernel->uses_printf = emitted->uses_printf;
+}
+
+static bool run_emit(compile *c) {
+    if (c->request->target == QN__TARGET_IR) return true;
+    qn__emit_options options = {.source_name = c->request->name,
+                                .debug = c->options.debug,
+                                .sub_group_size = c->request->sub_group_size};
+    qn__emit_result emitted = {0};
+    begin_stage(c);
+    qn__emit_c(c->arena, c->module, &options, &emitted);
+    end_stage(c, QN__STAGE_EMIT);
+    if (emitted.error) {
+        const ir_loc loc = emitted.error_loc;
+        const char *file =
+            loc.line && loc.file < c->module->files.len ? c->module->files.data[loc.file] : NULL;
+        qn__diag_error(&c->diag, FRONT_NO_LOC, file ? "%s (%s:%u)" : "%s", emitted.error, file,
+                       (unsigned)loc.line);
+        return fail(c, QN__COMPILE_UNSUPPORTED);
+    }
+    c->result->text = emitted.text;
+    c->result->text_size = emitted.size;
+    for (size_t i = 0; i < emitted.kernels.len; i++)
+        for (uint32_t k = 0; k < c->result->num_kernels; k++)
+            if (!strcmp(emitted.kernels.data[i].name, c->result->kernels[k].name))
+                take_emitted(&c->result->kernels[k], &emitted.kernels.data[i]);
+    return true;
+}
+
+/* ---- all of it
+ * ------------------------------------------------------------------------------------------------- */
+
+static void run(compile *c) {
+    qn__diag_init(&c->diag, c->arena, &c->sources);
+    qn__sources_init(&c->sources, c->arena, read_file, c);
+    qn__names_init(&c->names, c->arena);
+    qn__buf_init(&c->dump, c->arena);
+    c->features.bits = FRONT_ALL_FEATURES.bits & ~c->request->without;
+    bool done = read_options(c) && run_front(c) && run_passes(c) && describe_kernels(c) && run_emit(c);
+    if (!done && c->result->status == QN__COMPILE_OK) fail(c, QN__COMPILE_INTERNAL);
+    qn__compile_result *result = c->result;
+    qn__buf log;
+    qn__buf_init(&log, c->arena);
+    qn__diag_print(&c->diag, &log);
+    result->log = log.len ? log.data : "";
+    result->dump = c->dump.len ? c->dump.data : "";
+    result->errors = c->diag.errors;
+    result->warnings = c->diag.warnings;
+    result->dependencies = c->dependencies.data;
+    result->num_dependencies = c->dependencies.len;
+}
+
+/* After an escape nothing more may be allocated. */
+static void escaped(qn__compile_result *result, int reason) {
+    bool no_memory = reason == QN__ESCAPE_MEMORY;
+    result->status = no_memory ? QN__COMPILE_OUT_OF_MEMORY : QN__COMPILE_TOO_LARGE;
+    result->log = no_memory ? "out of memory while compiling\n" : "the program is too large to compile\n";
+    result->dump = "";
+    result->errors = 1;
+    result->module = NULL;
+    result->kernels = NULL;
+    result->num_kernels = 0;
+    result->text = NULL;
+    result->text_size = 0;
+    result->num_dependencies = 0;
+}
+
+qn__compile_status qn__compile(const qn__compile_request *request, qn__compile_result *result) {
+    jmp_buf escape;
+    *result = (qn__compile_result){.log = "", .dump = ""};
+    if (request->allocator) result->allocator = *request->allocator;
+    qn__arena_init(&result->arena, &result->allocator,
+                   request->memory_budget ? request->memory_budget : DEFAULT_MEMORY);
+    result->arena.escape = &escape;
+    const int reason = setjmp(escape);
+    if (reason) {
+        escaped(result, reason);
+    } else {
+        compile *c = QN__NEW(&result->arena, compile);
+        c->request = request;
+        c->result = result;
+        c->arena = &result->arena;
+        run(c);
+    }
+    result->arena.escape = NULL;
+    return result->status;
+}
+
+void qn__compile_free(qn__compile_result *result) {
+    qn__arena_free(&result->arena);
+    *result = (qn__compile_result){.log = "", .dump = ""};
+}
