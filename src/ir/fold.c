@@ -21,7 +21,6 @@ static int64_t sign_extended(uint64_t bits, unsigned width) {
 }
 
 static float single_of(const lane *x, unsigned i) {
-    if (x->kind == IR_F16) return (float)qn__ir_float_value(IR_F16, x->bits[i]);
     uint32_t bits = (uint32_t)x->bits[i];
     float value;
     memcpy(&value, &bits, sizeof value);
@@ -29,6 +28,7 @@ static float single_of(const lane *x, unsigned i) {
 }
 
 static double double_of(const lane *x, unsigned i) {
+    if (x->kind == IR_F16) return qn__ir_float_value(IR_F16, x->bits[i]);
     double value;
     memcpy(&value, &x->bits[i], sizeof value);
     return value;
@@ -88,9 +88,10 @@ static uint64_t fold_with_double(ir_op op, const lane *x) {
 static bool keeps_nan(ir_op op) { return op == IR_FNEG || op == IR_FABS || op == IR_FCOPYSIGN; }
 
 static uint64_t fold_lane(ir_op op, const lane *x, ir_kind result) {
-    uint64_t bits = x->kind == IR_F64 ? fold_with_double(op, x) : fold_with_float(op, x);
+    bool wide = x->kind == IR_F64 || x->kind == IR_F16; /* in float an f16 fma would be rounded twice */
+    uint64_t bits = wide ? fold_with_double(op, x) : fold_with_float(op, x);
     if (result < IR_F16 || result > IR_F64) return bits;
-    if (result == IR_F16) bits = qn__fold_convert(IR_FCONVERT, IR_F32, IR_F16, IR_ROUND_EVEN, bits);
+    if (result == IR_F16) bits = qn__fold_convert(IR_FCONVERT, IR_F64, IR_F16, IR_ROUND_EVEN, bits);
     if (!keeps_nan(op) && isnan(qn__ir_float_value(result, bits)))
         return qn__ir_float_bits(result, (double)NAN);
     return bits;

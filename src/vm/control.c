@@ -20,10 +20,12 @@ void qn__vm_run_region(qn__vm_frame *frame, const qn__vm_region *region) {
 
 /* Makes active the work-items that run at this depth. */
 static void resume(qn__vm_frame *frame, unsigned depth) {
+    const uint16_t *codes = frame->codes;
+    uint8_t *active = frame->active;
     uint64_t count = 0;
-    for (uint64_t i = 0; i < frame->items; i++) {
-        frame->active[i] = frame->codes[i] == running(depth);
-        count += frame->active[i];
+    for (uint64_t i = 0, n = frame->items; i < n; i++) {
+        active[i] = codes[i] == running(depth);
+        count += active[i];
     }
     frame->count = frame->error ? 0 : count;
 }
@@ -31,20 +33,24 @@ static void resume(qn__vm_frame *frame, unsigned depth) {
 /* Of those that run at the depth around the construct, lets the ones whose condition has that value in. */
 static void enter_branch(qn__vm_frame *frame, const qn__vm_instr *instr, bool value) {
     const uint8_t *condition = qn__vm_slot(frame, instr->a);
+    uint16_t *codes = frame->codes, from = running(instr->depth - 1u), to = running(instr->depth);
+    uint8_t *active = frame->active;
     uint64_t count = 0;
-    for (uint64_t i = 0; i < frame->items; i++) {
-        bool in = frame->codes[i] == running(instr->depth - 1u) && (condition[i] & 1) == value;
-        frame->active[i] = in;
-        if (in) frame->codes[i] = running(instr->depth);
+    for (uint64_t i = 0, n = frame->items; i < n; i++) {
+        bool in = (codes[i] == from) & ((condition[i] & 1) == value);
+        active[i] = in;
+        codes[i] = in ? to : codes[i];
         count += in;
     }
     frame->count = frame->error ? 0 : count;
     if (frame->count) qn__vm_run_region(frame, &instr->regions[!value]);
 }
 
-static void enter(qn__vm_frame *frame, unsigned depth) {
-    for (uint64_t i = 0; i < frame->items; i++)
-        if (frame->active[i]) frame->codes[i] = running(depth);
+/* Gives the active ones a new code. */
+static void send(qn__vm_frame *frame, uint16_t code) {
+    uint16_t *codes = frame->codes;
+    const uint8_t *active = frame->active;
+    for (uint64_t i = 0, n = frame->items; i < n; i++) codes[i] = active[i] ? code : codes[i];
 }
 
 /* A yield of the first region sends its work-items to the depth around the `if`, where they would look like
@@ -57,7 +63,7 @@ static void run_if(qn__vm_frame *frame, const qn__vm_instr *instr) {
 }
 
 static void run_block(qn__vm_frame *frame, const qn__vm_instr *instr) {
-    enter(frame, instr->depth);
+    send(frame, running(instr->depth));
     qn__vm_run_region(frame, &instr->regions[0]);
     resume(frame, instr->depth - 1u);
 }
@@ -66,7 +72,7 @@ static void run_block(qn__vm_frame *frame, const qn__vm_instr *instr) {
     for (unsigned l = 0; l < copy->lanes; l++) {                                                             \
         const TYPE *from = (const TYPE *)qn__vm_slot(frame, copy->from) + l * frame->stride;                 \
         TYPE *to = (TYPE *)qn__vm_slot(frame, copy->to) + l * frame->stride;                                 \
-        for (uint64_t i = 0; i < frame->items; i++)                                                          \
+        for (uint64_t i = 0, n = frame->items; i < n; i++)                                                   \
             if (frame->active[i]) to[i] = from[i];                                                           \
     }
 
@@ -84,22 +90,27 @@ static void hand_over(qn__vm_frame *frame, const qn__vm_copy *copy) {
     }
 }
 
+/* Those that wait for the loop's next iteration run again. */
+static void take_up(qn__vm_frame *frame, unsigned depth) {
+    uint16_t *codes = frame->codes;
+    for (uint64_t i = 0, n = frame->items; i < n; i++)
+        codes[i] = codes[i] == 2 * depth ? running(depth) : codes[i];
+    resume(frame, depth);
+}
+
 static void run_loop(qn__vm_frame *frame, const qn__vm_instr *instr) {
     for (uint32_t k = 0; k < instr->num_copies; k++) hand_over(frame, &instr->copies[k]);
-    enter(frame, instr->depth);
+    send(frame, running(instr->depth));
     while (frame->count) {
         qn__vm_run_region(frame, &instr->regions[0]);
-        for (uint64_t i = 0; i < frame->items; i++)
-            if (frame->codes[i] == 2 * instr->depth) frame->codes[i] = running(instr->depth);
-        resume(frame, instr->depth);
+        take_up(frame, instr->depth);
     }
     resume(frame, instr->depth - 1u);
 }
 
 static void jump(qn__vm_frame *frame, const qn__vm_instr *instr) {
     for (uint32_t k = 0; k < instr->num_copies; k++) hand_over(frame, &instr->copies[k]);
-    for (uint64_t i = 0; i < frame->items; i++)
-        if (frame->active[i]) frame->codes[i] = instr->code;
+    send(frame, instr->code);
     frame->count = 0;
 }
 

@@ -63,7 +63,7 @@ LOOP(FCONVERT_F64_F32, double, float, x)
 static void copy_pointer(qn__vm_frame *frame, const qn__vm_instr *instr) {
     const uint64_t *a = qn__vm_slot(frame, instr->a);
     uint64_t *result = qn__vm_slot(frame, instr->result);
-    for (uint64_t i = 0; i < frame->items; i++) result[i] = a[i];
+    for (uint64_t i = 0, n = frame->items; i < n; i++) result[i] = a[i];
 }
 
 typedef struct row {

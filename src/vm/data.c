@@ -33,7 +33,7 @@ static void extract_dynamic(qn__vm_frame *frame, const qn__vm_instr *instr) {
     unsigned lanes = vector->type.lanes, mask = lanes == 3 ? 3 : lanes - 1;
     const void *a = qn__vm_slot(frame, instr->a), *index = qn__vm_slot(frame, instr->b);
     void *result = qn__vm_slot(frame, instr->result);
-    for (uint64_t i = 0; i < frame->items; i++) {
+    for (uint64_t i = 0, n = frame->items; i < n; i++) {
         uint64_t l = qn__vm_get(index, index_size, i) & mask;
         qn__vm_set(result, instr->size, i, l < lanes ? qn__vm_get(a, instr->size, l * frame->stride + i) : 0);
     }
@@ -68,7 +68,7 @@ static void shuffle(qn__vm_frame *frame, const qn__vm_instr *instr) {
             const TYPE *b = (const TYPE *)qn__vm_slot(frame, instr->b) + l * frame->stride;                  \
             const TYPE *c = (const TYPE *)qn__vm_slot(frame, instr->c) + l * frame->stride;                  \
             TYPE *result = (TYPE *)qn__vm_slot(frame, instr->result) + l * frame->stride;                    \
-            for (uint64_t i = 0; i < frame->items; i++) result[i] = choice[i] & 1 ? b[i] : c[i];             \
+            for (uint64_t i = 0, n = frame->items; i < n; i++) result[i] = choice[i] & 1 ? b[i] : c[i];      \
         }                                                                                                    \
     }
 SELECT(select_8, uint8_t)
@@ -86,7 +86,7 @@ static void bitcast(qn__vm_frame *frame, const qn__vm_instr *instr) {
         memcpy(result, a, qn__vm_extent(frame, instr->lanes) * to_size);
         return;
     }
-    for (uint64_t i = 0; i < frame->items; i++) {
+    for (uint64_t i = 0, n = frame->items; i < n; i++) {
         unsigned char image[128] = {0};
         for (unsigned l = 0; l < from.lanes; l++)
             memcpy(image + l * from_size, a + (l * frame->stride + i) * from_size, from_size);

@@ -35,7 +35,7 @@ static uint64_t sub_group_size(const qn__vm_frame *frame, uint64_t i) {
         const uint64_t full = frame->program->sub_group_size;                                                \
         TYPE *result = qn__vm_slot(frame, instr->result);                                                    \
         (void)launch, (void)d, (void)full;                                                                   \
-        for (uint64_t i = 0; i < frame->items; i++) result[i] = (TYPE)(expression);                          \
+        for (uint64_t i = 0, n = frame->items; i < n; i++) result[i] = (TYPE)(expression);                   \
     }
 QUERY(global_id, uint64_t,
       launch->global_offset[d] + group_of(frame, d, i) * launch->local_size[d] + frame->local_id[d][i])

@@ -13,25 +13,27 @@ static unsigned char *address(uint64_t pointer, int64_t offset) {
 
 static void var(qn__vm_frame *frame, const qn__vm_instr *instr) {
     uint64_t *result = qn__vm_slot(frame, instr->result);
-    uint64_t first = (uintptr_t)frame->privates + instr->place;
-    for (uint64_t i = 0; i < frame->items; i++) result[i] = first + i * frame->program->private_size;
+    uint64_t first = (uintptr_t)frame->privates + instr->place, distance = frame->program->private_size;
+    for (uint64_t i = 0, n = frame->items; i < n; i++) result[i] = first + i * distance;
 }
 
 static void local(qn__vm_frame *frame, const qn__vm_instr *instr) {
     uint64_t *result = qn__vm_slot(frame, instr->result);
-    for (uint64_t i = 0; i < frame->items; i++) result[i] = (uintptr_t)frame->local + instr->place;
+    uint64_t place = (uintptr_t)frame->local + instr->place;
+    for (uint64_t i = 0, n = frame->items; i < n; i++) result[i] = place;
 }
 
 static void global(qn__vm_frame *frame, const qn__vm_instr *instr) {
     uint64_t *result = qn__vm_slot(frame, instr->result);
-    for (uint64_t i = 0; i < frame->items; i++) result[i] = instr->place;
+    uint64_t place = instr->place;
+    for (uint64_t i = 0, n = frame->items; i < n; i++) result[i] = place;
 }
 
 static void ptr_add(qn__vm_frame *frame, const qn__vm_instr *instr) {
     const uint64_t *pointer = qn__vm_slot(frame, instr->a), *bytes = qn__vm_slot(frame, instr->b);
     uint64_t *result = qn__vm_slot(frame, instr->result);
     uint64_t offset = (uint64_t)instr->ir->attr.offset;
-    for (uint64_t i = 0; i < frame->items; i++) result[i] = pointer[i] + bytes[i] + offset;
+    for (uint64_t i = 0, n = frame->items; i < n; i++) result[i] = pointer[i] + bytes[i] + offset;
 }
 
 /* ---- load, store, copy ------------------------------------------------------------------------------- */
@@ -41,7 +43,7 @@ static void ptr_add(qn__vm_frame *frame, const qn__vm_instr *instr) {
         const uint64_t *pointer = qn__vm_slot(frame, instr->a);                                              \
         TYPE *result = qn__vm_slot(frame, instr->result);                                                    \
         int64_t offset = instr->ir->attr.offset;                                                             \
-        for (uint64_t i = 0; i < frame->items; i++) {                                                        \
+        for (uint64_t i = 0, n = frame->items; i < n; i++) {                                                 \
             if (!frame->active[i]) continue;                                                                 \
             const unsigned char *from = address(pointer[i], offset);                                         \
             for (unsigned l = 0; l < instr->lanes; l++)                                                      \
@@ -52,7 +54,7 @@ static void ptr_add(qn__vm_frame *frame, const qn__vm_instr *instr) {
         const uint64_t *pointer = qn__vm_slot(frame, instr->a);                                              \
         const TYPE *value = qn__vm_slot(frame, instr->b);                                                    \
         int64_t offset = instr->ir->attr.offset;                                                             \
-        for (uint64_t i = 0; i < frame->items; i++) {                                                        \
+        for (uint64_t i = 0, n = frame->items; i < n; i++) {                                                 \
             if (!frame->active[i]) continue;                                                                 \
             unsigned char *to = address(pointer[i], offset);                                                 \
             for (unsigned l = 0; l < instr->lanes; l++)                                                      \
@@ -67,7 +69,7 @@ ACCESS(64, uint64_t)
 static void copy(qn__vm_frame *frame, const qn__vm_instr *instr) {
     const uint64_t *to = qn__vm_slot(frame, instr->a), *from = qn__vm_slot(frame, instr->b);
     size_t size = (size_t)instr->ir->attr.size;
-    for (uint64_t i = 0; i < frame->items; i++)
+    for (uint64_t i = 0, n = frame->items; i < n; i++)
         if (frame->active[i]) memmove(address(to[i], 0), address(from[i], 0), size);
 }
 
@@ -95,7 +97,7 @@ static void print(qn__vm_frame *frame, const qn__vm_instr *instr) {
     const qn_cpu_services *services = frame->launch->services;
     int32_t *result = qn__vm_slot(frame, instr->result);
     const char *format = (const char *)(uintptr_t)instr->place;
-    for (uint64_t i = 0; i < frame->items; i++) {
+    for (uint64_t i = 0, n = frame->items; i < n; i++) {
         if (!frame->active[i]) continue;
         result[i] = -1;
         if (!services || !services->print) continue;
