@@ -100,8 +100,6 @@ static uint64_t fold_lane(ir_op op, const lane *x, ir_kind result) {
 static ir_value *fold_column(ir_function *function, const ir_instr *instr) {
     ir_type from = instr->operands[0]->type, to = instr->results[0]->type;
     uint64_t bits[16];
-    /* In float a half's fma would round twice. */
-    if (instr->op == IR_FMA && from.kind == IR_F16) return NULL;
     for (unsigned i = 0; i < to.lanes; i++) {
         lane x = {.kind = (ir_kind)from.kind, .width = qn__ir_bits(from)};
         for (uint32_t k = 0; k < instr->num_operands; k++) x.bits[k] = instr->operands[k]->bits[i];

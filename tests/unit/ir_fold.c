@@ -72,7 +72,7 @@ static const row rows[] = {
     {"f32", "fabs f32 bits 0xffc00001", "f32 bits 0x7fc00001"},
     {"f32", "fcopysign f32 3.0, f32 -0.0", "f32 -3.0"},
     {"f32", "fma f32 0x1.000002p+0, f32 0x1.000002p+0, f32 -0x1.000004p+0", "f32 0x1p-46"},
-    {"f16", "fma f16 1.0, f16 1.0, f16 1.0", NULL},
+    {"f16", "fma f16 0x1.004p-1, f16 0x1.ff8p-1, f16 1025.0", "f16 1025.0"}, /* half way, were it in float */
     {"f64", "fsqrt f64 2.0", "f64 0x1.6a09e667f3bcdp+0"},
     {"f32", "fsqrt f32 -1.0", "f32 nan"},
     {"f32", "fmin f32 nan, f32 1.0", "f32 1.0"},
