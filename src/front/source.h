@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "ir/ir.h"
+#include "util/map.h"
 #include "util/str.h"
 #include "util/vec.h"
 
@@ -54,6 +55,7 @@ typedef struct front_sources {
     front_file_read *read; /* NULL: from disk */
     void *user;
     QN__VEC(front_source *) list;
+    qn__map by_path;             /* of the opened ones */
     QN__VEC(const char *) names; /* what resolved positions index; copy to ir_module.files */
 } front_sources;
 

@@ -109,6 +109,8 @@ typedef struct front_names {
 /* An empty table but for the keywords. */
 void qn__names_init(front_names *names, qn__arena *arena);
 front_name *qn__name(front_names *names, const char *data, size_t len); /* finds or adds; copies the text */
+/* The same for text that outlives the table: a literal's, not copied. */
+front_name *qn__name_static(front_names *names, const char *data, size_t len);
 static inline front_name *qn__name_str(front_names *names, qn__str text) {
     return qn__name(names, text.data, text.len);
 }
@@ -116,26 +118,34 @@ static inline front_name *qn__name_str(front_names *names, qn__str text) {
 /* ---- lexer --------------------------------------------------------------------------------------------- */
 
 typedef struct front_lexer {
-    front_source *source;
+    front_source *source; /* NULL: a piece of text all of whose tokens stand at `fixed` */
     front_names *names;
     front_diag *diag;
-    const char *at, *end;   /* in source->clean */
-    const char *line_start; /* of the current line in `clean` */
+    const char *at, *end;   /* a zero byte stands at `end` */
+    const char *line_start; /* of the current physical line */
     uint32_t line;          /* physical */
     uint32_t next_splice;   /* index into source->splices */
-    uint8_t flags;          /* FRONT_LINE_START, FRONT_SPACE for the next token */
-    bool quiet;             /* in a skipped group: no messages on broken literals */
+    front_loc fixed;
+    uint8_t flags;  /* FRONT_LINE_START, FRONT_SPACE for the next token */
+    bool directive; /* in a directive: the end of the line reads as FRONT_T_END and is not passed */
+    bool quiet;     /* in a skipped group: no messages on broken literals */
 } front_lexer;
 
 void qn__lex_init(front_lexer *lexer, front_source *source, front_names *names, front_diag *diag);
+/* For pieces of text that are no source: pasted tokens, bodies of predefined macros. */
+void qn__lex_init_text(front_lexer *lexer, qn__str text, front_loc loc, front_names *names, front_diag *diag);
 /* The next preprocessing token; FRONT_T_END at the end, again and again. */
 void qn__lex_next(front_lexer *lexer, front_token *token);
-/* The rest of the line that holds an `#include`'s operand: if `<` begins it, the name up to `>`; else false
-   and nothing is read. */
+/* If the next thing on the line is `<name>`, reads it; else false and nothing is read. */
 bool qn__lex_header_name(front_lexer *lexer, qn__str *name);
-/* Skips to the end of the line, comments honoured, without making tokens. */
+/* The rest of the line as written, comments included, blanks around it left out; read up to the line's end.
+ */
+qn__str qn__lex_rest(front_lexer *lexer);
+/* Skips to the end of the line, which is not passed, without making tokens; comments that go on are followed.
+ */
 void qn__lex_skip_line(front_lexer *lexer);
-front_loc qn__lex_loc(front_lexer *lexer, const char *at);
+/* Whether the next token is a `(`, on this line or, outside directives, a later one. Reads nothing. */
+bool qn__lex_is_paren_next(const front_lexer *lexer);
 
 /* Turns a preprocessing token into one of the language: number -> FRONT_T_INT/FLOAT, identifier -> keyword,
    character constant evaluated, a character that begins no token reported (and dropped: returns false).
@@ -149,8 +159,8 @@ void qn__lex_char(front_token *token, front_diag *diag);
 void qn__lex_string(const front_token *token, front_diag *diag, qn__buf *out);
 
 /* A number as written ("1.5e3", "0x1.8p3", without suffix) rounded once, to nearest even, to a float of the
-   kind, whatever the locale. *inexact_range is set where it overflows to infinity or a value other than zero
-   becomes zero. */
+   kind, whatever the locale. *out_of_range is set where it overflows to infinity or a value other than
+   zero becomes zero. */
 double qn__number_parse(const char *text, size_t len, front_float_suffix kind, bool *out_of_range);
 
 #endif

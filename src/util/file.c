@@ -42,7 +42,7 @@ static int read_open(const qn__allocator *allocator, int fd, size_t limit, char 
 int qn__file_read(const qn__allocator *allocator, const char *path, size_t limit, char **data, size_t *size) {
     *data = NULL;
     *size = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return errno;
     int error = read_open(allocator, fd, limit, data, size);
     close(fd);
