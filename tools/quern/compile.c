@@ -1,0 +1,89 @@
+/* quern compile: a kernel file to the text of a target, the IR between passes, or reflection. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "tool.h"
+
+typedef struct compile_options {
+    program_options program;
+    const char *output;
+    qn_translate_desc desc;
+} compile_options;
+
+static int parse(int argc, char **argv, compile_options *o) {
+    for (int i = 1; i < argc; i++) {
+        const char *value;
+        int result = program_option(&o->program, argc, argv, &i);
+        if (result < 0) continue;
+        if (result > 0) return result;
+        if (option_value("--target", argc, argv, &i, &value))
+            o->desc.target = value;
+        else if (option_value("-o", argc, argv, &i, &value))
+            o->output = value;
+        else if (strncmp(argv[i], "--dump-ir=", 10) == 0)
+            o->desc.dump_pass = argv[i] + 10;
+        else if (strcmp(argv[i], "--dump-ir") == 0)
+            o->desc.dump_pass = "";
+        else if (strcmp(argv[i], "--reflect") == 0)
+            o->desc.reflect = true;
+        else if (argv[i][0] == '-' && argv[i][1])
+            return tool_fail(TOOL_USAGE, "compile: unknown option '%s'", argv[i]);
+        else if (o->program.path)
+            return tool_fail(TOOL_USAGE, "compile: one file at a time ('%s' too)", argv[i]);
+        else
+            o->program.path = argv[i];
+    }
+    if (!o->program.path) return tool_fail(TOOL_USAGE, "compile: no file; see `quern compile --help`");
+    if (!o->desc.target && !o->desc.reflect && !o->desc.dump_pass)
+        return tool_fail(TOOL_USAGE, "compile: --target, --dump-ir or --reflect is needed");
+    return TOOL_OK;
+}
+
+static int write_output(const char *path, const char *text) {
+    if (!path || strcmp(path, "-") == 0) {
+        fputs(text, stdout);
+        return TOOL_OK;
+    }
+    const char *error = tool_file_write(path, (const unsigned char *)text, strlen(text));
+    return error ? tool_fail(TOOL_RUN_FAILED, "%s: %s", path, error) : TOOL_OK;
+}
+
+static int translate(compile_options *o) {
+    qn_context *context;
+    qn_status status = qn_context_create(NULL, &context);
+    if (status) return tool_fail(TOOL_RUN_FAILED, "%s", qn_status_text(status));
+    char *text = NULL, *log = NULL;
+    program_options_fill(&o->program, &o->desc.program);
+    status = qn_translate(context, &o->desc, &text, &log);
+    if (!status && log) fputs(log, stderr);
+    int result = status ? tool_fail_status(context, status) : write_output(o->output, text);
+    if (status == QN_ERROR_ARGUMENT || (status == QN_ERROR_UNSUPPORTED && !text && o->desc.target && !log))
+        result = TOOL_USAGE;
+    qn_text_free(context, text);
+    qn_text_free(context, log);
+    qn_context_destroy(context);
+    return result;
+}
+
+static int run(int argc, char **argv) {
+    compile_options o = {0};
+    int result = parse(argc, argv, &o);
+    if (!result) result = translate(&o);
+    program_options_free(&o.program);
+    return result;
+}
+
+const tool_command tool_compile = {
+    "compile", "translate a kernel file to C, show its IR or its kernels' parameters",
+    "usage: quern compile FILE.cl --target c|ptx|spirv|clc|wgsl [-o OUT] [--dump-ir[=PASS]] [--reflect]\n"
+    "                     " PROGRAM_OPTIONS_USAGE "\n\n"
+    "Writes the target's text to OUT or standard output. `c` is C11 for the host's compiler; the others come "
+    "with later\n"
+    "versions and say so. --dump-ir writes the IR after all passes, --dump-ir=PASS after that pass (lower: "
+    "before the\n"
+    "first; all: after each). --reflect writes the kernels and their parameters as "
+    "JSON.\n\n" PROGRAM_OPTIONS_HELP
+    "exit status: 0 done; 1 the kernel does not compile; 2 usage; 3 other failure\n\n"
+    "example: quern compile saxpy.cl --target c -o saxpy.c\n",
+    run};

@@ -1,0 +1,73 @@
+/* quern: the command line. Each subcommand is a row here and a file of its own. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+static const tool_command *const commands[] = {&tool_devices, &tool_compile, &tool_run};
+
+enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };
+
+int tool_fail(int status, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    fputs("quern: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    return status;
+}
+
+int tool_fail_status(qn_context *context, qn_status status) {
+    const char *message = qn_error_message(context);
+    if (status == QN_ERROR_COMPILE) {
+        fputs(message, stderr);
+        return TOOL_COMPILE_ERROR;
+    }
+    return tool_fail(TOOL_RUN_FAILED, "%s", message[0] ? message : qn_status_text(status));
+}
+
+void *tool_alloc(size_t size) {
+    void *memory = calloc(1, size ? size : 1);
+    if (memory) return memory;
+    exit(tool_fail(TOOL_RUN_FAILED, "out of memory (%zu bytes)", size));
+}
+
+static void print_help(FILE *out) {
+    fputs("quern: run OpenCL C kernels on every device\n\nusage: quern COMMAND [options]\n\ncommands:\n",
+          out);
+    for (int i = 0; i < NUM_COMMANDS; i++)
+        fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    fputs("\n`quern COMMAND --help` tells more; `quern --version` the version.\n"
+          "example: quern run saxpy.cl --global 4 int:4 float:2 buf:float:4=1,2,3,4 buf:float:4=1@-\n",
+          out);
+}
+
+static bool wants_help(int argc, char **argv) {
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return true;
+    return false;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        print_help(stderr);
+        return TOOL_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        print_help(stdout);
+        return TOOL_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("quern %s\n", qn_version());
+        return TOOL_OK;
+    }
+    for (int i = 0; i < NUM_COMMANDS; i++) {
+        if (strcmp(argv[1], commands[i]->name) != 0) continue;
+        if (!wants_help(argc - 1, argv + 1)) return commands[i]->run(argc - 1, argv + 1);
+        fputs(commands[i]->help, stdout);
+        return TOOL_OK;
+    }
+    return tool_fail(TOOL_USAGE, "there is no command '%s'; see `quern --help`", argv[1]);
+}

@@ -1,0 +1,72 @@
+/* Options that say how a program is compiled. */
+#include "options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+bool option_value(const char *name, int argc, char **argv, int *i, const char **value) {
+    size_t length = strlen(name);
+    const char *text = argv[*i];
+    if (strncmp(text, name, length) != 0) return false;
+    if (text[length] == '=' && name[1] == '-') {
+        *value = text + length + 1;
+        return true;
+    }
+    if (text[length]) return false;
+    *value = *i + 1 < argc ? argv[++*i] : "";
+    return true;
+}
+
+/* Adds a word to the options, in double quotes so that spaces in it stay. */
+static void add(program_options *o, const char *prefix, const char *word, bool quote) {
+    size_t old = o->options ? strlen(o->options) : 0, size = old + strlen(prefix) + 2 * strlen(word) + 5;
+    char *joined = tool_alloc(size), *at = joined;
+    if (o->options) at += sprintf(at, "%s ", o->options);
+    at += sprintf(at, "%s%s", prefix, quote ? "\"" : "");
+    for (; *word; word++) {
+        if (quote && (*word == '"' || *word == '\\')) *at++ = '\\';
+        *at++ = *word;
+    }
+    if (quote) *at++ = '"';
+    free(o->options);
+    o->options = joined;
+}
+
+/* "-D X" and "-DX". */
+static bool joined_value(char letter, int argc, char **argv, int *i, const char **value) {
+    const char *text = argv[*i];
+    if (text[0] != '-' || text[1] != letter) return false;
+    *value = text[2] ? text + 2 : *i + 1 < argc ? argv[++*i] : "";
+    return true;
+}
+
+int program_option(program_options *o, int argc, char **argv, int *i) {
+    const char *value, *given = argv[*i];
+    if (joined_value('D', argc, argv, i, &value))
+        add(o, "-D ", value, true);
+    else if (joined_value('I', argc, argv, i, &value))
+        add(o, "-I ", value, true);
+    else if (option_value("--cl-options", argc, argv, i, &value))
+        add(o, "", value, false);
+    else if (option_value("--opt", argc, argv, i, &value)) {
+        if (strlen(value) != 1 || value[0] < '0' || value[0] > '2')
+            return tool_fail(TOOL_USAGE, "--opt is 0, 1 or 2, not '%s'", value);
+        o->opt_level = value[0] == '0' ? -1 : value[0] - '0';
+    } else if (strcmp(given, "--debug") == 0) {
+        o->debug = true;
+        return -1;
+    } else
+        return 0;
+    return value[0] ? -1 : tool_fail(TOOL_USAGE, "%s needs a value", given);
+}
+
+void program_options_fill(const program_options *o, qn_program_desc *desc) {
+    desc->path = o->path;
+    desc->options = o->options;
+    desc->opt_level = o->opt_level;
+    desc->debug = o->debug;
+}
+
+void program_options_free(program_options *o) { free(o->options); }

@@ -1,0 +1,31 @@
+/* Options that say how a program is compiled, shared by the subcommands. */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <quern/quern.h>
+
+#define PROGRAM_OPTIONS_USAGE "[-D NAME[=VALUE]] [-I DIR] [--cl-options \"...\"] [--opt 0|1|2] [--debug]"
+#define PROGRAM_OPTIONS_HELP                                                                                 \
+    "  -D NAME[=VALUE]   define a macro\n"                                                                   \
+    "  -I DIR            look for included files there\n"                                                    \
+    "  --cl-options TEXT options as of clBuildProgram, such as -cl-fast-relaxed-math\n"                      \
+    "  --opt 0|1|2       how much to optimise (2)\n"                                                         \
+    "  --debug           keep positions and variables for gdb, optimise nothing\n\n"
+
+typedef struct program_options {
+    const char *path;
+    char *options; /* joined; from malloc */
+    int opt_level; /* as qn_program_desc */
+    bool debug;
+} program_options;
+
+/* Looks at argv[*i]: -1 taken (and *i moved to its last word), 0 not one of these, else the exit status after
+   a message. */
+int program_option(program_options *options, int argc, char **argv, int *i);
+void program_options_fill(const program_options *options, qn_program_desc *desc);
+void program_options_free(program_options *options);
+
+/* "--name VALUE" or "--name=VALUE" ("-o VALUE"): true when argv[*i] is it. A missing value gives NULL. */
+bool option_value(const char *name, int argc, char **argv, int *i, const char **value);
+
+#endif

@@ -1,0 +1,314 @@
+/* quern run: one kernel over arguments from the command line. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "tool.h"
+
+enum { MAX_ARGS = 256 };
+
+typedef struct run_options {
+    program_options program;
+    const char *kernel, *device;
+    qn_range range;
+    bool has_global;
+    unsigned time;
+    tool_arg args[MAX_ARGS];
+    size_t num_args;
+    int exit_status;
+} run_options;
+
+/* ---- options ---- */
+
+static bool sizes_parse(const char *text, uint64_t sizes[3]) {
+    for (int d = 0; d < 3; d++) {
+        char *end;
+        errno = 0;
+        sizes[d] = strtoull(text, &end, 0);
+        if (end == text || errno || *text == '-') return false;
+        if (*end == 0) return true;
+        if (*end != ',') return false;
+        text = end + 1;
+    }
+    return false;
+}
+
+static int set_sizes(const char *option, const char *text, uint64_t sizes[3]) {
+    if (sizes_parse(text, sizes)) return -1;
+    return tool_fail(TOOL_USAGE, "%s is X[,Y[,Z]], not '%s'", option, text);
+}
+
+static int set_local(const char *text, uint32_t local[3]) {
+    uint64_t sizes[3] = {0};
+    int result = set_sizes("--local", text, sizes);
+    for (int d = 0; d < 3; d++) {
+        if (sizes[d] > UINT32_MAX) return tool_fail(TOOL_USAGE, "--local %s is too large", text);
+        local[d] = (uint32_t)sizes[d];
+    }
+    return result;
+}
+
+static int set_time(const char *text, unsigned *time) {
+    char *end;
+    unsigned long count = strtoul(text, &end, 10);
+    if (end == text || *end || count == 0 || count > 1000000)
+        return tool_fail(TOOL_USAGE, "--time is a number of runs, not '%s'", text);
+    *time = (unsigned)count;
+    return -1;
+}
+
+/* As program_option. */
+static int run_option(run_options *o, int argc, char **argv, int *i) {
+    const char *value;
+    if (option_value("--kernel", argc, argv, i, &value))
+        o->kernel = value;
+    else if (option_value("--device", argc, argv, i, &value))
+        o->device = value;
+    else if (option_value("--local", argc, argv, i, &value))
+        return set_local(value, o->range.local);
+    else if (option_value("--offset", argc, argv, i, &value))
+        return set_sizes("--offset", value, o->range.offset);
+    else if (option_value("--time", argc, argv, i, &value))
+        return set_time(value, &o->time);
+    else if (option_value("--global", argc, argv, i, &value)) {
+        o->has_global = true;
+        return set_sizes("--global", value, o->range.global);
+    } else
+        return 0;
+    return -1;
+}
+
+static int parse(int argc, char **argv, run_options *o) {
+    for (int i = 1; i < argc; i++) {
+        int result = program_option(&o->program, argc, argv, &i);
+        if (result == 0) result = run_option(o, argc, argv, &i);
+        if (result > 0) return result;
+        if (result < 0) continue;
+        if (argv[i][0] == '-' && argv[i][1])
+            return tool_fail(TOOL_USAGE, "run: unknown option '%s'", argv[i]);
+        if (!o->program.path) {
+            o->program.path = argv[i];
+            continue;
+        }
+        if (o->num_args == MAX_ARGS) return tool_fail(TOOL_USAGE, "run: more than %d arguments", MAX_ARGS);
+        result = tool_arg_parse(argv[i], &o->args[o->num_args++]);
+        if (result) return result;
+    }
+    if (!o->program.path) return tool_fail(TOOL_USAGE, "run: no file; see `quern run --help`");
+    if (!o->has_global)
+        return tool_fail(TOOL_USAGE, "run: --global X[,Y[,Z]] is needed: how many work-items");
+    return TOOL_OK;
+}
+
+/* ---- arguments against the kernel's parameters ---- */
+
+static int mismatch(const tool_arg *arg, const qn_param_info *param, const char *what) {
+    return tool_fail(TOOL_USAGE, "argument '%s' for parameter '%s %s': %s", arg->text, param->type_name,
+                     param->name, what);
+}
+
+static bool same_number(qn_type a, qn_type b) {
+    bool a_real = a >= QN_TYPE_F16, b_real = b >= QN_TYPE_F16;
+    return a_real == b_real && tool_type_scalar_size(a) == tool_type_scalar_size(b);
+}
+
+static int make_buffer(qn_device *device, tool_arg *arg, const qn_param_info *param, qn_arg *out) {
+    qn_context *context = qn_device_context(device);
+    if (param->kind != QN_PARAM_BUFFER) return mismatch(arg, param, "it is no buffer");
+    if (!arg->has_type) {
+        arg->type = (tool_type){param->type, param->lanes};
+        if (param->type == QN_TYPE_BYTES || arg->size % tool_type_size(arg->type))
+            arg->type = (tool_type){QN_TYPE_U8, 1};
+    }
+    qn_buffer_desc desc = {.size = arg->size,
+                           .data = arg->uninitialised ? NULL : arg->data,
+                           .uninitialised = arg->uninitialised,
+                           .label = param->name};
+    qn_status status = qn_buffer_create(device, &desc, &arg->buffer);
+    *out = qn_arg_buffer(arg->buffer);
+    return status ? tool_fail_status(context, status) : TOOL_OK;
+}
+
+static int make_value(const tool_arg *arg, const qn_param_info *param, qn_arg *out) {
+    if (param->kind != QN_PARAM_VALUE) return mismatch(arg, param, "the parameter is a pointer");
+    if (param->type == QN_TYPE_BYTES)
+        return mismatch(arg, param, "the parameter is a struct: give its bytes as raw:HEX");
+    if (param->lanes != arg->type.lanes || !same_number(param->type, arg->type.type))
+        return mismatch(arg, param, "the types differ");
+    *out = qn_arg_bytes(arg->data, arg->size);
+    return TOOL_OK;
+}
+
+static int make_arg(qn_device *device, tool_arg *arg, const qn_param_info *param, qn_arg *out) {
+    switch (arg->kind) {
+    case ARG_VALUE: return make_value(arg, param, out);
+    case ARG_BUFFER:
+    case ARG_FILE: return make_buffer(device, arg, param, out);
+    case ARG_NULL: *out = qn_arg_null(); return TOOL_OK;
+    case ARG_LOCAL: *out = qn_arg_local(arg->size); return TOOL_OK;
+    case ARG_RAW: *out = qn_arg_bytes(arg->data, arg->size); return TOOL_OK;
+    }
+    return TOOL_USAGE;
+}
+
+static int make_args(qn_device *device, qn_kernel *kernel, run_options *o, qn_arg *args) {
+    qn_kernel_info info;
+    qn_kernel_get_info(kernel, &info);
+    if (info.num_params != o->num_args)
+        return tool_fail(TOOL_USAGE, "%s takes %u arguments, %zu were given", info.name, info.num_params,
+                         o->num_args);
+    for (uint32_t i = 0; i < info.num_params; i++) {
+        qn_param_info param;
+        qn_kernel_get_param(kernel, i, &param);
+        int result = make_arg(device, &o->args[i], &param, &args[i]);
+        if (result) return result;
+    }
+    return TOOL_OK;
+}
+
+/* ---- running ---- */
+
+static qn_status run_once(qn_kernel *kernel, const run_options *o, const qn_arg *args, qn_device *device) {
+    qn_status status = qn_launch(NULL, kernel, &o->range, args, o->num_args);
+    return status ? status : qn_stream_wait(qn_device_stream(device), QN_FOREVER);
+}
+
+static int by_value(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static uint64_t buffer_bytes(const run_options *o) {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < o->num_args; i++) bytes += o->args[i].buffer ? o->args[i].size : 0;
+    return bytes;
+}
+
+static qn_status time_runs(qn_kernel *kernel, const run_options *o, const qn_arg *args, qn_device *device) {
+    qn_event *begin = NULL, *end = NULL;
+    int64_t *times = tool_alloc(o->time * sizeof *times);
+    qn_status status = qn_event_create(device, &begin);
+    if (!status) status = qn_event_create(device, &end);
+    for (unsigned i = 0; i < o->time && !status; i++) {
+        status = qn_stream_record(NULL, begin);
+        if (!status) status = qn_launch(NULL, kernel, &o->range, args, o->num_args);
+        if (!status) status = qn_stream_record(NULL, end);
+        if (!status) status = qn_stream_wait(qn_device_stream(device), QN_FOREVER);
+        if (!status) status = qn_event_elapsed(begin, end, &times[i]);
+    }
+    if (!status) {
+        qsort(times, o->time, sizeof *times, by_value);
+        double median = (double)times[o->time / 2];
+        printf("median of %u: %.3f us", o->time, median / 1e3);
+        if (buffer_bytes(o))
+            printf(", %.2f GB/s over the buffers' %llu bytes", (double)buffer_bytes(o) / median,
+                   (unsigned long long)buffer_bytes(o));
+        putchar('\n');
+    }
+    qn_event_destroy(begin);
+    qn_event_destroy(end);
+    free(times);
+    return status;
+}
+
+static int write_outputs(qn_context *context, qn_kernel *kernel, run_options *o) {
+    for (uint32_t i = 0; i < o->num_args; i++) {
+        tool_arg *arg = &o->args[i];
+        if (!arg->output) continue;
+        qn_param_info param;
+        qn_kernel_get_param(kernel, i, &param);
+        qn_status status = qn_buffer_read(arg->buffer, 0, arg->data, arg->size);
+        if (status) return tool_fail_status(context, status);
+        int result = tool_arg_write(arg, param.name, arg->data, o->range.global);
+        if (result) return result;
+    }
+    return TOOL_OK;
+}
+
+static bool is_usage(qn_status status) {
+    return status == QN_ERROR_ARGUMENT_COUNT || status == QN_ERROR_KERNEL_ARGUMENT ||
+           status == QN_ERROR_NO_KERNEL || status == QN_ERROR_NO_DEVICE || status == QN_ERROR_ARGUMENT;
+}
+
+static int fail(qn_context *context, qn_status status) {
+    int result = tool_fail_status(context, status);
+    return is_usage(status) ? TOOL_USAGE : result;
+}
+
+static int run_kernel(qn_context *context, qn_device *device, qn_kernel *kernel, run_options *o) {
+    qn_arg args[MAX_ARGS];
+    int result = make_args(device, kernel, o, args);
+    if (result) return result;
+    qn_status status = run_once(kernel, o, args, device);
+    fflush(stdout);
+    if (status) return fail(context, status);
+    result = write_outputs(context, kernel, o);
+    if (!result && o->time) {
+        status = time_runs(kernel, o, args, device);
+        if (status) return fail(context, status);
+    }
+    return result;
+}
+
+static int build_and_run(qn_context *context, run_options *o) {
+    qn_device *device;
+    qn_program *program = NULL;
+    qn_kernel *kernel = NULL;
+    qn_program_desc desc = {0};
+    program_options_fill(&o->program, &desc);
+    qn_status status = qn_device_get(context, o->device, &device);
+    if (!status) status = qn_program_create(device, &desc, &program);
+    if (!status) fputs(qn_program_log(program), stderr);
+    if (!status) status = qn_kernel_create(program, o->kernel, &kernel);
+    int result = status ? fail(context, status) : run_kernel(context, device, kernel, o);
+    qn_kernel_destroy(kernel);
+    qn_program_destroy(program);
+    return result;
+}
+
+static void free_args(run_options *o) {
+    for (size_t i = 0; i < o->num_args; i++) {
+        qn_buffer_destroy(o->args[i].buffer);
+        free(o->args[i].data);
+    }
+}
+
+static int run(int argc, char **argv) {
+    run_options *o = tool_alloc(sizeof *o);
+    qn_context *context = NULL;
+    int result = parse(argc, argv, o);
+    if (!result && qn_context_create(NULL, &context))
+        result = tool_fail(TOOL_RUN_FAILED, "no context: out of memory");
+    if (!result) result = build_and_run(context, o);
+    free_args(o);
+    qn_context_destroy(context);
+    program_options_free(&o->program);
+    free(o);
+    return result;
+}
+
+const tool_command tool_run = {
+    "run", "run a kernel of a .cl file on buffers, files and numbers",
+    "usage: quern run FILE.cl [--kernel NAME] --global X[,Y[,Z]] [--local X[,Y[,Z]]] [--offset X[,Y[,Z]]] "
+    "[--device NAME]\n"
+    "                 " PROGRAM_OPTIONS_USAGE " [--time N] ARG...\n\n"
+    "One ARG a kernel parameter, in order:\n"
+    "  TYPE:V[,V...]        a value: int:5  float4:1,2,3,4  uchar:0xff  float:nan\n"
+    "  buf:TYPE:N[=V,...]   a buffer of N elements, the values repeated to fill it, zeros without\n"
+    "  file:PATH            a buffer from .npy, .png or .jpg (uchar4 pixels), or any file's bytes\n"
+    "  null                 a null pointer\n"
+    "  local:BYTES          local memory\n"
+    "  raw:HEX              the bytes of a by-value argument, such as a struct\n"
+    "buf and file take flags: buf+ro: (read only), buf+wo: (write only), buf+uninit: (contents not "
+    "defined).\n"
+    "A buffer ARG may end in @PATH: written there after the run, as .npy, .png or raw bytes; @- prints its "
+    "values.\n\n"
+    "  --kernel NAME     may be left out when the file has one kernel\n"
+    "  --global X[,Y[,Z]]  work-items; --local: of a work-group (left out: quern chooses); --offset: of the "
+    "first\n"
+    "  --device NAME     as `quern devices` lists them\n"
+    "  --time N          run it N more times, print the median time and GB/s\n" PROGRAM_OPTIONS_HELP
+    "exit status: 0 done; 1 the kernel does not compile; 2 usage; 3 the run failed\n\n"
+    "example: quern run saxpy.cl --global 4 int:4 float:2 buf:float:4=1,2,3,4 buf:float:4=1@-\n",
+    run};

@@ -1,0 +1,92 @@
+/* The command line tool: subcommands over the public header, and the kernel arguments that `run` understands.
+ */
+#ifndef TOOL_H
+#define TOOL_H
+
+#include <quern/quern.h>
+#include <stdio.h>
+
+/* Exit statuses. */
+enum { TOOL_OK, TOOL_COMPILE_ERROR, TOOL_USAGE, TOOL_RUN_FAILED };
+
+typedef struct tool_command {
+    const char *name, *summary;
+    const char *help;                  /* whole text of --help */
+    int (*run)(int argc, char **argv); /* argv[0] is the subcommand's name */
+} tool_command;
+
+extern const tool_command tool_devices, tool_compile, tool_run;
+
+/* Prints "quern: ..." to stderr and gives `status`. */
+int tool_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The context's message for a failed call; TOOL_COMPILE_ERROR for build errors (the log as it is), else
+ * TOOL_RUN_FAILED. */
+int tool_fail_status(qn_context *context, qn_status status);
+/* A zero-terminated list of strings joined with spaces, each quoted for qn_program_desc.options. */
+void *tool_alloc(size_t size); /* zeroed; ends the tool when memory is out */
+
+/* ---- element types ---- */
+
+typedef struct tool_type {
+    qn_type type;
+    unsigned lanes; /* 1, 2, 3, 4, 8, 16 */
+} tool_type;
+
+/* "float", "uchar4", "size_t", ... */
+bool tool_type_parse(const char *text, size_t length, tool_type *type);
+unsigned tool_type_scalar_size(qn_type type);
+unsigned tool_type_size(tool_type type);  /* a 3-vector takes 4 lanes */
+const char *tool_type_name(qn_type type); /* "float" */
+/* One component; false when the text is no number of that type or out of its range. */
+bool tool_value_parse(const char *text, size_t length, qn_type type, unsigned char *to);
+void tool_value_print(FILE *out, const unsigned char *from, qn_type type);
+
+/* ---- arguments ---- */
+
+typedef enum tool_arg_kind { ARG_VALUE, ARG_BUFFER, ARG_FILE, ARG_NULL, ARG_LOCAL, ARG_RAW } tool_arg_kind;
+
+enum { TOOL_MAX_DIMS = 32 };
+
+/* Shape of an array as .npy has it; ndim 0 with known false: not known. */
+typedef struct tool_shape {
+    bool known, fortran_order;
+    unsigned ndim;
+    uint64_t dims[TOOL_MAX_DIMS];
+} tool_shape;
+
+typedef struct tool_arg {
+    tool_arg_kind kind;
+    const char *text; /* as given */
+    tool_type type;
+    bool has_type;       /* raw files have none of their own: the parameter's is used */
+    unsigned char *data; /* value, or initial contents */
+    uint64_t size;       /* bytes of data, or of local memory */
+    bool uninitialised, read_only, write_only;
+    const char *output; /* path behind '@', or NULL */
+    tool_shape shape;
+    unsigned width, height; /* pixels, of an image */
+    qn_buffer *buffer;
+} tool_arg;
+
+/* Parses one ARG, reading its file. Prints what is wrong and returns TOOL_USAGE or TOOL_RUN_FAILED
+ * (unreadable file). */
+int tool_arg_parse(const char *text, tool_arg *arg);
+/* Writes a buffer's contents to the place behind its '@'. `name` is the parameter's; global the launch's
+ * size. */
+int tool_arg_write(const tool_arg *arg, const char *name, const unsigned char *data,
+                   const uint64_t global[3]);
+
+/* ---- files ---- */
+
+/* All return NULL, or a sentence. Data is from malloc. */
+const char *tool_npy_read(const unsigned char *file, size_t file_size, tool_arg *arg);
+const char *tool_npy_write(const char *path, tool_type type, const tool_shape *shape,
+                           const unsigned char *data, uint64_t size);
+const char *tool_image_read(const char *path, tool_arg *arg);
+const char *tool_png_write(const char *path, unsigned width, unsigned height, unsigned channels,
+                           const unsigned char *data);
+const char *tool_file_read(const char *path, unsigned char **data, size_t *size);
+const char *tool_file_write(const char *path, const unsigned char *data, size_t size);
+bool tool_ends_with(const char *text, const char *end); /* ASCII case ignored */
+
+#endif
