@@ -108,11 +108,16 @@ static const char *set_standard(qn__arena *arena, front_options *options, const 
                             SHOWN, text);
 }
 
+static const char *unclosed_quote(qn__arena *arena, const char *word) {
+    return qn__arena_printf(arena, "a quote is not closed in the compile options: %.*s", SHOWN, word);
+}
+
 /* -D, -U and -I, whose operand may be a word of its own. */
 static const char *take_operand(qn__arena *arena, front_options *options, const char *word, const char **at) {
     const char *operand = word + 2;
-    if (!*operand && next_word(arena, at, &operand) <= 0)
-        return qn__arena_printf(arena, "the option '%s' lacks its operand", word);
+    int got = *operand ? 1 : next_word(arena, at, &operand);
+    if (got < 0) return unclosed_quote(arena, operand);
+    if (!got) return qn__arena_printf(arena, "the option '%s' lacks its operand", word);
     if (word[1] != 'I') return add_define(arena, options, operand, word[1] == 'U');
     qn__vec_push(arena, &options->include_dirs, operand);
     return NULL;
@@ -136,8 +141,7 @@ const char *qn__options_parse(qn__arena *arena, const char *text, front_options 
     if (strlen(at) > MAX_TEXT) return "the compile options are longer than a megabyte";
     int got;
     while (!error && (got = next_word(arena, &at, &word)) != 0) {
-        if (got < 0)
-            return qn__arena_printf(arena, "a quote is not closed in the compile options: %.*s", SHOWN, word);
+        if (got < 0) return unclosed_quote(arena, word);
         error = take_option(arena, options, word, &at);
     }
     return error;

@@ -51,7 +51,7 @@ static const pp_case cases[] = {
      ", 3)",
      "p(1) p(1) p(1, 2,3) q(1) q(1,2 , 3)", NULL, NULL},
     {"#define EMPTY\n#define f(x) x\n-EMPTY- f(-)- f(+)f(+) f(a)f(b)", "- - - - + + a b", NULL, NULL},
-    {"#define foo foo + a(\n#define a(x) x foo\na(1) foo 2)", NULL, "no closing", NULL},
+    {"#define foo foo + a(\n#define a(x) x foo\na(1) foo 2)", "1 foo + a( foo + 2 foo + a(", NULL, NULL},
     {"#define f(a) a*g\n#define g(a) f(a)\nf(2)(9)", "2*9*g", NULL, NULL},
     {"#define NIL(x) x\n#define G_0(arg) NIL(G_1)(arg)\n#define G_1(arg) NIL(arg)\nG_0(42)", "42", NULL,
      NULL},
