@@ -5,8 +5,8 @@ usage: scripts/minimax.py > src/lib/poly.cl        (needs mpmath)
 
 Each row gives a smooth function, an interval, and the degrees for float and double. The polynomial interpolates
 the function at the Chebyshev nodes (within a small factor of the minimax error; Trefethen, Approximation Theory
-and Approximation Practice, ch. 8 and 15), computed with 60 digits. Coefficients are rounded from the constant
-term up, each time fitting the rest again to what rounding left over, and printed as hexadecimal floats.
+and Approximation Practice, ch. 8 and 15), computed with 60 digits; coefficients are rounded to the type and
+printed as hexadecimal floats. The relative errors go to standard error.
 """
 import struct
 import sys
@@ -15,11 +15,6 @@ from fractions import Fraction
 import mpmath as mp
 
 mp.mp.dps = 60
-
-
-def small(f, series):
-    """f, but by its Taylor polynomial where f loses digits to cancellation."""
-    return lambda x: mp.polyval(series[::-1], x) if abs(x) < mp.mpf("1e-9") else f(x)
 
 
 def quotient(f, terms, power, argument=lambda z: z):
@@ -33,7 +28,9 @@ def quotient(f, terms, power, argument=lambda z: z):
     return g
 
 
-def lgamma_middle(x):
+def lgamma_middle(t):
+    """lgamma(x) / ((x - 1) (x - 2)) with x = t + 3 / 2."""
+    x = t + mp.mpf(3) / 2
     with mp.workdps(120):
         if abs(x - 1) < mp.mpf("1e-25") or abs(x - 2) < mp.mpf("1e-25"):
             x += mp.mpf("1e-25")
@@ -70,7 +67,7 @@ ROOT = mp.sqrt
 # name, function, from, to, degree for float, degree for double
 TABLE = [
     ("exp", quotient(mp.exp, lambda x: 1 + x, 2), -LN2 / 2 * mp.mpf("1.01"), LN2 / 2 * mp.mpf("1.01"), 4, 10),
-    ("log", quotient(lambda x: mp.log(1 + x), lambda x: x - x * x / 2, 3), ROOT(mp.mpf(1) / 2) - 1, ROOT(2) - 1, 7, None),
+    ("log", quotient(lambda x: mp.log(1 + x), lambda x: x - x * x / 2, 3), ROOT(mp.mpf(1) / 2) - 1, ROOT(2) - 1, 8, None),
     ("atanh", quotient(mp.atanh, lambda x: x, 3, ROOT), 0, mp.mpf("0.02944"), 3, 8),
     ("sin", quotient(mp.sin, lambda x: x, 3, ROOT), 0, QUARTER, 3, 6),
     ("cos", quotient(mp.cos, lambda x: 1 - x * x / 2, 4, ROOT), 0, QUARTER, 3, 6),
@@ -79,7 +76,7 @@ TABLE = [
     ("sinh", quotient(mp.sinh, lambda x: x, 3, ROOT), 0, 1, 3, 7),
     ("erf", quotient(mp.erf, lambda x: 0, 1, ROOT), 0, 1, 7, 15),
     ("erfc", erfc_scaled, -1, 1, 12, 27),
-    ("lgamma", lgamma_middle, mp.mpf("0.7"), mp.mpf("2.5"), 11, 29),
+    ("lgamma", lgamma_middle, mp.mpf("-0.8"), 1, 12, 32),
     ("stirling", stirling, 0, mp.mpf(1) / 36, 3, None),
     ("stirling", stirling, 0, mp.mpf(1) / 144, None, 8),
     ("cbrt", lambda x: mp.cbrt(x), 1, 8, 4, 4),
@@ -111,21 +108,6 @@ def rounded(value, is_double):
     return struct.unpack("f", struct.pack("f", number))[0]
 
 
-def fit(f, a, b, degree, is_double):
-    """As interpolate, with coefficients that are floats: what rounding one leaves over, the others take up."""
-    result = []
-    rest = f
-    for i in range(degree + 1):
-        if a < 0 < b or a == 0:
-            break
-        if i:
-            break
-    coefficients = interpolate(rest, a, b, degree)
-    for c in coefficients:
-        result.append(rounded(c, is_double))
-    return result
-
-
 def spell(number, is_double):
     text = number.hex()
     mantissa, exponent = text.split("p")
@@ -140,7 +122,7 @@ def main():
             if degree is None:
                 continue
             kind, suffix = ("double", "f64") if is_double else ("float", "f32")
-            numbers = fit(f, mp.mpf(a), mp.mpf(b), degree, is_double)
+            numbers = [rounded(c, is_double) for c in interpolate(f, mp.mpf(a), mp.mpf(b), degree)]
             print(f"\n{kind} poly_{name}_{suffix}({kind} x) {{")
             print(f"    {kind} p = {spell(numbers[-1], is_double)};")
             for number in numbers[-2::-1]:

@@ -1,0 +1,164 @@
+/* Powers: 2^(y log2 x) with the logarithm in two floats (doubles), so that its error, which y multiplies,
+   stays below 2^-32 (2^-61) relative: log2 x = e + 2 / ln 2 (s + s^3 q(s^2)), s = (m - 1) / (m + 1), where
+   only s and the leading product need the second part (Muller et al., Handbook of Floating-Point Arithmetic,
+   ch. 4 and 10). */
+
+float log2_extended_f32(float x, float *low) {
+    int is_small = x < 0x1p-126f;
+    int bits = as_int(is_small ? x * 0x1p23f : x) - 0x3f3504f3;
+    float e = (float)(bits >> 23) - (is_small ? 23.0f : 0.0f);
+    float m = as_float((bits & 0x7fffff) + 0x3f3504f3);
+    float f = m - 1.0f;
+    float d = m + 1.0f;
+    float d_low = m - (d - 1.0f);
+    float r = 1.0f / d;
+    float s = f * r;
+    float s_low = fma(-s, d_low, fma(-s, d, f)) * r;
+    float z = s * s;
+    float p = s * 0x1.715476p+1f;
+    float cubic = s * z * poly_atanh_f32(z);
+    float p_low = fma(s, 0x1.715476p+1f, -p) + fma(s, 0x1.4ae0cp-25f, (s_low + cubic) * 0x1.715476p+1f);
+    float sum = e + p;
+    float rest = e == 0.0f ? p_low : (p - (sum - e)) + p_low;
+    float high = sum + rest;
+    *low = rest - (high - sum);
+    return high;
+}
+
+/* x^(y + y_low) for x >= 0, infinities in y too. */
+float pow_positive_f32(float x, float y, float y_low) {
+    float low;
+    float high = log2_extended_f32(x, &low);
+    float c = y < -0x1p36f ? -0x1p36f : y;
+    c = c > 0x1p36f ? 0x1p36f : c;
+    float product = c * high;
+    float rest = fma(c, high, -product) + fma(c, low, y_low * high);
+    float result = exp2_sum_f32(product, rest);
+    float edge = (x == 0.0f) == (y < 0.0f) ? 1.0f / 0.0f : 0.0f;
+    return x == 0.0f || x == 1.0f / 0.0f ? edge : result;
+}
+
+/* 0: not an integer, 1: odd, 2: even; beyond 2^24 (2^53) all numbers are even. */
+int parity_f32(float y) {
+    float halved = y * 0.5f;
+    return trunc(halved) == halved ? 2 : trunc(y) == y ? 1 : 0;
+}
+
+float pow(float x, float y) {
+    int parity = parity_f32(y);
+    float result = pow_positive_f32(fabs(x), y, 0.0f);
+    result = signbit(x) && parity == 1 ? -result : result;
+    result = x < 0.0f && x > -1.0f / 0.0f && parity == 0 ? 0.0f / 0.0f : result;
+    result = isnan(x) || isnan(y) ? x + y : result;
+    result = x == -1.0f && isinf(y) ? 1.0f : result;
+    return x == 1.0f || y == 0.0f ? 1.0f : result;
+}
+
+float powr(float x, float y) {
+    float result = pow_positive_f32(x, y, 0.0f);
+    result = y == 0.0f ? 1.0f : result;
+    int is_invalid = x < 0.0f || ((x == 0.0f || isinf(x)) && y == 0.0f) || (x == 1.0f && isinf(y));
+    result = is_invalid ? 0.0f / 0.0f : result;
+    return isnan(x) || isnan(y) ? x + y : result;
+}
+
+float pown(float x, int n) {
+    float y = (float)n;
+    float y_low = (float)(n - (int)y);
+    y_low = y == 0x1p31f ? -(float)(0x7fffffff - n) - 1.0f : y_low;
+    float result = pow_positive_f32(fabs(x), y, y_low);
+    result = signbit(x) && (n & 1) ? -result : result;
+    result = isnan(x) ? x : result;
+    return n == 0 ? 1.0f : result;
+}
+
+float rootn(float x, int n) {
+    float d = (float)n;
+    float y = 1.0f / d;
+    float y_low = fma(-y, d, 1.0f) * y;
+    float result = pow_positive_f32(fabs(x), y, n == 0 ? 0.0f : y_low);
+    result = signbit(x) && (n & 1) ? -result : result;
+    int is_invalid = n == 0 || (x < 0.0f && !(n & 1));
+    result = is_invalid ? 0.0f / 0.0f : result;
+    return isnan(x) ? x : result;
+}
+
+double log2_extended_f64(double x, double *low) {
+    int is_small = x < 0x1p-1022;
+    long bits = as_long(is_small ? x * 0x1p52 : x) - 0x3fe6a09e667f3bcdl;
+    double e = (double)(int)(bits >> 52) - (is_small ? 52.0 : 0.0);
+    double m = as_double((bits & 0xfffffffffffffl) + 0x3fe6a09e667f3bcdl);
+    double f = m - 1.0;
+    double d = m + 1.0;
+    double d_low = m - (d - 1.0);
+    double r = 1.0 / d;
+    double s = f * r;
+    double s_low = fma(-s, d_low, fma(-s, d, f)) * r;
+    double z = s * s;
+    double p = s * 0x1.71547652b82fep+1;
+    double cubic = s * z * poly_atanh_f64(z);
+    double p_low = fma(s, 0x1.71547652b82fep+1, -p) +
+                   fma(s, 0x1.777d0ffda0d24p-55, (s_low + cubic) * 0x1.71547652b82fep+1);
+    double sum = e + p;
+    double rest = e == 0.0 ? p_low : (p - (sum - e)) + p_low;
+    double high = sum + rest;
+    *low = rest - (high - sum);
+    return high;
+}
+
+/* x^(y + y_low) for x >= 0, infinities in y too. */
+double pow_positive_f64(double x, double y, double y_low) {
+    double low;
+    double high = log2_extended_f64(x, &low);
+    double c = y < -0x1p70 ? -0x1p70 : y;
+    c = c > 0x1p70 ? 0x1p70 : c;
+    double product = c * high;
+    double rest = fma(c, high, -product) + fma(c, low, y_low * high);
+    double result = exp2_sum_f64(product, rest);
+    double edge = (x == 0.0) == (y < 0.0) ? 1.0 / 0.0 : 0.0;
+    return x == 0.0 || x == 1.0 / 0.0 ? edge : result;
+}
+
+/* 0: not an integer, 1: odd, 2: even; beyond 2^24 (2^53) all numbers are even. */
+int parity_f64(double y) {
+    double halved = y * 0.5;
+    return trunc(halved) == halved ? 2 : trunc(y) == y ? 1 : 0;
+}
+
+double pow(double x, double y) {
+    int parity = parity_f64(y);
+    double result = pow_positive_f64(fabs(x), y, 0.0);
+    result = signbit(x) && parity == 1 ? -result : result;
+    result = x < 0.0 && x > -1.0 / 0.0 && parity == 0 ? 0.0 / 0.0 : result;
+    result = isnan(x) || isnan(y) ? x + y : result;
+    result = x == -1.0 && isinf(y) ? 1.0 : result;
+    return x == 1.0 || y == 0.0 ? 1.0 : result;
+}
+
+double powr(double x, double y) {
+    double result = pow_positive_f64(x, y, 0.0);
+    result = y == 0.0 ? 1.0 : result;
+    int is_invalid = x < 0.0 || ((x == 0.0 || isinf(x)) && y == 0.0) || (x == 1.0 && isinf(y));
+    result = is_invalid ? 0.0 / 0.0 : result;
+    return isnan(x) || isnan(y) ? x + y : result;
+}
+
+double pown(double x, int n) {
+    double y = (double)n;
+    double y_low = 0.0;
+    double result = pow_positive_f64(fabs(x), y, y_low);
+    result = signbit(x) && (n & 1) ? -result : result;
+    result = isnan(x) ? x : result;
+    return n == 0 ? 1.0 : result;
+}
+
+double rootn(double x, int n) {
+    double d = (double)n;
+    double y = 1.0 / d;
+    double y_low = fma(-y, d, 1.0) * y;
+    double result = pow_positive_f64(fabs(x), y, n == 0 ? 0.0 : y_low);
+    result = signbit(x) && (n & 1) ? -result : result;
+    int is_invalid = n == 0 || (x < 0.0 && !(n & 1));
+    result = is_invalid ? 0.0 / 0.0 : result;
+    return isnan(x) ? x : result;
+}

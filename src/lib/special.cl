@@ -1,0 +1,188 @@
+/* Error and gamma functions. erfc is e^(-x^2) / (1 + 2 x) times a polynomial in (x - 4) / (x + 4), which
+   covers all positive x (Shepherd and Laframboise, Chebyshev approximation of (1 + 2 x) exp(x^2) erfc(x),
+   Math. Comp. 36 (1981)). Gamma is Stirling's series for large arguments, to which small ones are moved by
+   its recurrence and negative ones by its reflection. */
+
+/* erfc for x >= 0; the low part of x^2 enters as a factor. */
+float erfc_positive_f32(float x) {
+    float c = x > 10.1f ? 10.1f : x;
+    float square = c * c;
+    float rest = fma(c, c, -square);
+    float e = exp(-square);
+    float p = poly_erfc_f32((c - 4.0f) / (c + 4.0f));
+    return fma(e, -rest, e) * (p / fma(2.0f, c, 1.0f));
+}
+float erfc(float x) {
+    float tail = erfc_positive_f32(fabs(x));
+    return x < 0.0f ? 2.0f - tail : tail;
+}
+float erf(float x) {
+    float a = fabs(x);
+    float small = a * poly_erf_f32(a < 1.0f ? a * a : 1.0f);
+    return copysign(a < 1.0f ? small : 1.0f - erfc_positive_f32(a), x);
+}
+
+/* x >= 1/2: the x >= 6.0f that it is moved to, and the product of the steps. */
+float gamma_moved_f32(float x, float *product) {
+    float p = 1.0f;
+    for (int i = 0; i < 6; i++) {
+        int is_small = x < 6.0f;
+        p = is_small ? p * x : p;
+        x = is_small ? x + 1.0f : x;
+    }
+    *product = p;
+    return x;
+}
+
+/* Gamma(x) for 1/2 <= x < 200: sqrt(2 pi) x^(x - 1/2) e^(-x) e^(s(x)), the powers together as one of 2; as
+   result 2^*exponent, which may be beyond the range. */
+float gamma_positive_f32(float x, int *exponent) {
+    float product;
+    float low;
+    float large = gamma_moved_f32(x, &product);
+    float high = log2_extended_f32(large, &low);
+    float y = large - 0.5f;
+    float a = y * high;
+    float a_low = fma(y, high, -a) + y * low;
+    float b = large * -0x1.715476p+0f;
+    float b_low = fma(large, -0x1.715476p+0f, -b) - large * 0x1.4ae0cp-26f;
+    float sum = a + b;
+    float part = sum - a;
+    float sum_low = (a - (sum - part)) + (b - part) + (a_low + b_low);
+    float s = poly_stirling_f32(1.0f / (large * large)) / large;
+    sum_low += fma(s, 0x1.715476p+0f, 0x1.53643ap+0f);
+    float n = rint(sum);
+    *exponent = (int)n;
+    return exp2_sum_f32(sum - n, sum_low) / product;
+}
+
+/* erfc for x >= 0; the low part of x^2 enters as a factor. */
+double erfc_positive_f64(double x) {
+    double c = x > 27.3 ? 27.3 : x;
+    double square = c * c;
+    double rest = fma(c, c, -square);
+    double e = exp(-square);
+    double p = poly_erfc_f64((c - 4.0) / (c + 4.0));
+    return fma(e, -rest, e) * (p / fma(2.0, c, 1.0));
+}
+double erfc(double x) {
+    double tail = erfc_positive_f64(fabs(x));
+    return x < 0.0 ? 2.0 - tail : tail;
+}
+double erf(double x) {
+    double a = fabs(x);
+    double small = a * poly_erf_f64(a < 1.0 ? a * a : 1.0);
+    return copysign(a < 1.0 ? small : 1.0 - erfc_positive_f64(a), x);
+}
+
+/* x >= 1/2: the x >= 12.0 that it is moved to, and the product of the steps. */
+double gamma_moved_f64(double x, double *product) {
+    double p = 1.0;
+    for (int i = 0; i < 12; i++) {
+        int is_small = x < 12.0;
+        p = is_small ? p * x : p;
+        x = is_small ? x + 1.0 : x;
+    }
+    *product = p;
+    return x;
+}
+
+/* Gamma(x) for 1/2 <= x < 200: sqrt(2 pi) x^(x - 1/2) e^(-x) e^(s(x)), the powers together as one of 2; as
+   result 2^*exponent, which may be beyond the range. */
+double gamma_positive_f64(double x, int *exponent) {
+    double product;
+    double low;
+    double large = gamma_moved_f64(x, &product);
+    double high = log2_extended_f64(large, &low);
+    double y = large - 0.5;
+    double a = y * high;
+    double a_low = fma(y, high, -a) + y * low;
+    double b = large * -0x1.71547652b82fep+0;
+    double b_low = fma(large, -0x1.71547652b82fep+0, -b) - large * 0x1.777d0ffda0d24p-56;
+    double sum = a + b;
+    double part = sum - a;
+    double sum_low = (a - (sum - part)) + (b - part) + (a_low + b_low);
+    double s = poly_stirling_f64(1.0 / (large * large)) / large;
+    sum_low += fma(s, 0x1.71547652b82fep+0, 0x1.536439a4c6efcp+0);
+    double n = rint(sum);
+    *exponent = (int)n;
+    return exp2_sum_f64(sum - n, sum_low) / product;
+}
+
+/* For negative x, with a = -x: -pi / (a sin(pi a) Gamma(a)). */
+float tgamma(float x) {
+    int exponent;
+    float a = fabs(x);
+    float c = a < 44.0f ? a : 44.0f;
+    int is_small = c < 0.5f;
+    float value = gamma_positive_f32(is_small ? c + 1.0f : c, &exponent);
+    float s = sinpi(a);
+    float positive = scale_f32(is_small ? value / c : value, exponent);
+    float negative = scale_f32(-0x1.921fb6p+1f / ((is_small ? s : c * s) * value), -exponent);
+    negative = s == 0.0f || isinf(x) ? 0.0f / 0.0f : negative;
+    float result = x < 0.0f ? negative : positive;
+    return isnan(x) ? x : a < 0x1p-40f ? 1.0f / x : result;
+}
+
+/* log Gamma for x > 0: near its zeros at 1 and 2 these are factors. */
+float lgamma_positive_f32(float x) {
+    if (x < 0.7f) return fma(x * (x - 1.0f), poly_lgamma_f32(x - 0.5f), -log(x));
+    if (x < 2.5f) return (x - 1.0f) * (x - 2.0f) * poly_lgamma_f32(x - 1.5f);
+    float product;
+    float large = gamma_moved_f32(x, &product);
+    float s = poly_stirling_f32(1.0f / (large * large)) / large;
+    return fma(large - 0.5f, log(large) - 1.0f, (s + 0x1.acfe390p-2f) - log(product));
+}
+float lgamma(float x) {
+    float a = fabs(x);
+    float value = a == 0.0f || isinf(x) ? 1.0f / 0.0f : lgamma_positive_f32(a);
+    float s = fabs(a * sinpi(a));
+    float negative = s == 0.0f ? 1.0f / 0.0f : log(0x1.921fb6p+1f / s) - value;
+    float tiny = -log(a);
+    float result = x < 0.0f && !isinf(x) ? negative : value;
+    return isnan(x) ? x : a < 0x1p-40f ? tiny : result;
+}
+int lgamma_sign(float x) {
+    float whole = floor(x);
+    int is_odd = trunc(whole * 0.5f) != whole * 0.5f;
+    return signbit(x) && (x == 0.0f || (is_odd && whole != x)) ? -1 : 1;
+}
+
+/* For negative x, with a = -x: -pi / (a sin(pi a) Gamma(a)). */
+double tgamma(double x) {
+    int exponent;
+    double a = fabs(x);
+    double c = a < 184.0 ? a : 184.0;
+    int is_small = c < 0.5;
+    double value = gamma_positive_f64(is_small ? c + 1.0 : c, &exponent);
+    double s = sinpi(a);
+    double positive = scale_f64(is_small ? value / c : value, exponent);
+    double negative = scale_f64(-0x1.921fb54442d18p+1 / ((is_small ? s : c * s) * value), -exponent);
+    negative = s == 0.0 || isinf(x) ? 0.0 / 0.0 : negative;
+    double result = x < 0.0 ? negative : positive;
+    return isnan(x) ? x : a < 0x1p-80 ? 1.0 / x : result;
+}
+
+/* log Gamma for x > 0: near its zeros at 1 and 2 these are factors. */
+double lgamma_positive_f64(double x) {
+    if (x < 0.7) return fma(x * (x - 1.0), poly_lgamma_f64(x - 0.5), -log(x));
+    if (x < 2.5) return (x - 1.0) * (x - 2.0) * poly_lgamma_f64(x - 1.5);
+    double product;
+    double large = gamma_moved_f64(x, &product);
+    double s = poly_stirling_f64(1.0 / (large * large)) / large;
+    return fma(large - 0.5, log(large) - 1.0, (s + 0x1.acfe390c97d68p-2) - log(product));
+}
+double lgamma(double x) {
+    double a = fabs(x);
+    double value = a == 0.0 || isinf(x) ? 1.0 / 0.0 : lgamma_positive_f64(a);
+    double s = fabs(a * sinpi(a));
+    double negative = s == 0.0 ? 1.0 / 0.0 : log(0x1.921fb54442d18p+1 / s) - value;
+    double tiny = -log(a);
+    double result = x < 0.0 && !isinf(x) ? negative : value;
+    return isnan(x) ? x : a < 0x1p-80 ? tiny : result;
+}
+int lgamma_sign(double x) {
+    double whole = floor(x);
+    int is_odd = trunc(whole * 0.5) != whole * 0.5;
+    return signbit(x) && (x == 0.0 || (is_odd && whole != x)) ? -1 : 1;
+}
