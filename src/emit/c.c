@@ -1,7 +1,7 @@
 /* The C target: text for the host's compiler, with nothing included, so that the compiler starts fast. What
    the text relies on is gcc's and clang's dialect of C11 on a 64-bit little-endian machine, and
    -fno-strict-aliasing. */
-#include "emit/c_internal.h"
+#include "emit/c_gang.h"
 #include "emit/cpu_abi.h"
 
 static const char prelude[] =
@@ -53,6 +53,7 @@ void qn__emit_c(qn__arena *arena, ir_module *module, const qn__emit_options *opt
     }
     qn__buf_puts(&text, prelude);
     qn__buf_printf(&text, "const u32 qn_cpu_abi_version = %d;\n", QN__CPU_ABI_VERSION);
+    if (e.gangs) qn__buf_puts(&text, qn__c_gang_prelude);
     if (e.helpers.len) qn__buf_append(&text, e.helpers.data, e.helpers.len);
     qn__c_globals(&e, &text);
     if (body.len) qn__buf_append(&text, body.data, body.len);

@@ -1,20 +1,21 @@
 /* Plain instructions of the C target, lane by lane: vectors are kept as scalars, one C variable a lane, so
    that the host compiler is free to vectorise over work-items. */
-#include "emit/c_internal.h"
+#include "emit/c_gang.h"
 
 /* ---- work-item queries ------------------------------------------------------------------------------- */
 
 static const char *sub_group_query(c_emitter *e, const ir_instr *instr) {
     unsigned size = e->sub_group_size;
+    const char *item = e->gang && e->gang->in_lane ? "(item + l)" : "item";
     switch (instr->op) {
     case IR_SUB_GROUP_SIZE:
-        return qn__arena_printf(e->arena, "(items - item / %u * %u < %u ? items - item / %u * %u : %u)", size,
-                                size, size, size, size, size);
+        return qn__arena_printf(e->arena, "(items - %s / %u * %u < %u ? items - %s / %u * %u : %u)", item,
+                                size, size, size, item, size, size, size);
     case IR_MAX_SUB_GROUP_SIZE:
         return qn__arena_printf(e->arena, "(full_items < %u ? (i32)full_items : %u)", size, size);
     case IR_NUM_SUB_GROUPS: return qn__arena_printf(e->arena, "(items + %u) / %u", size - 1, size);
-    case IR_SUB_GROUP_ID: return qn__arena_printf(e->arena, "item / %u", size);
-    default: return qn__arena_printf(e->arena, "item %% %u", size);
+    case IR_SUB_GROUP_ID: return qn__arena_printf(e->arena, "%s / %u", item, size);
+    default: return qn__arena_printf(e->arena, "%s %% %u", item, size);
     }
 }
 
@@ -175,6 +176,13 @@ static const char *pointer_text(c_emitter *e, const ir_instr *instr) {
     }
     default: return NULL;
     }
+}
+
+const char *qn__c_simple(c_emitter *e, const ir_instr *instr, unsigned lane) {
+    const char *text = pointer_text(e, instr);
+    if (text) return text;
+    const qn__c_spelling *spelling = qn__c_spelling_of(instr);
+    return spelling ? spelled(e, instr, spelling, lane) : NULL;
 }
 
 static bool is_dead(const c_emitter *e, const ir_instr *instr) {

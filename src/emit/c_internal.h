@@ -39,6 +39,9 @@ typedef struct c_context_array {
     uint64_t size; /* bytes a work-item */
 } c_context_array;
 
+struct c_gang;
+struct c_gang_state;
+
 typedef struct c_emitter {
     qn__arena *arena;
     ir_module *module;
@@ -59,6 +62,9 @@ typedef struct c_emitter {
     unsigned depth;
     uint32_t next_label;
     uint32_t sub_group_size;
+    const struct c_gang *gang_plan;
+    struct c_gang_state *gang; /* while a chunk is emitted as gangs (c_gang.h), else NULL */
+    bool gangs;                /* some chunk is */
     QN__VEC(c_context_array) contexts;
     uint32_t line, file;    /* of the last #line */
     qn__map variable_names; /* of private variables, in debug mode */
@@ -93,6 +99,8 @@ void qn__c_assign(c_emitter *e, ir_value *const *targets, ir_value *const *value
 
 /* c_instr.c: instructions that are no constructs, jumps or sync points */
 void qn__c_instr(c_emitter *e, ir_instr *instr);
+/* The value of an op on scalars, pointer arithmetic included, as text; NULL for other ops. */
+const char *qn__c_simple(c_emitter *e, const ir_instr *instr, unsigned lane);
 /* c_convert.c */
 const char *qn__c_conversion(c_emitter *e, const ir_instr *instr, const char *operand);
 void qn__c_bitcast(c_emitter *e, const ir_instr *instr);

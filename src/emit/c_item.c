@@ -1,5 +1,5 @@
 /* Code that runs per work-item in the C target: chunks with their loops, and the constructs inside. */
-#include "emit/c_internal.h"
+#include "emit/c_gang.h"
 
 static void item_region(c_emitter *e, ir_region *region);
 
@@ -94,7 +94,9 @@ void qn__c_make_available(c_emitter *e, const ir_value *value) {
     } else if (place == PLACE_AGAIN) {
         for (uint32_t i = 0; i < value->def->num_operands; i++)
             qn__c_make_available(e, value->def->operands[i]);
-        qn__c_instr(e, value->def);
+        (e->gang ? qn__c_gang_instr : qn__c_instr)(e, value->def);
+    } else if (e->gang) {
+        qn__c_gang_available(e, value);
     } else {
         for (unsigned lane = 0; lane < value->type.lanes; lane++)
             qn__c_line(e, "%s = %s[item];", qn__c_variable(e, value, lane), qn__c_context(e, value, lane));
@@ -288,10 +290,20 @@ void qn__c_chunk(c_emitter *e, ir_instr *first) {
         }
     }
     if (!needed) return;
-    qn__c_items_open(e, !e->plan->chunk_ordered[e->chunk]);
+    bool gang = e->gang_plan->chunks[e->chunk] && !e->options->debug;
+    if (gang) {
+        qn__c_gang_open(e);
+    } else {
+        qn__c_items_open(e, !e->plan->chunk_ordered[e->chunk]);
+    }
     for (ir_instr *i = first; i && !e->plan->in_step[i->mark]; i = i->next) {
         visit_operands(i, e);
         for (unsigned r = 0; r < i->num_regions; r++) qn__ir_walk(i->regions[r], visit_operands, e);
+    }
+    if (gang) {
+        qn__c_gang_body(e, first);
+        qn__c_gang_close(e);
+        return;
     }
     for (ir_instr *i = first; i && !e->plan->in_step[i->mark]; i = i->next) {
         if (!qn__ir_is_jump(i)) {

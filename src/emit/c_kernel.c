@@ -2,7 +2,7 @@
    of src/emit/cpu_abi.h, and the module's constant tables. */
 #include <string.h>
 
-#include "emit/c_internal.h"
+#include "emit/c_gang.h"
 
 /* Static __local variables of a kernel live on the stack up to this size, where the compiler sees all of
  * them. */
@@ -195,6 +195,7 @@ static void context_arrays(c_emitter *e, qn__emit_kernel *info) {
         info->scratch_per_item += array->size;
         info->scratch_fixed += ARRAY_ALIGN;
     }
+    if (e->contexts.len) info->scratch_fixed += ARRAY_ALIGN;
 }
 
 /* ---- the function ------------------------------------------------------------------------------------ */
@@ -252,6 +253,8 @@ static void entry(c_emitter *e, const qn__emit_kernel *info, const char *range) 
 static void start(c_emitter *e, ir_function *kernel) {
     const c_plan *plan = qn__c_plan(e->arena, kernel);
     e->plan = plan;
+    e->gang_plan = qn__c_gang_plan(e->arena, plan);
+    e->gang = NULL;
     e->names = QN__NEW_ARRAY(e->arena, const char *, (size_t)kernel->num_values + 1);
     e->seen = QN__NEW_ARRAY(e->arena, uint32_t, (size_t)kernel->num_values + 1);
     e->break_used = QN__NEW_ARRAY(e->arena, bool, (size_t)plan->num_instrs + 1);

@@ -29,12 +29,12 @@ static void wake(c_emitter *e, int from) {
 }
 
 static void open_if_any(c_emitter *e) {
-    if (qn__c_need(e, "qn_any")) {
+    if (qn__c_need(e, "qn_running")) {
         qn__buf_puts(&e->helpers,
-                     "static inline i32 qn_any(const i32 *pend, i32 items) {\n    i32 any = 0;\n"
+                     "static inline i32 qn_running(const i32 *pend, i32 items) {\n    i32 any = 0;\n"
                      "    for (i32 i = 0; i < items; ++i) any |= pend[i] == 0;\n    return any;\n}\n");
     }
-    qn__c_open(e, "if (qn_any(pend, items)) {");
+    qn__c_open(e, "if (qn_running(pend, items)) {");
 }
 
 /* ---- jumps ------------------------------------------------------------------------------------------- */

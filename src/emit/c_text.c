@@ -2,7 +2,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "emit/c_internal.h"
+#include "emit/c_gang.h"
 
 static void indent(c_emitter *e) {
     for (unsigned i = 0; i < e->depth; i++) qn__buf_append(e->out, "    ", 4);
@@ -84,6 +84,7 @@ const char *qn__c_use(c_emitter *e, const ir_value *value, unsigned lane) {
         qn__c_literal(&text, (ir_kind)value->type.kind, undefined ? 0 : value->bits[lane]);
         return text.data;
     }
+    if (e->gang && e->gang->in_lane) return qn__c_gang_lane_use(e, value, lane);
     return lane_name(e, name_of(e, value), value, lane);
 }
 
@@ -137,6 +138,10 @@ static c_place place_of(const c_emitter *e, const ir_value *value) {
 
 void qn__c_define(c_emitter *e, const ir_value *value, unsigned lane, const char *expression) {
     c_place place = place_of(e, value);
+    if (e->gang && e->gang->in_lane) {
+        qn__c_gang_define_lane(e, value, lane, expression);
+        return;
+    }
     if (!e->plan->uses[value->id]) {
         qn__c_line(e, "(void)%s;", expression);
     } else if (place == PLACE_GROUP && e->per_item) {

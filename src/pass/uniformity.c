@@ -10,6 +10,7 @@ typedef struct analysis {
     qn__uniformity result;
     uint32_t next_mark;
     bool changed;
+    bool row; /* among work-items that differ in x only */
 } analysis;
 
 static void number(ir_instr *instr, void *user) {
@@ -37,10 +38,10 @@ static bool any_operand_varies(const analysis *a, const ir_instr *instr) {
 }
 
 /* Values whose source is the work-item itself. */
-static bool is_source(const ir_instr *instr) {
+static bool is_source(const analysis *a, const ir_instr *instr) {
     switch (instr->op) {
     case IR_GLOBAL_ID:
-    case IR_LOCAL_ID:
+    case IR_LOCAL_ID: return !a->row || instr->attr.dim == 0;
     case IR_SUB_GROUP_ID:
     case IR_SUB_GROUP_LOCAL_ID:
     case IR_SUB_GROUP_SIZE:
@@ -74,7 +75,7 @@ static bool is_levelled(const ir_instr *instr) {
 }
 
 static void visit_plain(analysis *a, const ir_instr *instr) {
-    if (!is_source(instr) && (is_levelled(instr) || !any_operand_varies(a, instr))) return;
+    if (!is_source(a, instr) && (is_levelled(instr) || !any_operand_varies(a, instr))) return;
     for (uint32_t i = 0; i < instr->num_results; i++) set_varying(a, instr->results[i]);
 }
 
@@ -143,16 +144,25 @@ static void visit(ir_instr *instr, void *user) {
     }
 }
 
-qn__uniformity qn__uniformity_analyse(qn__arena *arena, ir_function *kernel) {
-    analysis a = {0};
+static qn__uniformity analyse(qn__arena *arena, ir_function *kernel, bool row, const bool *forced) {
+    analysis a = {.row = row};
     qn__ir_walk(kernel->body, number, &a);
     a.result.varying = QN__NEW_ARRAY(arena, bool, (size_t)kernel->num_values + 1);
     a.result.varying_branch = QN__NEW_ARRAY(arena, bool, (size_t)a.next_mark + 1);
+    for (uint32_t i = 0; forced && i < kernel->num_values; i++) a.result.varying[i] = forced[i];
     do {
         a.changed = false;
         qn__ir_walk(kernel->body, visit, &a);
     } while (a.changed);
     return a.result;
+}
+
+qn__uniformity qn__uniformity_analyse(qn__arena *arena, ir_function *kernel) {
+    return analyse(arena, kernel, false, NULL);
+}
+
+qn__uniformity qn__uniformity_analyse_row(qn__arena *arena, ir_function *kernel, const bool *forced) {
+    return analyse(arena, kernel, true, forced);
 }
 
 bool qn__uniformity_is_varying_branch(const qn__uniformity *u, const ir_instr *construct) {

@@ -3,11 +3,7 @@
    kernels, so that the compiler starts few times; it runs optimised, and once more as for a debugger. */
 #include "emit_support.h"
 
-typedef struct modes {
-    emitted optimised, debug;
-} modes;
-
-static modes compiled;
+static emitted compiled[3]; /* for any machine, for this machine, for a debugger */
 static qn__arena arena;
 
 static int compile_all(void **state) {
@@ -17,27 +13,28 @@ static int compile_all(void **state) {
     ir_setup(&unused);
     arena = *(qn__arena *)unused;
     const char *kernels = emit_read(&arena, "tests/unit/emit_c.ir");
-    compiled.optimised = emit_compiled(&arena, kernels, &plain, "-O3");
-    compiled.debug = emit_compiled(&arena, kernels, &debug, "-O0 -g");
-    *state = &compiled;
+    compiled[0] = emit_compiled(&arena, kernels, &plain, "-O3");
+    compiled[1] = emit_compiled(&arena, kernels, &plain, "-O3 -march=native");
+    compiled[2] = emit_compiled(&arena, kernels, &debug, "-O0 -g");
+    *state = compiled;
     return 0;
 }
 
 static int release_all(void **state) {
     (void)state;
-    dlclose(compiled.optimised.handle);
-    dlclose(compiled.debug.handle);
+    for (int i = 0; i < 3; i++) {
+        if (compiled[i].handle) dlclose(compiled[i].handle);
+    }
     qn__arena_free(&arena);
     return 0;
 }
 
-#define BOTH(state, e)                                                                                       \
-    for (const emitted *all[] = {&((modes *)*(state))->optimised, &((modes *)*(state))->debug}, **at = all,  \
-                       *e;                                                                                   \
-         at < all + 2 && (e = *at, true); at++)
+/* Once for each way of compiling. */
+#define EACH(state, e)                                                                                       \
+    for (const emitted *e = (const emitted *)*(state); e < (const emitted *)*(state) + 3; e++)
 
 static void saxpy_with_offset_and_partial_group(void **state) {
-    BOTH(state, e) {
+    EACH(state, e) {
         float x[103], y[103], out[103];
         for (int i = 0; i < 103; i++) x[i] = (float)i, y[i] = 100.0f, out[i] = -1;
         struct {
@@ -64,7 +61,7 @@ static int32_t loops_expected(int n, int id) {
 }
 
 static void nested_loops(void **state) {
-    BOTH(state, e) {
+    EACH(state, e) {
         int32_t out[12];
         struct {
             int32_t *out;
@@ -76,7 +73,7 @@ static void nested_loops(void **state) {
 }
 
 static void barriers_in_a_loop(void **state) {
-    BOTH(state, e) {
+    EACH(state, e) {
         int32_t out[4] = {0};
         struct {
             int32_t *out;
@@ -91,7 +88,7 @@ static void barriers_in_a_loop(void **state) {
 }
 
 static void divergent_barriers(void **state) {
-    BOTH(state, e) {
+    EACH(state, e) {
         int32_t out[16];
         for (int i = 0; i < 16; i++) out[i] = -7;
         struct {
@@ -107,7 +104,7 @@ static void divergent_barriers(void **state) {
 }
 
 static void collectives(void **state) {
-    BOTH(state, e) {
+    EACH(state, e) {
         int32_t out[27][8];
         struct {
             void *out;
@@ -133,7 +130,7 @@ static void collectives(void **state) {
 }
 
 static void values_across_a_barrier(void **state) {
-    BOTH(state, e) {
+    EACH(state, e) {
         int32_t out[16];
         struct {
             void *out;
@@ -148,7 +145,7 @@ static void values_across_a_barrier(void **state) {
 }
 
 static void atomics(void **state) {
-    BOTH(state, e) {
+    EACH(state, e) {
         struct {
             int32_t bins[4], most;
             float sum;
@@ -182,7 +179,7 @@ static void conversions(void **state) {
         {65519, 65519, 127, 0x7bff, 0x7bff, 0x47, 65519, 1},
         {2, 2, 3, 0x4100, 0x4100, 0x40, 2, 1},
     };
-    BOTH(state, e) {
+    EACH(state, e) {
         uint32_t out[8][8];
         struct {
             void *out;
@@ -194,7 +191,7 @@ static void conversions(void **state) {
 }
 
 static void integers(void **state) {
-    BOTH(state, e) {
+    EACH(state, e) {
         int32_t out[8];
         struct {
             void *out;
@@ -226,7 +223,7 @@ static int32_t print_two(void *user, const char *format, const unsigned char *va
 }
 
 static void tables_and_printf(void **state) {
-    BOTH(state, e) {
+    EACH(state, e) {
         printed text = {""};
         qn_cpu_services services = {&text, print_two};
         struct {
