@@ -208,11 +208,11 @@ static value conditional(evaluator *e) {
 }
 
 bool qn__pp_evaluate(front_pp *pp, const front_token *tokens, size_t len, front_loc loc) {
-    evaluator e = {.pp = pp, .at = tokens, .end = tokens + len, .loc = loc};
     if (!len) {
         if (!pp->diag->stopped) qn__diag_error(pp->diag, loc, "#if needs an expression");
         return false;
     }
+    evaluator e = {.pp = pp, .at = tokens, .end = tokens + len, .loc = loc};
     value v = conditional(&e);
     if (e.at < e.end) fail(&e, "an operator is expected in the expression of #if");
     return !e.failed && v.bits;

@@ -171,12 +171,16 @@ static bool check_count(front_pp *pp, const front_macro *macro, const front_toke
     return false;
 }
 
+/* What an empty list points to, so that no arithmetic is done on NULL. */
+static const front_token nothing;
+
 void qn__pp_expand_list(front_pp *pp, const front_token *tokens, size_t len, pp_tokens *to) {
     size_t base = pp->base;
     bool isolated = pp->isolated, in_call = pp->in_call;
     pp->base = pp->lists.len;
     pp->isolated = true;
     pp->in_call = false;
+    if (!len) tokens = &nothing;
     qn__vec_push(pp->arena, &pp->lists, (pp_list){.at = tokens, .end = tokens + len});
     front_token token;
     for (qn__pp_next_expanded(pp, &token); token.kind != FRONT_T_END; qn__pp_next_expanded(pp, &token))
@@ -295,7 +299,8 @@ static void put_argument(substitution *s, const front_token *parameter, bool pas
     }
 }
 
-/* GNU's `, ## __VA_ARGS__`: the comma goes where there are no variable arguments, and nothing is pasted. */
+/* GNU's `, ## __VA_ARGS__`: the comma goes where the variable arguments are left out (not where they are
+   given but empty, unless the macro has no other parameters), and nothing is pasted. */
 static bool is_comma_paste(const substitution *s, uint32_t i) {
     const front_token *body = s->macro->body;
     return s->macro->variadic && body[i].kind == FRONT_T_COMMA && (body[i].flags & FRONT_PASTE) &&
@@ -304,12 +309,13 @@ static bool is_comma_paste(const substitution *s, uint32_t i) {
 }
 
 static void substitute(substitution *s) {
+    uint32_t params = s->macro->num_params;
     bool pasted = false;
     for (uint32_t i = 0; i < s->macro->len && !s->pp->diag->stopped; i++) {
         front_token token = s->macro->body[i];
         bool pastes = token.flags & FRONT_PASTE;
         if (is_comma_paste(s, i)) {
-            bool absent = s->given < s->macro->num_params || !s->args[s->macro->num_params - 1].len;
+            bool absent = s->given < params || (params == 1 && !s->args[0].len);
             pastes = false;
             if (absent) {
                 i++; /* the parameter goes too */
@@ -344,6 +350,7 @@ static void substitute(substitution *s) {
 static void push_expansion(front_pp *pp, front_macro *macro, const front_token *use,
                            const front_token *tokens, size_t len, bool moves) {
     macro->open = true;
+    if (!len) tokens = &nothing;
     qn__vec_push(pp->arena, &pp->lists,
                  (pp_list){.at = tokens,
                            .end = tokens + len,

@@ -49,7 +49,7 @@ static const pp_case cases[] = {
      NULL, NULL},
     {"#define e(f, ...) p(f, ## __VA_ARGS__)\n#define n(a, b...) q(a, ##b)\ne(1) e(1,) e(1,2,3) n(1) n(1, 2 "
      ", 3)",
-     "p(1) p(1) p(1, 2,3) q(1) q(1,2 , 3)", NULL, NULL},
+     "p(1) p(1,) p(1, 2,3) q(1) q(1,2 , 3)", NULL, NULL},
     {"#define EMPTY\n#define f(x) x\n-EMPTY- f(-)- f(+)f(+) f(a)f(b)", "- - - - + + a b", NULL, NULL},
     {"#define foo foo + a(\n#define a(x) x foo\na(1) foo 2)", "1 foo + a( foo + 2 foo + a(", NULL, NULL},
     {"#define f(a) a*g\n#define g(a) f(a)\nf(2)(9)", "2*9*g", NULL, NULL},

@@ -1,0 +1,5 @@
+
+#define A 1 + 2
+#define A  1  +  2
+#define A 1 + 2 /* same */
+A

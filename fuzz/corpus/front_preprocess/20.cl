@@ -1,0 +1,5 @@
+
+#define H "once.h"
+#include H
+#include "once.h"
+#include <once.h>
