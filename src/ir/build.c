@@ -118,27 +118,25 @@ static ir_value *emit1(ir_builder *builder, ir_op op, ir_value *const *operands,
     return qn__ir_emit(builder, op, operands, count, &type, 1)->results[0];
 }
 
-static ir_type result_type(ir_op op, ir_value *const *operands) {
-    switch (qn__ir_ops[op].rule) {
-    case RULE_COMPARE:
-    case RULE_FCOMPARE: return qn__ir_type(IR_BOOL, operands[0]->type.lanes);
-    case RULE_SELECT: return operands[1]->type;
-    default: return operands[0]->type;
-    }
+/* Comparisons give a bool for each lane; other ops the type of `like`. */
+static ir_type result_type(ir_op op, const ir_value *like) {
+    int rule = qn__ir_ops[op].rule;
+    bool compares = rule == RULE_COMPARE || rule == RULE_FCOMPARE;
+    return compares ? qn__ir_type(IR_BOOL, like->type.lanes) : like->type;
 }
 
 ir_value *qn__ir_op1(ir_builder *builder, ir_op op, ir_value *a) {
-    return emit1(builder, op, &a, 1, result_type(op, &a));
+    return emit1(builder, op, &a, 1, result_type(op, a));
 }
 
 ir_value *qn__ir_op2(ir_builder *builder, ir_op op, ir_value *a, ir_value *b) {
     ir_value *operands[] = {a, b};
-    return emit1(builder, op, operands, 2, result_type(op, operands));
+    return emit1(builder, op, operands, 2, result_type(op, a));
 }
 
 ir_value *qn__ir_op3(ir_builder *builder, ir_op op, ir_value *a, ir_value *b, ir_value *c) {
     ir_value *operands[] = {a, b, c};
-    return emit1(builder, op, operands, 3, result_type(op, operands));
+    return emit1(builder, op, operands, 3, result_type(op, qn__ir_ops[op].rule == RULE_SELECT ? b : a));
 }
 
 ir_value *qn__ir_convert(ir_builder *builder, ir_op op, ir_value *a, ir_type type) {
