@@ -131,6 +131,16 @@ void qn__cut_after(ir_instr *instr) {
     while (instr->next) qn__ir_unlink(instr->next);
 }
 
+bool qn__may_trap(const ir_instr *instr) {
+    if (qn__effects(instr) != IR_EFFECT_PURE_TRAP) return false;
+    const ir_value *divisor = instr->operands[1];
+    if (!qn__ir_is_const(divisor)) return true;
+    const unsigned width = qn__ir_bits(divisor->type);
+    for (unsigned i = 0; i < divisor->type.lanes; i++)
+        if (divisor->bits[i] == 0 || divisor->bits[i] == UINT64_MAX >> (64 - width)) return true;
+    return false;
+}
+
 /* ---- what a construct does -------------------------------------------------------------------------------
  */
 

@@ -48,6 +48,9 @@ static inline bool qn__defined_by(const ir_value *value, ir_op op) {
     return value->value_kind == IR_VALUE_RESULT && value->def->op == op;
 }
 
+/* Could fail where the program did not run it: a division, but by a constant other than 0 and -1. */
+bool qn__may_trap(const ir_instr *instr);
+
 /* New results (or loop parameters) for many values at once. */
 void qn__results_extend(ir_function *function, ir_instr *construct, const ir_type *types,
                         const char *const *names, uint32_t count);
