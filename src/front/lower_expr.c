@@ -52,7 +52,7 @@ static bool is_harmless(const ast_expr *e, int *budget) {
     case EXPR_LOAD: return !qn__type_is_record(e->type) && is_harmless_object(e->a);
     case EXPR_UNARY:
     case EXPR_CONVERT: return e->type->kind != AST_VOID && is_harmless(e->a, budget);
-    case EXPR_SWIZZLE: return !e->is_lvalue && is_harmless(e->a, budget);
+    case EXPR_SWIZZLE: return e->a->is_lvalue ? is_harmless_object(e->a) : is_harmless(e->a, budget);
     case EXPR_BINARY: {
         bool traps = (e->binary == BINARY_DIV || e->binary == BINARY_REM) &&
                      !qn__type_is_float(qn__type_element(e->a->type));
