@@ -68,7 +68,7 @@ ROOT = mp.sqrt
 TABLE = [
     ("exp", quotient(mp.exp, lambda x: 1 + x, 2), -LN2 / 2 * mp.mpf("1.01"), LN2 / 2 * mp.mpf("1.01"), 4, 10),
     ("log", quotient(lambda x: mp.log(1 + x), lambda x: x - x * x / 2, 3), ROOT(mp.mpf(1) / 2) - 1, ROOT(2) - 1, 8, None),
-    ("atanh", quotient(mp.atanh, lambda x: x, 3, ROOT), 0, mp.mpf("0.02944"), 3, 8),
+    ("atanh", quotient(mp.atanh, lambda x: x, 3, ROOT), 0, mp.mpf("0.02944"), 3, 9),
     ("sin", quotient(mp.sin, lambda x: x, 3, ROOT), 0, QUARTER, 3, 6),
     ("cos", quotient(mp.cos, lambda x: 1 - x * x / 2, 4, ROOT), 0, QUARTER, 3, 6),
     ("asin", quotient(mp.asin, lambda x: x, 3, ROOT), 0, mp.mpf("0.25"), 5, 13),

@@ -29,7 +29,8 @@ float asinh(float x) {
 float acosh(float x) {
     float t = x - 1.0f;
     float small = log1p(t + sqrt(fma(t, t, t + t)));
-    return x < 0x1p30f ? small : log(x) + 0x1.62e43p-1f;
+    float result = x < 0x1p30f ? small : log(x) + 0x1.62e43p-1f;
+    return x < 1.0f ? 0.0f / 0.0f : result;
 }
 float atanh(float x) {
     float a = fabs(x);
@@ -78,7 +79,8 @@ double asinh(double x) {
 double acosh(double x) {
     double t = x - 1.0;
     double small = log1p(t + sqrt(fma(t, t, t + t)));
-    return x < 0x1p500 ? small : log(x) + 0x1.62e42fefa39efp-1;
+    double result = x < 0x1p500 ? small : log(x) + 0x1.62e42fefa39efp-1;
+    return x < 1.0 ? 0.0 / 0.0 : result;
 }
 double atanh(double x) {
     double a = fabs(x);

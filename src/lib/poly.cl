@@ -46,14 +46,15 @@ float poly_atanh_f32(float x) {
 }
 
 double poly_atanh_f64(double x) {
-    double p = 0x1.e6b13210d85a4p-5;
-    p = fma(p, x, 0x1.debeb3c1b97c3p-5);
-    p = fma(p, x, 0x1.111d282285abap-4);
-    p = fma(p, x, 0x1.3b137b2f2ef1bp-4);
-    p = fma(p, x, 0x1.745d17d364797p-4);
-    p = fma(p, x, 0x1.c71c71c64c6e6p-4);
-    p = fma(p, x, 0x1.249249249295ap-3);
-    p = fma(p, x, 0x1.9999999999998p-3);
+    double p = 0x1.bedc792bacafdp-5;
+    p = fma(p, x, 0x1.ab83b1549732p-5);
+    p = fma(p, x, 0x1.e2029886fadb8p-5);
+    p = fma(p, x, 0x1.1110b8c856d25p-4);
+    p = fma(p, x, 0x1.3b13b261341c9p-4);
+    p = fma(p, x, 0x1.745d17437dda5p-4);
+    p = fma(p, x, 0x1.c71c71c71f25dp-4);
+    p = fma(p, x, 0x1.2492492492486p-3);
+    p = fma(p, x, 0x1.999999999999ap-3);
     p = fma(p, x, 0x1.5555555555555p-2);
     return p;
 }

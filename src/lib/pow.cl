@@ -1,7 +1,6 @@
 /* Powers: 2^(y log2 x) with the logarithm in two floats (doubles), so that its error, which y multiplies,
-   stays below 2^-32 (2^-61) relative: log2 x = e + 2 / ln 2 (s + s^3 q(s^2)), s = (m - 1) / (m + 1), where
-   only s and the leading product need the second part (Muller et al., Handbook of Floating-Point Arithmetic,
-   ch. 4 and 10). */
+   stays below 2^-30 (2^-59) relative: log2 x = e + 2 / ln 2 (s + s^3 q(s^2)), s = (m - 1) / (m + 1), where
+   all but q needs the second part (Muller et al., Handbook of Floating-Point Arithmetic, ch. 4 and 10). */
 
 float log2_extended_f32(float x, float *low) {
     int is_small = x < 0x1p-126f;
@@ -15,9 +14,14 @@ float log2_extended_f32(float x, float *low) {
     float s = f * r;
     float s_low = fma(-s, d_low, fma(-s, d, f)) * r;
     float z = s * s;
-    float p = s * 0x1.715476p+1f;
-    float cubic = s * z * poly_atanh_f32(z);
-    float p_low = fma(s, 0x1.715476p+1f, -p) + fma(s, 0x1.4ae0cp-25f, (s_low + cubic) * 0x1.715476p+1f);
+    float cube = s * z;
+    float cube_low = fma(s, z, -cube) + fma(s, fma(s, s, -z), 3.0f * z * s_low);
+    float q = poly_atanh_f32(z);
+    float cubic = cube * q;
+    float a = s + cubic;
+    float a_low = ((s - a) + cubic) + (s_low + fma(cube_low, q, fma(cube, q, -cubic)));
+    float p = a * 0x1.715476p+1f;
+    float p_low = fma(a, 0x1.715476p+1f, -p) + fma(a, 0x1.4ae0cp-25f, a_low * 0x1.715476p+1f);
     float sum = e + p;
     float rest = e == 0.0f ? p_low : (p - (sum - e)) + p_low;
     float high = sum + rest;
@@ -33,7 +37,7 @@ float pow_positive_f32(float x, float y, float y_low) {
     c = c > 0x1p36f ? 0x1p36f : c;
     float product = c * high;
     float rest = fma(c, high, -product) + fma(c, low, y_low * high);
-    float result = exp2_sum_f32(product, rest);
+    float result = exp2_sum_f32(product, fabs(product) < 0x1p10f ? rest : 0.0f);
     float edge = (x == 0.0f) == (y < 0.0f) ? 1.0f / 0.0f : 0.0f;
     return x == 0.0f || x == 1.0f / 0.0f ? edge : result;
 }
@@ -41,7 +45,7 @@ float pow_positive_f32(float x, float y, float y_low) {
 /* 0: not an integer, 1: odd, 2: even; beyond 2^24 (2^53) all numbers are even. */
 int parity_f32(float y) {
     float halved = y * 0.5f;
-    return trunc(halved) == halved ? 2 : trunc(y) == y ? 1 : 0;
+    return trunc(y) != y ? 0 : trunc(halved) == halved ? 2 : 1;
 }
 
 float pow(float x, float y) {
@@ -95,10 +99,15 @@ double log2_extended_f64(double x, double *low) {
     double s = f * r;
     double s_low = fma(-s, d_low, fma(-s, d, f)) * r;
     double z = s * s;
-    double p = s * 0x1.71547652b82fep+1;
-    double cubic = s * z * poly_atanh_f64(z);
-    double p_low = fma(s, 0x1.71547652b82fep+1, -p) +
-                   fma(s, 0x1.777d0ffda0d24p-55, (s_low + cubic) * 0x1.71547652b82fep+1);
+    double cube = s * z;
+    double cube_low = fma(s, z, -cube) + fma(s, fma(s, s, -z), 3.0 * z * s_low);
+    double q = poly_atanh_f64(z);
+    double cubic = cube * q;
+    double a = s + cubic;
+    double a_low = ((s - a) + cubic) + (s_low + fma(cube_low, q, fma(cube, q, -cubic)));
+    double p = a * 0x1.71547652b82fep+1;
+    double p_low =
+        fma(a, 0x1.71547652b82fep+1, -p) + fma(a, 0x1.777d0ffda0d24p-55, a_low * 0x1.71547652b82fep+1);
     double sum = e + p;
     double rest = e == 0.0 ? p_low : (p - (sum - e)) + p_low;
     double high = sum + rest;
@@ -114,7 +123,7 @@ double pow_positive_f64(double x, double y, double y_low) {
     c = c > 0x1p70 ? 0x1p70 : c;
     double product = c * high;
     double rest = fma(c, high, -product) + fma(c, low, y_low * high);
-    double result = exp2_sum_f64(product, rest);
+    double result = exp2_sum_f64(product, fabs(product) < 0x1p13 ? rest : 0.0);
     double edge = (x == 0.0) == (y < 0.0) ? 1.0 / 0.0 : 0.0;
     return x == 0.0 || x == 1.0 / 0.0 ? edge : result;
 }
@@ -122,7 +131,7 @@ double pow_positive_f64(double x, double y, double y_low) {
 /* 0: not an integer, 1: odd, 2: even; beyond 2^24 (2^53) all numbers are even. */
 int parity_f64(double y) {
     double halved = y * 0.5;
-    return trunc(halved) == halved ? 2 : trunc(y) == y ? 1 : 0;
+    return trunc(y) != y ? 0 : trunc(halved) == halved ? 2 : 1;
 }
 
 double pow(double x, double y) {

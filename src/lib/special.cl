@@ -22,15 +22,20 @@ float erf(float x) {
     return copysign(a < 1.0f ? small : 1.0f - erfc_positive_f32(a), x);
 }
 
-/* x >= 1/2: the x >= 6.0f that it is moved to, and the product of the steps. */
-float gamma_moved_f32(float x, float *product) {
+/* x >= 1/2: the x >= 6.0f that it is moved to, what was lost by rounding on the way, and the product of the
+   steps. */
+float gamma_moved_f32(float x, float *lost, float *product) {
     float p = 1.0f;
+    float rest = 0.0f;
     for (int i = 0; i < 6; i++) {
+        float next = x + 1.0f;
         int is_small = x < 6.0f;
         p = is_small ? p * x : p;
-        x = is_small ? x + 1.0f : x;
+        rest = is_small ? rest + (x - (next - 1.0f)) : rest;
+        x = is_small ? next : x;
     }
     *product = p;
+    *lost = rest;
     return x;
 }
 
@@ -38,12 +43,13 @@ float gamma_moved_f32(float x, float *product) {
    result 2^*exponent, which may be beyond the range. */
 float gamma_positive_f32(float x, int *exponent) {
     float product;
+    float lost;
     float low;
-    float large = gamma_moved_f32(x, &product);
+    float large = gamma_moved_f32(x, &lost, &product);
     float high = log2_extended_f32(large, &low);
     float y = large - 0.5f;
     float a = y * high;
-    float a_low = fma(y, high, -a) + y * low;
+    float a_low = fma(y, high, -a) + fma(y, low, lost * high);
     float b = large * -0x1.715476p+0f;
     float b_low = fma(large, -0x1.715476p+0f, -b) - large * 0x1.4ae0cp-26f;
     float sum = a + b;
@@ -51,9 +57,10 @@ float gamma_positive_f32(float x, int *exponent) {
     float sum_low = (a - (sum - part)) + (b - part) + (a_low + b_low);
     float s = poly_stirling_f32(1.0f / (large * large)) / large;
     sum_low += fma(s, 0x1.715476p+0f, 0x1.53643ap+0f);
-    float n = rint(sum);
+    float total = sum + sum_low;
+    float n = rint(total);
     *exponent = (int)n;
-    return exp2_sum_f32(sum - n, sum_low) / product;
+    return exp2_sum_f32(total - n, sum_low - (total - sum)) / product;
 }
 
 /* erfc for x >= 0; the low part of x^2 enters as a factor. */
@@ -75,15 +82,20 @@ double erf(double x) {
     return copysign(a < 1.0 ? small : 1.0 - erfc_positive_f64(a), x);
 }
 
-/* x >= 1/2: the x >= 12.0 that it is moved to, and the product of the steps. */
-double gamma_moved_f64(double x, double *product) {
+/* x >= 1/2: the x >= 12.0 that it is moved to, what was lost by rounding on the way, and the product of the
+   steps. */
+double gamma_moved_f64(double x, double *lost, double *product) {
     double p = 1.0;
+    double rest = 0.0;
     for (int i = 0; i < 12; i++) {
+        double next = x + 1.0;
         int is_small = x < 12.0;
         p = is_small ? p * x : p;
-        x = is_small ? x + 1.0 : x;
+        rest = is_small ? rest + (x - (next - 1.0)) : rest;
+        x = is_small ? next : x;
     }
     *product = p;
+    *lost = rest;
     return x;
 }
 
@@ -91,12 +103,13 @@ double gamma_moved_f64(double x, double *product) {
    result 2^*exponent, which may be beyond the range. */
 double gamma_positive_f64(double x, int *exponent) {
     double product;
+    double lost;
     double low;
-    double large = gamma_moved_f64(x, &product);
+    double large = gamma_moved_f64(x, &lost, &product);
     double high = log2_extended_f64(large, &low);
     double y = large - 0.5;
     double a = y * high;
-    double a_low = fma(y, high, -a) + y * low;
+    double a_low = fma(y, high, -a) + fma(y, low, lost * high);
     double b = large * -0x1.71547652b82fep+0;
     double b_low = fma(large, -0x1.71547652b82fep+0, -b) - large * 0x1.777d0ffda0d24p-56;
     double sum = a + b;
@@ -104,9 +117,10 @@ double gamma_positive_f64(double x, int *exponent) {
     double sum_low = (a - (sum - part)) + (b - part) + (a_low + b_low);
     double s = poly_stirling_f64(1.0 / (large * large)) / large;
     sum_low += fma(s, 0x1.71547652b82fep+0, 0x1.536439a4c6efcp+0);
-    double n = rint(sum);
+    double total = sum + sum_low;
+    double n = rint(total);
     *exponent = (int)n;
-    return exp2_sum_f64(sum - n, sum_low) / product;
+    return exp2_sum_f64(total - n, sum_low - (total - sum)) / product;
 }
 
 /* For negative x, with a = -x: -pi / (a sin(pi a) Gamma(a)). */
@@ -129,7 +143,8 @@ float lgamma_positive_f32(float x) {
     if (x < 0.7f) return fma(x * (x - 1.0f), poly_lgamma_f32(x - 0.5f), -log(x));
     if (x < 2.5f) return (x - 1.0f) * (x - 2.0f) * poly_lgamma_f32(x - 1.5f);
     float product;
-    float large = gamma_moved_f32(x, &product);
+    float lost;
+    float large = gamma_moved_f32(x, &lost, &product);
     float s = poly_stirling_f32(1.0f / (large * large)) / large;
     return fma(large - 0.5f, log(large) - 1.0f, (s + 0x1.acfe390p-2f) - log(product));
 }
@@ -168,7 +183,8 @@ double lgamma_positive_f64(double x) {
     if (x < 0.7) return fma(x * (x - 1.0), poly_lgamma_f64(x - 0.5), -log(x));
     if (x < 2.5) return (x - 1.0) * (x - 2.0) * poly_lgamma_f64(x - 1.5);
     double product;
-    double large = gamma_moved_f64(x, &product);
+    double lost;
+    double large = gamma_moved_f64(x, &lost, &product);
     double s = poly_stirling_f64(1.0 / (large * large)) / large;
     return fma(large - 0.5, log(large) - 1.0, (s + 0x1.acfe390c97d68p-2) - log(product));
 }

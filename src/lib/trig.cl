@@ -25,19 +25,20 @@ float reduce_large_f32(float x, int *quadrant) {
     int shift = start & 31;
     uint t1 = two_over_pi_short[word + 1];
     uint t2 = two_over_pi_short[word + 2];
-    ulong high = ((ulong)two_over_pi_short[word] << 32) | t1;
-    ulong middle = ((ulong)t1 << 32) | t2;
-    ulong low = ((ulong)t2 << 32) | two_over_pi_short[word + 3 > 7 ? 7 : word + 3];
-    ulong w0 = (high << shift) >> 32;
-    ulong w1 = (middle << shift) >> 32;
-    ulong w2 = (low << shift) >> 32;
+    ulong start_bits = ((ulong)two_over_pi_short[word] << 32) | t1;
+    ulong middle_bits = ((ulong)t1 << 32) | t2;
+    ulong end_bits = ((ulong)t2 << 32) | two_over_pi_short[word + 3];
+    ulong w0 = (start_bits << shift) >> 32;
+    ulong w1 = (middle_bits << shift) >> 32;
+    ulong w2 = (end_bits << shift) >> 32;
     ulong p2 = w2 * m;
     ulong p1 = w1 * m + (p2 >> 32);
     ulong p0 = w0 * m + (p1 >> 32);
     ulong top = (p0 << 32) | (p1 & 0xfffffffful);
     ulong fraction = top << 2;
     int q = (int)(top >> 62) + (int)(fraction >> 63);
-    float r = (float)(long)fraction * 0x1.921fb6p-64f;
+    float high = (float)(long)fraction;
+    float r = fma(high, 0x1.921fb6p-64f, high * -0x1.777a5cp-89f);
     *quadrant = x < 0.0f ? -q : q;
     r = x < 0.0f ? -r : r;
     return isfinite(x) ? r : 0.0f / 0.0f;
@@ -140,10 +141,12 @@ float cospi(float x) {
 float tanpi(float x) {
     int quadrant;
     float r = reduce_turns_f32(x, &quadrant);
-    r = r == 0.0f ? copysign(0.0f, quadrant & 1 ? (quadrant & 2 ? 1.0f : -1.0f) : quadrant & 2 ? -x : x) : r;
     float s = sin_near_zero_f32(r);
     float c = cos_near_zero_f32(r);
-    return quadrant & 1 ? -c / s : s / c;
+    float value = quadrant & 1 ? -c / s : s / c;
+    float pole = quadrant & 2 ? -1.0f / 0.0f : 1.0f / 0.0f;
+    float zero = copysign(0.0f, quadrant & 2 ? -x : x);
+    return r == 0.0f ? (quadrant & 1 ? pole : zero) : value;
 }
 
 double reduce_f64(double x, int *quadrant) {
@@ -214,8 +217,10 @@ double cospi(double x) {
 double tanpi(double x) {
     int quadrant;
     double r = reduce_turns_f64(x, &quadrant);
-    r = r == 0.0 ? copysign(0.0, quadrant & 1 ? (quadrant & 2 ? 1.0 : -1.0) : quadrant & 2 ? -x : x) : r;
     double s = sin_near_zero_f64(r);
     double c = cos_near_zero_f64(r);
-    return quadrant & 1 ? -c / s : s / c;
+    double value = quadrant & 1 ? -c / s : s / c;
+    double pole = quadrant & 2 ? -1.0 / 0.0 : 1.0 / 0.0;
+    double zero = copysign(0.0, quadrant & 2 ? -x : x);
+    return r == 0.0 ? (quadrant & 1 ? pole : zero) : value;
 }
