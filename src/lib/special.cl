@@ -23,18 +23,22 @@ float erf(float x) {
 }
 
 /* x >= 1/2: the x >= 6.0f that it is moved to, what was lost by rounding on the way, and the product of the
-   steps. */
-float gamma_moved_f32(float x, float *lost, float *product) {
+   steps in two parts. */
+float gamma_moved_f32(float x, float *lost, float *product, float *product_low) {
     float p = 1.0f;
+    float p_low = 0.0f;
     float rest = 0.0f;
     for (int i = 0; i < 6; i++) {
         float next = x + 1.0f;
+        float larger = p * x;
         int is_small = x < 6.0f;
-        p = is_small ? p * x : p;
+        p_low = is_small ? fma(p, x, -larger) + fma(p_low, x, p * rest) : p_low;
+        p = is_small ? larger : p;
         rest = is_small ? rest + (x - (next - 1.0f)) : rest;
         x = is_small ? next : x;
     }
     *product = p;
+    *product_low = p_low;
     *lost = rest;
     return x;
 }
@@ -43,9 +47,10 @@ float gamma_moved_f32(float x, float *lost, float *product) {
    result 2^*exponent, which may be beyond the range. */
 float gamma_positive_f32(float x, int *exponent) {
     float product;
+    float product_low;
     float lost;
     float low;
-    float large = gamma_moved_f32(x, &lost, &product);
+    float large = gamma_moved_f32(x, &lost, &product, &product_low);
     float high = log2_extended_f32(large, &low);
     float y = large - 0.5f;
     float a = y * high;
@@ -60,7 +65,8 @@ float gamma_positive_f32(float x, int *exponent) {
     float total = sum + sum_low;
     float n = rint(total);
     *exponent = (int)n;
-    return exp2_sum_f32(total - n, sum_low - (total - sum)) / product;
+    float value = exp2_sum_f32(total - n, sum_low - (total - sum)) / product;
+    return fma(value, -product_low / product, value);
 }
 
 /* erfc for x >= 0; the low part of x^2 enters as a factor. */
@@ -83,18 +89,22 @@ double erf(double x) {
 }
 
 /* x >= 1/2: the x >= 12.0 that it is moved to, what was lost by rounding on the way, and the product of the
-   steps. */
-double gamma_moved_f64(double x, double *lost, double *product) {
+   steps in two parts. */
+double gamma_moved_f64(double x, double *lost, double *product, double *product_low) {
     double p = 1.0;
+    double p_low = 0.0;
     double rest = 0.0;
     for (int i = 0; i < 12; i++) {
         double next = x + 1.0;
+        double larger = p * x;
         int is_small = x < 12.0;
-        p = is_small ? p * x : p;
+        p_low = is_small ? fma(p, x, -larger) + fma(p_low, x, p * rest) : p_low;
+        p = is_small ? larger : p;
         rest = is_small ? rest + (x - (next - 1.0)) : rest;
         x = is_small ? next : x;
     }
     *product = p;
+    *product_low = p_low;
     *lost = rest;
     return x;
 }
@@ -103,9 +113,10 @@ double gamma_moved_f64(double x, double *lost, double *product) {
    result 2^*exponent, which may be beyond the range. */
 double gamma_positive_f64(double x, int *exponent) {
     double product;
+    double product_low;
     double lost;
     double low;
-    double large = gamma_moved_f64(x, &lost, &product);
+    double large = gamma_moved_f64(x, &lost, &product, &product_low);
     double high = log2_extended_f64(large, &low);
     double y = large - 0.5;
     double a = y * high;
@@ -120,7 +131,8 @@ double gamma_positive_f64(double x, int *exponent) {
     double total = sum + sum_low;
     double n = rint(total);
     *exponent = (int)n;
-    return exp2_sum_f64(total - n, sum_low - (total - sum)) / product;
+    double value = exp2_sum_f64(total - n, sum_low - (total - sum)) / product;
+    return fma(value, -product_low / product, value);
 }
 
 /* For negative x, with a = -x: -pi / (a sin(pi a) Gamma(a)). */
@@ -143,8 +155,9 @@ float lgamma_positive_f32(float x) {
     if (x < 0.7f) return fma(x * (x - 1.0f), poly_lgamma_f32(x - 0.5f), -log(x));
     if (x < 2.5f) return (x - 1.0f) * (x - 2.0f) * poly_lgamma_f32(x - 1.5f);
     float product;
+    float product_low;
     float lost;
-    float large = gamma_moved_f32(x, &lost, &product);
+    float large = gamma_moved_f32(x, &lost, &product, &product_low);
     float s = poly_stirling_f32(1.0f / (large * large)) / large;
     return fma(large - 0.5f, log(large) - 1.0f, (s + 0x1.acfe390p-2f) - log(product));
 }
@@ -183,8 +196,9 @@ double lgamma_positive_f64(double x) {
     if (x < 0.7) return fma(x * (x - 1.0), poly_lgamma_f64(x - 0.5), -log(x));
     if (x < 2.5) return (x - 1.0) * (x - 2.0) * poly_lgamma_f64(x - 1.5);
     double product;
+    double product_low;
     double lost;
-    double large = gamma_moved_f64(x, &lost, &product);
+    double large = gamma_moved_f64(x, &lost, &product, &product_low);
     double s = poly_stirling_f64(1.0 / (large * large)) / large;
     return fma(large - 0.5, log(large) - 1.0, (s + 0x1.acfe390c97d68p-2) - log(product));
 }
