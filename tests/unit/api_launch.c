@@ -1,0 +1,269 @@
+/* Launching: arguments by value and by reference, what is refused and with which sentence. */
+#include "api_support.h"
+
+static const char source[] =
+    "typedef struct { int a; float b; } pair;\n"
+    "kernel void scale(int n, float factor, global const float *x, global float *y) {\n"
+    "    int i = get_global_id(0);\n"
+    "    if (i < n) y[i] = factor * x[i];\n"
+    "}\n"
+    "kernel void mixed(char c, ulong u, double d, float4 v, pair p, global double *out) {\n"
+    "    out[0] = c; out[1] = u; out[2] = d; out[3] = v.x + v.y + v.z + v.w; out[4] = p.a + p.b;\n"
+    "}\n"
+    "kernel void sum(global const int *in, global int *out, local int *scratch) {\n"
+    "    int l = get_local_id(0), n = get_local_size(0);\n"
+    "    scratch[l] = in[get_global_id(0)];\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    if (l == 0) { int s = 0; for (int i = 0; i < n; i++) s += scratch[i]; out[get_group_id(0)] = s; }\n"
+    "}\n"
+    "kernel __attribute__((reqd_work_group_size(4, 2, 1))) void fixed(global int *out) { out[0] = "
+    "get_local_size(0); }\n"
+    "kernel void is_null(global const int *p, global int *out) { out[0] = p == 0; }\n";
+
+static void launches_compute(void **state) {
+    (void)state;
+    fixture f = make_fixture("cpu", source, "scale");
+    float x[100], y[100];
+    for (int i = 0; i < 100; i++) x[i] = (float)i;
+    qn_buffer *bx = make_buffer(f.device, sizeof x, x), *by = make_buffer(f.device, sizeof y, NULL);
+    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(100), QN_ARGS(90, 2.0f, bx, by)));
+    assert_ok(f.context, qn_buffer_read(by, 0, y, sizeof y));
+    for (int i = 0; i < 100; i++) assert_true(y[i] == (i < 90 ? 2.0f * (float)i : 0.0f));
+    qn_context_destroy(f.context);
+}
+
+static void values_of_all_kinds(void **state) {
+    (void)state;
+    fixture f = make_fixture("cpu", source, "mixed");
+    struct {
+        int a;
+        float b;
+    } pair = {40, 2.5f};
+    float v[4] = {1, 2, 3, 4};
+    double out[5];
+    qn_buffer *buffer = make_buffer(f.device, sizeof out, NULL);
+    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1),
+                                   QN_ARGS((char)-3, 1ull << 40, 0.1, QN_BYTES(v), QN_BYTES(pair), buffer)));
+    assert_ok(f.context, qn_buffer_read(buffer, 0, out, sizeof out));
+    const double wanted[5] = {-3, 1099511627776.0, 0.1, 10, 42.5};
+    for (int i = 0; i < 5; i++) assert_true(out[i] == wanted[i]);
+    qn_context_destroy(f.context);
+}
+
+static void local_memory_is_given_at_launch(void **state) {
+    (void)state;
+    fixture f = make_fixture("cpu", source, "sum");
+    int in[64], out[8];
+    for (int i = 0; i < 64; i++) in[i] = i;
+    qn_buffer *bi = make_buffer(f.device, sizeof in, in), *bo = make_buffer(f.device, sizeof out, NULL);
+    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE_LOCAL(QN_GROUP(64), QN_GROUP(8)),
+                                   QN_ARGS(bi, bo, qn_arg_local(8 * sizeof(int)))));
+    assert_ok(f.context, qn_buffer_read(bo, 0, out, sizeof out));
+    for (int g = 0; g < 8; g++) assert_int_equal(out[g], 64 * g + 28);
+    qn_context_destroy(f.context);
+}
+
+static void null_pointers_can_be_passed(void **state) {
+    (void)state;
+    fixture f = make_fixture("cpu", source, "is_null");
+    int out = 7;
+    qn_buffer *buffer = make_buffer(f.device, sizeof out, NULL);
+    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1), QN_ARGS(qn_arg_null(), buffer)));
+    assert_ok(f.context, qn_buffer_read(buffer, 0, &out, sizeof out));
+    assert_int_equal(out, 1);
+    qn_context_destroy(f.context);
+}
+
+static void an_empty_launch_does_nothing(void **state) {
+    (void)state;
+    fixture f = make_fixture("cpu", source, "scale");
+    float one = 1, y = 5;
+    qn_buffer *bx = make_buffer(f.device, sizeof one, &one), *by = make_buffer(f.device, sizeof y, &y);
+    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(0), QN_ARGS(1, 2.0f, bx, by)));
+    assert_ok(f.context, qn_buffer_read(by, 0, &y, sizeof y));
+    assert_true(y == 5);
+    qn_context_destroy(f.context);
+}
+
+static void wrong_arguments_are_named(void **state) {
+    (void)state;
+    fixture f = make_fixture("null", source, "scale");
+    qn_buffer *b = make_buffer(f.device, 64, NULL);
+    qn_context *c = f.context;
+    qn_kernel *k = f.kernel;
+    assert_fails(c, qn_launch(NULL, k, QN_RANGE(1), QN_ARGS(1, 2.0f, b)), QN_ERROR_ARGUMENT_COUNT,
+                 "scale takes 4");
+    assert_fails(c, qn_launch(NULL, k, QN_RANGE(1), QN_ARGS(b, 2.0f, b, b)), QN_ERROR_KERNEL_ARGUMENT,
+                 "'int n'");
+    assert_fails(c, qn_launch(NULL, k, QN_RANGE(1), QN_ARGS(1.5, 2.0f, b, b)), QN_ERROR_KERNEL_ARGUMENT,
+                 "floating-point");
+    assert_fails(c, qn_launch(NULL, k, QN_RANGE(1), QN_ARGS(1ll << 40, 2.0f, b, b)), QN_ERROR_KERNEL_ARGUMENT,
+                 "does not fit");
+    assert_fails(c, qn_launch(NULL, k, QN_RANGE(1), QN_ARGS(1, 16777217, b, b)), QN_ERROR_KERNEL_ARGUMENT,
+                 "does not fit");
+    assert_fails(c, qn_launch(NULL, k, QN_RANGE(1), QN_ARGS(1, 2.0f, 3, b)), QN_ERROR_KERNEL_ARGUMENT,
+                 "number was given");
+    assert_fails(c, qn_launch(NULL, k, QN_RANGE(1), QN_ARGS(1, 2.0f, (qn_buffer *)NULL, b)),
+                 QN_ERROR_KERNEL_ARGUMENT, "is NULL");
+    assert_fails(c, qn_launch(NULL, k, QN_RANGE(1), QN_ARGS(1, 2.0f, qn_arg_local(4), b)),
+                 QN_ERROR_KERNEL_ARGUMENT, "local memory");
+    assert_fails(c, qn_launch(NULL, k, QN_RANGE(1), NULL, 4), QN_ERROR_NULL, "args");
+    assert_fails(c, qn_launch(NULL, k, NULL, QN_ARGS(1, 2.0f, b, b)), QN_ERROR_NULL, "range");
+    assert_int_equal(qn_launch(NULL, NULL, QN_RANGE(1), QN_ARGS(1)), QN_ERROR_NULL);
+    short three[3] = {0};
+    assert_fails(c, qn_launch(NULL, k, QN_RANGE(1), QN_ARGS(QN_BYTES(three), 2.0f, b, b)),
+                 QN_ERROR_KERNEL_ARGUMENT, "6 bytes");
+    qn_context_destroy(c);
+}
+
+static void integers_become_exact_floats(void **state) {
+    (void)state;
+    fixture f = make_fixture("null", source, "scale");
+    qn_buffer *b = make_buffer(f.device, 64, NULL);
+    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1), QN_ARGS(1, 3, b, b)));
+    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1), QN_ARGS(1, 0.1, b, b)));
+    qn_context_destroy(f.context);
+}
+
+static void sizes_are_checked(void **state) {
+    (void)state;
+    fixture f = make_fixture("null", source, "sum");
+    qn_buffer *b = make_buffer(f.device, 64, NULL);
+    qn_context *c = f.context;
+    assert_fails(c,
+                 qn_launch(NULL, f.kernel, QN_RANGE_LOCAL(QN_GROUP(64), QN_GROUP(4096)),
+                           QN_ARGS(b, b, qn_arg_local(4))),
+                 QN_ERROR_LAUNCH_SIZE, "local size 4096");
+    assert_fails(c,
+                 qn_launch(NULL, f.kernel, QN_RANGE_LOCAL(QN_GROUP(64, 64), QN_GROUP(64, 64)),
+                           QN_ARGS(b, b, qn_arg_local(4))),
+                 QN_ERROR_LAUNCH_SIZE, "4096 work-items");
+    assert_fails(c, qn_launch(NULL, f.kernel, QN_RANGE(UINT64_MAX), QN_ARGS(b, b, qn_arg_local(4))),
+                 QN_ERROR_LAUNCH_SIZE, "global size");
+    assert_fails(c, qn_launch(NULL, f.kernel, QN_RANGE(1), QN_ARGS(b, b, qn_arg_local(UINT64_MAX))),
+                 QN_ERROR_LAUNCH_SIZE, "local memory");
+    qn_kernel *fixed = make_kernel(f.program, c, "fixed");
+    assert_fails(c, qn_launch(NULL, fixed, QN_RANGE_LOCAL(QN_GROUP(8, 8), QN_GROUP(8, 1)), QN_ARGS(b)),
+                 QN_ERROR_LAUNCH_SIZE, "requires local size 4,2,1");
+    assert_ok(c, qn_launch(NULL, fixed, QN_RANGE(8, 8), QN_ARGS(b)));
+    qn_context_destroy(c);
+}
+
+static void objects_of_other_contexts_are_refused(void **state) {
+    (void)state;
+    fixture f = make_fixture("null", source, "scale"), g = make_fixture("null", source, "scale");
+    qn_buffer *mine = make_buffer(f.device, 64, NULL), *other = make_buffer(g.device, 64, NULL);
+    assert_fails(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1), QN_ARGS(1, 2.0f, other, mine)),
+                 QN_ERROR_WRONG_CONTEXT, "'float* x'");
+    assert_fails(f.context,
+                 qn_launch(qn_device_stream(g.device), f.kernel, QN_RANGE(1), QN_ARGS(1, 2.0f, mine, mine)),
+                 QN_ERROR_WRONG_CONTEXT, "another context");
+    qn_context_destroy(f.context);
+    qn_context_destroy(g.context);
+}
+
+static void destroyed_objects_are_refused(void **state) {
+    (void)state;
+    fixture f = make_fixture("null", source, "scale");
+    qn_buffer *b = make_buffer(f.device, 64, NULL), *gone = make_buffer(f.device, 64, NULL);
+    qn_buffer_destroy(gone);
+    assert_fails(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1), QN_ARGS(1, 2.0f, b, gone)),
+                 QN_ERROR_DESTROYED, "y");
+    assert_fails(f.context, qn_buffer_write(gone, 0, "x", 1), QN_ERROR_DESTROYED, "buffer");
+    qn_kernel_destroy(f.kernel);
+    assert_fails(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1), QN_ARGS(1, 2.0f, b, b)),
+                 QN_ERROR_DESTROYED, "kernel");
+    qn_program_destroy(f.program);
+    qn_program_destroy(f.program); /* twice is once */
+    qn_context_destroy(f.context);
+}
+
+static void reflection_tells_the_parameters(void **state) {
+    (void)state;
+    fixture f = make_fixture("null", source, "mixed");
+    qn_kernel_info info;
+    assert_ok(f.context, qn_kernel_get_info(f.kernel, &info));
+    assert_string_equal(info.name, "mixed");
+    assert_int_equal(info.num_params, 6);
+    static const struct {
+        const char *name;
+        qn_param_kind kind;
+        qn_type type;
+        uint32_t lanes, size;
+    } wanted[] = {{"c", QN_PARAM_VALUE, QN_TYPE_I8, 1, 1},    {"u", QN_PARAM_VALUE, QN_TYPE_U64, 1, 8},
+                  {"d", QN_PARAM_VALUE, QN_TYPE_F64, 1, 8},   {"v", QN_PARAM_VALUE, QN_TYPE_F32, 4, 16},
+                  {"p", QN_PARAM_VALUE, QN_TYPE_BYTES, 1, 8}, {"out", QN_PARAM_BUFFER, QN_TYPE_F64, 1, 8}};
+    for (uint32_t i = 0; i < 6; i++) {
+        qn_param_info param;
+        assert_ok(f.context, qn_kernel_get_param(f.kernel, i, &param));
+        assert_string_equal(param.name, wanted[i].name);
+        assert_int_equal(param.kind, wanted[i].kind);
+        assert_int_equal(param.type, wanted[i].type);
+        assert_int_equal(param.lanes, wanted[i].lanes);
+        assert_int_equal(param.size, wanted[i].size);
+    }
+    qn_param_info param;
+    assert_fails(f.context, qn_kernel_get_param(f.kernel, 6, &param), QN_ERROR_RANGE, "6 parameters");
+    assert_fails(f.context, qn_kernel_create(f.program, "nothing", &f.kernel), QN_ERROR_NO_KERNEL,
+                 "scale, mixed, sum");
+    assert_fails(f.context, qn_kernel_create(f.program, NULL, &f.kernel), QN_ERROR_NO_KERNEL, "several");
+    qn_context_destroy(f.context);
+}
+
+static void a_bad_program_gives_its_log(void **state) {
+    (void)state;
+    qn_context *context = make_context(NULL);
+    qn_device *device = get_device(context, "cpu");
+    qn_program *program;
+    qn_program_desc desc = {.source = "kernel void f(global int *a) {\n    a[0] = b;\n}\n", .path = "bad.cl"};
+    assert_fails(context, qn_program_create(device, &desc, &program), QN_ERROR_COMPILE,
+                 "bad.cl:2:12: error:");
+    assert_null(program);
+    assert_fails(context, qn_program_create(device, &(qn_program_desc){0}, &program), QN_ERROR_NULL,
+                 "source and path");
+    assert_fails(context, qn_program_create(device, &(qn_program_desc){.path = "/nonexistent.cl"}, &program),
+                 QN_ERROR_IO, "nonexistent");
+    desc = (qn_program_desc){.source = "", .opt_level = 9};
+    assert_fails(context, qn_program_create(device, &desc, &program), QN_ERROR_ARGUMENT, "opt_level 9");
+    qn_context_destroy(context);
+}
+
+static void headers_are_given_as_text(void **state) {
+    (void)state;
+    qn_context *context = make_context(NULL);
+    qn_device *device = get_device(context, "cpu");
+    qn_program *program;
+    qn_header header = {"answer.h", "#define ANSWER 42\n"};
+    qn_program_desc desc = {
+        .source = "#include \"answer.h\"\nkernel void f(global int *a) { a[0] = ANSWER + EXTRA; }",
+        .headers = &header,
+        .num_headers = 1,
+        .options = "-D EXTRA=1"};
+    assert_ok(context, qn_program_create(device, &desc, &program));
+    qn_kernel *kernel = make_kernel(program, context, NULL);
+    int out;
+    qn_buffer *buffer = make_buffer(device, sizeof out, NULL);
+    assert_ok(context, qn_launch(NULL, kernel, QN_RANGE(1), QN_ARGS(buffer)));
+    assert_ok(context, qn_buffer_read(buffer, 0, &out, sizeof out));
+    assert_int_equal(out, 43);
+    qn_context_destroy(context);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(launches_compute),
+        cmocka_unit_test(values_of_all_kinds),
+        cmocka_unit_test(local_memory_is_given_at_launch),
+        cmocka_unit_test(null_pointers_can_be_passed),
+        cmocka_unit_test(an_empty_launch_does_nothing),
+        cmocka_unit_test(wrong_arguments_are_named),
+        cmocka_unit_test(integers_become_exact_floats),
+        cmocka_unit_test(sizes_are_checked),
+        cmocka_unit_test(objects_of_other_contexts_are_refused),
+        cmocka_unit_test(destroyed_objects_are_refused),
+        cmocka_unit_test(reflection_tells_the_parameters),
+        cmocka_unit_test(a_bad_program_gives_its_log),
+        cmocka_unit_test(headers_are_given_as_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

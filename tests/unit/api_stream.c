@@ -1,0 +1,153 @@
+/* Streams, events, deadlines and graphs. */
+#include "api_support.h"
+
+static const char source[] = "kernel void add(global int *a, int v) { a[get_global_id(0)] += v; }\n"
+                             "kernel void spin(global volatile int *a, int n) {\n"
+                             "    for (int i = 0; i < n; i++) a[0] = a[0] * 3 + i;\n"
+                             "}\n";
+
+static void streams_order_their_work(void **state) {
+    (void)state;
+    fixture f = make_fixture("cpu", source, "add");
+    qn_stream *stream;
+    assert_ok(f.context, qn_stream_create(f.device, &stream));
+    int out[64] = {0};
+    qn_buffer *buffer = make_buffer(f.device, sizeof out, NULL);
+    for (int i = 0; i < 200; i++)
+        assert_ok(f.context, qn_launch(stream, f.kernel, QN_RANGE(64), QN_ARGS(buffer, i)));
+    assert_ok(f.context, qn_stream_read(stream, buffer, 0, out, sizeof out));
+    assert_ok(f.context, qn_stream_wait(stream, QN_FOREVER));
+    for (int i = 0; i < 64; i++) assert_int_equal(out[i], 19900);
+    qn_stream_destroy(stream);
+    qn_context_destroy(f.context);
+}
+
+static void events_order_streams_and_tell_time(void **state) {
+    (void)state;
+    fixture f = make_fixture("cpu", source, "spin");
+    qn_kernel *add = make_kernel(f.program, f.context, "add");
+    qn_stream *a, *b;
+    qn_event *begin, *end;
+    assert_ok(f.context, qn_stream_create(f.device, &a));
+    assert_ok(f.context, qn_stream_create(f.device, &b));
+    assert_ok(f.context, qn_event_create(f.device, &begin));
+    assert_ok(f.context, qn_event_create(f.device, &end));
+    int64_t elapsed;
+    bool done;
+    assert_fails(f.context, qn_event_wait(begin, 0), QN_ERROR_STATE, "never recorded");
+    assert_fails(f.context, qn_stream_wait_event(b, begin), QN_ERROR_STATE, "never recorded");
+    int zero = 0, out;
+    qn_buffer *buffer = make_buffer(f.device, sizeof zero, &zero);
+    assert_ok(f.context, qn_stream_record(a, begin));
+    assert_ok(f.context, qn_launch(a, f.kernel, QN_RANGE(1), QN_ARGS(buffer, 3000000)));
+    assert_ok(f.context, qn_stream_fill(a, buffer, 0, 4, &zero, 4));
+    assert_ok(f.context, qn_stream_record(a, end));
+    assert_ok(f.context, qn_stream_wait_event(b, end));
+    assert_ok(f.context, qn_launch(b, add, QN_RANGE(1), QN_ARGS(buffer, 5)));
+    assert_ok(f.context, qn_stream_read(b, buffer, 0, &out, sizeof out));
+    assert_ok(f.context, qn_stream_wait(b, QN_FOREVER));
+    assert_int_equal(out, 5);
+    assert_ok(f.context, qn_event_wait(end, QN_FOREVER));
+    assert_ok(f.context, qn_event_done(end, &done));
+    assert_true(done);
+    assert_ok(f.context, qn_event_elapsed(begin, end, &elapsed));
+    assert_true(elapsed > 100000);
+    qn_context_destroy(f.context);
+}
+
+static void deadlines_name_the_kernel(void **state) {
+    (void)state;
+    fixture f = make_fixture("cpu", source, "spin");
+    qn_stream *stream = qn_device_stream(f.device);
+    qn_buffer *buffer = make_buffer(f.device, 4, NULL);
+    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1), QN_ARGS(buffer, 200000000)));
+    assert_fails(f.context, qn_stream_wait(stream, 20000000), QN_ERROR_TIMEOUT, "running kernel spin");
+    assert_ok(f.context, qn_stream_wait(stream, QN_FOREVER)); /* the work went on */
+    qn_context_destroy(f.context);
+}
+
+static void objects_in_flight_may_be_destroyed(void **state) {
+    (void)state;
+    fixture f = make_fixture("cpu", source, "spin");
+    qn_buffer *buffer = make_buffer(f.device, 4, NULL);
+    qn_memory_stats stats;
+    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1), QN_ARGS(buffer, 20000000)));
+    qn_buffer_destroy(buffer);
+    qn_kernel_destroy(f.kernel);
+    qn_program_destroy(f.program);
+    assert_ok(f.context, qn_device_memory(f.device, &stats));
+    assert_int_equal(stats.buffers, 1);
+    assert_ok(f.context, qn_stream_wait(qn_device_stream(f.device), QN_FOREVER));
+    assert_ok(f.context, qn_device_memory(f.device, &stats));
+    assert_int_equal(stats.buffers, 0);
+    qn_context_destroy(f.context);
+}
+
+static void graphs_replay(void **state) {
+    const char *names[] = {"cpu", "null"};
+    (void)state;
+    for (int d = 0; d < 2; d++) {
+        fixture f = make_fixture(names[d], source, "add");
+        qn_stream *stream;
+        qn_graph *graph;
+        assert_ok(f.context, qn_stream_create(f.device, &stream));
+        int out[8], one = 1;
+        qn_buffer *buffer = make_buffer(f.device, sizeof out, NULL);
+        assert_fails(f.context, qn_graph_end(stream, &graph), QN_ERROR_STATE, "does not record");
+        assert_ok(f.context, qn_graph_begin(stream));
+        assert_fails(f.context, qn_graph_begin(stream), QN_ERROR_STATE, "already records");
+        assert_ok(f.context, qn_stream_fill(stream, buffer, 0, sizeof out, &one, 4));
+        for (int i = 0; i < 20; i++)
+            assert_ok(f.context, qn_launch(stream, f.kernel, QN_RANGE(8), QN_ARGS(buffer, i)));
+        assert_fails(f.context, qn_stream_read(stream, buffer, 0, out, 4), QN_ERROR_STATE, "recorded");
+        assert_fails(f.context, qn_stream_wait(stream, QN_FOREVER), QN_ERROR_STATE, "records");
+        assert_ok(f.context, qn_graph_end(stream, &graph));
+        qn_kernel_destroy(f.kernel); /* the graph keeps it */
+        for (int i = 0; i < 3; i++) assert_ok(f.context, qn_graph_launch(stream, graph));
+        assert_ok(f.context, qn_stream_read(stream, buffer, 0, out, sizeof out));
+        assert_ok(f.context, qn_stream_wait(stream, QN_FOREVER));
+        assert_int_equal(out[7], d == 0 ? 191 : 1);
+        qn_graph_destroy(graph);
+        qn_context_destroy(f.context);
+    }
+}
+
+typedef struct printed {
+    char text[4096];
+    size_t length;
+} printed;
+
+static void collect(void *user, const char *text, size_t size) {
+    printed *p = user;
+    if (size > sizeof p->text - p->length) return;
+    memcpy(p->text + p->length, text, size);
+    p->length += size;
+}
+
+static void printed_text_goes_to_the_hook(void **state) {
+    (void)state;
+    printed p = {.length = 0};
+    qn_context *context =
+        make_context(&(qn_context_desc){.print = collect, .print_user = &p, .cpu_threads = 1});
+    qn_device *device = get_device(context, "cpu");
+    qn_program *program = make_program(device, "kernel void f(void) { printf(\"%d %5.2f %v4hlf %s|%c%%\\n\", "
+                                               "7, 1.5f, (float4)(1, 2, 3, 4), \"text\", 'x'); }");
+    qn_kernel *kernel = make_kernel(program, context, "f");
+    assert_ok(context, qn_launch(NULL, kernel, QN_RANGE(1), QN_NO_ARGS));
+    assert_ok(context, qn_device_wait(device, QN_FOREVER));
+    p.text[p.length] = 0;
+    assert_string_equal(p.text, "7  1.50 1.000000,2.000000,3.000000,4.000000 text|x%\n");
+    qn_context_destroy(context);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(streams_order_their_work),
+        cmocka_unit_test(events_order_streams_and_tell_time),
+        cmocka_unit_test(deadlines_name_the_kernel),
+        cmocka_unit_test(objects_in_flight_may_be_destroyed),
+        cmocka_unit_test(graphs_replay),
+        cmocka_unit_test(printed_text_goes_to_the_hook),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
