@@ -1,0 +1,178 @@
+/* The disk cache: a second context compiles nothing, damage is noticed, changed includes count, processes
+   share it, the size is bounded. */
+#include "api_support.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char source[] = "#include \"value.h\"\nkernel void f(global int *a) { a[0] = VALUE; }\n";
+
+typedef struct place {
+    char dir[64], header[96], options[96];
+} place;
+
+static place make_place(void) {
+    place p;
+    snprintf(p.dir, sizeof p.dir, "/tmp/quern-cache-XXXXXX");
+    assert_non_null(mkdtemp(p.dir));
+    snprintf(p.header, sizeof p.header, "%s/value.h", p.dir);
+    snprintf(p.options, sizeof p.options, "-I %s", p.dir);
+    return p;
+}
+
+static void write_text(const char *path, const char *text) {
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void remove_place(const place *p) {
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", p->dir);
+    assert_int_equal(system(command), 0);
+}
+
+/* Builds and runs in a new context; the kernel's result, and whether it came from the cache. */
+static int run(const place *p, bool *cached, uint64_t limit) {
+    qn_context *context = make_context(&(qn_context_desc){.cache_dir = p->dir, .cache_limit = limit});
+    qn_device *device = get_device(context, "cpu");
+    qn_program *program;
+    qn_program_times times;
+    int out = -1;
+    assert_ok(context, qn_program_create(device, &(qn_program_desc){.source = source, .options = p->options},
+                                         &program));
+    assert_ok(context, qn_program_get_times(program, &times));
+    qn_kernel *kernel = make_kernel(program, context, NULL);
+    qn_buffer *buffer = make_buffer(device, sizeof out, NULL);
+    assert_ok(context, qn_launch(NULL, kernel, QN_RANGE(1), QN_ARGS(buffer)));
+    assert_ok(context, qn_buffer_read(buffer, 0, &out, sizeof out));
+    *cached = times.from_cache;
+    qn_context_destroy(context);
+    return out;
+}
+
+static void a_second_context_loads(void **state) {
+    (void)state;
+    place p = make_place();
+    bool cached;
+    write_text(p.header, "#define VALUE 5\n");
+    assert_int_equal(run(&p, &cached, 0), 5);
+    assert_false(cached);
+    assert_int_equal(run(&p, &cached, 0), 5);
+    assert_true(cached);
+    write_text(p.header, "#define VALUE 6\n"); /* an include has changed */
+    assert_int_equal(run(&p, &cached, 0), 6);
+    assert_false(cached);
+    remove_place(&p);
+}
+
+/* Flips a byte in the middle of every file that ends so, or cuts it off. */
+static int damage(const place *p, const char *end, bool cut) {
+    DIR *dir = opendir(p->dir);
+    int count = 0;
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        char path[400];
+        size_t length = strlen(entry->d_name), tail = strlen(end);
+        if (length < tail || strcmp(entry->d_name + length - tail, end) != 0) continue;
+        snprintf(path, sizeof path, "%s/%s", p->dir, entry->d_name);
+        struct stat info;
+        assert_int_equal(stat(path, &info), 0);
+        if (cut)
+            assert_int_equal(truncate(path, info.st_size / 2), 0);
+        else {
+            FILE *file = fopen(path, "r+b");
+            fseek(file, info.st_size / 2, SEEK_SET);
+            int byte = fgetc(file);
+            fseek(file, info.st_size / 2, SEEK_SET);
+            fputc(byte ^ 0x55, file);
+            fclose(file);
+        }
+        count++;
+    }
+    closedir(dir);
+    return count;
+}
+
+static void damaged_entries_are_rebuilt(void **state) {
+    (void)state;
+    place p = make_place();
+    bool cached;
+    write_text(p.header, "#define VALUE 7\n");
+    assert_int_equal(run(&p, &cached, 0), 7);
+    const char *ends[] = {".qn", ".so"};
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(damage(&p, ends[i & 1], i & 2), 1);
+        assert_int_equal(run(&p, &cached, 0), 7);
+        assert_false(cached);
+        assert_int_equal(run(&p, &cached, 0), 7);
+        assert_true(cached);
+    }
+    remove_place(&p);
+}
+
+static void the_size_is_bounded(void **state) {
+    (void)state;
+    place p = make_place();
+    qn_context *context = make_context(&(qn_context_desc){.cache_dir = p.dir, .cache_limit = 60000});
+    qn_device *device = get_device(context, "cpu");
+    qn_cache_stats stats;
+    for (int i = 0; i < 8; i++) {
+        char text[100];
+        qn_program *program;
+        snprintf(text, sizeof text, "kernel void f(global int *a) { a[0] = %d; }", i);
+        assert_ok(context, qn_program_create(device, &(qn_program_desc){.source = text}, &program));
+        qn_program_destroy(program);
+    }
+    assert_ok(context, qn_cache_get_stats(context, &stats));
+    assert_true(stats.bytes <= 60000);
+    assert_int_equal(stats.misses, 8);
+    assert_ok(context, qn_cache_clear(context));
+    assert_ok(context, qn_cache_get_stats(context, &stats));
+    assert_int_equal(stats.entries, 0);
+    qn_context_destroy(context);
+    remove_place(&p);
+}
+
+static void processes_share_it(void **state) {
+    (void)state;
+    place p = make_place();
+    write_text(p.header, "#define VALUE 9\n");
+    pid_t children[4];
+    for (int i = 0; i < 4; i++) {
+        children[i] = fork();
+        if (children[i] == 0) {
+            bool cached;
+            for (int n = 0; n < 3; n++)
+                if (run(&p, &cached, 0) != 9) _exit(1);
+            _exit(cached ? 0 : 2);
+        }
+    }
+    for (int i = 0; i < 4; i++) {
+        int status;
+        waitpid(children[i], &status, 0);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 0);
+    }
+    remove_place(&p);
+}
+
+static void it_can_be_off(void **state) {
+    (void)state;
+    qn_context *context = make_context(&(qn_context_desc){.disable_cache = true});
+    assert_string_equal(qn_cache_dir(context), "");
+    qn_device *device = get_device(context, "cpu");
+    make_program(device, "kernel void f(global int *a) { a[0] = 1; }");
+    qn_context_destroy(context);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_second_context_loads), cmocka_unit_test(damaged_entries_are_rebuilt),
+        cmocka_unit_test(the_size_is_bounded),    cmocka_unit_test(processes_share_it),
+        cmocka_unit_test(it_can_be_off),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

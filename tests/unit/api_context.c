@@ -1,0 +1,226 @@
+/* Contexts and devices: hooks, names, what is said of a missing device; and the allocation-failure sweep:
+   whatever allocation fails, the call says so, nothing leaks and the context stays usable. */
+#include "api_support.h"
+
+/* An allocator that counts, and fails from the n-th allocation on. */
+typedef struct counter {
+    size_t live, total;
+    size_t fail_at; /* 0: never */
+} counter;
+
+static bool fails(counter *c) { return c->fail_at && ++c->total >= c->fail_at; }
+
+static void *counting_allocate(void *user, size_t size) {
+    counter *c = user;
+    void *memory = fails(c) ? NULL : malloc(size);
+    c->live += memory != NULL;
+    return memory;
+}
+
+static void *counting_reallocate(void *user, void *memory, size_t size) {
+    counter *c = user;
+    if (fails(c)) return NULL;
+    c->live += memory == NULL;
+    return realloc(memory, size);
+}
+
+static void counting_release(void *user, void *memory) {
+    counter *c = user;
+    if (memory) c->live--;
+    free(memory);
+}
+
+static qn_context_desc counted(counter *c, const char *compiler) {
+    return (qn_context_desc){.allocator = {counting_allocate, counting_reallocate, counting_release, c},
+                             .cpu_threads = 1,
+                             .cpu_compiler = compiler,
+                             .disable_cache = true};
+}
+
+static const char source[] =
+    "#define TWICE(x) ((x) * 2)\n"
+    "typedef struct { int a; float4 b; } item;\n"
+    "constant int table[4] = {1, 2, 3, 4};\n"
+    "static float helper(float x, int n) { for (int i = 0; i < n; i++) x = sin(x) + table[i & 3]; return x; "
+    "}\n"
+    "kernel void f(global float *a, item it, int n) {\n"
+    "    int i = get_global_id(0);\n"
+    "    switch (n) { case 1: a[i] = helper(a[i], TWICE(n)); break; default: a[i] = it.b.x; }\n"
+    "}\n";
+
+/* Everything that allocates: 0 when all of it worked. */
+static qn_status use(qn_context *context) {
+    qn_device *device;
+    qn_program *program = NULL;
+    qn_kernel *kernel = NULL;
+    qn_buffer *buffer = NULL, *view = NULL;
+    qn_stream *stream = NULL;
+    qn_event *event = NULL;
+    qn_graph *graph = NULL;
+    qn_status status = qn_device_get(context, "cpu", &device);
+    if (!status) status = qn_program_create(device, &(qn_program_desc){.source = source}, &program);
+    if (!status) status = qn_kernel_create(program, "f", &kernel);
+    if (!status) status = qn_buffer_create(device, &(qn_buffer_desc){.size = 64, .label = "a"}, &buffer);
+    if (!status) status = qn_buffer_view(buffer, 16, 16, &view);
+    if (!status) status = qn_stream_create(device, &stream);
+    if (!status) status = qn_event_create(device, &event);
+    char item[32] = {0};
+    if (!status) status = qn_launch(stream, kernel, QN_RANGE(4), QN_ARGS(buffer, QN_BYTES(item), 1));
+    if (!status) status = qn_stream_record(stream, event);
+    if (!status) status = qn_stream_wait(stream, QN_FOREVER);
+    if (!status) status = qn_graph_begin(stream);
+    if (!status) {
+        status = qn_launch(stream, kernel, QN_RANGE(4), QN_ARGS(view, QN_BYTES(item), 2));
+        qn_status ended = qn_graph_end(stream, &graph);
+        if (!status) status = ended;
+    }
+    if (!status) status = qn_graph_launch(stream, graph);
+    if (!status) status = qn_stream_wait(stream, QN_FOREVER);
+    qn_graph_destroy(graph);
+    qn_event_destroy(event);
+    qn_stream_destroy(stream);
+    qn_buffer_destroy(view);
+    qn_buffer_destroy(buffer);
+    qn_kernel_destroy(kernel);
+    qn_program_destroy(program);
+    return status;
+}
+
+static size_t count_allocations(const char *compiler) {
+    counter c = {.fail_at = SIZE_MAX};
+    qn_context_desc desc = counted(&c, compiler);
+    qn_context *context = make_context(&desc);
+    assert_ok(context, use(context));
+    qn_context_destroy(context);
+    assert_int_equal(c.live, 0);
+    return c.total;
+}
+
+/* One failure at each place, up to `step` apart so that the test stays quick where a compile is slow. */
+static void sweep(const char *compiler, size_t step) {
+    size_t total = count_allocations(compiler);
+    assert_true(total > 50);
+    for (size_t n = 1; n <= total; n += step) {
+        counter c = {.fail_at = n};
+        qn_context_desc desc = counted(&c, compiler);
+        qn_context *context;
+        qn_status status = qn_context_create(&desc, &context);
+        if (!status) {
+            status = use(context);
+            c.fail_at = 0;
+            if (status) assert_ok(context, use(context)); /* still usable */
+            qn_context_destroy(context);
+        }
+        if (status != QN_ERROR_OUT_OF_MEMORY && status != QN_ERROR_DEVICE_MEMORY)
+            fail_msg("allocation %zu of %zu failed, the status was %s", n, total, qn_status_name(status));
+        if (c.live) fail_msg("allocation %zu of %zu failed, %zu blocks leaked", n, total, c.live);
+    }
+}
+
+static void every_allocation_may_fail(void **state) {
+    (void)state;
+    sweep("none", 1);
+}
+
+static void every_allocation_may_fail_with_the_compiler(void **state) {
+    (void)state;
+    sweep(NULL, 7);
+}
+
+static void nothing_leaks_over_many_rounds(void **state) {
+    (void)state;
+    counter c = {.fail_at = SIZE_MAX};
+    qn_context_desc desc = counted(&c, "none");
+    qn_context *context = make_context(&desc);
+    for (int i = 0; i < 100; i++) assert_ok(context, use(context));
+    size_t live = c.live;
+    for (int i = 0; i < 1000; i++) assert_ok(context, use(context));
+    assert_int_equal(c.live, live);
+    qn_context_destroy(context);
+    assert_int_equal(c.live, 0);
+}
+
+static void devices_are_found_by_name(void **state) {
+    (void)state;
+    qn_context *context = make_context(NULL);
+    qn_device *device, *best;
+    assert_true(qn_device_count(context) >= 2);
+    assert_ok(context, qn_device_get(context, "cpu", &device));
+    assert_ok(context, qn_device_get(context, NULL, &best));
+    qn_device_info info;
+    assert_ok(context, qn_device_get_info(best, &info));
+    assert_int_not_equal(info.kind, QN_DEVICE_NULL);
+    assert_fails(context, qn_device_get(context, "gpu:7", &device), QN_ERROR_NO_DEVICE, "there are: cpu");
+    assert_null(device);
+    assert_fails(context, qn_device_get(context, "cpu", NULL), QN_ERROR_NULL, "device");
+    assert_null(qn_device_at(context, 99));
+    assert_ok(context, qn_device_get(context, "cpu", &device));
+    assert_ptr_equal(qn_device_context(device), context);
+    qn_context_destroy(context);
+}
+
+static void the_environment_chooses(void **state) {
+    (void)state;
+    qn_context *context = make_context(NULL);
+    qn_device *device;
+    qn_device_info info;
+    setenv("QUERN_DEVICE", "null", 1);
+    assert_ok(context, qn_device_get(context, NULL, &device));
+    assert_ok(context, qn_device_get_info(device, &info));
+    assert_string_equal(info.name, "null");
+    setenv("QUERN_DEVICE", "moon", 1);
+    assert_fails(context, qn_device_get(context, NULL, &device), QN_ERROR_NO_DEVICE, "moon");
+    unsetenv("QUERN_DEVICE");
+    qn_context_destroy(context);
+}
+
+static void bad_contexts_are_refused(void **state) {
+    (void)state;
+    qn_context *context;
+    assert_int_equal(qn_context_create(NULL, NULL), QN_ERROR_NULL);
+    qn_context_desc half = {.allocator = {.allocate = counting_allocate}};
+    assert_int_equal(qn_context_create(&half, &context), QN_ERROR_ARGUMENT);
+    assert_null(context);
+    assert_string_equal(qn_status_name(QN_ERROR_RANGE), "QN_ERROR_RANGE");
+    assert_string_equal(qn_status_name((qn_status)999), "QN_ERROR_UNKNOWN");
+    assert_true(strlen(qn_error_message(NULL)) > 0);
+    qn_context_destroy(NULL);
+}
+
+typedef struct log_count {
+    int lines;
+} log_count;
+
+static void count_line(void *user, qn_log_level level, const char *message) {
+    (void)level;
+    ((log_count *)user)->lines += message[0] != 0;
+}
+
+static void the_log_hook_hears(void **state) {
+    (void)state;
+    log_count count = {0};
+    qn_context *context = make_context(&(qn_context_desc){.log = count_line,
+                                                          .log_user = &count,
+                                                          .log_level = QN_LOG_WARNING,
+                                                          .cpu_compiler = "no-such-compiler"});
+    qn_device *device = get_device(context, "cpu");
+    assert_true(count.lines >= 1); /* the compiler is missing: kernels are interpreted */
+    qn_program *program = make_program(device, "kernel void f(global int *a) { a[0] = 3; }");
+    assert_int_equal(qn_program_kernel_count(program), 1);
+    assert_string_equal(qn_program_kernel_name(program, 0), "f");
+    assert_null(qn_program_kernel_name(program, 1));
+    qn_context_destroy(context);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(devices_are_found_by_name),
+        cmocka_unit_test(the_environment_chooses),
+        cmocka_unit_test(bad_contexts_are_refused),
+        cmocka_unit_test(the_log_hook_hears),
+        cmocka_unit_test(nothing_leaks_over_many_rounds),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(every_allocation_may_fail_with_the_compiler),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,131 @@
+/* What the header allows to several threads at once; meant for the tsan preset, and a check of results
+ * everywhere. */
+#include "api_support.h"
+
+#include <pthread.h>
+
+static const char source[] = "kernel void add(global int *a, int v) { a[get_global_id(0)] += v; }\n"
+                             "kernel void count(global int *a) { atomic_inc(&a[0]); }\n";
+
+enum { THREADS = 4, ROUNDS = 50, ITEMS = 256 };
+
+typedef struct job {
+    fixture *f;
+    qn_buffer *shared;
+    int index;
+    bool failed;
+} job;
+
+/* A stream and a buffer of its own; kernel, program, device and context are shared. */
+static void *own_stream(void *user) {
+    job *j = user;
+    qn_context *context = j->f->context;
+    qn_stream *stream = NULL;
+    qn_buffer *buffer = NULL;
+    int out[ITEMS];
+    j->failed = qn_stream_create(j->f->device, &stream) ||
+                qn_buffer_create(j->f->device, &(qn_buffer_desc){.size = sizeof out}, &buffer);
+    for (int i = 0; i < ROUNDS && !j->failed; i++)
+        j->failed = qn_launch(stream, j->f->kernel, QN_RANGE(ITEMS), QN_ARGS(buffer, j->index)) != QN_OK;
+    if (!j->failed)
+        j->failed = qn_stream_read(stream, buffer, 0, out, sizeof out) || qn_stream_wait(stream, QN_FOREVER);
+    for (int i = 0; i < ITEMS && !j->failed; i++) j->failed = out[i] != ROUNDS * j->index;
+    /* the message is this thread's own */
+    qn_kernel *none;
+    if (qn_kernel_create(j->f->program, "none", &none) != QN_ERROR_NO_KERNEL ||
+        !strstr(qn_error_message(context), "none"))
+        j->failed = true;
+    qn_buffer_destroy(buffer);
+    qn_stream_destroy(stream);
+    return NULL;
+}
+
+/* All on the default stream and one buffer, with atomics. */
+static void *default_stream(void *user) {
+    job *j = user;
+    qn_kernel *count = NULL;
+    j->failed = qn_kernel_create(j->f->program, "count", &count) != QN_OK;
+    for (int i = 0; i < ROUNDS && !j->failed; i++)
+        j->failed = qn_launch(NULL, count, QN_RANGE(ITEMS), QN_ARGS(j->shared)) != QN_OK;
+    if (!j->failed) j->failed = qn_device_wait(j->f->device, QN_FOREVER) != QN_OK;
+    qn_kernel_destroy(count);
+    return NULL;
+}
+
+static void run_jobs(fixture *f, qn_buffer *shared, void *(*work)(void *)) {
+    pthread_t threads[THREADS];
+    job jobs[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        jobs[i] = (job){f, shared, i + 1, false};
+        assert_int_equal(pthread_create(&threads[i], NULL, work, &jobs[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_false(jobs[i].failed);
+    }
+}
+
+static void threads_with_a_stream_each(void **state) {
+    (void)state;
+    fixture f = make_fixture("cpu", source, "add");
+    run_jobs(&f, NULL, own_stream);
+    qn_context_destroy(f.context);
+}
+
+static void threads_on_the_default_stream(void **state) {
+    (void)state;
+    fixture f = make_fixture("cpu", source, "add");
+    int count = 0;
+    qn_buffer *shared = make_buffer(f.device, sizeof count, NULL);
+    /* launches of one buffer by several threads: each launch is ordered on the stream */
+    run_jobs(&f, shared, default_stream);
+    assert_ok(f.context, qn_buffer_read(shared, 0, &count, sizeof count));
+    assert_int_equal(count, THREADS * ROUNDS * ITEMS);
+    qn_context_destroy(f.context);
+}
+
+static void *compile_program(void *user) {
+    job *j = user;
+    char text[120];
+    qn_program *program = NULL;
+    snprintf(text, sizeof text, "kernel void f(global int *a) { a[0] = %d; }", j->index);
+    for (int i = 0; i < 3 && !j->failed; i++) {
+        j->failed = qn_program_create(j->f->device, &(qn_program_desc){.source = text}, &program) != QN_OK;
+        qn_program_destroy(program);
+        program = NULL;
+    }
+    return NULL;
+}
+
+static void threads_that_compile(void **state) {
+    (void)state;
+    fixture f = make_fixture("cpu", source, "add");
+    run_jobs(&f, NULL, compile_program);
+    qn_context_destroy(f.context);
+}
+
+static void *look_at_devices(void *user) {
+    job *j = user;
+    qn_device *device;
+    qn_device_info info;
+    j->failed = qn_device_get(j->f->context, "cpu", &device) || qn_device_get_info(device, &info) ||
+                !qn_device_stream(device);
+    return NULL;
+}
+
+static void threads_that_open_the_device(void **state) {
+    (void)state;
+    fixture f = {.context = make_context(NULL)};
+    run_jobs(&f, NULL, look_at_devices);
+    qn_context_destroy(f.context);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_that_open_the_device),
+        cmocka_unit_test(threads_with_a_stream_each),
+        cmocka_unit_test(threads_on_the_default_stream),
+        cmocka_unit_test(threads_that_compile),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
