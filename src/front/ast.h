@@ -240,6 +240,8 @@ struct ast_expr {
     uint8_t expr_kind;
     bool is_lvalue;
     bool is_constant; /* integer constant expression folded into EXPR_INT, for diagnostics */
+    bool is_parenthesized; /* for diagnostics */
+    uint16_t height; /* operators one in another, this one counted: what a walk of the tree recurses */
     const ast_type *type;
     ir_loc loc; /* of the operator or first token */
     ast_expr *a, *b, *c;

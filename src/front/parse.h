@@ -9,6 +9,12 @@
 #include "front/pp.h"
 #include "front/type.h"
 
+/* Who calls whom: for the search for recursion and for functions without a body. */
+typedef struct front_call {
+    ast_decl *caller, *callee;
+    front_loc loc;
+} front_call;
+
 typedef struct front_context {
     /* Set by the caller. */
     qn__arena *arena;
@@ -21,15 +27,12 @@ typedef struct front_context {
     /* The parser's. */
     ast_types types;
     ast_unit *unit;
-    front_names library_names;  /* of library texts: a kernel's names and macros are not seen there */
-    qn__map library_tokens;     /* by text: its tokens */
-    qn__map instances;          /* by name and bindings: the ast_decl */
-    unsigned library_depth;     /* library functions being parsed, one in another */
-    QN__VEC(struct front_call { /* who calls whom, for the search for recursion */
-                                ast_decl *caller, *callee;
-                                front_loc loc;
-    })
-    calls;
+    front_names library_names; /* of library texts: a kernel's names and macros are not seen there */
+    qn__map64 library_tokens;  /* by address of the text */
+    qn__map instances;         /* by name and bindings: the ast_decl */
+    unsigned library_nesting;  /* library functions being parsed, one in another */
+    uint32_t library_level;    /* of scopes, of the innermost */
+    QN__VEC(front_call) calls;
 } front_context;
 
 /* Readies a context whose first part is set. */

@@ -253,7 +253,7 @@ static void place_bit_field(layout *at, ast_field *field) {
     at->in_bits = true;
 }
 
-bool qn__record_layout(ast_type *type, uint32_t align) {
+bool qn__record_layout(const ast_type *type, uint32_t align) {
     ast_record *record = type->record;
     layout at = {.record = record, .is_union = type->kind == AST_UNION, .align = 1};
     uint32_t depth = 0;
