@@ -157,13 +157,21 @@ qn_status qn_buffer_read(qn_buffer *buffer, uint64_t offset, void *data, uint64_
 
 /* Waits for the commands that use the buffer. */
 static qn_status wait_for_users(qn_buffer *root) {
+    qn_device *device = root->device;
+    pthread_mutex_lock(&device->use_lock);
+    bool many = root->many_streams;
+    qn_stream *last = root->last_stream;
+    uint64_t number = root->last_number;
+    pthread_mutex_unlock(&device->use_lock);
     qn_status status = QN_OK;
-    if (root->many_streams)
-        status = qn_device_wait(root->device, QN_FOREVER);
-    else if (root->last_stream)
-        status = qn__stream_wait_number(root->last_stream, root->last_number, QN_FOREVER);
-    if (status) return status;
+    if (many)
+        status = qn_device_wait(device, QN_FOREVER);
+    else if (last)
+        status = qn__stream_wait_number(last, number, QN_FOREVER);
+    if (status || !many) return status;
+    pthread_mutex_lock(&device->use_lock);
     root->many_streams = false;
+    pthread_mutex_unlock(&device->use_lock);
     return QN_OK;
 }
 
@@ -179,21 +187,27 @@ static qn_status send_host_side(qn_buffer *root, qn_stream *stream) {
 
 qn_status qn__buffer_use(qn_buffer *buffer, qn_stream *stream, bool writes, const char *function) {
     qn_buffer *root = qn__buffer_root(buffer);
-    if (root->write_maps || (root->maps && writes))
-        return qn__fail(buffer->object.context, QN_ERROR_STATE, "%s: the buffer%s%s is mapped%s", function,
-                        root->label ? " " : "", root->label ? root->label : "",
-                        root->write_maps ? " for writing" : "");
-    return stream->recording ? QN_OK
-                             : send_host_side(root, stream); /* a graph's buffers are sent at its launch */
+    pthread_mutex_lock(&root->device->use_lock);
+    bool for_writing = root->write_maps > 0, refused = for_writing || (root->maps && writes);
+    /* a graph's buffers are sent at its launch */
+    qn_status status = refused || stream->recording ? QN_OK : send_host_side(root, stream);
+    pthread_mutex_unlock(&root->device->use_lock);
+    if (!refused) return status;
+    return qn__fail(buffer->object.context, QN_ERROR_STATE, "%s: the buffer%s%s is mapped%s", function,
+                    root->label ? " " : "", root->label ? root->label : "",
+                    for_writing ? " for writing" : "");
 }
 
 void qn__buffer_used(qn_buffer *buffer, qn_stream *stream, bool writes) {
     if (stream->recording) return;
     qn_buffer *root = qn__buffer_root(buffer);
+    uint64_t number = qn__stream_last(stream);
+    pthread_mutex_lock(&root->device->use_lock);
     if (root->last_stream && root->last_stream != stream) root->many_streams = true;
     root->last_stream = stream;
-    root->last_number = stream->submitted;
+    root->last_number = number;
     if (writes) root->state = QN_BUFFER_DEVICE;
+    pthread_mutex_unlock(&root->device->use_lock);
 }
 
 static qn_status make_view(qn_buffer *buffer) {
@@ -230,22 +244,25 @@ qn_status qn_buffer_map(qn_buffer *buffer, qn_map_access access, void **pointer)
     if (!status && !buffer->shared)
         status = access & QN_MAP_READ ? fetch_device_side(buffer) : make_view(buffer);
     if (status) return status;
+    pthread_mutex_lock(&buffer->device->use_lock);
     buffer->maps++;
-    if (access & QN_MAP_WRITE) buffer->write_maps++;
-    if (access & QN_MAP_WRITE) buffer->map_dirty = true;
+    buffer->write_maps += (access & QN_MAP_WRITE) != 0;
+    pthread_mutex_unlock(&buffer->device->use_lock);
     *pointer = buffer->shared ? buffer->shared : buffer->view;
     return QN_OK;
 }
 
-/* Maps end in any order; the write is taken to be complete when the last one ends. */
+/* Maps end in any order; the host's writes are taken to be complete when the last one ends. */
 qn_status qn_buffer_unmap(qn_buffer *buffer) {
     qn_status status = qn__check(buffer, QN__OBJECT_BUFFER, "qn_buffer_unmap", "buffer");
     if (status) return status;
     if (buffer->maps == 0)
         return qn__fail(buffer->object.context, QN_ERROR_STATE, "qn_buffer_unmap: the buffer is not mapped");
-    if (--buffer->maps > 0) return QN_OK;
-    if (buffer->map_dirty) buffer->state = buffer->shared ? QN_BUFFER_BOTH : QN_BUFFER_HOST;
-    buffer->map_dirty = false;
-    buffer->write_maps = 0;
+    pthread_mutex_lock(&buffer->device->use_lock);
+    if (--buffer->maps == 0) {
+        if (buffer->write_maps) buffer->state = buffer->shared ? QN_BUFFER_BOTH : QN_BUFFER_HOST;
+        buffer->write_maps = 0;
+    }
+    pthread_mutex_unlock(&buffer->device->use_lock);
     return QN_OK;
 }

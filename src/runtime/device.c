@@ -27,6 +27,7 @@ static qn_status add_device(qn_context *context, const qn__backend_slot *slot, u
     device->driver = slot->driver;
     device->index = index;
     pthread_mutex_init(&device->lock, NULL);
+    pthread_mutex_init(&device->use_lock, NULL);
     if (slot->backend->single)
         snprintf(device->name, sizeof device->name, "%s", slot->backend->name);
     else
@@ -93,6 +94,7 @@ qn_status qn__device_ready(qn_device *device) {
 void qn__device_finalise(qn_device *device) {
     if (device->gpu) device->backend->gpu_close(device->gpu);
     pthread_mutex_destroy(&device->lock);
+    pthread_mutex_destroy(&device->use_lock);
 }
 
 uint32_t qn_device_count(qn_context *context) {

@@ -79,7 +79,8 @@ struct qn_device {
     pthread_mutex_t lock;
     atomic_bool ready;
     qn_device_info info;
-    qn_stream *stream; /* the default stream */
+    qn_stream *stream;        /* the default stream */
+    pthread_mutex_t use_lock; /* guards state, maps and users of all its buffers */
     atomic_uint_fast64_t used, peak, buffers, host;
 };
 
@@ -97,7 +98,6 @@ struct qn_buffer {
     void *view;   /* host copy otherwise, made by the first map */
     qn_buffer_state state;
     uint32_t maps, write_maps;
-    bool map_dirty;
     qn_stream *last_stream; /* who used it last, and up to which command; not a reference: compared only */
     uint64_t last_number;
     bool many_streams; /* used by more than one stream since the last wait */
@@ -202,6 +202,7 @@ qn_status qn__stream_submit(qn_stream *stream, const qn__command *command, qn__o
 qn_status qn__stream_submit_replay(qn_stream *stream, qn_graph *graph);
 qn_stream *qn__stream_new(qn_device *device);
 qn_status qn__stream_wait_number(qn_stream *stream, uint64_t number, uint64_t timeout_ns);
+uint64_t qn__stream_last(qn_stream *stream); /* number of its last command */
 void qn__stream_reap(qn_stream *stream, bool all);
 
 /* buffer.c */

@@ -125,7 +125,7 @@ qn_status qn__stream_wait_number(qn_stream *stream, uint64_t number, uint64_t ti
                   : QN_OK;
 }
 
-static uint64_t last_number(qn_stream *stream) {
+uint64_t qn__stream_last(qn_stream *stream) {
     pthread_mutex_lock(&stream->lock);
     uint64_t number = stream->submitted;
     pthread_mutex_unlock(&stream->lock);
@@ -137,7 +137,7 @@ qn_status qn_stream_wait(qn_stream *stream, uint64_t timeout_ns) {
     if (status) return status;
     if (stream->recording)
         return qn__fail(stream->object.context, QN_ERROR_STATE, "qn_stream_wait: the stream records a graph");
-    return qn__stream_wait_number(stream, last_number(stream), timeout_ns);
+    return qn__stream_wait_number(stream, qn__stream_last(stream), timeout_ns);
 }
 
 /* The next live stream of the device behind `after`, with a reference. */
@@ -160,7 +160,7 @@ qn_status qn_device_wait(qn_device *device, uint64_t timeout_ns) {
     if (status) return status;
     qn_stream *stream;
     for (size_t i = 0; (stream = next_stream(device, i)); i++) {
-        qn_status one = qn__stream_wait_number(stream, last_number(stream), timeout_ns);
+        qn_status one = qn__stream_wait_number(stream, qn__stream_last(stream), timeout_ns);
         if (one && !status) status = one;
         qn__drop(&stream->object);
     }
