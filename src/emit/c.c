@@ -29,11 +29,11 @@ static const char prelude[] =
     "#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
     "#pragma GCC diagnostic ignored \"-Wunused-but-set-variable\"\n"
     "#pragma GCC diagnostic ignored \"-Wuninitialized\"\n"
+    "#pragma GCC diagnostic ignored \"-Wtautological-compare\"\n"
     "#ifdef __clang__\n"
     "#pragma GCC diagnostic ignored \"-Wunused-value\"\n"
     "#pragma GCC diagnostic ignored \"-Wpass-failed\"\n"
     "#pragma GCC diagnostic ignored \"-Wparentheses-equality\"\n"
-    "#pragma GCC diagnostic ignored \"-Wtautological-compare\"\n"
     "#else\n"
     "#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n"
     "#endif\n";

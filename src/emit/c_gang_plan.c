@@ -121,9 +121,9 @@ static void visit(ir_instr *instr, void *user) {
         for (uint32_t i = 0; i < body->num_params; i++) {
             ir_type type = body->params[i]->type;
             c_line line = line_of(gang, instr->operands[i]);
-            if (divergent || type.kind != instr->operands[i]->type.kind || type.lanes != 1 ||
-                qn__ir_is_float(type) || type.kind < IR_I32)
-                line = (c_line){LINE_NOT, false, 0};
+            bool number = type.kind == IR_I32 || type.kind == IR_I64 || type.kind == IR_PTR;
+            bool kept = scan->plan->place[body->params[i]->id] == PLACE_CONTEXT;
+            if (divergent || kept || !number || type.lanes != 1) line = (c_line){LINE_NOT, false, 0};
             meet(scan, body->params[i], line);
         }
     }

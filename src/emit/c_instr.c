@@ -19,11 +19,17 @@ static const char *sub_group_query(c_emitter *e, const ir_instr *instr) {
     }
 }
 
+/* The loop counter of a dimension; inside a loop over a gang's members, the member's. */
+static const char *counter(c_emitter *e, unsigned dim) {
+    if (dim == 0 && e->gang && e->gang->in_lane) return "(id0 + l)";
+    return qn__arena_printf(e->arena, "id%u", dim);
+}
+
 static const char *query(c_emitter *e, const ir_instr *instr) {
     unsigned dim = instr->attr.dim < 3 ? instr->attr.dim : 2;
     switch (instr->op) {
-    case IR_GLOBAL_ID: return qn__arena_printf(e->arena, "(base%u + id%u)", dim, dim);
-    case IR_LOCAL_ID: return qn__arena_printf(e->arena, "(i64)id%u", dim);
+    case IR_GLOBAL_ID: return qn__arena_printf(e->arena, "(base%u + %s)", dim, counter(e, dim));
+    case IR_LOCAL_ID: return qn__arena_printf(e->arena, "(i64)%s", counter(e, dim));
     case IR_GROUP_ID: return qn__arena_printf(e->arena, "(i64)group%u", dim);
     case IR_LOCAL_SIZE: return qn__arena_printf(e->arena, "(i64)count%u", dim);
     case IR_GLOBAL_SIZE: return qn__arena_printf(e->arena, "(i64)launch->global_size[%u]", dim);
@@ -51,15 +57,16 @@ static const char *id_expression(c_emitter *e, const ir_instr *instr) {
     const ir_instr *id = narrow_id(instr->results[0]);
     if (id) {
         unsigned dim = id->attr.dim < 3 ? id->attr.dim : 2;
-        return qn__arena_printf(e->arena, id->op == IR_LOCAL_ID ? "id%u" : "(narrow%u + id%u)", dim, dim);
+        if (id->op == IR_LOCAL_ID) return counter(e, dim);
+        return qn__arena_printf(e->arena, "(narrow%u + %s)", dim, counter(e, dim));
     }
     if ((instr->op != IR_SEXT && instr->op != IR_ZEXT) || instr->results[0]->type.kind != IR_I64) return NULL;
     id = narrow_id(instr->operands[0]);
     if (!id) return NULL;
     unsigned dim = id->attr.dim < 3 ? id->attr.dim : 2;
-    if (id->op == IR_LOCAL_ID) return qn__arena_printf(e->arena, "(i64)id%u", dim);
-    return qn__arena_printf(e->arena, "((i64)%snarrow%u + id%u)", instr->op == IR_ZEXT ? "(u32)" : "", dim,
-                            dim);
+    if (id->op == IR_LOCAL_ID) return qn__arena_printf(e->arena, "(i64)%s", counter(e, dim));
+    const char *extended = instr->op == IR_ZEXT ? "(u32)" : "";
+    return qn__arena_printf(e->arena, "((i64)%snarrow%u + %s)", extended, dim, counter(e, dim));
 }
 
 /* ---- scalar operations, a lane at a time -------------------------------------------------------------- */
