@@ -20,17 +20,9 @@ extern char **environ;
 enum { SUB_GROUP = QN__CPU_SUB_GROUP, MAX_OBJECT = 256 << 20, FOOTER = 16 };
 #define FOOTER_MAGIC "quernso1"
 
-static const char *const common_flags[] = {"-std=gnu11",
-                                           "-shared",
-                                           "-fPIC",
-                                           "-w",
-                                           "-fno-strict-aliasing",
-                                           "-fno-math-errno",
-                                           "-fno-trapping-math",
-                                           "-ffp-contract=off",
-                                           "-fvisibility=hidden",
-                                           "-x",
-                                           "c"};
+static const char *const common_flags[] = {
+    "-std=gnu11",         "-shared",           "-fPIC", "-w", "-fno-strict-aliasing", "-fno-math-errno",
+    "-fno-trapping-math", "-ffp-contract=off", "-x",    "c"};
 static const char *const fast_flags[] = {"-O3", "-march=native"};
 static const char *const debug_flags[] = {"-O0", "-g"};
 
