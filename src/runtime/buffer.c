@@ -1,6 +1,7 @@
 /* Buffers and their host views. A buffer's newest contents are on the device, on the host, or both; copies
    are made when the other side is needed and not before. With shared memory there is nothing to copy and
    mapping only waits. */
+#include <sched.h>
 #include <string.h>
 
 #include "runtime/runtime.h"
@@ -155,24 +156,38 @@ qn_status qn_buffer_read(qn_buffer *buffer, uint64_t offset, void *data, uint64_
 
 /* ---- the two sides ---- */
 
-/* Waits for the commands that use the buffer. */
+/* Waits for the commands that use the buffer. A stream that is just being destroyed waits for its own work
+   and then forgets its buffers: until then this looks again. */
 static qn_status wait_for_users(qn_buffer *root) {
     qn_device *device = root->device;
-    pthread_mutex_lock(&device->use_lock);
-    bool many = root->many_streams;
-    qn_stream *last = root->last_stream;
-    uint64_t number = root->last_number;
-    pthread_mutex_unlock(&device->use_lock);
-    qn_status status = QN_OK;
-    if (many)
-        status = qn_device_wait(device, QN_FOREVER);
-    else if (last)
-        status = qn__stream_wait_number(last, number, QN_FOREVER);
-    if (status || !many) return status;
-    pthread_mutex_lock(&device->use_lock);
-    root->many_streams = false;
-    pthread_mutex_unlock(&device->use_lock);
-    return QN_OK;
+    for (;;) {
+        pthread_mutex_lock(&device->use_lock);
+        bool many = root->many_streams;
+        qn_stream *last = root->last_stream;
+        uint64_t number = root->last_number;
+        bool kept = last && qn__try_retain(&last->object);
+        if (kept) root->many_streams = false;
+        pthread_mutex_unlock(&device->use_lock);
+        if (!last) return many ? qn_device_wait(device, QN_FOREVER) : QN_OK;
+        if (!kept) {
+            sched_yield();
+            continue;
+        }
+        qn_status status =
+            many ? qn_device_wait(device, QN_FOREVER) : qn__stream_wait_number(last, number, QN_FOREVER);
+        qn__drop(&last->object);
+        return status;
+    }
+}
+
+void qn__buffers_forget(qn_stream *stream) {
+    qn_context *context = stream->object.context;
+    pthread_mutex_lock(&stream->device->use_lock);
+    pthread_mutex_lock(&context->lock);
+    for (qn__object *o = context->objects[QN__OBJECT_BUFFER].first; o; o = o->next)
+        if (((qn_buffer *)o)->last_stream == stream) ((qn_buffer *)o)->last_stream = NULL;
+    pthread_mutex_unlock(&context->lock);
+    pthread_mutex_unlock(&stream->device->use_lock);
 }
 
 /* Without shared memory: newer host contents go to the device, in order on the stream. */

@@ -78,6 +78,13 @@ void qn__retain(qn__object *object) {
     atomic_fetch_add_explicit(&object->references, 1, memory_order_relaxed);
 }
 
+bool qn__try_retain(qn__object *object) {
+    unsigned references = atomic_load(&object->references);
+    while (references && !atomic_compare_exchange_weak(&object->references, &references, references + 1)) {
+    }
+    return references != 0;
+}
+
 void qn__drop(qn__object *object) {
     if (!object || atomic_fetch_sub(&object->references, 1) != 1) return;
     qn_context *context = object->context;

@@ -176,7 +176,8 @@ void qn__log(qn_context *context, qn_log_level level, const char *format, ...) Q
 /* object.c */
 void *qn__object_new(qn_context *context, qn__object_kind kind); /* one reference; NULL: out of memory */
 void qn__retain(qn__object *object);
-void qn__drop(qn__object *object); /* gives a reference back; finalises at the last */
+bool qn__try_retain(qn__object *object); /* false when the last reference is already gone */
+void qn__drop(qn__object *object);       /* gives a reference back; finalises at the last */
 /* For qn_*_destroy: once, then nothing. */
 void qn__object_destroy(qn__object *object, qn__object_kind kind);
 /* QN_OK if `object` is a live handle of that kind; else sets the message: "qn_launch: kernel is NULL". */
@@ -214,6 +215,9 @@ static inline qn_buffer *qn__buffer_root(qn_buffer *buffer) {
 qn_status qn__buffer_use(qn_buffer *buffer, qn_stream *stream, bool writes, const char *function);
 /* After: remembers who uses it. */
 void qn__buffer_used(qn_buffer *buffer, qn_stream *stream, bool writes);
+
+/* No buffer names the stream as its last user any more. */
+void qn__buffers_forget(qn_stream *stream);
 
 /* graph.c */
 qn_status qn__graph_add(qn_graph *graph, const qn__command *command, qn__object *const *used,

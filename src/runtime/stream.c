@@ -22,6 +22,7 @@ void qn__stream_finalise(qn_stream *stream) {
     char why[QN__WHY];
     if (stream->queue) backend->wait(stream->queue, stream->submitted, QN_FOREVER, why);
     qn__stream_reap(stream, true);
+    qn__buffers_forget(stream);
     if (stream->recording) qn__drop(&stream->recording->object);
     if (stream->queue) backend->queue_destroy(stream->queue);
     qn__release(&stream->object.context->allocator, stream->in_flight);
