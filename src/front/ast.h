@@ -74,6 +74,7 @@ typedef struct ast_field {
 
 struct ast_record {
     const char *tag; /* or NULL */
+    bool is_named_by_typedef; /* had no tag; `tag` is the name that a typedef gave it */
     bool is_complete, is_packed;
     QN__VEC(ast_field) fields;
     uint64_t size;
@@ -152,6 +153,7 @@ struct ast_decl {
     bool is_pure; /* a maths helper, or attribute const/pure: same arguments, same result */
     bool is_library; /* from src/lib: means what IEEE 754 says; no contraction, no fast-math flags */
     bool uses_goto;
+    bool is_size_type; /* parameter declared with size_t, ptrdiff_t, intptr_t or uintptr_t */
     uint32_t visit; /* for the call graph (recursion) */
 
     /* set and used by the lowering */

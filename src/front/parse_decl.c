@@ -26,6 +26,10 @@ static void declare_typedef(front_parser *p, const front_declarator *declarator)
         return;
     }
     qn__declare(p, SYMBOL_TYPEDEF, declarator->name, declarator->loc)->type = type;
+    if (qn__type_is_record(type) && !type->record->tag) {
+        type->record->tag = declarator->name->data;
+        type->record->is_named_by_typedef = true;
+    }
 }
 
 /* ---- variables --------------------------------------------------------------------------------------------

@@ -88,6 +88,7 @@ static bool parse_parameter(front_parser *p, front_declarator *function) {
     decl->type = type;
     decl->loc = declarator.loc;
     decl->align = type->align;
+    decl->is_size_type = specifiers.is_size_type && type->kind != AST_POINTER;
     qn__vec_push(p->arena, &function->params, decl);
     qn__vec_push(p->arena, &function->param_names, declarator.name);
     bool is_pointer = type->kind == AST_POINTER && type->base->space == IR_PRIVATE;

@@ -474,6 +474,13 @@ static const ast_type *parse_typeof(front_parser *p) {
     return type;
 }
 
+static bool is_size_name(const front_name *name) {
+    static const char *const names[] = {"size_t", "ptrdiff_t", "intptr_t", "uintptr_t"};
+    for (size_t i = 0; i < QN__COUNT(names); i++)
+        if (strcmp(name->data, names[i]) == 0) return true;
+    return false;
+}
+
 /* A name that stands for a type, if no type was given yet. */
 static bool named_type(front_parser *p, specifier_state *state) {
     if (state->words || !qn__peek(p, FRONT_T_IDENTIFIER)) return false;
@@ -486,6 +493,7 @@ static bool named_type(front_parser *p, specifier_state *state) {
         type = symbol->type;
     if (!type) return false;
     if (is_image) image_error(p);
+    state->out->is_size_type |= !symbol && is_size_name(p->at->name);
     check_double(p, type, qn__here(p));
     state->other = type;
     state->words += WORD_OTHER;

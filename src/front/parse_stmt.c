@@ -390,10 +390,16 @@ static bool is_attributed_declaration(front_parser *p) {
     return qn__is_declaration_start(&ahead);
 }
 
+/* `name x` with an unknown name: a declaration whose type is missing. */
+static bool is_unknown_declaration(front_parser *p) {
+    return qn__peek(p, FRONT_T_IDENTIFIER) && p->at[1].kind == FRONT_T_IDENTIFIER &&
+           !qn__lookup(p, p->at->name);
+}
+
 static ast_stmt *parse_block_item(front_parser *p) {
     bool is_label = qn__peek(p, FRONT_T_IDENTIFIER) && p->at[1].kind == FRONT_T_COLON;
     bool is_declaration = !is_label && (qn__peek(p, FRONT_T_STATIC_ASSERT) || qn__is_declaration_start(p) ||
-                                        is_attributed_declaration(p));
+                                        is_attributed_declaration(p) || is_unknown_declaration(p));
     if (p->unroll && !is_loop(p->at->kind) && !qn__peek(p, FRONT_T_PRAGMA)) p->unroll = 0;
     if (!is_declaration) return parse_statement(p);
     ast_stmt *stmt = qn__parse_declaration(p);

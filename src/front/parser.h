@@ -114,6 +114,7 @@ typedef struct front_attributes {
 typedef struct front_specifiers {
     const ast_type *type;
     bool is_typedef, is_extern, is_static, is_inline, is_kernel, has_space;
+    bool is_size_type; /* size_t and the like by name */
     front_loc loc;
     front_attributes attributes;
 } front_specifiers;

@@ -11,15 +11,13 @@ static void refuse_parameter(front_parser *p, const ast_decl *param, const char 
 }
 
 static void check_pointer(front_parser *p, const ast_decl *param) {
-    const ast_type *pointee = param->type->base;
-    if (pointee->space == IR_PRIVATE) {
+    const ast_type *pointee = param->type->base, *inner = pointee;
+    while (inner->kind == AST_ARRAY) inner = inner->base;
+    if (inner->kind == AST_POINTER)
+        refuse_parameter(p, param, "is a pointer to a pointer", NULL);
+    else if (pointee->space == IR_PRIVATE)
         refuse_parameter(p, param, "points to private memory",
                          "write __global, __constant or __local before its type");
-        return;
-    }
-    const ast_type *inner = pointee;
-    while (inner->kind == AST_ARRAY) inner = inner->base;
-    if (inner->kind == AST_POINTER) refuse_parameter(p, param, "is a pointer to a pointer", NULL);
 }
 
 static void check_parameter(front_parser *p, const ast_decl *param) {
@@ -27,6 +25,9 @@ static void check_parameter(front_parser *p, const ast_decl *param) {
     if (qn__type_is_error(p->types, type)) return;
     if (type->kind == AST_POINTER)
         check_pointer(p, param);
+    else if (param->is_size_type)
+        refuse_parameter(p, param, "(size_t or the like) has no size that host and device agree on",
+                         "use uint or ulong");
     else if (type->kind == AST_BOOL)
         refuse_parameter(p, param, "has no size that host and device agree on", "use int or uchar");
     else if (type->kind == AST_HALF && !(p->context->features.bits & FRONT_FP16))

@@ -356,7 +356,10 @@ static void put_base(qn__buf *out, const ast_type *type) {
     else if (type->kind == AST_EVENT)
         qn__buf_puts(out, "event_t");
     else
-        qn__buf_printf(out, "%s %s", type->kind == AST_STRUCT ? "struct" : "union",
+        qn__buf_printf(out, "%s%s",
+                       type->record->is_named_by_typedef ? ""
+                       : type->kind == AST_STRUCT        ? "struct "
+                                                         : "union ",
                        type->record->tag ? type->record->tag : "<unnamed>");
 }
 
