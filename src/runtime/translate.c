@@ -5,7 +5,7 @@
 
 static const struct target_name {
     const char *name;
-    qn__compile_target target;
+    qn__compile_target target = QN__TARGET_IR;
 } targets[] = {{"c", QN__TARGET_C}, {"ir", QN__TARGET_IR}};
 
 static qn_status find_target(qn_context *context, const char *name, qn__compile_target *target) {
@@ -153,7 +153,7 @@ qn_status qn_translate(qn_context *context, const qn_translate_desc *desc, char 
     if (!desc) return qn__fail_null(context, "qn_translate", "desc");
     if (!text) return qn__fail_null(context, "qn_translate", "text");
     *text = NULL;
-    qn__compile_target target;
+    qn__compile_target target = QN__TARGET_IR;
     qn_status status = find_target(context, desc->target, &target);
     if (status) return status;
     qn__program_input input;
