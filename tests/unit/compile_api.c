@@ -1,0 +1,175 @@
+/* The door to the compiler: reflection, headers, statuses, budgets, and that no allocation failure leaks or
+ * crashes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "compile.h"
+
+static void test_reflection(void **state) {
+    (void)state;
+    qn__compile_request request = {.source = "typedef struct { float4 a; int b; } P;\n"
+                                             "__attribute__((reqd_work_group_size(8, 4, 1)))\n"
+                                             "kernel void f(global const float4 *restrict in, char c, float3 "
+                                             "v, local uint *l, P p, constant long *t) "
+                                             "{ l[0] = c; }\n"
+                                             "kernel void g(void) {}\n"};
+    qn__compile_result result;
+    assert_int_equal(qn__compile(&request, &result), QN__COMPILE_OK);
+    assert_string_equal(result.log, "");
+    assert_int_equal(result.num_kernels, 2);
+    const qn__compile_kernel *f = &result.kernels[0];
+    assert_string_equal(f->name, "f");
+    assert_int_equal(f->reqd_local[0] * 100 + f->reqd_local[1] * 10 + f->reqd_local[2], 841);
+    assert_int_equal(f->num_args, 6);
+    static const struct {
+        const char *name;
+        ir_arg_kind kind;
+        ir_space space;
+        unsigned offset, size, lanes;
+        ir_kind element;
+    } expected[] = {
+        {"in", IR_ARG_BUFFER, IR_GLOBAL_SPACE, 0, 8, 4, IR_F32},
+        {"c", IR_ARG_VALUE, IR_PRIVATE, 8, 1, 1, IR_I8},
+        {"v", IR_ARG_VALUE, IR_PRIVATE, 16, 16, 3, IR_F32},
+        {"l", IR_ARG_LOCAL, IR_LOCAL_SPACE, 32, 8, 1, IR_I32},
+        {"p", IR_ARG_STRUCT, IR_PARAM_SPACE, 48, 32, 1, IR_VOID},
+        {"t", IR_ARG_BUFFER, IR_CONSTANT_SPACE, 80, 8, 1, IR_I64},
+    };
+    for (unsigned i = 0; i < 6; i++) {
+        const qn__compile_arg *arg = &f->args[i];
+        assert_string_equal(arg->name, expected[i].name);
+        assert_int_equal(arg->arg_kind, expected[i].kind);
+        assert_int_equal(arg->space, expected[i].space);
+        assert_int_equal(arg->offset, expected[i].offset);
+        assert_int_equal(arg->size, expected[i].size);
+        assert_int_equal(arg->lanes, expected[i].lanes);
+        assert_int_equal(arg->element_kind, expected[i].element);
+    }
+    assert_int_equal(f->args_size, 88);
+    assert_int_equal(f->args[0].flags, IR_ARG_CONST | IR_ARG_RESTRICT);
+    assert_int_equal(f->args[0].pointee_size, 16);
+    assert_true(f->args[1].is_signed && !f->args[3].is_signed);
+    qn__compile_free(&result);
+}
+
+static void test_headers(void **state) {
+    (void)state;
+    static const qn__compile_header headers[] = {{"my/defs.h", "#define TWO 2\n", 14}};
+    qn__compile_request request = {
+        .source = "#include \"my/defs.h\"\nkernel void k(global int *a) { *a = TWO + N; }",
+        .options = "-D N=3",
+        .headers = headers,
+        .num_headers = 1,
+        .no_files = true,
+        .dump = "",
+        .level = 2};
+    qn__compile_result result;
+    assert_int_equal(qn__compile(&request, &result), QN__COMPILE_OK);
+    assert_non_null(strstr(result.dump, "i32 5"));
+    assert_int_equal(result.num_dependencies, 0);
+    qn__compile_free(&result);
+    request.num_headers = 0;
+    assert_int_equal(qn__compile(&request, &result), QN__COMPILE_SOURCE_ERROR);
+    assert_non_null(strstr(result.log, "my/defs.h"));
+    qn__compile_free(&result);
+}
+
+static void test_statuses(void **state) {
+    (void)state;
+    qn__compile_result result;
+    qn__compile_request request = {.source = "kernel void k(global int *a) { *a = b; }", .name = "bad.cl"};
+    assert_int_equal(qn__compile(&request, &result), QN__COMPILE_SOURCE_ERROR);
+    assert_non_null(strstr(result.log, "bad.cl:1:37: error:"));
+    qn__compile_free(&result);
+    request =
+        (qn__compile_request){.source = "kernel void k(global int *a) { *a = 1; }", .options = "-cl-std=CL9"};
+    assert_int_equal(qn__compile(&request, &result), QN__COMPILE_SOURCE_ERROR);
+    qn__compile_free(&result);
+    request =
+        (qn__compile_request){.source = "kernel void k(global int *a) { *a = 1; }", .memory_budget = 4096};
+    assert_int_equal(qn__compile(&request, &result), QN__COMPILE_TOO_LARGE);
+    assert_true(*result.log);
+    qn__compile_free(&result);
+    request = (qn__compile_request){.source = "", .target = QN__TARGET_C};
+    assert_int_equal(qn__compile(&request, &result), QN__COMPILE_OK);
+    assert_int_equal(result.num_kernels, 0);
+    qn__compile_free(&result);
+}
+
+static void test_dump(void **state) {
+    (void)state;
+    qn__compile_request request = {
+        .source = "kernel void k(global int *a) { int x = 1; *a = x; }", .dump = "lower", .level = 2};
+    qn__compile_result result;
+    assert_int_equal(qn__compile(&request, &result), QN__COMPILE_OK);
+    assert_non_null(strstr(result.dump, "var"));
+    qn__compile_free(&result);
+    request.dump = "all";
+    assert_int_equal(qn__compile(&request, &result), QN__COMPILE_OK);
+    assert_non_null(strstr(result.dump, "; after lower"));
+    assert_non_null(strstr(result.dump, "; after mem2reg"));
+    qn__compile_free(&result);
+}
+
+/* ---- allocation failures
+ * ---------------------------------------------------------------------------------------- */
+
+typedef struct countdown {
+    long left, live;
+} countdown;
+
+static void *count_allocate(void *user, size_t size) {
+    countdown *c = user;
+    if (c->left-- <= 0) return NULL;
+    c->live++;
+    return malloc(size);
+}
+
+static void *count_reallocate(void *user, void *memory, size_t size) {
+    countdown *c = user;
+    if (c->left-- <= 0) return NULL;
+    c->live += !memory;
+    return realloc(memory, size);
+}
+
+static void count_release(void *user, void *memory) {
+    countdown *c = user;
+    c->live -= memory != NULL;
+    free(memory);
+}
+
+static void test_allocation_failures(void **state) {
+    (void)state;
+    for (long n = 0;; n++) {
+        countdown c = {.left = n};
+        qn__allocator allocator = {count_allocate, count_reallocate, count_release, &c};
+        qn__compile_request request = {
+            .allocator = &allocator,
+            .source =
+                "float f(float x) { for (int i = 0; i < 9; i++) x = sin(x) * pow(x, 2.0f); return x; }\n"
+                "kernel void k(global float *a) { local float t[8]; int i = get_local_id(0); t[i & 7] = "
+                "f(a[i]);\n"
+                "barrier(CLK_LOCAL_MEM_FENCE); a[i] = t[7 - (i & 7)]; }",
+            .level = 2,
+            .target = QN__TARGET_C};
+        qn__compile_result result;
+        qn__compile_status status = qn__compile(&request, &result);
+        assert_true(status == QN__COMPILE_OK || status == QN__COMPILE_OUT_OF_MEMORY);
+        qn__compile_free(&result);
+        assert_int_equal(c.live, 0);
+        if (status == QN__COMPILE_OK) break;
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reflection), cmocka_unit_test(test_headers),
+                                       cmocka_unit_test(test_statuses), cmocka_unit_test(test_dump),
+                                       cmocka_unit_test(test_allocation_failures)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
