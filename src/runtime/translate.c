@@ -5,7 +5,7 @@
 
 static const struct target_name {
     const char *name;
-    qn__compile_target target = QN__TARGET_IR;
+    qn__compile_target target;
 } targets[] = {{"c", QN__TARGET_C}, {"ir", QN__TARGET_IR}};
 
 static qn_status find_target(qn_context *context, const char *name, qn__compile_target *target) {
