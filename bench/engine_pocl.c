@@ -1,0 +1,225 @@
+/* PoCL as an engine, through OpenCL's loader, which is opened at run time. The few declarations needed are
+   written out here (Khronos, OpenCL 1.2 API), so that neither headers nor library are needed to build. */
+#include "bench.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int32_t cl_int;
+typedef uint32_t cl_uint;
+typedef void *cl_object; /* every cl_* handle */
+
+enum {
+    CL_PLATFORM_VERSION = 0x0901,
+    CL_PLATFORM_NAME = 0x0902,
+    CL_PROGRAM_BUILD_LOG = 0x1183,
+    CL_MEM_READ_WRITE = 1,
+    CL_MEM_COPY_HOST_PTR = 32
+};
+#define CL_DEVICE_TYPE_ALL 0xFFFFFFFFu
+
+/* X(result, name, parameters) */
+#define FUNCTIONS(X)                                                                                         \
+    X(cl_int, clGetPlatformIDs, (cl_uint, cl_object *, cl_uint *))                                           \
+    X(cl_int, clGetPlatformInfo, (cl_object, cl_uint, size_t, void *, size_t *))                             \
+    X(cl_int, clGetDeviceIDs, (cl_object, uint64_t, cl_uint, cl_object *, cl_uint *))                        \
+    X(cl_object, clCreateContext, (const intptr_t *, cl_uint, cl_object *, void *, void *, cl_int *))        \
+    X(cl_object, clCreateCommandQueue, (cl_object, cl_object, uint64_t, cl_int *))                           \
+    X(cl_object, clCreateProgramWithSource, (cl_object, cl_uint, const char **, const size_t *, cl_int *))   \
+    X(cl_int, clBuildProgram, (cl_object, cl_uint, cl_object *, const char *, void *, void *))               \
+    X(cl_int, clGetProgramBuildInfo, (cl_object, cl_object, cl_uint, size_t, void *, size_t *))              \
+    X(cl_object, clCreateKernel, (cl_object, const char *, cl_int *))                                        \
+    X(cl_int, clSetKernelArg, (cl_object, cl_uint, size_t, const void *))                                    \
+    X(cl_object, clCreateBuffer, (cl_object, uint64_t, size_t, void *, cl_int *))                            \
+    X(cl_int, clEnqueueWriteBuffer,                                                                          \
+      (cl_object, cl_object, cl_uint, size_t, size_t, const void *, cl_uint, void *, void *))                \
+    X(cl_int, clEnqueueReadBuffer,                                                                           \
+      (cl_object, cl_object, cl_uint, size_t, size_t, void *, cl_uint, void *, void *))                      \
+    X(cl_int, clEnqueueNDRangeKernel,                                                                        \
+      (cl_object, cl_object, cl_uint, const size_t *, const size_t *, const size_t *, cl_uint, void *,       \
+       void *))                                                                                              \
+    X(cl_int, clFinish, (cl_object))                                                                         \
+    X(cl_int, clReleaseMemObject, (cl_object))                                                               \
+    X(cl_int, clReleaseKernel, (cl_object))                                                                  \
+    X(cl_int, clReleaseProgram, (cl_object))                                                                 \
+    X(cl_int, clReleaseCommandQueue, (cl_object))                                                            \
+    X(cl_int, clReleaseContext, (cl_object))
+
+struct engine {
+    void *library;
+#define MEMBER(result, name, parameters) result(*name) parameters;
+    FUNCTIONS(MEMBER)
+#undef MEMBER
+    cl_object device, context, queue;
+    char version[256];
+};
+
+struct session {
+    engine *cl;
+    const workload *load;
+    cl_object program, buffers[MAX_BUFFERS];
+    cl_object *kernels; /* one a step */
+};
+
+static bool load_functions(engine *cl, char *why) {
+    cl->library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!cl->library) {
+        snprintf(why, WHY_SIZE, "there is no libOpenCL.so.1");
+        return false;
+    }
+    bool all = true;
+    void *symbol;
+#define LOAD(result, name, parameters)                                                                       \
+    symbol = dlsym(cl->library, #name);                                                                      \
+    all = all && symbol;                                                                                     \
+    memcpy(&cl->name, &symbol, sizeof symbol);
+    FUNCTIONS(LOAD)
+#undef LOAD
+    if (!all) snprintf(why, WHY_SIZE, "libOpenCL.so.1 lacks functions of OpenCL 1.2");
+    return all;
+}
+
+static bool find_device(engine *cl, char *why) {
+    cl_object platforms[16];
+    cl_uint count = 0;
+    if (cl->clGetPlatformIDs(16, platforms, &count)) count = 0;
+    for (cl_uint i = 0; i < count && i < 16; i++) {
+        char name[128] = "";
+        cl->clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof name, name, NULL);
+        if (!strstr(name, "Portable Computing Language")) continue;
+        cl->clGetPlatformInfo(platforms[i], CL_PLATFORM_VERSION, sizeof cl->version, cl->version, NULL);
+        if (cl->clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &cl->device, NULL) == 0) return true;
+    }
+    snprintf(why, WHY_SIZE, "no OpenCL platform is PoCL");
+    return false;
+}
+
+/* The library stays open: PoCL's threads may still be at its end. */
+static void pocl_close(engine *cl) {
+    if (cl->queue) cl->clReleaseCommandQueue(cl->queue);
+    if (cl->context) cl->clReleaseContext(cl->context);
+    free(cl);
+}
+
+static engine *pocl_open(unsigned threads, char *why) {
+    char text[16];
+    snprintf(text, sizeof text, "%u", threads);
+    setenv("POCL_MAX_PTHREAD_COUNT", text, 1);
+    engine *cl = bench_alloc(sizeof *cl);
+    cl_int status = 0;
+    if (load_functions(cl, why) && find_device(cl, why)) {
+        cl->context = cl->clCreateContext(NULL, 1, &cl->device, NULL, NULL, &status);
+        if (cl->context) cl->queue = cl->clCreateCommandQueue(cl->context, cl->device, 0, &status);
+        if (cl->queue) return cl;
+        snprintf(why, WHY_SIZE, "PoCL gives no queue (error %d)", status);
+    }
+    pocl_close(cl);
+    return NULL;
+}
+
+static const char *pocl_version(const engine *cl) { return cl->version; }
+
+static void pocl_release(session *s) {
+    for (unsigned i = 0; s->kernels && i < s->load->num_steps; i++)
+        if (s->kernels[i]) s->cl->clReleaseKernel(s->kernels[i]);
+    for (unsigned i = 0; i < s->load->num_buffers; i++)
+        if (s->buffers[i]) s->cl->clReleaseMemObject(s->buffers[i]);
+    if (s->program) s->cl->clReleaseProgram(s->program);
+    free(s->kernels);
+    free(s);
+}
+
+static bool build(session *s, const char *source, const char *options, char *why) {
+    engine *cl = s->cl;
+    cl_int status = 0;
+    s->program = cl->clCreateProgramWithSource(cl->context, 1, &source, NULL, &status);
+    if (!s->program) return false;
+    if (cl->clBuildProgram(s->program, 1, &cl->device, options, NULL, NULL) == 0) return true;
+    cl->clGetProgramBuildInfo(s->program, cl->device, CL_PROGRAM_BUILD_LOG, WHY_SIZE, why, NULL);
+    return false;
+}
+
+static bool set_args(session *s, unsigned step) {
+    cl_int status = 0;
+    for (unsigned a = 0; a < s->load->steps[step].num_args; a++) {
+        bench_arg arg = s->load->steps[step].args[a];
+        const void *value = &arg.value;
+        size_t size = sizeof arg.value;
+        if (arg.kind == ARG_BUFFER) {
+            value = &s->buffers[arg.value.u];
+            size = sizeof(cl_object);
+        } else if (arg.kind == ARG_LOCAL) {
+            value = NULL;
+            size = arg.value.u;
+        }
+        status |= s->cl->clSetKernelArg(s->kernels[step], a, size, value);
+    }
+    return status == 0;
+}
+
+static session *pocl_prepare(engine *cl, const char *source, const char *options, const workload *load,
+                             char *why) {
+    session *s = bench_alloc(sizeof *s);
+    *s = (session){.cl = cl, .load = load};
+    s->kernels = bench_alloc(load->num_steps * sizeof(cl_object));
+    snprintf(why, WHY_SIZE, "PoCL: a call failed");
+    cl_int status = 0;
+    bool fine = build(s, source, options, why);
+    for (unsigned i = 0; fine && i < load->num_buffers; i++) {
+        const bench_buffer *b = &load->buffers[i];
+        uint64_t flags = CL_MEM_READ_WRITE | (b->data ? CL_MEM_COPY_HOST_PTR : 0u);
+        s->buffers[i] = cl->clCreateBuffer(cl->context, flags, b->size, b->data, &status);
+        fine = s->buffers[i] != NULL;
+    }
+    for (unsigned i = 0; fine && i < load->num_steps; i++) {
+        s->kernels[i] = cl->clCreateKernel(s->program, load->steps[i].kernel, &status);
+        fine = s->kernels[i] && set_args(s, i);
+    }
+    if (fine) return s;
+    pocl_release(s);
+    return NULL;
+}
+
+static bool pocl_reset(session *s) {
+    cl_int status = 0;
+    for (unsigned i = 0; i < s->load->num_buffers; i++) {
+        const bench_buffer *b = &s->load->buffers[i];
+        if (!b->changing) continue;
+        void *zeros = b->data ? NULL : bench_alloc(b->size);
+        status |= s->cl->clEnqueueWriteBuffer(s->cl->queue, s->buffers[i], 1, 0, b->size,
+                                              b->data ? b->data : zeros, 0, NULL, NULL);
+        free(zeros);
+    }
+    return status == 0;
+}
+
+static bool pocl_run(session *s, char *why) {
+    cl_int status = 0;
+    for (unsigned i = 0; i < s->load->num_steps && !status; i++) {
+        const bench_step *step = &s->load->steps[i];
+        size_t global[2] = {step->global[0], step->global[1]}, local[2] = {step->local[0], step->local[1]};
+        status = s->cl->clEnqueueNDRangeKernel(s->cl->queue, s->kernels[i], global[1] ? 2 : 1, NULL, global,
+                                               local[0] ? local : NULL, 0, NULL, NULL);
+    }
+    if (!status) status = s->cl->clFinish(s->cl->queue);
+    if (status) snprintf(why, WHY_SIZE, "PoCL: error %d", status);
+    return status == 0;
+}
+
+static bool pocl_read(session *s, unsigned buffer, void *out) {
+    return s->cl->clEnqueueReadBuffer(s->cl->queue, s->buffers[buffer], 1, 0, s->load->buffers[buffer].size,
+                                      out, 0, NULL, NULL) == 0;
+}
+
+const engine_type engine_pocl = {
+    .name = "PoCL",
+    .open = pocl_open,
+    .version = pocl_version,
+    .prepare = pocl_prepare,
+    .reset = pocl_reset,
+    .run = pocl_run,
+    .read = pocl_read,
+    .release = pocl_release,
+    .close = pocl_close,
+};
