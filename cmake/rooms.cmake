@@ -1,7 +1,8 @@
 # Rooms and who may call whom (see docs/architecture.md).
 add_library(quern_flags INTERFACE)
 target_compile_options(quern_flags INTERFACE -Wall -Wextra -Wpedantic $<$<BOOL:${QUERN_WERROR}>:-Werror>)
-target_compile_definitions(quern_flags INTERFACE _POSIX_C_SOURCE=200809L _XOPEN_SOURCE=700)
+# QUERN_SHARED: what the public header declares is exported from the shared library; all else is hidden.
+target_compile_definitions(quern_flags INTERFACE _POSIX_C_SOURCE=200809L _XOPEN_SOURCE=700 QUERN_SHARED)
 target_include_directories(quern_flags INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include
                                                  ${PROJECT_BINARY_DIR}/generated)
 find_package(Threads REQUIRED)

@@ -124,7 +124,7 @@ static ir_value *vector_shuffle(lower *l, ast_expr *e) {
     unsigned lanes = mask->type.lanes, from = a->type.lanes == 3 ? 4 : a->type.lanes;
     if (qn__ir_is_const(mask)) {
         uint8_t picked[16];
-        for (unsigned i = 0; i < lanes; i++)
+        for (unsigned i = 0; i < lanes && i < QN__COUNT(picked); i++)
             picked[i] = (uint8_t)(mask->bits[i] & (from * (two ? 2 : 1) - 1));
         return qn__ir_shuffle(&l->b, a, b ? b : a, picked, lanes);
     }
