@@ -179,8 +179,8 @@ static qn_stream *stream_for(qn_stream *stream, qn_buffer *buffer) {
 /* Checks both objects and the range; the buffer is then ready to be used on the stream. */
 static qn_status check_transfer(qn_stream *stream, qn_buffer *buffer, uint64_t offset, uint64_t size,
                                 bool writes, const char *function) {
-    qn_status status = qn__check(stream, QN__OBJECT_STREAM, function, "stream");
-    if (!status) status = qn__check(buffer, QN__OBJECT_BUFFER, function, "buffer");
+    qn_status status = qn__check(buffer, QN__OBJECT_BUFFER, function, "buffer");
+    if (!status) status = qn__check(stream, QN__OBJECT_STREAM, function, "stream");
     if (status) return status;
     qn_context *context = stream->object.context;
     if (buffer->device != stream->device)

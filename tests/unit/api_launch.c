@@ -154,7 +154,7 @@ static void objects_of_other_contexts_are_refused(void **state) {
     fixture f = make_fixture("null", source, "scale"), g = make_fixture("null", source, "scale");
     qn_buffer *mine = make_buffer(f.device, 64, NULL), *other = make_buffer(g.device, 64, NULL);
     assert_fails(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1), QN_ARGS(1, 2.0f, other, mine)),
-                 QN_ERROR_WRONG_CONTEXT, "'float* x'");
+                 QN_ERROR_WRONG_CONTEXT, "float* x'");
     assert_fails(f.context,
                  qn_launch(qn_device_stream(g.device), f.kernel, QN_RANGE(1), QN_ARGS(1, 2.0f, mine, mine)),
                  QN_ERROR_WRONG_CONTEXT, "another context");
