@@ -11,8 +11,6 @@ T round(T x) {
     return copysign(whole + copysign(up, x), x);
 }
 
-T rsqrt(T x) { return (T)1 / sqrt(x); }
-
 /* The code goes into the significand of a quiet NaN. */
 N nan(T code) {
     T quiet = (T)(sizeof(S) == 2 ? 0x7e00ul : sizeof(S) == 4 ? 0x7fc00000ul : 0x7ff8000000000000ul);

@@ -153,7 +153,7 @@ float tgamma(float x) {
 /* log Gamma for x > 0: near its zeros at 1 and 2 these are factors. */
 float lgamma_positive_f32(float x) {
     if (x < 0.7f) return fma(x * (x - 1.0f), poly_lgamma_f32(x - 0.5f), -log(x));
-    if (x < 2.5f) return (x - 1.0f) * (x - 2.0f) * poly_lgamma_f32(x - 1.5f);
+    if (x < 2.5f) return fma((x - 1.0f) * (x - 2.0f), poly_lgamma_f32(x - 1.5f), 0.0f);
     float product;
     float product_low;
     float lost;
@@ -194,7 +194,7 @@ double tgamma(double x) {
 /* log Gamma for x > 0: near its zeros at 1 and 2 these are factors. */
 double lgamma_positive_f64(double x) {
     if (x < 0.7) return fma(x * (x - 1.0), poly_lgamma_f64(x - 0.5), -log(x));
-    if (x < 2.5) return (x - 1.0) * (x - 2.0) * poly_lgamma_f64(x - 1.5);
+    if (x < 2.5) return fma((x - 1.0) * (x - 2.0), poly_lgamma_f64(x - 1.5), 0.0);
     double product;
     double product_low;
     double lost;
