@@ -252,15 +252,16 @@ void qn__lower_param_to_memory(lower *l, ast_decl *decl) {
     decl->is_lowered = true;
 }
 
-/* A parameter is a value (is_lowered false) until something needs its address. */
+/* A parameter is a value (is_lowered false) until something needs its address; a debugger does at once. */
 static void bind_params(lower *l, const ast_decl *decl) {
+    bool debug = l->config->options && l->config->options->debug && !decl->is_library;
     size_t hidden = l->result ? 1 : 0;
     for (size_t i = 0; i < decl->params.len; i++) {
         ast_decl *param = decl->params.data[i];
         param->address = l->b.function->args.data[i + hidden].value;
         param->is_lowered = !l->as_kernel && qn__type_is_record(param->type);
         qn__lower_at(l, param->loc);
-        if (!param->is_lowered && (param->is_assigned || param->is_address_taken))
+        if (!param->is_lowered && (param->is_assigned || param->is_address_taken || debug))
             qn__lower_param_to_memory(l, param);
     }
 }
