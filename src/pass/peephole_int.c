@@ -74,15 +74,23 @@ static ir_value *rule_sub(qn__peephole *p, ir_instr *instr) {
     return NULL;
 }
 
+/* x times c times d, as one: without overflow if both products were and the constants' is. */
+static ir_value *joined_product(qn__peephole *p, ir_instr *instr, ir_value *x, uint64_t c, uint64_t d) {
+    const ir_type type = instr->results[0]->type;
+    const int64_t sc = as_signed(type, c), sd = as_signed(type, d),
+                  highest = (int64_t)(qn__lane_mask(type) >> 1);
+    unsigned flags = instr->flags & instr->operands[0]->def->flags & IR_NSW;
+    if (sc <= 0 || sd <= 0 || sc > highest / sd) flags = 0;
+    return flagged(qn__ir_op2(&p->builder, IR_MUL, x, konst(p, type, c * d)), flags);
+}
+
 static ir_value *rule_mul(qn__peephole *p, ir_instr *instr) {
     ir_value *x;
     uint64_t c, d;
-    const ir_type type = instr->results[0]->type;
     if (!qn__splat_bits(instr->operands[1], &d)) return NULL;
-    if (with_const(instr->operands[0], IR_MUL, &x, &c))
-        return qn__ir_op2(&p->builder, IR_MUL, x, konst(p, type, c * d));
+    if (with_const(instr->operands[0], IR_MUL, &x, &c)) return joined_product(p, instr, x, c, d);
     if (with_const(instr->operands[0], IR_SHL, &x, &c))
-        return qn__ir_op2(&p->builder, IR_MUL, x, konst(p, type, d << (c & (qn__ir_bits(type) - 1))));
+        return joined_product(p, instr, x, UINT64_C(1) << (c & (qn__ir_bits(x->type) - 1)), d);
     return NULL;
 }
 
@@ -144,7 +152,8 @@ static ir_value *rule_shift(qn__peephole *p, ir_instr *instr) {
     if (d == 0) return a;
     if (with_const(a, op, &x, &c)) { /* the same shift twice */
         const uint64_t sum = (c & (width - 1)) + d;
-        if (sum < width) return qn__ir_op2(&p->builder, op, x, konst(p, type, sum));
+        const unsigned kept = op == IR_SHL && sum + 1 < width ? instr->flags & a->def->flags & IR_NSW : 0;
+        if (sum < width) return flagged(qn__ir_op2(&p->builder, op, x, konst(p, type, sum)), kept);
         return op == IR_ASHR ? qn__ir_op2(&p->builder, op, x, konst(p, type, width - 1)) : konst(p, type, 0);
     }
     if (op == IR_SHL && with_const(a, IR_LSHR, &x, &c) && (c & (width - 1)) == d)
@@ -152,7 +161,7 @@ static ir_value *rule_shift(qn__peephole *p, ir_instr *instr) {
     if (op == IR_LSHR && with_const(a, IR_SHL, &x, &c) && (c & (width - 1)) == d)
         return qn__ir_op2(&p->builder, IR_AND, x, konst(p, type, qn__lane_mask(type) >> d));
     if (op == IR_SHL && with_const(a, IR_MUL, &x, &c))
-        return qn__ir_op2(&p->builder, IR_MUL, x, konst(p, type, c << d));
+        return joined_product(p, instr, x, c, UINT64_C(1) << d);
     return NULL;
 }
 

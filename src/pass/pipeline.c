@@ -79,8 +79,7 @@ static bool run_pass(runner *r, const pass *p) {
         r->context.function = p->module ? NULL : module->functions.data[f];
         if (!p->module && !r->context.function->body) continue;
         if (p->run(&r->context)) changed = true;
-        qn__arena_free(&r->scratch);
-        new_scratch(r);
+        qn__arena_reset(&r->scratch);
     }
     if (!r->context.error && options->verify) {
         const char *broken = qn__ir_verify(module->arena, module);
@@ -92,15 +91,19 @@ static bool run_pass(runner *r, const pass *p) {
     return changed;
 }
 
+/* A pass is idempotent enough that it need not run again before another one has changed something. */
 static void run_phase(runner *r, const phase *ph) {
-    bool changed = true;
-    for (unsigned round = 0; round < ph->rounds && changed; round++) {
-        changed = false;
-        for (const pass *p = ph->passes; p->run; p++) {
-            if (!selected(p, r->context.options)) continue;
-            if (run_pass(r, p)) changed = true;
+    unsigned version = 1, seen[QN__COUNT(ph->passes)] = {0};
+    for (unsigned round = 0; round < ph->rounds; round++) {
+        const unsigned before = version;
+        for (size_t n = 0; n < QN__COUNT(ph->passes) && ph->passes[n].run; n++) {
+            const pass *p = &ph->passes[n];
+            if (!selected(p, r->context.options) || seen[n] == version) continue;
+            if (run_pass(r, p)) version++;
+            seen[n] = version;
             if (r->context.error) return;
         }
+        if (version == before) return;
     }
 }
 

@@ -50,6 +50,16 @@ void qn__arena_free(qn__arena *arena) {
     arena->used = 0;
 }
 
+void qn__arena_reset(qn__arena *arena) {
+    qn__arena_block *kept = arena->block;
+    if (!kept) return;
+    arena->block = kept->next;
+    qn__arena_free(arena);
+    kept->next = NULL;
+    kept->used = 0;
+    arena->block = kept;
+}
+
 static QN__NORETURN void escape(qn__arena *arena, int reason) { longjmp(*arena->escape, reason); }
 
 /* Blocks double up to a bound, so that a compile takes few of them and a small one little memory. */

@@ -40,6 +40,7 @@ typedef struct qn__arena {
 
 void qn__arena_init(qn__arena *arena, const qn__allocator *allocator, size_t budget);
 void qn__arena_free(qn__arena *arena);
+void qn__arena_reset(qn__arena *arena); /* forgets all; keeps the newest block for what comes next */
 
 /* Zeroed memory, aligned to 16. */
 void *qn__arena_alloc(qn__arena *arena, size_t size);
