@@ -108,7 +108,7 @@ void qn__scope_pop(front_parser *p) {
 
 static front_symbol *lookup_kind(front_parser *p, front_name *name, bool tag) {
     for (front_symbol *symbol = name->binding; symbol; symbol = symbol->outer) {
-        if (symbol->level < p->base_level) return NULL;
+        if (symbol->level < p->base_level && symbol->level > p->file_level) continue;
         if ((symbol->symbol_kind == SYMBOL_TAG) == tag) return symbol;
     }
     return NULL;
@@ -212,7 +212,8 @@ static void parser_init(front_parser *p, front_context *context, front_tokens to
                         .at = tokens.data,
                         .end = tokens.data + tokens.len - 1,
                         .level = 1,
-                        .base_level = 1};
+                        .base_level = 1,
+                        .file_level = 1};
 }
 
 void qn__front_context_init(front_context *context) {
@@ -222,6 +223,7 @@ void qn__front_context_init(front_context *context) {
     qn__names_init(&context->library_names, context->arena);
     context->library_tokens = (qn__map64){0};
     context->instances = (qn__map){0};
+    context->generics = (qn__map64){0};
     context->library_level = 0;
     context->calls.len = 0;
 }
@@ -295,6 +297,7 @@ static ast_decl *library_parse(front_context *context, front_tokens tokens, cons
     parser_init(p, context, tokens);
     p->is_library = true;
     p->level = p->base_level = context->library_level;
+    p->file_level = 0;
     front_name *wanted = qn__name(&context->library_names, name, strlen(name));
     for (size_t i = 0; i < num_bindings; i++) {
         front_name *bound = qn__name(&context->library_names, bindings[i].name, strlen(bindings[i].name));

@@ -30,6 +30,7 @@ typedef struct front_context {
     front_names library_names; /* of library texts: a kernel's names and macros are not seen there */
     qn__map64 library_tokens;  /* by address of the text */
     qn__map instances;         /* by name and bindings: the ast_decl */
+    qn__map64 generics;        /* by ast_decl: functions whose pointers have any address space */
     unsigned library_nesting;  /* library functions being parsed, one in another */
     uint32_t library_level;    /* of scopes, of the innermost */
     QN__VEC(front_call) calls;

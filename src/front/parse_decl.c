@@ -20,6 +20,8 @@ static bool redefinition(front_parser *p, front_name *name, front_loc loc) {
 static void declare_typedef(front_parser *p, const front_declarator *declarator) {
     front_symbol *known = qn__lookup(p, declarator->name);
     const ast_type *type = declarator->type;
+    unsigned lanes = declarator->attributes.vector_lanes;
+    if (lanes && qn__type_is_scalar(type)) type = qn__type_vector(p->types, type, lanes);
     if (known && known->level == p->level) {
         if (known->symbol_kind == SYMBOL_TYPEDEF && known->type == type) return;
         redefinition(p, declarator->name, declarator->loc);
@@ -67,7 +69,11 @@ static const ast_type *check_file_space(front_parser *p, const front_declarator 
     qn__diag_error(p->diag, declarator->loc,
                    "variable '%s' at file scope must be in the __constant address space",
                    declarator->name->data);
-    if (type->space == IR_PRIVATE)
+    const ast_type *element = type;
+    while (element->kind == AST_ARRAY) element = element->base;
+    if (element->kind == AST_POINTER)
+        qn__diag_hint(p->diag, "write '__constant' between '*' and the name");
+    else if (type->space == IR_PRIVATE)
         qn__diag_hint(p->diag, "write '__constant' before its type");
     else
         qn__diag_hint(p->diag, "%s memory is declared in a kernel or passed to it as a pointer",
@@ -274,6 +280,7 @@ static void define_function(front_parser *p, ast_decl *decl, const front_declara
     decl->params.len = 0;
     for (size_t i = 0; i < declarator->params.len; i++)
         qn__vec_push(p->arena, &decl->params, declarator->params.data[i]);
+    p->instance_spaces = NULL;
     qn__scope_push(p);
     qn__function_begin(p, decl);
     declare_parameters(p, declarator);
@@ -334,9 +341,14 @@ static bool declare_one(front_parser *p, const front_specifiers *specifiers, boo
     if (specifiers->is_typedef) {
         declare_typedef(p, &declarator);
     } else if (declarator.is_function && declarator.type->kind == AST_FUNCTION) {
-        ast_decl *decl = declare_function(p, specifiers, &declarator);
+        bool is_instance = p->instance && !p->function;
+        ast_decl *decl =
+            is_instance ? function_new(p, &declarator) : declare_function(p, specifiers, &declarator);
+        if (is_instance) *p->instance = decl;
         if (is_first && !p->function && qn__peek(p, FRONT_T_LBRACE)) {
-            define_function(p, decl, &declarator);
+            bool is_kept = !decl->is_defined && qn__generic_define(p, specifiers->start, &declarator, decl);
+            decl->is_defined |= is_kept;
+            if (!is_kept) define_function(p, decl, &declarator);
             return true;
         }
         if (p->function && qn__peek(p, FRONT_T_LBRACE))

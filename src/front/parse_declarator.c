@@ -73,6 +73,11 @@ void qn__check_half(front_parser *p, const ast_type *type, front_loc loc) {
     qn__diag_hint(p->diag, "read it with vload_half and write it with vstore_half");
 }
 
+static const ast_type *pointer_in_space(front_parser *p, const ast_type *type, unsigned space) {
+    const ast_type *pointee = qn__type_qualified(p->types, type->base, type->base->quals, space);
+    return qn__type_qualified(p->types, qn__type_pointer(p->types, pointee), type->quals, type->space);
+}
+
 /* parameter: specifiers declarator? */
 static bool parse_parameter(front_parser *p, front_declarator *function) {
     front_specifiers specifiers;
@@ -81,6 +86,10 @@ static bool parse_parameter(front_parser *p, front_declarator *function) {
     qn__parse_declarator(p, &specifiers, &declarator, true);
     if (p->panic) return false;
     const ast_type *type = adjust_parameter(p, &declarator);
+    size_t index = function->params.len;
+    bool is_unspaced =
+        type->kind == AST_POINTER && type->base->space == IR_PRIVATE && declarator.is_pointer_unspaced;
+    if (is_unspaced && p->instance_spaces) type = pointer_in_space(p, type, p->instance_spaces[index]);
     qn__check_half(p, type, declarator.loc);
     ast_decl *decl = QN__NEW(p->arena, ast_decl);
     decl->decl_kind = DECL_PARAMETER;
@@ -91,8 +100,7 @@ static bool parse_parameter(front_parser *p, front_declarator *function) {
     decl->is_size_type = specifiers.is_size_type && type->kind != AST_POINTER;
     qn__vec_push(p->arena, &function->params, decl);
     qn__vec_push(p->arena, &function->param_names, declarator.name);
-    bool is_pointer = type->kind == AST_POINTER && type->base->space == IR_PRIVATE;
-    function->has_unspaced |= is_pointer && declarator.is_pointer_unspaced;
+    function->has_unspaced |= is_unspaced;
     return true;
 }
 

@@ -179,7 +179,6 @@ static void skip_initializer(init_state *s) {
     if (qn__peek(p, FRONT_T_LBRACE)) {
         qn__advance(p);
         qn__skip_to(p, FRONT_T_RBRACE);
-        qn__accept(p, FRONT_T_RBRACE);
     } else {
         qn__parse_assignment(p);
     }

@@ -207,7 +207,7 @@ static void parse_record_body(front_parser *p, const ast_type *type, front_attri
     qn__leave(p);
     qn__parse_attributes(p, attributes);
     record->is_packed = attributes->packed;
-    if (!qn__record_layout(type, attributes->align))
+    if (!qn__record_layout(p->types, type, attributes->align))
         qn__diag_error(p->diag, loc, "'%s' is too large", qn__type_text(p, type));
 }
 
@@ -598,7 +598,7 @@ static const ast_type *apply_qualifiers(front_parser *p, const specifier_state *
 /* declaration-specifiers: (storage-class | qualifier | type-specifier | attributes)+
    False after a syntax error, or where there is none of it. */
 bool qn__parse_specifiers(front_parser *p, front_specifiers *specifiers, bool storage) {
-    *specifiers = (front_specifiers){.loc = qn__here(p)};
+    *specifiers = (front_specifiers){.loc = qn__here(p), .start = p->at};
     specifier_state state = {.out = specifiers, .space = -1};
     const front_token *start = p->at;
     for (;;) {

@@ -54,8 +54,9 @@ typedef struct front_parser {
     bool panic;
     bool is_library;
     unsigned nesting;
-    front_symbol *symbols; /* newest */
-    uint32_t level, base_level;
+    front_symbol *symbols;      /* newest */
+    uint32_t level, base_level; /* symbols below base_level but above file_level are another parse's */
+    uint32_t file_level;
 
     /* The function being parsed. */
     ast_decl *function;
@@ -66,8 +67,12 @@ typedef struct front_parser {
     ast_stmt *switch_stmt;
     qn__map64 *switch_values; /* of switch_stmt: the cases seen, by value */
     ast_stmt *switch_default;
-    int32_t unroll;     /* hint that stands before the loop to come */
-    uint32_t anonymous; /* counts names made up */
+    int32_t unroll; /* hint that stands before the loop to come */
+
+    /* While a function is parsed for the address spaces of a call (parse_generic.c). */
+    const uint8_t *instance_spaces; /* of its parameters, while these are read; NULL: none */
+    ast_decl **instance;            /* gets the function */
+    unsigned instance_nesting;
 } front_parser;
 
 /* ---- parse.c: tokens, scopes, errors
@@ -116,6 +121,7 @@ typedef struct front_specifiers {
     bool is_typedef, is_extern, is_static, is_inline, is_kernel, has_space;
     bool is_size_type; /* size_t and the like by name */
     front_loc loc;
+    const front_token *start;
     front_attributes attributes;
 } front_specifiers;
 
@@ -146,6 +152,15 @@ void qn__parse_static_assert(front_parser *p);
 ast_init *qn__parse_initializer(front_parser *p, const ast_type **type);
 /* The bytes of a __constant object from its initializer. */
 void qn__constant_image(front_parser *p, ast_decl *decl);
+
+/* ---- parse_generic.c
+ * --------------------------------------------------------------------------------------- */
+
+/* Keeps a definition that begins at `start`, whose body is next, for its calls; false: parse it now. */
+bool qn__generic_define(front_parser *p, const front_token *start, const front_declarator *declarator,
+                        const ast_decl *decl);
+/* The instance of a function for these arguments; the function itself where it has none. */
+ast_decl *qn__generic_callee(front_parser *p, ast_decl *callee, ast_expr *const *args, size_t num_args);
 
 /* ---- parse_expr.c, parse_stmt.c -------------------------------------------------------------------------
  */

@@ -124,7 +124,10 @@ ast_expr *qn__sema_value(front_parser *p, ast_expr *e) {
         qn__diag_error(p->diag, e->loc, "incomplete type '%s' has no value", qn__type_text(p, e->type));
         return qn__expr_error(p, e->loc);
     }
-    return qn__expr(p, EXPR_LOAD, e->type->unqualified, e->loc, e, NULL, NULL);
+    ast_expr *value = qn__expr(p, EXPR_LOAD, e->type->unqualified, e->loc, e, NULL, NULL);
+    bool promotes = e->expr_kind == EXPR_MEMBER && e->field->is_bit_field && e->field->bit_width < 32 &&
+                    e->type->kind == AST_UINT; /* C99 6.3.1.1: int can hold its values */
+    return promotes ? qn__sema_cast_to(p, value, p->types->scalars[AST_INT]) : value;
 }
 
 bool qn__is_null_constant(const ast_expr *e) {

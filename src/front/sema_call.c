@@ -29,6 +29,8 @@ static ast_expr *call_function(front_parser *p, ast_decl *callee, ast_expr **arg
     if (qn__type_is_error(p->types, type)) return qn__expr_error(p, loc);
     if (type->num_params != num_args)
         return wrong_count(p, callee, num_args, num_args < type->num_params ? end : loc);
+    callee = qn__generic_callee(p, callee, args, num_args);
+    type = callee->type;
     ast_expr *e = call_of(p, callee, loc);
     bool good = true;
     for (size_t i = 0; i < num_args; i++) {

@@ -420,7 +420,7 @@ ast_expr *qn__sema_assign_op(front_parser *p, ast_binary op, ast_expr *a, ast_ex
         return assign_op(p, op, a, widen_index(p, b), type, loc);
     }
     /* The left side stands in for its value while the common type is found. */
-    ast_expr *left = qn__expr(p, EXPR_LOAD, type, a->loc, a, NULL, NULL);
+    ast_expr *left = qn__sema_value(p, a);
     if (qn__is_error(p, left)) return left;
     if (!arithmetic_operands(p, op, &left, &b, loc)) return qn__expr_error(p, loc);
     if (left->type->kind == AST_VECTOR && type->kind != AST_VECTOR)

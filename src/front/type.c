@@ -253,7 +253,23 @@ static void place_bit_field(layout *at, ast_field *field) {
     at->in_bits = true;
 }
 
-bool qn__record_layout(const ast_type *type, uint32_t align) {
+/* A storage unit must lie within the record: at the end of a packed one it is moved back or made smaller;
+   where neither is possible, the record grows. */
+static void fit_unit(ast_types *types, layout *at, ast_field *field) {
+    uint64_t size = align_up(at->size, at->align);
+    while (field->offset + field->type->size > size && field->type->size > 1 &&
+           field->type->kind > AST_UCHAR && field->bit_offset + field->bit_width <= field->type->size * 4)
+        field->type = types->scalars[field->type->kind - 2];
+    uint64_t beyond = field->offset + field->type->size > size ? field->offset + field->type->size - size : 0;
+    if (beyond > field->offset) {
+        at->size = field->offset + field->type->size;
+        return;
+    }
+    field->offset -= beyond;
+    field->bit_offset = (uint8_t)(field->bit_offset + 8 * beyond);
+}
+
+bool qn__record_layout(ast_types *types, const ast_type *type, uint32_t align) {
     ast_record *record = type->record;
     layout at = {.record = record, .is_union = type->kind == AST_UNION, .align = 1};
     uint32_t depth = 0;
@@ -270,6 +286,9 @@ bool qn__record_layout(const ast_type *type, uint32_t align) {
         if (at.size > UINT32_MAX) return false;
     }
     if (align > at.align) at.align = align;
+    for (size_t i = 0; i < record->fields.len; i++)
+        if (record->fields.data[i].is_bit_field && record->fields.data[i].bit_width)
+            fit_unit(types, &at, &record->fields.data[i]);
     record->size = align_up(at.size, at.align);
     record->align = at.align;
     record->is_complete = true;

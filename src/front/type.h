@@ -43,7 +43,7 @@ const ast_type *qn__type_integer_like(ast_types *types, const ast_type *type, bo
 
 /* Offsets, size and alignment of a record from its fields (types, bit widths); `align` as by an attribute, or
    0. Returns false when it is too large. */
-bool qn__record_layout(const ast_type *type, uint32_t align);
+bool qn__record_layout(ast_types *types, const ast_type *type, uint32_t align);
 
 /* Object types whose size is known. */
 bool qn__type_is_complete(const ast_type *type);
