@@ -12,8 +12,10 @@ static qn_status open_slot(qn_context *context, const qn_backend *backend) {
     qn__backend_slot *slot = &context->slots[context->num_slots];
     *slot = (qn__backend_slot){.backend = backend};
     qn_status status = backend->open(&context->services, &slot->driver, &slot->num_devices, slot->why);
-    context->num_slots++;
-    if (status == QN_OK || status == QN_ERROR_OUT_OF_MEMORY) return status;
+    if (status == QN_ERROR_OUT_OF_MEMORY)
+        return qn__fail(context, status, "%s: out of host memory", backend->name);
+    context->num_slots++; /* looked for, found or not */
+    if (status == QN_OK) return status;
     slot->driver = NULL;
     slot->num_devices = 0;
     qn__log(context, QN_LOG_INFO, "%s: %s", backend->name, slot->why);
