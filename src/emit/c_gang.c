@@ -22,10 +22,10 @@ void qn__c_gang_open(c_emitter *e) {
     gang->guards = QN__NEW_ARRAY(e->arena, const char *, values);
     e->gangs = true;
     qn__c_line(e, "for (i32 id2 = 0; id2 < count2; ++id2)");
+    /* Down a column of gangs, not along a row: what depends on x only stays in the cache for the next row. */
+    qn__c_line(e, "for (i32 id0 = 0; id0 < count0; id0 += QN_W)");
     qn__c_open(e, "for (i32 id1 = 0; id1 < count1; ++id1) {");
-    if (!e->plan->flat) qn__c_line(e, "const i32 row = (id2 * count1 + id1) * count0;");
-    qn__c_open(e, "for (i32 id0 = 0; id0 < count0; id0 += QN_W) {");
-    if (!e->plan->flat) qn__c_line(e, "const i32 item = row + id0;");
+    if (!e->plan->flat) qn__c_line(e, "const i32 item = (id2 * count1 + id1) * count0 + id0;");
     qn__c_line(e, "vi32 m0 = qn_index < count0 - id0;");
     if (e->plan->masked) {
         qn__c_line(e, "QN_MEMBERS if (m0[l] && pend[item + l] != 0) m0[l] = 0;");
@@ -45,7 +45,6 @@ void qn__c_gang_open(c_emitter *e) {
 void qn__c_gang_close(c_emitter *e) {
     e->gang = NULL;
     if (e->next_used) qn__c_label(e, "next%u", e->epoch);
-    qn__c_close(e, "}");
     qn__c_close(e, "}");
     e->per_item = false;
 }

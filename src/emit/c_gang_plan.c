@@ -138,15 +138,46 @@ static void visit(ir_instr *instr, void *user) {
 
 /* ---- which chunks ------------------------------------------------------------------------------------ */
 
+enum { GATHER_COST = 3 };
+
+/* What speaks for and against a gang in each chunk's loops: a gather (a load or store whose addresses are not
+   a line) is done member by member and costs as much as GATHER_COST instructions win. */
 typedef struct chunk_scan {
     const c_plan *plan;
+    const c_gang *gang;
     bool *loops, *refused;
+    uint32_t *gathers, *others;
 } chunk_scan;
+
+static bool in_loop(const ir_instr *instr) {
+    for (const ir_instr *at = instr->parent->owner; at; at = at->parent->owner)
+        if (at->op == IR_LOOP) return true;
+    return false;
+}
+
+static void weigh(chunk_scan *scan, const ir_instr *instr, uint32_t chunk) {
+    if (!in_loop(instr) || qn__ir_is_jump(instr)) return;
+    bool is_memory = instr->op == IR_LOAD || instr->op == IR_STORE;
+    const ir_value *judged = is_memory ? instr->operands[0] : instr->num_results ? instr->results[0] : NULL;
+    if (!judged || line_of(scan->gang, judged).state == LINE_IS) return;
+    if (!is_memory && !qn__c_is_vector(judged->type)) return; /* no SIMD anyway */
+    uint32_t *count = is_memory ? scan->gathers : scan->others;
+    const ir_value *moved = instr->op == IR_STORE ? instr->operands[1]
+                            : instr->num_results  ? instr->results[0]
+                                                  : judged;
+    count[chunk] += moved->type.lanes;
+}
 
 static void visit_chunk(ir_instr *instr, void *user) {
     chunk_scan *scan = user;
     uint32_t chunk = scan->plan->chunk[instr->mark];
-    if (instr->op == IR_LOOP && !scan->plan->in_step[instr->mark]) scan->loops[chunk] = true;
+    weigh(scan, instr, chunk);
+    if (instr->op == IR_LOOP && !scan->plan->in_step[instr->mark]) {
+        scan->loops[chunk] = true;
+        /* Loops over wide vectors fill the SIMD registers by themselves. */
+        for (uint32_t i = 0; i < instr->regions[0]->num_params; i++)
+            if (instr->regions[0]->params[i]->type.lanes >= 4) scan->refused[chunk] = true;
+    }
     if (instr->op == IR_VAR) scan->refused[chunk] = true;
     for (uint32_t i = 0; i < instr->num_operands; i++) {
         const ir_value *operand = instr->operands[i];
@@ -169,11 +200,17 @@ c_gang *qn__c_gang_plan(qn__arena *arena, const c_plan *plan) {
         scan.changed = false;
         qn__ir_walk(plan->kernel->body, visit, &scan);
     } while (scan.changed);
-    bool *refused = QN__NEW_ARRAY(arena, bool, (size_t)plan->num_chunks + 1);
-    chunk_scan chunks = {plan, gang->chunks, refused};
+    size_t num_chunks = (size_t)plan->num_chunks + 1;
+    chunk_scan chunks = {.plan = plan,
+                         .gang = gang,
+                         .loops = gang->chunks,
+                         .refused = QN__NEW_ARRAY(arena, bool, num_chunks),
+                         .gathers = QN__NEW_ARRAY(arena, uint32_t, num_chunks),
+                         .others = QN__NEW_ARRAY(arena, uint32_t, num_chunks)};
     qn__ir_walk(plan->kernel->body, visit_chunk, &chunks);
-    for (uint32_t i = 0; i <= plan->num_chunks; i++) {
-        if (refused[i] || plan->chunk_ordered[i]) gang->chunks[i] = false;
+    for (uint32_t i = 0; i < num_chunks; i++) {
+        bool scattered = chunks.gathers[i] * GATHER_COST > chunks.others[i];
+        if (chunks.refused[i] || scattered || plan->chunk_ordered[i]) gang->chunks[i] = false;
     }
     return gang;
 }
