@@ -150,16 +150,21 @@ float tgamma(float x) {
     return isnan(x) ? x : a < 0x1p-40f ? 1.0f / x : result;
 }
 
-/* log Gamma for x > 0: near its zeros at 1 and 2 these are factors. */
+/* log Gamma for x > 0: near its zeros at 1 and 2 these are factors, and up to 6.0f the recurrence leads
+ * there. */
 float lgamma_positive_f32(float x) {
     if (x < 0.7f) return fma(x * (x - 1.0f), poly_lgamma_f32(x - 0.5f), -log(x));
-    if (x < 2.5f) return fma((x - 1.0f) * (x - 2.0f), poly_lgamma_f32(x - 1.5f), 0.0f);
-    float product;
-    float product_low;
-    float lost;
-    float large = gamma_moved_f32(x, &lost, &product, &product_low);
-    float s = poly_stirling_f32(1.0f / (large * large)) / large;
-    return fma(large - 0.5f, log(large) - 1.0f, (s + 0x1.acfe390p-2f) - log(product));
+    if (x >= 6.0f) {
+        float s = poly_stirling_f32(1.0f / (x * x)) / x;
+        return fma(x - 0.5f, log(x) - 1.0f, s + 0x1.acfe390p-2f);
+    }
+    float product = 1.0f;
+    for (int i = 0; i < 4; i++) {
+        int is_large = x >= 2.5f;
+        x = is_large ? x - 1.0f : x;
+        product = is_large ? product * x : product;
+    }
+    return fma((x - 1.0f) * (x - 2.0f), poly_lgamma_f32(x - 1.5f), log(product));
 }
 float lgamma(float x) {
     float a = fabs(x);
@@ -191,16 +196,21 @@ double tgamma(double x) {
     return isnan(x) ? x : a < 0x1p-80 ? 1.0 / x : result;
 }
 
-/* log Gamma for x > 0: near its zeros at 1 and 2 these are factors. */
+/* log Gamma for x > 0: near its zeros at 1 and 2 these are factors, and up to 12.0 the recurrence leads
+ * there. */
 double lgamma_positive_f64(double x) {
     if (x < 0.7) return fma(x * (x - 1.0), poly_lgamma_f64(x - 0.5), -log(x));
-    if (x < 2.5) return fma((x - 1.0) * (x - 2.0), poly_lgamma_f64(x - 1.5), 0.0);
-    double product;
-    double product_low;
-    double lost;
-    double large = gamma_moved_f64(x, &lost, &product, &product_low);
-    double s = poly_stirling_f64(1.0 / (large * large)) / large;
-    return fma(large - 0.5, log(large) - 1.0, (s + 0x1.acfe390c97d68p-2) - log(product));
+    if (x >= 12.0) {
+        double s = poly_stirling_f64(1.0 / (x * x)) / x;
+        return fma(x - 0.5, log(x) - 1.0, s + 0x1.acfe390c97d68p-2);
+    }
+    double product = 1.0;
+    for (int i = 0; i < 10; i++) {
+        int is_large = x >= 2.5;
+        x = is_large ? x - 1.0 : x;
+        product = is_large ? product * x : product;
+    }
+    return fma((x - 1.0) * (x - 2.0), poly_lgamma_f64(x - 1.5), log(product));
 }
 double lgamma(double x) {
     double a = fabs(x);

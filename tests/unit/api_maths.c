@@ -280,7 +280,7 @@ static unsigned check_type(number_type type, size_t count, bool print) {
 
 static void test_float(void **state) {
     (void)state;
-    assert_int_equal(check_type(FLOAT, 60000, false), 0);
+    assert_int_equal(check_type(FLOAT, 40000, false), 0);
 }
 static void test_double(void **state) {
     (void)state;
