@@ -47,6 +47,14 @@ static const phase phases[] = {
       {"cse", qn__pass_cse, 2, false, 0, 0},
       {"contract", qn__pass_contract, 2, false, 0, QN__LACKS_CONTRACTION},
       {"dce", qn__pass_dce, 2, false, 0, 0}}},
+    {"what the target lacks",
+     1,
+     {{"lower_f16", qn__pass_lower_f16, 0, false, QN__LACKS_F16, 0},
+      {"lower_long_vectors", qn__pass_lower_long_vectors, 0, false, QN__LACKS_LONG_VECTORS, 0},
+      {"simplify", qn__pass_simplify, 1, false, QN__LACKS_F16 | QN__LACKS_LONG_VECTORS, 0},
+      {"cse", qn__pass_cse, 1, false, QN__LACKS_F16 | QN__LACKS_LONG_VECTORS, 0},
+      {"memvec", qn__pass_memvec, 2, false, QN__WANTS_VECTOR_MEMORY, 0},
+      {"dce", qn__pass_dce, 1, false, QN__LACKS_F16 | QN__LACKS_LONG_VECTORS | QN__WANTS_VECTOR_MEMORY, 0}}},
 };
 
 /* ---- running ----------------------------------------------------------------------------------------------
