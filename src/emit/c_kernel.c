@@ -282,10 +282,13 @@ void qn__c_kernel(c_emitter *e, ir_function *kernel) {
     e->depth = 0;
     const char *range = qn__arena_printf(e->arena, "%s_groups", kernel->name);
     info.symbol = qn__arena_printf(e->arena, "qn_kernel_%s", kernel->name);
-    qn__buf_printf(out,
-                   "static void %s(const qn_cpu_launch *launch, i64 begin, i64 end, i64 group1, i64 group2, "
-                   "u8 *local, u8 *scratch",
-                   range);
+    qn__buf_printf(
+        out,
+        /* Inlined into the entry, its many outer values would take the registers of inner loops. */
+        "static __attribute__((noinline)) void %s(const qn_cpu_launch *launch, i64 begin, i64 end, i64 "
+        "group1, i64 group2, "
+        "u8 *local, u8 *scratch",
+        range);
     parameters(e);
     qn__buf_puts(out, ") {\n");
     e->depth = 1;
