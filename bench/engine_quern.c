@@ -31,7 +31,8 @@ static void quern_close(engine *e) {
 
 static engine *quern_open(unsigned threads, char *why) {
     engine *e = bench_alloc(sizeof *e);
-    qn_context_desc desc = {.cpu_threads = threads};
+    /* Without the cache: what is measured is this build of quern. */
+    qn_context_desc desc = {.cpu_threads = threads, .disable_cache = true};
     if (!good(e, qn_context_create(&desc, &e->context), why) ||
         !good(e, qn_device_get(e->context, "cpu", &e->device), why)) {
         quern_close(e);
