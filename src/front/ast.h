@@ -76,6 +76,7 @@ struct ast_record {
     const char *tag; /* or NULL */
     bool is_named_by_typedef; /* had no tag; `tag` is the name that a typedef gave it */
     bool is_complete, is_packed;
+    bool is_open; /* its members are being parsed */
     QN__VEC(ast_field) fields;
     uint64_t size;
     uint32_t align;

@@ -19,30 +19,36 @@ bool qn__accept(front_parser *p, front_token_kind kind) {
 
 /* Just behind the token before the current one, where something is missing. */
 static front_loc missing_loc(const front_parser *p) {
-    const front_token *token = p->at;
-    if (token->kind != FRONT_T_END && !(token->flags & FRONT_LINE_START)) return token->loc;
-    if (token == p->first) return token->loc;
-    token--;
-    front_loc loc = token->loc;
-    if (loc.column + token->len < UINT16_MAX && !(token->flags & FRONT_FROM_MACRO))
-        loc.column = (uint16_t)(loc.column + token->len);
+    if (p->at == p->first) return p->at->loc;
+    const front_token *before = p->at - 1;
+    front_loc loc = before->loc;
+    if (loc.column + before->len < UINT16_MAX && !(before->flags & FRONT_FROM_MACRO))
+        loc.column = (uint16_t)(loc.column + before->len);
     return loc;
+}
+
+static void panic(front_parser *p, front_loc loc, const char *text) {
+    p->panic = true;
+    qn__diag_error(p->diag, loc, "%s", text);
+    if (p->diag->stopped) p->at = p->end;
 }
 
 void qn__syntax_error(front_parser *p, const char *format, ...) {
     if (p->panic) return;
-    p->panic = true;
     va_list args;
     va_start(args, format);
     const char *text = qn__arena_vprintf(p->arena, format, args);
     va_end(args);
-    qn__diag_error(p->diag, missing_loc(p), "%s", text);
-    if (p->diag->stopped) p->at = p->end;
+    bool is_behind = qn__peek(p, FRONT_T_END) || (p->at->flags & FRONT_LINE_START);
+    panic(p, is_behind ? missing_loc(p) : qn__here(p), text);
 }
 
 bool qn__expect(front_parser *p, front_token_kind kind, const char *where) {
     if (qn__accept(p, kind)) return true;
-    qn__syntax_error(p, "expected %s%s%s", qn__token_kind_name(kind), where ? " " : "", where ? where : "");
+    const char *name = qn__token_kind_name(kind);
+    if (!p->panic)
+        panic(p, missing_loc(p),
+              qn__arena_printf(p->arena, "expected %s%s%s", name, where ? " " : "", where ? where : ""));
     return false;
 }
 

@@ -194,6 +194,7 @@ static void parse_record_body(front_parser *p, const ast_type *type, front_attri
     ast_record *record = type->record;
     front_loc loc = qn__here(p);
     if (!qn__enter(p)) return;
+    record->is_open = true;
     while (!qn__peek(p, FRONT_T_RBRACE) && !qn__peek(p, FRONT_T_END)) {
         const front_token *before = p->at;
         parse_fields(p, record);
@@ -207,6 +208,7 @@ static void parse_record_body(front_parser *p, const ast_type *type, front_attri
     qn__leave(p);
     qn__parse_attributes(p, attributes);
     record->is_packed = attributes->packed;
+    record->is_open = false;
     if (!qn__record_layout(p->types, type, attributes->align))
         qn__diag_error(p->diag, loc, "'%s' is too large", qn__type_text(p, type));
 }
@@ -227,7 +229,7 @@ static const ast_type *record_by_tag(front_parser *p, ast_kind kind, const front
         qn__diag_note(p->diag, symbol->loc, "previous use is here");
         return p->types->error;
     }
-    if (has_body && symbol->type->record->is_complete) {
+    if (has_body && (symbol->type->record->is_complete || symbol->type->record->is_open)) {
         qn__diag_error(p->diag, tag->loc, "redefinition of '%s'", tag->name->data);
         qn__diag_note(p->diag, symbol->loc, "previous definition is here");
         return qn__type_record(p->types, kind, tag->name->data);
