@@ -1,0 +1,31 @@
+# The examples: each links quern as a user's program would. See examples/README.md.
+include(cmake/kernels.cmake)
+find_path(STB_INCLUDE stb_image.h PATH_SUFFIXES stb REQUIRED)
+
+function(quern_example name)
+    add_executable(quern_${name} ${ARGN})
+    target_link_libraries(quern_${name} PRIVATE quern_static quern_kernels m)
+    target_include_directories(quern_${name} SYSTEM PRIVATE ${STB_INCLUDE})
+    target_compile_options(quern_${name} PRIVATE -Wall -Wextra -Wpedantic $<$<BOOL:${QUERN_WERROR}>:-Werror>)
+    target_compile_definitions(quern_${name} PRIVATE _POSIX_C_SOURCE=200809L _XOPEN_SOURCE=700)
+endfunction()
+
+file(GLOB tour_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/tour/*.c)
+quern_example(tour ${tour_sources})
+quern_example(saxpy examples/saxpy.c)
+quern_example(filters examples/filters.c)
+quern_example(shared_header examples/shared_header/main.c)
+target_compile_definitions(quern_shared_header
+                           PRIVATE EXAMPLE_DIR="${PROJECT_SOURCE_DIR}/examples/shared_header")
+
+if(QUERN_TESTS)
+    add_test(NAME example.saxpy COMMAND quern_saxpy)
+    set_tests_properties(example.saxpy PROPERTIES PASS_REGULAR_EXPRESSION "12 24 36 48 60 72 84 96")
+    add_test(NAME example.shared_header COMMAND quern_shared_header)
+    set_tests_properties(example.shared_header PROPERTIES PASS_REGULAR_EXPRESSION "particle +0: .* [1-9] bounces")
+    add_test(NAME example.tour COMMAND quern_tour --quick --out ${PROJECT_BINARY_DIR}/tour)
+    set_tests_properties(example.tour PROPERTIES FIXTURES_SETUP tour_pictures)
+    add_test(NAME example.filters COMMAND quern_filters tour/mandelbrot.png 4
+             WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
+    set_tests_properties(example.filters PROPERTIES FIXTURES_REQUIRED tour_pictures)
+endif()

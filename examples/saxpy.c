@@ -1,0 +1,31 @@
+/* y = 2*x + y on the best device there is: the smallest whole program. A failed call says so by its status,
+   and qn_error_message tells what was wrong; here the last status is enough, for it depends on all others. */
+#include <quern/quern.h>
+#include <stdio.h>
+
+static const char source[] = "kernel void saxpy(float a, global const float *x, global float *y) {\n"
+                             "    size_t i = get_global_id(0);\n"
+                             "    y[i] = a * x[i] + y[i];\n"
+                             "}\n";
+
+int main(void) {
+    float x[] = {1, 2, 3, 4, 5, 6, 7, 8}, y[] = {10, 20, 30, 40, 50, 60, 70, 80};
+    qn_context *context = NULL;
+    qn_device *device = NULL;
+    qn_program *program = NULL;
+    qn_kernel *kernel = NULL;
+    qn_buffer *xs = NULL, *ys = NULL;
+    qn_context_create(NULL, &context);
+    qn_device_get(context, NULL, &device);
+    qn_program_create(device, &(qn_program_desc){.source = source}, &program);
+    qn_kernel_create(program, "saxpy", &kernel);
+    qn_buffer_create(device, &(qn_buffer_desc){.size = sizeof x, .data = x}, &xs);
+    qn_buffer_create(device, &(qn_buffer_desc){.size = sizeof y, .data = y}, &ys);
+    qn_launch(NULL, kernel, QN_RANGE(8), QN_ARGS(2.0f, xs, ys));
+    qn_status status = qn_buffer_read(ys, 0, y, sizeof y);
+    if (status) fprintf(stderr, "%s: %s\n", qn_status_text(status), qn_error_message(context));
+    for (int i = 0; i < 8 && !status; i++) printf("%g ", y[i]);
+    printf("\n");
+    qn_context_destroy(context); /* and with it all that was made from it */
+    return status;
+}

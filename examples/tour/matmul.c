@@ -1,0 +1,129 @@
+/* Third chapter: matrix multiplication as a ladder of kernels (kernels/matmul.cl), beside a plain C loop.
+   Each rung is verified against a reference in double precision. */
+#include "tour.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A rung: how much of C one work-item computes, and its work-group (0: quern chooses). */
+typedef struct rung {
+    const char *kernel, *what;
+    uint32_t per_x, per_y, local;
+} rung;
+
+static const rung ladder[] = {
+    {"matmul_naive", "one element a work-item", 1, 1, 0},
+    {"matmul_tiled", "tiles in local memory", 1, 1, 16},
+    {"matmul_registers", "tiles, and 4x4 sums in registers", 4, 4, 16},
+    {"matmul_vector", "8x16 sums in vector registers", 16, 8, 0},
+};
+
+typedef struct matrices {
+    uint32_t n;
+    float *a, *b, *c;
+    double *reference, *bound; /* bound: the same with absolute values, for the scale of the error */
+    qn_buffer *on_a, *on_b, *on_c;
+} matrices;
+
+static bool make_matrices(tour *t, matrices *m) {
+    size_t count = (size_t)m->n * m->n;
+    m->a = malloc(count * sizeof(float));
+    m->b = malloc(count * sizeof(float));
+    m->c = malloc(count * sizeof(float));
+    m->reference = calloc(count, sizeof(double));
+    m->bound = calloc(count, sizeof(double));
+    if (!m->a || !m->b || !m->c || !m->reference || !m->bound) {
+        fprintf(stderr, "out of memory\n");
+        return false;
+    }
+    uint32_t state = 1;
+    for (size_t i = 0; i < count; i++) {
+        state = state * 1664525u + 1013904223u;
+        m->a[i] = (float)(state >> 8) * 0x1p-23f - 1.0f;
+        state = state * 1664525u + 1013904223u;
+        m->b[i] = (float)(state >> 8) * 0x1p-23f - 1.0f;
+    }
+    for (size_t row = 0; row < m->n; row++)
+        for (size_t i = 0; i < m->n; i++)
+            for (size_t column = 0; column < m->n; column++) {
+                double product = (double)m->a[row * m->n + i] * m->b[i * m->n + column];
+                m->reference[row * m->n + column] += product;
+                m->bound[row * m->n + column] += fabs(product);
+            }
+    return tour_buffer(t, count * 4, m->a, &m->on_a) && tour_buffer(t, count * 4, m->b, &m->on_b) &&
+           tour_buffer(t, count * 4, NULL, &m->on_c);
+}
+
+static void free_matrices(matrices *m) {
+    free(m->a);
+    free(m->b);
+    free(m->c);
+    free(m->reference);
+    free(m->bound);
+    qn_buffer_destroy(m->on_a);
+    qn_buffer_destroy(m->on_b);
+    qn_buffer_destroy(m->on_c);
+}
+
+/* What one writes first in C. */
+static void plain_loop(const matrices *m) {
+    for (size_t row = 0; row < m->n; row++)
+        for (size_t column = 0; column < m->n; column++) {
+            float sum = 0;
+            for (size_t i = 0; i < m->n; i++) sum += m->a[row * m->n + i] * m->b[i * m->n + column];
+            m->c[row * m->n + column] = sum;
+        }
+}
+
+/* The usual bound of a sum of n products: n roundings of the sum of their sizes. */
+static bool verify(const matrices *m, double *worst) {
+    *worst = 0;
+    for (size_t i = 0; i < (size_t)m->n * m->n; i++) {
+        double error = fabs(m->c[i] - m->reference[i]) / (m->bound[i] + 1e-30);
+        if (!(error <= *worst)) *worst = error;
+    }
+    return *worst <= m->n * 0x1p-24;
+}
+
+static bool report(const matrices *m, const char *name, const char *what, double seconds) {
+    double worst, operations = 2.0 * m->n * m->n * m->n;
+    bool right = verify(m, &worst);
+    printf("  %8.2f GFLOP/s  %-17s %-33s error %.1e %s\n", operations / seconds * 1e-9, name, what, worst,
+           right ? "ok" : "WRONG");
+    return right;
+}
+
+static bool climb(tour *t, matrices *m, const rung *r) {
+    qn_kernel *kernel = NULL;
+    if (!tour_kernel(t, "matmul.cl", r->kernel, &kernel)) return false;
+    qn_range range = {.global = {m->n / r->per_x, m->n / r->per_y}, .local = {r->local, r->local}};
+    double best = INFINITY, until = tour_seconds() + (t->quick ? 0 : 0.5);
+    bool good = true;
+    for (int i = 0; good && (i < 3 || tour_seconds() < until); i++) {
+        double begin = tour_seconds();
+        good = tour_good(
+                   t, qn_launch(NULL, kernel, &range, QN_ARGS(m->n, m->n, m->n, m->on_a, m->on_b, m->on_c)),
+                   r->kernel) &&
+               tour_wait(t);
+        best = fmin(best, tour_seconds() - begin);
+    }
+    good = good && tour_good(t, qn_buffer_read(m->on_c, 0, m->c, (uint64_t)m->n * m->n * 4), "reading") &&
+           report(m, r->kernel, r->what, best);
+    qn_kernel_destroy(kernel);
+    return good;
+}
+
+bool tour_matmul(tour *t) {
+    matrices m = {.n = t->quick ? 128 : 512};
+    printf("\nMatrix multiplication, %ux%u floats\n", m.n, m.n);
+    bool good = make_matrices(t, &m);
+    if (good) {
+        double begin = tour_seconds();
+        plain_loop(&m);
+        good = report(&m, "plain C", "three loops, one thread", tour_seconds() - begin);
+    }
+    for (size_t i = 0; good && i < sizeof ladder / sizeof *ladder; i++) good = climb(t, &m, &ladder[i]);
+    free_matrices(&m);
+    return good;
+}
