@@ -12,7 +12,7 @@
    An address is taken apart only where that yields a constant or parts of different loops. */
 #include "pass/peephole.h"
 
-enum { MAX_TERMS = 8, MAX_EXPRESSION = 16 };
+enum { MAX_TERMS = 8, MAX_EXPRESSION = 16, MAX_STEPS = 64 };
 
 typedef struct term {
     ir_value *value; /* before extension */
@@ -24,6 +24,7 @@ typedef struct sum {
     term terms[MAX_TERMS];
     unsigned count;
     uint64_t constant;
+    unsigned steps; /* shared subexpressions are walked each time */
     bool failed;
 } sum;
 
@@ -64,7 +65,7 @@ static void take_apart(sum *s, ir_value *value, ir_op extend, uint64_t scale, un
         s->constant += scale * widened(value, extend);
         return;
     }
-    if (value->value_kind != IR_VALUE_RESULT || depth > MAX_EXPRESSION) {
+    if (value->value_kind != IR_VALUE_RESULT || depth > MAX_EXPRESSION || ++s->steps > MAX_STEPS) {
         add_term(s, value, extend, scale);
         return;
     }

@@ -13,7 +13,7 @@
    yield %x } */
 #include "pass/tools.h"
 
-enum { MAX_TAILS = 32, MAX_FACTS = 64 };
+enum { MAX_TAILS = 32, MAX_FACTS = 64, MAX_DEPTH = 128 }; /* nesting makes the tree deeper, up to a bound */
 
 /* An open construct and the jumps seen that go to it. */
 typedef struct frame {
@@ -33,6 +33,7 @@ typedef struct flow {
     ir_function *function;
     qn__rewrite rewrite;
     frame *inner;
+    unsigned depth;
     fact facts[MAX_FACTS]; /* conditions known here, innermost last */
     unsigned num_facts;
     bool changed;
@@ -285,12 +286,14 @@ static void visit_construct(flow *f, ir_instr *instr) {
     frame fr = {.construct = instr, .parent = f->inner};
     const unsigned facts = f->num_facts;
     f->inner = &fr;
+    f->depth++;
     for (uint32_t r = 0; r < instr->num_regions; r++) {
         if (instr->op == IR_IF) learn(f, instr->operands[0], r == 0);
         visit_region(f, instr->regions[r]);
         f->num_facts = facts;
     }
     f->inner = fr.parent;
+    f->depth--;
     settle(f, &fr);
 }
 
@@ -315,7 +318,7 @@ static void visit_region(flow *f, ir_region *region) {
         }
         ir_instr *next = i->next;
         if (qn__ir_is_jump(i)) note_jump(f, i);
-        if (i->op == IR_BLOCK) {
+        if (i->op == IR_BLOCK && f->depth < MAX_DEPTH) {
             unsigned budget = MAX_TAILS;
             convert_tail(f, i->regions[0], i, &budget);
         }

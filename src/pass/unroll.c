@@ -17,7 +17,8 @@
 #include "pass/tools.h"
 
 enum {
-    MAX_TURNS = 4096,
+    MAX_TURNS = 2048,
+    MAX_STEPS = 50000, /* of playing one loop through */
     HINTED_SIZE = 32768,
     ARRAY_SIZE = 4096, /* unrolled size allowed where private arrays may vanish */
     SMALL_SIZE = 192,
@@ -29,6 +30,7 @@ typedef struct unroller {
     qn__pass_context *context;
     ir_function *function;
     qn__rewrite rewrite;
+    uint32_t steps;
     bool changed;
 } unroller;
 
@@ -38,7 +40,8 @@ typedef struct loop_shape {
     uint32_t turns;        /* times the test lets the body go on */
     uint32_t size;         /* instructions of the body */
     uint32_t continues;
-    bool private_index; /* computes an address in a private array that is not constant */
+    uint32_t most_turns; /* more would grow too large */
+    bool private_index;  /* computes an address in a private array that is not constant */
 } loop_shape;
 
 /* ---- counting turns
@@ -49,7 +52,8 @@ static ir_value *evaluate(unroller *u, const ir_instr *loop, ir_value *const *pa
                           unsigned depth) {
     if (qn__ir_is_const(value)) return value;
     if (value->value_kind == IR_VALUE_PARAM) return value->def == loop ? params[value->index] : NULL;
-    if (value->value_kind != IR_VALUE_RESULT || depth >= MAX_EVALUATION) return NULL;
+    if (value->value_kind != IR_VALUE_RESULT || depth >= MAX_EVALUATION || ++u->steps > MAX_STEPS)
+        return NULL;
     const ir_instr *def = value->def;
     if (qn__effects(def) > IR_EFFECT_PURE_TRAP || def->num_operands > 3 || !def->num_operands) return NULL;
     ir_value *operands[3];
@@ -73,7 +77,7 @@ static bool count_turns(unroller *u, loop_shape *shape, const ir_instr *test) {
     ir_value **next = QN__NEW_ARRAY(u->context->scratch, ir_value *, body->num_params + 1u);
     for (uint32_t p = 0; p < body->num_params; p++)
         params[p] = qn__ir_is_const(loop->operands[p]) ? loop->operands[p] : NULL;
-    for (uint32_t turn = 0; turn <= MAX_TURNS; turn++) {
+    for (uint32_t turn = 0; turn <= shape->most_turns; turn++) {
         const ir_value *condition = evaluate(u, loop, params, test->operands[0], 0);
         if (!condition) return false;
         if ((condition->bits[0] != 0) == leave_on) {
@@ -216,12 +220,13 @@ static void unroll_partly(unroller *u, const loop_shape *shape, uint32_t copies)
 /* ---- choosing ---------------------------------------------------------------------------------------------
  */
 
-static bool worth_full(const loop_shape *shape) {
-    const uint64_t total = (uint64_t)shape->turns * shape->size;
+static uint32_t most_turns(const loop_shape *shape, uint32_t module_limit) {
     const int32_t hint = shape->loop->attr.unroll;
-    if (hint == -1) return total <= HINTED_SIZE;
-    if (hint > 1) return shape->turns <= (uint32_t)hint && total <= HINTED_SIZE;
-    return total <= (shape->private_index ? ARRAY_SIZE : SMALL_SIZE);
+    uint32_t size = shape->private_index ? ARRAY_SIZE : SMALL_SIZE;
+    if (hint) size = HINTED_SIZE;
+    if (module_limit && size > module_limit) size = module_limit;
+    const uint32_t turns = size / shape->size;
+    return turns < MAX_TURNS ? turns : MAX_TURNS;
 }
 
 static bool try_loop(unroller *u, ir_instr *loop) {
@@ -230,8 +235,9 @@ static bool try_loop(unroller *u, ir_instr *loop) {
     const uint32_t limit = u->context->module->max_instrs;
     if (hint == 1) return false;
     measure(&shape, loop->regions[0]);
-    if (find_count(u, &shape) && worth_full(&shape)) {
-        if (limit && (uint64_t)shape.turns * shape.size > limit) return false;
+    u->steps = 0;
+    shape.most_turns = most_turns(&shape, limit);
+    if (find_count(u, &shape) && (hint <= 1 || shape.turns <= (uint32_t)hint)) {
         unroll_fully(u, &shape);
         return true;
     }
