@@ -40,3 +40,14 @@ if(TARGET quern_util)
     target_link_libraries(quern_util PUBLIC Threads::Threads m ${CMAKE_DL_LIBS})
 endif()
 include(${PROJECT_SOURCE_DIR}/cmake/lib.cmake)
+
+# The cache's key names the build (src/runtime/cache.c).
+file(GLOB_RECURSE all_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c ${PROJECT_SOURCE_DIR}/src/*.h
+     ${PROJECT_SOURCE_DIR}/src/*.def ${PROJECT_SOURCE_DIR}/src/*.cl)
+add_custom_command(
+    OUTPUT ${PROJECT_BINARY_DIR}/generated/fingerprint.h
+    COMMAND ${CMAKE_COMMAND} -DSOURCE_DIR=${PROJECT_SOURCE_DIR}/src -DOUTPUT=${PROJECT_BINARY_DIR}/generated/fingerprint.h
+            -P ${PROJECT_SOURCE_DIR}/cmake/fingerprint.cmake
+    DEPENDS ${all_sources} ${PROJECT_SOURCE_DIR}/cmake/fingerprint.cmake
+    VERBATIM)
+target_sources(quern_runtime PRIVATE ${PROJECT_BINARY_DIR}/generated/fingerprint.h)

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fingerprint.h" /* generated: QN__FINGERPRINT */
 #include "runtime/program.h"
 #include "util/file.h"
 
@@ -25,6 +26,7 @@ static void put_text(qn__buf *out, const char *text) {
 
 static void write_key(qn__buf *out, const qn_device *device, const qn__compile_request *request) {
     put_text(out, qn_version());
+    put_text(out, QN__FINGERPRINT);
     put_text(out, device->backend->name);
     put_text(out, device->backend->cache_key(device->gpu));
     put_text(out, request->name);
