@@ -63,7 +63,9 @@ static void set_chunk(ir_instr *instr, void *user) {
     c_plan *plan = user;
     plan->chunk[instr->mark] = plan->num_chunks;
     unsigned effects = qn__ir_ops[instr->op].effects;
-    if (effects == IR_EFFECT_READWRITE && instr->op != IR_COPY && instr->op != IR_VAR)
+    /* The next item uses a private object's memory again, which compilers forget when told that items are
+       independent. */
+    if (instr->op == IR_VAR || (effects == IR_EFFECT_READWRITE && instr->op != IR_COPY))
         plan->chunk_ordered[plan->num_chunks] = true;
 }
 

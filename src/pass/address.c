@@ -9,7 +9,9 @@
        %p = ptr_add %base, %b                        load offset 12 %p
        load %p
 
-   An address is taken apart only where that yields a constant or parts of different loops. */
+   An address is taken apart only where that yields a constant or parts of different loops. In private, local
+   and constant memory the constant stays with the rest: without it the address may lie before its object,
+   which the compilers that some targets feed take to be impossible. */
 #include "pass/peephole.h"
 
 enum { MAX_TERMS = 8, MAX_EXPRESSION = 16, MAX_STEPS = 64 };
@@ -145,6 +147,8 @@ static bool depths_differ(const linearizer *l, const sum *s) {
     return false;
 }
 
+static bool keeps_constant(const ir_value *pointer) { return pointer->type.space != IR_GLOBAL_SPACE; }
+
 /* The pointer without its constant part, and that behind it. */
 static ir_value *rebuild(linearizer *l, const ir_instr *instr, sum *s, bool apart) {
     ir_value *pointer = instr->operands[0];
@@ -152,6 +156,11 @@ static ir_value *rebuild(linearizer *l, const ir_instr *instr, sum *s, bool apar
         const uint32_t last = deepest(l, s);
         for (uint32_t depth = 0; depth <= last; depth++) {
             ir_value *bytes = sum_at(l, s, depth);
+            if (depth == last && s->constant && keeps_constant(pointer)) {
+                ir_value *constant = qn__ir_const_int(l->function, IR_I64, (int64_t)s->constant);
+                bytes = bytes ? qn__ir_op2(&l->builder, IR_ADD, bytes, constant) : constant;
+                s->constant = 0;
+            }
             if (bytes) pointer = qn__ir_ptr_add(&l->builder, pointer, bytes);
         }
     } else {
@@ -169,7 +178,8 @@ static ir_value *linearize(linearizer *l, ir_instr *instr) {
     sum s = {.count = 0};
     if (qn__ir_is_const(instr->operands[1])) return NULL;
     take_apart(&s, instr->operands[1], IR_BITCAST, 1, 0);
-    const bool apart = !s.failed && (s.constant || depths_differ(l, &s));
+    const bool constant = s.constant && !keeps_constant(instr->operands[0]);
+    const bool apart = !s.failed && (constant || depths_differ(l, &s));
     if (!apart && !instr->attr.offset) return NULL;
     qn__ir_at(&l->builder, instr);
     return rebuild(l, instr, &s, apart);
