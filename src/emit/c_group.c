@@ -153,7 +153,7 @@ static void ballot(c_emitter *e, const ir_instr *instr) {
 }
 
 void qn__c_sync(c_emitter *e, ir_instr *instr) {
-    qn__c_locate(e, instr);
+    qn__c_locate(e, instr->loc);
     if (instr->op == IR_BARRIER) {
         qn__c_line(e, "/* barrier */");
         return;

@@ -66,7 +66,8 @@ typedef struct c_emitter {
     struct c_gang_state *gang; /* while a chunk is emitted as gangs (c_gang.h), else NULL */
     bool gangs;                /* some chunk is */
     QN__VEC(c_context_array) contexts;
-    uint32_t line, file;    /* of the last #line */
+    uint32_t line; /* in `source`, of what is emitted now, in debug mode; 0: none */
+    const char *source;
     qn__map variable_names; /* of private variables, in debug mode */
     bool uses_printf;
 } c_emitter;
@@ -82,7 +83,7 @@ void qn__c_line(c_emitter *e, const char *format, ...) QN__PRINTF(2, 3);
 void qn__c_open(c_emitter *e, const char *format, ...) QN__PRINTF(2, 3); /* a line, then one level deeper */
 void qn__c_close(c_emitter *e, const char *text);                        /* one level up, then a line */
 void qn__c_label(c_emitter *e, const char *format, ...) QN__PRINTF(2, 3);
-void qn__c_locate(c_emitter *e, const ir_instr *instr); /* #line, in debug mode */
+void qn__c_locate(c_emitter *e, ir_loc loc); /* what follows comes from there */
 const char *qn__c_use(c_emitter *e, const ir_value *value, unsigned lane);
 const char *qn__c_variable(c_emitter *e, const ir_value *value, unsigned lane); /* "i32 v7", "u8 *v8" */
 const char *qn__c_context(c_emitter *e, const ir_value *value, unsigned lane);  /* name of its array */

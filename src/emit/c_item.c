@@ -1,4 +1,6 @@
 /* Code that runs per work-item in the C target: chunks with their loops, and the constructs inside. */
+#include <string.h>
+
 #include "emit/c_gang.h"
 
 static void item_region(c_emitter *e, ir_region *region);
@@ -7,6 +9,7 @@ static void item_region(c_emitter *e, ir_region *region);
 
 void qn__c_items_open(c_emitter *e, bool independent) {
     bool flat = e->plan->flat;
+    qn__c_locate(e, e->plan->kernel->loc); /* from work-item to work-item by way of the kernel's first line */
     qn__c_line(e, "for (i32 id2 = 0; id2 < count2; ++id2)");
     qn__c_open(e, "for (i32 id1 = 0; id1 < count1; ++id1) {");
     if (!flat) qn__c_line(e, "const i32 row = (id2 * count1 + id1) * count0;");
@@ -30,44 +33,68 @@ void qn__c_items_close(c_emitter *e) {
 
 /* ---- values from outside the chunk ------------------------------------------------------------------- */
 
-static const char *variable_name(c_emitter *e, const ir_value *value) {
-    const ir_var *var = value->def->attr.var;
-    const char *fallback = qn__arena_printf(e->arena, "object%u", value->id);
-    if (!e->options->debug || !qn__c_is_identifier(var->name)) return fallback;
-    if (!qn__map_has(&e->variable_names, qn__str_of(var->name))) {
-        qn__map_set(e->arena, &e->variable_names, qn__str_of(var->name), NULL);
-        return var->name;
+/* Names that the text around uses, or that C does: the first part, with digits behind or without. */
+static bool is_taken(const char *name) {
+    static const char *const stems[] = {
+        "any",    "asm",    "auto",       "b",       "base",     "begin",    "bits",   "bool",    "c",
+        "char",   "count",  "done",       "double",  "end",      "exponent", "extern", "f",       "first",
+        "float",  "from",   "full_items", "group",   "i",        "id",       "int",    "item",    "items",
+        "l",      "last",   "launch",     "left",    "local",    "long",     "m",      "main",    "narrow",
+        "next",   "object", "pend",       "pointer", "register", "row",      "s",      "scratch", "short",
+        "sign",   "size",   "start",      "stop",    "switch",   "typeof",   "u",      "v",       "volatile",
+        "wanted", "whole",  "x",          "y",       "z"};
+    size_t length = strlen(name), stem = length;
+    while (stem && name[stem - 1] >= '0' && name[stem - 1] <= '9') stem--;
+    if (strncmp(name, "qn_", 3) == 0 || strncmp(name, "__", 2) == 0) return true;
+    for (size_t i = 0; i < QN__COUNT(stems); i++) {
+        if (strlen(stems[i]) != stem || memcmp(stems[i], name, stem) != 0) continue;
+        return length > 1 || stem == 0; /* one letter alone is the user's */
     }
-    return qn__arena_printf(e->arena, "%s_%u", var->name, value->id);
+    return false;
 }
 
-/* A private object as a C variable, with its source type where that is known. */
-static void declare_object(c_emitter *e, const ir_value *value) {
-    const ir_var *var = value->def->attr.var;
+/* The name of a private object for a debugger: as in the source, where that is free. */
+static const char *variable_name(c_emitter *e, const ir_value *value) {
+    const char *name = value->def->attr.var->name;
+    if (!e->options->debug || !qn__c_is_identifier(name))
+        return qn__arena_printf(e->arena, "object%u", value->id);
+    const ir_value *owner = qn__map_get(&e->variable_names, qn__str_of(name));
+    if (!owner) qn__map_set(e->arena, &e->variable_names, qn__str_of(name), (void *)value);
+    if (owner && owner != value) return qn__arena_printf(e->arena, "%s_%u", name, value->id);
+    return is_taken(name) ? qn__arena_printf(e->arena, "%s_", name) : name;
+}
+
+/* A declaration of `declarator` ("x", "(*x)") with the object's source type; NULL where that is not known. */
+static const char *declaration(c_emitter *e, const ir_var *var, const char *declarator) {
     const ir_debug_type *debug = &var->debug;
-    const char *name = variable_name(e, value);
     uint64_t size = qn__ir_memory_size(debug->type);
     for (unsigned i = 0; i < 3 && debug->lengths[i]; i++) size *= debug->lengths[i];
-    bool known = debug->type.kind != IR_VOID && debug->type.kind != IR_BOOL && size == var->size;
-    unsigned align = var->align ? var->align : 8;
-    if (!known) {
-        qn__c_line(e, "u8 %s[%llu] __attribute__((aligned(%u)));", name,
-                   (unsigned long long)(var->size ? var->size : 1), align);
-        qn__c_line(e, "u8 *%s = %s;", qn__c_use(e, value, 0), name);
-        return;
-    }
+    if (debug->type.kind == IR_VOID || debug->type.kind == IR_BOOL || size != var->size) return NULL;
     qn__buf text;
     qn__buf_init(&text, e->arena);
     ir_kind kind = (ir_kind)debug->type.kind;
     bool is_unsigned = qn__ir_is_int(debug->type) && !debug->is_signed;
     const char *type = is_unsigned ? qn__c_unsigned(kind) : kind == IR_F16 ? "u16" : qn__c_scalar(kind);
-    qn__buf_printf(&text, "%s %s", type, name);
+    qn__buf_printf(&text, "%s %s", type, declarator);
     for (unsigned i = 0; i < 3 && debug->lengths[i]; i++) qn__buf_printf(&text, "[%u]", debug->lengths[i]);
     if (debug->type.lanes > 1) qn__buf_printf(&text, "[%u]", debug->type.lanes == 3 ? 4 : debug->type.lanes);
-    qn__c_line(e, "%s __attribute__((aligned(%u)));", text.data, align);
+    return text.data;
+}
+
+/* A private object as a C variable, with its source type where that is known. */
+static void declare_object(c_emitter *e, const ir_value *value) {
+    const ir_var *var = value->def->attr.var;
+    const char *name = variable_name(e, value), *typed = declaration(e, var, name);
+    unsigned align = var->align ? var->align : 8;
+    if (!typed)
+        typed =
+            qn__arena_printf(e->arena, "u8 %s[%llu]", name, (unsigned long long)(var->size ? var->size : 1));
+    qn__c_line(e, "%s __attribute__((aligned(%u)));", typed, align);
     qn__c_line(e, "u8 *%s = (u8 *)&%s;", qn__c_use(e, value, 0), name);
 }
 
+/* One that lives across sync points is in an array over the work-items; a debugger gets a pointer of its
+ * name. */
 static void context_object(c_emitter *e, const ir_value *value) {
     const ir_var *var = value->def->attr.var;
     uint64_t align = var->align ? var->align : 8, size = (var->size + align - 1) / align * align;
@@ -77,6 +104,9 @@ static void context_object(c_emitter *e, const ir_value *value) {
         qn__vec_push(e->arena, &e->contexts, array);
     }
     qn__c_line(e, "u8 *%s = %s + (i64)item * %llu;", qn__c_use(e, value, 0), name, (unsigned long long)size);
+    if (!e->options->debug || !qn__c_is_identifier(var->name)) return;
+    const char *typed = declaration(e, var, qn__arena_printf(e->arena, "(*%s)", variable_name(e, value)));
+    if (typed) qn__c_line(e, "%s __attribute__((unused)) = (void *)%s;", typed, qn__c_use(e, value, 0));
 }
 
 void qn__c_make_available(c_emitter *e, const ir_value *value) {
@@ -162,7 +192,7 @@ static void item_leave(c_emitter *e, const ir_instr *jump) {
 }
 
 static void item_jump(c_emitter *e, const ir_instr *jump) {
-    qn__c_locate(e, jump);
+    qn__c_locate(e, jump->loc);
     uint32_t count;
     ir_value *const *to = qn__c_receivers(jump, &count);
     const ir_instr *target = jump->op == IR_YIELD ? jump->parent->owner : jump->attr.target;
@@ -223,7 +253,7 @@ static void store_results(c_emitter *e, const ir_instr *construct) {
 }
 
 static void item_construct(c_emitter *e, ir_instr *instr) {
-    qn__c_locate(e, instr);
+    qn__c_locate(e, instr->loc);
     for (uint32_t i = 0; i < instr->num_results; i++) qn__c_declare(e, instr->results[i]);
     if (instr->op == IR_IF) {
         item_if(e, instr);

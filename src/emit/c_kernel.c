@@ -277,6 +277,7 @@ void qn__c_kernel(c_emitter *e, ir_function *kernel) {
     e->out = &body;
     e->depth = 1;
     e->line = 0;
+    qn__c_locate(e, kernel->loc);
     kernel_body(e);
     e->out = out;
     e->depth = 0;
@@ -292,6 +293,7 @@ void qn__c_kernel(c_emitter *e, ir_function *kernel) {
     parameters(e);
     qn__buf_puts(out, ") {\n");
     e->depth = 1;
+    qn__c_locate(e, kernel->loc);
     qn__c_line(
         e, "const u64 full_items = launch->local_size[0] * launch->local_size[1] * launch->local_size[2];");
     info.static_local = local_variables(e);
@@ -301,6 +303,7 @@ void qn__c_kernel(c_emitter *e, ir_function *kernel) {
     qn__buf_append(out, body.data, body.len);
     e->depth = 0;
     qn__c_line(e, "}");
+    e->line = 0;
     if (e->options->debug) qn__c_line(e, "#line 1 \"quern.c\"");
     entry(e, &info, range);
     info.uses_sync = e->plan->sync;

@@ -168,7 +168,7 @@ static void step_loop(c_emitter *e, ir_instr *instr) {
 }
 
 static void step_construct(c_emitter *e, ir_instr *instr) {
-    qn__c_locate(e, instr);
+    qn__c_locate(e, instr->loc);
     for (uint32_t i = 0; i < instr->num_results; i++) {
         if (e->plan->place[instr->results[i]->id] == PLACE_GROUP) qn__c_declare(e, instr->results[i]);
     }

@@ -8,8 +8,17 @@ static void indent(c_emitter *e) {
     for (unsigned i = 0; i < e->depth; i++) qn__buf_append(e->out, "    ", 4);
 }
 
+/* Every line says where it comes from: the lines of one statement would count on otherwise. */
+static void position(c_emitter *e) {
+    if (!e->options->debug || !e->line) return;
+    qn__buf_printf(e->out, "#line %u ", e->line);
+    qn__c_quote(e->out, e->source);
+    qn__buf_putc(e->out, '\n');
+}
+
 void qn__c_line(c_emitter *e, const char *format, ...) {
     va_list args;
+    position(e);
     indent(e);
     va_start(args, format);
     qn__buf_vprintf(e->out, format, args);
@@ -19,6 +28,7 @@ void qn__c_line(c_emitter *e, const char *format, ...) {
 
 void qn__c_open(c_emitter *e, const char *format, ...) {
     va_list args;
+    position(e);
     indent(e);
     va_start(args, format);
     qn__buf_vprintf(e->out, format, args);
@@ -40,17 +50,13 @@ void qn__c_label(c_emitter *e, const char *format, ...) {
     qn__buf_puts(e->out, ":;\n");
 }
 
-void qn__c_locate(c_emitter *e, const ir_instr *instr) {
-    if (!e->options->debug || !instr->loc.line) return;
-    if (e->line == instr->loc.line && e->file == instr->loc.file) return;
-    const char *file = instr->loc.file < e->module->files.len ? e->module->files.data[instr->loc.file] : NULL;
-    if (!file || (instr->loc.file == 0 && e->options->source_name)) file = e->options->source_name;
+void qn__c_locate(c_emitter *e, ir_loc loc) {
+    if (!e->options->debug || !loc.line) return;
+    const char *file = loc.file < e->module->files.len ? e->module->files.data[loc.file] : NULL;
+    if (!file || (loc.file == 0 && e->options->source_name)) file = e->options->source_name;
     if (!file) return;
-    e->line = instr->loc.line;
-    e->file = instr->loc.file;
-    qn__buf_printf(e->out, "#line %u ", e->line);
-    qn__c_quote(e->out, file);
-    qn__buf_putc(e->out, '\n');
+    e->line = loc.line;
+    e->source = file;
 }
 
 /* ---- names ------------------------------------------------------------------------------------------- */
