@@ -1,0 +1,36 @@
+# Tests of what a user touches: the installed package, the shared library's face, the command line, a debugger.
+# Status 77 of a script: skipped, with the reason in its output.
+function(quern_script_test name)
+    add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
+endfunction()
+
+# Pages that are generated from the sources are up to date, and their links lead somewhere.
+quern_script_test(docs scripts/docs --check)
+
+if(TARGET quern)
+    find_package(Python3 COMPONENTS Interpreter)
+    if(Python3_Interpreter_FOUND)
+        file(GLOB cli_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/cli/test_*.py)
+        foreach(source ${cli_tests})
+            get_filename_component(name ${source} NAME_WE)
+            string(REPLACE "test_" "cli." name ${name})
+            quern_script_test(${name} ${Python3_EXECUTABLE} -B ${source} $<TARGET_FILE:quern>)
+        endforeach()
+    endif()
+    quern_script_test(emit.compilers tests/emit/check.sh $<TARGET_FILE:quern> ${PROJECT_SOURCE_DIR})
+endif()
+
+# A sanitizer's library would have to be linked to everything that follows.
+if(TARGET quern AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
+    quern_script_test(gdb.kernel tests/gdb/check.sh $<TARGET_FILE:quern> ${PROJECT_SOURCE_DIR})
+    quern_script_test(install.package tests/install/check.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR}
+                      ${CMAKE_INSTALL_LIBDIR} ${CMAKE_C_COMPILER})
+    if(CMAKE_BUILD_TYPE STREQUAL "Release")
+        set(library_limit 2097152)
+    else()
+        set(library_limit 0)
+    endif()
+    quern_script_test(library.exports tests/library/check.sh $<TARGET_FILE:quern_shared> ${PROJECT_SOURCE_DIR}
+                      ${CMAKE_C_COMPILER} ${library_limit})
+endif()

@@ -1,0 +1,70 @@
+#!/bin/sh
+# Installs quern under a temporary prefix and uses it as a stranger would: the program of README.md is built by
+# pkg-config and by find_package(quern), shared and static, and must print what README.md says.
+# Usage: check.sh BUILD_DIR SOURCE_DIR LIBDIR CC
+set -eu
+build=$1 source=$2 libdir=$3 cc=$4
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+export QUERN_CACHE_DIR="$work/cache"
+
+fail() {
+    echo "install: $*" >&2
+    exit 1
+}
+
+cmake --install "$build" --prefix "$prefix" > "$work/log" 2>&1 || { cat "$work/log"; fail "cmake --install failed"; }
+for file in bin/quern include/quern/quern.h "$libdir/libquern.a" "$libdir/libquern.so" "$libdir/libquern.so.0" \
+    "$libdir/pkgconfig/quern.pc" "$libdir/cmake/quern/quernConfig.cmake" \
+    "$libdir/cmake/quern/quernConfigVersion.cmake" share/man/man1/quern.1; do
+    [ -e "$prefix/$file" ] || fail "$file is not installed"
+done
+
+# The first C block of README.md, and the line that follows "prints".
+awk '/^```c$/ {on = 1; next} /^```/ {if (on) exit} on' "$source/README.md" > "$work/saxpy.c"
+[ -s "$work/saxpy.c" ] || fail "README.md has no C program"
+wanted=$(sed -n 's/^It prints `\(.*\)`\.$/\1/p' "$source/README.md")
+[ -n "$wanted" ] || fail "README.md does not say what its program prints"
+
+runs() { # name, program
+    got=$("$2" 2>&1) || fail "$1: exit status $?: $got"
+    [ "$got" = "$wanted" ] || fail "$1: printed '$got', wanted '$wanted'"
+    echo "$1: $got"
+}
+
+# The moved tree must still work: nothing in it may know the prefix.
+mv "$prefix" "$work/moved"
+prefix=$work/moved
+export PKG_CONFIG_PATH="$prefix/$libdir/pkgconfig"
+flags="-std=c11 -Wall -Wextra -Wpedantic -Werror"
+# shellcheck disable=SC2046,SC2086
+$cc $flags $(pkg-config --cflags quern) "$work/saxpy.c" -o "$work/pc_shared" $(pkg-config --libs quern) \
+    -Wl,-rpath,"$prefix/$libdir"
+runs "pkg-config, shared" "$work/pc_shared"
+# shellcheck disable=SC2046,SC2086
+$cc $flags $(pkg-config --cflags quern) "$work/saxpy.c" -o "$work/pc_static" "$prefix/$libdir/libquern.a" \
+    $(pkg-config --static --libs-only-l quern | sed 's/-lquern//')
+rm "$prefix/$libdir/libquern.so"*.0 # so that nothing shared can be found by accident
+runs "pkg-config, static" "$work/pc_static"
+
+cmake --install "$build" --prefix "$prefix" > /dev/null
+mkdir "$work/project"
+cp "$work/saxpy.c" "$work/project"
+cat > "$work/project/CMakeLists.txt" <<'LISTS'
+cmake_minimum_required(VERSION 3.25)
+project(user LANGUAGES C)
+find_package(quern 0.1 REQUIRED)
+add_executable(saxpy saxpy.c)
+target_link_libraries(saxpy PRIVATE quern::quern)
+LISTS
+for static in OFF ON; do
+    cmake -S "$work/project" -B "$work/build$static" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" \
+        -DQUERN_USE_STATIC=$static > "$work/log" 2>&1 || { cat "$work/log"; fail "find_package failed"; }
+    cmake --build "$work/build$static" > "$work/log" 2>&1 || { cat "$work/log"; fail "the project does not build"; }
+    runs "find_package, static $static" "$work/build$static/saxpy"
+done
+if command -v readelf > /dev/null; then
+    readelf -d "$work/buildOFF/saxpy" | grep -q libquern || fail "quern::quern is not the shared library"
+    if readelf -d "$work/buildON/saxpy" | grep -q libquern; then fail "QUERN_USE_STATIC links the shared library"; fi
+fi
