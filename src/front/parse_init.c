@@ -199,6 +199,23 @@ static void designated_element(init_state *s, cursor *c) {
     c->index++;
 }
 
+/* The next components of a vector in braces: a scalar, or a vector of the same elements, as in {v2, 0, 0}. */
+static void init_components(init_state *s, cursor *c) {
+    front_parser *p = s->p;
+    const ast_type *element = c->type->base;
+    uint64_t offset = c->offset + c->index * element->size;
+    ast_expr *e = qn__sema_value(p, qn__parse_assignment(p));
+    unsigned lanes = qn__type_lanes(e->type);
+    if (e->type->kind == AST_VECTOR && e->type->base == element && c->index + lanes <= c->length) {
+        add_item(s, e->type, offset, NULL, e);
+        s->has_gaps |= lanes == 3; /* takes more room than it fills */
+        c->index += lanes;
+    } else {
+        init_value(s, element, offset, NULL, e);
+        c->index++;
+    }
+}
+
 /* Elements up to the closing brace. */
 static void init_list(init_state *s, cursor *c) {
     front_parser *p = s->p;
@@ -206,6 +223,8 @@ static void init_list(init_state *s, cursor *c) {
         skip_unnamed(c);
         if (is_designator(p) && c->type->kind != AST_VECTOR) {
             designated_element(s, c);
+        } else if (c->type->kind == AST_VECTOR && c->index < c->length && !qn__peek(p, FRONT_T_LBRACE)) {
+            init_components(s, c);
         } else if (c->index < c->length) {
             init_at(s, c, c->index++);
         } else {

@@ -453,7 +453,7 @@ static bool image_item(front_parser *p, ast_decl *decl, uint8_t *data, const ast
         put_bit_field(to, item->bit_field, bytes);
         return true;
     }
-    memcpy(to, bytes, (size_t)item->type->size);
+    memcpy(to, bytes, (size_t)(qn__type_lanes(item->type) * qn__type_element(item->type)->size));
     if (target) {
         struct ast_address address = {item->offset, target, addend};
         qn__vec_push(p->arena, &decl->addresses, address);
