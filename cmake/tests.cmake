@@ -21,3 +21,31 @@ endforeach()
 
 # Pages that are generated from the sources are up to date.
 add_test(NAME docs.ir COMMAND scripts/gen-ir-docs --check WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+
+# Kernel tests: tests/cl/*.cl, found by listing, in parts that run side by side. cl_oracle is for people: it runs the
+# same files on an OpenCL driver.
+if(TARGET quern_static)
+    set(case_sources ${PROJECT_SOURCE_DIR}/tests/cl_case.c)
+    foreach(file arg types npy files)
+        list(APPEND case_sources ${PROJECT_SOURCE_DIR}/tools/quern/${file}.c)
+    endforeach()
+    find_path(STB_INCLUDE stb_image.h PATH_SUFFIXES stb REQUIRED)
+    add_library(cl_case STATIC ${case_sources})
+    target_link_libraries(cl_case PUBLIC quern_flags m)
+    target_include_directories(cl_case SYSTEM PRIVATE ${STB_INCLUDE})
+    add_executable(cl_runner ${PROJECT_SOURCE_DIR}/tests/cl_runner.c)
+    target_link_libraries(cl_runner PRIVATE cl_case quern_static)
+    set(shards 4)
+    math(EXPR last_shard "${shards} - 1")
+    foreach(shard RANGE ${last_shard})
+        add_test(NAME cl.${shard}
+                 COMMAND cl_runner --shard ${shard}/${shards} -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl
+                 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+        set_tests_properties(cl.${shard} PROPERTIES TIMEOUT 600)
+    endforeach()
+    find_package(OpenCL QUIET)
+    if(OpenCL_FOUND)
+        add_executable(cl_oracle EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/cl_oracle.c)
+        target_link_libraries(cl_oracle PRIVATE cl_case OpenCL::OpenCL)
+    endif()
+endif()

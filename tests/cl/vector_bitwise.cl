@@ -1,0 +1,14 @@
+// Bitwise operators and shifts on vectors.
+// kernel: run
+// arg: uint4:0xf0,0x0f,0xff,0
+// arg: uint4:0x3c,0x3c,0x3c,0x3c
+// arg: buf:uint4:5
+// expect: 0x30, 0x0c, 0x3c, 0, 0xfc, 0x3f, 0xff, 0x3c, 0xcc, 0x33, 0xc3, 0x3c,
+//         0x1e0, 0x3c, 0x7f8, 0, 0xf, 0, 0xf, 0
+kernel void run(uint4 a, uint4 b, global uint4 *out) {
+    out[0] = a & b;
+    out[1] = a | b;
+    out[2] = a ^ b;
+    out[3] = a << (uint4)(1, 2, 3, 4);
+    out[4] = a >> 4;
+}

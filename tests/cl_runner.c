@@ -1,0 +1,510 @@
+/* Runs the kernel tests of tests/cl over the public API: each file in a process of its own, so that a crash
+   is one failed test, at every optimisation level on the CPU device and under the interpreter. Every result
+   is compared with the expectation at the file's head, and with the other configurations' results. See
+   tests/README.md. */
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cl_case.h"
+
+enum { MAX_CONFIGS = 5, MAX_SAID = 64, PASSED = 0, FAILED = 1, SKIPPED = 77, SECONDS_A_FILE = 120 };
+
+typedef struct options {
+    const char *device, *cache, *only;
+    unsigned jobs, shard, shards;
+    bool quiet;
+    const char **paths;
+    size_t num_paths;
+} options;
+
+/* ---- one file: configurations ---- */
+
+/* One way to run a file. `device` is the name that skip: directives use. */
+typedef struct config {
+    const char *name, *device;
+    bool interpret;
+    int opt_level;
+} config;
+
+static const config cpu_configs[] = {{"cpu, not optimised", "cpu", false, -1},
+                                     {"cpu, quick", "cpu", false, 1},
+                                     {"cpu, full", "cpu", false, 0},
+                                     {"vm, not optimised", "vm", true, -1},
+                                     {"vm, full", "vm", true, 0}};
+
+typedef struct printed {
+    pthread_mutex_t lock;
+    char *text;
+    size_t length;
+} printed;
+
+/* A file being run. results[r][a] is what the first configuration left in a buffer. */
+typedef struct session {
+    const cl_case *test;
+    const options *options;
+    const config *config;
+    qn_device *device;
+    bool failed;
+    char *said[MAX_SAID]; /* what was printed already: configurations mostly fail alike */
+    unsigned num_said;
+    bool seen[CL_MAX_NOTES]; /* warnings that came */
+    unsigned char *results[CL_MAX_RUNS][CL_MAX_ARGS];
+    printed printed;
+} session;
+
+static void fail(session *s, const char *where, const char *what) {
+    size_t size = strlen(where) + strlen(what) + 3;
+    char *text = tool_alloc(size);
+    snprintf(text, size, "%s%s%s", where, *where ? ": " : "", what);
+    s->failed = true;
+    for (unsigned i = 0; i < s->num_said; i++)
+        if (strcmp(s->said[i], text) == 0) {
+            free(text);
+            return;
+        }
+    if (s->num_said < MAX_SAID) s->said[s->num_said++] = text;
+    printf("      %s: %s\n", s->config->name, text);
+}
+
+static void fail_status(session *s, const char *where, qn_status status) {
+    const char *message = qn_error_message(qn_device_context(s->device));
+    fail(s, where, message[0] ? message : qn_status_name(status));
+}
+
+static void print(void *user, const char *text, size_t size) {
+    printed *p = user;
+    pthread_mutex_lock(&p->lock);
+    char *longer = realloc(p->text, p->length + size + 1);
+    if (longer) {
+        p->text = longer;
+        memcpy(longer + p->length, text, size);
+        p->length += size;
+        longer[p->length] = 0;
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* ---- messages of the compiler ---- */
+
+/* The line of "FILE:LINE:COLUMN: error: message", or 0; *message is set. */
+static unsigned message_line(const char *line, size_t length, const char *mark, const char **message) {
+    const char *at = strstr(line, mark);
+    if (!at || at >= line + length) return 0;
+    *message = at + strlen(mark);
+    const char *place = at;
+    for (int colons = 0; place > line; place--)
+        if (place[-1] == ':' && ++colons == 2) break;
+    return (unsigned)strtoul(place, NULL, 10);
+}
+
+static bool contains(const char *text, size_t length, const char *part) {
+    const char *at = strstr(text, part);
+    return at && at + strlen(part) <= text + length;
+}
+
+/* Every message of this kind must be at a line where the file expects one: what follows from an error there
+   may be reported too. */
+static void check_log(session *s, const char *log, int kind) {
+    const char *mark = kind == CL_ERROR ? ": error: " : ": warning: ";
+    while (*log) {
+        size_t length = strcspn(log, "\n");
+        const char *message;
+        unsigned line = message_line(log, length, mark, &message);
+        bool expected = line == 0;
+        for (uint32_t i = 0; i < s->test->num_notes && line; i++) {
+            const cl_note *note = &s->test->notes[i];
+            if ((int)note->kind != kind || note->line != line) continue;
+            expected = true;
+            s->seen[i] |= contains(message, (size_t)(log + length - message), note->text);
+        }
+        if (!expected) {
+            char text[512];
+            snprintf(text, sizeof text, "%.*s", (int)length, log);
+            fail(s, "not expected", text);
+        }
+        log += length + (log[length] == '\n');
+    }
+}
+
+static void check_seen(session *s, int kind) {
+    for (uint32_t i = 0; i < s->test->num_notes; i++) {
+        const cl_note *note = &s->test->notes[i];
+        char text[512];
+        if ((int)note->kind != kind || s->seen[i]) continue;
+        snprintf(text, sizeof text, "no such message at line %u: %s", note->line, note->text);
+        fail(s, "", text);
+    }
+}
+
+/* ---- programs and runs ---- */
+
+static qn_status compile(session *s, const char *cl_options, qn_program **program) {
+    qn_program_desc desc = {.source = s->test->source,
+                            .source_size = s->test->size,
+                            .path = s->test->path,
+                            .options = cl_options,
+                            .opt_level = s->config->opt_level};
+    return qn_program_create(s->device, &desc, program);
+}
+
+static void expect_errors(session *s) {
+    qn_program *program = NULL;
+    qn_status status = compile(s, s->test->options, &program);
+    if (status == QN_OK) fail(s, "", "compiled, but errors were expected");
+    if (status == QN_ERROR_COMPILE)
+        check_log(s, qn_error_message(qn_device_context(s->device)), CL_ERROR);
+    else if (status != QN_OK)
+        fail_status(s, "", status);
+    if (status == QN_ERROR_COMPILE) check_seen(s, CL_ERROR);
+    qn_program_destroy(program);
+}
+
+static qn_status make_args(session *s, const cl_run *run, qn_arg *args, qn_buffer **buffers) {
+    for (uint32_t i = 0; i < run->num_args; i++) {
+        const tool_arg *arg = &run->args[i].arg;
+        qn_buffer_desc desc = {.size = arg->size,
+                               .data = arg->uninitialised ? NULL : arg->data,
+                               .uninitialised = arg->uninitialised};
+        qn_status status = QN_OK;
+        switch (arg->kind) {
+        case ARG_VALUE:
+        case ARG_RAW: args[i] = qn_arg_bytes(arg->data, arg->size); break;
+        case ARG_NULL: args[i] = qn_arg_null(); break;
+        case ARG_LOCAL: args[i] = qn_arg_local(arg->size); break;
+        case ARG_BUFFER:
+        case ARG_FILE:
+            status = qn_buffer_create(s->device, &desc, &buffers[i]);
+            args[i] = qn_arg_buffer(buffers[i]);
+            break;
+        }
+        if (status) return status;
+    }
+    return QN_OK;
+}
+
+/* Compares what a buffer holds now with the expectation and the first configuration. */
+static void check_buffer(session *s, const cl_run *run, uint32_t index, qn_buffer *buffer) {
+    const cl_arg *arg = &run->args[index];
+    unsigned char **first = &s->results[run - s->test->runs][index];
+    unsigned char *data = tool_alloc(arg->arg.size);
+    char message[256], where[128];
+    snprintf(where, sizeof where, "%s, argument %u", run->kernel, index + 1);
+    qn_status status = qn_buffer_read(buffer, 0, data, arg->arg.size);
+    if (status)
+        fail_status(s, where, status);
+    else if (!cl_expect_check(&arg->expect, data, message, sizeof message))
+        fail(s, where, message);
+    else if (*first && !cl_results_agree(arg, data, *first, message, sizeof message)) {
+        size_t end = strlen(message);
+        snprintf(message + end, sizeof message - end, "; the other value is of the first configuration");
+        fail(s, where, message);
+    }
+    if (*first || status)
+        free(data);
+    else
+        *first = data;
+}
+
+static void check_failure(session *s, const cl_run *run, qn_status status) {
+    const char *name = qn_status_name(status), *message = qn_error_message(qn_device_context(s->device));
+    size_t length = strcspn(run->fails, " ");
+    const char *part = run->fails + length + strspn(run->fails + length, " ");
+    if (status == QN_OK)
+        fail(s, run->kernel, "ran, but was expected to fail");
+    else if (strlen(name) != length || strncmp(name, run->fails, length) != 0 || !strstr(message, part))
+        fail_status(s, run->kernel, status);
+}
+
+static void check_prints(session *s, const cl_run *run) {
+    const char *text = s->printed.text ? s->printed.text : "";
+    if (!run->prints || cl_prints_agree(run->prints, text)) return;
+    char message[1024];
+    snprintf(message, sizeof message, "printed \"%s\", not \"%s\"", text, run->prints);
+    fail(s, run->kernel, message);
+}
+
+static void run_kernel(session *s, const cl_run *run, qn_program *program) {
+    qn_kernel *kernel = NULL;
+    qn_arg args[CL_MAX_ARGS];
+    qn_buffer *buffers[CL_MAX_ARGS] = {NULL};
+    s->printed.length = 0;
+    if (s->printed.text) s->printed.text[0] = 0;
+    qn_status status = qn_kernel_create(program, run->kernel, &kernel);
+    if (!status) status = make_args(s, run, args, buffers);
+    if (!status) status = qn_launch(NULL, kernel, &run->range, args, run->num_args);
+    if (!status) status = qn_stream_wait(qn_device_stream(s->device), QN_FOREVER);
+    if (run->fails)
+        check_failure(s, run, status);
+    else if (status)
+        fail_status(s, run->kernel, status);
+    else {
+        for (uint32_t i = 0; i < run->num_args; i++)
+            if (buffers[i]) check_buffer(s, run, i, buffers[i]);
+        check_prints(s, run);
+    }
+    for (uint32_t i = 0; i < run->num_args; i++) qn_buffer_destroy(buffers[i]);
+    qn_kernel_destroy(kernel);
+}
+
+/* Runs with the same options share a program. */
+static void run_all(session *s) {
+    const cl_case *test = s->test;
+    qn_program *program = NULL;
+    for (uint32_t i = 0; i < test->num_runs; i++) {
+        const cl_run *run = &test->runs[i];
+        if (i == 0 || strcmp(run->options, run[-1].options) != 0) {
+            qn_program_destroy(program);
+            program = NULL;
+            qn_status status = compile(s, run->options, &program);
+            if (status) {
+                fail_status(s, "", status);
+                break;
+            }
+            check_log(s, qn_program_log(program), CL_WARNING);
+        }
+        run_kernel(s, run, program);
+    }
+    if (program) check_seen(s, CL_WARNING);
+    qn_program_destroy(program);
+}
+
+/* ---- one file ---- */
+
+static qn_context *open_context(session *s) {
+    qn_context_desc desc = {.print = print,
+                            .print_user = &s->printed,
+                            .cache_dir = s->options->cache,
+                            .disable_cache = !s->options->cache,
+                            .cpu_threads = 2,
+                            .cpu_compiler = s->config->interpret ? "none" : NULL};
+    qn_context *context = NULL;
+    if (qn_context_create(&desc, &context)) exit(tool_fail(FAILED, "no context: out of memory"));
+    qn_status status = qn_device_get(context, s->options->device ? s->options->device : "cpu", &s->device);
+    if (status) exit(tool_fail(FAILED, "%s", qn_error_message(context)));
+    return context;
+}
+
+/* The reason why the case cannot run on the device, or NULL. */
+static const char *device_lacks(const session *s) {
+    qn_device_info info;
+    qn_device_get_info(s->device, &info);
+    return s->test->needs & ~info.capabilities ? "the device lacks what it needs" : NULL;
+}
+
+/* Returns the reason when the configuration is skipped. */
+static const char *run_config(session *s) {
+    const char *reason = cl_case_skip(s->test, s->config->device);
+    if (reason) return reason;
+    qn_context *context = open_context(s);
+    reason = device_lacks(s);
+    memset(s->seen, 0, sizeof s->seen);
+    if (!reason && cl_case_count(s->test, CL_ERROR))
+        expect_errors(s);
+    else if (!reason)
+        run_all(s);
+    qn_context_destroy(context);
+    return reason;
+}
+
+static uint32_t make_configs(const options *o, const cl_case *test, config configs[MAX_CONFIGS]) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < MAX_CONFIGS; i++) {
+        config c = cpu_configs[i];
+        if (o->device && c.interpret) continue;
+        if (o->device) {
+            static const char *const names[] = {"not optimised", "quick", "full"};
+            c.name = names[i];
+            c.device = o->device;
+        }
+        if (!o->only || strstr(c.name, o->only)) configs[count++] = c;
+    }
+    /* The front end does not know the levels. */
+    return cl_case_count(test, CL_ERROR) && count ? 1 : count;
+}
+
+/* The whole life of a child: prints what is wrong; its exit status is the result. */
+static int run_file(const char *path, const options *o) {
+    cl_case *test = tool_alloc(sizeof *test);
+    session *s = tool_alloc(sizeof *s);
+    config configs[MAX_CONFIGS];
+    alarm(SECONDS_A_FILE);
+    if (!cl_case_read(path, test)) return FAILED;
+    s->test = test;
+    s->options = o;
+    pthread_mutex_init(&s->printed.lock, NULL);
+    uint32_t count = make_configs(o, test, configs), skipped = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        s->config = &configs[i];
+        const char *reason = run_config(s);
+        if (!reason) continue;
+        if (skipped++ == 0) printf("      %s: skipped: %s\n", configs[i].device, reason);
+    }
+    fflush(stdout);
+    return s->failed ? FAILED : skipped == count ? SKIPPED : PASSED;
+}
+
+/* ---- all files ---- */
+
+/* Kernels compiled by another build of quern may differ: the cache's folder is named by the contents of this
+   very program, which holds the library. */
+static const char *cache_folder(const char *parent) {
+    unsigned char *program;
+    size_t size, length = strlen(parent) + 24;
+    char *folder = tool_alloc(length);
+    const char *error = tool_file_read("/proc/self/exe", &program, &size);
+    if (error) exit(tool_fail(2, "/proc/self/exe: %s", error));
+    unsigned long long hash = 0xcbf29ce484222325; /* FNV-1a */
+    for (size_t i = 0; i < size; i++) hash = (hash ^ program[i]) * 0x100000001b3;
+    free(program);
+    mkdir(parent, 0777);
+    snprintf(folder, length, "%s/%016llx", parent, hash);
+    return folder;
+}
+
+typedef struct job {
+    const char *path;
+    pid_t pid;
+    FILE *output;
+    bool done;
+    int status;
+} job;
+
+static void start(job *j, const options *o) {
+    j->output = tmpfile();
+    fflush(stdout);
+    j->pid = j->output ? fork() : -1;
+    if (j->pid < 0) exit(tool_fail(2, "cannot start a process"));
+    if (j->pid) return;
+    dup2(fileno(j->output), STDOUT_FILENO);
+    dup2(fileno(j->output), STDERR_FILENO);
+    exit(run_file(j->path, o));
+}
+
+static void finish_one(job *jobs, size_t count) {
+    int status;
+    pid_t pid = wait(&status);
+    for (size_t i = 0; i < count; i++)
+        if (jobs[i].pid == pid && !jobs[i].done) {
+            jobs[i].done = true;
+            jobs[i].status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+        }
+}
+
+static int report(job *j, const options *o) {
+    static const char *const words[] = {"ok  ", "FAIL", "skip"};
+    int result = j->status == PASSED ? 0 : j->status == SKIPPED ? 2 : 1;
+    const char *slash = strrchr(j->path, '/');
+    if (!o->quiet || result == 1) {
+        printf("%s  %s\n", words[result], slash ? slash + 1 : j->path);
+        if (j->status == -SIGALRM)
+            printf("      did not end within %d seconds\n", SECONDS_A_FILE);
+        else if (j->status < 0)
+            printf("      ended by signal %d\n", -j->status);
+        rewind(j->output);
+        for (int c = getc(j->output); c != EOF; c = getc(j->output)) putchar(c);
+    }
+    fclose(j->output);
+    return result;
+}
+
+static int run_files(const options *o) {
+    job *jobs = tool_alloc(o->num_paths * sizeof *jobs);
+    unsigned counts[3] = {0}, running = 0;
+    size_t reported = 0;
+    for (size_t i = 0; i < o->num_paths || running;) {
+        if (i < o->num_paths && running < o->jobs) {
+            jobs[i].path = o->paths[i];
+            start(&jobs[i++], o);
+            running++;
+            continue;
+        }
+        finish_one(jobs, i);
+        running--;
+        while (reported < i && jobs[reported].done) counts[report(&jobs[reported++], o)]++;
+    }
+    free(jobs);
+    printf("%u passed, %u failed, %u skipped\n", counts[0], counts[1], counts[2]);
+    return counts[1] > 0;
+}
+
+/* ---- command line ---- */
+
+static void add_path(options *o, const char *path) {
+    o->paths = realloc(o->paths, (o->num_paths + 1) * sizeof *o->paths);
+    if (!o->paths) exit(tool_fail(2, "out of memory"));
+    o->paths[o->num_paths++] = path;
+}
+
+static int is_kernel_file(const struct dirent *entry) { return tool_ends_with(entry->d_name, ".cl"); }
+
+static void add_folder(options *o, const char *folder) {
+    struct dirent **entries;
+    int count = scandir(folder, &entries, is_kernel_file, alphasort);
+    if (count < 0) exit(tool_fail(2, "%s cannot be read", folder));
+    for (int i = 0; i < count; i++) {
+        size_t size = strlen(folder) + strlen(entries[i]->d_name) + 2;
+        char *path = tool_alloc(size);
+        snprintf(path, size, "%s/%s", folder, entries[i]->d_name);
+        if (o->shards == 0 || (unsigned)i % o->shards == o->shard) add_path(o, path);
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+static void usage(void) {
+    puts("usage: cl_runner [options] FOLDER|FILE.cl...\n"
+         "  --device NAME   run on this device only\n"
+         "  --only TEXT     only configurations whose name contains it, such as vm or 'cpu, full'\n"
+         "  --cache DIR     keep compiled kernels there\n"
+         "  --shard I/N     only the I-th (from 0) of N parts of a folder\n"
+         "  -j N            files at a time\n"
+         "  --quiet         print only what failed");
+    exit(2);
+}
+
+static const char *value_of(int argc, char **argv, int *i) {
+    if (++*i == argc) usage();
+    return argv[*i];
+}
+
+static void parse(int argc, char **argv, options *o) {
+    for (int i = 1; i < argc; i++) {
+        struct stat info;
+        if (strcmp(argv[i], "--device") == 0)
+            o->device = value_of(argc, argv, &i);
+        else if (strcmp(argv[i], "--only") == 0)
+            o->only = value_of(argc, argv, &i);
+        else if (strcmp(argv[i], "--cache") == 0)
+            o->cache = value_of(argc, argv, &i);
+        else if (strcmp(argv[i], "--quiet") == 0)
+            o->quiet = true;
+        else if (strcmp(argv[i], "-j") == 0)
+            o->jobs = (unsigned)strtoul(value_of(argc, argv, &i), NULL, 10);
+        else if (strcmp(argv[i], "--shard") == 0) {
+            if (sscanf(value_of(argc, argv, &i), "%u/%u", &o->shard, &o->shards) != 2) usage();
+        } else if (argv[i][0] == '-')
+            usage();
+        else if (stat(argv[i], &info) == 0 && S_ISDIR(info.st_mode))
+            add_folder(o, argv[i]);
+        else
+            add_path(o, argv[i]);
+    }
+    if (o->num_paths == 0) usage();
+    if (o->jobs == 0) o->jobs = 1;
+}
+
+int main(int argc, char **argv) {
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    options o = {.jobs = processors > 0 ? (unsigned)processors : 1};
+    parse(argc, argv, &o);
+    if (o.cache) o.cache = cache_folder(o.cache);
+    int result = run_files(&o);
+    free(o.paths);
+    return result;
+}
