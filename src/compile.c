@@ -28,6 +28,7 @@ typedef struct compile {
     QN__VEC(qn__compile_dependency) dependencies;
     qn__buf dump;
     ir_module *module;
+    const char *problem; /* with the request itself */
     uint64_t stage_start;
 } compile;
 
@@ -40,7 +41,7 @@ const char *qn__compile_stage_name(qn__compile_stage stage) {
 }
 
 const char *qn__compile_status_name(qn__compile_status status) {
-    static const char *const names[] = {"done",      "source error",  "not supported",
+    static const char *const names[] = {"done",      "source error",  "bad option",    "not supported",
                                         "too large", "out of memory", "internal error"};
     return status < QN__COUNT(names) ? names[status] : "?";
 }
@@ -107,9 +108,12 @@ static bool read_options(compile *c) {
     c->options.debug |= request->debug;
     c->diag.no_warnings = c->options.no_warnings;
     c->diag.warnings_are_errors = c->options.warnings_are_errors;
-    if (!problem) return true;
-    qn__diag_error(&c->diag, FRONT_NO_LOC, "%s", problem);
-    return fail(c, QN__COMPILE_SOURCE_ERROR);
+    const char *dump = request->dump;
+    bool is_pass = dump && *dump && strcmp(dump, "all") != 0 && strcmp(dump, "lower") != 0;
+    if (!problem && is_pass && !qn__pass_exists(dump))
+        problem = qn__arena_printf(c->arena, "there is no pass '%s' to show the IR after", dump);
+    c->problem = problem;
+    return problem ? fail(c, QN__COMPILE_BAD_OPTION) : true;
 }
 
 static ast_unit *parse(compile *c, front_context *context) {
@@ -319,7 +323,9 @@ static void run(compile *c) {
     qn__buf log;
     qn__buf_init(&log, c->arena);
     qn__diag_print(&c->diag, &log);
-    result->log = log.len ? log.data : "";
+    result->log = c->problem ? c->problem : log.len ? log.data : "";
+    if (done && c->request->dump && !c->dump.len)
+        qn__buf_printf(&c->dump, "; %s changed nothing\n", c->request->dump);
     result->dump = c->dump.len ? c->dump.data : "";
     result->errors = c->diag.errors;
     result->warnings = c->diag.warnings;

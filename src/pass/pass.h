@@ -1,5 +1,5 @@
-/* The passes over the IR and their order. Each pass is one file, takes a function after inlining (or the module,
-   where it says so) and returns whether it changed anything. */
+/* The passes over the IR and their order. Each pass is one file, takes a function after inlining (or the
+   module, where it says so) and returns whether it changed anything. */
 #ifndef QN__PASS_H
 #define QN__PASS_H
 
@@ -7,10 +7,11 @@
 
 /* What a target lacks; the lowerings that remove it run last. */
 enum {
-    QN__LACKS_CONTRACTION = 1 << 0, /* no fast fma: do not contract */
-    QN__LACKS_F16 = 1 << 1,         /* f16 arithmetic is done in f32 */
+    QN__LACKS_CONTRACTION = 1 << 0,  /* no fast fma: do not contract */
+    QN__LACKS_F16 = 1 << 1,          /* f16 arithmetic is done in f32 */
     QN__LACKS_LONG_VECTORS = 1 << 2, /* vectors of 8 and 16 are split */
-    QN__WANTS_VECTOR_MEMORY = 1 << 3 /* what it lacks is cheap scalar accesses: adjacent ones become vectors' */
+    QN__WANTS_VECTOR_MEMORY =
+        1 << 3 /* what it lacks is cheap scalar accesses: adjacent ones become vectors' */
 };
 
 typedef struct qn__pass_options {
@@ -20,26 +21,31 @@ typedef struct qn__pass_options {
     /* Called after each pass that changed something (and once with "lower" before the first); may be NULL. */
     void (*dump)(void *user, const char *pass, const ir_module *module);
     void *user;
-    bool verify;    /* run the verifier after every pass; a failure escapes as an internal error message */
+    bool verify; /* run the verifier after every pass; a failure escapes as an internal error message */
 } qn__pass_options;
 
-/* Runs the whole pipeline on a module: afterwards it has kernels only, without calls. Returns NULL, or a sentence
-   (recursion, too large, a verifier failure) in the module's arena. */
+/* Runs the whole pipeline on a module: afterwards it has kernels only, without calls. Returns NULL, or a
+   sentence (recursion, too large, a verifier failure) in the module's arena. */
 const char *qn__pass_run(ir_module *module, const qn__pass_options *options);
 
-/* Runs one pass by name, for tests: "mem2reg", "simplify", ... Returns false if there is none. *error is NULL or a
-   sentence, as from qn__pass_run. */
-bool qn__pass_run_one(ir_module *module, const char *name, const qn__pass_options *options, const char **error);
+/* Whether there is a pass of that name. */
+bool qn__pass_exists(const char *name);
 
-/* Uniformity: for each value id whether it is the same for all work-items of a work-group, and for each construct
-   whether all work-items of the group that reach it take the same way. Used by the targets. */
+/* Runs one pass by name, for tests: "mem2reg", "simplify", ... Returns false if there is none. *error is NULL
+   or a sentence, as from qn__pass_run. */
+bool qn__pass_run_one(ir_module *module, const char *name, const qn__pass_options *options,
+                      const char **error);
+
+/* Uniformity: for each value id whether it is the same for all work-items of a work-group, and for each
+   construct whether all work-items of the group that reach it take the same way. Used by the targets. */
 typedef struct qn__uniformity {
     bool *varying;        /* by value id */
     bool *varying_branch; /* by instruction mark as set by the analysis (see uniformity.c) */
 } qn__uniformity;
 
 qn__uniformity qn__uniformity_analyse(qn__arena *arena, ir_function *kernel);
-/* The same among work-items that differ in x only; values in `forced` (by id; may be NULL) vary in any case. */
+/* The same among work-items that differ in x only; values in `forced` (by id; may be NULL) vary in any case.
+ */
 qn__uniformity qn__uniformity_analyse_row(qn__arena *arena, ir_function *kernel, const bool *forced);
 bool qn__uniformity_is_varying_branch(const qn__uniformity *u, const ir_instr *construct);
 

@@ -146,17 +146,22 @@ const char *qn__pass_run(ir_module *module, const qn__pass_options *options) {
     return r.context.error;
 }
 
+static const pass *find(const char *name) {
+    for (size_t n = 0; n < QN__COUNT(phases); n++)
+        for (const pass *p = phases[n].passes; p->run; p++)
+            if (strcmp(p->name, name) == 0) return p;
+    return NULL;
+}
+
+bool qn__pass_exists(const char *name) { return find(name) != NULL; }
+
 bool qn__pass_run_one(ir_module *module, const char *name, const qn__pass_options *options,
                       const char **error) {
+    const pass *p = find(name);
     *error = NULL;
-    for (size_t n = 0; n < QN__COUNT(phases); n++) {
-        for (const pass *p = phases[n].passes; p->run; p++) {
-            if (strcmp(p->name, name) != 0) continue;
-            runner r = {.context = {.module = module, .options = options}};
-            guarded(&r, run_single, p);
-            *error = r.context.error;
-            return true;
-        }
-    }
-    return false;
+    if (!p) return false;
+    runner r = {.context = {.module = module, .options = options}};
+    guarded(&r, run_single, p);
+    *error = r.context.error;
+    return true;
 }

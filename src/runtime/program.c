@@ -63,6 +63,7 @@ qn_status qn__compile_failure(qn_context *context, const qn__compile_result *res
     switch (result->status) {
     case QN__COMPILE_OK: return QN_OK;
     case QN__COMPILE_SOURCE_ERROR: return qn__fail_text(context, QN_ERROR_COMPILE, result->log);
+    case QN__COMPILE_BAD_OPTION: return qn__fail_text(context, QN_ERROR_ARGUMENT, result->log);
     case QN__COMPILE_UNSUPPORTED: return qn__fail_text(context, QN_ERROR_UNSUPPORTED, result->log);
     case QN__COMPILE_TOO_LARGE:
         return qn__fail_text(context, QN_ERROR_COMPILE,

@@ -13,7 +13,7 @@ typedef struct compile_options {
 
 static int parse(int argc, char **argv, compile_options *o) {
     for (int i = 1; i < argc; i++) {
-        const char *value;
+        const char *value = "", *given = argv[i];
         int result = program_option(&o->program, argc, argv, &i);
         if (result < 0) continue;
         if (result > 0) return result;
@@ -33,6 +33,7 @@ static int parse(int argc, char **argv, compile_options *o) {
             return tool_fail(TOOL_USAGE, "compile: one file at a time ('%s' too)", argv[i]);
         else
             o->program.path = argv[i];
+        if (!value) return needs_value(given);
     }
     if (!o->program.path) return tool_fail(TOOL_USAGE, "compile: no file; see `quern compile --help`");
     if (!o->desc.target && !o->desc.reflect && !o->desc.dump_pass)

@@ -14,6 +14,8 @@ static const struct capability {
                     {QN_CAN_SHARE_MEMORY, "shared-memory"},
                     {QN_CAN_EMULATE, "emulated"}};
 
+static const char *const kinds[QN_DEVICE_KIND_COUNT] = {"cpu", "cuda", "vulkan", "opencl", "webgpu", "null"};
+
 enum { NUM_CAPABILITIES = sizeof capabilities / sizeof capabilities[0] };
 
 static void print_string(const char *text) {
@@ -32,12 +34,13 @@ static void print_device_json(const qn_device_info *info, bool is_default) {
     print_string(info->description);
     printf(", \"driver\": ");
     print_string(info->driver);
-    printf(", \"default\": %s,\n     \"compute_units\": %u, \"sub_group_size\": %u, \"max_group_size\": %u, "
+    printf(", \"kind\": \"%s\", \"default\": %s,\n     \"compute_units\": %u, \"sub_group_size\": %u, "
+           "\"max_group_size\": %u, "
            "\"max_local_size\": [%u, %u, %u],\n     \"local_memory\": %llu, \"memory\": %llu, "
            "\"max_buffer\": %llu, "
            "\"capabilities\": [",
-           is_default ? "true" : "false", info->compute_units, info->sub_group_size, info->max_group_size,
-           info->max_local_size[0], info->max_local_size[1], info->max_local_size[2],
+           kinds[info->kind], is_default ? "true" : "false", info->compute_units, info->sub_group_size,
+           info->max_group_size, info->max_local_size[0], info->max_local_size[1], info->max_local_size[2],
            (unsigned long long)info->local_memory, (unsigned long long)info->memory,
            (unsigned long long)info->max_buffer);
     for (int i = 0, n = 0; i < NUM_CAPABILITIES; i++)

@@ -7,8 +7,8 @@
 
 #include "tool.h"
 
-/* stb's implementation is compiled here. It declares static functions that it then leaves out, which gcc reports at the
-   end of the file: so that warning is off for all of it. */
+/* stb's implementation is compiled here. It declares static functions that it then leaves out, which gcc
+   reports at the end of the file: so that warning is off for all of it. */
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"

@@ -50,24 +50,32 @@ static bool wants_help(int argc, char **argv) {
     return false;
 }
 
+static int help_about(const char *name) {
+    if (!name) {
+        print_help(stdout);
+        return TOOL_OK;
+    }
+    for (int i = 0; i < NUM_COMMANDS; i++) {
+        if (strcmp(name, commands[i]->name) != 0) continue;
+        fputs(commands[i]->help, stdout);
+        return TOOL_OK;
+    }
+    return tool_fail(TOOL_USAGE, "there is no command '%s'; see `quern --help`", name);
+}
+
 int main(int argc, char **argv) {
     if (argc < 2) {
         print_help(stderr);
         return TOOL_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
-        print_help(stdout);
-        return TOOL_OK;
-    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return help_about(NULL);
+    if (strcmp(argv[1], "help") == 0) return help_about(argc > 2 ? argv[2] : NULL);
     if (strcmp(argv[1], "--version") == 0) {
         printf("quern %s\n", qn_version());
         return TOOL_OK;
     }
-    for (int i = 0; i < NUM_COMMANDS; i++) {
-        if (strcmp(argv[1], commands[i]->name) != 0) continue;
-        if (!wants_help(argc - 1, argv + 1)) return commands[i]->run(argc - 1, argv + 1);
-        fputs(commands[i]->help, stdout);
-        return TOOL_OK;
-    }
-    return tool_fail(TOOL_USAGE, "there is no command '%s'; see `quern --help`", argv[1]);
+    if (wants_help(argc - 1, argv + 1)) return help_about(argv[1]);
+    for (int i = 0; i < NUM_COMMANDS; i++)
+        if (strcmp(argv[1], commands[i]->name) == 0) return commands[i]->run(argc - 1, argv + 1);
+    return help_about(argv[1]);
 }

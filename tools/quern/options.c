@@ -15,9 +15,11 @@ bool option_value(const char *name, int argc, char **argv, int *i, const char **
         return true;
     }
     if (text[length]) return false;
-    *value = *i + 1 < argc ? argv[++*i] : "";
+    *value = *i + 1 < argc ? argv[++*i] : NULL;
     return true;
 }
+
+int needs_value(const char *given) { return tool_fail(TOOL_USAGE, "%s needs a value", given); }
 
 /* Adds a word to the options, in double quotes so that spaces in it stay. */
 static void add(program_options *o, const char *prefix, const char *word, bool quote) {
@@ -38,28 +40,32 @@ static void add(program_options *o, const char *prefix, const char *word, bool q
 static bool joined_value(char letter, int argc, char **argv, int *i, const char **value) {
     const char *text = argv[*i];
     if (text[0] != '-' || text[1] != letter) return false;
-    *value = text[2] ? text + 2 : *i + 1 < argc ? argv[++*i] : "";
+    *value = text[2] ? text + 2 : *i + 1 < argc ? argv[++*i] : NULL;
     return true;
+}
+
+static int set_level(program_options *o, const char *value) {
+    if (strlen(value) != 1 || value[0] < '0' || value[0] > '2')
+        return tool_fail(TOOL_USAGE, "--opt is 0, 1 or 2, not '%s'", value);
+    o->opt_level = value[0] == '0' ? -1 : value[0] - '0';
+    return -1;
 }
 
 int program_option(program_options *o, int argc, char **argv, int *i) {
     const char *value, *given = argv[*i];
-    if (joined_value('D', argc, argv, i, &value))
-        add(o, "-D ", value, true);
-    else if (joined_value('I', argc, argv, i, &value))
-        add(o, "-I ", value, true);
-    else if (option_value("--cl-options", argc, argv, i, &value))
-        add(o, "", value, false);
-    else if (option_value("--opt", argc, argv, i, &value)) {
-        if (strlen(value) != 1 || value[0] < '0' || value[0] > '2')
-            return tool_fail(TOOL_USAGE, "--opt is 0, 1 or 2, not '%s'", value);
-        o->opt_level = value[0] == '0' ? -1 : value[0] - '0';
-    } else if (strcmp(given, "--debug") == 0) {
+    if (strcmp(given, "--debug") == 0) {
         o->debug = true;
         return -1;
-    } else
-        return 0;
-    return value[0] ? -1 : tool_fail(TOOL_USAGE, "%s needs a value", given);
+    }
+    bool macro = joined_value('D', argc, argv, i, &value);
+    bool dir = !macro && joined_value('I', argc, argv, i, &value);
+    bool options = !macro && !dir && option_value("--cl-options", argc, argv, i, &value);
+    bool level = !macro && !dir && !options && option_value("--opt", argc, argv, i, &value);
+    if (!macro && !dir && !options && !level) return 0;
+    if (!value || ((macro || dir) && !value[0])) return needs_value(given);
+    if (level) return set_level(o, value);
+    add(o, macro ? "-D " : dir ? "-I " : "", value, !options);
+    return -1;
 }
 
 void program_options_fill(const program_options *o, qn_program_desc *desc) {

@@ -27,5 +27,7 @@ void program_options_free(program_options *options);
 
 /* "--name VALUE" or "--name=VALUE" ("-o VALUE"): true when argv[*i] is it. A missing value gives NULL. */
 bool option_value(const char *name, int argc, char **argv, int *i, const char **value);
+/* Complains that an option was given without its value; gives TOOL_USAGE. */
+int needs_value(const char *given);
 
 #endif

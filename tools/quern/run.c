@@ -60,23 +60,22 @@ static int set_time(const char *text, unsigned *time) {
 
 /* As program_option. */
 static int run_option(run_options *o, int argc, char **argv, int *i) {
-    const char *value;
-    if (option_value("--kernel", argc, argv, i, &value))
-        o->kernel = value;
-    else if (option_value("--device", argc, argv, i, &value))
-        o->device = value;
-    else if (option_value("--local", argc, argv, i, &value))
-        return set_local(value, o->range.local);
-    else if (option_value("--offset", argc, argv, i, &value))
-        return set_sizes("--offset", value, o->range.offset);
-    else if (option_value("--time", argc, argv, i, &value))
-        return set_time(value, &o->time);
-    else if (option_value("--global", argc, argv, i, &value)) {
-        o->has_global = true;
-        return set_sizes("--global", value, o->range.global);
-    } else
-        return 0;
-    return -1;
+    enum { KERNEL, DEVICE, LOCAL, OFFSET, TIME, GLOBAL, NUM_OPTIONS };
+    static const char *const names[NUM_OPTIONS] = {"--kernel", "--device", "--local",
+                                                   "--offset", "--time",   "--global"};
+    const char *value = NULL, *given = argv[*i];
+    int option = 0;
+    while (option < NUM_OPTIONS && !option_value(names[option], argc, argv, i, &value)) option++;
+    if (option == NUM_OPTIONS) return 0;
+    if (!value) return needs_value(given);
+    switch (option) {
+    case KERNEL: o->kernel = value; return -1;
+    case DEVICE: o->device = value; return -1;
+    case LOCAL: return set_local(value, o->range.local);
+    case OFFSET: return set_sizes("--offset", value, o->range.offset);
+    case TIME: return set_time(value, &o->time);
+    default: o->has_global = true; return set_sizes("--global", value, o->range.global);
+    }
 }
 
 static int parse(int argc, char **argv, run_options *o) {

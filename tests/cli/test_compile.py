@@ -1,0 +1,91 @@
+"""quern compile: targets, dumps of the IR, reflection, options."""
+import json
+import os
+import unittest
+
+from support import COMPILE_ERROR, RUN_FAILED, SAXPY, USAGE, ToolTest
+
+
+class Compile(ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.write("saxpy.cl", SAXPY)
+
+    def test_c(self):
+        text = self.quern("compile", "saxpy.cl", "--target", "c")
+        self.assertIn("void qn_kernel_saxpy(", text)
+        self.assertEqual(self.quern("compile", "saxpy.cl", "--target=c", "-o", "saxpy.c"), "")
+        self.assertEqual(self.read("saxpy.c").decode(), text)
+        self.assertEqual(self.quern("compile", "saxpy.cl", "--target", "c", "-o", "-"), text)
+
+    def test_targets_to_come_say_so(self):
+        for target in ("ptx", "spirv", "clc", "wgsl"):
+            self.quern("compile", "saxpy.cl", "--target", target, status=USAGE, error="'%s' is not in this version" % target)
+        self.quern("compile", "saxpy.cl", "--target", "cobol", status=USAGE, error="no target 'cobol'")
+
+    def test_dump(self):
+        last = self.quern("compile", "saxpy.cl", "--dump-ir")
+        self.assertIn("kernel @saxpy(", last)
+        first = self.quern("compile", "saxpy.cl", "--dump-ir=lower")
+        self.assertIn("var ", first)
+        self.assertNotIn("var ", last)
+        every = self.quern("compile", "saxpy.cl", "--dump-ir=all")
+        self.assertIn("; after lower\n", every)
+        self.assertIn("; after mem2reg\n", every)
+        self.quern("compile", "saxpy.cl", "--dump-ir=magic", status=USAGE, error="magic")
+
+    def test_reflection(self):
+        self.write("two.cl", """
+            typedef struct { float4 a; int b; } pair;
+            kernel __attribute__((reqd_work_group_size(8, 4, 1)))
+            void first(global const float4 *restrict x, local int *tmp, pair p, uchar c) { tmp[0] = p.b + c + (int)x[0].x; }
+            kernel void second(constant int *table, global double *out) { out[0] = table[0]; }""")
+        found = json.loads(self.quern("compile", "two.cl", "--reflect"))
+        kernels = {k["name"]: k for k in found["kernels"]}
+        self.assertEqual(set(kernels), {"first", "second"})
+        params = kernels["first"]["params"]
+        self.assertEqual([p["name"] for p in params], ["x", "tmp", "p", "c"])
+        self.assertEqual([p["kind"] for p in params], ["buffer", "local", "struct", "value"])
+        self.assertEqual(params[2]["size"], 32)
+        self.assertEqual(params[3]["size"], 1)
+        self.assertEqual(kernels["first"]["required_local_size"], [8, 4, 1])
+
+    def test_errors_are_all_shown(self):
+        self.write("bad.cl", "kernel void k(global int *x) {\n    x[0] = alpha;\n    x[1] = beta;\n}\n")
+        done = self.quern("compile", "bad.cl", "--target", "c", status=COMPILE_ERROR, error="bad.cl:2:12: error: ")
+        self.assertEqual(done, "")
+        self.quern("compile", "bad.cl", "--target", "c", status=COMPILE_ERROR, error="bad.cl:3:12: error: ")
+
+    def test_warnings_do_not_stop(self):
+        self.write("warn.cl", "kernel void k(global int *x) {\n    x[0] + 1;\n}\n")
+        self.quern("compile", "warn.cl", "--target", "c", error="warn.cl:2:")
+        self.quern("compile", "warn.cl", "--target", "c", "--cl-options", "-w")
+        self.quern("compile", "warn.cl", "--target", "c", "--cl-options=-Werror", status=COMPILE_ERROR, error="warn.cl:2:")
+
+    def test_options(self):
+        os.mkdir(os.path.join(self.dir, "in c"))
+        self.write("in c/value.h", "#define VALUE 42\n")
+        self.write("macro.cl", "#include <value.h>\nkernel void k(global int *x) { x[0] = VALUE + MORE + ONE; }")
+        for forms in (["-D", "MORE=7", "-D", "ONE", "-I", "in c"], ["-DMORE=7", "-DONE=1", "-Iin c"]):
+            self.assertIn("i32 50", self.quern("compile", "macro.cl", "--dump-ir", *forms))
+        self.quern("compile", "macro.cl", "--dump-ir", status=COMPILE_ERROR, error="value.h")
+        self.quern("compile", "saxpy.cl", "--dump-ir", "--cl-options", "-cl-nonsense", error="-cl-nonsense", status=USAGE)
+
+    def test_levels(self):
+        self.assertIn("var ", self.quern("compile", "saxpy.cl", "--dump-ir", "--opt", "0"))
+        self.assertNotIn("var ", self.quern("compile", "saxpy.cl", "--dump-ir", "--opt=1"))
+        self.assertIn("#line 3 ", self.quern("compile", "saxpy.cl", "--target", "c", "--debug"))
+        self.quern("compile", "saxpy.cl", "--dump-ir", "--opt", "3", status=USAGE, error="--opt is 0, 1 or 2")
+
+    def test_wrong_use(self):
+        for args, error in ((["saxpy.cl"], "--target"), (["--target", "c"], "no file"), (["saxpy.cl", "--traget", "c"], "--traget"),
+                            (["saxpy.cl", "other.cl", "--target", "c"], "other.cl"), (["saxpy.cl", "--target"], "--target needs"),
+                            (["saxpy.cl", "--target", "c", "-o"], "-o needs"), (["saxpy.cl", "-D"], "-D needs")):
+            self.quern("compile", *args, status=USAGE, error=error)
+        self.quern("compile", "gone.cl", "--target", "c", status=RUN_FAILED, error="gone.cl")
+        self.quern("compile", ".", "--target", "c", status=RUN_FAILED, error=".")
+        self.quern("compile", "saxpy.cl", "--target", "c", "-o", "no/such/place.c", status=RUN_FAILED, error="no/such/place.c")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,70 @@
+"""The command line itself: help, versions, unknown words, devices."""
+import json
+import unittest
+
+from support import COMPILE_ERROR, OK, RUN_FAILED, SAXPY, USAGE, ToolTest
+
+
+class General(ToolTest):
+    def test_help_of_the_tool(self):
+        text = self.quern("--help")
+        for word in ("devices", "compile", "run", "example:"):
+            self.assertIn(word, text)
+        self.assertEqual(text, self.quern("help"))
+
+    def test_help_of_each_command_has_an_example(self):
+        for command in ("devices", "compile", "run"):
+            text = self.quern(command, "--help")
+            self.assertTrue(text.startswith("usage: quern %s" % command), text)
+            self.assertIn("example: quern %s" % command, text)
+            self.assertEqual(text, self.quern("help", command))
+            self.assertLessEqual(max(map(len, text.splitlines())), 120)
+
+    def test_examples_of_the_help_work(self):
+        self.write("saxpy.cl", SAXPY)
+        for command in ("devices", "compile", "run"):
+            line = [l for l in self.quern(command, "--help").splitlines() if l.startswith("example: quern ")][0]
+            self.quern(*line[len("example: quern "):].split())
+
+    def test_version(self):
+        self.assertRegex(self.quern("--version"), r"^quern \d+\.\d+\.\d+\n$")
+
+    def test_no_or_unknown_command(self):
+        self.quern(status=USAGE, error="usage:")
+        self.quern("brew", status=USAGE, error="no command 'brew'")
+        self.quern("help", "brew", status=USAGE, error="no command 'brew'")
+
+    def test_statuses(self):
+        self.write("good.cl", "kernel void k(global int *x) { x[0] = 1; }")
+        self.write("bad.cl", "kernel void k(global int *x) { x[0] = y; }")
+        self.quern("run", "good.cl", "--global", 1, "buf:int:1", status=OK)
+        self.quern("run", "bad.cl", "--global", 1, "buf:int:1", status=COMPILE_ERROR, error="bad.cl:1:39: error: ")
+        self.quern("run", "good.cl", "buf:int:1", status=USAGE, error="--global")
+        self.quern("run", "gone.cl", "--global", 1, status=RUN_FAILED, error="gone.cl")
+
+
+class Devices(ToolTest):
+    def test_list(self):
+        text = self.quern("devices")
+        self.assertRegex(text, r"(?m)^\* ")
+        self.assertRegex(text, r"(?m)^[* ] cpu  ")
+
+    def test_json(self):
+        found = json.loads(self.quern("devices", "--json"))
+        cpu = [d for d in found["devices"] if d["name"] == "cpu"][0]
+        self.assertEqual(cpu["kind"], "cpu")
+        self.assertGreater(cpu["memory"], 0)
+        self.assertGreater(cpu["compute_units"], 0)
+        self.assertEqual(len(cpu["max_local_size"]), 3)
+        self.assertEqual(sum(d["default"] for d in found["devices"]), 1)
+        self.assertIsInstance(found["missing"], list)
+
+    def test_wrong_use(self):
+        self.quern("devices", "--xml", status=USAGE, error="--xml")
+
+    def test_unknown_default(self):
+        self.quern("devices", status=RUN_FAILED, error="toaster", env={"QUERN_DEVICE": "toaster"})
+
+
+if __name__ == "__main__":
+    unittest.main()
