@@ -110,6 +110,7 @@ static int put_shape(char *out, size_t size, tool_type type, const tool_shape *s
     uint64_t elements = bytes / tool_type_size(type), total = 1;
     int n = 0;
     for (unsigned i = 0; i < shape->ndim; i++) total *= shape->dims[i];
+    out[0] = 0;
     bool fits = shape->known && (total == elements || total == elements * type.lanes) && type.lanes != 3;
     if (!fits) {
         n = snprintf(out, size, "%llu,", (unsigned long long)elements);

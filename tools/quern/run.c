@@ -114,7 +114,8 @@ static bool same_number(qn_type a, qn_type b) {
 
 static int make_buffer(qn_device *device, tool_arg *arg, const qn_param_info *param, qn_arg *out) {
     qn_context *context = qn_device_context(device);
-    if (param->kind != QN_PARAM_BUFFER) return mismatch(arg, param, "it is no buffer");
+    if (param->kind == QN_PARAM_LOCAL) return mismatch(arg, param, "local memory is local:BYTES");
+    if (param->kind != QN_PARAM_BUFFER) return mismatch(arg, param, "the parameter is no buffer");
     if (!arg->has_type) {
         arg->type = (tool_type){param->type, param->lanes};
         if (param->type == QN_TYPE_BYTES || arg->size % tool_type_size(arg->type))
@@ -130,7 +131,9 @@ static int make_buffer(qn_device *device, tool_arg *arg, const qn_param_info *pa
 }
 
 static int make_value(const tool_arg *arg, const qn_param_info *param, qn_arg *out) {
-    if (param->kind != QN_PARAM_VALUE) return mismatch(arg, param, "the parameter is a pointer");
+    if (param->kind == QN_PARAM_LOCAL) return mismatch(arg, param, "local memory is local:BYTES");
+    if (param->kind != QN_PARAM_VALUE)
+        return mismatch(arg, param, "the parameter is a pointer: give buf:, file: or null");
     if (param->type == QN_TYPE_BYTES)
         return mismatch(arg, param, "the parameter is a struct: give its bytes as raw:HEX");
     if (param->lanes != arg->type.lanes || !same_number(param->type, arg->type.type))
@@ -144,9 +147,18 @@ static int make_arg(qn_device *device, tool_arg *arg, const qn_param_info *param
     case ARG_VALUE: return make_value(arg, param, out);
     case ARG_BUFFER:
     case ARG_FILE: return make_buffer(device, arg, param, out);
-    case ARG_NULL: *out = qn_arg_null(); return TOOL_OK;
-    case ARG_LOCAL: *out = qn_arg_local(arg->size); return TOOL_OK;
-    case ARG_RAW: *out = qn_arg_bytes(arg->data, arg->size); return TOOL_OK;
+    case ARG_NULL:
+        if (param->kind != QN_PARAM_BUFFER) return mismatch(arg, param, "the parameter is no buffer");
+        *out = qn_arg_null();
+        return TOOL_OK;
+    case ARG_LOCAL:
+        if (param->kind != QN_PARAM_LOCAL) return mismatch(arg, param, "the parameter is no local pointer");
+        *out = qn_arg_local(arg->size);
+        return TOOL_OK;
+    case ARG_RAW:
+        if (param->kind != QN_PARAM_VALUE) return mismatch(arg, param, "the parameter is a pointer");
+        *out = qn_arg_bytes(arg->data, arg->size);
+        return TOOL_OK;
     }
     return TOOL_USAGE;
 }

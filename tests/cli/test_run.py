@@ -1,0 +1,237 @@
+"""quern run: arguments of every kind, files in and out, options, messages."""
+import os
+import re
+import struct
+import unittest
+
+from support import COMPILE_ERROR, OK, RUN_FAILED, SAXPY, USAGE, ToolTest, npy, png, png_size, read_npy
+
+COPY = "kernel void copy(global const T *in, global T *out) { out[get_global_id(0)] = in[get_global_id(0)]; }"
+
+
+class Values(ToolTest):
+    def test_saxpy(self):
+        self.assertEqual(self.run_kernel(SAXPY, "--global", 4, "int:4", "float:2", "buf:float:4=1,2,3,4", "buf:float:4=1@-"),
+                         "y = 3, 5, 7, 9\n")
+
+    def test_scalars_of_every_type(self):
+        for kind, given, shown in (("char", "-128", "-128"), ("uchar", "0xff", "255"), ("short", "-2", "-2"),
+                                   ("ushort", "65535", "65535"), ("int", "-0x10", "-16"), ("uint", "4294967295", "4294967295"),
+                                   ("long", "-9223372036854775808", "-9223372036854775808"),
+                                   ("ulong", "18446744073709551615", "18446744073709551615"),
+                                   ("float", "0.1", "0.100000001"), ("float", "nan", "nan"), ("float", "-inf", "-inf"),
+                                   ("float", "1e-45", "1.40129846e-45"), ("double", "0.1", "0.10000000000000001"),
+                                   ("float", "2.5f", "2.5"), ("half", "65504", "65504"), ("half", "5.9604645e-8", "5.96046448e-08")):
+            source = "kernel void k(%s v, global %s *out) { out[0] = v; }" % (kind, kind)
+            self.assertEqual(self.run_kernel(source, "--global", 1, "%s:%s" % (kind, given), "buf:%s:1@-" % kind),
+                             "out = %s\n" % shown, kind)
+
+    def test_size_t(self):
+        self.assertEqual(self.run_kernel("kernel void k(global size_t *out) { out[0] = sizeof(size_t); }", "--global", 1,
+                                         "buf:size_t:1@-"), "out = 8\n")
+
+    def test_vectors(self):
+        source = "kernel void k(float4 v, global float4 *out) { out[0] = v.wzyx; }"
+        self.assertEqual(self.run_kernel(source, "--global", 1, "float4:1,2,3,4", "buf:float4:1@-"), "out = 4, 3, 2, 1\n")
+        self.assertEqual(self.run_kernel(source, "--global", 1, "float4:7", "buf:float4:1@-"), "out = 7, 7, 7, 7\n")
+        for lanes in (2, 3, 8, 16):
+            source = "kernel void k(int%d v, global int%d *out) { out[0] = v + 1; }" % (lanes, lanes)
+            given, shown = (", ".join(str(i + d) for i in range(lanes)) for d in (0, 1))
+            self.assertEqual(self.run_kernel(source, "--global", 1, "int%d:%s" % (lanes, given.replace(" ", "")),
+                                             "buf:int%d:1@-" % lanes), "out = %s\n" % shown)
+
+    def test_three_vectors_take_four_places(self):
+        source = """kernel void k(global const float3 *in, global float3 *out, global int *size) {
+            int i = get_global_id(0); out[i] = in[i] * 2; if (i == 0) size[0] = sizeof(float3); }"""
+        self.assertEqual(self.run_kernel(source, "--global", 2, "buf:float3:2=1,2,3,4,5,6", "buf:float3:2@-", "buf:int:1@-"),
+                         "out = 2, 4, 6, 8, 10, 12\nsize = 16\n")
+
+    def test_values_repeat(self):
+        self.assertEqual(self.run_kernel(COPY, "-DT=int", "--global", 5, "buf:int:5=1,2", "buf:int:5@-"), "out = 1, 2, 1, 2, 1\n")
+        self.assertEqual(self.run_kernel(COPY, "-DT=int2", "--global", 3, "buf:int2:3=1,2,3", "buf:int2:3@-"),
+                         "out = 1, 2, 3, 1, 2, 3\n")
+
+    def test_structs_are_raw_bytes(self):
+        source = """typedef struct { int a; uchar b; } s;
+            kernel void k(s v, global int *out) { out[0] = v.a + v.b; }"""
+        raw = struct.pack("<iBxxx", 1000, 7).hex()
+        self.assertEqual(self.run_kernel(source, "--global", 1, "raw:" + raw, "buf:int:1@-"), "out = 1007\n")
+        self.run_kernel(source, "--global", 1, "raw:00", "buf:int:1@-", status=USAGE, error="'s v'")
+        self.run_kernel(source, "--global", 1, "int:5", "buf:int:1@-", status=USAGE, error="raw:HEX")
+
+    def test_local_and_null(self):
+        source = """kernel void k(local int *tmp, global int *maybe, global int *out) {
+            int i = get_local_id(0); tmp[i] = i; barrier(CLK_LOCAL_MEM_FENCE);
+            out[i] = maybe ? -1 : tmp[3 - i]; }"""
+        self.assertEqual(self.run_kernel(source, "--global", 4, "--local", 4, "local:16", "null", "buf:int:4@-"), "out = 3, 2, 1, 0\n")
+
+    def test_wrong_values(self):
+        source = "kernel void k(uchar v, global int *out) { out[0] = v; }"
+        for arg in ("uchar:256", "uchar:x", "uchar:", "uchar:1.5", "uchar:1,2", "int:5", "float:1", "byte:1", "5", "uchar4:1",
+                    "local:4", "buf:int:1", "raw:zz", "raw:123", "raw:"):
+            self.run_kernel(source, "--global", 1, arg, "buf:int:1", status=USAGE, error="'%s'" % arg)
+        for arg in ("buf:int:0", "buf:int", "buf:int:-1", "buf:cat:1", "buf:int:1=", "buf:int:1=1,2", "buf:int:1=x", "buf:int:99999999999999999999",
+                    "buf+rw:int:1", "buf+ro+wo:int:1", "buf+uninit:int:1=3", "local:0", "local:x", "int:1"):
+            self.run_kernel(source, "--global", 1, "uchar:1", arg, status=USAGE, error="'%s'" % arg)
+        self.run_kernel(source, "--global", 1, "uchar:1", status=USAGE, error="takes 2 arguments, 1")
+        self.run_kernel(source, "--global", 1, "uchar:1", "buf:int:1", "int:1", status=USAGE, error="takes 2 arguments, 3")
+
+    def test_flags(self):
+        self.assertEqual(self.run_kernel(COPY, "-DT=int", "--global", 2, "buf+ro:int:2=5", "buf+wo:int:2@-"), "out = 5, 5\n")
+        self.assertEqual(self.run_kernel(COPY, "-DT=int", "--global", 2, "buf+ro:int:2=5", "buf+wo+uninit:int:2@-"), "out = 5, 5\n")
+
+
+class Files(ToolTest):
+    def test_npy_types(self):
+        for kind, dtype, form in (("char", "|i1", "b"), ("uchar", "|u1", "B"), ("short", "<i2", "h"), ("ushort", "<u2", "H"),
+                                  ("int", "<i4", "i"), ("uint", "<u4", "I"), ("long", "<i8", "q"), ("ulong", "<u8", "Q"),
+                                  ("half", "<f2", "e"), ("float", "<f4", "f"), ("double", "<f8", "d")):
+            data = struct.pack("<6" + form, 1, 2, 3, 4, 5, 100)
+            self.write("in.npy", npy(dtype, (2, 3), data))
+            self.assertEqual(self.run_kernel(COPY, "-DT=" + kind, "--global", 6, "file:in.npy@same.npy", "buf:%s:6@out.npy" % kind), "")
+            self.assertEqual(read_npy(self.read("out.npy")), (dtype, (6,), data, False))
+            self.assertEqual(read_npy(self.read("same.npy")), (dtype, (2, 3), data, False))
+
+    def test_npy_in_place_keeps_the_shape(self):
+        source = "kernel void twice(global float *x) { x[get_global_id(0)] *= 2; }"
+        for shape in ((), (6,), (2, 3), (3, 1, 2)):
+            count = 1 if shape == () else 6
+            self.write("in.npy", npy("<f4", shape, struct.pack("<%df" % count, *range(count)), order=len(shape) == 2))
+            self.run_kernel(source, "--global", count, "file:in.npy@out.npy")
+            found = read_npy(self.read("out.npy"))
+            self.assertEqual(found[1], shape)
+            self.assertEqual(found[3], len(shape) == 2)
+            self.assertEqual(struct.unpack("<%df" % count, found[2]), tuple(2.0 * i for i in range(count)))
+
+    def test_npy_of_vectors(self):
+        self.run_kernel(COPY, "-DT=float4", "--global", 2, "buf:float4:2=1,2,3,4", "buf:float4:2@out.npy")
+        self.assertEqual(read_npy(self.read("out.npy"))[1], (2, 4))
+
+    def test_npy_versions_and_byte_order(self):
+        for version in (1, 2):
+            self.write("in.npy", npy(">i4", (3,), struct.pack(">3i", 1, -2, 70000), version=version))
+            self.assertEqual(self.run_kernel(COPY, "-DT=int", "--global", 3, "file:in.npy", "buf:int:3@-"), "out = 1, -2, 70000\n")
+
+    def test_broken_npy(self):
+        good = npy("<f4", (4,), bytes(16))
+        for raw in (b"", b"\x93NUMPY", good[:20], good[:-1], good.replace(b"<f4", b"<x4"), good.replace(b"(4, )", b"(9, )"),
+                    good.replace(b"(4, )", b"4    "), good.replace(b"'<f4'", b"[   ]"), good.replace(b"shape", b"shope")):
+            self.write("in.npy", raw)
+            self.run_kernel(COPY, "-DT=float", "--global", 1, "file:in.npy", "buf:float:1", status=RUN_FAILED, error="in.npy")
+
+    def test_png(self):
+        pixels = bytes(range(4 * 3 * 2 * 1))
+        self.write("in.png", png(3, 2, pixels))
+        source = """kernel void swap(global const uchar4 *in, global uchar4 *out) {
+            int i = get_global_id(1) * get_global_size(0) + get_global_id(0); out[i] = in[i].zyxw; }"""
+        self.run_kernel(source, "--global", "3,2", "file:in.png@copy.png", "buf:uchar4:6@out.png")
+        self.assertEqual(png_size(self.read("out.png")), (3, 2, 8, 6))
+        shown = self.run_kernel(COPY, "-DT=uchar4", "--global", 6, "file:out.png", "buf:uchar4:6@-")
+        swapped = b"".join(bytes((pixels[i + 2], pixels[i + 1], pixels[i], pixels[i + 3])) for i in range(0, 24, 4))
+        self.assertEqual(shown, "out = %s\n" % ", ".join(map(str, swapped)))
+        self.assertEqual(png_size(self.read("copy.png")), (3, 2, 8, 6))
+
+    def test_grey_png(self):
+        self.run_kernel("kernel void k(global uchar *out) { out[get_global_id(1) * 5 + get_global_id(0)] = 40 * get_global_id(1); }",
+                        "--global", "5,4", "buf:uchar:20@out.png")
+        self.assertEqual(png_size(self.read("out.png")), (5, 4, 8, 0))
+
+    def test_pictures_that_are_none(self):
+        self.write("in.png", b"nothing of the kind")
+        self.run_kernel(COPY, "-DT=uchar4", "--global", 1, "file:in.png", "buf:uchar4:1", status=RUN_FAILED, error="in.png")
+        self.run_kernel(COPY, "-DT=float", "--global", 1, "buf:float:1", "buf:float:1@out.png", status=RUN_FAILED, error="out.png")
+        self.run_kernel(COPY, "-DT=uchar4", "--global", 1, "buf:uchar4:7", "buf:uchar4:7@out.png", status=RUN_FAILED, error="out.png")
+
+    def test_raw_bytes(self):
+        data = struct.pack("<3i", 5, 6, 7)
+        self.write("in.bin", data)
+        self.assertEqual(self.run_kernel(COPY, "-DT=int", "--global", 3, "file:in.bin@-", "buf:int:3@out.bin"), "in = 5, 6, 7\n")
+        self.assertEqual(self.read("out.bin"), data)
+
+    def test_files_that_are_not_there(self):
+        self.run_kernel(COPY, "-DT=int", "--global", 1, "file:gone.npy", "buf:int:1", status=RUN_FAILED, error="gone.npy")
+        self.run_kernel(COPY, "-DT=int", "--global", 1, "buf:int:1", "buf:int:1@no/such/place.npy", status=RUN_FAILED,
+                        error="no/such/place.npy")
+        self.write("empty.bin", b"")
+        self.run_kernel(COPY, "-DT=int", "--global", 1, "file:empty.bin", "buf:int:1", status=RUN_FAILED, error="empty.bin")
+
+
+class Options(ToolTest):
+    IDS = """kernel void ids(global int *out) {
+        int i = get_global_id(0) - get_global_offset(0) + (get_global_id(1) - get_global_offset(1)) * get_global_size(0);
+        out[i] = get_global_id(0) * 100 + get_global_id(1) * 10 + get_local_size(0); }"""
+
+    def test_sizes(self):
+        self.assertEqual(self.run_kernel(self.IDS, "--global", "4,2", "--local", "2,1", "--offset", "1,3", "buf:int:8@-"),
+                         "out = 132, 232, 332, 432, 142, 242, 342, 442\n")
+        self.assertEqual(self.run_kernel(self.IDS, "--global=0x3", "--local=2", "buf:int:3@-"), "out = 2, 102, 201\n")
+
+    def test_wrong_sizes(self):
+        for option in ("--global", "--local", "--offset"):
+            for value in ("x", "1,", "1,2,3,4", "-1", "1.5", "", "99999999999999999999"):
+                args = ["--global", "1"] if option != "--global" else []
+                self.run_kernel(self.IDS, *args, option, value, "buf:int:1", status=USAGE, error=option)
+        self.run_kernel(self.IDS, "--global", 1, "--local", 1 << 20, "buf:int:1", status=RUN_FAILED, error="local size")
+        self.run_kernel(self.IDS, "buf:int:1", status=USAGE, error="--global X[,Y[,Z]] is needed")
+
+    def test_nothing_to_do(self):
+        self.assertEqual(self.run_kernel(self.IDS, "--global", 0, "buf:int:1@-"), "out = 0\n")
+
+    def test_kernels_by_name(self):
+        source = "kernel void one(global int *x) { x[0] = 1; } kernel void two(global int *x) { x[0] = 2; }"
+        self.assertEqual(self.run_kernel(source, "--kernel", "two", "--global", 1, "buf:int:1@-"), "x = 2\n")
+        self.run_kernel(source, "--global", 1, "buf:int:1@-", status=USAGE, error="one")
+        self.run_kernel(source, "--kernel", "three", "--global", 1, "buf:int:1@-", status=USAGE, error="two")
+        self.run_kernel("int f(void) { return 1; }", "--global", 1, status=USAGE, error="no kernel")
+
+    def test_macros_includes_and_options(self):
+        os.mkdir(os.path.join(self.dir, "headers"))
+        self.write("headers/add.h", "#define ADD(x) ((x) + N)\n")
+        source = '#include "add.h"\nkernel void k(global float *out) { out[0] = ADD(sizeof(1.0)); }'
+        for more in ([], ["--opt", "0"], ["--opt=1"], ["--debug"]):
+            self.assertEqual(self.run_kernel(source, "--global", 1, "-D", "N=10", "-I", "headers", *more, "buf:float:1@-"), "out = 18\n")
+        self.assertEqual(self.run_kernel(source, "--global", 1, "-DN=10", "-Iheaders", "--cl-options",
+                                         "-cl-single-precision-constant", "buf:float:1@-"), "out = 14\n")
+
+    def test_includes_beside_the_file(self):
+        os.mkdir(os.path.join(self.dir, "sub"))
+        self.write("sub/value.h", "#define VALUE 3\n")
+        self.write("sub/k.cl", '#include "value.h"\nkernel void k(global int *x) { x[0] = VALUE; }')
+        self.assertEqual(self.quern("run", "sub/k.cl", "--global", 1, "buf:int:1@-"), "x = 3\n")
+
+    def test_devices(self):
+        self.assertEqual(self.run_kernel(SAXPY, "--device", "cpu", "--global", 1, "int:1", "float:2", "buf:float:1=3", "buf:float:1@-"), "y = 6\n")
+        self.run_kernel(SAXPY, "--device", "toaster", "--global", 1, "int:1", "float:2", "buf:float:1", "buf:float:1", status=USAGE,
+                        error="toaster")
+
+    def test_without_a_compiler(self):
+        args = ["--global", 4, "int:4", "float:2", "buf:float:4=1,2,3,4", "buf:float:4=1@-"]
+        self.assertEqual(self.run_kernel(SAXPY, *args, env={"QUERN_CC": "none"}), "y = 3, 5, 7, 9\n")
+
+    def test_time(self):
+        out = self.run_kernel(SAXPY, "--global", 4, "--time", 3, "int:4", "float:1", "buf:float:4=1", "buf:float:4@-")
+        lines = out.splitlines()
+        self.assertEqual(lines[0], "y = 1, 1, 1, 1")  # what is shown comes from the first run
+        self.assertRegex(lines[1], r"^median of 3: [0-9.]+ us, [0-9.]+ GB/s over the buffers' 32 bytes$")
+        out = self.run_kernel("kernel void k(int x) { }", "--global", 4, "--time=2", "int:1")
+        self.assertRegex(out, r"^median of 2: [0-9.]+ us\n$")
+        for value in ("0", "x", "-1", "1.5"):
+            self.run_kernel(SAXPY, "--global", 1, "--time", value, status=USAGE, error="--time")
+
+    def test_printf(self):
+        out = self.run_kernel('kernel void k(void) { printf("%d %s %.2f\\n", 42, "text", 1.5f); }', "--global", 1)
+        self.assertEqual(out, "42 text 1.50\n")
+
+    def test_unknown_options(self):
+        self.run_kernel(SAXPY, "--golbal", 4, status=USAGE, error="--golbal")
+        for option in ("--global", "--local", "--kernel", "--device", "--time", "--offset", "--opt", "--cl-options", "-D", "-I"):
+            self.run_kernel(SAXPY, option, status=USAGE, error="%s needs a value" % option)
+
+    def test_messages_point_at_the_place(self):
+        told = self.write("bad.cl", "kernel void k(global float *x) {\n    x[0] = sqroot(2.0f);\n}\n")
+        self.quern("run", told, "--global", 1, "buf:float:1", status=COMPILE_ERROR, error="bad.cl:2:12: error: ")
+        self.quern("run", told, "--global", 1, "buf:float:1", status=COMPILE_ERROR, error="    x[0] = sqroot(2.0f);\n           ^")
+
+
+if __name__ == "__main__":
+    unittest.main()
