@@ -108,6 +108,12 @@ static bool is_designator(const front_parser *p) {
     return qn__peek(p, FRONT_T_DOT) || qn__peek(p, FRONT_T_LBRACKET);
 }
 
+/* A comma and a value without designator. */
+static bool more_values(const front_parser *p) {
+    return !p->panic && qn__peek(p, FRONT_T_COMMA) && p->at[1].kind != FRONT_T_RBRACE &&
+           p->at[1].kind != FRONT_T_DOT && p->at[1].kind != FRONT_T_LBRACKET;
+}
+
 typedef struct place {
     const ast_type *type;
     uint64_t offset;
@@ -156,18 +162,33 @@ static bool field_designator(init_state *s, place *at, uint64_t *index) {
     return true;
 }
 
+/* The objects that the designators behind the first one went into: the values that follow go on there. */
+enum { MAX_DESIGNATORS = 16 };
+typedef struct designated {
+    cursor inner[MAX_DESIGNATORS];
+    unsigned count;
+} designated;
+
 /* designators: ('[' constant ']' | '.' identifier)+ '='; the cursor moves to the first one's element. */
-static bool parse_designators(init_state *s, cursor *c, place *at) {
+static bool parse_designators(init_state *s, cursor *c, place *at, designated *path) {
     front_parser *p = s->p;
     *at = (place){c->type, c->offset, NULL};
     bool is_first = true;
+    path->count = 0;
     s->has_gaps = true;
     while (is_designator(p)) {
         uint64_t index = 0;
+        cursor inner = {.type = at->type, .offset = at->offset};
         bool good =
             qn__peek(p, FRONT_T_DOT) ? field_designator(s, at, &index) : index_designator(s, at, &index);
         if (!good) return false;
-        if (is_first) c->index = index;
+        if (is_first) {
+            c->index = index;
+        } else if (path->count < MAX_DESIGNATORS) {
+            inner.length = cursor_length(inner.type);
+            inner.index = inner.type->kind == AST_UNION ? inner.length : index + 1;
+            path->inner[path->count++] = inner;
+        }
         is_first = false;
     }
     qn__accept(p, FRONT_T_ASSIGN);
@@ -185,8 +206,10 @@ static void skip_initializer(init_state *s) {
 }
 
 static void designated_element(init_state *s, cursor *c) {
+    front_parser *p = s->p;
     place at;
-    if (!parse_designators(s, c, &at)) {
+    designated path;
+    if (!parse_designators(s, c, &at, &path)) {
         if (!s->p->panic) {
             qn__accept(s->p, FRONT_T_ASSIGN);
             skip_initializer(s);
@@ -197,6 +220,13 @@ static void designated_element(init_state *s, cursor *c) {
     if (c->type->kind == AST_UNION) c->length = c->index + 1;
     init_element(s, at.type, at.offset, at.bit_field);
     c->index++;
+    for (unsigned i = path.count; i-- > 0;) {
+        cursor *inner = &path.inner[i];
+        for (skip_unnamed(inner); inner->index < inner->length && more_values(p); skip_unnamed(inner)) {
+            qn__advance(p);
+            init_at(s, inner, inner->index++);
+        }
+    }
 }
 
 /* The next components of a vector in braces: a scalar, or a vector of the same elements, as in {v2, 0, 0}. */
@@ -247,9 +277,7 @@ static void init_elided(init_state *s, const ast_type *type, uint64_t offset) {
         if (c.index >= c.length || p->panic) break;
         init_at(s, &c, c.index++);
         skip_unnamed(&c);
-        bool more = c.index < c.length && qn__peek(p, FRONT_T_COMMA) && p->at[1].kind != FRONT_T_RBRACE &&
-                    p->at[1].kind != FRONT_T_DOT && p->at[1].kind != FRONT_T_LBRACKET;
-        if (!more || p->panic) break;
+        if (c.index >= c.length || !more_values(p)) break;
         qn__advance(p);
     }
     qn__leave(p);
