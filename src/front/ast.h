@@ -73,7 +73,7 @@ typedef struct ast_field {
 } ast_field;
 
 struct ast_record {
-    const char *tag; /* or NULL */
+    const char *tag;          /* or NULL */
     bool is_named_by_typedef; /* had no tag; `tag` is the name that a typedef gave it */
     bool is_complete, is_packed;
     bool is_open; /* its members are being parsed */
@@ -151,11 +151,11 @@ struct ast_decl {
     ast_stmt *body;
     uint32_t reqd_local[3], hint_local[3], sub_group_size;
     const char *vec_type_hint;
-    bool is_pure; /* a maths helper, or attribute const/pure: same arguments, same result */
+    bool is_pure;    /* a maths helper, or attribute const/pure: same arguments, same result */
     bool is_library; /* from src/lib: means what IEEE 754 says; no contraction, no fast-math flags */
     bool uses_goto;
     bool is_size_type; /* parameter declared with size_t, ptrdiff_t, intptr_t or uintptr_t */
-    uint32_t visit; /* for the call graph (recursion) */
+    uint32_t visit;    /* for the call graph (recursion) */
 
     /* set and used by the lowering */
     ir_value *address; /* of variables and parameters in memory */
@@ -242,9 +242,9 @@ typedef enum ast_rounding { ROUND_DEFAULT, ROUND_RTE, ROUND_RTZ, ROUND_RTP, ROUN
 struct ast_expr {
     uint8_t expr_kind;
     bool is_lvalue;
-    bool is_constant; /* integer constant expression folded into EXPR_INT, for diagnostics */
+    bool is_constant;      /* integer constant expression folded into EXPR_INT, for diagnostics */
     bool is_parenthesized; /* for diagnostics */
-    uint16_t height; /* operators one in another, this one counted: what a walk of the tree recurses */
+    uint16_t height;       /* operators one in another, this one counted: what a walk of the tree recurses */
     const ast_type *type;
     ir_loc loc; /* of the operator or first token */
     ast_expr *a, *b, *c;
