@@ -1,0 +1,23 @@
+// A chain of calls, each with several returns and loops of its own.
+// kernel: run
+// global: 4
+// arg: buf:int:4
+// expect: 0, 3, 10, 21
+int step(int x) {
+    if (x == 0) return 0;
+    for (int i = 0;; i++)
+        if (i * i >= x) return i + x;
+}
+int walk(int x, int n) {
+    int sum = 0;
+    while (n-- > 0) {
+        if (x < 0) return -1;
+        sum += step(x);
+    }
+    return sum;
+}
+int both(int x) { return x % 2 ? walk(x, x) : walk(x, x) + x / 2 * 0; }
+kernel void run(global int *out) {
+    int g = get_global_id(0);
+    out[g] = both(g) + (g == 1) + (g == 2 ? 2 : 0) + (g == 3 ? 6 : 0);
+}
