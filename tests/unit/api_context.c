@@ -2,10 +2,12 @@
    whatever allocation fails, the call says so, nothing leaks and the context stays usable. */
 #include "api_support.h"
 
+#include <stdatomic.h>
+
 /* An allocator that counts, and fails from the n-th allocation on. */
 typedef struct counter {
-    size_t live, total;
-    size_t fail_at; /* 0: never */
+    atomic_size_t live, total; /* streams allocate on threads of their own */
+    atomic_size_t fail_at;     /* 0: never */
 } counter;
 
 static bool fails(counter *c) { return c->fail_at && ++c->total >= c->fail_at; }
@@ -113,7 +115,7 @@ static void sweep(const char *compiler, size_t step) {
         }
         if (status != QN_ERROR_OUT_OF_MEMORY && status != QN_ERROR_DEVICE_MEMORY)
             fail_msg("allocation %zu of %zu failed, the status was %s", n, total, qn_status_name(status));
-        if (c.live) fail_msg("allocation %zu of %zu failed, %zu blocks leaked", n, total, c.live);
+        if (c.live) fail_msg("allocation %zu of %zu failed, %zu blocks leaked", n, total, (size_t)c.live);
     }
 }
 
