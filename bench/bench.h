@@ -101,7 +101,8 @@ extern const engine_type engine_quern, engine_pocl;
 
 /* ---- measuring ---- */
 
-int64_t bench_now(void); /* nanoseconds */
+int64_t bench_now(void);     /* nanoseconds */
+int64_t bench_cpu_now(void); /* of all threads of this process */
 double bench_median(double *values, size_t count);
 
 /* Start-up costs, in microseconds unless said; negative: not measured. */

@@ -19,7 +19,7 @@ static const engine_type *const engine_types[NUM_ENGINES] = {&engine_quern, &eng
 
 typedef struct options {
     const char *only, *json;
-    bool quick;
+    bool quick, cpu_time;
     unsigned repeat, threads;
 } options;
 
@@ -34,12 +34,14 @@ typedef struct outcome {
 
 static const char help[] =
     "quern_bench: quern's CPU device against PoCL, and the cost of starting\n"
-    "usage: quern_bench [--only NAME[,NAME...]] [--quick] [--repeat N] [--threads N] [--json FILE] [--list]\n"
+    "usage: quern_bench [--only NAME[,NAME...]] [--quick] [--repeat N] [--threads N] [--json FILE] "
+    "[--cpu-time] [--list]\n"
     "  --only NAME   only cases whose name begins so; also \"startup\"\n"
     "  --quick       small sizes, few runs: does it work, not how fast\n"
     "  --repeat N    runs of each case by each engine (else by time: 7 to 51)\n"
     "  --threads N   threads of both engines (else one per processor)\n"
     "  --json FILE   all figures, also as JSON\n"
+    "  --cpu-time    processor time over threads instead of wall-clock time: for a machine that is busy\n"
     "  --list        names of the cases\n"
     "example: quern_bench --only matmul,nbody --json build/bench.json\n";
 
@@ -73,12 +75,13 @@ static bool verify(const engine_type *type, session *s, const workload *load, ou
     return fine;
 }
 
-static double timed_run(const engine_type *type, session *s) {
+static double timed_run(const options *opt, const engine_type *type, session *s) {
     char why[WHY_SIZE];
+    int64_t (*now)(void) = opt->cpu_time ? bench_cpu_now : bench_now;
     type->reset(s);
-    int64_t begin = bench_now();
+    int64_t begin = now();
     if (!type->run(s, why)) return 0;
-    return (double)(bench_now() - begin) * 1e-6;
+    return (double)(now() - begin) * 1e-6 / (opt->cpu_time ? opt->threads : 1);
 }
 
 static unsigned choose_repeat(const options *opt, double once_ms) {
@@ -92,11 +95,11 @@ static void time_sessions(const options *opt, session **sessions, outcome *o) {
     static double times[NUM_ENGINES][MAX_REPEAT];
     double once = 0;
     for (int e = 0; e < NUM_ENGINES; e++)
-        if (sessions[e]) once = fmax(once, timed_run(engine_types[e], sessions[e]));
+        if (sessions[e]) once = fmax(once, timed_run(opt, engine_types[e], sessions[e]));
     unsigned repeat = choose_repeat(opt, once);
     for (unsigned i = 0; i < repeat; i++)
         for (int e = 0; e < NUM_ENGINES; e++)
-            if (sessions[e]) times[e][i] = timed_run(engine_types[e], sessions[e]);
+            if (sessions[e]) times[e][i] = timed_run(opt, engine_types[e], sessions[e]);
     for (int e = 0; e < NUM_ENGINES; e++) {
         if (!sessions[e]) continue;
         o->median_ms[e] = bench_median(times[e], repeat);
@@ -279,6 +282,10 @@ static int parse(options *opt, int argc, char **argv) {
             opt->quick = true;
             continue;
         }
+        if (strcmp(argv[i], "--cpu-time") == 0) {
+            opt->cpu_time = true;
+            continue;
+        }
         if (value && strcmp(argv[i], "--child") == 0) return startup_child(value);
         if (value && strcmp(argv[i], "--only") == 0)
             opt->only = value;
@@ -304,7 +311,7 @@ static void open_engines(const options *opt, engine **engines) {
         printf("%-6s %s%s\n", engine_types[e]->name,
                engines[e] ? "" : "not found: ", engines[e] ? engine_types[e]->version(engines[e]) : why);
     }
-    printf("threads: %u each\n\n", opt->threads);
+    printf("threads: %u each%s\n\n", opt->threads, opt->cpu_time ? "; processor time / threads" : "");
 }
 
 int main(int argc, char **argv) {

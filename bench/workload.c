@@ -51,11 +51,15 @@ float *bench_floats(size_t count, float low, float high, uint32_t seed) {
     return values;
 }
 
-int64_t bench_now(void) {
+static int64_t read_clock(clockid_t clock) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
+
+int64_t bench_now(void) { return read_clock(CLOCK_MONOTONIC); }
+
+int64_t bench_cpu_now(void) { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
 
 static int by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
