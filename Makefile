@@ -25,7 +25,7 @@ run: build
 test: setup-test
 	@scripts/test $(PRESET) $(JOBS)
 
-# The long tests too: all floats of the maths library.
+# The long tests too (hours): all floats through the maths library, long fuzzing.
 test-all: test
 	@scripts/test-long $(PRESET)
 
