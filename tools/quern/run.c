@@ -137,7 +137,7 @@ static int make_value(const tool_arg *arg, const qn_param_info *param, qn_arg *o
     if (param->type == QN_TYPE_BYTES)
         return mismatch(arg, param, "the parameter is a struct: give its bytes as raw:HEX");
     if (param->lanes != arg->type.lanes || !same_number(param->type, arg->type.type))
-        return mismatch(arg, param, "the types differ");
+        return mismatch(arg, param, "the types differ; begin it with the parameter's");
     *out = qn_arg_bytes(arg->data, arg->size);
     return TOOL_OK;
 }
@@ -163,12 +163,21 @@ static int make_arg(qn_device *device, tool_arg *arg, const qn_param_info *param
     return TOOL_USAGE;
 }
 
+static int wrong_count(const qn_kernel *kernel, const qn_kernel_info *info, size_t given) {
+    int result =
+        tool_fail(TOOL_USAGE, "%s takes %u arguments, %zu were given:", info->name, info->num_params, given);
+    for (uint32_t i = 0; i < info->num_params; i++) {
+        qn_param_info param;
+        qn_kernel_get_param(kernel, i, &param);
+        fprintf(stderr, "  %s %s\n", param.type_name, param.name);
+    }
+    return result;
+}
+
 static int make_args(qn_device *device, qn_kernel *kernel, run_options *o, qn_arg *args) {
     qn_kernel_info info;
     qn_kernel_get_info(kernel, &info);
-    if (info.num_params != o->num_args)
-        return tool_fail(TOOL_USAGE, "%s takes %u arguments, %zu were given", info.name, info.num_params,
-                         o->num_args);
+    if (info.num_params != o->num_args) return wrong_count(kernel, &info, o->num_args);
     for (uint32_t i = 0; i < info.num_params; i++) {
         qn_param_info param;
         qn_kernel_get_param(kernel, i, &param);
