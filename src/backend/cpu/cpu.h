@@ -52,6 +52,7 @@ qn_status qn__cpu_code_load(qn__gpu *gpu, const qn__code_source *source, qn__cod
 void qn__cpu_code_unload(qn__gpu *gpu, qn__code *code);
 /* run.c: runs a launch to its end on the pool. NULL, or a sentence that says why it failed. */
 const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command);
+extern const char qn__cpu_out_of_memory[]; /* the sentence, known by its address */
 void qn__cpu_workers_free(qn__gpu *gpu);
 /* print.c: formats one call of a kernel's printf and hands it to the context's print hook. `user` is the
  * services. */

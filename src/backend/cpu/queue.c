@@ -147,7 +147,7 @@ static const char *execute(qn__gpu *gpu, const qn__command *command) {
 
 static void note_failure(qn__queue *queue, const qn__command *command, const char *error) {
     if (!error || queue->status) return;
-    queue->status = QN_ERROR_KERNEL_FAILED;
+    queue->status = error == qn__cpu_out_of_memory ? QN_ERROR_OUT_OF_MEMORY : QN_ERROR_KERNEL_FAILED;
     snprintf(queue->why, sizeof queue->why, "kernel %s: %s", command->kernel_name, error);
 }
 

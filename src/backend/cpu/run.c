@@ -18,6 +18,8 @@ void qn__cpu_workers_free(qn__gpu *gpu) {
         qn__release(gpu->services->allocator, gpu->workers[i].memory);
 }
 
+const char qn__cpu_out_of_memory[] = "out of memory for a work-group";
+
 static unsigned char *align64(unsigned char *p) { return p + (64 - (uintptr_t)p % 64) % 64; }
 
 /* Makes the worker's memory large enough; what is there is kept from launch to launch. */
@@ -42,7 +44,7 @@ static void run_piece(void *user, uint64_t index, unsigned worker_index) {
     if (atomic_load_explicit(&r->error, memory_order_relaxed)) return;
     qn__cpu_worker *worker = &r->gpu->workers[worker_index];
     if (!prepare_worker(r, worker)) {
-        atomic_store(&r->error, "out of memory for a work-group");
+        atomic_store(&r->error, qn__cpu_out_of_memory);
         return;
     }
     uint64_t row = index / r->pieces_x, begin = index % r->pieces_x * r->piece, end = begin + r->piece;
