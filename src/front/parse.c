@@ -89,6 +89,7 @@ bool qn__enter(front_parser *p) {
     }
     p->panic = false;
     qn__syntax_error(p, "nested more than %d levels deep", FRONT_MAX_NESTING);
+    p->diag->stopped = true; /* what is skipped would be missed further on */
     p->at = p->end;
     return false;
 }

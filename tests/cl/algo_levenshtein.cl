@@ -1,5 +1,5 @@
 // Edit distances: dynamic programming in private arrays, one pair of words a work-item.
-// kernel: distance
+// kernel: edit_distance
 // global: 3
 // arg: buf:char:48=107, 105, 116, 116, 101, 110, 32, 32, 115, 105, 116, 116, 105, 110, 103, 32, 102, 108,
 //         97, 119, 32, 32, 32, 32, 108, 97, 119, 110, 32, 32, 32, 32, 105, 110, 116, 101, 110, 116,
@@ -11,7 +11,7 @@ int length_of(global const char *word) {
     while (n < 8 && word[n] != ' ') n++;
     return n;
 }
-kernel void distance(global const char *words, global int *out) {
+kernel void edit_distance(global const char *words, global int *out) {
     global const char *a = words + get_global_id(0) * 16, *b = a + 8;
     int m = length_of(a), n = length_of(b), row[9];
     for (int j = 0; j <= n; j++) row[j] = j;

@@ -19,7 +19,8 @@ constant uint k[64] = {
 uint ror(uint x, uint n) { return rotate(x, 32 - n); }
 kernel void sha256(global uint *out) {
     uint length = get_global_id(0) * 5 + 1, w[64] = {0}; /* the message: that many letters a */
-    uint h[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+    uint h[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
     uint s[8];
     for (uint i = 0; i <= length; i++) w[i / 4] |= (i < length ? 'a' : 0x80u) << (24 - i % 4 * 8);
     w[15] = length * 8;
@@ -29,8 +30,9 @@ kernel void sha256(global uint *out) {
     }
     for (int i = 0; i < 8; i++) s[i] = h[i];
     for (int i = 0; i < 64; i++) {
-        uint t = s[7] + (ror(s[4], 6) ^ ror(s[4], 11) ^ ror(s[4], 25)) + ((s[4] & s[5]) ^ (~s[4] & s[6])) + k[i] + w[i];
-        uint u = (ror(s[0], 2) ^ ror(s[0], 13) ^ ror(s[0], 22)) + ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
+        uint choice = (s[4] & s[5]) ^ (~s[4] & s[6]), majority = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
+        uint t = s[7] + (ror(s[4], 6) ^ ror(s[4], 11) ^ ror(s[4], 25)) + choice + k[i] + w[i];
+        uint u = (ror(s[0], 2) ^ ror(s[0], 13) ^ ror(s[0], 22)) + majority;
         for (int j = 7; j > 0; j--) s[j] = s[j - 1];
         s[4] += t;
         s[0] = t + u;
