@@ -1,5 +1,4 @@
-/* y = 2*x + y on the best device there is: the smallest whole program. A failed call says so by its status,
-   and qn_error_message tells what was wrong; here the last status is enough, for it depends on all others. */
+/* y = 2 * x + y on the best device there is: a whole program. */
 #include <quern/quern.h>
 #include <stdio.h>
 
@@ -15,14 +14,14 @@ int main(void) {
     qn_program *program = NULL;
     qn_kernel *kernel = NULL;
     qn_buffer *xs = NULL, *ys = NULL;
-    qn_context_create(NULL, &context);
-    qn_device_get(context, NULL, &device);
-    qn_program_create(device, &(qn_program_desc){.source = source}, &program);
-    qn_kernel_create(program, "saxpy", &kernel);
-    qn_buffer_create(device, &(qn_buffer_desc){.size = sizeof x, .data = x}, &xs);
-    qn_buffer_create(device, &(qn_buffer_desc){.size = sizeof y, .data = y}, &ys);
-    qn_launch(NULL, kernel, QN_RANGE(8), QN_ARGS(2.0f, xs, ys));
-    qn_status status = qn_buffer_read(ys, 0, y, sizeof y);
+    qn_status status = qn_context_create(NULL, &context);
+    if (!status) status = qn_device_get(context, NULL, &device);
+    if (!status) status = qn_program_create(device, &(qn_program_desc){.source = source}, &program);
+    if (!status) status = qn_kernel_create(program, "saxpy", &kernel);
+    if (!status) status = qn_buffer_create(device, &(qn_buffer_desc){.size = sizeof x, .data = x}, &xs);
+    if (!status) status = qn_buffer_create(device, &(qn_buffer_desc){.size = sizeof y, .data = y}, &ys);
+    if (!status) status = qn_launch(NULL, kernel, QN_RANGE(8), QN_ARGS(2.0f, xs, ys));
+    if (!status) status = qn_buffer_read(ys, 0, y, sizeof y);
     if (status) fprintf(stderr, "%s: %s\n", qn_status_text(status), qn_error_message(context));
     for (int i = 0; i < 8 && !status; i++) printf("%g ", y[i]);
     printf("\n");
