@@ -131,11 +131,15 @@ static const qn__c_spelling spellings[IR_OP_COUNT] = {
     [IR_ADD] = {.expression = "(%t)((%n)%a + (%n)%b)"},
     [IR_SUB] = {.expression = "(%t)((%n)%a - (%n)%b)"},
     [IR_MUL] = {.expression = "(%t)((%n)%a * (%n)%b)"},
+    /* gcc 12 loses the signs when it vectorises the high half of a product more than twice as wide. */
     [IR_UMULHI] = {"qn_umulhi_%t(%a, %b)",
                    HELPER("umulhi", "%t a, %t b",
+                          "if (%w < 32) return (%t)((u32)(%u)a * (u32)(%u)b >> (%w & 31)); "
                           "return (%t)(((unsigned __int128)(%u)a * (unsigned __int128)(%u)b) >> %w);")},
     [IR_SMULHI] = {"qn_smulhi_%t(%a, %b)",
-                   HELPER("smulhi", "%t a, %t b", "return (%t)(((__int128)a * (__int128)b) >> %w);")},
+                   HELPER("smulhi", "%t a, %t b",
+                          "if (%w < 32) return (%t)((int)a * (int)b >> (%w & 31)); "
+                          "return (%t)(((__int128)a * (__int128)b) >> %w);")},
     [IR_UDIV] = {"qn_udiv_%t(%a, %b)", HELPER("udiv", "%t a, %t b", "return b ? (%t)((%u)a / (%u)b) : 0;")},
     [IR_UREM] = {"qn_urem_%t(%a, %b)", HELPER("urem", "%t a, %t b", "return b ? (%t)((%u)a %% (%u)b) : 0;")},
     [IR_SDIV] = {"qn_sdiv_%t(%a, %b)",

@@ -17,8 +17,10 @@ static inline uint64_t qn__fold_srem(int64_t a, int64_t b) {
     return (uint64_t)(a % b);
 }
 
-/* Schoolbook multiplication in halves of 32 bits for the widest, one product for the rest. */
+/* Schoolbook multiplication in halves of 32 bits for the widest, one product for the rest: of 32 bits where that
+   will do, for gcc 12 loses the signs when it vectorises the high half of a product more than twice as wide. */
 static inline uint64_t qn__fold_umulhi(uint64_t a, uint64_t b, unsigned w) {
+    if (w <= 16) return (uint32_t)a * (uint32_t)b >> w;
     if (w < 64) return a * b >> w;
     uint64_t al = a & UINT32_MAX, ah = a >> 32, bl = b & UINT32_MAX, bh = b >> 32;
     uint64_t middle = ah * bl + (al * bl >> 32);
@@ -27,6 +29,7 @@ static inline uint64_t qn__fold_umulhi(uint64_t a, uint64_t b, unsigned w) {
 }
 
 static inline uint64_t qn__fold_smulhi(int64_t a, int64_t b, unsigned w) {
+    if (w <= 16) return (uint64_t)((int32_t)a * (int32_t)b >> w);
     if (w < 64) return (uint64_t)(a * b >> w);
     uint64_t high = qn__fold_umulhi((uint64_t)a, (uint64_t)b, 64);
     return high - (a < 0 ? (uint64_t)b : 0) - (b < 0 ? (uint64_t)a : 0);

@@ -178,7 +178,8 @@ float lgamma(float x) {
 int lgamma_sign(float x) {
     float whole = floor(x);
     int is_odd = trunc(whole * 0.5f) != whole * 0.5f;
-    return signbit(x) && (x == 0.0f || (is_odd && whole != x)) ? -1 : 1;
+    if (x <= 0.0f && whole == x && isfinite(x)) return 0;
+    return x < 0.0f && is_odd ? -1 : 1;
 }
 
 /* For negative x, with a = -x: -pi / (a sin(pi a) Gamma(a)). */
@@ -224,5 +225,6 @@ double lgamma(double x) {
 int lgamma_sign(double x) {
     double whole = floor(x);
     int is_odd = trunc(whole * 0.5) != whole * 0.5;
-    return signbit(x) && (x == 0.0 || (is_odd && whole != x)) ? -1 : 1;
+    if (x <= 0.0 && whole == x && isfinite(x)) return 0;
+    return x < 0.0 && is_odd ? -1 : 1;
 }
