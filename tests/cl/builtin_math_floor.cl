@@ -1,0 +1,57 @@
+// floor: rounds down.
+// kernel: floats
+// global: 16
+// arg: buf:float:16=0.1, 0.5, 1, 1.5, 2.5, -2.5, 3.75, -3.75, 8388607.5, -8388607.5, 1e10, 2.9999,
+//   -7, 4.25, 100.5, -101.5
+// arg: buf:float:16
+// expect: 0, 0, 1, 1, 2, -3, 3, -4, 8388607, -8388608, 1e10, 2, -7, 4, 100, -102
+// kernel: floats
+// global: 10
+// arg: buf:float:10=0, -0, inf, -inf, nan, 3.4028235e38, -3.4028235e38, 0.5, -1e-45, 1e-45
+// arg: buf:float:10
+// expect: 0, -0, inf, -inf, nan, 3.4028235e38, -3.4028235e38, 0, -1, 0
+// kernel: doubles
+// global: 16
+// arg: buf:double:16=0.1, 0.5, 1, 1.5, 2.5, -2.5, 3.75, -3.75, 8388607.5, -8388607.5, 10000000000.0,
+//   2.9999, -7, 4.25, 100.5, -101.5
+// arg: buf:double:16
+// expect: 0, 0, 1, 1, 2, -3, 3, -4, 8388607, -8388608, 10000000000.0, 2, -7, 4, 100, -102
+// kernel: doubles
+// global: 10
+// arg: buf:double:10=0, -0, inf, -inf, nan, 1.7976931348623157e308, -1.7976931348623157e308, 0.5,
+//   -5e-324, 5e-324
+// arg: buf:double:10
+// expect: 0, -0, inf, -inf, nan, 1.7976931348623157e308, -1.7976931348623157e308, 0, -1, 0
+// kernel: vectors
+// arg: buf:float:16=0.1, 0.5, 1, 1.5, 2.5, -2.5, 3.75, -3.75, 8388607.5, -8388607.5, 1e10, 2.9999,
+//   -7, 4.25, 100.5, -101.5
+// arg: buf:float:33
+// expect: 0, 0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 1, 2, -3, 3, -4, 0, 0, 1, 1, 2, -3, 3, -4, 8388607,
+//   -8388608, 1e10, 2, -7, 4, 100, -102
+// arg: buf:double:16=0.1, 0.5, 1, 1.5, 2.5, -2.5, 3.75, -3.75, 8388607.5, -8388607.5, 10000000000.0,
+//   2.9999, -7, 4.25, 100.5, -101.5
+// arg: buf:double:33
+// expect: 0, 0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 1, 2, -3, 3, -4, 0, 0, 1, 1, 2, -3, 3, -4, 8388607,
+//   -8388608, 10000000000.0, 2, -7, 4, 100, -102
+kernel void floats(global const float *x, global float *out) {
+    size_t i = get_global_id(0);
+    out[i] = floor(x[i]);
+}
+
+kernel void doubles(global const double *x, global double *out) {
+    size_t i = get_global_id(0);
+    out[i] = floor(x[i]);
+}
+
+kernel void vectors(global const float *x, global float *out, global const double *dx, global double *wide) {
+    vstore2(floor(vload2(0, x)), 0, out);
+    vstore3(floor(vload3(0, x)), 0, out + 2);
+    vstore4(floor(vload4(0, x)), 0, out + 5);
+    vstore8(floor(vload8(0, x)), 0, out + 9);
+    vstore16(floor(vload16(0, x)), 0, out + 17);
+    vstore2(floor(vload2(0, dx)), 0, wide);
+    vstore3(floor(vload3(0, dx)), 0, wide + 2);
+    vstore4(floor(vload4(0, dx)), 0, wide + 5);
+    vstore8(floor(vload8(0, dx)), 0, wide + 9);
+    vstore16(floor(vload16(0, dx)), 0, wide + 17);
+}

@@ -1,0 +1,40 @@
+// fract: x - floor(x), always below one.
+// kernel: floats
+// global: 11
+// arg: buf:float:11=3.75, -3.75, 7, -7, 1e10, -1e-30, 0, -0, inf, -inf, nan
+// arg: buf:float:11
+// expect: 0.75, 0.25, 0, 0, 0, 0.99999994, 0, -0, 0, -0, nan
+// arg: buf:float:11
+// expect: 3, -4, 7, -7, 1e10, -1, 0, -0, inf, -inf, nan
+// kernel: doubles
+// global: 11
+// arg: buf:double:11=3.75, -3.75, 7, -7, 10000000000.0, -1e-30, 0, -0, inf, -inf, nan
+// arg: buf:double:11
+// expect: 0.75, 0.25, 0, 0, 0, 0.9999999999999999, 0, -0, 0, -0, nan
+// arg: buf:double:11
+// expect: 3, -4, 7, -7, 10000000000.0, -1, 0, -0, inf, -inf, nan
+// kernel: spaces
+// arg: float4:3.75, -2.5, 8, -0.25
+// arg: buf:float4:4
+// expect: 0.75, 0.5, 0, 0.75
+// arg: buf:float4:3
+// expect: 3, -3, 8, -1
+kernel void floats(global const float *x, global float *out, global float *other) {
+    size_t i = get_global_id(0);
+    out[i] = fract(x[i], &other[i]);
+}
+kernel void doubles(global const double *x, global double *out, global double *other) {
+    size_t i = get_global_id(0);
+    out[i] = fract(x[i], &other[i]);
+}
+kernel void spaces(float4 x, global float4 *out, global float4 *other) {
+    local float4 shared;
+    float4 own;
+    out[0] = fract(x, &other[0]);
+    out[1] = fract(x, &own);
+    out[2] = fract(x, &shared);
+    other[1] = own;
+    other[2] = shared;
+    out[3].lo = fract(x.lo, (private float2 *)&own);
+    out[3].hi = fract(x.hi, (private float2 *)&own);
+}

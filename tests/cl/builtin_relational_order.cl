@@ -1,0 +1,49 @@
+// isgreater, isgreaterequal, isless and islessequal: 1 for true of scalars, -1 of vectors; NaN is unordered.
+// kernel: floats
+// arg: float8:1, 2, 2, -0, inf, -inf, nan, 1
+// arg: float8:2, 1, 2, 0, inf, inf, nan, nan
+// arg: buf:int8:4
+// expect: 0, -1, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, 0, 0, 0, -1, 0, 0, 0, 0, -1, 0, 0, -1, 0, -1,
+//   -1, -1, -1, 0, 0
+// arg: buf:int:32
+// expect: 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 1, 1, 1, 1,
+//   0, 0
+// kernel: doubles
+// arg: double8:1, 2, 2, -0, inf, -inf, nan, 1
+// arg: double8:2, 1, 2, 0, inf, inf, nan, nan
+// arg: buf:long8:4
+// expect: 0, -1, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1, -1, 0, 0, 0, -1, 0, 0, 0, 0, -1, 0, 0, -1, 0, -1,
+//   -1, -1, -1, 0, 0
+// arg: buf:int:32
+// expect: 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 1, 1, 1, 1,
+//   0, 0
+kernel void floats(float8 a, float8 b, global int8 *vectors, global int *scalars) {
+    float x[8], y[8];
+    vstore8(a, 0, x);
+    vstore8(b, 0, y);
+    vectors[0] = isgreater(a, b);
+    vectors[1] = isgreaterequal(a, b);
+    vectors[2] = isless(a, b);
+    vectors[3] = islessequal(a, b);
+    for (int i = 0; i < 8; i++) {
+        scalars[i] = isgreater(x[i], y[i]);
+        scalars[i + 8] = isgreaterequal(x[i], y[i]);
+        scalars[i + 16] = isless(x[i], y[i]);
+        scalars[i + 24] = islessequal(x[i], y[i]);
+    }
+}
+kernel void doubles(double8 a, double8 b, global long8 *vectors, global int *scalars) {
+    double x[8], y[8];
+    vstore8(a, 0, x);
+    vstore8(b, 0, y);
+    vectors[0] = isgreater(a, b);
+    vectors[1] = isgreaterequal(a, b);
+    vectors[2] = isless(a, b);
+    vectors[3] = islessequal(a, b);
+    for (int i = 0; i < 8; i++) {
+        scalars[i] = isgreater(x[i], y[i]);
+        scalars[i + 8] = isgreaterequal(x[i], y[i]);
+        scalars[i + 16] = isless(x[i], y[i]);
+        scalars[i + 24] = islessequal(x[i], y[i]);
+    }
+}
