@@ -10,15 +10,23 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export QUERN_CACHE_DIR="$work/cache" QUERN_CPU_THREADS=1
 
-cat > "$work/script" <<'GDB'
-set pagination off
-set confirm off
-set debuginfod enabled off
-set breakpoint pending on
+debug() { # commands for gdb on standard input; arguments of quern run
+    { printf 'set pagination off\nset confirm off\nset breakpoint pending on\n'; cat; } > "$work/script"
+    gdb -nx -batch -x "$work/script" --args "$quern" run --debug "$@" > "$work/out" 2>&1 || true
+}
+
+status=0
+wants() {
+    grep -qE "$1" "$work/out" && return
+    echo "gdb: no line like '$1' in" >&2
+    cat "$work/out" >&2
+    status=1
+}
+
+cd "$source/tests/gdb"
+debug brighten.cl --global 4 --local 4 buf:float:4=1,2,3,4 buf:float:4@- float:2 int:4 <<'GDB'
 break brighten.cl:8
 run
-echo where:\n
-info source
 print i
 print gain
 print before
@@ -29,17 +37,6 @@ print i
 delete
 continue
 GDB
-cd "$source/tests/gdb"
-gdb -nx -batch -x "$work/script" --args "$quern" run --debug brighten.cl --global 4 --local 4 \
-    buf:float:4=1,2,3,4 buf:float:4@- float:2 int:4 > "$work/out" 2>&1 || true
-
-status=0
-wants() {
-    if ! grep -qE "$1" "$work/out"; then
-        echo "gdb: no line like '$1'" >&2
-        status=1
-    fi
-}
 wants 'Breakpoint 1, .*brighten\.cl:8'
 wants '^8[[:space:]]+out\[i\] = history\[1\];'
 wants '^\$1 = 0$'
@@ -49,5 +46,22 @@ wants '^\$4 = 2\.5$'
 wants '^\$5 = 2\.5$'
 wants '^\$6 = 1$'
 wants '^out = 2\.5, 4\.5, 6\.5, 8\.5$'
-[ $status = 0 ] || cat "$work/out" >&2
+
+debug reverse.cl --global 4 --local 4 buf:int:4@- local:16 <<'GDB'
+break reverse.cl:4 if twice == 4
+break reverse.cl:12 if *lid == 1
+run
+print twice
+continue
+print other
+print *last_
+delete
+continue
+GDB
+wants '^4[[:space:]]+return twice;'
+wants '^\$1 = 4$'
+wants '^12[[:space:]]+out\[lid\] = other;'
+wants '^\$2 = 4$'
+wants '^\$3 = 3$'
+wants '^out = 6, 4, 2, 0$'
 exit $status
