@@ -187,7 +187,7 @@ static void summarise(const outcome *outcomes, size_t count, double *mean, doubl
     X(cached_load, 1e-3, "ms", 1, "the same in a new process, from the disk cache")                          \
     X(library_load, 1e-3, "ms", 1, "dlopen of libquern.so")                                                  \
     X(context, 1e-3, "ms", 1, "qn_context_create")                                                           \
-    X(launch, 1, "us", 0, "launch of an empty kernel, and the wait for it")                                  \
+    X(launch, 1, "us", 0, "launch and wait, empty kernel of one work-group (runs on the caller)")            \
     X(library_bytes, 1e-6, "MB", 2, "libquern.so, stripped")
 
 static void print_startup(const startup_times *t) {

@@ -23,8 +23,8 @@ enum { SUB_GROUP = QN__CPU_SUB_GROUP, MAX_OBJECT = 256 << 20, FOOTER = 16 };
 static const char *const common_flags[] = {
     "-std=gnu11",         "-shared",           "-fPIC", "-w", "-fno-strict-aliasing", "-fno-math-errno",
     "-fno-trapping-math", "-ffp-contract=off", "-x",    "c"};
-/* Vectorisation as at -O3, by its cost, which gcc must be told; the rest of -O3 makes the code of gangs
-   slower, and four times as long to compile. */
+/* Vectorisation as at -O3, by its cost, which gcc must be told. The rest of -O3 takes three times as long to
+   compile and was not faster on any benchmark (docs/results/cpu.md). */
 static const char *const fast_flags[] = {"-O2", "-march=native", "-fvect-cost-model=dynamic"};
 static const char *const debug_flags[] = {"-O0", "-g"};
 
