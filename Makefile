@@ -1,6 +1,7 @@
 # The front door. Everything is built by CMake (see CMakePresets.json); each target here first installs what is missing.
 PRESET ?= release
 BUILD   = build/$(PRESET)
+MAKEFLAGS += --no-print-directory
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: all run test test-all build setup setup-test bench docs format lint install clean fuzz asan ubsan tsan
