@@ -274,16 +274,19 @@ static void lower_body(lower *l, ast_decl *decl, ir_function *function, bool as_
     bool fast = l->config->options && l->config->options->fast_relaxed_math;
     l->decl = decl;
     l->as_kernel = as_kernel;
+    l->barriers.len = 0;
     l->b.float_flags = is_exact ? 0 : (uint16_t)((l->contract ? IR_CONTRACT : 0) | (fast ? IR_FAST : 0));
     qn__ir_at_end(&l->b, function->body);
     bool has_result_param = !as_kernel && qn__type_is_record(decl->type->base);
     l->result = has_result_param ? function->args.data[0].value : NULL;
     bind_params(l, decl);
     qn__lower_stmt(l, decl->body);
-    if (qn__lower_is_dead(l)) return;
-    qn__lower_at(l, decl->body->end);
-    bool has_value = function->result.kind != IR_VOID;
-    qn__ir_return(&l->b, has_value ? qn__ir_undef(function, function->result) : NULL);
+    if (!qn__lower_is_dead(l)) {
+        qn__lower_at(l, decl->body->end);
+        bool has_value = function->result.kind != IR_VOID;
+        qn__ir_return(&l->b, has_value ? qn__ir_undef(function, function->result) : NULL);
+    }
+    if (as_kernel && !l->stopped) qn__lower_warn_divergence(l, function);
 }
 
 static void lower_functions(lower *l, const ast_unit *unit) {

@@ -23,7 +23,9 @@ ir_value *qn__lower_barrier(lower *l, ast_expr *e) {
     for (size_t i = 0; i < e->args.len; i++) qn__lower_effects(l, e->args.data[i]);
     unsigned fence = e->args.len ? qn__lower_fence_bits(e->args.data[0]) : IR_FENCE_LOCAL;
     qn__lower_at(l, e->loc);
-    qn__ir_barrier(&l->b, fence, (ir_scope)e->builtin->variant);
+    ir_instr *barrier = qn__ir_barrier(&l->b, fence, (ir_scope)e->builtin->variant);
+    if (barrier->attr.scope == IR_SCOPE_WORK_GROUP && !l->decl->is_library)
+        qn__vec_push(l->arena, &l->barriers, (lower_barrier){barrier, e->loc});
     return NULL;
 }
 

@@ -6,6 +6,12 @@
 #include "front/builtin.h"
 #include "front/lower.h"
 
+/* A barrier of the kernel that is being lowered, and where it is written. */
+typedef struct lower_barrier {
+    ir_instr *instr;
+    front_loc loc;
+} lower_barrier;
+
 /* What break, continue and goto find on their way out, innermost first. */
 typedef struct lower_frame {
     struct lower_frame *outer;
@@ -33,6 +39,7 @@ typedef struct lower {
     qn__map strings;             /* contents to index of the __constant object + 1 */
     qn__map64 callables;         /* kernels called as functions: ast_decl to ir_function */
     QN__VEC(ast_decl *) pending; /* such kernels whose body is still to be lowered */
+    QN__VEC(lower_barrier) barriers;
 } lower;
 
 /* An lvalue: an object in memory, part of one (bit-field, swizzle), or a parameter that stays a value. */
@@ -71,6 +78,11 @@ static inline ir_value *qn__lower_result(ir_instr *instr) { return instr->result
 ir_type qn__lower_memory_type(const ast_type *type);
 /* The constant that a value folds to, or the value itself. */
 ir_value *qn__lower_folded(lower *l, ir_value *value);
+
+/* ---- lower_diverge.c ----------------------------------------------------------------------------------- */
+
+/* Warns of the barriers in l->barriers that not all work-items may reach. */
+void qn__lower_warn_divergence(lower *l, ir_function *kernel);
 
 /* ---- lower_place.c ------------------------------------------------------------------------------------- */
 

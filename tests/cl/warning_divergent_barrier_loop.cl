@@ -1,0 +1,16 @@
+// A loop that each work-item runs as often as its own id says: its barrier is warned of, those in a loop of a uniform
+// length and in a branch on the group's id are not.
+// warning: 14: barrier
+// kernel: run
+// global: 4
+// local: 4
+// arg: buf:int:4
+// expect: 0, 1, 2, 3
+// arg: int:2
+kernel void run(global int *p, int n) {
+    int mine = get_local_id(0), rounds = n;
+    if (get_group_id(0) == 0) barrier(CLK_LOCAL_MEM_FENCE);
+    for (int i = 0; i < rounds; i++) barrier(CLK_LOCAL_MEM_FENCE);
+    for (int i = 0; i < mine; i++) barrier(CLK_LOCAL_MEM_FENCE);
+    p[mine] = mine;
+}
