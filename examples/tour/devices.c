@@ -9,7 +9,7 @@ bool tour_devices(tour *t) {
     if (!tour_good(t, qn_device_get_info(t->device, &chosen), "the device")) return false;
     printf("quern %s\n\nDevices\n", qn_version());
     for (uint32_t i = 0; i < qn_device_count(t->context); i++) {
-        if (qn_device_get_info(qn_device_at(t->context, i), &info) || info.kind == QN_DEVICE_NULL) continue;
+        if (qn_device_get_info(qn_device_at(t->context, i), &info)) continue;
         printf("  %-10s %s, %u compute units, %.1f GiB (%s)\n", info.name, info.description,
                info.compute_units, (double)info.memory / (1 << 30), info.driver);
     }

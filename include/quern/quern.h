@@ -52,7 +52,7 @@ extern "C" {
 /* The version of the library in use, as "0.1.0". Any thread. */
 QN_API const char *qn_version(void);
 
-/* ---- status ------------------------------------------------------------------------------------------ */
+/* ---- status ---- */
 
 /* X(NAME, value, text) */
 #define QN_STATUS_MAP(X)                                                                                     \
@@ -103,7 +103,7 @@ QN_API const char *qn_status_text(qn_status status);
    failing call. Any thread. */
 QN_API const char *qn_error_message(const qn_context *context);
 
-/* ---- context ----------------------------------------------------------------------------------------- */
+/* ---- context ---- */
 
 typedef enum qn_log_level { QN_LOG_ERROR, QN_LOG_WARNING, QN_LOG_INFO, QN_LOG_DEBUG } qn_log_level;
 
@@ -148,7 +148,7 @@ QN_API qn_status qn_context_create(const qn_context_desc *desc, qn_context **con
    such objects are then invalid. One thread, after all other calls on the context. */
 QN_API void qn_context_destroy(qn_context *context);
 
-/* ---- devices ----------------------------------------------------------------------------------------- */
+/* ---- devices ---- */
 
 typedef enum qn_device_kind {
     QN_DEVICE_CPU,
@@ -197,7 +197,7 @@ typedef struct qn_backend_info {
 } qn_backend_info;
 
 /* Devices in order of preference: the first is what NULL selects (unless QUERN_DEVICE says otherwise). Any
- * thread. */
+   thread. */
 QN_API uint32_t qn_device_count(qn_context *context);
 QN_API qn_device *qn_device_at(qn_context *context, uint32_t index); /* NULL when out of range */
 QN_API uint32_t qn_backend_count(qn_context *context);
@@ -223,7 +223,7 @@ QN_API qn_status qn_device_memory(const qn_device *device, qn_memory_stats *stat
 /* Gives pooled memory back to the driver. Any thread. */
 QN_API qn_status qn_device_trim(qn_device *device);
 
-/* ---- buffers ----------------------------------------------------------------------------------------- */
+/* ---- buffers ---- */
 
 /* Defaults: zeroed memory. With `data`, size bytes are copied from it. `uninitialised` skips the zeroing. */
 typedef struct qn_buffer_desc {
@@ -282,7 +282,7 @@ QN_API qn_status qn_buffer_map(qn_buffer *buffer, qn_map_access access, void **p
 QN_API qn_status qn_buffer_unmap(qn_buffer *buffer); /* QN_ERROR_STATE when not mapped */
 QN_API qn_buffer_state qn_buffer_get_state(const qn_buffer *buffer);
 
-/* ---- programs and kernels ---------------------------------------------------------------------------- */
+/* ---- programs and kernels ---- */
 
 /* A header that `#include "name"` finds before any directory. */
 typedef struct qn_header {
@@ -379,7 +379,7 @@ typedef struct qn_kernel_info {
 QN_API qn_status qn_kernel_get_info(const qn_kernel *kernel, qn_kernel_info *info);
 QN_API qn_status qn_kernel_get_param(const qn_kernel *kernel, uint32_t index, qn_param_info *info);
 
-/* ---- launching --------------------------------------------------------------------------------------- */
+/* ---- launching ---- */
 
 /* Work size. Zeros mean one work-item in dimensions 1 and 2, no offset, and a local size that quern chooses;
    global[0] of 0 is an empty launch, which is checked and does nothing. The local size need not divide the
@@ -499,7 +499,7 @@ static inline qn_arg qn_arg_null(void) {
 QN_API qn_status qn_launch(qn_stream *stream, qn_kernel *kernel, const qn_range *range, const qn_arg *args,
                            size_t num_args);
 
-/* ---- streams, events, graphs --------------------------------------------------------------------------- */
+/* ---- streams, events, graphs ---- */
 
 #define QN_FOREVER UINT64_MAX
 
@@ -513,7 +513,7 @@ QN_API qn_status qn_stream_wait(qn_stream *stream, uint64_t timeout_ns);
 QN_API qn_status qn_device_wait(qn_device *device, uint64_t timeout_ns);
 
 /* An event marks a place in a stream and the time the device reached it. Recording again moves it. Any
- * thread. */
+   thread. */
 QN_API qn_status qn_event_create(qn_device *device, qn_event **event);
 QN_API void qn_event_destroy(qn_event *event);
 QN_API qn_status qn_stream_record(qn_stream *stream, qn_event *event);
@@ -536,7 +536,7 @@ QN_API void qn_graph_destroy(qn_graph *graph);
    The stream belongs to the device. Any thread. */
 QN_API qn_stream *qn_device_stream(qn_device *device);
 
-/* ---- disk cache -------------------------------------------------------------------------------------- */
+/* ---- disk cache ---- */
 
 typedef struct qn_cache_stats {
     uint64_t bytes, entries; /* on disk now */
@@ -546,7 +546,7 @@ QN_API qn_status qn_cache_get_stats(qn_context *context, qn_cache_stats *stats);
 QN_API qn_status qn_cache_clear(qn_context *context); /* removes all entries. QN_ERROR_IO */
 QN_API const char *qn_cache_dir(qn_context *context); /* "" when disabled */
 
-/* ---- QN_ARGS, the machinery ---------------------------------------------------------------------------- */
+/* ---- QN_ARGS, the machinery ---- */
 
 #ifndef __cplusplus
 #define QN__COUNT_ARGS(...)                                                                                  \

@@ -5,7 +5,7 @@
 
 #include "runtime/runtime.h"
 
-/* In order of preference. */
+/* In order of preference; those by name only last. */
 static const qn_backend *const backends[] = {&qn__backend_cpu, &qn__backend_null};
 
 static qn_status open_slot(qn_context *context, const qn_backend *backend) {
@@ -99,8 +99,12 @@ void qn__device_finalise(qn_device *device) {
     pthread_mutex_destroy(&device->use_lock);
 }
 
+/* Devices by name only come last and are not counted. */
 uint32_t qn_device_count(qn_context *context) {
-    return context && qn__context_open(context) == QN_OK ? context->num_devices : 0;
+    if (!context || qn__context_open(context) != QN_OK) return 0;
+    uint32_t count = 0;
+    while (count < context->num_devices && !context->devices[count]->backend->by_name_only) count++;
+    return count;
 }
 
 qn_device *qn_device_at(qn_context *context, uint32_t index) {

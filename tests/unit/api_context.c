@@ -146,7 +146,12 @@ static void devices_are_found_by_name(void **state) {
     (void)state;
     qn_context *context = make_context(NULL);
     qn_device *device, *best;
-    assert_true(qn_device_count(context) >= 2);
+    assert_true(qn_device_count(context) >= 1);
+    for (uint32_t i = 0; i < qn_device_count(context); i++) {
+        qn_device_info listed;
+        assert_ok(context, qn_device_get_info(qn_device_at(context, i), &listed));
+        assert_int_not_equal(listed.kind, QN_DEVICE_NULL);
+    }
     assert_ok(context, qn_device_get(context, "cpu", &device));
     assert_ok(context, qn_device_get(context, NULL, &best));
     qn_device_info info;

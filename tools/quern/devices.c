@@ -81,7 +81,7 @@ static void print_all(qn_context *context, qn_device *chosen, bool json) {
     for (uint32_t i = 0; i < qn_device_count(context); i++) {
         qn_device *device = qn_device_at(context, i);
         qn_device_info info;
-        if (qn_device_get_info(device, &info) || info.kind == QN_DEVICE_NULL) continue;
+        if (qn_device_get_info(device, &info)) continue;
         if (json && shown++) printf(",\n");
         if (json)
             print_device_json(&info, device == chosen);
