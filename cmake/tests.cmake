@@ -49,3 +49,13 @@ if(TARGET quern_static)
         target_link_libraries(cl_oracle PRIVATE cl_case OpenCL::OpenCL)
     endif()
 endif()
+
+# Random kernels, a fixed number of seeds in two parts; by hand with more: random_kernels --count N.
+if(TARGET quern_static)
+    add_executable(random_kernels ${PROJECT_SOURCE_DIR}/tests/random_kernels.c ${PROJECT_SOURCE_DIR}/tests/random_source.c)
+    target_link_libraries(random_kernels PRIVATE quern_flags quern_static m)
+    foreach(first 1 41)
+        add_test(NAME random.${first} COMMAND random_kernels --first ${first} --count 40)
+        set_tests_properties(random.${first} PROPERTIES TIMEOUT 600)
+    endforeach()
+endif()

@@ -8,7 +8,6 @@
 
 typedef struct analysis {
     qn__uniformity result;
-    uint32_t *skips; /* per loop: mark of the first continue that only some of its work-items take; 0: none */
     uint32_t next_mark;
     bool changed;
     bool row; /* among work-items that differ in x only */
@@ -80,25 +79,13 @@ static void visit_plain(analysis *a, const ir_instr *instr) {
     for (uint32_t i = 0; i < instr->num_results; i++) set_varying(a, instr->results[i]);
 }
 
-/* Behind a continue that some work-items took: only the others get there in this turn of the loop. */
-static bool is_behind_skip(const analysis *a, const ir_instr *jump, const ir_instr *loop) {
-    return a->skips[loop->mark] && a->skips[loop->mark] < jump->mark;
-}
-
 /* True where only some of the work-items that run `target` may take the jump: a varying construct lies
-   between, or others have gone on to the loop's next turn. */
+   between. */
 static bool is_divergent(const analysis *a, const ir_instr *jump, const ir_instr *target) {
     for (const ir_instr *at = jump->parent->owner; at && at != target; at = at->parent->owner) {
-        if (a->result.varying_branch[at->mark] || is_behind_skip(a, jump, at)) return true;
+        if (a->result.varying_branch[at->mark]) return true;
     }
-    return target && jump->op == IR_BREAK && is_behind_skip(a, jump, target);
-}
-
-static void note_skip(analysis *a, const ir_instr *jump) {
-    uint32_t *skip = &a->skips[jump->attr.target->mark];
-    if (*skip && *skip <= jump->mark) return;
-    *skip = jump->mark;
-    a->changed = true;
+    return false;
 }
 
 static void merge(analysis *a, const ir_instr *jump, ir_value *const *into, uint32_t count, bool divergent) {
@@ -112,10 +99,16 @@ static void visit_return(analysis *a, const ir_instr *jump) {
     if (!is_divergent(a, jump, NULL)) return;
     bool inside = false;
     for (const ir_instr *at = jump->parent->owner; at; at = at->parent->owner) {
-        inside = inside || is_behind_skip(a, jump, at);
         if (inside && at->op != IR_IF) set_varying_branch(a, at);
         inside = inside || a->result.varying_branch[at->mark];
     }
+}
+
+/* Some work-items leave the body of `target` before the others: by a break, or by a continue, after which the
+   others may break while these come again. */
+static void part(analysis *a, const ir_instr *target) {
+    set_varying_branch(a, target);
+    for (uint32_t i = 0; i < target->num_results; i++) set_varying(a, target->results[i]);
 }
 
 static void visit_jump(analysis *a, const ir_instr *jump) {
@@ -132,9 +125,8 @@ static void visit_jump(analysis *a, const ir_instr *jump) {
             ir_region *body = target->regions[0];
             merge(a, jump, body->params, body->num_params, divergent);
         }
-        /* Loops that some work-items leave early vary, and so do all that the jump leaves on its way. */
-        if (divergent && jump->op == IR_BREAK) set_varying_branch(a, target);
-        if (divergent && jump->op == IR_CONTINUE) note_skip(a, jump);
+        if (divergent) part(a, target);
+        /* What the jump leaves on its way varies, too. */
         for (ir_instr *at = owner; divergent && at != target; at = at->parent->owner) {
             if (at->op != IR_IF) set_varying_branch(a, at);
         }
@@ -164,7 +156,6 @@ static qn__uniformity analyse(qn__arena *arena, ir_function *kernel, bool row, c
     qn__ir_walk(kernel->body, number, &a);
     a.result.varying = QN__NEW_ARRAY(arena, bool, (size_t)kernel->num_values + 1);
     a.result.varying_branch = QN__NEW_ARRAY(arena, bool, (size_t)a.next_mark + 1);
-    a.skips = QN__NEW_ARRAY(arena, uint32_t, (size_t)a.next_mark + 1);
     for (uint32_t i = 0; forced && i < kernel->num_values; i++) a.result.varying[i] = forced[i];
     do {
         a.changed = false;

@@ -1,0 +1,234 @@
+/* Random kernels, the same on all ways to run them: the CPU device at each optimisation level against the
+   interpreter, which is the definition. A seed that fails prints how to see its source. */
+#include <quern/quern.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "random_source.h"
+
+enum { BATCH = 8, TEXT_SIZE = 1 << 20, WIDTH = 37, HEIGHT = 5, MOST_CONFIGS = 4, SECONDS_A_BATCH = 240 };
+enum { OUT_COUNT = WIDTH * HEIGHT * RANDOM_OUT_SLOTS };
+
+typedef struct config {
+    const char *name, *device;
+    int opt_level;
+    bool interpret;
+} config;
+
+/* The first tells the truth. */
+static const config configs[] = {{"interpreter", "cpu", -1, true},
+                                 {"cpu, not optimised", "cpu", -1, false},
+                                 {"cpu, quick", "cpu", 1, false},
+                                 {"cpu, full", "cpu", 0, false}};
+
+typedef struct options {
+    unsigned long long first, count;
+    unsigned statements, features;
+    const char *compiler; /* of the CPU device */
+    const char *device;   /* compare this device, at full optimisation, in place of the CPU's levels */
+    bool show;
+} options;
+
+static const char help[] =
+    "random_kernels: random OpenCL C on the CPU device at all levels, against the interpreter\n"
+    "usage: random_kernels [--first SEED] [--count N] [--statements N] [--device NAME]\n"
+    "                      [--compiler NAME] [--plain] [--show]\n"
+    "  --first SEED     the first seed (1)\n"
+    "  --count N        how many kernels (64)\n"
+    "  --statements N   about how many statements a kernel has (40); fewer make a failure easier to read\n"
+    "  --device NAME    compare this device with the interpreter\n"
+    "  --compiler NAME  the C compiler of the CPU device\n"
+    "  --plain          no doubles, no sub-groups, no returns before barriers\n"
+    "  --show           print the source instead\n";
+
+/* ---- programs ---------------------------------------------------------------------------------------- */
+
+static char *source_of(const options *o, unsigned long long first, unsigned count) {
+    char *text = malloc(TEXT_SIZE), name[16];
+    if (!text) return NULL;
+    size_t length = (size_t)snprintf(text, TEXT_SIZE, "%s", random_prelude);
+    for (unsigned i = 0; i < count && length; i++) {
+        snprintf(name, sizeof name, "k%u", i);
+        length = random_kernel(text, TEXT_SIZE, name, first + i, o->statements, o->features);
+    }
+    if (!length) free(text);
+    return length ? text : NULL;
+}
+
+static bool complain(qn_context *context, const config *c, const char *what) {
+    const char *message = qn_error_message(context);
+    printf("  %s: %s: %s\n", c->name, what, message[0] ? message : "failed");
+    return false;
+}
+
+/* ---- one way to run a batch -------------------------------------------------------------------------- */
+
+static void inputs(int32_t *ints, float *floats) {
+    for (unsigned i = 0; i < RANDOM_INPUTS; i++) {
+        ints[i] = (int32_t)(i * 2654435761u) >> (i % 29);
+        floats[i] = (float)((int)(i * 7919 % 257) - 128) * 0.125f;
+    }
+    floats[3] = 1e30f;
+}
+
+/* Groups that do and do not divide the range, in one and two dimensions. */
+static qn_range range_of(unsigned long long seed) {
+    static const qn_range ranges[] = {{.global = {WIDTH, HEIGHT}, .local = {20, 2}},
+                                      {.global = {WIDTH * HEIGHT}, .local = {64}},
+                                      {.global = {WIDTH, HEIGHT}, .local = {32, 1}},
+                                      {.global = {WIDTH * HEIGHT}, .local = {37}}};
+    return ranges[seed % 4];
+}
+
+static qn_status launch(qn_device *device, qn_program *program, unsigned index, unsigned long long seed,
+                        uint32_t *out) {
+    int32_t ints[RANDOM_INPUTS];
+    float floats[RANDOM_INPUTS];
+    qn_kernel *kernel = NULL;
+    qn_buffer *buffers[3] = {NULL};
+    inputs(ints, floats);
+    memset(out, 0, OUT_COUNT * sizeof *out);
+    qn_buffer_desc descs[3] = {{.size = OUT_COUNT * sizeof *out, .data = out},
+                               {.size = sizeof ints, .data = ints},
+                               {.size = sizeof floats, .data = floats}};
+    char name[16];
+    snprintf(name, sizeof name, "k%u", index);
+    qn_status status = qn_kernel_create(program, name, &kernel);
+    qn_arg args[4];
+    for (int i = 0; i < 3 && !status; i++) {
+        status = qn_buffer_create(device, &descs[i], &buffers[i]);
+        args[i] = qn_arg_buffer(buffers[i]);
+    }
+    int32_t n = 29;
+    args[3] = qn_arg_bytes(&n, sizeof n);
+    qn_range range = range_of(seed);
+    if (!status) status = qn_launch(NULL, kernel, &range, args, 4);
+    if (!status) status = qn_stream_wait(qn_device_stream(device), QN_FOREVER);
+    if (!status) status = qn_buffer_read(buffers[0], 0, out, OUT_COUNT * sizeof *out);
+    for (int i = 0; i < 3; i++) qn_buffer_destroy(buffers[i]);
+    qn_kernel_destroy(kernel);
+    return status;
+}
+
+/* Runs all kernels of the batch into out[kernel]. */
+static bool run_config(const options *o, const config *c, const char *text, unsigned long long first,
+                       unsigned count, uint32_t (*out)[OUT_COUNT]) {
+    qn_context_desc desc = {
+        .disable_cache = true, .cpu_threads = 1, .cpu_compiler = c->interpret ? "none" : o->compiler};
+    qn_context *context = NULL;
+    qn_device *device = NULL;
+    qn_program *program = NULL;
+    if (qn_context_create(&desc, &context)) return false;
+    qn_program_desc program_desc = {.source = text,
+                                    .path = "random.cl",
+                                    .options = "-cl-std=CL3.0 -cl-fp32-correctly-rounded-divide-sqrt",
+                                    .opt_level = c->opt_level};
+    bool fine = qn_device_get(context, c->device, &device) == QN_OK || complain(context, c, "device");
+    fine = fine &&
+           (qn_program_create(device, &program_desc, &program) == QN_OK || complain(context, c, "program"));
+    for (unsigned i = 0; i < count && fine; i++)
+        fine = launch(device, program, i, first + i, out[i]) == QN_OK || complain(context, c, "launch");
+    qn_program_destroy(program);
+    qn_context_destroy(context);
+    return fine;
+}
+
+/* ---- batches ----------------------------------------------------------------------------------------- */
+
+static unsigned compare(const config *c, const options *o, unsigned long long seed, const uint32_t *expected,
+                        const uint32_t *found) {
+    for (unsigned i = 0; i < OUT_COUNT; i++) {
+        if (expected[i] == found[i]) continue;
+        printf("seed %llu: %s: work-item %u, slot %u: %08x, interpreter %08x (random_kernels --first %llu "
+               "--count 1 "
+               "--statements %u --show)\n",
+               seed, c->name, i / RANDOM_OUT_SLOTS, i % RANDOM_OUT_SLOTS, found[i], expected[i], seed,
+               o->statements);
+        return 1;
+    }
+    return 0;
+}
+
+static unsigned run_batch(const options *o, unsigned long long first, unsigned count) {
+    static uint32_t results[2][BATCH][OUT_COUNT];
+    unsigned failures = 0;
+    char *text = source_of(o, first, count);
+    config other = {o->device, o->device, 0, false};
+    if (!text || !run_config(o, &configs[0], text, first, count, results[0])) {
+        printf("seeds from %llu: the interpreter did not run\n", first);
+        free(text);
+        return 1;
+    }
+    for (unsigned c = 1; c < (o->device ? 2 : sizeof configs / sizeof *configs); c++) {
+        const config *config = o->device ? &other : &configs[c];
+        if (!run_config(o, config, text, first, count, results[1])) {
+            printf("seeds from %llu: %s did not run\n", first, config->name);
+            failures++;
+            continue;
+        }
+        for (unsigned i = 0; i < count; i++)
+            failures += compare(config, o, first + i, results[0][i], results[1][i]);
+    }
+    free(text);
+    return failures;
+}
+
+/* In a process of its own, so that a crash or a hang is one failure. */
+static bool guarded_batch(const options *o, unsigned long long first, unsigned count) {
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(SECONDS_A_BATCH);
+        unsigned failures = run_batch(o, first, count);
+        fflush(stdout);
+        _exit(failures != 0);
+    }
+    int status = 1;
+    if (child < 0 || waitpid(child, &status, 0) < 0) return false;
+    if (WIFSIGNALED(status))
+        printf("seeds %llu to %llu: signal %d\n", first, first + count - 1, WTERMSIG(status));
+    return status == 0;
+}
+
+int main(int argc, char **argv) {
+    options o = {.first = 1, .count = 64, .statements = 40, .features = RANDOM_EVERYTHING};
+    for (int i = 1; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : "";
+        if (strcmp(argv[i], "--show") == 0) {
+            o.show = true;
+        } else if (strcmp(argv[i], "--plain") == 0) {
+            o.features = 0;
+        } else if (strcmp(argv[i], "--first") == 0) {
+            o.first = strtoull(value, NULL, 0), i++;
+        } else if (strcmp(argv[i], "--count") == 0) {
+            o.count = strtoull(value, NULL, 0), i++;
+        } else if (strcmp(argv[i], "--statements") == 0) {
+            o.statements = (unsigned)strtoul(value, NULL, 0), i++;
+        } else if (strcmp(argv[i], "--compiler") == 0) {
+            o.compiler = value, i++;
+        } else if (strcmp(argv[i], "--device") == 0) {
+            o.device = value, i++;
+        } else {
+            fputs(help, strcmp(argv[i], "--help") == 0 ? stdout : stderr);
+            return strcmp(argv[i], "--help") == 0 ? 0 : 2;
+        }
+    }
+    if (o.statements < 4) o.statements = 4;
+    if (o.show) {
+        char *text = source_of(&o, o.first, o.count < BATCH ? (unsigned)o.count : BATCH);
+        if (text) fputs(text, stdout);
+        free(text);
+        return text ? 0 : 1;
+    }
+    bool fine = true;
+    for (unsigned long long at = 0; at < o.count; at += BATCH) {
+        unsigned count = o.count - at < BATCH ? (unsigned)(o.count - at) : BATCH;
+        if (!guarded_batch(&o, o.first + at, count)) fine = false;
+    }
+    if (fine) printf("%llu random kernels from seed %llu: all the same\n", o.count, o.first);
+    return fine ? 0 : 1;
+}
