@@ -67,7 +67,7 @@ struct qn__vm_program {
     uint64_t static_local;
     uint64_t print_size; /* bytes of the longest printf's values */
     uint32_t sub_group_size;
-    bool uses_sync, uses_local;
+    bool uses_sync, uses_local, uses_atomics;
 };
 
 /* One work-group, or as many work-items as run at once. */

@@ -1,7 +1,8 @@
 /* Running a prepared kernel. A kernel with barriers or collectives runs a work-group at a time. One without
    runs a chunk of work-items at a time, however its group is cut, so that what it works on stays in the
-   processor's caches; and if it has no __local memory either, a chunk goes on into the next groups of the
-   row. */
+   processor's caches; and if it has neither __local memory nor atomics, a chunk goes on into the next groups
+   of the row. With atomics it may not: of two groups, the one that spins for a lock would keep the other from
+   leaving it. */
 #include <string.h>
 
 #include "vm/internal.h"
@@ -105,7 +106,8 @@ static bool advance(cursor *at) {
 
 static void fill_chunk(qn__vm_frame *frame, cursor *at) {
     uint64_t capacity = frame->stride, n = 0;
-    bool mixes_groups = !frame->program->uses_sync && !frame->program->uses_local, more = true;
+    const qn__vm_program *program = frame->program;
+    bool mixes_groups = !program->uses_sync && !program->uses_local && !program->uses_atomics, more = true;
     while (n < capacity && at->group < at->end && more) {
         frame->group_x[n] = at->group;
         for (unsigned d = 0; d < 3; d++) frame->local_id[d][n] = at->id[d];
