@@ -15,7 +15,9 @@
     out[6] = distance(v.xyz, v.xyz + two.xyz); \
     out[7] = distance(v, v - two)
 kernel void run(float4 x, global float *f, global double *d) {
-    LENGTHS(f, x, (float4)(2));
+    float4 two = (float4)(2);
+    LENGTHS(f, x, two);
     double4 wide = convert_double4(x);
-    LENGTHS(d, wide, (double4)(2));
+    double4 far = (double4)(2);
+    LENGTHS(d, wide, far);
 }

@@ -1,0 +1,48 @@
+// work_group_reduce_add of every type, in a full group and in a smaller last one.
+// kernel: of_int
+// global: 12
+// local: 8
+// arg: buf:int:12=3, -1, 4, 1, -5, 9, 2, 6, 5, 3, 5, -8
+// arg: buf:int:12
+// expect: 19, 19, 19, 19, 19, 19, 19, 19, 5, 5, 5, 5
+// kernel: of_uint
+// global: 12
+// local: 8
+// arg: buf:uint:12=3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8
+// arg: buf:uint:12
+// expect: 31, 31, 31, 31, 31, 31, 31, 31, 21, 21, 21, 21
+// kernel: of_long
+// global: 12
+// local: 8
+// arg: buf:long:12=3, -1, 4, 1, -5, 9, 2, 6, 5, 3, 5, -8
+// arg: buf:long:12
+// expect: 19, 19, 19, 19, 19, 19, 19, 19, 5, 5, 5, 5
+// kernel: of_ulong
+// global: 12
+// local: 8
+// arg: buf:ulong:12=3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8
+// arg: buf:ulong:12
+// expect: 31, 31, 31, 31, 31, 31, 31, 31, 21, 21, 21, 21
+// kernel: of_float
+// global: 12
+// local: 8
+// arg: buf:float:12=3, -1, 4, 1, -5, 9, 2, 6, 5, 3, 5, -8
+// arg: buf:float:12
+// expect: 19, 19, 19, 19, 19, 19, 19, 19, 5, 5, 5, 5
+// kernel: of_double
+// global: 12
+// local: 8
+// arg: buf:double:12=3, -1, 4, 1, -5, 9, 2, 6, 5, 3, 5, -8
+// arg: buf:double:12
+// expect: 19, 19, 19, 19, 19, 19, 19, 19, 5, 5, 5, 5
+#define KERNEL(type) \
+    kernel void of_##type(global const type *in, global type *out) { \
+        size_t i = get_global_id(0); \
+        out[i] = work_group_reduce_add(in[i]); \
+    }
+KERNEL(int)
+KERNEL(uint)
+KERNEL(long)
+KERNEL(ulong)
+KERNEL(float)
+KERNEL(double)
