@@ -84,20 +84,33 @@ void qn__ir_at(ir_builder *builder, ir_instr *before) {
     builder->loc = before->loc;
 }
 
+/* An instruction, its results and its arrays: one piece of memory, as what walks over them likes it. */
+typedef struct whole_instr {
+    ir_instr instr;
+    ir_value results[];
+} whole_instr;
+
 ir_instr *qn__ir_instr_new(ir_function *function, ir_op op, ir_value *const *operands, uint32_t num_operands,
                            const ir_type *results, uint32_t num_results) {
-    qn__arena *arena = function->module->arena;
-    ir_instr *instr = QN__NEW(arena, ir_instr);
+    const size_t fixed = sizeof(whole_instr) + num_results * (sizeof(ir_value) + sizeof(ir_value *));
+    whole_instr *whole = qn__arena_alloc(function->module->arena, fixed + num_operands * sizeof(ir_value *));
+    ir_instr *instr = &whole->instr;
+    ir_value **pointers = (ir_value **)(whole->results + num_results);
     instr->op = (uint16_t)op;
     instr->num_operands = num_operands;
     instr->num_results = num_results;
-    if (num_operands) {
-        instr->operands = QN__NEW_ARRAY(arena, ir_value *, num_operands);
-        memcpy(instr->operands, operands, num_operands * sizeof *operands);
+    if (num_results) instr->results = pointers;
+    for (uint32_t i = 0; i < num_results; i++) {
+        ir_value *value = pointers[i] = &whole->results[i];
+        value->type = results[i];
+        value->value_kind = IR_VALUE_RESULT;
+        value->id = function->num_values++;
+        value->index = i;
+        value->def = instr;
     }
-    if (num_results) instr->results = QN__NEW_ARRAY(arena, ir_value *, num_results);
-    for (uint32_t i = 0; i < num_results; i++)
-        instr->results[i] = qn__ir_value_new(function, results[i], IR_VALUE_RESULT, i, instr);
+    if (!num_operands) return instr;
+    instr->operands = pointers + num_results;
+    memcpy(instr->operands, operands, num_operands * sizeof *operands);
     return instr;
 }
 

@@ -24,6 +24,7 @@ static uint64_t lane_mask(ir_type type) {
 static uint64_t intern_hash(ir_type type, ir_value_kind kind, const uint64_t *bits) {
     uint64_t seed =
         (uint64_t)type.kind | (uint64_t)type.lanes << 8 | (uint64_t)type.space << 16 | (uint64_t)kind << 24;
+    if (bits && type.lanes == 1) return bits[0] ^ seed << 32; /* the map mixes it */
     return qn__hash(bits, bits ? type.lanes * sizeof *bits : 0, seed);
 }
 
@@ -51,13 +52,10 @@ static ir_value *intern(ir_function *function, ir_type type, ir_value_kind kind,
     return value;
 }
 
-static void cut_lanes(ir_type type, const uint64_t *bits, uint64_t *cut) {
-    for (unsigned i = 0; i < type.lanes && i < 16; i++) cut[i] = bits[i] & lane_mask(type);
-}
-
 ir_value *qn__ir_const(ir_function *function, ir_type type, const uint64_t *bits) {
-    uint64_t cut[16] = {0};
-    cut_lanes(type, bits, cut);
+    const uint64_t mask = lane_mask(type);
+    uint64_t cut[16];
+    for (unsigned i = 0; i < type.lanes && i < 16; i++) cut[i] = bits[i] & mask;
     return intern(function, type, IR_VALUE_CONST, cut);
 }
 
@@ -68,7 +66,7 @@ bool qn__ir_is_interned(const ir_function *function, const ir_value *value) {
 
 ir_value *qn__ir_const_splat(ir_function *function, ir_type type, uint64_t bits) {
     uint64_t lanes[16];
-    for (unsigned i = 0; i < 16; i++) lanes[i] = bits;
+    for (unsigned i = 0; i < type.lanes && i < 16; i++) lanes[i] = bits;
     return qn__ir_const(function, type, lanes);
 }
 

@@ -193,15 +193,16 @@ static void clone_params(const ir_region *from, ir_region *to, ir_value **map, i
 
 static ir_instr *clone_shell(ir_builder *builder, const ir_region *from, const ir_instr *instr,
                              ir_value **map) {
+    enum { SOME = 8 };
     ir_function *function = builder->function;
-    ir_instr *copy = qn__ir_instr_new(function, instr->op, instr->operands, instr->num_operands, NULL, 0);
+    ir_type few[SOME], *types = few;
+    if (instr->num_results > SOME)
+        types = QN__NEW_ARRAY(function->module->arena, ir_type, instr->num_results);
+    for (uint32_t i = 0; i < instr->num_results; i++) types[i] = instr->results[i]->type;
+    ir_instr *copy = qn__ir_instr_new(function, instr->op, instr->operands, instr->num_operands, types,
+                                      instr->num_results);
     for (uint32_t i = 0; i < instr->num_operands; i++)
         copy->operands[i] = clone_value(function, from->function, map, instr->operands[i]);
-    copy->num_results = instr->num_results;
-    if (instr->num_results)
-        copy->results = QN__NEW_ARRAY(function->module->arena, ir_value *, instr->num_results);
-    for (uint32_t i = 0; i < instr->num_results; i++)
-        copy->results[i] = qn__ir_value_new(function, instr->results[i]->type, IR_VALUE_RESULT, i, copy);
     clone_results(instr, copy, map);
     copy->flags = instr->flags;
     copy->loc = instr->loc;

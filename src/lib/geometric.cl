@@ -18,16 +18,33 @@ S max_lane4(T v) { return fmax(fmax(v.x, v.y), fmax(v.z, v.w)); }
 
 S length1(T v) { return fabs(v); }
 
+/* x over the power of two in `largest`, and back: what the slow ways below scale with. */
+float near_one(float x, float largest) {
+    int exponent = clamp(as_int(largest) & 0x7f800000, 0x00800000, 0x7e800000);
+    float one = fabs(x) == 1.0f / 0.0f ? 1.0f : 0.0f;
+    return largest == 1.0f / 0.0f ? copysign(one, x) : x * as_float(0x7f000000 - exponent);
+}
+float from_one(float x, float largest) {
+    int exponent = clamp(as_int(largest) & 0x7f800000, 0x00800000, 0x7e800000);
+    return largest == 1.0f / 0.0f ? largest : x * as_float(exponent);
+}
+double near_one(double x, double largest) {
+    long exponent = clamp(as_long(largest) & 0x7ff0000000000000l, 0x0010000000000000l, 0x7fd0000000000000l);
+    double one = fabs(x) == 1.0 / 0.0 ? 1.0 : 0.0;
+    return largest == 1.0 / 0.0 ? copysign(one, x) : x * as_double(0x7fe0000000000000l - exponent);
+}
+double from_one(double x, double largest) {
+    long exponent = clamp(as_long(largest) & 0x7ff0000000000000l, 0x0010000000000000l, 0x7fd0000000000000l);
+    return largest == 1.0 / 0.0 ? largest : x * as_double(exponent);
+}
+
 S length(T v) {
     S square = dot(v, v);
     S tiny = __qn_min_normal(square) * (S)4096;
     if (square > tiny && square < (S)1 / tiny) return sqrt(square);
     S largest = __qn_max_lane(fabs(v));
-    if (largest == (S)0) return square;
-    if (isinf(largest)) return largest;
-    int exponent = ilogb(largest);
-    T scaled = ldexp(v, -exponent);
-    return ldexp(sqrt(dot(scaled, scaled)), exponent);
+    T scaled = __qn_near_one(v, (T)largest);
+    return __qn_from_one(sqrt(dot(scaled, scaled)), largest);
 }
 
 S distance(T a, T b) { return length(a - b); }
@@ -40,7 +57,7 @@ T normalize(T v) {
     if (square > tiny && square < (S)1 / tiny) return v / (T)sqrt(square);
     S largest = __qn_max_lane(fabs(v));
     if (largest == (S)0) return v;
-    T scaled = isinf(largest) ? copysign(select((T)0, (T)1, isinf(v)), v) : ldexp(v, -ilogb(largest));
+    T scaled = __qn_near_one(v, (T)largest);
     return scaled / (T)sqrt(dot(scaled, scaled));
 }
 

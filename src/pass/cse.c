@@ -40,10 +40,11 @@ typedef struct key {
     ir_op op;
     ir_type type;
     uint32_t num_operands;
-    uint32_t operands[16]; /* ids */
+    ir_value *const *operands;
     uint64_t attr[2];
     uint32_t version; /* loads */
     uint16_t flags;   /* those that make a difference to the value */
+    bool commutes;
 } key;
 
 static bool commutes(ir_op op) {
@@ -74,25 +75,19 @@ static void key_attr(const ir_instr *instr, key *k) {
 }
 
 /* A store's key is that of the load it answers. */
-static bool make_key(const numbering *n, const ir_instr *instr, key *k) {
+static key key_of(const numbering *n, const ir_instr *instr) {
     const bool store = instr->op == IR_STORE;
-    memset(k, 0, sizeof *k);
-    k->op = store ? IR_LOAD : (ir_op)instr->op;
-    k->type = store ? instr->operands[1]->type : instr->results[0]->type;
-    k->num_operands = store ? 1 : instr->num_operands;
-    if (k->num_operands > QN__COUNT(k->operands)) return false;
-    for (uint32_t i = 0; i < k->num_operands; i++) k->operands[i] = instr->operands[i]->id;
-    if (commutes(k->op) && k->operands[0] > k->operands[1]) {
-        const uint32_t first = k->operands[0];
-        k->operands[0] = k->operands[1];
-        k->operands[1] = first;
-    }
-    key_attr(instr, k);
-    if (k->op == IR_LOAD)
-        k->version = instr->flags & IR_READONLY ? 0 : n->versions[instr->operands[0]->type.space];
+    key k = {.op = store ? IR_LOAD : (ir_op)instr->op,
+             .type = store ? instr->operands[1]->type : instr->results[0]->type,
+             .num_operands = store ? 1 : instr->num_operands,
+             .operands = instr->operands};
+    k.commutes = commutes(k.op);
+    key_attr(instr, &k);
+    if (k.op == IR_LOAD)
+        k.version = instr->flags & IR_READONLY ? 0 : n->versions[instr->operands[0]->type.space];
     else
-        k->flags = instr->flags & (IR_CONTRACT | IR_FAST);
-    return true;
+        k.flags = instr->flags & (IR_CONTRACT | IR_FAST);
+    return k;
 }
 
 static uint64_t hash_key(const key *k) {
@@ -100,16 +95,29 @@ static uint64_t hash_key(const key *k) {
         (uint64_t)k->op << 32 | (uint64_t)k->type.kind << 16 | (uint64_t)k->type.lanes << 8 | k->type.space;
     hash = (hash ^ k->attr[0]) * UINT64_C(0x9e3779b97f4a7c15);
     hash = (hash ^ k->attr[1] ^ k->version ^ (uint64_t)k->flags << 40) * UINT64_C(0x9e3779b97f4a7c15);
-    for (uint32_t i = 0; i < k->num_operands; i++)
-        hash = (hash ^ hash >> 29 ^ k->operands[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    uint32_t i = 0;
+    if (k->commutes) { /* its first two in either order */
+        const uint64_t a = k->operands[0]->id, b = k->operands[1]->id;
+        hash = (hash ^ hash >> 29 ^ (a + b) ^ (a ^ b) << 32) * UINT64_C(0x9e3779b97f4a7c15);
+        i = 2;
+    }
+    for (; i < k->num_operands; i++)
+        hash = (hash ^ hash >> 29 ^ k->operands[i]->id) * UINT64_C(0x9e3779b97f4a7c15);
     return hash ^ hash >> 32;
+}
+
+static bool same_operands(const key *a, const key *b) {
+    uint32_t i = 0;
+    if (a->commutes && a->operands[0] == b->operands[1] && a->operands[1] == b->operands[0]) i = 2;
+    for (; i < a->num_operands; i++)
+        if (a->operands[i] != b->operands[i]) return false;
+    return true;
 }
 
 static bool same_key(const key *a, const key *b) {
     return a->op == b->op && qn__ir_same(a->type, b->type) && a->num_operands == b->num_operands &&
            a->version == b->version && a->flags == b->flags && a->attr[0] == b->attr[0] &&
-           a->attr[1] == b->attr[1] &&
-           !memcmp(a->operands, b->operands, a->num_operands * sizeof a->operands[0]);
+           a->attr[1] == b->attr[1] && same_operands(a, b);
 }
 
 /* ---- the table
@@ -117,8 +125,8 @@ static bool same_key(const key *a, const key *b) {
 
 static const entry *find(numbering *n, const key *k, uint64_t hash) {
     for (const entry *e = n->buckets[hash & n->bucket_mask]; e; e = e->next) {
-        key other;
-        if (e->hash != hash || !make_key(n, e->instr, &other)) continue;
+        if (e->hash != hash) continue;
+        key other = key_of(n, e->instr);
         other.version = e->version;
         if (same_key(k, &other)) return e;
     }
@@ -158,8 +166,7 @@ static bool can_merge(const ir_instr *instr) {
 
 /* True where the instruction went because its value was known. */
 static bool merge(numbering *n, ir_instr *instr) {
-    key k;
-    if (!make_key(n, instr, &k)) return false;
+    const key k = key_of(n, instr);
     const uint64_t hash = hash_key(&k);
     const entry *found = find(n, &k, hash);
     if (!found) {
@@ -181,10 +188,11 @@ static void visit(numbering *n, ir_region *region) {
         if (can_merge(i) && merge(n, i)) continue;
         if (!qn__ir_is_construct(i)) {
             const uint32_t effects = qn__instr_effects(i) & QN__MARK_SPACES;
-            key k;
             if (effects) clobber(n, effects);
-            if (i->op == IR_STORE && !(i->flags & IR_VOLATILE) && make_key(n, i, &k))
+            if (i->op == IR_STORE && !(i->flags & IR_VOLATILE)) {
+                const key k = key_of(n, i);
                 enter(n, i, i->operands[1], hash_key(&k), k.version);
+            }
             continue;
         }
         const uint32_t effects = i->mark & QN__MARK_SPACES;

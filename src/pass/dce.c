@@ -23,11 +23,12 @@ typedef struct dead_code {
     qn__pass_context *context;
     qn__arena *arena;
     QN__VEC(flow) flows;
-    bool *live;                 /* by value id */
-    QN__VEC(ir_value *) values; /* live, operands not looked at yet */
-    QN__VEC(ir_instr *) instrs; /* needed, likewise */
-    ir_instr **stores;          /* by id of a variable: the last store to it; earlier ones by `older` */
-    qn__map64 older;            /* store -> the store to the same variable before it */
+    bool *live;                 /* by id: results and parameters of constructs */
+    QN__VEC(ir_value *) values; /* live ones of them, where they come from not looked at yet */
+    QN__VEC(ir_instr *) instrs; /* needed, operands not looked at yet */
+    uint32_t num_values;
+    ir_instr **stores; /* by id of a variable: the last store to it; earlier ones by `older` */
+    qn__map64 older;   /* store -> the store to the same variable before it */
     bool changed;
 } dead_code;
 
@@ -37,12 +38,6 @@ static flow *flow_of(dead_code *d, const ir_instr *construct) {
 
 /* ---- marking ------------------------------------------------------------------------------------------- */
 
-static void live(dead_code *d, ir_value *value) {
-    if (d->live[value->id]) return;
-    d->live[value->id] = true;
-    qn__vec_push(d->arena, &d->values, value);
-}
-
 static void need(dead_code *d, ir_instr *instr) {
     for (; instr && !(instr->mark & NEEDED); instr = instr->parent->owner) {
         instr->mark |= NEEDED;
@@ -50,28 +45,17 @@ static void need(dead_code *d, ir_instr *instr) {
     }
 }
 
+static void live(dead_code *d, ir_value *value) {
+    if (!value->def) return;
+    need(d, value->def);
+    if (!qn__ir_is_construct(value->def) || d->live[value->id]) return;
+    d->live[value->id] = true;
+    qn__vec_push(d->arena, &d->values, value);
+}
+
 static ir_value *private_base(ir_value *pointer) {
     while (qn__defined_by(pointer, IR_PTR_ADD)) pointer = pointer->def->operands[0];
     return qn__defined_by(pointer, IR_VAR) ? pointer : NULL;
-}
-
-static void gather(dead_code *d, ir_region *region) {
-    for (ir_instr *i = region->first; i; i = i->next) {
-        i->mark = 0;
-        if (qn__ir_is_construct(i)) {
-            i->mark = (uint32_t)d->flows.len;
-            qn__vec_push(d->arena, &d->flows, (flow){.construct = i});
-            for (uint32_t r = 0; r < i->num_regions; r++) gather(d, i->regions[r]);
-        } else if (qn__ir_is_jump(i)) {
-            ir_instr *target = qn__jump_target(i);
-            if (!target) continue;
-            flow *f = flow_of(d, target);
-            if (i->op == IR_CONTINUE)
-                qn__vec_push(d->arena, &f->continues, i);
-            else
-                qn__vec_push(d->arena, &f->exits, i);
-        }
-    }
 }
 
 /* A store to a variable waits for a reader of the variable. */
@@ -79,21 +63,42 @@ static bool waits(dead_code *d, ir_instr *instr) {
     if ((instr->op != IR_STORE && instr->op != IR_COPY) || (instr->flags & IR_VOLATILE)) return false;
     const ir_value *base = private_base(instr->operands[0]);
     if (!base) return false;
+    if (!d->stores) d->stores = QN__NEW_ARRAY(d->arena, ir_instr *, d->num_values);
     qn__map64_set(d->arena, &d->older, (uint64_t)(uintptr_t)instr, d->stores[base->id]);
     d->stores[base->id] = instr;
     return true;
 }
 
-static void find_roots(dead_code *d, ir_region *region) {
+static void note_jump(dead_code *d, ir_instr *jump) {
+    const ir_instr *target = qn__jump_target(jump);
+    if (jump->op == IR_RETURN) need(d, jump);
+    if (!target) return;
+    flow *f = flow_of(d, target);
+    if (jump->op == IR_CONTINUE)
+        qn__vec_push(d->arena, &f->continues, jump);
+    else
+        qn__vec_push(d->arena, &f->exits, jump);
+}
+
+static void gather(dead_code *d, ir_region *region);
+
+static void gather_construct(dead_code *d, ir_instr *construct) {
+    construct->mark = (uint32_t)d->flows.len;
+    qn__vec_push(d->arena, &d->flows, (flow){.construct = construct});
+    for (uint32_t r = 0; r < construct->num_regions; r++) gather(d, construct->regions[r]);
+    if (construct->op == IR_LOOP && !flow_of(d, construct)->exits.len) need(d, construct);
+}
+
+/* What matters by itself, and where jumps go. A mark is set before anything inside can need it. */
+static void gather(dead_code *d, ir_region *region) {
     for (ir_instr *i = region->first; i; i = i->next) {
-        if (qn__ir_is_construct(i)) {
-            if (i->op == IR_LOOP && !flow_of(d, i)->exits.len) need(d, i);
-            for (uint32_t r = 0; r < i->num_regions; r++) find_roots(d, i->regions[r]);
-        } else if (i->op == IR_RETURN) {
+        i->mark = 0;
+        if (qn__ir_is_construct(i))
+            gather_construct(d, i);
+        else if (qn__ir_is_jump(i))
+            note_jump(d, i);
+        else if (!qn__ir_is_removable(i) && !waits(d, i))
             need(d, i);
-        } else if (!qn__ir_is_jump(i) && !qn__ir_is_removable(i) && !waits(d, i)) {
-            need(d, i);
-        }
     }
 }
 
@@ -104,25 +109,21 @@ static void visit_needed(dead_code *d, ir_instr *instr) {
         if (instr->op == IR_IF) live(d, instr->operands[0]);
         for (size_t n = 0; n < f->exits.len; n++) need(d, f->exits.data[n]);
         for (size_t n = 0; n < f->continues.len; n++) need(d, f->continues.data[n]);
+    } else if (instr->op == IR_VAR) {
+        ir_instr *store = d->stores ? d->stores[instr->results[0]->id] : NULL;
+        for (; store; store = qn__map64_get(&d->older, (uint64_t)(uintptr_t)store)) need(d, store);
     } else if (!qn__ir_is_jump(instr) || instr->op == IR_RETURN) {
         for (uint32_t o = 0; o < instr->num_operands; o++) live(d, instr->operands[o]);
     }
 }
 
+/* A result or parameter of a construct. */
 static void visit_live(dead_code *d, ir_value *value) {
+    const flow *f = flow_of(d, value->def);
     if (value->value_kind == IR_VALUE_PARAM) {
-        const flow *f = flow_of(d, value->def);
-        need(d, value->def);
         live(d, value->def->operands[value->index]);
         for (size_t n = 0; n < f->continues.len; n++) live(d, f->continues.data[n]->operands[value->index]);
-    } else if (value->value_kind == IR_VALUE_RESULT) {
-        need(d, value->def);
-        if (value->def->op == IR_VAR) {
-            for (ir_instr *s = d->stores[value->id]; s; s = qn__map64_get(&d->older, (uint64_t)(uintptr_t)s))
-                need(d, s);
-        }
-        if (!qn__ir_is_construct(value->def)) return;
-        const flow *f = flow_of(d, value->def);
+    } else {
         for (size_t n = 0; n < f->exits.len; n++) live(d, f->exits.data[n]->operands[value->index]);
     }
 }
@@ -171,11 +172,9 @@ static void sweep(dead_code *d, ir_region *region) {
 
 bool qn__pass_dce(qn__pass_context *context) {
     ir_function *function = context->function;
-    dead_code d = {.context = context, .arena = context->scratch};
+    dead_code d = {.context = context, .arena = context->scratch, .num_values = function->num_values};
     d.live = QN__NEW_ARRAY(d.arena, bool, function->num_values + 1u);
-    d.stores = QN__NEW_ARRAY(d.arena, ir_instr *, function->num_values + 1u);
     gather(&d, function->body);
-    find_roots(&d, function->body);
     while (d.values.len || d.instrs.len) {
         if (d.instrs.len)
             visit_needed(&d, qn__vec_pop(&d.instrs));

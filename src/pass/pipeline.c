@@ -1,70 +1,86 @@
 /* The order of the passes, all of it. Level 0 inlines and lowers; level 1 is what always pays; level 2 is
-   everything. A phase is repeated while it changes something, at most `rounds` times. */
+   everything. A phase of several rounds is repeated for the functions that changed, where that may pay: small
+   ones, those that still have variables, which may become values, and those where loops were unrolled. A pass
+   does not see a function again before another one has changed it. */
 #include <string.h>
 
 #include "pass/tools.h"
 #include "util/map.h"
 
+/* LOOPS is a FUNCTION whose changes are worth another round. */
+enum { FUNCTION, LOOPS, MODULE };
+
 typedef struct pass {
     const char *name;
     qn__pass_function *run;
     uint8_t level;   /* runs from this level on */
-    bool module;     /* takes the module at once */
+    uint8_t takes;   /* what it works on */
     uint32_t lacks;  /* runs only for targets that lack one of these; 0: for all */
     uint32_t unless; /* not for targets that lack one of these */
 } pass;
 
+enum { MAX_PASSES = 10, SMALL_FUNCTION = 300 };
+
 typedef struct phase {
     const char *name;
     unsigned rounds;
-    pass passes[16];
+    pass passes[MAX_PASSES];
 } phase;
 
 static const phase phases[] = {
     {"before inlining, so that every copy is small",
      1,
-     {{"mem2reg", qn__pass_mem2reg, 1, false, 0, 0},
-      {"simplify", qn__pass_simplify, 1, false, 0, 0},
-      {"flow", qn__pass_flow, 1, false, 0, 0},
-      {"dce", qn__pass_dce, 1, false, 0, 0}}},
-    {"inlining", 1, {{"inline", qn__pass_inline, 0, true, 0, 0}}},
+     {{"mem2reg", qn__pass_mem2reg, 1, FUNCTION, 0, 0},
+      {"simplify", qn__pass_simplify, 1, FUNCTION, 0, 0},
+      {"flow", qn__pass_flow, 1, FUNCTION, 0, 0},
+      {"dce", qn__pass_dce, 1, FUNCTION, 0, 0}}},
+    {"inlining", 1, {{"inline", qn__pass_inline, 0, MODULE, 0, 0}}},
     {"values",
      6,
-     {{"sroa", qn__pass_sroa, 1, false, 0, 0},
-      {"mem2reg", qn__pass_mem2reg, 1, false, 0, 0},
-      {"simplify", qn__pass_simplify, 1, false, 0, 0},
-      {"flow", qn__pass_flow, 1, false, 0, 0},
-      {"ifconvert", qn__pass_ifconvert, 2, false, 0, 0},
-      {"cse", qn__pass_cse, 1, false, 0, 0},
-      {"dce", qn__pass_dce, 1, false, 0, 0},
-      {"unroll", qn__pass_unroll, 2, false, 0, 0}}},
+     {{"sroa", qn__pass_sroa, 1, FUNCTION, 0, 0},
+      {"mem2reg", qn__pass_mem2reg, 1, FUNCTION, 0, 0},
+      {"simplify", qn__pass_simplify, 1, FUNCTION, 0, 0},
+      {"flow", qn__pass_flow, 1, FUNCTION, 0, 0},
+      {"ifconvert", qn__pass_ifconvert, 2, FUNCTION, 0, 0},
+      {"cse", qn__pass_cse, 1, FUNCTION, 0, 0},
+      {"dce", qn__pass_dce, 1, FUNCTION, 0, 0},
+      {"unroll", qn__pass_unroll, 2, LOOPS, 0, 0}}},
     {"loops",
      1,
-     {{"licm", qn__pass_licm, 2, false, 0, 0},
-      {"address", qn__pass_address, 2, false, 0, 0},
-      {"licm", qn__pass_licm, 2, false, 0, 0},
-      {"simplify", qn__pass_simplify, 2, false, 0, 0},
-      {"cse", qn__pass_cse, 2, false, 0, 0},
-      {"contract", qn__pass_contract, 2, false, 0, QN__LACKS_CONTRACTION},
-      {"dce", qn__pass_dce, 2, false, 0, 0}}},
+     {{"licm", qn__pass_licm, 2, FUNCTION, 0, 0},
+      {"address", qn__pass_address, 2, FUNCTION, 0, 0},
+      {"licm", qn__pass_licm, 2, FUNCTION, 0, 0},
+      {"simplify", qn__pass_simplify, 2, FUNCTION, 0, 0},
+      {"cse", qn__pass_cse, 2, FUNCTION, 0, 0},
+      {"contract", qn__pass_contract, 2, FUNCTION, 0, QN__LACKS_CONTRACTION},
+      {"dce", qn__pass_dce, 2, FUNCTION, 0, 0}}},
     {"what the target lacks",
      1,
-     {{"lower_f16", qn__pass_lower_f16, 0, false, QN__LACKS_F16, 0},
-      {"lower_long_vectors", qn__pass_lower_long_vectors, 0, false, QN__LACKS_LONG_VECTORS, 0},
-      {"simplify", qn__pass_simplify, 1, false, QN__LACKS_F16 | QN__LACKS_LONG_VECTORS, 0},
-      {"cse", qn__pass_cse, 1, false, QN__LACKS_F16 | QN__LACKS_LONG_VECTORS, 0},
-      {"memvec", qn__pass_memvec, 2, false, QN__WANTS_VECTOR_MEMORY, 0},
-      {"dce", qn__pass_dce, 1, false, QN__LACKS_F16 | QN__LACKS_LONG_VECTORS | QN__WANTS_VECTOR_MEMORY, 0}}},
+     {{"lower_f16", qn__pass_lower_f16, 0, FUNCTION, QN__LACKS_F16, 0},
+      {"lower_long_vectors", qn__pass_lower_long_vectors, 0, FUNCTION, QN__LACKS_LONG_VECTORS, 0},
+      {"simplify", qn__pass_simplify, 1, FUNCTION, QN__LACKS_F16 | QN__LACKS_LONG_VECTORS, 0},
+      {"cse", qn__pass_cse, 1, FUNCTION, QN__LACKS_F16 | QN__LACKS_LONG_VECTORS, 0},
+      {"memvec", qn__pass_memvec, 2, FUNCTION, QN__WANTS_VECTOR_MEMORY, 0},
+      {"dce", qn__pass_dce, 1, FUNCTION, QN__LACKS_F16 | QN__LACKS_LONG_VECTORS | QN__WANTS_VECTOR_MEMORY,
+       0}}},
 };
 
 /* ---- running ----------------------------------------------------------------------------------------------
  */
 
+/* How far a function has come in a phase. */
+typedef struct progress {
+    unsigned version, started; /* counts changes; what it was when the round began */
+    unsigned seen[MAX_PASSES]; /* the version that a pass has left */
+    bool again, done;
+} progress;
+
 typedef struct runner {
     qn__pass_context context;
     qn__arena scratch;
     jmp_buf escape;
-    jmp_buf *outer; /* the module's own */
+    jmp_buf *outer;     /* the module's own */
+    progress *progress; /* by function */
 } runner;
 
 static bool selected(const pass *p, const qn__pass_options *options) {
@@ -78,17 +94,11 @@ static void new_scratch(runner *r) {
     r->scratch.escape = &r->escape;
 }
 
-/* One pass over the module or each of its functions. */
-static bool run_pass(runner *r, const pass *p) {
+/* Bookkeeping after a pass, over one function or all. */
+static void finish_pass(runner *r, const pass *p, bool changed) {
     ir_module *module = r->context.module;
     const qn__pass_options *options = r->context.options;
-    bool changed = false;
-    for (size_t f = 0; f < (p->module ? 1 : module->functions.len) && !r->context.error; f++) {
-        r->context.function = p->module ? NULL : module->functions.data[f];
-        if (!p->module && !r->context.function->body) continue;
-        if (p->run(&r->context)) changed = true;
-        qn__arena_reset(&r->scratch);
-    }
+    qn__arena_reset(&r->scratch);
     if (!r->context.error && options->verify) {
         const char *broken = qn__ir_verify(module->arena, module);
         if (broken)
@@ -96,22 +106,70 @@ static bool run_pass(runner *r, const pass *p) {
                 qn__arena_printf(module->arena, "internal error after pass %s: %s", p->name, broken);
     }
     if (changed && options->dump && !r->context.error) options->dump(options->user, p->name, module);
-    return changed;
 }
 
-/* A pass is idempotent enough that it need not run again before another one has changed something. */
+/* Variables stand first in a function. */
+static bool has_work(const ir_function *function) {
+    const ir_region *body = function->body;
+    return (body->first && body->first->op == IR_VAR) || qn__ir_count_instrs(body) <= SMALL_FUNCTION;
+}
+
+/* One pass, number `n` of its phase, over the functions that have changed since it saw them. */
+static void run_on_functions(runner *r, const pass *p, size_t n) {
+    ir_module *module = r->context.module;
+    bool any = false;
+    for (size_t f = 0; f < module->functions.len && !r->context.error; f++) {
+        progress *pr = &r->progress[f];
+        ir_function *function = r->context.function = module->functions.data[f];
+        if (!function->body || pr->done || pr->seen[n] == pr->version) continue;
+        if (p->run(&r->context)) {
+            pr->version++;
+            pr->again |= p->takes == LOOPS;
+            any = true;
+        }
+        pr->seen[n] = pr->version;
+        qn__arena_reset(&r->scratch);
+    }
+    finish_pass(r, p, any);
+}
+
+static void run_pass(runner *r, const pass *p, size_t n) {
+    if (p->takes == MODULE)
+        finish_pass(r, p, p->run(&r->context));
+    else
+        run_on_functions(r, p, n);
+}
+
+/* Chooses the functions for the next round; false if there are none. */
+static bool next_round(runner *r) {
+    const ir_module *module = r->context.module;
+    bool any = false;
+    for (size_t f = 0; f < module->functions.len; f++) {
+        progress *pr = &r->progress[f];
+        const ir_function *function = module->functions.data[f];
+        pr->done = !function->body || pr->version == pr->started || !(pr->again || has_work(function));
+        pr->started = pr->version;
+        pr->again = false;
+        any = any || !pr->done;
+    }
+    return any;
+}
+
+static void start_phase(runner *r) {
+    const ir_module *module = r->context.module;
+    r->progress = QN__NEW_ARRAY(module->arena, progress, module->functions.len + 1);
+    for (size_t f = 0; f < module->functions.len; f++) r->progress[f].version = r->progress[f].started = 1;
+}
+
 static void run_phase(runner *r, const phase *ph) {
-    unsigned version = 1, seen[QN__COUNT(ph->passes)] = {0};
+    start_phase(r);
     for (unsigned round = 0; round < ph->rounds; round++) {
-        const unsigned before = version;
         for (size_t n = 0; n < QN__COUNT(ph->passes) && ph->passes[n].run; n++) {
             const pass *p = &ph->passes[n];
-            if (!selected(p, r->context.options) || seen[n] == version) continue;
-            if (run_pass(r, p)) version++;
-            seen[n] = version;
+            if (selected(p, r->context.options)) run_pass(r, p, n);
             if (r->context.error) return;
         }
-        if (version == before) return;
+        if (!next_round(r)) return;
     }
 }
 
@@ -138,7 +196,10 @@ static void run_all(runner *r, const void *unused) {
     for (size_t n = 0; n < QN__COUNT(phases) && !r->context.error; n++) run_phase(r, &phases[n]);
 }
 
-static void run_single(runner *r, const void *argument) { run_pass(r, argument); }
+static void run_single(runner *r, const void *argument) {
+    start_phase(r);
+    run_pass(r, argument, 0);
+}
 
 const char *qn__pass_run(ir_module *module, const qn__pass_options *options) {
     runner r = {.context = {.module = module, .options = options}};

@@ -172,6 +172,7 @@ static uint32_t mark_region(ir_region *region) {
     for (ir_instr *i = region->first; i; i = i->next) {
         if (qn__ir_is_construct(i)) {
             uint32_t bits = 0;
+            i->mark = 0;
             for (uint32_t r = 0; r < i->num_regions; r++) bits |= mark_region(i->regions[r]);
             i->mark |= bits;
             all |= i->mark & ~(uint32_t)QN__MARK_JUMPS_OUT;
@@ -186,14 +187,4 @@ static uint32_t mark_region(ir_region *region) {
     return all;
 }
 
-static void clear_marks(ir_region *region) {
-    for (ir_instr *i = region->first; i; i = i->next) {
-        i->mark = 0;
-        for (uint32_t r = 0; r < i->num_regions; r++) clear_marks(i->regions[r]);
-    }
-}
-
-void qn__mark_effects(ir_region *region) {
-    clear_marks(region);
-    mark_region(region);
-}
+void qn__mark_effects(ir_region *region) { mark_region(region); }

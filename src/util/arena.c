@@ -7,11 +7,10 @@
 
 struct qn__arena_block {
     qn__arena_block *next;
-    size_t size, used; /* of the bytes behind the header */
-    size_t padding;    /* keeps the data aligned to 16 */
+    size_t size; /* of the bytes behind the header, which stay aligned to 16 */
 };
 
-enum { ALIGNMENT = 16, FIRST_BLOCK = 64 << 10, LARGEST_BLOCK = 4 << 20 };
+enum { ALIGNMENT = 16, FIRST_BLOCK = 64 << 10, LARGEST_BLOCK = 16 << 20 };
 
 void *qn__allocate(const qn__allocator *allocator, size_t size) {
     if (allocator && allocator->allocate) return allocator->allocate(allocator->user, size);
@@ -47,7 +46,14 @@ void qn__arena_free(qn__arena *arena) {
         qn__release(arena->allocator, arena->block);
         arena->block = next;
     }
+    arena->at = arena->end = NULL;
     arena->used = 0;
+}
+
+static void use_block(qn__arena *arena, qn__arena_block *block) {
+    arena->block = block;
+    arena->at = (char *)(block + 1);
+    arena->end = arena->at + block->size;
 }
 
 void qn__arena_reset(qn__arena *arena) {
@@ -56,36 +62,46 @@ void qn__arena_reset(qn__arena *arena) {
     arena->block = kept->next;
     qn__arena_free(arena);
     kept->next = NULL;
-    kept->used = 0;
-    arena->block = kept;
+    use_block(arena, kept);
 }
 
 static QN__NORETURN void escape(qn__arena *arena, int reason) { longjmp(*arena->escape, reason); }
 
-/* Blocks double up to a bound, so that a compile takes few of them and a small one little memory. */
+/* Each block has four times the size of the last, so that a compile takes few of them and a small one little
+   memory; and so that all together are less than twice the largest, which is what malloc of the GNU C library
+   keeps when it is freed: the next compile then finds its pages mapped. */
 static void add_block(qn__arena *arena, size_t size) {
-    size_t wanted = arena->block ? arena->block->size * 2 : FIRST_BLOCK;
+    size_t wanted = arena->block ? arena->block->size * 4 : FIRST_BLOCK;
     if (wanted > LARGEST_BLOCK) wanted = LARGEST_BLOCK;
     if (wanted < size) wanted = size;
     qn__arena_block *block = qn__allocate(arena->allocator, sizeof *block + wanted);
     if (!block) escape(arena, QN__ESCAPE_MEMORY);
     *block = (qn__arena_block){.next = arena->block, .size = wanted};
-    arena->block = block;
+    use_block(arena, block);
+}
+
+static size_t rounded(qn__arena *arena, size_t size) {
+    if (size > SIZE_MAX / 2) escape(arena, QN__ESCAPE_BUDGET);
+    return (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+}
+
+static void spend(qn__arena *arena, size_t size) {
+    arena->used += size;
+    if (arena->budget && arena->used > arena->budget) escape(arena, QN__ESCAPE_BUDGET);
+}
+
+/* Memory as it comes; `size` is rounded. */
+static void *take(qn__arena *arena, size_t size) {
+    spend(arena, size);
+    if ((size_t)(arena->end - arena->at) < size) add_block(arena, size);
+    void *memory = arena->at;
+    arena->at += size;
+    return memory;
 }
 
 void *qn__arena_alloc(qn__arena *arena, size_t size) {
-    if (size > SIZE_MAX / 2) escape(arena, QN__ESCAPE_BUDGET);
-    size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-    arena->used += size;
-    if (arena->budget && arena->used > arena->budget) escape(arena, QN__ESCAPE_BUDGET);
-    qn__arena_block *block = arena->block;
-    if (!block || block->size - block->used < size) {
-        add_block(arena, size);
-        block = arena->block;
-    }
-    void *memory = (char *)(block + 1) + block->used;
-    block->used += size;
-    return memset(memory, 0, size);
+    size = rounded(arena, size);
+    return memset(take(arena, size), 0, size);
 }
 
 void *qn__arena_calloc(qn__arena *arena, size_t count, size_t size) {
@@ -93,8 +109,20 @@ void *qn__arena_calloc(qn__arena *arena, size_t count, size_t size) {
     return qn__arena_alloc(arena, count * size);
 }
 
+void *qn__arena_grow(qn__arena *arena, void *memory, size_t size, size_t wanted) {
+    char *end = (char *)memory + rounded(arena, size);
+    const size_t extra = rounded(arena, wanted) - rounded(arena, size);
+    if (!memory || end != arena->at || (size_t)(arena->end - end) < extra) {
+        char *grown = take(arena, rounded(arena, wanted));
+        return size ? memcpy(grown, memory, size) : grown;
+    }
+    spend(arena, extra);
+    arena->at += extra;
+    return memory;
+}
+
 void *qn__arena_copy(qn__arena *arena, const void *data, size_t size) {
-    void *copy = qn__arena_alloc(arena, size);
+    void *copy = take(arena, rounded(arena, size));
     return size ? memcpy(copy, data, size) : copy;
 }
 

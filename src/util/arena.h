@@ -33,6 +33,7 @@ typedef struct qn__arena_block qn__arena_block;
 typedef struct qn__arena {
     const qn__allocator *allocator;
     qn__arena_block *block; /* newest first */
+    char *at, *end;         /* the room left in the newest */
     size_t used;            /* bytes handed out by all blocks */
     size_t budget;          /* escape beyond this many bytes; 0: no limit */
     jmp_buf *escape;        /* must be set before the first allocation */
@@ -46,6 +47,9 @@ void qn__arena_reset(qn__arena *arena); /* forgets all; keeps the newest block f
 void *qn__arena_alloc(qn__arena *arena, size_t size);
 /* As calloc: checks count * size for overflow (escapes with QN__ESCAPE_BUDGET). */
 void *qn__arena_calloc(qn__arena *arena, size_t count, size_t size);
+/* What stands in `memory` (NULL: nothing) in a larger place, whose rest is not zeroed: in the same one where
+   nothing has been allocated since, else in a new one. Sizes are as they were asked for. */
+void *qn__arena_grow(qn__arena *arena, void *memory, size_t size, size_t wanted);
 void *qn__arena_copy(qn__arena *arena, const void *data, size_t size);
 char *qn__arena_strdup(qn__arena *arena, const char *text);
 char *qn__arena_strndup(qn__arena *arena, const char *text, size_t length);

@@ -22,11 +22,9 @@ void qn__buf_init(qn__buf *buf, qn__arena *arena) { *buf = (qn__buf){.arena = ar
 /* Makes room for `extra` bytes and the terminating zero. */
 static void reserve(qn__buf *buf, size_t extra) {
     if (buf->cap - buf->len > extra) return;
-    size_t cap = buf->cap ? buf->cap * 2 : 256;
+    size_t cap = buf->cap ? buf->cap * 2 : 64;
     if (cap < buf->len + extra + 1) cap = buf->len + extra + 1;
-    char *data = qn__arena_alloc(buf->arena, cap);
-    if (buf->len) memcpy(data, buf->data, buf->len);
-    buf->data = data;
+    buf->data = qn__arena_grow(buf->arena, buf->data, buf->cap, cap);
     buf->cap = cap;
 }
 

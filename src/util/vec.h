@@ -1,5 +1,5 @@
 /* Growable array in an arena: QN__VEC(int) numbers = {0}; qn__vec_push(arena, &numbers, 7); numbers.data[0].
-   Growth leaves the old storage to the arena. */
+   Growth is in place where nothing has been allocated since, else it leaves the old storage to the arena. */
 #ifndef QN__VEC_H
 #define QN__VEC_H
 
@@ -12,13 +12,12 @@
     }
 
 /* Returns the new storage; used by the macros below only. */
-void *qn__vec_grow(qn__arena *arena, void *data, size_t len, size_t *cap, size_t item_size, size_t wanted);
+void *qn__vec_grow(qn__arena *arena, void *data, size_t *cap, size_t item_size, size_t wanted);
 
 #define qn__vec_reserve(arena, vec, wanted)                                                                  \
-    ((vec)->cap >= (wanted)                                                                                  \
-         ? (void)0                                                                                           \
-         : (void)((vec)->data = qn__vec_grow((arena), (vec)->data, (vec)->len, &(vec)->cap,                  \
-                                             sizeof *(vec)->data, (wanted))))
+    ((vec)->cap >= (wanted) ? (void)0                                                                        \
+                            : (void)((vec)->data = qn__vec_grow((arena), (vec)->data, &(vec)->cap,           \
+                                                                sizeof *(vec)->data, (wanted))))
 #define qn__vec_push(arena, vec, ...)                                                                        \
     (qn__vec_reserve((arena), (vec), (vec)->len + 1), (vec)->data[(vec)->len] = __VA_ARGS__,                 \
      (void)(vec)->len++)
