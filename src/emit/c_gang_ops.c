@@ -353,7 +353,7 @@ static const char *converted(c_emitter *e, const ir_instr *instr, unsigned lane)
 
 /* The vector expression of a lane, or NULL. */
 static const char *vector_text(c_emitter *e, const ir_instr *instr, unsigned lane) {
-    const ir_value *result = instr->results[0], *a = instr->operands[0];
+    const ir_value *result = instr->results[0], *a = instr->num_operands ? instr->operands[0] : NULL;
     switch (instr->op) {
     case IR_VECTOR: return qn__c_gang_use(e, instr->operands[lane], 0);
     case IR_SPLAT: return qn__c_gang_use(e, a, 0);
