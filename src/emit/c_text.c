@@ -4,8 +4,11 @@
 
 #include "emit/c_gang.h"
 
+/* Masks nest deeply; past MOST_INDENT levels spaces would be most of the text. */
 static void indent(c_emitter *e) {
-    for (unsigned i = 0; i < e->depth; i++) qn__buf_append(e->out, "    ", 4);
+    enum { MOST_INDENT = 8 };
+    static const char spaces[4 * MOST_INDENT + 1] = "                                ";
+    qn__buf_append(e->out, spaces, 4 * (size_t)(e->depth < MOST_INDENT ? e->depth : MOST_INDENT));
 }
 
 /* Every line says where it comes from: the lines of one statement would count on otherwise. */
