@@ -308,9 +308,16 @@ static bool instr_needs_items(const c_emitter *e, const ir_instr *instr) {
     return !(instr->num_results == 1 && e->plan->place[instr->results[0]->id] == PLACE_AGAIN);
 }
 
+/* The chunk that starts at `first`. Private objects count for the chunk of their uses, wherever they stand. */
+static uint32_t chunk_at(const c_plan *plan, const ir_instr *first) {
+    const ir_instr *i = first;
+    while (i->op == IR_VAR && i->next && !plan->in_step[i->next->mark]) i = i->next;
+    return plan->chunk[i->mark];
+}
+
 void qn__c_chunk(c_emitter *e, ir_instr *first) {
     bool needed = false;
-    e->chunk = e->plan->chunk[first->mark];
+    e->chunk = chunk_at(e->plan, first);
     for (ir_instr *i = first; i && !e->plan->in_step[i->mark]; i = i->next) {
         needed = needed || instr_needs_items(e, i);
         if (e->plan->hoisted[i->mark]) {

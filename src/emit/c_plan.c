@@ -275,7 +275,9 @@ static void place_variables(qn__arena *arena, placing *p) {
         uint32_t chunk = uses.chunk[value->id];
         bool local = chunk != UINT32_MAX && (!chunk || !plan->chunk_loops[chunk]);
         plan->place[value->id] = local || !plan->sync ? PLACE_ITEM : PLACE_AGAIN;
-        plan->chunk[p->order[n]->mark] = local && chunk ? chunk : plan->chunk[p->order[n]->mark];
+        if (!local || !chunk) continue;
+        plan->chunk[p->order[n]->mark] = chunk;
+        plan->chunk_ordered[chunk] = true;
     }
 }
 
