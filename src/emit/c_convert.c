@@ -133,7 +133,8 @@ static const char *directed(c_emitter *e, const ir_instr *instr, const char *sou
         need_half(e);
         if (qn__c_need(e, "qn_step_f16")) qn__buf_puts(&e->helpers, step_half);
     }
-    const char *conditions[] = {"", "r > 0 ? (E)r > (E)a : (E)r < (E)a", "(E)r < (E)a", "(E)r > (E)a"};
+    const char *conditions[] = {"", "r > 0 ? (E)r > (E)a : r < 0 && (E)r < (E)a", "(E)r < (E)a",
+                                "(E)r > (E)a"};
     const char *ups[] = {"0", "r < 0", "1", "0"};
     if (qn__c_need(e, name)) {
         /* An infinity does not fit the 128-bit integer of the comparison: f32 and f64 never reach one there.
