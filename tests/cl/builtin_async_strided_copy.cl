@@ -1,4 +1,5 @@
 // async_work_group_strided_copy gathers into local memory and scatters out of it.
+// needs: f64
 // kernel: run
 // global: 4
 // local: 4

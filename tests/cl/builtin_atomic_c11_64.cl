@@ -1,4 +1,5 @@
 // The C11 atomics on atomic_long, atomic_ulong and atomic_double.
+// needs: f64
 // needs: i64_atomics
 // kernel: run
 // arg: buf:long:8=8589934592

@@ -1,4 +1,5 @@
 // clamp, min and max of floats, doubles and vectors.
+// needs: f64
 // kernel: run
 // arg: float8:-inf, -1, -0.5, 0, 0.25, 0.5, 2, inf
 // arg: buf:float8:3

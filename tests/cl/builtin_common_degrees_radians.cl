@@ -1,4 +1,5 @@
 // degrees and radians within 2 ulp.
+// needs: f64
 // kernel: floats
 // arg: float4:0, 3.14159274, -1.57079637, 1
 // arg: buf:float4:1

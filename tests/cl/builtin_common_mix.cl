@@ -1,4 +1,5 @@
 // mix(x, y, a) is x + (y - x) a.
+// needs: f64
 // kernel: run
 // arg: buf:float:5=2, 2, 2, -4, 10
 // arg: buf:float:5=6, 6, 6, 4, -10

@@ -1,4 +1,5 @@
 // min, max, clamp, mix, step and smoothstep of a vector take scalars as their other operands.
+// needs: f64
 // kernel: run
 // arg: float4:-1, 0.25, 0.5, 3
 // arg: buf:float4:7

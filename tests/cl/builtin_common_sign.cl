@@ -1,4 +1,5 @@
 // sign: 1, -1, a zero of x's sign, and 0 for NaN.
+// needs: f64
 // kernel: run
 // arg: float8:3, -2, 0, -0, inf, -inf, nan, 1e-40
 // arg: buf:float8:1

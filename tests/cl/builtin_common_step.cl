@@ -1,4 +1,5 @@
 // step(edge, x) is 0 below the edge and 1 from the edge on; smoothstep goes smoothly between two edges.
+// needs: f64
 // kernel: run
 // arg: float8:-2, 0, 0.5, 1, 1.5, 2, 3, 9
 // arg: buf:float8:1

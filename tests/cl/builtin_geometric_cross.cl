@@ -1,4 +1,5 @@
 // cross of three and four components; the fourth of the result is 0.
+// needs: f64
 // kernel: run
 // arg: float4:1, 2, 3, 99
 // arg: float4:-4, 5, 0.5, -77

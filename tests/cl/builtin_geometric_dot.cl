@@ -1,4 +1,5 @@
 // dot of one to four components.
+// needs: f64
 // kernel: run
 // arg: float4:1, -2, 3, 0.5
 // arg: float4:4, 5, -6, 8

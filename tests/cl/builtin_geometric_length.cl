@@ -1,4 +1,5 @@
 // length and distance of one to four components.
+// needs: f64
 // kernel: run
 // arg: float4:3, -4, 12, 84
 // arg: buf:float:8

@@ -1,4 +1,5 @@
 // length is exact where the squares overflow or underflow; infinities and NaN come through.
+// needs: f64
 // kernel: run
 // arg: float4:1e30, -1e-30, 0, 1e-40
 // arg: float4:inf, nan, 0, -inf

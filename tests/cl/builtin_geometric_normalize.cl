@@ -1,4 +1,5 @@
 // normalize: length one, zero stays zero, huge and tiny vectors do not overflow.
+// needs: f64
 // kernel: run
 // arg: float4:3, -4, 0, 12
 // arg: buf:float4:5

@@ -1,4 +1,5 @@
 // acosh: within 4 ulp.
+// needs: f64
 // kernel: floats
 // global: 14
 // arg: buf:float:14=1.0000001, 1.001, 1.1, 1.5, 2, 3, 10, 100, 100000, 1e10, 1e20, 1e30, 1.25,

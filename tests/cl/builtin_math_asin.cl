@@ -1,4 +1,5 @@
 // asin: within 4 ulp; zero keeps its sign.
+// needs: f64
 // kernel: floats
 // global: 18
 // arg: buf:float:18=0.1, -0.5, 0.99, -0.999, 0.25, 0.75, 0.001, -1e-8, 0.3, -0.7, 0.0625, 0.875,

@@ -1,4 +1,5 @@
 // atan2: within 6 ulp, in all quadrants; zeros and infinities have their own angles.
+// needs: f64
 // kernel: floats
 // global: 23
 // arg: buf:float:23=1, 1, -1, -1, 0.5, 3, -2, 1e-5, 1e20, 0.001, -5, 100, 2, -2, 0, 1, -1, inf, -inf,

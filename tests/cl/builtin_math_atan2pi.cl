@@ -1,4 +1,5 @@
 // atan2pi: atan2(y, x) / pi within 6 ulp; zeros and infinities give exact fractions.
+// needs: f64
 // kernel: floats
 // global: 12
 // arg: buf:float:12=1, 1, -1, -1, 0.5, 3, -2, 1e-5, 1e20, 0.001, -5, 100

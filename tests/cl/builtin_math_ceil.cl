@@ -1,4 +1,5 @@
 // ceil: rounds up; a negative fraction gives -0.
+// needs: f64
 // kernel: floats
 // global: 16
 // arg: buf:float:16=0.1, 0.5, 1, 1.5, 2.5, -2.5, 3.75, -3.75, 8388607.5, -8388607.5, 1e10, 2.9999,

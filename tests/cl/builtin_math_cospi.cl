@@ -1,4 +1,5 @@
 // cospi: cos(pi x) within 4 ulp; exactly zero at odd halves.
+// needs: f64
 // kernel: floats
 // global: 16
 // arg: buf:float:16=0.1, -0.25, 0.3, 1.1, -1.75, 2.3, 10.125, 100.4, -1000.2, 0.49, 1e-5, 3.75, 0.7,

@@ -1,4 +1,5 @@
 // erfc: within 16 ulp, far out too.
+// needs: f64
 // kernel: floats
 // global: 15
 // arg: buf:float:15=0.1, -0.5, 1, -1.5, 2.75, -3, 4.25, 5, 0.001, -1e-8, 0.75, -0.25, 6.5, 8, 9

@@ -1,4 +1,5 @@
 // exp2: within 3 ulp, down to denormals.
+// needs: f64
 // kernel: floats
 // global: 19
 // arg: buf:float:19=0.1, -0.5, 1, -1.5, 2.75, -3, 10, 20.5, 0.001, -1e-8, 0.75, -0.25, -20, 50, -80,

@@ -1,4 +1,5 @@
 // expm1: exp(x) - 1 within 3 ulp, also near zero.
+// needs: f64
 // kernel: floats
 // global: 16
 // arg: buf:float:16=0.1, -0.5, 1, -1.5, 2.75, -3, 10, 20.5, 0.001, -1e-8, 0.75, -0.25, -20, 50, -80,

@@ -1,4 +1,5 @@
 // fma: one rounding only.
+// needs: f64
 // kernel: floats
 // global: 16
 // arg: buf:float:16=2, -1.5, 0.1, 1e20, 1e-30, 3, 1.0000001, 16777215, 7, 0.3, 1e10, -5, 1e38, 2, 8,

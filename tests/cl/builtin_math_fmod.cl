@@ -1,4 +1,5 @@
 // fmod: the exact remainder of the truncated quotient, with the sign of x.
+// needs: f64
 // kernel: floats
 // global: 14
 // arg: buf:float:14=7, -7, 7, 5.5, 1e10, 1, 0.3, -1e20, 1e30, 100.5, 2.5, -8.75, 3.4028235e38,

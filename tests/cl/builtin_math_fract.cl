@@ -1,4 +1,5 @@
 // fract: x - floor(x), always below one.
+// needs: f64
 // kernel: floats
 // global: 11
 // arg: buf:float:11=3.75, -3.75, 7, -7, 1e10, -1e-30, 0, -0, inf, -inf, nan

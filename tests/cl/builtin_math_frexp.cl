@@ -1,4 +1,5 @@
 // frexp: a significand in [0.5, 1) and an exponent.
+// needs: f64
 // kernel: floats
 // global: 14
 // arg: buf:float:14=1, 3.75, -0.375, 1024, 1e10, 3.4028235e38, 1.1754944e-38, 1e-45, -1e-45, 0, -0,

@@ -1,4 +1,5 @@
 // hypot: within 4 ulp, without overflow on the way.
+// needs: f64
 // kernel: floats
 // global: 12
 // arg: buf:float:12=3, -5, 1, 0.1, 1e20, 1e-20, 1e30, 1.5, 3e38, 1e-40, 3.4028235e38, 2

@@ -1,4 +1,5 @@
 // ilogb and logb: the exponent of denormals, powers of two, and the ends.
+// needs: f64
 // kernel: floats
 // global: 10
 // arg: buf:float:10=1, 1.5, 0.75, -8, 1e10, 3.4028235e38, 1.1754944e-38, 1e-45, -1e-45, 0.1

@@ -1,4 +1,5 @@
 // ldexp: x times a power of two, rounded once.
+// needs: f64
 // kernel: floats
 // global: 12
 // arg: buf:float:12=1, -1.5, 0.75, 3, 1, 1, 1, 1.5, -1.75, 1e20, 1e-40, 5

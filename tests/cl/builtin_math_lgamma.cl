@@ -1,4 +1,5 @@
 // lgamma: log of the absolute value of gamma, within 16 ulp for positive numbers.
+// needs: f64
 // kernel: floats
 // global: 16
 // arg: buf:float:16=0.1, 0.5, 1.5, 2.5, 3.25, 5, 7, 10.5, 20, 34, 100.5, 100000, 1e10, 1e-5, 0.75,

@@ -1,4 +1,5 @@
 // log2: within 3 ulp; powers of two are exact.
+// needs: f64
 // kernel: floats
 // global: 20
 // arg: buf:float:20=0.1, 0.5, 1, 1.5, 2.75, 10, 100.25, 1000, 0.001, 1e-10, 0.75, 3.25, 7, 20, 0.9,

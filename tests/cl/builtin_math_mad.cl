@@ -1,4 +1,5 @@
 // mad: a product and a sum; exact where the numbers are small integers.
+// needs: f64
 // kernel: floats
 // global: 6
 // arg: buf:float:6=2, -1.5, 8, 9, 7, 100

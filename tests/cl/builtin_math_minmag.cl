@@ -1,4 +1,5 @@
 // minmag: the operand of smaller magnitude, fmin where they are equal.
+// needs: f64
 // kernel: floats
 // global: 16
 // arg: buf:float:16=1, -1, 3.5, -2, 0.1, 1e10, -7.5, 100, 0.25, -0.25, 6, -8, 12, 1.5, -100000, 2.5

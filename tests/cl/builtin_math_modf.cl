@@ -1,4 +1,5 @@
 // modf: the fraction and the integer part, both with the sign of x.
+// needs: f64
 // kernel: floats
 // global: 11
 // arg: buf:float:11=3.75, -3.75, 1e10, 0.5, -0.25, 7, 0, -0, inf, -inf, nan

@@ -1,4 +1,5 @@
 // nextafter: the neighbour towards y, over zero and the denormals.
+// needs: f64
 // kernel: floats
 // global: 18
 // arg: buf:float:18=1, 1, -1, 0, -0, 0, 1e-45, -1e-45, 3.4028235e38, inf, -inf, 1.1754944e-38, 2, 0,

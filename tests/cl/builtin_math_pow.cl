@@ -1,4 +1,5 @@
 // pow: within 16 ulp, and all the special cases of C99.
+// needs: f64
 // kernel: floats
 // global: 16
 // arg: buf:float:16=2, 2, 10, 1.5, 0.1, -2, -2, -1.5, 1.0001, 0.999, 100, 3, 1e-10, 1e10, 7, 0.5

@@ -1,4 +1,5 @@
 // pown: within 16 ulp, to an integer power.
+// needs: f64
 // kernel: floats
 // global: 12
 // arg: buf:float:12=2, -2, -2, 1.5, 0.1, 10, 1.0001, -3, 100, 7, 0.99, -0.5

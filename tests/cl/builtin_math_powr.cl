@@ -1,4 +1,5 @@
 // powr: within 16 ulp; x must not be negative, and 1 to an infinity is undefined.
+// needs: f64
 // kernel: floats
 // global: 13
 // arg: buf:float:13=2, 2, 10, 1.5, 0.1, 1.0001, 0.999, 100, 3, 1e-10, 1e10, 7, 0.5

@@ -1,4 +1,5 @@
 // remainder: the exact remainder of the nearest quotient, ties to even.
+// needs: f64
 // kernel: floats
 // global: 18
 // arg: buf:float:18=7, -7, 7, 5.5, 1e10, 1, 0.3, -1e20, 1e30, 100.5, 2.5, -8.75, 3.4028235e38,

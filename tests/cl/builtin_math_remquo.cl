@@ -1,4 +1,5 @@
 // remquo: the remainder, and the low seven bits of the quotient with its sign.
+// needs: f64
 // kernel: floats
 // global: 16
 // arg: buf:float:16=7, -7, 7, 5, 7, 100.5, 1, 126, -127, 0.75, inf, 1, nan, 1, -0, 5

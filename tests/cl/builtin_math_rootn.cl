@@ -1,4 +1,5 @@
 // rootn: the n-th root within 16 ulp.
+// needs: f64
 // kernel: floats
 // global: 12
 // arg: buf:float:12=2, 27, -27, 10, 0.1, 1e20, -32, -32, 1e-20, 100, 5, 1.5

@@ -1,4 +1,5 @@
 // sincos: both within 4 ulp.
+// needs: f64
 // kernel: floats
 // global: 14
 // arg: buf:float:14=0.1, -0.5, 1, 3, 10, 100.5, -1000, 12345.678, 1000000, 1e10, 1e30, 1e-5, inf, nan

@@ -1,4 +1,5 @@
 // tgamma: the gamma function within 16 ulp.
+// needs: f64
 // kernel: floats
 // global: 16
 // arg: buf:float:16=0.1, 0.5, 1.5, 2.5, 3.25, 5, 7, 10.5, 20, 34, -0.5, -1.5, -2.25, -5.75, 1e-5,

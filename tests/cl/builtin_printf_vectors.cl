@@ -1,4 +1,5 @@
 // printf of vectors: %vN with hl for int and float, hh, h and l for the others; flags apply to each component.
+// needs: f64
 // needs: printf
 // kernel: run
 // prints: "1,2,3,4 a,b 1.50,-2.50,0.25\n"

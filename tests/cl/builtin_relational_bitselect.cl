@@ -1,4 +1,5 @@
 // bitselect(a, b, c) takes from b the bits that c has set; of floats too, bit by bit.
+// needs: f64
 // kernel: run
 // arg: buf:uint:6
 // expect: 0x12345678, 0x9abcdef0, 0x1234def0, 0x9a34de78, 0x00ff00ff, 0xff00ff00

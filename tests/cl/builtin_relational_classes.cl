@@ -1,4 +1,5 @@
 // isfinite, isinf, isnan, isnormal and signbit of every class of number, scalars and vectors.
+// needs: f64
 // kernel: floats
 // arg: float8:0, -0, 1, -1e-40, 3.4028235e38, -inf, nan, 1.17549435e-38
 // arg: buf:int8:5

@@ -1,4 +1,5 @@
 // isordered and isunordered: 1 for true of scalars, -1 of vectors; NaN is unordered.
+// needs: f64
 // kernel: floats
 // arg: float8:1, 2, 2, -0, inf, -inf, nan, 1
 // arg: float8:2, 1, 2, 0, inf, inf, nan, nan

@@ -1,4 +1,5 @@
 // select: a scalar condition counts when it is not zero, a vector's component by its highest bit.
+// needs: f64
 // kernel: run
 // arg: int4:-1, 0, 1, -2147483648
 // arg: buf:float4:1

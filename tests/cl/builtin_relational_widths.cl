@@ -1,4 +1,5 @@
 // The relational functions of every vector width give vectors of that width.
+// needs: f64
 // kernel: run
 // arg: float16:0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, nan
 // arg: buf:int:33

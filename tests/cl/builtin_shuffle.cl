@@ -1,4 +1,5 @@
 // shuffle takes components by a mask, whose high bits do not count; the result has as many as the mask.
+// needs: f64
 // kernel: run
 // arg: float4:10, 20, 30, 40
 // arg: buf:float4:3

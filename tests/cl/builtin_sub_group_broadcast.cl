@@ -1,4 +1,5 @@
 // sub_group_broadcast, sub_group_broadcast_first and sub_group_non_uniform_broadcast of scalars.
+// needs: f64
 // needs: sub_groups
 // kernel: run
 // global: 24

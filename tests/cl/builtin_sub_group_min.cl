@@ -1,5 +1,6 @@
 // sub_group_reduce_min and the scans, against a loop over the values of the sub-group in local memory. The last
 // sub-group of 21 work-items is not full on most devices.
+// needs: f64
 // needs: sub_groups
 // kernel: of_int
 // global: 42

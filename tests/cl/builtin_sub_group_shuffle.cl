@@ -1,4 +1,5 @@
 // sub_group_shuffle reads any lane; shuffle_xor the lane whose number differs in some bits.
+// needs: f64
 // needs: sub_groups
 // kernel: run
 // global: 32

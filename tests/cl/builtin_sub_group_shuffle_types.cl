@@ -1,4 +1,5 @@
 // sub_group_shuffle of every type, and of vectors.
+// needs: f64
 // needs: sub_groups
 // kernel: run
 // global: 16

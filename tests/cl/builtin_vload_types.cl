@@ -1,4 +1,5 @@
 // vload4 and vstore4 of every element type.
+// needs: f64
 // kernel: run
 // arg: buf:uchar:64=1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 240
 // arg: buf:uchar:32

@@ -1,4 +1,5 @@
 // vstore_half of every width, float and double, rounded to nearest even by default.
+// needs: f64
 // kernel: run
 // arg: buf:half:40
 // expect: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,

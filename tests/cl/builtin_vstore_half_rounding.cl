@@ -1,4 +1,5 @@
 // vstore_half with each rounding mode, at ties, at overflow and among the denormals.
+// needs: f64
 // kernel: floats
 // arg: buf:float:16=0.1, -0.1, 1.0009764, 2049, -2051, 65519, 65520, -65535, 100000, 1e-8, -1e-8,
 //   3e-8, 6.2e-5, -1e-5, inf, -inf

@@ -1,4 +1,5 @@
 // work_group_broadcast in one, two and three dimensions, of several types.
+// needs: f64
 // kernel: one
 // global: 8
 // local: 4

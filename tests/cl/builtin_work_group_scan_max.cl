@@ -1,4 +1,5 @@
 // work_group_scan_inclusive_max and work_group_scan_exclusive_max of every type, in a full group and in a smaller last one.
+// needs: f64
 // kernel: of_int
 // global: 12
 // local: 8

@@ -1,4 +1,5 @@
 // work_group_scan_inclusive_min and work_group_scan_exclusive_min of every type, in a full group and in a smaller last one.
+// needs: f64
 // kernel: of_int
 // global: 12
 // local: 8
