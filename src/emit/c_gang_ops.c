@@ -391,9 +391,10 @@ static const char *vector_text(c_emitter *e, const ir_instr *instr, unsigned lan
 
 static bool by_vectors(c_emitter *e, const ir_instr *instr) {
     const ir_value *result = instr->results[0];
-    if (!all_vectors(instr) || !vector_text(e, instr, 0)) return false;
+    const char *text = all_vectors(instr) ? vector_text(e, instr, 0) : NULL;
+    if (!text) return false;
     for (unsigned lane = 0; lane < result->type.lanes; lane++) {
-        const char *text = vector_text(e, instr, lane);
+        if (lane) text = vector_text(e, instr, lane);
         qn__c_line(e, "%s %s = (%s)%s;", vector_type(result->type), plain_name(e, result, lane),
                    vector_type(result->type), text);
     }

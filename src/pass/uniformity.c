@@ -8,14 +8,16 @@
 
 typedef struct analysis {
     qn__uniformity result;
-    uint32_t next_mark;
+    qn__arena *arena;
+    QN__VEC(ir_instr *) order; /* by mark */
     bool changed;
     bool row; /* among work-items that differ in x only */
 } analysis;
 
 static void number(ir_instr *instr, void *user) {
     analysis *a = user;
-    instr->mark = a->next_mark++;
+    instr->mark = (uint32_t)a->order.len;
+    qn__vec_push(a->arena, &a->order, instr);
 }
 
 static void set_varying(analysis *a, const ir_value *value) {
@@ -75,6 +77,7 @@ static bool is_levelled(const ir_instr *instr) {
 }
 
 static void visit_plain(analysis *a, const ir_instr *instr) {
+    if (instr->num_results == 1 && a->result.varying[instr->results[0]->id]) return;
     if (!is_source(a, instr) && (is_levelled(instr) || !any_operand_varies(a, instr))) return;
     for (uint32_t i = 0; i < instr->num_results; i++) set_varying(a, instr->results[i]);
 }
@@ -135,8 +138,7 @@ static void visit_jump(analysis *a, const ir_instr *jump) {
     }
 }
 
-static void visit(ir_instr *instr, void *user) {
-    analysis *a = user;
+static void visit(analysis *a, ir_instr *instr) {
     if (qn__ir_is_jump(instr)) {
         visit_jump(a, instr);
     } else if (instr->op == IR_IF) {
@@ -152,14 +154,14 @@ static void visit(ir_instr *instr, void *user) {
 }
 
 static qn__uniformity analyse(qn__arena *arena, ir_function *kernel, bool row, const bool *forced) {
-    analysis a = {.row = row};
+    analysis a = {.row = row, .arena = arena};
     qn__ir_walk(kernel->body, number, &a);
     a.result.varying = QN__NEW_ARRAY(arena, bool, (size_t)kernel->num_values + 1);
-    a.result.varying_branch = QN__NEW_ARRAY(arena, bool, (size_t)a.next_mark + 1);
+    a.result.varying_branch = QN__NEW_ARRAY(arena, bool, a.order.len + 1);
     for (uint32_t i = 0; forced && i < kernel->num_values; i++) a.result.varying[i] = forced[i];
     do {
         a.changed = false;
-        qn__ir_walk(kernel->body, visit, &a);
+        for (size_t i = 0; i < a.order.len; i++) visit(&a, a.order.data[i]);
     } while (a.changed);
     return a.result;
 }

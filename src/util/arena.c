@@ -1,9 +1,10 @@
 /* Arena allocation; see arena.h. */
 #include "util/arena.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "util/str.h"
 
 struct qn__arena_block {
     qn__arena_block *next;
@@ -137,13 +138,16 @@ char *qn__arena_strdup(qn__arena *arena, const char *text) {
 }
 
 char *qn__arena_vprintf(qn__arena *arena, const char *format, va_list args) {
-    va_list again;
-    va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
-    char *text = qn__arena_alloc(arena, length < 0 ? 1 : (size_t)length + 1);
-    if (length > 0) vsnprintf(text, (size_t)length + 1, format, again);
-    va_end(again);
-    return text;
+    qn__buf text;
+    qn__buf_init(&text, arena);
+    qn__buf_vprintf(&text, format, args);
+    /* What is left of the room goes back. */
+    size_t cap = rounded(arena, text.cap), used = rounded(arena, text.len + 1);
+    if (text.data + cap == arena->at) {
+        arena->at -= cap - used;
+        arena->used -= cap - used;
+    }
+    return text.data;
 }
 
 char *qn__arena_printf(qn__arena *arena, const char *format, ...) {

@@ -35,14 +35,72 @@ void qn__buf_append(qn__buf *buf, const char *data, size_t len) {
     buf->data[buf->len] = 0;
 }
 
-void qn__buf_putc(qn__buf *buf, char c) { qn__buf_append(buf, &c, 1); }
+void qn__buf_putc(qn__buf *buf, char c) {
+    reserve(buf, 1);
+    buf->data[buf->len++] = c;
+    buf->data[buf->len] = 0;
+}
 
 void qn__buf_puts(qn__buf *buf, const char *text) { qn__buf_append(buf, text, strlen(text)); }
 
+void qn__buf_putu(qn__buf *buf, uint64_t value) {
+    char digits[20];
+    size_t at = sizeof digits;
+    do digits[--at] = (char)('0' + value % 10);
+    while (value /= 10);
+    qn__buf_append(buf, digits + at, sizeof digits - at);
+}
+
+static void put_signed(qn__buf *buf, int64_t value) {
+    if (value < 0) qn__buf_putc(buf, '-');
+    qn__buf_putu(buf, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+/* The directives that nearly all of a compiler's text is made of: %s %c %d %u %zu %lld %llu %%. False at another. */
+static bool put_simple(qn__buf *buf, const char *format, va_list *args) {
+    const char *p = format, *end = format + strlen(format);
+    for (;;) {
+        reserve(buf, (size_t)(end - p));
+        while (p < end && *p != '%') buf->data[buf->len++] = *p++;
+        buf->data[buf->len] = 0;
+        if (p == end) return true;
+        const char *mark = p;
+        p = mark + 2;
+        if (mark[1] == 's') {
+            const char *text = va_arg(*args, const char *);
+            qn__buf_puts(buf, text ? text : "(null)");
+        } else if (mark[1] == 'c') {
+            qn__buf_putc(buf, (char)va_arg(*args, int));
+        } else if (mark[1] == 'u') {
+            qn__buf_putu(buf, va_arg(*args, unsigned));
+        } else if (mark[1] == 'd') {
+            put_signed(buf, va_arg(*args, int));
+        } else if (mark[1] == '%') {
+            qn__buf_putc(buf, '%');
+        } else if (strncmp(mark, "%zu", 3) == 0) {
+            qn__buf_putu(buf, va_arg(*args, size_t));
+            p++;
+        } else if (strncmp(mark, "%lld", 4) == 0) {
+            put_signed(buf, va_arg(*args, long long));
+            p += 2;
+        } else if (strncmp(mark, "%llu", 4) == 0) {
+            qn__buf_putu(buf, va_arg(*args, unsigned long long));
+            p += 2;
+        } else {
+            return false;
+        }
+    }
+}
+
 void qn__buf_vprintf(qn__buf *buf, const char *format, va_list args) {
-    va_list again;
+    va_list simple, again;
+    size_t start = buf->len;
+    va_copy(simple, args);
+    bool done = put_simple(buf, format, &simple);
+    va_end(simple);
+    if (done) return;
     va_copy(again, args);
-    reserve(buf, 64);
+    buf->len = start;
     int length = vsnprintf(buf->data + buf->len, buf->cap - buf->len, format, args);
     if (length > 0 && (size_t)length >= buf->cap - buf->len) {
         reserve(buf, (size_t)length);
@@ -57,12 +115,4 @@ void qn__buf_printf(qn__buf *buf, const char *format, ...) {
     va_start(args, format);
     qn__buf_vprintf(buf, format, args);
     va_end(args);
-}
-
-void qn__buf_putu(qn__buf *buf, uint64_t value) {
-    char digits[20];
-    size_t at = sizeof digits;
-    do digits[--at] = (char)('0' + value % 10);
-    while (value /= 10);
-    qn__buf_append(buf, digits + at, sizeof digits - at);
 }
