@@ -194,11 +194,12 @@ static bool find_lanes(match *m) {
     return lanes_allowed(m->s.lanes_class, m->lanes) || fail(m, 0, NULL);
 }
 
-/* Element of T: that of a vector or pointee, which must agree, else what the scalars have in common. */
+/* Element of T: that of a vector or pointee, which must agree, else what the scalars have in common. Where that
+   is too wide, it is what those scalars have in common that fit, as in mad24(get_global_id(1), width, x). */
 static bool find_element(match *m) {
     const struct element_class *class = class_of(m->s.element_class);
     if (!class) return true;
-    ast_kind fixed = AST_VOID, loose = AST_VOID;
+    ast_kind fixed = AST_VOID, loose = AST_VOID, fitting = AST_VOID;
     uint32_t last = 0;
     for (uint32_t i = 0; i < m->s.num_params; i++) {
         sig_type param = m->s.params[i];
@@ -211,6 +212,7 @@ static bool find_element(match *m) {
             fixed = kind;
         } else {
             loose = loose ? common_kind(loose, kind) : kind;
+            if (class->kinds >> kind & 1) fitting = fitting ? common_kind(fitting, kind) : kind;
             last = i + 1;
         }
     }
@@ -220,6 +222,7 @@ static bool find_element(match *m) {
     }
     if (!loose) loose = class->kinds & BIT(FLOAT) ? AST_FLOAT : AST_INT;
     m->element = fit_kind(loose, class->kinds, &m->cost);
+    if (!m->element) m->element = fitting;
     return m->element != AST_VOID || fail(m, last, NULL);
 }
 
