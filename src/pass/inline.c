@@ -8,8 +8,6 @@
    A callee with more exits than its closing return becomes a `block` that its returns break out of. Variables
    move to the kernel's start (cloning sees to that); __local variables are merged, one copy for each callee
    in a kernel. */
-#include <string.h>
-
 #include "pass/tools.h"
 
 enum { MAX_NESTING = 400 }; /* the verifier accepts 500 */
@@ -178,6 +176,14 @@ static void inline_call(inliner *in, ir_instr *call) {
     qn__ir_unlink(call);
 }
 
+/* Calls were taken from the last to the first, so the uses of their results change in a walk of their own. */
+static void replace_results(inliner *in, ir_region *region) {
+    for (ir_instr *i = region->first; i; i = i->next) {
+        qn__rewrite_operands(&in->rewrite, i);
+        for (uint32_t r = 0; r < i->num_regions; r++) replace_results(in, i->regions[r]);
+    }
+}
+
 static void fill_kernel(inliner *in, ir_function *kernel) {
     in->kernel = kernel;
     in->calls.len = 0;
@@ -188,10 +194,7 @@ static void fill_kernel(inliner *in, ir_function *kernel) {
     qn__rewrite_init(&in->rewrite, in->context->scratch, kernel);
     while (in->calls.len) inline_call(in, qn__vec_pop(&in->calls).instr);
 
-    ir_value **map = QN__NEW_ARRAY(in->context->scratch, ir_value *, kernel->num_values);
-    const uint32_t known = in->rewrite.cap < kernel->num_values ? in->rewrite.cap : kernel->num_values;
-    memcpy(map, in->rewrite.map, known * sizeof *map);
-    qn__ir_replace(kernel, map);
+    replace_results(in, kernel->body);
 }
 
 bool qn__pass_inline(qn__pass_context *context) {

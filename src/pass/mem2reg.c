@@ -253,10 +253,11 @@ static void rename_region(promoter *p, ir_region *region) {
 
 bool qn__pass_mem2reg(qn__pass_context *context) {
     ir_function *function = context->function;
+    if (!qn__has_variables(function)) return false;
     promoter p = {.context = context, .function = function, .num_ids = function->num_values};
     p.variable_of = QN__NEW_ARRAY(context->scratch, uint32_t, p.num_ids + 1);
     collect(&p, function->body);
-    if (!p.variables.len || !choose(&p)) return false;
+    if (!choose(&p)) return false;
     qn__rewrite_init(&p.rewrite, context->scratch, function);
     rename_region(&p, function->body);
     for (size_t n = 0; n < p.variables.len; n++)

@@ -33,6 +33,8 @@ static const phase phases[] = {
      {{"mem2reg", qn__pass_mem2reg, 1, FUNCTION, 0, 0},
       {"simplify", qn__pass_simplify, 1, FUNCTION, 0, 0},
       {"flow", qn__pass_flow, 1, FUNCTION, 0, 0},
+      {"ifconvert", qn__pass_ifconvert, 2, FUNCTION, 0, 0},
+      {"cse", qn__pass_cse, 1, FUNCTION, 0, 0},
       {"dce", qn__pass_dce, 1, FUNCTION, 0, 0}}},
     {"inlining", 1, {{"inline", qn__pass_inline, 0, MODULE, 0, 0}}},
     {"values",
@@ -108,10 +110,8 @@ static void finish_pass(runner *r, const pass *p, bool changed) {
     if (changed && options->dump && !r->context.error) options->dump(options->user, p->name, module);
 }
 
-/* Variables stand first in a function. */
 static bool has_work(const ir_function *function) {
-    const ir_region *body = function->body;
-    return (body->first && body->first->op == IR_VAR) || qn__ir_count_instrs(body) <= SMALL_FUNCTION;
+    return qn__has_variables(function) || qn__ir_count_instrs(function->body) <= SMALL_FUNCTION;
 }
 
 /* One pass, number `n` of its phase, over the functions that have changed since it saw them. */

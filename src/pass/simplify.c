@@ -217,26 +217,32 @@ static bool applies(const rule *r, const ir_instr *instr) {
 
 enum { ROOMS = 5 };
 
+struct qn__rule_index {
+    uint16_t first[IR_OP_COUNT + 1]; /* rules of an op: [first[op], first[op + 1]) */
+    qn__peephole_rule *deep[IR_OP_COUNT];
+};
+
 typedef struct simplifier {
     qn__peephole peephole;
     qn__rewrite rewrite;
-    uint16_t first_rule[IR_OP_COUNT + 1]; /* rules of an op: [first_rule[op], first_rule[op + 1]) */
-    qn__peephole_rule *deep[IR_OP_COUNT];
+    const qn__rule_index *index;
     uint32_t budget;
     bool changed;
 } simplifier;
 
-static void index_rules(simplifier *s) {
+static const qn__rule_index *index_rules(qn__arena *arena) {
     static const qn__peephole_row *const rooms[ROOMS] = {
         qn__peephole_int, qn__peephole_convert, qn__peephole_float, qn__peephole_vector, qn__peephole_memory};
+    qn__rule_index *index = QN__NEW(arena, qn__rule_index);
     size_t next = 0;
     for (unsigned op = 0; op < IR_OP_COUNT; op++) {
-        s->first_rule[op] = (uint16_t)next;
+        index->first[op] = (uint16_t)next;
         while (next < QN__COUNT(rules) && rules[next].op == op) next++;
     }
-    s->first_rule[IR_OP_COUNT] = (uint16_t)next;
+    index->first[IR_OP_COUNT] = (uint16_t)next;
     for (unsigned r = 0; r < ROOMS; r++)
-        for (const qn__peephole_row *row = rooms[r]; row->rule; row++) s->deep[row->op] = row->rule;
+        for (const qn__peephole_row *row = rooms[r]; row->rule; row++) index->deep[row->op] = row->rule;
+    return index;
 }
 
 static bool commutes(unsigned op) {
@@ -276,9 +282,10 @@ static ir_value *simplify_one(simplifier *s, ir_instr *instr) {
     qn__ir_at(&s->peephole.builder, instr);
     s->peephole.fast = (instr->flags & IR_FAST) != 0;
     s->peephole.builder.float_flags = instr->flags & (IR_CONTRACT | IR_FAST);
-    for (unsigned r = s->first_rule[instr->op]; r < s->first_rule[instr->op + 1]; r++)
+    const qn__rule_index *index = s->index;
+    for (unsigned r = index->first[instr->op]; r < index->first[instr->op + 1]; r++)
         if (applies(&rules[r], instr)) return build(&s->peephole, instr, rules[r].result);
-    return s->deep[instr->op] ? s->deep[instr->op](&s->peephole, instr) : NULL;
+    return index->deep[instr->op] ? index->deep[instr->op](&s->peephole, instr) : NULL;
 }
 
 /* Loads, which give a value, have their rule among the others. */
@@ -312,7 +319,8 @@ bool qn__pass_simplify(qn__pass_context *context) {
     simplifier s = {.peephole = {.function = context->function, .builder = {.function = context->function}}};
     s.budget = 256 + 8 * context->function->num_values;
     qn__rewrite_init(&s.rewrite, context->scratch, context->function);
-    index_rules(&s);
+    if (!context->rules) context->rules = index_rules(context->module->arena);
+    s.index = context->rules;
     walk(&s, context->function->body);
     return s.changed;
 }

@@ -16,7 +16,7 @@
 
 #include "pass/tools.h"
 
-enum { MAX_PIECES = 512, MAX_ROUNDS = 8 };
+enum { MAX_PIECES = 512, MAX_ROUNDS = 8, MANY = 16 };
 
 typedef struct range {
     uint32_t offset, size;
@@ -34,7 +34,7 @@ typedef struct object {
     ir_instr *var;
     bool rejected, copied;
     QN__VEC(range) ranges; /* distinct */
-    qn__map64 known;       /* of ranges: present */
+    qn__map64 known;       /* of ranges, once there are many: present */
     QN__VEC(piece) pieces; /* by offset */
 } object;
 
@@ -69,14 +69,27 @@ static uint32_t bytes_of(ir_type type) { return qn__ir_bits(type) / 8 * type.lan
 /* ---- finding accesses ------------------------------------------------------------------------------------
  */
 
+static uint64_t range_key(const range *r) {
+    return (uint64_t)r->offset << 24 | (uint64_t)r->type.kind << 16 | (uint64_t)r->type.lanes << 8 |
+           r->type.space;
+}
+
+static bool is_known(const object *o, const range *r) {
+    if (o->ranges.len >= MANY) return qn__map64_has(&o->known, range_key(r));
+    for (size_t n = 0; n < o->ranges.len; n++)
+        if (range_key(&o->ranges.data[n]) == range_key(r)) return true;
+    return false;
+}
+
 /* Returns whether it is new. */
 static bool add_range(splitter *s, object *o, uint32_t offset, ir_type type) {
-    const uint64_t key =
-        (uint64_t)offset << 24 | (uint64_t)type.kind << 16 | (uint64_t)type.lanes << 8 | type.space;
-    if (qn__map64_has(&o->known, key)) return false;
-    qn__map64_set(s->arena, &o->known, key, NULL);
-    qn__vec_push(s->arena, &o->ranges, (range){offset, bytes_of(type), type});
-    if (o->ranges.len > 4 * MAX_PIECES) o->rejected = true;
+    const range r = {offset, bytes_of(type), type};
+    if (is_known(o, &r)) return false;
+    qn__vec_push(s->arena, &o->ranges, r);
+    const size_t count = o->ranges.len;
+    for (size_t n = count == MANY ? 0 : count - 1; n < count && count >= MANY; n++)
+        qn__map64_set(s->arena, &o->known, range_key(&o->ranges.data[n]), NULL);
+    if (count > 4 * MAX_PIECES) o->rejected = true;
     return true;
 }
 
@@ -463,6 +476,7 @@ static bool make_variables(splitter *s) {
 
 bool qn__pass_sroa(qn__pass_context *context) {
     ir_function *function = context->function;
+    if (!qn__has_variables(function)) return false;
     splitter s = {.context = context, .arena = context->scratch, .function = function};
     s.num_ids = function->num_values;
     s.places = QN__NEW_ARRAY(s.arena, place, s.num_ids + 1u);

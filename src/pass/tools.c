@@ -6,17 +6,16 @@
 /* ---- replacing values -------------------------------------------------------------------------------- */
 
 void qn__rewrite_init(qn__rewrite *rewrite, qn__arena *arena, const ir_function *function) {
-    rewrite->arena = arena;
-    rewrite->cap = function->num_values + 16;
-    rewrite->map = QN__NEW_ARRAY(arena, ir_value *, rewrite->cap);
+    *rewrite = (qn__rewrite){.arena = arena, .first_cap = function->num_values + 16};
 }
 
 void qn__rewrite_set(qn__rewrite *rewrite, const ir_value *from, ir_value *to) {
     if (from == to) return;
     if (from->id >= rewrite->cap) {
-        uint32_t cap = from->id + from->id / 2 + 16;
+        uint32_t cap = rewrite->first_cap;
+        if (cap <= from->id) cap = from->id + from->id / 2 + 16;
         ir_value **map = QN__NEW_ARRAY(rewrite->arena, ir_value *, cap);
-        memcpy(map, rewrite->map, rewrite->cap * sizeof *map);
+        if (rewrite->cap) memcpy(map, rewrite->map, rewrite->cap * sizeof *map);
         rewrite->map = map;
         rewrite->cap = cap;
     }
@@ -32,11 +31,6 @@ ir_value *qn__rewrite_get(qn__rewrite *rewrite, ir_value *value) {
         value = next;
     }
     return end;
-}
-
-void qn__rewrite_operands(qn__rewrite *rewrite, ir_instr *instr) {
-    for (uint32_t i = 0; i < instr->num_operands; i++)
-        instr->operands[i] = qn__rewrite_get(rewrite, instr->operands[i]);
 }
 
 void qn__rewrite_results(qn__rewrite *rewrite, const ir_instr *instr, ir_value *const *values) {

@@ -8,12 +8,15 @@
 #include "ir/ir.h"
 #include "pass/pass.h"
 
+typedef struct qn__rule_index qn__rule_index;
+
 typedef struct qn__pass_context {
     ir_module *module;
     ir_function *function; /* the one to work on; module passes ignore it */
     const qn__pass_options *options;
-    qn__arena *scratch; /* freed after the pass */
-    const char *error;  /* set by a pass that gives up: a sentence in the module's arena */
+    qn__arena *scratch;          /* freed after the pass */
+    const qn__rule_index *rules; /* of simplify, made when it first runs */
+    const char *error;           /* set by a pass that gives up: a sentence in the module's arena */
 } qn__pass_context;
 
 /* Returns whether it changed anything. */
@@ -28,19 +31,30 @@ qn__pass_function qn__pass_inline, qn__pass_mem2reg, qn__pass_sroa, qn__pass_sim
 
 typedef struct qn__rewrite {
     qn__arena *arena;
-    ir_value **map; /* by value id; NULL: unchanged */
-    uint32_t cap;
+    ir_value **map; /* by value id; NULL: unchanged. Made when the first value is replaced */
+    uint32_t cap, first_cap;
 } qn__rewrite;
 
 void qn__rewrite_init(qn__rewrite *rewrite, qn__arena *arena, const ir_function *function);
 void qn__rewrite_set(qn__rewrite *rewrite, const ir_value *from, ir_value *to);
 ir_value *qn__rewrite_get(qn__rewrite *rewrite, ir_value *value);
-void qn__rewrite_operands(qn__rewrite *rewrite, ir_instr *instr);
+static inline void qn__rewrite_operands(qn__rewrite *rewrite, ir_instr *instr) {
+    if (!rewrite->cap) return;
+    for (uint32_t i = 0; i < instr->num_operands; i++) {
+        const uint32_t id = instr->operands[i]->id;
+        if (id < rewrite->cap && rewrite->map[id])
+            instr->operands[i] = qn__rewrite_get(rewrite, instr->operands[i]);
+    }
+}
 /* Maps each result of `instr` to the value of the same index. */
 void qn__rewrite_results(qn__rewrite *rewrite, const ir_instr *instr, ir_value *const *values);
 
 /* ---- editing ------------------------------------------------------------------------------------------- */
 
+/* Variables stand first in a function. */
+static inline bool qn__has_variables(const ir_function *function) {
+    return function->body->first && function->body->first->op == IR_VAR;
+}
 static inline ir_effects qn__effects(const ir_instr *instr) {
     return (ir_effects)qn__ir_ops[instr->op].effects;
 }
