@@ -3,8 +3,8 @@
 // global: 8
 // local: 4
 // arg: buf:int:8
-// arg: local:16
 // expect: 30, 1, 12, 23, 74, 45, 56, 67
+// arg: local:16
 kernel void run(global int *out, local int *tile) {
     int seen[4];
     int l = get_local_id(0), n = get_local_size(0), g = get_global_id(0);
