@@ -2,6 +2,7 @@
    is a miss; a checksum over everything makes a damaged file a miss. Files are written beside and renamed, so
    processes need no lock. When the directory grows over its limit the entries used longest ago go. */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,11 +64,15 @@ bool qn__cache_key_make(qn_context *context, const qn_device *device, const qn__
     return made;
 }
 
-bool qn__cache_path(qn_context *context, const qn__cache_key *key, const char *extension, char *out,
-                    size_t size) {
+qn__hash128 qn__cache_code_name(qn__hash128 name, qn__hash128 included) {
+    const uint64_t words[] = {name.a, name.b, included.a, included.b};
+    return qn__hash_128(words, sizeof words);
+}
+
+bool qn__cache_path(qn_context *context, qn__hash128 name, const char *extension, char *out, size_t size) {
     if (!context->cache_dir[0]) return false;
-    int length = snprintf(out, size, "%s/%016llx%016llx%s", context->cache_dir,
-                          (unsigned long long)key->hash.a, (unsigned long long)key->hash.b, extension);
+    int length = snprintf(out, size, "%s/%016llx%016llx%s", context->cache_dir, (unsigned long long)name.a,
+                          (unsigned long long)name.b, extension);
     if (length < 0 || (size_t)length >= size) return false;
     if (!qn__file_exists(context->cache_dir)) return qn__dir_make(context->cache_dir) == 0;
     return true;
@@ -200,7 +205,7 @@ static void trim(qn_context *context) {
 
 void qn__cache_store(qn_context *context, const qn__cache_key *key, const qn__compile_result *result) {
     char path[4096];
-    if (!qn__cache_path(context, key, ".qn", path, sizeof path)) return;
+    if (!qn__cache_path(context, key->hash, ".qn", path, sizeof path)) return;
     qn__arena arena;
     jmp_buf escape;
     qn__arena_init(&arena, &context->allocator, 0);
@@ -305,7 +310,7 @@ static bool dependency_holds(qn_context *context, const char *path, qn__hash128 
 }
 
 static bool get_entry(qn_program *program, const qn__cache_key *key, reader *r,
-                      qn__code_kernel **code_kernels) {
+                      qn__code_kernel **code_kernels, qn__hash128 *code) {
     qn_context *context = program->object.context;
     uint64_t key_size;
     const char *stored_key = get_bytes(r, &key_size);
@@ -316,6 +321,7 @@ static bool get_entry(qn_program *program, const qn__cache_key *key, reader *r,
         qn__hash128 hash = {.a = get_number(r)};
         hash.b = get_number(r);
         if (r->failed || !dependency_holds(context, path, hash)) return false;
+        *code = qn__cache_code_name(*code, hash);
     }
     uint64_t count = get_number(r);
     if (r->failed || count > (uint64_t)(r->end - r->at) / 64) return false;
@@ -353,16 +359,18 @@ void qn__cache_forget(qn_program *program) {
     program->owns_args = false;
 }
 
-bool qn__cache_load(qn_program *program, const qn__cache_key *key, qn__code_kernel **code_kernels) {
+bool qn__cache_load(qn_program *program, const qn__cache_key *key, qn__code_kernel **code_kernels,
+                    qn__hash128 *code) {
     qn_context *context = program->object.context;
     char path[4096], *data;
     size_t size;
     *code_kernels = NULL;
-    if (!qn__cache_path(context, key, ".qn", path, sizeof path)) return false;
+    *code = key->hash;
+    if (!qn__cache_path(context, key->hash, ".qn", path, sizeof path)) return false;
     if (qn__file_read(&context->allocator, path, MAX_ENTRY, &data, &size)) return false;
     program->memory = data;
     reader r = {data + sizeof ENTRY_MAGIC - 1, data + size - 8, false};
-    if (is_whole(data, size) && get_entry(program, key, &r, code_kernels)) {
+    if (is_whole(data, size) && get_entry(program, key, &r, code_kernels, code)) {
         (void)utimensat(AT_FDCWD, path, NULL, 0); /* used now: matters to trim */
         return true;
     }
@@ -396,7 +404,7 @@ qn_status qn_cache_get_stats(qn_context *context, qn_cache_stats *stats) {
 
 static bool remove_file(void *user, const char *path, const cached_file *file) {
     (void)file;
-    if (unlink(path)) *(bool *)user = true;
+    if (unlink(path) && errno != ENOENT) *(bool *)user = true; /* another process may have been faster */
     return true;
 }
 

@@ -136,7 +136,10 @@ static qn_status compile(qn_program *program, qn__program_input *input, const qn
     program->log = (char *)result->log;
     qn__code_kernel *kernels = NULL;
     char path[4096];
-    bool cached = key && qn__cache_path(context, key, ".so", path, sizeof path);
+    qn__hash128 code = key ? key->hash : (qn__hash128){0};
+    for (size_t i = 0; i < result->num_dependencies; i++)
+        code = qn__cache_code_name(code, result->dependencies[i].hash);
+    bool cached = key && qn__cache_path(context, code, ".so", path, sizeof path);
     status = take_reflection(program, result, &kernels);
     if (!status)
         status = load_code(program, result->text, result->text_size, result->module, kernels,
@@ -152,16 +155,16 @@ static bool load_cached(qn_program *program, const qn__cache_key *key, bool debu
     qn__code_kernel *kernels = NULL;
     char path[4096];
     uint64_t start = qn__now_ns();
-    bool found =
-        qn__cache_path(context, key, ".so", path, sizeof path) && qn__cache_load(program, key, &kernels);
+    qn__hash128 code;
+    bool found = qn__cache_load(program, key, &kernels, &code) &&
+                 qn__cache_path(context, code, ".so", path, sizeof path);
     program->times.compile_ns = qn__now_ns() - start;
     bool loaded = found && load_code(program, NULL, 0, NULL, kernels, path, debug) == QN_OK;
     qn__release(&context->allocator, kernels);
     atomic_fetch_add(loaded ? &context->cache_hits : &context->cache_misses, 1);
     program->times.from_cache = loaded;
-    if (loaded || !found) return loaded;
-    qn__cache_forget(program);
-    return false;
+    if (!loaded) qn__cache_forget(program);
+    return loaded;
 }
 
 static qn_status build(qn_program *program, qn__program_input *input, bool use_cache) {

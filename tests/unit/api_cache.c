@@ -69,6 +69,32 @@ static void a_second_context_loads(void **state) {
     remove_place(&p);
 }
 
+/* A program that is still loaded must not stand in for one that was built of changed files. */
+static void changed_includes_count_beside_a_live_program(void **state) {
+    (void)state;
+    place p = make_place();
+    qn_context *context = make_context(&(qn_context_desc){.cache_dir = p.dir});
+    qn_device *device = get_device(context, "cpu");
+    bool cached;
+    for (int value = 5; value < 8; value++) {
+        char text[40];
+        int out = -1;
+        qn_program *program;
+        snprintf(text, sizeof text, "#define VALUE %d\n", value);
+        write_text(p.header, text);
+        if (value == 7) assert_int_equal(run(&p, &cached, 0), 7); /* from the cache, below */
+        qn_program_desc desc = {.source = source, .options = p.options};
+        assert_ok(context, qn_program_create(device, &desc, &program));
+        qn_kernel *kernel = make_kernel(program, context, NULL);
+        qn_buffer *buffer = make_buffer(device, sizeof out, NULL);
+        assert_ok(context, qn_launch(NULL, kernel, QN_RANGE(1), QN_ARGS(buffer)));
+        assert_ok(context, qn_buffer_read(buffer, 0, &out, sizeof out));
+        assert_int_equal(out, value);
+    }
+    qn_context_destroy(context);
+    remove_place(&p);
+}
+
 /* Flips a byte in the middle of every file that ends so, or cuts it off. */
 static int damage(const place *p, const char *end, bool cut) {
     DIR *dir = opendir(p->dir);
@@ -170,8 +196,11 @@ static void it_can_be_off(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_second_context_loads), cmocka_unit_test(damaged_entries_are_rebuilt),
-        cmocka_unit_test(the_size_is_bounded),    cmocka_unit_test(processes_share_it),
+        cmocka_unit_test(a_second_context_loads),
+        cmocka_unit_test(changed_includes_count_beside_a_live_program),
+        cmocka_unit_test(damaged_entries_are_rebuilt),
+        cmocka_unit_test(the_size_is_bounded),
+        cmocka_unit_test(processes_share_it),
         cmocka_unit_test(it_can_be_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -174,7 +174,8 @@ static qn_status compile_text(qn__gpu *gpu, qn__code *code, const qn__code_sourc
     if (write_file(w.source, source->text, source->text_size, why) && run_compiler(gpu, &w, source, why)) {
         if (source->binary_path) store(gpu, &w, source->binary_path);
         bool stored = source->binary_path && is_whole(gpu, source->binary_path);
-        status = open_library(code, stored ? source->binary_path : w.object, source, why);
+        if (stored) status = open_library(code, source->binary_path, source, why);
+        if (!code->library) status = open_library(code, w.object, source, why); /* or just trimmed away */
     }
     remove_work_dir(&w);
     return status;

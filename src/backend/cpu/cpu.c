@@ -73,6 +73,7 @@ static void describe(qn__gpu *gpu) {
     }
     cpuinfo_line(text, "model name", model, sizeof model);
     cpuinfo_line(text, "flags", flags, sizeof flags);
+    if (!flags[0]) cpuinfo_line(text, "Features", flags, sizeof flags); /* as Arm says */
     const char *compiler = gpu->compiler[0] && realpath(gpu->compiler, real) ? real : "interpreter";
     const char *base = strrchr(compiler, '/') ? strrchr(compiler, '/') + 1 : compiler;
     struct stat info = {0};
