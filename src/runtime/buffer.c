@@ -51,6 +51,13 @@ static qn_status allocate(qn_buffer *buffer) {
                     (unsigned long long)buffer->size, device->name, why);
 }
 
+/* Runs a transfer of the buffer alone on the default stream, even while a graph is recorded there. */
+static qn_status run_now(qn_buffer *buffer, const qn__command *command) {
+    qn_stream *stream = buffer->device->stream;
+    qn_status status = qn__stream_submit_now(stream, command, &buffer->object);
+    return status ? status : qn__stream_wait_number(stream, qn__stream_last(stream), QN_FOREVER);
+}
+
 static qn_status set_contents(qn_buffer *buffer, const qn_buffer_desc *desc) {
     if (buffer->shared) { /* nothing uses it yet */
         if (desc->data)
@@ -59,10 +66,13 @@ static qn_status set_contents(qn_buffer *buffer, const qn_buffer_desc *desc) {
             memset(buffer->shared, 0, desc->size);
         return QN_OK;
     }
-    if (desc->data) return qn_buffer_write(buffer, 0, desc->data, desc->size);
-    if (desc->uninitialised) return QN_OK;
-    static const unsigned char zero[1];
-    return qn_stream_fill(buffer->device->stream, buffer, 0, desc->size, zero, 1);
+    if (!desc->data && desc->uninitialised) return QN_OK;
+    qn__command command = {.kind = desc->data ? QN__COMMAND_WRITE : QN__COMMAND_FILL,
+                           .to = buffer->memory,
+                           .size = desc->size,
+                           .host = (void *)desc->data,
+                           .pattern_size = 1};
+    return run_now(buffer, &command);
 }
 
 static char *copy_label(qn_context *context, const char *label) {
@@ -144,13 +154,23 @@ qn_buffer_state qn_buffer_get_state(const qn_buffer *buffer) {
     return buffer ? qn__buffer_root((qn_buffer *)buffer)->state : QN_BUFFER_DEVICE;
 }
 
+/* A call that blocks cannot be part of a graph. */
+static qn_status check_blocking(qn_buffer *buffer, const char *function) {
+    qn_status status = qn__check(buffer, QN__OBJECT_BUFFER, function, "buffer");
+    if (status || !buffer->device->stream->recording) return status;
+    return qn__fail(buffer->object.context, QN_ERROR_STATE, "%s: the default stream records a graph",
+                    function);
+}
+
 qn_status qn_buffer_write(qn_buffer *buffer, uint64_t offset, const void *data, uint64_t size) {
-    qn_status status = qn_stream_write(NULL, buffer, offset, data, size);
+    qn_status status = check_blocking(buffer, "qn_buffer_write");
+    if (!status) status = qn_stream_write(NULL, buffer, offset, data, size);
     return status || size == 0 ? status : qn_stream_wait(buffer->device->stream, QN_FOREVER);
 }
 
 qn_status qn_buffer_read(qn_buffer *buffer, uint64_t offset, void *data, uint64_t size) {
-    qn_status status = qn_stream_read(NULL, buffer, offset, data, size);
+    qn_status status = check_blocking(buffer, "qn_buffer_read");
+    if (!status) status = qn_stream_read(NULL, buffer, offset, data, size);
     return status || size == 0 ? status : qn_stream_wait(buffer->device->stream, QN_FOREVER);
 }
 
@@ -236,11 +256,9 @@ static qn_status make_view(qn_buffer *buffer) {
 static qn_status fetch_device_side(qn_buffer *buffer) {
     qn_status status = make_view(buffer);
     if (status || buffer->state != QN_BUFFER_DEVICE) return status;
-    qn_stream *stream = buffer->device->stream;
     qn__command command = {
         .kind = QN__COMMAND_READ, .from = buffer->memory, .size = buffer->size, .host = buffer->view};
-    status = qn__stream_submit(stream, &command, (qn__object *[]){&buffer->object}, 1);
-    if (!status) status = qn_stream_wait(stream, QN_FOREVER);
+    status = run_now(buffer, &command);
     if (!status) buffer->state = QN_BUFFER_BOTH;
     return status;
 }
@@ -256,8 +274,8 @@ qn_status qn_buffer_map(qn_buffer *buffer, qn_map_access access, void **pointer)
                         (int)access);
     if (buffer->parent) return qn__fail(context, QN_ERROR_ARGUMENT, "qn_buffer_map: a view cannot be mapped");
     status = wait_for_users(buffer);
-    if (!status && !buffer->shared)
-        status = access & QN_MAP_READ ? fetch_device_side(buffer) : make_view(buffer);
+    bool fetches = (access & QN_MAP_READ) && !buffer->write_maps; /* what is being written is the newest */
+    if (!status && !buffer->shared) status = fetches ? fetch_device_side(buffer) : make_view(buffer);
     if (status) return status;
     pthread_mutex_lock(&buffer->device->use_lock);
     buffer->maps++;

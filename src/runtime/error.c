@@ -1,5 +1,6 @@
 /* Messages: one a thread and context, found through a thread-specific key of the context, so that there is no
-   global state. A thread that ends leaves its slot for the next one. */
+   global state. A thread that ends leaves its slot to the one that gets its id: a destructor of the key could
+   run beside the context's end. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,10 +8,9 @@
 
 struct qn__message {
     qn__message *next;
-    bool in_use;
+    pthread_t owner;
     char *text;
     size_t cap;
-    qn_context *context;
 };
 
 static const char *const status_names[] = {
@@ -35,15 +35,14 @@ const char *qn_status_text(qn_status status) {
 
 static qn__message *message_new(qn_context *context) {
     qn__message *message = context->messages;
-    while (message && message->in_use) message = message->next;
+    while (message && !pthread_equal(message->owner, pthread_self())) message = message->next;
     if (!message) {
         message = qn__allocate_zeroed(&context->allocator, sizeof *message);
         if (!message) return NULL;
-        message->context = context;
+        message->owner = pthread_self();
         message->next = context->messages;
         context->messages = message;
     }
-    message->in_use = true;
     return message;
 }
 

@@ -31,7 +31,7 @@ void qn__event_finalise(qn_event *event) {
 }
 
 static qn_status check_both(qn_stream **stream, qn_event *event, const char *function) {
-    qn_status status = qn__check(event, QN__OBJECT_EVENT, function, "event");
+    qn_status status = qn__check_beside(*stream, event, QN__OBJECT_EVENT, function, "event");
     if (status) return status;
     *stream = qn__stream_of(*stream, event->device);
     status = qn__check(*stream, QN__OBJECT_STREAM, function, "stream");
@@ -48,7 +48,10 @@ qn_status qn_stream_record(qn_stream *stream, qn_event *event) {
                         "qn_stream_record: events cannot be recorded in a graph");
     uint64_t version = atomic_fetch_add(&event->version, 1) + 1;
     qn__command command = {.kind = QN__COMMAND_RECORD, .mark = event->mark, .mark_version = version};
-    return qn__stream_submit(stream, &command, (qn__object *[]){&event->object}, 1);
+    status = qn__stream_submit(stream, &command, (qn__object *[]){&event->object}, 1);
+    /* what never comes must not be waited for; a later recording stands in for it */
+    if (status) atomic_compare_exchange_strong(&event->version, &(uint_fast64_t){version}, version - 1);
+    return status;
 }
 
 qn_status qn_stream_wait_event(qn_stream *stream, qn_event *event) {

@@ -97,7 +97,7 @@ static qn_status use_buffers(qn_graph *graph, qn_stream *stream) {
 }
 
 qn_status qn_graph_launch(qn_stream *stream, qn_graph *graph) {
-    qn_status status = qn__check(graph, QN__OBJECT_GRAPH, "qn_graph_launch", "graph");
+    qn_status status = qn__check_beside(stream, graph, QN__OBJECT_GRAPH, "qn_graph_launch", "graph");
     if (status) return status;
     stream = qn__stream_of(stream, graph->device);
     status = qn__check(stream, QN__OBJECT_STREAM, "qn_graph_launch", "stream");

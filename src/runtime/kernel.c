@@ -51,7 +51,9 @@ void qn__kernel_finalise(qn_kernel *kernel) {
 }
 
 qn_status qn_kernel_get_info(const qn_kernel *kernel, qn_kernel_info *info) {
-    if (!kernel || !info) return QN_ERROR_NULL;
+    qn_status status = qn__check(kernel, QN__OBJECT_KERNEL, "qn_kernel_get_info", "kernel");
+    if (status) return status;
+    if (!info) return qn__fail_null(kernel->object.context, "qn_kernel_get_info", "info");
     const qn__program_kernel *k = kernel->info;
     *info = (qn_kernel_info){.name = k->name, .num_params = k->num_args, .local_memory = k->static_local};
     memcpy(info->required_local_size, k->reqd_local, sizeof k->reqd_local);
@@ -67,7 +69,9 @@ static const qn_type types[IR_KIND_COUNT][2] = {
 };
 
 qn_status qn_kernel_get_param(const qn_kernel *kernel, uint32_t index, qn_param_info *info) {
-    if (!kernel || !info) return QN_ERROR_NULL;
+    qn_status status = qn__check(kernel, QN__OBJECT_KERNEL, "qn_kernel_get_param", "kernel");
+    if (status) return status;
+    if (!info) return qn__fail_null(kernel->object.context, "qn_kernel_get_param", "info");
     if (index >= kernel->info->num_args)
         return qn__fail(kernel->object.context, QN_ERROR_RANGE,
                         "qn_kernel_get_param: index %u; %s has %u parameters", (unsigned)index,

@@ -1,5 +1,6 @@
 /* Launches: arguments checked against reflection and packed into the argument block, sizes checked against
    the device. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -47,6 +48,10 @@ static void store_half(double value, unsigned char *to) {
 }
 
 static bool store_float(const qn__compile_arg *param, double value, unsigned char *to) {
+    double largest = param->element_kind == IR_F16   ? 65504
+                     : param->element_kind == IR_F32 ? FLT_MAX
+                                                     : DBL_MAX;
+    if (isfinite(value) && fabs(value) > largest) return false;
     float narrow = (float)value;
     switch (param->element_kind) {
     case IR_F16: store_half(value, to); return true;
@@ -132,6 +137,14 @@ static qn_status store_buffer(launch *l, uint32_t index, const qn_arg *arg, unsi
     return QN_OK;
 }
 
+static qn_status check_local(const launch *l, uint64_t wanted) {
+    const qn_device *device = l->stream->device;
+    if (wanted <= device->info.local_memory) return QN_OK;
+    return qn__fail(l->context, QN_ERROR_LAUNCH_SIZE,
+                    "qn_launch: %s needs %llu bytes of local memory; %s has %llu", l->info->name,
+                    (unsigned long long)wanted, device->name, (unsigned long long)device->info.local_memory);
+}
+
 /* __local arguments lie one after another behind the kernel's own local variables, each aligned to 128 bytes,
    which is the largest type's (double16). */
 static qn_status store_local(launch *l, uint32_t index, const qn_arg *arg, unsigned char *to) {
@@ -139,12 +152,8 @@ static qn_status store_local(launch *l, uint32_t index, const qn_arg *arg, unsig
         return wrong(l, index, "a local memory size was given");
     if (arg->size == 0) return wrong(l, index, "the local memory size is 0");
     uint64_t offset = (l->local_memory + 127) & ~(uint64_t)127;
-    uint64_t limit = l->stream->device->info.local_memory;
-    if (arg->size > limit || offset + arg->size > limit)
-        return qn__fail(l->context, QN_ERROR_LAUNCH_SIZE,
-                        "qn_launch: %s needs %llu bytes of local memory; %s has %llu", l->info->name,
-                        (unsigned long long)offset + arg->size, l->stream->device->name,
-                        (unsigned long long)limit);
+    qn_status status = check_local(l, arg->size > UINT64_MAX - offset ? UINT64_MAX : offset + arg->size);
+    if (status) return status;
     memcpy(to, &offset, sizeof offset);
     l->local_memory = offset + arg->size;
     return QN_OK;
@@ -210,6 +219,16 @@ static qn_status set_local(launch *l, const qn_range *range, qn__command *comman
                     device->name, (unsigned)device->info.max_group_size);
 }
 
+/* Backends count work-groups in 64 bits. */
+static qn_status check_product(const launch *l, const uint64_t global[3]) {
+    const uint64_t limit = (uint64_t)1 << 62;
+    if (global[1] <= limit / global[0] && global[2] <= limit / (global[0] * global[1])) return QN_OK;
+    return qn__fail(l->context, QN_ERROR_LAUNCH_SIZE,
+                    "qn_launch: global size %llu,%llu,%llu is more than 2^62 work-items",
+                    (unsigned long long)global[0], (unsigned long long)global[1],
+                    (unsigned long long)global[2]);
+}
+
 static qn_status set_sizes(launch *l, const qn_range *range, qn__command *command) {
     const qn_device *device = l->stream->device;
     command->work_dim = 1;
@@ -224,11 +243,13 @@ static qn_status set_sizes(launch *l, const qn_range *range, qn__command *comman
                             (unsigned long long)command->global[d], (unsigned long long)range->offset[d], d,
                             device->name, (unsigned long long)device->info.max_global_size[d]);
     }
-    return set_local(l, range, command);
+    if (range->global[0] == 0) return QN_OK;
+    qn_status status = check_product(l, command->global);
+    return status ? status : set_local(l, range, command);
 }
 
 static qn_status check_objects(qn_stream *stream, qn_kernel *kernel, const qn_range *range) {
-    qn_status status = qn__check(kernel, QN__OBJECT_KERNEL, "qn_launch", "kernel");
+    qn_status status = qn__check_beside(stream, kernel, QN__OBJECT_KERNEL, "qn_launch", "kernel");
     if (status) return status;
     qn_context *context = kernel->object.context;
     if (!range) return qn__fail_null(context, "qn_launch", "range");
@@ -242,7 +263,8 @@ static qn_status check_objects(qn_stream *stream, qn_kernel *kernel, const qn_ra
 
 static qn_status submit(launch *l, qn__command *command, const qn_range *range, const qn_arg *args,
                         size_t num_args) {
-    qn_status status = store_args(l, args, num_args);
+    qn_status status = check_local(l, l->local_memory); /* the kernel's own */
+    if (!status) status = store_args(l, args, num_args);
     if (!status) status = set_sizes(l, range, command);
     if (status || range->global[0] == 0) return status;
     command->local_memory = l->local_memory;

@@ -112,18 +112,32 @@ void qn__object_destroy(qn__object *object, qn__object_kind kind) {
 qn_status qn__check(const void *pointer, qn__object_kind kind, const char *function, const char *argument) {
     if (!pointer) return QN_ERROR_NULL;
     const qn__object *object = pointer;
-    if (object->magic != QN__MAGIC + (uint32_t)kind) return QN_ERROR_ARGUMENT;
+    uint32_t actual = object->magic - QN__MAGIC;
+    if (actual >= QN__OBJECT_KINDS) return QN_ERROR_ARGUMENT;
+    if (actual != (uint32_t)kind)
+        return qn__fail(object->context, QN_ERROR_ARGUMENT, "%s: %s is a %s, not a %s", function, argument,
+                        kinds[actual].name, kinds[kind].name);
     if (!atomic_load_explicit(&((qn__object *)pointer)->destroyed, memory_order_relaxed)) return QN_OK;
     return qn__fail(object->context, QN_ERROR_DESTROYED, "%s: the %s '%s' has been destroyed", function,
                     kinds[kind].name, argument);
 }
 
+qn_status qn__check_beside(const qn_stream *stream, const void *pointer, qn__object_kind kind,
+                           const char *function, const char *argument) {
+    if (pointer || qn__check(stream, QN__OBJECT_STREAM, function, "stream"))
+        return qn__check(pointer, kind, function, argument);
+    return qn__fail_null(stream->object.context, function, argument);
+}
+
 /* What the caller never destroyed: users before what they use. Each pass drops the caller's reference only;
-   the references that objects hold of one another go with their owners. */
+   the references that objects hold of one another go with their owners. As a view takes its buffer along, the
+   walk starts anew after each. */
 static void drop_live(qn_context *context, qn__object_kind kind) {
-    for (qn__object *object = context->objects[kind].first, *next; object; object = next) {
-        next = object->next;
-        if (!atomic_exchange(&object->destroyed, true)) qn__drop(object);
+    for (;;) {
+        qn__object *object = context->objects[kind].first;
+        while (object && atomic_exchange(&object->destroyed, true)) object = object->next;
+        if (!object) return;
+        qn__drop(object);
     }
 }
 

@@ -2,7 +2,8 @@
    its kind (so that a wrong or destroyed pointer is an error, not a crash), its reference count and its place
    in the context's list of live objects. Memory of object structs is only reused for objects of the same
    kind, and late, so that looking at a destroyed handle is safe for as long as the context lives. Locks:
-   context->lock (lists), stream->lock (submission), in this order; never held while a backend waits. */
+   device->use_lock, stream->lock (submission), context->lock (lists), in this order; never held while a
+   backend waits. */
 #ifndef QN__RUNTIME_H
 #define QN__RUNTIME_H
 
@@ -182,6 +183,9 @@ void qn__drop(qn__object *object);       /* gives a reference back; finalises at
 void qn__object_destroy(qn__object *object, qn__object_kind kind);
 /* QN_OK if `object` is a live handle of that kind; else sets the message: "qn_launch: kernel is NULL". */
 qn_status qn__check(const void *object, qn__object_kind kind, const char *function, const char *argument);
+/* The same, with a sentence also for a NULL `object` if the stream is one. */
+qn_status qn__check_beside(const qn_stream *stream, const void *object, qn__object_kind kind,
+                           const char *function, const char *argument);
 void qn__objects_free(qn_context *context);
 /* What the last reference does, by kind; does not free the struct. */
 void qn__buffer_finalise(qn_buffer *buffer);
@@ -200,6 +204,8 @@ qn_status qn__device_ready(qn_device *device);   /* opens the device, once */
 qn_stream *qn__stream_of(qn_stream *stream, qn_device *device);
 qn_status qn__stream_submit(qn_stream *stream, const qn__command *command, qn__object *const *used,
                             size_t num_used);
+/* The same, also while the stream records a graph: for what has to do with the buffer, not with the stream. */
+qn_status qn__stream_submit_now(qn_stream *stream, const qn__command *command, qn__object *used);
 qn_status qn__stream_submit_replay(qn_stream *stream, qn_graph *graph);
 qn_stream *qn__stream_new(qn_device *device);
 qn_status qn__stream_wait_number(qn_stream *stream, uint64_t number, uint64_t timeout_ns);

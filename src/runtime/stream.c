@@ -2,15 +2,20 @@
 #include <string.h>
 
 #include "runtime/runtime.h"
+#include "util/file.h"
 
 qn_stream *qn__stream_new(qn_device *device) {
     qn_context *context = device->object.context;
     qn_stream *stream = qn__object_new(context, QN__OBJECT_STREAM);
     if (!stream) return NULL;
     char why[QN__WHY] = "";
-    stream->device = device;
+    qn__queue *queue = NULL;
     pthread_mutex_init(&stream->lock, NULL);
-    qn_status status = device->backend->queue_create(device->gpu, &stream->queue, why);
+    qn_status status = device->backend->queue_create(device->gpu, &queue, why);
+    pthread_mutex_lock(&context->lock); /* it is in the list already: other threads look at it */
+    stream->device = device;
+    stream->queue = status ? NULL : queue;
+    pthread_mutex_unlock(&context->lock);
     if (status == QN_OK) return stream;
     qn__fail(context, status, "a stream on %s: %s", device->name, why);
     qn__object_destroy(&stream->object, QN__OBJECT_STREAM);
@@ -41,8 +46,12 @@ qn_status qn_stream_create(qn_device *device, qn_stream **out) {
 }
 
 void qn_stream_destroy(qn_stream *stream) {
-    if (stream && stream->device->stream == stream) return; /* the device's own */
-    qn__object_destroy(stream ? &stream->object : NULL, QN__OBJECT_STREAM);
+    if (!stream || stream->object.magic != QN__MAGIC + QN__OBJECT_STREAM) return;
+    if (atomic_load(&stream->object.destroyed) || stream->device->stream == stream) return; /* device's own */
+    char why[QN__WHY];
+    /* while it is still found by those who wait for the whole device */
+    stream->device->backend->wait(stream->queue, qn__stream_last(stream), QN_FOREVER, why);
+    qn__object_destroy(&stream->object, QN__OBJECT_STREAM);
 }
 
 qn_stream *qn__stream_of(qn_stream *stream, qn_device *device) { return stream ? stream : device->stream; }
@@ -107,6 +116,15 @@ qn_status qn__stream_submit(qn_stream *stream, const qn__command *command, qn__o
                   : QN_OK;
 }
 
+qn_status qn__stream_submit_now(qn_stream *stream, const qn__command *command, qn__object *used) {
+    char why[QN__WHY] = "";
+    pthread_mutex_lock(&stream->lock);
+    qn_status status = submit_locked(stream, command, NULL, &used, 1, why);
+    pthread_mutex_unlock(&stream->lock);
+    return status ? qn__fail(stream->object.context, status, "%s", why[0] ? why : qn_status_text(status))
+                  : QN_OK;
+}
+
 qn_status qn__stream_submit_replay(qn_stream *stream, qn_graph *graph) {
     char why[QN__WHY] = "";
     pthread_mutex_lock(&stream->lock);
@@ -141,29 +159,33 @@ qn_status qn_stream_wait(qn_stream *stream, uint64_t timeout_ns) {
     return qn__stream_wait_number(stream, qn__stream_last(stream), timeout_ns);
 }
 
-/* The next live stream of the device behind `after`, with a reference. */
-static qn_stream *next_stream(qn_device *device, size_t index) {
+/* The next stream of the device behind `after` (NULL: the first), with a reference; that of `after`, which has
+   kept its place in the list, is given back. One without references has no work any more. */
+static qn_stream *next_stream(qn_device *device, qn_stream *after) {
     qn_context *context = device->object.context;
-    qn_stream *found = NULL;
     pthread_mutex_lock(&context->lock);
-    for (qn__object *o = context->objects[QN__OBJECT_STREAM].first; o && !found; o = o->next) {
+    qn__object *o = after ? after->object.next : context->objects[QN__OBJECT_STREAM].first;
+    for (; o; o = o->next) {
         qn_stream *stream = (qn_stream *)o;
-        bool fits = stream->device == device && stream->queue && !atomic_load(&o->destroyed);
-        if (fits && index-- == 0) found = stream;
+        if (stream->device == device && stream->queue && qn__try_retain(o)) break;
     }
-    if (found) qn__retain(&found->object);
     pthread_mutex_unlock(&context->lock);
-    return found;
+    if (after) qn__drop(&after->object);
+    return (qn_stream *)o;
+}
+
+static uint64_t time_left(uint64_t start, uint64_t timeout_ns) {
+    uint64_t passed = qn__now_ns() - start;
+    return timeout_ns == QN_FOREVER ? QN_FOREVER : passed < timeout_ns ? timeout_ns - passed : 0;
 }
 
 qn_status qn_device_wait(qn_device *device, uint64_t timeout_ns) {
     qn_status status = qn__check(device, QN__OBJECT_DEVICE, "qn_device_wait", "device");
     if (status) return status;
-    qn_stream *stream;
-    for (size_t i = 0; (stream = next_stream(device, i)); i++) {
-        qn_status one = qn__stream_wait_number(stream, qn__stream_last(stream), timeout_ns);
+    uint64_t start = qn__now_ns();
+    for (qn_stream *stream = NULL; (stream = next_stream(device, stream));) {
+        qn_status one = qn__stream_wait_number(stream, qn__stream_last(stream), time_left(start, timeout_ns));
         if (one && !status) status = one;
-        qn__drop(&stream->object);
     }
     return status;
 }
@@ -179,7 +201,7 @@ static qn_stream *stream_for(qn_stream *stream, qn_buffer *buffer) {
 /* Checks both objects and the range; the buffer is then ready to be used on the stream. */
 static qn_status check_transfer(qn_stream *stream, qn_buffer *buffer, uint64_t offset, uint64_t size,
                                 bool writes, const char *function) {
-    qn_status status = qn__check(buffer, QN__OBJECT_BUFFER, function, "buffer");
+    qn_status status = qn__check_beside(stream, buffer, QN__OBJECT_BUFFER, function, "buffer");
     if (!status) status = qn__check(stream, QN__OBJECT_STREAM, function, "stream");
     if (status) return status;
     qn_context *context = stream->object.context;

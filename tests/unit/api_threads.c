@@ -84,6 +84,64 @@ static void threads_on_the_default_stream(void **state) {
     qn_context_destroy(f.context);
 }
 
+/* Streams come and go while others wait for all of them. */
+static void *come_and_go(void *user) {
+    job *j = user;
+    for (int i = 0; i < ROUNDS && !j->failed; i++) {
+        qn_stream *stream = NULL;
+        qn_buffer *buffer = NULL;
+        if (j->index % 2) {
+            j->failed = qn_device_wait(j->f->device, QN_FOREVER) != QN_OK;
+            continue;
+        }
+        j->failed = qn_stream_create(j->f->device, &stream) ||
+                    qn_buffer_create(j->f->device, &(qn_buffer_desc){.size = ITEMS * sizeof(int)}, &buffer) ||
+                    qn_launch(stream, j->f->kernel, QN_RANGE(ITEMS), QN_ARGS(buffer, 1));
+        qn_buffer_destroy(buffer);
+        qn_stream_destroy(stream);
+    }
+    return NULL;
+}
+
+static void threads_that_wait_for_the_device(void **state) {
+    const char *names[] = {"cpu", "null"};
+    (void)state;
+    for (int d = 0; d < 2; d++) {
+        fixture f = make_fixture(names[d], source, "add");
+        run_jobs(&f, NULL, come_and_go);
+        qn_context_destroy(f.context);
+    }
+}
+
+/* One event, recorded on a stream of each thread and looked at by all. */
+static void *record_and_look(void *user) {
+    job *j = user;
+    qn_event *event = (qn_event *)(void *)j->shared;
+    qn_stream *stream = NULL;
+    j->failed = qn_stream_create(j->f->device, &stream) != QN_OK;
+    for (int i = 0; i < ROUNDS && !j->failed; i++) {
+        bool done;
+        int64_t elapsed;
+        j->failed = qn_stream_record(stream, event) || qn_stream_wait_event(stream, event) ||
+                    qn_event_done(event, &done) || qn_event_wait(event, QN_FOREVER);
+        (void)qn_event_elapsed(event, event, &elapsed); /* recorded again meanwhile, perhaps */
+    }
+    qn_stream_destroy(stream);
+    return NULL;
+}
+
+static void threads_that_share_an_event(void **state) {
+    const char *names[] = {"cpu", "null"};
+    (void)state;
+    for (int d = 0; d < 2; d++) {
+        fixture f = make_fixture(names[d], source, "add");
+        qn_event *event;
+        assert_ok(f.context, qn_event_create(f.device, &event));
+        run_jobs(&f, (qn_buffer *)(void *)event, record_and_look);
+        qn_context_destroy(f.context);
+    }
+}
+
 static void *compile_program(void *user) {
     job *j = user;
     char text[120];
@@ -122,10 +180,9 @@ static void threads_that_open_the_device(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_that_open_the_device),
-        cmocka_unit_test(threads_with_a_stream_each),
-        cmocka_unit_test(threads_on_the_default_stream),
-        cmocka_unit_test(threads_that_compile),
+        cmocka_unit_test(threads_that_open_the_device),  cmocka_unit_test(threads_with_a_stream_each),
+        cmocka_unit_test(threads_on_the_default_stream), cmocka_unit_test(threads_that_wait_for_the_device),
+        cmocka_unit_test(threads_that_share_an_event),   cmocka_unit_test(threads_that_compile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

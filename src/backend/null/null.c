@@ -2,6 +2,7 @@
    a separate device memory that transfers really reach. With it the API, and the copying between host and
    device sides that shared memory never shows, are tested on any machine. Work is done when it is submitted.
  */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,7 +25,7 @@ struct qn__queue {
 
 struct qn__mark {
     const qn__allocator *allocator;
-    uint64_t version, time_ns;
+    atomic_uint_fast64_t version, time_ns;
 };
 
 struct qn__code {
@@ -111,6 +112,13 @@ static qn_status null_queue_create(qn__gpu *gpu, qn__queue **queue, char *why) {
 
 static void null_queue_destroy(qn__queue *queue) { qn__release(queue->gpu->services->allocator, queue); }
 
+/* Recordings on several streams may come in any order. */
+static void reach(atomic_uint_fast64_t *latest, uint_fast64_t version) {
+    uint_fast64_t before = atomic_load(latest);
+    while (before < version && !atomic_compare_exchange_weak(latest, &before, version)) {
+    }
+}
+
 static void execute(const qn__command *command) {
     unsigned char *to = (unsigned char *)command->to + command->to_offset;
     const unsigned char *from = (const unsigned char *)command->from + command->from_offset;
@@ -123,8 +131,8 @@ static void execute(const qn__command *command) {
             memcpy(to + i, command->pattern, command->pattern_size);
         break;
     case QN__COMMAND_RECORD:
-        command->mark->version = command->mark_version;
-        command->mark->time_ns = qn__now_ns();
+        atomic_store(&command->mark->time_ns, qn__now_ns());
+        reach(&command->mark->version, command->mark_version);
         break;
     case QN__COMMAND_LAUNCH:
     case QN__COMMAND_WAIT: break;
@@ -156,8 +164,9 @@ static qn_status null_mark_create(qn__gpu *gpu, qn__mark **mark, char *why) {
 static void null_mark_destroy(qn__mark *mark) { qn__release(mark->allocator, mark); }
 
 static bool null_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns) {
-    *time_ns = mark->time_ns;
-    return mark->version >= version;
+    bool done = atomic_load(&mark->version) >= version;
+    *time_ns = atomic_load(&mark->time_ns);
+    return done;
 }
 
 static qn_status null_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why) {
