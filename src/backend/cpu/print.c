@@ -10,7 +10,7 @@
 enum { MAX_OUTPUT = 16 << 10 };
 
 typedef struct output {
-    char text[MAX_OUTPUT];
+    char text[MAX_OUTPUT + 1]; /* and snprintf's zero */
     size_t length;
 } output;
 
@@ -57,6 +57,7 @@ static const char *read_conversion(const char *at, conversion *c) {
     at += n;
     c->lanes = 1;
     if (*at == 'v') {
+        if (at[1] < '1' || at[1] > '8') return NULL;
         c->lanes = (unsigned)(at[1] - '0');
         at += 2;
         if (c->lanes == 1 && *at == '6') c->lanes = 16, at++;
@@ -110,34 +111,41 @@ static int64_t sign_extend(uint64_t bits, size_t size) {
     return (int64_t)(bits << shift) >> shift;
 }
 
+/* Takes the end of what snprintf has just written behind the text so far; `n` is its result. */
+static void advance(output *out, int n) {
+    size_t room = MAX_OUTPUT - out->length;
+    if (n > 0) out->length += (size_t)n < room ? (size_t)n : room;
+}
+
 static void put_one(output *out, const conversion *c, uint64_t bits, size_t size) {
-    char format[64], text[512];
+    char format[64], *text = out->text + out->length;
+    size_t room = sizeof out->text - out->length;
     int n;
     if (strchr("fFeEgGaA", c->letter)) {
         snprintf(format, sizeof format, "%s%c", c->flags, c->letter);
-        n = snprintf(text, sizeof text, format, real_value(bits, size));
+        n = snprintf(text, room, format, real_value(bits, size));
     } else if (c->letter == 'd' || c->letter == 'i') {
         size_t narrow = strcmp(c->length, "hh") == 0 ? 1 : strcmp(c->length, "h") == 0 ? 2 : size;
         snprintf(format, sizeof format, "%sll%c", c->flags, c->letter);
-        n = snprintf(text, sizeof text, format, (long long)sign_extend(bits, narrow));
+        n = snprintf(text, room, format, (long long)sign_extend(bits, narrow));
     } else if (c->letter == 'c') {
         snprintf(format, sizeof format, "%sc", c->flags);
-        n = snprintf(text, sizeof text, format, (int)(unsigned char)bits);
+        n = snprintf(text, room, format, (int)(unsigned char)bits);
     } else {
         if (strcmp(c->length, "hh") == 0) bits &= 0xFF;
         if (strcmp(c->length, "h") == 0) bits &= 0xFFFF;
         snprintf(format, sizeof format, "%sll%c", c->flags, c->letter);
-        n = snprintf(text, sizeof text, format, (unsigned long long)bits);
+        n = snprintf(text, room, format, (unsigned long long)bits);
     }
-    if (n > 0) append(out, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+    advance(out, n);
 }
 
 static void put_string(output *out, const conversion *c, uint64_t address) {
     const char *string = (const char *)(uintptr_t)address;
-    char format[64], text[1024];
+    char format[64];
     snprintf(format, sizeof format, "%ss", c->flags);
-    int n = snprintf(text, sizeof text, format, string ? string : "(null)");
-    if (n > 0) append(out, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+    advance(out, snprintf(out->text + out->length, sizeof out->text - out->length, format,
+                          string ? string : "(null)"));
 }
 
 /* False for a conversion that does not exist. */
