@@ -2,9 +2,10 @@
 import os
 import re
 import struct
+import subprocess
 import unittest
 
-from support import COMPILE_ERROR, OK, RUN_FAILED, SAXPY, USAGE, ToolTest, npy, png, png_size, read_npy
+from support import COMPILE_ERROR, OK, QUERN, RUN_FAILED, SAXPY, USAGE, ToolTest, npy, png, png_size, read_npy
 
 COPY = "kernel void copy(global const T *in, global T *out) { out[get_global_id(0)] = in[get_global_id(0)]; }"
 
@@ -68,10 +69,11 @@ class Values(ToolTest):
     def test_wrong_values(self):
         source = "kernel void k(uchar v, global int *out) { out[0] = v; }"
         for arg in ("uchar:256", "uchar:x", "uchar:", "uchar:1.5", "uchar:1,2", "int:5", "float:1", "byte:1", "5", "uchar4:1",
-                    "local:4", "buf:int:1", "raw:zz", "raw:123", "raw:"):
+                    "local:4", "buf:int:1", "raw:zz", "raw:123", "raw:", "float:1e39", "half:70000",
+                    "double:1e400"):
             self.run_kernel(source, "--global", 1, arg, "buf:int:1", status=USAGE, error="'%s'" % arg)
         for arg in ("buf:int:0", "buf:int", "buf:int:-1", "buf:cat:1", "buf:int:1=", "buf:int:1=1,2", "buf:int:1=x", "buf:int:99999999999999999999",
-                    "buf+rw:int:1", "buf+ro+wo:int:1", "buf+uninit:int:1=3", "local:0", "local:x", "int:1"):
+                    "buf+rw:int:1", "buf+ro+wo:int:1", "buf+uninit:int:1=3", "buf:int:1@", "file:x@", "buf:float:1=1e39", "local:0", "local:x", "int:1"):
             self.run_kernel(source, "--global", 1, "uchar:1", arg, status=USAGE, error="'%s'" % arg)
         self.run_kernel(source, "--global", 1, "uchar:1", status=USAGE, error="takes 2 arguments, 1")
         self.run_kernel(source, "--global", 1, "uchar:1", "buf:int:1", "int:1", status=USAGE, error="takes 2 arguments, 3")
@@ -115,7 +117,7 @@ class Files(ToolTest):
     def test_broken_npy(self):
         good = npy("<f4", (4,), bytes(16))
         for raw in (b"", b"\x93NUMPY", good[:20], good[:-1], good.replace(b"<f4", b"<x4"), good.replace(b"(4, )", b"(9, )"),
-                    good.replace(b"(4, )", b"4    "), good.replace(b"'<f4'", b"[   ]"), good.replace(b"shape", b"shope")):
+                    good.replace(b"(4, )", b"4    "), good.replace(b"'<f4'", b"[   ]"), good[:8] + b"\x0a\0{'descr':'", good.replace(b"shape", b"shope")):
             self.write("in.npy", raw)
             self.run_kernel(COPY, "-DT=float", "--global", 1, "file:in.npy", "buf:float:1", status=RUN_FAILED, error="in.npy")
 
@@ -147,6 +149,19 @@ class Files(ToolTest):
         self.write("in.bin", data)
         self.assertEqual(self.run_kernel(COPY, "-DT=int", "--global", 3, "file:in.bin@-", "buf:int:3@out.bin"), "in = 5, 6, 7\n")
         self.assertEqual(self.read("out.bin"), data)
+
+    def test_names_with_an_at_sign(self):
+        self.write("a@2x.bin", struct.pack("<2i", 5, 6))
+        self.assertEqual(self.run_kernel(COPY, "-DT=int", "--global", 2, "file:a@2x.bin", "buf:int:2@-"), "out = 5, 6\n")
+        self.assertEqual(self.run_kernel(COPY, "-DT=int", "--global", 2, "file:a@2x.bin@-", "buf:int:2"), "in = 5, 6\n")
+
+    def test_output_that_is_lost(self):
+        self.write("kernel.cl", COPY)
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([QUERN, "run", "kernel.cl", "-DT=int", "--global", "1", "buf:int:1", "buf:int:1@-"],
+                                  cwd=self.dir, stdout=full, stderr=subprocess.PIPE, env=self.env)
+        self.assertEqual(done.returncode, RUN_FAILED)
+        self.assertIn(b"standard output", done.stderr)
 
     def test_files_that_are_not_there(self):
         self.run_kernel(COPY, "-DT=int", "--global", 1, "file:gone.npy", "buf:int:1", status=RUN_FAILED, error="gone.npy")

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tool.h"
 
@@ -47,10 +48,11 @@ static int parse_value(const char *colon, tool_arg *arg) {
     return TOOL_OK;
 }
 
-/* Takes "@PATH" off the end: the text is then only as long as the result says. */
+/* Takes "@PATH" off the end: the text is then only as long as the result says. A file that is there by the
+   whole name is meant as such. */
 static size_t take_output(const char *text, tool_arg *arg) {
     const char *at = strrchr(text, '@');
-    if (!at) return strlen(text);
+    if (!at || (arg->kind == ARG_FILE && access(text, F_OK) == 0)) return strlen(text);
     arg->output = at + 1;
     return (size_t)(at - text);
 }
@@ -86,10 +88,11 @@ static void repeat_values(tool_arg *arg, uint64_t elements, uint64_t count) {
 
 /* TYPE:N[=V,V,...] */
 static int parse_buffer(const char *text, tool_arg *arg) {
-    size_t length = take_output(text, arg);
-    const char *colon = memchr(text, ':', length), *end = text + length;
     arg->kind = ARG_BUFFER;
     arg->has_type = true;
+    size_t length = take_output(text, arg);
+    const char *colon = memchr(text, ':', length), *end = text + length;
+    if (arg->output && !arg->output[0]) return wrong(arg->text, "the path behind @ is missing");
     if (!colon || !tool_type_parse(text, (size_t)(colon - text), &arg->type))
         return wrong(arg->text, "a buffer is buf:TYPE:N, as buf:float4:100");
     char *after;
@@ -114,10 +117,11 @@ static int parse_buffer(const char *text, tool_arg *arg) {
 }
 
 static int parse_file(const char *text, tool_arg *arg) {
+    arg->kind = ARG_FILE;
     size_t length = take_output(text, arg), size = 0;
+    if (arg->output && !arg->output[0]) return wrong(arg->text, "the path behind @ is missing");
     char *path = tool_alloc(length + 1);
     memcpy(path, text, length);
-    arg->kind = ARG_FILE;
     unsigned char *file = NULL;
     const char *error;
     if (tool_ends_with(path, ".png") || tool_ends_with(path, ".jpg") || tool_ends_with(path, ".jpeg"))

@@ -1,4 +1,5 @@
 /* quern: the command line. Each subcommand is a row here and a file of its own. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,7 @@ static int help_about(const char *name) {
     return tool_fail(TOOL_USAGE, "there is no command '%s'; see `quern --help`", name);
 }
 
-int main(int argc, char **argv) {
+static int run_command(int argc, char **argv) {
     if (argc < 2) {
         print_help(stderr);
         return TOOL_USAGE;
@@ -78,4 +79,13 @@ int main(int argc, char **argv) {
     for (int i = 0; i < NUM_COMMANDS; i++)
         if (strcmp(argv[1], commands[i]->name) == 0) return commands[i]->run(argc - 1, argv + 1);
     return help_about(argv[1]);
+}
+
+/* What could not be printed was not done. */
+int main(int argc, char **argv) {
+    int result = run_command(argc, argv);
+    errno = 0;
+    bool lost = fflush(stdout) != 0 || ferror(stdout);
+    if (result || !lost) return result;
+    return tool_fail(TOOL_RUN_FAILED, "standard output: %s", strerror(errno ? errno : EIO));
 }

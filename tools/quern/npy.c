@@ -29,7 +29,7 @@ static const char *read_dtype(const char *at, tool_arg *arg, bool *swap) {
     if (*at != '\'') return "structured element types are not supported";
     char order = at[1];
     *swap = order == '>';
-    at += strchr("<>|=", order) ? 2 : 1;
+    at += order && strchr("<>|=", order) ? 2 : 1;
     size_t length = strcspn(at, "'");
     for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++)
         if (strlen(dtypes[i].name) == length && memcmp(dtypes[i].name, at, length) == 0) {

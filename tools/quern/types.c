@@ -97,6 +97,11 @@ static bool integer_parse(const char *text, char **end, qn_type type, unsigned c
     return errno == 0;
 }
 
+/* Digits that gave infinity: "inf" and "nan" have none. */
+static bool is_too_large(const char *text, double value) {
+    return isinf(value) && strpbrk(text, "0123456789");
+}
+
 bool tool_value_parse(const char *text, size_t length, qn_type type, unsigned char *to) {
     char copy[128], *end = copy;
     if (length == 0 || length >= sizeof copy) return false;
@@ -105,10 +110,12 @@ bool tool_value_parse(const char *text, size_t length, qn_type type, unsigned ch
     if (type < QN_TYPE_F16) return integer_parse(copy, &end, type, to) && end != copy && *end == 0;
     if (type == QN_TYPE_F32) { /* rounded once */
         float value = strtof(copy, &end);
+        if (is_too_large(copy, (double)value)) return false;
         memcpy(to, &value, sizeof value);
     } else {
         double value = strtod(copy, &end);
         uint16_t half = half_of(value);
+        if (is_too_large(copy, type == QN_TYPE_F16 ? half_value(half) : value)) return false;
         if (type == QN_TYPE_F16)
             memcpy(to, &half, sizeof half);
         else
