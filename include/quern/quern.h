@@ -15,7 +15,10 @@
 
    Conventions
    - Every function that can fail returns a qn_status; 0 is success. A sentence that names what was wrong, for
-   the calling thread's last failed call, is qn_error_message(context).
+   the calling thread's last failed call, is qn_error_message(context). A call that fails because its only
+   object is NULL has no context to leave a sentence with. Each function that takes an object can return
+   QN_ERROR_NULL, QN_ERROR_ARGUMENT (it is an object of another kind) and QN_ERROR_DESTROYED for it; what is
+   listed with a function comes on top.
    - Objects are opaque. Whoever creates one destroys it; destroying NULL does nothing. A destroyed object's
    memory is released when the device is done with it: it is safe to destroy a buffer that a launch still
    uses. An object keeps what it was made from alive (a kernel its program, a buffer its device); the context
@@ -24,8 +27,10 @@
    - Sizes and offsets are in bytes unless said; times in nanoseconds; work sizes in work-items.
    - Threads. "Any thread": may be called from several threads at once on the same object. "One thread at a
    time": the caller orders calls on the same object; different objects are independent. A context, its
-   devices, programs and kernels are for any thread; a stream and what is recorded on it is for one thread at
-   a time.
+   devices, programs, kernels and events are for any thread; a stream and what is recorded on it is for one
+   thread at a time, but for work submitted to the default stream outside of a recording. Destroying an object
+   comes after all other calls on it.
+   - A context does not live through fork: the child makes one of its own, and leaves the parent's alone.
    - A NULL stream is the device's default stream. Work on one stream runs in order; streams run
    independently. */
 #ifndef QUERN_H
@@ -110,7 +115,8 @@ typedef enum qn_log_level { QN_LOG_ERROR, QN_LOG_WARNING, QN_LOG_INFO, QN_LOG_DE
 /* Called with one line without a newline, possibly from several threads at once. Must not call quern. */
 typedef void qn_log_callback(void *user, qn_log_level level, const char *message);
 
-/* Gets what kernels print with printf: `size` bytes, whole output of one call of printf. From any thread. */
+/* Gets what kernels print with printf: `size` bytes, the whole output of one call of printf (at most 16 KiB;
+   what is longer is cut off). From any thread, also several at once. Must not call quern. */
 typedef void qn_print_callback(void *user, const char *text, size_t size);
 
 /* Memory hooks for all host memory that quern allocates. All three or none. Any thread. */
@@ -134,7 +140,7 @@ typedef struct qn_context_desc {
     const char *cache_dir; /* copied */
     uint64_t cache_limit;  /* bytes on disk; 0: 256 MiB */
     bool disable_cache;
-    unsigned cpu_threads;
+    unsigned cpu_threads;     /* at most 4096 */
     const char *cpu_compiler; /* C compiler of the CPU device: a path or a name on PATH; "none": interpret.
                                  NULL: $QUERN_CC, else the first of cc, gcc, clang. Copied */
 } qn_context_desc;
@@ -244,15 +250,17 @@ QN_API void qn_buffer_destroy(qn_buffer *buffer);
 QN_API uint64_t qn_buffer_size(const qn_buffer *buffer);
 QN_API qn_device *qn_buffer_device(const qn_buffer *buffer);
 
-/* Blocking transfers on the default stream: ordered after all work submitted to the device's default stream.
-   Errors: QN_ERROR_NULL, QN_ERROR_RANGE, QN_ERROR_STATE (the buffer is mapped for writing),
-   QN_ERROR_DEVICE_LOST. One thread at a time per buffer. */
+/* Blocking transfers on the default stream: ordered after all work submitted to the device's default stream,
+   and waiting for it, so that they also report what went wrong there (QN_ERROR_KERNEL_FAILED). Errors:
+   QN_ERROR_NULL, QN_ERROR_RANGE, QN_ERROR_STATE (the buffer is mapped, for writing if it is read; or the
+   default stream records a graph), QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DEVICE_LOST. One thread at a time per
+   buffer. */
 QN_API qn_status qn_buffer_write(qn_buffer *buffer, uint64_t offset, const void *data, uint64_t size);
 QN_API qn_status qn_buffer_read(qn_buffer *buffer, uint64_t offset, void *data, uint64_t size);
 
 /* Transfers on a stream. write: `data` is copied before the call returns. read: `data` must stay valid until
    the stream has been waited for. copy: the ranges must not overlap; buffers of one device. fill: repeats the
-   pattern of 1, 2, 4, 8 or 16 bytes; size is a multiple of it. Errors as above, QN_ERROR_WRONG_CONTEXT,
+   pattern of 1, 2, 4, 8 or 16 bytes; offset and size are multiples of that. Errors as above, QN_ERROR_WRONG_CONTEXT,
    QN_ERROR_ARGUMENT. */
 QN_API qn_status qn_stream_write(qn_stream *stream, qn_buffer *buffer, uint64_t offset, const void *data,
                                  uint64_t size);
@@ -274,9 +282,11 @@ typedef enum qn_buffer_state {
 
 /* Gives a host pointer to the whole buffer, valid until qn_buffer_unmap. Waits for work that writes the
    buffer, and copies only when the host side is out of date and the access includes reading; not at all where
-   memory is shared. After mapping for writing, the copy to the device happens when the device next needs it.
+   memory is shared. After mapping for writing, the copy to the device happens when the device next needs it;
+   a map for writing alone need not show what was there, and all of the buffer is taken to be written.
    While mapped, using the buffer in a launch or transfer is QN_ERROR_STATE (reading maps allow launches that
-   read). Mapping nests. Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT (access, or a view), QN_ERROR_OUT_OF_MEMORY.
+   read). A graph is taken to write all of its buffers. Mapping nests; the last unmap ends it. Errors:
+   QN_ERROR_ARGUMENT (access, or a view), QN_ERROR_OUT_OF_MEMORY, and what the wait reports.
    One thread at a time per buffer. */
 QN_API qn_status qn_buffer_map(qn_buffer *buffer, qn_map_access access, void **pointer);
 QN_API qn_status qn_buffer_unmap(qn_buffer *buffer); /* QN_ERROR_STATE when not mapped */
@@ -381,7 +391,7 @@ QN_API qn_status qn_kernel_get_param(const qn_kernel *kernel, uint32_t index, qn
 
 /* ---- launching ---- */
 
-/* Work size. Zeros mean one work-item in dimensions 1 and 2, no offset, and a local size that quern chooses;
+/* Work size, of at most 2^62 work-items in all. Zeros mean one work-item in dimensions 1 and 2, no offset, and a local size that quern chooses;
    global[0] of 0 is an empty launch, which is checked and does nothing. The local size need not divide the
    global size: the last group is then smaller. */
 typedef struct qn_range {
@@ -503,13 +513,16 @@ QN_API qn_status qn_launch(qn_stream *stream, qn_kernel *kernel, const qn_range 
 
 #define QN_FOREVER UINT64_MAX
 
+/* Errors: QN_ERROR_OUT_OF_MEMORY (also: no more threads). Any thread. */
 QN_API qn_status qn_stream_create(qn_device *device, qn_stream **stream);
+/* Waits for the stream's work. The default stream stays. */
 QN_API void qn_stream_destroy(qn_stream *stream);
 /* Waits until everything submitted to the stream is done, at most `timeout_ns`. Errors: QN_ERROR_TIMEOUT (the
    message names the kernel that is running; the work goes on), QN_ERROR_KERNEL_FAILED, QN_ERROR_DEVICE_LOST:
-   the first failure since the last wait. */
+   the first failure since the last wait. QN_ERROR_STATE: the stream records a graph. */
 QN_API qn_status qn_stream_wait(qn_stream *stream, uint64_t timeout_ns);
-/* Waits for all streams of a device. Any thread. */
+/* Waits for all streams of a device, at most `timeout_ns` for all together. Errors as qn_stream_wait. Any
+   thread. */
 QN_API qn_status qn_device_wait(qn_device *device, uint64_t timeout_ns);
 
 /* An event marks a place in a stream and the time the device reached it. Recording again moves it. Any
@@ -526,7 +539,9 @@ QN_API qn_status qn_event_elapsed(qn_event *begin, qn_event *end, int64_t *elaps
 
 /* Records what is submitted to `stream` between begin and end into a graph instead of running it; a recorded
    graph is launched cheaply any number of times. Reads into host memory and event waits across streams cannot
-   be recorded (QN_ERROR_STATE). Objects used by a graph stay alive with it. */
+   be recorded (QN_ERROR_STATE), nor can events. Objects used by a graph stay alive with it. One graph can run
+   on several streams. Errors: QN_ERROR_STATE (begin: the stream records already; end: it does not; launch: it
+   records, or a buffer is mapped), QN_ERROR_WRONG_CONTEXT, QN_ERROR_OUT_OF_MEMORY. */
 QN_API qn_status qn_graph_begin(qn_stream *stream);
 QN_API qn_status qn_graph_end(qn_stream *stream, qn_graph **graph);
 QN_API qn_status qn_graph_launch(qn_stream *stream, qn_graph *graph);

@@ -173,14 +173,18 @@ qn_status qn_device_get(qn_context *context, const char *name, qn_device **out) 
 qn_context *qn_device_context(const qn_device *device) { return device ? device->object.context : NULL; }
 
 qn_status qn_device_get_info(const qn_device *device, qn_device_info *info) {
-    if (!device || !info) return QN_ERROR_NULL;
-    qn_status status = qn__device_ready((qn_device *)device);
+    qn_status status = qn__check(device, QN__OBJECT_DEVICE, "qn_device_get_info", "device");
+    if (status) return status;
+    if (!info) return qn__fail_null(device->object.context, "qn_device_get_info", "info");
+    status = qn__device_ready((qn_device *)device);
     if (!status) *info = device->info;
     return status;
 }
 
 qn_status qn_device_memory(const qn_device *const_device, qn_memory_stats *stats) {
-    if (!const_device || !stats) return QN_ERROR_NULL;
+    qn_status status = qn__check(const_device, QN__OBJECT_DEVICE, "qn_device_memory", "device");
+    if (status) return status;
+    if (!stats) return qn__fail_null(const_device->object.context, "qn_device_memory", "stats");
     qn_device *device = (qn_device *)const_device;
     *stats = (qn_memory_stats){
         .used = atomic_load(&device->used),
@@ -192,8 +196,9 @@ qn_status qn_device_memory(const qn_device *const_device, qn_memory_stats *stats
 }
 
 qn_status qn_device_trim(qn_device *device) {
-    if (!device) return QN_ERROR_NULL;
-    qn_status status = qn__device_ready(device);
+    qn_status status = qn__check(device, QN__OBJECT_DEVICE, "qn_device_trim", "device");
+    if (status) return status;
+    status = qn__device_ready(device);
     uint64_t pooled = 0;
     if (!status && device->backend->trim) device->backend->trim(device->gpu, &pooled);
     return status;

@@ -228,7 +228,9 @@ const char *qn_program_kernel_name(const qn_program *program, uint32_t index) {
 }
 
 qn_status qn_program_get_times(const qn_program *program, qn_program_times *times) {
-    if (!program || !times) return QN_ERROR_NULL;
+    qn_status status = qn__check(program, QN__OBJECT_PROGRAM, "qn_program_get_times", "program");
+    if (status) return status;
+    if (!times) return qn__fail_null(program->object.context, "qn_program_get_times", "times");
     *times = program->times;
     return QN_OK;
 }
