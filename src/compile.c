@@ -32,8 +32,7 @@ typedef struct compile {
     uint64_t stage_start;
 } compile;
 
-/* ---- small things
- * ---------------------------------------------------------------------------------------------- */
+/* ---- small things ---- */
 
 const char *qn__compile_stage_name(qn__compile_stage stage) {
     static const char *const names[QN__STAGE_COUNT] = {"preprocess", "parse", "lower", "passes", "emit"};
@@ -57,8 +56,7 @@ static bool fail(compile *c, qn__compile_status status) {
     return false;
 }
 
-/* ---- sources
- * --------------------------------------------------------------------------------------------------- */
+/* ---- sources ---- */
 
 static bool is_header(const qn__compile_header *header, const char *path) {
     size_t path_len = strlen(path), name_len = strlen(header->name);
@@ -97,8 +95,7 @@ static bool read_file(void *user, const char *path, qn__arena *arena, qn__str *t
     return !c->request->no_files && read_disk(c, path, text);
 }
 
-/* ---- stages
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- stages ---- */
 
 static bool read_options(compile *c) {
     const qn__compile_request *request = c->request;
@@ -205,8 +202,7 @@ static bool run_passes(compile *c) {
     return true;
 }
 
-/* ---- reflection
- * ------------------------------------------------------------------------------------------------ */
+/* ---- reflection ---- */
 
 static uint32_t describe_args(compile *c, const ir_function *function, qn__compile_arg *args) {
     uint64_t offset = 0;
@@ -270,8 +266,7 @@ static bool describe_kernels(compile *c) {
     return result->status == QN__COMPILE_OK;
 }
 
-/* ---- emitting
- * -------------------------------------------------------------------------------------------------- */
+/* ---- emitting ---- */
 
 static void take_emitted(qn__compile_kernel *kernel, const qn__emit_kernel *emitted) {
     kernel->symbol = emitted->symbol;
@@ -308,8 +303,7 @@ static bool run_emit(compile *c) {
     return true;
 }
 
-/* ---- all of it
- * ------------------------------------------------------------------------------------------------- */
+/* ---- all of it ---- */
 
 static void run(compile *c) {
     qn__diag_init(&c->diag, c->arena, &c->sources);

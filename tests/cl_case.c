@@ -227,8 +227,8 @@ static const char *directive_word(const char *line, const char **text) {
     return NULL;
 }
 
-/* The text of a directive without spaces around it. A line that ends in a comma goes on in the next comment.
- */
+/* The text of a directive without spaces around it. A line that ends in a comma goes on in the next
+   comment. */
 static char *directive_text(const char *text, const char **next) {
     char *all = tool_alloc(1);
     size_t length = 0;

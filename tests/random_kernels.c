@@ -45,7 +45,7 @@ static const char help[] =
     "  --plain          no doubles, no sub-groups, no returns before barriers\n"
     "  --show           print the source instead\n";
 
-/* ---- programs ---------------------------------------------------------------------------------------- */
+/* ---- programs ---- */
 
 static char *source_of(const options *o, unsigned long long first, unsigned count) {
     char *text = malloc(TEXT_SIZE), name[16];
@@ -65,7 +65,7 @@ static bool complain(qn_context *context, const config *c, const char *what) {
     return false;
 }
 
-/* ---- one way to run a batch -------------------------------------------------------------------------- */
+/* ---- one way to run a batch ---- */
 
 static void inputs(int32_t *ints, float *floats) {
     for (unsigned i = 0; i < RANDOM_INPUTS; i++) {
@@ -137,7 +137,7 @@ static bool run_config(const options *o, const config *c, const char *text, unsi
     return fine;
 }
 
-/* ---- batches ----------------------------------------------------------------------------------------- */
+/* ---- batches ---- */
 
 static unsigned compare(const config *c, const options *o, unsigned long long seed, const uint32_t *expected,
                         const uint32_t *found) {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- types ------------------------------------------------------------------------------------------- */
+/* ---- types ---- */
 
 typedef enum kind { CHAR, UCHAR, SHORT, USHORT, INT, UINT, LONG, ULONG, FLOAT, DOUBLE, KINDS } kind;
 
@@ -50,7 +50,7 @@ const char random_prelude[] =
     "uint mix64(uint h, ulong x) { return mix(mix(h, (uint)x), (uint)(x >> 32)); }\n"
     "uint mixf(uint h, float x) { return mix(h, as_uint(steady(x))); }\n";
 
-/* ---- the generator's state --------------------------------------------------------------------------- */
+/* ---- the generator's state ---- */
 
 typedef struct generator {
     uint64_t state;
@@ -88,7 +88,7 @@ static void put(generator *g, const char *format, ...) {
 
 static void line(generator *g) { put(g, "%*s", (int)(4 * g->indent), ""); }
 
-/* ---- expressions ------------------------------------------------------------------------------------- */
+/* ---- expressions ---- */
 
 static void number(generator *g, kind k, unsigned depth);
 static void vector(generator *g, kind k, unsigned lanes, unsigned depth);
@@ -392,7 +392,7 @@ static void condition(generator *g, unsigned depth) {
     put(g, ")");
 }
 
-/* ---- vectors ----------------------------------------------------------------------------------------- */
+/* ---- vectors ---- */
 
 static const char *vector_name(char *name, kind k, unsigned lanes) {
     snprintf(name, 16, "%s%u", kinds[k].name, lanes);
@@ -464,7 +464,7 @@ static void vector(generator *g, kind k, unsigned lanes, unsigned depth) {
     }
 }
 
-/* ---- statements -------------------------------------------------------------------------------------- */
+/* ---- statements ---- */
 
 static void statements(generator *g, unsigned depth);
 
@@ -796,7 +796,7 @@ static void choose_variables(generator *g) {
     g->arrays = chance(g, 3);
 }
 
-/* ---- the whole --------------------------------------------------------------------------------------- */
+/* ---- the whole ---- */
 
 static void declarations(generator *g) {
     choose_variables(g);

@@ -1,5 +1,5 @@
-/* Read by the C compiler and by quern alike, so that host and kernel agree on the struct and the constants.
- */
+/* Read by the C compiler and by quern alike, so that host and kernel agree on the struct and the
+   constants. */
 #ifndef PARTICLES_H
 #define PARTICLES_H
 

@@ -391,9 +391,9 @@ QN_API qn_status qn_kernel_get_param(const qn_kernel *kernel, uint32_t index, qn
 
 /* ---- launching ---- */
 
-/* Work size, of at most 2^62 work-items in all. Zeros mean one work-item in dimensions 1 and 2, no offset, and a local size that quern chooses;
-   global[0] of 0 is an empty launch, which is checked and does nothing. The local size need not divide the
-   global size: the last group is then smaller. */
+/* Work size, of at most 2^62 work-items in all. Zeros mean one work-item in dimensions 1 and 2, no offset,
+   and a local size that quern chooses; global[0] of 0 is an empty launch, which is checked and does nothing.
+   The local size need not divide the global size: the last group is then smaller. */
 typedef struct qn_range {
     uint64_t global[3];
     uint32_t local[3];

@@ -8,7 +8,7 @@
 
 #include "ir/ir.h"
 
-/* ---- types ------------------------------------------------------------------------------------------- */
+/* ---- types ---- */
 
 typedef enum ast_kind {
     AST_VOID,
@@ -109,7 +109,7 @@ static inline bool qn__type_is_signed(const ast_type *t) {
 ir_type qn__type_to_ir(const ast_type *type);
 const char *qn__type_name(qn__arena *arena, const ast_type *type); /* as written in C: "__global float4*" */
 
-/* ---- declarations ------------------------------------------------------------------------------------ */
+/* ---- declarations ---- */
 
 typedef enum ast_decl_kind { DECL_VARIABLE, DECL_PARAMETER, DECL_FUNCTION } ast_decl_kind;
 
@@ -165,7 +165,7 @@ struct ast_decl {
     bool is_address_taken, is_assigned; /* parameter facts from the parser: whether it needs memory */
 };
 
-/* ---- expressions ------------------------------------------------------------------------------------- */
+/* ---- expressions ---- */
 
 typedef enum ast_expr_kind {
     EXPR_INT,       /* .int_value; any integer type, bool too */
@@ -274,7 +274,7 @@ struct ast_expr {
     const ast_builtin *builtin; /* EXPR_BUILTIN: see builtin.h */
 };
 
-/* ---- statements -------------------------------------------------------------------------------------- */
+/* ---- statements ---- */
 
 typedef enum ast_stmt_kind {
     STMT_EMPTY,

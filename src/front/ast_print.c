@@ -133,8 +133,7 @@ static void put_expr(printer *p, const ast_expr *e) {
     qn__buf_putc(p->out, ')');
 }
 
-/* ---- statements
- * ------------------------------------------------------------------------------------------------ */
+/* ---- statements ---- */
 
 static void put_stmt(printer *p, const ast_stmt *stmt);
 

@@ -28,7 +28,7 @@ static const builtin_row rows[] = {
 #undef ROW
 };
 
-/* ---- signatures -------------------------------------------------------------------------------------- */
+/* ---- signatures ---- */
 
 typedef struct sig_type {
     char space; /* pointer: which spaces; 0: a value */
@@ -105,7 +105,7 @@ static bool lanes_allowed(char lanes_class, unsigned lanes) {
     return lanes == lanes_of(lanes_class);
 }
 
-/* ---- matching ---------------------------------------------------------------------------------------- */
+/* ---- matching ---- */
 
 /* One row held against one call. */
 typedef struct match {
@@ -304,7 +304,7 @@ static bool match_row(match *m, const builtin_row *row) {
     return type_of(m, m->s.result) != NULL || fail(m, 0, NULL);
 }
 
-/* ---- results ----------------------------------------------------------------------------------------- */
+/* ---- results ---- */
 
 static void bind(match *m, front_resolved *out, const char *name, char letter) {
     const ast_type *type = type_of(m, (sig_type){.letter = letter});
@@ -348,7 +348,7 @@ static void fill(const builtin_row *row, match *m, front_resolved *out) {
     bind_all(m, out);
 }
 
-/* ---- messages ---------------------------------------------------------------------------------------- */
+/* ---- messages ---- */
 
 static void print_type(qn__buf *out, sig_type t) {
     static const struct {
@@ -448,7 +448,7 @@ static const char *message_types(const match *m, const char *name) {
     return out.data;
 }
 
-/* ---- entry ------------------------------------------------------------------------------------------- */
+/* ---- entry ---- */
 
 static front_span find_name(qn__str name) {
     for (uint32_t slot = (uint32_t)qn__hash(name.data, name.len, 0) & qn__builtin_mask;;

@@ -16,11 +16,11 @@ typedef enum ast_builtin_kind { BUILTIN_OP, BUILTIN_LIB, BUILTIN_LIB_MAP, BUILTI
 /* Lowerings of their own, by family; what differs within a family is in `variant`. */
 typedef enum ast_special {
     SPECIAL_NONE,
-    SPECIAL_QUERY,          /* get_global_id...: variant is the ir_op; the dimension argument may be dynamic */
-    SPECIAL_LINEAR_ID,      /* get_global_linear_id, get_local_linear_id: variant is IR_GLOBAL_ID or IR_LOCAL_ID */
-    SPECIAL_BARRIER,        /* barrier, work_group_barrier, sub_group_barrier: variant is the ir_scope */
-    SPECIAL_FENCE,          /* mem_fence, read_mem_fence, write_mem_fence: variant 0, 1, 2; atomic_work_item_fence: 3 */
-    SPECIAL_VLOAD,          /* vloadn: from the result type */
+    SPECIAL_QUERY,     /* get_global_id...: variant is the ir_op; the dimension argument may be dynamic */
+    SPECIAL_LINEAR_ID, /* get_global_linear_id, get_local_linear_id: variant is IR_GLOBAL_ID or IR_LOCAL_ID */
+    SPECIAL_BARRIER,   /* barrier, work_group_barrier, sub_group_barrier: variant is the ir_scope */
+    SPECIAL_FENCE, /* mem_fence, read_mem_fence, write_mem_fence: variant 0, 1, 2; atomic_work_item_fence: 3 */
+    SPECIAL_VLOAD, /* vloadn: from the result type */
     SPECIAL_VSTORE,
     SPECIAL_VLOAD_HALF,     /* vload_half(n): variant 0; vloada_halfn: 1 (aligned) */
     SPECIAL_VSTORE_HALF,    /* variant: 1 aligned; + 2 * ast_rounding */
@@ -28,15 +28,15 @@ typedef enum ast_special {
     SPECIAL_ATOMIC_INC,     /* atomic_inc (variant 0), atomic_dec (1) */
     SPECIAL_ATOMIC_CMPXCHG, /* atomic_cmpxchg, atom_cmpxchg */
     SPECIAL_ATOMIC_INIT,
-    SPECIAL_ATOMIC_LOAD,    /* C11 family: order and scope are optional constant arguments */
+    SPECIAL_ATOMIC_LOAD, /* C11 family: order and scope are optional constant arguments */
     SPECIAL_ATOMIC_STORE,
-    SPECIAL_ATOMIC_FETCH,   /* atomic_fetch_*: variant ir_combine; atomic_exchange too */
-    SPECIAL_ATOMIC_CAS,     /* atomic_compare_exchange_strong/weak(_explicit) */
+    SPECIAL_ATOMIC_FETCH, /* atomic_fetch_*: variant ir_combine; atomic_exchange too */
+    SPECIAL_ATOMIC_CAS,   /* atomic_compare_exchange_strong/weak(_explicit) */
     SPECIAL_FLAG_TEST_SET,
     SPECIAL_FLAG_CLEAR,
-    SPECIAL_GROUP_VOTE,     /* variant: ir_scope * 2 + (0 all, 1 any); int argument and result */
-    SPECIAL_GROUP_BROADCAST,/* variant: ir_scope; one to three local id arguments */
-    SPECIAL_GROUP_REDUCE,   /* variant: ir_scope * 64 + ir_combine (signed forms; unsigned and float by the type) */
+    SPECIAL_GROUP_VOTE,      /* variant: ir_scope * 2 + (0 all, 1 any); int argument and result */
+    SPECIAL_GROUP_BROADCAST, /* variant: ir_scope; one to three local id arguments */
+    SPECIAL_GROUP_REDUCE, /* variant: ir_scope * 64 + ir_combine (signed forms; unsigned and float by the type) */
     SPECIAL_GROUP_SCAN,     /* the same + 32 if exclusive */
     SPECIAL_SHUFFLE,        /* sub_group_shuffle: variant 0, _xor 1, _up 2, _down 3; also _rotate 4 */
     SPECIAL_BALLOT,         /* sub_group_ballot: uint4 */
@@ -55,7 +55,8 @@ struct ast_builtin {
     ir_op op;             /* BUILTIN_OP: chosen by the operand's type (min: smin, umin or fmin) */
     uint8_t special;      /* ast_special */
     int32_t variant;
-    ast_decl *function;   /* LIB, LIB_MAP: the parsed function (of the element type for LIB_MAP); set by the analysis */
+    /* LIB, LIB_MAP: the parsed function (of the element type for LIB_MAP); set by the analysis. */
+    ast_decl *function;
 };
 
 #endif

@@ -17,7 +17,7 @@ void qn__diag_init(front_diag *diag, qn__arena *arena, front_sources *sources) {
     *diag = (front_diag){.arena = arena, .sources = sources, .max_errors = MAX_ERRORS};
 }
 
-/* ---- collecting ---------------------------------------------------------------------------------------- */
+/* ---- collecting ---- */
 
 /* An error is a repetition if there is one at its place, a warning if the same was said there. */
 static bool is_repetition(const front_diag *diag, const front_message *message) {
@@ -100,7 +100,7 @@ void qn__diag_range(front_diag *diag, front_loc from, uint32_t length) {
     message->range_length = length;
 }
 
-/* ---- printing ------------------------------------------------------------------------------------------ */
+/* ---- printing ---- */
 
 /* One step through a source line: some bytes that stand as `width` columns on the screen. */
 typedef struct cell {

@@ -28,8 +28,8 @@ typedef struct front_message {
 } front_message;
 
 typedef struct front_diag front_diag;
-/* Called behind each error and warning so that the preprocessor can add the note "expanded from macro 'M'".
- */
+/* Called behind each error and warning so that the preprocessor can add the note "expanded from macro
+   'M'". */
 typedef void front_diag_origin(front_diag *diag, front_loc loc, void *user);
 
 struct front_diag {
@@ -52,11 +52,11 @@ void qn__diag_init(front_diag *diag, qn__arena *arena, front_sources *sources);
 void qn__diag_error(front_diag *diag, front_loc loc, const char *format, ...) QN__PRINTF(3, 4);
 void qn__diag_warning(front_diag *diag, front_warning warning, front_loc loc, const char *format, ...)
     QN__PRINTF(4, 5);
-/* Belongs to the error or warning before it: `note: previous declaration is here`. FRONT_NO_LOC: no position.
- */
+/* Belongs to the error or warning before it: `note: previous declaration is here`. FRONT_NO_LOC: no
+   position. */
 void qn__diag_note(front_diag *diag, front_loc loc, const char *format, ...) QN__PRINTF(3, 4);
-/* One sentence on what to do, shown below the excerpt of the last error or warning (the last one given wins).
- */
+/* One sentence on what to do, shown below the excerpt of the last error or warning (the last one given
+   wins). */
 void qn__diag_hint(front_diag *diag, const char *format, ...) QN__PRINTF(2, 3);
 /* Underlines `length` bytes from `from` (a place on the same line, else nothing happens). */
 void qn__diag_range(front_diag *diag, front_loc from, uint32_t length);

@@ -48,8 +48,7 @@ void qn__lex_init_text(front_lexer *lexer, qn__str text, front_loc loc, front_na
                            .fixed = loc};
 }
 
-/* ---- positions -------------------------------------------------------------------------------------------
- */
+/* ---- positions ---- */
 
 /* Counts the lines of the backslash-newlines up to `at`. */
 static void pass_splices(front_lexer *lexer, const char *at) {
@@ -77,8 +76,7 @@ static void pass_newline(front_lexer *lexer, const char *newline) {
     lexer->line_start = newline + 1;
 }
 
-/* ---- white space -----------------------------------------------------------------------------------------
- */
+/* ---- white space ---- */
 
 /* A block comment is one blank, wherever it ends. */
 static void skip_comment(front_lexer *lexer) {
@@ -132,8 +130,7 @@ bool qn__lex_is_paren_next(const front_lexer *lexer) {
     return *ahead.at == '(';
 }
 
-/* ---- tokens ----------------------------------------------------------------------------------------------
- */
+/* ---- tokens ---- */
 
 static const char *number_end(const char *p) {
     for (;; p++) {
@@ -275,8 +272,7 @@ void qn__lex_next(front_lexer *lexer, front_token *token) {
     token->len = (uint32_t)(lexer->at - start);
 }
 
-/* ---- parts of lines, for directives
- * ------------------------------------------------------------------------ */
+/* ---- parts of lines, for directives ---- */
 
 bool qn__lex_header_name(front_lexer *lexer, qn__str *name) {
     skip_space(lexer);

@@ -8,7 +8,7 @@
 #include "front/builtin.h"
 #include "front/parse.h"
 
-/* ---- texts ------------------------------------------------------------------------------------------- */
+/* ---- texts ---- */
 
 typedef enum front_library_kind { LIBRARY_FUNCTION, LIBRARY_DATA } front_library_kind;
 
@@ -33,7 +33,7 @@ typedef struct front_library_entry {
    where `element` is AST_VOID) any. NULL: none. */
 const front_library_entry *qn__library_find(qn__str name, ast_kind element);
 
-/* ---- resolution of calls ------------------------------------------------------------------------------ */
+/* ---- resolution of calls ---- */
 
 enum { FRONT_MAX_BUILTIN_PARAMS = 8, FRONT_MAX_BINDINGS = 12 };
 

@@ -10,8 +10,7 @@ static int shown(size_t len) { return len > SHOWN ? SHOWN : (int)len; }
 
 static bool is_letter(char c, char lower) { return (c | 0x20) == lower; }
 
-/* ---- numbers ---------------------------------------------------------------------------------------------
- */
+/* ---- numbers ---- */
 
 /* What a number's digits may be and where they end. */
 typedef struct number_shape {
@@ -148,8 +147,7 @@ void qn__lex_number(front_token *token, front_diag *diag, bool single) {
     convert_int(token, diag, &shape);
 }
 
-/* ---- characters and strings ------------------------------------------------------------------------------
- */
+/* ---- characters and strings ---- */
 
 static unsigned hex_value(char c) {
     return c <= '9' ? (unsigned)(c - '0') : (unsigned)((c | 0x20) - 'a') + 10;
@@ -219,8 +217,7 @@ void qn__lex_string(const front_token *token, front_diag *diag, qn__buf *out) {
     }
 }
 
-/* ---- any token -------------------------------------------------------------------------------------------
- */
+/* ---- any token ---- */
 
 static void report_other(const front_token *token, front_diag *diag) {
     unsigned char c = (unsigned char)*token->text;

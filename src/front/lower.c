@@ -7,7 +7,7 @@
 
 enum { MAX_DEPTH = 2600 }; /* beyond what the parser lets pass (FRONT_MAX_HEIGHT and some) */
 
-/* ---- state --------------------------------------------------------------------------------------------- */
+/* ---- state ---- */
 
 void qn__lower_at(lower *l, front_loc loc) {
     if (!qn__loc_same(loc, l->last_loc)) {
@@ -49,8 +49,7 @@ ir_value *qn__lower_folded(lower *l, ir_value *value) {
     return constant ? constant : value;
 }
 
-/* ---- __constant objects ----------------------------------------------------------------------------------
- */
+/* ---- __constant objects ---- */
 
 static const char *unique_global_name(lower *l, const char *name) {
     for (size_t i = 0; i < l->module->globals.len; i++)
@@ -112,8 +111,7 @@ uint32_t qn__lower_string(lower *l, qn__str bytes, bool is_format) {
     return (uint32_t)(known - 1);
 }
 
-/* ---- signatures ------------------------------------------------------------------------------------------
- */
+/* ---- signatures ---- */
 
 static const char *unique_function_name(lower *l, const char *name) {
     if (!qn__ir_function_find(l->module, qn__str_of(name))) return name;
@@ -209,8 +207,7 @@ ir_function *qn__lower_callee(lower *l, ast_decl *decl, front_loc loc) {
     return function;
 }
 
-/* ---- variables -------------------------------------------------------------------------------------------
- */
+/* ---- variables ---- */
 
 static ir_debug_type debug_type(const ast_type *type) {
     ir_debug_type debug = {.type = {IR_VOID, 1, 0}};
@@ -266,8 +263,7 @@ static void bind_params(lower *l, const ast_decl *decl) {
     }
 }
 
-/* ---- bodies ----------------------------------------------------------------------------------------------
- */
+/* ---- bodies ---- */
 
 static void lower_body(lower *l, ast_decl *decl, ir_function *function, bool as_kernel) {
     bool is_exact = decl->is_library;

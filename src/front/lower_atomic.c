@@ -37,8 +37,7 @@ ir_value *qn__lower_fence(lower *l, ast_expr *e) {
     return NULL;
 }
 
-/* ---- one atomic op
- * --------------------------------------------------------------------------------------------- */
+/* ---- one atomic op ---- */
 
 static void set_attrs(ir_instr *instr, uint32_t align, ir_order order, ir_scope scope) {
     instr->attr.align = align;
@@ -76,8 +75,7 @@ static ir_value *fetch(lower *l, ast_expr *e, ir_order order, ir_scope scope) {
     return modify(l, combine, pointer, v, order, scope);
 }
 
-/* ---- OpenCL 1.x
- * ------------------------------------------------------------------------------------------------ */
+/* ---- OpenCL 1.x ---- */
 
 ir_value *qn__lower_atomic_old(lower *l, ast_expr *e) { return fetch(l, e, IR_RELAXED, IR_SCOPE_DEVICE); }
 
@@ -95,8 +93,7 @@ ir_value *qn__lower_atomic_cmpxchg(lower *l, ast_expr *e) {
     return swap_if_equal(l, pointer, expected, desired, IR_RELAXED, IR_RELAXED, IR_SCOPE_DEVICE);
 }
 
-/* ---- C11
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- C11 ---- */
 
 ir_value *qn__lower_atomic_init(lower *l, ast_expr *e) {
     ir_value *pointer = argument(l, e, 0), *v = argument(l, e, 1);

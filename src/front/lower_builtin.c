@@ -2,8 +2,7 @@
    through a table), of which work-item queries, vectors' shuffles and select are here. */
 #include "front/lower_internal.h"
 
-/* ---- ops and library functions
- * ------------------------------------------------------------------------------- */
+/* ---- ops and library functions ---- */
 
 static ir_value *argument(lower *l, ast_expr *e, size_t i) { return qn__lower_value(l, e->args.data[i]); }
 
@@ -52,8 +51,7 @@ static ir_value *lane_by_lane(lower *l, ast_expr *e) {
     return type.kind != IR_VOID ? qn__ir_vector(&l->b, made, lanes) : NULL;
 }
 
-/* ---- work-item queries
- * ----------------------------------------------------------------------------------------- */
+/* ---- work-item queries ---- */
 
 /* What a query gives for a dimension beyond the third (OpenCL C 6.12.1). */
 static int64_t out_of_range(ir_op op) {
@@ -101,8 +99,7 @@ ir_value *qn__lower_linear_id(lower *l, ast_expr *e) {
     return v;
 }
 
-/* ---- shuffle, shuffle2, select
- * ----------------------------------------------------------------------------------- */
+/* ---- shuffle, shuffle2, select ---- */
 
 static ir_value *dynamic_lane(lower *l, ir_value *a, ir_value *b, ir_value *index) {
     ir_value *operands[] = {a, index};
@@ -146,8 +143,7 @@ static ir_value *select_function(lower *l, ast_expr *e) {
     return qn__ir_select(&l->b, condition, b, a);
 }
 
-/* ---- the table
- * --------------------------------------------------------------------------------------------------- */
+/* ---- the table ---- */
 
 static qn__lower_special *const specials[SPECIAL_COUNT] = {
     [SPECIAL_QUERY] = qn__lower_query,

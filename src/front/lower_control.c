@@ -35,8 +35,7 @@ typedef struct switch_plan {
 
 enum { MAX_CHAIN_LABELS = 8 };
 
-/* ---- cutting
- * ----------------------------------------------------------------------------------------------- */
+/* ---- cutting ---- */
 
 static bool is_label_of(const ast_stmt *stmt, const void *user) {
     const ast_stmt *switch_stmt = user;
@@ -59,8 +58,8 @@ static void add_label(lower *l, switch_plan *plan, const ast_stmt *stmt) {
     }
 }
 
-/* Puts a statement of the body into the current segment; compound statements that hold labels are opened up.
- */
+/* Puts a statement of the body into the current segment; compound statements that hold labels are opened
+   up. */
 static void add_statement(lower *l, switch_plan *plan, ast_stmt *stmt, unsigned depth) {
     while (stmt->stmt_kind == STMT_CASE || stmt->stmt_kind == STMT_DEFAULT) {
         add_label(l, plan, stmt);
@@ -92,8 +91,7 @@ static void plan_groups(lower *l, switch_plan *plan) {
     }
 }
 
-/* ---- bodies
- * ------------------------------------------------------------------------------------------------ */
+/* ---- bodies ---- */
 
 static bool is_break_of(const ast_stmt *stmt, const void *target) {
     return stmt->stmt_kind == STMT_BREAK && stmt->target == target;
@@ -145,8 +143,7 @@ static void lower_group(lower *l, const switch_plan *plan, const group *g, ir_va
     }
 }
 
-/* ---- dispatch
- * ---------------------------------------------------------------------------------------------- */
+/* ---- dispatch ---- */
 
 static ir_value *is_case(lower *l, const switch_plan *plan, uint32_t segment) {
     ir_value *matches = NULL;

@@ -98,8 +98,7 @@ ir_value *qn__lower_number(lower *l, ir_value *v, const ast_type *from, const as
     return resize(l, v, type, from_signed);
 }
 
-/* ---- bits ------------------------------------------------------------------------------------------------
- */
+/* ---- bits ---- */
 
 static ir_value *with_lanes(lower *l, ir_value *v, unsigned lanes) {
     static const uint8_t widen[4] = {0, 1, 2, 255}, narrow[3] = {0, 1, 2};
@@ -121,8 +120,7 @@ ir_value *qn__lower_bits(lower *l, ir_value *v, ir_type to) {
     return with_lanes(l, v, to.lanes);
 }
 
-/* ---- pointers --------------------------------------------------------------------------------------------
- */
+/* ---- pointers ---- */
 
 static ir_value *to_pointer(lower *l, ir_value *v, bool is_signed, ir_type to) {
     if (qn__ir_is_const(v) && v->bits[0] == 0) return qn__ir_const_splat(l->b.function, to, 0);

@@ -2,8 +2,7 @@
    makes no int in between; && || ?: become plain ops where their right side is cheap and harmless. */
 #include "front/lower_internal.h"
 
-/* ---- literals
- * ---------------------------------------------------------------------------------------------- */
+/* ---- literals ---- */
 
 static ir_value *int_constant(lower *l, const ast_expr *e) {
     ir_type type = qn__type_to_ir(e->type);
@@ -22,8 +21,7 @@ bool qn__lower_const_int(const ast_expr *e, int64_t *value) {
     return true;
 }
 
-/* ---- what may be executed where the program did not
- * --------------------------------------------------------- */
+/* ---- what may be executed where the program did not ---- */
 
 static bool is_harmless(const ast_expr *e, int *budget);
 
@@ -72,8 +70,7 @@ static bool is_cheap(const ast_expr *e) {
     return is_harmless(e, &budget);
 }
 
-/* ---- conditions
- * -------------------------------------------------------------------------------------------- */
+/* ---- conditions ---- */
 
 static bool is_comparison(const ast_expr *e) { return e->expr_kind == EXPR_BINARY && e->binary >= BINARY_EQ; }
 
@@ -162,8 +159,7 @@ ir_value *qn__lower_mask(lower *l, ast_expr *e) {
     return qn__ir_op2(&l->b, IR_SLT, v, qn__ir_const_splat(l->b.function, v->type, 0));
 }
 
-/* ---- operators
- * --------------------------------------------------------------------------------------------- */
+/* ---- operators ---- */
 
 static ir_value *unary(lower *l, ast_expr *e) {
     ir_value *a = qn__lower_value(l, e->a);
@@ -261,8 +257,7 @@ static ir_value *increment(lower *l, ast_expr *e) {
     return place.bit_field ? qn__lower_load(l, &place) : after;
 }
 
-/* ---- choice
- * ------------------------------------------------------------------------------------------------ */
+/* ---- choice ---- */
 
 static void conditional_arm(lower *l, ast_expr *e, ir_value *record) {
     if (record) {
@@ -307,8 +302,7 @@ static ir_value *lane_select(lower *l, ast_expr *e) {
     return qn__ir_select(&l->b, a, b, c);
 }
 
-/* ---- vectors, calls
- * ---------------------------------------------------------------------------------------- */
+/* ---- vectors, calls ---- */
 
 static ir_value *vector_literal(lower *l, ast_expr *e) {
     unsigned lanes = qn__type_lanes(e->type), count = 0;
@@ -362,8 +356,7 @@ static ir_value *call(lower *l, ast_expr *e) {
     return has_result ? made->results[0] : is_record ? operands.data[0] : NULL;
 }
 
-/* ---- all of them
- * ------------------------------------------------------------------------------------------- */
+/* ---- all of them ---- */
 
 static ir_value *load(lower *l, ast_expr *e) {
     lower_place place = qn__lower_place(l, e->a);

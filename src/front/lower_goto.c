@@ -18,8 +18,7 @@ typedef struct range_list {
     ast_stmt *const *list;
 } range_list;
 
-/* ---- finding ranges
- * ------------------------------------------------------------------------------------------ */
+/* ---- finding ranges ---- */
 
 typedef struct goto_query {
     const ast_stmt *label;
@@ -93,8 +92,7 @@ static void nest(lower *l, range_list *r) {
     }
 }
 
-/* ---- lowering ranges
- * ----------------------------------------------------------------------------------------- */
+/* ---- lowering ranges ---- */
 
 static void lower_range(lower *l, range_list *r, size_t from, size_t to);
 

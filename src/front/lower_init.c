@@ -7,8 +7,7 @@
 
 enum { MAX_ZERO_STORES = 128, MIN_IMAGE_ITEMS = 33 };
 
-/* ---- zeroing
- * ----------------------------------------------------------------------------------------------- */
+/* ---- zeroing ---- */
 
 /* Number of scalars and vectors in an object, counted no further than `limit`. */
 static uint64_t count_parts(const ast_type *type, uint64_t limit) {
@@ -95,8 +94,7 @@ static void zero(lower *l, ir_value *pointer, const ast_type *type, uint32_t ali
         zero_loop(l, pointer, type->size, align);
 }
 
-/* ---- images
- * ------------------------------------------------------------------------------------------------ */
+/* ---- images ---- */
 
 static void put_bits(uint8_t *to, uint64_t bits, unsigned size) {
     for (unsigned i = 0; i < size; i++) to[i] = (uint8_t)(bits >> 8 * i);
@@ -135,8 +133,7 @@ static bool copy_image(lower *l, ir_value *pointer, const ast_type *type, uint32
     return true;
 }
 
-/* ---- items
- * ------------------------------------------------------------------------------------------------- */
+/* ---- items ---- */
 
 static void init_string(lower *l, ir_value *pointer, const ast_init_item *item) {
     qn__str text = item->value->string;

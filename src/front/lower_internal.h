@@ -54,12 +54,12 @@ typedef struct lower_place {
     uint8_t lanes[16];
 } lower_place;
 
-/* ---- lower.c ------------------------------------------------------------------------------------------- */
+/* ---- lower.c ---- */
 
 /* Instructions made from now on come from this position. */
 void qn__lower_at(lower *l, front_loc loc);
-/* False, after an error at `loc`, where nesting is too deep or the module too large; else depth is one more.
- */
+/* False, after an error at `loc`, where nesting is too deep or the module too large; else depth is one
+   more. */
 bool qn__lower_enter(lower *l, front_loc loc);
 void qn__lower_error(lower *l, front_loc loc, const char *message, const char *hint);
 uint32_t qn__lower_global(lower *l, ast_decl *decl);                /* index of a __constant object */
@@ -79,12 +79,12 @@ ir_type qn__lower_memory_type(const ast_type *type);
 /* The constant that a value folds to, or the value itself. */
 ir_value *qn__lower_folded(lower *l, ir_value *value);
 
-/* ---- lower_diverge.c ----------------------------------------------------------------------------------- */
+/* ---- lower_diverge.c ---- */
 
 /* Warns of the barriers in l->barriers that not all work-items may reach. */
 void qn__lower_warn_divergence(lower *l, ir_function *kernel);
 
-/* ---- lower_place.c ------------------------------------------------------------------------------------- */
+/* ---- lower_place.c ---- */
 
 lower_place qn__lower_place(lower *l, ast_expr *e);
 ir_value *qn__lower_load(lower *l, const lower_place *place); /* not of records */
@@ -96,7 +96,7 @@ void qn__lower_record_copy(lower *l, ir_value *to, uint32_t align, ast_expr *fro
 /* Flags of a load through the pointer value `e`. */
 uint16_t qn__lower_pointer_flags(const lower *l, const ast_expr *e);
 
-/* ---- lower_expr.c -------------------------------------------------------------------------------------- */
+/* ---- lower_expr.c ---- */
 
 ir_value *qn__lower_value(lower *l, ast_expr *e); /* of a record: the address; of void: NULL */
 void qn__lower_effects(lower *l, ast_expr *e);    /* for what it does only */
@@ -104,8 +104,7 @@ ir_value *qn__lower_truth(lower *l, ast_expr *e); /* scalar or pointer: IR_BOOL 
 ir_value *qn__lower_mask(lower *l, ast_expr *e);  /* vector of integers: bool lanes, from the sign bits */
 bool qn__lower_const_int(const ast_expr *e, int64_t *value);
 
-/* ---- lower_arith.c ---------------------------------------------------------------------------------------
- */
+/* ---- lower_arith.c ---- */
 
 ir_value *qn__lower_arith(lower *l, ast_binary op, const ast_type *type, ir_value *a, ir_value *b);
 ir_value *qn__lower_compare(lower *l, ast_binary op, const ast_type *type, ir_value *a,
@@ -114,7 +113,7 @@ ir_value *qn__lower_pointer_add(lower *l, ir_value *pointer, const ast_type *poi
                                 bool index_is_signed, bool negative);
 ir_value *qn__lower_pointer_sub(lower *l, const ast_type *pointee, ir_value *a, ir_value *b);
 
-/* ---- lower_convert.c ----------------------------------------------------------------------------------- */
+/* ---- lower_convert.c ---- */
 
 ir_value *qn__lower_number(lower *l, ir_value *v, const ast_type *from, const ast_type *to,
                            ast_rounding rounding, bool saturate);
@@ -128,12 +127,11 @@ ir_value *qn__lower_convert(lower *l, ast_expr *e); /* EXPR_CONVERT */
 ir_rounding qn__lower_rounding(ast_rounding rounding, ir_rounding standard);
 ir_value *qn__lower_float_convert(lower *l, ir_value *v, ir_type to, ir_rounding rounding);
 
-/* ---- lower_init.c -------------------------------------------------------------------------------------- */
+/* ---- lower_init.c ---- */
 
 void qn__lower_init(lower *l, ir_value *pointer, const ast_type *type, uint32_t align, const ast_init *init);
 
-/* ---- lower_stmt.c, lower_control.c, lower_goto.c
- * -------------------------------------------------------------- */
+/* ---- lower_stmt.c, lower_control.c, lower_goto.c ---- */
 
 void qn__lower_stmt(lower *l, ast_stmt *stmt);
 void qn__lower_list(lower *l, ast_stmt *const *list, size_t len); /* statements of one block */
@@ -142,12 +140,11 @@ void qn__lower_labelled_list(lower *l, ast_stmt *const *list, size_t len); /* on
 void qn__lower_goto(lower *l, ast_stmt *stmt);
 void qn__lower_unreachable(lower *l);
 bool qn__lower_ends_in_jump(const ast_stmt *stmt);
-/* Calls visit for each statement inside (and stmt itself), outer ones first; stops at true, which it returns.
- */
+/* Calls visit for each statement inside (and stmt itself), outer ones first; stops at true, which it
+   returns. */
 bool qn__lower_find(ast_stmt *stmt, bool (*visit)(const ast_stmt *stmt, const void *user), const void *user);
 
-/* ---- built-ins: lower_builtin.c, lower_memory.c, lower_atomic.c, lower_group.c
- * --------------------------------- */
+/* ---- built-ins: lower_builtin.c, lower_memory.c, lower_atomic.c, lower_group.c ---- */
 
 typedef ir_value *qn__lower_special(lower *l, ast_expr *e);
 ir_value *qn__lower_builtin(lower *l, ast_expr *e);

@@ -1,5 +1,5 @@
-/* Built-ins on memory: vloadn and vstoren with their element alignment, the half forms, prefetch; and printf.
- */
+/* Built-ins on memory: vloadn and vstoren with their element alignment, the half forms, prefetch; and
+   printf. */
 #include "front/lower_internal.h"
 
 static ir_value *argument(lower *l, ast_expr *e, size_t i) { return qn__lower_value(l, e->args.data[i]); }
@@ -75,8 +75,7 @@ ir_value *qn__lower_prefetch(lower *l, ast_expr *e) {
     return NULL;
 }
 
-/* ---- printf
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- printf ---- */
 
 /* The characters of a constant string: a literal, or a __constant array. */
 static const ast_expr *strip(const ast_expr *e) {

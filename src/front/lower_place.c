@@ -4,8 +4,7 @@
 
 #include "front/lower_internal.h"
 
-/* ---- pointers --------------------------------------------------------------------------------------------
- */
+/* ---- pointers ---- */
 
 /* The parameter that a pointer value is computed from, or NULL. */
 static const ast_decl *pointer_root(const ast_expr *e) {
@@ -48,8 +47,7 @@ uint16_t qn__lower_pointer_flags(const lower *l, const ast_expr *e) {
     return is_readonly ? IR_READONLY : 0;
 }
 
-/* ---- places ----------------------------------------------------------------------------------------------
- */
+/* ---- places ---- */
 
 static uint16_t type_flags(const ast_type *type) {
     if (type->quals & AST_VOLATILE) return IR_VOLATILE;
@@ -90,8 +88,8 @@ static lower_place variable_place(lower *l, const ast_expr *e) {
     return place_of_pointer(decl->address, type, align, type_flags(type));
 }
 
-/* a[b] of an array object needs no pointer in between: that of an argument's struct would have another space.
- */
+/* a[b] of an array object needs no pointer in between: that of an argument's struct would have another
+   space. */
 static lower_place index_place(lower *l, ast_expr *e) {
     const ast_type *element = e->type;
     bool is_signed = qn__type_is_signed(e->b->type);
@@ -212,8 +210,7 @@ ir_value *qn__lower_address(lower *l, ast_expr *lvalue, ir_type pointer) {
     return qn__ir_convert(&l->b, IR_INT2PTR, address, pointer);
 }
 
-/* ---- loads -----------------------------------------------------------------------------------------------
- */
+/* ---- loads ---- */
 
 static ir_value *from_memory(lower *l, ir_value *v, const ast_type *type) {
     if (type->kind != AST_BOOL) return v;
@@ -272,8 +269,7 @@ ir_value *qn__lower_load(lower *l, const lower_place *place) {
     return from_memory(l, v, place->type);
 }
 
-/* ---- stores ----------------------------------------------------------------------------------------------
- */
+/* ---- stores ---- */
 
 static void store_bits(lower *l, const lower_place *place, ir_value *value) {
     const ast_field *field = place->bit_field;

@@ -3,8 +3,7 @@
    behind a jump are dropped. */
 #include "front/lower_internal.h"
 
-/* ---- looking through statements
- * ------------------------------------------------------------------------------ */
+/* ---- looking through statements ---- */
 
 bool qn__lower_find(ast_stmt *stmt, bool (*visit)(const ast_stmt *stmt, const void *user), const void *user) {
     if (!stmt) return false;
@@ -39,8 +38,7 @@ bool qn__lower_ends_in_jump(const ast_stmt *stmt) {
     }
 }
 
-/* ---- regions
- * ----------------------------------------------------------------------------------------------- */
+/* ---- regions ---- */
 
 void qn__lower_unreachable(lower *l) { qn__ir_emit(&l->b, IR_UNREACHABLE, NULL, 0, NULL, 0); }
 
@@ -56,8 +54,7 @@ static lower_frame *push_frame(lower *l, lower_frame *frame) {
     return l->frames = frame;
 }
 
-/* ---- if
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- if ---- */
 
 static void lower_if(lower *l, ast_stmt *stmt) {
     ir_value *condition = qn__lower_truth(l, stmt->cond);
@@ -76,8 +73,7 @@ static void lower_if(lower *l, ast_stmt *stmt) {
     if (!is_reached) qn__lower_unreachable(l);
 }
 
-/* ---- loops
- * ------------------------------------------------------------------------------------------------- */
+/* ---- loops ---- */
 
 /* Leaves the loop unless the condition holds. */
 static void loop_condition(lower *l, lower_frame *frame, ast_expr *cond) {
@@ -180,8 +176,7 @@ static void lower_do(lower *l, ast_stmt *stmt) {
     end_loop(l, &frame, stmt, after);
 }
 
-/* ---- jumps
- * ------------------------------------------------------------------------------------------------- */
+/* ---- jumps ---- */
 
 static lower_frame *find_frame(lower *l, const ast_stmt *target) {
     lower_frame *frame = l->frames;
@@ -223,8 +218,7 @@ static void lower_return(lower *l, ast_stmt *stmt) {
     qn__ir_return(&l->b, has_value ? v : NULL);
 }
 
-/* ---- declarations
- * ------------------------------------------------------------------------------------------ */
+/* ---- declarations ---- */
 
 static void lower_decl(lower *l, ast_decl *decl) {
     if (decl->decl_kind != DECL_VARIABLE || decl->is_static_local) return;
@@ -240,8 +234,7 @@ static void lower_decl(lower *l, ast_decl *decl) {
     if (decl->init) qn__lower_init(l, decl->address, decl->type, align, decl->init);
 }
 
-/* ---- all of them
- * ------------------------------------------------------------------------------------------- */
+/* ---- all of them ---- */
 
 void qn__lower_list(lower *l, ast_stmt *const *list, size_t len) {
     if (l->decl->uses_goto) {

@@ -126,7 +126,7 @@ static double decimal_to_binary(decimal *d, const format *f, bool *out_of_range)
     }
     int bits = bits_at(f, exponent);
     /* Below half of the smallest subnormal: nothing is left. With no bits left the value is compared with
-     * 1/2. */
+       1/2. */
     if (bits == 0 && exponent < f->min_exponent - f->mantissa) return *out_of_range = true, 0.0;
     if (bits) shift_left(d, bits);
     return assemble(rounded_integer(d), exponent - bits, f, true, out_of_range);

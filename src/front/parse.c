@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* ---- tokens -------------------------------------------------------------------------------------------- */
+/* ---- tokens ---- */
 
 void qn__advance(front_parser *p) {
     if (p->at < p->end) p->at++;
@@ -101,7 +101,7 @@ unsigned qn__standard(const front_parser *p) {
     return options && options->std ? options->std : 120;
 }
 
-/* ---- scopes -------------------------------------------------------------------------------------------- */
+/* ---- scopes ---- */
 
 void qn__scope_push(front_parser *p) { p->level++; }
 
@@ -178,8 +178,7 @@ const char *qn__did_you_mean(front_parser *p, front_name *name) {
     return best ? best : qn__builtin_suggest(wanted);
 }
 
-/* ---- functions -------------------------------------------------------------------------------------------
- */
+/* ---- functions ---- */
 
 void qn__function_begin(front_parser *p, ast_decl *function) {
     p->function = function;
@@ -207,8 +206,7 @@ void qn__function_end(front_parser *p) {
     p->function = NULL;
 }
 
-/* ---- a file ----------------------------------------------------------------------------------------------
- */
+/* ---- a file ---- */
 
 static void parser_init(front_parser *p, front_context *context, front_tokens tokens) {
     *p = (front_parser){.context = context,
@@ -263,8 +261,7 @@ ast_unit *qn__parse(front_context *context, front_tokens tokens) {
     return context->unit;
 }
 
-/* ---- the library
- * ------------------------------------------------------------------------------------------- */
+/* ---- the library ---- */
 
 static front_tokens library_lex(front_context *context, qn__str text, const char *name) {
     uint64_t key = (uint64_t)(uintptr_t)text.data;
@@ -326,7 +323,7 @@ static ast_decl *library_parse(front_context *context, front_tokens tokens, cons
 ast_decl *qn__parse_library(front_context *context, qn__str text, const char *name,
                             const front_type_binding *bindings, size_t num_bindings) {
     /* Each parse has scope levels of its own, above those of the parse around it, whose names it must not
-     * see. */
+       see. */
     enum { MOST_NESTED = 32, LEVELS = 1 << 12 };
     qn__str key = instance_key(context, text, name, bindings, num_bindings);
     ast_decl *known = qn__map_get(&context->instances, key);

@@ -184,8 +184,8 @@ static void parse_attribute(front_parser *p, front_attributes *attributes) {
     attribute_skip_arguments(p);
 }
 
-/* attributes: ('__attribute__' '((' attribute (',' attribute)* '))' | '_Alignas' '(' (type | constant) ')')*
- */
+/* attributes: ('__attribute__' '((' attribute (',' attribute)* '))' | '_Alignas' '(' (type | constant)
+   ')')* */
 void qn__parse_attributes(front_parser *p, front_attributes *attributes) {
     while (qn__accept(p, FRONT_T_ATTRIBUTE)) {
         if (!qn__expect(p, FRONT_T_LPAREN, "after '__attribute__'")) return;

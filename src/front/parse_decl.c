@@ -6,8 +6,7 @@
 
 enum { MOST_PRIVATE_BYTES = 16 << 20, MOST_CONSTANT_BYTES = 64 << 20 };
 
-/* ---- redeclarations ---------------------------------------------------------------------------------------
- */
+/* ---- redeclarations ---- */
 
 static bool redefinition(front_parser *p, front_name *name, front_loc loc) {
     front_symbol *known = qn__lookup(p, name);
@@ -34,8 +33,7 @@ static void declare_typedef(front_parser *p, const front_declarator *declarator)
     }
 }
 
-/* ---- variables --------------------------------------------------------------------------------------------
- */
+/* ---- variables ---- */
 
 static bool check_object_type(front_parser *p, const front_declarator *declarator, bool has_init) {
     const ast_type *type = declarator->type;
@@ -182,8 +180,7 @@ static ast_decl *declare_variable(front_parser *p, const front_specifiers *speci
     return decl;
 }
 
-/* ---- functions --------------------------------------------------------------------------------------------
- */
+/* ---- functions ---- */
 
 static void apply_attributes(ast_decl *decl, const front_attributes *attributes) {
     if (attributes->reqd_local[0]) memcpy(decl->reqd_local, attributes->reqd_local, sizeof decl->reqd_local);
@@ -292,8 +289,7 @@ static void define_function(front_parser *p, ast_decl *decl, const front_declara
     qn__vec_push(p->arena, &p->context->unit->functions, decl);
 }
 
-/* ---- file scope -------------------------------------------------------------------------------------------
- */
+/* ---- file scope ---- */
 
 void qn__parse_static_assert(front_parser *p) {
     int64_t value = 0;

@@ -2,8 +2,7 @@
    (C99 6.7.5), and type names, which are declarators without a name. */
 #include "front/parser.h"
 
-/* ---- derived types, checked -------------------------------------------------------------------------------
- */
+/* ---- derived types, checked ---- */
 
 static const ast_type *pointer_to(front_parser *p, const ast_type *pointee, front_loc loc) {
     if (pointee->kind == AST_FUNCTION) {
@@ -40,8 +39,7 @@ static const ast_type *array_of(front_parser *p, const ast_type *element, int64_
     return type;
 }
 
-/* ---- parameters -------------------------------------------------------------------------------------------
- */
+/* ---- parameters ---- */
 
 /* Arrays become pointers (C99 6.7.5.3); what cannot be passed is refused. */
 static const ast_type *adjust_parameter(front_parser *p, front_declarator *declarator) {
@@ -149,8 +147,7 @@ static const ast_type *parse_parameters(front_parser *p, const ast_type *result,
     return function_type(p, result, declarator);
 }
 
-/* ---- declarators ------------------------------------------------------------------------------------------
- */
+/* ---- declarators ---- */
 
 static void skip_array_qualifiers(front_parser *p) {
     while (qn__accept(p, FRONT_T_STATIC) || qn__accept(p, FRONT_T_CONST) || qn__accept(p, FRONT_T_RESTRICT) ||
@@ -230,8 +227,8 @@ static bool is_nested_declarator(front_parser *p, bool may_be_abstract) {
 static const ast_type *parse_derived(front_parser *p, const ast_type *type, front_declarator *declarator,
                                      bool may_be_abstract);
 
-/* '(' declarator ')' suffix: the suffix binds first, so the inside is passed over, then read with its type.
- */
+/* '(' declarator ')' suffix: the suffix binds first, so the inside is passed over, then read with its
+   type. */
 static const ast_type *parse_nested(front_parser *p, const ast_type *type, front_declarator *declarator,
                                     bool may_be_abstract) {
     qn__advance(p);

@@ -4,8 +4,7 @@
 static ast_expr *parse_cast(front_parser *p);
 static ast_expr *parse_unary(front_parser *p);
 
-/* ---- primary ----------------------------------------------------------------------------------------------
- */
+/* ---- primary ---- */
 
 typedef struct arguments {
     QN__VEC(ast_expr *) list;
@@ -190,8 +189,7 @@ static ast_expr *parse_primary(front_parser *p) {
     }
 }
 
-/* ---- postfix ----------------------------------------------------------------------------------------------
- */
+/* ---- postfix ---- */
 
 static ast_expr *parse_member(front_parser *p, ast_expr *e, bool arrow) {
     qn__advance(p);
@@ -238,8 +236,7 @@ static ast_expr *parse_postfix_rest(front_parser *p, ast_expr *e) {
     return e;
 }
 
-/* ---- unary and casts
- * ---------------------------------------------------------------------------------------- */
+/* ---- unary and casts ---- */
 
 /* '(' type-name ')' ahead? */
 static bool is_type_in_parentheses(front_parser *p) {
@@ -367,8 +364,7 @@ static ast_expr *parse_cast(front_parser *p) {
     return e;
 }
 
-/* ---- binary operators -------------------------------------------------------------------------------------
- */
+/* ---- binary operators ---- */
 
 typedef struct operator_row {
     uint8_t precedence; /* 0: no binary operator */

@@ -24,8 +24,7 @@ static void add_item(init_state *s, const ast_type *type, uint64_t offset, const
     s->has_gaps |= bit_field != NULL;
 }
 
-/* ---- single values
- * -------------------------------------------------------------------------------------------- */
+/* ---- single values ---- */
 
 static bool is_char_array(const ast_type *type) {
     return type->kind == AST_ARRAY && (type->base->kind == AST_CHAR || type->base->kind == AST_UCHAR);
@@ -57,8 +56,7 @@ static void init_value(init_state *s, const ast_type *type, uint64_t offset, con
     add_item(s, type, offset, bit_field, e);
 }
 
-/* ---- aggregates
- * -------------------------------------------------------------------------------------------------- */
+/* ---- aggregates ---- */
 
 /* Where the next value without designator goes, among the elements, fields or lanes of an object. */
 typedef struct cursor {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* ---- what begins a type or a declaration --------------------------------------------------------------- */
+/* ---- what begins a type or a declaration ---- */
 
 bool qn__is_type_start(front_parser *p, const front_token *token) {
     switch (token->kind) {
@@ -63,7 +63,7 @@ bool qn__is_declaration_start(front_parser *p) {
     }
 }
 
-/* ---- records ------------------------------------------------------------------------------------------- */
+/* ---- records ---- */
 
 static bool field_exists(const ast_record *record, const char *name) {
     for (size_t i = 0; i < record->fields.len; i++) {
@@ -260,7 +260,7 @@ static const ast_type *parse_record(front_parser *p) {
     return type;
 }
 
-/* ---- enums --------------------------------------------------------------------------------------------- */
+/* ---- enums ---- */
 
 static const ast_type *enumerator_type(front_parser *p, int64_t value) {
     ast_kind kind = value >= INT32_MIN && value <= INT32_MAX ? AST_INT
@@ -330,8 +330,7 @@ static const ast_type *parse_enum(front_parser *p) {
     return type;
 }
 
-/* ---- type specifiers -------------------------------------------------------------------------------------
- */
+/* ---- type specifiers ---- */
 
 /* Words of a number type are counted, each in bits of its own, so that `unsigned long int` in any order is
    one sum (the idea is chibicc's). */

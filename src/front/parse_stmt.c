@@ -13,8 +13,7 @@ static ast_stmt *stmt_new(front_parser *p, ast_stmt_kind kind, front_loc loc) {
     return stmt;
 }
 
-/* ---- conditions and bodies
- * ---------------------------------------------------------------------------------- */
+/* ---- conditions and bodies ---- */
 
 /* '(' expression ')' */
 static ast_expr *parse_condition(front_parser *p, const char *what) {
@@ -44,8 +43,7 @@ static ast_stmt *parse_loop_body(front_parser *p, ast_stmt *loop) {
     return body;
 }
 
-/* ---- selection
- * ---------------------------------------------------------------------------------------------- */
+/* ---- selection ---- */
 
 /* if: 'if' '(' expression ')' statement ('else' statement)? */
 static ast_stmt *parse_if(front_parser *p) {
@@ -150,8 +148,7 @@ static ast_stmt *parse_default(front_parser *p) {
     return stmt;
 }
 
-/* ---- iteration
- * ---------------------------------------------------------------------------------------------- */
+/* ---- iteration ---- */
 
 static ast_stmt *loop_new(front_parser *p, ast_stmt_kind kind) {
     ast_stmt *stmt = stmt_new(p, kind, qn__here(p));
@@ -208,8 +205,7 @@ static ast_stmt *parse_for(front_parser *p) {
     return stmt;
 }
 
-/* ---- jumps and labels
- * ----------------------------------------------------------------------------------------- */
+/* ---- jumps and labels ---- */
 
 static ast_stmt *parse_break(front_parser *p) {
     bool is_break = qn__peek(p, FRONT_T_BREAK);
@@ -293,8 +289,7 @@ static ast_stmt *parse_label(front_parser *p) {
     return stmt;
 }
 
-/* ---- pragmas and attributes of loops
- * ---------------------------------------------------------------------------- */
+/* ---- pragmas and attributes of loops ---- */
 
 static ast_stmt *parse_hinted(front_parser *p) {
     if (qn__peek(p, FRONT_T_PRAGMA)) {
@@ -314,8 +309,7 @@ static ast_stmt *parse_hinted(front_parser *p) {
     return parse_statement(p);
 }
 
-/* ---- statements
- * ------------------------------------------------------------------------------------------------- */
+/* ---- statements ---- */
 
 static ast_stmt *parse_expression_statement(front_parser *p) {
     ast_stmt *stmt = stmt_new(p, STMT_EXPR, qn__here(p));

@@ -75,8 +75,7 @@ typedef struct front_parser {
     unsigned instance_nesting;
 } front_parser;
 
-/* ---- parse.c: tokens, scopes, errors
- * ----------------------------------------------------------------------- */
+/* ---- parse.c: tokens, scopes, errors ---- */
 
 static inline bool qn__peek(const front_parser *p, front_token_kind kind) { return p->at->kind == kind; }
 static inline front_loc qn__here(const front_parser *p) { return p->at->loc; }
@@ -103,8 +102,7 @@ void qn__function_end(front_parser *p);
 const char *qn__type_text(front_parser *p, const ast_type *type);
 unsigned qn__standard(const front_parser *p); /* 120, 200, 300 */
 
-/* ---- parse_decl.c, parse_declarator.c, parse_spec.c, parse_attr.c, parse_init.c
- * -------------------------------------------------------------- */
+/* ---- parse_decl.c, parse_declarator.c, parse_spec.c, parse_attr.c, parse_init.c ---- */
 
 /* Attributes of a declaration, type or statement, gathered. */
 typedef struct front_attributes {
@@ -153,8 +151,7 @@ ast_init *qn__parse_initializer(front_parser *p, const ast_type **type);
 /* The bytes of a __constant object from its initializer. */
 void qn__constant_image(front_parser *p, ast_decl *decl);
 
-/* ---- parse_generic.c
- * --------------------------------------------------------------------------------------- */
+/* ---- parse_generic.c ---- */
 
 /* Keeps a definition that begins at `start`, whose body is next, for its calls; false: parse it now. */
 bool qn__generic_define(front_parser *p, const front_token *start, const front_declarator *declarator,
@@ -162,8 +159,7 @@ bool qn__generic_define(front_parser *p, const front_token *start, const front_d
 /* The instance of a function for these arguments; the function itself where it has none. */
 ast_decl *qn__generic_callee(front_parser *p, ast_decl *callee, ast_expr *const *args, size_t num_args);
 
-/* ---- parse_expr.c, parse_stmt.c -------------------------------------------------------------------------
- */
+/* ---- parse_expr.c, parse_stmt.c ---- */
 
 ast_expr *qn__parse_expression(front_parser *p); /* comma expression */
 ast_expr *qn__parse_assignment(front_parser *p);
@@ -172,8 +168,7 @@ ast_expr *qn__parse_conditional(front_parser *p);
 bool qn__parse_constant(front_parser *p, const char *what, int64_t *value, const ast_type **type);
 ast_stmt *qn__parse_compound(front_parser *p, bool own_scope);
 
-/* ---- sema*.c --------------------------------------------------------------------------------------------
- */
+/* ---- sema*.c ---- */
 
 ast_expr *qn__expr(front_parser *p, ast_expr_kind kind, const ast_type *type, front_loc loc, ast_expr *a,
                    ast_expr *b, ast_expr *c);
@@ -241,8 +236,7 @@ bool qn__const_int(front_parser *p, const ast_expr *e, int64_t *value);
    its object and addend. False if the expression is not constant. */
 bool qn__const_bytes(front_parser *p, const ast_expr *e, uint8_t *to, ast_decl **target, int64_t *addend);
 
-/* ---- warn.c, sema_kernel.c
- * ----------------------------------------------------------------------------------- */
+/* ---- warn.c, sema_kernel.c ---- */
 
 void qn__warn_condition(front_parser *p, const ast_expr *e, bool parenthesized);
 void qn__warn_unused(front_parser *p, const ast_expr *e);

@@ -34,8 +34,7 @@ void qn__pp_emit(front_pp *pp, front_token token) {
         qn__vec_push(pp->arena, &pp->out, token);
 }
 
-/* ---- files ------------------------------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
 bool qn__pp_enter(front_pp *pp, front_source *source, front_loc from) {
     pp->bytes += source->clean.len + 64;
@@ -68,8 +67,7 @@ static front_source *command_line(front_pp *pp) {
     return qn__source_add(pp->config.sources, "<command line>", (qn__str){text.data, text.len});
 }
 
-/* ---- tokens -----------------------------------------------------------------------------------------------
- */
+/* ---- tokens ---- */
 
 /* A macro's name that is met while the macro is open is never expanded, not even later (C99 6.10.3.4p2). */
 static void mark_open(front_token *token) {
@@ -125,8 +123,7 @@ void qn__pp_next(front_pp *pp, front_token *token) {
     *token = end_token(pp);
 }
 
-/* ---- running ----------------------------------------------------------------------------------------------
- */
+/* ---- running ---- */
 
 static void note_origin(front_diag *diag, front_loc loc, void *user) {
     front_pp *pp = user;
@@ -189,8 +186,7 @@ front_tokens qn__pp_expand(const front_pp_config *config, front_source *main) {
     return (front_tokens){pp->out.data, pp->out.len};
 }
 
-/* ---- tokens of the language -------------------------------------------------------------------------------
- */
+/* ---- tokens of the language ---- */
 
 /* Joins the string literals that begin at `at` (phase 6); gives the first one behind them. */
 static size_t join_strings(front_pp *pp, size_t at, front_token *result) {
@@ -224,8 +220,7 @@ front_tokens qn__pp_run(const front_pp_config *config, front_source *main) {
     return (front_tokens){data, len};
 }
 
-/* ---- printing ---------------------------------------------------------------------------------------------
- */
+/* ---- printing ---- */
 
 static bool is_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';

@@ -35,8 +35,7 @@ static void expect_line_end(front_pp *pp, const char *directive) {
     qn__diag_hint(pp->diag, "make it a comment");
 }
 
-/* ---- conditionals -----------------------------------------------------------------------------------------
- */
+/* ---- conditionals ---- */
 
 static bool evaluate_if(front_pp *pp, front_loc loc) {
     bool outer = pp->in_if;
@@ -165,8 +164,7 @@ void qn__pp_close_conditions(front_pp *pp, const pp_file *file) {
     }
 }
 
-/* ---- #define, #undef --------------------------------------------------------------------------------------
- */
+/* ---- #define, #undef ---- */
 
 static bool same_token(const front_token *a, const front_token *b, bool first) {
     uint8_t mask = FRONT_PASTE | FRONT_STRINGIZE | (first ? 0 : FRONT_SPACE);
@@ -234,8 +232,7 @@ static void do_undef(front_pp *pp, const front_token *directive) {
     name->predefined = 0;
 }
 
-/* ---- #line, #error, #warning, #pragma, #include
- * ------------------------------------------------------------ */
+/* ---- #line, #error, #warning, #pragma, #include ---- */
 
 /* Marks are kept in the order of their lines; a file read twice sets them twice. */
 static void add_mark(front_pp *pp, front_source *source, front_line_mark mark) {

@@ -44,7 +44,7 @@ static value literal(evaluator *e) {
         return fail(e, "#if needs integers; this is a floating literal");
     }
     /* A decimal literal is signed unless it says otherwise; the others become unsigned when they need the top
-     * bit. */
+       bit. */
     bool top = token.integer >> 63;
     return (value){token.integer, (token.literal & FRONT_INT_UNSIGNED) || top};
 }

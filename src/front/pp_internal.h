@@ -126,8 +126,8 @@ void qn__pp_pragma(front_pp *pp, const front_token *tokens, size_t len, front_lo
 void qn__pp_pragma_operator(front_pp *pp, front_loc loc);
 
 /* pp_include.c */
-/* Looks for a header as #include does; NULL if there is none. `tried` (may be NULL) collects the directories.
- */
+/* Looks for a header as #include does; NULL if there is none. `tried` (may be NULL) collects the
+   directories. */
 front_source *qn__pp_find_header(front_pp *pp, qn__str name, bool angled, qn__buf *tried);
 void qn__pp_include(front_pp *pp, front_loc loc);
 /* The name in `<...>` or "..." out of tokens. */

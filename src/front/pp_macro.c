@@ -5,8 +5,7 @@
 
 #include "front/pp_internal.h"
 
-/* ---- definitions ------------------------------------------------------------------------------------------
- */
+/* ---- definitions ---- */
 
 static int find_parameter(const front_macro *macro, const front_name *name) {
     for (uint32_t i = 0; i < macro->num_params; i++)
@@ -121,8 +120,7 @@ front_macro *qn__pp_macro(front_pp *pp, front_name *name) {
     return name->predefined ? qn__pp_make_predefined(pp, name) : NULL;
 }
 
-/* ---- arguments --------------------------------------------------------------------------------------------
- */
+/* ---- arguments ---- */
 
 /* One argument: `len` tokens of pp->scratch, and its expansion, made when needed. */
 typedef struct argument {
@@ -206,8 +204,7 @@ static void expand_argument(front_pp *pp, argument *arg) {
     for (size_t i = 0; i < result.len; i++) qn__vec_push(pp->arena, &pp->scratch, result.data[i]);
 }
 
-/* ---- # and ## ---------------------------------------------------------------------------------------------
- */
+/* ---- # and ## ---- */
 
 /* The argument's spelling as a string literal: white space becomes one blank, quotes and backslashes within
    literals are escaped. */
@@ -261,8 +258,7 @@ static bool paste(front_pp *pp, front_token *left, const front_token *right, fro
     return true;
 }
 
-/* ---- substitution -----------------------------------------------------------------------------------------
- */
+/* ---- substitution ---- */
 
 typedef struct substitution {
     front_pp *pp;
@@ -344,8 +340,7 @@ static void substitute(substitution *s) {
     s->out.len = len;
 }
 
-/* ---- calls ------------------------------------------------------------------------------------------------
- */
+/* ---- calls ---- */
 
 static void push_expansion(front_pp *pp, front_macro *macro, const front_token *use,
                            const front_token *tokens, size_t len, bool moves) {

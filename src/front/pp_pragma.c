@@ -113,8 +113,7 @@ void qn__pp_pragma(front_pp *pp, const front_token *tokens, size_t len, front_lo
     }
 }
 
-/* ---- _Pragma ----------------------------------------------------------------------------------------------
- */
+/* ---- _Pragma ---- */
 
 /* C99 6.10.9: the quotes go, \" and \\ lose their backslash. */
 static qn__str destringize(front_pp *pp, const front_token *string) {

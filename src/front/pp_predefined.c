@@ -1,5 +1,5 @@
-/* Predefined macros: their names are entered into the table of names, their bodies are lexed when first used.
- */
+/* Predefined macros: their names are entered into the table of names, their bodies are lexed when first
+   used. */
 #include <math.h>
 #include <string.h>
 

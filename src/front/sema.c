@@ -3,8 +3,7 @@
 
 #include <math.h>
 
-/* ---- nodes ------------------------------------------------------------------------------------------------
- */
+/* ---- nodes ---- */
 
 ast_expr *qn__expr_error(front_parser *p, front_loc loc) {
     ast_expr *e = QN__NEW(p->arena, ast_expr);
@@ -74,8 +73,7 @@ ast_expr *qn__expr_float(front_parser *p, const ast_type *type, double value, fr
     return e;
 }
 
-/* ---- values -----------------------------------------------------------------------------------------------
- */
+/* ---- values ---- */
 
 /* The variable that an lvalue is, or is a part of; NULL behind a pointer. */
 static ast_decl *lvalue_root(const ast_expr *e) {
@@ -136,8 +134,7 @@ bool qn__is_null_constant(const ast_expr *e) {
            e->type->base->kind == AST_VOID && qn__is_null_constant(e->a);
 }
 
-/* ---- conversions that are known to be right ---------------------------------------------------------------
- */
+/* ---- conversions that are known to be right ---- */
 
 static uint64_t float_to_int(const ast_type *type, double value) {
     if (isnan(value)) return 0;
@@ -231,8 +228,7 @@ ast_expr *qn__sema_bool(front_parser *p, ast_expr *e, const char *what) {
     return qn__sema_cast_to(p, e, p->types->scalars[AST_BOOL]);
 }
 
-/* ---- common types -----------------------------------------------------------------------------------------
- */
+/* ---- common types ---- */
 
 const ast_type *qn__sema_promote(front_parser *p, const ast_type *type) {
     bool is_small = type->kind >= AST_BOOL && type->kind < AST_INT;
@@ -303,8 +299,7 @@ const ast_type *qn__sema_usual(front_parser *p, ast_expr **a, ast_expr **b, fron
     return common;
 }
 
-/* ---- implicit conversion
- * ------------------------------------------------------------------------------------ */
+/* ---- implicit conversion ---- */
 
 static const char *use_text(front_parser *p, front_use use) {
     if (!use.callee) return use.what;

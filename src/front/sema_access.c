@@ -11,8 +11,7 @@ ast_expr *qn__sema_variable(front_parser *p, ast_decl *decl, front_loc loc) {
     return e;
 }
 
-/* ---- & and [] ---------------------------------------------------------------------------------------------
- */
+/* ---- & and [] ---- */
 
 ast_expr *qn__sema_address(front_parser *p, ast_expr *a, front_loc loc) {
     if (qn__is_error(p, a)) return a;
@@ -108,8 +107,7 @@ ast_expr *qn__sema_index(front_parser *p, ast_expr *a, ast_expr *b, front_loc lo
     return e;
 }
 
-/* ---- members ----------------------------------------------------------------------------------------------
- */
+/* ---- members ---- */
 
 enum { MOST_ANONYMOUS = 8 };
 
@@ -156,8 +154,7 @@ static ast_expr *record_member(front_parser *p, ast_expr *a, front_name *name, f
     return a;
 }
 
-/* ---- components of vectors
- * ---------------------------------------------------------------------------------- */
+/* ---- components of vectors ---- */
 
 typedef struct swizzle {
     uint8_t lanes[16];
@@ -283,8 +280,7 @@ ast_expr *qn__sema_member(front_parser *p, ast_expr *a, front_name *name, bool a
     return qn__expr_error(p, loc);
 }
 
-/* ---- casts
- * -------------------------------------------------------------------------------------------------- */
+/* ---- casts ---- */
 
 static ast_expr *refuse_cast(front_parser *p, const ast_expr *a, const ast_type *type, front_loc loc) {
     qn__diag_error(p->diag, loc, "cannot cast '%s' to '%s'", qn__type_text(p, a->type),
@@ -345,8 +341,7 @@ ast_expr *qn__sema_cast(front_parser *p, ast_expr *a, const ast_type *type, fron
     return refuse_cast(p, a, type, loc);
 }
 
-/* ---- vector literals
- * ------------------------------------------------------------------------------------------ */
+/* ---- vector literals ---- */
 
 /* One argument of a vector literal, its lanes added to *lanes; NULL after an error. */
 static ast_expr *literal_part(front_parser *p, ast_expr *a, const ast_type *type, unsigned *lanes) {

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* ---- the user's functions ---------------------------------------------------------------------------------
- */
+/* ---- the user's functions ---- */
 
 static ast_expr *call_of(front_parser *p, ast_decl *callee, front_loc loc) {
     ast_expr *e = qn__expr(p, EXPR_CALL, callee->type->base, loc, NULL, NULL, NULL);
@@ -75,8 +74,7 @@ static ast_expr *no_overload(front_parser *p, const front_symbol *symbol, front_
     return qn__expr_error(p, loc);
 }
 
-/* ---- as_type and convert_type
- * ------------------------------------------------------------------------------- */
+/* ---- as_type and convert_type ---- */
 
 ast_expr *qn__sema_reinterpret(front_parser *p, ast_expr *a, const ast_type *type, front_loc loc) {
     if (qn__is_error(p, a)) return a;
@@ -177,8 +175,7 @@ static ast_expr *call_conversion(front_parser *p, const conversion *how, qn__str
     return convert_number(p, how, args[0], loc);
 }
 
-/* ---- built-in functions
- * --------------------------------------------------------------------------------------- */
+/* ---- built-in functions ---- */
 
 /* The default promotions of further arguments of printf; half goes as float. */
 static ast_expr *promote_variadic(front_parser *p, ast_expr *arg) {
@@ -293,8 +290,7 @@ static ast_expr *call_builtin(front_parser *p, qn__str name, ast_expr **args, si
     return qn__expr_error(p, loc);
 }
 
-/* ---- by name
- * -------------------------------------------------------------------------------------------------- */
+/* ---- by name ---- */
 
 /* __builtin_expect(e, value) is e. */
 static ast_expr *call_compiler(front_parser *p, qn__str name, ast_expr **args, size_t num_args,

@@ -28,8 +28,7 @@ static bool evaluate(evaluator *v, const ast_expr *e, constant *out);
 
 static bool is_float(const constant *c) { return qn__type_is_float(qn__type_element(c->type)); }
 
-/* ---- operators --------------------------------------------------------------------------------------------
- */
+/* ---- operators ---- */
 
 static bool int_binary(ast_binary op, const ast_type *type, uint64_t a, uint64_t b, uint64_t *out) {
     bool is_signed = qn__type_is_signed(type);
@@ -180,8 +179,7 @@ static bool evaluate_select(evaluator *v, const ast_expr *e, constant *out) {
     return true;
 }
 
-/* ---- conversions and vectors ------------------------------------------------------------------------------
- */
+/* ---- conversions and vectors ---- */
 
 static lane_value convert_lane(lane_value x, const ast_type *from, const ast_type *to) {
     lane_value out;
@@ -288,8 +286,7 @@ static bool evaluate_swizzle(evaluator *v, const ast_expr *e, constant *out) {
     return true;
 }
 
-/* ---- objects ----------------------------------------------------------------------------------------------
- */
+/* ---- objects ---- */
 
 /* An object of program lifetime and the offset in it that an lvalue names. */
 static bool evaluate_place(evaluator *v, const ast_expr *e, ast_decl **target, uint64_t *offset) {
@@ -388,8 +385,7 @@ static bool evaluate(evaluator *v, const ast_expr *e, constant *out) {
     }
 }
 
-/* ---- entries
- * ------------------------------------------------------------------------------------------------ */
+/* ---- entries ---- */
 
 bool qn__const_int(front_parser *p, const ast_expr *e, int64_t *value) {
     evaluator v = {.p = p};

@@ -1,8 +1,7 @@
 /* Rules for whole functions: what a kernel may take (OpenCL C 6.9) and that nothing calls itself. */
 #include "front/parser.h"
 
-/* ---- parameters of kernels
- * ---------------------------------------------------------------------------------- */
+/* ---- parameters of kernels ---- */
 
 static void refuse_parameter(front_parser *p, const ast_decl *param, const char *why, const char *hint) {
     qn__diag_error(p->diag, param->loc, "kernel parameter '%s' of type '%s' %s",
@@ -50,8 +49,7 @@ void qn__check_kernel(front_parser *p, const ast_decl *function) {
     for (size_t i = 0; i < function->params.len; i++) check_parameter(p, function->params.data[i]);
 }
 
-/* ---- recursion
- * ------------------------------------------------------------------------------------------------ */
+/* ---- recursion ---- */
 
 /* A function on the way down the call graph; the walk is iterative because chains can be long. */
 typedef struct walk_step {

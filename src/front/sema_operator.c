@@ -16,8 +16,7 @@ static ast_expr *invalid_operands(front_parser *p, const char *op, const ast_exp
     return qn__expr_error(p, loc);
 }
 
-/* ---- unary ------------------------------------------------------------------------------------------------
- */
+/* ---- unary ---- */
 
 static ast_expr *invalid_operand(front_parser *p, const char *op, const ast_expr *a, front_loc loc) {
     qn__diag_error(p->diag, loc, "invalid operand to unary '%s': '%s'", op, qn__type_text(p, a->type));
@@ -79,8 +78,7 @@ ast_expr *qn__sema_unary(front_parser *p, front_token_kind op, ast_expr *a, fron
     }
 }
 
-/* ---- lvalues ----------------------------------------------------------------------------------------------
- */
+/* ---- lvalues ---- */
 
 /* Complains where an expression cannot be written to. */
 static bool check_modifiable(front_parser *p, ast_expr *a, front_loc loc) {
@@ -136,8 +134,7 @@ ast_expr *qn__sema_increment(front_parser *p, ast_expr *a, bool is_decrement, bo
     return e;
 }
 
-/* ---- binary
- * ------------------------------------------------------------------------------------------------- */
+/* ---- binary ---- */
 
 static ast_expr *binary(front_parser *p, ast_binary op, const ast_type *type, ast_expr *a, ast_expr *b,
                         front_loc loc) {
@@ -304,8 +301,7 @@ ast_expr *qn__sema_logical(front_parser *p, ast_binary op, ast_expr *a, ast_expr
     return e;
 }
 
-/* ---- ?:
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- ?: ---- */
 
 static ast_expr *pointer_arms(front_parser *p, ast_expr **b, ast_expr **c, front_loc loc) {
     ast_expr *vb = *b, *vc = *c;
@@ -388,8 +384,7 @@ ast_expr *qn__sema_conditional(front_parser *p, ast_expr *a, ast_expr *b, ast_ex
     return qn__expr(p, EXPR_CONDITIONAL, b->type, loc, a, b, c);
 }
 
-/* ---- assignment and comma
- * ------------------------------------------------------------------------------------- */
+/* ---- assignment and comma ---- */
 
 ast_expr *qn__sema_assign(front_parser *p, ast_expr *a, ast_expr *b, front_loc loc) {
     b = qn__sema_value(p, b);

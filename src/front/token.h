@@ -41,8 +41,8 @@ enum {
 enum { FRONT_INT_UNSIGNED = 1, FRONT_INT_LONG = 2, FRONT_INT_DECIMAL = 4 };
 
 /* FRONT_T_FLOAT: its type. A literal without a suffix is given as FRONT_F32, and rounded once to float, under
-   -cl-single-precision-constant and where doubles are not supported. `real` is exact: rounded to that type.
- */
+   -cl-single-precision-constant and where doubles are not supported. `real` is exact: rounded to that
+   type. */
 typedef enum front_float_suffix { FRONT_F64, FRONT_F32, FRONT_F16 } front_float_suffix;
 
 typedef enum front_pragma_kind {
@@ -98,7 +98,7 @@ typedef struct front_tokens {
 /* "identifier", "'+='", "'while'", ...: for messages. */
 const char *qn__token_kind_name(front_token_kind kind);
 
-/* ---- names --------------------------------------------------------------------------------------------- */
+/* ---- names ---- */
 
 typedef struct front_names {
     qn__arena *arena;
@@ -115,7 +115,7 @@ static inline front_name *qn__name_str(front_names *names, qn__str text) {
     return qn__name(names, text.data, text.len);
 }
 
-/* ---- lexer --------------------------------------------------------------------------------------------- */
+/* ---- lexer ---- */
 
 typedef struct front_lexer {
     front_source *source; /* NULL: a piece of text all of whose tokens stand at `fixed` */
@@ -138,11 +138,11 @@ void qn__lex_init_text(front_lexer *lexer, qn__str text, front_loc loc, front_na
 void qn__lex_next(front_lexer *lexer, front_token *token);
 /* If the next thing on the line is `<name>`, reads it; else false and nothing is read. */
 bool qn__lex_header_name(front_lexer *lexer, qn__str *name);
-/* The rest of the line as written, comments included, blanks around it left out; read up to the line's end.
- */
+/* The rest of the line as written, comments included, blanks around it left out; read up to the line's
+   end. */
 qn__str qn__lex_rest(front_lexer *lexer);
-/* Skips to the end of the line, which is not passed, without making tokens; comments that go on are followed.
- */
+/* Skips to the end of the line, which is not passed, without making tokens; comments that go on are
+   followed. */
 void qn__lex_skip_line(front_lexer *lexer);
 /* Whether the next token is a `(`, on this line or, outside directives, a later one. Reads nothing. */
 bool qn__lex_is_paren_next(const front_lexer *lexer);

@@ -23,7 +23,7 @@ static const char *const scalar_names[AST_DOUBLE + 1] = {"void",   "bool",  "cha
 
 static type_node *node_of(const ast_type *type) { return (type_node *)(uintptr_t)type; }
 
-/* ---- the table ----------------------------------------------------------------------------------------- */
+/* ---- the table ---- */
 
 static uint64_t type_hash(const ast_type *type) {
     uint64_t words[6] = {(uint64_t)type->kind | (uint64_t)type->quals << 8 | (uint64_t)type->space << 16 |
@@ -111,7 +111,7 @@ void qn__types_init(ast_types *types, qn__arena *arena) {
     types->error = type_intern(types, &error, NULL);
 }
 
-/* ---- making types -------------------------------------------------------------------------------------- */
+/* ---- making types ---- */
 
 const ast_type *qn__type_vector(ast_types *types, const ast_type *element, unsigned lanes) {
     element = element->unqualified;
@@ -203,8 +203,7 @@ const ast_type *qn__type_integer_like(ast_types *types, const ast_type *type, bo
     return qn__type_with_element(types, type, is_signed ? kind : kind + 1);
 }
 
-/* ---- layout of records -----------------------------------------------------------------------------------
- */
+/* ---- layout of records ---- */
 
 typedef struct layout {
     ast_record *record;
@@ -300,7 +299,7 @@ bool qn__record_layout(ast_types *types, const ast_type *type, uint32_t align) {
     return depth + 1 <= MAX_DEPTH;
 }
 
-/* ---- facts --------------------------------------------------------------------------------------------- */
+/* ---- facts ---- */
 
 bool qn__type_is_complete(const ast_type *type) {
     switch (type->kind) {
@@ -355,7 +354,7 @@ ir_type qn__type_to_ir(const ast_type *type) {
     }
 }
 
-/* ---- names --------------------------------------------------------------------------------------------- */
+/* ---- names ---- */
 
 static void put_quals(qn__buf *out, const ast_type *type) {
     static const char *const spaces[] = {"", "__global ", "__constant ", "__local ", ""};
@@ -445,8 +444,7 @@ const char *qn__type_name(qn__arena *arena, const ast_type *type) {
     return out.data;
 }
 
-/* ---- names of types that need no declaration --------------------------------------------------------------
- */
+/* ---- names of types that need no declaration ---- */
 
 typedef struct name_row {
     const char *name;

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* ---- conditions and dropped values
- * ---------------------------------------------------------------------------- */
+/* ---- conditions and dropped values ---- */
 
 void qn__warn_condition(front_parser *p, const ast_expr *e, bool parenthesized) {
     if (parenthesized || e->expr_kind != EXPR_ASSIGN || e->is_parenthesized) return;
@@ -61,8 +60,7 @@ void qn__warn_unused(front_parser *p, const ast_expr *e) {
     }
 }
 
-/* ---- missing return
- * ------------------------------------------------------------------------------------------- */
+/* ---- missing return ---- */
 
 static bool may_fall_through(const ast_stmt *stmt);
 
@@ -120,8 +118,7 @@ void qn__warn_no_return(front_parser *p, const ast_decl *function) {
                      "function '%s' does not return a value on every path", function->name);
 }
 
-/* ---- printf
- * --------------------------------------------------------------------------------------------------- */
+/* ---- printf ---- */
 
 typedef struct format_spec {
     unsigned lanes; /* of %v4hlf; 1: a scalar */

@@ -5,7 +5,7 @@
 #include "ir/internal.h"
 #include "util/map.h"
 
-/* ---- modules and functions --------------------------------------------------------------------------- */
+/* ---- modules and functions ---- */
 
 ir_module *qn__ir_module_new(qn__arena *arena) {
     ir_module *module = QN__NEW(arena, ir_module);
@@ -70,7 +70,7 @@ ir_region *qn__ir_region_new(ir_function *function, ir_instr *owner) {
     return region;
 }
 
-/* ---- the general form -------------------------------------------------------------------------------- */
+/* ---- the general form ---- */
 
 void qn__ir_at_end(ir_builder *builder, ir_region *region) {
     builder->function = region->function;
@@ -160,7 +160,7 @@ ir_value *qn__ir_select(ir_builder *builder, ir_value *condition, ir_value *a, i
     return qn__ir_op3(builder, IR_SELECT, condition, a, b);
 }
 
-/* ---- vectors ----------------------------------------------------------------------------------------- */
+/* ---- vectors ---- */
 
 ir_value *qn__ir_vector(ir_builder *builder, ir_value *const *scalars, unsigned lanes) {
     if (lanes == 1) return scalars[0];
@@ -205,7 +205,7 @@ ir_value *qn__ir_shuffle(ir_builder *builder, ir_value *a, ir_value *b, const ui
     return result;
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------ */
+/* ---- memory ---- */
 
 /* Variables go behind those already at the start of the body. The last one is remembered, so that many of
    them do not cost quadratic time; a pass may have moved it since, hence the look at its place. */
@@ -277,7 +277,7 @@ ir_instr *qn__ir_copy(ir_builder *builder, ir_value *to, ir_value *from, uint64_
     return instr;
 }
 
-/* ---- work-items -------------------------------------------------------------------------------------- */
+/* ---- work-items ---- */
 
 ir_value *qn__ir_query(ir_builder *builder, ir_op op, uint32_t dim) {
     bool wide = qn__ir_ops[op].rule == RULE_QUERY64;
@@ -304,7 +304,7 @@ ir_value *qn__ir_combine(ir_builder *builder, ir_combine combine, ir_value *a, i
     return combine == IR_COMBINE_XCHG ? b : qn__ir_op2(builder, ops[combine], a, b);
 }
 
-/* ---- constructs and jumps ---------------------------------------------------------------------------- */
+/* ---- constructs and jumps ---- */
 
 ir_instr *qn__ir_if(ir_builder *builder, ir_value *condition, const ir_type *results, uint32_t num_results) {
     ir_instr *instr = qn__ir_emit(builder, IR_IF, &condition, 1, results, num_results);

@@ -8,7 +8,7 @@
 #include "util/hash.h"
 #include "util/map.h"
 
-/* ---- interning --------------------------------------------------------------------------------------- */
+/* ---- interning ---- */
 
 /* Values whose keys have the same hash; the head is the map's entry. */
 typedef struct intern_link {
@@ -93,7 +93,7 @@ bool qn__ir_is_splat(const ir_value *value, uint64_t bits) {
     return true;
 }
 
-/* ---- floats ------------------------------------------------------------------------------------------ */
+/* ---- floats ---- */
 
 double qn__ir_float_value(ir_kind kind, uint64_t bits) {
     uint64_t wide = qn__fold_convert(IR_FCONVERT, kind, IR_F64, IR_ROUND_EVEN, bits);

@@ -16,7 +16,7 @@ bool qn__ir_is_removable(const ir_instr *instr) {
     }
 }
 
-/* ---- lists ------------------------------------------------------------------------------------------- */
+/* ---- lists ---- */
 
 void qn__ir_unlink(ir_instr *instr) {
     ir_region *region = instr->parent;
@@ -56,7 +56,7 @@ void qn__ir_append(ir_region *region, ir_instr *instr) {
     region->last = instr;
 }
 
-/* ---- operands, results, parameters ------------------------------------------------------------------- */
+/* ---- operands, results, parameters ---- */
 
 void qn__ir_set_operands(ir_function *function, ir_instr *instr, ir_value *const *values, uint32_t count) {
     if (count > instr->num_operands) {
@@ -96,7 +96,7 @@ ir_value *qn__ir_param_add(ir_instr *loop, ir_value *init, const char *name) {
     return param;
 }
 
-/* ---- walks ------------------------------------------------------------------------------------------- */
+/* ---- walks ---- */
 
 void qn__ir_walk(ir_region *region, void (*visit)(ir_instr *instr, void *user), void *user) {
     for (ir_instr *instr = region->first, *next; instr; instr = next) {
@@ -150,7 +150,7 @@ uint32_t qn__ir_count_instrs(const ir_region *region) {
     return count;
 }
 
-/* ---- cloning ----------------------------------------------------------------------------------------- */
+/* ---- cloning ---- */
 
 /* A construct being copied, with those around it: where a jump's target went. */
 typedef struct clone_frame {

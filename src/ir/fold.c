@@ -44,7 +44,7 @@ static uint64_t bits_of_double(double value) { return qn__ir_float_bits(IR_F64, 
 
 static uint64_t bits_of_integer(uint64_t value) { return value; }
 
-/* ---- the fold column --------------------------------------------------------------------------------- */
+/* ---- the fold column ---- */
 
 #define INTEGER_NAMES                                                                                        \
     uint64_t ua = x->bits[0], ub = x->bits[1], uc = x->bits[2];                                              \
@@ -108,7 +108,7 @@ static ir_value *fold_column(ir_function *function, const ir_instr *instr) {
     return qn__ir_const(function, to, bits);
 }
 
-/* ---- by hand ----------------------------------------------------------------------------------------- */
+/* ---- by hand ---- */
 
 static ir_value *fold_convert(ir_function *function, const ir_instr *instr) {
     const ir_value *a = instr->operands[0];

@@ -54,7 +54,7 @@ ir_value *qn__ir_value_new(ir_function *function, ir_type type, ir_value_kind ki
 ir_instr *qn__ir_instr_new(ir_function *function, ir_op op, ir_value *const *operands, uint32_t num_operands,
                            const ir_type *results, uint32_t num_results);
 /* True where the constant or undefined value is the one that qn__ir_const or qn__ir_undef gave for this
- * function. */
+   function. */
 bool qn__ir_is_interned(const ir_function *function, const ir_value *value);
 
 double qn__ir_float_value(ir_kind kind, uint64_t bits);
@@ -66,7 +66,7 @@ uint64_t qn__ir_float_decimal(ir_kind kind, bool negative, uint64_t digits, int 
 void qn__ir_print_instr(qn__buf *out, const ir_function *function, const ir_instr *instr);
 
 /* The verifier's rules about one instruction by itself (verify_ops.c): a sentence about what is wrong, or
- * NULL. */
+   NULL. */
 const char *qn__ir_broken_types(const ir_function *function, const ir_instr *instr);
 const char *qn__ir_broken_attrs(const ir_function *function, const ir_instr *instr);
 

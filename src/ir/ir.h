@@ -15,7 +15,7 @@
 #include "util/str.h"
 #include "util/vec.h"
 
-/* ---- types ------------------------------------------------------------------------------------------- */
+/* ---- types ---- */
 
 typedef enum ir_kind {
     IR_VOID,
@@ -66,7 +66,7 @@ const char *qn__ir_space_name(ir_space space);
 /* "f32", "i32x4", "ptr.global"; the text is the arena's or static. */
 const char *qn__ir_type_name(qn__arena *arena, ir_type type);
 
-/* ---- ops --------------------------------------------------------------------------------------------- */
+/* ---- ops ---- */
 
 typedef enum ir_op {
 #define OP(ID, name, operands, results, rule, effects, fold, doc) IR_##ID,
@@ -181,7 +181,7 @@ typedef enum ir_combine {
 
 enum { IR_FENCE_LOCAL = 1, IR_FENCE_GLOBAL = 2 };
 
-/* ---- values, instructions, regions ------------------------------------------------------------------- */
+/* ---- values, instructions, regions ---- */
 
 typedef struct ir_value ir_value;
 typedef struct ir_instr ir_instr;
@@ -272,7 +272,7 @@ struct ir_region {
     ir_value **params;
 };
 
-/* ---- functions and modules --------------------------------------------------------------------------- */
+/* ---- functions and modules ---- */
 
 typedef enum ir_arg_kind {
     IR_ARG_VALUE,  /* scalar or vector by value */
@@ -353,7 +353,7 @@ uint32_t qn__ir_global_add(ir_module *module, ir_global global); /* gives its in
 uint32_t qn__ir_local_add(ir_function *function, ir_local local);
 ir_function *qn__ir_function_find(ir_module *module, qn__str name); /* or NULL */
 
-/* ---- constants: interned per function, so equal constants are one value -------------------------------- */
+/* ---- constants: interned per function, so equal constants are one value ---- */
 
 ir_value *qn__ir_const(ir_function *function, ir_type type, const uint64_t *bits); /* bits: one word a lane */
 ir_value *qn__ir_const_splat(ir_function *function, ir_type type, uint64_t bits);  /* also scalars */
@@ -367,7 +367,7 @@ bool qn__ir_is_splat(const ir_value *value, uint64_t bits);
 uint16_t qn__f16_from_double(double value, ir_rounding rounding);
 double qn__f16_to_double(uint16_t bits);
 
-/* ---- building ---------------------------------------------------------------------------------------- */
+/* ---- building ---- */
 
 /* Where instructions go: at the end of `region`, or before `before` if set. `loc` is given to each. */
 typedef struct ir_builder {
@@ -419,7 +419,7 @@ ir_instr *qn__ir_break(ir_builder *builder, ir_instr *target, ir_value *const *v
 ir_instr *qn__ir_continue(ir_builder *builder, ir_instr *loop, ir_value *const *values, uint32_t count);
 ir_instr *qn__ir_return(ir_builder *builder, ir_value *value); /* NULL for void */
 
-/* ---- editing (for passes) ---------------------------------------------------------------------------- */
+/* ---- editing (for passes) ---- */
 
 static inline bool qn__ir_is_jump(const ir_instr *i) { return i->op >= IR_YIELD; }
 static inline bool qn__ir_is_construct(const ir_instr *i) { return i->op >= IR_IF && i->op <= IR_BLOCK; }
@@ -433,8 +433,8 @@ ir_value *qn__ir_result_add(ir_instr *construct, ir_type type, const char *name)
 ir_value *qn__ir_param_add(ir_instr *loop, ir_value *init, const char *name); /* adds operand and parameter */
 /* A new empty region, the next one of its owner (NULL: a body). */
 ir_region *qn__ir_region_new(ir_function *function, ir_instr *owner);
-/* Replaces uses: map[id] is the new value or NULL to keep; chains are followed. One walk over the function.
- */
+/* Replaces uses: map[id] is the new value or NULL to keep; chains are followed. One walk over the
+   function. */
 void qn__ir_replace(ir_function *function, ir_value *const *map);
 /* Number of uses of each value, indexed by id; the array is the arena's. */
 uint32_t *qn__ir_count_uses(qn__arena *arena, const ir_function *function);
@@ -452,14 +452,14 @@ uint32_t qn__ir_count_instrs(const ir_region *region);
 /* Constant folding by ops.def and by hand for conversions and vectors: the constant or NULL. */
 ir_value *qn__ir_fold(ir_function *function, const ir_instr *instr);
 
-/* ---- text -------------------------------------------------------------------------------------------- */
+/* ---- text ---- */
 
 void qn__ir_print(qn__buf *out, const ir_module *module);
 void qn__ir_print_function(qn__buf *out, const ir_function *function);
 /* Parses a module. On error returns NULL and sets *error to "line:column: message" in the arena. */
 ir_module *qn__ir_parse(qn__arena *arena, const char *text, size_t size, const char **error);
-/* NULL if the module obeys every rule; else the first broken one as a sentence with the instruction's text.
- */
+/* NULL if the module obeys every rule; else the first broken one as a sentence with the instruction's
+   text. */
 const char *qn__ir_verify(qn__arena *arena, const ir_module *module);
 
 #endif

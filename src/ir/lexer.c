@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- errors ------------------------------------------------------------------------------------------ */
+/* ---- errors ---- */
 
 void qn__ir_lex_fail(ir_lexer *lexer, const char *format, ...) {
     va_list args;
@@ -27,7 +27,7 @@ static const char *found(ir_lexer *lexer) {
     return qn__arena_printf(lexer->arena, "'%s%.*s'", prefix, len, token->text.data);
 }
 
-/* ---- tokens ------------------------------------------------------------------------------------------ */
+/* ---- tokens ---- */
 
 void qn__ir_lex_start(ir_lexer *lexer, qn__arena *arena, const char *text, size_t size) {
     lexer->arena = arena;
@@ -175,7 +175,7 @@ void qn__ir_lex_expect(ir_lexer *lexer, char punctuation) {
         qn__ir_lex_fail(lexer, "expected '%c', found %s", punctuation, found(lexer));
 }
 
-/* ---- numbers ----------------------------------------------------------------------------------------- */
+/* ---- numbers ---- */
 
 static qn__str take_number_text(ir_lexer *lexer, bool *negative) {
     if (lexer->token.kind != IR_TOKEN_NUMBER)
@@ -297,7 +297,7 @@ uint64_t qn__ir_lex_float(ir_lexer *lexer, ir_kind kind) {
     return bits;
 }
 
-/* ---- words and strings ------------------------------------------------------------------------------- */
+/* ---- words and strings ---- */
 
 const char *qn__ir_lex_string(ir_lexer *lexer) {
     if (lexer->token.kind != IR_TOKEN_STRING)

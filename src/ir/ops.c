@@ -10,7 +10,7 @@
 #define SECOND(a, b, ...) b
 #define FOLDABLE(...)     SECOND(__VA_ARGS__, 1, ~)
 
-#define ANY               IR_ANY
+#define ANY IR_ANY
 #define OP(ID, name, operands, results, rule, effects, fold, doc)                                            \
     {name, operands, results, rule, IR_EFFECT_##effects, FOLDABLE(fold), doc},
 const ir_op_info qn__ir_ops[IR_OP_COUNT] = {

@@ -41,7 +41,7 @@ typedef struct parser {
     unsigned depth;
 } parser;
 
-/* ---- types and values -------------------------------------------------------------------------------- */
+/* ---- types and values ---- */
 
 static bool type_of_word(qn__str word, ir_type *type) {
     if (qn__str_starts(word, "ptr.")) {
@@ -173,7 +173,7 @@ static ir_loc parse_loc(parser *p) {
     return loc;
 }
 
-/* ---- attributes -------------------------------------------------------------------------------------- */
+/* ---- attributes ---- */
 
 /* var: [string] [size n] [align n] [debug [signed] TYPE ['[' n ']' ...]] */
 static void parse_var(parser *p, ir_instr *instr) {
@@ -303,7 +303,7 @@ static void parse_attrs(parser *p, ir_instr *instr) {
         qn__ir_lex_fail(&p->lex, "expected the @label to jump to");
 }
 
-/* ---- instructions ------------------------------------------------------------------------------------ */
+/* ---- instructions ---- */
 
 static bool at_operand(const parser *p) {
     ir_type type;
@@ -410,7 +410,7 @@ static void parse_region(parser *p, ir_region *region) {
     p->depth--;
 }
 
-/* ---- functions --------------------------------------------------------------------------------------- */
+/* ---- functions ---- */
 
 static bool parse_arg_attr(parser *p, ir_arg *arg) {
     ir_lexer *lex = &p->lex;
@@ -525,7 +525,7 @@ static void parse_function(parser *p, bool is_kernel) {
     parse_region(p, p->function->body);
 }
 
-/* ---- modules ----------------------------------------------------------------------------------------- */
+/* ---- modules ---- */
 
 /* data: 'zero' | 'text' string ... | 'hex' string ... */
 static const uint8_t *parse_data(parser *p, uint64_t size) {

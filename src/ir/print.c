@@ -17,7 +17,7 @@ typedef struct printer {
     unsigned depth;
 } printer;
 
-/* ---- words ------------------------------------------------------------------------------------------- */
+/* ---- words ---- */
 
 static void put_string(qn__buf *out, const char *data, size_t len) {
     qn__buf_putc(out, '"');
@@ -72,7 +72,7 @@ static const char *name_in(const char *const *names, unsigned count, unsigned in
     return index < count ? names[index] : "?";
 }
 
-/* ---- constants --------------------------------------------------------------------------------------- */
+/* ---- constants ---- */
 
 /* By hand, not by printf's %a, which follows the host's locale. */
 static void put_hex_float(qn__buf *out, double magnitude) {
@@ -151,7 +151,7 @@ static void put_const(qn__buf *out, const ir_value *value) {
     qn__buf_putc(out, ')');
 }
 
-/* ---- values ------------------------------------------------------------------------------------------ */
+/* ---- values ---- */
 
 static void put_value(printer *p, const ir_value *value) {
     if (!value) {
@@ -221,7 +221,7 @@ static void put_label(printer *p, const ir_instr *construct) {
         qn__buf_puts(p->out, " @?");
 }
 
-/* ---- attributes -------------------------------------------------------------------------------------- */
+/* ---- attributes ---- */
 
 static void put_var(qn__buf *out, const ir_var *var) {
     if (var->name) {
@@ -301,7 +301,7 @@ static void put_loc(qn__buf *out, ir_loc loc) {
     if (loc.file) qn__buf_printf(out, ":%u", loc.file);
 }
 
-/* ---- instructions ------------------------------------------------------------------------------------ */
+/* ---- instructions ---- */
 
 static void put_head(printer *p, const ir_instr *instr) {
     for (uint32_t i = 0; i < instr->num_results; i++) {
@@ -353,7 +353,7 @@ void qn__ir_print_instr(qn__buf *out, const ir_function *function, const ir_inst
     put_head(&p, instr);
 }
 
-/* ---- functions --------------------------------------------------------------------------------------- */
+/* ---- functions ---- */
 
 static void put_arg(printer *p, const ir_arg *arg) {
     qn__buf *out = p->out;
@@ -426,7 +426,7 @@ void qn__ir_print_function(qn__buf *out, const ir_function *function) {
     qn__buf_putc(out, '\n');
 }
 
-/* ---- modules ----------------------------------------------------------------------------------------- */
+/* ---- modules ---- */
 
 static void put_hex(qn__buf *out, const uint8_t *data, uint64_t size) {
     enum { BYTES_A_LINE = 32 };

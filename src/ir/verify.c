@@ -30,7 +30,7 @@ QN__NORETURN static void fail(verifier *v, const ir_instr *instr, const char *me
     longjmp(v->escape, 1);
 }
 
-/* ---- values ------------------------------------------------------------------------------------------ */
+/* ---- values ---- */
 
 static void check_definition(verifier *v, const ir_instr *instr, const ir_value *value, ir_value_kind kind,
                              uint32_t index) {
@@ -63,7 +63,7 @@ static void close_scope(verifier *v, size_t len) {
     while (v->scope.len > len) v->visible[qn__vec_pop(&v->scope)] = false;
 }
 
-/* ---- jumps ------------------------------------------------------------------------------------------- */
+/* ---- jumps ---- */
 
 static void check_values(verifier *v, const ir_instr *jump, ir_value *const *wanted, uint32_t count) {
     if (jump->num_operands != count) fail(v, jump, "wrong number of values");
@@ -107,7 +107,7 @@ static void check_jump(verifier *v, const ir_instr *jump) {
     }
 }
 
-/* ---- instructions and regions ------------------------------------------------------------------------ */
+/* ---- instructions and regions ---- */
 
 static void check_region(verifier *v, const ir_region *region, const ir_instr *owner);
 
@@ -172,7 +172,7 @@ static void check_region(verifier *v, const ir_region *region, const ir_instr *o
     close_scope(v, scope);
 }
 
-/* ---- functions and modules --------------------------------------------------------------------------- */
+/* ---- functions and modules ---- */
 
 static bool is_power_of_two(uint32_t n) { return n && (n & (n - 1)) == 0; }
 

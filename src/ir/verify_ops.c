@@ -2,7 +2,7 @@
    attributes and flags. */
 #include "ir/internal.h"
 
-/* ---- types ------------------------------------------------------------------------------------------- */
+/* ---- types ---- */
 
 static bool is_number(ir_type t) { return qn__ir_is_int(t) || qn__ir_is_float(t); }
 static bool is_scalar(ir_type t, ir_kind kind) { return t.kind == kind && t.lanes == 1; }
@@ -252,7 +252,7 @@ const char *qn__ir_broken_types(const ir_function *function, const ir_instr *ins
     return NULL;
 }
 
-/* ---- attributes -------------------------------------------------------------------------------------- */
+/* ---- attributes ---- */
 
 static bool is_power_of_two(uint32_t n) { return n && (n & (n - 1)) == 0; }
 

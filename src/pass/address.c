@@ -39,8 +39,7 @@ typedef struct linearizer {
     bool changed;
 } linearizer;
 
-/* ---- taking apart ----------------------------------------------------------------------------------------
- */
+/* ---- taking apart ---- */
 
 static void add_term(sum *s, ir_value *value, ir_op extend, uint64_t scale) {
     for (unsigned i = 0; i < s->count; i++) {
@@ -61,7 +60,7 @@ static uint64_t widened(const ir_value *constant, ir_op extend) {
 }
 
 /* Adds scale * extend(value). Inside an extension only steps that do not overflow in its sense are looked
- * through. */
+   through. */
 static void take_apart(sum *s, ir_value *value, ir_op extend, uint64_t scale, unsigned depth) {
     if (qn__ir_is_const(value)) {
         s->constant += scale * widened(value, extend);
@@ -94,8 +93,7 @@ static void take_apart(sum *s, ir_value *value, ir_op extend, uint64_t scale, un
     }
 }
 
-/* ---- putting together
- * -------------------------------------------------------------------------------------- */
+/* ---- putting together ---- */
 
 static uint32_t depth_of(const linearizer *l, const ir_value *value) {
     return value->id < l->num_ids ? l->depth_of[value->id] : 0;
@@ -185,8 +183,7 @@ static ir_value *linearize(linearizer *l, ir_instr *instr) {
     return rebuild(l, instr, &s, apart);
 }
 
-/* ---- the walk
- * ------------------------------------------------------------------------------------------------ */
+/* ---- the walk ---- */
 
 static bool is_access(const ir_instr *i) {
     return i->op == IR_LOAD || i->op == IR_STORE || (i->op >= IR_ATOMIC_LOAD && i->op <= IR_ATOMIC_CAS);

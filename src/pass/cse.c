@@ -33,8 +33,7 @@ typedef struct numbering {
     bool changed;
 } numbering;
 
-/* ---- keys -------------------------------------------------------------------------------------------------
- */
+/* ---- keys ---- */
 
 typedef struct key {
     ir_op op;
@@ -120,8 +119,7 @@ static bool same_key(const key *a, const key *b) {
            a->attr[1] == b->attr[1] && same_operands(a, b);
 }
 
-/* ---- the table
- * ----------------------------------------------------------------------------------------------- */
+/* ---- the table ---- */
 
 static const entry *find(numbering *n, const key *k, uint64_t hash) {
     for (const entry *e = n->buckets[hash & n->bucket_mask]; e; e = e->next) {
@@ -145,8 +143,7 @@ static void forget(numbering *n, const entry *mark) {
         n->buckets[n->newest->hash & n->bucket_mask] = n->newest->next;
 }
 
-/* ---- the walk
- * ------------------------------------------------------------------------------------------------- */
+/* ---- the walk ---- */
 
 static void clobber(numbering *n, uint32_t spaces) {
     n->last_version++;

@@ -36,7 +36,7 @@ static flow *flow_of(dead_code *d, const ir_instr *construct) {
     return &d->flows.data[construct->mark & ~NEEDED];
 }
 
-/* ---- marking ------------------------------------------------------------------------------------------- */
+/* ---- marking ---- */
 
 static void need(dead_code *d, ir_instr *instr) {
     for (; instr && !(instr->mark & NEEDED); instr = instr->parent->owner) {
@@ -128,8 +128,7 @@ static void visit_live(dead_code *d, ir_value *value) {
     }
 }
 
-/* ---- sweeping --------------------------------------------------------------------------------------------
- */
+/* ---- sweeping ---- */
 
 static bool *keep_flags(dead_code *d, ir_value *const *values, uint32_t count) {
     bool *keep = QN__NEW_ARRAY(d->arena, bool, count + 1u), all = true;

@@ -41,7 +41,7 @@ typedef struct flow {
 
 static void visit_region(flow *f, ir_region *region);
 
-/* ---- facts ------------------------------------------------------------------------------------------- */
+/* ---- facts ---- */
 
 static void learn(flow *f, const ir_value *condition, bool holds) {
     if (f->num_facts < MAX_FACTS) f->facts[f->num_facts++] = (fact){condition, holds};
@@ -55,8 +55,7 @@ static int known_condition(const flow *f, const ir_value *condition) {
     return -1;
 }
 
-/* ---- helpers ---------------------------------------------------------------------------------------------
- */
+/* ---- helpers ---- */
 
 static void map_value(flow *f, ir_value *from, ir_value *to) {
     to = qn__rewrite_get(&f->rewrite, to);
@@ -85,8 +84,7 @@ static void end_with_unreachable(flow *f, ir_region *region) {
     qn__ir_emit(&builder, IR_UNREACHABLE, NULL, 0, NULL, 0);
 }
 
-/* ---- if with a known condition
- * ------------------------------------------------------------------------------ */
+/* ---- if with a known condition ---- */
 
 /* Puts the taken region in the place of the `if`; gives the first instruction to visit. */
 static ir_instr *take_region(flow *f, ir_instr *instr, ir_region *taken) {
@@ -105,8 +103,7 @@ static ir_instr *take_region(flow *f, ir_instr *instr, ir_region *taken) {
     return first;
 }
 
-/* ---- tails of blocks -------------------------------------------------------------------------------------
- */
+/* ---- tails of blocks ---- */
 
 static bool leaves(const ir_region *region, const ir_instr *block) {
     return region->last->op == IR_BREAK && region->last->attr.target == block;
@@ -172,8 +169,7 @@ static void convert_tail(flow *f, ir_region *region, ir_instr *block, unsigned *
     }
 }
 
-/* ---- after a construct has been visited -------------------------------------------------------------------
- */
+/* ---- after a construct has been visited ---- */
 
 /* A result with one value (or undefined) on all ways out, if that value exists outside. */
 static void join_results(flow *f, const frame *fr) {
@@ -223,7 +219,7 @@ static void dissolve_block(flow *f, ir_instr *block) {
 }
 
 /* An `if` with a side that leaves: the other side's work moves behind it, and its condition is known from
- * there. */
+   there. */
 static void flatten_if(flow *f, ir_instr *instr) {
     const bool first = instr->regions[0]->last->op == IR_YIELD,
                second = instr->regions[1]->last->op == IR_YIELD;
@@ -268,8 +264,7 @@ static void settle(flow *f, const frame *fr) {
         dissolve_block(f, construct);
 }
 
-/* ---- the walk ---------------------------------------------------------------------------------------------
- */
+/* ---- the walk ---- */
 
 static void note_jump(flow *f, ir_instr *jump) {
     const ir_instr *target = qn__jump_target(jump);

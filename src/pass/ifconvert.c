@@ -2,8 +2,8 @@
    `if` made by && or || so becomes `and` or `or` (simplify sees to that). Innermost first, so nests collapse.
    It lets a kernel's work-items run in vector lanes, and costs a GPU nothing.
 
-       %x = if %c { %a = fneg %v; yield %a } else { yield %v }    ->    %a = fneg %v; %x = select %c, %a, %v
- */
+       %x = if %c { %a = fneg %v; yield %a } else { yield %v }    ->    %a = fneg %v; %x = select %c, %a,
+   %v */
 #include "pass/tools.h"
 
 enum { MAX_COST = 24, MAX_RESULTS = 4, NEVER = 1000 };

@@ -40,7 +40,7 @@ static node *node_of(inliner *in, const ir_function *function) {
     return qn__map64_get(&in->by_function, (uint64_t)(uintptr_t)function);
 }
 
-/* ---- the call graph ---------------------------------------------------------------------------------- */
+/* ---- the call graph ---- */
 
 static uint32_t find_calls(qn__arena *arena, ir_region *region, uint32_t depth, call_sites *calls,
                            uint32_t *deepest) {
@@ -114,7 +114,7 @@ static bool measure(inliner *in, node *root) {
     return true;
 }
 
-/* ---- copying ----------------------------------------------------------------------------------------- */
+/* ---- copying ---- */
 
 typedef struct copied {
     ir_instr *block;

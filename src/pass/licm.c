@@ -31,7 +31,7 @@ static uint32_t operand_depth(const hoister *h, const ir_instr *instr) {
 }
 
 /* The depth to move to. `certain`: from entering the loop of this depth, or one inside it, one surely gets
- * here. */
+   here. */
 static uint32_t target_depth(const hoister *h, const ir_instr *instr, uint32_t depth, uint32_t certain) {
     const uint32_t lowest = operand_depth(h, instr);
     const bool load = instr->op == IR_LOAD;

@@ -25,8 +25,7 @@ static bool is_long(ir_type type) { return type.lanes > PART; }
 static unsigned parts_in(ir_type type) { return is_long(type) ? type.lanes / PART : 1; }
 static ir_type part_type(ir_type type) { return is_long(type) ? qn__ir_with_lanes(type, PART) : type; }
 
-/* ---- parts of values
- * ------------------------------------------------------------------------------------------ */
+/* ---- parts of values ---- */
 
 static ir_value **new_parts(splitter *s, const ir_value *value) {
     ir_value **parts = QN__NEW_ARRAY(s->arena, ir_value *, MAX_PARTS);
@@ -80,8 +79,7 @@ static void set_lanes(splitter *s, const ir_instr *instr, ir_value *const *lanes
         parts[p] = qn__ir_vector(&s->builder, lanes + p * PART, PART);
 }
 
-/* ---- plain instructions
- * -------------------------------------------------------------------------------------- */
+/* ---- plain instructions ---- */
 
 /* Lane by lane ops: on each part, with short operands (a scalar condition, an index) for all. */
 static void split_elementwise(splitter *s, ir_instr *instr) {
@@ -245,8 +243,7 @@ static bool split_plain(splitter *s, ir_instr *instr) {
     }
 }
 
-/* ---- constructs
- * ---------------------------------------------------------------------------------------------- */
+/* ---- constructs ---- */
 
 static ir_value **expand(splitter *s, ir_value *const *values, uint32_t count, uint32_t *expanded) {
     ir_value **all = QN__NEW_ARRAY(s->arena, ir_value *, (size_t)count * MAX_PARTS + 1);
@@ -271,7 +268,7 @@ static void expand_operands(splitter *s, ir_instr *instr) {
 }
 
 /* Results or parameters: new ones at the end for the parts, the long ones then dropped; order within is by
- * position. */
+   position. */
 static void expand_results(splitter *s, ir_instr *instr) {
     if (!any_long(instr->results, instr->num_results)) return;
     ir_value **old = instr->results;

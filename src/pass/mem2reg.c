@@ -47,7 +47,7 @@ static variable *variable_of(promoter *p, const ir_value *value) {
     return number ? &p->variables.data[number - 1] : NULL;
 }
 
-/* ---- which variables --------------------------------------------------------------------------------- */
+/* ---- which variables ---- */
 
 static bool compatible(ir_type a, ir_type b) {
     if (qn__ir_same(a, b)) return true;
@@ -107,8 +107,7 @@ static bool inside_loop(const ir_region *region) {
     return false;
 }
 
-/* ---- where they are assigned
- * ------------------------------------------------------------------------------- */
+/* ---- where they are assigned ---- */
 
 typedef struct scan {
     promoter *p;
@@ -173,7 +172,7 @@ static bool choose(promoter *p) {
     return any;
 }
 
-/* ---- renaming ----------------------------------------------------------------------------------------- */
+/* ---- renaming ---- */
 
 static ir_value *current_value(promoter *p, variable *v) {
     if (!v->current) v->current = qn__ir_undef(p->function, v->type);

@@ -23,11 +23,10 @@ static ir_value *flagged(ir_value *value, unsigned flags) {
     return value;
 }
 
-/* ---- arithmetic -----------------------------------------------------------------------------------------
- */
+/* ---- arithmetic ---- */
 
 /* Flags that (x + c) + d keeps as x + (c + d): the sum of constants of one sign that does not overflow
- * itself. */
+   itself. */
 static unsigned joined_flags(ir_type type, unsigned flags, uint64_t c, uint64_t d) {
     const uint64_t mask = qn__lane_mask(type), sum = (c + d) & mask;
     const bool negative = as_signed(type, c) < 0;
@@ -165,8 +164,7 @@ static ir_value *rule_shift(qn__peephole *p, ir_instr *instr) {
     return NULL;
 }
 
-/* ---- comparison
- * -------------------------------------------------------------------------------------------- */
+/* ---- comparison ---- */
 
 /* eq and ne with a constant of an extended value: compare what was extended. */
 static ir_value *equal_extended(qn__peephole *p, ir_instr *instr, uint64_t c) {

@@ -40,8 +40,8 @@ static ir_value *rule_ptr_add(qn__peephole *p, ir_instr *instr) {
                        instr->flags & inner->flags);
 }
 
-/* An access at a pointer plus a constant. Also for stores and atomics, which have no rule of their own kind.
- */
+/* An access at a pointer plus a constant. Also for stores and atomics, which have no rule of their own
+   kind. */
 bool qn__fold_access_offset(ir_instr *instr) {
     if (!instr->num_operands || !qn__defined_by(instr->operands[0], IR_PTR_ADD)) return false;
     const ir_instr *add = instr->operands[0]->def;

@@ -3,8 +3,7 @@
 
 #include "pass/peephole.h"
 
-/* ---- conversions ----------------------------------------------------------------------------------------
- */
+/* ---- conversions ---- */
 
 static ir_value *convert(qn__peephole *p, ir_op op, ir_value *x, ir_type type) {
     return qn__ir_convert(&p->builder, op, x, type);
@@ -78,8 +77,7 @@ const qn__peephole_row qn__peephole_convert[] = {
     {IR_FCONVERT, rule_fconvert}, {0, NULL},
 };
 
-/* ---- floats ---------------------------------------------------------------------------------------------
- */
+/* ---- floats ---- */
 
 static bool negated(const ir_value *value, ir_value **x) {
     if (!qn__defined_by(value, IR_FNEG)) return false;
@@ -135,8 +133,7 @@ const qn__peephole_row qn__peephole_float[] = {
     {0, NULL},
 };
 
-/* ---- select and vectors
- * ------------------------------------------------------------------------------------- */
+/* ---- select and vectors ---- */
 
 static ir_value *rule_select(qn__peephole *p, ir_instr *instr) {
     ir_value *c = instr->operands[0], *a = instr->operands[1], *b = instr->operands[2];
@@ -232,8 +229,8 @@ static ir_value *rule_vector(qn__peephole *p, ir_instr *instr) {
     return regather(p, instr);
 }
 
-/* An insert after which every lane is known is a vector; a plain one where the base is not a lone vector op.
- */
+/* An insert after which every lane is known is a vector; a plain one where the base is not a lone vector
+   op. */
 static ir_value *rule_insert(qn__peephole *p, ir_instr *instr) {
     const unsigned lanes = instr->results[0]->type.lanes;
     ir_value *scalars[16];

@@ -67,8 +67,7 @@ static const phase phases[] = {
        0}}},
 };
 
-/* ---- running ----------------------------------------------------------------------------------------------
- */
+/* ---- running ---- */
 
 /* How far a function has come in a phase. */
 typedef struct progress {

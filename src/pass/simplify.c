@@ -8,8 +8,8 @@
                                    0                   (uses of %b)
 
    Float rules are exact unless the instruction is IR_FAST. What a rule makes is looked at again; every rule
-   makes something simpler by one fixed order, and a budget ends the walk even if two rules should disagree.
- */
+   makes something simpler by one fixed order, and a budget ends the walk even if two rules should
+   disagree. */
 #include "pass/peephole.h"
 
 enum { /* operand patterns */
@@ -97,8 +97,7 @@ static const rule rules[] = {
     {IR_SELECT, P_ANY, P_ANY, P_ZERO, R_AND, BOOLS}, {IR_SELECT, P_ANY, P_ONES, P_ANY, R_OR_C, BOOLS},
 };
 
-/* ---- matching -------------------------------------------------------------------------------------------
- */
+/* ---- matching ---- */
 
 bool qn__splat_bits(const ir_value *value, uint64_t *bits) {
     if (!qn__ir_is_const(value)) return false;
@@ -212,8 +211,7 @@ static bool applies(const rule *r, const ir_instr *instr) {
     return instr->num_operands < 3 || matches(r->c, instr->operands[2], first);
 }
 
-/* ---- the walk ---------------------------------------------------------------------------------------------
- */
+/* ---- the walk ---- */
 
 enum { ROOMS = 5 };
 

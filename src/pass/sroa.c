@@ -66,8 +66,7 @@ static object *object_at(splitter *s, place p) {
 
 static uint32_t bytes_of(ir_type type) { return qn__ir_bits(type) / 8 * type.lanes; }
 
-/* ---- finding accesses ------------------------------------------------------------------------------------
- */
+/* ---- finding accesses ---- */
 
 static uint64_t range_key(const range *r) {
     return (uint64_t)r->offset << 24 | (uint64_t)r->type.kind << 16 | (uint64_t)r->type.lanes << 8 |
@@ -141,8 +140,7 @@ static void collect(splitter *s, ir_region *region) {
     }
 }
 
-/* ---- copies cut both sides alike
- * --------------------------------------------------------------------------- */
+/* ---- copies cut both sides alike ---- */
 
 typedef struct copy_sides {
     object *to, *from; /* NULL: memory */
@@ -237,8 +235,7 @@ static bool settle_copies(splitter *s) {
     return false;
 }
 
-/* ---- pieces
- * ------------------------------------------------------------------------------------------------ */
+/* ---- pieces ---- */
 
 static bool valid_lanes(uint32_t lanes) { return lanes >= 1 && (lanes <= 4 || lanes == 8 || lanes == 16); }
 
@@ -333,8 +330,7 @@ static bool plan(splitter *s) {
     return false;
 }
 
-/* ---- rewriting
- * --------------------------------------------------------------------------------------------- */
+/* ---- rewriting ---- */
 
 static piece *piece_at(object *o, uint32_t offset) {
     size_t low = 0, high = o->pieces.len;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- replacing values -------------------------------------------------------------------------------- */
+/* ---- replacing values ---- */
 
 void qn__rewrite_init(qn__rewrite *rewrite, qn__arena *arena, const ir_function *function) {
     *rewrite = (qn__rewrite){.arena = arena, .first_cap = function->num_values + 16};
@@ -37,7 +37,7 @@ void qn__rewrite_results(qn__rewrite *rewrite, const ir_instr *instr, ir_value *
     for (uint32_t i = 0; i < instr->num_results; i++) qn__rewrite_set(rewrite, instr->results[i], values[i]);
 }
 
-/* ---- editing ------------------------------------------------------------------------------------------- */
+/* ---- editing ---- */
 
 static ir_value *new_value(ir_function *function, ir_value_kind kind, ir_type type, ir_instr *def,
                            uint32_t index, const char *name) {
@@ -135,8 +135,7 @@ bool qn__may_trap(const ir_instr *instr) {
     return false;
 }
 
-/* ---- what a construct does -------------------------------------------------------------------------------
- */
+/* ---- what a construct does ---- */
 
 enum { ALL_SPACES = (1 << IR_SPACE_COUNT) - 1, SHARED = 1 << IR_GLOBAL_SPACE | 1 << IR_LOCAL_SPACE };
 

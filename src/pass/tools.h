@@ -27,7 +27,7 @@ qn__pass_function qn__pass_inline, qn__pass_mem2reg, qn__pass_sroa, qn__pass_sim
     qn__pass_dce, qn__pass_cse, qn__pass_licm, qn__pass_unroll, qn__pass_ifconvert, qn__pass_contract,
     qn__pass_address, qn__pass_memvec, qn__pass_lower_f16, qn__pass_lower_long_vectors;
 
-/* ---- replacing values -------------------------------------------------------------------------------- */
+/* ---- replacing values ---- */
 
 typedef struct qn__rewrite {
     qn__arena *arena;
@@ -49,7 +49,7 @@ static inline void qn__rewrite_operands(qn__rewrite *rewrite, ir_instr *instr) {
 /* Maps each result of `instr` to the value of the same index. */
 void qn__rewrite_results(qn__rewrite *rewrite, const ir_instr *instr, ir_value *const *values);
 
-/* ---- editing ------------------------------------------------------------------------------------------- */
+/* ---- editing ---- */
 
 /* Variables stand first in a function. */
 static inline bool qn__has_variables(const ir_function *function) {
@@ -89,8 +89,7 @@ static inline ir_instr *qn__jump_target(const ir_instr *jump) {
     return jump->op == IR_BREAK || jump->op == IR_CONTINUE ? jump->attr.target : NULL;
 }
 
-/* ---- what a construct does -------------------------------------------------------------------------------
- */
+/* ---- what a construct does ---- */
 
 /* Bits of spaces written (1 << ir_space), set in `mark` of every construct by qn__mark_effects, with: */
 enum {

@@ -44,8 +44,7 @@ typedef struct loop_shape {
     bool private_index;  /* computes an address in a private array that is not constant */
 } loop_shape;
 
-/* ---- counting turns
- * ------------------------------------------------------------------------------------------ */
+/* ---- counting turns ---- */
 
 /* The constant that a value is, given the loop's parameters; NULL if it is none. */
 static ir_value *evaluate(unroller *u, const ir_instr *loop, ir_value *const *params, ir_value *value,
@@ -107,8 +106,7 @@ static bool find_count(unroller *u, loop_shape *shape) {
     return false;
 }
 
-/* ---- size and contents ------------------------------------------------------------------------------------
- */
+/* ---- size and contents ---- */
 
 static bool in_private_array(const ir_instr *add) {
     const ir_value *base = add->operands[0];
@@ -126,8 +124,7 @@ static void measure(loop_shape *shape, const ir_region *region) {
     }
 }
 
-/* ---- copying ----------------------------------------------------------------------------------------------
- */
+/* ---- copying ---- */
 
 /* Clones the body up to and including `last`, which hides what follows for the time. */
 static void clone_until(ir_builder *builder, ir_region *body, ir_instr *last, ir_value **map) {
@@ -217,8 +214,7 @@ static void unroll_partly(unroller *u, const loop_shape *shape, uint32_t copies)
     u->changed = true;
 }
 
-/* ---- choosing ---------------------------------------------------------------------------------------------
- */
+/* ---- choosing ---- */
 
 static uint32_t most_turns(const loop_shape *shape, uint32_t module_limit) {
     const int32_t hint = shape->loop->attr.unroll;

@@ -97,7 +97,7 @@ typedef struct qn_backend {
     const char *(*cache_key)(const qn__gpu *gpu);
 
     /* Uninitialised memory; *address is what kernels see, *host a pointer to it where memory is shared, else
-     * NULL. */
+       NULL. */
     qn_status (*memory_create)(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
                                void **host, char *why);
     void (*memory_destroy)(qn__gpu *gpu, qn__memory *memory);

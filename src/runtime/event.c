@@ -1,5 +1,5 @@
-/* Events: a place in a stream and a time. Each recording has a number, so that waiting is for the latest one.
- */
+/* Events: a place in a stream and a time. Each recording has a number, so that waiting is for the latest
+   one. */
 #include "runtime/runtime.h"
 
 qn_status qn_event_create(qn_device *device, qn_event **out) {

@@ -216,8 +216,8 @@ void qn__stream_reap(qn_stream *stream, bool all);
 static inline qn_buffer *qn__buffer_root(qn_buffer *buffer) {
     return buffer->parent ? buffer->parent : buffer;
 }
-/* Before a command on `stream` uses the buffer: refuses mapped ones, brings the host's newer contents over.
- */
+/* Before a command on `stream` uses the buffer: refuses mapped ones, brings the host's newer contents
+   over. */
 qn_status qn__buffer_use(qn_buffer *buffer, qn_stream *stream, bool writes, const char *function);
 /* After: remembers who uses it. */
 void qn__buffer_used(qn_buffer *buffer, qn_stream *stream, bool writes);

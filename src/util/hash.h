@@ -1,5 +1,5 @@
 /* Non-cryptographic hashing: 64 bits for tables, 128 bits for cache file names (the cache compares whole
- * keys). */
+   keys). */
 #ifndef QN__HASH_H
 #define QN__HASH_H
 

@@ -54,7 +54,7 @@ static uint64_t double_bits(double value) {
     return u.bits;
 }
 
-/* ---- loops over work-items --------------------------------------------------------------------------- */
+/* ---- loops over work-items ---- */
 
 /* Sign extension of a bool must give -1 for true, as for any other one-bit integer. */
 #define SIGN_BOOL(x) (-(int64_t)((x)&1))
@@ -206,7 +206,7 @@ qn__vm_handler *qn__vm_pick_arith(const ir_instr *instr) {
     return instr->num_operands ? loops[instr->op][instr->operands[0]->type.kind] : NULL;
 }
 
-/* ---- one value: how atomics and collectives combine --------------------------------------------------- */
+/* ---- one value: how atomics and collectives combine ---- */
 
 #define MAKE_INT(ID, fold)                                                                                   \
     case IR_##ID:                                                                                            \

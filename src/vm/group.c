@@ -10,7 +10,7 @@ uint64_t qn__vm_group_size(const qn_cpu_launch *launch, unsigned dim, uint64_t g
     return rest < launch->local_size[dim] ? rest : launch->local_size[dim];
 }
 
-/* ---- queries ----------------------------------------------------------------------------------------- */
+/* ---- queries ---- */
 
 static uint64_t group_of(const qn__vm_frame *frame, unsigned dim, uint64_t i) {
     return dim == 0 ? frame->group_x[i] : dim == 1 ? frame->group_y : frame->group_z;
@@ -53,7 +53,7 @@ QUERY(num_sub_groups, uint32_t, (group_items(frame, i) + full - 1) / full)
 QUERY(sub_group_id, uint32_t, frame->linear[i] / full)
 QUERY(sub_group_local_id, uint32_t, frame->linear[i] % full)
 
-/* ---- collectives ------------------------------------------------------------------------------------- */
+/* ---- collectives ---- */
 
 /* Work-items that act together: [begin, end). */
 typedef struct team {

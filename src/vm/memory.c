@@ -9,7 +9,7 @@ static unsigned char *address(uint64_t pointer, int64_t offset) {
     return (unsigned char *)(uintptr_t)(pointer + (uint64_t)offset);
 }
 
-/* ---- addresses --------------------------------------------------------------------------------------- */
+/* ---- addresses ---- */
 
 static void var(qn__vm_frame *frame, const qn__vm_instr *instr) {
     uint64_t *result = qn__vm_slot(frame, instr->result);
@@ -36,7 +36,7 @@ static void ptr_add(qn__vm_frame *frame, const qn__vm_instr *instr) {
     for (uint64_t i = 0, n = frame->items; i < n; i++) result[i] = pointer[i] + bytes[i] + offset;
 }
 
-/* ---- load, store, copy ------------------------------------------------------------------------------- */
+/* ---- load, store, copy ---- */
 
 #define ACCESS(WIDTH, TYPE)                                                                                  \
     static void load_##WIDTH(qn__vm_frame *frame, const qn__vm_instr *instr) {                               \
@@ -75,7 +75,7 @@ static void copy(qn__vm_frame *frame, const qn__vm_instr *instr) {
 
 static void nothing(qn__vm_frame *frame, const qn__vm_instr *instr) { (void)frame, (void)instr; }
 
-/* ---- printf ------------------------------------------------------------------------------------------ */
+/* ---- printf ---- */
 
 /* Puts work-item i's arguments one after another as cpu_abi.h says; gives their bytes. */
 static uint64_t gather(const qn__vm_frame *frame, const qn__vm_instr *instr, uint64_t i) {

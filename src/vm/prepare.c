@@ -35,7 +35,7 @@ static void fail(preparation *p, const char *error) {
 
 unsigned qn__vm_lane_size(ir_type type) { return (qn__ir_bits(type) + 7) / 8; }
 
-/* ---- first walk: last uses --------------------------------------------------------------------------- */
+/* ---- first walk: last uses ---- */
 
 static void define(preparation *p, const ir_value *value, unsigned depth) {
     p->depths[value->id] = (uint16_t)depth;
@@ -77,7 +77,7 @@ static void chain_dying(preparation *p, uint32_t num_values) {
     }
 }
 
-/* ---- slots ------------------------------------------------------------------------------------------- */
+/* ---- slots ---- */
 
 static uint32_t new_slot(preparation *p, uint64_t size) {
     uint64_t slot = p->program->values_size;
@@ -118,7 +118,7 @@ static void release_dead(preparation *p, uint32_t order) {
         give_slot(p, p->values[id]->type, p->slots[id]);
 }
 
-/* ---- second walk: instructions ------------------------------------------------------------------------ */
+/* ---- second walk: instructions ---- */
 
 static qn__vm_handler *pick(const ir_instr *instr) {
     typedef qn__vm_handler *picker(const ir_instr *instr);
@@ -193,7 +193,7 @@ static void measure_print(preparation *p, const ir_instr *ir) {
     if (size > p->program->print_size) p->program->print_size = size;
 }
 
-/* ---- control flow ------------------------------------------------------------------------------------ */
+/* ---- control flow ---- */
 
 static qn__vm_copy copy_between(ir_type type, uint32_t from, uint32_t to) {
     return (qn__vm_copy){from, to, type.lanes, (uint8_t)qn__vm_lane_size(type)};
@@ -304,7 +304,7 @@ static void lower_region(preparation *p, const ir_region *region, unsigned depth
     }
 }
 
-/* ---- the kernel's surroundings ------------------------------------------------------------------------ */
+/* ---- the kernel's surroundings ---- */
 
 static void lower_args(preparation *p) {
     const ir_function *kernel = p->program->kernel;

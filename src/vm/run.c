@@ -10,7 +10,7 @@
 uint64_t qn__vm_static_local(const qn__vm_program *program) { return program->static_local; }
 bool qn__vm_uses_sync(const qn__vm_program *program) { return program->uses_sync; }
 
-/* ---- scratch memory ---------------------------------------------------------------------------------- */
+/* ---- scratch memory ---- */
 
 enum { IDS_SIZE = 5 * sizeof(uint64_t), MAX_STRIDE = 1 << 24 };
 
@@ -46,7 +46,7 @@ static void lay_out(qn__vm_frame *frame, unsigned char *scratch) {
     frame->print_area = frame->active + stride;
 }
 
-/* ---- what is the same for all groups ------------------------------------------------------------------ */
+/* ---- what is the same for all groups ---- */
 
 static void splat(const qn__vm_frame *frame, uint32_t slot, unsigned size, unsigned lane, uint64_t bits) {
     unsigned char *first = (unsigned char *)qn__vm_slot(frame, slot) + lane * size * frame->stride;
@@ -79,7 +79,7 @@ static void set_args(const qn__vm_frame *frame) {
     }
 }
 
-/* ---- chunks ------------------------------------------------------------------------------------------ */
+/* ---- chunks ---- */
 
 /* The next work-item to run. */
 typedef struct cursor {

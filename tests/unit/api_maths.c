@@ -38,7 +38,7 @@ static const function_row functions[] = {
 };
 enum { NUM_FUNCTIONS = sizeof functions / sizeof *functions };
 
-/* ---- numbers ------------------------------------------------------------------------------------------- */
+/* ---- numbers ---- */
 
 static long double half_value(uint16_t bits) {
     int exponent = bits >> 10 & 31;
@@ -88,7 +88,7 @@ static double error_ulps(const type_info *type, long double got, long double wan
     return (double)ldexpl(fabsl(reached - meant), type->digits - exponent);
 }
 
-/* ---- the device ---------------------------------------------------------------------------------------- */
+/* ---- the device ---- */
 
 typedef struct bench {
     qn_context *context;
@@ -166,7 +166,7 @@ static void measure(bench *t, qn_program *program, number_type type, const funct
     }
 }
 
-/* ---- samples ------------------------------------------------------------------------------------------- */
+/* ---- samples ---- */
 
 static uint64_t next_random(uint64_t *state) { /* xorshift64* (Vigna) */
     *state ^= *state >> 12;
@@ -248,7 +248,7 @@ static void samples_free(samples *s) {
     free(s->n);
 }
 
-/* ---- runs ---------------------------------------------------------------------------------------------- */
+/* ---- runs ---- */
 
 static unsigned check_type(number_type type, size_t count, bool print) {
     enum { AT_ONCE = 24 };

@@ -1,5 +1,5 @@
 /* What the API's tests share: a context that fails the test when it cannot be made, and checks of status and
- * message. */
+   message. */
 #ifndef API_SUPPORT_H
 #define API_SUPPORT_H
 

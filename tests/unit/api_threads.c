@@ -1,5 +1,5 @@
 /* What the header allows to several threads at once; meant for the tsan preset, and a check of results
- * everywhere. */
+   everywhere. */
 #include "api_support.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* The door to the compiler: reflection, headers, statuses, budgets, and that no allocation failure leaks or
- * crashes. */
+   crashes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -117,8 +117,7 @@ static void test_dump(void **state) {
     qn__compile_free(&result);
 }
 
-/* ---- allocation failures
- * ---------------------------------------------------------------------------------------- */
+/* ---- allocation failures ---- */
 
 typedef struct countdown {
     long left, live;

@@ -28,8 +28,7 @@ static const language_case cases[] = {
 #include "compile_language_cases.h"
 };
 
-/* ---- running
- * --------------------------------------------------------------------------------------------------- */
+/* ---- running ---- */
 
 typedef struct machine {
     int32_t out[OUT];

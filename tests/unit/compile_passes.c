@@ -18,8 +18,7 @@
 enum { ITEMS = 8, SLICE = 128, BYTES = ITEMS * SLICE, RUNS = 3, PROGRAMS = 200 };
 enum { INTS = 4, FLOATS = 2, VECTORS = 2, ARRAYS = 2, ELEMENTS = 8, MAX_OPEN = 8 };
 
-/* ---- the generator's state
- * ---------------------------------------------------------------------------------- */
+/* ---- the generator's state ---- */
 
 static const ir_type I8 = {IR_I8, 1, 0}, I32 = {IR_I32, 1, 0}, I64 = {IR_I64, 1, 0}, F16 = {IR_F16, 1, 0},
                      F32 = {IR_F32, 1, 0}, F32X3 = {IR_F32, 3, 0}, I32X4 = {IR_I32, 4, 0},
@@ -58,8 +57,7 @@ static ir_value *condition(maker *m, int depth);
 static ir_value *number(maker *m, int depth);
 static ir_value *vector(maker *m, int depth);
 
-/* ---- expressions
- * ---------------------------------------------------------------------------------------------- */
+/* ---- expressions ---- */
 
 static ir_value *element_address(maker *m, ir_value *base, int depth) {
     ir_value *index = word(m, pick(m, ELEMENTS));
@@ -207,8 +205,7 @@ static ir_value *condition(maker *m, int depth) {
     }
 }
 
-/* ---- statements: each returns whether control has left the region
- * ------------------------------------------------- */
+/* ---- statements: each returns whether control has left the region ---- */
 
 static bool statements(maker *m, unsigned count);
 
@@ -334,8 +331,7 @@ static bool statements(maker *m, unsigned count) {
     return false;
 }
 
-/* ---- programs
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- programs ---- */
 
 static ir_value *variable(maker *m, const char *name, ir_value *value) {
     const uint32_t size = qn__ir_memory_size(value->type);
@@ -422,9 +418,7 @@ static ir_module *make_program(qn__arena *arena, uint64_t seed) {
     return module;
 }
 
-/* ---- judging
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- judging ---- */
 
 typedef struct trial {
     uint64_t seed;

@@ -1,5 +1,5 @@
 /* What the tests of the C target share: IR text to a loaded shared object, and a launch as the CPU device
- * does it. */
+   does it. */
 #ifndef QN__TEST_EMIT_SUPPORT_H
 #define QN__TEST_EMIT_SUPPORT_H
 

@@ -1,5 +1,5 @@
-/* What the tests of the preprocessor and its kin share: a compile's worth of state, and files from a table.
- */
+/* What the tests of the preprocessor and its kin share: a compile's worth of state, and files from a
+   table. */
 #ifndef FRONT_HELP_H
 #define FRONT_HELP_H
 

@@ -124,8 +124,7 @@ static void test_single_constants(void **state) {
     help_stop(&h);
 }
 
-/* ---- numbers against the C library, which rounds correctly
- * --------------------------------------------------- */
+/* ---- numbers against the C library, which rounds correctly ---- */
 
 static uint64_t next_random(uint64_t *seed) {
     *seed ^= *seed << 13, *seed ^= *seed >> 7, *seed ^= *seed << 17;

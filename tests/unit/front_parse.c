@@ -23,7 +23,7 @@ static const char *tree(help *h, const ast_unit *unit) {
     return out.data;
 }
 
-/* ---- expressions: `source` stands in a function with these variables --------------------------------- */
+/* ---- expressions: `source` stands in a function with these variables ---- */
 
 static const char prelude[] =
     "typedef struct { float4 v; int n[3]; uint a : 3, b : 9; } S;\n"
@@ -148,7 +148,7 @@ static void trees(void **state) {
     for (size_t i = 0; i < QN__COUNT(expressions); i++) check_tree(&expressions[i]);
 }
 
-/* ---- whole files: pieces of the tree ----------------------------------------------------------------- */
+/* ---- whole files: pieces of the tree ---- */
 
 typedef struct file_case {
     unsigned std;
@@ -204,7 +204,7 @@ static void whole_files(void **state) {
     for (size_t i = 0; i < QN__COUNT(files); i++) check_file(&files[i]);
 }
 
-/* ---- messages ---------------------------------------------------------------------------------------- */
+/* ---- messages ---- */
 
 /* The messages in order, each with its position; a text that begins with "hint: " is the hint of the last. */
 typedef struct message_case {
@@ -328,7 +328,7 @@ static void messages(void **state) {
     for (size_t i = 0; i < QN__COUNT(wrong); i++) check_messages(&wrong[i]);
 }
 
-/* ---- limits ------------------------------------------------------------------------------------------ */
+/* ---- limits ---- */
 
 typedef struct nested_case {
     const char *before, *repeated, *after, *message;

@@ -160,7 +160,7 @@ static const help_file files[] = {{"a.h", "#define A 1\nfrom_a\n#include \"sub/b
                                   {NULL, NULL}};
 
 /* White space within a line does not matter to the comparison: "- -" and "--" differ, "a  b" and "a b" do
- * not. */
+   not. */
 static bool same_text(const char *a, const char *b) {
     while (*a || *b) {
         bool blank_a = *a == ' ' || *a == '\n', blank_b = *b == ' ' || *b == '\n';

@@ -17,7 +17,7 @@ typedef long double maths_reference(long double a, long double b, int n, int typ
 #define REF2(name)          REF(name, return name##l(a, b);)
 #define REF_AS(name, value) REF(name, return (value);)
 
-#define PI_L                3.14159265358979323846264338327950288L
+#define PI_L 3.14159265358979323846264338327950288L
 
 REF1(acos)
 REF1(acosh)

@@ -9,8 +9,8 @@
        module text
 
    or instead of EXPECT, lines of `; CHECK: text` that must occur in the output in this order, `; CHECK-NOT:
-   text` that must not occur at all, and `; ERROR: text` that the sentence of a pass that gives up must hold.
- */
+   text` that must not occur at all, and `; ERROR: text` that the sentence of a pass that gives up must
+   hold. */
 #include <dirent.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* Control flow of the VM in lock step: divergent branches and loops, jumps out of nests, partial groups, the
-   step limit. Every kernel writes one i32 a work-item, %p being its place in the output and %x its global id.
- */
+   step limit. Every kernel writes one i32 a work-item, %p being its place in the output and %x its global
+   id. */
 #include "vm_support.h"
 
 #define HEAD "kernel @k(%out: ptr.global buffer size 8 align 8) {\n"

@@ -1,5 +1,5 @@
 /* Work-items together on the VM: queries, barriers in loops, collectives, sub-groups (also partial ones),
- * atomics. */
+   atomics. */
 #include "vm_support.h"
 
 /* Writes the i32 %r of each work-item at its linear global id of one dimension. */
@@ -28,7 +28,7 @@ static void run(const char *text, uint64_t global, uint64_t local, uint32_t sub_
         if (out[i] != expected) fail_msg("work-item %d: %d, expected %d", (int)(i), out[i], expected);       \
     } while (0)
 
-/* ---- queries ----------------------------------------------------------------------------------------- */
+/* ---- queries ---- */
 
 static const struct {
     const char *op;
@@ -84,7 +84,7 @@ static void test_queries(void **state) {
     }
 }
 
-/* ---- barriers ---------------------------------------------------------------------------------------- */
+/* ---- barriers ---- */
 
 /* Sum of a group by halves in local memory. */
 static void test_barrier_in_loop(void **state) {
@@ -104,7 +104,7 @@ static void test_barrier_in_loop(void **state) {
     for (int i = 0; i < 256; i++) EXPECT(i, 64 * (i / 64 * 64) + 64 * 63 / 2);
 }
 
-/* ---- collectives ------------------------------------------------------------------------------------- */
+/* ---- collectives ---- */
 
 static void test_work_group_collectives(void **state) {
     (void)state;
@@ -162,7 +162,7 @@ static void test_sub_groups(void **state) {
         if (i % 10 < 8) EXPECT(i, i / 10 * 10 + i % 10 / 4 * 5);
 }
 
-/* ---- atomics ----------------------------------------------------------------------------------------- */
+/* ---- atomics ---- */
 
 static const struct {
     const char *combine, *type, *operand, *initial, *expected; /* over work-items 1 to 5 */

@@ -101,7 +101,7 @@ static void test_constant_objects(void **state) {
     assert_int_equal(out[1], 0);
 }
 
-/* ---- printf ------------------------------------------------------------------------------------------ */
+/* ---- printf ---- */
 
 typedef struct printed {
     unsigned calls;
@@ -153,7 +153,7 @@ static void test_printf(void **state) {
     assert_int_equal(out[2], -1);
 }
 
-/* ---- what cannot be prepared -------------------------------------------------------------------------- */
+/* ---- what cannot be prepared ---- */
 
 static void test_errors(void **state) {
     (void)state;

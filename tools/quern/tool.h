@@ -1,5 +1,5 @@
-/* The command line tool: subcommands over the public header, and the kernel arguments that `run` understands.
- */
+/* The command line tool: subcommands over the public header, and the kernel arguments that `run`
+   understands. */
 #ifndef TOOL_H
 #define TOOL_H
 
@@ -20,7 +20,7 @@ extern const tool_command tool_devices, tool_compile, tool_run;
 /* Prints "quern: ..." to stderr and gives `status`. */
 int tool_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The context's message for a failed call; TOOL_COMPILE_ERROR for build errors (the log as it is), else
- * TOOL_RUN_FAILED. */
+   TOOL_RUN_FAILED. */
 int tool_fail_status(qn_context *context, qn_status status);
 /* A zero-terminated list of strings joined with spaces, each quoted for qn_program_desc.options. */
 void *tool_alloc(size_t size); /* zeroed; ends the tool when memory is out */
@@ -69,10 +69,10 @@ typedef struct tool_arg {
 } tool_arg;
 
 /* Parses one ARG, reading its file. Prints what is wrong and returns TOOL_USAGE or TOOL_RUN_FAILED
- * (unreadable file). */
+   (unreadable file). */
 int tool_arg_parse(const char *text, tool_arg *arg);
 /* Writes a buffer's contents to the place behind its '@'. `name` is the parameter's; global the launch's
- * size. */
+   size. */
 int tool_arg_write(const tool_arg *arg, const char *name, const unsigned char *data,
                    const uint64_t global[3]);
 

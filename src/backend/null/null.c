@@ -1,7 +1,7 @@
 /* A device that accepts everything and computes nothing: kernels are compiled and launches checked, memory is
    a separate device memory that transfers really reach. With it the API, and the copying between host and
-   device sides that shared memory never shows, are tested on any machine. Work is done when it is submitted.
- */
+   device sides that shared memory never shows, are tested on any machine. Work is done when it is
+   submitted. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>

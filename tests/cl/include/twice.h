@@ -1,5 +1,5 @@
 #ifndef TWICE_H
 #define TWICE_H
-#define TWICE(x) ((x) * 2)
+#define TWICE(x) ((x)*2)
 int thrice(int x) { return x * 3; }
 #endif
