@@ -23,6 +23,7 @@ typedef struct c_gang {
     qn__uniformity row;
     c_line *lines; /* by value id */
     bool *chunks;  /* by chunk: emitted as gangs */
+    bool *wide;    /* by chunk: vectors are wide (c_wide.c) */
 } c_gang;
 
 /* A nest of masks: the body, then the regions that have one of their own. */

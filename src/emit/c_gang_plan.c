@@ -208,9 +208,12 @@ c_gang *qn__c_gang_plan(qn__arena *arena, const c_plan *plan) {
                          .gathers = QN__NEW_ARRAY(arena, uint32_t, num_chunks),
                          .others = QN__NEW_ARRAY(arena, uint32_t, num_chunks)};
     qn__ir_walk(plan->kernel->body, visit_chunk, &chunks);
+    gang->wide = QN__NEW_ARRAY(arena, bool, num_chunks);
     for (uint32_t i = 0; i < num_chunks; i++) {
+        bool loops = gang->chunks[i];
         bool scattered = chunks.gathers[i] * GATHER_COST > chunks.others[i];
         if (chunks.refused[i] || scattered || plan->chunk_ordered[i]) gang->chunks[i] = false;
+        gang->wide[i] = loops && !gang->chunks[i];
     }
     return gang;
 }

@@ -201,7 +201,7 @@ static bool is_dead(const c_emitter *e, const ir_instr *instr) {
 void qn__c_instr(c_emitter *e, ir_instr *instr) {
     if (instr->op == IR_VAR || is_dead(e, instr)) return;
     qn__c_locate(e, instr->loc);
-    if (qn__c_memory(e, instr)) return;
+    if (qn__c_wide_instr(e, instr) || qn__c_memory(e, instr)) return;
     const char *text = pointer_text(e, instr);
     if (!text && qn__ir_ops[instr->op].effects == IR_EFFECT_QUERY) text = query(e, instr);
     if (!text && instr->num_results) text = id_expression(e, instr);

@@ -66,7 +66,8 @@ typedef struct c_emitter {
     struct c_gang_state *gang; /* while a chunk is emitted as gangs (c_gang.h), else NULL */
     bool gangs;                /* some chunk is */
     QN__VEC(c_context_array) contexts;
-    uint32_t line; /* in `source`, of what is emitted now, in debug mode; 0: none */
+    const char *wide_lanes[8]; /* of the wide value that is being defined */
+    uint32_t line;              /* in `source`, of what is emitted now, in debug mode; 0: none */
     const char *source;
     qn__map variable_names; /* of private variables, in debug mode */
     bool uses_printf;
@@ -83,7 +84,8 @@ void qn__c_line(c_emitter *e, const char *format, ...) QN__PRINTF(2, 3);
 void qn__c_open(c_emitter *e, const char *format, ...) QN__PRINTF(2, 3); /* a line, then one level deeper */
 void qn__c_close(c_emitter *e, const char *text);                        /* one level up, then a line */
 void qn__c_label(c_emitter *e, const char *format, ...) QN__PRINTF(2, 3);
-void qn__c_locate(c_emitter *e, ir_loc loc); /* what follows comes from there */
+void qn__c_locate(c_emitter *e, ir_loc loc);                 /* what follows comes from there */
+const char *qn__c_name(c_emitter *e, const ir_value *value); /* of all lanes together */
 const char *qn__c_use(c_emitter *e, const ir_value *value, unsigned lane);
 const char *qn__c_variable(c_emitter *e, const ir_value *value, unsigned lane); /* "i32 v7", "u8 *v8" */
 const char *qn__c_context(c_emitter *e, const ir_value *value, unsigned lane);  /* name of its array */
@@ -102,6 +104,12 @@ void qn__c_assign(c_emitter *e, ir_value *const *targets, ir_value *const *value
 void qn__c_instr(c_emitter *e, ir_instr *instr);
 /* The value of an op on scalars, pointer arithmetic included, as text; NULL for other ops. */
 const char *qn__c_simple(c_emitter *e, const ir_instr *instr, unsigned lane);
+/* c_wide.c */
+bool qn__c_is_wide(const c_emitter *e, const ir_value *value);
+const char *qn__c_wide_type(c_emitter *e, ir_type type, const char *suffix); /* suffix "_near": in memory */
+const char *qn__c_wide_use(c_emitter *e,
+                           const ir_value *value);          /* any vector of f32 or i32 as a SIMD vector */
+bool qn__c_wide_instr(c_emitter *e, const ir_instr *instr); /* false: lane by lane */
 /* c_convert.c */
 const char *qn__c_conversion(c_emitter *e, const ir_instr *instr, const char *operand);
 void qn__c_bitcast(c_emitter *e, const ir_instr *instr);

@@ -230,6 +230,11 @@ static void item_if(c_emitter *e, ir_instr *instr) {
 static void item_loop(c_emitter *e, ir_instr *instr) {
     ir_region *body = instr->regions[0];
     for (uint32_t i = 0; i < body->num_params; i++) {
+        if (qn__c_is_wide(e, body->params[i])) {
+            qn__c_line(e, "%s %s = %s;", qn__c_wide_type(e, body->params[i]->type, ""),
+                       qn__c_name(e, body->params[i]), qn__c_wide_use(e, instr->operands[i]));
+            continue;
+        }
         for (unsigned lane = 0; lane < body->params[i]->type.lanes; lane++)
             qn__c_line(e, "%s = %s;", qn__c_variable(e, body->params[i], lane),
                        qn__c_use(e, instr->operands[i], lane));

@@ -228,13 +228,38 @@ static void open_groups(c_emitter *e) {
     if (e->plan->masked) qn__c_line(e, "for (i32 i = 0; i < items; ++i) pend[i] = 0;");
 }
 
+enum { MOST_TWICE = 16 * 1024 };
+
+/* A body whose group size is required is there twice: once for full groups, with sizes that the compiler knows. */
+static bool is_worth_twice(const c_emitter *e, const qn__buf *body) {
+    const ir_function *kernel = e->plan->kernel;
+    if (e->plan->flat || e->options->debug || !kernel->reqd_local[0]) return false;
+    return body->len > 0 && body->len < MOST_TWICE && !strstr(body->data, ":;\n"); /* labels */
+}
+
+static void full_groups(c_emitter *e, const qn__buf *body) {
+    const uint32_t *size = e->plan->kernel->reqd_local;
+    qn__c_open(e, "if (count0 == %u && count1 == %u && count2 == %u) {", size[0], size[1], size[2]);
+    qn__c_line(e, "const i32 count0 = %u, count1 = %u, count2 = %u, items = %u;", size[0], size[1], size[2],
+               size[0] * size[1] * size[2]);
+    qn__buf_append(e->out, body->data, body->len);
+    qn__c_line(e, "continue;");
+    qn__c_close(e, "}");
+}
+
 static void kernel_body(c_emitter *e) {
     if (e->plan->flat) {
         open_flat(e);
     } else {
         open_groups(e);
     }
+    qn__buf *out = e->out, body;
+    qn__buf_init(&body, e->arena);
+    e->out = &body;
     qn__c_in_step(e, e->plan->kernel->body);
+    e->out = out;
+    if (is_worth_twice(e, &body)) full_groups(e, &body);
+    if (body.len) qn__buf_append(out, body.data, body.len);
     if (e->done_used) qn__c_label(e, "done");
     qn__c_close(e, "}");
 }

@@ -70,7 +70,7 @@ static bool is_temporary_name(const char *name) {
     return name[1] >= '0' && name[1] <= '9';
 }
 
-static const char *name_of(c_emitter *e, const ir_value *value) {
+const char *qn__c_name(c_emitter *e, const ir_value *value) {
     const char **name = &e->names[value->id];
     if (*name) return *name;
     if (qn__c_is_identifier(value->name) && strlen(value->name) < 40 && !is_temporary_name(value->name)) {
@@ -94,7 +94,8 @@ const char *qn__c_use(c_emitter *e, const ir_value *value, unsigned lane) {
         return text.data;
     }
     if (e->gang && e->gang->in_lane) return qn__c_gang_lane_use(e, value, lane);
-    return lane_name(e, name_of(e, value), value, lane);
+    if (qn__c_is_wide(e, value)) return qn__arena_printf(e->arena, "%s[%u]", qn__c_name(e, value), lane);
+    return lane_name(e, qn__c_name(e, value), value, lane);
 }
 
 const char *qn__c_variable(c_emitter *e, const ir_value *value, unsigned lane) {
@@ -145,6 +146,16 @@ static c_place place_of(const c_emitter *e, const ir_value *value) {
     return (c_place)e->plan->place[value->id];
 }
 
+/* A wide value, once its last lane is known. */
+static void define_wide(c_emitter *e, const ir_value *value, unsigned lane, const char *expression) {
+    e->wide_lanes[lane] = expression;
+    if (lane + 1 < value->type.lanes) return;
+    qn__buf text;
+    qn__buf_init(&text, e->arena);
+    for (unsigned i = 0; i <= lane; i++) qn__buf_printf(&text, "%s%s", i ? ", " : "", e->wide_lanes[i]);
+    qn__c_line(e, "%s %s = {%s};", qn__c_wide_type(e, value->type, ""), qn__c_name(e, value), text.data);
+}
+
 void qn__c_define(c_emitter *e, const ir_value *value, unsigned lane, const char *expression) {
     c_place place = place_of(e, value);
     if (e->gang && e->gang->in_lane) {
@@ -153,6 +164,8 @@ void qn__c_define(c_emitter *e, const ir_value *value, unsigned lane, const char
     }
     if (!e->plan->uses[value->id]) {
         qn__c_line(e, "(void)%s;", expression);
+    } else if (qn__c_is_wide(e, value)) {
+        define_wide(e, value, lane, expression);
     } else if (place == PLACE_GROUP && e->per_item) {
         qn__c_line(e, "%s = %s;", qn__c_use(e, value, lane), expression);
     } else {
@@ -164,6 +177,10 @@ void qn__c_define(c_emitter *e, const ir_value *value, unsigned lane, const char
 
 void qn__c_declare(c_emitter *e, const ir_value *value) {
     if (place_of(e, value) == PLACE_GROUP && e->per_item) return;
+    if (qn__c_is_wide(e, value)) {
+        qn__c_line(e, "%s %s = {0};", qn__c_wide_type(e, value->type, ""), qn__c_name(e, value));
+        return;
+    }
     for (unsigned lane = 0; lane < value->type.lanes; lane++)
         qn__c_line(e, "%s = 0;", qn__c_variable(e, value, lane));
 }
@@ -182,6 +199,11 @@ void qn__c_assign(c_emitter *e, ir_value *const *targets, ir_value *const *value
     bool copy = overlaps(targets, values, count);
     if (copy) qn__c_open(e, "{");
     for (uint32_t i = 0; copy && i < count; i++) {
+        if (qn__c_is_wide(e, targets[i])) {
+            qn__c_line(e, "%s next%u = %s;", qn__c_wide_type(e, targets[i]->type, ""), i,
+                       qn__c_wide_use(e, values[i]));
+            continue;
+        }
         for (unsigned lane = 0; lane < values[i]->type.lanes; lane++) {
             const char *type = qn__c_scalar((ir_kind)values[i]->type.kind);
             qn__c_line(e, "%s next%u_%u = %s;", type, i, lane, qn__c_use(e, values[i], lane));
@@ -189,6 +211,11 @@ void qn__c_assign(c_emitter *e, ir_value *const *targets, ir_value *const *value
     }
     for (uint32_t i = 0; i < count; i++) {
         if (values[i] == targets[i] || values[i]->value_kind == IR_VALUE_UNDEF) continue;
+        if (qn__c_is_wide(e, targets[i])) {
+            qn__c_line(e, "%s = %s;", qn__c_name(e, targets[i]),
+                       copy ? qn__arena_printf(e->arena, "next%u", i) : qn__c_wide_use(e, values[i]));
+            continue;
+        }
         for (unsigned lane = 0; lane < values[i]->type.lanes; lane++) {
             const char *value =
                 copy ? qn__arena_printf(e->arena, "next%u_%u", i, lane) : qn__c_use(e, values[i], lane);
