@@ -47,13 +47,25 @@ static const char help[] =
 
 /* ---- programs ---- */
 
+/* Groups that do and do not divide the range, in one and two dimensions. */
+static qn_range range_of(unsigned long long seed) {
+    static const qn_range ranges[] = {{.global = {WIDTH, HEIGHT}, .local = {20, 2, 1}},
+                                      {.global = {WIDTH * HEIGHT}, .local = {64, 1, 1}},
+                                      {.global = {WIDTH, HEIGHT}, .local = {32, 1, 1}},
+                                      {.global = {WIDTH * HEIGHT}, .local = {37, 1, 1}}};
+    return ranges[seed % 4];
+}
+
 static char *source_of(const options *o, unsigned long long first, unsigned count) {
     char *text = malloc(TEXT_SIZE), name[16];
     if (!text) return NULL;
     size_t length = (size_t)snprintf(text, TEXT_SIZE, "%s", random_prelude);
     for (unsigned i = 0; i < count && length; i++) {
         snprintf(name, sizeof name, "k%u", i);
-        length = random_kernel(text, TEXT_SIZE, name, first + i, o->statements, o->features);
+        qn_range range = range_of(first + i);
+        bool required = (first + i) / 4 % 2;
+        length = random_kernel(text, TEXT_SIZE, name, first + i, o->statements, o->features,
+                               required ? range.local : NULL);
     }
     if (!length) free(text);
     return length ? text : NULL;
@@ -73,15 +85,6 @@ static void inputs(int32_t *ints, float *floats) {
         floats[i] = (float)((int)(i * 7919 % 257) - 128) * 0.125f;
     }
     floats[3] = 1e30f;
-}
-
-/* Groups that do and do not divide the range, in one and two dimensions. */
-static qn_range range_of(unsigned long long seed) {
-    static const qn_range ranges[] = {{.global = {WIDTH, HEIGHT}, .local = {20, 2}},
-                                      {.global = {WIDTH * HEIGHT}, .local = {64}},
-                                      {.global = {WIDTH, HEIGHT}, .local = {32, 1}},
-                                      {.global = {WIDTH * HEIGHT}, .local = {37}}};
-    return ranges[seed % 4];
 }
 
 static qn_status launch(qn_device *device, qn_program *program, unsigned index, unsigned long long seed,

@@ -871,7 +871,7 @@ static void helper_function(generator *g, const char *name, uint64_t seed) {
 }
 
 size_t random_kernel(char *text, size_t size, const char *name, uint64_t seed, unsigned count,
-                     unsigned features) {
+                     unsigned features, const uint32_t *required) {
     generator g = {
         .state = seed * 0x9e3779b97f4a7c15u + 12345, .text = text, .size = size, .features = features};
     for (int i = 0; i < 8; i++) below(&g, 2);
@@ -881,8 +881,10 @@ size_t random_kernel(char *text, size_t size, const char *name, uint64_t seed, u
     /* One kernel in three lets work-items return; without the feature such a kernel holds no barrier. */
     g.returns = chance(&g, 3);
     g.divergent = g.returns && !(features & RANDOM_RETURN_BEFORE_BARRIER);
-    put(&g, "kernel void %s(global uint *out, global const int *ints, global const float *floats, int n) {\n",
-        name);
+    put(&g, "kernel ");
+    if (required)
+        put(&g, "__attribute__((reqd_work_group_size(%u, %u, %u))) ", required[0], required[1], required[2]);
+    put(&g, "void %s(global uint *out, global const int *ints, global const float *floats, int n) {\n", name);
     put(&g, "    local int shared[64]; local int counters[4];\n");
     put(&g, "    int gid = get_global_id(0) + get_global_id(1) * get_global_size(0);\n");
     put(&g, "    int lid = get_local_id(0) + get_local_id(1) * get_local_size(0);\n");

@@ -27,6 +27,6 @@ extern const char random_prelude[];
    `text`, which has room for `size` bytes. Returns the length, or 0 where the room is too small.
    `statements`: about how many. */
 size_t random_kernel(char *text, size_t size, const char *name, uint64_t seed, unsigned statements,
-                     unsigned features);
+                     unsigned features, const uint32_t *required);
 
 #endif
