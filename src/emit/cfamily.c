@@ -136,10 +136,9 @@ static const qn__c_spelling spellings[IR_OP_COUNT] = {
                    HELPER("umulhi", "%t a, %t b",
                           "if (%w < 32) return (%t)((u32)(%u)a * (u32)(%u)b >> (%w & 31)); "
                           "return (%t)(((unsigned __int128)(%u)a * (unsigned __int128)(%u)b) >> %w);")},
-    [IR_SMULHI] = {"qn_smulhi_%t(%a, %b)",
-                   HELPER("smulhi", "%t a, %t b",
-                          "if (%w < 32) return (%t)((int)a * (int)b >> (%w & 31)); "
-                          "return (%t)(((__int128)a * (__int128)b) >> %w);")},
+    [IR_SMULHI] = {"qn_smulhi_%t(%a, %b)", HELPER("smulhi", "%t a, %t b",
+                                                  "if (%w < 32) return (%t)((int)a * (int)b >> (%w & 31)); "
+                                                  "return (%t)(((__int128)a * (__int128)b) >> %w);")},
     [IR_UDIV] = {"qn_udiv_%t(%a, %b)", HELPER("udiv", "%t a, %t b", "return b ? (%t)((%u)a / (%u)b) : 0;")},
     [IR_UREM] = {"qn_urem_%t(%a, %b)", HELPER("urem", "%t a, %t b", "return b ? (%t)((%u)a %% (%u)b) : 0;")},
     [IR_SDIV] = {"qn_sdiv_%t(%a, %b)",
@@ -247,11 +246,27 @@ static bool is_safe_constant(const ir_instr *instr) {
     return true;
 }
 
+/* gcc computes -(a * b + c) as -(a * b) - c, whose zero has another sign. It does so where it sees the sum, which a
+   value from memory or out of a construct may turn out to be. */
+static const qn__c_spelling negated_sum = {
+    "qn_neg_%t(%a)", HELPER("neg", "%t a", "union { %t f; %u i; } x = {a}; x.i ^= (%u)1 << %m; return x.f;")};
+
+static bool may_be_fma(const ir_value *value) {
+    if (value->value_kind == IR_VALUE_PARAM) return true;
+    if (value->value_kind != IR_VALUE_RESULT) return false;
+    const ir_instr *def = value->def;
+    if (def->op == IR_LOAD) return def->operands[0]->type.space == IR_PRIVATE;
+    unsigned rule = qn__ir_ops[def->op].rule;
+    return def->op == IR_FMA || rule == RULE_CONSTRUCT || rule == RULE_SELECT ||
+           (rule >= RULE_VECTOR && rule <= RULE_SHUFFLE);
+}
+
 const qn__c_spelling *qn__c_spelling_of(const ir_instr *instr) {
     const qn__c_spelling *row = NULL;
     if (instr->num_results != 1 || instr->num_operands == 0) return NULL;
     ir_type result = instr->results[0]->type, operand = instr->operands[0]->type;
     if (instr->op == IR_TRUNC && result.kind == IR_BOOL) return &trunc_to_bool;
+    if (instr->op == IR_FNEG && may_be_fma(instr->operands[0])) return &negated_sum;
     if (operand.kind == IR_BOOL) row = &on_bool[instr->op];
     if ((instr->flags & IR_NSW) && qn__ir_is_int(result) && qn__ir_bits(result) >= 32)
         row = &no_signed_wrap[instr->op];
