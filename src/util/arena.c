@@ -94,7 +94,7 @@ static void spend(qn__arena *arena, size_t size) {
 /* Memory as it comes; `size` is rounded. */
 static void *take(qn__arena *arena, size_t size) {
     spend(arena, size);
-    if ((size_t)(arena->end - arena->at) < size) add_block(arena, size);
+    if (!arena->block || (size_t)(arena->end - arena->at) < size) add_block(arena, size);
     void *memory = arena->at;
     arena->at += size;
     return memory;
@@ -111,9 +111,9 @@ void *qn__arena_calloc(qn__arena *arena, size_t count, size_t size) {
 }
 
 void *qn__arena_grow(qn__arena *arena, void *memory, size_t size, size_t wanted) {
-    char *end = (char *)memory + rounded(arena, size);
     const size_t extra = rounded(arena, wanted) - rounded(arena, size);
-    if (!memory || end != arena->at || (size_t)(arena->end - end) < extra) {
+    const bool is_last = memory && (char *)memory + rounded(arena, size) == arena->at;
+    if (!is_last || (size_t)(arena->end - arena->at) < extra) {
         char *grown = take(arena, rounded(arena, wanted));
         return size ? memcpy(grown, memory, size) : grown;
     }
