@@ -2,7 +2,7 @@
    operation, so that compilers without _Float16 do as well; the bits exist in memory and in bitcasts only. */
 #include "emit/c_internal.h"
 
-/* ---- half precision ---------------------------------------------------------------------------------- */
+/* ---- half precision ---- */
 
 static const char half_helpers[] =
     "#if defined(__FLT16_MAX__) && (!defined(__clang__) || __clang_major__ >= 15)\n"
@@ -68,7 +68,7 @@ const char *qn__c_round_f16_f64(c_emitter *e, const char *expression) {
     return qn__arena_printf(e->arena, "qn_round_f16_f64(%s)", expression);
 }
 
-/* ---- float to integer -------------------------------------------------------------------------------- */
+/* ---- float to integer ---- */
 
 static const char *const round_names[] = {"even", "zero", "up", "down"};
 static const char *const round_lines[] = {"    a = __builtin_rint%f(a);\n", "",
@@ -99,7 +99,7 @@ static const char *float_to_int(c_emitter *e, const ir_instr *instr, const char 
     return qn__arena_printf(e->arena, "%s(%s)", name, operand);
 }
 
-/* ---- directed rounding to floats --------------------------------------------------------------------- */
+/* ---- directed rounding to floats ---- */
 
 /* Steps a float's bits to the next value above or below; the bits of f16 are stepped as f16. */
 static const char step_helpers[] = "static inline f32 qn_step_f32(f32 v, int up) {\n"
@@ -137,8 +137,8 @@ static const char *directed(c_emitter *e, const ir_instr *instr, const char *sou
                                 "(E)r > (E)a"};
     const char *ups[] = {"0", "r < 0", "1", "0"};
     if (qn__c_need(e, name)) {
-        /* An infinity does not fit the 128-bit integer of the comparison: f32 and f64 never reach one there.
-         */
+        /* An infinity does not fit the 128-bit integer of the comparison: f32 and f64 never reach one
+           there. */
         qn__buf_printf(&e->helpers, "static inline %s %s(%s a) {\n    typedef %s E;\n    %s r = %s;\n",
                        qn__c_scalar(to), name, source, exact, qn__c_scalar(to), nearest);
         qn__buf_printf(&e->helpers, "    return (%s) ? qn_step_%s(r, %s) : r;\n}\n", conditions[rounding],
@@ -187,7 +187,7 @@ const char *qn__c_conversion(c_emitter *e, const ir_instr *instr, const char *op
     }
 }
 
-/* ---- bitcast ----------------------------------------------------------------------------------------- */
+/* ---- bitcast ---- */
 
 static ir_kind int_kind(ir_kind kind) {
     return kind == IR_F16 ? IR_I16 : kind == IR_F32 ? IR_I32 : kind == IR_F64 ? IR_I64 : kind;

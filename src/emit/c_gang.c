@@ -8,7 +8,7 @@
 
 static void gang_region(c_emitter *e, ir_instr *first);
 
-/* ---- loops over gangs --------------------------------------------------------------------------------- */
+/* ---- loops over gangs ---- */
 
 static void push_mask(c_emitter *e, const char *name, const char *full, const ir_instr *construct) {
     c_mask mask = {name, full, NULL, construct, false};
@@ -49,7 +49,7 @@ void qn__c_gang_close(c_emitter *e) {
     e->per_item = false;
 }
 
-/* ---- values that cross constructs --------------------------------------------------------------------- */
+/* ---- values that cross constructs ---- */
 
 static bool parts(const c_emitter *e, const ir_instr *construct) {
     return e->gang_plan->row.varying_branch[construct->mark];
@@ -124,7 +124,7 @@ static void assign(c_emitter *e, ir_value *const *targets, ir_value *const *valu
     if (copy) qn__c_close(e, "}");
 }
 
-/* ---- jumps ------------------------------------------------------------------------------------------- */
+/* ---- jumps ---- */
 
 /* Takes the members of the current mask out of all masks inside `target`, and out of the loops on the way. */
 static void take_out(c_emitter *e, const ir_instr *target, bool leaves_target) {
@@ -202,7 +202,7 @@ static void gang_jump(c_emitter *e, const ir_instr *jump) {
     }
 }
 
-/* ---- constructs -------------------------------------------------------------------------------------- */
+/* ---- constructs ---- */
 
 static bool is_empty(const ir_region *region) {
     return region->first == region->last && region->first->op == IR_YIELD && region->first->num_operands == 0;

@@ -126,7 +126,7 @@ static const char *const patterns[IR_OP_COUNT] = {
 
 static const char *const native_names[] = {"f32", "i32"};
 
-/* ---- names ------------------------------------------------------------------------------------------- */
+/* ---- names ---- */
 
 static bool is_float_vector(ir_type type) { return type.kind == IR_F32 || type.kind == IR_F16; }
 
@@ -189,7 +189,7 @@ void qn__c_gang_declare(c_emitter *e, const ir_value *value) {
     for (unsigned lane = 0; lane < value->type.lanes; lane++) declare_lane(e, value, lane);
 }
 
-/* ---- masks ------------------------------------------------------------------------------------------- */
+/* ---- masks ---- */
 
 const char *qn__c_full(c_emitter *e) {
     const c_mask *mask = qn__c_mask(e);
@@ -261,7 +261,7 @@ void qn__c_gang_available(c_emitter *e, const ir_value *value) {
     }
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------ */
+/* ---- memory ---- */
 
 /* Consecutive members at consecutive 32-bit places: one vector access where all members are active. */
 static bool is_row(const c_emitter *e, const ir_instr *instr, ir_type type) {
@@ -308,7 +308,7 @@ static void gang_effect(c_emitter *e, ir_instr *instr) {
     close_members(e);
 }
 
-/* ---- values ------------------------------------------------------------------------------------------ */
+/* ---- values ---- */
 
 static bool all_vectors(const ir_instr *instr) {
     if (!qn__c_is_vector(instr->results[0]->type) || instr->results[0]->type.kind == IR_F16) return false;
@@ -401,7 +401,7 @@ static bool by_vectors(c_emitter *e, const ir_instr *instr) {
     return true;
 }
 
-/* ---- lines with guards ------------------------------------------------------------------------------- */
+/* ---- lines with guards ---- */
 
 static void note_guard(c_emitter *e, ir_instr *instr) {
     struct c_gang_state *gang = e->gang;
@@ -429,7 +429,7 @@ static void note_guard(c_emitter *e, ir_instr *instr) {
     gang->in_lane = false;
 }
 
-/* ---- the choice -------------------------------------------------------------------------------------- */
+/* ---- the choice ---- */
 
 void qn__c_gang_instr(c_emitter *e, ir_instr *instr) {
     unsigned effects = qn__ir_ops[instr->op].effects;

@@ -32,7 +32,7 @@ static void meet(line_scan *scan, const ir_value *value, c_line with) {
     }
 }
 
-/* ---- the lines of instructions ------------------------------------------------------------------------ */
+/* ---- the lines of instructions ---- */
 
 static bool is_id(const ir_value *value) {
     return value->value_kind == IR_VALUE_RESULT &&
@@ -136,7 +136,7 @@ static void visit(ir_instr *instr, void *user) {
     }
 }
 
-/* ---- which chunks ------------------------------------------------------------------------------------ */
+/* ---- which chunks ---- */
 
 enum { GATHER_COST = 3 };
 

@@ -4,7 +4,7 @@
    smaller. */
 #include "emit/c_internal.h"
 
-/* ---- identities -------------------------------------------------------------------------------------- */
+/* ---- identities ---- */
 
 static uint64_t float_bits(ir_kind kind, int what) {
     /* what: 0: -0.0, 1: 1.0, 2: NaN, 3: infinity, 4: -infinity, 5: 0.0 */
@@ -37,7 +37,7 @@ static const char *identity(c_emitter *e, ir_combine combine, ir_kind kind, bool
     return text.data;
 }
 
-/* ---- pieces ------------------------------------------------------------------------------------------ */
+/* ---- pieces ---- */
 
 static bool in_array(const c_emitter *e, const ir_value *value) {
     return value->value_kind <= IR_VALUE_PARAM && e->plan->place[value->id] == PLACE_CONTEXT;
@@ -76,7 +76,7 @@ static void give_all(c_emitter *e, const ir_value *result, unsigned lane, const 
     }
 }
 
-/* ---- the operations ---------------------------------------------------------------------------------- */
+/* ---- the operations ---- */
 
 static void vote(c_emitter *e, const ir_instr *instr) {
     bool all = instr->op == IR_GROUP_ALL;

@@ -2,7 +2,7 @@
    that the host compiler is free to vectorise over work-items. */
 #include "emit/c_gang.h"
 
-/* ---- work-item queries ------------------------------------------------------------------------------- */
+/* ---- work-item queries ---- */
 
 static const char *sub_group_query(c_emitter *e, const ir_instr *instr) {
     unsigned size = e->sub_group_size;
@@ -69,7 +69,7 @@ static const char *id_expression(c_emitter *e, const ir_instr *instr) {
     return qn__arena_printf(e->arena, "((i64)%snarrow%u + %s)", extended, dim, counter(e, dim));
 }
 
-/* ---- scalar operations, a lane at a time -------------------------------------------------------------- */
+/* ---- scalar operations, a lane at a time ---- */
 
 static bool rounds_f16(const ir_instr *instr) {
     switch (instr->op) {
@@ -124,7 +124,7 @@ static void elementwise(c_emitter *e, const ir_instr *instr) {
     }
 }
 
-/* ---- vectors ----------------------------------------------------------------------------------------- */
+/* ---- vectors ---- */
 
 static const char *shuffled(c_emitter *e, const ir_instr *instr, unsigned lane) {
     unsigned from = instr->attr.lanes[lane], first = instr->operands[0]->type.lanes;
@@ -167,7 +167,7 @@ static bool vector_op(c_emitter *e, const ir_instr *instr) {
     return result != NULL;
 }
 
-/* ---- the choice -------------------------------------------------------------------------------------- */
+/* ---- the choice ---- */
 
 static const char *pointer_text(c_emitter *e, const ir_instr *instr) {
     switch (instr->op) {

@@ -67,7 +67,7 @@ typedef struct c_emitter {
     bool gangs;                /* some chunk is */
     QN__VEC(c_context_array) contexts;
     const char *wide_lanes[8]; /* of the wide value that is being defined */
-    uint32_t line;              /* in `source`, of what is emitted now, in debug mode; 0: none */
+    uint32_t line;             /* in `source`, of what is emitted now, in debug mode; 0: none */
     const char *source;
     qn__map variable_names; /* of private variables, in debug mode */
     bool uses_printf;

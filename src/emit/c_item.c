@@ -5,7 +5,7 @@
 
 static void item_region(c_emitter *e, ir_region *region);
 
-/* ---- the loops --------------------------------------------------------------------------------------- */
+/* ---- the loops ---- */
 
 void qn__c_items_open(c_emitter *e, bool independent) {
     bool flat = e->plan->flat;
@@ -31,7 +31,7 @@ void qn__c_items_close(c_emitter *e) {
     e->per_item = false;
 }
 
-/* ---- values from outside the chunk ------------------------------------------------------------------- */
+/* ---- values from outside the chunk ---- */
 
 /* Names that the text around uses, or that C does: the first part, with digits behind or without. */
 static bool is_taken(const char *name) {
@@ -94,7 +94,7 @@ static void declare_object(c_emitter *e, const ir_value *value) {
 }
 
 /* One that lives across sync points is in an array over the work-items; a debugger gets a pointer of its
- * name. */
+   name. */
 static void context_object(c_emitter *e, const ir_value *value) {
     const ir_var *var = value->def->attr.var;
     uint64_t align = var->align ? var->align : 8, size = (var->size + align - 1) / align * align;
@@ -141,7 +141,7 @@ static void visit_operands(ir_instr *instr, void *user) {
     for (uint32_t i = 0; i < instr->num_operands; i++) qn__c_make_available(e, instr->operands[i]);
 }
 
-/* ---- jumps ------------------------------------------------------------------------------------------- */
+/* ---- jumps ---- */
 
 static void go_to_next(c_emitter *e) {
     if (!e->inner_loop) {
@@ -211,7 +211,7 @@ static void item_jump(c_emitter *e, const ir_instr *jump) {
     }
 }
 
-/* ---- constructs -------------------------------------------------------------------------------------- */
+/* ---- constructs ---- */
 
 static void item_if(c_emitter *e, ir_instr *instr) {
     ir_region *otherwise = instr->regions[1];
@@ -287,7 +287,7 @@ static void item_region(c_emitter *e, ir_region *region) {
     for (ir_instr *i = region->first; i; i = i->next) item_instr(e, i);
 }
 
-/* ---- chunks ------------------------------------------------------------------------------------------ */
+/* ---- chunks ---- */
 
 /* Uniform values that the loops compute for use outside. */
 static void declare_uniform(c_emitter *e, const ir_instr *instr) {

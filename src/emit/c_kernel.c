@@ -5,10 +5,10 @@
 #include "emit/c_gang.h"
 
 /* Static __local variables of a kernel live on the stack up to this size, where the compiler sees all of
- * them. */
+   them. */
 enum { STACK_LOCAL = 64 * 1024, ARRAY_ALIGN = 64 };
 
-/* ---- __constant objects ------------------------------------------------------------------------------ */
+/* ---- __constant objects ---- */
 
 static void bytes(qn__buf *out, const uint8_t *data, uint64_t size) {
     for (uint64_t i = 0; i < size; i++) {
@@ -99,7 +99,7 @@ void qn__c_globals(c_emitter *e, qn__buf *out) {
     }
 }
 
-/* ---- arguments --------------------------------------------------------------------------------------- */
+/* ---- arguments ---- */
 
 typedef struct c_argument {
     uint64_t offset;
@@ -163,7 +163,7 @@ static void unpack(c_emitter *e) {
     }
 }
 
-/* ---- local memory and scratch ------------------------------------------------------------------------ */
+/* ---- local memory and scratch ---- */
 
 static uint64_t local_variables(c_emitter *e) {
     const ir_function *kernel = e->plan->kernel;
@@ -198,7 +198,7 @@ static void context_arrays(c_emitter *e, qn__emit_kernel *info) {
     if (e->contexts.len) info->scratch_fixed += ARRAY_ALIGN;
 }
 
-/* ---- the function ------------------------------------------------------------------------------------ */
+/* ---- the function ---- */
 
 static void dimension(c_emitter *e, unsigned dim) {
     qn__c_line(e, "const i64 start%u = group%u * (i64)launch->local_size[%u];", dim, dim, dim);

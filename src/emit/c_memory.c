@@ -2,7 +2,7 @@
    A work-group runs on one thread, so atomics on local memory are plain reads and writes. */
 #include "emit/c_internal.h"
 
-/* ---- loads and stores -------------------------------------------------------------------------------- */
+/* ---- loads and stores ---- */
 
 static const char *memory_type(ir_kind kind) { return kind == IR_F16 ? "u16" : qn__c_scalar(kind); }
 
@@ -57,7 +57,7 @@ static void emit_copy(c_emitter *e, const ir_instr *instr) {
                qn__c_use(e, instr->operands[1], 0), (unsigned long long)instr->attr.size);
 }
 
-/* ---- combining --------------------------------------------------------------------------------------- */
+/* ---- combining ---- */
 
 static const char *const combine_patterns[IR_COMBINE_COUNT] = {
     [IR_COMBINE_ADD] = "(%t)((%n)%a + (%n)%b)",
@@ -86,7 +86,7 @@ const char *qn__c_combine(c_emitter *e, ir_combine combine, ir_kind kind, const 
     return kind == IR_F16 && rounds ? qn__c_round_f16(e, text.data) : text.data;
 }
 
-/* ---- atomics ----------------------------------------------------------------------------------------- */
+/* ---- atomics ---- */
 
 static const char *const orders[] = {"__ATOMIC_RELAXED", "__ATOMIC_ACQUIRE", "__ATOMIC_RELEASE",
                                      "__ATOMIC_ACQ_REL", "__ATOMIC_SEQ_CST"};
@@ -217,7 +217,7 @@ static void emit_atomic_store(c_emitter *e, const ir_instr *instr) {
     qn__c_line(e, "%s(%s, %s);", name, address_of(e, instr), qn__c_use(e, value, 0));
 }
 
-/* ---- printf ------------------------------------------------------------------------------------------ */
+/* ---- printf ---- */
 
 static void printf_value(c_emitter *e, const ir_value *value, uint64_t *at) {
     unsigned size = lane_size(value->type);
@@ -253,7 +253,7 @@ static void emit_printf(c_emitter *e, const ir_instr *instr) {
     if (used) qn__c_define(e, result, 0, status);
 }
 
-/* ---- the choice -------------------------------------------------------------------------------------- */
+/* ---- the choice ---- */
 
 bool qn__c_memory(c_emitter *e, ir_instr *instr) {
     switch (instr->op) {

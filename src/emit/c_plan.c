@@ -1,8 +1,8 @@
-/* The plan of a kernel for the C target: what runs in step, the chunks between, and where each value lives.
- */
+/* The plan of a kernel for the C target: what runs in step, the chunks between, and where each value
+   lives. */
 #include "emit/c_internal.h"
 
-/* ---- what runs in step ------------------------------------------------------------------------------- */
+/* ---- what runs in step ---- */
 
 static bool is_sync(const ir_instr *instr) { return qn__ir_ops[instr->op].effects == IR_EFFECT_SYNC; }
 
@@ -57,7 +57,7 @@ static void visit_construct(ir_instr *instr, void *user) {
     }
 }
 
-/* ---- chunks ------------------------------------------------------------------------------------------ */
+/* ---- chunks ---- */
 
 static void set_chunk(ir_instr *instr, void *user) {
     c_plan *plan = user;
@@ -88,7 +88,7 @@ static void split_region(c_plan *plan, ir_region *region, bool in_loop) {
     }
 }
 
-/* ---- hoisting ---------------------------------------------------------------------------------------- */
+/* ---- hoisting ---- */
 
 /* Can be read in step, before the loops of `chunk`. */
 static bool is_at_hand(const c_plan *plan, const ir_value *value, uint32_t chunk) {
@@ -137,7 +137,7 @@ static void hoist_region(c_plan *plan, ir_region *region) {
     }
 }
 
-/* ---- places ------------------------------------------------------------------------------------------ */
+/* ---- places ---- */
 
 /* Costs of computing a value again, in operations; LOADED is that of reading it from its array. */
 enum { COST_LOADED = 3, COST_MOST = 6 };
@@ -212,7 +212,7 @@ static void note_uses(placing *p, const ir_instr *instr) {
 }
 
 /* Users come before definitions, so that an operand knows of all its uses, those of values computed again
- * too. */
+   too. */
 static void place_values(placing *p) {
     const c_plan *plan = p->plan;
     for (uint32_t n = p->count; n-- > 0;) {
@@ -231,7 +231,7 @@ static void place_values(placing *p) {
     }
 }
 
-/* ---- private variables ------------------------------------------------------------------------------- */
+/* ---- private variables ---- */
 
 typedef struct pointer_uses {
     const c_plan *plan;
@@ -281,7 +281,7 @@ static void place_variables(qn__arena *arena, placing *p) {
     }
 }
 
-/* ---- the whole --------------------------------------------------------------------------------------- */
+/* ---- the whole ---- */
 
 typedef struct group_scan {
     bool grouped;

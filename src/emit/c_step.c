@@ -22,7 +22,7 @@ ir_value *const *qn__c_receivers(const ir_instr *jump, uint32_t *count) {
     return NULL;
 }
 
-/* ---- masks ------------------------------------------------------------------------------------------- */
+/* ---- masks ---- */
 
 static void wake(c_emitter *e, int from) {
     qn__c_line(e, "for (i32 i = 0; i < items; ++i) pend[i] = pend[i] == %d ? 0 : pend[i];", from);
@@ -37,7 +37,7 @@ static void open_if_any(c_emitter *e) {
     qn__c_open(e, "if (qn_running(pend, items)) {");
 }
 
-/* ---- jumps ------------------------------------------------------------------------------------------- */
+/* ---- jumps ---- */
 
 static void assign_uniform(c_emitter *e, ir_value *const *to, ir_value *const *from, uint32_t count) {
     QN__VEC(ir_value *) targets = {0}, values = {0};
@@ -91,7 +91,7 @@ static void step_values(c_emitter *e, const ir_instr *jump) {
     if (count) assign_uniform(e, to, jump->operands, count);
 }
 
-/* ---- constructs -------------------------------------------------------------------------------------- */
+/* ---- constructs ---- */
 
 static void masked_if(c_emitter *e, ir_instr *instr) {
     int otherwise = qn__c_pend(instr, PEND_ELSE), joined = qn__c_pend(instr, PEND_BREAK);

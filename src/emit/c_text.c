@@ -62,7 +62,7 @@ void qn__c_locate(c_emitter *e, ir_loc loc) {
     e->source = file;
 }
 
-/* ---- names ------------------------------------------------------------------------------------------- */
+/* ---- names ---- */
 
 static bool is_temporary_name(const char *name) {
     /* v12, c12: names of the emitter's own making must not meet those of the source. */
@@ -119,7 +119,7 @@ const char *qn__c_context(c_emitter *e, const ir_value *value, unsigned lane) {
     return name;
 }
 
-/* ---- helpers ----------------------------------------------------------------------------------------- */
+/* ---- helpers ---- */
 
 bool qn__c_need(c_emitter *e, const char *name) {
     qn__str key = qn__str_of(name);
@@ -140,7 +140,7 @@ const char *qn__c_helper(c_emitter *e, const char *name, const char *text, const
     return full.data;
 }
 
-/* ---- definitions ------------------------------------------------------------------------------------- */
+/* ---- definitions ---- */
 
 static c_place place_of(const c_emitter *e, const ir_value *value) {
     return (c_place)e->plan->place[value->id];

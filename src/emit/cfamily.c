@@ -41,7 +41,7 @@ void qn__c_quote(qn__buf *out, const char *text) {
     qn__buf_putc(out, '"');
 }
 
-/* ---- literals ---------------------------------------------------------------------------------------- */
+/* ---- literals ---- */
 
 static void float_literal(qn__buf *out, double value, bool single) {
     const char *suffix = single ? "f" : "";
@@ -91,7 +91,7 @@ void qn__c_literal(qn__buf *out, ir_kind kind, uint64_t bits) {
     }
 }
 
-/* ---- patterns ---------------------------------------------------------------------------------------- */
+/* ---- patterns ---- */
 
 static unsigned width_of(ir_kind kind) { return qn__ir_bits(qn__ir_type(kind, 1)); }
 
@@ -122,7 +122,7 @@ void qn__c_expand(qn__buf *out, const char *pattern, const qn__c_pattern *with) 
     }
 }
 
-/* ---- spellings --------------------------------------------------------------------------------------- */
+/* ---- spellings ---- */
 
 #define HELPER(name, parameters, body)                                                                       \
     "qn_" name "_%t", "static inline %t qn_" name "_%t(" parameters ") { " body " }\n"

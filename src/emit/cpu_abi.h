@@ -16,8 +16,8 @@ typedef struct qn_cpu_services {
     int32_t (*print)(void *user, const char *format, const unsigned char *values, uint64_t size);
 } qn_cpu_services;
 
-/* One launch, the same for all its work-groups. Sizes are in work-items; unused dimensions are 1 (offset 0).
- */
+/* One launch, the same for all its work-groups. Sizes are in work-items; unused dimensions are 1 (offset
+   0). */
 typedef struct qn_cpu_launch {
     uint32_t work_dim;
     uint32_t reserved;

@@ -1,5 +1,5 @@
-/* The targets: from an optimised kernel to text. Emitters print; what a target lacks has been lowered before.
- */
+/* The targets: from an optimised kernel to text. Emitters print; what a target lacks has been lowered
+   before. */
 #ifndef QN__EMIT_H
 #define QN__EMIT_H
 
