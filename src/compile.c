@@ -14,7 +14,28 @@ static const size_t DEFAULT_MEMORY = (size_t)1 << 31;
 enum { DEFAULT_INSTRS = 4 << 20, MAX_ARGS_SIZE = 64 << 10 };
 
 /* What the passes have to remove for a target. */
-static const uint32_t target_lacks[QN__TARGET_COUNT] = {[QN__TARGET_IR] = 0, [QN__TARGET_C] = 0};
+enum { GPU_LACKS = QN__LACKS_COLLECTIVES | QN__LACKS_PRINTF };
+
+typedef void emit_function(qn__arena *arena, ir_module *module, const qn__emit_options *options,
+                           qn__emit_result *result);
+
+static const struct target {
+    uint32_t lacks; /* what the passes have to remove: QN__LACKS_* bits */
+    emit_function *emit;
+} targets[QN__TARGET_COUNT] = {
+    [QN__TARGET_C] = {0, qn__emit_c},
+    [QN__TARGET_PTX] = {GPU_LACKS | QN__WANTS_VECTOR_MEMORY, qn__emit_ptx},
+    [QN__TARGET_SPIRV] = {GPU_LACKS | QN__WANTS_VECTOR_MEMORY | QN__LACKS_LONG_VECTORS | QN__LACKS_FAR_JUMPS,
+                          qn__emit_spirv},
+    [QN__TARGET_CLC] = {GPU_LACKS, qn__emit_clc},
+};
+
+static uint32_t lacks(const qn__compile_request *request) {
+    uint32_t bits = targets[request->target].lacks;
+    if (request->without & FRONT_FAST_FMA32) bits |= QN__LACKS_CONTRACTION;
+    if (request->device_lacks & QN__NO_SUB_GROUPS) bits |= QN__LACKS_SUB_GROUPS;
+    return bits;
+}
 
 typedef struct compile {
     const qn__compile_request *request;
@@ -180,10 +201,8 @@ static bool pass_failure(compile *c, const char *sentence) {
 static bool run_passes(compile *c) {
     const qn__compile_request *request = c->request;
     bool wants_passes = request->dump && *request->dump;
-    bool slow_fma = request->without & FRONT_FAST_FMA32;
     qn__pass_options options = {.level = c->options.opt_disable ? 0 : request->level,
-                                .lacks =
-                                    target_lacks[request->target] | (slow_fma ? QN__LACKS_CONTRACTION : 0),
+                                .lacks = lacks(request),
                                 .fast_math = c->options.fast_relaxed_math,
                                 .dump = wants_passes ? dump_pass : NULL,
                                 .user = c,
@@ -204,9 +223,16 @@ static bool run_passes(compile *c) {
 
 /* ---- reflection ---- */
 
+/* Without what passes have added. */
+static size_t kernel_params(const ir_function *function) {
+    size_t count = function->args.len;
+    while (count && function->args.data[count - 1].arg_kind == IR_ARG_PRINT) count--;
+    return count;
+}
+
 static uint32_t describe_args(compile *c, const ir_function *function, qn__compile_arg *args) {
     uint64_t offset = 0;
-    for (size_t i = 0; i < function->args.len; i++) {
+    for (size_t i = 0; i < kernel_params(function); i++) {
         const ir_arg *from = &function->args.data[i];
         uint32_t align = from->align ? from->align : 1;
         offset = (offset + align - 1) / align * align;
@@ -247,7 +273,7 @@ static void describe_kernel(compile *c, ir_function *function, qn__compile_kerne
     *kernel = (qn__compile_kernel){.name = function->name,
                                    .function = function,
                                    .args = args,
-                                   .num_args = (uint32_t)function->args.len,
+                                   .num_args = (uint32_t)kernel_params(function),
                                    .required_sub_group_size = function->required_sub_group_size,
                                    .vec_type_hint = function->vec_type_hint,
                                    .static_local = static_local(function),
@@ -257,8 +283,21 @@ static void describe_kernel(compile *c, ir_function *function, qn__compile_kerne
     kernel->args_size = describe_args(c, function, args);
 }
 
+static void describe_strings(compile *c) {
+    const ir_module *module = c->module;
+    const char **strings = QN__NEW_ARRAY(c->arena, const char *, module->globals.len + 1);
+    for (size_t i = 0; i < module->globals.len; i++) {
+        const ir_global *global = &module->globals.data[i];
+        bool ends = global->size && memchr(global->data, 0, global->size);
+        strings[i] = ends ? (const char *)global->data : NULL;
+    }
+    c->result->strings = strings;
+    c->result->num_strings = (uint32_t)module->globals.len;
+}
+
 static bool describe_kernels(compile *c) {
     qn__compile_result *result = c->result;
+    describe_strings(c);
     result->kernels = QN__NEW_ARRAY(c->arena, qn__compile_kernel, c->module->functions.len + 1);
     for (size_t i = 0; i < c->module->functions.len; i++)
         if (c->module->functions.data[i]->is_kernel)
@@ -275,16 +314,25 @@ static void take_emitted(qn__compile_kernel *kernel, const qn__emit_kernel *emit
     kernel->scratch_fixed = emitted->scratch_fixed;
     kernel->uses_sync = emitted->uses_sync;
     kernel->uses_printf = emitted->uses_printf;
+    kernel->guarded = emitted->guarded;
+    kernel->params_size = emitted->params_size;
+    kernel->hidden = emitted->hidden;
+    kernel->num_hidden = emitted->num_hidden;
+    kernel->local_unit = emitted->local_unit;
+    kernel->num_local_units = emitted->num_local_units;
 }
 
 static bool run_emit(compile *c) {
-    if (c->request->target == QN__TARGET_IR) return true;
+    const struct target *target = &targets[c->request->target];
+    if (!target->emit) return true;
     qn__emit_options options = {.source_name = c->request->name,
                                 .debug = c->options.debug,
-                                .sub_group_size = c->request->sub_group_size};
+                                .sub_group_size = c->request->sub_group_size,
+                                .device_lacks = c->request->device_lacks,
+                                .arch = c->request->arch};
     qn__emit_result emitted = {0};
     begin_stage(c);
-    qn__emit_c(c->arena, c->module, &options, &emitted);
+    target->emit(c->arena, c->module, &options, &emitted);
     end_stage(c, QN__STAGE_EMIT);
     if (emitted.error) {
         const ir_loc loc = emitted.error_loc;
@@ -296,6 +344,10 @@ static bool run_emit(compile *c) {
     }
     c->result->text = emitted.text;
     c->result->text_size = emitted.size;
+    c->result->constants = emitted.constants;
+    c->result->constants_size = emitted.constants_size;
+    c->result->relocations = emitted.relocations;
+    c->result->num_relocations = emitted.num_relocations;
     for (size_t i = 0; i < emitted.kernels.len; i++)
         for (uint32_t k = 0; k < c->result->num_kernels; k++)
             if (!strcmp(emitted.kernels.data[i].name, c->result->kernels[k].name))

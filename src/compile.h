@@ -4,6 +4,7 @@
 #ifndef QN__COMPILE_H
 #define QN__COMPILE_H
 
+#include "emit/gpu_abi.h"
 #include "ir/ir.h"
 #include "util/arena.h"
 #include "util/hash.h"
@@ -19,8 +20,11 @@ typedef enum qn__compile_status {
 } qn__compile_status;
 
 typedef enum qn__compile_target {
-    QN__TARGET_IR, /* no text: the optimised module, for the VM */
-    QN__TARGET_C,  /* C11; the ABI is src/emit/cpu_abi.h */
+    QN__TARGET_IR,  /* no text: the optimised module, for the VM */
+    QN__TARGET_C,   /* C11; the ABI is src/emit/cpu_abi.h */
+    QN__TARGET_PTX, /* the GPU targets' ABI is src/emit/gpu_abi.h */
+    QN__TARGET_SPIRV,
+    QN__TARGET_CLC,
     QN__TARGET_COUNT
 } qn__compile_target;
 
@@ -48,6 +52,8 @@ typedef struct qn__compile_request {
     bool debug;              /* as -g */
     bool verify;             /* verifier after every pass */
     uint32_t without;        /* FRONT_* bits (front/pp.h) of what the device has not */
+    uint32_t device_lacks;   /* QN__NO_* bits (emit/emit.h) */
+    uint32_t arch;           /* PTX: compute capability times 10; 0: the lowest that the kernel allows */
     uint32_t sub_group_size; /* work-items in a full sub-group; 0: the target's own (32) */
     const char *dump; /* NULL: no dump; "": the IR at the end; "all": after each pass that changed something;
                          otherwise after the pass of that name ("lower" is what the passes start from) */
@@ -83,6 +89,11 @@ typedef struct qn__compile_kernel {
     /* As qn__emit_kernel; for QN__TARGET_IR the VM knows scratch and sync itself and these are 0. */
     uint64_t static_local, scratch_per_item, scratch_fixed;
     bool uses_sync, uses_printf;
+    /* as qn__emit_kernel */
+    bool guarded;
+    uint32_t params_size, num_hidden, num_local_units;
+    const qn__hidden *hidden;
+    const uint32_t *local_unit;
     ir_loc loc;
 } qn__compile_kernel;
 
@@ -112,6 +123,14 @@ typedef struct qn__compile_result {
     uint32_t num_kernels;
     const char *text; /* the target's; zero-terminated */
     size_t text_size;
+    /* as qn__emit_result */
+    const uint8_t *constants;
+    size_t constants_size;
+    const uint32_t *relocations;
+    size_t num_relocations;
+    /* The module's string objects by index, for printf on GPUs; NULL where an object is no string. */
+    const char *const *strings;
+    uint32_t num_strings;
     const char *dump;
     const qn__compile_dependency *dependencies;
     size_t num_dependencies;

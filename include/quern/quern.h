@@ -329,7 +329,7 @@ typedef struct qn_program_times {
 } qn_program_times;
 QN_API qn_status qn_program_get_times(const qn_program *program, qn_program_times *times);
 
-/* Translates without a device. target: "c", "ir" (others as they come). Output is released with qn_text_free;
+/* Translates without a device. target: "c", "ptx", "spirv" (a binary module), "clc" (OpenCL C 1.2), "ir". Output is released with qn_text_free;
    `log` (may be NULL) gets warnings or errors. `dump_pass`: NULL, or "all" or a pass's name: *text is then
    the IR as it was after that pass. With `reflect` *text is JSON that describes the kernels. Errors as
    qn_program_create, and QN_ERROR_UNSUPPORTED for a target that is not there. Any thread. */
@@ -338,6 +338,8 @@ typedef struct qn_translate_desc {
     const char *target;
     const char *dump_pass;
     bool reflect;
+    const char *arch; /* ptx: "sm_60" ... "sm_120"; NULL: the lowest that the kernel can do with */
+    size_t *size;     /* if not NULL: gets the bytes of *text, without the zero behind it */
 } qn_translate_desc;
 QN_API qn_status qn_translate(qn_context *context, const qn_translate_desc *desc, char **text, char **log);
 QN_API void qn_text_free(qn_context *context, char *text);

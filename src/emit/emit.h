@@ -3,12 +3,30 @@
 #ifndef QN__EMIT_H
 #define QN__EMIT_H
 
+#include "emit/gpu_abi.h"
 #include "ir/ir.h"
+
+/* What a device may lack beyond the language's optional features (FRONT_* bits): bits of `device_lacks`. */
+enum {
+    QN__NO_F16 = 1 << 0, /* arithmetic */
+    QN__NO_F64 = 1 << 1,
+    QN__NO_I8 = 1 << 2,
+    QN__NO_I16 = 1 << 3,
+    QN__NO_I64 = 1 << 4,
+    QN__NO_STORAGE_8 = 1 << 5,  /* 8-bit loads and stores in buffers */
+    QN__NO_STORAGE_16 = 1 << 6, /* 16-bit ones */
+    QN__NO_I64_ATOMICS = 1 << 7,
+    QN__NO_FLOAT_ATOMIC_ADD = 1 << 8,
+    QN__NO_SUB_GROUPS = 1 << 9,        /* ids, size, votes, broadcast, reduce, scan */
+    QN__NO_SUB_GROUP_SHUFFLE = 1 << 10 /* shuffle, ballot */
+};
 
 typedef struct qn__emit_options {
     const char *source_name; /* for #line; NULL: none */
     bool debug;              /* #line directives and named variables for a debugger */
-    uint32_t sub_group_size; /* work-items in a full sub-group on the CPU device; 0: 32 */
+    uint32_t sub_group_size; /* work-items in a full sub-group; 0: 32 */
+    uint32_t device_lacks;   /* QN__NO_* bits */
+    uint32_t arch;           /* PTX: compute capability of the device times 10 (90 for 9.0); 0: the lowest */
 } qn__emit_options;
 
 /* What the backend must provide to run a kernel, found while emitting. */
@@ -20,11 +38,25 @@ typedef struct qn__emit_kernel {
     uint64_t scratch_fixed;    /* bytes on top of that per group */
     bool uses_sync;            /* barrier or collective: a work-group is run as one */
     bool uses_printf;
+    /* GPU targets (gpu_abi.h) */
+    bool guarded;         /* work-items past the end leave at once: groups may overhang */
+    uint32_t params_size; /* bytes of arguments and hidden parameters together */
+    const qn__hidden *hidden;
+    uint32_t num_hidden;
+    const uint32_t
+        *local_unit; /* SPIR-V, one for each __local parameter in order: bytes of an array element */
+    uint32_t num_local_units;
 } qn__emit_kernel;
 
 typedef struct qn__emit_result {
-    const char *text; /* the arena's */
+    const char *text; /* the arena's; SPIR-V: the module's words, little-endian */
     size_t size;
+    /* SPIR-V: what the module's __constant objects hold; the backend puts it into device memory, adds its
+       address to the 64-bit words at `relocations`, and passes it as QN__HIDDEN_CONSTANTS. */
+    const uint8_t *constants;
+    size_t constants_size;
+    const uint32_t *relocations;
+    size_t num_relocations;
     QN__VEC(qn__emit_kernel) kernels;
     const char *error; /* NULL, or a sentence that names what the target cannot do, with error_loc */
     ir_loc error_loc;
@@ -33,5 +65,15 @@ typedef struct qn__emit_result {
 /* C11 for the host compiler. The ABI is src/emit/cpu_abi.h. */
 void qn__emit_c(qn__arena *arena, ir_module *module, const qn__emit_options *options,
                 qn__emit_result *result);
+
+/* The GPU targets. Their ABI is src/emit/gpu_abi.h.
+   PTX: text for the CUDA driver (PTX ISA). SPIR-V: a module for Vulkan 1.2 with buffer device addresses.
+   CLC: OpenCL C 1.2 text. */
+void qn__emit_ptx(qn__arena *arena, ir_module *module, const qn__emit_options *options,
+                  qn__emit_result *result);
+void qn__emit_spirv(qn__arena *arena, ir_module *module, const qn__emit_options *options,
+                    qn__emit_result *result);
+void qn__emit_clc(qn__arena *arena, ir_module *module, const qn__emit_options *options,
+                  qn__emit_result *result);
 
 #endif

@@ -278,7 +278,8 @@ typedef enum ir_arg_kind {
     IR_ARG_VALUE,  /* scalar or vector by value */
     IR_ARG_STRUCT, /* by-value aggregate: the value is a pointer in IR_PARAM_SPACE */
     IR_ARG_BUFFER, /* __global or __constant pointer */
-    IR_ARG_LOCAL   /* __local pointer: size given at launch */
+    IR_ARG_LOCAL,  /* __local pointer: size given at launch */
+    IR_ARG_PRINT /* added by a pass behind all others: pointer to the print buffer; not a parameter to users */
 } ir_arg_kind;
 
 enum { IR_ARG_CONST = 1, IR_ARG_RESTRICT = 2, IR_ARG_VOLATILE = 4, IR_ARG_NO_WRITE = 8, IR_ARG_NO_READ = 16 };

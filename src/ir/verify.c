@@ -183,6 +183,7 @@ static const char *broken_arg(const ir_arg *arg) {
     case IR_ARG_VALUE: return type.kind != IR_PTR ? NULL : "a value argument is no pointer";
     case IR_ARG_STRUCT:
         return qn__ir_same(type, qn__ir_pointer(IR_PARAM_SPACE)) ? NULL : "a struct argument is a ptr.param";
+    case IR_ARG_PRINT:
     case IR_ARG_BUFFER: return global ? NULL : "a buffer argument is a ptr.global or ptr.constant";
     case IR_ARG_LOCAL:
         return qn__ir_same(type, qn__ir_pointer(IR_LOCAL_SPACE)) ? NULL : "a local argument is a ptr.local";

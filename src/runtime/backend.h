@@ -39,12 +39,21 @@ typedef enum qn__command_kind {
     QN__COMMAND_WAIT    /* for an event */
 } qn__command_kind;
 
+/* A buffer argument of a launch, for drivers that bind memory objects instead of taking addresses. */
+typedef struct qn__binding {
+    uint32_t param; /* index of the parameter */
+    qn__memory *memory;
+    uint64_t offset;
+} qn__binding;
+
 /* One piece of work in a stream; also what a graph is a list of. The backend copies what it keeps. */
 typedef struct qn__command {
     qn__command_kind kind;
     qn__memory *to, *from;
     uint64_t to_offset, from_offset, size;
-    void *host; /* WRITE: copied by the backend; READ: written before the queue is done */
+    void *host; /* WRITE: copied by the backend unless host_stays; READ: written before the queue is done */
+    bool host_stays;  /* `host` stays as it is until the command is done */
+    bool host_pinned; /* `host` lies in memory from host_create */
     unsigned char pattern[16];
     uint32_t pattern_size;
     const qn__code *code;    /* LAUNCH */
@@ -55,6 +64,8 @@ typedef struct qn__command {
     uint32_t local[3];
     const unsigned char *args; /* the argument block: buffers as address + offset, local memory as offsets */
     uint32_t args_size;
+    const qn__binding *bindings; /* the buffer arguments that are not null */
+    uint32_t num_bindings;
     uint64_t local_memory; /* bytes per work-group, static and dynamic */
     qn__mark *mark;        /* RECORD, WAIT */
     uint64_t mark_version; /* how often the event was recorded up to this command */
@@ -64,7 +75,18 @@ typedef struct qn__command {
 typedef struct qn__code_kernel {
     const char *name, *symbol;
     uint64_t static_local, scratch_per_item, scratch_fixed;
-    bool uses_sync;
+    bool uses_sync, uses_printf;
+    /* GPU targets, as qn__emit_kernel */
+    bool guarded;
+    uint32_t args_size, params_size;
+    const struct qn__hidden *hidden;
+    uint32_t num_hidden;
+    const uint32_t *local_unit;
+    uint32_t num_local_units;
+    const struct qn__compile_arg *args; /* parameters, with kind and place in the block */
+    uint32_t num_args;
+    uint32_t reqd_local[3];
+    uint32_t required_sub_group_size;
 } qn__code_kernel;
 
 /* A compiled program to load: target text, or a binary that save gave earlier. */
@@ -75,25 +97,47 @@ typedef struct qn__code_source {
     const qn__code_kernel *kernels;
     uint32_t num_kernels;
     const char *binary_path; /* file of the cache: loaded when `text` is NULL; else written if not NULL */
+    /* for GPUs: as qn__compile_result; what is kept beyond the call is copied */
+    const uint8_t *constants;
+    size_t constants_size;
+    const uint32_t *relocations;
+    size_t num_relocations;
+    const char *const *strings;
+    uint32_t num_strings;
     bool debug;
 } qn__code_source;
 
+/* How programs are compiled for a device: goes into the qn__compile_request. */
+typedef struct qn__code_target {
+    int target;            /* qn__compile_target */
+    uint32_t without;      /* FRONT_* bits */
+    uint32_t device_lacks; /* QN__NO_* bits */
+    uint32_t arch;
+} qn__code_target;
+
+/* What is known of a device before it is opened. */
+typedef struct qn__identity {
+    bool emulated;    /* software on the processor: by name only */
+    uint8_t uuid[16]; /* the same for the same hardware in all kinds; zeros: not known */
+} qn__identity;
+
 typedef struct qn_backend {
     qn_device_kind kind;
-    const char *name;  /* "cuda": devices are name, or name:0, name:1 ... */
-    bool single;       /* one device, called just `name` */
-    bool by_name_only; /* never the default */
+    const char *name;           /* "cuda": devices are name, or name:0, name:1 ... */
+    bool single;                /* one device, called just `name` */
+    bool by_name_only;          /* never the default */
+    const char *code_extension; /* of the files that code_load writes to the disk cache: ".so" */
 
     /* Looks for the driver and its devices. QN_ERROR_NO_DEVICE with `why`: not here. */
     qn_status (*open)(const qn__services *services, qn__driver **driver, uint32_t *num_devices, char *why);
     void (*close)(qn__driver *driver);
+    void (*identify)(const qn__driver *driver, uint32_t index, qn__identity *identity); /* NULL: nothing */
     qn_status (*gpu_open)(qn__driver *driver, uint32_t index, qn__gpu **gpu, char *why);
     void (*gpu_close)(qn__gpu *gpu);
     /* Everything but the name. Strings live as long as the gpu. */
     void (*gpu_info)(const qn__gpu *gpu, qn_device_info *info);
-    /* How programs are compiled for it: the qn__compile_target. A text that names target and version: part of
-       the cache's key. */
-    int (*target)(const qn__gpu *gpu);
+    void (*target)(const qn__gpu *gpu, qn__code_target *target);
+    /* A text that names device, driver and version: part of the cache's key. */
     const char *(*cache_key)(const qn__gpu *gpu);
 
     /* Uninitialised memory; *address is what kernels see, *host a pointer to it where memory is shared, else
@@ -101,6 +145,9 @@ typedef struct qn_backend {
     qn_status (*memory_create)(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
                                void **host, char *why);
     void (*memory_destroy)(qn__gpu *gpu, qn__memory *memory);
+    /* Zeroed host memory that the device copies from and to fast; both NULL: ordinary memory does. */
+    qn_status (*host_create)(qn__gpu *gpu, uint64_t size, void **host, char *why);
+    void (*host_destroy)(qn__gpu *gpu, void *host);
     void (*trim)(qn__gpu *gpu, uint64_t *pooled); /* frees pooled memory; gives what is still pooled */
 
     qn_status (*queue_create)(qn__gpu *gpu, qn__queue **queue, char *why);

@@ -116,9 +116,26 @@ static qn_status take_reflection(qn_program *program, const qn__compile_result *
             .hint_local = {from->hint_local[0], from->hint_local[1], from->hint_local[2]},
             .static_local = from->static_local,
         };
-        (*code_kernels)[i] =
-            (qn__code_kernel){from->name,          from->symbol,   from->static_local, from->scratch_per_item,
-                              from->scratch_fixed, from->uses_sync};
+        (*code_kernels)[i] = (qn__code_kernel){
+            .name = from->name,
+            .symbol = from->symbol,
+            .static_local = from->static_local,
+            .scratch_per_item = from->scratch_per_item,
+            .scratch_fixed = from->scratch_fixed,
+            .uses_sync = from->uses_sync,
+            .uses_printf = from->uses_printf,
+            .guarded = from->guarded,
+            .args_size = from->args_size,
+            .params_size = from->params_size,
+            .hidden = from->hidden,
+            .num_hidden = from->num_hidden,
+            .local_unit = from->local_unit,
+            .num_local_units = from->num_local_units,
+            .args = from->args,
+            .num_args = from->num_args,
+            .reqd_local = {from->reqd_local[0], from->reqd_local[1], from->reqd_local[2]},
+            .required_sub_group_size = from->required_sub_group_size,
+        };
     }
     return QN_OK;
 }
@@ -195,7 +212,12 @@ qn_status qn_program_create(qn_device *device, const qn_program_desc *desc, qn_p
     if (!status && !program) status = QN_ERROR_OUT_OF_MEMORY;
     if (!status) {
         program->device = device;
-        input.request.target = (qn__compile_target)device->backend->target(device->gpu);
+        qn__code_target target = {0};
+        device->backend->target(device->gpu, &target);
+        input.request.target = (qn__compile_target)target.target;
+        input.request.without = target.without;
+        input.request.device_lacks = target.device_lacks;
+        input.request.arch = target.arch;
         input.request.sub_group_size = device->info.sub_group_size;
         status = build(program, &input, !desc->disable_cache);
     }

@@ -1,4 +1,5 @@
 /* Translation without a device: target text, IR dumps, and reflection as JSON. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/program.h"
@@ -6,7 +7,11 @@
 static const struct target_name {
     const char *name;
     qn__compile_target target;
-} targets[] = {{"c", QN__TARGET_C}, {"ir", QN__TARGET_IR}};
+} targets[] = {{"c", QN__TARGET_C},
+               {"ptx", QN__TARGET_PTX},
+               {"spirv", QN__TARGET_SPIRV},
+               {"clc", QN__TARGET_CLC},
+               {"ir", QN__TARGET_IR}};
 
 static qn_status find_target(qn_context *context, const char *name, qn__compile_target *target) {
     for (size_t i = 0; i < QN__COUNT(targets); i++)
@@ -14,12 +19,25 @@ static qn_status find_target(qn_context *context, const char *name, qn__compile_
             *target = targets[i].target;
             return QN_OK;
         }
-    static const char *const planned[] = {"ptx", "spirv", "clc", "wgsl"};
-    for (size_t i = 0; i < QN__COUNT(planned); i++)
-        if (strcmp(planned[i], name) == 0)
-            return qn__fail(context, QN_ERROR_UNSUPPORTED,
-                            "the target '%s' is not in this version of quern; there are c and ir", name);
-    return qn__fail(context, QN_ERROR_ARGUMENT, "there is no target '%s'; there are c and ir", name);
+    if (strcmp("wgsl", name) == 0)
+        return qn__fail(
+            context, QN_ERROR_UNSUPPORTED,
+            "the target 'wgsl' is not in this version of quern; there are c, ptx, spirv, clc and ir");
+    return qn__fail(context, QN_ERROR_ARGUMENT,
+                    "there is no target '%s'; there are c, ptx, spirv, clc and ir", name);
+}
+
+/* "sm_90" is 90. */
+static qn_status find_arch(qn_context *context, const char *name, uint32_t *arch) {
+    char *end = NULL;
+    *arch = 0;
+    if (!name) return QN_OK;
+    unsigned long number = strncmp(name, "sm_", 3) == 0 ? strtoul(name + 3, &end, 10) : 0;
+    if (!end || *end || number < 60 || number > 121)
+        return qn__fail(context, QN_ERROR_ARGUMENT,
+                        "there is no architecture '%s'; there are sm_60 to sm_121", name);
+    *arch = (uint32_t)number;
+    return QN_OK;
 }
 
 /* ---- reflection as JSON ---- */
@@ -122,12 +140,12 @@ static char *reflection(qn_context *context, const qn__compile_result *result) {
 static qn_status make_output(qn_context *context, const qn_translate_desc *desc,
                              const qn__compile_result *result, char **text) {
     bool dumps = desc->dump_pass || (desc->target && strcmp(desc->target, "ir") == 0);
+    size_t size = dumps ? strlen(result->dump) : result->text_size;
     if (desc->reflect)
         *text = reflection(context, result);
-    else if (dumps)
-        *text = copy_out(context, result->dump, strlen(result->dump));
     else
-        *text = copy_out(context, result->text, result->text_size);
+        *text = copy_out(context, dumps ? result->dump : result->text, size);
+    if (desc->size && *text) *desc->size = desc->reflect ? strlen(*text) : size;
     return *text ? QN_OK : qn__fail_memory(context, result->text_size);
 }
 
@@ -156,8 +174,12 @@ qn_status qn_translate(qn_context *context, const qn_translate_desc *desc, char 
     qn__compile_target target = QN__TARGET_IR;
     qn_status status = find_target(context, desc->target, &target);
     if (status) return status;
+    uint32_t arch;
+    status = find_arch(context, desc->arch, &arch);
+    if (status) return status;
     qn__program_input input;
     status = qn__program_request(context, &desc->program, "qn_translate", &input);
+    input.request.arch = arch;
     input.request.target = target;
     if (!status) status = translate(context, desc, &input, text, log);
     qn__program_input_free(context, &input);

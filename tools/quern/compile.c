@@ -19,6 +19,8 @@ static int parse(int argc, char **argv, compile_options *o) {
         if (result > 0) return result;
         if (option_value("--target", argc, argv, &i, &value))
             o->desc.target = value;
+        else if (option_value("--arch", argc, argv, &i, &value))
+            o->desc.arch = value;
         else if (option_value("-o", argc, argv, &i, &value))
             o->output = value;
         else if (strncmp(argv[i], "--dump-ir=", 10) == 0)
@@ -41,12 +43,12 @@ static int parse(int argc, char **argv, compile_options *o) {
     return TOOL_OK;
 }
 
-static int write_output(const char *path, const char *text) {
+static int write_output(const char *path, const char *text, size_t size) {
     if (!path || strcmp(path, "-") == 0) {
-        fputs(text, stdout);
+        fwrite(text, 1, size, stdout);
         return TOOL_OK;
     }
-    const char *error = tool_file_write(path, (const unsigned char *)text, strlen(text));
+    const char *error = tool_file_write(path, (const unsigned char *)text, size);
     return error ? tool_fail(TOOL_RUN_FAILED, "%s: %s", path, error) : TOOL_OK;
 }
 
@@ -55,10 +57,12 @@ static int translate(compile_options *o) {
     qn_status status = qn_context_create(NULL, &context);
     if (status) return tool_fail(TOOL_RUN_FAILED, "%s", qn_status_text(status));
     char *text = NULL, *log = NULL;
+    size_t size = 0;
+    o->desc.size = &size;
     program_options_fill(&o->program, &o->desc.program);
     status = qn_translate(context, &o->desc, &text, &log);
     if (!status && log) fputs(log, stderr);
-    int result = status ? tool_fail_status(context, status) : write_output(o->output, text);
+    int result = status ? tool_fail_status(context, status) : write_output(o->output, text, size);
     if (status == QN_ERROR_ARGUMENT || (status == QN_ERROR_UNSUPPORTED && !text && o->desc.target && !log))
         result = TOOL_USAGE;
     qn_text_free(context, text);
@@ -77,11 +81,14 @@ static int run(int argc, char **argv) {
 
 const tool_command tool_compile = {
     "compile", "translate a kernel file to C, show its IR or its kernels' parameters",
-    "usage: quern compile FILE.cl --target c|ptx|spirv|clc|wgsl [-o OUT] [--dump-ir[=PASS]] [--reflect]\n"
+    "usage: quern compile FILE.cl --target c|ptx|spirv|clc [--arch ARCH] [-o OUT] [--dump-ir[=PASS]] "
+    "[--reflect]\n"
     "                     " PROGRAM_OPTIONS_USAGE "\n\n"
-    "Writes the target's text to OUT or standard output. `c` is C11 for the host's compiler; the others come "
-    "with later\n"
-    "versions and say so. --dump-ir writes the IR after all passes, --dump-ir=PASS after that pass (lower: "
+    "Writes the target's output to OUT or standard output: C11 for the host's compiler, PTX for CUDA, a "
+    "SPIR-V\n"
+    "module for Vulkan, OpenCL C 1.2. --arch: a PTX architecture, sm_60 to sm_120; without it the lowest "
+    "that the\n"
+    "kernel can do with. --dump-ir writes the IR after all passes, --dump-ir=PASS after that pass (lower: "
     "before the\n"
     "first; all: after each). --reflect writes the kernels and their parameters as "
     "JSON.\n\n" PROGRAM_OPTIONS_HELP

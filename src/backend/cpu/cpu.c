@@ -135,7 +135,9 @@ static void cpu_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     };
 }
 
-static int cpu_target(const qn__gpu *gpu) { return gpu->compiler[0] ? QN__TARGET_C : QN__TARGET_IR; }
+static void cpu_target(const qn__gpu *gpu, qn__code_target *target) {
+    target->target = gpu->compiler[0] ? QN__TARGET_C : QN__TARGET_IR;
+}
 
 static const char *cpu_cache_key(const qn__gpu *gpu) { return gpu->cache_key; }
 

@@ -78,9 +78,9 @@ static void null_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     };
 }
 
-static int null_target(const qn__gpu *gpu) {
+static void null_target(const qn__gpu *gpu, qn__code_target *target) {
     (void)gpu;
-    return QN__TARGET_IR;
+    target->target = QN__TARGET_IR;
 }
 
 static const char *null_cache_key(const qn__gpu *gpu) {

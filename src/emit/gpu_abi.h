@@ -1,0 +1,63 @@
+/* The contract between kernels emitted for GPUs (PTX, SPIR-V, OpenCL C) and the backends that launch them.
+
+   Parameters. A kernel's parameter block is its argument block (each argument at its reflected offset, as on the
+   CPU) followed by the hidden parameters that it uses, each at the offset its qn__hidden gives. PTX: one `.param`
+   array of bytes, aligned to 16. SPIR-V: the push constants; where the block is larger than 128 bytes, the push
+   constants hold only the 64-bit address of the block in memory. OpenCL C: the arguments in order as the
+   kernel's own parameters (buffers as __global pointers, which the kernel adds QN__HIDDEN_BUFFER_OFFSET to), and
+   behind them one a hidden parameter, in the order of `hidden`, which here ignores `offset`.
+
+   Buffers are 64-bit device addresses (0: null). __local arguments are byte offsets into the group's local
+   memory (uint64_t): PTX declares static variables itself, and the arguments lie in dynamic shared memory at
+   offset - round_up(static_local, 128). SPIR-V: each __local parameter is an array whose length in elements of
+   local_unit bytes is the specialisation constant 3, 4, ... in their order; constants 0 to 2 are the local size.
+   OpenCL C: clSetKernelArg with the size.
+
+   Groups. All groups of a launch are of one size. Where the local size does not divide the global size, a kernel
+   that is `guarded` is launched with groups that overhang, and QN__HIDDEN_OVERHANG tells in which dimensions:
+   its work-items past the end leave at once. A kernel that is not (it has barriers, collectives or asks for the
+   local size) is launched in parts, each with groups of one size and its own QN__HIDDEN_GROUP_BASE. Parts also
+   keep a launch under the device's largest grid.
+
+   Output. The buffer at QN__HIDDEN_PRINT starts with two 32-bit words: the bytes of data that fit (written by the
+   host) and the bytes asked for so far (atomically added to). Then records, each a multiple of 8 bytes: 32-bit
+   size of the record, 32-bit index of the format in the module's objects, then the values as in cpu_abi.h, each
+   at its natural alignment up to 8. A %s argument is a 64-bit word: index of the object << 32 | offset. A record
+   that does not fit is not written and its printf returns -1. */
+#ifndef QN__GPU_ABI_H
+#define QN__GPU_ABI_H
+
+#include <stdint.h>
+
+enum {
+    QN__LOCAL_ALIGN = 128,        /* of each __local argument */
+    QN__MAX_PUSH_CONSTANTS = 128, /* Vulkan's least limit */
+    QN__SPEC_LOCAL_SIZE = 0,      /* 0, 1, 2 */
+    QN__SPEC_LOCAL_ARG = 3,       /* and on */
+    QN__PRINT_HEADER = 8,         /* bytes before the first record */
+    QN__PRINT_CAPACITY = 1 << 20  /* bytes of records that a launch may print */
+};
+
+typedef enum qn__hidden_kind {
+    QN__HIDDEN_GLOBAL_BASE,   /* u64 per dim: global id of this part's first work-item, with the offset */
+    QN__HIDDEN_GLOBAL_SIZE,   /* u64 per dim: of the whole launch */
+    QN__HIDDEN_GLOBAL_OFFSET, /* u64 per dim */
+    QN__HIDDEN_GROUP_BASE,    /* u32 per dim: id of this part's first group */
+    QN__HIDDEN_NUM_GROUPS,    /* u32 per dim: of the whole launch */
+    QN__HIDDEN_ENQUEUED_SIZE, /* u32 per dim: local size asked for */
+    QN__HIDDEN_WORK_DIM,      /* u32 */
+    QN__HIDDEN_OVERHANG,      /* u32: bit d: the last groups of dimension d overhang */
+    QN__HIDDEN_PRINT,         /* u64: address of the print buffer; OpenCL C: a buffer */
+    QN__HIDDEN_CONSTANTS,     /* u64: address of the constants */
+    QN__HIDDEN_BUFFER_OFFSET, /* u64: bytes to add to parameter `dim` */
+    QN__HIDDEN_KIND_COUNT
+} qn__hidden_kind;
+
+typedef struct qn__hidden {
+    uint8_t kind; /* qn__hidden_kind */
+    uint8_t size; /* bytes: 4 or 8 */
+    uint16_t dim;
+    uint32_t offset; /* in the parameter block */
+} qn__hidden;
+
+#endif
