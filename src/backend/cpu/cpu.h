@@ -54,9 +54,6 @@ void qn__cpu_code_unload(qn__gpu *gpu, qn__code *code);
 const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command);
 extern const char qn__cpu_out_of_memory[]; /* the sentence, known by its address */
 void qn__cpu_workers_free(qn__gpu *gpu);
-/* print.c: formats one call of a kernel's printf and hands it to the context's print hook. `user` is the
-   services. */
-int32_t qn__cpu_print(void *user, const char *format, const unsigned char *values, uint64_t size);
 /* queue.c */
 qn_status qn__cpu_queue_create(qn__gpu *gpu, qn__queue **queue, char *why);
 void qn__cpu_queue_destroy(qn__queue *queue);

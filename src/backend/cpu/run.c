@@ -2,6 +2,7 @@
    memory of its own. */
 #include <string.h>
 
+#include "backend/common/common.h"
 #include "backend/cpu/cpu.h"
 
 typedef struct run {
@@ -85,8 +86,18 @@ static uint64_t cut(run *r) {
     return r->pieces_x * rows;
 }
 
+/* The value of a %s argument is a host pointer here. */
+static const char *print_string(void *user, uint64_t word) {
+    (void)user;
+    return (const char *)(uintptr_t)word;
+}
+
+static int32_t print(void *user, const char *format, const unsigned char *values, uint64_t size) {
+    return qn__print_call(user, format, values, size, print_string, NULL);
+}
+
 const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command) {
-    qn_cpu_services services = {(void *)gpu->services, qn__cpu_print};
+    qn_cpu_services services = {(void *)gpu->services, print};
     run r = {.gpu = gpu, .kernel = &command->code->kernels[command->kernel]};
     set_launch(&r, command, &services);
     qn__pool_run(gpu->pool, cut(&r), run_piece, &r);

@@ -1,11 +1,11 @@
 /* The kernel's printf (OpenCL C 6.15.14): C's conversions plus vectors, `%v4hlf`. The values come packed as
-   cpu_abi.h says; each conversion is formatted by the C library's snprintf and the whole call printed at
-   once. */
+   emit/cpu_abi.h says; each conversion is formatted by the C library's snprintf and the whole call printed at
+   once. GPUs leave records of calls in a buffer (emit/gpu_abi.h), which are printed after the launch. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/cpu/cpu.h"
+#include "backend/common/common.h"
 
 enum { MAX_OUTPUT = 16 << 10 };
 
@@ -17,6 +17,8 @@ typedef struct output {
 typedef struct values {
     const unsigned char *at, *begin, *end;
     bool failed;
+    qn__print_string *string;
+    void *user;
 } values;
 
 /* One conversion: "%" flags width .precision, vector size, length, conversion letter. */
@@ -140,8 +142,7 @@ static void put_one(output *out, const conversion *c, uint64_t bits, size_t size
     advance(out, n);
 }
 
-static void put_string(output *out, const conversion *c, uint64_t address) {
-    const char *string = (const char *)(uintptr_t)address;
+static void put_string(output *out, const conversion *c, const char *string) {
     char format[64];
     snprintf(format, sizeof format, "%ss", c->flags);
     advance(out, snprintf(out->text + out->length, sizeof out->text - out->length, format,
@@ -151,7 +152,8 @@ static void put_string(output *out, const conversion *c, uint64_t address) {
 /* False for a conversion that does not exist. */
 static bool put_conversion(output *out, const conversion *c, values *v) {
     if (c->letter == 's') {
-        put_string(out, c, take(v, 8));
+        uint64_t word = take(v, 8);
+        put_string(out, c, v->failed ? NULL : v->string(v->user, word));
         return true;
     }
     if (c->letter == 'p') {
@@ -169,9 +171,9 @@ static bool put_conversion(output *out, const conversion *c, values *v) {
     return true;
 }
 
-int32_t qn__cpu_print(void *user, const char *format, const unsigned char *packed, uint64_t size) {
-    const qn__services *services = user;
-    values v = {packed, packed, packed + size, false};
+int32_t qn__print_call(const qn__services *services, const char *format, const unsigned char *packed,
+                       uint64_t size, qn__print_string *string, void *user) {
+    values v = {packed, packed, packed + size, false, string, user};
     output out;
     out.length = 0;
     for (const char *at = format; *at;) {
@@ -190,4 +192,46 @@ int32_t qn__cpu_print(void *user, const char *format, const unsigned char *packe
     }
     services->print(services->print_user, out.text, out.length);
     return v.failed ? -1 : 0;
+}
+
+/* ---- records ---- */
+
+/* A word of a %s argument: index of the object << 32 | offset in it. */
+static const char *record_string(void *user, uint64_t word) {
+    const qn__code_info *code = user;
+    uint64_t index = word >> 32, offset = word & UINT32_MAX;
+    if (index >= code->num_strings || !code->strings[index]) return NULL;
+    return offset <= strlen(code->strings[index]) ? code->strings[index] + offset : NULL;
+}
+
+static uint32_t word_at(const unsigned char *at) {
+    uint32_t word;
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+enum { RECORD_HEADER = 8 };
+
+/* What the device wrote is not trusted: a record that cannot be one ends the list. The first record that did not
+   fit leaves its place as it was, which the backend cleared before the launch: size 0. */
+void qn__print_records(const qn__services *services, const qn__code_info *code, const unsigned char *buffer,
+                       uint64_t size) {
+    if (size < QN__PRINT_HEADER) return;
+    uint64_t capacity = word_at(buffer), asked = word_at(buffer + 4), end = size - QN__PRINT_HEADER;
+    if (end > capacity) end = capacity;
+    if (end > asked) end = asked;
+    const unsigned char *records = buffer + QN__PRINT_HEADER;
+    for (uint64_t at = 0; end - at >= RECORD_HEADER;) {
+        uint32_t length = word_at(records + at), format = word_at(records + at + 4);
+        if (length < RECORD_HEADER || length % 8 || length > end - at) break;
+        if (format < code->num_strings && code->strings[format])
+            qn__print_call(services, code->strings[format], records + at + RECORD_HEADER,
+                           length - RECORD_HEADER, record_string, (void *)code);
+        at += length;
+    }
+    if (asked <= capacity) return;
+    char text[128];
+    snprintf(text, sizeof text, "printf: a launch printed more than %llu bytes; the rest is lost",
+             (unsigned long long)capacity);
+    services->log(services->log_user, QN_LOG_WARNING, text);
 }

@@ -1,0 +1,208 @@
+/* From a launch to grids: its parts, the hidden parameters of each, a local size where none is given, and the copy
+   of the kernels that a loaded program keeps. The contract is emit/gpu_abi.h. */
+#include <string.h>
+
+#include "backend/common/common.h"
+#include "compile.h"
+
+/* ---- parts ---- */
+
+void qn__parts_begin(qn__parts *parts, const qn__command *launch, const qn__code_kernel *kernel,
+                     const uint32_t max_groups[3]) {
+    *parts = (qn__parts){.launch = launch, .guarded = kernel->guarded};
+    for (int d = 0; d < 3; d++) {
+        uint64_t global = launch->global[d], local = launch->local[d];
+        parts->num_groups[d] = global / local + (global % local != 0);
+        parts->max_groups[d] = max_groups[d] ? max_groups[d] : 1;
+        if (global == 0) parts->done = true;
+    }
+}
+
+/* The groups of one dimension from parts->at on: as many as are equal and fit a grid. */
+static void take_groups(const qn__parts *parts, int d, qn__part *part) {
+    uint64_t at = parts->at[d], total = parts->num_groups[d], local = parts->launch->local[d];
+    uint64_t rest = parts->launch->global[d] % local; /* items of a last, smaller group */
+    uint64_t end = total;
+    part->local[d] = (uint32_t)local;
+    part->group_base[d] = (uint32_t)at;
+    if (rest && !parts->guarded) {
+        if (at == total - 1)
+            part->local[d] = (uint32_t)rest;
+        else
+            end = total - 1;
+    }
+    uint64_t count = end - at < parts->max_groups[d] ? end - at : parts->max_groups[d];
+    part->groups[d] = (uint32_t)count;
+    if (rest && parts->guarded && at + count == total) part->overhang |= 1u << d;
+}
+
+bool qn__parts_next(qn__parts *parts, qn__part *part) {
+    if (parts->done) return false;
+    *part = (qn__part){0};
+    for (int d = 0; d < 3; d++) take_groups(parts, d, part);
+    parts->done = true;
+    for (int d = 0; d < 3 && parts->done; d++) { /* the next in x, then y, then z */
+        parts->at[d] += part->groups[d];
+        if (parts->at[d] < parts->num_groups[d])
+            parts->done = false;
+        else
+            parts->at[d] = 0;
+    }
+    return true;
+}
+
+/* ---- hidden parameters ---- */
+
+static uint64_t buffer_offset(const qn__command *launch, uint32_t param) {
+    for (uint32_t i = 0; i < launch->num_bindings; i++)
+        if (launch->bindings[i].param == param) return launch->bindings[i].offset;
+    return 0;
+}
+
+uint64_t qn__hidden_value(const qn__hidden *hidden, const qn__command *launch, const qn__part *part,
+                          const qn__hidden_addresses *addresses) {
+    uint32_t d = hidden->dim;
+    if (hidden->kind == QN__HIDDEN_BUFFER_OFFSET) return buffer_offset(launch, d);
+    if (d > 2) d = 0;
+    switch ((qn__hidden_kind)hidden->kind) {
+    case QN__HIDDEN_GLOBAL_BASE: return launch->offset[d] + (uint64_t)part->group_base[d] * launch->local[d];
+    case QN__HIDDEN_GLOBAL_SIZE: return launch->global[d];
+    case QN__HIDDEN_GLOBAL_OFFSET: return launch->offset[d];
+    case QN__HIDDEN_GROUP_BASE: return part->group_base[d];
+    case QN__HIDDEN_NUM_GROUPS: return (launch->global[d] - 1) / launch->local[d] + 1;
+    case QN__HIDDEN_ENQUEUED_SIZE: return launch->local[d];
+    case QN__HIDDEN_WORK_DIM: return launch->work_dim;
+    case QN__HIDDEN_OVERHANG: return part->overhang;
+    case QN__HIDDEN_PRINT: return addresses->print;
+    case QN__HIDDEN_CONSTANTS: return addresses->constants;
+    case QN__HIDDEN_BUFFER_OFFSET:
+    case QN__HIDDEN_KIND_COUNT: break;
+    }
+    return 0;
+}
+
+void qn__params_fill(unsigned char *block, const qn__command *launch, const qn__code_kernel *kernel,
+                     const qn__part *part, const qn__hidden_addresses *addresses) {
+    uint32_t args = launch->args_size < kernel->params_size ? launch->args_size : kernel->params_size;
+    if (args) memcpy(block, launch->args, args);
+    memset(block + args, 0, kernel->params_size - args);
+    for (uint32_t i = 0; i < kernel->num_hidden; i++) {
+        const qn__hidden *hidden = &kernel->hidden[i];
+        uint64_t value = qn__hidden_value(hidden, launch, part, addresses);
+        memcpy(block + hidden->offset, &value, hidden->size); /* little-endian */
+    }
+}
+
+/* ---- local sizes ---- */
+
+enum {
+    USUAL_GROUP = 256,     /* work-items: enough to fill a multiprocessor several times over */
+    GROUPS_TO_SPREAD = 64, /* fewer groups than this leave parts of a GPU idle: make them smaller */
+    LEAST_SPREAD = 64
+};
+
+/* The largest divisor of `size` up to `limit`. */
+static uint32_t divisor(uint64_t size, uint32_t limit) {
+    uint32_t best = size < limit ? (uint32_t)size : limit;
+    while (best > 1 && size % best) best--;
+    return best ? best : 1;
+}
+
+/* How many work-items in one dimension. Overhanging groups cost idle work-items; a kernel that cannot overhang
+   is launched in parts, which costs more, so that it also takes a divisor half, or a quarter, the size. */
+static uint32_t fit(uint64_t size, uint32_t limit, uint32_t wide, bool guarded) {
+    if (size <= limit) return (uint32_t)size;
+    for (uint32_t n = limit / wide * wide; n >= wide && n >= limit / 2; n -= wide)
+        if (size % n == 0) return n;
+    if (!guarded) {
+        uint32_t n = divisor(size, limit);
+        if (n >= (limit + 3) / 4) return n;
+    }
+    return limit >= wide ? limit / wide * wide : limit;
+}
+
+static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+void qn__choose_local(const uint64_t global[3], uint32_t work_dim, bool guarded, uint32_t most, uint32_t wide,
+                      const uint32_t max_local[3], uint32_t local[3]) {
+    uint32_t wanted = most < USUAL_GROUP ? most : USUAL_GROUP;
+    if (wanted == 0) wanted = 1;
+    if (wide == 0) wide = 1;
+    double items = (double)global[0] * (double)global[1] * (double)global[2];
+    while (wanted / 2 >= LEAST_SPREAD && wanted / 2 >= wide && items / wanted < GROUPS_TO_SPREAD) wanted /= 2;
+    bool rows = work_dim > 1 && global[1] * global[2] > 1;
+    uint32_t x = wanted;
+    if (rows) { /* a block rather than a row: what neighbours load is shared in both directions */
+        x = wide;
+        if (global[0] % wide && wide % 2 == 0 && global[0] % (wide / 2) == 0) x = wide / 2;
+    }
+    local[0] = fit(global[0], least(least(x, wanted), max_local[0]), least(x, wide), guarded);
+    uint32_t room = wanted / local[0];
+    local[1] = fit(global[1], least(room ? room : 1, max_local[1]), 1, guarded);
+    room = wanted / (local[0] * local[1]);
+    local[2] = fit(global[2], least(room ? room : 1, max_local[2]), 1, guarded);
+    for (int d = 0; d < 3; d++)
+        if (local[d] == 0) local[d] = 1;
+}
+
+/* ---- what a loaded program keeps ---- */
+
+/* Hands out pieces of one allocation; with no memory it only measures. */
+typedef struct carver {
+    unsigned char *memory;
+    size_t used;
+} carver;
+
+static void *carve(carver *c, const void *data, size_t size) {
+    void *place = c->memory ? c->memory + c->used : NULL;
+    if (place && size) memcpy(place, data, size);
+    c->used += (size + 15) & ~(size_t)15;
+    return place;
+}
+
+static const char *carve_text(carver *c, const char *text) {
+    return text ? carve(c, text, strlen(text) + 1) : NULL;
+}
+
+static void carve_kernel(carver *c, const qn__code_kernel *from, qn__code_kernel *to) {
+    qn__code_kernel copy = *from;
+    copy.name = carve_text(c, from->name);
+    copy.symbol = carve_text(c, from->symbol);
+    copy.hidden = carve(c, from->hidden, from->num_hidden * sizeof *from->hidden);
+    copy.local_unit = carve(c, from->local_unit, from->num_local_units * sizeof *from->local_unit);
+    qn__compile_arg *args = carve(c, from->args, from->num_args * sizeof *from->args);
+    for (uint32_t i = 0; i < from->num_args; i++) {
+        const char *name = carve_text(c, from->args[i].name);
+        const char *type_name = carve_text(c, from->args[i].type_name);
+        if (!args) continue;
+        args[i].name = name;
+        args[i].type_name = type_name;
+    }
+    copy.args = args;
+    if (to) *to = copy;
+}
+
+static qn__code_info *carve_info(carver *c, const qn__code_source *source) {
+    qn__code_info head = {.num_kernels = source->num_kernels, .num_strings = source->num_strings};
+    qn__code_info *info = carve(c, &head, sizeof head);
+    qn__code_kernel *kernels = carve(c, source->kernels, source->num_kernels * sizeof *kernels);
+    const char **strings = carve(c, source->strings, source->num_strings * sizeof *strings);
+    for (uint32_t i = 0; i < source->num_kernels; i++)
+        carve_kernel(c, &source->kernels[i], kernels ? &kernels[i] : NULL);
+    for (uint32_t i = 0; i < source->num_strings; i++) {
+        const char *text = carve_text(c, source->strings[i]);
+        if (strings) strings[i] = text;
+    }
+    if (!info) return NULL;
+    info->kernels = kernels;
+    info->strings = strings;
+    return info;
+}
+
+qn__code_info *qn__code_info_copy(const qn__allocator *allocator, const qn__code_source *source) {
+    carver c = {0};
+    carve_info(&c, source);
+    c.memory = qn__allocate(allocator, c.used);
+    c.used = 0;
+    return c.memory ? carve_info(&c, source) : NULL;
+}

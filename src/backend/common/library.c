@@ -1,0 +1,34 @@
+/* Drivers opened at run time: quern links against none of them. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/common/common.h"
+
+void *qn__library_open(const char *const *names, char *why) {
+    char broken[QN__WHY] = "";
+    for (size_t i = 0; names[i]; i++) {
+        void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        if (library) return library;
+        /* A library that is there and cannot be loaded says more than one that is not. */
+        const char *error = dlerror();
+        if (error && !strstr(error, "No such file")) snprintf(broken, sizeof broken, "%s", error);
+    }
+    if (broken[0])
+        snprintf(why, QN__WHY, "%s", broken);
+    else
+        snprintf(why, QN__WHY, "%s is not installed", names[0]);
+    return NULL;
+}
+
+bool qn__library_symbols(void *library, const qn__symbol *symbols, size_t count, void *functions, char *why) {
+    for (size_t i = 0; i < count; i++) {
+        void *address = dlsym(library, symbols[i].name);
+        if (!address && !symbols[i].optional) {
+            snprintf(why, QN__WHY, "the driver is too old: it has no %s", symbols[i].name);
+            return false;
+        }
+        memcpy((char *)functions + symbols[i].offset, &address, sizeof address);
+    }
+    return true;
+}
