@@ -1,5 +1,5 @@
 /* A struct and constants in one header, particles.h, that this program and its kernel, fall.cl, both include.
-   The kernel's file is read at run time here; the directory is compiled in. */
+   The kernel's file is read at run time here; its directory is compiled in, or given: shared_header [DIRECTORY]. */
 #include "particles.h"
 
 #include <quern/quern.h>
@@ -10,7 +10,11 @@ static int failed(qn_context *context, qn_status status) {
     return status != QN_OK;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    const char *directory = argc > 1 ? argv[1] : EXAMPLE_DIR;
+    char path[1024], options[1024];
+    snprintf(path, sizeof path, "%s/fall.cl", directory);
+    snprintf(options, sizeof options, "-I \"%s\"", directory);
     static particle particles[NUM_PARTICLES];
     for (int i = 0; i < NUM_PARTICLES; i++) particles[i].height = 1.0f + 0.01f * (float)i;
     qn_context *context = NULL;
@@ -18,7 +22,7 @@ int main(void) {
     qn_program *program;
     qn_kernel *kernel;
     qn_buffer *buffer;
-    qn_program_desc desc = {.path = EXAMPLE_DIR "/fall.cl", .options = "-I " EXAMPLE_DIR};
+    qn_program_desc desc = {.path = path, .options = options};
     int bad = failed(NULL, qn_context_create(NULL, &context)) ||
               failed(context, qn_device_get(context, NULL, &device)) ||
               failed(context, qn_program_create(device, &desc, &program)) ||
