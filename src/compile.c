@@ -192,30 +192,33 @@ static void dump_pass(void *user, const char *pass, const ir_module *module) {
 }
 
 /* A verifier's or pass's sentence; the passes begin those that are their own fault with "internal error". */
-static bool pass_failure(compile *c, const char *sentence) {
+static bool pass_failure(compile *c, const char *sentence, bool unsupported) {
     bool is_internal = !strncmp(sentence, "internal error", 14);
     qn__diag_error(&c->diag, FRONT_NO_LOC, "%s", sentence);
+    if (unsupported) return fail(c, QN__COMPILE_UNSUPPORTED);
     return fail(c, is_internal ? QN__COMPILE_INTERNAL : QN__COMPILE_TOO_LARGE);
 }
 
 static bool run_passes(compile *c) {
     const qn__compile_request *request = c->request;
-    bool wants_passes = request->dump && *request->dump;
+    bool wants_passes = request->dump && *request->dump, unsupported = false;
     qn__pass_options options = {.level = c->options.opt_disable ? 0 : request->level,
                                 .lacks = lacks(request),
                                 .fast_math = c->options.fast_relaxed_math,
                                 .dump = wants_passes ? dump_pass : NULL,
                                 .user = c,
+                                .unsupported = &unsupported,
                                 .verify = request->verify};
     if (request->verify) {
         const char *broken = qn__ir_verify(c->arena, c->module);
         if (broken)
-            return pass_failure(c, qn__arena_printf(c->arena, "internal error after lower: %s", broken));
+            return pass_failure(c, qn__arena_printf(c->arena, "internal error after lower: %s", broken),
+                                false);
     }
     begin_stage(c);
     const char *problem = qn__pass_run(c->module, &options);
     end_stage(c, QN__STAGE_PASSES);
-    if (problem) return pass_failure(c, problem);
+    if (problem) return pass_failure(c, problem, unsupported);
     c->result->module = c->module;
     if (request->dump && !*request->dump) qn__ir_print(&c->dump, c->module);
     return true;

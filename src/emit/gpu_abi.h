@@ -23,7 +23,8 @@
    host) and the bytes asked for so far (atomically added to). Then records, each a multiple of 8 bytes: 32-bit
    size of the record, 32-bit index of the format in the module's objects, then the values as in cpu_abi.h, each
    at its natural alignment up to 8. A %s argument is a 64-bit word: index of the object << 32 | offset. A record
-   that does not fit is not written and its printf returns -1. */
+   that does not fit is not written and its printf returns -1; where the first such one would begin, there is
+   a zero. A string that is not found has an index past the last object. */
 #ifndef QN__GPU_ABI_H
 #define QN__GPU_ABI_H
 

@@ -32,7 +32,7 @@ const char *const qn__ir_scope_names[IR_SCOPE_COUNT] = {"work_item", "sub_group"
 const char *const qn__ir_combine_names[IR_COMBINE_COUNT] = {"add",  "sub",  "xchg", "and",  "or",
                                                             "xor",  "smin", "smax", "umin", "umax",
                                                             "fadd", "fmin", "fmax", "mul",  "fmul"};
-const char *const qn__ir_arg_kind_names[IR_ARG_KIND_COUNT] = {"value", "struct", "buffer", "local"};
+const char *const qn__ir_arg_kind_names[IR_ARG_KIND_COUNT] = {"value", "struct", "buffer", "local", "print"};
 const char *const qn__ir_arg_flag_names[IR_ARG_FLAG_COUNT] = {"const", "restrict", "volatile", "no_write",
                                                               "no_read"};
 

@@ -25,7 +25,8 @@ typedef struct qn__pass_options {
     /* Called after each pass that changed something (and once with "lower" before the first); may be NULL. */
     void (*dump)(void *user, const char *pass, const ir_module *module);
     void *user;
-    bool verify; /* run the verifier after every pass; a failure escapes as an internal error message */
+    bool *unsupported; /* set where the sentence is of what the target cannot do; may be NULL */
+    bool verify;       /* run the verifier after every pass; a failure escapes as an internal error message */
 } qn__pass_options;
 
 /* Runs the whole pipeline on a module: afterwards it has kernels only, without calls. Returns NULL, or a

@@ -1,0 +1,240 @@
+/* What the lowerings for GPUs put in the place of printf, far jumps, collectives and sub-groups means the same:
+   kernels are run by the VM as they are and after the passes, and what they leave in memory and what they
+   print must not differ. Every kernel is `k(global int *out, int n)`, run by ITEMS work-items. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "backend/common/common.h"
+#include "compile.h"
+#include "pass/pass.h"
+#include "vm/vm.h"
+
+enum { ITEMS = 64, WORDS = 8 * ITEMS, TEXT = 1 << 16, PRINT = 1 << 14 };
+
+typedef struct outcome {
+    int32_t words[WORDS];
+    char text[TEXT];
+    size_t length;
+} outcome;
+
+typedef struct setting {
+    const char *source;
+    uint32_t lacks;
+    uint32_t local, sub_group; /* sizes; 0: 16 and 8 */
+    uint32_t print_capacity;   /* 0: PRINT */
+    int level, n;
+    const char *refused; /* part of the sentence of a pass that gives up */
+} setting;
+
+/* ---- running ---- */
+
+static void take_text(void *user, const char *text, size_t length) {
+    outcome *o = user;
+    if (length > TEXT - o->length) length = TEXT - o->length;
+    memcpy(o->text + o->length, text, length);
+    o->length += length;
+}
+
+static void take_log(void *user, qn_log_level level, const char *message) {
+    (void)level;
+    (void)user, (void)message;
+}
+
+static qn__services services_of(outcome *o) {
+    return (qn__services){.print = take_text, .print_user = o, .log = take_log};
+}
+
+static const char *host_string(void *user, uint64_t word) {
+    (void)user;
+    return (const char *)(uintptr_t)word;
+}
+
+static int32_t print_now(void *user, const char *format, const unsigned char *values, uint64_t size) {
+    qn__services services = services_of(user);
+    return qn__print_call(&services, format, values, size, host_string, NULL);
+}
+
+static void run(const setting *s, ir_function *kernel, const qn__compile_result *compiled, outcome *o) {
+    const uint32_t local_size = s->local ? s->local : 16, groups = ITEMS / local_size;
+    static _Alignas(64) unsigned char local[1 << 16];
+    static _Alignas(8) uint32_t buffer[2 + PRINT / 4];
+    qn__arena arena;
+    jmp_buf escape;
+    qn__arena_init(&arena, NULL, 0);
+    if (setjmp(escape)) fail_msg("out of memory");
+    arena.escape = &escape;
+    const char *error = NULL;
+    qn__vm_program *program = qn__vm_prepare(&arena, kernel, s->sub_group ? s->sub_group : 8, &error);
+    if (!program) fail_msg("%s", error);
+    memset(o, 0, sizeof *o);
+    memset(buffer, 0xa5, sizeof buffer);
+    for (int i = 0; i < WORDS; i++) o->words[i] = i * 7;
+    buffer[0] = s->print_capacity ? s->print_capacity : PRINT;
+    buffer[1] = 0;
+    const struct {
+        void *out;
+        int32_t n;
+        void *print;
+    } args = {o->words, s->n, buffer};
+    const qn_cpu_services host = {o, print_now};
+    const qn_cpu_launch launch = {.work_dim = 1,
+                                  .args = (const unsigned char *)&args,
+                                  .services = &host,
+                                  .global_size = {ITEMS, 1, 1},
+                                  .local_size = {local_size, 1, 1},
+                                  .num_groups = {groups, 1, 1}};
+    const uint64_t scratch_size = qn__vm_scratch_size(program, local_size);
+    unsigned char *scratch = aligned_alloc(64, (size_t)(scratch_size / 64 + 1) * 64);
+    error = qn__vm_run(program, &launch, 0, groups, 0, 0, local, scratch, 10000000);
+    free(scratch);
+    qn__arena_free(&arena);
+    if (error) fail_msg("%s\n%s", error, s->source);
+    qn__services services = services_of(o);
+    qn__code_info info = {.strings = compiled->strings, .num_strings = compiled->num_strings};
+    if (kernel->args.len > 2)
+        qn__print_records(&services, &info, (const unsigned char *)buffer, sizeof buffer);
+}
+
+/* ---- comparing ---- */
+
+static void compile(const setting *s, qn__compile_result *result) {
+    const qn__compile_request request = {
+        .source = s->source, .target = QN__TARGET_IR, .level = s->level, .verify = true, .no_files = true};
+    if (qn__compile(&request, result)) fail_msg("%s\n%s", result->log, s->source);
+}
+
+/* Compiled once more: the passes change what they get. */
+static void lower(const setting *s, qn__compile_result *result) {
+    jmp_buf escape;
+    bool unsupported = false;
+    compile(s, result);
+    if (setjmp(escape)) fail_msg("out of memory");
+    result->arena.escape = &escape;
+    const qn__pass_options options = {
+        .level = s->level, .lacks = s->lacks, .verify = true, .unsupported = &unsupported};
+    const char *error = qn__pass_run((ir_module *)result->module, &options);
+    if (!s->refused && error) fail_msg("%s\n%s", error, s->source);
+    if (!s->refused) return;
+    if (!error || !strstr(error, s->refused)) fail_msg("%s\n%s", error ? error : "no error", s->source);
+    assert_true(unsupported);
+}
+
+static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+static size_t sorted_lines(outcome *o, char **lines) {
+    size_t count = 0;
+    char *rest = NULL;
+    for (char *line = strtok_r(o->text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        lines[count++] = line;
+    qsort(lines, count, sizeof *lines, by_text);
+    return count;
+}
+
+/* Lines of different work-items come in any order. */
+static void compare_text(const setting *s, outcome *wanted, outcome *got) {
+    static char *a[TEXT], *b[TEXT];
+    const size_t count = sorted_lines(wanted, a);
+    if (sorted_lines(got, b) != count) fail_msg("not as many lines\n%s", s->source);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(a[i], b[i]))
+            fail_msg("printed: %s\nwanted: %s\n(level %d)\n%s", b[i], a[i], s->level, s->source);
+}
+
+static void same(const setting *s) {
+    static outcome wanted, got;
+    qn__compile_result plain, lowered;
+    compile(s, &plain);
+    lower(s, &lowered);
+    if (!s->refused) {
+        run(s, plain.kernels[0].function, &plain, &wanted);
+        run(s, lowered.kernels[0].function, &lowered, &got);
+        for (int i = 0; i < WORDS; i++)
+            if (wanted.words[i] != got.words[i])
+                fail_msg("word %d is %d, wanted %d (level %d)\n%s", i, got.words[i], wanted.words[i],
+                         s->level, s->source);
+        compare_text(s, &wanted, &got);
+    }
+    qn__compile_free(&plain);
+    qn__compile_free(&lowered);
+}
+
+static void same_at_all_levels(setting s) {
+    for (s.level = 0; s.level <= 2; s.level++) same(&s);
+}
+
+/* ---- printf ---- */
+
+static void printf_writes_records(void **state) {
+    (void)state;
+    static const char *const sources[] = {
+        "kernel void k(global int *out, int n) { int i = get_global_id(0);\n"
+        "  out[i] = printf(\"%d %u %x %c|%5.2f|%ld\\n\", i, n, i * n, 'a' + i % 26, i / 3.0f, 1L << i); }",
+        "kernel void k(global int *out, int n) { char4 c = (char4)(1, -2, 3, n); half2 *h; short3 s = 7;\n"
+        "  printf(\"%v4hhd %v3hd %v2d|%v4f\\n\", c, s, (int2)(n, 2), (float4)(n, 1, 2, 3)); }",
+        "kernel void k(global int *out, int n) { double d = n / 7.0; long l = -5; char c = 9;\n"
+        "  printf(\"%g %hhd %ld %%%d\\n\", d, c, l, 4); printf(\"nothing\\n\"); printf(\"%v2lf\\n\", "
+        "(double2)(d, 2)); }",
+        /* every kind of float: as_float of many patterns, converted by integer operations */
+        "kernel void k(global int *out, int n) { uint i = get_global_id(0);\n"
+        "  printf(\"%a %a %a\\n\", as_float(i * 0x04000001u), as_float(1u << i % 32), as_float(0x7f800000u + "
+        "i));\n"
+        "  printf(\"%a %a\\n\", as_float((i << 31) | (i >> 1)), as_float(0x80000000u | (i << 17))); }",
+        "constant char name[] = \"table\"; kernel void k(global int *out, int n) { int i = "
+        "get_global_id(0);\n"
+        "  printf(\"%s %s %s|%8s|%.2s\\n\", \"one\", i % 2 ? \"odd\" : \"even\", name + 1, name, name + i % "
+        "5); }",
+        "constant char a[] = \"first\", b[] = \"second\";\n"
+        "kernel void k(global int *out, int n) { constant char *s = a;\n"
+        "  for (int i = 0; i < get_global_id(0) % 4; i++) s = s == a ? b + i : a; printf(\"%s\\n\", s); }",
+    };
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+        same_at_all_levels((setting){.source = sources[i], .lacks = QN__LACKS_PRINTF, .n = -3});
+}
+
+/* Those that fit are whole; the others give -1 and leave no trace. */
+static void a_full_buffer_keeps_what_fits(void **state) {
+    (void)state;
+    static outcome got;
+    setting s = {
+        .source =
+            "kernel void k(global int *out, int n) { int i = get_global_id(0);\n"
+            "  out[i] = printf(\"%d;\", i); out[i + 64] = i % 2 ? printf(\"%d %d %d;\", i, i, i) : 1; }",
+        .lacks = QN__LACKS_PRINTF,
+        .print_capacity = 16 * 40 + 8};
+    for (s.level = 0; s.level <= 2; s.level++) {
+        qn__compile_result lowered;
+        lower(&s, &lowered);
+        run(&s, lowered.kernels[0].function, &lowered, &got);
+        int printed = 0;
+        size_t semicolons = 0;
+        for (int i = 0; i < 128; i++) printed += got.words[i] == 0;
+        for (size_t i = 0; i < got.length; i++) semicolons += got.text[i] == ';';
+        assert_int_equal(printed, semicolons);
+        assert_in_range(printed, 26, 40);
+        qn__compile_free(&lowered);
+    }
+}
+
+static void a_string_in_private_memory_is_refused(void **state) {
+    (void)state;
+    same_at_all_levels((setting){.source = "kernel void k(global int *out, int n) { char s[4] = {65, 0};\n"
+                                           "  printf(\"%s\", s); }",
+                                 .lacks = QN__LACKS_PRINTF,
+                                 .refused = "(kernel.cl:2)"});
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(printf_writes_records),
+        cmocka_unit_test(a_full_buffer_keeps_what_fits),
+        cmocka_unit_test(a_string_in_private_memory_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
