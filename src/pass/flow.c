@@ -13,7 +13,7 @@
    yield %x } */
 #include "pass/tools.h"
 
-enum { MAX_TAILS = 32, MAX_FACTS = 64, MAX_DEPTH = 128 }; /* nesting makes the tree deeper, up to a bound */
+enum { MAX_FACTS = 64, MAX_DEPTH = 128 }; /* nesting makes the tree deeper, up to a bound */
 
 /* An open construct and the jumps seen that go to it. */
 typedef struct frame {
@@ -62,19 +62,6 @@ static void map_value(flow *f, ir_value *from, ir_value *to) {
     if (qn__rewrite_get(&f->rewrite, from) == to) return;
     qn__rewrite_set(&f->rewrite, from, to);
     f->changed = true;
-}
-
-static bool is_visible(const ir_value *value, const ir_instr *construct) {
-    const ir_region *home = NULL;
-    if (value->value_kind == IR_VALUE_RESULT)
-        home = value->def->parent;
-    else if (value->value_kind == IR_VALUE_PARAM)
-        home = value->def->regions[0];
-    else
-        return true;
-    for (const ir_region *r = construct->parent; r; r = r->owner ? r->owner->parent : NULL)
-        if (r == home) return true;
-    return false;
 }
 
 static void end_with_unreachable(flow *f, ir_region *region) {
@@ -169,6 +156,13 @@ static void convert_tail(flow *f, ir_region *region, ir_instr *block, unsigned *
     }
 }
 
+void qn__block_to_ifs(qn__pass_context *context, qn__rewrite *rewrite, ir_instr *block) {
+    flow f = {.context = context, .function = context->function, .rewrite = *rewrite};
+    unsigned budget = QN__MOST_NESTED;
+    convert_tail(&f, block->regions[0], block, &budget);
+    *rewrite = f.rewrite;
+}
+
 /* ---- after a construct has been visited ---- */
 
 /* A result with one value (or undefined) on all ways out, if that value exists outside. */
@@ -185,7 +179,7 @@ static void join_results(flow *f, const frame *fr) {
             else
                 same = value;
         }
-        if (one && same && is_visible(same, construct)) map_value(f, construct->results[r], same);
+        if (one && same && qn__is_visible(same, construct)) map_value(f, construct->results[r], same);
     }
 }
 
@@ -314,7 +308,7 @@ static void visit_region(flow *f, ir_region *region) {
         ir_instr *next = i->next;
         if (qn__ir_is_jump(i)) note_jump(f, i);
         if (i->op == IR_BLOCK && f->depth < MAX_DEPTH) {
-            unsigned budget = MAX_TAILS;
+            unsigned budget = QN__MOST_NESTED;
             convert_tail(f, i->regions[0], i, &budget);
         }
         if (qn__ir_is_construct(i)) {

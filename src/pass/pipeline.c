@@ -7,8 +7,8 @@
 #include "pass/tools.h"
 #include "util/map.h"
 
-/* LOOPS is a FUNCTION whose changes are worth another round. */
-enum { FUNCTION, LOOPS, MODULE };
+/* LOOPS is a FUNCTION whose changes are worth another round; CHANGED one that this phase has changed. */
+enum { FUNCTION, LOOPS, CHANGED, MODULE };
 
 typedef struct pass {
     const char *name;
@@ -61,11 +61,11 @@ static const phase phases[] = {
      {{"lower_printf", qn__pass_lower_printf, 0, FUNCTION, QN__LACKS_PRINTF, 0},
       {"lower_f16", qn__pass_lower_f16, 0, FUNCTION, QN__LACKS_F16, 0},
       {"lower_long_vectors", qn__pass_lower_long_vectors, 0, FUNCTION, QN__LACKS_LONG_VECTORS, 0},
-      {"simplify", qn__pass_simplify, 1, FUNCTION, QN__LACKS_F16 | QN__LACKS_LONG_VECTORS, 0},
-      {"cse", qn__pass_cse, 1, FUNCTION, QN__LACKS_F16 | QN__LACKS_LONG_VECTORS, 0},
+      {"lower_jumps", qn__pass_lower_jumps, 0, FUNCTION, QN__LACKS_FAR_JUMPS, 0},
+      {"simplify", qn__pass_simplify, 1, CHANGED, 0, 0},
+      {"cse", qn__pass_cse, 1, CHANGED, 0, 0},
       {"memvec", qn__pass_memvec, 2, FUNCTION, QN__WANTS_VECTOR_MEMORY, 0},
-      {"dce", qn__pass_dce, 1, FUNCTION, QN__LACKS_F16 | QN__LACKS_LONG_VECTORS | QN__WANTS_VECTOR_MEMORY,
-       0}}},
+      {"dce", qn__pass_dce, 1, CHANGED, 0, 0}}},
 };
 
 /* ---- running ---- */
@@ -122,6 +122,7 @@ static void run_on_functions(runner *r, const pass *p, size_t n) {
         progress *pr = &r->progress[f];
         ir_function *function = r->context.function = module->functions.data[f];
         if (!function->body || pr->done || pr->seen[n] == pr->version) continue;
+        if (p->takes == CHANGED && pr->version == pr->started) continue;
         if (p->run(&r->context)) {
             pr->version++;
             pr->again |= p->takes == LOOPS;

@@ -144,6 +144,19 @@ bool qn__may_trap(const ir_instr *instr) {
     return false;
 }
 
+bool qn__is_visible(const ir_value *value, const ir_instr *construct) {
+    const ir_region *home = NULL;
+    if (value->value_kind == IR_VALUE_RESULT)
+        home = value->def->parent;
+    else if (value->value_kind == IR_VALUE_PARAM)
+        home = value->def->regions[0];
+    else
+        return true;
+    for (const ir_region *r = construct->parent; r; r = r->owner ? r->owner->parent : NULL)
+        if (r == home) return true;
+    return false;
+}
+
 /* ---- what a construct does ---- */
 
 enum { ALL_SPACES = (1 << IR_SPACE_COUNT) - 1, SHARED = 1 << IR_GLOBAL_SPACE | 1 << IR_LOCAL_SPACE };

@@ -93,6 +93,13 @@ static inline ir_instr *qn__jump_target(const ir_instr *jump) {
     return jump->op == IR_BREAK || jump->op == IR_CONTINUE ? jump->attr.target : NULL;
 }
 
+/* Whether a value that is seen somewhere in a construct is seen behind it, too. */
+bool qn__is_visible(const ir_value *value, const ir_instr *construct);
+/* Turns ifs that break out of the block into ifs around what follows them, where that copies nothing (flow.c).
+   What it replaces, the rewrite then knows. At most that many ifs come to stand in one another. */
+enum { QN__MOST_NESTED = 32 };
+void qn__block_to_ifs(qn__pass_context *context, qn__rewrite *rewrite, ir_instr *block);
+
 /* ---- what a construct does ---- */
 
 /* Bits of spaces written (1 << ir_space), set in `mark` of every construct by qn__mark_effects, with: */

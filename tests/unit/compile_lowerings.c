@@ -230,10 +230,39 @@ static void a_string_in_private_memory_is_refused(void **state) {
                                  .refused = "(kernel.cl:2)"});
 }
 
+/* ---- jumps ---- */
+
+static void far_jumps_lead_where_they_did(void **state) {
+    (void)state;
+    static const char *const sources[] = {
+        /* continue and return within a switch, falling through */
+        "kernel void k(global int *out, int n) { int i = get_global_id(0), s = 0;\n"
+        "  for (int j = 0; j < 9; j++) { switch ((i + j) % 6) { case 0: continue; case 1: s += 3; case 2: s "
+        "^= j;\n"
+        "    break; case 3: if (s > 20) return; case 5: s *= 2; break; default: s--; } s += 100; }\n"
+        "  out[i] = s; }",
+        /* goto out of three loops, and back */
+        "kernel void k(global int *out, int n) { int i = get_global_id(0), s = 0, turns = 0;\n"
+        "again: for (int a = 0; a < 5; a++) for (int b = 0; b < 5; b++) for (int c = 0; c < 5; c++) {\n"
+        "    if (a * b * c == i % 13) goto done; if ((s += b ^ c) % 11 == i) goto odd; }\n"
+        "odd: s += 1000; if (turns++ < 3) goto again;\n"
+        "done: out[i] = s; }",
+        /* loops in a switch in a loop, early return of a helper within all of it */
+        "int f(int i, int n) { for (int j = 0; j < 4; j++) switch (i & 3) { case 0: for (int k = 0; k < i; "
+        "k++) {\n"
+        "    if (k * j == 12) return k; if (k == n + j) break; } case 1: i += j; continue;\n"
+        "    case 2: while (1) { if (i++ > 30) return i; if (i % 7 == 0) break; } } return -i; }\n"
+        "kernel void k(global int *out, int n) { int i = get_global_id(0); out[i] = f(i, n) + f(i + n, 2); }",
+    };
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+        same_at_all_levels((setting){.source = sources[i], .lacks = QN__LACKS_FAR_JUMPS, .n = 5});
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(printf_writes_records),
         cmocka_unit_test(a_full_buffer_keeps_what_fits),
+        cmocka_unit_test(far_jumps_lead_where_they_did),
         cmocka_unit_test(a_string_in_private_memory_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

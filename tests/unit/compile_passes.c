@@ -467,6 +467,19 @@ static void compare(void *user, const char *pass, const ir_module *module) {
     }
 }
 
+/* Jumps that leave more than the innermost loop, or blocks. */
+static bool has_far_jumps(const ir_region *region) {
+    for (const ir_instr *i = region->first; i; i = i->next) {
+        if (i->op == IR_BLOCK) return true;
+        const ir_instr *loop = region->owner;
+        while (loop && loop->op != IR_LOOP) loop = loop->parent->owner;
+        if ((i->op == IR_BREAK || i->op == IR_CONTINUE) && i->attr.target != loop) return true;
+        for (uint32_t r = 0; r < i->num_regions; r++)
+            if (has_far_jumps(i->regions[r])) return true;
+    }
+    return false;
+}
+
 static void try_program(uint64_t seed) {
     qn__arena arena;
     jmp_buf escape;
@@ -484,11 +497,15 @@ static void try_program(uint64_t seed) {
     qn__pass_options options = {
         .level = seed % 4 == 0 ? 1 : 2, .verify = true, .lacks = QN__LACKS_CONTRACTION};
     if (seed % 3 == 1) options.lacks |= QN__LACKS_F16 | QN__LACKS_LONG_VECTORS | QN__WANTS_VECTOR_MEMORY;
-    if (seed % 24 == 1) options.level = 0;
+    if (seed % 5 < 2) options.lacks |= QN__LACKS_FAR_JUMPS;
+    if (seed % 24 < 2) options.level = 0;
     options.dump = compare;
     options.user = &t;
-    error = qn__pass_run(make_program(&arena, seed), &options);
+    ir_module *last = make_program(&arena, seed);
+    error = qn__pass_run(last, &options);
     if (error) fail_msg("program %u: %s", (unsigned)seed, error);
+    if (options.lacks & QN__LACKS_FAR_JUMPS && has_far_jumps(last->functions.data[0]->body))
+        fail_msg("program %u: far jumps", (unsigned)seed);
     qn__arena_free(&arena);
 }
 
