@@ -40,7 +40,8 @@ uint64_t qn__hidden_value(const qn__hidden *hidden, const qn__command *launch, c
 void qn__params_fill(unsigned char *block, const qn__command *launch, const qn__code_kernel *kernel,
                      const qn__part *part, const qn__hidden_addresses *addresses);
 /* A good local size: at most `most` work-items, in x a multiple of `wide` where the global size is that large,
-   dividing the global size where that costs little (always, for a kernel that is not guarded). */
+   dividing the global size where that costs little (for a kernel that is not guarded: also where the size that
+   divides is a quarter of the best). */
 void qn__choose_local(const uint64_t global[3], uint32_t work_dim, bool guarded, uint32_t most, uint32_t wide,
                       const uint32_t max_local[3], uint32_t local[3]);
 
@@ -62,7 +63,9 @@ typedef const char *qn__print_string(void *user, uint64_t word);
 /* Formats one printf, values packed as in emit/cpu_abi.h, and prints it at once. Returns 0, or -1. */
 int32_t qn__print_call(const qn__services *services, const char *format, const unsigned char *values,
                        uint64_t size, qn__print_string *string, void *user);
-/* Prints all records of a print buffer (emit/gpu_abi.h) of `size` bytes that the device has filled. */
+/* Prints all records of a print buffer (emit/gpu_abi.h) of `size` bytes that the device has filled. Before each
+   launch the backend zeroes what an earlier one may have written: a place that was asked for in vain must not
+   hold an old record. */
 void qn__print_records(const qn__services *services, const qn__code_info *code, const unsigned char *buffer,
                        uint64_t size);
 
