@@ -192,6 +192,7 @@ typedef struct qn_device_info {
     uint64_t memory;        /* bytes of device memory */
     uint64_t max_buffer;    /* bytes of one buffer */
     uint32_t max_args_size; /* bytes of the argument block */
+    uint8_t uuid[16];       /* the same for the same hardware in all kinds; zeros: not known */
 } qn_device_info;
 
 /* Why a kind of device is there or not. */
@@ -202,8 +203,9 @@ typedef struct qn_backend_info {
     const char *reason; /* with none: why, as a sentence; else NULL */
 } qn_backend_info;
 
-/* Devices in order of preference: the first is what NULL selects (unless QUERN_DEVICE says otherwise). Any
-   thread. */
+/* Devices in order of preference: CUDA, Vulkan, OpenCL, the processor, and then drivers that only emulate a GPU
+   (QN_CAN_EMULATE), which are never chosen unless named. The first that can be opened is what NULL selects
+   (unless QUERN_DEVICE says otherwise). Any thread. */
 QN_API uint32_t qn_device_count(qn_context *context);
 QN_API qn_device *qn_device_at(qn_context *context, uint32_t index); /* NULL when out of range */
 QN_API uint32_t qn_backend_count(qn_context *context);

@@ -149,6 +149,7 @@ typedef struct qn_backend {
     qn_status (*host_create)(qn__gpu *gpu, uint64_t size, void **host, char *why);
     void (*host_destroy)(qn__gpu *gpu, void *host);
     void (*trim)(qn__gpu *gpu, uint64_t *pooled); /* frees pooled memory; gives what is still pooled */
+    uint64_t (*pooled)(const qn__gpu *gpu);       /* bytes kept for reuse; NULL: none */
 
     qn_status (*queue_create)(qn__gpu *gpu, qn__queue **queue, char *why);
     void (*queue_destroy)(qn__queue *queue); /* after it is done */

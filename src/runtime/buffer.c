@@ -29,18 +29,25 @@ static qn_status check_create(qn_device *device, const qn_buffer_desc *desc, qn_
                     (unsigned long long)device->info.max_buffer);
 }
 
-/* A failed allocation first gives pooled memory back, then tries once more. */
+static qn_status create_memory(qn_buffer *buffer, char *why) {
+    qn_device *device = buffer->device;
+    why[0] = 0;
+    return device->backend->memory_create(device->gpu, buffer->size, &buffer->memory, &buffer->address,
+                                          &buffer->shared, why);
+}
+
+/* Where memory is short, destroyed buffers that are only kept for work in flight go first: those of finished work,
+   and then, after waiting for it, all. */
 static qn_status allocate(qn_buffer *buffer) {
     qn_device *device = buffer->device;
     const qn_backend *backend = device->backend;
-    char why[QN__WHY] = "";
-    qn_status status = backend->memory_create(device->gpu, buffer->size, &buffer->memory, &buffer->address,
-                                              &buffer->shared, why);
-    if (status == QN_ERROR_DEVICE_MEMORY && backend->trim) {
+    char why[QN__WHY];
+    qn_status status = create_memory(buffer, why);
+    for (int round = 0; round < 2 && status == QN_ERROR_DEVICE_MEMORY; round++) {
         uint64_t pooled;
-        backend->trim(device->gpu, &pooled);
-        status = backend->memory_create(device->gpu, buffer->size, &buffer->memory, &buffer->address,
-                                        &buffer->shared, why);
+        qn__device_reap(device, round > 0);
+        if (backend->trim) backend->trim(device->gpu, &pooled);
+        status = create_memory(buffer, why);
     }
     if (status == QN_OK) {
         count_memory(device, buffer->size);
@@ -48,14 +55,15 @@ static qn_status allocate(qn_buffer *buffer) {
     }
     buffer->memory = NULL;
     return qn__fail(buffer->object.context, status, "a buffer of %llu bytes on %s: %s",
-                    (unsigned long long)buffer->size, device->name, why);
+                    (unsigned long long)buffer->size, device->name, why[0] ? why : qn_status_text(status));
 }
 
 /* Runs a transfer of the buffer alone on the default stream, even while a graph is recorded there. */
 static qn_status run_now(qn_buffer *buffer, const qn__command *command) {
     qn_stream *stream = buffer->device->stream;
-    qn_status status = qn__stream_submit_now(stream, command, &buffer->object);
-    return status ? status : qn__stream_wait_number(stream, qn__stream_last(stream), QN_FOREVER);
+    uint64_t number;
+    qn_status status = qn__stream_submit_now(stream, command, &buffer->object, &number);
+    return status ? status : qn__stream_wait_number(stream, number, QN_FOREVER);
 }
 
 static qn_status set_contents(qn_buffer *buffer, const qn_buffer_desc *desc) {
@@ -71,6 +79,7 @@ static qn_status set_contents(qn_buffer *buffer, const qn_buffer_desc *desc) {
                            .to = buffer->memory,
                            .size = desc->size,
                            .host = (void *)desc->data,
+                           .host_stays = true,
                            .pattern_size = 1};
     return run_now(buffer, &command);
 }
@@ -137,9 +146,13 @@ void qn__buffer_finalise(qn_buffer *buffer) {
         return;
     }
     if (buffer->view) {
-        qn__release(allocator, buffer->view);
+        if (buffer->view_pinned)
+            device->backend->host_destroy(device->gpu, buffer->view);
+        else
+            qn__release(allocator, buffer->view);
         atomic_fetch_sub(&device->host, buffer->size);
     }
+    if (buffer->sent_mark) device->backend->mark_destroy(buffer->sent_mark);
     if (!buffer->memory) return;
     device->backend->memory_destroy(device->gpu, buffer->memory);
     atomic_fetch_sub(&device->used, buffer->size);
@@ -164,7 +177,7 @@ static qn_status check_blocking(qn_buffer *buffer, const char *function) {
 
 qn_status qn_buffer_write(qn_buffer *buffer, uint64_t offset, const void *data, uint64_t size) {
     qn_status status = check_blocking(buffer, "qn_buffer_write");
-    if (!status) status = qn_stream_write(NULL, buffer, offset, data, size);
+    if (!status) status = qn__stream_write(NULL, buffer, offset, data, size, true);
     return status || size == 0 ? status : qn_stream_wait(buffer->device->stream, QN_FOREVER);
 }
 
@@ -204,60 +217,130 @@ void qn__buffers_forget(qn_stream *stream) {
     qn_context *context = stream->object.context;
     pthread_mutex_lock(&stream->device->use_lock);
     pthread_mutex_lock(&context->lock);
-    for (qn__object *o = context->objects[QN__OBJECT_BUFFER].first; o; o = o->next)
-        if (((qn_buffer *)o)->last_stream == stream) ((qn_buffer *)o)->last_stream = NULL;
+    for (qn__object *o = context->objects[QN__OBJECT_BUFFER].first; o; o = o->next) {
+        qn_buffer *buffer = (qn_buffer *)o;
+        if (buffer->last_stream == stream) buffer->last_stream = NULL;
+        if (buffer->sent_stream == stream) buffer->sent_stream = NULL;
+        if (buffer->sent_seen == stream) buffer->sent_seen = NULL;
+    }
     pthread_mutex_unlock(&context->lock);
     pthread_mutex_unlock(&stream->device->use_lock);
 }
 
-/* Without shared memory: newer host contents go to the device, in order on the stream. */
-static qn_status send_host_side(qn_buffer *root, qn_stream *stream) {
-    if (root->shared || root->state != QN_BUFFER_HOST) return QN_OK;
-    qn__command command = {
-        .kind = QN__COMMAND_WRITE, .to = root->memory, .size = root->size, .host = root->view};
-    qn_status status = qn__stream_submit(stream, &command, (qn__object *[]){&root->object}, 1);
-    if (!status) root->state = QN_BUFFER_BOTH;
-    return status;
-}
-
-qn_status qn__buffer_use(qn_buffer *buffer, qn_stream *stream, bool writes, const char *function) {
-    qn_buffer *root = qn__buffer_root(buffer);
-    pthread_mutex_lock(&root->device->use_lock);
-    bool for_writing = root->write_maps > 0, refused = for_writing || (root->maps && writes);
-    /* a graph's buffers are sent at its launch */
-    qn_status status = refused || stream->recording ? QN_OK : send_host_side(root, stream);
-    pthread_mutex_unlock(&root->device->use_lock);
-    if (!refused) return status;
-    return qn__fail(buffer->object.context, QN_ERROR_STATE, "%s: the buffer%s%s is mapped%s", function,
-                    root->label ? " " : "", root->label ? root->label : "",
-                    for_writing ? " for writing" : "");
-}
-
-void qn__buffer_used(qn_buffer *buffer, qn_stream *stream, bool writes) {
-    if (stream->recording) return;
-    qn_buffer *root = qn__buffer_root(buffer);
-    uint64_t number = qn__stream_last(stream);
-    pthread_mutex_lock(&root->device->use_lock);
+static void mark_used(qn_buffer *root, qn_stream *stream, uint64_t number) {
     if (root->last_stream && root->last_stream != stream) root->many_streams = true;
     root->last_stream = stream;
     root->last_number = number;
-    if (writes) root->state = QN_BUFFER_DEVICE;
-    pthread_mutex_unlock(&root->device->use_lock);
 }
 
+/* Without shared memory: newer host contents go to the device, in order on the stream. The view stays as it is until
+   that is done, because the next map for writing waits for the buffer's users. */
+static qn_status send_host_side(qn_buffer *root, qn_stream *stream) {
+    qn__command command = {.kind = QN__COMMAND_WRITE,
+                           .to = root->memory,
+                           .size = root->size,
+                           .host = root->view,
+                           .host_stays = true,
+                           .host_pinned = root->view_pinned};
+    uint64_t number;
+    qn_status status = qn__stream_submit_now(stream, &command, &root->object, &number);
+    if (status) return status;
+    mark_used(root, stream, number);
+    root->state = QN_BUFFER_BOTH;
+    root->sent_stream = stream;
+    root->sent_number = number;
+    root->sent_seen = NULL;
+    return QN_OK;
+}
+
+/* The hidden copy runs on the stream that needed it first. Another stream that comes while it may still run waits
+   for it on the device. */
+static qn_status wait_for_sent(qn_buffer *root, qn_stream *stream) {
+    const qn_backend *backend = root->device->backend;
+    qn_stream *sender = root->sent_stream;
+    if (backend->completed(sender->queue) >= root->sent_number) {
+        root->sent_stream = NULL;
+        return QN_OK;
+    }
+    char why[QN__WHY] = "";
+    qn_status status =
+        root->sent_mark ? QN_OK : backend->mark_create(root->device->gpu, &root->sent_mark, why);
+    if (status) return qn__fail(root->object.context, status, "%s", why[0] ? why : qn_status_text(status));
+    qn__command record = {
+        .kind = QN__COMMAND_RECORD, .mark = root->sent_mark, .mark_version = ++root->sent_version};
+    qn__command wait = record;
+    wait.kind = QN__COMMAND_WAIT;
+    uint64_t number;
+    status = qn__stream_submit_now(sender, &record, &root->object, &number);
+    if (!status) status = qn__stream_submit_now(stream, &wait, &root->object, &number);
+    if (!status) root->sent_seen = stream;
+    return status;
+}
+
+static qn_status refuse(const qn_buffer *buffer, const char *function) {
+    const qn_buffer *root = qn__buffer_root((qn_buffer *)buffer);
+    return qn__fail(buffer->object.context, QN_ERROR_STATE, "%s: the buffer%s%s is mapped%s", function,
+                    root->label ? " " : "", root->label ? root->label : "",
+                    root->write_maps ? " for writing" : "");
+}
+
+static qn_status use(const qn__use *u, qn_stream *stream, const char *function) {
+    qn_buffer *root = qn__buffer_root(u->buffer);
+    if (root->write_maps || (root->maps && u->writes)) return refuse(u->buffer, function);
+    /* a graph's buffers are sent at its launch */
+    if (root->shared || stream->recording) return QN_OK;
+    if (root->state == QN_BUFFER_HOST) return send_host_side(root, stream);
+    if (root->sent_stream && root->sent_stream != stream && root->sent_seen != stream)
+        return wait_for_sent(root, stream);
+    return QN_OK;
+}
+
+qn_status qn__buffers_use(const qn__use *uses, size_t count, qn_stream *stream, const char *function) {
+    if (count == 0) return QN_OK;
+    pthread_mutex_t *lock = &uses[0].buffer->device->use_lock;
+    qn_status status = QN_OK;
+    pthread_mutex_lock(lock);
+    for (size_t i = 0; i < count && !status; i++) status = use(&uses[i], stream, function);
+    pthread_mutex_unlock(lock);
+    return status;
+}
+
+void qn__buffers_used(const qn__use *uses, size_t count, qn_stream *stream, uint64_t number) {
+    if (count == 0 || stream->recording) return;
+    pthread_mutex_t *lock = &uses[0].buffer->device->use_lock;
+    pthread_mutex_lock(lock);
+    for (size_t i = 0; i < count; i++) {
+        qn_buffer *root = qn__buffer_root(uses[i].buffer);
+        mark_used(root, stream, number);
+        if (uses[i].writes) root->state = QN_BUFFER_DEVICE;
+    }
+    pthread_mutex_unlock(lock);
+}
+
+/* Memory that the driver copies from and to at full speed, where it has it to give. */
 static qn_status make_view(qn_buffer *buffer) {
+    qn_device *device = buffer->device;
+    char why[QN__WHY] = "";
     if (buffer->view) return QN_OK;
-    buffer->view = qn__allocate_zeroed(&buffer->object.context->allocator, buffer->size);
+    if (device->backend->host_create) {
+        buffer->view_pinned =
+            device->backend->host_create(device->gpu, buffer->size, &buffer->view, why) == QN_OK;
+        if (!buffer->view_pinned) buffer->view = NULL;
+    }
+    if (!buffer->view) buffer->view = qn__allocate_zeroed(&buffer->object.context->allocator, buffer->size);
     if (!buffer->view) return qn__fail_memory(buffer->object.context, buffer->size);
-    atomic_fetch_add(&buffer->device->host, buffer->size);
+    atomic_fetch_add(&device->host, buffer->size);
     return QN_OK;
 }
 
 static qn_status fetch_device_side(qn_buffer *buffer) {
     qn_status status = make_view(buffer);
     if (status || buffer->state != QN_BUFFER_DEVICE) return status;
-    qn__command command = {
-        .kind = QN__COMMAND_READ, .from = buffer->memory, .size = buffer->size, .host = buffer->view};
+    qn__command command = {.kind = QN__COMMAND_READ,
+                           .from = buffer->memory,
+                           .size = buffer->size,
+                           .host = buffer->view,
+                           .host_pinned = buffer->view_pinned};
     status = run_now(buffer, &command);
     if (!status) buffer->state = QN_BUFFER_BOTH;
     return status;

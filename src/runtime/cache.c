@@ -14,7 +14,7 @@
 #include "runtime/program.h"
 #include "util/file.h"
 
-#define ENTRY_MAGIC "quern cache 1\n"
+#define ENTRY_MAGIC "quern cache 2\n"
 
 enum { MAX_ENTRY = 64 << 20 };
 
@@ -32,8 +32,9 @@ static void write_key(qn__buf *out, const qn_device *device, const qn__compile_r
     put_text(out, device->backend->cache_key(device->gpu));
     put_text(out, request->name);
     put_text(out, request->options);
-    qn__buf_printf(out, "%d %d %d %u", (int)request->target, request->level, request->debug,
-                   (unsigned)request->sub_group_size);
+    qn__buf_printf(out, "%d %d %d %u %u %u %u", (int)request->target, request->level, request->debug,
+                   (unsigned)request->sub_group_size, (unsigned)request->without,
+                   (unsigned)request->device_lacks, (unsigned)request->arch);
     qn__buf_putc(out, 0);
     for (size_t i = 0; i < request->num_headers; i++) {
         put_text(out, request->headers[i].name);
@@ -78,6 +79,20 @@ bool qn__cache_path(qn_context *context, qn__hash128 name, const char *extension
     return true;
 }
 
+bool qn__cache_code_path(const qn_device *device, qn__hash128 name, char *out, size_t size) {
+    const char *extension = device->backend->code_extension;
+    return qn__cache_path(device->object.context, name, extension ? extension : ".so", out, size);
+}
+
+static bool hash_file(qn_context *context, const char *path, qn__hash128 *hash) {
+    char *data;
+    size_t size;
+    if (qn__file_read(&context->allocator, path, MAX_ENTRY, &data, &size)) return false;
+    *hash = qn__hash_128(data, size);
+    qn__release(&context->allocator, data);
+    return true;
+}
+
 /* ---- writing an entry: numbers as 8 bytes, strings as length, bytes, zero ---- */
 
 static void put_number(qn__buf *out, uint64_t value) {
@@ -112,13 +127,40 @@ static void put_kernel(qn__buf *out, const qn__compile_kernel *kernel) {
     put_number(out, kernel->scratch_per_item);
     put_number(out, kernel->scratch_fixed);
     put_number(out, kernel->uses_sync);
+    put_number(out, kernel->uses_printf);
+    put_number(out, kernel->guarded);
+    put_number(out, kernel->params_size);
+    put_number(out, kernel->required_sub_group_size);
+    put_number(out, kernel->num_hidden);
+    for (uint32_t i = 0; i < kernel->num_hidden; i++) {
+        const qn__hidden *hidden = &kernel->hidden[i];
+        put_number(out, hidden->kind | hidden->size << 8 | (uint64_t)hidden->dim << 16 |
+                            (uint64_t)hidden->offset << 32);
+    }
+    put_number(out, kernel->num_local_units);
+    for (uint32_t i = 0; i < kernel->num_local_units; i++) put_number(out, kernel->local_unit[i]);
     put_number(out, kernel->num_args);
     for (uint32_t i = 0; i < kernel->num_args; i++) put_arg(out, &kernel->args[i]);
 }
 
-static void put_entry(qn__buf *out, const qn__cache_key *key, const qn__compile_result *result) {
+/* What a GPU's code needs beside its kernels. */
+static void put_module(qn__buf *out, const qn__compile_result *result) {
+    put_bytes(out, (const char *)result->constants, result->constants_size);
+    put_number(out, result->num_relocations);
+    for (size_t i = 0; i < result->num_relocations; i++) put_number(out, result->relocations[i]);
+    put_number(out, result->num_strings);
+    for (uint32_t i = 0; i < result->num_strings; i++) {
+        put_number(out, result->strings[i] != NULL);
+        if (result->strings[i]) put_string(out, result->strings[i]);
+    }
+}
+
+static void put_entry(qn__buf *out, const qn__cache_key *key, const qn__compile_result *result,
+                      qn__hash128 code) {
     qn__buf_puts(out, ENTRY_MAGIC);
     put_bytes(out, key->text, key->size);
+    put_number(out, code.a);
+    put_number(out, code.b);
     put_string(out, result->log);
     put_number(out, result->num_dependencies);
     for (size_t i = 0; i < result->num_dependencies; i++) {
@@ -128,6 +170,7 @@ static void put_entry(qn__buf *out, const qn__cache_key *key, const qn__compile_
     }
     put_number(out, result->num_kernels);
     for (uint32_t i = 0; i < result->num_kernels; i++) put_kernel(out, &result->kernels[i]);
+    put_module(out, result);
     put_number(out, qn__hash(out->data, out->len, 0));
 }
 
@@ -203,8 +246,11 @@ static void trim(qn_context *context) {
     qn__release(&context->allocator, list.files);
 }
 
-void qn__cache_store(qn_context *context, const qn__cache_key *key, const qn__compile_result *result) {
+void qn__cache_store(qn_context *context, const qn__cache_key *key, const qn__compile_result *result,
+                     const char *code_path) {
     char path[4096];
+    qn__hash128 code;
+    if (!hash_file(context, code_path, &code)) return; /* the backend had nothing to keep */
     if (!qn__cache_path(context, key->hash, ".qn", path, sizeof path)) return;
     qn__arena arena;
     jmp_buf escape;
@@ -213,7 +259,7 @@ void qn__cache_store(qn_context *context, const qn__cache_key *key, const qn__co
     if (setjmp(escape) == 0) {
         qn__buf entry;
         qn__buf_init(&entry, &arena);
-        put_entry(&entry, key, result);
+        put_entry(&entry, key, result, code);
         int error = qn__file_write_atomic(path, entry.data, entry.len);
         if (error) qn__log(context, QN_LOG_WARNING, "the cache entry %s: %s", path, strerror(error));
     }
@@ -271,71 +317,104 @@ static void get_arg(reader *r, qn__compile_arg *arg) {
     arg->offset = (uint32_t)get_number(r);
 }
 
-/* The arrays of an entry: kernels, what the backend gets of them, and their arguments, in one allocation. */
-typedef struct entry_arrays {
-    const qn__allocator *allocator;
-    qn__program_kernel *kernels;
-    qn__code_kernel *code_kernels;
-} entry_arrays;
+/* A count of things that take at least `least` bytes each: never more than there can be. */
+static uint32_t get_count(reader *r, size_t least) {
+    uint64_t count = get_number(r);
+    if (r->failed || count > (uint64_t)(r->end - r->at) / least) r->failed = true;
+    return r->failed ? 0 : (uint32_t)count;
+}
 
-static bool get_kernel(reader *r, entry_arrays *arrays, uint32_t index) {
-    qn__program_kernel *kernel = &arrays->kernels[index];
-    qn__code_kernel *code = &arrays->code_kernels[index];
+static uint32_t *get_words(reader *r, qn__arena *arena, uint32_t *count) {
+    *count = get_count(r, 8);
+    uint32_t *words = QN__NEW_ARRAY(arena, uint32_t, *count);
+    for (uint32_t i = 0; i < *count; i++) words[i] = (uint32_t)get_number(r);
+    return words;
+}
+
+static void get_hidden(reader *r, qn__arena *arena, qn__code_kernel *code) {
+    code->num_hidden = get_count(r, 8);
+    qn__hidden *hidden = QN__NEW_ARRAY(arena, qn__hidden, code->num_hidden);
+    for (uint32_t i = 0; i < code->num_hidden; i++) {
+        uint64_t word = get_number(r);
+        hidden[i] =
+            (qn__hidden){(uint8_t)word, (uint8_t)(word >> 8), (uint16_t)(word >> 16), (uint32_t)(word >> 32)};
+    }
+    code->hidden = hidden;
+}
+
+static void get_kernel(reader *r, qn__arena *arena, qn__program_kernel *kernel, qn__code_kernel *code) {
     kernel->name = code->name = get_string(r);
     code->symbol = get_string(r);
-    for (int d = 0; d < 3; d++) kernel->reqd_local[d] = (uint32_t)get_number(r);
+    for (int d = 0; d < 3; d++) kernel->reqd_local[d] = code->reqd_local[d] = (uint32_t)get_number(r);
     for (int d = 0; d < 3; d++) kernel->hint_local[d] = (uint32_t)get_number(r);
-    kernel->args_size = (uint32_t)get_number(r);
+    kernel->args_size = code->args_size = (uint32_t)get_number(r);
     kernel->static_local = code->static_local = get_number(r);
     code->scratch_per_item = get_number(r);
     code->scratch_fixed = get_number(r);
     code->uses_sync = get_number(r) != 0;
-    uint64_t num_args = get_number(r);
-    if (r->failed || num_args > (uint64_t)(r->end - r->at) / 80) return false;
-    qn__compile_arg *args = qn__allocate_zeroed(arrays->allocator, (num_args + 1) * sizeof *args);
-    if (!args) return false;
-    kernel->args = args;
-    kernel->num_args = (uint32_t)num_args;
-    for (uint64_t i = 0; i < num_args; i++) get_arg(r, &args[i]);
-    return !r->failed;
+    code->uses_printf = get_number(r) != 0;
+    code->guarded = get_number(r) != 0;
+    code->params_size = (uint32_t)get_number(r);
+    code->required_sub_group_size = (uint32_t)get_number(r);
+    get_hidden(r, arena, code);
+    code->local_unit = get_words(r, arena, &code->num_local_units);
+    kernel->num_args = code->num_args = get_count(r, 80);
+    qn__compile_arg *args = QN__NEW_ARRAY(arena, qn__compile_arg, kernel->num_args);
+    for (uint32_t i = 0; i < kernel->num_args; i++) get_arg(r, &args[i]);
+    kernel->args = code->args = args;
 }
 
-static bool dependency_holds(qn_context *context, const char *path, qn__hash128 hash) {
-    char *data;
-    size_t size;
-    if (qn__file_read(&context->allocator, path, MAX_ENTRY, &data, &size)) return false;
-    qn__hash128 now = qn__hash_128(data, size);
-    qn__release(&context->allocator, data);
-    return now.a == hash.a && now.b == hash.b;
+static void get_module(reader *r, qn__arena *arena, qn__code_source *source) {
+    uint64_t size;
+    uint32_t count;
+    source->constants = (const uint8_t *)get_bytes(r, &size);
+    source->constants_size = (size_t)size;
+    source->relocations = get_words(r, arena, &count);
+    source->num_relocations = count;
+    source->num_strings = get_count(r, 8);
+    const char **strings = QN__NEW_ARRAY(arena, const char *, source->num_strings);
+    for (uint32_t i = 0; i < source->num_strings; i++)
+        if (get_number(r)) strings[i] = get_string(r);
+    source->strings = strings;
 }
 
-static bool get_entry(qn_program *program, const qn__cache_key *key, reader *r,
-                      qn__code_kernel **code_kernels, qn__hash128 *code) {
+static bool file_holds(qn_context *context, const char *path, qn__hash128 hash) {
+    qn__hash128 now;
+    return hash_file(context, path, &now) && now.a == hash.a && now.b == hash.b;
+}
+
+static qn__hash128 get_hash(reader *r) {
+    qn__hash128 hash = {.a = get_number(r)};
+    hash.b = get_number(r);
+    return hash;
+}
+
+static bool get_entry(qn_program *program, const qn__cache_key *key, reader *r, qn__code_source *source,
+                      char *code_path, size_t path_size) {
     qn_context *context = program->object.context;
+    qn__arena *arena = &program->arena;
     uint64_t key_size;
     const char *stored_key = get_bytes(r, &key_size);
     if (key_size != key->size || memcmp(stored_key, key->text, key_size) != 0) return false;
+    qn__hash128 code = get_hash(r), name = key->hash;
     program->log = (char *)get_string(r);
-    for (uint64_t i = get_number(r); i > 0; i--) {
+    for (uint32_t i = get_count(r, 24); i > 0; i--) {
         const char *path = get_string(r);
-        qn__hash128 hash = {.a = get_number(r)};
-        hash.b = get_number(r);
-        if (r->failed || !dependency_holds(context, path, hash)) return false;
-        *code = qn__cache_code_name(*code, hash);
+        qn__hash128 hash = get_hash(r);
+        if (r->failed || !file_holds(context, path, hash)) return false;
+        name = qn__cache_code_name(name, hash);
     }
-    uint64_t count = get_number(r);
-    if (r->failed || count > (uint64_t)(r->end - r->at) / 64) return false;
-    entry_arrays arrays = {.allocator = &context->allocator};
-    arrays.kernels = program->kernels =
-        qn__allocate_zeroed(&context->allocator, (count + 1) * sizeof *program->kernels);
-    arrays.code_kernels = *code_kernels =
-        qn__allocate_zeroed(&context->allocator, (count + 1) * sizeof **code_kernels);
-    if (!arrays.kernels || !arrays.code_kernels) return false;
-    program->num_kernels = (uint32_t)count;
-    program->owns_args = true;
-    for (uint32_t i = 0; i < count; i++)
-        if (!get_kernel(r, &arrays, i)) return false;
-    return !r->failed;
+    uint32_t count = get_count(r, 64);
+    program->num_kernels = count;
+    program->kernels = qn__allocate_zeroed(&context->allocator, (count + 1) * sizeof *program->kernels);
+    if (!program->kernels) return false;
+    qn__code_kernel *kernels = QN__NEW_ARRAY(arena, qn__code_kernel, count);
+    for (uint32_t i = 0; i < count; i++) get_kernel(r, arena, &program->kernels[i], &kernels[i]);
+    source->kernels = kernels;
+    source->num_kernels = count;
+    get_module(r, arena, source);
+    return !r->failed && qn__cache_code_path(program->device, name, code_path, path_size) &&
+           file_holds(context, code_path, code);
 }
 
 static bool is_whole(const char *data, size_t size) {
@@ -348,36 +427,38 @@ static bool is_whole(const char *data, size_t size) {
 
 void qn__cache_forget(qn_program *program) {
     const qn__allocator *allocator = &program->object.context->allocator;
-    for (uint32_t i = 0; program->owns_args && program->kernels && i < program->num_kernels; i++)
-        qn__release(allocator, (void *)program->kernels[i].args);
+    qn__arena_free(&program->arena);
     qn__release(allocator, program->kernels);
     qn__release(allocator, program->memory);
     program->kernels = NULL;
     program->memory = NULL;
     program->log = NULL;
     program->num_kernels = 0;
-    program->owns_args = false;
 }
 
-bool qn__cache_load(qn_program *program, const qn__cache_key *key, qn__code_kernel **code_kernels,
-                    qn__hash128 *code) {
+bool qn__cache_load(qn_program *program, const qn__cache_key *key, qn__code_source *source, char *code_path,
+                    size_t path_size) {
     qn_context *context = program->object.context;
     char path[4096], *data;
     size_t size;
-    *code_kernels = NULL;
-    *code = key->hash;
     if (!qn__cache_path(context, key->hash, ".qn", path, sizeof path)) return false;
     if (qn__file_read(&context->allocator, path, MAX_ENTRY, &data, &size)) return false;
     program->memory = data;
     reader r = {data + sizeof ENTRY_MAGIC - 1, data + size - 8, false};
-    if (is_whole(data, size) && get_entry(program, key, &r, code_kernels, code)) {
+    jmp_buf escape;
+    volatile bool whole = false;
+    qn__arena_init(&program->arena, &context->allocator, 0);
+    program->arena.escape = &escape;
+    if (is_whole(data, size) && setjmp(escape) == 0)
+        whole = get_entry(program, key, &r, source, code_path, path_size);
+    program->arena.escape = NULL;
+    if (whole) {
         (void)utimensat(AT_FDCWD, path, NULL, 0); /* used now: matters to trim */
+        (void)utimensat(AT_FDCWD, code_path, NULL, 0);
         return true;
     }
     qn__log(context, QN_LOG_INFO, "the cache entry %s is damaged or out of date", path);
     qn__cache_forget(program);
-    qn__release(&context->allocator, *code_kernels);
-    *code_kernels = NULL;
     return false;
 }
 

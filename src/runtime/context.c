@@ -130,11 +130,8 @@ qn_status qn_context_create(const qn_context_desc *desc, qn_context **out) {
 
 void qn_context_destroy(qn_context *context) {
     if (!context) return;
-    for (uint32_t i = 0; i < context->num_devices; i++)
-        if (atomic_load(&context->devices[i]->ready)) qn_device_wait(context->devices[i], QN_FOREVER);
+    qn__drivers_wait(context);
     qn__objects_free(context);
-    for (uint32_t i = 0; i < context->num_slots; i++)
-        if (context->slots[i].driver) context->slots[i].backend->close(context->slots[i].driver);
-    qn__release(&context->allocator, context->devices);
+    qn__drivers_close(context);
     context_release(context);
 }

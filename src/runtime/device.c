@@ -1,4 +1,4 @@
-/* Backends and devices: looked for once, opened when first used. */
+/* Backends and devices: looked for when first asked for, opened when first used. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,63 +8,117 @@
 /* In order of preference; those by name only last. */
 static const qn_backend *const backends[] = {&qn__backend_cpu, &qn__backend_null};
 
-static qn_status open_slot(qn_context *context, const qn_backend *backend) {
-    qn__backend_slot *slot = &context->slots[context->num_slots];
-    *slot = (qn__backend_slot){.backend = backend};
+_Static_assert(QN__COUNT(backends) <= QN__MAX_BACKENDS, "a slot for each backend");
+
+static qn_status find_driver(qn_context *context, qn__backend_slot *slot) {
+    const qn_backend *backend = slot->backend;
     qn_status status = backend->open(&context->services, &slot->driver, &slot->num_devices, slot->why);
-    if (status == QN_ERROR_OUT_OF_MEMORY)
-        return qn__fail(context, status, "%s: out of host memory", backend->name);
-    context->num_slots++; /* looked for, found or not */
-    if (status == QN_OK) return status;
+    if (status == QN_OK && slot->num_devices == 0) snprintf(slot->why, QN__WHY, "the driver has no device");
+    if (status == QN_OK) return QN_OK;
     slot->driver = NULL;
     slot->num_devices = 0;
+    if (status == QN_ERROR_OUT_OF_MEMORY)
+        return qn__fail(context, status, "%s: out of host memory", backend->name);
     qn__log(context, QN_LOG_INFO, "%s: %s", backend->name, slot->why);
     return QN_OK;
 }
 
-static qn_status add_device(qn_context *context, const qn__backend_slot *slot, uint32_t index) {
+static qn_status add_device(qn_context *context, qn__backend_slot *slot) {
     qn_device *device = qn__object_new(context, QN__OBJECT_DEVICE);
     if (!device) return QN_ERROR_OUT_OF_MEMORY;
-    device->backend = slot->backend;
+    const qn_backend *backend = slot->backend;
+    device->backend = backend;
     device->driver = slot->driver;
-    device->index = index;
+    device->index = slot->num_made;
+    if (backend->identify) backend->identify(slot->driver, device->index, &device->identity);
     pthread_mutex_init(&device->lock, NULL);
     pthread_mutex_init(&device->use_lock, NULL);
-    if (slot->backend->single)
-        snprintf(device->name, sizeof device->name, "%s", slot->backend->name);
+    if (backend->single)
+        snprintf(device->name, sizeof device->name, "%s", backend->name);
     else
-        snprintf(device->name, sizeof device->name, "%s:%u", slot->backend->name, (unsigned)index);
-    context->devices[context->num_devices++] = device;
+        snprintf(device->name, sizeof device->name, "%s:%u", backend->name, (unsigned)device->index);
+    slot->devices[slot->num_made++] = device;
     return QN_OK;
 }
 
-static qn_status open_all(qn_context *context) {
-    uint32_t total = 0;
-    while (context->num_slots < QN__COUNT(backends)) {
-        qn_status status = open_slot(context, backends[context->num_slots]);
+/* One kind's driver and devices. What ran out of memory half way goes on at the next call; open_lock is held. */
+static qn_status open_slot(qn_context *context, uint32_t index) {
+    qn__backend_slot *slot = &context->slots[index];
+    if (slot->opened) return QN_OK;
+    slot->backend = backends[index];
+    if (!slot->driver) {
+        qn_status status = find_driver(context, slot);
         if (status) return status;
     }
-    for (uint32_t i = 0; i < context->num_slots; i++) total += context->slots[i].num_devices;
-    if (!context->devices)
-        context->devices = qn__allocate_zeroed(&context->allocator, (total + 1) * sizeof(qn_device *));
-    if (!context->devices) return qn__fail_memory(context, total * sizeof(qn_device *));
-    for (uint32_t i = 0, n = 0; i < context->num_slots; i++)
-        for (uint32_t d = 0; d < context->slots[i].num_devices; d++, n++)
-            if (n >= context->num_devices && add_device(context, &context->slots[i], d))
-                return QN_ERROR_OUT_OF_MEMORY;
+    if (slot->num_devices && !slot->devices)
+        slot->devices = qn__allocate_zeroed(&context->allocator, slot->num_devices * sizeof(qn_device *));
+    if (slot->num_devices && !slot->devices)
+        return qn__fail_memory(context, slot->num_devices * sizeof(qn_device *));
+    while (slot->num_made < slot->num_devices)
+        if (add_device(context, slot)) return QN_ERROR_OUT_OF_MEMORY;
+    slot->opened = true;
     return QN_OK;
 }
 
-qn_status qn__context_open(qn_context *context) {
+/* Only what is asked for is opened: drivers take their time. */
+static qn_status find_slot(qn_context *context, uint32_t index) {
+    pthread_mutex_lock(&context->open_lock);
+    qn_status status = open_slot(context, index);
+    pthread_mutex_unlock(&context->open_lock);
+    return status;
+}
+
+/* Real devices first, then software ones, then those by name only. */
+static int rank(const qn_device *device) {
+    return device->backend->by_name_only ? 2 : device->identity.emulated ? 1 : 0;
+}
+
+static qn_status list_devices(qn_context *context) {
+    uint32_t total = 0, n = 0;
+    for (uint32_t i = 0; i < QN__COUNT(backends); i++) {
+        qn_status status = open_slot(context, i);
+        if (status) return status;
+        total += context->slots[i].num_devices;
+    }
+    context->devices = qn__allocate_zeroed(&context->allocator, (total + 1) * sizeof(qn_device *));
+    if (!context->devices) return qn__fail_memory(context, total * sizeof(qn_device *));
+    for (int wanted = 0; wanted <= 2; wanted++)
+        for (uint32_t i = 0; i < QN__COUNT(backends); i++)
+            for (uint32_t d = 0; d < context->slots[i].num_devices; d++)
+                if (rank(context->slots[i].devices[d]) == wanted)
+                    context->devices[n++] = context->slots[i].devices[d];
+    context->num_devices = n;
+    return QN_OK;
+}
+
+/* All kinds, and the list of all devices. */
+static qn_status open_all(qn_context *context) {
     if (atomic_load(&context->opened)) return QN_OK;
     pthread_mutex_lock(&context->open_lock);
     qn_status status = QN_OK;
     if (!atomic_load(&context->opened)) {
-        status = open_all(context);
+        status = list_devices(context);
         if (!status) atomic_store(&context->opened, true);
     }
     pthread_mutex_unlock(&context->open_lock);
     return status;
+}
+
+void qn__drivers_wait(qn_context *context) {
+    for (uint32_t i = 0; i < QN__COUNT(backends); i++)
+        for (uint32_t d = 0; d < context->slots[i].num_made; d++) {
+            qn_device *device = context->slots[i].devices[d];
+            if (atomic_load(&device->ready)) qn_device_wait(device, QN_FOREVER);
+        }
+}
+
+void qn__drivers_close(qn_context *context) {
+    for (uint32_t i = 0; i < QN__COUNT(backends); i++) {
+        qn__backend_slot *slot = &context->slots[i];
+        if (slot->driver) slot->backend->close(slot->driver);
+        qn__release(&context->allocator, slot->devices);
+    }
+    qn__release(&context->allocator, context->devices);
 }
 
 static qn_status open_device(qn_device *device) {
@@ -77,6 +131,8 @@ static qn_status open_device(qn_device *device) {
     device->backend->gpu_info(device->gpu, &device->info);
     device->info.name = device->name;
     device->info.kind = device->backend->kind;
+    memcpy(device->info.uuid, device->identity.uuid, sizeof device->info.uuid);
+    if (device->identity.emulated) device->info.capabilities |= QN_CAN_EMULATE;
     device->stream = qn__stream_new(device);
     return device->stream ? QN_OK : QN_ERROR_OUT_OF_MEMORY;
 }
@@ -101,7 +157,7 @@ void qn__device_finalise(qn_device *device) {
 
 /* Devices by name only come last and are not counted. */
 uint32_t qn_device_count(qn_context *context) {
-    if (!context || qn__context_open(context) != QN_OK) return 0;
+    if (!context || open_all(context) != QN_OK) return 0;
     uint32_t count = 0;
     while (count < context->num_devices && !context->devices[count]->backend->by_name_only) count++;
     return count;
@@ -112,7 +168,7 @@ qn_device *qn_device_at(qn_context *context, uint32_t index) {
 }
 
 uint32_t qn_backend_count(qn_context *context) {
-    return context && qn__context_open(context) == QN_OK ? context->num_slots : 0;
+    return context && open_all(context) == QN_OK ? QN__COUNT(backends) : 0;
 }
 
 qn_status qn_backend_get(qn_context *context, uint32_t index, qn_backend_info *info) {
@@ -120,11 +176,17 @@ qn_status qn_backend_get(qn_context *context, uint32_t index, qn_backend_info *i
     if (!info) return qn__fail_null(context, "qn_backend_get", "info");
     if (index >= qn_backend_count(context))
         return qn__fail(context, QN_ERROR_RANGE, "qn_backend_get: index %u; there are %u", (unsigned)index,
-                        (unsigned)context->num_slots);
+                        (unsigned)QN__COUNT(backends));
     const qn__backend_slot *slot = &context->slots[index];
     *info = (qn_backend_info){slot->backend->kind, slot->backend->name, slot->num_devices,
                               slot->num_devices ? NULL : slot->why};
     return QN_OK;
+}
+
+/* "cuda" and "cuda:1" are of the kind "cuda". */
+static bool is_of_kind(const char *name, const qn_backend *backend) {
+    size_t length = strlen(backend->name);
+    return strncmp(name, backend->name, length) == 0 && (name[length] == 0 || name[length] == ':');
 }
 
 /* "cuda" names "cuda:0". */
@@ -134,9 +196,11 @@ static bool name_fits(const qn_device *device, const char *name) {
 }
 
 static qn_status no_such_device(qn_context *context, const char *name) {
-    for (uint32_t i = 0; i < context->num_slots; i++) {
+    qn_status status = open_all(context);
+    if (status) return status;
+    for (uint32_t i = 0; i < QN__COUNT(backends); i++) {
         const qn__backend_slot *slot = &context->slots[i];
-        if (slot->num_devices == 0 && strncmp(slot->backend->name, name, strlen(slot->backend->name)) == 0)
+        if (slot->num_devices == 0 && is_of_kind(name, slot->backend))
             return qn__fail(context, QN_ERROR_NO_DEVICE, "no device '%s': %s", name, slot->why);
     }
     char list[512] = "";
@@ -147,27 +211,48 @@ static qn_status no_such_device(qn_context *context, const char *name) {
     return qn__fail(context, QN_ERROR_NO_DEVICE, "no device '%s'; there are: %s", name, list);
 }
 
-static qn_device *find_device(qn_context *context, const char *name) {
-    for (uint32_t i = 0; i < context->num_devices; i++) {
-        qn_device *device = context->devices[i];
-        if (name ? name_fits(device, name) : !device->backend->by_name_only) return device;
+static qn_status get_named(qn_context *context, const char *name, qn_device **out) {
+    for (uint32_t i = 0; i < QN__COUNT(backends); i++) {
+        if (!is_of_kind(name, backends[i])) continue;
+        qn_status status = find_slot(context, i);
+        if (status) return status;
+        for (uint32_t d = 0; d < context->slots[i].num_devices; d++) {
+            qn_device *device = context->slots[i].devices[d];
+            if (!name_fits(device, name)) continue;
+            status = qn__device_ready(device);
+            if (!status) *out = device;
+            return status;
+        }
     }
-    return NULL;
+    return no_such_device(context, name);
+}
+
+/* The first that is no emulation and can be opened: one that cannot (held by another process, say) is no reason
+   to go without the others. */
+static qn_status get_default(qn_context *context, qn_device **out) {
+    qn_status status = QN_ERROR_NO_DEVICE;
+    for (uint32_t i = 0; i < QN__COUNT(backends); i++) {
+        qn_status found = backends[i]->by_name_only ? QN_OK : find_slot(context, i);
+        if (found) return found;
+        for (uint32_t d = 0; d < context->slots[i].num_devices; d++) {
+            qn_device *device = context->slots[i].devices[d];
+            if (rank(device) != 0) continue;
+            status = qn__device_ready(device);
+            if (!status) *out = device;
+            if (!status) return QN_OK;
+            qn__log(context, QN_LOG_WARNING, "%s", qn_error_message(context));
+        }
+    }
+    return status == QN_ERROR_NO_DEVICE ? no_such_device(context, "(any)") : status;
 }
 
 qn_status qn_device_get(qn_context *context, const char *name, qn_device **out) {
     if (!context) return QN_ERROR_NULL;
     if (!out) return qn__fail_null(context, "qn_device_get", "device");
     *out = NULL;
-    qn_status status = qn__context_open(context);
-    if (status) return status;
     const char *wanted = getenv("QUERN_DEVICE");
     if (!name && wanted && wanted[0]) name = wanted;
-    qn_device *device = find_device(context, name);
-    if (!device) return no_such_device(context, name ? name : "(any)");
-    status = qn__device_ready(device);
-    if (!status) *out = device;
-    return status;
+    return name ? get_named(context, name, out) : get_default(context, out);
 }
 
 qn_context *qn_device_context(const qn_device *device) { return device ? device->object.context : NULL; }
@@ -191,6 +276,8 @@ qn_status qn_device_memory(const qn_device *const_device, qn_memory_stats *stats
         .peak = atomic_load(&device->peak),
         .buffers = atomic_load(&device->buffers),
         .host = atomic_load(&device->host),
+        .pooled =
+            atomic_load(&device->ready) && device->backend->pooled ? device->backend->pooled(device->gpu) : 0,
     };
     return QN_OK;
 }

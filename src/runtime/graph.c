@@ -3,14 +3,19 @@
 
 #include "runtime/runtime.h"
 
+/* The copy has its argument block behind it, then its bindings, then its data. */
 qn__command *qn__command_copy(const qn__allocator *allocator, const qn__command *command) {
-    uint64_t data = command->kind == QN__COMMAND_WRITE ? command->size : 0;
-    qn__command *copy = qn__allocate(allocator, sizeof *copy + command->args_size + data);
+    uint64_t data = command->kind == QN__COMMAND_WRITE && !command->host_stays ? command->size : 0;
+    size_t args = ((size_t)command->args_size + 7) & ~(size_t)7;
+    size_t bindings = command->num_bindings * sizeof *command->bindings;
+    if (data > SIZE_MAX / 2) return NULL;
+    qn__command *copy = qn__allocate(allocator, sizeof *copy + args + bindings + (size_t)data);
     if (!copy) return NULL;
     *copy = *command;
     unsigned char *behind = (unsigned char *)(copy + 1);
-    if (command->args_size) copy->args = memcpy(behind, command->args, command->args_size);
-    if (data) copy->host = memcpy(behind, command->host, data);
+    if (args) copy->args = memcpy(behind, command->args, command->args_size);
+    if (bindings) copy->bindings = memcpy(behind + args, command->bindings, bindings);
+    if (data) copy->host = memcpy(behind + args + bindings, command->host, (size_t)data);
     return copy;
 }
 
@@ -56,15 +61,33 @@ qn_status qn_graph_begin(qn_stream *stream) {
     return QN_OK;
 }
 
+/* Buffers that a graph writes are newer on the device after each launch; host contents go over before. Each
+   buffer is looked at once a launch, however often the graph uses it. */
+static qn_status list_uses(qn_graph *graph) {
+    qn_context *context = graph->object.context;
+    size_t size = (graph->num_used + 1) * sizeof *graph->uses;
+    graph->uses = qn__allocate(&context->allocator, size);
+    if (!graph->uses) return qn__fail_memory(context, size);
+    for (size_t i = 0; i < graph->num_used; i++) {
+        if (graph->used[i]->magic != QN__MAGIC + QN__OBJECT_BUFFER) continue;
+        qn_buffer *root = qn__buffer_root((qn_buffer *)graph->used[i]);
+        size_t at = 0;
+        while (at < graph->num_uses && graph->uses[at].buffer != root) at++;
+        if (at == graph->num_uses) graph->uses[graph->num_uses++] = (qn__use){root, true};
+    }
+    return QN_OK;
+}
+
 static qn_status make_replay(qn_graph *graph) {
     qn_context *context = graph->object.context;
+    qn_status status = list_uses(graph);
+    if (status) return status;
     qn__command *list = qn__allocate(&context->allocator, (graph->num_commands + 1) * sizeof *list);
     if (!list) return qn__fail_memory(context, graph->num_commands * sizeof *list);
     for (size_t i = 0; i < graph->num_commands; i++) list[i] = *graph->commands[i];
     char why[QN__WHY] = "";
     qn_device *device = graph->device;
-    qn_status status =
-        device->backend->replay_create(device->gpu, list, graph->num_commands, &graph->replay, why);
+    status = device->backend->replay_create(device->gpu, list, graph->num_commands, &graph->replay, why);
     qn__release(&context->allocator, list);
     return status ? qn__fail(context, status, "qn_graph_end: %s", why) : QN_OK;
 }
@@ -86,16 +109,6 @@ qn_status qn_graph_end(qn_stream *stream, qn_graph **out) {
     return status;
 }
 
-/* Buffers that a graph writes are newer on the device after each launch; host contents go over before. */
-static qn_status use_buffers(qn_graph *graph, qn_stream *stream) {
-    for (size_t i = 0; i < graph->num_used; i++) {
-        if (graph->used[i]->magic != QN__MAGIC + QN__OBJECT_BUFFER) continue;
-        qn_status status = qn__buffer_use((qn_buffer *)graph->used[i], stream, true, "qn_graph_launch");
-        if (status) return status;
-    }
-    return QN_OK;
-}
-
 qn_status qn_graph_launch(qn_stream *stream, qn_graph *graph) {
     qn_status status = qn__check_beside(stream, graph, QN__OBJECT_GRAPH, "qn_graph_launch", "graph");
     if (status) return status;
@@ -107,11 +120,10 @@ qn_status qn_graph_launch(qn_stream *stream, qn_graph *graph) {
         return qn__fail(context, QN_ERROR_WRONG_CONTEXT, "qn_graph_launch: the graph is of another device");
     if (stream->recording)
         return qn__fail(context, QN_ERROR_STATE, "qn_graph_launch: the stream records a graph");
-    status = use_buffers(graph, stream);
-    if (!status) status = qn__stream_submit_replay(stream, graph);
-    for (size_t i = 0; !status && i < graph->num_used; i++)
-        if (graph->used[i]->magic == QN__MAGIC + QN__OBJECT_BUFFER)
-            qn__buffer_used((qn_buffer *)graph->used[i], stream, true);
+    uint64_t number;
+    status = qn__buffers_use(graph->uses, graph->num_uses, stream, "qn_graph_launch");
+    if (!status) status = qn__stream_submit_replay(stream, graph, &number);
+    if (!status) qn__buffers_used(graph->uses, graph->num_uses, stream, number);
     return status;
 }
 
@@ -126,4 +138,5 @@ void qn__graph_finalise(qn_graph *graph) {
     for (size_t i = 0; i < graph->num_used; i++) qn__drop(graph->used[i]);
     qn__release(allocator, graph->commands);
     qn__release(allocator, graph->used);
+    qn__release(allocator, graph->uses);
 }

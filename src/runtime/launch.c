@@ -8,16 +8,18 @@
 
 enum { MAX_PARAMS = 256, MAX_ARGS_SIZE = 4096 };
 
-/* A launch under construction. */
+/* A launch under construction. The arrays are not cleared: a launch is to cost less than a microsecond. */
 typedef struct launch {
     qn_kernel *kernel;
     qn_stream *stream;
     const qn__program_kernel *info;
     qn_context *context;
-    unsigned char *args;
     uint64_t local_memory;
+    uint32_t num_buffers; /* of bindings and uses */
+    _Alignas(16) unsigned char args[MAX_ARGS_SIZE];
+    qn__binding bindings[MAX_PARAMS];
+    qn__use uses[MAX_PARAMS];
     qn__object *used[MAX_PARAMS + 1];
-    size_t num_used;
 } launch;
 
 static qn_status wrong(const launch *l, uint32_t index, const char *what) {
@@ -128,10 +130,12 @@ static qn_status store_buffer(launch *l, uint32_t index, const qn_arg *arg, unsi
                 l->context, QN_ERROR_WRONG_CONTEXT,
                 "qn_launch: parameter %u of %s, '%s %s': the buffer is of another device or context",
                 (unsigned)index + 1, l->info->name, param->type_name, param->name);
-        status = qn__buffer_use(buffer, l->stream, may_write(param), "qn_launch");
-        if (status) return status;
-        l->used[l->num_used++] = &buffer->object;
-        address = qn__buffer_root(buffer)->address + buffer->offset;
+        const qn_buffer *root = qn__buffer_root(buffer);
+        uint32_t n = l->num_buffers++;
+        l->bindings[n] = (qn__binding){index, root->memory, buffer->offset};
+        l->uses[n] = (qn__use){buffer, may_write(param)};
+        l->used[n] = &buffer->object;
+        address = root->address + buffer->offset;
     }
     memcpy(to, &address, sizeof address);
     return QN_OK;
@@ -261,44 +265,46 @@ static qn_status check_objects(qn_stream *stream, qn_kernel *kernel, const qn_ra
                     stream->object.context == context ? "" : " in another context");
 }
 
+/* Buffers are used, then submitted, then noted: the locks are held for as short as can be. */
 static qn_status submit(launch *l, qn__command *command, const qn_range *range, const qn_arg *args,
                         size_t num_args) {
     qn_status status = check_local(l, l->local_memory); /* the kernel's own */
     if (!status) status = store_args(l, args, num_args);
     if (!status) status = set_sizes(l, range, command);
+    if (!status) status = qn__buffers_use(l->uses, l->num_buffers, l->stream, "qn_launch");
     if (status || range->global[0] == 0) return status;
+    command->bindings = l->bindings;
+    command->num_bindings = l->num_buffers;
     command->local_memory = l->local_memory;
-    l->used[l->num_used++] = &l->kernel->object;
-    status = qn__stream_submit(l->stream, command, l->used, l->num_used);
-    if (status) return status;
-    for (uint32_t i = 0; i < num_args; i++)
-        if (args[i].kind == QN_ARG_BUFFER)
-            qn__buffer_used(args[i].value.buffer, l->stream, may_write(&l->info->args[i]));
-    return QN_OK;
+    l->used[l->num_buffers] = &l->kernel->object;
+    uint64_t number;
+    status = qn__stream_submit(l->stream, command, l->used, l->num_buffers + 1, &number);
+    if (!status) qn__buffers_used(l->uses, l->num_buffers, l->stream, number);
+    return status;
 }
 
 qn_status qn_launch(qn_stream *stream, qn_kernel *kernel, const qn_range *range, const qn_arg *args,
                     size_t num_args) {
     qn_status status = check_objects(stream, kernel, range);
     if (status) return status;
-    _Alignas(16) unsigned char block[MAX_ARGS_SIZE];
     const qn__program_kernel *info = kernel->info;
-    launch l = {.kernel = kernel,
-                .stream = qn__stream_of(stream, kernel->program->device),
-                .info = info,
-                .context = kernel->object.context,
-                .args = block,
-                .local_memory = info->static_local};
-    if (info->num_args > MAX_PARAMS || info->args_size > sizeof block)
+    launch l;
+    l.kernel = kernel;
+    l.stream = qn__stream_of(stream, kernel->program->device);
+    l.info = info;
+    l.context = kernel->object.context;
+    l.local_memory = info->static_local;
+    l.num_buffers = 0;
+    if (info->num_args > MAX_PARAMS || info->args_size > sizeof l.args)
         return qn__fail(l.context, QN_ERROR_UNSUPPORTED,
                         "qn_launch: %s has %u parameters of %u bytes; the limits are %d and %d", info->name,
                         (unsigned)info->num_args, (unsigned)info->args_size, MAX_PARAMS, MAX_ARGS_SIZE);
-    memset(block, 0, info->args_size);
+    memset(l.args, 0, info->args_size);
     qn__command command = {.kind = QN__COMMAND_LAUNCH,
                            .code = kernel->program->code,
                            .kernel = kernel->index,
                            .kernel_name = info->name,
-                           .args = block,
+                           .args = l.args,
                            .args_size = info->args_size};
     return submit(&l, &command, range, args, num_args);
 }

@@ -78,24 +78,19 @@ qn_status qn__compile_failure(qn_context *context, const qn__compile_result *res
 
 /* ---- loading ---- */
 
-static qn_status load_code(qn_program *program, const char *text, size_t text_size, const void *module,
-                           const qn__code_kernel *kernels, const char *path, bool debug) {
+static qn_status load_code(qn_program *program, const qn__code_source *source) {
     qn_device *device = program->device;
-    qn__code_source source = {.text = text,
-                              .text_size = text_size,
-                              .module = module,
-                              .kernels = kernels,
-                              .num_kernels = program->num_kernels,
-                              .binary_path = path,
-                              .debug = debug};
     char why[QN__WHY] = "";
     uint64_t start = qn__now_ns();
-    qn_status status = device->backend->code_load(device->gpu, &source, &program->code, why);
+    qn_status status = device->backend->code_load(device->gpu, source, &program->code, why);
     program->times.driver_ns = qn__now_ns() - start;
-    return status ? qn__fail(program->object.context, status, "%s: %s", device->name, why) : QN_OK;
+    if (status) program->code = NULL;
+    return status ? qn__fail(program->object.context, status, "%s: %s", device->name,
+                             why[0] ? why : qn_status_text(status))
+                  : QN_OK;
 }
 
-/* Reflection as the runtime keeps it; the arrays stay the result's. */
+/* Reflection as the runtime keeps it, and what the backend gets; the arrays stay the result's. */
 static qn_status take_reflection(qn_program *program, const qn__compile_result *result,
                                  qn__code_kernel **code_kernels) {
     qn_context *context = program->object.context;
@@ -140,6 +135,23 @@ static qn_status take_reflection(qn_program *program, const qn__compile_result *
     return QN_OK;
 }
 
+static qn__code_source source_of(const qn__compile_result *result, const qn__code_kernel *kernels,
+                                 const char *path, bool debug) {
+    return (qn__code_source){.text = result->text,
+                             .text_size = result->text_size,
+                             .module = result->module,
+                             .kernels = kernels,
+                             .num_kernels = result->num_kernels,
+                             .binary_path = path,
+                             .constants = result->constants,
+                             .constants_size = result->constants_size,
+                             .relocations = result->relocations,
+                             .num_relocations = result->num_relocations,
+                             .strings = result->strings,
+                             .num_strings = result->num_strings,
+                             .debug = debug};
+}
+
 static qn_status compile(qn_program *program, qn__program_input *input, const qn__cache_key *key) {
     qn_context *context = program->object.context;
     qn__compile_result *result = qn__allocate_zeroed(&context->allocator, sizeof *result);
@@ -156,12 +168,13 @@ static qn_status compile(qn_program *program, qn__program_input *input, const qn
     qn__hash128 code = key ? key->hash : (qn__hash128){0};
     for (size_t i = 0; i < result->num_dependencies; i++)
         code = qn__cache_code_name(code, result->dependencies[i].hash);
-    bool cached = key && qn__cache_path(context, code, ".so", path, sizeof path);
+    bool cached = key && result->text && qn__cache_code_path(program->device, code, path, sizeof path);
     status = take_reflection(program, result, &kernels);
-    if (!status)
-        status = load_code(program, result->text, result->text_size, result->module, kernels,
-                           cached ? path : NULL, input->request.debug);
-    if (!status && cached && result->text) qn__cache_store(context, key, result);
+    if (!status) {
+        qn__code_source source = source_of(result, kernels, cached ? path : NULL, input->request.debug);
+        status = load_code(program, &source);
+    }
+    if (!status && cached) qn__cache_store(context, key, result, path);
     qn__release(&context->allocator, kernels);
     return status;
 }
@@ -169,15 +182,13 @@ static qn_status compile(qn_program *program, qn__program_input *input, const qn
 /* True when a whole, valid entry was there and its code loaded. */
 static bool load_cached(qn_program *program, const qn__cache_key *key, bool debug) {
     qn_context *context = program->object.context;
-    qn__code_kernel *kernels = NULL;
+    qn__code_source source = {.debug = debug};
     char path[4096];
     uint64_t start = qn__now_ns();
-    qn__hash128 code;
-    bool found = qn__cache_load(program, key, &kernels, &code) &&
-                 qn__cache_path(context, code, ".so", path, sizeof path);
+    bool found = qn__cache_load(program, key, &source, path, sizeof path);
     program->times.compile_ns = qn__now_ns() - start;
-    bool loaded = found && load_code(program, NULL, 0, NULL, kernels, path, debug) == QN_OK;
-    qn__release(&context->allocator, kernels);
+    source.binary_path = path;
+    bool loaded = found && load_code(program, &source) == QN_OK;
     atomic_fetch_add(loaded ? &context->cache_hits : &context->cache_misses, 1);
     program->times.from_cache = loaded;
     if (!loaded) qn__cache_forget(program);

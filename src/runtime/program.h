@@ -18,9 +18,9 @@ void qn__program_input_free(qn_context *context, qn__program_input *input);
 /* Sets the message for a failed compile. */
 qn_status qn__compile_failure(qn_context *context, const qn__compile_result *result);
 
-/* ---- cache.c: an entry is HASH.qn (key, includes, reflection, log) and CODE.so, which the backend reads and
-   writes. CODE also depends on what the included files hold: a loaded library's path must never come to mean
-   another library. ---- */
+/* ---- cache.c: an entry is HASH.qn (key, includes, reflection, log, the code's hash) and CODE.so (or what the
+   backend calls its files), which the backend reads and writes. CODE also depends on what the included files hold:
+   a loaded library's path must never come to mean another library. ---- */
 
 typedef struct qn__cache_key {
     qn__hash128 hash;
@@ -32,14 +32,16 @@ bool qn__cache_key_make(qn_context *context, const qn_device *device, const qn__
                         qn__cache_key *key); /* false: out of memory */
 /* Path of a file of the cache; makes the directory. False when there is no cache. */
 bool qn__cache_path(qn_context *context, qn__hash128 name, const char *extension, char *out, size_t size);
-/* The name of the code: starts as the key's hash and takes in each included file. */
+/* Path of a device's code: its name starts as the key's hash and takes in each included file. */
 qn__hash128 qn__cache_code_name(qn__hash128 name, qn__hash128 included);
-/* Fills the program's reflection and log, and the name of its code, if the entry is whole and its includes
-   have not changed. */
-bool qn__cache_load(qn_program *program, const qn__cache_key *key, qn__code_kernel **kernels,
-                    qn__hash128 *code);
+bool qn__cache_code_path(const qn_device *device, qn__hash128 name, char *out, size_t size);
+/* Fills the program's reflection and log, what the backend needs, which lives as long as the program's arena, and
+   the code's path, if the entry and its code are whole and its includes have not changed. */
+bool qn__cache_load(qn_program *program, const qn__cache_key *key, qn__code_source *source, char *code_path,
+                    size_t path_size);
 void qn__cache_forget(qn_program *program); /* what cache_load filled */
-/* Failure to store is logged and otherwise ignored. */
-void qn__cache_store(qn_context *context, const qn__cache_key *key, const qn__compile_result *result);
+/* The code's file is written already. Failure to store is logged and otherwise ignored. */
+void qn__cache_store(qn_context *context, const qn__cache_key *key, const qn__compile_result *result,
+                     const char *code_path);
 
 #endif

@@ -48,7 +48,9 @@ enum { QN__MAX_BACKENDS = 8 };
 typedef struct qn__backend_slot {
     const qn_backend *backend;
     qn__driver *driver;
-    uint32_t num_devices;
+    uint32_t num_devices, num_made;
+    qn_device **devices;
+    bool opened; /* looked for, found or not */
     char why[QN__WHY];
 } qn__backend_slot;
 
@@ -61,11 +63,10 @@ struct qn_context {
     pthread_key_t message_key;
     qn__message *messages; /* of all threads; guarded by lock */
     qn__object_list objects[QN__OBJECT_KINDS];
-    atomic_bool opened; /* backends have been looked for; guarded by open_lock while false */
     pthread_mutex_t open_lock;
-    qn__backend_slot slots[QN__MAX_BACKENDS];
-    uint32_t num_slots;
-    qn_device **devices;
+    qn__backend_slot slots[QN__MAX_BACKENDS]; /* guarded by open_lock until opened */
+    atomic_bool opened;                       /* all slots: the list below is made */
+    qn_device **devices;                      /* in order of preference */
     uint32_t num_devices;
     atomic_uint_fast64_t cache_hits, cache_misses;
 };
@@ -76,6 +77,7 @@ struct qn_device {
     qn__driver *driver;
     uint32_t index; /* in the backend */
     char name[32];
+    qn__identity identity;
     qn__gpu *gpu; /* NULL until first used; guarded by lock */
     pthread_mutex_t lock;
     atomic_bool ready;
@@ -99,10 +101,23 @@ struct qn_buffer {
     void *view;   /* host copy otherwise, made by the first map */
     qn_buffer_state state;
     uint32_t maps, write_maps;
+    bool view_pinned;       /* the view is of the backend's host_create */
     qn_stream *last_stream; /* who used it last, and up to which command; not a reference: compared only */
     uint64_t last_number;
     bool many_streams; /* used by more than one stream since the last wait */
+    /* The hidden copy of the host's contents, while it may still run: other streams wait for it on the device. */
+    qn_stream *sent_stream; /* not a reference; a stream that ends has done the copy */
+    uint64_t sent_number;
+    const qn_stream *sent_seen; /* the last other stream that waits already: compared only */
+    qn__mark *sent_mark;
+    uint64_t sent_version;
 };
+
+/* A buffer that a command uses. */
+typedef struct qn__use {
+    qn_buffer *buffer;
+    bool writes;
+} qn__use;
 
 typedef struct qn__program_kernel {
     const char *name, *vec_type_hint;
@@ -117,7 +132,7 @@ struct qn_program {
     qn_device *device;
     qn__compile_result *result; /* NULL when it came from the cache */
     void *memory;               /* the cache entry that the reflection points into, or NULL */
-    bool owns_args;             /* came from the cache: each kernel's args are its own allocation */
+    qn__arena arena;            /* of what was made of it */
     qn__program_kernel *kernels;
     uint32_t num_kernels;
     char *log;
@@ -144,8 +159,9 @@ struct qn_stream {
     qn__queue *queue;
     pthread_mutex_t lock;
     uint64_t submitted;       /* number of the last command */
-    qn__in_flight *in_flight; /* ring */
+    qn__in_flight *in_flight; /* ring; cap is a power of two */
     size_t first, count, cap;
+    size_t reap_at;      /* so many in flight: time to ask the driver what is done, which costs */
     qn_graph *recording; /* between qn_graph_begin and end */
 };
 
@@ -163,6 +179,8 @@ struct qn_graph {
     size_t num_commands, cap_commands;
     qn__object **used; /* references */
     size_t num_used, cap_used;
+    qn__use *uses; /* its buffers, each once */
+    size_t num_uses;
     qn__replay *replay;
 };
 
@@ -197,16 +215,24 @@ void qn__graph_finalise(qn_graph *graph);
 void qn__device_finalise(qn_device *device);
 
 /* device.c */
-qn_status qn__context_open(qn_context *context); /* finds backends and devices, once */
-qn_status qn__device_ready(qn_device *device);   /* opens the device, once */
+qn_status qn__device_ready(qn_device *device); /* opens the device, once */
+void qn__drivers_wait(qn_context *context);    /* until no device has work */
+void qn__drivers_close(qn_context *context);   /* after all objects are gone */
 
 /* stream.c: lock held between begin and end. A NULL stream is the device's default. */
 qn_stream *qn__stream_of(qn_stream *stream, qn_device *device);
+/* *number is the command's in the stream. */
 qn_status qn__stream_submit(qn_stream *stream, const qn__command *command, qn__object *const *used,
-                            size_t num_used);
+                            size_t num_used, uint64_t *number);
 /* The same, also while the stream records a graph: for what has to do with the buffer, not with the stream. */
-qn_status qn__stream_submit_now(qn_stream *stream, const qn__command *command, qn__object *used);
-qn_status qn__stream_submit_replay(qn_stream *stream, qn_graph *graph);
+qn_status qn__stream_submit_now(qn_stream *stream, const qn__command *command, qn__object *used,
+                                uint64_t *number);
+qn_status qn__stream_submit_replay(qn_stream *stream, qn_graph *graph, uint64_t *number);
+/* Objects that only finished work still holds are let go, on all streams of the device; `wait`: all of them. */
+void qn__device_reap(qn_device *device, bool wait);
+/* qn_stream_write; `data_stays` until the caller has waited, so that no copy of it is needed. */
+qn_status qn__stream_write(qn_stream *stream, qn_buffer *buffer, uint64_t offset, const void *data,
+                           uint64_t size, bool data_stays);
 qn_stream *qn__stream_new(qn_device *device);
 qn_status qn__stream_wait_number(qn_stream *stream, uint64_t number, uint64_t timeout_ns);
 uint64_t qn__stream_last(qn_stream *stream); /* number of its last command */
@@ -216,11 +242,10 @@ void qn__stream_reap(qn_stream *stream, bool all);
 static inline qn_buffer *qn__buffer_root(qn_buffer *buffer) {
     return buffer->parent ? buffer->parent : buffer;
 }
-/* Before a command on `stream` uses the buffer: refuses mapped ones, brings the host's newer contents
-   over. */
-qn_status qn__buffer_use(qn_buffer *buffer, qn_stream *stream, bool writes, const char *function);
-/* After: remembers who uses it. */
-void qn__buffer_used(qn_buffer *buffer, qn_stream *stream, bool writes);
+/* Before a command on `stream` uses the buffers: refuses mapped ones, brings the host's newer contents over. */
+qn_status qn__buffers_use(const qn__use *uses, size_t count, qn_stream *stream, const char *function);
+/* After: remembers that command `number` uses them. */
+void qn__buffers_used(const qn__use *uses, size_t count, qn_stream *stream, uint64_t number);
 
 /* No buffer names the stream as its last user any more. */
 void qn__buffers_forget(qn_stream *stream);

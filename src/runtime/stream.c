@@ -4,6 +4,8 @@
 #include "runtime/runtime.h"
 #include "util/file.h"
 
+enum { REAP_AT = 64 };
+
 qn_stream *qn__stream_new(qn_device *device) {
     qn_context *context = device->object.context;
     qn_stream *stream = qn__object_new(context, QN__OBJECT_STREAM);
@@ -26,8 +28,10 @@ void qn__stream_finalise(qn_stream *stream) {
     const qn_backend *backend = stream->device->backend;
     char why[QN__WHY];
     if (stream->queue) backend->wait(stream->queue, stream->submitted, QN_FOREVER, why);
-    qn__stream_reap(stream, true);
     qn__buffers_forget(stream);
+    /* until then another stream could have a hidden copy's mark recorded here */
+    if (stream->queue) backend->wait(stream->queue, stream->submitted, QN_FOREVER, why);
+    qn__stream_reap(stream, true);
     if (stream->recording) qn__drop(&stream->recording->object);
     if (stream->queue) backend->queue_destroy(stream->queue);
     qn__release(&stream->object.context->allocator, stream->in_flight);
@@ -62,20 +66,21 @@ void qn__stream_reap(qn_stream *stream, bool all) {
     uint64_t done = all ? UINT64_MAX : stream->device->backend->completed(stream->queue);
     while (stream->count && stream->in_flight[stream->first].number <= done) {
         qn__object *object = stream->in_flight[stream->first].object;
-        stream->first = (stream->first + 1) % stream->cap;
+        stream->first = (stream->first + 1) & (stream->cap - 1);
         stream->count--;
         qn__drop(object);
     }
+    stream->reap_at = stream->count < REAP_AT / 2 ? REAP_AT : stream->count * 2;
 }
 
-static bool reserve_in_flight(qn_stream *stream, size_t extra) {
-    if (stream->count + extra <= stream->cap) return true;
+static bool grow_in_flight(qn_stream *stream, size_t wanted) {
     const qn__allocator *allocator = &stream->object.context->allocator;
-    size_t cap = (stream->cap ? stream->cap * 2 : 64) + extra;
+    size_t cap = stream->cap ? stream->cap : REAP_AT;
+    while (cap < wanted) cap *= 2;
     qn__in_flight *grown = qn__allocate(allocator, cap * sizeof *grown);
     if (!grown) return false;
     for (size_t i = 0; i < stream->count; i++)
-        grown[i] = stream->in_flight[(stream->first + i) % stream->cap];
+        grown[i] = stream->in_flight[(stream->first + i) & (stream->cap - 1)];
     qn__release(allocator, stream->in_flight);
     stream->in_flight = grown;
     stream->first = 0;
@@ -84,54 +89,63 @@ static bool reserve_in_flight(qn_stream *stream, size_t extra) {
 }
 
 static void add_in_flight(qn_stream *stream, uint64_t number, qn__object *const *used, size_t num_used) {
+    size_t at = stream->first + stream->count, mask = stream->cap - 1;
     for (size_t i = 0; i < num_used; i++) {
         qn__retain(used[i]);
-        stream->in_flight[(stream->first + stream->count++) % stream->cap] = (qn__in_flight){number, used[i]};
+        stream->in_flight[(at + i) & mask] = (qn__in_flight){number, used[i]};
     }
+    stream->count += num_used;
 }
 
 /* Hands a command, or a graph's replay, to the backend and keeps what it uses alive. The lock is held. */
 static qn_status submit_locked(qn_stream *stream, const qn__command *command, qn__replay *replay,
-                               qn__object *const *used, size_t num_used, char *why) {
+                               qn__object *const *used, size_t num_used, uint64_t *number, char *why) {
     const qn_backend *backend = stream->device->backend;
-    qn__stream_reap(stream, false);
-    if (!reserve_in_flight(stream, num_used)) return QN_ERROR_OUT_OF_MEMORY;
-    uint64_t number = 0;
-    qn_status status = replay ? backend->replay_submit(stream->queue, replay, &number, why)
-                              : backend->submit(stream->queue, command, &number, why);
+    if (stream->count + num_used > stream->reap_at) qn__stream_reap(stream, false);
+    if (stream->count + num_used > stream->cap && !grow_in_flight(stream, stream->count + num_used))
+        return QN_ERROR_OUT_OF_MEMORY;
+    why[0] = 0;
+    qn_status status = replay ? backend->replay_submit(stream->queue, replay, number, why)
+                              : backend->submit(stream->queue, command, number, why);
     if (status) return status;
-    stream->submitted = number;
-    add_in_flight(stream, number, used, num_used);
+    stream->submitted = *number;
+    add_in_flight(stream, *number, used, num_used);
     return QN_OK;
 }
 
+/* Not inlined with its caller's path: the sentence takes half a kilobyte of stack. */
+static qn_status say(qn_stream *stream, qn_status status, const char *why) {
+    return qn__fail(stream->object.context, status, "%s", why[0] ? why : qn_status_text(status));
+}
+
 qn_status qn__stream_submit(qn_stream *stream, const qn__command *command, qn__object *const *used,
-                            size_t num_used) {
-    char why[QN__WHY] = "";
+                            size_t num_used, uint64_t *number) {
+    char why[QN__WHY];
+    why[0] = 0;
+    *number = 0;
     pthread_mutex_lock(&stream->lock);
     qn_status status = stream->recording ? qn__graph_add(stream->recording, command, used, num_used)
-                                         : submit_locked(stream, command, NULL, used, num_used, why);
+                                         : submit_locked(stream, command, NULL, used, num_used, number, why);
     pthread_mutex_unlock(&stream->lock);
-    return status ? qn__fail(stream->object.context, status, "%s", why[0] ? why : qn_status_text(status))
-                  : QN_OK;
+    return QN__LIKELY(status == QN_OK) ? QN_OK : say(stream, status, why);
 }
 
-qn_status qn__stream_submit_now(qn_stream *stream, const qn__command *command, qn__object *used) {
-    char why[QN__WHY] = "";
+qn_status qn__stream_submit_now(qn_stream *stream, const qn__command *command, qn__object *used,
+                                uint64_t *number) {
+    char why[QN__WHY];
     pthread_mutex_lock(&stream->lock);
-    qn_status status = submit_locked(stream, command, NULL, &used, 1, why);
+    qn_status status = submit_locked(stream, command, NULL, &used, 1, number, why);
     pthread_mutex_unlock(&stream->lock);
-    return status ? qn__fail(stream->object.context, status, "%s", why[0] ? why : qn_status_text(status))
-                  : QN_OK;
+    return status ? say(stream, status, why) : QN_OK;
 }
 
-qn_status qn__stream_submit_replay(qn_stream *stream, qn_graph *graph) {
-    char why[QN__WHY] = "";
+qn_status qn__stream_submit_replay(qn_stream *stream, qn_graph *graph, uint64_t *number) {
+    char why[QN__WHY];
     pthread_mutex_lock(&stream->lock);
-    qn_status status = submit_locked(stream, NULL, graph->replay, (qn__object *[]){&graph->object}, 1, why);
+    qn_status status =
+        submit_locked(stream, NULL, graph->replay, (qn__object *[]){&graph->object}, 1, number, why);
     pthread_mutex_unlock(&stream->lock);
-    return status ? qn__fail(stream->object.context, status, "%s", why[0] ? why : qn_status_text(status))
-                  : QN_OK;
+    return status ? say(stream, status, why) : QN_OK;
 }
 
 qn_status qn__stream_wait_number(qn_stream *stream, uint64_t number, uint64_t timeout_ns) {
@@ -140,8 +154,7 @@ qn_status qn__stream_wait_number(qn_stream *stream, uint64_t number, uint64_t ti
     pthread_mutex_lock(&stream->lock);
     qn__stream_reap(stream, false);
     pthread_mutex_unlock(&stream->lock);
-    return status ? qn__fail(stream->object.context, status, "%s", why[0] ? why : qn_status_text(status))
-                  : QN_OK;
+    return status ? say(stream, status, why) : QN_OK;
 }
 
 uint64_t qn__stream_last(qn_stream *stream) {
@@ -172,6 +185,16 @@ static qn_stream *next_stream(qn_device *device, qn_stream *after) {
     pthread_mutex_unlock(&context->lock);
     if (after) qn__drop(&after->object);
     return (qn_stream *)o;
+}
+
+void qn__device_reap(qn_device *device, bool wait) {
+    char why[QN__WHY];
+    for (qn_stream *stream = NULL; (stream = next_stream(device, stream));) {
+        if (wait) device->backend->wait(stream->queue, qn__stream_last(stream), QN_FOREVER, why);
+        pthread_mutex_lock(&stream->lock);
+        qn__stream_reap(stream, false);
+        pthread_mutex_unlock(&stream->lock);
+    }
 }
 
 static uint64_t time_left(uint64_t start, uint64_t timeout_ns) {
@@ -212,7 +235,18 @@ static qn_status check_transfer(qn_stream *stream, qn_buffer *buffer, uint64_t o
         return qn__fail(context, QN_ERROR_RANGE, "%s: bytes %llu to %llu of a buffer of %llu", function,
                         (unsigned long long)offset, (unsigned long long)(offset + size),
                         (unsigned long long)buffer->size);
-    return qn__buffer_use(buffer, stream, writes, function);
+    return qn__buffers_use(&(qn__use){buffer, writes}, 1, stream, function);
+}
+
+/* Submits a transfer of one or two buffers and remembers who uses them. */
+static qn_status submit_transfer(qn_stream *stream, const qn__command *command, const qn__use *uses,
+                                 size_t count) {
+    qn__object *used[2];
+    uint64_t number;
+    for (size_t i = 0; i < count; i++) used[i] = &uses[i].buffer->object;
+    qn_status status = qn__stream_submit(stream, command, used, count, &number);
+    if (!status) qn__buffers_used(uses, count, stream, number);
+    return status;
 }
 
 static qn_status check_host(qn_stream *stream, const void *data, const char *function) {
@@ -220,8 +254,8 @@ static qn_status check_host(qn_stream *stream, const void *data, const char *fun
     return qn__fail_null(stream ? stream->object.context : NULL, function, "data");
 }
 
-qn_status qn_stream_write(qn_stream *stream, qn_buffer *buffer, uint64_t offset, const void *data,
-                          uint64_t size) {
+qn_status qn__stream_write(qn_stream *stream, qn_buffer *buffer, uint64_t offset, const void *data,
+                           uint64_t size, bool data_stays) {
     stream = stream_for(stream, buffer);
     qn_status status = check_transfer(stream, buffer, offset, size, true, "qn_stream_write");
     if (!status) status = check_host(stream, data, "qn_stream_write");
@@ -230,10 +264,14 @@ qn_status qn_stream_write(qn_stream *stream, qn_buffer *buffer, uint64_t offset,
                            .to = qn__buffer_root(buffer)->memory,
                            .to_offset = buffer->offset + offset,
                            .size = size,
-                           .host = (void *)data};
-    status = qn__stream_submit(stream, &command, (qn__object *[]){&buffer->object}, 1);
-    if (!status) qn__buffer_used(buffer, stream, true);
-    return status;
+                           .host = (void *)data,
+                           .host_stays = data_stays};
+    return submit_transfer(stream, &command, &(qn__use){buffer, true}, 1);
+}
+
+qn_status qn_stream_write(qn_stream *stream, qn_buffer *buffer, uint64_t offset, const void *data,
+                          uint64_t size) {
+    return qn__stream_write(stream, buffer, offset, data, size, false);
 }
 
 qn_status qn_stream_read(qn_stream *stream, qn_buffer *buffer, uint64_t offset, void *data, uint64_t size) {
@@ -249,9 +287,7 @@ qn_status qn_stream_read(qn_stream *stream, qn_buffer *buffer, uint64_t offset, 
                            .from_offset = buffer->offset + offset,
                            .size = size,
                            .host = data};
-    status = qn__stream_submit(stream, &command, (qn__object *[]){&buffer->object}, 1);
-    if (!status) qn__buffer_used(buffer, stream, false);
-    return status;
+    return submit_transfer(stream, &command, &(qn__use){buffer, false}, 1);
 }
 
 static bool overlap(const qn_buffer *from, uint64_t from_offset, const qn_buffer *to, uint64_t to_offset,
@@ -275,10 +311,7 @@ qn_status qn_stream_copy(qn_stream *stream, qn_buffer *from, uint64_t from_offse
                            .to = qn__buffer_root(to)->memory,
                            .to_offset = to->offset + to_offset,
                            .size = size};
-    status = qn__stream_submit(stream, &command, (qn__object *[]){&from->object, &to->object}, 2);
-    if (!status) qn__buffer_used(from, stream, false);
-    if (!status) qn__buffer_used(to, stream, true);
-    return status;
+    return submit_transfer(stream, &command, (const qn__use[]){{from, false}, {to, true}}, 2);
 }
 
 qn_status qn_stream_fill(qn_stream *stream, qn_buffer *buffer, uint64_t offset, uint64_t size,
@@ -301,7 +334,5 @@ qn_status qn_stream_fill(qn_stream *stream, qn_buffer *buffer, uint64_t offset, 
                            .size = size,
                            .pattern_size = (uint32_t)pattern_size};
     memcpy(command.pattern, pattern, pattern_size);
-    status = qn__stream_submit(stream, &command, (qn__object *[]){&buffer->object}, 1);
-    if (!status) qn__buffer_used(buffer, stream, true);
-    return status;
+    return submit_transfer(stream, &command, &(qn__use){buffer, true}, 1);
 }
