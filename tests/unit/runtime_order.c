@@ -1,0 +1,276 @@
+/* What the runtime does by itself between streams and when memory is short, on a fake device: the null device,
+   but each stream does nothing until it is waited for, as a busy GPU might. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "runtime/runtime.h"
+
+enum { MAX_QUEUES = 8, MAX_PENDING = 256 };
+
+typedef struct lazy_queue {
+    qn__queue *queue; /* the null device's */
+    qn__command *commands[MAX_PENDING];
+    uint64_t submitted, done;
+} lazy_queue;
+
+typedef struct fixture {
+    qn_backend backend;
+    qn_context *context;
+    qn_device *device;
+    lazy_queue queues[MAX_QUEUES];
+    unsigned host_made, host_gone, completed_asked, creates_to_fail, trims;
+} fixture;
+
+static fixture *f; /* the fake's functions have no other way to it */
+
+static const qn__allocator plain;
+
+static lazy_queue *find(qn__queue *queue) {
+    for (int i = 0; i < MAX_QUEUES; i++)
+        if (f->queues[i].queue == queue) return &f->queues[i];
+    return NULL;
+}
+
+static void run_until(lazy_queue *q, uint64_t number);
+
+/* Runs the stream that records the mark as far as that. */
+static void settle(const qn__command *wait) {
+    for (int i = 0; i < MAX_QUEUES; i++) {
+        lazy_queue *q = &f->queues[i];
+        for (uint64_t n = q->done; n < q->submitted; n++) {
+            const qn__command *c = q->commands[n % MAX_PENDING];
+            if (c->kind == QN__COMMAND_RECORD && c->mark == wait->mark &&
+                c->mark_version == wait->mark_version)
+                run_until(q, n + 1);
+        }
+    }
+}
+
+static void run_until(lazy_queue *q, uint64_t number) {
+    while (q->done < number && q->done < q->submitted) {
+        qn__command *command = q->commands[q->done++ % MAX_PENDING];
+        char why[QN__WHY];
+        uint64_t ignored;
+        if (command->kind == QN__COMMAND_WAIT) settle(command);
+        qn__backend_null.submit(q->queue, command, &ignored, why);
+        qn__release(&plain, command);
+    }
+}
+
+static qn_status lazy_queue_create(qn__gpu *gpu, qn__queue **queue, char *why) {
+    qn_status status = qn__backend_null.queue_create(gpu, queue, why);
+    lazy_queue *q = find(NULL);
+    assert_non_null(q);
+    *q = (lazy_queue){.queue = *queue};
+    return status;
+}
+
+static void lazy_queue_destroy(qn__queue *queue) {
+    assert_int_equal(find(queue)->done, find(queue)->submitted);
+    *find(queue) = (lazy_queue){0};
+    qn__backend_null.queue_destroy(queue);
+}
+
+static qn_status lazy_submit(qn__queue *queue, const qn__command *command, uint64_t *number, char *why) {
+    (void)why;
+    lazy_queue *q = find(queue);
+    assert_true(q->submitted - q->done < MAX_PENDING);
+    q->commands[q->submitted % MAX_PENDING] = qn__command_copy(&plain, command);
+    *number = ++q->submitted;
+    return QN_OK;
+}
+
+static uint64_t lazy_completed(qn__queue *queue) {
+    f->completed_asked++;
+    return find(queue)->done;
+}
+
+static qn_status lazy_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why) {
+    (void)timeout_ns, (void)why;
+    run_until(find(queue), number);
+    return QN_OK;
+}
+
+static qn_status lazy_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
+                                    void **host, char *why) {
+    if (f->creates_to_fail) {
+        f->creates_to_fail--;
+        strcpy(why, "full");
+        return QN_ERROR_DEVICE_MEMORY;
+    }
+    return qn__backend_null.memory_create(gpu, size, memory, address, host, why);
+}
+
+static void lazy_trim(qn__gpu *gpu, uint64_t *pooled) {
+    (void)gpu;
+    f->trims++;
+    *pooled = 0;
+}
+
+static qn_status lazy_host_create(qn__gpu *gpu, uint64_t size, void **host, char *why) {
+    (void)gpu, (void)why;
+    if (size > 1 << 20) return QN_ERROR_OUT_OF_MEMORY;
+    *host = calloc(1, size);
+    f->host_made++;
+    return QN_OK;
+}
+
+static void lazy_host_destroy(qn__gpu *gpu, void *host) {
+    (void)gpu;
+    f->host_gone++;
+    free(host);
+}
+
+static int setup(void **state) {
+    f = calloc(1, sizeof *f);
+    if (!f) return -1;
+    f->backend = qn__backend_null;
+    f->backend.queue_create = lazy_queue_create;
+    f->backend.queue_destroy = lazy_queue_destroy;
+    f->backend.submit = lazy_submit;
+    f->backend.completed = lazy_completed;
+    f->backend.wait = lazy_wait;
+    f->backend.memory_create = lazy_memory_create;
+    f->backend.trim = lazy_trim;
+    f->backend.host_create = lazy_host_create;
+    f->backend.host_destroy = lazy_host_destroy;
+    qn_device *device;
+    if (qn_context_create(NULL, &f->context)) return -1;
+    /* found, and not opened yet: the fake takes the null device's place */
+    qn_backend_count(f->context);
+    if (qn_device_get(f->context, "no such device", &device) != QN_ERROR_NO_DEVICE) return -1;
+    for (uint32_t i = 0; i < f->context->num_devices; i++)
+        if (f->context->devices[i]->backend == &qn__backend_null)
+            f->context->devices[i]->backend = &f->backend;
+    *state = f;
+    return qn_device_get(f->context, "null", &f->device);
+}
+
+static int teardown(void **state) {
+    (void)state;
+    qn_context_destroy(f->context);
+    int leaked = f->host_made != f->host_gone;
+    free(f);
+    return leaked;
+}
+
+static qn_buffer *make_buffer(uint64_t size) {
+    qn_buffer *buffer;
+    assert_int_equal(qn_buffer_create(f->device, &(qn_buffer_desc){.size = size}, &buffer), QN_OK);
+    return buffer;
+}
+
+static void write_map(qn_buffer *buffer, int value) {
+    int *view;
+    assert_int_equal(qn_buffer_map(buffer, QN_MAP_WRITE, (void **)&view), QN_OK);
+    *view = value;
+    assert_int_equal(qn_buffer_unmap(buffer), QN_OK);
+}
+
+/* The hidden copy after a map goes to the stream that first needs it; a second stream must not overtake it. */
+static void hidden_copies_are_waited_for(void **state) {
+    (void)state;
+    qn_stream *first, *second, *third;
+    int got[3] = {0};
+    qn_buffer *buffer = make_buffer(sizeof got[0]);
+    assert_int_equal(qn_stream_create(f->device, &first), QN_OK);
+    assert_int_equal(qn_stream_create(f->device, &second), QN_OK);
+    assert_int_equal(qn_stream_create(f->device, &third), QN_OK);
+    for (int value = 7; value < 10; value++) {
+        write_map(buffer, value);
+        assert_int_equal(qn_stream_read(first, buffer, 0, &got[0], sizeof got[0]), QN_OK);
+        assert_int_equal(qn_stream_read(second, buffer, 0, &got[1], sizeof got[1]), QN_OK);
+        assert_int_equal(qn_stream_read(second, buffer, 0, &got[1], sizeof got[1]), QN_OK);
+        assert_int_equal(qn_stream_read(third, buffer, 0, &got[2], sizeof got[2]), QN_OK);
+        assert_int_equal(qn_stream_wait(third, QN_FOREVER), QN_OK);
+        assert_int_equal(got[2], value);
+        assert_int_equal(qn_stream_wait(second, QN_FOREVER), QN_OK);
+        assert_int_equal(got[1], value);
+    }
+    /* a stream that ends while others still wait for its copy */
+    write_map(buffer, 20);
+    assert_int_equal(qn_stream_read(first, buffer, 0, &got[0], sizeof got[0]), QN_OK);
+    assert_int_equal(qn_stream_read(second, buffer, 0, &got[1], sizeof got[1]), QN_OK);
+    qn_stream_destroy(first);
+    assert_int_equal(qn_stream_read(third, buffer, 0, &got[2], sizeof got[2]), QN_OK);
+    assert_int_equal(qn_device_wait(f->device, QN_FOREVER), QN_OK);
+    assert_int_equal(got[1], 20);
+    assert_int_equal(got[2], 20);
+    qn_buffer_destroy(buffer);
+}
+
+/* The copy reads the view itself: it must not change before the copy is done. */
+static void a_second_map_waits_for_the_hidden_copy(void **state) {
+    (void)state;
+    int got = 0;
+    qn_buffer *buffer = make_buffer(sizeof got);
+    write_map(buffer, 1);
+    assert_int_equal(qn_stream_read(NULL, buffer, 0, &got, sizeof got), QN_OK);
+    write_map(buffer, 2);
+    assert_int_equal(qn_device_wait(f->device, QN_FOREVER), QN_OK);
+    assert_int_equal(got, 1);
+    qn_buffer_destroy(buffer);
+}
+
+static void views_are_pinned_where_that_works(void **state) {
+    (void)state;
+    qn_buffer *small = make_buffer(4), *large = make_buffer(2 << 20);
+    write_map(small, 1);
+    write_map(large, 1);
+    assert_int_equal(f->host_made, 1);
+    qn_memory_stats stats;
+    assert_int_equal(qn_device_memory(f->device, &stats), QN_OK);
+    assert_int_equal(stats.host, 4 + (2 << 20));
+    qn_buffer_destroy(small);
+    qn_buffer_destroy(large);
+    assert_int_equal(f->host_gone, 1);
+}
+
+/* A driver is asked for what is done now and then, not at each command. */
+static void the_driver_is_asked_seldom(void **state) {
+    (void)state;
+    qn_buffer *buffer = make_buffer(64);
+    f->completed_asked = 0;
+    for (int i = 0; i < 200; i++) assert_int_equal(qn_stream_fill(NULL, buffer, 0, 64, "\1", 1), QN_OK);
+    assert_in_range(f->completed_asked, 1, 6);
+    assert_int_equal(qn_device_wait(f->device, QN_FOREVER), QN_OK);
+    assert_int_equal(f->device->stream->count, 0);
+    qn_buffer_destroy(buffer);
+}
+
+/* Memory of destroyed buffers that work in flight still holds is got back before an allocation fails. */
+static void a_failed_allocation_gets_memory_back_first(void **state) {
+    (void)state;
+    qn_memory_stats stats;
+    qn_buffer *old = make_buffer(64), *buffer;
+    assert_int_equal(qn_stream_fill(NULL, old, 0, 64, "\1", 1), QN_OK);
+    qn_buffer_destroy(old);
+    f->creates_to_fail = 2;
+    buffer = make_buffer(128);
+    assert_int_equal(f->trims, 2);
+    assert_int_equal(qn_device_memory(f->device, &stats), QN_OK);
+    assert_int_equal(stats.used, 128);
+    f->creates_to_fail = 10;
+    qn_buffer *none;
+    assert_int_equal(qn_buffer_create(f->device, &(qn_buffer_desc){.size = 256}, &none),
+                     QN_ERROR_DEVICE_MEMORY);
+    assert_string_equal(qn_error_message(f->context), "a buffer of 256 bytes on null: full");
+    qn_buffer_destroy(buffer);
+    f->creates_to_fail = 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(hidden_copies_are_waited_for, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_second_map_waits_for_the_hidden_copy, setup, teardown),
+        cmocka_unit_test_setup_teardown(views_are_pinned_where_that_works, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_driver_is_asked_seldom, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_failed_allocation_gets_memory_back_first, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
