@@ -19,6 +19,7 @@ if(TARGET quern)
         endforeach()
     endif()
     quern_script_test(emit.compilers tests/emit/check.sh $<TARGET_FILE:quern> ${PROJECT_SOURCE_DIR})
+    quern_script_test(emit.clc tests/emit/check_clc.sh $<TARGET_FILE:quern> ${PROJECT_SOURCE_DIR})
 endif()
 
 # A sanitizer's library would have to be linked to everything that follows.

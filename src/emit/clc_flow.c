@@ -1,0 +1,155 @@
+/* Control flow in OpenCL C: if, for (;;), blocks, and jumps: break and continue where they leave the innermost
+   loop, goto where they leave more. */
+#include "emit/clc_internal.h"
+
+static void declare(clc_emitter *e, ir_value *const *values, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (e->uses[values[i]->id])
+            qn__clc_line(e, "%s%s;", qn__clc_declarator(e, values[i]), qn__clc_name(e, values[i]));
+}
+
+/* True where an earlier assignment of the list overwrites what a later one reads. */
+static bool overlaps(ir_value *const *targets, ir_value *const *values, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t j = 0; j < i; j++)
+            if (values[i] == targets[j] && values[j] != targets[j]) return true;
+    return false;
+}
+
+static void assign(clc_emitter *e, ir_value *const *targets, ir_value *const *values, uint32_t count) {
+    bool copies = overlaps(targets, values, count);
+    if (copies) qn__clc_open(e, "{");
+    for (uint32_t i = 0; copies && i < count; i++)
+        if (e->uses[targets[i]->id])
+            qn__clc_line(e, "%snext%u = %s;", qn__clc_declarator(e, targets[i]), i,
+                         qn__clc_use(e, values[i]));
+    for (uint32_t i = 0; i < count; i++) {
+        if (!e->uses[targets[i]->id] || values[i] == targets[i]) continue;
+        const char *name = qn__clc_name(e, targets[i]);
+        if (copies)
+            qn__clc_line(e, "%s = next%u;", name, i);
+        else if (values[i]->value_kind != IR_VALUE_UNDEF)
+            qn__clc_line(e, "%s = %s;", name, qn__clc_use(e, values[i]));
+    }
+    if (copies) qn__clc_close(e, "}");
+}
+
+/* ---- labels: of a construct's end, and of a loop's next iteration ---- */
+
+static uint32_t label_of(clc_emitter *e, const ir_instr *construct, bool next) {
+    uint64_t key = (uint64_t)(uintptr_t)construct + next;
+    uint32_t label = (uint32_t)(uintptr_t)qn__map64_get(&e->labels, key);
+    if (!label) {
+        label = ++e->next_label;
+        qn__map64_set(e->arena, &e->labels, key, (void *)(uintptr_t)label);
+    }
+    return label;
+}
+
+static void place_label(clc_emitter *e, const ir_instr *construct, bool next) {
+    if (qn__map64_has(&e->labels, (uint64_t)(uintptr_t)construct + next))
+        qn__clc_line(e, "to%u:;", label_of(e, construct, next));
+}
+
+/* ---- jumps ---- */
+
+static void jump(clc_emitter *e, const ir_instr *instr) {
+    const ir_instr *target = instr->op == IR_YIELD ? instr->parent->owner : instr->attr.target;
+    switch (instr->op) {
+    case IR_YIELD: assign(e, target->results, instr->operands, instr->num_operands); break;
+    case IR_BREAK:
+        assign(e, target->results, instr->operands, instr->num_operands);
+        if (target == e->inner_loop)
+            qn__clc_line(e, "break;");
+        else
+            qn__clc_line(e, "goto to%u;", label_of(e, target, false));
+        break;
+    case IR_CONTINUE:
+        assign(e, target->regions[0]->params, instr->operands, instr->num_operands);
+        if (target != e->inner_loop)
+            qn__clc_line(e, "goto to%u;", label_of(e, target, true));
+        else if (instr->parent != target->regions[0])
+            qn__clc_line(e, "continue;");
+        break;
+    default: qn__clc_line(e, "return;"); break;
+    }
+}
+
+/* ---- constructs ---- */
+
+static void emit_loop(clc_emitter *e, ir_instr *loop) {
+    ir_region *body = loop->regions[0];
+    ir_instr *outer = e->inner_loop;
+    declare(e, loop->results, loop->num_results);
+    for (uint32_t i = 0; i < body->num_params; i++) {
+        const ir_value *param = body->params[i];
+        if (e->uses[param->id])
+            qn__clc_line(e, "%s%s = %s;", qn__clc_declarator(e, param), qn__clc_name(e, param),
+                         qn__clc_use(e, loop->operands[i]));
+    }
+    if (loop->attr.unroll > 0) qn__clc_line(e, "#pragma unroll %d", loop->attr.unroll);
+    if (loop->attr.unroll < 0) qn__clc_line(e, "#pragma unroll");
+    qn__clc_open(e, "for (;;) {");
+    e->inner_loop = loop;
+    qn__clc_region(e, body);
+    place_label(e, loop, true);
+    qn__clc_close(e, "}");
+    place_label(e, loop, false);
+    e->inner_loop = outer;
+}
+
+static bool is_empty(const clc_emitter *e, const ir_region *region) {
+    const ir_instr *last = region->last;
+    if (region->first != last || last->op != IR_YIELD) return false;
+    for (uint32_t i = 0; i < last->num_operands; i++)
+        if (e->uses[region->owner->results[i]->id]) return false;
+    return true;
+}
+
+static void emit_if(clc_emitter *e, ir_instr *instr) {
+    const char *condition = qn__clc_use(e, instr->operands[0]);
+    bool no_then = is_empty(e, instr->regions[0]), no_else = is_empty(e, instr->regions[1]);
+    if (no_then && no_else) return;
+    declare(e, instr->results, instr->num_results);
+    qn__clc_open(e, no_then ? "if (!%s) {" : "if (%s) {", condition);
+    if (!no_then) qn__clc_region(e, instr->regions[0]);
+    if (!no_then && !no_else) {
+        e->depth--;
+        qn__clc_open(e, "} else {");
+    }
+    if (!no_else) qn__clc_region(e, instr->regions[1]);
+    qn__clc_close(e, "}");
+}
+
+static void emit_block(clc_emitter *e, ir_instr *block) {
+    declare(e, block->results, block->num_results);
+    qn__clc_open(e, "{");
+    qn__clc_region(e, block->regions[0]);
+    qn__clc_close(e, "}");
+    place_label(e, block, false);
+}
+
+static bool is_dead(const clc_emitter *e, const ir_instr *instr) {
+    if (qn__ir_ops[instr->op].effects > IR_EFFECT_READ || (instr->flags & IR_VOLATILE)) return false;
+    return instr->num_results && !e->uses[instr->results[0]->id];
+}
+
+static void emit_instr(clc_emitter *e, ir_instr *instr) {
+    if (instr->loc.line) e->loc = instr->loc;
+    switch (instr->op) {
+    case IR_VAR: break;
+    case IR_IF: emit_if(e, instr); break;
+    case IR_LOOP: emit_loop(e, instr); break;
+    case IR_BLOCK: emit_block(e, instr); break;
+    default:
+        if (qn__ir_is_jump(instr))
+            jump(e, instr);
+        else if (!is_dead(e, instr) && !qn__clc_memory(e, instr) && !qn__clc_group(e, instr))
+            qn__clc_op(e, instr);
+        break;
+    }
+}
+
+void qn__clc_region(clc_emitter *e, ir_region *region) {
+    for (ir_instr *i = region->first; i; i = i->next) emit_instr(e, i);
+}

@@ -1,0 +1,108 @@
+/* The OpenCL C target: what the text of kernels says, and what it asks of the backend. That the text is right is
+   shown by the kernel tests on OpenCL devices, that it is OpenCL C by tests/emit/check_clc.sh. */
+#include "emit/emit.h"
+#include "ir_support.h"
+
+static qn__emit_result emitted(void **state, const char *ir, uint32_t lacks) {
+    qn__arena *arena = *state;
+    ir_module *module = ir_parsed(arena, ir);
+    const char *broken = qn__ir_verify(arena, module);
+    if (broken) fail_msg("%s", broken);
+    qn__emit_options options = {.source_name = "test.cl", .device_lacks = lacks};
+    qn__emit_result result;
+    qn__emit_clc(arena, module, &options, &result);
+    return result;
+}
+
+static void has(const qn__emit_result *result, const char *text) {
+    if (!strstr(result->text, text)) fail_msg("no '%s' in:\n%s", text, result->text);
+}
+
+static void has_not(const qn__emit_result *result, const char *text) {
+    if (strstr(result->text, text)) fail_msg("'%s' in:\n%s", text, result->text);
+}
+
+static bool asks(const qn__emit_kernel *kernel, qn__hidden_kind kind, unsigned dim) {
+    for (uint32_t i = 0; i < kernel->num_hidden; i++)
+        if (kernel->hidden[i].kind == kind && kernel->hidden[i].dim == dim) return true;
+    return false;
+}
+
+static void a_kernel_is_guarded(void **state) {
+    qn__emit_result r = emitted(state,
+                                "kernel @k(%0.out: ptr.global buffer restrict, %1.x: i32 value) {\n"
+                                "    %2: i64 = global_id [0]\n    %3: i64 = shl %2, i64 2\n"
+                                "    %4: ptr.global = ptr_add %0.out, %3\n    store align 4 %4, %1.x\n"
+                                "    return\n}\n",
+                                0);
+    const qn__emit_kernel *kernel = &r.kernels.data[0];
+    assert_null(r.error);
+    assert_string_equal(kernel->symbol, "qn_k");
+    assert_true(kernel->guarded);
+    assert_false(kernel->uses_sync);
+    assert_true(asks(kernel, QN__HIDDEN_OVERHANG, 0));
+    assert_true(asks(kernel, QN__HIDDEN_BUFFER_OFFSET, 0));
+    assert_false(asks(kernel, QN__HIDDEN_BUFFER_OFFSET, 1));
+    has(&r, "__kernel void qn_k(__global uchar *restrict p0, uint p1, uint overhang0");
+    has(&r, "get_global_id(0)");
+    has_not(&r, "cl_khr_fp64");
+}
+
+static void a_barrier_takes_the_guard_away(void **state) {
+    qn__emit_result r =
+        emitted(state, "kernel @k() {\n    barrier local scope work_group\n    return\n}\n", 0);
+    assert_false(r.kernels.data[0].guarded);
+    assert_true(r.kernels.data[0].uses_sync);
+    assert_int_equal(r.kernels.data[0].num_hidden, 0);
+    has(&r, "barrier(CLK_LOCAL_MEM_FENCE);");
+}
+
+/* A __constant buffer has no limit of size unless it meets the program's own objects. */
+static const char two_constants[] =
+    "constant #0 \"table\" size 8 align 4 element i32 hex \"01000000 02000000\"\n"
+    "kernel @k(%0.out: ptr.global buffer, %1.a: ptr.constant buffer, %2.b: ptr.constant buffer) {\n"
+    "    %3: ptr.constant = global #0\n"
+    "    %4: i64 = global_id [0]\n    %5: bool = eq %4, i64 0\n"
+    "    %6: ptr.constant = select %5, %3, %1.a\n"
+    "    %7: i32 = load align 4 %6\n    %8: i32 = load align 4 %2.b\n    %9: i32 = add %7, %8\n"
+    "    store align 4 %0.out, %9\n    return\n}\n";
+
+static void constant_buffers(void **state) {
+    qn__emit_result r = emitted(state, two_constants, 0);
+    has(&r, "__constant uint constant0[2]");
+    has(&r, "__constant uchar *p1");
+    has(&r, "__global const uchar *p2");
+}
+
+static void doubles_are_refused(void **state) {
+    static const char kernel[] = "kernel @k(%0.out: ptr.global buffer, %1.x: f64 value) {\n"
+                                 "    store align 8 %0.out, %1.x\n    return\n}\n";
+    qn__emit_result r = emitted(state, kernel, 0);
+    assert_null(r.error);
+    has(&r, "cl_khr_fp64 : enable");
+    r = emitted(state, kernel, QN__NO_F64);
+    assert_string_equal(r.error, "the device has no double precision");
+}
+
+/* An integer is unsigned, so that it wraps; only what may not overflow is signed. */
+static void integers_wrap(void **state) {
+    qn__emit_result r = emitted(state,
+                                "kernel @k(%0.out: ptr.global buffer, %1.x: i32 value) {\n"
+                                "    %2: i32 = add %1.x, i32 1\n    %3: i32 = add nsw %2, i32 2\n"
+                                "    %4: i32 = sdiv %3, %1.x\n    store align 4 %0.out, %4\n    return\n}\n",
+                                0);
+    has(&r, "(uint)(v1 + 1u)");
+    has(&r, "(uint)((int)v3 + (int)2u)");
+    has(&r, "qn_sdiv_uint(v5, v1)");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_kernel_is_guarded, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(a_barrier_takes_the_guard_away, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(constant_buffers, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(doubles_are_refused, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(integers_wrap, ir_setup, ir_teardown),
+    };
+    return cmocka_run_group_tests_name("emit.clc", tests, NULL, NULL);
+}
