@@ -22,7 +22,7 @@ static const char source[] =
 
 static void launches_compute(void **state) {
     (void)state;
-    fixture f = make_fixture("cpu", source, "scale");
+    fixture f = make_fixture(test_device(), source, "scale");
     float x[100], y[100];
     for (int i = 0; i < 100; i++) x[i] = (float)i;
     qn_buffer *bx = make_buffer(f.device, sizeof x, x), *by = make_buffer(f.device, sizeof y, NULL);
@@ -34,7 +34,7 @@ static void launches_compute(void **state) {
 
 static void values_of_all_kinds(void **state) {
     (void)state;
-    fixture f = make_fixture("cpu", source, "mixed");
+    fixture f = make_fixture(test_device(), source, "mixed");
     struct {
         int a;
         float b;
@@ -52,7 +52,7 @@ static void values_of_all_kinds(void **state) {
 
 static void local_memory_is_given_at_launch(void **state) {
     (void)state;
-    fixture f = make_fixture("cpu", source, "sum");
+    fixture f = make_fixture(test_device(), source, "sum");
     int in[64], out[8];
     for (int i = 0; i < 64; i++) in[i] = i;
     qn_buffer *bi = make_buffer(f.device, sizeof in, in), *bo = make_buffer(f.device, sizeof out, NULL);
@@ -65,7 +65,7 @@ static void local_memory_is_given_at_launch(void **state) {
 
 static void null_pointers_can_be_passed(void **state) {
     (void)state;
-    fixture f = make_fixture("cpu", source, "is_null");
+    fixture f = make_fixture(test_device(), source, "is_null");
     int out = 7;
     qn_buffer *buffer = make_buffer(f.device, sizeof out, NULL);
     assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1), QN_ARGS(qn_arg_null(), buffer)));
@@ -76,7 +76,7 @@ static void null_pointers_can_be_passed(void **state) {
 
 static void an_empty_launch_does_nothing(void **state) {
     (void)state;
-    fixture f = make_fixture("cpu", source, "scale");
+    fixture f = make_fixture(test_device(), source, "scale");
     float one = 1, y = 5;
     qn_buffer *bx = make_buffer(f.device, sizeof one, &one), *by = make_buffer(f.device, sizeof y, &y);
     assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(0), QN_ARGS(1, 2.0f, bx, by)));
@@ -213,7 +213,7 @@ static void reflection_tells_the_parameters(void **state) {
 static void a_bad_program_gives_its_log(void **state) {
     (void)state;
     qn_context *context = make_context(NULL);
-    qn_device *device = get_device(context, "cpu");
+    qn_device *device = get_device(context, test_device());
     qn_program *program;
     qn_program_desc desc = {.source = "kernel void f(global int *a) {\n    a[0] = b;\n}\n", .path = "bad.cl"};
     assert_fails(context, qn_program_create(device, &desc, &program), QN_ERROR_COMPILE,
@@ -231,7 +231,7 @@ static void a_bad_program_gives_its_log(void **state) {
 static void headers_are_given_as_text(void **state) {
     (void)state;
     qn_context *context = make_context(NULL);
-    qn_device *device = get_device(context, "cpu");
+    qn_device *device = get_device(context, test_device());
     qn_program *program;
     qn_header header = {"answer.h", "#define ANSWER 42\n"};
     qn_program_desc desc = {
@@ -265,5 +265,5 @@ int main(void) {
         cmocka_unit_test(a_bad_program_gives_its_log),
         cmocka_unit_test(headers_are_given_as_text),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_device_tests(tests);
 }

@@ -7,16 +7,13 @@
 #include <time.h>
 
 static const char source[] = "kernel void add(global int *a, int v) { a[get_global_id(0)] += v; }\n"
-                             "kernel void real(global float *a, float v) { a[0] = v; }\n"
-                             "kernel void spin(global volatile int *a, int n) {\n"
-                             "    for (int i = 0; i < n; i++) a[0] = a[0] * 3 + i;\n"
-                             "}\n"
-                             "kernel void big(global int *a) {\n"
-                             "    local int room[20000];\n"
-                             "    room[get_local_id(0)] = 1;\n"
-                             "    barrier(CLK_LOCAL_MEM_FENCE);\n"
-                             "    a[0] = room[0];\n"
-                             "}\n";
+                             "kernel void real(global float *a, float v) { a[0] = v; }\n" SPIN_SOURCE;
+static const char big_source[] = "kernel void big(global int *a) {\n"
+                                 "    local int room[20000];\n"
+                                 "    room[get_local_id(0)] = 1;\n"
+                                 "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+                                 "    a[0] = room[0];\n"
+                                 "}\n";
 
 /* An allocator that counts live blocks and can be told to give none. */
 typedef struct counter {
@@ -53,7 +50,7 @@ static void the_context_takes_everything_along(void **state) {
     (void)state;
     counter c = {0};
     qn_context *context = make_counted(&c);
-    qn_device *device = get_device(context, "cpu");
+    qn_device *device = get_device(context, test_device());
     qn_buffer *left = make_buffer(device, 100, NULL), *parent = make_buffer(device, 64, NULL), *view;
     assert_ok(context, qn_buffer_view(parent, 16, 16, &view));
     qn_buffer_destroy(parent);
@@ -79,7 +76,7 @@ static void the_context_ends_a_recording(void **state) {
 
 /* Blocking calls and new buffers have nothing to do with a graph that the default stream records. */
 static void blocking_calls_are_not_recorded(void **state) {
-    const char *names[] = {"cpu", "null"};
+    const char *names[] = {test_device(), "null"};
     (void)state;
     for (int d = 0; d < 2; d++) {
         qn_context *context = make_context(NULL);
@@ -124,7 +121,7 @@ static void a_read_map_inside_a_write_map_keeps_what_was_written(void **state) {
 }
 
 static void work_sizes_do_not_overflow(void **state) {
-    const uint64_t big = (uint64_t)1 << 48;
+    const uint64_t big = (uint64_t)1 << 48; /* the most that the processor takes */
     (void)state;
     fixture f = make_fixture("cpu", source, "add");
     qn_buffer *buffer = make_buffer(f.device, 4, NULL);
@@ -144,7 +141,7 @@ static void work_sizes_do_not_overflow(void **state) {
 
 static void local_memory_of_the_kernel_itself_is_limited(void **state) {
     (void)state;
-    fixture f = make_fixture("null", source, "big");
+    fixture f = make_fixture("null", big_source, "big");
     qn_buffer *buffer = make_buffer(f.device, 4, NULL);
     assert_fails(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1), QN_ARGS(buffer)), QN_ERROR_LAUNCH_SIZE,
                  "bytes of local memory");
@@ -153,7 +150,7 @@ static void local_memory_of_the_kernel_itself_is_limited(void **state) {
 
 static void numbers_do_not_turn_infinite(void **state) {
     (void)state;
-    fixture f = make_fixture("cpu", source, "real");
+    fixture f = make_fixture(test_device(), source, "real");
     qn_buffer *buffer = make_buffer(f.device, 4, NULL);
     float out;
     assert_fails(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1), QN_ARGS(buffer, 1e300)),
@@ -165,7 +162,7 @@ static void numbers_do_not_turn_infinite(void **state) {
 }
 
 static void a_failed_recording_leaves_the_event_as_it_was(void **state) {
-    const char *names[] = {"cpu", "null"};
+    const char *names[] = {test_device(), "null"};
     (void)state;
     for (int d = 0; d < 2; d++) {
         counter c = {0};
@@ -186,7 +183,7 @@ static void a_failed_recording_leaves_the_event_as_it_was(void **state) {
 
 static void destroyed_objects_say_so(void **state) {
     (void)state;
-    fixture f = make_fixture("cpu", source, "add");
+    fixture f = make_fixture(test_device(), source, "add");
     qn_kernel_info info;
     qn_param_info param;
     qn_kernel_destroy(f.kernel);
@@ -199,7 +196,7 @@ static void destroyed_objects_say_so(void **state) {
 /* Also where the object that is wrong has no context to find the message by. */
 static void wrong_objects_get_a_sentence(void **state) {
     (void)state;
-    fixture f = make_fixture("cpu", source, "add");
+    fixture f = make_fixture(test_device(), source, "add");
     qn_stream *stream = qn_device_stream(f.device);
     qn_buffer *buffer = make_buffer(f.device, 4, NULL);
     assert_fails(f.context, qn_stream_write(stream, NULL, 0, "x", 1), QN_ERROR_NULL, "buffer is NULL");
@@ -212,25 +209,20 @@ static void wrong_objects_get_a_sentence(void **state) {
     qn_context_destroy(f.context);
 }
 
-static double seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static void a_deadline_is_for_the_whole_device(void **state) {
     enum { STREAMS = 8 };
     (void)state;
-    fixture f = make_fixture("cpu", source, "spin");
+    fixture f = make_fixture(test_device(), source, "spin");
+    int count = spin_for(&f, 0.4);
     for (int i = 0; i < STREAMS; i++) {
         qn_stream *stream;
         assert_ok(f.context, qn_stream_create(f.device, &stream));
         qn_buffer *buffer = make_buffer(f.device, 4, NULL);
-        assert_ok(f.context, qn_launch(stream, f.kernel, QN_RANGE(1), QN_ARGS(buffer, 100000000)));
+        assert_ok(f.context, qn_launch(stream, f.kernel, QN_RANGE(1), QN_ARGS(buffer, count)));
     }
-    double start = seconds();
-    assert_fails(f.context, qn_device_wait(f.device, 50000000), QN_ERROR_TIMEOUT, "not done");
-    assert_true(seconds() - start < 0.3);
+    double start = test_seconds();
+    assert_fails(f.context, qn_device_wait(f.device, 50000000), QN_ERROR_TIMEOUT, "spin");
+    assert_true(test_seconds() - start < 0.3);
     assert_int_equal(qn_device_wait(f.device, 0), QN_ERROR_TIMEOUT);
     assert_ok(f.context, qn_device_wait(f.device, QN_FOREVER - 1)); /* far away, but no overflow */
     qn_context_destroy(f.context);
@@ -284,7 +276,7 @@ static void collect(void *user, const char *text, size_t size) {
 static void print_once(const char *text, printed *p) {
     *p = (printed){.length = 0};
     qn_context *context = make_context(&(qn_context_desc){.print = collect, .print_user = p});
-    qn_device *device = get_device(context, "cpu");
+    qn_device *device = get_device(context, test_device());
     qn_kernel *kernel = make_kernel(make_program(device, text), context, "f");
     assert_ok(context, qn_launch(NULL, kernel, QN_RANGE(1), QN_NO_ARGS));
     assert_ok(context, qn_device_wait(device, QN_FOREVER));
@@ -319,5 +311,5 @@ int main(void) {
         cmocka_unit_test(too_many_threads_are_not_made),
         cmocka_unit_test(long_output_is_printed_whole),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_device_tests(tests);
 }

@@ -99,7 +99,7 @@ typedef struct bench {
 
 static void bench_open(bench *t, size_t capacity) {
     t->context = make_context(&(qn_context_desc){.disable_cache = true});
-    t->device = get_device(t->context, "cpu");
+    t->device = get_device(t->context, test_device());
     t->capacity = capacity;
     t->a = make_buffer(t->device, capacity * 8, NULL);
     t->b = make_buffer(t->device, capacity * 8, NULL);
@@ -284,10 +284,12 @@ static void test_float(void **state) {
 }
 static void test_double(void **state) {
     (void)state;
+    if (!device_can(QN_CAN_F64, "f64")) skip();
     assert_int_equal(check_type(DOUBLE, 40000, false), 0);
 }
 static void test_half(void **state) {
     (void)state;
+    if (!device_can(QN_CAN_F16, "f16")) skip();
     assert_int_equal(check_type(HALF, 1 << 16, false), 0);
 }
 
@@ -332,5 +334,5 @@ int main(int argc, char **argv) {
         for (int i = 2; i < argc; i++) status |= check_all(argv[i]);
         return status;
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_device_tests(tests);
 }

@@ -300,7 +300,7 @@ static long only_steps;
 
 static void calls_agree_with_the_model(void **state) {
     (void)state;
-    const char *devices[] = {"cpu", "null"};
+    const char *devices[] = {test_device(), "null"};
     uint64_t first = only_steps ? only_seed : 1, last = only_steps ? only_seed : 20;
     for (uint64_t seed = first; seed <= last; seed++)
         for (int d = 0; d < 2; d++) run(devices[d], seed, only_steps ? only_steps : 1500);
@@ -309,5 +309,5 @@ static void calls_agree_with_the_model(void **state) {
 int main(int argc, char **argv) {
     if (argc == 3) only_seed = strtoull(argv[1], NULL, 10), only_steps = strtol(argv[2], NULL, 10);
     const struct CMUnitTest tests[] = {cmocka_unit_test(calls_agree_with_the_model)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_device_tests(tests);
 }

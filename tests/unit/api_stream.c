@@ -1,14 +1,12 @@
 /* Streams, events, deadlines and graphs. */
 #include "api_support.h"
 
-static const char source[] = "kernel void add(global int *a, int v) { a[get_global_id(0)] += v; }\n"
-                             "kernel void spin(global volatile int *a, int n) {\n"
-                             "    for (int i = 0; i < n; i++) a[0] = a[0] * 3 + i;\n"
-                             "}\n";
+static const char source[] =
+    "kernel void add(global int *a, int v) { a[get_global_id(0)] += v; }\n" SPIN_SOURCE;
 
 static void streams_order_their_work(void **state) {
     (void)state;
-    fixture f = make_fixture("cpu", source, "add");
+    fixture f = make_fixture(test_device(), source, "add");
     qn_stream *stream;
     assert_ok(f.context, qn_stream_create(f.device, &stream));
     int out[64] = {0};
@@ -24,7 +22,7 @@ static void streams_order_their_work(void **state) {
 
 static void events_order_streams_and_tell_time(void **state) {
     (void)state;
-    fixture f = make_fixture("cpu", source, "spin");
+    fixture f = make_fixture(test_device(), source, "spin");
     qn_kernel *add = make_kernel(f.program, f.context, "add");
     qn_stream *a, *b;
     qn_event *begin, *end;
@@ -38,8 +36,9 @@ static void events_order_streams_and_tell_time(void **state) {
     assert_fails(f.context, qn_stream_wait_event(b, begin), QN_ERROR_STATE, "never recorded");
     int zero = 0, out;
     qn_buffer *buffer = make_buffer(f.device, sizeof zero, &zero);
+    int count = spin_for(&f, 0.01);
     assert_ok(f.context, qn_stream_record(a, begin));
-    assert_ok(f.context, qn_launch(a, f.kernel, QN_RANGE(1), QN_ARGS(buffer, 3000000)));
+    assert_ok(f.context, qn_launch(a, f.kernel, QN_RANGE(1), QN_ARGS(buffer, count)));
     assert_ok(f.context, qn_stream_fill(a, buffer, 0, 4, &zero, 4));
     assert_ok(f.context, qn_stream_record(a, end));
     assert_ok(f.context, qn_stream_wait_event(b, end));
@@ -57,21 +56,22 @@ static void events_order_streams_and_tell_time(void **state) {
 
 static void deadlines_name_the_kernel(void **state) {
     (void)state;
-    fixture f = make_fixture("cpu", source, "spin");
+    fixture f = make_fixture(test_device(), source, "spin");
     qn_stream *stream = qn_device_stream(f.device);
     qn_buffer *buffer = make_buffer(f.device, 4, NULL);
-    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1), QN_ARGS(buffer, 200000000)));
-    assert_fails(f.context, qn_stream_wait(stream, 20000000), QN_ERROR_TIMEOUT, "running kernel spin");
+    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1), QN_ARGS(buffer, spin_for(&f, 0.5))));
+    assert_fails(f.context, qn_stream_wait(stream, 20000000), QN_ERROR_TIMEOUT, "kernel spin");
     assert_ok(f.context, qn_stream_wait(stream, QN_FOREVER)); /* the work went on */
     qn_context_destroy(f.context);
 }
 
 static void objects_in_flight_may_be_destroyed(void **state) {
     (void)state;
-    fixture f = make_fixture("cpu", source, "spin");
+    fixture f = make_fixture(test_device(), source, "spin");
     qn_buffer *buffer = make_buffer(f.device, 4, NULL);
     qn_memory_stats stats;
-    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1), QN_ARGS(buffer, 20000000)));
+    int count = spin_for(&f, 0.2);
+    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1), QN_ARGS(buffer, count)));
     qn_buffer_destroy(buffer);
     qn_kernel_destroy(f.kernel);
     qn_program_destroy(f.program);
@@ -84,7 +84,7 @@ static void objects_in_flight_may_be_destroyed(void **state) {
 }
 
 static void graphs_replay(void **state) {
-    const char *names[] = {"cpu", "null"};
+    const char *names[] = {test_device(), "null"};
     (void)state;
     for (int d = 0; d < 2; d++) {
         fixture f = make_fixture(names[d], source, "add");
@@ -129,7 +129,7 @@ static void printed_text_goes_to_the_hook(void **state) {
     printed p = {.length = 0};
     qn_context *context =
         make_context(&(qn_context_desc){.print = collect, .print_user = &p, .cpu_threads = 1});
-    qn_device *device = get_device(context, "cpu");
+    qn_device *device = get_device(context, test_device());
     qn_program *program = make_program(device, "kernel void f(void) { printf(\"%d %5.2f %v4hlf %s|%c%%\\n\", "
                                                "7, 1.5f, (float4)(1, 2, 3, 4), \"text\", 'x'); }");
     qn_kernel *kernel = make_kernel(program, context, "f");
@@ -149,5 +149,5 @@ int main(void) {
         cmocka_unit_test(graphs_replay),
         cmocka_unit_test(printed_text_goes_to_the_hook),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_device_tests(tests);
 }

@@ -11,6 +11,9 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 /* The call must give `wanted`, and the message must contain `part`. */
 #define assert_fails(context, call, wanted, part)                                                            \
@@ -59,6 +62,54 @@ static inline qn_buffer *make_buffer(qn_device *device, uint64_t size, const voi
     return buffer;
 }
 
+/* The device under test: $QUERN_DEVICE, or the processor. */
+static inline const char *test_device(void) {
+    const char *name = getenv("QUERN_DEVICE");
+    return name && name[0] ? name : "cpu";
+}
+
+static inline bool testing(const char *kind) { return strncmp(test_device(), kind, strlen(kind)) == 0; }
+
+/* Whether it has these capabilities (QN_CAN_*); says so when not. */
+static inline bool device_can(uint32_t bits, const char *what) {
+    qn_context *context = make_context(NULL);
+    qn_device_info info;
+    assert_ok(context, qn_device_get_info(get_device(context, test_device()), &info));
+    bool can = (info.capabilities & bits) == bits;
+    if (!can) print_message("skipped: %s has no %s\n", info.name, what);
+    qn_context_destroy(context);
+    return can;
+}
+
+enum { TEST_SKIPPED = 77 }; /* exit status for CTest */
+
+/* Says why when the device under test is not there. Asked in a process of its own: what a driver leaves behind
+   would be in the way of tests that fork. */
+static inline bool device_is_missing(void) {
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        qn_context *context = NULL;
+        qn_device *device = NULL;
+        if (qn_context_create(NULL, &context) || qn_device_get(context, test_device(), &device))
+            printf("skipped: %s\n", qn_error_message(context));
+        fflush(stdout);
+        _exit(device ? 0 : TEST_SKIPPED);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == TEST_SKIPPED;
+}
+
+#define run_device_tests(tests)                                                                              \
+    (device_is_missing() ? TEST_SKIPPED : cmocka_run_group_tests(tests, NULL, NULL))
+
+static inline double test_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 /* A kernel on a device of a context of its own; every test starts from one of these. */
 typedef struct fixture {
     qn_context *context;
@@ -74,6 +125,29 @@ static inline fixture make_fixture(const char *device, const char *source, const
     f.program = make_program(f.device, source);
     f.kernel = make_kernel(f.program, f.context, kernel);
     return f;
+}
+
+/* A kernel that runs for as long as one wants, on any device. */
+#define SPIN_SOURCE                                                                                          \
+    "kernel void spin(global volatile int *a, int n) {\n"                                                    \
+    "    for (int i = 0; i < n; i++) a[0] = a[0] * 3 + i;\n"                                                 \
+    "}\n"
+
+/* The count that makes the fixture's kernel spin for about that long. */
+static inline int spin_for(const fixture *f, double seconds) {
+    qn_buffer *buffer = make_buffer(f->device, 4, NULL);
+    double took = 0;
+    int count = 500;
+    while (took < 0.02 && count < 500000000) {
+        count *= 2;
+        double start = test_seconds();
+        assert_ok(f->context, qn_launch(NULL, f->kernel, QN_RANGE(1), QN_ARGS(buffer, count)));
+        assert_ok(f->context, qn_device_wait(f->device, QN_FOREVER));
+        took = test_seconds() - start;
+    }
+    qn_buffer_destroy(buffer);
+    double wanted = count * (seconds / took);
+    return wanted < 2e9 ? (int)wanted : 2000000000;
 }
 
 #endif

@@ -67,14 +67,14 @@ static void run_jobs(fixture *f, qn_buffer *shared, void *(*work)(void *)) {
 
 static void threads_with_a_stream_each(void **state) {
     (void)state;
-    fixture f = make_fixture("cpu", source, "add");
+    fixture f = make_fixture(test_device(), source, "add");
     run_jobs(&f, NULL, own_stream);
     qn_context_destroy(f.context);
 }
 
 static void threads_on_the_default_stream(void **state) {
     (void)state;
-    fixture f = make_fixture("cpu", source, "add");
+    fixture f = make_fixture(test_device(), source, "add");
     int count = 0;
     qn_buffer *shared = make_buffer(f.device, sizeof count, NULL);
     /* launches of one buffer by several threads: each launch is ordered on the stream */
@@ -104,7 +104,7 @@ static void *come_and_go(void *user) {
 }
 
 static void threads_that_wait_for_the_device(void **state) {
-    const char *names[] = {"cpu", "null"};
+    const char *names[] = {test_device(), "null"};
     (void)state;
     for (int d = 0; d < 2; d++) {
         fixture f = make_fixture(names[d], source, "add");
@@ -131,7 +131,7 @@ static void *record_and_look(void *user) {
 }
 
 static void threads_that_share_an_event(void **state) {
-    const char *names[] = {"cpu", "null"};
+    const char *names[] = {test_device(), "null"};
     (void)state;
     for (int d = 0; d < 2; d++) {
         fixture f = make_fixture(names[d], source, "add");
@@ -157,7 +157,7 @@ static void *compile_program(void *user) {
 
 static void threads_that_compile(void **state) {
     (void)state;
-    fixture f = make_fixture("cpu", source, "add");
+    fixture f = make_fixture(test_device(), source, "add");
     run_jobs(&f, NULL, compile_program);
     qn_context_destroy(f.context);
 }
@@ -166,7 +166,7 @@ static void *look_at_devices(void *user) {
     job *j = user;
     qn_device *device;
     qn_device_info info;
-    j->failed = qn_device_get(j->f->context, "cpu", &device) || qn_device_get_info(device, &info) ||
+    j->failed = qn_device_get(j->f->context, test_device(), &device) || qn_device_get_info(device, &info) ||
                 !qn_device_stream(device);
     return NULL;
 }
@@ -184,5 +184,5 @@ int main(void) {
         cmocka_unit_test(threads_on_the_default_stream), cmocka_unit_test(threads_that_wait_for_the_device),
         cmocka_unit_test(threads_that_share_an_event),   cmocka_unit_test(threads_that_compile),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_device_tests(tests);
 }
