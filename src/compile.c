@@ -25,9 +25,10 @@ static const struct target {
 } targets[QN__TARGET_COUNT] = {
     [QN__TARGET_C] = {0, qn__emit_c},
     [QN__TARGET_PTX] = {GPU_LACKS | QN__WANTS_VECTOR_MEMORY, qn__emit_ptx},
-    [QN__TARGET_SPIRV] = {GPU_LACKS | QN__WANTS_VECTOR_MEMORY | QN__LACKS_LONG_VECTORS | QN__LACKS_FAR_JUMPS,
+    [QN__TARGET_SPIRV] = {GPU_LACKS | QN__WANTS_VECTOR_MEMORY | QN__LACKS_LONG_VECTORS | QN__LACKS_FAR_JUMPS |
+                              QN__LACKS_LINEAR_SUB_GROUPS,
                           qn__emit_spirv},
-    [QN__TARGET_CLC] = {GPU_LACKS | QN__LACKS_F16, qn__emit_clc},
+    [QN__TARGET_CLC] = {GPU_LACKS | QN__LACKS_F16 | QN__LACKS_LINEAR_SUB_GROUPS, qn__emit_clc},
 };
 
 static uint32_t lacks(const qn__compile_request *request) {

@@ -15,7 +15,9 @@ enum {
     QN__LACKS_FAR_JUMPS = 1 << 4, /* a jump leaves one loop at most, and a block not at all but at its end */
     QN__LACKS_COLLECTIVES = 1 << 5, /* those of a work-group are done with sub-groups' and local memory */
     QN__LACKS_SUB_GROUPS = 1 << 6,  /* sub-groups are done with local memory where that is right */
-    QN__LACKS_PRINTF = 1 << 7       /* printf writes records into the buffer of emit/gpu_abi.h */
+    QN__LACKS_LINEAR_SUB_GROUPS =
+        1 << 8,               /* a sub-group need not be 32 work-items of consecutive linear ids */
+    QN__LACKS_PRINTF = 1 << 7 /* printf writes records into the buffer of emit/gpu_abi.h */
 };
 
 typedef struct qn__pass_options {

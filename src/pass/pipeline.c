@@ -19,7 +19,7 @@ typedef struct pass {
     uint32_t unless; /* not for targets that lack one of these */
 } pass;
 
-enum { MAX_PASSES = 10, SMALL_FUNCTION = 300 };
+enum { MAX_PASSES = 12, SMALL_FUNCTION = 300 };
 
 typedef struct phase {
     const char *name;
@@ -59,6 +59,9 @@ static const phase phases[] = {
     {"what the target lacks",
      1,
      {{"lower_printf", qn__pass_lower_printf, 0, FUNCTION, QN__LACKS_PRINTF, 0},
+      {"mem2reg", qn__pass_mem2reg, 0, FUNCTION, QN__LACKS_SUB_GROUPS, 0}, /* shows what is uniform */
+      {"lower_sub_groups", qn__pass_lower_sub_groups, 0, FUNCTION, QN__LACKS_SUB_GROUPS, 0},
+      {"lower_collectives", qn__pass_lower_collectives, 0, FUNCTION, QN__LACKS_COLLECTIVES, 0},
       {"lower_f16", qn__pass_lower_f16, 0, FUNCTION, QN__LACKS_F16, 0},
       {"lower_long_vectors", qn__pass_lower_long_vectors, 0, FUNCTION, QN__LACKS_LONG_VECTORS, 0},
       {"lower_jumps", qn__pass_lower_jumps, 0, FUNCTION, QN__LACKS_FAR_JUMPS, 0},

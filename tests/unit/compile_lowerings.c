@@ -16,7 +16,7 @@
 #include "pass/pass.h"
 #include "vm/vm.h"
 
-enum { ITEMS = 64, WORDS = 8 * ITEMS, TEXT = 1 << 16, PRINT = 1 << 14 };
+enum { ITEMS = 256, WORDS = 8 * ITEMS, TEXT = 1 << 17, PRINT = 1 << 16 };
 
 typedef struct outcome {
     int32_t words[WORDS];
@@ -205,7 +205,7 @@ static void a_full_buffer_keeps_what_fits(void **state) {
     setting s = {
         .source =
             "kernel void k(global int *out, int n) { int i = get_global_id(0);\n"
-            "  out[i] = printf(\"%d;\", i); out[i + 64] = i % 2 ? printf(\"%d %d %d;\", i, i, i) : 1; }",
+            "  out[i] = printf(\"%d;\", i); out[i + 256] = i % 2 ? printf(\"%d %d %d;\", i, i, i) : 1; }",
         .lacks = QN__LACKS_PRINTF,
         .print_capacity = 16 * 40 + 8};
     for (s.level = 0; s.level <= 2; s.level++) {
@@ -214,7 +214,7 @@ static void a_full_buffer_keeps_what_fits(void **state) {
         run(&s, lowered.kernels[0].function, &lowered, &got);
         int printed = 0;
         size_t semicolons = 0;
-        for (int i = 0; i < 128; i++) printed += got.words[i] == 0;
+        for (int i = 0; i < 512; i++) printed += got.words[i] == 0;
         for (size_t i = 0; i < got.length; i++) semicolons += got.text[i] == ';';
         assert_int_equal(printed, semicolons);
         assert_in_range(printed, 26, 40);
@@ -258,11 +258,107 @@ static void far_jumps_lead_where_they_did(void **state) {
         same_at_all_levels((setting){.source = sources[i], .lacks = QN__LACKS_FAR_JUMPS, .n = 5});
 }
 
+/* ---- collectives ---- */
+
+/* Floats are small whole numbers, whose sums are exact in any order. */
+static const char *const collectives[] = {
+    "kernel void k(global int *out, int n) { int i = get_global_id(0), x = i * n % 17 - 5;\n"
+    "  out[i] = work_group_reduce_add(x); out[i + 256] = work_group_scan_inclusive_add(x);\n"
+    "  out[i + 512] = work_group_scan_exclusive_add(x); out[i + 768] = work_group_reduce_min(x ^ 3);\n"
+    "  out[i + 1024] = work_group_scan_exclusive_max(x); out[i + 1280] = "
+    "work_group_scan_exclusive_min((uint)x); }",
+    "kernel void k(global int *out, int n) { int i = get_global_id(0), l = get_local_id(0);\n"
+    "  out[i] = work_group_all(i != n) + 2 * work_group_all(i >= 0) + 4 * work_group_any(i == n) + 8 * "
+    "work_group_any(n < 0);\n"
+    "  for (int j = 0; j < 3; j++) { out[i + 256] += work_group_broadcast(i * j, (n + j) % "
+    "get_local_size(0));\n"
+    "    if (work_group_any(l == j)) out[i + 512] += work_group_reduce_max(l ^ j); }\n"
+    "  float4 v = work_group_broadcast((float4)(i, n, l, 1), 1); out[i + 768] = v.x + 3 * v.y + 5 * v.z + "
+    "v.w; }",
+    "kernel void k(global int *out, int n) { int i = get_global_id(0), l = get_local_id(0); float f = (i * "
+    "7) % 31 - 9;\n"
+    "  out[i] = work_group_reduce_add(f); out[i + 256] = work_group_scan_exclusive_add(f);\n"
+    "  out[i + 512] = work_group_scan_inclusive_max(f); float m = work_group_scan_exclusive_min(f);\n"
+    "  out[i + 768] = isinf(m) ? 99 : m; double d = f; out[i + 1024] = work_group_scan_inclusive_add(d);\n"
+    "  long w = work_group_scan_exclusive_add((long)i << 33); out[i + 1280] = w >> 30; }",
+    "kernel void k(global int *out, int n) { int i = get_global_id(0); float z = -0.0f;\n"
+    "  out[i] = as_int(work_group_reduce_add(z)); out[i + 256] = as_int(work_group_scan_inclusive_add(z));\n"
+    "  out[i + 512] = as_int(work_group_reduce_min(i % 3 ? NAN : 4.0f)); }",
+};
+
+static const char *const sub_groups[] = {
+    "kernel void k(global int *out, int n) { int i = get_global_id(0);\n"
+    "  out[i] = get_sub_group_size(); out[i + 256] = get_sub_group_id(); out[i + 512] = "
+    "get_sub_group_local_id();\n"
+    "  out[i + 768] = get_num_sub_groups(); out[i + 1024] = get_max_sub_group_size(); }",
+    "kernel void k(global int *out, int n) { int i = get_global_id(0), x = i * n % 17 - 5;\n"
+    "  out[i] = sub_group_reduce_add(x); out[i + 256] = sub_group_scan_inclusive_add(x);\n"
+    "  out[i + 512] = sub_group_scan_exclusive_max(x); out[i + 768] = sub_group_all(x < 9) + 2 * "
+    "sub_group_any(x == 4);\n"
+    "  for (int j = 1; j < 4; j++) { out[i + 1024] += sub_group_broadcast(x, j); "
+    "sub_group_barrier(CLK_LOCAL_MEM_FENCE); }\n"
+    "  double d = i; out[i + 1280] = sub_group_scan_exclusive_add(d); }",
+    "#pragma OPENCL EXTENSION cl_khr_subgroup_shuffle : enable\n"
+    "kernel void k(global int *out, int n) { int i = get_global_id(0), x = i * n % 17 - 5, l = "
+    "get_sub_group_local_id();\n"
+    "  int size = get_sub_group_size(); out[i] = sub_group_shuffle(x, size - 1 - l);\n"
+    "  uint4 b = sub_group_ballot(x > 3); out[i + 256] = b.x + b.y; out[i + 512] = sub_group_shuffle_xor(x, "
+    "size & 1 ? 0 : 1); }",
+};
+
+static void collectives_give_the_same(void **state) {
+    (void)state;
+    static const uint32_t sizes[] = {256, 64, 16, 128, 1, 0};
+    for (size_t i = 0; i < sizeof collectives / sizeof *collectives; i++)
+        for (const uint32_t *size = sizes; *size; size++) {
+            if (i == 1 && *size < 2) continue;
+            setting s = {.source = collectives[i],
+                         .lacks = QN__LACKS_COLLECTIVES,
+                         .n = 5,
+                         .local = *size,
+                         .sub_group = 32};
+            same_at_all_levels(s);
+            s.lacks |= QN__LACKS_LINEAR_SUB_GROUPS;
+            s.sub_group = 8;
+            same_at_all_levels(s);
+        }
+}
+
+static void sub_groups_in_local_memory(void **state) {
+    (void)state;
+    static const uint32_t sizes[] = {256, 64, 16, 4, 128, 0};
+    for (size_t i = 0; i < sizeof sub_groups / sizeof *sub_groups; i++)
+        for (const uint32_t *size = sizes; *size; size++)
+            same_at_all_levels((setting){.source = sub_groups[i],
+                                         .lacks = QN__LACKS_SUB_GROUPS,
+                                         .n = 5,
+                                         .local = *size,
+                                         .sub_group = 32});
+}
+
+static void sub_groups_where_work_items_part_are_refused(void **state) {
+    (void)state;
+    static const char *const sources[] = {
+        "kernel void k(global int *out, int n) { int i = get_global_id(0);\n"
+        "  if (i > n) out[i] =\n sub_group_reduce_add(i); }",
+        "kernel void k(global int *out, int n) { int i = get_global_id(0);\n"
+        "  if (i > n) return;\n  out[i] = sub_group_any(i == 7); }",
+        "kernel void k(global int *out, int n) { int i = get_global_id(0);\n"
+        "  for (int j = 0; j < i; j++)\n out[i] += sub_group_broadcast(i, 0); }",
+    };
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+        same_at_all_levels(
+            (setting){.source = sources[i], .lacks = QN__LACKS_SUB_GROUPS, .refused = "(kernel.cl:3)"});
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(printf_writes_records),
         cmocka_unit_test(a_full_buffer_keeps_what_fits),
         cmocka_unit_test(far_jumps_lead_where_they_did),
+        cmocka_unit_test(collectives_give_the_same),
+        cmocka_unit_test(sub_groups_in_local_memory),
+        cmocka_unit_test(sub_groups_where_work_items_part_are_refused),
         cmocka_unit_test(a_string_in_private_memory_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
