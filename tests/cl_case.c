@@ -162,21 +162,32 @@ static const char *read_note(cl_case *test, int kind, char *text) {
     return NULL;
 }
 
+static const struct need {
+    const char *name;
+    uint32_t bit;
+} needs[] = {{"f16", QN_CAN_F16},
+             {"f64", QN_CAN_F64},
+             {"i64_atomics", QN_CAN_I64_ATOMICS},
+             {"sub_groups", QN_CAN_SUB_GROUPS},
+             {"printf", QN_CAN_PRINTF}};
+
+enum { NUM_NEEDS = sizeof needs / sizeof needs[0] };
+
+/* Of the file, or of the run that it stands behind. */
 static const char *read_needs(cl_case *test, const char *text) {
-    static const struct {
-        const char *name;
-        uint32_t bit;
-    } all[] = {{"f16", QN_CAN_F16},
-               {"f64", QN_CAN_F64},
-               {"i64_atomics", QN_CAN_I64_ATOMICS},
-               {"sub_groups", QN_CAN_SUB_GROUPS},
-               {"printf", QN_CAN_PRINTF}};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        if (strcmp(text, all[i].name) == 0) {
-            test->needs |= all[i].bit;
+    uint32_t *all = test->num_runs ? &test->runs[test->num_runs - 1].needs : &test->needs;
+    for (size_t i = 0; i < NUM_NEEDS; i++)
+        if (strcmp(text, needs[i].name) == 0) {
+            *all |= needs[i].bit;
             return NULL;
         }
     return "needs: takes f16, f64, i64_atomics, sub_groups or printf";
+}
+
+const char *cl_need_name(uint32_t bits) {
+    for (size_t i = 0; i < NUM_NEEDS; i++)
+        if (bits & needs[i].bit) return needs[i].name;
+    return "what it needs";
 }
 
 static const char *read_options(cl_case *test, const char *text) {

@@ -30,6 +30,7 @@ typedef struct cl_run {
     cl_arg args[CL_MAX_ARGS];
     uint32_t num_args;
     char *prints;      /* NULL: not looked at */
+    uint32_t needs;    /* QN_CAN_*, of this run alone */
     const char *fails; /* "QN_ERROR_LAUNCH_SIZE part of the message", or NULL */
 } cl_run;
 
@@ -58,6 +59,8 @@ bool cl_case_read(const char *path, cl_case *out);
 
 /* The reason when the case skips this device ("cuda:0" matches a skip of "cuda"), else NULL. */
 const char *cl_case_skip(const cl_case *test, const char *device);
+/* "f64": the name of the first of these capabilities, as needs: has it. */
+const char *cl_need_name(uint32_t bits);
 uint32_t cl_case_count(const cl_case *test, int kind);
 
 /* Compares a buffer's contents with what is expected. On a difference writes a sentence to `message`. */

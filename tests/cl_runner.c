@@ -13,10 +13,20 @@
 
 #include "cl_case.h"
 
-enum { MAX_CONFIGS = 5, MAX_SAID = 64, PASSED = 0, FAILED = 1, SKIPPED = 77, SECONDS_A_FILE = 120 };
+enum {
+    MAX_CONFIGS = 5,
+    MAX_SAID = 64,
+    MAX_ONLY = 4,
+    PASSED = 0,
+    FAILED = 1,
+    SKIPPED = 77,
+    MAX_REASONS = 32,
+    SECONDS_A_FILE = 120
+};
 
 typedef struct options {
-    const char *device, *cache, *only;
+    const char *device, *cache, *only[MAX_ONLY];
+    unsigned num_only;
     unsigned jobs, shard, shards;
     bool quiet;
     const char **paths;
@@ -50,9 +60,11 @@ typedef struct session {
     const options *options;
     const config *config;
     qn_device *device;
+    qn_device_info info;
     bool failed;
     char *said[MAX_SAID]; /* what was printed already: configurations mostly fail alike */
     unsigned num_said;
+    bool reports_skips;      /* of single runs: once, not for each configuration */
     bool seen[CL_MAX_NOTES]; /* warnings that came */
     unsigned char *results[CL_MAX_RUNS][CL_MAX_ARGS];
     printed printed;
@@ -229,6 +241,11 @@ static void check_prints(session *s, const cl_run *run) {
     fail(s, run->kernel, message);
 }
 
+static void say_skipped(const session *s, const char *kernel, const char *reason) {
+    printf("      %s: %s%sskipped: %s\n", s->config->device, kernel ? kernel : "", kernel ? ": " : "",
+           reason);
+}
+
 static void run_kernel(session *s, const cl_run *run, qn_program *program) {
     qn_kernel *kernel = NULL;
     qn_arg args[CL_MAX_ARGS];
@@ -252,6 +269,12 @@ static void run_kernel(session *s, const cl_run *run, qn_program *program) {
     qn_kernel_destroy(kernel);
 }
 
+static const char *lack_text(uint32_t bits) {
+    static char text[64];
+    snprintf(text, sizeof text, "the device has no %s", cl_need_name(bits));
+    return text;
+}
+
 /* Runs with the same options share a program. */
 static void run_all(session *s) {
     const cl_case *test = s->test;
@@ -268,7 +291,9 @@ static void run_all(session *s) {
             }
             check_log(s, qn_program_log(program), CL_WARNING);
         }
-        run_kernel(s, run, program);
+        uint32_t lacks = run->needs & ~s->info.capabilities;
+        if (!lacks) run_kernel(s, run, program);
+        if (lacks && s->reports_skips) say_skipped(s, run->kernel, lack_text(lacks));
     }
     if (program) check_seen(s, CL_WARNING);
     qn_program_destroy(program);
@@ -291,10 +316,10 @@ static qn_context *open_context(session *s) {
 }
 
 /* The reason why the case cannot run on the device, or NULL. */
-static const char *device_lacks(const session *s) {
-    qn_device_info info;
-    qn_device_get_info(s->device, &info);
-    return s->test->needs & ~info.capabilities ? "the device lacks what it needs" : NULL;
+static const char *device_lacks(session *s) {
+    qn_device_get_info(s->device, &s->info);
+    uint32_t lacks = s->test->needs & ~s->info.capabilities;
+    return lacks ? lack_text(lacks) : NULL;
 }
 
 /* Returns the reason when the configuration is skipped. */
@@ -322,7 +347,9 @@ static uint32_t make_configs(const options *o, const cl_case *test, config confi
             c.name = names[i];
             c.device = o->device;
         }
-        if (!o->only || strstr(c.name, o->only)) configs[count++] = c;
+        bool wanted = o->num_only == 0;
+        for (unsigned n = 0; n < o->num_only; n++) wanted |= strstr(c.name, o->only[n]) != NULL;
+        if (wanted) configs[count++] = c;
     }
     /* The front end does not know the levels. */
     return cl_case_count(test, CL_ERROR) && count ? 1 : count;
@@ -341,9 +368,10 @@ static int run_file(const char *path, const options *o) {
     uint32_t count = make_configs(o, test, configs), skipped = 0;
     for (uint32_t i = 0; i < count; i++) {
         s->config = &configs[i];
+        s->reports_skips = i == 0;
         const char *reason = run_config(s);
         if (!reason) continue;
-        if (skipped++ == 0) printf("      %s: skipped: %s\n", configs[i].device, reason);
+        if (skipped++ == 0) say_skipped(s, NULL, reason);
     }
     fflush(stdout);
     return s->failed ? FAILED : skipped == count ? SKIPPED : PASSED;
@@ -396,18 +424,44 @@ static void finish_one(job *jobs, size_t count) {
         }
 }
 
+/* Why things were skipped, each reason once with its number, for the summary. */
+typedef struct reason {
+    char text[200];
+    unsigned count;
+} reason;
+
+static reason reasons[MAX_REASONS];
+
+static void count_reason(const char *line) {
+    const char *text = strstr(line, ": skipped: ");
+    if (!text || line[0] != ' ') return;
+    text += strlen(": skipped: ");
+    size_t length = strcspn(text, "\n");
+    for (unsigned i = 0; i < MAX_REASONS; i++) {
+        reason *r = &reasons[i];
+        if (r->count && (strlen(r->text) != length || memcmp(r->text, text, length) != 0)) continue;
+        if (!r->count++) snprintf(r->text, sizeof r->text, "%.*s", (int)length, text);
+        return;
+    }
+}
+
 static int report(job *j, const options *o) {
     static const char *const words[] = {"ok  ", "FAIL", "skip"};
     int result = j->status == PASSED ? 0 : j->status == SKIPPED ? 2 : 1;
     const char *slash = strrchr(j->path, '/');
-    if (!o->quiet || result == 1) {
+    bool show = !o->quiet || result == 1;
+    char line[1024];
+    if (show) {
         printf("%s  %s\n", words[result], slash ? slash + 1 : j->path);
         if (j->status == -SIGALRM)
             printf("      did not end within %d seconds\n", SECONDS_A_FILE);
         else if (j->status < 0)
             printf("      ended by signal %d\n", -j->status);
-        rewind(j->output);
-        for (int c = getc(j->output); c != EOF; c = getc(j->output)) putchar(c);
+    }
+    rewind(j->output);
+    while (fgets(line, sizeof line, j->output)) {
+        count_reason(line);
+        if (show) fputs(line, stdout);
     }
     fclose(j->output);
     return result;
@@ -430,6 +484,8 @@ static int run_files(const options *o) {
     }
     free(jobs);
     printf("%u passed, %u failed, %u skipped\n", counts[0], counts[1], counts[2]);
+    for (unsigned i = 0; i < MAX_REASONS && reasons[i].count; i++)
+        printf("  skipped %u times: %s\n", reasons[i].count, reasons[i].text);
     return counts[1] > 0;
 }
 
@@ -459,13 +515,19 @@ static void add_folder(options *o, const char *folder) {
 
 static void usage(void) {
     puts("usage: cl_runner [options] FOLDER|FILE.cl...\n"
-         "  --device NAME   run on this device only\n"
-         "  --only TEXT     only configurations whose name contains it, such as vm or 'cpu, full'\n"
+         "  --device NAME   run on this device only; exit status 77 when it is not there\n"
+         "  --only TEXT     only configurations whose name contains it, such as vm or 'cpu, full'; several "
+         "add up\n"
          "  --cache DIR     keep compiled kernels there\n"
          "  --shard I/N     only the I-th (from 0) of N parts of a folder\n"
          "  -j N            files at a time\n"
          "  --quiet         print only what failed");
     exit(2);
+}
+
+static void add_only(options *o, const char *text) {
+    if (o->num_only == MAX_ONLY) usage();
+    o->only[o->num_only++] = text;
 }
 
 static const char *value_of(int argc, char **argv, int *i) {
@@ -479,7 +541,7 @@ static void parse(int argc, char **argv, options *o) {
         if (strcmp(argv[i], "--device") == 0)
             o->device = value_of(argc, argv, &i);
         else if (strcmp(argv[i], "--only") == 0)
-            o->only = value_of(argc, argv, &i);
+            add_only(o, value_of(argc, argv, &i));
         else if (strcmp(argv[i], "--cache") == 0)
             o->cache = value_of(argc, argv, &i);
         else if (strcmp(argv[i], "--quiet") == 0)
@@ -499,10 +561,30 @@ static void parse(int argc, char **argv, options *o) {
     if (o->jobs == 0) o->jobs = 1;
 }
 
+/* A process of its own asks for the device, because a driver does not survive the forks to come. */
+static bool device_is_missing(const options *o) {
+    if (!o->device) return false;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        qn_context *context = NULL;
+        qn_device *device = NULL;
+        qn_status status = qn_context_create(NULL, &context);
+        if (!status) status = qn_device_get(context, o->device, &device);
+        if (status) printf("skipped: %s\n", qn_error_message(context));
+        fflush(stdout);
+        _exit(status == QN_ERROR_NO_DEVICE ? SKIPPED : PASSED);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED;
+}
+
 int main(int argc, char **argv) {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     options o = {.jobs = processors > 0 ? (unsigned)processors : 1};
     parse(argc, argv, &o);
+    if (device_is_missing(&o)) return SKIPPED;
     if (o.cache) o.cache = cache_folder(o.cache);
     int result = run_files(&o);
     free(o.paths);

@@ -1,0 +1,44 @@
+# The same tests on the GPU kinds of device: on a machine without a GPU, Mesa's lavapipe and PoCL stand in for Vulkan and
+# OpenCL. A kind that is missing is skipped (status 77) with its reason, which scripts/test repeats at the end.
+# Drivers do not run under the sanitizers.
+if(NOT TARGET quern OR CMAKE_C_FLAGS MATCHES "-fsanitize")
+    return()
+endif()
+
+# What is about the processor's compiler, the interpreter or the null device stays away.
+set(device_unit_tests api_buffer api_cache api_context api_launch api_lifetime api_maths api_random api_rounds api_stream
+                      api_threads)
+
+function(quern_device_test device name)
+    add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900 LABELS "device;${device}" ENVIRONMENT
+                                            "QUERN_DEVICE=${device}")
+endfunction()
+
+set(shards 3)
+math(EXPR last_shard "${shards} - 1")
+foreach(device cuda vulkan opencl)
+    foreach(shard RANGE ${last_shard})
+        quern_device_test(${device} cl.${device}.${shard} cl_runner --device ${device} --only "not optimised" --only full
+                          --shard ${shard}/${shards} -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl)
+    endforeach()
+    foreach(name ${device_unit_tests})
+        quern_device_test(${device} unit.${device}.${name} unit_${name})
+    endforeach()
+    quern_device_test(${device} random.${device} random_kernels --device ${device} --count 24)
+    if(TARGET quern_saxpy)
+        set(on_device ${PROJECT_SOURCE_DIR}/tests/on_device ${device} $<TARGET_FILE:quern>)
+        quern_device_test(${device} example.${device}.saxpy ${on_device} $<TARGET_FILE:quern_saxpy>)
+        set_tests_properties(example.${device}.saxpy PROPERTIES PASS_REGULAR_EXPRESSION "12 24 36 48 60 72 84 96")
+        quern_device_test(${device} example.${device}.shared_header ${on_device} $<TARGET_FILE:quern_shared_header>)
+        set_tests_properties(example.${device}.shared_header PROPERTIES PASS_REGULAR_EXPRESSION
+                                                                        "particle +0: .* [1-9] bounces")
+        quern_device_test(${device} example.${device}.tour ${on_device} $<TARGET_FILE:quern_tour> --quick --out
+                          ${PROJECT_BINARY_DIR}/tour-${device})
+        set_tests_properties(example.${device}.tour PROPERTIES FIXTURES_SETUP tour_pictures_${device})
+        quern_device_test(${device} example.${device}.filters ${on_device} $<TARGET_FILE:quern_filters>
+                          ${PROJECT_BINARY_DIR}/tour-${device}/mandelbrot.png 4)
+        set_tests_properties(example.${device}.filters PROPERTIES FIXTURES_REQUIRED tour_pictures_${device}
+                                                                  WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
+    endif()
+endforeach()
