@@ -1,0 +1,183 @@
+/* What the PTX target wants to know of a kernel before it writes: how often values are used, which extension
+   of small integers their uses want, whether anything looks at the bits of a float, and of which i64 only the
+   low half matters. The last is a backward data flow over the structured code (demanded bits, with one bit for
+   a half): from low to high sums, products, logic and choice need no more of their operands than is needed of
+   them. */
+#include "emit/ptx_internal.h"
+
+/* ---- counting ---- */
+
+static bool is_narrow_int(const ir_value *value) {
+    return value->type.kind == IR_I8 || value->type.kind == IR_I16;
+}
+
+static bool looks_at_value_only(const ir_instr *user) {
+    if (user->op == IR_FNEG || user->op == IR_FABS || user->op == IR_FCOPYSIGN) return false;
+    return qn__ir_ops[user->op].rule == RULE_FLOAT || qn__ir_ops[user->op].rule == RULE_FCOMPARE ||
+           user->op == IR_F2S || user->op == IR_F2U;
+}
+
+static bool wants_sign(ir_op op) {
+    return op == IR_SEXT || op == IR_S2F || op == IR_SDIV || op == IR_SREM || op == IR_SMIN ||
+           op == IR_SMAX || op == IR_SLT || op == IR_SLE || op == IR_ASHR || op == IR_SMULHI;
+}
+
+static bool wants_zeros(ir_op op) {
+    return op == IR_ZEXT || op == IR_U2F || op == IR_UDIV || op == IR_UREM || op == IR_UMIN ||
+           op == IR_UMAX || op == IR_ULT || op == IR_ULE || op == IR_LSHR || op == IR_UMULHI || op == IR_EQ ||
+           op == IR_NE;
+}
+
+static void count_instr(ptx_emitter *e, const ir_instr *instr) {
+    for (uint32_t i = 0; i < instr->num_operands; i++) {
+        const ir_value *value = instr->operands[i];
+        e->uses[value->id]++;
+        if (qn__ir_is_float(value->type) && !looks_at_value_only(instr)) e->flags[value->id] |= PTX_USED_BITS;
+        if (is_narrow_int(value) && wants_sign((ir_op)instr->op)) e->flags[value->id] |= PTX_USED_SEXT;
+        if (is_narrow_int(value) && wants_zeros((ir_op)instr->op)) e->flags[value->id] |= PTX_USED_ZEXT;
+    }
+    const ir_value *source;
+    bool is_signed;
+    uint64_t factor;
+    if (!qn__ptx_is_wide_product(instr, &source, &is_signed, &factor)) return;
+    e->uses[instr->operands[0]->id]--;
+    e->uses[source->id]++;
+}
+
+static void count(ir_instr *instr, void *user) {
+    ptx_emitter *e = user;
+    instr->mark = e->num_instrs++;
+    count_instr(e, instr);
+    switch (instr->op) {
+    case IR_BARRIER:
+    case IR_GROUP_ALL:
+    case IR_GROUP_ANY:
+    case IR_GROUP_BROADCAST:
+    case IR_GROUP_REDUCE:
+    case IR_GROUP_SCAN:
+    case IR_SUB_GROUP_SHUFFLE:
+    case IR_SUB_GROUP_BALLOT: e->uses_sync = e->uses_group = true; break;
+    case IR_LOCAL_SIZE:
+    case IR_SUB_GROUP_SIZE:
+    case IR_NUM_SUB_GROUPS:
+    case IR_SUB_GROUP_ID:
+    case IR_SUB_GROUP_LOCAL_ID: e->uses_group = true; break;
+    case IR_LOCAL: e->uses_locals = true; break;
+    default: break;
+    }
+}
+
+/* A product of an extended i32 and a small constant, or a shift as one: `mul.wide` does it in one. */
+bool qn__ptx_is_wide_product(const ir_instr *instr, const ir_value **source, bool *is_signed,
+                             uint64_t *factor) {
+    if ((instr->op != IR_SHL && instr->op != IR_MUL) || instr->results[0]->type.kind != IR_I64) return false;
+    const ir_value *a = instr->operands[0], *b = instr->operands[1];
+    if (b->value_kind != IR_VALUE_CONST || a->value_kind != IR_VALUE_RESULT || a->type.lanes != 1)
+        return false;
+    const ir_instr *extension = a->def;
+    if (extension->op != IR_SEXT && extension->op != IR_ZEXT) return false;
+    *source = extension->operands[0];
+    if ((*source)->type.kind != IR_I32) return false;
+    *is_signed = extension->op == IR_SEXT;
+    *factor = instr->op == IR_SHL ? b->bits[0] < 31 ? (uint64_t)1 << b->bits[0] : 0 : b->bits[0];
+    return *factor && *factor <= INT32_MAX;
+}
+
+/* ---- the high halves ---- */
+
+typedef struct demand {
+    ptx_emitter *e;
+    bool changed;
+} demand;
+
+static bool is_high(const demand *d, const ir_value *value) { return d->e->flags[value->id] & PTX_HIGH; }
+
+static void want(demand *d, const ir_value *value) {
+    if (value->type.kind != IR_I64 || is_high(d, value)) return;
+    d->e->flags[value->id] |= PTX_HIGH;
+    d->changed = true;
+}
+
+static void want_matching(demand *d, ir_value *const *from, uint32_t count, ir_value *const *to,
+                          uint32_t to_count) {
+    for (uint32_t i = 0; i < count && i < to_count; i++)
+        if (is_high(d, to[i])) want(d, from[i]);
+}
+
+static void visit_jump(demand *d, const ir_instr *jump) {
+    const ir_instr *owner = jump->op == IR_YIELD ? jump->parent->owner : jump->attr.target;
+    if (jump->op > IR_CONTINUE || !owner) return;
+    if (jump->op == IR_CONTINUE)
+        want_matching(d, jump->operands, jump->num_operands, owner->regions[0]->params,
+                      owner->regions[0]->num_params);
+    else
+        want_matching(d, jump->operands, jump->num_operands, owner->results, owner->num_results);
+}
+
+static void want_all(demand *d, const ir_instr *instr, uint32_t first) {
+    for (uint32_t i = first; i < instr->num_operands; i++) want(d, instr->operands[i]);
+}
+
+static void visit_plain(demand *d, const ir_instr *instr) {
+    bool high = instr->num_results && is_high(d, instr->results[0]);
+    switch (instr->op) {
+    case IR_TRUNC: return;
+    case IR_INT2PTR:
+        if (!qn__ptx_is_near(instr->results[0])) want_all(d, instr, 0);
+        return;
+    case IR_PTR_ADD:
+        if (!qn__ptx_is_near(instr->results[0])) want(d, instr->operands[1]);
+        return;
+    case IR_ADD:
+    case IR_SUB:
+    case IR_MUL:
+    case IR_AND:
+    case IR_OR:
+    case IR_XOR:
+    case IR_NOT:
+    case IR_SELECT:
+    case IR_VECTOR:
+    case IR_SPLAT:
+    case IR_EXTRACT:
+    case IR_INSERT:
+    case IR_SHUFFLE:
+        if (high) want_all(d, instr, 0);
+        return;
+    case IR_SHL:
+        if (high) want(d, instr->operands[0]);
+        return;
+    case IR_LSHR:
+    case IR_ASHR:
+    case IR_ROTL:
+    case IR_EXTRACT_DYNAMIC: want(d, instr->operands[0]); return;
+    default: want_all(d, instr, 0);
+    }
+}
+
+static void visit_region(demand *d, const ir_region *region) {
+    for (const ir_instr *instr = region->last; instr; instr = instr->prev) {
+        for (uint32_t r = instr->num_regions; r-- > 0;) visit_region(d, instr->regions[r]);
+        if (qn__ir_is_jump(instr))
+            visit_jump(d, instr);
+        else if (instr->op == IR_LOOP)
+            want_matching(d, instr->operands, instr->num_operands, instr->regions[0]->params,
+                          instr->regions[0]->num_params);
+        else if (!qn__ir_is_construct(instr))
+            visit_plain(d, instr);
+    }
+}
+
+void qn__ptx_plan(ptx_emitter *e) {
+    ir_function *kernel = e->function;
+    e->uses = QN__NEW_ARRAY(e->arena, uint32_t, kernel->num_values + 1);
+    e->flags = QN__NEW_ARRAY(e->arena, uint8_t, kernel->num_values + 1);
+    e->lanes = QN__NEW_ARRAY(e->arena, ptx_operand *, kernel->num_values + 1);
+    e->num_instrs = 0;
+    qn__ir_walk(kernel->body, count, e);
+    e->labels = QN__NEW_ARRAY(e->arena, uint32_t, e->num_instrs + 1);
+    demand d = {.e = e};
+    do {
+        d.changed = false;
+        visit_region(&d, kernel->body);
+    } while (d.changed);
+}
