@@ -1,0 +1,25 @@
+# Drivers made for the tests: each stands in for a vendor's library in a folder of its own, which the test that needs
+# it finds first.
+function(quern_fake kind library)
+    add_library(fake_${kind} SHARED ${PROJECT_SOURCE_DIR}/tests/fake/${library}.c)
+    target_link_libraries(fake_${kind} PRIVATE quern_flags Threads::Threads)
+    set_target_properties(
+        fake_${kind} PROPERTIES OUTPUT_NAME ${library} SUFFIX .so.1 PREFIX ""
+                                LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fake)
+    if(TARGET unit_backend_${kind})
+        target_include_directories(unit_backend_${kind} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fake)
+        add_dependencies(unit_backend_${kind} fake_${kind})
+        set_tests_properties(unit.backend_${kind} PROPERTIES ENVIRONMENT "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/fake")
+    endif()
+endfunction()
+
+quern_fake(cuda libcuda)
+
+# Where a toolkit is installed, what we declare of the driver is compared with its header.
+find_path(CUDA_HEADER cuda.h PATHS /usr/local/cuda/include)
+if(CUDA_HEADER)
+    add_executable(cuda_facts ${PROJECT_SOURCE_DIR}/tests/cuda_facts.c)
+    target_link_libraries(cuda_facts PRIVATE quern_flags)
+    target_include_directories(cuda_facts SYSTEM PRIVATE ${CUDA_HEADER})
+    add_test(NAME cuda_facts COMMAND cuda_facts)
+endif()

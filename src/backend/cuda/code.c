@@ -1,0 +1,181 @@
+/* From PTX to loaded code: the driver's linker makes a cubin, which is loaded, and kept in the cache's file with a
+   checksum behind it, so that a damaged file is not given to the driver. From that file nothing is compiled. */
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/cuda/cuda.h"
+#include "util/file.h"
+#include "util/hash.h"
+
+enum { MAX_CUBIN = 256 << 20, FOOTER = 16, LOG_SIZE = 8 << 10 };
+#define FOOTER_MAGIC "quernbin"
+
+/* ---- the cache's file ---- */
+
+static void store(const qn__gpu *gpu, const void *cubin, size_t size, const char *path) {
+    const qn__allocator *allocator = gpu->services->allocator;
+    unsigned char *data = qn__allocate(allocator, size + FOOTER);
+    if (!data) return;
+    memcpy(data, cubin, size);
+    uint64_t sum = qn__hash(data, size, 0);
+    memcpy(data + size, FOOTER_MAGIC, 8);
+    memcpy(data + size + 8, &sum, 8);
+    int error = qn__file_write_atomic(path, data, size + FOOTER);
+    qn__release(allocator, data);
+    if (!error) return;
+    char text[QN__WHY];
+    snprintf(text, sizeof text, "cuda: the cache file %.300s: %s", path, strerror(error));
+    gpu->services->log(gpu->services->log_user, QN_LOG_WARNING, text);
+}
+
+/* The file's contents, or NULL when it is missing or damaged. */
+static char *fetch(const qn__gpu *gpu, const char *path) {
+    char *data;
+    size_t size;
+    if (qn__file_read(gpu->services->allocator, path, MAX_CUBIN, &data, &size)) return NULL;
+    uint64_t sum = 0;
+    bool whole = size > FOOTER && memcmp(data + size - FOOTER, FOOTER_MAGIC, 8) == 0;
+    if (whole) memcpy(&sum, data + size - 8, 8);
+    if (whole && sum == qn__hash(data, size - FOOTER, 0)) return data;
+    qn__release(gpu->services->allocator, data);
+    return NULL;
+}
+
+/* ---- loading ---- */
+
+static qn_status load_image(qn__gpu *gpu, qn__code *code, const void *image, char *why) {
+    qn__cu_result result = gpu->cu->module_load(&code->module, image);
+    if (!result) return QN_OK;
+    code->module = NULL;
+    return qn__cuda_fail(gpu, result, NULL, "loading the compiled kernels", why);
+}
+
+/* The log's first error line, with the kernel it is in if there is just one. */
+static qn_status compile_failed(qn__gpu *gpu, qn__cu_result result, const qn__code_source *source, char *log,
+                                char *why) {
+    char what[QN__WHY];
+    char *error = strstr(log, "error");
+    while (error && error > log && error[-1] != '\n') error--;
+    char *text = error ? error : log;
+    snprintf(what, sizeof what, "the driver does not compile %s%.80s%s%.300s",
+             source->num_kernels == 1 ? "kernel " : "the kernels, first ", source->kernels[0].name,
+             text[0] ? ": " : "", text);
+    for (size_t end = strlen(what); end && what[end - 1] == '\n';) what[--end] = 0;
+    gpu->services->log(gpu->services->log_user, QN_LOG_DEBUG, log);
+    return qn__cuda_fail(gpu, result, NULL, what, why);
+}
+
+static qn_status link_text(qn__gpu *gpu, qn__code *code, const qn__code_source *source, char *log,
+                           char *why) {
+    const qn__cu *cu = gpu->cu;
+    /* the log's size goes in as the value and comes back in its place */
+    int options[] = {QN__CU_JIT_TARGET_FROM_CUCONTEXT, QN__CU_JIT_ERROR_LOG_BUFFER,
+                     QN__CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, QN__CU_JIT_GENERATE_LINE_INFO};
+    void *values[] = {NULL, log, (void *)(uintptr_t)LOG_SIZE, (void *)(uintptr_t)1};
+    unsigned count = source->debug ? QN__COUNT(options) : QN__COUNT(options) - 1;
+    qn__cu_link link;
+    void *cubin = NULL;
+    size_t size = 0;
+    qn__cu_result result = cu->link_create(count, options, values, &link);
+    if (result) return compile_failed(gpu, result, source, log, why);
+    /* with the zero byte behind the text */
+    result = cu->link_add(link, QN__CU_JIT_INPUT_PTX, (void *)source->text, source->text_size + 1,
+                          "kernels.ptx", 0, NULL, NULL);
+    if (!result) result = cu->link_complete(link, &cubin, &size);
+    qn_status status =
+        result ? compile_failed(gpu, result, source, log, why) : load_image(gpu, code, cubin, why);
+    if (!status && source->binary_path) store(gpu, cubin, size, source->binary_path);
+    cu->link_destroy(link);
+    return status;
+}
+
+static qn_status compile_text(qn__gpu *gpu, qn__code *code, const qn__code_source *source, char *why) {
+    char *log = qn__allocate_zeroed(gpu->services->allocator, LOG_SIZE + 1);
+    if (!log) return QN_ERROR_OUT_OF_MEMORY;
+    qn_status status = link_text(gpu, code, source, log, why);
+    qn__release(gpu->services->allocator, log);
+    return status;
+}
+
+static qn_status load_binary(qn__gpu *gpu, qn__code *code, const qn__code_source *source, char *why) {
+    char *data = fetch(gpu, source->binary_path);
+    if (!data) {
+        snprintf(why, QN__WHY, "the cached code %.300s is missing or damaged", source->binary_path);
+        return QN_ERROR_IO;
+    }
+    qn_status status = load_image(gpu, code, data, why);
+    qn__release(gpu->services->allocator, data);
+    return status;
+}
+
+/* Static local memory beyond what a kernel can declare is dynamic as a whole (emit/gpu_abi.h). Beyond 48 KB in
+   all a kernel must be allowed to have it. */
+static qn__cu_result prepare_local(qn__gpu *gpu, qn__cuda_kernel *kernel, const qn__code_kernel *info) {
+    int declared = 0;
+    uint64_t rounded = (info->static_local + QN__LOCAL_ALIGN - 1) / QN__LOCAL_ALIGN * QN__LOCAL_ALIGN;
+    kernel->static_local = info->static_local > QN__CUDA_STATIC_LOCAL ? 0 : rounded;
+    if (gpu->shared_memory <= QN__CUDA_STATIC_LOCAL) return QN__CU_SUCCESS;
+    qn__cu_result result =
+        gpu->cu->function_get(&declared, QN__CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel->function);
+    if (result || (uint64_t)declared >= gpu->shared_memory) return result;
+    return gpu->cu->function_set(kernel->function, QN__CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                 (int)gpu->shared_memory - declared);
+}
+
+static qn_status find_kernel(qn__gpu *gpu, qn__code *code, uint32_t index, char *why) {
+    const qn__cu *cu = gpu->cu;
+    const qn__code_kernel *info = &code->info->kernels[index];
+    qn__cuda_kernel *kernel = &code->kernels[index];
+    int threads = 0, registers = 0;
+    kernel->name = qn__cuda_intern(gpu, info->name);
+    if (!kernel->name) return QN_ERROR_OUT_OF_MEMORY;
+    qn__cu_result result = cu->module_function(&kernel->function, code->module, info->symbol);
+    if (!result)
+        result = cu->function_get(&threads, QN__CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kernel->function);
+    if (!result) result = cu->function_get(&registers, QN__CU_FUNC_ATTRIBUTE_NUM_REGS, kernel->function);
+    if (!result) result = prepare_local(gpu, kernel, info);
+    kernel->max_threads = threads > 0 ? (uint32_t)threads : 1;
+    kernel->registers = (uint32_t)registers;
+    if (!result) return QN_OK;
+    char what[128];
+    snprintf(what, sizeof what, "kernel %.100s", info->name);
+    return qn__cuda_fail(gpu, result, NULL, what, why);
+}
+
+static qn_status load(qn__gpu *gpu, qn__code *code, const qn__code_source *source, char *why) {
+    const qn__allocator *allocator = gpu->services->allocator;
+    code->info = qn__code_info_copy(allocator, source);
+    code->kernels = qn__allocate_zeroed(allocator, (source->num_kernels + 1) * sizeof *code->kernels);
+    if (!code->info || !code->kernels) return QN_ERROR_OUT_OF_MEMORY;
+    if (source->num_kernels == 0) return QN_OK;
+    qn_status status =
+        source->text ? compile_text(gpu, code, source, why) : load_binary(gpu, code, source, why);
+    for (uint32_t i = 0; !status && i < source->num_kernels; i++) status = find_kernel(gpu, code, i, why);
+    return status;
+}
+
+qn_status qn__cuda_code_load(qn__gpu *gpu, const qn__code_source *source, qn__code **out, char *why) {
+    if (atomic_load(&gpu->lost)) return qn__cuda_lost(gpu, why);
+    qn__code *code = qn__allocate_zeroed(gpu->services->allocator, sizeof *code);
+    if (!code) return QN_ERROR_OUT_OF_MEMORY;
+    const bool entered = qn__cuda_enter(gpu);
+    qn_status status = load(gpu, code, source, why);
+    qn__cuda_leave(gpu, entered);
+    if (status)
+        qn__cuda_code_unload(gpu, code);
+    else
+        *out = code;
+    return status;
+}
+
+void qn__cuda_code_unload(qn__gpu *gpu, qn__code *code) {
+    const qn__allocator *allocator = gpu->services->allocator;
+    if (code->module && !atomic_load(&gpu->lost)) {
+        const bool entered = qn__cuda_enter(gpu);
+        gpu->cu->module_unload(code->module);
+        qn__cuda_leave(gpu, entered);
+    }
+    qn__release(allocator, code->kernels);
+    qn__release(allocator, code->info);
+    qn__release(allocator, code);
+}

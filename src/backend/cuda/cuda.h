@@ -1,0 +1,208 @@
+/* The CUDA backend's own objects. A device is the driver's primary context of it, a stream is a CUDA stream,
+   memory an address from a pool of our own. Every entry point makes the context current and afterwards what
+   the application had: qn__cuda_enter and qn__cuda_leave. A failure that the driver does not recover from
+   (an illegal address in a kernel) loses the device: from then on everything on it fails at once with the
+   same sentence. */
+#ifndef QN__CUDA_H
+#define QN__CUDA_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "backend/common/common.h"
+#include "backend/cuda/driver.h"
+
+enum {
+    QN__CUDA_NAMES = 64,            /* recent kernels that a queue remembers */
+    QN__CUDA_CHECKPOINT_EVERY = 32, /* commands */
+    QN__CUDA_STAGES = 4,
+    QN__CUDA_STAGE_SIZE = 2 << 20,
+    QN__CUDA_SMALL = 256 << 10,      /* reads up to that size are left to the driver */
+    QN__CUDA_STATIC_LOCAL = 48 << 10 /* with more, all local memory is dynamic */
+};
+
+struct qn__driver {
+    const qn__services *services;
+    qn__cu cu;
+    int version;          /* 12040: CUDA 12.4 */
+    char text[96];        /* the same, and the driver's own version */
+    uint32_t num_devices; /* that can be used */
+    qn__cu_device *devices;
+};
+
+/* A place on the device's clock: times of events are measured from a recent one, because the driver gives
+   differences as float. */
+typedef struct qn__cuda_base {
+    qn__cu_event event;
+    double time_ns;      /* since the first one */
+    uint64_t host_ns;    /* when it was recorded */
+    unsigned references; /* guarded by the gpu's lock */
+} qn__cuda_base;
+
+typedef struct qn__cuda_name {
+    struct qn__cuda_name *next;
+    char text[];
+} qn__cuda_name;
+
+struct qn__gpu {
+    const qn__services *services;
+    const qn__cu *cu;
+    qn__driver *driver;
+    qn__cu_device device;
+    qn__cu_context context;
+    qn__cu_stream service; /* allocation, and reading what kernels print */
+    qn__cu_pool pool;      /* NULL: not supported */
+    int arch;              /* 90: compute capability 9.0 */
+    uint32_t max_threads, max_block[3], max_grid[3];
+    uint64_t shared_memory; /* bytes a group can have */
+    char name[128], cache_key[256];
+    pthread_mutex_t lock; /* of what follows, and of use of `service` */
+    qn__cuda_base *base;
+    qn__cuda_name *names;          /* of kernels; kept, so that messages can name kernels that are gone */
+    qn__cu_address *print_buffers; /* not in use */
+    size_t num_print_buffers, cap_print_buffers;
+    atomic_bool lost;
+    char why_lost[QN__WHY];
+};
+
+typedef struct qn__cuda_kernel {
+    qn__cu_function function;
+    const char *name; /* the gpu's */
+    uint32_t max_threads, registers;
+    uint64_t static_local; /* bytes of a launch's local memory that are not dynamic */
+} qn__cuda_kernel;
+
+struct qn__code {
+    qn__cu_module module;
+    qn__code_info *info;
+    qn__cuda_kernel *kernels;
+};
+
+/* What a launch prints, to be fetched when it is done. */
+typedef struct qn__cuda_print {
+    struct qn__cuda_print *next;
+    uint64_t number;
+    qn__cu_address buffer;
+    const qn__code_info *info;
+} qn__cuda_print;
+
+/* An event behind command `number`. */
+typedef struct qn__cuda_checkpoint {
+    qn__cu_event event;
+    uint64_t number;
+} qn__cuda_checkpoint;
+
+enum { QN__CUDA_CHECKPOINTS = 64 };
+
+struct qn__queue {
+    qn__gpu *gpu;
+    qn__cu_stream stream;
+    atomic_uint_fast64_t submitted, completed;
+    atomic_uint_fast64_t asked;                  /* `submitted` when `completed` last looked */
+    _Atomic(const char *) names[QN__CUDA_NAMES]; /* of command n at n % size; NULL: no kernel */
+    /* pinned blocks for transfers of ordinary memory; the submitting thread's */
+    struct qn__cuda_stage {
+        unsigned char *memory;
+        qn__cu_event event; /* behind the last transfer */
+        bool busy;          /* the event was recorded and not waited for */
+    } stages[QN__CUDA_STAGES];
+    unsigned stage; /* that small writes fill up */
+    size_t stage_used;
+    pthread_mutex_t lock;                                  /* of what follows */
+    qn__cuda_checkpoint checkpoints[QN__CUDA_CHECKPOINTS]; /* ring, oldest first */
+    unsigned first_checkpoint, num_checkpoints;
+    qn__cuda_print *first_print, *last_print;
+    unsigned num_prints;
+};
+
+struct qn__mark {
+    qn__gpu *gpu;
+    qn__cu_event event;
+    pthread_mutex_t lock;
+    uint64_t version; /* of the latest recording */
+    qn__cuda_base *base;
+    uint64_t time_ns;
+    bool timed; /* time_ns is of this version */
+};
+
+/* Where a command goes: a queue's stream, or a stream that is captured into a graph. */
+typedef struct qn__cuda_target {
+    qn__gpu *gpu;
+    qn__cu_stream stream;
+    qn__queue *queue;     /* NULL: captured */
+    qn__cu_address print; /* buffer for what the kernel prints; 0: it prints nothing */
+} qn__cuda_target;
+
+/* driver.c */
+qn_status qn__cuda_open(const qn__services *services, qn__driver **driver, uint32_t *num_devices, char *why);
+void qn__cuda_close(qn__driver *driver);
+void qn__cuda_identify(const qn__driver *driver, uint32_t index, qn__identity *identity);
+/* "CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected" */
+void qn__cuda_error_text(const qn__cu *cu, qn__cu_result result, char *out, size_t size);
+
+/* device.c */
+bool qn__cuda_enter(const qn__gpu *gpu); /* what it returns is for leave */
+void qn__cuda_leave(const qn__gpu *gpu, bool entered);
+/* The status for a result and its sentence; `what` failed, on `queue` if that is not NULL. Notes a loss. */
+qn_status qn__cuda_fail(qn__gpu *gpu, qn__cu_result result, qn__queue *queue, const char *what, char *why);
+qn_status qn__cuda_lost(qn__gpu *gpu, char *why);            /* QN_ERROR_DEVICE_LOST with the sentence */
+const char *qn__cuda_intern(qn__gpu *gpu, const char *name); /* NULL: out of memory */
+
+/* memory.c */
+qn_status qn__cuda_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
+                                 void **host, char *why);
+void qn__cuda_memory_destroy(qn__gpu *gpu, qn__memory *memory);
+qn_status qn__cuda_host_create(qn__gpu *gpu, uint64_t size, void **host, char *why);
+void qn__cuda_host_destroy(qn__gpu *gpu, void *host);
+void qn__cuda_trim(qn__gpu *gpu, uint64_t *pooled);
+uint64_t qn__cuda_pooled(const qn__gpu *gpu);
+/* For callers that are in the context. Print buffers are kept for reuse. */
+qn_status qn__cuda_print_buffer(qn__gpu *gpu, qn__cu_address *buffer, char *why);
+void qn__cuda_print_release(qn__gpu *gpu, qn__cu_address buffer);
+/* Prints what a launch that is done has left in the buffer. */
+void qn__cuda_print_records(qn__gpu *gpu, qn__cu_address buffer, const qn__code_info *info);
+void qn__cuda_print_buffers_free(qn__gpu *gpu);
+
+/* execute.c: one command on a stream; the caller is in the context. */
+qn_status qn__cuda_execute(const qn__cuda_target *target, const qn__command *command, char *why);
+void qn__cuda_choose_local(const qn__gpu *gpu, const qn__code *code, uint32_t kernel,
+                           const uint64_t global[3], uint32_t local[3]);
+
+/* transfer.c: between ordinary memory and the device, through the queue's pinned blocks. */
+qn_status qn__cuda_write(qn__queue *queue, qn__cu_address to, const void *from, uint64_t size, char *why);
+qn_status qn__cuda_read(qn__queue *queue, void *to, qn__cu_address from, uint64_t size, char *why);
+qn_status qn__cuda_fill(const qn__cuda_target *target, const qn__command *command, char *why);
+void qn__cuda_stages_free(qn__queue *queue);
+
+/* queue.c */
+qn_status qn__cuda_queue_create(qn__gpu *gpu, qn__queue **queue, char *why);
+void qn__cuda_queue_destroy(qn__queue *queue);
+qn_status qn__cuda_submit(qn__queue *queue, const qn__command *command, uint64_t *number, char *why);
+uint64_t qn__cuda_completed(qn__queue *queue);
+qn_status qn__cuda_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why);
+/* After the work of the next command is on the stream: counts it. `name`: of its kernel, or NULL. */
+void qn__cuda_count(qn__queue *queue, const char *name, uint64_t *number);
+/* Polls until `done` says so or the deadline passes; false then. */
+bool qn__cuda_poll(bool (*done)(void *user), void *user, uint64_t timeout_ns);
+/* The kernels that may be running: "kernel a", "kernel a or b"; "" if there are none. */
+void qn__cuda_running(const qn__queue *queue, char *out, size_t size);
+
+/* mark.c */
+qn_status qn__cuda_mark_create(qn__gpu *gpu, qn__mark **mark, char *why);
+void qn__cuda_mark_destroy(qn__mark *mark);
+bool qn__cuda_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns);
+qn_status qn__cuda_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why);
+qn_status qn__cuda_mark_record(const qn__cuda_target *target, qn__mark *mark, uint64_t version, char *why);
+void qn__cuda_base_release(qn__gpu *gpu, qn__cuda_base *base);
+
+/* code.c */
+qn_status qn__cuda_code_load(qn__gpu *gpu, const qn__code_source *source, qn__code **code, char *why);
+void qn__cuda_code_unload(qn__gpu *gpu, qn__code *code);
+
+/* replay.c */
+qn_status qn__cuda_replay_create(qn__gpu *gpu, const qn__command *commands, size_t count, qn__replay **replay,
+                                 char *why);
+void qn__cuda_replay_destroy(qn__gpu *gpu, qn__replay *replay);
+qn_status qn__cuda_replay_submit(qn__queue *queue, qn__replay *replay, uint64_t *number, char *why);
+
+#endif

@@ -1,0 +1,234 @@
+/* A CUDA device: its limits, its context, its loss, and the backend's table. */
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/cuda/cuda.h"
+#include "compile.h"
+#include "emit/emit.h"
+
+enum { CACHE_VERSION = 1 }; /* of what code.c writes */
+
+/* ---- the context ---- */
+
+bool qn__cuda_enter(const qn__gpu *gpu) { return gpu->cu->context_push(gpu->context) == QN__CU_SUCCESS; }
+
+void qn__cuda_leave(const qn__gpu *gpu, bool entered) {
+    qn__cu_context popped;
+    if (entered) gpu->cu->context_pop(&popped);
+}
+
+/* ---- failures ---- */
+
+/* Results after which the context is of no use any more. */
+static bool loses_device(qn__cu_result result) {
+    static const short losses[] = {QN__CU_ERROR_DEINITIALIZED,
+                                   QN__CU_ERROR_DEVICE_UNAVAILABLE,
+                                   QN__CU_ERROR_ECC_UNCORRECTABLE,
+                                   QN__CU_ERROR_NVLINK_UNCORRECTABLE,
+                                   QN__CU_ERROR_CONTAINED,
+                                   QN__CU_ERROR_ILLEGAL_ADDRESS,
+                                   QN__CU_ERROR_LAUNCH_TIMEOUT,
+                                   QN__CU_ERROR_CONTEXT_IS_DESTROYED,
+                                   QN__CU_ERROR_ASSERT,
+                                   QN__CU_ERROR_HARDWARE_STACK_ERROR,
+                                   QN__CU_ERROR_ILLEGAL_INSTRUCTION,
+                                   QN__CU_ERROR_MISALIGNED_ADDRESS,
+                                   QN__CU_ERROR_INVALID_ADDRESS_SPACE,
+                                   QN__CU_ERROR_INVALID_PC,
+                                   QN__CU_ERROR_LAUNCH_FAILED,
+                                   QN__CU_ERROR_TENSOR_MEMORY_LEAK,
+                                   QN__CU_ERROR_EXTERNAL_DEVICE,
+                                   QN__CU_ERROR_UNKNOWN};
+    for (size_t i = 0; i < QN__COUNT(losses); i++)
+        if (losses[i] == result) return true;
+    return false;
+}
+
+qn_status qn__cuda_lost(qn__gpu *gpu, char *why) {
+    pthread_mutex_lock(&gpu->lock);
+    memcpy(why, gpu->why_lost, QN__WHY);
+    pthread_mutex_unlock(&gpu->lock);
+    return QN_ERROR_DEVICE_LOST;
+}
+
+qn_status qn__cuda_fail(qn__gpu *gpu, qn__cu_result result, qn__queue *queue, const char *what, char *why) {
+    char error[256], running[160] = "";
+    qn__cuda_error_text(gpu->cu, result, error, sizeof error);
+    if (!loses_device(result)) {
+        snprintf(why, QN__WHY, "%s: %s", what, error);
+        return result == QN__CU_ERROR_OUT_OF_MEMORY ? QN_ERROR_DEVICE_MEMORY : QN_ERROR_DRIVER;
+    }
+    if (queue) qn__cuda_running(queue, running, sizeof running);
+    pthread_mutex_lock(&gpu->lock);
+    if (!gpu->why_lost[0])
+        snprintf(gpu->why_lost, sizeof gpu->why_lost, "%s failed: %s; the device cannot be used any more",
+                 running[0] ? running : what, error);
+    atomic_store(&gpu->lost, true);
+    pthread_mutex_unlock(&gpu->lock);
+    return qn__cuda_lost(gpu, why);
+}
+
+const char *qn__cuda_intern(qn__gpu *gpu, const char *name) {
+    pthread_mutex_lock(&gpu->lock);
+    qn__cuda_name *found = gpu->names;
+    while (found && strcmp(found->text, name) != 0) found = found->next;
+    size_t size = strlen(name) + 1;
+    if (!found && (found = qn__allocate(gpu->services->allocator, sizeof *found + size))) {
+        memcpy(found->text, name, size);
+        found->next = gpu->names;
+        gpu->names = found;
+    }
+    pthread_mutex_unlock(&gpu->lock);
+    return found ? found->text : NULL;
+}
+
+/* ---- opening ---- */
+
+static uint32_t attribute(const qn__gpu *gpu, int which) {
+    int value = 0;
+    return gpu->cu->device_attribute(&value, which, gpu->device) || value < 0 ? 0 : (uint32_t)value;
+}
+
+static void read_limits(qn__gpu *gpu) {
+    gpu->arch = (int)(attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10 +
+                      attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
+    gpu->max_threads = attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    for (int d = 0; d < 3; d++) {
+        gpu->max_block[d] = attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + d);
+        gpu->max_grid[d] = attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + d);
+    }
+    uint32_t usual = attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+    uint32_t most = attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    gpu->shared_memory = most > usual ? most : usual;
+    if (gpu->cu->device_name(gpu->name, sizeof gpu->name, gpu->device))
+        snprintf(gpu->name, sizeof gpu->name, "a CUDA device");
+    gpu->name[sizeof gpu->name - 1] = 0;
+    snprintf(gpu->cache_key, sizeof gpu->cache_key, "cuda %d sm_%d %.100s %s", CACHE_VERSION, gpu->arch,
+             gpu->name, gpu->driver->text);
+}
+
+/* A pool of our own, so that keeping freed memory changes nothing for the application's. */
+static void make_pool(qn__gpu *gpu) {
+    if (!attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED)) return;
+    qn__cu_pool_props props = {.allocation_type = QN__CU_MEM_ALLOCATION_TYPE_PINNED,
+                               .location = {QN__CU_MEM_LOCATION_TYPE_DEVICE, gpu->device}};
+    uint64_t keep = UINT64_MAX;
+    if (gpu->cu->pool_create(&gpu->pool, &props)) {
+        gpu->pool = NULL;
+        return;
+    }
+    gpu->cu->pool_set(gpu->pool, QN__CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep);
+}
+
+static qn_status open_context(qn__gpu *gpu, char *why) {
+    qn__cu_result result = gpu->cu->primary_retain(&gpu->context, gpu->device);
+    if (result) return qn__cuda_fail(gpu, result, NULL, "the context", why);
+    result = gpu->cu->context_push(gpu->context);
+    if (!result) {
+        result = gpu->cu->stream_create(&gpu->service, QN__CU_STREAM_NON_BLOCKING);
+        if (!result) make_pool(gpu);
+        qn__cuda_leave(gpu, true);
+    }
+    if (!result) return QN_OK;
+    qn_status status = qn__cuda_fail(gpu, result, NULL, "the context", why);
+    gpu->cu->primary_release(gpu->device);
+    return status;
+}
+
+static qn_status gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out, char *why) {
+    const qn__allocator *allocator = driver->services->allocator;
+    qn__gpu *gpu = qn__allocate_zeroed(allocator, sizeof *gpu);
+    if (!gpu) return QN_ERROR_OUT_OF_MEMORY;
+    gpu->services = driver->services;
+    gpu->driver = driver;
+    gpu->cu = &driver->cu;
+    gpu->device = driver->devices[index];
+    pthread_mutex_init(&gpu->lock, NULL);
+    read_limits(gpu);
+    qn_status status = open_context(gpu, why);
+    if (status) {
+        pthread_mutex_destroy(&gpu->lock);
+        qn__release(allocator, gpu);
+        return status;
+    }
+    *out = gpu;
+    return QN_OK;
+}
+
+static void gpu_close(qn__gpu *gpu) {
+    const qn__allocator *allocator = gpu->services->allocator;
+    bool entered = qn__cuda_enter(gpu);
+    if (gpu->base) qn__cuda_base_release(gpu, gpu->base);
+    qn__cuda_print_buffers_free(gpu);
+    gpu->cu->stream_destroy(gpu->service);
+    if (gpu->pool) gpu->cu->pool_destroy(gpu->pool);
+    qn__cuda_leave(gpu, entered);
+    gpu->cu->primary_release(gpu->device);
+    for (qn__cuda_name *name = gpu->names, *next; name; name = next) {
+        next = name->next;
+        qn__release(allocator, name);
+    }
+    pthread_mutex_destroy(&gpu->lock);
+    qn__release(allocator, gpu);
+}
+
+static void gpu_info(const qn__gpu *gpu, qn_device_info *info) {
+    const uint64_t far = (uint64_t)1 << 48;
+    size_t memory = 0;
+    gpu->cu->device_total_mem(&memory, gpu->device);
+    *info = (qn_device_info){
+        .description = gpu->name,
+        .driver = gpu->driver->text,
+        .capabilities = QN_CAN_F16 | QN_CAN_F64 | QN_CAN_I64_ATOMICS | QN_CAN_SUB_GROUPS | QN_CAN_PRINTF,
+        .compute_units = attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
+        .sub_group_size = attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_WARP_SIZE),
+        .max_group_size = gpu->max_threads,
+        .max_local_size = {gpu->max_block[0], gpu->max_block[1], gpu->max_block[2]},
+        .max_global_size = {far, far, far}, /* a launch is as many grids as it takes */
+        .local_memory = gpu->shared_memory,
+        .memory = memory,
+        .max_buffer = memory,
+        .max_args_size = 4096,
+    };
+}
+
+static void target(const qn__gpu *gpu, qn__code_target *target) {
+    *target = (qn__code_target){.target = QN__TARGET_PTX, .arch = (uint32_t)gpu->arch};
+}
+
+static const char *cache_key(const qn__gpu *gpu) { return gpu->cache_key; }
+
+const qn_backend qn__backend_cuda = {
+    .kind = QN_DEVICE_CUDA,
+    .name = "cuda",
+    .code_extension = ".cubin",
+    .open = qn__cuda_open,
+    .close = qn__cuda_close,
+    .identify = qn__cuda_identify,
+    .gpu_open = gpu_open,
+    .gpu_close = gpu_close,
+    .gpu_info = gpu_info,
+    .target = target,
+    .cache_key = cache_key,
+    .memory_create = qn__cuda_memory_create,
+    .memory_destroy = qn__cuda_memory_destroy,
+    .host_create = qn__cuda_host_create,
+    .host_destroy = qn__cuda_host_destroy,
+    .trim = qn__cuda_trim,
+    .pooled = qn__cuda_pooled,
+    .queue_create = qn__cuda_queue_create,
+    .queue_destroy = qn__cuda_queue_destroy,
+    .submit = qn__cuda_submit,
+    .completed = qn__cuda_completed,
+    .wait = qn__cuda_wait,
+    .mark_create = qn__cuda_mark_create,
+    .mark_destroy = qn__cuda_mark_destroy,
+    .mark_done = qn__cuda_mark_done,
+    .mark_wait = qn__cuda_mark_wait,
+    .code_load = qn__cuda_code_load,
+    .code_unload = qn__cuda_code_unload,
+    .choose_local = qn__cuda_choose_local,
+    .replay_create = qn__cuda_replay_create,
+    .replay_destroy = qn__cuda_replay_destroy,
+    .replay_submit = qn__cuda_replay_submit,
+};

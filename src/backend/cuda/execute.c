@@ -1,0 +1,116 @@
+/* One command put on a stream: a queue's own, or one that is being captured into a graph. */
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/cuda/cuda.h"
+
+enum { MAX_PARAMS_SIZE = 4096 }; /* of a kernel; the driver's own limit below CUDA 12.1 */
+
+static qn_status check_group(const qn__cuda_kernel *kernel, const qn__command *command, char *why) {
+    uint64_t items = (uint64_t)command->local[0] * command->local[1] * command->local[2];
+    if (items <= kernel->max_threads) return QN_OK;
+    snprintf(why, QN__WHY,
+             "qn_launch: a work-group of %llu work-items; kernel %s, with %u registers each, can have %u",
+             (unsigned long long)items, kernel->name, (unsigned)kernel->registers,
+             (unsigned)kernel->max_threads);
+    return QN_ERROR_LAUNCH_SIZE;
+}
+
+static qn_status launch_failed(const qn__cuda_target *target, const qn__cuda_kernel *kernel,
+                               qn__cu_result result, char *why) {
+    char what[128];
+    snprintf(what, sizeof what, "launching kernel %.100s", kernel->name);
+    qn_status status = qn__cuda_fail(target->gpu, result, target->queue, what, why);
+    bool too_much = result == QN__CU_ERROR_LAUNCH_OUT_OF_RESOURCES || result == QN__CU_ERROR_INVALID_VALUE;
+    return too_much && status == QN_ERROR_DRIVER ? QN_ERROR_LAUNCH_SIZE : status;
+}
+
+/* The buffer's records begin as zeros (common/print.c relies on it), its first word is the capacity. */
+static qn__cu_result clear_print(const qn__cuda_target *target) {
+    const qn__cu *cu = target->gpu->cu;
+    qn__cu_result result =
+        cu->set_32(target->print, 0, (QN__PRINT_HEADER + QN__PRINT_CAPACITY) / 4, target->stream);
+    return result ? result : cu->set_32(target->print, QN__PRINT_CAPACITY, 1, target->stream);
+}
+
+static qn_status launch(const qn__cuda_target *target, const qn__command *command, char *why) {
+    const qn__cuda_kernel *kernel = &command->code->kernels[command->kernel];
+    const qn__code_kernel *info = &command->code->info->kernels[command->kernel];
+    qn_status status = check_group(kernel, command, why);
+    if (status) return status;
+    _Alignas(16) unsigned char block[MAX_PARAMS_SIZE];
+    if (info->params_size > sizeof block) {
+        snprintf(why, QN__WHY, "qn_launch: kernel %s has %u bytes of parameters; the limit is %d",
+                 kernel->name, (unsigned)info->params_size, MAX_PARAMS_SIZE);
+        return QN_ERROR_UNSUPPORTED;
+    }
+    void *params[] = {block};
+    uint64_t fixed = kernel->static_local;
+    unsigned shared = command->local_memory > fixed ? (unsigned)(command->local_memory - fixed) : 0;
+    qn__hidden_addresses addresses = {.print = target->print};
+    qn__cu_result result = target->print ? clear_print(target) : QN__CU_SUCCESS;
+    qn__parts parts;
+    qn__part part;
+    qn__parts_begin(&parts, command, info, target->gpu->max_grid);
+    while (!result && qn__parts_next(&parts, &part)) {
+        qn__params_fill(block, command, info, &part, &addresses);
+        result = target->gpu->cu->launch(kernel->function, part.groups[0], part.groups[1], part.groups[2],
+                                         part.local[0], part.local[1], part.local[2], shared, target->stream,
+                                         params, NULL);
+    }
+    return result ? launch_failed(target, kernel, result, why) : QN_OK;
+}
+
+/* What a captured command writes from stays as it is for as long as the graph (replay.c); so a copy from it is
+   direct, as it is from pinned memory that stays. */
+static qn_status write(const qn__cuda_target *target, const qn__command *command, char *why) {
+    qn__cu_address to = (qn__cu_address)(uintptr_t)command->to + command->to_offset;
+    bool direct = !target->queue || (command->host_pinned && command->host_stays);
+    if (!direct) return qn__cuda_write(target->queue, to, command->host, command->size, why);
+    qn__cu_result result =
+        target->gpu->cu->copy_to_device(to, command->host, (size_t)command->size, target->stream);
+    return result ? qn__cuda_fail(target->gpu, result, target->queue, "a write", why) : QN_OK;
+}
+
+static qn_status read(const qn__cuda_target *target, const qn__command *command, char *why) {
+    qn__cu_address from = (qn__cu_address)(uintptr_t)command->from + command->from_offset;
+    bool direct = !target->queue || command->host_pinned;
+    if (!direct) return qn__cuda_read(target->queue, command->host, from, command->size, why);
+    qn__cu_result result =
+        target->gpu->cu->copy_to_host(command->host, from, (size_t)command->size, target->stream);
+    return result ? qn__cuda_fail(target->gpu, result, target->queue, "a read", why) : QN_OK;
+}
+
+static qn_status copy(const qn__cuda_target *target, const qn__command *command, char *why) {
+    qn__cu_result result =
+        target->gpu->cu->copy_on_device((qn__cu_address)(uintptr_t)command->to + command->to_offset,
+                                        (qn__cu_address)(uintptr_t)command->from + command->from_offset,
+                                        (size_t)command->size, target->stream);
+    return result ? qn__cuda_fail(target->gpu, result, target->queue, "a copy", why) : QN_OK;
+}
+
+/* What was recorded last is waited for: that is the recording meant, or a later one. */
+static qn_status wait_for(const qn__cuda_target *target, const qn__command *command, char *why) {
+    qn__cu_result result = target->gpu->cu->stream_wait_event(target->stream, command->mark->event, 0);
+    return result ? qn__cuda_fail(target->gpu, result, target->queue, "waiting for an event", why) : QN_OK;
+}
+
+qn_status qn__cuda_execute(const qn__cuda_target *target, const qn__command *command, char *why) {
+    switch (command->kind) {
+    case QN__COMMAND_WRITE: return write(target, command, why);
+    case QN__COMMAND_READ: return read(target, command, why);
+    case QN__COMMAND_COPY: return copy(target, command, why);
+    case QN__COMMAND_FILL: return qn__cuda_fill(target, command, why);
+    case QN__COMMAND_LAUNCH: return launch(target, command, why);
+    case QN__COMMAND_RECORD: return qn__cuda_mark_record(target, command->mark, command->mark_version, why);
+    case QN__COMMAND_WAIT: return wait_for(target, command, why);
+    }
+    return QN_OK;
+}
+
+void qn__cuda_choose_local(const qn__gpu *gpu, const qn__code *code, uint32_t kernel,
+                           const uint64_t global[3], uint32_t local[3]) {
+    uint32_t work_dim = global[2] > 1 ? 3 : global[1] > 1 ? 2 : 1;
+    qn__choose_local(global, work_dim, code->info->kernels[kernel].guarded, code->kernels[kernel].max_threads,
+                     32, gpu->max_block, local);
+}

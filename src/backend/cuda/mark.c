@@ -1,0 +1,180 @@
+/* Events. An event of the driver is recorded again and again; the versions say which recording is meant. The
+   driver tells times as differences in float milliseconds, so that a time is measured from a base event that is
+   at most a second older: the error is below 0.1 us, and over a longer time one part in 2^24. */
+#include <stdio.h>
+
+#include "backend/cuda/cuda.h"
+#include "util/file.h"
+
+#define BASE_NS 1000000000u /* when a new base is made */
+
+/* ---- bases; the gpu's lock is held ---- */
+
+void qn__cuda_base_release(qn__gpu *gpu, qn__cuda_base *base) {
+    if (--base->references) return;
+    gpu->cu->event_destroy(base->event);
+    qn__release(gpu->services->allocator, base);
+}
+
+/* Recorded on the service stream, which is idle: it is there at once. */
+static qn__cu_result new_base(qn__gpu *gpu, uint64_t now) {
+    const qn__cu *cu = gpu->cu;
+    float passed = 0;
+    qn__cuda_base *base = qn__allocate_zeroed(gpu->services->allocator, sizeof *base);
+    if (!base) return QN__CU_ERROR_OUT_OF_MEMORY;
+    qn__cu_result result = cu->event_create(&base->event, QN__CU_EVENT_DEFAULT);
+    if (result) {
+        qn__release(gpu->services->allocator, base);
+        return result;
+    }
+    base->references = 1;
+    base->host_ns = now;
+    result = cu->event_record(base->event, gpu->service);
+    if (!result) result = cu->event_synchronize(base->event);
+    if (!result && gpu->base) result = cu->event_elapsed(&passed, gpu->base->event, base->event);
+    if (result) {
+        qn__cuda_base_release(gpu, base);
+        return result;
+    }
+    if (gpu->base) {
+        base->time_ns = gpu->base->time_ns + (double)passed * 1e6;
+        qn__cuda_base_release(gpu, gpu->base);
+    }
+    gpu->base = base;
+    return result;
+}
+
+/* A reference to a recent base, or NULL with the result. */
+static qn__cuda_base *recent_base(qn__gpu *gpu, qn__cu_result *result) {
+    uint64_t now = qn__now_ns();
+    *result = QN__CU_SUCCESS;
+    pthread_mutex_lock(&gpu->lock);
+    if (!gpu->base || now - gpu->base->host_ns > BASE_NS) *result = new_base(gpu, now);
+    qn__cuda_base *base = *result ? NULL : gpu->base;
+    if (base) base->references++;
+    pthread_mutex_unlock(&gpu->lock);
+    return base;
+}
+
+static void release_base(qn__gpu *gpu, qn__cuda_base *base) {
+    if (!base) return;
+    pthread_mutex_lock(&gpu->lock);
+    qn__cuda_base_release(gpu, base);
+    pthread_mutex_unlock(&gpu->lock);
+}
+
+/* ---- marks ---- */
+
+qn_status qn__cuda_mark_create(qn__gpu *gpu, qn__mark **out, char *why) {
+    if (atomic_load(&gpu->lost)) return qn__cuda_lost(gpu, why);
+    qn__mark *mark = qn__allocate_zeroed(gpu->services->allocator, sizeof *mark);
+    if (!mark) return QN_ERROR_OUT_OF_MEMORY;
+    mark->gpu = gpu;
+    const bool entered = qn__cuda_enter(gpu);
+    qn__cu_result result = gpu->cu->event_create(&mark->event, QN__CU_EVENT_DEFAULT);
+    qn__cuda_leave(gpu, entered);
+    if (result) {
+        qn__release(gpu->services->allocator, mark);
+        return qn__cuda_fail(gpu, result, NULL, "an event", why);
+    }
+    pthread_mutex_init(&mark->lock, NULL);
+    *out = mark;
+    return QN_OK;
+}
+
+void qn__cuda_mark_destroy(qn__mark *mark) {
+    qn__gpu *gpu = mark->gpu;
+    const bool entered = qn__cuda_enter(gpu);
+    release_base(gpu, mark->base);
+    gpu->cu->event_destroy(mark->event);
+    qn__cuda_leave(gpu, entered);
+    pthread_mutex_destroy(&mark->lock);
+    qn__release(gpu->services->allocator, mark);
+}
+
+qn_status qn__cuda_mark_record(const qn__cuda_target *target, qn__mark *mark, uint64_t version, char *why) {
+    qn__gpu *gpu = target->gpu;
+    qn__cu_result result;
+    qn__cuda_base *base = recent_base(gpu, &result), *old = base;
+    if (base) {
+        pthread_mutex_lock(&mark->lock);
+        result = gpu->cu->event_record(mark->event, target->stream);
+        if (!result) {
+            old = mark->base;
+            mark->base = base;
+            mark->version = version;
+            mark->timed = false;
+        }
+        pthread_mutex_unlock(&mark->lock);
+        release_base(gpu, old);
+    }
+    return result ? qn__cuda_fail(gpu, result, target->queue, "recording an event", why) : QN_OK;
+}
+
+/* The time of the latest recording, which is done. */
+static void take_time(qn__mark *mark) {
+    float passed = 0;
+    if (mark->gpu->cu->event_elapsed(&passed, mark->base->event, mark->event)) return;
+    mark->time_ns = (uint64_t)(int64_t)(mark->base->time_ns + (double)passed * 1e6);
+    mark->timed = true;
+}
+
+/* A lost device does nothing more: whoever polls must get to an end. */
+bool qn__cuda_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns) {
+    qn__gpu *gpu = mark->gpu;
+    char why[QN__WHY];
+    qn__cu_result result = QN__CU_SUCCESS;
+    pthread_mutex_lock(&mark->lock);
+    bool lost = atomic_load(&gpu->lost), done = lost;
+    if (!lost && mark->version >= version) {
+        done = mark->timed;
+        if (!done) {
+            const bool entered = qn__cuda_enter(gpu);
+            result = gpu->cu->event_query(mark->event);
+            done = result != QN__CU_ERROR_NOT_READY;
+            if (!result) take_time(mark);
+            qn__cuda_leave(gpu, entered);
+        }
+    }
+    *time_ns = mark->time_ns;
+    pthread_mutex_unlock(&mark->lock);
+    if (result && result != QN__CU_ERROR_NOT_READY) qn__cuda_fail(gpu, result, NULL, "an event", why);
+    return done;
+}
+
+typedef struct waiting {
+    qn__mark *mark;
+    uint64_t version;
+} waiting;
+
+static bool reached(void *user) {
+    const waiting *w = user;
+    uint64_t time;
+    return qn__cuda_mark_done(w->mark, w->version, &time);
+}
+
+static uint64_t recorded(qn__mark *mark) {
+    pthread_mutex_lock(&mark->lock);
+    uint64_t version = mark->version;
+    pthread_mutex_unlock(&mark->lock);
+    return version;
+}
+
+qn_status qn__cuda_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why) {
+    qn__gpu *gpu = mark->gpu;
+    if (atomic_load(&gpu->lost)) return qn__cuda_lost(gpu, why);
+    qn__cu_result result = QN__CU_SUCCESS;
+    bool in_time = true;
+    if (timeout_ns == QN_FOREVER && recorded(mark) >= version) {
+        const bool entered = qn__cuda_enter(gpu);
+        result = gpu->cu->event_synchronize(mark->event);
+        qn__cuda_leave(gpu, entered);
+    } else {
+        in_time = qn__cuda_poll(reached, &(waiting){mark, version}, timeout_ns);
+    }
+    if (result) return qn__cuda_fail(gpu, result, NULL, "waiting for an event", why);
+    if (atomic_load(&gpu->lost)) return qn__cuda_lost(gpu, why);
+    if (in_time) return QN_OK;
+    snprintf(why, QN__WHY, "the event was not reached in %.3g ms", (double)timeout_ns / 1e6);
+    return QN_ERROR_TIMEOUT;
+}

@@ -1,0 +1,176 @@
+/* Device memory from a pool that keeps what is freed (stream-ordered memory allocator), pinned host memory,
+   and the buffers that kernels print to. A qn__memory is the address itself. All pool operations are on the
+   device's service stream, which is idle otherwise: what a free gives back the next allocation can have. */
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/cuda/cuda.h"
+
+/* The service stream is in use: gpu->lock is held. */
+static qn__cu_result allocate(qn__gpu *gpu, uint64_t size, qn__cu_address *address) {
+    const qn__cu *cu = gpu->cu;
+    if (!gpu->pool) return cu->mem_alloc(address, (size_t)size);
+    qn__cu_result result = cu->pool_alloc(address, (size_t)size, gpu->pool, gpu->service);
+    if (result) return result;
+    result = cu->stream_synchronize(gpu->service); /* other streams use it at once */
+    if (result) cu->pool_free(*address, gpu->service);
+    return result;
+}
+
+static void give_back(qn__gpu *gpu, qn__cu_address address) {
+    if (gpu->pool)
+        gpu->cu->pool_free(address, gpu->service);
+    else
+        gpu->cu->mem_free(address);
+}
+
+static void trim(qn__gpu *gpu) {
+    for (; gpu->num_print_buffers; gpu->num_print_buffers--)
+        give_back(gpu, gpu->print_buffers[gpu->num_print_buffers - 1]);
+    gpu->cu->stream_synchronize(gpu->service);
+    if (gpu->pool) gpu->cu->pool_trim(gpu->pool, 0);
+}
+
+static qn_status no_memory(qn__gpu *gpu, uint64_t size, char *why) {
+    size_t free = 0, total = 0;
+    if (gpu->cu->mem_info(&free, &total)) free = total = 0;
+    snprintf(why, QN__WHY, "%llu bytes were wanted; %llu of the device's %llu are free",
+             (unsigned long long)size, (unsigned long long)free, (unsigned long long)total);
+    return QN_ERROR_DEVICE_MEMORY;
+}
+
+/* In the context. What is pooled is given back before giving up. */
+static qn_status take(qn__gpu *gpu, uint64_t size, qn__cu_address *address, char *why) {
+    if (size > SIZE_MAX) return no_memory(gpu, size, why);
+    pthread_mutex_lock(&gpu->lock);
+    qn__cu_result result = allocate(gpu, size, address);
+    if (result == QN__CU_ERROR_OUT_OF_MEMORY) {
+        trim(gpu);
+        result = allocate(gpu, size, address);
+    }
+    pthread_mutex_unlock(&gpu->lock);
+    if (!result) return QN_OK;
+    if (result == QN__CU_ERROR_OUT_OF_MEMORY) return no_memory(gpu, size, why);
+    return qn__cuda_fail(gpu, result, NULL, "allocating memory", why);
+}
+
+qn_status qn__cuda_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
+                                 void **host, char *why) {
+    *host = NULL;
+    if (atomic_load(&gpu->lost)) return qn__cuda_lost(gpu, why);
+    const bool entered = qn__cuda_enter(gpu);
+    qn_status status = take(gpu, size, address, why);
+    qn__cuda_leave(gpu, entered);
+    if (!status) *memory = (qn__memory *)(uintptr_t)*address;
+    return status;
+}
+
+void qn__cuda_memory_destroy(qn__gpu *gpu, qn__memory *memory) {
+    if (atomic_load(&gpu->lost)) return; /* it went with the context */
+    const bool entered = qn__cuda_enter(gpu);
+    pthread_mutex_lock(&gpu->lock);
+    give_back(gpu, (qn__cu_address)(uintptr_t)memory);
+    pthread_mutex_unlock(&gpu->lock);
+    qn__cuda_leave(gpu, entered);
+}
+
+uint64_t qn__cuda_pooled(const qn__gpu *gpu) {
+    uint64_t reserved = 0, used = 0;
+    if (!gpu->pool || atomic_load(&gpu->lost)) return 0;
+    const bool entered = qn__cuda_enter(gpu);
+    bool known = !gpu->cu->pool_get(gpu->pool, QN__CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved) &&
+                 !gpu->cu->pool_get(gpu->pool, QN__CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used);
+    qn__cuda_leave(gpu, entered);
+    return known && reserved > used ? reserved - used : 0;
+}
+
+void qn__cuda_trim(qn__gpu *gpu, uint64_t *pooled) {
+    if (!atomic_load(&gpu->lost)) {
+        const bool entered = qn__cuda_enter(gpu);
+        pthread_mutex_lock(&gpu->lock);
+        trim(gpu);
+        pthread_mutex_unlock(&gpu->lock);
+        qn__cuda_leave(gpu, entered);
+    }
+    *pooled = qn__cuda_pooled(gpu);
+}
+
+/* ---- host memory ---- */
+
+/* Where no more can be pinned, ordinary memory does. */
+qn_status qn__cuda_host_create(qn__gpu *gpu, uint64_t size, void **host, char *why) {
+    *host = NULL;
+    if (atomic_load(&gpu->lost)) return qn__cuda_lost(gpu, why);
+    if (size > SIZE_MAX) return QN_OK;
+    const bool entered = qn__cuda_enter(gpu);
+    qn__cu_result result = gpu->cu->host_alloc(host, (size_t)size, QN__CU_MEMHOSTALLOC_PORTABLE);
+    qn__cuda_leave(gpu, entered);
+    if (result)
+        *host = NULL;
+    else
+        memset(*host, 0, (size_t)size);
+    return QN_OK;
+}
+
+/* Also when the device is lost: the pages are the host's. */
+void qn__cuda_host_destroy(qn__gpu *gpu, void *host) {
+    const bool entered = qn__cuda_enter(gpu);
+    gpu->cu->host_free(host);
+    qn__cuda_leave(gpu, entered);
+}
+
+/* ---- print buffers ---- */
+
+enum { PRINT_SIZE = QN__PRINT_HEADER + QN__PRINT_CAPACITY };
+
+qn_status qn__cuda_print_buffer(qn__gpu *gpu, qn__cu_address *buffer, char *why) {
+    pthread_mutex_lock(&gpu->lock);
+    bool kept = gpu->num_print_buffers > 0;
+    if (kept) *buffer = gpu->print_buffers[--gpu->num_print_buffers];
+    pthread_mutex_unlock(&gpu->lock);
+    return kept ? QN_OK : take(gpu, PRINT_SIZE, buffer, why);
+}
+
+void qn__cuda_print_release(qn__gpu *gpu, qn__cu_address buffer) {
+    const qn__allocator *allocator = gpu->services->allocator;
+    if (atomic_load(&gpu->lost)) return;
+    pthread_mutex_lock(&gpu->lock);
+    if (gpu->num_print_buffers == gpu->cap_print_buffers) {
+        size_t cap = gpu->cap_print_buffers + 16;
+        qn__cu_address *grown =
+            qn__reallocate(allocator, gpu->print_buffers, cap * sizeof *gpu->print_buffers);
+        if (grown) {
+            gpu->print_buffers = grown;
+            gpu->cap_print_buffers = cap;
+        }
+    }
+    if (gpu->num_print_buffers < gpu->cap_print_buffers)
+        gpu->print_buffers[gpu->num_print_buffers++] = buffer;
+    else
+        give_back(gpu, buffer);
+    pthread_mutex_unlock(&gpu->lock);
+}
+
+void qn__cuda_print_buffers_free(qn__gpu *gpu) {
+    if (!atomic_load(&gpu->lost))
+        for (size_t i = 0; i < gpu->num_print_buffers; i++) give_back(gpu, gpu->print_buffers[i]);
+    qn__release(gpu->services->allocator, gpu->print_buffers);
+}
+
+static bool fetch(qn__gpu *gpu, void *to, qn__cu_address from, size_t size) {
+    pthread_mutex_lock(&gpu->lock);
+    bool fetched =
+        !gpu->cu->copy_to_host(to, from, size, gpu->service) && !gpu->cu->stream_synchronize(gpu->service);
+    pthread_mutex_unlock(&gpu->lock);
+    return fetched;
+}
+
+void qn__cuda_print_records(qn__gpu *gpu, qn__cu_address buffer, const qn__code_info *info) {
+    uint32_t header[2] = {0};
+    if (!fetch(gpu, header, buffer, sizeof header) || header[1] == 0) return;
+    size_t size = QN__PRINT_HEADER + (header[1] < header[0] ? header[1] : header[0]);
+    if (size > PRINT_SIZE) return;
+    unsigned char *records = qn__allocate(gpu->services->allocator, size);
+    if (records && fetch(gpu, records, buffer, size)) qn__print_records(gpu->services, info, records, size);
+    qn__release(gpu->services->allocator, records);
+}

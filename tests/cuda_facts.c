@@ -1,0 +1,37 @@
+/* Compares the numbers and layouts in src/backend/cuda/driver.h with a toolkit's cuda.h. */
+#include <cuda.h>
+#include <stdio.h>
+
+#include "backend/cuda/driver.h"
+
+typedef struct fact {
+    const char *name;
+    long long theirs, ours;
+} fact;
+
+#define RESULT(name, value) {"CUDA_" #name, CUDA_##name, value},
+#define NUMBER(name, value) {"CU_" #name, CU_##name, value},
+#define PLACE(theirs, ours)                                                                                  \
+    {"CUmemPoolProps." #theirs, offsetof(CUmemPoolProps, theirs), offsetof(qn__cu_pool_props, ours)},
+
+static const fact facts[] = {
+    QN__CU_RESULTS(RESULT) QN__CU_NUMBERS(NUMBER) PLACE(allocType, allocation_type)
+        PLACE(handleTypes, handle_types) PLACE(location.type, location.type) PLACE(location.id, location.id)
+            PLACE(win32SecurityAttributes, security) PLACE(maxSize, max_size) PLACE(usage, usage)
+                PLACE(reserved, reserved){"sizeof(CUmemPoolProps)", sizeof(CUmemPoolProps),
+                                          sizeof(qn__cu_pool_props)},
+    {"sizeof(CUdeviceptr)", sizeof(CUdeviceptr), sizeof(qn__cu_address)},
+    {"sizeof(CUdevice)", sizeof(CUdevice), sizeof(qn__cu_device)},
+    {"sizeof(CUresult)", sizeof(CUresult), sizeof(qn__cu_result)},
+    {"sizeof(CUuuid)", sizeof(CUuuid), 16},
+};
+
+int main(void) {
+    int wrong = 0;
+    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
+        if (facts[i].theirs == facts[i].ours) continue;
+        printf("%s is %lld, not %lld\n", facts[i].name, facts[i].theirs, facts[i].ours);
+        wrong = 1;
+    }
+    return wrong;
+}

@@ -1,0 +1,751 @@
+/* The CUDA backend on the fake driver (tests/fake), through the backend's table and through the API. Code is the
+   few kernels that the driver knows by name. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "backend/cuda/driver.h"
+#include "compile.h"
+#include "fake.h"
+#include "runtime/backend.h"
+#include "util/file.h"
+
+static fake_driver fake;
+static qn__allocator memory_hooks;
+static char printed[256];
+static const qn_backend *const cuda = &qn__backend_cuda;
+
+static void find(void *library, const char *name, void *function) {
+    void *symbol = dlsym(library, name);
+    if (!symbol) fail_msg("no %s in %s", name, "libcuda.so.1: not the fake one (LD_LIBRARY_PATH)");
+    memcpy(function, &symbol, sizeof symbol);
+}
+
+static int find_fake(void **state) {
+    (void)state;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW);
+    if (!library) return -1;
+    find(library, "fake_reset", &fake.reset);
+    find(library, "fake_fault", &fake.fault);
+    find(library, "fake_count", &fake.count);
+    find(library, "fake_live", &fake.live);
+    find(library, "fake_set", &fake.set);
+    find(library, "fake_release", &fake.release);
+    find(library, "fake_last_launch", &fake.last_launch);
+    find(library, "fake_depth", &fake.depth);
+    return 0;
+}
+
+/* ---- what the tests share ---- */
+
+static void ignore_log(void *user, qn_log_level level, const char *message) {
+    (void)user, (void)level, (void)message;
+}
+
+static void keep_print(void *user, const char *text, size_t size) {
+    (void)user;
+    snprintf(printed + strlen(printed), sizeof printed - strlen(printed), "%.*s", (int)size, text);
+}
+
+static const qn__services services = {.allocator = &memory_hooks, .log = ignore_log, .print = keep_print};
+
+typedef struct device {
+    qn__driver *driver;
+    qn__gpu *gpu;
+    qn__queue *queue;
+    qn__code *code;
+    char why[QN__WHY];
+} device;
+
+static const char text[] = ".version 6.0\n.target sm_60\n"
+                           ".visible .entry fill(.param .align 16 .b8 params[16]) {}\n"
+                           ".visible .entry print(.param .align 16 .b8 params[8]) {}\n"
+                           ".visible .entry bad() {}\n"
+                           ".visible .entry hang() {}\n"
+                           ".visible .entry tile(.param .align 16 .b8 params[24]) {}\n";
+enum { FILL, PRINT, BAD, HANG, TILE, NUM_KERNELS };
+
+static const qn__hidden print_address = {.kind = QN__HIDDEN_PRINT, .size = 8};
+static const qn__hidden tile_base = {.kind = QN__HIDDEN_GROUP_BASE, .size = 4, .offset = 8};
+static const char *const strings[] = {"answer %d\n"};
+
+static const qn__code_kernel kernels[NUM_KERNELS] = {
+    {.name = "fill", .symbol = "fill", .guarded = true, .args_size = 16, .params_size = 16},
+    {.name = "print",
+     .symbol = "print",
+     .guarded = true,
+     .uses_printf = true,
+     .params_size = 8,
+     .hidden = &print_address,
+     .num_hidden = 1},
+    {.name = "bad", .symbol = "bad", .guarded = true},
+    {.name = "hang", .symbol = "hang", .guarded = true},
+    {.name = "tile",
+     .symbol = "tile",
+     .uses_sync = true,
+     .static_local = 100,
+     .args_size = 8,
+     .params_size = 12,
+     .hidden = &tile_base,
+     .num_hidden = 1},
+};
+
+static qn_status load(device *d, const char *ptx, const char *path) {
+    qn__code_source source = {.text = ptx,
+                              .text_size = ptx ? strlen(ptx) : 0,
+                              .kernels = kernels,
+                              .num_kernels = NUM_KERNELS,
+                              .binary_path = path,
+                              .strings = strings,
+                              .num_strings = 1};
+    return cuda->code_load(d->gpu, &source, &d->code, d->why);
+}
+
+static device open_device(void) {
+    device d = {0};
+    uint32_t count;
+    fake.reset();
+    printed[0] = 0;
+    assert_int_equal(cuda->open(&services, &d.driver, &count, d.why), QN_OK);
+    assert_int_equal(cuda->gpu_open(d.driver, 0, &d.gpu, d.why), QN_OK);
+    assert_int_equal(cuda->queue_create(d.gpu, &d.queue, d.why), QN_OK);
+    assert_int_equal(load(&d, text, NULL), QN_OK);
+    return d;
+}
+
+/* Everything that was made is gone, and no context was left current. */
+static void close_device(device *d) {
+    cuda->code_unload(d->gpu, d->code);
+    cuda->queue_destroy(d->queue);
+    cuda->gpu_close(d->gpu);
+    cuda->close(d->driver);
+    for (int kind = 0; kind < FAKE_LIVE_COUNT; kind++)
+        if (fake.live((fake_live_kind)kind)) fail_msg("%ld objects of kind %d", fake.live(kind), kind);
+    assert_int_equal(fake.depth(), 0);
+}
+
+static qn_status submit(device *d, const qn__command *command, uint64_t *number) {
+    return cuda->submit(d->queue, command, number, d->why);
+}
+
+static qn__command launch_of(const device *d, uint32_t kernel, uint64_t items, uint32_t group) {
+    return (qn__command){.kind = QN__COMMAND_LAUNCH,
+                         .code = d->code,
+                         .kernel = kernel,
+                         .kernel_name = kernels[kernel].name,
+                         .work_dim = 1,
+                         .global = {items, 1, 1},
+                         .local = {group, 1, 1}};
+}
+
+static void launch(device *d, uint32_t kernel, uint64_t *number) {
+    qn__command command = launch_of(d, kernel, 1, 1);
+    assert_int_equal(submit(d, &command, number), QN_OK);
+}
+
+static qn__memory *make(device *d, uint64_t size) {
+    qn__memory *memory;
+    uint64_t address;
+    void *host;
+    assert_int_equal(cuda->memory_create(d->gpu, size, &memory, &address, &host, d->why), QN_OK);
+    assert_null(host);
+    return memory;
+}
+
+static void transfer(device *d, qn__command command, qn_status wanted) {
+    uint64_t number;
+    assert_int_equal(submit(d, &command, &number), wanted);
+}
+
+static void finish(device *d, uint64_t number) {
+    assert_int_equal(cuda->wait(d->queue, number, QN_FOREVER, d->why), QN_OK);
+    assert_int_equal(cuda->completed(d->queue), number);
+}
+
+static void assert_why(const device *d, const char *part) {
+    if (!strstr(d->why, part)) fail_msg("it says: %s", d->why);
+}
+
+/* ---- looking for devices ---- */
+
+static void without_a_device(void **state) {
+    (void)state;
+    static const struct {
+        fake_setting setting;
+        long value, usual;
+        const char *part;
+    } rows[] = {{FAKE_DEVICES, 0, 1, "no"},
+                {FAKE_VERSION, 10020, 12040, "supports CUDA 10.2; 11.4 or newer"},
+                {FAKE_CAPABILITY, 52, 90, "compute capability 5; 6.0 or newer"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        device d = {0};
+        uint32_t count = 7;
+        fake.reset();
+        fake.set(rows[i].setting, rows[i].value);
+        assert_int_equal(cuda->open(&services, &d.driver, &count, d.why), QN_ERROR_NO_DEVICE);
+        fake.set(rows[i].setting, rows[i].usual);
+        assert_int_equal(count, 0);
+        assert_why(&d, i ? rows[i].part : "NO_DEVICE");
+    }
+}
+
+static void shows_its_limits(void **state) {
+    (void)state;
+    device d = open_device();
+    qn_device_info info;
+    qn__code_target target;
+    qn__identity identity;
+    cuda->gpu_info(d.gpu, &info);
+    cuda->target(d.gpu, &target);
+    cuda->identify(d.driver, 0, &identity);
+    assert_string_equal(info.description, "Fake GPU 0");
+    assert_non_null(strstr(info.driver, "CUDA 12.4"));
+    assert_int_equal(info.compute_units, 132);
+    assert_int_equal(info.local_memory, 232448);
+    assert_int_equal(info.memory, 1 << 30);
+    assert_int_equal(target.target, QN__TARGET_PTX);
+    assert_int_equal(target.arch, 90);
+    assert_int_equal(identity.uuid[15], 0xa0);
+    assert_false(identity.emulated);
+    close_device(&d);
+}
+
+/* ---- transfers ---- */
+
+static void moves_data_of_any_size(void **state) {
+    (void)state;
+    static const size_t sizes[] = {1, 100, 65536, 300000, (4 << 20) + 1, 20 << 20};
+    device d = open_device();
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        size_t size = sizes[i];
+        qn__memory *a = make(&d, size), *b = make(&d, size);
+        unsigned char *data = malloc(size), *back = calloc(1, size);
+        for (size_t n = 0; n < size; n++) data[n] = (unsigned char)(n * 7 + n / 251);
+        uint64_t number;
+        qn__command write = {.kind = QN__COMMAND_WRITE, .to = a, .size = size, .host = data};
+        qn__command copy = {.kind = QN__COMMAND_COPY, .to = b, .from = a, .size = size};
+        qn__command read = {.kind = QN__COMMAND_READ, .from = b, .size = size, .host = back};
+        assert_int_equal(submit(&d, &write, &number), QN_OK);
+        assert_int_equal(submit(&d, &copy, &number), QN_OK);
+        assert_int_equal(submit(&d, &read, &number), QN_OK);
+        finish(&d, number);
+        assert_memory_equal(data, back, size);
+        free(data);
+        free(back);
+        cuda->memory_destroy(d.gpu, a);
+        cuda->memory_destroy(d.gpu, b);
+    }
+    close_device(&d);
+}
+
+static void fills_with_patterns_of_all_sizes(void **state) {
+    (void)state;
+    enum { SIZE = 1 << 20, OFFSET = 4096 };
+    device d = open_device();
+    qn__memory *memory = make(&d, SIZE + 2 * OFFSET);
+    static unsigned char back[SIZE + 2 * OFFSET];
+    uint64_t number;
+    for (uint32_t width = 1; width <= 16; width *= 2)
+        for (int same = 0; same < 2; same++) { /* also one that is really narrower */
+            qn__command zero = {
+                .kind = QN__COMMAND_FILL, .to = memory, .size = sizeof back, .pattern_size = 1};
+            qn__command fill = {.kind = QN__COMMAND_FILL,
+                                .to = memory,
+                                .to_offset = OFFSET,
+                                .size = SIZE - width,
+                                .pattern_size = width};
+            for (uint32_t i = 0; i < width; i++) fill.pattern[i] = (unsigned char)(same ? 9 : 1 + i * 3);
+            qn__command read = {.kind = QN__COMMAND_READ, .from = memory, .size = sizeof back, .host = back};
+            assert_int_equal(submit(&d, &zero, &number), QN_OK);
+            assert_int_equal(submit(&d, &fill, &number), QN_OK);
+            assert_int_equal(submit(&d, &read, &number), QN_OK);
+            finish(&d, number);
+            for (size_t i = 0; i < sizeof back; i++) {
+                bool inside = i >= OFFSET && i < OFFSET + SIZE - width;
+                if (back[i] != (inside ? fill.pattern[(i - OFFSET) % width] : 0))
+                    fail_msg("width %u, byte %zu is %u", width, i, back[i]);
+            }
+        }
+    cuda->memory_destroy(d.gpu, memory);
+    close_device(&d);
+}
+
+static void pinned_memory_goes_directly(void **state) {
+    (void)state;
+    enum { SIZE = 8 << 20 };
+    device d = open_device();
+    void *host;
+    assert_int_equal(cuda->host_create(d.gpu, SIZE, &host, d.why), QN_OK);
+    for (size_t i = 0; i < SIZE; i++) assert_int_equal(((unsigned char *)host)[i], 0);
+    qn__memory *memory = make(&d, SIZE);
+    qn__command write = {.kind = QN__COMMAND_WRITE,
+                         .to = memory,
+                         .size = SIZE,
+                         .host = host,
+                         .host_stays = true,
+                         .host_pinned = true};
+    qn__command read = {
+        .kind = QN__COMMAND_READ, .from = memory, .size = SIZE, .host = host, .host_pinned = true};
+    long before = fake.count("cuMemHostAlloc");
+    transfer(&d, write, QN_OK);
+    transfer(&d, read, QN_OK);
+    finish(&d, 2);
+    assert_int_equal(fake.count("cuMemcpyHtoDAsync_v2"), 1);
+    assert_int_equal(fake.count("cuMemcpyDtoHAsync_v2"), 1);
+    assert_int_equal(fake.count("cuMemHostAlloc"), before);
+    cuda->memory_destroy(d.gpu, memory);
+    cuda->host_destroy(d.gpu, host);
+    close_device(&d);
+}
+
+/* ---- launches ---- */
+
+static void launches_with_its_arguments(void **state) {
+    (void)state;
+    device d = open_device();
+    qn__memory *memory = make(&d, 4000);
+    struct {
+        uint64_t p;
+        uint32_t value, n;
+    } args = {(uintptr_t)memory, 77, 1000};
+    qn__command command = launch_of(&d, FILL, 1000, 256);
+    command.args = (const unsigned char *)&args;
+    command.args_size = sizeof args;
+    uint32_t back[1000];
+    uint64_t number;
+    assert_int_equal(submit(&d, &command, &number), QN_OK);
+    transfer(&d, (qn__command){.kind = QN__COMMAND_READ, .from = memory, .size = 4000, .host = back}, QN_OK);
+    finish(&d, 2);
+    for (int i = 0; i < 1000; i++) assert_int_equal(back[i], 77);
+    fake_launch last = fake.last_launch();
+    assert_int_equal(last.grid[0], 4);
+    assert_int_equal(last.block[0], 256);
+    assert_int_equal(last.shared, 0);
+    cuda->memory_destroy(d.gpu, memory);
+    close_device(&d);
+}
+
+/* 100 bytes of its own, then 3000 at 128; and a last, smaller group in a grid of its own. */
+static void local_memory_and_parts(void **state) {
+    (void)state;
+    device d = open_device();
+    uint64_t args = 128, number;
+    qn__command command = launch_of(&d, TILE, 100, 32);
+    command.args = (const unsigned char *)&args;
+    command.args_size = sizeof args;
+    command.local_memory = 3128;
+    assert_int_equal(submit(&d, &command, &number), QN_OK);
+    assert_int_equal(fake.count("cuLaunchKernel"), 2);
+    fake_launch last = fake.last_launch();
+    uint32_t base;
+    memcpy(&base, last.params + 8, sizeof base);
+    assert_int_equal(last.grid[0], 1);
+    assert_int_equal(last.block[0], 4);
+    assert_int_equal(last.shared, 3000);
+    assert_int_equal(base, 3);
+    command.local_memory = 200 << 10; /* only by opting in */
+    assert_int_equal(submit(&d, &command, &number), QN_OK);
+    command.local_memory = 100; /* no arguments in it */
+    assert_int_equal(submit(&d, &command, &number), QN_OK);
+    assert_int_equal(fake.last_launch().shared, 0);
+    finish(&d, number);
+    close_device(&d);
+}
+
+static void groups_too_large_for_the_kernel(void **state) {
+    (void)state;
+    fake.set(FAKE_MAX_THREADS, 640);
+    device d = open_device();
+    fake.set(FAKE_MAX_THREADS, 1024);
+    uint64_t number, global[3] = {1 << 20, 1, 1};
+    uint32_t local[3];
+    qn__command command = launch_of(&d, HANG, 1024, 1024);
+    assert_int_equal(submit(&d, &command, &number), QN_ERROR_LAUNCH_SIZE);
+    assert_why(&d, "1024 work-items; kernel hang, with 40 registers each, can have 640");
+    cuda->choose_local(d.gpu, d.code, HANG, global, local);
+    assert_int_equal(local[0], 256);
+    close_device(&d);
+}
+
+static void prints_in_order(void **state) {
+    (void)state;
+    device d = open_device();
+    uint64_t number;
+    for (int i = 0; i < 3; i++) launch(&d, PRINT, &number);
+    assert_string_equal(printed, "");
+    finish(&d, number);
+    assert_string_equal(printed, "answer 42\nanswer 42\nanswer 42\n");
+    for (int i = 0; i < 200; i++) launch(&d, PRINT, &number); /* buffers do not pile up */
+    assert_true(fake.live(FAKE_ALLOCATIONS) < 100);
+    finish(&d, number);
+    close_device(&d);
+}
+
+static void counts_what_is_done(void **state) {
+    (void)state;
+    device d = open_device();
+    uint64_t number;
+    for (int i = 0; i < 1000; i++) {
+        launch(&d, FILL, &number);
+        assert_int_equal(number, i + 1);
+        assert_true(number - cuda->completed(d.queue) <= 64);
+    }
+    /* an event behind every 32nd, and two contexts' switches a launch: nothing else */
+    assert_true(fake.count("cuEventRecord") <= 1000 / 32);
+    assert_true(fake.count("cuEventQuery") <= 1000 / 16 + 2 * (1000 / 32));
+    finish(&d, number);
+    assert_int_equal(cuda->wait(d.queue, 5, QN_FOREVER, d.why), QN_OK);
+    close_device(&d);
+}
+
+/* ---- deadlines ---- */
+
+static void deadline_names_the_kernel(void **state) {
+    (void)state;
+    device d = open_device();
+    uint64_t number;
+    launch(&d, FILL, &number);
+    finish(&d, number);
+    launch(&d, HANG, &number);
+    assert_int_equal(cuda->wait(d.queue, number, 3000000, d.why), QN_ERROR_TIMEOUT);
+    assert_why(&d, "not done in 3 ms: kernel hang is running");
+    assert_int_equal(cuda->wait(d.queue, number, 0, d.why), QN_ERROR_TIMEOUT);
+    for (int i = 0; i < 3000; i++) launch(&d, FILL, &number); /* more than there are checkpoints */
+    assert_int_equal(cuda->completed(d.queue), 1);
+    assert_int_equal(cuda->wait(d.queue, number, 0, d.why), QN_ERROR_TIMEOUT);
+    fake.release();
+    assert_int_equal(cuda->wait(d.queue, number, 1000000000, d.why), QN_OK);
+    close_device(&d);
+}
+
+static void events_wait_and_tell_times(void **state) {
+    (void)state;
+    device d = open_device();
+    qn__mark *begin, *end;
+    uint64_t from, to, number;
+    assert_int_equal(cuda->mark_create(d.gpu, &begin, d.why), QN_OK);
+    assert_int_equal(cuda->mark_create(d.gpu, &end, d.why), QN_OK);
+    assert_false(cuda->mark_done(begin, 1, &from));
+    transfer(&d, (qn__command){.kind = QN__COMMAND_RECORD, .mark = begin, .mark_version = 1}, QN_OK);
+    nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    launch(&d, HANG, &number);
+    transfer(&d, (qn__command){.kind = QN__COMMAND_RECORD, .mark = end, .mark_version = 1}, QN_OK);
+    transfer(&d, (qn__command){.kind = QN__COMMAND_WAIT, .mark = begin, .mark_version = 1}, QN_OK);
+    assert_true(cuda->mark_done(begin, 1, &from));
+    assert_false(cuda->mark_done(end, 1, &to));
+    assert_int_equal(cuda->mark_wait(end, 1, 2000000, d.why), QN_ERROR_TIMEOUT);
+    fake.release();
+    assert_int_equal(cuda->mark_wait(end, 1, QN_FOREVER, d.why), QN_OK);
+    assert_true(cuda->mark_done(end, 1, &to));
+    assert_true(to - from >= 2000000 && to - from < 1000000000);
+    transfer(&d, (qn__command){.kind = QN__COMMAND_RECORD, .mark = end, .mark_version = 2}, QN_OK);
+    assert_int_equal(cuda->mark_wait(end, 2, 1000000000, d.why), QN_OK);
+    cuda->mark_destroy(begin);
+    cuda->mark_destroy(end);
+    close_device(&d);
+}
+
+/* ---- failures ---- */
+
+static void a_bad_kernel_loses_the_device(void **state) {
+    (void)state;
+    fake.set(FAKE_DEVICES, 2);
+    device d = open_device();
+    qn__gpu *other;
+    qn__queue *other_queue;
+    qn__mark *mark;
+    uint64_t number, address, time;
+    assert_int_equal(cuda->gpu_open(d.driver, 1, &other, d.why), QN_OK);
+    assert_int_equal(cuda->queue_create(other, &other_queue, d.why), QN_OK);
+    assert_int_equal(cuda->mark_create(d.gpu, &mark, d.why), QN_OK);
+    qn__memory *memory = make(&d, 100), *more;
+    launch(&d, FILL, &number);
+    finish(&d, number);
+    launch(&d, BAD, &number);
+    assert_int_equal(cuda->wait(d.queue, number, QN_FOREVER, d.why), QN_ERROR_DEVICE_LOST);
+    assert_why(&d, "kernel bad failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+    char sentence[QN__WHY];
+    strcpy(sentence, d.why);
+    void *host;
+    qn__command fill = {.kind = QN__COMMAND_FILL, .to = memory, .size = 100, .pattern_size = 1};
+    d.why[0] = 0;
+    assert_int_equal(submit(&d, &fill, &number), QN_ERROR_DEVICE_LOST);
+    assert_string_equal(d.why, sentence);
+    assert_int_equal(cuda->wait(d.queue, number, 1000, d.why), QN_ERROR_DEVICE_LOST);
+    assert_int_equal(cuda->memory_create(d.gpu, 8, &more, &address, &host, d.why), QN_ERROR_DEVICE_LOST);
+    assert_int_equal(cuda->mark_wait(mark, 1, QN_FOREVER, d.why), QN_ERROR_DEVICE_LOST);
+    assert_true(cuda->mark_done(mark, 1, &time));
+    assert_true(cuda->completed(d.queue) >= number);
+    /* the other device goes on */
+    qn__command record = {.kind = QN__COMMAND_WRITE, .host = "x"};
+    assert_int_equal(cuda->submit(other_queue, &record, &number, d.why), QN_OK);
+    assert_int_equal(cuda->wait(other_queue, number, QN_FOREVER, d.why), QN_OK);
+    cuda->queue_destroy(other_queue);
+    cuda->gpu_close(other);
+    cuda->mark_destroy(mark);
+    cuda->memory_destroy(d.gpu, memory);
+    cuda->code_unload(d.gpu, d.code);
+    cuda->queue_destroy(d.queue);
+    cuda->gpu_close(d.gpu);
+    cuda->close(d.driver);
+    assert_int_equal(fake.live(FAKE_CONTEXTS), 0);
+    fake.set(FAKE_DEVICES, 1);
+}
+
+/* Each call of the driver fails once in turn: a status and a sentence, and nothing is left over. */
+static void every_call_may_fail(void **state) {
+    (void)state;
+    static const char *const names[] = {
+#define ROW(field, symbol, params) symbol,
+        QN__CU_FUNCTIONS(ROW)
+#undef ROW
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strstr(names[i], "Destroy") || strstr(names[i], "Free") || strstr(names[i], "Ctx")) continue;
+        if (strstr(names[i], "Unload") || strstr(names[i], "GetError")) continue;
+        for (int nth = 1; nth <= 2; nth++) {
+            device d = {0};
+            uint32_t count;
+            qn__memory *memory = NULL;
+            uint64_t address, number = 0;
+            void *host;
+            fake.reset();
+            fake.fault(names[i], nth, QN__CU_ERROR_OUT_OF_MEMORY);
+            if (cuda->open(&services, &d.driver, &count, d.why)) continue;
+            if (!cuda->gpu_open(d.driver, 0, &d.gpu, d.why)) {
+                qn_status status = load(&d, text, NULL);
+                if (!status) status = cuda->queue_create(d.gpu, &d.queue, d.why);
+                if (!status) status = cuda->memory_create(d.gpu, 1 << 20, &memory, &address, &host, d.why);
+                qn__command fill = {
+                    .kind = QN__COMMAND_FILL, .to = memory, .size = 1 << 20, .pattern_size = 8};
+                fill.pattern[0] = 1;
+                if (!status) status = submit(&d, &fill, &number);
+                static unsigned char data[1 << 20];
+                qn__command write = {
+                    .kind = QN__COMMAND_WRITE, .to = memory, .size = sizeof data, .host = data};
+                if (!status) status = submit(&d, &write, &number);
+                qn__command read = {
+                    .kind = QN__COMMAND_READ, .from = memory, .size = sizeof data, .host = data};
+                if (!status) status = submit(&d, &read, &number);
+                qn__command print = status ? fill : launch_of(&d, PRINT, 1, 1);
+                if (!status) status = submit(&d, &print, &number);
+                qn__replay *replay = NULL;
+                qn__command list[] = {fill, print, write};
+                if (!status) status = cuda->replay_create(d.gpu, list, 3, &replay, d.why);
+                if (!status) status = cuda->replay_submit(d.queue, replay, &number, d.why);
+                if (!status) status = cuda->wait(d.queue, number, 1000000000, d.why);
+                if (status && !d.why[0]) fail_msg("%s failed and nothing was said", names[i]);
+                if (replay) cuda->replay_destroy(d.gpu, replay);
+                if (memory) cuda->memory_destroy(d.gpu, memory);
+                if (d.code) cuda->code_unload(d.gpu, d.code);
+                if (d.queue) cuda->queue_destroy(d.queue);
+                cuda->gpu_close(d.gpu);
+            }
+            cuda->close(d.driver);
+            for (int kind = 0; kind < FAKE_LIVE_COUNT; kind++)
+                if (fake.live((fake_live_kind)kind))
+                    fail_msg("%s, call %d: %ld objects of kind %d", names[i], nth, fake.live(kind), kind);
+            assert_int_equal(fake.depth(), 0);
+        }
+    }
+}
+
+static void memory_that_is_short(void **state) {
+    (void)state;
+    device d = open_device();
+    qn__memory *memory;
+    uint64_t address, pooled;
+    void *host;
+    fake.fault("cuMemAllocFromPoolAsync", 1, QN__CU_ERROR_OUT_OF_MEMORY);
+    memory = make(&d, 1000); /* after a trim */
+    assert_int_equal(fake.count("cuMemPoolTrimTo"), 1);
+    assert_int_equal(cuda->memory_create(d.gpu, 2000u << 20, &(qn__memory *){0}, &address, &host, d.why),
+                     QN_ERROR_DEVICE_MEMORY);
+    assert_why(&d, "2097152000 bytes were wanted; 1073740824 of the device's 1073741824 are free");
+    cuda->memory_destroy(d.gpu, memory);
+    cuda->trim(d.gpu, &pooled);
+    assert_int_equal(pooled, 0);
+    close_device(&d);
+}
+
+static void without_pools(void **state) {
+    (void)state;
+    fake.set(FAKE_POOLS, 0);
+    device d = open_device();
+    cuda->memory_destroy(d.gpu, make(&d, 1000));
+    assert_int_equal(fake.count("cuMemAlloc_v2"), 1);
+    close_device(&d);
+    fake.set(FAKE_POOLS, 1);
+}
+
+/* ---- code ---- */
+
+static void keeps_and_loads_cubins(void **state) {
+    (void)state;
+    char path[] = "/tmp/quern-cuda-XXXXXX";
+    device d = open_device();
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    cuda->code_unload(d.gpu, d.code);
+    assert_int_equal(load(&d, text, path), QN_OK);
+    long compiled = fake.count("cuLinkAddData_v2");
+    cuda->code_unload(d.gpu, d.code);
+    assert_int_equal(load(&d, NULL, path), QN_OK);
+    assert_int_equal(fake.count("cuLinkAddData_v2"), compiled);
+    cuda->code_unload(d.gpu, d.code);
+    assert_int_equal(truncate(path, 100), 0);
+    assert_int_equal(load(&d, NULL, path), QN_ERROR_IO);
+    assert_int_equal(load(&d, "syntax error", NULL), QN_ERROR_DRIVER);
+    assert_why(&d, "does not compile the kernels, first fill: ptxas application ptx input, line 3; error");
+    assert_int_equal(load(&d, ".entry fill(.param .b8 p[8])", NULL), QN_ERROR_DRIVER);
+    assert_why(&d, "kernel print");
+    unlink(path);
+    assert_int_equal(load(&d, text, NULL), QN_OK);
+    close_device(&d);
+}
+
+/* ---- graphs ---- */
+
+static void replays_a_graph(void **state) {
+    (void)state;
+    device d = open_device();
+    qn__memory *a = make(&d, 4096), *b = make(&d, 4096);
+    struct {
+        uint64_t p;
+        uint32_t value, n;
+    } args = {(uintptr_t)a, 5, 512};
+    char data[64], back[4096];
+    memset(data, 7, sizeof data);
+    qn__command commands[] = {
+        launch_of(&d, FILL, 512, 64),
+        {.kind = QN__COMMAND_WRITE, .to = a, .to_offset = 2048, .size = 64, .host = data},
+        {.kind = QN__COMMAND_COPY, .to = b, .from = a, .size = 4096},
+        launch_of(&d, PRINT, 1, 1)};
+    commands[0].args = (const unsigned char *)&args;
+    commands[0].args_size = sizeof args;
+    qn__replay *replay;
+    assert_int_equal(cuda->replay_create(d.gpu, commands, 4, &replay, d.why), QN_OK);
+    memset(data, 0, sizeof data);
+    memset(&args, 0, sizeof args);
+    uint64_t number;
+    for (int i = 0; i < 2; i++) assert_int_equal(cuda->replay_submit(d.queue, replay, &number, d.why), QN_OK);
+    transfer(&d, (qn__command){.kind = QN__COMMAND_READ, .from = b, .size = 4096, .host = back}, QN_OK);
+    finish(&d, number + 1);
+    assert_int_equal(back[0], 5);
+    assert_int_equal(back[2048], 7);
+    assert_string_equal(printed, "answer 42\nanswer 42\n");
+    assert_int_equal(fake.count("cuLaunchKernel"), 2); /* when it was recorded */
+    cuda->replay_destroy(d.gpu, replay);
+    assert_int_equal(cuda->replay_create(d.gpu, commands, 0, &replay, d.why), QN_OK);
+    assert_int_equal(cuda->replay_submit(d.queue, replay, &number, d.why), QN_OK);
+    cuda->replay_destroy(d.gpu, replay);
+    cuda->memory_destroy(d.gpu, a);
+    cuda->memory_destroy(d.gpu, b);
+    close_device(&d);
+}
+
+/* ---- through the API ---- */
+
+static void buffers_and_streams_leave_nothing(void **state) {
+    (void)state;
+    fake.reset();
+    qn_context *context;
+    qn_device *dev;
+    assert_int_equal(qn_context_create(&(qn_context_desc){.disable_cache = true}, &context), QN_OK);
+    assert_int_equal(qn_device_get(context, "cuda", &dev), QN_OK);
+    long allocations = 0, streams = 0, events = 0;
+    for (int i = 0; i < 10000; i++) {
+        qn_buffer *buffer;
+        qn_stream *stream;
+        qn_event *event;
+        uint32_t value = (uint32_t)i, back = 0;
+        assert_int_equal(qn_buffer_create(dev, &(qn_buffer_desc){.size = 256}, &buffer), QN_OK);
+        assert_int_equal(qn_stream_create(dev, &stream), QN_OK);
+        assert_int_equal(qn_event_create(dev, &event), QN_OK);
+        assert_int_equal(qn_stream_fill(stream, buffer, 0, 256, &value, 4), QN_OK);
+        assert_int_equal(qn_stream_record(stream, event), QN_OK);
+        assert_int_equal(qn_event_wait(event, QN_FOREVER), QN_OK);
+        assert_int_equal(qn_buffer_read(buffer, 128, &back, 4), QN_OK);
+        assert_int_equal(back, i);
+        qn_buffer_destroy(buffer);
+        qn_event_destroy(event);
+        qn_stream_destroy(stream);
+        if (i == 100) {
+            allocations = fake.live(FAKE_ALLOCATIONS);
+            streams = fake.live(FAKE_STREAMS);
+            events = fake.live(FAKE_EVENTS);
+        }
+    }
+    assert_int_equal(fake.live(FAKE_ALLOCATIONS), allocations);
+    assert_int_equal(fake.live(FAKE_STREAMS), streams);
+    assert_true(fake.live(FAKE_EVENTS) <= events + 64); /* a stream's checkpoints */
+    qn_context_destroy(context);
+    for (int kind = 0; kind < FAKE_LIVE_COUNT; kind++) assert_int_equal(fake.live((fake_live_kind)kind), 0);
+}
+
+/* ---- threads ---- */
+
+static void *fill_and_read(void *argument) {
+    device d = *(device *)argument;
+    assert_int_equal(cuda->queue_create(d.gpu, &d.queue, d.why), QN_OK);
+    qn__memory *memory = make(&d, 1 << 16);
+    static _Thread_local unsigned char back[1 << 16];
+    for (int i = 1; i < 200; i++) {
+        qn__command fill = {.kind = QN__COMMAND_FILL, .to = memory, .size = 1 << 16, .pattern_size = 1};
+        fill.pattern[0] = (unsigned char)i;
+        uint64_t number;
+        transfer(&d, fill, QN_OK);
+        launch(&d, PRINT, &number);
+        transfer(&d, (qn__command){.kind = QN__COMMAND_READ, .from = memory, .size = 1 << 16, .host = back},
+                 QN_OK);
+        finish(&d, number + 1);
+        for (size_t n = 0; n < sizeof back; n += 997) assert_int_equal(back[n], i);
+    }
+    cuda->memory_destroy(d.gpu, memory);
+    cuda->queue_destroy(d.queue);
+    return NULL;
+}
+
+static void two_threads_with_a_stream_each(void **state) {
+    (void)state;
+    device d = open_device();
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, fill_and_read, &d);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    close_device(&d);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_device),
+        cmocka_unit_test(shows_its_limits),
+        cmocka_unit_test(moves_data_of_any_size),
+        cmocka_unit_test(fills_with_patterns_of_all_sizes),
+        cmocka_unit_test(pinned_memory_goes_directly),
+        cmocka_unit_test(launches_with_its_arguments),
+        cmocka_unit_test(local_memory_and_parts),
+        cmocka_unit_test(groups_too_large_for_the_kernel),
+        cmocka_unit_test(prints_in_order),
+        cmocka_unit_test(counts_what_is_done),
+        cmocka_unit_test(deadline_names_the_kernel),
+        cmocka_unit_test(events_wait_and_tell_times),
+        cmocka_unit_test(a_bad_kernel_loses_the_device),
+        cmocka_unit_test(every_call_may_fail),
+        cmocka_unit_test(memory_that_is_short),
+        cmocka_unit_test(without_pools),
+        cmocka_unit_test(keeps_and_loads_cubins),
+        cmocka_unit_test(replays_a_graph),
+        cmocka_unit_test(buffers_and_streams_leave_nothing),
+        cmocka_unit_test(two_threads_with_a_stream_each),
+    };
+    return cmocka_run_group_tests(tests, find_fake, NULL);
+}
