@@ -54,13 +54,17 @@ typedef struct workload {
     char size[32];       /* for the table */
 } workload;
 
+/* How large: to see that it works, for a processor, for a GPU (well past its cache). */
+typedef enum bench_scale { BENCH_QUICK, BENCH_CPU, BENCH_GPU } bench_scale;
+
 typedef struct bench_case {
     const char *name, *file, *options;
-    void (*make)(workload *load, bool quick);
+    void (*make)(workload *load, bench_scale scale);
     double (*error)(const workload *load, const void *result); /* against plain C in double */
     double bound;                                              /* on that error */
 } bench_case;
 
+/* cases_table.c: one row of cases.h each. */
 extern const bench_case bench_cases[];
 extern const size_t bench_num_cases;
 
@@ -72,6 +76,10 @@ void workload_step(workload *load, const char *kernel, uint64_t global_x, uint64
 #define STEP_ARGS(...)                                                                                       \
     (const bench_arg[]){__VA_ARGS__}, sizeof((const bench_arg[]){__VA_ARGS__}) / sizeof(bench_arg)
 void workload_free(workload *load);
+
+static inline uint32_t bench_pick(bench_scale scale, uint32_t quick, uint32_t cpu, uint32_t gpu) {
+    return scale == BENCH_QUICK ? quick : scale == BENCH_CPU ? cpu : gpu;
+}
 
 /* Reproducible numbers (Marsaglia's xorshift). */
 uint32_t bench_random(uint32_t *state);
@@ -98,6 +106,11 @@ typedef struct engine_type {
 } engine_type;
 
 extern const engine_type engine_quern, engine_pocl;
+
+/* engine_quern on a device by its name; `threads` of 0: all. And the mean time in milliseconds of `repeats` runs,
+   submitted together, by the device's own clock; negative when something failed. */
+engine *engine_quern_open(const char *device, unsigned threads, char *why);
+double engine_quern_time(session *session, unsigned repeats, char *why);
 
 /* ---- measuring ---- */
 

@@ -21,8 +21,8 @@ static double distance(double got, double want, double scale) {
 
 /* ---- saxpy ---- */
 
-void saxpy_make(workload *load, bool quick) {
-    uint32_t n = quick ? 1u << 20 : 1u << 24;
+void saxpy_make(workload *load, bench_scale scale) {
+    uint32_t n = bench_pick(scale, 1u << 20, 1u << 24, 1u << 26);
     workload_buffer(load, n * sizeof(float), bench_floats(n, -1, 1, 1), false);
     load->result = workload_buffer(load, n * sizeof(float), bench_floats(n, -1, 1, 2), true);
     workload_step(load, "saxpy", n, 0, 0, 0, STEP_ARGS(UINT(n), REAL(2.5f), BUF(0), BUF(1)));
@@ -40,8 +40,9 @@ double saxpy_error(const workload *load, const void *result) {
 
 /* ---- sum ---- */
 
-void sum_make(workload *load, bool quick) {
-    uint32_t n = quick ? 1u << 20 : 1u << 24, groups = 64, local = 256;
+void sum_make(workload *load, bench_scale scale) {
+    uint32_t n = bench_pick(scale, 1u << 20, 1u << 24, 1u << 26), local = 256;
+    uint32_t groups = scale == BENCH_GPU ? 1024 : 64;
     workload_buffer(load, n * sizeof(float), bench_floats(n, 0, 1, 3), false);
     workload_buffer(load, groups * sizeof(float), NULL, false);
     load->result = workload_buffer(load, sizeof(float), NULL, false);
@@ -72,26 +73,26 @@ static void matmul_make(workload *load, const char *kernel, uint32_t n, uint32_t
     snprintf(load->size, sizeof load->size, "%u^2", n);
 }
 
-void matmul_naive_make(workload *load, bool quick) {
-    matmul_make(load, "matmul_naive", quick ? 128 : 512, 1, 1, 0);
+void matmul_naive_make(workload *load, bench_scale scale) {
+    matmul_make(load, "matmul_naive", bench_pick(scale, 128, 512, 2048), 1, 1, 0);
 }
-void matmul_tiled_make(workload *load, bool quick) {
-    matmul_make(load, "matmul_tiled", quick ? 128 : 512, 1, 1, 16);
+void matmul_tiled_make(workload *load, bench_scale scale) {
+    matmul_make(load, "matmul_tiled", bench_pick(scale, 128, 512, 2048), 1, 1, 16);
 }
-void matmul_registers_make(workload *load, bool quick) {
-    matmul_make(load, "matmul_registers", quick ? 128 : 512, 4, 4, 16);
+void matmul_registers_make(workload *load, bench_scale scale) {
+    matmul_make(load, "matmul_registers", bench_pick(scale, 128, 512, 2048), 4, 4, 16);
 }
-void matmul_vector_make(workload *load, bool quick) {
-    matmul_make(load, "matmul_vector", quick ? 128 : 512, 16, 8, 0);
+void matmul_vector_make(workload *load, bench_scale scale) {
+    matmul_make(load, "matmul_vector", bench_pick(scale, 128, 512, 2048), 16, 8, 0);
 }
 
-/* Every row, some columns: enough to see each work-item's part. */
+/* Every row, some columns: enough to see each work-item's part. Of a large matrix fewer. */
 double matmul_error(const workload *load, const void *result) {
     const float *a = floats(load, 0), *b = floats(load, 1), *got = result;
-    size_t n = (size_t)(sqrt((double)count_floats(load, 0)) + 0.5);
+    size_t n = (size_t)(sqrt((double)count_floats(load, 0)) + 0.5), stride = n > 512 ? n / 8 - 1 : 7;
     double worst = 0;
     for (size_t row = 0; row < n; row++) {
-        for (size_t column = row % 7; column < n; column += 7) {
+        for (size_t column = row % stride; column < n; column += stride) {
             double want = 0;
             for (size_t i = 0; i < n; i++) want += (double)a[row * n + i] * b[i * n + column];
             worst = fmax(worst, distance(got[row * n + column], want, sqrt((double)n)));
@@ -100,12 +101,27 @@ double matmul_error(const workload *load, const void *result) {
     return worst;
 }
 
+/* A whole group's block of C at a time (see the file's head). */
+void sgemm_make(workload *load, bench_scale scale) {
+    uint32_t n = bench_pick(scale, 128, 512, 4096);
+    size_t bytes = (size_t)n * n * sizeof(float);
+    workload_buffer(load, bytes, bench_floats((size_t)n * n, -1, 1, 4), false);
+    workload_buffer(load, bytes, bench_floats((size_t)n * n, -1, 1, 5), false);
+    load->result = workload_buffer(load, bytes, NULL, false);
+    workload_step(load, "sgemm", n / 128 * 256, n / 128, 256, 1,
+                  STEP_ARGS(INT((int32_t)n), INT((int32_t)n), INT((int32_t)n), BUF(0), BUF(1), BUF(2)));
+    load->flops = 2.0 * n * n * n;
+    snprintf(load->size, sizeof load->size, "%u^2", n);
+}
+
+double sgemm_error(const workload *load, const void *result) { return matmul_error(load, result); }
+
 /* ---- n-body ---- */
 
 enum { NBODY_LOCAL = 128 };
 
-void nbody_make(workload *load, bool quick) {
-    uint32_t n = quick ? 1024 : 4096;
+void nbody_make(workload *load, bench_scale scale) {
+    uint32_t n = bench_pick(scale, 1024, 4096, 65536);
     float *bodies = bench_floats(4 * (size_t)n, -1, 1, 6);
     for (uint32_t i = 0; i < n; i++) bodies[4 * i + 3] = fabsf(bodies[4 * i + 3]) + 0.1f;
     workload_buffer(load, n * 16, bodies, false);
@@ -122,7 +138,7 @@ double nbody_error(const workload *load, const void *result) {
     const float *bodies = floats(load, 0), *got = result;
     size_t n = count_floats(load, 0) / 4;
     double worst = 0;
-    for (size_t i = 0; i < n; i += 16) {
+    for (size_t i = 0; i<n; i += n> 4096 ? 509 : 16) {
         double a[3] = {0};
         for (size_t j = 0; j < n; j++) {
             double d[3], square = 0.01f;
@@ -141,8 +157,8 @@ double nbody_error(const workload *load, const void *result) {
 
 /* ---- sparse matrix times vector ---- */
 
-void spmv_make(workload *load, bool quick) {
-    uint32_t rows = quick ? 1u << 14 : 1u << 18, seed = 7;
+void spmv_make(workload *load, bench_scale scale) {
+    uint32_t rows = bench_pick(scale, 1u << 14, 1u << 18, 1u << 21), seed = 7;
     uint32_t *starts = bench_alloc((rows + 1) * sizeof *starts);
     for (uint32_t row = 0; row < rows; row++) starts[row + 1] = starts[row] + 8 + bench_random(&seed) % 17;
     uint32_t entries = starts[rows], *columns = bench_alloc(entries * sizeof *columns);
@@ -175,8 +191,8 @@ double spmv_error(const workload *load, const void *result) {
 
 /* ---- Black and Scholes ---- */
 
-void black_scholes_make(workload *load, bool quick) {
-    uint32_t n = quick ? 1u << 16 : 1u << 21;
+void black_scholes_make(workload *load, bench_scale scale) {
+    uint32_t n = bench_pick(scale, 1u << 16, 1u << 21, 1u << 24);
     workload_buffer(load, n * 4, bench_floats(n, 5, 30, 10), false);
     workload_buffer(load, n * 4, bench_floats(n, 1, 100, 11), false);
     workload_buffer(load, n * 4, bench_floats(n, 0.25f, 10, 12), false);
@@ -191,7 +207,8 @@ void black_scholes_make(workload *load, bool quick) {
 double black_scholes_error(const workload *load, const void *result) {
     const float *price = floats(load, 0), *strike = floats(load, 1), *years = floats(load, 2), *got = result;
     double worst = 0, rate = 0.02f, volatility = 0.3f;
-    for (size_t i = 0; i < count_floats(load, 3); i++) {
+    size_t count = count_floats(load, 3);
+    for (size_t i = 0; i<count; i += count> 1u << 21 ? 17 : 1) {
         double s = price[i], k = strike[i], t = years[i], spread = volatility * sqrt(t);
         double d1 = (log(s / k) + (rate + 0.5 * volatility * volatility) * t) / spread, d2 = d1 - spread;
         double want = s * 0.5 * erfc(-d1 * M_SQRT1_2) - k * exp(-rate * t) * 0.5 * erfc(-d2 * M_SQRT1_2);

@@ -12,6 +12,7 @@
     X(matmul_tiled, matmul, "matmul.cl", 1e-5)                                                               \
     X(matmul_registers, matmul, "matmul.cl", 1e-5)                                                           \
     X(matmul_vector, matmul, "matmul.cl", 1e-5)                                                              \
+    X(sgemm, sgemm, "sgemm.cl", 1e-5)                                                                        \
     X(nbody, nbody, "nbody.cl", 1e-4)                                                                        \
     X(mandelbrot, mandelbrot, "mandelbrot.cl", 0.01)                                                         \
     X(blur, blur, "blur.cl", 0)                                                                              \
@@ -24,7 +25,7 @@
     X(transpose, transpose, "transpose.cl", 0)
 
 #define BENCH_DECLARE(name, check, file, bound)                                                              \
-    void name##_make(workload *load, bool quick);                                                            \
+    void name##_make(workload *load, bench_scale scale);                                                     \
     double check##_error(const workload *load, const void *result);
 BENCH_CASES(BENCH_DECLARE)
 #undef BENCH_DECLARE

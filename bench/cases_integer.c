@@ -16,8 +16,8 @@ static double part(size_t differing, size_t count) { return (double)differing / 
 enum { MANDELBROT_LIMIT = 512 };
 static const float mandelbrot_left = -2.1f, mandelbrot_top = 1.2f;
 
-void mandelbrot_make(workload *load, bool quick) {
-    uint32_t width = quick ? 256 : 1024, height = quick ? 192 : 768;
+void mandelbrot_make(workload *load, bench_scale scale) {
+    uint32_t width = bench_pick(scale, 256, 1024, 4096), height = width / 4 * 3;
     load->result = workload_buffer(load, (size_t)width * height * 4, NULL, false);
     workload_step(load, "mandelbrot", width, height, 0, 0,
                   STEP_ARGS(REAL(mandelbrot_left), REAL(mandelbrot_top), REAL(3.2f / (float)width),
@@ -31,7 +31,7 @@ double mandelbrot_error(const workload *load, const void *result) {
     const uint32_t *got = result;
     size_t width = load->steps[0].global[0], height = load->steps[0].global[1], differing = 0;
     float pixel = load->steps[0].args[2].value.f;
-    for (size_t py = 0; py < height; py++) {
+    for (size_t py = 0; py<height; py += height> 768 ? 19 : 1) {
         for (size_t px = 0; px < width; px++) {
             float cx = mandelbrot_left + pixel * (float)px, cy = mandelbrot_top - pixel * (float)py;
             float x = 0, y = 0;
@@ -65,8 +65,8 @@ static const uint8_t *pixel_at(const uint8_t *pixels, int x, int y, int width, i
 
 enum { BLUR_RADIUS = 5 };
 
-void blur_make(workload *load, bool quick) {
-    uint32_t side = quick ? 128 : 1024;
+void blur_make(workload *load, bench_scale scale) {
+    uint32_t side = bench_pick(scale, 128, 1024, 4096);
     float *weights = bench_alloc((2 * BLUR_RADIUS + 1) * sizeof *weights), total = 0;
     for (int d = -BLUR_RADIUS; d <= BLUR_RADIUS; d++)
         total += weights[d + BLUR_RADIUS] = expf(-(float)(d * d) / 12.5f);
@@ -83,36 +83,35 @@ void blur_make(workload *load, bool quick) {
     snprintf(load->size, sizeof load->size, "%u^2, r=%d", side, BLUR_RADIUS);
 }
 
-double blur_error(const workload *load, const void *result) {
+/* One channel of a blurred pixel, before it is rounded. */
+static double blurred(const workload *load, int x, int y, int width, int height, int channel) {
     const float *weights = load->buffers[0].data;
-    const uint8_t *in = load->buffers[1].data, *got = result;
-    int width = (int)load->steps[0].global[0], height = (int)load->steps[0].global[1];
-    double *rows = bench_alloc((size_t)width * (size_t)height * sizeof *rows);
-    size_t differing = 0;
-    for (int channel = 0; channel < 4; channel++) {
-        for (int y = 0; y < height; y++)
-            for (int x = 0; x < width; x++) {
-                double sum = 0;
-                for (int d = -BLUR_RADIUS; d <= BLUR_RADIUS; d++)
-                    sum += (double)weights[d + BLUR_RADIUS] * pixel_at(in, x + d, y, width, height)[channel];
-                rows[y * width + x] = sum;
-            }
-        for (int y = 0; y < height; y++)
-            for (int x = 0; x < width; x++) {
-                double sum = 0;
-                for (int d = -BLUR_RADIUS; d <= BLUR_RADIUS; d++) {
-                    int at = y + d < 0 ? 0 : y + d >= height ? height - 1 : y + d;
-                    sum += (double)weights[d + BLUR_RADIUS] * rows[at * width + x];
-                }
-                differing += fabs(pixel_at(got, x, y, width, height)[channel] - sum) > 0.502;
-            }
+    double sum = 0;
+    for (int j = -BLUR_RADIUS; j <= BLUR_RADIUS; j++) {
+        double row = 0;
+        for (int i = -BLUR_RADIUS; i <= BLUR_RADIUS; i++)
+            row += (double)weights[i + BLUR_RADIUS] *
+                   pixel_at(load->buffers[1].data, x + i, y + j, width, height)[channel];
+        sum += weights[j + BLUR_RADIUS] * row;
     }
-    free(rows);
+    return sum;
+}
+
+double blur_error(const workload *load, const void *result) {
+    int width = (int)load->steps[0].global[0], height = (int)load->steps[0].global[1];
+    size_t differing = 0;
+    for (int y = 0; y<height; y += height> 128 ? height / 64 - 1 : 1)
+        for (int x = 0; x < width; x++)
+            for (int channel = 0; channel < 4; channel++) {
+                double off = pixel_at(result, x, y, width, height)[channel] -
+                             blurred(load, x, y, width, height, channel);
+                differing += fabs(off) > 0.502;
+            }
     return part(differing, (size_t)width * (size_t)height * 4);
 }
 
-void sobel_make(workload *load, bool quick) {
-    uint32_t side = quick ? 128 : 2048;
+void sobel_make(workload *load, bench_scale scale) {
+    uint32_t side = bench_pick(scale, 128, 2048, 4096);
     size_t bytes = (size_t)side * side * 4;
     workload_buffer(load, bytes, noise_picture(side, side), false);
     load->result = workload_buffer(load, bytes, NULL, false);
@@ -128,7 +127,7 @@ double sobel_error(const workload *load, const void *result) {
     const uint8_t *in = load->buffers[0].data, *got = result;
     int width = (int)load->steps[0].global[0], height = (int)load->steps[0].global[1];
     size_t differing = 0;
-    for (int y = 0; y < height; y++)
+    for (int y = 0; y<height; y += height> 2048 ? 7 : 1)
         for (int x = 0; x < width; x++) {
             double gx = 0, gy = 0;
             for (int j = 0; j < 3; j++)
@@ -145,15 +144,16 @@ double sobel_error(const workload *load, const void *result) {
 
 /* ---- histogram ---- */
 
-void histogram_make(workload *load, bool quick) {
-    uint32_t n = quick ? 1u << 20 : 1u << 24, seed = 14;
+void histogram_make(workload *load, bench_scale scale) {
+    uint32_t n = bench_pick(scale, 1u << 20, 1u << 24, 1u << 27), seed = 14;
     uint8_t *data = bench_alloc(n);
     /* The sum of two dice: some bins are hit more often than others, as in real pictures. */
     for (uint32_t i = 0; i < n; i++)
         data[i] = (uint8_t)((bench_random(&seed) % 128) + (bench_random(&seed) % 128));
     workload_buffer(load, n, data, false);
     load->result = workload_buffer(load, 256 * 4, NULL, true);
-    workload_step(load, "histogram", 64 * 256, 0, 256, 0, STEP_ARGS(UINT(n), BUF(0), BUF(1)));
+    workload_step(load, "histogram", (scale == BENCH_GPU ? 1024 : 64) * 256, 0, 256, 0,
+                  STEP_ARGS(UINT(n), BUF(0), BUF(1)));
     load->bytes = n;
     snprintf(load->size, sizeof load->size, "%u MiB", n >> 20);
 }
@@ -170,8 +170,8 @@ double histogram_error(const workload *load, const void *result) {
 enum { SCAN_LOCAL = 256 };
 
 /* Level by level, each SCAN_LOCAL times smaller; then the sums go back down. */
-void scan_make(workload *load, bool quick) {
-    uint32_t n = quick ? 1u << 16 : 1u << 22, seed = 15, local = SCAN_LOCAL;
+void scan_make(workload *load, bench_scale scale) {
+    uint32_t n = bench_pick(scale, 1u << 16, 1u << 22, 1u << 24), seed = 15, local = SCAN_LOCAL;
     uint32_t *data = bench_alloc(n * sizeof *data);
     for (uint32_t i = 0; i < n; i++) data[i] = bench_random(&seed) % 1000;
     uint32_t groups1 = n / local, padded1 = (groups1 + local - 1) / local * local, groups2 = padded1 / local;
@@ -204,8 +204,8 @@ double scan_error(const workload *load, const void *result) {
 
 enum { BITONIC_LOCAL = 256 };
 
-void bitonic_make(workload *load, bool quick) {
-    uint32_t n = quick ? 1u << 13 : 1u << 18, seed = 16;
+void bitonic_make(workload *load, bench_scale scale) {
+    uint32_t n = bench_pick(scale, 1u << 13, 1u << 18, 1u << 22), seed = 16;
     uint32_t *data = bench_alloc(n * sizeof *data);
     for (uint32_t i = 0; i < n; i++) data[i] = bench_random(&seed);
     load->result = workload_buffer(load, n * 4, data, true);
@@ -237,8 +237,8 @@ double bitonic_error(const workload *load, const void *result) {
 
 /* ---- transpose ---- */
 
-void transpose_make(workload *load, bool quick) {
-    uint32_t width = quick ? 128 : 2048, height = quick ? 192 : 1536;
+void transpose_make(workload *load, bench_scale scale) {
+    uint32_t width = bench_pick(scale, 128, 2048, 8192), height = bench_pick(scale, 192, 1536, 6144);
     size_t count = (size_t)width * height;
     workload_buffer(load, count * 4, bench_floats(count, -1, 1, 17), false);
     load->result = workload_buffer(load, count * 4, NULL, false);

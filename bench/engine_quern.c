@@ -1,4 +1,4 @@
-/* quern's CPU device as an engine. */
+/* A device of quern as an engine: the CPU device, or one by name. */
 #include "bench.h"
 
 #include <quern/quern.h>
@@ -15,6 +15,7 @@ struct session {
     engine *engine;
     const workload *load;
     qn_program *program;
+    qn_event *begin, *end;
     qn_buffer *buffers[MAX_BUFFERS];
     qn_kernel **kernels; /* one a step */
 };
@@ -29,12 +30,12 @@ static void quern_close(engine *e) {
     free(e);
 }
 
-static engine *quern_open(unsigned threads, char *why) {
+engine *engine_quern_open(const char *device, unsigned threads, char *why) {
     engine *e = bench_alloc(sizeof *e);
     /* Without the cache: what is measured is this build of quern. */
     qn_context_desc desc = {.cpu_threads = threads, .disable_cache = true};
     if (!good(e, qn_context_create(&desc, &e->context), why) ||
-        !good(e, qn_device_get(e->context, "cpu", &e->device), why)) {
+        !good(e, qn_device_get(e->context, device, &e->device), why)) {
         quern_close(e);
         return NULL;
     }
@@ -44,12 +45,16 @@ static engine *quern_open(unsigned threads, char *why) {
     return e;
 }
 
+static engine *quern_open(unsigned threads, char *why) { return engine_quern_open("cpu", threads, why); }
+
 static const char *quern_version(const engine *e) { return e->version; }
 
 static void quern_release(session *s) {
     for (unsigned i = 0; s->kernels && i < s->load->num_steps; i++) qn_kernel_destroy(s->kernels[i]);
     for (unsigned i = 0; i < s->load->num_buffers; i++) qn_buffer_destroy(s->buffers[i]);
     qn_program_destroy(s->program);
+    qn_event_destroy(s->begin);
+    qn_event_destroy(s->end);
     free(s->kernels);
     free(s);
 }
@@ -67,6 +72,8 @@ static session *quern_prepare(engine *e, const char *source, const char *options
         qn_buffer_desc buffer = {.size = load->buffers[i].size, .data = load->buffers[i].data};
         fine = good(e, qn_buffer_create(e->device, &buffer, &s->buffers[i]), why);
     }
+    fine = fine && good(e, qn_event_create(e->device, &s->begin), why) &&
+           good(e, qn_event_create(e->device, &s->end), why);
     if (fine) return s;
     quern_release(s);
     return NULL;
@@ -95,7 +102,7 @@ static qn_arg convert(const session *s, bench_arg arg) {
     }
 }
 
-static bool quern_run(session *s, char *why) {
+static bool submit(session *s, char *why) {
     for (unsigned i = 0; i < s->load->num_steps; i++) {
         const bench_step *step = &s->load->steps[i];
         qn_range range = {.global = {step->global[0], step->global[1]},
@@ -104,7 +111,23 @@ static bool quern_run(session *s, char *why) {
         for (unsigned a = 0; a < step->num_args; a++) args[a] = convert(s, step->args[a]);
         if (!good(s->engine, qn_launch(NULL, s->kernels[i], &range, args, step->num_args), why)) return false;
     }
+    return true;
+}
+
+static bool finish(session *s, char *why) {
     return good(s->engine, qn_stream_wait(qn_device_stream(s->engine->device), QN_FOREVER), why);
+}
+
+static bool quern_run(session *s, char *why) { return submit(s, why) && finish(s, why); }
+
+double engine_quern_time(session *s, unsigned repeats, char *why) {
+    qn_stream *stream = qn_device_stream(s->engine->device);
+    int64_t ns = 0;
+    bool fine = good(s->engine, qn_stream_record(stream, s->begin), why);
+    for (unsigned i = 0; i < repeats && fine; i++) fine = submit(s, why);
+    fine = fine && good(s->engine, qn_stream_record(stream, s->end), why) && finish(s, why) &&
+           good(s->engine, qn_event_elapsed(s->begin, s->end, &ns), why);
+    return fine ? (double)ns * 1e-6 / repeats : -1;
 }
 
 static bool quern_read(session *s, unsigned buffer, void *out) {

@@ -2,7 +2,6 @@
    run by one engine and the other in turn; what is shown is the median. Every result is checked first. */
 #include "bench.h"
 
-#include "cases.h"
 #include "shipped.h"
 
 #include <math.h>
@@ -10,11 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CASE_ROW(name, check, file, bound) {#name, file, "", name##_make, check##_error, bound},
-const bench_case bench_cases[] = {BENCH_CASES(CASE_ROW)};
-const size_t bench_num_cases = sizeof bench_cases / sizeof *bench_cases;
-
-enum { NUM_ENGINES = 2, MAX_REPEAT = 1000, MAX_CASES = sizeof bench_cases / sizeof *bench_cases };
+enum { NUM_ENGINES = 2, MAX_REPEAT = 1000 };
 static const engine_type *const engine_types[NUM_ENGINES] = {&engine_quern, &engine_pocl};
 
 typedef struct options {
@@ -110,7 +105,7 @@ static void time_sessions(const options *opt, session **sessions, outcome *o) {
 static void run_case(const options *opt, engine **engines, outcome *o) {
     workload load = {0};
     session *sessions[NUM_ENGINES] = {NULL, NULL};
-    o->which->make(&load, opt->quick);
+    o->which->make(&load, opt->quick ? BENCH_QUICK : BENCH_CPU);
     memcpy(o->size, load.size, sizeof o->size);
     const char *source = shipped_kernel(o->which->file);
     for (int e = 0; e < NUM_ENGINES; e++) {
@@ -318,7 +313,7 @@ int main(int argc, char **argv) {
     options opt = {.threads = (unsigned)sysconf(_SC_NPROCESSORS_ONLN)};
     int status = parse(&opt, argc, argv);
     if (status >= 0) return status;
-    static outcome outcomes[MAX_CASES];
+    outcome *outcomes = bench_alloc(bench_num_cases * sizeof *outcomes);
     engine *engines[NUM_ENGINES];
     size_t count = 0;
     bool failed = false;
@@ -351,5 +346,6 @@ int main(int argc, char **argv) {
     }
     for (int e = 0; e < NUM_ENGINES; e++)
         if (engines[e]) engine_types[e]->close(engines[e]);
+    free(outcomes);
     return failed || !engines[0];
 }

@@ -1,11 +1,44 @@
-# quern_bench: quern beside PoCL, which is opened at run time. Needs nothing more to build than quern itself.
+# The benchmarks: quern_bench (the CPU device beside PoCL) and quern_gpu_bench (GPUs beside NVRTC and the bare drivers).
+# Every peer is opened at run time; nothing more is needed to build them than quern itself. Where they are installed,
+# Vulkan's headers and glslangValidator add the peers that need them.
 include(cmake/kernels.cmake)
 file(GLOB bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.c)
-add_executable(quern_bench ${bench_sources})
-target_link_libraries(quern_bench PRIVATE quern_static quern_kernels)
-target_compile_options(quern_bench PRIVATE -Wall -Wextra -Wpedantic $<$<BOOL:${QUERN_WERROR}>:-Werror>)
-target_compile_definitions(quern_bench PRIVATE _POSIX_C_SOURCE=200809L _XOPEN_SOURCE=700
-                                               QUERN_SHARED_PATH="$<TARGET_FILE:quern_shared>")
+set(bench_shared ${bench_sources})
+list(FILTER bench_shared INCLUDE REGEX "/(cases[a-z_]*|engine_[a-z]*|workload)\\.c$")
+set(bench_cpu ${PROJECT_SOURCE_DIR}/bench/main.c ${PROJECT_SOURCE_DIR}/bench/startup.c)
+
+# Files of bench/kernels that are no OpenCL C, as arrays; GLSL as SPIR-V.
+file(GLOB bench_texts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/kernels/*.h)
+file(GLOB bench_shaders CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/kernels/*.comp)
+find_program(GLSLANG glslangValidator)
+if(GLSLANG)
+    foreach(shader ${bench_shaders})
+        get_filename_component(name ${shader} NAME)
+        set(module ${PROJECT_BINARY_DIR}/generated/${name}.spv)
+        add_custom_command(OUTPUT ${module} COMMAND ${GLSLANG} --quiet --target-env vulkan1.2 -o ${module} ${shader}
+                           DEPENDS ${shader} VERBATIM)
+        list(APPEND bench_texts ${module})
+    endforeach()
+endif()
+set(bench_text_source ${PROJECT_BINARY_DIR}/generated/bench_text.c)
+add_custom_command(
+    OUTPUT ${bench_text_source}
+    COMMAND ${CMAKE_COMMAND} "-DFILES=${bench_texts}" -DOUT=${bench_text_source}
+            -P ${PROJECT_SOURCE_DIR}/cmake/bench_text.cmake
+    DEPENDS ${bench_texts} ${PROJECT_SOURCE_DIR}/cmake/bench_text.cmake
+    VERBATIM)
+
+add_library(bench_shared STATIC ${bench_shared})
+add_executable(quern_bench ${bench_cpu})
+target_include_directories(quern_gpu_bench PRIVATE bench)
+foreach(target bench_shared quern_bench quern_gpu_bench)
+    target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic $<$<BOOL:${QUERN_WERROR}>:-Werror>)
+    target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L _XOPEN_SOURCE=700)
+endforeach()
+target_link_libraries(bench_shared PUBLIC quern_static quern_kernels)
+target_link_libraries(quern_bench PRIVATE bench_shared)
+target_link_libraries(quern_gpu_bench PRIVATE bench_shared)
+target_compile_definitions(quern_bench PRIVATE QUERN_SHARED_PATH="$<TARGET_FILE:quern_shared>")
 add_dependencies(quern_bench quern_shared)
 if(QUERN_TESTS)
     add_test(NAME bench.quick COMMAND quern_bench --quick)

@@ -1,0 +1,287 @@
+/* Bandwidth: copy, saxpy and add on arrays far larger than any cache, on each device, beside the driver's own copy within
+   the card; and transfers through mapped buffers beside the driver's own from pinned memory. */
+#include "gpu.h"
+
+#include "shipped.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COPY, SAXPY, ADD, NUM_KERNELS, SAMPLES = 15, REPEATS = 4, WINDOWS = 16, WINDOW = 4096 };
+static const char *const devices[] = {"cuda", "vulkan", "opencl"};
+static const char *const names[NUM_KERNELS] = {"copy", "saxpy", "add"};
+static const double bytes_an_element[NUM_KERNELS] = {8, 12, 12};
+
+static const char fill_source[] =
+    "uint scatter(uint i) { i *= 2654435761u; i ^= i >> 15; i *= 739982445u; return i ^ i >> 12; }\n"
+    "kernel void fill(uint seed, global float *x) {\n"
+    "    size_t i = get_global_id(0);\n"
+    "    x[i] = (float)(scatter((uint)i + seed) >> 8) * 0x1p-24f;\n"
+    "}\n"
+    "kernel void touch(global float *x) { x[get_global_id(0)] += 1.0f; }\n";
+
+/* What fill leaves in x[i]. */
+static float filled(uint32_t i, uint32_t seed) {
+    uint32_t x = (i + seed) * 2654435761u;
+    x ^= x >> 15;
+    x *= 739982445u;
+    return (float)((x ^ x >> 12) >> 8) * 0x1p-24f;
+}
+
+typedef struct streams {
+    qn_context *context;
+    qn_device *device;
+    qn_kernel *fill, *touch, *kernels[NUM_KERNELS];
+    qn_buffer *buffers[3];
+    qn_event *begin, *end;
+    uint64_t count;
+    double ms[NUM_KERNELS], peer_ms;
+} streams;
+
+static bool good(const streams *s, qn_status status, char *why) {
+    if (status) snprintf(why, WHY_SIZE, "%s: %s", qn_status_name(status), qn_error_message(s->context));
+    return !status;
+}
+
+static bool get_kernel(streams *s, const char *source, const char *name, qn_kernel **kernel, char *why) {
+    qn_program *program = NULL;
+    bool fine = good(s, qn_program_create(s->device, &(qn_program_desc){.source = source}, &program), why) &&
+                good(s, qn_kernel_create(program, name, kernel), why);
+    qn_program_destroy(program);
+    return fine;
+}
+
+static bool open_streams(streams *s, const char *device, uint64_t count, char *why) {
+    *s = (streams){.count = count};
+    if (qn_context_create(NULL, &s->context) || !good(s, qn_device_get(s->context, device, &s->device), why))
+        return false;
+    qn_device_info info;
+    qn_device_get_info(s->device, &info);
+    while (s->count * 16 > info.memory || s->count * 4 > info.max_buffer) s->count /= 2;
+    const char *stream = shipped_kernel("stream.cl");
+    bool fine = get_kernel(s, fill_source, "fill", &s->fill, why) &&
+                get_kernel(s, fill_source, "touch", &s->touch, why) &&
+                get_kernel(s, stream, "stream_copy", &s->kernels[COPY], why) &&
+                get_kernel(s, shipped_kernel("saxpy.cl"), "saxpy", &s->kernels[SAXPY], why) &&
+                get_kernel(s, stream, "stream_add", &s->kernels[ADD], why) &&
+                good(s, qn_event_create(s->device, &s->begin), why) &&
+                good(s, qn_event_create(s->device, &s->end), why);
+    qn_buffer_desc desc = {.size = s->count * 4, .uninitialised = true};
+    for (int i = 0; i < 3 && fine; i++)
+        fine = good(s, qn_buffer_create(s->device, &desc, &s->buffers[i]), why);
+    return fine;
+}
+
+static qn_status submit(streams *s, int kernel) {
+    const qn_range range = {.global = {s->count}, .local = {256}};
+    qn_buffer *a = s->buffers[0], *b = s->buffers[1], *c = s->buffers[2];
+    switch (kernel) {
+    case COPY: return qn_launch(NULL, s->kernels[COPY], &range, QN_ARGS(a, c));
+    case SAXPY: return qn_launch(NULL, s->kernels[SAXPY], &range, QN_ARGS((uint32_t)s->count, 0.5f, a, c));
+    default: return qn_launch(NULL, s->kernels[ADD], &range, QN_ARGS(a, b, c));
+    }
+}
+
+static bool fill_all(streams *s, char *why) {
+    const qn_range range = {.global = {s->count}, .local = {256}};
+    for (uint32_t i = 0; i < 3; i++)
+        if (!good(s, qn_launch(NULL, s->fill, &range, QN_ARGS(i * 77u, s->buffers[i])), why)) return false;
+    return true;
+}
+
+static double wanted(int kernel, uint32_t i) {
+    double a = filled(i, 0), b = filled(i, 77), c = filled(i, 154);
+    return kernel == COPY ? a : kernel == SAXPY ? 0.5 * a + c : a + b;
+}
+
+/* Each kernel once on fresh data, looked at in windows up to the very end. */
+static bool verify(streams *s, int kernel, char *why) {
+    float window[WINDOW];
+    bool fine = fill_all(s, why) && good(s, submit(s, kernel), why);
+    for (uint64_t w = 0; w < WINDOWS && fine; w++) {
+        uint64_t first = (s->count - WINDOW) / (WINDOWS - 1) * w;
+        if (w == WINDOWS - 1) first = s->count - WINDOW;
+        fine = good(s, qn_buffer_read(s->buffers[2], first * 4, window, sizeof window), why);
+        for (uint32_t i = 0; i < WINDOW && fine; i++) {
+            if (fabs(window[i] - wanted(kernel, (uint32_t)first + i)) <= 1e-6) continue;
+            snprintf(why, WHY_SIZE, "wrong result: element %llu is %g", (unsigned long long)first + i,
+                     (double)window[i]);
+            fine = false;
+        }
+    }
+    return fine;
+}
+
+static double time_kernel(streams *s, int kernel, char *why) {
+    qn_stream *stream = qn_device_stream(s->device);
+    int64_t ns = 0;
+    bool fine = good(s, qn_stream_record(stream, s->begin), why);
+    for (int i = 0; i < REPEATS && fine; i++) fine = good(s, submit(s, kernel), why);
+    fine = fine && good(s, qn_stream_record(stream, s->end), why) &&
+           good(s, qn_stream_wait(stream, QN_FOREVER), why) &&
+           good(s, qn_event_elapsed(s->begin, s->end, &ns), why);
+    return fine ? (double)ns * 1e-6 / REPEATS : -1;
+}
+
+/* The driver's copy of as many bytes as the kernel `copy` copies. */
+typedef struct peer {
+    cuda *driver;
+    uint64_t from, to;
+} peer;
+
+static bool time_all(streams *s, const peer *p, unsigned samples, char *why) {
+    double times[NUM_KERNELS][SAMPLES], copies[SAMPLES];
+    for (unsigned n = 0; n < samples; n++) {
+        copies[n] = p->to ? cuda_copy_time(p->driver, p->to, p->from, s->count * 4) : 0;
+        for (int k = 0; k < NUM_KERNELS; k++)
+            if ((times[k][n] = time_kernel(s, k, why)) < 0) return false;
+    }
+    for (int k = 0; k < NUM_KERNELS; k++) s->ms[k] = gpu_median(times[k], samples);
+    s->peer_ms = gpu_median(copies, samples);
+    return true;
+}
+
+static void print_kernels(const char *device, const streams *s) {
+    double peer_rate = s->peer_ms > 0 ? (double)s->count * 8 / s->peer_ms * 1e-9 : 0;
+    for (int k = 0; k < NUM_KERNELS; k++) {
+        double rate = (double)s->count * bytes_an_element[k] / s->ms[k] * 1e-9;
+        report("| %s | %s | %.4f | %.3f |", device, names[k], s->ms[k], rate);
+        if (!(peer_rate > 0)) {
+            report(" | |\n");
+            continue;
+        }
+        report(" %.3f | %.3f |\n", peer_rate, rate / peer_rate);
+        char what[64];
+        snprintf(what, sizeof what, "bandwidth of %s on %s", names[k], device);
+        report_target(what, rate / peer_rate, strcmp(device, "cuda") == 0 ? 0.95 : 0.90, true);
+    }
+}
+
+static void kernels_on(const char *device, const gpu_options *o, cuda *driver) {
+    char why[WHY_SIZE] = "";
+    streams s;
+    uint64_t count = o->quick ? 1u << 20 : 1u << 28;
+    bool fine = open_streams(&s, device, count, why);
+    for (int k = 0; k < NUM_KERNELS && fine; k++) fine = verify(&s, k, why);
+    peer p = {.driver = driver};
+    if (fine && driver) {
+        p.from = cuda_alloc(driver, s.count * 4);
+        p.to = cuda_alloc(driver, s.count * 4);
+    }
+    if (fine && time_all(&s, &p, o->quick ? 3 : SAMPLES, why))
+        print_kernels(device, &s);
+    else
+        report_failure("bandwidth on %s: %s", device, why);
+    if (driver) {
+        cuda_free(driver, p.from);
+        cuda_free(driver, p.to);
+    }
+    qn_context_destroy(s.context);
+}
+
+/* ---- transfers ---- */
+
+typedef struct transfer {
+    double up[SAMPLES], down[SAMPLES], peer_up[SAMPLES], peer_down[SAMPLES];
+    void *pinned;
+    uint64_t memory;
+    uint64_t size;
+} transfer;
+
+/* A map for writing leaves the copy to the next launch that needs it; a map for reading copies at once. */
+static bool round_trip(streams *s, qn_buffer *buffer, transfer *t, unsigned n, char *why) {
+    const qn_range range = {.global = {256}, .local = {256}};
+    qn_stream *stream = qn_device_stream(s->device);
+    void *pointer = NULL;
+    if (!good(s, qn_buffer_map(buffer, QN_MAP_WRITE, &pointer), why)) return false;
+    for (size_t i = 0; i < t->size / 4; i += 997) ((float *)pointer)[i] = (float)(i + n);
+    ((float *)pointer)[0] = (float)n;
+    if (!good(s, qn_buffer_unmap(buffer), why)) return false;
+    int64_t begin = bench_now();
+    if (!good(s, qn_launch(NULL, s->touch, &range, QN_ARGS(buffer)), why) ||
+        !good(s, qn_stream_wait(stream, QN_FOREVER), why))
+        return false;
+    t->up[n] = (double)(bench_now() - begin) * 1e-6;
+    begin = bench_now();
+    if (!good(s, qn_buffer_map(buffer, QN_MAP_READ, &pointer), why)) return false;
+    t->down[n] = (double)(bench_now() - begin) * 1e-6;
+    bool right = ((float *)pointer)[0] == (float)n + 1 && ((float *)pointer)[997] == (float)(997 + n);
+    if (!right) snprintf(why, WHY_SIZE, "wrong data came back");
+    return good(s, qn_buffer_unmap(buffer), why) && right;
+}
+
+static void print_transfer(const char *device, const transfer *t, unsigned samples) {
+    const double *ours[2] = {t->up, t->down}, *theirs[2] = {t->peer_up, t->peer_down};
+    static const char *const ways[2] = {"host to device", "device to host"};
+    for (int w = 0; w < 2; w++) {
+        double rate = (double)t->size / gpu_median(ours[w], samples) * 1e-6;
+        report("| %s | %s | %.2f |", device, ways[w], rate);
+        if (!t->pinned) {
+            report(" | |\n");
+            continue;
+        }
+        double peer_rate = (double)t->size / gpu_median(theirs[w], samples) * 1e-6;
+        report(" %.2f | %.3f |\n", peer_rate, rate / peer_rate);
+        char what[64];
+        snprintf(what, sizeof what, "pinned transfer, %s", ways[w]);
+        if (strcmp(device, "cuda") == 0) report_target(what, rate / peer_rate, 0.95, true);
+    }
+}
+
+static void transfers_on(const char *device, const gpu_options *o, cuda *driver) {
+    char why[WHY_SIZE] = "";
+    unsigned samples = o->quick ? 3 : SAMPLES;
+    transfer t = {.size = o->quick ? 1u << 22 : 1u << 28};
+    streams s;
+    qn_buffer *buffer = NULL;
+    bool fine = open_streams(&s, device, 1u << 16, why) &&
+                good(&s, qn_buffer_create(s.device, &(qn_buffer_desc){.size = t.size}, &buffer), why);
+    if (driver) {
+        t.pinned = cuda_host_alloc(driver, t.size);
+        t.memory = cuda_alloc(driver, t.size);
+        if (t.pinned) memset(t.pinned, 1, t.size);
+    }
+    if (fine) fine = round_trip(&s, buffer, &t, 0, why); /* makes the host's view */
+    for (unsigned n = 0; n < samples && fine; n++) {
+        fine = round_trip(&s, buffer, &t, n, why);
+        if (!t.pinned || !t.memory) continue;
+        t.peer_up[n] = cuda_upload_time(driver, t.memory, t.pinned, t.size);
+        t.peer_down[n] = cuda_download_time(driver, t.pinned, t.memory, t.size);
+    }
+    if (fine)
+        print_transfer(device, &t, samples);
+    else
+        report_failure("transfers on %s: %s", device, why);
+    if (driver) {
+        cuda_host_free(driver, t.pinned);
+        cuda_free(driver, t.memory);
+    }
+    qn_context_destroy(s.context);
+}
+
+/* ---- the section ---- */
+
+void gpu_bandwidth(const gpu_options *o) {
+    char why[WHY_SIZE] = "";
+    bool present[3], any = false;
+    report("\n### Bandwidth\n\n");
+    for (int i = 0; i < 3; i++) {
+        present[i] = gpu_look(devices[i], why) == GPU_PRESENT;
+        any = any || present[i];
+        if (!present[i]) report("- %s: left out: %s\n", devices[i], why);
+    }
+    if (!any) return;
+    cuda *driver = cuda_open(why);
+    if (!driver) report("- no peer: %s\n", why);
+    report("\n2^28 floats (4 GB in all at most); bytes read and written. Peer: cuMemcpyDtoD of one array.\n\n"
+           "| device | kernel | ms | TB/s | peer TB/s | ratio |\n|---|---|---:|---:|---:|---:|\n");
+    for (int i = 0; i < 3; i++)
+        if (present[i]) kernels_on(devices[i], o, driver);
+    report("\n256 MiB through a mapped buffer, the launch that needs it included. Peer: cuMemcpy*Async from "
+           "and to pinned "
+           "memory.\n\n| device | way | GB/s | peer GB/s | ratio |\n|---|---|---:|---:|---:|\n");
+    for (int i = 0; i < 3; i++)
+        if (present[i]) transfers_on(devices[i], o, driver);
+    if (driver) cuda_close(driver);
+}

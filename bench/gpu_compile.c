@@ -1,0 +1,151 @@
+/* Compiling: a kernel file of 300 lines to each target's text, and to a loaded program on each device, quern's time and the
+   driver's apart; then a second process, which must find everything in the disk cache. */
+#include "gpu.h"
+
+#include "shipped.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SAMPLES = 51 };
+static const char kernel_file[] = "lines300.cl";
+static const char *const devices[] = {"cuda", "vulkan", "opencl"};
+
+/* ---- text ---- */
+
+/* Median milliseconds, or negative. */
+static double translate_time(qn_context *context, const char *target, unsigned samples, char *why) {
+    double times[SAMPLES];
+    for (unsigned n = 0; n < samples; n++) {
+        char *text = NULL;
+        int64_t begin = bench_now();
+        qn_status status = qn_translate(
+            context,
+            &(qn_translate_desc){.program = {.source = shipped_kernel(kernel_file)}, .target = target}, &text,
+            NULL);
+        times[n] = (double)(bench_now() - begin) * 1e-6;
+        qn_text_free(context, text);
+        if (!status) continue;
+        snprintf(why, WHY_SIZE, "%s", qn_error_message(context));
+        return -1;
+    }
+    return gpu_median(times, samples);
+}
+
+static void translations(const gpu_options *o) {
+    static const struct {
+        const char *target;
+        double limit;
+    } targets[] = {{"ptx", 2}, {"spirv", 2}, {"clc", 0}};
+    qn_context *context = NULL;
+    if (qn_context_create(NULL, &context)) return;
+    report("\n| target | ms |\n|---|---:|\n");
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        char why[WHY_SIZE], what[64];
+        double ms = translate_time(context, targets[i].target, o->quick ? 3 : SAMPLES, why);
+        if (ms < 0) {
+            report_failure("%s to %s: %s", kernel_file, targets[i].target, why);
+            continue;
+        }
+        report("| %s | %.2f |\n", targets[i].target, ms);
+        snprintf(what, sizeof what, "compile 300 lines to %s, ms", targets[i].target);
+        if (targets[i].limit > 0) report_target(what, ms, targets[i].limit, false);
+    }
+    qn_context_destroy(context);
+}
+
+/* ---- programs ---- */
+
+typedef struct start {
+    double all_ms, quern_ms, driver_ms;
+    int from_cache;
+} start;
+
+/* A context, the program and all of its kernels. */
+static bool start_once(const char *device_name, start *s, char *why) {
+    qn_context *context = NULL;
+    qn_device *device = NULL;
+    qn_program *program = NULL;
+    if (qn_context_create(NULL, &context)) return false;
+    qn_status status = qn_device_get(context, device_name, &device);
+    int64_t begin = bench_now();
+    if (!status)
+        status =
+            qn_program_create(device, &(qn_program_desc){.source = shipped_kernel(kernel_file)}, &program);
+    for (uint32_t i = 0; !status && i < qn_program_kernel_count(program); i++) {
+        qn_kernel *kernel = NULL;
+        status = qn_kernel_create(program, qn_program_kernel_name(program, i), &kernel);
+        qn_kernel_destroy(kernel);
+    }
+    s->all_ms = (double)(bench_now() - begin) * 1e-6;
+    qn_program_times times = {0};
+    if (!status) status = qn_program_get_times(program, &times);
+    s->quern_ms = (double)times.compile_ns * 1e-6;
+    s->driver_ms = (double)times.driver_ns * 1e-6;
+    s->from_cache = times.from_cache;
+    if (status) snprintf(why, WHY_SIZE, "%s", qn_error_message(context));
+    qn_program_destroy(program);
+    qn_context_destroy(context);
+    return status == QN_OK;
+}
+
+int gpu_child(const char *device) {
+    start s;
+    char why[WHY_SIZE] = "";
+    if (!start_once(device, &s, why)) {
+        fprintf(stderr, "quern_gpu_bench: %s\n", why);
+        return 1;
+    }
+    printf("%g %g %g %d\n", s.all_ms, s.quern_ms, s.driver_ms, s.from_cache);
+    return 0;
+}
+
+static bool start_in_child(const char *device, start *s, char *why) {
+    char self[1024], command[1200];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    snprintf(why, WHY_SIZE, "the child gave no figures");
+    if (length <= 0) return false;
+    self[length] = 0;
+    snprintf(command, sizeof command, "'%s' --child %s", self, device);
+    FILE *child = popen(command, "r");
+    if (!child) return false;
+    int got = fscanf(child, "%lf %lf %lf %d", &s->all_ms, &s->quern_ms, &s->driver_ms, &s->from_cache);
+    return pclose(child) == 0 && got == 4;
+}
+
+static void device_row(const char *device) {
+    char why[WHY_SIZE] = "";
+    start first, second;
+    if (!start_in_child(device, &first, why) || !start_in_child(device, &second, why)) {
+        report_failure("compiling on %s: %s", device, why);
+        return;
+    }
+    report("| %s | %.2f | %.2f | %.2f | %.2f | %.2f | %s |\n", device, first.quern_ms, first.driver_ms,
+           first.all_ms, second.driver_ms, second.all_ms, second.from_cache ? "yes" : "no");
+    if (first.from_cache) report_failure("compiling on %s: the first start was from a cache", device);
+    if (!second.from_cache)
+        report_failure("compiling on %s: the second start was not from the cache", device);
+}
+
+void gpu_compile(const gpu_options *o) {
+    char cache[] = "/tmp/quern-bench-XXXXXX", command[64], why[WHY_SIZE];
+    report("\n### Compiling\n\n%s; the drivers' own caches are off.\n", kernel_file);
+    translations(o);
+    if (!mkdtemp(cache)) return;
+    setenv("QUERN_CACHE_DIR", cache, 1);
+    report("\nA program and its kernels in a new process: quern's time, the driver's, all; then again, from "
+           "quern's disk "
+           "cache. The driver's time of the second start is loading.\n\n| device | quern ms | driver ms | "
+           "all ms | "
+           "second: driver ms | all ms | from cache |\n|---|---:|---:|---:|---:|---:|---|\n");
+    for (int i = 0; i < 3; i++) {
+        if (gpu_look(devices[i], why) != GPU_NONE)
+            device_row(devices[i]);
+        else
+            report("| %s | left out: %s | | | | | |\n", devices[i], why);
+    }
+    unsetenv("QUERN_CACHE_DIR");
+    snprintf(command, sizeof command, "rm -rf '%s'", cache);
+    if (system(command)) fprintf(stderr, "quern_gpu_bench: %s is left over\n", cache);
+}
