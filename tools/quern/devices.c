@@ -1,4 +1,5 @@
 /* quern devices: what there is to run on, and why a kind is missing. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "tool.h"
@@ -27,31 +28,46 @@ static void print_string(const char *text) {
     putchar('"');
 }
 
-static void print_device_json(const qn_device_info *info, bool is_default) {
+/* A listed device. Those of one GPU, seen through several interfaces, have one number. */
+typedef struct listed {
+    qn_device_info info;
+    bool is_default;
+    uint32_t gpu, ways;
+    char *failure; /* why it cannot be opened, or NULL: then there is info */
+} listed;
+
+static void print_uuid(const uint8_t uuid[16]) {
+    for (int i = 0; i < 16; i++) printf("%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+}
+
+static void print_device_json(const listed *device) {
+    const qn_device_info *info = &device->info;
     printf("    {\"name\": ");
     print_string(info->name);
     printf(", \"description\": ");
     print_string(info->description);
     printf(", \"driver\": ");
     print_string(info->driver);
-    printf(", \"kind\": \"%s\", \"default\": %s,\n     \"compute_units\": %u, \"sub_group_size\": %u, "
-           "\"max_group_size\": %u, "
+    printf(", \"kind\": \"%s\", \"default\": %s,\n     \"gpu\": %u, \"uuid\": \"", kinds[info->kind],
+           device->is_default ? "true" : "false", device->gpu);
+    print_uuid(info->uuid);
+    printf("\", \"compute_units\": %u, \"sub_group_size\": %u, \"max_group_size\": %u, "
            "\"max_local_size\": [%u, %u, %u],\n     \"local_memory\": %llu, \"memory\": %llu, "
-           "\"max_buffer\": %llu, "
-           "\"capabilities\": [",
-           kinds[info->kind], is_default ? "true" : "false", info->compute_units, info->sub_group_size,
-           info->max_group_size, info->max_local_size[0], info->max_local_size[1], info->max_local_size[2],
-           (unsigned long long)info->local_memory, (unsigned long long)info->memory,
-           (unsigned long long)info->max_buffer);
+           "\"max_buffer\": %llu, \"capabilities\": [",
+           info->compute_units, info->sub_group_size, info->max_group_size, info->max_local_size[0],
+           info->max_local_size[1], info->max_local_size[2], (unsigned long long)info->local_memory,
+           (unsigned long long)info->memory, (unsigned long long)info->max_buffer);
     for (int i = 0, n = 0; i < NUM_CAPABILITIES; i++)
         if (info->capabilities & capabilities[i].bit)
             printf("%s\"%s\"", n++ ? ", " : "", capabilities[i].name);
     printf("]}");
 }
 
-static void print_device(const qn_device_info *info, bool is_default) {
-    printf("%s%s  %s", is_default ? "* " : "  ", info->name, info->description);
+static void print_device(const listed *device) {
+    const qn_device_info *info = &device->info;
+    printf("%s%s  %s", device->is_default ? "* " : "  ", info->name, info->description);
     if (info->driver[0]) printf(" (%s)", info->driver);
+    if (info->capabilities & QN_CAN_EMULATE) printf(" - software, used by name only");
     printf("\n      %u compute units, %.1f GiB, work-groups of up to %u with %llu KiB of local memory, "
            "sub-groups of %u\n     ",
            info->compute_units, (double)info->memory / 1073741824.0, info->max_group_size,
@@ -75,22 +91,61 @@ static void print_missing(qn_context *context, bool json) {
     }
 }
 
-static void print_all(qn_context *context, qn_device *chosen, bool json) {
-    uint32_t shown = 0;
-    if (json) printf("{\"version\": \"%s\",\n \"devices\": [\n", qn_version());
-    for (uint32_t i = 0; i < qn_device_count(context); i++) {
+static bool same_gpu(const listed *a, const listed *b) {
+    static const uint8_t unknown[16];
+    return !a->failure && !b->failure && memcmp(a->info.uuid, unknown, sizeof unknown) != 0 &&
+           memcmp(a->info.uuid, b->info.uuid, sizeof unknown) == 0;
+}
+
+/* The devices in quern's order, but each GPU's ways in behind one another. */
+static listed *list_devices(qn_context *context, qn_device *chosen, uint32_t count) {
+    listed *all = tool_alloc((count + 1) * sizeof *all), *sorted = tool_alloc((count + 1) * sizeof *sorted);
+    uint32_t gpus = 0, placed = 0;
+    for (uint32_t i = 0; i < count; i++) {
         qn_device *device = qn_device_at(context, i);
-        qn_device_info info;
-        if (qn_device_get_info(device, &info)) continue;
-        if (json && shown++) printf(",\n");
-        if (json)
-            print_device_json(&info, device == chosen);
+        all[i] = (listed){.is_default = device == chosen};
+        if (qn_device_get_info(device, &all[i].info)) {
+            const char *message = qn_error_message(context);
+            all[i].failure = tool_alloc(strlen(message) + 1);
+            strcpy(all[i].failure, message);
+        }
+        uint32_t mate = 0;
+        while (mate < i && !same_gpu(&all[mate], &all[i])) mate++;
+        all[i].gpu = mate < i ? all[mate].gpu : gpus++;
+    }
+    for (uint32_t gpu = 0; gpu < gpus; gpu++) {
+        uint32_t first = placed;
+        for (uint32_t i = 0; i < count; i++)
+            if (all[i].gpu == gpu) sorted[placed++] = all[i];
+        for (uint32_t i = first; i < placed; i++) sorted[i].ways = placed - first;
+    }
+    free(all);
+    return sorted;
+}
+
+static void print_all(qn_context *context, qn_device *chosen, bool json) {
+    uint32_t count = qn_device_count(context), shown = 0;
+    listed *devices = list_devices(context, chosen, count);
+    if (json) printf("{\"version\": \"%s\",\n \"devices\": [\n", qn_version());
+    for (uint32_t i = 0; i < count; i++) {
+        const listed *device = &devices[i];
+        bool heads = device->ways > 1 && (i == 0 || devices[i - 1].gpu != device->gpu);
+        if (json && !device->failure) {
+            if (shown++) printf(",\n");
+            print_device_json(device);
+        }
+        if (json) continue;
+        if (heads) printf("one GPU, %u ways in:\n", device->ways);
+        if (device->failure)
+            printf("  cannot be opened: %s\n", device->failure);
         else
-            print_device(&info, device == chosen);
+            print_device(device);
     }
     if (json) printf("],\n \"missing\": [");
     print_missing(context, json);
     if (json) printf("]}\n");
+    for (uint32_t i = 0; i < count; i++) free(devices[i].failure);
+    free(devices);
 }
 
 static int run(int argc, char **argv) {
@@ -114,6 +169,8 @@ static int run(int argc, char **argv) {
 const tool_command tool_devices = {"devices", "list the devices, the default one marked",
                                    "usage: quern devices [--json]\n\n"
                                    "Lists every device with its limits; * marks the default ($QUERN_DEVICE "
-                                   "chooses another). A kind of device that\n"
-                                   "is missing is listed with the reason.\n\nexample: quern devices --json\n",
+                                   "chooses another). One GPU that\n"
+                                   "several interfaces lead to is shown as one. A kind of device that is "
+                                   "missing is listed with the\n"
+                                   "reason.\n\nexample: quern devices --json\n",
                                    run};
