@@ -18,10 +18,42 @@ class Compile(ToolTest):
         self.assertEqual(self.read("saxpy.c").decode(), text)
         self.assertEqual(self.quern("compile", "saxpy.cl", "--target", "c", "-o", "-"), text)
 
-    def test_targets_to_come_say_so(self):
-        for target in ("ptx", "spirv", "clc", "wgsl"):
-            self.quern("compile", "saxpy.cl", "--target", target, status=USAGE, error="'%s' is not in this version" % target)
+    def test_ptx(self):
+        text = self.quern("compile", "saxpy.cl", "--target", "ptx")
+        self.assertRegex(text, r"(?m)^\.version \d\.\d$")
+        self.assertRegex(text, r"(?m)^\.target sm_60$")
+        self.assertIn(".entry saxpy(", text)
+        self.assertIn("fma.rn.f32", text)
+        self.assertEqual(self.quern("compile", "saxpy.cl", "--target=ptx", "-o", "saxpy.ptx"), "")
+        self.assertEqual(self.read("saxpy.ptx").decode(), text)
+
+    def test_architectures(self):
+        text = self.quern("compile", "saxpy.cl", "--target", "ptx", "--arch", "sm_90")
+        self.assertRegex(text, r"(?m)^\.target sm_(60|90)$")
+        for arch in ("sm_20", "90", "sm_9x", "gfx90a", ""):
+            self.quern("compile", "saxpy.cl", "--target", "ptx", "--arch", arch, status=USAGE,
+                       error="no architecture '%s'; there are sm_60 to sm_121" % arch)
+
+    def test_spirv(self):
+        self.quern("compile", "saxpy.cl", "--target", "spirv", "-o", "saxpy.spv")
+        raw = self.read("saxpy.spv")
+        self.assertEqual(raw[:4], b"\x03\x02\x23\x07")
+        self.assertEqual(len(raw) % 4, 0)
+        self.assertIn(b"saxpy\0", raw)
+
+    def test_clc(self):
+        text = self.quern("compile", "saxpy.cl", "--target", "clc")
+        self.assertIn("__kernel void", text)
+        self.assertIn("fma(", text)
+
+    def test_unknown_targets(self):
+        self.quern("compile", "saxpy.cl", "--target", "wgsl", status=USAGE, error="'wgsl' is not in this version")
         self.quern("compile", "saxpy.cl", "--target", "cobol", status=USAGE, error="no target 'cobol'")
+
+    def test_errors_come_before_targets(self):
+        self.write("bad.cl", "kernel void k(global int *x) { x[0] = alpha; }")
+        for target in ("c", "ptx", "spirv", "clc", "ir"):
+            self.quern("compile", "bad.cl", "--target", target, status=COMPILE_ERROR, error="bad.cl:1:39: error: ")
 
     def test_dump(self):
         last = self.quern("compile", "saxpy.cl", "--dump-ir")

@@ -59,6 +59,35 @@ class Devices(ToolTest):
         self.assertEqual(sum(d["default"] for d in found["devices"]), 1)
         self.assertIsInstance(found["missing"], list)
 
+    def test_every_kind_is_listed(self):
+        """Each kind of device is there or missing for a reason."""
+        found = json.loads(self.quern("devices", "--json"))
+        kinds = {d["kind"] for d in found["devices"]} | {m["kind"] for m in found["missing"]}
+        self.assertEqual(kinds - {"null"}, {"cpu", "cuda", "vulkan", "opencl"})
+        for missing in found["missing"]:
+            self.assertGreater(len(missing["reason"]), 10, missing)
+        text = self.quern("devices")
+        for device in found["devices"]:
+            self.assertRegex(text, r"(?m)^[* ] %s  " % device["name"])
+            self.assertRegex(device["uuid"], r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+        for missing in found["missing"]:
+            self.assertIn("  %s: none: %s\n" % (missing["kind"], missing["reason"]), text)
+
+    def test_software_is_never_the_default(self):
+        found = json.loads(self.quern("devices", "--json"))["devices"]
+        for device in found:
+            if "emulated" in device["capabilities"]:
+                self.assertFalse(device["default"], device)
+        names = [d["name"] for d in found if "emulated" not in d["capabilities"]]
+        self.assertEqual(names[-1], "cpu", "software devices come behind the processor")
+
+    def test_one_gpu_has_one_number(self):
+        found = json.loads(self.quern("devices", "--json"))["devices"]
+        for device in found:
+            for other in found:
+                same = device["uuid"] == other["uuid"] != "00000000-0000-0000-0000-000000000000"
+                self.assertEqual(device["gpu"] == other["gpu"], same or device is other)
+
     def test_wrong_use(self):
         self.quern("devices", "--xml", status=USAGE, error="--xml")
 

@@ -86,7 +86,7 @@ const tool_command tool_compile = {
     "                     " PROGRAM_OPTIONS_USAGE "\n\n"
     "Writes the target's output to OUT or standard output: C11 for the host's compiler, PTX for CUDA, a "
     "SPIR-V\n"
-    "module for Vulkan, OpenCL C 1.2. --arch: a PTX architecture, sm_60 to sm_120; without it the lowest "
+    "module for Vulkan, OpenCL C 1.2. --arch: a PTX architecture, sm_60 to sm_121; without it the lowest "
     "that the\n"
     "kernel can do with. --dump-ir writes the IR after all passes, --dump-ir=PASS after that pass (lower: "
     "before the\n"
