@@ -19,6 +19,10 @@ if(TARGET quern)
         endforeach()
     endif()
     quern_script_test(emit.compilers tests/emit/check.sh $<TARGET_FILE:quern> ${PROJECT_SOURCE_DIR})
+    if(Python3_Interpreter_FOUND)
+        quern_script_test(emit.ptx ${Python3_EXECUTABLE} -B tests/emit/check_ptx.py $<TARGET_FILE:quern>
+                          ${PROJECT_SOURCE_DIR})
+    endif()
     quern_script_test(emit.clc tests/emit/check_clc.sh $<TARGET_FILE:quern> ${PROJECT_SOURCE_DIR})
 endif()
 

@@ -106,22 +106,30 @@ static void place_locals(ptx_emitter *e) {
     e->dynamic_used |= e->locals_in_dynamic;
 }
 
-/* Work-items past the end leave; all else of the launch skips this with one branch. */
-static void guard(ptx_emitter *e) {
-    ptx_operand overhang = qn__ptx_hidden(e, QN__HIDDEN_OVERHANG, 0), zero = qn__ptx_int(PTX_B32, 0);
-    ptx_operand none = qn__ptx_op2(e, "setp.eq.s32", PTX_PRED, overhang, zero);
-    uint32_t inside = e->next_label++;
-    qn__ptx(e, "@$ bra L#;", none, (int64_t)inside);
+/* Work-items past the end leave; all else of the launch passes by with one branch not taken, for the code that
+   finds them stands behind the kernel's. */
+typedef struct guard_labels {
+    uint32_t outside, inside;
+} guard_labels;
+
+static guard_labels guard(ptx_emitter *e) {
+    guard_labels g = {e->next_label, e->next_label + 1};
+    e->next_label += 2;
+    ptx_operand overhang = qn__ptx_hidden(e, QN__HIDDEN_OVERHANG, 0);
+    ptx_operand hangs = qn__ptx_op2(e, "setp.ne.s32", PTX_PRED, overhang, qn__ptx_int(PTX_B32, 0));
+    qn__ptx(e, "@$ bra L#;", hangs, (int64_t)g.outside);
+    qn__ptx_label(e, g.inside);
+    return g;
+}
+
+static void guard_end(ptx_emitter *e, guard_labels g) {
+    qn__ptx_label(e, g.outside);
     for (unsigned dim = 0; dim < 3; dim++) {
-        ptx_operand bit =
-            qn__ptx_op2(e, "and.b32", PTX_B32, overhang, qn__ptx_int(PTX_B32, (uint64_t)1 << dim));
-        ptx_operand hangs = qn__ptx_op2(e, "setp.ne.s32", PTX_PRED, bit, zero);
         ptx_operand end = qn__ptx_op2(e, "add.s64", PTX_B64, qn__ptx_hidden(e, QN__HIDDEN_GLOBAL_SIZE, dim),
                                       qn__ptx_hidden(e, QN__HIDDEN_GLOBAL_OFFSET, dim));
-        ptx_operand past = qn__ptx_op2(e, "setp.ge.u64", PTX_PRED, qn__ptx_global_id(e, dim), end);
-        qn__ptx(e, "@$ ret;", qn__ptx_op2(e, "and.pred", PTX_PRED, hangs, past));
+        qn__ptx(e, "@$ ret;", qn__ptx_op2(e, "setp.ge.u64", PTX_PRED, qn__ptx_global_id(e, dim), end));
     }
-    qn__ptx_label(e, inside);
+    qn__ptx(e, "bra L#;", (int64_t)g.inside);
 }
 
 static void group_size(const ptx_emitter *e, qn__buf *text) {
@@ -173,9 +181,11 @@ void qn__ptx_kernel(ptx_emitter *module, ir_function *kernel, qn__buf *text) {
     qn__ptx_plan(&e);
     place_locals(&e);
     arguments(&e, false);
-    if (!e.uses_group) guard(&e);
+    guard_labels guarded = {0};
+    if (!e.uses_group) guarded = guard(&e);
     arguments(&e, true);
     qn__ptx_region(&e, kernel->body);
+    if (!e.uses_group) guard_end(&e, guarded);
     frame(&e, text);
     report(&e);
     module->need_target = e.need_target;

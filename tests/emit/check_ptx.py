@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""ptxas accepts the PTX of every kernel test: all of them for the oldest and the newest architecture that it is asked
+about, every sixth for those between. Kernels that the target refuses with a sentence are counted; a crash or an
+internal error is a failure, and so is a module that asks for a newer architecture than it was written for.
+Usage: check_ptx.py QUERN SOURCE_DIR [FILE.cl ...]"""
+import concurrent.futures
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ARCHITECTURES = [75, 80, 86, 89, 90, 100]
+EMPTY = ".version 6.3\n.target sm_60\n.address_size 64\n"
+
+
+def find_ptxas():
+    return shutil.which("ptxas") or shutil.which("ptxas", path="/usr/local/cuda/bin")
+
+
+def assemble(ptxas, arch, path):
+    return subprocess.run([ptxas, "-O0", f"-arch=sm_{arch}", path, "-o", os.devnull], capture_output=True, text=True)
+
+
+def options_of(path):
+    with open(path, encoding="utf-8") as file:
+        found = re.search(r"^// options: *(.*)$", file.read(), re.MULTILINE)
+    return ["--cl-options", found.group(1)] if found else []
+
+
+def check(quern, ptxas, arch, path, folder):
+    """A failure as text, "refused", or None."""
+    out = os.path.join(folder, f"{os.path.basename(path)}.{arch}.ptx")
+    command = [quern, "compile", path, "--target", "ptx", "--arch", f"sm_{arch}", "-o", out, *options_of(path)]
+    made = subprocess.run(command, capture_output=True, text=True)
+    if made.returncode:
+        crashed = made.returncode not in (1, 3) or "internal" in made.stderr
+        return f"{path}: exit status {made.returncode}\n{made.stderr}" if crashed else "refused"
+    with open(out, encoding="utf-8") as file:
+        target = int(re.search(r"^\.target sm_(\d+)", file.read(), re.MULTILINE).group(1))
+    if target > arch:
+        return f"{path}: asks for sm_{target} where sm_{arch} was given"
+    done = assemble(ptxas, arch, out)
+    os.remove(out)
+    return f"{path}, sm_{arch}:\n{done.stdout}{done.stderr}" if done.returncode else None
+
+
+def main():
+    quern, source, files = sys.argv[1], sys.argv[2], sys.argv[3:]
+    ptxas = find_ptxas()
+    if not ptxas:
+        print("skipped: ptxas is not installed")
+        return 77
+    if not files:
+        for pattern in ("tests/cl/*.cl", "kernels/*.cl", "bench/kernels/*.cl"):
+            files += sorted(glob.glob(os.path.join(source, pattern)))
+    files = [f for f in files if not re.match(r"error_|warning_as_error|pp_error", os.path.basename(f))]
+    with tempfile.TemporaryDirectory() as folder:
+        empty = os.path.join(folder, "empty.ptx")
+        with open(empty, "w", encoding="utf-8") as file:
+            file.write(EMPTY)
+        known = [a for a in ARCHITECTURES if assemble(ptxas, a, empty).returncode == 0]
+        jobs = []
+        for arch in known:
+            step = 1 if arch in (known[0], known[-1]) else 6
+            jobs += [(quern, ptxas, arch, path, folder) for path in files[arch % step :: step]]
+        with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+            results = list(pool.map(lambda job: check(*job), jobs))
+    failures = [r for r in results if r and r != "refused"]
+    for failure in failures[:20]:
+        print(failure)
+    refused = results.count("refused")
+    print(f"{len(jobs)} translations for sm_{', sm_'.join(map(str, known))}: {len(failures)} failed, {refused} refused")
+    return 1 if failures or not known or refused > len(jobs) // 10 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,192 @@
+/* The PTX target: what the text of kernels says, and what it asks of the backend. That the text is right is shown by
+   the kernel tests on CUDA devices, that it is PTX by tests/emit/check_ptx.py. */
+#include "emit/emit.h"
+#include "ir_support.h"
+
+static qn__emit_result emitted(void **state, uint32_t arch, const char *ir) {
+    qn__arena *arena = *state;
+    ir_module *module = ir_parsed(arena, ir);
+    const char *broken = qn__ir_verify(arena, module);
+    if (broken) fail_msg("%s", broken);
+    qn__emit_options options = {.source_name = "test.cl", .arch = arch};
+    qn__emit_result result;
+    qn__emit_ptx(arena, module, &options, &result);
+    if (result.error) fail_msg("%s", result.error);
+    return result;
+}
+
+static void has(const qn__emit_result *result, const char *text) {
+    if (!strstr(result->text, text)) fail_msg("no '%s' in:\n%s", text, result->text);
+}
+
+static void has_not(const qn__emit_result *result, const char *text) {
+    if (strstr(result->text, text)) fail_msg("'%s' in:\n%s", text, result->text);
+}
+
+static bool asks(const qn__emit_kernel *kernel, qn__hidden_kind kind, unsigned dim) {
+    for (uint32_t i = 0; i < kernel->num_hidden; i++)
+        if (kernel->hidden[i].kind == kind && kernel->hidden[i].dim == dim) return true;
+    return false;
+}
+
+/* out[id] = value of type t, at `align`. */
+#define STORE(type, align)                                                                                   \
+    "kernel @k(%0.out: ptr.global buffer, %1.x: " type " value) {\n"                                         \
+    "    store align " align " %0.out, %1.x\n    return\n}\n"
+
+static void a_kernel_is_guarded_and_asks_for_little(void **state) {
+    qn__emit_result r =
+        emitted(state, 0,
+                "kernel @k(%0.out: ptr.global buffer size 8 align 8, %1.x: i32 value size 4 align 4) {\n"
+                "    %2: i64 = global_id [0]\n    %3: i64 = shl %2, i64 2\n"
+                "    %4: ptr.global = ptr_add %0.out, %3\n    store align 4 %4, %1.x\n"
+                "    return\n}\n");
+    const qn__emit_kernel *kernel = &r.kernels.data[0];
+    assert_string_equal(kernel->symbol, "k");
+    assert_true(kernel->guarded);
+    assert_false(kernel->uses_sync);
+    assert_true(asks(kernel, QN__HIDDEN_OVERHANG, 0));
+    assert_true(asks(kernel, QN__HIDDEN_GLOBAL_BASE, 0));
+    assert_false(asks(kernel, QN__HIDDEN_GROUP_BASE, 0));
+    has(&r, ".version 5.0\n.target sm_60\n");
+    has(&r, "mad.wide.u32");
+    for (uint32_t i = 0; i < kernel->num_hidden; i++) {
+        assert_int_equal(kernel->hidden[i].offset % kernel->hidden[i].size, 0);
+        assert_true(kernel->hidden[i].offset >= 12);
+        assert_true(kernel->hidden[i].offset + kernel->hidden[i].size <= kernel->params_size);
+    }
+}
+
+static void a_barrier_takes_the_guard_away(void **state) {
+    qn__emit_result r = emitted(
+        state, 0, "kernel @k() reqd (64, 1, 1) {\n    barrier local scope work_group\n    return\n}\n");
+    assert_false(r.kernels.data[0].guarded);
+    assert_true(r.kernels.data[0].uses_sync);
+    assert_int_equal(r.kernels.data[0].params_size, 0);
+    has(&r, "bar.sync 0;");
+    has(&r, ".maxntid 64, 1, 1");
+    r = emitted(state, 0, "kernel @k() reqd (64, 1, 1) {\n    return\n}\n");
+    assert_true(r.kernels.data[0].guarded);
+    has(&r, ".reqntid 64, 1, 1");
+}
+
+/* An id that only 32-bit code looks at is computed in 32 bits, its address with one widening product. */
+static void low_halves_are_computed_alone(void **state) {
+    qn__emit_result r =
+        emitted(state, 0,
+                "kernel @k(%0.out: ptr.global buffer) {\n"
+                "    %1: i64 = local_id [0]\n    %2: i64 = group_id [0]\n    %3: i64 = add %1, %2\n"
+                "    %4: i32 = trunc %3\n    %5: i64 = sext %4\n    %6: i64 = shl nsw %5, i64 2\n"
+                "    %7: ptr.global = ptr_add %0.out, %6\n    store align 4 offset 8 %7, %4\n"
+                "    return\n}\n");
+    has(&r, "mul.wide.s32");
+    has_not(&r, "cvt.u64.u32 %d0");
+    has(&r, "+8], ");
+}
+
+static void vectors_move_in_large_pieces(void **state) {
+    qn__emit_result r = emitted(state, 0, STORE("f32x4", "16"));
+    has(&r, "st.global.v4.b32 [");
+    r = emitted(state, 0, STORE("f32x4", "8"));
+    has(&r, "st.global.v2.b32 [");
+    r = emitted(state, 0, STORE("f32x4", "4"));
+    has_not(&r, "st.global.v");
+    r = emitted(state, 0, STORE("i8x16", "16"));
+    has(&r, "st.global.v4.b32 [");
+    r = emitted(state, 0, STORE("f32x3", "16"));
+    has(&r, "st.global.v2.b32 [");
+    has_not(&r, "+12]");
+    r = emitted(state, 0, STORE("i32", "1"));
+    has(&r, "st.global.b8 [");
+    has(&r, "+3], ");
+}
+
+static void read_only_memory_is_read_through_its_cache(void **state) {
+    qn__emit_result r =
+        emitted(state, 0,
+                "kernel @k(%0.in: ptr.global buffer const, %1.out: ptr.global buffer) {\n"
+                "    %2: f32x4 = load readonly align 16 %0.in\n    %3: f32x4 = load align 16 %1.out\n"
+                "    %4: f32x4 = fadd %2, %3\n    store align 16 %1.out, %4\n    return\n}\n");
+    has(&r, "ld.global.nc.v4.b32");
+    has(&r, "ld.global.v4.b32");
+    has(&r, "add.rn.f32");
+}
+
+#define ATOMIC(order)                                                                                        \
+    "kernel @k(%0.p: ptr.global buffer, %1.x: i32 value) {\n"                                                \
+    "    %2: i32 = atomic_rmw combine add order " order " scope device align 4 %0.p, %1.x\n    return\n}\n"
+
+static void atomics(void **state) {
+    qn__emit_result r = emitted(state, 0, ATOMIC("relaxed"));
+    has(&r, "red.global.add.u32 [");
+    has_not(&r, "membar");
+    r = emitted(state, 0, ATOMIC("acq_rel"));
+    has(&r, "membar.gl;");
+    has(&r, ".target sm_60");
+    r = emitted(state, 90, ATOMIC("acq_rel"));
+    has(&r, "atom.acq_rel.gpu.global.add.u32");
+    has(&r, ".version 6.0\n.target sm_70\n");
+}
+
+/* Variables of fixed size are declared, with the arguments behind them in dynamic memory. */
+static void local_memory(void **state) {
+    qn__emit_result r = emitted(state, 0,
+                                "kernel @k(%0.p: ptr.local local, %1.out: ptr.global buffer)\n"
+                                "    local #0 \"a\" size 200 align 16 {\n"
+                                "    %2: ptr.local = local #0\n    %3: f32 = load align 4 offset 4 %2\n"
+                                "    store align 4 %0.p, %3\n    return\n}\n");
+    has(&r, ".shared .align 128 .b8 locals[200];");
+    has(&r, "ld.shared.b32 %r");
+    has(&r, "[locals+4");
+    has(&r, ".extern .shared .align 128 .b8 qn_dynamic[];");
+    has(&r, ", -256;");
+    assert_int_equal(r.kernels.data[0].static_local, 200);
+    r = emitted(state, 0,
+                "kernel @k(%0.out: ptr.global buffer)\n    local #0 \"a\" size 50000 align 4 {\n"
+                "    %1: ptr.local = local #0\n    %2: f32 = load align 4 %1\n    store align 4 %0.out, %2\n"
+                "    return\n}\n");
+    has_not(&r, "locals[");
+    has(&r, "[qn_dynamic");
+}
+
+/* A reduction over a sub-group: a tree of shuffles, or one instruction where the device has it. */
+static void sub_groups(void **state) {
+    static const char ir[] = "kernel @k(%0.out: ptr.global buffer, %1.x: i32 value) {\n"
+                             "    %2: i32 = group_reduce combine add scope sub_group %1.x\n"
+                             "    store align 4 %0.out, %2\n    return\n}\n";
+    qn__emit_result r = emitted(state, 0, ir);
+    has(&r, "shfl.sync.down.b32");
+    has(&r, ".version 6.0\n.target sm_60\n");
+    assert_false(r.kernels.data[0].guarded);
+    r = emitted(state, 80, ir);
+    has(&r, "redux.sync.add.s32");
+    has(&r, ".version 7.0\n.target sm_80\n");
+}
+
+static void values_that_change_places_in_a_loop(void **state) {
+    qn__emit_result r =
+        emitted(state, 0,
+                "kernel @k(%0.out: ptr.global buffer, %1.n: i32 value size 4 align 4) {\n"
+                "    %2: i32 = loop @0 unroll none (%3: i32 = i32 0, %4: i32 = i32 1, %5: i32 = i32 2) {\n"
+                "        %6: bool = slt %3, %1.n\n"
+                "        if %6 {\n            yield\n        } else {\n            break @0 %4\n        }\n"
+                "        %7: i32 = add %3, i32 1\n        continue @0 %7, %5, %4\n    }\n"
+                "    store align 4 %0.out, %2\n    return\n}\n");
+    has(&r, ".pragma \"nounroll\";");
+    has(&r, "bra L");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_kernel_is_guarded_and_asks_for_little, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(a_barrier_takes_the_guard_away, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(low_halves_are_computed_alone, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(vectors_move_in_large_pieces, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(read_only_memory_is_read_through_its_cache, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(atomics, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(local_memory, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(sub_groups, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(values_that_change_places_in_a_loop, ir_setup, ir_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
