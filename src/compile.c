@@ -14,7 +14,7 @@ static const size_t DEFAULT_MEMORY = (size_t)1 << 31;
 enum { DEFAULT_INSTRS = 4 << 20, MAX_ARGS_SIZE = 64 << 10 };
 
 /* What the passes have to remove for a target. */
-enum { GPU_LACKS = QN__LACKS_COLLECTIVES | QN__LACKS_PRINTF };
+enum { GPU_LACKS = QN__LACKS_COLLECTIVES | QN__LACKS_PRINTF | QN__WANTS_NARROW };
 
 typedef void emit_function(qn__arena *arena, ir_module *module, const qn__emit_options *options,
                            qn__emit_result *result);
@@ -24,9 +24,9 @@ static const struct target {
     emit_function *emit;
 } targets[QN__TARGET_COUNT] = {
     [QN__TARGET_C] = {0, qn__emit_c},
-    [QN__TARGET_PTX] = {GPU_LACKS | QN__WANTS_VECTOR_MEMORY, qn__emit_ptx},
-    [QN__TARGET_SPIRV] = {GPU_LACKS | QN__WANTS_VECTOR_MEMORY | QN__LACKS_LONG_VECTORS | QN__LACKS_FAR_JUMPS |
-                              QN__LACKS_LINEAR_SUB_GROUPS,
+    [QN__TARGET_PTX] = {GPU_LACKS | QN__WANTS_VECTOR_MEMORY | QN__WANTS_OFFSETS, qn__emit_ptx},
+    [QN__TARGET_SPIRV] = {GPU_LACKS | QN__WANTS_VECTOR_MEMORY | QN__WANTS_OFFSETS | QN__LACKS_LONG_VECTORS |
+                              QN__LACKS_FAR_JUMPS | QN__LACKS_LINEAR_SUB_GROUPS,
                           qn__emit_spirv},
     [QN__TARGET_CLC] = {GPU_LACKS | QN__LACKS_F16 | QN__LACKS_LINEAR_SUB_GROUPS, qn__emit_clc},
 };

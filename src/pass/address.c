@@ -11,7 +11,7 @@
 
    An address is taken apart only where that yields a constant or parts of different loops. In private, local
    and constant memory the constant stays with the rest: without it the address may lie before its object,
-   which the compilers that some targets feed take to be impossible. */
+   which the compilers that some targets feed (not those with QN__WANTS_OFFSETS) take to be impossible. */
 #include "pass/peephole.h"
 
 enum { MAX_TERMS = 8, MAX_EXPRESSION = 16, MAX_STEPS = 64 };
@@ -36,6 +36,7 @@ typedef struct linearizer {
     qn__rewrite rewrite;
     uint32_t *depth_of; /* by id: loops around the definition */
     uint32_t num_ids;
+    bool anywhere; /* addresses may lie outside their objects */
     bool changed;
 } linearizer;
 
@@ -145,7 +146,9 @@ static bool depths_differ(const linearizer *l, const sum *s) {
     return false;
 }
 
-static bool keeps_constant(const ir_value *pointer) { return pointer->type.space != IR_GLOBAL_SPACE; }
+static bool keeps_constant(const linearizer *l, const ir_value *pointer) {
+    return pointer->type.space != IR_GLOBAL_SPACE && !l->anywhere;
+}
 
 /* The pointer without its constant part, and that behind it. */
 static ir_value *rebuild(linearizer *l, const ir_instr *instr, sum *s, bool apart) {
@@ -154,7 +157,7 @@ static ir_value *rebuild(linearizer *l, const ir_instr *instr, sum *s, bool apar
         const uint32_t last = deepest(l, s);
         for (uint32_t depth = 0; depth <= last; depth++) {
             ir_value *bytes = sum_at(l, s, depth);
-            if (depth == last && s->constant && keeps_constant(pointer)) {
+            if (depth == last && s->constant && keeps_constant(l, pointer)) {
                 ir_value *constant = qn__ir_const_int(l->function, IR_I64, (int64_t)s->constant);
                 bytes = bytes ? qn__ir_op2(&l->builder, IR_ADD, bytes, constant) : constant;
                 s->constant = 0;
@@ -176,7 +179,7 @@ static ir_value *linearize(linearizer *l, ir_instr *instr) {
     sum s = {.count = 0};
     if (qn__ir_is_const(instr->operands[1])) return NULL;
     take_apart(&s, instr->operands[1], IR_BITCAST, 1, 0);
-    const bool constant = s.constant && !keeps_constant(instr->operands[0]);
+    const bool constant = s.constant && !keeps_constant(l, instr->operands[0]);
     const bool apart = !s.failed && (constant || depths_differ(l, &s));
     if (!apart && !instr->attr.offset) return NULL;
     qn__ir_at(&l->builder, instr);
@@ -217,6 +220,7 @@ static void visit(linearizer *l, ir_region *region, uint32_t depth) {
 
 bool qn__pass_address(qn__pass_context *context) {
     linearizer l = {.function = context->function, .builder = {.function = context->function}};
+    l.anywhere = context->options->lacks & QN__WANTS_OFFSETS;
     l.num_ids = context->function->num_values;
     l.depth_of = QN__NEW_ARRAY(context->scratch, uint32_t, l.num_ids + 1u);
     qn__rewrite_init(&l.rewrite, context->scratch, context->function);

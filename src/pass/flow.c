@@ -246,6 +246,10 @@ static void end_here(flow *f, ir_instr *construct) {
 
 static void settle(flow *f, const frame *fr) {
     ir_instr *construct = fr->construct;
+    if (construct->op == IR_BLOCK && leaves(construct->regions[0], construct)) {
+        break_to_yield(construct->regions[0]->last); /* which has come to stand there */
+        f->changed = true;
+    }
     if (fr->exits.len == 0) {
         if (construct->op == IR_LOOP) settle_loop(f, fr);
         end_here(f, construct);

@@ -1,5 +1,5 @@
 /* Between simplify.c, which drives the walk and holds the table of one-level rules, and the rules that look
-   deeper: peephole_int.c, peephole_value.c and peephole_memory.c. */
+   deeper: peephole_int.c, peephole_range.c, peephole_value.c and peephole_memory.c. */
 #ifndef QN__PASS_PEEPHOLE_H
 #define QN__PASS_PEEPHOLE_H
 
@@ -10,7 +10,8 @@
 typedef struct qn__peephole {
     ir_function *function;
     ir_builder builder;
-    bool fast; /* the instruction at hand has IR_FAST */
+    bool fast;      /* the instruction at hand has IR_FAST */
+    uint32_t lacks; /* QN__LACKS_* bits */
 } qn__peephole;
 
 typedef ir_value *qn__peephole_rule(qn__peephole *p, ir_instr *instr);
@@ -21,8 +22,8 @@ typedef struct qn__peephole_row {
 } qn__peephole_row;
 
 /* Tables by room, each ended by a row without rule. */
-extern const qn__peephole_row qn__peephole_int[], qn__peephole_convert[], qn__peephole_float[],
-    qn__peephole_vector[], qn__peephole_memory[];
+extern const qn__peephole_row qn__peephole_int[], qn__peephole_range[], qn__peephole_convert[],
+    qn__peephole_float[], qn__peephole_vector[], qn__peephole_memory[];
 
 /* True for a constant whose lanes are equal; gives their bits. */
 bool qn__splat_bits(const ir_value *value, uint64_t *bits);
@@ -35,6 +36,12 @@ static inline ir_value *qn__operand_of(const ir_value *value, unsigned index) {
 }
 /* Moves a constant pointer addition into the access's own offset. */
 bool qn__fold_access_offset(ir_instr *access);
+/* Its top bit is known to be clear, in every lane (peephole_range.c). */
+bool qn__is_non_negative(const ir_value *value, unsigned depth);
+/* An operation that is done as well on its operands cut to `type`, which are cheap to cut. */
+bool qn__narrows(const ir_value *value, ir_type type, unsigned depth);
+/* A comparison of two extended values as one of what was extended, or NULL. */
+ir_value *qn__compare_narrow(qn__peephole *p, ir_instr *instr);
 /* The lane of a vector as a scalar that exists already, or NULL. */
 ir_value *qn__known_lane(qn__peephole *p, ir_value *vector, unsigned lane);
 

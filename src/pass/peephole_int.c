@@ -182,7 +182,8 @@ static ir_value *rule_equal(qn__peephole *p, ir_instr *instr) {
     ir_value *a = instr->operands[0], *x, *t;
     const ir_type type = a->type;
     uint64_t c, d, e;
-    if (!qn__splat_bits(instr->operands[1], &c) || type.kind == IR_PTR) return NULL;
+    if (type.kind == IR_PTR) return NULL;
+    if (!qn__splat_bits(instr->operands[1], &c)) return qn__compare_narrow(p, instr);
     if (qn__defined_by(a, IR_ZEXT) || qn__defined_by(a, IR_SEXT)) return equal_extended(p, instr, c);
     if (with_const(a, IR_ADD, &x, &d))
         return qn__ir_op2(&p->builder, (ir_op)instr->op, x, konst(p, type, c - d));
@@ -199,24 +200,18 @@ static ir_value *rule_equal(qn__peephole *p, ir_instr *instr) {
     return NULL;
 }
 
-/* 0 < x and x < 1 for unsigned x are tests of zero; signed likewise where x was zero-extended. */
-static ir_value *rule_less(qn__peephole *p, ir_instr *instr) {
-    ir_value *a = instr->operands[0], *b = instr->operands[1];
-    uint64_t c;
-    if (a->type.kind == IR_PTR) return NULL;
-    if (instr->op == IR_ULT && qn__splat_bits(a, &c) && c == 0) return qn__ir_op2(&p->builder, IR_NE, b, a);
-    if (instr->op == IR_ULT && qn__splat_bits(b, &c) && c == 1)
-        return qn__ir_op2(&p->builder, IR_EQ, a, konst(p, a->type, 0));
-    if (instr->op == IR_SLT && qn__splat_bits(b, &c) && c == 0 && qn__defined_by(a, IR_ZEXT))
-        return konst(p, instr->results[0]->type, 0);
-    if (instr->op == IR_SLE && qn__splat_bits(a, &c) && c == 0 && qn__defined_by(b, IR_ZEXT))
-        return konst(p, instr->results[0]->type, UINT64_MAX);
-    return NULL;
-}
-
 const qn__peephole_row qn__peephole_int[] = {
-    {IR_ADD, rule_add},    {IR_SUB, rule_sub},    {IR_MUL, rule_mul},  {IR_AND, rule_logic},
-    {IR_OR, rule_logic},   {IR_XOR, rule_logic},  {IR_NOT, rule_not},  {IR_SHL, rule_shift},
-    {IR_LSHR, rule_shift}, {IR_ASHR, rule_shift}, {IR_EQ, rule_equal}, {IR_NE, rule_equal},
-    {IR_SLT, rule_less},   {IR_SLE, rule_less},   {IR_ULT, rule_less}, {0, NULL},
+    {IR_ADD, rule_add},
+    {IR_SUB, rule_sub},
+    {IR_MUL, rule_mul},
+    {IR_AND, rule_logic},
+    {IR_OR, rule_logic},
+    {IR_XOR, rule_logic},
+    {IR_NOT, rule_not},
+    {IR_SHL, rule_shift},
+    {IR_LSHR, rule_shift},
+    {IR_ASHR, rule_shift},
+    {IR_EQ, rule_equal},
+    {IR_NE, rule_equal},
+    {0, NULL},
 };

@@ -9,12 +9,23 @@ static ir_value *convert(qn__peephole *p, ir_op op, ir_value *x, ir_type type) {
     return qn__ir_convert(&p->builder, op, x, type);
 }
 
+/* The same operation on what the operands are cut to. */
+static ir_value *narrowed(qn__peephole *p, const ir_value *value, ir_type type) {
+    ir_value *operands[2];
+    for (uint32_t i = 0; i < value->def->num_operands; i++)
+        operands[i] = convert(p, IR_TRUNC, qn__operand_of(value, i), type);
+    if (value->def->num_operands == 1) return qn__ir_op1(&p->builder, (ir_op)value->def->op, operands[0]);
+    return qn__ir_op2(&p->builder, (ir_op)value->def->op, operands[0], operands[1]);
+}
+
 static ir_value *rule_trunc(qn__peephole *p, ir_instr *instr) {
     ir_value *a = instr->operands[0];
     const ir_type type = instr->results[0]->type;
     if (qn__ir_same(a->type, type)) return a;
     if (a->value_kind != IR_VALUE_RESULT) return NULL;
     const ir_op inner = (ir_op)a->def->op;
+    if (p->lacks & QN__WANTS_NARROW && type.kind == IR_I32 && qn__narrows(a, type, 0))
+        return narrowed(p, a, type);
     if (inner != IR_TRUNC && inner != IR_ZEXT && inner != IR_SEXT) return NULL;
     ir_value *x = qn__operand_of(a, 0);
     const unsigned from = qn__ir_bits(x->type), to = qn__ir_bits(type);

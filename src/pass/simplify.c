@@ -213,7 +213,7 @@ static bool applies(const rule *r, const ir_instr *instr) {
 
 /* ---- the walk ---- */
 
-enum { ROOMS = 5 };
+enum { ROOMS = 6 };
 
 struct qn__rule_index {
     uint16_t first[IR_OP_COUNT + 1]; /* rules of an op: [first[op], first[op + 1]) */
@@ -229,8 +229,9 @@ typedef struct simplifier {
 } simplifier;
 
 static const qn__rule_index *index_rules(qn__arena *arena) {
-    static const qn__peephole_row *const rooms[ROOMS] = {
-        qn__peephole_int, qn__peephole_convert, qn__peephole_float, qn__peephole_vector, qn__peephole_memory};
+    static const qn__peephole_row *const rooms[ROOMS] = {qn__peephole_int,     qn__peephole_range,
+                                                         qn__peephole_convert, qn__peephole_float,
+                                                         qn__peephole_vector,  qn__peephole_memory};
     qn__rule_index *index = QN__NEW(arena, qn__rule_index);
     size_t next = 0;
     for (unsigned op = 0; op < IR_OP_COUNT; op++) {
@@ -315,6 +316,7 @@ static void walk(simplifier *s, ir_region *region) {
 
 bool qn__pass_simplify(qn__pass_context *context) {
     simplifier s = {.peephole = {.function = context->function, .builder = {.function = context->function}}};
+    s.peephole.lacks = context->options->lacks;
     s.budget = 256 + 8 * context->function->num_values;
     qn__rewrite_init(&s.rewrite, context->scratch, context->function);
     if (!context->rules) context->rules = index_rules(context->module->arena);
