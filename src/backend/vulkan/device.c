@@ -1,0 +1,199 @@
+/* A Vulkan device: its queues, what it can do, and the table of functions that the runtime sees. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend/vulkan/vulkan.h"
+
+#define NAMED(result, name, parameters) {"vk" #name, offsetof(qn__vk_device_functions, name)},
+static const struct {
+    const char *name;
+    size_t offset;
+} device_functions[] = {VK_DEVICE_FUNCTIONS(NAMED)};
+#undef NAMED
+
+static qn_status get_functions(qn__gpu *gpu, char *why) {
+    for (size_t i = 0; i < QN__COUNT(device_functions); i++) {
+        VkFunction function = gpu->driver->vk.GetDeviceProcAddr(gpu->device, device_functions[i].name);
+        if (!function) {
+            snprintf(why, QN__WHY, "the driver is too old: it has no %s", device_functions[i].name);
+            return QN_ERROR_DRIVER;
+        }
+        memcpy((char *)&gpu->vk + device_functions[i].offset, &function, sizeof function);
+    }
+    return QN_OK;
+}
+
+/* The first family with compute. */
+static bool choose_family(qn__gpu *gpu) {
+    VkQueueFamilyProperties families[16];
+    uint32_t count = QN__COUNT(families);
+    gpu->driver->vk.GetPhysicalDeviceQueueFamilyProperties(gpu->physical->handle, &count, families);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!(families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) || families[i].queueCount == 0) continue;
+        gpu->family = i;
+        gpu->timestamp_bits = families[i].timestampValidBits;
+        gpu->num_lanes =
+            families[i].queueCount < QN__VK_MAX_LANES ? families[i].queueCount : QN__VK_MAX_LANES;
+        return true;
+    }
+    return false;
+}
+
+static qn_status create_device(qn__gpu *gpu, char *why) {
+    static const float priorities[QN__VK_MAX_LANES] = {1, 1, 1, 1};
+    qn__vk_features features;
+    qn_status status = qn__vk_features_choose(gpu->driver, gpu->physical, &features, &gpu->can, why);
+    if (status) return status;
+    if (!choose_family(gpu)) {
+        snprintf(why, QN__WHY, "the device has no queue for compute");
+        return QN_ERROR_NO_DEVICE;
+    }
+    VkDeviceQueueCreateInfo queues = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                      .queueFamilyIndex = gpu->family,
+                                      .queueCount = gpu->num_lanes,
+                                      .pQueuePriorities = priorities};
+    VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                               .pNext = &features.base,
+                               .queueCreateInfoCount = 1,
+                               .pQueueCreateInfos = &queues,
+                               .enabledExtensionCount = features.num_extensions,
+                               .ppEnabledExtensionNames = features.extensions};
+    VkResult result = gpu->driver->vk.CreateDevice(gpu->physical->handle, &info, NULL, &gpu->device);
+    if (result == VK_SUCCESS) return get_functions(gpu, why);
+    gpu->device = NULL;
+    return qn__vk_failed("vkCreateDevice", result, why);
+}
+
+static qn_status create_layout(qn__gpu *gpu, char *why) {
+    VkPushConstantRange range = {.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT, .size = QN__MAX_PUSH_CONSTANTS};
+    VkPipelineLayoutCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                       .pushConstantRangeCount = 1,
+                                       .pPushConstantRanges = &range};
+    VkResult result = gpu->vk.CreatePipelineLayout(gpu->device, &info, NULL, &gpu->layout);
+    return result == VK_SUCCESS ? QN_OK : qn__vk_failed("vkCreatePipelineLayout", result, why);
+}
+
+/* ---- texts ---- */
+
+static void describe(qn__gpu *gpu) {
+    const VkPhysicalDeviceProperties *properties = &gpu->physical->properties;
+    VkPhysicalDeviceDriverProperties driver = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+    VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                       .pNext = &driver};
+    gpu->driver->vk.GetPhysicalDeviceProperties2(gpu->physical->handle, &all);
+    uint32_t version = properties->apiVersion;
+    snprintf(gpu->driver_text, sizeof gpu->driver_text, "%.255s %.255s, Vulkan %u.%u.%u", driver.driverName,
+             driver.driverInfo, (unsigned)(version >> 22 & 127), (unsigned)(version >> 12 & 1023),
+             (unsigned)(version & 4095));
+    qn__code_target target = {0};
+    qn__vk_target(gpu, &target);
+    char uuid[33];
+    for (int i = 0; i < 16; i++)
+        snprintf(uuid + 2 * i, sizeof uuid - 2 * (size_t)i, "%02x", properties->pipelineCacheUUID[i]);
+    snprintf(gpu->cache_key, sizeof gpu->cache_key, "%x:%x %.255s %x %.600s %s %x %x",
+             (unsigned)properties->vendorID, (unsigned)properties->deviceID, properties->deviceName,
+             (unsigned)properties->driverVersion, gpu->driver_text, uuid, (unsigned)target.without,
+             (unsigned)target.device_lacks);
+}
+
+const char *qn__vk_cache_key(const qn__gpu *gpu) { return gpu->cache_key; }
+
+void qn__vk_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
+    const VkPhysicalDeviceLimits *limits = &gpu->physical->properties.limits;
+    bool emulated = gpu->physical->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    const qn__vk_abilities *can = &gpu->can;
+    long processors = emulated ? sysconf(_SC_NPROCESSORS_ONLN) : 0;
+    *info = (qn_device_info){
+        .description = gpu->physical->properties.deviceName,
+        .driver = gpu->driver_text,
+        .capabilities = QN_CAN_PRINTF | (can->f16 ? QN_CAN_F16 : 0u) | (can->f64 ? QN_CAN_F64 : 0u) |
+                        (can->i64_atomics ? QN_CAN_I64_ATOMICS : 0u) |
+                        (can->sub_groups ? QN_CAN_SUB_GROUPS : 0u) |
+                        (gpu->unified ? QN_CAN_SHARE_MEMORY : 0u) | (emulated ? QN_CAN_EMULATE : 0u),
+        .compute_units = processors > 0 ? (uint32_t)processors : 0,
+        .sub_group_size = gpu->physical->properties_11.subgroupSize,
+        .max_group_size = limits->maxComputeWorkGroupInvocations,
+        .local_memory = limits->maxComputeSharedMemorySize,
+        .memory = gpu->memory_size,
+        .max_buffer = gpu->max_buffer,
+        .max_args_size = 4096,
+    };
+    for (int d = 0; d < 3; d++) {
+        info->max_local_size[d] = limits->maxComputeWorkGroupSize[d];
+        info->max_global_size[d] = UINT32_MAX; /* numbers of groups are 32 bits wide */
+    }
+}
+
+/* ---- opening ---- */
+
+void qn__vk_gpu_close(qn__gpu *gpu) {
+    if (gpu->device && gpu->vk.DestroyDevice) {
+        if (!atomic_load(&gpu->lost)) gpu->vk.DeviceWaitIdle(gpu->device);
+        qn__vk_stamps_free(gpu);
+        qn__vk_heaps_free(gpu);
+        if (gpu->layout) gpu->vk.DestroyPipelineLayout(gpu->device, gpu->layout, NULL);
+        gpu->vk.DestroyDevice(gpu->device, NULL);
+    }
+    for (uint32_t i = 0; i < QN__VK_MAX_LANES; i++) pthread_mutex_destroy(&gpu->lanes[i].lock);
+    pthread_mutex_destroy(&gpu->lock);
+    qn__release(gpu->services->allocator, gpu);
+}
+
+qn_status qn__vk_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out, char *why) {
+    qn__gpu *gpu = qn__allocate_zeroed(driver->services->allocator, sizeof *gpu);
+    if (!gpu) return QN_ERROR_OUT_OF_MEMORY;
+    gpu->services = driver->services;
+    gpu->driver = driver;
+    gpu->physical = &driver->devices[index];
+    pthread_mutex_init(&gpu->lock, NULL);
+    for (uint32_t i = 0; i < QN__VK_MAX_LANES; i++) pthread_mutex_init(&gpu->lanes[i].lock, NULL);
+    qn_status status = create_device(gpu, why);
+    if (!status) status = create_layout(gpu, why);
+    if (!status) status = qn__vk_heaps_init(gpu, why);
+    if (status) {
+        qn__vk_gpu_close(gpu);
+        return status;
+    }
+    for (uint32_t i = 0; i < gpu->num_lanes; i++)
+        gpu->vk.GetDeviceQueue(gpu->device, gpu->family, i, &gpu->lanes[i].queue);
+    memcpy(gpu->max_groups, gpu->physical->properties.limits.maxComputeWorkGroupCount,
+           sizeof gpu->max_groups);
+    describe(gpu);
+    *out = gpu;
+    return QN_OK;
+}
+
+const qn_backend qn__backend_vulkan = {
+    .kind = QN_DEVICE_VULKAN,
+    .name = "vulkan",
+    .code_extension = ".spv",
+    .open = qn__vk_open,
+    .close = qn__vk_close,
+    .identify = qn__vk_identify,
+    .gpu_open = qn__vk_gpu_open,
+    .gpu_close = qn__vk_gpu_close,
+    .gpu_info = qn__vk_gpu_info,
+    .target = qn__vk_target,
+    .cache_key = qn__vk_cache_key,
+    .memory_create = qn__vk_memory_create,
+    .memory_destroy = qn__vk_release,
+    .host_create = qn__vk_host_create,
+    .host_destroy = qn__vk_host_destroy,
+    .trim = qn__vk_trim,
+    .queue_create = qn__vk_queue_create,
+    .queue_destroy = qn__vk_queue_destroy,
+    .submit = qn__vk_submit,
+    .completed = qn__vk_completed,
+    .wait = qn__vk_wait,
+    .mark_create = qn__vk_mark_create,
+    .mark_destroy = qn__vk_mark_destroy,
+    .mark_done = qn__vk_mark_done,
+    .mark_wait = qn__vk_mark_wait,
+    .code_load = qn__vk_code_load,
+    .code_unload = qn__vk_code_unload,
+    .choose_local = qn__vk_choose_local,
+    .replay_create = qn__vk_replay_create,
+    .replay_destroy = qn__vk_replay_destroy,
+    .replay_submit = qn__vk_replay_submit,
+};

@@ -1,0 +1,216 @@
+/* What a device must have, and what it may have that kernels can use: the features and extensions that
+   vkCreateDevice is asked for (Vulkan specification, "Features"), and what the compiler is told is missing. */
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/vulkan/vulkan.h"
+#include "compile.h"
+#include "emit/emit.h"
+#include "front/pp.h"
+
+/* ---- extensions ---- */
+
+enum { ATOMIC_FLOAT = 1 << 0, WORKGROUP_LAYOUT = 1 << 1, MEMORY_BUDGET = 1 << 2, FEEDBACK = 1 << 3 };
+
+static const struct {
+    const char *name;
+    uint32_t bit;
+} wanted[] = {
+    {"VK_EXT_shader_atomic_float", ATOMIC_FLOAT},
+    {"VK_KHR_workgroup_memory_explicit_layout", WORKGROUP_LAYOUT},
+    {"VK_EXT_memory_budget", MEMORY_BUDGET},
+    {"VK_EXT_pipeline_creation_feedback", FEEDBACK},
+};
+
+static qn_status find_extensions(const qn__driver *driver, const qn__vk_device *device,
+                                 qn__vk_features *features, uint32_t *found) {
+    const qn__allocator *allocator = driver->services->allocator;
+    uint32_t count = 0;
+    *found = 0;
+    if (driver->vk.EnumerateDeviceExtensionProperties(device->handle, NULL, &count, NULL) < 0 || !count)
+        return QN_OK;
+    VkExtensionProperties *list = qn__allocate_zeroed(allocator, count * sizeof *list);
+    if (!list) return QN_ERROR_OUT_OF_MEMORY;
+    if (driver->vk.EnumerateDeviceExtensionProperties(device->handle, NULL, &count, list) < 0) count = 0;
+    for (size_t w = 0; w < QN__COUNT(wanted); w++)
+        for (uint32_t i = 0; i < count; i++)
+            if (strcmp(list[i].extensionName, wanted[w].name) == 0 && !(*found & wanted[w].bit)) {
+                *found |= wanted[w].bit;
+                features->extensions[features->num_extensions++] = wanted[w].name;
+            }
+    qn__release(allocator, list);
+    return QN_OK;
+}
+
+/* ---- features ---- */
+
+static void chain(qn__vk_features *features, uint32_t api_version, uint32_t extensions) {
+    features->base.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    features->v11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
+    features->v12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+    features->v13.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES;
+    features->atomic_float.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT;
+    features->workgroup_layout.sType =
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_FEATURES_KHR;
+    features->base.pNext = &features->v11;
+    features->v11.pNext = &features->v12;
+    void **tail = &features->v12.pNext;
+    if (api_version >= VK_API_VERSION_1_3) {
+        *tail = &features->v13;
+        tail = &features->v13.pNext;
+    }
+    if (extensions & ATOMIC_FLOAT) {
+        *tail = &features->atomic_float;
+        tail = &features->atomic_float.pNext;
+    }
+    if (extensions & WORKGROUP_LAYOUT) *tail = &features->workgroup_layout;
+}
+
+/* Leaves of `features` only what the backend or kernels use. */
+static void keep_wanted(qn__vk_features *f) {
+    const VkPhysicalDeviceFeatures base = f->base.features;
+    const VkPhysicalDeviceVulkan11Features v11 = f->v11;
+    const VkPhysicalDeviceVulkan12Features v12 = f->v12;
+    const VkPhysicalDeviceVulkan13Features v13 = f->v13;
+    const VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomic = f->atomic_float;
+    f->base.features = (VkPhysicalDeviceFeatures){.shaderFloat64 = base.shaderFloat64,
+                                                  .shaderInt64 = base.shaderInt64,
+                                                  .shaderInt16 = base.shaderInt16};
+    f->v11 =
+        (VkPhysicalDeviceVulkan11Features){.sType = v11.sType,
+                                           .pNext = v11.pNext,
+                                           .storageBuffer16BitAccess = v11.storageBuffer16BitAccess,
+                                           .storagePushConstant16 = v11.storagePushConstant16,
+                                           .variablePointersStorageBuffer = v11.variablePointersStorageBuffer,
+                                           .variablePointers = v11.variablePointers};
+    f->v12 = (VkPhysicalDeviceVulkan12Features){
+        .sType = v12.sType,
+        .pNext = v12.pNext,
+        .storageBuffer8BitAccess = v12.storageBuffer8BitAccess,
+        .storagePushConstant8 = v12.storagePushConstant8,
+        .shaderBufferInt64Atomics = v12.shaderBufferInt64Atomics,
+        .shaderSharedInt64Atomics = v12.shaderSharedInt64Atomics,
+        .shaderFloat16 = v12.shaderFloat16,
+        .shaderInt8 = v12.shaderInt8,
+        .scalarBlockLayout = v12.scalarBlockLayout,
+        .shaderSubgroupExtendedTypes = v12.shaderSubgroupExtendedTypes,
+        .timelineSemaphore = v12.timelineSemaphore,
+        .bufferDeviceAddress = v12.bufferDeviceAddress,
+        .vulkanMemoryModel = v12.vulkanMemoryModel,
+        .vulkanMemoryModelDeviceScope = v12.vulkanMemoryModelDeviceScope,
+        .subgroupBroadcastDynamicId = v12.subgroupBroadcastDynamicId,
+    };
+    f->v13 = (VkPhysicalDeviceVulkan13Features){.sType = v13.sType,
+                                                .pNext = v13.pNext,
+                                                .subgroupSizeControl = v13.subgroupSizeControl,
+                                                .computeFullSubgroups = v13.computeFullSubgroups,
+                                                .maintenance4 = v13.maintenance4};
+    f->atomic_float = (VkPhysicalDeviceShaderAtomicFloatFeaturesEXT){
+        .sType = atomic.sType,
+        .pNext = atomic.pNext,
+        .shaderBufferFloat32AtomicAdd = atomic.shaderBufferFloat32AtomicAdd,
+        .shaderBufferFloat64AtomicAdd = atomic.shaderBufferFloat64AtomicAdd,
+        .shaderSharedFloat32AtomicAdd = atomic.shaderSharedFloat32AtomicAdd,
+        .shaderSharedFloat64AtomicAdd = atomic.shaderSharedFloat64AtomicAdd,
+    };
+}
+
+static uint32_t api_of(const qn__driver *driver, const VkPhysicalDeviceProperties *properties) {
+    return properties->apiVersion < driver->api_version ? properties->apiVersion : driver->api_version;
+}
+
+static void find_abilities(const qn__driver *driver, const qn__vk_device *device, const qn__vk_features *f,
+                           uint32_t extensions, qn__vk_abilities *can) {
+    enum {
+        SHUFFLES = VK_SUBGROUP_FEATURE_SHUFFLE_BIT | VK_SUBGROUP_FEATURE_BALLOT_BIT,
+        SUB_GROUPS = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT |
+                     VK_SUBGROUP_FEATURE_ARITHMETIC_BIT | VK_SUBGROUP_FEATURE_BALLOT_BIT
+    };
+    const VkPhysicalDeviceVulkan11Properties *limits = &device->properties_11;
+    uint32_t operations = limits->subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT
+                              ? limits->subgroupSupportedOperations
+                              : 0;
+    uint32_t api = api_of(driver, &device->properties);
+    *can = (qn__vk_abilities){
+        .api_version = api,
+        .f16 = f->v12.shaderFloat16,
+        .f64 = f->base.features.shaderFloat64,
+        .i8 = f->v12.shaderInt8,
+        .i16 = f->base.features.shaderInt16,
+        .i64 = f->base.features.shaderInt64,
+        .storage_8 = f->v12.storageBuffer8BitAccess,
+        .storage_16 = f->v11.storageBuffer16BitAccess,
+        .i64_atomics = f->base.features.shaderInt64 && f->v12.shaderBufferInt64Atomics &&
+                       f->v12.shaderSharedInt64Atomics,
+        .float_atomic_add = (extensions & ATOMIC_FLOAT) && f->atomic_float.shaderBufferFloat32AtomicAdd &&
+                            f->atomic_float.shaderSharedFloat32AtomicAdd,
+        .sub_groups = (operations & SUB_GROUPS) == SUB_GROUPS,
+        .shuffles = (operations & (SUB_GROUPS | SHUFFLES)) == (SUB_GROUPS | SHUFFLES),
+        .feedback = api >= VK_API_VERSION_1_3 || (extensions & FEEDBACK),
+        .budget = extensions & MEMORY_BUDGET,
+    };
+    if (api < VK_API_VERSION_1_3 || !f->v13.subgroupSizeControl) return;
+    VkPhysicalDeviceSubgroupSizeControlProperties sizes = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES};
+    VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                              .pNext = &sizes};
+    driver->vk.GetPhysicalDeviceProperties2(device->handle, &properties);
+    can->sub_group_sizes = sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT;
+    can->min_sub_group = sizes.minSubgroupSize;
+    can->max_sub_group = sizes.maxSubgroupSize;
+}
+
+qn_status qn__vk_features_choose(const qn__driver *driver, const qn__vk_device *device,
+                                 qn__vk_features *features, qn__vk_abilities *can, char *why) {
+    *features = (qn__vk_features){0};
+    uint32_t extensions;
+    qn_status status = find_extensions(driver, device, features, &extensions);
+    if (status) {
+        snprintf(why, QN__WHY, "no memory for the list of the driver's extensions");
+        return status;
+    }
+    chain(features, api_of(driver, &device->properties), extensions);
+    driver->vk.GetPhysicalDeviceFeatures2(device->handle, &features->base);
+    keep_wanted(features);
+    find_abilities(driver, device, features, extensions, can);
+    return QN_OK;
+}
+
+const char *qn__vk_missing(const qn__driver *driver, VkPhysicalDevice device) {
+    qn__vk_features f = {0};
+    chain(&f, VK_API_VERSION_1_2, 0);
+    driver->vk.GetPhysicalDeviceFeatures2(device, &f.base);
+    if (!f.v12.bufferDeviceAddress) return "buffer device addresses (bufferDeviceAddress)";
+    if (!f.v12.timelineSemaphore) return "timeline semaphores (timelineSemaphore)";
+    if (!f.v12.vulkanMemoryModel || !f.v12.vulkanMemoryModelDeviceScope)
+        return "Vulkan memory model with device scope (vulkanMemoryModel)";
+    return NULL;
+}
+
+/* ---- for the compiler ---- */
+
+void qn__vk_target(const qn__gpu *gpu, qn__code_target *target) {
+    const qn__vk_abilities *can = &gpu->can;
+    const struct {
+        bool has;
+        uint32_t without, lacks;
+    } rows[] = {
+        {can->f16, 0, QN__NO_F16},
+        {can->f64, FRONT_FP64 | FRONT_FAST_FMA64, QN__NO_F64},
+        {can->i8, 0, QN__NO_I8},
+        {can->i16, 0, QN__NO_I16},
+        {can->i64, FRONT_INT64, QN__NO_I64},
+        {can->storage_8, 0, QN__NO_STORAGE_8},
+        {can->storage_16, 0, QN__NO_STORAGE_16},
+        {can->i64_atomics, FRONT_INT64_ATOMICS, QN__NO_I64_ATOMICS},
+        {can->float_atomic_add, 0, QN__NO_FLOAT_ATOMIC_ADD},
+        {can->sub_groups, 0, QN__NO_SUB_GROUPS},
+        {can->shuffles, 0, QN__NO_SUB_GROUP_SHUFFLE},
+    };
+    target->target = QN__TARGET_SPIRV;
+    for (size_t i = 0; i < QN__COUNT(rows); i++)
+        if (!rows[i].has) {
+            target->without |= rows[i].without;
+            target->device_lacks |= rows[i].lacks;
+        }
+}

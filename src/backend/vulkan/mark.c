@@ -1,0 +1,214 @@
+/* Events: the newest recording's place in a stream's timeline, and a timestamp that the device writes there. */
+#include <stdio.h>
+#include <time.h>
+
+#include "backend/vulkan/vulkan.h"
+#include "util/file.h"
+
+struct qn__mark {
+    qn__gpu *gpu;
+    pthread_mutex_t lock;
+    uint64_t version; /* of the newest recording; 0: none */
+    qn__vk_timeline *timeline;
+    uint64_t value, number; /* that the timeline reaches; of the command */
+    qn__vk_stamp *stamp;
+    bool timed;
+    uint64_t time_ns;
+};
+
+/* ---- timestamps ---- */
+
+static bool add_stamps(qn__gpu *gpu) {
+    qn__vk_stamp_pool *pool = qn__allocate_zeroed(gpu->services->allocator, sizeof *pool);
+    if (!pool) return false;
+    VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                  .queryType = VK_QUERY_TYPE_TIMESTAMP,
+                                  .queryCount = QN__VK_STAMPS};
+    if (gpu->vk.CreateQueryPool(gpu->device, &info, NULL, &pool->pool) != VK_SUCCESS) {
+        qn__release(gpu->services->allocator, pool);
+        return false;
+    }
+    pool->next = gpu->stamp_pools;
+    gpu->stamp_pools = pool;
+    for (uint32_t i = 0; i < QN__VK_STAMPS; i++) {
+        pool->stamps[i] = (qn__vk_stamp){.next = gpu->free_stamps, .pool = pool->pool, .index = i};
+        gpu->free_stamps = &pool->stamps[i];
+    }
+    return true;
+}
+
+qn__vk_stamp *qn__vk_stamp_new(qn__gpu *gpu) {
+    if (gpu->timestamp_bits == 0) return NULL;
+    pthread_mutex_lock(&gpu->lock);
+    qn__vk_stamp *stamp = gpu->free_stamps || add_stamps(gpu) ? gpu->free_stamps : NULL;
+    if (stamp) {
+        gpu->free_stamps = stamp->next;
+        stamp->references = 1;
+    }
+    pthread_mutex_unlock(&gpu->lock);
+    return stamp;
+}
+
+static void stamp_keep(qn__gpu *gpu, qn__vk_stamp *stamp) {
+    if (!stamp) return;
+    pthread_mutex_lock(&gpu->lock);
+    stamp->references++;
+    pthread_mutex_unlock(&gpu->lock);
+}
+
+void qn__vk_stamp_drop(qn__gpu *gpu, qn__vk_stamp *stamp) {
+    if (!stamp) return;
+    pthread_mutex_lock(&gpu->lock);
+    if (--stamp->references == 0) {
+        stamp->next = gpu->free_stamps;
+        gpu->free_stamps = stamp;
+    }
+    pthread_mutex_unlock(&gpu->lock);
+}
+
+void qn__vk_stamps_free(qn__gpu *gpu) {
+    for (qn__vk_stamp_pool *pool = gpu->stamp_pools, *next; pool; pool = next) {
+        next = pool->next;
+        gpu->vk.DestroyQueryPool(gpu->device, pool->pool, NULL);
+        qn__release(gpu->services->allocator, pool);
+    }
+}
+
+/* The device's clock in nanoseconds; without one, the time at which the host sees the event done. */
+static uint64_t read_time(qn__gpu *gpu, const qn__vk_stamp *stamp) {
+    uint64_t ticks = 0;
+    if (!stamp || gpu->vk.GetQueryPoolResults(gpu->device, stamp->pool, stamp->index, 1, sizeof ticks, &ticks,
+                                              sizeof ticks, VK_QUERY_RESULT_64_BIT) != VK_SUCCESS)
+        return qn__now_ns();
+    if (gpu->timestamp_bits < 64) ticks &= ((uint64_t)1 << gpu->timestamp_bits) - 1;
+    double period = (double)gpu->physical->properties.limits.timestampPeriod;
+    uint64_t whole = (uint64_t)period;
+    return ticks * whole + (uint64_t)((double)ticks * (period - (double)whole));
+}
+
+/* ---- marks ---- */
+
+qn_status qn__vk_mark_create(qn__gpu *gpu, qn__mark **out, char *why) {
+    (void)why;
+    qn__mark *mark = qn__allocate_zeroed(gpu->services->allocator, sizeof *mark);
+    if (!mark) return QN_ERROR_OUT_OF_MEMORY;
+    mark->gpu = gpu;
+    pthread_mutex_init(&mark->lock, NULL);
+    *out = mark;
+    return QN_OK;
+}
+
+void qn__vk_mark_destroy(qn__mark *mark) {
+    if (mark->timeline) qn__vk_timeline_drop(mark->timeline);
+    qn__vk_stamp_drop(mark->gpu, mark->stamp);
+    pthread_mutex_destroy(&mark->lock);
+    qn__release(mark->gpu->services->allocator, mark);
+}
+
+void qn__vk_mark_set(qn__mark *mark, uint64_t version, qn__vk_timeline *timeline, uint64_t value,
+                     uint64_t number, qn__vk_stamp *stamp) {
+    pthread_mutex_lock(&mark->lock);
+    qn__vk_timeline *old_timeline = NULL;
+    qn__vk_stamp *old_stamp = NULL;
+    if (version > mark->version) {
+        old_timeline = mark->timeline;
+        old_stamp = mark->stamp;
+        atomic_fetch_add(&timeline->references, 1);
+        stamp_keep(mark->gpu, stamp);
+        mark->version = version;
+        mark->timeline = timeline;
+        mark->value = value;
+        mark->number = number;
+        mark->stamp = stamp;
+        mark->timed = false;
+    }
+    pthread_mutex_unlock(&mark->lock);
+    if (old_timeline) qn__vk_timeline_drop(old_timeline);
+    qn__vk_stamp_drop(mark->gpu, old_stamp);
+}
+
+static qn__vk_reached get(qn__mark *mark, uint64_t version) {
+    pthread_mutex_lock(&mark->lock);
+    qn__vk_reached reached = {.timeline = mark->version >= version ? mark->timeline : NULL,
+                              .value = mark->value,
+                              .number = mark->number};
+    if (reached.timeline) atomic_fetch_add(&reached.timeline->references, 1);
+    pthread_mutex_unlock(&mark->lock);
+    return reached;
+}
+
+qn__vk_reached qn__vk_mark_get(qn__mark *mark) { return get(mark, 1); }
+
+/* The work is done, what it has for the host included. */
+static bool timeline_done(qn__vk_timeline *timeline, uint64_t number) {
+    pthread_mutex_lock(&timeline->lock);
+    bool done = !timeline->queue || qn__vk_completed(timeline->queue) >= number;
+    pthread_mutex_unlock(&timeline->lock);
+    return done;
+}
+
+/* Once done, the time is read from the stamp, which is then free. */
+static void take_time(qn__mark *mark, const qn__vk_reached *reached) {
+    pthread_mutex_lock(&mark->lock);
+    qn__vk_stamp *stamp = NULL;
+    if (mark->timeline == reached->timeline && mark->value == reached->value && !mark->timed) {
+        mark->time_ns = read_time(mark->gpu, mark->stamp);
+        mark->timed = true;
+        stamp = mark->stamp;
+        mark->stamp = NULL;
+    }
+    pthread_mutex_unlock(&mark->lock);
+    qn__vk_stamp_drop(mark->gpu, stamp);
+}
+
+bool qn__vk_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns) {
+    qn__vk_reached reached = get(mark, version);
+    if (!reached.timeline) return false;
+    bool done = timeline_done(reached.timeline, reached.number);
+    if (done) take_time(mark, &reached);
+    pthread_mutex_lock(&mark->lock);
+    *time_ns = mark->time_ns;
+    pthread_mutex_unlock(&mark->lock);
+    if (!done) qn__vk_timeline_flush(reached.timeline);
+    qn__vk_timeline_drop(reached.timeline);
+    return done;
+}
+
+static uint64_t left(uint64_t start, uint64_t timeout_ns) {
+    uint64_t passed = qn__now_ns() - start;
+    return timeout_ns == QN_FOREVER ? QN_FOREVER : passed < timeout_ns ? timeout_ns - passed : 0;
+}
+
+/* Until the device signals; the queue itself may go away meanwhile, its semaphore not. */
+static qn_status wait_reached(qn__gpu *gpu, qn__vk_reached *reached, uint64_t timeout_ns, char *why) {
+    qn__vk_timeline_flush(reached->timeline);
+    VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                .semaphoreCount = 1,
+                                .pSemaphores = &reached->timeline->semaphore,
+                                .pValues = &reached->value};
+    VkResult result = gpu->vk.WaitSemaphores(gpu->device, &info, timeout_ns);
+    if (result == VK_TIMEOUT) return QN_ERROR_TIMEOUT;
+    if (result == VK_SUCCESS) {
+        timeline_done(reached->timeline, reached->number); /* reads are finished, output is printed */
+        return QN_OK;
+    }
+    return result == VK_ERROR_DEVICE_LOST ? qn__vk_lost(gpu, NULL, why)
+                                          : qn__vk_failed("vkWaitSemaphores", result, why);
+}
+
+qn_status qn__vk_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why) {
+    uint64_t start = qn__now_ns();
+    qn__vk_reached reached = get(mark, version);
+    while (!reached.timeline && left(start, timeout_ns)) { /* another thread is just recording it */
+        nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+        reached = get(mark, version);
+    }
+    qn_status status = QN_ERROR_TIMEOUT;
+    if (reached.timeline) {
+        status = wait_reached(mark->gpu, &reached, left(start, timeout_ns), why);
+        qn__vk_timeline_drop(reached.timeline);
+    }
+    if (status == QN_ERROR_TIMEOUT)
+        snprintf(why, QN__WHY, "the event was not reached in %.3g ms", (double)timeout_ns / 1e6);
+    return status;
+}

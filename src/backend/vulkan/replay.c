@@ -1,0 +1,116 @@
+/* Graphs: command buffers recorded once and submitted again and again, by any stream. A graph whose kernels
+   print, or that holds events, is kept as a list of commands instead. */
+#include <string.h>
+
+#include "backend/vulkan/vulkan.h"
+
+struct qn__replay {
+    VkCommandPool pool;
+    qn__vk_recorder recorder;
+    size_t count; /* of the list; 0 where a command buffer was recorded */
+    qn__command **commands;
+};
+
+void qn__vk_replay_destroy(qn__gpu *gpu, qn__replay *replay) {
+    const qn__allocator *allocator = gpu->services->allocator;
+    if (replay->pool) gpu->vk.DestroyCommandPool(gpu->device, replay->pool, NULL);
+    if (replay->recorder.gpu) qn__vk_recorder_finish(&replay->recorder, true);
+    for (size_t i = 0; i < replay->count; i++) qn__release(allocator, replay->commands[i]);
+    qn__release(allocator, replay->commands);
+    qn__release(allocator, replay);
+}
+
+static bool can_be_recorded(const qn__command *c) {
+    switch (c->kind) {
+    case QN__COMMAND_WRITE:
+    case QN__COMMAND_COPY:
+    case QN__COMMAND_FILL: return true;
+    case QN__COMMAND_LAUNCH: return !c->code->info->kernels[c->kernel].uses_printf;
+    case QN__COMMAND_READ:
+    case QN__COMMAND_RECORD:
+    case QN__COMMAND_WAIT: break;
+    }
+    return false;
+}
+
+static qn_status keep_list(qn__gpu *gpu, qn__replay *replay, const qn__command *commands, size_t count) {
+    const qn__allocator *allocator = gpu->services->allocator;
+    replay->commands = qn__allocate_zeroed(allocator, count * sizeof *replay->commands);
+    if (!replay->commands) return QN_ERROR_OUT_OF_MEMORY;
+    for (; replay->count < count; replay->count++) {
+        replay->commands[replay->count] = qn__command_copy(allocator, &commands[replay->count]);
+        if (!replay->commands[replay->count]) return QN_ERROR_OUT_OF_MEMORY;
+    }
+    return QN_OK;
+}
+
+static qn_status record_write(qn__vk_recorder *r, const qn__command *command, char *why) {
+    qn_status status = QN_OK;
+    qn__command copied = *command; /* the host memory may change before the graph is launched */
+    copied.host_stays = copied.host_pinned = false;
+    for (uint64_t at = 0, size; at < command->size && !status; at += size) {
+        size = qn__vk_piece(r->gpu, &copied, command->size - at);
+        status = qn__vk_record_write(r, &copied, at, size, why);
+    }
+    return status;
+}
+
+static qn_status record(qn__vk_recorder *r, const qn__command *command, char *why) {
+    switch (command->kind) {
+    case QN__COMMAND_WRITE: return record_write(r, command, why);
+    case QN__COMMAND_COPY: return qn__vk_record_copy(r, command);
+    case QN__COMMAND_FILL: return qn__vk_record_fill(r, command, why);
+    default: return qn__vk_record_launch(r, command, why);
+    }
+}
+
+static qn_status record_all(qn__gpu *gpu, qn__replay *replay, const qn__command *commands, size_t count,
+                            char *why) {
+    VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                    .queueFamilyIndex = gpu->family};
+    VkResult result = gpu->vk.CreateCommandPool(gpu->device, &pool, NULL, &replay->pool);
+    if (result != VK_SUCCESS) {
+        replay->pool = 0;
+        return qn__vk_failed("vkCreateCommandPool", result, why);
+    }
+    VkCommandBufferAllocateInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                          .commandPool = replay->pool,
+                                          .commandBufferCount = 1};
+    VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                      .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT};
+    VkCommandBuffer handle = NULL;
+    result = gpu->vk.AllocateCommandBuffers(gpu->device, &buffer, &handle);
+    if (result == VK_SUCCESS) result = gpu->vk.BeginCommandBuffer(handle, &begin);
+    if (result != VK_SUCCESS) return qn__vk_failed("vkBeginCommandBuffer", result, why);
+    qn__vk_recorder_begin(&replay->recorder, gpu, handle);
+    qn_status status = QN_OK;
+    for (size_t i = 0; i < count && !status; i++) status = record(&replay->recorder, &commands[i], why);
+    if (status) return status;
+    qn__vk_recorder_end(&replay->recorder);
+    result = gpu->vk.EndCommandBuffer(handle);
+    return result == VK_SUCCESS ? QN_OK : qn__vk_failed("vkEndCommandBuffer", result, why);
+}
+
+qn_status qn__vk_replay_create(qn__gpu *gpu, const qn__command *commands, size_t count, qn__replay **out,
+                               char *why) {
+    if (atomic_load(&gpu->lost)) return qn__vk_lost(gpu, NULL, why);
+    qn__replay *replay = qn__allocate_zeroed(gpu->services->allocator, sizeof *replay);
+    if (!replay) return QN_ERROR_OUT_OF_MEMORY;
+    bool recorded = true;
+    for (size_t i = 0; i < count; i++) recorded = recorded && can_be_recorded(&commands[i]);
+    qn_status status =
+        recorded ? record_all(gpu, replay, commands, count, why) : keep_list(gpu, replay, commands, count);
+    if (status)
+        qn__vk_replay_destroy(gpu, replay);
+    else
+        *out = replay;
+    return status;
+}
+
+qn_status qn__vk_replay_submit(qn__queue *queue, qn__replay *replay, uint64_t *number, char *why) {
+    if (!replay->commands) return qn__vk_submit_recorded(queue, &replay->recorder, number, why);
+    qn_status status = QN_OK;
+    for (size_t i = 0; i < replay->count && !status; i++)
+        status = qn__vk_submit(queue, replay->commands[i], number, why);
+    return status;
+}

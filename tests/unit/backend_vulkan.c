@@ -1,0 +1,610 @@
+/* The Vulkan backend by itself, with a kernel that is given as SPIR-V: transfers, order, events, graphs, deadlines,
+   memory, the file of the disk cache. Everything runs twice where memory is shared: as it is, and as on a GPU with
+   memory of its own, through staging. Skipped where there is no Vulkan device. */
+#include "backend/vulkan/vulkan.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "compile.h"
+#include "util/file.h"
+#include "vulkan_step.h"
+
+extern const qn_backend qn__backend_vulkan;
+static const qn_backend *const backend = &qn__backend_vulkan;
+
+static qn__allocator allocator;
+static unsigned compiled, from_cache;
+
+static void count_log(void *user, qn_log_level level, const char *message) {
+    (void)user;
+    (void)level;
+    compiled += strstr(message, "compiled by the driver") != NULL;
+    from_cache += strstr(message, "found in the pipeline cache") != NULL;
+}
+
+static void no_print(void *user, const char *text, size_t size) {
+    (void)user;
+    (void)text;
+    (void)size;
+}
+
+static const qn__services services = {.allocator = &allocator, .log = count_log, .print = no_print};
+
+static qn__driver *driver;
+static qn__gpu *gpu;
+static char why[QN__WHY];
+
+#define OK(call)                                                                                             \
+    do {                                                                                                     \
+        why[0] = 0;                                                                                          \
+        qn_status status_of_call = (call);                                                                   \
+        if (status_of_call) print_error("%s\n", why);                                                        \
+        assert_int_equal(status_of_call, QN_OK);                                                             \
+    } while (0)
+
+/* ---- the kernel ---- */
+
+typedef struct step_args {
+    uint64_t x, y;
+    uint32_t add, rounds;
+} step_args;
+
+static const qn__hidden step_hidden[] = {{QN__HIDDEN_GLOBAL_BASE, 8, 0, 24}};
+
+static const qn__compile_arg step_params[] = {
+    {.name = "x",
+     .type_name = "uint*",
+     .arg_kind = IR_ARG_BUFFER,
+     .space = IR_GLOBAL_SPACE,
+     .size = 8,
+     .flags = IR_ARG_NO_WRITE},
+    {.name = "y",
+     .type_name = "uint*",
+     .arg_kind = IR_ARG_BUFFER,
+     .space = IR_GLOBAL_SPACE,
+     .size = 8,
+     .offset = 8},
+    {.name = "add", .type_name = "uint", .arg_kind = IR_ARG_VALUE, .size = 4, .offset = 16},
+    {.name = "rounds", .type_name = "uint", .arg_kind = IR_ARG_VALUE, .size = 4, .offset = 20},
+};
+
+static const qn__code_kernel step_kernel = {.name = "step",
+                                            .symbol = "main",
+                                            .args_size = 24,
+                                            .params_size = 32,
+                                            .hidden = step_hidden,
+                                            .num_hidden = 1,
+                                            .args = step_params,
+                                            .num_args = 4};
+
+static qn__code *load(const char *text, const char *path, qn_status expected) {
+    qn__code_source source = {.text = text,
+                              .text_size = text ? sizeof step_words : 0,
+                              .kernels = &step_kernel,
+                              .num_kernels = 1,
+                              .binary_path = path};
+    qn__code *code = NULL;
+    qn_status status = backend->code_load(gpu, &source, &code, why);
+    if (status != expected) print_error("%s\n", why);
+    assert_int_equal(status, expected);
+    return code;
+}
+
+static qn__code *load_step(void) { return load((const char *)step_words, NULL, QN_OK); }
+
+typedef struct array {
+    qn__memory *memory;
+    uint64_t address, size;
+    void *host;
+} array;
+
+static array array_new(uint64_t size) {
+    array a = {.size = size};
+    OK(backend->memory_create(gpu, size, &a.memory, &a.address, &a.host, why));
+    return a;
+}
+
+static void array_free(array a) { backend->memory_destroy(gpu, a.memory); }
+
+static uint64_t submit(qn__queue *queue, const qn__command *command) {
+    uint64_t number = 0;
+    OK(backend->submit(queue, command, &number, why));
+    return number;
+}
+
+static uint64_t write_to(qn__queue *queue, array to, uint64_t at, const void *data, uint64_t size) {
+    qn__command c = {
+        .kind = QN__COMMAND_WRITE, .to = to.memory, .to_offset = at, .size = size, .host = (void *)data};
+    return submit(queue, &c);
+}
+
+static uint64_t read_back(qn__queue *queue, array from, uint64_t at, void *data, uint64_t size) {
+    qn__command c = {
+        .kind = QN__COMMAND_READ, .from = from.memory, .from_offset = at, .size = size, .host = data};
+    return submit(queue, &c);
+}
+
+/* The command, whose arguments live as long as `args` and `bindings`. */
+typedef struct step_launch {
+    step_args args;
+    qn__binding bindings[2];
+    qn__command command;
+} step_launch;
+
+static void set_step(step_launch *l, const qn__code *code, array x, array y, uint32_t add, uint32_t rounds,
+                     uint64_t items, uint32_t local) {
+    l->args = (step_args){x.address, y.address, add, rounds};
+    l->bindings[0] = (qn__binding){.param = 0, .memory = x.memory};
+    l->bindings[1] = (qn__binding){.param = 1, .memory = y.memory};
+    l->command = (qn__command){.kind = QN__COMMAND_LAUNCH,
+                               .code = code,
+                               .kernel_name = "step",
+                               .work_dim = 1,
+                               .global = {items, 1, 1},
+                               .local = {local, 1, 1},
+                               .args = (const unsigned char *)&l->args,
+                               .args_size = 24,
+                               .bindings = l->bindings,
+                               .num_bindings = 2};
+}
+
+static uint64_t launch(qn__queue *queue, const qn__code *code, array x, array y, uint32_t add,
+                       uint32_t rounds, uint64_t items, uint32_t local) {
+    step_launch l;
+    set_step(&l, code, x, y, add, rounds, items, local);
+    return submit(queue, &l.command);
+}
+
+static qn__queue *queue_new(void) {
+    qn__queue *queue;
+    OK(backend->queue_create(gpu, &queue, why));
+    return queue;
+}
+
+static void finish(qn__queue *queue, uint64_t number) { OK(backend->wait(queue, number, QN_FOREVER, why)); }
+
+/* ---- tests ---- */
+
+static void transfers(void **state) {
+    (void)state;
+    static unsigned char from[100000], to[100000];
+    qn__queue *queue = queue_new();
+    array a = array_new(sizeof from), b = array_new(sizeof from);
+    for (size_t i = 0; i < sizeof from; i++) from[i] = (unsigned char)(i * 7 + i / 256);
+    write_to(queue, a, 0, from, sizeof from);
+    qn__command copy = {.kind = QN__COMMAND_COPY,
+                        .from = a.memory,
+                        .to = b.memory,
+                        .from_offset = 3,
+                        .to_offset = 1,
+                        .size = sizeof from - 3};
+    submit(queue, &copy);
+    write_to(queue, b, 5000, from, 3);
+    uint64_t number = read_back(queue, b, 0, to, sizeof to);
+    finish(queue, number);
+    assert_memory_equal(to + 1, from + 3, 4999);
+    assert_memory_equal(to + 5000, from, 3);
+    assert_memory_equal(to + 5003, from + 5005, sizeof from - 5005);
+    assert_int_equal(backend->completed(queue), number);
+    array_free(a);
+    array_free(b);
+    backend->queue_destroy(queue);
+}
+
+/* Larger than a piece of a staged transfer, and than what a stream stages at once. */
+static void large_transfers(void **state) {
+    (void)state;
+    const size_t size = (size_t)QN__VK_STAGING_LIMIT + QN__VK_CHUNK + 12345;
+    unsigned char *from = malloc(size), *to = calloc(1, size);
+    assert_non_null(from);
+    assert_non_null(to);
+    for (size_t i = 0; i < size; i++) from[i] = (unsigned char)(i * 31 + i / 1000);
+    qn__queue *queue = queue_new();
+    array a = array_new(size);
+    write_to(queue, a, 0, from, size);
+    finish(queue, read_back(queue, a, 0, to, size));
+    assert_memory_equal(from, to, size);
+    array_free(a);
+    free(from);
+    free(to);
+    backend->queue_destroy(queue);
+}
+
+/* Reads keep their place between commands that change what they read. */
+static void reads_in_order(void **state) {
+    (void)state;
+    qn__queue *queue = queue_new();
+    qn__code *code = load_step();
+    array a = array_new(4096);
+    uint32_t before[1024] = {0}, between[1024], after[1024], zero[1024] = {0};
+    write_to(queue, a, 0, zero, sizeof zero);
+    read_back(queue, a, 0, before, sizeof before);
+    launch(queue, code, a, a, 1, 0, 1024, 64);
+    read_back(queue, a, 0, between, sizeof between);
+    launch(queue, code, a, a, 5, 0, 1024, 64);
+    write_to(queue, a, 0, zero, 8);
+    finish(queue, read_back(queue, a, 0, after, sizeof after));
+    for (int i = 0; i < 1024; i++) {
+        assert_int_equal(before[i], 0);
+        assert_int_equal(between[i], 1);
+        assert_int_equal(after[i], i < 2 ? 0 : 6);
+    }
+    array_free(a);
+    backend->code_unload(gpu, code);
+    backend->queue_destroy(queue);
+}
+
+static void fills(void **state) {
+    (void)state;
+    static unsigned char to[70000];
+    qn__queue *queue = queue_new();
+    array a = array_new(sizeof to);
+    for (uint32_t pattern = 1; pattern <= 16; pattern *= 2)
+        for (uint64_t count = 1; count < 5000; count = count * 5 + 1) {
+            uint64_t size = count * pattern > 60000 ? 60000 / pattern * pattern : count * pattern;
+            uint64_t at = count % 7 * pattern;
+            qn__command zero = {
+                .kind = QN__COMMAND_FILL, .to = a.memory, .size = sizeof to, .pattern_size = 1};
+            qn__command fill = {.kind = QN__COMMAND_FILL,
+                                .to = a.memory,
+                                .to_offset = at,
+                                .size = size,
+                                .pattern_size = pattern};
+            for (uint32_t i = 0; i < pattern; i++) fill.pattern[i] = (unsigned char)(0xf0 + i);
+            submit(queue, &zero);
+            submit(queue, &fill);
+            finish(queue, read_back(queue, a, 0, to, sizeof to));
+            for (uint64_t i = 0; i < sizeof to; i++) {
+                bool in = i >= at && i < at + size;
+                if (to[i] != (in ? 0xf0 + (i - at) % pattern : 0)) fail();
+            }
+        }
+    array_free(a);
+    backend->queue_destroy(queue);
+}
+
+/* Also sizes that the local size does not divide, which are launched in parts. */
+static void launches(void **state) {
+    (void)state;
+    static uint32_t values[5000];
+    const uint64_t sizes[] = {1, 64, 1000, 4999, 5000};
+    qn__queue *queue = queue_new();
+    qn__code *code = load_step();
+    array x = array_new(sizeof values), y = array_new(sizeof values);
+    for (uint32_t i = 0; i < 5000; i++) values[i] = i;
+    for (size_t s = 0; s < QN__COUNT(sizes); s++) {
+        write_to(queue, x, 0, values, sizeof values);
+        write_to(queue, y, 0, values, sizeof values);
+        launch(queue, code, x, y, 100, 0, sizes[s], 64);
+        uint32_t got[5000];
+        finish(queue, read_back(queue, y, 0, got, sizeof got));
+        for (uint32_t i = 0; i < 5000; i++) assert_int_equal(got[i], i < sizes[s] ? i + 100 : i);
+    }
+    array_free(x);
+    array_free(y);
+    backend->code_unload(gpu, code);
+    backend->queue_destroy(queue);
+}
+
+/* More commands than a batch takes, each depending on the one before. */
+static void many_launches(void **state) {
+    (void)state;
+    qn__queue *queue = queue_new();
+    qn__code *code = load_step();
+    array x = array_new(1024), y = array_new(1024);
+    uint32_t got[256] = {0};
+    uint64_t number = write_to(queue, x, 0, got, sizeof got);
+    for (int i = 0; i < 500; i++) {
+        launch(queue, code, x, y, 1, 0, 256, 32);
+        number = launch(queue, code, y, x, 1, 0, 256, 32);
+    }
+    assert_int_equal(number, 1001);
+    finish(queue, read_back(queue, x, 0, got, sizeof got));
+    for (int i = 0; i < 256; i++) assert_int_equal(got[i], 1000);
+    array_free(x);
+    array_free(y);
+    backend->code_unload(gpu, code);
+    backend->queue_destroy(queue);
+}
+
+static void events(void **state) {
+    (void)state;
+    qn__queue *first = queue_new(), *second = queue_new();
+    qn__code *code = load_step();
+    array x = array_new(1 << 20), y = array_new(1 << 20);
+    qn__mark *begin, *end;
+    OK(backend->mark_create(gpu, &begin, why));
+    OK(backend->mark_create(gpu, &end, why));
+    uint64_t time = 0, end_time = 0;
+    assert_false(backend->mark_done(begin, 1, &time));
+    for (uint64_t version = 1; version <= 20; version++) {
+        uint32_t one = 0, last = 0, seed = (uint32_t)version;
+        qn__command zero = {.kind = QN__COMMAND_FILL, .to = x.memory, .size = x.size, .pattern_size = 4};
+        memcpy(zero.pattern, &seed, sizeof seed);
+        qn__command record = {.kind = QN__COMMAND_RECORD, .mark = begin, .mark_version = version};
+        submit(first, &zero);
+        submit(first, &record);
+        launch(first, code, x, y, 3, 50, 1 << 18, 64);
+        record.mark = end;
+        submit(first, &record);
+        qn__command wait = {.kind = QN__COMMAND_WAIT, .mark = end, .mark_version = version};
+        submit(second, &wait);
+        read_back(second, y, 0, &one, sizeof one);
+        finish(second, read_back(second, y, y.size - 4, &last, sizeof last));
+        uint32_t expected = seed;
+        for (int r = 0; r < 50; r++) expected = expected * 1664525u + (seed | 3u);
+        assert_int_equal(one, expected);
+        assert_int_equal(last, expected);
+        OK(backend->mark_wait(end, version, QN_FOREVER, why));
+        assert_true(backend->mark_done(begin, version, &time));
+        assert_true(backend->mark_done(end, version, &end_time));
+        assert_true(end_time > time && end_time - time < 10000000000u);
+    }
+    backend->queue_destroy(first); /* what it reached stays reached */
+    assert_true(backend->mark_done(end, 20, &end_time));
+    backend->mark_destroy(begin);
+    backend->mark_destroy(end);
+    backend->queue_destroy(second);
+    array_free(x);
+    array_free(y);
+    backend->code_unload(gpu, code);
+}
+
+static void graphs(void **state) {
+    (void)state;
+    qn__queue *queues[2] = {queue_new(), queue_new()};
+    qn__code *code = load_step();
+    array x = array_new(4096), y = array_new(4096), data = array_new(4096);
+    uint32_t seven[1024], got[1024] = {0};
+    for (int i = 0; i < 1024; i++) seven[i] = 7;
+    static step_launch steps[20];
+    qn__command commands[22] = {{.kind = QN__COMMAND_WRITE, .to = data.memory, .size = 4096, .host = seven}};
+    for (int i = 0; i < 20; i++) {
+        set_step(&steps[i], code, i % 2 ? y : x, i % 2 ? x : y, 1, 0, 1024, 64);
+        commands[i + 1] = steps[i].command;
+    }
+    commands[21] = (qn__command){.kind = QN__COMMAND_COPY, .from = x.memory, .to = data.memory, .size = 2048};
+    qn__replay *replay;
+    OK(backend->replay_create(gpu, commands, 22, &replay, why));
+    seven[0] = 8; /* the graph has a copy */
+    uint64_t number = write_to(queues[0], x, 0, got, sizeof got);
+    finish(queues[0], number);
+    for (int round = 0; round < 50; round++) OK(backend->replay_submit(queues[0], replay, &number, why));
+    finish(queues[0], number);
+    for (int round = 0; round < 50; round++) OK(backend->replay_submit(queues[1], replay, &number, why));
+    finish(queues[1], read_back(queues[1], data, 0, got, sizeof got));
+    for (int i = 0; i < 1024; i++) assert_int_equal(got[i], i < 512 ? 2000 : 7);
+    backend->replay_destroy(gpu, replay);
+    for (int i = 0; i < 2; i++) backend->queue_destroy(queues[i]);
+    array_free(x);
+    array_free(y);
+    array_free(data);
+    backend->code_unload(gpu, code);
+}
+
+static void deadlines(void **state) {
+    (void)state;
+    qn__queue *queue = queue_new();
+    qn__code *code = load_step();
+    array x = array_new(1 << 20), y = array_new(1 << 20);
+    uint64_t number = launch(queue, code, x, y, 1, 1000, 1 << 18, 64);
+    uint64_t start = qn__now_ns();
+    assert_int_equal(backend->wait(queue, number, 1000000, why), QN_ERROR_TIMEOUT);
+    assert_true(qn__now_ns() - start < 1000000000u);
+    assert_non_null(strstr(why, "running kernel step"));
+    assert_int_equal(backend->wait(queue, number, 0, why), QN_ERROR_TIMEOUT);
+    finish(queue, number);
+    array_free(x);
+    array_free(y);
+    backend->code_unload(gpu, code);
+    backend->queue_destroy(queue);
+}
+
+/* Pieces of all sizes come and go; none overlap, and everything is joined again at the end. */
+static void pieces(void **state) {
+    (void)state;
+    enum { COUNT = 200 };
+    array a[COUNT] = {0};
+    uint32_t random = 1;
+    for (int round = 0; round < 4000; round++) {
+        random = random * 1664525u + 1013904223u;
+        array *one = &a[(random >> 8) % COUNT];
+        if (one->memory) {
+            array_free(*one);
+            *one = (array){0};
+            continue;
+        }
+        *one = array_new(1 + (random >> 12) % (random % 16 ? 5000 : 3000000));
+        assert_int_equal(one->address % 256, 0);
+    }
+    for (int i = 0; i < COUNT; i++)
+        for (int j = 0; j < i; j++)
+            assert_true(!a[i].memory || !a[j].memory || a[i].address >= a[j].address + a[j].size ||
+                        a[j].address >= a[i].address + a[i].size);
+    for (int i = 0; i < COUNT; i++)
+        if (a[i].memory) array_free(a[i]);
+    for (int i = 0; i < QN__VK_HEAP_COUNT; i++)
+        for (const qn__vk_block *block = gpu->heaps[i].blocks; block; block = block->next) {
+            assert_int_equal(block->used, 0);
+            assert_null(block->first->behind);
+            assert_ptr_equal(block->first, block->first_free);
+            assert_null(block->first->free_behind);
+        }
+    uint64_t pooled = 1;
+    backend->trim(gpu, &pooled);
+    assert_int_equal(pooled, 0);
+}
+
+static void out_of_memory(void **state) {
+    (void)state;
+    qn_device_info info;
+    backend->gpu_info(gpu, &info);
+    qn__memory *memory;
+    uint64_t address;
+    void *host;
+    qn_status status = backend->memory_create(gpu, info.max_buffer + 4096, &memory, &address, &host, why);
+    assert_int_equal(status, QN_ERROR_DEVICE_MEMORY);
+    assert_non_null(strstr(why, "bytes are wanted"));
+    array small = array_new(1000); /* the device goes on */
+    array_free(small);
+}
+
+static void cache_file(void **state) {
+    (void)state;
+    char path[] = "/tmp/quern-vulkan-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    load(NULL, path, QN_ERROR_IO); /* empty */
+    qn__code *code = load((const char *)step_words, path, QN_OK);
+    qn__queue *queue = queue_new();
+    array x = array_new(1024), y = array_new(1024);
+    finish(queue, launch(queue, code, x, y, 1, 0, 256, 16));
+    backend->code_unload(gpu, code); /* writes what the driver has compiled */
+    compiled = from_cache = 0;
+    code = load(NULL, path, QN_OK);
+    finish(queue, launch(queue, code, x, y, 1, 0, 256, 16));
+    size_t stored = 0;
+    gpu->vk.GetPipelineCacheData(gpu->device, code->cache, &stored, NULL);
+    if (stored > 64) /* else the driver's cache holds no more than a head */
+        assert_int_equal(compiled, 0);
+    backend->code_unload(gpu, code);
+    char *bytes;
+    size_t size;
+    assert_int_equal(qn__file_read(&allocator, path, 0, &bytes, &size), 0);
+    for (size_t at = 0; at < size; at += size / 13) {
+        bytes[at] ^= 16;
+        assert_int_equal(qn__file_write_atomic(path, bytes, size), 0);
+        load(NULL, path, QN_ERROR_IO);
+        bytes[at] ^= 16;
+    }
+    assert_int_equal(qn__file_write_atomic(path, bytes, size - 4), 0);
+    load(NULL, path, QN_ERROR_IO);
+    free(bytes);
+    unlink(path);
+    load(NULL, path, QN_ERROR_IO);
+    array_free(x);
+    array_free(y);
+    backend->queue_destroy(queue);
+}
+
+/* Streams, programs, events and graphs come and go without leaving anything. */
+static void rounds(void **state) {
+    (void)state;
+    uint64_t blocks[2] = {0};
+    for (int round = 0; round < 300; round++) {
+        qn__queue *queue = queue_new();
+        qn__code *code = load_step();
+        array x = array_new(100000), y = array_new(100000);
+        launch(queue, code, x, y, 1, 0, 1000, 64);
+        step_launch step;
+        set_step(&step, code, x, y, 1, 0, 100, 4);
+        qn__replay *replay;
+        uint64_t number;
+        OK(backend->replay_create(gpu, &step.command, 1, &replay, why));
+        OK(backend->replay_submit(queue, replay, &number, why));
+        finish(queue, number);
+        backend->replay_destroy(gpu, replay);
+        array_free(x);
+        array_free(y);
+        backend->code_unload(gpu, code);
+        backend->queue_destroy(queue);
+        uint64_t count = 0;
+        for (int i = 0; i < QN__VK_HEAP_COUNT; i++)
+            for (const qn__vk_block *block = gpu->heaps[i].blocks; block; block = block->next) count++;
+        blocks[round > 0] = count;
+    }
+    assert_int_equal(blocks[0], blocks[1]);
+}
+
+static void *one_stream(void *argument) {
+    qn__code *code = argument;
+    char message[QN__WHY];
+    qn__queue *queue = NULL;
+    if (backend->queue_create(gpu, &queue, message)) return "no queue";
+    array x = {.size = 1024}, y = x;
+    if (backend->memory_create(gpu, 1024, &x.memory, &x.address, &x.host, message) ||
+        backend->memory_create(gpu, 1024, &y.memory, &y.address, &y.host, message))
+        return "no memory";
+    char *failure = NULL;
+    for (uint32_t round = 0; round < 100 && !failure; round++) {
+        uint32_t values[256] = {round}, got[256];
+        uint64_t number;
+        step_launch step;
+        qn__command c = {.kind = QN__COMMAND_WRITE, .to = x.memory, .size = 1024, .host = values};
+        if (backend->submit(queue, &c, &number, message)) failure = "write";
+        set_step(&step, code, x, y, 1, 0, 256, round % 64 + 1);
+        if (backend->submit(queue, &step.command, &number, message)) failure = "launch";
+        c = (qn__command){.kind = QN__COMMAND_READ, .from = y.memory, .size = 1024, .host = got};
+        if (backend->submit(queue, &c, &number, message)) failure = "read";
+        if (backend->wait(queue, number, QN_FOREVER, message)) failure = "wait";
+        if (!failure && (got[0] != round + 1 || got[255] != 1)) failure = "wrong values";
+    }
+    array_free(x);
+    array_free(y);
+    backend->queue_destroy(queue);
+    return failure;
+}
+
+static void threads(void **state) {
+    (void)state;
+    qn__code *code = load_step();
+    pthread_t thread[3];
+    for (int i = 0; i < 3; i++) assert_int_equal(pthread_create(&thread[i], NULL, one_stream, code), 0);
+    for (int i = 0; i < 3; i++) {
+        void *failure = NULL;
+        pthread_join(thread[i], &failure);
+        if (failure) print_error("%s\n", (char *)failure);
+        assert_null(failure);
+    }
+    backend->code_unload(gpu, code);
+}
+
+/* ---- setup ---- */
+
+static int open_gpu(void **state) {
+    (void)state;
+    uint32_t count = 0;
+    if (backend->open(&services, &driver, &count, why)) return -1;
+    OK(backend->gpu_open(driver, 0, &gpu, why));
+    return 0;
+}
+
+static int open_staged(void **state) {
+    open_gpu(state);
+    gpu->unified = false;
+    return 0;
+}
+
+static int close_gpu(void **state) {
+    (void)state;
+    backend->gpu_close(gpu);
+    backend->close(driver);
+    return 0;
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(transfers), cmocka_unit_test(large_transfers), cmocka_unit_test(reads_in_order),
+        cmocka_unit_test(fills),     cmocka_unit_test(launches),        cmocka_unit_test(many_launches),
+        cmocka_unit_test(events),    cmocka_unit_test(graphs),          cmocka_unit_test(deadlines),
+        cmocka_unit_test(pieces),    cmocka_unit_test(out_of_memory),   cmocka_unit_test(cache_file),
+        cmocka_unit_test(rounds),    cmocka_unit_test(threads),
+    };
+    uint32_t count = 0;
+    if (backend->open(&services, &driver, &count, why)) {
+        printf("skipped: no Vulkan device: %s\n", why);
+        return 77;
+    }
+    backend->close(driver);
+    int failed = cmocka_run_group_tests_name("as it is", tests, open_gpu, close_gpu);
+    return failed + cmocka_run_group_tests_name("staged", tests, open_staged, close_gpu);
+}
