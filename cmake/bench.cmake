@@ -5,6 +5,8 @@ include(cmake/kernels.cmake)
 file(GLOB bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.c)
 set(bench_shared ${bench_sources})
 list(FILTER bench_shared INCLUDE REGEX "/(cases[a-z_]*|engine_[a-z]*|workload)\\.c$")
+set(bench_gpu ${bench_sources})
+list(FILTER bench_gpu INCLUDE REGEX "/gpu_[a-z_]*\\.c$")
 set(bench_cpu ${PROJECT_SOURCE_DIR}/bench/main.c ${PROJECT_SOURCE_DIR}/bench/startup.c)
 
 # Files of bench/kernels that are no OpenCL C, as arrays; GLSL as SPIR-V.
@@ -16,7 +18,7 @@ if(GLSLANG)
         get_filename_component(name ${shader} NAME)
         set(module ${PROJECT_BINARY_DIR}/generated/${name}.spv)
         add_custom_command(OUTPUT ${module} COMMAND ${GLSLANG} --quiet --target-env vulkan1.2 -o ${module} ${shader}
-                           DEPENDS ${shader} VERBATIM)
+                           DEPENDS ${shader} ${PROJECT_SOURCE_DIR}/bench/kernels/twin.glsl VERBATIM)
         list(APPEND bench_texts ${module})
     endforeach()
 endif()
@@ -30,6 +32,7 @@ add_custom_command(
 
 add_library(bench_shared STATIC ${bench_shared})
 add_executable(quern_bench ${bench_cpu})
+add_executable(quern_gpu_bench ${bench_gpu} ${bench_text_source})
 target_include_directories(quern_gpu_bench PRIVATE bench)
 foreach(target bench_shared quern_bench quern_gpu_bench)
     target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic $<$<BOOL:${QUERN_WERROR}>:-Werror>)
