@@ -6,11 +6,13 @@ function(quern_fake kind library)
     set_target_properties(
         fake_${kind} PROPERTIES OUTPUT_NAME ${library} SUFFIX .so.1 PREFIX ""
                                 LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fake)
-    if(TARGET unit_backend_${kind})
-        target_include_directories(unit_backend_${kind} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fake)
-        add_dependencies(unit_backend_${kind} fake_${kind})
-        set_tests_properties(unit.backend_${kind} PROPERTIES ENVIRONMENT "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/fake")
-    endif()
+    foreach(test backend_${kind} backend_${kind}_api)
+        if(TARGET unit_${test})
+            target_include_directories(unit_${test} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fake)
+            add_dependencies(unit_${test} fake_${kind})
+            set_tests_properties(unit.${test} PROPERTIES ENVIRONMENT "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/fake")
+        endif()
+    endforeach()
 endfunction()
 
 quern_fake(cuda libcuda)

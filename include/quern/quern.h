@@ -287,8 +287,9 @@ typedef enum qn_buffer_state {
    memory is shared. After mapping for writing, the copy to the device happens when the device next needs it;
    a map for writing alone need not show what was there, and all of the buffer is taken to be written.
    While mapped, using the buffer in a launch or transfer is QN_ERROR_STATE (reading maps allow launches that
-   read). A graph is taken to write all of its buffers. Mapping nests; the last unmap ends it. Errors:
-   QN_ERROR_ARGUMENT (access, or a view), QN_ERROR_OUT_OF_MEMORY, and what the wait reports.
+   read). A graph is taken to write all of its buffers. Mapping nests; the last unmap ends it. When the device is
+   lost, what the host has is still mapped, if it is not out of date. Errors: QN_ERROR_ARGUMENT (access, or a
+   view), QN_ERROR_OUT_OF_MEMORY, and what the wait reports.
    One thread at a time per buffer. */
 QN_API qn_status qn_buffer_map(qn_buffer *buffer, qn_map_access access, void **pointer);
 QN_API qn_status qn_buffer_unmap(qn_buffer *buffer); /* QN_ERROR_STATE when not mapped */
@@ -517,7 +518,7 @@ QN_API qn_status qn_launch(qn_stream *stream, qn_kernel *kernel, const qn_range 
 
 #define QN_FOREVER UINT64_MAX
 
-/* Errors: QN_ERROR_OUT_OF_MEMORY (also: no more threads). Any thread. */
+/* Errors: QN_ERROR_OUT_OF_MEMORY (also: no more threads), QN_ERROR_DEVICE_LOST. Any thread. */
 QN_API qn_status qn_stream_create(qn_device *device, qn_stream **stream);
 /* Waits for the stream's work. The default stream stays. */
 QN_API void qn_stream_destroy(qn_stream *stream);

@@ -357,6 +357,8 @@ qn_status qn_buffer_map(qn_buffer *buffer, qn_map_access access, void **pointer)
                         (int)access);
     if (buffer->parent) return qn__fail(context, QN_ERROR_ARGUMENT, "qn_buffer_map: a view cannot be mapped");
     status = wait_for_users(buffer);
+    /* what the host has is whole, also when the device is gone */
+    if (status == QN_ERROR_DEVICE_LOST && buffer->view && buffer->state != QN_BUFFER_DEVICE) status = QN_OK;
     bool fetches = (access & QN_MAP_READ) && !buffer->write_maps; /* what is being written is the newest */
     if (!status && !buffer->shared) status = fetches ? fetch_device_side(buffer) : make_view(buffer);
     if (status) return status;

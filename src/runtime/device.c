@@ -134,8 +134,7 @@ static qn_status open_device(qn_device *device) {
     device->info.kind = device->backend->kind;
     memcpy(device->info.uuid, device->identity.uuid, sizeof device->info.uuid);
     if (device->identity.emulated) device->info.capabilities |= QN_CAN_EMULATE;
-    device->stream = qn__stream_new(device);
-    return device->stream ? QN_OK : QN_ERROR_OUT_OF_MEMORY;
+    return qn__stream_new(device, &device->stream);
 }
 
 qn_status qn__device_ready(qn_device *device) {

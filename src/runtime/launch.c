@@ -299,7 +299,7 @@ qn_status qn_launch(qn_stream *stream, qn_kernel *kernel, const qn_range *range,
         return qn__fail(l.context, QN_ERROR_UNSUPPORTED,
                         "qn_launch: %s has %u parameters of %u bytes; the limits are %d and %d", info->name,
                         (unsigned)info->num_args, (unsigned)info->args_size, MAX_PARAMS, MAX_ARGS_SIZE);
-    memset(l.args, 0, info->args_size);
+    for (uint32_t i = 0; i < info->args_size; i += 16) memset(l.args + i, 0, 16); /* in registers */
     qn__command command = {.kind = QN__COMMAND_LAUNCH,
                            .code = kernel->program->code,
                            .kernel = kernel->index,

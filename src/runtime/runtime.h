@@ -233,7 +233,7 @@ void qn__device_reap(qn_device *device, bool wait);
 /* qn_stream_write; `data_stays` until the caller has waited, so that no copy of it is needed. */
 qn_status qn__stream_write(qn_stream *stream, qn_buffer *buffer, uint64_t offset, const void *data,
                            uint64_t size, bool data_stays);
-qn_stream *qn__stream_new(qn_device *device);
+qn_status qn__stream_new(qn_device *device, qn_stream **stream);
 qn_status qn__stream_wait_number(qn_stream *stream, uint64_t number, uint64_t timeout_ns);
 uint64_t qn__stream_last(qn_stream *stream); /* number of its last command */
 void qn__stream_reap(qn_stream *stream, bool all);

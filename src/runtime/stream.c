@@ -6,10 +6,11 @@
 
 enum { REAP_AT = 64 };
 
-qn_stream *qn__stream_new(qn_device *device) {
+qn_status qn__stream_new(qn_device *device, qn_stream **out) {
+    *out = NULL;
     qn_context *context = device->object.context;
     qn_stream *stream = qn__object_new(context, QN__OBJECT_STREAM);
-    if (!stream) return NULL;
+    if (!stream) return QN_ERROR_OUT_OF_MEMORY;
     char why[QN__WHY] = "";
     qn__queue *queue = NULL;
     pthread_mutex_init(&stream->lock, NULL);
@@ -18,10 +19,13 @@ qn_stream *qn__stream_new(qn_device *device) {
     stream->device = device;
     stream->queue = status ? NULL : queue;
     pthread_mutex_unlock(&context->lock);
-    if (status == QN_OK) return stream;
+    if (status == QN_OK) {
+        *out = stream;
+        return status;
+    }
     qn__fail(context, status, "a stream on %s: %s", device->name, why);
     qn__object_destroy(&stream->object, QN__OBJECT_STREAM);
-    return NULL;
+    return status;
 }
 
 void qn__stream_finalise(qn_stream *stream) {
@@ -45,8 +49,7 @@ qn_status qn_stream_create(qn_device *device, qn_stream **out) {
     *out = NULL;
     status = qn__device_ready(device);
     if (status) return status;
-    *out = qn__stream_new(device);
-    return *out ? QN_OK : QN_ERROR_OUT_OF_MEMORY;
+    return qn__stream_new(device, out);
 }
 
 void qn_stream_destroy(qn_stream *stream) {

@@ -89,7 +89,11 @@ void qn__params_fill(unsigned char *block, const qn__command *launch, const qn__
     for (uint32_t i = 0; i < kernel->num_hidden; i++) {
         const qn__hidden *hidden = &kernel->hidden[i];
         uint64_t value = qn__hidden_value(hidden, launch, part, addresses);
-        memcpy(block + hidden->offset, &value, hidden->size); /* little-endian */
+        /* little-endian; copies of a size known here are moves, others cost as much as all the rest */
+        if (hidden->size == sizeof value)
+            memcpy(block + hidden->offset, &value, sizeof value);
+        else
+            memcpy(block + hidden->offset, &value, sizeof(uint32_t));
     }
 }
 

@@ -1,0 +1,269 @@
+/* CUDA through the public API, on the fake driver (tests/fake): kernels are compiled to PTX by quern, and run by the
+   driver if it knows their name. */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "api_support.h"
+#include "backend/cuda/driver.h"
+#include "fake.h"
+
+static fake_driver fake;
+
+static int find_fake(void **state) {
+    (void)state;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW);
+    static const struct {
+        const char *name;
+        void *function;
+    } rows[] = {{"fake_reset", &fake.reset}, {"fake_fault", &fake.fault},
+                {"fake_count", &fake.count}, {"fake_live", &fake.live},
+                {"fake_set", &fake.set},     {"fake_release", &fake.release},
+                {"fake_depth", &fake.depth}, {"fake_last_launch", &fake.last_launch}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        void *symbol = library ? dlsym(library, rows[i].name) : NULL;
+        if (!symbol) return -1;
+        memcpy(rows[i].function, &symbol, sizeof symbol);
+    }
+    return 0;
+}
+
+static const char source[] = "kernel void fill(global uint *p, uint value, uint n) {\n"
+                             "    if (get_global_id(0) < n) p[get_global_id(0)] = value;\n"
+                             "}\n"
+                             "kernel void bad(void) {}\n"
+                             "kernel void hang(void) {}\n";
+
+typedef struct rig {
+    qn_context *context;
+    qn_device *device;
+    qn_program *program;
+    qn_kernel *fill, *bad, *hang;
+    qn_buffer *buffer; /* of 1024 words */
+} rig;
+
+static rig make_rig(const qn_context_desc *desc) {
+    rig r;
+    fake.reset();
+    r.context = make_context(desc);
+    r.device = get_device(r.context, "cuda:0");
+    r.program = make_program(r.device, source);
+    r.fill = make_kernel(r.program, r.context, "fill");
+    r.bad = make_kernel(r.program, r.context, "bad");
+    r.hang = make_kernel(r.program, r.context, "hang");
+    r.buffer = make_buffer(r.device, 4096, NULL);
+    return r;
+}
+
+static const qn_context_desc no_cache = {.disable_cache = true};
+
+static void drop_rig(rig *r) {
+    qn_context_destroy(r->context);
+    assert_int_equal(fake.live(FAKE_CONTEXTS), 0);
+    assert_int_equal(fake.depth(), 0);
+}
+
+static void nothing_left(void) {
+    for (int kind = 0; kind < FAKE_LIVE_COUNT; kind++)
+        if (fake.live((fake_live_kind)kind)) fail_msg("%ld of kind %d", fake.live(kind), kind);
+}
+
+static qn_status fill(rig *r, uint32_t value) {
+    return qn_launch(NULL, r->fill, QN_RANGE(1024), QN_ARGS(r->buffer, value, 1024));
+}
+
+static void is_the_first_choice(void **state) {
+    (void)state;
+    fake.reset();
+    qn_context *context = make_context(&no_cache);
+    qn_device_info info;
+    assert_ok(context, qn_device_get_info(get_device(context, NULL), &info));
+    assert_string_equal(info.name, "cuda:0");
+    qn_context_destroy(context);
+}
+
+static void runs_a_kernel(void **state) {
+    (void)state;
+    rig r = make_rig(&no_cache);
+    uint32_t back[1024];
+    assert_ok(r.context, fill(&r, 99));
+    assert_ok(r.context, qn_buffer_read(r.buffer, 0, back, sizeof back));
+    for (int i = 0; i < 1024; i++) assert_int_equal(back[i], 99);
+    uint32_t *mapped;
+    assert_ok(r.context, fill(&r, 7));
+    assert_ok(r.context, qn_buffer_map(r.buffer, QN_MAP_READ_WRITE, (void **)&mapped));
+    assert_int_equal(mapped[1000], 7);
+    mapped[1] = 8;
+    assert_ok(r.context, qn_buffer_unmap(r.buffer));
+    assert_ok(r.context, qn_buffer_read(r.buffer, 0, back, 8));
+    assert_int_equal(back[1], 8);
+    drop_rig(&r);
+    nothing_left();
+}
+
+static void second_start_compiles_nothing(void **state) {
+    (void)state;
+    char dir[] = "/tmp/quern-cuda-XXXXXX", command[128];
+    assert_non_null(mkdtemp(dir));
+    rig r = make_rig(&(qn_context_desc){.cache_dir = dir});
+    assert_int_equal(fake.count("cuLinkCreate_v2"), 1);
+    drop_rig(&r);
+    r = make_rig(&(qn_context_desc){.cache_dir = dir});
+    qn_program_times times;
+    assert_ok(r.context, qn_program_get_times(r.program, &times));
+    assert_true(times.from_cache);
+    assert_int_equal(fake.count("cuLinkCreate_v2"), 0);
+    assert_int_equal(fake.count("cuModuleLoadData"), 1);
+    assert_ok(r.context, fill(&r, 1));
+    drop_rig(&r);
+    snprintf(command, sizeof command, "for f in $(find %s -name '*.cubin'); do echo x > $f; done", dir);
+    assert_int_equal(system(command), 0);
+    r = make_rig(&(qn_context_desc){.cache_dir = dir}); /* damaged: rebuilt */
+    assert_int_equal(fake.count("cuLinkCreate_v2"), 1);
+    drop_rig(&r);
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    assert_int_equal(system(command), 0);
+}
+
+static void other_devices_survive_a_loss(void **state) {
+    (void)state;
+    fake.set(FAKE_DEVICES, 2);
+    rig r = make_rig(&no_cache);
+    uint32_t *mapped, back[4];
+    assert_ok(r.context, fill(&r, 5));
+    assert_ok(r.context, qn_buffer_map(r.buffer, QN_MAP_READ, (void **)&mapped));
+    assert_ok(r.context, qn_buffer_unmap(r.buffer));
+    assert_ok(r.context, qn_launch(NULL, r.bad, QN_RANGE(1), NULL, 0));
+    assert_fails(r.context, qn_stream_wait(qn_device_stream(r.device), QN_FOREVER), QN_ERROR_DEVICE_LOST,
+                 "kernel bad failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+    assert_fails(r.context, fill(&r, 6), QN_ERROR_DEVICE_LOST, "kernel bad failed");
+    assert_fails(r.context, qn_buffer_create(r.device, &(qn_buffer_desc){.size = 64}, &(qn_buffer *){0}),
+                 QN_ERROR_DEVICE_LOST, "kernel bad failed");
+    assert_fails(r.context,
+                 qn_program_create(r.device, &(qn_program_desc){.source = source}, &(qn_program *){0}),
+                 QN_ERROR_DEVICE_LOST, "kernel bad failed");
+    assert_fails(r.context, qn_stream_create(r.device, &(qn_stream *){0}), QN_ERROR_DEVICE_LOST,
+                 "kernel bad");
+    /* the other GPU, and the processor with the host's copy */
+    static const char *const others[] = {"cuda:1", "cpu"};
+    assert_ok(r.context, qn_buffer_map(r.buffer, QN_MAP_READ, (void **)&mapped));
+    assert_int_equal(mapped[3], 5);
+    for (int i = 0; i < 2; i++) {
+        qn_device *other = get_device(r.context, others[i]);
+        qn_buffer *copy = make_buffer(other, 4096, mapped);
+        qn_kernel *kernel = make_kernel(make_program(other, source), r.context, "fill");
+        assert_ok(r.context, qn_launch(NULL, kernel, QN_RANGE(2), QN_ARGS(copy, 9, 2)));
+        assert_ok(r.context, qn_buffer_read(copy, 0, back, sizeof back));
+        assert_int_equal(back[1], 9);
+        assert_int_equal(back[2], 5);
+    }
+    assert_ok(r.context, qn_buffer_unmap(r.buffer));
+    qn_buffer_destroy(r.buffer);
+    drop_rig(&r);
+    fake.set(FAKE_DEVICES, 1);
+    r = make_rig(&no_cache); /* a new context has a new device */
+    assert_ok(r.context, fill(&r, 5));
+    drop_rig(&r);
+}
+
+static void deadlines(void **state) {
+    (void)state;
+    rig r = make_rig(&no_cache);
+    qn_stream *stream;
+    assert_ok(r.context, qn_stream_create(r.device, &stream));
+    assert_ok(r.context, qn_launch(stream, r.hang, QN_RANGE(1), NULL, 0));
+    assert_fails(r.context, qn_stream_wait(stream, 2000000), QN_ERROR_TIMEOUT, "kernel hang is running");
+    assert_fails(r.context, qn_device_wait(r.device, 2000000), QN_ERROR_TIMEOUT, "kernel hang is running");
+    assert_ok(r.context, fill(&r, 5)); /* on another stream */
+    assert_ok(r.context, qn_stream_wait(qn_device_stream(r.device), QN_FOREVER));
+    fake.release();
+    assert_ok(r.context, qn_stream_wait(stream, QN_FOREVER));
+    drop_rig(&r);
+}
+
+static void out_of_memory(void **state) {
+    (void)state;
+    rig r = make_rig(&no_cache);
+    qn_buffer *large, *second;
+    assert_ok(r.context, qn_buffer_create(
+                             r.device, &(qn_buffer_desc){.size = 700 << 20, .uninitialised = true}, &large));
+    assert_fails(r.context, qn_buffer_create(r.device, &(qn_buffer_desc){.size = 700 << 20}, &second),
+                 QN_ERROR_DEVICE_MEMORY, "734003200 bytes were wanted; 339734528 of the device's 1073741824");
+    /* one that is destroyed while it may still be in use is waited for */
+    assert_ok(r.context, qn_stream_fill(NULL, large, 0, 16, "0123456789abcdef", 16));
+    qn_buffer_destroy(large);
+    assert_ok(r.context, qn_buffer_create(
+                             r.device, &(qn_buffer_desc){.size = 700 << 20, .uninitialised = true}, &second));
+    drop_rig(&r);
+    nothing_left();
+}
+
+static void graphs(void **state) {
+    (void)state;
+    rig r = make_rig(&no_cache);
+    qn_stream *stream = qn_device_stream(r.device);
+    qn_graph *graph;
+    uint32_t data = 3, back[2];
+    assert_ok(r.context, qn_graph_begin(stream));
+    assert_ok(r.context, fill(&r, 11));
+    assert_ok(r.context, qn_stream_write(stream, r.buffer, 0, &data, 4));
+    assert_ok(r.context, qn_graph_end(stream, &graph));
+    data = 4;
+    long launches = fake.count("cuLaunchKernel");
+    for (int i = 0; i < 5; i++) {
+        assert_ok(r.context, fill(&r, 1));
+        assert_ok(r.context, qn_graph_launch(stream, graph));
+        assert_ok(r.context, qn_buffer_read(r.buffer, 0, back, 8));
+        assert_int_equal(back[0], 3);
+        assert_int_equal(back[1], 11);
+    }
+    assert_int_equal(fake.count("cuLaunchKernel"), launches + 5);
+    assert_int_equal(fake.count("cuGraphLaunch"), 5);
+    qn_graph_destroy(graph);
+    drop_rig(&r);
+    nothing_left();
+}
+
+/* Rounds of everything that can be made, with memory on both sides counted. */
+static void nothing_piles_up(void **state) {
+    (void)state;
+    rig r = make_rig(&no_cache);
+    long first[FAKE_LIVE_COUNT] = {0};
+    for (int i = 0; i < 10000; i++) {
+        qn_stream *stream;
+        qn_buffer *buffer;
+        assert_ok(r.context, qn_stream_create(r.device, &stream));
+        assert_ok(r.context, qn_buffer_create(r.device, &(qn_buffer_desc){.size = 512}, &buffer));
+        assert_ok(r.context, qn_launch(stream, r.fill, QN_RANGE(128), QN_ARGS(buffer, i, 128)));
+        qn_buffer_destroy(buffer);
+        qn_stream_destroy(stream);
+        if (i % 50 == 0) {
+            qn_program *program = make_program(r.device, source);
+            qn_kernel *kernel = make_kernel(program, r.context, "fill");
+            assert_ok(r.context, qn_launch(NULL, kernel, QN_RANGE(8), QN_ARGS(r.buffer, i, 8)));
+            qn_kernel_destroy(kernel);
+            qn_program_destroy(program);
+        }
+        if (i == 5000)
+            for (int kind = 0; kind < FAKE_LIVE_COUNT; kind++) first[kind] = fake.live((fake_live_kind)kind);
+    }
+    for (int kind = 0; kind < FAKE_LIVE_COUNT; kind++)
+        if (fake.live((fake_live_kind)kind) > first[kind] + 2)
+            fail_msg("%ld more of kind %d", fake.live(kind) - first[kind], kind);
+    drop_rig(&r);
+    nothing_left();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(is_the_first_choice),
+        cmocka_unit_test(runs_a_kernel),
+        cmocka_unit_test(second_start_compiles_nothing),
+        cmocka_unit_test(other_devices_survive_a_loss),
+        cmocka_unit_test(deadlines),
+        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(graphs),
+        cmocka_unit_test(nothing_piles_up),
+    };
+    return cmocka_run_group_tests(tests, find_fake, NULL);
+}
