@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -408,6 +409,56 @@ static void deadlines(void **state) {
     backend->queue_destroy(queue);
 }
 
+/* What gathers behind a running kernel runs when that is done, though the stream is not used again. */
+static void gathered(void **state) {
+    (void)state;
+    qn__queue *queue = queue_new();
+    qn__code *code = load_step();
+    array x = array_new(1 << 20), y = array_new(1 << 20);
+    uint32_t zero = 0, last = 0;
+    uint64_t number = write_to(queue, y, 0, &zero, sizeof zero);
+    finish(queue, number);
+    for (int i = 0; i < 4; i++) number = launch(queue, code, x, x, 1, 100, 1 << 16, 64);
+    launch(queue, code, x, y, 7, 0, 1, 1);
+    number = launch(queue, code, y, y, 0, 0, 1, 1);
+    const volatile uint32_t *seen = (const volatile uint32_t *)(void *)qn__vk_mapped(y.memory);
+    for (int i = 0; seen && i < 2000 && *seen == 0; i++) nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    if (seen) assert_int_not_equal(*seen, 0);
+    finish(queue, read_back(queue, y, 0, &last, sizeof last));
+    assert_int_not_equal(last, 0);
+    array_free(x);
+    array_free(y);
+    backend->code_unload(gpu, code);
+    backend->queue_destroy(queue);
+}
+
+/* Larger than the driver promises, where it may be had: all of it is reached. */
+static void huge_buffer(void **state) {
+    (void)state;
+    qn_device_info info;
+    backend->gpu_info(gpu, &info);
+    const uint64_t size = ((uint64_t)5 << 30) + 4096;
+    if (info.max_buffer < size || info.memory < 8 * size) return;
+    qn__queue *queue = queue_new();
+    array a = {.size = size};
+    if (backend->memory_create(gpu, size, &a.memory, &a.address, &a.host, why) == QN_OK) {
+        uint32_t got[2] = {0};
+        qn__command fill = {.kind = QN__COMMAND_FILL,
+                            .to = a.memory,
+                            .size = size,
+                            .pattern = {1, 2, 3, 4},
+                            .pattern_size = 4};
+        submit(queue, &fill);
+        read_back(queue, a, 0, &got[0], 4);
+        finish(queue, read_back(queue, a, size - 4, &got[1], 4));
+        assert_int_equal(got[0], 0x04030201);
+        assert_int_equal(got[1], 0x04030201);
+        array_free(a);
+    } else
+        print_message("5 GiB: %s\n", why);
+    backend->queue_destroy(queue);
+}
+
 /* Pieces of all sizes come and go; none overlap, and everything is joined again at the end. */
 static void pieces(void **state) {
     (void)state;
@@ -593,11 +644,12 @@ static int close_gpu(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(transfers), cmocka_unit_test(large_transfers), cmocka_unit_test(reads_in_order),
-        cmocka_unit_test(fills),     cmocka_unit_test(launches),        cmocka_unit_test(many_launches),
-        cmocka_unit_test(events),    cmocka_unit_test(graphs),          cmocka_unit_test(deadlines),
-        cmocka_unit_test(pieces),    cmocka_unit_test(out_of_memory),   cmocka_unit_test(cache_file),
-        cmocka_unit_test(rounds),    cmocka_unit_test(threads),
+        cmocka_unit_test(transfers),     cmocka_unit_test(large_transfers), cmocka_unit_test(reads_in_order),
+        cmocka_unit_test(fills),         cmocka_unit_test(launches),        cmocka_unit_test(many_launches),
+        cmocka_unit_test(events),        cmocka_unit_test(graphs),          cmocka_unit_test(deadlines),
+        cmocka_unit_test(gathered),      cmocka_unit_test(huge_buffer),     cmocka_unit_test(pieces),
+        cmocka_unit_test(out_of_memory), cmocka_unit_test(cache_file),      cmocka_unit_test(rounds),
+        cmocka_unit_test(threads),
     };
     uint32_t count = 0;
     if (backend->open(&services, &driver, &count, why)) {

@@ -128,6 +128,7 @@ void qn__vk_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
 /* ---- opening ---- */
 
 void qn__vk_gpu_close(qn__gpu *gpu) {
+    qn__vk_watcher_stop(gpu);
     if (gpu->device && gpu->vk.DestroyDevice) {
         if (!atomic_load(&gpu->lost)) gpu->vk.DeviceWaitIdle(gpu->device);
         qn__vk_stamps_free(gpu);
@@ -147,6 +148,7 @@ qn_status qn__vk_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out, cha
     gpu->driver = driver;
     gpu->physical = &driver->devices[index];
     pthread_mutex_init(&gpu->lock, NULL);
+    qn__vk_watcher_init(gpu);
     for (uint32_t i = 0; i < QN__VK_MAX_LANES; i++) pthread_mutex_init(&gpu->lanes[i].lock, NULL);
     qn_status status = create_device(gpu, why);
     if (!status) status = create_layout(gpu, why);
@@ -181,6 +183,7 @@ const qn_backend qn__backend_vulkan = {
     .host_create = qn__vk_host_create,
     .host_destroy = qn__vk_host_destroy,
     .trim = qn__vk_trim,
+    .pooled = qn__vk_pooled,
     .queue_create = qn__vk_queue_create,
     .queue_destroy = qn__vk_queue_destroy,
     .submit = qn__vk_submit,

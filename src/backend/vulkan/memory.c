@@ -15,15 +15,36 @@ enum {
 
 static uint64_t round_up(uint64_t size, uint64_t unit) { return (size + unit - 1) / unit * unit; }
 
+static VkBufferCreateInfo buffer_info(uint64_t size) {
+    return (VkBufferCreateInfo){.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                .size = size,
+                                .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+                                         VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+                                         VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
+}
+
 /* ---- heaps ---- */
 
-/* The first type with all of `all`, of those the one with most of `more`, and none of `none`. -1: none. */
-static int find_type(const VkPhysicalDeviceMemoryProperties *memory, uint32_t all, uint32_t more,
-                     uint32_t none) {
+/* The memory types that our buffers can lie in, as bits. */
+static qn_status usable_types(qn__gpu *gpu, uint32_t *types, char *why) {
+    VkBufferCreateInfo info = buffer_info(LEAST_BLOCK);
+    VkBuffer buffer;
+    VkResult result = gpu->vk.CreateBuffer(gpu->device, &info, NULL, &buffer);
+    if (result != VK_SUCCESS) return qn__vk_failed("vkCreateBuffer", result, why);
+    VkMemoryRequirements needs;
+    gpu->vk.GetBufferMemoryRequirements(gpu->device, buffer, &needs);
+    gpu->vk.DestroyBuffer(gpu->device, buffer, NULL);
+    *types = needs.memoryTypeBits;
+    return QN_OK;
+}
+
+/* Of the usable types, the first with all of `all` and most of `more`, and none of `none`. -1: none. */
+static int find_type(const VkPhysicalDeviceMemoryProperties *memory, uint32_t usable, uint32_t all,
+                     uint32_t more, uint32_t none) {
     int best = -1, best_score = -1;
     for (uint32_t i = 0; i < memory->memoryTypeCount && i < 32; i++) {
         uint32_t flags = memory->memoryTypes[i].propertyFlags;
-        if ((flags & all) != all || (flags & none)) continue;
+        if (!(usable >> i & 1) || (flags & all) != all || (flags & none)) continue;
         if (flags > 15) continue; /* protected, lazily allocated or otherwise special */
         int score = 0;
         for (uint32_t bits = flags & more; bits; bits &= bits - 1) score++;
@@ -55,8 +76,19 @@ static void set_heap(qn__gpu *gpu, qn__vk_heap_kind kind, const VkPhysicalDevice
     };
 }
 
+/* maxMemoryAllocationSize is what the driver promises; where it states a larger limit for buffers, larger
+   allocations are tried, and fail as any allocation may. */
 static uint64_t max_buffer(const qn__gpu *gpu, uint64_t heap) {
     uint64_t limit = gpu->physical->properties_11.maxMemoryAllocationSize;
+    if (gpu->can.api_version >= VK_API_VERSION_1_3) {
+        VkPhysicalDeviceMaintenance4Properties more = {
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES};
+        VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                           .pNext = &more};
+        gpu->driver->vk.GetPhysicalDeviceProperties2(gpu->physical->handle, &all);
+        bool larger = !gpu->unified && more.maxBufferSize > limit;
+        if (more.maxBufferSize && (larger || more.maxBufferSize < limit)) limit = more.maxBufferSize;
+    }
     return limit && limit < heap ? limit / ALIGNMENT * ALIGNMENT : heap;
 }
 
@@ -70,13 +102,17 @@ qn_status qn__vk_heaps_init(qn__gpu *gpu, char *why) {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
     gpu->driver->vk.GetPhysicalDeviceMemoryProperties2(gpu->physical->handle, &properties);
     const VkPhysicalDeviceMemoryProperties *memory = &properties.memoryProperties;
-    int shared = is_unified(gpu) ? find_type(memory, LOCAL | HOST, CACHED, 0) : -1;
+    uint32_t usable;
+    qn_status status = usable_types(gpu, &usable, why);
+    if (status) return status;
+    int shared = is_unified(gpu) ? find_type(memory, usable, LOCAL | HOST, CACHED, 0) : -1;
     gpu->unified = shared >= 0;
-    int device = gpu->unified ? shared : find_type(memory, LOCAL, 0, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT);
-    if (device < 0) device = find_type(memory, LOCAL, 0, 0);
-    int host = gpu->unified ? shared : find_type(memory, HOST, CACHED, LOCAL);
-    if (host < 0) host = find_type(memory, HOST, CACHED, 0);
-    int upload = gpu->unified ? shared : find_type(memory, HOST | LOCAL, 0, 0);
+    int device =
+        gpu->unified ? shared : find_type(memory, usable, LOCAL, 0, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT);
+    if (device < 0) device = find_type(memory, usable, LOCAL, 0, 0);
+    int host = gpu->unified ? shared : find_type(memory, usable, HOST, CACHED, LOCAL);
+    if (host < 0) host = find_type(memory, usable, HOST, CACHED, 0);
+    int upload = gpu->unified ? shared : find_type(memory, usable, HOST | LOCAL, 0, 0);
     if (upload < 0) upload = host;
     if (device < 0 || host < 0) {
         snprintf(why, QN__WHY, "the device has no memory that the host can see, or none of its own");
@@ -104,11 +140,7 @@ static void free_block(qn__gpu *gpu, qn__vk_block *block) {
 }
 
 static VkResult create_buffer(qn__gpu *gpu, const qn__vk_heap *heap, qn__vk_block *block) {
-    VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-                               .size = block->size,
-                               .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
-                                        VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
-                                        VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
+    VkBufferCreateInfo info = buffer_info(block->size);
     VkResult result = gpu->vk.CreateBuffer(gpu->device, &info, NULL, &block->buffer);
     if (result != VK_SUCCESS) return result;
     VkMemoryRequirements needs;
@@ -340,6 +372,15 @@ void qn__vk_trim(qn__gpu *gpu, uint64_t *pooled) {
     pthread_mutex_unlock(&gpu->lock);
 }
 
+uint64_t qn__vk_pooled(const qn__gpu *const_gpu) {
+    qn__gpu *gpu = (qn__gpu *)const_gpu; /* for its lock */
+    uint64_t pooled = 0;
+    pthread_mutex_lock(&gpu->lock);
+    for (int i = 0; i < QN__VK_HEAP_COUNT; i++) pooled += gpu->heaps[i].pooled;
+    pthread_mutex_unlock(&gpu->lock);
+    return pooled;
+}
+
 /* All that is left: nothing is in use any more. */
 void qn__vk_heaps_free(qn__gpu *gpu) {
     for (int i = 0; i < QN__VK_HEAP_COUNT; i++)
@@ -366,7 +407,7 @@ qn_status qn__vk_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memory,
 
 qn_status qn__vk_host_create(qn__gpu *gpu, uint64_t size, void **host, char *why) {
     *host = NULL;
-    if (gpu->unified) return QN_OK; /* buffers are host memory already */
+    if (gpu->unified) return QN_ERROR_UNSUPPORTED; /* buffers are host memory already */
     qn__vk_pinned *pinned = qn__allocate_zeroed(gpu->services->allocator, sizeof *pinned);
     if (!pinned) return QN_ERROR_OUT_OF_MEMORY;
     qn_status status = qn__vk_allocate(gpu, QN__VK_HOST_HEAP, size, &pinned->memory, why);

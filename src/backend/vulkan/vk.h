@@ -72,7 +72,8 @@ enum { /* VkStructureType */
        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT = 1000237000,
        VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO = 1000244001,
        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT = 1000260000,
-       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_FEATURES_KHR = 1000336000
+       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_FEATURES_KHR = 1000336000,
+       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES = 1000413001
 };
 
 enum {
@@ -113,6 +114,7 @@ enum {
     VK_QUERY_TYPE_TIMESTAMP = 2,
     VK_QUERY_RESULT_64_BIT = 1,
     VK_SEMAPHORE_TYPE_TIMELINE = 1,
+    VK_SEMAPHORE_WAIT_ANY_BIT = 1,
     VK_SUBGROUP_FEATURE_BASIC_BIT = 1,
     VK_SUBGROUP_FEATURE_VOTE_BIT = 2,
     VK_SUBGROUP_FEATURE_ARITHMETIC_BIT = 4,
@@ -214,6 +216,12 @@ typedef struct VkPhysicalDeviceSubgroupSizeControlProperties {
     void *pNext;
     uint32_t minSubgroupSize, maxSubgroupSize, maxComputeWorkgroupSubgroups, requiredSubgroupSizeStages;
 } VkPhysicalDeviceSubgroupSizeControlProperties;
+
+typedef struct VkPhysicalDeviceMaintenance4Properties {
+    uint32_t sType;
+    void *pNext;
+    VkDeviceSize maxBufferSize;
+} VkPhysicalDeviceMaintenance4Properties;
 
 typedef struct VkPhysicalDeviceFeatures {
     VkBool32 drawing[39], shaderFloat64, shaderInt64, shaderInt16, rest[13];

@@ -1,6 +1,7 @@
 /* The Vulkan backend's own objects. Device memory is cut from large blocks and known to kernels by its address.
    A stream is command buffers ("batches") on one of the device's queues, and a timeline semaphore that counts
-   them. Locks are taken in this order: a timeline's, a queue's, a code's, the gpu's, a lane's. */
+   them. Locks are taken in this order: a timeline's, the
+   watcher's, a queue's, a code's, the gpu's, a lane's. */
 #ifndef QN__VULKAN_H
 #define QN__VULKAN_H
 
@@ -86,6 +87,15 @@ typedef struct qn__vk_lane {
     VkQueue queue;
 } qn__vk_lane;
 
+/* The thread that submits what has gathered (watch.c). */
+typedef struct qn__vk_watcher {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t work;
+    qn__queue *first; /* watched streams */
+    bool started, stop, asleep;
+} qn__vk_watcher;
+
 /* A place for a timestamp, held by the mark and by the batch that writes it. */
 typedef struct qn__vk_stamp {
     struct qn__vk_stamp *next;
@@ -128,6 +138,7 @@ struct qn__gpu {
     qn__vk_pinned *pinned;
     qn__vk_stamp_pool *stamp_pools;
     qn__vk_stamp *free_stamps;
+    qn__vk_watcher watcher;
     atomic_uint compilations; /* pipelines that the driver compiled, rather than found in its cache */
     atomic_bool lost;
     char lost_why[QN__WHY]; /* written before `lost` is set */
@@ -183,6 +194,7 @@ void qn__vk_host_destroy(qn__gpu *gpu, void *host);
 /* The pinned memory that [host, host + size) lies in and where; NULL: none. */
 qn__memory *qn__vk_find_pinned(qn__gpu *gpu, const void *host, uint64_t size, uint64_t *offset);
 void qn__vk_trim(qn__gpu *gpu, uint64_t *pooled);
+uint64_t qn__vk_pooled(const qn__gpu *gpu);
 
 /* ---- recording ---- */
 
@@ -264,6 +276,10 @@ void qn__vk_timeline_flush(qn__vk_timeline *timeline);
 void qn__vk_timeline_drop(qn__vk_timeline *timeline);
 /* The device is gone: remembers why, with the names of the kernels that were running. */
 qn_status qn__vk_lost(qn__gpu *gpu, const char *kernels, char *why);
+
+/* watch.c */
+void qn__vk_watcher_init(qn__gpu *gpu);
+void qn__vk_watcher_stop(qn__gpu *gpu);
 
 /* mark.c */
 typedef struct qn__vk_reached { /* what a mark stands for */

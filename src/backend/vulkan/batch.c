@@ -1,0 +1,298 @@
+/* Batches of commands: recorded, handed to the driver, and retired when the device is done with them: what they
+   read is copied to the host, what their kernels printed is printed, and their memory is given back. A batch
+   makes the stream's timeline semaphore reach the next value. */
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/vulkan/queue.h"
+
+/* ---- timelines ---- */
+
+void qn__vk_timeline_drop(qn__vk_timeline *timeline) {
+    if (atomic_fetch_sub(&timeline->references, 1) != 1) return;
+    qn__gpu *gpu = timeline->gpu;
+    if (timeline->semaphore) gpu->vk.DestroySemaphore(gpu->device, timeline->semaphore, NULL);
+    pthread_mutex_destroy(&timeline->lock);
+    qn__release(gpu->services->allocator, timeline);
+}
+
+qn_status qn__vk_timeline_new(qn__queue *queue, char *why) {
+    qn__gpu *gpu = queue->gpu;
+    qn__vk_timeline *timeline = qn__allocate_zeroed(gpu->services->allocator, sizeof *timeline);
+    if (!timeline) return QN_ERROR_OUT_OF_MEMORY;
+    timeline->gpu = gpu;
+    timeline->queue = queue;
+    atomic_store(&timeline->references, 1);
+    pthread_mutex_init(&timeline->lock, NULL);
+    VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                      .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    VkFlagsCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
+    VkResult result = gpu->vk.CreateSemaphore(gpu->device, &info, NULL, &timeline->semaphore);
+    if (result != VK_SUCCESS) {
+        timeline->semaphore = 0;
+        qn__vk_timeline_drop(timeline);
+        return qn__vk_failed("vkCreateSemaphore", result, why);
+    }
+    queue->timeline = timeline;
+    return QN_OK;
+}
+
+/* ---- a lost device ---- */
+
+void qn__vk_running(const qn__queue *queue, char *out, size_t size) {
+    const qn__vk_recorder *r = queue->first ? queue->first->recorded : NULL;
+    out[0] = 0;
+    for (uint32_t i = 0, length = 0; r && i < r->num_names && length + 1 < size; i++) {
+        int wrote = snprintf(out + length, size - length, "%s%.80s", i ? " or " : "", r->names[i]);
+        if (wrote > 0) length += (uint32_t)wrote;
+    }
+}
+
+qn_status qn__vk_lost(qn__gpu *gpu, const char *kernels, char *why) {
+    pthread_mutex_lock(&gpu->lock);
+    if (!atomic_load(&gpu->lost)) {
+        bool named = kernels && kernels[0];
+        snprintf(gpu->lost_why, sizeof gpu->lost_why, "the device was lost%s%.400s",
+                 named ? " while it ran kernel " : "", named ? kernels : "");
+        atomic_store(&gpu->lost, true);
+    }
+    memcpy(why, gpu->lost_why, QN__WHY);
+    pthread_mutex_unlock(&gpu->lock);
+    return QN_ERROR_DEVICE_LOST;
+}
+
+qn_status qn__vk_queue_lost(qn__queue *queue, char *why) {
+    char names[400];
+    qn__vk_running(queue, names, sizeof names);
+    return qn__vk_lost(queue->gpu, names, why);
+}
+
+/* ---- batches ---- */
+
+static void batch_delete(qn__gpu *gpu, qn__vk_batch *b) {
+    if (b->pool) gpu->vk.DestroyCommandPool(gpu->device, b->pool, NULL);
+    qn__release(gpu->services->allocator, b);
+}
+
+void qn__vk_batches_free(qn__queue *queue) {
+    for (qn__vk_batch *b = queue->free, *next; b; b = next) {
+        next = b->next;
+        batch_delete(queue->gpu, b);
+    }
+    queue->free = NULL;
+}
+
+static qn__vk_batch *batch_new(qn__gpu *gpu, char *why) {
+    qn__vk_batch *b = qn__allocate_zeroed(gpu->services->allocator, sizeof *b);
+    if (!b) return NULL;
+    VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                    .flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT,
+                                    .queueFamilyIndex = gpu->family};
+    VkResult result = gpu->vk.CreateCommandPool(gpu->device, &info, NULL, &b->pool);
+    if (result != VK_SUCCESS) b->pool = 0;
+    VkCommandBufferAllocateInfo buffers = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                           .commandPool = b->pool,
+                                           .commandBufferCount = 1};
+    if (b->pool) result = gpu->vk.AllocateCommandBuffers(gpu->device, &buffers, &b->recorder.commands);
+    if (result == VK_SUCCESS) return b;
+    qn__vk_failed("vkAllocateCommandBuffers", result, why);
+    batch_delete(gpu, b);
+    return NULL;
+}
+
+qn__vk_batch *qn__vk_batch_take(qn__queue *queue, char *why) {
+    qn__vk_batch *b = queue->free;
+    if (!b) return batch_new(queue->gpu, why);
+    queue->free = b->next;
+    return b;
+}
+
+static void free_batch(qn__queue *queue, qn__vk_batch *b) {
+    qn__gpu *gpu = queue->gpu;
+    for (uint32_t i = 0; i < b->num_waits; i++) qn__vk_timeline_drop(b->waits[i]);
+    for (uint32_t i = 0; i < b->num_stamps; i++) qn__vk_stamp_drop(gpu, b->stamps[i]);
+    VkCommandBuffer commands = b->recorder.commands;
+    VkCommandPool pool = b->pool;
+    *b = (qn__vk_batch){.pool = pool, .recorder.commands = commands, .next = queue->free};
+    queue->free = b;
+}
+
+qn__vk_batch *qn__vk_batch_open(qn__queue *queue, char *why) {
+    if (queue->open) return queue->open;
+    qn__gpu *gpu = queue->gpu;
+    qn__vk_batch *b = qn__vk_batch_take(queue, why);
+    if (!b) return NULL;
+    VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                     .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
+    VkResult result = gpu->vk.ResetCommandPool(gpu->device, b->pool, 0);
+    if (result == VK_SUCCESS) result = gpu->vk.BeginCommandBuffer(b->recorder.commands, &info);
+    if (result != VK_SUCCESS) {
+        qn__vk_failed("vkBeginCommandBuffer", result, why);
+        free_batch(queue, b);
+        return NULL;
+    }
+    qn__vk_recorder_begin(&b->recorder, gpu, b->recorder.commands);
+    b->recorded = &b->recorder;
+    b->value = ++queue->values;
+    return queue->open = b;
+}
+
+/* ---- to the driver ---- */
+
+static void append(qn__queue *queue, qn__vk_batch *b) {
+    b->next = NULL;
+    if (queue->last)
+        queue->last->next = b;
+    else
+        queue->first = b;
+    queue->last = b;
+}
+
+static VkResult hand_over(qn__queue *queue, qn__vk_batch *b) {
+    uint32_t stages[QN__VK_MAX_WAITS];
+    VkSemaphore semaphores[QN__VK_MAX_WAITS];
+    for (uint32_t i = 0; i < b->num_waits; i++) {
+        stages[i] = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+        semaphores[i] = b->waits[i]->semaphore;
+    }
+    VkTimelineSemaphoreSubmitInfo values = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+                                            .waitSemaphoreValueCount = b->num_waits,
+                                            .pWaitSemaphoreValues = b->wait_values,
+                                            .signalSemaphoreValueCount = 1,
+                                            .pSignalSemaphoreValues = &b->value};
+    VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                           .pNext = &values,
+                           .waitSemaphoreCount = b->num_waits,
+                           .pWaitSemaphores = semaphores,
+                           .pWaitDstStageMask = stages,
+                           .commandBufferCount = 1,
+                           .pCommandBuffers = &b->recorded->commands,
+                           .signalSemaphoreCount = 1,
+                           .pSignalSemaphores = &queue->timeline->semaphore};
+    pthread_mutex_lock(&queue->lane->lock);
+    VkResult result = queue->gpu->vk.QueueSubmit(queue->lane->queue, 1, &submit, 0);
+    pthread_mutex_unlock(&queue->lane->lock);
+    return result;
+}
+
+/* A batch that the driver did not take counts as done; the failure is reported by the next wait. */
+static void note_failure(qn__queue *queue, qn__vk_batch *b, const char *function, VkResult result) {
+    char why[QN__WHY];
+    b->failed = true;
+    if (result == VK_ERROR_DEVICE_LOST) {
+        qn__vk_queue_lost(queue, why);
+        return;
+    }
+    qn_status status = qn__vk_failed(function, result, why);
+    if (queue->status) return;
+    queue->status = status;
+    memcpy(queue->why, why, sizeof queue->why);
+}
+
+void qn__vk_send(qn__queue *queue, qn__vk_batch *b) {
+    append(queue, b);
+    VkResult result = hand_over(queue, b);
+    if (result != VK_SUCCESS) note_failure(queue, b, "vkQueueSubmit", result);
+}
+
+void qn__vk_flush(qn__queue *queue) {
+    qn__vk_batch *b = queue->open;
+    if (!b) return;
+    queue->open = NULL;
+    queue->staged += b->recorder.staged;
+    if (b->num_commands == 0) { /* recording its first command failed */
+        qn__vk_recorder_finish(&b->recorder, true);
+        queue->staged -= b->recorder.staged;
+        free_batch(queue, b);
+        return;
+    }
+    qn__vk_recorder_end(&b->recorder);
+    VkResult result = queue->gpu->vk.EndCommandBuffer(b->recorder.commands);
+    if (result == VK_SUCCESS) {
+        qn__vk_send(queue, b);
+        return;
+    }
+    append(queue, b);
+    note_failure(queue, b, "vkEndCommandBuffer", result);
+}
+
+void qn__vk_flush_if_due(qn__queue *queue) {
+    const qn__vk_batch *b = queue->open;
+    if (b && (queue->first == queue->last || b->num_commands >= QN__VK_BATCH)) qn__vk_flush(queue);
+}
+
+void qn__vk_timeline_flush(qn__vk_timeline *timeline) {
+    pthread_mutex_lock(&timeline->lock);
+    qn__queue *queue = timeline->queue;
+    if (queue) {
+        pthread_mutex_lock(&queue->lock);
+        qn__vk_flush(queue);
+        pthread_mutex_unlock(&queue->lock);
+    }
+    pthread_mutex_unlock(&timeline->lock);
+}
+
+/* ---- retiring ---- */
+
+static bool is_done(qn__queue *queue, const qn__vk_batch *b) {
+    if (b->failed || atomic_load(&queue->gpu->lost)) return true;
+    uint64_t reached = 0;
+    VkResult result =
+        queue->gpu->vk.GetSemaphoreCounterValue(queue->gpu->device, queue->timeline->semaphore, &reached);
+    if (result == VK_ERROR_DEVICE_LOST) {
+        char why[QN__WHY];
+        qn__vk_queue_lost(queue, why);
+        return true;
+    }
+    return result == VK_SUCCESS && reached >= b->value;
+}
+
+/* Others may wait for the number of a batch that failed. */
+static void signal_failed(qn__queue *queue, const qn__vk_batch *b) {
+    VkSemaphoreSignalInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+                                  .semaphore = queue->timeline->semaphore,
+                                  .value = b->value};
+    uint64_t reached = 0;
+    if (!b->failed || atomic_load(&queue->gpu->lost)) return;
+    qn__gpu *gpu = queue->gpu;
+    if (gpu->vk.GetSemaphoreCounterValue(gpu->device, queue->timeline->semaphore, &reached) == VK_SUCCESS &&
+        reached < b->value)
+        gpu->vk.SignalSemaphore(gpu->device, &info);
+}
+
+static void do_late_reads(qn__queue *queue, bool copy) {
+    for (qn__vk_late_read *late = queue->late, *next; late; late = next) {
+        next = late->next;
+        const qn__command *c = &late->command;
+        if (copy) memcpy(c->host, qn__vk_mapped(c->from) + c->from_offset, (size_t)c->size);
+        atomic_store(&queue->retired, late->number);
+        qn__release(queue->gpu->services->allocator, late);
+    }
+    queue->late = queue->late_last = NULL;
+}
+
+void qn__vk_late_reads_drop(qn__queue *queue) { do_late_reads(queue, false); }
+
+void qn__vk_retire(qn__queue *queue) {
+    while (queue->first && is_done(queue, queue->first)) {
+        qn__vk_batch *b = queue->first;
+        bool gone = b->failed || atomic_load(&queue->gpu->lost);
+        signal_failed(queue, b);
+        queue->first = b->next;
+        if (!queue->first) queue->last = NULL;
+        queue->staged -= b->recorder.staged;
+        uint64_t number = b->last;
+        if (b->recorded == &b->recorder) qn__vk_recorder_finish(&b->recorder, gone);
+        free_batch(queue, b);
+        atomic_store(&queue->retired, number);
+    }
+    if (!queue->first && !queue->open && queue->late) do_late_reads(queue, !atomic_load(&queue->gpu->lost));
+}
+
+VkResult qn__vk_wait_value(qn__queue *queue, uint64_t value, uint64_t timeout_ns) {
+    VkSemaphoreWaitInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                .semaphoreCount = 1,
+                                .pSemaphores = &queue->timeline->semaphore,
+                                .pValues = &value};
+    return queue->gpu->vk.WaitSemaphores(queue->gpu->device, &info, timeout_ns);
+}

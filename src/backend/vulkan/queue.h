@@ -1,0 +1,72 @@
+/* A stream's batches: shared by the files that submit commands, hand batches to the driver, and watch them. All
+   functions here but those for the watcher want the queue's lock to be held. */
+#ifndef QN__VULKAN_QUEUE_H
+#define QN__VULKAN_QUEUE_H
+
+#include "backend/vulkan/vulkan.h"
+
+enum { QN__VK_MAX_WAITS = 8, QN__VK_MAX_STAMPS = 8 };
+
+typedef struct qn__vk_batch {
+    struct qn__vk_batch *next;
+    VkCommandPool pool;
+    qn__vk_recorder recorder;        /* of its own commands */
+    const qn__vk_recorder *recorded; /* what is submitted: its own, or a graph's */
+    uint64_t value;                  /* that the timeline reaches with it */
+    uint64_t last;                   /* number of its last command */
+    uint32_t num_commands;
+    uint32_t num_waits, num_stamps;
+    qn__vk_timeline *waits[QN__VK_MAX_WAITS];
+    uint64_t wait_values[QN__VK_MAX_WAITS];
+    qn__vk_stamp *stamps[QN__VK_MAX_STAMPS];
+    bool failed; /* never reached the device */
+} qn__vk_batch;
+
+/* A transfer to the host from memory that is the host's anyway: a copy once all before it is done. */
+typedef struct qn__vk_late_read {
+    struct qn__vk_late_read *next;
+    qn__command command;
+    uint64_t number;
+} qn__vk_late_read;
+
+struct qn__queue {
+    qn__gpu *gpu;
+    qn__vk_lane *lane;
+    qn__vk_timeline *timeline;
+    pthread_mutex_t lock;
+    uint64_t submitted;           /* last number given */
+    uint64_t values;              /* last value of the timeline given to a batch */
+    atomic_uint_fast64_t retired; /* last number that is done in all respects */
+    qn__vk_batch *open;           /* gathers commands; or NULL */
+    qn__vk_batch *first, *last;   /* with the device, oldest first */
+    qn__vk_batch *free;
+    qn__vk_late_read *late, *late_last; /* behind all batches; none while a batch is open */
+    uint64_t staged;                    /* bytes of staging memory of all batches */
+    bool watched;                       /* in the watcher's list */
+    qn__queue *next_watched;
+    qn_status status; /* first failure not yet reported */
+    char why[QN__WHY];
+};
+
+/* batch.c */
+qn_status qn__vk_timeline_new(qn__queue *queue, char *why);
+qn__vk_batch *qn__vk_batch_open(qn__queue *queue, char *why); /* for commands; NULL: failed */
+qn__vk_batch *qn__vk_batch_take(qn__queue *queue, char *why); /* without any; NULL: failed */
+void qn__vk_batches_free(qn__queue *queue);
+void qn__vk_send(qn__queue *queue, qn__vk_batch *b);
+void qn__vk_flush(qn__queue *queue); /* submits what has gathered */
+/* Submits it if the device is about to run out of work, or the batch is full. */
+void qn__vk_flush_if_due(qn__queue *queue);
+void qn__vk_retire(qn__queue *queue);
+void qn__vk_late_reads_drop(qn__queue *queue);
+VkResult qn__vk_wait_value(qn__queue *queue, uint64_t value, uint64_t timeout_ns);
+/* Names of the kernels that may be running, as "a or b". */
+void qn__vk_running(const qn__queue *queue, char *out, size_t size);
+qn_status qn__vk_queue_lost(qn__queue *queue, char *why);
+
+/* watch.c: sees to it that what has gathered is submitted when the device has time for it, whether or not the
+   stream is used again. Called without the queue's lock. */
+void qn__vk_watch(qn__queue *queue);
+void qn__vk_unwatch(qn__queue *queue);
+
+#endif
