@@ -175,8 +175,19 @@ static ir_value *rebuild(linearizer *l, const ir_instr *instr, sum *s, bool apar
     return add->results[0];
 }
 
+/* A constant that was added last to the pointer below is added last here. */
+static void pull_offset(const linearizer *l, ir_instr *instr) {
+    const ir_value *base = instr->operands[0];
+    if (!qn__defined_by(base, IR_PTR_ADD) || keeps_constant(l, base)) return;
+    const ir_instr *below = base->def;
+    if (!qn__ir_is_const(below->operands[1])) return;
+    instr->attr.offset += below->attr.offset + (int64_t)below->operands[1]->bits[0];
+    instr->operands[0] = below->operands[0];
+}
+
 static ir_value *linearize(linearizer *l, ir_instr *instr) {
     sum s = {.count = 0};
+    pull_offset(l, instr);
     if (qn__ir_is_const(instr->operands[1])) return NULL;
     take_apart(&s, instr->operands[1], IR_BITCAST, 1, 0);
     const bool constant = s.constant && !keeps_constant(l, instr->operands[0]);
