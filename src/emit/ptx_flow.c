@@ -61,6 +61,28 @@ static void assign(ptx_emitter *e, receivers to, ir_value *const *from) {
     }
 }
 
+/* A construct with one way out needs no registers for its results: they are those of what that jump gives, which
+   nothing changes before the construct runs again. */
+static bool has_one_exit(const ptx_emitter *e, const ir_instr *construct) {
+    return e->exits[construct->mark] == 1;
+}
+
+static void declare_results(ptx_emitter *e, const ir_instr *construct) {
+    if (has_one_exit(e, construct)) return;
+    for (uint32_t i = 0; i < construct->num_results; i++) qn__ptx_declare(e, construct->results[i]);
+}
+
+static void hand_over(ptx_emitter *e, const ir_instr *jump) {
+    receivers to = receivers_of(jump);
+    if (jump->op == IR_CONTINUE || !to.count || !has_one_exit(e, target_of(jump))) {
+        assign(e, to, jump->operands);
+        return;
+    }
+    for (uint32_t i = 0; i < to.count; i++)
+        for (unsigned lane = 0; lane < to.values[i]->type.lanes; lane++)
+            qn__ptx_define(e, to.values[i], lane, qn__ptx_use(e, jump->operands[i], lane));
+}
+
 /* ---- labels ---- */
 
 /* A construct has two labels: its end, and the head of a loop. */
@@ -81,10 +103,11 @@ static uint32_t label_of(const ptx_emitter *e, const ir_instr *jump) {
     return jump->op == IR_CONTINUE ? head_label(e, target) : end_label(e, target);
 }
 
-/* A jump that leaves its region and hands nothing over. */
-static bool is_bare_jump(const ir_instr *instr) {
-    return instr->op == IR_RETURN ||
-           ((instr->op == IR_BREAK || instr->op == IR_CONTINUE) && !instr->num_operands);
+/* A jump that leaves its region and moves nothing. */
+static bool is_bare_jump(const ptx_emitter *e, const ir_instr *instr) {
+    if (instr->op == IR_RETURN) return true;
+    if (instr->op == IR_BREAK && has_one_exit(e, instr->attr.target)) return true;
+    return (instr->op == IR_BREAK || instr->op == IR_CONTINUE) && !instr->num_operands;
 }
 
 static void jump(ptx_emitter *e, const ir_instr *instr, bool falls_through) {
@@ -96,7 +119,7 @@ static void jump(ptx_emitter *e, const ir_instr *instr, bool falls_through) {
         qn__ptx(e, "trap;");
         return;
     }
-    assign(e, receivers_of(instr), instr->operands);
+    hand_over(e, instr);
     if (!falls_through) branch(e, label_of(e, instr));
 }
 
@@ -106,31 +129,42 @@ static void region_falling_through(ptx_emitter *e, ir_region *region);
 
 static void conditional_jump(ptx_emitter *e, const char *sense, ptx_operand condition,
                              const ir_instr *instr) {
-    if (instr->op == IR_RETURN)
+    if (instr->op == IR_RETURN) {
         qn__ptx(e, "@~$ ret;", sense, condition);
-    else
-        qn__ptx(e, "@~$ bra L#;", sense, condition, (int64_t)label_of(e, instr));
+        return;
+    }
+    hand_over(e, instr);
+    qn__ptx(e, "@~$ bra L#;", sense, condition, (int64_t)label_of(e, instr));
 }
 
-static bool is_empty(const ir_region *region) {
-    return region->first == region->last && region->first->op == IR_YIELD && !region->first->num_operands;
+static bool only_yields(const ir_region *region) {
+    return region->first == region->last && region->first->op == IR_YIELD;
+}
+
+/* One way does nothing but hand over values: they are there before the branch, which then jumps over the other. */
+static void skipping(ptx_emitter *e, const ir_instr *instr, const char *sense, ptx_operand condition,
+                     ir_region *idle, ir_region *other) {
+    hand_over(e, idle->first);
+    qn__ptx(e, "@~$ bra L#;", sense, condition, (int64_t)end_label(e, instr));
+    region_falling_through(e, other);
 }
 
 static void if_construct(ptx_emitter *e, const ir_instr *instr) {
     ptx_operand condition = qn__ptx_in_register(e, qn__ptx_use(e, instr->operands[0], 0));
     ir_region *yes = instr->regions[0], *no = instr->regions[1];
-    for (uint32_t i = 0; i < instr->num_results; i++) qn__ptx_declare(e, instr->results[i]);
+    declare_results(e, instr);
     new_labels(e, instr);
     uint32_t end = end_label(e, instr);
-    if (yes->first == yes->last && is_bare_jump(yes->first)) {
+    if (yes->first == yes->last && is_bare_jump(e, yes->first)) {
         conditional_jump(e, "", condition, yes->first);
         region_falling_through(e, no);
-    } else if (no->first == no->last && is_bare_jump(no->first)) {
+    } else if (no->first == no->last && is_bare_jump(e, no->first)) {
         conditional_jump(e, "!", condition, no->first);
         region_falling_through(e, yes);
-    } else if (is_empty(no)) {
-        qn__ptx(e, "@!$ bra L#;", condition, (int64_t)end);
-        region_falling_through(e, yes);
+    } else if (only_yields(no)) {
+        skipping(e, instr, "!", condition, no, yes);
+    } else if (only_yields(yes)) {
+        skipping(e, instr, "", condition, yes, no);
     } else {
         qn__ptx(e, "@!$ bra L#;", condition, (int64_t)end + 1);
         qn__ptx_region(e, yes);
@@ -142,7 +176,7 @@ static void if_construct(ptx_emitter *e, const ir_instr *instr) {
 
 static void loop_construct(ptx_emitter *e, const ir_instr *instr) {
     ir_region *body = instr->regions[0];
-    for (uint32_t i = 0; i < instr->num_results; i++) qn__ptx_declare(e, instr->results[i]);
+    declare_results(e, instr);
     for (uint32_t i = 0; i < body->num_params; i++) qn__ptx_declare(e, body->params[i]);
     assign(e, (receivers){body->params, body->num_params}, instr->operands);
     new_labels(e, instr);
@@ -153,7 +187,7 @@ static void loop_construct(ptx_emitter *e, const ir_instr *instr) {
 }
 
 static void block_construct(ptx_emitter *e, const ir_instr *instr) {
-    for (uint32_t i = 0; i < instr->num_results; i++) qn__ptx_declare(e, instr->results[i]);
+    declare_results(e, instr);
     new_labels(e, instr);
     region_falling_through(e, instr->regions[0]);
     qn__ptx_label(e, end_label(e, instr));

@@ -28,8 +28,8 @@ enum { PTX_ZERO_EXTENDED = 1, PTX_SIGN_EXTENDED = 2 };
 
 typedef struct ptx_operand {
     uint8_t kind, cls, extended;
-    uint32_t reg; /* REG: its number in the class; SYMBOL: which (ptx_symbol) */
-    uint64_t bits;
+    uint32_t reg;  /* REG: its number in the class; SYMBOL: which (ptx_symbol) */
+    uint64_t bits; /* of a pointer in a register: bytes to add, which ld and st do for nothing */
 } ptx_operand;
 
 /* Variables an address may name; globals follow, by index. */
@@ -40,7 +40,9 @@ enum {
     PTX_HIGH = 1 << 0,      /* i64: the high half matters */
     PTX_USED_SEXT = 1 << 1, /* 8 or 16 bits: extended so somewhere */
     PTX_USED_ZEXT = 1 << 2,
-    PTX_USED_BITS = 1 << 3 /* float: more than arithmetic looks at it */
+    PTX_USED_BITS = 1 << 3, /* float: more than arithmetic looks at it */
+    PTX_CONSTANT = 1 << 4,  /* pointer: nobody writes where it points while the kernel runs */
+    PTX_REFUTED = 1 << 5    /* it was taken for one, and is not */
 };
 
 typedef struct ptx_emitter {
@@ -64,12 +66,14 @@ typedef struct ptx_emitter {
     uint32_t num_registers[PTX_CLASS_COUNT];
     uint32_t next_label;
     uint32_t num_instrs;
+    uint32_t *exits;  /* by mark of a construct: jumps that give its results */
     uint32_t *labels; /* by mark of a construct: its end; the next number is its head or other branch */
     QN__VEC(qn__hidden) hidden;
     uint32_t args_size, params_size;
     uint64_t depot_size, static_local;
     uint32_t depot_align;
     uint32_t *local_offset; /* by index of a __local variable */
+    ptx_operand locals;     /* address of the __local variables */
     bool locals_in_dynamic; /* too large for a static array */
     bool uses_group;        /* barriers, collectives, sizes of groups: not guarded */
     bool uses_sync, uses_printf, uses_locals;
@@ -100,6 +104,8 @@ void qn__ptx_fail(ptx_emitter *e, const char *sentence);
 /* values (ptx_text.c) */
 ptx_class qn__ptx_class_of(const ptx_emitter *e, const ir_value *value);
 ptx_operand qn__ptx_use(ptx_emitter *e, const ir_value *value, unsigned lane);
+/* A pointer that may have bytes to add. */
+ptx_operand qn__ptx_use_pointer(ptx_emitter *e, const ir_value *pointer);
 void qn__ptx_define(ptx_emitter *e, const ir_value *value, unsigned lane, ptx_operand operand);
 /* New registers for all lanes, to be moved to. */
 void qn__ptx_declare(ptx_emitter *e, const ir_value *value);

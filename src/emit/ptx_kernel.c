@@ -183,6 +183,9 @@ void qn__ptx_kernel(ptx_emitter *module, ir_function *kernel, qn__buf *text) {
     arguments(&e, false);
     guard_labels guarded = {0};
     if (!e.uses_group) guarded = guard(&e);
+    if (e.uses_locals)
+        e.locals = qn__ptx_in_register(
+            &e, qn__ptx_address(e.locals_in_dynamic ? PTX_DYNAMIC : PTX_LOCALS, PTX_B32, 0));
     arguments(&e, true);
     qn__ptx_region(&e, kernel->body);
     if (!e.uses_group) guard_end(&e, guarded);

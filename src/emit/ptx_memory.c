@@ -17,13 +17,16 @@ static ptx_operand add_address(ptx_emitter *e, ptx_operand a, ptx_operand b) {
 }
 
 ptx_place qn__ptx_place(ptx_emitter *e, const ir_value *pointer, int64_t offset) {
-    ptx_place place = {spaces[pointer->type.space], qn__ptx_use(e, pointer, 0), offset};
+    ptx_place place = {spaces[pointer->type.space], qn__ptx_use_pointer(e, pointer), offset};
     ptx_operand *base = &place.base;
     if (base->kind == PTX_INT) *base = qn__ptx_in_register(e, *base);
-    if (base->kind == PTX_SYMBOL && (int64_t)base->bits + offset >= 0) {
+    if (base->kind == PTX_REG) {
+        place.offset += (int64_t)base->bits;
+        base->bits = 0;
+    } else if ((int64_t)base->bits + offset >= 0) {
         base->bits += (uint64_t)offset;
         place.offset = 0;
-    } else if (base->kind == PTX_SYMBOL) {
+    } else {
         *base = qn__ptx_in_register(e, *base);
     }
     if (place.offset > INT32_MAX - 256 || place.offset < INT32_MIN) {
@@ -33,26 +36,24 @@ ptx_place qn__ptx_place(ptx_emitter *e, const ir_value *pointer, int64_t offset)
     return place;
 }
 
+/* A constant part waits, as far as an access can take it. */
 static void ptr_add(ptx_emitter *e, const ir_instr *instr) {
-    ptx_operand base = qn__ptx_use(e, instr->operands[0], 0), bytes = qn__ptx_use(e, instr->operands[1], 0);
+    ptx_operand base = qn__ptx_use_pointer(e, instr->operands[0]);
+    ptx_operand bytes = qn__ptx_use(e, instr->operands[1], 0);
     int64_t offset = instr->attr.offset;
     if (qn__ptx_is_near(instr->results[0])) bytes = qn__ptx_low(e, bytes);
-    if (bytes.kind == PTX_INT) {
-        offset += base.cls == PTX_B64 ? (int64_t)bytes.bits : (int32_t)bytes.bits;
-        bytes = qn__ptx_int((ptx_class)base.cls, 0);
-    }
-    if (base.kind == PTX_SYMBOL && (int64_t)base.bits + offset >= 0 && offset < INT32_MAX) {
-        base.bits += (uint64_t)offset;
-        offset = 0;
-    }
-    if (bytes.kind == PTX_REG) {
-        if (base.kind == PTX_SYMBOL) base = qn__ptx_in_register(e, base);
-        base = add_address(e, base, bytes);
-    }
-    if (offset) {
+    if (bytes.kind == PTX_INT) offset += base.cls == PTX_B64 ? (int64_t)bytes.bits : (int32_t)bytes.bits;
+    if (base.kind == PTX_INT || (base.kind == PTX_SYMBOL && bytes.kind == PTX_REG))
         base = qn__ptx_in_register(e, base);
+    offset += (int64_t)base.bits;
+    base.bits = 0;
+    if (bytes.kind == PTX_REG) base = add_address(e, base, bytes);
+    bool fits = offset > INT32_MIN / 4 && offset < INT32_MAX / 4;
+    if (base.kind == PTX_SYMBOL && (offset < 0 || !fits)) base = qn__ptx_in_register(e, base);
+    if (fits)
+        base.bits = (uint64_t)offset;
+    else
         base = add_address(e, base, qn__ptx_int((ptx_class)base.cls, (uint64_t)offset));
-    }
     qn__ptx_define(e, instr->results[0], 0, base);
 }
 
@@ -72,7 +73,8 @@ static bool address_of(ptx_emitter *e, const ir_instr *instr) {
         break;
     }
     case IR_LOCAL:
-        a = qn__ptx_address(e->locals_in_dynamic ? PTX_DYNAMIC : PTX_LOCALS, PTX_B32, e->local_offset[index]);
+        a = e->locals;
+        a.bits = e->local_offset[index];
         break;
     case IR_GLOBAL:
         e->global_used[index] = true;
@@ -130,9 +132,10 @@ static bool is_volatile(const ir_instr *instr) {
 }
 
 /* "ld.global.nc" has its cache behind the space. */
-static const char *load_space(const ir_instr *instr, const char *space) {
+static const char *load_space(const ptx_emitter *e, const ir_instr *instr, const char *space) {
     const ir_value *pointer = instr->operands[0];
-    bool constant = pointer->type.space == IR_CONSTANT_SPACE || (instr->flags & IR_READONLY);
+    bool constant = pointer->type.space == IR_CONSTANT_SPACE || (instr->flags & IR_READONLY) ||
+                    (e->flags[pointer->id] & PTX_CONSTANT);
     return is_global(pointer) && constant && !is_volatile(instr) ? "global.nc" : space;
 }
 
@@ -222,7 +225,7 @@ static void load(ptx_emitter *e, const ir_instr *instr) {
     const unsigned size = element_size(type), align = align_of(instr, type);
     ptx_place place = qn__ptx_place(e, instr->operands[0], instr->attr.offset);
     const char *op = is_volatile(instr) ? "ld.volatile" : "ld";
-    place.space = load_space(instr, place.space);
+    place.space = load_space(e, instr, place.space);
     if (goes_as_words(type, align)) {
         load_words(e, instr, op, &place, align);
         return;

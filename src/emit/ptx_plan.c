@@ -167,6 +167,86 @@ static void visit_region(demand *d, const ir_region *region) {
     }
 }
 
+/* ---- constant memory ---- */
+
+/* Pointers made of a `const restrict` argument: nobody writes there. Every pointer that may be one is taken for
+   one until a jump brings it another. */
+typedef struct constancy {
+    ptx_emitter *e;
+    bool changed;
+} constancy;
+
+static void assume(constancy *c, const ir_value *value, bool constant) {
+    uint8_t *flags = &c->e->flags[value->id];
+    if (constant && !(*flags & PTX_REFUTED)) *flags |= PTX_CONSTANT;
+}
+
+static bool is_constant(const constancy *c, const ir_value *value) {
+    return c->e->flags[value->id] & PTX_CONSTANT;
+}
+
+static void refute(constancy *c, ir_value *const *to, uint32_t count, const ir_instr *jump) {
+    for (uint32_t i = 0; i < count && i < jump->num_operands; i++) {
+        uint8_t *flags = &c->e->flags[to[i]->id];
+        if (!(*flags & PTX_CONSTANT) || is_constant(c, jump->operands[i])) continue;
+        *flags = (uint8_t)((*flags & ~PTX_CONSTANT) | PTX_REFUTED);
+        c->changed = true;
+    }
+}
+
+static void trace(ir_instr *instr, void *user) {
+    constancy *c = user;
+    if (instr->op == IR_PTR_ADD) {
+        assume(c, instr->results[0], is_constant(c, instr->operands[0]));
+    } else if (instr->op == IR_SELECT) {
+        assume(c, instr->results[0],
+               is_constant(c, instr->operands[1]) && is_constant(c, instr->operands[2]));
+    } else if (qn__ir_is_construct(instr)) {
+        for (uint32_t i = 0; i < instr->num_results; i++)
+            assume(c, instr->results[i], instr->results[i]->type.kind == IR_PTR);
+        for (uint32_t i = 0; instr->op == IR_LOOP && i < instr->num_operands; i++)
+            assume(c, instr->regions[0]->params[i], is_constant(c, instr->operands[i]));
+    } else if (instr->op == IR_CONTINUE) {
+        refute(c, instr->attr.target->regions[0]->params, instr->attr.target->regions[0]->num_params, instr);
+    } else if (instr->op == IR_BREAK || (instr->op == IR_YIELD && instr->parent->owner)) {
+        const ir_instr *to = instr->op == IR_BREAK ? instr->attr.target : instr->parent->owner;
+        refute(c, to->results, to->num_results, instr);
+    }
+}
+
+static void clear(ir_instr *instr, void *user) {
+    ptx_emitter *e = user;
+    for (uint32_t i = 0; i < instr->num_results; i++)
+        e->flags[instr->results[i]->id] &= (uint8_t)~PTX_CONSTANT;
+    for (uint32_t i = 0; instr->op == IR_LOOP && i < instr->regions[0]->num_params; i++)
+        e->flags[instr->regions[0]->params[i]->id] &= (uint8_t)~PTX_CONSTANT;
+}
+
+static void find_constant_memory(ptx_emitter *e) {
+    constancy c = {.e = e};
+    bool any = false;
+    for (size_t i = 0; i < e->function->args.len; i++) {
+        const ir_arg *arg = &e->function->args.data[i];
+        bool kept =
+            (arg->flags & IR_ARG_CONST) && (arg->flags & IR_ARG_RESTRICT) && !(arg->flags & IR_ARG_VOLATILE);
+        if (arg->arg_kind != IR_ARG_BUFFER || !kept) continue;
+        e->flags[arg->value->id] |= PTX_CONSTANT;
+        any = true;
+    }
+    while (any) {
+        c.changed = false;
+        qn__ir_walk(e->function->body, trace, &c);
+        if (!c.changed) return;
+        qn__ir_walk(e->function->body, clear, e);
+    }
+}
+
+static void count_exit(ir_instr *instr, void *user) {
+    ptx_emitter *e = user;
+    if (instr->op == IR_BREAK) e->exits[instr->attr.target->mark]++;
+    if (instr->op == IR_YIELD && instr->parent->owner) e->exits[instr->parent->owner->mark]++;
+}
+
 void qn__ptx_plan(ptx_emitter *e) {
     ir_function *kernel = e->function;
     e->uses = QN__NEW_ARRAY(e->arena, uint32_t, kernel->num_values + 1);
@@ -175,9 +255,12 @@ void qn__ptx_plan(ptx_emitter *e) {
     e->num_instrs = 0;
     qn__ir_walk(kernel->body, count, e);
     e->labels = QN__NEW_ARRAY(e->arena, uint32_t, e->num_instrs + 1);
+    e->exits = QN__NEW_ARRAY(e->arena, uint32_t, e->num_instrs + 1);
+    qn__ir_walk(kernel->body, count_exit, e);
     demand d = {.e = e};
     do {
         d.changed = false;
         visit_region(&d, kernel->body);
     } while (d.changed);
+    find_constant_memory(e);
 }

@@ -206,7 +206,7 @@ static ptx_operand constant(ptx_emitter *e, const ir_value *value, unsigned lane
     return result;
 }
 
-ptx_operand qn__ptx_use(ptx_emitter *e, const ir_value *value, unsigned lane) {
+static ptx_operand defined(ptx_emitter *e, const ir_value *value, unsigned lane) {
     if (value->value_kind == IR_VALUE_CONST || value->value_kind == IR_VALUE_UNDEF)
         return constant(e, value, lane);
     if (!e->lanes[value->id]) {
@@ -214,6 +214,16 @@ ptx_operand qn__ptx_use(ptx_emitter *e, const ir_value *value, unsigned lane) {
         return qn__ptx_int(qn__ptx_class_of(e, value), 0);
     }
     return e->lanes[value->id][lane];
+}
+
+ptx_operand qn__ptx_use_pointer(ptx_emitter *e, const ir_value *pointer) { return defined(e, pointer, 0); }
+
+ptx_operand qn__ptx_use(ptx_emitter *e, const ir_value *value, unsigned lane) {
+    ptx_operand a = defined(e, value, lane);
+    if (a.kind != PTX_REG || !a.bits) return a;
+    ptx_operand bytes = qn__ptx_int((ptx_class)a.cls, a.bits);
+    a.bits = 0;
+    return qn__ptx_op2(e, a.cls == PTX_B64 ? "add.s64" : "add.s32", (ptx_class)a.cls, a, bytes);
 }
 
 static ptx_operand *lanes_of(ptx_emitter *e, const ir_value *value) {

@@ -137,7 +137,8 @@ static void local_memory(void **state) {
                                 "    store align 4 %0.p, %3\n    return\n}\n");
     has(&r, ".shared .align 128 .b8 locals[200];");
     has(&r, "ld.shared.b32 %r");
-    has(&r, "[locals+4");
+    has(&r, ", locals;");
+    has(&r, "+4];");
     has(&r, ".extern .shared .align 128 .b8 qn_dynamic[];");
     has(&r, ", -256;");
     assert_int_equal(r.kernels.data[0].static_local, 200);
