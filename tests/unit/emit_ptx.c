@@ -147,7 +147,7 @@ static void local_memory(void **state) {
                 "    %1: ptr.local = local #0\n    %2: f32 = load align 4 %1\n    store align 4 %0.out, %2\n"
                 "    return\n}\n");
     has_not(&r, "locals[");
-    has(&r, "[qn_dynamic");
+    has(&r, ", qn_dynamic;");
 }
 
 /* A reduction over a sub-group: a tree of shuffles, or one instruction where the device has it. */
