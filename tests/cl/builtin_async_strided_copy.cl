@@ -1,5 +1,4 @@
 // async_work_group_strided_copy gathers into local memory and scatters out of it.
-// needs: f64
 // kernel: run
 // global: 4
 // local: 4
@@ -7,6 +6,7 @@
 // arg: buf:short:16=-1
 // expect: 0, -1, -1, -1, 3, -1, -1, -1, 6, -1, -1, -1, 9, -1, -1, -1
 // kernel: columns
+// needs: f64
 // global: 2, 2
 // local: 2, 2
 // arg: buf:double2:4=1, 2, 3, 4, 5, 6, 7, 8
@@ -19,6 +19,7 @@ kernel void run(global const short *in, global short *out) {
     e = async_work_group_strided_copy(out, third, 4, 4, 0);
     wait_group_events(1, &e);
 }
+#ifdef cl_khr_fp64
 kernel void columns(global const double2 *in, global double2 *out) {
     local double2 column[2];
     event_t e = async_work_group_strided_copy(column, in, 2, 2, 0);
@@ -26,3 +27,4 @@ kernel void columns(global const double2 *in, global double2 *out) {
     e = async_work_group_strided_copy(out, column, 2, 2, 0);
     wait_group_events(1, &e);
 }
+#endif

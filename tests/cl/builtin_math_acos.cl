@@ -1,5 +1,4 @@
 // acos: within 4 ulp.
-// needs: f64
 // kernel: floats
 // global: 18
 // arg: buf:float:18=0.1, -0.5, 0.99, -0.999, 0.25, 0.75, 0.001, -1e-8, 0.3, -0.7, 0.0625, 0.875,
@@ -14,6 +13,7 @@
 // arg: buf:float:5
 // expect: 0, nan, nan, nan, nan
 // kernel: doubles
+// needs: f64
 // global: 18
 // arg: buf:double:18=0.1, -0.5, 0.99, -0.999, 0.25, 0.75, 0.001, -1e-8, 0.3, -0.7, 0.0625, 0.875,
 //   -0.125, 0.4999, 0.6, -0.95, -1, 0
@@ -23,11 +23,13 @@
 //   2.3461938234056494, 1.5082555649984053, 0.5053605102841573, 1.696124157962962, 1.047313017401947,
 //   0.9272952180016123, 2.824032224298272, 3.141592653589793, 1.5707963267948966 ulp 4
 // kernel: doubles
+// needs: f64
 // global: 5
 // arg: buf:double:5=1, 1.5, -2, inf, nan
 // arg: buf:double:5
 // expect: 0, nan, nan, nan, nan
 // kernel: vectors
+// needs: f64
 // arg: buf:float:4=0.1, -0.5, 0.99, -0.999
 // arg: buf:float:9
 // expect: 1.4706289, 2.0943952, 1.4706289, 2.0943952, 0.14153941, 1.4706289, 2.0943952, 0.14153941,
@@ -40,6 +42,7 @@ kernel void floats(global const float *x, global float *out) {
     out[i] = acos(x[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global double *out) {
     size_t i = get_global_id(0);
     out[i] = acos(x[i]);
@@ -51,3 +54,4 @@ kernel void vectors(global const float *x, global float *out, global const doubl
     vstore4(acos(vload4(0, x)), 0, out + 5);
     vstore2(acos(vload2(0, dx)), 0, wide);
 }
+#endif

@@ -1,5 +1,4 @@
 // acosh: within 4 ulp.
-// needs: f64
 // kernel: floats
 // global: 14
 // arg: buf:float:14=1.0000001, 1.001, 1.1, 1.5, 2, 3, 10, 100, 100000, 1e10, 1e20, 1e30, 1.25,
@@ -13,6 +12,7 @@
 // arg: buf:float:6
 // expect: 0, nan, nan, inf, nan, nan
 // kernel: doubles
+// needs: f64
 // global: 14
 // arg: buf:double:14=1.0000001, 1.001, 1.1, 1.5, 2, 3, 10, 100, 100000, 10000000000.0, 1e20, 1e30,
 //   1.25, 1.7976931348623157e308
@@ -21,11 +21,13 @@
 //   1.3169578969248168, 1.762747174039086, 2.993222846126381, 5.298292365610485, 12.206072645505174,
 //   23.7189981105004, 46.74484904044086, 69.77069997038132, 0.6931471805599453, 710.475860073944 ulp 4
 // kernel: doubles
+// needs: f64
 // global: 6
 // arg: buf:double:6=1, 0.5, -1, inf, -inf, nan
 // arg: buf:double:6
 // expect: 0, nan, nan, inf, nan, nan
 // kernel: vectors
+// needs: f64
 // arg: buf:float:4=1.0000001, 1.001, 1.1, 1.5
 // arg: buf:float:9
 // expect: 0.00048828125, 0.04471868, 0.00048828125, 0.04471868, 0.44356832, 0.00048828125,
@@ -38,6 +40,7 @@ kernel void floats(global const float *x, global float *out) {
     out[i] = acosh(x[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global double *out) {
     size_t i = get_global_id(0);
     out[i] = acosh(x[i]);
@@ -49,3 +52,4 @@ kernel void vectors(global const float *x, global float *out, global const doubl
     vstore4(acosh(vload4(0, x)), 0, out + 5);
     vstore2(acosh(vload2(0, dx)), 0, wide);
 }
+#endif

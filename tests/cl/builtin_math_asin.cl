@@ -1,5 +1,4 @@
 // asin: within 4 ulp; zero keeps its sign.
-// needs: f64
 // kernel: floats
 // global: 18
 // arg: buf:float:18=0.1, -0.5, 0.99, -0.999, 0.25, 0.75, 0.001, -1e-8, 0.3, -0.7, 0.0625, 0.875,
@@ -14,6 +13,7 @@
 // arg: buf:float:7
 // expect: 0, -0, nan, nan, nan, 1e-45, -1e-45
 // kernel: doubles
+// needs: f64
 // global: 18
 // arg: buf:double:18=0.1, -0.5, 0.99, -0.999, 0.25, 0.75, 0.001, -1e-8, 0.3, -0.7, 0.0625, 0.875,
 //   -0.125, 0.4999, 0.6, -0.95, 1, -1
@@ -24,11 +24,13 @@
 //   0.5234833093929496, 0.6435011087932844, -1.253235897503375, 1.5707963267948966,
 //   -1.5707963267948966 ulp 4
 // kernel: doubles
+// needs: f64
 // global: 7
 // arg: buf:double:7=0, -0, 1.25, -inf, nan, 5e-324, -5e-324
 // arg: buf:double:7
 // expect: 0, -0, nan, nan, nan, 5e-324, -5e-324
 // kernel: vectors
+// needs: f64
 // arg: buf:float:4=0.1, -0.5, 0.99, -0.999
 // arg: buf:float:9
 // expect: 0.10016742, -0.5235988, 0.10016742, -0.5235988, 1.4292569, 0.10016742, -0.5235988,
@@ -41,6 +43,7 @@ kernel void floats(global const float *x, global float *out) {
     out[i] = asin(x[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global double *out) {
     size_t i = get_global_id(0);
     out[i] = asin(x[i]);
@@ -52,3 +55,4 @@ kernel void vectors(global const float *x, global float *out, global const doubl
     vstore4(asin(vload4(0, x)), 0, out + 5);
     vstore2(asin(vload2(0, dx)), 0, wide);
 }
+#endif

@@ -1,5 +1,4 @@
 // asinh: within 4 ulp; zero keeps its sign.
-// needs: f64
 // kernel: floats
 // global: 21
 // arg: buf:float:21=0.1, -0.5, 1, -1.5, 2.75, -3, 4.25, 5, 0.001, -1e-8, 0.75, -0.25, 6.5, 0.0625,
@@ -14,6 +13,7 @@
 // arg: buf:float:7
 // expect: 0, -0, inf, -inf, nan, 1e-45, -1e-45
 // kernel: doubles
+// needs: f64
 // global: 21
 // arg: buf:double:21=0.1, -0.5, 1, -1.5, 2.75, -3, 4.25, 5, 0.001, -1e-8, 0.75, -0.25, 6.5, 0.0625,
 //   -0.9, 2, 100000, -10000000000.0, 1e30, 1.7976931348623157e308, -1.7976931348623157e308
@@ -24,11 +24,13 @@
 //   0.062459381255540306, -0.8088669356527824, 1.4436354751788103, 12.206072645555174,
 //   -23.7189981105004, 69.77069997038132, 710.475860073944, -710.475860073944 ulp 4
 // kernel: doubles
+// needs: f64
 // global: 7
 // arg: buf:double:7=0, -0, inf, -inf, nan, 5e-324, -5e-324
 // arg: buf:double:7
 // expect: 0, -0, inf, -inf, nan, 5e-324, -5e-324
 // kernel: vectors
+// needs: f64
 // arg: buf:float:4=0.1, -0.5, 1, -1.5
 // arg: buf:float:9
 // expect: 0.09983408, -0.4812118, 0.09983408, -0.4812118, 0.8813736, 0.09983408, -0.4812118,
@@ -41,6 +43,7 @@ kernel void floats(global const float *x, global float *out) {
     out[i] = asinh(x[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global double *out) {
     size_t i = get_global_id(0);
     out[i] = asinh(x[i]);
@@ -52,3 +55,4 @@ kernel void vectors(global const float *x, global float *out, global const doubl
     vstore4(asinh(vload4(0, x)), 0, out + 5);
     vstore2(asinh(vload2(0, dx)), 0, wide);
 }
+#endif

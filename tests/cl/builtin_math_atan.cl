@@ -1,5 +1,4 @@
 // atan: within 5 ulp, also of infinities.
-// needs: f64
 // kernel: floats
 // global: 21
 // arg: buf:float:21=0.1, -0.5, 1, -1.5, 2.75, -3, 4.25, 5, 0.001, -1e-8, 0.75, -0.25, 6.5, 0.0625,
@@ -14,6 +13,7 @@
 // arg: buf:float:5
 // expect: 0, -0, nan, 1e-45, -1e-45
 // kernel: doubles
+// needs: f64
 // global: 21
 // arg: buf:double:21=0.1, -0.5, 1, -1.5, 2.75, -3, 4.25, 5, 0.001, -1e-8, 0.75, -0.25, 6.5, 0.0625,
 //   -0.9, 2, 100000, -10000000000.0, 1.7976931348623157e308, inf, -inf
@@ -24,11 +24,13 @@
 //   0.06241880999595735, -0.7328151017865066, 1.1071487177940904, 1.570786326794897,
 //   -1.5707963266948965, 1.5707963267948966, 1.5707963267948966, -1.5707963267948966 ulp 5
 // kernel: doubles
+// needs: f64
 // global: 5
 // arg: buf:double:5=0, -0, nan, 5e-324, -5e-324
 // arg: buf:double:5
 // expect: 0, -0, nan, 5e-324, -5e-324
 // kernel: vectors
+// needs: f64
 // arg: buf:float:4=0.1, -0.5, 1, -1.5
 // arg: buf:float:9
 // expect: 0.09966865, -0.4636476, 0.09966865, -0.4636476, 0.7853982, 0.09966865, -0.4636476,
@@ -41,6 +43,7 @@ kernel void floats(global const float *x, global float *out) {
     out[i] = atan(x[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global double *out) {
     size_t i = get_global_id(0);
     out[i] = atan(x[i]);
@@ -52,3 +55,4 @@ kernel void vectors(global const float *x, global float *out, global const doubl
     vstore4(atan(vload4(0, x)), 0, out + 5);
     vstore2(atan(vload2(0, dx)), 0, wide);
 }
+#endif

@@ -1,5 +1,4 @@
 // atan2: within 6 ulp, in all quadrants; zeros and infinities have their own angles.
-// needs: f64
 // kernel: floats
 // global: 23
 // arg: buf:float:23=1, 1, -1, -1, 0.5, 3, -2, 1e-5, 1e20, 0.001, -5, 100, 2, -2, 0, 1, -1, inf, -inf,
@@ -17,6 +16,7 @@
 // arg: buf:float:8
 // expect: 0, -0, 0, -0, 0, -0, nan, nan
 // kernel: doubles
+// needs: f64
 // global: 23
 // arg: buf:double:23=1, 1, -1, -1, 0.5, 3, -2, 1e-5, 1e20, 0.001, -5, 100, 2, -2, 0, 1, -1, inf,
 //   -inf, inf, inf, -inf, -inf
@@ -30,12 +30,14 @@
 //   -3.141592653589793, 1.5707963267948966, -1.5707963267948966, 0.7853981633974483,
 //   2.356194490192345, -0.7853981633974483, -2.356194490192345 ulp 6
 // kernel: doubles
+// needs: f64
 // global: 8
 // arg: buf:double:8=0, -0, 0, -0, 3, -3, nan, 1
 // arg: buf:double:8=0, 0, 2, 2, inf, inf, 1, nan
 // arg: buf:double:8
 // expect: 0, -0, 0, -0, 0, -0, nan, nan
 // kernel: vectors
+// needs: f64
 // arg: buf:float:4=1, 1, -1, -1
 // arg: buf:float:4=1, -1, 1, -1
 // arg: buf:float:9
@@ -50,6 +52,7 @@ kernel void floats(global const float *x, global const float *y, global float *o
     out[i] = atan2(x[i], y[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global const double *y, global double *out) {
     size_t i = get_global_id(0);
     out[i] = atan2(x[i], y[i]);
@@ -62,3 +65,4 @@ kernel void vectors(global const float *x, global const float *y, global float *
     vstore4(atan2(vload4(0, x), vload4(0, y)), 0, out + 5);
     vstore2(atan2(vload2(0, dx), vload2(0, dy)), 0, wide);
 }
+#endif

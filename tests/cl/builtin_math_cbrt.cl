@@ -1,5 +1,4 @@
 // cbrt: within 2 ulp, also of negative numbers and denormals.
-// needs: f64
 // kernel: floats
 // global: 23
 // arg: buf:float:23=0.1, -0.5, 1, -1.5, 2.75, -3, 4.25, 5, 0.001, -1e-8, 0.75, -0.25, 6.5, 0.0625,
@@ -14,6 +13,7 @@
 // arg: buf:float:5
 // expect: 0, -0, inf, -inf, nan
 // kernel: doubles
+// needs: f64
 // global: 23
 // arg: buf:double:23=0.1, -0.5, 1, -1.5, 2.75, -3, 4.25, 5, 0.001, -1e-8, 0.75, -0.25, 6.5, 0.0625,
 //   -0.9, 2, 27, -8, 1e30, 1.7976931348623157e308, 2.2250738585072014e-308, 5e-324, -5e-324
@@ -24,11 +24,13 @@
 //   -0.9654893846056297, 1.2599210498948732, 3, -2, 10000000000.0, 5.643803094122362e102,
 //   2.812644285236262e-103, 1.7031839360032603e-108, -1.7031839360032603e-108 ulp 2
 // kernel: doubles
+// needs: f64
 // global: 5
 // arg: buf:double:5=0, -0, inf, -inf, nan
 // arg: buf:double:5
 // expect: 0, -0, inf, -inf, nan
 // kernel: vectors
+// needs: f64
 // arg: buf:float:4=0.1, -0.5, 1, -1.5
 // arg: buf:float:9
 // expect: 0.4641589, -0.7937005, 0.4641589, -0.7937005, 1, 0.4641589, -0.7937005, 1, -1.1447142 ulp 2
@@ -40,6 +42,7 @@ kernel void floats(global const float *x, global float *out) {
     out[i] = cbrt(x[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global double *out) {
     size_t i = get_global_id(0);
     out[i] = cbrt(x[i]);
@@ -51,3 +54,4 @@ kernel void vectors(global const float *x, global float *out, global const doubl
     vstore4(cbrt(vload4(0, x)), 0, out + 5);
     vstore2(cbrt(vload2(0, dx)), 0, wide);
 }
+#endif

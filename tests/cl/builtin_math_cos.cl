@@ -1,5 +1,4 @@
 // cos: within 4 ulp, large angles too.
-// needs: f64
 // kernel: floats
 // global: 16
 // arg: buf:float:16=0.1, -0.5, 1, 3, -3.1415927, 1.5707964, 10, 100.5, -1000, 12345.678, 1000000,
@@ -13,6 +12,7 @@
 // arg: buf:float:5
 // expect: 1, 1, nan, nan, nan
 // kernel: doubles
+// needs: f64
 // global: 16
 // arg: buf:double:16=0.1, -0.5, 1, 3, -3.141592653589793, 1.5707963267948966, 10, 100.5, -1000,
 //   12345.678, 1000000, 1e22, -1e100, 1e300, 1e-5, 0.7853981633974483
@@ -22,11 +22,13 @@
 //   0.7101193587160628, 0.9367521275331447, 0.523214785395139, 0.9247242387519338,
 //   -0.5753861119575491, 0.99999999995, 0.7071067811865476 ulp 4
 // kernel: doubles
+// needs: f64
 // global: 5
 // arg: buf:double:5=0, -0, inf, -inf, nan
 // arg: buf:double:5
 // expect: 1, 1, nan, nan, nan
 // kernel: vectors
+// needs: f64
 // arg: buf:float:4=0.1, -0.5, 1, 3
 // arg: buf:float:9
 // expect: 0.9950042, 0.87758255, 0.9950042, 0.87758255, 0.5403023, 0.9950042, 0.87758255, 0.5403023,
@@ -39,6 +41,7 @@ kernel void floats(global const float *x, global float *out) {
     out[i] = cos(x[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global double *out) {
     size_t i = get_global_id(0);
     out[i] = cos(x[i]);
@@ -50,3 +53,4 @@ kernel void vectors(global const float *x, global float *out, global const doubl
     vstore4(cos(vload4(0, x)), 0, out + 5);
     vstore2(cos(vload2(0, dx)), 0, wide);
 }
+#endif

@@ -1,5 +1,4 @@
 // cosh: within 4 ulp, up to overflow.
-// needs: f64
 // kernel: floats
 // global: 19
 // arg: buf:float:19=0.1, -0.5, 1, -1.5, 2.75, -3, 4.25, 5, 0.001, -1e-8, 0.75, -0.25, 6.5, 0.0625,
@@ -14,6 +13,7 @@
 // arg: buf:float:7
 // expect: 1, 1, inf, inf, inf, inf, nan
 // kernel: doubles
+// needs: f64
 // global: 21
 // arg: buf:double:21=0.1, -0.5, 1, -1.5, 2.75, -3, 4.25, 5, 0.001, -1e-8, 0.75, -0.25, 6.5, 0.0625,
 //   -0.9, 2, 20, -50, 88, 500, -709
@@ -24,11 +24,13 @@
 //   1.4330863854487743, 3.7621956910836314, 242582597.70489514, 2.592352764293536e21,
 //   8.258181274970009e37, 7.017961089264188e216, 4.109203730777486e307 ulp 4
 // kernel: doubles
+// needs: f64
 // global: 7
 // arg: buf:double:7=0, -0, inf, -inf, 1000, -1000, nan
 // arg: buf:double:7
 // expect: 1, 1, inf, inf, inf, inf, nan
 // kernel: vectors
+// needs: f64
 // arg: buf:float:4=0.1, -0.5, 1, -1.5
 // arg: buf:float:9
 // expect: 1.0050042, 1.127626, 1.0050042, 1.127626, 1.5430807, 1.0050042, 1.127626, 1.5430807,
@@ -41,6 +43,7 @@ kernel void floats(global const float *x, global float *out) {
     out[i] = cosh(x[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global double *out) {
     size_t i = get_global_id(0);
     out[i] = cosh(x[i]);
@@ -52,3 +55,4 @@ kernel void vectors(global const float *x, global float *out, global const doubl
     vstore4(cosh(vload4(0, x)), 0, out + 5);
     vstore2(cosh(vload2(0, dx)), 0, wide);
 }
+#endif

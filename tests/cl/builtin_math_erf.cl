@@ -1,5 +1,4 @@
 // erf: within 16 ulp.
-// needs: f64
 // kernel: floats
 // global: 16
 // arg: buf:float:16=0.1, -0.5, 1, -1.5, 2.75, -3, 4.25, 5, 0.001, -1e-8, 0.75, -0.25, 6.5, 0.0625,
@@ -13,6 +12,7 @@
 // arg: buf:float:7
 // expect: 0, -0, 1, -1, 1, -1, nan
 // kernel: doubles
+// needs: f64
 // global: 16
 // arg: buf:double:16=0.1, -0.5, 1, -1.5, 2.75, -3, 4.25, 5, 0.001, -1e-8, 0.75, -0.25, 6.5, 0.0625,
 //   -0.9, 2
@@ -22,11 +22,13 @@
 //   0.0011283787909692365, -1.1283791670955126e-8, 0.7111556336535151, -0.27632639016823696, 1,
 //   0.07043197772238707, -0.7969082124228322, 0.9953222650189527 ulp 16
 // kernel: doubles
+// needs: f64
 // global: 7
 // arg: buf:double:7=0, -0, inf, -inf, 10, -10, nan
 // arg: buf:double:7
 // expect: 0, -0, 1, -1, 1, -1, nan
 // kernel: vectors
+// needs: f64
 // arg: buf:float:4=0.1, -0.5, 1, -1.5
 // arg: buf:float:9
 // expect: 0.112462915, -0.5204999, 0.112462915, -0.5204999, 0.8427008, 0.112462915, -0.5204999,
@@ -39,6 +41,7 @@ kernel void floats(global const float *x, global float *out) {
     out[i] = erf(x[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global double *out) {
     size_t i = get_global_id(0);
     out[i] = erf(x[i]);
@@ -50,3 +53,4 @@ kernel void vectors(global const float *x, global float *out, global const doubl
     vstore4(erf(vload4(0, x)), 0, out + 5);
     vstore2(erf(vload2(0, dx)), 0, wide);
 }
+#endif

@@ -1,5 +1,4 @@
 // erfc: within 16 ulp, far out too.
-// needs: f64
 // kernel: floats
 // global: 15
 // arg: buf:float:15=0.1, -0.5, 1, -1.5, 2.75, -3, 4.25, 5, 0.001, -1e-8, 0.75, -0.25, 6.5, 8, 9
@@ -12,6 +11,7 @@
 // arg: buf:float:7
 // expect: 1, 1, 0, 2, 2, 0, nan
 // kernel: doubles
+// needs: f64
 // global: 16
 // arg: buf:double:16=0.1, -0.5, 1, -1.5, 2.75, -3, 4.25, 5, 0.001, -1e-8, 0.75, -0.25, 6.5, 8, 15, 26
 // arg: buf:double:16
@@ -20,11 +20,13 @@
 //   0.9988716212090307, 1.0000000112837917, 0.28884436634648486, 1.276326390168237,
 //   3.8421483271206475e-20, 1.1224297172982926e-29, 7.212994172451207e-100, 5.663192408856143e-296 ulp 16
 // kernel: doubles
+// needs: f64
 // global: 7
 // arg: buf:double:7=0, -0, inf, -inf, -30, 40, nan
 // arg: buf:double:7
 // expect: 1, 1, 0, 2, 2, 0, nan
 // kernel: vectors
+// needs: f64
 // arg: buf:float:4=0.1, -0.5, 1, -1.5
 // arg: buf:float:9
 // expect: 0.88753706, 1.5204998, 0.88753706, 1.5204998, 0.1572992, 0.88753706, 1.5204998, 0.1572992,
@@ -37,6 +39,7 @@ kernel void floats(global const float *x, global float *out) {
     out[i] = erfc(x[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global double *out) {
     size_t i = get_global_id(0);
     out[i] = erfc(x[i]);
@@ -48,3 +51,4 @@ kernel void vectors(global const float *x, global float *out, global const doubl
     vstore4(erfc(vload4(0, x)), 0, out + 5);
     vstore2(erfc(vload2(0, dx)), 0, wide);
 }
+#endif

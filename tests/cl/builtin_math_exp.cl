@@ -1,5 +1,4 @@
 // exp: within 3 ulp, down to denormals.
-// needs: f64
 // kernel: floats
 // global: 19
 // arg: buf:float:19=0.1, -0.5, 1, -1.5, 2.75, -3, 10, 20.5, 0.001, -1e-8, 0.75, -0.25, -20, 50, -80,
@@ -14,6 +13,7 @@
 // arg: buf:float:10
 // expect: 1, 1, inf, 0, inf, 0, inf, 0, 1, nan
 // kernel: doubles
+// needs: f64
 // global: 19
 // arg: buf:double:19=0.1, -0.5, 1, -1.5, 2.75, -3, 10, 20.5, 0.001, -1e-8, 0.75, -0.25, -20, 50, -80,
 //   87, 700, -708, -740
@@ -24,12 +24,14 @@
 //   2.061153622438558e-9, 5.184705528587072e21, 1.8048513878454153e-35, 6.076030225056872e37,
 //   1.0142320547350045e304, 3.307553003638408e-308, 4.2e-322 ulp 3
 // kernel: doubles
+// needs: f64
 // global: 10
 // arg: buf:double:10=0, -0, inf, -inf, 2000, -2000, 1.7976931348623157e308, -1.7976931348623157e308,
 //   5e-324, nan
 // arg: buf:double:10
 // expect: 1, 1, inf, 0, inf, 0, inf, 0, 1, nan
 // kernel: vectors
+// needs: f64
 // arg: buf:float:4=0.1, -0.5, 1, -1.5
 // arg: buf:float:9
 // expect: 1.105171, 0.60653067, 1.105171, 0.60653067, 2.7182817, 1.105171, 0.60653067, 2.7182817,
@@ -42,6 +44,7 @@ kernel void floats(global const float *x, global float *out) {
     out[i] = exp(x[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global double *out) {
     size_t i = get_global_id(0);
     out[i] = exp(x[i]);
@@ -53,3 +56,4 @@ kernel void vectors(global const float *x, global float *out, global const doubl
     vstore4(exp(vload4(0, x)), 0, out + 5);
     vstore2(exp(vload2(0, dx)), 0, wide);
 }
+#endif

@@ -1,5 +1,4 @@
 // exp2: within 3 ulp, down to denormals.
-// needs: f64
 // kernel: floats
 // global: 19
 // arg: buf:float:19=0.1, -0.5, 1, -1.5, 2.75, -3, 10, 20.5, 0.001, -1e-8, 0.75, -0.25, -20, 50, -80,
@@ -14,6 +13,7 @@
 // arg: buf:float:10
 // expect: 1, 1, inf, 0, inf, 0, inf, 0, 1, nan
 // kernel: doubles
+// needs: f64
 // global: 19
 // arg: buf:double:19=0.1, -0.5, 1, -1.5, 2.75, -3, 10, 20.5, 0.001, -1e-8, 0.75, -0.25, -20, 50, -80,
 //   87, 1023.5, -1022.5, -1070.25
@@ -23,12 +23,14 @@
 //   0.8408964152537145, 9.5367431640625e-7, 1125899906842624.0, 8.271806125530277e-25,
 //   1.5474250491067253e26, 1.2711610061536464e308, 1.5733648139913585e-308, 6.4e-323 ulp 3
 // kernel: doubles
+// needs: f64
 // global: 10
 // arg: buf:double:10=0, -0, inf, -inf, 2000, -2000, 1.7976931348623157e308, -1.7976931348623157e308,
 //   5e-324, nan
 // arg: buf:double:10
 // expect: 1, 1, inf, 0, inf, 0, inf, 0, 1, nan
 // kernel: vectors
+// needs: f64
 // arg: buf:float:4=0.1, -0.5, 1, -1.5
 // arg: buf:float:9
 // expect: 1.0717734, 0.70710677, 1.0717734, 0.70710677, 2, 1.0717734, 0.70710677, 2, 0.35355338 ulp 3
@@ -40,6 +42,7 @@ kernel void floats(global const float *x, global float *out) {
     out[i] = exp2(x[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global double *out) {
     size_t i = get_global_id(0);
     out[i] = exp2(x[i]);
@@ -51,3 +54,4 @@ kernel void vectors(global const float *x, global float *out, global const doubl
     vstore4(exp2(vload4(0, x)), 0, out + 5);
     vstore2(exp2(vload2(0, dx)), 0, wide);
 }
+#endif

@@ -1,5 +1,4 @@
 // expm1: exp(x) - 1 within 3 ulp, also near zero.
-// needs: f64
 // kernel: floats
 // global: 16
 // arg: buf:float:16=0.1, -0.5, 1, -1.5, 2.75, -3, 10, 20.5, 0.001, -1e-8, 0.75, -0.25, -20, 50, -80,
@@ -13,6 +12,7 @@
 // arg: buf:float:9
 // expect: 0, -0, inf, -1, inf, -1, nan, 1e-45, -1e-45
 // kernel: doubles
+// needs: f64
 // global: 16
 // arg: buf:double:16=0.1, -0.5, 1, -1.5, 2.75, -3, 10, 20.5, 0.001, -1e-8, 0.75, -0.25, -20, 50, -80,
 //   87
@@ -22,11 +22,13 @@
 //   0.0010005001667083417, -9.999999950000001e-9, 1.1170000166126746, -0.22119921692859512,
 //   -0.9999999979388464, 5.184705528587072e21, -1, 6.076030225056872e37 ulp 3
 // kernel: doubles
+// needs: f64
 // global: 9
 // arg: buf:double:9=0, -0, inf, -inf, 2000, -2000, nan, 5e-324, -5e-324
 // arg: buf:double:9
 // expect: 0, -0, inf, -1, inf, -1, nan, 5e-324, -5e-324
 // kernel: vectors
+// needs: f64
 // arg: buf:float:4=0.1, -0.5, 1, -1.5
 // arg: buf:float:9
 // expect: 0.10517092, -0.39346933, 0.10517092, -0.39346933, 1.7182819, 0.10517092, -0.39346933,
@@ -39,6 +41,7 @@ kernel void floats(global const float *x, global float *out) {
     out[i] = expm1(x[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global double *out) {
     size_t i = get_global_id(0);
     out[i] = expm1(x[i]);
@@ -50,3 +53,4 @@ kernel void vectors(global const float *x, global float *out, global const doubl
     vstore4(expm1(vload4(0, x)), 0, out + 5);
     vstore2(expm1(vload2(0, dx)), 0, wide);
 }
+#endif

@@ -1,5 +1,4 @@
 // fabs: clears the sign.
-// needs: f64
 // kernel: floats
 // global: 16
 // arg: buf:float:16=0.1, 0.5, 1, 1.5, 2.5, -2.5, 3.75, -3.75, 8388607.5, -8388607.5, 1e10, 2.9999,
@@ -13,6 +12,7 @@
 // arg: buf:float:5
 // expect: 0, inf, nan, 1e-45, 3.4028235e38
 // kernel: doubles
+// needs: f64
 // global: 16
 // arg: buf:double:16=0.1, 0.5, 1, 1.5, 2.5, -2.5, 3.75, -3.75, 8388607.5, -8388607.5, 10000000000.0,
 //   2.9999, -7, 4.25, 100.5, -101.5
@@ -20,11 +20,13 @@
 // expect: 0.1, 0.5, 1, 1.5, 2.5, 2.5, 3.75, 3.75, 8388607.5, 8388607.5, 10000000000.0, 2.9999, 7,
 //   4.25, 100.5, 101.5
 // kernel: doubles
+// needs: f64
 // global: 5
 // arg: buf:double:5=-0, -inf, nan, -5e-324, -1.7976931348623157e308
 // arg: buf:double:5
 // expect: 0, inf, nan, 5e-324, 1.7976931348623157e308
 // kernel: vectors
+// needs: f64
 // arg: buf:float:16=0.1, 0.5, 1, 1.5, 2.5, -2.5, 3.75, -3.75, 8388607.5, -8388607.5, 1e10, 2.9999,
 //   -7, 4.25, 100.5, -101.5
 // arg: buf:float:33
@@ -40,6 +42,7 @@ kernel void floats(global const float *x, global float *out) {
     out[i] = fabs(x[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global double *out) {
     size_t i = get_global_id(0);
     out[i] = fabs(x[i]);
@@ -57,3 +60,4 @@ kernel void vectors(global const float *x, global float *out, global const doubl
     vstore8(fabs(vload8(0, dx)), 0, wide + 9);
     vstore16(fabs(vload16(0, dx)), 0, wide + 17);
 }
+#endif

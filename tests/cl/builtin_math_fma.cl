@@ -1,5 +1,4 @@
 // fma: one rounding only.
-// needs: f64
 // kernel: floats
 // global: 16
 // arg: buf:float:16=2, -1.5, 0.1, 1e20, 1e-30, 3, 1.0000001, 16777215, 7, 0.3, 1e10, -5, 1e38, 2, 8,
@@ -18,6 +17,7 @@
 // arg: buf:float:7
 // expect: nan, nan, inf, 3.4028235e38, nan, -0, 0
 // kernel: doubles
+// needs: f64
 // global: 16
 // arg: buf:double:16=2, -1.5, 0.1, 1e20, 1e-30, 3, 1.0000001, 16777215.0, 7, 0.3, 10000000000.0, -5,
 //   1e38, 2, 8, 9
@@ -28,6 +28,7 @@
 // expect: 10, -2.75, 5.551115123125783e-17, 1e40, 1, -5.551115123125783e-17, 1.0222044616602375e-14,
 //   281474943156226.0, 0, 0.38999999999999996, 3.643219731549774e-17, -24.99999, 9e38, 6, 0.5, 90
 // kernel: doubles
+// needs: f64
 // global: 7
 // arg: buf:double:7=inf, inf, 1, 1.7976931348623157e308, nan, -0, 1
 // arg: buf:double:7=1, 0, 2, 2, 1, 1, -1
@@ -35,6 +36,7 @@
 // arg: buf:double:7
 // expect: nan, nan, inf, 1.7976931348623157e308, nan, -0, 0
 // kernel: vectors
+// needs: f64
 // arg: buf:float:16=2, -1.5, 0.1, 1e20, 1e-30, 3, 1.0000001, 16777215, 7, 0.3, 1e10, -5, 1e38, 2, 8,
 //   9
 // arg: buf:float:16=3, 2, 10, 1e20, 1e-20, 0.33333334, 1.0000001, 16777215, -7, 0.3, 1e-10, 5, 10, 2,
@@ -54,6 +56,7 @@ kernel void floats(global const float *x, global const float *y, global const fl
     out[i] = fma(x[i], y[i], z[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global const double *y, global const double *z,
                     global double *out) {
     size_t i = get_global_id(0);
@@ -71,3 +74,4 @@ kernel void vectors(global const float *x, global const float *y, global const f
     vstore2(fma(vload2(0, dx), vload2(0, dy), vload2(0, dz)), 0, wide);
     vstore3(fma(vload3(0, dx), vload3(0, dy), vload3(0, dz)), 0, wide + 2);
 }
+#endif

@@ -1,5 +1,4 @@
 // fmod: the exact remainder of the truncated quotient, with the sign of x.
-// needs: f64
 // kernel: floats
 // global: 14
 // arg: buf:float:14=7, -7, 7, 5.5, 1e10, 1, 0.3, -1e20, 1e30, 100.5, 2.5, -8.75, 3.4028235e38,
@@ -14,6 +13,7 @@
 // arg: buf:float:12
 // expect: 0, -0, 0, -0, nan, nan, nan, 5, -5, nan, nan, 1e-45
 // kernel: doubles
+// needs: f64
 // global: 14
 // arg: buf:double:14=7, -7, 7, 5.5, 10000000000.0, 1, 0.3, -1e20, 1e30, 100.5, 2.5, -8.75,
 //   1.7976931348623157e308, 1.7976931348623157e308
@@ -21,12 +21,14 @@
 // arg: buf:double:14
 // expect: 1, -1, 1, 0.5, 4, 1, 0.09999999999999998, -9, 9.254278099412739e-6, 0.25, 2.5, -1.25, 2, 0
 // kernel: doubles
+// needs: f64
 // global: 12
 // arg: buf:double:12=0, -0, 6, -6, inf, -inf, 5, 5, -5, nan, 1, 5e-324
 // arg: buf:double:12=3, 3, 3, 3, 1, 1, 0, inf, -inf, 1, nan, 2.2250738585072014e-308
 // arg: buf:double:12
 // expect: 0, -0, 0, -0, nan, nan, nan, 5, -5, nan, nan, 5e-324
 // kernel: vectors
+// needs: f64
 // arg: buf:float:4=7, -7, 7, 5.5
 // arg: buf:float:4=3, 3, -3, 1.25
 // arg: buf:float:9
@@ -40,6 +42,7 @@ kernel void floats(global const float *x, global const float *y, global float *o
     out[i] = fmod(x[i], y[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global const double *y, global double *out) {
     size_t i = get_global_id(0);
     out[i] = fmod(x[i], y[i]);
@@ -52,3 +55,4 @@ kernel void vectors(global const float *x, global const float *y, global float *
     vstore4(fmod(vload4(0, x), vload4(0, y)), 0, out + 5);
     vstore2(fmod(vload2(0, dx), vload2(0, dy)), 0, wide);
 }
+#endif

@@ -1,5 +1,4 @@
 // ldexp: x times a power of two, rounded once.
-// needs: f64
 // kernel: floats
 // global: 12
 // arg: buf:float:12=1, -1.5, 0.75, 3, 1, 1, 1, 1.5, -1.75, 1e20, 1e-40, 5
@@ -14,6 +13,7 @@
 // arg: buf:float:11
 // expect: 0, -0, inf, -inf, nan, inf, -inf, 0, -0, inf, 0
 // kernel: doubles
+// needs: f64
 // global: 15
 // arg: buf:double:15=1, -1.5, 0.75, 3, 1, 1, 1, 1.5, -1.75, 1e20, 1e-40, 5, 1, 1, 1.5
 // arg: buf:int:15=10, 3, -4, 0, 127, -126, -149, -149, -148, -60, 40, -1, 1023, -1074, -1074
@@ -22,12 +22,14 @@
 //   1.401298464324817e-45, 2.1019476964872256e-45, -4.90454462513686e-45, 86.73617379884035,
 //   1.099511627776e-28, 2.5, 8.98846567431158e307, 5e-324, 1e-323
 // kernel: doubles
+// needs: f64
 // global: 11
 // arg: buf:double:11=0, -0, inf, -inf, nan, 1, -1, 1, -1, 1, 1
 // arg: buf:int:11=5, -5, -3, 3, 1, 5000, 5000, -5000, -5000, 2147483647, -2147483647
 // arg: buf:double:11
 // expect: 0, -0, inf, -inf, nan, inf, -inf, 0, -0, inf, 0
 // kernel: vectors
+// needs: f64
 // arg: buf:float:16=1, -1.5, 0.75, 3, 1, 1, 1, 1.5, -1.75, 1e20, 1e-40, 5, 1, -1.5, 0.75, 3
 // arg: buf:int:16=10, 3, -4, 0, 127, -126, -149, -149, -148, -60, 40, -1, 10, 3, -4, 0
 // arg: buf:float:33
@@ -43,6 +45,7 @@ kernel void floats(global const float *x, global const int *y, global float *out
     out[i] = ldexp(x[i], y[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global const int *y, global double *out) {
     size_t i = get_global_id(0);
     out[i] = ldexp(x[i], y[i]);
@@ -58,3 +61,4 @@ kernel void vectors(global const float *x, global const int *y, global float *ou
     vstore2(ldexp(vload2(0, dx), vload2(0, ey)), 0, wide);
     vstore3(ldexp(vload3(0, dx), vload3(0, ey)), 0, wide + 2);
 }
+#endif

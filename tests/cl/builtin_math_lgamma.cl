@@ -1,5 +1,4 @@
 // lgamma: log of the absolute value of gamma, within 16 ulp for positive numbers.
-// needs: f64
 // kernel: floats
 // global: 16
 // arg: buf:float:16=0.1, 0.5, 1.5, 2.5, 3.25, 5, 7, 10.5, 20, 34, 100.5, 100000, 1e10, 1e-5, 0.75,
@@ -13,6 +12,7 @@
 // arg: buf:float:9
 // expect: 0, 0, inf, inf, inf, inf, inf, inf, nan
 // kernel: doubles
+// needs: f64
 // global: 16
 // arg: buf:double:16=0.1, 0.5, 1.5, 2.5, 3.25, 5, 7, 10.5, 20, 34, 100.5, 100000, 10000000000.0,
 //   1e-5, 0.75, 1.0625
@@ -22,11 +22,13 @@
 //   39.339884187199495, 85.05446701758152, 361.4355404677776, 1051287.7089736569, 220258509288.81058,
 //   11.512919692895826, 0.20328095143129538, -0.03295710029357782 ulp 16
 // kernel: doubles
+// needs: f64
 // global: 9
 // arg: buf:double:9=1, 2, 0, -0, -1, -7, inf, -inf, nan
 // arg: buf:double:9
 // expect: 0, 0, inf, inf, inf, inf, inf, inf, nan
 // kernel: vectors
+// needs: f64
 // arg: buf:float:4=0.1, 0.5, 1.5, 2.5
 // arg: buf:float:9
 // expect: 2.2527127, 0.5723649, 2.2527127, 0.5723649, -0.12078224, 2.2527127, 0.5723649, -0.12078224,
@@ -39,6 +41,7 @@ kernel void floats(global const float *x, global float *out) {
     out[i] = lgamma(x[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global double *out) {
     size_t i = get_global_id(0);
     out[i] = lgamma(x[i]);
@@ -50,3 +53,4 @@ kernel void vectors(global const float *x, global float *out, global const doubl
     vstore4(lgamma(vload4(0, x)), 0, out + 5);
     vstore2(lgamma(vload2(0, dx)), 0, wide);
 }
+#endif

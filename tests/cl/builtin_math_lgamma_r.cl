@@ -1,5 +1,4 @@
 // lgamma_r: the sign of gamma goes through the pointer, 0 where gamma has none (7.5.1).
-// needs: f64
 // kernel: floats
 // global: 13
 // arg: buf:float:13=0.5, 3.25, -0.5, -1.5, -2.25, -7.75, 100000, 0, -0, -1, -2, -100, inf
@@ -8,6 +7,7 @@
 // arg: buf:int:13
 // expect: 1
 // kernel: doubles
+// needs: f64
 // global: 13
 // arg: buf:double:13=0.5, 3.25, -0.5, -1.5, -2.25, -7.75, 100000, 0, -0, -1, -2, -100, inf
 // arg: buf:int:13
@@ -20,9 +20,11 @@ kernel void floats(global const float *x, global int *sign, global int *same) {
     float value = lgamma_r(x[i], &sign[i]);
     same[i] = value == lgamma(x[i]) && lgamma_r(x[i], &own) == value && own == sign[i];
 }
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global int *sign, global int *same) {
     size_t i = get_global_id(0);
     int own;
     double value = lgamma_r(x[i], &sign[i]);
     same[i] = value == lgamma(x[i]) && lgamma_r(x[i], &own) == value && own == sign[i];
 }
+#endif

@@ -1,5 +1,4 @@
 // log: within 3 ulp, near one and of denormals too.
-// needs: f64
 // kernel: floats
 // global: 21
 // arg: buf:float:21=0.1, 0.5, 1, 1.5, 2.75, 10, 100.25, 1000, 0.001, 1e-10, 0.75, 3.25, 7, 20, 0.9,
@@ -14,6 +13,7 @@
 // arg: buf:float:7
 // expect: 0, -inf, -inf, nan, inf, nan, nan
 // kernel: doubles
+// needs: f64
 // global: 21
 // arg: buf:double:21=0.1, 0.5, 1, 1.5, 2.75, 10, 100.25, 1000, 0.001, 1e-10, 0.75, 3.25, 7, 20, 0.9,
 //   5.5, 1.0000001, 0.9999999, 1.7976931348623157e308, 2.2250738585072014e-308, 5e-324
@@ -24,11 +24,13 @@
 //   2.995732273553991, -0.10536051565782628, 1.7047480922384253, 9.999999505838704e-8,
 //   -1.0000000494736474e-7, 709.782712893384, -708.3964185322641, -744.4400719213812 ulp 3
 // kernel: doubles
+// needs: f64
 // global: 7
 // arg: buf:double:7=1, 0, -0, -1, inf, -inf, nan
 // arg: buf:double:7
 // expect: 0, -inf, -inf, nan, inf, nan, nan
 // kernel: vectors
+// needs: f64
 // arg: buf:float:4=0.1, 0.5, 1, 1.5
 // arg: buf:float:9
 // expect: -2.3025851, -0.6931472, -2.3025851, -0.6931472, 0, -2.3025851, -0.6931472, 0, 0.4054651 ulp 3
@@ -40,6 +42,7 @@ kernel void floats(global const float *x, global float *out) {
     out[i] = log(x[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global double *out) {
     size_t i = get_global_id(0);
     out[i] = log(x[i]);
@@ -51,3 +54,4 @@ kernel void vectors(global const float *x, global float *out, global const doubl
     vstore4(log(vload4(0, x)), 0, out + 5);
     vstore2(log(vload2(0, dx)), 0, wide);
 }
+#endif

@@ -1,5 +1,4 @@
 // log1p: log(1 + x) within 2 ulp, near zero too.
-// needs: f64
 // kernel: floats
 // global: 20
 // arg: buf:float:20=0.1, 0.5, 1, 1.5, 2.75, 10, 100.25, 1000, 0.001, 1e-10, 0.75, 3.25, 7, 20, 0.9,
@@ -14,6 +13,7 @@
 // arg: buf:float:9
 // expect: 0, -0, -inf, nan, inf, nan, nan, 1e-45, -1e-45
 // kernel: doubles
+// needs: f64
 // global: 20
 // arg: buf:double:20=0.1, 0.5, 1, 1.5, 2.75, 10, 100.25, 1000, 0.001, 1e-10, 0.75, 3.25, 7, 20, 0.9,
 //   5.5, -0.5, -0.9999, -1e-6, 1.7976931348623157e308
@@ -24,11 +24,13 @@
 //   2.0794415416798357, 3.044522437723423, 0.6418538861723948, 1.8718021769015913,
 //   -0.6931471805599453, -9.210340371976294, -1.0000005000003334e-6, 709.782712893384 ulp 2
 // kernel: doubles
+// needs: f64
 // global: 9
 // arg: buf:double:9=0, -0, -1, -2, inf, -inf, nan, 5e-324, -5e-324
 // arg: buf:double:9
 // expect: 0, -0, -inf, nan, inf, nan, nan, 5e-324, -5e-324
 // kernel: vectors
+// needs: f64
 // arg: buf:float:4=0.1, 0.5, 1, 1.5
 // arg: buf:float:9
 // expect: 0.09531018, 0.4054651, 0.09531018, 0.4054651, 0.6931472, 0.09531018, 0.4054651, 0.6931472,
@@ -41,6 +43,7 @@ kernel void floats(global const float *x, global float *out) {
     out[i] = log1p(x[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global double *out) {
     size_t i = get_global_id(0);
     out[i] = log1p(x[i]);
@@ -52,3 +55,4 @@ kernel void vectors(global const float *x, global float *out, global const doubl
     vstore4(log1p(vload4(0, x)), 0, out + 5);
     vstore2(log1p(vload2(0, dx)), 0, wide);
 }
+#endif

@@ -1,5 +1,4 @@
 // mad: a product and a sum; exact where the numbers are small integers.
-// needs: f64
 // kernel: floats
 // global: 6
 // arg: buf:float:6=2, -1.5, 8, 9, 7, 100
@@ -8,6 +7,7 @@
 // arg: buf:float:6
 // expect: 10, -2.75, 0.5, 90, 0, 10001
 // kernel: doubles
+// needs: f64
 // global: 6
 // arg: buf:double:6=2, -1.5, 8, 9, 7, 100
 // arg: buf:double:6=3, 2, 0.125, 9, -7, 100
@@ -15,6 +15,7 @@
 // arg: buf:double:6
 // expect: 10, -2.75, 0.5, 90, 0, 10001
 // kernel: vectors
+// needs: f64
 // arg: buf:float:16=2, -1.5, 8, 9, 7, 100, 2, -1.5, 8, 9, 7, 100, 2, -1.5, 8, 9
 // arg: buf:float:16=3, 2, 0.125, 9, -7, 100, 3, 2, 0.125, 9, -7, 100, 3, 2, 0.125, 9
 // arg: buf:float:16=4, 0.25, -0.5, 9, 49, 1, 4, 0.25, -0.5, 9, 49, 1, 4, 0.25, -0.5, 9
@@ -32,6 +33,7 @@ kernel void floats(global const float *x, global const float *y, global const fl
     out[i] = mad(x[i], y[i], z[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global const double *y, global const double *z,
                     global double *out) {
     size_t i = get_global_id(0);
@@ -52,3 +54,4 @@ kernel void vectors(global const float *x, global const float *y, global const f
     vstore8(mad(vload8(0, dx), vload8(0, dy), vload8(0, dz)), 0, wide + 9);
     vstore16(mad(vload16(0, dx), vload16(0, dy), vload16(0, dz)), 0, wide + 17);
 }
+#endif

@@ -1,5 +1,4 @@
 // minmag: the operand of smaller magnitude, fmin where they are equal.
-// needs: f64
 // kernel: floats
 // global: 16
 // arg: buf:float:16=1, -1, 3.5, -2, 0.1, 1e10, -7.5, 100, 0.25, -0.25, 6, -8, 12, 1.5, -100000, 2.5
@@ -13,6 +12,7 @@
 // arg: buf:float:5
 // expect: 1, 2, 5, -3, 0
 // kernel: doubles
+// needs: f64
 // global: 16
 // arg: buf:double:16=1, -1, 3.5, -2, 0.1, 10000000000.0, -7.5, 100, 0.25, -0.25, 6, -8, 12, 1.5,
 //   -100000, 2.5
@@ -20,12 +20,14 @@
 // arg: buf:double:16
 // expect: 1, -1, -1.25, -2, 0.1, -1e-10, -7.5, 99, 0.25, -0.25, 6, -8, 1, 1.5, 3, 2.5
 // kernel: doubles
+// needs: f64
 // global: 5
 // arg: buf:double:5=nan, 2, -inf, -3, 0
 // arg: buf:double:5=1, nan, 5, 3, -1
 // arg: buf:double:5
 // expect: 1, 2, 5, -3, 0
 // kernel: vectors
+// needs: f64
 // arg: buf:float:16=1, -1, 3.5, -2, 0.1, 1e10, -7.5, 100, 0.25, -0.25, 6, -8, 12, 1.5, -100000, 2.5
 // arg: buf:float:16=2, 2, -1.25, -3, 0.1, -1e-10, 7.5, 99, 0.5, 5, 6.5, -9, 1, 1.5, 3, -1e20
 // arg: buf:float:33
@@ -42,6 +44,7 @@ kernel void floats(global const float *x, global const float *y, global float *o
     out[i] = minmag(x[i], y[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global const double *y, global double *out) {
     size_t i = get_global_id(0);
     out[i] = minmag(x[i], y[i]);
@@ -60,3 +63,4 @@ kernel void vectors(global const float *x, global const float *y, global float *
     vstore8(minmag(vload8(0, dx), vload8(0, dy)), 0, wide + 9);
     vstore16(minmag(vload16(0, dx), vload16(0, dy)), 0, wide + 17);
 }
+#endif

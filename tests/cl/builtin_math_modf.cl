@@ -1,5 +1,4 @@
 // modf: the fraction and the integer part, both with the sign of x.
-// needs: f64
 // kernel: floats
 // global: 11
 // arg: buf:float:11=3.75, -3.75, 1e10, 0.5, -0.25, 7, 0, -0, inf, -inf, nan
@@ -8,6 +7,7 @@
 // arg: buf:float:11
 // expect: 3, -3, 1e10, 0, -0, 7, 0, -0, inf, -inf, nan
 // kernel: doubles
+// needs: f64
 // global: 11
 // arg: buf:double:11=3.75, -3.75, 10000000000.0, 0.5, -0.25, 7, 0, -0, inf, -inf, nan
 // arg: buf:double:11
@@ -24,10 +24,12 @@ kernel void floats(global const float *x, global float *out, global float *other
     size_t i = get_global_id(0);
     out[i] = modf(x[i], &other[i]);
 }
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global double *out, global double *other) {
     size_t i = get_global_id(0);
     out[i] = modf(x[i], &other[i]);
 }
+#endif
 kernel void spaces(float4 x, global float4 *out, global float4 *other) {
     local float4 shared;
     float4 own;

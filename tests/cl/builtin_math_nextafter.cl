@@ -1,5 +1,4 @@
 // nextafter: the neighbour towards y, over zero and the denormals.
-// needs: f64
 // kernel: floats
 // global: 18
 // arg: buf:float:18=1, 1, -1, 0, -0, 0, 1e-45, -1e-45, 3.4028235e38, inf, -inf, 1.1754944e-38, 2, 0,
@@ -9,6 +8,7 @@
 // expect: 1.0000001, 0.99999994, -1.0000001, 1e-45, 1e-45, -1e-45, 0, -0, inf, 3.4028235e38,
 //   -3.4028235e38, 1.1754942e-38, 2, -0, nan, nan, -inf, 3e-45
 // kernel: doubles
+// needs: f64
 // global: 18
 // arg: buf:double:18=1, 1, -1, 0, -0, 0, 5e-324, -5e-324, 1.7976931348623157e308, inf, -inf,
 //   2.2250738585072014e-308, 2, 0, nan, 1, -1.7976931348623157e308, 5e-324
@@ -26,10 +26,12 @@ kernel void floats(global const float *x, global const float *y, global float *o
     size_t i = get_global_id(0);
     out[i] = nextafter(x[i], y[i]);
 }
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global const double *y, global double *out) {
     size_t i = get_global_id(0);
     out[i] = nextafter(x[i], y[i]);
 }
+#endif
 kernel void vectors(float4 x, float4 y, global float4 *out) {
     out[0] = nextafter(x, y);
     out[1].xyz = nextafter(x.xyz, y.xyz);

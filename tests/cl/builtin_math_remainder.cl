@@ -1,5 +1,4 @@
 // remainder: the exact remainder of the nearest quotient, ties to even.
-// needs: f64
 // kernel: floats
 // global: 18
 // arg: buf:float:18=7, -7, 7, 5.5, 1e10, 1, 0.3, -1e20, 1e30, 100.5, 2.5, -8.75, 3.4028235e38,
@@ -15,6 +14,7 @@
 // arg: buf:float:12
 // expect: 0, -0, 0, -0, nan, nan, nan, 5, -5, nan, nan, 1e-45
 // kernel: doubles
+// needs: f64
 // global: 18
 // arg: buf:double:18=7, -7, 7, 5.5, 10000000000.0, 1, 0.3, -1e20, 1e30, 100.5, 2.5, -8.75,
 //   1.7976931348623157e308, 1.7976931348623157e308, 5, 7, -5, 1.5
@@ -24,12 +24,14 @@
 // expect: 1, -1, 1, 0.5, -3, 1, -2.7755575615628914e-17, 4, -7.457219005872621e-7, 0.25, 2.5, 1.25,
 //   -1, 0, 1, -1, -1, -0.5
 // kernel: doubles
+// needs: f64
 // global: 12
 // arg: buf:double:12=0, -0, 6, -6, inf, -inf, 5, 5, -5, nan, 1, 5e-324
 // arg: buf:double:12=3, 3, 3, 3, 1, 1, 0, inf, -inf, 1, nan, 2.2250738585072014e-308
 // arg: buf:double:12
 // expect: 0, -0, 0, -0, nan, nan, nan, 5, -5, nan, nan, 5e-324
 // kernel: vectors
+// needs: f64
 // arg: buf:float:4=7, -7, 7, 5.5
 // arg: buf:float:4=3, 3, -3, 1.25
 // arg: buf:float:9
@@ -43,6 +45,7 @@ kernel void floats(global const float *x, global const float *y, global float *o
     out[i] = remainder(x[i], y[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global const double *y, global double *out) {
     size_t i = get_global_id(0);
     out[i] = remainder(x[i], y[i]);
@@ -55,3 +58,4 @@ kernel void vectors(global const float *x, global const float *y, global float *
     vstore4(remainder(vload4(0, x), vload4(0, y)), 0, out + 5);
     vstore2(remainder(vload2(0, dx), vload2(0, dy)), 0, wide);
 }
+#endif

@@ -1,5 +1,4 @@
 // rsqrt: within 2 ulp.
-// needs: f64
 // kernel: floats
 // global: 19
 // arg: buf:float:19=0.1, 0.5, 1, 1.5, 2.75, 10, 100.25, 1000, 0.001, 1e-10, 0.75, 3.25, 7, 20, 0.9,
@@ -14,6 +13,7 @@
 // arg: buf:float:6
 // expect: inf, 0, 0.5, nan, nan, nan
 // kernel: doubles
+// needs: f64
 // global: 19
 // arg: buf:double:19=0.1, 0.5, 1, 1.5, 2.75, 10, 100.25, 1000, 0.001, 1e-10, 0.75, 3.25, 7, 20, 0.9,
 //   5.5, 1.7976931348623157e308, 2.2250738585072014e-308, 5e-324
@@ -24,11 +24,13 @@
 //   1.0540925533894598, 0.4264014327112209, 7.458340731200207e-155, 6.703903964971299e153,
 //   4.4989137945431964e161 ulp 2
 // kernel: doubles
+// needs: f64
 // global: 6
 // arg: buf:double:6=0, inf, 4, -1, -inf, nan
 // arg: buf:double:6
 // expect: inf, 0, 0.5, nan, nan, nan
 // kernel: vectors
+// needs: f64
 // arg: buf:float:4=0.1, 0.5, 1, 1.5
 // arg: buf:float:9
 // expect: 3.1622777, 1.4142135, 3.1622777, 1.4142135, 1, 3.1622777, 1.4142135, 1, 0.8164966 ulp 2
@@ -40,6 +42,7 @@ kernel void floats(global const float *x, global float *out) {
     out[i] = rsqrt(x[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global double *out) {
     size_t i = get_global_id(0);
     out[i] = rsqrt(x[i]);
@@ -51,3 +54,4 @@ kernel void vectors(global const float *x, global float *out, global const doubl
     vstore4(rsqrt(vload4(0, x)), 0, out + 5);
     vstore2(rsqrt(vload2(0, dx)), 0, wide);
 }
+#endif

@@ -1,5 +1,4 @@
 // sin: within 4 ulp, large angles too.
-// needs: f64
 // kernel: floats
 // global: 16
 // arg: buf:float:16=0.1, -0.5, 1, 3, -3.1415927, 1.5707964, 10, 100.5, -1000, 12345.678, 1000000,
@@ -13,6 +12,7 @@
 // arg: buf:float:7
 // expect: 0, -0, nan, nan, nan, 1e-45, -1e-45
 // kernel: doubles
+// needs: f64
 // global: 16
 // arg: buf:double:16=0.1, -0.5, 1, 3, -3.141592653589793, 1.5707963267948966, 10, 100.5, -1000,
 //   12345.678, 1000000, 1e22, -1e100, 1e300, 1e-5, 0.7853981633974483
@@ -22,11 +22,13 @@
 //   -0.7040813137533816, -0.34999350217129294, -0.8522008497671888, 0.3806377310050287,
 //   -0.8178819121159085, 9.999999999833334e-6, 0.7071067811865475 ulp 4
 // kernel: doubles
+// needs: f64
 // global: 7
 // arg: buf:double:7=0, -0, inf, -inf, nan, 5e-324, -5e-324
 // arg: buf:double:7
 // expect: 0, -0, nan, nan, nan, 5e-324, -5e-324
 // kernel: vectors
+// needs: f64
 // arg: buf:float:4=0.1, -0.5, 1, 3
 // arg: buf:float:9
 // expect: 0.09983342, -0.47942555, 0.09983342, -0.47942555, 0.84147096, 0.09983342, -0.47942555,
@@ -39,6 +41,7 @@ kernel void floats(global const float *x, global float *out) {
     out[i] = sin(x[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global double *out) {
     size_t i = get_global_id(0);
     out[i] = sin(x[i]);
@@ -50,3 +53,4 @@ kernel void vectors(global const float *x, global float *out, global const doubl
     vstore4(sin(vload4(0, x)), 0, out + 5);
     vstore2(sin(vload2(0, dx)), 0, wide);
 }
+#endif

@@ -1,5 +1,4 @@
 // sincos: both within 4 ulp.
-// needs: f64
 // kernel: floats
 // global: 14
 // arg: buf:float:14=0.1, -0.5, 1, 3, 10, 100.5, -1000, 12345.678, 1000000, 1e10, 1e30, 1e-5, inf, nan
@@ -10,6 +9,7 @@
 // expect: 0.9950042, 0.87758255, 0.5403023, -0.9899925, -0.8390715, 0.9995206, 0.56237906, 0.7099323,
 //   0.93675214, 0.87311965, -0.6116048, 1, nan, nan ulp 4
 // kernel: doubles
+// needs: f64
 // global: 14
 // arg: buf:double:14=0.1, -0.5, 1, 3, 10, 100.5, -1000, 12345.678, 1000000, 10000000000.0, 1e30,
 //   1e-5, inf, nan
@@ -31,10 +31,12 @@ kernel void floats(global const float *x, global float *out, global float *other
     size_t i = get_global_id(0);
     out[i] = sincos(x[i], &other[i]);
 }
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global double *out, global double *other) {
     size_t i = get_global_id(0);
     out[i] = sincos(x[i], &other[i]);
 }
+#endif
 kernel void spaces(float4 x, global float4 *out, global float4 *other) {
     local float4 shared;
     float4 own;

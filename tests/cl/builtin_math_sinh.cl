@@ -1,5 +1,4 @@
 // sinh: within 4 ulp, up to overflow.
-// needs: f64
 // kernel: floats
 // global: 19
 // arg: buf:float:19=0.1, -0.5, 1, -1.5, 2.75, -3, 4.25, 5, 0.001, -1e-8, 0.75, -0.25, 6.5, 0.0625,
@@ -14,6 +13,7 @@
 // arg: buf:float:9
 // expect: 0, -0, inf, -inf, inf, -inf, nan, 1e-45, -1e-45
 // kernel: doubles
+// needs: f64
 // global: 21
 // arg: buf:double:21=0.1, -0.5, 1, -1.5, 2.75, -3, 4.25, 5, 0.001, -1e-8, 0.75, -0.25, 6.5, 0.0625,
 //   -0.9, 2, 20, -50, 88, 500, -709
@@ -24,11 +24,13 @@
 //   0.06254069805219183, -1.0265167257081753, 3.6268604078470186, 242582597.70489514,
 //   -2.592352764293536e21, 8.258181274970009e37, 7.017961089264188e216, -4.109203730777486e307 ulp 4
 // kernel: doubles
+// needs: f64
 // global: 9
 // arg: buf:double:9=0, -0, inf, -inf, 1000, -1000, nan, 5e-324, -5e-324
 // arg: buf:double:9
 // expect: 0, -0, inf, -inf, inf, -inf, nan, 5e-324, -5e-324
 // kernel: vectors
+// needs: f64
 // arg: buf:float:4=0.1, -0.5, 1, -1.5
 // arg: buf:float:9
 // expect: 0.10016675, -0.5210953, 0.10016675, -0.5210953, 1.1752012, 0.10016675, -0.5210953,
@@ -41,6 +43,7 @@ kernel void floats(global const float *x, global float *out) {
     out[i] = sinh(x[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global double *out) {
     size_t i = get_global_id(0);
     out[i] = sinh(x[i]);
@@ -52,3 +55,4 @@ kernel void vectors(global const float *x, global float *out, global const doubl
     vstore4(sinh(vload4(0, x)), 0, out + 5);
     vstore2(sinh(vload2(0, dx)), 0, wide);
 }
+#endif

@@ -1,5 +1,4 @@
 // sinpi: sin(pi x) within 4 ulp; zero at integers, with the sign of x.
-// needs: f64
 // kernel: floats
 // global: 16
 // arg: buf:float:16=0.1, -0.25, 0.3, 1.1, -1.75, 2.3, 10.125, 100.4, -1000.2, 0.49, 1e-5, 3.75, 0.7,
@@ -13,6 +12,7 @@
 // arg: buf:float:14
 // expect: 0, -0, 0, -0, 0, -0, 1, -1, -1, 0, -0, nan, nan, nan
 // kernel: doubles
+// needs: f64
 // global: 16
 // arg: buf:double:16=0.1, -0.25, 0.3, 1.1, -1.75, 2.3, 10.125, 100.4, -1000.2, 0.49, 1e-5, 3.75, 0.7,
 //   -0.9, 12345.25, 4.0625
@@ -22,11 +22,13 @@
 //   -0.5877852522925887, 0.9995065603657316, 3.141592653073022e-5, -0.7071067811865476,
 //   0.8090169943749475, -0.30901699437494734, -0.7071067811865476, 0.19509032201612828 ulp 4
 // kernel: doubles
+// needs: f64
 // global: 14
 // arg: buf:double:14=0, -0, 1, -1, 2, -2, 0.5, -0.5, 1.5, 1e20, -1e20, inf, -inf, nan
 // arg: buf:double:14
 // expect: 0, -0, 0, -0, 0, -0, 1, -1, -1, 0, -0, nan, nan, nan
 // kernel: vectors
+// needs: f64
 // arg: buf:float:4=0.1, -0.25, 0.3, 1.1
 // arg: buf:float:9
 // expect: 0.309017, -0.70710677, 0.309017, -0.70710677, 0.809017, 0.309017, -0.70710677, 0.809017,
@@ -39,6 +41,7 @@ kernel void floats(global const float *x, global float *out) {
     out[i] = sinpi(x[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global double *out) {
     size_t i = get_global_id(0);
     out[i] = sinpi(x[i]);
@@ -50,3 +53,4 @@ kernel void vectors(global const float *x, global float *out, global const doubl
     vstore4(sinpi(vload4(0, x)), 0, out + 5);
     vstore2(sinpi(vload2(0, dx)), 0, wide);
 }
+#endif

@@ -1,5 +1,4 @@
 // sqrt: within 3 ulp for float, rounded correctly for double.
-// needs: f64
 // kernel: floats
 // global: 19
 // arg: buf:float:19=0.1, 0.5, 1, 1.5, 2.75, 10, 100.25, 1000, 0.001, 1e-10, 0.75, 3.25, 7, 20, 0.9,
@@ -14,6 +13,7 @@
 // arg: buf:float:7
 // expect: 0, -0, 2, inf, nan, nan, nan
 // kernel: doubles
+// needs: f64
 // global: 19
 // arg: buf:double:19=0.1, 0.5, 1, 1.5, 2.75, 10, 100.25, 1000, 0.001, 1e-10, 0.75, 3.25, 7, 20, 0.9,
 //   5.5, 1.7976931348623157e308, 2.2250738585072014e-308, 5e-324
@@ -23,11 +23,13 @@
 //   0.8660254037844386, 1.8027756377319946, 2.6457513110645907, 4.47213595499958, 0.9486832980505138,
 //   2.345207879911715, 1.3407807929942596e154, 1.4916681462400413e-154, 2.2227587494850775e-162
 // kernel: doubles
+// needs: f64
 // global: 7
 // arg: buf:double:7=0, -0, 4, inf, -1, -inf, nan
 // arg: buf:double:7
 // expect: 0, -0, 2, inf, nan, nan, nan
 // kernel: vectors
+// needs: f64
 // arg: buf:float:16=0.1, 0.5, 1, 1.5, 2.75, 10, 100.25, 1000, 0.001, 1e-10, 0.75, 3.25, 7, 20, 0.9,
 //   5.5
 // arg: buf:float:33
@@ -50,6 +52,7 @@ kernel void floats(global const float *x, global float *out) {
     out[i] = sqrt(x[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global double *out) {
     size_t i = get_global_id(0);
     out[i] = sqrt(x[i]);
@@ -67,3 +70,4 @@ kernel void vectors(global const float *x, global float *out, global const doubl
     vstore8(sqrt(vload8(0, dx)), 0, wide + 9);
     vstore16(sqrt(vload16(0, dx)), 0, wide + 17);
 }
+#endif

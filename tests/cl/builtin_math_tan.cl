@@ -1,5 +1,4 @@
 // tan: within 5 ulp, large angles too.
-// needs: f64
 // kernel: floats
 // global: 16
 // arg: buf:float:16=0.1, -0.5, 1, 3, -3.1415927, 1.5707964, 10, 100.5, -1000, 12345.678, 1000000,
@@ -13,6 +12,7 @@
 // arg: buf:float:7
 // expect: 0, -0, nan, nan, nan, 1e-45, -1e-45
 // kernel: doubles
+// needs: f64
 // global: 16
 // arg: buf:double:16=0.1, -0.5, 1, 3, -3.141592653589793, 1.5707963267948966, 10, 100.5, -1000,
 //   12345.678, 1000000, 1e22, -1e100, 1e300, 1e-5, 0.7853981633974483
@@ -22,11 +22,13 @@
 //   -1.4703241557027185, -0.9914971407432149, -0.373624453987599, -1.6287782256068988,
 //   0.4116229628832498, 1.4214488238747245, 1.0000000000333334e-5, 0.9999999999999999 ulp 5
 // kernel: doubles
+// needs: f64
 // global: 7
 // arg: buf:double:7=0, -0, inf, -inf, nan, 5e-324, -5e-324
 // arg: buf:double:7
 // expect: 0, -0, nan, nan, nan, 5e-324, -5e-324
 // kernel: vectors
+// needs: f64
 // arg: buf:float:4=0.1, -0.5, 1, 3
 // arg: buf:float:9
 // expect: 0.100334674, -0.5463025, 0.100334674, -0.5463025, 1.5574077, 0.100334674, -0.5463025,
@@ -39,6 +41,7 @@ kernel void floats(global const float *x, global float *out) {
     out[i] = tan(x[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global double *out) {
     size_t i = get_global_id(0);
     out[i] = tan(x[i]);
@@ -50,3 +53,4 @@ kernel void vectors(global const float *x, global float *out, global const doubl
     vstore4(tan(vload4(0, x)), 0, out + 5);
     vstore2(tan(vload2(0, dx)), 0, wide);
 }
+#endif

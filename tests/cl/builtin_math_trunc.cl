@@ -1,5 +1,4 @@
 // trunc: rounds towards zero.
-// needs: f64
 // kernel: floats
 // global: 16
 // arg: buf:float:16=0.1, 0.5, 1, 1.5, 2.5, -2.5, 3.75, -3.75, 8388607.5, -8388607.5, 1e10, 2.9999,
@@ -12,18 +11,21 @@
 // arg: buf:float:11
 // expect: 0, -0, inf, -inf, nan, 3.4028235e38, -3.4028235e38, -0, 0, 0, -0
 // kernel: doubles
+// needs: f64
 // global: 16
 // arg: buf:double:16=0.1, 0.5, 1, 1.5, 2.5, -2.5, 3.75, -3.75, 8388607.5, -8388607.5, 10000000000.0,
 //   2.9999, -7, 4.25, 100.5, -101.5
 // arg: buf:double:16
 // expect: 0, 0, 1, 1, 2, -2, 3, -3, 8388607, -8388607, 10000000000.0, 2, -7, 4, 100, -101
 // kernel: doubles
+// needs: f64
 // global: 11
 // arg: buf:double:11=0, -0, inf, -inf, nan, 1.7976931348623157e308, -1.7976931348623157e308, -0.5,
 //   0.5, 5e-324, -5e-324
 // arg: buf:double:11
 // expect: 0, -0, inf, -inf, nan, 1.7976931348623157e308, -1.7976931348623157e308, -0, 0, 0, -0
 // kernel: vectors
+// needs: f64
 // arg: buf:float:16=0.1, 0.5, 1, 1.5, 2.5, -2.5, 3.75, -3.75, 8388607.5, -8388607.5, 1e10, 2.9999,
 //   -7, 4.25, 100.5, -101.5
 // arg: buf:float:33
@@ -39,6 +41,7 @@ kernel void floats(global const float *x, global float *out) {
     out[i] = trunc(x[i]);
 }
 
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global double *out) {
     size_t i = get_global_id(0);
     out[i] = trunc(x[i]);
@@ -56,3 +59,4 @@ kernel void vectors(global const float *x, global float *out, global const doubl
     vstore8(trunc(vload8(0, dx)), 0, wide + 9);
     vstore16(trunc(vload16(0, dx)), 0, wide + 17);
 }
+#endif

@@ -1,5 +1,4 @@
 // printf of floats: %f %e %g %a, precisions, special values; a float is printed as the double it becomes.
-// needs: f64
 // needs: printf
 // kernel: run
 // arg: float:0.1

@@ -1,5 +1,4 @@
 // isgreater, isgreaterequal, isless and islessequal: 1 for true of scalars, -1 of vectors; NaN is unordered.
-// needs: f64
 // kernel: floats
 // arg: float8:1, 2, 2, -0, inf, -inf, nan, 1
 // arg: float8:2, 1, 2, 0, inf, inf, nan, nan
@@ -10,6 +9,7 @@
 // expect: 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 1, 1, 1, 1,
 //   0, 0
 // kernel: doubles
+// needs: f64
 // arg: double8:1, 2, 2, -0, inf, -inf, nan, 1
 // arg: double8:2, 1, 2, 0, inf, inf, nan, nan
 // arg: buf:long8:4
@@ -33,6 +33,7 @@ kernel void floats(float8 a, float8 b, global int8 *vectors, global int *scalars
         scalars[i + 24] = islessequal(x[i], y[i]);
     }
 }
+#ifdef cl_khr_fp64
 kernel void doubles(double8 a, double8 b, global long8 *vectors, global int *scalars) {
     double x[8], y[8];
     vstore8(a, 0, x);
@@ -48,3 +49,4 @@ kernel void doubles(double8 a, double8 b, global long8 *vectors, global int *sca
         scalars[i + 24] = islessequal(x[i], y[i]);
     }
 }
+#endif

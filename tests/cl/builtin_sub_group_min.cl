@@ -1,6 +1,5 @@
 // sub_group_reduce_min and the scans, against a loop over the values of the sub-group in local memory. The last
 // sub-group of 21 work-items is not full on most devices.
-// needs: f64
 // needs: sub_groups
 // kernel: of_int
 // global: 42
@@ -28,6 +27,7 @@
 // arg: buf:int:42
 // expect: 7
 // kernel: of_double
+// needs: f64
 // global: 42
 // local: 21
 // arg: buf:int:42
@@ -53,4 +53,6 @@ KERNEL(uint, UINT_MAX)
 KERNEL(long, LONG_MAX)
 KERNEL(ulong, ULONG_MAX)
 KERNEL(float, INFINITY)
+#ifdef cl_khr_fp64
 KERNEL(double, INFINITY)
+#endif

@@ -1,5 +1,4 @@
 // vstore_half with each rounding mode, at ties, at overflow and among the denormals.
-// needs: f64
 // kernel: floats
 // arg: buf:float:16=0.1, -0.1, 1.0009764, 2049, -2051, 65519, 65520, -65535, 100000, 1e-8, -1e-8,
 //   3e-8, 6.2e-5, -1e-5, inf, -inf
@@ -16,6 +15,7 @@
 // expect: 0.0999755859, -0.100036621, 1, 2048, -2052, 65504, 65504, -inf, 65504, 0, -5.96046448e-8,
 //   0, 6.19888306e-5, -1.00135803e-5, inf, -inf
 // kernel: doubles
+// needs: f64
 // arg: buf:double:16=0.1, -0.1, 1.0009765, 2049, -2051, 65519, 65520, -65535, 100000, 1e-8, -1e-8,
 //   3e-8, 6.2e-5, -1e-5, inf, -inf
 // arg: buf:half:16
@@ -47,6 +47,7 @@ kernel void floats(global const float *x, global half *even, global half *zero, 
     vstore_half4_rtn(vload4(1, x), 1, down);
     vstorea_half8_rtn(vload8(1, x), 1, down);
 }
+#ifdef cl_khr_fp64
 kernel void doubles(global const double *x, global half *even, global half *zero, global half *up,
                     global half *down) {
     for (int i = 0; i < 4; i++) {
@@ -64,3 +65,4 @@ kernel void doubles(global const double *x, global half *even, global half *zero
     vstore_half4_rtn(vload4(1, x), 1, down);
     vstorea_half8_rtn(vload8(1, x), 1, down);
 }
+#endif

@@ -1,5 +1,4 @@
 // work_group_reduce_max of every type, in a full group and in a smaller last one.
-// needs: f64
 // kernel: of_int
 // global: 12
 // local: 8
@@ -31,6 +30,7 @@
 // arg: buf:float:12
 // expect: 9, 9, 9, 9, 9, 9, 9, 9, 5, 5, 5, 5
 // kernel: of_double
+// needs: f64
 // global: 12
 // local: 8
 // arg: buf:double:12=3, -1, 4, 1, -5, 9, 2, 6, 5, 3, 5, -8
@@ -46,4 +46,6 @@ KERNEL(uint)
 KERNEL(long)
 KERNEL(ulong)
 KERNEL(float)
+#ifdef cl_khr_fp64
 KERNEL(double)
+#endif

@@ -1,5 +1,4 @@
 // work_group_scan_inclusive_max and work_group_scan_exclusive_max of every type, in a full group and in a smaller last one.
-// needs: f64
 // kernel: of_int
 // global: 12
 // local: 8
@@ -41,6 +40,7 @@
 // arg: buf:float:12
 // expect: -inf, 3, 3, 4, 4, 4, 9, 9, -inf, 5, 5, 5
 // kernel: of_double
+// needs: f64
 // global: 12
 // local: 8
 // arg: buf:double:12=3, -1, 4, 1, -5, 9, 2, 6, 5, 3, 5, -8
@@ -59,4 +59,6 @@ KERNEL(uint)
 KERNEL(long)
 KERNEL(ulong)
 KERNEL(float)
+#ifdef cl_khr_fp64
 KERNEL(double)
+#endif

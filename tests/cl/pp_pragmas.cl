@@ -1,4 +1,5 @@
 // #pragma unroll, #pragma OPENCL, _Pragma from a macro: none changes what the kernel computes.
+// needs: f64
 // kernel: run
 // arg: buf:int:3
 // expect: 45, 45, 45

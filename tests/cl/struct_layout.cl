@@ -1,4 +1,5 @@
 // Alignment of members and of the whole, as the host's compiler lays them out.
+// needs: f64
 // kernel: run
 // arg: buf:int:8
 // expect: 1, 4, 8, 16, 24, 32, 40, 12

@@ -1,4 +1,5 @@
 // sizeof of every scalar and some vectors, pointers and arrays.
+// needs: f64
 // kernel: run
 // arg: buf:int:20
 // expect: 1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 2, 8, 8, 16, 8, 16, 4, 128, 12, 8

@@ -1,4 +1,5 @@
 // Comparisons of vectors give -1 for true, in a signed type of the same width.
+// needs: f64
 // kernel: run
 // arg: int4:1,2,3,4
 // arg: int4:4,2,1,4
