@@ -183,6 +183,7 @@ static void summarise(const outcome *outcomes, size_t count, double *mean, doubl
     X(library_load, 1e-3, "ms", 1, "dlopen of libquern.so")                                                  \
     X(context, 1e-3, "ms", 1, "qn_context_create")                                                           \
     X(launch, 1, "us", 0, "launch and wait, empty kernel of one work-group (runs on the caller)")            \
+    X(submit, 1e3, "ns", 150, "quern's own part of a launch with three buffers (null device)")               \
     X(library_bytes, 1e-6, "MB", 2, "libquern.so, stripped")
 
 static void print_startup(const startup_times *t) {

@@ -136,6 +136,35 @@ static void measure_launch(startup_times *times, qn_device *device, unsigned rep
     qn_program_destroy(program);
 }
 
+/* What qn_launch costs by itself: the null device does nothing with it. */
+static void measure_submit(startup_times *times, qn_context *context, unsigned repeat) {
+    enum { AT_ONCE = 10000 };
+    static const char source[] =
+        "kernel void f(global float *a, global float *b, global float *c, float s, int n) {"
+        " a[n] = b[n] * s + c[n]; }";
+    static double values[64];
+    qn_device *device = NULL;
+    qn_program *program = NULL;
+    qn_kernel *kernel = NULL;
+    qn_buffer *buffers[3] = {NULL};
+    qn_status status = qn_device_get(context, "null", &device);
+    if (!status) status = qn_program_create(device, &(qn_program_desc){.source = source}, &program);
+    if (!status) status = qn_kernel_create(program, NULL, &kernel);
+    for (int i = 0; i < 3 && !status; i++)
+        status = qn_buffer_create(device, &(qn_buffer_desc){.size = 4096}, &buffers[i]);
+    for (unsigned r = 0; r < repeat && r < 64 && !status; r++) {
+        int64_t begin = bench_now();
+        for (int i = 0; i < AT_ONCE && !status; i++)
+            status =
+                qn_launch(NULL, kernel, QN_RANGE(256), QN_ARGS(buffers[0], buffers[1], buffers[2], 2.0f, 7));
+        values[r] = since(begin) / AT_ONCE;
+    }
+    if (!status) times->submit = bench_median(values, repeat < 64 ? repeat : 64);
+    for (int i = 0; i < 3; i++) qn_buffer_destroy(buffers[i]);
+    qn_kernel_destroy(kernel);
+    qn_program_destroy(program);
+}
+
 static void measure_size(startup_times *times) {
     char command[1200], path[] = "/tmp/quern-bench-XXXXXX";
     int file = mkstemp(path);
@@ -148,7 +177,7 @@ static void measure_size(startup_times *times) {
 }
 
 void startup_measure(startup_times *times, bool quick) {
-    *times = (startup_times){-1, -1, -1, -1, -1, -1, -1, 0};
+    *times = (startup_times){-1, -1, -1, -1, -1, -1, -1, -1, 0};
     const char *source = shipped_kernel(kernel_name);
     times->kernel_lines = count_lines(source);
     /* A cache of its own, which the children inherit. */
@@ -166,6 +195,7 @@ void startup_measure(startup_times *times, bool quick) {
         qn_program_destroy(program);
         measure_children(times, quick ? 3 : 15);
         measure_launch(times, device, quick ? 100 : 2000);
+        measure_submit(times, context, quick ? 5 : 50);
     }
     measure_size(times);
     qn_context_destroy(context);
