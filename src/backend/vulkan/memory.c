@@ -102,7 +102,7 @@ qn_status qn__vk_heaps_init(qn__gpu *gpu, char *why) {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
     gpu->driver->vk.GetPhysicalDeviceMemoryProperties2(gpu->physical->handle, &properties);
     const VkPhysicalDeviceMemoryProperties *memory = &properties.memoryProperties;
-    uint32_t usable;
+    uint32_t usable = 0;
     qn_status status = usable_types(gpu, &usable, why);
     if (status) return status;
     int shared = is_unified(gpu) ? find_type(memory, usable, LOCAL | HOST, CACHED, 0) : -1;
