@@ -29,7 +29,8 @@ void mandelbrot_make(workload *load, bench_scale scale) {
 /* The part of the pixels whose count is more than one off: near the set the rounding decides. */
 double mandelbrot_error(const workload *load, const void *result) {
     const uint32_t *got = result;
-    size_t width = load->steps[0].global[0], height = load->steps[0].global[1], differing = 0;
+    size_t width = load->steps[0].global[0], height = load->steps[0].global[1], differing = 0,
+           seen_pixels = 0;
     float pixel = load->steps[0].args[2].value.f;
     for (size_t py = 0; py<height; py += height> 768 ? 19 : 1) {
         for (size_t px = 0; px < width; px++) {
@@ -41,11 +42,12 @@ double mandelbrot_error(const workload *load, const void *result) {
                 y = 2.0f * x * y + cy;
                 x = next;
             }
+            seen_pixels++;
             uint32_t seen = got[py * width + px];
             differing += seen > count + 1 || seen + 1 < count;
         }
     }
-    return part(differing, width * height);
+    return part(differing, seen_pixels);
 }
 
 /* ---- pictures ---- */
