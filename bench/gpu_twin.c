@@ -1,5 +1,5 @@
 /* The same kernel file for CUDA: an OpenCL C text behind a prelude that declares its words in CUDA C++
-   (bench/kernels/cuda_prelude.h), and, where C++ spells a thing otherwise (vector literals, __local parameters), a
+   (bench/kernels/cuda_prelude.cuh), and, where C++ spells a thing otherwise (vector literals, __local parameters), a
    few replacements, each of which must be found. */
 #include "gpu.h"
 
@@ -80,7 +80,7 @@ static void drop_global(char *text) {
 }
 
 char *gpu_twin_source(const char *file, char *why) {
-    const char *prelude = bench_text("cuda_prelude.h", NULL), *body = shipped_kernel(file);
+    const char *prelude = bench_text("cuda_prelude.cuh", NULL), *body = shipped_kernel(file);
     size_t head = strlen(prelude);
     char *text = bench_alloc(strlen(body) + 1);
     memcpy(text, body, strlen(body));

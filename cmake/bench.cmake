@@ -10,7 +10,7 @@ list(FILTER bench_gpu INCLUDE REGEX "/gpu_[a-z_]*\\.c$")
 set(bench_cpu ${PROJECT_SOURCE_DIR}/bench/main.c ${PROJECT_SOURCE_DIR}/bench/startup.c)
 
 # Files of bench/kernels that are no OpenCL C, as arrays; GLSL as SPIR-V.
-file(GLOB bench_texts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/kernels/*.h)
+file(GLOB bench_texts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/kernels/*.cuh)
 file(GLOB bench_shaders CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/kernels/*.comp)
 find_program(GLSLANG glslangValidator)
 if(GLSLANG)
