@@ -181,6 +181,7 @@ typedef struct qn_backend {
 /* Copy of a command with its argument block and, for WRITE, its data behind it; freed with qn__release. */
 qn__command *qn__command_copy(const qn__allocator *allocator, const qn__command *command);
 
-extern const qn_backend qn__backend_cuda, qn__backend_vulkan, qn__backend_cpu, qn__backend_null;
+extern const qn_backend qn__backend_cuda, qn__backend_vulkan, qn__backend_opencl, qn__backend_cpu,
+    qn__backend_null;
 
 #endif

@@ -6,8 +6,8 @@
 #include "runtime/runtime.h"
 
 /* In order of preference; those by name only last. */
-static const qn_backend *const backends[] = {&qn__backend_cuda, &qn__backend_vulkan, &qn__backend_cpu,
-                                             &qn__backend_null};
+static const qn_backend *const backends[] = {&qn__backend_cuda, &qn__backend_vulkan, &qn__backend_opencl,
+                                             &qn__backend_cpu, &qn__backend_null};
 
 _Static_assert(QN__COUNT(backends) <= QN__MAX_BACKENDS, "a slot for each backend");
 

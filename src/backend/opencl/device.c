@@ -1,0 +1,140 @@
+/* An OpenCL device: what it is and can do. */
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/opencl/opencl.h"
+#include "emit/emit.h"
+#include "front/pp.h"
+
+/* Sub-groups are used only where all that kernels may ask for is there; else they are lowered to local memory. */
+static bool has_sub_groups(const qn__cl *cl, cl_object device) {
+    static const char *const wanted[] = {"cl_khr_subgroups", "cl_khr_subgroup_shuffle",
+                                         "cl_khr_subgroup_ballot", "cl_khr_subgroup_extended_types",
+                                         "cl_khr_subgroup_non_uniform_arithmetic"};
+    for (size_t i = 0; i < QN__COUNT(wanted); i++)
+        if (!qn__cl_has(cl, device, wanted[i])) return false;
+    return true;
+}
+
+static void ask_limits(qn__gpu *gpu) {
+    const qn__cl *cl = gpu->cl;
+    cl_object device = gpu->device;
+    size_t sizes[8] = {1, 1, 1};
+    cl->clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof sizes, sizes, NULL);
+    gpu->max_group = (uint32_t)qn__cl_number(cl, device, CL_DEVICE_MAX_WORK_GROUP_SIZE, 1);
+    gpu->compute_units = (uint32_t)qn__cl_number(cl, device, CL_DEVICE_MAX_COMPUTE_UNITS, 1);
+    gpu->memory = qn__cl_number(cl, device, CL_DEVICE_GLOBAL_MEM_SIZE, 0);
+    gpu->max_buffer = qn__cl_number(cl, device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, 0);
+    gpu->local_memory = qn__cl_number(cl, device, CL_DEVICE_LOCAL_MEM_SIZE, 0);
+    gpu->max_params = qn__cl_number(cl, device, CL_DEVICE_MAX_PARAMETER_SIZE, 1024);
+    for (int d = 0; d < 3; d++) {
+        gpu->max_local[d] = sizes[d] > UINT32_MAX ? UINT32_MAX : (uint32_t)sizes[d];
+        gpu->max_groups[d] = d == 0 ? 1 << 22 : (1 << 16) - 1;
+    }
+}
+
+static void ask_abilities(qn__gpu *gpu) {
+    const qn__cl *cl = gpu->cl;
+    gpu->float_config = qn__cl_number(cl, gpu->device, CL_DEVICE_SINGLE_FP_CONFIG, 0);
+    gpu->exact_division = (gpu->float_config & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
+    gpu->has_f64 = qn__cl_has(cl, gpu->device, "cl_khr_fp64");
+    gpu->has_i64_atomics = qn__cl_has(cl, gpu->device, "cl_khr_int64_base_atomics") &&
+                           qn__cl_has(cl, gpu->device, "cl_khr_int64_extended_atomics");
+    gpu->has_sub_groups = has_sub_groups(cl, gpu->device);
+    gpu->is_nvidia = qn__cl_has(cl, gpu->device, "cl_nv_device_attribute_query");
+    gpu->warp = gpu->is_nvidia ? (uint32_t)qn__cl_number(cl, gpu->device, CL_DEVICE_WARP_SIZE_NV, 32) : 32;
+    if (gpu->is_cpu) gpu->warp = 8;
+}
+
+static void describe(qn__gpu *gpu) {
+    const qn__cl *cl = gpu->cl;
+    char name[128], platform[128], platform_version[160], driver[96];
+    qn__cl_text(cl, NULL, gpu->device, CL_DEVICE_NAME, name, sizeof name);
+    qn__cl_text(cl, gpu->platform, NULL, CL_PLATFORM_NAME, platform, sizeof platform);
+    qn__cl_text(cl, gpu->platform, NULL, CL_PLATFORM_VERSION, platform_version, sizeof platform_version);
+    qn__cl_text(cl, NULL, gpu->device, CL_DRIVER_VERSION, driver, sizeof driver);
+    snprintf(gpu->description, sizeof gpu->description, "%s", name);
+    snprintf(gpu->version, sizeof gpu->version, "%.60s, %.60s", platform, driver);
+    snprintf(gpu->cache_key, sizeof gpu->cache_key, "%s; %s; %s; %s; %d", platform, platform_version, name,
+             driver, gpu->exact_division);
+}
+
+static qn_status open_context(qn__gpu *gpu, char *why) {
+    int32_t error = 0;
+    gpu->context = gpu->cl->clCreateContext(NULL, 1, &gpu->device, NULL, NULL, &error);
+    if (!error && gpu->context)
+        gpu->service = gpu->cl->clCreateCommandQueue(gpu->context, gpu->device, 0, &error);
+    if (!error && gpu->service) return QN_OK;
+    snprintf(why, QN__WHY, "the driver cannot open the device: %s (%d)", qn__cl_error_name(error),
+             (int)error);
+    return error == CL_OUT_OF_HOST_MEMORY ? QN_ERROR_OUT_OF_MEMORY : QN_ERROR_DRIVER;
+}
+
+qn_status qn__cl_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out, char *why) {
+    const qn__services *services = driver->services;
+    const cl_found *found = &driver->devices[index];
+    qn__gpu *gpu = qn__allocate_zeroed(services->allocator, sizeof *gpu);
+    if (!gpu) return QN_ERROR_OUT_OF_MEMORY;
+    gpu->services = services;
+    gpu->cl = &driver->cl;
+    gpu->platform = found->platform;
+    gpu->device = found->device;
+    gpu->is_cpu = found->is_cpu;
+    atomic_store(&gpu->next_address, (uint64_t)1 << 40);
+    pthread_mutex_init(&gpu->lock, NULL);
+    qn_status status = open_context(gpu, why);
+    if (status) {
+        qn__cl_gpu_close(gpu);
+        return status;
+    }
+    ask_limits(gpu);
+    ask_abilities(gpu);
+    describe(gpu);
+    *out = gpu;
+    return QN_OK;
+}
+
+void qn__cl_gpu_close(qn__gpu *gpu) {
+    if (gpu->service) gpu->cl->clReleaseCommandQueue(gpu->service);
+    if (gpu->context) gpu->cl->clReleaseContext(gpu->context);
+    pthread_mutex_destroy(&gpu->lock);
+    qn__release(gpu->services->allocator, gpu);
+}
+
+/* Hidden parameters take some of the room for arguments. */
+void qn__cl_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
+    const uint64_t most = (uint64_t)1 << 48, args = gpu->max_params < 4352 ? gpu->max_params : 4352;
+    *info = (qn_device_info){
+        .description = gpu->description,
+        .driver = gpu->version,
+        .capabilities = QN_CAN_F16 | QN_CAN_SUB_GROUPS | QN_CAN_PRINTF | (gpu->has_f64 ? QN_CAN_F64 : 0u) |
+                        (gpu->has_i64_atomics ? QN_CAN_I64_ATOMICS : 0u) |
+                        (gpu->is_cpu ? QN_CAN_SHARE_MEMORY : 0u),
+        .compute_units = gpu->compute_units,
+        .sub_group_size = gpu->warp,
+        .max_group_size = gpu->max_group,
+        .max_local_size = {gpu->max_local[0], gpu->max_local[1], gpu->max_local[2]},
+        .max_global_size = {most, most, most},
+        .local_memory = gpu->local_memory,
+        .memory = gpu->memory,
+        .max_buffer = gpu->max_buffer,
+        .max_args_size = (uint32_t)(args > 512 ? args - 256 : args / 2),
+    };
+}
+
+void qn__cl_target(const qn__gpu *gpu, qn__code_target *target) {
+    target->target = QN__TARGET_CLC;
+    target->device_lacks = QN__NO_F16 | QN__NO_FLOAT_ATOMIC_ADD;
+    if (!gpu->has_f64) {
+        target->without |= FRONT_FP64 | FRONT_FAST_FMA64;
+        target->device_lacks |= QN__NO_F64;
+    }
+    if (!gpu->has_i64_atomics) {
+        target->without |= FRONT_INT64_ATOMICS;
+        target->device_lacks |= QN__NO_I64_ATOMICS;
+    }
+    if (!(gpu->float_config & CL_FP_FMA)) target->without |= FRONT_FAST_FMA32;
+    if (!gpu->has_sub_groups) target->device_lacks |= QN__NO_SUB_GROUPS | QN__NO_SUB_GROUP_SHUFFLE;
+}
+
+const char *qn__cl_cache_key(const qn__gpu *gpu) { return gpu->cache_key; }

@@ -1,0 +1,131 @@
+/* Buffers of an OpenCL device, and host memory that it copies from and to fast.
+   A buffer's address is a number of our own: OpenCL 1.2 does not tell the real one, and launches bind the memory
+   object itself. On a processor a buffer is host memory of ours (CL_MEM_USE_HOST_PTR), which both sides see. */
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/opencl/opencl.h"
+
+enum { PAGE = 4096 };
+
+struct cl_pinned {
+    cl_pinned *next;
+    cl_object buffer;
+    void *host;
+};
+
+static qn_status no_memory(const qn__gpu *gpu, uint64_t size, int32_t error, char *why) {
+    snprintf(why, QN__WHY,
+             "the driver has no %llu bytes (%s); the device has %llu in all, %llu of them in quern's buffers",
+             (unsigned long long)size, qn__cl_error_name(error), (unsigned long long)gpu->memory,
+             (unsigned long long)atomic_load(&gpu->used));
+    return QN_ERROR_DEVICE_MEMORY;
+}
+
+/* Some drivers allocate when memory is first used: it must fail here and not in the middle of a stream. */
+static int32_t touch(qn__gpu *gpu, cl_object buffer) {
+    const unsigned char zero = 0;
+    int32_t error = gpu->cl->clEnqueueFillBuffer(gpu->service, buffer, &zero, 1, 0, 1, 0, NULL, NULL);
+    int32_t finished = gpu->cl->clFinish(gpu->service);
+    return error ? error : finished;
+}
+
+static void *own_memory(const qn__gpu *gpu, uint64_t size, void **host) {
+    unsigned char *base = qn__allocate(gpu->services->allocator, (size_t)size + 2 * PAGE);
+    if (!base) return NULL;
+    *host = base + (PAGE - (uintptr_t)base % PAGE) % PAGE;
+    return base;
+}
+
+static cl_object create_buffer(qn__gpu *gpu, uint64_t size, void *host, int32_t *error) {
+    uint64_t flags = CL_MEM_READ_WRITE | (host ? CL_MEM_USE_HOST_PTR : 0);
+    cl_object buffer = gpu->cl->clCreateBuffer(gpu->context, flags, (size_t)size, host, error);
+    if (!*error && buffer && !host) *error = touch(gpu, buffer);
+    if (*error && buffer) {
+        gpu->cl->clReleaseMemObject(buffer);
+        buffer = NULL;
+    }
+    return buffer;
+}
+
+qn_status qn__cl_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **out, uint64_t *address, void **host,
+                               char *why) {
+    *host = NULL;
+    if (atomic_load(&gpu->lost)) return qn__cl_lost(gpu, why);
+    if (size > SIZE_MAX - 4 * PAGE) return no_memory(gpu, size, CL_INVALID_BUFFER_SIZE, why);
+    qn__memory *memory = qn__allocate_zeroed(gpu->services->allocator, sizeof *memory);
+    if (!memory) return QN_ERROR_OUT_OF_MEMORY;
+    int32_t error = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    uint64_t rounded = (size + 63) / 64 * 64;
+    if (gpu->is_cpu) memory->base = own_memory(gpu, rounded, host);
+    if (memory->base || !gpu->is_cpu) {
+        error = 0;
+        memory->buffer = create_buffer(gpu, gpu->is_cpu ? rounded : size, *host, &error);
+    }
+    if (!memory->buffer) {
+        qn__release(gpu->services->allocator, memory->base);
+        qn__release(gpu->services->allocator, memory);
+        *host = NULL;
+        return no_memory(gpu, size, error, why);
+    }
+    /* never given again, so that a kernel's last arguments can be compared by it */
+    memory->address = atomic_fetch_add(&gpu->next_address, (size + 2 * PAGE - 1) / PAGE * PAGE);
+    memory->size = size;
+    atomic_fetch_add(&gpu->used, size);
+    *address = memory->address;
+    *out = memory;
+    return QN_OK;
+}
+
+void qn__cl_memory_destroy(qn__gpu *gpu, qn__memory *memory) {
+    gpu->cl->clReleaseMemObject(memory->buffer);
+    atomic_fetch_sub(&gpu->used, memory->size);
+    qn__release(gpu->services->allocator, memory->base);
+    qn__release(gpu->services->allocator, memory);
+}
+
+/* ---- pinned host memory: a buffer that the driver keeps on the host, mapped for good ---- */
+
+static void release_pinned(qn__gpu *gpu, cl_pinned *pinned) {
+    if (pinned->host)
+        gpu->cl->clEnqueueUnmapMemObject(gpu->service, pinned->buffer, pinned->host, 0, NULL, NULL);
+    if (pinned->host) gpu->cl->clFinish(gpu->service);
+    if (pinned->buffer) gpu->cl->clReleaseMemObject(pinned->buffer);
+    qn__release(gpu->services->allocator, pinned);
+}
+
+qn_status qn__cl_host_create(qn__gpu *gpu, uint64_t size, void **host, char *why) {
+    const qn__cl *cl = gpu->cl;
+    int32_t error = 0;
+    if (atomic_load(&gpu->lost)) return qn__cl_lost(gpu, why);
+    cl_pinned *pinned = qn__allocate_zeroed(gpu->services->allocator, sizeof *pinned);
+    if (!pinned) return QN_ERROR_OUT_OF_MEMORY;
+    pinned->buffer = cl->clCreateBuffer(gpu->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, (size_t)size,
+                                        NULL, &error);
+    if (!error)
+        pinned->host = cl->clEnqueueMapBuffer(gpu->service, pinned->buffer, 1, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                              (size_t)size, 0, NULL, NULL, &error);
+    if (error || !pinned->host) {
+        release_pinned(gpu, pinned);
+        snprintf(why, QN__WHY, "no %llu bytes of pinned memory: %s", (unsigned long long)size,
+                 qn__cl_error_name(error));
+        return QN_ERROR_OUT_OF_MEMORY;
+    }
+    memset(pinned->host, 0, (size_t)size);
+    *host = pinned->host;
+    pthread_mutex_lock(&gpu->lock);
+    pinned->next = gpu->pinned;
+    gpu->pinned = pinned;
+    pthread_mutex_unlock(&gpu->lock);
+    return QN_OK;
+}
+
+void qn__cl_host_destroy(qn__gpu *gpu, void *host) {
+    pthread_mutex_lock(&gpu->lock);
+    cl_pinned **link = &gpu->pinned;
+    while (*link && (*link)->host != host) link = &(*link)->next;
+    cl_pinned *pinned = *link;
+    if (pinned) *link = pinned->next;
+    pthread_mutex_unlock(&gpu->lock);
+    if (pinned) release_pinned(gpu, pinned);
+}

@@ -1,0 +1,386 @@
+/* Streams: an in-order command queue each. Commands have no events of their own, which would make launches slower;
+   how far the queue has come is learnt from a marker that is put in when somebody asks, and every MARK_EVERY
+   commands. Events are polled where there is a deadline. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "backend/opencl/opencl.h"
+#include "util/file.h"
+
+enum { MARK_EVERY = 256, FLUSH_EVERY = 16 };
+
+/* ---- failures ---- */
+
+qn_status qn__cl_lost(const qn__gpu *gpu, char *why) {
+    snprintf(why, QN__WHY, "%s", gpu->lost_why);
+    return QN_ERROR_DEVICE_LOST;
+}
+
+static qn_status lose(qn__gpu *gpu, int32_t error, const char *kernel, char *why) {
+    pthread_mutex_lock(&gpu->lock);
+    if (!atomic_load(&gpu->lost)) {
+        snprintf(gpu->lost_why, sizeof gpu->lost_why, "the device stopped with %s%s%.120s",
+                 qn__cl_error_name(error), kernel ? " in kernel " : "", kernel ? kernel : "");
+        atomic_store(&gpu->lost, true);
+    }
+    pthread_mutex_unlock(&gpu->lock);
+    return qn__cl_lost(gpu, why);
+}
+
+qn_status qn__cl_failed(qn__gpu *gpu, cl_object queue, int32_t error, const char *what, const char *kernel,
+                        char *why) {
+    bool suspicious = error == CL_OUT_OF_RESOURCES || error == CL_INVALID_COMMAND_QUEUE ||
+                      error == CL_INVALID_CONTEXT || error == CL_DEVICE_NOT_AVAILABLE || error == -9999;
+    if (suspicious && (error == CL_DEVICE_NOT_AVAILABLE || gpu->cl->clFinish(queue ? queue : gpu->service)))
+        return lose(gpu, error, kernel, why);
+    snprintf(why, QN__WHY, "%s%s%s: the driver says %s (%d)", what, kernel ? " of kernel " : "",
+             kernel ? kernel : "", qn__cl_error_name(error), (int)error);
+    if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE) {
+        snprintf(why, QN__WHY,
+                 "%s%s%s: the driver has no memory for its buffers; the device has %llu bytes in all, "
+                 "%llu of them in quern's buffers",
+                 what, kernel ? " of kernel " : "", kernel ? kernel : "", (unsigned long long)gpu->memory,
+                 (unsigned long long)atomic_load(&gpu->used));
+        return QN_ERROR_DEVICE_MEMORY;
+    }
+    if (error == CL_OUT_OF_HOST_MEMORY) return QN_ERROR_OUT_OF_MEMORY;
+    return kernel ? QN_ERROR_KERNEL_FAILED : QN_ERROR_DRIVER;
+}
+
+/* The launch that runs now, or that failed: the first that is not done. */
+static const char *running(const qn__queue *queue) {
+    uint64_t completed = atomic_load(&queue->completed), count = queue->num_launches;
+    uint64_t first = count > QN__CL_NAMES ? count - QN__CL_NAMES : 0;
+    for (uint64_t i = first; i < count; i++)
+        if (queue->launches[i % QN__CL_NAMES].number > completed)
+            return queue->launches[i % QN__CL_NAMES].name;
+    return NULL;
+}
+
+static void note_failure(qn__queue *queue, int32_t error) {
+    char why[QN__WHY];
+    const char *kernel = running(queue);
+    qn_status status = qn__cl_failed(queue->gpu, queue->queue, error, "a command", kernel, why);
+    if (queue->status) return;
+    queue->status = status;
+    memcpy(queue->why, why, sizeof why);
+}
+
+void qn__cl_note_launch(qn__queue *queue, uint64_t number, const char *name) {
+    queue->launches[queue->num_launches % QN__CL_NAMES].number = number;
+    queue->launches[queue->num_launches % QN__CL_NAMES].name = name;
+    queue->num_launches++;
+}
+
+/* ---- how far it has come; the lock is held ---- */
+
+static void give_back(qn__queue *queue) {
+    uint64_t completed = atomic_load(&queue->completed);
+    while (queue->pending && queue->pending->number <= completed) {
+        cl_pending *done = queue->pending;
+        queue->pending = done->next;
+        if (!queue->pending) queue->last_pending = NULL;
+        qn__release(queue->gpu->services->allocator, done->memory);
+        qn__release(queue->gpu->services->allocator, done);
+    }
+}
+
+static void add_marker(qn__queue *queue) {
+    cl_object event = NULL;
+    if (queue->num_markers == QN__CL_MARKERS) return;
+    int32_t error = queue->gpu->cl->clEnqueueMarkerWithWaitList(queue->queue, 0, NULL, &event);
+    if (error) {
+        note_failure(queue, error);
+        return;
+    }
+    uint32_t at = (queue->first_marker + queue->num_markers++) % QN__CL_MARKERS;
+    queue->markers[at] = (cl_marker){queue->submitted, event};
+}
+
+static bool has_marker(const qn__queue *queue, uint64_t number) {
+    uint32_t last = (queue->first_marker + queue->num_markers - 1) % QN__CL_MARKERS;
+    return queue->num_markers && queue->markers[last].number >= number;
+}
+
+static void reach(qn__queue *queue, uint64_t number) {
+    if (number > atomic_load(&queue->completed)) atomic_store(&queue->completed, number);
+    while (queue->num_markers && queue->markers[queue->first_marker].number <= number) {
+        queue->gpu->cl->clReleaseEvent(queue->markers[queue->first_marker].event);
+        queue->first_marker = (queue->first_marker + 1) % QN__CL_MARKERS;
+        queue->num_markers--;
+    }
+    give_back(queue);
+}
+
+/* Takes over which markers were reached. After a failure nothing more comes: all counts as done. */
+static void look(qn__queue *queue) {
+    while (queue->num_markers) {
+        const cl_marker *first = &queue->markers[queue->first_marker];
+        int32_t status = 1;
+        if (queue->gpu->cl->clGetEventInfo(first->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
+                                           &status, NULL))
+            status = CL_INVALID_COMMAND_QUEUE;
+        if (status > CL_COMPLETE) return;
+        if (status < 0) note_failure(queue, status);
+        reach(queue, first->number);
+    }
+    if (atomic_load(&queue->gpu->lost)) reach(queue, queue->submitted);
+}
+
+static void flush(qn__queue *queue) {
+    if (queue->unflushed) queue->gpu->cl->clFlush(queue->queue);
+    queue->unflushed = 0;
+}
+
+/* ---- streams ---- */
+
+qn_status qn__cl_queue_create(qn__gpu *gpu, qn__queue **out, char *why) {
+    if (atomic_load(&gpu->lost)) return qn__cl_lost(gpu, why);
+    qn__queue *queue = qn__allocate_zeroed(gpu->services->allocator, sizeof *queue);
+    if (!queue) return QN_ERROR_OUT_OF_MEMORY;
+    int32_t error = 0;
+    queue->gpu = gpu;
+    queue->queue =
+        gpu->cl->clCreateCommandQueue(gpu->context, gpu->device, CL_QUEUE_PROFILING_ENABLE, &error);
+    if (error || !queue->queue) {
+        qn__release(gpu->services->allocator, queue);
+        return qn__cl_failed(gpu, NULL, error, "a stream", NULL, why);
+    }
+    pthread_mutex_init(&queue->lock, NULL);
+    pthread_mutex_init(&queue->print_lock, NULL);
+    *out = queue;
+    return QN_OK;
+}
+
+void qn__cl_queue_destroy(qn__queue *queue) {
+    qn__gpu *gpu = queue->gpu;
+    qn__cl_forget_queue(queue);
+    reach(queue, queue->submitted);
+    qn__cl_print_free(queue);
+    gpu->cl->clReleaseCommandQueue(queue->queue);
+    pthread_mutex_destroy(&queue->lock);
+    pthread_mutex_destroy(&queue->print_lock);
+    qn__release(gpu->services->allocator, queue);
+}
+
+/* ---- commands ---- */
+
+/* A copy of what is written, kept until that is done. */
+static const void *stage(qn__queue *queue, const qn__command *command, uint64_t number) {
+    const qn__allocator *allocator = queue->gpu->services->allocator;
+    cl_pending *pending = qn__allocate_zeroed(allocator, sizeof *pending);
+    void *copy = pending ? qn__allocate(allocator, (size_t)command->size) : NULL;
+    if (!copy) {
+        qn__release(allocator, pending);
+        return NULL;
+    }
+    memcpy(copy, command->host, (size_t)command->size);
+    *pending = (cl_pending){.number = number, .memory = copy};
+    if (queue->last_pending)
+        queue->last_pending->next = pending;
+    else
+        queue->pending = pending;
+    queue->last_pending = pending;
+    return copy;
+}
+
+static qn_status write(qn__queue *queue, const qn__command *command, uint64_t number, char *why) {
+    const void *data = command->host_stays ? command->host : stage(queue, command, number);
+    if (!data) return QN_ERROR_OUT_OF_MEMORY;
+    int32_t error =
+        queue->gpu->cl->clEnqueueWriteBuffer(queue->queue, command->to->buffer, 0, (size_t)command->to_offset,
+                                             (size_t)command->size, data, 0, NULL, NULL);
+    return error ? qn__cl_failed(queue->gpu, queue->queue, error, "a copy to the device", NULL, why) : QN_OK;
+}
+
+/* Ranges of one buffer that overlap go through another. */
+static int32_t copy(qn__queue *queue, const qn__command *c) {
+    const qn__cl *cl = queue->gpu->cl;
+    const size_t from = (size_t)c->from_offset, to = (size_t)c->to_offset, size = (size_t)c->size;
+    if (c->from != c->to || from + size <= to || to + size <= from)
+        return cl->clEnqueueCopyBuffer(queue->queue, c->from->buffer, c->to->buffer, from, to, size, 0, NULL,
+                                       NULL);
+    if (from == to) return 0;
+    int32_t error = 0;
+    cl_object between = cl->clCreateBuffer(queue->gpu->context, CL_MEM_READ_WRITE, size, NULL, &error);
+    if (!error)
+        error = cl->clEnqueueCopyBuffer(queue->queue, c->from->buffer, between, from, 0, size, 0, NULL, NULL);
+    if (!error)
+        error = cl->clEnqueueCopyBuffer(queue->queue, between, c->to->buffer, 0, to, size, 0, NULL, NULL);
+    if (between) cl->clReleaseMemObject(between); /* once the copies are done */
+    return error;
+}
+
+qn_status qn__cl_execute(qn__queue *queue, const qn__command *command, uint64_t number, char *why) {
+    const qn__cl *cl = queue->gpu->cl;
+    int32_t error = 0;
+    switch (command->kind) {
+    case QN__COMMAND_WRITE: return write(queue, command, number, why);
+    case QN__COMMAND_READ:
+        error = cl->clEnqueueReadBuffer(queue->queue, command->from->buffer, 0, (size_t)command->from_offset,
+                                        (size_t)command->size, command->host, 0, NULL, NULL);
+        break;
+    case QN__COMMAND_COPY: error = copy(queue, command); break;
+    case QN__COMMAND_FILL:
+        error = cl->clEnqueueFillBuffer(queue->queue, command->to->buffer, command->pattern,
+                                        command->pattern_size, (size_t)command->to_offset,
+                                        (size_t)command->size, 0, NULL, NULL);
+        break;
+    case QN__COMMAND_LAUNCH: return qn__cl_launch(queue, command, number, why);
+    case QN__COMMAND_RECORD: return qn__cl_record(queue, command, why);
+    case QN__COMMAND_WAIT: return qn__cl_wait_for_mark(queue, command, why);
+    }
+    return error ? qn__cl_failed(queue->gpu, queue->queue, error, "a copy or fill", NULL, why) : QN_OK;
+}
+
+/* A device that may be idle starts at once; after that, flushes are few. */
+void qn__cl_submitted(qn__queue *queue, uint64_t number) {
+    bool idle = atomic_load(&queue->completed) + 1 == number;
+    queue->submitted = number;
+    if (++queue->unflushed >= FLUSH_EVERY || idle) flush(queue);
+    if (number % MARK_EVERY == 0) {
+        add_marker(queue);
+        look(queue);
+    }
+}
+
+qn_status qn__cl_submit(qn__queue *queue, const qn__command *command, uint64_t *number, char *why) {
+    if (atomic_load(&queue->gpu->lost)) return qn__cl_lost(queue->gpu, why);
+    pthread_mutex_lock(&queue->lock);
+    uint64_t next = queue->submitted + 1;
+    qn_status status = qn__cl_execute(queue, command, next, why);
+    if (!status) {
+        qn__cl_submitted(queue, next);
+        *number = next;
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return status;
+}
+
+/* ---- waiting ---- */
+
+/* What a launch printed must be out before it counts as done, because its code may go then. */
+static uint64_t counted(const qn__queue *queue) {
+    uint64_t completed = atomic_load(&queue->completed);
+    return queue->prints && queue->prints->number <= completed ? queue->prints->number - 1 : completed;
+}
+
+uint64_t qn__cl_completed(qn__queue *queue) {
+    pthread_mutex_lock(&queue->lock);
+    look(queue);
+    if (!queue->num_markers && atomic_load(&queue->completed) < queue->submitted) {
+        add_marker(queue);
+        queue->unflushed++;
+        flush(queue);
+    }
+    uint64_t number = counted(queue);
+    pthread_mutex_unlock(&queue->lock);
+    return number;
+}
+
+/* Sleeps grow from a few microseconds to half a millisecond. */
+static void pause_for(uint64_t *sleep_ns) {
+    struct timespec time = {0, (long)*sleep_ns};
+    nanosleep(&time, NULL);
+    if (*sleep_ns < 500000) *sleep_ns += *sleep_ns / 2;
+}
+
+qn_status qn__cl_wait_event(const qn__cl *cl, cl_object event, uint64_t timeout_ns, int32_t *result) {
+    uint64_t begin = qn__now_ns(), sleep_ns = 4000;
+    *result = 1;
+    if (timeout_ns == QN_FOREVER) {
+        int32_t error = cl->clWaitForEvents(1, &event);
+        if (cl->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof *result, result, NULL) ||
+            *result > 0)
+            *result = error ? error : 0;
+        return QN_OK;
+    }
+    for (;;) {
+        if (cl->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof *result, result, NULL))
+            *result = CL_INVALID_COMMAND_QUEUE;
+        if (*result <= CL_COMPLETE) return QN_OK;
+        if (qn__now_ns() - begin >= timeout_ns) return QN_ERROR_TIMEOUT;
+        pause_for(&sleep_ns);
+    }
+}
+
+static qn_status report(qn__queue *queue, char *why) {
+    qn_status status = queue->status;
+    if (status) memcpy(why, queue->why, sizeof queue->why);
+    queue->status = QN_OK;
+    return status;
+}
+
+/* The first marker at or behind the command; NULL: there is none to be had. */
+static cl_object marker_for(qn__queue *queue, uint64_t number) {
+    if (!has_marker(queue, number)) add_marker(queue);
+    queue->unflushed++;
+    flush(queue);
+    for (uint32_t i = 0; i < queue->num_markers; i++) {
+        const cl_marker *marker = &queue->markers[(queue->first_marker + i) % QN__CL_MARKERS];
+        if (marker->number < number) continue;
+        queue->gpu->cl->clRetainEvent(marker->event);
+        return marker->event;
+    }
+    return NULL;
+}
+
+/* All that was submitted, without a marker: the driver's own way is the fastest. */
+static void finish_all(qn__queue *queue) {
+    uint64_t all = queue->submitted;
+    queue->unflushed = 0;
+    pthread_mutex_unlock(&queue->lock);
+    int32_t error = queue->gpu->cl->clFinish(queue->queue);
+    pthread_mutex_lock(&queue->lock);
+    if (error) note_failure(queue, error);
+    look(queue); /* commands that failed say so in their markers */
+    reach(queue, all);
+}
+
+static qn_status wait_marker(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why) {
+    cl_object event = marker_for(queue, number);
+    if (!event) {
+        finish_all(queue);
+        return QN_OK;
+    }
+    int32_t result = 0;
+    pthread_mutex_unlock(&queue->lock);
+    qn_status status = qn__cl_wait_event(queue->gpu->cl, event, timeout_ns, &result);
+    queue->gpu->cl->clReleaseEvent(event);
+    pthread_mutex_lock(&queue->lock);
+    if (status == QN_ERROR_TIMEOUT) {
+        look(queue);
+        const char *kernel = running(queue);
+        snprintf(why, QN__WHY, "not done in %.3g ms%s%s", (double)timeout_ns / 1e6,
+                 kernel ? ": running kernel " : "", kernel ? kernel : "");
+        return status;
+    }
+    if (result < 0 && atomic_load(&queue->completed) < number) note_failure(queue, result);
+    reach(queue, number);
+    return QN_OK;
+}
+
+qn_status qn__cl_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why) {
+    qn_status status = QN_OK;
+    pthread_mutex_lock(&queue->lock);
+    if (number > queue->submitted) number = queue->submitted;
+    if (atomic_load(&queue->completed) < number && !atomic_load(&queue->gpu->lost)) {
+        if (timeout_ns == QN_FOREVER && number == queue->submitted)
+            finish_all(queue);
+        else
+            status = wait_marker(queue, number, timeout_ns, why);
+    }
+    if (atomic_load(&queue->gpu->lost)) {
+        if (!queue->status && atomic_load(&queue->completed) < queue->submitted)
+            queue->status = qn__cl_lost(queue->gpu, queue->why);
+        reach(queue, queue->submitted);
+        status = QN_OK;
+    }
+    pthread_mutex_unlock(&queue->lock);
+    qn__cl_print_done(queue);
+    pthread_mutex_lock(&queue->lock);
+    if (!status) status = report(queue, why);
+    pthread_mutex_unlock(&queue->lock);
+    return status;
+}
