@@ -383,7 +383,7 @@ API int cuMemPoolCreate(qn__cu_pool *pool, const qn__cu_pool_props *props) {
     return 0;
 }
 API int cuMemPoolDestroy(qn__cu_pool pool) {
-    CALL_IN_CONTEXT(pool_destroy);
+    CALL(pool_destroy);
     free(pool);
     count_live(FAKE_POOLS_LIVE, -1);
     return 0;

@@ -170,7 +170,7 @@ qn_status qn__cuda_code_load(qn__gpu *gpu, const qn__code_source *source, qn__co
 
 void qn__cuda_code_unload(qn__gpu *gpu, qn__code *code) {
     const qn__allocator *allocator = gpu->services->allocator;
-    if (code->module && !atomic_load(&gpu->lost)) {
+    if (code->module) {
         const bool entered = qn__cuda_enter(gpu);
         gpu->cu->module_unload(code->module);
         qn__cuda_leave(gpu, entered);

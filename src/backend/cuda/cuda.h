@@ -98,7 +98,6 @@ struct qn__queue {
     qn__gpu *gpu;
     qn__cu_stream stream;
     atomic_uint_fast64_t submitted, completed;
-    atomic_uint_fast64_t asked;                  /* `submitted` when `completed` last looked */
     _Atomic(const char *) names[QN__CUDA_NAMES]; /* of command n at n % size; NULL: no kernel */
     /* pinned blocks for transfers of ordinary memory; the submitting thread's */
     struct qn__cuda_stage {

@@ -16,10 +16,13 @@ static qn_status check_group(const qn__cuda_kernel *kernel, const qn__command *c
     return QN_ERROR_LAUNCH_SIZE;
 }
 
-static qn_status launch_failed(const qn__cuda_target *target, const qn__cuda_kernel *kernel,
+static qn_status launch_failed(const qn__cuda_target *target, const qn__command *command,
                                qn__cu_result result, char *why) {
-    char what[128];
-    snprintf(what, sizeof what, "launching kernel %.100s", kernel->name);
+    char what[256];
+    snprintf(what, sizeof what,
+             "launching kernel %.100s with groups of %u x %u x %u and %llu bytes of local memory",
+             command->kernel_name, (unsigned)command->local[0], (unsigned)command->local[1],
+             (unsigned)command->local[2], (unsigned long long)command->local_memory);
     qn_status status = qn__cuda_fail(target->gpu, result, target->queue, what, why);
     bool too_much = result == QN__CU_ERROR_LAUNCH_OUT_OF_RESOURCES || result == QN__CU_ERROR_INVALID_VALUE;
     return too_much && status == QN_ERROR_DRIVER ? QN_ERROR_LAUNCH_SIZE : status;
@@ -58,7 +61,7 @@ static qn_status launch(const qn__cuda_target *target, const qn__command *comman
                                          part.local[0], part.local[1], part.local[2], shared, target->stream,
                                          params, NULL);
     }
-    return result ? launch_failed(target, kernel, result, why) : QN_OK;
+    return result ? launch_failed(target, command, result, why) : QN_OK;
 }
 
 /* What a captured command writes from stays as it is for as long as the graph (replay.c); so a copy from it is

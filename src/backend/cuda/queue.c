@@ -11,7 +11,6 @@
 #include "util/file.h"
 
 enum {
-    ASK_EVERY = 16,  /* commands between two looks at the checkpoints from `completed` */
     MAX_PRINTS = 64, /* launches whose output is waiting, before submission waits for it */
     SPIN_NS = 100 * 1000,
     YIELD_NS = 2 * 1000 * 1000,
@@ -139,21 +138,20 @@ static bool covered(const qn__queue *queue, uint64_t number) {
     return queue->checkpoints[newest].number >= number;
 }
 
-/* Called for every command that is submitted: it may lag, it must not cost. */
+/* It may lag: what is behind the last checkpoint counts when one behind it is reached, which is set here if there
+   is none. */
 uint64_t qn__cuda_completed(qn__queue *queue) {
     uint64_t submitted = atomic_load(&queue->submitted), completed = atomic_load(&queue->completed);
     if (completed == submitted) return completed;
     if (atomic_load_explicit(&queue->gpu->lost, memory_order_relaxed)) return submitted;
-    if (submitted - atomic_load_explicit(&queue->asked, memory_order_relaxed) < ASK_EVERY) return completed;
     if (pthread_mutex_trylock(&queue->lock)) return completed;
-    atomic_store_explicit(&queue->asked, submitted, memory_order_relaxed);
-    if (queue->num_checkpoints) {
-        char why[QN__WHY];
-        const bool entered = qn__cuda_enter(queue->gpu);
-        qn__cu_result result = advance(queue);
-        if (result) qn__cuda_fail(queue->gpu, result, queue, "the stream", why);
-        qn__cuda_leave(queue->gpu, entered);
-    }
+    char why[QN__WHY];
+    const bool entered = qn__cuda_enter(queue->gpu);
+    qn__cu_result result = advance(queue);
+    if (!result && !queue->num_checkpoints && atomic_load(&queue->completed) < submitted)
+        result = set_checkpoint(queue);
+    if (result) qn__cuda_fail(queue->gpu, result, queue, "the stream", why);
+    qn__cuda_leave(queue->gpu, entered);
     pthread_mutex_unlock(&queue->lock);
     return atomic_load(&queue->completed);
 }
@@ -255,7 +253,10 @@ static qn_status submit_printing(qn__cuda_target *target, const qn__command *com
                                  char *why) {
     qn__queue *queue = target->queue;
     const qn__allocator *allocator = target->gpu->services->allocator;
-    if (queue->num_prints >= MAX_PRINTS) {
+    pthread_mutex_lock(&queue->lock);
+    bool many = queue->num_prints >= MAX_PRINTS;
+    pthread_mutex_unlock(&queue->lock);
+    if (many) {
         qn__cu_result result = synchronize(queue, atomic_load(&queue->submitted));
         if (result) return qn__cuda_fail(target->gpu, result, queue, "the stream", why);
     }
