@@ -112,7 +112,9 @@ static void nothing_stays_behind(void **state) {
     if (c.live > live + KEPT) fail_msg("%zu blocks more than %zu on the host", (size_t)c.live - live, live);
     print_message("%ld rounds on %s: %.0f bytes a round more in the process, %llu pooled on the device\n",
                   rounds, test_device(), grown, (unsigned long long)stats.pooled);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they keep what is freed */
     assert_true(grown < 2048 + 4e6 / (double)rounds); /* of the drivers: pages come and go */
+#endif
     qn_context_destroy(context);
     assert_int_equal(c.live, 0);
 }
