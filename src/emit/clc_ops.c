@@ -85,7 +85,7 @@ static const spelling spellings[IR_OP_COUNT] = {
     [IR_NATIVE_SIN] = BOTH("native_sin(%a)"),
     [IR_NATIVE_COS] = BOTH("native_cos(%a)"),
     [IR_NATIVE_RECIP] = BOTH("native_recip(%a)"),
-    [IR_NATIVE_RSQRT] = BOTH("native_rsqrt(%a)"),
+    [IR_NATIVE_RSQRT] = BOTH("rsqrt(%a)"),
     [IR_NATIVE_SQRT] = BOTH("native_sqrt(%a)"),
     [IR_NATIVE_DIV] = BOTH("native_divide(%a, %b)"),
 

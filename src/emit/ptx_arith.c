@@ -40,8 +40,40 @@ static ptx_operand extended(ptx_emitter *e, ptx_operand a, unsigned width, unsig
 
 /* Operand i as 32 bits where the result is computed in 32, else as 64. */
 static ptx_operand operand(ptx_emitter *e, const ir_instr *instr, uint32_t i, unsigned lane, bool wide) {
-    ptx_operand a = qn__ptx_use(e, instr->operands[i], lane);
-    return wide ? a : qn__ptx_low(e, a);
+    if (wide) return qn__ptx_use(e, instr->operands[i], lane);
+    return qn__ptx_low(e, qn__ptx_use_short(e, instr->operands[i], lane));
+}
+
+/* On an i64 whose operands have zeros above 32 bits: what stays in 32 bits, and products. */
+static bool binary_short(ptx_emitter *e, const ir_instr *instr, unsigned lane) {
+    const ir_value *result = instr->results[0];
+    ptx_operand a = qn__ptx_use_short(e, instr->operands[0], lane);
+    ptx_operand b = qn__ptx_use_short(e, instr->operands[1], lane);
+    bool first = qn__ptx_is_short(a), second = qn__ptx_is_short(b);
+    if (a.kind != PTX_REG) first = first && second && b.kind == PTX_REG;
+    switch (instr->op) {
+    case IR_AND:
+        if (!first && !second) return false;
+        a = qn__ptx_low(e, a), b = qn__ptx_low(e, b);
+        break;
+    case IR_OR:
+    case IR_XOR:
+    case IR_UDIV:
+    case IR_UREM:
+    case IR_UMIN:
+    case IR_UMAX:
+    case IR_MUL:
+        if (!first || !second) return false;
+        a = qn__ptx_low(e, a), b = qn__ptx_low(e, b);
+        break;
+    default: return false;
+    }
+    if (instr->op == IR_MUL)
+        a = qn__ptx_op2(e, "mul.wide.u32", PTX_B64, a, b);
+    else
+        a = qn__ptx_op2(e, int_rows[instr->op].op32, PTX_B32, a, b);
+    qn__ptx_define(e, result, lane, a);
+    return true;
 }
 
 static void binary_int(ptx_emitter *e, const ir_instr *instr, unsigned lane) {
@@ -51,6 +83,7 @@ static void binary_int(ptx_emitter *e, const ir_instr *instr, unsigned lane) {
     /* Only what carries from low to high can do with the low halves (see ptx_plan.c). */
     bool low_half = qn__ptx_class_of(e, result) == PTX_B32 && row->extend == RAW;
     bool wide = width == 64 && !low_half;
+    if (wide && binary_short(e, instr, lane)) return;
     ptx_operand a = extended(e, operand(e, instr, 0, lane, wide), width, row->extend);
     ptx_operand b = extended(e, operand(e, instr, 1, lane, wide), width, row->extend);
     if (width < 32 && (instr->op == IR_UMULHI || instr->op == IR_SMULHI)) {
@@ -92,8 +125,20 @@ static void shift(ptx_emitter *e, const ir_instr *instr, unsigned lane) {
     unsigned width = qn__ir_bits(result->type);
     bool left = instr->op == IR_SHL, arithmetic = instr->op == IR_ASHR;
     bool wide = width == 64 && !(left && qn__ptx_class_of(e, result) == PTX_B32);
-    ptx_operand a = operand(e, instr, 0, lane, wide), n = operand(e, instr, 1, lane, false);
-    ptx_operand zero = qn__ptx_int(PTX_B32, 0);
+    ptx_operand n = operand(e, instr, 1, lane, false);
+    ptx_operand zero = qn__ptx_int(PTX_B32, 0), whole = qn__ptx_use_short(e, instr->operands[0], lane);
+    bool is_short = whole.kind == PTX_REG && qn__ptx_is_short(whole) && n.kind != PTX_REG && wide;
+    if (is_short && left && (n.bits & 63) < 31) {
+        ptx_operand factor = qn__ptx_int(PTX_B32, (uint64_t)1 << (n.bits & 63));
+        qn__ptx_define(e, result, lane, qn__ptx_op2(e, "mul.wide.u32", PTX_B64, whole, factor));
+        return;
+    }
+    if (is_short && !left && (n.bits & 63) < 32) {
+        ptx_operand by = qn__ptx_int(PTX_B32, n.bits & 63);
+        qn__ptx_define(e, result, lane, qn__ptx_op2(e, "shr.u32", PTX_B32, whole, by));
+        return;
+    }
+    ptx_operand a = operand(e, instr, 0, lane, wide);
     if (!left) a = extended(e, a, width, arithmetic ? SIGN : ZERO);
     if (n.kind != PTX_REG) {
         n = qn__ptx_int(PTX_B32, n.bits & (width - 1));
@@ -194,11 +239,23 @@ static const compare_row compare_rows[IR_OP_COUNT] = {
     [IR_ULT] = {"setp.lt.u32", "setp.lt.u64", ZERO}, [IR_ULE] = {"setp.le.u32", "setp.le.u64", ZERO},
 };
 
+/* With zeros above, both are as great as their low halves, signed or not. */
+static bool compare_short(ptx_emitter *e, const ir_instr *instr, unsigned lane) {
+    ptx_operand a = qn__ptx_use_short(e, instr->operands[0], lane);
+    ptx_operand b = qn__ptx_use_short(e, instr->operands[1], lane);
+    if (!qn__ptx_is_short(a) || !qn__ptx_is_short(b)) return false;
+    unsigned op = instr->op == IR_SLT ? IR_ULT : instr->op == IR_SLE ? IR_ULE : instr->op;
+    a = qn__ptx_op2(e, compare_rows[op].op32, PTX_PRED, qn__ptx_low(e, a), qn__ptx_low(e, b));
+    qn__ptx_define(e, instr->results[0], lane, a);
+    return true;
+}
+
 static void compare(ptx_emitter *e, const ir_instr *instr, unsigned lane) {
     const ir_type type = instr->operands[0]->type;
     const compare_row *row = &compare_rows[instr->op];
-    ptx_operand a = qn__ptx_use(e, instr->operands[0], lane), b = qn__ptx_use(e, instr->operands[1], lane);
     unsigned width = qn__ir_bits(type);
+    if (type.kind == IR_I64 && compare_short(e, instr, lane)) return;
+    ptx_operand a = qn__ptx_use(e, instr->operands[0], lane), b = qn__ptx_use(e, instr->operands[1], lane);
     if (width < 32) {
         bool both_signed = a.extended & b.extended & PTX_SIGN_EXTENDED;
         unsigned how = row->extend == ZERO && both_signed && instr->op <= IR_NE ? SIGN : row->extend;

@@ -42,8 +42,8 @@ static ptx_operand resize(ptx_emitter *e, const ir_instr *instr, ptx_operand a) 
     uint8_t known = is_signed ? PTX_SIGN_EXTENDED : PTX_ZERO_EXTENDED;
     a = is_signed ? qn__ptx_sext(e, a, width) : qn__ptx_zext(e, a, width);
     a.extended = to < 32 ? known : 0;
-    if (cls != PTX_B64) return a;
-    return qn__ptx_op1(e, is_signed ? "cvt.s64.s32" : "cvt.u64.u32", PTX_B64, a);
+    if (cls != PTX_B64 || !is_signed) return a;
+    return qn__ptx_op1(e, "cvt.s64.s32", PTX_B64, a);
 }
 
 static ptx_operand int_to_float(ptx_emitter *e, const ir_instr *instr, ptx_operand a) {
@@ -55,10 +55,10 @@ static ptx_operand int_to_float(ptx_emitter *e, const ir_instr *instr, ptx_opera
         return one_or_zero(e, float_class(to), ones[to - IR_F16], a);
     }
     static const char *const sources[2][4] = {{"u32", "u32", "u32", "u64"}, {"s32", "s32", "s32", "s64"}};
+    const char *source = from == IR_I64 && qn__ptx_is_short(a) ? "u32" : sources[is_signed][from - IR_I8];
     a = is_signed ? qn__ptx_sext(e, a, width) : qn__ptx_zext(e, a, width);
     ptx_operand r = qn__ptx_new(e, float_class(to));
-    qn__ptx(e, "cvt.~.~.~ $, $;", roundings[instr->attr.rounding & 3], float_name(to),
-            sources[is_signed][from - IR_I8], r, a);
+    qn__ptx(e, "cvt.~.~.~ $, $;", roundings[instr->attr.rounding & 3], float_name(to), source, r, a);
     return r;
 }
 
@@ -227,7 +227,9 @@ bool qn__ptx_convert(ptx_emitter *e, const ir_instr *instr) {
     }
     if (instr->op < IR_TRUNC || instr->op > IR_INT2PTR) return false;
     for (unsigned lane = 0; lane < instr->results[0]->type.lanes; lane++) {
-        ptx_operand a = qn__ptx_use(e, instr->operands[0], lane);
+        bool any = instr->op == IR_TRUNC || instr->op == IR_S2F || instr->op == IR_U2F;
+        ptx_operand a =
+            any ? qn__ptx_use_short(e, instr->operands[0], lane) : qn__ptx_use(e, instr->operands[0], lane);
         switch (instr->op) {
         case IR_FCONVERT: a = float_to_float(e, instr, a); break;
         case IR_F2S:

@@ -5,7 +5,8 @@
    the machine's own registers.
    Integers of 8 and 16 bits live in 32-bit registers, whose upper bits may be anything unless the operand says
    how they were extended; they are extended where that matters. Pointers to local and private memory are
-   32-bit addresses in their own space; others are 64-bit. An i64 of which only the low half is ever looked at
+   32-bit addresses in their own space; others are 64-bit. An i64 whose high half is known to be zero stays in 32
+   bits until somebody wants 64. An i64 of which only the low half is ever looked at
    (ptx_plan.c) is computed in 32 bits.
    Source: "Parallel Thread Execution ISA", NVIDIA. */
 #ifndef QN__PTX_INTERNAL_H
@@ -104,6 +105,9 @@ void qn__ptx_fail(ptx_emitter *e, const char *sentence);
 /* values (ptx_text.c) */
 ptx_class qn__ptx_class_of(const ptx_emitter *e, const ir_value *value);
 ptx_operand qn__ptx_use(ptx_emitter *e, const ir_value *value, unsigned lane);
+/* An i64 that may be in 32 bits, with zeros above. */
+ptx_operand qn__ptx_use_short(ptx_emitter *e, const ir_value *value, unsigned lane);
+bool qn__ptx_is_short(ptx_operand a); /* such a one, or a constant */
 /* A pointer that may have bytes to add. */
 ptx_operand qn__ptx_use_pointer(ptx_emitter *e, const ir_value *pointer);
 void qn__ptx_define(ptx_emitter *e, const ir_value *value, unsigned lane, ptx_operand operand);

@@ -97,7 +97,6 @@ bool qn__ptx_query(ptx_emitter *e, const ir_instr *instr) {
         r = wide || instr->op == IR_WORK_DIM ? qn__ptx_hidden(e, kind, dim)
                                              : qn__ptx_hidden_low(e, kind, dim);
     }
-    if (wide && r.cls == PTX_B32) r = qn__ptx_op1(e, "cvt.u64.u32", PTX_B64, r);
     qn__ptx_define(e, instr->results[0], 0, r);
     return true;
 }

@@ -218,8 +218,19 @@ static ptx_operand defined(ptx_emitter *e, const ir_value *value, unsigned lane)
 
 ptx_operand qn__ptx_use_pointer(ptx_emitter *e, const ir_value *pointer) { return defined(e, pointer, 0); }
 
+ptx_operand qn__ptx_use_short(ptx_emitter *e, const ir_value *value, unsigned lane) {
+    return defined(e, value, lane);
+}
+
+bool qn__ptx_is_short(ptx_operand a) {
+    return a.kind == PTX_INT ? a.bits <= UINT32_MAX : a.kind == PTX_REG && a.cls == PTX_B32;
+}
+
 ptx_operand qn__ptx_use(ptx_emitter *e, const ir_value *value, unsigned lane) {
     ptx_operand a = defined(e, value, lane);
+    if (value->type.kind == IR_I64 && a.kind == PTX_REG && a.cls == PTX_B32 &&
+        qn__ptx_class_of(e, value) == PTX_B64)
+        return qn__ptx_op1(e, "cvt.u64.u32", PTX_B64, a);
     if (a.kind != PTX_REG || !a.bits) return a;
     ptx_operand bytes = qn__ptx_int((ptx_class)a.cls, a.bits);
     a.bits = 0;

@@ -1,7 +1,7 @@
 /* Hyperbolic functions from exponentials, and their inverses from logarithms; polynomials or log1p and expm1
    where the formulas would cancel. Roots too. */
 
-float rsqrt(float x) { return 1.0f / sqrt(x); }
+float rsqrt(float x) { return half_rsqrt(x); }
 double rsqrt(double x) { return 1.0 / sqrt(x); }
 
 float sinh(float x) {
