@@ -15,7 +15,8 @@
 
    Groups. All groups of a launch are of one size. Where the local size does not divide the global size, a kernel
    that is `guarded` is launched with groups that overhang, and QN__HIDDEN_OVERHANG tells in which dimensions:
-   its work-items past the end leave at once. A kernel that is not (it has barriers, collectives or asks for the
+   its work-items past the end leave at once; a kernel may instead take QN__HIDDEN_LIMIT, how many work-items the
+   part has in a dimension. A kernel that is not (it has barriers, collectives or asks for the
    local size) is launched in parts, each with groups of one size and its own QN__HIDDEN_GROUP_BASE. Parts also
    keep a launch under the device's largest grid.
 
@@ -51,6 +52,7 @@ typedef enum qn__hidden_kind {
     QN__HIDDEN_PRINT,         /* u64: address of the print buffer; OpenCL C: a buffer */
     QN__HIDDEN_CONSTANTS,     /* u64: address of the constants */
     QN__HIDDEN_BUFFER_OFFSET, /* u64: bytes to add to parameter `dim` */
+    QN__HIDDEN_LIMIT,         /* u32 per dim: work-items of this part; UINT32_MAX where nothing overhangs */
     QN__HIDDEN_KIND_COUNT
 } qn__hidden_kind;
 

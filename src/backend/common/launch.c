@@ -75,6 +75,9 @@ uint64_t qn__hidden_value(const qn__hidden *hidden, const qn__command *launch, c
     case QN__HIDDEN_OVERHANG: return part->overhang;
     case QN__HIDDEN_PRINT: return addresses->print;
     case QN__HIDDEN_CONSTANTS: return addresses->constants;
+    case QN__HIDDEN_LIMIT:
+        return part->overhang >> d & 1 ? launch->global[d] - (uint64_t)part->group_base[d] * launch->local[d]
+                                       : UINT32_MAX;
     case QN__HIDDEN_BUFFER_OFFSET:
     case QN__HIDDEN_KIND_COUNT: break;
     }

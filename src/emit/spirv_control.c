@@ -1,0 +1,175 @@
+/* Control flow for SPIR-V. The IR's constructs are those of SPIR-V: an `if` is a selection with its merge block, a
+   `loop` has header, body, continue target and merge block, and results are phis of the merge blocks. A block that
+   no path reaches ends in OpUnreachable or has undefined results. Structured control flow: SPIR-V
+   specification 2.11. */
+#include "emit/spirv_internal.h"
+
+uint32_t qn__spv_begin_block(spv *e, uint32_t label) {
+    SPV_INTO(e, &e->code, SP_LABEL, label);
+    return e->label = label;
+}
+
+static void add_edge(spv *e, spv_words *list, ir_value *const *values, ir_value *const *like,
+                     uint32_t count) {
+    uint32_t ids[64], *all = count > 64 ? QN__NEW_ARRAY(e->arena, uint32_t, count) : ids;
+    for (uint32_t i = 0; i < count; i++) all[i] = qn__spv_use_as(e, values[i], like[i]);
+    qn__vec_push(e->arena, list, e->label);
+    for (uint32_t i = 0; i < count; i++) qn__vec_push(e->arena, list, all[i]);
+}
+
+/* The phis of a block that has just begun, one for each of `values`; their ids. */
+static uint32_t *write_phis(spv *e, ir_value *const *values, uint32_t count, const spv_words *from) {
+    uint32_t stride = count + 1, num_edges = (uint32_t)from->len / stride;
+    uint32_t *ids = QN__NEW_ARRAY(e->arena, uint32_t, stride);
+    uint32_t *args = QN__NEW_ARRAY(e->arena, uint32_t, 2 * (size_t)num_edges + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t type = qn__spv_value_type(e, values[i]);
+        for (uint32_t k = 0; k < num_edges; k++) {
+            args[2 * k] = from->data[k * stride + 1 + i];
+            args[2 * k + 1] = from->data[k * stride];
+        }
+        ids[i] = num_edges ? qn__spv_emit(e, SP_PHI, type, args, 2 * num_edges) : qn__spv_undef(e, type);
+    }
+    return ids;
+}
+
+static void define_results(spv *e, const ir_instr *construct, const spv_words *from) {
+    uint32_t *ids = write_phis(e, construct->results, construct->num_results, from);
+    for (uint32_t i = 0; i < construct->num_results; i++) qn__spv_define(e, construct->results[i], ids[i]);
+}
+
+static void write_if(spv *e, const ir_instr *instr) {
+    spv_jumps jumps = {.construct = instr, .outer = e->jumps};
+    uint32_t condition = qn__spv_use(e, instr->operands[0]), labels[2];
+    jumps.merge = qn__spv_id(e);
+    for (int r = 0; r < 2; r++) {
+        const ir_region *region = instr->regions[r];
+        bool empty = region->first->op == IR_YIELD;
+        labels[r] = empty ? jumps.merge : qn__spv_id(e);
+        if (empty) add_edge(e, &jumps.breaks, region->first->operands, instr->results, instr->num_results);
+    }
+    if (labels[0] == labels[1]) { /* both only yield: two edges from one block are not two for a phi */
+        jumps.breaks.len = 0;
+        for (int r = 0; r < 2; r++) labels[r] = qn__spv_id(e);
+    }
+    SPV_DO(e, SP_SELECTION_MERGE, jumps.merge, 0);
+    SPV_DO(e, SP_BRANCH_CONDITIONAL, condition, labels[0], labels[1]);
+    e->jumps = &jumps;
+    for (int r = 0; r < 2; r++) {
+        if (labels[r] == jumps.merge) continue;
+        qn__spv_begin_block(e, labels[r]);
+        qn__spv_region(e, instr->regions[r]);
+    }
+    e->jumps = jumps.outer;
+    qn__spv_begin_block(e, jumps.merge);
+    define_results(e, instr, &jumps.breaks);
+}
+
+static uint32_t loop_control(const ir_instr *loop) {
+    return loop->attr.unroll == -1 || loop->attr.unroll > 1 ? SP_UNROLL
+           : loop->attr.unroll == 1                         ? SP_DONT_UNROLL
+                                                            : 0;
+}
+
+/* The header's phis name the values of the continue block, which are not known before its end: they are
+   written with a gap, filled at the end. */
+static void write_loop(spv *e, const ir_instr *instr) {
+    spv_jumps jumps = {.construct = instr, .outer = e->jumps};
+    const ir_region *region = instr->regions[0];
+    uint32_t count = region->num_params, before = e->label, header = qn__spv_id(e), body = qn__spv_id(e);
+    uint32_t *ids = QN__NEW_ARRAY(e->arena, uint32_t, count + 1);
+    size_t *gaps = QN__NEW_ARRAY(e->arena, size_t, count + 1);
+    for (uint32_t i = 0; i < count; i++) ids[i] = qn__spv_use_as(e, instr->operands[i], region->params[i]);
+    jumps.merge = qn__spv_id(e), jumps.next = qn__spv_id(e);
+    SPV_DO(e, SP_BRANCH, header);
+    qn__spv_begin_block(e, header);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t type = qn__spv_value_type(e, region->params[i]);
+        ids[i] = SPV(e, SP_PHI, type, ids[i], before, 0, jumps.next);
+        gaps[i] = e->code.len - 2;
+    }
+    size_t chains = e->chains.len;
+    for (uint32_t i = 0; i < count; i++) qn__spv_define(e, region->params[i], ids[i]);
+    SPV_DO(e, SP_LOOP_MERGE, jumps.merge, jumps.next, loop_control(instr));
+    SPV_DO(e, SP_BRANCH, body);
+    qn__spv_begin_block(e, body);
+    e->jumps = &jumps;
+    qn__spv_region(e, region);
+    e->jumps = jumps.outer;
+    qn__spv_begin_block(e, jumps.next);
+    uint32_t *next = write_phis(e, region->params, count, &jumps.continues);
+    for (uint32_t i = 0; i < count; i++) e->code.data[gaps[i]] = next[i];
+    SPV_DO(e, SP_BRANCH, header);
+    e->chains.len = chains;
+    qn__spv_begin_block(e, jumps.merge);
+    define_results(e, instr, &jumps.breaks);
+}
+
+/* A block's closing yield: it is inlined where nothing else leaves it. */
+static void write_block(spv *e, const ir_instr *instr) {
+    spv_jumps jumps = {.construct = instr, .outer = e->jumps};
+    uint32_t header = qn__spv_id(e), body = qn__spv_id(e);
+    jumps.merge = qn__spv_id(e), jumps.next = qn__spv_id(e);
+    SPV_DO(e, SP_BRANCH, header);
+    qn__spv_begin_block(e, header);
+    SPV_DO(e, SP_LOOP_MERGE, jumps.merge, jumps.next, 0);
+    SPV_DO(e, SP_BRANCH, body);
+    qn__spv_begin_block(e, body);
+    e->jumps = &jumps;
+    qn__spv_region(e, instr->regions[0]);
+    e->jumps = jumps.outer;
+    qn__spv_begin_block(e, jumps.next);
+    SPV_DO(e, SP_BRANCH, header);
+    qn__spv_begin_block(e, jumps.merge);
+    define_results(e, instr, &jumps.breaks);
+}
+
+static spv_jumps *find_jumps(spv *e, const ir_instr *construct) {
+    bool far = false;
+    for (spv_jumps *at = e->jumps; at; at = at->outer) {
+        if (at->construct == construct) {
+            if (far) break;
+            return at;
+        }
+        far |= at->construct->op != IR_IF;
+    }
+    qn__spv_fail(e, "a jump leaves more than one loop");
+    return NULL;
+}
+
+static void write_jump(spv *e, const ir_instr *jump) {
+    const ir_instr *target = jump->op == IR_YIELD ? jump->parent->owner : jump->attr.target;
+    spv_jumps *jumps;
+    switch (jump->op) {
+    case IR_RETURN: qn__spv_do(e, SP_RETURN, NULL, 0); break;
+    case IR_UNREACHABLE: qn__spv_do(e, SP_UNREACHABLE, NULL, 0); break;
+    case IR_CONTINUE:
+        jumps = find_jumps(e, target);
+        add_edge(e, &jumps->continues, jump->operands, target->regions[0]->params, jump->num_operands);
+        SPV_DO(e, SP_BRANCH, jumps->next);
+        break;
+    default:
+        jumps = find_jumps(e, target);
+        add_edge(e, &jumps->breaks, jump->operands, target->results, jump->num_operands);
+        SPV_DO(e, SP_BRANCH, jumps->merge);
+    }
+}
+
+void qn__spv_region(spv *e, const ir_region *region) {
+    size_t chains = e->chains.len;
+    for (const ir_instr *i = region->first; i; i = i->next) {
+        qn__spv_line(e, i->loc);
+        switch (i->op) {
+        case IR_IF: write_if(e, i); break;
+        case IR_LOOP: write_loop(e, i); break;
+        case IR_BLOCK: write_block(e, i); break;
+        case IR_YIELD:
+        case IR_BREAK:
+        case IR_CONTINUE:
+        case IR_RETURN:
+        case IR_UNREACHABLE: write_jump(e, i); break;
+        default: qn__spv_instr(e, i);
+        }
+    }
+    e->chains.len = chains;
+}
