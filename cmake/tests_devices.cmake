@@ -42,3 +42,18 @@ foreach(device cuda vulkan opencl)
                                                                   WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
     endif()
 endforeach()
+
+# The validation layer has nothing to say to what the Vulkan device does.
+function(quern_layers_test name)
+    add_test(NAME layers.${name} COMMAND ${PROJECT_SOURCE_DIR}/tests/vulkan_layers $<TARGET_FILE:quern> ${ARGN}
+             WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(layers.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1800 LABELS "device;vulkan;layers")
+endfunction()
+quern_layers_test(backend unit_backend_vulkan)
+foreach(name api_stream api_threads api_launch)
+    quern_layers_test(${name} unit_${name})
+endforeach()
+foreach(shard RANGE ${last_shard})
+    quern_layers_test(cl.${shard} cl_runner --device vulkan --only full --shard ${shard}/${shards} -j 1 --cache
+                      ${PROJECT_BINARY_DIR}/cl-cache-layers tests/cl)
+endforeach()
