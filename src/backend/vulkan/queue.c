@@ -136,7 +136,8 @@ static qn_status settle_late_reads(qn__queue *queue, char *why) {
 
 static qn_status submit_locked(qn__queue *queue, const qn__command *command, const qn__vk_reached *reached,
                                char *why) {
-    bool direct = queue->gpu->unified && (command->kind == QN__COMMAND_WRITE || command->kind == QN__COMMAND_READ);
+    bool direct =
+        queue->gpu->unified && (command->kind == QN__COMMAND_WRITE || command->kind == QN__COMMAND_READ);
     if (queue->late || direct) qn__vk_retire(queue); /* else the runtime has just looked what is done */
     if (command->kind != QN__COMMAND_READ || !queue->gpu->unified) {
         qn_status status = queue->late ? settle_late_reads(queue, why) : QN_OK;
