@@ -64,11 +64,11 @@ static qn_status launch(const qn__cuda_target *target, const qn__command *comman
     return result ? launch_failed(target, command, result, why) : QN_OK;
 }
 
-/* What a captured command writes from stays as it is for as long as the graph (replay.c); so a copy from it is
-   direct, as it is from pinned memory that stays. */
+/* What a captured command writes from stays as it is for as long as the graph (replay.c). From memory that stays
+   the driver copies best itself: it knows what is pinned, also by others. */
 static qn_status write(const qn__cuda_target *target, const qn__command *command, char *why) {
     qn__cu_address to = (qn__cu_address)(uintptr_t)command->to + command->to_offset;
-    bool direct = !target->queue || (command->host_pinned && command->host_stays);
+    bool direct = !target->queue || command->host_stays;
     if (!direct) return qn__cuda_write(target->queue, to, command->host, command->size, why);
     qn__cu_result result =
         target->gpu->cu->copy_to_device(to, command->host, (size_t)command->size, target->stream);

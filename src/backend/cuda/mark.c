@@ -41,7 +41,7 @@ static qn__cu_result new_base(qn__gpu *gpu, uint64_t now) {
         qn__cuda_base_release(gpu, gpu->base);
     }
     gpu->base = base;
-    return result;
+    return QN__CU_SUCCESS;
 }
 
 /* A reference to a recent base, or NULL with the result. */
