@@ -123,6 +123,9 @@ void qn__ptx_plan(ptx_emitter *e);
 bool qn__ptx_is_wide_product(const ir_instr *instr, const ir_value **source, bool *is_signed,
                              uint64_t *factor);
 
+/* ptx_coalesce.c: works on the finished text of the kernel's body. */
+void qn__ptx_coalesce(ptx_emitter *e);
+
 /* ptx_kernel.c */
 void qn__ptx_kernel(ptx_emitter *e, ir_function *kernel, qn__buf *text);
 ptx_operand qn__ptx_hidden(ptx_emitter *e, qn__hidden_kind kind, unsigned dim);     /* loads it */

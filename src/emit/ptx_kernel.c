@@ -189,6 +189,7 @@ void qn__ptx_kernel(ptx_emitter *module, ir_function *kernel, qn__buf *text) {
     arguments(&e, true);
     qn__ptx_region(&e, kernel->body);
     if (!e.uses_group) guard_end(&e, guarded);
+    qn__ptx_coalesce(&e);
     frame(&e, text);
     report(&e);
     module->need_target = e.need_target;

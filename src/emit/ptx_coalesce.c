@@ -1,0 +1,499 @@
+/* Registers that are only moved into each other become one, in the text of a finished PTX kernel. The emitter
+   hands values over at jumps by moves; ptxas removes some of them, but leaves dozens in large loops and is misled
+   by them about where loads may go. After Chaitin's coalescing: two registers joined by a move are one unless one is
+   written while the other is still needed. Liveness is exact, over the basic blocks, and only for registers that
+   moves copy; the moves of inner loops come first. Then a loop whose last lines leave it or go round,
+
+       @!%p1 bra L3;  mov %r1, %r2;  bra L4;  L3:      becomes      mov %r1, %r2;  @%p1 bra L4;  L3:
+
+   where what the moves write is not needed behind it.
+   The text is read as the emitter writes it: one instruction a line, what it writes before the first comma. */
+#include <string.h>
+
+#include "emit/ptx_internal.h"
+
+enum { MAX_COPIED = 4096 }; /* registers that moves copy: their interference is a square of bits */
+
+typedef struct reference {
+    uint32_t reg, place, length; /* reg: dense number; place: in the text */
+    bool is_def;
+} reference;
+
+enum { LINE_OTHER, LINE_MOVE, LINE_LABEL, LINE_BRANCH, LINE_END };
+
+typedef struct line {
+    uint32_t start, end, first_ref, num_refs, label, depth;
+    uint8_t kind;
+    bool predicated, dropped, moved;
+} line;
+
+typedef struct block {
+    uint32_t first, end, next, target; /* lines; next and target: blocks, or NONE */
+    uint64_t *uses, *defs, *live_in;
+} block;
+
+typedef struct coalescer {
+    qn__arena *arena;
+    const char *text;
+    uint32_t size;
+    QN__VEC(line) lines;
+    QN__VEC(reference) refs;
+    QN__VEC(block) blocks;
+    uint32_t first_of[PTX_CLASS_COUNT], num_regs;
+    uint32_t *copied; /* by register: its number among those that moves copy, or NONE */
+    uint32_t *member; /* by that number: the register */
+    uint32_t num_copied, words;
+    uint32_t *parent;                 /* union-find by that number */
+    uint64_t *interference, *members; /* rows of bits */
+    uint32_t *label_line;             /* by label: its line */
+    uint32_t num_labels;
+} coalescer;
+
+static const uint32_t NONE = UINT32_MAX;
+
+/* ---- reading ---- */
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static uint32_t read_number(const char *at, uint32_t *length) {
+    uint32_t value = 0;
+    for (*length = 0; is_digit(at[*length]); ++*length) value = value * 10 + (uint32_t)(at[*length] - '0');
+    return value;
+}
+
+static int class_of(char letter) {
+    switch (letter) {
+    case 'p': return PTX_PRED;
+    case 'h': return PTX_B16;
+    case 'r': return PTX_B32;
+    case 'd': return PTX_B64;
+    default: return -1;
+    }
+}
+
+static bool starts(const char *at, const char *word) { return strncmp(at, word, strlen(word)) == 0; }
+
+/* What an instruction writes stands before its first comma outside braces; nothing, where that is an address or the
+   instruction has none. */
+static const char *end_of_defs(const char *op) {
+    static const char *const without[] = {"bar.sync", "bar.warp", "bra",    "ret",   "trap",    "st",
+                                          "red.",     "prefetch", "membar", "fence", "cp.async"};
+    for (size_t i = 0; i < QN__COUNT(without); i++)
+        if (starts(op, without[i])) return op;
+    const char *at = op;
+    while (*at != ' ' && *at != '\n') at++;
+    if (*at == ' ' && at[1] == '[') return op;
+    for (unsigned braces = 0; *at != '\n' && (*at != ',' || braces); at++)
+        braces += (*at == '{') - (*at == '}');
+    return at;
+}
+
+static void add_reference(coalescer *c, int cls, const char *digits, bool is_def) {
+    uint32_t length, number = read_number(digits, &length);
+    const reference r = {c->first_of[cls] + number, (uint32_t)(digits - c->text) - 2, length + 2, is_def};
+    qn__vec_push(c->arena, &c->refs, r);
+}
+
+static void read_operands(coalescer *c, line *l, const char *op, const char *end) {
+    const char *defs = end_of_defs(op);
+    for (const char *at = memchr(c->text + l->start, '%', (size_t)(end - c->text) - l->start); at;
+         at = memchr(at + 1, '%', (size_t)(end - at - 1))) {
+        const int cls = class_of(at[1]);
+        if (cls < 0 || !is_digit(at[2])) continue;
+        const bool is_def = at > op && at < defs;
+        if (is_def && l->predicated) add_reference(c, cls, at + 2, false);
+        add_reference(c, cls, at + 2, is_def);
+    }
+    l->num_refs = (uint32_t)c->refs.len - l->first_ref;
+}
+
+/* One register to another of its class. */
+static bool is_move(const coalescer *c, const line *l, const char *op) {
+    if (l->predicated || !starts(op, "mov.") || l->num_refs != 2) return false;
+    const reference *r = &c->refs.data[l->first_ref];
+    const char *comma = c->text + r[0].place + r[0].length;
+    return r[0].is_def && !r[1].is_def && comma[0] == ',' && c->text[r[1].place + r[1].length] == ';' &&
+           c->text[r[0].place + 1] == c->text[r[1].place + 1];
+}
+
+static void read_line(coalescer *c, uint32_t start, uint32_t end) {
+    const char *text = c->text, *at = text + start;
+    uint32_t length;
+    line l = {.start = start, .end = end, .first_ref = (uint32_t)c->refs.len, .label = NONE};
+    if (*at == 'L' && is_digit(at[1])) {
+        l.kind = LINE_LABEL;
+        l.label = read_number(at + 1, &length);
+    } else {
+        while (*at == '\t') at++;
+        if (*at == '@') {
+            l.predicated = true;
+            while (*at != ' ') at++;
+            at++;
+        }
+        read_operands(c, &l, at, text + end);
+        if (starts(at, "bra L")) {
+            l.kind = LINE_BRANCH;
+            l.label = read_number(at + 5, &length);
+        } else if (starts(at, "ret") || starts(at, "trap")) {
+            l.kind = LINE_END;
+        } else if (is_move(c, &l, at)) {
+            l.kind = LINE_MOVE;
+        }
+    }
+    if (l.label != NONE && l.label >= c->num_labels) c->num_labels = l.label + 1;
+    qn__vec_push(c->arena, &c->lines, l);
+}
+
+static void read_text(coalescer *c) {
+    qn__vec_reserve(c->arena, &c->lines, (size_t)c->size / 24 + 16);
+    qn__vec_reserve(c->arena, &c->refs, (size_t)c->size / 10 + 16);
+    for (uint32_t start = 0; start < c->size;) {
+        const char *newline = memchr(c->text + start, '\n', c->size - start);
+        const uint32_t end = newline ? (uint32_t)(newline - c->text) + 1 : c->size;
+        read_line(c, start, end);
+        start = end;
+    }
+}
+
+/* ---- blocks and loops ---- */
+
+static void number_copied(coalescer *c) {
+    c->copied = QN__NEW_ARRAY(c->arena, uint32_t, c->num_regs + 1u);
+    memset(c->copied, 0xff, (c->num_regs + 1u) * sizeof *c->copied);
+    c->member = QN__NEW_ARRAY(c->arena, uint32_t, c->num_regs + 1u);
+    for (size_t i = 0; i < c->lines.len; i++) {
+        const line *l = &c->lines.data[i];
+        if (l->kind != LINE_MOVE) continue;
+        for (uint32_t n = 0; n < 2; n++) {
+            uint32_t *number = &c->copied[c->refs.data[l->first_ref + n].reg];
+            if (*number != NONE) continue;
+            *number = c->num_copied;
+            c->member[c->num_copied++] = c->refs.data[l->first_ref + n].reg;
+        }
+    }
+    c->words = (c->num_copied + 63) / 64;
+}
+
+/* Labels that no branch names go, too. */
+static void mark_loops(coalescer *c) {
+    c->label_line = QN__NEW_ARRAY(c->arena, uint32_t, c->num_labels + 1u);
+    for (size_t i = 0; i < c->lines.len; i++)
+        if (c->lines.data[i].kind == LINE_LABEL) c->label_line[c->lines.data[i].label] = (uint32_t)i;
+    bool *wanted = QN__NEW_ARRAY(c->arena, bool, c->num_labels + 1u);
+    for (size_t i = 0; i < c->lines.len; i++)
+        if (c->lines.data[i].kind == LINE_BRANCH) wanted[c->lines.data[i].label] = true;
+    for (size_t i = 0; i < c->lines.len; i++) {
+        line *l = &c->lines.data[i];
+        if (l->kind != LINE_LABEL || wanted[l->label]) continue;
+        l->kind = LINE_OTHER;
+        l->dropped = true;
+    }
+    int32_t *change = QN__NEW_ARRAY(c->arena, int32_t, c->lines.len + 2);
+    for (size_t i = 0; i < c->lines.len; i++) {
+        const line *l = &c->lines.data[i];
+        if (l->kind != LINE_BRANCH || c->label_line[l->label] > i) continue;
+        change[c->label_line[l->label]]++;
+        change[i + 1]--;
+    }
+    int32_t depth = 0;
+    for (size_t i = 0; i < c->lines.len; i++) c->lines.data[i].depth = (uint32_t)(depth += change[i]);
+}
+
+static bool ends_block(const line *l) { return l->kind == LINE_BRANCH || l->kind == LINE_END; }
+
+static uint64_t *row(const coalescer *c) { return QN__NEW_ARRAY(c->arena, uint64_t, c->words + 1u); }
+
+static void make_blocks(coalescer *c) {
+    uint32_t *block_at = QN__NEW_ARRAY(c->arena, uint32_t, c->lines.len + 2);
+    for (uint32_t i = 0; i < c->lines.len; i++) {
+        const bool first = i == 0 || c->lines.data[i].kind == LINE_LABEL || ends_block(&c->lines.data[i - 1]);
+        if (first) {
+            const block b = {
+                .first = i, .next = NONE, .target = NONE, .uses = row(c), .defs = row(c), .live_in = row(c)};
+            qn__vec_push(c->arena, &c->blocks, b);
+        }
+        block_at[i] = (uint32_t)c->blocks.len - 1;
+        qn__vec_last(&c->blocks).end = i + 1;
+    }
+    for (uint32_t n = 0; n < c->blocks.len; n++) {
+        block *b = &c->blocks.data[n];
+        const line *last = &c->lines.data[b->end - 1];
+        if (last->kind == LINE_BRANCH) b->target = block_at[c->label_line[last->label]];
+        if ((!ends_block(last) || last->predicated) && n + 1 < c->blocks.len) b->next = n + 1;
+    }
+}
+
+/* ---- liveness ---- */
+
+static void set_bit(uint64_t *bits, uint32_t n) { bits[n / 64] |= UINT64_C(1) << n % 64; }
+static void clear_bit(uint64_t *bits, uint32_t n) { bits[n / 64] &= ~(UINT64_C(1) << n % 64); }
+
+/* Backwards over a line: what it writes is not needed before it, what it reads is. */
+static void step_back(const coalescer *c, const line *l, uint64_t *live) {
+    for (uint32_t n = 0; n < l->num_refs; n++) {
+        const reference *r = &c->refs.data[l->first_ref + n];
+        if (r->is_def && c->copied[r->reg] != NONE) clear_bit(live, c->copied[r->reg]);
+    }
+    for (uint32_t n = 0; n < l->num_refs; n++) {
+        const reference *r = &c->refs.data[l->first_ref + n];
+        if (!r->is_def && c->copied[r->reg] != NONE) set_bit(live, c->copied[r->reg]);
+    }
+}
+
+static void measure_block(const coalescer *c, block *b) {
+    for (uint32_t i = b->end; i-- > b->first;) {
+        const line *l = &c->lines.data[i];
+        for (uint32_t n = 0; n < l->num_refs; n++) {
+            const reference *r = &c->refs.data[l->first_ref + n];
+            if (r->is_def && c->copied[r->reg] != NONE) set_bit(b->defs, c->copied[r->reg]);
+        }
+        step_back(c, l, b->uses);
+    }
+}
+
+static void live_out(const coalescer *c, const block *b, uint64_t *live) {
+    for (uint32_t w = 0; w < c->words; w++)
+        live[w] = (b->next == NONE ? 0 : c->blocks.data[b->next].live_in[w]) |
+                  (b->target == NONE ? 0 : c->blocks.data[b->target].live_in[w]);
+}
+
+static void find_liveness(coalescer *c) {
+    uint64_t *live = row(c);
+    for (size_t n = 0; n < c->blocks.len; n++) measure_block(c, &c->blocks.data[n]);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t n = c->blocks.len; n-- > 0;) {
+            block *b = &c->blocks.data[n];
+            live_out(c, b, live);
+            for (uint32_t w = 0; w < c->words; w++) {
+                const uint64_t in = b->uses[w] | (live[w] & ~b->defs[w]);
+                changed |= in != b->live_in[w];
+                b->live_in[w] = in;
+            }
+        }
+    }
+}
+
+/* ---- joining ---- */
+
+static uint64_t *row_of(uint64_t *rows, const coalescer *c, uint32_t n) {
+    return rows + (size_t)n * c->words;
+}
+
+/* Writing `n` while these are live. The source of a move is the same value. */
+static void interfere(coalescer *c, uint32_t n, const uint64_t *live, uint32_t same) {
+    uint64_t *own = row_of(c->interference, c, n);
+    for (uint32_t w = 0; w < c->words; w++) {
+        uint64_t bits = live[w];
+        if (same != NONE && same / 64 == w) bits &= ~(UINT64_C(1) << same % 64);
+        if (n / 64 == w) bits &= ~(UINT64_C(1) << n % 64);
+        own[w] |= bits;
+    }
+}
+
+static void scan_line(coalescer *c, const line *l, const uint64_t *live) {
+    const uint32_t same = l->kind == LINE_MOVE ? c->copied[c->refs.data[l->first_ref + 1].reg] : NONE;
+    for (uint32_t n = 0; n < l->num_refs; n++) {
+        const reference *r = &c->refs.data[l->first_ref + n];
+        if (!r->is_def || c->copied[r->reg] == NONE) continue;
+        interfere(c, c->copied[r->reg], live, same);
+        for (uint32_t m = 0; m < l->num_refs; m++) { /* written together */
+            const reference *other = &c->refs.data[l->first_ref + m];
+            if (m != n && other->is_def && c->copied[other->reg] != NONE && other->reg != r->reg)
+                set_bit(row_of(c->interference, c, c->copied[r->reg]), c->copied[other->reg]);
+        }
+    }
+}
+
+static void find_interference(coalescer *c) {
+    const size_t bits = (size_t)c->num_copied * c->words + 1;
+    uint64_t *live = row(c);
+    c->interference = QN__NEW_ARRAY(c->arena, uint64_t, bits);
+    c->members = QN__NEW_ARRAY(c->arena, uint64_t, bits);
+    c->parent = QN__NEW_ARRAY(c->arena, uint32_t, c->num_copied + 1u);
+    for (uint32_t n = 0; n < c->num_copied; n++) {
+        c->parent[n] = n;
+        set_bit(row_of(c->members, c, n), n);
+    }
+    for (size_t n = 0; n < c->blocks.len; n++) {
+        const block *b = &c->blocks.data[n];
+        live_out(c, b, live);
+        for (uint32_t i = b->end; i-- > b->first;) {
+            scan_line(c, &c->lines.data[i], live);
+            step_back(c, &c->lines.data[i], live);
+        }
+    }
+}
+
+static uint32_t find(const coalescer *c, uint32_t n) {
+    while (c->parent[n] != n) n = c->parent[n] = c->parent[c->parent[n]];
+    return n;
+}
+
+/* The rows hold who is live where the register is written: each of two is asked for the other. */
+static bool apart(const coalescer *c, uint32_t a, uint32_t b) {
+    const uint64_t *ia = row_of(c->interference, c, a), *ib = row_of(c->interference, c, b);
+    const uint64_t *ma = row_of(c->members, c, a), *mb = row_of(c->members, c, b);
+    for (uint32_t w = 0; w < c->words; w++)
+        if ((ia[w] & mb[w]) | (ib[w] & ma[w])) return true;
+    return false;
+}
+
+static void join(coalescer *c, const line *l) {
+    const reference *r = &c->refs.data[l->first_ref];
+    const uint32_t a = find(c, c->copied[r[0].reg]), b = find(c, c->copied[r[1].reg]);
+    if (a == b || apart(c, a, b)) return;
+    c->parent[b] = a;
+    for (uint32_t w = 0; w < c->words; w++) {
+        row_of(c->interference, c, a)[w] |= row_of(c->interference, c, b)[w];
+        row_of(c->members, c, a)[w] |= row_of(c->members, c, b)[w];
+    }
+}
+
+static uint32_t representative(const coalescer *c, uint32_t reg) {
+    return c->copied[reg] == NONE ? reg : c->member[find(c, c->copied[reg])];
+}
+
+static void join_all(coalescer *c) {
+    uint32_t deepest = 0;
+    for (size_t i = 0; i < c->lines.len; i++)
+        if (c->lines.data[i].kind == LINE_MOVE && c->lines.data[i].depth > deepest)
+            deepest = c->lines.data[i].depth;
+    for (uint32_t depth = deepest + 1; depth-- > 0;)
+        for (size_t i = 0; i < c->lines.len; i++)
+            if (c->lines.data[i].kind == LINE_MOVE && c->lines.data[i].depth == depth)
+                join(c, &c->lines.data[i]);
+    for (size_t i = 0; i < c->lines.len; i++) {
+        line *l = &c->lines.data[i];
+        if (l->kind != LINE_MOVE) continue;
+        const reference *r = &c->refs.data[l->first_ref];
+        l->dropped = representative(c, r[0].reg) == representative(c, r[1].reg);
+    }
+}
+
+/* ---- branches back ---- */
+
+/* Whether a register of the class of `n` is live where block `b` begins. */
+static bool class_is_live(const coalescer *c, const block *b, uint32_t n) {
+    const uint64_t *members = row_of(c->members, c, find(c, n));
+    for (uint32_t w = 0; w < c->words; w++)
+        if (members[w] & b->live_in[w]) return true;
+    return false;
+}
+
+/* From line `i`, `@!%p bra OUT`: the line `bra HEAD` that goes back, with nothing but moves and labels between, and
+   OUT behind it; 0 if there is none. */
+static size_t branch_back(const coalescer *c, size_t i) {
+    const line *out = &c->lines.data[i];
+    size_t n = i + 1;
+    while (n < c->lines.len && (c->lines.data[n].kind == LINE_MOVE || c->lines.data[n].dropped)) n++;
+    if (n >= c->lines.len || c->lines.data[n].kind != LINE_BRANCH || c->lines.data[n].predicated ||
+        c->label_line[c->lines.data[n].label] > n)
+        return 0;
+    const uint32_t end = c->label_line[out->label];
+    if (end <= n) return 0;
+    for (size_t between = n + 1; between < end; between++)
+        if (c->lines.data[between].kind != LINE_LABEL) return 0;
+    return n;
+}
+
+static const block *block_of_label(const coalescer *c, uint32_t label) {
+    size_t low = 0, high = c->blocks.len;
+    while (high - low > 1) {
+        const size_t middle = (low + high) / 2;
+        if (c->blocks.data[middle].first <= c->label_line[label])
+            low = middle;
+        else
+            high = middle;
+    }
+    return &c->blocks.data[low];
+}
+
+/* The moves may run where the loop is left, too: nobody there, nor the branch itself, needs what they write. */
+static bool moves_are_harmless(const coalescer *c, size_t from, size_t to, const line *out) {
+    const block *behind = block_of_label(c, out->label);
+    const uint32_t predicate = representative(c, c->refs.data[out->first_ref].reg);
+    for (size_t n = from; n < to; n++) {
+        const line *l = &c->lines.data[n];
+        if (l->dropped) continue;
+        const uint32_t written = c->refs.data[l->first_ref].reg;
+        if (representative(c, written) == predicate || class_is_live(c, behind, c->copied[written]))
+            return false;
+    }
+    return true;
+}
+
+static void turn_branches(coalescer *c) {
+    for (size_t i = 0; i < c->lines.len; i++) {
+        line *out = &c->lines.data[i];
+        if (out->kind != LINE_BRANCH || !out->predicated || out->num_refs != 1) continue;
+        const size_t back = branch_back(c, i);
+        if (!back || !moves_are_harmless(c, i + 1, back, out)) continue;
+        out->dropped = true;
+        c->lines.data[back].moved = true; /* printed with the opposite of that predicate */
+        c->lines.data[back].first_ref = out->first_ref;
+        c->lines.data[back].predicated = c->text[out->start + 2] != '!';
+    }
+}
+
+/* ---- writing ---- */
+
+static void put_register(coalescer *c, qn__buf *out, const reference *r) {
+    const uint32_t other = representative(c, r->reg);
+    if (other == r->reg) {
+        qn__buf_append(out, c->text + r->place, r->length);
+        return;
+    }
+    int cls = 0;
+    while (cls + 1 < PTX_CLASS_COUNT && c->first_of[cls + 1] <= other) cls++;
+    qn__buf_printf(out, "%%%c%u", "phrd"[cls], other - c->first_of[cls]);
+}
+
+static void put_line(coalescer *c, qn__buf *out, const line *l) {
+    uint32_t at = l->start, done = NONE;
+    for (uint32_t n = 0; n < l->num_refs; n++) {
+        const reference *r = &c->refs.data[l->first_ref + n];
+        if (r->place == done) continue; /* read and written */
+        done = r->place;
+        if (representative(c, r->reg) == r->reg) continue;
+        qn__buf_append(out, c->text + at, r->place - at);
+        put_register(c, out, r);
+        at = r->place + r->length;
+    }
+    qn__buf_append(out, c->text + at, l->end - at);
+}
+
+static void put_branch_back(coalescer *c, qn__buf *out, const line *l) {
+    qn__buf_puts(out, l->predicated ? "\t@!" : "\t@");
+    put_register(c, out, &c->refs.data[l->first_ref]);
+    qn__buf_printf(out, " bra L%u;\n", l->label);
+}
+
+void qn__ptx_coalesce(ptx_emitter *e) {
+    coalescer c = {.arena = e->arena, .text = e->out.data, .size = (uint32_t)e->out.len};
+    if (!e->out.len || e->out.len > UINT32_MAX / 2 || e->options->debug) return;
+    for (int cls = 0; cls < PTX_CLASS_COUNT; cls++) {
+        c.first_of[cls] = c.num_regs;
+        c.num_regs += e->num_registers[cls];
+    }
+    read_text(&c);
+    number_copied(&c);
+    if (!c.num_copied || c.num_copied > MAX_COPIED) return;
+    mark_loops(&c);
+    make_blocks(&c);
+    find_liveness(&c);
+    find_interference(&c);
+    join_all(&c);
+    turn_branches(&c);
+    qn__buf out;
+    qn__buf_init(&out, e->arena);
+    for (size_t i = 0; i < c.lines.len; i++) {
+        const line *l = &c.lines.data[i];
+        if (l->dropped) continue;
+        if (l->moved)
+            put_branch_back(&c, &out, l);
+        else
+            put_line(&c, &out, l);
+    }
+    e->out = out;
+}
