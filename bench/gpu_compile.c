@@ -134,6 +134,7 @@ void gpu_compile(const gpu_options *o) {
     translations(o);
     if (!mkdtemp(cache)) return;
     setenv("QUERN_CACHE_DIR", cache, 1);
+    setenv("POCL_CACHE_DIR", cache, 1); /* PoCL's cannot be turned off */
     report("\nA program and its kernels in a new process: quern's time, the driver's, all; then again, from "
            "quern's disk "
            "cache. The driver's time of the second start is loading.\n\n| device | quern ms | driver ms | "
@@ -146,6 +147,7 @@ void gpu_compile(const gpu_options *o) {
             report("| %s | left out: %s | | | | | |\n", devices[i], why);
     }
     unsetenv("QUERN_CACHE_DIR");
+    unsetenv("POCL_CACHE_DIR");
     snprintf(command, sizeof command, "rm -rf '%s'", cache);
     if (system(command)) fprintf(stderr, "quern_gpu_bench: %s is left over\n", cache);
 }
