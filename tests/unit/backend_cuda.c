@@ -457,6 +457,27 @@ static void events_wait_and_tell_times(void **state) {
     close_device(&d);
 }
 
+/* Times are measured from bases that are renewed each second: differences go across. */
+static void times_go_across_bases(void **state) {
+    (void)state;
+    device d = open_device();
+    qn__mark *marks[3];
+    uint64_t times[3], host[3];
+    for (int i = 0; i < 3; i++) {
+        if (i) nanosleep(&(struct timespec){.tv_sec = 1, .tv_nsec = 100000000}, NULL);
+        assert_int_equal(cuda->mark_create(d.gpu, &marks[i], d.why), QN_OK);
+        host[i] = qn__now_ns();
+        transfer(&d, (qn__command){.kind = QN__COMMAND_RECORD, .mark = marks[i], .mark_version = 1}, QN_OK);
+    }
+    for (int i = 0; i < 3; i++) assert_true(cuda->mark_done(marks[i], 1, &times[i]));
+    for (int i = 1; i < 3; i++) {
+        double error = (double)(int64_t)(times[i] - times[0]) - (double)(host[i] - host[0]);
+        if (error > 2e7 || error < -2e7) fail_msg("off by %g ns", error);
+    }
+    for (int i = 0; i < 3; i++) cuda->mark_destroy(marks[i]);
+    close_device(&d);
+}
+
 /* ---- failures ---- */
 
 static void a_bad_kernel_loses_the_device(void **state) {
@@ -474,8 +495,11 @@ static void a_bad_kernel_loses_the_device(void **state) {
     launch(&d, FILL, &number);
     finish(&d, number);
     launch(&d, BAD, &number);
-    assert_int_equal(cuda->wait(d.queue, number, QN_FOREVER, d.why), QN_ERROR_DEVICE_LOST);
+    /* whichever call it shows in */
+    assert_int_equal(cuda->memory_create(d.gpu, 8, &more, &address, &(void *){0}, d.why),
+                     QN_ERROR_DEVICE_LOST);
     assert_why(&d, "kernel bad failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+    assert_int_equal(cuda->wait(d.queue, number, QN_FOREVER, d.why), QN_ERROR_DEVICE_LOST);
     char sentence[QN__WHY];
     strcpy(sentence, d.why);
     void *host;
@@ -742,6 +766,7 @@ int main(void) {
         cmocka_unit_test(counts_what_is_done),
         cmocka_unit_test(deadline_names_the_kernel),
         cmocka_unit_test(events_wait_and_tell_times),
+        cmocka_unit_test(times_go_across_bases),
         cmocka_unit_test(a_bad_kernel_loses_the_device),
         cmocka_unit_test(every_call_may_fail),
         cmocka_unit_test(memory_that_is_short),

@@ -47,7 +47,7 @@ static qn_status load_image(qn__gpu *gpu, qn__code *code, const void *image, cha
     qn__cu_result result = gpu->cu->module_load(&code->module, image);
     if (!result) return QN_OK;
     code->module = NULL;
-    return qn__cuda_fail(gpu, result, NULL, "loading the compiled kernels", why);
+    return qn__cuda_fail(gpu, result, "loading the compiled kernels", why);
 }
 
 /* The log's first error line, with the kernel it is in if there is just one. */
@@ -62,7 +62,7 @@ static qn_status compile_failed(qn__gpu *gpu, qn__cu_result result, const qn__co
              text[0] ? ": " : "", text);
     for (size_t end = strlen(what); end && what[end - 1] == '\n';) what[--end] = 0;
     gpu->services->log(gpu->services->log_user, QN_LOG_DEBUG, log);
-    return qn__cuda_fail(gpu, result, NULL, what, why);
+    return qn__cuda_fail(gpu, result, what, why);
 }
 
 static qn_status link_text(qn__gpu *gpu, qn__code *code, const qn__code_source *source, char *log,
@@ -139,7 +139,7 @@ static qn_status find_kernel(qn__gpu *gpu, qn__code *code, uint32_t index, char 
     if (!result) return QN_OK;
     char what[128];
     snprintf(what, sizeof what, "kernel %.100s", info->name);
-    return qn__cuda_fail(gpu, result, NULL, what, why);
+    return qn__cuda_fail(gpu, result, what, why);
 }
 
 static qn_status load(qn__gpu *gpu, qn__code *code, const qn__code_source *source, char *why) {

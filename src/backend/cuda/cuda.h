@@ -57,6 +57,7 @@ struct qn__gpu {
     uint64_t shared_memory; /* bytes a group can have */
     char name[128], cache_key[256];
     pthread_mutex_t lock; /* of what follows, and of use of `service` */
+    qn__queue *queues;
     qn__cuda_base *base;
     qn__cuda_name *names;          /* of kernels; kept, so that messages can name kernels that are gone */
     qn__cu_address *print_buffers; /* not in use */
@@ -96,6 +97,7 @@ enum { QN__CUDA_CHECKPOINTS = 64 };
 
 struct qn__queue {
     qn__gpu *gpu;
+    qn__queue *next; /* of the gpu's; guarded by its lock */
     qn__cu_stream stream;
     atomic_uint_fast64_t submitted, completed;
     _Atomic(const char *) names[QN__CUDA_NAMES]; /* of command n at n % size; NULL: no kernel */
@@ -142,8 +144,8 @@ void qn__cuda_error_text(const qn__cu *cu, qn__cu_result result, char *out, size
 /* device.c */
 bool qn__cuda_enter(const qn__gpu *gpu); /* what it returns is for leave */
 void qn__cuda_leave(const qn__gpu *gpu, bool entered);
-/* The status for a result and its sentence; `what` failed, on `queue` if that is not NULL. Notes a loss. */
-qn_status qn__cuda_fail(qn__gpu *gpu, qn__cu_result result, qn__queue *queue, const char *what, char *why);
+/* The status for a result and its sentence: `what` failed. Notes a loss. */
+qn_status qn__cuda_fail(qn__gpu *gpu, qn__cu_result result, const char *what, char *why);
 qn_status qn__cuda_lost(qn__gpu *gpu, char *why);            /* QN_ERROR_DEVICE_LOST with the sentence */
 const char *qn__cuda_intern(qn__gpu *gpu, const char *name); /* NULL: out of memory */
 
@@ -183,8 +185,9 @@ qn_status qn__cuda_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, 
 void qn__cuda_count(qn__queue *queue, const char *name, uint64_t *number);
 /* Polls until `done` says so or the deadline passes; false then. */
 bool qn__cuda_poll(bool (*done)(void *user), void *user, uint64_t timeout_ns);
-/* The kernels that may be running: "kernel a", "kernel a or b"; "" if there are none. */
-void qn__cuda_running(const qn__queue *queue, char *out, size_t size);
+/* The kernels that may be running on the device: "kernel a", "kernel a or b"; "" if there are none. The gpu's lock
+   is held. */
+void qn__cuda_running(const qn__gpu *gpu, char *out, size_t size);
 
 /* mark.c */
 qn_status qn__cuda_mark_create(qn__gpu *gpu, qn__mark **mark, char *why);

@@ -51,18 +51,19 @@ qn_status qn__cuda_lost(qn__gpu *gpu, char *why) {
     return QN_ERROR_DEVICE_LOST;
 }
 
-qn_status qn__cuda_fail(qn__gpu *gpu, qn__cu_result result, qn__queue *queue, const char *what, char *why) {
+qn_status qn__cuda_fail(qn__gpu *gpu, qn__cu_result result, const char *what, char *why) {
     char error[256], running[160] = "";
     qn__cuda_error_text(gpu->cu, result, error, sizeof error);
     if (!loses_device(result)) {
         snprintf(why, QN__WHY, "%s: %s", what, error);
         return result == QN__CU_ERROR_OUT_OF_MEMORY ? QN_ERROR_DEVICE_MEMORY : QN_ERROR_DRIVER;
     }
-    if (queue) qn__cuda_running(queue, running, sizeof running);
     pthread_mutex_lock(&gpu->lock);
-    if (!gpu->why_lost[0])
+    if (!gpu->why_lost[0]) { /* on whichever stream it shows */
+        qn__cuda_running(gpu, running, sizeof running);
         snprintf(gpu->why_lost, sizeof gpu->why_lost, "%s failed: %s; the device cannot be used any more",
                  running[0] ? running : what, error);
+    }
     atomic_store(&gpu->lost, true);
     pthread_mutex_unlock(&gpu->lock);
     return qn__cuda_lost(gpu, why);
@@ -122,7 +123,7 @@ static void make_pool(qn__gpu *gpu) {
 
 static qn_status open_context(qn__gpu *gpu, char *why) {
     qn__cu_result result = gpu->cu->primary_retain(&gpu->context, gpu->device);
-    if (result) return qn__cuda_fail(gpu, result, NULL, "the context", why);
+    if (result) return qn__cuda_fail(gpu, result, "the context", why);
     result = gpu->cu->context_push(gpu->context);
     if (!result) {
         result = gpu->cu->stream_create(&gpu->service, QN__CU_STREAM_NON_BLOCKING);
@@ -130,7 +131,7 @@ static qn_status open_context(qn__gpu *gpu, char *why) {
         qn__cuda_leave(gpu, true);
     }
     if (!result) return QN_OK;
-    qn_status status = qn__cuda_fail(gpu, result, NULL, "the context", why);
+    qn_status status = qn__cuda_fail(gpu, result, "the context", why);
     gpu->cu->primary_release(gpu->device);
     return status;
 }

@@ -23,7 +23,7 @@ static qn_status launch_failed(const qn__cuda_target *target, const qn__command 
              "launching kernel %.100s with groups of %u x %u x %u and %llu bytes of local memory",
              command->kernel_name, (unsigned)command->local[0], (unsigned)command->local[1],
              (unsigned)command->local[2], (unsigned long long)command->local_memory);
-    qn_status status = qn__cuda_fail(target->gpu, result, target->queue, what, why);
+    qn_status status = qn__cuda_fail(target->gpu, result, what, why);
     bool too_much = result == QN__CU_ERROR_LAUNCH_OUT_OF_RESOURCES || result == QN__CU_ERROR_INVALID_VALUE;
     return too_much && status == QN_ERROR_DRIVER ? QN_ERROR_LAUNCH_SIZE : status;
 }
@@ -72,7 +72,7 @@ static qn_status write(const qn__cuda_target *target, const qn__command *command
     if (!direct) return qn__cuda_write(target->queue, to, command->host, command->size, why);
     qn__cu_result result =
         target->gpu->cu->copy_to_device(to, command->host, (size_t)command->size, target->stream);
-    return result ? qn__cuda_fail(target->gpu, result, target->queue, "a write", why) : QN_OK;
+    return result ? qn__cuda_fail(target->gpu, result, "a write", why) : QN_OK;
 }
 
 static qn_status read(const qn__cuda_target *target, const qn__command *command, char *why) {
@@ -81,7 +81,7 @@ static qn_status read(const qn__cuda_target *target, const qn__command *command,
     if (!direct) return qn__cuda_read(target->queue, command->host, from, command->size, why);
     qn__cu_result result =
         target->gpu->cu->copy_to_host(command->host, from, (size_t)command->size, target->stream);
-    return result ? qn__cuda_fail(target->gpu, result, target->queue, "a read", why) : QN_OK;
+    return result ? qn__cuda_fail(target->gpu, result, "a read", why) : QN_OK;
 }
 
 static qn_status copy(const qn__cuda_target *target, const qn__command *command, char *why) {
@@ -89,13 +89,13 @@ static qn_status copy(const qn__cuda_target *target, const qn__command *command,
         target->gpu->cu->copy_on_device((qn__cu_address)(uintptr_t)command->to + command->to_offset,
                                         (qn__cu_address)(uintptr_t)command->from + command->from_offset,
                                         (size_t)command->size, target->stream);
-    return result ? qn__cuda_fail(target->gpu, result, target->queue, "a copy", why) : QN_OK;
+    return result ? qn__cuda_fail(target->gpu, result, "a copy", why) : QN_OK;
 }
 
 /* What was recorded last is waited for: that is the recording meant, or a later one. */
 static qn_status wait_for(const qn__cuda_target *target, const qn__command *command, char *why) {
     qn__cu_result result = target->gpu->cu->stream_wait_event(target->stream, command->mark->event, 0);
-    return result ? qn__cuda_fail(target->gpu, result, target->queue, "waiting for an event", why) : QN_OK;
+    return result ? qn__cuda_fail(target->gpu, result, "waiting for an event", why) : QN_OK;
 }
 
 qn_status qn__cuda_execute(const qn__cuda_target *target, const qn__command *command, char *why) {

@@ -75,7 +75,7 @@ qn_status qn__cuda_mark_create(qn__gpu *gpu, qn__mark **out, char *why) {
     qn__cuda_leave(gpu, entered);
     if (result) {
         qn__release(gpu->services->allocator, mark);
-        return qn__cuda_fail(gpu, result, NULL, "an event", why);
+        return qn__cuda_fail(gpu, result, "an event", why);
     }
     pthread_mutex_init(&mark->lock, NULL);
     *out = mark;
@@ -108,7 +108,7 @@ qn_status qn__cuda_mark_record(const qn__cuda_target *target, qn__mark *mark, ui
         pthread_mutex_unlock(&mark->lock);
         release_base(gpu, old);
     }
-    return result ? qn__cuda_fail(gpu, result, target->queue, "recording an event", why) : QN_OK;
+    return result ? qn__cuda_fail(gpu, result, "recording an event", why) : QN_OK;
 }
 
 /* The time of the latest recording, which is done. */
@@ -138,7 +138,7 @@ bool qn__cuda_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns) {
     }
     *time_ns = mark->time_ns;
     pthread_mutex_unlock(&mark->lock);
-    if (result && result != QN__CU_ERROR_NOT_READY) qn__cuda_fail(gpu, result, NULL, "an event", why);
+    if (result && result != QN__CU_ERROR_NOT_READY) qn__cuda_fail(gpu, result, "an event", why);
     return done;
 }
 
@@ -172,7 +172,7 @@ qn_status qn__cuda_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_
     } else {
         in_time = qn__cuda_poll(reached, &(waiting){mark, version}, timeout_ns);
     }
-    if (result) return qn__cuda_fail(gpu, result, NULL, "waiting for an event", why);
+    if (result) return qn__cuda_fail(gpu, result, "waiting for an event", why);
     if (atomic_load(&gpu->lost)) return qn__cuda_lost(gpu, why);
     if (in_time) return QN_OK;
     snprintf(why, QN__WHY, "the event was not reached in %.3g ms", (double)timeout_ns / 1e6);

@@ -51,7 +51,7 @@ static qn_status take(qn__gpu *gpu, uint64_t size, qn__cu_address *address, char
     pthread_mutex_unlock(&gpu->lock);
     if (!result) return QN_OK;
     if (result == QN__CU_ERROR_OUT_OF_MEMORY) return no_memory(gpu, size, why);
-    return qn__cuda_fail(gpu, result, NULL, "allocating memory", why);
+    return qn__cuda_fail(gpu, result, "allocating memory", why);
 }
 
 qn_status qn__cuda_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,

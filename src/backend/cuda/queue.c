@@ -26,17 +26,31 @@ qn_status qn__cuda_queue_create(qn__gpu *gpu, qn__queue **out, char *why) {
     const bool entered = qn__cuda_enter(gpu);
     qn__cu_result result = gpu->cu->stream_create(&queue->stream, QN__CU_STREAM_NON_BLOCKING);
     qn__cuda_leave(gpu, entered);
-    if (!result) {
-        *out = queue;
-        return QN_OK;
+    if (result) {
+        pthread_mutex_destroy(&queue->lock);
+        qn__release(gpu->services->allocator, queue);
+        return qn__cuda_fail(gpu, result, "a stream", why);
     }
-    pthread_mutex_destroy(&queue->lock);
-    qn__release(gpu->services->allocator, queue);
-    return qn__cuda_fail(gpu, result, NULL, "a stream", why);
+    pthread_mutex_lock(&gpu->lock);
+    queue->next = gpu->queues;
+    gpu->queues = queue;
+    pthread_mutex_unlock(&gpu->lock);
+    *out = queue;
+    return QN_OK;
+}
+
+static void leave_list(qn__queue *queue) {
+    qn__gpu *gpu = queue->gpu;
+    pthread_mutex_lock(&gpu->lock);
+    qn__queue **at = &gpu->queues;
+    while (*at != queue) at = &(*at)->next;
+    *at = queue->next;
+    pthread_mutex_unlock(&gpu->lock);
 }
 
 void qn__cuda_queue_destroy(qn__queue *queue) {
     qn__gpu *gpu = queue->gpu;
+    leave_list(queue);
     const bool entered = qn__cuda_enter(gpu);
     for (qn__cuda_print *print = queue->first_print, *next; print; print = next) {
         next = print->next;
@@ -52,32 +66,45 @@ void qn__cuda_queue_destroy(qn__queue *queue) {
     qn__release(gpu->services->allocator, queue);
 }
 
-void qn__cuda_running(const qn__queue *queue, char *out, size_t size) {
-    enum { MOST = 3 };
-    const char *names[MOST];
-    unsigned count = 0;
-    bool more = false;
+enum { MOST_NAMES = 3 };
+
+/* Kernels that may be running, without repetition. */
+typedef struct running {
+    const char *names[MOST_NAMES];
+    unsigned count;
+    bool more;
+} running;
+
+static void find_running(const qn__queue *queue, running *found) {
     uint64_t last = atomic_load(&queue->submitted), number = atomic_load(&queue->completed) + 1;
     if (last >= QN__CUDA_NAMES && number + QN__CUDA_NAMES <= last) number = last - QN__CUDA_NAMES + 1;
     for (; number <= last; number++) {
         const char *name = atomic_load(&queue->names[number % QN__CUDA_NAMES]);
         unsigned i = 0;
-        while (i < count && names[i] != name) i++;
-        if (!name || i < count) continue;
-        if (count < MOST)
-            names[count++] = name;
+        while (i < found->count && found->names[i] != name) i++;
+        if (!name || i < found->count) continue;
+        if (found->count < MOST_NAMES)
+            found->names[found->count++] = name;
         else
-            more = true;
+            found->more = true;
     }
+}
+
+/* "kernel a", "kernel a or b", "kernel a, b, c or another"; "" */
+static void list_running(const running *found, char *out, size_t size) {
     size_t length = 0;
     out[0] = 0;
-    for (unsigned i = 0; i < count && length < size; i++)
-        length += (size_t)snprintf(out + length, size - length, "%s%s",
-                                   i == 0                    ? "kernel "
-                                   : i + 1 == count && !more ? " or "
-                                                             : ", ",
-                                   names[i]);
-    if (more && length < size) snprintf(out + length, size - length, " or another");
+    for (unsigned i = 0; i < found->count && length < size; i++) {
+        const char *before = i == 0 ? "kernel " : i + 1 == found->count && !found->more ? " or " : ", ";
+        length += (size_t)snprintf(out + length, size - length, "%s%s", before, found->names[i]);
+    }
+    if (found->more && length < size) snprintf(out + length, size - length, " or another");
+}
+
+void qn__cuda_running(const qn__gpu *gpu, char *out, size_t size) {
+    running found = {.count = 0};
+    for (const qn__queue *queue = gpu->queues; queue; queue = queue->next) find_running(queue, &found);
+    list_running(&found, out, size);
 }
 
 /* ---- how far it is; in the context, the lock is held ---- */
@@ -150,7 +177,7 @@ uint64_t qn__cuda_completed(qn__queue *queue) {
     qn__cu_result result = advance(queue);
     if (!result && !queue->num_checkpoints && atomic_load(&queue->completed) < submitted)
         result = set_checkpoint(queue);
-    if (result) qn__cuda_fail(queue->gpu, result, queue, "the stream", why);
+    if (result) qn__cuda_fail(queue->gpu, result, "the stream", why);
     qn__cuda_leave(queue->gpu, entered);
     pthread_mutex_unlock(&queue->lock);
     return atomic_load(&queue->completed);
@@ -199,10 +226,12 @@ static qn__cu_result synchronize(qn__queue *queue, uint64_t number) {
 }
 
 static qn_status timed_out(const qn__queue *queue, uint64_t timeout_ns, char *why) {
-    char running[160];
-    qn__cuda_running(queue, running, sizeof running);
-    snprintf(why, QN__WHY, "not done in %.3g ms%s%s%s", (double)timeout_ns / 1e6, running[0] ? ": " : "",
-             running, running[0] ? " is running" : "");
+    char names[160];
+    running found = {.count = 0};
+    find_running(queue, &found);
+    list_running(&found, names, sizeof names);
+    snprintf(why, QN__WHY, "not done in %.3g ms%s%s%s", (double)timeout_ns / 1e6, names[0] ? ": " : "", names,
+             names[0] ? " is running" : "");
     return QN_ERROR_TIMEOUT;
 }
 
@@ -217,7 +246,7 @@ qn_status qn__cuda_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, 
         w.result = synchronize(queue, number);
     else
         in_time = qn__cuda_poll(reached, &w, timeout_ns);
-    qn_status status = w.result ? qn__cuda_fail(gpu, w.result, queue, "the stream", why) : QN_OK;
+    qn_status status = w.result ? qn__cuda_fail(gpu, w.result, "the stream", why) : QN_OK;
     qn__cuda_leave(gpu, entered);
     if (status) return status;
     if (atomic_load(&gpu->lost)) return qn__cuda_lost(gpu, why);
@@ -258,7 +287,7 @@ static qn_status submit_printing(qn__cuda_target *target, const qn__command *com
     pthread_mutex_unlock(&queue->lock);
     if (many) {
         qn__cu_result result = synchronize(queue, atomic_load(&queue->submitted));
-        if (result) return qn__cuda_fail(target->gpu, result, queue, "the stream", why);
+        if (result) return qn__cuda_fail(target->gpu, result, "the stream", why);
     }
     qn__cuda_print *print = qn__allocate_zeroed(allocator, sizeof *print);
     if (!print) return QN_ERROR_OUT_OF_MEMORY;

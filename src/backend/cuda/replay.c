@@ -42,7 +42,7 @@ static qn_status prepare(qn__gpu *gpu, qn__replay *replay, const qn__command *co
         void *memory;
         qn__cu_result result =
             data > SIZE_MAX ? QN__CU_ERROR_OUT_OF_MEMORY : gpu->cu->host_alloc(&memory, (size_t)data, 0);
-        if (result) return qn__cuda_fail(gpu, result, NULL, "memory for what a graph writes", why);
+        if (result) return qn__cuda_fail(gpu, result, "memory for what a graph writes", why);
         replay->data = memory;
     }
     replay->prints = qn__allocate_zeroed(gpu->services->allocator, (num_prints + 1) * sizeof *replay->prints);
@@ -82,7 +82,7 @@ static qn_status record(qn__gpu *gpu, qn__replay *replay, qn__cu_stream stream, 
     const qn__cu *cu = gpu->cu;
     qn__cu_graph graph = NULL;
     qn__cu_result result = cu->stream_begin_capture(stream, QN__CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
-    if (result) return qn__cuda_fail(gpu, result, NULL, "recording a graph", why);
+    if (result) return qn__cuda_fail(gpu, result, "recording a graph", why);
     qn_status status = capture(gpu, replay, stream, commands, count, why);
     result = cu->stream_end_capture(stream, &graph);
     if (!status && !result) result = cu->graph_instantiate(&replay->exec, graph, 0);
@@ -91,7 +91,7 @@ static qn_status record(qn__gpu *gpu, qn__replay *replay, qn__cu_stream stream, 
         if (!result) result = cu->stream_synchronize(stream);
     }
     if (graph) cu->graph_destroy(graph);
-    if (!status && result) status = qn__cuda_fail(gpu, result, NULL, "recording a graph", why);
+    if (!status && result) status = qn__cuda_fail(gpu, result, "recording a graph", why);
     return status;
 }
 
@@ -101,7 +101,7 @@ static qn_status make(qn__gpu *gpu, qn__replay *replay, const qn__command *comma
     qn_status status = prepare(gpu, replay, commands, count, why);
     if (status) return status;
     qn__cu_result result = gpu->cu->stream_create(&stream, QN__CU_STREAM_NON_BLOCKING);
-    if (result) return qn__cuda_fail(gpu, result, NULL, "a stream", why);
+    if (result) return qn__cuda_fail(gpu, result, "a stream", why);
     status = record(gpu, replay, stream, commands, count, why);
     gpu->cu->stream_destroy(stream);
     return status;
@@ -153,7 +153,7 @@ qn_status qn__cuda_replay_submit(qn__queue *queue, qn__replay *replay, uint64_t 
     qn__cu_result result = gpu->cu->exec_launch(replay->exec, queue->stream);
     if (!result) qn__cuda_count(queue, replay->name, number);
     qn__cuda_leave(gpu, entered);
-    qn_status status = result ? qn__cuda_fail(gpu, result, queue, "launching a graph", why) : QN_OK;
+    qn_status status = result ? qn__cuda_fail(gpu, result, "launching a graph", why) : QN_OK;
     if (!status && replay->num_prints) status = print_all(queue, replay, *number, why);
     if (replay->num_prints) pthread_mutex_unlock(&replay->lock);
     return status;

@@ -50,13 +50,13 @@ qn_status qn__cuda_write(qn__queue *queue, qn__cu_address to, const void *from, 
     const qn__cu *cu = queue->gpu->cu;
     for (uint64_t at = 0; at < size;) {
         qn__cu_result result = next_if_full(queue);
-        if (result) return qn__cuda_fail(queue->gpu, result, queue, "a write", why);
+        if (result) return qn__cuda_fail(queue->gpu, result, "a write", why);
         size_t piece = least(size - at, QN__CUDA_STAGE_SIZE - queue->stage_used);
         unsigned char *block = queue->stages[queue->stage].memory + queue->stage_used;
         memcpy(block, (const unsigned char *)from + at, piece);
         result = cu->copy_to_device(to + at, block, piece, queue->stream);
         queue->stage_used = least((queue->stage_used + piece + 63) / 64 * 64, QN__CUDA_STAGE_SIZE);
-        if (result) return qn__cuda_fail(queue->gpu, result, queue, "a write", why);
+        if (result) return qn__cuda_fail(queue->gpu, result, "a write", why);
         at += piece;
     }
     return QN_OK;
@@ -103,7 +103,7 @@ qn_status qn__cuda_read(qn__queue *queue, void *to, qn__cu_address from, uint64_
         queue->stage_used = 0;
         if (!result) result = read_in_blocks(queue, to, from, size);
     }
-    return result ? qn__cuda_fail(queue->gpu, result, queue, "a read", why) : QN_OK;
+    return result ? qn__cuda_fail(queue->gpu, result, "a read", why) : QN_OK;
 }
 
 void qn__cuda_stages_free(qn__queue *queue) {
@@ -153,5 +153,5 @@ qn_status qn__cuda_fill(const qn__cuda_target *target, const qn__command *comman
     case 4: result = cu->set_32(to, words[0], count, target->stream); break;
     default: result = fill_wide(target, to, command->size, words, width); break;
     }
-    return result ? qn__cuda_fail(target->gpu, result, target->queue, "a fill", why) : QN_OK;
+    return result ? qn__cuda_fail(target->gpu, result, "a fill", why) : QN_OK;
 }
