@@ -389,7 +389,8 @@ void qn__spv_kernel(spv *e, ir_function *function) {
     write_function(e);
     uint64_t local = 0;
     for (size_t i = 0; i < e->classes.len; i++)
-        if (e->classes.data[i].space == IR_LOCAL_SPACE && e->classes.data[i].variable)
+        if (e->classes.data[i].space == IR_LOCAL_SPACE && e->classes.data[i].variable &&
+            e->classes.data[i].local_arg < 0)
             local += (e->classes.data[i].size + 15) / 16 * 16;
     qn__emit_kernel kernel = {.name = function->name,
                               .symbol = function->name,
