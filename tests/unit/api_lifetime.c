@@ -218,7 +218,7 @@ static void a_deadline_is_for_the_whole_device(void **state) {
         qn_stream *stream;
         assert_ok(f.context, qn_stream_create(f.device, &stream));
         qn_buffer *buffer = make_buffer(f.device, 4, NULL);
-        assert_ok(f.context, qn_launch(stream, f.kernel, QN_RANGE(1), QN_ARGS(buffer, count)));
+        assert_ok(f.context, spin(&f, stream, buffer, count));
     }
     double start = test_seconds();
     assert_fails(f.context, qn_device_wait(f.device, 50000000), QN_ERROR_TIMEOUT, "spin");

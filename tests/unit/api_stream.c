@@ -38,7 +38,7 @@ static void events_order_streams_and_tell_time(void **state) {
     qn_buffer *buffer = make_buffer(f.device, sizeof zero, &zero);
     int count = spin_for(&f, 0.01);
     assert_ok(f.context, qn_stream_record(a, begin));
-    assert_ok(f.context, qn_launch(a, f.kernel, QN_RANGE(1), QN_ARGS(buffer, count)));
+    assert_ok(f.context, spin(&f, a, buffer, count));
     assert_ok(f.context, qn_stream_fill(a, buffer, 0, 4, &zero, 4));
     assert_ok(f.context, qn_stream_record(a, end));
     assert_ok(f.context, qn_stream_wait_event(b, end));
@@ -59,7 +59,7 @@ static void deadlines_name_the_kernel(void **state) {
     fixture f = make_fixture(test_device(), source, "spin");
     qn_stream *stream = qn_device_stream(f.device);
     qn_buffer *buffer = make_buffer(f.device, 4, NULL);
-    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1), QN_ARGS(buffer, spin_for(&f, 0.5))));
+    assert_ok(f.context, spin(&f, NULL, buffer, spin_for(&f, 0.5)));
     assert_fails(f.context, qn_stream_wait(stream, 20000000), QN_ERROR_TIMEOUT, "kernel spin");
     assert_ok(f.context, qn_stream_wait(stream, QN_FOREVER)); /* the work went on */
     qn_context_destroy(f.context);
@@ -71,7 +71,7 @@ static void objects_in_flight_may_be_destroyed(void **state) {
     qn_buffer *buffer = make_buffer(f.device, 4, NULL);
     qn_memory_stats stats;
     int count = spin_for(&f, 0.2);
-    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1), QN_ARGS(buffer, count)));
+    assert_ok(f.context, spin(&f, NULL, buffer, count));
     qn_buffer_destroy(buffer);
     qn_kernel_destroy(f.kernel);
     qn_program_destroy(f.program);
