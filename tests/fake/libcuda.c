@@ -470,7 +470,9 @@ static void perform(qn__cu_stream stream, const operation *op) {
                 memcpy(op->to + row * op->pitch + i * op->size, &op->value, op->size);
         break;
     case LAUNCH:
+        pthread_mutex_lock(&fake.lock);
         fake.last = op->launch;
+        pthread_mutex_unlock(&fake.lock);
         run_kernel(stream, &op->launch);
         break;
     }
