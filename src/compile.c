@@ -24,7 +24,8 @@ static const struct target {
     emit_function *emit;
 } targets[QN__TARGET_COUNT] = {
     [QN__TARGET_C] = {0, qn__emit_c},
-    [QN__TARGET_PTX] = {GPU_LACKS | QN__WANTS_VECTOR_MEMORY | QN__WANTS_OFFSETS | QN__WANTS_END_TESTS,
+    [QN__TARGET_PTX] = {GPU_LACKS | QN__WANTS_VECTOR_MEMORY | QN__WANTS_OFFSETS | QN__WANTS_END_TESTS |
+                            QN__WANTS_UNROLLED,
                         qn__emit_ptx},
     [QN__TARGET_SPIRV] = {GPU_LACKS | QN__WANTS_VECTOR_MEMORY | QN__WANTS_OFFSETS | QN__LACKS_LONG_VECTORS |
                               QN__LACKS_FAR_JUMPS | QN__LACKS_LINEAR_SUB_GROUPS,

@@ -16,6 +16,7 @@ enum {
         1 << 9, /* an address may lie outside its object: constants go into offsets everywhere */
     QN__WANTS_NARROW = 1 << 10,    /* 64-bit arithmetic of which 32 bits are used is slower than 32-bit */
     QN__WANTS_END_TESTS = 1 << 11, /* loops that test at their end are better */
+    QN__WANTS_UNROLLED = 1 << 12,  /* so are loops that do four turns at once */
     QN__LACKS_FAR_JUMPS = 1 << 4,  /* a jump leaves one loop at most, and a block not at all but at its end */
     QN__LACKS_COLLECTIVES = 1 << 5, /* those of a work-group are done with sub-groups' and local memory */
     QN__LACKS_SUB_GROUPS = 1 << 6,  /* sub-groups are done with local memory where that is right */

@@ -113,7 +113,7 @@ static void nothing_stays_behind(void **state) {
     print_message("%ld rounds on %s: %.0f bytes a round more in the process, %llu pooled on the device\n",
                   rounds, test_device(), grown, (unsigned long long)stats.pooled);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they keep what is freed */
-    assert_true(grown < 2048 + 4e6 / (double)rounds); /* of the drivers: pages come and go */
+    assert_true(grown < 2048 + 4e6 / (double)rounds);               /* of the drivers: pages come and go */
 #endif
     qn_context_destroy(context);
     assert_int_equal(c.live, 0);

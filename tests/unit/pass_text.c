@@ -47,6 +47,8 @@ static uint32_t lacks_of(const char *text) {
     if (strstr(text, "f16")) bits |= QN__LACKS_F16;
     if (strstr(text, "long-vectors")) bits |= QN__LACKS_LONG_VECTORS;
     if (strstr(text, "offsets")) bits |= QN__WANTS_OFFSETS;
+    if (strstr(text, "end-tests")) bits |= QN__WANTS_END_TESTS;
+    if (strstr(text, "unrolled")) bits |= QN__WANTS_UNROLLED;
     if (strstr(text, "narrow")) bits |= QN__WANTS_NARROW;
     if (strstr(text, "vector-memory")) bits |= QN__WANTS_VECTOR_MEMORY;
     if (strstr(text, " sub-groups")) bits |= QN__LACKS_SUB_GROUPS;

@@ -1,0 +1,172 @@
+/* Loops that count up to a bound known before them go four turns at once while four are left, then on as they
+   were: the loads of four turns are under way together, and one test serves them all. For targets that ask for it
+   (PTX), whose compilers do the same only for plainer loops.
+
+       loop (%i = %a) {                       %m = loop (%i = %a) {
+         if slt %i, %n {} else { break }        if slt %i, max(%n, min+3) - 3 {} else { break %i }
+         body(%i)                       ->      body(%i); body(%i + 1); body(%i + 2); body(%i + 3)
+         continue %i + 1 }                      continue %i + 4 }
+                                              loop (%i = %m) { as before }
+
+   The copies' counters are known not to overflow, which lets addresses share a base. */
+#include "pass/tools.h"
+
+enum { COPIES = 4, MAX_BODY = 48, MAX_STEP = 1 << 20 };
+
+typedef struct counted {
+    ir_instr *loop, *head, *round; /* head: the `if` that leaves it; round: the continue */
+    ir_value *bound;
+    uint32_t counter; /* which parameter */
+    uint64_t step;
+    ir_op test; /* IR_SLT, IR_ULT: counter < bound goes on */
+} counted;
+
+typedef struct unroller {
+    qn__pass_context *context;
+    ir_function *function;
+    bool changed;
+} unroller;
+
+/* ---- finding ---- */
+
+/* Nothing jumps to the loop or past it but `head` and the closing continue, and there is no loop inside. */
+static bool is_plain(const counted *c, const ir_region *region, uint32_t *size) {
+    for (const ir_instr *i = region->first; i; i = i->next) {
+        if (++*size > MAX_BODY || i->op == IR_LOOP || i->op == IR_BLOCK || i->op == IR_RETURN) return false;
+        if ((i->op == IR_BREAK || i->op == IR_CONTINUE) && i != c->round && i->parent->owner != c->head)
+            return false;
+        for (uint32_t r = 0; r < i->num_regions; r++)
+            if (!is_plain(c, i->regions[r], size)) return false;
+    }
+    return true;
+}
+
+static bool is_jump_alone(const ir_region *region, ir_op op) {
+    return region->first == region->last && region->last->op == op;
+}
+
+/* `if test {} else { break }` of the loop, behind nothing but pure computation. */
+static bool find_head(counted *c) {
+    ir_instr *i = c->loop->regions[0]->first;
+    while (i && qn__effects(i) == IR_EFFECT_PURE && i->num_results == 1) i = i->next;
+    if (!i || i->op != IR_IF || i->num_results || !is_jump_alone(i->regions[0], IR_YIELD) ||
+        !is_jump_alone(i->regions[1], IR_BREAK) || i->regions[1]->last->attr.target != c->loop)
+        return false;
+    c->head = i;
+    return true;
+}
+
+static bool find_counter(counted *c) {
+    const ir_value *test = c->head->operands[0];
+    if (!qn__defined_by(test, IR_SLT) && !qn__defined_by(test, IR_ULT)) return false;
+    const ir_value *counter = test->def->operands[0];
+    c->test = (ir_op)test->def->op;
+    c->bound = test->def->operands[1];
+    if (counter->value_kind != IR_VALUE_PARAM || counter->def != c->loop ||
+        !qn__is_visible(c->bound, c->loop) || !qn__ir_is_int(counter->type) || counter->type.lanes != 1 ||
+        qn__ir_bits(counter->type) < 32)
+        return false;
+    c->counter = counter->index;
+    const ir_value *next = c->round->operands[c->counter];
+    if (!qn__defined_by(next, IR_ADD) || next->def->operands[0] != counter ||
+        !qn__ir_is_const(next->def->operands[1]))
+        return false;
+    c->step = next->def->operands[1]->bits[0];
+    return c->step > 0 && c->step <= MAX_STEP;
+}
+
+static bool find(counted *c) {
+    ir_region *body = c->loop->regions[0];
+    uint32_t size = 0;
+    c->round = body->last;
+    return !c->loop->attr.unroll && c->round->op == IR_CONTINUE && c->round->attr.target == c->loop &&
+           find_head(c) && find_counter(c) && is_plain(c, body, &size);
+}
+
+/* ---- copying ---- */
+
+/* Clones first..last of the body, which hides the rest for the time. */
+static void clone_range(ir_builder *b, ir_region *body, ir_instr *first, ir_instr *last, ir_value **map) {
+    if (!first || !last || last->next == first) return;
+    ir_instr *begin = body->first, *end = body->last, *next = last->next;
+    last->next = NULL;
+    body->first = first;
+    body->last = last;
+    qn__ir_clone_into(b, body, map);
+    last->next = next;
+    body->first = begin;
+    body->last = end;
+}
+
+static ir_value *constant(const unroller *u, const counted *c, uint64_t bits) {
+    return qn__ir_const_splat(u->function, c->bound->type, bits);
+}
+
+static ir_value *mapped(ir_value *const *map, uint32_t count, ir_value *value) {
+    return value->id < count && map[value->id] ? map[value->id] : value;
+}
+
+/* Below it there are COPIES turns to go: the bound less all steps but one, where that is no less than the least. */
+static ir_value *make_limit(unroller *u, ir_builder *b, const counted *c) {
+    const uint64_t ahead = (COPIES - 1) * c->step;
+    const bool is_signed = c->test == IR_SLT;
+    const uint64_t least = is_signed ? UINT64_C(1) << (qn__ir_bits(c->bound->type) - 1) : 0;
+    ir_value *safe = qn__ir_op2(b, is_signed ? IR_SMAX : IR_UMAX, c->bound, constant(u, c, least + ahead));
+    return qn__ir_op2(b, IR_SUB, safe, constant(u, c, ahead));
+}
+
+static void fill(unroller *u, ir_builder *b, const counted *c, ir_instr *wide) {
+    ir_region *body = c->loop->regions[0];
+    const uint32_t params = body->num_params, count = u->function->num_values;
+    ir_value **map = QN__NEW_ARRAY(u->context->scratch, ir_value *, count + 1u);
+    ir_value **values = QN__NEW_ARRAY(u->context->scratch, ir_value *, params + 1u);
+    for (uint32_t p = 0; p < params; p++) values[p] = wide->regions[0]->params[p];
+    for (uint32_t copy = 0; copy < COPIES; copy++) {
+        for (uint32_t p = 0; p < params; p++) map[body->params[p]->id] = values[p];
+        clone_range(b, body, body->first, c->head->prev, map);
+        clone_range(b, body, c->head->next, c->round->prev, map);
+        for (uint32_t p = 0; p < params; p++) values[p] = mapped(map, count, c->round->operands[p]);
+        if (copy + 1 < COPIES) /* still below the bound */
+            values[c->counter]->def->flags |= c->test == IR_SLT ? IR_NSW : IR_NUW;
+    }
+    qn__ir_continue(b, wide, values, params);
+}
+
+static void unroll(unroller *u, const counted *c) {
+    const ir_region *body = c->loop->regions[0];
+    ir_builder b = {.function = u->function};
+    qn__ir_at(&b, c->loop);
+    ir_value *limit = make_limit(u, &b, c);
+    ir_type *types = QN__NEW_ARRAY(u->context->scratch, ir_type, body->num_params + 1u);
+    for (uint32_t p = 0; p < body->num_params; p++) types[p] = body->params[p]->type;
+    ir_instr *wide = qn__ir_loop(&b, c->loop->operands, c->loop->num_operands, types, body->num_params);
+    for (uint32_t p = 0; p < body->num_params; p++) wide->regions[0]->params[p]->name = body->params[p]->name;
+    qn__ir_at_end(&b, wide->regions[0]);
+    ir_value **params = wide->regions[0]->params;
+    ir_value *goes_on = qn__ir_op2(&b, c->test, params[c->counter], limit);
+    ir_instr *test = qn__ir_if(&b, goes_on, NULL, 0);
+    qn__ir_at_end(&b, test->regions[0]);
+    qn__ir_yield(&b, NULL, 0);
+    qn__ir_at_end(&b, test->regions[1]);
+    qn__ir_break(&b, wide, params, body->num_params);
+    qn__ir_at_end(&b, wide->regions[0]);
+    fill(u, &b, c, wide);
+    qn__ir_set_operands(u->function, c->loop, wide->results, wide->num_results);
+    c->loop->attr.unroll = 1; /* at most three turns are left */
+    u->changed = true;
+}
+
+static void visit(unroller *u, ir_region *region) {
+    for (ir_instr *i = region->first, *next; i; i = next) {
+        next = i->next;
+        for (uint32_t r = 0; r < i->num_regions; r++) visit(u, i->regions[r]);
+        counted c = {.loop = i};
+        if (i->op == IR_LOOP && find(&c)) unroll(u, &c);
+    }
+}
+
+bool qn__pass_unroll_counted(qn__pass_context *context) {
+    unroller u = {.context = context, .function = context->function};
+    visit(&u, context->function->body);
+    return u.changed;
+}
