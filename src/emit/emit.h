@@ -18,7 +18,8 @@ enum {
     QN__NO_I64_ATOMICS = 1 << 7,
     QN__NO_FLOAT_ATOMIC_ADD = 1 << 8,
     QN__NO_SUB_GROUPS = 1 << 9,        /* ids, size, votes, broadcast, reduce, scan */
-    QN__NO_SUB_GROUP_SHUFFLE = 1 << 10 /* shuffle, ballot */
+    QN__NO_SUB_GROUP_SHUFFLE = 1 << 10, /* shuffle, ballot */
+    QN__NO_UNROLLED_BARRIERS = 1 << 11  /* its compiler is slow or wrong with many barriers in a row */
 };
 
 typedef struct qn__emit_options {

@@ -21,8 +21,9 @@ enum {
     QN__LACKS_COLLECTIVES = 1 << 5, /* those of a work-group are done with sub-groups' and local memory */
     QN__LACKS_SUB_GROUPS = 1 << 6,  /* sub-groups are done with local memory where that is right */
     QN__LACKS_LINEAR_SUB_GROUPS =
-        1 << 8,               /* a sub-group need not be 32 work-items of consecutive linear ids */
-    QN__LACKS_PRINTF = 1 << 7 /* printf writes records into the buffer of emit/gpu_abi.h */
+        1 << 8,                /* a sub-group need not be 32 work-items of consecutive linear ids */
+    QN__LACKS_PRINTF = 1 << 7, /* printf writes records into the buffer of emit/gpu_abi.h */
+    QN__LACKS_UNROLLED_BARRIERS = 1 << 12 /* loops with barriers stay loops */
 };
 
 typedef struct qn__pass_options {

@@ -42,6 +42,7 @@ typedef struct loop_shape {
     uint32_t continues;
     uint32_t most_turns; /* more would grow too large */
     bool private_index;  /* computes an address in a private array that is not constant */
+    bool syncs;          /* has a barrier or another group operation */
 } loop_shape;
 
 /* ---- counting turns ---- */
@@ -120,6 +121,7 @@ static void measure(loop_shape *shape, const ir_region *region) {
         shape->size++;
         if (i->op == IR_CONTINUE && i->attr.target == shape->loop) shape->continues++;
         if (i->op == IR_PTR_ADD && in_private_array(i)) shape->private_index = true;
+        if (qn__ir_ops[i->op].effects == IR_EFFECT_SYNC) shape->syncs = true;
         for (uint32_t r = 0; r < i->num_regions; r++) measure(shape, i->regions[r]);
     }
 }
@@ -231,6 +233,7 @@ static bool try_loop(unroller *u, ir_instr *loop) {
     const uint32_t limit = u->context->module->max_instrs;
     if (hint == 1) return false;
     measure(&shape, loop->regions[0]);
+    if (shape.syncs && (u->context->options->lacks & QN__LACKS_UNROLLED_BARRIERS)) return false;
     u->steps = 0;
     shape.most_turns = most_turns(&shape, limit);
     if (find_count(u, &shape) && (hint <= 1 || shape.turns <= (uint32_t)hint)) {

@@ -52,6 +52,7 @@ static uint32_t lacks_of(const char *text) {
     if (strstr(text, "narrow")) bits |= QN__WANTS_NARROW;
     if (strstr(text, "vector-memory")) bits |= QN__WANTS_VECTOR_MEMORY;
     if (strstr(text, " sub-groups")) bits |= QN__LACKS_SUB_GROUPS;
+    if (strstr(text, "unrolled-barriers")) bits |= QN__LACKS_UNROLLED_BARRIERS;
     if (strstr(text, "linear-sub-groups")) bits |= QN__LACKS_LINEAR_SUB_GROUPS;
     return bits;
 }
