@@ -262,8 +262,8 @@ static void signature(clc_emitter *e, qn__buf *out) {
                      "#define QN_LOCAL_SIZE(x, y, z) __attribute__((reqd_work_group_size(x, y, z)))\n"
                      "#endif\n");
     if (reqd[0])
-        qn__buf_printf(out, "__attribute__((reqd_work_group_size(%u, %u, %u))) ", reqd[0],
-                       reqd[1] ? reqd[1] : 1, reqd[2] ? reqd[2] : 1);
+        qn__buf_printf(out, "QN_LOCAL_SIZE(%u, %u, %u) ", reqd[0], reqd[1] ? reqd[1] : 1,
+                       reqd[2] ? reqd[2] : 1);
     qn__buf_printf(out, "void qn_%s(", kernel->name);
     for (size_t i = 0; i < kernel->args.len; i++) {
         if (kernel->args.data[i].arg_kind == IR_ARG_PRINT) continue;
