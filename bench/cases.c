@@ -89,7 +89,9 @@ void matmul_vector_make(workload *load, bench_scale scale) {
 /* Every row, some columns: enough to see each work-item's part. Of a large matrix fewer. */
 double matmul_error(const workload *load, const void *result) {
     const float *a = floats(load, 0), *b = floats(load, 1), *got = result;
-    size_t n = (size_t)(sqrt((double)count_floats(load, 0)) + 0.5), stride = n > 512 ? n / 8 - 1 : 7;
+    size_t n = (size_t)(sqrt((double)count_floats(load, 0)) + 0.5), stride = n > 2048  ? n / 2 - 1
+                                                                             : n > 512 ? n / 8 - 1
+                                                                                       : 7;
     double worst = 0;
     for (size_t row = 0; row < n; row++) {
         for (size_t column = row % stride; column < n; column += stride) {
