@@ -11,7 +11,7 @@
 typedef struct gpu_options {
     const char *only;     /* cases, as --only of quern_bench */
     const char *sections; /* likewise */
-    bool quick;
+    bool quick, cpu_time;
 } gpu_options;
 
 /* ---- report: Markdown, to the standard output and to a file ---- */

@@ -6,11 +6,14 @@
 
 static const char help[] =
     "quern_gpu_bench: quern on GPUs beside NVRTC and the bare drivers\n"
-    "usage: quern_gpu_bench [--section NAME[,NAME...]] [--only CASE[,CASE...]] [--quick] [--markdown FILE]\n"
+    "usage: quern_gpu_bench [--section NAME[,NAME...]] [--only CASE[,CASE...]] [--quick] [--cpu-time] "
+    "[--markdown FILE]\n"
     "                       [--dump FOLDER [--arch N]]\n"
     "  --section NAME   only these: code, bandwidth, overhead, compile, software\n"
     "  --only CASE      of code and software only cases whose name begins so\n"
     "  --quick          small sizes, few runs: does it work, not how fast\n"
+    "  --cpu-time       of software drivers the processor's time, not the clock's: for a machine that is "
+    "busy\n"
     "  --markdown FILE  the report to a file as well\n"
     "  --dump FOLDER    write each case's PTX by quern and by NVRTC there (no GPU needed), for sm_N (90)\n"
     "example: quern_gpu_bench --section code --only matmul,sgemm\n";
@@ -40,6 +43,10 @@ static int parse(command_line *line, int argc, char **argv) {
         }
         if (strcmp(argv[i], "--quick") == 0) {
             line->options.quick = true;
+            continue;
+        }
+        if (strcmp(argv[i], "--cpu-time") == 0) {
+            line->options.cpu_time = true;
             continue;
         }
         if (value && strcmp(argv[i], "--child") == 0) return gpu_child(value);

@@ -1,5 +1,5 @@
 /* Drivers that compute on the processor: quern's SPIR-V on lavapipe beside the same kernels by glslang, and quern's OpenCL C
-   on PoCL beside the kernel files as they are. Wall-clock time of a run and its wait. */
+   on PoCL beside the kernel files as they are. The time of a run and its wait by the clock, or by the processor. */
 #include "bench_text.h"
 #include "gpu.h"
 
@@ -83,24 +83,25 @@ static bool verify(pair *p) {
     return fine;
 }
 
-static double timed(pair *p, bool rival_s) {
+static double timed(pair *p, const gpu_options *o, bool rival_s) {
     char why[WHY_SIZE];
+    int64_t (*now)(void) = o->cpu_time ? bench_cpu_now : bench_now;
     if (rival_s)
         rival_reset(p);
     else
         engine_quern.reset(p->ours);
-    int64_t begin = bench_now();
+    int64_t begin = now();
     bool fine = rival_s ? rival_run(p, why) : engine_quern.run(p->ours, why);
-    return fine ? (double)(bench_now() - begin) * 1e-6 : -1;
+    return fine ? (double)(now() - begin) * 1e-6 : -1;
 }
 
 static void measure(pair *p, const gpu_options *o, ratios *all) {
     double ours[MOST_SAMPLES], theirs[MOST_SAMPLES];
-    double once = fmax(timed(p, false), timed(p, true));
+    double once = fmax(timed(p, o, false), timed(p, o, true));
     unsigned samples = o->quick ? 3 : once > 150 ? 7 : once > 40 ? 15 : MOST_SAMPLES;
     for (unsigned n = 0; n < samples; n++) {
-        ours[n] = timed(p, false);
-        theirs[n] = timed(p, true);
+        ours[n] = timed(p, o, false);
+        theirs[n] = timed(p, o, true);
     }
     double mine = gpu_median(ours, samples), peer = gpu_median(theirs, samples);
     report("| %s | %s | %s | %.3f | %.3f | %.2f |\n", p->device, p->which->name, p->load.size, mine, peer,
@@ -159,8 +160,9 @@ void gpu_software(const gpu_options *o) {
     char why[WHY_SIZE];
     report("\n### Drivers in software\n\nPeers: the same kernels by glslang on the bare driver; the kernel "
            "files given to "
-           "PoCL. Ratio: the peer's time / quern's.\n\n"
-           "| device | case | size | quern ms | peer ms | ratio |\n|---|---|---|---:|---:|---:|\n");
+           "PoCL. Ratio: the peer's time / quern's%s.\n\n"
+           "| device | case | size | quern ms | peer ms | ratio |\n|---|---|---|---:|---:|---:|\n",
+           o->cpu_time ? "; processor time of all threads" : "");
     for (int i = 0; i < 2; i++) {
         gpu_presence presence = gpu_look(devices[i], why);
         if (presence == GPU_SOFTWARE)
