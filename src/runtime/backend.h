@@ -105,6 +105,7 @@ typedef struct qn__code_source {
     const char *const *strings;
     uint32_t num_strings;
     bool debug;
+    bool quick; /* the program asks for no optimisation: the driver's compiler may do without too */
 } qn__code_source;
 
 /* How programs are compiled for a device: goes into the qn__compile_request. */

@@ -136,7 +136,7 @@ static qn_status take_reflection(qn_program *program, const qn__compile_result *
 }
 
 static qn__code_source source_of(const qn__compile_result *result, const qn__code_kernel *kernels,
-                                 const char *path, bool debug) {
+                                 const char *path, const qn__compile_request *request) {
     return (qn__code_source){.text = result->text,
                              .text_size = result->text_size,
                              .module = result->module,
@@ -149,7 +149,8 @@ static qn__code_source source_of(const qn__compile_result *result, const qn__cod
                              .num_relocations = result->num_relocations,
                              .strings = result->strings,
                              .num_strings = result->num_strings,
-                             .debug = debug};
+                             .debug = request->debug,
+                             .quick = request->level == 0};
 }
 
 static qn_status compile(qn_program *program, qn__program_input *input, const qn__cache_key *key) {
@@ -171,7 +172,7 @@ static qn_status compile(qn_program *program, qn__program_input *input, const qn
     bool cached = key && result->text && qn__cache_code_path(program->device, code, path, sizeof path);
     status = take_reflection(program, result, &kernels);
     if (!status) {
-        qn__code_source source = source_of(result, kernels, cached ? path : NULL, input->request.debug);
+        qn__code_source source = source_of(result, kernels, cached ? path : NULL, &input->request);
         status = load_code(program, &source);
     }
     if (!status && cached) qn__cache_store(context, key, result, path);

@@ -70,8 +70,10 @@ static qn_status link_text(qn__gpu *gpu, qn__code *code, const qn__code_source *
     const qn__cu *cu = gpu->cu;
     /* the log's size goes in as the value and comes back in its place */
     int options[] = {QN__CU_JIT_TARGET_FROM_CUCONTEXT, QN__CU_JIT_ERROR_LOG_BUFFER,
-                     QN__CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, QN__CU_JIT_GENERATE_LINE_INFO};
-    void *values[] = {NULL, log, (void *)(uintptr_t)LOG_SIZE, (void *)(uintptr_t)1};
+                     QN__CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, QN__CU_JIT_OPTIMIZATION_LEVEL,
+                     QN__CU_JIT_GENERATE_LINE_INFO};
+    void *values[] = {NULL, log, (void *)(uintptr_t)LOG_SIZE, (void *)(uintptr_t)(source->quick ? 0 : 4),
+                      (void *)(uintptr_t)1};
     unsigned count = source->debug ? QN__COUNT(options) : QN__COUNT(options) - 1;
     qn__cu_link link;
     void *cubin = NULL;

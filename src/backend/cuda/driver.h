@@ -72,6 +72,7 @@ typedef struct qn__cu_exec_object *qn__cu_exec;
     X(JIT_INFO_LOG_BUFFER_SIZE_BYTES, 4)                                                                     \
     X(JIT_ERROR_LOG_BUFFER, 5)                                                                               \
     X(JIT_ERROR_LOG_BUFFER_SIZE_BYTES, 6)                                                                    \
+    X(JIT_OPTIMIZATION_LEVEL, 7)                                                                             \
     X(JIT_TARGET_FROM_CUCONTEXT, 8)                                                                          \
     X(JIT_GENERATE_DEBUG_INFO, 11)                                                                           \
     X(JIT_GENERATE_LINE_INFO, 13)                                                                            \
