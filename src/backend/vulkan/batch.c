@@ -6,6 +6,8 @@
 
 #include "backend/vulkan/queue.h"
 
+enum { MAX_FREE = 16 };
+
 /* ---- timelines ---- */
 
 void qn__vk_timeline_drop(qn__vk_timeline *timeline) {
@@ -104,6 +106,7 @@ qn__vk_batch *qn__vk_batch_take(qn__queue *queue, char *why) {
     qn__vk_batch *b = queue->free;
     if (!b) return batch_new(queue->gpu, why);
     queue->free = b->next;
+    queue->num_free--;
     return b;
 }
 
@@ -114,7 +117,12 @@ static void free_batch(qn__queue *queue, qn__vk_batch *b) {
     VkCommandBuffer commands = b->recorder.commands;
     VkCommandPool pool = b->pool;
     *b = (qn__vk_batch){.pool = pool, .recorder.commands = commands, .next = queue->free};
+    if (queue->num_free == MAX_FREE) {
+        batch_delete(gpu, b);
+        return;
+    }
     queue->free = b;
+    queue->num_free++;
 }
 
 qn__vk_batch *qn__vk_batch_open(qn__queue *queue, char *why) {

@@ -39,7 +39,8 @@ struct qn__queue {
     atomic_uint_fast64_t retired; /* last number that is done in all respects */
     qn__vk_batch *open;           /* gathers commands; or NULL */
     qn__vk_batch *first, *last;   /* with the device, oldest first */
-    qn__vk_batch *free;
+    qn__vk_batch *free;           /* for reuse */
+    unsigned num_free;
     qn__vk_late_read *late, *late_last; /* behind all batches; none while a batch is open */
     uint64_t staged;                    /* bytes of staging memory of all batches */
     bool watched;                       /* in the watcher's list */
