@@ -73,38 +73,45 @@ static int class_of(char letter) {
 
 static bool starts(const char *at, const char *word) { return strncmp(at, word, strlen(word)) == 0; }
 
-/* What an instruction writes stands before its first comma outside braces; nothing, where that is an address or the
-   instruction has none. */
-static const char *end_of_defs(const char *op) {
-    static const char *const without[] = {"bar.sync", "bar.warp", "bra",    "ret",   "trap",    "st",
-                                          "red.",     "prefetch", "membar", "fence", "cp.async"};
-    for (size_t i = 0; i < QN__COUNT(without); i++)
-        if (starts(op, without[i])) return op;
+/* What an instruction writes stands before its first comma outside braces; some write no register. */
+static bool writes_nothing(const char *op) {
+    switch (op[0]) {
+    case 'b': return starts(op, "bra ") || starts(op, "bar.sync") || starts(op, "bar.warp");
+    case 'c': return starts(op, "cp.async");
+    case 'f': return starts(op, "fence");
+    case 'm': return starts(op, "membar");
+    case 'p': return starts(op, "prefetch");
+    case 'r': return starts(op, "red.") || starts(op, "ret");
+    case 's': return op[1] == 't';
+    case 't': return starts(op, "trap");
+    default: return false;
+    }
+}
+
+static const char *add_reference(coalescer *c, const char *percent, bool is_def) {
+    const int cls = class_of(percent[1]);
+    if (cls < 0 || !is_digit(percent[2])) return percent + 1;
+    uint32_t length;
+    const uint32_t number = read_number(percent + 2, &length);
+    const reference r = {c->first_of[cls] + number, (uint32_t)(percent - c->text), length + 2, is_def};
+    qn__vec_push(c->arena, &c->refs, r);
+    return percent + r.length;
+}
+
+static void read_operands(coalescer *c, line *l, const char *op) {
     const char *at = op;
     while (*at != ' ' && *at != '\n') at++;
-    if (*at == ' ' && at[1] == '[') return op;
-    for (unsigned braces = 0; *at != '\n' && (*at != ',' || braces); at++)
+    bool defs = !writes_nothing(op) && !(*at == ' ' && at[1] == '[');
+    for (unsigned braces = 0; *at != '\n';) {
+        if (*at == '%') {
+            if (defs && l->predicated) add_reference(c, at, false);
+            at = add_reference(c, at, defs);
+            continue;
+        }
         braces += (*at == '{') - (*at == '}');
-    return at;
-}
-
-static void add_reference(coalescer *c, int cls, const char *digits, bool is_def) {
-    uint32_t length, number = read_number(digits, &length);
-    const reference r = {c->first_of[cls] + number, (uint32_t)(digits - c->text) - 2, length + 2, is_def};
-    qn__vec_push(c->arena, &c->refs, r);
-}
-
-static void read_operands(coalescer *c, line *l, const char *op, const char *end) {
-    const char *defs = end_of_defs(op);
-    for (const char *at = memchr(c->text + l->start, '%', (size_t)(end - c->text) - l->start); at;
-         at = memchr(at + 1, '%', (size_t)(end - at - 1))) {
-        const int cls = class_of(at[1]);
-        if (cls < 0 || !is_digit(at[2])) continue;
-        const bool is_def = at > op && at < defs;
-        if (is_def && l->predicated) add_reference(c, cls, at + 2, false);
-        add_reference(c, cls, at + 2, is_def);
+        if (*at == ',' && !braces) defs = false;
+        at++;
     }
-    l->num_refs = (uint32_t)c->refs.len - l->first_ref;
 }
 
 /* One register to another of its class. */
@@ -127,10 +134,10 @@ static void read_line(coalescer *c, uint32_t start, uint32_t end) {
         while (*at == '\t') at++;
         if (*at == '@') {
             l.predicated = true;
-            while (*at != ' ') at++;
-            at++;
+            at = add_reference(c, at + (at[1] == '!' ? 2 : 1), false) + 1;
         }
-        read_operands(c, &l, at, text + end);
+        read_operands(c, &l, at);
+        l.num_refs = (uint32_t)c->refs.len - l.first_ref;
         if (starts(at, "bra L")) {
             l.kind = LINE_BRANCH;
             l.label = read_number(at + 5, &length);
@@ -449,18 +456,21 @@ static void put_register(coalescer *c, qn__buf *out, const reference *r) {
     qn__buf_printf(out, "%%%c%u", "phrd"[cls], other - c->first_of[cls]);
 }
 
-static void put_line(coalescer *c, qn__buf *out, const line *l) {
-    uint32_t at = l->start, done = NONE;
+/* What follows the text up to *done, with the line's registers by their new names. */
+static void put_line(coalescer *c, qn__buf *out, const line *l, uint32_t *done) {
     for (uint32_t n = 0; n < l->num_refs; n++) {
         const reference *r = &c->refs.data[l->first_ref + n];
-        if (r->place == done) continue; /* read and written */
-        done = r->place;
-        if (representative(c, r->reg) == r->reg) continue;
-        qn__buf_append(out, c->text + at, r->place - at);
+        if (r->place < *done || representative(c, r->reg) == r->reg) continue; /* read and written: once */
+        qn__buf_append(out, c->text + *done, r->place - *done);
         put_register(c, out, r);
-        at = r->place + r->length;
+        *done = r->place + r->length;
     }
-    qn__buf_append(out, c->text + at, l->end - at);
+}
+
+/* Takes a line out. */
+static void skip_line(coalescer *c, qn__buf *out, const line *l, uint32_t *done) {
+    qn__buf_append(out, c->text + *done, l->start - *done);
+    *done = l->end;
 }
 
 static void put_branch_back(coalescer *c, qn__buf *out, const line *l) {
@@ -487,13 +497,15 @@ void qn__ptx_coalesce(ptx_emitter *e) {
     turn_branches(&c);
     qn__buf out;
     qn__buf_init(&out, e->arena);
+    uint32_t done = 0;
     for (size_t i = 0; i < c.lines.len; i++) {
         const line *l = &c.lines.data[i];
-        if (l->dropped) continue;
-        if (l->moved)
-            put_branch_back(&c, &out, l);
+        if (l->dropped || l->moved)
+            skip_line(&c, &out, l, &done);
         else
-            put_line(&c, &out, l);
+            put_line(&c, &out, l, &done);
+        if (l->moved) put_branch_back(&c, &out, l);
     }
+    qn__buf_append(&out, c.text + done, c.size - done);
     e->out = out;
 }

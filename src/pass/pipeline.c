@@ -119,8 +119,14 @@ static bool has_work(const ir_function *function) {
     return qn__has_variables(function) || qn__ir_count_instrs(function->body) <= SMALL_FUNCTION;
 }
 
+/* The pass has left the function as it is now; it may stand in the phase more than once. */
+static void note_seen(progress *pr, const phase *ph, const pass *p) {
+    for (size_t m = 0; m < MAX_PASSES; m++)
+        if (ph->passes[m].run == p->run) pr->seen[m] = pr->version;
+}
+
 /* One pass, number `n` of its phase, over the functions that have changed since it saw them. */
-static void run_on_functions(runner *r, const pass *p, size_t n) {
+static void run_on_functions(runner *r, const phase *ph, const pass *p, size_t n) {
     ir_module *module = r->context.module;
     bool any = false;
     for (size_t f = 0; f < module->functions.len && !r->context.error; f++) {
@@ -133,17 +139,17 @@ static void run_on_functions(runner *r, const pass *p, size_t n) {
             pr->again |= p->takes == LOOPS;
             any = true;
         }
-        pr->seen[n] = pr->version;
+        note_seen(pr, ph, p);
         qn__arena_reset(&r->scratch);
     }
     finish_pass(r, p, any);
 }
 
-static void run_pass(runner *r, const pass *p, size_t n) {
+static void run_pass(runner *r, const phase *ph, const pass *p, size_t n) {
     if (p->takes == MODULE)
         finish_pass(r, p, p->run(&r->context));
     else
-        run_on_functions(r, p, n);
+        run_on_functions(r, ph, p, n);
 }
 
 /* Chooses the functions for the next round; false if there are none. */
@@ -172,7 +178,7 @@ static void run_phase(runner *r, const phase *ph) {
     for (unsigned round = 0; round < ph->rounds; round++) {
         for (size_t n = 0; n < QN__COUNT(ph->passes) && ph->passes[n].run; n++) {
             const pass *p = &ph->passes[n];
-            if (selected(p, r->context.options)) run_pass(r, p, n);
+            if (selected(p, r->context.options)) run_pass(r, ph, p, n);
             if (r->context.error) return;
         }
         if (!next_round(r)) return;
@@ -203,8 +209,10 @@ static void run_all(runner *r, const void *unused) {
 }
 
 static void run_single(runner *r, const void *argument) {
+    const pass *p = argument;
+    const phase alone = {p->name, 1, {*p}};
     start_phase(r);
-    run_pass(r, argument, 0);
+    run_pass(r, &alone, &alone.passes[0], 0);
 }
 
 const char *qn__pass_run(ir_module *module, const qn__pass_options *options) {

@@ -60,30 +60,41 @@ typedef struct test {
     bool leaves_on;                /* the condition's value that leaves */
 } test;
 
-static ir_value *mapped(ir_value *const *map, ir_value *value) {
-    return map[value->id] ? map[value->id] : value;
+/* The head's values and what they are in the copy. */
+typedef struct copies {
+    const ir_instr *loop;
+    ir_value *const *params; /* what the loop's parameters are */
+    const ir_value *from[MAX_HEAD];
+    ir_value *to[MAX_HEAD];
+    unsigned count;
+} copies;
+
+static ir_value *mapped(const copies *c, ir_value *value) {
+    if (value->value_kind == IR_VALUE_PARAM && value->def == c->loop) return c->params[value->index];
+    for (unsigned n = 0; n < c->count; n++)
+        if (c->from[n] == value) return c->to[n];
+    return value;
 }
 
 /* Copies the head to the builder's place, where the loop's parameters are `params`. */
 static test copy_test(rotator *r, ir_builder *b, const ir_instr *loop, const ir_instr *head,
                       ir_value *const *params) {
-    ir_value **map = QN__NEW_ARRAY(r->context->scratch, ir_value *, r->function->num_values + 1u);
-    const ir_region *body = loop->regions[0];
-    for (uint32_t p = 0; p < body->num_params; p++) map[body->params[p]->id] = params[p];
-    for (const ir_instr *i = body->first; i != head; i = i->next) {
+    copies c = {.loop = loop, .params = params};
+    for (const ir_instr *i = loop->regions[0]->first; i != head; i = i->next) {
         ir_value *operands[16];
-        for (uint32_t n = 0; n < i->num_operands; n++) operands[n] = mapped(map, i->operands[n]);
+        for (uint32_t n = 0; n < i->num_operands; n++) operands[n] = mapped(&c, i->operands[n]);
         ir_instr *copy = qn__ir_emit(b, (ir_op)i->op, operands, i->num_operands, &i->results[0]->type, 1);
         copy->flags = i->flags;
         copy->attr = i->attr;
         ir_value *folded = qn__ir_fold(r->function, copy);
-        map[i->results[0]->id] = folded ? folded : copy->results[0];
+        c.from[c.count] = i->results[0];
+        c.to[c.count++] = folded ? folded : copy->results[0];
     }
     test t = {.leaves_on = is_jump_alone(head->regions[0], IR_BREAK)};
     const ir_instr *out = head->regions[t.leaves_on ? 0 : 1]->last;
-    t.condition = mapped(map, head->operands[0]);
+    t.condition = mapped(&c, head->operands[0]);
     t.values = QN__NEW_ARRAY(r->context->scratch, ir_value *, out->num_operands + 1u);
-    for (uint32_t n = 0; n < out->num_operands; n++) t.values[n] = mapped(map, out->operands[n]);
+    for (uint32_t n = 0; n < out->num_operands; n++) t.values[n] = mapped(&c, out->operands[n]);
     return t;
 }
 
