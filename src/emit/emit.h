@@ -17,9 +17,11 @@ enum {
     QN__NO_STORAGE_16 = 1 << 6, /* 16-bit ones */
     QN__NO_I64_ATOMICS = 1 << 7,
     QN__NO_FLOAT_ATOMIC_ADD = 1 << 8,
-    QN__NO_SUB_GROUPS = 1 << 9,        /* ids, size, votes, broadcast, reduce, scan */
+    QN__NO_SUB_GROUPS = 1 << 9,         /* ids, size, votes, broadcast, reduce, scan */
     QN__NO_SUB_GROUP_SHUFFLE = 1 << 10, /* shuffle, ballot */
-    QN__NO_UNROLLED_BARRIERS = 1 << 11  /* its compiler is slow or wrong with many barriers in a row */
+    QN__NO_UNROLLED_BARRIERS = 1 << 11, /* its compiler is slow or wrong with many barriers in a row */
+    QN__NO_FMA = 1 << 12,               /* its fma rounds twice */
+    QN__NO_FLOAT_CONTROLS = 1 << 13 /* SPIR-V: it cannot promise to keep zeros' signs, infinities and NaN */
 };
 
 typedef struct qn__emit_options {

@@ -71,7 +71,9 @@ static void place_constants(spv *e) {
 
 /* ---- the local size ---- */
 
-/* Specialisation constants 0 to 2; without a value the size of the first kernel that requires one. */
+/* Specialisation constants 0 to 2; without a value the size of the first kernel that requires one. Sub-groups are
+   consecutive work-items in OpenCL; Vulkan promises that of one-dimensional groups only, in practice, so where
+   they are used the device sees all work-items in x. */
 static void declare_local_size(spv *e) {
     uint32_t size[3] = {1, 1, 1};
     for (size_t i = 0; i < e->module->functions.len; i++) {
@@ -82,8 +84,15 @@ static void declare_local_size(spv *e) {
     }
     for (unsigned d = 0; d < 3; d++)
         e->local_size[d] = qn__spv_spec(e, QN__SPEC_LOCAL_SIZE + d, size[d] ? size[d] : 1);
-    uint32_t type = qn__spv_vector(e, qn__spv_u32t(e), 3);
-    uint32_t all = qn__spv_intern(e, SP_SPEC_CONSTANT_COMPOSITE, type, e->local_size, 3);
+    uint32_t word = qn__spv_u32t(e), type = qn__spv_vector(e, word, 3), held[3];
+    memcpy(held, e->local_size, sizeof held);
+    if (e->linear) {
+        for (unsigned d = 1; d < 3; d++) {
+            held[0] = SPV_ONCE(e, SP_SPEC_CONSTANT_OP, word, SP_I_MUL, held[0], e->local_size[d]);
+            held[d] = qn__spv_u32(e, 1);
+        }
+    }
+    uint32_t all = qn__spv_intern(e, SP_SPEC_CONSTANT_COMPOSITE, type, held, 3);
     SPV_INTO(e, &e->annotations, SP_DECORATE, all, SP_BUILT_IN, SP_WORKGROUP_SIZE);
 }
 

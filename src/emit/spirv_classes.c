@@ -212,12 +212,11 @@ static void place_objects(spv *e) {
             object->address = at;
             at += object->size;
         }
-        class->size = round_up(at - class->base, ALIGN);
+        class->size = class->num_objects == 1 ? at - class->base : round_up(at - class->base, ALIGN);
         if (class->num_objects == 1 && class->num_args)
             class->base = (uint64_t)(class->local_arg + 1) << ARG_ADDRESS_BITS;
         else
             next[class->space] = at + 1;
-        if (class->num_objects == 1) class->size = at - class->base;
     }
 }
 

@@ -69,17 +69,79 @@ static const uint8_t glsl_ops[IR_OP_COUNT] = {
 
 /* ---- integers ---- */
 
-static uint32_t select_less(spv *e, ir_op op, ir_type type, uint32_t a, uint32_t b) {
-    bool is_signed = op == IR_SMIN || op == IR_SMAX, least = op == IR_SMIN || op == IR_UMIN;
+/* i64s that are extended i32s, or constants, are compared as i32s. */
+typedef struct extended {
+    uint32_t a, b;
+    ir_type type;   /* i32, in as many lanes */
+    bool is_signed; /* how they were extended */
+} extended;
+
+static bool fits(const ir_value *value, bool is_signed) {
+    for (unsigned i = 0; i < value->type.lanes; i++) {
+        uint64_t bits = value->bits[i];
+        if (is_signed ? (int64_t)bits != (int32_t)bits : bits >> 32 != 0) return false;
+    }
+    return true;
+}
+
+static bool is_extended(const ir_value *value, ir_op *how) {
+    if (value->value_kind != IR_VALUE_RESULT || value->def->operands == NULL) return false;
+    *how = (ir_op)value->def->op;
+    return (*how == IR_SEXT || *how == IR_ZEXT) && value->def->operands[0]->type.kind == IR_I32;
+}
+
+static uint32_t constant_words(spv *e, const ir_value *value) {
+    uint32_t parts[4];
+    for (unsigned i = 0; i < value->type.lanes; i++) parts[i] = qn__spv_u32(e, (uint32_t)value->bits[i]);
+    uint32_t type = qn__spv_type(e, words_like(value->type));
+    return value->type.lanes == 1 ? parts[0]
+                                  : qn__spv_intern(e, SP_CONSTANT_COMPOSITE, type, parts, value->type.lanes);
+}
+
+static bool find_extended(spv *e, const ir_instr *instr, extended *x) {
+    const ir_value *a = instr->operands[0], *b = instr->operands[1];
+    ir_op how, other;
+    if (a->type.kind != IR_I64 || !is_extended(a, &how)) return false;
+    *x = (extended){.type = words_like(a->type), .is_signed = how == IR_SEXT};
+    bool constant = qn__ir_is_const(b);
+    if (constant ? !fits(b, x->is_signed) : !is_extended(b, &other) || other != how) return false;
+    x->a = qn__spv_use(e, a->def->operands[0]);
+    x->b = constant ? constant_words(e, b) : qn__spv_use(e, b->def->operands[0]);
+    return true;
+}
+
+/* Of values extended with zeros all orders are the unsigned one. */
+static ir_op order_of(ir_op op, const extended *x) {
+    static const uint8_t as_unsigned[] = {
+        [IR_SLT] = IR_ULT, [IR_SLE] = IR_ULE, [IR_SMIN] = IR_UMIN, [IR_SMAX] = IR_UMAX};
+    bool is_signed = op == IR_SLT || op == IR_SLE || op == IR_SMIN || op == IR_SMAX;
+    return is_signed && !x->is_signed ? (ir_op)as_unsigned[op] : op;
+}
+
+/* Whether a is less than b (or equal, by op), in every lane. Mesa 22.3 gets signed comparisons of i64 with constants
+   wrong where it sees that the other side is an extended i32: those are done by words. */
+static uint32_t less(spv *e, ir_op op, ir_type type, uint32_t a, uint32_t b, bool constant) {
+    bool is_signed = op == IR_SLT || op == IR_SLE;
     uint32_t boolean = qn__spv_vector(e, qn__spv_bool(e), type.lanes);
-    uint32_t less = SPV(e, is_signed ? SP_S_LESS : SP_U_LESS, boolean, a, b);
-    return SPV(e, SP_SELECT, qn__spv_type(e, type), less, least ? a : b, least ? b : a);
+    if (type.kind != IR_I64 || !is_signed || !constant) return SPV(e, integer_ops[op], boolean, a, b);
+    if (type.lanes == 1) return qn__spv_split_compare(e, op, a, b);
+    uint32_t parts[4], wide = qn__spv_wide(e);
+    for (unsigned i = 0; i < type.lanes; i++)
+        parts[i] =
+            qn__spv_split_compare(e, op, qn__spv_extract(e, wide, a, i), qn__spv_extract(e, wide, b, i));
+    return qn__spv_build(e, boolean, parts, type.lanes);
+}
+
+static uint32_t select_less(spv *e, ir_op op, ir_type type, uint32_t a, uint32_t b, bool constant) {
+    bool is_signed = op == IR_SMIN || op == IR_SMAX, least = op == IR_SMIN || op == IR_UMIN;
+    uint32_t is_less = less(e, is_signed ? IR_SLT : IR_ULT, type, a, b, constant);
+    return SPV(e, SP_SELECT, qn__spv_type(e, type), is_less, least ? a : b, least ? b : a);
 }
 
 static uint32_t minimum_maximum(spv *e, ir_op op, ir_type type, uint32_t a, uint32_t b) {
     static const uint8_t glsl[] = {
         [IR_SMIN] = GLSL_S_MIN, [IR_SMAX] = GLSL_S_MAX, [IR_UMIN] = GLSL_U_MIN, [IR_UMAX] = GLSL_U_MAX};
-    if (type.kind != IR_I32) return select_less(e, op, type, a, b);
+    if (type.kind != IR_I32) return select_less(e, op, type, a, b, false);
     return SPV_GLSL(e, glsl[op], qn__spv_type(e, type), a, b);
 }
 
@@ -157,7 +219,18 @@ uint32_t qn__spv_arith(spv *e, ir_op op, ir_type type, uint32_t a, uint32_t b) {
     return SPV(e, code, t, a, b);
 }
 
+/* x + 0 is x but for minus zero, which drivers forget. */
+static uint32_t add_zero(spv *e, const ir_instr *instr) {
+    ir_type type = instr->results[0]->type;
+    uint32_t a = qn__spv_use(e, instr->operands[0]), zero = qn__spv_use(e, instr->operands[1]);
+    uint32_t none = SPV(e, SP_F_EQUAL, qn__spv_vector(e, qn__spv_bool(e), type.lanes), a, zero);
+    return SPV(e, SP_SELECT, qn__spv_type(e, type), none, zero, a);
+}
+
 static uint32_t float_op(spv *e, const ir_instr *instr) {
+    if (instr->op == IR_FADD && qn__ir_is_const(instr->operands[1]) && qn__ir_is_splat(instr->operands[1], 0))
+        return add_zero(e, instr);
+    if (instr->op == IR_FMA && e->options->device_lacks & QN__NO_FMA) return qn__spv_fma(e, instr);
     uint32_t args[5], count = 0, type = qn__spv_type(e, instr->results[0]->type);
     if (glsl_ops[instr->op]) {
         args[count++] = qn__spv_glsl(e);
@@ -166,8 +239,8 @@ static uint32_t float_op(spv *e, const ir_instr *instr) {
     for (uint32_t i = 0; i < instr->num_operands; i++) args[count++] = qn__spv_use(e, instr->operands[i]);
     if (glsl_ops[instr->op]) return qn__spv_emit(e, SP_EXT_INST, type, args, count);
     uint32_t id = qn__spv_emit(e, float_ops[instr->op], type, args, count);
-    bool fusible = instr->op == IR_FADD || instr->op == IR_FSUB || instr->op == IR_FMUL;
-    if (fusible && !(instr->flags & (IR_CONTRACT | IR_FAST))) qn__spv_decorate(e, id, SP_NO_CONTRACTION);
+    /* What may be contracted has been; without this drivers do more than that. */
+    if (instr->op != IR_NATIVE_DIV && !(instr->flags & IR_FAST)) qn__spv_decorate(e, id, SP_NO_CONTRACTION);
     return id;
 }
 
@@ -210,7 +283,12 @@ static uint32_t compare(spv *e, const ir_instr *instr) {
     uint32_t boolean = qn__spv_vector(e, qn__spv_bool(e), type.lanes);
     if (qn__spv_is_place(type))
         return SPV(e, integer_ops[op], boolean, qn__spv_address(e, left), qn__spv_address(e, right));
+    extended x;
+    if (find_extended(e, instr, &x)) return SPV(e, integer_ops[order_of(op, &x)], boolean, x.a, x.b);
     uint32_t a = qn__spv_use(e, left), b = qn__spv_use(e, right);
+    bool constant = qn__ir_is_const(left) || qn__ir_is_const(right);
+    if (type.kind == IR_I64 && (op == IR_SLT || op == IR_SLE))
+        return less(e, op, type, a, b, constant || !e->native);
     if (qn__spv_is_wide(type) && type.lanes == 1) return qn__spv_wide_compare(e, op, a, b);
     unsigned code = type.kind == IR_BOOL ? bool_ops[op] : integer_ops[op] ? integer_ops[op] : float_ops[op];
     return SPV(e, code, boolean, a, b);
@@ -296,12 +374,19 @@ static uint32_t integer_op(spv *e, const ir_instr *instr) {
     case IR_POPCOUNT: return count_bits(e, instr);
     default: break;
     }
+    extended x;
+    if (op >= IR_SMIN && op <= IR_UMAX && find_extended(e, instr, &x)) {
+        uint32_t least = qn__spv_arith(e, order_of(op, &x), x.type, x.a, x.b);
+        return type.lanes == 1 ? qn__spv_widen(e, least, x.is_signed) : resize(e, type, least, x.is_signed);
+    }
     if (type.kind == IR_I64 && !e->native) return qn__spv_wide_op(e, instr);
     uint32_t a = qn__spv_use(e, instr->operands[0]), b;
     if (op == IR_NOT) return SPV(e, type.kind == IR_BOOL ? SP_LOGICAL_NOT : SP_NOT, qn__spv_type(e, type), a);
     if (op == IR_ROTL) return rotate(e, instr);
     bool shift = op == IR_SHL || op == IR_LSHR || op == IR_ASHR;
     b = shift ? shift_amount(e, instr->operands[1]) : qn__spv_use(e, instr->operands[1]);
+    if (op >= IR_SMIN && op <= IR_UMAX && type.kind == IR_I64)
+        return select_less(e, op, type, a, b, qn__ir_is_const(instr->operands[1]));
     if (op != IR_UMULHI && op != IR_SMULHI) return qn__spv_arith(e, op, type, a, b);
     if (type.kind != IR_I64) return high_product(e, op, type, a, b);
     if (type.lanes == 1) return qn__spv_high_product(e, op, a, b);

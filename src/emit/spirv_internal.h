@@ -132,6 +132,7 @@ typedef struct spv {
     bool needs_wide; /* an operation at wide_loc cannot do without */
     ir_loc wide_loc;
     uint32_t local_size[3];
+    bool linear; /* sub-groups are used: groups are one-dimensional for the device, see declare_local_size */
     uint64_t *constant_offset; /* of each __constant object in the blob; UINT64_MAX: not there */
     uint32_t *line_files;      /* OpString by file */
 
@@ -142,6 +143,7 @@ typedef struct spv {
     uint32_t label; /* of the block being written */
     bool shares;    /* work-items see each other's writes: accesses are not private */
     bool uses_sync, guarded;
+    uint8_t floats; /* bits: 16, 32 and 64 bits, in order, are computed with */
     QN__VEC(qn__hidden) hidden;
     uint32_t block, block_size; /* push constant variable; bytes with the hidden parameters */
     uint32_t block_pointer;     /* where the block is in memory: typed pointer to its words */
@@ -276,10 +278,14 @@ uint32_t qn__spv_join(spv *e, spv_pair pair);
 uint32_t qn__spv_wide_op(spv *e, const ir_instr *instr); /* i64 arithmetic and comparison */
 uint32_t qn__spv_wide_add(spv *e, uint32_t a, uint32_t b);
 uint32_t qn__spv_wide_scale(spv *e, uint32_t a, int64_t scale);
+uint32_t qn__spv_split_compare(spv *e, ir_op op, uint32_t a, uint32_t b); /* by words in any case */
 uint32_t qn__spv_wide_compare(spv *e, ir_op op, uint32_t a, uint32_t b);
 uint32_t qn__spv_count_bits(spv *e, ir_op op, uint32_t wide);
 uint32_t qn__spv_high_product(spv *e, ir_op op, uint32_t a, uint32_t b);
 uint32_t qn__spv_low_op(spv *e, const ir_instr *instr); /* the low half only */
+
+/* spirv_fma.c: a fused multiplication and addition where the device's is not one. */
+uint32_t qn__spv_fma(spv *e, const ir_instr *instr);
 
 bool qn__spv_convert(spv *e, const ir_instr *instr);
 uint32_t qn__spv_bitcast_lane(spv *e, ir_kind to, uint32_t bits); /* u32 bits to a lane of 32 bits or less */

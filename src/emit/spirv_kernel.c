@@ -126,11 +126,22 @@ static uint32_t built_in(spv *e, uint32_t number, unsigned lanes) {
         SPV_INTO(e, &e->annotations, SP_DECORATE, id, SP_BUILT_IN, number);
         qn__map64_set(e->arena, &e->built_ins, key, (void *)(uintptr_t)id);
     }
-    qn__vec_push(e->arena, &e->interface, id);
+    bool listed = false;
+    for (size_t i = 0; i < e->interface.len; i++) listed |= e->interface.data[i] == id;
+    if (!listed) qn__vec_push(e->arena, &e->interface, id);
     return SPV(e, SP_LOAD, type, id);
 }
 
 static bool asks_any(const spv *e, ir_op query) { return e->queries >> ((query - IR_GLOBAL_ID) * 3) & 7; }
+
+static uint32_t local_id(spv *e, uint32_t locals, unsigned d) {
+    uint32_t word = qn__spv_u32t(e);
+    if (!e->linear) return qn__spv_extract(e, word, locals, d);
+    uint32_t index = qn__spv_extract(e, word, locals, 0);
+    if (d > 0) index = SPV(e, SP_U_DIV, word, index, e->local_size[0]);
+    if (d > 1) return SPV(e, SP_U_DIV, word, index, e->local_size[1]);
+    return SPV(e, SP_U_MOD, word, index, e->local_size[d]);
+}
 
 static void define_places(spv *e, uint32_t *group, uint32_t *local) {
     uint32_t word = qn__spv_u32t(e), groups = 0, locals = 0;
@@ -140,7 +151,7 @@ static void define_places(spv *e, uint32_t *group, uint32_t *local) {
     for (unsigned d = 0; d < 3; d++) {
         bool place = e->guarded || is_asked(e, IR_GLOBAL_ID, d);
         group[d] = place || is_asked(e, IR_GROUP_ID, d) ? qn__spv_extract(e, word, groups, d) : 0;
-        local[d] = place || is_asked(e, IR_LOCAL_ID, d) ? qn__spv_extract(e, word, locals, d) : 0;
+        local[d] = place || is_asked(e, IR_LOCAL_ID, d) ? local_id(e, locals, d) : 0;
         if (place)
             e->place[d] =
                 SPV(e, SP_I_ADD, word, SPV(e, SP_I_MUL, word, group[d], e->local_size[d]), local[d]);
@@ -163,6 +174,19 @@ static void write_guard(spv *e) {
     qn__spv_begin_block(e, stay);
 }
 
+/* The built-in size is that of a full sub-group; the last one of a group may be smaller. */
+static uint32_t sub_groups(spv *e, ir_op op) {
+    uint32_t t = qn__spv_u32t(e), full = built_in(e, SP_SUBGROUP_SIZE, 1);
+    uint32_t items = SPV(e, SP_I_MUL, t, e->local_size[0], e->local_size[1]);
+    items = SPV(e, SP_I_MUL, t, items, e->local_size[2]);
+    if (op == IR_NUM_SUB_GROUPS) {
+        uint32_t most = SPV(e, SP_I_SUB, t, SPV(e, SP_I_ADD, t, items, full), qn__spv_u32(e, 1));
+        return SPV(e, SP_U_DIV, t, most, full);
+    }
+    uint32_t before = SPV(e, SP_I_MUL, t, built_in(e, SP_SUBGROUP_ID, 1), full);
+    return SPV_GLSL(e, GLSL_U_MIN, t, full, SPV(e, SP_I_SUB, t, items, before));
+}
+
 static uint32_t query_word(spv *e, ir_op op, unsigned d, const uint32_t *group, const uint32_t *local) {
     switch (op) {
     case IR_LOCAL_ID: return local[d];
@@ -179,8 +203,8 @@ static uint32_t query_word(spv *e, ir_op op, unsigned d, const uint32_t *group, 
     }
     qn__spv_need(e, CAP_GROUP);
     switch (op) {
-    case IR_SUB_GROUP_SIZE: return built_in(e, SP_SUBGROUP_SIZE, 1);
-    case IR_NUM_SUB_GROUPS: return built_in(e, SP_NUM_SUBGROUPS, 1);
+    case IR_SUB_GROUP_SIZE:
+    case IR_NUM_SUB_GROUPS: return sub_groups(e, op);
     case IR_SUB_GROUP_ID: return built_in(e, SP_SUBGROUP_ID, 1);
     default: return built_in(e, SP_SUBGROUP_LOCAL_ID, 1);
     }
@@ -348,9 +372,10 @@ static void finish_entry(spv *e, uint32_t function_id) {
     const uint32_t head[] = {SP_MODEL_COMPUTE, function_id};
     qn__spv_text(e, &e->entries, SP_ENTRY_POINT, head, 2, function->name, e->interface.data,
                  (unsigned)e->interface.len);
-    const uint32_t *size = function->reqd_local;
-    SPV_INTO(e, &e->modes, SP_EXECUTION_MODE, function_id, SP_LOCAL_SIZE, size[0] ? size[0] : 1,
-             size[1] ? size[1] : 1, size[2] ? size[2] : 1);
+    uint32_t size[3];
+    for (unsigned d = 0; d < 3; d++) size[d] = function->reqd_local[d] ? function->reqd_local[d] : 1;
+    if (e->linear) size[0] *= size[1] * size[2], size[1] = size[2] = 1;
+    SPV_INTO(e, &e->modes, SP_EXECUTION_MODE, function_id, SP_LOCAL_SIZE, size[0], size[1], size[2]);
     if (e->options->debug) qn__spv_text(e, &e->names, SP_NAME, &function_id, 1, function->name, NULL, 0);
 }
 
@@ -380,6 +405,7 @@ void qn__spv_kernel(spv *e, ir_function *function) {
     e->function = function;
     e->vars.len = e->code.len = e->interface.len = e->chains.len = 0;
     e->jumps = NULL;
+    e->floats = 0;
     e->loc = function->loc;
     e->uses = qn__ir_count_uses(e->arena, function);
     for (unsigned d = 0; d < 3; d++) e->place[d] = 0;

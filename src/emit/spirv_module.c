@@ -183,6 +183,7 @@ uint32_t qn__spv_memory_type(spv *e, ir_type type) {
 }
 
 uint32_t qn__spv_type(spv *e, ir_type type) {
+    if (qn__ir_is_float(type)) e->floats |= (uint8_t)(1u << (type.kind - IR_F16));
     switch (type.kind) {
     case IR_I8: qn__spv_need(e, CAP_INT8); break;
     case IR_I16: qn__spv_need(e, CAP_INT16); break;

@@ -276,6 +276,7 @@ static void visit_query(spv *e, const ir_instr *instr) {
     unsigned bit = (instr->op - IR_GLOBAL_ID) * 3 + (instr->op < IR_WORK_DIM ? instr->attr.dim : 0);
     e->queries |= (uint64_t)1 << bit;
     if (instr->op == IR_LOCAL_SIZE || instr->op > IR_WORK_DIM) e->guarded = false;
+    if (instr->op > IR_WORK_DIM) e->linear = true;
 }
 
 static void visit_region(spv *e, const ir_region *region);
@@ -283,7 +284,11 @@ static void visit_region(spv *e, const ir_region *region);
 static void visit(spv *e, const ir_instr *instr) {
     unsigned effects = qn__ir_ops[instr->op].effects;
     if (effects == IR_EFFECT_QUERY) visit_query(e, instr);
-    if (effects == IR_EFFECT_SYNC) e->uses_sync = e->shares = true, e->guarded = false;
+    if (effects == IR_EFFECT_SYNC) {
+        e->uses_sync = e->shares = true;
+        e->guarded = false;
+        e->linear |= instr->op != IR_BARRIER;
+    }
     for (uint32_t i = 0; i < instr->num_results; i++)
         if (is_int64(instr->results[i]->type) && instr->results[i]->type.lanes > 1)
             want_int64(e, instr, true);

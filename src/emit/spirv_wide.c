@@ -138,12 +138,8 @@ static spv_pair rotate(spv *e, spv_pair a, uint32_t amount) {
 
 /* ---- comparison ---- */
 
-uint32_t qn__spv_wide_compare(spv *e, ir_op op, uint32_t wide_a, uint32_t wide_b) {
-    static const uint16_t native[] = {
-        [IR_EQ] = SP_I_EQUAL,       [IR_NE] = SP_I_NOT_EQUAL, [IR_SLT] = SP_S_LESS,
-        [IR_SLE] = SP_S_LESS_EQUAL, [IR_ULT] = SP_U_LESS,     [IR_ULE] = SP_U_LESS_EQUAL};
+uint32_t qn__spv_split_compare(spv *e, ir_op op, uint32_t wide_a, uint32_t wide_b) {
     uint32_t boolean = qn__spv_bool(e);
-    if (e->native) return SPV(e, native[op], boolean, wide_a, wide_b);
     spv_pair a = qn__spv_split(e, wide_a), b = qn__spv_split(e, wide_b);
     uint32_t same = SPV(e, SP_I_EQUAL, boolean, a.hi, b.hi);
     if (op == IR_EQ || op == IR_NE) {
@@ -154,6 +150,14 @@ uint32_t qn__spv_wide_compare(spv *e, ir_op op, uint32_t wide_a, uint32_t wide_b
     uint32_t high = SPV(e, is_signed ? SP_S_LESS : SP_U_LESS, boolean, a.hi, b.hi);
     uint32_t low = SPV(e, strict ? SP_U_LESS : SP_U_LESS_EQUAL, boolean, a.lo, b.lo);
     return SPV(e, SP_SELECT, boolean, same, low, high);
+}
+
+uint32_t qn__spv_wide_compare(spv *e, ir_op op, uint32_t a, uint32_t b) {
+    static const uint16_t native[] = {
+        [IR_EQ] = SP_I_EQUAL,       [IR_NE] = SP_I_NOT_EQUAL, [IR_SLT] = SP_S_LESS,
+        [IR_SLE] = SP_S_LESS_EQUAL, [IR_ULT] = SP_U_LESS,     [IR_ULE] = SP_U_LESS_EQUAL};
+    if (e->native) return SPV(e, native[op], qn__spv_bool(e), a, b);
+    return qn__spv_split_compare(e, op, a, b);
 }
 
 static spv_pair extreme(spv *e, ir_op op, uint32_t a, uint32_t b) {

@@ -119,6 +119,22 @@ static uint32_t api_of(const qn__driver *driver, const VkPhysicalDevicePropertie
     return properties->apiVersion < driver->api_version ? properties->apiVersion : driver->api_version;
 }
 
+/* What the driver does with floats. That llvmpipe computes Fma as a product and a sum it says nowhere. */
+static void find_float_abilities(const qn__driver *driver, const qn__vk_device *device,
+                                 qn__vk_abilities *can) {
+    enum { DRIVER_LLVMPIPE = 13 };
+    VkPhysicalDeviceDriverProperties of = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+    VkPhysicalDeviceFloatControlsProperties floats = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES, .pNext = &of};
+    VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                              .pNext = &floats};
+    driver->vk.GetPhysicalDeviceProperties2(device->handle, &properties);
+    can->fma = of.driverID != DRIVER_LLVMPIPE;
+    can->float_controls = floats.shaderSignedZeroInfNanPreserveFloat32 &&
+                          (!can->f16 || floats.shaderSignedZeroInfNanPreserveFloat16) &&
+                          (!can->f64 || floats.shaderSignedZeroInfNanPreserveFloat64);
+}
+
 static void find_abilities(const qn__driver *driver, const qn__vk_device *device, const qn__vk_features *f,
                            uint32_t extensions, qn__vk_abilities *can) {
     enum {
@@ -149,6 +165,7 @@ static void find_abilities(const qn__driver *driver, const qn__vk_device *device
         .feedback = api >= VK_API_VERSION_1_3 || (extensions & FEEDBACK),
         .budget = extensions & MEMORY_BUDGET,
     };
+    find_float_abilities(driver, device, can);
     if (api < VK_API_VERSION_1_3 || !f->v13.subgroupSizeControl) return;
     VkPhysicalDeviceSubgroupSizeControlProperties sizes = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES};
@@ -206,6 +223,8 @@ void qn__vk_target(const qn__gpu *gpu, qn__code_target *target) {
         {can->float_atomic_add, 0, QN__NO_FLOAT_ATOMIC_ADD},
         {can->sub_groups, 0, QN__NO_SUB_GROUPS},
         {can->shuffles, 0, QN__NO_SUB_GROUP_SHUFFLE},
+        {can->fma, FRONT_FAST_FMA32 | FRONT_FAST_FMA64, QN__NO_FMA},
+        {can->float_controls, 0, QN__NO_FLOAT_CONTROLS},
     };
     target->target = QN__TARGET_SPIRV;
     for (size_t i = 0; i < QN__COUNT(rows); i++)

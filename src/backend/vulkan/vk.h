@@ -63,6 +63,7 @@ enum { /* VkStructureType */
        VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO = 1000060000,
        VK_STRUCTURE_TYPE_PIPELINE_CREATION_FEEDBACK_CREATE_INFO = 1000192000,
        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES = 1000196000,
+       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES = 1000197000,
        VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO = 1000207002,
        VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO = 1000207003,
        VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO = 1000207004,
@@ -210,6 +211,14 @@ typedef struct VkPhysicalDeviceDriverProperties {
     char driverName[256], driverInfo[256];
     uint8_t conformanceVersion[4];
 } VkPhysicalDeviceDriverProperties;
+
+typedef struct VkPhysicalDeviceFloatControlsProperties {
+    uint32_t sType;
+    void *pNext;
+    uint32_t denormBehaviorIndependence, roundingModeIndependence;
+    VkBool32 shaderSignedZeroInfNanPreserveFloat16, shaderSignedZeroInfNanPreserveFloat32,
+        shaderSignedZeroInfNanPreserveFloat64, denormals_and_rounding[12];
+} VkPhysicalDeviceFloatControlsProperties;
 
 typedef struct VkPhysicalDeviceSubgroupSizeControlProperties {
     uint32_t sType;

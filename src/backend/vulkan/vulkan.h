@@ -115,6 +115,7 @@ typedef struct qn__vk_abilities {
     uint32_t api_version;
     bool f16, f64, i8, i16, i64, storage_8, storage_16, i64_atomics, float_atomic_add;
     bool sub_groups, shuffles, sub_group_sizes, feedback, budget;
+    bool fma, float_controls; /* see QN__NO_FMA and QN__NO_FLOAT_CONTROLS */
     uint32_t min_sub_group, max_sub_group;
 } qn__vk_abilities;
 
