@@ -226,7 +226,10 @@ void qn__vk_flush(qn__queue *queue) {
 
 void qn__vk_flush_if_due(qn__queue *queue) {
     const qn__vk_batch *b = queue->open;
-    if (b && (queue->first == queue->last || b->num_commands >= QN__VK_BATCH)) qn__vk_flush(queue);
+    if (!b) return;
+    bool power_of_two = (b->num_commands & (b->num_commands - 1)) == 0;
+    if (queue->first != queue->last && power_of_two) qn__vk_retire(queue); /* a call to the driver: seldom */
+    if (queue->first == queue->last || b->num_commands >= QN__VK_BATCH) qn__vk_flush(queue);
 }
 
 void qn__vk_timeline_flush(qn__vk_timeline *timeline) {

@@ -138,7 +138,7 @@ static qn_status submit_locked(qn__queue *queue, const qn__command *command, con
                                char *why) {
     bool direct =
         queue->gpu->unified && (command->kind == QN__COMMAND_WRITE || command->kind == QN__COMMAND_READ);
-    if (queue->late || direct) qn__vk_retire(queue); /* else the runtime has just looked what is done */
+    if (queue->late || direct) qn__vk_retire(queue);
     if (command->kind != QN__COMMAND_READ || !queue->gpu->unified) {
         qn_status status = queue->late ? settle_late_reads(queue, why) : QN_OK;
         if (status) return status;
