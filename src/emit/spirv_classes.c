@@ -312,6 +312,23 @@ void qn__spv_classes(spv *e) {
 
 /* ---- variables ---- */
 
+/* One of this type that the kernel does not use yet, or a new one. Drivers and the validation layer add up the
+   local memory of all kernels of a module. */
+static uint32_t local_variable(spv *e, uint32_t pointer) {
+    size_t i = 0;
+    while (i < e->locals.len &&
+           (e->locals.data[i].pointer != pointer || e->locals.data[i].user == e->function))
+        i++;
+    if (i == e->locals.len) {
+        spv_local made = {.pointer = pointer, .variable = qn__spv_id(e)};
+        SPV_INTO(e, &e->globals, SP_VARIABLE, pointer, made.variable, SP_WORKGROUP);
+        qn__vec_push(e->arena, &e->locals, made);
+    }
+    e->locals.data[i].user = e->function;
+    qn__vec_push(e->arena, &e->interface, e->locals.data[i].variable);
+    return e->locals.data[i].variable;
+}
+
 static void declare(spv *e, spv_class *class, uint32_t index) {
     bool local = class->space == IR_LOCAL_SPACE;
     uint32_t element_size = (uint32_t) class->unit * class->lanes, length;
@@ -329,9 +346,8 @@ static void declare(spv *e, spv_class *class, uint32_t index) {
     uint32_t array = SPV_ONCE(e, SP_TYPE_ARRAY, 0, element, length);
     uint32_t storage = local ? SP_WORKGROUP : SP_FUNCTION_CLASS;
     uint32_t pointer = qn__spv_pointer(e, storage, array);
-    class->variable = qn__spv_id(e);
-    SPV_INTO(e, local ? &e->globals : &e->vars, SP_VARIABLE, pointer, class->variable, storage);
-    if (local) qn__vec_push(e->arena, &e->interface, class->variable);
+    class->variable = local ? local_variable(e, pointer) : qn__spv_id(e);
+    if (!local) SPV_INTO(e, &e->vars, SP_VARIABLE, pointer, class->variable, storage);
 }
 
 static void visit_used(ir_instr *instr, void *user) {

@@ -114,6 +114,12 @@ typedef struct spv_jumps { /* of a construct that is being written */
     struct spv_jumps *outer;
 } spv_jumps;
 
+/* A variable in local memory; the kernels of a module share it, as one of them runs at a time. */
+typedef struct spv_local {
+    uint32_t pointer, variable;
+    const ir_function *user; /* the latest */
+} spv_local;
+
 typedef struct spv {
     qn__arena *arena;
     ir_module *module;
@@ -135,6 +141,7 @@ typedef struct spv {
     bool linear; /* sub-groups are used: groups are one-dimensional for the device, see declare_local_size */
     uint64_t *constant_offset; /* of each __constant object in the blob; UINT64_MAX: not there */
     uint32_t *line_files;      /* OpString by file */
+    QN__VEC(spv_local) locals;
 
     /* the kernel */
     ir_function *function;
