@@ -293,6 +293,7 @@ static void emit_kernel(clc_emitter *e, ir_function *kernel, qn__buf *text) {
     e->guarded = true;
     e->uses_sync = false;
     e->depth = 1;
+    qn__clc_count_indexed(e);
     qn__clc_find_spaces(e);
     qn__ir_walk(kernel->body, look, e);
     e->loc = kernel->loc;

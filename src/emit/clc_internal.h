@@ -59,6 +59,11 @@ const char *qn__clc_hidden(clc_emitter *e, qn__hidden_kind kind, uint32_t dim);
 /* ---- the rest ---- */
 
 bool qn__clc_memory(clc_emitter *e, const ir_instr *instr); /* false: not one of memory's */
+/* What a load or store accesses, `more` bytes behind its address, as an lvalue; NULL where the address was no index
+   into an array. The type has `size` bytes. */
+const char *qn__clc_index(clc_emitter *e, const ir_instr *access, const char *type, unsigned size,
+                          int64_t more);
+void qn__clc_count_indexed(clc_emitter *e); /* before the text: uses as qn__clc_index spells them */
 void qn__clc_fence(clc_emitter *e, unsigned scope);
 bool qn__clc_group(clc_emitter *e, const ir_instr *instr); /* queries, barriers, sub-groups */
 void qn__clc_op(clc_emitter *e, const ir_instr *instr);

@@ -35,8 +35,11 @@ static const char *place_at(clc_emitter *e, const ir_instr *instr, ir_type type,
     unsigned natural = qn__ir_memory_size(type), align = instr->attr.align ? instr->attr.align : natural;
     if (more && align > natural) align = natural;
     if (align > natural) align = natural;
-    return qn__arena_printf(e->arena, "*(%s%s %s *)%s", instr->flags & IR_VOLATILE ? "volatile " : "",
-                            qn__clc_space(e, pointer), memory_type(e, type, align),
+    const char *name = memory_type(e, type, align);
+    if (instr->flags & IR_VOLATILE) name = qn__arena_printf(e->arena, "volatile %s", name);
+    const char *text = qn__clc_index(e, instr, name, natural, more);
+    if (text) return text;
+    return qn__arena_printf(e->arena, "*(%s %s *)%s", qn__clc_space(e, pointer), name,
                             moved(e, pointer, instr->attr.offset + more));
 }
 
