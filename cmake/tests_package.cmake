@@ -22,6 +22,8 @@ if(TARGET quern)
     if(Python3_Interpreter_FOUND)
         quern_script_test(emit.ptx ${Python3_EXECUTABLE} -B tests/emit/check_ptx.py $<TARGET_FILE:quern>
                           ${PROJECT_SOURCE_DIR})
+        quern_script_test(emit.spirv ${Python3_EXECUTABLE} -B tests/emit/check_spirv.py $<TARGET_FILE:quern>
+                          ${PROJECT_SOURCE_DIR})
     endif()
     quern_script_test(emit.clc tests/emit/check_clc.sh $<TARGET_FILE:quern> ${PROJECT_SOURCE_DIR})
 endif()

@@ -289,7 +289,8 @@ uint32_t qn__spv_split_compare(spv *e, ir_op op, uint32_t a, uint32_t b); /* by 
 uint32_t qn__spv_wide_compare(spv *e, ir_op op, uint32_t a, uint32_t b);
 uint32_t qn__spv_count_bits(spv *e, ir_op op, uint32_t wide);
 uint32_t qn__spv_high_product(spv *e, ir_op op, uint32_t a, uint32_t b);
-uint32_t qn__spv_low_op(spv *e, const ir_instr *instr); /* the low half only */
+uint32_t qn__spv_divide(spv *e, ir_op op, uint32_t a, uint32_t b); /* spirv_divide.c */
+uint32_t qn__spv_low_op(spv *e, const ir_instr *instr);            /* the low half only */
 
 /* spirv_fma.c: a fused multiplication and addition where the device's is not one. */
 uint32_t qn__spv_fma(spv *e, const ir_instr *instr);

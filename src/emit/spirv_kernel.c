@@ -376,6 +376,11 @@ static void finish_entry(spv *e, uint32_t function_id) {
     for (unsigned d = 0; d < 3; d++) size[d] = function->reqd_local[d] ? function->reqd_local[d] : 1;
     if (e->linear) size[0] *= size[1] * size[2], size[1] = size[2] = 1;
     SPV_INTO(e, &e->modes, SP_EXECUTION_MODE, function_id, SP_LOCAL_SIZE, size[0], size[1], size[2]);
+    for (unsigned i = 0; i < 3; i++) {
+        if (!(e->floats >> i & 1) || e->options->device_lacks & QN__NO_FLOAT_CONTROLS) continue;
+        qn__spv_need(e, CAP_FLOAT_CONTROLS);
+        SPV_INTO(e, &e->modes, SP_EXECUTION_MODE, function_id, SP_SIGNED_ZERO_INF_NAN_PRESERVE, 16u << i);
+    }
     if (e->options->debug) qn__spv_text(e, &e->names, SP_NAME, &function_id, 1, function->name, NULL, 0);
 }
 

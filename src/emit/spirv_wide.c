@@ -237,6 +237,12 @@ uint32_t qn__spv_wide_op(spv *e, const ir_instr *instr) {
     case IR_OR: return SPV(e, SP_BITWISE_OR, wide, a, b);
     case IR_XOR: return SPV(e, SP_BITWISE_XOR, wide, a, b);
     case IR_NOT: return SPV(e, SP_NOT, wide, a);
+    case IR_UDIV:
+    case IR_SDIV:
+    case IR_UREM:
+    case IR_SREM: return qn__spv_divide(e, (ir_op)instr->op, a, b);
+    case IR_UMULHI:
+    case IR_SMULHI: return qn__spv_high_product(e, (ir_op)instr->op, a, b);
     case IR_SMIN:
     case IR_SMAX:
     case IR_UMIN:

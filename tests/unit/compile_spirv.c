@@ -1,0 +1,397 @@
+/* The SPIR-V target: what modules ask of a device, and what they ask of the backend. That they are valid is shown by
+   tests/emit/check_spirv.py, that they are right by the kernel tests on Vulkan devices; modules for devices that
+   lack something are given to spirv-val here, where it is installed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "compile.h"
+#include "emit/emit.h"
+
+/* Numbers of capabilities and instructions in the specification. */
+enum {
+    SHADER = 1,
+    FLOAT16 = 9,
+    FLOAT64 = 10,
+    INT64 = 11,
+    INT64_ATOMICS = 12,
+    INT16 = 22,
+    INT8 = 39,
+    GROUP = 61,
+    GROUP_VOTE = 62,
+    GROUP_ARITHMETIC = 63,
+    GROUP_BALLOT = 64,
+    GROUP_SHUFFLE = 65,
+    STORAGE_16 = 4433,
+    STORAGE_8 = 4448,
+    FLOAT_CONTROLS = 4466,
+    MEMORY_MODEL = 5345,
+    DEVICE_SCOPE = 5346,
+    ADDRESSES = 5347,
+    FLOAT_ATOMIC_ADD = 6033,
+    OP_SOURCE = 3,
+    OP_LINE = 8,
+    OP_CAPABILITY = 17,
+    OP_EXECUTION_MODE = 16,
+    OP_TYPE_VECTOR = 23,
+    OP_LOAD = 61
+};
+
+enum { MOST = 12 };
+
+typedef struct expected {
+    const char *source;
+    uint32_t lacks;
+    uint32_t capabilities[MOST]; /* behind the three that all have */
+} expected;
+
+static void compiled(qn__compile_result *result, const char *source, uint32_t lacks) {
+    qn__compile_request request = {.source = source,
+                                   .name = "k.cl",
+                                   .target = QN__TARGET_SPIRV,
+                                   .level = 2,
+                                   .verify = true,
+                                   .device_lacks = lacks};
+    if (qn__compile(&request, result) != QN__COMPILE_OK) fail_msg("%s\n%s", result->log, source);
+    assert_int_equal(result->text_size % 4, 0);
+}
+
+static uint32_t word(const qn__compile_result *result, size_t index) {
+    uint32_t value;
+    memcpy(&value, result->text + index * 4, sizeof value);
+    return value;
+}
+
+/* Calls visit for each instruction. */
+static void each(const qn__compile_result *result,
+                 void (*visit)(const qn__compile_result *, size_t at, unsigned op, unsigned length, void *),
+                 void *user) {
+    size_t count = result->text_size / 4;
+    assert_true(count > 5);
+    assert_int_equal(word(result, 0), 0x07230203);
+    assert_int_equal(word(result, 1), 0x00010500);
+    for (size_t at = 5; at < count;) {
+        unsigned length = word(result, at) >> 16;
+        assert_true(length > 0 && at + length <= count);
+        visit(result, at, word(result, at) & 0xffff, length, user);
+        at += length;
+    }
+}
+
+typedef struct counted {
+    uint32_t capabilities[64], num_capabilities;
+    uint32_t op, operand, value,
+        count; /* instructions `op` whose word `operand` is `value`; operand 0: any */
+} counted;
+
+static void visit(const qn__compile_result *result, size_t at, unsigned op, unsigned length, void *user) {
+    counted *c = user;
+    if (op == OP_CAPABILITY) c->capabilities[c->num_capabilities++] = word(result, at + 1);
+    if (op == c->op && (!c->operand || (c->operand < length && word(result, at + c->operand) == c->value)))
+        c->count++;
+}
+
+/* Runs spirv-val on the module, if there is one. */
+static void validate(const qn__compile_result *result, const char *source) {
+    char path[] = "/tmp/quern-spirv-XXXXXX", command[128];
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, result->text, result->text_size), (ssize_t)result->text_size);
+    close(file);
+    snprintf(command, sizeof command,
+             "! command -v spirv-val > /dev/null || spirv-val --target-env vulkan1.2 %s", path);
+    int status = system(command);
+    unlink(path);
+    if (status) fail_msg("spirv-val refuses the module of:\n%s", source);
+}
+
+static bool is_in(const uint32_t *list, uint32_t count, uint32_t value) {
+    for (uint32_t i = 0; i < count; i++)
+        if (list[i] == value) return true;
+    return false;
+}
+
+static void asks_for(const expected *e) {
+    static const uint32_t always[] = {SHADER, MEMORY_MODEL, ADDRESSES};
+    qn__compile_result result;
+    counted c = {0};
+    compiled(&result, e->source, e->lacks);
+    each(&result, visit, &c);
+    for (uint32_t i = 0; i < c.num_capabilities; i++)
+        if (!is_in(always, 3, c.capabilities[i]) && !is_in(e->capabilities, MOST, c.capabilities[i]))
+            fail_msg("capability %u is not used by:\n%s", (unsigned)c.capabilities[i], e->source);
+    for (uint32_t i = 0; i < MOST && e->capabilities[i]; i++)
+        if (!is_in(c.capabilities, c.num_capabilities, e->capabilities[i]))
+            fail_msg("capability %u is not asked for by:\n%s", (unsigned)e->capabilities[i], e->source);
+    validate(&result, e->source);
+    qn__compile_free(&result);
+}
+
+#define K "kernel void k("
+
+static void modules_ask_for_what_they_use(void **state) {
+    (void)state;
+    static const expected rows[] = {
+        {K "global int *o) { o[get_global_id(0)] = 1; }", 0, {0}},
+        /* sizes and pointers are no 64-bit integers */
+        {K "global uint *o, uint n) { for (size_t i = get_global_id(0); i < n; i += get_global_size(0)) o[i "
+           "* n] = i; }",
+         0,
+         {0}},
+        {K "global float *o, uint n) { global float *p = o + n; while (p > o) *--p = get_global_id(1); }",
+         0,
+         {0}},
+        {K "global int *o, int n) { int a[8]; for (int i = 0; i < 8; i++) a[(i * n) & 7] = i;"
+           "local int *volatile p; local int l[4]; p = l + n; *p = a[n & 7]; barrier(1); o[0] = l[n & 3] + "
+           "(p == l); }",
+         0,
+         {0}},
+        {K "global float *o) { o[0] = sin(o[1]) + (float)get_global_id(0); }", 0, {FLOAT_CONTROLS}},
+        {K "global int *o, constant int4 *p) { o[0] = p[o[1]].z; }", 0, {0}},
+        {"constant int t[5] = {3, 1, 4, 1, 5};" K "global int *o) { o[0] = t[o[1]]; }", 0, {0}},
+        {K "global int *o) { printf(\"%d\\n\", o[0]); }", 0, {0}},
+        {K "global int *o) { atomic_add(o, 1); barrier(CLK_GLOBAL_MEM_FENCE); o[1] = o[0]; }", 0, {0}},
+        {K "global float *o) { vstore_half(o[0], 0, (global half *)o + 9); }", 0, {STORAGE_16, FLOAT16}},
+        {K "global long *o) { o[0] += o[1]; }", 0, {INT64}},
+        {K "global long *o) { o[0] += o[1] * o[2]; }", QN__NO_I64, {0}},
+        {K "global double *o) { o[0] += 2; }", 0, {FLOAT64, FLOAT_CONTROLS}},
+        {K "global double *o) { o[0] += 2; }", QN__NO_FLOAT_CONTROLS, {FLOAT64}},
+        {K "global char *o) { o[0] += o[1]; }", 0, {INT8, STORAGE_8}},
+        {K "global char *o) { o[0] += o[1]; }", QN__NO_I8, {STORAGE_8}},
+        {K "global short *o) { o[0] *= o[1]; }", 0, {INT16, STORAGE_16}},
+        {K "global int *o) { o[get_sub_group_local_id()] = get_sub_group_size(); }", 0, {GROUP}},
+        {K "global int *o) { o[0] = sub_group_all(o[1]); }", 0, {GROUP, GROUP_VOTE}},
+        {K "global int *o) { o[0] = sub_group_reduce_add(o[1]); }", 0, {GROUP, GROUP_ARITHMETIC}},
+        {K "global int *o) { o[0] = sub_group_shuffle(o[1], o[2]); }", 0, {GROUP, GROUP_SHUFFLE}},
+        {K "global uint4 *o) { o[0] = sub_group_ballot(o[1].x); }", 0, {GROUP, GROUP_BALLOT}},
+        {K "global long *o) { atom_add(o, 1l); }", 0, {INT64, INT64_ATOMICS}},
+        {K "global int *o) { atomic_fetch_add_explicit((global atomic_int *)o, 1, memory_order_relaxed,"
+           "memory_scope_all_svm_devices); }",
+         0,
+         {DEVICE_SCOPE}},
+        {K "global float *o) { o[0] = fma(o[1], o[2], o[3]); }", QN__NO_FMA, {FLOAT64, FLOAT_CONTROLS}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) asks_for(&rows[i]);
+}
+
+static void what_the_device_lacks_is_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *source;
+        uint32_t lacks;
+        const char *log;
+    } rows[] = {
+        {"\n" K "global double *o) {\n o[0] += 1; }", QN__NO_F64, "no 64-bit floating point (k.cl:3)"},
+        {K "global long *o) {\n atom_add(o, 1l); }", QN__NO_I64, "no 64-bit integers (k.cl:2)"},
+        {K "global long *o) {\n atom_add(o, 1l); }", QN__NO_I64_ATOMICS, "no 64-bit atomics (k.cl:2)"},
+        {K "global long2 *o) {\n\n o[0] += o[1]; }", QN__NO_I64, "no 64-bit integers (k.cl:3)"},
+        {K "global char *o) {\n o[0] = 1; }", QN__NO_STORAGE_8, "no 8-bit access to buffers (k.cl:2)"},
+        {K "global short *o) {\n o[0] = 1; }", QN__NO_STORAGE_16, "no 16-bit access to buffers (k.cl:2)"},
+        {K "global uint4 *o) {\n o[0] = sub_group_ballot(1); }", QN__NO_SUB_GROUP_SHUFFLE,
+         "no sub-group ballot (k.cl:2)"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        qn__compile_request request = {.source = rows[i].source,
+                                       .name = "k.cl",
+                                       .target = QN__TARGET_SPIRV,
+                                       .level = 2,
+                                       .device_lacks = rows[i].lacks};
+        qn__compile_result result;
+        assert_int_equal(qn__compile(&request, &result), QN__COMPILE_UNSUPPORTED);
+        if (!strstr(result.log, rows[i].log)) fail_msg("'%s' is not in: %s", rows[i].log, result.log);
+        qn__compile_free(&result);
+    }
+}
+
+/* ---- what the backend is told ---- */
+
+static const qn__hidden *hidden(const qn__compile_kernel *kernel, qn__hidden_kind kind, unsigned dim) {
+    for (uint32_t i = 0; i < kernel->num_hidden; i++)
+        if (kernel->hidden[i].kind == kind && kernel->hidden[i].dim == dim) return &kernel->hidden[i];
+    return NULL;
+}
+
+static void hidden_parameters_follow_the_arguments(void **state) {
+    (void)state;
+    qn__compile_result result;
+    compiled(&result, K "global int *o, char c) { o[get_global_id(1)] = c; }", 0);
+    const qn__compile_kernel *kernel = &result.kernels[0];
+    assert_true(kernel->guarded);
+    assert_false(kernel->uses_sync);
+    const qn__hidden *base = hidden(kernel, QN__HIDDEN_GLOBAL_BASE, 1);
+    assert_non_null(base);
+    assert_int_equal(base->offset, 16); /* behind a pointer and a char, aligned */
+    assert_int_equal(base->size, 8);
+    assert_null(hidden(kernel, QN__HIDDEN_GLOBAL_BASE, 0));
+    for (unsigned d = 0; d < 3; d++) assert_non_null(hidden(kernel, QN__HIDDEN_LIMIT, d));
+    assert_int_equal(kernel->params_size, 36);
+    qn__compile_free(&result);
+}
+
+static void kernels_with_barriers_are_not_guarded(void **state) {
+    (void)state;
+    qn__compile_result result;
+    compiled(&result, K "global int *o) { barrier(CLK_LOCAL_MEM_FENCE); o[0] = get_local_id(0); }", 0);
+    assert_false(result.kernels[0].guarded);
+    assert_true(result.kernels[0].uses_sync);
+    assert_int_equal(result.kernels[0].num_hidden, 0);
+    assert_int_equal(result.kernels[0].params_size, 8);
+    qn__compile_free(&result);
+}
+
+/* Elements of a __local parameter are as wide as all its accesses allow. */
+static void local_parameters_have_units(void **state) {
+    (void)state;
+    qn__compile_result result;
+    compiled(&result,
+             K "local float4 *a, local char *b, local int *c, global int *o) {"
+               "a[o[0]] = (float4)(o[1]); b[o[2]] = 1; c[o[3]] = 2; barrier(CLK_LOCAL_MEM_FENCE);"
+               "o[0] = a[o[4]].y + b[o[5]] + c[o[6]]; }",
+             0);
+    const qn__compile_kernel *kernel = &result.kernels[0];
+    assert_int_equal(kernel->num_local_units, 3);
+    assert_int_equal(kernel->local_unit[0], 16);
+    assert_int_equal(kernel->local_unit[1], 1);
+    assert_int_equal(kernel->local_unit[2], 4);
+    validate(&result, "local parameters");
+    qn__compile_free(&result);
+    compiled(
+        &result,
+        K
+        "local int *a, local int *b, global int *o) { local int l[4]; local int *p = o[0] ? a : o[1] ? b : l;"
+        "p[o[2]] = 1; barrier(CLK_LOCAL_MEM_FENCE); o[0] = a[1] + b[o[1]] + l[o[3]]; }",
+        0);
+    assert_int_equal(result.kernels[0].local_unit[0], 16); /* one variable for what p may point to */
+    validate(&result, "local parameters that pointers mix");
+    qn__compile_free(&result);
+}
+
+static void constants_are_a_blob(void **state) {
+    (void)state;
+    qn__compile_result result;
+    compiled(&result,
+             "constant int t[3] = {1, 2, 3}; constant int *constant p[2] = {t + 1, t};"
+             "constant int unused[2] = {7, 8};" K "global int *o) { o[0] = p[o[1]][o[2]]; }",
+             0);
+    assert_non_null(hidden(&result.kernels[0], QN__HIDDEN_CONSTANTS, 0));
+    assert_int_equal(result.num_relocations, 2);
+    assert_true(result.constants_size >= 28 && result.constants_size <= 48);
+    uint64_t first;
+    memcpy(&first, result.constants + result.relocations[0], sizeof first);
+    int32_t value;
+    memcpy(&value, result.constants + first, sizeof value);
+    assert_int_equal(value, 2);
+    qn__compile_free(&result);
+}
+
+static void large_blocks_are_in_memory(void **state) {
+    (void)state;
+    qn__compile_result result;
+    const char *source =
+        "typedef struct s { float a[40]; } s;" K "s x, global float *o) { o[0] = x.a[(int)o[1]]; }";
+    compiled(&result, source, 0);
+    assert_true(result.kernels[0].params_size > QN__MAX_PUSH_CONSTANTS);
+    validate(&result, source);
+    qn__compile_free(&result);
+}
+
+/* ---- memory ---- */
+
+static uint32_t count_loads(const char *source, uint32_t lacks) {
+    qn__compile_result result;
+    counted c = {.op = OP_LOAD};
+    compiled(&result, source, lacks);
+    each(&result, visit, &c);
+    validate(&result, source);
+    qn__compile_free(&result);
+    return c.count;
+}
+
+static void local_vectors_stay_whole(void **state) {
+    (void)state;
+    const char *vectors = K "global float4 *o) { local float4 l[64]; int i = get_local_id(0); l[i] = o[i];"
+                            "barrier(CLK_LOCAL_MEM_FENCE); o[i] = l[63 - i]; }";
+    const char *scalars = K "global float *o) { local float l[64]; int i = get_local_id(0); l[i] = o[i];"
+                            "barrier(CLK_LOCAL_MEM_FENCE); o[i] = l[63 - i]; }";
+    assert_int_equal(count_loads(vectors, 0), count_loads(scalars, 0));
+}
+
+/* All that a pointer can be on a device without 64-bit integers. */
+static void addresses_need_no_int64(void **state) {
+    (void)state;
+    static const char *const sources[] = {
+        K "global int *o, uint u, int i, ulong n) { o[u] = 1; o[i] = 2; o[-i] = 3; o[u - n] = 4; o[n * u] = "
+          "5; }",
+        K "global int *o, uint n) { global int *p = n ? o : o + n; for (uint i = 0; i < n; i++, p += n) *p = "
+          "i; }",
+        K "global int *o) { o[0] = (ulong)o > 77 ? (int)((ulong)o >> 3) : (int)((ulong)o / 12); }",
+        "typedef struct s { global int *p; local int *l; } s;" K
+        "global s *o, local int *l) { s x = o[0]; o[1] = x;"
+        "o[1].l = l; x.p[get_global_id(0)] = *o[1].l; }",
+        K "global char *o, ulong a, ulong b) { *(global ulong *)(o + 1) = a / b + rotate(a, b) + mul_hi(a, "
+          "b); }",
+        K "global float *o, ulong a, long b) { o[0] = a; o[1] = b; o[2] = (ulong)o[3]; o[4] = (long)o[5]; }",
+    };
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        expected none = {sources[i], QN__NO_I64, {FLOAT_CONTROLS, STORAGE_8, INT8}};
+        qn__compile_result result;
+        counted c = {0};
+        compiled(&result, sources[i], none.lacks);
+        each(&result, visit, &c);
+        assert_false(is_in(c.capabilities, c.num_capabilities, INT64));
+        validate(&result, sources[i]);
+        qn__compile_free(&result);
+    }
+}
+
+static void required_sizes_are_defaults(void **state) {
+    (void)state;
+    qn__compile_result result;
+    compiled(
+        &result,
+        "__attribute__((reqd_work_group_size(8, 4, 2)))" K "global int *o) { o[0] = get_local_size(0); }", 0);
+    counted c = {.op = OP_EXECUTION_MODE, .operand = 4, .value = 4};
+    each(&result, visit, &c);
+    assert_int_equal(c.count, 1);
+    qn__compile_free(&result);
+}
+
+static void lines_are_named_when_debugging(void **state) {
+    (void)state;
+    const char *source = K "global int *o) {\n o[0] =\n 1;\n}";
+    for (int debug = 0; debug < 2; debug++) {
+        qn__compile_request request = {
+            .source = source, .name = "k.cl", .target = QN__TARGET_SPIRV, .debug = debug, .verify = true};
+        qn__compile_result result;
+        assert_int_equal(qn__compile(&request, &result), QN__COMPILE_OK);
+        counted c = {.op = OP_LINE, .operand = 2, .value = 2};
+        each(&result, visit, &c);
+        assert_int_equal(c.count > 0, debug);
+        validate(&result, source);
+        qn__compile_free(&result);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(modules_ask_for_what_they_use),
+        cmocka_unit_test(what_the_device_lacks_is_refused),
+        cmocka_unit_test(hidden_parameters_follow_the_arguments),
+        cmocka_unit_test(kernels_with_barriers_are_not_guarded),
+        cmocka_unit_test(local_parameters_have_units),
+        cmocka_unit_test(constants_are_a_blob),
+        cmocka_unit_test(large_blocks_are_in_memory),
+        cmocka_unit_test(local_vectors_stay_whole),
+        cmocka_unit_test(addresses_need_no_int64),
+        cmocka_unit_test(required_sizes_are_defaults),
+        cmocka_unit_test(lines_are_named_when_debugging),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
