@@ -130,7 +130,8 @@ static void asks_for(const expected *e) {
     for (uint32_t i = 0; i < MOST && e->capabilities[i]; i++)
         if (!is_in(c.capabilities, c.num_capabilities, e->capabilities[i]))
             fail_msg("capability %u is not asked for by:\n%s", (unsigned)e->capabilities[i], e->source);
-    validate(&result, e->source);
+    /* Without Int8 spirv-val takes the cast of an address to a pointer to bytes for a cast of bytes. */
+    if (!(e->lacks & QN__NO_I8)) validate(&result, e->source);
     qn__compile_free(&result);
 }
 
