@@ -1,7 +1,7 @@
-/* Runs the kernel tests of tests/cl over the public API: each file in a process of its own, so that a crash
-   is one failed test, at every optimisation level on the CPU device and under the interpreter. Every result
-   is compared with the expectation at the file's head, and with the other configurations' results. See
-   tests/README.md. */
+/* Runs the kernel tests of tests/cl over the public API, in other processes, so that a crash is one failed test: at every
+   optimisation level on the CPU device and under the interpreter, each file in a process of its own; on another
+   device a batch of files in one process and context, as drivers take long to open. Every result is compared with the
+   expectation at the file's head, and with the other configurations' results. See tests/README.md. */
 #include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cl_case.h"
+#include "cl_pool.h"
 
 enum {
     MAX_CONFIGS = 5,
@@ -21,13 +22,15 @@ enum {
     FAILED = 1,
     SKIPPED = 77,
     MAX_REASONS = 32,
+    MAX_SLOWEST = 10,
+    DEVICE_BATCH = 16,
     SECONDS_A_FILE = 120
 };
 
 typedef struct options {
     const char *device, *cache, *only[MAX_ONLY];
     unsigned num_only;
-    unsigned jobs, shard, shards;
+    unsigned jobs, shard, shards, batch, seconds;
     bool quiet;
     const char **paths;
     size_t num_paths;
@@ -54,10 +57,18 @@ typedef struct printed {
     size_t length;
 } printed;
 
+/* What a process keeps from one file to the next. */
+typedef struct host {
+    const options *options;
+    qn_context *context; /* NULL: each configuration has its own */
+    qn_device *device;
+    printed printed;
+} host;
+
 /* A file being run. results[r][a] is what the first configuration left in a buffer. */
 typedef struct session {
     const cl_case *test;
-    const options *options;
+    host *host;
     const config *config;
     qn_device *device;
     qn_device_info info;
@@ -67,7 +78,6 @@ typedef struct session {
     bool reports_skips;      /* of single runs: once, not for each configuration */
     bool seen[CL_MAX_NOTES]; /* warnings that came */
     unsigned char *results[CL_MAX_RUNS][CL_MAX_ARGS];
-    printed printed;
 } session;
 
 static void fail(session *s, const char *where, const char *what) {
@@ -234,7 +244,7 @@ static void check_failure(session *s, const cl_run *run, qn_status status) {
 }
 
 static void check_prints(session *s, const cl_run *run) {
-    const char *text = s->printed.text ? s->printed.text : "";
+    const char *text = s->host->printed.text ? s->host->printed.text : "";
     if (!run->prints || cl_prints_agree(run->prints, text)) return;
     char message[1024];
     snprintf(message, sizeof message, "printed \"%s\", not \"%s\"", text, run->prints);
@@ -250,8 +260,8 @@ static void run_kernel(session *s, const cl_run *run, qn_program *program) {
     qn_kernel *kernel = NULL;
     qn_arg args[CL_MAX_ARGS];
     qn_buffer *buffers[CL_MAX_ARGS] = {NULL};
-    s->printed.length = 0;
-    if (s->printed.text) s->printed.text[0] = 0;
+    s->host->printed.length = 0;
+    if (s->host->printed.text) s->host->printed.text[0] = 0;
     qn_status status = qn_kernel_create(program, run->kernel, &kernel);
     if (!status) status = make_args(s, run, args, buffers);
     if (!status) status = qn_launch(NULL, kernel, &run->range, args, run->num_args);
@@ -301,17 +311,17 @@ static void run_all(session *s) {
 
 /* ---- one file ---- */
 
-static qn_context *open_context(session *s) {
+static qn_context *open_context(host *h, bool interpret, qn_device **device) {
+    const char *name = h->options->device ? h->options->device : "cpu";
     qn_context_desc desc = {.print = print,
-                            .print_user = &s->printed,
-                            .cache_dir = s->options->cache,
-                            .disable_cache = !s->options->cache,
+                            .print_user = &h->printed,
+                            .cache_dir = h->options->cache,
+                            .disable_cache = !h->options->cache,
                             .cpu_threads = 2,
-                            .cpu_compiler = s->config->interpret ? "none" : NULL};
+                            .cpu_compiler = interpret ? "none" : NULL};
     qn_context *context = NULL;
     if (qn_context_create(&desc, &context)) exit(tool_fail(FAILED, "no context: out of memory"));
-    qn_status status = qn_device_get(context, s->options->device ? s->options->device : "cpu", &s->device);
-    if (status) exit(tool_fail(FAILED, "%s", qn_error_message(context)));
+    if (qn_device_get(context, name, device)) exit(tool_fail(FAILED, "%s", qn_error_message(context)));
     return context;
 }
 
@@ -326,14 +336,16 @@ static const char *device_lacks(session *s) {
 static const char *run_config(session *s) {
     const char *reason = cl_case_skip(s->test, s->config->device);
     if (reason) return reason;
-    qn_context *context = open_context(s);
+    qn_context *own = NULL;
+    s->device = s->host->device;
+    if (!s->host->context) own = open_context(s->host, s->config->interpret, &s->device);
     reason = device_lacks(s);
     memset(s->seen, 0, sizeof s->seen);
     if (!reason && cl_case_count(s->test, CL_ERROR))
         expect_errors(s);
     else if (!reason)
         run_all(s);
-    qn_context_destroy(context);
+    qn_context_destroy(own);
     return reason;
 }
 
@@ -355,17 +367,21 @@ static uint32_t make_configs(const options *o, const cl_case *test, config confi
     return cl_case_count(test, CL_ERROR) && count ? 1 : count;
 }
 
-/* The whole life of a child: prints what is wrong; its exit status is the result. */
-static int run_file(const char *path, const options *o) {
+static void free_session(session *s) {
+    for (size_t i = 0; i < CL_MAX_RUNS * CL_MAX_ARGS; i++) free(s->results[i / CL_MAX_ARGS][i % CL_MAX_ARGS]);
+    for (unsigned i = 0; i < s->num_said; i++) free(s->said[i]);
+    free(s);
+}
+
+/* Prints what is wrong. */
+static int run_file(host *h, const char *path) {
     cl_case *test = tool_alloc(sizeof *test);
-    session *s = tool_alloc(sizeof *s);
     config configs[MAX_CONFIGS];
-    alarm(SECONDS_A_FILE);
     if (!cl_case_read(path, test)) return FAILED;
+    session *s = tool_alloc(sizeof *s);
     s->test = test;
-    s->options = o;
-    pthread_mutex_init(&s->printed.lock, NULL);
-    uint32_t count = make_configs(o, test, configs), skipped = 0;
+    s->host = h;
+    uint32_t count = make_configs(h->options, test, configs), skipped = 0;
     for (uint32_t i = 0; i < count; i++) {
         s->config = &configs[i];
         s->reports_skips = i == 0;
@@ -373,8 +389,9 @@ static int run_file(const char *path, const options *o) {
         if (!reason) continue;
         if (skipped++ == 0) say_skipped(s, NULL, reason);
     }
-    fflush(stdout);
-    return s->failed ? FAILED : skipped == count ? SKIPPED : PASSED;
+    int result = s->failed ? FAILED : skipped == count ? SKIPPED : PASSED;
+    free_session(s);
+    return result;
 }
 
 /* ---- all files ---- */
@@ -395,33 +412,34 @@ static const char *cache_folder(const char *parent) {
     return folder;
 }
 
-typedef struct job {
-    const char *path;
-    pid_t pid;
-    FILE *output;
-    bool done;
-    int status;
-} job;
+/* All files: what the processes that run them (in copies of it) and the caller know. */
+typedef struct suite {
+    const options *options;
+    host host;
+    unsigned counts[3]; /* passed, failed, skipped */
+    struct slow {
+        const char *name;
+        unsigned ms;
+    } slowest[MAX_SLOWEST];
+} suite;
 
-static void start(job *j, const options *o) {
-    j->output = tmpfile();
-    fflush(stdout);
-    j->pid = j->output ? fork() : -1;
-    if (j->pid < 0) exit(tool_fail(2, "cannot start a process"));
-    if (j->pid) return;
-    dup2(fileno(j->output), STDOUT_FILENO);
-    dup2(fileno(j->output), STDERR_FILENO);
-    exit(run_file(j->path, o));
+static bool is_good(int status) { return status == PASSED || status == SKIPPED; }
+
+static void open_host(void *user) {
+    suite *all = user;
+    host *h = &all->host;
+    alarm(all->options->seconds);
+    pthread_mutex_init(&h->printed.lock, NULL);
+    if (all->options->device && all->options->batch > 1) h->context = open_context(h, false, &h->device);
 }
 
-static void finish_one(job *jobs, size_t count) {
-    int status;
-    pid_t pid = wait(&status);
-    for (size_t i = 0; i < count; i++)
-        if (jobs[i].pid == pid && !jobs[i].done) {
-            jobs[i].done = true;
-            jobs[i].status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-        }
+static int run_test(void *user, size_t index, bool last) {
+    suite *all = user;
+    alarm(all->options->seconds);
+    int status = run_file(&all->host, all->options->paths[index]);
+    /* A device that a kernel has broken is not for the next one. */
+    if (last || !is_good(status)) qn_context_destroy(all->host.context);
+    return status;
 }
 
 /* Why things were skipped, each reason once with its number, for the summary. */
@@ -434,7 +452,7 @@ static reason reasons[MAX_REASONS];
 
 static void count_reason(const char *line) {
     const char *text = strstr(line, ": skipped: ");
-    if (!text || line[0] != ' ') return;
+    if (!text || line[0] != ' ' || text > line + strcspn(line, "\n")) return;
     text += strlen(": skipped: ");
     size_t length = strcspn(text, "\n");
     for (unsigned i = 0; i < MAX_REASONS; i++) {
@@ -445,48 +463,63 @@ static void count_reason(const char *line) {
     }
 }
 
-static int report(job *j, const options *o) {
+static const char *file_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void note_time(suite *all, const char *name, unsigned ms) {
+    struct slow one = {name, ms};
+    for (unsigned i = 0; i < MAX_SLOWEST; i++) {
+        struct slow *at = &all->slowest[i], other = *at;
+        if (one.ms <= at->ms) continue;
+        *at = one;
+        one = other;
+    }
+}
+
+/* Nothing is held back, as the run may be cut off. */
+static void report(void *user, const pool_result *r) {
     static const char *const words[] = {"ok  ", "FAIL", "skip"};
-    int result = j->status == PASSED ? 0 : j->status == SKIPPED ? 2 : 1;
-    const char *slash = strrchr(j->path, '/');
-    bool show = !o->quiet || result == 1;
-    char line[1024];
-    if (show) {
-        printf("%s  %s\n", words[result], slash ? slash + 1 : j->path);
-        if (j->status == -SIGALRM)
-            printf("      did not end within %d seconds\n", SECONDS_A_FILE);
-        else if (j->status < 0)
-            printf("      ended by signal %d\n", -j->status);
-    }
-    rewind(j->output);
-    while (fgets(line, sizeof line, j->output)) {
+    suite *all = user;
+    int result = r->status == PASSED ? 0 : r->status == SKIPPED ? 2 : 1;
+    const char *name = file_name(all->options->paths[r->index]);
+    bool show = !all->options->quiet || result == 1;
+    all->counts[result]++;
+    note_time(all, name, r->ms);
+    if (show) printf(r->ms ? "%s  %s  %u ms\n" : "%s  %s\n", words[result], name, r->ms);
+    if (r->status == -SIGALRM)
+        printf("      did not end within %u seconds\n", all->options->seconds);
+    else if (r->status < 0)
+        printf("      ended by signal %d\n", -r->status);
+    for (const char *line = r->output; *line;) {
+        size_t length = strcspn(line, "\n");
         count_reason(line);
-        if (show) fputs(line, stdout);
+        if (show) printf("%.*s\n", (int)length, line);
+        line += length + (line[length] == '\n');
     }
-    fclose(j->output);
-    return result;
+    fflush(stdout);
 }
 
 static int run_files(const options *o) {
-    job *jobs = tool_alloc(o->num_paths * sizeof *jobs);
-    unsigned counts[3] = {0}, running = 0;
-    size_t reported = 0;
-    for (size_t i = 0; i < o->num_paths || running;) {
-        if (i < o->num_paths && running < o->jobs) {
-            jobs[i].path = o->paths[i];
-            start(&jobs[i++], o);
-            running++;
-            continue;
-        }
-        finish_one(jobs, i);
-        running--;
-        while (reported < i && jobs[reported].done) counts[report(&jobs[reported++], o)]++;
-    }
-    free(jobs);
-    printf("%u passed, %u failed, %u skipped\n", counts[0], counts[1], counts[2]);
+    suite all = {.options = o, .host = {.options = o}};
+    pool_desc desc = {.count = o->num_paths,
+                      .jobs = o->jobs,
+                      .batch = o->batch,
+                      .user = &all,
+                      .open = open_host,
+                      .run = run_test,
+                      .good = is_good,
+                      .done = report};
+    int bad_ends = pool_run(&desc);
+    if (bad_ends < 0) return tool_fail(2, "cannot start a process");
+    if (bad_ends) printf("FAIL  %d processes ended badly when all their files had passed\n", bad_ends);
+    printf("%u passed, %u failed, %u skipped\n", all.counts[0], all.counts[1], all.counts[2]);
     for (unsigned i = 0; i < MAX_REASONS && reasons[i].count; i++)
         printf("  skipped %u times: %s\n", reasons[i].count, reasons[i].text);
-    return counts[1] > 0;
+    for (unsigned i = 0; i < MAX_SLOWEST && all.slowest[i].ms && !o->quiet; i++)
+        printf("  %6u ms: %s\n", all.slowest[i].ms, all.slowest[i].name);
+    return bad_ends > 0 || all.counts[1] > 0;
 }
 
 /* ---- command line ---- */
@@ -514,14 +547,18 @@ static void add_folder(options *o, const char *folder) {
 }
 
 static void usage(void) {
-    puts("usage: cl_runner [options] FOLDER|FILE.cl...\n"
-         "  --device NAME   run on this device only; exit status 77 when it is not there\n"
-         "  --only TEXT     only configurations whose name contains it, such as vm or 'cpu, full'; several "
-         "add up\n"
-         "  --cache DIR     keep compiled kernels there\n"
-         "  --shard I/N     only the I-th (from 0) of N parts of a folder\n"
-         "  -j N            files at a time\n"
-         "  --quiet         print only what failed");
+    puts(
+        "usage: cl_runner [options] FOLDER|FILE.cl...\n"
+        "  --device NAME   run on this device only; exit status 77 when it is not there\n"
+        "  --only TEXT     only configurations whose name contains it, such as vm or 'cpu, full'; several "
+        "add up\n"
+        "  --cache DIR     keep compiled kernels there\n"
+        "  --shard I/N     only the I-th (from 0) of N parts of a folder\n"
+        "  -j N            files at a time\n"
+        "  --batch N       files that a process runs, with --device in one context: 1, on other devices than "
+        "the CPU 16\n"
+        "  --seconds N     a file may take: 120\n"
+        "  --quiet         print only what failed");
     exit(2);
 }
 
@@ -533,6 +570,12 @@ static void add_only(options *o, const char *text) {
 static const char *value_of(int argc, char **argv, int *i) {
     if (++*i == argc) usage();
     return argv[*i];
+}
+
+static unsigned number_of(int argc, char **argv, int *i) {
+    unsigned number = (unsigned)strtoul(value_of(argc, argv, i), NULL, 10);
+    if (number == 0) usage();
+    return number;
 }
 
 static void parse(int argc, char **argv, options *o) {
@@ -547,7 +590,11 @@ static void parse(int argc, char **argv, options *o) {
         else if (strcmp(argv[i], "--quiet") == 0)
             o->quiet = true;
         else if (strcmp(argv[i], "-j") == 0)
-            o->jobs = (unsigned)strtoul(value_of(argc, argv, &i), NULL, 10);
+            o->jobs = number_of(argc, argv, &i);
+        else if (strcmp(argv[i], "--batch") == 0)
+            o->batch = number_of(argc, argv, &i);
+        else if (strcmp(argv[i], "--seconds") == 0)
+            o->seconds = number_of(argc, argv, &i);
         else if (strcmp(argv[i], "--shard") == 0) {
             if (sscanf(value_of(argc, argv, &i), "%u/%u", &o->shard, &o->shards) != 2) usage();
         } else if (argv[i][0] == '-')
@@ -558,7 +605,8 @@ static void parse(int argc, char **argv, options *o) {
             add_path(o, argv[i]);
     }
     if (o->num_paths == 0) usage();
-    if (o->jobs == 0) o->jobs = 1;
+    bool on_cpu = !o->device || strncmp(o->device, "cpu", 3) == 0;
+    if (o->batch == 0) o->batch = on_cpu ? 1 : DEVICE_BATCH;
 }
 
 /* A process of its own asks for the device, because a driver does not survive the forks to come. */
@@ -582,7 +630,7 @@ static bool device_is_missing(const options *o) {
 
 int main(int argc, char **argv) {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    options o = {.jobs = processors > 0 ? (unsigned)processors : 1};
+    options o = {.jobs = processors > 0 ? (unsigned)processors : 1, .seconds = SECONDS_A_FILE};
     parse(argc, argv, &o);
     if (device_is_missing(&o)) return SKIPPED;
     if (o.cache) o.cache = cache_folder(o.cache);

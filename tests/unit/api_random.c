@@ -1,7 +1,7 @@
 /* Random sequences of calls on the CPU and null devices, against a model of what the buffers must hold: writes,
    copies, fills, launches, maps, views, graphs, events, and objects that are destroyed while they are in use.
    Work goes to several streams; before a call leaves one stream for another, an event orders the two.
-   `unit_api_random SEED STEPS` runs one seed for long. */
+   `unit_api_random SEED STEPS` runs one seed for long, `unit_api_random SEEDS` so many short ones. */
 #include "api_support.h"
 
 static const char source[] = "kernel void mix(global const uchar *from, global uchar *to, uchar add) {\n"
@@ -295,18 +295,19 @@ static void run(const char *device, uint64_t seed, long steps) {
     free(w);
 }
 
-static uint64_t only_seed;
+static uint64_t only_seed, seeds = 20;
 static long only_steps;
 
 static void calls_agree_with_the_model(void **state) {
     (void)state;
     const char *devices[] = {test_device(), "null"};
-    uint64_t first = only_steps ? only_seed : 1, last = only_steps ? only_seed : 20;
+    uint64_t first = only_steps ? only_seed : 1, last = only_steps ? only_seed : seeds;
     for (uint64_t seed = first; seed <= last; seed++)
         for (int d = 0; d < 2; d++) run(devices[d], seed, only_steps ? only_steps : 1500);
 }
 
 int main(int argc, char **argv) {
+    if (argc == 2) seeds = strtoull(argv[1], NULL, 10);
     if (argc == 3) only_seed = strtoull(argv[1], NULL, 10), only_steps = strtol(argv[2], NULL, 10);
     const struct CMUnitTest tests[] = {cmocka_unit_test(calls_agree_with_the_model)};
     return run_device_tests(tests);
