@@ -10,9 +10,23 @@ enum { MAX_FREE = 16 };
 
 /* ---- timelines ---- */
 
+/* Mesa's submission thread touches the semaphores that a batch waited for once more after the batch has told that
+   it is done (22.3, lavapipe): destroyed meanwhile, they are used after they are freed. Its queues are idle only
+   behind that. */
+static void settle(qn__gpu *gpu) {
+    if (gpu->physical->properties.deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU || atomic_load(&gpu->lost))
+        return;
+    for (uint32_t i = 0; i < gpu->num_lanes; i++) {
+        pthread_mutex_lock(&gpu->lanes[i].lock);
+        gpu->vk.QueueWaitIdle(gpu->lanes[i].queue);
+        pthread_mutex_unlock(&gpu->lanes[i].lock);
+    }
+}
+
 void qn__vk_timeline_drop(qn__vk_timeline *timeline) {
     if (atomic_fetch_sub(&timeline->references, 1) != 1) return;
     qn__gpu *gpu = timeline->gpu;
+    settle(gpu);
     if (timeline->semaphore) gpu->vk.DestroySemaphore(gpu->device, timeline->semaphore, NULL);
     pthread_mutex_destroy(&timeline->lock);
     qn__release(gpu->services->allocator, timeline);
