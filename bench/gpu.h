@@ -17,12 +17,17 @@ typedef struct gpu_options {
 /* ---- report: Markdown, to the standard output and to a file ---- */
 
 bool report_open(const char *path); /* NULL: no file */
+void report_to_parent(FILE *pipe);  /* all of it: this process is a child */
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A figure and what it is to be (`limit`): shown in the table at the end. at_least: else at most. */
 void report_target(const char *what, double value, double limit, bool at_least);
 /* Something did not work that should: shown at the end, and the exit status is 1. */
 void report_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
-bool report_close(void); /* prints the table of targets; false: there were failures */
+/* In a child: the case that comes next; figures for the parent's gpu_hear. */
+void report_case(size_t index, const char *name);
+void report_figures(const char *format, ...) __attribute__((format(printf, 1, 2)));
+enum { REPORT_MARK = 1 }; /* begins a line to the parent that is no text: then a letter and a space */
+bool report_close(void);  /* prints the table of targets; false: there were failures */
 
 /* Is `name` in a comma-separated list of beginnings? */
 bool gpu_selected(const char *list, const char *name);
@@ -47,11 +52,25 @@ void gpu_compile(const gpu_options *o);
 void gpu_software(const gpu_options *o);
 /* Writes PTX of every case, by quern and by NVRTC, into a folder: for reading, needs no GPU. */
 int gpu_dump(const char *folder, const char *only, int arch);
-/* What this program does as a child of gpu_compile. */
-int gpu_child(const char *device);
+/* ---- children: what runs on a device runs in a process of its own ---- */
+
+/* What each does there; cases before `first` are left out. */
+void gpu_code_child(const gpu_options *o, const char *device, size_t first);
+void gpu_bandwidth_child(const gpu_options *o, const char *device, size_t first);
+void gpu_transfers_child(const gpu_options *o, const char *device, size_t first);
+void gpu_overhead_child(const gpu_options *o, const char *device, size_t first);
+void gpu_start_child(const gpu_options *o, const char *device, size_t first);
+void gpu_software_child(const gpu_options *o, const char *device, size_t first);
+/* Its text and failures are reported; figures go to `hear`. */
+typedef void gpu_hear(void *user, const char *figures);
+void gpu_run_child(const gpu_options *o, const char *part, const char *device, gpu_hear *hear, void *user);
+int gpu_child(const gpu_options *o, const char *part, const char *device, const char *first);
+/* A signal to end: children are ended, the report is finished. */
+void gpu_stop_on_signals(void);
+bool gpu_stopped(void);
 
 typedef enum gpu_presence { GPU_NONE, GPU_SOFTWARE, GPU_PRESENT } gpu_presence;
-/* Is there such a device? Its description in `why`, else why not. */
+/* Is there such a device? Its description in `why`, else why not. Looked for once. */
 gpu_presence gpu_look(const char *device, char *why);
 /* Makes every launch's local size explicit, so that all engines run the same groups. */
 void gpu_fix_groups(workload *load);

@@ -1,5 +1,5 @@
-/* Bandwidth: copy, saxpy and add on arrays far larger than any cache, on each device, beside the driver's own copy within
-   the card; and transfers through mapped buffers beside the driver's own from pinned memory. */
+/* Bandwidth: copy, saxpy and add on arrays far larger than any cache, on each device, the best of a few ways to write them,
+   beside the driver's own copy within the card; and transfers through mapped buffers beside the driver's own from pinned memory. */
 #include "gpu.h"
 
 #include "shipped.h"
@@ -8,10 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COPY, SAXPY, ADD, NUM_KERNELS, SAMPLES = 15, REPEATS = 4, WINDOWS = 16, WINDOW = 4096 };
+enum { COPY, SAXPY, ADD, NUM_KERNELS, SAMPLES = 15, TRIES = 3, REPEATS = 4, WINDOWS = 16, WINDOW = 4096 };
 static const char *const devices[] = {"cuda", "vulkan", "opencl"};
 static const char *const names[NUM_KERNELS] = {"copy", "saxpy", "add"};
 static const double bytes_an_element[NUM_KERNELS] = {8, 12, 12};
+
+/* How many float4 a work-item takes (bandwidth.cl; 0: one float), and the work-group's size. */
+typedef struct way {
+    const char *name;
+    unsigned per, local;
+} way;
+
+static const way ways[] = {{"float4, 256", 1, 256},   {"float4, 512", 1, 512},   {"2 float4, 256", 2, 256},
+                           {"2 float4, 512", 2, 512}, {"4 float4, 256", 4, 256}, {"4 float4, 512", 4, 512},
+                           {"float, 256", 0, 256}};
+enum { NUM_WAYS = sizeof ways / sizeof *ways };
 
 static const char fill_source[] =
     "uint scatter(uint i) { i *= 2654435761u; i ^= i >> 15; i *= 739982445u; return i ^ i >> 12; }\n"
@@ -32,11 +43,10 @@ static float filled(uint32_t i, uint32_t seed) {
 typedef struct streams {
     qn_context *context;
     qn_device *device;
-    qn_kernel *fill, *touch, *kernels[NUM_KERNELS];
+    qn_kernel *fill, *touch, *kernel;
     qn_buffer *buffers[3];
     qn_event *begin, *end;
     uint64_t count;
-    double ms[NUM_KERNELS], peer_ms;
 } streams;
 
 static bool good(const streams *s, qn_status status, char *why) {
@@ -44,9 +54,11 @@ static bool good(const streams *s, qn_status status, char *why) {
     return !status;
 }
 
-static bool get_kernel(streams *s, const char *source, const char *name, qn_kernel **kernel, char *why) {
+static bool get_kernel(streams *s, const char *source, const char *options, const char *name,
+                       qn_kernel **kernel, char *why) {
     qn_program *program = NULL;
-    bool fine = good(s, qn_program_create(s->device, &(qn_program_desc){.source = source}, &program), why) &&
+    const qn_program_desc desc = {.source = source, .options = options};
+    bool fine = good(s, qn_program_create(s->device, &desc, &program), why) &&
                 good(s, qn_kernel_create(program, name, kernel), why);
     qn_program_destroy(program);
     return fine;
@@ -59,12 +71,8 @@ static bool open_streams(streams *s, const char *device, uint64_t count, char *w
     qn_device_info info;
     qn_device_get_info(s->device, &info);
     while (s->count * 16 > info.memory || s->count * 4 > info.max_buffer) s->count /= 2;
-    const char *stream = shipped_kernel("stream.cl");
-    bool fine = get_kernel(s, fill_source, "fill", &s->fill, why) &&
-                get_kernel(s, fill_source, "touch", &s->touch, why) &&
-                get_kernel(s, stream, "stream_copy", &s->kernels[COPY], why) &&
-                get_kernel(s, shipped_kernel("saxpy.cl"), "saxpy", &s->kernels[SAXPY], why) &&
-                get_kernel(s, stream, "stream_add", &s->kernels[ADD], why) &&
+    bool fine = get_kernel(s, fill_source, NULL, "fill", &s->fill, why) &&
+                get_kernel(s, fill_source, NULL, "touch", &s->touch, why) &&
                 good(s, qn_event_create(s->device, &s->begin), why) &&
                 good(s, qn_event_create(s->device, &s->end), why);
     qn_buffer_desc desc = {.size = s->count * 4, .uninitialised = true};
@@ -73,14 +81,25 @@ static bool open_streams(streams *s, const char *device, uint64_t count, char *w
     return fine;
 }
 
-static qn_status submit(streams *s, int kernel) {
-    const qn_range range = {.global = {s->count}, .local = {256}};
+static bool get_way(streams *s, int kernel, const way *w, char *why) {
+    static const char *const plain[NUM_KERNELS] = {"stream_copy", "saxpy", "stream_add"};
+    static const char *const wide[NUM_KERNELS] = {"wide_copy", "wide_saxpy", "wide_add"};
+    char options[24];
+    snprintf(options, sizeof options, "-D PER=%u", w->per);
+    const char *file = w->per ? "bandwidth.cl" : kernel == SAXPY ? "saxpy.cl" : "stream.cl";
+    qn_kernel_destroy(s->kernel);
+    s->kernel = NULL;
+    return get_kernel(s, shipped_kernel(file), options, w->per ? wide[kernel] : plain[kernel], &s->kernel,
+                      why);
+}
+
+static qn_status submit(streams *s, int kernel, const way *w) {
+    const qn_range range = {.global = {w->per ? s->count / (4 * w->per) : s->count}, .local = {w->local}};
     qn_buffer *a = s->buffers[0], *b = s->buffers[1], *c = s->buffers[2];
-    switch (kernel) {
-    case COPY: return qn_launch(NULL, s->kernels[COPY], &range, QN_ARGS(a, c));
-    case SAXPY: return qn_launch(NULL, s->kernels[SAXPY], &range, QN_ARGS((uint32_t)s->count, 0.5f, a, c));
-    default: return qn_launch(NULL, s->kernels[ADD], &range, QN_ARGS(a, b, c));
-    }
+    if (kernel == COPY) return qn_launch(NULL, s->kernel, &range, QN_ARGS(a, c));
+    if (kernel == ADD) return qn_launch(NULL, s->kernel, &range, QN_ARGS(a, b, c));
+    return w->per ? qn_launch(NULL, s->kernel, &range, QN_ARGS(0.5f, a, c))
+                  : qn_launch(NULL, s->kernel, &range, QN_ARGS((uint32_t)s->count, 0.5f, a, c));
 }
 
 static bool fill_all(streams *s, char *why) {
@@ -95,13 +114,13 @@ static double wanted(int kernel, uint32_t i) {
     return kernel == COPY ? a : kernel == SAXPY ? 0.5 * a + c : a + b;
 }
 
-/* Each kernel once on fresh data, looked at in windows up to the very end. */
-static bool verify(streams *s, int kernel, char *why) {
+/* Once on fresh data, looked at in windows up to the very end. */
+static bool verify(streams *s, int kernel, const way *w, char *why) {
     float window[WINDOW];
-    bool fine = fill_all(s, why) && good(s, submit(s, kernel), why);
-    for (uint64_t w = 0; w < WINDOWS && fine; w++) {
-        uint64_t first = (s->count - WINDOW) / (WINDOWS - 1) * w;
-        if (w == WINDOWS - 1) first = s->count - WINDOW;
+    bool fine = fill_all(s, why) && good(s, submit(s, kernel, w), why);
+    for (uint64_t n = 0; n < WINDOWS && fine; n++) {
+        uint64_t first = (s->count - WINDOW) / (WINDOWS - 1) * n;
+        if (n == WINDOWS - 1) first = s->count - WINDOW;
         fine = good(s, qn_buffer_read(s->buffers[2], first * 4, window, sizeof window), why);
         for (uint32_t i = 0; i < WINDOW && fine; i++) {
             if (fabs(window[i] - wanted(kernel, (uint32_t)first + i)) <= 1e-6) continue;
@@ -113,11 +132,11 @@ static bool verify(streams *s, int kernel, char *why) {
     return fine;
 }
 
-static double time_kernel(streams *s, int kernel, char *why) {
+static double time_kernel(streams *s, int kernel, const way *w, char *why) {
     qn_stream *stream = qn_device_stream(s->device);
     int64_t ns = 0;
     bool fine = good(s, qn_stream_record(stream, s->begin), why);
-    for (int i = 0; i < REPEATS && fine; i++) fine = good(s, submit(s, kernel), why);
+    for (int i = 0; i < REPEATS && fine; i++) fine = good(s, submit(s, kernel, w), why);
     fine = fine && good(s, qn_stream_record(stream, s->end), why) &&
            good(s, qn_stream_wait(stream, QN_FOREVER), why) &&
            good(s, qn_event_elapsed(s->begin, s->end, &ns), why);
@@ -130,52 +149,76 @@ typedef struct peer {
     uint64_t from, to;
 } peer;
 
-static bool time_all(streams *s, const peer *p, unsigned samples, char *why) {
-    double times[NUM_KERNELS][SAMPLES], copies[SAMPLES];
+/* The fastest of the ways, each tried a few times; NULL: one failed. */
+static const way *best_way(streams *s, const char *device, int kernel, char *why) {
+    const way *best = NULL;
+    double least = 0;
+    for (int i = 0; i < NUM_WAYS; i++) {
+        double times[TRIES];
+        if (!get_way(s, kernel, &ways[i], why) || !verify(s, kernel, &ways[i], why)) return NULL;
+        for (int n = 0; n < TRIES; n++)
+            if ((times[n] = time_kernel(s, kernel, &ways[i], why)) < 0) return NULL;
+        double ms = gpu_median(times, TRIES);
+        fprintf(stderr, "quern_gpu_bench: %s on %s, %s: %.4f ms, %.3f TB/s\n", names[kernel], device,
+                ways[i].name, ms, (double)s->count * bytes_an_element[kernel] / ms * 1e-9);
+        if (best && ms >= least) continue;
+        best = &ways[i];
+        least = ms;
+    }
+    return get_way(s, kernel, best, why) ? best : NULL;
+}
+
+/* In turn with the peer. */
+static bool time_best(streams *s, int kernel, const way *w, const peer *p, unsigned samples, double *ms,
+                      double *peer_ms, char *why) {
+    double times[SAMPLES], copies[SAMPLES];
     for (unsigned n = 0; n < samples; n++) {
         copies[n] = p->to ? cuda_copy_time(p->driver, p->to, p->from, s->count * 4) : 0;
-        for (int k = 0; k < NUM_KERNELS; k++)
-            if ((times[k][n] = time_kernel(s, k, why)) < 0) return false;
+        if ((times[n] = time_kernel(s, kernel, w, why)) < 0) return false;
     }
-    for (int k = 0; k < NUM_KERNELS; k++) s->ms[k] = gpu_median(times[k], samples);
-    s->peer_ms = gpu_median(copies, samples);
+    *ms = gpu_median(times, samples);
+    *peer_ms = gpu_median(copies, samples);
     return true;
 }
 
-static void print_kernels(const char *device, const streams *s) {
-    double peer_rate = s->peer_ms > 0 ? (double)s->count * 8 / s->peer_ms * 1e-9 : 0;
-    for (int k = 0; k < NUM_KERNELS; k++) {
-        double rate = (double)s->count * bytes_an_element[k] / s->ms[k] * 1e-9;
-        report("| %s | %s | %.4f | %.3f |", device, names[k], s->ms[k], rate);
-        if (!(peer_rate > 0)) {
-            report(" | |\n");
-            continue;
-        }
-        report(" %.3f | %.3f |\n", peer_rate, rate / peer_rate);
-        char what[64];
-        snprintf(what, sizeof what, "bandwidth of %s on %s", names[k], device);
-        report_target(what, rate / peer_rate, strcmp(device, "cuda") == 0 ? 0.95 : 0.90, true);
+static void print_kernel(const char *device, const streams *s, int kernel, const way *w, double ms,
+                         double peer_ms) {
+    double rate = (double)s->count * bytes_an_element[kernel] / ms * 1e-9;
+    report("| %s | %s | %s | %.4f | %.3f |", device, names[kernel], w->name, ms, rate);
+    if (!(peer_ms > 0)) {
+        report(" | |\n");
+        return;
     }
+    double peer_rate = (double)s->count * 8 / peer_ms * 1e-9;
+    report(" %.3f | %.3f |\n", peer_rate, rate / peer_rate);
+    char what[64];
+    snprintf(what, sizeof what, "bandwidth of %s on %s", names[kernel], device);
+    report_target(what, rate / peer_rate, strcmp(device, "cuda") == 0 ? 0.95 : 0.90, true);
 }
 
-static void kernels_on(const char *device, const gpu_options *o, cuda *driver) {
+void gpu_bandwidth_child(const gpu_options *o, const char *device, size_t first) {
     char why[WHY_SIZE] = "";
     streams s;
-    uint64_t count = o->quick ? 1u << 20 : 1u << 28;
-    bool fine = open_streams(&s, device, count, why);
-    for (int k = 0; k < NUM_KERNELS && fine; k++) fine = verify(&s, k, why);
-    peer p = {.driver = driver};
-    if (fine && driver) {
-        p.from = cuda_alloc(driver, s.count * 4);
-        p.to = cuda_alloc(driver, s.count * 4);
+    peer p = {.driver = cuda_open(why)};
+    bool fine = open_streams(&s, device, o->quick ? 1u << 20 : 1u << 28, why);
+    if (fine && p.driver) {
+        p.from = cuda_alloc(p.driver, s.count * 4);
+        p.to = cuda_alloc(p.driver, s.count * 4);
     }
-    if (fine && time_all(&s, &p, o->quick ? 3 : SAMPLES, why))
-        print_kernels(device, &s);
-    else
-        report_failure("bandwidth on %s: %s", device, why);
-    if (driver) {
-        cuda_free(driver, p.from);
-        cuda_free(driver, p.to);
+    if (!fine) report_failure("bandwidth on %s: %s", device, why);
+    for (size_t k = first; k < NUM_KERNELS && fine; k++) {
+        double ms, peer_ms;
+        report_case(k, names[k]);
+        const way *best = best_way(&s, device, (int)k, why);
+        if (best && time_best(&s, (int)k, best, &p, o->quick ? 3 : SAMPLES, &ms, &peer_ms, why))
+            print_kernel(device, &s, (int)k, best, ms, peer_ms);
+        else
+            report_failure("bandwidth of %s on %s: %s", names[k], device, why);
+    }
+    if (p.driver) {
+        cuda_free(p.driver, p.from);
+        cuda_free(p.driver, p.to);
+        cuda_close(p.driver);
     }
     qn_context_destroy(s.context);
 }
@@ -229,8 +272,10 @@ static void print_transfer(const char *device, const transfer *t, unsigned sampl
     }
 }
 
-static void transfers_on(const char *device, const gpu_options *o, cuda *driver) {
+void gpu_transfers_child(const gpu_options *o, const char *device, size_t first) {
     char why[WHY_SIZE] = "";
+    cuda *driver = cuda_open(why);
+    (void)first;
     unsigned samples = o->quick ? 3 : SAMPLES;
     transfer t = {.size = o->quick ? 1u << 22 : 1u << 28};
     streams s;
@@ -256,6 +301,7 @@ static void transfers_on(const char *device, const gpu_options *o, cuda *driver)
     if (driver) {
         cuda_host_free(driver, t.pinned);
         cuda_free(driver, t.memory);
+        cuda_close(driver);
     }
     qn_context_destroy(s.context);
 }
@@ -272,16 +318,16 @@ void gpu_bandwidth(const gpu_options *o) {
         if (!present[i]) report("- %s: left out: %s\n", devices[i], why);
     }
     if (!any) return;
-    cuda *driver = cuda_open(why);
-    if (!driver) report("- no peer: %s\n", why);
-    report("\n2^28 floats (4 GB in all at most); bytes read and written. Peer: cuMemcpyDtoD of one array.\n\n"
-           "| device | kernel | ms | TB/s | peer TB/s | ratio |\n|---|---|---:|---:|---:|---:|\n");
-    for (int i = 0; i < 3; i++)
-        if (present[i]) kernels_on(devices[i], o, driver);
-    report("\n256 MiB through a mapped buffer, the launch that needs it included. Peer: cuMemcpy*Async from "
-           "and to pinned "
-           "memory.\n\n| device | way | GB/s | peer GB/s | ratio |\n|---|---|---:|---:|---:|\n");
-    for (int i = 0; i < 3; i++)
-        if (present[i]) transfers_on(devices[i], o, driver);
-    if (driver) cuda_close(driver);
+    report("\n2^28 floats (4 GB in all at most); bytes read and written; the fastest of %d ways to write the "
+           "kernel: what a "
+           "work-item takes, and the work-group's size. Peer: cuMemcpyDtoD of one array.\n\n"
+           "| device | kernel | way | ms | TB/s | peer TB/s | ratio |\n|---|---|---|---:|---:|---:|---:|\n",
+           NUM_WAYS);
+    for (int i = 0; i < 3 && !gpu_stopped(); i++)
+        if (present[i]) gpu_run_child(o, "bandwidth", devices[i], NULL, NULL);
+    report(
+        "\n256 MiB through a mapped buffer, the launch that needs it included. Peer: cuMemcpy*Async from "
+        "and to pinned memory.\n\n| device | way | GB/s | peer GB/s | ratio |\n|---|---|---:|---:|---:|\n");
+    for (int i = 0; i < 3 && !gpu_stopped(); i++)
+        if (present[i]) gpu_run_child(o, "transfers", devices[i], NULL, NULL);
 }

@@ -1,5 +1,6 @@
-/* Code quality: each kernel of the set on quern's cuda device, as PTX, beside the same text compiled by NVRTC and
-   launched by the bare driver; then on quern's vulkan and opencl devices of the same GPU beside that CUDA figure. */
+/* Code quality: each kernel of the set on quern's cuda device, as PTX, in turn with the same text compiled by NVRTC and
+   launched by the bare driver; after that on quern's vulkan and opencl devices of the same GPU, beside that CUDA
+   figure. */
 #include "gpu.h"
 
 #include "shipped.h"
@@ -8,27 +9,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { QUERN_CUDA, QUERN_VULKAN, QUERN_OPENCL, NVRTC, NUM_RUNNERS, SAMPLES = 25 };
-static const char *const devices[] = {"cuda", "vulkan", "opencl"};
+enum { QUERN, NVRTC, NUM_RUNNERS, SAMPLES = 25, MAX_CASES = 32, NUM_DEVICES = 3 };
+static const char *const devices[NUM_DEVICES] = {"cuda", "vulkan", "opencl"};
 
+/* What a process measures with; the bare driver and NVRTC on cuda only. */
 typedef struct rig {
     const gpu_options *options;
+    const char *device;
     nvrtc *compiler;
     cuda *bare;
     qn_context *translator;
-    engine *engines[NVRTC];
-    ratios ratios[NVRTC];
+    engine *quern;
 } rig;
 
-/* One case on all runners. */
+/* One case on both runners. */
 typedef struct trial {
     rig *rig;
     const bench_case *which;
     workload load;
-    session *sessions[NVRTC];
+    session *ours;
     cuda_session *twin;
     double ms[NUM_RUNNERS];
-    cuda_usage ours, theirs;
+    cuda_usage our_usage, their_usage;
 } trial;
 
 void gpu_fix_groups(workload *load) {
@@ -44,38 +46,48 @@ void gpu_fix_groups(workload *load) {
 }
 
 gpu_presence gpu_look(const char *device, char *why) {
-    qn_context *context = NULL;
-    qn_device *found = NULL;
-    qn_device_info info = {0};
-    if (qn_context_create(NULL, &context)) return GPU_NONE;
-    bool there = !qn_device_get(context, device, &found) && !qn_device_get_info(found, &info);
-    snprintf(why, WHY_SIZE, "%s", there ? info.description : qn_error_message(context));
-    qn_context_destroy(context);
-    if (!there) return GPU_NONE;
-    return info.capabilities & QN_CAN_EMULATE ? GPU_SOFTWARE : GPU_PRESENT;
+    static struct {
+        char device[16], why[WHY_SIZE];
+        gpu_presence presence;
+    } known[8];
+    unsigned at = 0;
+    while (at < 7 && known[at].device[0] && strcmp(known[at].device, device) != 0) at++;
+    if (!known[at].device[0]) {
+        qn_context *context = NULL;
+        qn_device *found = NULL;
+        qn_device_info info = {0};
+        snprintf(known[at].device, sizeof known[at].device, "%s", device);
+        bool there = !qn_context_create(NULL, &context) && !qn_device_get(context, device, &found) &&
+                     !qn_device_get_info(found, &info);
+        snprintf(known[at].why, WHY_SIZE, "%s", there ? info.description : qn_error_message(context));
+        if (there) known[at].presence = info.capabilities & QN_CAN_EMULATE ? GPU_SOFTWARE : GPU_PRESENT;
+        qn_context_destroy(context);
+    }
+    snprintf(why, WHY_SIZE, "%s", known[at].why);
+    return known[at].presence;
 }
 
 /* ---- runners ---- */
 
 static double time_runner(trial *t, int runner, unsigned repeats, char *why) {
-    if (runner == NVRTC) return t->twin ? cuda_time(t->twin, repeats, why) : -1;
-    return t->sessions[runner] ? engine_quern_time(t->sessions[runner], repeats, why) : -1;
+    return runner == NVRTC ? cuda_time(t->twin, repeats, why) : engine_quern_time(t->ours, repeats, why);
 }
 
-static bool have(const trial *t, int runner) {
-    return runner == NVRTC ? t->twin != NULL : t->sessions[runner] != NULL;
-}
+static bool have(const trial *t, int runner) { return runner == NVRTC ? t->twin != NULL : t->ours != NULL; }
 
 static void drop(trial *t, int runner) {
-    if (runner == NVRTC && t->twin) cuda_release(t->twin);
-    if (runner == NVRTC)
+    if (runner == NVRTC) {
+        if (t->twin) cuda_release(t->twin);
         t->twin = NULL;
-    else if (t->sessions[runner])
-        engine_quern.release(t->sessions[runner]);
-    if (runner != NVRTC) t->sessions[runner] = NULL;
+    } else {
+        if (t->ours) engine_quern.release(t->ours);
+        t->ours = NULL;
+    }
 }
 
-static const char *runner_name(int runner) { return runner == NVRTC ? "NVRTC" : devices[runner]; }
+static const char *runner_name(const trial *t, int runner) {
+    return runner == NVRTC ? "NVRTC" : t->rig->device;
+}
 
 /* PTX by quern, for reading what it takes. */
 static void measure_usage(trial *t, const char *image) {
@@ -84,9 +96,9 @@ static void measure_usage(trial *t, const char *image) {
     snprintf(arch, sizeof arch, "sm_%d", cuda_arch(t->rig->bare));
     qn_translate_desc desc = {
         .program = {.source = shipped_kernel(t->which->file)}, .target = "ptx", .arch = arch};
-    cuda_kernel_usage(t->rig->bare, image, name, &t->theirs, why);
+    cuda_kernel_usage(t->rig->bare, image, name, &t->their_usage, why);
     if (qn_translate(t->rig->translator, &desc, &ptx, NULL) == QN_OK)
-        cuda_kernel_usage(t->rig->bare, ptx, name, &t->ours, why);
+        cuda_kernel_usage(t->rig->bare, ptx, name, &t->our_usage, why);
     qn_text_free(t->rig->translator, ptx);
 }
 
@@ -108,11 +120,8 @@ static void prepare_twin(trial *t, char *why) {
 static void prepare(trial *t) {
     char why[WHY_SIZE] = "";
     const char *source = shipped_kernel(t->which->file);
-    for (int e = 0; e < NVRTC; e++) {
-        if (!t->rig->engines[e]) continue;
-        t->sessions[e] = engine_quern.prepare(t->rig->engines[e], source, t->which->options, &t->load, why);
-        if (!t->sessions[e]) report_failure("%s on %s: %s", t->which->name, devices[e], why);
-    }
+    t->ours = engine_quern.prepare(t->rig->quern, source, t->which->options, &t->load, why);
+    if (!t->ours) report_failure("%s on %s: %s", t->which->name, t->rig->device, why);
     prepare_twin(t, why);
 }
 
@@ -125,11 +134,11 @@ static void verify(trial *t) {
         memset(result, 0xff, t->load.buffers[t->load.result].size);
         bool ran = i == NVRTC ? cuda_reset(t->twin) && cuda_time(t->twin, 1, why) >= 0 &&
                                     cuda_read(t->twin, t->load.result, result)
-                              : engine_quern.reset(t->sessions[i]) && engine_quern.run(t->sessions[i], why) &&
-                                    engine_quern.read(t->sessions[i], t->load.result, result);
+                              : engine_quern.reset(t->ours) && engine_quern.run(t->ours, why) &&
+                                    engine_quern.read(t->ours, t->load.result, result);
         double error = ran ? t->which->error(&t->load, result) : INFINITY;
         if (ran && error <= t->which->bound) continue;
-        report_failure("%s on %s: %s, error %.3g, allowed %.3g", t->which->name, runner_name(i),
+        report_failure("%s on %s: %s, error %.3g, allowed %.3g", t->which->name, runner_name(t, i),
                        ran ? "wrong result" : why, error, t->which->bound);
         drop(t, i);
     }
@@ -150,102 +159,150 @@ static void measure(trial *t) {
             if (!have(t, i)) continue;
             times[i][n] = time_runner(t, i, repeats, why);
             if (times[i][n] >= 0) continue;
-            report_failure("%s on %s: %s", t->which->name, runner_name(i), why);
+            report_failure("%s on %s: %s", t->which->name, runner_name(t, i), why);
             drop(t, i);
         }
     }
     for (int i = 0; i < NUM_RUNNERS; i++) t->ms[i] = have(t, i) ? gpu_median(times[i], samples) : 0;
 }
 
-/* ---- table ---- */
-
-static void print_row(trial *t) {
-    report("| %s | %s |", t->which->name, t->load.size);
-    report(t->ms[NVRTC] > 0 ? " %.4f |" : " |", t->ms[NVRTC]);
-    for (int i = 0; i < NVRTC; i++) {
-        double ratio = t->ms[i] > 0 && t->ms[NVRTC] > 0 ? t->ms[NVRTC] / t->ms[i] : 0;
-        if (t->ms[i] > 0)
-            report(" %.4f |", t->ms[i]);
-        else
-            report(" |");
-        if (ratio > 0)
-            report(" %.3f |", ratio);
-        else
-            report(" |");
-        ratios_add(&t->rig->ratios[i], t->which->name, ratio);
-    }
+/* The row of cuda; of the others the parent makes it, which knows NVRTC's figure. */
+static void print_row(const trial *t) {
+    double ours = t->ms[QUERN], theirs = t->ms[NVRTC];
     bool flops = t->load.flops > 0 && t->load.bytes == 0;
-    if (t->ms[QUERN_CUDA] > 0 && (flops || t->load.bytes > 0))
-        report(" %.4g %s |", (flops ? t->load.flops : t->load.bytes) / t->ms[QUERN_CUDA] * 1e-9,
+    report("| %s | %s |", t->which->name, t->load.size);
+    report(theirs > 0 ? " %.4f |" : " |", theirs);
+    report(ours > 0 ? " %.4f |" : " |", ours);
+    report(ours > 0 && theirs > 0 ? " %.3f |" : " |", theirs / ours);
+    if (ours > 0 && (flops || t->load.bytes > 0))
+        report(" %.4g %s |", (flops ? t->load.flops : t->load.bytes) / ours * 1e-9,
                flops ? "TFLOP/s" : "TB/s");
     else
         report(" |");
-    report(" %d/%d | %d/%d |\n", t->ours.registers, t->theirs.registers, t->ours.spill_bytes,
-           t->theirs.spill_bytes);
+    report(" %d/%d | %d/%d |\n", t->our_usage.registers, t->their_usage.registers, t->our_usage.spill_bytes,
+           t->their_usage.spill_bytes);
 }
 
-static void run_case(rig *r, const bench_case *which) {
-    trial t = {.rig = r, .which = which};
-    which->make(&t.load, r->options->quick ? BENCH_QUICK : BENCH_GPU);
+static void run_case(rig *r, size_t index) {
+    trial t = {.rig = r, .which = &bench_cases[index]};
+    int64_t begin = bench_now();
+    t.which->make(&t.load, r->options->quick ? BENCH_QUICK : BENCH_GPU);
     gpu_fix_groups(&t.load);
     prepare(&t);
     verify(&t);
     measure(&t);
-    print_row(&t);
+    if (strcmp(r->device, "cuda") == 0) print_row(&t);
+    report_figures("%zu %.9g %.9g", index, t.ms[QUERN], t.ms[NVRTC]);
     for (int i = 0; i < NUM_RUNNERS; i++) drop(&t, i);
     workload_free(&t.load);
+    fprintf(stderr, "quern_gpu_bench: %s on %s took %.1f s\n", t.which->name, r->device,
+            (double)(bench_now() - begin) * 1e-9);
 }
 
-static bool open_rig(rig *r) {
+/* ---- a device, in a process of its own ---- */
+
+static void open_peer(rig *r) {
     char why[WHY_SIZE] = "";
-    bool any = false;
-    report("\n### Code quality\n\n");
-    for (int e = 0; e < NVRTC; e++) {
-        if (gpu_look(devices[e], why) == GPU_PRESENT) r->engines[e] = engine_quern_open(devices[e], 0, why);
-        if (!r->engines[e]) report("- %s: left out: %s\n", devices[e], why);
-        any = any || r->engines[e];
-    }
-    if (!any) return false;
-    qn_context_create(NULL, &r->translator);
     r->bare = cuda_open(why);
     if (r->bare) r->compiler = nvrtc_open(why);
-    if (!r->compiler) {
-        report("- NVRTC: left out: %s\n", why);
-        return true;
-    }
-    int major, minor;
-    nvrtc_version(r->compiler, &major, &minor);
-    report("- NVRTC %d.%d, sm_%d, its default options, launched by the bare driver on %s\n", major, minor,
-           cuda_arch(r->bare), cuda_device(r->bare));
-    return true;
+    qn_context_create(NULL, &r->translator);
+    if (!r->compiler) report_failure("code: no NVRTC: %s", why);
 }
 
-void gpu_code(const gpu_options *o) {
-    rig r = {.options = o};
-    if (open_rig(&r)) {
-        report("\nRatio: NVRTC's time / quern's, above 1 quern is faster. Registers and bytes of local "
-               "memory (spills "
-               "among them) of the first kernel: quern/NVRTC.\n\n"
-               "| case | size | NVRTC ms | cuda ms | ratio | vulkan ms | ratio | opencl ms | ratio | cuda | "
-               "registers "
-               "| local |\n|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
-        for (size_t i = 0; i < bench_num_cases; i++)
-            if (gpu_selected(o->only, bench_cases[i].name)) run_case(&r, &bench_cases[i]);
+void gpu_code_child(const gpu_options *o, const char *device, size_t first) {
+    rig r = {.options = o, .device = device};
+    char why[WHY_SIZE] = "";
+    r.quern = engine_quern_open(device, 0, why);
+    if (!r.quern) {
+        report_failure("code on %s: %s", device, why);
+        return;
     }
-    static const double means[] = {0.97, 0.90, 0.95};
-    for (int e = 0; e < NVRTC; e++) {
-        char what[96];
-        if (!r.ratios[e].count) continue;
-        snprintf(what, sizeof what, "code on %s, mean of %u", devices[e], r.ratios[e].count);
-        report_target(what, ratios_mean(&r.ratios[e]), means[e], true);
-        snprintf(what, sizeof what, "code on %s, worst: %s", devices[e], r.ratios[e].which);
-        if (e == QUERN_CUDA) report_target(what, r.ratios[e].worst, 0.90, true);
+    if (strcmp(device, "cuda") == 0) open_peer(&r);
+    for (size_t i = first; i < bench_num_cases; i++) {
+        if (!gpu_selected(o->only, bench_cases[i].name)) continue;
+        report_case(i, bench_cases[i].name);
+        run_case(&r, i);
     }
-    for (int e = 0; e < NVRTC; e++)
-        if (r.engines[e]) engine_quern.close(r.engines[e]);
+    engine_quern.close(r.quern);
     if (r.bare) cuda_close(r.bare);
     free(r.compiler);
     qn_context_destroy(r.translator);
+}
+
+/* ---- the section ---- */
+
+typedef struct code_report {
+    const char *device;
+    bool is_cuda;
+    double nvrtc_ms[MAX_CASES];
+    ratios ratios;
+} code_report;
+
+static void hear(void *user, const char *figures) {
+    code_report *c = user;
+    size_t index;
+    double ours, theirs;
+    if (sscanf(figures, "%zu %lf %lf", &index, &ours, &theirs) != 3 || index >= MAX_CASES) return;
+    if (c->is_cuda) c->nvrtc_ms[index] = theirs;
+    double ratio = ours > 0 && c->nvrtc_ms[index] > 0 ? c->nvrtc_ms[index] / ours : 0;
+    ratios_add(&c->ratios, bench_cases[index].name, ratio);
+    if (c->is_cuda) return;
+    report("| %s |", bench_cases[index].name);
+    report(ours > 0 ? " %.4f |" : " |", ours);
+    report(ratio > 0 ? " %.3f |\n" : " |\n", ratio);
+}
+
+static void table_head(bool is_cuda, const char *device, const char *description) {
+    if (is_cuda)
+        report("\ncuda (%s), in turn with NVRTC's code launched by the bare driver; rate; registers and "
+               "bytes of "
+               "local memory (spills among them) of the first kernel, quern/NVRTC:\n\n"
+               "| case | size | NVRTC ms | cuda ms | ratio | rate | registers | local |\n"
+               "|---|---|---:|---:|---:|---:|---:|---:|\n",
+               description);
+    else
+        report("\n%s (%s), beside NVRTC's figures above:\n\n| case | %s ms | ratio |\n|---|---:|---:|\n",
+               device, description, device);
+}
+
+static void report_peer(void) {
+    char why[WHY_SIZE] = "";
+    nvrtc *compiler = nvrtc_open(why);
+    if (!compiler) {
+        report("- NVRTC: left out: %s\n", why);
+        return;
+    }
+    int major, minor;
+    nvrtc_version(compiler, &major, &minor);
+    report("- NVRTC %d.%d, its default options\n", major, minor);
+    free(compiler);
+}
+
+void gpu_code(const gpu_options *o) {
+    static const double means[NUM_DEVICES] = {0.97, 0.90, 0.95};
+    static code_report c;
+    char why[WHY_SIZE] = "", what[96];
+    report("\n### Code quality\n\nRatio: NVRTC's time / quern's, above 1 quern is faster.\n\n");
+    report_peer();
+    for (int e = 0; e < NUM_DEVICES && !gpu_stopped(); e++) {
+        c.device = devices[e];
+        c.is_cuda = e == 0;
+        c.ratios = (ratios){0};
+        if (gpu_look(devices[e], why) != GPU_PRESENT) {
+            report("- %s: left out: %s\n", devices[e], why);
+            continue;
+        }
+        table_head(c.is_cuda, devices[e], why);
+        gpu_run_child(o, "code", devices[e], hear, &c);
+        if (!c.ratios.count) continue;
+        snprintf(what, sizeof what, "code on %s, mean of %u (worst %.3f, %s)", devices[e], c.ratios.count,
+                 c.ratios.worst, c.ratios.which);
+        report("\nGeometric mean of %u: %.3f; worst: %.3f, %s.\n", c.ratios.count, ratios_mean(&c.ratios),
+               c.ratios.worst, c.ratios.which);
+        report_target(what, ratios_mean(&c.ratios), means[e], true);
+        snprintf(what, sizeof what, "code on %s, worst: %s", devices[e], c.ratios.which);
+        if (c.is_cuda) report_target(what, c.ratios.worst, 0.90, true);
+    }
 }
 
 /* ---- PTX for reading ---- */

@@ -61,6 +61,7 @@ typedef struct start {
     double all_ms, quern_ms, driver_ms;
     double result_ms; /* another program, to the end of its first launch */
     int from_cache;
+    bool heard;
 } start;
 
 /* Drivers may compile as late as at the first launch: a matrix product from its text to its end. */
@@ -116,36 +117,29 @@ static bool start_once(const char *device_name, start *s, char *why) {
     return status == QN_OK;
 }
 
-int gpu_child(const char *device) {
+void gpu_start_child(const gpu_options *o, const char *device, size_t first) {
     start s;
     char why[WHY_SIZE] = "";
-    if (!start_once(device, &s, why)) {
-        fprintf(stderr, "quern_gpu_bench: %s\n", why);
-        return 1;
-    }
-    printf("%g %g %g %g %d\n", s.all_ms, s.quern_ms, s.driver_ms, s.result_ms, s.from_cache);
-    return 0;
-}
-
-static bool start_in_child(const char *device, start *s, char *why) {
-    char self[1024], command[1200];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    snprintf(why, WHY_SIZE, "the child gave no figures");
-    if (length <= 0) return false;
-    self[length] = 0;
-    snprintf(command, sizeof command, "'%s' --child %s", self, device);
-    FILE *child = popen(command, "r");
-    if (!child) return false;
-    int got = fscanf(child, "%lf %lf %lf %lf %d", &s->all_ms, &s->quern_ms, &s->driver_ms, &s->result_ms,
-                     &s->from_cache);
-    return pclose(child) == 0 && got == 5;
-}
-
-static void device_row(const char *device) {
-    char why[WHY_SIZE] = "";
-    start first, second;
-    if (!start_in_child(device, &first, why) || !start_in_child(device, &second, why)) {
+    (void)o;
+    (void)first;
+    if (start_once(device, &s, why))
+        report_figures("%g %g %g %g %d", s.all_ms, s.quern_ms, s.driver_ms, s.result_ms, s.from_cache);
+    else
         report_failure("compiling on %s: %s", device, why);
+}
+
+static void hear(void *user, const char *figures) {
+    start *s = user;
+    s->heard = sscanf(figures, "%lf %lf %lf %lf %d", &s->all_ms, &s->quern_ms, &s->driver_ms, &s->result_ms,
+                      &s->from_cache) == 5;
+}
+
+static void device_row(const gpu_options *o, const char *device) {
+    start first = {0}, second = {0};
+    gpu_run_child(o, "start", device, hear, &first);
+    if (first.heard) gpu_run_child(o, "start", device, hear, &second);
+    if (!first.heard || !second.heard) {
+        report("| %s | failed | | | | | | | |\n", device);
         return;
     }
     report("| %s | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %s |\n", device, first.quern_ms,
@@ -171,9 +165,9 @@ void gpu_compile(const gpu_options *o) {
            "result ms | "
            "second: driver ms | all ms | first result ms | from cache "
            "|\n|---|---:|---:|---:|---:|---:|---:|---:|---|\n");
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3 && !gpu_stopped(); i++) {
         if (gpu_look(devices[i], why) != GPU_NONE)
-            device_row(devices[i]);
+            device_row(o, devices[i]);
         else
             report("| %s | left out: %s | | | | | | | |\n", devices[i], why);
     }

@@ -49,7 +49,8 @@ static int parse(command_line *line, int argc, char **argv) {
             line->options.cpu_time = true;
             continue;
         }
-        if (value && strcmp(argv[i], "--child") == 0) return gpu_child(value);
+        if (i + 3 < argc && strcmp(argv[i], "--child") == 0)
+            return gpu_child(&line->options, argv[i + 1], argv[i + 2], argv[i + 3]);
         if (value && strcmp(argv[i], "--section") == 0)
             line->options.sections = value;
         else if (value && strcmp(argv[i], "--only") == 0)
@@ -95,17 +96,19 @@ int main(int argc, char **argv) {
     if (status >= 0) return status;
     if (line.dump) return gpu_dump(line.dump, line.options.only, line.arch);
     turn_off_driver_caches();
+    gpu_stop_on_signals();
     if (!report_open(line.markdown)) {
         fprintf(stderr, "quern_gpu_bench: cannot write %s\n", line.markdown);
         return 2;
     }
     report_devices();
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
-        if (!gpu_selected(line.options.sections, sections[i].name)) continue;
+        if (!gpu_selected(line.options.sections, sections[i].name) || gpu_stopped()) continue;
         int64_t begin = bench_now();
         sections[i].run(&line.options);
         fprintf(stderr, "quern_gpu_bench: %s took %.0f s\n", sections[i].name,
                 (double)(bench_now() - begin) * 1e-9);
     }
+    if (gpu_stopped()) report_failure("the run was cut off");
     return report_close() ? 0 : 1;
 }

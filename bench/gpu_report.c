@@ -17,7 +17,7 @@ typedef struct target {
 
 /* The program's one report. */
 static struct {
-    FILE *file;
+    FILE *file, *parent;
     target targets[MAX_TARGETS];
     unsigned num_targets;
     char failures[MAX_FAILURES][WHY_SIZE];
@@ -29,8 +29,15 @@ bool report_open(const char *path) {
     return !path || the.file;
 }
 
+void report_to_parent(FILE *pipe) { the.parent = pipe; }
+
 static void write_both(const char *format, va_list args) {
     va_list again;
+    if (the.parent) {
+        vfprintf(the.parent, format, args);
+        fflush(the.parent);
+        return;
+    }
     va_copy(again, args);
     vprintf(format, args);
     fflush(stdout);
@@ -48,7 +55,30 @@ void report(const char *format, ...) {
     va_end(args);
 }
 
+static void tell(char kind, const char *text) { report("%c%c %s\n", REPORT_MARK, kind, text); }
+
+void report_case(size_t index, const char *name) {
+    char text[TEXT_SIZE];
+    snprintf(text, sizeof text, "%zu %s", index, name);
+    tell('C', text);
+}
+
+void report_figures(const char *format, ...) {
+    char text[TEXT_SIZE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    tell('V', text);
+}
+
 void report_target(const char *what, double value, double limit, bool at_least) {
+    if (the.parent) {
+        char text[2 * TEXT_SIZE];
+        snprintf(text, sizeof text, "%.9g %.9g %d %s", value, limit, at_least, what);
+        tell('T', text);
+        return;
+    }
     if (the.num_targets == MAX_TARGETS) return;
     target *t = &the.targets[the.num_targets++];
     *t = (target){.value = value, .limit = limit, .at_least = at_least};
@@ -62,6 +92,10 @@ void report_failure(const char *format, ...) {
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     text[strcspn(text, "\n")] = 0;
+    if (the.parent) {
+        tell('F', text);
+        return;
+    }
     fprintf(stderr, "quern_gpu_bench: %s\n", text);
     if (the.num_failures < MAX_FAILURES) snprintf(the.failures[the.num_failures++], WHY_SIZE, "%s", text);
 }

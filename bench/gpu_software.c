@@ -95,7 +95,7 @@ static double timed(pair *p, const gpu_options *o, bool rival_s) {
     return fine ? (double)(now() - begin) * 1e-6 : -1;
 }
 
-static void measure(pair *p, const gpu_options *o, ratios *all) {
+static void measure(pair *p, const gpu_options *o, size_t index) {
     double ours[MOST_SAMPLES], theirs[MOST_SAMPLES];
     double once = fmax(timed(p, o, false), timed(p, o, true));
     unsigned samples = o->quick ? 3 : once > 150 ? 7 : once > 40 ? 15 : MOST_SAMPLES;
@@ -106,12 +106,12 @@ static void measure(pair *p, const gpu_options *o, ratios *all) {
     double mine = gpu_median(ours, samples), peer = gpu_median(theirs, samples);
     report("| %s | %s | %s | %.3f | %.3f | %.2f |\n", p->device, p->which->name, p->load.size, mine, peer,
            peer / mine);
-    ratios_add(all, p->which->name, peer / mine);
+    report_figures("%zu %.9g", index, peer / mine);
 }
 
-static void run_case(const char *device, engine *quern, const rival *r, const bench_case *which,
-                     const gpu_options *o, ratios *all) {
+static void run_case(const char *device, engine *quern, const rival *r, size_t index, const gpu_options *o) {
     char why[WHY_SIZE] = "";
+    const bench_case *which = &bench_cases[index];
     pair p = {.device = device, .which = which};
     which->make(&p.load, o->quick ? BENCH_QUICK : BENCH_CPU);
     gpu_fix_groups(&p.load);
@@ -125,7 +125,7 @@ static void run_case(const char *device, engine *quern, const rival *r, const be
     if (p.ours && r->vulkan) p.glslang = prepare_glslang(r->vulkan, &p.load, why);
     if (p.ours && r->pocl) p.pocl = engine_pocl.prepare(r->pocl, source, which->options, &p.load, why);
     if (p.glslang || p.pocl) {
-        if (verify(&p)) measure(&p, o, all);
+        if (verify(&p)) measure(&p, o, index);
     } else if (p.ours)
         report_failure("%s on %s, the peer: %s", which->name, device, why);
     if (p.ours) engine_quern.release(p.ours);
@@ -134,21 +134,37 @@ static void run_case(const char *device, engine *quern, const rival *r, const be
     workload_free(&p.load);
 }
 
-static void run_device(const char *device, const gpu_options *o, const char *description) {
-    char why[WHY_SIZE] = "", what[96];
+void gpu_software_child(const gpu_options *o, const char *device, size_t first) {
+    char why[WHY_SIZE] = "", description[WHY_SIZE];
     rival r = {0};
-    ratios all = {0};
+    if (gpu_look(device, description) != GPU_SOFTWARE) return;
     if (strcmp(device, "vulkan") == 0)
         r.vulkan = vulkan_open(description, why);
     else
         r.pocl = engine_pocl.open((unsigned)sysconf(_SC_NPROCESSORS_ONLN), why);
     engine *quern = r.vulkan || r.pocl ? engine_quern_open(device, 0, why) : NULL;
     if (!quern) report("| %s | left out: %s | | | | |\n", device, why);
-    for (size_t i = 0; i < bench_num_cases && quern; i++)
-        if (gpu_selected(o->only, bench_cases[i].name)) run_case(device, quern, &r, &bench_cases[i], o, &all);
+    for (size_t i = first; i < bench_num_cases && quern; i++) {
+        if (!gpu_selected(o->only, bench_cases[i].name)) continue;
+        report_case(i, bench_cases[i].name);
+        run_case(device, quern, &r, i, o);
+    }
     if (quern) engine_quern.close(quern);
     if (r.vulkan) vulkan_close(r.vulkan);
     if (r.pocl) engine_pocl.close(r.pocl);
+}
+
+static void hear(void *user, const char *figures) {
+    size_t index;
+    double ratio;
+    if (sscanf(figures, "%zu %lf", &index, &ratio) == 2 && index < bench_num_cases)
+        ratios_add(user, bench_cases[index].name, ratio);
+}
+
+static void run_device(const gpu_options *o, const char *device) {
+    char what[96];
+    ratios all = {0};
+    gpu_run_child(o, "software", device, hear, &all);
     if (!all.count) return;
     snprintf(what, sizeof what, "code on %s in software, mean of %u (worst %.2f, %s)", device, all.count,
              all.worst, all.which);
@@ -163,10 +179,10 @@ void gpu_software(const gpu_options *o) {
            "PoCL. Ratio: the peer's time / quern's%s.\n\n"
            "| device | case | size | quern ms | peer ms | ratio |\n|---|---|---|---:|---:|---:|\n",
            o->cpu_time ? "; processor time of all threads" : "");
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2 && !gpu_stopped(); i++) {
         gpu_presence presence = gpu_look(devices[i], why);
         if (presence == GPU_SOFTWARE)
-            run_device(devices[i], o, why);
+            run_device(o, devices[i]);
         else
             report("| %s | left out: %s%s | | | | |\n", devices[i], why,
                    presence == GPU_NONE ? "" : " is a GPU");
