@@ -142,10 +142,15 @@ static const char *parameter(clc_emitter *e, const ir_arg *arg, size_t index) {
     }
 }
 
-static void hidden_parameter(qn__buf *out, const qn__hidden *hidden, const char *name) {
-    static const char *const types[] = {"uint ", "ulong "};
-    bool buffer = hidden->kind == QN__HIDDEN_PRINT;
-    qn__buf_printf(out, "%s%s", buffer ? "__global uchar *" : types[hidden->size == 8], name);
+/* The type that holds a kernel's hidden parameters; its members have the names of qn__clc_hidden. */
+static void hidden_struct(clc_emitter *e) {
+    qn__buf_printf(&e->helpers, "struct qn_hidden_%s {\n", e->kernel->name);
+    for (size_t i = 0; i < e->hidden.len; i++) {
+        const qn__hidden *hidden = &e->hidden.data[i];
+        const char *member = qn__clc_hidden(e, (qn__hidden_kind)hidden->kind, hidden->dim);
+        qn__buf_printf(&e->helpers, "    ulong %s;\n", strchr(member, '.') + 1);
+    }
+    qn__buf_puts(&e->helpers, "};\n");
 }
 
 /* Arguments as values of the IR. */
@@ -185,14 +190,12 @@ static void look(ir_instr *instr, void *user) {
     if (e->options->device_lacks & QN__NO_SUB_GROUPS) qn__clc_error(e, "the device has no sub-groups");
 }
 
-/* Work-items past the end leave at once. A dimension is looked at only where its groups overhang. */
+/* Work-items past the end leave at once. The ids are of this part of the launch. */
 static void guard(clc_emitter *e) {
-    const char *overhang = qn__clc_hidden(e, QN__HIDDEN_OVERHANG, 0);
-    qn__clc_open(e, "if (%s) {", overhang);
+    qn__clc_open(e, "if (%s) {", qn__clc_hidden(e, QN__HIDDEN_OVERHANG, 0));
     for (uint32_t dim = 0; dim < 3; dim++)
-        qn__clc_line(e, "if (get_global_id(%u) - %s >= %s) return;", dim,
-                     qn__clc_hidden(e, QN__HIDDEN_GLOBAL_OFFSET, dim),
-                     qn__clc_hidden(e, QN__HIDDEN_GLOBAL_SIZE, dim));
+        qn__clc_line(e, "if (get_global_id(%u) - get_global_offset(%u) >= %s) return;", dim, dim,
+                     qn__clc_hidden(e, QN__HIDDEN_LIMIT, dim));
     qn__clc_close(e, "}");
 }
 
@@ -220,32 +223,26 @@ static void variables(clc_emitter *e) {
 }
 
 static void describe(clc_emitter *e, uint64_t static_local) {
-    uint64_t offset = 0;
-    bool prints = false;
+    uint64_t size = 0;
     for (size_t i = 0; i < e->kernel->args.len; i++) {
         const ir_arg *arg = &e->kernel->args.data[i];
         uint32_t align = arg->align ? arg->align : 1;
-        if (arg->arg_kind == IR_ARG_PRINT)
-            prints = true;
-        else
-            offset = (offset + align - 1) / align * align + arg->size;
+        if (arg->arg_kind != IR_ARG_PRINT) size = (size + align - 1) / align * align + arg->size;
     }
-    for (size_t i = 0; i < e->hidden.len; i++) {
-        uint32_t size = e->hidden.data[i].size;
-        offset = (offset + size - 1) / size * size;
-        e->hidden.data[i].offset = (uint32_t)offset;
-        offset += size;
+    size += 8 * e->hidden.len;
+    if (e->prints) {
+        qn__hidden hidden = {.kind = QN__HIDDEN_PRINT, .size = 8};
+        qn__vec_push(e->arena, &e->hidden, hidden);
     }
     qn__emit_kernel emitted = {.name = e->kernel->name,
-                               .symbol = e->kernel->name,
+                               .symbol = qn__arena_printf(e->arena, "qn_%s", e->kernel->name),
                                .static_local = static_local,
                                .uses_sync = e->uses_sync,
-                               .uses_printf = prints,
+                               .uses_printf = e->prints,
                                .guarded = e->guarded,
-                               .params_size = (uint32_t)offset,
+                               .params_size = (uint32_t)size,
                                .hidden = e->hidden.data,
                                .num_hidden = (uint32_t)e->hidden.len};
-    emitted.symbol = qn__arena_printf(e->arena, "qn_%s", e->kernel->name);
     qn__vec_push(e->arena, &e->result->kernels, emitted);
 }
 
@@ -270,12 +267,12 @@ static void signature(clc_emitter *e, qn__buf *out) {
         qn__buf_printf(out, "%s%s", first ? "" : ", ", parameter(e, &kernel->args.data[i], i));
         first = false;
     }
-    for (size_t i = 0; i < e->hidden.len; i++) {
-        const qn__hidden *hidden = &e->hidden.data[i];
-        if (!first) qn__buf_puts(out, ", ");
-        hidden_parameter(out, hidden, qn__clc_hidden(e, (qn__hidden_kind)hidden->kind, hidden->dim));
+    if (e->hidden.len) {
+        hidden_struct(e);
+        qn__buf_printf(out, "%sstruct qn_hidden_%s hidden", first ? "" : ", ", kernel->name);
         first = false;
     }
+    if (e->prints) qn__buf_printf(out, "%s__global uchar *print_buffer", first ? "" : ", ");
     qn__buf_puts(out, ") {\n");
 }
 
@@ -291,7 +288,7 @@ static void emit_kernel(clc_emitter *e, ir_function *kernel, qn__buf *text) {
     e->labels = (qn__map64){0};
     e->inner_loop = NULL;
     e->guarded = true;
-    e->uses_sync = false;
+    e->uses_sync = e->prints = false;
     e->depth = 1;
     qn__clc_count_indexed(e);
     qn__clc_find_spaces(e);

@@ -16,7 +16,8 @@ static const char *query(clc_emitter *e, const ir_instr *instr) {
     case IR_ENQUEUED_LOCAL_SIZE: return qn__clc_hidden(e, QN__HIDDEN_ENQUEUED_SIZE, dim);
     case IR_NUM_GROUPS: return qn__clc_hidden(e, QN__HIDDEN_NUM_GROUPS, dim);
     case IR_GLOBAL_OFFSET: return qn__clc_hidden(e, QN__HIDDEN_GLOBAL_OFFSET, dim);
-    case IR_WORK_DIM: return qn__clc_hidden(e, QN__HIDDEN_WORK_DIM, 0);
+    case IR_WORK_DIM:
+        return qn__arena_printf(e->arena, "(uint)%s", qn__clc_hidden(e, QN__HIDDEN_WORK_DIM, 0));
     case IR_SUB_GROUP_SIZE: return "get_sub_group_size()";
     case IR_MAX_SUB_GROUP_SIZE: return "get_max_sub_group_size()";
     case IR_NUM_SUB_GROUPS: return "get_num_sub_groups()";

@@ -29,7 +29,7 @@ typedef struct clc_emitter {
     ir_instr *inner_loop; /* what a plain break or continue leaves */
     int depth;
     ir_loc loc; /* of the instruction at work, for errors and #line */
-    bool guarded, uses_sync, uses_sub_groups;
+    bool guarded, uses_sync, uses_sub_groups, prints;
 } clc_emitter;
 
 /* ---- clc_text.c ---- */
@@ -53,7 +53,7 @@ const char *qn__clc_use(clc_emitter *e, const ir_value *value); /* its name, or 
 void qn__clc_literal(qn__buf *out, ir_kind kind, uint64_t bits);
 /* Gives the value its expression. */
 void qn__clc_define(clc_emitter *e, const ir_value *value, const char *expression);
-/* The name of a hidden parameter, which is added to the kernel where it is new. */
+/* A hidden parameter as an expression (a 64-bit word, or the print buffer); it is added where it is new. */
 const char *qn__clc_hidden(clc_emitter *e, qn__hidden_kind kind, uint32_t dim);
 
 /* ---- the rest ---- */

@@ -199,14 +199,22 @@ void qn__clc_define(clc_emitter *e, const ir_value *value, const char *expressio
 
 const char *qn__clc_hidden(clc_emitter *e, qn__hidden_kind kind, uint32_t dim) {
     static const char *const names[QN__HIDDEN_KIND_COUNT] = {
-        "global_base", "global_size", "global_offset", "group_base", "num_groups",   "enqueued_size",
-        "work_dim",    "overhang",    "print_buffer",  "constants",  "buffer_offset"};
-    static const uint8_t sizes[QN__HIDDEN_KIND_COUNT] = {8, 8, 8, 4, 4, 4, 4, 4, 8, 8, 8};
+        [QN__HIDDEN_GLOBAL_BASE] = "global_base",     [QN__HIDDEN_GLOBAL_SIZE] = "global_size",
+        [QN__HIDDEN_GLOBAL_OFFSET] = "global_offset", [QN__HIDDEN_GROUP_BASE] = "group_base",
+        [QN__HIDDEN_NUM_GROUPS] = "num_groups",       [QN__HIDDEN_ENQUEUED_SIZE] = "enqueued_size",
+        [QN__HIDDEN_WORK_DIM] = "work_dim",           [QN__HIDDEN_OVERHANG] = "overhang",
+        [QN__HIDDEN_PRINT] = "print_buffer",          [QN__HIDDEN_CONSTANTS] = "constants",
+        [QN__HIDDEN_BUFFER_OFFSET] = "buffer_offset", [QN__HIDDEN_LIMIT] = "limit"};
+    if (kind == QN__HIDDEN_PRINT) {
+        e->prints = true;
+        return names[kind];
+    }
     size_t i = 0;
     while (i < e->hidden.len && (e->hidden.data[i].kind != kind || e->hidden.data[i].dim != dim)) i++;
     if (i == e->hidden.len) {
-        qn__hidden hidden = {.kind = (uint8_t)kind, .size = sizes[kind], .dim = (uint16_t)dim};
+        qn__hidden hidden = {
+            .kind = (uint8_t)kind, .size = 8, .dim = (uint16_t)dim, .offset = (uint32_t)(8 * i)};
         qn__vec_push(e->arena, &e->hidden, hidden);
     }
-    return qn__arena_printf(e->arena, "%s%u", names[kind], dim);
+    return qn__arena_printf(e->arena, "hidden.%s%u", names[kind], dim);
 }

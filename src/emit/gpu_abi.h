@@ -4,8 +4,9 @@
    CPU) followed by the hidden parameters that it uses, each at the offset its qn__hidden gives. PTX: one `.param`
    array of bytes, aligned to 16. SPIR-V: the push constants; where the block is larger than 128 bytes, the push
    constants hold only the 64-bit address of the block in memory. OpenCL C: the arguments in order as the
-   kernel's own parameters (buffers as __global pointers, which the kernel adds QN__HIDDEN_BUFFER_OFFSET to), and
-   behind them one a hidden parameter, in the order of `hidden`, which here ignores `offset`.
+   kernel's own parameters (buffers as __global pointers, which the kernel adds QN__HIDDEN_BUFFER_OFFSET to); behind them
+   the hidden ones together as one struct by value, a 64-bit word each, `offset` bytes from its start, without
+   QN__HIDDEN_PRINT, which is a pointer of its own behind the struct.
 
    Buffers are 64-bit device addresses (0: null). __local arguments are byte offsets into the group's local
    memory (uint64_t): PTX declares static variables itself, and the arguments lie in dynamic shared memory at

@@ -41,9 +41,10 @@ static void a_kernel_is_guarded(void **state) {
     assert_true(kernel->guarded);
     assert_false(kernel->uses_sync);
     assert_true(asks(kernel, QN__HIDDEN_OVERHANG, 0));
+    assert_true(asks(kernel, QN__HIDDEN_LIMIT, 2));
     assert_true(asks(kernel, QN__HIDDEN_BUFFER_OFFSET, 0));
     assert_false(asks(kernel, QN__HIDDEN_BUFFER_OFFSET, 1));
-    has(&r, "__kernel void qn_k(__global uchar *restrict p0, uint p1, uint overhang0");
+    has(&r, "__kernel void qn_k(__global uchar *restrict p0, uint p1, struct qn_hidden_k hidden)");
     has(&r, "get_global_id(0)");
     has_not(&r, "cl_khr_fp64");
 }

@@ -27,9 +27,10 @@ static void ask_limits(qn__gpu *gpu) {
     gpu->max_buffer = qn__cl_number(cl, device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, 0);
     gpu->local_memory = qn__cl_number(cl, device, CL_DEVICE_LOCAL_MEM_SIZE, 0);
     gpu->max_params = qn__cl_number(cl, device, CL_DEVICE_MAX_PARAMETER_SIZE, 1024);
-    for (int d = 0; d < 3; d++) {
+    if (!gpu->max_group) gpu->max_group = 1;
+    for (int d = 0; d < 3; d++) { /* a part has fewer than 2^32 work-items in a row (QN__HIDDEN_LIMIT) */
         gpu->max_local[d] = sizes[d] > UINT32_MAX ? UINT32_MAX : (uint32_t)sizes[d];
-        gpu->max_groups[d] = d == 0 ? 1 << 22 : (1 << 16) - 1;
+        gpu->max_groups[d] = d == 0 ? (UINT32_MAX - 1) / gpu->max_group : UINT16_MAX;
     }
 }
 

@@ -53,17 +53,25 @@ static int32_t set_arg(qn__gpu *gpu, cl_instance *instance, const qn__command *l
     return gpu->cl->clSetKernelArg(instance->kernel, i, arg->size, value);
 }
 
+/* The struct of hidden parameters, and the print buffer behind it. */
 static int32_t set_hidden(qn__gpu *gpu, cl_instance *instance, const qn__command *launch,
-                          const qn__code_kernel *kernel, uint32_t i, const qn__part *part, cl_object print) {
+                          const qn__code_kernel *kernel, const qn__part *part, cl_object print) {
     static const qn__hidden_addresses none = {0, 0};
-    const qn__hidden *hidden = &kernel->hidden[i];
-    uint32_t index = kernel->num_args + i;
-    if (hidden->kind == QN__HIDDEN_PRINT)
-        return gpu->cl->clSetKernelArg(instance->kernel, index, sizeof print, &print);
-    uint64_t value = qn__hidden_value(hidden, launch, part, &none);
-    if (instance->set && instance->values[index] == value) return 0;
-    instance->values[index] = value;
-    return gpu->cl->clSetKernelArg(instance->kernel, index, hidden->size, &value); /* little-endian */
+    uint64_t *values = instance->values + kernel->num_args;
+    uint32_t words = kernel->num_hidden, index = kernel->num_args;
+    bool same = instance->set;
+    if (words && kernel->hidden[words - 1].kind == QN__HIDDEN_PRINT) words--;
+    for (uint32_t i = 0; i < words; i++) {
+        uint64_t value = qn__hidden_value(&kernel->hidden[i], launch, part, &none);
+        same = same && values[i] == value;
+        values[i] = value;
+    }
+    int32_t error = 0;
+    if (words && !same) error = gpu->cl->clSetKernelArg(instance->kernel, index, 8 * (size_t)words, values);
+    if (words) index++;
+    if (!error && words < kernel->num_hidden)
+        error = gpu->cl->clSetKernelArg(instance->kernel, index, sizeof print, &print);
+    return error;
 }
 
 qn_status qn__cl_set_args(qn__gpu *gpu, cl_instance *instance, const qn__command *launch,
@@ -74,11 +82,9 @@ qn_status qn__cl_set_args(qn__gpu *gpu, cl_instance *instance, const qn__command
         if (error) instance->set = false;
         if (error) return bad_argument(kernel, i + 1, error, why);
     }
-    for (uint32_t i = 0; i < kernel->num_hidden; i++) {
-        int32_t error = set_hidden(gpu, instance, launch, kernel, i, part, print);
-        if (error) instance->set = false;
-        if (error) return bad_argument(kernel, kernel->num_args + i + 1, error, why);
-    }
+    int32_t error = set_hidden(gpu, instance, launch, kernel, part, print);
+    if (error) instance->set = false;
+    if (error) return bad_argument(kernel, kernel->num_args + 1, error, why);
     instance->set = true;
     return QN_OK;
 }
