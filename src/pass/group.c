@@ -21,9 +21,9 @@ static ir_value *convert(qn__group *g, ir_op op, ir_value *value, ir_kind kind) 
 
 /* ---- the start ---- */
 
+/* A required size is that of full groups: the last one may be smaller. */
 static ir_value *local_size(qn__group *g, uint32_t dim) {
-    const uint32_t required = g->function->reqd_local[dim];
-    if (required) return qn__group_word(g, required);
+    if (g->function->reqd_local[dim] == 1) return qn__group_word(g, 1);
     return convert(g, IR_TRUNC, qn__ir_query(&g->b, IR_LOCAL_SIZE, dim), IR_I32);
 }
 
@@ -37,11 +37,9 @@ static void make_ids(qn__group *g) {
         linear = linear ? qn__group_op(g, IR_ADD, qn__group_op(g, IR_MUL, linear, sizes[dim]), id) : id;
     }
     g->linear = linear ? linear : qn__group_word(g, 0);
-    const uint32_t *required = g->function->reqd_local;
-    if (required[0] && required[1] && required[2])
-        g->items = qn__group_word(g, (int64_t)required[0] * required[1] * required[2]);
-    else
-        g->items = qn__group_op(g, IR_MUL, qn__group_op(g, IR_MUL, sizes[0], sizes[1]), sizes[2]);
+    g->items = sizes[0];
+    for (uint32_t dim = 1; dim < 3; dim++)
+        if (!qn__ir_is_splat(sizes[dim], 1)) g->items = qn__group_op(g, IR_MUL, g->items, sizes[dim]);
 }
 
 void qn__group_begin(qn__group *g, qn__pass_context *context, bool wide) {
