@@ -135,26 +135,34 @@ static inline fixture make_fixture(const char *device, const char *source, const
     "    for (int i = 0; i < n; i++) a[0] = a[0] * 3 + i;\n"                                                 \
     "}\n"
 
+/* In pieces, one behind the other in the stream. */
 static inline qn_status spin(const fixture *f, qn_stream *stream, qn_buffer *buffer, int count) {
-    qn_range range = {.global = {(uint64_t)count / SPIN_PIECE + 1}, .local = {1}};
-    int piece = count < SPIN_PIECE ? count : SPIN_PIECE;
-    return qn_launch(stream, f->kernel, &range, QN_ARGS(buffer, piece));
+    qn_status status = QN_OK;
+    for (; count > 0 && !status; count -= SPIN_PIECE) {
+        int piece = count < SPIN_PIECE ? count : SPIN_PIECE;
+        status = qn_launch(stream, f->kernel, QN_RANGE(1), QN_ARGS(buffer, piece));
+    }
+    return status;
+}
+
+static inline double spin_seconds(const fixture *f, qn_buffer *buffer, int count) {
+    double start = test_seconds();
+    assert_ok(f->context, spin(f, NULL, buffer, count));
+    assert_ok(f->context, qn_device_wait(f->device, QN_FOREVER));
+    return test_seconds() - start;
 }
 
 /* The count that makes the fixture's kernel spin for about that long. The first launch does not count: some
-   drivers compile then. */
+   drivers compile then. Nor does what other programs take away: the shortest of several times is taken. */
 static inline int spin_for(const fixture *f, double seconds) {
     qn_buffer *buffer = make_buffer(f->device, 4, NULL);
     double took = 0;
     int count = 500;
-    assert_ok(f->context, spin(f, NULL, buffer, 1));
-    assert_ok(f->context, qn_device_wait(f->device, QN_FOREVER));
-    while (took < 0.02 && count < 500000000) {
-        count *= 2;
-        double start = test_seconds();
-        assert_ok(f->context, spin(f, NULL, buffer, count));
-        assert_ok(f->context, qn_device_wait(f->device, QN_FOREVER));
-        took = test_seconds() - start;
+    spin_seconds(f, buffer, 1);
+    while (took < 0.02 && count < 500000000) took = spin_seconds(f, buffer, count *= 2);
+    for (int i = 0; i < 3; i++) {
+        double again = spin_seconds(f, buffer, count);
+        if (again < took) took = again;
     }
     qn_buffer_destroy(buffer);
     double wanted = count * (seconds / took);
