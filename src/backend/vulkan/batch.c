@@ -10,35 +10,44 @@ enum { MAX_FREE = 16 };
 
 /* ---- timelines ---- */
 
-/* Mesa's submission thread touches the semaphores that a batch waited for once more after the batch has told that
-   it is done (22.3, lavapipe): destroyed meanwhile, they are used after they are freed. Its queues are idle only
-   behind that. */
-static void settle(qn__gpu *gpu) {
-    if (gpu->physical->properties.deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU || atomic_load(&gpu->lost))
-        return;
-    for (uint32_t i = 0; i < gpu->num_lanes; i++) {
-        pthread_mutex_lock(&gpu->lanes[i].lock);
-        gpu->vk.QueueWaitIdle(gpu->lanes[i].queue);
-        pthread_mutex_unlock(&gpu->lanes[i].lock);
-    }
+/* One that nobody waits for any more serves the next stream. It is not destroyed before the device: Mesa's submission
+   thread touches the semaphores that a batch waited for once more when the batch has told that it is done
+   (22.3, lavapipe). */
+void qn__vk_timeline_drop(qn__vk_timeline *timeline) {
+    qn__gpu *gpu = timeline->gpu;
+    if (atomic_fetch_sub(&timeline->references, 1) != 1) return;
+    pthread_mutex_lock(&gpu->lock);
+    timeline->next_free = gpu->free_timelines;
+    gpu->free_timelines = timeline;
+    pthread_mutex_unlock(&gpu->lock);
 }
 
-void qn__vk_timeline_drop(qn__vk_timeline *timeline) {
-    if (atomic_fetch_sub(&timeline->references, 1) != 1) return;
+static void delete_timeline(qn__vk_timeline *timeline) {
     qn__gpu *gpu = timeline->gpu;
-    settle(gpu);
     if (timeline->semaphore) gpu->vk.DestroySemaphore(gpu->device, timeline->semaphore, NULL);
     pthread_mutex_destroy(&timeline->lock);
     qn__release(gpu->services->allocator, timeline);
 }
 
-qn_status qn__vk_timeline_new(qn__queue *queue, char *why) {
-    qn__gpu *gpu = queue->gpu;
+void qn__vk_timelines_free(qn__gpu *gpu) {
+    for (qn__vk_timeline *timeline = gpu->free_timelines, *next; timeline; timeline = next) {
+        next = timeline->next_free;
+        delete_timeline(timeline);
+    }
+}
+
+static qn__vk_timeline *take_timeline(qn__gpu *gpu) {
+    pthread_mutex_lock(&gpu->lock);
+    qn__vk_timeline *timeline = gpu->free_timelines;
+    if (timeline) gpu->free_timelines = timeline->next_free;
+    pthread_mutex_unlock(&gpu->lock);
+    return timeline;
+}
+
+static qn_status make_timeline(qn__gpu *gpu, qn__vk_timeline **out, char *why) {
     qn__vk_timeline *timeline = qn__allocate_zeroed(gpu->services->allocator, sizeof *timeline);
     if (!timeline) return QN_ERROR_OUT_OF_MEMORY;
     timeline->gpu = gpu;
-    timeline->queue = queue;
-    atomic_store(&timeline->references, 1);
     pthread_mutex_init(&timeline->lock, NULL);
     VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
                                       .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
@@ -46,9 +55,19 @@ qn_status qn__vk_timeline_new(qn__queue *queue, char *why) {
     VkResult result = gpu->vk.CreateSemaphore(gpu->device, &info, NULL, &timeline->semaphore);
     if (result != VK_SUCCESS) {
         timeline->semaphore = 0;
-        qn__vk_timeline_drop(timeline);
+        delete_timeline(timeline);
         return qn__vk_failed("vkCreateSemaphore", result, why);
     }
+    *out = timeline;
+    return QN_OK;
+}
+
+qn_status qn__vk_timeline_new(qn__queue *queue, char *why) {
+    qn__vk_timeline *timeline = take_timeline(queue->gpu);
+    qn_status status = timeline ? QN_OK : make_timeline(queue->gpu, &timeline, why);
+    if (status) return status;
+    atomic_store(&timeline->references, 1);
+    timeline->queue = queue;
     queue->timeline = timeline;
     return QN_OK;
 }
@@ -155,7 +174,7 @@ qn__vk_batch *qn__vk_batch_open(qn__queue *queue, char *why) {
     }
     qn__vk_recorder_begin(&b->recorder, gpu, b->recorder.commands);
     b->recorded = &b->recorder;
-    b->value = ++queue->values;
+    b->value = ++queue->timeline->last;
     return queue->open = b;
 }
 

@@ -132,6 +132,7 @@ void qn__vk_gpu_close(qn__gpu *gpu) {
     if (gpu->device && gpu->vk.DestroyDevice) {
         if (!atomic_load(&gpu->lost)) gpu->vk.DeviceWaitIdle(gpu->device);
         qn__vk_stamps_free(gpu);
+        qn__vk_timelines_free(gpu);
         qn__vk_heaps_free(gpu);
         if (gpu->layout) gpu->vk.DestroyPipelineLayout(gpu->device, gpu->layout, NULL);
         gpu->vk.DestroyDevice(gpu->device, NULL);

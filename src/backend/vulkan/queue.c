@@ -193,7 +193,7 @@ qn_status qn__vk_submit_recorded(qn__queue *queue, const qn__vk_recorder *record
     }
     if (!status) {
         b->recorded = recorded;
-        b->value = ++queue->values;
+        b->value = ++queue->timeline->last;
         b->last = *number = ++queue->submitted;
         qn__vk_send(queue, b);
     }

@@ -35,7 +35,6 @@ struct qn__queue {
     qn__vk_timeline *timeline;
     pthread_mutex_t lock;
     uint64_t submitted;           /* last number given */
-    uint64_t values;              /* last value of the timeline given to a batch */
     atomic_uint_fast64_t retired; /* last number that is done in all respects */
     qn__vk_batch *open;           /* gathers commands; or NULL */
     qn__vk_batch *first, *last;   /* with the device, oldest first */

@@ -560,7 +560,6 @@ typedef void (*VkFunction)(void);
 #define VK_DEVICE_FUNCTIONS(X)                                                                               \
     X(void, DestroyDevice, (VkDevice device, VkNoHooks hooks))                                               \
     X(void, GetDeviceQueue, (VkDevice device, uint32_t family, uint32_t index, VkQueue * queue))             \
-    X(VkResult, QueueWaitIdle, (VkQueue queue))                                                              \
     X(VkResult, QueueSubmit, (VkQueue queue, uint32_t count, const VkSubmitInfo *submits, VkFence fence))    \
     X(VkResult, DeviceWaitIdle, (VkDevice device))                                                           \
     X(VkResult, AllocateMemory,                                                                              \

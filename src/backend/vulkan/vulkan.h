@@ -134,11 +134,12 @@ struct qn__gpu {
     bool unified;            /* device memory is host memory */
     uint32_t max_groups[3];
     uint64_t memory_size, max_buffer;
-    pthread_mutex_t lock; /* of heaps, pinned and stamps */
+    pthread_mutex_t lock; /* of heaps, pinned, stamps and timelines */
     qn__vk_heap heaps[QN__VK_HEAP_COUNT];
     qn__vk_pinned *pinned;
     qn__vk_stamp_pool *stamp_pools;
     qn__vk_stamp *free_stamps;
+    struct qn__vk_timeline *free_timelines;
     qn__vk_watcher watcher;
     atomic_uint compilations; /* pipelines that the driver compiled, rather than found in its cache */
     atomic_bool lost;
@@ -259,6 +260,8 @@ typedef struct qn__vk_timeline {
     VkSemaphore semaphore;
     pthread_mutex_t lock;
     qn__queue *queue; /* NULL: gone, and so all done */
+    uint64_t last;    /* value given to a batch; the queue's lock guards it */
+    struct qn__vk_timeline *next_free;
 } qn__vk_timeline;
 
 /* queue.c */
@@ -275,6 +278,7 @@ qn_status qn__vk_upload_now(qn__gpu *gpu, qn__memory *to, const void *data, uint
 /* Commands of a timeline up to `number` are handed to the driver. */
 void qn__vk_timeline_flush(qn__vk_timeline *timeline);
 void qn__vk_timeline_drop(qn__vk_timeline *timeline);
+void qn__vk_timelines_free(qn__gpu *gpu);
 /* The device is gone: remembers why, with the names of the kernels that were running. */
 qn_status qn__vk_lost(qn__gpu *gpu, const char *kernels, char *why);
 
