@@ -6,6 +6,8 @@
 #include "emit/emit.h"
 #include "front/pp.h"
 
+enum { MOST_ITEMS = 1024 }; /* in a group: for as many the lowered collectives have room (pass/group.h) */
+
 /* Sub-groups are used only where all that kernels may ask for is there; else they are lowered to local memory. */
 static bool has_sub_groups(const qn__cl *cl, cl_object device) {
     static const char *const wanted[] = {"cl_khr_subgroups", "cl_khr_subgroup_shuffle",
@@ -28,6 +30,7 @@ static void ask_limits(qn__gpu *gpu) {
     gpu->local_memory = qn__cl_number(cl, device, CL_DEVICE_LOCAL_MEM_SIZE, 0);
     gpu->max_params = qn__cl_number(cl, device, CL_DEVICE_MAX_PARAMETER_SIZE, 1024);
     if (!gpu->max_group) gpu->max_group = 1;
+    if (gpu->max_group > MOST_ITEMS) gpu->max_group = MOST_ITEMS;
     for (int d = 0; d < 3; d++) { /* a part has fewer than 2^32 work-items in a row (QN__HIDDEN_LIMIT) */
         gpu->max_local[d] = sizes[d] > UINT32_MAX ? UINT32_MAX : (uint32_t)sizes[d];
         gpu->max_groups[d] = d == 0 ? (UINT32_MAX - 1) / gpu->max_group : UINT16_MAX;
