@@ -55,9 +55,9 @@ static const uint32_t NONE = UINT32_MAX;
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-static uint32_t read_number(const char *at, uint32_t *length) {
+static uint32_t read_number(const char **at) {
     uint32_t value = 0;
-    for (*length = 0; is_digit(at[*length]); ++*length) value = value * 10 + (uint32_t)(at[*length] - '0');
+    for (; is_digit(**at); ++*at) value = value * 10 + (uint32_t)(**at - '0');
     return value;
 }
 
@@ -71,10 +71,14 @@ static int class_of(char letter) {
     }
 }
 
-static bool starts(const char *at, const char *word) { return strncmp(at, word, strlen(word)) == 0; }
+/* `word` is not empty. */
+static bool starts(const char *at, const char *word) {
+    while (*word && *at == *word) at++, word++;
+    return !*word;
+}
 
-/* What an instruction writes stands before its first comma outside braces; some write no register. */
-static bool writes_nothing(const char *op) {
+/* What writes no register, whatever stands before its first comma. */
+static bool has_no_result(const char *op) {
     switch (op[0]) {
     case 'b': return starts(op, "bra ") || starts(op, "bar.sync") || starts(op, "bar.warp");
     case 'c': return starts(op, "cp.async");
@@ -88,28 +92,35 @@ static bool writes_nothing(const char *op) {
     }
 }
 
-static const char *add_reference(coalescer *c, const char *percent, bool is_def) {
-    const int cls = class_of(percent[1]);
-    if (cls < 0 || !is_digit(percent[2])) return percent + 1;
-    uint32_t length;
-    const uint32_t number = read_number(percent + 2, &length);
-    const reference r = {c->first_of[cls] + number, (uint32_t)(percent - c->text), length + 2, is_def};
+/* Where `at` is a register's name: behind it. */
+static const char *read_register(coalescer *c, const char *at, bool is_def) {
+    const char *end = at + 2;
+    const int cls = class_of(at[1]);
+    if (cls < 0 || !is_digit(at[2])) return at + 1;
+    const uint32_t number = read_number(&end);
+    const reference r = {c->first_of[cls] + number, (uint32_t)(at - c->text), (uint32_t)(end - at), is_def};
     qn__vec_push(c->arena, &c->refs, r);
-    return percent + r.length;
+    return end;
 }
 
-static void read_operands(coalescer *c, line *l, const char *op) {
+/* What an instruction writes stands before its first comma outside braces; nothing, where that is an address or the
+   instruction has none. Gives the line's end. */
+static const char *read_operands(coalescer *c, const line *l, const char *op) {
     const char *at = op;
     while (*at != ' ' && *at != '\n') at++;
-    bool defs = !writes_nothing(op) && !(*at == ' ' && at[1] == '[');
-    for (unsigned braces = 0; *at != '\n';) {
-        if (*at == '%') {
-            if (defs && l->predicated) add_reference(c, at, false);
-            at = add_reference(c, at, defs);
+    bool is_def = *at == ' ' && at[1] != '[' && !has_no_result(op);
+    for (unsigned braces = 0;;) {
+        switch (*at) {
+        case '%':
+            if (is_def && l->predicated) read_register(c, at, false);
+            at = read_register(c, at, is_def);
             continue;
+        case ',': is_def = is_def && braces; break;
+        case '{': braces++; break;
+        case '}': braces--; break;
+        case '\n': return at + 1;
+        default: break;
         }
-        braces += (*at == '{') - (*at == '}');
-        if (*at == ',' && !braces) defs = false;
         at++;
     }
 }
@@ -123,43 +134,40 @@ static bool is_move(const coalescer *c, const line *l, const char *op) {
            c->text[r[0].place + 1] == c->text[r[1].place + 1];
 }
 
-static void read_line(coalescer *c, uint32_t start, uint32_t end) {
-    const char *text = c->text, *at = text + start;
-    uint32_t length;
-    line l = {.start = start, .end = end, .first_ref = (uint32_t)c->refs.len, .label = NONE};
+/* Gives the line's end. Every line has a newline. */
+static uint32_t read_line(coalescer *c, uint32_t start) {
+    const char *text = c->text, *at = text + start, *number = NULL;
+    line l = {.start = start, .first_ref = (uint32_t)c->refs.len, .label = NONE};
     if (*at == 'L' && is_digit(at[1])) {
         l.kind = LINE_LABEL;
-        l.label = read_number(at + 1, &length);
-    } else {
-        while (*at == '\t') at++;
-        if (*at == '@') {
-            l.predicated = true;
-            at = add_reference(c, at + (at[1] == '!' ? 2 : 1), false) + 1;
-        }
-        read_operands(c, &l, at);
-        l.num_refs = (uint32_t)c->refs.len - l.first_ref;
-        if (starts(at, "bra L")) {
-            l.kind = LINE_BRANCH;
-            l.label = read_number(at + 5, &length);
-        } else if (starts(at, "ret") || starts(at, "trap")) {
-            l.kind = LINE_END;
-        } else if (is_move(c, &l, at)) {
-            l.kind = LINE_MOVE;
-        }
+        number = at + 1;
     }
-    if (l.label != NONE && l.label >= c->num_labels) c->num_labels = l.label + 1;
+    while (*at == '\t') at++;
+    if (*at == '@') {
+        l.predicated = true;
+        while (*at != '%') at++;
+        at = read_register(c, at, false) + 1;
+    }
+    l.end = (uint32_t)(read_operands(c, &l, at) - text);
+    l.num_refs = (uint32_t)c->refs.len - l.first_ref;
+    if (starts(at, "bra L")) {
+        l.kind = LINE_BRANCH;
+        number = at + 5;
+    } else if (starts(at, "ret") || starts(at, "trap")) {
+        l.kind = LINE_END;
+    } else if (is_move(c, &l, at)) {
+        l.kind = LINE_MOVE;
+    }
+    if (number) l.label = read_number(&number);
+    if (number && l.label >= c->num_labels) c->num_labels = l.label + 1;
     qn__vec_push(c->arena, &c->lines, l);
+    return l.end;
 }
 
 static void read_text(coalescer *c) {
-    qn__vec_reserve(c->arena, &c->lines, (size_t)c->size / 24 + 16);
+    qn__vec_reserve(c->arena, &c->lines, (size_t)c->size / 28 + 16);
     qn__vec_reserve(c->arena, &c->refs, (size_t)c->size / 10 + 16);
-    for (uint32_t start = 0; start < c->size;) {
-        const char *newline = memchr(c->text + start, '\n', c->size - start);
-        const uint32_t end = newline ? (uint32_t)(newline - c->text) + 1 : c->size;
-        read_line(c, start, end);
-        start = end;
-    }
+    for (uint32_t start = 0; start < c->size;) start = read_line(c, start);
 }
 
 /* ---- blocks and loops ---- */
@@ -179,6 +187,22 @@ static void number_copied(coalescer *c) {
         }
     }
     c->words = (c->num_copied + 63) / 64;
+}
+
+/* Forgets the registers that no move copies, but for branches' predicates. */
+static void drop_others(coalescer *c) {
+    uint32_t kept = 0;
+    for (size_t i = 0; i < c->lines.len; i++) {
+        line *l = &c->lines.data[i];
+        const uint32_t first = l->first_ref, end = first + l->num_refs;
+        l->first_ref = kept;
+        for (uint32_t n = first; n < end; n++) {
+            const reference r = c->refs.data[n];
+            if (c->copied[r.reg] != NONE || l->kind == LINE_BRANCH) c->refs.data[kept++] = r;
+        }
+        l->num_refs = kept - l->first_ref;
+    }
+    c->refs.len = kept;
 }
 
 /* Labels that no branch names go, too. */
@@ -445,38 +469,66 @@ static void turn_branches(coalescer *c) {
 
 /* ---- writing ---- */
 
-static void put_register(coalescer *c, qn__buf *out, const reference *r) {
+/* What is copied from the old text is copied as late as can be: in long pieces. */
+typedef struct writer {
+    coalescer *c;
+    qn__buf out;
+    uint32_t from; /* what stands before this in the old text is written */
+} writer;
+
+static void put_until(writer *w, uint32_t end) {
+    if (end > w->from) qn__buf_append(&w->out, w->c->text + w->from, end - w->from);
+    w->from = end;
+}
+
+static void put_register(writer *w, const reference *r) {
+    const coalescer *c = w->c;
     const uint32_t other = representative(c, r->reg);
-    if (other == r->reg) {
-        qn__buf_append(out, c->text + r->place, r->length);
-        return;
-    }
     int cls = 0;
     while (cls + 1 < PTX_CLASS_COUNT && c->first_of[cls + 1] <= other) cls++;
-    qn__buf_printf(out, "%%%c%u", "phrd"[cls], other - c->first_of[cls]);
+    qn__buf_putc(&w->out, '%');
+    qn__buf_putc(&w->out, "phrd"[cls]);
+    qn__buf_putu(&w->out, other - c->first_of[cls]);
 }
 
-/* What follows the text up to *done, with the line's registers by their new names. */
-static void put_line(coalescer *c, qn__buf *out, const line *l, uint32_t *done) {
+static void put_line(writer *w, const line *l) {
+    uint32_t done = NONE;
     for (uint32_t n = 0; n < l->num_refs; n++) {
-        const reference *r = &c->refs.data[l->first_ref + n];
-        if (r->place < *done || representative(c, r->reg) == r->reg) continue; /* read and written: once */
-        qn__buf_append(out, c->text + *done, r->place - *done);
-        put_register(c, out, r);
-        *done = r->place + r->length;
+        const reference *r = &w->c->refs.data[l->first_ref + n];
+        if (r->place == done) continue; /* read and written */
+        done = r->place;
+        if (representative(w->c, r->reg) == r->reg) continue;
+        put_until(w, r->place);
+        put_register(w, r);
+        w->from = r->place + r->length;
     }
 }
 
-/* Takes a line out. */
-static void skip_line(coalescer *c, qn__buf *out, const line *l, uint32_t *done) {
-    qn__buf_append(out, c->text + *done, l->start - *done);
-    *done = l->end;
+static void put_branch_back(writer *w, const line *l) {
+    put_until(w, l->start);
+    qn__buf_puts(&w->out, l->predicated ? "\t@!" : "\t@");
+    put_register(w, &w->c->refs.data[l->first_ref]);
+    qn__buf_printf(&w->out, " bra L%u;\n", l->label);
+    w->from = l->end;
 }
 
-static void put_branch_back(coalescer *c, qn__buf *out, const line *l) {
-    qn__buf_puts(out, l->predicated ? "\t@!" : "\t@");
-    put_register(c, out, &c->refs.data[l->first_ref]);
-    qn__buf_printf(out, " bra L%u;\n", l->label);
+static void put_all(coalescer *c, ptx_emitter *e) {
+    writer w = {.c = c};
+    qn__buf_init(&w.out, c->arena);
+    qn__buf_reserve(&w.out, c->size);
+    for (size_t i = 0; i < c->lines.len; i++) {
+        const line *l = &c->lines.data[i];
+        if (l->dropped) {
+            put_until(&w, l->start);
+            w.from = l->end;
+        } else if (l->moved) {
+            put_branch_back(&w, l);
+        } else {
+            put_line(&w, l);
+        }
+    }
+    put_until(&w, c->size);
+    e->out = w.out;
 }
 
 void qn__ptx_coalesce(ptx_emitter *e) {
@@ -489,23 +541,12 @@ void qn__ptx_coalesce(ptx_emitter *e) {
     read_text(&c);
     number_copied(&c);
     if (!c.num_copied || c.num_copied > MAX_COPIED) return;
+    drop_others(&c);
     mark_loops(&c);
     make_blocks(&c);
     find_liveness(&c);
     find_interference(&c);
     join_all(&c);
     turn_branches(&c);
-    qn__buf out;
-    qn__buf_init(&out, e->arena);
-    uint32_t done = 0;
-    for (size_t i = 0; i < c.lines.len; i++) {
-        const line *l = &c.lines.data[i];
-        if (l->dropped || l->moved)
-            skip_line(&c, &out, l, &done);
-        else
-            put_line(&c, &out, l, &done);
-        if (l->moved) put_branch_back(&c, &out, l);
-    }
-    qn__buf_append(&out, c.text + done, c.size - done);
-    e->out = out;
+    put_all(&c, e);
 }

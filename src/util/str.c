@@ -19,8 +19,7 @@ bool qn__str_starts(qn__str text, const char *prefix) {
 
 void qn__buf_init(qn__buf *buf, qn__arena *arena) { *buf = (qn__buf){.arena = arena}; }
 
-/* Makes room for `extra` bytes and the terminating zero. */
-static void reserve(qn__buf *buf, size_t extra) {
+void qn__buf_reserve(qn__buf *buf, size_t extra) {
     if (buf->cap - buf->len > extra) return;
     size_t cap = buf->cap ? buf->cap * 2 : 64;
     if (cap < buf->len + extra + 1) cap = buf->len + extra + 1;
@@ -29,14 +28,14 @@ static void reserve(qn__buf *buf, size_t extra) {
 }
 
 void qn__buf_append(qn__buf *buf, const char *data, size_t len) {
-    reserve(buf, len);
+    qn__buf_reserve(buf, len);
     if (len) memcpy(buf->data + buf->len, data, len);
     buf->len += len;
     buf->data[buf->len] = 0;
 }
 
 void qn__buf_putc(qn__buf *buf, char c) {
-    reserve(buf, 1);
+    qn__buf_reserve(buf, 1);
     buf->data[buf->len++] = c;
     buf->data[buf->len] = 0;
 }
@@ -60,7 +59,7 @@ static void put_signed(qn__buf *buf, int64_t value) {
 static bool put_simple(qn__buf *buf, const char *format, va_list *args) {
     const char *p = format, *end = format + strlen(format);
     for (;;) {
-        reserve(buf, (size_t)(end - p));
+        qn__buf_reserve(buf, (size_t)(end - p));
         while (p < end && *p != '%') buf->data[buf->len++] = *p++;
         buf->data[buf->len] = 0;
         if (p == end) return true;
@@ -103,7 +102,7 @@ void qn__buf_vprintf(qn__buf *buf, const char *format, va_list args) {
     buf->len = start;
     int length = vsnprintf(buf->data + buf->len, buf->cap - buf->len, format, args);
     if (length > 0 && (size_t)length >= buf->cap - buf->len) {
-        reserve(buf, (size_t)length);
+        qn__buf_reserve(buf, (size_t)length);
         vsnprintf(buf->data + buf->len, buf->cap - buf->len, format, again);
     }
     if (length > 0) buf->len += (size_t)length;

@@ -27,6 +27,7 @@ typedef struct qn__buf {
 } qn__buf;
 
 void qn__buf_init(qn__buf *buf, qn__arena *arena);
+void qn__buf_reserve(qn__buf *buf, size_t extra); /* room for that many more bytes and the closing zero */
 void qn__buf_putc(qn__buf *buf, char c);
 void qn__buf_puts(qn__buf *buf, const char *text);
 void qn__buf_append(qn__buf *buf, const char *data, size_t len);
