@@ -4,16 +4,10 @@
 
 #include "ir/internal.h"
 
-bool qn__ir_is_removable(const ir_instr *instr) {
+bool qn__ir_is_removable_effect(const ir_instr *instr) {
     if (instr->op == IR_VAR) return true;
     if (instr->op == IR_LOAD) return !(instr->flags & IR_VOLATILE);
-    if (instr->op == IR_CALL) return instr->attr.callee->is_const;
-    switch (qn__ir_ops[instr->op].effects) {
-    case IR_EFFECT_PURE:
-    case IR_EFFECT_PURE_TRAP:
-    case IR_EFFECT_QUERY: return true;
-    default: return false;
-    }
+    return instr->op == IR_CALL && instr->attr.callee->is_const;
 }
 
 /* ---- lists ---- */

@@ -425,7 +425,10 @@ ir_instr *qn__ir_return(ir_builder *builder, ir_value *value); /* NULL for void 
 static inline bool qn__ir_is_jump(const ir_instr *i) { return i->op >= IR_YIELD; }
 static inline bool qn__ir_is_construct(const ir_instr *i) { return i->op >= IR_IF && i->op <= IR_BLOCK; }
 /* Nothing but its results matters: can be removed when they are unused. */
-bool qn__ir_is_removable(const ir_instr *instr);
+bool qn__ir_is_removable_effect(const ir_instr *instr); /* of an op that is not pure */
+static inline bool qn__ir_is_removable(const ir_instr *i) {
+    return qn__ir_ops[i->op].effects <= IR_EFFECT_QUERY || qn__ir_is_removable_effect(i);
+}
 void qn__ir_unlink(ir_instr *instr); /* takes it out of its region */
 void qn__ir_insert_before(ir_instr *instr, ir_instr *before);
 void qn__ir_append(ir_region *region, ir_instr *instr);

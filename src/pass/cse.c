@@ -23,12 +23,14 @@ typedef struct entry {
     struct entry *older; /* in order of entry */
 } entry;
 
+enum { MANY = 128 }; /* entries allocated at once */
+
 typedef struct numbering {
     qn__pass_context *context;
     qn__rewrite rewrite;
     entry **buckets;
     uint32_t bucket_mask;
-    entry *newest;
+    entry *newest, *spare, *spare_end;
     uint32_t versions[IR_SPACE_COUNT], last_version;
     bool changed;
 } numbering;
@@ -74,7 +76,7 @@ static void key_attr(const ir_instr *instr, key *k) {
 }
 
 /* A store's key is that of the load it answers. */
-static key key_of(const numbering *n, const ir_instr *instr) {
+static inline key key_of(const numbering *n, const ir_instr *instr) {
     const bool store = instr->op == IR_STORE;
     key k = {.op = store ? IR_LOAD : (ir_op)instr->op,
              .type = store ? instr->operands[1]->type : instr->results[0]->type,
@@ -89,7 +91,7 @@ static key key_of(const numbering *n, const ir_instr *instr) {
     return k;
 }
 
-static uint64_t hash_key(const key *k) {
+static inline uint64_t hash_key(const key *k) {
     uint64_t hash =
         (uint64_t)k->op << 32 | (uint64_t)k->type.kind << 16 | (uint64_t)k->type.lanes << 8 | k->type.space;
     hash = (hash ^ k->attr[0]) * UINT64_C(0x9e3779b97f4a7c15);
@@ -132,7 +134,11 @@ static const entry *find(numbering *n, const key *k, uint64_t hash) {
 }
 
 static void enter(numbering *n, const ir_instr *instr, ir_value *value, uint64_t hash, uint32_t version) {
-    entry *e = QN__NEW(n->context->scratch, entry);
+    if (n->spare == n->spare_end) {
+        n->spare = qn__arena_grow(n->context->scratch, NULL, 0, MANY * sizeof *n->spare);
+        n->spare_end = n->spare + MANY;
+    }
+    entry *e = n->spare++;
     entry **bucket = &n->buckets[hash & n->bucket_mask];
     *e = (entry){hash, instr, value, version, *bucket, n->newest};
     *bucket = n->newest = e;
@@ -152,13 +158,8 @@ static void clobber(numbering *n, uint32_t spaces) {
 }
 
 static bool can_merge(const ir_instr *instr) {
-    if (instr->num_results != 1 || qn__ir_is_construct(instr)) return false;
-    switch (qn__effects(instr)) {
-    case IR_EFFECT_PURE:
-    case IR_EFFECT_PURE_TRAP:
-    case IR_EFFECT_QUERY: return true;
-    default: return instr->op == IR_LOAD && !(instr->flags & IR_VOLATILE);
-    }
+    if (instr->num_results != 1) return false;
+    return qn__effects(instr) <= IR_EFFECT_QUERY || (instr->op == IR_LOAD && !(instr->flags & IR_VOLATILE));
 }
 
 /* True where the instruction went because its value was known. */

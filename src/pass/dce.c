@@ -45,12 +45,18 @@ static void need(dead_code *d, ir_instr *instr) {
     }
 }
 
-static void live(dead_code *d, ir_value *value) {
-    if (!value->def) return;
-    need(d, value->def);
-    if (!qn__ir_is_construct(value->def) || d->live[value->id]) return;
+/* What a construct gives or a loop carries. */
+static void live_in_construct(dead_code *d, ir_value *value) {
+    if (d->live[value->id]) return;
     d->live[value->id] = true;
     qn__vec_push(d->arena, &d->values, value);
+}
+
+static inline void live(dead_code *d, ir_value *value) {
+    ir_instr *def = value->def;
+    if (!def) return;
+    if (!(def->mark & NEEDED)) need(d, def);
+    if (qn__ir_is_construct(def)) live_in_construct(d, value);
 }
 
 static ir_value *private_base(ir_value *pointer) {

@@ -268,11 +268,21 @@ static bool commutes(unsigned op) {
     }
 }
 
+static uint32_t count_constants(const ir_instr *instr) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < instr->num_operands; i++) count += qn__ir_is_const(instr->operands[i]);
+    return count;
+}
+
 static ir_value *simplify_one(simplifier *s, ir_instr *instr) {
     if (instr->num_results != 1 || qn__ir_is_construct(instr) || !qn__ir_is_removable(instr)) return NULL;
-    ir_value *folded = qn__ir_fold(s->peephole.function, instr);
-    if (folded) return folded;
-    if (commutes(instr->op) && qn__ir_is_const(instr->operands[0]) && !qn__ir_is_const(instr->operands[1])) {
+    const uint32_t constants = count_constants(instr);
+    if (constants == instr->num_operands || instr->op == IR_SELECT) {
+        ir_value *folded = qn__ir_fold(s->peephole.function, instr);
+        if (folded) return folded;
+    }
+    if (constants && commutes(instr->op) && qn__ir_is_const(instr->operands[0]) &&
+        !qn__ir_is_const(instr->operands[1])) {
         ir_value *constant = instr->operands[0];
         instr->operands[0] = instr->operands[1];
         instr->operands[1] = constant;
@@ -282,7 +292,9 @@ static ir_value *simplify_one(simplifier *s, ir_instr *instr) {
     s->peephole.fast = (instr->flags & IR_FAST) != 0;
     s->peephole.builder.float_flags = instr->flags & (IR_CONTRACT | IR_FAST);
     const qn__rule_index *index = s->index;
-    for (unsigned r = index->first[instr->op]; r < index->first[instr->op + 1]; r++)
+    /* The table's patterns are of constants and of equal operands. */
+    const bool may_match = constants || (instr->num_operands > 1 && instr->operands[0] == instr->operands[1]);
+    for (unsigned r = index->first[instr->op]; may_match && r < index->first[instr->op + 1]; r++)
         if (applies(&rules[r], instr)) return build(&s->peephole, instr, rules[r].result);
     return index->deep[instr->op] ? index->deep[instr->op](&s->peephole, instr) : NULL;
 }

@@ -161,7 +161,7 @@ bool qn__is_visible(const ir_value *value, const ir_instr *construct) {
 
 enum { ALL_SPACES = (1 << IR_SPACE_COUNT) - 1, SHARED = 1 << IR_GLOBAL_SPACE | 1 << IR_LOCAL_SPACE };
 
-uint32_t qn__instr_effects(const ir_instr *instr) {
+uint32_t qn__effects_of_writer(const ir_instr *instr) {
     switch (instr->op) {
     case IR_STORE:
     case IR_COPY: return 1u << instr->operands[0]->type.space;

@@ -109,7 +109,11 @@ enum {
     QN__MARK_SYNC = 1 << 17,      /* barrier or other group operation, atomic, fence, printf, call */
     QN__MARK_SPACES = 0xffff
 };
-uint32_t qn__instr_effects(const ir_instr *instr); /* the same bits for one plain instruction */
+uint32_t qn__effects_of_writer(const ir_instr *instr);
+/* The same bits for one plain instruction. */
+static inline uint32_t qn__instr_effects(const ir_instr *instr) {
+    return qn__effects(instr) <= IR_EFFECT_READ ? 0 : qn__effects_of_writer(instr);
+}
 void qn__mark_effects(ir_region *region);
 
 #endif

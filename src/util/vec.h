@@ -1,5 +1,6 @@
 /* Growable array in an arena: QN__VEC(int) numbers = {0}; qn__vec_push(arena, &numbers, 7); numbers.data[0].
-   Growth is in place where nothing has been allocated since, else it leaves the old storage to the arena. */
+   Growth is in place where nothing has been allocated since, else it leaves the old storage to the arena; what has
+   not been pushed yet is not zeroed. */
 #ifndef QN__VEC_H
 #define QN__VEC_H
 
