@@ -31,6 +31,7 @@ typedef struct numbering {
     entry **buckets;
     uint32_t bucket_mask;
     entry *newest, *spare, *spare_end;
+    const ir_value **twins; /* by value id, while two ifs are compared */
     uint32_t versions[IR_SPACE_COUNT], last_version;
     bool changed;
 } numbering;
@@ -125,7 +126,7 @@ static bool same_key(const key *a, const key *b) {
 
 static const entry *find(numbering *n, const key *k, uint64_t hash) {
     for (const entry *e = n->buckets[hash & n->bucket_mask]; e; e = e->next) {
-        if (e->hash != hash) continue;
+        if (e->hash != hash || e->instr->op == IR_IF) continue;
         key other = key_of(n, e->instr);
         other.version = e->version;
         if (same_key(k, &other)) return e;
@@ -149,7 +150,7 @@ static void forget(numbering *n, const entry *mark) {
         n->buckets[n->newest->hash & n->bucket_mask] = n->newest->next;
 }
 
-/* ---- the walk ---- */
+/* ---- merging ---- */
 
 static void clobber(numbering *n, uint32_t spaces) {
     n->last_version++;
@@ -178,6 +179,94 @@ static bool merge(numbering *n, ir_instr *instr) {
     return n->changed = true;
 }
 
+/* ---- ifs ---- */
+
+/* Two ifs without effects on one condition, whose regions do the same, give the same: the sine and the cosine of one
+   angle reduce it in the same way. Walks both; values of the first have those of the second as their twins. */
+static bool same_value(const numbering *n, const ir_value *a, const ir_value *b) {
+    return (n->twins[a->id] ? n->twins[a->id] : a) == b;
+}
+
+static bool make_twins(numbering *n, ir_value *const *a, ir_value *const *b, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (!qn__ir_same(a[i]->type, b[i]->type)) return false;
+        n->twins[a[i]->id] = b[i];
+    }
+    return true;
+}
+
+static bool same_target(const ir_instr *a, const ir_instr *b) {
+    const ir_instr *to_a = qn__jump_target(a), *to_b = qn__jump_target(b);
+    if (!to_a || !to_b) return false;
+    const ir_instr *x = a->parent->owner, *y = b->parent->owner;
+    for (; x && y && x != to_a; y = y->parent->owner) x = x->parent->owner;
+    return x == to_a && y == to_b;
+}
+
+static bool same_region(numbering *n, const ir_region *a, const ir_region *b, bool memory_changed);
+
+static bool same_plain(const ir_instr *a, const ir_instr *b, bool memory_changed) {
+    if (!can_merge(a) || !can_merge(b)) return false;
+    if (a->op == IR_LOAD && memory_changed && !(a->flags & IR_READONLY)) return false;
+    key k = {.op = (ir_op)a->op}, l = k;
+    key_attr(a, &k);
+    key_attr(b, &l);
+    return k.attr[0] == l.attr[0] && k.attr[1] == l.attr[1];
+}
+
+static bool same_instr(numbering *n, const ir_instr *a, const ir_instr *b, bool memory_changed) {
+    if (a->op != b->op || a->flags != b->flags || a->num_operands != b->num_operands ||
+        a->num_results != b->num_results || a->num_regions != b->num_regions)
+        return false;
+    for (uint32_t i = 0; i < a->num_operands; i++)
+        if (!same_value(n, a->operands[i], b->operands[i])) return false;
+    if (qn__ir_is_jump(a)) return same_target(a, b);
+    if (!qn__ir_is_construct(a)) {
+        if (!same_plain(a, b, memory_changed)) return false;
+    } else if (a->op == IR_LOOP && a->attr.unroll != b->attr.unroll) {
+        return false;
+    }
+    for (uint32_t r = 0; r < a->num_regions; r++)
+        if (!same_region(n, a->regions[r], b->regions[r], memory_changed)) return false;
+    return make_twins(n, a->results, b->results, a->num_results);
+}
+
+static bool same_region(numbering *n, const ir_region *a, const ir_region *b, bool memory_changed) {
+    if (a->num_params != b->num_params || !make_twins(n, a->params, b->params, a->num_params)) return false;
+    const ir_instr *i = a->first, *j = b->first;
+    for (; i && j; i = i->next, j = j->next)
+        if (!same_instr(n, i, j, memory_changed)) return false;
+    return !i && !j;
+}
+
+static uint64_t hash_if(const ir_instr *instr) {
+    const ir_type type = instr->results[0]->type;
+    uint64_t hash = (uint64_t)instr->operands[0]->id << 32 | (uint64_t)type.kind << 8 | type.lanes;
+    hash = (hash ^ (uint64_t)instr->num_results << 16) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 32;
+}
+
+/* Called when what the regions hold has been merged as far as it can be. */
+static void merge_if(numbering *n, ir_instr *instr) {
+    enum { TRIES = 4 };
+    const uint64_t hash = hash_if(instr);
+    unsigned tries = 0;
+    const size_t count = (size_t)n->context->function->num_values + 1;
+    if (!n->twins) n->twins = QN__NEW_ARRAY(n->context->scratch, const ir_value *, count);
+    for (const entry *e = n->buckets[hash & n->bucket_mask]; e && tries < TRIES; e = e->next) {
+        if (e->hash != hash || e->instr->op != IR_IF) continue;
+        tries++;
+        if (!same_instr(n, e->instr, instr, e->version != n->last_version)) continue;
+        qn__rewrite_results(&n->rewrite, instr, e->instr->results);
+        qn__ir_unlink(instr);
+        n->changed = true;
+        return;
+    }
+    enter(n, instr, NULL, hash, n->last_version);
+}
+
+/* ---- the walk ---- */
+
 static void visit(numbering *n, ir_region *region) {
     const entry *mark = n->newest;
     for (ir_instr *i = region->first, *next; i; i = next) {
@@ -202,6 +291,7 @@ static void visit(numbering *n, ir_region *region) {
             visit(n, i->regions[r]);
         }
         if (effects) clobber(n, effects);
+        if (i->op == IR_IF && i->num_results && !i->mark) merge_if(n, i);
     }
     forget(n, mark);
 }
