@@ -43,18 +43,40 @@ void qn__c_quote(qn__buf *out, const char *text) {
 
 /* ---- literals ---- */
 
+/* As %a of printf: 0x1.8p+1. `value` is finite and not negative. */
+static void hex_float(char *at, double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    const uint64_t mantissa = bits << 12;
+    int exponent = (int)(bits >> 52);
+    *at++ = '0';
+    *at++ = 'x';
+    *at++ = exponent ? '1' : '0';
+    if (mantissa) *at++ = '.';
+    for (uint64_t rest = mantissa; rest; rest <<= 4) *at++ = "0123456789abcdef"[rest >> 60];
+    exponent = bits == 0 ? 0 : exponent ? exponent - 1023 : -1022;
+    *at++ = 'p';
+    *at++ = exponent < 0 ? '-' : '+';
+    unsigned magnitude = (unsigned)(exponent < 0 ? -exponent : exponent), unit = 1;
+    while (magnitude / unit >= 10) unit *= 10;
+    for (; unit; unit /= 10) *at++ = (char)('0' + magnitude / unit % 10);
+    *at = 0;
+}
+
 static void float_literal(qn__buf *out, double value, bool single) {
     const char *suffix = single ? "f" : "";
     if (value >= -1e6 && value <= 1e6 && value == (double)(long)value) {
         bool negative = value < 0 || (value == 0 && 1 / value < 0);
-        long magnitude = (long)(value < 0 ? -value : value);
-        qn__buf_printf(out, negative ? "(-%ld.0%s)" : "%ld.0%s", magnitude, suffix);
+        long long magnitude = (long long)(value < 0 ? -value : value);
+        qn__buf_printf(out, negative ? "(-%lld.0%s)" : "%lld.0%s", magnitude, suffix);
     } else if (value != value) {
         qn__buf_printf(out, "__builtin_nan%s(\"\")", suffix);
     } else if (value - value != 0) {
         qn__buf_printf(out, value < 0 ? "(-__builtin_inf%s())" : "__builtin_inf%s()", suffix);
     } else {
-        qn__buf_printf(out, value < 0 ? "(%a%s)" : "%a%s", value, suffix);
+        char digits[24];
+        hex_float(digits, value < 0 ? -value : value);
+        qn__buf_printf(out, value < 0 ? "(-%s%s)" : "%s%s", digits, suffix);
     }
 }
 

@@ -115,8 +115,20 @@ static void finish_pass(runner *r, const pass *p, bool changed) {
     if (changed && options->dump && !r->context.error) options->dump(options->user, p->name, module);
 }
 
+/* Whether a region has at most *room instructions, which it is less by them. */
+static bool is_small(const ir_region *region, unsigned *room) {
+    for (const ir_instr *i = region->first; i; i = i->next) {
+        if (!*room) return false;
+        --*room;
+        for (uint32_t r = 0; r < i->num_regions; r++)
+            if (!is_small(i->regions[r], room)) return false;
+    }
+    return true;
+}
+
 static bool has_work(const ir_function *function) {
-    return qn__has_variables(function) || qn__ir_count_instrs(function->body) <= SMALL_FUNCTION;
+    unsigned room = SMALL_FUNCTION;
+    return qn__has_variables(function) || is_small(function->body, &room);
 }
 
 /* The pass has left the function as it is now; it may stand in the phase more than once. */
@@ -181,7 +193,7 @@ static void run_phase(runner *r, const phase *ph) {
             if (selected(p, r->context.options)) run_pass(r, ph, p, n);
             if (r->context.error) return;
         }
-        if (!next_round(r)) return;
+        if (round + 1 == ph->rounds || !next_round(r)) return;
     }
 }
 

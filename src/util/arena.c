@@ -150,6 +150,7 @@ char *qn__arena_strdup(qn__arena *arena, const char *text) {
 char *qn__arena_vprintf(qn__arena *arena, const char *format, va_list args) {
     qn__buf text;
     qn__buf_init(&text, arena);
+    qn__buf_reserve(&text, 128); /* most are shorter: one piece of memory */
     qn__buf_vprintf(&text, format, args);
     /* What is left of the room goes back. */
     size_t cap = rounded(arena, text.cap), used = rounded(arena, text.len + 1);

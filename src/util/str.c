@@ -42,53 +42,87 @@ void qn__buf_putc(qn__buf *buf, char c) {
 
 void qn__buf_puts(qn__buf *buf, const char *text) { qn__buf_append(buf, text, strlen(text)); }
 
-void qn__buf_putu(qn__buf *buf, uint64_t value) {
-    char digits[20];
-    size_t at = sizeof digits;
-    do digits[--at] = (char)('0' + value % 10);
+/* ---- numbers and patterns ---- */
+
+enum { NUMBER_SIZE = 24 }; /* room for any number */
+
+static char *write_unsigned(char *at, uint64_t value) {
+    char digits[NUMBER_SIZE];
+    unsigned count = 0;
+    do digits[count++] = (char)('0' + value % 10);
     while (value /= 10);
-    qn__buf_append(buf, digits + at, sizeof digits - at);
+    while (count) *at++ = digits[--count];
+    return at;
 }
 
-static void put_signed(qn__buf *buf, int64_t value) {
-    if (value < 0) qn__buf_putc(buf, '-');
-    qn__buf_putu(buf, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+static char *write_signed(char *at, int64_t value) {
+    if (value < 0) *at++ = '-';
+    return write_unsigned(at, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+/* What stands up to `at`, which is in the buffer's storage, is the text. */
+static void end_at(qn__buf *buf, char *at) {
+    *at = 0;
+    buf->len = (size_t)(at - buf->data);
+}
+
+/* Room for `extra` bytes, a number and the zero behind `at`; gives where `at` is now. */
+static char *more_room(qn__buf *buf, char *at, size_t extra) {
+    if ((size_t)(buf->data + buf->cap - at) > extra + NUMBER_SIZE) return at;
+    buf->len = (size_t)(at - buf->data);
+    qn__buf_reserve(buf, extra + NUMBER_SIZE);
+    return buf->data + buf->len;
+}
+
+void qn__buf_putu(qn__buf *buf, uint64_t value) {
+    qn__buf_reserve(buf, NUMBER_SIZE);
+    end_at(buf, write_unsigned(buf->data + buf->len, value));
 }
 
 /* The directives that nearly all of a compiler's text is made of: %s %c %d %u %zu %lld %llu %%. False at another. */
 static bool put_simple(qn__buf *buf, const char *format, va_list *args) {
-    const char *p = format, *end = format + strlen(format);
-    for (;;) {
-        qn__buf_reserve(buf, (size_t)(end - p));
-        while (p < end && *p != '%') buf->data[buf->len++] = *p++;
-        buf->data[buf->len] = 0;
-        if (p == end) return true;
-        const char *mark = p;
-        p = mark + 2;
-        if (mark[1] == 's') {
+    const size_t left = strlen(format); /* no more than that of the format is still to come */
+    qn__buf_reserve(buf, left + NUMBER_SIZE);
+    char *at = buf->data + buf->len;
+    for (const char *p = format; *p; p++) {
+        if (*p != '%') {
+            *at++ = *p;
+            continue;
+        }
+        p++;
+        if (*p == 's') {
             const char *text = va_arg(*args, const char *);
-            qn__buf_puts(buf, text ? text : "(null)");
-        } else if (mark[1] == 'c') {
-            qn__buf_putc(buf, (char)va_arg(*args, int));
-        } else if (mark[1] == 'u') {
-            qn__buf_putu(buf, va_arg(*args, unsigned));
-        } else if (mark[1] == 'd') {
-            put_signed(buf, va_arg(*args, int));
-        } else if (mark[1] == '%') {
-            qn__buf_putc(buf, '%');
-        } else if (strncmp(mark, "%zu", 3) == 0) {
-            qn__buf_putu(buf, va_arg(*args, size_t));
+            if (!text) text = "(null)";
+            const size_t length = strlen(text);
+            at = more_room(buf, at, left + length);
+            memcpy(at, text, length);
+            at += length;
+            continue;
+        }
+        at = more_room(buf, at, left);
+        if (*p == 'c') {
+            *at++ = (char)va_arg(*args, int);
+        } else if (*p == 'u') {
+            at = write_unsigned(at, va_arg(*args, unsigned));
+        } else if (*p == 'd') {
+            at = write_signed(at, va_arg(*args, int));
+        } else if (*p == '%') {
+            *at++ = '%';
+        } else if (strncmp(p, "zu", 2) == 0) {
+            at = write_unsigned(at, va_arg(*args, size_t));
             p++;
-        } else if (strncmp(mark, "%lld", 4) == 0) {
-            put_signed(buf, va_arg(*args, long long));
+        } else if (strncmp(p, "lld", 3) == 0) {
+            at = write_signed(at, va_arg(*args, long long));
             p += 2;
-        } else if (strncmp(mark, "%llu", 4) == 0) {
-            qn__buf_putu(buf, va_arg(*args, unsigned long long));
+        } else if (strncmp(p, "llu", 3) == 0) {
+            at = write_unsigned(at, va_arg(*args, unsigned long long));
             p += 2;
         } else {
             return false;
         }
     }
+    end_at(buf, at);
+    return true;
 }
 
 void qn__buf_vprintf(qn__buf *buf, const char *format, va_list args) {
