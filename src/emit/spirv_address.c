@@ -1,6 +1,7 @@
-/* Addresses for SPIR-V: pointers into buffers as chains of OpPtrAccessChain, whose 32-bit indices are taken as
-   signed and multiplied by the pointer type's ArrayStride in 64 bits, and indices into the variables of private
-   and local memory. */
+/* Addresses for SPIR-V: numbers of 64 bits for buffers, cast to a pointer where they are accessed, and indices into
+   the variables of private and local memory. Chains of OpPtrAccessChain would say the same, but drivers disagree on
+   them: NVIDIA's takes an unsigned index as unsigned, where the specification says that all are signed, and
+   crashes on large strides. Casts of numbers are what DXC and glslang give them. */
 #include "emit/spirv_internal.h"
 
 /* ---- u32 arithmetic that folds ---- */
@@ -76,119 +77,76 @@ static void need_storage(spv *e, ir_kind kind) {
     }
 }
 
-uint32_t qn__spv_pointer_type(spv *e, ir_type pointee) {
+uint32_t qn__spv_pointer_at(spv *e, uint32_t address, ir_type pointee) {
     need_storage(e, (ir_kind)pointee.kind);
-    return qn__spv_strided(e, qn__spv_memory_type(e, pointee), qn__ir_memory_size(pointee));
-}
-
-static uint32_t cast(spv *e, uint32_t pointer, uint32_t type) {
-    uint32_t id = qn__spv_chain(e, pointer, type);
+    uint32_t type = qn__spv_pointer(e, SP_PHYSICAL_STORAGE, qn__spv_memory_type(e, pointee));
+    uint32_t id = qn__spv_chain(e, address, type);
     if (id) return id;
-    id = SPV(e, SP_BITCAST, type, pointer);
-    qn__spv_note(e, pointer, type, id);
+    id = SPV(e, e->native ? SP_CONVERT_U_TO_PTR : SP_BITCAST, type, address);
+    qn__spv_note(e, address, type, id);
     return id;
 }
 
-uint32_t qn__spv_retype(spv *e, uint32_t typed, ir_type from, ir_type to) {
-    uint32_t type = qn__spv_pointer_type(e, to);
-    return type == qn__spv_pointer_type(e, from) ? typed : cast(e, typed, type);
-}
-
-/* pointer + index * stride */
-static uint32_t step(spv *e, uint32_t pointer, ir_type pointee, uint32_t index, uint32_t stride) {
-    uint32_t plain = qn__spv_pointer_type(e, pointee), base = pointer;
-    uint32_t type = qn__spv_strided(e, qn__spv_memory_type(e, pointee), stride);
-    if (type != plain) base = cast(e, pointer, type);
-    uint32_t id = qn__spv_chain(e, base, index);
+static uint32_t add(spv *e, uint32_t a, uint32_t b) {
+    uint32_t id = qn__spv_chain(e, a, b);
     if (id) return id;
-    id = SPV(e, SP_PTR_ACCESS_CHAIN, plain, base, index);
-    qn__spv_note(e, base, index, id);
+    id = qn__spv_wide_add(e, a, b);
+    qn__spv_note(e, a, b, id);
     return id;
 }
 
-uint32_t qn__spv_offset(spv *e, uint32_t typed, ir_type pointee, int64_t bytes) {
-    const int64_t far = (int64_t)1 << 30;
-    if (bytes >= far || bytes < -far) {
-        int64_t count = bytes >> 30;
-        typed = step(e, typed, pointee, qn__spv_u32(e, (uint32_t)count), (uint32_t)far);
-        bytes -= count * far;
+uint32_t qn__spv_further(spv *e, uint32_t address, int64_t bytes) {
+    return bytes ? add(e, address, qn__spv_u64(e, (uint64_t)bytes)) : address;
+}
+
+uint32_t qn__spv_indexed(spv *e, uint32_t address, uint32_t index, bool is_signed, int64_t scale) {
+    enum { KEY_UNSIGNED = 0x50000000, KEY_SIGNED };
+    uint32_t key = is_signed ? KEY_SIGNED : KEY_UNSIGNED, wide = qn__spv_chain(e, index, key);
+    if (!wide) {
+        wide = qn__spv_widen(e, index, is_signed);
+        qn__spv_note(e, index, key, wide);
     }
-    if (!bytes) return typed;
-    int64_t stride = qn__ir_memory_size(pointee);
-    if (bytes % stride) stride = bytes & -bytes;
-    return step(e, typed, pointee, qn__spv_u32(e, (uint32_t)(bytes / stride)), (uint32_t)stride);
+    return qn__spv_scaled(e, address, wide, scale);
+}
+
+uint32_t qn__spv_scaled(spv *e, uint32_t address, uint32_t wide, int64_t scale) {
+    if (scale == 1) return add(e, address, wide);
+    uint32_t factor = qn__spv_u64(e, (uint64_t)scale), product = qn__spv_chain(e, wide, factor);
+    if (!product) {
+        product = qn__spv_wide_scale(e, wide, scale);
+        qn__spv_note(e, wide, factor, product);
+    }
+    return add(e, address, product);
 }
 
 static uint32_t term_word(spv *e, const spv_term *term) {
     return term->value->type.kind == IR_I64 ? qn__spv_low(e, term->value) : qn__spv_use(e, term->value);
 }
 
-/* The 64-bit value of a term whose scale cannot be a stride. */
-static uint32_t term_wide(spv *e, const spv_term *term) {
+static uint32_t add_term(spv *e, uint32_t address, const spv_term *term) {
+    const ir_value *value = term->value;
     switch (term->kind) {
     case TERM_SIGNED:
-    case TERM_UNSIGNED: return qn__spv_widen(e, term_word(e, term), term->kind == TERM_SIGNED);
-    case TERM_BASE: return e->query[term->value->def->attr.dim];
-    case TERM_PLACE: return qn__spv_widen(e, e->place[term->value->def->attr.dim], false);
-    default: return qn__spv_use(e, term->value);
+    case TERM_UNSIGNED:
+        return qn__spv_indexed(e, address, term_word(e, term), term->kind == TERM_SIGNED, term->scale);
+    case TERM_BASE: return qn__spv_scaled(e, address, e->query[value->def->attr.dim], term->scale);
+    case TERM_PLACE: return qn__spv_indexed(e, address, e->place[value->def->attr.dim], false, term->scale);
+    default: return qn__spv_scaled(e, address, qn__spv_use(e, value), term->scale);
     }
 }
 
-static uint32_t add_wide(spv *e, uint32_t pointer, ir_type pointee, const spv_term *term) {
-    uint32_t key = 0;
-    if (term->kind == TERM_BASE && term->scale > 0 && term->scale < 1 << 24)
-        key = 0x80000000u | term->value->def->attr.dim << 24 | (uint32_t)term->scale;
-    uint32_t id = key ? qn__spv_chain(e, pointer, key) : 0;
-    if (id) return id;
-    uint32_t wide = qn__spv_wide(e);
-    uint32_t number = SPV(e, e->native ? SP_CONVERT_PTR_TO_U : SP_BITCAST, wide, pointer);
-    number = qn__spv_wide_add(e, number, qn__spv_wide_scale(e, term_wide(e, term), term->scale));
-    id = SPV(e, e->native ? SP_CONVERT_U_TO_PTR : SP_BITCAST, qn__spv_pointer_type(e, pointee), number);
-    if (key) qn__spv_note(e, pointer, key, id);
-    return id;
-}
-
-/* Terms with a stride; negative ones by -x = ~x + 1, unsigned ones with their range moved to the signed one. */
-static uint32_t add_index(spv *e, uint32_t pointer, ir_type pointee, const spv_term *term,
-                          int64_t *constant) {
-    uint32_t word = qn__spv_u32t(e);
-    uint32_t index = term->kind == TERM_PLACE ? e->place[term->value->def->attr.dim] : term_word(e, term);
-    int64_t scale = term->scale;
-    if (term->kind == TERM_UNSIGNED && e->native) {
-        index = SPV(e, SP_U_CONVERT, qn__spv_wide(e), index);
-    } else if (term->kind == TERM_UNSIGNED) {
-        index = SPV(e, SP_BITWISE_XOR, word, index, qn__spv_u32(e, 0x80000000));
-        *constant += scale * ((int64_t)1 << 31);
-    } else if (scale < 0) {
-        index = SPV(e, SP_NOT, word, index);
-        scale = -scale;
-        *constant += scale;
-    }
-    return step(e, pointer, pointee, index, (uint32_t)scale);
-}
-
-static bool is_wide_term(const spv_term *term) {
-    if (term->kind == TERM_WIDE || term->kind == TERM_BASE) return true;
-    bool one_way = term->kind == TERM_UNSIGNED || term->kind == TERM_PLACE;
-    return term->scale >= (int64_t)1 << 31 || term->scale <= (one_way ? 0 : -((int64_t)1 << 31));
-}
-
+/* What is the same for all work-items first. */
 static void global_ptr_add(spv *e, const ir_instr *instr) {
     const ir_value *result = instr->results[0];
-    spv_value *v = &e->values[result->id];
-    if (!v->need && v->pointee.kind == IR_VOID) return;
-    ir_type pointee = v->pointee;
-    uint32_t pointer = qn__spv_typed(e, instr->operands[0], pointee);
+    if (!e->values[result->id].need) return;
+    uint32_t address = qn__spv_use(e, instr->operands[0]);
     spv_linear sum = {.constant = instr->attr.offset};
     qn__spv_linear(instr->operands[1], 1, false, &sum);
     for (unsigned i = 0; i < sum.count; i++)
-        if (is_wide_term(&sum.terms[i])) pointer = add_wide(e, pointer, pointee, &sum.terms[i]);
+        if (sum.terms[i].kind == TERM_BASE) address = add_term(e, address, &sum.terms[i]);
     for (unsigned i = 0; i < sum.count; i++)
-        if (!is_wide_term(&sum.terms[i]))
-            pointer = add_index(e, pointer, pointee, &sum.terms[i], &sum.constant);
-    v->typed = qn__spv_offset(e, pointer, pointee, sum.constant);
-    if (v->need & NEED_FULL)
-        v->id = SPV(e, e->native ? SP_CONVERT_PTR_TO_U : SP_BITCAST, qn__spv_wide(e), v->typed);
+        if (sum.terms[i].kind != TERM_BASE) address = add_term(e, address, &sum.terms[i]);
+    qn__spv_define(e, result, qn__spv_further(e, address, sum.constant));
 }
 
 /* ---- places ---- */

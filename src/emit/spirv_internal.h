@@ -1,12 +1,10 @@
 /* What the files of the SPIR-V target share. A kernel is planned first (spirv_plan.c, spirv_memory_plan.c) and
    written then, in one walk.
 
-   Values. An IR value has up to three forms, and only those that are needed are written where it is defined:
-   `id`, the value itself; `low`, the low 32 bits of an i64; and for pointers `typed` or `low`.
-   i64 values and global addresses are "wide": 64-bit integers where the module needs the capability for its own
-   arithmetic, else pairs of 32-bit words (low first), so that addresses and sizes alone never ask for it.
-   A global pointer that is only loaded from and stored to is never computed as a number: it is a chain of
-   OpPtrAccessChain from its base, with 32-bit indices, which is what GPU address units do.
+   Values. An IR value has up to two forms, and only those that are needed are written where it is defined:
+   `id`, the value itself, and `low`, the low 32 bits of an i64.
+   i64 values and global addresses are "wide": 64-bit integers where the device has them, else pairs of 32-bit words
+   (low first). A global pointer is its address as a number, cast to a pointer at each access.
    A private, local or parameter pointer is an index (`low`) into the variable of its class: the objects that a
    pointer may point to are one class and share one variable. */
 #ifndef QN__SPIRV_INTERNAL_H
@@ -46,9 +44,7 @@ enum { /* spv_value.need */
 
 typedef struct spv_value {
     uint32_t id, low;
-    uint32_t typed;  /* global pointers: a pointer to `pointee` */
-    ir_type pointee; /* IR_VOID: none is wanted */
-    uint8_t need;    /* wide values: NEED_* */
+    uint8_t need; /* wide values: NEED_* */
 } spv_value;
 
 /* An address or i64 as root + constant + sum of values times constants, modulo 2^64. */
@@ -134,7 +130,6 @@ typedef struct spv {
     qn__map64 interned, small; /* instructions of `globals` by hash; words of constants by id */
     qn__map64 built_ins;
     bool native;     /* wide values are 64-bit integers */
-    bool wants_wide; /* they are better so */
     bool needs_wide; /* an operation at wide_loc cannot do without */
     ir_loc wide_loc;
     uint32_t local_size[3];
@@ -153,7 +148,7 @@ typedef struct spv {
     uint8_t floats; /* bits: 16, 32 and 64 bits, in order, are computed with */
     QN__VEC(qn__hidden) hidden;
     uint32_t block, block_size; /* push constant variable; bytes with the hidden parameters */
-    uint32_t block_pointer;     /* where the block is in memory: typed pointer to its words */
+    uint32_t block_address;     /* of the block, where it is in memory */
     uint32_t *arg_offsets;
     QN__VEC(spv_object) objects;
     QN__VEC(spv_class) classes;
@@ -208,7 +203,6 @@ uint32_t qn__spv_pair(spv *e);
 static inline uint32_t qn__spv_u32t(spv *e) { return qn__spv_uint(e, 32); }
 uint32_t qn__spv_bool(spv *e);
 uint32_t qn__spv_pointer(spv *e, unsigned storage, uint32_t type);
-uint32_t qn__spv_strided(spv *e, uint32_t type, uint32_t stride); /* pointer into buffers */
 uint32_t qn__spv_u32(spv *e, uint32_t value);
 uint32_t qn__spv_u64(spv *e, uint64_t value); /* wide */
 uint32_t qn__spv_f32(spv *e, float value);
@@ -255,7 +249,6 @@ uint32_t qn__spv_use(spv *e, const ir_value *value);
 uint32_t qn__spv_use_as(spv *e, const ir_value *value,
                         const ir_value *like);       /* a constant place: of its class */
 uint32_t qn__spv_low(spv *e, const ir_value *value); /* low 32 bits; index of a place */
-uint32_t qn__spv_typed(spv *e, const ir_value *value, ir_type pointee);
 /* Gives a value its id (a place: its index) and writes what else is needed of it. */
 void qn__spv_define(spv *e, const ir_value *value, uint32_t id);
 uint32_t qn__spv_value_type(spv *e, const ir_value *value);
@@ -302,10 +295,12 @@ uint32_t qn__spv_lane_bits(spv *e, ir_kind from, uint32_t lane);  /* and back, z
 /* ---- spirv_address.c ---- */
 
 void qn__spv_ptr_add(spv *e, const ir_instr *instr);
-/* The pointer `bytes` behind one. */
-uint32_t qn__spv_offset(spv *e, uint32_t typed, ir_type pointee, int64_t bytes);
-uint32_t qn__spv_retype(spv *e, uint32_t typed, ir_type from, ir_type to);
-uint32_t qn__spv_pointer_type(spv *e, ir_type pointee);
+/* Addresses in buffers, which are wide: as a pointer, `bytes` further, and further by a number times `scale`, of 32
+   bits or wide. Each is written once in a region and those within. */
+uint32_t qn__spv_pointer_at(spv *e, uint32_t address, ir_type pointee);
+uint32_t qn__spv_further(spv *e, uint32_t address, int64_t bytes);
+uint32_t qn__spv_indexed(spv *e, uint32_t address, uint32_t index, bool is_signed, int64_t scale);
+uint32_t qn__spv_scaled(spv *e, uint32_t address, uint32_t wide, int64_t scale);
 /* u32 arithmetic that folds constants. */
 uint32_t qn__spv_add(spv *e, uint32_t a, uint32_t b);
 uint32_t qn__spv_mul(spv *e, uint32_t a, uint32_t factor);

@@ -73,7 +73,7 @@ static void place_block(spv *e) {
 static void declare_block(spv *e) {
     bool direct = e->block_size <= QN__MAX_PUSH_CONSTANTS;
     uint32_t words = direct ? (e->block_size + 3) / 4 : 2;
-    e->block = e->block_pointer = 0;
+    e->block = e->block_address = 0;
     if (!words) return;
     uint32_t before = e->next_id;
     uint32_t array = SPV_ONCE(e, SP_TYPE_ARRAY, 0, qn__spv_u32t(e), qn__spv_u32(e, words));
@@ -91,8 +91,9 @@ static void declare_block(spv *e) {
 
 uint32_t qn__spv_block_word(spv *e, uint32_t index) {
     uint32_t word = qn__spv_u32t(e), pointer;
-    if (e->block_pointer) {
-        pointer = SPV(e, SP_PTR_ACCESS_CHAIN, qn__spv_strided(e, word, 4), e->block_pointer, index);
+    if (e->block_address) {
+        uint32_t address = qn__spv_indexed(e, e->block_address, index, false, 4);
+        pointer = qn__spv_pointer_at(e, address, qn__ir_type(IR_I32, 1));
         return SPV(e, SP_LOAD, word, pointer, SP_ALIGNED, 4);
     }
     pointer = SPV(e, SP_ACCESS_CHAIN, qn__spv_pointer(e, SP_PUSH_CONSTANT, word), e->block, qn__spv_u32(e, 0),
@@ -252,7 +253,7 @@ void qn__spv_query(spv *e, const ir_instr *instr) {
 /* ---- values ---- */
 
 uint32_t qn__spv_chain(const spv *e, uint32_t from, uint32_t key) {
-    size_t first = e->chains.len > 48 ? e->chains.len - 48 : 0;
+    size_t first = e->chains.len > 128 ? e->chains.len - 128 : 0;
     for (size_t i = e->chains.len; i-- > first;)
         if (e->chains.data[i].from == from && e->chains.data[i].key == key) return e->chains.data[i].id;
     return 0;
@@ -285,10 +286,6 @@ uint32_t qn__spv_use(spv *e, const ir_value *value) {
     if (v->id) return v->id;
     if (qn__ir_is_const(value)) return v->id = constant(e, value);
     if (value->value_kind == IR_VALUE_UNDEF) return v->id = qn__spv_undef(e, qn__spv_type(e, value->type));
-    if (v->typed) {
-        unsigned op = e->native ? SP_CONVERT_PTR_TO_U : SP_BITCAST;
-        return SPV(e, op, qn__spv_wide(e), v->typed);
-    }
     return qn__spv_undef(e, qn__spv_type(e, value->type)); /* never executed */
 }
 
@@ -306,16 +303,6 @@ uint32_t qn__spv_low(spv *e, const ir_value *value) {
     return qn__spv_split(e, v->id).lo;
 }
 
-static uint32_t to_pointer(spv *e, uint32_t wide, ir_type pointee) {
-    return SPV(e, e->native ? SP_CONVERT_U_TO_PTR : SP_BITCAST, qn__spv_pointer_type(e, pointee), wide);
-}
-
-uint32_t qn__spv_typed(spv *e, const ir_value *value, ir_type pointee) {
-    const spv_value *v = &e->values[value->id];
-    if (!v->typed) return to_pointer(e, qn__spv_use(e, value), pointee);
-    return qn__spv_retype(e, v->typed, v->pointee, pointee);
-}
-
 void qn__spv_define(spv *e, const ir_value *value, uint32_t id) {
     spv_value *v = &e->values[value->id];
     if (qn__spv_is_place(value->type)) {
@@ -324,7 +311,6 @@ void qn__spv_define(spv *e, const ir_value *value, uint32_t id) {
     }
     v->id = id;
     if (v->need & NEED_LOW) v->low = qn__spv_split(e, id).lo;
-    if (v->pointee.kind != IR_VOID) v->typed = to_pointer(e, id, v->pointee);
 }
 
 void qn__spv_line(spv *e, ir_loc loc) {
@@ -363,8 +349,7 @@ uint32_t qn__spv_arg_lane(spv *e, const ir_value *arg, unsigned lane) {
 static void find_block(spv *e) {
     if (e->block_size <= QN__MAX_PUSH_CONSTANTS) return;
     uint32_t lo = qn__spv_block_word(e, qn__spv_u32(e, 0)), hi = qn__spv_block_word(e, qn__spv_u32(e, 1));
-    ir_type word = qn__ir_type(IR_I32, 1);
-    e->block_pointer = to_pointer(e, qn__spv_join(e, (spv_pair){lo, hi}), word);
+    e->block_address = qn__spv_join(e, (spv_pair){lo, hi});
 }
 
 static void finish_entry(spv *e, uint32_t function_id) {

@@ -8,7 +8,7 @@
 /* Memory that is accessed in units. */
 typedef struct access {
     const spv_class *class; /* NULL: a buffer, or the parameters */
-    uint32_t pointer;       /* buffer: pointer to a unit */
+    uint32_t address;       /* buffer */
     uint32_t index;         /* place; byte address in the parameters */
     bool is_param, is_volatile, is_shared;
     unsigned unit;
@@ -52,7 +52,7 @@ static access access_of(spv *e, const ir_value *pointer, const ir_instr *instr, 
     a.is_shared = is_shared(e, pointer, instr);
     a.is_param = pointer->type.space == IR_PARAM_SPACE;
     if (qn__spv_is_wide(pointer->type))
-        a.pointer = qn__spv_typed(e, pointer, unit_type(unit));
+        a.address = qn__spv_use(e, pointer);
     else
         a.index = qn__spv_low(e, pointer);
     return a;
@@ -77,7 +77,7 @@ static uint32_t read_unit(spv *e, const access *a, int64_t bytes) {
         pointer = qn__spv_element(e, a->class, a->index, a->offset + bytes, false);
         value = load(e, qn__spv_memory_type(e, type), pointer, a->is_volatile, a->is_shared, 0);
     } else {
-        pointer = qn__spv_offset(e, a->pointer, type, a->offset + bytes);
+        pointer = qn__spv_pointer_at(e, qn__spv_further(e, a->address, a->offset + bytes), type);
         value = load(e, qn__spv_memory_type(e, type), pointer, a->is_volatile, a->is_shared, a->unit);
     }
     return qn__spv_lane_bits(e, (ir_kind)type.kind, value);
@@ -91,7 +91,7 @@ static void write_unit(spv *e, const access *a, int64_t bytes, uint32_t bits) {
         pointer = qn__spv_element(e, a->class, a->index, a->offset + bytes, false);
         store(e, pointer, qn__spv_bitcast_lane(e, (ir_kind)type.kind, bits), a->is_volatile, a->is_shared, 0);
     } else {
-        pointer = qn__spv_offset(e, a->pointer, type, a->offset + bytes);
+        pointer = qn__spv_pointer_at(e, qn__spv_further(e, a->address, a->offset + bytes), type);
         store(e, pointer, qn__spv_bitcast_lane(e, (ir_kind)type.kind, bits), a->is_volatile, a->is_shared,
               a->unit);
     }
@@ -177,7 +177,7 @@ static uint32_t load_global(spv *e, const ir_instr *instr, ir_type type) {
         access a = access_of(e, pointer, instr, instr->attr.offset, align > 4 ? 4 : align);
         return read_composed(e, &a, type);
     }
-    uint32_t p = qn__spv_offset(e, qn__spv_typed(e, pointer, type), type, instr->attr.offset);
+    uint32_t p = qn__spv_pointer_at(e, qn__spv_further(e, qn__spv_use(e, pointer), instr->attr.offset), type);
     return load(e, qn__spv_memory_type(e, type), p, instr->flags & IR_VOLATILE, is_shared(e, pointer, instr),
                 align);
 }
@@ -190,7 +190,7 @@ static void store_global(spv *e, const ir_instr *instr, ir_type type, uint32_t v
         write_composed(e, &a, type, value);
         return;
     }
-    uint32_t p = qn__spv_offset(e, qn__spv_typed(e, pointer, type), type, instr->attr.offset);
+    uint32_t p = qn__spv_pointer_at(e, qn__spv_further(e, qn__spv_use(e, pointer), instr->attr.offset), type);
     store(e, p, value, instr->flags & IR_VOLATILE, is_shared(e, pointer, instr), align);
 }
 
@@ -319,8 +319,7 @@ static unsigned copy_unit(spv *e, const ir_instr *copy) {
 static access moved(spv *e, const access *a, uint32_t units) {
     access b = *a;
     if (!a->class && !a->is_param) {
-        uint32_t type = qn__spv_pointer_type(e, unit_type(a->unit));
-        b.pointer = SPV(e, SP_PTR_ACCESS_CHAIN, type, a->pointer, units);
+        b.address = qn__spv_indexed(e, a->address, units, false, a->unit);
         return b;
     }
     uint32_t step = a->is_param ? 1 : a->class->step, bytes = qn__spv_mul(e, units, a->unit);
@@ -358,7 +357,7 @@ static void copy_instr(spv *e, const ir_instr *instr) {
     uint64_t units = instr->attr.size / unit, i = 0;
     access to = access_of(e, instr->operands[0], instr, instr->attr.offset, unit);
     access from = access_of(e, instr->operands[1], instr, 0, unit);
-    bool nowhere = (!to.class && !to.pointer) || (!from.class && !from.pointer && !from.is_param);
+    bool nowhere = (!to.class && !to.address) || (!from.class && !from.address && !from.is_param);
     if (nowhere) return;
     if (to.class && to.class->step / unit > stride) stride = to.class->step / unit;
     if (from.class && from.class->step / unit > stride) stride = from.class->step / unit;

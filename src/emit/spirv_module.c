@@ -116,7 +116,7 @@ static uint64_t hash_words(uint64_t hash, const uint32_t *words, unsigned count)
     return hash;
 }
 
-/* `salt` tells apart pointer types that differ in their stride only. */
+/* `salt` tells apart specialisation constants of one value. */
 static uint32_t intern(spv *e, unsigned op, uint32_t type, const uint32_t *args, unsigned count,
                        uint32_t salt) {
     uint64_t key = hash_words(op * 31u + salt, args, count) + type * (uint64_t)0x100000001b3u;
@@ -198,13 +198,6 @@ uint32_t qn__spv_type(spv *e, ir_type type) {
 
 uint32_t qn__spv_pointer(spv *e, unsigned storage, uint32_t type) {
     return SPV_ONCE(e, SP_TYPE_POINTER, 0, storage, type);
-}
-
-uint32_t qn__spv_strided(spv *e, uint32_t type, uint32_t stride) {
-    uint32_t before = e->next_id, args[] = {SP_PHYSICAL_STORAGE, type};
-    uint32_t id = intern(e, SP_TYPE_POINTER, 0, args, 2, stride);
-    if (id >= before) SPV_INTO(e, &e->annotations, SP_DECORATE, id, SP_ARRAY_STRIDE, stride);
-    return id;
 }
 
 /* ---- constants ---- */

@@ -178,12 +178,6 @@ static void need(spv *e, const ir_value *value, unsigned what) {
     if (qn__spv_is_wide(value->type)) e->values[value->id].need |= (uint8_t)what;
 }
 
-static void need_typed(spv *e, const ir_value *pointer, ir_type pointee) {
-    if (!qn__spv_is_wide(pointer->type)) return;
-    spv_value *v = &e->values[pointer->id];
-    if (v->pointee.kind == IR_VOID) v->pointee = pointee;
-}
-
 static void need_operands(spv *e, const ir_instr *instr, unsigned what) {
     for (uint32_t i = 0; i < instr->num_operands; i++) need(e, instr->operands[i], what);
 }
@@ -193,7 +187,6 @@ static void want_int64(spv *e, const ir_instr *instr, bool hard) {
         e->needs_wide = true;
         e->wide_loc = instr->loc;
     }
-    e->wants_wide = true;
 }
 
 static bool is_int64(ir_type type) { return type.kind == IR_I64; }
@@ -201,8 +194,7 @@ static bool is_int64(ir_type type) { return type.kind == IR_I64; }
 static void visit_ptr_add(spv *e, const ir_instr *instr) {
     const ir_value *result = instr->results[0];
     bool wide = qn__spv_is_wide(result->type);
-    spv_value *v = &e->values[result->id];
-    if (wide && !v->need && v->pointee.kind == IR_VOID) return;
+    if (wide && !e->values[result->id].need) return;
     spv_linear sum = {0};
     qn__spv_linear(instr->operands[1], 1, !wide, &sum);
     for (unsigned i = 0; i < sum.count; i++) {
@@ -212,9 +204,7 @@ static void visit_ptr_add(spv *e, const ir_instr *instr) {
         else if (term->kind <= TERM_UNSIGNED)
             need(e, term->value, NEED_LOW);
     }
-    if (!wide) return;
-    if (v->pointee.kind == IR_VOID) v->pointee = qn__ir_type(IR_I32, 1);
-    need_typed(e, instr->operands[0], v->pointee);
+    need(e, instr->operands[0], NEED_FULL);
 }
 
 /* Ops whose low half is made of the low halves of the operands. */
@@ -266,10 +256,7 @@ static void visit_access(spv *e, const ir_instr *instr) {
                                                                     : instr->operands[1]->type;
     bool atomic = instr->op >= IR_ATOMIC_LOAD && instr->op <= IR_ATOMIC_CAS;
     if (is_int64(type) || (atomic && qn__ir_bits(type) == 64)) want_int64(e, instr, atomic || type.lanes > 1);
-    if (instr->op != IR_PREFETCH) need_typed(e, instr->operands[0], type);
-    if (instr->op == IR_COPY) need_typed(e, instr->operands[1], type);
-    for (uint32_t i = 1; i < instr->num_operands && instr->op != IR_COPY; i++)
-        need(e, instr->operands[i], NEED_FULL);
+    if (instr->op != IR_PREFETCH) need_operands(e, instr, NEED_FULL);
 }
 
 static void visit_query(spv *e, const ir_instr *instr) {
@@ -365,7 +352,6 @@ void qn__spv_plan(spv *e) {
     visit_region(e, function->body);
     for (size_t i = 0; i < function->args.len; i++) {
         const ir_value *value = function->args.data[i].value;
-        if (is_int64(value->type) && e->values[value->id].need) e->wants_wide = true;
         if (is_int64(value->type) && value->type.lanes > 1) e->needs_wide = true;
     }
 }
