@@ -21,7 +21,11 @@ enum {
     QN__NO_SUB_GROUP_SHUFFLE = 1 << 10, /* shuffle, ballot */
     QN__NO_UNROLLED_BARRIERS = 1 << 11, /* its compiler is slow or wrong with many barriers in a row */
     QN__NO_FMA = 1 << 12,               /* its fma rounds twice */
-    QN__NO_FLOAT_CONTROLS = 1 << 13 /* SPIR-V: it cannot promise to keep zeros' signs, infinities and NaN */
+    QN__NO_FLOAT_CONTROLS = 1 << 13, /* SPIR-V: it cannot promise to keep zeros' signs, infinities and NaN */
+    /* What it has rather than lacks, for SPIR-V. */
+    QN__HAS_DENORMALS = 1 << 14, /* can promise to keep denormal numbers */
+    QN__HAS_NEAREST = 1 << 15,   /* can promise to round to nearest even */
+    QN__ADDRESSES_64 = 1 << 16   /* addresses are best made of its 64-bit integers */
 };
 
 typedef struct qn__emit_options {

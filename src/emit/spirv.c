@@ -125,7 +125,8 @@ static void run(spv *e) {
         qn__spv_plan(e);
         plans[i] = (plan){e->values, e->queries, e->shares, e->uses_sync, e->guarded};
     }
-    e->native = e->needs_wide || !(e->options->device_lacks & QN__NO_I64);
+    bool better = e->wants_wide || e->options->device_lacks & QN__ADDRESSES_64;
+    e->native = e->needs_wide || (better && !(e->options->device_lacks & QN__NO_I64));
     e->loc = e->wide_loc;
     if (e->native) qn__spv_need(e, CAP_INT64);
     name_files(e);

@@ -38,7 +38,11 @@ uint32_t qn__spv_bitcast_lane(spv *e, ir_kind to, uint32_t bits) {
     switch (to) {
     case IR_I8:
     case IR_I16: return SPV(e, SP_U_CONVERT, qn__spv_memory_type(e, type), bits);
-    case IR_F16: { /* by way of the f32 of the same value */
+    case IR_F16: {
+        if (!(e->options->device_lacks & QN__NO_F16)) {
+            uint32_t both = SPV(e, SP_BITCAST, qn__spv_type(e, qn__ir_type(IR_F16, 2)), bits);
+            return qn__spv_extract(e, qn__spv_type(e, type), both, 0);
+        } /* else by way of the f32 of the same value */
         uint32_t pair = SPV_GLSL(e, GLSL_UNPACK_HALF, qn__spv_vector(e, qn__spv_scalar(e, IR_F32), 2), bits);
         return fconvert(e, type, qn__spv_extract(e, qn__spv_scalar(e, IR_F32), pair, 0));
     }
@@ -52,6 +56,11 @@ uint32_t qn__spv_lane_bits(spv *e, ir_kind from, uint32_t lane) {
     case IR_I8:
     case IR_I16: return SPV(e, SP_U_CONVERT, qn__spv_u32t(e), lane);
     case IR_F16: {
+        if (!(e->options->device_lacks & QN__NO_F16)) {
+            uint32_t half = qn__spv_type(e, qn__ir_type(IR_F16, 2)), parts[] = {lane, 0};
+            parts[1] = qn__spv_float(e, qn__ir_type(IR_F16, 1), 0);
+            return SPV(e, SP_BITCAST, qn__spv_u32t(e), qn__spv_build(e, half, parts, 2));
+        }
         uint32_t f32 = qn__spv_scalar(e, IR_F32), wide = fconvert(e, F32, lane);
         uint32_t pair = SPV(e, SP_COMPOSITE_CONSTRUCT, qn__spv_vector(e, f32, 2), wide, qn__spv_f32(e, 0));
         return SPV_GLSL(e, GLSL_PACK_HALF, qn__spv_u32t(e), pair);
@@ -255,60 +264,88 @@ static uint32_t int_to_float(spv *e, const ir_instr *instr, ir_type from, ir_typ
 
 /* ---- float to float ---- */
 
-/* Steps the f32 that holds a value of `to` (f16 or f32) by one unit in `to`. */
-static uint32_t step_narrow(spv *e, ir_type to, uint32_t value, uint32_t up) {
-    uint32_t zero = word(e, 0), f32 = qn__spv_scalar(e, IR_F32), bits;
-    uint32_t v2 = qn__spv_vector(e, f32, 2), sign_bit = to.kind == IR_F16 ? 0x8000 : 0x80000000;
-    if (to.kind == IR_F16)
-        bits = SPV_GLSL(e, GLSL_PACK_HALF, qn__spv_u32t(e),
-                        SPV(e, SP_COMPOSITE_CONSTRUCT, v2, value, qn__spv_f32(e, 0)));
-    else
-        bits = bits_of(e, value);
-    uint32_t sign = word_op(e, SP_BITWISE_AND, bits, word(e, sign_bit));
-    uint32_t size = word_op(e, SP_BITWISE_AND, bits, word(e, sign_bit - 1));
-    uint32_t negative = test(e, SP_I_NOT_EQUAL, sign, zero);
-    uint32_t away = test(e, SP_LOGICAL_NOT_EQUAL, up, negative);
-    uint32_t by = choose(e, I32, away, word(e, 1), word(e, UINT32_MAX));
-    uint32_t stepped = word_op(e, SP_I_ADD, bits, by);
-    uint32_t least = choose(e, I32, up, word(e, 1), word(e, sign_bit | 1));
-    bits = choose(e, I32, test(e, SP_I_EQUAL, size, zero), least, stepped);
-    if (to.kind != IR_F16) return from_bits(e, bits);
-    return qn__spv_extract(e, f32, SPV_GLSL(e, GLSL_UNPACK_HALF, v2, bits), 0);
+/* A float taken apart for rounding: 30 bits of its significand, the first of them set and the last sticky, and the
+   power of two of the first. */
+typedef struct parts {
+    uint32_t sign, significand, exponent; /* sign: bit 31 */
+    uint32_t is_finite, is_nan;
+} parts;
+
+static uint32_t not_zero(spv *e, uint32_t a) { return test(e, SP_I_NOT_EQUAL, a, word(e, 0)); }
+
+static uint32_t bit_if(spv *e, uint32_t condition) {
+    return choose(e, I32, condition, word(e, 1), word(e, 0));
 }
 
-/* f64 to f32, such that rounding the result again is right: an inexact one is made odd. */
-static uint32_t round_to_odd(spv *e, uint32_t value) {
-    uint32_t f64 = qn__spv_scalar(e, IR_F64), nearest = fconvert(e, F32, value),
-             back = fconvert(e, F64, nearest);
-    uint32_t size = SPV_GLSL(e, GLSL_F_ABS, f64, value), got = SPV_GLSL(e, GLSL_F_ABS, f64, back);
-    uint32_t over = test(e, SP_F_GREATER, got, size), under = test(e, SP_F_LESS, got, size);
-    uint32_t bits = bits_of(e, nearest), one = word(e, 1);
-    uint32_t lower = word_op(e, SP_I_SUB, bits, one);
-    bits = choose(e, I32, over, lower, bits);
-    uint32_t inexact = test(e, SP_LOGICAL_OR, over, under);
-    return from_bits(e, choose(e, I32, inexact, word_op(e, SP_BITWISE_OR, bits, one), bits));
+static parts take_apart(spv *e, ir_type from, uint32_t value) {
+    uint32_t t = qn__spv_u32t(e), hi, lo = 0, mantissa, rest, most;
+    unsigned field = from.kind == IR_F64 ? 20 : 23;
+    if (from.kind == IR_F64) {
+        uint32_t both = SPV(e, SP_BITCAST, qn__spv_pair(e), value);
+        lo = qn__spv_extract(e, t, both, 0), hi = qn__spv_extract(e, t, both, 1);
+    } else {
+        hi = bits_of(e, value);
+    }
+    parts p = {.sign = qn__spv_and(e, hi, 0x80000000)};
+    uint32_t size = qn__spv_and(e, hi, 0x7fffffff);
+    mantissa = qn__spv_shl(e, qn__spv_and(e, hi, (1u << field) - 1), 29 - field);
+    rest = mantissa, most = 0xffu;
+    if (lo) {
+        most = 0x7ff;
+        rest = qn__spv_or(e, rest, lo);
+        size = qn__spv_or(e, size, bit_if(e, not_zero(e, lo)));
+        mantissa = qn__spv_or(e, mantissa, qn__spv_shr(e, lo, 23));
+        mantissa = qn__spv_or(e, mantissa, bit_if(e, not_zero(e, qn__spv_shl(e, lo, 9))));
+    }
+    uint32_t exponent = qn__spv_and(e, qn__spv_shr(e, hi, field), most);
+    p.is_finite = test(e, SP_U_LESS, exponent, word(e, most));
+    p.is_nan =
+        test(e, SP_LOGICAL_AND, SPV(e, SP_LOGICAL_NOT, qn__spv_bool(e), p.is_finite), not_zero(e, rest));
+    /* Denormal numbers are far below what is rounded to: that they are not zero is all that counts. */
+    uint32_t whole = qn__spv_or(e, mantissa, word(e, 1u << 29));
+    p.significand = choose(e, I32, not_zero(e, size), whole, word(e, 0));
+    p.exponent = word_op(e, SP_I_SUB, exponent, word(e, most / 2));
+    return p;
+}
+
+/* To f16 or f32 in integers: drivers drop a conversion to a narrow type and back, by which its error would be seen. */
+static uint32_t round_parts(spv *e, ir_type to, const parts *p, unsigned rounding) {
+    const bool is_half = to.kind == IR_F16;
+    const uint32_t digits = is_half ? 11 : 24, bias = is_half ? 15 : 127;
+    const uint32_t infinite = (2 * bias + 1) << (digits - 1), quiet = infinite | 1u << (digits - 2);
+    uint32_t t = qn__spv_u32t(e), zero = word(e, 0), one = word(e, 1);
+    uint32_t field = word_op(e, SP_I_ADD, p->exponent, word(e, bias - 1)); /* without the first bit */
+    if (!is_half) field = SPV_GLSL(e, GLSL_S_MIN, t, field, word(e, 2 * bias + 1));
+    uint32_t below = SPV_GLSL(e, GLSL_S_MAX, t, word_op(e, SP_I_SUB, zero, field), zero);
+    uint32_t shift = word_op(e, SP_I_ADD, below, word(e, 30 - digits));
+    shift = SPV_GLSL(e, GLSL_U_MIN, t, shift, word(e, 31));
+    uint32_t kept = word_op(e, SP_SHIFT_RIGHT_LOGICAL, p->significand, shift);
+    uint32_t unit = word_op(e, SP_SHIFT_LEFT, one, shift), mask = word_op(e, SP_I_SUB, unit, one);
+    uint32_t rest = word_op(e, SP_BITWISE_AND, p->significand, mask);
+    uint32_t base = qn__spv_shl(e, SPV_GLSL(e, GLSL_S_MAX, t, field, zero), digits - 1);
+    base = word_op(e, SP_I_ADD, base, kept);
+    uint32_t over = test(e, SP_U_GREATER_EQUAL, base, word(e, infinite));
+    base = choose(e, I32, over, word(e, infinite - 1), base);
+    rest = choose(e, I32, over, mask, rest);
+    uint32_t up =
+        rounds_up(e, rounding, rest, qn__spv_shr(e, unit, 1), qn__spv_and(e, base, 1), not_zero(e, p->sign));
+    base = word_op(e, SP_I_ADD, base, bit_if(e, up));
+    base = choose(e, I32, p->is_finite, base, choose(e, I32, p->is_nan, word(e, quiet), word(e, infinite)));
+    base = qn__spv_or(e, base, qn__spv_shr(e, p->sign, is_half ? 16 : 0));
+    return qn__spv_bitcast_lane(e, (ir_kind)to.kind, base);
+}
+
+/* FConvert may round as it likes where nearest even is not promised, and to f16 from f64 twice. */
+static bool is_exact_convert(const spv *e, ir_type from, ir_type to, unsigned rounding) {
+    if (to.kind > from.kind) return to.kind - from.kind == 1;
+    bool nearest = to.kind == IR_F32 || e->options->device_lacks & QN__HAS_NEAREST;
+    return rounding == IR_ROUND_EVEN && from.kind - to.kind == 1 && nearest;
 }
 
 static uint32_t narrow_float(spv *e, ir_type from, ir_type to, uint32_t value, unsigned rounding) {
-    if (to.kind == IR_F16 && from.kind == IR_F64) value = round_to_odd(e, value), from = F32;
-    uint32_t nearest = fconvert(e, to, value);
-    if (rounding == IR_ROUND_EVEN) return nearest;
-    uint32_t narrow = to.kind == IR_F16 ? fconvert(e, F32, nearest) : nearest;
-    uint32_t got = from.kind == IR_F64 ? fconvert(e, F64, narrow) : narrow, zero = number(e, from, 0);
-    uint32_t greater = test(e, SP_F_GREATER, got, value), less = test(e, SP_F_LESS, got, value);
-    uint32_t yes = qn__spv_int(e, qn__ir_type(IR_BOOL, 1), 1),
-             no = qn__spv_int(e, qn__ir_type(IR_BOOL, 1), 0);
-    uint32_t wrong, up;
-    if (rounding == IR_ROUND_ZERO) {
-        uint32_t negative = test(e, SP_F_LESS, value, zero);
-        wrong = SPV(e, SP_SELECT, qn__spv_bool(e), negative, less, greater);
-        up = negative;
-    } else {
-        wrong = rounding == IR_ROUND_UP ? less : greater;
-        up = rounding == IR_ROUND_UP ? yes : no;
-    }
-    uint32_t stepped = choose(e, F32, wrong, step_narrow(e, to, narrow, up), narrow);
-    return to.kind == IR_F16 ? fconvert(e, to, stepped) : stepped;
+    if (is_exact_convert(e, from, to, rounding)) return fconvert(e, to, value);
+    parts p = take_apart(e, from, value);
+    return round_parts(e, to, &p, rounding);
 }
 
 static uint32_t float_to_float(spv *e, const ir_instr *instr, ir_type from, ir_type to, uint32_t value) {
@@ -358,10 +395,10 @@ static uint32_t bitcast(spv *e, const ir_instr *instr) {
 
 /* ---- one instruction ---- */
 
-static bool is_plain(const ir_instr *instr, ir_type from, ir_type to) {
-    bool even = (instr->attr.rounding & 3) == IR_ROUND_EVEN;
-    if (instr->op == IR_FCONVERT)
-        return to.kind > from.kind ? to.kind - from.kind == 1 : even && from.kind - to.kind == 1;
+static bool is_plain(const spv *e, const ir_instr *instr, ir_type from, ir_type to) {
+    unsigned rounding = instr->attr.rounding & 3;
+    bool even = rounding == IR_ROUND_EVEN;
+    if (instr->op == IR_FCONVERT) return is_exact_convert(e, from, to, rounding);
     return (instr->op == IR_S2F || instr->op == IR_U2F) && from.kind == IR_I32 && to.kind != IR_F16 &&
            (even || to.kind == IR_F64);
 }
@@ -383,7 +420,7 @@ static uint32_t convert_float(spv *e, const ir_instr *instr) {
         return convert_lane(e, &word_instr, I32, to, qn__spv_low(e, a));
     }
     value = qn__spv_use(e, a);
-    if (is_plain(instr, lane_from, to)) {
+    if (is_plain(e, instr, lane_from, qn__ir_element(to))) {
         unsigned op = instr->op == IR_FCONVERT ? SP_F_CONVERT
                       : instr->op == IR_S2F    ? SP_CONVERT_S_TO_F
                                                : SP_CONVERT_U_TO_F;

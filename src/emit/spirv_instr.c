@@ -26,7 +26,6 @@ static const uint16_t integer_ops[IR_OP_COUNT] = {
     [IR_UDIV] = SP_U_DIV,
     [IR_SDIV] = SP_S_DIV,
     [IR_UREM] = SP_U_MOD,
-    [IR_SREM] = SP_S_REM,
     [IR_AND] = SP_BITWISE_AND,
     [IR_OR] = SP_BITWISE_OR,
     [IR_XOR] = SP_BITWISE_XOR,
@@ -211,9 +210,16 @@ static uint32_t count_bits(spv *e, const ir_instr *instr) {
 
 /* ---- floats ---- */
 
+/* In Vulkan OpSRem is undefined of negative operands. */
+static uint32_t remainder_of(spv *e, uint32_t type, uint32_t a, uint32_t b) {
+    uint32_t whole = SPV(e, SP_I_MUL, type, SPV(e, SP_S_DIV, type, a, b), b);
+    return SPV(e, SP_I_SUB, type, a, whole);
+}
+
 uint32_t qn__spv_arith(spv *e, ir_op op, ir_type type, uint32_t a, uint32_t b) {
     if (op >= IR_SMIN && op <= IR_UMAX) return minimum_maximum(e, op, type, a, b);
     uint32_t t = qn__spv_type(e, type);
+    if (op == IR_SREM) return remainder_of(e, t, a, b);
     if (glsl_ops[op]) return SPV_GLSL(e, glsl_ops[op], t, a, b);
     unsigned code = type.kind == IR_BOOL ? bool_ops[op] : integer_ops[op] ? integer_ops[op] : float_ops[op];
     return SPV(e, code, t, a, b);
@@ -451,6 +457,10 @@ static bool low_only(spv *e, const ir_instr *instr) {
     return true;
 }
 
+static void note_float(spv *e, ir_type type) {
+    if (qn__ir_is_float(type)) e->floats |= (uint8_t)(1u << (type.kind - IR_F16));
+}
+
 void qn__spv_instr(spv *e, const ir_instr *instr) {
     unsigned effects = qn__ir_ops[instr->op].effects;
     const ir_value *result = instr->num_results ? instr->results[0] : NULL;
@@ -468,6 +478,8 @@ void qn__spv_instr(spv *e, const ir_instr *instr) {
     }
     if (effects <= IR_EFFECT_PURE_TRAP) {
         if (!e->uses[result->id] || low_only(e, instr)) return;
+        note_float(e, result->type);
+        for (uint32_t i = 0; i < instr->num_operands; i++) note_float(e, instr->operands[i]->type);
         uint32_t id = plain(e, instr);
         if (id)
             qn__spv_define(e, result, id);

@@ -3,8 +3,9 @@
 
    Values. An IR value has up to two forms, and only those that are needed are written where it is defined:
    `id`, the value itself, and `low`, the low 32 bits of an i64.
-   i64 values and global addresses are "wide": 64-bit integers where the device has them, else pairs of 32-bit words
-   (low first). A global pointer is its address as a number, cast to a pointer at each access.
+   i64 values and global addresses are "wide": 64-bit integers where the module needs the capability for its own
+   arithmetic or the device prefers them, else pairs of 32-bit words (low first), so that addresses and sizes alone
+   never ask for it. A global pointer is its address as a number, cast to a pointer at each access.
    A private, local or parameter pointer is an index (`low`) into the variable of its class: the objects that a
    pointer may point to are one class and share one variable. */
 #ifndef QN__SPIRV_INTERNAL_H
@@ -29,6 +30,8 @@ typedef enum spv_cap {
     CAP_DOUBLE_ATOMIC_ADD,
     CAP_DEVICE_SCOPE,
     CAP_FLOAT_CONTROLS,
+    CAP_DENORM_PRESERVE,
+    CAP_ROUNDING_RTE,
     CAP_GROUP,
     CAP_GROUP_VOTE,
     CAP_GROUP_ARITHMETIC,
@@ -130,6 +133,7 @@ typedef struct spv {
     qn__map64 interned, small; /* instructions of `globals` by hash; words of constants by id */
     qn__map64 built_ins;
     bool native;     /* wide values are 64-bit integers */
+    bool wants_wide; /* they are better so */
     bool needs_wide; /* an operation at wide_loc cannot do without */
     ir_loc wide_loc;
     uint32_t local_size[3];

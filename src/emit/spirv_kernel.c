@@ -352,6 +352,28 @@ static void find_block(spv *e) {
     e->block_address = qn__spv_join(e, (spv_pair){lo, hi});
 }
 
+/* What floats are like, for each width that is computed with, as far as the device can promise it. */
+static void declare_float_modes(spv *e, uint32_t function_id) {
+    const uint32_t device = e->options->device_lacks;
+    const struct {
+        bool promised;
+        spv_cap cap;
+        uint32_t mode;
+    } rows[] = {
+        {!(device & QN__NO_FLOAT_CONTROLS), CAP_FLOAT_CONTROLS, SP_SIGNED_ZERO_INF_NAN_PRESERVE},
+        {device & QN__HAS_DENORMALS, CAP_DENORM_PRESERVE, SP_DENORM_PRESERVE},
+        {device & QN__HAS_NEAREST, CAP_ROUNDING_RTE, SP_ROUNDING_MODE_RTE},
+    };
+    for (unsigned i = 0; i < 3; i++) {
+        if (!(e->floats >> i & 1)) continue;
+        for (size_t r = 0; r < QN__COUNT(rows); r++) {
+            if (!rows[r].promised) continue;
+            qn__spv_need(e, rows[r].cap);
+            SPV_INTO(e, &e->modes, SP_EXECUTION_MODE, function_id, rows[r].mode, 16u << i);
+        }
+    }
+}
+
 static void finish_entry(spv *e, uint32_t function_id) {
     const ir_function *function = e->function;
     const uint32_t head[] = {SP_MODEL_COMPUTE, function_id};
@@ -361,11 +383,7 @@ static void finish_entry(spv *e, uint32_t function_id) {
     for (unsigned d = 0; d < 3; d++) size[d] = function->reqd_local[d] ? function->reqd_local[d] : 1;
     if (e->linear) size[0] *= size[1] * size[2], size[1] = size[2] = 1;
     SPV_INTO(e, &e->modes, SP_EXECUTION_MODE, function_id, SP_LOCAL_SIZE, size[0], size[1], size[2]);
-    for (unsigned i = 0; i < 3; i++) {
-        if (!(e->floats >> i & 1) || e->options->device_lacks & QN__NO_FLOAT_CONTROLS) continue;
-        qn__spv_need(e, CAP_FLOAT_CONTROLS);
-        SPV_INTO(e, &e->modes, SP_EXECUTION_MODE, function_id, SP_SIGNED_ZERO_INF_NAN_PRESERVE, 16u << i);
-    }
+    declare_float_modes(e, function_id);
     if (e->options->debug) qn__spv_text(e, &e->names, SP_NAME, &function_id, 1, function->name, NULL, 0);
 }
 

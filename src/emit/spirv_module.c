@@ -23,6 +23,8 @@ static const struct {
     [CAP_DOUBLE_ATOMIC_ADD] = {6034, 0, NULL, "SPV_EXT_shader_atomic_float_add"},
     [CAP_DEVICE_SCOPE] = {5346, 0, NULL, NULL},
     [CAP_FLOAT_CONTROLS] = {4466, 0, NULL, NULL},
+    [CAP_DENORM_PRESERVE] = {4464, 0, NULL, NULL},
+    [CAP_ROUNDING_RTE] = {4467, 0, NULL, NULL},
     [CAP_GROUP] = {61, QN__NO_SUB_GROUPS, "sub-groups", NULL},
     [CAP_GROUP_VOTE] = {62, QN__NO_SUB_GROUPS, "sub-group votes", NULL},
     [CAP_GROUP_ARITHMETIC] = {63, QN__NO_SUB_GROUPS, "sub-group arithmetic", NULL},

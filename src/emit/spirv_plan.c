@@ -187,6 +187,7 @@ static void want_int64(spv *e, const ir_instr *instr, bool hard) {
         e->needs_wide = true;
         e->wide_loc = instr->loc;
     }
+    e->wants_wide = true;
 }
 
 static bool is_int64(ir_type type) { return type.kind == IR_I64; }
@@ -352,6 +353,7 @@ void qn__spv_plan(spv *e) {
     visit_region(e, function->body);
     for (size_t i = 0; i < function->args.len; i++) {
         const ir_value *value = function->args.data[i].value;
+        if (is_int64(value->type) && e->values[value->id].need) e->wants_wide = true;
         if (is_int64(value->type) && value->type.lanes > 1) e->needs_wide = true;
     }
 }

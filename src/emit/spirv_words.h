@@ -77,7 +77,6 @@ enum {
     SP_S_DIV = 135,
     SP_F_DIV = 136,
     SP_U_MOD = 137,
-    SP_S_REM = 138,
     SP_F_REM = 140,
     SP_I_ADD_CARRY = 149,
     SP_I_SUB_BORROW = 150,
@@ -210,7 +209,9 @@ enum { /* built-in variables */
 
 enum { /* execution modes */
        SP_LOCAL_SIZE = 17,
-       SP_SIGNED_ZERO_INF_NAN_PRESERVE = 4461
+       SP_DENORM_PRESERVE = 4459,
+       SP_SIGNED_ZERO_INF_NAN_PRESERVE = 4461,
+       SP_ROUNDING_MODE_RTE = 4462
 };
 
 enum { /* scopes */

@@ -31,7 +31,9 @@ enum {
     GROUP_SHUFFLE = 65,
     STORAGE_16 = 4433,
     STORAGE_8 = 4448,
+    DENORMALS = 4464,
     FLOAT_CONTROLS = 4466,
+    NEAREST = 4467,
     MEMORY_MODEL = 5345,
     DEVICE_SCOPE = 5346,
     ADDRESSES = 5347,
@@ -41,7 +43,9 @@ enum {
     OP_CAPABILITY = 17,
     OP_EXECUTION_MODE = 16,
     OP_TYPE_VECTOR = 23,
-    OP_LOAD = 61
+    OP_LOAD = 61,
+    OP_PTR_ACCESS_CHAIN = 67,
+    OP_S_REM = 138
 };
 
 enum { MOST = 12 };
@@ -119,14 +123,17 @@ static bool is_in(const uint32_t *list, uint32_t count, uint32_t value) {
 }
 
 static void asks_for(const expected *e) {
-    static const uint32_t always[] = {SHADER, MEMORY_MODEL, ADDRESSES};
+    static const uint32_t always[] = {SHADER, MEMORY_MODEL, ADDRESSES, INT64};
+    uint32_t num_always = e->lacks & QN__ADDRESSES_64 ? 4 : 3;
     qn__compile_result result;
     counted c = {0};
     compiled(&result, e->source, e->lacks);
     each(&result, visit, &c);
     for (uint32_t i = 0; i < c.num_capabilities; i++)
-        if (!is_in(always, 3, c.capabilities[i]) && !is_in(e->capabilities, MOST, c.capabilities[i]))
+        if (!is_in(always, num_always, c.capabilities[i]) && !is_in(e->capabilities, MOST, c.capabilities[i]))
             fail_msg("capability %u is not used by:\n%s", (unsigned)c.capabilities[i], e->source);
+    for (uint32_t i = 0; i < num_always; i++)
+        assert_true(is_in(c.capabilities, c.num_capabilities, always[i]));
     for (uint32_t i = 0; i < MOST && e->capabilities[i]; i++)
         if (!is_in(c.capabilities, c.num_capabilities, e->capabilities[i]))
             fail_msg("capability %u is not asked for by:\n%s", (unsigned)e->capabilities[i], e->source);
@@ -148,7 +155,7 @@ static void modules_ask_for_what_they_use(void **state) {
          {0}},
         {K "global float *o, uint n) { global float *p = o + n; while (p > o) *--p = get_global_id(1); }",
          0,
-         {0}},
+         {FLOAT_CONTROLS}},
         {K "global int *o, int n) { int a[8]; for (int i = 0; i < 8; i++) a[(i * n) & 7] = i;"
            "local int *volatile p; local int l[4]; p = l + n; *p = a[n & 7]; barrier(1); o[0] = l[n & 3] + "
            "(p == l); }",
@@ -159,7 +166,13 @@ static void modules_ask_for_what_they_use(void **state) {
         {"constant int t[5] = {3, 1, 4, 1, 5};" K "global int *o) { o[0] = t[o[1]]; }", 0, {0}},
         {K "global int *o) { printf(\"%d\\n\", o[0]); }", 0, {0}},
         {K "global int *o) { atomic_add(o, 1); barrier(CLK_GLOBAL_MEM_FENCE); o[1] = o[0]; }", 0, {0}},
-        {K "global float *o) { vstore_half(o[0], 0, (global half *)o + 9); }", 0, {STORAGE_16, FLOAT16}},
+        {K "global float *o) { vstore_half(o[0], 0, (global half *)o + 9); }",
+         0,
+         {STORAGE_16, FLOAT16, FLOAT_CONTROLS}},
+        {K "global float *o) { o[0] = o[1] < o[2]; }", QN__HAS_DENORMALS, {FLOAT_CONTROLS, DENORMALS}},
+        {K "global float *o) { o[0] = o[1] * o[2]; }",
+         QN__HAS_DENORMALS | QN__HAS_NEAREST,
+         {FLOAT_CONTROLS, DENORMALS, NEAREST}},
         {K "global long *o) { o[0] += o[1]; }", 0, {INT64}},
         {K "global long *o) { o[0] += o[1] * o[2]; }", QN__NO_I64, {0}},
         {K "global double *o) { o[0] += 2; }", 0, {FLOAT64, FLOAT_CONTROLS}},
@@ -179,7 +192,47 @@ static void modules_ask_for_what_they_use(void **state) {
          {DEVICE_SCOPE}},
         {K "global float *o) { o[0] = fma(o[1], o[2], o[3]); }", QN__NO_FMA, {FLOAT64, FLOAT_CONTROLS}},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) asks_for(&rows[i]);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        expected numbers = rows[i];
+        asks_for(&rows[i]);
+        numbers.lacks |= QN__ADDRESSES_64;
+        if (!(numbers.lacks & QN__NO_I64)) asks_for(&numbers);
+    }
+}
+
+static void remainders_of_negative_numbers_are_defined(void **state) {
+    (void)state;
+    const char *source = K "global int *o, global long *l, global short4 *s) { o[0] %= o[1]; l[0] %= l[1];"
+                           "s[0] %= s[1]; }";
+    qn__compile_result result;
+    counted c = {.op = OP_S_REM};
+    compiled(&result, source, 0);
+    each(&result, visit, &c);
+    assert_int_equal(c.count, 0);
+    validate(&result, source);
+    qn__compile_free(&result);
+}
+
+/* Drivers disagree on what an index of this instruction is, and crash. */
+static void buffers_are_addressed_by_numbers(void **state) {
+    (void)state;
+    static const char *const sources[] = {
+        K "global int *o) { o[get_group_id(0)] = o[get_global_id(0) - 1]; }",
+        K "global int *o, uint n, int k) { o[n] = o[k - 1] + o[n >> 1] + o[-k]; }",
+        K "global char *o, long n) { global int *p = (global int *)(o + n); p[-1] = *p; }",
+        "typedef struct { int a[40]; } s;" K "global s *o, uint n) { o[n] = o[n + 1]; }",
+        K "global int *o, int16 a, int16 b, int16 c, uint n) { o[0] = a.s1 + b.s2 + c.s3; }",
+        K "global int *o, uint n) { atomic_inc(&o[n]); printf(\"%d\\n\", o[1]); }"};
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+        for (uint32_t lacks = 0; lacks <= QN__ADDRESSES_64; lacks += QN__ADDRESSES_64) {
+            qn__compile_result result;
+            counted c = {.op = OP_PTR_ACCESS_CHAIN};
+            compiled(&result, sources[i], lacks);
+            each(&result, visit, &c);
+            assert_int_equal(c.count, 0);
+            validate(&result, sources[i]);
+            qn__compile_free(&result);
+        }
 }
 
 static void what_the_device_lacks_is_refused(void **state) {
@@ -383,6 +436,8 @@ static void lines_are_named_when_debugging(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(modules_ask_for_what_they_use),
+        cmocka_unit_test(buffers_are_addressed_by_numbers),
+        cmocka_unit_test(remainders_of_negative_numbers_are_defined),
         cmocka_unit_test(what_the_device_lacks_is_refused),
         cmocka_unit_test(hidden_parameters_follow_the_arguments),
         cmocka_unit_test(kernels_with_barriers_are_not_guarded),

@@ -119,7 +119,8 @@ static uint32_t api_of(const qn__driver *driver, const VkPhysicalDevicePropertie
     return properties->apiVersion < driver->api_version ? properties->apiVersion : driver->api_version;
 }
 
-/* What the driver does with floats. That llvmpipe computes Fma as a product and a sum it says nowhere. */
+/* What the driver does with floats: promises are made for all widths alike, which every independence of modes
+   allows. That llvmpipe computes Fma as a product and a sum it says nowhere. */
 static void find_float_abilities(const qn__driver *driver, const qn__vk_device *device,
                                  qn__vk_abilities *can) {
     enum { DRIVER_LLVMPIPE = 13 };
@@ -130,6 +131,12 @@ static void find_float_abilities(const qn__driver *driver, const qn__vk_device *
                                               .pNext = &floats};
     driver->vk.GetPhysicalDeviceProperties2(device->handle, &properties);
     can->fma = of.driverID != DRIVER_LLVMPIPE;
+    can->denormals = floats.shaderDenormPreserveFloat32 &&
+                     (!can->f16 || floats.shaderDenormPreserveFloat16) &&
+                     (!can->f64 || floats.shaderDenormPreserveFloat64);
+    can->nearest = floats.shaderRoundingModeRTEFloat32 &&
+                   (!can->f16 || floats.shaderRoundingModeRTEFloat16) &&
+                   (!can->f64 || floats.shaderRoundingModeRTEFloat64);
     can->float_controls = floats.shaderSignedZeroInfNanPreserveFloat32 &&
                           (!can->f16 || floats.shaderSignedZeroInfNanPreserveFloat16) &&
                           (!can->f64 || floats.shaderSignedZeroInfNanPreserveFloat64);
@@ -227,6 +234,9 @@ void qn__vk_target(const qn__gpu *gpu, qn__code_target *target) {
         {can->float_controls, 0, QN__NO_FLOAT_CONTROLS},
     };
     target->target = QN__TARGET_SPIRV;
+    if (can->i64) target->device_lacks |= QN__ADDRESSES_64;
+    if (can->denormals) target->device_lacks |= QN__HAS_DENORMALS;
+    if (can->nearest) target->device_lacks |= QN__HAS_NEAREST;
     for (size_t i = 0; i < QN__COUNT(rows); i++)
         if (!rows[i].has) {
             target->without |= rows[i].without;

@@ -217,7 +217,11 @@ typedef struct VkPhysicalDeviceFloatControlsProperties {
     void *pNext;
     uint32_t denormBehaviorIndependence, roundingModeIndependence;
     VkBool32 shaderSignedZeroInfNanPreserveFloat16, shaderSignedZeroInfNanPreserveFloat32,
-        shaderSignedZeroInfNanPreserveFloat64, denormals_and_rounding[12];
+        shaderSignedZeroInfNanPreserveFloat64;
+    VkBool32 shaderDenormPreserveFloat16, shaderDenormPreserveFloat32, shaderDenormPreserveFloat64;
+    VkBool32 flush_to_zero[3];
+    VkBool32 shaderRoundingModeRTEFloat16, shaderRoundingModeRTEFloat32, shaderRoundingModeRTEFloat64;
+    VkBool32 round_to_zero[3];
 } VkPhysicalDeviceFloatControlsProperties;
 
 typedef struct VkPhysicalDeviceSubgroupSizeControlProperties {
