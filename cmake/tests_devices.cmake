@@ -52,8 +52,9 @@ foreach(device cuda vulkan opencl)
 endforeach()
 
 # The validation layer has nothing to say to what the Vulkan device does.
-function(quern_layers_test name)
-    add_test(NAME layers.${name} COMMAND ${PROJECT_SOURCE_DIR}/tests/vulkan_layers $<TARGET_FILE:quern> ${ARGN}
+function(quern_layers_test name program)
+    add_test(NAME layers.${name} COMMAND ${PROJECT_SOURCE_DIR}/tests/vulkan_layers $<TARGET_FILE:quern>
+                                         $<TARGET_FILE:${program}> ${ARGN}
              WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set_tests_properties(layers.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1800 LABELS "device;vulkan;layers")
 endfunction()
@@ -65,3 +66,10 @@ foreach(shard RANGE ${last_shard})
     quern_layers_test(cl.${shard} cl_runner --device vulkan --only full --shard ${shard}/${shards} -j 1 --cache
                       ${PROJECT_BINARY_DIR}/cl-cache-layers tests/cl)
 endforeach()
+
+# What the Vulkan backend declares is what Vulkan's header declares.
+find_program(PYTHON3 python3)
+if(PYTHON3)
+    add_test(NAME vulkan.layout COMMAND ${PYTHON3} ${PROJECT_SOURCE_DIR}/tests/vulkan_layout.py ${CMAKE_C_COMPILER})
+    set_tests_properties(vulkan.layout PROPERTIES SKIP_RETURN_CODE 77)
+endif()

@@ -1,6 +1,6 @@
 /* The part of Vulkan 1.2 that the backend calls: values, structures and function signatures as the Vulkan
    specification's API registry gives them, under its names. Numbers that only pad a structure are arrays of
-   words; handles that are not dispatchable are 64-bit numbers. tests/unit/vulkan_layout.c holds the layouts
+   words; handles that are not dispatchable are 64-bit numbers. tests/vulkan_layout.py holds the layouts
    against a Vulkan header. */
 #ifndef QN__VK_H
 #define QN__VK_H
