@@ -102,7 +102,8 @@ qn_status qn__cuda_mark_record(const qn__cuda_target *target, qn__mark *mark, ui
         if (!result) {
             old = mark->base;
             mark->base = base;
-            mark->version = version;
+            /* recordings by several threads may come in another order than they were counted in */
+            if (version > mark->version) mark->version = version;
             mark->timed = false;
         }
         pthread_mutex_unlock(&mark->lock);
