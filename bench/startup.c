@@ -97,22 +97,31 @@ static void measure_children(startup_times *times, unsigned repeat) {
     if (got) times->cached_load = bench_median(first, got);
 }
 
-static void measure_translate(startup_times *times, qn_context *context, const char *source,
-                              unsigned repeat) {
+/* Median processor time in microseconds; translating neither waits nor starts threads. */
+static double translate_time(qn_context *context, const char *source, const char *target, unsigned repeat) {
     double values[64];
-    for (unsigned i = 0; i < repeat && i < 64; i++) {
+    unsigned count = repeat < 64 ? repeat : 64;
+    for (unsigned i = 0; i < count; i++) {
         char *text = NULL;
-        int64_t begin = bench_now();
+        int64_t begin = bench_cpu_now();
         qn_status status = qn_translate(
-            context, &(qn_translate_desc){.program = {.source = source}, .target = "c"}, &text, NULL);
-        values[i] = since(begin);
+            context, &(qn_translate_desc){.program = {.source = source}, .target = target}, &text, NULL);
+        values[i] = (double)(bench_cpu_now() - begin) * 1e-3;
         if (status) {
-            fprintf(stderr, "quern_bench: %s: %s\n", kernel_name, qn_error_message(context));
-            return;
+            fprintf(stderr, "quern_bench: %s to %s: %s\n", kernel_name, target, qn_error_message(context));
+            return -1;
         }
         qn_text_free(context, text);
     }
-    times->translate = bench_median(values, repeat < 64 ? repeat : 64);
+    return bench_median(values, count);
+}
+
+static void measure_translate(startup_times *times, qn_context *context, const char *source,
+                              unsigned repeat) {
+    times->translate_c = translate_time(context, source, "c", repeat);
+    times->translate_ptx = translate_time(context, source, "ptx", repeat);
+    times->translate_spirv = translate_time(context, source, "spirv", repeat);
+    times->translate_clc = translate_time(context, source, "clc", repeat);
 }
 
 static void measure_launch(startup_times *times, qn_device *device, unsigned repeat) {
@@ -177,7 +186,7 @@ static void measure_size(startup_times *times) {
 }
 
 void startup_measure(startup_times *times, bool quick) {
-    *times = (startup_times){-1, -1, -1, -1, -1, -1, -1, -1, 0};
+    *times = (startup_times){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0};
     const char *source = shipped_kernel(kernel_name);
     times->kernel_lines = count_lines(source);
     /* A cache of its own, which the children inherit. */
