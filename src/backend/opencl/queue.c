@@ -94,6 +94,7 @@ static void add_marker(qn__queue *queue) {
         note_failure(queue, error);
         return;
     }
+    queue->unflushed++;
     uint32_t at = (queue->first_marker + queue->num_markers++) % QN__CL_MARKERS;
     queue->markers[at] = (cl_marker){queue->submitted, event};
 }
@@ -269,11 +270,8 @@ static uint64_t counted(const qn__queue *queue) {
 uint64_t qn__cl_completed(qn__queue *queue) {
     pthread_mutex_lock(&queue->lock);
     look(queue);
-    if (!queue->num_markers && atomic_load(&queue->completed) < queue->submitted) {
-        add_marker(queue);
-        queue->unflushed++;
-        flush(queue);
-    }
+    if (!queue->num_markers && atomic_load(&queue->completed) < queue->submitted) add_marker(queue);
+    flush(queue); /* who asks means to see it move */
     uint64_t number = counted(queue);
     pthread_mutex_unlock(&queue->lock);
     return number;
@@ -315,7 +313,6 @@ static qn_status report(qn__queue *queue, char *why) {
 /* The first marker at or behind the command; NULL: there is none to be had. */
 static cl_object marker_for(qn__queue *queue, uint64_t number) {
     if (!has_marker(queue, number)) add_marker(queue);
-    queue->unflushed++;
     flush(queue);
     for (uint32_t i = 0; i < queue->num_markers; i++) {
         const cl_marker *marker = &queue->markers[(queue->first_marker + i) % QN__CL_MARKERS];
