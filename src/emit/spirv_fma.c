@@ -1,7 +1,11 @@
 /* a * b + c rounded once, for SPIR-V devices whose Fma rounds twice (QN__NO_FMA). f16 and f32 are computed in the next
    wider type, whose sum is rounded to odd so that rounding again is harmless; f64 in pairs of f64, on operands
    scaled into the middle of the range. Boldo and Melquiond, "Emulation of FMA and correctly rounded sums:
-   proved algorithms using rounding to odd", 2008; Veltkamp and Dekker for the exact product. */
+   proved algorithms using rounding to odd", 2008; Veltkamp and Dekker for the exact product.
+   The maths library has hundreds of these in a function and needs what is between a * b + c and its rounding, not
+   the last of ties: there the odd step and the scaling are left out, which is a third of the code. */
+#include <string.h>
+
 #include "emit/spirv_internal.h"
 
 static const ir_type F64 = {IR_F64, 1, 0};
@@ -59,11 +63,17 @@ static uint32_t unsigned_zero(spv *e, ir_type type, uint32_t product) {
     return choose(e, qn__spv_type(e, type), test(e, SP_F_EQUAL, product, zero), zero, product);
 }
 
-static uint32_t in_wider(spv *e, ir_type type, ir_type wider, const uint32_t *x, bool plus_zero) {
+/* How much is asked of one. */
+typedef struct demand {
+    bool exact, plus_zero;
+} demand;
+
+static uint32_t in_wider(spv *e, ir_type type, ir_type wider, const uint32_t *x, demand d) {
     uint32_t w = qn__spv_type(e, wider), y[3];
     for (int i = 0; i < 3; i++) y[i] = SPV(e, SP_F_CONVERT, w, x[i]);
     uint32_t product = fop(e, SP_F_MUL, wider, y[0], y[1]);
-    if (plus_zero) return SPV(e, SP_F_CONVERT, qn__spv_type(e, type), unsigned_zero(e, wider, product));
+    if (d.plus_zero) return SPV(e, SP_F_CONVERT, qn__spv_type(e, type), unsigned_zero(e, wider, product));
+    if (!d.exact) return SPV(e, SP_F_CONVERT, qn__spv_type(e, type), fop(e, SP_F_ADD, wider, product, y[2]));
     sum s = two_sum(e, wider, product, y[2]);
     return SPV(e, SP_F_CONVERT, qn__spv_type(e, type), make_odd(e, wider, s));
 }
@@ -179,12 +189,31 @@ static uint32_t product_plus_zero(spv *e, uint32_t a, uint32_t b) {
     return choose(e, qn__spv_type(e, F64), exact, zero, product);
 }
 
-static uint32_t in_pairs(spv *e, const uint32_t *x, bool plus_zero) {
-    if (plus_zero) return product_plus_zero(e, x[0], x[1]);
+/* Where the parts overflow, or an operand is no number, the plain sum is right. */
+static uint32_t nearly(spv *e, const uint32_t *x) {
+    sum p = two_product(e, x[0], x[1]);
+    sum u = two_sum(e, F64, x[2], p.error);
+    sum v = two_sum(e, F64, p.value, u.value);
+    uint32_t result = fop(e, SP_F_ADD, F64, v.value, fop(e, SP_F_ADD, F64, u.error, v.error));
+    uint32_t is_number = test(e, SP_F_EQUAL, result, result);
+    uint32_t plain = fop(e, SP_F_ADD, F64, p.value, x[2]);
+    return choose(e, qn__spv_type(e, F64), is_number, result, plain);
+}
+
+static uint32_t in_pairs(spv *e, const uint32_t *x, demand d) {
+    if (d.plus_zero) return product_plus_zero(e, x[0], x[1]);
+    if (!d.exact) return nearly(e, x);
     uint32_t all = is_ordinary(e, x[0]);
     for (int i = 1; i < 3; i++) all = test(e, SP_LOGICAL_AND, all, is_ordinary(e, x[i]));
     uint32_t plain = fop(e, SP_F_ADD, F64, fop(e, SP_F_MUL, F64, x[0], x[1]), x[2]);
     return choose(e, qn__spv_type(e, F64), all, finite(e, x), plain);
+}
+
+static bool is_in_library(const spv *e, const ir_instr *instr) {
+    static const char library[] = "<library>/";
+    uint16_t file = instr->loc.file;
+    return instr->loc.line && file < e->module->files.len &&
+           !strncmp(e->module->files.data[file], library, sizeof library - 1);
 }
 
 uint32_t qn__spv_fma(spv *e, const ir_instr *instr) {
@@ -195,10 +224,9 @@ uint32_t qn__spv_fma(spv *e, const ir_instr *instr) {
     for (unsigned k = 0; k < type.lanes; k++) {
         uint32_t x[3];
         const ir_value *c = instr->operands[2];
-        bool plus_zero = qn__ir_is_const(c) && c->bits[k] == 0;
+        demand d = {.exact = !is_in_library(e, instr), .plus_zero = qn__ir_is_const(c) && c->bits[k] == 0};
         for (int i = 0; i < 3; i++) x[i] = type.lanes == 1 ? whole[i] : qn__spv_extract(e, t, whole[i], k);
-        parts[k] = lane.kind == IR_F64 ? in_pairs(e, x, plus_zero)
-                                       : in_wider(e, lane, wider[lane.kind], x, plus_zero);
+        parts[k] = lane.kind == IR_F64 ? in_pairs(e, x, d) : in_wider(e, lane, wider[lane.kind], x, d);
     }
     return qn__spv_build(e, qn__spv_type(e, type), parts, type.lanes);
 }
