@@ -56,13 +56,19 @@ static const uint16_t float_ops[IR_OP_COUNT] = {
 };
 
 static const uint8_t glsl_ops[IR_OP_COUNT] = {
-    [IR_FABS] = GLSL_F_ABS,       [IR_FMA] = GLSL_FMA,
-    [IR_FSQRT] = GLSL_SQRT,       [IR_FMIN] = GLSL_N_MIN,
-    [IR_FMAX] = GLSL_N_MAX,       [IR_FFLOOR] = GLSL_FLOOR,
-    [IR_FCEIL] = GLSL_CEIL,       [IR_FTRUNC] = GLSL_TRUNC,
-    [IR_FRINT] = GLSL_ROUND_EVEN, [IR_NATIVE_EXP2] = GLSL_EXP2,
-    [IR_NATIVE_LOG2] = GLSL_LOG2, [IR_NATIVE_SIN] = GLSL_SIN,
-    [IR_NATIVE_COS] = GLSL_COS,   [IR_NATIVE_RSQRT] = GLSL_INVERSE_SQRT,
+    [IR_FABS] = GLSL_F_ABS,
+    [IR_FMA] = GLSL_FMA,
+    [IR_FMIN] = GLSL_N_MIN,
+    [IR_FMAX] = GLSL_N_MAX,
+    [IR_FFLOOR] = GLSL_FLOOR,
+    [IR_FCEIL] = GLSL_CEIL,
+    [IR_FTRUNC] = GLSL_TRUNC,
+    [IR_FRINT] = GLSL_ROUND_EVEN,
+    [IR_NATIVE_EXP2] = GLSL_EXP2,
+    [IR_NATIVE_LOG2] = GLSL_LOG2,
+    [IR_NATIVE_SIN] = GLSL_SIN,
+    [IR_NATIVE_COS] = GLSL_COS,
+    [IR_NATIVE_RSQRT] = GLSL_INVERSE_SQRT,
     [IR_NATIVE_SQRT] = GLSL_SQRT,
 };
 
@@ -237,16 +243,20 @@ static uint32_t float_op(spv *e, const ir_instr *instr) {
     if (instr->op == IR_FADD && qn__ir_is_const(instr->operands[1]) && qn__ir_is_splat(instr->operands[1], 0))
         return add_zero(e, instr);
     if (instr->op == IR_FMA && e->options->device_lacks & QN__NO_FMA) return qn__spv_fma(e, instr);
+    if (instr->op == IR_FSQRT) return qn__spv_sqrt(e, instr);
+    if (instr->op == IR_FDIV && instr->results[0]->type.kind == IR_F16)
+        return qn__spv_half_quotient(e, instr);
     uint32_t args[5], count = 0, type = qn__spv_type(e, instr->results[0]->type);
     if (glsl_ops[instr->op]) {
         args[count++] = qn__spv_glsl(e);
         args[count++] = glsl_ops[instr->op];
     }
     for (uint32_t i = 0; i < instr->num_operands; i++) args[count++] = qn__spv_use(e, instr->operands[i]);
-    if (glsl_ops[instr->op]) return qn__spv_emit(e, SP_EXT_INST, type, args, count);
-    uint32_t id = qn__spv_emit(e, float_ops[instr->op], type, args, count);
-    /* What may be contracted has been; without this drivers do more than that. */
-    if (instr->op != IR_NATIVE_DIV && !(instr->flags & IR_FAST)) qn__spv_decorate(e, id, SP_NO_CONTRACTION);
+    uint32_t id =
+        qn__spv_emit(e, glsl_ops[instr->op] ? SP_EXT_INST : float_ops[instr->op], type, args, count);
+    /* What may be contracted has been; without this drivers do more than that, and take Fma apart. */
+    bool exact = instr->op == IR_FMA || (!glsl_ops[instr->op] && instr->op != IR_NATIVE_DIV);
+    if (exact && !(instr->flags & IR_FAST)) qn__spv_decorate(e, id, SP_NO_CONTRACTION);
     return id;
 }
 
@@ -296,6 +306,12 @@ static uint32_t compare(spv *e, const ir_instr *instr) {
     if (type.kind == IR_I64 && (op == IR_SLT || op == IR_SLE))
         return less(e, op, type, a, b, constant || !e->native);
     if (qn__spv_is_wide(type) && type.lanes == 1) return qn__spv_wide_compare(e, op, a, b);
+    /* Drivers that are not asked to keep NaN take a number for equal to itself, but know what this is. */
+    bool is_self = left == right && qn__ir_is_float(type) && (op == IR_FEQ || op == IR_FNE);
+    if (is_self) {
+        uint32_t is_nan = SPV(e, SP_IS_NAN, boolean, a);
+        return op == IR_FNE ? is_nan : SPV(e, SP_LOGICAL_NOT, boolean, is_nan);
+    }
     unsigned code = type.kind == IR_BOOL ? bool_ops[op] : integer_ops[op] ? integer_ops[op] : float_ops[op];
     return SPV(e, code, boolean, a, b);
 }

@@ -291,6 +291,9 @@ uint32_t qn__spv_low_op(spv *e, const ir_instr *instr);            /* the low ha
 
 /* spirv_fma.c: a fused multiplication and addition where the device's is not one. */
 uint32_t qn__spv_fma(spv *e, const ir_instr *instr);
+/* spirv_root.c: what drivers compute to a few ulp only. */
+uint32_t qn__spv_sqrt(spv *e, const ir_instr *instr);
+uint32_t qn__spv_half_quotient(spv *e, const ir_instr *instr);
 
 bool qn__spv_convert(spv *e, const ir_instr *instr);
 uint32_t qn__spv_bitcast_lane(spv *e, ir_kind to, uint32_t bits); /* u32 bits to a lane of 32 bits or less */

@@ -60,15 +60,15 @@ double ldexp(double x, int n) {
            as_double((long)(1023 + k - first) << 52);
 }
 
-/* x rem y for x >= 0, y > 0, and the low bits of the quotient. A quotient of few bits is exact but for one,
-   and the remainder by fma exact; else long division of the significands, as many bits a step as fit. */
+/* x rem y for x >= 0, y > 0, and the low bits of the quotient. A quotient of few bits is exact but for one, up or
+   down, as a division may be off by 2.5 ulp, and the remainder by fma exact; else long division of the significands, as many bits a step as fit. */
 float fmod_parts_f32(float x, float y, ulong *quotient) {
     if (x < y * 0x1p22f && y < 0x1p127f) {
         float q = trunc(x / y);
         float rest = fma(-q, y, x);
-        int is_over = rest < 0.0f;
-        *quotient = (ulong)(uint)(int)q - (ulong)is_over;
-        return is_over ? rest + y : rest;
+        q = rest < 0.0f ? q - 1.0f : rest >= y ? q + 1.0f : q;
+        *quotient = (ulong)(uint)(int)q;
+        return fma(-q, y, x);
     }
     *quotient = 0ul;
     if (!(x >= y)) return x;
@@ -92,9 +92,9 @@ double fmod_parts_f64(double x, double y, ulong *quotient) {
     if (x < y * 0x1p50 && y < 0x1p1023) {
         double q = trunc(x / y);
         double rest = fma(-q, y, x);
-        int is_over = rest < 0.0;
-        *quotient = (ulong)(long)q - (ulong)is_over;
-        return is_over ? rest + y : rest;
+        q = rest < 0.0 ? q - 1.0 : rest >= y ? q + 1.0 : q;
+        *quotient = (ulong)(long)q;
+        return fma(-q, y, x);
     }
     *quotient = 0ul;
     if (!(x >= y)) return x;

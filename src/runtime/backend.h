@@ -128,6 +128,7 @@ typedef struct qn_backend {
     bool single;                /* one device, called just `name` */
     bool by_name_only;          /* never the default */
     const char *code_extension; /* of the files that code_load writes to the disk cache: ".so" */
+    bool rewrites_code;         /* such a file changes later; code_load sees itself whether it is whole */
 
     /* Looks for the driver and its devices. QN_ERROR_NO_DEVICE with `why`: not here. */
     qn_status (*open)(const qn__services *services, qn__driver **driver, uint32_t *num_devices, char *why);

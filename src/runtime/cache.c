@@ -413,8 +413,9 @@ static bool get_entry(qn_program *program, const qn__cache_key *key, reader *r, 
     source->kernels = kernels;
     source->num_kernels = count;
     get_module(r, arena, source);
-    return !r->failed && qn__cache_code_path(program->device, name, code_path, path_size) &&
-           file_holds(context, code_path, code);
+    if (r->failed || !qn__cache_code_path(program->device, name, code_path, path_size)) return false;
+    if (program->device->backend->rewrites_code) return qn__file_exists(code_path);
+    return file_holds(context, code_path, code);
 }
 
 static bool is_whole(const char *data, size_t size) {

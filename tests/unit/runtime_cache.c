@@ -237,12 +237,32 @@ static void a_refused_binary_is_made_anew(void **state) {
     assert_true(build());
 }
 
+/* A driver's own cache grows while a program runs, and is kept in its file. */
+static void a_rewritten_binary_is_loaded(void **state) {
+    (void)state;
+    f->target = (qn__code_target){.target = QN__TARGET_PTX};
+    f->backend.rewrites_code = true;
+    assert_false(build());
+    char command[128];
+    snprintf(command, sizeof command, "for x in %s/*.bin; do echo x >> $x; done", f->dir);
+    assert_int_equal(system(command), 0);
+    assert_true(build());
+    f->refuses_binaries = true; /* as when it is damaged */
+    assert_false(build());
+    f->refuses_binaries = false;
+    assert_true(build());
+    snprintf(command, sizeof command, "rm %s/*.bin", f->dir);
+    assert_int_equal(system(command), 0);
+    assert_false(build());
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(ptx_is_kept_whole, setup, teardown),
         cmocka_unit_test_setup_teardown(opencl_c_is_kept_whole, setup, teardown),
         cmocka_unit_test_setup_teardown(the_whole_target_is_in_the_key, setup, teardown),
         cmocka_unit_test_setup_teardown(a_refused_binary_is_made_anew, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_rewritten_binary_is_loaded, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -171,6 +171,7 @@ const qn_backend qn__backend_vulkan = {
     .kind = QN_DEVICE_VULKAN,
     .name = "vulkan",
     .code_extension = ".spv",
+    .rewrites_code = true, /* when the driver has compiled more */
     .open = qn__vk_open,
     .close = qn__vk_close,
     .identify = qn__vk_identify,
