@@ -352,22 +352,24 @@ static void find_block(spv *e) {
     e->block_address = qn__spv_join(e, (spv_pair){lo, hi});
 }
 
-/* What floats are like, for each width that is computed with, as far as the device can promise it. */
+/* What floats are like, for each width that is computed with, as far as the device can promise it. That 32 bits round
+   to nearest goes without saying; saying it makes drivers divide and take roots the exact, slow way. */
 static void declare_float_modes(spv *e, uint32_t function_id) {
     const uint32_t device = e->options->device_lacks;
     const struct {
         bool promised;
         spv_cap cap;
-        uint32_t mode;
+        uint32_t mode, widths;
     } rows[] = {
-        {!(device & QN__NO_FLOAT_CONTROLS), CAP_FLOAT_CONTROLS, SP_SIGNED_ZERO_INF_NAN_PRESERVE},
-        {device & QN__HAS_DENORMALS, CAP_DENORM_PRESERVE, SP_DENORM_PRESERVE},
-        {device & QN__HAS_NEAREST, CAP_ROUNDING_RTE, SP_ROUNDING_MODE_RTE},
+        {!(device & QN__NO_FLOAT_CONTROLS), CAP_FLOAT_CONTROLS, SP_SIGNED_ZERO_INF_NAN_PRESERVE,
+         16 | 32 | 64},
+        {device & QN__HAS_DENORMALS, CAP_DENORM_PRESERVE, SP_DENORM_PRESERVE, 16 | 32 | 64},
+        {device & QN__HAS_NEAREST, CAP_ROUNDING_RTE, SP_ROUNDING_MODE_RTE, 16 | 64},
     };
     for (unsigned i = 0; i < 3; i++) {
         if (!(e->floats >> i & 1)) continue;
         for (size_t r = 0; r < QN__COUNT(rows); r++) {
-            if (!rows[r].promised) continue;
+            if (!rows[r].promised || !(rows[r].widths & 16u << i)) continue;
             qn__spv_need(e, rows[r].cap);
             SPV_INTO(e, &e->modes, SP_EXECUTION_MODE, function_id, rows[r].mode, 16u << i);
         }
