@@ -7,7 +7,9 @@
 #include "backend/vulkan/queue.h"
 #include "util/file.h"
 
-enum { SPIN_NS = 50000 };
+/* How long a wait looks again and again before it sleeps: a driver takes 0.2 ms to wake a thread, after which the
+   device too has gone to rest and takes longer to start. */
+enum { SPIN_NS = 1000000 };
 
 /* Waits until transfers of the stream have staging memory again. */
 static void make_room(qn__queue *queue) {
