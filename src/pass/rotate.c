@@ -12,10 +12,18 @@
 
 enum { MAX_HEAD = 8 };
 
+/* A head's value, and the parameter that it becomes. */
+typedef struct carried {
+    const ir_value *from;
+    ir_value *to;
+    struct carried *next;
+} carried;
+
 typedef struct rotator {
     qn__pass_context *context;
     ir_function *function;
     qn__rewrite rewrite;
+    carried *carried; /* the last one */
     bool changed;
 } rotator;
 
@@ -76,35 +84,34 @@ static ir_value *mapped(const copies *c, ir_value *value) {
     return value;
 }
 
-/* Copies the head to the builder's place, where the loop's parameters are `params`. */
-static test copy_test(rotator *r, ir_builder *b, const ir_instr *loop, const ir_instr *head,
-                      ir_value *const *params) {
-    copies c = {.loop = loop, .params = params};
+/* Copies the head to the builder's place, where the loop's parameters are those of `c`. */
+static test copy_test(rotator *r, ir_builder *b, const ir_instr *loop, const ir_instr *head, copies *c) {
     for (const ir_instr *i = loop->regions[0]->first; i != head; i = i->next) {
         ir_value *operands[16];
-        for (uint32_t n = 0; n < i->num_operands; n++) operands[n] = mapped(&c, i->operands[n]);
+        for (uint32_t n = 0; n < i->num_operands; n++) operands[n] = mapped(c, i->operands[n]);
         ir_instr *copy = qn__ir_emit(b, (ir_op)i->op, operands, i->num_operands, &i->results[0]->type, 1);
         copy->flags = i->flags;
         copy->attr = i->attr;
         ir_value *folded = qn__ir_fold(r->function, copy);
-        c.from[c.count] = i->results[0];
-        c.to[c.count++] = folded ? folded : copy->results[0];
+        c->from[c->count] = i->results[0];
+        c->to[c->count++] = folded ? folded : copy->results[0];
     }
     test t = {.leaves_on = is_jump_alone(head->regions[0], IR_BREAK)};
     const ir_instr *out = head->regions[t.leaves_on ? 0 : 1]->last;
-    t.condition = mapped(&c, head->operands[0]);
+    t.condition = mapped(c, head->operands[0]);
     t.values = QN__NEW_ARRAY(r->context->scratch, ir_value *, out->num_operands + 1u);
-    for (uint32_t n = 0; n < out->num_operands; n++) t.values[n] = mapped(&c, out->operands[n]);
+    for (uint32_t n = 0; n < out->num_operands; n++) t.values[n] = mapped(c, out->operands[n]);
     return t;
 }
 
 /* ---- rotating ---- */
 
-static void test_at_end(rotator *r, ir_instr *loop, const ir_instr *head) {
+static void test_at_end(rotator *r, ir_instr *loop, const ir_instr *head, copies *c) {
     ir_instr *round = loop->regions[0]->last;
     ir_builder b = {.function = r->function};
     qn__ir_at(&b, round);
-    const test t = copy_test(r, &b, loop, head, round->operands);
+    c->params = round->operands;
+    const test t = copy_test(r, &b, loop, head, c);
     b.loc = head->loc;
     ir_instr *made = qn__ir_if(&b, t.condition, NULL, 0);
     qn__ir_at_end(&b, made->regions[t.leaves_on ? 1 : 0]);
@@ -114,10 +121,11 @@ static void test_at_end(rotator *r, ir_instr *loop, const ir_instr *head) {
 }
 
 /* The loop inside an `if` that asks whether to enter it, unless that is known. */
-static void guard(rotator *r, ir_instr *loop, const ir_instr *head) {
+static void guard(rotator *r, ir_instr *loop, const ir_instr *head, copies *c) {
     ir_builder b = {.function = r->function};
     qn__ir_at(&b, loop);
-    const test t = copy_test(r, &b, loop, head, loop->operands);
+    c->params = loop->operands;
+    const test t = copy_test(r, &b, loop, head, c);
     if (qn__ir_is_const(t.condition) && (t.condition->bits[0] != 0) != t.leaves_on) return;
     ir_type *types = QN__NEW_ARRAY(r->context->scratch, ir_type, loop->num_results + 1u);
     for (uint32_t n = 0; n < loop->num_results; n++) types[n] = loop->results[n]->type;
@@ -132,14 +140,44 @@ static void guard(rotator *r, ir_instr *loop, const ir_instr *head) {
     qn__ir_insert_before(loop, yield);
 }
 
+static bool uses(const ir_instr *first, const ir_value *value) {
+    for (const ir_instr *i = first; i; i = i->next) {
+        for (uint32_t n = 0; n < i->num_operands; n++)
+            if (i->operands[n] == value) return true;
+        for (uint32_t n = 0; n < i->num_regions; n++)
+            if (uses(i->regions[n]->first, value)) return true;
+    }
+    return false;
+}
+
+/* What the head computes of floats and the body wants, too, was computed by the test before: it becomes a
+   parameter of the loop. (Integers are steps and addresses, which are cheaper computed again.) */
+static void carry(rotator *r, ir_instr *loop, ir_instr *round, const ir_instr *body, const copies *start,
+                  const copies *end) {
+    for (unsigned n = 0; n < start->count; n++) {
+        const ir_value *value = start->from[n];
+        if (!qn__ir_is_float(value->type) || !uses(body, value)) continue;
+        qn__params_extend(r->function, loop, &start->to[n], &value->name, 1);
+        qn__operands_extend(r->function, round, &end->to[n], 1);
+        const ir_region *region = loop->regions[0];
+        carried *one = QN__NEW(r->context->scratch, carried);
+        *one = (carried){value, region->params[region->num_params - 1], r->carried};
+        r->carried = one;
+    }
+}
+
 static void rotate(rotator *r, ir_instr *loop) {
     ir_region *body = loop->regions[0];
     ir_instr *head = head_test(loop);
     if (!head || body->last->op != IR_CONTINUE || body->last->attr.target != loop ||
         count_continues(body, loop) != 1)
         return;
-    test_at_end(r, loop, head);
-    guard(r, loop, head);
+    ir_instr *round = body->last;
+    copies start = {.loop = loop}, end = {.loop = loop};
+    const ir_instr *rest = head->next;
+    test_at_end(r, loop, head, &end);
+    guard(r, loop, head, &start);
+    carry(r, loop, round, rest, &start, &end);
     qn__ir_unlink(head);
     r->changed = true;
 }
@@ -153,9 +191,16 @@ static void visit(rotator *r, ir_region *region) {
     }
 }
 
+static void replace_carried(const rotator *r) {
+    ir_value **map = QN__NEW_ARRAY(r->context->scratch, ir_value *, r->function->num_values);
+    for (const carried *one = r->carried; one; one = one->next) map[one->from->id] = one->to;
+    qn__ir_replace(r->function, map);
+}
+
 bool qn__pass_rotate(qn__pass_context *context) {
     rotator r = {.context = context, .function = context->function};
     qn__rewrite_init(&r.rewrite, context->scratch, context->function);
     visit(&r, context->function->body);
+    if (r.carried) replace_carried(&r);
     return r.changed;
 }
