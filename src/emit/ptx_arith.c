@@ -321,6 +321,7 @@ static void arith_float(ptx_emitter *e, const ir_instr *instr, unsigned lane) {
     const float_row *row = &float_rows[instr->op];
     ptx_operand args[3];
     const unsigned kind = result->type.kind;
+    if (instr->op == IR_FDIV && qn__ptx_divide(e, instr, lane)) return;
     const char *name = kind == IR_F16 ? row->f16 : kind == IR_F32 ? row->f32 : row->f64;
     if (kind == IR_F32 && (instr->flags & IR_FAST) && row->fast32) name = row->fast32;
     bool through_f32 = kind == IR_F16 && !name;
@@ -379,6 +380,17 @@ static void select(ptx_emitter *e, const ir_instr *instr, unsigned lane) {
     static const char *const names[PTX_CLASS_COUNT] = {NULL, "selp.b16", "selp.b32", "selp.b64"};
     const ir_value *result = instr->results[0];
     ptx_class cls = qn__ptx_class_of(e, result);
+    const char *clamp = e->flags[result->id] & PTX_USED_BITS ? NULL : qn__ptx_clamp(e, instr);
+    if (clamp) {
+        ptx_operand x = float_operand(e, instr, 1, lane), y = float_operand(e, instr, 2, lane);
+        if (x.kind != PTX_REG) {
+            ptx_operand limit = x;
+            x = y, y = limit;
+        }
+        if (strstr(clamp, "NaN")) qn__ptx_require(e, 80, 70);
+        qn__ptx_define(e, result, lane, qn__ptx_op2(e, clamp, cls, x, y));
+        return;
+    }
     ptx_operand c = predicate(e, instr->operands[0], lane);
     ptx_operand a = operand(e, instr, 1, lane, cls == PTX_B64),
                 b = operand(e, instr, 2, lane, cls == PTX_B64);

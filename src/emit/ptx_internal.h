@@ -119,6 +119,9 @@ static inline bool qn__ptx_is_near(const ir_value *pointer) {
 
 /* ptx_plan.c */
 void qn__ptx_plan(ptx_emitter *e);
+/* The instruction for a select of f32 that gives the smaller or larger of a value and a constant; or NULL. It
+   keeps no more of a NaN than that it is one. */
+const char *qn__ptx_clamp(const ptx_emitter *e, const ir_instr *select);
 /* True for an i64 product of an extended i32 with a small constant factor. */
 bool qn__ptx_is_wide_product(const ir_instr *instr, const ir_value **source, bool *is_signed,
                              uint64_t *factor);
@@ -135,6 +138,8 @@ void qn__ptx_region(ptx_emitter *e, ir_region *region);                         
 /* One instruction; false: not of this file's kind. */
 bool qn__ptx_arith(ptx_emitter *e, const ir_instr *instr);   /* ptx_arith.c */
 bool qn__ptx_convert(ptx_emitter *e, const ir_instr *instr); /* ptx_convert.c */
+/* One lane of a division, where a short way is known to be exact; ptx_divide.c. */
+bool qn__ptx_divide(ptx_emitter *e, const ir_instr *instr, unsigned lane);
 /* 32 bits of a value's lanes as they lie in memory; ptx_convert.c. */
 ptx_operand qn__ptx_word(ptx_emitter *e, const ir_value *source, unsigned word);
 bool qn__ptx_vector(ptx_emitter *e, const ir_instr *instr); /* ptx_vector.c */

@@ -11,7 +11,26 @@ static bool is_narrow_int(const ir_value *value) {
     return value->type.kind == IR_I8 || value->type.kind == IR_I16;
 }
 
-static bool looks_at_value_only(const ir_instr *user) {
+/* The second operand of the select is what a NaN gives: the variable one needs an instruction of sm_80. */
+const char *qn__ptx_clamp(const ptx_emitter *e, const ir_instr *select) {
+    const ir_instr *test = select->operands[0]->def;
+    if (!test || (test->op != IR_FLT && test->op != IR_FLE) || select->results[0]->type.kind != IR_F32)
+        return NULL;
+    const ir_value *a = test->operands[0], *b = test->operands[1];
+    const ir_value *chosen = select->operands[1], *other = select->operands[2];
+    const ir_value *limit = qn__ir_is_const(chosen) ? chosen : other;
+    const bool smaller = a == chosen && b == other, keeps_nan = limit == chosen;
+    if (!smaller && (a != other || b != chosen)) return NULL;
+    if (!qn__ir_is_const(limit) || (keeps_nan && e->arch < 80)) return NULL;
+    for (unsigned lane = 0; lane < limit->type.lanes; lane++) /* zeros are equal, but not the same; nor NaN */
+        if ((uint32_t)limit->bits[lane] << 1 == 0 || (uint32_t)limit->bits[lane] << 1 >= 0xff000000u)
+            return NULL;
+    if (keeps_nan) return smaller ? "min.NaN.f32" : "max.NaN.f32";
+    return smaller ? "min.f32" : "max.f32";
+}
+
+static bool looks_at_value_only(const ptx_emitter *e, const ir_instr *user) {
+    if (user->op == IR_SELECT) return qn__ptx_clamp(e, user) != NULL;
     if (user->op == IR_FNEG || user->op == IR_FABS || user->op == IR_FCOPYSIGN) return false;
     return qn__ir_ops[user->op].rule == RULE_FLOAT || qn__ir_ops[user->op].rule == RULE_FCOMPARE ||
            user->op == IR_F2S || user->op == IR_F2U;
@@ -32,7 +51,8 @@ static void count_instr(ptx_emitter *e, const ir_instr *instr) {
     for (uint32_t i = 0; i < instr->num_operands; i++) {
         const ir_value *value = instr->operands[i];
         e->uses[value->id]++;
-        if (qn__ir_is_float(value->type) && !looks_at_value_only(instr)) e->flags[value->id] |= PTX_USED_BITS;
+        if (qn__ir_is_float(value->type) && !looks_at_value_only(e, instr))
+            e->flags[value->id] |= PTX_USED_BITS;
         if (is_narrow_int(value) && wants_sign((ir_op)instr->op)) e->flags[value->id] |= PTX_USED_SEXT;
         if (is_narrow_int(value) && wants_zeros((ir_op)instr->op)) e->flags[value->id] |= PTX_USED_ZEXT;
     }

@@ -70,6 +70,30 @@ static void a_barrier_takes_the_guard_away(void **state) {
     has(&r, ".reqntid 64, 1, 1");
 }
 
+/* A choice between a number and a constant is one instruction where that keeps a NaN; a reciprocal of what is
+   bounded so needs no test for tiny and huge divisors. */
+#define DIVIDED(numerator, addend)                                                                           \
+    "kernel @k(%0.out: ptr.global buffer, %1.x: f32 value, %2.n: f32 value) {\n"                             \
+    "    %3: f32 = fabs %1.x\n    %4: bool = flt f32 10.0, %3\n    %5: f32 = select %4, f32 10.0, %3\n"      \
+    "    %6: f32 = fadd %5, " addend "\n    %7: f32 = fdiv " numerator ", %6\n"                              \
+    "    store align 4 %0.out, %7\n    return\n}\n"
+static void bounded_divisors_are_divided_by_in_short(void **state) {
+    qn__emit_result r = emitted(state, 80, DIVIDED("f32 1.0", "f32 4.0"));
+    has(&r, "min.NaN.f32");
+    has(&r, "rcp.approx.ftz.f32");
+    has_not(&r, "div.rn.f32");
+    r = emitted(state, 75, DIVIDED("f32 1.0", "f32 4.0"));
+    has(&r, "selp.b32");
+    has(&r, "rcp.approx.ftz.f32");
+    static const char *const others[] = {DIVIDED("%2.n", "f32 4.0"), DIVIDED("f32 1.0", "f32 0.0"),
+                                         DIVIDED("f32 1.0", "f32 -4.0"), DIVIDED("f32 1.0", "%2.n"),
+                                         DIVIDED("f32 1.0", "f32 0x1p-120")};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        r = emitted(state, 80, others[i]);
+        has(&r, "div.rn.f32");
+    }
+}
+
 /* An id that only 32-bit code looks at is computed in 32 bits, its address with one widening product. */
 static void low_halves_are_computed_alone(void **state) {
     qn__emit_result r =
@@ -181,6 +205,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_kernel_is_guarded_and_asks_for_little, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(a_barrier_takes_the_guard_away, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(bounded_divisors_are_divided_by_in_short, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(low_halves_are_computed_alone, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(vectors_move_in_large_pieces, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(read_only_memory_is_read_through_its_cache, ir_setup, ir_teardown),
