@@ -11,6 +11,13 @@ double scale_f64(double x, int n) {
     return x * as_double((long)(1023 + first) << 52) * as_double((long)(1023 + n - first) << 52);
 }
 
+/* The same by n + `by`, with n in the low bits of t as above. */
+float scale_sum_f32(float x, float t, int by) {
+    int bits = as_int(t) + by;
+    int first = bits >> 1;
+    return x * as_float((first << 23) + 0x3f800000) * as_float(((bits - first) << 23) + 0x3f800000);
+}
+
 /* 2^by e^x; `by` is small. */
 float exp_scaled_f32(float x, int by) {
     float c = x < -105.0f ? -105.0f : x;
@@ -18,8 +25,7 @@ float exp_scaled_f32(float x, int by) {
     float t = fma(c, 0x1.715476p+0f, 0x1.8p23f);
     float n = t - 0x1.8p23f;
     float r = fma(n, 0x1.05c61p-29f, fma(n, -0x1.62e43p-1f, c));
-    float p = fma(r * r, poly_exp_f32(r), r);
-    return scale_f32(1.0f + p, as_int(t) - 0x4b400000 + by);
+    return scale_sum_f32(fma(fma(r, poly_exp_f32(r), 1.0f), r, 1.0f), t, by);
 }
 double exp_scaled_f64(double x, int by) {
     double c = x < -746.0 ? -746.0 : x;
@@ -40,8 +46,7 @@ float exp2_sum_f32(float high, float low) {
     c = c > 140.0f ? 140.0f : c;
     float t = c + 0x1.8p23f;
     float r = ((c - (t - 0x1.8p23f)) + low) * 0x1.62e43p-1f;
-    float p = fma(r * r, poly_exp_f32(r), r);
-    return scale_f32(1.0f + p, as_int(t) - 0x4b400000);
+    return scale_sum_f32(fma(fma(r, poly_exp_f32(r), 1.0f), r, 1.0f), t, 0);
 }
 double exp2_sum_f64(double high, double low) {
     double c = high < -1100.0 ? -1100.0 : high;
@@ -61,8 +66,7 @@ float exp10(float x) {
     float t = fma(c, 0x1.a934fp+1f, 0x1.8p23f);
     float n = t - 0x1.8p23f;
     float r = fma(n, 0x1.ec10cp-27f, fma(n, -0x1.344136p-2f, c)) * 0x1.26bb1cp+1f;
-    float p = fma(r * r, poly_exp_f32(r), r);
-    return scale_f32(1.0f + p, as_int(t) - 0x4b400000);
+    return scale_sum_f32(fma(fma(r, poly_exp_f32(r), 1.0f), r, 1.0f), t, 0);
 }
 double exp10(double x) {
     double c = x < -330.0 ? -330.0 : x;

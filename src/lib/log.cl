@@ -5,9 +5,10 @@
 /* f, and the exponent as a float; denormal numbers are scaled up first. */
 float log_split_f32(float x, float *exponent) {
     int is_small = x < 0x1p-126f;
-    int bits = as_int(is_small ? x * 0x1p23f : x) - 0x3f3504f3;
-    *exponent = (float)(bits >> 23) - (is_small ? 23.0f : 0.0f);
-    return as_float((bits & 0x7fffff) + 0x3f3504f3) - 1.0f;
+    int bits = as_int(is_small ? x * 0x1p23f : x);
+    int shifted = (bits - 0x3f3504f3) & ~0x7fffff;
+    *exponent = fma((float)shifted, 0x1p-23f, is_small ? -23.0f : 0.0f);
+    return as_float(bits - shifted) - 1.0f;
 }
 double log_split_f64(double x, double *exponent) {
     int is_small = x < 0x1p-1022;
@@ -18,9 +19,8 @@ double log_split_f64(double x, double *exponent) {
 
 /* log of zero, infinity, NaN and negative numbers; `value` else. */
 float log_special_f32(float x, float value) {
-    float result = x < 1.0f / 0.0f ? value : x + x;
-    result = x == 0.0f ? -1.0f / 0.0f : result;
-    return x < 0.0f ? 0.0f / 0.0f : result;
+    float result = as_uint(x) < 0x7f800000u ? value : fma(x, 1.0f / 0.0f, 1.0f / 0.0f);
+    return x == 0.0f ? -1.0f / 0.0f : result;
 }
 double log_special_f64(double x, double value) {
     double result = x < 1.0 / 0.0 ? value : x + x;
@@ -28,11 +28,9 @@ double log_special_f64(double x, double value) {
     return x < 0.0 ? 0.0 / 0.0 : result;
 }
 
-/* log(1 + f) - f */
-float log_tail_f32(float f) {
-    float square = f * f;
-    return fma(square * f, poly_log_f32(f), -0.5f * square);
-}
+/* log(1 + f) - f, and that by f^2 */
+float log_rest_f32(float f) { return fma(f, poly_log_f32(f), -0.5f); }
+float log_tail_f32(float f) { return f * f * log_rest_f32(f); }
 double log_tail_f64(double f) {
     double s = f / (2.0 + f);
     double z = s * s;
@@ -43,8 +41,7 @@ double log_tail_f64(double f) {
 float log(float x) {
     float e;
     float f = log_split_f32(x, &e);
-    float tail = fma(e, -0x1.05c61p-29f, log_tail_f32(f));
-    return log_special_f32(x, fma(e, 0x1.62e43p-1f, f + tail));
+    return log_special_f32(x, fma(e, 0x1.62e43p-1f, fma(f * f, log_rest_f32(f), f)));
 }
 double log(double x) {
     double e;
@@ -91,8 +88,7 @@ float log1p(float x) {
     float a = as_float((127 - first) << 23);
     float b = as_float((127 - (n - first)) << 23);
     float f = fma(x * a, b, fma(a, b, -1.0f));
-    float tail = fma(e, -0x1.05c61p-29f, log_tail_f32(f));
-    float result = log_special_f32(1.0f + x, fma(e, 0x1.62e43p-1f, f + tail));
+    float result = log_special_f32(1.0f + x, fma(e, 0x1.62e43p-1f, fma(f * f, log_rest_f32(f), f)));
     return fabs(x) < 0x1p-60f ? x : result;
 }
 double log1p(double x) {

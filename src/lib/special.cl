@@ -3,14 +3,21 @@
    Math. Comp. 36 (1981)). Gamma is Stirling's series for large arguments, to which small ones are moved by
    its recurrence and negative ones by its reflection. */
 
-/* erfc for x >= 0; the low part of x^2 enters as a factor. */
+/* erfc for x >= 0. With n ln 2 near x^2, the rest x^2 - n ln 2 is rounded once: n has 8 bits and the high part
+   of ln 2 has 16. One division gives 1 / (x + 4) and 1 / (1 + 2 x), the latter 2^-24 times, for which the
+   exponential is 2^24 times, so that only the last product is a denormal number. */
 float erfc_positive_f32(float x) {
     float c = x > 10.1f ? 10.1f : x;
-    float square = c * c;
-    float rest = fma(c, c, -square);
-    float e = exp(-square);
-    float p = poly_erfc_f32((c - 4.0f) / (c + 4.0f));
-    return fma(e, -rest, e) * (p / fma(2.0f, c, 1.0f));
+    float t = fma(c * c, -0x1.715476p+0f, 0x1.8p23f);
+    float n = t - 0x1.8p23f;
+    float r = fma(n, -0x1.7f7d1cp-20f, -fma(c, c, n * 0x1.62e4p-1f));
+    float power = fma(fma(r, poly_exp_f32(r), 1.0f), r, 1.0f);
+    float e = power * as_float((as_int(t) << 23) + 0x4b800000);
+    float a = c + 4.0f;
+    float b = fma(0x1p25f, c, 0x1p24f);
+    float reciprocal = 1.0f / (a * b);
+    float p = poly_erfc_f32((c - 4.0f) * (b * reciprocal));
+    return e * (p * (a * reciprocal));
 }
 float erfc(float x) {
     float tail = erfc_positive_f32(fabs(x));
