@@ -67,6 +67,8 @@ void qn__clc_count_indexed(clc_emitter *e); /* before the text: uses as qn__clc_
 void qn__clc_fence(clc_emitter *e, unsigned scope);
 bool qn__clc_group(clc_emitter *e, const ir_instr *instr); /* queries, barriers, sub-groups */
 void qn__clc_op(clc_emitter *e, const ir_instr *instr);
+/* Of an instruction other than insert; NULL: the target cannot do it. */
+const char *qn__clc_expression(clc_emitter *e, const ir_instr *instr);
 void qn__clc_region(clc_emitter *e, ir_region *region);
 
 /* Finds which __constant pointers may be to objects of the program; the others are to buffers and are spelled

@@ -377,7 +377,7 @@ static const char *choice(clc_emitter *e, const ir_instr *instr) {
     return qn__arena_printf(e->arena, "select(%s, %s, %s)", b, a, c);
 }
 
-static const char *moved(clc_emitter *e, const ir_instr *instr) {
+const char *qn__clc_expression(clc_emitter *e, const ir_instr *instr) {
     switch (instr->op) {
     case IR_FCONVERT: return float_to_float(e, instr);
     case IR_BITCAST: return bitcast(e, instr);
@@ -396,7 +396,7 @@ void qn__clc_op(clc_emitter *e, const ir_instr *instr) {
         insert(e, instr);
         return;
     }
-    const char *text = moved(e, instr);
+    const char *text = qn__clc_expression(e, instr);
     if (text) {
         qn__clc_define(e, instr->results[0], text);
     } else {

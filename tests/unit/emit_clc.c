@@ -3,6 +3,8 @@
 #include "emit/emit.h"
 #include "ir_support.h"
 
+#include <stdio.h>
+
 static qn__emit_result emitted(void **state, const char *ir, uint32_t lacks) {
     qn__arena *arena = *state;
     ir_module *module = ir_parsed(arena, ir);
@@ -75,6 +77,33 @@ static void constant_buffers(void **state) {
     has(&r, "__global const uchar *p2");
 }
 
+/* Sums 0, 1, ... up to n; `leave` is what stands in the loop behind its test. */
+static const char *counted(const char *leave) {
+    static char text[1000];
+    snprintf(text, sizeof text,
+             "kernel @k(%%0.out: ptr.global buffer, %%1.n: i32 value) {\n"
+             "    %%2: i32 = loop @0 (%%3: i32 = i32 0, %%4: i32 = i32 0) {\n"
+             "        %%5: bool = ult %%4, %%1.n\n"
+             "        if %%5 {\n            yield\n        } else {\n            break @0 %%3\n        }\n"
+             "        %%6: i32 = add %%3, %%4\n%s        %%7: i32 = add %%4, i32 1\n"
+             "        continue @0 %%6, %%7\n    }\n"
+             "    store align 4 %%0.out, %%2\n    return\n}\n",
+             leave);
+    return text;
+}
+
+static void a_counted_loop_has_its_condition(void **state) {
+    qn__emit_result r = emitted(state, counted(""), 0);
+    has(&r, "while ((v5 < v1)) {");
+    has_not(&r, "for (;;)");
+    has(&r, "    v3 = v4;");
+    r = emitted(state,
+                counted("        %8: bool = ult %6, i32 9\n        if %8 {\n            break @0 %6\n"
+                        "        } else {\n            yield\n        }\n"),
+                0);
+    has(&r, "for (;;)"); /* left with another result elsewhere */
+}
+
 static void doubles_are_refused(void **state) {
     static const char kernel[] = "kernel @k(%0.out: ptr.global buffer, %1.x: f64 value) {\n"
                                  "    store align 8 %0.out, %1.x\n    return\n}\n";
@@ -102,6 +131,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_kernel_is_guarded, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(a_barrier_takes_the_guard_away, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(constant_buffers, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(a_counted_loop_has_its_condition, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(doubles_are_refused, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(integers_wrap, ir_setup, ir_teardown),
     };
