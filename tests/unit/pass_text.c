@@ -24,6 +24,14 @@ typedef struct test_case {
     unsigned number;
 } test_case;
 
+/* Two of one bit would turn each other on. */
+_Static_assert(QN__LACKS_CONTRACTION + QN__LACKS_F16 + QN__LACKS_LONG_VECTORS + QN__WANTS_VECTOR_MEMORY +
+                       QN__LACKS_FAR_JUMPS + QN__LACKS_COLLECTIVES + QN__LACKS_SUB_GROUPS + QN__LACKS_PRINTF +
+                       QN__LACKS_LINEAR_SUB_GROUPS + QN__WANTS_OFFSETS + QN__WANTS_NARROW +
+                       QN__WANTS_END_TESTS + QN__WANTS_UNROLLED + QN__LACKS_UNROLLED_BARRIERS ==
+                   (1 << 14) - 1,
+               "a bit each");
+
 static void complain(const test_case *c, const char *what, const char *detail, const char *output) {
     fail_msg("%s, case %u: %s: %s\noutput:\n%s", c->file, c->number, what, detail, output);
 }
