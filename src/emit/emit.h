@@ -25,7 +25,9 @@ enum {
     /* What it has rather than lacks, for SPIR-V. */
     QN__HAS_DENORMALS = 1 << 14, /* can promise to keep denormal numbers */
     QN__HAS_NEAREST = 1 << 15,   /* can promise to round to nearest even */
-    QN__ADDRESSES_64 = 1 << 16   /* addresses are best made of its 64-bit integers */
+    QN__ADDRESSES_64 = 1 << 16,  /* addresses are best made of its 64-bit integers */
+    QN__FLUSHES_COMPARED =
+        1 << 17 /* all the same, it takes denormal f32 for zero where they are no sum or product */
 };
 
 typedef struct qn__emit_options {

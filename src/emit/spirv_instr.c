@@ -56,19 +56,11 @@ static const uint16_t float_ops[IR_OP_COUNT] = {
 };
 
 static const uint8_t glsl_ops[IR_OP_COUNT] = {
-    [IR_FABS] = GLSL_F_ABS,
-    [IR_FMA] = GLSL_FMA,
-    [IR_FMIN] = GLSL_N_MIN,
-    [IR_FMAX] = GLSL_N_MAX,
-    [IR_FFLOOR] = GLSL_FLOOR,
-    [IR_FCEIL] = GLSL_CEIL,
-    [IR_FTRUNC] = GLSL_TRUNC,
-    [IR_FRINT] = GLSL_ROUND_EVEN,
-    [IR_NATIVE_EXP2] = GLSL_EXP2,
-    [IR_NATIVE_LOG2] = GLSL_LOG2,
-    [IR_NATIVE_SIN] = GLSL_SIN,
-    [IR_NATIVE_COS] = GLSL_COS,
-    [IR_NATIVE_RSQRT] = GLSL_INVERSE_SQRT,
+    [IR_FABS] = GLSL_F_ABS,       [IR_FMA] = GLSL_FMA,          [IR_FMIN] = GLSL_N_MIN,
+    [IR_FMAX] = GLSL_N_MAX,       [IR_FFLOOR] = GLSL_FLOOR,     [IR_FCEIL] = GLSL_CEIL,
+    [IR_FTRUNC] = GLSL_TRUNC,     [IR_FRINT] = GLSL_ROUND_EVEN, [IR_NATIVE_EXP2] = GLSL_EXP2,
+    [IR_NATIVE_LOG2] = GLSL_LOG2, [IR_NATIVE_SIN] = GLSL_SIN,   [IR_NATIVE_COS] = GLSL_COS,
+
     [IR_NATIVE_SQRT] = GLSL_SQRT,
 };
 
@@ -235,7 +227,8 @@ uint32_t qn__spv_arith(spv *e, ir_op op, ir_type type, uint32_t a, uint32_t b) {
 static uint32_t add_zero(spv *e, const ir_instr *instr) {
     ir_type type = instr->results[0]->type;
     uint32_t a = qn__spv_use(e, instr->operands[0]), zero = qn__spv_use(e, instr->operands[1]);
-    uint32_t none = SPV(e, SP_F_EQUAL, qn__spv_vector(e, qn__spv_bool(e), type.lanes), a, zero);
+    uint32_t none = qn__spv_flushed_zero(e, type, a);
+    if (!none) none = SPV(e, SP_F_EQUAL, qn__spv_vector(e, qn__spv_bool(e), type.lanes), a, zero);
     return SPV(e, SP_SELECT, qn__spv_type(e, type), none, zero, a);
 }
 
@@ -244,6 +237,9 @@ static uint32_t float_op(spv *e, const ir_instr *instr) {
         return add_zero(e, instr);
     if (instr->op == IR_FMA && e->options->device_lacks & QN__NO_FMA) return qn__spv_fma(e, instr);
     if (instr->op == IR_FSQRT) return qn__spv_sqrt(e, instr);
+    if (instr->op == IR_NATIVE_RSQRT) return qn__spv_rsqrt(e, instr);
+    uint32_t size = instr->op == IR_FABS ? qn__spv_flushed_abs(e, instr) : 0;
+    if (size) return size;
     if (instr->op == IR_FDIV && instr->results[0]->type.kind == IR_F16)
         return qn__spv_half_quotient(e, instr);
     uint32_t args[5], count = 0, type = qn__spv_type(e, instr->results[0]->type);
@@ -312,6 +308,8 @@ static uint32_t compare(spv *e, const ir_instr *instr) {
         uint32_t is_nan = SPV(e, SP_IS_NAN, boolean, a);
         return op == IR_FNE ? is_nan : SPV(e, SP_LOGICAL_NOT, boolean, is_nan);
     }
+    uint32_t flushed = qn__spv_flushed_compare(e, instr);
+    if (flushed) return flushed;
     unsigned code = type.kind == IR_BOOL ? bool_ops[op] : integer_ops[op] ? integer_ops[op] : float_ops[op];
     return SPV(e, code, boolean, a, b);
 }

@@ -29,9 +29,22 @@ static uint32_t root_f32(spv *e, ir_type type, uint32_t a) {
     uint32_t half = times(e, t, y, qn__spv_float(e, type, 0.5));
     s = fused(e, t, half, fused(e, t, SPV(e, SP_F_NEGATE, t, s), s, x), s);
     s = SPV(e, SP_SELECT, t, small, times(e, t, s, qn__spv_float(e, type, 0x1p-32)), s);
-    uint32_t zero = SPV(e, SP_F_EQUAL, boolean, a, qn__spv_float(e, type, 0));
+    uint32_t zero = SPV(e, SP_F_EQUAL, boolean, x, qn__spv_float(e, type, 0)); /* x is never denormal */
     uint32_t infinite = SPV(e, SP_F_EQUAL, boolean, a, qn__spv_float(e, type, HUGE_VAL));
     return SPV(e, SP_SELECT, t, SPV(e, SP_LOGICAL_OR, boolean, zero, infinite), a, s);
+}
+
+/* Where denormal numbers are kept, they are scaled up: for drivers they may be zero here all the same. */
+uint32_t qn__spv_rsqrt(spv *e, const ir_instr *instr) {
+    ir_type type = instr->results[0]->type;
+    uint32_t a = qn__spv_use(e, instr->operands[0]), t = qn__spv_type(e, type);
+    bool kept = e->options->device_lacks & QN__HAS_DENORMALS && type.kind == IR_F32;
+    if (!kept || instr->flags & IR_FAST) return SPV_GLSL(e, GLSL_INVERSE_SQRT, t, a);
+    uint32_t one = qn__spv_float(e, type, 1);
+    uint32_t small = SPV(e, SP_F_LESS, booleans(e, type), a, qn__spv_float(e, type, 0x1p-96));
+    uint32_t up = SPV(e, SP_SELECT, t, small, qn__spv_float(e, type, 0x1p64), one);
+    uint32_t back = SPV(e, SP_SELECT, t, small, qn__spv_float(e, type, 0x1p32), one);
+    return times(e, t, SPV_GLSL(e, GLSL_INVERSE_SQRT, t, times(e, t, a, up)), back);
 }
 
 uint32_t qn__spv_sqrt(spv *e, const ir_instr *instr) {

@@ -123,7 +123,7 @@ static uint32_t api_of(const qn__driver *driver, const VkPhysicalDevicePropertie
    allows. That llvmpipe computes Fma as a product and a sum it says nowhere. */
 static void find_float_abilities(const qn__driver *driver, const qn__vk_device *device,
                                  qn__vk_abilities *can) {
-    enum { DRIVER_LLVMPIPE = 13 };
+    enum { DRIVER_NVIDIA = 4, DRIVER_LLVMPIPE = 13 };
     VkPhysicalDeviceDriverProperties of = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
     VkPhysicalDeviceFloatControlsProperties floats = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES, .pNext = &of};
@@ -131,6 +131,7 @@ static void find_float_abilities(const qn__driver *driver, const qn__vk_device *
                                               .pNext = &floats};
     driver->vk.GetPhysicalDeviceProperties2(device->handle, &properties);
     can->fma = of.driverID != DRIVER_LLVMPIPE;
+    can->flushes_compared = of.driverID == DRIVER_NVIDIA;
     can->denormals = floats.shaderDenormPreserveFloat32 &&
                      (!can->f16 || floats.shaderDenormPreserveFloat16) &&
                      (!can->f64 || floats.shaderDenormPreserveFloat64);
@@ -237,6 +238,7 @@ void qn__vk_target(const qn__gpu *gpu, qn__code_target *target) {
     if (can->i64) target->device_lacks |= QN__ADDRESSES_64;
     if (can->denormals) target->device_lacks |= QN__HAS_DENORMALS;
     if (can->nearest) target->device_lacks |= QN__HAS_NEAREST;
+    if (can->flushes_compared) target->device_lacks |= QN__FLUSHES_COMPARED;
     for (size_t i = 0; i < QN__COUNT(rows); i++)
         if (!rows[i].has) {
             target->without |= rows[i].without;
