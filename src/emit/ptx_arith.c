@@ -76,6 +76,23 @@ static bool binary_short(ptx_emitter *e, const ir_instr *instr, unsigned lane) {
     return true;
 }
 
+static const ir_value *extended_source(const ir_value *value) {
+    const ir_instr *def = value->value_kind == IR_VALUE_RESULT ? value->def : NULL;
+    return def && def->op == IR_SEXT && def->operands[0]->type.kind == IR_I32 ? def->operands[0] : NULL;
+}
+
+/* An i64 product of i32 numbers. */
+static bool product_of_extended(ptx_emitter *e, const ir_instr *instr, unsigned lane) {
+    if (instr->op != IR_MUL) return false;
+    const ir_value *first = extended_source(instr->operands[0]);
+    const ir_value *second = extended_source(instr->operands[1]);
+    if (!first || !second) return false;
+    ptx_operand a = qn__ptx_use(e, first, lane), b = qn__ptx_use(e, second, lane);
+    a = qn__ptx_op2(e, "mul.wide.s32", PTX_B64, qn__ptx_in_register(e, a), b);
+    qn__ptx_define(e, instr->results[0], lane, a);
+    return true;
+}
+
 static void binary_int(ptx_emitter *e, const ir_instr *instr, unsigned lane) {
     const ir_value *result = instr->results[0];
     const int_row *row = &int_rows[instr->op];
@@ -83,7 +100,7 @@ static void binary_int(ptx_emitter *e, const ir_instr *instr, unsigned lane) {
     /* Only what carries from low to high can do with the low halves (see ptx_plan.c). */
     bool low_half = qn__ptx_class_of(e, result) == PTX_B32 && row->extend == RAW;
     bool wide = width == 64 && !low_half;
-    if (wide && binary_short(e, instr, lane)) return;
+    if (wide && (binary_short(e, instr, lane) || product_of_extended(e, instr, lane))) return;
     ptx_operand a = extended(e, operand(e, instr, 0, lane, wide), width, row->extend);
     ptx_operand b = extended(e, operand(e, instr, 1, lane, wide), width, row->extend);
     if (width < 32 && (instr->op == IR_UMULHI || instr->op == IR_SMULHI)) {

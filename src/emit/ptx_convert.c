@@ -57,6 +57,11 @@ static ptx_operand int_to_float(ptx_emitter *e, const ir_instr *instr, ptx_opera
     static const char *const sources[2][4] = {{"u32", "u32", "u32", "u64"}, {"s32", "s32", "s32", "s64"}};
     const char *source = from == IR_I64 && qn__ptx_is_short(a) ? "u32" : sources[is_signed][from - IR_I8];
     a = is_signed ? qn__ptx_sext(e, a, width) : qn__ptx_zext(e, a, width);
+    if (width == 8 && !is_signed && to == IR_F32 && a.kind == PTX_REG) {
+        /* From 16 bits: of a loaded byte's 32, ptxas makes a conversion with a quarter of the rate. */
+        a = qn__ptx_op1(e, "cvt.u16.u32", PTX_B16, a);
+        source = "u16";
+    }
     ptx_operand r = qn__ptx_new(e, float_class(to));
     qn__ptx(e, "cvt.~.~.~ $, $;", roundings[instr->attr.rounding & 3], float_name(to), source, r, a);
     return r;

@@ -94,6 +94,24 @@ static void bounded_divisors_are_divided_by_in_short(void **state) {
     }
 }
 
+static void bytes_become_floats_by_way_of_16_bits(void **state) {
+    qn__emit_result r = emitted(state, 0,
+                                "kernel @k(%0.out: ptr.global buffer) {\n"
+                                "    %1: i8x4 = load align 4 %0.out\n    %2: f32x4 = u2f %1\n"
+                                "    store align 16 %0.out, %2\n    return\n}\n");
+    has(&r, "cvt.rn.f32.u16");
+    has_not(&r, "cvt.rn.f32.u32");
+}
+
+static void products_of_extended_numbers_are_wide(void **state) {
+    qn__emit_result r = emitted(state, 0,
+                                "kernel @k(%0.out: ptr.global buffer, %1: i32 value, %2: i32 value) {\n"
+                                "    %3: i64 = sext %1\n    %4: i64 = sext %2\n    %5: i64 = mul %3, %4\n"
+                                "    store align 8 %0.out, %5\n    return\n}\n");
+    has(&r, "mul.wide.s32");
+    has_not(&r, "mul.lo.s64");
+}
+
 /* An id that only 32-bit code looks at is computed in 32 bits, its address with one widening product. */
 static void low_halves_are_computed_alone(void **state) {
     qn__emit_result r =
@@ -206,6 +224,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_kernel_is_guarded_and_asks_for_little, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(a_barrier_takes_the_guard_away, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(bounded_divisors_are_divided_by_in_short, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(bytes_become_floats_by_way_of_16_bits, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(products_of_extended_numbers_are_wide, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(low_halves_are_computed_alone, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(vectors_move_in_large_pieces, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(read_only_memory_is_read_through_its_cache, ir_setup, ir_teardown),
