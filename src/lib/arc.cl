@@ -10,10 +10,9 @@ float asin(float x) {
     float z = is_large ? fma(a, -0.5f, 0.5f) : a * a;
     float s = is_large ? sqrt(z) : a;
     float p = asin_core_f32(s, z);
-    return copysign(is_large ? fma(-2.0f, p, 0x1.921fb6p+0f) : p, x) + (is_large
-                                                                            ? copysign(-0x1.777a5cp-25f, x)
-                                                                        : x == 0.0f ? x
-                                                                                    : 0.0f);
+    float result = copysign(is_large ? fma(-2.0f, p, 0x1.921fb6p+0f) : p, x) +
+                   (is_large ? copysign(-0x1.777a5cp-25f, x) : 0.0f);
+    return a < 0x1p-60f ? x : result;
 }
 
 float acos(float x) {

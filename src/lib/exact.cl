@@ -61,10 +61,10 @@ double ldexp(double x, int n) {
 }
 
 /* x rem y for x >= 0, y > 0, and the low bits of the quotient. A quotient of few bits is exact but for one, up or
-   down, as a division may be off by 2.5 ulp, and the remainder by fma exact; else long division of the
-   significands, as many bits a step as fit. */
+   down, as a division may be off by 2.5 ulp, and the remainder by fma exact (of f32 that are not tiny: fma may take
+   denormal numbers for zero); else long division of the significands, as many bits a step as fit. */
 float fmod_parts_f32(float x, float y, ulong *quotient) {
-    if (x < y * 0x1p22f && y < 0x1p127f) {
+    if (x < y * 0x1p22f && y < 0x1p127f && x >= 0x1p-100f && y >= 0x1p-100f) {
         float q = trunc(x / y);
         float rest = fma(-q, y, x);
         q = rest < 0.0f ? q - 1.0f : rest >= y ? q + 1.0f : q;

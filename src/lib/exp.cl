@@ -88,7 +88,7 @@ float expm1(float x) {
     float p = fma(r * r, poly_exp_f32(r), r);
     float half_power = as_float((126 + as_int(t) - 0x4b400000) << 23);
     float large = 2.0f * fma(half_power, p, half_power - 0.5f);
-    return x == 0.0f ? x : n == 0.0f ? p : large;
+    return fabs(x) < 0x1p-60f ? x : n == 0.0f ? p : large;
 }
 double expm1(double x) {
     double c = x < -50.0 ? -50.0 : x;

@@ -9,7 +9,7 @@ float sinh(float x) {
     float z = a * a;
     float small = fma(a * z, poly_sinh_f32(z), a);
     float e = exp_scaled_f32(a, -1);
-    return copysign(a < 1.0f ? small : e - 0.25f / e, x);
+    return a < 0x1p-60f ? x : copysign(a < 1.0f ? small : e - 0.25f / e, x);
 }
 float cosh(float x) {
     float e = exp_scaled_f32(fabs(x), -1);

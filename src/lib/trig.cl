@@ -103,7 +103,7 @@ float sin_turned_f32(float r, int quadrant) {
 float sin(float x) {
     int quadrant;
     float r = reduce_f32(x, &quadrant);
-    return x == 0.0f ? x : sin_turned_f32(r, quadrant);
+    return fabs(x) < 0x1p-60f ? x : sin_turned_f32(r, quadrant);
 }
 float cos(float x) {
     int quadrant;
@@ -116,7 +116,7 @@ float tan(float x) {
     float s = sin_near_zero_f32(r);
     float c = cos_near_zero_f32(r);
     float value = quadrant & 1 ? -c / s : s / c;
-    return x == 0.0f ? x : value;
+    return fabs(x) < 0x1p-60f ? x : value;
 }
 
 /* x = n / 2 + r exactly; pi r in r's place, n modulo 4 the quadrant. */
@@ -131,7 +131,8 @@ float sinpi(float x) {
     int quadrant;
     float r = reduce_turns_f32(x, &quadrant);
     float value = sin_turned_f32(r, quadrant);
-    return value == 0.0f ? copysign(value, x) : value;
+    value = value == 0.0f ? copysign(value, x) : value;
+    return fabs(x) < 0x1p-60f ? x * 0x1.921fb6p+1f : value;
 }
 float cospi(float x) {
     int quadrant;
@@ -146,7 +147,8 @@ float tanpi(float x) {
     float value = quadrant & 1 ? -c / s : s / c;
     float pole = quadrant & 2 ? -1.0f / 0.0f : 1.0f / 0.0f;
     float zero = copysign(0.0f, quadrant & 2 ? -x : x);
-    return r == 0.0f ? (quadrant & 1 ? pole : zero) : value;
+    value = r == 0.0f ? (quadrant & 1 ? pole : zero) : value;
+    return fabs(x) < 0x1p-60f ? x * 0x1.921fb6p+1f : value;
 }
 
 double reduce_f64(double x, int *quadrant) {

@@ -216,6 +216,32 @@ static void remainders_of_negative_numbers_are_defined(void **state) {
     qn__compile_free(&result);
 }
 
+/* What is not a sum or a product is done on the bits; comparisons with normal constants need not be. */
+static void denormal_numbers_are_compared_by_bits(void **state) {
+    (void)state;
+    static const char source[] = K "global float *o, global float4 *v) { float x = o[0], y = o[1];"
+                                   "o[2] = (x < y) + (x <= y) + (x == y) + (x != y) + (x < 0) + (0 <= x);"
+                                   "o[3] = fabs(x); v[0] = select(v[1], v[2], v[1] < v[2]); }";
+    enum { OP_EXT_INST = 12, F_ABS = 4, OP_F_LESS = 184 };
+    for (int flushes = 0; flushes < 2; flushes++) {
+        qn__compile_result result;
+        counted compares = {.op = OP_F_LESS}, sizes = {.op = OP_EXT_INST, .operand = 4, .value = F_ABS};
+        compiled(&result, source, QN__HAS_DENORMALS | (flushes ? QN__FLUSHES_COMPARED : 0));
+        each(&result, visit, &compares);
+        each(&result, visit, &sizes);
+        assert_int_equal(compares.count == 0, flushes);
+        assert_int_equal(sizes.count, !flushes);
+        validate(&result, source);
+        qn__compile_free(&result);
+    }
+    qn__compile_result result;
+    counted compares = {.op = OP_F_LESS};
+    compiled(&result, K "global float *o) { o[0] = o[1] < 4.0f; }", QN__FLUSHES_COMPARED);
+    each(&result, visit, &compares);
+    assert_int_equal(compares.count, 1);
+    qn__compile_free(&result);
+}
+
 /* Drivers disagree on what an index of this instruction is, and crash. */
 static void buffers_are_addressed_by_numbers(void **state) {
     (void)state;
@@ -440,6 +466,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(modules_ask_for_what_they_use),
         cmocka_unit_test(buffers_are_addressed_by_numbers),
+        cmocka_unit_test(denormal_numbers_are_compared_by_bits),
         cmocka_unit_test(remainders_of_negative_numbers_are_defined),
         cmocka_unit_test(what_the_device_lacks_is_refused),
         cmocka_unit_test(hidden_parameters_follow_the_arguments),
