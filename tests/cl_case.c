@@ -169,7 +169,8 @@ static const struct need {
              {"f64", QN_CAN_F64},
              {"i64_atomics", QN_CAN_I64_ATOMICS},
              {"sub_groups", QN_CAN_SUB_GROUPS},
-             {"printf", QN_CAN_PRINTF}};
+             {"printf", QN_CAN_PRINTF},
+             {"f32_denormals", QN_CAN_F32_DENORMALS}};
 
 enum { NUM_NEEDS = sizeof needs / sizeof needs[0] };
 
@@ -181,7 +182,7 @@ static const char *read_needs(cl_case *test, const char *text) {
             *all |= needs[i].bit;
             return NULL;
         }
-    return "needs: takes f16, f64, i64_atomics, sub_groups or printf";
+    return "needs: takes f16, f64, i64_atomics, sub_groups, printf or f32_denormals";
 }
 
 const char *cl_need_name(uint32_t bits) {
@@ -312,6 +313,54 @@ uint32_t cl_case_count(const cl_case *test, int kind) {
     return count;
 }
 
+/* ---- devices that flush denormal floats ---- */
+
+static bool bits_are_denormal(uint64_t bits) { return !(bits & 0x7F800000) && bits & 0x007FFFFF; }
+
+static tool_type seen_type(const cl_arg *arg) {
+    if (arg->expect.given) return arg->expect.type;
+    return arg->arg.has_type ? arg->arg.type : (tool_type){QN_TYPE_U8, 1};
+}
+
+static uint64_t components_of(const cl_arg *arg, tool_type type) {
+    return arg->arg.size / tool_type_size(type) * type.lanes;
+}
+
+static uint64_t uncheck(cl_run *run, uint64_t index) {
+    uint64_t count = 0;
+    for (uint32_t a = 0; a < run->num_args; a++) {
+        cl_arg *arg = &run->args[a];
+        if (!arg->expect.unchecked || index >= components_of(arg, seen_type(arg))) continue;
+        count += arg->expect.given && !arg->expect.unchecked[index];
+        arg->expect.unchecked[index] = true;
+    }
+    return count;
+}
+
+uint64_t cl_case_allow_flush(cl_case *test) {
+    uint64_t count = 0;
+    for (cl_run *run = test->runs; run < test->runs + test->num_runs; run++) {
+        for (cl_arg *arg = run->args; arg < run->args + run->num_args; arg++) {
+            if (arg->arg.kind != ARG_BUFFER && arg->arg.kind != ARG_FILE) continue;
+            arg->expect.flushes = true;
+            if (!arg->expect.unchecked)
+                arg->expect.unchecked = tool_alloc(components_of(arg, seen_type(arg)) * sizeof(bool));
+        }
+        for (cl_arg *arg = run->args; arg < run->args + run->num_args; arg++) {
+            const tool_type type = arg->arg.type;
+            bool holds =
+                arg->arg.kind == ARG_VALUE || (arg->arg.kind == ARG_BUFFER && !arg->arg.uninitialised);
+            if (!holds || !arg->arg.has_type || type.type != QN_TYPE_F32) continue;
+            for (uint64_t i = 0; i < components_of(arg, type); i++) {
+                uint32_t bits;
+                memcpy(&bits, (const unsigned char *)arg->arg.data + place(type, i), sizeof bits);
+                if (bits_are_denormal(bits)) count += uncheck(run, i);
+            }
+        }
+    }
+    return count;
+}
+
 /* ---- comparing ---- */
 
 static bool is_real(qn_type type) { return type >= QN_TYPE_F16; }
@@ -352,6 +401,11 @@ static bool component_agrees(const cl_expect *expect, qn_type type, const unsign
     if (!is_real(type)) return false;
     bool x_nan = bits_are_nan(x, type), y_nan = bits_are_nan(y, type);
     if (x_nan || y_nan) return x_nan && y_nan;
+    if (expect->flushes && type == QN_TYPE_F32) {
+        const uint64_t magnitude = 0x7FFFFFFF;
+        if (!(x & magnitude) && bits_are_denormal(y)) return true;
+        if (!(y & magnitude) && bits_are_denormal(x)) return true;
+    }
     int64_t i = ordered(x, type), j = ordered(y, type);
     uint64_t distance = i > j ? (uint64_t)i - (uint64_t)j : (uint64_t)j - (uint64_t)i;
     if (distance <= expect->ulps && (expect->ulps || expect->relative > 0)) return true;
@@ -391,11 +445,8 @@ bool cl_expect_check(const cl_expect *expect, const unsigned char *data, char *m
 
 bool cl_results_agree(const cl_arg *arg, const unsigned char *a, const unsigned char *b, char *message,
                       size_t size) {
-    tool_type type = arg->expect.given   ? arg->expect.type
-                     : arg->arg.has_type ? arg->arg.type
-                                         : (tool_type){QN_TYPE_U8, 1};
-    uint64_t components = arg->arg.size / tool_type_size(type) * type.lanes;
-    return compare(&arg->expect, type, components, a, b, message, size);
+    tool_type type = seen_type(arg);
+    return compare(&arg->expect, type, components_of(arg, type), a, b, message, size);
 }
 
 static int by_line(const void *a, const void *b) {

@@ -103,13 +103,15 @@ static char *take_output(worker *w) {
     return text;
 }
 
-static void report(pool *p, worker *w, answer a) {
+static void tell(pool *p, worker *w, answer a, void (*to)(void *user, const pool_result *result)) {
     char *text = take_output(w);
     pool_result result = {w->index, a.status, a.ms, text ? text : ""};
     w->busy = false;
-    p->desc->done(p->desc->user, &result);
+    to(p->desc->user, &result);
     free(text);
 }
+
+static void report(pool *p, worker *w, answer a) { tell(p, w, a, p->desc->done); }
 
 /* Its last answer has come, or it ended without one. */
 static void end(pool *p, worker *w) {
@@ -120,8 +122,10 @@ static void end(pool *p, worker *w) {
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
     if (w->busy)
         report(p, w, (answer){code ? code : 1, 0});
-    else if (code)
+    else if (code) {
         p->bad_ends++;
+        tell(p, w, (answer){code, 0}, p->desc->bad_end);
+    }
     close(w->answers);
     close(w->output);
     w->pid = 0;

@@ -24,6 +24,8 @@ typedef struct pool_desc {
     bool (*good)(int status);
     /* In the caller, as tests end. */
     void (*done)(void *user, const pool_result *result);
+    /* A process ended badly behind its last test, whose index is given, with what it still printed. */
+    void (*bad_end)(void *user, const pool_result *result);
 } pool_desc;
 
 /* The number of processes that ended badly behind their last test; or -1: none can be started. */

@@ -67,7 +67,7 @@ typedef struct host {
 
 /* A file being run. results[r][a] is what the first configuration left in a buffer. */
 typedef struct session {
-    const cl_case *test;
+    cl_case *test;
     host *host;
     const config *config;
     qn_device *device;
@@ -76,6 +76,7 @@ typedef struct session {
     char *said[MAX_SAID]; /* what was printed already: configurations mostly fail alike */
     unsigned num_said;
     bool reports_skips;      /* of single runs: once, not for each configuration */
+    bool allows_flush;       /* known to the case already */
     bool seen[CL_MAX_NOTES]; /* warnings that came */
     unsigned char *results[CL_MAX_RUNS][CL_MAX_ARGS];
 } session;
@@ -325,9 +326,16 @@ static qn_context *open_context(host *h, bool interpret, qn_device **device) {
     return context;
 }
 
+#define NOT_CHECKED ": %llu values not checked: the device flushes denormal floats"
+
 /* The reason why the case cannot run on the device, or NULL. */
 static const char *device_lacks(session *s) {
     qn_device_get_info(s->device, &s->info);
+    if (!(s->info.capabilities & QN_CAN_F32_DENORMALS) && !s->allows_flush) {
+        uint64_t unchecked = cl_case_allow_flush(s->test);
+        s->allows_flush = true;
+        if (unchecked) printf("      %s" NOT_CHECKED "\n", s->config->device, (unsigned long long)unchecked);
+    }
     uint32_t lacks = s->test->needs & ~s->info.capabilities;
     return lacks ? lack_text(lacks) : NULL;
 }
@@ -417,6 +425,7 @@ typedef struct suite {
     const options *options;
     host host;
     unsigned counts[3]; /* passed, failed, skipped */
+    unsigned long long not_checked;
     struct slow {
         const char *name;
         unsigned ms;
@@ -463,6 +472,12 @@ static void count_reason(const char *line) {
     }
 }
 
+static void count_not_checked(suite *all, const char *line) {
+    unsigned long long count;
+    const char *colon = strchr(line, ':');
+    if (line[0] == ' ' && colon && sscanf(colon, NOT_CHECKED, &count) == 1) all->not_checked += count;
+}
+
 static const char *file_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -495,9 +510,22 @@ static void report(void *user, const pool_result *r) {
     for (const char *line = r->output; *line;) {
         size_t length = strcspn(line, "\n");
         count_reason(line);
+        count_not_checked(all, line);
         if (show) printf("%.*s\n", (int)length, line);
         line += length + (line[length] == '\n');
     }
+    fflush(stdout);
+}
+
+static void report_bad_end(void *user, const pool_result *r) {
+    const suite *all = user;
+    printf("FAIL  a process, its context destroyed, at exit behind its last file (%s): ",
+           file_name(all->options->paths[r->index]));
+    if (r->status < 0)
+        printf("ended by signal %d (%s)\n", -r->status, strsignal(-r->status));
+    else
+        printf("exit status %d\n", r->status);
+    if (r->output[0]) printf("      %s\n", r->output);
     fflush(stdout);
 }
 
@@ -510,11 +538,14 @@ static int run_files(const options *o) {
                       .open = open_host,
                       .run = run_test,
                       .good = is_good,
-                      .done = report};
+                      .done = report,
+                      .bad_end = report_bad_end};
     int bad_ends = pool_run(&desc);
     if (bad_ends < 0) return tool_fail(2, "cannot start a process");
     if (bad_ends) printf("FAIL  %d processes ended badly when all their files had passed\n", bad_ends);
     printf("%u passed, %u failed, %u skipped\n", all.counts[0], all.counts[1], all.counts[2]);
+    if (all.not_checked)
+        printf("  %llu values not checked: the device flushes denormal floats\n", all.not_checked);
     for (unsigned i = 0; i < MAX_REASONS && reasons[i].count; i++)
         printf("  skipped %u times: %s\n", reasons[i].count, reasons[i].text);
     for (unsigned i = 0; i < MAX_SLOWEST && all.slowest[i].ms && !o->quiet; i++)

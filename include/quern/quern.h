@@ -174,7 +174,10 @@ enum {
     QN_CAN_SUB_GROUPS = 1 << 3,
     QN_CAN_PRINTF = 1 << 4,
     QN_CAN_SHARE_MEMORY = 1 << 5, /* buffers are host memory: mapping copies nothing */
-    QN_CAN_EMULATE = 1 << 6       /* a GPU interface on the processor (software driver) */
+    QN_CAN_EMULATE = 1 << 6,      /* a GPU interface on the processor (software driver) */
+    /* 32-bit denormal numbers are kept. Without it they may count as zero, as OpenCL C 7.5.3 allows, whether they
+       come in or come out of a computation; moving them changes nothing. */
+    QN_CAN_F32_DENORMALS = 1 << 7
 };
 
 typedef struct qn_device_info {

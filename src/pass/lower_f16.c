@@ -1,9 +1,11 @@
 /* For targets without f16 arithmetic: the operands are widened to f32, the result is rounded back. f16
    remains as what memory holds, in moves, and in conversions to and from other floats. Sums, products,
    quotients and square roots come out as if rounded once (24 bits are enough for that); fma is fma of f32,
-   rounded, as everywhere in quern.
+   rounded, as everywhere in quern. What concerns the sign bit alone is done on the 16 bits, as NaN has a sign, too,
+   which conversions may lose (NVIDIA's OpenCL).
 
-       %s = fadd %a, %b  (f16)     ->     %s = fconvert (fadd (fconvert %a), (fconvert %b)) */
+       %s = fadd %a, %b  (f16)     ->     %s = fconvert (fadd (fconvert %a), (fconvert %b))
+       %n = fneg %a  (f16)         ->     %n = bitcast (xor (bitcast %a), 0x8000) */
 #include "pass/tools.h"
 
 typedef struct lowering {
@@ -54,10 +56,40 @@ static void lower(lowering *l, ir_instr *instr) {
     l->changed = true;
 }
 
+static ir_value *masked(lowering *l, ir_op op, ir_value *bits, uint64_t mask) {
+    return qn__ir_op2(&l->builder, op, bits, qn__ir_const_splat(l->builder.function, bits->type, mask));
+}
+
+static void lower_sign(lowering *l, ir_instr *instr) {
+    enum { SIGN = 0x8000, REST = 0x7fff };
+    const ir_type half = instr->results[0]->type, word = qn__ir_type(IR_I16, half.lanes);
+    qn__ir_at(&l->builder, instr);
+    ir_value *bits = qn__ir_convert(&l->builder, IR_BITCAST, instr->operands[0], word);
+    if (instr->op == IR_FNEG)
+        bits = masked(l, IR_XOR, bits, SIGN);
+    else
+        bits = masked(l, IR_AND, bits, REST);
+    if (instr->op == IR_FCOPYSIGN) {
+        ir_value *sign = qn__ir_convert(&l->builder, IR_BITCAST, instr->operands[1], word);
+        bits = qn__ir_op2(&l->builder, IR_OR, bits, masked(l, IR_AND, sign, SIGN));
+    }
+    qn__rewrite_set(&l->rewrite, instr->results[0], qn__ir_convert(&l->builder, IR_BITCAST, bits, half));
+    qn__ir_unlink(instr);
+    l->changed = true;
+}
+
+static bool moves_sign(const ir_instr *i) {
+    return gives_f16(i) && (i->op == IR_FNEG || i->op == IR_FABS || i->op == IR_FCOPYSIGN);
+}
+
 static void visit(lowering *l, ir_region *region) {
     for (ir_instr *i = region->first, *next; i; i = next) {
         next = i->next;
         qn__rewrite_operands(&l->rewrite, i);
+        if (moves_sign(i)) {
+            lower_sign(l, i);
+            continue;
+        }
         if (i->num_results == 1 && i->num_operands <= 3 && computes(i)) {
             lower(l, i);
             continue;

@@ -34,6 +34,7 @@
     N(CL_DEVICE_TYPE_CPU)                                                                                    \
     N(CL_DEVICE_TYPE_CUSTOM)                                                                                 \
     N(CL_DEVICE_TYPE_ALL)                                                                                    \
+    N(CL_FP_DENORM)                                                                                          \
     N(CL_FP_FMA)                                                                                             \
     N(CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT)                                                                   \
     N(CL_QUEUE_PROFILING_ENABLE)                                                                             \

@@ -12,6 +12,7 @@ static const struct capability {
                     {QN_CAN_I64_ATOMICS, "i64-atomics"},
                     {QN_CAN_SUB_GROUPS, "sub-groups"},
                     {QN_CAN_PRINTF, "printf"},
+                    {QN_CAN_F32_DENORMALS, "f32-denormals"},
                     {QN_CAN_SHARE_MEMORY, "shared-memory"},
                     {QN_CAN_EMULATE, "emulated"}};
 

@@ -78,7 +78,8 @@ typedef struct qn__symbol {
     bool optional; /* NULL where the driver is too old */
 } qn__symbol;
 
-/* Opens the first of `names` (up to a NULL) that is there; *library is given to dlclose by the caller. NULL with
+/* Opens the first of `names` (up to a NULL) that is there; what it gives goes to dlclose, which
+   leaves the library in the process all the same. NULL with
    a sentence: "libcuda.so.1 is not installed". */
 void *qn__library_open(const char *const *names, char *why);
 /* Fills `functions`; false with a sentence naming the first function that is missing. */

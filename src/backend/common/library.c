@@ -1,4 +1,6 @@
-/* Drivers opened at run time: quern links against none of them. */
+/* Drivers opened at run time: quern links against none of them. They stay until the process ends, whatever the
+   number of contexts that open and close them (one mapping a process, as dlopen counts): drivers leave threads,
+   destructors of thread-local data and handlers of the process's end behind, which crash once their code is gone. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +10,7 @@
 void *qn__library_open(const char *const *names, char *why) {
     char broken[QN__WHY] = "";
     for (size_t i = 0; names[i]; i++) {
-        void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
         if (library) return library;
         /* A library that is there and cannot be loaded says more than one that is not. */
         const char *error = dlerror();

@@ -47,6 +47,7 @@ enum { /* what is asked of platforms and devices */
 enum {
     CL_DEVICE_TYPE_CPU = 1 << 1,
     CL_DEVICE_TYPE_CUSTOM = 1 << 4,
+    CL_FP_DENORM = 1 << 0,
     CL_FP_FMA = 1 << 5,
     CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT = 1 << 7
 };

@@ -113,6 +113,7 @@ void qn__cl_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
         .driver = gpu->version,
         .capabilities = QN_CAN_F16 | QN_CAN_SUB_GROUPS | QN_CAN_PRINTF | (gpu->has_f64 ? QN_CAN_F64 : 0u) |
                         (gpu->has_i64_atomics ? QN_CAN_I64_ATOMICS : 0u) |
+                        (gpu->float_config & CL_FP_DENORM ? QN_CAN_F32_DENORMALS : 0u) |
                         (gpu->is_cpu ? QN_CAN_SHARE_MEMORY : 0u),
         .compute_units = gpu->compute_units,
         .sub_group_size = gpu->warp,

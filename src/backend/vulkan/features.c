@@ -120,7 +120,8 @@ static uint32_t api_of(const qn__driver *driver, const VkPhysicalDevicePropertie
 }
 
 /* What the driver does with floats: promises are made for all widths alike, which every independence of modes
-   allows. That llvmpipe computes Fma as a product and a sum it says nowhere. */
+   allows. That llvmpipe computes Fma as a product and a sum it says nowhere; nor that it keeps denormal numbers:
+   it compiles to the processor's instructions and leaves their mode alone in compute shaders. */
 static void find_float_abilities(const qn__driver *driver, const qn__vk_device *device,
                                  qn__vk_abilities *can) {
     enum { DRIVER_NVIDIA = 4, DRIVER_LLVMPIPE = 13 };
@@ -132,6 +133,7 @@ static void find_float_abilities(const qn__driver *driver, const qn__vk_device *
     driver->vk.GetPhysicalDeviceProperties2(device->handle, &properties);
     can->fma = of.driverID != DRIVER_LLVMPIPE;
     can->flushes_compared = of.driverID == DRIVER_NVIDIA;
+    can->f32_denormals = floats.shaderDenormPreserveFloat32 || of.driverID == DRIVER_LLVMPIPE;
     can->denormals = floats.shaderDenormPreserveFloat32 &&
                      (!can->f16 || floats.shaderDenormPreserveFloat16) &&
                      (!can->f64 || floats.shaderDenormPreserveFloat64);

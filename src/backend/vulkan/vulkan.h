@@ -118,6 +118,7 @@ typedef struct qn__vk_abilities {
     bool fma, float_controls; /* see QN__NO_FMA and QN__NO_FLOAT_CONTROLS */
     bool denormals, nearest;  /* see QN__HAS_DENORMALS and QN__HAS_NEAREST */
     bool flushes_compared;    /* see QN__FLUSHES_COMPARED */
+    bool f32_denormals;       /* kept, whether or not a module asks for it */
     uint32_t min_sub_group, max_sub_group;
 } qn__vk_abilities;
 
