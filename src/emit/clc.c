@@ -302,6 +302,7 @@ static void emit_kernel(clc_emitter *e, ir_function *kernel, qn__buf *text) {
     signature(e, text);
     if (body.len) qn__buf_append(text, body.data, body.len);
     qn__buf_puts(text, "}\n");
+    e->out = text;
     describe(e, static_local);
 }
 

@@ -194,7 +194,7 @@ uint32_t qn__spv_intern(spv *e, unsigned op, uint32_t type, const uint32_t *args
 void qn__spv_finish(spv *e);
 
 void qn__spv_need(spv *e, spv_cap cap); /* gives up where the device lacks it */
-void qn__spv_fail(spv *e, const char *sentence);
+QN__NORETURN void qn__spv_fail(spv *e, const char *sentence);
 
 uint32_t qn__spv_void(spv *e);
 uint32_t qn__spv_scalar(spv *e, ir_kind kind); /* for loads and stores; pointers and i64: wide */

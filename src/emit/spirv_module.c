@@ -57,7 +57,7 @@ void qn__spv_need(spv *e, spv_cap cap) {
 void qn__spv_words(spv *e, spv_words *section, unsigned op, const uint32_t *args, unsigned count) {
     qn__vec_reserve(e->arena, section, section->len + count + 1);
     section->data[section->len++] = (count + 1) << 16 | op;
-    memcpy(section->data + section->len, args, count * sizeof *args);
+    if (count) memcpy(section->data + section->len, args, count * sizeof *args);
     section->len += count;
 }
 
@@ -73,7 +73,7 @@ static uint32_t with_result(spv *e, spv_words *section, unsigned op, uint32_t ty
     section->data[section->len++] = (count + head + 1) << 16 | op;
     if (type) section->data[section->len++] = type;
     section->data[section->len++] = id;
-    memcpy(section->data + section->len, args, count * sizeof *args);
+    if (count) memcpy(section->data + section->len, args, count * sizeof *args);
     section->len += count;
     return id;
 }
@@ -125,7 +125,7 @@ static uint32_t intern(spv *e, unsigned op, uint32_t type, const uint32_t *args,
     interned *first = qn__map64_get(&e->interned, key);
     for (interned *at = first; at; at = at->next)
         if (at->op == op && at->type == type && at->salt == salt && at->count == count &&
-            !memcmp(at->args, args, count * sizeof *args))
+            (count == 0 || !memcmp(at->args, args, count * sizeof *args)))
             return at->id;
     interned *made = qn__arena_alloc(e->arena, sizeof *made + count * sizeof *args);
     made->next = first;
