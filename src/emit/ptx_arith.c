@@ -98,7 +98,7 @@ static void binary_int(ptx_emitter *e, const ir_instr *instr, unsigned lane) {
     const int_row *row = &int_rows[instr->op];
     unsigned width = qn__ir_bits(result->type);
     /* Only what carries from low to high can do with the low halves (see ptx_plan.c). */
-    bool low_half = qn__ptx_class_of(e, result) == PTX_B32 && row->extend == RAW;
+    bool low_half = qn__ptx_held_class(e, result) == PTX_B32 && row->extend == RAW;
     bool wide = width == 64 && !low_half;
     if (wide && (binary_short(e, instr, lane) || product_of_extended(e, instr, lane))) return;
     ptx_operand a = extended(e, operand(e, instr, 0, lane, wide), width, row->extend);
@@ -141,7 +141,7 @@ static void shift(ptx_emitter *e, const ir_instr *instr, unsigned lane) {
     const ir_value *result = instr->results[0];
     unsigned width = qn__ir_bits(result->type);
     bool left = instr->op == IR_SHL, arithmetic = instr->op == IR_ASHR;
-    bool wide = width == 64 && !(left && qn__ptx_class_of(e, result) == PTX_B32);
+    bool wide = width == 64 && !(left && qn__ptx_held_class(e, result) == PTX_B32);
     ptx_operand n = operand(e, instr, 1, lane, false);
     ptx_operand zero = qn__ptx_int(PTX_B32, 0), whole = qn__ptx_use_short(e, instr->operands[0], lane);
     bool is_short = whole.kind == PTX_REG && qn__ptx_is_short(whole) && n.kind != PTX_REG && wide;

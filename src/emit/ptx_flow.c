@@ -41,7 +41,9 @@ static void assign(ptx_emitter *e, receivers to, ir_value *const *from) {
     uint32_t at = 0;
     for (uint32_t i = 0; i < to.count; i++) {
         for (unsigned l = 0; l < to.values[i]->type.lanes; l++, at++) {
-            ptx_operand target = e->lanes[to.values[i]->id][l], source = qn__ptx_use(e, from[i], l);
+            ptx_operand target = e->lanes[to.values[i]->id][l];
+            bool is_low = from[i]->type.kind == IR_I64 && target.cls == PTX_B32;
+            ptx_operand source = is_low ? qn__ptx_use_short(e, from[i], l) : qn__ptx_use(e, from[i], l);
             if (target.cls == PTX_B32) source = qn__ptx_low(e, source);
             if (source.kind == PTX_REG && source.cls == target.cls && source.reg >= lowest[source.cls] &&
                 source.reg < target.reg) {

@@ -43,7 +43,8 @@ enum {
     PTX_USED_ZEXT = 1 << 2,
     PTX_USED_BITS = 1 << 3, /* float: more than arithmetic looks at it */
     PTX_CONSTANT = 1 << 4,  /* pointer: nobody writes where it points while the kernel runs */
-    PTX_REFUTED = 1 << 5    /* it was taken for one, and is not */
+    PTX_REFUTED = 1 << 5,   /* it was taken for one, and is not */
+    PTX_SHORT = 1 << 6      /* i64 that is below 2^32 and computed in 32 bits */
 };
 
 typedef struct ptx_emitter {
@@ -104,6 +105,10 @@ void qn__ptx_fail(ptx_emitter *e, const char *sentence);
 
 /* values (ptx_text.c) */
 ptx_class qn__ptx_class_of(const ptx_emitter *e, const ir_value *value);
+/* Of the register that it is computed in, which uses as 64 bits extend. */
+static inline ptx_class qn__ptx_held_class(const ptx_emitter *e, const ir_value *value) {
+    return e->flags[value->id] & PTX_SHORT ? PTX_B32 : qn__ptx_class_of(e, value);
+}
 ptx_operand qn__ptx_use(ptx_emitter *e, const ir_value *value, unsigned lane);
 /* An i64 that may be in 32 bits, with zeros above. */
 ptx_operand qn__ptx_use_short(ptx_emitter *e, const ir_value *value, unsigned lane);

@@ -187,6 +187,57 @@ static void visit_region(demand *d, const ir_region *region) {
     }
 }
 
+/* ---- loops that count in i64 and stay below 2^32 ---- */
+
+static uint32_t count_continues(const ir_region *region, const ir_instr *loop) {
+    uint32_t count = 0;
+    for (const ir_instr *i = region->first; i; i = i->next) {
+        count += i->op == IR_CONTINUE && i->attr.target == loop;
+        for (uint32_t r = 0; r < i->num_regions; r++) count += count_continues(i->regions[r], loop);
+    }
+    return count;
+}
+
+/* A value is at most this. A group has 1024 work-items at most, for which twice that is taken. */
+static uint64_t largest(const ir_value *value) {
+    if (qn__ir_is_const(value)) return value->bits[0];
+    const ir_instr *def = value->value_kind == IR_VALUE_RESULT ? value->def : NULL;
+    if (def && def->op == IR_LOCAL_SIZE) return 2048;
+    if (def && def->op == IR_ZEXT && def->operands[0]->type.kind <= IR_I32) return UINT32_MAX;
+    return UINT64_MAX;
+}
+
+/* The test at the end of a loop, `a < b`, without which it goes on no further. */
+static const ir_instr *end_test(const ir_instr *loop) {
+    const ir_region *body = loop->regions[0];
+    const ir_instr *round = body->last, *choice = round ? round->prev : NULL;
+    if (!choice || round->op != IR_CONTINUE || round->attr.target != loop || choice->op != IR_IF) return NULL;
+    const ir_instr *out = choice->regions[1]->last, *test = choice->operands[0]->def;
+    const bool leaves = out && out->op == IR_BREAK && out->attr.target == loop;
+    return leaves && test && test->op == IR_ULT && count_continues(body, loop) == 1 ? test : NULL;
+}
+
+/* The parameter is the start or below the test's limit, and the next one a step from it. */
+static void find_short(ir_instr *loop, void *user) {
+    ptx_emitter *e = user;
+    const ir_instr *test = loop->op == IR_LOOP ? end_test(loop) : NULL;
+    if (!test) return;
+    const ir_value *next = test->operands[0];
+    const ir_instr *step = next->value_kind == IR_VALUE_RESULT ? next->def : NULL;
+    if (!step || (step->op != IR_ADD && step->op != IR_SHL) || next->type.kind != IR_I64) return;
+    const ir_value *param = step->operands[0], *by = step->operands[1];
+    if (param->value_kind != IR_VALUE_PARAM || param->def != loop || next->type.lanes != 1) return;
+    if (!qn__ir_is_const(by) || by->bits[0] > (step->op == IR_SHL ? 31 : UINT32_MAX)) return;
+    const ir_region *body = loop->regions[0];
+    if (body->last->operands[param->index] != next) return;
+    const uint64_t start = largest(loop->operands[param->index]), limit = largest(test->operands[1]);
+    if (start > UINT32_MAX || limit > UINT32_MAX) return;
+    const uint64_t most = limit > start ? limit - 1 : start;
+    if ((step->op == IR_SHL ? most << by->bits[0] : most + by->bits[0]) > UINT32_MAX) return;
+    e->flags[param->id] |= PTX_SHORT;
+    e->flags[next->id] |= PTX_SHORT;
+}
+
 /* ---- constant memory ---- */
 
 /* Pointers made of a `const restrict` argument: nobody writes there. Every pointer that may be one is taken for
@@ -282,5 +333,6 @@ void qn__ptx_plan(ptx_emitter *e) {
         d.changed = false;
         visit_region(&d, kernel->body);
     } while (d.changed);
+    qn__ir_walk(kernel->body, find_short, e);
     find_constant_memory(e);
 }

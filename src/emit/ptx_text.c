@@ -243,13 +243,13 @@ static ptx_operand *lanes_of(ptx_emitter *e, const ir_value *value) {
 }
 
 void qn__ptx_define(ptx_emitter *e, const ir_value *value, unsigned lane, ptx_operand operand) {
-    if (qn__ptx_class_of(e, value) == PTX_B32) operand = qn__ptx_low(e, operand);
+    if (qn__ptx_held_class(e, value) == PTX_B32) operand = qn__ptx_low(e, operand);
     lanes_of(e, value)[lane] = operand;
 }
 
 void qn__ptx_declare(ptx_emitter *e, const ir_value *value) {
     ptx_operand *lanes = lanes_of(e, value);
-    for (unsigned i = 0; i < value->type.lanes; i++) lanes[i] = qn__ptx_new(e, qn__ptx_class_of(e, value));
+    for (unsigned i = 0; i < value->type.lanes; i++) lanes[i] = qn__ptx_new(e, qn__ptx_held_class(e, value));
 }
 
 /* ---- what the kernel needs ---- */

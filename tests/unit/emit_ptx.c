@@ -112,6 +112,25 @@ static void products_of_extended_numbers_are_wide(void **state) {
     has_not(&r, "mul.lo.s64");
 }
 
+/* for (size_t reach = 1; reach < LIMIT; reach *= 2) */
+#define DOUBLING(limit, factor)                                                                              \
+    "kernel @k(%0.out: ptr.global buffer, %1.n: i64 value) {\n    %2: i64 = local_size [0]\n"                \
+    "    loop @0 unroll none (%3: i64 = i64 1) {\n        store align 8 %0.out, %3\n"                        \
+    "        %4: i64 = shl %3, i64 " factor "\n        %5: bool = ult %4, " limit "\n"                       \
+    "        if %5 {\n            yield\n        } else {\n            break @0\n        }\n"                \
+    "        continue @0 %4\n    }\n    return\n}\n"
+static void counters_with_a_near_limit_have_32_bits(void **state) {
+    qn__emit_result r = emitted(state, 0, DOUBLING("%2", "1"));
+    has(&r, "shl.b32");
+    has(&r, "setp.lt.u32");
+    has(&r, "cvt.u64.u32");
+    has_not(&r, "shl.b64");
+    r = emitted(state, 0, DOUBLING("%1.n", "1"));
+    has(&r, "shl.b64");
+    r = emitted(state, 0, DOUBLING("%2", "24"));
+    has(&r, "shl.b64");
+}
+
 /* An id that only 32-bit code looks at is computed in 32 bits, its address with one widening product. */
 static void low_halves_are_computed_alone(void **state) {
     qn__emit_result r =
@@ -226,6 +245,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(bounded_divisors_are_divided_by_in_short, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(bytes_become_floats_by_way_of_16_bits, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(products_of_extended_numbers_are_wide, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(counters_with_a_near_limit_have_32_bits, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(low_halves_are_computed_alone, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(vectors_move_in_large_pieces, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(read_only_memory_is_read_through_its_cache, ir_setup, ir_teardown),
