@@ -182,7 +182,7 @@ static void measure(bench *t, qn_program *program, number_type type, const funct
         double ulps = error_ulps(&types[type], got, want, f->any_zero_sign);
         if (type == FLOAT && t->flushes) {
             bool leave_out = is_left_out(f, a, b);
-            bool flushed = !leave_out && is_flushed(f, got, want);
+            bool flushed = !leave_out && ulps > f->bounds[FLOAT] && is_flushed(f, got, want);
             worst->left_out += leave_out;
             worst->flushed += flushed;
             if (leave_out || flushed) continue;
