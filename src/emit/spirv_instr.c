@@ -47,11 +47,15 @@ static const uint16_t bool_ops[IR_OP_COUNT] = {
 };
 
 static const uint16_t float_ops[IR_OP_COUNT] = {
-    [IR_FADD] = SP_F_ADD,       [IR_FSUB] = SP_F_SUB,
-    [IR_FMUL] = SP_F_MUL,       [IR_FDIV] = SP_F_DIV,
-    [IR_FREM] = SP_F_REM,       [IR_FNEG] = SP_F_NEGATE,
-    [IR_FEQ] = SP_F_EQUAL,      [IR_FNE] = SP_F_UNORDERED_NOT_EQUAL,
-    [IR_FLT] = SP_F_LESS,       [IR_FLE] = SP_F_LESS_EQUAL,
+    [IR_FADD] = SP_F_ADD,
+    [IR_FSUB] = SP_F_SUB,
+    [IR_FMUL] = SP_F_MUL,
+    [IR_FREM] = SP_F_REM,
+    [IR_FNEG] = SP_F_NEGATE,
+    [IR_FEQ] = SP_F_EQUAL,
+    [IR_FNE] = SP_F_UNORDERED_NOT_EQUAL,
+    [IR_FLT] = SP_F_LESS,
+    [IR_FLE] = SP_F_LESS_EQUAL,
     [IR_NATIVE_DIV] = SP_F_DIV,
 };
 
@@ -240,8 +244,7 @@ static uint32_t float_op(spv *e, const ir_instr *instr) {
     if (instr->op == IR_NATIVE_RSQRT) return qn__spv_rsqrt(e, instr);
     uint32_t size = instr->op == IR_FABS ? qn__spv_flushed_abs(e, instr) : 0;
     if (size) return size;
-    if (instr->op == IR_FDIV && instr->results[0]->type.kind == IR_F16)
-        return qn__spv_half_quotient(e, instr);
+    if (instr->op == IR_FDIV) return qn__spv_quotient(e, instr);
     uint32_t args[5], count = 0, type = qn__spv_type(e, instr->results[0]->type);
     if (glsl_ops[instr->op]) {
         args[count++] = qn__spv_glsl(e);

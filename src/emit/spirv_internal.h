@@ -298,7 +298,7 @@ uint32_t qn__spv_flushed_zero(spv *e, ir_type type, uint32_t value); /* whether 
 /* spirv_root.c: what drivers compute to a few ulp only. */
 uint32_t qn__spv_sqrt(spv *e, const ir_instr *instr);
 uint32_t qn__spv_rsqrt(spv *e, const ir_instr *instr);
-uint32_t qn__spv_half_quotient(spv *e, const ir_instr *instr);
+uint32_t qn__spv_quotient(spv *e, const ir_instr *instr);
 
 bool qn__spv_convert(spv *e, const ir_instr *instr);
 uint32_t qn__spv_bitcast_lane(spv *e, ir_kind to, uint32_t bits); /* u32 bits to a lane of 32 bits or less */

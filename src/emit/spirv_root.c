@@ -1,7 +1,7 @@
-/* Square roots for SPIR-V, and quotients of halves. Vulkan allows Sqrt and FDiv errors of a few ulp of their type
-   (specification, "Precision and Operation of SPIR-V Instructions"). f32 roots are corrected by the residual, which
-   fma gives exactly (Markstein, "IA-64 and Elementary Functions", ch. 9); halves are computed in f32 and rounded
-   once more. f64 is left to the driver. */
+/* Square roots and quotients for SPIR-V. Vulkan allows Sqrt and FDiv errors of a few ulp of their type (specification,
+   "Precision and Operation of SPIR-V Instructions"). Those of f32 are corrected by the residual, which fma gives
+   exactly (Markstein, "IA-64 and Elementary Functions", ch. 8 and 9); halves are computed in f32 and rounded once
+   more, which is correct as 24 >= 2 * 11 + 2. f64 is left to the driver. */
 #include <math.h>
 
 #include "emit/spirv_internal.h"
@@ -59,26 +59,41 @@ uint32_t qn__spv_sqrt(spv *e, const ir_instr *instr) {
     return SPV_GLSL(e, GLSL_SQRT, t, a);
 }
 
-/* The quotient in f32, to half an ulp: rounded again to f16 it is correct, as 24 >= 2 * 11 + 2. */
-static uint32_t quotient_f32(spv *e, ir_type type, uint32_t a, uint32_t b) {
-    uint32_t t = qn__spv_type(e, type), boolean = booleans(e, type);
-    uint32_t inverse = SPV(e, SP_F_DIV, t, qn__spv_float(e, type, 1), b), q = times(e, t, a, inverse);
-    uint32_t rest = fused(e, t, SPV(e, SP_F_NEGATE, t, q), b, a);
-    uint32_t size = SPV_GLSL(e, GLSL_F_ABS, t, rest);
-    uint32_t finite = SPV(e, SP_F_LESS, boolean, size, qn__spv_float(e, type, HUGE_VAL));
-    uint32_t some = SPV(e, SP_F_UNORDERED_NOT_EQUAL, boolean, rest, qn__spv_float(e, type, 0));
-    uint32_t corrects = SPV(e, SP_LOGICAL_AND, boolean, finite, some);
-    return SPV(e, SP_SELECT, t, corrects, fused(e, t, rest, inverse, q), q);
+/* ---- quotients ---- */
+
+/* Whether the exponents are in [-60, 60): then no part of the correction overflows or is denormal. */
+static uint32_t is_ordinary(spv *e, ir_type type, uint32_t value) {
+    ir_type words = qn__ir_type(IR_I32, type.lanes);
+    uint32_t w = qn__spv_type(e, words), bits = SPV(e, SP_BITCAST, w, value);
+    uint32_t field = SPV(e, SP_SHIFT_RIGHT_LOGICAL, w, bits, qn__spv_int(e, words, 23));
+    field = SPV(e, SP_BITWISE_AND, w, field, qn__spv_int(e, words, 0xff));
+    uint32_t distance = SPV(e, SP_I_SUB, w, field, qn__spv_int(e, words, 127 - 60));
+    return SPV(e, SP_U_LESS, booleans(e, type), distance, qn__spv_int(e, words, 120));
 }
 
-uint32_t qn__spv_half_quotient(spv *e, const ir_instr *instr) {
+static uint32_t divide(spv *e, uint32_t t, uint32_t a, uint32_t b) {
+    uint32_t id = SPV(e, SP_F_DIV, t, a, b);
+    qn__spv_decorate(e, id, SP_NO_CONTRACTION);
+    return id;
+}
+
+/* Off by a few ulp, the driver's quotient and inverse make a correct one; what is not ordinary it keeps. */
+static uint32_t quotient_f32(spv *e, ir_type type, uint32_t a, uint32_t b, bool is_inverse) {
+    uint32_t t = qn__spv_type(e, type), q = divide(e, t, a, b), inverse = q;
+    if (!is_inverse) inverse = divide(e, t, qn__spv_float(e, type, 1), b);
+    uint32_t rest = fused(e, t, SPV(e, SP_F_NEGATE, t, q), b, a), ordinary = is_ordinary(e, type, b);
+    if (!is_inverse) ordinary = SPV(e, SP_LOGICAL_AND, booleans(e, type), ordinary, is_ordinary(e, type, a));
+    return SPV(e, SP_SELECT, t, ordinary, fused(e, t, rest, inverse, q), q);
+}
+
+uint32_t qn__spv_quotient(spv *e, const ir_instr *instr) {
     ir_type type = instr->results[0]->type, wide = {IR_F32, type.lanes, 0};
-    uint32_t t = qn__spv_type(e, type), w = qn__spv_type(e, wide);
-    uint32_t a = SPV(e, SP_F_CONVERT, w, qn__spv_use(e, instr->operands[0]));
-    uint32_t b = SPV(e, SP_F_CONVERT, w, qn__spv_use(e, instr->operands[1])), q;
-    if (e->options->device_lacks & QN__NO_FMA || instr->flags & IR_FAST)
-        q = SPV(e, SP_F_DIV, w, a, b);
-    else
-        q = quotient_f32(e, wide, a, b);
-    return SPV(e, SP_F_CONVERT, t, q);
+    uint32_t t = qn__spv_type(e, type), w = type.kind == IR_F16 ? qn__spv_type(e, wide) : t;
+    uint32_t a = qn__spv_use(e, instr->operands[0]), b = qn__spv_use(e, instr->operands[1]);
+    bool exact = e->options->device_lacks & QN__NO_FMA || type.kind == IR_F64 || instr->flags & IR_FAST;
+    bool is_inverse = type.kind == IR_F32 && qn__ir_is_splat(instr->operands[0], 0x3f800000);
+    if (type.kind == IR_F16) a = SPV(e, SP_F_CONVERT, w, a), b = SPV(e, SP_F_CONVERT, w, b);
+    uint32_t q = exact ? SPV(e, SP_F_DIV, w, a, b) : quotient_f32(e, wide, a, b, is_inverse);
+    if (exact && !(instr->flags & IR_FAST)) qn__spv_decorate(e, q, SP_NO_CONTRACTION);
+    return type.kind == IR_F16 ? SPV(e, SP_F_CONVERT, t, q) : q;
 }
