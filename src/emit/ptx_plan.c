@@ -138,8 +138,15 @@ static void want_all(demand *d, const ir_instr *instr, uint32_t first) {
     for (uint32_t i = first; i < instr->num_operands; i++) want(d, instr->operands[i]);
 }
 
+/* Where the bits of what a clamp gives matter, it is a choice like others. */
+static void pass_bits(ptx_emitter *e, const ir_instr *select) {
+    if (!(e->flags[select->results[0]->id] & PTX_USED_BITS) || !qn__ptx_clamp(e, select)) return;
+    for (unsigned i = 1; i < 3; i++) e->flags[select->operands[i]->id] |= PTX_USED_BITS;
+}
+
 static void visit_plain(demand *d, const ir_instr *instr) {
     bool high = instr->num_results && is_high(d, instr->results[0]);
+    if (instr->op == IR_SELECT) pass_bits(d->e, instr);
     switch (instr->op) {
     case IR_TRUNC: return;
     case IR_INT2PTR:

@@ -85,6 +85,12 @@ static void bounded_divisors_are_divided_by_in_short(void **state) {
     r = emitted(state, 75, DIVIDED("f32 1.0", "f32 4.0"));
     has(&r, "selp.b32");
     has(&r, "rcp.approx.ftz.f32");
+    r = emitted(state, 80,
+                "kernel @k(%0.out: ptr.global buffer, %1.x: f32 value) {\n"
+                "    %2: f32 = fabs %1.x\n    %3: bool = flt f32 10.0, %2\n"
+                "    %4: f32 = select %3, f32 10.0, %2\n    store align 4 %0.out, %4\n    return\n}\n");
+    has(&r, "and.b32"); /* the bits of a NaN are stored */
+    has(&r, "selp.b32");
     static const char *const others[] = {DIVIDED("%2.n", "f32 4.0"), DIVIDED("f32 1.0", "f32 0.0"),
                                          DIVIDED("f32 1.0", "f32 -4.0"), DIVIDED("f32 1.0", "%2.n"),
                                          DIVIDED("f32 1.0", "f32 0x1p-120")};
