@@ -132,7 +132,7 @@ static void find_float_abilities(const qn__driver *driver, const qn__vk_device *
                                               .pNext = &floats};
     driver->vk.GetPhysicalDeviceProperties2(device->handle, &properties);
     can->fma = of.driverID != DRIVER_LLVMPIPE;
-    can->flushes_compared = of.driverID == DRIVER_NVIDIA;
+    can->flushes_compared = of.driverID == DRIVER_NVIDIA && floats.shaderDenormPreserveFloat32;
     can->f32_denormals = floats.shaderDenormPreserveFloat32 || of.driverID == DRIVER_LLVMPIPE;
     can->denormals = floats.shaderDenormPreserveFloat32 &&
                      (!can->f16 || floats.shaderDenormPreserveFloat16) &&
