@@ -448,6 +448,7 @@ static int run_test(void *user, size_t index, bool last) {
     int status = run_file(&all->host, all->options->paths[index]);
     /* A device that a kernel has broken is not for the next one. */
     if (last || !is_good(status)) qn_context_destroy(all->host.context);
+    alarm(0); /* it may wait long for its next file */
     return status;
 }
 

@@ -77,9 +77,20 @@ static uint32_t divide(spv *e, uint32_t t, uint32_t a, uint32_t b) {
     return id;
 }
 
+/* Vulkan bounds the error of FDiv for divisors up to 2^126; the inverse of a larger one is denormal, and zero to a
+   driver that flushes. Such quotients are taken of both numbers scaled down. */
+static uint32_t divide_any(spv *e, ir_type type, uint32_t a, uint32_t b) {
+    uint32_t t = qn__spv_type(e, type), boolean = booleans(e, type);
+    uint32_t large =
+        SPV(e, SP_F_LESS, boolean, qn__spv_float(e, type, 0x1p96), SPV_GLSL(e, GLSL_F_ABS, t, b));
+    uint32_t down = SPV(e, SP_SELECT, t, large, qn__spv_float(e, type, 0x1p-32), qn__spv_float(e, type, 1));
+    return divide(e, t, times(e, t, a, down), times(e, t, b, down));
+}
+
 /* Off by a few ulp, the driver's quotient and inverse make a correct one; what is not ordinary it keeps. */
 static uint32_t quotient_f32(spv *e, ir_type type, uint32_t a, uint32_t b, bool is_inverse) {
-    uint32_t t = qn__spv_type(e, type), q = divide(e, t, a, b), inverse = q;
+    uint32_t t = qn__spv_type(e, type);
+    uint32_t q = is_inverse ? divide(e, t, a, b) : divide_any(e, type, a, b), inverse = q;
     if (!is_inverse) inverse = divide(e, t, qn__spv_float(e, type, 1), b);
     uint32_t rest = fused(e, t, SPV(e, SP_F_NEGATE, t, q), b, a), ordinary = is_ordinary(e, type, b);
     if (!is_inverse) ordinary = SPV(e, SP_LOGICAL_AND, booleans(e, type), ordinary, is_ordinary(e, type, a));
