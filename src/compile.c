@@ -206,7 +206,10 @@ static bool pass_failure(compile *c, const char *sentence, bool unsupported) {
 static bool run_passes(compile *c) {
     const qn__compile_request *request = c->request;
     bool wants_passes = request->dump && *request->dump, unsupported = false;
-    qn__pass_options options = {.level = c->options.opt_disable ? 0 : request->level,
+    int level = c->options.opt_disable ? 0 : request->level;
+    /* Such a device's compiler would take variables for the values that it loses, where they are no values yet. */
+    if (level == 0 && request->device_lacks & QN__NO_LOOP_RESULTS) level = 1;
+    qn__pass_options options = {.level = level,
                                 .lacks = lacks(request),
                                 .fast_math = c->options.fast_relaxed_math,
                                 .dump = wants_passes ? dump_pass : NULL,

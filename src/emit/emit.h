@@ -27,7 +27,11 @@ enum {
     QN__HAS_NEAREST = 1 << 15,   /* can promise to round to nearest even */
     QN__ADDRESSES_64 = 1 << 16,  /* addresses are best made of its 64-bit integers */
     QN__FLUSHES_COMPARED =
-        1 << 17 /* all the same, it takes denormal f32 for zero where they are no sum or product */
+        1 << 17, /* all the same, it takes denormal f32 for zero where they are no sum or product */
+    /* SPIR-V, lacking again: where work-items leave a loop one after another, it computes what they take out of it
+       anew for those that have left; and it computes with constant zeros, and x - x, without looking at x. */
+    QN__NO_LOOP_RESULTS = 1 << 18,
+    QN__FOLDS_ZEROS = 1 << 19
 };
 
 typedef struct qn__emit_options {

@@ -17,25 +17,27 @@ static void add_edge(spv *e, spv_words *list, ir_value *const *values, ir_value 
     for (uint32_t i = 0; i < count; i++) qn__vec_push(e->arena, list, all[i]);
 }
 
-/* The phis of a block that has just begun, one for each of `values`; their ids. */
-static uint32_t *write_phis(spv *e, ir_value *const *values, uint32_t count, const spv_words *from) {
+/* The phis of a block that has just begun; their ids. */
+static uint32_t *write_phis(spv *e, const uint32_t *types, uint32_t count, const spv_words *from) {
     uint32_t stride = count + 1, num_edges = (uint32_t)from->len / stride;
     uint32_t *ids = QN__NEW_ARRAY(e->arena, uint32_t, stride);
     uint32_t *args = QN__NEW_ARRAY(e->arena, uint32_t, 2 * (size_t)num_edges + 1);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t type = qn__spv_value_type(e, values[i]);
         for (uint32_t k = 0; k < num_edges; k++) {
             args[2 * k] = from->data[k * stride + 1 + i];
             args[2 * k + 1] = from->data[k * stride];
         }
-        ids[i] = num_edges ? qn__spv_emit(e, SP_PHI, type, args, 2 * num_edges) : qn__spv_undef(e, type);
+        ids[i] =
+            num_edges ? qn__spv_emit(e, SP_PHI, types[i], args, 2 * num_edges) : qn__spv_undef(e, types[i]);
     }
     return ids;
 }
 
 static void define_results(spv *e, const ir_instr *construct, const spv_words *from) {
-    uint32_t *ids = write_phis(e, construct->results, construct->num_results, from);
-    for (uint32_t i = 0; i < construct->num_results; i++) qn__spv_define(e, construct->results[i], ids[i]);
+    uint32_t count = construct->num_results, *types = QN__NEW_ARRAY(e->arena, uint32_t, (size_t)count + 1);
+    for (uint32_t i = 0; i < count; i++) types[i] = qn__spv_value_type(e, construct->results[i]);
+    uint32_t *ids = write_phis(e, types, count, from);
+    for (uint32_t i = 0; i < count; i++) qn__spv_define(e, construct->results[i], ids[i]);
 }
 
 static void write_if(spv *e, const ir_instr *instr) {
@@ -71,38 +73,94 @@ static uint32_t loop_control(const ir_instr *loop) {
                                                             : 0;
 }
 
-/* The header's phis name the values of the continue block, which are not known before its end: they are
-   written with a gap, filled at the end. */
+/* For devices without loop results (QN__NO_LOOP_RESULTS) a loop that work-items leave apart is left at its header alone:
+   a break goes round once more with a flag and the results, which are the header's phis then. Mesa's llvmpipe
+   computes a value that is used behind a loop in every turn and for all lanes, those that have left included;
+   only what its headers' phis hold stays with a lane. Lanes past the end of a group, where loads give 0, stay in
+   a loop as long as they like. */
+static bool loses_results(const spv *e, const ir_instr *loop) {
+    return e->divergent && loop->num_results && e->divergent[loop->mark];
+}
+
+static uint32_t truth(spv *e, bool value) { return qn__spv_int(e, qn__ir_type(IR_BOOL, 1), value); }
+
+/* An edge to the continue target of such a loop: its parameters, its results and the flag. */
+static void add_round(spv *e, spv_jumps *jumps, const ir_instr *jump) {
+    const ir_instr *loop = jumps->construct;
+    const ir_region *body = loop->regions[0];
+    bool leaves = jump->op == IR_BREAK;
+    uint32_t at = 0,
+             *ids = QN__NEW_ARRAY(e->arena, uint32_t, (size_t)body->num_params + loop->num_results + 1);
+    for (uint32_t i = 0; i < body->num_params; i++)
+        ids[at++] = leaves ? qn__spv_undef(e, qn__spv_value_type(e, body->params[i]))
+                           : qn__spv_use_as(e, jump->operands[i], body->params[i]);
+    for (uint32_t i = 0; i < loop->num_results; i++)
+        ids[at++] = leaves ? qn__spv_use_as(e, jump->operands[i], loop->results[i])
+                           : qn__spv_undef(e, qn__spv_value_type(e, loop->results[i]));
+    ids[at++] = truth(e, leaves);
+    qn__vec_push(e->arena, &jumps->continues, e->label);
+    for (uint32_t i = 0; i < at; i++) qn__vec_push(e->arena, &jumps->continues, ids[i]);
+}
+
+/* Phis of the header: the continue block's values are not known before the loop's end. They are written with a
+   gap, filled then. */
+typedef struct header {
+    uint32_t count, *types, *ids;
+    size_t *gaps;
+} header;
+
+static void add_phi(spv *e, header *h, uint32_t type, uint32_t first, uint32_t from, uint32_t next) {
+    h->types[h->count] = type;
+    h->ids[h->count] = SPV(e, SP_PHI, type, first, from, 0, next);
+    h->gaps[h->count++] = e->code.len - 2;
+}
+
+static void fill_gaps(spv *e, const header *h, const spv_words *from) {
+    uint32_t *next = write_phis(e, h->types, h->count, from);
+    for (uint32_t i = 0; i < h->count; i++) e->code.data[h->gaps[i]] = next[i];
+}
+
+static header new_header(spv *e, size_t most) {
+    return (header){0, QN__NEW_ARRAY(e->arena, uint32_t, most), QN__NEW_ARRAY(e->arena, uint32_t, most),
+                    QN__NEW_ARRAY(e->arena, size_t, most)};
+}
+
 static void write_loop(spv *e, const ir_instr *instr) {
-    spv_jumps jumps = {.construct = instr, .outer = e->jumps};
+    spv_jumps jumps = {.construct = instr, .outer = e->jumps, .rounds = loses_results(e, instr)};
     const ir_region *region = instr->regions[0];
-    uint32_t count = region->num_params, before = e->label, header = qn__spv_id(e), body = qn__spv_id(e);
-    uint32_t *ids = QN__NEW_ARRAY(e->arena, uint32_t, count + 1);
-    size_t *gaps = QN__NEW_ARRAY(e->arena, size_t, count + 1);
-    for (uint32_t i = 0; i < count; i++) ids[i] = qn__spv_use_as(e, instr->operands[i], region->params[i]);
+    uint32_t count = region->num_params, results = jumps.rounds ? instr->num_results : 0, before = e->label;
+    header h = new_header(e, (size_t)count + results + 1);
+    uint32_t *first = QN__NEW_ARRAY(e->arena, uint32_t, (size_t)count + 1);
+    uint32_t start = qn__spv_id(e), body = qn__spv_id(e);
+    for (uint32_t i = 0; i < count; i++) first[i] = qn__spv_use_as(e, instr->operands[i], region->params[i]);
     jumps.merge = qn__spv_id(e), jumps.next = qn__spv_id(e);
-    SPV_DO(e, SP_BRANCH, header);
-    qn__spv_begin_block(e, header);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t type = qn__spv_value_type(e, region->params[i]);
-        ids[i] = SPV(e, SP_PHI, type, ids[i], before, 0, jumps.next);
-        gaps[i] = e->code.len - 2;
+    SPV_DO(e, SP_BRANCH, start);
+    qn__spv_begin_block(e, start);
+    for (uint32_t i = 0; i < count; i++)
+        add_phi(e, &h, qn__spv_value_type(e, region->params[i]), first[i], before, jumps.next);
+    for (uint32_t i = 0; i < results; i++) {
+        uint32_t type = qn__spv_value_type(e, instr->results[i]);
+        add_phi(e, &h, type, qn__spv_intern(e, SP_CONSTANT_NULL, type, NULL, 0), before, jumps.next);
     }
+    if (jumps.rounds) add_phi(e, &h, qn__spv_bool(e), truth(e, false), before, jumps.next);
     size_t chains = e->chains.len;
-    for (uint32_t i = 0; i < count; i++) qn__spv_define(e, region->params[i], ids[i]);
+    for (uint32_t i = 0; i < count; i++) qn__spv_define(e, region->params[i], h.ids[i]);
     SPV_DO(e, SP_LOOP_MERGE, jumps.merge, jumps.next, loop_control(instr));
-    SPV_DO(e, SP_BRANCH, body);
+    if (jumps.rounds)
+        SPV_DO(e, SP_BRANCH_CONDITIONAL, h.ids[count + results], jumps.merge, body);
+    else
+        SPV_DO(e, SP_BRANCH, body);
     qn__spv_begin_block(e, body);
     e->jumps = &jumps;
     qn__spv_region(e, region);
     e->jumps = jumps.outer;
     qn__spv_begin_block(e, jumps.next);
-    uint32_t *next = write_phis(e, region->params, count, &jumps.continues);
-    for (uint32_t i = 0; i < count; i++) e->code.data[gaps[i]] = next[i];
-    SPV_DO(e, SP_BRANCH, header);
+    fill_gaps(e, &h, &jumps.continues);
+    SPV_DO(e, SP_BRANCH, start);
     e->chains.len = chains;
     qn__spv_begin_block(e, jumps.merge);
-    define_results(e, instr, &jumps.breaks);
+    if (!jumps.rounds) define_results(e, instr, &jumps.breaks);
+    for (uint32_t i = 0; i < results; i++) qn__spv_define(e, instr->results[i], h.ids[count + i]);
 }
 
 /* A block's closing yield: it is inlined where nothing else leaves it. */
@@ -145,11 +203,19 @@ static void write_jump(spv *e, const ir_instr *jump) {
     case IR_UNREACHABLE: qn__spv_do(e, SP_UNREACHABLE, NULL, 0); break;
     case IR_CONTINUE:
         jumps = find_jumps(e, target);
-        add_edge(e, &jumps->continues, jump->operands, target->regions[0]->params, jump->num_operands);
+        if (jumps->rounds)
+            add_round(e, jumps, jump);
+        else
+            add_edge(e, &jumps->continues, jump->operands, target->regions[0]->params, jump->num_operands);
         SPV_DO(e, SP_BRANCH, jumps->next);
         break;
     default:
         jumps = find_jumps(e, target);
+        if (jumps->rounds) {
+            add_round(e, jumps, jump);
+            SPV_DO(e, SP_BRANCH, jumps->next);
+            break;
+        }
         add_edge(e, &jumps->breaks, jump->operands, target->results, jump->num_operands);
         SPV_DO(e, SP_BRANCH, jumps->merge);
     }

@@ -57,23 +57,11 @@ static uint32_t make_odd(spv *e, ir_type type, sum s) {
     return SPV(e, SP_BITCAST, value, SPV(e, SP_COMPOSITE_CONSTRUCT, qn__spv_pair(e), lo, hi));
 }
 
-/* A product to which the constant zero is added: drivers leave out that addition, minus zero or not. */
-static uint32_t unsigned_zero(spv *e, ir_type type, uint32_t product) {
-    uint32_t zero = qn__spv_float(e, type, 0);
-    return choose(e, qn__spv_type(e, type), test(e, SP_F_EQUAL, product, zero), zero, product);
-}
-
-/* How much is asked of one. */
-typedef struct demand {
-    bool exact, plus_zero;
-} demand;
-
-static uint32_t in_wider(spv *e, ir_type type, ir_type wider, const uint32_t *x, demand d) {
+static uint32_t in_wider(spv *e, ir_type type, ir_type wider, const uint32_t *x, bool exact) {
     uint32_t w = qn__spv_type(e, wider), y[3];
     for (int i = 0; i < 3; i++) y[i] = SPV(e, SP_F_CONVERT, w, x[i]);
     uint32_t product = fop(e, SP_F_MUL, wider, y[0], y[1]);
-    if (d.plus_zero) return SPV(e, SP_F_CONVERT, qn__spv_type(e, type), unsigned_zero(e, wider, product));
-    if (!d.exact) return SPV(e, SP_F_CONVERT, qn__spv_type(e, type), fop(e, SP_F_ADD, wider, product, y[2]));
+    if (!exact) return SPV(e, SP_F_CONVERT, qn__spv_type(e, type), fop(e, SP_F_ADD, wider, product, y[2]));
     sum s = two_sum(e, wider, product, y[2]);
     return SPV(e, SP_F_CONVERT, qn__spv_type(e, type), make_odd(e, wider, s));
 }
@@ -153,6 +141,20 @@ static sum two_product(spv *e, uint32_t a, uint32_t b) {
     return (sum){p, fop(e, SP_F_ADD, F64, error, fop(e, SP_F_MUL, F64, low[0], low[1]))};
 }
 
+/* v + rest, below the normal range, rounded to the multiples of the smallest number there: by adding the power of two
+   whose last place that is, of v's sign. That is the sign of a zero, too. */
+static uint32_t below_normal(spv *e, uint32_t v, uint32_t rest, uint32_t n) {
+    uint32_t place = clamp(e, word_op(e, SP_I_SUB, word(e, (uint32_t)(-BIAS + 1)), n), -1000, 1000);
+    uint32_t sign = word_op(e, SP_BITWISE_AND, high_word(e, v), word(e, 0x80000000)), least = power(e, place);
+    uint32_t magic = with_high_word(e, least, word_op(e, SP_BITWISE_OR, high_word(e, least), sign));
+    sum s = two_sum(e, F64, magic, v);
+    uint32_t low = make_odd(e, F64, two_sum(e, F64, s.error, rest));
+    uint32_t rounded = fop(e, SP_F_SUB, F64, fop(e, SP_F_ADD, F64, s.value, low), magic);
+    uint32_t zero = with_high_word(e, qn__spv_float(e, F64, 0), sign);
+    uint32_t is_zero = test(e, SP_F_EQUAL, rounded, qn__spv_float(e, F64, 0));
+    return choose(e, qn__spv_type(e, F64), is_zero, zero, rounded);
+}
+
 /* All are finite and none is zero. */
 static uint32_t finite(spv *e, const uint32_t *x) {
     uint32_t f64 = qn__spv_type(e, F64);
@@ -165,12 +167,12 @@ static uint32_t finite(spv *e, const uint32_t *x) {
     sum v = two_sum(e, F64, p.value, u.value);
     uint32_t rest = make_odd(e, F64, two_sum(e, F64, u.error, v.error));
     sum last = two_sum(e, F64, v.value, rest);
-    /* Below the normal range the scaling rounds: there the sum must be odd, not nearest. */
+    /* Below the normal range scaling must not round again. */
     uint32_t n = word_op(e, SP_I_SUB, exponent, word(e, 2 * BIAS));
     uint32_t field = word_op(e, SP_SHIFT_RIGHT_LOGICAL, high_word(e, last.value), word(e, 20));
     field = word_op(e, SP_I_ADD, word_op(e, SP_BITWISE_AND, field, word(e, 0x7ff)), n);
     uint32_t small = test(e, SP_S_LESS, field, word(e, 1));
-    uint32_t result = scale(e, choose(e, f64, small, make_odd(e, F64, last), last.value), n);
+    uint32_t result = scale(e, choose(e, f64, small, below_normal(e, v.value, rest, n), last.value), n);
     return choose(e, f64, test(e, SP_S_LESS, word(e, FAR), distance), x[2], result);
 }
 
@@ -179,14 +181,6 @@ static uint32_t is_ordinary(spv *e, uint32_t value) {
     uint32_t some = test(e, SP_F_GREATER, size, qn__spv_float(e, F64, 0));
     return test(e, SP_LOGICAL_AND, some,
                 test(e, SP_F_LESS_EQUAL, size, qn__spv_float(e, F64, 0x1.fffffffffffffp+1023)));
-}
-
-/* A product that only underflows to zero keeps its sign. */
-static uint32_t product_plus_zero(spv *e, uint32_t a, uint32_t b) {
-    uint32_t zero = qn__spv_float(e, F64, 0), product = fop(e, SP_F_MUL, F64, a, b);
-    uint32_t exact = test(e, SP_LOGICAL_OR, test(e, SP_F_EQUAL, a, zero), test(e, SP_F_EQUAL, b, zero));
-    exact = test(e, SP_LOGICAL_AND, exact, test(e, SP_F_EQUAL, product, zero));
-    return choose(e, qn__spv_type(e, F64), exact, zero, product);
 }
 
 /* Where the parts overflow, or an operand is no number, the plain sum is right. */
@@ -200,9 +194,8 @@ static uint32_t nearly(spv *e, const uint32_t *x) {
     return choose(e, qn__spv_type(e, F64), is_number, result, plain);
 }
 
-static uint32_t in_pairs(spv *e, const uint32_t *x, demand d) {
-    if (d.plus_zero) return product_plus_zero(e, x[0], x[1]);
-    if (!d.exact) return nearly(e, x);
+static uint32_t in_pairs(spv *e, const uint32_t *x, bool exact) {
+    if (!exact) return nearly(e, x);
     uint32_t all = is_ordinary(e, x[0]);
     for (int i = 1; i < 3; i++) all = test(e, SP_LOGICAL_AND, all, is_ordinary(e, x[i]));
     uint32_t plain = fop(e, SP_F_ADD, F64, fop(e, SP_F_MUL, F64, x[0], x[1]), x[2]);
@@ -220,13 +213,13 @@ uint32_t qn__spv_fma(spv *e, const ir_instr *instr) {
     static const ir_type wider[IR_KIND_COUNT] = {[IR_F16] = {IR_F32, 1, 0}, [IR_F32] = {IR_F64, 1, 0}};
     ir_type type = instr->results[0]->type, lane = qn__ir_element(type);
     uint32_t whole[3], parts[4], t = qn__spv_type(e, lane);
-    for (int i = 0; i < 3; i++) whole[i] = qn__spv_use(e, instr->operands[i]);
+    bool exact = !is_in_library(e, instr);
+    for (int i = 0; i < 3; i++) whole[i] = qn__spv_hide_zero(e, instr->operands[i]);
     for (unsigned k = 0; k < type.lanes; k++) {
         uint32_t x[3];
-        const ir_value *c = instr->operands[2];
-        demand d = {.exact = !is_in_library(e, instr), .plus_zero = qn__ir_is_const(c) && c->bits[k] == 0};
         for (int i = 0; i < 3; i++) x[i] = type.lanes == 1 ? whole[i] : qn__spv_extract(e, t, whole[i], k);
-        parts[k] = lane.kind == IR_F64 ? in_pairs(e, x, d) : in_wider(e, lane, wider[lane.kind], x, d);
+        parts[k] =
+            lane.kind == IR_F64 ? in_pairs(e, x, exact) : in_wider(e, lane, wider[lane.kind], x, exact);
     }
     return qn__spv_build(e, qn__spv_type(e, type), parts, type.lanes);
 }

@@ -1,6 +1,7 @@
 /* Plain instructions for SPIR-V: arithmetic, comparison, vectors. A table says which instruction does an op; what
    needs more is a function. Vulkan's rules on widths: bit counts and the min and max of GLSL.std.450 are used on
    32 bits only. */
+#include <math.h>
 #include <string.h>
 
 #include "emit/spirv_internal.h"
@@ -236,9 +237,40 @@ static uint32_t add_zero(spv *e, const ir_instr *instr) {
     return SPV(e, SP_SELECT, qn__spv_type(e, type), none, zero, a);
 }
 
+/* Zeros as drivers see them: llvmpipe takes x + 0 for x, x * 0 for 0 and x / 0 for anything where it sees the zero.
+   It does not where that is chosen by a condition that never holds (no group's id is the largest number), and
+   not from 1, which with 0 is a conversion of the condition for it. */
+uint32_t qn__spv_hide_zero(spv *e, const ir_value *value) {
+    enum { KEY_NEVER = 0x40000020 };
+    uint32_t id = qn__spv_use(e, value);
+    bool has_zero = false;
+    if (!(e->options->device_lacks & QN__FOLDS_ZEROS) || !qn__ir_is_const(value)) return id;
+    uint64_t sign = (uint64_t)1 << (qn__ir_bits(value->type) - 1);
+    for (unsigned i = 0; i < value->type.lanes; i++) has_zero |= !(value->bits[i] & ~sign);
+    if (!has_zero) return id;
+    uint32_t never = qn__spv_chain(e, 0, KEY_NEVER);
+    if (!never) {
+        never = qn__spv_never(e);
+        qn__spv_note(e, 0, KEY_NEVER, never);
+    }
+    return SPV(e, SP_SELECT, qn__spv_type(e, value->type), never, qn__spv_float(e, value->type, 3), id);
+}
+
+/* x - x is 0 but for infinities and NaN, which it forgets, too. */
+static uint32_t same_difference(spv *e, const ir_instr *instr) {
+    ir_type type = instr->results[0]->type;
+    uint32_t t = qn__spv_type(e, type), a = qn__spv_use(e, instr->operands[0]);
+    uint32_t finite = SPV(e, SP_F_LESS, qn__spv_vector(e, qn__spv_bool(e), type.lanes),
+                          SPV_GLSL(e, GLSL_F_ABS, t, a), qn__spv_float(e, type, (double)INFINITY));
+    return SPV(e, SP_SELECT, t, finite, qn__spv_float(e, type, 0), qn__spv_float(e, type, (double)NAN));
+}
+
 static uint32_t float_op(spv *e, const ir_instr *instr) {
-    if (instr->op == IR_FADD && qn__ir_is_const(instr->operands[1]) && qn__ir_is_splat(instr->operands[1], 0))
+    const bool folds = e->options->device_lacks & QN__FOLDS_ZEROS;
+    const ir_value *last = instr->operands[instr->num_operands - 1];
+    if (instr->op == IR_FADD && !folds && qn__ir_is_const(last) && qn__ir_is_splat(last, 0))
         return add_zero(e, instr);
+    if (instr->op == IR_FSUB && folds && instr->operands[0] == last) return same_difference(e, instr);
     if (instr->op == IR_FMA && e->options->device_lacks & QN__NO_FMA) return qn__spv_fma(e, instr);
     if (instr->op == IR_FSQRT) return qn__spv_sqrt(e, instr);
     if (instr->op == IR_NATIVE_RSQRT) return qn__spv_rsqrt(e, instr);
@@ -250,7 +282,9 @@ static uint32_t float_op(spv *e, const ir_instr *instr) {
         args[count++] = qn__spv_glsl(e);
         args[count++] = glsl_ops[instr->op];
     }
-    for (uint32_t i = 0; i < instr->num_operands; i++) args[count++] = qn__spv_use(e, instr->operands[i]);
+    bool hides = instr->op == IR_FADD || instr->op == IR_FMUL;
+    for (uint32_t i = 0; i < instr->num_operands; i++)
+        args[count++] = hides ? qn__spv_hide_zero(e, instr->operands[i]) : qn__spv_use(e, instr->operands[i]);
     uint32_t id =
         qn__spv_emit(e, glsl_ops[instr->op] ? SP_EXT_INST : float_ops[instr->op], type, args, count);
     /* What may be contracted has been; without this drivers do more than that, and take Fma apart. */

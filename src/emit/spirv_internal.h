@@ -13,6 +13,7 @@
 
 #include "emit/emit.h"
 #include "emit/spirv_words.h"
+#include "pass/pass.h"
 
 typedef QN__VEC(uint32_t) spv_words;
 
@@ -109,6 +110,7 @@ typedef struct spv_chain {
 typedef struct spv_jumps { /* of a construct that is being written */
     const ir_instr *construct;
     uint32_t merge, next;        /* labels; `next`: a loop's continue target */
+    bool rounds;                 /* a loop that is left at its header alone: see loses_results */
     spv_words breaks, continues; /* for each jump to them its block's label, then its values */
     struct spv_jumps *outer;
 } spv_jumps;
@@ -165,7 +167,9 @@ typedef struct spv {
     uint32_t query[3 * 16]; /* what they give: 32 bits; wide for global size and offset, and for the global id
                                that of the part's first work-item */
     uint32_t place[3];      /* of this work-item in the part */
-    uint32_t *uses;         /* by value id */
+    const bool
+        *divergent; /* by mark: loops that work-items leave apart; for QN__NO_LOOP_RESULTS, else NULL */
+    uint32_t *uses; /* by value id */
     QN__VEC(spv_chain) chains;
     spv_jumps *jumps;
     ir_loc loc;
@@ -244,6 +248,7 @@ uint32_t qn__spv_object_place(spv *e, const ir_value *pointer);
 
 void qn__spv_kernel(spv *e, ir_function *function);
 void qn__spv_query(spv *e, const ir_instr *instr);
+uint32_t qn__spv_never(spv *e); /* a false that drivers cannot fold */
 /* A lane of an argument of more than four, which is not a value in one piece. */
 uint32_t qn__spv_arg_lane(spv *e, const ir_value *arg, unsigned lane);
 uint32_t qn__spv_hidden_word(spv *e, qn__hidden_kind kind, unsigned dim, unsigned word);
@@ -289,6 +294,8 @@ uint32_t qn__spv_high_product(spv *e, ir_op op, uint32_t a, uint32_t b);
 uint32_t qn__spv_divide(spv *e, ir_op op, uint32_t a, uint32_t b); /* spirv_divide.c */
 uint32_t qn__spv_low_op(spv *e, const ir_instr *instr);            /* the low half only */
 
+/* The operand of a float op whose constant zeros drivers would take too lightly. */
+uint32_t qn__spv_hide_zero(spv *e, const ir_value *value);
 /* spirv_fma.c: a fused multiplication and addition where the device's is not one. */
 uint32_t qn__spv_fma(spv *e, const ir_instr *instr);
 /* spirv_flush.c: comparisons and FAbs where the device's do not see denormal numbers; 0: they do. */

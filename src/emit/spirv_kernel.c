@@ -133,6 +133,11 @@ static uint32_t built_in(spv *e, uint32_t number, unsigned lanes) {
     return SPV(e, SP_LOAD, type, id);
 }
 
+uint32_t qn__spv_never(spv *e) {
+    uint32_t group = qn__spv_extract(e, qn__spv_u32t(e), built_in(e, SP_WORKGROUP_ID, 3), 0);
+    return SPV(e, SP_I_EQUAL, qn__spv_bool(e), group, qn__spv_u32(e, UINT32_MAX));
+}
+
 static bool asks_any(const spv *e, ir_op query) { return e->queries >> ((query - IR_GLOBAL_ID) * 3) & 7; }
 
 static uint32_t local_id(spv *e, uint32_t locals, unsigned d) {
@@ -142,6 +147,30 @@ static uint32_t local_id(spv *e, uint32_t locals, unsigned d) {
     if (d > 0) index = SPV(e, SP_U_DIV, word, index, e->local_size[0]);
     if (d > 1) return SPV(e, SP_U_DIV, word, index, e->local_size[1]);
     return SPV(e, SP_U_MOD, word, index, e->local_size[d]);
+}
+
+typedef struct divergence {
+    bool *forced; /* by value id */
+    bool loops;
+} divergence;
+
+/* What is read differs in lanes past the group's end, where nothing is read. */
+static void visit_divergence(ir_instr *instr, void *user) {
+    divergence *d = user;
+    unsigned effects = qn__ir_ops[instr->op].effects;
+    bool id = instr->op == IR_LOCAL_ID || instr->op == IR_GLOBAL_ID;
+    if (instr->op == IR_LOOP && instr->num_results) d->loops = true;
+    if (effects < IR_EFFECT_CONTROL && instr->num_results && (effects >= IR_EFFECT_READ || id))
+        d->forced[instr->results[0]->id] = true;
+}
+
+static void find_divergent_loops(spv *e) {
+    divergence d = {0};
+    e->divergent = NULL;
+    if (!(e->options->device_lacks & QN__NO_LOOP_RESULTS)) return;
+    d.forced = QN__NEW_ARRAY(e->arena, bool, e->function->num_values + 1);
+    qn__ir_walk(e->function->body, visit_divergence, &d);
+    if (d.loops) e->divergent = qn__uniformity_analyse_row(e->arena, e->function, d.forced).varying_branch;
 }
 
 static void define_places(spv *e, uint32_t *group, uint32_t *local) {
@@ -400,6 +429,7 @@ static void write_function(spv *e) {
     find_block(e);
     qn__spv_class_variables(e);
     write_queries(e);
+    find_divergent_loops(e);
     define_args(e);
     qn__spv_region(e, e->function->body);
     finish_entry(e, id);

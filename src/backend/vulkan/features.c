@@ -131,7 +131,7 @@ static void find_float_abilities(const qn__driver *driver, const qn__vk_device *
     VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
                                               .pNext = &floats};
     driver->vk.GetPhysicalDeviceProperties2(device->handle, &properties);
-    can->fma = of.driverID != DRIVER_LLVMPIPE;
+    can->fma = can->loop_results = can->zeros = of.driverID != DRIVER_LLVMPIPE;
     can->flushes_compared = of.driverID == DRIVER_NVIDIA && floats.shaderDenormPreserveFloat32;
     can->f32_denormals = floats.shaderDenormPreserveFloat32 || of.driverID == DRIVER_LLVMPIPE;
     can->denormals = floats.shaderDenormPreserveFloat32 &&
@@ -234,6 +234,8 @@ void qn__vk_target(const qn__gpu *gpu, qn__code_target *target) {
         {can->sub_groups, 0, QN__NO_SUB_GROUPS},
         {can->shuffles, 0, QN__NO_SUB_GROUP_SHUFFLE},
         {can->fma, FRONT_FAST_FMA32 | FRONT_FAST_FMA64, QN__NO_FMA},
+        {can->loop_results, 0, QN__NO_LOOP_RESULTS},
+        {can->zeros, 0, QN__FOLDS_ZEROS},
         {can->float_controls, 0, QN__NO_FLOAT_CONTROLS},
     };
     target->target = QN__TARGET_SPIRV;
