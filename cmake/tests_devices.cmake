@@ -21,10 +21,9 @@ foreach(device cuda vulkan opencl)
     foreach(shard RANGE ${last_shard})
         quern_device_test(${device} cl.${device}.${shard} cl_runner --device ${device} --only full
                           --shard ${shard}/${shards} -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl)
+        quern_device_test(${device} cl.${device}.plain.${shard} cl_runner --device ${device} --only "not optimised"
+                          --shard ${shard}/${shards} -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl)
     endforeach()
-    # Drivers take their time to compile: a quarter of the files has to do for what is not optimised.
-    quern_device_test(${device} cl.${device}.plain cl_runner --device ${device} --only "not optimised" --shard 1/4 -j 1
-                      --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl)
     foreach(name ${device_unit_tests})
         quern_device_test(${device} unit.${device}.${name} unit_${name})
     endforeach()

@@ -215,7 +215,17 @@ static const spelling *row_of(const ir_instr *instr) {
     return row->scalar ? row : NULL;
 }
 
+/* A float constant as an integer, computed here: PoCL 3.1 gives 0 for such conversions that stand side by side when
+   one of them is out of range. NULL: not one. */
+static const char *constant_as_integer(clc_emitter *e, const ir_instr *instr) {
+    if (instr->op != IR_F2S && instr->op != IR_F2U) return NULL;
+    const ir_value *value = qn__ir_fold(e->kernel, instr);
+    return value ? qn__clc_use(e, value) : NULL;
+}
+
 static const char *spelled(clc_emitter *e, const ir_instr *instr) {
+    const char *constant = constant_as_integer(e, instr);
+    if (constant) return constant;
     if (!instr->num_results || !instr->num_operands) return NULL;
     const spelling *row = row_of(instr);
     if (!row) return NULL;
