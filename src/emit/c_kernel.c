@@ -10,14 +10,6 @@ enum { STACK_LOCAL = 64 * 1024, ARRAY_ALIGN = 64 };
 
 /* ---- __constant objects ---- */
 
-static void bytes(qn__buf *out, const uint8_t *data, uint64_t size) {
-    for (uint64_t i = 0; i < size; i++) {
-        if (i % 24 == 0) qn__buf_puts(out, "\n    ");
-        qn__buf_putu(out, data[i]);
-        qn__buf_putc(out, ',');
-    }
-}
-
 static void table(qn__buf *out, const ir_global *global) {
     ir_kind kind = (ir_kind)global->element.kind;
     unsigned size = qn__ir_bits(qn__ir_type(kind, 1)) / 8;
@@ -36,31 +28,6 @@ static bool is_table(const ir_global *global) {
     return global->relocations.len == 0 && global->size % (qn__ir_bits(element) / 8) == 0;
 }
 
-/* Addresses inside: a packed struct of runs of bytes and pointers. */
-static void relocated(qn__buf *out, const ir_global *global, uint32_t index) {
-    uint64_t at = 0;
-    qn__buf values;
-    qn__buf_init(&values, out->arena);
-    qn__buf_puts(out, "static const struct {");
-    for (size_t i = 0; i <= global->relocations.len; i++) {
-        bool last = i == global->relocations.len;
-        uint64_t next = last ? global->size : global->relocations.data[i].offset;
-        if (next > at) {
-            qn__buf_printf(out, " u8 bytes%zu[%llu];", i, (unsigned long long)(next - at));
-            qn__buf_puts(&values, " {");
-            bytes(&values, global->data + at, next - at);
-            qn__buf_puts(&values, "},");
-        }
-        if (last) break;
-        const ir_relocation *r = &global->relocations.data[i];
-        qn__buf_printf(out, " const u8 *pointer%zu;", i);
-        qn__buf_printf(&values, " (const u8 *)&qn_constant%u + %lld,", r->target, (long long)r->addend);
-        at = next + 8;
-    }
-    qn__buf_printf(out, " } __attribute__((packed, aligned(%u))) qn_constant%u = {%s};\n",
-                   global->align ? global->align : 8, index, values.data ? values.data : "");
-}
-
 static void plain(qn__buf *out, const ir_global *global, uint32_t index) {
     bool typed = is_table(global);
     const char *type = typed ? qn__c_scalar((ir_kind)global->element.kind) : "u8";
@@ -71,7 +38,7 @@ static void plain(qn__buf *out, const ir_global *global, uint32_t index) {
     if (typed) {
         table(out, global);
     } else {
-        bytes(out, global->data, global->size);
+        qn__c_bytes(out, global->data, global->size);
     }
     qn__buf_puts(out, count ? "\n};\n" : "0};\n");
 }
@@ -90,11 +57,15 @@ void qn__c_globals(c_emitter *e, qn__buf *out) {
             }
         }
     }
+    static const qn__c_object_words words = {"static const", "u8", "const u8 *", "qn_constant"};
     for (int relocations = 0; relocations < 2; relocations++) {
         for (uint32_t i = 0; i < count; i++) {
             const ir_global *global = &e->module->globals.data[i];
             if (!e->global_used[i] || (global->relocations.len != 0) != relocations) continue;
-            (relocations ? relocated : plain)(out, global, i);
+            if (relocations)
+                qn__c_relocated(out, global, i, &words);
+            else
+                plain(out, global, i);
         }
     }
 }

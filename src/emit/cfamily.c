@@ -297,3 +297,38 @@ const qn__c_spelling *qn__c_spelling_of(const ir_instr *instr) {
     row = &spellings[instr->op];
     return row->expression ? row : NULL;
 }
+
+/* ---- __constant objects ---- */
+
+void qn__c_bytes(qn__buf *out, const uint8_t *data, uint64_t size) {
+    for (uint64_t i = 0; i < size; i++) {
+        if (i % 24 == 0) qn__buf_puts(out, "\n    ");
+        qn__buf_putu(out, data[i]);
+        qn__buf_putc(out, ',');
+    }
+}
+
+void qn__c_relocated(qn__buf *out, const ir_global *global, uint32_t index, const qn__c_object_words *words) {
+    uint64_t at = 0;
+    qn__buf values;
+    qn__buf_init(&values, out->arena);
+    qn__buf_printf(out, "%s struct {", words->storage);
+    for (size_t i = 0; i <= global->relocations.len; i++) {
+        bool last = i == global->relocations.len;
+        uint64_t next = last ? global->size : global->relocations.data[i].offset;
+        if (next > at) {
+            qn__buf_printf(out, " %s bytes%zu[%llu];", words->byte, i, (unsigned long long)(next - at));
+            qn__buf_puts(&values, " {");
+            qn__c_bytes(&values, global->data + at, next - at);
+            qn__buf_puts(&values, "},");
+        }
+        if (last) break;
+        const ir_relocation *r = &global->relocations.data[i];
+        qn__buf_printf(out, " %spointer%zu;", words->pointer, i);
+        qn__buf_printf(&values, " (%s)&%s%u + %lld,", words->pointer, words->name, r->target,
+                       (long long)r->addend);
+        at = next + 8;
+    }
+    qn__buf_printf(out, " } __attribute__((packed, aligned(%u))) %s%u = {%s};\n",
+                   global->align ? global->align : 8, words->name, index, values.data ? values.data : "");
+}

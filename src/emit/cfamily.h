@@ -18,6 +18,17 @@ void qn__c_quote(qn__buf *out, const char *text);
 /* True for text that can be part of a name. */
 bool qn__c_is_identifier(const char *text);
 
+/* The elements of an array of bytes, with a comma behind each. */
+void qn__c_bytes(qn__buf *out, const uint8_t *data, uint64_t size);
+
+/* How a dialect begins a __constant object, and names a byte, a pointer to bytes and the objects. */
+typedef struct qn__c_object_words {
+    const char *storage, *byte, *pointer, *name;
+} qn__c_object_words;
+
+/* An object with addresses inside: a packed struct of runs of bytes and pointers. */
+void qn__c_relocated(qn__buf *out, const ir_global *global, uint32_t index, const qn__c_object_words *words);
+
 typedef struct qn__c_pattern {
     ir_kind result, operand; /* f16 counts as f32 */
     const char *a, *b, *c;

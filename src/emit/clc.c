@@ -9,14 +9,6 @@
 
 /* ---- __constant objects ---- */
 
-static void bytes(qn__buf *out, const uint8_t *data, uint64_t size) {
-    for (uint64_t i = 0; i < size; i++) {
-        if (i % 24 == 0) qn__buf_puts(out, "\n    ");
-        qn__buf_putu(out, data[i]);
-        qn__buf_putc(out, ',');
-    }
-}
-
 /* Not finite floats have no spelling in an initialiser: words instead. */
 static ir_kind table_kind(const clc_emitter *e, const ir_global *global) {
     ir_kind kind = (ir_kind)global->element.kind;
@@ -47,31 +39,6 @@ static void table(qn__buf *out, const ir_global *global, ir_kind kind) {
     }
 }
 
-/* Addresses inside: a packed struct of runs of bytes and pointers. */
-static void relocated(qn__buf *out, const ir_global *global, uint32_t index) {
-    uint64_t at = 0;
-    qn__buf values;
-    qn__buf_init(&values, out->arena);
-    qn__buf_puts(out, "__constant struct {");
-    for (size_t i = 0; i <= global->relocations.len; i++) {
-        bool last = i == global->relocations.len;
-        uint64_t next = last ? global->size : global->relocations.data[i].offset;
-        if (next > at) {
-            qn__buf_printf(out, " uchar bytes%zu[%llu];", i, (unsigned long long)(next - at));
-            qn__buf_puts(&values, " {");
-            bytes(&values, global->data + at, next - at);
-            qn__buf_puts(&values, "},");
-        }
-        if (last) break;
-        const ir_relocation *r = &global->relocations.data[i];
-        qn__buf_printf(out, " __constant uchar *pointer%zu;", i);
-        qn__buf_printf(&values, " (__constant uchar *)&constant%u + %lld,", r->target, (long long)r->addend);
-        at = next + 8;
-    }
-    qn__buf_printf(out, " } __attribute__((packed, aligned(%u))) constant%u = {%s};\n",
-                   global->align ? global->align : 8, index, values.data ? values.data : "");
-}
-
 static void plain(clc_emitter *e, qn__buf *out, const ir_global *global, uint32_t index) {
     ir_kind kind = table_kind(e, global);
     unsigned size = kind == IR_VOID ? 1 : qn__ir_bits(qn__ir_type(kind, 1)) / 8;
@@ -80,7 +47,7 @@ static void plain(clc_emitter *e, qn__buf *out, const ir_global *global, uint32_
     qn__buf_printf(out, "__constant %s constant%u[%llu] __attribute__((aligned(%u))) = {", type, index,
                    (unsigned long long)(count ? count : 1), global->align ? global->align : 1);
     if (kind == IR_VOID)
-        bytes(out, global->data, global->size);
+        qn__c_bytes(out, global->data, global->size);
     else
         table(out, global, kind);
     qn__buf_puts(out, count ? "\n};\n" : "0};\n");
@@ -100,12 +67,13 @@ static void constants(clc_emitter *e, qn__buf *out) {
             }
         }
     }
+    static const qn__c_object_words words = {"__constant", "uchar", "__constant uchar *", "constant"};
     for (int relocations = 0; relocations < 2; relocations++) {
         for (uint32_t i = 0; i < count; i++) {
             const ir_global *global = &e->module->globals.data[i];
             if (!e->global_used[i] || (global->relocations.len != 0) != relocations) continue;
             if (relocations)
-                relocated(out, global, i);
+                qn__c_relocated(out, global, i, &words);
             else
                 plain(e, out, global, i);
         }

@@ -1,7 +1,6 @@
 /* The OpenCL C target: what the text of kernels says, and what it asks of the backend. That the text is right is
    shown by the kernel tests on OpenCL devices, that it is OpenCL C by tests/emit/check_clc.sh. */
-#include "emit/emit.h"
-#include "ir_support.h"
+#include "emit_text.h"
 
 #include <stdio.h>
 
@@ -14,20 +13,6 @@ static qn__emit_result emitted(void **state, const char *ir, uint32_t lacks) {
     qn__emit_result result;
     qn__emit_clc(arena, module, &options, &result);
     return result;
-}
-
-static void has(const qn__emit_result *result, const char *text) {
-    if (!strstr(result->text, text)) fail_msg("no '%s' in:\n%s", text, result->text);
-}
-
-static void has_not(const qn__emit_result *result, const char *text) {
-    if (strstr(result->text, text)) fail_msg("'%s' in:\n%s", text, result->text);
-}
-
-static bool asks(const qn__emit_kernel *kernel, qn__hidden_kind kind, unsigned dim) {
-    for (uint32_t i = 0; i < kernel->num_hidden; i++)
-        if (kernel->hidden[i].kind == kind && kernel->hidden[i].dim == dim) return true;
-    return false;
 }
 
 static void a_kernel_is_guarded(void **state) {

@@ -1,7 +1,6 @@
 /* The PTX target: what the text of kernels says, and what it asks of the backend. That the text is right is shown by
    the kernel tests on CUDA devices, that it is PTX by tests/emit/check_ptx.py. */
-#include "emit/emit.h"
-#include "ir_support.h"
+#include "emit_text.h"
 
 static qn__emit_result emitted(void **state, uint32_t arch, const char *ir) {
     qn__arena *arena = *state;
@@ -13,20 +12,6 @@ static qn__emit_result emitted(void **state, uint32_t arch, const char *ir) {
     qn__emit_ptx(arena, module, &options, &result);
     if (result.error) fail_msg("%s", result.error);
     return result;
-}
-
-static void has(const qn__emit_result *result, const char *text) {
-    if (!strstr(result->text, text)) fail_msg("no '%s' in:\n%s", text, result->text);
-}
-
-static void has_not(const qn__emit_result *result, const char *text) {
-    if (strstr(result->text, text)) fail_msg("'%s' in:\n%s", text, result->text);
-}
-
-static bool asks(const qn__emit_kernel *kernel, qn__hidden_kind kind, unsigned dim) {
-    for (uint32_t i = 0; i < kernel->num_hidden; i++)
-        if (kernel->hidden[i].kind == kind && kernel->hidden[i].dim == dim) return true;
-    return false;
 }
 
 /* out[id] = value of type t, at `align`. */

@@ -1,0 +1,22 @@
+/* What the tests of emitted text share: looking for text, and for what a kernel asks of the backend. */
+#ifndef QN__TEST_EMIT_TEXT_H
+#define QN__TEST_EMIT_TEXT_H
+
+#include "emit/emit.h"
+#include "ir_support.h"
+
+static void has(const qn__emit_result *result, const char *text) {
+    if (!strstr(result->text, text)) fail_msg("no '%s' in:\n%s", text, result->text);
+}
+
+static void has_not(const qn__emit_result *result, const char *text) {
+    if (strstr(result->text, text)) fail_msg("'%s' in:\n%s", text, result->text);
+}
+
+static bool asks(const qn__emit_kernel *kernel, qn__hidden_kind kind, unsigned dim) {
+    for (uint32_t i = 0; i < kernel->num_hidden; i++)
+        if (kernel->hidden[i].kind == kind && kernel->hidden[i].dim == dim) return true;
+    return false;
+}
+
+#endif
