@@ -19,7 +19,7 @@
    its work-items past the end leave at once; a kernel may instead take QN__HIDDEN_LIMIT, how many work-items the
    part has in a dimension. A kernel that is not (it has barriers, collectives or asks for the
    local size) is launched in parts, each with groups of one size and its own QN__HIDDEN_GROUP_BASE. Parts also
-   keep a launch under the device's largest grid.
+   keep a launch under the device's largest grid, and each under 2^31 work-items in a dimension.
 
    Output. The buffer at QN__HIDDEN_PRINT starts with two 32-bit words: the bytes of data that fit (written by the
    host) and the bytes asked for so far (atomically added to). Then records, each a multiple of 8 bytes: 32-bit

@@ -124,6 +124,7 @@ static void huge_launches_are_cut(void **state) {
     while (qn__parts_next(&parts, &part)) {
         groups += (uint64_t)part.groups[0] * part.groups[1];
         assert_int_equal(part.overhang, 2);
+        assert_true((uint64_t)part.groups[0] * part.local[0] <= INT32_MAX);
     }
     assert_int_equal(groups, ((uint64_t)1 << 32) * 2);
 }

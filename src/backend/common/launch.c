@@ -7,13 +7,18 @@
 
 /* ---- parts ---- */
 
+/* Work-items of a part in one dimension at most: where a work-item is in its part is a number of 32 bits, and with
+   one bit to spare no sum with an offset wraps. */
+enum { MOST_ITEMS = INT32_MAX };
+
 void qn__parts_begin(qn__parts *parts, const qn__command *launch, const qn__code_kernel *kernel,
                      const uint32_t max_groups[3]) {
     *parts = (qn__parts){.launch = launch, .guarded = kernel->guarded};
     for (int d = 0; d < 3; d++) {
         uint64_t global = launch->global[d], local = launch->local[d];
+        uint64_t most = MOST_ITEMS / local < max_groups[d] ? MOST_ITEMS / local : max_groups[d];
         parts->num_groups[d] = global / local + (global % local != 0);
-        parts->max_groups[d] = max_groups[d] ? max_groups[d] : 1;
+        parts->max_groups[d] = most ? (uint32_t)most : 1;
         if (global == 0) parts->done = true;
     }
 }
