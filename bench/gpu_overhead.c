@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLES = 400, BURST = 100, GRAPH_BURST = 20, ITEMS = 64 };
+enum { SAMPLES = 400, TURN = 20, WARM = 3, BURST = 100, GRAPH_BURST = 20, ITEMS = 64 };
 enum { LAUNCH, LAUNCH_WAIT, GRAPH, GRAPH_WAIT, GRAPH_APART, GRAPH_APART_WAIT, NUM_FIGURES };
 
 static const char tiny_source[] =
@@ -104,15 +104,18 @@ static double bare_time(const bare_type *type, bare *b, int what) {
     }
 }
 
-/* In turn; a first tenth warms up. */
+/* In turn, a few samples at a time: a GPU takes longer to change from one driver context to another than all that is
+   measured here takes. The first ones after a change warm up. */
 static void measure(ours *q, const bare_type *type, bare *b, int what, unsigned samples, figure *quern,
                     figure *peer) {
     double *mine = bench_alloc(samples * sizeof *mine), *theirs = bench_alloc(samples * sizeof *theirs);
     bool have_mine = true, have_theirs = b != NULL;
-    for (unsigned n = 0; n < samples + samples / 10; n++) {
-        unsigned at = n % samples;
-        if (have_mine) have_mine = (mine[at] = our_time(q, what)) >= 0;
-        if (have_theirs) have_theirs = (theirs[at] = bare_time(type, b, what)) >= 0;
+    for (unsigned first = 0; first < samples; first += TURN) {
+        unsigned last = first + TURN < samples ? first + TURN : samples;
+        for (unsigned n = 0; n < WARM + last - first && have_mine; n++)
+            have_mine = (mine[first + (n < WARM ? 0 : n - WARM)] = our_time(q, what)) >= 0;
+        for (unsigned n = 0; n < WARM + last - first && have_theirs; n++)
+            have_theirs = (theirs[first + (n < WARM ? 0 : n - WARM)] = bare_time(type, b, what)) >= 0;
     }
     if (have_mine) *quern = (figure){gpu_median(mine, samples), gpu_quantile(mine, samples, 0.99)};
     if (have_theirs) *peer = (figure){gpu_median(theirs, samples), gpu_quantile(theirs, samples, 0.99)};
