@@ -66,6 +66,16 @@ foreach(shard RANGE ${last_shard})
                       ${PROJECT_BINARY_DIR}/cl-cache-layers tests/cl)
 endforeach()
 
+# Devices that lack things, or tell things, played by a layer over the one that is there.
+function(quern_masked_test name mask)
+    add_test(NAME masked.${name} COMMAND ${PROJECT_SOURCE_DIR}/tests/vulkan_masked $<TARGET_FILE:quern>
+                                         ${PROJECT_BINARY_DIR}/fake_vulkan ${mask} ${ARGN}
+             WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(masked.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900 LABELS "device;vulkan")
+endfunction()
+quern_masked_test(devices "sm_count=132,f64" $<TARGET_FILE:quern> devices)
+set_tests_properties(masked.devices PROPERTIES PASS_REGULAR_EXPRESSION "132 compute units[^\n]*\n *f16 ")
+
 # What the Vulkan backend declares is what Vulkan's header declares.
 find_program(PYTHON3 python3)
 if(PYTHON3)

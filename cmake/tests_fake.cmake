@@ -25,3 +25,17 @@ if(CUDA_HEADER)
     target_include_directories(cuda_facts SYSTEM PRIVATE ${CUDA_HEADER})
     add_test(NAME cuda_facts COMMAND cuda_facts)
 endif()
+
+# A layer that makes Vulkan devices lack things.
+add_library(vulkan_mask SHARED ${PROJECT_SOURCE_DIR}/tests/fake/vulkan_mask.c)
+target_link_libraries(vulkan_mask PRIVATE quern_flags)
+target_include_directories(vulkan_mask PRIVATE ${PROJECT_SOURCE_DIR}/src)
+set_target_properties(vulkan_mask PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fake_vulkan
+                                             C_VISIBILITY_PRESET default)
+file(
+    WRITE ${PROJECT_BINARY_DIR}/fake_vulkan/mask.json
+    "{\"file_format_version\": \"1.1.2\",
+ \"layer\": {\"name\": \"VK_LAYER_QUERN_mask\", \"type\": \"GLOBAL\", \"api_version\": \"1.3.239\",
+           \"implementation_version\": \"1\", \"description\": \"takes features away, for tests\",
+           \"library_path\": \"./libvulkan_mask.so\"}}
+")

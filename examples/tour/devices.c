@@ -10,8 +10,9 @@ bool tour_devices(tour *t) {
     printf("quern %s\n\nDevices\n", qn_version());
     for (uint32_t i = 0; i < qn_device_count(t->context); i++) {
         if (qn_device_get_info(qn_device_at(t->context, i), &info)) continue;
-        printf("  %-10s %s, %u compute units, %.1f GiB (%s)\n", info.name, info.description,
-               info.compute_units, (double)info.memory / (1 << 30), info.driver);
+        printf("  %-10s %s, ", info.name, info.description);
+        if (info.compute_units) printf("%u compute units, ", info.compute_units);
+        printf("%.1f GiB (%s)\n", (double)info.memory / (1 << 30), info.driver);
     }
     for (uint32_t i = 0; i < qn_backend_count(t->context); i++)
         if (!qn_backend_get(t->context, i, &backend) && backend.devices == 0 && backend.reason)

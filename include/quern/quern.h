@@ -186,7 +186,7 @@ typedef struct qn_device_info {
     const char *driver;      /* version text of the driver or compiler */
     qn_device_kind kind;
     uint32_t capabilities;   /* QN_CAN_* bits */
-    uint32_t compute_units;  /* cores, multiprocessors */
+    uint32_t compute_units;  /* cores, multiprocessors; 0: not known */
     uint32_t sub_group_size; /* the usual size */
     uint32_t max_group_size; /* work-items in a work-group */
     uint32_t max_local_size[3];

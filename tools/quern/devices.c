@@ -52,12 +52,17 @@ static void print_device_json(const listed *device) {
     printf(", \"kind\": \"%s\", \"default\": %s,\n     \"gpu\": %u, \"uuid\": \"", kinds[info->kind],
            device->is_default ? "true" : "false", device->gpu);
     print_uuid(info->uuid);
-    printf("\", \"compute_units\": %u, \"sub_group_size\": %u, \"max_group_size\": %u, "
+    printf("\", \"compute_units\": ");
+    if (info->compute_units)
+        printf("%u", info->compute_units);
+    else
+        printf("null");
+    printf(", \"sub_group_size\": %u, \"max_group_size\": %u, "
            "\"max_local_size\": [%u, %u, %u],\n     \"local_memory\": %llu, \"memory\": %llu, "
            "\"max_buffer\": %llu, \"capabilities\": [",
-           info->compute_units, info->sub_group_size, info->max_group_size, info->max_local_size[0],
-           info->max_local_size[1], info->max_local_size[2], (unsigned long long)info->local_memory,
-           (unsigned long long)info->memory, (unsigned long long)info->max_buffer);
+           info->sub_group_size, info->max_group_size, info->max_local_size[0], info->max_local_size[1],
+           info->max_local_size[2], (unsigned long long)info->local_memory, (unsigned long long)info->memory,
+           (unsigned long long)info->max_buffer);
     for (int i = 0, n = 0; i < NUM_CAPABILITIES; i++)
         if (info->capabilities & capabilities[i].bit)
             printf("%s\"%s\"", n++ ? ", " : "", capabilities[i].name);
@@ -69,9 +74,14 @@ static void print_device(const listed *device) {
     printf("%s%s  %s", device->is_default ? "* " : "  ", info->name, info->description);
     if (info->driver[0]) printf(" (%s)", info->driver);
     if (info->capabilities & QN_CAN_EMULATE) printf(" - software, used by name only");
-    printf("\n      %u compute units, %.1f GiB, work-groups of up to %u with %llu KiB of local memory, "
+    printf("\n      ");
+    if (info->compute_units)
+        printf("%u compute units", info->compute_units);
+    else
+        printf("compute units not known");
+    printf(", %.1f GiB, work-groups of up to %u with %llu KiB of local memory, "
            "sub-groups of %u\n     ",
-           info->compute_units, (double)info->memory / 1073741824.0, info->max_group_size,
+           (double)info->memory / 1073741824.0, info->max_group_size,
            (unsigned long long)(info->local_memory >> 10), info->sub_group_size);
     for (int i = 0; i < NUM_CAPABILITIES; i++)
         if (info->capabilities & capabilities[i].bit) printf(" %s", capabilities[i].name);

@@ -112,7 +112,9 @@ void qn__vk_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
                         (can->sub_groups ? QN_CAN_SUB_GROUPS : 0u) |
                         (can->f32_denormals ? QN_CAN_F32_DENORMALS : 0u) |
                         (gpu->unified ? QN_CAN_SHARE_MEMORY : 0u) | (emulated ? QN_CAN_EMULATE : 0u),
-        .compute_units = processors > 0 ? (uint32_t)processors : 0,
+        .compute_units = can->compute_units ? can->compute_units
+                         : processors > 0   ? (uint32_t)processors
+                                            : 0,
         .sub_group_size = gpu->physical->properties_11.subgroupSize,
         .max_group_size = limits->maxComputeWorkGroupInvocations,
         .local_memory = limits->maxComputeSharedMemorySize,

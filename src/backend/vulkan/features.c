@@ -10,7 +10,18 @@
 
 /* ---- extensions ---- */
 
-enum { ATOMIC_FLOAT = 1 << 0, WORKGROUP_LAYOUT = 1 << 1, MEMORY_BUDGET = 1 << 2, FEEDBACK = 1 << 3 };
+enum {
+    ATOMIC_FLOAT = 1 << 0,
+    WORKGROUP_LAYOUT = 1 << 1,
+    MEMORY_BUDGET = 1 << 2,
+    FEEDBACK = 1 << 3,
+    SM_BUILTINS = 1 << 4,
+    CORE_PROPERTIES = 1 << 5,
+    CORE_PROPERTIES_2 = 1 << 6,
+    CORE_BUILTINS = 1 << 7,
+    TOLD_ONLY =
+        SM_BUILTINS | CORE_PROPERTIES | CORE_PROPERTIES_2 | CORE_BUILTINS /* properties; not enabled */
+};
 
 static const struct {
     const char *name;
@@ -20,6 +31,10 @@ static const struct {
     {"VK_KHR_workgroup_memory_explicit_layout", WORKGROUP_LAYOUT},
     {"VK_EXT_memory_budget", MEMORY_BUDGET},
     {"VK_EXT_pipeline_creation_feedback", FEEDBACK},
+    {"VK_NV_shader_sm_builtins", SM_BUILTINS},
+    {"VK_AMD_shader_core_properties", CORE_PROPERTIES},
+    {"VK_AMD_shader_core_properties2", CORE_PROPERTIES_2},
+    {"VK_ARM_shader_core_builtins", CORE_BUILTINS},
 };
 
 static qn_status find_extensions(const qn__driver *driver, const qn__vk_device *device,
@@ -36,7 +51,8 @@ static qn_status find_extensions(const qn__driver *driver, const qn__vk_device *
         for (uint32_t i = 0; i < count; i++)
             if (strcmp(list[i].extensionName, wanted[w].name) == 0 && !(*found & wanted[w].bit)) {
                 *found |= wanted[w].bit;
-                features->extensions[features->num_extensions++] = wanted[w].name;
+                if (!(wanted[w].bit & TOLD_ONLY))
+                    features->extensions[features->num_extensions++] = wanted[w].name;
             }
     qn__release(allocator, list);
     return QN_OK;
@@ -145,6 +161,38 @@ static void find_float_abilities(const qn__driver *driver, const qn__vk_device *
                           (!can->f64 || floats.shaderSignedZeroInfNanPreserveFloat64);
 }
 
+/* Vulkan itself does not tell how many multiprocessors there are: each vendor's own extension does. 0: none. */
+static uint32_t find_compute_units(const qn__driver *driver, const qn__vk_device *device,
+                                   uint32_t extensions) {
+    VkPhysicalDeviceShaderSMBuiltinsPropertiesNV nv = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV};
+    VkPhysicalDeviceShaderCorePropertiesAMD amd = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD};
+    VkPhysicalDeviceShaderCoreProperties2AMD active = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_2_AMD};
+    VkPhysicalDeviceShaderCoreBuiltinsPropertiesARM arm = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_BUILTINS_PROPERTIES_ARM};
+    const struct {
+        uint32_t bit;
+        void *properties, **next;
+    } rows[] = {{SM_BUILTINS, &nv, &nv.pNext},
+                {CORE_PROPERTIES, &amd, &amd.pNext},
+                {CORE_PROPERTIES_2, &active, &active.pNext},
+                {CORE_BUILTINS, &arm, &arm.pNext}};
+    VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+    for (size_t i = 0; i < QN__COUNT(rows); i++) {
+        if (!(extensions & rows[i].bit)) continue;
+        *rows[i].next = properties.pNext;
+        properties.pNext = rows[i].properties;
+    }
+    if (!properties.pNext) return 0;
+    driver->vk.GetPhysicalDeviceProperties2(device->handle, &properties);
+    if (nv.shaderSMCount) return nv.shaderSMCount;
+    if (active.activeComputeUnitCount) return active.activeComputeUnitCount;
+    if (arm.shaderCoreCount) return arm.shaderCoreCount;
+    return amd.shaderEngineCount * amd.shaderArraysPerEngineCount * amd.computeUnitsPerShaderArray;
+}
+
 static void find_abilities(const qn__driver *driver, const qn__vk_device *device, const qn__vk_features *f,
                            uint32_t extensions, qn__vk_abilities *can) {
     enum {
@@ -176,6 +224,7 @@ static void find_abilities(const qn__driver *driver, const qn__vk_device *device
         .budget = extensions & MEMORY_BUDGET,
     };
     find_float_abilities(driver, device, can);
+    can->compute_units = find_compute_units(driver, device, extensions);
     if (api < VK_API_VERSION_1_3 || !f->v13.subgroupSizeControl) return;
     VkPhysicalDeviceSubgroupSizeControlProperties sizes = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES};
