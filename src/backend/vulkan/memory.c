@@ -25,16 +25,26 @@ static VkBufferCreateInfo buffer_info(uint64_t size) {
 
 /* ---- heaps ---- */
 
+/* What memory a buffer needs, and whether the driver wants it to be for this buffer alone. */
+static VkMemoryRequirements needs_of(qn__gpu *gpu, VkBuffer buffer, bool *alone) {
+    VkBufferMemoryRequirementsInfo2 info = {.sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_REQUIREMENTS_INFO_2,
+                                            .buffer = buffer};
+    VkMemoryDedicatedRequirements dedicated = {.sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_REQUIREMENTS};
+    VkMemoryRequirements2 needs = {.sType = VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2, .pNext = &dedicated};
+    gpu->vk.GetBufferMemoryRequirements2(gpu->device, &info, &needs);
+    *alone = dedicated.prefersDedicatedAllocation || dedicated.requiresDedicatedAllocation;
+    return needs.memoryRequirements;
+}
+
 /* The memory types that our buffers can lie in, as bits. */
 static qn_status usable_types(qn__gpu *gpu, uint32_t *types, char *why) {
     VkBufferCreateInfo info = buffer_info(LEAST_BLOCK);
     VkBuffer buffer;
     VkResult result = gpu->vk.CreateBuffer(gpu->device, &info, NULL, &buffer);
     if (result != VK_SUCCESS) return qn__vk_failed("vkCreateBuffer", result, why);
-    VkMemoryRequirements needs;
-    gpu->vk.GetBufferMemoryRequirements(gpu->device, buffer, &needs);
+    bool alone;
+    *types = needs_of(gpu, buffer, &alone).memoryTypeBits;
     gpu->vk.DestroyBuffer(gpu->device, buffer, NULL);
-    *types = needs.memoryTypeBits;
     return QN_OK;
 }
 
@@ -143,10 +153,13 @@ static VkResult create_buffer(qn__gpu *gpu, const qn__vk_heap *heap, qn__vk_bloc
     VkBufferCreateInfo info = buffer_info(block->size);
     VkResult result = gpu->vk.CreateBuffer(gpu->device, &info, NULL, &block->buffer);
     if (result != VK_SUCCESS) return result;
-    VkMemoryRequirements needs;
-    gpu->vk.GetBufferMemoryRequirements(gpu->device, block->buffer, &needs);
+    bool alone;
+    VkMemoryRequirements needs = needs_of(gpu, block->buffer, &alone);
     if (!(needs.memoryTypeBits >> heap->type & 1)) return VK_ERROR_FEATURE_NOT_PRESENT;
+    VkMemoryDedicatedAllocateInfo dedicated = {.sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO,
+                                               .buffer = block->buffer};
     VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+                                       .pNext = alone ? &dedicated : NULL,
                                        .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
     VkMemoryAllocateInfo memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                    .pNext = &flags,

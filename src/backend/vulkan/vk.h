@@ -61,6 +61,10 @@ enum { /* VkStructureType */
        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2 = 1000059001,
        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2 = 1000059006,
        VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO = 1000060000,
+       VK_STRUCTURE_TYPE_MEMORY_DEDICATED_REQUIREMENTS = 1000127000,
+       VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO = 1000127001,
+       VK_STRUCTURE_TYPE_BUFFER_MEMORY_REQUIREMENTS_INFO_2 = 1000146000,
+       VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2 = 1000146003,
        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV = 1000154001,
        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD = 1000185000,
        VK_STRUCTURE_TYPE_PIPELINE_CREATION_FEEDBACK_CREATE_INFO = 1000192000,
@@ -383,6 +387,31 @@ typedef struct VkMemoryRequirements {
     uint32_t memoryTypeBits;
 } VkMemoryRequirements;
 
+typedef struct VkBufferMemoryRequirementsInfo2 {
+    uint32_t sType;
+    const void *pNext;
+    VkBuffer buffer;
+} VkBufferMemoryRequirementsInfo2;
+
+typedef struct VkMemoryDedicatedRequirements {
+    uint32_t sType;
+    void *pNext;
+    uint32_t prefersDedicatedAllocation, requiresDedicatedAllocation;
+} VkMemoryDedicatedRequirements;
+
+typedef struct VkMemoryRequirements2 {
+    uint32_t sType;
+    void *pNext;
+    VkMemoryRequirements memoryRequirements;
+} VkMemoryRequirements2;
+
+typedef struct VkMemoryDedicatedAllocateInfo {
+    uint32_t sType;
+    const void *pNext;
+    uint64_t image;
+    VkBuffer buffer;
+} VkMemoryDedicatedAllocateInfo;
+
 typedef struct VkBufferCreateInfo {
     uint32_t sType;
     const void *pNext;
@@ -604,8 +633,8 @@ typedef void (*VkFunction)(void);
     X(VkResult, CreateBuffer,                                                                                \
       (VkDevice device, const VkBufferCreateInfo *info, VkNoHooks hooks, VkBuffer *buffer))                  \
     X(void, DestroyBuffer, (VkDevice device, VkBuffer buffer, VkNoHooks hooks))                              \
-    X(void, GetBufferMemoryRequirements,                                                                     \
-      (VkDevice device, VkBuffer buffer, VkMemoryRequirements * requirements))                               \
+    X(void, GetBufferMemoryRequirements2,                                                                    \
+      (VkDevice device, const VkBufferMemoryRequirementsInfo2 *info, VkMemoryRequirements2 *requirements))   \
     X(VkResult, BindBufferMemory,                                                                            \
       (VkDevice device, VkBuffer buffer, VkDeviceMemory memory, VkDeviceSize offset))                        \
     X(uint64_t, GetBufferDeviceAddress, (VkDevice device, const VkBufferDeviceAddressInfo *info))            \
