@@ -12,6 +12,8 @@ typedef struct gpu_options {
     const char *only;     /* cases, as --only of quern_bench */
     const char *sections; /* likewise */
     bool quick, cpu_time;
+    bool reverse;       /* cases of `code` from the last to the first */
+    unsigned sample_ms; /* how long a sample of `code` lasts at least */
 } gpu_options;
 
 /* ---- report: Markdown, to the standard output and to a file ---- */
@@ -47,6 +49,7 @@ double ratios_mean(const ratios *r);
 
 void gpu_code(const gpu_options *o);
 void gpu_bandwidth(const gpu_options *o);
+void gpu_memory(const gpu_options *o);
 void gpu_overhead(const gpu_options *o);
 void gpu_compile(const gpu_options *o);
 void gpu_software(const gpu_options *o);
@@ -57,6 +60,7 @@ int gpu_dump(const char *folder, const char *only, int arch);
 /* What each does there; cases before `first` are left out. */
 void gpu_code_child(const gpu_options *o, const char *device, size_t first);
 void gpu_bandwidth_child(const gpu_options *o, const char *device, size_t first);
+void gpu_memory_child(const gpu_options *o, const char *device, size_t first);
 void gpu_transfers_child(const gpu_options *o, const char *device, size_t first);
 void gpu_overhead_child(const gpu_options *o, const char *device, size_t first);
 void gpu_start_child(const gpu_options *o, const char *device, size_t first);

@@ -17,9 +17,10 @@ enum { PIPE = 3, SILENCE_MS = 90000, LINE_SIZE = 4096 };
 static const struct part {
     const char *name;
     void (*run)(const gpu_options *o, const char *device, size_t first);
-} parts[] = {{"code", gpu_code_child},           {"bandwidth", gpu_bandwidth_child},
-             {"transfers", gpu_transfers_child}, {"overhead", gpu_overhead_child},
-             {"start", gpu_start_child},         {"software", gpu_software_child}};
+} parts[] = {{"code", gpu_code_child},         {"bandwidth", gpu_bandwidth_child},
+             {"memory", gpu_memory_child},     {"transfers", gpu_transfers_child},
+             {"overhead", gpu_overhead_child}, {"start", gpu_start_child},
+             {"software", gpu_software_child}};
 
 static volatile sig_atomic_t stopped;
 
@@ -62,17 +63,20 @@ typedef struct child {
 } child;
 
 static void become(const gpu_options *o, const child *c, size_t first, int pipe) {
-    char self[1024], number[24];
-    const char *argv[16];
+    char self[1024], number[24], sample[24];
+    const char *argv[24];
     unsigned n = 0;
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length <= 0) _exit(127);
     self[length] = 0;
     snprintf(number, sizeof number, "%zu", first);
+    snprintf(sample, sizeof sample, "%u", o->sample_ms);
     argv[n++] = self;
     if (o->quick) argv[n++] = "--quick";
     if (o->cpu_time) argv[n++] = "--cpu-time";
+    if (o->reverse) argv[n++] = "--reverse";
     if (o->only) argv[n++] = "--only", argv[n++] = o->only;
+    argv[n++] = "--sample-ms", argv[n++] = sample;
     argv[n++] = "--child", argv[n++] = c->part, argv[n++] = c->device, argv[n++] = number;
     argv[n] = NULL;
     if (pipe != PIPE) dup2(pipe, PIPE);

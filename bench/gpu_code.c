@@ -153,7 +153,8 @@ static void measure(trial *t) {
     for (int i = 0; i < NUM_RUNNERS; i++)
         if (have(t, i)) once = fmax(once, time_runner(t, i, 2, why));
     /* Long enough that the clock's steps do not count and submitting stays ahead. */
-    unsigned repeats = once > 2 ? 1 : once > 0.02 ? (unsigned)(2 / once) + 1 : 100;
+    double least = t->rig->options->sample_ms;
+    unsigned repeats = once > least ? 1 : once > 0.02 ? (unsigned)(least / once) + 1 : 100;
     for (unsigned n = 0; n < samples; n++) {
         for (int i = 0; i < NUM_RUNNERS; i++) {
             if (!have(t, i)) continue;
@@ -218,9 +219,10 @@ void gpu_code_child(const gpu_options *o, const char *device, size_t first) {
         return;
     }
     if (strcmp(device, "cuda") == 0) open_peer(&r);
-    for (size_t i = first; i < bench_num_cases; i++) {
+    for (size_t at = first; at < bench_num_cases; at++) {
+        size_t i = o->reverse ? bench_num_cases - 1 - at : at;
         if (!gpu_selected(o->only, bench_cases[i].name)) continue;
-        report_case(i, bench_cases[i].name);
+        report_case(at, bench_cases[i].name);
         run_case(&r, i);
     }
     engine_quern.close(r.quern);

@@ -8,12 +8,14 @@ static const char help[] =
     "quern_gpu_bench: quern on GPUs beside NVRTC and the bare drivers\n"
     "usage: quern_gpu_bench [--section NAME[,NAME...]] [--only CASE[,CASE...]] [--quick] [--cpu-time] "
     "[--markdown FILE]\n"
-    "                       [--dump FOLDER [--arch N]]\n"
-    "  --section NAME   only these: code, bandwidth, overhead, compile, software\n"
+    "                       [--sample-ms N] [--reverse] [--dump FOLDER [--arch N]]\n"
+    "  --section NAME   only these: code, bandwidth, memory, overhead, compile, software\n"
     "  --only CASE      of code and software only cases whose name begins so\n"
     "  --quick          small sizes, few runs: does it work, not how fast\n"
     "  --cpu-time       of software drivers the processor's time, not the clock's: for a machine that is "
     "busy\n"
+    "  --sample-ms N    a sample of code lasts at least N milliseconds (2)\n"
+    "  --reverse        the cases of code from the last to the first: does it matter what ran before?\n"
     "  --markdown FILE  the report to a file as well\n"
     "  --dump FOLDER    write each case's PTX by quern and by NVRTC there (no GPU needed), for sm_N (90)\n"
     "example: quern_gpu_bench --section code --only matmul,sgemm\n";
@@ -21,11 +23,8 @@ static const char help[] =
 static const struct section {
     const char *name;
     void (*run)(const gpu_options *o);
-} sections[] = {{"code", gpu_code},
-                {"bandwidth", gpu_bandwidth},
-                {"overhead", gpu_overhead},
-                {"compile", gpu_compile},
-                {"software", gpu_software}};
+} sections[] = {{"code", gpu_code},         {"bandwidth", gpu_bandwidth}, {"memory", gpu_memory},
+                {"overhead", gpu_overhead}, {"compile", gpu_compile},     {"software", gpu_software}};
 
 typedef struct command_line {
     gpu_options options;
@@ -49,6 +48,10 @@ static int parse(command_line *line, int argc, char **argv) {
             line->options.cpu_time = true;
             continue;
         }
+        if (strcmp(argv[i], "--reverse") == 0) {
+            line->options.reverse = true;
+            continue;
+        }
         if (i + 3 < argc && strcmp(argv[i], "--child") == 0)
             return gpu_child(&line->options, argv[i + 1], argv[i + 2], argv[i + 3]);
         if (value && strcmp(argv[i], "--section") == 0)
@@ -59,6 +62,8 @@ static int parse(command_line *line, int argc, char **argv) {
             line->markdown = value;
         else if (value && strcmp(argv[i], "--dump") == 0)
             line->dump = value;
+        else if (value && strcmp(argv[i], "--sample-ms") == 0 && strtoul(value, NULL, 10) > 0)
+            line->options.sample_ms = (unsigned)strtoul(value, NULL, 10);
         else if (value && strcmp(argv[i], "--arch") == 0)
             line->arch = (int)strtol(value, NULL, 10);
         else {
@@ -91,7 +96,7 @@ static void report_devices(void) {
 }
 
 int main(int argc, char **argv) {
-    command_line line = {.arch = 90};
+    command_line line = {.arch = 90, .options.sample_ms = 2};
     int status = parse(&line, argc, argv);
     if (status >= 0) return status;
     if (line.dump) return gpu_dump(line.dump, line.options.only, line.arch);
