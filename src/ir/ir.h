@@ -98,6 +98,7 @@ typedef enum ir_rule {
     RULE_ATOMIC_RMW,     /* pointer, scalar of 32 or 64 bits -> the same */
     RULE_ATOMIC_CAS,
     RULE_PREFETCH,
+    RULE_EVENT, /* i32 -> i32 or nothing */
     RULE_QUERY32,
     RULE_QUERY64,
     RULE_VOTE,        /* bool -> bool */
@@ -144,7 +145,8 @@ enum {
     IR_VOLATILE = 1 << 4,  /* memory access stays as written */
     IR_READONLY = 1 << 5,  /* load: nothing writes there while the kernel runs (const restrict, __constant) */
     IR_EXCLUSIVE = 1 << 6, /* group_scan */
-    IR_UNSIGNED = 1 << 7   /* printf operand 0..; unused elsewhere */
+    IR_UNSIGNED = 1 << 7,  /* printf operand 0..; unused elsewhere */
+    IR_ASYNC = 1 << 8      /* copy: need not be done before async_wait */
 };
 
 typedef enum ir_rounding { IR_ROUND_EVEN, IR_ROUND_ZERO, IR_ROUND_UP, IR_ROUND_DOWN } ir_rounding;

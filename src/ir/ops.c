@@ -22,8 +22,8 @@ const ir_op_info qn__ir_ops[IR_OP_COUNT] = {
 const char *const qn__ir_kind_names[IR_KIND_COUNT] = {"void", "bool", "i8",  "i16", "i32",
                                                       "i64",  "f16",  "f32", "f64", "ptr"};
 const char *const qn__ir_space_names[IR_SPACE_COUNT] = {"private", "global", "constant", "local", "param"};
-const char *const qn__ir_flag_names[IR_FLAG_COUNT] = {"nsw",      "nuw",      "contract",  "fast",
-                                                      "volatile", "readonly", "exclusive", "unsigned"};
+const char *const qn__ir_flag_names[IR_FLAG_COUNT] = {"nsw",      "nuw",       "contract", "fast", "volatile",
+                                                      "readonly", "exclusive", "unsigned", "async"};
 const char *const qn__ir_rounding_names[IR_ROUNDING_COUNT] = {"even", "zero", "up", "down"};
 const char *const qn__ir_order_names[IR_ORDER_COUNT] = {"relaxed", "acquire", "release", "acq_rel",
                                                         "seq_cst"};
@@ -117,8 +117,8 @@ uint16_t qn__ir_flags_allowed(ir_op op) {
     switch (op) {
     case IR_PTR_ADD: return IR_NSW;
     case IR_LOAD: return IR_VOLATILE | IR_READONLY;
+    case IR_COPY: return IR_VOLATILE | IR_ASYNC;
     case IR_STORE:
-    case IR_COPY:
     case IR_ATOMIC_LOAD:
     case IR_ATOMIC_STORE:
     case IR_ATOMIC_RMW:

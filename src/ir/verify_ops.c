@@ -134,6 +134,17 @@ static const char *broken_address(const ir_instr *instr) {
     return is_scalar(operand(instr, 1), IR_I64) ? NULL : "operand 1 must be i64";
 }
 
+static const char *broken_copy(const ir_instr *instr) {
+    const uint64_t size = instr->attr.size;
+    if (operand(instr, 1).kind != IR_PTR) return "operand 1 must be a pointer";
+    if (!(instr->flags & IR_ASYNC)) return NULL;
+    if (operand(instr, 0).space != IR_LOCAL_SPACE || operand(instr, 1).space != IR_GLOBAL_SPACE)
+        return "an async copy goes from global to local memory";
+    return (size == 4 || size == 8 || size == 16) && instr->attr.align >= size
+               ? NULL
+               : "an async copy is of 4, 8 or 16 bytes, aligned to as many";
+}
+
 static const char *broken_memory(const ir_instr *instr) {
     ir_type pointer = operand(instr, 0);
     if (pointer.kind != IR_PTR) return "operand 0 must be a pointer";
@@ -143,7 +154,7 @@ static const char *broken_memory(const ir_instr *instr) {
     if (writes && !is_writable(pointer)) return "its address space cannot be written";
     if (atomic && pointer.space == IR_PARAM_SPACE) return "its address space has no atomics";
     switch (qn__ir_ops[instr->op].rule) {
-    case RULE_COPY: return operand(instr, 1).kind == IR_PTR ? NULL : "operand 1 must be a pointer";
+    case RULE_COPY: return broken_copy(instr);
     case RULE_PREFETCH: return NULL;
     case RULE_LOAD:
         if (atomic) break;
@@ -180,6 +191,12 @@ static const char *broken_group(const ir_instr *instr) {
                    ? NULL
                    : "it takes a bool and gives i32x4";
     }
+}
+
+static const char *broken_event(const ir_instr *instr) {
+    return is_scalar(operand(instr, 0), IR_I32) && (!instr->num_results || is_scalar(result(instr), IR_I32))
+               ? NULL
+               : "events are i32";
 }
 
 static const char *broken_printf(const ir_instr *instr) {
@@ -243,6 +260,7 @@ const char *qn__ir_broken_types(const ir_function *function, const ir_instr *ins
     case RULE_GROUP:
     case RULE_GROUP_INDEX:
     case RULE_BALLOT: return broken_group(instr);
+    case RULE_EVENT: return broken_event(instr);
     case RULE_PRINTF: return broken_printf(instr);
     case RULE_CALL: return broken_call(function, instr);
     case RULE_CONSTRUCT: return broken_construct(instr);

@@ -121,6 +121,7 @@ static uint64_t double_bits(double value) {
 #define CLASS_RULE_ATOMIC_RMW                                     OTHER
 #define CLASS_RULE_ATOMIC_CAS                                     OTHER
 #define CLASS_RULE_PREFETCH                                       OTHER
+#define CLASS_RULE_EVENT                                          OTHER
 #define CLASS_RULE_QUERY32                                        OTHER
 #define CLASS_RULE_QUERY64                                        OTHER
 #define CLASS_RULE_VOTE                                           OTHER

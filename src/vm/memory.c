@@ -73,6 +73,12 @@ static void copy(qn__vm_frame *frame, const qn__vm_instr *instr) {
         if (frame->active[i]) memmove(address(to[i], 0), address(from[i], 0), size);
 }
 
+/* A copy is done at once: any number but 0 is its event. */
+static void commit(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    uint32_t *result = qn__vm_slot(frame, instr->result);
+    for (uint64_t i = 0, n = frame->items; i < n; i++) result[i] = 1;
+}
+
 static void nothing(qn__vm_frame *frame, const qn__vm_instr *instr) { (void)frame, (void)instr; }
 
 /* ---- printf ---- */
@@ -117,6 +123,8 @@ qn__vm_handler *qn__vm_pick_memory(const ir_instr *instr) {
     case IR_LOAD: return loads[qn__vm_lane_size(instr->results[0]->type)];
     case IR_STORE: return stores[qn__vm_lane_size(instr->operands[1]->type)];
     case IR_COPY: return copy;
+    case IR_ASYNC_COMMIT: return commit;
+    case IR_ASYNC_WAIT:
     case IR_PREFETCH: return nothing;
     case IR_PRINTF: return print;
     default: return NULL;

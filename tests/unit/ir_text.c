@@ -92,6 +92,9 @@ static const char everything[] =
     "        }\n"
     "        unreachable\n"
     "    }\n"
+    "    copy async size 16 align 16 %6, %25\n"
+    "    %45: i32 = async_commit i32 0\n"
+    "    async_wait %45\n"
     "    return\n"
     "}\n";
 

@@ -178,11 +178,30 @@ static void test_errors(void **state) {
     }
 }
 
+/* An async copy is there after its wait; its event is not 0. */
+static void test_async_copy(void **state) {
+    (void)state;
+    static const char text[] = "kernel @k(%in: ptr.global buffer size 8 align 8,\n"
+                               "  %out: ptr.global buffer size 8 align 8) local #0 size 16 align 16 {\n"
+                               "%tile: ptr.local = local #0\ncopy async size 16 align 16 %tile, %in\n"
+                               "%e: i32 = async_commit i32 0\nasync_wait %e\n"
+                               "%v: i32 = load align 4 offset 8 %tile\nstore align 4 %out, %v\n"
+                               "%some: bool = ne %e, i32 0\n%i: i32 = zext %some\n"
+                               "store align 4 offset 4 %out, %i\nreturn\n}\n";
+    static const int32_t in[4] = {5, 6, 7, 8};
+    int32_t out[2] = {0};
+    uint64_t args[] = {(uintptr_t)in, (uintptr_t)out};
+    vm_ok(&(vm_launch){.text = text, .args = args});
+    assert_int_equal(out[0], 7);
+    assert_int_equal(out[1], 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_vector_of_three), cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_arguments),       cmocka_unit_test(test_constant_objects),
-        cmocka_unit_test(test_printf),          cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_printf),          cmocka_unit_test(test_async_copy),
+        cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
