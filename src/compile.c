@@ -41,6 +41,11 @@ static uint32_t lacks(const qn__compile_request *request) {
     return bits;
 }
 
+/* The driver's own name for them is cp.async; other targets are given plain copies by the front end. */
+static bool has_async_copies(const qn__compile_request *request) {
+    return request->target == QN__TARGET_PTX && request->arch >= 80;
+}
+
 typedef struct compile {
     const qn__compile_request *request;
     qn__compile_result *result;
@@ -373,6 +378,7 @@ static void run(compile *c) {
     qn__names_init(&c->names, c->arena);
     qn__buf_init(&c->dump, c->arena);
     c->features.bits = FRONT_ALL_FEATURES.bits & ~c->request->without;
+    if (has_async_copies(c->request)) c->features.bits |= FRONT_ASYNC_COPIES;
     bool done = read_options(c) && run_front(c) && run_passes(c) && describe_kernels(c) && run_emit(c);
     if (!done && c->result->status == QN__COMPILE_OK) fail(c, QN__COMPILE_INTERNAL);
     qn__compile_result *result = c->result;

@@ -79,7 +79,9 @@ typedef struct ptx_emitter {
     bool locals_in_dynamic; /* too large for a static array */
     bool uses_group;        /* barriers, collectives, sizes of groups: not guarded */
     bool uses_sync, uses_printf, uses_locals;
-    ir_loc last_loc; /* told in debug mode */
+    bool uses_events, joins_events; /* of async copies; some events are shared by more than one */
+    ptx_operand newest, joined;     /* ptx_async.c: the numbers of copies' groups */
+    ir_loc last_loc;                /* told in debug mode */
 } ptx_emitter;
 
 /* ptx_text.c: operands and lines. In a pattern, $ is the next operand, # the next number (int64_t), ~ the next
@@ -149,6 +151,7 @@ bool qn__ptx_divide(ptx_emitter *e, const ir_instr *instr, unsigned lane);
 ptx_operand qn__ptx_word(ptx_emitter *e, const ir_value *source, unsigned word);
 bool qn__ptx_vector(ptx_emitter *e, const ir_instr *instr); /* ptx_vector.c */
 bool qn__ptx_memory(ptx_emitter *e, const ir_instr *instr); /* ptx_memory.c */
+bool qn__ptx_async(ptx_emitter *e, const ir_instr *instr);  /* ptx_async.c */
 bool qn__ptx_atomic(ptx_emitter *e, const ir_instr *instr); /* ptx_atomic.c */
 bool qn__ptx_query(ptx_emitter *e, const ir_instr *instr);  /* ptx_query.c */
 bool qn__ptx_group(ptx_emitter *e, const ir_instr *instr);  /* ptx_group.c */
@@ -170,5 +173,8 @@ typedef struct ptx_place {
     int64_t offset;
 } ptx_place;
 ptx_place qn__ptx_place(ptx_emitter *e, const ir_value *pointer, int64_t offset);
+
+/* ptx_async.c: what a kernel with events begins with. */
+void qn__ptx_async_begin(ptx_emitter *e);
 
 #endif

@@ -4,7 +4,10 @@
 
 #include "emit/ptx_internal.h"
 
-enum { STATIC_SHARED = 48 << 10 }; /* the most that a device gives to variables of fixed size */
+enum {
+    STATIC_SHARED = 48 << 10, /* the most that a device gives to variables of fixed size */
+    ASYNC_ALIGN = 16          /* of what async copies go to, so that they are of the largest pieces */
+};
 
 static uint64_t round_up(uint64_t value, uint64_t align) {
     return align ? (value + align - 1) / align * align : value;
@@ -96,7 +99,8 @@ static void place_locals(ptx_emitter *e) {
     e->local_offset = QN__NEW_ARRAY(e->arena, uint32_t, e->function->locals.len + 1);
     for (size_t i = 0; i < e->function->locals.len; i++) {
         const ir_local *local = &e->function->locals.data[i];
-        size = round_up(size, local->align);
+        const bool wide = e->uses_events && local->size >= ASYNC_ALIGN && local->align < ASYNC_ALIGN;
+        size = round_up(size, wide ? ASYNC_ALIGN : local->align);
         e->local_offset[i] = (uint32_t)size;
         size += local->size;
     }
@@ -187,6 +191,7 @@ void qn__ptx_kernel(ptx_emitter *module, ir_function *kernel, qn__buf *text) {
         e.locals = qn__ptx_in_register(
             &e, qn__ptx_address(e.locals_in_dynamic ? PTX_DYNAMIC : PTX_LOCALS, PTX_B32, 0));
     arguments(&e, true);
+    if (e.uses_events) qn__ptx_async_begin(&e);
     qn__ptx_region(&e, kernel->body);
     if (!e.uses_group) guard_end(&e, guarded);
     qn__ptx_coalesce(&e);

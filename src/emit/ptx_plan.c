@@ -83,6 +83,10 @@ static void count(ir_instr *instr, void *user) {
     case IR_SUB_GROUP_ID:
     case IR_SUB_GROUP_LOCAL_ID: e->uses_group = true; break;
     case IR_LOCAL: e->uses_locals = true; break;
+    case IR_ASYNC_COMMIT:
+        e->uses_events = true;
+        e->joins_events |= !qn__ir_is_const(instr->operands[0]) || instr->operands[0]->bits[0];
+        break;
     default: break;
     }
 }

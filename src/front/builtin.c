@@ -107,6 +107,8 @@ static bool lanes_allowed(char lanes_class, unsigned lanes) {
 
 /* ---- matching ---- */
 
+enum { COST_LACKING = 1000 }; /* the device cannot: for a better message than that there is no such form */
+
 /* One row held against one call. */
 typedef struct match {
     front_context *context;
@@ -394,16 +396,21 @@ static void print_form(qn__buf *out, const builtin_row *row, const sig *s) {
 
 static const char *hint_forms(qn__arena *arena, front_span span) {
     enum { MAX_FORMS = 4 };
+    const builtin_row *forms[MAX_FORMS + 1];
+    unsigned count = 0;
+    for (uint16_t i = 0; i < span.count && count <= MAX_FORMS; i++) {
+        const builtin_row *row = &rows[qn__builtin_order[span.first + i]];
+        if (!count || strcmp(row->signature, forms[count - 1]->signature) != 0) forms[count++] = row;
+    }
     qn__buf out;
     qn__buf_init(&out, arena);
-    qn__buf_puts(&out, span.count > 1 ? "forms: " : "use it as ");
-    for (uint16_t i = 0; i < span.count && i < MAX_FORMS; i++) {
-        const builtin_row *row = &rows[qn__builtin_order[span.first + i]];
-        sig s = read_signature(row->signature);
+    qn__buf_puts(&out, count > 1 ? "forms: " : "use it as ");
+    for (unsigned i = 0; i < count && i < MAX_FORMS; i++) {
+        sig s = read_signature(forms[i]->signature);
         if (i) qn__buf_puts(&out, "; ");
-        print_form(&out, row, &s);
+        print_form(&out, forms[i], &s);
     }
-    if (span.count > MAX_FORMS) qn__buf_puts(&out, "; ...");
+    if (count > MAX_FORMS) qn__buf_puts(&out, "; ...");
     return out.data;
 }
 
@@ -469,8 +476,12 @@ front_resolution qn__builtin_resolve(front_context *context, qn__str name, const
     match best = {0}, worst = {0};
     for (uint16_t i = 0; i < span.count; i++) {
         const builtin_row *row = &rows[qn__builtin_order[span.first + i]];
-        match m = {
-            .context = context, .args = args, .num_args = num_args, .s = read_signature(row->signature)};
+        const bool lacks = row->needs & ~context->features.bits;
+        match m = {.context = context,
+                   .args = args,
+                   .num_args = num_args,
+                   .s = read_signature(row->signature),
+                   .cost = lacks ? COST_LACKING : 0};
         if (num_args < m.s.num_params || (num_args > m.s.num_params && !m.s.is_variadic)) continue;
         if (!match_row(&m, row)) {
             if (!tried || m.bad_arg > worst.bad_arg) worst = m;

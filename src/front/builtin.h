@@ -45,6 +45,7 @@ typedef enum ast_special {
     SPECIAL_SELECT,         /* select(a, b, c) */
     SPECIAL_PRINTF,
     SPECIAL_PREFETCH,
+    SPECIAL_ASYNC, /* of library texts: variant 0 copies an element, 1 commits, 2 waits */
     SPECIAL_COUNT
 } ast_special;
 

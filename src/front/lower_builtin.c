@@ -175,6 +175,7 @@ static qn__lower_special *const specials[SPECIAL_COUNT] = {
     [SPECIAL_SELECT] = select_function,
     [SPECIAL_PRINTF] = qn__lower_printf,
     [SPECIAL_PREFETCH] = qn__lower_prefetch,
+    [SPECIAL_ASYNC] = qn__lower_async,
 };
 
 ir_value *qn__lower_builtin(lower *l, ast_expr *e) {

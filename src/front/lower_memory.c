@@ -75,6 +75,40 @@ ir_value *qn__lower_prefetch(lower *l, ast_expr *e) {
     return NULL;
 }
 
+/* ---- async copies ---- */
+
+/* The target's async copies are of 4 to 16 bytes; smaller elements are copied at once. */
+static void async_element(lower *l, const ast_type *type, ir_value *to, ir_value *from) {
+    const bool is_async = l->config->features.bits & FRONT_ASYNC_COPIES && type->size >= 4;
+    const uint32_t piece = type->size < 16 ? (uint32_t)type->size : 16;
+    if (!is_async) {
+        ir_value *value = qn__ir_load(&l->b, from, qn__type_to_ir(type), type->align, 0);
+        qn__ir_store(&l->b, to, value, type->align, 0);
+        return;
+    }
+    for (uint64_t at = 0; at < type->size; at += piece) {
+        ir_value *a = qn__ir_ptr_offset(&l->b, to, (int64_t)at);
+        ir_value *b = qn__ir_ptr_offset(&l->b, from, (int64_t)at);
+        qn__ir_copy(&l->b, a, b, piece, piece)->flags = IR_ASYNC;
+    }
+}
+
+ir_value *qn__lower_async(lower *l, ast_expr *e) {
+    enum { COPY, COMMIT, WAIT };
+    ir_value *a = argument(l, e, 0), *b = e->builtin->variant == COPY ? argument(l, e, 1) : NULL;
+    const ir_type event = qn__ir_type(IR_I32, 1);
+    qn__lower_at(l, e->loc);
+    if (b) {
+        async_element(l, e->args.data[0]->type->base, a, b);
+        return NULL;
+    }
+    if (!(l->config->features.bits & FRONT_ASYNC_COPIES)) return a;
+    if (e->builtin->variant == COMMIT)
+        return qn__ir_emit(&l->b, IR_ASYNC_COMMIT, &a, 1, &event, 1)->results[0];
+    qn__ir_emit(&l->b, IR_ASYNC_WAIT, &a, 1, NULL, 0);
+    return NULL;
+}
+
 /* ---- printf ---- */
 
 /* The characters of a constant string: a literal, or a __constant array. */

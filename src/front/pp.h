@@ -22,14 +22,15 @@ typedef enum front_feature {
     FRONT_PRINTF = 1 << 9,
     FRONT_FAST_FMA32 = 1 << 10, /* fma is as fast as a multiplication */
     FRONT_FAST_FMA64 = 1 << 11,
-    FRONT_FLOAT_ATOMICS = 1 << 12 /* cl_ext_float_atomics: add, min and max on float */
+    FRONT_FLOAT_ATOMICS = 1 << 12, /* cl_ext_float_atomics: add, min and max on float */
+    FRONT_ASYNC_COPIES = 1 << 13   /* the IR's async copies; the language has its functions in any case */
 } front_feature;
 
 typedef struct front_features {
     uint32_t bits; /* front_feature */
 } front_features;
 
-/* Everything but images. */
+/* Everything that the language offers, but images. */
 #define FRONT_ALL_FEATURES ((front_features){0x1fff})
 
 typedef struct front_pp_config {

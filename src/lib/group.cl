@@ -1,26 +1,46 @@
-/* Async copies (OpenCL C 6.12.10), done at once by all work-items of the group, and the sub-group functions
-   that are bit arithmetic on a ballot. */
+/* Async copies (OpenCL C 6.12.10), done by all work-items of the group together, and the sub-group functions that are
+   bit arithmetic on a ballot. A copy is done at once, but on devices that copy from global to local memory by
+   themselves: there it has an event, and waiting is for that. */
 
 event_t async_copy(P to, Q from, size_t count, event_t event) {
     size_t step = get_local_size(0) * get_local_size(1) * get_local_size(2);
     for (size_t i = get_local_linear_id(); i < count; i += step) to[i] = from[i];
-    return event;
+    return __qn_async_commit(event);
+}
+
+/* In pieces of 16 bytes where both places are aligned to that, and the rest by elements. */
+event_t async_fetch(P to, Q from, size_t count, event_t event) {
+    uint step = (uint)(get_local_size(0) * get_local_size(1) * get_local_size(2));
+    uint first = (uint)get_local_linear_id();
+    size_t size = sizeof(*to), pieces = 0;
+    if (size >= 16 || (((size_t)to | (size_t)from) & 15) == 0) pieces = count * size / 16;
+    local uint4 *wide_to = (local uint4 *)to;
+    const global uint4 *wide_from = (const global uint4 *)from;
+    for (size_t i = first; i < pieces; i += step) __qn_async_element(wide_to + i, wide_from + i);
+    if (size < 16)
+        for (size_t i = pieces * 16 / size + first; i < count; i += step) __qn_async_element(to + i, from + i);
+    return __qn_async_commit(event);
 }
 
 event_t async_gather(P to, Q from, size_t count, size_t stride, event_t event) {
     size_t step = get_local_size(0) * get_local_size(1) * get_local_size(2);
-    for (size_t i = get_local_linear_id(); i < count; i += step) to[i] = from[i * stride];
-    return event;
+    for (size_t i = get_local_linear_id(); i < count; i += step) __qn_async_element(to + i, from + i * stride);
+    return __qn_async_commit(event);
 }
 
 event_t async_scatter(P to, Q from, size_t count, size_t stride, event_t event) {
     size_t step = get_local_size(0) * get_local_size(1) * get_local_size(2);
     for (size_t i = get_local_linear_id(); i < count; i += step) to[i * stride] = from[i];
-    return event;
+    return __qn_async_commit(event);
 }
 
 /* 3: local and global memory. */
 void wait_group_events(int count, P events) { barrier(3u); }
+
+void wait_fetched(int count, P events) {
+    for (int i = 0; i < count; i++) __qn_async_wait(events[i]);
+    barrier(3u);
+}
 
 uint get_enqueued_num_sub_groups() {
     uint items = (uint)(get_enqueued_local_size(0) * get_enqueued_local_size(1) * get_enqueued_local_size(2));
