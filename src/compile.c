@@ -37,6 +37,7 @@ static uint32_t lacks(const qn__compile_request *request) {
     uint32_t bits = targets[request->target].lacks;
     if (request->without & FRONT_FAST_FMA32) bits |= QN__LACKS_CONTRACTION;
     if (request->device_lacks & QN__NO_SUB_GROUPS) bits |= QN__LACKS_SUB_GROUPS;
+    if (request->device_lacks & QN__NO_I64) bits |= QN__LACKS_WIDE;
     if (request->device_lacks & QN__NO_UNROLLED_BARRIERS) bits |= QN__LACKS_UNROLLED_BARRIERS;
     return bits;
 }

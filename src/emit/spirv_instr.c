@@ -397,7 +397,7 @@ static uint32_t vector_op(spv *e, const ir_instr *instr) {
         return qn__spv_build(e, type, parts, instr->num_operands);
     case IR_SPLAT: return splat(e, result->type, qn__spv_use(e, with[0]));
     case IR_EXTRACT:
-        if (with[0]->type.lanes > 4) return long_lane(e, with[0], instr->attr.lanes[0]);
+        if (qn__spv_is_long(e, with[0]->type)) return long_lane(e, with[0], instr->attr.lanes[0]);
         return qn__spv_extract(e, type, qn__spv_use(e, with[0]), instr->attr.lanes[0]);
     case IR_EXTRACT_DYNAMIC: {
         unsigned lanes = with[0]->type.lanes == 3 ? 4 : with[0]->type.lanes;
@@ -411,7 +411,7 @@ static uint32_t vector_op(spv *e, const ir_instr *instr) {
         return SPV(e, SP_COMPOSITE_INSERT, type, qn__spv_use(e, with[1]), qn__spv_use(e, with[0]),
                    instr->attr.lanes[0]);
     default:
-        if (with[0]->type.lanes > 4) return long_shuffle(e, instr);
+        if (qn__spv_is_long(e, with[0]->type)) return long_shuffle(e, instr);
         parts[0] = qn__spv_use(e, with[0]);
         parts[1] = qn__spv_use(e, with[1]);
         for (unsigned i = 0; i < result->type.lanes; i++)

@@ -249,7 +249,11 @@ uint32_t qn__spv_object_place(spv *e, const ir_value *pointer);
 void qn__spv_kernel(spv *e, ir_function *function);
 void qn__spv_query(spv *e, const ir_instr *instr);
 uint32_t qn__spv_never(spv *e); /* a false that drivers cannot fold */
-/* A lane of an argument of more than four, which is not a value in one piece. */
+/* Vectors that SPIR-V does not have: of more than four lanes, and of pairs of words. */
+static inline bool qn__spv_is_long(const spv *e, ir_type type) {
+    return type.lanes > 4 || (type.lanes > 1 && type.kind == IR_I64 && !e->native);
+}
+/* A lane of such an argument, which is not a value in one piece. */
 uint32_t qn__spv_arg_lane(spv *e, const ir_value *arg, unsigned lane);
 uint32_t qn__spv_hidden_word(spv *e, qn__hidden_kind kind, unsigned dim, unsigned word);
 uint32_t qn__spv_block_word(spv *e, uint32_t index); /* index: an id; loads one u32 of the parameters */

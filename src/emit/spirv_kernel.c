@@ -363,7 +363,7 @@ static void define_args(spv *e) {
         case IR_ARG_LOCAL: v->low = qn__spv_object_place(e, value); break;
         case IR_ARG_PRINT: qn__spv_define(e, value, hidden_wide(e, QN__HIDDEN_PRINT, 0)); break;
         default:
-            if (e->uses[value->id] && value->type.lanes <= 4)
+            if (e->uses[value->id] && !qn__spv_is_long(e, value->type))
                 qn__spv_define(e, value, qn__spv_param(e, value->type, at, arg->align ? arg->align : 1));
         }
     }

@@ -353,7 +353,7 @@ void qn__spv_plan(spv *e) {
     visit_region(e, function->body);
     for (size_t i = 0; i < function->args.len; i++) {
         const ir_value *value = function->args.data[i].value;
-        if (is_int64(value->type) && e->values[value->id].need) e->wants_wide = true;
-        if (is_int64(value->type) && value->type.lanes > 1) e->needs_wide = true;
+        if (is_int64(value->type) && (e->values[value->id].need || value->type.lanes > 1))
+            e->wants_wide = true;
     }
 }

@@ -26,9 +26,10 @@ static ir_type type_of(const ir_instr *access) {
     return access->op == IR_LOAD ? access->results[0]->type : access->operands[1]->type;
 }
 
-static bool candidate(const ir_instr *i) {
+static bool candidate(const vectorizer *v, const ir_instr *i) {
     if ((i->op != IR_LOAD && i->op != IR_STORE) || (i->flags & IR_VOLATILE)) return false;
     const ir_type type = type_of(i);
+    if (type.kind == IR_I64 && v->context->options->lacks & QN__LACKS_WIDE) return false;
     return type.lanes == 1 && type.kind != IR_PTR;
 }
 
@@ -114,17 +115,18 @@ static bool ends_run(const vectorizer *v, const ir_instr *i) {
     const ir_instr *first = v->run[0];
     const uint32_t space = 1u << first->operands[0]->type.space;
     if (i->num_regions || qn__ir_is_jump(i)) return true;
-    if (candidate(i) && (i->op != first->op || i->operands[0]->type.space != first->operands[0]->type.space))
+    if (candidate(v, i) &&
+        (i->op != first->op || i->operands[0]->type.space != first->operands[0]->type.space))
         return (i->op == IR_STORE || first->op == IR_STORE) &&
                i->operands[0]->type.space == first->operands[0]->type.space;
-    if (candidate(i)) return false;
+    if (candidate(v, i)) return false;
     if (qn__instr_effects(i) & (space | QN__MARK_SYNC)) return true;
     return first->op == IR_STORE &&
            (qn__effects(i) == IR_EFFECT_READ || qn__effects(i) == IR_EFFECT_READWRITE);
 }
 
 static bool joins_run(const vectorizer *v, const ir_instr *i) {
-    if (!candidate(i)) return false;
+    if (!candidate(v, i)) return false;
     if (!v->length) return true;
     return v->length < MAX_RUN && i->op == v->run[0]->op &&
            i->operands[0]->type.space == v->run[0]->operands[0]->type.space;
@@ -148,7 +150,7 @@ static void visit(vectorizer *v, ir_region *region) {
         next = i->next;
         i->mark = position++;
         if (ends_run(v, i) || (joins_run(v, i) && may_overlap(v, i)) ||
-            (candidate(i) && v->length == MAX_RUN))
+            (candidate(v, i) && v->length == MAX_RUN))
             flush(v);
         for (uint32_t r = 0; r < i->num_regions; r++) visit(v, i->regions[r]);
         if (joins_run(v, i)) v->run[v->length++] = i;

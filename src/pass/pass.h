@@ -23,7 +23,8 @@ enum {
     QN__WANTS_NARROW = 1 << 10,    /* 64-bit arithmetic of which 32 bits are used is slower than 32-bit */
     QN__WANTS_END_TESTS = 1 << 11, /* loops that test at their end are better */
     QN__WANTS_UNROLLED = 1 << 12,  /* so are loops that do four turns at once */
-    QN__LACKS_UNROLLED_BARRIERS = 1 << 13 /* loops with barriers stay loops */
+    QN__LACKS_UNROLLED_BARRIERS = 1 << 13, /* loops with barriers stay loops */
+    QN__LACKS_WIDE = 1 << 14 /* i64 is two words: no vectors of it, and sub-groups do not join it */
 };
 
 typedef struct qn__pass_options {

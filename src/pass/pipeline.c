@@ -64,8 +64,10 @@ static const phase phases[] = {
       {"mem2reg", qn__pass_mem2reg, 0, FUNCTION, QN__LACKS_SUB_GROUPS, 0}, /* shows what is uniform */
       {"lower_sub_groups", qn__pass_lower_sub_groups, 0, FUNCTION, QN__LACKS_SUB_GROUPS, 0},
       {"lower_collectives", qn__pass_lower_collectives, 0, FUNCTION, QN__LACKS_COLLECTIVES, 0},
+      {"lower_wide_groups", qn__pass_lower_wide_groups, 0, FUNCTION, QN__LACKS_WIDE, 0},
       {"lower_f16", qn__pass_lower_f16, 0, FUNCTION, QN__LACKS_F16, 0},
-      {"lower_long_vectors", qn__pass_lower_long_vectors, 0, FUNCTION, QN__LACKS_LONG_VECTORS, 0},
+      {"lower_long_vectors", qn__pass_lower_long_vectors, 0, FUNCTION,
+       QN__LACKS_LONG_VECTORS | QN__LACKS_WIDE, 0},
       {"lower_jumps", qn__pass_lower_jumps, 0, FUNCTION, QN__LACKS_FAR_JUMPS, 0},
       {"simplify", qn__pass_simplify, 1, CHANGED, 0, 0},
       {"cse", qn__pass_cse, 1, CHANGED, 0, 0},

@@ -27,7 +27,7 @@ qn__pass_function qn__pass_inline, qn__pass_mem2reg, qn__pass_sroa, qn__pass_sim
     qn__pass_dce, qn__pass_cse, qn__pass_licm, qn__pass_unroll, qn__pass_ifconvert, qn__pass_contract,
     qn__pass_address, qn__pass_memvec, qn__pass_lower_f16, qn__pass_lower_long_vectors, qn__pass_lower_printf,
     qn__pass_lower_jumps, qn__pass_lower_collectives, qn__pass_rotate, qn__pass_unroll_counted,
-    qn__pass_lower_sub_groups;
+    qn__pass_lower_sub_groups, qn__pass_lower_wide_groups;
 
 /* The pass gives up, because the target cannot do what stands at `loc`. */
 void qn__pass_refuse(qn__pass_context *context, ir_loc loc, const char *sentence);

@@ -336,6 +336,49 @@ static void sub_groups_in_local_memory(void **state) {
                                          .sub_group = 32});
 }
 
+static const char *const wide[] = {
+    "kernel void k(global int *out, int n) { int i = get_global_id(0);\n"
+    "  long4 a = convert_long4((int4)(i, n, -i, 7)) * (1L << 30) + n, b = a.wzyx ^ (long4)(i); long3 c = "
+    "b.xyz;\n"
+    "  ulong16 d = (ulong16)(as_ulong4(a), as_ulong4(b), as_ulong4(a - b), as_ulong4(a & b)); c.y += d.s7;\n"
+    "  for (int j = 0; j < n; j++) { a = select(a, b, a < b); d.lo = rotate(d.hi, d.lo); c = j & 1 ? c + 1 : "
+    "-c; }\n"
+    "  out[i] = a.x >> 3 ^ a.w; out[i + 256] = (d.s0 + d.s9 + d.sf) >> 17; out[i + 512] = c.x + c.y * c.z;\n"
+    "  out[i + 768] = any(a > b) + 2 * all(a == b); int8 t = as_int8(b); out[i + 1024] = t.s1 ^ t.s6;\n"
+    "  out[i + 1280] = ((long *)&d)[i & 15]; double4 f = convert_double4(a); out[i + 1536] = f.y; }",
+    "kernel void k(global int *out, int n) { int i = get_global_id(0); long2 v[4];\n"
+    "  for (int j = 0; j < 4; j++) v[j] = (long2)(i * j, n - j) << 31;\n"
+    "  vstore4(vload4(0, (long *)(v + n % 3)), i & 63, (global long *)out); out[i + 1024] = v[i & 3][i >> 2 "
+    "& 1] >> 20;\n"
+    "  local long3 l[16]; int me = get_local_id(0); l[me] = (long3)(i, n, me) * 0x123456789L; barrier(1);\n"
+    "  out[i + 512] = (l[me ^ 1] - l[0]).z >> 8; out[i + 768] = mul_hi(v[1], v[2]).y + clz(v[3]).x; }",
+    "kernel void k(global int *out, int n) { int i = get_global_id(0); long x = (long)(i * n % 17 - 5) << 33 "
+    "| i;\n"
+    "  out[i] = sub_group_reduce_add(x) >> 30; out[i + 256] = sub_group_scan_inclusive_max(x) >> 32;\n"
+    "  out[i + 512] = sub_group_scan_exclusive_add(x) >> 31; out[i + 768] = sub_group_reduce_min((ulong)x) "
+    ">> 7;\n"
+    "  out[i + 1024] = sub_group_scan_exclusive_min(x) >> 40; out[i + 1280] = sub_group_broadcast(x, n) >> "
+    "5;\n"
+    "  out[i + 1536] = work_group_scan_inclusive_add(x) >> 22; }",
+};
+
+static void wide_integers_are_scalars(void **state) {
+    (void)state;
+    static const uint32_t groups[] = {8, 4, 16};
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
+            for (int with_vectors = 0; with_vectors < 2; with_vectors++)
+                same_at_all_levels(
+                    (setting){.source = wide[i],
+                              .lacks = QN__LACKS_WIDE | QN__WANTS_VECTOR_MEMORY |
+                                       (with_vectors ? 0
+                                                     : QN__LACKS_LONG_VECTORS | QN__LACKS_COLLECTIVES |
+                                                           QN__LACKS_LINEAR_SUB_GROUPS),
+                              .n = 3,
+                              .local = 16,
+                              .sub_group = groups[g]});
+}
+
 static void sub_groups_where_work_items_part_are_refused(void **state) {
     (void)state;
     static const char *const sources[] = {
@@ -358,6 +401,7 @@ int main(void) {
         cmocka_unit_test(far_jumps_lead_where_they_did),
         cmocka_unit_test(collectives_give_the_same),
         cmocka_unit_test(sub_groups_in_local_memory),
+        cmocka_unit_test(wide_integers_are_scalars),
         cmocka_unit_test(sub_groups_where_work_items_part_are_refused),
         cmocka_unit_test(a_string_in_private_memory_is_refused),
     };

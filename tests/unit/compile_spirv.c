@@ -274,7 +274,6 @@ static void what_the_device_lacks_is_refused(void **state) {
         {"\n" K "global double *o) {\n o[0] += 1; }", QN__NO_F64, "no 64-bit floating point (k.cl:3)"},
         {K "global long *o) {\n atom_add(o, 1l); }", QN__NO_I64, "no 64-bit integers (k.cl:2)"},
         {K "global long *o) {\n atom_add(o, 1l); }", QN__NO_I64_ATOMICS, "no 64-bit atomics (k.cl:2)"},
-        {K "global long2 *o) {\n\n o[0] += o[1]; }", QN__NO_I64, "no 64-bit integers (k.cl:3)"},
         {K "global char *o) {\n o[0] = 1; }", QN__NO_STORAGE_8, "no 8-bit access to buffers (k.cl:2)"},
         {K "global short *o) {\n o[0] = 1; }", QN__NO_STORAGE_16, "no 16-bit access to buffers (k.cl:2)"},
         {K "global uint4 *o) {\n o[0] = sub_group_ballot(1); }", QN__NO_SUB_GROUP_SHUFFLE,
@@ -421,6 +420,12 @@ static void addresses_need_no_int64(void **state) {
         K "global char *o, ulong a, ulong b) { *(global ulong *)(o + 1) = a / b + rotate(a, b) + mul_hi(a, "
           "b); }",
         K "global float *o, ulong a, long b) { o[0] = a; o[1] = b; o[2] = (ulong)o[3]; o[4] = (long)o[5]; }",
+        K
+        "global long3 *o, long2 a, ulong16 b) { local long4 l[2]; long8 p[2] = {as_long8(b.hi), a.xyxyxyxy};"
+        "l[0] = p[o[0].x & 1].s2107; barrier(1); o[1] = l[0].zyx / a.y + o[2] * convert_long3(a.xyx < "
+        "a.yyy); }",
+        K "global long *o) { o[0] = sub_group_reduce_add(o[1]); o[2] = sub_group_scan_exclusive_min(o[3]);"
+          "o[4] = work_group_reduce_max(o[5]); o[6] = sub_group_shuffle(o[7], 3); }",
     };
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         expected none = {sources[i], QN__NO_I64, {FLOAT_CONTROLS, STORAGE_8, INT8}};
