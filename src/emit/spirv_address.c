@@ -61,9 +61,8 @@ uint32_t qn__spv_or(spv *e, uint32_t a, uint32_t b) {
 
 /* ---- pointers into buffers ---- */
 
-/* Narrow types in buffers ask for arithmetic on them, too, where the device has it: spirv-val takes a cast to a
-   pointer for a use of what it points to. */
-static void need_storage(spv *e, ir_kind kind) {
+/* Whether the device has the type in buffers alone, without arithmetic. Where it has both, both are asked for. */
+static bool is_storage_only(spv *e, ir_kind kind) {
     static const struct {
         uint8_t kind, storage, arithmetic;
         uint32_t lacks;
@@ -73,16 +72,37 @@ static void need_storage(spv *e, ir_kind kind) {
     for (size_t i = 0; i < QN__COUNT(rows); i++) {
         if (rows[i].kind != kind) continue;
         qn__spv_need(e, (spv_cap)rows[i].storage);
-        if (!(e->options->device_lacks & rows[i].lacks)) qn__spv_need(e, (spv_cap)rows[i].arithmetic);
+        if (e->options->device_lacks & rows[i].lacks) return true;
+        qn__spv_need(e, (spv_cap)rows[i].arithmetic);
     }
+    return false;
+}
+
+/* spirv-val takes a cast to a pointer for a use of what it points to, unless the pointer is declared before that: so
+   are GLSL's buffer references, which point to structures. */
+static uint32_t boxed(spv *e, uint32_t type) {
+    uint32_t id = (uint32_t)(uintptr_t)qn__map64_get(&e->boxes, type);
+    if (id) return id;
+    id = qn__spv_id(e);
+    SPV_INTO(e, &e->globals, SP_TYPE_FORWARD_POINTER, id, SP_PHYSICAL_STORAGE);
+    uint32_t box = SPV_ONCE(e, SP_TYPE_STRUCT, 0, type);
+    SPV_INTO(e, &e->annotations, SP_MEMBER_DECORATE, box, 0, SP_OFFSET, 0);
+    qn__spv_decorate(e, box, SP_BLOCK);
+    SPV_INTO(e, &e->globals, SP_TYPE_POINTER, id, SP_PHYSICAL_STORAGE, box);
+    qn__map64_set(e->arena, &e->boxes, type, (void *)(uintptr_t)id);
+    return id;
 }
 
 uint32_t qn__spv_pointer_at(spv *e, uint32_t address, ir_type pointee) {
-    need_storage(e, (ir_kind)pointee.kind);
-    uint32_t type = qn__spv_pointer(e, SP_PHYSICAL_STORAGE, qn__spv_memory_type(e, pointee));
+    bool storage_only = is_storage_only(e, (ir_kind)pointee.kind);
+    uint32_t held = qn__spv_memory_type(e, pointee), type = qn__spv_pointer(e, SP_PHYSICAL_STORAGE, held);
     uint32_t id = qn__spv_chain(e, address, type);
     if (id) return id;
-    id = SPV(e, e->native ? SP_CONVERT_U_TO_PTR : SP_BITCAST, type, address);
+    unsigned cast = e->native ? SP_CONVERT_U_TO_PTR : SP_BITCAST;
+    if (storage_only)
+        id = SPV(e, SP_ACCESS_CHAIN, type, SPV(e, cast, boxed(e, held), address), qn__spv_u32(e, 0));
+    else
+        id = SPV(e, cast, type, address);
     qn__spv_note(e, address, type, id);
     return id;
 }

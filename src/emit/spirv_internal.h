@@ -134,6 +134,7 @@ typedef struct spv {
     uint32_t next_id, glsl;
     qn__map64 interned, small; /* instructions of `globals` by hash; words of constants by id */
     qn__map64 built_ins;
+    qn__map64 boxes; /* pointers to structures of one narrow value, by its type */
     bool native;     /* wide values are 64-bit integers */
     bool wants_wide; /* they are better so */
     bool needs_wide; /* an operation at wide_loc cannot do without */
