@@ -295,10 +295,12 @@ qn_status qn_launch(qn_stream *stream, qn_kernel *kernel, const qn_range *range,
     l.context = kernel->object.context;
     l.local_memory = info->static_local;
     l.num_buffers = 0;
-    if (info->num_args > MAX_PARAMS || info->args_size > sizeof l.args)
+    const uint32_t most = kernel->program->device->info.max_args_size;
+    if (info->num_args > MAX_PARAMS || info->args_size > sizeof l.args || info->args_size > most)
         return qn__fail(l.context, QN_ERROR_UNSUPPORTED,
-                        "qn_launch: %s has %u parameters of %u bytes; the limits are %d and %d", info->name,
-                        (unsigned)info->num_args, (unsigned)info->args_size, MAX_PARAMS, MAX_ARGS_SIZE);
+                        "qn_launch: %s has %u parameters of %u bytes; the limits are %d and %u", info->name,
+                        (unsigned)info->num_args, (unsigned)info->args_size, MAX_PARAMS,
+                        (unsigned)(most < MAX_ARGS_SIZE ? most : MAX_ARGS_SIZE));
     for (uint32_t i = 0; i < info->args_size; i += 16) memset(l.args + i, 0, 16); /* in registers */
     qn__command command = {.kind = QN__COMMAND_LAUNCH,
                            .code = kernel->program->code,

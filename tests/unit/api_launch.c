@@ -63,6 +63,55 @@ static void local_memory_is_given_at_launch(void **state) {
     qn_context_destroy(f.context);
 }
 
+/* The block of a launch of the kernel `large`: numbers from `first` on. */
+static qn_status launch_large(qn_kernel *kernel, qn_buffer *out, int first, int count) {
+    int block[1024];
+    for (int i = 0; i < count; i++) block[i] = first + i;
+    qn_arg args[] = {qn_arg_buffer(out), qn_arg_bytes(block, (size_t)count * sizeof *block)};
+    return qn_launch(NULL, kernel, QN_RANGE((uint64_t)count), args, 2);
+}
+
+static void structures_of_all_sizes_are_passed_by_value(void **state) {
+    (void)state;
+    static const char text[] = "typedef struct { int a[N]; } block;\n"
+                               "kernel void large(global int *out, block b) { int i = get_global_id(0);\n"
+                               "    out[i] = out[i] * 3 + b.a[N - 1 - i]; }\n";
+    qn_context *context = make_context(NULL);
+    qn_device *device = get_device(context, test_device());
+    qn_device_info info;
+    assert_ok(context, qn_device_get_info(device, &info));
+    const int most = (int)(info.max_args_size - 8) / 4, counts[] = {5, 29, 32, 33, most, most + 1};
+    for (int c = 0; c < 6; c++) {
+        int count = counts[c], out[1024] = {0};
+        char options[32];
+        qn_program *program;
+        assert_true(count <= 1024);
+        snprintf(options, sizeof options, "-D N=%d", count);
+        assert_ok(context, qn_program_create(device, &(qn_program_desc){.source = text, .options = options},
+                                             &program));
+        qn_kernel *kernel = make_kernel(program, context, "large");
+        qn_buffer *buffer = make_buffer(device, (uint64_t)count * 4, out);
+        if (count > most) {
+            assert_fails(context, launch_large(kernel, buffer, 1, count), QN_ERROR_UNSUPPORTED, "the limits");
+            break;
+        }
+        qn_graph *graph;
+        assert_ok(context, launch_large(kernel, buffer, 1, count));
+        assert_ok(context, qn_graph_begin(qn_device_stream(device)));
+        assert_ok(context, launch_large(kernel, buffer, 20, count));
+        assert_ok(context, qn_graph_end(qn_device_stream(device), &graph));
+        for (int i = 0; i < 2; i++) assert_ok(context, qn_graph_launch(NULL, graph));
+        assert_ok(context, launch_large(kernel, buffer, 300, count));
+        assert_ok(context, qn_buffer_read(buffer, 0, out, (uint64_t)count * 4));
+        for (int i = 0; i < count; i++) {
+            int at = count - 1 - i;
+            assert_int_equal(out[i], (((1 + at) * 3 + 20 + at) * 3 + 20 + at) * 3 + 300 + at);
+        }
+        qn_graph_destroy(graph);
+    }
+    qn_context_destroy(context);
+}
+
 static void null_pointers_can_be_passed(void **state) {
     (void)state;
     fixture f = make_fixture(test_device(), source, "is_null");
@@ -254,6 +303,7 @@ int main(void) {
         cmocka_unit_test(launches_compute),
         cmocka_unit_test(values_of_all_kinds),
         cmocka_unit_test(local_memory_is_given_at_launch),
+        cmocka_unit_test(structures_of_all_sizes_are_passed_by_value),
         cmocka_unit_test(null_pointers_can_be_passed),
         cmocka_unit_test(an_empty_launch_does_nothing),
         cmocka_unit_test(wrong_arguments_are_named),
