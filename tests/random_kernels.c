@@ -1,6 +1,8 @@
 /* Random kernels, the same on all ways to run them: the CPU device at each optimisation level against the
-   interpreter, which is the definition. A seed that fails prints how to see its source. */
+   interpreter, which is the definition; or another device against the interpreter with sub-groups of that device's
+   size. A seed that fails prints how to see its source. */
 #include <quern/quern.h>
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "compile.h"
 #include "random_source.h"
+#include "vm/vm.h"
 
 enum {
     BATCH = 8,
@@ -17,7 +21,8 @@ enum {
     HEIGHT = 5,
     MOST_CONFIGS = 4,
     SECONDS_A_BATCH = 240,
-    SKIPPED = 77
+    SKIPPED = 77,
+    LOCAL_MEMORY = 64 << 10
 };
 enum { OUT_COUNT = WIDTH * HEIGHT * RANDOM_OUT_SLOTS };
 
@@ -44,13 +49,14 @@ typedef struct options {
 static const char help[] =
     "random_kernels: random OpenCL C on the CPU device at all levels, against the interpreter\n"
     "usage: random_kernels [--first SEED] [--count N] [--statements N] [--device NAME]\n"
-    "                      [--compiler NAME] [--plain] [--show]\n"
+    "                      [--compiler NAME] [--plain | --features N] [--show]\n"
     "  --first SEED     the first seed (1)\n"
     "  --count N        how many kernels (64)\n"
     "  --statements N   about how many statements a kernel has (40); fewer make a failure easier to read\n"
     "  --device NAME    compare this device with the interpreter\n"
     "  --compiler NAME  the C compiler of the CPU device\n"
     "  --plain          no doubles, no sub-groups, no returns before barriers\n"
+    "  --features N     which of them, a sum: 1 doubles, 2 sub-groups, 4 returns before barriers\n"
     "  --show           print the source instead\n";
 
 /* ---- programs ---- */
@@ -63,6 +69,8 @@ static qn_range range_of(unsigned long long seed) {
                                       {.global = {WIDTH * HEIGHT}, .local = {37, 1, 1}}};
     return ranges[seed % 4];
 }
+
+static const char cl_options[] = "-cl-std=CL3.0 -cl-fp32-correctly-rounded-divide-sqrt";
 
 static char *source_of(const options *o, unsigned long long first, unsigned count) {
     char *text = malloc(TEXT_SIZE), name[16];
@@ -134,10 +142,8 @@ static bool run_config(const options *o, const config *c, const char *text, unsi
     qn_device *device = NULL;
     qn_program *program = NULL;
     if (qn_context_create(&desc, &context)) return false;
-    qn_program_desc program_desc = {.source = text,
-                                    .path = "random.cl",
-                                    .options = "-cl-std=CL3.0 -cl-fp32-correctly-rounded-divide-sqrt",
-                                    .opt_level = c->opt_level};
+    qn_program_desc program_desc = {
+        .source = text, .path = "random.cl", .options = cl_options, .opt_level = c->opt_level};
     bool fine = qn_device_get(context, c->device, &device) == QN_OK || complain(context, c, "device");
     fine = fine &&
            (qn_program_create(device, &program_desc, &program) == QN_OK || complain(context, c, "program"));
@@ -148,6 +154,98 @@ static bool run_config(const options *o, const config *c, const char *text, unsi
     return fine;
 }
 
+/* ---- the interpreter with another device's sub-groups ---- */
+
+/* Sub-groups have as many work-items as the device has them in; what the device lacks is not asked for. */
+static bool look_at_device(options *o, uint32_t *sub_group) {
+    const char *text = "kernel void k(global uint *o) { o[0] = get_max_sub_group_size(); }";
+    const config c = {.name = o->device};
+    qn_context_desc desc = {.disable_cache = true};
+    qn_context *context = NULL;
+    qn_device *device = NULL;
+    qn_device_info info;
+    qn_program *program = NULL;
+    qn_kernel *kernel = NULL;
+    qn_buffer *buffer = NULL;
+    *sub_group = 32;
+    if (qn_context_create(&desc, &context)) return false;
+    qn_status status = qn_device_get(context, o->device, &device);
+    if (!status) status = qn_device_get_info(device, &info);
+    bool asks = !status && info.capabilities & QN_CAN_SUB_GROUPS;
+    if (asks) status = qn_program_create(device, &(qn_program_desc){.source = text}, &program);
+    if (asks && !status) status = qn_kernel_create(program, "k", &kernel);
+    if (asks && !status) status = qn_buffer_create(device, &(qn_buffer_desc){.size = 4}, &buffer);
+    if (asks && !status) status = qn_launch(NULL, kernel, QN_RANGE(1), QN_ARGS(buffer));
+    if (asks && !status) status = qn_buffer_read(buffer, 0, sub_group, sizeof *sub_group);
+    if (status)
+        complain(context, &c, "sub-groups");
+    else {
+        if (!asks) o->features &= ~(unsigned)RANDOM_SUB_GROUPS;
+        if (!(info.capabilities & QN_CAN_F64)) o->features &= ~(unsigned)RANDOM_F64;
+        if (info.kind != QN_DEVICE_CUDA && info.kind != QN_DEVICE_CPU)
+            o->features &= ~(unsigned)RANDOM_RETURN_BEFORE_BARRIER;
+    }
+    qn_context_destroy(context);
+    return !status;
+}
+
+static const char *interpret_kernel(qn__vm_program *program, qn_range range, uint32_t *out) {
+    static _Alignas(64) unsigned char local[LOCAL_MEMORY];
+    int32_t ints[RANDOM_INPUTS];
+    float floats[RANDOM_INPUTS];
+    uint64_t items = 1;
+    inputs(ints, floats);
+    memset(out, 0, OUT_COUNT * sizeof *out);
+    const struct {
+        void *out, *ints, *floats;
+        int32_t n;
+    } args = {out, ints, floats, 29};
+    qn_cpu_launch launch = {.work_dim = range.global[1] ? 2 : 1, .args = (const unsigned char *)&args};
+    for (int d = 0; d < 3; d++) {
+        launch.global_size[d] = range.global[d] ? range.global[d] : 1;
+        launch.local_size[d] = range.local[d] ? range.local[d] : 1;
+        launch.num_groups[d] = (launch.global_size[d] - 1) / launch.local_size[d] + 1;
+        items *= launch.local_size[d];
+    }
+    if (qn__vm_static_local(program) > LOCAL_MEMORY) return "too much local memory";
+    unsigned char *scratch = aligned_alloc(64, (size_t)(qn__vm_scratch_size(program, items) / 64 + 1) * 64);
+    const char *error = scratch ? NULL : "out of memory";
+    for (uint64_t y = 0; y < launch.num_groups[1] && !error; y++)
+        error = qn__vm_run(program, &launch, 0, launch.num_groups[0], y, 0, local, scratch, 0);
+    free(scratch);
+    return error;
+}
+
+/* An escape from the arena: out of memory. */
+static const char *interpret_all(const qn__compile_result *compiled, qn__arena *arena,
+                                 unsigned long long first, uint32_t sub_group, uint32_t (*out)[OUT_COUNT]) {
+    jmp_buf escape;
+    const char *error = NULL;
+    arena->escape = &escape;
+    if (setjmp(escape)) return "out of memory";
+    for (uint32_t i = 0; i < compiled->num_kernels; i++) {
+        qn__vm_program *program = qn__vm_prepare(arena, compiled->kernels[i].function, sub_group, &error);
+        if (program) error = interpret_kernel(program, range_of(first + i), out[i]);
+        if (error) return error;
+    }
+    return NULL;
+}
+
+static bool interpret(const char *text, unsigned long long first, uint32_t sub_group,
+                      uint32_t (*out)[OUT_COUNT]) {
+    const qn__compile_request request = {
+        .source = text, .options = cl_options, .target = QN__TARGET_IR, .sub_group_size = sub_group};
+    qn__compile_result result;
+    qn__arena arena;
+    qn__arena_init(&arena, NULL, 0);
+    const char *error =
+        qn__compile(&request, &result) ? result.log : interpret_all(&result, &arena, first, sub_group, out);
+    if (error) printf("  interpreter: %s\n", error);
+    qn__arena_free(&arena);
+    qn__compile_free(&result);
+    return !error;
+}
+
 /* ---- batches ---- */
 
 static unsigned compare(const config *c, const options *o, unsigned long long seed, const uint32_t *expected,
@@ -155,21 +253,26 @@ static unsigned compare(const config *c, const options *o, unsigned long long se
     for (unsigned i = 0; i < OUT_COUNT; i++) {
         if (expected[i] == found[i]) continue;
         printf("seed %llu: %s: work-item %u, slot %u: %08x, interpreter %08x (random_kernels --first %llu "
-               "--count 1 "
-               "--statements %u --show)\n",
+               "--count 1 --statements %u --features %u --show)\n",
                seed, c->name, i / RANDOM_OUT_SLOTS, i % RANDOM_OUT_SLOTS, found[i], expected[i], seed,
-               o->statements);
+               o->statements, o->features);
         return 1;
     }
     return 0;
 }
 
-static unsigned run_batch(const options *o, unsigned long long first, unsigned count) {
+static unsigned run_batch(const options *wanted, unsigned long long first, unsigned count) {
     static uint32_t results[2][BATCH][OUT_COUNT];
+    options own = *wanted;
+    const options *o = &own;
     unsigned failures = 0;
+    uint32_t sub_group;
+    if (own.device && !look_at_device(&own, &sub_group)) return 1;
     char *text = source_of(o, first, count);
     config other = {o->device, o->device, 0, false};
-    if (!text || !run_config(o, &configs[0], text, first, count, results[0])) {
+    bool told = text && (o->device ? interpret(text, first, sub_group, results[0])
+                                   : run_config(o, &configs[0], text, first, count, results[0]));
+    if (!told) {
         printf("seeds from %llu: the interpreter did not run\n", first);
         free(text);
         return 1;
@@ -237,6 +340,8 @@ int main(int argc, char **argv) {
             o.count = strtoull(value, NULL, 0), i++;
         } else if (strcmp(argv[i], "--statements") == 0) {
             o.statements = (unsigned)strtoul(value, NULL, 0), i++;
+        } else if (strcmp(argv[i], "--features") == 0) {
+            o.features = (unsigned)strtoul(value, NULL, 0), i++;
         } else if (strcmp(argv[i], "--compiler") == 0) {
             o.compiler = value, i++;
         } else if (strcmp(argv[i], "--device") == 0) {
