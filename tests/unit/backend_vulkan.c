@@ -575,6 +575,62 @@ static void cache_file(void **state) {
     backend->queue_destroy(queue);
 }
 
+/* ---- barriers ---- */
+
+static unsigned num_barriers;
+static uint32_t barrier_stages; /* of all of them, and the accesses they wait for */
+
+static void count_barrier(VkCommandBuffer commands, uint32_t from_stages, uint32_t to_stages, uint32_t flags,
+                          uint32_t num_memory, const VkMemoryBarrier *memory, uint32_t num_buffer,
+                          const void *buffer, uint32_t num_image, const void *image) {
+    (void)commands, (void)flags, (void)num_memory, (void)memory;
+    (void)num_buffer, (void)buffer, (void)num_image, (void)image;
+    barrier_stages |= num_barriers++ ? from_stages | to_stages : to_stages;
+}
+
+/* How many barriers a graph of these commands has, and of which stages. */
+static void expect_barriers(const qn__command *commands, size_t count, unsigned expected, uint32_t stages) {
+    qn__replay *replay;
+    void (*kept)(VkCommandBuffer, uint32_t, uint32_t, uint32_t, uint32_t, const VkMemoryBarrier *, uint32_t,
+                 const void *, uint32_t, const void *) = gpu->vk.CmdPipelineBarrier;
+    bool unified = gpu->unified;
+    num_barriers = barrier_stages = 0;
+    gpu->unified = false; /* there the end has one for the host */
+    gpu->vk.CmdPipelineBarrier = count_barrier;
+    qn_status status = backend->replay_create(gpu, commands, count, &replay, why);
+    gpu->vk.CmdPipelineBarrier = kept;
+    gpu->unified = unified;
+    assert_int_equal(status, QN_OK);
+    backend->replay_destroy(gpu, replay);
+    assert_int_equal(num_barriers, expected);
+    assert_int_equal(barrier_stages, stages);
+}
+
+/* One in front, and one between commands that share what one of them writes. */
+static void barriers_stand_where_they_must(void **state) {
+    (void)state;
+    enum { KERNELS = 20, BOTH = QN__VK_WORK_STAGES, COMPUTE = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT };
+    qn__code *code = load_step();
+    array x = array_new(4096), apart[KERNELS];
+    static step_launch steps[2][KERNELS];
+    qn__command chain[KERNELS], loose[KERNELS + 1];
+    for (int i = 0; i < KERNELS; i++) {
+        apart[i] = array_new(4096);
+        set_step(&steps[0][i], code, x, x, 1, 0, 1024, 64);
+        set_step(&steps[1][i], code, x, apart[i], 1, 0, 1024, 64);
+        chain[i] = steps[0][i].command;
+        loose[i] = steps[1][i].command;
+    }
+    loose[KERNELS] =
+        (qn__command){.kind = QN__COMMAND_COPY, .from = apart[0].memory, .to = apart[1].memory, .size = 4096};
+    expect_barriers(chain, KERNELS, KERNELS, COMPUTE);
+    expect_barriers(loose, KERNELS, 1, COMPUTE);
+    expect_barriers(loose, KERNELS + 1, 2, BOTH);
+    for (int i = 0; i < KERNELS; i++) array_free(apart[i]);
+    array_free(x);
+    backend->code_unload(gpu, code);
+}
+
 /* Streams, programs, events and graphs come and go without leaving anything. */
 static void rounds(void **state) {
     (void)state;
@@ -874,6 +930,7 @@ int main(void) {
         cmocka_unit_test(many_launches),
         cmocka_unit_test(events),
         cmocka_unit_test(graphs),
+        cmocka_unit_test(barriers_stand_where_they_must),
         cmocka_unit_test(deadlines),
         cmocka_unit_test(gathered),
         cmocka_unit_test(huge_buffer),

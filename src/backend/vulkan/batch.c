@@ -172,7 +172,7 @@ qn__vk_batch *qn__vk_batch_open(qn__queue *queue, char *why) {
         free_batch(queue, b);
         return NULL;
     }
-    qn__vk_recorder_begin(&b->recorder, gpu, b->recorder.commands);
+    qn__vk_recorder_begin(&b->recorder, gpu, b->recorder.commands, QN__VK_WORK_STAGES);
     b->recorded = &b->recorder;
     b->value = ++queue->timeline->last;
     return queue->open = b;

@@ -11,8 +11,9 @@ enum { UPLOAD_ROOM = 16 << 10, TILE = 4096, MAX_LOCAL_ARGS = 64 };
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-void qn__vk_recorder_begin(qn__vk_recorder *r, qn__gpu *gpu, VkCommandBuffer commands) {
-    *r = (qn__vk_recorder){.gpu = gpu, .commands = commands, .barrier = true};
+void qn__vk_recorder_begin(qn__vk_recorder *r, qn__gpu *gpu, VkCommandBuffer commands, uint32_t stages) {
+    *r = (qn__vk_recorder){
+        .gpu = gpu, .commands = commands, .barrier = true, .before = QN__VK_WORK_STAGES, .stages = stages};
 }
 
 /* ---- what is done afterwards ---- */
@@ -71,15 +72,23 @@ static unsigned char *upload(qn__vk_recorder *r, uint64_t size, uint64_t *offset
 /* ---- order ---- */
 
 enum {
-    WORK_STAGES = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
     WRITES = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
     ACCESSES = WRITES | VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT
 };
 
+/* What commands of these stages do with memory. */
+static uint32_t accesses_of(uint32_t stages) {
+    enum { BY_KERNELS = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_SHADER_READ_BIT };
+    return (stages & VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT ? BY_KERNELS : 0u) |
+           (stages & VK_PIPELINE_STAGE_TRANSFER_BIT ? ACCESSES & ~(uint32_t)BY_KERNELS : 0u);
+}
+
 static void barrier(qn__vk_recorder *r) {
-    VkMemoryBarrier memory = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = WRITES, .dstAccessMask = ACCESSES};
-    r->gpu->vk.CmdPipelineBarrier(r->commands, WORK_STAGES, WORK_STAGES, 0, 1, &memory, 0, NULL, 0, NULL);
+    VkMemoryBarrier memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                              .srcAccessMask = accesses_of(r->before) & WRITES,
+                              .dstAccessMask = accesses_of(r->stages)};
+    r->gpu->vk.CmdPipelineBarrier(r->commands, r->before, r->stages, 0, 1, &memory, 0, NULL, 0, NULL);
+    r->before = r->stages;
     r->num_uses = 0;
     r->barrier = false;
 }
@@ -108,8 +117,8 @@ void qn__vk_recorder_end(qn__vk_recorder *r) {
     VkMemoryBarrier memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                               .srcAccessMask = WRITES,
                               .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
-    r->gpu->vk.CmdPipelineBarrier(r->commands, WORK_STAGES, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &memory, 0,
-                                  NULL, 0, NULL);
+    r->gpu->vk.CmdPipelineBarrier(r->commands, QN__VK_WORK_STAGES, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &memory,
+                                  0, NULL, 0, NULL);
 }
 
 /* ---- transfers ---- */
@@ -322,6 +331,14 @@ static void order_launch(qn__vk_recorder *r, const launch *l) {
     if (c->num_bindings > QN__VK_USES) r->barrier = true;
 }
 
+/* What is pushed stays for the commands that follow. */
+static void push_bytes(qn__vk_recorder *r, const unsigned char *block, uint32_t size) {
+    if (size <= r->pushed_size && memcmp(r->pushed, block, size) == 0) return;
+    memcpy(r->pushed, block, size);
+    if (r->pushed_size < size) r->pushed_size = size;
+    r->gpu->vk.CmdPushConstants(r->commands, r->gpu->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, size, block);
+}
+
 /* Pushes the parameter block, or its address. */
 static qn_status push(qn__vk_recorder *r, const launch *l, const qn__part *part, char *why) {
     _Alignas(16) unsigned char block[QN__MAX_PUSH_CONSTANTS] = {0};
@@ -337,9 +354,7 @@ static qn_status push(qn__vk_recorder *r, const launch *l, const qn__part *part,
         memcpy(block, &address, sizeof address);
         size = sizeof address;
     }
-    if (size)
-        r->gpu->vk.CmdPushConstants(r->commands, r->gpu->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                                    (size + 3) & ~3u, block);
+    push_bytes(r, block, (size + 3) & ~3u);
     return QN_OK;
 }
 

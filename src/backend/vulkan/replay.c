@@ -64,6 +64,13 @@ static qn_status record(qn__vk_recorder *r, const qn__command *command, char *wh
     }
 }
 
+/* A barrier between kernels alone is less than one that copies take part in. */
+static uint32_t stages_of(const qn__command *commands, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (commands[i].kind != QN__COMMAND_LAUNCH) return QN__VK_WORK_STAGES;
+    return VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+}
+
 static qn_status record_all(qn__gpu *gpu, qn__replay *replay, const qn__command *commands, size_t count,
                             char *why) {
     VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
@@ -82,7 +89,7 @@ static qn_status record_all(qn__gpu *gpu, qn__replay *replay, const qn__command 
     result = gpu->vk.AllocateCommandBuffers(gpu->device, &buffer, &handle);
     if (result == VK_SUCCESS) result = gpu->vk.BeginCommandBuffer(handle, &begin);
     if (result != VK_SUCCESS) return qn__vk_failed("vkBeginCommandBuffer", result, why);
-    qn__vk_recorder_begin(&replay->recorder, gpu, handle);
+    qn__vk_recorder_begin(&replay->recorder, gpu, handle, stages_of(commands, count));
     qn_status status = QN_OK;
     for (size_t i = 0; i < count && !status; i++) status = record(&replay->recorder, &commands[i], why);
     if (status) return status;

@@ -219,7 +219,11 @@ typedef struct qn__vk_use {
     bool writes;
 } qn__vk_use;
 
-enum { QN__VK_USES = 16, QN__VK_NAMES = 4 };
+enum {
+    QN__VK_USES = 64,
+    QN__VK_NAMES = 4,
+    QN__VK_WORK_STAGES = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT
+};
 
 /* A command buffer under construction. */
 typedef struct qn__vk_recorder {
@@ -228,18 +232,22 @@ typedef struct qn__vk_recorder {
     qn__vk_after *first, *last;
     qn__memory *upload; /* room for parameter blocks and patterns, in `first` ... `last` as well */
     uint64_t upload_at;
+    uint32_t stages;              /* that its commands use: a barrier is of no others */
+    uint32_t before;              /* those of the commands before the next barrier */
     bool barrier;                 /* the next command waits for all before it */
     qn__vk_use uses[QN__VK_USES]; /* since the last barrier */
     uint32_t num_uses;
     bool host_reads; /* the host reads what the commands wrote */
     VkPipeline bound;
+    unsigned char pushed[QN__MAX_PUSH_CONSTANTS]; /* the first pushed_size bytes are known */
+    uint32_t pushed_size;
     uint64_t staged; /* bytes of staging memory */
     const char *names[QN__VK_NAMES];
     uint32_t num_names;
 } qn__vk_recorder;
 
 /* record.c. Each records one command; on failure nothing of it, or a part that does no harm. */
-void qn__vk_recorder_begin(qn__vk_recorder *r, qn__gpu *gpu, VkCommandBuffer commands);
+void qn__vk_recorder_begin(qn__vk_recorder *r, qn__gpu *gpu, VkCommandBuffer commands, uint32_t stages);
 void qn__vk_recorder_end(qn__vk_recorder *r);
 /* Does what is to be done afterwards (`lost`: only gives the memory back) and empties the list. */
 void qn__vk_recorder_finish(qn__vk_recorder *r, bool lost);
