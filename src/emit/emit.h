@@ -31,7 +31,9 @@ enum {
     /* SPIR-V, lacking again: where work-items leave a loop one after another, it computes what they take out of it
        anew for those that have left; and it computes with constant zeros, and x - x, without looking at x. */
     QN__NO_LOOP_RESULTS = 1 << 18,
-    QN__FOLDS_ZEROS = 1 << 19
+    QN__FOLDS_ZEROS = 1 << 19,
+    QN__NO_LARGE_PARAMS =
+        1 << 20 /* PTX: no more than QN__PTX_PARAMS bytes of parameters, with any ISA version */
 };
 
 typedef struct qn__emit_options {
