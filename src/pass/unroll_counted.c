@@ -8,7 +8,8 @@
          continue %i + 1 }                      continue %i + 4 }
                                               loop (%i = %m) { as before }
 
-   The copies' counters are known not to overflow, which lets addresses share a base. */
+   Where the turns are known to be a multiple of four, nothing is left for the second loop, and it goes. The copies'
+   counters are known not to overflow, which lets addresses share a base. */
 #include "pass/tools.h"
 
 enum { COPIES = 4, MAX_BODY = 48, MAX_STEP = 1 << 20 };
@@ -24,6 +25,7 @@ typedef struct counted {
 typedef struct unroller {
     qn__pass_context *context;
     ir_function *function;
+    qn__rewrite rewrite;
     bool changed;
 } unroller;
 
@@ -132,6 +134,25 @@ static void fill(unroller *u, ir_builder *b, const counted *c, ir_instr *wide) {
     qn__ir_continue(b, wide, values, params);
 }
 
+/* What the loop gives where `wide` has done all turns; NULL: turns may be left, or it gives what its head computes. */
+static ir_value **results_of(const unroller *u, const counted *c, const ir_instr *wide) {
+    const ir_value *start = c->loop->operands[c->counter];
+    const ir_instr *leave = c->head->regions[1]->last;
+    if (!qn__ir_is_const(start) || !qn__ir_is_const(c->bound)) return NULL;
+    const unsigned shift = 64 - qn__ir_bits(start->type);
+    const uint64_t from = start->bits[0] << shift, to = c->bound->bits[0] << shift;
+    const bool enters = c->test == IR_SLT ? (int64_t)from < (int64_t)to : from < to;
+    if (!enters || ((to - from) >> shift) % (COPIES * c->step)) return NULL;
+    ir_value **results = QN__NEW_ARRAY(u->context->scratch, ir_value *, leave->num_operands + 1u);
+    for (uint32_t i = 0; i < leave->num_operands; i++) {
+        ir_value *value = leave->operands[i];
+        const bool carried = value->value_kind == IR_VALUE_PARAM && value->def == c->loop;
+        if (!carried && !qn__is_visible(value, c->loop)) return NULL;
+        results[i] = carried ? wide->results[value->index] : value;
+    }
+    return results;
+}
+
 static void unroll(unroller *u, const counted *c) {
     const ir_region *body = c->loop->regions[0];
     ir_builder b = {.function = u->function};
@@ -151,14 +172,21 @@ static void unroll(unroller *u, const counted *c) {
     qn__ir_break(&b, wide, params, body->num_params);
     qn__ir_at_end(&b, wide->regions[0]);
     fill(u, &b, c, wide);
+    u->changed = true;
+    ir_value **results = results_of(u, c, wide);
+    if (results) {
+        qn__rewrite_results(&u->rewrite, c->loop, results);
+        qn__ir_unlink(c->loop);
+        return;
+    }
     qn__ir_set_operands(u->function, c->loop, wide->results, wide->num_results);
     c->loop->attr.unroll = 1; /* at most three turns are left */
-    u->changed = true;
 }
 
 static void visit(unroller *u, ir_region *region) {
     for (ir_instr *i = region->first, *next; i; i = next) {
         next = i->next;
+        qn__rewrite_operands(&u->rewrite, i);
         for (uint32_t r = 0; r < i->num_regions; r++) visit(u, i->regions[r]);
         counted c = {.loop = i};
         if (i->op == IR_LOOP && find(&c)) unroll(u, &c);
@@ -167,6 +195,7 @@ static void visit(unroller *u, ir_region *region) {
 
 bool qn__pass_unroll_counted(qn__pass_context *context) {
     unroller u = {.context = context, .function = context->function};
+    qn__rewrite_init(&u.rewrite, context->scratch, context->function);
     visit(&u, context->function->body);
     return u.changed;
 }
