@@ -207,10 +207,28 @@ uint32_t qn__spv_place(spv *e, const ir_value *like, uint32_t address) {
     return qn__spv_shr(e, offset, log2_of(class->step));
 }
 
+/* A whole element's index is a multiple of its lanes, and so is what it lies behind: the bytes between are added as
+   elements, so that neighbours share the shift and differ by a constant. The index without them may be negative. */
+static uint32_t whole_element(spv *e, const spv_class *class, uint32_t index, int64_t bytes) {
+    enum { KEY_WHOLE = 0x50000010 };
+    const unsigned element_bits = log2_of((uint32_t) class->unit * class->lanes);
+    const uint32_t shift = element_bits - log2_of(class->step);
+    uint32_t value, first = qn__spv_chain(e, index, KEY_WHOLE);
+    if (qn__spv_u32_value(e, index, &value))
+        first = qn__spv_u32(e, (uint32_t)((int32_t)value / (1 << shift)));
+    if (!first) {
+        first = SPV(e, SP_SHIFT_RIGHT_ARITHMETIC, qn__spv_u32t(e), index, qn__spv_u32(e, shift));
+        qn__spv_note(e, index, KEY_WHOLE, first);
+    }
+    return qn__spv_add(e, first, qn__spv_u32(e, (uint32_t)(bytes >> element_bits)));
+}
+
 uint32_t qn__spv_element(spv *e, const spv_class *class, uint32_t index, int64_t bytes, bool whole) {
     uint32_t element = (uint32_t) class->unit * class->lanes, storage, component = 0;
     unsigned lane_bits = log2_of(class->lanes);
-    if (class->step == element) {
+    if (whole && class->step != element && bytes % element == 0) {
+        index = whole_element(e, class, index, bytes);
+    } else if (class->step == element) {
         unsigned shift = log2_of(element);
         index = qn__spv_add(e, index, qn__spv_u32(e, (uint32_t)(bytes >> shift)));
         component = qn__spv_u32(e, (uint32_t)(bytes & (element - 1)) / class->unit);
