@@ -140,7 +140,7 @@ bool qn__ir_op_by_name(qn__str name, ir_op *op);
 enum {
     IR_NSW = 1 << 0,       /* signed arithmetic does not overflow */
     IR_NUW = 1 << 1,       /* unsigned arithmetic does not overflow */
-    IR_CONTRACT = 1 << 2,  /* fmul and fadd/fsub may become fma */
+    IR_CONTRACT = 1 << 2,  /* fmul and fadd/fsub may become fma; an fma may be rounded twice */
     IR_FAST = 1 << 3,      /* approximate, reassociate, assume finite */
     IR_VOLATILE = 1 << 4,  /* memory access stays as written */
     IR_READONLY = 1 << 5,  /* load: nothing writes there while the kernel runs (const restrict, __constant) */
