@@ -11,7 +11,7 @@
 #include "util/file.h"
 
 static const size_t DEFAULT_MEMORY = (size_t)1 << 31;
-enum { DEFAULT_INSTRS = 4 << 20 };
+enum { DEFAULT_INSTRS = 4 << 20, MAX_ARGS_SIZE = 64 << 10 };
 
 /* What the passes have to remove for a target. */
 enum { GPU_LACKS = QN__LACKS_COLLECTIVES | QN__LACKS_PRINTF | QN__WANTS_NARROW };
@@ -33,14 +33,26 @@ static const struct target {
     [QN__TARGET_CLC] = {GPU_LACKS | QN__LACKS_F16 | QN__LACKS_LINEAR_SUB_GROUPS, qn__emit_clc},
 };
 
-static uint32_t lacks(const qn__compile_request *request) {
-    uint32_t bits = targets[request->target].lacks;
-    if (request->without & FRONT_FAST_FMA32) bits |= QN__LACKS_CONTRACTION;
-    if (request->device_lacks & QN__NO_SUB_GROUPS) bits |= QN__LACKS_SUB_GROUPS;
-    if (request->device_lacks & QN__NO_I64) bits |= QN__LACKS_WIDE;
-    if (request->device_lacks & QN__NO_UNROLLED_BARRIERS) bits |= QN__LACKS_UNROLLED_BARRIERS;
-    return bits;
-}
+/* What can be tried on a device by the option -qn-tune=WORD,..., to see what it likes: bits of the device and of the
+   passes that a word sets and clears. */
+static const struct tuning {
+    const char *word;
+    uint32_t device_on, device_off; /* QN__NO_* and the like */
+    uint32_t passes_on, passes_off; /* QN__LACKS_*, QN__WANTS_* */
+} tunings[] = {
+    {"four-turns", 0, 0, QN__WANTS_UNROLLED, 0},
+    {"one-turn", 0, 0, 0, QN__WANTS_UNROLLED},
+    {"end-tests", 0, 0, QN__WANTS_END_TESTS, 0},
+    {"head-tests", 0, 0, 0, QN__WANTS_END_TESTS},
+    {"scalar-memory", 0, 0, 0, QN__WANTS_VECTOR_MEMORY},
+    {"hint-unroll", QN__HINTS_UNROLL, 0, 0, 0},
+    {"hint-loops", QN__HINTS_LOOPS, 0, 0, 0},
+    {"loose-fma", QN__LOOSE_FMA, 0, 0, 0},
+    {"exact-fma", QN__EXACT_FMA, 0, 0, 0},
+    {"loose-division", QN__LOOSE_DIVISION, 0, 0, 0},
+    {"no-float-modes", QN__NO_FLOAT_CONTROLS, QN__HAS_DENORMALS | QN__HAS_NEAREST, 0, 0},
+    {"pairs", 0, QN__ADDRESSES_64, 0, 0}, /* addresses of two words */
+};
 
 /* The driver's own name for them is cp.async; other targets are given plain copies by the front end. */
 static bool has_async_copies(const qn__compile_request *request) {
@@ -61,6 +73,7 @@ typedef struct compile {
     ir_module *module;
     const char *problem; /* with the request itself */
     uint64_t stage_start;
+    uint32_t device_lacks, pass_lacks; /* the request's, tuned; what the passes have to remove */
 } compile;
 
 /* ---- small things ---- */
@@ -128,9 +141,40 @@ static bool read_file(void *user, const char *path, qn__arena *arena, qn__str *t
 
 /* ---- stages ---- */
 
+static void find_lacks(compile *c) {
+    const qn__compile_request *request = c->request;
+    uint32_t device = c->device_lacks = request->device_lacks, bits = targets[request->target].lacks;
+    if (request->without & FRONT_FAST_FMA32) bits |= QN__LACKS_CONTRACTION;
+    if (device & QN__NO_SUB_GROUPS) bits |= QN__LACKS_SUB_GROUPS;
+    if (device & QN__NO_I64) bits |= QN__LACKS_WIDE;
+    if (device & QN__NO_UNROLLED_BARRIERS) bits |= QN__LACKS_UNROLLED_BARRIERS;
+    if (device & QN__WANTS_FOUR_TURNS) bits |= QN__WANTS_UNROLLED;
+    c->pass_lacks = bits;
+}
+
+/* -qn-tune; returns NULL, or a sentence on what is wrong. */
+static const char *tune(compile *c) {
+    for (const char *at = c->options.tune; at && *at;) {
+        const size_t length = strcspn(at, ",");
+        const struct tuning *found = NULL;
+        for (size_t i = 0; i < QN__COUNT(tunings) && !found; i++)
+            if (strlen(tunings[i].word) == length && !strncmp(tunings[i].word, at, length))
+                found = &tunings[i];
+        if (!found)
+            return qn__arena_printf(c->arena, "the option '-qn-tune' knows no '%.*s'", (int)(length & 63),
+                                    at);
+        c->device_lacks = (c->device_lacks & ~found->device_off) | found->device_on;
+        c->pass_lacks = (c->pass_lacks & ~found->passes_off) | found->passes_on;
+        at += length + (at[length] == ',');
+    }
+    return NULL;
+}
+
 static bool read_options(compile *c) {
     const qn__compile_request *request = c->request;
     const char *problem = qn__options_parse(c->arena, request->options, &c->options);
+    find_lacks(c);
+    if (!problem) problem = tune(c);
     for (size_t i = 0; i < request->num_include_dirs; i++)
         qn__vec_push(c->arena, &c->options.include_dirs, request->include_dirs[i]);
     c->options.debug |= request->debug;
@@ -214,9 +258,9 @@ static bool run_passes(compile *c) {
     bool wants_passes = request->dump && *request->dump, unsupported = false;
     int level = c->options.opt_disable ? 0 : request->level;
     /* Such a device's compiler would take variables for the values that it loses, where they are no values yet. */
-    if (level == 0 && request->device_lacks & QN__NO_LOOP_RESULTS) level = 1;
+    if (level == 0 && c->device_lacks & QN__NO_LOOP_RESULTS) level = 1;
     qn__pass_options options = {.level = level,
-                                .lacks = lacks(request),
+                                .lacks = c->pass_lacks,
                                 .fast_math = c->options.fast_relaxed_math,
                                 .dump = wants_passes ? dump_pass : NULL,
                                 .user = c,
@@ -265,9 +309,9 @@ static uint32_t describe_args(compile *c, const ir_function *function, qn__compi
                                     .pointee_size = from->pointee_size,
                                     .offset = (uint32_t)offset};
         offset += from->size;
-        if (offset > QN__MAX_ARGS_SIZE) {
+        if (offset > MAX_ARGS_SIZE) {
             qn__diag_error(&c->diag, FRONT_NO_LOC, "the arguments of kernel '%s' take more than %d bytes",
-                           function->name, (int)QN__MAX_ARGS_SIZE);
+                           function->name, (int)MAX_ARGS_SIZE);
             fail(c, QN__COMPILE_TOO_LARGE);
             return 0;
         }
@@ -344,7 +388,7 @@ static bool run_emit(compile *c) {
     qn__emit_options options = {.source_name = c->request->name,
                                 .debug = c->options.debug,
                                 .sub_group_size = c->request->sub_group_size,
-                                .device_lacks = c->request->device_lacks,
+                                .device_lacks = c->device_lacks,
                                 .arch = c->request->arch};
     qn__emit_result emitted = {0};
     begin_stage(c);

@@ -67,10 +67,10 @@ static void write_if(spv *e, const ir_instr *instr) {
     define_results(e, instr, &jumps.breaks);
 }
 
-static uint32_t loop_control(const ir_instr *loop) {
-    return loop->attr.unroll == -1 || loop->attr.unroll > 1 ? SP_UNROLL
-           : loop->attr.unroll == 1                         ? SP_DONT_UNROLL
-                                                            : 0;
+static uint32_t loop_control(const spv *e, const ir_instr *loop) {
+    const int32_t hint = loop->attr.unroll;
+    if (hint == 1 || (!hint && e->options->device_lacks & QN__HINTS_LOOPS)) return SP_DONT_UNROLL;
+    return hint || e->options->device_lacks & QN__HINTS_UNROLL ? SP_UNROLL : 0;
 }
 
 /* For devices without loop results (QN__NO_LOOP_RESULTS) a loop that work-items leave apart is left at its header alone:
@@ -145,7 +145,7 @@ static void write_loop(spv *e, const ir_instr *instr) {
     if (jumps.rounds) add_phi(e, &h, qn__spv_bool(e), truth(e, false), before, jumps.next);
     size_t chains = e->chains.len;
     for (uint32_t i = 0; i < count; i++) qn__spv_define(e, region->params[i], h.ids[i]);
-    SPV_DO(e, SP_LOOP_MERGE, jumps.merge, jumps.next, loop_control(instr));
+    SPV_DO(e, SP_LOOP_MERGE, jumps.merge, jumps.next, loop_control(e, instr));
     if (jumps.rounds)
         SPV_DO(e, SP_BRANCH_CONDITIONAL, h.ids[count + results], jumps.merge, body);
     else

@@ -50,7 +50,7 @@ uint32_t qn__spv_rsqrt(spv *e, const ir_instr *instr) {
 uint32_t qn__spv_sqrt(spv *e, const ir_instr *instr) {
     ir_type type = instr->results[0]->type, wide = {IR_F32, type.lanes, 0};
     uint32_t a = qn__spv_use(e, instr->operands[0]), t = qn__spv_type(e, type);
-    bool exact = e->options->device_lacks & QN__NO_FMA; /* computes on the processor */
+    bool exact = e->options->device_lacks & (QN__NO_FMA | QN__LOOSE_DIVISION); /* computes on the processor */
     if (type.kind == IR_F16) {
         uint32_t w = qn__spv_type(e, wide);
         return SPV(e, SP_F_CONVERT, t, SPV_GLSL(e, GLSL_SQRT, w, SPV(e, SP_F_CONVERT, w, a)));
@@ -101,7 +101,8 @@ uint32_t qn__spv_quotient(spv *e, const ir_instr *instr) {
     ir_type type = instr->results[0]->type, wide = {IR_F32, type.lanes, 0};
     uint32_t t = qn__spv_type(e, type), w = type.kind == IR_F16 ? qn__spv_type(e, wide) : t;
     uint32_t a = qn__spv_hide_zero(e, instr->operands[0]), b = qn__spv_hide_zero(e, instr->operands[1]);
-    bool exact = e->options->device_lacks & QN__NO_FMA || type.kind == IR_F64 || instr->flags & IR_FAST;
+    bool exact = e->options->device_lacks & (QN__NO_FMA | QN__LOOSE_DIVISION) || type.kind == IR_F64 ||
+                 instr->flags & IR_FAST;
     bool is_inverse = type.kind == IR_F32 && qn__ir_is_splat(instr->operands[0], 0x3f800000);
     if (type.kind == IR_F16) a = SPV(e, SP_F_CONVERT, w, a), b = SPV(e, SP_F_CONVERT, w, b);
     uint32_t q = exact ? SPV(e, SP_F_DIV, w, a, b) : quotient_f32(e, wide, a, b, is_inverse);

@@ -131,6 +131,10 @@ static const char *take_option(qn__arena *arena, front_options *options, const c
         return NULL;
     }
     if (!strncmp(word, "-cl-std=", 8)) return set_standard(arena, options, word + 8);
+    if (!strncmp(word, "-qn-tune=", 9)) {
+        options->tune = word + 9;
+        return NULL;
+    }
     if (word[0] == '-' && (word[1] == 'D' || word[1] == 'U' || word[1] == 'I'))
         return take_operand(arena, options, word, at);
     return qn__arena_printf(arena, "unknown compile option '%.*s'", SHOWN, word);

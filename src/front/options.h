@@ -33,6 +33,7 @@ typedef struct front_options {
     bool debug;               /* -g */
     bool no_warnings;         /* -w */
     bool warnings_are_errors; /* -Werror */
+    const char *tune;         /* -qn-tune=WORD,...; NULL: not given. The words are src/compile.c's */
 } front_options;
 
 /* Adds the options in `text` (NULL: none) to `options`. Returns NULL, or a sentence on what is wrong. */

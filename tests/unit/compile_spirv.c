@@ -42,10 +42,16 @@ enum {
     OP_LINE = 8,
     OP_CAPABILITY = 17,
     OP_EXECUTION_MODE = 16,
+    OP_TYPE_INT = 21,
     OP_TYPE_VECTOR = 23,
     OP_LOAD = 61,
     OP_PTR_ACCESS_CHAIN = 67,
-    OP_S_REM = 138
+    OP_DECORATE = 71,
+    OP_F_DIV = 136,
+    OP_S_REM = 138,
+    OP_SHIFT_RIGHT_ARITHMETIC = 195,
+    OP_LOOP_MERGE = 246,
+    NO_CONTRACTION = 42
 };
 
 enum { MOST = 12 };
@@ -443,6 +449,76 @@ static void addresses_need_no_int64(void **state) {
     }
 }
 
+/* ---- the option -qn-tune ---- */
+
+static uint32_t count_tuned(const char *source, const char *options, uint32_t lacks, counted c) {
+    qn__compile_request request = {.source = source,
+                                   .name = "k.cl",
+                                   .options = options,
+                                   .target = QN__TARGET_SPIRV,
+                                   .level = 2,
+                                   .verify = true,
+                                   .device_lacks = lacks};
+    qn__compile_result result;
+    if (qn__compile(&request, &result) != QN__COMPILE_OK) fail_msg("%s\n%s", result.log, options);
+    each(&result, visit, &c);
+    validate(&result, source);
+    qn__compile_free(&result);
+    return c.count;
+}
+
+/* An fma that the source asks for stays one; contraction's may be taken apart. */
+static void fma_is_exact_where_it_was_asked_for(void **state) {
+    (void)state;
+    const counted exact = {.op = OP_DECORATE, .operand = 2, .value = NO_CONTRACTION};
+    const char *asked = K "global float *o, float a, float b) { o[0] = fma(a, b, o[1]); }";
+    const char *contracted = K "global float *o, float a, float b) { o[0] = a * b + o[1]; }";
+    const char *mad = K "global float *o, float a, float b) { o[0] = mad(a, b, o[1]); }";
+    assert_int_equal(count_tuned(asked, NULL, 0, exact), 1);
+    assert_int_equal(count_tuned(contracted, NULL, 0, exact), 0);
+    assert_int_equal(count_tuned(mad, NULL, 0, exact), 0);
+    assert_int_equal(count_tuned(contracted, "-qn-tune=exact-fma", 0, exact), 1);
+    assert_int_equal(count_tuned(asked, "-qn-tune=loose-fma", 0, exact), 0);
+}
+
+static void devices_are_tuned_by_words(void **state) {
+    (void)state;
+    const char *loop =
+        K "global float *o, uint n) { float s = 0; for (uint i = 0; i < n; i++) s += o[i]; o[0] = s; }";
+    const char *quotient = K "global float *o) { o[0] = o[1] / o[2]; }";
+    const counted loops = {.op = OP_LOOP_MERGE}, divisions = {.op = OP_F_DIV},
+                  wide = {.op = OP_TYPE_INT, .operand = 2, .value = 64},
+                  unrolled = {.op = OP_LOOP_MERGE, .operand = 3, .value = 1},
+                  modes = {.op = OP_CAPABILITY, .operand = 1, .value = FLOAT_CONTROLS};
+    assert_int_equal(count_tuned(loop, "", 0, loops), 1);
+    assert_int_equal(count_tuned(loop, "", QN__WANTS_FOUR_TURNS, loops), 2);
+    assert_int_equal(count_tuned(loop, "-qn-tune=one-turn", QN__WANTS_FOUR_TURNS, loops), 1);
+    assert_int_equal(count_tuned(loop, "-qn-tune=four-turns,end-tests", 0, loops), 2);
+    assert_int_equal(count_tuned(loop, "-qn-tune=hint-unroll", 0, unrolled), 1);
+    assert_int_equal(count_tuned(loop, "-qn-tune=hint-loops", 0, unrolled), 0);
+    assert_int_equal(count_tuned(loop, "-qn-tune=no-float-modes", 0, modes), 0);
+    assert_int_equal(count_tuned(loop, "", QN__ADDRESSES_64, wide), 1);
+    assert_int_equal(count_tuned(loop, "-qn-tune=pairs", QN__ADDRESSES_64, wide), 0);
+    assert_int_equal(count_tuned(quotient, "-qn-tune=loose-division", 0, divisions), 1);
+    qn__compile_request request = {
+        .source = quotient, .options = "-qn-tune=one-turn,haste", .target = QN__TARGET_SPIRV};
+    qn__compile_result result;
+    assert_int_equal(qn__compile(&request, &result), QN__COMPILE_BAD_OPTION);
+    assert_non_null(strstr(result.log, "knows no 'haste'"));
+    qn__compile_free(&result);
+}
+
+/* Vectors in local memory that scalars are stored to: neighbours differ by a constant, not each by a shift. */
+static void whole_vectors_share_a_shift(void **state) {
+    (void)state;
+    const char *source =
+        K "global float4 *o, int n) { local float l[256]; int i = get_local_id(0);"
+          "l[i] = n; barrier(CLK_LOCAL_MEM_FENCE); float4 s = 0;"
+          "for (int k = 0; k < 8; k++) s += *(local float4 *)&l[i * 4 + k * 16]; o[i] = s; }";
+    const counted shifts = {.op = OP_SHIFT_RIGHT_ARITHMETIC};
+    assert_in_range(count_tuned(source, "", QN__ADDRESSES_64, shifts), 1, 2); /* of eight */
+}
+
 static void required_sizes_are_defaults(void **state) {
     (void)state;
     qn__compile_result result;
@@ -485,6 +561,9 @@ int main(void) {
         cmocka_unit_test(large_blocks_are_in_memory),
         cmocka_unit_test(local_vectors_stay_whole),
         cmocka_unit_test(addresses_need_no_int64),
+        cmocka_unit_test(fma_is_exact_where_it_was_asked_for),
+        cmocka_unit_test(devices_are_tuned_by_words),
+        cmocka_unit_test(whole_vectors_share_a_shift),
         cmocka_unit_test(required_sizes_are_defaults),
         cmocka_unit_test(lines_are_named_when_debugging),
     };

@@ -291,6 +291,8 @@ void qn__vk_target(const qn__gpu *gpu, qn__code_target *target) {
     if (can->i64) target->device_lacks |= QN__ADDRESSES_64;
     if (can->denormals) target->device_lacks |= QN__HAS_DENORMALS;
     if (can->nearest) target->device_lacks |= QN__HAS_NEAREST;
+    if (gpu->physical->properties.deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU)
+        target->device_lacks |= QN__WANTS_FOUR_TURNS;
     if (can->flushes_compared) target->device_lacks |= QN__FLUSHES_COMPARED;
     for (size_t i = 0; i < QN__COUNT(rows); i++)
         if (!rows[i].has) {
