@@ -53,6 +53,7 @@ void gpu_memory(const gpu_options *o);
 void gpu_overhead(const gpu_options *o);
 void gpu_compile(const gpu_options *o);
 void gpu_software(const gpu_options *o);
+void gpu_variants(const gpu_options *o); /* only where it is asked for */
 /* Writes PTX of every case, by quern and by NVRTC, into a folder: for reading, needs no GPU. */
 int gpu_dump(const char *folder, const char *only, int arch);
 /* ---- children: what runs on a device runs in a process of its own ---- */
@@ -65,6 +66,7 @@ void gpu_transfers_child(const gpu_options *o, const char *device, size_t first)
 void gpu_overhead_child(const gpu_options *o, const char *device, size_t first);
 void gpu_start_child(const gpu_options *o, const char *device, size_t first);
 void gpu_software_child(const gpu_options *o, const char *device, size_t first);
+void gpu_variants_child(const gpu_options *o, const char *device, size_t first);
 /* Its text and failures are reported; figures go to `hear`. */
 typedef void gpu_hear(void *user, const char *figures);
 void gpu_run_child(const gpu_options *o, const char *part, const char *device, gpu_hear *hear, void *user);
@@ -78,6 +80,9 @@ typedef enum gpu_presence { GPU_NONE, GPU_SOFTWARE, GPU_PRESENT } gpu_presence;
 gpu_presence gpu_look(const char *device, char *why);
 /* Makes every launch's local size explicit, so that all engines run the same groups. */
 void gpu_fix_groups(workload *load);
+/* Milliseconds of a case on a device of quern with these compile options, its result checked; 0: that failed. */
+double gpu_code_time(const gpu_options *o, const char *device, engine *quern, const bench_case *which,
+                     const workload *load, const char *options);
 
 /* ---- the CUDA twin of a kernel file ---- */
 

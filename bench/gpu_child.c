@@ -20,7 +20,7 @@ static const struct part {
 } parts[] = {{"code", gpu_code_child},         {"bandwidth", gpu_bandwidth_child},
              {"memory", gpu_memory_child},     {"transfers", gpu_transfers_child},
              {"overhead", gpu_overhead_child}, {"start", gpu_start_child},
-             {"software", gpu_software_child}};
+             {"software", gpu_software_child}, {"variants", gpu_variants_child}};
 
 static volatile sig_atomic_t stopped;
 

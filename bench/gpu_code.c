@@ -200,6 +200,19 @@ static void run_case(rig *r, size_t index) {
             (double)(bench_now() - begin) * 1e-9);
 }
 
+double gpu_code_time(const gpu_options *o, const char *device, engine *quern, const bench_case *which,
+                     const workload *load, const char *options) {
+    rig r = {.options = o, .device = device, .quern = quern};
+    bench_case with_options = *which;
+    with_options.options = options;
+    trial t = {.rig = &r, .which = &with_options, .load = *load};
+    prepare(&t);
+    verify(&t);
+    measure(&t);
+    drop(&t, QUERN);
+    return t.ms[QUERN];
+}
+
 /* ---- a device, in a process of its own ---- */
 
 static void open_peer(rig *r) {

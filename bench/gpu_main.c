@@ -9,8 +9,9 @@ static const char help[] =
     "usage: quern_gpu_bench [--section NAME[,NAME...]] [--only CASE[,CASE...]] [--quick] [--cpu-time] "
     "[--markdown FILE]\n"
     "                       [--sample-ms N] [--reverse] [--dump FOLDER [--arch N]]\n"
-    "  --section NAME   only these: code, bandwidth, memory, overhead, compile, software\n"
-    "  --only CASE      of code and software only cases whose name begins so\n"
+    "  --section NAME   only these: code, bandwidth, memory, overhead, compile, software;\n"
+    "                   and, not without being asked for, variants: code compiled in different ways\n"
+    "  --only CASE      of code, software and variants only cases whose name begins so\n"
     "  --quick          small sizes, few runs: does it work, not how fast\n"
     "  --cpu-time       of software drivers the processor's time, not the clock's: for a machine that is "
     "busy\n"
@@ -23,8 +24,11 @@ static const char help[] =
 static const struct section {
     const char *name;
     void (*run)(const gpu_options *o);
-} sections[] = {{"code", gpu_code},         {"bandwidth", gpu_bandwidth}, {"memory", gpu_memory},
-                {"overhead", gpu_overhead}, {"compile", gpu_compile},     {"software", gpu_software}};
+    bool on_request; /* not part of a whole run */
+} sections[] = {{"code", gpu_code, false},       {"bandwidth", gpu_bandwidth, false},
+                {"memory", gpu_memory, false},   {"overhead", gpu_overhead, false},
+                {"compile", gpu_compile, false}, {"software", gpu_software, false},
+                {"variants", gpu_variants, true}};
 
 typedef struct command_line {
     gpu_options options;
@@ -109,6 +113,7 @@ int main(int argc, char **argv) {
     report_devices();
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         if (!gpu_selected(line.options.sections, sections[i].name) || gpu_stopped()) continue;
+        if (sections[i].on_request && !line.options.sections) continue;
         int64_t begin = bench_now();
         sections[i].run(&line.options);
         fprintf(stderr, "quern_gpu_bench: %s took %.0f s\n", sections[i].name,

@@ -45,6 +45,6 @@ target_compile_definitions(quern_bench PRIVATE QUERN_SHARED_PATH="$<TARGET_FILE:
 add_dependencies(quern_bench quern_shared)
 if(QUERN_TESTS)
     add_test(NAME bench.quick COMMAND quern_bench --quick)
-    add_test(NAME bench.gpu COMMAND quern_gpu_bench --quick --only saxpy,scan --section code,bandwidth,overhead,software)
+    add_test(NAME bench.gpu COMMAND quern_gpu_bench --quick --only saxpy,scan --section code,bandwidth,overhead,software,variants)
     set_tests_properties(bench.gpu PROPERTIES LABELS device)
 endif()
