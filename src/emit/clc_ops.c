@@ -1,4 +1,5 @@
 /* Operations on values in OpenCL C: the table of spellings, conversions (OpenCL C 6.2.3), vectors. */
+#include "emit/bounds.h"
 #include "emit/clc_internal.h"
 
 /* ---- spellings ----
@@ -109,6 +110,12 @@ static const spelling by_constant[IR_OP_COUNT] = {
     [IR_SREM] = {"(%t)((%s)%a %% (%s)%b)", "as_%t(as_%s(%a) %% as_%s(%b))", NULL, NULL, NULL},
 };
 
+/* To the nearest is how the language converts where nothing is said, and what compilers see through. */
+static const spelling to_nearest[IR_OP_COUNT] = {
+    [IR_S2F] = {"(%t)(%v)%a", "convert_%t(as_%v(%a))", NULL, NULL, NULL},
+    [IR_U2F] = {"(%t)%a", "convert_%t(%a)", NULL, NULL, NULL},
+};
+
 static const spelling no_signed_wrap[IR_OP_COUNT] = {
     [IR_ADD] = BOTH("(%t)((%s)%a + (%s)%b)"),
     [IR_SUB] = BOTH("(%t)((%s)%a - (%s)%b)"),
@@ -133,6 +140,15 @@ static const spelling trunc_to_bool = {"(bool)(%a & 1)", "(convert_int%l(%a & (%
 /* int promotes the operands, whose product it may not hold. */
 static const spelling mul_16 = BOTH("(%t)((uint)%a * (uint)%b)");
 static const spelling fast_div = BOTH("native_divide(%a, %b)");
+/* 1 / b for a b that is neither tiny nor huge: NVIDIA's compiler would test for that; as in ptx_divide.c. */
+static const spelling moderate_reciprocal = {
+    "qn_reciprocal(%b)", NULL, "qn_reciprocal",
+    "#ifdef __NV_CL_C_VERSION\n"
+    "static inline float qn_reciprocal(float d) {\n    float r;\n"
+    "    asm(\"rcp.approx.ftz.f32 %%0, %%1;\" : \"=f\"(r) : \"f\"(d));\n"
+    "    return fma(fma(-d, r, 1.0f), r, r);\n}\n"
+    "#else\n#define qn_reciprocal(d) (1.0f / (d))\n#endif\n",
+    NULL};
 
 /* ---- patterns ---- */
 
@@ -203,9 +219,13 @@ static const spelling *row_of(const ir_instr *instr) {
     const spelling *row = NULL;
     ir_type result = instr->results[0]->type, operand = instr->operands[0]->type;
     if (instr->op == IR_TRUNC && result.kind == IR_BOOL) return &trunc_to_bool;
+    if (instr->attr.rounding == IR_ROUND_EVEN) row = &to_nearest[instr->op];
     if (operand.kind == IR_BOOL) row = &on_bool[instr->op];
     if (operand.kind == IR_PTR) row = &on_pointer[instr->op];
     if (instr->op == IR_MUL && result.kind == IR_I16 && result.lanes == 1) row = &mul_16;
+    if (instr->op == IR_FDIV && result.kind == IR_F32 && result.lanes == 1 &&
+        qn__ir_is_splat(instr->operands[0], 0x3f800000) && qn__is_moderate(instr->operands[1]))
+        row = &moderate_reciprocal;
     if (instr->op == IR_FDIV && result.kind == IR_F32 && (instr->flags & IR_FAST)) row = &fast_div;
     if ((instr->flags & IR_NSW) && result.lanes == 1 && qn__ir_is_int(result) && qn__ir_bits(result) >= 32)
         row = &no_signed_wrap[instr->op];

@@ -111,12 +111,41 @@ static void integers_wrap(void **state) {
     has(&r, "qn_sdiv_uint(v5, v1)");
 }
 
+/* 1 / (min(|x|, 10) + 4), and 1 / x of any x. */
+static void a_reciprocal_in_range_needs_no_test(void **state) {
+    qn__emit_result r =
+        emitted(state,
+                "kernel @k(%0.out: ptr.global buffer, %1.x: f32 value) {\n"
+                "    %2: f32 = fabs %1.x\n    %3: bool = flt f32 10.0, %2\n"
+                "    %4: f32 = select %3, f32 10.0, %2\n    %5: f32 = fadd %4, f32 4.0\n"
+                "    %6: f32 = fdiv f32 1.0, %5\n    %7: f32 = fdiv f32 1.0, %1.x\n"
+                "    %8: f32 = fadd %6, %7\n    store align 4 %0.out, %8\n    return\n}\n",
+                0);
+    has(&r, " = qn_reciprocal(v");
+    has(&r, " = (1.0f / v1);");
+    has(&r, "asm(\"rcp.approx.ftz.f32 %0, %1;\"");
+    has(&r, "#define qn_reciprocal(d) (1.0f / (d))");
+}
+
+/* What the language does anyway is not asked for. */
+static void integers_become_floats(void **state) {
+    qn__emit_result r = emitted(state,
+                                "kernel @k(%0.out: ptr.global buffer, %1.x: i32 value) {\n"
+                                "    %2: f32 = s2f %1.x\n    %3: f32 = u2f round zero %1.x\n"
+                                "    %4: f32 = fadd %2, %3\n    store align 4 %0.out, %4\n    return\n}\n",
+                                0);
+    has(&r, "float v2 = (float)(int)v1;");
+    has(&r, "float v3 = convert_float_rtz(v1);");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_kernel_is_guarded, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(a_barrier_takes_the_guard_away, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(constant_buffers, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(a_counted_loop_has_its_condition, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(a_reciprocal_in_range_needs_no_test, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(integers_become_floats, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(doubles_are_refused, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(integers_wrap, ir_setup, ir_teardown),
     };
