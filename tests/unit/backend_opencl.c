@@ -302,6 +302,95 @@ static void events_join_queues(void **state) {
     backend->memory_destroy(r.gpu, a.memory);
 }
 
+/* What was submitted before the first event comes before it and what follows, in the other queue. */
+static void time_is_kept_from_the_first_event_on(void **state) {
+    (void)state;
+    enum { BEFORE = 30, ITEMS = 4096 };
+    static int out[ITEMS];
+    qn__mark *mark;
+    uint64_t time;
+    unsigned char args[64];
+    memory a = make(sizeof out);
+    qn__binding binding = {0, a.memory, 0};
+    fine(backend->mark_create(r.gpu, &mark, r.why));
+    submit((qn__command){.kind = QN__COMMAND_FILL, .to = a.memory, .size = sizeof out, .pattern_size = 1});
+    for (int i = 0; i < BEFORE; i++) submit(launch_of(ADD, args, &binding, 1, ITEMS, 64));
+    assert_null(r.queue->untimed);
+    for (uint64_t version = 1; version <= 2; version++) {
+        submit((qn__command){.kind = QN__COMMAND_RECORD, .mark = mark, .mark_version = version});
+        assert_non_null(r.queue->untimed);
+        submit((qn__command){.kind = QN__COMMAND_COPY,
+                             .to = a.memory,
+                             .from = a.memory,
+                             .to_offset = sizeof out / 2,
+                             .size = sizeof out / 2});
+        submit(launch_of(ADD, args, &binding, 1, ITEMS / 2, 64));
+    }
+    read_now(a, 0, out, sizeof out);
+    for (int i = 0; i < ITEMS; i++) assert_int_equal(out[i], i < ITEMS / 2 ? BEFORE + 2 : BEFORE + 1);
+    fine(backend->mark_wait(mark, 2, QN_FOREVER, r.why));
+    assert_true(backend->mark_done(mark, 2, &time) && time > 0);
+    backend->mark_destroy(mark);
+    backend->memory_destroy(r.gpu, a.memory);
+}
+
+/* ---- how often the driver is called ---- */
+
+static qn__cl real;
+static struct { unsigned launches, arguments, flushes; } calls;
+
+static int32_t count_launch(cl_object queue, cl_object kernel, uint32_t dims, const size_t *offset,
+                            const size_t *global, const size_t *local, uint32_t num_waits,
+                            const cl_object *waits, cl_object *event) {
+    calls.launches++;
+    assert_null(event);
+    return real.clEnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, num_waits, waits, event);
+}
+
+static int32_t count_argument(cl_object kernel, uint32_t index, size_t size, const void *value) {
+    calls.arguments++;
+    return real.clSetKernelArg(kernel, index, size, value);
+}
+
+static int32_t count_flush(cl_object queue) {
+    calls.flushes++;
+    return real.clFlush(queue);
+}
+
+/* Launches with every other function of the driver taken away. */
+static void launch_counted(qn__command *command, unsigned count, int change) {
+    real = r.driver->cl;
+    memset(&calls, 0, sizeof calls);
+    r.driver->cl = (qn__cl){
+        .clEnqueueNDRangeKernel = count_launch, .clSetKernelArg = count_argument, .clFlush = count_flush};
+    for (unsigned i = 0; i < count; i++) {
+        int value = 1 + (int)i * change;
+        memcpy((unsigned char *)command->args + r.kernels[command->kernel].args[1].offset, &value,
+               sizeof value);
+        submit(*command);
+    }
+    r.driver->cl = real;
+}
+
+static void a_launch_is_one_call(void **state) {
+    (void)state;
+    unsigned char args[64];
+    memory a = make(256);
+    qn__binding binding = {0, a.memory, 0};
+    qn__command command = launch_of(ADD, args, &binding, 1, 64, 64);
+    uint64_t number = submit(command);
+    fine(backend->wait(r.queue, number, QN_FOREVER, r.why));
+    launch_counted(&command, 100, 0);
+    assert_int_equal(calls.launches, 100);
+    assert_int_equal(calls.arguments, 0);
+    assert_int_equal(calls.flushes, 2); /* of the first, as the device is idle, and of 64 */
+    launch_counted(&command, 20, 1);
+    assert_int_equal(calls.launches, 20);
+    assert_int_equal(calls.arguments, 19);
+    fine(backend->wait(r.queue, r.queue->submitted, QN_FOREVER, r.why));
+    backend->memory_destroy(r.gpu, a.memory);
+}
+
 static void graphs_repeat(void **state) {
     (void)state;
     enum { STEPS = 5 };
@@ -423,6 +512,8 @@ int main(void) {
         TWICE(launches_take_their_arguments),
         TWICE(prints_come_in_order),
         TWICE(events_join_queues),
+        TWICE(time_is_kept_from_the_first_event_on),
+        TWICE(a_launch_is_one_call),
         TWICE(graphs_repeat),
         TWICE(a_deadline_names_the_kernel),
         TWICE(bad_text_is_explained),

@@ -72,7 +72,8 @@ qn_status qn__cl_record(qn__queue *queue, const qn__command *command, char *why)
     const qn__cl *cl = queue->gpu->cl;
     qn__mark *mark = command->mark;
     cl_object event = NULL;
-    int32_t error = cl->clEnqueueMarkerWithWaitList(queue->queue, 0, NULL, &event);
+    int32_t error = qn__cl_queue_keep_time(queue);
+    if (!error) error = cl->clEnqueueMarkerWithWaitList(queue->queue, 0, NULL, &event);
     if (error) return qn__cl_failed(queue->gpu, queue->queue, error, "an event", NULL, why);
     cl->clFlush(queue->queue); /* others may wait for it */
     queue->unflushed = 0;

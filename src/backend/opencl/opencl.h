@@ -112,8 +112,10 @@ enum { QN__CL_MARKERS = 64, QN__CL_PRINTS = 16 };
 
 struct qn__queue {
     qn__gpu *gpu;
-    cl_object queue;
     pthread_mutex_t lock; /* for all below */
+    cl_object queue;
+    cl_object
+        untimed; /* the one before the first event, whose commands come first; NULL: there was no event */
     uint64_t submitted;
     atomic_uint_fast64_t completed; /* commands; what they printed may not be out yet */
     cl_marker markers[QN__CL_MARKERS];
@@ -190,6 +192,8 @@ uint64_t qn__cl_completed(qn__queue *queue);
 qn_status qn__cl_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why);
 /* One command of any kind but a graph's launch; the lock is held. */
 qn_status qn__cl_execute(qn__queue *queue, const qn__command *command, uint64_t number, char *why);
+/* From here on events tell the time; 0, or OpenCL's error. The lock is held. */
+int32_t qn__cl_queue_keep_time(qn__queue *queue);
 void qn__cl_note_launch(qn__queue *queue, uint64_t number, const char *name);
 void qn__cl_submitted(qn__queue *queue, uint64_t number); /* bookkeeping behind a command; the lock is held */
 /* The status and sentence for a call that failed; finds out whether the device is lost. */

@@ -1,6 +1,7 @@
 /* Streams: an in-order command queue each. Commands have no events of their own, which would make launches slower;
    how far the queue has come is learnt from a marker that is put in when somebody asks, and every MARK_EVERY
-   commands. Events are polled where there is a deadline. */
+   commands. Events are polled where there is a deadline. A queue that keeps time does so for every command, at the
+   driver's cost: a stream gets one with its first event. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -8,7 +9,7 @@
 #include "backend/opencl/opencl.h"
 #include "util/file.h"
 
-enum { MARK_EVERY = 256, FLUSH_EVERY = 16 };
+enum { MARK_EVERY = 256, FLUSH_EVERY = 64 };
 
 /* ---- failures ---- */
 
@@ -142,8 +143,7 @@ qn_status qn__cl_queue_create(qn__gpu *gpu, qn__queue **out, char *why) {
     if (!queue) return QN_ERROR_OUT_OF_MEMORY;
     int32_t error = 0;
     queue->gpu = gpu;
-    queue->queue =
-        gpu->cl->clCreateCommandQueue(gpu->context, gpu->device, CL_QUEUE_PROFILING_ENABLE, &error);
+    queue->queue = gpu->cl->clCreateCommandQueue(gpu->context, gpu->device, 0, &error);
     if (error || !queue->queue) {
         qn__release(gpu->services->allocator, queue);
         return qn__cl_failed(gpu, NULL, error, "a stream", NULL, why);
@@ -160,9 +160,39 @@ void qn__cl_queue_destroy(qn__queue *queue) {
     reach(queue, queue->submitted);
     qn__cl_print_free(queue);
     gpu->cl->clReleaseCommandQueue(queue->queue);
+    if (queue->untimed) gpu->cl->clReleaseCommandQueue(queue->untimed);
     pthread_mutex_destroy(&queue->lock);
     pthread_mutex_destroy(&queue->print_lock);
     qn__release(gpu->services->allocator, queue);
+}
+
+/* What comes behind in `to` waits for what is in `from`. */
+static int32_t join(const qn__cl *cl, cl_object from, cl_object to) {
+    cl_object event = NULL;
+    int32_t error = cl->clEnqueueMarkerWithWaitList(from, 0, NULL, &event);
+    if (error) return error;
+    error = cl->clFlush(from);
+    if (!error) error = cl->clEnqueueBarrierWithWaitList(to, 1, &event, NULL);
+    cl->clReleaseEvent(event);
+    return error;
+}
+
+/* The old queue stays until the stream goes: to release it may take until it is done. */
+int32_t qn__cl_queue_keep_time(qn__queue *queue) {
+    const qn__gpu *gpu = queue->gpu;
+    int32_t error = 0;
+    if (queue->untimed) return 0;
+    cl_object timed =
+        gpu->cl->clCreateCommandQueue(gpu->context, gpu->device, CL_QUEUE_PROFILING_ENABLE, &error);
+    if (error) return error;
+    error = join(gpu->cl, queue->queue, timed);
+    if (error) {
+        gpu->cl->clReleaseCommandQueue(timed);
+        return error;
+    }
+    queue->untimed = queue->queue;
+    queue->queue = timed;
+    return 0;
 }
 
 /* ---- commands ---- */
