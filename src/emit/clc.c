@@ -116,7 +116,9 @@ static void hidden_struct(clc_emitter *e) {
     for (size_t i = 0; i < e->hidden.len; i++) {
         const qn__hidden *hidden = &e->hidden.data[i];
         const char *member = qn__clc_hidden(e, (qn__hidden_kind)hidden->kind, hidden->dim);
-        qn__buf_printf(&e->helpers, "    ulong %s;\n", strchr(member, '.') + 1);
+        qn__buf_printf(&e->helpers, "    %s %s;\n",
+                       qn__clc_in_words((qn__hidden_kind)hidden->kind) ? "uint2" : "ulong",
+                       strchr(member, '.') + 1);
     }
     qn__buf_puts(&e->helpers, "};\n");
 }

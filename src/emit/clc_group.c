@@ -2,6 +2,29 @@
    and its extensions (the OpenCL Extension Specification), for devices that have them. */
 #include "emit/clc_internal.h"
 
+/* Sizes lie in two words: of one whose low word is used, compilers know that it has 32 bits, and multiply so. */
+static const uint8_t sizes[IR_OP_COUNT] = {[IR_GLOBAL_SIZE] = QN__HIDDEN_GLOBAL_SIZE,
+                                           [IR_ENQUEUED_LOCAL_SIZE] = QN__HIDDEN_ENQUEUED_SIZE,
+                                           [IR_NUM_GROUPS] = QN__HIDDEN_NUM_GROUPS,
+                                           [IR_GLOBAL_OFFSET] = QN__HIDDEN_GLOBAL_OFFSET};
+
+bool qn__clc_in_words(qn__hidden_kind kind) {
+    return kind == QN__HIDDEN_GLOBAL_SIZE || kind == QN__HIDDEN_ENQUEUED_SIZE ||
+           kind == QN__HIDDEN_NUM_GROUPS || kind == QN__HIDDEN_GLOBAL_OFFSET;
+}
+
+bool qn__clc_is_low_word(const ir_instr *instr) {
+    const ir_value *value = instr->op == IR_TRUNC ? instr->operands[0] : NULL;
+    return value && value->value_kind == IR_VALUE_RESULT && instr->results[0]->type.kind == IR_I32 &&
+           value->type.lanes == 1 && sizes[value->def->op];
+}
+
+const char *qn__clc_low_word(clc_emitter *e, const ir_instr *trunc) {
+    const ir_instr *size = trunc->operands[0]->def;
+    return qn__arena_printf(e->arena, "%s.s0",
+                            qn__clc_hidden(e, (qn__hidden_kind)sizes[size->op], size->attr.dim));
+}
+
 /* Native ids are of this part of the launch; its offset is the native global offset. */
 static const char *query(clc_emitter *e, const ir_instr *instr) {
     unsigned dim = instr->attr.dim;
@@ -12,10 +35,12 @@ static const char *query(clc_emitter *e, const ir_instr *instr) {
     case IR_GROUP_ID:
         return qn__arena_printf(e->arena, "get_group_id(%u) + %s", dim,
                                 qn__clc_hidden(e, QN__HIDDEN_GROUP_BASE, dim));
-    case IR_GLOBAL_SIZE: return qn__clc_hidden(e, QN__HIDDEN_GLOBAL_SIZE, dim);
-    case IR_ENQUEUED_LOCAL_SIZE: return qn__clc_hidden(e, QN__HIDDEN_ENQUEUED_SIZE, dim);
-    case IR_NUM_GROUPS: return qn__clc_hidden(e, QN__HIDDEN_NUM_GROUPS, dim);
-    case IR_GLOBAL_OFFSET: return qn__clc_hidden(e, QN__HIDDEN_GLOBAL_OFFSET, dim);
+    case IR_GLOBAL_SIZE:
+    case IR_ENQUEUED_LOCAL_SIZE:
+    case IR_NUM_GROUPS:
+    case IR_GLOBAL_OFFSET:
+        return qn__arena_printf(e->arena, "as_ulong(%s)",
+                                qn__clc_hidden(e, (qn__hidden_kind)sizes[instr->op], dim));
     case IR_WORK_DIM:
         return qn__arena_printf(e->arena, "(uint)%s", qn__clc_hidden(e, QN__HIDDEN_WORK_DIM, 0));
     case IR_SUB_GROUP_SIZE: return "get_sub_group_size()";

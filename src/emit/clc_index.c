@@ -80,11 +80,12 @@ const char *qn__clc_index(clc_emitter *e, const ir_instr *access, const char *ty
                             space, space, element, base, index, plus(e, offset));
 }
 
-/* ---- uses: an access by index uses base and index, and the address perhaps nobody ---- */
+/* ---- uses: an access by index uses base and index, and the address perhaps nobody; a low word is the parameter's ---- */
 
 static void visit_access(ir_instr *instr, void *user) {
     clc_emitter *e = user;
     indexed at;
+    if (qn__clc_is_low_word(instr)) e->uses[instr->operands[0]->id]--;
     if ((instr->op != IR_LOAD && instr->op != IR_STORE) || !find(instr->operands[0], &at)) return;
     if (instr->op == IR_LOAD && !e->uses[instr->results[0]->id] && !(instr->flags & IR_VOLATILE)) return;
     e->uses[instr->operands[0]->id]--;

@@ -246,6 +246,7 @@ static const char *constant_as_integer(clc_emitter *e, const ir_instr *instr) {
 static const char *spelled(clc_emitter *e, const ir_instr *instr) {
     const char *constant = constant_as_integer(e, instr);
     if (constant) return constant;
+    if (qn__clc_is_low_word(instr)) return qn__clc_low_word(e, instr);
     if (!instr->num_results || !instr->num_operands) return NULL;
     const spelling *row = row_of(instr);
     if (!row) return NULL;

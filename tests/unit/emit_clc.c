@@ -113,14 +113,13 @@ static void integers_wrap(void **state) {
 
 /* 1 / (min(|x|, 10) + 4), and 1 / x of any x. */
 static void a_reciprocal_in_range_needs_no_test(void **state) {
-    qn__emit_result r =
-        emitted(state,
-                "kernel @k(%0.out: ptr.global buffer, %1.x: f32 value) {\n"
-                "    %2: f32 = fabs %1.x\n    %3: bool = flt f32 10.0, %2\n"
-                "    %4: f32 = select %3, f32 10.0, %2\n    %5: f32 = fadd %4, f32 4.0\n"
-                "    %6: f32 = fdiv f32 1.0, %5\n    %7: f32 = fdiv f32 1.0, %1.x\n"
-                "    %8: f32 = fadd %6, %7\n    store align 4 %0.out, %8\n    return\n}\n",
-                0);
+    qn__emit_result r = emitted(state,
+                                "kernel @k(%0.out: ptr.global buffer, %1.x: f32 value) {\n"
+                                "    %2: f32 = fabs %1.x\n    %3: bool = flt f32 10.0, %2\n"
+                                "    %4: f32 = select %3, f32 10.0, %2\n    %5: f32 = fadd %4, f32 4.0\n"
+                                "    %6: f32 = fdiv f32 1.0, %5\n    %7: f32 = fdiv f32 1.0, %1.x\n"
+                                "    %8: f32 = fadd %6, %7\n    store align 4 %0.out, %8\n    return\n}\n",
+                                0);
     has(&r, " = qn_reciprocal(v");
     has(&r, " = (1.0f / v1);");
     has(&r, "asm(\"rcp.approx.ftz.f32 %0, %1;\"");
@@ -138,6 +137,22 @@ static void integers_become_floats(void **state) {
     has(&r, "float v3 = convert_float_rtz(v1);");
 }
 
+/* Of a size of which 32 bits are used, those alone are read. */
+static void sizes_are_read_by_words(void **state) {
+    qn__emit_result r =
+        emitted(state,
+                "kernel @k(%0.out: ptr.global buffer) {\n"
+                "    %1: i64 = global_size [0]\n    %2: i32 = trunc %1\n"
+                "    %3: i64 = num_groups [1]\n    store align 8 %0.out, %3\n"
+                "    %4: ptr.global = ptr_add %0.out, i64 8\n    store align 4 %4, %2\n    return\n}\n",
+                0);
+    has(&r, "uint2 global_size0;");
+    has(&r, "uint v2 = hidden.global_size0.s0;");
+    has(&r, "ulong v3 = as_ulong(hidden.num_groups1);");
+    has(&r, "ulong buffer_offset0;");
+    has_not(&r, "as_ulong(hidden.global_size0)");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_kernel_is_guarded, ir_setup, ir_teardown),
@@ -145,6 +160,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(constant_buffers, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(a_counted_loop_has_its_condition, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(a_reciprocal_in_range_needs_no_test, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(sizes_are_read_by_words, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(integers_become_floats, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(doubles_are_refused, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(integers_wrap, ir_setup, ir_teardown),
