@@ -11,7 +11,7 @@
 #include "util/file.h"
 
 static const size_t DEFAULT_MEMORY = (size_t)1 << 31;
-enum { DEFAULT_INSTRS = 4 << 20, MAX_ARGS_SIZE = 64 << 10 };
+enum { DEFAULT_INSTRS = 4 << 20 };
 
 /* What the passes have to remove for a target. */
 enum { GPU_LACKS = QN__LACKS_COLLECTIVES | QN__LACKS_PRINTF | QN__WANTS_NARROW };
@@ -161,8 +161,8 @@ static const char *tune(compile *c) {
             if (strlen(tunings[i].word) == length && !strncmp(tunings[i].word, at, length))
                 found = &tunings[i];
         if (!found)
-            return qn__arena_printf(c->arena, "the option '-qn-tune' knows no '%.*s'", (int)(length & 63),
-                                    at);
+            return qn__arena_printf(c->arena, "the option '-qn-tune' knows no '%.40s'",
+                                    qn__arena_strndup(c->arena, at, length));
         c->device_lacks = (c->device_lacks & ~found->device_off) | found->device_on;
         c->pass_lacks = (c->pass_lacks & ~found->passes_off) | found->passes_on;
         at += length + (at[length] == ',');
@@ -309,9 +309,9 @@ static uint32_t describe_args(compile *c, const ir_function *function, qn__compi
                                     .pointee_size = from->pointee_size,
                                     .offset = (uint32_t)offset};
         offset += from->size;
-        if (offset > MAX_ARGS_SIZE) {
+        if (offset > QN__MAX_ARGS_SIZE) {
             qn__diag_error(&c->diag, FRONT_NO_LOC, "the arguments of kernel '%s' take more than %d bytes",
-                           function->name, (int)MAX_ARGS_SIZE);
+                           function->name, (int)QN__MAX_ARGS_SIZE);
             fail(c, QN__COMPILE_TOO_LARGE);
             return 0;
         }

@@ -61,6 +61,8 @@ typedef struct qn__compile_request {
     uint32_t max_instrs;  /* 0: 4 million */
 } qn__compile_request;
 
+enum { QN__MAX_ARGS_SIZE = 64 << 10 }; /* bytes of a kernel's argument block; targets may allow fewer */
+
 /* A kernel parameter and its place in the argument block. */
 typedef struct qn__compile_arg {
     const char *name;

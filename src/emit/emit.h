@@ -32,13 +32,15 @@ enum {
        anew for those that have left; and it computes with constant zeros, and x - x, without looking at x. */
     QN__NO_LOOP_RESULTS = 1 << 18,
     QN__FOLDS_ZEROS = 1 << 19,
-    QN__WANTS_FOUR_TURNS = 1 << 20, /* SPIR-V: loads of several turns of a loop are best under way together */
+    QN__NO_LARGE_PARAMS =
+        1 << 20, /* PTX: no more than QN__PTX_PARAMS bytes of parameters, with any ISA version */
+    QN__WANTS_FOUR_TURNS = 1 << 21, /* SPIR-V: loads of several turns of a loop are best under way together */
     /* What may be tried on a device (the option -qn-tune). */
-    QN__LOOSE_FMA = 1 << 21,      /* SPIR-V: every Fma may be taken apart */
-    QN__EXACT_FMA = 1 << 22,      /* none may, not even those of contraction */
-    QN__LOOSE_DIVISION = 1 << 23, /* the driver's quotients and roots as they are */
-    QN__HINTS_UNROLL = 1 << 24,   /* loops carry a hint to unroll them */
-    QN__HINTS_LOOPS = 1 << 25     /* not to unroll them */
+    QN__LOOSE_FMA = 1 << 22,      /* SPIR-V: every Fma may be taken apart */
+    QN__EXACT_FMA = 1 << 23,      /* none may, not even those of contraction */
+    QN__LOOSE_DIVISION = 1 << 24, /* the driver's quotients and roots as they are */
+    QN__HINTS_UNROLL = 1 << 25,   /* loops carry a hint to unroll them */
+    QN__HINTS_LOOPS = 1 << 26     /* not to unroll them */
 };
 
 typedef struct qn__emit_options {

@@ -33,6 +33,8 @@
 #include <stdint.h>
 
 enum {
+    QN__PTX_PARAMS = 4096,        /* bytes of a kernel's parameters that every CUDA device takes */
+    QN__PTX_MOST_PARAMS = 32764,  /* from sm_70 and CUDA 12.1 on */
     QN__LOCAL_ALIGN = 128,        /* of each __local argument */
     QN__MAX_PUSH_CONSTANTS = 128, /* Vulkan's least limit */
     QN__SPEC_LOCAL_SIZE = 0,      /* 0, 1, 2 */

@@ -136,6 +136,21 @@ static void guard_end(ptx_emitter *e, guard_labels g) {
     qn__ptx(e, "bra L#;", (int64_t)g.inside);
 }
 
+/* More than all devices take needs a newer one, and its driver to know that. */
+static void check_params(ptx_emitter *e) {
+    const bool takes_few = (e->arch && e->arch < 70) || (e->options->device_lacks & QN__NO_LARGE_PARAMS);
+    const unsigned most = takes_few ? QN__PTX_PARAMS : QN__PTX_MOST_PARAMS;
+    if (e->params_size <= QN__PTX_PARAMS) return;
+    qn__ptx_require(e, 70, 81);
+    if (e->params_size <= most) return;
+    e->loc = e->function->loc;
+    qn__ptx_fail(e, qn__arena_printf(e->arena,
+                                     "kernel '%s' has %u bytes of parameters, with those that quern adds; %s "
+                                     "takes %u: pass a buffer",
+                                     e->function->name, (unsigned)e->params_size,
+                                     takes_few ? "this device or its driver" : "CUDA", most));
+}
+
 static void group_size(const ptx_emitter *e, qn__buf *text) {
     const uint32_t *size = e->function->reqd_local;
     if (!size[0]) return;
@@ -195,6 +210,7 @@ void qn__ptx_kernel(ptx_emitter *module, ir_function *kernel, qn__buf *text) {
     qn__ptx_region(&e, kernel->body);
     if (!e.uses_group) guard_end(&e, guarded);
     qn__ptx_coalesce(&e);
+    check_params(&e);
     frame(&e, text);
     report(&e);
     module->need_target = e.need_target;

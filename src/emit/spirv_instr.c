@@ -394,13 +394,18 @@ static uint32_t long_shuffle(spv *e, const ir_instr *instr) {
     return qn__spv_build(e, qn__spv_type(e, type), parts, type.lanes);
 }
 
+/* What becomes part of a vector: drivers look at one component after another. */
+static uint32_t use_part(spv *e, const ir_value *value) {
+    return qn__ir_is_float(value->type) ? qn__spv_hide_zero(e, value) : qn__spv_use(e, value);
+}
+
 static uint32_t vector_op(spv *e, const ir_instr *instr) {
     const ir_value *result = instr->results[0];
     uint32_t type = qn__spv_type(e, result->type), parts[18];
     ir_value *const *with = instr->operands;
     switch (instr->op) {
     case IR_VECTOR:
-        for (uint32_t i = 0; i < instr->num_operands; i++) parts[i] = qn__spv_use(e, with[i]);
+        for (uint32_t i = 0; i < instr->num_operands; i++) parts[i] = use_part(e, with[i]);
         return qn__spv_build(e, type, parts, instr->num_operands);
     case IR_SPLAT: return splat(e, result->type, qn__spv_use(e, with[0]));
     case IR_EXTRACT:
@@ -415,12 +420,12 @@ static uint32_t vector_op(spv *e, const ir_instr *instr) {
         return SPV(e, SP_VECTOR_EXTRACT_DYNAMIC, type, qn__spv_use(e, with[0]), lane);
     }
     case IR_INSERT:
-        return SPV(e, SP_COMPOSITE_INSERT, type, qn__spv_use(e, with[1]), qn__spv_use(e, with[0]),
+        return SPV(e, SP_COMPOSITE_INSERT, type, use_part(e, with[1]), use_part(e, with[0]),
                    instr->attr.lanes[0]);
     default:
         if (qn__spv_is_long(e, with[0]->type)) return long_shuffle(e, instr);
-        parts[0] = qn__spv_use(e, with[0]);
-        parts[1] = qn__spv_use(e, with[1]);
+        parts[0] = use_part(e, with[0]);
+        parts[1] = use_part(e, with[1]);
         for (unsigned i = 0; i < result->type.lanes; i++)
             parts[2 + i] = instr->attr.lanes[i] == 255 ? UINT32_MAX : instr->attr.lanes[i];
         return qn__spv_emit(e, SP_VECTOR_SHUFFLE, type, parts, 2u + result->type.lanes);

@@ -3,6 +3,8 @@
 
 /* ---- parameters of kernels ---- */
 
+enum { MAX_PARAMETER = 64 << 10 }; /* bytes; no kernel can have more in all */
+
 static void refuse_parameter(front_parser *p, const ast_decl *param, const char *why, const char *hint) {
     qn__diag_error(p->diag, param->loc, "kernel parameter '%s' of type '%s' %s",
                    param->name ? param->name : "", qn__type_text(p, param->type), why);
@@ -38,7 +40,7 @@ static void check_parameter(front_parser *p, const ast_decl *param) {
     else if (qn__type_is_record(type) && qn__type_contains(type, AST_BOOL))
         refuse_parameter(p, param, "contains a bool, which has no size that host and device agree on",
                          "use int or uchar");
-    else if (type->size > 4096)
+    else if (type->size > MAX_PARAMETER)
         refuse_parameter(p, param, "is too large", "pass it in a __constant buffer");
 }
 

@@ -6,7 +6,7 @@
 
 #include "runtime/runtime.h"
 
-enum { MAX_PARAMS = 256, MAX_ARGS_SIZE = 4096 };
+enum { MAX_PARAMS = 256, USUAL_ARGS_SIZE = 4096 };
 
 /* A launch under construction. The arrays are not cleared: a launch is to cost less than a microsecond. */
 typedef struct launch {
@@ -16,7 +16,8 @@ typedef struct launch {
     qn_context *context;
     uint64_t local_memory;
     uint32_t num_buffers; /* of bindings and uses */
-    _Alignas(16) unsigned char args[MAX_ARGS_SIZE];
+    unsigned char *args;  /* the argument block: usual_args, or allocated where it is larger */
+    _Alignas(16) unsigned char usual_args[USUAL_ARGS_SIZE];
     qn__binding bindings[MAX_PARAMS];
     qn__use uses[MAX_PARAMS];
     qn__object *used[MAX_PARAMS + 1];
@@ -296,11 +297,13 @@ qn_status qn_launch(qn_stream *stream, qn_kernel *kernel, const qn_range *range,
     l.local_memory = info->static_local;
     l.num_buffers = 0;
     const uint32_t most = kernel->program->device->info.max_args_size;
-    if (info->num_args > MAX_PARAMS || info->args_size > sizeof l.args || info->args_size > most)
+    if (info->num_args > MAX_PARAMS || info->args_size > most)
         return qn__fail(l.context, QN_ERROR_UNSUPPORTED,
                         "qn_launch: %s has %u parameters of %u bytes; the limits are %d and %u", info->name,
-                        (unsigned)info->num_args, (unsigned)info->args_size, MAX_PARAMS,
-                        (unsigned)(most < MAX_ARGS_SIZE ? most : MAX_ARGS_SIZE));
+                        (unsigned)info->num_args, (unsigned)info->args_size, MAX_PARAMS, (unsigned)most);
+    const bool is_large = info->args_size > sizeof l.usual_args;
+    l.args = is_large ? qn__allocate(&l.context->allocator, (size_t)info->args_size + 16) : l.usual_args;
+    if (!l.args) return qn__fail_memory(l.context, info->args_size);
     for (uint32_t i = 0; i < info->args_size; i += 16) memset(l.args + i, 0, 16); /* in registers */
     qn__command command = {.kind = QN__COMMAND_LAUNCH,
                            .code = kernel->program->code,
@@ -308,5 +311,7 @@ qn_status qn_launch(qn_stream *stream, qn_kernel *kernel, const qn_range *range,
                            .kernel_name = info->name,
                            .args = l.args,
                            .args_size = info->args_size};
-    return submit(&l, &command, range, args, num_args);
+    status = submit(&l, &command, range, args, num_args);
+    if (is_large) qn__release(&l.context->allocator, l.args);
+    return status;
 }

@@ -252,8 +252,8 @@ static qn_status submit_transfer(qn_stream *stream, const qn__command *command, 
     return status;
 }
 
-static qn_status check_host(qn_stream *stream, const void *data, const char *function) {
-    if (data) return QN_OK;
+static qn_status check_host(qn_stream *stream, const void *data, uint64_t size, const char *function) {
+    if (data || size == 0) return QN_OK;
     return qn__fail_null(stream ? stream->object.context : NULL, function, "data");
 }
 
@@ -261,7 +261,7 @@ qn_status qn__stream_write(qn_stream *stream, qn_buffer *buffer, uint64_t offset
                            uint64_t size, bool data_stays) {
     stream = stream_for(stream, buffer);
     qn_status status = check_transfer(stream, buffer, offset, size, true, "qn_stream_write");
-    if (!status) status = check_host(stream, data, "qn_stream_write");
+    if (!status) status = check_host(stream, data, size, "qn_stream_write");
     if (status || size == 0) return status;
     qn__command command = {.kind = QN__COMMAND_WRITE,
                            .to = qn__buffer_root(buffer)->memory,
@@ -280,7 +280,7 @@ qn_status qn_stream_write(qn_stream *stream, qn_buffer *buffer, uint64_t offset,
 qn_status qn_stream_read(qn_stream *stream, qn_buffer *buffer, uint64_t offset, void *data, uint64_t size) {
     stream = stream_for(stream, buffer);
     qn_status status = check_transfer(stream, buffer, offset, size, false, "qn_stream_read");
-    if (!status) status = check_host(stream, data, "qn_stream_read");
+    if (!status) status = check_host(stream, data, size, "qn_stream_read");
     if (status || size == 0) return status;
     if (stream->recording)
         return qn__fail(stream->object.context, QN_ERROR_STATE,

@@ -32,7 +32,7 @@ typedef struct fake_launch {
     char name[64];
     unsigned grid[3], block[3], shared;
     size_t params_size;
-    unsigned char params[512];
+    unsigned char params[32768];
 } fake_launch;
 
 typedef struct fake_driver {

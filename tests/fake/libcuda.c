@@ -436,7 +436,8 @@ static uint64_t param(const fake_launch *launch, size_t offset, size_t size) {
     return value;
 }
 
-/* Kernels by their names: fill(p, value, n), saxpy(y, x, a, n), print(hidden print buffer), bad() and hang(). */
+/* Kernels by their names: fill(p, value, n), saxpy(y, x, a, n), last_word(p, n, words), print(hidden print buffer), bad()
+   and hang(). */
 static void run_kernel(qn__cu_stream stream, const fake_launch *launch) {
     uint64_t items = (uint64_t)launch->grid[0] * launch->block[0];
     uint32_t *to = (uint32_t *)(uintptr_t)param(launch, 0, 8);
@@ -449,6 +450,8 @@ static void run_kernel(qn__cu_stream stream, const fake_launch *launch) {
         uint32_t bits = (uint32_t)param(launch, 16, 4);
         memcpy(&a, &bits, sizeof a);
         for (uint64_t i = 0; i < param(launch, 20, 4) && i < items; i++) y[i] += a * x[i];
+    } else if (strcmp(launch->name, "last_word") == 0) { /* of n words by value, behind the buffer and n */
+        to[0] = (uint32_t)param(launch, 12 + 4 * (param(launch, 8, 4) - 1), 4);
     } else if (strcmp(launch->name, "print") == 0) {
         uint32_t record[] = {16, 0, 42, 0};
         uint32_t at = to[1];
@@ -643,6 +646,18 @@ API int cuEventElapsedTime(float *milliseconds, qn__cu_event begin, qn__cu_event
 
 /* ---- code: a cubin is "fake" and the text ---- */
 
+enum { USUAL_PARAMS = 4352, MOST_PARAMS = 32764 }; /* of a kernel, as ptxas allows them */
+
+/* Whether the text has a kernel with more parameters than its version, the device and the driver allow. */
+static bool params_overflow(const char *text) {
+    const char *version = strstr(text, ".version ");
+    const bool large = version && strtod(version + 9, NULL) >= 8.1 && fake.settings[FAKE_VERSION] >= 12010 &&
+                       fake.settings[FAKE_CAPABILITY] >= 70;
+    for (const char *at = text; (at = strstr(at, " params[")); at++)
+        if (strtoul(at + 8, NULL, 10) > (large ? MOST_PARAMS : USUAL_PARAMS)) return true;
+    return false;
+}
+
 API int cuLinkCreate_v2(unsigned num_options, int *options, void **values, qn__cu_link *link) {
     CALL_IN_CONTEXT(link_create);
     *link = calloc(1, sizeof **link);
@@ -661,6 +676,10 @@ API int cuLinkAddData_v2(qn__cu_link link, int type, void *data, size_t size, co
     if (strstr(data, "syntax error")) {
         if (link->log)
             snprintf(link->log, link->log_size, "ptxas application ptx input, line 3; error   : wrong\n");
+        return 218;
+    }
+    if (params_overflow(data)) {
+        if (link->log) snprintf(link->log, link->log_size, "error   : too much parameter space\n");
         return 218;
     }
     link->text = malloc(size + 4);

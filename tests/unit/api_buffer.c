@@ -58,6 +58,9 @@ static void ranges_are_checked_without_overflow(void **state) {
     assert_fails(context, qn_stream_copy(NULL, buffer, 0, buffer, 8, 16), QN_ERROR_RANGE, "overlap");
     assert_fails(context, qn_stream_fill(NULL, buffer, 0, 9, "abc", 3), QN_ERROR_ARGUMENT, "3 bytes");
     assert_ok(context, qn_buffer_read(buffer, 64, &byte, 0));
+    assert_ok(context, qn_buffer_read(buffer, 0, NULL, 0));
+    assert_ok(context, qn_buffer_write(buffer, 64, NULL, 0));
+    assert_fails(context, qn_buffer_write(buffer, 65, NULL, 0), QN_ERROR_RANGE, "of a buffer of 64");
     qn_buffer *none;
     assert_fails(context, qn_buffer_create(device, &(qn_buffer_desc){.size = 0}, &none), QN_ERROR_RANGE,
                  "size is 0");

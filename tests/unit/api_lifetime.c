@@ -221,8 +221,8 @@ static void a_deadline_is_for_the_whole_device(void **state) {
         assert_ok(f.context, spin(&f, stream, buffer, count));
     }
     double start = test_seconds();
-    assert_fails(f.context, qn_device_wait(f.device, 50000000), QN_ERROR_TIMEOUT, "spin");
-    assert_true(test_seconds() - start < 0.3);
+    assert_fails(f.context, qn_device_wait(f.device, 100000000), QN_ERROR_TIMEOUT, "spin");
+    assert_true(test_seconds() - start < 0.1 * (STREAMS - 1)); /* one deadline a stream would be more */
     assert_int_equal(qn_device_wait(f.device, 0), QN_ERROR_TIMEOUT);
     assert_ok(f.context, qn_device_wait(f.device, QN_FOREVER - 1)); /* far away, but no overflow */
     qn_context_destroy(f.context);

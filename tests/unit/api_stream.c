@@ -65,6 +65,26 @@ static void deadlines_name_the_kernel(void **state) {
     qn_context_destroy(f.context);
 }
 
+/* Behind another stream's work none of its own runs yet; drivers do not tell what waits. */
+static void deadlines_name_the_kernel_that_waits(void **state) {
+    (void)state;
+    if (!testing("cpu")) skip();
+    fixture f = make_fixture(test_device(), source, "spin");
+    qn_kernel *add = make_kernel(f.program, f.context, "add");
+    qn_buffer *buffer = make_buffer(f.device, 4, NULL);
+    qn_stream *a, *b;
+    qn_event *event;
+    assert_ok(f.context, qn_stream_create(f.device, &a));
+    assert_ok(f.context, qn_stream_create(f.device, &b));
+    assert_ok(f.context, qn_event_create(f.device, &event));
+    assert_ok(f.context, spin(&f, a, buffer, spin_for(&f, 0.5)));
+    assert_ok(f.context, qn_stream_record(a, event));
+    assert_ok(f.context, qn_stream_wait_event(b, event));
+    assert_ok(f.context, qn_launch(b, add, QN_RANGE(1), QN_ARGS(buffer, 1)));
+    assert_fails(f.context, qn_stream_wait(b, 20000000), QN_ERROR_TIMEOUT, "kernel add");
+    qn_context_destroy(f.context);
+}
+
 static void objects_in_flight_may_be_destroyed(void **state) {
     (void)state;
     fixture f = make_fixture(test_device(), source, "spin");
@@ -145,6 +165,7 @@ int main(void) {
         cmocka_unit_test(streams_order_their_work),
         cmocka_unit_test(events_order_streams_and_tell_time),
         cmocka_unit_test(deadlines_name_the_kernel),
+        cmocka_unit_test(deadlines_name_the_kernel_that_waits),
         cmocka_unit_test(objects_in_flight_may_be_destroyed),
         cmocka_unit_test(graphs_replay),
         cmocka_unit_test(printed_text_goes_to_the_hook),

@@ -224,6 +224,67 @@ static void graphs(void **state) {
     nothing_left();
 }
 
+/* ---- large structs by value ---- */
+
+#define LAST_WORD(count)                                                                                     \
+    "typedef struct { int words[" count "]; } block;\n"                                                      \
+    "kernel void last_word(global int *p, uint n, block b) { p[0] = b.words[n - 1]; }\n"
+
+static void large_structs_go_by_value(void **state) {
+    (void)state;
+    static int words[5000];
+    rig r = make_rig(&no_cache);
+    qn_kernel *kernel = make_kernel(make_program(r.device, LAST_WORD("5000")), r.context, "last_word");
+    qn_stream *stream = qn_device_stream(r.device);
+    qn_graph *graph;
+    int back[1];
+    words[4999] = 77;
+    assert_ok(r.context, qn_launch(NULL, kernel, QN_RANGE(1), QN_ARGS(r.buffer, 5000, QN_BYTES(words))));
+    assert_ok(r.context, qn_buffer_read(r.buffer, 0, back, sizeof back));
+    assert_int_equal(back[0], 77);
+    /* a graph keeps the values of when it was recorded */
+    assert_ok(r.context, qn_graph_begin(stream));
+    assert_ok(r.context, qn_launch(stream, kernel, QN_RANGE(1), QN_ARGS(r.buffer, 5000, QN_BYTES(words))));
+    assert_ok(r.context, qn_graph_end(stream, &graph));
+    words[4999] = 78;
+    assert_ok(r.context, fill(&r, 0));
+    assert_ok(r.context, qn_graph_launch(stream, graph));
+    assert_ok(r.context, qn_buffer_read(r.buffer, 0, back, sizeof back));
+    assert_int_equal(back[0], 77);
+    qn_graph_destroy(graph);
+    drop_rig(&r);
+    nothing_left();
+}
+
+static void structs_larger_than_the_driver_takes(void **state) {
+    (void)state;
+    static const struct {
+        fake_setting setting;
+        long value, usual;
+        const char *source, *part;
+    } rows[] = {
+        {FAKE_VERSION, 12000, 12040, LAST_WORD("5000"), "this device or its driver takes 4096"},
+        {FAKE_CAPABILITY, 60, 90, LAST_WORD("5000"), "this device or its driver takes 4096"},
+        {FAKE_CAPABILITY, 90, 90, LAST_WORD("8200"), "kernel 'last_word' has 32"},
+        {FAKE_CAPABILITY, 90, 90, LAST_WORD("8200"), "CUDA takes 32764"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        qn_device_info info;
+        fake.set(rows[i].setting, rows[i].value);
+        rig r = make_rig(&no_cache);
+        assert_fails(
+            r.context,
+            qn_program_create(r.device, &(qn_program_desc){.source = rows[i].source}, &(qn_program *){0}),
+            QN_ERROR_UNSUPPORTED, rows[i].part);
+        assert_ok(r.context, qn_device_get_info(r.device, &info));
+        assert_true(info.max_args_size < (i < 2 ? 4096 : 32764));
+        assert_ok(r.context, fill(&r, 1)); /* all else goes on */
+        drop_rig(&r);
+        fake.set(rows[i].setting, rows[i].usual);
+    }
+    nothing_left();
+}
+
 /* Rounds of everything that can be made, with memory on both sides counted. */
 static void nothing_piles_up(void **state) {
     (void)state;
@@ -263,6 +324,8 @@ int main(void) {
         cmocka_unit_test(deadlines),
         cmocka_unit_test(out_of_memory),
         cmocka_unit_test(graphs),
+        cmocka_unit_test(large_structs_go_by_value),
+        cmocka_unit_test(structs_larger_than_the_driver_takes),
         cmocka_unit_test(nothing_piles_up),
     };
     return cmocka_run_group_tests(tests, find_fake, NULL);

@@ -216,6 +216,32 @@ static void sub_groups(void **state) {
     has(&r, ".version 7.0\n.target sm_80\n");
 }
 
+/* More parameters than every device takes need a newer ISA; a struct argument of `size` bytes. */
+#define STRUCT(size)                                                                                         \
+    "kernel @k(%0.s: ptr.param struct size " size " align 4, %1.out: ptr.global buffer size 8 align 8) {\n"  \
+    "    %2: i32 = load align 4 %0.s\n    store align 4 %1.out, %2\n    return\n}\n"
+static void large_parameters(void **state) {
+    qn__emit_result r = emitted(state, 0, STRUCT("3900"));
+    has(&r, ".version 5.0\n.target sm_60\n");
+    r = emitted(state, 0, STRUCT("5000"));
+    has(&r, ".version 8.1\n.target sm_70\n");
+    r = emitted(state, 90, STRUCT("32000"));
+    has(&r, ".version 8.1\n.target sm_70\n");
+    static const struct {
+        const char *ir;
+        uint32_t arch, lacks;
+        const char *part;
+    } refused[] = {{STRUCT("5000"), 60, 0, "takes 4096"},
+                   {STRUCT("5000"), 90, QN__NO_LARGE_PARAMS, "takes 4096"},
+                   {STRUCT("33000"), 0, 0, "takes 32764"}};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        const qn__emit_options options = {.arch = refused[i].arch, .device_lacks = refused[i].lacks};
+        qn__emit_ptx(*state, ir_parsed(*state, refused[i].ir), &options, &r);
+        assert_non_null(r.error);
+        if (!strstr(r.error, refused[i].part)) fail_msg("%s", r.error);
+    }
+}
+
 static void values_that_change_places_in_a_loop(void **state) {
     qn__emit_result r =
         emitted(state, 0,
@@ -243,6 +269,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(atomics, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(local_memory, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(sub_groups, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(large_parameters, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(values_that_change_places_in_a_loop, ir_setup, ir_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

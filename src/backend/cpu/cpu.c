@@ -131,7 +131,7 @@ static void cpu_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
         .local_memory = QN__CPU_LOCAL_MEMORY,
         .memory = memory,
         .max_buffer = memory,
-        .max_args_size = 4096,
+        .max_args_size = QN__MAX_ARGS_SIZE,
     };
 }
 

@@ -253,6 +253,20 @@ static qn_status report(qn__queue *queue, char *why) {
     return status;
 }
 
+/* Names the kernel that runs or, where none does, the first that is to: the stream's thread may not have come to it, or
+   waits for another stream. */
+static qn_status timed_out(const qn__queue *queue, uint64_t timeout_ns, char *why) {
+    const char *kernel = queue->kernel, *what = "running kernel";
+    for (const node *n = queue->first; n && !kernel; n = n->next) {
+        if (n->command->kind != QN__COMMAND_LAUNCH) continue;
+        kernel = n->command->kernel_name;
+        what = "not yet started is kernel";
+    }
+    int length = snprintf(why, QN__WHY, "not done in %.3g ms", (double)timeout_ns / 1e6);
+    if (kernel) snprintf(why + length, QN__WHY - (size_t)length, ": %s %s", what, kernel);
+    return QN_ERROR_TIMEOUT;
+}
+
 qn_status qn__cpu_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why) {
     struct timespec until = deadline(timeout_ns);
     pthread_mutex_lock(&queue->lock);
@@ -260,11 +274,8 @@ qn_status qn__cpu_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, c
     while (!status && atomic_load(&queue->completed) < number) {
         if (timeout_ns == QN_FOREVER && queue->first && !queue->running)
             run_first(queue);
-        else if (!wait_until(&queue->done, &queue->lock, timeout_ns, &until)) {
-            status = QN_ERROR_TIMEOUT;
-            snprintf(why, QN__WHY, "not done in %.3g ms%s%s", (double)timeout_ns / 1e6,
-                     queue->kernel ? ": running kernel " : "", queue->kernel ? queue->kernel : "");
-        }
+        else if (!wait_until(&queue->done, &queue->lock, timeout_ns, &until))
+            status = timed_out(queue, timeout_ns, why);
     }
     if (!status) status = report(queue, why);
     pthread_mutex_unlock(&queue->lock);

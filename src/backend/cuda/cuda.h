@@ -53,6 +53,7 @@ struct qn__gpu {
     qn__cu_stream service; /* allocation, and reading what kernels print */
     qn__cu_pool pool;      /* NULL: not supported */
     int arch;              /* 90: compute capability 9.0 */
+    uint32_t max_params;   /* bytes of a kernel's */
     uint32_t max_threads, max_block[3], max_grid[3];
     uint64_t shared_memory; /* bytes a group can have */
     char name[128], cache_key[256];

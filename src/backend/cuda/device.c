@@ -6,7 +6,11 @@
 #include "compile.h"
 #include "emit/emit.h"
 
-enum { CACHE_VERSION = 1 }; /* of what code.c writes */
+enum {
+    CACHE_VERSION = 1,            /* of what code.c writes */
+    LARGE_PARAMS_VERSION = 12010, /* CUDA 12.1 */
+    MOST_HIDDEN = 192             /* bytes of parameters that quern adds, with gaps */
+};
 
 /* ---- the context ---- */
 
@@ -93,6 +97,8 @@ static uint32_t attribute(const qn__gpu *gpu, int which) {
 static void read_limits(qn__gpu *gpu) {
     gpu->arch = (int)(attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10 +
                       attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
+    const bool takes_large = gpu->arch >= 70 && gpu->driver->version >= LARGE_PARAMS_VERSION;
+    gpu->max_params = takes_large ? QN__PTX_MOST_PARAMS : QN__PTX_PARAMS;
     gpu->max_threads = attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
     for (int d = 0; d < 3; d++) {
         gpu->max_block[d] = attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + d);
@@ -190,12 +196,14 @@ static void gpu_info(const qn__gpu *gpu, qn_device_info *info) {
         .local_memory = gpu->shared_memory,
         .memory = memory,
         .max_buffer = memory,
-        .max_args_size = 4096,
+        .max_args_size = gpu->max_params - MOST_HIDDEN,
     };
 }
 
 static void target(const qn__gpu *gpu, qn__code_target *target) {
-    *target = (qn__code_target){.target = QN__TARGET_PTX, .arch = (uint32_t)gpu->arch};
+    *target = (qn__code_target){.target = QN__TARGET_PTX,
+                                .arch = (uint32_t)gpu->arch,
+                                .device_lacks = gpu->max_params == QN__PTX_PARAMS ? QN__NO_LARGE_PARAMS : 0};
 }
 
 static const char *cache_key(const qn__gpu *gpu) { return gpu->cache_key; }

@@ -4,8 +4,6 @@
 
 #include "backend/cuda/cuda.h"
 
-enum { MAX_PARAMS_SIZE = 4096 }; /* of a kernel; the driver's own limit below CUDA 12.1 */
-
 static qn_status check_group(const qn__cuda_kernel *kernel, const qn__command *command, char *why) {
     uint64_t items = (uint64_t)command->local[0] * command->local[1] * command->local[2];
     if (items <= kernel->max_threads) return QN_OK;
@@ -41,12 +39,7 @@ static qn_status launch(const qn__cuda_target *target, const qn__command *comman
     const qn__code_kernel *info = &command->code->info->kernels[command->kernel];
     qn_status status = check_group(kernel, command, why);
     if (status) return status;
-    _Alignas(16) unsigned char block[MAX_PARAMS_SIZE];
-    if (info->params_size > sizeof block) {
-        snprintf(why, QN__WHY, "qn_launch: kernel %s has %u bytes of parameters; the limit is %d",
-                 kernel->name, (unsigned)info->params_size, MAX_PARAMS_SIZE);
-        return QN_ERROR_UNSUPPORTED;
-    }
+    _Alignas(16) unsigned char block[QN__PTX_MOST_PARAMS]; /* the emitter allows no more */
     void *params[] = {block};
     uint64_t fixed = kernel->static_local;
     unsigned shared = command->local_memory > fixed ? (unsigned)(command->local_memory - fixed) : 0;

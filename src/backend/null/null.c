@@ -75,7 +75,7 @@ static void null_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
         .local_memory = 48 << 10,
         .memory = MAX_BUFFER,
         .max_buffer = MAX_BUFFER,
-        .max_args_size = 4096,
+        .max_args_size = QN__MAX_ARGS_SIZE,
     };
 }
 

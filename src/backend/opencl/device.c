@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "backend/opencl/opencl.h"
+#include "compile.h"
 #include "emit/emit.h"
 #include "front/pp.h"
 
@@ -107,7 +108,8 @@ void qn__cl_gpu_close(qn__gpu *gpu) {
 
 /* Hidden parameters take some of the room for arguments. */
 void qn__cl_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
-    const uint64_t most = (uint64_t)1 << 48, args = gpu->max_params < 4352 ? gpu->max_params : 4352;
+    const uint64_t most = (uint64_t)1 << 48, large = QN__MAX_ARGS_SIZE + 256;
+    const uint64_t args = gpu->max_params < large ? gpu->max_params : large;
     *info = (qn_device_info){
         .description = gpu->description,
         .driver = gpu->version,

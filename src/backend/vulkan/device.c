@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "backend/vulkan/vulkan.h"
+#include "compile.h"
 
 #define NAMED(result, name, parameters) {"vk" #name, offsetof(qn__vk_device_functions, name)},
 static const struct {
@@ -120,7 +121,7 @@ void qn__vk_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
         .local_memory = limits->maxComputeSharedMemorySize,
         .memory = gpu->memory_size,
         .max_buffer = gpu->max_buffer,
-        .max_args_size = 4096,
+        .max_args_size = QN__MAX_ARGS_SIZE,
     };
     for (int d = 0; d < 3; d++) {
         info->max_local_size[d] = limits->maxComputeWorkGroupSize[d];

@@ -54,11 +54,11 @@ void qn__vk_recorder_finish(qn__vk_recorder *r, bool lost) {
 
 /* Room that the host writes and the device reads, for as long as the commands run; NULL: out of memory. */
 static unsigned char *upload(qn__vk_recorder *r, uint64_t size, uint64_t *offset, char *why) {
-    if (size > UPLOAD_ROOM) return NULL;
     if (!r->upload || UPLOAD_ROOM - r->upload_at < size) {
         r->upload = NULL;
+        const uint64_t room = size > UPLOAD_ROOM ? size : UPLOAD_ROOM;
         qn__memory *memory;
-        if (qn__vk_allocate(r->gpu, QN__VK_UPLOAD_HEAP, UPLOAD_ROOM, &memory, why)) return NULL;
+        if (qn__vk_allocate(r->gpu, QN__VK_UPLOAD_HEAP, room, &memory, why)) return NULL;
         if (!add_after(r, memory)) return NULL;
         r->upload = memory;
         r->upload_at = 0;
