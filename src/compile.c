@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "emit/emit.h"
+#include "front/frozen.h"
 #include "front/lower.h"
 #include "front/parse.h"
 #include "pass/pass.h"
@@ -209,7 +210,8 @@ static ast_unit *parse(compile *c, front_context *context) {
                                .diag = &c->diag,
                                .names = &c->names,
                                .options = &c->options,
-                               .features = c->features};
+                               .features = c->features,
+                               .frozen = &qn__frozen_library};
     qn__front_context_init(context);
     ast_unit *unit = qn__parse(context, tokens);
     end_stage(c, QN__STAGE_PARSE);
@@ -229,6 +231,7 @@ static bool run_front(compile *c) {
                            .diag = &c->diag,
                            .options = &c->options,
                            .features = c->features,
+                           .frozen = &qn__frozen_library,
                            .max_instrs = max_instrs(c)};
     begin_stage(c);
     c->module = qn__lower(&config, unit);

@@ -154,8 +154,9 @@ struct ast_decl {
     bool is_pure;    /* a maths helper, or attribute const/pure: same arguments, same result */
     bool is_library; /* from src/lib: means what IEEE 754 says; no contraction, no fast-math flags */
     bool uses_goto;
-    bool is_size_type; /* parameter declared with size_t, ptrdiff_t, intptr_t or uintptr_t */
-    uint32_t visit;    /* for the call graph (recursion) */
+    bool is_size_type;      /* parameter declared with size_t, ptrdiff_t, intptr_t or uintptr_t */
+    const uint16_t *frozen; /* a library function's body as packed IR (front/frozen.h), in place of `body` */
+    uint32_t visit;         /* for the call graph (recursion) */
 
     /* set and used by the lowering */
     ir_value *address; /* of variables and parameters in memory */

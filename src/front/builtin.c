@@ -330,6 +330,7 @@ static void bind_all(match *m, front_resolved *out) {
     for (uint32_t i = 0; i < m->s.num_params && *pointer <= 'Q'; i++)
         if (m->s.params[i].space) {
             out->bindings[out->num_bindings++] = (front_type_binding){pointer, m->params[i]};
+            out->has_pointers = true;
             pointer = "Q";
         }
 }

@@ -1,8 +1,10 @@
-/* The index of the texts of src/lib: a lookup in constant tables made at build time. */
+/* The index of the texts of src/lib, and of those that are there as IR: lookups in constant tables made at build
+   time. */
 #include "front/library.h"
 
 #include <string.h>
 
+#include "front/frozen.h"
 #include "front/library_index.h"
 #include "util/hash.h"
 
@@ -24,4 +26,22 @@ const front_library_entry *qn__library_find(qn__str name, ast_kind element) {
         }
         return generic || element != AST_VOID ? generic : entries;
     }
+}
+
+const uint16_t *qn__frozen_find(const front_frozen_library *library, const front_library_entry *entry,
+                                ast_kind element, unsigned lanes) {
+    if (!library) return NULL;
+    const uint32_t wanted = (uint32_t)(entry - qn__library_entries) << 16 | (uint32_t)element << 8 | lanes;
+    uint32_t low = 0, high = library->num_functions;
+    while (low < high) {
+        const uint32_t middle = (low + high) / 2;
+        const front_frozen *f = &library->functions[middle];
+        const uint32_t key = (uint32_t)f->entry << 16 | (uint32_t)f->element << 8 | f->lanes;
+        if (key == wanted) return library->words + f->first;
+        if (key < wanted)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
 }

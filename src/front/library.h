@@ -52,6 +52,7 @@ typedef struct front_resolved {
     const front_library_entry *library; /* LIB, LIB_MAP */
     front_type_binding bindings[FRONT_MAX_BINDINGS];
     uint32_t num_bindings;
+    bool has_pointers; /* bindings of P and Q are among them */
 } front_resolved;
 
 typedef enum front_resolution {

@@ -188,6 +188,29 @@ static ir_function *new_kernel(lower *l, ast_decl *decl) {
     return function;
 }
 
+/* The __constant object of a table that a frozen function reads. */
+static uint32_t frozen_table(void *user, uint32_t index) {
+    lower *l = user;
+    const front_frozen_library *library = l->config->frozen;
+    const front_frozen_table *table = &library->tables[index];
+    if (!l->frozen_tables) l->frozen_tables = QN__NEW_ARRAY(l->arena, uint32_t, library->num_tables);
+    if (!l->frozen_tables[index])
+        l->frozen_tables[index] =
+            1 + qn__ir_global_add(l->module, (ir_global){.name = unique_global_name(l, table->name),
+                                                         .data = table->data,
+                                                         .size = table->size,
+                                                         .align = table->align,
+                                                         .element = table->element});
+    return l->frozen_tables[index] - 1;
+}
+
+static ir_function *new_frozen(lower *l, ast_decl *decl) {
+    const ir_unpack_globals globals = {frozen_table, l};
+    ir_function *function = new_callable(l, decl);
+    qn__ir_unpack(function, decl->frozen, &globals);
+    return function;
+}
+
 ir_function *qn__lower_callee(lower *l, ast_decl *decl, front_loc loc) {
     if (!decl->is_defined) {
         qn__diag_error(l->config->diag, loc, "function '%s' is called but never defined", decl->name);
@@ -195,7 +218,7 @@ ir_function *qn__lower_callee(lower *l, ast_decl *decl, front_loc loc) {
         return NULL;
     }
     if (!decl->is_kernel) {
-        if (!decl->function) decl->function = new_callable(l, decl);
+        if (!decl->function) decl->function = decl->frozen ? new_frozen(l, decl) : new_callable(l, decl);
         return decl->function;
     }
     ir_function *function = qn__map64_get(&l->callables, (uint64_t)(uintptr_t)decl);

@@ -15,7 +15,8 @@ typedef struct lower_config {
     front_diag *diag;
     const front_options *options;
     front_features features;
-    uint32_t max_instrs; /* becomes ir_module.max_instrs; 0: no limit */
+    const struct front_frozen_library *frozen; /* that of the front_context */
+    uint32_t max_instrs;                       /* becomes ir_module.max_instrs; 0: no limit */
 } lower_config;
 
 /* Always gives a module; it is whole only where config->diag got no new error. The tree's lowering fields are

@@ -4,6 +4,7 @@
 #define QN__FRONT_LOWER_INTERNAL_H
 
 #include "front/builtin.h"
+#include "front/frozen.h"
 #include "front/lower.h"
 
 /* A barrier of the kernel that is being lowered, and where it is written. */
@@ -37,6 +38,7 @@ typedef struct lower {
     front_loc last_loc; /* cache of qn__lower_at */
     ir_loc last_resolved;
     qn__map strings;             /* contents to index of the __constant object + 1 */
+    uint32_t *frozen_tables;     /* by index of the table: that of the __constant object + 1 */
     qn__map64 callables;         /* kernels called as functions: ast_decl to ir_function */
     QN__VEC(ast_decl *) pending; /* such kernels whose body is still to be lowered */
     QN__VEC(lower_barrier) barriers;

@@ -228,6 +228,7 @@ void qn__front_context_init(front_context *context) {
     qn__names_init(&context->library_names, context->arena);
     context->library_tokens = (qn__map64){0};
     context->instances = (qn__map){0};
+    context->frozen_decls = (qn__map64){0};
     context->generics = (qn__map64){0};
     context->library_level = 0;
     context->calls.len = 0;

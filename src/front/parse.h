@@ -23,6 +23,7 @@ typedef struct front_context {
     front_names *names;           /* those of the tokens */
     const front_options *options; /* NULL: none */
     front_features features;
+    const struct front_frozen_library *frozen; /* library functions that need no parsing; NULL: none */
 
     /* The parser's. */
     ast_types types;
@@ -30,6 +31,7 @@ typedef struct front_context {
     front_names library_names; /* of library texts: a kernel's names and macros are not seen there */
     qn__map64 library_tokens;  /* by address of the text */
     qn__map instances;         /* by name and bindings: the ast_decl */
+    qn__map64 frozen_decls;    /* by address of the words: the ast_decl */
     qn__map64 generics;        /* by ast_decl: functions whose pointers have any address space */
     unsigned library_nesting;  /* library functions being parsed, one in another */
     uint32_t library_level;    /* of scopes, of the innermost */

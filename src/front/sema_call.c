@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "front/frozen.h"
+
 /* ---- the user's functions ---- */
 
 static ast_expr *call_of(front_parser *p, ast_decl *callee, front_loc loc) {
@@ -200,14 +202,53 @@ static bool check_features(front_parser *p, const front_resolved *resolved, fron
     return false;
 }
 
+/* Of a function that is applied lane by lane: what one lane is. */
+static const ast_type *lane_of(const front_resolved *resolved, const ast_type *type) {
+    const bool is_mapped = resolved->builtin.builtin_kind == BUILTIN_LIB_MAP;
+    return is_mapped && type->kind == AST_VECTOR ? type->base->unqualified : type;
+}
+
+static ast_decl *frozen_decl(front_parser *p, const front_resolved *resolved, const uint16_t *words) {
+    const ast_type *params[FRONT_MAX_BUILTIN_PARAMS];
+    ast_decl *decl = QN__NEW(p->arena, ast_decl);
+    decl->decl_kind = DECL_FUNCTION;
+    decl->name = resolved->library->name;
+    decl->is_defined = decl->is_library = true;
+    decl->is_pure = resolved->library->is_pure;
+    decl->frozen = words;
+    for (uint32_t i = 0; i < resolved->num_params; i++) {
+        ast_decl *param = QN__NEW(p->arena, ast_decl);
+        param->type = params[i] = lane_of(resolved, resolved->params[i]);
+        qn__vec_push(p->arena, &decl->params, param);
+    }
+    decl->type =
+        qn__type_function(p->types, lane_of(resolved, resolved->result), params, resolved->num_params, false);
+    qn__map64_set(p->arena, &p->context->frozen_decls, (uint64_t)(uintptr_t)words, decl);
+    return decl;
+}
+
+/* The function where it is there as IR for the call's type, else NULL. */
+static ast_decl *frozen_function(front_parser *p, const front_resolved *resolved) {
+    const ast_type *type = resolved->num_bindings ? resolved->bindings[0].type : NULL;
+    const ast_kind element = type ? (ast_kind)qn__type_element(type)->kind : AST_VOID;
+    if (resolved->has_pointers) return NULL;
+    const uint16_t *words =
+        qn__frozen_find(p->context->frozen, resolved->library, element, type ? qn__type_lanes(type) : 1);
+    if (!words) return NULL;
+    ast_decl *known = qn__map64_get(&p->context->frozen_decls, (uint64_t)(uintptr_t)words);
+    return known ? known : frozen_decl(p, resolved, words);
+}
+
 static ast_decl *library_function(front_parser *p, const front_resolved *resolved, front_loc loc) {
     const front_library_entry *entry = resolved->library;
     if (!entry) {
         qn__diag_error(p->diag, loc, "built-in function '%s' is not in the library", resolved->builtin.name);
         return NULL;
     }
-    ast_decl *function = qn__parse_library(p->context, (qn__str){entry->text, entry->length}, entry->name,
-                                           resolved->bindings, resolved->num_bindings);
+    ast_decl *function = frozen_function(p, resolved);
+    if (function) return function;
+    function = qn__parse_library(p->context, (qn__str){entry->text, entry->length}, entry->name,
+                                 resolved->bindings, resolved->num_bindings);
     if (function && function->decl_kind != DECL_FUNCTION) return NULL;
     if (function) function->is_pure |= entry->is_pure;
     return function;

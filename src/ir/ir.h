@@ -458,6 +458,23 @@ uint32_t qn__ir_count_instrs(const ir_region *region);
 /* Constant folding by ops.def and by hand for conversions and vectors: the constant or NULL. */
 ir_value *qn__ir_fold(ir_function *function, const ir_instr *instr);
 
+/* ---- constant data ---- */
+
+/* A function's body in words, to be kept in a program's constant data. */
+typedef QN__VEC(uint16_t) ir_packed;
+
+/* Appends the body to `out`. False where it holds what cannot be packed; `out` is of no use then. */
+bool qn__ir_pack(qn__arena *arena, const ir_function *function, ir_packed *out);
+
+/* Which __constant object of the module an index in packed words means. */
+typedef struct ir_unpack_globals {
+    uint32_t (*index)(void *user, uint32_t packed);
+    void *user;
+} ir_unpack_globals;
+
+/* Fills the empty body of a function that has the arguments of the packed one. The words are trusted. */
+void qn__ir_unpack(ir_function *function, const uint16_t *words, const ir_unpack_globals *globals);
+
 /* ---- text ---- */
 
 void qn__ir_print(qn__buf *out, const ir_module *module);
