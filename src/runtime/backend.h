@@ -147,7 +147,8 @@ typedef struct qn_backend {
     qn_status (*memory_create)(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
                                void **host, char *why);
     void (*memory_destroy)(qn__gpu *gpu, qn__memory *memory);
-    /* Zeroed host memory that the device copies from and to fast; both NULL: ordinary memory does. */
+    /* Zeroed host memory that the device copies from and to fast. Both functions NULL, or *host: ordinary memory
+       does. */
     qn_status (*host_create)(qn__gpu *gpu, uint64_t size, void **host, char *why);
     void (*host_destroy)(qn__gpu *gpu, void *host);
     void (*trim)(qn__gpu *gpu, uint64_t *pooled); /* frees pooled memory; gives what is still pooled */

@@ -323,9 +323,9 @@ static qn_status make_view(qn_buffer *buffer) {
     char why[QN__WHY] = "";
     if (buffer->view) return QN_OK;
     if (device->backend->host_create) {
-        buffer->view_pinned =
-            device->backend->host_create(device->gpu, buffer->size, &buffer->view, why) == QN_OK;
-        if (!buffer->view_pinned) buffer->view = NULL;
+        qn_status status = device->backend->host_create(device->gpu, buffer->size, &buffer->view, why);
+        if (status) buffer->view = NULL;
+        buffer->view_pinned = buffer->view != NULL;
     }
     if (!buffer->view) buffer->view = qn__allocate_zeroed(&buffer->object.context->allocator, buffer->size);
     if (!buffer->view) return qn__fail_memory(buffer->object.context, buffer->size);
