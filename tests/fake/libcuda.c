@@ -1,9 +1,10 @@
 /* A CUDA driver for tests on machines without one, built as libcuda.so.1. Device memory is host memory, work is
    done when it is submitted, graphs are recorded and replayed, modules are any text with `.entry` lines. A few
    kernels are known by name (see run_kernel). It is stricter than a driver: without a current context calls
-   fail, addresses must lie in allocations. Tests steer it through the fake_* functions (fake.h); faults also
+   fail, addresses must lie in allocations, a graph is launched by one thread at a time. Tests steer it through the fake_* functions (fake.h); faults also
    come from QN_FAKE_FAIL=name:nth:result,... */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,6 +98,7 @@ struct qn__cu_graph_object {
 };
 struct qn__cu_exec_object {
     operation *first;
+    atomic_bool busy;
 };
 
 struct qn__cu_stream_object {
@@ -673,7 +675,7 @@ API int cuLinkAddData_v2(qn__cu_link link, int type, void *data, size_t size, co
     (void)name, (void)num_options, (void)options, (void)values;
     CALL_IN_CONTEXT(link_add);
     if (type != QN__CU_JIT_INPUT_PTX || !size || ((char *)data)[size - 1]) return QN__CU_ERROR_INVALID_VALUE;
-    if (strstr(data, "syntax error")) {
+    if (strstr(data, "syntax error") || strstr(data, ".entry refused(")) {
         if (link->log)
             snprintf(link->log, link->log_size, "ptxas application ptx input, line 3; error   : wrong\n");
         return 218;
@@ -791,7 +793,9 @@ API int cuGraphUpload(qn__cu_exec exec, qn__cu_stream stream) {
 }
 API int cuGraphLaunch(qn__cu_exec exec, qn__cu_stream stream) {
     CALL_IN_CONTEXT(exec_launch);
+    if (atomic_exchange(&exec->busy, true)) return INVALID_HANDLE; /* one thread at a time */
     for (const operation *op = exec->first; op; op = op->next) perform(stream, op);
+    atomic_store(&exec->busy, false);
     return 0;
 }
 API int cuGraphExecDestroy(qn__cu_exec exec) {

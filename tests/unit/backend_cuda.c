@@ -306,6 +306,29 @@ static void pinned_memory_goes_directly(void **state) {
     close_device(&d);
 }
 
+/* Transfers of ordinary memory do without blocks of their own. */
+static void nothing_can_be_pinned(void **state) {
+    (void)state;
+    enum { SIZE = 5 << 20 };
+    static unsigned char data[SIZE], back[SIZE];
+    for (size_t i = 0; i < SIZE; i++) data[i] = (unsigned char)(i * 3 + i / 255);
+    for (int nth = 1; nth <= 3; nth++) {
+        device d = open_device();
+        qn__memory *memory = make(&d, SIZE);
+        memset(back, 0, SIZE);
+        fake.fault("cuMemHostAlloc", nth, QN__CU_ERROR_OUT_OF_MEMORY);
+        transfer(&d, (qn__command){.kind = QN__COMMAND_WRITE, .to = memory, .size = SIZE, .host = data},
+                 QN_OK);
+        fake.fault("cuMemHostAlloc", 1, QN__CU_ERROR_OUT_OF_MEMORY);
+        transfer(&d, (qn__command){.kind = QN__COMMAND_READ, .from = memory, .size = SIZE, .host = back},
+                 QN_OK);
+        finish(&d, 2);
+        assert_memory_equal(data, back, SIZE);
+        cuda->memory_destroy(d.gpu, memory);
+        close_device(&d);
+    }
+}
+
 /* ---- launches ---- */
 
 static void launches_with_its_arguments(void **state) {
@@ -330,6 +353,41 @@ static void launches_with_its_arguments(void **state) {
     assert_int_equal(last.block[0], 256);
     assert_int_equal(last.shared, 0);
     cuda->memory_destroy(d.gpu, memory);
+    close_device(&d);
+}
+
+/* What is wanted twice is found the second time: pooled memory is given back in between. */
+static void launches_and_code_make_room(void **state) {
+    (void)state;
+    device d = open_device();
+    uint64_t number;
+    qn__command command = launch_of(&d, FILL, 1, 1);
+    fake.fault("cuLaunchKernel", 1, QN__CU_ERROR_OUT_OF_MEMORY);
+    assert_int_equal(submit(&d, &command, &number), QN_OK);
+    assert_int_equal(fake.count("cuMemPoolTrimTo"), 1);
+    cuda->code_unload(d.gpu, d.code);
+    fake.fault("cuModuleLoadData", 1, QN__CU_ERROR_OUT_OF_MEMORY);
+    assert_int_equal(load(&d, text, NULL), QN_OK);
+    assert_int_equal(fake.count("cuMemPoolTrimTo"), 2);
+    close_device(&d);
+}
+
+/* A launch of two parts whose second fails: the first is waited for, as no number stands for it. */
+static void a_launch_that_fails_half_way(void **state) {
+    (void)state;
+    device d = open_device();
+    uint64_t args = 128, number;
+    qn__command command = launch_of(&d, TILE, 100, 32);
+    command.args = (const unsigned char *)&args;
+    command.args_size = sizeof args;
+    long before = fake.count("cuStreamSynchronize");
+    fake.fault("cuLaunchKernel", 2, QN__CU_ERROR_LAUNCH_OUT_OF_RESOURCES);
+    assert_int_equal(submit(&d, &command, &number), QN_ERROR_LAUNCH_SIZE);
+    assert_why(&d, "launching kernel tile with groups of 32 x 1 x 1");
+    assert_int_equal(fake.count("cuStreamSynchronize"), before + 1);
+    fake.fault("cuLaunchKernel", 1, QN__CU_ERROR_LAUNCH_OUT_OF_RESOURCES);
+    assert_int_equal(submit(&d, &command, &number), QN_ERROR_LAUNCH_SIZE);
+    assert_int_equal(fake.count("cuStreamSynchronize"), before + 1);
     close_device(&d);
 }
 
@@ -446,6 +504,7 @@ static void events_wait_and_tell_times(void **state) {
     assert_true(cuda->mark_done(begin, 1, &from));
     assert_false(cuda->mark_done(end, 1, &to));
     assert_int_equal(cuda->mark_wait(end, 1, 2000000, d.why), QN_ERROR_TIMEOUT);
+    assert_why(&d, "the event was not reached in 2 ms: kernel hang is running");
     fake.release();
     assert_int_equal(cuda->mark_wait(end, 1, QN_FOREVER, d.why), QN_OK);
     assert_true(cuda->mark_done(end, 1, &to));
@@ -683,6 +742,65 @@ static void replays_a_graph(void **state) {
     close_device(&d);
 }
 
+/* Which of a graph's kernels is at fault is not known: all are named. */
+static void graphs_name_their_kernels(void **state) {
+    (void)state;
+    device d = open_device();
+    const qn__command commands[] = {launch_of(&d, TILE, 1, 1), launch_of(&d, TILE, 1, 1),
+                                    launch_of(&d, HANG, 1, 1), launch_of(&d, BAD, 1, 1)};
+    qn__replay *replay;
+    uint64_t number;
+    assert_int_equal(cuda->replay_create(d.gpu, commands, 3, &replay, d.why), QN_OK);
+    assert_int_equal(cuda->replay_submit(d.queue, replay, &number, d.why), QN_OK);
+    assert_int_equal(cuda->wait(d.queue, number, 1000000, d.why), QN_ERROR_TIMEOUT);
+    assert_why(&d, "not done in 1 ms: kernel tile or hang is running");
+    fake.release();
+    finish(&d, number);
+    cuda->replay_destroy(d.gpu, replay);
+    assert_int_equal(cuda->replay_create(d.gpu, commands, 4, &replay, d.why), QN_OK);
+    assert_int_equal(cuda->replay_submit(d.queue, replay, &number, d.why), QN_OK);
+    fake.release();
+    assert_int_equal(cuda->wait(d.queue, number, QN_FOREVER, d.why), QN_ERROR_DEVICE_LOST);
+    assert_why(&d, "kernel tile, hang or bad failed: CUDA_ERROR_ILLEGAL_ADDRESS");
+    assert_int_equal(cuda->replay_submit(d.queue, replay, &number, d.why), QN_ERROR_DEVICE_LOST);
+    assert_int_equal(cuda->replay_create(d.gpu, commands, 1, &(qn__replay *){0}, d.why),
+                     QN_ERROR_DEVICE_LOST);
+    cuda->replay_destroy(d.gpu, replay);
+    close_device(&d);
+}
+
+typedef struct sharing {
+    device *device;
+    qn__replay *replay;
+} sharing;
+
+static void *launch_often(void *argument) {
+    const sharing *s = argument;
+    device d = *s->device;
+    uint64_t number;
+    assert_int_equal(cuda->queue_create(d.gpu, &d.queue, d.why), QN_OK);
+    for (int i = 0; i < 2000; i++)
+        if (cuda->replay_submit(d.queue, s->replay, &number, d.why)) fail_msg("%s", d.why);
+    finish(&d, number);
+    cuda->queue_destroy(d.queue);
+    return NULL;
+}
+
+static void two_threads_with_one_graph(void **state) {
+    (void)state;
+    device d = open_device();
+    qn__memory *memory = make(&d, 1 << 16);
+    const qn__command fill = {.kind = QN__COMMAND_FILL, .to = memory, .size = 1 << 16, .pattern_size = 1};
+    sharing s = {.device = &d};
+    pthread_t threads[2];
+    assert_int_equal(cuda->replay_create(d.gpu, &fill, 1, &s.replay, d.why), QN_OK);
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, launch_often, &s);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    cuda->replay_destroy(d.gpu, s.replay);
+    cuda->memory_destroy(d.gpu, memory);
+    close_device(&d);
+}
+
 /* ---- through the API ---- */
 
 static void buffers_and_streams_leave_nothing(void **state) {
@@ -762,6 +880,9 @@ int main(void) {
         cmocka_unit_test(fills_with_patterns_of_all_sizes),
         cmocka_unit_test(pinned_memory_goes_directly),
         cmocka_unit_test(launches_with_its_arguments),
+        cmocka_unit_test(nothing_can_be_pinned),
+        cmocka_unit_test(launches_and_code_make_room),
+        cmocka_unit_test(a_launch_that_fails_half_way),
         cmocka_unit_test(local_memory_and_parts),
         cmocka_unit_test(groups_too_large_for_the_kernel),
         cmocka_unit_test(prints_in_order),
@@ -775,6 +896,8 @@ int main(void) {
         cmocka_unit_test(without_pools),
         cmocka_unit_test(keeps_and_loads_cubins),
         cmocka_unit_test(replays_a_graph),
+        cmocka_unit_test(graphs_name_their_kernels),
+        cmocka_unit_test(two_threads_with_one_graph),
         cmocka_unit_test(buffers_and_streams_leave_nothing),
         cmocka_unit_test(two_threads_with_a_stream_each),
     };

@@ -198,6 +198,75 @@ static void out_of_memory(void **state) {
     nothing_left();
 }
 
+/* A view that could not be pinned is ordinary memory to the end. */
+static void nothing_can_be_pinned(void **state) {
+    (void)state;
+    rig r = make_rig(&no_cache);
+    uint32_t *mapped, back[2];
+    fake.fault("cuMemHostAlloc", 1, QN__CU_ERROR_OUT_OF_MEMORY);
+    assert_ok(r.context, fill(&r, 3));
+    assert_ok(r.context, qn_buffer_map(r.buffer, QN_MAP_READ_WRITE, (void **)&mapped));
+    assert_int_equal(mapped[1023], 3);
+    mapped[1] = 4;
+    assert_ok(r.context, qn_buffer_unmap(r.buffer));
+    assert_ok(r.context, qn_buffer_read(r.buffer, 0, back, sizeof back));
+    assert_int_equal(back[1], 4);
+    const long freed = fake.count("cuMemFreeHost");
+    qn_buffer_destroy(r.buffer);
+    assert_int_equal(fake.count("cuMemFreeHost"), freed);
+    drop_rig(&r);
+    nothing_left();
+}
+
+static void the_driver_refuses_code(void **state) {
+    (void)state;
+    rig r = make_rig(&no_cache);
+    static const char refused[] = "kernel void refused(global int *p) { p[0] = 1; }\n";
+    assert_fails(
+        r.context, qn_program_create(r.device, &(qn_program_desc){.source = refused}, &(qn_program *){0}),
+        QN_ERROR_DRIVER,
+        "the driver does not compile kernel refused: ptxas application ptx input, line 3; error   : wrong");
+    assert_ok(r.context, fill(&r, 3)); /* all else goes on */
+    assert_ok(r.context, qn_stream_wait(qn_device_stream(r.device), QN_FOREVER));
+    drop_rig(&r);
+    nothing_left();
+}
+
+/* Every call that needs the device says what became of it; what only the device had is gone. */
+static void all_calls_tell_of_a_loss(void **state) {
+    (void)state;
+    static const char what[] = "kernel bad failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)";
+    rig r = make_rig(&no_cache);
+    qn_stream *stream;
+    qn_event *event;
+    qn_graph *graph;
+    void *mapped;
+    uint32_t word = 1;
+    assert_ok(r.context, qn_stream_create(r.device, &stream));
+    assert_ok(r.context, qn_event_create(r.device, &event));
+    assert_ok(r.context, qn_graph_begin(stream));
+    assert_ok(r.context, qn_launch(stream, r.bad, QN_RANGE(1), QN_NO_ARGS));
+    assert_ok(r.context, qn_graph_end(stream, &graph));
+    assert_ok(r.context, fill(&r, 5));
+    assert_ok(r.context, qn_stream_wait(qn_device_stream(r.device), QN_FOREVER));
+    assert_ok(r.context, qn_stream_record(stream, event));
+    assert_ok(r.context, qn_graph_launch(stream, graph));
+    assert_fails(r.context, qn_stream_wait(stream, 1000000000), QN_ERROR_DEVICE_LOST, what);
+    assert_fails(r.context, qn_device_wait(r.device, 1000000000), QN_ERROR_DEVICE_LOST, what);
+    assert_fails(r.context, qn_graph_launch(stream, graph), QN_ERROR_DEVICE_LOST, what);
+    assert_fails(r.context, qn_event_wait(event, QN_FOREVER), QN_ERROR_DEVICE_LOST, what);
+    assert_fails(r.context, qn_stream_record(stream, event), QN_ERROR_DEVICE_LOST, what);
+    assert_fails(r.context, qn_event_create(r.device, &(qn_event *){0}), QN_ERROR_DEVICE_LOST, what);
+    assert_fails(r.context, qn_stream_write(stream, r.buffer, 0, &word, 4), QN_ERROR_DEVICE_LOST, what);
+    assert_fails(r.context, qn_buffer_read(r.buffer, 0, &word, 4), QN_ERROR_DEVICE_LOST, what);
+    assert_fails(r.context, qn_buffer_map(r.buffer, QN_MAP_READ, &mapped), QN_ERROR_DEVICE_LOST, what);
+    assert_null(mapped);
+    qn_graph_destroy(graph);
+    qn_event_destroy(event);
+    qn_stream_destroy(stream);
+    drop_rig(&r);
+}
+
 static void graphs(void **state) {
     (void)state;
     rig r = make_rig(&no_cache);
@@ -323,6 +392,9 @@ int main(void) {
         cmocka_unit_test(other_devices_survive_a_loss),
         cmocka_unit_test(deadlines),
         cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(nothing_can_be_pinned),
+        cmocka_unit_test(the_driver_refuses_code),
+        cmocka_unit_test(all_calls_tell_of_a_loss),
         cmocka_unit_test(graphs),
         cmocka_unit_test(large_structs_go_by_value),
         cmocka_unit_test(structs_larger_than_the_driver_takes),

@@ -45,6 +45,7 @@ static char *fetch(const qn__gpu *gpu, const char *path) {
 
 static qn_status load_image(qn__gpu *gpu, qn__code *code, const void *image, char *why) {
     qn__cu_result result = gpu->cu->module_load(&code->module, image);
+    if (qn__cuda_make_room(gpu, result)) result = gpu->cu->module_load(&code->module, image);
     if (!result) return QN_OK;
     code->module = NULL;
     return qn__cuda_fail(gpu, result, "loading the compiled kernels", why);

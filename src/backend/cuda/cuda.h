@@ -158,7 +158,10 @@ qn_status qn__cuda_host_create(qn__gpu *gpu, uint64_t size, void **host, char *w
 void qn__cuda_host_destroy(qn__gpu *gpu, void *host);
 void qn__cuda_trim(qn__gpu *gpu, uint64_t *pooled);
 uint64_t qn__cuda_pooled(const qn__gpu *gpu);
-/* For callers that are in the context. Print buffers are kept for reuse. */
+/* For callers that are in the context. After a call that wanted device memory: whether it failed for lack of it and
+   is to be tried once more, now that what is pooled has been given back. */
+bool qn__cuda_make_room(qn__gpu *gpu, qn__cu_result result);
+/* Print buffers are kept for reuse. */
 qn_status qn__cuda_print_buffer(qn__gpu *gpu, qn__cu_address *buffer, char *why);
 void qn__cuda_print_release(qn__gpu *gpu, qn__cu_address buffer);
 /* Prints what a launch that is done has left in the buffer. */
@@ -186,8 +189,16 @@ qn_status qn__cuda_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, 
 void qn__cuda_count(qn__queue *queue, const char *name, uint64_t *number);
 /* Polls until `done` says so or the deadline passes; false then. */
 bool qn__cuda_poll(bool (*done)(void *user), void *user, uint64_t timeout_ns);
-/* The kernels that may be running on the device: "kernel a", "kernel a or b"; "" if there are none. The gpu's lock
-   is held. */
+/* Names of kernels without repetition, which the gpu owns: equal ones are one. */
+typedef struct qn__cuda_names {
+    const char *names[3];
+    unsigned count;
+    bool more;
+} qn__cuda_names;
+void qn__cuda_note_name(qn__cuda_names *found, const char *name); /* NULL: nothing */
+/* `first` and "a", "a or b", "a, b, c or another"; "" if there are none. */
+void qn__cuda_list_names(const qn__cuda_names *found, const char *first, char *out, size_t size);
+/* The kernels that may be running on the device: "kernel a or b"; "" if there are none. The gpu's lock is held. */
 void qn__cuda_running(const qn__gpu *gpu, char *out, size_t size);
 
 /* mark.c */

@@ -34,6 +34,18 @@ static qn__cu_result clear_print(const qn__cuda_target *target) {
     return result ? result : cu->set_32(target->print, QN__PRINT_CAPACITY, 1, target->stream);
 }
 
+/* A kernel's private memory may be all that is missing: what is pooled makes room, but not in the midst of a capture. */
+static qn__cu_result launch_part(const qn__cuda_target *target, qn__cu_function function,
+                                 const qn__part *part, unsigned shared, void **params) {
+    const qn__cu *cu = target->gpu->cu;
+    for (bool again = false;; again = true) {
+        qn__cu_result result =
+            cu->launch(function, part->groups[0], part->groups[1], part->groups[2], part->local[0],
+                       part->local[1], part->local[2], shared, target->stream, params, NULL);
+        if (again || !target->queue || !qn__cuda_make_room(target->gpu, result)) return result;
+    }
+}
+
 static qn_status launch(const qn__cuda_target *target, const qn__command *command, char *why) {
     const qn__cuda_kernel *kernel = &command->code->kernels[command->kernel];
     const qn__code_kernel *info = &command->code->info->kernels[command->kernel];
@@ -47,13 +59,15 @@ static qn_status launch(const qn__cuda_target *target, const qn__command *comman
     qn__cu_result result = target->print ? clear_print(target) : QN__CU_SUCCESS;
     qn__parts parts;
     qn__part part;
+    bool begun = false;
     qn__parts_begin(&parts, command, info, target->gpu->max_grid);
     while (!result && qn__parts_next(&parts, &part)) {
         qn__params_fill(block, command, info, &part, &addresses);
-        result = target->gpu->cu->launch(kernel->function, part.groups[0], part.groups[1], part.groups[2],
-                                         part.local[0], part.local[1], part.local[2], shared, target->stream,
-                                         params, NULL);
+        result = launch_part(target, kernel->function, &part, shared, params);
+        begun |= !result;
     }
+    /* nobody else waits for the parts that were launched when another one failed */
+    if (result && begun && target->queue) target->gpu->cu->stream_synchronize(target->stream);
     return result ? launch_failed(target, command, result, why) : QN_OK;
 }
 

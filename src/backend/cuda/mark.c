@@ -176,6 +176,11 @@ qn_status qn__cuda_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_
     if (result) return qn__cuda_fail(gpu, result, "waiting for an event", why);
     if (atomic_load(&gpu->lost)) return qn__cuda_lost(gpu, why);
     if (in_time) return QN_OK;
-    snprintf(why, QN__WHY, "the event was not reached in %.3g ms", (double)timeout_ns / 1e6);
+    char names[160];
+    pthread_mutex_lock(&gpu->lock);
+    qn__cuda_running(gpu, names, sizeof names);
+    pthread_mutex_unlock(&gpu->lock);
+    snprintf(why, QN__WHY, "the event was not reached in %.3g ms%s%s%s", (double)timeout_ns / 1e6,
+             names[0] ? ": " : "", names, names[0] ? " is running" : "");
     return QN_ERROR_TIMEOUT;
 }

@@ -31,6 +31,14 @@ static void trim(qn__gpu *gpu) {
     if (gpu->pool) gpu->cu->pool_trim(gpu->pool, 0);
 }
 
+bool qn__cuda_make_room(qn__gpu *gpu, qn__cu_result result) {
+    if (result != QN__CU_ERROR_OUT_OF_MEMORY) return false;
+    pthread_mutex_lock(&gpu->lock);
+    trim(gpu);
+    pthread_mutex_unlock(&gpu->lock);
+    return true;
+}
+
 static qn_status no_memory(qn__gpu *gpu, uint64_t size, char *why) {
     size_t free = 0, total = 0;
     if (gpu->cu->mem_info(&free, &total)) free = total = 0;

@@ -66,45 +66,40 @@ void qn__cuda_queue_destroy(qn__queue *queue) {
     qn__release(gpu->services->allocator, queue);
 }
 
-enum { MOST_NAMES = 3 };
+/* ---- kernels that may be running ---- */
 
-/* Kernels that may be running, without repetition. */
-typedef struct running {
-    const char *names[MOST_NAMES];
-    unsigned count;
-    bool more;
-} running;
+void qn__cuda_note_name(qn__cuda_names *found, const char *name) {
+    unsigned i = 0;
+    while (i < found->count && found->names[i] != name) i++;
+    if (!name || i < found->count) return;
+    if (found->count < QN__COUNT(found->names))
+        found->names[found->count++] = name;
+    else
+        found->more = true;
+}
 
-static void find_running(const qn__queue *queue, running *found) {
+static void find_running(const qn__queue *queue, qn__cuda_names *found) {
     uint64_t last = atomic_load(&queue->submitted), number = atomic_load(&queue->completed) + 1;
     if (last >= QN__CUDA_NAMES && number + QN__CUDA_NAMES <= last) number = last - QN__CUDA_NAMES + 1;
     for (; number <= last; number++) {
-        const char *name = atomic_load(&queue->names[number % QN__CUDA_NAMES]);
-        unsigned i = 0;
-        while (i < found->count && found->names[i] != name) i++;
-        if (!name || i < found->count) continue;
-        if (found->count < MOST_NAMES)
-            found->names[found->count++] = name;
-        else
-            found->more = true;
+        qn__cuda_note_name(found, atomic_load(&queue->names[number % QN__CUDA_NAMES]));
     }
 }
 
-/* "kernel a", "kernel a or b", "kernel a, b, c or another"; "" */
-static void list_running(const running *found, char *out, size_t size) {
+void qn__cuda_list_names(const qn__cuda_names *found, const char *first, char *out, size_t size) {
     size_t length = 0;
     out[0] = 0;
     for (unsigned i = 0; i < found->count && length < size; i++) {
-        const char *before = i == 0 ? "kernel " : i + 1 == found->count && !found->more ? " or " : ", ";
+        const char *before = i == 0 ? first : i + 1 == found->count && !found->more ? " or " : ", ";
         length += (size_t)snprintf(out + length, size - length, "%s%s", before, found->names[i]);
     }
     if (found->more && length < size) snprintf(out + length, size - length, " or another");
 }
 
 void qn__cuda_running(const qn__gpu *gpu, char *out, size_t size) {
-    running found = {.count = 0};
+    qn__cuda_names found = {.count = 0};
     for (const qn__queue *queue = gpu->queues; queue; queue = queue->next) find_running(queue, &found);
-    list_running(&found, out, size);
+    qn__cuda_list_names(&found, "kernel ", out, size);
 }
 
 /* ---- how far it is; in the context, the lock is held ---- */
@@ -227,9 +222,9 @@ static qn__cu_result synchronize(qn__queue *queue, uint64_t number) {
 
 static qn_status timed_out(const qn__queue *queue, uint64_t timeout_ns, char *why) {
     char names[160];
-    running found = {.count = 0};
+    qn__cuda_names found = {.count = 0};
     find_running(queue, &found);
-    list_running(&found, names, sizeof names);
+    qn__cuda_list_names(&found, "kernel ", names, sizeof names);
     snprintf(why, QN__WHY, "not done in %.3g ms%s%s%s", (double)timeout_ns / 1e6, names[0] ? ": " : "", names,
              names[0] ? " is running" : "");
     return QN_ERROR_TIMEOUT;

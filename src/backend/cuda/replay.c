@@ -16,12 +16,26 @@ struct qn__replay {
     unsigned char *data; /* of the writes; pinned */
     graph_print *prints;
     size_t num_prints;
-    const char *name;     /* of the first kernel, for messages */
-    pthread_mutex_t lock; /* one launch of a printing graph at a time */
+    const char *name; /* of its kernels, for messages: "a or b" */
+    pthread_mutex_t
+        lock; /* one launch at a time, as the driver asks for; a printing graph's until it has printed */
 };
 
 static bool prints(const qn__command *command) {
     return command->kind == QN__COMMAND_LAUNCH && command->code->info->kernels[command->kernel].uses_printf;
+}
+
+/* Which of them runs is not known when one fails. */
+static bool name_kernels(qn__gpu *gpu, qn__replay *replay, const qn__command *commands, size_t count) {
+    char text[160];
+    qn__cuda_names found = {.count = 0};
+    for (size_t i = 0; i < count; i++)
+        if (commands[i].kind == QN__COMMAND_LAUNCH)
+            qn__cuda_note_name(&found, commands[i].code->kernels[commands[i].kernel].name);
+    if (!found.count) return true;
+    qn__cuda_list_names(&found, "", text, sizeof text);
+    replay->name = qn__cuda_intern(gpu, text);
+    return replay->name != NULL;
 }
 
 static uint64_t padded(uint64_t size) { return (size + 15) / 16 * 16; }
@@ -35,8 +49,6 @@ static qn_status prepare(qn__gpu *gpu, qn__replay *replay, const qn__command *co
         const qn__command *command = &commands[i];
         if (command->kind == QN__COMMAND_WRITE) data += padded(command->size);
         if (prints(command)) num_prints++;
-        if (command->kind == QN__COMMAND_LAUNCH && !replay->name)
-            replay->name = command->code->kernels[command->kernel].name;
     }
     if (data) {
         void *memory;
@@ -46,7 +58,7 @@ static qn_status prepare(qn__gpu *gpu, qn__replay *replay, const qn__command *co
         replay->data = memory;
     }
     replay->prints = qn__allocate_zeroed(gpu->services->allocator, (num_prints + 1) * sizeof *replay->prints);
-    if (!replay->prints) return QN_ERROR_OUT_OF_MEMORY;
+    if (!replay->prints || !name_kernels(gpu, replay, commands, count)) return QN_ERROR_OUT_OF_MEMORY;
     for (size_t i = 0; i < count; i++) {
         if (!prints(&commands[i])) continue;
         graph_print *print = &replay->prints[replay->num_prints];
@@ -148,13 +160,13 @@ static qn_status print_all(qn__queue *queue, qn__replay *replay, uint64_t number
 qn_status qn__cuda_replay_submit(qn__queue *queue, qn__replay *replay, uint64_t *number, char *why) {
     qn__gpu *gpu = queue->gpu;
     if (atomic_load(&gpu->lost)) return qn__cuda_lost(gpu, why);
-    if (replay->num_prints) pthread_mutex_lock(&replay->lock);
+    pthread_mutex_lock(&replay->lock);
     const bool entered = qn__cuda_enter(gpu);
     qn__cu_result result = gpu->cu->exec_launch(replay->exec, queue->stream);
     if (!result) qn__cuda_count(queue, replay->name, number);
     qn__cuda_leave(gpu, entered);
     qn_status status = result ? qn__cuda_fail(gpu, result, "launching a graph", why) : QN_OK;
     if (!status && replay->num_prints) status = print_all(queue, replay, *number, why);
-    if (replay->num_prints) pthread_mutex_unlock(&replay->lock);
+    pthread_mutex_unlock(&replay->lock);
     return status;
 }

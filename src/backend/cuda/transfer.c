@@ -50,6 +50,12 @@ qn_status qn__cuda_write(qn__queue *queue, qn__cu_address to, const void *from, 
     const qn__cu *cu = queue->gpu->cu;
     for (uint64_t at = 0; at < size;) {
         qn__cu_result result = next_if_full(queue);
+        if (result ==
+            QN__CU_ERROR_OUT_OF_MEMORY) { /* the driver has blocks of its own, and copies before it returns */
+            const unsigned char *rest = (const unsigned char *)from + at;
+            result = cu->copy_to_device(to + at, rest, (size_t)(size - at), queue->stream);
+            return result ? qn__cuda_fail(queue->gpu, result, "a write", why) : QN_OK;
+        }
         if (result) return qn__cuda_fail(queue->gpu, result, "a write", why);
         size_t piece = least(size - at, QN__CUDA_STAGE_SIZE - queue->stage_used);
         unsigned char *block = queue->stages[queue->stage].memory + queue->stage_used;
@@ -102,6 +108,8 @@ qn_status qn__cuda_read(qn__queue *queue, void *to, qn__cu_address from, uint64_
         result = current->memory && queue->stage_used ? close_block(queue, current) : QN__CU_SUCCESS;
         queue->stage_used = 0;
         if (!result) result = read_in_blocks(queue, to, from, size);
+        if (result == QN__CU_ERROR_OUT_OF_MEMORY)
+            result = queue->gpu->cu->copy_to_host(to, from, (size_t)size, queue->stream);
     }
     return result ? qn__cuda_fail(queue->gpu, result, "a read", why) : QN_OK;
 }
