@@ -34,7 +34,7 @@ enum {
     QN__FOLDS_ZEROS = 1 << 19,
     QN__NO_LARGE_PARAMS =
         1 << 20, /* PTX: no more than QN__PTX_PARAMS bytes of parameters, with any ISA version */
-    QN__WANTS_FOUR_TURNS = 1 << 21, /* SPIR-V: loads of several turns of a loop are best under way together */
+    QN__WANTS_FOUR_TURNS = 1 << 21, /* loads of several turns of a loop are best under way together */
     /* What may be tried on a device (the option -qn-tune). */
     QN__LOOSE_FMA = 1 << 22,      /* SPIR-V: every Fma may be taken apart */
     QN__EXACT_FMA = 1 << 23,      /* none may, not even those of contraction */

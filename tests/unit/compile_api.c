@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "compile.h"
+#include "emit/emit.h"
 
 static void test_reflection(void **state) {
     (void)state;
@@ -102,6 +103,35 @@ static void test_statuses(void **state) {
     qn__compile_free(&result);
 }
 
+static unsigned count_of(const char *text, const char *part) {
+    unsigned count = 0;
+    for (; (text = strstr(text, part)); text += strlen(part)) count++;
+    return count;
+}
+
+/* In OpenCL C for GPUs a loop up to the local size does four turns at once, and then what is left one by one. */
+static void test_opencl_loops(void **state) {
+    (void)state;
+    const struct {
+        uint32_t lacks;
+        unsigned copies;
+    } expected[] = {{QN__WANTS_FOUR_TURNS, 5}, {0, 1}};
+    qn__compile_request request = {.source =
+                                       "kernel void k(global float *a, local float *b, float x) {\n"
+                                       "    for (uint j = 0; j < get_local_size(0); j++) x = x * x + b[j];\n"
+                                       "    a[get_global_id(0)] = x;\n"
+                                       "}\n",
+                                   .target = QN__TARGET_CLC,
+                                   .level = 2};
+    for (unsigned i = 0; i < 2; i++) {
+        qn__compile_result result;
+        request.device_lacks = expected[i].lacks;
+        assert_int_equal(qn__compile(&request, &result), QN__COMPILE_OK);
+        assert_int_equal(count_of(result.text, "fma("), expected[i].copies);
+        qn__compile_free(&result);
+    }
+}
+
 static void test_dump(void **state) {
     (void)state;
     qn__compile_request request = {
@@ -167,8 +197,9 @@ static void test_allocation_failures(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reflection), cmocka_unit_test(test_headers),
-                                       cmocka_unit_test(test_statuses), cmocka_unit_test(test_dump),
-                                       cmocka_unit_test(test_allocation_failures)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reflection),   cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_statuses),     cmocka_unit_test(test_dump),
+        cmocka_unit_test(test_opencl_loops), cmocka_unit_test(test_allocation_failures)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -142,7 +142,10 @@ void qn__cl_target(const qn__gpu *gpu, qn__code_target *target) {
     }
     if (!(gpu->float_config & CL_FP_FMA)) target->without |= FRONT_FAST_FMA32;
     /* PoCL 3.1 orders the stages of a bitonic sort wrongly once they stand in a row, from its own front end too. */
-    if (gpu->is_cpu) target->device_lacks |= QN__NO_UNROLLED_BARRIERS;
+    if (gpu->is_cpu)
+        target->device_lacks |= QN__NO_UNROLLED_BARRIERS;
+    else
+        target->device_lacks |= QN__WANTS_FOUR_TURNS;
     if (!gpu->has_sub_groups) target->device_lacks |= QN__NO_SUB_GROUPS | QN__NO_SUB_GROUP_SHUFFLE;
 }
 
