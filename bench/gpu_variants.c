@@ -16,7 +16,7 @@ static const struct tuned {
      {"", "one-turn", "end-tests", "hint-loops", "hint-unroll", "exact-fma", "loose-fma", "loose-division",
       "no-float-modes", "pairs", "one-turn,exact-fma", "one-turn,loose-fma,pairs",
       "loose-fma,loose-division,no-float-modes", ""}},
-    {"opencl", {"", "four-turns", "one-turn", "end-tests", "four-turns,end-tests", ""}},
+    {"opencl", {"", "one-turn", "one-turn,hint-unroll", "hint-loops", "end-tests", ""}},
 };
 enum { NUM_DEVICES = sizeof devices / sizeof *devices };
 

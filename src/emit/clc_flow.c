@@ -124,6 +124,16 @@ static void emit_while(clc_emitter *e, ir_instr *loop, const ir_instr *leave) {
     assign(e, loop->results, jump_out->operands, jump_out->num_operands);
 }
 
+/* "#pragma unroll N", or none. */
+static void hint(clc_emitter *e, const ir_instr *loop) {
+    enum { TURNS = 4 };
+    int32_t turns = loop->attr.unroll;
+    if (!turns && e->options->device_lacks & QN__HINTS_LOOPS) turns = 1;
+    if (!turns && e->options->device_lacks & QN__HINTS_UNROLL) turns = TURNS;
+    if (turns > 0) qn__clc_line(e, "#pragma unroll %d", turns);
+    if (turns < 0) qn__clc_line(e, "#pragma unroll");
+}
+
 static void emit_loop(clc_emitter *e, ir_instr *loop) {
     ir_region *body = loop->regions[0];
     ir_instr *outer = e->inner_loop;
@@ -135,8 +145,7 @@ static void emit_loop(clc_emitter *e, ir_instr *loop) {
             qn__clc_line(e, "%s%s = %s;", qn__clc_declarator(e, param), qn__clc_name(e, param),
                          qn__clc_use(e, loop->operands[i]));
     }
-    if (loop->attr.unroll > 0) qn__clc_line(e, "#pragma unroll %d", loop->attr.unroll);
-    if (loop->attr.unroll < 0) qn__clc_line(e, "#pragma unroll");
+    hint(e, loop);
     if (leave) {
         emit_while(e, loop, leave);
     } else {

@@ -87,6 +87,11 @@ static void a_counted_loop_has_its_condition(void **state) {
                         "        } else {\n            yield\n        }\n"),
                 0);
     has(&r, "for (;;)"); /* left with another result elsewhere */
+    has_not(&r, "#pragma unroll");
+    r = emitted(state, counted(""), QN__HINTS_UNROLL);
+    has(&r, "#pragma unroll 4\n    while (");
+    r = emitted(state, counted(""), QN__HINTS_LOOPS);
+    has(&r, "#pragma unroll 1\n    while (");
 }
 
 static void doubles_are_refused(void **state) {
