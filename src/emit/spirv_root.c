@@ -4,6 +4,7 @@
    more, which is correct as 24 >= 2 * 11 + 2. f64 is left to the driver. */
 #include <math.h>
 
+#include "emit/bounds.h"
 #include "emit/spirv_internal.h"
 
 static uint32_t times(spv *e, uint32_t t, uint32_t a, uint32_t b) {
@@ -63,12 +64,12 @@ uint32_t qn__spv_sqrt(spv *e, const ir_instr *instr) {
 
 /* Whether the exponents are in [-60, 60): then no part of the correction overflows or is denormal. */
 static uint32_t is_ordinary(spv *e, ir_type type, uint32_t value) {
+    enum { LEAST = 127 - 60, COUNT = 120 };
     ir_type words = qn__ir_type(IR_I32, type.lanes);
     uint32_t w = qn__spv_type(e, words), bits = SPV(e, SP_BITCAST, w, value);
-    uint32_t field = SPV(e, SP_SHIFT_RIGHT_LOGICAL, w, bits, qn__spv_int(e, words, 23));
-    field = SPV(e, SP_BITWISE_AND, w, field, qn__spv_int(e, words, 0xff));
-    uint32_t distance = SPV(e, SP_I_SUB, w, field, qn__spv_int(e, words, 127 - 60));
-    return SPV(e, SP_U_LESS, booleans(e, type), distance, qn__spv_int(e, words, 120));
+    uint32_t size = SPV(e, SP_SHIFT_LEFT, w, bits, qn__spv_int(e, words, 1)); /* without the sign */
+    uint32_t distance = SPV(e, SP_I_SUB, w, size, qn__spv_int(e, words, (uint64_t)LEAST << 24));
+    return SPV(e, SP_U_LESS, booleans(e, type), distance, qn__spv_int(e, words, (uint64_t)COUNT << 24));
 }
 
 static uint32_t divide(spv *e, uint32_t t, uint32_t a, uint32_t b) {
@@ -87,14 +88,42 @@ static uint32_t divide_any(spv *e, ir_type type, uint32_t a, uint32_t b) {
     return divide(e, t, times(e, t, a, down), times(e, t, b, down));
 }
 
-/* Off by a few ulp, the driver's quotient and inverse make a correct one; what is not ordinary it keeps. */
-static uint32_t quotient_f32(spv *e, ir_type type, uint32_t a, uint32_t b, bool is_inverse) {
-    uint32_t t = qn__spv_type(e, type);
-    uint32_t q = is_inverse ? divide(e, t, a, b) : divide_any(e, type, a, b), inverse = q;
-    if (!is_inverse) inverse = divide(e, t, qn__spv_float(e, type, 1), b);
-    uint32_t rest = fused(e, t, SPV(e, SP_F_NEGATE, t, q), b, a), ordinary = is_ordinary(e, type, b);
-    if (!is_inverse) ordinary = SPV(e, SP_LOGICAL_AND, booleans(e, type), ordinary, is_ordinary(e, type, a));
-    return SPV(e, SP_SELECT, t, ordinary, fused(e, t, rest, inverse, q), q);
+static uint32_t refined(spv *e, uint32_t t, uint32_t q, uint32_t inverse, uint32_t a, uint32_t b) {
+    uint32_t rest = fused(e, t, SPV(e, SP_F_NEGATE, t, q), b, a);
+    return fused(e, t, rest, inverse, q);
+}
+
+/* Off by a few ulp, the driver's inverse is its own correction; what is not ordinary stays as it is. */
+static uint32_t inverse_f32(spv *e, ir_type type, uint32_t one, uint32_t b, bool is_moderate) {
+    uint32_t t = qn__spv_type(e, type), r = divide(e, t, one, b), better = refined(e, t, r, r, one, b);
+    return is_moderate ? better : SPV(e, SP_SELECT, t, is_ordinary(e, type, b), better, r);
+}
+
+/* Where one of the lanes is not ordinary: the driver's quotient, corrected in those that are. */
+static uint32_t slow_quotient(spv *e, ir_type type, uint32_t a, uint32_t b, uint32_t ordinary) {
+    uint32_t t = qn__spv_type(e, type), q = divide_any(e, type, a, b);
+    if (type.lanes == 1) return q;
+    uint32_t inverse = divide(e, t, qn__spv_float(e, type, 1), b);
+    return SPV(e, SP_SELECT, t, ordinary, refined(e, t, q, inverse, a, b), q);
+}
+
+/* Of ordinary numbers one inverse makes a quotient and its correction; others, which are rare, leave that way. */
+static uint32_t quotient_f32(spv *e, ir_type type, uint32_t a, uint32_t b) {
+    uint32_t t = qn__spv_type(e, type), quick = qn__spv_id(e), slow = qn__spv_id(e), merge = qn__spv_id(e);
+    uint32_t ordinary = is_ordinary(e, type, b), all;
+    all = ordinary = SPV(e, SP_LOGICAL_AND, booleans(e, type), ordinary, is_ordinary(e, type, a));
+    if (type.lanes > 1) all = SPV(e, SP_ALL, qn__spv_bool(e), ordinary);
+    SPV_DO(e, SP_SELECTION_MERGE, merge, SP_DONT_FLATTEN);
+    SPV_DO(e, SP_BRANCH_CONDITIONAL, all, quick, slow);
+    qn__spv_begin_block(e, quick);
+    uint32_t inverse = divide(e, t, qn__spv_float(e, type, 1), b);
+    uint32_t good = refined(e, t, times(e, t, a, inverse), inverse, a, b);
+    SPV_DO(e, SP_BRANCH, merge);
+    qn__spv_begin_block(e, slow);
+    uint32_t other = slow_quotient(e, type, a, b, ordinary);
+    SPV_DO(e, SP_BRANCH, merge);
+    qn__spv_begin_block(e, merge);
+    return SPV(e, SP_PHI, t, good, quick, other, slow);
 }
 
 uint32_t qn__spv_quotient(spv *e, const ir_instr *instr) {
@@ -105,7 +134,9 @@ uint32_t qn__spv_quotient(spv *e, const ir_instr *instr) {
                  instr->flags & IR_FAST;
     bool is_inverse = type.kind == IR_F32 && qn__ir_is_splat(instr->operands[0], 0x3f800000);
     if (type.kind == IR_F16) a = SPV(e, SP_F_CONVERT, w, a), b = SPV(e, SP_F_CONVERT, w, b);
-    uint32_t q = exact ? SPV(e, SP_F_DIV, w, a, b) : quotient_f32(e, wide, a, b, is_inverse);
+    uint32_t q = exact        ? SPV(e, SP_F_DIV, w, a, b)
+                 : is_inverse ? inverse_f32(e, wide, a, b, qn__is_moderate(instr->operands[1]))
+                              : quotient_f32(e, wide, a, b);
     if (exact && !(instr->flags & IR_FAST)) qn__spv_decorate(e, q, SP_NO_CONTRACTION);
     return type.kind == IR_F16 ? SPV(e, SP_F_CONVERT, t, q) : q;
 }

@@ -83,6 +83,7 @@ enum {
     SP_I_SUB_BORROW = 150,
     SP_U_MUL_EXTENDED = 151,
     SP_S_MUL_EXTENDED = 152,
+    SP_ALL = 155,
     SP_IS_NAN = 156,
     SP_LOGICAL_EQUAL = 164,
     SP_LOGICAL_NOT_EQUAL = 165,
@@ -243,6 +244,7 @@ enum { /* group operations; loop controls; rounding */
        SP_REDUCE = 0,
        SP_INCLUSIVE_SCAN = 1,
        SP_EXCLUSIVE_SCAN = 2,
+       SP_DONT_FLATTEN = 2, /* selection control */
        SP_UNROLL = 1,
        SP_DONT_UNROLL = 2,
        SP_ROUND_TO_EVEN = 0

@@ -50,7 +50,9 @@ enum {
     OP_F_DIV = 136,
     OP_S_REM = 138,
     OP_SHIFT_RIGHT_ARITHMETIC = 195,
+    OP_SHIFT_LEFT = 196,
     OP_LOOP_MERGE = 246,
+    OP_SELECTION_MERGE = 247,
     NO_CONTRACTION = 42
 };
 
@@ -508,6 +510,25 @@ static void devices_are_tuned_by_words(void **state) {
     qn__compile_free(&result);
 }
 
+/* A reciprocal whose divisor is known to be neither tiny nor huge has no test; a quotient's is one branch. */
+static void quotients_are_corrected(void **state) {
+    (void)state;
+    const char *moderate = K "global float *o) { o[0] = 1 / (clamp(o[1], 1.0f, 9.0f) + 1); }";
+    const char *inverse = K "global float4 *o) { o[0] = 1 / o[1]; }";
+    const char *quotient = K "global float4 *o) { o[0] = o[1] / o[2]; }";
+    const char *half_quotient =
+        "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n" K "global half *o) { o[0] = o[1] / o[2]; }";
+    const counted divisions = {.op = OP_F_DIV}, shifts = {.op = OP_SHIFT_LEFT},
+                  branches = {.op = OP_SELECTION_MERGE};
+    assert_int_equal(count_tuned(moderate, "", QN__ADDRESSES_64, shifts), 0);
+    assert_int_equal(count_tuned(inverse, "", QN__ADDRESSES_64, shifts), 1);
+    assert_int_equal(count_tuned(inverse, "", QN__ADDRESSES_64, divisions), 1);
+    assert_int_equal(count_tuned(quotient, "", QN__ADDRESSES_64, shifts), 2);
+    assert_int_equal(count_tuned(quotient, "", QN__ADDRESSES_64, branches), 2); /* with the guard */
+    assert_int_equal(count_tuned(half_quotient, "", QN__ADDRESSES_64, branches), 2);
+    assert_int_equal(count_tuned(quotient, "-cl-fast-relaxed-math", QN__ADDRESSES_64, branches), 1);
+}
+
 /* Vectors in local memory that scalars are stored to: neighbours differ by a constant, not each by a shift. */
 static void whole_vectors_share_a_shift(void **state) {
     (void)state;
@@ -563,6 +584,7 @@ int main(void) {
         cmocka_unit_test(addresses_need_no_int64),
         cmocka_unit_test(fma_is_exact_where_it_was_asked_for),
         cmocka_unit_test(devices_are_tuned_by_words),
+        cmocka_unit_test(quotients_are_corrected),
         cmocka_unit_test(whole_vectors_share_a_shift),
         cmocka_unit_test(required_sizes_are_defaults),
         cmocka_unit_test(lines_are_named_when_debugging),
