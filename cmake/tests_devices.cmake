@@ -68,9 +68,9 @@ function(quern_masked_test name mask)
              WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set_tests_properties(masked.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900 LABELS "device;vulkan")
 endfunction()
-quern_masked_test(cl "i64,i64_atomics,sub_group_sizes,float_controls" $<TARGET_FILE:cl_runner> --device vulkan --only full -j 1
+quern_masked_test(cl "i64,i64_atomics,i8,i16,f16,sub_group_sizes,float_controls" $<TARGET_FILE:cl_runner> --device vulkan --only full -j 1
                   --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl)
-quern_masked_test(random "i64,i64_atomics" $<TARGET_FILE:random_kernels> --device vulkan --count 8)
+quern_masked_test(random "i64,i64_atomics,i8,i16,f16" $<TARGET_FILE:random_kernels> --device vulkan --count 8)
 quern_masked_test(devices "sm_count=132,f64" $<TARGET_FILE:quern> devices)
 set_tests_properties(masked.devices PROPERTIES PASS_REGULAR_EXPRESSION "132 compute units[^\n]*\n *f16 ")
 

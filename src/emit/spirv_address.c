@@ -95,7 +95,7 @@ static uint32_t boxed(spv *e, uint32_t type) {
 
 uint32_t qn__spv_pointer_at(spv *e, uint32_t address, ir_type pointee) {
     bool storage_only = is_storage_only(e, (ir_kind)pointee.kind);
-    uint32_t held = qn__spv_memory_type(e, pointee), type = qn__spv_pointer(e, SP_PHYSICAL_STORAGE, held);
+    uint32_t held = qn__spv_stored_type(e, pointee), type = qn__spv_pointer(e, SP_PHYSICAL_STORAGE, held);
     uint32_t id = qn__spv_chain(e, address, type);
     if (id) return id;
     unsigned cast = e->native ? SP_CONVERT_U_TO_PTR : SP_BITCAST;

@@ -97,6 +97,7 @@ static void see_access(spv *e, const ir_value *pointer, ir_type type, uint32_t a
     unsigned unit = smaller(width, align);
     if (width == 8 && kind != IR_F64 && !e->native) unit = smaller(unit, 4);
     if (unit != width || (class->unit && class->unit != unit)) class->mixed = true;
+    class->has_half |= kind == IR_F16;
     class->kind = (uint8_t)(class->kind == IR_VOID || class->kind == kind ? kind : IR_KIND_COUNT);
     class->unit = (uint8_t)(class->unit ? smaller(class->unit, unit) : unit);
     class->offset_bits |= (uint64_t)offset & (width - 1);
@@ -173,6 +174,13 @@ static ir_kind integer_of(unsigned bytes) {
 
 static bool divides(uint32_t step, uint64_t bits) { return !(bits & (step - 1)); }
 
+/* Whether narrow scalars can be elements: not beside atomics, which are of words. */
+static bool must_be_packed(const spv *e, const spv_class *class) {
+    if (class->unit >= 4) return false;
+    if (class->atomic || (class->has_half && qn__spv_is_held(e, IR_F16))) return true;
+    return qn__spv_is_held(e, class->unit == 1 ? IR_I8 : IR_I16);
+}
+
 static void settle_class(spv *e, spv_class *class) {
     if (!class->unit || unit_of(class) < class->unit) {
         class->mixed = class->unit != 0;
@@ -186,10 +194,15 @@ static void settle_class(spv *e, spv_class *class) {
         class->kind = IR_I32;
         class->mixed = true;
     }
+    if (must_be_packed(e, class)) {
+        class->unit = 4;
+        class->kind = IR_I32;
+        class->mixed = class->packed = true;
+    }
     unsigned lanes = smaller(class->most_lanes, class->lane_limit);
     class->lanes = (uint8_t)(class->mixed || class->atomic || lanes < 2 ? 1 : lanes);
     uint32_t element = (uint32_t) class->unit * class->lanes;
-    class->step = class->escapes                             ? 1
+    class->step = class->escapes || class->packed            ? 1
                   : divides(element, class->offset_bits)     ? element
                   : divides(class->unit, class->offset_bits) ? class->unit
                                                              : 1;

@@ -26,6 +26,11 @@ static uint32_t float_op(spv *e, unsigned op, ir_type type, uint32_t a, uint32_t
 static uint32_t fconvert(spv *e, ir_type to, uint32_t value) {
     return SPV(e, SP_F_CONVERT, qn__spv_memory_type(e, to), value);
 }
+static uint32_t half_to_f32(spv *e, uint32_t value) {
+    if (!qn__spv_is_held(e, IR_F16)) return fconvert(e, F32, value);
+    uint32_t f32 = qn__spv_scalar(e, IR_F32);
+    return qn__spv_extract(e, f32, SPV_GLSL(e, GLSL_UNPACK_HALF, qn__spv_vector(e, f32, 2), value), 0);
+}
 static uint32_t bits_of(spv *e, uint32_t value) { return SPV(e, SP_BITCAST, qn__spv_u32t(e), value); }
 static uint32_t from_bits(spv *e, uint32_t bits) {
     return SPV(e, SP_BITCAST, qn__spv_scalar(e, IR_F32), bits);
@@ -37,14 +42,13 @@ uint32_t qn__spv_bitcast_lane(spv *e, ir_kind to, uint32_t bits) {
     ir_type type = qn__ir_type(to, 1);
     switch (to) {
     case IR_I8:
-    case IR_I16: return SPV(e, SP_U_CONVERT, qn__spv_memory_type(e, type), bits);
+    case IR_I16:
+        if (qn__spv_is_held(e, to)) return qn__spv_held(e, type, bits);
+        return SPV(e, SP_U_CONVERT, qn__spv_memory_type(e, type), bits);
     case IR_F16: {
-        if (!(e->options->device_lacks & QN__NO_F16)) {
-            uint32_t both = SPV(e, SP_BITCAST, qn__spv_type(e, qn__ir_type(IR_F16, 2)), bits);
-            return qn__spv_extract(e, qn__spv_type(e, type), both, 0);
-        } /* else by way of the f32 of the same value */
-        uint32_t pair = SPV_GLSL(e, GLSL_UNPACK_HALF, qn__spv_vector(e, qn__spv_scalar(e, IR_F32), 2), bits);
-        return fconvert(e, type, qn__spv_extract(e, qn__spv_scalar(e, IR_F32), pair, 0));
+        if (qn__spv_is_held(e, to)) return qn__spv_held(e, type, bits);
+        uint32_t both = SPV(e, SP_BITCAST, qn__spv_type(e, qn__ir_type(IR_F16, 2)), bits);
+        return qn__spv_extract(e, qn__spv_type(e, type), both, 0);
     }
     case IR_F32: return from_bits(e, bits);
     default: return bits;
@@ -54,16 +58,12 @@ uint32_t qn__spv_bitcast_lane(spv *e, ir_kind to, uint32_t bits) {
 uint32_t qn__spv_lane_bits(spv *e, ir_kind from, uint32_t lane) {
     switch (from) {
     case IR_I8:
-    case IR_I16: return SPV(e, SP_U_CONVERT, qn__spv_u32t(e), lane);
+    case IR_I16: return qn__spv_is_held(e, from) ? lane : SPV(e, SP_U_CONVERT, qn__spv_u32t(e), lane);
     case IR_F16: {
-        if (!(e->options->device_lacks & QN__NO_F16)) {
-            uint32_t half = qn__spv_type(e, qn__ir_type(IR_F16, 2)), parts[] = {lane, 0};
-            parts[1] = qn__spv_float(e, qn__ir_type(IR_F16, 1), 0);
-            return SPV(e, SP_BITCAST, qn__spv_u32t(e), qn__spv_build(e, half, parts, 2));
-        }
-        uint32_t f32 = qn__spv_scalar(e, IR_F32), wide = fconvert(e, F32, lane);
-        uint32_t pair = SPV(e, SP_COMPOSITE_CONSTRUCT, qn__spv_vector(e, f32, 2), wide, qn__spv_f32(e, 0));
-        return SPV_GLSL(e, GLSL_PACK_HALF, qn__spv_u32t(e), pair);
+        if (qn__spv_is_held(e, from)) return lane;
+        uint32_t half = qn__spv_type(e, qn__ir_type(IR_F16, 2)), parts[] = {lane, 0};
+        parts[1] = qn__spv_float(e, qn__ir_type(IR_F16, 1), 0);
+        return SPV(e, SP_BITCAST, qn__spv_u32t(e), qn__spv_build(e, half, parts, 2));
     }
     case IR_F32: return bits_of(e, lane);
     default: return lane;
@@ -115,7 +115,7 @@ static uint32_t to_wide(spv *e, ir_type from, uint32_t value, bool is_signed) {
 static uint32_t float_to_int(spv *e, const ir_instr *instr, ir_type from, ir_type to, uint32_t value) {
     bool is_signed = instr->op == IR_F2S, wide = to.kind == IR_I64;
     unsigned width = qn__ir_bits(to), bits = is_signed ? width - 1 : width;
-    if (from.kind == IR_F16) value = fconvert(e, F32, value), from = F32;
+    if (from.kind == IR_F16) value = half_to_f32(e, value), from = F32;
     value = rounded(e, from, value, instr->attr.rounding);
     ir_type held = wide ? to : I32;
     uint64_t most = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1, least = is_signed ? ~most : 0;
@@ -130,7 +130,7 @@ static uint32_t float_to_int(spv *e, const ir_instr *instr, ir_type from, ir_typ
     uint32_t outside = zero;
     if (is_signed) outside = choose(e, held, test(e, SP_F_LESS, value, low), limits[1], zero);
     id = choose(e, held, test(e, SP_F_GREATER_EQUAL, value, low), id, outside);
-    return width < 32 ? SPV(e, SP_U_CONVERT, qn__spv_memory_type(e, to), id) : id;
+    return width < 32 ? qn__spv_bitcast_lane(e, (ir_kind)to.kind, id) : id;
 }
 
 /* ---- integer to float ---- */
@@ -337,6 +337,7 @@ static uint32_t round_parts(spv *e, ir_type to, const parts *p, unsigned roundin
 
 /* FConvert may round as it likes where nearest even is not promised, and to f16 from f64 twice. */
 static bool is_exact_convert(const spv *e, ir_type from, ir_type to, unsigned rounding) {
+    if (qn__spv_is_held(e, (ir_kind)from.kind) || qn__spv_is_held(e, (ir_kind)to.kind)) return false;
     if (to.kind > from.kind) return to.kind - from.kind == 1;
     bool nearest = to.kind == IR_F32 || e->options->device_lacks & QN__HAS_NEAREST;
     return rounding == IR_ROUND_EVEN && from.kind - to.kind == 1 && nearest;
@@ -350,22 +351,47 @@ static uint32_t narrow_float(spv *e, ir_type from, ir_type to, uint32_t value, u
 
 static uint32_t float_to_float(spv *e, const ir_instr *instr, ir_type from, ir_type to, uint32_t value) {
     if (to.kind < from.kind) return narrow_float(e, from, to, value, instr->attr.rounding & 3);
-    if (from.kind == IR_F16 && to.kind == IR_F64) value = fconvert(e, F32, value);
-    return fconvert(e, to, value);
+    if (from.kind == IR_F16) value = half_to_f32(e, value);
+    return from.kind == IR_F16 && to.kind == IR_F32 ? value : fconvert(e, to, value);
 }
 
 /* ---- integers ---- */
+
+/* Integers as those of 32 bits; the sign is taken from a held one's highest bit. */
+static uint32_t to_words_of(spv *e, ir_type from, uint32_t value, bool is_signed) {
+    ir_type words = qn__ir_type(IR_I32, from.lanes);
+    uint32_t t = qn__spv_type(e, words);
+    if (from.kind == IR_I32) return value;
+    if (!qn__spv_is_held(e, (ir_kind)from.kind))
+        return SPV(e, is_signed ? SP_S_CONVERT : SP_U_CONVERT, t, value);
+    uint32_t by = qn__spv_int(e, words, 32 - qn__ir_bits(from));
+    if (!is_signed) return value;
+    return SPV(e, SP_SHIFT_RIGHT_ARITHMETIC, t, SPV(e, SP_SHIFT_LEFT, t, value, by), by);
+}
+
+static uint32_t to_held(spv *e, ir_type from, ir_type to, uint32_t value, bool is_signed) {
+    return qn__spv_held(e, to, to_words_of(e, from, value, is_signed));
+}
 
 static uint32_t truncate(spv *e, const ir_instr *instr) {
     const ir_value *a = instr->operands[0];
     ir_type to = instr->results[0]->type, from = a->type;
     uint32_t value = from.kind == IR_I64 && from.lanes == 1 ? qn__spv_low(e, a) : qn__spv_use(e, a);
     if (from.kind == IR_I64 && from.lanes == 1) from = I32;
+    if (qn__spv_is_held(e, (ir_kind)to.kind)) return to_held(e, from, to, value, false);
     if (to.kind != IR_BOOL)
         return to.kind == from.kind ? value : SPV(e, SP_U_CONVERT, qn__spv_memory_type(e, to), value);
     uint32_t one = qn__spv_int(e, from, 1), zero = qn__spv_int(e, from, 0);
     uint32_t bit = SPV(e, SP_BITWISE_AND, qn__spv_type(e, from), value, one);
     return SPV(e, SP_I_NOT_EQUAL, qn__spv_vector(e, qn__spv_bool(e), to.lanes), bit, zero);
+}
+
+static uint32_t widened(spv *e, ir_type from, ir_type to, uint32_t value, bool is_signed) {
+    if (qn__spv_is_held(e, (ir_kind)from.kind)) {
+        value = to_words_of(e, from, value, is_signed);
+        if (to.kind == IR_I32) return value;
+    }
+    return SPV(e, is_signed ? SP_S_CONVERT : SP_U_CONVERT, qn__spv_memory_type(e, to), value);
 }
 
 static void extend(spv *e, const ir_instr *instr) {
@@ -376,8 +402,10 @@ static void extend(spv *e, const ir_instr *instr) {
     if (from.kind == IR_BOOL)
         value = SPV(e, SP_SELECT, qn__spv_type(e, to), value, qn__spv_int(e, to, is_signed ? UINT64_MAX : 1),
                     qn__spv_int(e, to, 0));
+    else if (qn__spv_is_held(e, (ir_kind)to.kind))
+        value = to_held(e, from, to, value, is_signed);
     else if (from.kind != to.kind)
-        value = SPV(e, is_signed ? SP_S_CONVERT : SP_U_CONVERT, qn__spv_memory_type(e, to), value);
+        value = widened(e, from, to, value, is_signed);
     if (!wide) {
         qn__spv_define(e, result, value);
         return;
@@ -387,9 +415,22 @@ static void extend(spv *e, const ir_instr *instr) {
     if (v->need & NEED_FULL) v->id = qn__spv_widen(e, value, is_signed);
 }
 
+/* Between 16 bits that are held in words and f16. */
+static uint32_t bitcast_lanes(spv *e, ir_type from, ir_type to, uint32_t value) {
+    uint32_t parts[16], t = qn__spv_memory_type(e, qn__ir_element(from));
+    for (unsigned i = 0; i < from.lanes; i++) {
+        uint32_t lane = from.lanes == 1 ? value : qn__spv_extract(e, t, value, i);
+        parts[i] = qn__spv_bitcast_lane(e, (ir_kind)to.kind, qn__spv_lane_bits(e, (ir_kind)from.kind, lane));
+    }
+    return qn__spv_build(e, qn__spv_memory_type(e, to), parts, to.lanes);
+}
+
 static uint32_t bitcast(spv *e, const ir_instr *instr) {
     uint32_t value = qn__spv_use(e, instr->operands[0]);
-    uint32_t from = qn__spv_type(e, instr->operands[0]->type), to = qn__spv_type(e, instr->results[0]->type);
+    ir_type of = instr->operands[0]->type, as = instr->results[0]->type;
+    bool held = qn__spv_is_held(e, (ir_kind)of.kind) || qn__spv_is_held(e, (ir_kind)as.kind);
+    if (held && of.kind != as.kind) return bitcast_lanes(e, of, as, value);
+    uint32_t from = qn__spv_type(e, of), to = qn__spv_type(e, as);
     return from == to ? value : SPV(e, SP_BITCAST, to, value);
 }
 

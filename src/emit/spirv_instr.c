@@ -300,9 +300,16 @@ static uint32_t float_op(spv *e, const ir_instr *instr) {
     return id;
 }
 
+static uint32_t copysign_half(spv *e, uint32_t a, uint32_t b) {
+    a = qn__spv_and(e, qn__spv_lane_bits(e, IR_F16, a), 0x7fff);
+    b = qn__spv_and(e, qn__spv_lane_bits(e, IR_F16, b), 0x8000);
+    return qn__spv_bitcast_lane(e, IR_F16, qn__spv_or(e, a, b));
+}
+
 /* The sign is in the highest of a lane's words. */
 static uint32_t copysign_lane(spv *e, ir_type lane, uint32_t a, uint32_t b) {
     bool is_double = lane.kind == IR_F64, is_half = lane.kind == IR_F16;
+    if (is_half && qn__spv_is_held(e, IR_I16)) return copysign_half(e, a, b);
     ir_type bits = is_half ? qn__ir_type(IR_I16, 1) : qn__ir_type(IR_I32, is_double ? 2 : 1);
     uint32_t t = qn__spv_type(e, bits), word = qn__spv_u32t(e);
     uint32_t ia = SPV(e, SP_BITCAST, t, a), ib = SPV(e, SP_BITCAST, t, b), lo = 0;
@@ -521,7 +528,8 @@ static bool low_only(spv *e, const ir_instr *instr) {
 }
 
 static void note_float(spv *e, ir_type type) {
-    if (qn__ir_is_float(type)) e->floats |= (uint8_t)(1u << (type.kind - IR_F16));
+    if (qn__ir_is_float(type) && !qn__spv_is_held(e, (ir_kind)type.kind))
+        e->floats |= (uint8_t)(1u << (type.kind - IR_F16));
 }
 
 void qn__spv_instr(spv *e, const ir_instr *instr) {

@@ -93,6 +93,8 @@ typedef struct spv_class {
     int local_arg;      /* of the only object; -1 */
     bool escapes;       /* pointers come from memory or integers, too */
     bool atomic, mixed; /* mixed: not all scalars accessed are `unit` bytes */
+    bool has_half;      /* f16 is among them */
+    bool packed;        /* words of which accesses that are narrower take a part; step is 1 */
     uint8_t unit, kind, lanes;
     uint8_t copy_unit;              /* what copies can move at once; 0: there are none */
     uint8_t most_lanes, lane_limit; /* of vectors accessed, and what their alignment allows */
@@ -207,6 +209,11 @@ uint32_t qn__spv_uint(spv *e, unsigned bits);
 uint32_t qn__spv_vector(spv *e, uint32_t scalar, unsigned lanes); /* lanes 1: the scalar */
 uint32_t qn__spv_type(spv *e, ir_type type);                      /* the same, for arithmetic */
 uint32_t qn__spv_memory_type(spv *e, ir_type type);
+/* Numbers of 8 or 16 bits are values of 32, zeros above, where the device has them in buffers at most; buffers
+   hold them as qn__spv_stored_type, an integer. What computes on them has been lowered. */
+bool qn__spv_is_held(const spv *e, ir_kind kind);
+uint32_t qn__spv_stored_type(spv *e, ir_type type);
+uint32_t qn__spv_held(spv *e, ir_type type, uint32_t words); /* cuts off what is above; `type` is held */
 uint32_t qn__spv_wide(spv *e);
 uint32_t qn__spv_pair(spv *e);
 static inline uint32_t qn__spv_u32t(spv *e) { return qn__spv_uint(e, 32); }

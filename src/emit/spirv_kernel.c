@@ -296,7 +296,7 @@ uint32_t qn__spv_value_type(spv *e, const ir_value *value) { return qn__spv_type
 
 uint32_t qn__spv_bits(spv *e, ir_type type, uint64_t bits) {
     if (type.kind == IR_PTR) return qn__spv_u64(e, bits);
-    if (!qn__ir_is_float(type)) return qn__spv_int(e, type, bits);
+    if (!qn__ir_is_float(type) || qn__spv_is_held(e, (ir_kind)type.kind)) return qn__spv_int(e, type, bits);
     uint32_t words[] = {(uint32_t)bits, (uint32_t)(bits >> 32)};
     return qn__spv_intern(e, SP_CONSTANT, qn__spv_type(e, type), words, type.kind == IR_F64 ? 2 : 1);
 }
@@ -314,6 +314,8 @@ uint32_t qn__spv_use(spv *e, const ir_value *value) {
     if (qn__spv_is_place(value->type)) return qn__spv_low(e, value);
     if (v->id) return v->id;
     if (qn__ir_is_const(value)) return v->id = constant(e, value);
+    if (qn__spv_is_held(e, (ir_kind)value->type.kind) && value->value_kind == IR_VALUE_UNDEF)
+        return v->id = qn__spv_int(e, value->type, 0); /* zeros above */
     if (value->value_kind == IR_VALUE_UNDEF) return v->id = qn__spv_undef(e, qn__spv_type(e, value->type));
     return qn__spv_undef(e, qn__spv_type(e, value->type)); /* never executed */
 }

@@ -45,6 +45,21 @@ static void store(spv *e, uint32_t pointer, uint32_t value, bool is_volatile, bo
     qn__spv_do(e, SP_STORE, args, count);
 }
 
+/* In a buffer: what memory holds as what a value is, and back. */
+static uint32_t load_from(spv *e, ir_type type, uint32_t pointer, bool is_volatile, bool shared,
+                          unsigned align) {
+    uint32_t value = load(e, qn__spv_stored_type(e, type), pointer, is_volatile, shared, align);
+    if (!qn__spv_is_held(e, (ir_kind)type.kind)) return value;
+    return SPV(e, SP_U_CONVERT, qn__spv_memory_type(e, type), value);
+}
+
+static void store_to(spv *e, ir_type type, uint32_t pointer, uint32_t value, bool is_volatile, bool shared,
+                     unsigned align) {
+    if (qn__spv_is_held(e, (ir_kind)type.kind))
+        value = SPV(e, SP_U_CONVERT, qn__spv_stored_type(e, type), value);
+    store(e, pointer, value, is_volatile, shared, align);
+}
+
 static access access_of(spv *e, const ir_value *pointer, const ir_instr *instr, int64_t offset,
                         unsigned unit) {
     access a = {.class = qn__spv_class(e, pointer), .unit = unit, .offset = offset};
@@ -67,9 +82,62 @@ static uint32_t read_param(spv *e, const access *a, int64_t bytes) {
     return qn__spv_and(e, word, a->unit == 1 ? 0xff : 0xffff);
 }
 
+/* ---- parts of words ---- */
+
+typedef struct part {
+    uint32_t pointer, shift; /* of the word; bits from its lowest */
+    uint32_t mask;           /* of the part when it is the lowest */
+} part;
+
+static part part_at(spv *e, const access *a, int64_t bytes) {
+    uint32_t at = qn__spv_add(e, a->index, qn__spv_u32(e, (uint32_t)(a->offset + bytes)));
+    part p = {.mask = a->unit == 1 ? 0xff : a->unit == 2 ? 0xffff : UINT32_MAX};
+    p.pointer = qn__spv_element(e, a->class, at, 0, false);
+    p.shift = a->unit == 4 ? 0 : qn__spv_shl(e, qn__spv_and(e, at, 3), 3);
+    return p;
+}
+
+/* Others may write the rest of the word meanwhile: of local memory, parts are read and written atomically. */
+static bool is_contended(const access *a) { return a->class->space == IR_LOCAL_SPACE && a->unit < 4; }
+
+static uint32_t read_part(spv *e, const access *a, int64_t bytes) {
+    part p = part_at(e, a, bytes);
+    uint32_t word = qn__spv_u32t(e), value;
+    if (is_contended(a))
+        value =
+            SPV(e, SP_ATOMIC_LOAD, word, p.pointer, qn__spv_scope(e, IR_SCOPE_WORK_GROUP), qn__spv_u32(e, 0));
+    else
+        value = load(e, word, p.pointer, a->is_volatile, a->is_shared, 0);
+    if (p.shift) value = SPV(e, SP_SHIFT_RIGHT_LOGICAL, word, value, p.shift);
+    return qn__spv_and(e, value, p.mask);
+}
+
+static void write_part(spv *e, const access *a, int64_t bytes, uint32_t bits) {
+    part p = part_at(e, a, bytes);
+    uint32_t word = qn__spv_u32t(e);
+    if (a->unit == 4) {
+        store(e, p.pointer, bits, a->is_volatile, a->is_shared, 0);
+        return;
+    }
+    bits = SPV(e, SP_SHIFT_LEFT, word, qn__spv_and(e, bits, p.mask), p.shift);
+    uint32_t rest = SPV(e, SP_NOT, word, SPV(e, SP_SHIFT_LEFT, word, qn__spv_u32(e, p.mask), p.shift));
+    if (is_contended(a)) {
+        uint32_t scope = qn__spv_scope(e, IR_SCOPE_WORK_GROUP), none = qn__spv_u32(e, 0);
+        SPV(e, SP_ATOMIC_AND, word, p.pointer, scope, none, rest);
+        SPV(e, SP_ATOMIC_OR, word, p.pointer, scope, none, bits);
+        return;
+    }
+    uint32_t old = load(e, word, p.pointer, a->is_volatile, false, 0);
+    old = SPV(e, SP_BITWISE_AND, word, old, rest);
+    store(e, p.pointer, SPV(e, SP_BITWISE_OR, word, old, bits), a->is_volatile, false, 0);
+}
+
+/* ---- units ---- */
+
 /* The unit `bytes` behind the access's start, zero-extended. */
 static uint32_t read_unit(spv *e, const access *a, int64_t bytes) {
     if (a->is_param) return read_param(e, a, bytes);
+    if (a->class && a->class->packed) return read_part(e, a, bytes);
     ir_type type = unit_type(a->unit);
     uint32_t pointer, value;
     if (a->class) {
@@ -78,12 +146,16 @@ static uint32_t read_unit(spv *e, const access *a, int64_t bytes) {
         value = load(e, qn__spv_memory_type(e, type), pointer, a->is_volatile, a->is_shared, 0);
     } else {
         pointer = qn__spv_pointer_at(e, qn__spv_further(e, a->address, a->offset + bytes), type);
-        value = load(e, qn__spv_memory_type(e, type), pointer, a->is_volatile, a->is_shared, a->unit);
+        value = load_from(e, type, pointer, a->is_volatile, a->is_shared, a->unit);
     }
     return qn__spv_lane_bits(e, (ir_kind)type.kind, value);
 }
 
 static void write_unit(spv *e, const access *a, int64_t bytes, uint32_t bits) {
+    if (a->class && a->class->packed) {
+        write_part(e, a, bytes, bits);
+        return;
+    }
     ir_type type = unit_type(a->unit);
     uint32_t pointer;
     if (a->class) {
@@ -92,8 +164,8 @@ static void write_unit(spv *e, const access *a, int64_t bytes, uint32_t bits) {
         store(e, pointer, qn__spv_bitcast_lane(e, (ir_kind)type.kind, bits), a->is_volatile, a->is_shared, 0);
     } else {
         pointer = qn__spv_pointer_at(e, qn__spv_further(e, a->address, a->offset + bytes), type);
-        store(e, pointer, qn__spv_bitcast_lane(e, (ir_kind)type.kind, bits), a->is_volatile, a->is_shared,
-              a->unit);
+        store_to(e, type, pointer, qn__spv_bitcast_lane(e, (ir_kind)type.kind, bits), a->is_volatile,
+                 a->is_shared, a->unit);
     }
 }
 
@@ -178,8 +250,7 @@ static uint32_t load_global(spv *e, const ir_instr *instr, ir_type type) {
         return read_composed(e, &a, type);
     }
     uint32_t p = qn__spv_pointer_at(e, qn__spv_further(e, qn__spv_use(e, pointer), instr->attr.offset), type);
-    return load(e, qn__spv_memory_type(e, type), p, instr->flags & IR_VOLATILE, is_shared(e, pointer, instr),
-                align);
+    return load_from(e, type, p, instr->flags & IR_VOLATILE, is_shared(e, pointer, instr), align);
 }
 
 static void store_global(spv *e, const ir_instr *instr, ir_type type, uint32_t value) {
@@ -191,7 +262,7 @@ static void store_global(spv *e, const ir_instr *instr, ir_type type, uint32_t v
         return;
     }
     uint32_t p = qn__spv_pointer_at(e, qn__spv_further(e, qn__spv_use(e, pointer), instr->attr.offset), type);
-    store(e, p, value, instr->flags & IR_VOLATILE, is_shared(e, pointer, instr), align);
+    store_to(e, type, p, value, instr->flags & IR_VOLATILE, is_shared(e, pointer, instr), align);
 }
 
 /* ---- variables ---- */
@@ -205,7 +276,15 @@ static uint32_t recast(spv *e, ir_type from, ir_type to, uint32_t value) {
     return SPV(e, SP_BITCAST, qn__spv_type(e, to), value);
 }
 
-static bool is_direct(const spv_class *class, ir_type type) { return class->unit == qn__ir_bits(type) / 8; }
+static bool is_direct(const spv_class *class, ir_type type) {
+    return class->unit == qn__ir_bits(type) / 8 && !class->packed;
+}
+
+/* The unit of an access that is put together. */
+static unsigned class_unit(const spv_class *class, ir_type type, unsigned align) {
+    unsigned width = qn__ir_bits(type) / 8, unit = width < align ? width : align;
+    return class->packed && unit < class->unit ? unit : class->unit;
+}
 
 static uint32_t load_class(spv *e, const ir_instr *instr, const spv_class *class, ir_type type) {
     const ir_value *pointer = instr->operands[0];
@@ -213,7 +292,8 @@ static uint32_t load_class(spv *e, const ir_instr *instr, const spv_class *class
     uint32_t index = qn__spv_low(e, pointer), lanes[16];
     unsigned width = type.lanes == 3 ? 4 : type.lanes;
     if (!is_direct(class, type)) {
-        access a = access_of(e, pointer, instr, instr->attr.offset, class->unit);
+        unsigned unit = class_unit(class, type, instr->attr.align);
+        access a = access_of(e, pointer, instr, instr->attr.offset, unit);
         return read_composed(e, &a, type);
     }
     ir_type scalar = qn__ir_type((ir_kind) class->kind, 1), element = qn__ir_with_lanes(scalar, class->lanes);
@@ -240,7 +320,8 @@ static void store_class(spv *e, const ir_instr *instr, const spv_class *class, i
     bool is_volatile = instr->flags & IR_VOLATILE, shared = is_shared(e, pointer, instr);
     uint32_t index = qn__spv_low(e, pointer);
     if (!is_direct(class, type)) {
-        access a = access_of(e, pointer, instr, instr->attr.offset, class->unit);
+        unsigned unit = class_unit(class, type, instr->attr.align);
+        access a = access_of(e, pointer, instr, instr->attr.offset, unit);
         write_composed(e, &a, type, value);
         return;
     }

@@ -166,7 +166,27 @@ static uint32_t narrow_scalar(spv *e, ir_kind kind) {
     return qn__spv_uint(e, is_byte ? 8 : 16);
 }
 
+bool qn__spv_is_held(const spv *e, ir_kind kind) {
+    uint32_t lacks = e->options->device_lacks;
+    return (kind == IR_I8 && lacks & QN__NO_I8) || (kind == IR_I16 && lacks & QN__NO_I16) ||
+           (kind == IR_F16 && lacks & QN__NO_F16);
+}
+
+uint32_t qn__spv_held(spv *e, ir_type type, uint32_t words) {
+    uint32_t mask = type.kind == IR_I8 ? 0xff : 0xffff;
+    if (type.lanes == 1) return qn__spv_and(e, words, mask);
+    ir_type like = qn__ir_type(IR_I32, type.lanes);
+    return SPV(e, SP_BITWISE_AND, qn__spv_type(e, like), words, qn__spv_int(e, like, mask));
+}
+
+uint32_t qn__spv_stored_type(spv *e, ir_type type) {
+    ir_kind kind = (ir_kind)type.kind;
+    if (!qn__spv_is_held(e, kind)) return qn__spv_memory_type(e, type);
+    return qn__spv_vector(e, narrow_scalar(e, kind == IR_I8 ? IR_I8 : IR_I16), type.lanes);
+}
+
 uint32_t qn__spv_scalar(spv *e, ir_kind kind) {
+    if (qn__spv_is_held(e, kind)) return qn__spv_u32t(e);
     switch (kind) {
     case IR_BOOL: return qn__spv_bool(e);
     case IR_I8:
@@ -185,6 +205,7 @@ uint32_t qn__spv_memory_type(spv *e, ir_type type) {
 }
 
 uint32_t qn__spv_type(spv *e, ir_type type) {
+    if (qn__spv_is_held(e, (ir_kind)type.kind)) return qn__spv_memory_type(e, type);
     if (qn__ir_is_float(type)) e->floats |= (uint8_t)(1u << (type.kind - IR_F16));
     switch (type.kind) {
     case IR_I8: qn__spv_need(e, CAP_INT8); break;

@@ -173,7 +173,6 @@ enum {
     GLSL_U_MAX = 41,
     GLSL_S_MAX = 42,
     GLSL_FMA = 50,
-    GLSL_PACK_HALF = 58,
     GLSL_UNPACK_HALF = 62,
     GLSL_FIND_LSB = 73,
     GLSL_FIND_MSB = 75, /* unsigned */

@@ -144,43 +144,16 @@ static void split_elementwise(splitter *s, ir_instr *instr) {
     }
 }
 
-static ir_kind integer_of(unsigned bits) {
-    return bits == 8 ? IR_I8 : bits == 16 ? IR_I16 : bits == 32 ? IR_I32 : IR_I64;
-}
-
 /* Bits regrouped into lanes of another width, by shifts of integers. */
 static void split_bitcast(splitter *s, ir_instr *instr) {
-    ir_builder *b = &s->builder;
-    ir_value *from = instr->operands[0], *lanes[16];
-    const ir_type to = instr->results[0]->type;
-    const unsigned from_bits = qn__ir_bits(from->type), to_bits = qn__ir_bits(to);
-    const ir_type from_int = qn__ir_type(integer_of(from_bits), 1),
-                  to_int = qn__ir_type(integer_of(to_bits), 1);
-    if (from->type.lanes == to.lanes) {
+    ir_value *from = instr->operands[0], *in[16], *out[16];
+    if (from->type.lanes == instr->results[0]->type.lanes) {
         split_elementwise(s, instr);
         return;
     }
-    for (unsigned i = 0; i < to.lanes; i++) {
-        ir_value *value = NULL;
-        if (from_bits > to_bits) {
-            const unsigned ratio = from_bits / to_bits;
-            value = qn__ir_convert(b, IR_BITCAST, lane_of(s, from, i / ratio), from_int);
-            value = qn__ir_op2(b, IR_LSHR, value,
-                               qn__ir_const_int(s->function, (ir_kind)from_int.kind, i % ratio * to_bits));
-            value = qn__ir_convert(b, IR_TRUNC, value, to_int);
-        } else {
-            const unsigned ratio = to_bits / from_bits;
-            for (unsigned k = 0; k < ratio; k++) {
-                ir_value *piece = qn__ir_convert(b, IR_BITCAST, lane_of(s, from, i * ratio + k), from_int);
-                piece = qn__ir_convert(b, IR_ZEXT, piece, to_int);
-                piece = qn__ir_op2(b, IR_SHL, piece,
-                                   qn__ir_const_int(s->function, (ir_kind)to_int.kind, k * from_bits));
-                value = value ? qn__ir_op2(b, IR_OR, value, piece) : piece;
-            }
-        }
-        lanes[i] = qn__ir_convert(b, IR_BITCAST, value, qn__ir_element(to));
-    }
-    set_lanes(s, instr, lanes);
+    for (unsigned i = 0; i < from->type.lanes; i++) in[i] = lane_of(s, from, i);
+    qn__regroup_bits(&s->builder, in, from->type, instr->results[0]->type, out);
+    set_lanes(s, instr, out);
 }
 
 static void split_shuffle(splitter *s, ir_instr *instr) {

@@ -24,7 +24,9 @@ enum {
     QN__WANTS_END_TESTS = 1 << 11, /* loops that test at their end are better */
     QN__WANTS_UNROLLED = 1 << 12,  /* so are loops that do four turns at once */
     QN__LACKS_UNROLLED_BARRIERS = 1 << 13, /* loops with barriers stay loops */
-    QN__LACKS_WIDE = 1 << 14 /* i64 is two words: no vectors of it, and sub-groups do not join it */
+    QN__LACKS_WIDE = 1 << 14, /* i64 is two words: no vectors of it, and sub-groups do not join it */
+    QN__LACKS_I8 = 1 << 15,   /* arithmetic on i8 is done in i32 */
+    QN__LACKS_I16 = 1 << 16
 };
 
 typedef struct qn__pass_options {

@@ -19,7 +19,7 @@ typedef struct pass {
     uint32_t unless; /* not for targets that lack one of these */
 } pass;
 
-enum { MAX_PASSES = 12, SMALL_FUNCTION = 300 };
+enum { MAX_PASSES = 16, SMALL_FUNCTION = 300 };
 
 typedef struct phase {
     const char *name;
@@ -72,6 +72,7 @@ static const phase phases[] = {
       {"simplify", qn__pass_simplify, 1, CHANGED, 0, 0},
       {"cse", qn__pass_cse, 1, CHANGED, 0, 0},
       {"memvec", qn__pass_memvec, 2, FUNCTION, QN__WANTS_VECTOR_MEMORY, 0},
+      {"lower_narrow", qn__pass_lower_narrow, 0, FUNCTION, QN__LACKS_I8 | QN__LACKS_I16, 0},
       {"dce", qn__pass_dce, 1, CHANGED, 0, 0}}},
 };
 
@@ -237,7 +238,7 @@ const char *qn__pass_run(ir_module *module, const qn__pass_options *options) {
 
 static const pass *find(const char *name) {
     for (size_t n = 0; n < QN__COUNT(phases); n++)
-        for (const pass *p = phases[n].passes; p->run; p++)
+        for (const pass *p = phases[n].passes; p < phases[n].passes + MAX_PASSES && p->run; p++)
             if (strcmp(p->name, name) == 0) return p;
     return NULL;
 }

@@ -203,3 +203,44 @@ static uint32_t mark_region(ir_region *region) {
 }
 
 void qn__mark_effects(ir_region *region) { mark_region(region); }
+
+/* ---- bits ---- */
+
+static ir_type integer_of(unsigned bits) {
+    return qn__ir_type(bits == 8 ? IR_I8 : bits == 16 ? IR_I16 : bits == 32 ? IR_I32 : IR_I64, 1);
+}
+
+/* Lane `index` of narrower ones: a part of a lane. */
+static ir_value *cut_bits(ir_builder *b, ir_value *lane, unsigned index, unsigned from_bits,
+                          unsigned to_bits) {
+    const ir_type from = integer_of(from_bits);
+    ir_value *value = qn__ir_convert(b, IR_BITCAST, lane, from);
+    ir_value *by = qn__ir_const_int(b->function, (ir_kind)from.kind, index * to_bits);
+    return qn__ir_convert(b, IR_TRUNC, qn__ir_op2(b, IR_LSHR, value, by), integer_of(to_bits));
+}
+
+/* A wider lane: several put together. */
+static ir_value *join_bits(ir_builder *b, ir_value *const *lanes, unsigned from_bits, unsigned to_bits) {
+    const ir_type to = integer_of(to_bits);
+    ir_value *value = NULL;
+    for (unsigned k = 0; k < to_bits / from_bits; k++) {
+        ir_value *piece = qn__ir_convert(b, IR_BITCAST, lanes[k], integer_of(from_bits));
+        piece = qn__ir_convert(b, IR_ZEXT, piece, to);
+        piece = qn__ir_op2(b, IR_SHL, piece, qn__ir_const_int(b->function, (ir_kind)to.kind, k * from_bits));
+        value = value ? qn__ir_op2(b, IR_OR, value, piece) : piece;
+    }
+    return value;
+}
+
+void qn__regroup_bits(ir_builder *builder, ir_value *const *in, ir_type from, ir_type to, ir_value **out) {
+    const unsigned from_bits = qn__ir_bits(from), to_bits = qn__ir_bits(to);
+    for (unsigned i = 0; i < to.lanes; i++) {
+        if (from_bits > to_bits) {
+            const unsigned ratio = from_bits / to_bits;
+            out[i] = cut_bits(builder, in[i / ratio], i % ratio, from_bits, to_bits);
+        } else {
+            out[i] = join_bits(builder, in + i * (to_bits / from_bits), from_bits, to_bits);
+        }
+        out[i] = qn__ir_convert(builder, IR_BITCAST, out[i], qn__ir_element(to));
+    }
+}

@@ -27,7 +27,7 @@ qn__pass_function qn__pass_inline, qn__pass_mem2reg, qn__pass_sroa, qn__pass_sim
     qn__pass_dce, qn__pass_cse, qn__pass_licm, qn__pass_unroll, qn__pass_ifconvert, qn__pass_contract,
     qn__pass_address, qn__pass_memvec, qn__pass_lower_f16, qn__pass_lower_long_vectors, qn__pass_lower_printf,
     qn__pass_lower_jumps, qn__pass_lower_collectives, qn__pass_rotate, qn__pass_unroll_counted,
-    qn__pass_lower_sub_groups, qn__pass_lower_wide_groups;
+    qn__pass_lower_sub_groups, qn__pass_lower_wide_groups, qn__pass_lower_narrow;
 
 /* The pass gives up, because the target cannot do what stands at `loc`. */
 void qn__pass_refuse(qn__pass_context *context, ir_loc loc, const char *sentence);
@@ -81,6 +81,9 @@ void qn__operands_extend(ir_function *function, ir_instr *instr, ir_value *const
 void qn__operands_keep(ir_instr *instr, const bool *keep);
 void qn__results_keep(ir_instr *instr, const bool *keep);
 void qn__params_keep(ir_region *region, const bool *keep);
+
+/* A bitcast between vectors of other numbers of lanes, as shifts of integers: `from` lanes to `to` lanes. */
+void qn__regroup_bits(ir_builder *builder, ir_value *const *in, ir_type from, ir_type to, ir_value **out);
 
 /* Moves the instructions first..last (inclusive, of one region) before `before`. */
 void qn__move_range(ir_instr *first, ir_instr *last, ir_instr *before);

@@ -379,6 +379,42 @@ static void wide_integers_are_scalars(void **state) {
                               .sub_group = groups[g]});
 }
 
+static const char *const narrow[] = {
+    "#define TRY(T, S, at) { S a = i * 37 - n, b = (i * n ^ 0x5a) | 1; T ua = a, ub = b; S c = 0; T uc = 0;"
+    "  c += a + b; c ^= a * b - (a << (i & 15)); c += (S)(a / b) ^ (S)(a % b); c ^= a >> (b & 7); c += ~a;"
+    "  c ^= max(a, b) - min(a, (S)3); c += clz(a) ^ popcount(b); c ^= mul_hi(a, b); c += rotate(a, b) ^ "
+    "hadd(a, b);"
+    "  uc = ua / ub ^ ua % ub; uc += mul_hi(ua, ub) ^ (ua >> (ub & 3)); uc ^= add_sat(ua, ub) + sub_sat(a, "
+    "b);"
+    "  uc += ctz(ua) ^ max(ua, ub) ^ rotate(ua, (T)(n + i)); c += (a < b) + 2 * (a <= b) + 4 * (ua < ub) + 8 "
+    "* (a == b);"
+    "  for (int j = 0; j < n; j++) { c = c * 3 + (S)j; uc = j & 1 ? (T)c : uc / 3; }"
+    "  out[i + at] = c ^ uc << 8 ^ (int)((float)a + (float)ua); }\n"
+    "kernel void k(global int *out, int n) { int i = get_global_id(0);\n"
+    "  TRY(uchar, char, 0) TRY(ushort, short, 256) out[i + 512] = convert_char_sat(i * 7 - 90) + "
+    "convert_ushort((float)i);\n"
+    "}",
+    "kernel void k(global int *out, int n) { int i = get_global_id(0);\n"
+    "  char4 a = (char4)(i, n, -i, 7) * (char)3, b = a.wzyx; uchar8 c = as_uchar8((int2)(i * 99, n * 77)); "
+    "char p[9] = {1, 2};\n"
+    "  short3 s = convert_short3(a.xyz) << 5; s.y = c.s6; p[i & 7] = b.y; a = select(a, b, a < b);\n"
+    "  out[i] = as_int(a + b); out[i + 256] = as_int2(c + (uchar8)(c.hi, c.lo)).y; out[i + 512] = s.x * s.z "
+    "+ p[n & 7];\n"
+    "  out[i + 768] = as_int((short2)(s.y, p[2])); out[i + 1024] = as_ushort2(i * 65599).s1 / 3; local uchar "
+    "l[16];\n"
+    "  l[get_local_id(0)] = c.s3; barrier(1); out[i + 1280] = l[15 - get_local_id(0)] - l[n];\n"
+    "  vstore3(a.xyz, i, (global char *)(out + 1536)); }",
+};
+
+static void narrow_integers_are_words(void **state) {
+    (void)state;
+    static const uint32_t lacks[] = {QN__LACKS_I8, QN__LACKS_I16, QN__LACKS_I8 | QN__LACKS_I16,
+                                     QN__LACKS_I8 | QN__LACKS_I16 | QN__LACKS_LONG_VECTORS | QN__LACKS_WIDE};
+    for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++)
+        for (size_t k = 0; k < sizeof lacks / sizeof *lacks; k++)
+            same_at_all_levels((setting){.source = narrow[i], .lacks = lacks[k], .n = 3});
+}
+
 static void sub_groups_where_work_items_part_are_refused(void **state) {
     (void)state;
     static const char *const sources[] = {
@@ -402,6 +438,7 @@ int main(void) {
         cmocka_unit_test(collectives_give_the_same),
         cmocka_unit_test(sub_groups_in_local_memory),
         cmocka_unit_test(wide_integers_are_scalars),
+        cmocka_unit_test(narrow_integers_are_words),
         cmocka_unit_test(sub_groups_where_work_items_part_are_refused),
         cmocka_unit_test(a_string_in_private_memory_is_refused),
     };

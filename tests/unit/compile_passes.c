@@ -498,6 +498,7 @@ static void try_program(uint64_t seed) {
         .level = seed % 4 == 0 ? 1 : 2, .verify = true, .lacks = QN__LACKS_CONTRACTION};
     if (seed % 3 == 1) options.lacks |= QN__LACKS_F16 | QN__LACKS_LONG_VECTORS | QN__WANTS_VECTOR_MEMORY;
     if (seed % 13 < 4) options.lacks |= QN__LACKS_LONG_VECTORS | QN__LACKS_WIDE;
+    if (seed % 17 < 5) options.lacks |= QN__LACKS_I8 | QN__LACKS_I16;
     if (seed % 7 < 3) options.lacks |= QN__WANTS_END_TESTS | QN__WANTS_OFFSETS | QN__WANTS_NARROW;
     if (seed % 11 < 6) options.lacks |= QN__WANTS_UNROLLED;
     if (seed % 5 < 2) options.lacks |= QN__LACKS_FAR_JUMPS;

@@ -191,6 +191,26 @@ static void modules_ask_for_what_they_use(void **state) {
         {K "global char *o) { o[0] += o[1]; }", QN__NO_I8, {STORAGE_8}},
         {K "global uchar *o) { o[0] += o[1]; }", QN__NO_I8 | QN__NO_I64, {STORAGE_8}},
         {K "global ushort *o) { o[0] += o[1]; }", QN__NO_I16, {STORAGE_16}},
+        {K "global char4 *o, char c, uchar2 d) { char p[7] = {3}; p[c & 7] = d.x; o[0] = max(o[1], o[2] / c) "
+           "<< 3;"
+           "o[3] = o[4].x < c ? (char4)(p[d.y & 7]) : -o[5]; }",
+         QN__NO_I8,
+         {STORAGE_8}},
+        {K "global short3 *o, short c) { local short l[9]; l[c] = c * 3; barrier(1); o[0] = rotate(o[1], c) "
+           "+ l[o[2].x];"
+           "o[3] = convert_short3_sat(convert_float3(o[4]) * 3); }",
+         QN__NO_I16 | QN__NO_I64,
+         {STORAGE_16, FLOAT_CONTROLS}},
+        {K "global half *o) { private half h[4]; vstore_half4(vload_half4(0, o) + 1, 0, h); o[5] = "
+           "h[(int)o[1]];"
+           "vstore_half3_rtz(vload_half3(2, o), 3, o); }",
+         QN__NO_F16,
+         {STORAGE_16, FLOAT_CONTROLS}},
+        {K "global uint *o) { local union { uint w; uchar b[4]; ushort h; } u; u.b[o[0] & 3] = 1; "
+           "atomic_inc(&u.w);"
+           "o[0] = u.b[2] + u.h; }",
+         0,
+         {INT8, INT16}},
         {K "global half *o) { vstore_half(vload_half(1, o) * 2, 0, o); }",
          QN__NO_F16 | QN__NO_I16,
          {STORAGE_16, FLOAT_CONTROLS}},

@@ -29,8 +29,8 @@ _Static_assert(QN__LACKS_CONTRACTION + QN__LACKS_F16 + QN__LACKS_LONG_VECTORS + 
                        QN__LACKS_FAR_JUMPS + QN__LACKS_COLLECTIVES + QN__LACKS_SUB_GROUPS + QN__LACKS_PRINTF +
                        QN__LACKS_LINEAR_SUB_GROUPS + QN__WANTS_OFFSETS + QN__WANTS_NARROW +
                        QN__WANTS_END_TESTS + QN__WANTS_UNROLLED + QN__LACKS_UNROLLED_BARRIERS +
-                       QN__LACKS_WIDE ==
-                   (1 << 15) - 1,
+                       QN__LACKS_WIDE + QN__LACKS_I8 + QN__LACKS_I16 ==
+                   (1 << 17) - 1,
                "a bit each");
 
 static void complain(const test_case *c, const char *what, const char *detail, const char *output) {
@@ -61,6 +61,8 @@ static uint32_t lacks_of(const char *text) {
     if (strstr(text, "narrow")) bits |= QN__WANTS_NARROW;
     if (strstr(text, "vector-memory")) bits |= QN__WANTS_VECTOR_MEMORY;
     if (strstr(text, " sub-groups")) bits |= QN__LACKS_SUB_GROUPS;
+    if (strstr(text, "i8")) bits |= QN__LACKS_I8;
+    if (strstr(text, "i16")) bits |= QN__LACKS_I16;
     if (strstr(text, "wide")) bits |= QN__LACKS_WIDE;
     if (strstr(text, "unrolled-barriers")) bits |= QN__LACKS_UNROLLED_BARRIERS;
     if (strstr(text, "linear-sub-groups")) bits |= QN__LACKS_LINEAR_SUB_GROUPS;

@@ -1,0 +1,139 @@
+/* For targets that have i8 or i16 in memory and in moves at most: what computes on them does so in i32, and cuts off
+   what is above. Operands get zeros above, or their sign where it counts.
+
+       %s = add %a, %b  (i8)       ->     %s = trunc (add (zext %a), (zext %b))
+       %c = slt %a, %b  (i8)       ->     %c = slt (sext %a), (sext %b)  */
+#include "pass/tools.h"
+
+typedef struct lowering {
+    ir_builder builder;
+    qn__rewrite rewrite;
+    uint32_t lacks;
+    bool changed;
+} lowering;
+
+static bool is_narrow(const lowering *l, const ir_value *value) {
+    return (value->type.kind == IR_I8 && l->lacks & QN__LACKS_I8) ||
+           (value->type.kind == IR_I16 && l->lacks & QN__LACKS_I16);
+}
+
+static bool takes_sign(const ir_instr *i) {
+    switch (i->op) {
+    case IR_SDIV:
+    case IR_SREM:
+    case IR_SMIN:
+    case IR_SMAX:
+    case IR_ASHR:
+    case IR_SMULHI:
+    case IR_SLT:
+    case IR_SLE:
+    case IR_S2F: return true;
+    case IR_GROUP_REDUCE:
+    case IR_GROUP_SCAN: return i->attr.combine == IR_COMBINE_SMIN || i->attr.combine == IR_COMBINE_SMAX;
+    default: return false;
+    }
+}
+
+static bool computes(const lowering *l, const ir_instr *i) {
+    if (!i->num_results || !i->num_operands || !is_narrow(l, i->operands[0])) return false;
+    switch (qn__ir_ops[i->op].rule) {
+    case RULE_INT:
+    case RULE_LOGIC:
+    case RULE_COMPARE: return true;
+    default: return i->op == IR_S2F || i->op == IR_U2F || i->op == IR_GROUP_REDUCE || i->op == IR_GROUP_SCAN;
+    }
+}
+
+static bool regroups(const lowering *l, const ir_instr *i) {
+    return i->op == IR_BITCAST && i->operands[0]->type.lanes != i->results[0]->type.lanes &&
+           (is_narrow(l, i->operands[0]) || is_narrow(l, i->results[0]));
+}
+
+/* ---- ops ---- */
+
+static ir_value *op(lowering *l, ir_op op, ir_value *a, ir_value *b) {
+    return qn__ir_op2(&l->builder, op, a, b);
+}
+
+static ir_value *number(lowering *l, const ir_value *like, uint64_t value) {
+    return qn__ir_const_splat(l->builder.function, like->type, value);
+}
+
+/* With zeros above: (x << n | x >> width - n), cut off. */
+static ir_value *rotate(lowering *l, ir_value *a, ir_value *by, unsigned width) {
+    ir_value *back = op(l, IR_SUB, number(l, a, width), by);
+    return op(l, IR_OR, op(l, IR_SHL, a, by), op(l, IR_LSHR, a, back));
+}
+
+/* `a` and `b` have 32 bits, `width` of which were there before. */
+static ir_value *compute(lowering *l, const ir_instr *i, ir_value *a, ir_value *b, unsigned width) {
+    ir_builder *builder = &l->builder;
+    if (i->op == IR_SHL || i->op == IR_LSHR || i->op == IR_ASHR || i->op == IR_ROTL)
+        b = op(l, IR_AND, b, number(l, b, width - 1));
+    switch (i->op) {
+    case IR_ROTL: return rotate(l, a, b, width);
+    case IR_UMULHI: return op(l, IR_LSHR, op(l, IR_MUL, a, b), number(l, a, width));
+    case IR_SMULHI: return op(l, IR_ASHR, op(l, IR_MUL, a, b), number(l, a, width));
+    case IR_CLZ: return op(l, IR_SUB, qn__ir_op1(builder, IR_CLZ, a), number(l, a, 32 - width));
+    case IR_CTZ: return qn__ir_op1(builder, IR_CTZ, op(l, IR_OR, a, number(l, a, UINT64_C(1) << width)));
+    default: break;
+    }
+    ir_value *operands[] = {a, b};
+    const bool same = qn__ir_ops[i->op].rule == RULE_INT || qn__ir_ops[i->op].rule == RULE_LOGIC ||
+                      qn__ir_ops[i->op].rule == RULE_GROUP;
+    const ir_type type = same ? a->type : i->results[0]->type;
+    ir_instr *made = qn__ir_emit(builder, (ir_op)i->op, operands, i->num_operands, &type, 1);
+    made->attr = i->attr;
+    made->flags = same ? i->flags & IR_EXCLUSIVE : i->flags;
+    return made->results[0];
+}
+
+static void lower(lowering *l, ir_instr *i) {
+    const ir_type narrow = i->operands[0]->type, word = qn__ir_type(IR_I32, narrow.lanes);
+    const ir_op extend = takes_sign(i) ? IR_SEXT : IR_ZEXT;
+    ir_value *operands[2] = {NULL};
+    for (uint32_t n = 0; n < i->num_operands; n++)
+        operands[n] =
+            qn__ir_convert(&l->builder, n && i->op == IR_ASHR ? IR_ZEXT : extend, i->operands[n], word);
+    ir_value *value = compute(l, i, operands[0], operands[1], qn__ir_bits(narrow));
+    if (is_narrow(l, i->results[0])) value = qn__ir_convert(&l->builder, IR_TRUNC, value, narrow);
+    qn__rewrite_set(&l->rewrite, i->results[0], value);
+}
+
+static void regroup(lowering *l, ir_instr *i) {
+    ir_value *from = i->operands[0], *in[16], *out[16];
+    const ir_type to = i->results[0]->type;
+    for (unsigned n = 0; n < from->type.lanes; n++)
+        in[n] = from->type.lanes == 1 ? from : qn__ir_extract(&l->builder, from, n);
+    qn__regroup_bits(&l->builder, in, from->type, to, out);
+    qn__rewrite_set(&l->rewrite, i->results[0],
+                    to.lanes == 1 ? out[0] : qn__ir_vector(&l->builder, out, to.lanes));
+}
+
+/* ---- all of them ---- */
+
+static void visit(lowering *l, ir_region *region) {
+    for (ir_instr *i = region->first, *next; i; i = next) {
+        ir_instr *before = i->prev;
+        next = i->next;
+        qn__rewrite_operands(&l->rewrite, i);
+        for (uint32_t r = 0; r < i->num_regions; r++) visit(l, i->regions[r]);
+        const bool whole = regroups(l, i);
+        if (!whole && !computes(l, i)) continue;
+        qn__ir_at(&l->builder, i);
+        if (whole)
+            regroup(l, i);
+        else
+            lower(l, i);
+        qn__ir_unlink(i);
+        l->changed = true;
+        if (whole) next = before ? before->next : region->first; /* what it became may be narrow */
+    }
+}
+
+bool qn__pass_lower_narrow(qn__pass_context *context) {
+    lowering l = {.builder = {.function = context->function}, .lacks = context->options->lacks};
+    qn__rewrite_init(&l.rewrite, context->scratch, context->function);
+    visit(&l, context->function->body);
+    return l.changed;
+}
