@@ -7,15 +7,15 @@
 
 #include <string.h>
 
-enum { NUM_VARIANTS = 14 };
+enum { NUM_VARIANTS = 16 };
 
 static const struct tuned {
     const char *device, *variants[NUM_VARIANTS]; /* "": as it is */
 } devices[] = {
     {"vulkan",
      {"", "one-turn", "end-tests", "hint-loops", "hint-unroll", "exact-fma", "loose-fma", "loose-division",
-      "no-float-modes", "pairs", "one-turn,exact-fma", "one-turn,loose-fma,pairs",
-      "loose-fma,loose-division,no-float-modes", ""}},
+      "no-float-modes", "glsl-memory", "pairs", "one-turn,exact-fma", "one-turn,loose-fma",
+      "one-turn,loose-fma,pairs", "loose-fma,loose-division,no-float-modes", ""}},
     {"opencl", {"", "one-turn", "one-turn,hint-unroll", "hint-loops", "end-tests", ""}},
 };
 enum { NUM_DEVICES = sizeof devices / sizeof *devices };

@@ -52,6 +52,7 @@ static const struct tuning {
     {"exact-fma", QN__EXACT_FMA, 0, 0, 0},
     {"loose-division", QN__LOOSE_DIVISION, 0, 0, 0},
     {"no-float-modes", QN__NO_FLOAT_CONTROLS, QN__HAS_DENORMALS | QN__HAS_NEAREST, 0, 0},
+    {"glsl-memory", QN__GLSL_MEMORY, 0, 0, 0},
     {"pairs", 0, QN__ADDRESSES_64, 0, 0}, /* addresses of two words */
 };
 

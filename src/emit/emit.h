@@ -40,7 +40,8 @@ enum {
     QN__EXACT_FMA = 1 << 23,      /* none may, not even those of contraction */
     QN__LOOSE_DIVISION = 1 << 24, /* the driver's quotients and roots as they are */
     QN__HINTS_UNROLL = 1 << 25,   /* loops carry a hint to unroll them */
-    QN__HINTS_LOOPS = 1 << 26     /* not to unroll them */
+    QN__HINTS_LOOPS = 1 << 26,    /* not to unroll them */
+    QN__GLSL_MEMORY = 1 << 27     /* SPIR-V: the memory model of GLSL */
 };
 
 typedef struct qn__emit_options {

@@ -5,6 +5,7 @@
 #include "emit/spirv_internal.h"
 
 uint32_t qn__spv_scope(spv *e, unsigned scope) {
+    if (!qn__spv_is_vulkan(e) && scope >= IR_SCOPE_DEVICE) return qn__spv_u32(e, SP_SCOPE_DEVICE);
     switch (scope) {
     case IR_SCOPE_WORK_ITEM: return qn__spv_u32(e, SP_SCOPE_INVOCATION);
     case IR_SCOPE_SUB_GROUP: return qn__spv_u32(e, SP_SCOPE_SUBGROUP);
@@ -23,8 +24,9 @@ static uint32_t semantics(spv *e, unsigned order, bool loads, bool stores) {
                     : releases           ? SP_RELEASE
                                          : 0;
     if (!bits) return qn__spv_u32(e, 0);
-    return qn__spv_u32(e,
-                       bits | memory | (acquires ? SP_MAKE_VISIBLE : 0) | (releases ? SP_MAKE_AVAILABLE : 0));
+    if (acquires && qn__spv_is_vulkan(e)) bits |= SP_MAKE_VISIBLE;
+    if (releases && qn__spv_is_vulkan(e)) bits |= SP_MAKE_AVAILABLE;
+    return qn__spv_u32(e, bits | memory);
 }
 
 /* ---- where ---- */

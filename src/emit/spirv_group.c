@@ -5,7 +5,8 @@ static void barrier(spv *e, const ir_instr *instr) {
     uint32_t scope = qn__spv_scope(e, instr->attr.scope), semantics = 0;
     if (instr->attr.fence & IR_FENCE_LOCAL) semantics |= SP_WORKGROUP_MEMORY;
     if (instr->attr.fence & IR_FENCE_GLOBAL) semantics |= SP_UNIFORM_MEMORY;
-    if (semantics) semantics |= SP_ACQUIRE_RELEASE | SP_MAKE_AVAILABLE | SP_MAKE_VISIBLE;
+    if (semantics) semantics |= SP_ACQUIRE_RELEASE;
+    if (semantics && qn__spv_is_vulkan(e)) semantics |= SP_MAKE_AVAILABLE | SP_MAKE_VISIBLE;
     SPV_DO(e, SP_CONTROL_BARRIER, scope, scope, qn__spv_u32(e, semantics));
 }
 

@@ -200,6 +200,8 @@ uint32_t qn__spv_intern(spv *e, unsigned op, uint32_t type, const uint32_t *args
     qn__spv_intern((e), (op), (type), (const uint32_t[]){__VA_ARGS__}, SPV_COUNT(__VA_ARGS__))
 void qn__spv_finish(spv *e);
 
+/* The memory model: Vulkan's, or that of GLSL, where every access may be seen by others after a barrier. */
+static inline bool qn__spv_is_vulkan(const spv *e) { return !(e->options->device_lacks & QN__GLSL_MEMORY); }
 void qn__spv_need(spv *e, spv_cap cap); /* gives up where the device lacks it */
 QN__NORETURN void qn__spv_fail(spv *e, const char *sentence);
 

@@ -16,8 +16,8 @@ typedef struct access {
 } access;
 
 static bool is_shared(const spv *e, const ir_value *pointer, const ir_instr *instr) {
-    return e->shares && pointer->type.space != IR_PRIVATE && pointer->type.space != IR_PARAM_SPACE &&
-           !(instr->flags & IR_READONLY);
+    return e->shares && qn__spv_is_vulkan(e) && pointer->type.space != IR_PRIVATE &&
+           pointer->type.space != IR_PARAM_SPACE && !(instr->flags & IR_READONLY);
 }
 
 static ir_type unit_type(unsigned bytes) {

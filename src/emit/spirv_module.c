@@ -307,7 +307,7 @@ static void append(spv *e, spv_words *to, const spv_words *from) {
 
 static void put_capabilities(spv *e, spv_words *out) {
     SPV_INTO(e, out, SP_CAPABILITY, CAP_SHADER_NUMBER);
-    SPV_INTO(e, out, SP_CAPABILITY, CAP_MEMORY_MODEL_NUMBER);
+    if (qn__spv_is_vulkan(e)) SPV_INTO(e, out, SP_CAPABILITY, CAP_MEMORY_MODEL_NUMBER);
     SPV_INTO(e, out, SP_CAPABILITY, CAP_ADDRESSES_NUMBER);
     for (unsigned i = 0; i < CAP_COUNT; i++)
         if (e->caps & 1u << i) SPV_INTO(e, out, SP_CAPABILITY, capabilities[i].number);
@@ -331,7 +331,8 @@ void qn__spv_finish(spv *e) {
     out.len = QN__COUNT(head);
     put_capabilities(e, &out);
     if (e->glsl) qn__spv_text(e, &out, SP_IMPORT, &e->glsl, 1, "GLSL.std.450", NULL, 0);
-    SPV_INTO(e, &out, SP_MEMORY_MODEL, SP_ADDRESSING_PHYSICAL_STORAGE_64, SP_MEMORY_MODEL_VULKAN);
+    SPV_INTO(e, &out, SP_MEMORY_MODEL, SP_ADDRESSING_PHYSICAL_STORAGE_64,
+             qn__spv_is_vulkan(e) ? SP_MEMORY_MODEL_VULKAN : SP_MEMORY_MODEL_GLSL);
     append(e, &out, &e->entries);
     append(e, &out, &e->modes);
     append(e, &out, &e->strings);

@@ -522,6 +522,12 @@ static void devices_are_tuned_by_words(void **state) {
     assert_int_equal(count_tuned(loop, "", QN__ADDRESSES_64, wide), 1);
     assert_int_equal(count_tuned(loop, "-qn-tune=pairs", QN__ADDRESSES_64, wide), 0);
     assert_int_equal(count_tuned(quotient, "-qn-tune=loose-division", 0, divisions), 1);
+    const char *shared =
+        K "global int *o, local int *l) { l[get_local_id(0)] = o[0]; barrier(CLK_LOCAL_MEM_FENCE);"
+          "o[get_local_id(0)] = l[1]; atomic_inc(o + 99); mem_fence(CLK_GLOBAL_MEM_FENCE); }";
+    const counted vulkan = {.op = OP_CAPABILITY, .operand = 1, .value = MEMORY_MODEL};
+    assert_int_equal(count_tuned(shared, "", 0, vulkan), 1);
+    assert_int_equal(count_tuned(shared, "-qn-tune=glsl-memory", 0, vulkan), 0);
     qn__compile_request request = {
         .source = quotient, .options = "-qn-tune=one-turn,haste", .target = QN__TARGET_SPIRV};
     qn__compile_result result;
