@@ -54,12 +54,8 @@ static const struct tuning {
     {"no-float-modes", QN__NO_FLOAT_CONTROLS, QN__HAS_DENORMALS | QN__HAS_NEAREST, 0, 0},
     {"glsl-memory", QN__GLSL_MEMORY, 0, 0, 0},
     {"pairs", 0, QN__ADDRESSES_64, 0, 0}, /* addresses of two words */
+    {"plain-copies", QN__PLAIN_COPIES, 0, 0, 0},
 };
-
-/* The driver's own name for them is cp.async; other targets are given plain copies by the front end. */
-static bool has_async_copies(const qn__compile_request *request) {
-    return request->target == QN__TARGET_PTX && request->arch >= 80;
-}
 
 typedef struct compile {
     const qn__compile_request *request;
@@ -156,6 +152,12 @@ static void find_lacks(compile *c) {
     c->pass_lacks = bits;
 }
 
+/* Where the device has them (cp.async); others are given plain copies by the front end. */
+static bool has_async_copies(const compile *c) {
+    return c->request->target == QN__TARGET_PTX && c->request->arch >= 80 &&
+           !(c->device_lacks & QN__PLAIN_COPIES);
+}
+
 /* -qn-tune; returns NULL, or a sentence on what is wrong. */
 static const char *tune(compile *c) {
     for (const char *at = c->options.tune; at && *at;) {
@@ -179,6 +181,7 @@ static bool read_options(compile *c) {
     const char *problem = qn__options_parse(c->arena, request->options, &c->options);
     find_lacks(c);
     if (!problem) problem = tune(c);
+    if (has_async_copies(c)) c->features.bits |= FRONT_ASYNC_COPIES;
     for (size_t i = 0; i < request->num_include_dirs; i++)
         qn__vec_push(c->arena, &c->options.include_dirs, request->include_dirs[i]);
     c->options.debug |= request->debug;
@@ -429,7 +432,6 @@ static void run(compile *c) {
     qn__names_init(&c->names, c->arena);
     qn__buf_init(&c->dump, c->arena);
     c->features.bits = FRONT_ALL_FEATURES.bits & ~c->request->without;
-    if (has_async_copies(c->request)) c->features.bits |= FRONT_ASYNC_COPIES;
     bool done = read_options(c) && run_front(c) && run_passes(c) && describe_kernels(c) && run_emit(c);
     if (!done && c->result->status == QN__COMPILE_OK) fail(c, QN__COMPILE_INTERNAL);
     qn__compile_result *result = c->result;

@@ -41,7 +41,8 @@ enum {
     QN__LOOSE_DIVISION = 1 << 24, /* the driver's quotients and roots as they are */
     QN__HINTS_UNROLL = 1 << 25,   /* loops carry a hint to unroll them */
     QN__HINTS_LOOPS = 1 << 26,    /* not to unroll them */
-    QN__GLSL_MEMORY = 1 << 27     /* SPIR-V: the memory model of GLSL */
+    QN__GLSL_MEMORY = 1 << 27,    /* SPIR-V: the memory model of GLSL */
+    QN__PLAIN_COPIES = 1 << 28    /* PTX: async copies are loads and stores on all devices */
 };
 
 typedef struct qn__emit_options {

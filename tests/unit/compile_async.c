@@ -54,17 +54,22 @@ static void an_event_that_is_shared_stands_for_all_its_copies(void **state) {
     has(&r, "max.u32");
 }
 
-static const char *compiled(qn__compile_result *result, const char *source, uint32_t arch) {
-    qn__compile_request request = {
-        .source = source, .target = QN__TARGET_PTX, .arch = arch, .level = 2, .verify = true};
+static const char *compiled(qn__compile_result *result, const char *source, const char *options,
+                            uint32_t arch) {
+    qn__compile_request request = {.source = source,
+                                   .options = options,
+                                   .target = QN__TARGET_PTX,
+                                   .arch = arch,
+                                   .level = 2,
+                                   .verify = true};
     qn__compile(&request, result);
     if (result->status) fail_msg("%s", result->log);
     return result->text;
 }
 
-static bool uses_async(const char *source, uint32_t arch) {
+static bool uses_async(const char *source, const char *options, uint32_t arch) {
     qn__compile_result result;
-    const bool found = strstr(compiled(&result, source, arch), "cp.async") != NULL;
+    const bool found = strstr(compiled(&result, source, options, arch), "cp.async") != NULL;
     if (!found) assert_non_null(strstr(result.text, ".target sm_60"));
     qn__compile_free(&result);
     return found;
@@ -81,18 +86,19 @@ static bool uses_async(const char *source, uint32_t arch) {
 
 static void devices_from_sm_80_copy_by_themselves(void **state) {
     (void)state;
-    assert_true(uses_async(IN, 80));
-    assert_true(uses_async(IN, 90));
-    assert_true(uses_async(IN, 100));
-    assert_false(uses_async(IN, 75));
-    assert_false(uses_async(IN, 0));
-    assert_false(uses_async(OUT, 75));
+    assert_true(uses_async(IN, NULL, 80));
+    assert_true(uses_async(IN, NULL, 90));
+    assert_true(uses_async(IN, NULL, 100));
+    assert_false(uses_async(IN, NULL, 75));
+    assert_false(uses_async(IN, NULL, 0));
+    assert_false(uses_async(OUT, NULL, 75));
+    assert_false(uses_async(IN, "-qn-tune=plain-copies", 90));
 }
 
 static void copies_out_of_local_memory_are_stores(void **state) {
     (void)state;
     qn__compile_result result;
-    const char *text = compiled(&result, OUT, 90);
+    const char *text = compiled(&result, OUT, NULL, 90);
     assert_non_null(strstr(text, "st.global"));
     assert_null(strstr(text, "cp.async.ca"));
     assert_null(strstr(text, "cp.async.cg"));
@@ -102,7 +108,7 @@ static void copies_out_of_local_memory_are_stores(void **state) {
 static void both_sizes_of_pieces_are_there(void **state) {
     (void)state;
     qn__compile_result result;
-    const char *text = compiled(&result, IN, 90);
+    const char *text = compiled(&result, IN, NULL, 90);
     assert_non_null(strstr(text, "cp.async.cg.shared.global"));
     assert_non_null(strstr(text, "cp.async.ca.shared.global"));
     assert_null(strstr(text, "st.shared"));
