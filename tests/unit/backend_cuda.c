@@ -51,8 +51,11 @@ static void ignore_log(void *user, qn_log_level level, const char *message) {
 }
 
 static void keep_print(void *user, const char *text, size_t size) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     (void)user;
+    pthread_mutex_lock(&lock);
     snprintf(printed + strlen(printed), sizeof printed - strlen(printed), "%.*s", (int)size, text);
+    pthread_mutex_unlock(&lock);
 }
 
 static const qn__services services = {.allocator = &memory_hooks, .log = ignore_log, .print = keep_print};
