@@ -360,7 +360,7 @@ static void launches_with_its_arguments(void **state) {
 }
 
 /* What is wanted twice is found the second time: pooled memory is given back in between. */
-static void launches_and_code_make_room(void **state) {
+static void launches_code_and_graphs_make_room(void **state) {
     (void)state;
     device d = open_device();
     uint64_t number;
@@ -372,6 +372,12 @@ static void launches_and_code_make_room(void **state) {
     fake.fault("cuModuleLoadData", 1, QN__CU_ERROR_OUT_OF_MEMORY);
     assert_int_equal(load(&d, text, NULL), QN_OK);
     assert_int_equal(fake.count("cuMemPoolTrimTo"), 2);
+    qn__replay *replay;
+    command = launch_of(&d, FILL, 1, 1);
+    fake.fault("cuGraphInstantiateWithFlags", 1, QN__CU_ERROR_OUT_OF_MEMORY);
+    assert_int_equal(cuda->replay_create(d.gpu, &command, 1, &replay, d.why), QN_OK);
+    assert_int_equal(fake.count("cuMemPoolTrimTo"), 3);
+    cuda->replay_destroy(d.gpu, replay);
     close_device(&d);
 }
 
@@ -884,7 +890,7 @@ int main(void) {
         cmocka_unit_test(pinned_memory_goes_directly),
         cmocka_unit_test(launches_with_its_arguments),
         cmocka_unit_test(nothing_can_be_pinned),
-        cmocka_unit_test(launches_and_code_make_room),
+        cmocka_unit_test(launches_code_and_graphs_make_room),
         cmocka_unit_test(a_launch_that_fails_half_way),
         cmocka_unit_test(local_memory_and_parts),
         cmocka_unit_test(groups_too_large_for_the_kernel),

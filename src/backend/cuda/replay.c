@@ -97,7 +97,11 @@ static qn_status record(qn__gpu *gpu, qn__replay *replay, qn__cu_stream stream, 
     if (result) return qn__cuda_fail(gpu, result, "recording a graph", why);
     qn_status status = capture(gpu, replay, stream, commands, count, why);
     result = cu->stream_end_capture(stream, &graph);
-    if (!status && !result) result = cu->graph_instantiate(&replay->exec, graph, 0);
+    if (!status && !result) {
+        result = cu->graph_instantiate(&replay->exec, graph, 0);
+        if (qn__cuda_make_room(gpu, result)) result = cu->graph_instantiate(&replay->exec, graph, 0);
+        if (result) replay->exec = NULL;
+    }
     if (!status && !result) {
         result = cu->exec_upload(replay->exec, stream);
         if (!result) result = cu->stream_synchronize(stream);
