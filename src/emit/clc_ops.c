@@ -243,9 +243,23 @@ static const char *constant_as_integer(clc_emitter *e, const ir_instr *instr) {
     return value ? qn__clc_use(e, value) : NULL;
 }
 
+/* An unsigned sum that is known not to wrap, extended: the sum of the extended ones, of which compilers make an address
+   and an offset. NULL: not one. */
+static const char *extended_sum(clc_emitter *e, const ir_instr *instr) {
+    const ir_value *sum = instr->op == IR_ZEXT ? instr->operands[0] : NULL;
+    if (!sum || sum->value_kind != IR_VALUE_RESULT || sum->def->op != IR_ADD || !(sum->def->flags & IR_NUW) ||
+        sum->type.lanes != 1)
+        return NULL;
+    const char *type = qn__clc_type(e, instr->results[0]->type);
+    return qn__arena_printf(e->arena, "(%s)((%s)%s + (%s)%s)", type, type,
+                            qn__clc_use(e, sum->def->operands[0]), type,
+                            qn__clc_use(e, sum->def->operands[1]));
+}
+
 static const char *spelled(clc_emitter *e, const ir_instr *instr) {
-    const char *constant = constant_as_integer(e, instr);
-    if (constant) return constant;
+    const char *special = constant_as_integer(e, instr);
+    if (!special) special = extended_sum(e, instr);
+    if (special) return special;
     if (qn__clc_is_low_word(instr)) return qn__clc_low_word(e, instr);
     if (!instr->num_results || !instr->num_operands) return NULL;
     const spelling *row = row_of(instr);

@@ -19,7 +19,8 @@ typedef struct counted {
     ir_value *bound;
     uint32_t counter; /* which parameter */
     uint64_t step;
-    ir_op test; /* IR_SLT, IR_ULT: counter < bound goes on */
+    ir_op test;     /* IR_SLT, IR_ULT: counter < bound goes on */
+    bool inclusive; /* and so does the bound itself */
 } counted;
 
 typedef struct unroller {
@@ -58,11 +59,14 @@ static bool find_head(counted *c) {
     return true;
 }
 
-static bool find_counter(counted *c) {
+static bool find_counter(const unroller *u, counted *c) {
     const ir_value *test = c->head->operands[0];
-    if (!qn__defined_by(test, IR_SLT) && !qn__defined_by(test, IR_ULT)) return false;
+    c->inclusive = qn__defined_by(test, IR_SLE) || qn__defined_by(test, IR_ULE);
+    /* ptxas unrolls these itself, the rest as well: a blur is 8 % faster by that */
+    if (c->inclusive && u->context->options->lacks & QN__WANTS_END_TESTS) return false;
+    if (!c->inclusive && !qn__defined_by(test, IR_SLT) && !qn__defined_by(test, IR_ULT)) return false;
     const ir_value *counter = test->def->operands[0];
-    c->test = (ir_op)test->def->op;
+    c->test = test->def->op == IR_SLT || test->def->op == IR_SLE ? IR_SLT : IR_ULT;
     c->bound = test->def->operands[1];
     if (counter->value_kind != IR_VALUE_PARAM || counter->def != c->loop ||
         !qn__is_visible(c->bound, c->loop) || !qn__ir_is_int(counter->type) || counter->type.lanes != 1 ||
@@ -77,12 +81,12 @@ static bool find_counter(counted *c) {
     return c->step > 0 && c->step <= MAX_STEP;
 }
 
-static bool find(counted *c) {
+static bool find(const unroller *u, counted *c) {
     ir_region *body = c->loop->regions[0];
     uint32_t size = 0;
     c->round = body->last;
     return !c->loop->attr.unroll && c->round->op == IR_CONTINUE && c->round->attr.target == c->loop &&
-           find_head(c) && find_counter(c) && is_plain(c, body, &size);
+           find_head(c) && find_counter(u, c) && is_plain(c, body, &size);
 }
 
 /* ---- copying ---- */
@@ -108,9 +112,10 @@ static ir_value *mapped(ir_value *const *map, uint32_t count, ir_value *value) {
     return value->id < count && map[value->id] ? map[value->id] : value;
 }
 
-/* Below it there are COPIES turns to go: the bound less all steps but one, where that is no less than the least. */
+/* Below it there are COPIES turns to go: the bound less all steps but one, where that is no less than the least. An
+   inclusive bound is one more, which it may not be able to be; so it is one less that is taken away. */
 static ir_value *make_limit(unroller *u, ir_builder *b, const counted *c) {
-    const uint64_t ahead = (COPIES - 1) * c->step;
+    const uint64_t ahead = (COPIES - 1) * c->step - c->inclusive;
     const bool is_signed = c->test == IR_SLT;
     const uint64_t least = is_signed ? UINT64_C(1) << (qn__ir_bits(c->bound->type) - 1) : 0;
     ir_value *safe = qn__ir_op2(b, is_signed ? IR_SMAX : IR_UMAX, c->bound, constant(u, c, least + ahead));
@@ -138,7 +143,7 @@ static void fill(unroller *u, ir_builder *b, const counted *c, ir_instr *wide) {
 static ir_value **results_of(const unroller *u, const counted *c, const ir_instr *wide) {
     const ir_value *start = c->loop->operands[c->counter];
     const ir_instr *leave = c->head->regions[1]->last;
-    if (!qn__ir_is_const(start) || !qn__ir_is_const(c->bound)) return NULL;
+    if (c->inclusive || !qn__ir_is_const(start) || !qn__ir_is_const(c->bound)) return NULL;
     const unsigned shift = 64 - qn__ir_bits(start->type);
     const uint64_t from = start->bits[0] << shift, to = c->bound->bits[0] << shift;
     const bool enters = c->test == IR_SLT ? (int64_t)from < (int64_t)to : from < to;
@@ -189,7 +194,7 @@ static void visit(unroller *u, ir_region *region) {
         qn__rewrite_operands(&u->rewrite, i);
         for (uint32_t r = 0; r < i->num_regions; r++) visit(u, i->regions[r]);
         counted c = {.loop = i};
-        if (i->op == IR_LOOP && find(&c)) unroll(u, &c);
+        if (i->op == IR_LOOP && find(u, &c)) unroll(u, &c);
     }
 }
 

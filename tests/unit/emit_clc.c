@@ -158,6 +158,20 @@ static void sizes_are_read_by_words(void **state) {
     has_not(&r, "as_ulong(hidden.global_size0)");
 }
 
+/* What is known not to wrap may be extended first, which makes an offset of it. */
+static void a_sum_is_extended_first(void **state) {
+    static const char kernel[] = "kernel @k(%%0.out: ptr.global buffer, %%1.i: i32 value) {\n"
+                                 "    %%2: i32 = add %s%%1.i, i32 3\n    %%3: i64 = zext %%2\n"
+                                 "    store align 8 %%0.out, %%3\n    return\n}\n";
+    char text[sizeof kernel + 8];
+    snprintf(text, sizeof text, kernel, "nuw ");
+    qn__emit_result r = emitted(state, text, 0);
+    has(&r, "(ulong)((ulong)v1 + (ulong)3u)");
+    snprintf(text, sizeof text, kernel, "");
+    r = emitted(state, text, 0);
+    has(&r, "(ulong)v3;");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_kernel_is_guarded, ir_setup, ir_teardown),
@@ -166,6 +180,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_counted_loop_has_its_condition, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(a_reciprocal_in_range_needs_no_test, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(sizes_are_read_by_words, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(a_sum_is_extended_first, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(integers_become_floats, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(doubles_are_refused, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(integers_wrap, ir_setup, ir_teardown),
