@@ -278,7 +278,7 @@ static void events_join_queues(void **state) {
     unsigned char args[64];
     memory a = make(64);
     int out;
-    uint64_t from, to;
+    uint64_t from = 0, to = 0;
     fine(backend->queue_create(r.gpu, &other, r.why));
     fine(backend->mark_create(r.gpu, &begin, r.why));
     fine(backend->mark_create(r.gpu, &end, r.why));
@@ -308,7 +308,7 @@ static void time_is_kept_from_the_first_event_on(void **state) {
     enum { BEFORE = 30, ITEMS = 4096 };
     static int out[ITEMS];
     qn__mark *mark;
-    uint64_t time;
+    uint64_t time = 0;
     unsigned char args[64];
     memory a = make(sizeof out);
     qn__binding binding = {0, a.memory, 0};
