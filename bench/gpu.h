@@ -83,6 +83,7 @@ void gpu_fix_groups(workload *load);
 /* Milliseconds of a case on a device of quern with these compile options, its result checked; 0: that failed. */
 double gpu_code_time(const gpu_options *o, const char *device, engine *quern, const bench_case *which,
                      const workload *load, const char *options);
+extern const bench_case gpu_tiles; /* of async copies; for `variants` alone */
 
 /* ---- the CUDA twin of a kernel file ---- */
 

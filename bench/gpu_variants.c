@@ -12,6 +12,7 @@ enum { NUM_VARIANTS = 16 };
 static const struct tuned {
     const char *device, *variants[NUM_VARIANTS]; /* "": as it is */
 } devices[] = {
+    {"cuda", {"", "plain-copies", "one-turn", "head-tests", "scalar-memory", ""}},
     {"vulkan",
      {"", "one-turn", "end-tests", "hint-loops", "hint-unroll", "exact-fma", "loose-fma", "loose-division",
       "no-float-modes", "glsl-memory", "pairs", "one-turn,exact-fma", "one-turn,loose-fma",
@@ -19,6 +20,11 @@ static const struct tuned {
     {"opencl", {"", "one-turn", "one-turn,hint-unroll", "hint-loops", "end-tests", ""}},
 };
 enum { NUM_DEVICES = sizeof devices / sizeof *devices };
+
+/* The cases of all, and one for async copies. */
+static size_t num_cases(void) { return bench_num_cases + 1; }
+
+static const bench_case *case_at(size_t i) { return i < bench_num_cases ? &bench_cases[i] : &gpu_tiles; }
 
 static unsigned count_variants(const struct tuned *t) {
     unsigned count = 0;
@@ -55,10 +61,10 @@ void gpu_variants_child(const gpu_options *o, const char *device, size_t first) 
         report_failure("variants on %s: %s", device, why);
         return;
     }
-    for (size_t i = first; i < bench_num_cases; i++) {
-        if (!gpu_selected(o->only, bench_cases[i].name)) continue;
-        report_case(i, bench_cases[i].name);
-        run_case(o, t, quern, &bench_cases[i]);
+    for (size_t i = first; i < num_cases(); i++) {
+        if (!gpu_selected(o->only, case_at(i)->name)) continue;
+        report_case(i, case_at(i)->name);
+        run_case(o, t, quern, case_at(i));
     }
     engine_quern.close(quern);
 }
@@ -82,10 +88,10 @@ void gpu_variants(const gpu_options *o) {
             continue;
         }
         table_head(&devices[d], why);
-        for (size_t i = 0; i < bench_num_cases && !gpu_stopped(); i++) {
+        for (size_t i = 0; i < num_cases() && !gpu_stopped(); i++) {
             gpu_options one = *o;
-            if (!gpu_selected(o->only, bench_cases[i].name)) continue;
-            one.only = bench_cases[i].name;
+            if (!gpu_selected(o->only, case_at(i)->name)) continue;
+            one.only = case_at(i)->name;
             gpu_run_child(&one, "variants", devices[d].device, NULL, NULL);
         }
     }
