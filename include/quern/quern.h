@@ -196,7 +196,7 @@ typedef struct qn_device_info {
     uint64_t local_memory;  /* bytes per work-group */
     uint64_t memory;        /* bytes of device memory */
     uint64_t max_buffer;    /* bytes of one buffer */
-    uint32_t max_args_size; /* bytes of the argument block */
+    uint32_t max_args_size; /* bytes of a kernel's arguments: buffers 8, structs by value their size */
     uint8_t uuid[16];       /* the same for the same hardware in all kinds; zeros: not known */
 } qn_device_info;
 
