@@ -118,7 +118,7 @@ void qn__cl_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
                         (gpu->float_config & CL_FP_DENORM ? QN_CAN_F32_DENORMALS : 0u) |
                         (gpu->is_cpu ? QN_CAN_SHARE_MEMORY : 0u),
         .compute_units = gpu->compute_units,
-        .sub_group_size = gpu->warp,
+        .sub_group_size = gpu->has_sub_groups ? gpu->warp : 32, /* those of pass/lower_sub_groups.c */
         .max_group_size = gpu->max_group,
         .max_local_size = {gpu->max_local[0], gpu->max_local[1], gpu->max_local[2]},
         .max_global_size = {most, most, most},
