@@ -70,7 +70,9 @@ function(quern_masked_test name mask)
 endfunction()
 quern_masked_test(cl "i64,i64_atomics,i8,i16,f16,sub_group_sizes,float_controls" $<TARGET_FILE:cl_runner> --device vulkan --only full -j 1
                   --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl)
-quern_masked_test(random "i64,i64_atomics,i8,i16,f16" $<TARGET_FILE:random_kernels> --device vulkan --count 8)
+quern_masked_test(cl_words "i64,i64_atomics,i8,i16,f16,storage_8,storage_16" $<TARGET_FILE:cl_runner> --device vulkan
+                  --only full --shard 0/2 -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl)
+quern_masked_test(random "i64,i64_atomics,i8,i16,f16,storage_8" $<TARGET_FILE:random_kernels> --device vulkan --count 8)
 quern_masked_test(sub_groups "sub_groups" $<TARGET_FILE:random_kernels> --device vulkan --count 16)
 quern_masked_test(devices "sm_count=132,f64" $<TARGET_FILE:quern> devices)
 set_tests_properties(masked.devices PROPERTIES PASS_REGULAR_EXPRESSION "132 compute units[^\n]*\n *f16 ")

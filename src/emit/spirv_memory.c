@@ -89,40 +89,58 @@ typedef struct part {
     uint32_t mask;           /* of the part when it is the lowest */
 } part;
 
+/* Whether the device lacks accesses to buffers of this size. */
+static bool lacks_storage(const spv *e, unsigned bytes) {
+    return e->options->device_lacks & (bytes == 1 ? QN__NO_STORAGE_8 : bytes == 2 ? QN__NO_STORAGE_16 : 0);
+}
+
+static bool is_of_word(const spv *e, const access *a) {
+    return a->class ? a->class->packed : lacks_storage(e, a->unit);
+}
+
 static part part_at(spv *e, const access *a, int64_t bytes) {
-    uint32_t at = qn__spv_add(e, a->index, qn__spv_u32(e, (uint32_t)(a->offset + bytes)));
     part p = {.mask = a->unit == 1 ? 0xff : a->unit == 2 ? 0xffff : UINT32_MAX};
-    p.pointer = qn__spv_element(e, a->class, at, 0, false);
+    uint32_t at;
+    if (a->class) {
+        at = qn__spv_add(e, a->index, qn__spv_u32(e, (uint32_t)(a->offset + bytes)));
+        p.pointer = qn__spv_element(e, a->class, at, 0, false);
+    } else {
+        spv_pair address = qn__spv_split(e, qn__spv_further(e, a->address, a->offset + bytes));
+        at = address.lo;
+        address.lo = qn__spv_and(e, at, ~3u);
+        p.pointer = qn__spv_pointer_at(e, qn__spv_join(e, address), qn__ir_type(IR_I32, 1));
+    }
     p.shift = a->unit == 4 ? 0 : qn__spv_shl(e, qn__spv_and(e, at, 3), 3);
     return p;
 }
 
-/* Others may write the rest of the word meanwhile: of local memory, parts are read and written atomically. */
-static bool is_contended(const access *a) { return a->class->space == IR_LOCAL_SPACE && a->unit < 4; }
+/* Others may write the rest of the word meanwhile: but for private memory, parts are written atomically. */
+static uint32_t contention_scope(spv *e, const access *a) {
+    if (!a->class) return qn__spv_scope(e, IR_SCOPE_DEVICE);
+    return a->class->space == IR_LOCAL_SPACE ? qn__spv_scope(e, IR_SCOPE_WORK_GROUP) : 0;
+}
 
 static uint32_t read_part(spv *e, const access *a, int64_t bytes) {
     part p = part_at(e, a, bytes);
-    uint32_t word = qn__spv_u32t(e), value;
-    if (is_contended(a))
-        value =
-            SPV(e, SP_ATOMIC_LOAD, word, p.pointer, qn__spv_scope(e, IR_SCOPE_WORK_GROUP), qn__spv_u32(e, 0));
+    uint32_t word = qn__spv_u32t(e), scope = contention_scope(e, a), value;
+    if (scope && a->is_shared && a->unit < 4)
+        value = SPV(e, SP_ATOMIC_LOAD, word, p.pointer, scope, qn__spv_u32(e, 0));
     else
-        value = load(e, word, p.pointer, a->is_volatile, a->is_shared, 0);
+        value = load(e, word, p.pointer, a->is_volatile, a->is_shared, a->class ? 0 : 4);
     if (p.shift) value = SPV(e, SP_SHIFT_RIGHT_LOGICAL, word, value, p.shift);
     return qn__spv_and(e, value, p.mask);
 }
 
 static void write_part(spv *e, const access *a, int64_t bytes, uint32_t bits) {
     part p = part_at(e, a, bytes);
-    uint32_t word = qn__spv_u32t(e);
+    uint32_t word = qn__spv_u32t(e), scope = contention_scope(e, a), none = qn__spv_u32(e, 0);
     if (a->unit == 4) {
         store(e, p.pointer, bits, a->is_volatile, a->is_shared, 0);
         return;
     }
     bits = SPV(e, SP_SHIFT_LEFT, word, qn__spv_and(e, bits, p.mask), p.shift);
     uint32_t rest = SPV(e, SP_NOT, word, SPV(e, SP_SHIFT_LEFT, word, qn__spv_u32(e, p.mask), p.shift));
-    if (is_contended(a)) {
-        uint32_t scope = qn__spv_scope(e, IR_SCOPE_WORK_GROUP), none = qn__spv_u32(e, 0);
+    if (scope) {
         SPV(e, SP_ATOMIC_AND, word, p.pointer, scope, none, rest);
         SPV(e, SP_ATOMIC_OR, word, p.pointer, scope, none, bits);
         return;
@@ -137,7 +155,7 @@ static void write_part(spv *e, const access *a, int64_t bytes, uint32_t bits) {
 /* The unit `bytes` behind the access's start, zero-extended. */
 static uint32_t read_unit(spv *e, const access *a, int64_t bytes) {
     if (a->is_param) return read_param(e, a, bytes);
-    if (a->class && a->class->packed) return read_part(e, a, bytes);
+    if (is_of_word(e, a)) return read_part(e, a, bytes);
     ir_type type = unit_type(a->unit);
     uint32_t pointer, value;
     if (a->class) {
@@ -152,7 +170,7 @@ static uint32_t read_unit(spv *e, const access *a, int64_t bytes) {
 }
 
 static void write_unit(spv *e, const access *a, int64_t bytes, uint32_t bits) {
-    if (a->class && a->class->packed) {
+    if (is_of_word(e, a)) {
         write_part(e, a, bytes, bits);
         return;
     }
@@ -242,11 +260,18 @@ static unsigned scalar_align(const spv *e, ir_type type) {
     return width == 8 && type.kind != IR_F64 && !e->native ? 4 : width;
 }
 
+/* The unit of an access that must be put together; 0: one instruction does it. */
+static unsigned global_unit(const spv *e, ir_type type, unsigned align) {
+    unsigned width = qn__ir_bits(type) / 8, unit = align > 4 ? 4 : align;
+    if (lacks_storage(e, width)) return unit < width ? unit : width;
+    return align < scalar_align(e, type) ? unit : 0;
+}
+
 static uint32_t load_global(spv *e, const ir_instr *instr, ir_type type) {
     const ir_value *pointer = instr->operands[0];
-    unsigned align = instr->attr.align;
-    if (align < scalar_align(e, type)) {
-        access a = access_of(e, pointer, instr, instr->attr.offset, align > 4 ? 4 : align);
+    unsigned align = instr->attr.align, unit = global_unit(e, type, align);
+    if (unit) {
+        access a = access_of(e, pointer, instr, instr->attr.offset, unit);
         return read_composed(e, &a, type);
     }
     uint32_t p = qn__spv_pointer_at(e, qn__spv_further(e, qn__spv_use(e, pointer), instr->attr.offset), type);
@@ -255,9 +280,9 @@ static uint32_t load_global(spv *e, const ir_instr *instr, ir_type type) {
 
 static void store_global(spv *e, const ir_instr *instr, ir_type type, uint32_t value) {
     const ir_value *pointer = instr->operands[0];
-    unsigned align = instr->attr.align;
-    if (align < scalar_align(e, type)) {
-        access a = access_of(e, pointer, instr, instr->attr.offset, align > 4 ? 4 : align);
+    unsigned align = instr->attr.align, unit = global_unit(e, type, align);
+    if (unit) {
+        access a = access_of(e, pointer, instr, instr->attr.offset, unit);
         write_composed(e, &a, type, value);
         return;
     }

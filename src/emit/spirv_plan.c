@@ -322,30 +322,22 @@ static void visit_region(spv *e, const ir_region *region) {
 
 /* ---- what the device lacks ---- */
 
-static void check_type(spv *e, ir_type type, bool in_buffer) {
-    uint32_t lacks = e->options->device_lacks;
-    if (type.kind == IR_F64 && lacks & QN__NO_F64) qn__spv_need(e, CAP_FLOAT64);
-    if (!in_buffer) return;
-    if (type.kind == IR_I8 && lacks & QN__NO_STORAGE_8) qn__spv_need(e, CAP_STORAGE_8);
-    if ((type.kind == IR_I16 || type.kind == IR_F16) && lacks & QN__NO_STORAGE_16)
-        qn__spv_need(e, CAP_STORAGE_16);
+static void check_type(spv *e, ir_type type) {
+    if (type.kind == IR_F64) qn__spv_need(e, CAP_FLOAT64);
 }
 
-/* Types are declared where they are first met, which may be far from the instruction at fault: those that the device
-   lacks altogether are looked for here. */
+/* Types are declared where they are first met, which may be far from the instruction at fault: the one that the device
+   lacks altogether is looked for here. */
 static void visit_types(ir_instr *instr, void *user) {
     spv *e = user;
-    bool access = instr->op == IR_LOAD || instr->op == IR_STORE;
-    bool in_buffer = access && qn__spv_is_wide(instr->operands[0]->type);
     e->loc = instr->loc;
-    for (uint32_t i = 0; i < instr->num_results; i++) check_type(e, instr->results[i]->type, in_buffer);
-    for (uint32_t i = 0; i < instr->num_operands; i++) check_type(e, instr->operands[i]->type, in_buffer);
+    for (uint32_t i = 0; i < instr->num_results; i++) check_type(e, instr->results[i]->type);
+    for (uint32_t i = 0; i < instr->num_operands; i++) check_type(e, instr->operands[i]->type);
 }
 
 void qn__spv_plan(spv *e) {
     const ir_function *function = e->function;
-    if (e->options->device_lacks & (QN__NO_F64 | QN__NO_STORAGE_8 | QN__NO_STORAGE_16))
-        qn__ir_walk(function->body, visit_types, e);
+    if (e->options->device_lacks & QN__NO_F64) qn__ir_walk(function->body, visit_types, e);
     e->values = QN__NEW_ARRAY(e->arena, spv_value, function->num_values + 1);
     e->queries = 0;
     e->shares = e->uses_sync = false;

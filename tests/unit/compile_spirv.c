@@ -206,6 +206,13 @@ static void modules_ask_for_what_they_use(void **state) {
            "vstore_half3_rtz(vload_half3(2, o), 3, o); }",
          QN__NO_F16,
          {STORAGE_16, FLOAT_CONTROLS}},
+        {K "global char *o, global short4 *s) { o[1] = o[0] / 3; s[1] = s[0] * s[2].yxwz; vstore3(vload3(1, "
+           "o), 2, o); }",
+         QN__NO_STORAGE_8 | QN__NO_STORAGE_16,
+         {INT8, INT16}},
+        {K "global char *o, global short4 *s, global half *h) { o[1] = o[0] / 3; s[1] = s[0]; h[3] = h[2]; }",
+         QN__NO_STORAGE_8 | QN__NO_STORAGE_16 | QN__NO_I8 | QN__NO_I16 | QN__NO_F16 | QN__NO_I64,
+         {0}},
         {K "global uint *o) { local union { uint w; uchar b[4]; ushort h; } u; u.b[o[0] & 3] = 1; "
            "atomic_inc(&u.w);"
            "o[0] = u.b[2] + u.h; }",
@@ -306,8 +313,6 @@ static void what_the_device_lacks_is_refused(void **state) {
         {"\n" K "global double *o) {\n o[0] += 1; }", QN__NO_F64, "no 64-bit floating point (k.cl:3)"},
         {K "global long *o) {\n atom_add(o, 1l); }", QN__NO_I64, "no 64-bit integers (k.cl:2)"},
         {K "global long *o) {\n atom_add(o, 1l); }", QN__NO_I64_ATOMICS, "no 64-bit atomics (k.cl:2)"},
-        {K "global char *o) {\n o[0] = 1; }", QN__NO_STORAGE_8, "no 8-bit access to buffers (k.cl:2)"},
-        {K "global short *o) {\n o[0] = 1; }", QN__NO_STORAGE_16, "no 16-bit access to buffers (k.cl:2)"},
         {K "global uint4 *o) {\n o[0] = sub_group_ballot(1); }", QN__NO_SUB_GROUP_SHUFFLE,
          "no sub-group ballot (k.cl:2)"},
     };
