@@ -113,7 +113,7 @@ static void name_files(spv *e) {
 typedef struct plan {
     spv_value *values;
     uint64_t queries;
-    bool shares, uses_sync, guarded;
+    bool shares, shares_buffers, uses_sync, guarded;
 } plan;
 
 static void run(spv *e) {
@@ -123,7 +123,7 @@ static void run(spv *e) {
         e->function = module->functions.data[i];
         if (!e->function->is_kernel) continue;
         qn__spv_plan(e);
-        plans[i] = (plan){e->values, e->queries, e->shares, e->uses_sync, e->guarded};
+        plans[i] = (plan){e->values, e->queries, e->shares, e->shares_buffers, e->uses_sync, e->guarded};
     }
     bool better = e->wants_wide || e->options->device_lacks & QN__ADDRESSES_64;
     e->native = e->needs_wide || (better && !(e->options->device_lacks & QN__NO_I64));
@@ -137,6 +137,7 @@ static void run(spv *e) {
         e->values = plans[i].values;
         e->queries = plans[i].queries;
         e->shares = plans[i].shares;
+        e->shares_buffers = plans[i].shares_buffers;
         e->uses_sync = plans[i].uses_sync;
         e->guarded = plans[i].guarded;
         qn__spv_kernel(e, module->functions.data[i]);

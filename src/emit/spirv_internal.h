@@ -151,8 +151,9 @@ typedef struct spv {
     ir_function *function;
     spv_words vars, code, interface;
     spv_value *values;
-    uint32_t label; /* of the block being written */
-    bool shares;    /* work-items see each other's writes: accesses are not private */
+    uint32_t label;      /* of the block being written */
+    bool shares;         /* work-items see each other's writes: accesses are not private */
+    bool shares_buffers; /* also those to buffers: barriers of local memory alone do not order them */
     bool uses_sync, guarded;
     uint8_t floats; /* bits: 16, 32 and 64 bits, in order, are computed with */
     QN__VEC(qn__hidden) hidden;

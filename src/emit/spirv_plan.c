@@ -269,11 +269,19 @@ static void visit_query(spv *e, const ir_instr *instr) {
 
 static void visit_region(spv *e, const ir_region *region);
 
+/* An atomic or a fence: what it orders, or could be used to. */
+static void see_order(spv *e, const ir_instr *instr) {
+    bool local = instr->op != IR_FENCE && instr->operands[0]->type.space == IR_LOCAL_SPACE;
+    e->shares = true;
+    e->shares_buffers |= !local || instr->attr.order != IR_RELAXED;
+}
+
 static void visit(spv *e, const ir_instr *instr) {
     unsigned effects = qn__ir_ops[instr->op].effects;
     if (effects == IR_EFFECT_QUERY) visit_query(e, instr);
     if (effects == IR_EFFECT_SYNC) {
         e->uses_sync = e->shares = true;
+        e->shares_buffers |= instr->op == IR_BARRIER && instr->attr.fence & IR_FENCE_GLOBAL;
         e->guarded = false;
         e->linear |= instr->op != IR_BARRIER;
     }
@@ -289,7 +297,7 @@ static void visit(spv *e, const ir_instr *instr) {
     case IR_ATOMIC_STORE:
     case IR_ATOMIC_RMW:
     case IR_ATOMIC_CAS:
-    case IR_FENCE: e->shares = true; break;
+    case IR_FENCE: see_order(e, instr); break;
     case IR_TRUNC: need(e, instr->operands[0], NEED_LOW); return;
     case IR_S2F:
     case IR_U2F: {
@@ -340,7 +348,7 @@ void qn__spv_plan(spv *e) {
     if (e->options->device_lacks & QN__NO_F64) qn__ir_walk(function->body, visit_types, e);
     e->values = QN__NEW_ARRAY(e->arena, spv_value, function->num_values + 1);
     e->queries = 0;
-    e->shares = e->uses_sync = false;
+    e->shares = e->shares_buffers = e->uses_sync = false;
     e->guarded = true;
     visit_region(e, function->body);
     for (size_t i = 0; i < function->args.len; i++) {

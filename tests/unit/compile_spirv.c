@@ -560,6 +560,36 @@ static void quotients_are_corrected(void **state) {
     assert_int_equal(count_tuned(quotient, "-cl-fast-relaxed-math", QN__ADDRESSES_64, branches), 1);
 }
 
+/* What nobody writes is nobody's to share: reads of it may move past barriers. */
+static void constant_arguments_are_private(void **state) {
+    (void)state;
+    enum { ALIGNED = 2, NON_PRIVATE = 0x20 };
+    const char *moved =
+        K "int n, global const float *restrict a, global float *o, local float *l) { a += n;"
+          "l[get_local_id(0)] = a[1]; barrier(CLK_LOCAL_MEM_FENCE); o[get_local_id(0)] = l[n]; }";
+    const char *written =
+        K "int n, global float *a, local float *l) { a += n;"
+          "l[get_local_id(0)] = a[1]; barrier(CLK_LOCAL_MEM_FENCE); a[get_local_id(0)] = l[n]; }";
+    const char *ordered =
+        K "int n, global float *a) { a[n] = 1; barrier(CLK_GLOBAL_MEM_FENCE); a[1] = a[n + 7]; }";
+    const char *ordered_constant =
+        K "int n, global const float *restrict a, global float *o) { a += n; o[n] = a[2];"
+          "barrier(CLK_GLOBAL_MEM_FENCE); o[1] = a[7]; }";
+    const char *fenced =
+        K "int n, global int *a) { a[n] = 1; mem_fence(CLK_GLOBAL_MEM_FENCE); a[1] = a[n + 7]; }";
+    const char *counting = K "global int *o, local int *l) { atomic_inc(l + o[get_local_id(0)]); }";
+    const counted kept = {.op = OP_LOAD, .operand = 4, .value = ALIGNED},
+                  shared = {.op = OP_LOAD, .operand = 4, .value = ALIGNED | NON_PRIVATE};
+    assert_int_equal(count_tuned(moved, "", QN__ADDRESSES_64, kept), 1);
+    assert_int_equal(count_tuned(moved, "", QN__ADDRESSES_64, shared), 0);
+    assert_int_equal(count_tuned(written, "", QN__ADDRESSES_64, shared),
+                     0); /* the barrier is local memory's */
+    assert_int_equal(count_tuned(ordered, "", QN__ADDRESSES_64, shared), 1);
+    assert_int_equal(count_tuned(ordered_constant, "", QN__ADDRESSES_64, shared), 0);
+    assert_int_equal(count_tuned(fenced, "", QN__ADDRESSES_64, shared), 1);
+    assert_int_equal(count_tuned(counting, "", QN__ADDRESSES_64, shared), 0);
+}
+
 /* Vectors in local memory that scalars are stored to: neighbours differ by a constant, not each by a shift. */
 static void whole_vectors_share_a_shift(void **state) {
     (void)state;
@@ -616,6 +646,7 @@ int main(void) {
         cmocka_unit_test(fma_is_exact_where_it_was_asked_for),
         cmocka_unit_test(devices_are_tuned_by_words),
         cmocka_unit_test(quotients_are_corrected),
+        cmocka_unit_test(constant_arguments_are_private),
         cmocka_unit_test(whole_vectors_share_a_shift),
         cmocka_unit_test(required_sizes_are_defaults),
         cmocka_unit_test(lines_are_named_when_debugging),
