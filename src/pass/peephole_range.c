@@ -88,11 +88,12 @@ static bool is_extended(const ir_value *value, ir_op op) {
            qn__operand_of(value, 0)->type.kind != IR_BOOL && qn__is_non_negative(qn__operand_of(value, 0), 0);
 }
 
-/* A local size, of which GPUs compare 32 bits faster; NULL where it is none. */
+/* A local size's low bits, for a loop that counts up to it in as many and is to be unrolled; PoCL makes less of a loop
+   that ends so. NULL: it is none. */
 static ir_value *low_bits(qn__peephole *p, ir_value *value, ir_type type) {
     const bool is_size =
         qn__defined_by(value, IR_LOCAL_SIZE) || qn__defined_by(value, IR_ENQUEUED_LOCAL_SIZE);
-    if (!is_size || !(p->lacks & QN__WANTS_NARROW) || type.kind != IR_I32 || type.lanes != 1) return NULL;
+    if (!is_size || !(p->lacks & QN__WANTS_UNROLLED) || type.kind != IR_I32 || type.lanes != 1) return NULL;
     return qn__ir_convert(&p->builder, IR_TRUNC, value, type);
 }
 
