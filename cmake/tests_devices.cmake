@@ -77,6 +77,14 @@ quern_masked_test(sub_groups "sub_groups" $<TARGET_FILE:random_kernels> --device
 quern_masked_test(devices "sm_count=132,f64" $<TARGET_FILE:quern> devices)
 set_tests_properties(masked.devices PROPERTIES PASS_REGULAR_EXPRESSION "132 compute units[^\n]*\n *f16 ")
 
+# What a device does not have is not used there: the layer above knows only what the one below leaves.
+quern_layers_test(masked cl_runner --device vulkan --only full --shard 0/4 -j 1 tests/cl)
+set_tests_properties(
+    layers.masked
+    PROPERTIES ENVIRONMENT
+               "VK_LAYER_PATH=${PROJECT_BINARY_DIR}/fake_vulkan:/usr/share/vulkan/explicit_layer.d;\
+VK_INSTANCE_LAYERS=VK_LAYER_QUERN_mask;QN_VULKAN_MASK=i64,i64_atomics,i8,i16,f16,float_controls")
+
 # What the Vulkan backend declares is what Vulkan's header declares.
 find_program(PYTHON3 python3)
 if(PYTHON3)
