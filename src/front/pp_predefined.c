@@ -42,6 +42,8 @@ void qn__pp_predefine(front_pp *pp) {
     for (size_t i = 0; i < QN__COUNT(rows); i++)
         if (is_defined(pp, &rows[i]))
             qn__name_static(pp->names, rows[i].name, rows[i].len)->predefined = (uint16_t)(i + 1);
+    /* A keyword since OpenCL C 2.0, and a name like any other before. */
+    if (language_version(pp) >= 200) qn__name_static(pp->names, "generic", 7)->keyword = FRONT_T_GENERIC;
 }
 
 /* A float that has no literal, as a token that is already evaluated. */
