@@ -475,8 +475,10 @@ static void count_reason(const char *line) {
 
 static void count_not_checked(suite *all, const char *line) {
     unsigned long long count;
+    int length = 0;
     const char *colon = strchr(line, ':');
-    if (line[0] == ' ' && colon && sscanf(colon, NOT_CHECKED, &count) == 1) all->not_checked += count;
+    if (line[0] == ' ' && colon && sscanf(colon, NOT_CHECKED "%n", &count, &length) == 1 && length)
+        all->not_checked += count;
 }
 
 static const char *file_name(const char *path) {
