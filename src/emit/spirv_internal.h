@@ -206,6 +206,7 @@ static inline bool qn__spv_is_vulkan(const spv *e) { return !(e->options->device
 void qn__spv_need(spv *e, spv_cap cap); /* gives up where the device lacks it */
 QN__NORETURN void qn__spv_fail(spv *e, const char *sentence);
 
+uint32_t qn__spv_block_array(spv *e, uint32_t words);
 uint32_t qn__spv_void(spv *e);
 uint32_t qn__spv_scalar(spv *e, ir_kind kind); /* for loads and stores; pointers and i64: wide */
 uint32_t qn__spv_uint(spv *e, unsigned bits);

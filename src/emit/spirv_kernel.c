@@ -75,11 +75,9 @@ static void declare_block(spv *e) {
     uint32_t words = direct ? (e->block_size + 3) / 4 : 2;
     e->block = e->block_address = 0;
     if (!words) return;
-    uint32_t before = e->next_id;
-    uint32_t array = SPV_ONCE(e, SP_TYPE_ARRAY, 0, qn__spv_u32t(e), qn__spv_u32(e, words));
+    uint32_t array = qn__spv_block_array(e, words), before = e->next_id;
     uint32_t type = SPV_ONCE(e, SP_TYPE_STRUCT, 0, array);
     if (type >= before) {
-        if (array >= before) SPV_INTO(e, &e->annotations, SP_DECORATE, array, SP_ARRAY_STRIDE, 4);
         SPV_INTO(e, &e->annotations, SP_MEMBER_DECORATE, type, 0, SP_OFFSET, 0);
         qn__spv_decorate(e, type, SP_BLOCK);
     }

@@ -118,7 +118,7 @@ static uint64_t hash_words(uint64_t hash, const uint32_t *words, unsigned count)
     return hash;
 }
 
-/* `salt` tells apart specialisation constants of one value. */
+/* `salt` tells apart specialisation constants of one value and arrays of one type. */
 static uint32_t intern(spv *e, unsigned op, uint32_t type, const uint32_t *args, unsigned count,
                        uint32_t salt) {
     uint64_t key = hash_words(op * 31u + salt, args, count) + type * (uint64_t)0x100000001b3u;
@@ -144,6 +144,14 @@ uint32_t qn__spv_intern(spv *e, unsigned op, uint32_t type, const uint32_t *args
 }
 
 /* ---- types ---- */
+
+/* Words in a block have a layout, which an array of as many words in other memory must not have. */
+uint32_t qn__spv_block_array(spv *e, uint32_t words) {
+    const uint32_t args[] = {qn__spv_u32t(e), qn__spv_u32(e, words)};
+    uint32_t before = e->next_id, array = intern(e, SP_TYPE_ARRAY, 0, args, 2, 1);
+    if (array >= before) SPV_INTO(e, &e->annotations, SP_DECORATE, array, SP_ARRAY_STRIDE, 4);
+    return array;
+}
 
 uint32_t qn__spv_void(spv *e) { return intern(e, SP_TYPE_VOID, 0, NULL, 0, 0); }
 uint32_t qn__spv_bool(spv *e) { return intern(e, SP_TYPE_BOOL, 0, NULL, 0, 0); }
