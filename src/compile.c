@@ -145,6 +145,7 @@ static void find_lacks(compile *c) {
     if (request->without & FRONT_FAST_FMA32) bits |= QN__LACKS_CONTRACTION;
     if (device & QN__NO_SUB_GROUPS) bits |= QN__LACKS_SUB_GROUPS;
     if (device & QN__NO_I64) bits |= QN__LACKS_WIDE;
+    if (device & QN__NO_F16) bits |= QN__LACKS_F16;
     if (device & QN__NO_I8) bits |= QN__LACKS_I8;
     if (device & QN__NO_I16) bits |= QN__LACKS_I16;
     if (device & QN__NO_UNROLLED_BARRIERS) bits |= QN__LACKS_UNROLLED_BARRIERS;

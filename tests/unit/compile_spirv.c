@@ -201,6 +201,10 @@ static void modules_ask_for_what_they_use(void **state) {
            "o[3] = convert_short3_sat(convert_float3(o[4]) * 3); }",
          QN__NO_I16 | QN__NO_I64,
          {STORAGE_16, FLOAT_CONTROLS}},
+        {K "global half4 *o, half n) { o[0] = o[1] * n + fabs(o[2]) < o[3] ? -o[4] : convert_half4(o[5] / "
+           "n); }",
+         QN__NO_F16 | QN__NO_I16,
+         {STORAGE_16, FLOAT_CONTROLS}},
         {K "global half *o) { private half h[4]; vstore_half4(vload_half4(0, o) + 1, 0, h); o[5] = "
            "h[(int)o[1]];"
            "vstore_half3_rtz(vload_half3(2, o), 3, o); }",

@@ -108,8 +108,8 @@ void qn__vk_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     *info = (qn_device_info){
         .description = gpu->physical->properties.deviceName,
         .driver = gpu->driver_text,
-        .capabilities = QN_CAN_PRINTF | QN_CAN_SUB_GROUPS | (can->f16 ? QN_CAN_F16 : 0u) |
-                        (can->f64 ? QN_CAN_F64 : 0u) | (can->i64_atomics ? QN_CAN_I64_ATOMICS : 0u) |
+        .capabilities = QN_CAN_F16 | QN_CAN_SUB_GROUPS | QN_CAN_PRINTF | (can->f64 ? QN_CAN_F64 : 0u) |
+                        (can->i64_atomics ? QN_CAN_I64_ATOMICS : 0u) |
                         (can->f32_denormals ? QN_CAN_F32_DENORMALS : 0u) |
                         (gpu->unified ? QN_CAN_SHARE_MEMORY : 0u) | (emulated ? QN_CAN_EMULATE : 0u),
         .compute_units = can->compute_units ? can->compute_units
