@@ -43,9 +43,11 @@ static uint32_t pointer_to(spv *e, const ir_instr *instr, ir_type type) {
     const spv_class *class = qn__spv_class(e, pointer);
     if (qn__spv_is_wide(pointer->type))
         return qn__spv_pointer_at(e, qn__spv_further(e, qn__spv_use(e, pointer), instr->attr.offset), type);
-    if (!class)
+    if (!class) {
         qn__spv_fail(e, "an atomic operation on a null pointer");
-    else if (class->unit != qn__ir_bits(type) / 8)
+        return 0;
+    }
+    if (class->unit != qn__ir_bits(type) / 8)
         qn__spv_fail(e, "the device has no atomics on memory that is accessed in other sizes, too");
     return qn__spv_element(e, class, qn__spv_low(e, pointer), instr->attr.offset, false);
 }
