@@ -12,7 +12,8 @@
    counters are known not to overflow, which lets addresses share a base. */
 #include "pass/tools.h"
 
-enum { COPIES = 4, MAX_BODY = 48, MAX_STEP = 1 << 20 };
+/* Larger bodies are left to the compilers behind PTX and SPIR-V, which unroll them; NVIDIA's for OpenCL does not. */
+enum { COPIES = 4, MAX_BODY = 48, MAX_OPENCL_BODY = 80, MAX_STEP = 1 << 20 };
 
 typedef struct counted {
     ir_instr *loop, *head, *round; /* head: the `if` that leaves it; round: the continue */
@@ -21,6 +22,7 @@ typedef struct counted {
     uint64_t step;
     ir_op test;     /* IR_SLT, IR_ULT: counter < bound goes on */
     bool inclusive; /* and so does the bound itself */
+    uint32_t room;  /* instructions that the body may have */
 } counted;
 
 typedef struct unroller {
@@ -32,14 +34,17 @@ typedef struct unroller {
 
 /* ---- finding ---- */
 
-/* Nothing jumps to the loop or past it but `head` and the closing continue, and there is no loop inside. */
-static bool is_plain(const counted *c, const ir_region *region, uint32_t *size) {
+/* Nothing jumps to the loop or past it but `head` and the closing continue, there is no loop inside, and it is small; a
+   vector counts as its lanes. */
+static bool is_plain(counted *c, const ir_region *region) {
     for (const ir_instr *i = region->first; i; i = i->next) {
-        if (++*size > MAX_BODY || i->op == IR_LOOP || i->op == IR_BLOCK || i->op == IR_RETURN) return false;
+        const uint32_t size = i->num_results ? i->results[0]->type.lanes : 1;
+        if (size > c->room || i->op == IR_LOOP || i->op == IR_BLOCK || i->op == IR_RETURN) return false;
         if ((i->op == IR_BREAK || i->op == IR_CONTINUE) && i != c->round && i->parent->owner != c->head)
             return false;
+        c->room -= size;
         for (uint32_t r = 0; r < i->num_regions; r++)
-            if (!is_plain(c, i->regions[r], size)) return false;
+            if (!is_plain(c, i->regions[r])) return false;
     }
     return true;
 }
@@ -83,10 +88,10 @@ static bool find_counter(const unroller *u, counted *c) {
 
 static bool find(const unroller *u, counted *c) {
     ir_region *body = c->loop->regions[0];
-    uint32_t size = 0;
+    c->room = u->context->options->lacks & QN__WANTS_OFFSETS ? MAX_BODY : MAX_OPENCL_BODY;
     c->round = body->last;
     return !c->loop->attr.unroll && c->round->op == IR_CONTINUE && c->round->attr.target == c->loop &&
-           find_head(c) && find_counter(u, c) && is_plain(c, body, &size);
+           find_head(c) && find_counter(u, c) && is_plain(c, body);
 }
 
 /* ---- copying ---- */
