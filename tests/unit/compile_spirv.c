@@ -333,6 +333,41 @@ static void what_the_device_lacks_is_refused(void **state) {
     }
 }
 
+/* Whatever of these a device lacks, alone or together, the module is valid, and asks for none of it. */
+static void any_lack_gives_a_valid_module(void **state) {
+    (void)state;
+    static const char source[] =
+        "typedef struct { char c; short s; half h; long l; } rec;\n" K
+        "global rec *r, global char *o, constant short *t, local uchar *w) {\n"
+        "    size_t i = get_global_id(0); rec x = r[i];\n"
+        "    switch (x.c) { case 1: x.s += t[i & 3]; break; case -2: x.s *= 3; break; default: x.s = -x.s; "
+        "}\n"
+        "    w[get_local_id(0)] = x.c; barrier(CLK_LOCAL_MEM_FENCE);\n"
+        "    x.c = w[get_local_size(0) - 1 - get_local_id(0)] + sub_group_broadcast(x.s, 0);\n"
+        "    char *p = x.s & 1 ? (char *)&x.l : &x.c; *p = 7; x.l ^= (long)x.s << 40; x.h = x.h * 3 + x.c;\n"
+        "    r[i] = x; o[i] = work_group_any(x.c > 3) ? (char)x.l : x.c; long3 l = (long3)(x.l, i, 3);\n"
+        "    global char *q = o + x.s; if (q == o + 1) o[i] = (l * l.zxy).y >> 9;\n"
+        "    uchar16 v = vload16(0, (global uchar *)o); v = v.s0123456789abcdef + (uchar16)(x.c);\n"
+        "    if (x.l == 77) vstore16(v, 1, (global uchar *)o); }\n";
+    static const struct {
+        uint32_t lacks, capability;
+    } rows[] = {{QN__NO_F16, FLOAT16},         {QN__NO_I8, INT8},
+                {QN__NO_I16, INT16},           {QN__NO_I64, INT64},
+                {QN__NO_STORAGE_8, STORAGE_8}, {QN__NO_STORAGE_16, STORAGE_16}};
+    for (uint32_t set = 0; set < 64; set++) {
+        uint32_t lacks = 0;
+        qn__compile_result result;
+        counted c = {0};
+        for (size_t i = 0; i < 6; i++) lacks |= set >> i & 1 ? rows[i].lacks : 0;
+        compiled(&result, source, lacks);
+        each(&result, visit, &c);
+        for (size_t i = 0; i < 6; i++)
+            if (set >> i & 1) assert_false(is_in(c.capabilities, c.num_capabilities, rows[i].capability));
+        validate(&result, source);
+        qn__compile_free(&result);
+    }
+}
+
 /* ---- what the backend is told ---- */
 
 static const qn__hidden *hidden(const qn__compile_kernel *kernel, qn__hidden_kind kind, unsigned dim) {
@@ -640,6 +675,7 @@ int main(void) {
         cmocka_unit_test(denormal_numbers_are_compared_by_bits),
         cmocka_unit_test(remainders_of_negative_numbers_are_defined),
         cmocka_unit_test(what_the_device_lacks_is_refused),
+        cmocka_unit_test(any_lack_gives_a_valid_module),
         cmocka_unit_test(hidden_parameters_follow_the_arguments),
         cmocka_unit_test(kernels_with_barriers_are_not_guarded),
         cmocka_unit_test(local_parameters_have_units),
