@@ -6,7 +6,7 @@
 
 #include "emit/cfamily.h"
 #include "emit/clc_internal.h"
-#include "util/hash.h"
+#include "emit/symbol.h"
 
 /* ---- __constant objects ---- */
 
@@ -111,19 +111,9 @@ static const char *parameter(clc_emitter *e, const ir_arg *arg, size_t index) {
     }
 }
 
-/* A kernel's name in the text. Drivers name files and folders of their caches by it, which may not be long (PoCL
-   aborts): from a long one the beginning is kept, and a hash of the whole tells it apart. */
-static const char *symbol_of(clc_emitter *e, const ir_function *kernel) {
-    enum { LONGEST = 100, KEPT = 64 };
-    size_t length = strlen(kernel->name);
-    if (length <= LONGEST) return kernel->name;
-    return qn__arena_printf(e->arena, "%.*s_%016llx", KEPT, kernel->name,
-                            (unsigned long long)qn__hash(kernel->name, length, 0));
-}
-
 /* The type that holds a kernel's hidden parameters; its members have the names of qn__clc_hidden. */
 static void hidden_struct(clc_emitter *e) {
-    qn__buf_printf(&e->helpers, "struct qn_hidden_%s {\n", symbol_of(e, e->kernel));
+    qn__buf_printf(&e->helpers, "struct qn_hidden_%s {\n", qn__symbol_of(e->arena, e->kernel->name));
     for (size_t i = 0; i < e->hidden.len; i++) {
         const qn__hidden *hidden = &e->hidden.data[i];
         const char *member = qn__clc_hidden(e, (qn__hidden_kind)hidden->kind, hidden->dim);
@@ -215,15 +205,16 @@ static void describe(clc_emitter *e, uint64_t static_local) {
         qn__hidden hidden = {.kind = QN__HIDDEN_PRINT, .size = 8};
         qn__vec_push(e->arena, &e->hidden, hidden);
     }
-    qn__emit_kernel emitted = {.name = e->kernel->name,
-                               .symbol = qn__arena_printf(e->arena, "qn_%s", symbol_of(e, e->kernel)),
-                               .static_local = static_local,
-                               .uses_sync = e->uses_sync,
-                               .uses_printf = e->prints,
-                               .guarded = e->guarded,
-                               .params_size = (uint32_t)size,
-                               .hidden = e->hidden.data,
-                               .num_hidden = (uint32_t)e->hidden.len};
+    qn__emit_kernel emitted = {
+        .name = e->kernel->name,
+        .symbol = qn__arena_printf(e->arena, "qn_%s", qn__symbol_of(e->arena, e->kernel->name)),
+        .static_local = static_local,
+        .uses_sync = e->uses_sync,
+        .uses_printf = e->prints,
+        .guarded = e->guarded,
+        .params_size = (uint32_t)size,
+        .hidden = e->hidden.data,
+        .num_hidden = (uint32_t)e->hidden.len};
     qn__vec_push(e->arena, &e->result->kernels, emitted);
 }
 
@@ -242,7 +233,7 @@ static void signature(clc_emitter *e, qn__buf *out) {
     if (reqd[0])
         qn__buf_printf(out, "QN_LOCAL_SIZE(%u, %u, %u) ", reqd[0], reqd[1] ? reqd[1] : 1,
                        reqd[2] ? reqd[2] : 1);
-    qn__buf_printf(out, "void qn_%s(", symbol_of(e, kernel));
+    qn__buf_printf(out, "void qn_%s(", qn__symbol_of(e->arena, kernel->name));
     for (size_t i = 0; i < kernel->args.len; i++) {
         if (kernel->args.data[i].arg_kind == IR_ARG_PRINT) continue;
         qn__buf_printf(out, "%s%s", first ? "" : ", ", parameter(e, &kernel->args.data[i], i));
@@ -250,7 +241,8 @@ static void signature(clc_emitter *e, qn__buf *out) {
     }
     if (e->hidden.len) {
         hidden_struct(e);
-        qn__buf_printf(out, "%sstruct qn_hidden_%s hidden", first ? "" : ", ", symbol_of(e, kernel));
+        qn__buf_printf(out, "%sstruct qn_hidden_%s hidden", first ? "" : ", ",
+                       qn__symbol_of(e->arena, kernel->name));
         first = false;
     }
     if (e->prints) qn__buf_printf(out, "%s__global uchar *print_buffer", first ? "" : ", ");

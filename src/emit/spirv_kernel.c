@@ -1,6 +1,7 @@
 /* A kernel as an entry point: its parameters in the push constants, the queries, the guard against work-items
    past the end, and the forms of values (spirv_internal.h). The ABI is emit/gpu_abi.h. */
 #include "emit/spirv_internal.h"
+#include "emit/symbol.h"
 
 /* ---- parameters ---- */
 
@@ -408,8 +409,8 @@ static void declare_float_modes(spv *e, uint32_t function_id) {
 static void finish_entry(spv *e, uint32_t function_id) {
     const ir_function *function = e->function;
     const uint32_t head[] = {SP_MODEL_COMPUTE, function_id};
-    qn__spv_text(e, &e->entries, SP_ENTRY_POINT, head, 2, function->name, e->interface.data,
-                 (unsigned)e->interface.len);
+    qn__spv_text(e, &e->entries, SP_ENTRY_POINT, head, 2, qn__symbol_of(e->arena, function->name),
+                 e->interface.data, (unsigned)e->interface.len);
     uint32_t size[3];
     for (unsigned d = 0; d < 3; d++) size[d] = function->reqd_local[d] ? function->reqd_local[d] : 1;
     if (e->linear) size[0] *= size[1] * size[2], size[1] = size[2] = 1;
@@ -459,7 +460,7 @@ void qn__spv_kernel(spv *e, ir_function *function) {
             e->classes.data[i].local_arg < 0)
             local += (e->classes.data[i].size + 15) / 16 * 16;
     qn__emit_kernel kernel = {.name = function->name,
-                              .symbol = function->name,
+                              .symbol = qn__symbol_of(e->arena, function->name),
                               .static_local = local,
                               .uses_sync = e->uses_sync,
                               .guarded = e->guarded,
