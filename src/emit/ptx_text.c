@@ -36,10 +36,10 @@ static char *put_hex(char *at, uint64_t value, unsigned digits) {
     return at;
 }
 
-static char *put_text(char *at, const char *text) {
-    size_t len = strlen(text);
-    memcpy(at, text, len);
-    return at + len;
+/* They are short: a call would take longer. */
+static inline char *put_text(char *at, const char *text) {
+    while (*text) *at++ = *text++;
+    return at;
 }
 
 static char *put_symbol(const ptx_emitter *e, char *at, uint32_t symbol) {

@@ -81,7 +81,7 @@ static void add_block(qn__arena *arena, size_t size) {
     use_block(arena, block);
 }
 
-static size_t rounded(qn__arena *arena, size_t size) {
+static inline size_t rounded(qn__arena *arena, size_t size) {
     if (size > SIZE_MAX / 2) escape(arena, QN__ESCAPE_BUDGET);
     return (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
 }
@@ -91,8 +91,7 @@ static void spend(qn__arena *arena, size_t size) {
     if (arena->budget && arena->used > arena->budget) escape(arena, QN__ESCAPE_BUDGET);
 }
 
-/* Memory as it comes; `size` is rounded. */
-static void *take(qn__arena *arena, size_t size) {
+static void *take_slowly(qn__arena *arena, size_t size) {
     spend(arena, size);
     if (!arena->block || (size_t)(arena->end - arena->at) < size) add_block(arena, size);
     void *memory = arena->at;
@@ -100,8 +99,19 @@ static void *take(qn__arena *arena, size_t size) {
     return memory;
 }
 
+/* Memory as it comes; `size` is rounded. Nearly always there is room. */
+static inline void *take(qn__arena *arena, size_t size) {
+    const size_t used = arena->used + size;
+    char *memory = arena->at;
+    if ((size_t)(arena->end - memory) < size || (arena->budget && used > arena->budget))
+        return take_slowly(arena, size);
+    arena->used = used;
+    arena->at = memory + size;
+    return memory;
+}
+
 /* Most pieces are small: these are cleared without a call. `size` is a multiple of 16. */
-static void *clear(char *memory, size_t size) {
+static inline void *clear(char *memory, size_t size) {
     enum { STEP = 32, SMALL = 256 };
     if (size > SMALL) return memset(memory, 0, size);
     size_t at = 0;
@@ -115,8 +125,9 @@ void *qn__arena_alloc(qn__arena *arena, size_t size) {
     return clear(take(arena, size), size);
 }
 
+/* Numbers that fit into half a word each have a product that fits. */
 void *qn__arena_calloc(qn__arena *arena, size_t count, size_t size) {
-    if (size && count > SIZE_MAX / size) escape(arena, QN__ESCAPE_BUDGET);
+    if ((count | size) > UINT32_MAX / 2 && size && count > SIZE_MAX / size) escape(arena, QN__ESCAPE_BUDGET);
     return qn__arena_alloc(arena, count * size);
 }
 
