@@ -61,14 +61,12 @@ static uint32_t read_number(const char **at) {
     return value;
 }
 
-static int class_of(char letter) {
-    switch (letter) {
-    case 'p': return PTX_PRED;
-    case 'h': return PTX_B16;
-    case 'r': return PTX_B32;
-    case 'd': return PTX_B64;
-    default: return -1;
-    }
+/* The class of a register by its letter; -1: it is another's. */
+static inline int class_of(char letter) {
+    static const int8_t classes[] = {
+        ['p'] = PTX_PRED + 1, ['h'] = PTX_B16 + 1, ['r'] = PTX_B32 + 1, ['d'] = PTX_B64 + 1};
+    const unsigned char at = (unsigned char)letter;
+    return at < sizeof classes ? classes[at] - 1 : -1;
 }
 
 /* `word` is not empty. */
@@ -93,13 +91,15 @@ static bool has_no_result(const char *op) {
 }
 
 /* Where `at` is a register's name: behind it. */
-static const char *read_register(coalescer *c, const char *at, bool is_def) {
-    const char *end = at + 2;
+static inline const char *read_register(coalescer *c, const char *at, bool is_def) {
+    const char *end = at + 3;
     const int cls = class_of(at[1]);
-    if (cls < 0 || !is_digit(at[2])) return at + 1;
-    const uint32_t number = read_number(&end);
-    const reference r = {c->first_of[cls] + number, (uint32_t)(at - c->text), (uint32_t)(end - at), is_def};
-    qn__vec_push(c->arena, &c->refs, r);
+    uint32_t number = (uint32_t)(unsigned char)at[2] - '0';
+    if (cls < 0 || number > 9) return at + 1;
+    for (; is_digit(*end); end++) number = number * 10 + (uint32_t)(*end - '0');
+    qn__vec_reserve(c->arena, &c->refs, c->refs.len + 1);
+    c->refs.data[c->refs.len++] =
+        (reference){c->first_of[cls] + number, (uint32_t)(at - c->text), (uint32_t)(end - at), is_def};
     return end;
 }
 
@@ -109,20 +109,24 @@ static const char *read_operands(coalescer *c, const line *l, const char *op) {
     const char *at = op;
     while (*at != ' ' && *at != '\n') at++;
     bool is_def = *at == ' ' && at[1] != '[' && !has_no_result(op);
-    for (unsigned braces = 0;;) {
-        switch (*at) {
-        case '%':
-            if (is_def && l->predicated) read_register(c, at, false);
-            at = read_register(c, at, is_def);
+    for (unsigned braces = 0; is_def && *at != '\n';) {
+        if (*at == '%') {
+            if (l->predicated) read_register(c, at, false);
+            at = read_register(c, at, true);
             continue;
-        case ',': is_def = is_def && braces; break;
-        case '{': braces++; break;
-        case '}': braces--; break;
-        case '\n': return at + 1;
-        default: break;
         }
+        braces += *at == '{';
+        braces -= *at == '}';
+        is_def = *at != ',' || braces;
         at++;
     }
+    while (*at != '\n') {
+        if (*at == '%')
+            at = read_register(c, at, false);
+        else
+            at++;
+    }
+    return at + 1;
 }
 
 /* One register to another of its class. */

@@ -64,9 +64,21 @@ static void count_instr(ptx_emitter *e, const ir_instr *instr) {
     e->uses[source->id]++;
 }
 
+/* What one walk over the kernel finds. */
+typedef struct counting {
+    ptx_emitter *e;
+    QN__VEC(const ir_instr *) exits; /* the construct of each break and yield */
+    QN__VEC(const ir_instr *) loops;
+} counting;
+
 static void count(ir_instr *instr, void *user) {
-    ptx_emitter *e = user;
+    counting *c = user;
+    ptx_emitter *e = c->e;
     instr->mark = e->num_instrs++;
+    if (instr->op == IR_LOOP) qn__vec_push(e->arena, &c->loops, instr);
+    if (instr->op == IR_BREAK) qn__vec_push(e->arena, &c->exits, instr->attr.target);
+    if (instr->op == IR_YIELD && instr->parent->owner)
+        qn__vec_push(e->arena, &c->exits, instr->parent->owner);
     count_instr(e, instr);
     switch (instr->op) {
     case IR_BARRIER:
@@ -229,9 +241,8 @@ static const ir_instr *end_test(const ir_instr *loop) {
 }
 
 /* The parameter is the start or below the test's limit, and the next one a step from it. */
-static void find_short(ir_instr *loop, void *user) {
-    ptx_emitter *e = user;
-    const ir_instr *test = loop->op == IR_LOOP ? end_test(loop) : NULL;
+static void find_short(ptx_emitter *e, const ir_instr *loop) {
+    const ir_instr *test = end_test(loop);
     if (!test) return;
     const ir_value *next = test->operands[0];
     const ir_instr *step = next->value_kind == IR_VALUE_RESULT ? next->def : NULL;
@@ -323,27 +334,22 @@ static void find_constant_memory(ptx_emitter *e) {
     }
 }
 
-static void count_exit(ir_instr *instr, void *user) {
-    ptx_emitter *e = user;
-    if (instr->op == IR_BREAK) e->exits[instr->attr.target->mark]++;
-    if (instr->op == IR_YIELD && instr->parent->owner) e->exits[instr->parent->owner->mark]++;
-}
-
 void qn__ptx_plan(ptx_emitter *e) {
     ir_function *kernel = e->function;
     e->uses = QN__NEW_ARRAY(e->arena, uint32_t, kernel->num_values + 1);
     e->flags = QN__NEW_ARRAY(e->arena, uint8_t, kernel->num_values + 1);
     e->lanes = QN__NEW_ARRAY(e->arena, ptx_operand *, kernel->num_values + 1);
     e->num_instrs = 0;
-    qn__ir_walk(kernel->body, count, e);
+    counting c = {.e = e};
+    qn__ir_walk(kernel->body, count, &c);
     e->labels = QN__NEW_ARRAY(e->arena, uint32_t, e->num_instrs + 1);
     e->exits = QN__NEW_ARRAY(e->arena, uint32_t, e->num_instrs + 1);
-    qn__ir_walk(kernel->body, count_exit, e);
+    for (size_t n = 0; n < c.exits.len; n++) e->exits[c.exits.data[n]->mark]++;
     demand d = {.e = e};
     do {
         d.changed = false;
         visit_region(&d, kernel->body);
     } while (d.changed);
-    qn__ir_walk(kernel->body, find_short, e);
+    for (size_t n = 0; n < c.loops.len; n++) find_short(e, c.loops.data[n]);
     find_constant_memory(e);
 }
