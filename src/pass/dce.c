@@ -11,6 +11,7 @@
 #include "pass/tools.h"
 
 #define NEEDED (UINT32_C(1) << 31)
+#define PASSED (UINT32_C(1) << 30)
 
 /* Jumps by where they go. Constructs are numbered; the number is the instruction's mark. */
 typedef struct flow {
@@ -25,7 +26,7 @@ typedef struct dead_code {
     QN__VEC(flow) flows;
     bool *live;                 /* by id: results and parameters of constructs */
     QN__VEC(ir_value *) values; /* live ones of them, where they come from not looked at yet */
-    QN__VEC(ir_instr *) instrs; /* needed, operands not looked at yet */
+    QN__VEC(ir_instr *) instrs; /* needed, but the walk had passed them; operands not looked at yet */
     uint32_t num_values;
     ir_instr **stores; /* by id of a variable: the last store to it; earlier ones by `older` */
     qn__map64 older;   /* store -> the store to the same variable before it */
@@ -33,15 +34,16 @@ typedef struct dead_code {
 } dead_code;
 
 static flow *flow_of(dead_code *d, const ir_instr *construct) {
-    return &d->flows.data[construct->mark & ~NEEDED];
+    return &d->flows.data[construct->mark & ~(NEEDED | PASSED)];
 }
 
 /* ---- marking ---- */
 
+/* The walk looks at what it has not passed yet when it gets there. */
 static void need(dead_code *d, ir_instr *instr) {
     for (; instr && !(instr->mark & NEEDED); instr = instr->parent->owner) {
         instr->mark |= NEEDED;
-        qn__vec_push(d->arena, &d->instrs, instr);
+        if (instr->mark & PASSED) qn__vec_push(d->arena, &d->instrs, instr);
     }
 }
 
@@ -134,6 +136,18 @@ static void visit_live(dead_code *d, ir_value *value) {
     }
 }
 
+/* From the end to the start: uses stand behind what they use, but for those of the next turn of a loop, which are
+   left to the lists. What a construct gives is known before its regions are walked. */
+static void walk_back(dead_code *d, ir_region *region) {
+    for (ir_instr *i = region->last; i; i = i->prev) {
+        if (i->num_regions)
+            while (d->values.len) visit_live(d, qn__vec_pop(&d->values));
+        i->mark |= PASSED;
+        if (i->mark & NEEDED) visit_needed(d, i);
+        for (uint32_t r = i->num_regions; r-- > 0;) walk_back(d, i->regions[r]);
+    }
+}
+
 /* ---- sweeping ---- */
 
 static bool *keep_flags(dead_code *d, ir_value *const *values, uint32_t count) {
@@ -180,6 +194,7 @@ bool qn__pass_dce(qn__pass_context *context) {
     dead_code d = {.context = context, .arena = context->scratch, .num_values = function->num_values};
     d.live = QN__NEW_ARRAY(d.arena, bool, function->num_values + 1u);
     gather(&d, function->body);
+    walk_back(&d, function->body);
     while (d.values.len || d.instrs.len) {
         if (d.instrs.len)
             visit_needed(&d, qn__vec_pop(&d.instrs));
