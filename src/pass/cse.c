@@ -15,22 +15,18 @@
 #include "util/hash.h"
 
 typedef struct entry {
-    uint64_t hash;
     const ir_instr *instr; /* the first such instruction; a store for the load it answers */
     ir_value *value;
-    uint32_t version;
-    struct entry *next;  /* in the bucket */
-    struct entry *older; /* in order of entry */
+    uint32_t hash, version;
+    uint32_t next; /* in the bucket: index + 1, or 0 */
 } entry;
-
-enum { MANY = 128 }; /* entries allocated at once */
 
 typedef struct numbering {
     qn__pass_context *context;
     qn__rewrite rewrite;
-    entry **buckets;
+    uint32_t *buckets; /* index of the newest entry + 1, or 0 */
     uint32_t bucket_mask;
-    entry *newest, *spare, *spare_end;
+    QN__VEC(entry) entries; /* a stack: what a region enters goes at its end */
     const ir_value **twins; /* by value id, while two ifs are compared */
     uint32_t versions[IR_SPACE_COUNT], last_version;
     bool changed;
@@ -49,30 +45,60 @@ typedef struct key {
     bool commutes;
 } key;
 
-static bool commutes(ir_op op) {
-    return op == IR_ADD || op == IR_MUL || op == IR_UMULHI || op == IR_SMULHI ||
-           (op >= IR_SMIN && op <= IR_XOR) || op == IR_EQ || op == IR_NE || op == IR_FEQ || op == IR_FNE ||
-           op == IR_FADD || op == IR_FMUL || op == IR_FMA;
-}
+/* What an op's key takes besides its operands. */
+enum { KEY_COMMUTES = 1, KEY_LANE, KEY_LANES, KEY_INDEX, KEY_OFFSET, KEY_ROUNDING, KEY_DIM };
 
-static void key_attr(const ir_instr *instr, key *k) {
-    switch (instr->op) {
-    case IR_EXTRACT:
-    case IR_INSERT: k->attr[0] = instr->attr.lanes[0]; break;
-    case IR_SHUFFLE: memcpy(k->attr, instr->attr.lanes, instr->results[0]->type.lanes); break;
-    case IR_LOCAL:
-    case IR_GLOBAL: k->attr[0] = instr->attr.index; break;
-    case IR_PTR_ADD:
-    case IR_LOAD:
-    case IR_STORE: k->attr[0] = (uint64_t)instr->attr.offset; break;
-    case IR_FCONVERT:
-    case IR_F2S:
-    case IR_F2U:
-    case IR_S2F:
-    case IR_U2F: k->attr[0] = instr->attr.rounding; break;
-    default:
-        if (qn__ir_ops[instr->op].rule == RULE_QUERY64) k->attr[0] = instr->attr.dim;
-        break;
+static const uint8_t key_kinds[IR_OP_COUNT] = {
+    [IR_ADD] = KEY_COMMUTES,
+    [IR_MUL] = KEY_COMMUTES,
+    [IR_UMULHI] = KEY_COMMUTES,
+    [IR_SMULHI] = KEY_COMMUTES,
+    [IR_SMIN] = KEY_COMMUTES,
+    [IR_SMAX] = KEY_COMMUTES,
+    [IR_UMIN] = KEY_COMMUTES,
+    [IR_UMAX] = KEY_COMMUTES,
+    [IR_AND] = KEY_COMMUTES,
+    [IR_OR] = KEY_COMMUTES,
+    [IR_XOR] = KEY_COMMUTES,
+    [IR_EQ] = KEY_COMMUTES,
+    [IR_NE] = KEY_COMMUTES,
+    [IR_FEQ] = KEY_COMMUTES,
+    [IR_FNE] = KEY_COMMUTES,
+    [IR_FADD] = KEY_COMMUTES,
+    [IR_FMUL] = KEY_COMMUTES,
+    [IR_FMA] = KEY_COMMUTES,
+    [IR_EXTRACT] = KEY_LANE,
+    [IR_INSERT] = KEY_LANE,
+    [IR_SHUFFLE] = KEY_LANES,
+    [IR_LOCAL] = KEY_INDEX,
+    [IR_GLOBAL] = KEY_INDEX,
+    [IR_PTR_ADD] = KEY_OFFSET,
+    [IR_LOAD] = KEY_OFFSET,
+    [IR_STORE] = KEY_OFFSET,
+    [IR_FCONVERT] = KEY_ROUNDING,
+    [IR_F2S] = KEY_ROUNDING,
+    [IR_F2U] = KEY_ROUNDING,
+    [IR_S2F] = KEY_ROUNDING,
+    [IR_U2F] = KEY_ROUNDING,
+    [IR_GLOBAL_ID] = KEY_DIM,
+    [IR_LOCAL_ID] = KEY_DIM,
+    [IR_GROUP_ID] = KEY_DIM,
+    [IR_GLOBAL_SIZE] = KEY_DIM,
+    [IR_LOCAL_SIZE] = KEY_DIM,
+    [IR_ENQUEUED_LOCAL_SIZE] = KEY_DIM,
+    [IR_NUM_GROUPS] = KEY_DIM,
+    [IR_GLOBAL_OFFSET] = KEY_DIM,
+};
+
+static inline void key_attr(const ir_instr *instr, key *k) {
+    switch (key_kinds[instr->op]) {
+    case KEY_LANE: k->attr[0] = instr->attr.lanes[0]; break;
+    case KEY_LANES: memcpy(k->attr, instr->attr.lanes, instr->results[0]->type.lanes); break;
+    case KEY_INDEX: k->attr[0] = instr->attr.index; break;
+    case KEY_OFFSET: k->attr[0] = (uint64_t)instr->attr.offset; break;
+    case KEY_ROUNDING: k->attr[0] = instr->attr.rounding; break;
+    case KEY_DIM: k->attr[0] = instr->attr.dim; break;
+    default: break;
     }
 }
 
@@ -83,8 +109,8 @@ static inline key key_of(const numbering *n, const ir_instr *instr) {
              .type = store ? instr->operands[1]->type : instr->results[0]->type,
              .num_operands = store ? 1 : instr->num_operands,
              .operands = instr->operands};
-    k.commutes = commutes(k.op);
-    key_attr(instr, &k);
+    k.commutes = key_kinds[k.op] == KEY_COMMUTES;
+    if (key_kinds[k.op] > KEY_COMMUTES) key_attr(instr, &k);
     if (k.op == IR_LOAD)
         k.version = instr->flags & IR_READONLY ? 0 : n->versions[instr->operands[0]->type.space];
     else
@@ -92,7 +118,7 @@ static inline key key_of(const numbering *n, const ir_instr *instr) {
     return k;
 }
 
-static inline uint64_t hash_key(const key *k) {
+static inline uint32_t hash_key(const key *k) {
     uint64_t hash =
         (uint64_t)k->op << 32 | (uint64_t)k->type.kind << 16 | (uint64_t)k->type.lanes << 8 | k->type.space;
     hash = (hash ^ k->attr[0]) * UINT64_C(0x9e3779b97f4a7c15);
@@ -105,7 +131,7 @@ static inline uint64_t hash_key(const key *k) {
     }
     for (; i < k->num_operands; i++)
         hash = (hash ^ hash >> 29 ^ k->operands[i]->id) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 32;
+    return (uint32_t)(hash ^ hash >> 32);
 }
 
 static bool same_operands(const key *a, const key *b) {
@@ -124,8 +150,12 @@ static bool same_key(const key *a, const key *b) {
 
 /* ---- the table ---- */
 
-static const entry *find(numbering *n, const key *k, uint64_t hash) {
-    for (const entry *e = n->buckets[hash & n->bucket_mask]; e; e = e->next) {
+static inline const entry *entry_at(const numbering *n, uint32_t index) {
+    return index ? &n->entries.data[index - 1] : NULL;
+}
+
+static const entry *find(const numbering *n, const key *k, uint32_t hash) {
+    for (const entry *e = entry_at(n, n->buckets[hash & n->bucket_mask]); e; e = entry_at(n, e->next)) {
         if (e->hash != hash || e->instr->op == IR_IF) continue;
         key other = key_of(n, e->instr);
         other.version = e->version;
@@ -134,20 +164,18 @@ static const entry *find(numbering *n, const key *k, uint64_t hash) {
     return NULL;
 }
 
-static void enter(numbering *n, const ir_instr *instr, ir_value *value, uint64_t hash, uint32_t version) {
-    if (n->spare == n->spare_end) {
-        n->spare = qn__arena_grow(n->context->scratch, NULL, 0, MANY * sizeof *n->spare);
-        n->spare_end = n->spare + MANY;
-    }
-    entry *e = n->spare++;
-    entry **bucket = &n->buckets[hash & n->bucket_mask];
-    *e = (entry){hash, instr, value, version, *bucket, n->newest};
-    *bucket = n->newest = e;
+static void enter(numbering *n, const ir_instr *instr, ir_value *value, uint32_t hash, uint32_t version) {
+    uint32_t *bucket = &n->buckets[hash & n->bucket_mask];
+    const entry e = {instr, value, hash, version, *bucket};
+    qn__vec_push(n->context->scratch, &n->entries, e);
+    *bucket = (uint32_t)n->entries.len;
 }
 
-static void forget(numbering *n, const entry *mark) {
-    for (; n->newest != mark; n->newest = n->newest->older)
-        n->buckets[n->newest->hash & n->bucket_mask] = n->newest->next;
+static void forget(numbering *n, size_t mark) {
+    while (n->entries.len > mark) {
+        const entry *e = &qn__vec_pop(&n->entries);
+        n->buckets[e->hash & n->bucket_mask] = e->next;
+    }
 }
 
 /* ---- merging ---- */
@@ -166,7 +194,7 @@ static bool can_merge(const ir_instr *instr) {
 /* True where the instruction went because its value was known. */
 static bool merge(numbering *n, ir_instr *instr) {
     const key k = key_of(n, instr);
-    const uint64_t hash = hash_key(&k);
+    const uint32_t hash = hash_key(&k);
     const entry *found = find(n, &k, hash);
     if (!found) {
         enter(n, instr, instr->results[0], hash, k.version);
@@ -239,21 +267,22 @@ static bool same_region(numbering *n, const ir_region *a, const ir_region *b, bo
     return !i && !j;
 }
 
-static uint64_t hash_if(const ir_instr *instr) {
+static uint32_t hash_if(const ir_instr *instr) {
     const ir_type type = instr->results[0]->type;
     uint64_t hash = (uint64_t)instr->operands[0]->id << 32 | (uint64_t)type.kind << 8 | type.lanes;
     hash = (hash ^ (uint64_t)instr->num_results << 16) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 32;
+    return (uint32_t)(hash ^ hash >> 32);
 }
 
 /* Called when what the regions hold has been merged as far as it can be. */
 static void merge_if(numbering *n, ir_instr *instr) {
     enum { TRIES = 4 };
-    const uint64_t hash = hash_if(instr);
+    const uint32_t hash = hash_if(instr);
     unsigned tries = 0;
     const size_t count = (size_t)n->context->function->num_values + 1;
     if (!n->twins) n->twins = QN__NEW_ARRAY(n->context->scratch, const ir_value *, count);
-    for (const entry *e = n->buckets[hash & n->bucket_mask]; e && tries < TRIES; e = e->next) {
+    const entry *e = entry_at(n, n->buckets[hash & n->bucket_mask]);
+    for (; e && tries < TRIES; e = entry_at(n, e->next)) {
         if (e->hash != hash || e->instr->op != IR_IF) continue;
         tries++;
         if (!same_instr(n, e->instr, instr, e->version != n->last_version)) continue;
@@ -268,7 +297,7 @@ static void merge_if(numbering *n, ir_instr *instr) {
 /* ---- the walk ---- */
 
 static void visit(numbering *n, ir_region *region) {
-    const entry *mark = n->newest;
+    const size_t mark = n->entries.len;
     for (ir_instr *i = region->first, *next; i; i = next) {
         next = i->next;
         qn__rewrite_operands(&n->rewrite, i);
@@ -300,8 +329,9 @@ bool qn__pass_cse(qn__pass_context *context) {
     ir_function *function = context->function;
     numbering n = {.context = context, .last_version = 1};
     uint32_t buckets = 64;
-    while (buckets < function->num_values && buckets < (1u << 20)) buckets *= 2;
-    n.buckets = QN__NEW_ARRAY(context->scratch, entry *, buckets);
+    while (buckets < function->num_values / 2 && buckets < (1u << 20)) buckets *= 2;
+    n.buckets = QN__NEW_ARRAY(context->scratch, uint32_t, buckets);
+    qn__vec_reserve(context->scratch, &n.entries, function->num_values / 2 + 16);
     n.bucket_mask = buckets - 1;
     for (unsigned s = 0; s < IR_SPACE_COUNT; s++) n.versions[s] = 1;
     qn__rewrite_init(&n.rewrite, context->scratch, function);
