@@ -32,12 +32,19 @@ typedef struct construct {
     QN__VEC(uint32_t) assigned; /* variables */
 } construct;
 
+/* What matters of the function, in its order: accesses of variables, constructs and their ends. */
+typedef struct event {
+    ir_instr *instr;
+    bool is_end;
+} event;
+
 typedef struct promoter {
     qn__pass_context *context;
     ir_function *function;
     uint32_t *variable_of; /* value id -> variable number + 1 */
     uint32_t num_ids;
     QN__VEC(variable) variables;
+    QN__VEC(event) events;
     QN__VEC(construct *) constructs; /* by instruction mark */
     qn__rewrite rewrite;
 } promoter;
@@ -90,6 +97,8 @@ static void collect(promoter *p, ir_region *region) {
         for (uint32_t o = 0; o < i->num_operands; o++) {
             variable *v = variable_of(p, i->operands[o]);
             if (!v) continue;
+            if (o == 0 && (i->op == IR_LOAD || i->op == IR_STORE))
+                qn__vec_push(p->context->scratch, &p->events, (event){i, false});
             if (i->op == IR_LOAD)
                 note_access(v, i, i->results[0]->type);
             else if (i->op == IR_STORE && o == 0)
@@ -97,7 +106,10 @@ static void collect(promoter *p, ir_region *region) {
             else
                 v->rejected = true;
         }
+        if (!i->num_regions) continue;
+        qn__vec_push(p->context->scratch, &p->events, (event){i, false});
         for (uint32_t r = 0; r < i->num_regions; r++) collect(p, i->regions[r]);
+        qn__vec_push(p->context->scratch, &p->events, (event){i, true});
     }
 }
 
@@ -116,16 +128,15 @@ typedef struct scan {
     bool *accessed;
 } scan;
 
-/* First walk: what comes first in each variable's scope. */
-static void find_first(scan *s, ir_region *region) {
-    for (ir_instr *i = region->first; i; i = i->next) {
-        variable *v = i->op == IR_LOAD || i->op == IR_STORE ? variable_of(s->p, i->operands[0]) : NULL;
-        if (v) {
-            const size_t number = (size_t)(v - s->p->variables.data);
-            if (!s->accessed[number]) s->first_store[number] = i->op == IR_STORE && region == v->scope;
-            s->accessed[number] = true;
-        }
-        for (uint32_t r = 0; r < i->num_regions; r++) find_first(s, i->regions[r]);
+/* What comes first in each variable's scope. */
+static void find_first(scan *s) {
+    for (size_t e = 0; e < s->p->events.len; e++) {
+        const ir_instr *i = s->p->events.data[e].instr;
+        if (i->num_regions) continue;
+        const variable *v = variable_of(s->p, i->operands[0]);
+        const size_t number = (size_t)(v - s->p->variables.data);
+        if (!s->accessed[number]) s->first_store[number] = i->op == IR_STORE && i->parent == v->scope;
+        s->accessed[number] = true;
     }
 }
 
@@ -137,21 +148,25 @@ static void record_assignment(scan *s, variable *v) {
     if (s->inner && s->inner->order > v->last) v->last = s->inner->order;
 }
 
-static void find_assignments(scan *s, ir_region *region) {
-    qn__arena *arena = s->p->context->scratch;
-    for (ir_instr *i = region->first; i; i = i->next) {
-        if (i->op == IR_STORE) {
+static void open_construct(scan *s, ir_instr *instr) {
+    construct *c = QN__NEW(s->p->context->scratch, construct);
+    *c = (construct){.instr = instr, .parent = s->inner, .order = (uint32_t)s->p->constructs.len + 1};
+    instr->mark = (uint32_t)s->p->constructs.len;
+    qn__vec_push(s->p->context->scratch, &s->p->constructs, c);
+    s->inner = c;
+}
+
+static void find_assignments(scan *s) {
+    for (size_t e = 0; e < s->p->events.len; e++) {
+        ir_instr *i = s->p->events.data[e].instr;
+        if (s->p->events.data[e].is_end) {
+            s->inner = s->inner->parent;
+        } else if (i->num_regions) {
+            open_construct(s, i);
+        } else if (i->op == IR_STORE) {
             variable *v = variable_of(s->p, i->operands[0]);
-            if (v && !v->rejected) record_assignment(s, v);
+            if (!v->rejected) record_assignment(s, v);
         }
-        if (!i->num_regions) continue;
-        construct *c = QN__NEW(arena, construct);
-        *c = (construct){.instr = i, .parent = s->inner, .order = (uint32_t)s->p->constructs.len + 1};
-        i->mark = (uint32_t)s->p->constructs.len;
-        qn__vec_push(arena, &s->p->constructs, c);
-        s->inner = c;
-        for (uint32_t r = 0; r < i->num_regions; r++) find_assignments(s, i->regions[r]);
-        s->inner = c->parent;
     }
 }
 
@@ -160,7 +175,7 @@ static bool choose(promoter *p) {
     scan s = {.p = p,
               .first_store = QN__NEW_ARRAY(p->context->scratch, bool, p->variables.len + 1),
               .accessed = QN__NEW_ARRAY(p->context->scratch, bool, p->variables.len + 1)};
-    find_first(&s, p->function->body);
+    find_first(&s);
     for (size_t n = 0; n < p->variables.len; n++) {
         variable *v = &p->variables.data[n];
         if (!v->seen) v->rejected = true;
@@ -168,7 +183,7 @@ static bool choose(promoter *p) {
         any = true;
         if (!s.first_store[n] && inside_loop(v->scope)) v->scope = p->function->body;
     }
-    if (any) find_assignments(&s, p->function->body);
+    if (any) find_assignments(&s);
     return any;
 }
 
