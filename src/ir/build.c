@@ -209,13 +209,7 @@ ir_value *qn__ir_shuffle(ir_builder *builder, ir_value *a, ir_value *b, const ui
 
 /* Variables go behind those already at the start of the body. The last one is remembered, so that many of
    them do not cost quadratic time; a pass may have moved it since, hence the look at its place. */
-ir_value *qn__ir_variable(ir_builder *builder, ir_var var) {
-    ir_function *function = builder->function;
-    ir_type type = qn__ir_pointer(IR_PRIVATE);
-    ir_instr *instr = qn__ir_instr_new(function, IR_VAR, NULL, 0, &type, 1);
-    instr->loc = builder->loc;
-    instr->attr.var = qn__arena_copy(function->module->arena, &var, sizeof var);
-    instr->results[0]->name = var.name;
+void qn__ir_place_variable(ir_function *function, ir_instr *instr) {
     ir_instr *last = function->last_var;
     ir_instr *before = last && last->parent == function->body ? last->next : function->body->first;
     if (before)
@@ -223,6 +217,16 @@ ir_value *qn__ir_variable(ir_builder *builder, ir_var var) {
     else
         qn__ir_append(function->body, instr);
     function->last_var = instr;
+}
+
+ir_value *qn__ir_variable(ir_builder *builder, ir_var var) {
+    ir_function *function = builder->function;
+    ir_type type = qn__ir_pointer(IR_PRIVATE);
+    ir_instr *instr = qn__ir_instr_new(function, IR_VAR, NULL, 0, &type, 1);
+    instr->loc = builder->loc;
+    instr->attr.var = qn__arena_copy(function->module->arena, &var, sizeof var);
+    instr->results[0]->name = var.name;
+    qn__ir_place_variable(function, instr);
     return instr->results[0];
 }
 

@@ -239,3 +239,30 @@ static void clone_region(ir_builder *builder, const ir_region *from, ir_value **
 void qn__ir_clone_into(ir_builder *builder, const ir_region *from, ir_value **map) {
     clone_region(builder, from, map, NULL);
 }
+
+/* ---- moving ---- */
+
+static void adopt(ir_function *function, ir_region *region, const ir_function *from, ir_value **map) {
+    region->function = function;
+    for (uint32_t n = 0; n < region->num_params; n++) region->params[n]->id = function->num_values++;
+    for (ir_instr *i = region->first; i; i = i->next) {
+        for (uint32_t n = 0; n < i->num_operands; n++)
+            if (i->operands[n]->value_kind >= IR_VALUE_ARG)
+                i->operands[n] = clone_value(function, from, map, i->operands[n]);
+        for (uint32_t n = 0; n < i->num_results; n++) i->results[n]->id = function->num_values++;
+        for (uint32_t r = 0; r < i->num_regions; r++) adopt(function, i->regions[r], from, map);
+    }
+}
+
+void qn__ir_move_into(ir_region *to, ir_region *from, ir_value **map) {
+    const ir_function *old = from->function;
+    adopt(to->function, from, old, map);
+    for (ir_instr *i = from->first, *next; i; i = next) {
+        next = i->next;
+        qn__ir_unlink(i);
+        if (i->op == IR_VAR)
+            qn__ir_place_variable(to->function, i);
+        else
+            qn__ir_append(to, i);
+    }
+}

@@ -48,6 +48,8 @@ extern const char *const qn__ir_arg_flag_names[IR_ARG_FLAG_COUNT];
 
 bool qn__ir_type_valid(ir_type type); /* a value may have it: known kind, lanes and space, not void */
 
+/* Puts a VAR that is in no region behind the others of the function. */
+void qn__ir_place_variable(ir_function *function, ir_instr *instr);
 ir_value *qn__ir_value_new(ir_function *function, ir_type type, ir_value_kind kind, uint32_t index,
                            ir_instr *def);
 /* An instruction in no region yet, with its own copy of the operands and with new results. */

@@ -319,8 +319,9 @@ struct ir_function {
     uint32_t required_sub_group_size; /* 0: none */
     const char *vec_type_hint;        /* or NULL */
     ir_loc loc;
-    qn__map64 constants; /* interned constants; use qn__ir_const */
-    ir_instr *last_var;  /* where qn__ir_variable goes on; kept by the builder */
+    qn__map64 constants;                   /* interned constants; use qn__ir_const */
+    ir_instr *last_var;                    /* where qn__ir_variable goes on; kept by the builder */
+    uint32_t index, num_calls, num_copies; /* of qn__survey, for the inliner */
 };
 
 /* A place in a __constant object that holds the address of another. */
@@ -453,6 +454,9 @@ void qn__ir_walk(ir_region *region, void (*visit)(ir_instr *instr, void *user), 
    where `from` belongs to another function; indices of its locals are copied as they are. `map` must hold at
    least from->function->num_values entries. */
 void qn__ir_clone_into(ir_builder *builder, const ir_region *from, ir_value **map);
+/* The same for the body of another function that is not needed there any more: its instructions themselves go to the
+   end of `to`. `map` is wanted for the arguments and extended by constants only. */
+void qn__ir_move_into(ir_region *to, ir_region *from, ir_value **map);
 uint32_t qn__ir_count_instrs(const ir_region *region);
 
 /* Constant folding by ops.def and by hand for conversions and vectors: the constant or NULL. */

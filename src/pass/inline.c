@@ -1,6 +1,7 @@
 /* Inlines every call, so that what follows sees kernels only. Sizes and nesting are added up over the call
    graph first, so a module that would grow too large is refused before anything is copied; then each kernel
-   is filled top down, which copies every instruction exactly once into its final place.
+   is filled top down, which copies every instruction exactly once into its final place. A function that one call of
+   one kernel needs is not copied but moved.
 
        func @sq(%x: i32) -> i32 { return mul %x, %x }          kernel @k() {
        kernel @k() { %r = call @sq(%a); use %r }        ->       %m = mul %a, %a; use %m }
@@ -161,7 +162,10 @@ static void inline_call(inliner *in, ir_instr *call) {
     ir_type results[1] = {from->result};
     ir_instr *block = qn__ir_block(&builder, results, from->result.kind != IR_VOID);
     qn__ir_at_end(&builder, block->regions[0]);
-    qn__ir_clone_into(&builder, from->body, map);
+    if (from->num_copies == 1)
+        qn__ir_move_into(block->regions[0], from->body, map);
+    else
+        qn__ir_clone_into(&builder, from->body, map);
 
     copied copy = {.block = block, .local_base = merge_locals(in, callee)};
     adapt(in, block->regions[0], &copy);
@@ -209,6 +213,7 @@ bool qn__pass_inline(qn__pass_context *context) {
     for (size_t i = 0; i < count; i++)
         if (in.nodes[i].function->is_kernel && !measure(&in, &in.nodes[i])) return false;
 
+    qn__survey(context);
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
         if (in.nodes[i].function->is_kernel) fill_kernel(&in, in.nodes[i].function);

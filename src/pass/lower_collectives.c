@@ -268,6 +268,7 @@ static void visit(lowering *l, ir_region *region) {
 bool qn__pass_lower_collectives(qn__pass_context *context) {
     const uint32_t no_order = QN__LACKS_SUB_GROUPS | QN__LACKS_LINEAR_SUB_GROUPS;
     lowering l = {.sub_groups = !(context->options->lacks & no_order)};
+    if (!qn__has_op(context, IR_GROUP_ALL, IR_GROUP_SCAN)) return false;
     look(&l, context->function->body);
     if (!l.any) return false;
     qn__group_begin(&l.g, context, l.wide);

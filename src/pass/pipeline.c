@@ -7,8 +7,9 @@
 #include "pass/tools.h"
 #include "util/map.h"
 
-/* LOOPS is a FUNCTION whose changes are worth another round; CHANGED one that this phase has changed. */
-enum { FUNCTION, LOOPS, CHANGED, MODULE };
+/* LOOPS is a FUNCTION whose changes are worth another round; CHANGED one that this phase has changed; COPIED one of
+   which inlining makes several. */
+enum { FUNCTION, LOOPS, CHANGED, COPIED, MODULE };
 
 typedef struct pass {
     const char *name;
@@ -30,12 +31,12 @@ typedef struct phase {
 static const phase phases[] = {
     {"before inlining, so that every copy is small",
      1,
-     {{"mem2reg", qn__pass_mem2reg, 1, FUNCTION, 0, 0},
-      {"simplify", qn__pass_simplify, 1, FUNCTION, 0, 0},
-      {"flow", qn__pass_flow, 1, FUNCTION, 0, 0},
-      {"ifconvert", qn__pass_ifconvert, 2, FUNCTION, 0, 0},
-      {"cse", qn__pass_cse, 1, FUNCTION, 0, 0},
-      {"dce", qn__pass_dce, 1, FUNCTION, 0, 0}}},
+     {{"mem2reg", qn__pass_mem2reg, 1, COPIED, 0, 0},
+      {"simplify", qn__pass_simplify, 1, COPIED, 0, 0},
+      {"flow", qn__pass_flow, 1, COPIED, 0, 0},
+      {"ifconvert", qn__pass_ifconvert, 2, COPIED, 0, 0},
+      {"cse", qn__pass_cse, 1, COPIED, 0, 0},
+      {"dce", qn__pass_dce, 1, COPIED, 0, 0}}},
     {"inlining", 1, {{"inline", qn__pass_inline, 0, MODULE, 0, 0}}},
     {"values",
      6,
@@ -71,9 +72,10 @@ static const phase phases[] = {
       {"lower_jumps", qn__pass_lower_jumps, 0, FUNCTION, QN__LACKS_FAR_JUMPS, 0},
       {"simplify", qn__pass_simplify, 1, CHANGED, 0, 0},
       {"cse", qn__pass_cse, 1, CHANGED, 0, 0},
+      {"dce", qn__pass_dce, 1, CHANGED, 0, 0},
       {"memvec", qn__pass_memvec, 2, FUNCTION, QN__WANTS_VECTOR_MEMORY, 0},
       {"lower_narrow", qn__pass_lower_narrow, 0, FUNCTION, QN__LACKS_I8 | QN__LACKS_I16, 0},
-      {"dce", qn__pass_dce, 1, CHANGED, 0, 0}}},
+      {"dce", qn__pass_dce, 1, CHANGED, QN__LACKS_I8 | QN__LACKS_I16, 0}}},
 };
 
 /* ---- running ---- */
@@ -149,6 +151,7 @@ static void run_on_functions(runner *r, const phase *ph, const pass *p, size_t n
         ir_function *function = r->context.function = module->functions.data[f];
         if (!function->body || pr->done || pr->seen[n] == pr->version) continue;
         if (p->takes == CHANGED && pr->version == pr->started) continue;
+        if (p->takes == COPIED && function->num_copies < 2) continue;
         if (p->run(&r->context)) {
             pr->version++;
             pr->again |= p->takes == LOOPS;
@@ -220,12 +223,15 @@ static void run_all(runner *r, const void *unused) {
     (void)unused;
     const qn__pass_options *options = r->context.options;
     if (options->dump) options->dump(options->user, "lower", r->context.module);
+    qn__survey(&r->context);
+    qn__arena_reset(&r->scratch);
     for (size_t n = 0; n < QN__COUNT(phases) && !r->context.error; n++) run_phase(r, &phases[n]);
 }
 
 static void run_single(runner *r, const void *argument) {
     const pass *p = argument;
-    const phase alone = {p->name, 1, {*p}};
+    phase alone = {p->name, 1, {*p}};
+    if (p->takes != MODULE) alone.passes[0].takes = FUNCTION;
     start_phase(r);
     run_pass(r, &alone, &alone.passes[0], 0);
 }

@@ -16,6 +16,7 @@ typedef struct qn__pass_context {
     const qn__pass_options *options;
     qn__arena *scratch;          /* freed after the pass */
     const qn__rule_index *rules; /* of simplify, made when it first runs */
+    bool *ops;                   /* by op: qn__survey has met it; NULL: not asked yet */
     const char *error;           /* set by a pass that gives up: a sentence in the module's arena */
 } qn__pass_context;
 
@@ -28,6 +29,16 @@ qn__pass_function qn__pass_inline, qn__pass_mem2reg, qn__pass_sroa, qn__pass_sim
     qn__pass_address, qn__pass_memvec, qn__pass_lower_f16, qn__pass_lower_long_vectors, qn__pass_lower_printf,
     qn__pass_lower_jumps, qn__pass_lower_collectives, qn__pass_rotate, qn__pass_unroll_counted,
     qn__pass_lower_sub_groups, qn__pass_lower_wide_groups, qn__pass_lower_narrow;
+
+/* Sets num_copies of every function: how many copies of it inlining makes, where 2 stands for more. Notes in the
+   context which ops there are. */
+void qn__survey(qn__pass_context *context);
+/* Whether one of the ops first..last was there before the passes. Those that they add are not counted. */
+static inline bool qn__has_op(const qn__pass_context *context, ir_op first, ir_op last) {
+    for (unsigned op = first; op <= (unsigned)last; op++)
+        if (!context->ops || context->ops[op]) return true;
+    return false;
+}
 
 /* The pass gives up, because the target cannot do what stands at `loc`. */
 void qn__pass_refuse(qn__pass_context *context, ir_loc loc, const char *sentence);

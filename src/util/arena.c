@@ -103,7 +103,7 @@ static void *take_slowly(qn__arena *arena, size_t size) {
 static inline void *take(qn__arena *arena, size_t size) {
     const size_t used = arena->used + size;
     char *memory = arena->at;
-    if ((size_t)(arena->end - memory) < size || (arena->budget && used > arena->budget))
+    if (!memory || (size_t)(arena->end - memory) < size || (arena->budget && used > arena->budget))
         return take_slowly(arena, size);
     arena->used = used;
     arena->at = memory + size;
