@@ -80,8 +80,8 @@ static void tables_are_asked_for(void **state) {
 
 static void what_cannot_be_packed_is_refused(void **state) {
     static const char *const texts[] = {
-        "function @f() -> i32 {\n    %0: i32 = call @g\n    return %0\n}\n"
-        "function @g() -> i32 {\n    return i32 1\n}\n",
+        ("function @f() -> i32 {\n    %0: i32 = call @g\n    return %0\n}\n"
+         "function @g() -> i32 {\n    return i32 1\n}\n"),
         "function @f() {\n    barrier local scope work_group\n    return\n}\n",
         "function @f() -> i64 {\n    %0: i64 = global_id [0]\n    return %0\n}\n",
     };
