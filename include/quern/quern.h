@@ -30,9 +30,9 @@
    devices, programs, kernels and events are for any thread; a stream and what is recorded on it is for one
    thread at a time, but for work submitted to the default stream outside of a recording. Destroying an object
    comes after all other calls on it.
-   - A context does not live through fork: the child makes one of its own, and leaves the parent's alone. Drivers do not
-   either: in the child of a process that has opened one, only the processor's device is sure to work, and
-   what the driver does when that child calls exit is its own affair (_exit is safe).
+   - A context does not live through fork: the child makes one of its own, and leaves the parent's alone.
+   Drivers do not either: in the child of a process that has opened one, only the processor's device is sure to
+   work, and what the driver does when that child calls exit is its own affair (_exit is safe).
    - A NULL stream is the device's default stream. Work on one stream runs in order; streams run
    independently. */
 #ifndef QUERN_H
@@ -265,10 +265,10 @@ QN_API qn_device *qn_buffer_device(const qn_buffer *buffer);
 QN_API qn_status qn_buffer_write(qn_buffer *buffer, uint64_t offset, const void *data, uint64_t size);
 QN_API qn_status qn_buffer_read(qn_buffer *buffer, uint64_t offset, void *data, uint64_t size);
 
-/* Transfers on a stream; `data` may be NULL where size is 0. write: `data` is copied before the call returns. read: `data` must stay valid until
-   the stream has been waited for. copy: the ranges must not overlap; buffers of one device. fill: repeats the
-   pattern of 1, 2, 4, 8 or 16 bytes; offset and size are multiples of that. Errors as above, QN_ERROR_WRONG_CONTEXT,
-   QN_ERROR_ARGUMENT. */
+/* Transfers on a stream; `data` may be NULL where size is 0. write: `data` is copied before the call returns.
+   read: `data` must stay valid until the stream has been waited for. copy: the ranges must not overlap; buffers
+   of one device. fill: repeats the pattern of 1, 2, 4, 8 or 16 bytes; offset and size are multiples of that.
+   Errors as above, QN_ERROR_WRONG_CONTEXT, QN_ERROR_ARGUMENT. */
 QN_API qn_status qn_stream_write(qn_stream *stream, qn_buffer *buffer, uint64_t offset, const void *data,
                                  uint64_t size);
 QN_API qn_status qn_stream_read(qn_stream *stream, qn_buffer *buffer, uint64_t offset, void *data,

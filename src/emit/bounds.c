@@ -44,7 +44,7 @@ static bounds of_constant(const ir_value *value) {
     return b;
 }
 
-/* What side `chosen` of the select can be, where its condition compares it with a constant; if not NaN. */
+/* What a side of the select can be, where its condition compares it with a constant; if not NaN. */
 static bounds of_side(const ir_instr *select, unsigned side, unsigned depth) {
     const ir_value *value = select->operands[side];
     bounds b = of_value(value, depth);

@@ -63,7 +63,7 @@ bool qn__clc_memory(clc_emitter *e, const ir_instr *instr); /* false: not one of
    into an array. The type has `size` bytes. */
 const char *qn__clc_index(clc_emitter *e, const ir_instr *access, const char *type, unsigned size,
                           int64_t more);
-void qn__clc_count_indexed(clc_emitter *e); /* before the text: uses as it spells them */
+void qn__clc_count_indexed(clc_emitter *e); /* before the text: uses as the text has them */
 void qn__clc_fence(clc_emitter *e, unsigned scope);
 bool qn__clc_group(clc_emitter *e, const ir_instr *instr); /* queries, barriers, sub-groups */
 bool qn__clc_in_words(qn__hidden_kind kind);               /* a hidden parameter that is a uint2 */

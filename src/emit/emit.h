@@ -23,17 +23,15 @@ enum {
     QN__NO_FMA = 1 << 12,               /* its fma rounds twice */
     QN__NO_FLOAT_CONTROLS = 1 << 13, /* SPIR-V: it cannot promise to keep zeros' signs, infinities and NaN */
     /* What it has rather than lacks, for SPIR-V. */
-    QN__HAS_DENORMALS = 1 << 14, /* can promise to keep denormal numbers */
-    QN__HAS_NEAREST = 1 << 15,   /* can promise to round to nearest even */
-    QN__ADDRESSES_64 = 1 << 16,  /* addresses are best made of its 64-bit integers */
-    QN__FLUSHES_COMPARED =
-        1 << 17, /* all the same, it takes denormal f32 for zero where they are no sum or product */
+    QN__HAS_DENORMALS = 1 << 14,    /* can promise to keep denormal numbers */
+    QN__HAS_NEAREST = 1 << 15,      /* can promise to round to nearest even */
+    QN__ADDRESSES_64 = 1 << 16,     /* addresses are best made of its 64-bit integers */
+    QN__FLUSHES_COMPARED = 1 << 17, /* all the same, denormal f32 are zero where they are no sum or product */
     /* SPIR-V, lacking again: where work-items leave a loop one after another, it computes what they take out of it
        anew for those that have left; and it computes with constant zeros, and x - x, without looking at x. */
     QN__NO_LOOP_RESULTS = 1 << 18,
     QN__FOLDS_ZEROS = 1 << 19,
-    QN__NO_LARGE_PARAMS =
-        1 << 20, /* PTX: no more than QN__PTX_PARAMS bytes of parameters, with any ISA version */
+    QN__NO_LARGE_PARAMS = 1 << 20,  /* PTX: at most QN__PTX_PARAMS bytes of parameters */
     QN__WANTS_FOUR_TURNS = 1 << 21, /* loads of several turns of a loop are best under way together */
     /* What may be tried on a device (the option -qn-tune). */
     QN__LOOSE_FMA = 1 << 22,      /* SPIR-V: every Fma may be taken apart */

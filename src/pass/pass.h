@@ -7,19 +7,16 @@
 
 /* What a target lacks; the lowerings that remove it run last. */
 enum {
-    QN__LACKS_CONTRACTION = 1 << 0,  /* no fast fma: do not contract */
-    QN__LACKS_F16 = 1 << 1,          /* f16 arithmetic is done in f32 */
-    QN__LACKS_LONG_VECTORS = 1 << 2, /* vectors of 8 and 16 are split */
-    QN__WANTS_VECTOR_MEMORY =
-        1 << 3,                   /* what it lacks is cheap scalar accesses: adjacent ones become vectors' */
+    QN__LACKS_CONTRACTION = 1 << 0,   /* no fast fma: do not contract */
+    QN__LACKS_F16 = 1 << 1,           /* f16 arithmetic is done in f32 */
+    QN__LACKS_LONG_VECTORS = 1 << 2,  /* vectors of 8 and 16 are split */
+    QN__WANTS_VECTOR_MEMORY = 1 << 3, /* it lacks cheap scalar accesses: adjacent ones become vectors' */
     QN__LACKS_FAR_JUMPS = 1 << 4, /* a jump leaves one loop at most, and a block not at all but at its end */
     QN__LACKS_COLLECTIVES = 1 << 5, /* those of a work-group are done with sub-groups' and local memory */
     QN__LACKS_SUB_GROUPS = 1 << 6,  /* sub-groups are done with local memory where that is right */
     QN__LACKS_PRINTF = 1 << 7,      /* printf writes records into the buffer of emit/gpu_abi.h */
-    QN__LACKS_LINEAR_SUB_GROUPS =
-        1 << 8, /* a sub-group need not be 32 work-items of consecutive linear ids */
-    QN__WANTS_OFFSETS =
-        1 << 9, /* an address may lie outside its object: constants go into offsets everywhere */
+    QN__LACKS_LINEAR_SUB_GROUPS = 1 << 8, /* a sub-group need not be 32 work-items of consecutive ids */
+    QN__WANTS_OFFSETS = 1 << 9,    /* addresses may lie outside their object: constants go into offsets */
     QN__WANTS_NARROW = 1 << 10,    /* 64-bit arithmetic of which 32 bits are used is slower than 32-bit */
     QN__WANTS_END_TESTS = 1 << 11, /* loops that test at their end are better */
     QN__WANTS_UNROLLED = 1 << 12,  /* so are loops that do four turns at once */

@@ -1,6 +1,6 @@
 /* Loops that count up to a bound known before them go four turns at once while four are left, then on as they
-   were: the loads of four turns are under way together, and one test serves them all. For targets that ask for it
-   (PTX, OpenCL C), whose compilers do the same only for plainer loops.
+   were: the loads of four turns are under way together, and one test serves them all. For targets and devices that
+   ask for it (GPUs), whose compilers do the same only for plainer loops.
 
        loop (%i = %a) {                       %m = loop (%i = %a) {
          if slt %i, %n {} else { break }        if slt %i, max(%n, min+3) - 3 {} else { break %i }

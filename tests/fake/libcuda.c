@@ -1,8 +1,8 @@
 /* A CUDA driver for tests on machines without one, built as libcuda.so.1. Device memory is host memory, work is
    done when it is submitted, graphs are recorded and replayed, modules are any text with `.entry` lines. A few
    kernels are known by name (see run_kernel). It is stricter than a driver: without a current context calls
-   fail, addresses must lie in allocations, a graph is launched by one thread at a time. Tests steer it through the fake_* functions (fake.h); faults also
-   come from QN_FAKE_FAIL=name:nth:result,... */
+   fail, addresses must lie in allocations, a graph is launched by one thread at a time. Tests steer it through the
+   fake_* functions (fake.h); faults also come from QN_FAKE_FAIL=name:nth:result,... */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>

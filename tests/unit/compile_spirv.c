@@ -621,8 +621,7 @@ static void constant_arguments_are_private(void **state) {
                   shared = {.op = OP_LOAD, .operand = 4, .value = ALIGNED | NON_PRIVATE};
     assert_int_equal(count_tuned(moved, "", QN__ADDRESSES_64, kept), 1);
     assert_int_equal(count_tuned(moved, "", QN__ADDRESSES_64, shared), 0);
-    assert_int_equal(count_tuned(written, "", QN__ADDRESSES_64, shared),
-                     0); /* the barrier is local memory's */
+    assert_int_equal(count_tuned(written, "", QN__ADDRESSES_64, shared), 0); /* a barrier of local memory */
     assert_int_equal(count_tuned(ordered, "", QN__ADDRESSES_64, shared), 1);
     assert_int_equal(count_tuned(ordered_constant, "", QN__ADDRESSES_64, shared), 0);
     assert_int_equal(count_tuned(fenced, "", QN__ADDRESSES_64, shared), 1);

@@ -17,8 +17,8 @@ struct qn__replay {
     graph_print *prints;
     size_t num_prints;
     const char *name; /* of its kernels, for messages: "a or b" */
-    pthread_mutex_t
-        lock; /* one launch at a time, as the driver asks for; a printing graph's until it has printed */
+    /* one launch at a time, as the driver asks for; a printing graph's until it has printed */
+    pthread_mutex_t lock;
 };
 
 static bool prints(const qn__command *command) {

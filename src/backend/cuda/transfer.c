@@ -50,8 +50,8 @@ qn_status qn__cuda_write(qn__queue *queue, qn__cu_address to, const void *from, 
     const qn__cu *cu = queue->gpu->cu;
     for (uint64_t at = 0; at < size;) {
         qn__cu_result result = next_if_full(queue);
-        if (result ==
-            QN__CU_ERROR_OUT_OF_MEMORY) { /* the driver has blocks of its own, and copies before it returns */
+        if (result == QN__CU_ERROR_OUT_OF_MEMORY) {
+            /* the driver has blocks of its own, and copies before it returns */
             const unsigned char *rest = (const unsigned char *)from + at;
             result = cu->copy_to_device(to + at, rest, (size_t)(size - at), queue->stream);
             return result ? qn__cuda_fail(queue->gpu, result, "a write", why) : QN_OK;

@@ -114,8 +114,7 @@ struct qn__queue {
     qn__gpu *gpu;
     pthread_mutex_t lock; /* for all below */
     cl_object queue;
-    cl_object
-        untimed; /* the one before the first event, whose commands come first; NULL: there was no event */
+    cl_object untimed; /* the queue before the first event; its commands come first; NULL: there was none */
     uint64_t submitted;
     atomic_uint_fast64_t completed; /* commands; what they printed may not be out yet */
     cl_marker markers[QN__CL_MARKERS];

@@ -19,8 +19,8 @@ enum {
     CORE_PROPERTIES = 1 << 5,
     CORE_PROPERTIES_2 = 1 << 6,
     CORE_BUILTINS = 1 << 7,
-    TOLD_ONLY =
-        SM_BUILTINS | CORE_PROPERTIES | CORE_PROPERTIES_2 | CORE_BUILTINS /* properties; not enabled */
+    /* properties; not enabled */
+    TOLD_ONLY = SM_BUILTINS | CORE_PROPERTIES | CORE_PROPERTIES_2 | CORE_BUILTINS
 };
 
 static const struct {
