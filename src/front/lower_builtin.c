@@ -1,7 +1,5 @@
 /* Built-in functions: one op (OP), a library function lane by lane (LIB_MAP), or a lowering by hand (SPECIAL,
    through a table), of which work-item queries, vectors' shuffles and select are here. */
-#include <string.h>
-
 #include "front/lower_internal.h"
 
 /* ---- ops and library functions ---- */
@@ -22,8 +20,8 @@ static ir_value *plain_op(lower *l, ast_expr *e) {
     ir_value *v = count == 1   ? qn__ir_op1(&l->b, op, operands[0])
                   : count == 2 ? qn__ir_op2(&l->b, op, operands[0], operands[1])
                                : qn__ir_op3(&l->b, op, operands[0], operands[1], operands[2]);
-    const bool is_mad = strcmp(e->builtin->name, "mad") == 0; /* the one that may be rounded twice */
-    if (op == IR_FMA && v->value_kind == IR_VALUE_RESULT && !is_mad) v->def->flags &= (uint16_t)~IR_CONTRACT;
+    const bool is_exact = e->builtin->variant == 0; /* not of OP_LOOSE */
+    if (op == IR_FMA && is_exact && v->value_kind == IR_VALUE_RESULT) v->def->flags &= (uint16_t)~IR_CONTRACT;
     return qn__lower_from_bool(l, v, qn__type_to_ir(e->type));
 }
 
