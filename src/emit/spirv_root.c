@@ -19,6 +19,12 @@ static uint32_t fused(spv *e, uint32_t t, uint32_t a, uint32_t b, uint32_t c) {
     return id;
 }
 
+/* Whether the driver's roots and quotients stay as they are: one that computes on the processor, where they are right;
+   or for -qn-tune. */
+static bool leaves_to_driver(const spv *e) {
+    return e->options->device_lacks & (QN__NO_FMA | QN__LOOSE_DIVISION);
+}
+
 static uint32_t booleans(spv *e, ir_type type) { return qn__spv_vector(e, qn__spv_bool(e), type.lanes); }
 
 /* Small numbers are scaled up, so that the residual is not denormal. */
@@ -51,12 +57,11 @@ uint32_t qn__spv_rsqrt(spv *e, const ir_instr *instr) {
 uint32_t qn__spv_sqrt(spv *e, const ir_instr *instr) {
     ir_type type = instr->results[0]->type, wide = {IR_F32, type.lanes, 0};
     uint32_t a = qn__spv_use(e, instr->operands[0]), t = qn__spv_type(e, type);
-    bool exact = e->options->device_lacks & (QN__NO_FMA | QN__LOOSE_DIVISION); /* computes on the processor */
     if (type.kind == IR_F16) {
         uint32_t w = qn__spv_type(e, wide);
         return SPV(e, SP_F_CONVERT, t, SPV_GLSL(e, GLSL_SQRT, w, SPV(e, SP_F_CONVERT, w, a)));
     }
-    if (type.kind == IR_F32 && !exact && !(instr->flags & IR_FAST)) return root_f32(e, type, a);
+    if (type.kind == IR_F32 && !leaves_to_driver(e) && !(instr->flags & IR_FAST)) return root_f32(e, type, a);
     return SPV_GLSL(e, GLSL_SQRT, t, a);
 }
 
@@ -130,13 +135,12 @@ uint32_t qn__spv_quotient(spv *e, const ir_instr *instr) {
     ir_type type = instr->results[0]->type, wide = {IR_F32, type.lanes, 0};
     uint32_t t = qn__spv_type(e, type), w = type.kind == IR_F16 ? qn__spv_type(e, wide) : t;
     uint32_t a = qn__spv_hide_zero(e, instr->operands[0]), b = qn__spv_hide_zero(e, instr->operands[1]);
-    bool exact = e->options->device_lacks & (QN__NO_FMA | QN__LOOSE_DIVISION) || type.kind == IR_F64 ||
-                 instr->flags & IR_FAST;
+    bool plain = leaves_to_driver(e) || type.kind == IR_F64 || instr->flags & IR_FAST;
     bool is_inverse = type.kind == IR_F32 && qn__ir_is_splat(instr->operands[0], 0x3f800000);
     if (type.kind == IR_F16) a = SPV(e, SP_F_CONVERT, w, a), b = SPV(e, SP_F_CONVERT, w, b);
-    uint32_t q = exact        ? SPV(e, SP_F_DIV, w, a, b)
+    uint32_t q = plain        ? SPV(e, SP_F_DIV, w, a, b)
                  : is_inverse ? inverse_f32(e, wide, a, b, qn__is_moderate(instr->operands[1]))
                               : quotient_f32(e, wide, a, b);
-    if (exact && !(instr->flags & IR_FAST)) qn__spv_decorate(e, q, SP_NO_CONTRACTION);
+    if (plain && !(instr->flags & IR_FAST)) qn__spv_decorate(e, q, SP_NO_CONTRACTION);
     return type.kind == IR_F16 ? SPV(e, SP_F_CONVERT, t, q) : q;
 }
