@@ -61,8 +61,8 @@ static ir_value *number(lowering *l, const ir_value *like, uint64_t value) {
 
 /* With zeros above: (x << n | x >> width - n), cut off. */
 static ir_value *rotate(lowering *l, ir_value *a, ir_value *by, unsigned width) {
-    ir_value *back = op(l, IR_SUB, number(l, a, width), by);
-    return op(l, IR_OR, op(l, IR_SHL, a, by), op(l, IR_LSHR, a, back));
+    ir_value *up = op(l, IR_SHL, a, by), *back = op(l, IR_SUB, number(l, a, width), by);
+    return op(l, IR_OR, up, op(l, IR_LSHR, a, back));
 }
 
 /* `a` and `b` have 32 bits, `width` of which were there before. */
