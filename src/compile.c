@@ -159,6 +159,16 @@ static bool has_async_copies(const compile *c) {
            !(c->device_lacks & QN__PLAIN_COPIES);
 }
 
+static const char *unknown_tuning(compile *c, const char *word, size_t length) {
+    qn__buf out;
+    qn__buf_init(&out, c->arena);
+    qn__buf_printf(&out, "the option '-qn-tune' knows no '%.40s', but",
+                   qn__arena_strndup(c->arena, word, length));
+    for (size_t i = 0; i < QN__COUNT(tunings); i++)
+        qn__buf_printf(&out, "%s%s", i ? ", " : " ", tunings[i].word);
+    return out.data;
+}
+
 /* -qn-tune; returns NULL, or a sentence on what is wrong. */
 static const char *tune(compile *c) {
     for (const char *at = c->options.tune; at && *at;) {
@@ -167,9 +177,7 @@ static const char *tune(compile *c) {
         for (size_t i = 0; i < QN__COUNT(tunings) && !found; i++)
             if (strlen(tunings[i].word) == length && !strncmp(tunings[i].word, at, length))
                 found = &tunings[i];
-        if (!found)
-            return qn__arena_printf(c->arena, "the option '-qn-tune' knows no '%.40s'",
-                                    qn__arena_strndup(c->arena, at, length));
+        if (!found) return unknown_tuning(c, at, length);
         c->device_lacks = (c->device_lacks & ~found->device_off) | found->device_on;
         c->pass_lacks = (c->pass_lacks & ~found->passes_off) | found->passes_on;
         at += length + (at[length] == ',');

@@ -1,0 +1,117 @@
+/* The option -qn-tune: each word changes what its target prints, a wrong one is told which there are, and all of them
+   stand in docs/debugging.md. What single words do is tested with their targets. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "compile.h"
+#include "emit/emit.h"
+
+#define K "kernel void k("
+
+static const char loop[] = K "global float *o, uint n, float a) {\n"
+                             "    float s = 0;\n    for (uint i = 0; i < n; i++) s = fma(s, a, o[i]);\n"
+                             "    o[0] = s;\n}\n";
+static const char product[] = K "global float *o, float a, float b) { o[0] = a * b + o[1]; }";
+static const char fused[] = K "global float *o, float a, float b) { o[0] = fma(a, b, o[1]); }";
+static const char quotient[] = K "global float *o) { o[0] = o[1] / o[2]; }";
+static const char neighbours[] = "typedef struct { float x, y; } __attribute__((aligned(8))) pair;\n" K
+                                 "global pair *o) { o[4].x = o[0].x + o[0].y; }";
+static const char fetch[] = K "global const float *in, global float *out) {\n    local float tile[64];\n"
+                              "    event_t e = async_work_group_copy(tile, in, 64, 0);\n"
+                              "    wait_group_events(1, &e);\n    out[get_local_id(0)] = tile[1];\n}\n";
+
+static const struct tuned {
+    const char *word;
+    qn__compile_target target;
+    uint32_t lacks; /* of the device */
+    const char *source;
+} words[] = {
+    {"four-turns", QN__TARGET_SPIRV, 0, loop},
+    {"four-turns", QN__TARGET_CLC, 0, loop},
+    {"one-turn", QN__TARGET_PTX, 0, loop},
+    {"one-turn", QN__TARGET_SPIRV, QN__WANTS_FOUR_TURNS, loop},
+    {"end-tests", QN__TARGET_SPIRV, 0, loop},
+    {"head-tests", QN__TARGET_PTX, 0, loop},
+    {"scalar-memory", QN__TARGET_PTX, 0, neighbours},
+    {"hint-unroll", QN__TARGET_SPIRV, 0, loop},
+    {"hint-unroll", QN__TARGET_CLC, 0, loop},
+    {"hint-loops", QN__TARGET_SPIRV, 0, loop},
+    {"hint-loops", QN__TARGET_CLC, 0, loop},
+    {"loose-fma", QN__TARGET_SPIRV, 0, fused},
+    {"exact-fma", QN__TARGET_SPIRV, 0, product},
+    {"loose-division", QN__TARGET_SPIRV, 0, quotient},
+    {"no-float-modes", QN__TARGET_SPIRV, QN__HAS_DENORMALS | QN__HAS_NEAREST, product},
+    {"glsl-memory", QN__TARGET_SPIRV, 0, fetch},
+    {"pairs", QN__TARGET_SPIRV, QN__ADDRESSES_64, loop},
+    {"plain-copies", QN__TARGET_PTX, 0, fetch},
+};
+enum { NUM_WORDS = sizeof words / sizeof *words };
+
+static void compiled(qn__compile_result *result, const struct tuned *t, const char *word) {
+    char options[64];
+    snprintf(options, sizeof options, "-qn-tune=%s", word);
+    const qn__compile_request request = {.source = t->source,
+                                         .options = options,
+                                         .target = t->target,
+                                         .arch = 90,
+                                         .level = 2,
+                                         .verify = true,
+                                         .device_lacks = t->lacks};
+    if (qn__compile(&request, result)) fail_msg("%s: %s", word, result->log);
+}
+
+static void every_word_does_something(void **state) {
+    (void)state;
+    for (size_t i = 0; i < NUM_WORDS; i++) {
+        qn__compile_result plain, tuned;
+        compiled(&plain, &words[i], "");
+        compiled(&tuned, &words[i], words[i].word);
+        if (plain.text_size == tuned.text_size && !memcmp(plain.text, tuned.text, plain.text_size))
+            fail_msg("%s (row %zu) changes nothing", words[i].word, i);
+        qn__compile_free(&plain);
+        qn__compile_free(&tuned);
+    }
+}
+
+static bool is_tested(const char *word) {
+    for (size_t i = 0; i < NUM_WORDS; i++)
+        if (!strcmp(words[i].word, word)) return true;
+    return false;
+}
+
+/* A wrong word behind a right one: the sentence has them all, which are those tested here and those documented. */
+static void a_wrong_word_is_told_which_there_are(void **state) {
+    (void)state;
+    static const char sentence[] = "the option '-qn-tune' knows no 'haste', but ";
+    static const qn__compile_request request = {
+        .source = loop, .options = "-qn-tune=one-turn,haste", .target = QN__TARGET_SPIRV};
+    qn__compile_result result;
+    static char page[64 << 10];
+    char list[1024], quoted[64], *rest = NULL;
+    assert_int_equal(qn__compile(&request, &result), QN__COMPILE_BAD_OPTION);
+    const char *at = strstr(result.log, sentence);
+    if (!at) fail_msg("%s", result.log);
+    snprintf(list, sizeof list, "%s", at + strlen(sentence));
+    qn__compile_free(&result);
+    FILE *file = fopen(QN__SOURCE_DIR "/docs/debugging.md", "r");
+    assert_non_null(file);
+    assert_true(fread(page, 1, sizeof page - 1, file) > 0);
+    fclose(file);
+    for (char *word = strtok_r(list, ", \n", &rest); word; word = strtok_r(NULL, ", \n", &rest)) {
+        if (!is_tested(word)) fail_msg("%s is not tested", word);
+        snprintf(quoted, sizeof quoted, "`%s`", word);
+        if (!strstr(page, quoted)) fail_msg("%s is not in docs/debugging.md", word);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_word_does_something),
+                                       cmocka_unit_test(a_wrong_word_is_told_which_there_are)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
