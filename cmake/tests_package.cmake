@@ -2,7 +2,7 @@
 # Status 77 of a script: skipped, with the reason in its output.
 function(quern_script_test name)
     add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900)
 endfunction()
 
 # Pages that are generated from the sources are up to date, and their links lead somewhere.
