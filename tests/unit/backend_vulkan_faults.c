@@ -1,0 +1,217 @@
+/* The Vulkan backend where something fails: memory that is short, calls that the driver refuses, a device that is
+   lost. */
+#include "vulkan_support.h"
+
+static void out_of_memory(void **state) {
+    (void)state;
+    qn_device_info info;
+    backend->gpu_info(gpu, &info);
+    qn__memory *memory;
+    uint64_t address;
+    void *host;
+    qn_status status = backend->memory_create(gpu, info.max_buffer + 4096, &memory, &address, &host, why);
+    assert_int_equal(status, QN_ERROR_DEVICE_MEMORY);
+    assert_non_null(strstr(why, "bytes are wanted"));
+    array small = array_new(1000); /* the device goes on */
+    array_free(small);
+}
+
+static VkResult lost_wait(VkDevice device, const VkSemaphoreWaitInfo *info, uint64_t timeout) {
+    (void)device;
+    (void)info;
+    (void)timeout;
+    return VK_ERROR_DEVICE_LOST;
+}
+
+static VkResult lost_value(VkDevice device, VkSemaphore semaphore, uint64_t *value) {
+    (void)device;
+    (void)semaphore;
+    (void)value;
+    return VK_ERROR_DEVICE_LOST;
+}
+
+static VkResult failing_submit(VkQueue queue, uint32_t count, const VkSubmitInfo *submits, VkFence fence) {
+    (void)queue;
+    (void)count;
+    (void)submits;
+    (void)fence;
+    return VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+static VkResult failing_memory(VkDevice device, const VkMemoryAllocateInfo *info, VkNoHooks hooks,
+                               VkDeviceMemory *memory) {
+    (void)device;
+    (void)info;
+    (void)hooks;
+    (void)memory;
+    return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
+static VkResult failing_pipelines(VkDevice device, VkPipelineCache cache, uint32_t count,
+                                  const VkComputePipelineCreateInfo *infos, VkNoHooks hooks,
+                                  VkPipeline *pipelines) {
+    (void)device;
+    (void)cache;
+    (void)count;
+    (void)infos;
+    (void)hooks;
+    (void)pipelines;
+    return VK_ERROR_INITIALIZATION_FAILED;
+}
+
+/* A batch that the driver does not take is reported by the next wait, once; the stream goes on. */
+static void submit_fails(void **state) {
+    (void)state;
+    qn__queue *queue = queue_new();
+    qn__code *code = load_step();
+    array x = array_new(1024), y = array_new(1024);
+    qn__vk_device_functions kept = gpu->vk;
+    gpu->vk.QueueSubmit = failing_submit;
+    uint64_t number = launch(queue, code, x, y, 1, 0, 256, 64);
+    assert_int_equal(backend->wait(queue, number, QN_FOREVER, why), QN_ERROR_OUT_OF_MEMORY);
+    assert_non_null(strstr(why, "vkQueueSubmit"));
+    gpu->vk = kept;
+    finish(queue, number);
+    finish(queue, launch(queue, code, x, y, 1, 0, 256, 64));
+    array_free(x);
+    array_free(y);
+    backend->code_unload(gpu, code);
+    backend->queue_destroy(queue);
+}
+
+static void driver_refuses(void **state) {
+    (void)state;
+    qn__queue *queue = queue_new();
+    qn__code *code = load_step();
+    array x = array_new(1024), y = array_new(1024), z = {0};
+    qn__vk_device_functions kept = gpu->vk;
+    gpu->vk.CreateComputePipelines = failing_pipelines;
+    gpu->vk.AllocateMemory = failing_memory;
+    step_launch l;
+    uint64_t number = 0;
+    set_step(&l, code, x, y, 1, 0, 256, 64);
+    assert_int_equal(backend->submit(queue, &l.command, &number, why), QN_ERROR_DRIVER);
+    assert_non_null(strstr(why, "kernel step"));
+    assert_int_equal(backend->memory_create(gpu, 200 << 20, &z.memory, &z.address, &z.host, why),
+                     QN_ERROR_DEVICE_MEMORY);
+    assert_non_null(strstr(why, "209715200 bytes are wanted"));
+    gpu->vk = kept;
+    finish(queue, launch(queue, code, x, y, 1, 0, 256, 64));
+    array_free(x);
+    array_free(y);
+    backend->code_unload(gpu, code);
+    backend->queue_destroy(queue);
+}
+
+/* One of everything. The first status that is not QN_OK, with everything given back. */
+static qn_status one_of_all(void) {
+    qn__queue *queue = NULL;
+    qn__code *code = NULL;
+    qn__mark *mark = NULL;
+    qn__replay *replay = NULL;
+    array x = {0};
+    uint32_t values[64] = {0};
+    uint64_t number = 0, last = 0;
+    step_launch l;
+    qn__code_source source = {.text = (const char *)step_words,
+                              .text_size = sizeof step_words,
+                              .kernels = &step_kernel,
+                              .num_kernels = 1};
+    qn_status status = backend->queue_create(gpu, &queue, why);
+    if (!status) status = backend->code_load(gpu, &source, &code, why);
+    if (!status) status = backend->mark_create(gpu, &mark, why);
+    if (!status) status = backend->memory_create(gpu, 3000000, &x.memory, &x.address, &x.host, why);
+    qn__command commands[] = {
+        {.kind = QN__COMMAND_WRITE, .to = x.memory, .size = sizeof values, .host = values},
+        {0},
+        {.kind = QN__COMMAND_RECORD, .mark = mark, .mark_version = 1},
+        {.kind = QN__COMMAND_FILL, .to = x.memory, .to_offset = 1, .size = 16, .pattern_size = 1},
+        {.kind = QN__COMMAND_FILL, .to = x.memory, .size = 32, .pattern_size = 16},
+        {.kind = QN__COMMAND_READ, .from = x.memory, .size = sizeof values, .host = values},
+    };
+    if (!status) {
+        set_step(&l, code, x, x, 1, 0, 63, 8);
+        commands[1] = l.command;
+        status = backend->replay_create(gpu, &commands[1], 1, &replay, why);
+    }
+    for (size_t i = 0; i < QN__COUNT(commands) && !status; i++) {
+        status = backend->submit(queue, &commands[i], &number, why);
+        if (!status) last = number;
+    }
+    if (!status) status = backend->replay_submit(queue, replay, &number, why);
+    if (!status) last = number;
+    if (queue) {
+        qn_status waited = backend->wait(queue, last, QN_FOREVER, why);
+        if (!status) status = waited;
+    }
+    if (replay) backend->replay_destroy(gpu, replay);
+    if (x.memory) array_free(x);
+    if (mark) backend->mark_destroy(mark);
+    if (code) backend->code_unload(gpu, code);
+    if (queue) backend->queue_destroy(queue);
+    return status;
+}
+
+/* Every allocation of host memory fails once: a status, and nothing is left behind. */
+static void host_memory_fails(void **state) {
+    (void)state;
+    OK(one_of_all());
+    uint64_t pooled;
+    backend->trim(gpu, &pooled);
+    long before = atomic_load(&live);
+    for (int n = 0; n < 200; n++) {
+        atomic_store(&fail_after, n);
+        qn_status status = one_of_all();
+        bool failed = atomic_load(&fail_after) < 0;
+        atomic_store(&fail_after, -1);
+        backend->trim(gpu, &pooled);
+        assert_int_equal(pooled, 0);
+        assert_int_equal(atomic_load(&live), before);
+        if (!failed) {
+            assert_int_equal(status, QN_OK);
+            return;
+        }
+        if (status && status != QN_ERROR_OUT_OF_MEMORY && status != QN_ERROR_DEVICE_MEMORY) fail();
+    }
+    fail();
+}
+
+/* The last test of a group: the device stays lost. */
+static void device_lost(void **state) {
+    (void)state;
+    qn__queue *queue = queue_new(), *other = queue_new();
+    qn__code *code = load_step();
+    array x = array_new(1 << 20), y = array_new(1 << 20), z = {0};
+    qn__mark *mark;
+    OK(backend->mark_create(gpu, &mark, why));
+    uint64_t number = launch(queue, code, x, y, 1, 100, 1 << 18, 64);
+    qn__vk_device_functions kept = gpu->vk;
+    gpu->vk.WaitSemaphores = lost_wait;
+    gpu->vk.GetSemaphoreCounterValue = lost_value;
+    assert_int_equal(backend->wait(queue, number, QN_FOREVER, why), QN_ERROR_DEVICE_LOST);
+    assert_non_null(strstr(why, "lost while it ran kernel step"));
+    kept.DeviceWaitIdle(gpu->device);
+    qn__command record = {.kind = QN__COMMAND_RECORD, .mark = mark, .mark_version = 1};
+    assert_int_equal(backend->submit(other, &record, &number, why), QN_ERROR_DEVICE_LOST);
+    assert_non_null(strstr(why, "step"));
+    assert_int_equal(backend->wait(queue, 1, 0, why), QN_ERROR_DEVICE_LOST);
+    assert_int_equal(backend->completed(queue), 1);
+    assert_int_equal(backend->queue_create(gpu, &(qn__queue *){NULL}, why), QN_ERROR_DEVICE_LOST);
+    backend->memory_create(gpu, 100, &z.memory, &z.address, &z.host, why);
+    if (z.memory) array_free(z);
+    backend->mark_destroy(mark);
+    backend->code_unload(gpu, code);
+    array_free(x);
+    array_free(y);
+    backend->queue_destroy(queue);
+    backend->queue_destroy(other);
+    gpu->vk = kept;
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(out_of_memory),     cmocka_unit_test(submit_fails), cmocka_unit_test(driver_refuses),
+        cmocka_unit_test(host_memory_fails), cmocka_unit_test(device_lost),
+    };
+    return run_in_both_ways(tests, QN__COUNT(tests));
+}
