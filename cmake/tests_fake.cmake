@@ -6,7 +6,7 @@ function(quern_fake kind library)
     set_target_properties(
         fake_${kind} PROPERTIES OUTPUT_NAME ${library} SUFFIX .so.1 PREFIX ""
                                 LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fake)
-    foreach(test backend_${kind} backend_${kind}_api)
+    foreach(test backend_${kind} backend_${kind}_api backend_${kind}_faults)
         if(TARGET unit_${test})
             target_include_directories(unit_${test} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fake)
             add_dependencies(unit_${test} fake_${kind})

@@ -1,32 +1,11 @@
 /* CUDA through the public API, on the fake driver (tests/fake): kernels are compiled to PTX by quern, and run by the
    driver if it knows their name. */
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "api_support.h"
 #include "backend/cuda/driver.h"
-#include "fake.h"
-
-static fake_driver fake;
-
-static int find_fake(void **state) {
-    (void)state;
-    void *library = dlopen("libcuda.so.1", RTLD_NOW);
-    static const struct {
-        const char *name;
-        void *function;
-    } rows[] = {{"fake_reset", &fake.reset}, {"fake_fault", &fake.fault},
-                {"fake_count", &fake.count}, {"fake_live", &fake.live},
-                {"fake_set", &fake.set},     {"fake_release", &fake.release},
-                {"fake_depth", &fake.depth}, {"fake_last_launch", &fake.last_launch}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        void *symbol = library ? dlsym(library, rows[i].name) : NULL;
-        if (!symbol) return -1;
-        memcpy(rows[i].function, &symbol, sizeof symbol);
-    }
-    return 0;
-}
+#include "find_fake.h"
 
 static const char source[] = "kernel void fill(global uint *p, uint value, uint n) {\n"
                              "    if (get_global_id(0) < n) p[get_global_id(0)] = value;\n"
