@@ -142,6 +142,49 @@ static void threads_that_share_an_event(void **state) {
     }
 }
 
+/* One graph, launched on a stream of each thread. */
+typedef struct graph_job {
+    fixture *f;
+    qn_graph *graph;
+    bool failed;
+} graph_job;
+
+static void *launch_graph(void *user) {
+    graph_job *j = user;
+    qn_stream *stream = NULL;
+    j->failed = qn_stream_create(j->f->device, &stream) != QN_OK;
+    for (int i = 0; i < ROUNDS && !j->failed; i++) j->failed = qn_graph_launch(stream, j->graph) != QN_OK;
+    if (!j->failed) j->failed = qn_stream_wait(stream, QN_FOREVER) != QN_OK;
+    qn_stream_destroy(stream);
+    return NULL;
+}
+
+static void threads_that_share_a_graph(void **state) {
+    (void)state;
+    fixture f = make_fixture(test_device(), source, "count");
+    int count = 0;
+    qn_buffer *shared = make_buffer(f.device, sizeof count, &count);
+    qn_stream *stream = qn_device_stream(f.device);
+    qn_graph *graph;
+    pthread_t threads[THREADS];
+    graph_job jobs[THREADS];
+    assert_ok(f.context, qn_graph_begin(stream));
+    assert_ok(f.context, qn_launch(stream, f.kernel, QN_RANGE(ITEMS), QN_ARGS(shared)));
+    assert_ok(f.context, qn_launch(stream, f.kernel, QN_RANGE(ITEMS), QN_ARGS(shared)));
+    assert_ok(f.context, qn_graph_end(stream, &graph));
+    for (int i = 0; i < THREADS; i++) {
+        jobs[i] = (graph_job){&f, graph, false};
+        assert_int_equal(pthread_create(&threads[i], NULL, launch_graph, &jobs[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_false(jobs[i].failed);
+    }
+    assert_ok(f.context, qn_buffer_read(shared, 0, &count, sizeof count));
+    assert_int_equal(count, THREADS * ROUNDS * 2 * ITEMS);
+    qn_context_destroy(f.context);
+}
+
 static void *compile_program(void *user) {
     job *j = user;
     char text[120];
@@ -182,7 +225,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_that_open_the_device),  cmocka_unit_test(threads_with_a_stream_each),
         cmocka_unit_test(threads_on_the_default_stream), cmocka_unit_test(threads_that_wait_for_the_device),
-        cmocka_unit_test(threads_that_share_an_event),   cmocka_unit_test(threads_that_compile),
+        cmocka_unit_test(threads_that_share_an_event),   cmocka_unit_test(threads_that_share_a_graph),
+        cmocka_unit_test(threads_that_compile),
     };
     return run_device_tests(tests);
 }

@@ -69,6 +69,9 @@ static const char *const bodies[][2] = {
     {"store align 4 %struct, i32 1\n return", "cannot be written"},
     {"copy size 4 align 4 %buf, i32 1\n return", "operand 1 must be a pointer"},
     {"copy async size 4 align 4 %buf, %buf\n return", "from global to local memory"},
+    {"copy async size 4 align 4 %tile, %table\n return", "from global to local memory"},
+    {"copy async size 8 align 4 %tile, %buf\n return", "of 4, 8 or 16 bytes, aligned to as many"},
+    {"copy async size 12 align 16 %tile, %buf\n return", "of 4, 8 or 16 bytes, aligned to as many"},
     {"%0: i64 = async_commit i32 0\n return", "events are i32"},
     {"async_wait i64 0\n return", "events are i32"},
     {"%0: i8 = atomic_rmw combine add align 1 %buf, i8 1\n return", "scalars of 32 or 64 bits"},
@@ -112,7 +115,7 @@ static void broken_bodies_are_refused(void **state) {
             "constant #0 size 1 align 1 format zero\n"
             "constant #1 size 1 align 1 zero\n"
             "kernel @k(%%buf: ptr.global buffer, %%table: ptr.constant buffer, %%struct: ptr.param "
-            "struct) {\n%s\n}\n"
+            "struct, %%tile: ptr.local local) {\n%s\n}\n"
             "function @helper(%%0: f32) -> i32 {\n return i32 1\n}\n";
         ir_module *module = ir_parsed(*state, qn__arena_printf(*state, frame, bodies[i][0]));
         const char *broken = qn__ir_verify(*state, module);
