@@ -27,7 +27,7 @@
    - Sizes and offsets are in bytes unless said; times in nanoseconds; work sizes in work-items.
    - Threads. "Any thread": may be called from several threads at once on the same object. "One thread at a
    time": the caller orders calls on the same object; different objects are independent. A context, its
-   devices, programs, kernels and events are for any thread; a stream and what is recorded on it is for one
+   devices, programs, kernels, events and graphs are for any thread; a stream, also while it records, is for one
    thread at a time, but for work submitted to the default stream outside of a recording. Destroying an object
    comes after all other calls on it.
    - A context does not live through fork: the child makes one of its own, and leaves the parent's alone.
