@@ -12,8 +12,8 @@
    counters are known not to overflow, which lets addresses share a base. */
 #include "pass/tools.h"
 
-/* Larger bodies are left to the compilers behind PTX and SPIR-V, which unroll them; NVIDIA's for OpenCL does not. */
-enum { COPIES = 4, MAX_BODY = 48, MAX_OPENCL_BODY = 80, MAX_STEP = 1 << 20 };
+/* Larger bodies are left to compilers that unroll them: those behind PTX and SPIR-V do, NVIDIA's for OpenCL does not. */
+enum { COPIES = 4, MAX_BODY = 48, MAX_LARGE_BODY = 80, MAX_STEP = 1 << 20 };
 
 typedef struct counted {
     ir_instr *loop, *head, *round; /* head: the `if` that leaves it; round: the continue */
@@ -88,7 +88,7 @@ static bool find_counter(const unroller *u, counted *c) {
 
 static bool find(const unroller *u, counted *c) {
     ir_region *body = c->loop->regions[0];
-    c->room = u->context->options->lacks & QN__WANTS_OFFSETS ? MAX_BODY : MAX_OPENCL_BODY;
+    c->room = u->context->options->lacks & QN__WANTS_LARGE_UNROLLED ? MAX_LARGE_BODY : MAX_BODY;
     c->round = body->last;
     return !c->loop->attr.unroll && c->round->op == IR_CONTINUE && c->round->attr.target == c->loop &&
            find_head(c) && find_counter(u, c) && is_plain(c, body);

@@ -42,6 +42,7 @@ static const struct {
     {"narrow", QN__WANTS_NARROW},
     {"end-tests", QN__WANTS_END_TESTS},
     {"unrolled", QN__WANTS_UNROLLED},
+    {"large-unrolled", QN__WANTS_LARGE_UNROLLED},
     {"unrolled-barriers", QN__LACKS_UNROLLED_BARRIERS},
     {"wide", QN__LACKS_WIDE},
     {"i8", QN__LACKS_I8},
