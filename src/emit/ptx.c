@@ -48,22 +48,22 @@ static void declare_constant(ptx_emitter *e, qn__buf *text, size_t index) {
 /* An object that points at another stands behind it: depth first, with a stack of our own, for chains may be
    long. A circle is the only thing that PTX cannot say. */
 static void declare_in_order(ptx_emitter *e, qn__buf *text, uint32_t root, uint32_t *next) {
-    enum { UNSEEN, DONE = UINT32_MAX };
+    const uint32_t unseen = 0, done = UINT32_MAX;
     QN__VEC(uint32_t) stack = {0};
     qn__vec_push(e->arena, &stack, root);
     while (stack.len) {
         uint32_t index = qn__vec_last(&stack);
         const ir_global *global = &e->module->globals.data[index];
-        if (next[index] == DONE || next[index] >= global->relocations.len) {
-            if (next[index] != DONE) declare_constant(e, text, index);
-            next[index] = DONE;
+        if (next[index] == done || next[index] >= global->relocations.len) {
+            if (next[index] != done) declare_constant(e, text, index);
+            next[index] = done;
             (void)qn__vec_pop(&stack);
             continue;
         }
         uint32_t target = global->relocations.data[next[index]++].target;
-        if (next[target] == UNSEEN)
+        if (next[target] == unseen)
             qn__vec_push(e->arena, &stack, target);
-        else if (next[target] != DONE && target != index)
+        else if (next[target] != done && target != index)
             qn__ptx_fail(e, "__constant objects that point at each other in a circle");
     }
 }
