@@ -472,7 +472,8 @@ static inline qn_arg qn_arg_local(uint64_t bytes) {
     qn_arg arg = {QN_ARG_LOCAL, bytes, {0}};
     return arg;
 }
-/* A struct or vector by value: the bytes at `data`. */
+/* A struct or vector by value: the bytes at `data`. Of a vector of three, as wide as one of four, the last component
+   may be left out. */
 static inline qn_arg qn_arg_bytes(const void *data, uint64_t size) {
     qn_arg arg = {QN_ARG_BYTES, size, {0}};
     arg.value.bytes = data;

@@ -223,6 +223,24 @@ static void objects_of_other_contexts_are_refused(void **state) {
     qn_context_destroy(g.context);
 }
 
+static void a_vector_of_three_has_twelve_bytes_or_sixteen(void **state) {
+    (void)state;
+    fixture f =
+        make_fixture(test_device(),
+                     "kernel void f(int3 v, global int *out) { out[0] = v.x * 100 + v.y * 10 + v.z; }", "f");
+    const int32_t bytes[4] = {1, 2, 3, 4};
+    qn_buffer *out = make_buffer(f.device, 4, NULL);
+    for (uint64_t size = 12; size <= 16; size += 4) {
+        int32_t result = 0;
+        assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1), QN_ARGS(qn_arg_bytes(bytes, size), out)));
+        assert_ok(f.context, qn_buffer_read(out, 0, &result, sizeof result));
+        assert_int_equal(result, 123);
+    }
+    assert_fails(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1), QN_ARGS(qn_arg_bytes(bytes, 8), out)),
+                 QN_ERROR_KERNEL_ARGUMENT, "8 bytes were given, it has 16");
+    qn_context_destroy(f.context);
+}
+
 static void destroyed_objects_are_refused(void **state) {
     (void)state;
     fixture f = make_fixture("null", source, "scale");
@@ -316,6 +334,7 @@ int main(void) {
         cmocka_unit_test(values_of_all_kinds),
         cmocka_unit_test(local_memory_is_given_at_launch),
         cmocka_unit_test(structures_of_all_sizes_are_passed_by_value),
+        cmocka_unit_test(a_vector_of_three_has_twelve_bytes_or_sixteen),
         cmocka_unit_test(null_pointers_can_be_passed),
         cmocka_unit_test(an_empty_launch_does_nothing),
         cmocka_unit_test(wrong_arguments_are_named),
