@@ -2,7 +2,10 @@
 
    Parameters. A kernel's parameter block is its argument block (each argument at its reflected offset, as on the
    CPU) followed by the hidden parameters that it uses, each at the offset its qn__hidden gives. PTX: one `.param`
-   array of bytes, aligned to 16. SPIR-V: the push constants; where the block is larger than 128 bytes, the push
+   array of bytes, aligned to 16. CUDA takes up to 32,764 of them, quern fewer: the instruction that reads a parameter
+   at an index has a signed 16-bit displacement from the start of the constant bank, and ptxas (13.0) for sm_90 and
+   newer decides by the distance from the first parameter whether that is enough. What lies beyond 32,767 in the
+   bank, where the parameters begin at 528 (sm_90) or 896 (sm_100 and on), is then read from elsewhere. SPIR-V: the push constants; where the block is larger than 128 bytes, the push
    constants hold only the 64-bit address of the block in memory. OpenCL C: the arguments in order as the
    kernel's own parameters (buffers as __global pointers, which the kernel adds QN__HIDDEN_BUFFER_OFFSET to); behind them
    the hidden ones together as one struct by value, a 64-bit word each, `offset` bytes from its start, without
@@ -34,7 +37,7 @@
 
 enum {
     QN__PTX_PARAMS = 4096,        /* bytes of a kernel's parameters that every CUDA device takes */
-    QN__PTX_MOST_PARAMS = 32764,  /* from sm_70 and CUDA 12.1 on */
+    QN__PTX_MOST_PARAMS = 30720,  /* from sm_70 and CUDA 12.1 on */
     QN__LOCAL_ALIGN = 128,        /* of each __local argument */
     QN__MAX_PUSH_CONSTANTS = 128, /* Vulkan's least limit */
     QN__SPEC_LOCAL_SIZE = 0,      /* 0, 1, 2 */

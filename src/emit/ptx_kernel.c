@@ -144,11 +144,12 @@ static void check_params(ptx_emitter *e) {
     qn__ptx_require(e, 70, 81);
     if (e->params_size <= most) return;
     e->loc = e->function->loc;
-    qn__ptx_fail(e, qn__arena_printf(e->arena,
-                                     "kernel '%s' has %u bytes of parameters, with those that quern adds; %s "
-                                     "takes %u: pass a buffer",
-                                     e->function->name, (unsigned)e->params_size,
-                                     takes_few ? "this device or its driver" : "CUDA", most));
+    qn__ptx_fail(e,
+                 qn__arena_printf(e->arena,
+                                  "kernel '%s' has %u bytes of parameters, with those that quern adds; %s "
+                                  "takes %u: pass a buffer",
+                                  e->function->name, (unsigned)e->params_size,
+                                  takes_few ? "this device or its driver" : "quern's code for CUDA", most));
 }
 
 static void group_size(const ptx_emitter *e, qn__buf *text) {

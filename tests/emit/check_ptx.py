@@ -1,19 +1,25 @@
 #!/usr/bin/env python3
 """ptxas accepts the PTX of every kernel test: all of them for the oldest and the newest architecture that it is asked
 about, every sixth for those between. Kernels that the target refuses with a sentence are counted; a crash or an
-internal error is a failure, and so is a module that asks for a newer architecture than it was written for.
+internal error is a failure, and so is a module that asks for a newer architecture than it was written for. The largest
+kernel parameters that are translated stay within what an indexed read of the constant bank reaches.
 Usage: check_ptx.py QUERN SOURCE_DIR [FILE.cl ...]"""
 import concurrent.futures
 import glob
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
 
-ARCHITECTURES = [75, 80, 86, 89, 90, 100]
+ARCHITECTURES = [75, 80, 86, 89, 90, 100, 120]
 EMPTY = ".version 6.3\n.target sm_60\n.address_size 64\n"
+LARGE = """typedef struct { int a[N]; } block;
+kernel void large(global int *out, block b) { int i = get_global_id(0); out[i] = b.a[N - 1 - i]; }
+"""
+REACH = 0x8000  # of a displacement in the constant bank, bytes
 
 
 def find_ptxas():
@@ -47,6 +53,43 @@ def check(quern, ptxas, arch, path, folder):
     return f"{path}, sm_{arch}:\n{done.stdout}{done.stderr}" if done.returncode else None
 
 
+def bank_size(cubin, kernel):
+    """Bytes of the constant bank 0 of a kernel: what the driver needs, then the parameters."""
+    with open(cubin, "rb") as file:
+        data = file.read()
+    (sections,) = struct.unpack_from("<Q", data, 40)
+    size, count, names = struct.unpack_from("<HHH", data, 58)
+    headers = [struct.unpack_from("<IIQQQQ", data, sections + i * size) for i in range(count)]
+    for name, _, _, _, _, length in headers:
+        at = headers[names][4] + name
+        if data[at : data.index(b"\0", at)] == b".nv.constant0." + kernel.encode():
+            return length
+    return 0
+
+
+def check_largest(quern, ptxas, arch, folder):
+    """The largest struct by value that is translated, read at an index. What is wrong, or None. From sm_90 on ptxas
+    does not see that a displacement has become too large; before, it does."""
+    source, out = os.path.join(folder, "large.cl"), os.path.join(folder, "large.ptx")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(LARGE)
+    fits, too_many = 1, 0x4000
+    while too_many - fits > 1:
+        count = (fits + too_many) // 2
+        command = [quern, "compile", source, "--target", "ptx", "--arch", f"sm_{arch}", "-o", out]
+        made = subprocess.run([*command, "--cl-options", f"-D N={count}"], capture_output=True, text=True)
+        fits, too_many = (count, too_many) if made.returncode == 0 else (fits, count)
+    if fits < 0x1C00:
+        return f"sm_{arch}: a struct of {fits + 1} ints is refused"
+    subprocess.run([*command, "--cl-options", f"-D N={fits}"], check=True)
+    cubin = os.path.join(folder, "large.cubin")
+    subprocess.run([ptxas, f"-arch=sm_{arch}", out, "-o", cubin], check=True)
+    size = bank_size(cubin, "large")
+    if size <= fits * 4 or (arch >= 90 and size > REACH):
+        return f"sm_{arch}: {size} bytes of constants for the parameters of a struct of {fits} ints"
+    return None
+
+
 def main():
     quern, source, files = sys.argv[1], sys.argv[2], sys.argv[3:]
     ptxas = find_ptxas()
@@ -68,6 +111,7 @@ def main():
             jobs += [(quern, ptxas, arch, path, folder) for path in files[arch % step :: step]]
         with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
             results = list(pool.map(lambda job: check(*job), jobs))
+        results += [check_largest(quern, ptxas, arch, folder) for arch in known]
     failures = [r for r in results if r and r != "refused"]
     for failure in failures[:20]:
         print(failure)

@@ -648,7 +648,8 @@ API int cuEventElapsedTime(float *milliseconds, qn__cu_event begin, qn__cu_event
 
 /* ---- code: a cubin is "fake" and the text ---- */
 
-enum { USUAL_PARAMS = 4352, MOST_PARAMS = 32764 }; /* of a kernel, as ptxas allows them */
+/* Of a kernel: as ptxas allows them, and as it translates them rightly for all architectures (gpu_abi.h). */
+enum { USUAL_PARAMS = 4352, MOST_PARAMS = 0x8000 - 0x380 };
 
 /* Whether the text has a kernel with more parameters than its version, the device and the driver allow. */
 static bool params_overflow(const char *text) {

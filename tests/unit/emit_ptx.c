@@ -225,7 +225,7 @@ static void large_parameters(void **state) {
     has(&r, ".version 5.0\n.target sm_60\n");
     r = emitted(state, 0, STRUCT("5000"));
     has(&r, ".version 8.1\n.target sm_70\n");
-    r = emitted(state, 90, STRUCT("32000"));
+    r = emitted(state, 90, STRUCT("30600"));
     has(&r, ".version 8.1\n.target sm_70\n");
     static const struct {
         const char *ir;
@@ -233,7 +233,7 @@ static void large_parameters(void **state) {
         const char *part;
     } refused[] = {{STRUCT("5000"), 60, 0, "takes 4096"},
                    {STRUCT("5000"), 90, QN__NO_LARGE_PARAMS, "takes 4096"},
-                   {STRUCT("33000"), 0, 0, "takes 32764"}};
+                   {STRUCT("33000"), 0, 0, "takes 30720"}};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         const qn__emit_options options = {.arch = refused[i].arch, .device_lacks = refused[i].lacks};
         qn__emit_ptx(*state, ir_parsed(*state, refused[i].ir), &options, &r);
