@@ -43,6 +43,7 @@ struct qn__queue {
     qn__vk_late_read *late, *late_last; /* behind all batches; none while a batch is open */
     uint64_t staged;                    /* bytes of staging memory of all batches */
     bool watched;                       /* in the watcher's list */
+    uint64_t seen;                      /* by the watcher: `submitted` when it last looked */
     qn__queue *next_watched;
     qn_status status; /* first failure not yet reported */
     char why[QN__WHY];

@@ -1,19 +1,37 @@
 /* The watcher: one thread a device, started when commands first gather behind a batch. It sleeps until one of the
-   watched streams' batches is done, then submits what has gathered behind it. */
+   watched streams' batches is done, then submits what has gathered behind it. A stream that a thread is just using
+   needs no watcher, as that thread submits what is due itself: it would only be made to wait for the stream's lock,
+   so it is looked at again a moment later. */
+#include <time.h>
+
 #include "backend/vulkan/queue.h"
 
-enum { MAX_WATCHED = 16, LOOK_AGAIN_NS = 2000000 /* for streams that came meanwhile */ };
+enum {
+    MAX_WATCHED = 16,
+    LOOK_AGAIN_NS = 2000000, /* for streams that came meanwhile */
+    MOMENT_NS = 50000
+};
 
-/* Submits what is due; false when nothing is gathering any more. *value: of the batch to wait for. */
-static bool attend(qn__queue *queue, uint64_t *value) {
-    pthread_mutex_lock(&queue->lock);
-    qn__vk_retire(queue);
-    qn__vk_flush_if_due(queue);
-    bool gathers = queue->open && queue->first && !atomic_load(&queue->gpu->lost);
-    if (gathers) *value = queue->first->value;
-    queue->watched = gathers;
+typedef enum attention { RESTS, IN_USE, GATHERS } attention;
+
+/* Submits what is due, unless the stream is in use. *value: of the batch to wait for, if commands gather. */
+static attention attend(qn__queue *queue, uint64_t *value) {
+    if (pthread_mutex_trylock(&queue->lock)) return IN_USE;
+    attention found = RESTS;
+    if (queue->seen != queue->submitted) {
+        queue->seen = queue->submitted;
+        found = IN_USE;
+    } else {
+        qn__vk_retire(queue);
+        qn__vk_flush_if_due(queue);
+        if (queue->open && queue->first && !atomic_load(&queue->gpu->lost)) {
+            *value = queue->first->value;
+            found = GATHERS;
+        }
+        queue->watched = found == GATHERS;
+    }
     pthread_mutex_unlock(&queue->lock);
-    return gathers;
+    return found;
 }
 
 typedef struct goals {
@@ -21,24 +39,32 @@ typedef struct goals {
     VkSemaphore semaphores[MAX_WATCHED];
     uint64_t values[MAX_WATCHED];
     uint32_t count;
+    bool in_use; /* some stream is: no time for waiting */
 } goals;
+
+static void add_goal(goals *g, const qn__queue *queue, uint64_t value) {
+    if (g->count == MAX_WATCHED) return; /* it is looked at again soon */
+    atomic_fetch_add(&queue->timeline->references, 1);
+    g->timelines[g->count] = queue->timeline;
+    g->semaphores[g->count] = queue->timeline->semaphore;
+    g->values[g->count++] = value;
+}
 
 /* The watcher's lock is held. */
 static void collect(qn__vk_watcher *watcher, goals *g) {
     g->count = 0;
+    g->in_use = false;
     for (qn__queue **link = &watcher->first; *link;) {
         qn__queue *queue = *link;
         uint64_t value = 0;
-        if (!attend(queue, &value)) {
+        const attention found = attend(queue, &value);
+        if (found == RESTS) {
             *link = queue->next_watched;
             continue;
         }
+        if (found == GATHERS) add_goal(g, queue, value);
+        if (found == IN_USE) g->in_use = true;
         link = &queue->next_watched;
-        if (g->count == MAX_WATCHED) continue; /* it is looked at again soon */
-        atomic_fetch_add(&queue->timeline->references, 1);
-        g->timelines[g->count] = queue->timeline;
-        g->semaphores[g->count] = queue->timeline->semaphore;
-        g->values[g->count++] = value;
     }
 }
 
@@ -48,7 +74,10 @@ static void wait_for_any(qn__gpu *gpu, const goals *g) {
                                 .semaphoreCount = g->count,
                                 .pSemaphores = g->semaphores,
                                 .pValues = g->values};
-    if (g->count) gpu->vk.WaitSemaphores(gpu->device, &info, LOOK_AGAIN_NS);
+    if (g->in_use)
+        nanosleep(&(struct timespec){.tv_nsec = MOMENT_NS}, NULL);
+    else if (g->count)
+        gpu->vk.WaitSemaphores(gpu->device, &info, LOOK_AGAIN_NS);
     for (uint32_t i = 0; i < g->count; i++) qn__vk_timeline_drop(g->timelines[i]);
 }
 
