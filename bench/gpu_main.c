@@ -15,7 +15,7 @@ static const char help[] =
     "  --quick          small sizes, few runs: does it work, not how fast\n"
     "  --cpu-time       of software drivers the processor's time, not the clock's: for a machine that is "
     "busy\n"
-    "  --sample-ms N    a sample of code lasts at least N milliseconds (2)\n"
+    "  --sample-ms N    a sample of code lasts at least N milliseconds (5)\n"
     "  --reverse        the cases of code from the last to the first: does it matter what ran before?\n"
     "  --markdown FILE  the report to a file as well\n"
     "  --dump FOLDER    write each case's PTX by quern and by NVRTC there (no GPU needed), for sm_N (90)\n"
@@ -100,7 +100,7 @@ static void report_devices(void) {
 }
 
 int main(int argc, char **argv) {
-    command_line line = {.arch = 90, .options.sample_ms = 2};
+    command_line line = {.arch = 90, .options.sample_ms = 5};
     int status = parse(&line, argc, argv);
     if (status >= 0) return status;
     if (line.dump) return gpu_dump(line.dump, line.options.only, line.arch);
