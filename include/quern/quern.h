@@ -529,7 +529,7 @@ QN_API qn_status qn_stream_create(qn_device *device, qn_stream **stream);
 /* Waits for the stream's work. The default stream stays. */
 QN_API void qn_stream_destroy(qn_stream *stream);
 /* Waits until everything submitted to the stream is done, at most `timeout_ns`. Errors: QN_ERROR_TIMEOUT (the
-   message names the kernel that is running; the work goes on), QN_ERROR_KERNEL_FAILED, QN_ERROR_DEVICE_LOST:
+   message names the kernels that are unfinished; the work goes on), QN_ERROR_KERNEL_FAILED, QN_ERROR_DEVICE_LOST:
    the first failure since the last wait. QN_ERROR_STATE: the stream records a graph. */
 QN_API qn_status qn_stream_wait(qn_stream *stream, uint64_t timeout_ns);
 /* Waits for all streams of a device, at most `timeout_ns` for all together. Errors as qn_stream_wait. Any
@@ -543,7 +543,8 @@ QN_API void qn_event_destroy(qn_event *event);
 QN_API qn_status qn_stream_record(qn_stream *stream, qn_event *event);
 /* Later work on the stream waits, on the device, for the event (of the same device). */
 QN_API qn_status qn_stream_wait_event(qn_stream *stream, qn_event *event);
-QN_API qn_status qn_event_wait(qn_event *event, uint64_t timeout_ns); /* QN_ERROR_STATE: never recorded */
+/* Errors: QN_ERROR_STATE (never recorded), and as qn_stream_wait. */
+QN_API qn_status qn_event_wait(qn_event *event, uint64_t timeout_ns);
 QN_API qn_status qn_event_done(qn_event *event, bool *done);
 /* Nanoseconds from one event to another, both done (else QN_ERROR_STATE); same device. */
 QN_API qn_status qn_event_elapsed(qn_event *begin, qn_event *end, int64_t *elapsed_ns);

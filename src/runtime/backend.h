@@ -160,13 +160,16 @@ typedef struct qn_backend {
     qn_status (*submit)(qn__queue *queue, const qn__command *command, uint64_t *number, char *why);
     /* Number of the last command that is done. Any thread. */
     uint64_t (*completed)(qn__queue *queue);
-    /* Until command `number` is done. A failure of an earlier command is reported once. QN_ERROR_TIMEOUT
-       names the running kernel. Any thread. */
+    /* Until command `number` is done. A failure of an earlier command is reported once. QN_ERROR_TIMEOUT comes
+       without a sentence. Any thread. */
     qn_status (*wait)(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why);
+    /* The kernels that run or, where none does, run next, as "a or b"; empty: none. Any thread. */
+    void (*unfinished)(qn__queue *queue, char *names, size_t size);
 
     qn_status (*mark_create)(qn__gpu *gpu, qn__mark **mark, char *why);
     void (*mark_destroy)(qn__mark *mark);
     bool (*mark_done)(qn__mark *mark, uint64_t version, uint64_t *time_ns);
+    /* QN_ERROR_TIMEOUT comes without a sentence. */
     qn_status (*mark_wait)(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why);
 
     qn_status (*code_load)(qn__gpu *gpu, const qn__code_source *source, qn__code **code, char *why);

@@ -76,6 +76,8 @@ qn_status qn_event_wait(qn_event *event, uint64_t timeout_ns) {
     if (version == 0) return qn__fail(event->object.context, QN_ERROR_STATE, "qn_event_wait: never recorded");
     char why[QN__WHY] = "";
     status = event->device->backend->mark_wait(event->mark, version, timeout_ns, why);
+    if (status == QN_ERROR_TIMEOUT)
+        return qn__timed_out(event->device, NULL, "qn_event_wait: the event was not reached", timeout_ns);
     return status ? qn__fail(event->object.context, status, "qn_event_wait: %s", why) : QN_OK;
 }
 

@@ -235,6 +235,9 @@ qn_status qn__stream_write(qn_stream *stream, qn_buffer *buffer, uint64_t offset
                            uint64_t size, bool data_stays);
 qn_status qn__stream_new(qn_device *device, qn_stream **stream);
 qn_status qn__stream_wait_number(qn_stream *stream, uint64_t number, uint64_t timeout_ns);
+/* QN_ERROR_TIMEOUT with a sentence: what was not done in that time, and the kernels that are unfinished on the device's
+   streams, on `first` (or NULL) first. */
+qn_status qn__timed_out(qn_device *device, qn_stream *first, const char *what, uint64_t timeout_ns);
 uint64_t qn__stream_last(qn_stream *stream); /* number of its last command */
 void qn__stream_reap(qn_stream *stream, bool all);
 

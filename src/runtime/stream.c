@@ -1,4 +1,5 @@
 /* Streams: submission, what is in flight, waits, and transfers. */
+#include <stdio.h>
 #include <string.h>
 
 #include "runtime/runtime.h"
@@ -151,28 +152,11 @@ qn_status qn__stream_submit_replay(qn_stream *stream, qn_graph *graph, uint64_t 
     return status ? say(stream, status, why) : QN_OK;
 }
 
-qn_status qn__stream_wait_number(qn_stream *stream, uint64_t number, uint64_t timeout_ns) {
-    char why[QN__WHY] = "";
-    qn_status status = stream->device->backend->wait(stream->queue, number, timeout_ns, why);
-    pthread_mutex_lock(&stream->lock);
-    qn__stream_reap(stream, false);
-    pthread_mutex_unlock(&stream->lock);
-    return status ? say(stream, status, why) : QN_OK;
-}
-
 uint64_t qn__stream_last(qn_stream *stream) {
     pthread_mutex_lock(&stream->lock);
     uint64_t number = stream->submitted;
     pthread_mutex_unlock(&stream->lock);
     return number;
-}
-
-qn_status qn_stream_wait(qn_stream *stream, uint64_t timeout_ns) {
-    qn_status status = qn__check(stream, QN__OBJECT_STREAM, "qn_stream_wait", "stream");
-    if (status) return status;
-    if (stream->recording)
-        return qn__fail(stream->object.context, QN_ERROR_STATE, "qn_stream_wait: the stream records a graph");
-    return qn__stream_wait_number(stream, qn__stream_last(stream), timeout_ns);
 }
 
 /* The next stream of the device behind `after` (NULL: the first), with a reference; that of `after`, which has
@@ -188,6 +172,58 @@ static qn_stream *next_stream(qn_device *device, qn_stream *after) {
     pthread_mutex_unlock(&context->lock);
     if (after) qn__drop(&after->object);
     return (qn_stream *)o;
+}
+
+/* ---- waiting ---- */
+
+typedef struct names {
+    char text[QN__WHY - 120];
+    size_t length;
+} names;
+
+static void add_unfinished(names *n, qn_stream *stream) {
+    const qn_backend *backend = stream->device->backend;
+    char found[160];
+    backend->completed(stream->queue);
+    backend->unfinished(stream->queue, found, sizeof found);
+    if (!found[0] || n->length + 1 >= sizeof n->text) return;
+    n->length += (size_t)snprintf(n->text + n->length, sizeof n->text - n->length, "%s%s",
+                                  n->length ? ", " : "", found);
+}
+
+/* What a stream has finished may not be known before it was asked once. */
+qn_status qn__timed_out(qn_device *device, qn_stream *first, const char *what, uint64_t timeout_ns) {
+    names n = {.length = 0};
+    for (qn_stream *stream = NULL; (stream = next_stream(device, stream));)
+        device->backend->completed(stream->queue);
+    if (first) add_unfinished(&n, first);
+    for (qn_stream *stream = NULL; (stream = next_stream(device, stream));)
+        if (stream != first) add_unfinished(&n, stream);
+    return qn__fail(device->object.context, QN_ERROR_TIMEOUT, "%s in %.3g ms%s%s", what,
+                    (double)timeout_ns / 1e6, n.length ? "; unfinished: kernel " : "", n.text);
+}
+
+/* A message tells the time that was `asked` for. */
+static qn_status wait_number(qn_stream *stream, uint64_t number, uint64_t timeout_ns, uint64_t asked) {
+    char why[QN__WHY] = "";
+    qn_status status = stream->device->backend->wait(stream->queue, number, timeout_ns, why);
+    pthread_mutex_lock(&stream->lock);
+    qn__stream_reap(stream, false);
+    pthread_mutex_unlock(&stream->lock);
+    if (status == QN_ERROR_TIMEOUT) return qn__timed_out(stream->device, stream, "not done", asked);
+    return status ? say(stream, status, why) : QN_OK;
+}
+
+qn_status qn__stream_wait_number(qn_stream *stream, uint64_t number, uint64_t timeout_ns) {
+    return wait_number(stream, number, timeout_ns, timeout_ns);
+}
+
+qn_status qn_stream_wait(qn_stream *stream, uint64_t timeout_ns) {
+    qn_status status = qn__check(stream, QN__OBJECT_STREAM, "qn_stream_wait", "stream");
+    if (status) return status;
+    if (stream->recording)
+        return qn__fail(stream->object.context, QN_ERROR_STATE, "qn_stream_wait: the stream records a graph");
+    return qn__stream_wait_number(stream, qn__stream_last(stream), timeout_ns);
 }
 
 void qn__device_reap(qn_device *device, bool wait) {
@@ -210,7 +246,8 @@ qn_status qn_device_wait(qn_device *device, uint64_t timeout_ns) {
     if (status) return status;
     uint64_t start = qn__now_ns();
     for (qn_stream *stream = NULL; (stream = next_stream(device, stream));) {
-        qn_status one = qn__stream_wait_number(stream, qn__stream_last(stream), time_left(start, timeout_ns));
+        uint64_t left = time_left(start, timeout_ns);
+        qn_status one = wait_number(stream, qn__stream_last(stream), left, timeout_ns);
         if (one && !status) status = one;
     }
     return status;

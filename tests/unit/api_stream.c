@@ -65,10 +65,9 @@ static void deadlines_name_the_kernel(void **state) {
     qn_context_destroy(f.context);
 }
 
-/* Behind another stream's work none of its own runs yet; drivers do not tell what waits. */
+/* Behind another stream's work none of its own runs yet: that one is named too. */
 static void deadlines_name_the_kernel_that_waits(void **state) {
     (void)state;
-    if (!testing("cpu")) skip();
     fixture f = make_fixture(test_device(), source, "spin");
     qn_kernel *add = make_kernel(f.program, f.context, "add");
     qn_buffer *buffer = make_buffer(f.device, 4, NULL);
@@ -81,7 +80,31 @@ static void deadlines_name_the_kernel_that_waits(void **state) {
     assert_ok(f.context, qn_stream_record(a, event));
     assert_ok(f.context, qn_stream_wait_event(b, event));
     assert_ok(f.context, qn_launch(b, add, QN_RANGE(1), QN_ARGS(buffer, 1)));
-    assert_fails(f.context, qn_stream_wait(b, 20000000), QN_ERROR_TIMEOUT, "kernel add");
+    assert_fails(f.context, qn_stream_wait(b, 20000000), QN_ERROR_TIMEOUT, "unfinished: kernel add, spin");
+    assert_ok(f.context, qn_stream_wait(b, QN_FOREVER));
+    qn_context_destroy(f.context);
+}
+
+/* Of an event behind a kernel, and of one in a stream without any that waits for the first. */
+static void deadlines_of_events_name_the_kernel(void **state) {
+    (void)state;
+    fixture f = make_fixture(test_device(), source, "spin");
+    qn_buffer *buffer = make_buffer(f.device, 4, NULL);
+    qn_stream *a, *b;
+    qn_event *events[2];
+    assert_ok(f.context, qn_stream_create(f.device, &a));
+    assert_ok(f.context, qn_stream_create(f.device, &b));
+    for (int i = 0; i < 2; i++) assert_ok(f.context, qn_event_create(f.device, &events[i]));
+    assert_ok(f.context, spin(&f, a, buffer, spin_for(&f, 0.5)));
+    assert_ok(f.context, qn_stream_record(a, events[0]));
+    assert_ok(f.context, qn_stream_wait_event(b, events[0]));
+    assert_ok(f.context, qn_stream_record(b, events[1]));
+    for (int i = 0; i < 2; i++)
+        assert_fails(f.context, qn_event_wait(events[i], 20000000), QN_ERROR_TIMEOUT,
+                     "was not reached in 20 ms; unfinished: kernel spin");
+    assert_fails(f.context, qn_stream_wait(b, 20000000), QN_ERROR_TIMEOUT, "unfinished: kernel spin");
+    assert_fails(f.context, qn_device_wait(f.device, 20000000), QN_ERROR_TIMEOUT, "not done in 20 ms");
+    assert_ok(f.context, qn_event_wait(events[1], QN_FOREVER));
     qn_context_destroy(f.context);
 }
 
@@ -166,6 +189,7 @@ int main(void) {
         cmocka_unit_test(events_order_streams_and_tell_time),
         cmocka_unit_test(deadlines_name_the_kernel),
         cmocka_unit_test(deadlines_name_the_kernel_that_waits),
+        cmocka_unit_test(deadlines_of_events_name_the_kernel),
         cmocka_unit_test(objects_in_flight_may_be_destroyed),
         cmocka_unit_test(graphs_replay),
         cmocka_unit_test(printed_text_goes_to_the_hook),

@@ -251,7 +251,7 @@ static void deadline_names_the_kernel(void **state) {
     finish(&d, number);
     launch(&d, HANG, &number);
     assert_int_equal(cuda->wait(d.queue, number, 3000000, d.why), QN_ERROR_TIMEOUT);
-    assert_why(&d, "not done in 3 ms: kernel hang is running");
+    assert_unfinished(&d, "hang");
     assert_int_equal(cuda->wait(d.queue, number, 0, d.why), QN_ERROR_TIMEOUT);
     for (int i = 0; i < 3000; i++) launch(&d, FILL, &number); /* more than there are checkpoints */
     assert_int_equal(cuda->completed(d.queue), 1);
@@ -277,7 +277,6 @@ static void events_wait_and_tell_times(void **state) {
     assert_true(cuda->mark_done(begin, 1, &from));
     assert_false(cuda->mark_done(end, 1, &to));
     assert_int_equal(cuda->mark_wait(end, 1, 2000000, d.why), QN_ERROR_TIMEOUT);
-    assert_why(&d, "the event was not reached in 2 ms: kernel hang is running");
     fake.release();
     assert_int_equal(cuda->mark_wait(end, 1, QN_FOREVER, d.why), QN_OK);
     assert_true(cuda->mark_done(end, 1, &to));
@@ -390,7 +389,7 @@ static void graphs_name_their_kernels(void **state) {
     assert_int_equal(cuda->replay_create(d.gpu, commands, 3, &replay, d.why), QN_OK);
     assert_int_equal(cuda->replay_submit(d.queue, replay, &number, d.why), QN_OK);
     assert_int_equal(cuda->wait(d.queue, number, 1000000, d.why), QN_ERROR_TIMEOUT);
-    assert_why(&d, "not done in 1 ms: kernel tile or hang is running");
+    assert_unfinished(&d, "tile or hang");
     fake.release();
     finish(&d, number);
     cuda->replay_destroy(d.gpu, replay);

@@ -151,8 +151,14 @@ static void deadlines(void **state) {
     qn_stream *stream;
     assert_ok(r.context, qn_stream_create(r.device, &stream));
     assert_ok(r.context, qn_launch(stream, r.hang, QN_RANGE(1), NULL, 0));
-    assert_fails(r.context, qn_stream_wait(stream, 2000000), QN_ERROR_TIMEOUT, "kernel hang is running");
-    assert_fails(r.context, qn_device_wait(r.device, 2000000), QN_ERROR_TIMEOUT, "kernel hang is running");
+    assert_fails(r.context, qn_stream_wait(stream, 2000000), QN_ERROR_TIMEOUT,
+                 "in 2 ms; unfinished: kernel hang");
+    assert_fails(r.context, qn_device_wait(r.device, 2000000), QN_ERROR_TIMEOUT, "unfinished: kernel hang");
+    qn_event *event;
+    assert_ok(r.context, qn_event_create(r.device, &event));
+    assert_ok(r.context, qn_stream_record(stream, event));
+    assert_fails(r.context, qn_event_wait(event, 2000000), QN_ERROR_TIMEOUT,
+                 "in 2 ms; unfinished: kernel hang");
     assert_ok(r.context, fill(&r, 5)); /* on another stream */
     assert_ok(r.context, qn_stream_wait(qn_device_stream(r.device), QN_FOREVER));
     fake.release();

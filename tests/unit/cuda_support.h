@@ -148,6 +148,12 @@ static void finish(device *d, uint64_t number) {
     assert_int_equal(cuda->completed(d->queue), number);
 }
 
+static inline void assert_unfinished(const device *d, const char *names) {
+    char found[160];
+    qn__backend_cuda.unfinished(d->queue, found, sizeof found);
+    assert_string_equal(found, names);
+}
+
 static void assert_why(const device *d, const char *part) {
     if (!strstr(d->why, part)) fail_msg("it says: %s", d->why);
 }

@@ -59,6 +59,7 @@ qn_status qn__cpu_queue_create(qn__gpu *gpu, qn__queue **queue, char *why);
 void qn__cpu_queue_destroy(qn__queue *queue);
 qn_status qn__cpu_submit(qn__queue *queue, const qn__command *command, uint64_t *number, char *why);
 uint64_t qn__cpu_completed(qn__queue *queue);
+void qn__cpu_unfinished(qn__queue *queue, char *names, size_t size);
 qn_status qn__cpu_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why);
 qn_status qn__cpu_mark_create(qn__gpu *gpu, qn__mark **mark, char *why);
 void qn__cpu_mark_destroy(qn__mark *mark);

@@ -106,13 +106,13 @@ bool qn__cpu_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns) {
 }
 
 qn_status qn__cpu_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why) {
+    (void)why;
     struct timespec until = deadline(timeout_ns);
     qn_status status = QN_OK;
     pthread_mutex_lock(&mark->lock);
     while (mark->version < version && !status)
         if (!wait_until(&mark->done, &mark->lock, timeout_ns, &until)) status = QN_ERROR_TIMEOUT;
     pthread_mutex_unlock(&mark->lock);
-    if (status) snprintf(why, QN__WHY, "the event was not reached in %.3g ms", (double)timeout_ns / 1e6);
     return status;
 }
 
@@ -253,18 +253,14 @@ static qn_status report(qn__queue *queue, char *why) {
     return status;
 }
 
-/* Names the kernel that runs or, where none does, the first that is to: the stream's thread may not have come to it, or
-   waits for another stream. */
-static qn_status timed_out(const qn__queue *queue, uint64_t timeout_ns, char *why) {
-    const char *kernel = queue->kernel, *what = "running kernel";
-    for (const node *n = queue->first; n && !kernel; n = n->next) {
-        if (n->command->kind != QN__COMMAND_LAUNCH) continue;
-        kernel = n->command->kernel_name;
-        what = "not yet started is kernel";
-    }
-    int length = snprintf(why, QN__WHY, "not done in %.3g ms", (double)timeout_ns / 1e6);
-    if (kernel) snprintf(why + length, QN__WHY - (size_t)length, ": %s %s", what, kernel);
-    return QN_ERROR_TIMEOUT;
+/* The stream's thread may not have come to a kernel yet, or waits for another stream. */
+void qn__cpu_unfinished(qn__queue *queue, char *names, size_t size) {
+    pthread_mutex_lock(&queue->lock);
+    const char *kernel = queue->kernel;
+    for (const node *n = queue->first; n && !kernel; n = n->next)
+        if (n->command->kind == QN__COMMAND_LAUNCH) kernel = n->command->kernel_name;
+    snprintf(names, size, "%s", kernel ? kernel : "");
+    pthread_mutex_unlock(&queue->lock);
 }
 
 qn_status qn__cpu_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why) {
@@ -275,7 +271,7 @@ qn_status qn__cpu_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, c
         if (timeout_ns == QN_FOREVER && queue->first && !queue->running)
             run_first(queue);
         else if (!wait_until(&queue->done, &queue->lock, timeout_ns, &until))
-            status = timed_out(queue, timeout_ns, why);
+            status = QN_ERROR_TIMEOUT;
     }
     if (!status) status = report(queue, why);
     pthread_mutex_unlock(&queue->lock);

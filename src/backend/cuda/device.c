@@ -231,6 +231,7 @@ const qn_backend qn__backend_cuda = {
     .submit = qn__cuda_submit,
     .completed = qn__cuda_completed,
     .wait = qn__cuda_wait,
+    .unfinished = qn__cuda_unfinished,
     .mark_create = qn__cuda_mark_create,
     .mark_destroy = qn__cuda_mark_destroy,
     .mark_done = qn__cuda_mark_done,

@@ -220,14 +220,10 @@ static qn__cu_result synchronize(qn__queue *queue, uint64_t number) {
     return QN__CU_SUCCESS;
 }
 
-static qn_status timed_out(const qn__queue *queue, uint64_t timeout_ns, char *why) {
-    char names[160];
+void qn__cuda_unfinished(qn__queue *queue, char *names, size_t size) {
     qn__cuda_names found = {.count = 0};
     find_running(queue, &found);
-    qn__cuda_list_names(&found, "kernel ", names, sizeof names);
-    snprintf(why, QN__WHY, "not done in %.3g ms%s%s%s", (double)timeout_ns / 1e6, names[0] ? ": " : "", names,
-             names[0] ? " is running" : "");
-    return QN_ERROR_TIMEOUT;
+    qn__cuda_list_names(&found, "", names, size);
 }
 
 qn_status qn__cuda_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why) {
@@ -245,7 +241,7 @@ qn_status qn__cuda_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, 
     qn__cuda_leave(gpu, entered);
     if (status) return status;
     if (atomic_load(&gpu->lost)) return qn__cuda_lost(gpu, why);
-    return in_time ? QN_OK : timed_out(queue, timeout_ns, why);
+    return in_time ? QN_OK : QN_ERROR_TIMEOUT;
 }
 
 /* ---- submission ---- */

@@ -148,6 +148,10 @@ static qn_status null_submit(qn__queue *queue, const qn__command *command, uint6
 }
 
 static uint64_t null_completed(qn__queue *queue) { return queue->submitted; }
+static void null_unfinished(qn__queue *queue, char *names, size_t size) {
+    (void)queue;
+    if (size) names[0] = 0;
+}
 
 static qn_status null_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why) {
     (void)queue, (void)number, (void)timeout_ns, (void)why;
@@ -245,6 +249,7 @@ const qn_backend qn__backend_null = {
     .submit = null_submit,
     .completed = null_completed,
     .wait = null_wait,
+    .unfinished = null_unfinished,
     .mark_create = null_mark_create,
     .mark_destroy = null_mark_destroy,
     .mark_done = null_mark_done,

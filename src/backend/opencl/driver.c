@@ -178,6 +178,7 @@ const qn_backend qn__backend_opencl = {
     .submit = qn__cl_submit,
     .completed = qn__cl_completed,
     .wait = qn__cl_wait,
+    .unfinished = qn__cl_unfinished,
     .mark_create = qn__cl_mark_create,
     .mark_destroy = qn__cl_mark_destroy,
     .mark_done = qn__cl_mark_done,

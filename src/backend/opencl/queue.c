@@ -333,6 +333,14 @@ qn_status qn__cl_wait_event(const qn__cl *cl, cl_object event, uint64_t timeout_
     }
 }
 
+void qn__cl_unfinished(qn__queue *queue, char *names, size_t size) {
+    pthread_mutex_lock(&queue->lock);
+    look(queue);
+    const char *kernel = running(queue);
+    snprintf(names, size, "%s", kernel ? kernel : "");
+    pthread_mutex_unlock(&queue->lock);
+}
+
 static qn_status report(qn__queue *queue, char *why) {
     qn_status status = queue->status;
     if (status) memcpy(why, queue->why, sizeof queue->why);
@@ -365,7 +373,7 @@ static void finish_all(qn__queue *queue) {
     reach(queue, all);
 }
 
-static qn_status wait_marker(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why) {
+static qn_status wait_marker(qn__queue *queue, uint64_t number, uint64_t timeout_ns) {
     cl_object event = marker_for(queue, number);
     if (!event) {
         finish_all(queue);
@@ -376,13 +384,7 @@ static qn_status wait_marker(qn__queue *queue, uint64_t number, uint64_t timeout
     qn_status status = qn__cl_wait_event(queue->gpu->cl, event, timeout_ns, &result);
     queue->gpu->cl->clReleaseEvent(event);
     pthread_mutex_lock(&queue->lock);
-    if (status == QN_ERROR_TIMEOUT) {
-        look(queue);
-        const char *kernel = running(queue);
-        snprintf(why, QN__WHY, "not done in %.3g ms%s%s", (double)timeout_ns / 1e6,
-                 kernel ? ": running kernel " : "", kernel ? kernel : "");
-        return status;
-    }
+    if (status == QN_ERROR_TIMEOUT) return status;
     if (result < 0 && atomic_load(&queue->completed) < number) note_failure(queue, result);
     reach(queue, number);
     return QN_OK;
@@ -396,7 +398,7 @@ qn_status qn__cl_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, ch
         if (timeout_ns == QN_FOREVER && number == queue->submitted)
             finish_all(queue);
         else
-            status = wait_marker(queue, number, timeout_ns, why);
+            status = wait_marker(queue, number, timeout_ns);
     }
     if (atomic_load(&queue->gpu->lost)) {
         if (!queue->status && atomic_load(&queue->completed) < queue->submitted)

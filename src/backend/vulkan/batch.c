@@ -74,8 +74,7 @@ qn_status qn__vk_timeline_new(qn__queue *queue, char *why) {
 
 /* ---- a lost device ---- */
 
-void qn__vk_running(const qn__queue *queue, char *out, size_t size) {
-    const qn__vk_recorder *r = queue->first ? queue->first->recorded : NULL;
+void qn__vk_list_names(const qn__vk_recorder *r, char *out, size_t size) {
     out[0] = 0;
     for (uint32_t i = 0, length = 0; r && i < r->num_names && length + 1 < size; i++) {
         int wrote = snprintf(out + length, size - length, "%s%.80s", i ? " or " : "", r->names[i]);
@@ -98,7 +97,7 @@ qn_status qn__vk_lost(qn__gpu *gpu, const char *kernels, char *why) {
 
 qn_status qn__vk_queue_lost(qn__queue *queue, char *why) {
     char names[400];
-    qn__vk_running(queue, names, sizeof names);
+    qn__vk_list_names(queue->first ? queue->first->recorded : NULL, names, sizeof names);
     return qn__vk_lost(queue->gpu, names, why);
 }
 

@@ -195,6 +195,7 @@ const qn_backend qn__backend_vulkan = {
     .submit = qn__vk_submit,
     .completed = qn__vk_completed,
     .wait = qn__vk_wait,
+    .unfinished = qn__vk_unfinished,
     .mark_create = qn__vk_mark_create,
     .mark_destroy = qn__vk_mark_destroy,
     .mark_done = qn__vk_mark_done,

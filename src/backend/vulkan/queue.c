@@ -221,12 +221,15 @@ static qn_status report(qn__queue *queue, char *why) {
     return status;
 }
 
-static qn_status timed_out(qn__queue *queue, uint64_t timeout_ns, char *why) {
-    char names[400];
-    qn__vk_running(queue, names, sizeof names);
-    snprintf(why, QN__WHY, "not done in %.3g ms%s%s", (double)timeout_ns / 1e6,
-             names[0] ? ": running kernel " : "", names);
-    return QN_ERROR_TIMEOUT;
+/* Those of the first batch that has any. */
+void qn__vk_unfinished(qn__queue *queue, char *names, size_t size) {
+    pthread_mutex_lock(&queue->lock);
+    qn__vk_retire(queue);
+    names[0] = 0;
+    for (const qn__vk_batch *b = queue->first; b && !names[0]; b = b->next)
+        qn__vk_list_names(b->recorded, names, size);
+    if (!names[0] && queue->open) qn__vk_list_names(&queue->open->recorder, names, size);
+    pthread_mutex_unlock(&queue->lock);
 }
 
 /* The value to wait for so that command `number` can be retired. */
@@ -269,7 +272,7 @@ qn_status qn__vk_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, ch
             status = qn__vk_queue_lost(queue, why);
         else if (result == VK_TIMEOUT) {
             qn__vk_retire(queue);
-            if (atomic_load(&queue->retired) < number) status = timed_out(queue, timeout_ns, why);
+            if (atomic_load(&queue->retired) < number) status = QN_ERROR_TIMEOUT;
         } else if (result != VK_SUCCESS)
             status = qn__vk_failed("vkWaitSemaphores", result, why);
         if (status) break;

@@ -61,8 +61,8 @@ void qn__vk_flush_if_due(qn__queue *queue);
 void qn__vk_retire(qn__queue *queue);
 void qn__vk_late_reads_drop(qn__queue *queue);
 VkResult qn__vk_wait_value(qn__queue *queue, uint64_t value, uint64_t timeout_ns);
-/* Names of the kernels that may be running, as "a or b". */
-void qn__vk_running(const qn__queue *queue, char *out, size_t size);
+/* Names of the recorded kernels, as "a or b". NULL: none. */
+void qn__vk_list_names(const qn__vk_recorder *r, char *out, size_t size);
 qn_status qn__vk_queue_lost(qn__queue *queue, char *why);
 
 /* watch.c: sees to it that what has gathered is submitted when the device has time for it, whether or not the
