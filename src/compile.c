@@ -479,6 +479,7 @@ qn__compile_status qn__compile(const qn__compile_request *request, qn__compile_r
     if (request->allocator) result->allocator = *request->allocator;
     qn__arena_init(&result->arena, &result->allocator,
                    request->memory_budget ? request->memory_budget : DEFAULT_MEMORY);
+    result->arena.store = request->store;
     result->arena.escape = &escape;
     const int reason = setjmp(escape);
     if (reason) {

@@ -38,6 +38,8 @@ typedef struct qn__compile_header {
 /* Zeroed but for source: all defaults. */
 typedef struct qn__compile_request {
     const qn__allocator *allocator; /* NULL: malloc; must outlive the result */
+    qn__arena_store
+        *store; /* of that allocator, for compiles to hand memory on; must outlive the result; or NULL */
     const char *source;
     size_t size;         /* bytes; 0: up to the zero byte */
     const char *name;    /* what messages and #line call the source; "kernel.cl" */

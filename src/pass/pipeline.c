@@ -103,6 +103,7 @@ static bool selected(const pass *p, const qn__pass_options *options) {
 static void new_scratch(runner *r) {
     const qn__arena *arena = r->context.module->arena;
     qn__arena_init(&r->scratch, arena->allocator, arena->budget);
+    r->scratch.store = arena->store;
     r->scratch.escape = &r->escape;
 }
 

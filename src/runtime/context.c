@@ -96,6 +96,7 @@ static void context_release(qn_context *context) {
     qn__release(&allocator, context->cpu_compiler);
     pthread_key_delete(context->message_key);
     qn__messages_free(context);
+    qn__arena_store_free(&context->store);
     pthread_mutex_destroy(&context->lock);
     pthread_mutex_destroy(&context->open_lock);
     qn__release(&allocator, context);
@@ -117,6 +118,7 @@ qn_status qn_context_create(const qn_context_desc *desc, qn_context **out) {
         qn__release(&allocator, context);
         return QN_ERROR_OUT_OF_MEMORY;
     }
+    qn__arena_store_init(&context->store, &context->allocator);
     pthread_mutex_init(&context->lock, NULL);
     pthread_mutex_init(&context->open_lock, NULL);
     if (!copy_strings(context)) {

@@ -39,6 +39,7 @@ qn_status qn__program_request(qn_context *context, const qn_program_desc *desc, 
     }
     input->request = (qn__compile_request){
         .allocator = &context->allocator,
+        .store = &context->store,
         .source = desc->source ? desc->source : input->source,
         .size = size,
         .name = desc->path,

@@ -59,6 +59,7 @@ struct qn_context {
     qn_context_desc desc;
     char *cache_dir, *cpu_compiler;
     qn__services services;
+    qn__arena_store store; /* memory that compiles hand on to the next */
     pthread_mutex_t lock;
     pthread_key_t message_key;
     qn__message *messages; /* of all threads; guarded by lock */

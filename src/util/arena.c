@@ -1,6 +1,7 @@
 /* Arena allocation; see arena.h. */
 #include "util/arena.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,7 @@ struct qn__arena_block {
     size_t size; /* of the bytes behind the header, which stay aligned to 16 */
 };
 
-enum { ALIGNMENT = 16, FIRST_BLOCK = 64 << 10, LARGEST_BLOCK = 16 << 20 };
+enum { ALIGNMENT = 16, FIRST_BLOCK = 64 << 10, LARGEST_BLOCK = 16 << 20, STORE_SIZE = 8 << 20 };
 
 void *qn__allocate(const qn__allocator *allocator, size_t size) {
     if (allocator && allocator->allocate) return allocator->allocate(allocator->user, size);
@@ -37,6 +38,56 @@ void qn__release(const qn__allocator *allocator, void *memory) {
         free(memory);
 }
 
+/* ---- blocks ---- */
+
+void qn__arena_store_init(qn__arena_store *store, const qn__allocator *allocator) {
+    *store = (qn__arena_store){.allocator = allocator};
+    pthread_mutex_init(&store->lock, NULL);
+}
+
+void qn__arena_store_free(qn__arena_store *store) {
+    while (store->first) {
+        qn__arena_block *next = store->first->next;
+        qn__release(store->allocator, store->first);
+        store->first = next;
+    }
+    pthread_mutex_destroy(&store->lock);
+}
+
+/* The smallest that is large enough, or NULL: a small arena must not get what a large one will want. */
+static qn__arena_block *take_from(qn__arena_store *store, size_t size) {
+    pthread_mutex_lock(&store->lock);
+    qn__arena_block **best = NULL;
+    for (qn__arena_block **link = &store->first; *link; link = &(*link)->next)
+        if ((*link)->size >= size && (!best || (*link)->size < (*best)->size)) best = link;
+    qn__arena_block *block = best ? *best : NULL;
+    if (block) {
+        *best = block->next;
+        store->size -= block->size;
+    }
+    pthread_mutex_unlock(&store->lock);
+    return block;
+}
+
+/* False: it holds enough. */
+static bool give_to(qn__arena_store *store, qn__arena_block *block) {
+    pthread_mutex_lock(&store->lock);
+    const bool fits = store->size + block->size <= STORE_SIZE;
+    if (fits) {
+        block->next = store->first;
+        store->first = block;
+        store->size += block->size;
+    }
+    pthread_mutex_unlock(&store->lock);
+    return fits;
+}
+
+static void give_back(const qn__arena *arena, qn__arena_block *block) {
+    if (!arena->store || !give_to(arena->store, block)) qn__release(arena->allocator, block);
+}
+
+/* ---- arenas ---- */
+
 void qn__arena_init(qn__arena *arena, const qn__allocator *allocator, size_t budget) {
     *arena = (qn__arena){.allocator = allocator, .budget = budget};
 }
@@ -44,7 +95,7 @@ void qn__arena_init(qn__arena *arena, const qn__allocator *allocator, size_t bud
 void qn__arena_free(qn__arena *arena) {
     while (arena->block) {
         qn__arena_block *next = arena->block->next;
-        qn__release(arena->allocator, arena->block);
+        give_back(arena, arena->block);
         arena->block = next;
     }
     arena->at = arena->end = NULL;
@@ -69,15 +120,18 @@ void qn__arena_reset(qn__arena *arena) {
 static QN__NORETURN void escape(qn__arena *arena, int reason) { longjmp(*arena->escape, reason); }
 
 /* Each block has four times the size of the last, so that a compile takes few of them and a small one little
-   memory; and so that all together are less than twice the largest, which is what malloc of the GNU C library
-   keeps when it is freed: the next compile then finds its pages mapped. */
+   memory. */
 static void add_block(qn__arena *arena, size_t size) {
     size_t wanted = arena->block ? arena->block->size * 4 : FIRST_BLOCK;
     if (wanted > LARGEST_BLOCK) wanted = LARGEST_BLOCK;
     if (wanted < size) wanted = size;
-    qn__arena_block *block = qn__allocate(arena->allocator, sizeof *block + wanted);
-    if (!block) escape(arena, QN__ESCAPE_MEMORY);
-    *block = (qn__arena_block){.next = arena->block, .size = wanted};
+    qn__arena_block *block = arena->store ? take_from(arena->store, wanted) : NULL;
+    if (!block) {
+        block = qn__allocate(arena->allocator, sizeof *block + wanted);
+        if (!block) escape(arena, QN__ESCAPE_MEMORY);
+        block->size = wanted;
+    }
+    block->next = arena->block;
     use_block(arena, block);
 }
 

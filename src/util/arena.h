@@ -5,6 +5,7 @@
 #ifndef QN__ARENA_H
 #define QN__ARENA_H
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,8 +31,21 @@ enum { QN__ESCAPE_MEMORY = 1, QN__ESCAPE_BUDGET = 2 };
 
 typedef struct qn__arena_block qn__arena_block;
 
+/* Blocks of arenas that are gone, for those to come: their pages are mapped and in the caches, which an allocator may
+   or may not see to. Shared by threads; all its arenas have its allocator. */
+typedef struct qn__arena_store {
+    const qn__allocator *allocator;
+    pthread_mutex_t lock;
+    qn__arena_block *first;
+    size_t size; /* of all blocks */
+} qn__arena_store;
+
+void qn__arena_store_init(qn__arena_store *store, const qn__allocator *allocator);
+void qn__arena_store_free(qn__arena_store *store);
+
 typedef struct qn__arena {
     const qn__allocator *allocator;
+    qn__arena_store *store; /* where blocks come from and go to; NULL: the allocator alone */
     qn__arena_block *block; /* newest first */
     char *at, *end;         /* the room left in the newest */
     size_t used;            /* bytes handed out by all blocks */
@@ -39,6 +53,7 @@ typedef struct qn__arena {
     jmp_buf *escape;        /* must be set before the first allocation */
 } qn__arena;
 
+/* A store may be set behind it. */
 void qn__arena_init(qn__arena *arena, const qn__allocator *allocator, size_t budget);
 void qn__arena_free(qn__arena *arena);
 void qn__arena_reset(qn__arena *arena); /* forgets all; keeps the newest block for what comes next */

@@ -197,6 +197,26 @@ static void bad_contexts_are_refused(void **state) {
     qn_context_destroy(NULL);
 }
 
+/* A compile like one before it finds its memory in the context: it asks for no more than the text. */
+static void the_second_compile_asks_for_little(void **state) {
+    (void)state;
+    counter c = {0};
+    qn_context_desc desc = counted(&c, NULL);
+    qn_context *context = make_context(&desc);
+    const qn_translate_desc translation = {.program = {.source = source}, .target = "ptx"};
+    for (int i = 0; i < 3; i++) {
+        char *text = NULL;
+        c.fail_at = i ? SIZE_MAX : 0; /* counts */
+        c.total = 0;
+        assert_int_equal(qn_translate(context, &translation, &text, NULL), QN_OK);
+        qn_text_free(context, text);
+        assert_true(c.total <= 1);
+    }
+    c.fail_at = 0;
+    qn_context_destroy(context);
+    assert_int_equal(c.live, 0);
+}
+
 typedef struct log_count {
     int lines;
 } log_count;
@@ -228,6 +248,7 @@ int main(void) {
         cmocka_unit_test(the_environment_chooses),
         cmocka_unit_test(bad_contexts_are_refused),
         cmocka_unit_test(the_log_hook_hears),
+        cmocka_unit_test(the_second_compile_asks_for_little),
         cmocka_unit_test(nothing_leaks_over_many_rounds),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(every_allocation_may_fail_with_the_compiler),
