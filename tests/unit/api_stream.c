@@ -1,4 +1,6 @@
 /* Streams, events, deadlines and graphs. */
+#include <pthread.h>
+
 #include "api_support.h"
 
 static const char source[] =
@@ -160,11 +162,16 @@ typedef struct printed {
     size_t length;
 } printed;
 
+static pthread_mutex_t collecting = PTHREAD_MUTEX_INITIALIZER;
+
 static void collect(void *user, const char *text, size_t size) {
     printed *p = user;
-    if (size > sizeof p->text - p->length) return;
-    memcpy(p->text + p->length, text, size);
-    p->length += size;
+    pthread_mutex_lock(&collecting);
+    if (size < sizeof p->text - p->length) {
+        memcpy(p->text + p->length, text, size);
+        p->length += size;
+    }
+    pthread_mutex_unlock(&collecting);
 }
 
 static void printed_text_goes_to_the_hook(void **state) {
@@ -183,6 +190,47 @@ static void printed_text_goes_to_the_hook(void **state) {
     qn_context_destroy(context);
 }
 
+static int lines_in(const printed *p) {
+    int lines = 0;
+    for (size_t i = 0; i < p->length; i++) lines += p->text[i] == '\n';
+    return lines;
+}
+
+/* To launch it does not wait for it; each launch prints, on whatever stream. */
+static void a_graph_that_prints_does_not_wait(void **state) {
+    (void)state;
+    printed p = {.length = 0};
+    fixture f = {.context = make_context(&(qn_context_desc){.print = collect, .print_user = &p})};
+    f.device = get_device(f.context, test_device());
+    f.program = make_program(
+        f.device, "kernel void say(global int *a, int v) { printf(\"%d\\n\", v + a[1]); }\n" SPIN_SOURCE);
+    f.kernel = make_kernel(f.program, f.context, "spin");
+    qn_kernel *say = make_kernel(f.program, f.context, "say");
+    qn_stream *a, *b;
+    qn_graph *graph;
+    qn_buffer *buffer = make_buffer(f.device, 8, (int[]){0, 40});
+    const int count = spin_for(&f, 0.3);
+    assert_ok(f.context, qn_stream_create(f.device, &a));
+    assert_ok(f.context, qn_stream_create(f.device, &b));
+    assert_ok(f.context, qn_graph_begin(a));
+    assert_ok(f.context, qn_launch(a, say, QN_RANGE(1), QN_ARGS(buffer, 1)));
+    assert_ok(f.context, spin(&f, a, buffer, count));
+    assert_ok(f.context, qn_launch(a, say, QN_RANGE(1), QN_ARGS(buffer, 2)));
+    assert_ok(f.context, qn_graph_end(a, &graph));
+    assert_ok(f.context, qn_graph_launch(a, graph));
+    assert_fails(f.context, qn_stream_wait(a, 0), QN_ERROR_TIMEOUT, "not done");
+    assert_ok(f.context, qn_graph_launch(a, graph));
+    assert_ok(f.context, qn_stream_wait(a, QN_FOREVER));
+    p.text[p.length] = 0;
+    assert_string_equal(p.text, "41\n42\n41\n42\n");
+    assert_ok(f.context, qn_graph_launch(a, graph));
+    assert_ok(f.context, qn_graph_launch(b, graph));
+    qn_graph_destroy(graph);
+    assert_ok(f.context, qn_device_wait(f.device, QN_FOREVER));
+    assert_int_equal(lines_in(&p), 8);
+    qn_context_destroy(f.context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(streams_order_their_work),
@@ -193,6 +241,7 @@ int main(void) {
         cmocka_unit_test(objects_in_flight_may_be_destroyed),
         cmocka_unit_test(graphs_replay),
         cmocka_unit_test(printed_text_goes_to_the_hook),
+        cmocka_unit_test(a_graph_that_prints_does_not_wait),
     };
     return run_device_tests(tests);
 }

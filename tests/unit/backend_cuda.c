@@ -378,6 +378,31 @@ static void replays_a_graph(void **state) {
     close_device(&d);
 }
 
+/* A launch does not wait, also not the next one on another stream; each prints for itself. */
+static void printing_graphs_do_not_wait(void **state) {
+    (void)state;
+    device d = open_device(), other = d;
+    const qn__command commands[] = {launch_of(&d, PRINT, 1, 1), launch_of(&d, HANG, 1, 1),
+                                    launch_of(&d, PRINT, 1, 1)};
+    qn__replay *replay;
+    uint64_t number, second;
+    assert_int_equal(cuda->queue_create(d.gpu, &other.queue, d.why), QN_OK);
+    assert_int_equal(cuda->replay_create(d.gpu, commands, 3, &replay, d.why), QN_OK);
+    for (int i = 0; i < 2; i++) assert_int_equal(cuda->replay_submit(d.queue, replay, &number, d.why), QN_OK);
+    assert_int_equal(cuda->replay_submit(other.queue, replay, &second, d.why), QN_OK);
+    assert_int_equal(cuda->wait(d.queue, number, 1000000, d.why), QN_ERROR_TIMEOUT);
+    assert_unfinished(&d, "print or hang");
+    assert_string_equal(printed, "");
+    fake.release();
+    finish(&d, number);
+    assert_string_equal(printed, "answer 42\nanswer 42\nanswer 42\nanswer 42\n");
+    finish(&other, second);
+    assert_string_equal(printed + 40, "answer 42\nanswer 42\n");
+    cuda->replay_destroy(d.gpu, replay);
+    cuda->queue_destroy(other.queue);
+    close_device(&d);
+}
+
 /* Which of a graph's kernels is at fault is not known: all are named. */
 static void graphs_name_their_kernels(void **state) {
     (void)state;
@@ -525,6 +550,7 @@ int main(void) {
         cmocka_unit_test(times_go_across_bases),
         cmocka_unit_test(keeps_and_loads_cubins),
         cmocka_unit_test(replays_a_graph),
+        cmocka_unit_test(printing_graphs_do_not_wait),
         cmocka_unit_test(graphs_name_their_kernels),
         cmocka_unit_test(two_threads_with_one_graph),
         cmocka_unit_test(buffers_and_streams_leave_nothing),

@@ -188,6 +188,11 @@ void qn__cuda_unfinished(qn__queue *queue, char *names, size_t size);
 qn_status qn__cuda_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why);
 /* After the work of the next command is on the stream: counts it. `name`: of its kernel, or NULL. */
 void qn__cuda_count(qn__queue *queue, const char *name, uint64_t *number);
+/* What a launch prints, which the queue then looks at when its next command is done. */
+qn_status qn__cuda_print_new(qn__gpu *gpu, const qn__code_info *info, qn__cuda_print **print, char *why);
+void qn__cuda_print_drop(qn__gpu *gpu, qn__cuda_print *print);
+void qn__cuda_add_print(qn__queue *queue, qn__cuda_print *print);
+qn_status qn__cuda_print_room(qn__queue *queue, char *why); /* waits where too many wait to be looked at */
 /* Polls until `done` says so or the deadline passes; false then. */
 bool qn__cuda_poll(bool (*done)(void *user), void *user, uint64_t timeout_ns);
 /* Names of kernels without repetition, which the gpu owns: equal ones are one. */

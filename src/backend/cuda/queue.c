@@ -54,8 +54,7 @@ void qn__cuda_queue_destroy(qn__queue *queue) {
     const bool entered = qn__cuda_enter(gpu);
     for (qn__cuda_print *print = queue->first_print, *next; print; print = next) {
         next = print->next;
-        qn__cuda_print_release(gpu, print->buffer);
-        qn__release(gpu->services->allocator, print);
+        qn__cuda_print_drop(gpu, print);
     }
     for (unsigned i = 0; i < QN__CUDA_CHECKPOINTS; i++)
         if (queue->checkpoints[i].event) gpu->cu->event_destroy(queue->checkpoints[i].event);
@@ -111,8 +110,7 @@ static void retire(qn__queue *queue, uint64_t done) {
         if (!queue->first_print) queue->last_print = NULL;
         queue->num_prints--;
         qn__cuda_print_records(queue->gpu, print->buffer, print->info);
-        qn__cuda_print_release(queue->gpu, print->buffer);
-        qn__release(queue->gpu->services->allocator, print);
+        qn__cuda_print_drop(queue->gpu, print);
     }
     while (queue->num_checkpoints && queue->checkpoints[queue->first_checkpoint].number <= done) {
         queue->first_checkpoint = (queue->first_checkpoint + 1) % QN__CUDA_CHECKPOINTS;
@@ -257,8 +255,10 @@ void qn__cuda_count(qn__queue *queue, const char *name, uint64_t *number) {
     pthread_mutex_unlock(&queue->lock);
 }
 
-static void add_print(qn__queue *queue, qn__cuda_print *print) {
+void qn__cuda_add_print(qn__queue *queue, qn__cuda_print *print) {
     pthread_mutex_lock(&queue->lock);
+    print->next = NULL;
+    print->number = atomic_load(&queue->submitted) + 1;
     if (queue->last_print)
         queue->last_print->next = print;
     else
@@ -268,33 +268,46 @@ static void add_print(qn__queue *queue, qn__cuda_print *print) {
     pthread_mutex_unlock(&queue->lock);
 }
 
+qn_status qn__cuda_print_room(qn__queue *queue, char *why) {
+    pthread_mutex_lock(&queue->lock);
+    bool many = queue->num_prints >= MAX_PRINTS;
+    pthread_mutex_unlock(&queue->lock);
+    qn__cu_result result = many ? synchronize(queue, atomic_load(&queue->submitted)) : QN__CU_SUCCESS;
+    return result ? qn__cuda_fail(queue->gpu, result, "the stream", why) : QN_OK;
+}
+
+qn_status qn__cuda_print_new(qn__gpu *gpu, const qn__code_info *info, qn__cuda_print **out, char *why) {
+    qn__cuda_print *print = qn__allocate_zeroed(gpu->services->allocator, sizeof *print);
+    if (!print) return QN_ERROR_OUT_OF_MEMORY;
+    print->info = info;
+    qn_status status = qn__cuda_print_buffer(gpu, &print->buffer, why);
+    if (status)
+        qn__release(gpu->services->allocator, print);
+    else
+        *out = print;
+    return status;
+}
+
+void qn__cuda_print_drop(qn__gpu *gpu, qn__cuda_print *print) {
+    qn__cuda_print_release(gpu, print->buffer);
+    qn__release(gpu->services->allocator, print);
+}
+
 /* A launch that prints: the buffer comes along and is looked at when the launch is done. */
 static qn_status submit_printing(qn__cuda_target *target, const qn__command *command, uint64_t *number,
                                  char *why) {
     qn__queue *queue = target->queue;
-    const qn__allocator *allocator = target->gpu->services->allocator;
-    pthread_mutex_lock(&queue->lock);
-    bool many = queue->num_prints >= MAX_PRINTS;
-    pthread_mutex_unlock(&queue->lock);
-    if (many) {
-        qn__cu_result result = synchronize(queue, atomic_load(&queue->submitted));
-        if (result) return qn__cuda_fail(target->gpu, result, "the stream", why);
-    }
-    qn__cuda_print *print = qn__allocate_zeroed(allocator, sizeof *print);
-    if (!print) return QN_ERROR_OUT_OF_MEMORY;
-    qn_status status = qn__cuda_print_buffer(target->gpu, &print->buffer, why);
-    if (!status) {
-        target->print = print->buffer;
-        status = qn__cuda_execute(target, command, why);
-        if (status) qn__cuda_print_release(target->gpu, print->buffer);
-    }
+    qn__cuda_print *print;
+    qn_status status = qn__cuda_print_room(queue, why);
+    if (!status) status = qn__cuda_print_new(target->gpu, command->code->info, &print, why);
+    if (status) return status;
+    target->print = print->buffer;
+    status = qn__cuda_execute(target, command, why);
     if (status) {
-        qn__release(allocator, print);
+        qn__cuda_print_drop(target->gpu, print);
         return status;
     }
-    print->info = command->code->info;
-    print->number = atomic_load(&queue->submitted) + 1;
-    add_print(queue, print);
+    qn__cuda_add_print(queue, print);
     qn__cuda_count(queue, command->code->kernels[command->kernel].name, number);
     return QN_OK;
 }

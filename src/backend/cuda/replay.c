@@ -1,6 +1,7 @@
 /* Graphs: the commands are captured from a stream of their own into a CUDA graph. What they write is copied to
-   pinned memory that lives with the graph. A graph whose kernels print is waited for at each launch, because
-   its print buffers are part of it. The driver runs one instance of a graph at a time. */
+   pinned memory that lives with the graph. The buffers that its kernels print to are part of the graph too: behind
+   each launch they are copied to others, and the next launch, on whatever stream, comes behind the copies. The
+   driver runs one instance of a graph at a time. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,9 +17,9 @@ struct qn__replay {
     unsigned char *data; /* of the writes; pinned */
     graph_print *prints;
     size_t num_prints;
-    const char *name; /* of its kernels, for messages: "a or b" */
-    /* one launch at a time, as the driver asks for; a printing graph's until it has printed */
-    pthread_mutex_t lock;
+    qn__cu_event copied;  /* what the latest launch printed; NULL: the graph prints nothing */
+    const char *name;     /* of its kernels, for messages: "a or b" */
+    pthread_mutex_t lock; /* one launch at a time, as the driver asks for */
 };
 
 static bool prints(const qn__command *command) {
@@ -67,7 +68,10 @@ static qn_status prepare(qn__gpu *gpu, qn__replay *replay, const qn__command *co
         print->info = commands[i].code->info;
         replay->num_prints++;
     }
-    return QN_OK;
+    if (!num_prints) return QN_OK;
+    qn__cu_result result = gpu->cu->event_create(&replay->copied, QN__CU_EVENT_DISABLE_TIMING);
+    if (result) replay->copied = NULL;
+    return result ? qn__cuda_fail(gpu, result, "an event", why) : QN_OK;
 }
 
 static qn_status capture(qn__gpu *gpu, const qn__replay *replay, qn__cu_stream stream,
@@ -143,6 +147,7 @@ void qn__cuda_replay_destroy(qn__gpu *gpu, qn__replay *replay) {
     const bool entered = qn__cuda_enter(gpu);
     if (replay->exec) gpu->cu->exec_destroy(replay->exec);
     if (replay->data) gpu->cu->host_free(replay->data);
+    if (replay->copied) gpu->cu->event_destroy(replay->copied);
     for (size_t i = 0; i < replay->num_prints; i++) qn__cuda_print_release(gpu, replay->prints[i].buffer);
     qn__cuda_leave(gpu, entered);
     pthread_mutex_destroy(&replay->lock);
@@ -150,27 +155,77 @@ void qn__cuda_replay_destroy(qn__gpu *gpu, qn__replay *replay) {
     qn__release(gpu->services->allocator, replay);
 }
 
-/* Earlier launches of the stream have printed before, because they are waited for too. */
-static qn_status print_all(qn__queue *queue, qn__replay *replay, uint64_t number, char *why) {
-    qn_status status = qn__cuda_wait(queue, number, QN_FOREVER, why);
+static void drop_prints(qn__gpu *gpu, qn__cuda_print *first) {
+    for (qn__cuda_print *next; first; first = next) {
+        next = first->next;
+        qn__cuda_print_drop(gpu, first);
+    }
+}
+
+/* A list of what one launch prints, in order; on failure empty. */
+static qn_status take_prints(qn__gpu *gpu, const qn__replay *replay, qn__cuda_print **first, char *why) {
+    qn_status status = QN_OK;
+    *first = NULL;
+    for (size_t i = replay->num_prints; i > 0 && !status; i--) {
+        qn__cuda_print *print;
+        status = qn__cuda_print_new(gpu, replay->prints[i - 1].info, &print, why);
+        if (status) break;
+        print->next = *first;
+        *first = print;
+    }
+    if (!status) return QN_OK;
+    drop_prints(gpu, *first);
+    *first = NULL;
+    return status;
+}
+
+static qn__cu_result copy_prints(const qn__cu *cu, const qn__replay *replay, const qn__cuda_print *print,
+                                 qn__cu_stream stream) {
+    qn__cu_result result = QN__CU_SUCCESS;
+    for (size_t i = 0; print && !result; print = print->next, i++)
+        result = cu->copy_on_device(print->buffer, replay->prints[i].buffer,
+                                    QN__PRINT_HEADER + QN__PRINT_CAPACITY, stream);
+    return result ? result : cu->event_record(replay->copied, stream);
+}
+
+static qn__cu_result launch(const qn__queue *queue, const qn__replay *replay, const qn__cuda_print *prints) {
+    const qn__cu *cu = queue->gpu->cu;
+    qn__cu_result result = prints ? cu->stream_wait_event(queue->stream, replay->copied, 0) : QN__CU_SUCCESS;
+    if (!result) result = cu->exec_launch(replay->exec, queue->stream);
+    if (result || !prints) return result;
+    result = copy_prints(cu, replay, prints, queue->stream);
+    if (result) cu->stream_synchronize(queue->stream); /* nobody else waits for a launch that failed */
+    return result;
+}
+
+static qn_status submit(qn__queue *queue, const qn__replay *replay, uint64_t *number, char *why) {
+    qn__gpu *gpu = queue->gpu;
+    qn__cuda_print *prints = NULL;
+    qn_status status = replay->num_prints ? take_prints(gpu, replay, &prints, why) : QN_OK;
     if (status) return status;
-    const bool entered = qn__cuda_enter(queue->gpu);
-    for (size_t i = 0; i < replay->num_prints; i++)
-        qn__cuda_print_records(queue->gpu, replay->prints[i].buffer, replay->prints[i].info);
-    qn__cuda_leave(queue->gpu, entered);
+    qn__cu_result result = launch(queue, replay, prints);
+    if (result) {
+        drop_prints(gpu, prints);
+        return qn__cuda_fail(gpu, result, "launching a graph", why);
+    }
+    for (qn__cuda_print *next; prints; prints = next) {
+        next = prints->next;
+        qn__cuda_add_print(queue, prints);
+    }
+    qn__cuda_count(queue, replay->name, number);
     return QN_OK;
 }
 
 qn_status qn__cuda_replay_submit(qn__queue *queue, qn__replay *replay, uint64_t *number, char *why) {
     qn__gpu *gpu = queue->gpu;
     if (atomic_load(&gpu->lost)) return qn__cuda_lost(gpu, why);
-    pthread_mutex_lock(&replay->lock);
     const bool entered = qn__cuda_enter(gpu);
-    qn__cu_result result = gpu->cu->exec_launch(replay->exec, queue->stream);
-    if (!result) qn__cuda_count(queue, replay->name, number);
+    qn_status status = replay->num_prints ? qn__cuda_print_room(queue, why) : QN_OK;
+    if (!status) {
+        pthread_mutex_lock(&replay->lock);
+        status = submit(queue, replay, number, why);
+        pthread_mutex_unlock(&replay->lock);
+    }
     qn__cuda_leave(gpu, entered);
-    qn_status status = result ? qn__cuda_fail(gpu, result, "launching a graph", why) : QN_OK;
-    if (!status && replay->num_prints) status = print_all(queue, replay, *number, why);
-    pthread_mutex_unlock(&replay->lock);
     return status;
 }
