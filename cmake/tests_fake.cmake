@@ -5,17 +5,30 @@ function(quern_fake kind library)
     target_link_libraries(fake_${kind} PRIVATE quern_flags Threads::Threads)
     set_target_properties(
         fake_${kind} PROPERTIES OUTPUT_NAME ${library} SUFFIX .so.1 PREFIX ""
-                                LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fake)
-    foreach(test backend_${kind} backend_${kind}_api backend_${kind}_faults)
-        if(TARGET unit_${test})
-            target_include_directories(unit_${test} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fake)
-            add_dependencies(unit_${test} fake_${kind})
-            set_tests_properties(unit.${test} PROPERTIES ENVIRONMENT "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/fake")
-        endif()
+                                LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fake/${kind})
+endfunction()
+
+# The test finds the fake drivers of these kinds.
+function(quern_on_fakes test)
+    if(NOT TARGET unit_${test})
+        return()
+    endif()
+    set(folders "")
+    foreach(kind ${ARGN})
+        list(APPEND folders ${PROJECT_BINARY_DIR}/fake/${kind})
+        add_dependencies(unit_${test} fake_${kind})
     endforeach()
+    list(JOIN folders ":" folders)
+    target_include_directories(unit_${test} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fake)
+    set_tests_properties(unit.${test} PROPERTIES ENVIRONMENT "LD_LIBRARY_PATH=${folders}")
 endfunction()
 
 quern_fake(cuda libcuda)
+quern_fake(opencl libOpenCL)
+foreach(test backend_cuda backend_cuda_api backend_cuda_faults)
+    quern_on_fakes(${test} cuda)
+endforeach()
+quern_on_fakes(backend_opencl_api opencl cuda)
 
 # Where a toolkit is installed, what we declare of the driver is compared with its header.
 find_path(CUDA_HEADER cuda.h PATHS /usr/local/cuda/include)

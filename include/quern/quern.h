@@ -333,7 +333,7 @@ QN_API const char *qn_program_kernel_name(const qn_program *program, uint32_t in
 typedef struct qn_program_times {
     uint64_t compile_ns; /* source to target text */
     uint64_t driver_ns;  /* target text to loaded code, by the driver or host compiler */
-    bool from_cache;
+    bool from_cache;     /* neither quern nor, as far as it tells, the driver has compiled */
 } qn_program_times;
 QN_API qn_status qn_program_get_times(const qn_program *program, qn_program_times *times);
 

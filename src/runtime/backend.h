@@ -173,6 +173,7 @@ typedef struct qn_backend {
     qn_status (*mark_wait)(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why);
 
     qn_status (*code_load)(qn__gpu *gpu, const qn__code_source *source, qn__code **code, char *why);
+    bool (*code_compiled)(const qn__code *code); /* by the driver, though it is from a binary; NULL: never */
     void (*code_unload)(qn__gpu *gpu, qn__code *code);
     /* A good local size for a launch that names none; every component at least 1. */
     void (*choose_local)(const qn__gpu *gpu, const qn__code *code, uint32_t kernel, const uint64_t global[3],

@@ -192,7 +192,9 @@ static bool load_cached(qn_program *program, const qn__cache_key *key, bool debu
     source.binary_path = path;
     bool loaded = found && load_code(program, &source) == QN_OK;
     atomic_fetch_add(loaded ? &context->cache_hits : &context->cache_misses, 1);
-    program->times.from_cache = loaded;
+    const qn_backend *backend = program->device->backend;
+    bool compiled = loaded && backend->code_compiled && backend->code_compiled(program->code);
+    program->times.from_cache = loaded && !compiled;
     if (!loaded) qn__cache_forget(program);
     return loaded;
 }

@@ -646,7 +646,7 @@ API int cuEventElapsedTime(float *milliseconds, qn__cu_event begin, qn__cu_event
     return 0;
 }
 
-/* ---- code: a cubin is "fake" and the text ---- */
+/* ---- code: a cubin is ELF's first bytes and the text ---- */
 
 /* Of a kernel: as ptxas allows them, and as it translates them rightly for all architectures (gpu_abi.h). */
 enum { USUAL_PARAMS = 4352, MOST_PARAMS = 0x8000 - 0x380 };
@@ -686,7 +686,7 @@ API int cuLinkAddData_v2(qn__cu_link link, int type, void *data, size_t size, co
         return 218;
     }
     link->text = malloc(size + 4);
-    memcpy(link->text, "fake", 4);
+    memcpy(link->text, "\177ELF", 4);
     memcpy(link->text + 4, data, size);
     link->size = size + 4;
     return 0;
@@ -719,7 +719,7 @@ static void read_entries(struct qn__cu_module_object *module, const char *text) 
 
 API int cuModuleLoadData(qn__cu_module *module, const void *image) {
     CALL_IN_CONTEXT(module_load);
-    if (memcmp(image, "fake", 4) != 0) return 200;
+    if (memcmp(image, "\177ELF", 4) != 0) return 200;
     *module = calloc(1, sizeof **module);
     read_entries(*module, (const char *)image + 4);
     count_live(FAKE_MODULES, 1);

@@ -1,155 +1,109 @@
-/* Programs: OpenCL C text built by the driver, or its binary from the disk cache. A cache file is a header with a
-   checksum, the text (for the build without a required local size), and the driver's binary. */
+/* Programs and their kernels: built from text, or from the binary that the disk cache keeps, by which nothing is
+   compiled again. */
 #include <stdio.h>
 #include <string.h>
 
 #include "backend/opencl/opencl.h"
-#include "util/file.h"
-#include "util/hash.h"
-
-enum { MAX_FILE = 256 << 20 };
-
-typedef struct cl_file {
-    char magic[8];
-    uint64_t sum; /* of all behind it */
-    uint64_t text_size, binary_size;
-} cl_file;
-
-static const char magic[8] = {'q', 'u', 'e', 'r', 'n', 'c', 'l', '1'};
-
-/* ---- building ---- */
-
-static void name_kernels(const qn__code *code, char *out, size_t size) {
-    size_t used = 0;
-    out[0] = 0;
-    for (uint32_t i = 0; i < code->info->num_kernels && used < size; i++)
-        used += (size_t)snprintf(out + used, size - used, "%s%s", i ? ", " : "", code->info->kernels[i].name);
-}
-
-static void explain_build(const qn__code *code, cl_object program, int32_t error, char *why) {
-    const qn__gpu *gpu = code->gpu;
-    char names[160], *log = NULL;
-    size_t size = 0;
-    name_kernels(code, names, sizeof names);
-    gpu->cl->clGetProgramBuildInfo(program, gpu->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
-    if (size) log = qn__allocate_zeroed(gpu->services->allocator, size + 1);
-    if (log) gpu->cl->clGetProgramBuildInfo(program, gpu->device, CL_PROGRAM_BUILD_LOG, size, log, NULL);
-    const char *start = log ? strstr(log, "error") : NULL;
-    while (start && start > log && start[-1] != '\n') start--;
-    snprintf(why, QN__WHY, "the OpenCL driver cannot compile %s: %s%s%.250s", names, qn__cl_error_name(error),
-             log && *log ? ": " : "",
-             start ? start
-             : log ? log
-                   : "");
-    qn__release(gpu->services->allocator, log);
-}
-
-static qn_status build(qn__code *code, cl_object program, bool any_size, char *why) {
-    const qn__gpu *gpu = code->gpu;
-    char options[160];
-    snprintf(options, sizeof options, "-cl-std=CL1.2%s%s",
-             gpu->exact_division ? " -cl-fp32-correctly-rounded-divide-sqrt" : "",
-             any_size ? " -DQN_ANY_LOCAL_SIZE" : "");
-    int32_t error = gpu->cl->clBuildProgram(program, 1, &gpu->device, options, NULL, NULL);
-    if (!error) return QN_OK;
-    explain_build(code, program, error, why);
-    return error == CL_OUT_OF_HOST_MEMORY ? QN_ERROR_OUT_OF_MEMORY : QN_ERROR_DRIVER;
-}
-
-static qn_status build_text(qn__code *code, bool any_size, cl_object *out, char *why) {
-    const qn__cl *cl = code->gpu->cl;
-    const char *text = code->text;
-    int32_t error = 0;
-    cl_object program = cl->clCreateProgramWithSource(code->gpu->context, 1, &text, &code->text_size, &error);
-    if (error) {
-        snprintf(why, QN__WHY, "the OpenCL driver takes no program: %s", qn__cl_error_name(error));
-        return QN_ERROR_DRIVER;
-    }
-    qn_status status = build(code, program, any_size, why);
-    if (status)
-        cl->clReleaseProgram(program);
-    else
-        *out = program;
-    return status;
-}
-
-/* ---- the cache's file ---- */
-
-static void store(qn__code *code, const char *path) {
-    const qn__gpu *gpu = code->gpu;
-    const qn__allocator *allocator = gpu->services->allocator;
-    size_t size = 0;
-    if (gpu->cl->clGetProgramInfo(code->program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) || !size)
-        return;
-    size_t total = sizeof(cl_file) + code->text_size + size;
-    unsigned char *data = qn__allocate(allocator, total);
-    if (!data) return;
-    cl_file file = {.text_size = code->text_size, .binary_size = size};
-    unsigned char *binary = data + sizeof file + code->text_size;
-    memcpy(file.magic, magic, sizeof magic);
-    memcpy(data + sizeof file, code->text, code->text_size);
-    if (!gpu->cl->clGetProgramInfo(code->program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL)) {
-        file.sum = qn__hash(data + sizeof file, total - sizeof file, file.text_size);
-        memcpy(data, &file, sizeof file);
-        int error = qn__file_write_atomic(path, data, total);
-        char text[QN__WHY];
-        snprintf(text, sizeof text, "opencl: the cache file %.300s: %s", path, strerror(error));
-        if (error) gpu->services->log(gpu->services->log_user, QN_LOG_WARNING, text);
-    }
-    qn__release(allocator, data);
-}
-
-static bool is_whole(const char *data, size_t size, cl_file *file) {
-    if (size < sizeof *file) return false;
-    memcpy(file, data, sizeof *file);
-    size_t rest = size - sizeof *file;
-    return memcmp(file->magic, magic, sizeof magic) == 0 && file->text_size <= rest &&
-           file->binary_size == rest - file->text_size &&
-           file->sum == qn__hash(data + sizeof *file, rest, file->text_size);
-}
-
-static qn_status keep_text(qn__code *code, const char *text, size_t size) {
-    code->text = qn__allocate(code->gpu->services->allocator, size + 1);
-    if (!code->text) return QN_ERROR_OUT_OF_MEMORY;
-    memcpy(code->text, text, size);
-    code->text[size] = 0;
-    code->text_size = size;
-    return QN_OK;
-}
-
-static qn_status load_file(qn__code *code, const char *path, char *why) {
-    const qn__gpu *gpu = code->gpu;
-    char *data;
-    size_t size;
-    cl_file file;
-    if (qn__file_read(gpu->services->allocator, path, MAX_FILE, &data, &size) == 0) {
-        qn_status status = QN_ERROR_IO;
-        int32_t error = 0;
-        if (is_whole(data, size, &file)) {
-            const unsigned char *binary = (unsigned char *)data + sizeof file + file.text_size;
-            size_t binary_size = (size_t)file.binary_size;
-            status = keep_text(code, data + sizeof file, (size_t)file.text_size);
-            if (!status)
-                code->program = gpu->cl->clCreateProgramWithBinary(gpu->context, 1, &gpu->device,
-                                                                   &binary_size, &binary, NULL, &error);
-            if (!status && (error || !code->program)) status = QN_ERROR_IO;
-            if (!status) status = build(code, code->program, false, why);
-        }
-        qn__release(gpu->services->allocator, data);
-        if (status != QN_ERROR_IO) return status;
-    }
-    snprintf(why, QN__WHY, "the cached code %.300s is missing or damaged", path);
-    return QN_ERROR_IO;
-}
 
 /* ---- loading ---- */
 
+static char *copy_text(const qn__gpu *gpu, const void *text, size_t size) {
+    char *copy = qn__allocate(gpu->services->allocator, size + 1);
+    if (!copy) return NULL;
+    memcpy(copy, text, size);
+    copy[size] = 0;
+    return copy;
+}
+
+static bool keep_text(qn__code *code, const void *text, size_t size) {
+    code->text = copy_text(code->gpu, text, size);
+    code->text_size = size;
+    return code->text != NULL;
+}
+
+/* Builds the text and puts the binary, machine code where that can be had, into the cache's file beside what is
+   there. The program is then the one that later starts have. */
+static qn_status build_and_store(const qn__code *code, cl_part part, cl_object *program, cl_file *file,
+                                 char *why) {
+    const qn__gpu *gpu = code->gpu;
+    const qn__allocator *allocator = gpu->services->allocator;
+    const bool any_size = part == QN__CL_ANY_SIZE;
+    qn_status status = qn__cl_build_text(code, any_size, program, why);
+    if (status) return status;
+    size_t size;
+    unsigned char *binary = qn__cl_binary(gpu, *program, &size);
+    if (!binary) return QN_OK;
+    cl_object assembled = NULL;
+    unsigned char *cubin = qn__cl_assemble(code, binary, size, any_size, &assembled, &size);
+    if (cubin) {
+        gpu->cl->clReleaseProgram(*program);
+        *program = assembled;
+    }
+    file->parts[part] = cubin ? cubin : binary;
+    file->sizes[part] = size;
+    qn__cl_file_write(gpu, code->path, file);
+    qn__release(allocator, cubin);
+    qn__release(allocator, binary);
+    return QN_OK;
+}
+
+/* Where the file has PTX, there is another try for machine code. */
+static qn_status load_part(qn__code *code, cl_part part, cl_object *program, cl_file *file, char *why) {
+    const bool any_size = part == QN__CL_ANY_SIZE;
+    size_t size;
+    unsigned char *cubin =
+        qn__cl_assemble(code, file->parts[part], file->sizes[part], any_size, program, &size);
+    if (!cubin) {
+        code->compiled |= qn__cl_is_ptx(code->gpu, file->parts[part], file->sizes[part]);
+        return qn__cl_build_binary(code, file->parts[part], file->sizes[part], any_size, program, why);
+    }
+    code->compiled = true;
+    file->parts[part] = cubin;
+    file->sizes[part] = size;
+    qn__cl_file_write(code->gpu, code->path, file);
+    qn__release(code->gpu->services->allocator, cubin);
+    return QN_OK;
+}
+
+static qn_status load_text(qn__code *code, const qn__code_source *source, char *why) {
+    if (!keep_text(code, source->text, source->text_size)) return QN_ERROR_OUT_OF_MEMORY;
+    if (!code->path) return qn__cl_build_text(code, false, &code->program, why);
+    cl_file file = {.parts = {[QN__CL_TEXT] = (unsigned char *)code->text},
+                    .sizes = {[QN__CL_TEXT] = code->text_size}};
+    return build_and_store(code, QN__CL_BINARY, &code->program, &file, why);
+}
+
+static qn_status load_file(qn__code *code, char *why) {
+    cl_file file;
+    qn_status status = QN_ERROR_IO;
+    if (code->path && qn__cl_file_read(code->gpu, code->path, &file)) {
+        status = QN_ERROR_OUT_OF_MEMORY;
+        if (keep_text(code, file.parts[QN__CL_TEXT], file.sizes[QN__CL_TEXT]))
+            status = load_part(code, QN__CL_BINARY, &code->program, &file, why);
+        qn__cl_file_free(code->gpu, &file);
+    }
+    if (status == QN_ERROR_IO)
+        snprintf(why, QN__WHY, "the cached code %.300s is missing or damaged",
+                 code->path ? code->path : "without a name");
+    return status;
+}
+
 static qn_status load(qn__code *code, const qn__code_source *source, char *why) {
+    const char *path = source->binary_path;
     if (source->num_kernels == 0) return QN_OK;
-    if (!source->text) return load_file(code, source->binary_path, why);
-    qn_status status = keep_text(code, source->text, source->text_size);
-    if (!status) status = build_text(code, false, &code->program, why);
-    if (!status && source->binary_path) store(code, source->binary_path);
+    if (path && !(code->path = copy_text(code->gpu, path, strlen(path)))) return QN_ERROR_OUT_OF_MEMORY;
+    return source->text ? load_text(code, source, why) : load_file(code, why);
+}
+
+/* The program without a required local size: from the cache's file, else built and added to it. */
+static qn_status load_any_size(qn__code *code, char *why) {
+    cl_file file;
+    qn_status status = QN_ERROR_IO;
+    if (!code->path || !qn__cl_file_read(code->gpu, code->path, &file))
+        return qn__cl_build_text(code, true, &code->any_size, why);
+    if (file.sizes[QN__CL_ANY_SIZE]) status = load_part(code, QN__CL_ANY_SIZE, &code->any_size, &file, why);
+    if (status) status = build_and_store(code, QN__CL_ANY_SIZE, &code->any_size, &file, why);
+    qn__cl_file_free(code->gpu, &file);
     return status;
 }
 
@@ -181,6 +135,8 @@ static void release_instance(qn__code *code, cl_instance *instance) {
     qn__release(code->gpu->services->allocator, instance);
 }
 
+bool qn__cl_code_compiled(const qn__code *code) { return code->compiled; }
+
 void qn__cl_code_unload(qn__gpu *gpu, qn__code *code) {
     const qn__allocator *allocator = gpu->services->allocator;
     pthread_mutex_lock(&gpu->lock);
@@ -199,6 +155,7 @@ void qn__cl_code_unload(qn__gpu *gpu, qn__code *code) {
     qn__release(allocator, code->kernels);
     qn__release(allocator, code->info);
     qn__release(allocator, code->text);
+    qn__release(allocator, code->path);
     qn__release(allocator, code);
 }
 
@@ -208,7 +165,7 @@ static qn_status make_instance(qn__code *code, uint32_t index, bool any_size, cl
     const qn__gpu *gpu = code->gpu;
     const qn__code_kernel *kernel = &code->info->kernels[index];
     qn_status status = QN_OK;
-    if (any_size && !code->any_size) status = build_text(code, true, &code->any_size, why);
+    if (any_size && !code->any_size) status = load_any_size(code, why);
     if (status) return status;
     size_t values = (size_t)kernel->num_args + kernel->num_hidden;
     cl_instance *made = qn__allocate_zeroed(gpu->services->allocator,

@@ -73,6 +73,12 @@ bool qn__cl_has(const qn__cl *cl, cl_object device, const char *extension) {
     return false;
 }
 
+void qn__cl_uuid(const qn__cl *cl, cl_object device, uint8_t uuid[16]) {
+    if (!qn__cl_has(cl, device, "cl_khr_device_uuid") ||
+        cl->clGetDeviceInfo(device, CL_DEVICE_UUID_KHR, 16, uuid, NULL))
+        memset(uuid, 0, 16);
+}
+
 /* ---- devices ---- */
 
 /* NULL: it can be used; else what it lacks. */
@@ -152,15 +158,14 @@ static void cl_close(qn__driver *driver) { qn__release(driver->services->allocat
 static void cl_identify(const qn__driver *driver, uint32_t index, qn__identity *identity) {
     const cl_found *found = &driver->devices[index];
     identity->emulated = found->is_cpu;
-    if (qn__cl_has(&driver->cl, found->device, "cl_khr_device_uuid"))
-        driver->cl.clGetDeviceInfo(found->device, CL_DEVICE_UUID_KHR, sizeof identity->uuid, identity->uuid,
-                                   NULL);
+    qn__cl_uuid(&driver->cl, found->device, identity->uuid);
 }
 
 const qn_backend qn__backend_opencl = {
     .kind = QN_DEVICE_OPENCL,
     .name = "opencl",
     .code_extension = ".clbin",
+    .rewrites_code = true,
     .open = cl_open,
     .close = cl_close,
     .identify = cl_identify,
@@ -184,6 +189,7 @@ const qn_backend qn__backend_opencl = {
     .mark_done = qn__cl_mark_done,
     .mark_wait = qn__cl_mark_wait,
     .code_load = qn__cl_code_load,
+    .code_compiled = qn__cl_code_compiled,
     .code_unload = qn__cl_code_unload,
     .choose_local = qn__cl_choose_local,
     .replay_create = qn__cl_replay_create,

@@ -1,6 +1,7 @@
 /* The OpenCL backend, inside. driver.c finds platforms and devices, device.c describes one, memory.c has buffers and
-   pinned memory, code.c programs and their kernels, launch.c arguments and launches, queue.c streams and waits,
-   mark.c events, print.c what kernels print, replay.c graphs. */
+   pinned memory, code.c programs and their kernels, build.c makes programs, cubin.c machine code for NVIDIA's,
+   code_file.c has the disk cache's file of one, launch.c arguments and launches, queue.c streams and waits, mark.c events, print.c what kernels print, replay.c
+   graphs. */
 #ifndef QN__OPENCL_H
 #define QN__OPENCL_H
 
@@ -8,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "backend/common/common.h"
+#include "backend/cuda/driver.h"
 #include "backend/opencl/api.h"
 #include "compile.h"
 
@@ -27,6 +29,14 @@ struct qn__driver {
 
 typedef struct cl_pinned cl_pinned;
 
+/* libcuda for the device, opened when first needed. */
+typedef struct cl_linker {
+    bool tried;
+    qn__cu cu; /* what cubin.c uses of it */
+    qn__cu_device device;
+    qn__cu_context context; /* NULL: cannot be had */
+} cl_linker;
+
 struct qn__gpu {
     const qn__services *services;
     const qn__cl *cl;
@@ -37,6 +47,9 @@ struct qn__gpu {
     uint32_t max_local[3], max_groups[3];
     uint64_t float_config, memory, max_buffer, local_memory, max_params;
     char description[256], version[128], cache_key[640];
+    uint8_t uuid[16];            /* zeros: not known */
+    pthread_mutex_t linker_lock; /* for opening it */
+    cl_linker linker;
     pthread_mutex_t lock; /* for the lists */
     qn__code *codes;
     cl_pinned *pinned;
@@ -80,9 +93,20 @@ struct qn__code {
     cl_object any_size; /* built when first needed */
     char *text;         /* OpenCL C */
     size_t text_size;
+    char *path;    /* of the disk cache's file, or NULL */
+    bool compiled; /* by the driver, though it is from that file */
     bool debug;
     cl_kernel_info *kernels;
 };
+
+/* What the disk cache's file of a program holds. */
+typedef enum cl_part { QN__CL_TEXT, QN__CL_BINARY, QN__CL_ANY_SIZE, QN__CL_PARTS } cl_part;
+
+typedef struct cl_file {
+    char *data; /* what was read: the parts are in it */
+    const unsigned char *parts[QN__CL_PARTS];
+    size_t sizes[QN__CL_PARTS];
+} cl_file;
 
 /* ---- queues ---- */
 
@@ -148,6 +172,7 @@ void qn__cl_text(const qn__cl *cl, cl_object platform, cl_object device, uint32_
                  size_t size);
 uint64_t qn__cl_number(const qn__cl *cl, cl_object device, uint32_t what, uint64_t otherwise);
 bool qn__cl_has(const qn__cl *cl, cl_object device, const char *extension);
+void qn__cl_uuid(const qn__cl *cl, cl_object device, uint8_t uuid[16]); /* zeros: not known */
 
 /* device.c */
 qn_status qn__cl_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **gpu, char *why);
@@ -163,8 +188,32 @@ void qn__cl_memory_destroy(qn__gpu *gpu, qn__memory *memory);
 qn_status qn__cl_host_create(qn__gpu *gpu, uint64_t size, void **host, char *why);
 void qn__cl_host_destroy(qn__gpu *gpu, void *host);
 
+/* build.c: *program is NULL after a failure */
+qn_status qn__cl_build_text(const qn__code *code, bool any_size, cl_object *program, char *why);
+/* QN_ERROR_IO: the driver refuses it. */
+qn_status qn__cl_build_binary(const qn__code *code, const unsigned char *binary, size_t size, bool any_size,
+                              cl_object *program, char *why);
+/* Machine code for a binary that is PTX, and the program of it; the caller releases it. NULL, and nothing set: it is no PTX, or there
+   is none that the driver takes. */
+unsigned char *qn__cl_assemble(const qn__code *code, const unsigned char *binary, size_t size, bool any_size,
+                               cl_object *program, size_t *cubin_size);
+/* The driver's binary of a program; the caller releases it. NULL: there is none. */
+unsigned char *qn__cl_binary(const qn__gpu *gpu, cl_object program, size_t *size);
+
+/* cubin.c */
+bool qn__cl_is_ptx(const qn__gpu *gpu, const unsigned char *binary, size_t size);
+/* The caller releases it. NULL: libcuda cannot be used; the log says why. Any thread. */
+unsigned char *qn__cl_cubin(qn__gpu *gpu, const unsigned char *ptx, size_t ptx_size, size_t *size);
+void qn__cl_linker_close(qn__gpu *gpu);
+
+/* code_file.c */
+void qn__cl_file_write(const qn__gpu *gpu, const char *path, const cl_file *file);
+bool qn__cl_file_read(const qn__gpu *gpu, const char *path, cl_file *file); /* false: missing or damaged */
+void qn__cl_file_free(const qn__gpu *gpu, cl_file *file);
+
 /* code.c */
 qn_status qn__cl_code_load(qn__gpu *gpu, const qn__code_source *source, qn__code **code, char *why);
+bool qn__cl_code_compiled(const qn__code *code);
 void qn__cl_code_unload(qn__gpu *gpu, qn__code *code);
 void qn__cl_choose_local(const qn__gpu *gpu, const qn__code *code, uint32_t kernel, const uint64_t global[3],
                          uint32_t local[3]);
