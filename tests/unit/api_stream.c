@@ -56,6 +56,35 @@ static void events_order_streams_and_tell_time(void **state) {
     qn_context_destroy(f.context);
 }
 
+/* Larger than what a backend stages at once, and not the last commands of the stream. */
+static void large_reads_stand_between_other_commands(void **state) {
+    (void)state;
+    const size_t size = 80u << 20, last = size / sizeof(int) - 1;
+    fixture f = make_fixture(test_device(), source, "add");
+    qn_stream *stream = qn_device_stream(f.device);
+    qn_event *event;
+    assert_ok(f.context, qn_event_create(f.device, &event));
+    qn_buffer *buffer = make_buffer(f.device, size, NULL);
+    int *first_read = malloc(size), *second_read = malloc(size);
+    const int seven = 7;
+    assert_ok(f.context, qn_stream_fill(stream, buffer, 0, size, &seven, sizeof seven));
+    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(64), QN_ARGS(buffer, 1)));
+    assert_ok(f.context, qn_stream_read(stream, buffer, 0, first_read, size));
+    assert_ok(f.context, qn_stream_read(stream, buffer, 0, second_read, size / 2));
+    assert_ok(f.context, qn_stream_record(stream, event));
+    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(64), QN_ARGS(buffer, 10)));
+    assert_ok(f.context, qn_stream_read(stream, buffer, 0, second_read, size));
+    assert_ok(f.context, qn_event_wait(event, QN_FOREVER));
+    assert_int_equal(first_read[63], 8);
+    assert_int_equal(first_read[last], 7);
+    assert_ok(f.context, qn_stream_wait(stream, QN_FOREVER));
+    assert_int_equal(second_read[0], 18);
+    assert_int_equal(second_read[last], 7);
+    free(first_read);
+    free(second_read);
+    qn_context_destroy(f.context);
+}
+
 static void deadlines_name_the_kernel(void **state) {
     (void)state;
     fixture f = make_fixture(test_device(), source, "spin");
@@ -235,6 +264,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(streams_order_their_work),
         cmocka_unit_test(events_order_streams_and_tell_time),
+        cmocka_unit_test(large_reads_stand_between_other_commands),
         cmocka_unit_test(deadlines_name_the_kernel),
         cmocka_unit_test(deadlines_name_the_kernel_that_waits),
         cmocka_unit_test(deadlines_of_events_name_the_kernel),

@@ -116,23 +116,26 @@ static bool transfer_directly(qn__queue *queue, const qn__command *c) {
     return true;
 }
 
-/* Late reads cannot stay late when something comes behind them: they become copies by the device. */
+/* Late reads cannot stay late when something comes behind them: they become copies by the device. They leave the
+   list before, as making room for their staging memory may retire all there is. */
 static qn_status settle_late_reads(qn__queue *queue, char *why) {
     qn__vk_retire(queue);
+    qn__vk_late_read *late = queue->late, *late_last = queue->late_last, *next;
+    const uint64_t last = queue->submitted;
+    queue->late = queue->late_last = NULL;
     qn_status status = QN_OK;
-    while (queue->late && !status) {
-        qn__vk_late_read *late = queue->late;
-        uint64_t last = queue->submitted;
+    while (late) {
+        next = late->next;
         queue->submitted = late->number;
         status = transfer(queue, &late->command, why);
-        if (!status) {
-            note_command(queue->open, late->number);
-            queue->late = late->next;
-            if (!queue->late) queue->late_last = NULL;
-            qn__release(queue->gpu->services->allocator, late);
-        }
-        queue->submitted = last;
+        if (status) break;
+        note_command(queue->open, late->number);
+        qn__release(queue->gpu->services->allocator, late);
+        late = next;
     }
+    queue->submitted = last;
+    queue->late = late;
+    queue->late_last = late ? late_last : NULL;
     return status;
 }
 
