@@ -29,7 +29,7 @@ static const struct target {
                             QN__WANTS_UNROLLED,
                         qn__emit_ptx},
     [QN__TARGET_SPIRV] = {GPU_LACKS | QN__WANTS_VECTOR_MEMORY | QN__WANTS_OFFSETS | QN__LACKS_LONG_VECTORS |
-                              QN__LACKS_FAR_JUMPS | QN__LACKS_LINEAR_SUB_GROUPS,
+                              QN__LACKS_FAR_JUMPS | QN__LACKS_LINEAR_SUB_GROUPS | QN__WANTS_LARGE_END_TESTS,
                           qn__emit_spirv},
     [QN__TARGET_CLC] = {GPU_LACKS | QN__LACKS_F16 | QN__LACKS_LINEAR_SUB_GROUPS | QN__WANTS_LARGE_UNROLLED,
                         qn__emit_clc},
@@ -45,7 +45,7 @@ static const struct tuning {
     {"four-turns", 0, 0, QN__WANTS_UNROLLED, 0},
     {"one-turn", 0, 0, 0, QN__WANTS_UNROLLED},
     {"end-tests", 0, 0, QN__WANTS_END_TESTS, 0},
-    {"head-tests", 0, 0, 0, QN__WANTS_END_TESTS},
+    {"head-tests", 0, 0, 0, QN__WANTS_END_TESTS | QN__WANTS_LARGE_END_TESTS},
     {"scalar-memory", 0, 0, 0, QN__WANTS_VECTOR_MEMORY},
     {"hint-unroll", QN__HINTS_UNROLL, 0, 0, 0},
     {"hint-loops", QN__HINTS_LOOPS, 0, 0, 0},

@@ -52,7 +52,7 @@ static const phase phases[] = {
      1,
      {{"licm", qn__pass_licm, 2, FUNCTION, 0, 0},
       {"unroll_counted", qn__pass_unroll_counted, 2, FUNCTION, QN__WANTS_UNROLLED, 0},
-      {"rotate", qn__pass_rotate, 2, FUNCTION, QN__WANTS_END_TESTS, 0},
+      {"rotate", qn__pass_rotate, 2, FUNCTION, QN__WANTS_END_TESTS | QN__WANTS_LARGE_END_TESTS, 0},
       {"address", qn__pass_address, 2, FUNCTION, 0, 0},
       {"licm", qn__pass_licm, 2, FUNCTION, 0, 0},
       {"simplify", qn__pass_simplify, 2, FUNCTION, 0, 0},

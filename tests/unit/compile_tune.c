@@ -17,6 +17,12 @@
 static const char loop[] = K "global float *o, uint n, float a) {\n"
                              "    float s = 0;\n    for (uint i = 0; i < n; i++) s = fma(s, a, o[i]);\n"
                              "    o[0] = s;\n}\n";
+/* Of more instructions than small loops have. */
+static const char large_loop[] =
+    "#define TWO(x) x x\n#define MANY(x) TWO(TWO(TWO(TWO(TWO(TWO(TWO(x)))))))\n" K
+    "global float *o, uint n, float a) {\n    float s = 0;\n"
+    "    for (uint i = 0; i < n; i++) { MANY(s = fma(s, a, 1.0f); s += s * s;) }\n"
+    "    o[0] = s;\n}\n";
 static const char product[] = K "global float *o, float a, float b) { o[0] = a * b + o[1]; }";
 static const char fused[] = K "global float *o, float a, float b) { o[0] = fma(a, b, o[1]); }";
 static const char quotient[] = K "global float *o) { o[0] = o[1] / o[2]; }";
@@ -38,6 +44,7 @@ static const struct tuned {
     {"one-turn", QN__TARGET_SPIRV, QN__WANTS_FOUR_TURNS, loop},
     {"end-tests", QN__TARGET_SPIRV, 0, loop},
     {"head-tests", QN__TARGET_PTX, 0, loop},
+    {"head-tests", QN__TARGET_SPIRV, 0, large_loop},
     {"scalar-memory", QN__TARGET_PTX, 0, neighbours},
     {"hint-unroll", QN__TARGET_SPIRV, 0, loop},
     {"hint-unroll", QN__TARGET_CLC, 0, loop},
