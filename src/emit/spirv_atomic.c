@@ -52,6 +52,13 @@ static uint32_t pointer_to(spv *e, const ir_instr *instr, ir_type type) {
     return qn__spv_element(e, class, qn__spv_low(e, pointer), instr->attr.offset, false);
 }
 
+/* Nobody outside of the group sees its local memory: where the operation orders nothing else, the group is scope enough. */
+static unsigned scope_of(const ir_instr *instr) {
+    const bool narrow = instr->operands[0]->type.space == IR_LOCAL_SPACE && instr->attr.order == IR_RELAXED &&
+                        instr->attr.scope > IR_SCOPE_WORK_GROUP;
+    return narrow ? IR_SCOPE_WORK_GROUP : instr->attr.scope;
+}
+
 static target target_of(spv *e, const ir_instr *instr, ir_type type) {
     target t = {.instr = instr};
     t.bits = qn__ir_type(qn__ir_bits(type) == 64 ? IR_I64 : IR_I32, 1);
@@ -59,7 +66,7 @@ static target target_of(spv *e, const ir_instr *instr, ir_type type) {
     if (t.bits.kind == IR_I64 && !t.is_private) qn__spv_need(e, CAP_INT64_ATOMICS);
     t.pointer = pointer_to(e, instr, t.bits);
     t.type = qn__spv_type(e, t.bits);
-    t.scope = qn__spv_scope(e, instr->attr.scope);
+    t.scope = qn__spv_scope(e, scope_of(instr));
     return t;
 }
 

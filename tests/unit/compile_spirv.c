@@ -236,6 +236,10 @@ static void modules_ask_for_what_they_use(void **state) {
            "memory_scope_all_svm_devices); }",
          0,
          {DEVICE_SCOPE}},
+        {K "local int *l) { atomic_fetch_add_explicit((local atomic_int *)l, 1, memory_order_relaxed,"
+           "memory_scope_all_svm_devices); }", /* which nobody outside of the group sees */
+         0,
+         {0}},
         {K "global float *o) { o[0] = fma(o[1], o[2], o[3]); }", QN__NO_FMA, {FLOAT64, FLOAT_CONTROLS}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
