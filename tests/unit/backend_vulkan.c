@@ -223,6 +223,46 @@ static void graphs(void **state) {
     backend->code_unload(gpu, code);
 }
 
+static unsigned num_submits;
+static VkResult (*driver_submit)(VkQueue, uint32_t, const VkSubmitInfo *, VkFence);
+
+static VkResult count_submit(VkQueue queue, uint32_t count, const VkSubmitInfo *submits, VkFence fence) {
+    num_submits++;
+    return driver_submit(queue, count, submits, fence);
+}
+
+/* While the device is busy, launches gather, those of a graph too: few calls of the driver, all of the work. */
+static void busy_device_gets_few_batches(void **state) {
+    (void)state;
+    qn__queue *queue = queue_new();
+    qn__code *code = load_step();
+    array x = array_new(1 << 20), y = array_new(4096);
+    uint32_t got[1024] = {0};
+    step_launch step;
+    qn__replay *replay;
+    set_step(&step, code, y, y, 1, 0, 1024, 64);
+    OK(backend->replay_create(gpu, &step.command, 1, &replay, why));
+    uint64_t number = write_to(queue, y, 0, got, sizeof got);
+    finish(queue, number);
+    driver_submit = gpu->vk.QueueSubmit;
+    gpu->vk.QueueSubmit = count_submit;
+    num_submits = 0;
+    launch(queue, code, x, x, 1, 1000, 1 << 18, 64);
+    for (int i = 0; i < 12; i++) OK(backend->replay_submit(queue, replay, &number, why));
+    for (int i = 0; i < 12; i++) number = launch(queue, code, y, y, 1, 0, 1024, 64);
+    assert_int_equal(backend->wait(queue, number, 0, why), QN_ERROR_TIMEOUT); /* it is busy still */
+    finish(queue, read_back(queue, y, 0, got, sizeof got));
+    gpu->vk.QueueSubmit = driver_submit;
+    assert_int_equal(got[0], 24);
+    assert_int_equal(got[1023], 24);
+    assert_in_range(num_submits, 1, 5);
+    backend->replay_destroy(gpu, replay);
+    array_free(x);
+    array_free(y);
+    backend->code_unload(gpu, code);
+    backend->queue_destroy(queue);
+}
+
 static void deadlines(void **state) {
     (void)state;
     qn__queue *queue = queue_new();
@@ -507,6 +547,7 @@ int main(void) {
         cmocka_unit_test(events),
         cmocka_unit_test(graphs),
         cmocka_unit_test(barriers_stand_where_they_must),
+        cmocka_unit_test(busy_device_gets_few_batches),
         cmocka_unit_test(deadlines),
         cmocka_unit_test(gathered),
         cmocka_unit_test(huge_buffer),

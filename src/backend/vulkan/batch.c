@@ -5,8 +5,14 @@
 #include <string.h>
 
 #include "backend/vulkan/queue.h"
+#include "util/file.h"
 
-enum { MAX_FREE = 16 };
+enum {
+    MAX_FREE = 16,
+    /* Between two batches, unless the device has nothing to do: handing one to the driver takes 3 us on an H200's host,
+       in which two launches can be recorded, and the device some 5 us for what stands between batches. */
+    PAUSE_NS = 10000
+};
 
 /* ---- timelines ---- */
 
@@ -157,8 +163,12 @@ static void free_batch(qn__queue *queue, qn__vk_batch *b) {
     queue->num_free++;
 }
 
+/* Whether commands can be recorded into it: it is not a graph's. */
+static bool takes_commands(const qn__vk_batch *b) { return b->recorded == &b->recorder; }
+
 qn__vk_batch *qn__vk_batch_open(qn__queue *queue, char *why) {
-    if (queue->open) return queue->open;
+    if (queue->open && takes_commands(queue->open)) return queue->open;
+    qn__vk_flush(queue);
     qn__gpu *gpu = queue->gpu;
     qn__vk_batch *b = qn__vk_batch_take(queue, why);
     if (!b) return NULL;
@@ -173,6 +183,7 @@ qn__vk_batch *qn__vk_batch_open(qn__queue *queue, char *why) {
     }
     qn__vk_recorder_begin(&b->recorder, gpu, b->recorder.commands, QN__VK_WORK_STAGES);
     b->recorded = &b->recorder;
+    b->times = 1;
     b->value = ++queue->timeline->last;
     return queue->open = b;
 }
@@ -195,6 +206,8 @@ static VkResult hand_over(qn__queue *queue, qn__vk_batch *b) {
         stages[i] = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
         semaphores[i] = b->waits[i]->semaphore;
     }
+    VkCommandBuffer commands[QN__VK_MOST_TIMES];
+    for (uint32_t i = 0; i < b->times; i++) commands[i] = b->recorded->commands;
     VkTimelineSemaphoreSubmitInfo values = {.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
                                             .waitSemaphoreValueCount = b->num_waits,
                                             .pWaitSemaphoreValues = b->wait_values,
@@ -205,8 +218,8 @@ static VkResult hand_over(qn__queue *queue, qn__vk_batch *b) {
                            .waitSemaphoreCount = b->num_waits,
                            .pWaitSemaphores = semaphores,
                            .pWaitDstStageMask = stages,
-                           .commandBufferCount = 1,
-                           .pCommandBuffers = &b->recorded->commands,
+                           .commandBufferCount = b->times,
+                           .pCommandBuffers = commands,
                            .signalSemaphoreCount = 1,
                            .pSignalSemaphores = &queue->timeline->semaphore};
     pthread_mutex_lock(&queue->lane->lock);
@@ -229,9 +242,10 @@ static void note_failure(qn__queue *queue, qn__vk_batch *b, const char *function
     memcpy(queue->why, why, sizeof queue->why);
 }
 
-void qn__vk_send(qn__queue *queue, qn__vk_batch *b) {
+static void send(qn__queue *queue, qn__vk_batch *b) {
     append(queue, b);
     VkResult result = hand_over(queue, b);
+    queue->sent_ns = qn__now_ns();
     if (result != VK_SUCCESS) note_failure(queue, b, "vkQueueSubmit", result);
 }
 
@@ -246,10 +260,13 @@ void qn__vk_flush(qn__queue *queue) {
         free_batch(queue, b);
         return;
     }
-    qn__vk_recorder_end(&b->recorder);
-    VkResult result = queue->gpu->vk.EndCommandBuffer(b->recorder.commands);
+    VkResult result = VK_SUCCESS;
+    if (takes_commands(b)) {
+        qn__vk_recorder_end(&b->recorder);
+        result = queue->gpu->vk.EndCommandBuffer(b->recorder.commands);
+    }
     if (result == VK_SUCCESS) {
-        qn__vk_send(queue, b);
+        send(queue, b);
         return;
     }
     append(queue, b);
@@ -259,9 +276,12 @@ void qn__vk_flush(qn__queue *queue) {
 void qn__vk_flush_if_due(qn__queue *queue) {
     const qn__vk_batch *b = queue->open;
     if (!b) return;
-    bool power_of_two = (b->num_commands & (b->num_commands - 1)) == 0;
+    const bool power_of_two = (b->num_commands & (b->num_commands - 1)) == 0;
     if (queue->first != queue->last && power_of_two) qn__vk_retire(queue); /* a call to the driver: seldom */
-    if (queue->first == queue->last || b->num_commands >= QN__VK_BATCH) qn__vk_flush(queue);
+    const bool full = b->num_commands >= QN__VK_BATCH || b->times == QN__VK_MOST_TIMES;
+    bool due = full || !queue->first;
+    if (!due && queue->first == queue->last) due = qn__now_ns() >= queue->sent_ns + PAUSE_NS;
+    if (due) qn__vk_flush(queue);
 }
 
 void qn__vk_timeline_flush(qn__vk_timeline *timeline) {

@@ -184,25 +184,32 @@ qn_status qn__vk_submit(qn__queue *queue, const qn__command *command, uint64_t *
     return status;
 }
 
+/* The open batch if it is one of launches of this graph, else a new one. */
+static qn__vk_batch *open_recorded(qn__queue *queue, const qn__vk_recorder *recorded, char *why) {
+    if (queue->open && queue->open->recorded == recorded) return queue->open;
+    qn__vk_flush(queue);
+    qn__vk_batch *b = qn__vk_batch_take(queue, why);
+    if (!b) return NULL;
+    b->recorded = recorded;
+    b->value = ++queue->timeline->last;
+    return queue->open = b;
+}
+
 qn_status qn__vk_submit_recorded(qn__queue *queue, const qn__vk_recorder *recorded, uint64_t *number,
                                  char *why) {
     if (atomic_load(&queue->gpu->lost)) return qn__vk_lost(queue->gpu, NULL, why);
     pthread_mutex_lock(&queue->lock);
-    qn__vk_retire(queue);
     qn_status status = queue->late ? settle_late_reads(queue, why) : QN_OK;
-    qn__vk_batch *b = NULL;
-    if (!status) {
-        qn__vk_flush(queue);
-        b = qn__vk_batch_take(queue, why);
-        if (!b) status = QN_ERROR_OUT_OF_MEMORY;
-    }
-    if (!status) {
-        b->recorded = recorded;
-        b->value = ++queue->timeline->last;
-        b->last = *number = ++queue->submitted;
-        qn__vk_send(queue, b);
-    }
+    qn__vk_batch *b = status ? NULL : open_recorded(queue, recorded, why);
+    if (b) {
+        b->times++;
+        note_command(b, *number = ++queue->submitted);
+        qn__vk_flush_if_due(queue);
+    } else if (!status)
+        status = QN_ERROR_OUT_OF_MEMORY;
+    bool watch = wants_watch(queue);
     pthread_mutex_unlock(&queue->lock);
+    if (watch) qn__vk_watch(queue);
     return status;
 }
 
@@ -231,7 +238,7 @@ void qn__vk_unfinished(qn__queue *queue, char *names, size_t size) {
     names[0] = 0;
     for (const qn__vk_batch *b = queue->first; b && !names[0]; b = b->next)
         qn__vk_list_names(b->recorded, names, size);
-    if (!names[0] && queue->open) qn__vk_list_names(&queue->open->recorder, names, size);
+    if (!names[0] && queue->open) qn__vk_list_names(queue->open->recorded, names, size);
     pthread_mutex_unlock(&queue->lock);
 }
 

@@ -5,13 +5,14 @@
 
 #include "backend/vulkan/vulkan.h"
 
-enum { QN__VK_MAX_WAITS = 8, QN__VK_MAX_STAMPS = 8 };
+enum { QN__VK_MAX_WAITS = 8, QN__VK_MAX_STAMPS = 8, QN__VK_MOST_TIMES = 16 };
 
 typedef struct qn__vk_batch {
     struct qn__vk_batch *next;
     VkCommandPool pool;
     qn__vk_recorder recorder;        /* of its own commands */
     const qn__vk_recorder *recorded; /* what is submitted: its own, or a graph's */
+    uint32_t times;                  /* how often; its own once */
     uint64_t value;                  /* that the timeline reaches with it */
     uint64_t last;                   /* number of its last command */
     uint32_t num_commands;
@@ -36,12 +37,13 @@ struct qn__queue {
     pthread_mutex_t lock;
     uint64_t submitted;           /* last number given */
     atomic_uint_fast64_t retired; /* last number that is done in all respects */
-    qn__vk_batch *open;           /* gathers commands; or NULL */
+    qn__vk_batch *open;           /* gathers commands, or launches of one graph; or NULL */
     qn__vk_batch *first, *last;   /* with the device, oldest first */
     qn__vk_batch *free;           /* for reuse */
     unsigned num_free;
     qn__vk_late_read *late, *late_last; /* behind all batches; none while a batch is open */
     uint64_t staged;                    /* bytes of staging memory of all batches */
+    uint64_t sent_ns;                   /* when a batch was last handed to the driver */
     bool watched;                       /* in the watcher's list */
     uint64_t seen;                      /* by the watcher: `submitted` when it last looked */
     qn__queue *next_watched;
@@ -54,7 +56,6 @@ qn_status qn__vk_timeline_new(qn__queue *queue, char *why);
 qn__vk_batch *qn__vk_batch_open(qn__queue *queue, char *why); /* for commands; NULL: failed */
 qn__vk_batch *qn__vk_batch_take(qn__queue *queue, char *why); /* without any; NULL: failed */
 void qn__vk_batches_free(qn__queue *queue);
-void qn__vk_send(qn__queue *queue, qn__vk_batch *b);
 void qn__vk_flush(qn__queue *queue); /* submits what has gathered */
 /* Submits it if the device is about to run out of work, or the batch is full. */
 void qn__vk_flush_if_due(qn__queue *queue);
