@@ -47,6 +47,11 @@ if(TARGET quern_static)
                  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
         set_tests_properties(cl.${shard} PROPERTIES TIMEOUT 1800)
     endforeach()
+    # Batches in several processes at a time, as on devices, come to an end.
+    add_test(NAME cl.batches COMMAND cl_runner --device cpu --only full --batch 32 --shard 0/24 -j 6
+                                     --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl
+             WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(cl.batches PROPERTIES TIMEOUT 300)
     find_package(OpenCL QUIET)
     if(OpenCL_FOUND)
         add_executable(cl_oracle EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/cl_oracle.c)

@@ -72,7 +72,19 @@ static bool make_pipe(int ends[2]) {
     return true;
 }
 
-static bool start(const pool_desc *desc, worker *w) {
+/* What a process inherits of those started before it: holding their pipes open, it would keep them from seeing the
+   end of their orders. */
+static void forget_others(const pool *p) {
+    for (unsigned i = 0; i < MAX_JOBS; i++) {
+        const worker *w = &p->workers[i];
+        if (!w->pid) continue;
+        close(w->orders);
+        close(w->answers);
+        close(w->output);
+    }
+}
+
+static bool start(const pool *p, worker *w) {
     int orders[2], answers[2];
     FILE *output = tmpfile();
     if (!output || !make_pipe(orders) || !make_pipe(answers)) return false;
@@ -84,7 +96,8 @@ static bool start(const pool_desc *desc, worker *w) {
         dup2(fileno(output), STDERR_FILENO);
         close(orders[1]);
         close(answers[0]);
-        serve(desc, orders[0], answers[1]);
+        forget_others(p);
+        serve(p->desc, orders[0], answers[1]);
     }
     close(orders[0]);
     close(answers[1]);
@@ -166,7 +179,7 @@ int pool_run(const pool_desc *desc) {
         for (unsigned i = 0; i < jobs && fine; i++) {
             worker *w = &p->workers[i];
             if (!w->pid && p->next < desc->count) {
-                fine = start(desc, w);
+                fine = start(p, w);
                 if (fine) give(p, w);
             }
             if (!w->pid) continue;
