@@ -162,4 +162,11 @@ bool vulkan_run(vulkan_session *s, char *why); /* both */
 bool vulkan_read(vulkan_session *s, unsigned buffer, void *out);
 void vulkan_release(vulkan_session *s);
 
+/* Copies of `size` bytes between pinned memory of the host and the device's own, recorded before; the time, in
+   milliseconds, from submitting to done (below 0: failed), by the queue that computes or by one for copies alone. */
+typedef struct vulkan_copies vulkan_copies;
+vulkan_copies *vulkan_copies_open(vulkan *v, uint64_t size, char *why);
+double vulkan_copies_time(vulkan_copies *c, bool up, bool copy_queue);
+void vulkan_copies_close(vulkan_copies *c);
+
 #endif

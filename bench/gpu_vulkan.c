@@ -34,9 +34,14 @@
     X(vkCmdBindPipeline)                                                                                     \
     X(vkCmdPushConstants)                                                                                    \
     X(vkCmdDispatch)                                                                                         \
+    X(vkCmdCopyBuffer)                                                                                       \
     X(vkCmdPipelineBarrier)                                                                                  \
     X(vkQueueSubmit)                                                                                         \
     X(vkQueueWaitIdle)                                                                                       \
+    X(vkCreateFence)                                                                                         \
+    X(vkDestroyFence)                                                                                        \
+    X(vkGetFenceStatus)                                                                                      \
+    X(vkResetFences)                                                                                         \
     X(vkCreateBuffer)                                                                                        \
     X(vkDestroyBuffer)                                                                                       \
     X(vkGetBufferMemoryRequirements)                                                                         \
@@ -57,8 +62,9 @@ struct vulkan {
     VkInstance instance;
     VkPhysicalDevice physical;
     VkDevice device;
-    VkQueue queue;
-    uint32_t family, memory_type;
+    VkQueue queue, copy_queue;
+    uint32_t family, copy_family;              /* that computes; that copies and nothing else, or the same */
+    uint32_t memory_type, far_type, near_type; /* of buffers; of the host's memory; of the device's own */
     VkCommandPool pool;
     VkPipelineLayout layout;
     VkPhysicalDeviceProperties properties;
@@ -124,22 +130,40 @@ static bool choose_physical(vulkan *v, const char *description, char *why) {
     VkQueueFamilyProperties families[16];
     count = 16;
     v->vkGetPhysicalDeviceQueueFamilyProperties(v->physical, &count, families);
-    for (v->family = 0; v->family < count; v->family++)
-        if (families[v->family].queueFlags & VK_QUEUE_COMPUTE_BIT) return true;
-    snprintf(why, WHY_SIZE, "no queue computes");
-    return false;
+    v->family = 0;
+    while (v->family < count && !(families[v->family].queueFlags & VK_QUEUE_COMPUTE_BIT)) v->family++;
+    v->copy_family = v->family;
+    for (uint32_t i = 0; i < count; i++)
+        if ((families[i].queueFlags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT |
+                                       VK_QUEUE_TRANSFER_BIT)) == VK_QUEUE_TRANSFER_BIT) {
+            v->copy_family = i;
+            break;
+        }
+    if (v->family == count) snprintf(why, WHY_SIZE, "no queue computes");
+    return v->family < count;
 }
 
-/* Memory that the host sees, on the device if that can be. */
-static void choose_memory(vulkan *v) {
-    VkPhysicalDeviceMemoryProperties memory;
-    VkMemoryPropertyFlags seen = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-    v->vkGetPhysicalDeviceMemoryProperties(v->physical, &memory);
-    for (int local = 0; local < 2; local++) {
-        VkMemoryPropertyFlags wanted = seen | (local ? VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT : 0);
-        for (uint32_t i = memory.memoryTypeCount; i-- > 0;)
-            if ((memory.memoryTypes[i].propertyFlags & wanted) == wanted) v->memory_type = i;
+static uint32_t find_memory(const VkPhysicalDeviceMemoryProperties *memory, VkMemoryPropertyFlags all,
+                            VkMemoryPropertyFlags none, uint32_t otherwise) {
+    for (uint32_t i = 0; i < memory->memoryTypeCount; i++) {
+        VkMemoryPropertyFlags flags = memory->memoryTypes[i].propertyFlags;
+        if ((flags & all) == all && !(flags & none)) return i;
     }
+    return otherwise;
+}
+
+/* For buffers what the host sees, on the device if that can be. */
+static void choose_memory(vulkan *v) {
+    enum {
+        SEEN = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+        LOCAL = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
+    };
+    VkPhysicalDeviceMemoryProperties memory;
+    v->vkGetPhysicalDeviceMemoryProperties(v->physical, &memory);
+    const uint32_t seen = find_memory(&memory, SEEN, 0, 0);
+    v->memory_type = find_memory(&memory, SEEN | LOCAL, 0, seen);
+    v->far_type = find_memory(&memory, SEEN | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, LOCAL, seen);
+    v->near_type = find_memory(&memory, LOCAL, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT, v->memory_type);
 }
 
 static bool make_device(vulkan *v, char *why) {
@@ -151,16 +175,19 @@ static bool make_device(vulkan *v, char *why) {
                                             .storageBuffer8BitAccess = has.storageBuffer8BitAccess,
                                             .shaderInt8 = has.shaderInt8};
     float priority = 1;
-    VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                     .queueFamilyIndex = v->family,
-                                     .queueCount = 1,
-                                     .pQueuePriorities = &priority};
+    VkDeviceQueueCreateInfo queues[2] = {{.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                          .queueFamilyIndex = v->family,
+                                          .queueCount = 1,
+                                          .pQueuePriorities = &priority}};
+    queues[1] = queues[0];
+    queues[1].queueFamilyIndex = v->copy_family;
     VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                .pNext = &use,
-                               .queueCreateInfoCount = 1,
-                               .pQueueCreateInfos = &queue};
+                               .queueCreateInfoCount = v->copy_family == v->family ? 1 : 2,
+                               .pQueueCreateInfos = queues};
     if (!good(v->vkCreateDevice(v->physical, &info, NULL, &v->device), "vkCreateDevice", why)) return false;
     v->vkGetDeviceQueue(v->device, v->family, 0, &v->queue);
+    v->vkGetDeviceQueue(v->device, v->copy_family, 0, &v->copy_queue);
     VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                     .queueFamilyIndex = v->family};
     VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, PUSH_BYTES};
@@ -349,6 +376,103 @@ void vulkan_release(vulkan_session *s) {
     free(s);
 }
 
+/* ---- copies between pinned memory and the device ---- */
+
+enum { UP, DOWN, NUM_DIRECTIONS, NUM_FAMILIES = 2 };
+
+struct vulkan_copies {
+    vulkan *v;
+    VkBuffer buffers[2]; /* the host's, the device's */
+    VkDeviceMemory memory[2];
+    VkCommandPool pools[NUM_FAMILIES];
+    VkCommandBuffer commands[NUM_FAMILIES][NUM_DIRECTIONS];
+    VkFence fence;
+};
+
+static bool make_copy_buffer(vulkan_copies *c, int which, uint64_t size, char *why) {
+    vulkan *v = c->v;
+    const uint32_t families[NUM_FAMILIES] = {v->family, v->copy_family};
+    const bool shared = v->family != v->copy_family;
+    VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                               .size = size,
+                               .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+                               .sharingMode = shared ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE,
+                               .queueFamilyIndexCount = shared ? NUM_FAMILIES : 0,
+                               .pQueueFamilyIndices = families};
+    if (!good(v->vkCreateBuffer(v->device, &info, NULL, &c->buffers[which]), "vkCreateBuffer", why))
+        return false;
+    VkMemoryRequirements needs;
+    v->vkGetBufferMemoryRequirements(v->device, c->buffers[which], &needs);
+    VkMemoryAllocateInfo memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                   .allocationSize = needs.size,
+                                   .memoryTypeIndex = which ? v->near_type : v->far_type};
+    return good(v->vkAllocateMemory(v->device, &memory, NULL, &c->memory[which]), "vkAllocateMemory", why) &&
+           good(v->vkBindBufferMemory(v->device, c->buffers[which], c->memory[which], 0),
+                "vkBindBufferMemory", why);
+}
+
+static bool record_copies(vulkan_copies *c, int family, uint64_t size, char *why) {
+    vulkan *v = c->v;
+    VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                    .queueFamilyIndex = family ? v->copy_family : v->family};
+    if (!good(v->vkCreateCommandPool(v->device, &pool, NULL, &c->pools[family]), "vkCreateCommandPool", why))
+        return false;
+    VkCommandBufferAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                        .commandPool = c->pools[family],
+                                        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                        .commandBufferCount = NUM_DIRECTIONS};
+    VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    VkBufferCopy all = {.size = size};
+    VkCommandBuffer *commands = c->commands[family];
+    bool fine =
+        good(v->vkAllocateCommandBuffers(v->device, &info, commands), "vkAllocateCommandBuffers", why);
+    for (int d = 0; d < NUM_DIRECTIONS && fine; d++) {
+        fine = good(v->vkBeginCommandBuffer(commands[d], &begin), "vkBeginCommandBuffer", why);
+        if (!fine) return false;
+        v->vkCmdCopyBuffer(commands[d], c->buffers[d == DOWN], c->buffers[d == UP], 1, &all);
+        fine = good(v->vkEndCommandBuffer(commands[d]), "vkEndCommandBuffer", why);
+    }
+    return fine;
+}
+
+vulkan_copies *vulkan_copies_open(vulkan *v, uint64_t size, char *why) {
+    vulkan_copies *c = bench_alloc(sizeof *c);
+    *c = (vulkan_copies){.v = v};
+    VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    bool fine = good(v->vkCreateFence(v->device, &fence, NULL, &c->fence), "vkCreateFence", why) &&
+                make_copy_buffer(c, 0, size, why) && make_copy_buffer(c, 1, size, why) &&
+                record_copies(c, 0, size, why) && record_copies(c, 1, size, why);
+    if (fine) return c;
+    vulkan_copies_close(c);
+    return NULL;
+}
+
+void vulkan_copies_close(vulkan_copies *c) {
+    vulkan *v = c->v;
+    for (int i = 0; i < NUM_FAMILIES; i++)
+        if (c->pools[i]) v->vkDestroyCommandPool(v->device, c->pools[i], NULL);
+    for (int i = 0; i < 2; i++) {
+        if (c->buffers[i]) v->vkDestroyBuffer(v->device, c->buffers[i], NULL);
+        if (c->memory[i]) v->vkFreeMemory(v->device, c->memory[i], NULL);
+    }
+    if (c->fence) v->vkDestroyFence(v->device, c->fence, NULL);
+    free(c);
+}
+
+double vulkan_copies_time(vulkan_copies *c, bool up, bool copy_queue) {
+    vulkan *v = c->v;
+    VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                         .commandBufferCount = 1,
+                         .pCommandBuffers = &c->commands[copy_queue][up ? UP : DOWN]};
+    int64_t begin = bench_now();
+    VkResult result = v->vkQueueSubmit(copy_queue ? v->copy_queue : v->queue, 1, &info, c->fence);
+    if (result != VK_SUCCESS) return -1;
+    while ((result = v->vkGetFenceStatus(v->device, c->fence)) == VK_NOT_READY) {
+    }
+    double ms = (double)(bench_now() - begin) * 1e-6;
+    return result == VK_SUCCESS && v->vkResetFences(v->device, 1, &c->fence) == VK_SUCCESS ? ms : -1;
+}
+
 #else
 
 vulkan *vulkan_open(const char *description, char *why) {
@@ -372,5 +496,12 @@ bool vulkan_read(vulkan_session *s, unsigned buffer, void *out) {
     return (void)s, (void)buffer, (void)out, false;
 }
 void vulkan_release(vulkan_session *s) { (void)s; }
+vulkan_copies *vulkan_copies_open(vulkan *v, uint64_t size, char *why) {
+    return (void)v, (void)size, (void)why, NULL;
+}
+void vulkan_copies_close(vulkan_copies *c) { (void)c; }
+double vulkan_copies_time(vulkan_copies *c, bool up, bool copy_queue) {
+    return (void)c, (void)up, (void)copy_queue, -1.0;
+}
 
 #endif
