@@ -99,6 +99,7 @@ void qn__emit_ptx(qn__arena *arena, ir_module *module, const qn__emit_options *o
                      .need_version = LOWEST_VERSION};
     qn__buf body, text;
     *result = (qn__emit_result){0};
+    qn__buf_init(&e.out, arena);
     qn__buf_init(&body, arena);
     qn__buf_init(&text, arena);
     e.global_used = QN__NEW_ARRAY(arena, bool, module->globals.len + 1);

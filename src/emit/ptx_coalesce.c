@@ -7,25 +7,12 @@
        @!%p1 bra L3;  mov %r1, %r2;  bra L4;  L3:      becomes      mov %r1, %r2;  @%p1 bra L4;  L3:
 
    where what the moves write is not needed behind it.
-   The text is read as the emitter writes it: one instruction a line, what it writes before the first comma. */
+   What its lines read and write the emitter has noted while it wrote them. */
 #include <string.h>
 
 #include "emit/ptx_internal.h"
 
 enum { MAX_COPIED = 4096 }; /* registers that moves copy: their interference is a square of bits */
-
-typedef struct reference {
-    uint32_t reg, place, length; /* reg: dense number; place: in the text */
-    bool is_def;
-} reference;
-
-enum { LINE_OTHER, LINE_MOVE, LINE_LABEL, LINE_BRANCH, LINE_END };
-
-typedef struct line {
-    uint32_t start, end, first_ref, num_refs, label, depth;
-    uint8_t kind;
-    bool predicated, dropped, moved;
-} line;
 
 typedef struct block {
     uint32_t first, end, next, target; /* lines; next and target: blocks, or NONE */
@@ -36,8 +23,9 @@ typedef struct coalescer {
     qn__arena *arena;
     const char *text;
     uint32_t size;
-    QN__VEC(line) lines;
-    QN__VEC(reference) refs;
+    ptx_line *lines; /* the emitter's notes */
+    ptx_reference *refs;
+    size_t num_lines;
     QN__VEC(block) blocks;
     uint32_t first_of[PTX_CLASS_COUNT], num_regs;
     uint32_t *copied; /* by register: its number among those that moves copy, or NONE */
@@ -51,127 +39,20 @@ typedef struct coalescer {
 
 static const uint32_t NONE = UINT32_MAX;
 
-/* ---- reading ---- */
+/* ---- the notes ---- */
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-static uint32_t read_number(const char **at) {
-    uint32_t value = 0;
-    for (; is_digit(**at); ++*at) value = value * 10 + (uint32_t)(**at - '0');
-    return value;
-}
-
-/* The class of a register by its letter; -1: it is another's. */
-static inline int class_of(char letter) {
-    static const int8_t classes[] = {
-        ['p'] = PTX_PRED + 1, ['h'] = PTX_B16 + 1, ['r'] = PTX_B32 + 1, ['d'] = PTX_B64 + 1};
-    const unsigned char at = (unsigned char)letter;
-    return at < sizeof classes ? classes[at] - 1 : -1;
-}
-
-/* `word` is not empty. */
-static bool starts(const char *at, const char *word) {
-    while (*word && *at == *word) at++, word++;
-    return !*word;
-}
-
-/* What writes no register, whatever stands before its first comma. */
-static bool has_no_result(const char *op) {
-    switch (op[0]) {
-    case 'b': return starts(op, "bra ") || starts(op, "bar.sync") || starts(op, "bar.warp");
-    case 'c': return starts(op, "cp.async");
-    case 'f': return starts(op, "fence");
-    case 'm': return starts(op, "membar");
-    case 'p': return starts(op, "prefetch");
-    case 'r': return starts(op, "red.") || starts(op, "ret");
-    case 's': return op[1] == 't';
-    case 't': return starts(op, "trap");
-    default: return false;
+/* Registers get dense numbers. */
+static void take_notes(coalescer *c, const ptx_emitter *e) {
+    for (int cls = 0; cls < PTX_CLASS_COUNT; cls++) {
+        c->first_of[cls] = c->num_regs;
+        c->num_regs += e->num_registers[cls];
     }
-}
-
-/* Where `at` is a register's name: behind it. */
-static inline const char *read_register(coalescer *c, const char *at, bool is_def) {
-    const char *end = at + 3;
-    const int cls = class_of(at[1]);
-    uint32_t number = (uint32_t)(unsigned char)at[2] - '0';
-    if (cls < 0 || number > 9) return at + 1;
-    for (; is_digit(*end); end++) number = number * 10 + (uint32_t)(*end - '0');
-    qn__vec_reserve(c->arena, &c->refs, c->refs.len + 1);
-    c->refs.data[c->refs.len++] =
-        (reference){c->first_of[cls] + number, (uint32_t)(at - c->text), (uint32_t)(end - at), is_def};
-    return end;
-}
-
-/* What an instruction writes stands before its first comma outside braces; nothing, where that is an address or the
-   instruction has none. Gives the line's end. */
-static const char *read_operands(coalescer *c, const line *l, const char *op) {
-    const char *at = op;
-    while (*at != ' ' && *at != '\n') at++;
-    bool is_def = *at == ' ' && at[1] != '[' && !has_no_result(op);
-    for (unsigned braces = 0; is_def && *at != '\n';) {
-        if (*at == '%') {
-            if (l->predicated) read_register(c, at, false);
-            at = read_register(c, at, true);
-            continue;
-        }
-        braces += *at == '{';
-        braces -= *at == '}';
-        is_def = *at != ',' || braces;
-        at++;
+    for (size_t n = 0; n < e->refs.len; n++) c->refs[n].reg += c->first_of[c->refs[n].cls];
+    for (size_t i = 0; i < c->num_lines; i++) {
+        const ptx_line *l = &c->lines[i];
+        const bool has_label = l->kind == PTX_LINE_LABEL || l->kind == PTX_LINE_BRANCH;
+        if (has_label && l->label >= c->num_labels) c->num_labels = l->label + 1;
     }
-    while (*at != '\n') {
-        if (*at == '%')
-            at = read_register(c, at, false);
-        else
-            at++;
-    }
-    return at + 1;
-}
-
-/* One register to another of its class. */
-static bool is_move(const coalescer *c, const line *l, const char *op) {
-    if (l->predicated || !starts(op, "mov.") || l->num_refs != 2) return false;
-    const reference *r = &c->refs.data[l->first_ref];
-    const char *comma = c->text + r[0].place + r[0].length;
-    return r[0].is_def && !r[1].is_def && comma[0] == ',' && c->text[r[1].place + r[1].length] == ';' &&
-           c->text[r[0].place + 1] == c->text[r[1].place + 1];
-}
-
-/* Gives the line's end. Every line has a newline. */
-static uint32_t read_line(coalescer *c, uint32_t start) {
-    const char *text = c->text, *at = text + start, *number = NULL;
-    line l = {.start = start, .first_ref = (uint32_t)c->refs.len, .label = NONE};
-    if (*at == 'L' && is_digit(at[1])) {
-        l.kind = LINE_LABEL;
-        number = at + 1;
-    }
-    while (*at == '\t') at++;
-    if (*at == '@') {
-        l.predicated = true;
-        while (*at != '%') at++;
-        at = read_register(c, at, false) + 1;
-    }
-    l.end = (uint32_t)(read_operands(c, &l, at) - text);
-    l.num_refs = (uint32_t)c->refs.len - l.first_ref;
-    if (starts(at, "bra L")) {
-        l.kind = LINE_BRANCH;
-        number = at + 5;
-    } else if (starts(at, "ret") || starts(at, "trap")) {
-        l.kind = LINE_END;
-    } else if (is_move(c, &l, at)) {
-        l.kind = LINE_MOVE;
-    }
-    if (number) l.label = read_number(&number);
-    if (number && l.label >= c->num_labels) c->num_labels = l.label + 1;
-    qn__vec_push(c->arena, &c->lines, l);
-    return l.end;
-}
-
-static void read_text(coalescer *c) {
-    qn__vec_reserve(c->arena, &c->lines, (size_t)c->size / 28 + 16);
-    qn__vec_reserve(c->arena, &c->refs, (size_t)c->size / 10 + 16);
-    for (uint32_t start = 0; start < c->size;) start = read_line(c, start);
 }
 
 /* ---- blocks and loops ---- */
@@ -180,14 +61,14 @@ static void number_copied(coalescer *c) {
     c->copied = QN__NEW_ARRAY(c->arena, uint32_t, c->num_regs + 1u);
     memset(c->copied, 0xff, (c->num_regs + 1u) * sizeof *c->copied);
     c->member = QN__NEW_ARRAY(c->arena, uint32_t, c->num_regs + 1u);
-    for (size_t i = 0; i < c->lines.len; i++) {
-        const line *l = &c->lines.data[i];
-        if (l->kind != LINE_MOVE) continue;
+    for (size_t i = 0; i < c->num_lines; i++) {
+        const ptx_line *l = &c->lines[i];
+        if (l->kind != PTX_LINE_MOVE) continue;
         for (uint32_t n = 0; n < 2; n++) {
-            uint32_t *number = &c->copied[c->refs.data[l->first_ref + n].reg];
+            uint32_t *number = &c->copied[c->refs[l->first_ref + n].reg];
             if (*number != NONE) continue;
             *number = c->num_copied;
-            c->member[c->num_copied++] = c->refs.data[l->first_ref + n].reg;
+            c->member[c->num_copied++] = c->refs[l->first_ref + n].reg;
         }
     }
     c->words = (c->num_copied + 63) / 64;
@@ -196,52 +77,51 @@ static void number_copied(coalescer *c) {
 /* Forgets the registers that no move copies, but for branches' predicates. */
 static void drop_others(coalescer *c) {
     uint32_t kept = 0;
-    for (size_t i = 0; i < c->lines.len; i++) {
-        line *l = &c->lines.data[i];
+    for (size_t i = 0; i < c->num_lines; i++) {
+        ptx_line *l = &c->lines[i];
         const uint32_t first = l->first_ref, end = first + l->num_refs;
         l->first_ref = kept;
         for (uint32_t n = first; n < end; n++) {
-            const reference r = c->refs.data[n];
-            if (c->copied[r.reg] != NONE || l->kind == LINE_BRANCH) c->refs.data[kept++] = r;
+            const ptx_reference r = c->refs[n];
+            if (c->copied[r.reg] != NONE || l->kind == PTX_LINE_BRANCH) c->refs[kept++] = r;
         }
         l->num_refs = kept - l->first_ref;
     }
-    c->refs.len = kept;
 }
 
 /* Labels that no branch names go, too. */
 static void mark_loops(coalescer *c) {
     c->label_line = QN__NEW_ARRAY(c->arena, uint32_t, c->num_labels + 1u);
-    for (size_t i = 0; i < c->lines.len; i++)
-        if (c->lines.data[i].kind == LINE_LABEL) c->label_line[c->lines.data[i].label] = (uint32_t)i;
+    for (size_t i = 0; i < c->num_lines; i++)
+        if (c->lines[i].kind == PTX_LINE_LABEL) c->label_line[c->lines[i].label] = (uint32_t)i;
     bool *wanted = QN__NEW_ARRAY(c->arena, bool, c->num_labels + 1u);
-    for (size_t i = 0; i < c->lines.len; i++)
-        if (c->lines.data[i].kind == LINE_BRANCH) wanted[c->lines.data[i].label] = true;
-    for (size_t i = 0; i < c->lines.len; i++) {
-        line *l = &c->lines.data[i];
-        if (l->kind != LINE_LABEL || wanted[l->label]) continue;
-        l->kind = LINE_OTHER;
+    for (size_t i = 0; i < c->num_lines; i++)
+        if (c->lines[i].kind == PTX_LINE_BRANCH) wanted[c->lines[i].label] = true;
+    for (size_t i = 0; i < c->num_lines; i++) {
+        ptx_line *l = &c->lines[i];
+        if (l->kind != PTX_LINE_LABEL || wanted[l->label]) continue;
+        l->kind = PTX_LINE_OTHER;
         l->dropped = true;
     }
-    int32_t *change = QN__NEW_ARRAY(c->arena, int32_t, c->lines.len + 2);
-    for (size_t i = 0; i < c->lines.len; i++) {
-        const line *l = &c->lines.data[i];
-        if (l->kind != LINE_BRANCH || c->label_line[l->label] > i) continue;
+    int32_t *change = QN__NEW_ARRAY(c->arena, int32_t, c->num_lines + 2);
+    for (size_t i = 0; i < c->num_lines; i++) {
+        const ptx_line *l = &c->lines[i];
+        if (l->kind != PTX_LINE_BRANCH || c->label_line[l->label] > i) continue;
         change[c->label_line[l->label]]++;
         change[i + 1]--;
     }
     int32_t depth = 0;
-    for (size_t i = 0; i < c->lines.len; i++) c->lines.data[i].depth = (uint32_t)(depth += change[i]);
+    for (size_t i = 0; i < c->num_lines; i++) c->lines[i].depth = (uint32_t)(depth += change[i]);
 }
 
-static bool ends_block(const line *l) { return l->kind == LINE_BRANCH || l->kind == LINE_END; }
+static bool ends_block(const ptx_line *l) { return l->kind == PTX_LINE_BRANCH || l->kind == PTX_LINE_END; }
 
 static uint64_t *row(const coalescer *c) { return QN__NEW_ARRAY(c->arena, uint64_t, c->words + 1u); }
 
 static void make_blocks(coalescer *c) {
-    uint32_t *block_at = QN__NEW_ARRAY(c->arena, uint32_t, c->lines.len + 2);
-    for (uint32_t i = 0; i < c->lines.len; i++) {
-        const bool first = i == 0 || c->lines.data[i].kind == LINE_LABEL || ends_block(&c->lines.data[i - 1]);
+    uint32_t *block_at = QN__NEW_ARRAY(c->arena, uint32_t, c->num_lines + 2);
+    for (uint32_t i = 0; i < c->num_lines; i++) {
+        const bool first = i == 0 || c->lines[i].kind == PTX_LINE_LABEL || ends_block(&c->lines[i - 1]);
         if (first) {
             const block b = {
                 .first = i, .next = NONE, .target = NONE, .uses = row(c), .defs = row(c), .live_in = row(c)};
@@ -252,8 +132,8 @@ static void make_blocks(coalescer *c) {
     }
     for (uint32_t n = 0; n < c->blocks.len; n++) {
         block *b = &c->blocks.data[n];
-        const line *last = &c->lines.data[b->end - 1];
-        if (last->kind == LINE_BRANCH) b->target = block_at[c->label_line[last->label]];
+        const ptx_line *last = &c->lines[b->end - 1];
+        if (last->kind == PTX_LINE_BRANCH) b->target = block_at[c->label_line[last->label]];
         if ((!ends_block(last) || last->predicated) && n + 1 < c->blocks.len) b->next = n + 1;
     }
 }
@@ -264,22 +144,22 @@ static void set_bit(uint64_t *bits, uint32_t n) { bits[n / 64] |= UINT64_C(1) <<
 static void clear_bit(uint64_t *bits, uint32_t n) { bits[n / 64] &= ~(UINT64_C(1) << n % 64); }
 
 /* Backwards over a line: what it writes is not needed before it, what it reads is. */
-static void step_back(const coalescer *c, const line *l, uint64_t *live) {
+static void step_back(const coalescer *c, const ptx_line *l, uint64_t *live) {
     for (uint32_t n = 0; n < l->num_refs; n++) {
-        const reference *r = &c->refs.data[l->first_ref + n];
+        const ptx_reference *r = &c->refs[l->first_ref + n];
         if (r->is_def && c->copied[r->reg] != NONE) clear_bit(live, c->copied[r->reg]);
     }
     for (uint32_t n = 0; n < l->num_refs; n++) {
-        const reference *r = &c->refs.data[l->first_ref + n];
+        const ptx_reference *r = &c->refs[l->first_ref + n];
         if (!r->is_def && c->copied[r->reg] != NONE) set_bit(live, c->copied[r->reg]);
     }
 }
 
 static void measure_block(const coalescer *c, block *b) {
     for (uint32_t i = b->end; i-- > b->first;) {
-        const line *l = &c->lines.data[i];
+        const ptx_line *l = &c->lines[i];
         for (uint32_t n = 0; n < l->num_refs; n++) {
-            const reference *r = &c->refs.data[l->first_ref + n];
+            const ptx_reference *r = &c->refs[l->first_ref + n];
             if (r->is_def && c->copied[r->reg] != NONE) set_bit(b->defs, c->copied[r->reg]);
         }
         step_back(c, l, b->uses);
@@ -326,14 +206,14 @@ static void interfere(coalescer *c, uint32_t n, const uint64_t *live, uint32_t s
     }
 }
 
-static void scan_line(coalescer *c, const line *l, const uint64_t *live) {
-    const uint32_t same = l->kind == LINE_MOVE ? c->copied[c->refs.data[l->first_ref + 1].reg] : NONE;
+static void scan_line(coalescer *c, const ptx_line *l, const uint64_t *live) {
+    const uint32_t same = l->kind == PTX_LINE_MOVE ? c->copied[c->refs[l->first_ref + 1].reg] : NONE;
     for (uint32_t n = 0; n < l->num_refs; n++) {
-        const reference *r = &c->refs.data[l->first_ref + n];
+        const ptx_reference *r = &c->refs[l->first_ref + n];
         if (!r->is_def || c->copied[r->reg] == NONE) continue;
         interfere(c, c->copied[r->reg], live, same);
         for (uint32_t m = 0; m < l->num_refs; m++) { /* written together */
-            const reference *other = &c->refs.data[l->first_ref + m];
+            const ptx_reference *other = &c->refs[l->first_ref + m];
             if (m != n && other->is_def && c->copied[other->reg] != NONE && other->reg != r->reg)
                 set_bit(row_of(c->interference, c, c->copied[r->reg]), c->copied[other->reg]);
         }
@@ -354,8 +234,8 @@ static void find_interference(coalescer *c) {
         const block *b = &c->blocks.data[n];
         live_out(c, b, live);
         for (uint32_t i = b->end; i-- > b->first;) {
-            scan_line(c, &c->lines.data[i], live);
-            step_back(c, &c->lines.data[i], live);
+            scan_line(c, &c->lines[i], live);
+            step_back(c, &c->lines[i], live);
         }
     }
 }
@@ -374,8 +254,8 @@ static bool apart(const coalescer *c, uint32_t a, uint32_t b) {
     return false;
 }
 
-static void join(coalescer *c, const line *l) {
-    const reference *r = &c->refs.data[l->first_ref];
+static void join(coalescer *c, const ptx_line *l) {
+    const ptx_reference *r = &c->refs[l->first_ref];
     const uint32_t a = find(c, c->copied[r[0].reg]), b = find(c, c->copied[r[1].reg]);
     if (a == b || apart(c, a, b)) return;
     c->parent[b] = a;
@@ -391,17 +271,15 @@ static uint32_t representative(const coalescer *c, uint32_t reg) {
 
 static void join_all(coalescer *c) {
     uint32_t deepest = 0;
-    for (size_t i = 0; i < c->lines.len; i++)
-        if (c->lines.data[i].kind == LINE_MOVE && c->lines.data[i].depth > deepest)
-            deepest = c->lines.data[i].depth;
+    for (size_t i = 0; i < c->num_lines; i++)
+        if (c->lines[i].kind == PTX_LINE_MOVE && c->lines[i].depth > deepest) deepest = c->lines[i].depth;
     for (uint32_t depth = deepest + 1; depth-- > 0;)
-        for (size_t i = 0; i < c->lines.len; i++)
-            if (c->lines.data[i].kind == LINE_MOVE && c->lines.data[i].depth == depth)
-                join(c, &c->lines.data[i]);
-    for (size_t i = 0; i < c->lines.len; i++) {
-        line *l = &c->lines.data[i];
-        if (l->kind != LINE_MOVE) continue;
-        const reference *r = &c->refs.data[l->first_ref];
+        for (size_t i = 0; i < c->num_lines; i++)
+            if (c->lines[i].kind == PTX_LINE_MOVE && c->lines[i].depth == depth) join(c, &c->lines[i]);
+    for (size_t i = 0; i < c->num_lines; i++) {
+        ptx_line *l = &c->lines[i];
+        if (l->kind != PTX_LINE_MOVE) continue;
+        const ptx_reference *r = &c->refs[l->first_ref];
         l->dropped = representative(c, r[0].reg) == representative(c, r[1].reg);
     }
 }
@@ -419,16 +297,16 @@ static bool class_is_live(const coalescer *c, const block *b, uint32_t n) {
 /* From line `i`, `@!%p bra OUT`: the line `bra HEAD` that goes back, with nothing but moves and labels between, and
    OUT behind it; 0 if there is none. */
 static size_t branch_back(const coalescer *c, size_t i) {
-    const line *out = &c->lines.data[i];
+    const ptx_line *out = &c->lines[i];
     size_t n = i + 1;
-    while (n < c->lines.len && (c->lines.data[n].kind == LINE_MOVE || c->lines.data[n].dropped)) n++;
-    if (n >= c->lines.len || c->lines.data[n].kind != LINE_BRANCH || c->lines.data[n].predicated ||
-        c->label_line[c->lines.data[n].label] > n)
+    while (n < c->num_lines && (c->lines[n].kind == PTX_LINE_MOVE || c->lines[n].dropped)) n++;
+    if (n >= c->num_lines || c->lines[n].kind != PTX_LINE_BRANCH || c->lines[n].predicated ||
+        c->label_line[c->lines[n].label] > n)
         return 0;
     const uint32_t end = c->label_line[out->label];
     if (end <= n) return 0;
     for (size_t between = n + 1; between < end; between++)
-        if (c->lines.data[between].kind != LINE_LABEL) return 0;
+        if (c->lines[between].kind != PTX_LINE_LABEL) return 0;
     return n;
 }
 
@@ -445,13 +323,13 @@ static const block *block_of_label(const coalescer *c, uint32_t label) {
 }
 
 /* The moves may run where the loop is left, too: nobody there, nor the branch itself, needs what they write. */
-static bool moves_are_harmless(const coalescer *c, size_t from, size_t to, const line *out) {
+static bool moves_are_harmless(const coalescer *c, size_t from, size_t to, const ptx_line *out) {
     const block *behind = block_of_label(c, out->label);
-    const uint32_t predicate = representative(c, c->refs.data[out->first_ref].reg);
+    const uint32_t predicate = representative(c, c->refs[out->first_ref].reg);
     for (size_t n = from; n < to; n++) {
-        const line *l = &c->lines.data[n];
+        const ptx_line *l = &c->lines[n];
         if (l->dropped) continue;
-        const uint32_t written = c->refs.data[l->first_ref].reg;
+        const uint32_t written = c->refs[l->first_ref].reg;
         if (representative(c, written) == predicate || class_is_live(c, behind, c->copied[written]))
             return false;
     }
@@ -459,15 +337,15 @@ static bool moves_are_harmless(const coalescer *c, size_t from, size_t to, const
 }
 
 static void turn_branches(coalescer *c) {
-    for (size_t i = 0; i < c->lines.len; i++) {
-        line *out = &c->lines.data[i];
-        if (out->kind != LINE_BRANCH || !out->predicated || out->num_refs != 1) continue;
+    for (size_t i = 0; i < c->num_lines; i++) {
+        ptx_line *out = &c->lines[i];
+        if (out->kind != PTX_LINE_BRANCH || !out->predicated || out->num_refs != 1) continue;
         const size_t back = branch_back(c, i);
         if (!back || !moves_are_harmless(c, i + 1, back, out)) continue;
         out->dropped = true;
-        c->lines.data[back].moved = true; /* printed with the opposite of that predicate */
-        c->lines.data[back].first_ref = out->first_ref;
-        c->lines.data[back].predicated = c->text[out->start + 2] != '!';
+        c->lines[back].moved = true; /* printed with the opposite of that predicate */
+        c->lines[back].first_ref = out->first_ref;
+        c->lines[back].predicated = c->text[out->start + 2] != '!';
     }
 }
 
@@ -476,29 +354,29 @@ static void turn_branches(coalescer *c) {
 /* What is copied from the old text is copied as late as can be: in long pieces. */
 typedef struct writer {
     coalescer *c;
-    qn__buf out;
+    qn__buf *out;
     uint32_t from; /* what stands before this in the old text is written */
 } writer;
 
 static void put_until(writer *w, uint32_t end) {
-    if (end > w->from) qn__buf_append(&w->out, w->c->text + w->from, end - w->from);
+    if (end > w->from) qn__buf_append(w->out, w->c->text + w->from, end - w->from);
     w->from = end;
 }
 
-static void put_register(writer *w, const reference *r) {
+static void put_register(writer *w, const ptx_reference *r) {
     const coalescer *c = w->c;
     const uint32_t other = representative(c, r->reg);
     int cls = 0;
     while (cls + 1 < PTX_CLASS_COUNT && c->first_of[cls + 1] <= other) cls++;
-    qn__buf_putc(&w->out, '%');
-    qn__buf_putc(&w->out, "phrd"[cls]);
-    qn__buf_putu(&w->out, other - c->first_of[cls]);
+    qn__buf_putc(w->out, '%');
+    qn__buf_putc(w->out, "phrd"[cls]);
+    qn__buf_putu(w->out, other - c->first_of[cls]);
 }
 
-static void put_line(writer *w, const line *l) {
+static void put_line(writer *w, const ptx_line *l) {
     uint32_t done = NONE;
     for (uint32_t n = 0; n < l->num_refs; n++) {
-        const reference *r = &w->c->refs.data[l->first_ref + n];
+        const ptx_reference *r = &w->c->refs[l->first_ref + n];
         if (r->place == done) continue; /* read and written */
         done = r->place;
         if (representative(w->c, r->reg) == r->reg) continue;
@@ -508,20 +386,19 @@ static void put_line(writer *w, const line *l) {
     }
 }
 
-static void put_branch_back(writer *w, const line *l) {
+static void put_branch_back(writer *w, const ptx_line *l) {
     put_until(w, l->start);
-    qn__buf_puts(&w->out, l->predicated ? "\t@!" : "\t@");
-    put_register(w, &w->c->refs.data[l->first_ref]);
-    qn__buf_printf(&w->out, " bra L%u;\n", l->label);
+    qn__buf_puts(w->out, l->predicated ? "\t@!" : "\t@");
+    put_register(w, &w->c->refs[l->first_ref]);
+    qn__buf_printf(w->out, " bra L%u;\n", l->label);
     w->from = l->end;
 }
 
-static void put_all(coalescer *c, ptx_emitter *e) {
-    writer w = {.c = c};
-    qn__buf_init(&w.out, c->arena);
-    qn__buf_reserve(&w.out, c->size);
-    for (size_t i = 0; i < c->lines.len; i++) {
-        const line *l = &c->lines.data[i];
+static void put_all(coalescer *c, qn__buf *text) {
+    writer w = {.c = c, .out = text};
+    qn__buf_reserve(text, c->size + 16); /* and the closing brace */
+    for (size_t i = 0; i < c->num_lines; i++) {
+        const ptx_line *l = &c->lines[i];
         if (l->dropped) {
             put_until(&w, l->start);
             w.from = l->end;
@@ -532,19 +409,19 @@ static void put_all(coalescer *c, ptx_emitter *e) {
         }
     }
     put_until(&w, c->size);
-    e->out = w.out;
 }
 
-void qn__ptx_coalesce(ptx_emitter *e) {
-    coalescer c = {.arena = e->arena, .text = e->out.data, .size = (uint32_t)e->out.len};
-    if (!e->out.len || e->out.len > UINT32_MAX / 2 || e->options->debug) return;
-    for (int cls = 0; cls < PTX_CLASS_COUNT; cls++) {
-        c.first_of[cls] = c.num_regs;
-        c.num_regs += e->num_registers[cls];
-    }
-    read_text(&c);
+bool qn__ptx_coalesce(ptx_emitter *e, qn__buf *text) {
+    if (!e->out.len || e->out.len > UINT32_MAX / 2 || e->options->debug) return false;
+    coalescer c = {.arena = e->arena,
+                   .text = e->out.data,
+                   .size = (uint32_t)e->out.len,
+                   .lines = e->lines.data,
+                   .refs = e->refs.data,
+                   .num_lines = e->lines.len};
+    take_notes(&c, e);
     number_copied(&c);
-    if (!c.num_copied || c.num_copied > MAX_COPIED) return;
+    if (!c.num_copied || c.num_copied > MAX_COPIED) return false;
     drop_others(&c);
     mark_loops(&c);
     make_blocks(&c);
@@ -552,5 +429,6 @@ void qn__ptx_coalesce(ptx_emitter *e) {
     find_interference(&c);
     join_all(&c);
     turn_branches(&c);
-    put_all(&c, e);
+    put_all(&c, text);
+    return true;
 }

@@ -47,12 +47,39 @@ enum {
     PTX_SHORT = 1 << 6      /* i64 that is below 2^32 and computed in 32 bits */
 };
 
+/* Where a line of the body names a register. */
+typedef struct ptx_reference {
+    uint32_t reg;   /* its number in the class */
+    uint32_t place; /* in the text */
+    uint8_t cls, length;
+    bool is_def;
+} ptx_reference;
+
+typedef enum ptx_line_kind {
+    PTX_LINE_OTHER,
+    PTX_LINE_MOVE,
+    PTX_LINE_LABEL,
+    PTX_LINE_BRANCH,
+    PTX_LINE_END
+} ptx_line_kind;
+
+/* A line of the body, noted as it is written: who reads the body does not have to read its text. */
+typedef struct ptx_line {
+    uint32_t start, end, first_ref, num_refs;
+    uint32_t label; /* LABEL: its own; BRANCH: where to */
+    uint32_t depth; /* of loops around it; coalescing finds it, and what it drops and moves */
+    uint8_t kind;
+    bool predicated, dropped, moved;
+} ptx_line;
+
 typedef struct ptx_emitter {
     qn__arena *arena;
     ir_module *module;
     const qn__emit_options *options;
     qn__emit_result *result;
-    qn__buf out;          /* of the kernel's body */
+    qn__buf out;             /* of the kernel's body */
+    QN__VEC(ptx_line) lines; /* of it; empty in debug mode, where nobody reads them */
+    QN__VEC(ptx_reference) refs;
     uint32_t arch;        /* of the device; 0: the lowest */
     uint32_t need_target; /* what has been used so far: sm times 10 and ISA version times 10 */
     uint32_t need_version;
@@ -133,8 +160,8 @@ const char *qn__ptx_clamp(const ptx_emitter *e, const ir_instr *select);
 bool qn__ptx_is_wide_product(const ir_instr *instr, const ir_value **source, bool *is_signed,
                              uint64_t *factor);
 
-/* ptx_coalesce.c: works on the finished text of the kernel's body. */
-void qn__ptx_coalesce(ptx_emitter *e);
+/* ptx_coalesce.c: appends the kernel's body to `text`, made better. False: it has nothing to do, and appends nothing. */
+bool qn__ptx_coalesce(ptx_emitter *e, qn__buf *text);
 
 /* ptx_kernel.c */
 void qn__ptx_kernel(ptx_emitter *e, ir_function *kernel, qn__buf *text);

@@ -159,7 +159,7 @@ static void group_size(const ptx_emitter *e, qn__buf *text) {
                    size[1] ? size[1] : 1, size[2] ? size[2] : 1);
 }
 
-static void frame(const ptx_emitter *e, qn__buf *text) {
+static void frame(ptx_emitter *e, qn__buf *text) {
     static const char *const names[PTX_CLASS_COUNT] = {".pred %p", ".b16 %h", ".b32 %r", ".b64 %d"};
     qn__buf_printf(text, "\n.visible .entry %s(", e->symbol);
     if (e->params_size) qn__buf_printf(text, ".param .align 16 .b8 params[%u]", e->params_size);
@@ -174,7 +174,7 @@ static void frame(const ptx_emitter *e, qn__buf *text) {
     if (e->uses_locals && !e->locals_in_dynamic && e->static_local)
         qn__buf_printf(text, "\t.shared .align %d .b8 locals[%llu];\n", QN__LOCAL_ALIGN,
                        (unsigned long long)e->static_local);
-    if (e->out.len) qn__buf_append(text, e->out.data, e->out.len);
+    if (!qn__ptx_coalesce(e, text) && e->out.len) qn__buf_append(text, e->out.data, e->out.len);
     qn__buf_puts(text, "}\n");
 }
 
@@ -197,7 +197,7 @@ void qn__ptx_kernel(ptx_emitter *module, ir_function *kernel, qn__buf *text) {
     e.symbol = kernel->name;
     e.loc = kernel->loc;
     e.next_label = 1;
-    qn__buf_init(&e.out, e.arena);
+    e.out.len = e.lines.len = e.refs.len = 0;
     qn__ptx_plan(&e);
     place_locals(&e);
     arguments(&e, false);
@@ -210,10 +210,12 @@ void qn__ptx_kernel(ptx_emitter *module, ir_function *kernel, qn__buf *text) {
     if (e.uses_events) qn__ptx_async_begin(&e);
     qn__ptx_region(&e, kernel->body);
     if (!e.uses_group) guard_end(&e, guarded);
-    qn__ptx_coalesce(&e);
     check_params(&e);
     frame(&e, text);
     report(&e);
+    module->out = e.out; /* its room, and that of the notes */
+    module->lines.data = e.lines.data, module->lines.cap = e.lines.cap;
+    module->refs.data = e.refs.data, module->refs.cap = e.refs.cap;
     module->need_target = e.need_target;
     module->need_version = e.need_version;
     module->dynamic_used = e.dynamic_used;

@@ -17,12 +17,23 @@ static char *room(qn__buf *buf, size_t len) {
     return buf->data + buf->len;
 }
 
-static char *put_number(char *at, uint64_t value) {
+static char *put_long_number(char *at, uint64_t value) {
     char digits[20];
     unsigned count = 0;
     do digits[count++] = (char)('0' + value % 10);
     while (value /= 10);
     while (count) *at++ = digits[--count];
+    return at;
+}
+
+/* Most have few digits: they are registers' and offsets. */
+static inline char *put_number(char *at, uint64_t value) {
+    if (value >= 10000) return put_long_number(at, value);
+    const uint32_t number = (uint32_t)value;
+    if (number >= 1000) *at++ = (char)('0' + number / 1000);
+    if (number >= 100) *at++ = (char)('0' + number / 100 % 10);
+    if (number >= 10) *at++ = (char)('0' + number / 10 % 10);
+    *at++ = (char)('0' + number % 10);
     return at;
 }
 
@@ -42,6 +53,12 @@ static inline char *put_text(char *at, const char *text) {
     return at;
 }
 
+/* `word` is not empty. */
+static inline bool starts(const char *at, const char *word) {
+    while (*word && *at == *word) at++, word++;
+    return !*word;
+}
+
 static char *put_symbol(const ptx_emitter *e, char *at, uint32_t symbol) {
     switch (symbol) {
     case PTX_PARAMS: return put_text(at, "params");
@@ -52,13 +69,19 @@ static char *put_symbol(const ptx_emitter *e, char *at, uint32_t symbol) {
     }
 }
 
-static char *put_operand(const ptx_emitter *e, char *at, ptx_operand a) {
+static inline char *put_register(ptx_emitter *e, char *at, ptx_operand a) {
     static const char letters[PTX_CLASS_COUNT] = {'p', 'h', 'r', 'd'};
+    char *start = at;
+    *at++ = '%';
+    *at++ = letters[a.cls];
+    at = put_number(at, a.reg);
+    e->refs.data[e->refs.len++] = (ptx_reference){a.reg, (uint32_t)(start - e->out.data), a.cls,
+                                                  (uint8_t)(at - start), false}; /* qn__ptx has made room */
+    return at;
+}
+
+static char *put_other(const ptx_emitter *e, char *at, ptx_operand a) {
     switch (a.kind) {
-    case PTX_REG:
-        *at++ = '%';
-        *at++ = letters[a.cls];
-        return put_number(at, a.reg);
     case PTX_FLOAT:
         *at++ = '0';
         if (a.cls == PTX_B16) return put_hex(put_text(at, "x"), a.bits, 4);
@@ -76,11 +99,111 @@ static char *put_operand(const ptx_emitter *e, char *at, ptx_operand a) {
     }
 }
 
+static inline char *put_operand(ptx_emitter *e, char *at, ptx_operand a) {
+    return a.kind == PTX_REG ? put_register(e, at, a) : put_other(e, at, a);
+}
+
+/* ---- lines ---- */
+
+enum { LINE_SIZE = 512, LINE_REFS = 16 }; /* more than any line has */
+
+/* What writes no register, whatever stands before its first comma. */
+static bool has_no_result(const char *op) {
+    switch (op[0]) {
+    case 'b': return starts(op, "bra ") || starts(op, "bar.sync") || starts(op, "bar.warp");
+    case 'c': return starts(op, "cp.async");
+    case 'f': return starts(op, "fence");
+    case 'm': return starts(op, "membar");
+    case 'p': return starts(op, "prefetch");
+    case 'r': return starts(op, "red.") || starts(op, "ret");
+    case 's': return op[1] == 't';
+    case 't': return starts(op, "trap");
+    default: return false;
+    }
+}
+
+/* What an instruction writes stands behind its name: registers in braces or beside a bar, or one. */
+static void mark_results(ptx_emitter *e, const char *op, uint32_t first) {
+    const char *text = e->out.data, *at = op;
+    while (*at != ' ' && *at != '\n') at++;
+    if (*at == '\n' || (at[1] != '%' && at[1] != '{') || has_no_result(op)) return;
+    const bool braces = at[1] == '{';
+    for (uint32_t n = first; n < e->refs.len; n++) {
+        ptx_reference *r = &e->refs.data[n];
+        const char *behind = text + r->place + r->length;
+        if (n == first && text + r->place != at + 1 + braces) return; /* a special register */
+        r->is_def = true;
+        if (braces ? *behind == '}' : *behind != '|') return;
+    }
+}
+
+/* Where the line may not be run, what it writes may be what was there. */
+static void read_results(ptx_emitter *e, uint32_t first) {
+    for (uint32_t n = first; n < e->refs.len && e->refs.data[n].is_def; n += 2) {
+        qn__vec_push(e->arena, &e->refs, e->refs.data[n]);
+        memmove(&e->refs.data[n + 1], &e->refs.data[n], (e->refs.len - n - 1) * sizeof *e->refs.data);
+        e->refs.data[n].is_def = false;
+    }
+}
+
+/* One register to another of its class. */
+static bool is_move(const ptx_emitter *e, const char *op, uint32_t first) {
+    if (e->refs.len - first != 2 || !starts(op, "mov.")) return false;
+    const ptx_reference *r = &e->refs.data[first];
+    return r[0].is_def && r[0].cls == r[1].cls && e->out.data[r[0].place + r[0].length] == ',' &&
+           e->out.data[r[1].place + r[1].length] == ';';
+}
+
+/* What a branch goes to: "bra L12;". */
+static uint32_t label_of(const char *op) {
+    uint32_t label = 0;
+    for (const char *digit = op + 5; *digit != ';'; digit++) label = label * 10 + (uint32_t)(*digit - '0');
+    return label;
+}
+
+/* Any line but a label. */
+static void note_line(ptx_emitter *e, uint32_t start, uint32_t first) {
+    ptx_line l = {.start = start, .end = (uint32_t)e->out.len, .first_ref = first};
+    const char *op = e->out.data + start + 1;
+    uint32_t results = first;
+    if (*op == '@') {
+        const ptx_reference *predicate = &e->refs.data[results++];
+        op = e->out.data + predicate->place + predicate->length + 1;
+        l.predicated = true;
+    }
+    mark_results(e, op, results);
+    if (l.predicated) read_results(e, results);
+    if (starts(op, "bra L")) {
+        l.kind = PTX_LINE_BRANCH;
+        l.label = label_of(op);
+    } else if (starts(op, "ret") || starts(op, "trap")) {
+        l.kind = PTX_LINE_END;
+    } else if (!l.predicated && is_move(e, op, first)) {
+        l.kind = PTX_LINE_MOVE;
+    }
+    l.num_refs = (uint32_t)e->refs.len - first;
+    qn__vec_push(e->arena, &e->lines, l);
+}
+
+static inline char *begin_line(ptx_emitter *e) {
+    qn__vec_reserve(e->arena, &e->refs, e->refs.len + LINE_REFS);
+    char *at = room(&e->out, LINE_SIZE);
+    *at++ = '\t';
+    return at;
+}
+
+static inline void end_line(ptx_emitter *e, char *at) {
+    *at++ = '\n';
+    *at = 0;
+    e->out.len = (size_t)(at - e->out.data);
+    if (e->options->debug) e->refs.len = 0;
+}
+
 void qn__ptx(ptx_emitter *e, const char *pattern, ...) {
     va_list args;
     va_start(args, pattern);
-    char *at = room(&e->out, 512);
-    *at++ = '\t';
+    const size_t start = e->out.len, first = e->refs.len;
+    char *at = begin_line(e);
     for (const char *p = pattern; *p; p++) {
         if (*p == '$') {
             at = put_operand(e, at, va_arg(args, ptx_operand));
@@ -93,19 +216,46 @@ void qn__ptx(ptx_emitter *e, const char *pattern, ...) {
         }
     }
     va_end(args);
-    *at++ = '\n';
-    *at = 0;
-    e->out.len = (size_t)(at - e->out.data);
+    end_line(e, at);
+    if (!e->options->debug) note_line(e, (uint32_t)start, (uint32_t)first);
+}
+
+/* "op result, a, ..." */
+static void put_plain(ptx_emitter *e, const char *op, const ptx_operand *operands, unsigned count) {
+    const size_t start = e->out.len, first = e->refs.len;
+    char *at = put_text(begin_line(e), op);
+    for (unsigned n = 0; n < count; n++) {
+        if (n) *at++ = ',';
+        *at++ = ' ';
+        at = put_operand(e, at, operands[n]);
+    }
+    *at++ = ';';
+    end_line(e, at);
+    if (e->options->debug) return;
+    e->refs.data[first].is_def = true;
+    const ptx_line l = {.start = (uint32_t)start,
+                        .end = (uint32_t)e->out.len,
+                        .first_ref = (uint32_t)first,
+                        .num_refs = (uint32_t)(e->refs.len - first),
+                        .kind = is_move(e, op, (uint32_t)first) ? PTX_LINE_MOVE : PTX_LINE_OTHER};
+    qn__vec_push(e->arena, &e->lines, l);
 }
 
 void qn__ptx_label(ptx_emitter *e, uint32_t label) {
     char *at = room(&e->out, 32);
+    const uint32_t start = (uint32_t)e->out.len;
     *at++ = 'L';
     at = put_number(at, label);
     *at++ = ':';
     *at++ = '\n';
     *at = 0;
     e->out.len = (size_t)(at - e->out.data);
+    const ptx_line l = {.start = start,
+                        .end = (uint32_t)e->out.len,
+                        .first_ref = (uint32_t)e->refs.len,
+                        .label = label,
+                        .kind = PTX_LINE_LABEL};
+    qn__vec_push(e->arena, &e->lines, l);
 }
 
 /* ---- operands ---- */
@@ -116,20 +266,20 @@ ptx_operand qn__ptx_new(ptx_emitter *e, ptx_class cls) {
 
 ptx_operand qn__ptx_op1(ptx_emitter *e, const char *op, ptx_class cls, ptx_operand a) {
     ptx_operand result = qn__ptx_new(e, cls);
-    qn__ptx(e, "~ $, $;", op, result, a);
+    put_plain(e, op, (ptx_operand[]){result, a}, 2);
     return result;
 }
 
 ptx_operand qn__ptx_op2(ptx_emitter *e, const char *op, ptx_class cls, ptx_operand a, ptx_operand b) {
     ptx_operand result = qn__ptx_new(e, cls);
-    qn__ptx(e, "~ $, $, $;", op, result, a, b);
+    put_plain(e, op, (ptx_operand[]){result, a, b}, 3);
     return result;
 }
 
 ptx_operand qn__ptx_op3(ptx_emitter *e, const char *op, ptx_class cls, ptx_operand a, ptx_operand b,
                         ptx_operand c) {
     ptx_operand result = qn__ptx_new(e, cls);
-    qn__ptx(e, "~ $, $, $, $;", op, result, a, b, c);
+    put_plain(e, op, (ptx_operand[]){result, a, b, c}, 4);
     return result;
 }
 
@@ -146,7 +296,7 @@ ptx_operand qn__ptx_address(ptx_symbol symbol, ptx_class cls, uint64_t offset) {
 static const char *const moves[PTX_CLASS_COUNT] = {"mov.pred", "mov.b16", "mov.b32", "mov.b64"};
 
 void qn__ptx_move(ptx_emitter *e, ptx_operand to, ptx_operand from) {
-    qn__ptx(e, "~ $, $;", moves[to.cls], to, from);
+    put_plain(e, moves[to.cls], (ptx_operand[]){to, from}, 2);
 }
 
 ptx_operand qn__ptx_in_register(ptx_emitter *e, ptx_operand a) {
