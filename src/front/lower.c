@@ -207,6 +207,7 @@ static uint32_t frozen_table(void *user, uint32_t index) {
 static ir_function *new_frozen(lower *l, ast_decl *decl) {
     const ir_unpack_globals globals = {frozen_table, l};
     ir_function *function = new_callable(l, decl);
+    function->is_tidy = true;
     qn__ir_unpack(function, decl->frozen, &globals);
     return function;
 }

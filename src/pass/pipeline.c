@@ -8,7 +8,7 @@
 #include "util/map.h"
 
 /* LOOPS is a FUNCTION whose changes are worth another round; CHANGED one that this phase has changed; COPIED one of
-   which inlining makes several. */
+   which inlining makes several, unless it is tidy already. */
 enum { FUNCTION, LOOPS, CHANGED, COPIED, MODULE };
 
 typedef struct pass {
@@ -152,7 +152,7 @@ static void run_on_functions(runner *r, const phase *ph, const pass *p, size_t n
         ir_function *function = r->context.function = module->functions.data[f];
         if (!function->body || pr->done || pr->seen[n] == pr->version) continue;
         if (p->takes == CHANGED && pr->version == pr->started) continue;
-        if (p->takes == COPIED && function->num_copies < 2) continue;
+        if (p->takes == COPIED && (function->num_copies < 2 || function->is_tidy)) continue;
         if (p->run(&r->context)) {
             pr->version++;
             pr->again |= p->takes == LOOPS;

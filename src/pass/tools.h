@@ -55,12 +55,11 @@ void qn__rewrite_init(qn__rewrite *rewrite, qn__arena *arena, const ir_function 
 void qn__rewrite_set(qn__rewrite *rewrite, const ir_value *from, ir_value *to);
 ir_value *qn__rewrite_get(qn__rewrite *rewrite, ir_value *value);
 static inline void qn__rewrite_operands(qn__rewrite *rewrite, ir_instr *instr) {
-    if (!rewrite->cap) return;
-    for (uint32_t i = 0; i < instr->num_operands; i++) {
-        const uint32_t id = instr->operands[i]->id;
-        if (id < rewrite->cap && rewrite->map[id])
-            instr->operands[i] = qn__rewrite_get(rewrite, instr->operands[i]);
-    }
+    const uint32_t cap = rewrite->cap;
+    if (!cap) return;
+    ir_value **at = instr->operands, **end = at + instr->num_operands, *const *map = rewrite->map;
+    for (; at != end; at++)
+        if ((*at)->id < cap && map[(*at)->id]) *at = qn__rewrite_get(rewrite, *at);
 }
 /* Maps each result of `instr` to the value of the same index. */
 void qn__rewrite_results(qn__rewrite *rewrite, const ir_instr *instr, ir_value *const *values);
