@@ -72,7 +72,7 @@ typedef enum ir_op {
 #define OP(ID, name, operands, results, rule, effects, fold, doc) IR_##ID,
 #include "ir/ops.def"
 #undef OP
-    IR_OP_COUNT
+    IR_OP_COUNT /* no more than 256 */
 } ir_op;
 
 typedef enum ir_rule {
@@ -236,10 +236,13 @@ typedef struct ir_attr {
         uint8_t lanes[16]; /* extract, insert, shuffle */
         struct {
             uint32_t align;
+            uint8_t order, order_fail, scope;
+            union {
+                uint8_t combine;
+                uint8_t fence; /* IR_FENCE_* bits: fence, barrier */
+            };
             int64_t offset;
             uint64_t size; /* copy, prefetch */
-            uint8_t order, order_fail, scope, combine;
-            uint8_t fence; /* IR_FENCE_* bits: fence, barrier */
         };
         uint32_t dim;        /* queries */
         uint32_t index;      /* local, global, printf */
@@ -251,19 +254,21 @@ typedef struct ir_attr {
     };
 } ir_attr;
 
+/* What nearly every walk reads comes first: passes are bound by fetching instructions. */
 struct ir_instr {
-    ir_instr *prev, *next;
-    ir_region *parent;
-    uint16_t op; /* ir_op */
+    ir_instr *next;
+    uint8_t op; /* ir_op */
+    uint8_t num_regions;
     uint16_t flags;
-    uint16_t num_regions;
+    uint32_t mark; /* scratch for the pass that runs */
     uint32_t num_operands, num_results;
     ir_value **operands;
     ir_value **results;
     ir_region **regions;
+    ir_region *parent;
+    ir_instr *prev;
     ir_loc loc;
     ir_attr attr;
-    uint32_t mark; /* scratch for the pass that runs */
 };
 
 struct ir_region {

@@ -136,8 +136,7 @@ static void put_region(packer *p, const ir_region *region) {
     for (const ir_instr *i = region->first; i; i = i->next) count++;
     put(p, count);
     for (const ir_instr *i = region->first; i; i = i->next) {
-        if (i->num_operands > MAX_OPERANDS || i->num_results > MAX_RESULTS || i->op > UINT8_MAX ||
-            i->flags > UINT8_MAX)
+        if (i->num_operands > MAX_OPERANDS || i->num_results > MAX_RESULTS || i->flags > UINT8_MAX)
             p->fails = true;
         put(p, i->op | i->num_results << 8 | (uint32_t)i->num_regions << 12);
         put(p, i->flags | i->num_operands << 8);
