@@ -242,27 +242,33 @@ void qn__ir_clone_into(ir_builder *builder, const ir_region *from, ir_value **ma
 
 /* ---- moving ---- */
 
-static void adopt(ir_function *function, ir_region *region, const ir_function *from, ir_value **map) {
-    region->function = function;
-    for (uint32_t n = 0; n < region->num_params; n++) region->params[n]->id = function->num_values++;
-    for (ir_instr *i = region->first; i; i = i->next) {
-        for (uint32_t n = 0; n < i->num_operands; n++)
-            if (i->operands[n]->value_kind >= IR_VALUE_ARG)
-                i->operands[n] = clone_value(function, from, map, i->operands[n]);
-        for (uint32_t n = 0; n < i->num_results; n++) i->results[n]->id = function->num_values++;
-        for (uint32_t r = 0; r < i->num_regions; r++) adopt(function, i->regions[r], from, map);
-    }
+static void adopt_region(ir_function *function, ir_region *region, const ir_function *from, ir_value **map);
+
+static void adopt(ir_function *function, ir_instr *instr, const ir_function *from, ir_value **map) {
+    for (uint32_t n = 0; n < instr->num_operands; n++)
+        if (instr->operands[n]->value_kind >= IR_VALUE_ARG)
+            instr->operands[n] = clone_value(function, from, map, instr->operands[n]);
+    for (uint32_t n = 0; n < instr->num_results; n++) instr->results[n]->id = function->num_values++;
+    for (uint32_t r = 0; r < instr->num_regions; r++) adopt_region(function, instr->regions[r], from, map);
 }
 
-void qn__ir_move_into(ir_region *to, ir_region *from, ir_value **map) {
-    const ir_function *old = from->function;
-    adopt(to->function, from, old, map);
+static void adopt_region(ir_function *function, ir_region *region, const ir_function *from, ir_value **map) {
+    region->function = function;
+    for (uint32_t n = 0; n < region->num_params; n++) region->params[n]->id = function->num_values++;
+    for (ir_instr *i = region->first; i; i = i->next) adopt(function, i, from, map);
+}
+
+void qn__ir_move_into(ir_builder *builder, ir_region *from, ir_value **map) {
+    ir_function *function = builder->function;
     for (ir_instr *i = from->first, *next; i; i = next) {
         next = i->next;
-        qn__ir_unlink(i);
+        adopt(function, i, from->function, map);
         if (i->op == IR_VAR)
-            qn__ir_place_variable(to->function, i);
+            qn__ir_place_variable(function, i);
+        else if (builder->before)
+            qn__ir_insert_before(i, builder->before);
         else
-            qn__ir_append(to, i);
+            qn__ir_append(builder->region, i);
     }
+    from->first = from->last = NULL;
 }

@@ -462,8 +462,8 @@ void qn__ir_walk(ir_region *region, void (*visit)(ir_instr *instr, void *user), 
    least from->function->num_values entries. */
 void qn__ir_clone_into(ir_builder *builder, const ir_region *from, ir_value **map);
 /* The same for the body of another function that is not needed there any more: its instructions themselves go to the
-   end of `to`. `map` is wanted for the arguments and extended by constants only. */
-void qn__ir_move_into(ir_region *to, ir_region *from, ir_value **map);
+   builder's place. `map` is wanted for the arguments and extended by constants only. */
+void qn__ir_move_into(ir_builder *builder, ir_region *from, ir_value **map);
 uint32_t qn__ir_count_instrs(const ir_region *region);
 
 /* Constant folding by ops.def and by hand for conversions and vectors: the constant or NULL. */

@@ -19,46 +19,45 @@ typedef struct node {
     uint32_t depth;     /* nesting of constructs, likewise */
     uint8_t state;      /* 0: not seen, 1: being visited, 2: done */
     int32_t local_base; /* of its __local variables in the kernel at hand, or -1 */
+    uint32_t returns;
+    QN__VEC(uint32_t) depths; /* of constructs around its calls */
 } node;
-
-typedef struct call_site {
-    ir_instr *instr;
-    uint32_t depth;
-} call_site;
-
-typedef QN__VEC(call_site) call_sites;
 
 typedef struct inliner {
     qn__pass_context *context;
-    node *nodes;
-    qn__map64 by_function; /* address -> node */
+    node *nodes;      /* by the function's index, as are: */
+    qn__calls *calls; /* in program order */
     ir_function *kernel;
     qn__rewrite rewrite;
-    call_sites calls;
+    qn__calls left; /* calls in the kernel */
 } inliner;
 
+/* NULL: it is not the module's. */
 static node *node_of(inliner *in, const ir_function *function) {
-    return qn__map64_get(&in->by_function, (uint64_t)(uintptr_t)function);
+    const qn__pass_context *context = in->context;
+    const bool is_own = function->index < context->module->functions.len &&
+                        context->module->functions.data[function->index] == function;
+    return is_own ? &in->nodes[function->index] : NULL;
 }
 
 /* ---- the call graph ---- */
 
-static uint32_t find_calls(qn__arena *arena, ir_region *region, uint32_t depth, call_sites *calls,
-                           uint32_t *deepest) {
-    uint32_t count = 0;
-    if (depth > *deepest) *deepest = depth;
+static void survey(qn__arena *arena, node *n, qn__calls *calls, ir_region *region, uint32_t depth) {
+    if (depth > n->depth) n->depth = depth;
     for (ir_instr *i = region->first; i; i = i->next) {
-        count++;
-        if (i->op == IR_CALL) qn__vec_push(arena, calls, (call_site){i, depth});
-        for (uint32_t r = 0; r < i->num_regions; r++)
-            count += find_calls(arena, i->regions[r], depth + 1, calls, deepest);
+        n->size++;
+        n->returns += i->op == IR_RETURN;
+        if (i->op == IR_CALL) {
+            qn__vec_push(arena, calls, i);
+            qn__vec_push(arena, &n->depths, depth);
+        }
+        for (uint32_t r = 0; r < i->num_regions; r++) survey(arena, n, calls, i->regions[r], depth + 1);
     }
-    return count;
 }
 
 typedef struct frame {
     node *node;
-    call_sites calls;
+    const qn__calls *calls;
     size_t next;
 } frame;
 
@@ -68,10 +67,10 @@ static bool refuse(inliner *in, const char *what, const char *name) {
 }
 
 static frame enter(inliner *in, node *n) {
-    frame f = {n, {0}, 0};
+    qn__calls *calls = &in->calls[n->function->index];
     n->state = 1;
-    n->size = find_calls(in->context->scratch, n->function->body, 0, &f.calls, &n->depth);
-    return f;
+    survey(in->context->scratch, n, calls, n->function->body, 0);
+    return (frame){n, calls, 0};
 }
 
 /* Adds a finished callee's measures to its caller. */
@@ -94,22 +93,22 @@ static bool measure(inliner *in, node *root) {
     qn__vec_push(arena, &stack, enter(in, root));
     while (stack.len) {
         frame *top = &qn__vec_last(&stack);
-        if (top->next == top->calls.len) {
+        if (top->next == top->calls->len) {
             top->node->state = 2;
             (void)qn__vec_pop(&stack);
             continue;
         }
-        const call_site site = top->calls.data[top->next];
-        node *callee = node_of(in, site.instr->attr.callee);
+        const ir_instr *call = top->calls->data[top->next];
+        node *callee = node_of(in, call->attr.callee);
         if (!callee || !callee->function->body)
-            return refuse(in, "is called but has no body", site.instr->attr.callee->name);
+            return refuse(in, "is called but has no body", call->attr.callee->name);
         if (callee->state == 1)
             return refuse(in, "calls itself; OpenCL C has no recursion", callee->function->name);
         if (callee->state == 0) {
             qn__vec_push(arena, &stack, enter(in, callee));
             continue;
         }
-        if (!add_callee(in, top->node, callee, site.depth)) return false;
+        if (!add_callee(in, top->node, callee, top->node->depths.data[top->next])) return false;
         top->next++;
     }
     return true;
@@ -117,27 +116,20 @@ static bool measure(inliner *in, node *root) {
 
 /* ---- copying ---- */
 
-typedef struct copied {
-    ir_instr *block;
-    uint32_t breaks;    /* returns other than the closing one */
-    int32_t local_base; /* added to the index of LOCAL */
-} copied;
-
-/* Adapts a fresh copy: returns leave the block, further calls are noted. */
-static void adapt(inliner *in, ir_region *region, copied *copy) {
-    for (ir_instr *i = region->first, *next; i; i = next) {
-        next = i->next;
-        if (i->op == IR_RETURN) {
-            const bool closing = region == copy->block->regions[0];
+/* Adapts fresh copies, up to `end`: returns leave the block, further calls are noted. */
+static void adapt(inliner *in, ir_instr *first, const ir_instr *end, ir_instr *block, int32_t local_base) {
+    for (ir_instr *i = first; i != end; i = i->next) {
+        if (i->op == IR_RETURN && block) {
+            const bool closing = i->parent == block->regions[0];
             i->op = closing ? IR_YIELD : IR_BREAK;
-            i->attr.target = closing ? NULL : copy->block;
-            copy->breaks += !closing;
+            i->attr.target = closing ? NULL : block;
         } else if (i->op == IR_LOCAL) {
-            i->attr.index += (uint32_t)copy->local_base;
+            i->attr.index += (uint32_t)local_base;
         } else if (i->op == IR_CALL) {
-            qn__vec_push(in->context->scratch, &in->calls, (call_site){i, 0});
+            qn__vec_push(in->context->scratch, &in->left, i);
         }
-        for (uint32_t r = 0; r < i->num_regions; r++) adapt(in, i->regions[r], copy);
+        for (uint32_t r = 0; r < i->num_regions; r++)
+            adapt(in, i->regions[r]->first, NULL, block, local_base);
     }
 }
 
@@ -150,31 +142,45 @@ static int32_t merge_locals(inliner *in, node *callee) {
     return callee->local_base;
 }
 
+static void copy_body(const node *callee, ir_builder *to, ir_value **map) {
+    if (callee->function->num_copies == 1)
+        qn__ir_move_into(to, callee->function->body, map);
+    else
+        qn__ir_clone_into(to, callee->function->body, map);
+}
+
+/* A callee that is left at its end only takes the call's place. */
+static void place_body(inliner *in, node *callee, ir_instr *call, ir_value **map) {
+    ir_instr *before = call->prev;
+    const ir_region *region = call->parent;
+    ir_builder builder = {0};
+    qn__ir_at(&builder, call);
+    in->kernel->num_values += call->num_results; /* as many ids as the block takes elsewhere */
+    copy_body(callee, &builder, map);
+    const int32_t local_base = merge_locals(in, callee);
+    ir_instr *first = before ? before->next : region->first, *last = call->prev;
+    if (in->calls[callee->function->index].len || callee->function->locals.len)
+        adapt(in, first, call, NULL, local_base);
+    qn__rewrite_results(&in->rewrite, call, last->operands);
+    qn__ir_unlink(last);
+}
+
 static void inline_call(inliner *in, ir_instr *call) {
     node *callee = node_of(in, call->attr.callee);
-    ir_function *from = callee->function;
+    const ir_function *from = callee->function;
     ir_value **map = QN__NEW_ARRAY(in->context->scratch, ir_value *, (size_t)from->num_values + 1);
     for (size_t a = 0; a < from->args.len && a < call->num_operands; a++)
         map[from->args.data[a].value->id] = call->operands[a];
-
-    ir_builder builder = {.function = in->kernel, .loc = call->loc};
-    qn__ir_at(&builder, call);
-    ir_type results[1] = {from->result};
-    ir_instr *block = qn__ir_block(&builder, results, from->result.kind != IR_VOID);
-    qn__ir_at_end(&builder, block->regions[0]);
-    if (from->num_copies == 1)
-        qn__ir_move_into(block->regions[0], from->body, map);
-    else
-        qn__ir_clone_into(&builder, from->body, map);
-
-    copied copy = {.block = block, .local_base = merge_locals(in, callee)};
-    adapt(in, block->regions[0], &copy);
-    ir_instr *last = block->regions[0]->last;
-    if (copy.breaks == 0 && last->op == IR_YIELD) {
-        qn__rewrite_results(&in->rewrite, call, last->operands);
-        qn__splice_body(block->regions[0], block);
-        qn__ir_unlink(block);
+    if (callee->returns == 1 && from->body->last->op == IR_RETURN) {
+        place_body(in, callee, call, map);
     } else {
+        ir_builder builder = {.function = in->kernel, .loc = call->loc};
+        qn__ir_at(&builder, call);
+        ir_type results[1] = {from->result};
+        ir_instr *block = qn__ir_block(&builder, results, from->result.kind != IR_VOID);
+        qn__ir_at_end(&builder, block->regions[0]);
+        copy_body(callee, &builder, map);
+        adapt(in, block->regions[0]->first, NULL, block, merge_locals(in, callee));
         qn__rewrite_results(&in->rewrite, call, block->results);
     }
     qn__ir_unlink(call);
@@ -190,13 +196,11 @@ static void replace_results(inliner *in, ir_region *region) {
 
 static void fill_kernel(inliner *in, ir_function *kernel) {
     in->kernel = kernel;
-    in->calls.len = 0;
-    uint32_t deepest = 0;
-    find_calls(in->context->scratch, kernel->body, 0, &in->calls, &deepest);
-    if (!in->calls.len) return;
+    in->left = in->calls[kernel->index];
+    if (!in->left.len) return;
     for (size_t i = 0; i < in->context->module->functions.len; i++) in->nodes[i].local_base = -1;
     qn__rewrite_init(&in->rewrite, in->context->scratch, kernel);
-    while (in->calls.len) inline_call(in, qn__vec_pop(&in->calls).instr);
+    while (in->left.len) inline_call(in, qn__vec_pop(&in->left));
 
     replace_results(in, kernel->body);
 }
@@ -204,16 +208,17 @@ static void fill_kernel(inliner *in, ir_function *kernel) {
 bool qn__pass_inline(qn__pass_context *context) {
     ir_module *module = context->module;
     const size_t count = module->functions.len;
-    inliner in = {.context = context, .nodes = QN__NEW_ARRAY(context->scratch, node, count + 1)};
+    inliner in = {.context = context,
+                  .nodes = QN__NEW_ARRAY(context->scratch, node, count + 1),
+                  .calls = QN__NEW_ARRAY(context->scratch, qn__calls, count + 1)};
     for (size_t i = 0; i < count; i++) {
+        module->functions.data[i]->index = (uint32_t)i;
         in.nodes[i].function = module->functions.data[i];
-        qn__map64_set(context->scratch, &in.by_function, (uint64_t)(uintptr_t)module->functions.data[i],
-                      &in.nodes[i]);
     }
     for (size_t i = 0; i < count; i++)
         if (in.nodes[i].function->is_kernel && !measure(&in, &in.nodes[i])) return false;
 
-    qn__survey(context);
+    qn__count_copies(context, in.calls);
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
         if (in.nodes[i].function->is_kernel) fill_kernel(&in, in.nodes[i].function);

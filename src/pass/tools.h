@@ -33,6 +33,9 @@ qn__pass_function qn__pass_inline, qn__pass_mem2reg, qn__pass_sroa, qn__pass_sim
 /* Sets num_copies of every function: how many copies of it inlining makes, where 2 stands for more. Notes in the
    context which ops there are. */
 void qn__survey(qn__pass_context *context);
+typedef QN__VEC(ir_instr *) qn__calls;
+/* The same but for the ops, where the calls in each function are known, by its place in the module. */
+void qn__count_copies(qn__pass_context *context, const qn__calls *calls);
 /* Whether one of the ops first..last was there before the passes. Those that they add are not counted. */
 static inline bool qn__has_op(const qn__pass_context *context, ir_op first, ir_op last) {
     for (unsigned op = first; op <= (unsigned)last; op++)
