@@ -191,14 +191,25 @@ static void report(ptx_emitter *e) {
     qn__vec_push(e->arena, &e->result->kernels, kernel);
 }
 
+/* About what the kernel will take, so that little of it is copied while it grows. */
+static void reserve(ptx_emitter *e) {
+    enum { TEXT = 40, LINES = 2, REFS = 3, MANY = 1 << 14 };
+    const size_t instrs = e->num_instrs < MANY ? e->num_instrs : MANY;
+    e->out.len = e->lines.len = e->refs.len = 0;
+    qn__buf_reserve(&e->out, instrs * TEXT);
+    if (e->options->debug) return;
+    qn__vec_reserve(e->arena, &e->lines, instrs * LINES);
+    qn__vec_reserve(e->arena, &e->refs, instrs * REFS);
+}
+
 void qn__ptx_kernel(ptx_emitter *module, ir_function *kernel, qn__buf *text) {
     ptx_emitter e = *module;
     e.function = kernel;
     e.symbol = kernel->name;
     e.loc = kernel->loc;
     e.next_label = 1;
-    e.out.len = e.lines.len = e.refs.len = 0;
     qn__ptx_plan(&e);
+    reserve(&e);
     place_locals(&e);
     arguments(&e, false);
     guard_labels guarded = {0};
