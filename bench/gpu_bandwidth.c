@@ -66,7 +66,8 @@ static bool get_kernel(streams *s, const char *source, const char *options, cons
 
 static bool open_streams(streams *s, const char *device, uint64_t count, char *why) {
     *s = (streams){.count = count};
-    if (qn_context_create(NULL, &s->context) || !good(s, qn_device_get(s->context, device, &s->device), why))
+    if (!good(s, qn_context_create(NULL, &s->context), why) ||
+        !good(s, qn_device_get(s->context, device, &s->device), why))
         return false;
     qn_device_info info;
     qn_device_get_info(s->device, &info);

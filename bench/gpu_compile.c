@@ -91,8 +91,8 @@ static bool start_once(const char *device_name, start *s, char *why) {
     qn_context *context = NULL;
     qn_device *device = NULL;
     qn_program *program = NULL;
-    if (qn_context_create(NULL, &context)) return false;
-    qn_status status = qn_device_get(context, device_name, &device);
+    qn_status status = qn_context_create(NULL, &context);
+    if (!status) status = qn_device_get(context, device_name, &device);
     int64_t begin = bench_now();
     if (!status)
         status =

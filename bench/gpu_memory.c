@@ -48,7 +48,7 @@ static bool get_kernel(memory *m, const char *source, const char *options, const
 static bool open_memory(memory *m, const char *device, char *why) {
     *m = (memory){0};
     const qn_buffer_desc word = {.size = 8};
-    return !qn_context_create(NULL, &m->context) &&
+    return good(m, qn_context_create(NULL, &m->context), why) &&
            good(m, qn_device_get(m->context, device, &m->device), why) &&
            get_kernel(m, shipped_kernel("bandwidth.cl"), "-D PER=1", "wide_copy", &m->copy, why) &&
            get_kernel(m, address_source, NULL, "address", &m->address, why) &&

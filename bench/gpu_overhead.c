@@ -59,8 +59,8 @@ static bool record(ours *q, bool apart, qn_graph **graph, char *why) {
 static bool open_ours(ours *q, const char *device, char *why) {
     qn_program *program = NULL;
     *q = (ours){0};
-    if (qn_context_create(NULL, &q->context)) return false;
     bool fine =
+        good(q, qn_context_create(NULL, &q->context), why) &&
         good(q, qn_device_get(q->context, device, &q->device), why) &&
         good(q, qn_stream_create(q->device, &q->stream), why) &&
         good(q, qn_program_create(q->device, &(qn_program_desc){.source = tiny_source}, &program), why) &&
