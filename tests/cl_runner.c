@@ -663,8 +663,10 @@ static bool device_is_missing(const options *o) {
 }
 
 /* What the leak sanitizer asks, where there is one: the runner's own memory lasts until its processes end. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) { return "leak:tool_alloc\nleak:cl_case_read\n"; }
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) {
+    return "leak:tool_alloc\nleak:cl_case_read\nleak:add_folder\nleak:cache_folder\n";
+}
 
 int main(int argc, char **argv) {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
