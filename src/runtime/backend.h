@@ -156,7 +156,9 @@ typedef struct qn_backend {
 
     qn_status (*queue_create)(qn__gpu *gpu, qn__queue **queue, char *why);
     void (*queue_destroy)(qn__queue *queue); /* after it is done */
-    /* Queues a command and gives its number, counting from 1 upwards in the queue. */
+    /* Queues a command and gives its number, counting from 1 upwards in the queue. One that fails may give a number
+       too: then a part of it may be with the device, and what it uses has to stay until that number is done. So
+       with replay_submit. */
     qn_status (*submit)(qn__queue *queue, const qn__command *command, uint64_t *number, char *why);
     /* Number of the last command that is done. Any thread. */
     uint64_t (*completed)(qn__queue *queue);

@@ -244,8 +244,8 @@ static qn_status send_host_side(qn_buffer *root, qn_stream *stream) {
                            .host_pinned = root->view_pinned};
     uint64_t number;
     qn_status status = qn__stream_submit_now(stream, &command, &root->object, &number);
+    if (number) mark_used(root, stream, number);
     if (status) return status;
-    mark_used(root, stream, number);
     root->state = QN_BUFFER_BOTH;
     root->sent_stream = stream;
     root->sent_number = number;

@@ -120,10 +120,10 @@ qn_status qn_graph_launch(qn_stream *stream, qn_graph *graph) {
         return qn__fail(context, QN_ERROR_WRONG_CONTEXT, "qn_graph_launch: the graph is of another device");
     if (stream->recording)
         return qn__fail(context, QN_ERROR_STATE, "qn_graph_launch: the stream records a graph");
-    uint64_t number;
+    uint64_t number = 0;
     status = qn__buffers_use(graph->uses, graph->num_uses, stream, "qn_graph_launch");
     if (!status) status = qn__stream_submit_replay(stream, graph, &number);
-    if (!status) qn__buffers_used(graph->uses, graph->num_uses, stream, number);
+    if (number) qn__buffers_used(graph->uses, graph->num_uses, stream, number);
     return status;
 }
 

@@ -280,7 +280,7 @@ static qn_status submit(launch *l, qn__command *command, const qn_range *range, 
     l->used[l->num_buffers] = &l->kernel->object;
     uint64_t number;
     status = qn__stream_submit(l->stream, command, l->used, l->num_buffers + 1, &number);
-    if (!status) qn__buffers_used(l->uses, l->num_buffers, l->stream, number);
+    if (number) qn__buffers_used(l->uses, l->num_buffers, l->stream, number);
     return status;
 }
 

@@ -101,20 +101,25 @@ static void add_in_flight(qn_stream *stream, uint64_t number, qn__object *const 
     stream->count += num_used;
 }
 
-/* Hands a command, or a graph's replay, to the backend and keeps what it uses alive. The lock is held. */
+/* Hands a command, or a graph's replay, to the backend and keeps what it uses alive. The lock is held. *number is 0
+   where nothing got to the device. */
 static qn_status submit_locked(qn_stream *stream, const qn__command *command, qn__replay *replay,
                                qn__object *const *used, size_t num_used, uint64_t *number, char *why) {
     const qn_backend *backend = stream->device->backend;
+    *number = 0;
     if (stream->count + num_used > stream->reap_at) qn__stream_reap(stream, false);
     if (stream->count + num_used > stream->cap && !grow_in_flight(stream, stream->count + num_used))
         return QN_ERROR_OUT_OF_MEMORY;
     why[0] = 0;
     qn_status status = replay ? backend->replay_submit(stream->queue, replay, number, why)
                               : backend->submit(stream->queue, command, number, why);
-    if (status) return status;
+    if (*number <= stream->submitted) {
+        *number = 0;
+        return status;
+    }
     stream->submitted = *number;
     add_in_flight(stream, *number, used, num_used);
-    return QN_OK;
+    return status;
 }
 
 /* Not inlined with its caller's path: the sentence takes half a kilobyte of stack. */
@@ -285,7 +290,7 @@ static qn_status submit_transfer(qn_stream *stream, const qn__command *command, 
     uint64_t number;
     for (size_t i = 0; i < count; i++) used[i] = &uses[i].buffer->object;
     qn_status status = qn__stream_submit(stream, command, used, count, &number);
-    if (!status) qn__buffers_used(uses, count, stream, number);
+    if (number) qn__buffers_used(uses, count, stream, number);
     return status;
 }
 

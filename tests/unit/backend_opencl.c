@@ -271,6 +271,53 @@ static void prints_come_in_order(void **state) {
     assert_true(backend->completed(r.queue) == number);
 }
 
+static qn__cl real;
+
+static int32_t refuse_launch(cl_object queue, cl_object kernel, uint32_t dims, const size_t *offset,
+                             const size_t *global, const size_t *local, uint32_t num_waits,
+                             const cl_object *waits, cl_object *event) {
+    (void)queue, (void)kernel, (void)dims, (void)offset, (void)global, (void)local;
+    (void)num_waits, (void)waits, (void)event;
+    return CL_OUT_OF_HOST_MEMORY;
+}
+
+/* A number stands for what of it got to the device; it prints nothing, and its code may go once that is done. */
+static void a_refused_launch_prints_nothing(void **state) {
+    (void)state;
+    unsigned char args[64];
+    qn__code *other;
+    uint64_t number = 0;
+    fine(backend->code_load(r.gpu, &r.source, &other, r.why));
+    qn__command command = launch_of(SAY, args, NULL, 1, 1, 1);
+    command.code = other;
+    submit(command);
+    real = r.driver->cl;
+    r.driver->cl.clEnqueueNDRangeKernel = refuse_launch;
+    assert_int_equal(backend->submit(r.queue, &command, &number, r.why), QN_ERROR_OUT_OF_MEMORY);
+    r.driver->cl = real;
+    assert_int_equal(number, 2);
+    fine(backend->wait(r.queue, number, QN_FOREVER, r.why));
+    assert_true(backend->completed(r.queue) == number);
+    backend->code_unload(r.gpu, other);
+    number = submit(launch_of(SAY, args, NULL, 2, 1, 1));
+    assert_int_equal(number, 3);
+    fine(backend->wait(r.queue, number, QN_FOREVER, r.why));
+    assert_string_equal(r.printed, "1;2;");
+}
+
+/* What is not yet recorded is not done: another thread may just be at it. */
+static void an_event_is_waited_for_before_it_is_recorded(void **state) {
+    (void)state;
+    qn__mark *mark;
+    fine(backend->mark_create(r.gpu, &mark, r.why));
+    for (uint64_t version = 1; version < 3; version++) {
+        assert_int_equal(backend->mark_wait(mark, version, 1000000, r.why), QN_ERROR_TIMEOUT);
+        submit((qn__command){.kind = QN__COMMAND_RECORD, .mark = mark, .mark_version = version});
+        fine(backend->mark_wait(mark, version, QN_FOREVER, r.why));
+    }
+    backend->mark_destroy(mark);
+}
+
 static void events_join_queues(void **state) {
     (void)state;
     qn__queue *other, *first = r.queue;
@@ -336,7 +383,6 @@ static void time_is_kept_from_the_first_event_on(void **state) {
 
 /* ---- how often the driver is called ---- */
 
-static qn__cl real;
 static struct { unsigned launches, arguments, flushes; } calls;
 
 static int32_t count_launch(cl_object queue, cl_object kernel, uint32_t dims, const size_t *offset,
@@ -513,6 +559,8 @@ int main(void) {
         TWICE(transfers_keep_their_order),
         TWICE(launches_take_their_arguments),
         TWICE(prints_come_in_order),
+        TWICE(a_refused_launch_prints_nothing),
+        TWICE(an_event_is_waited_for_before_it_is_recorded),
         TWICE(events_join_queues),
         TWICE(time_is_kept_from_the_first_event_on),
         TWICE(a_launch_is_one_call),

@@ -23,7 +23,7 @@ typedef struct fixture {
     qn_context *context;
     qn_device *device;
     lazy_queue queues[MAX_QUEUES];
-    unsigned host_made, host_gone, completed_asked, creates_to_fail, trims;
+    unsigned host_made, host_gone, completed_asked, creates_to_fail, submits_to_fail, trims;
 } fixture;
 
 static fixture *f; /* the fake's functions have no other way to it */
@@ -82,7 +82,7 @@ static qn_status lazy_submit(qn__queue *queue, const qn__command *command, uint6
     assert_true(q->submitted - q->done < MAX_PENDING);
     q->commands[q->submitted % MAX_PENDING] = qn__command_copy(&plain, command);
     *number = ++q->submitted;
-    return QN_OK;
+    return f->submits_to_fail && f->submits_to_fail-- ? QN_ERROR_DRIVER : QN_OK;
 }
 
 static uint64_t lazy_completed(qn__queue *queue) {
@@ -243,6 +243,21 @@ static void the_driver_is_asked_seldom(void **state) {
     qn_buffer_destroy(buffer);
 }
 
+/* A part of what failed may be with the device: what it uses stays until that is done. */
+static void what_failed_keeps_its_memory(void **state) {
+    (void)state;
+    qn_memory_stats stats;
+    qn_buffer *buffer = make_buffer(64);
+    f->submits_to_fail = 1;
+    assert_int_equal(qn_stream_fill(NULL, buffer, 0, 64, "\1", 1), QN_ERROR_DRIVER);
+    qn_buffer_destroy(buffer);
+    assert_int_equal(qn_device_memory(f->device, &stats), QN_OK);
+    assert_int_equal(stats.buffers, 1);
+    assert_int_equal(qn_device_wait(f->device, QN_FOREVER), QN_OK);
+    assert_int_equal(qn_device_memory(f->device, &stats), QN_OK);
+    assert_int_equal(stats.buffers, 0);
+}
+
 /* Memory of destroyed buffers that work in flight still holds is got back before an allocation fails. */
 static void a_failed_allocation_gets_memory_back_first(void **state) {
     (void)state;
@@ -270,6 +285,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_second_map_waits_for_the_hidden_copy, setup, teardown),
         cmocka_unit_test_setup_teardown(views_are_pinned_where_that_works, setup, teardown),
         cmocka_unit_test_setup_teardown(the_driver_is_asked_seldom, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_failed_keeps_its_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(a_failed_allocation_gets_memory_back_first, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,7 +85,7 @@ typedef struct qn__cuda_print {
     struct qn__cuda_print *next;
     uint64_t number;
     qn__cu_address buffer;
-    const qn__code_info *info;
+    const qn__code_info *info; /* NULL: the launch failed, nothing is printed */
 } qn__cuda_print;
 
 /* An event behind command `number`. */

@@ -59,15 +59,11 @@ static qn_status launch(const qn__cuda_target *target, const qn__command *comman
     qn__cu_result result = target->print ? clear_print(target) : QN__CU_SUCCESS;
     qn__parts parts;
     qn__part part;
-    bool begun = false;
     qn__parts_begin(&parts, command, info, target->gpu->max_grid);
     while (!result && qn__parts_next(&parts, &part)) {
         qn__params_fill(block, command, info, &part, &addresses);
         result = launch_part(target, kernel->function, &part, shared, params);
-        begun |= !result;
     }
-    /* nobody else waits for the parts that were launched when another one failed */
-    if (result && begun && target->queue) target->gpu->cu->stream_synchronize(target->stream);
     return result ? launch_failed(target, command, result, why) : QN_OK;
 }
 

@@ -109,7 +109,7 @@ static void retire(qn__queue *queue, uint64_t done) {
         queue->first_print = print->next;
         if (!queue->first_print) queue->last_print = NULL;
         queue->num_prints--;
-        qn__cuda_print_records(queue->gpu, print->buffer, print->info);
+        if (print->info) qn__cuda_print_records(queue->gpu, print->buffer, print->info);
         qn__cuda_print_drop(queue->gpu, print);
     }
     while (queue->num_checkpoints && queue->checkpoints[queue->first_checkpoint].number <= done) {
@@ -303,15 +303,13 @@ static qn_status submit_printing(qn__cuda_target *target, const qn__command *com
     if (status) return status;
     target->print = print->buffer;
     status = qn__cuda_execute(target, command, why);
-    if (status) {
-        qn__cuda_print_drop(target->gpu, print);
-        return status;
-    }
+    if (status) print->info = NULL;
     qn__cuda_add_print(queue, print);
     qn__cuda_count(queue, command->code->kernels[command->kernel].name, number);
-    return QN_OK;
+    return status;
 }
 
+/* What fails counts too, as a part of it may be on the stream. */
 qn_status qn__cuda_submit(qn__queue *queue, const qn__command *command, uint64_t *number, char *why) {
     qn__gpu *gpu = queue->gpu;
     if (atomic_load_explicit(&gpu->lost, memory_order_relaxed)) return qn__cuda_lost(gpu, why);
@@ -323,8 +321,7 @@ qn_status qn__cuda_submit(qn__queue *queue, const qn__command *command, uint64_t
         status = submit_printing(&target, command, number, why);
     else {
         status = qn__cuda_execute(&target, command, why);
-        if (!status)
-            qn__cuda_count(queue, launch ? command->code->kernels[command->kernel].name : NULL, number);
+        qn__cuda_count(queue, launch ? command->code->kernels[command->kernel].name : NULL, number);
     }
     qn__cuda_leave(gpu, entered);
     return status;

@@ -134,6 +134,7 @@ qn_status qn__cl_launch(qn__queue *queue, const qn__command *launch, uint64_t nu
     if (print) {
         qn_status ended = qn__cl_print_end(queue, print, why);
         if (!status) status = ended;
+        if (status) print->code = NULL;
     }
     if (!status) qn__cl_note_launch(queue, number, launch->kernel_name);
     return status;

@@ -1,4 +1,6 @@
 /* Events: a marker in a queue, with the time of the device when it was reached. */
+#include <time.h>
+
 #include "backend/opencl/opencl.h"
 #include "util/file.h"
 
@@ -49,16 +51,31 @@ bool qn__cl_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns) {
     return done;
 }
 
-qn_status qn__cl_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why) {
-    const qn__cl *cl = mark->gpu->cl;
+/* The event of a recording, retained; NULL: done, or not yet recorded. */
+static cl_object event_of(qn__mark *mark, uint64_t version, bool *done) {
     pthread_mutex_lock(&mark->lock);
     look(mark);
-    cl_object event = mark->done_version < version ? mark->event : NULL;
-    if (event) cl->clRetainEvent(event);
+    *done = mark->done_version >= version;
+    cl_object event = !*done && mark->version >= version ? mark->event : NULL;
+    if (event) mark->gpu->cl->clRetainEvent(event);
     pthread_mutex_unlock(&mark->lock);
-    if (!event) return QN_OK;
+    return event;
+}
+
+qn_status qn__cl_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why) {
+    const qn__cl *cl = mark->gpu->cl;
+    uint64_t start = qn__now_ns(), passed = 0;
+    bool done;
+    cl_object event = event_of(mark, version, &done);
+    while (!event && !done && passed < timeout_ns) { /* another thread is just recording it */
+        nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+        passed = qn__now_ns() - start;
+        event = event_of(mark, version, &done);
+    }
+    if (!event) return done ? QN_OK : QN_ERROR_TIMEOUT;
     int32_t result = 0;
-    qn_status status = qn__cl_wait_event(cl, event, timeout_ns, &result);
+    uint64_t left = timeout_ns == QN_FOREVER ? QN_FOREVER : passed < timeout_ns ? timeout_ns - passed : 0;
+    qn_status status = qn__cl_wait_event(cl, event, left, &result);
     cl->clReleaseEvent(event);
     if (!status && result < 0) return qn__cl_failed(mark->gpu, NULL, result, "the event", NULL, why);
     return status;

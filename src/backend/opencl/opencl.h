@@ -126,7 +126,7 @@ typedef struct cl_marker {
 typedef struct cl_print {
     struct cl_print *next;
     uint64_t number;
-    qn__code *code;
+    qn__code *code; /* NULL: the launch failed, nothing is printed */
     cl_object buffer;
     unsigned char *host;
     uint64_t dirty; /* bytes of records that hold something */

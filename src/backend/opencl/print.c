@@ -87,7 +87,7 @@ void qn__cl_print_done(qn__queue *queue) {
         uint32_t asked;
         memcpy(&asked, print->host + 4, sizeof asked);
         print->dirty = asked < QN__PRINT_CAPACITY ? ((uint64_t)asked + 7) / 8 * 8 : QN__PRINT_CAPACITY;
-        if (!atomic_load(&queue->gpu->lost))
+        if (print->code && !atomic_load(&queue->gpu->lost))
             qn__print_records(queue->gpu->services, print->code->info, print->host, BUFFER_SIZE);
         pthread_mutex_lock(&queue->lock);
         print->next = queue->free_prints;

@@ -281,10 +281,8 @@ qn_status qn__cl_submit(qn__queue *queue, const qn__command *command, uint64_t *
     pthread_mutex_lock(&queue->lock);
     uint64_t next = queue->submitted + 1;
     qn_status status = qn__cl_execute(queue, command, next, why);
-    if (!status) {
-        qn__cl_submitted(queue, next);
-        *number = next;
-    }
+    qn__cl_submitted(queue, next); /* also what failed, as a part of it may be in the queue */
+    *number = next;
     pthread_mutex_unlock(&queue->lock);
     return status;
 }
@@ -364,9 +362,10 @@ static cl_object marker_for(qn__queue *queue, uint64_t number) {
 /* All that was submitted, without a marker: the driver's own way is the fastest. */
 static void finish_all(qn__queue *queue) {
     uint64_t all = queue->submitted;
+    cl_object commands = queue->queue; /* another thread may put one that keeps time in its place */
     queue->unflushed = 0;
     pthread_mutex_unlock(&queue->lock);
-    int32_t error = queue->gpu->cl->clFinish(queue->queue);
+    int32_t error = queue->gpu->cl->clFinish(commands);
     pthread_mutex_lock(&queue->lock);
     if (error) note_failure(queue, error);
     look(queue); /* commands that failed say so in their markers */

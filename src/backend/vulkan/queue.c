@@ -116,8 +116,15 @@ static bool transfer_directly(qn__queue *queue, const qn__command *c) {
     return true;
 }
 
-/* Late reads cannot stay late when something comes behind them: they become copies by the device. They leave the
-   list before, as making room for their staging memory may retire all there is. */
+static void wait_for_all(qn__queue *queue) {
+    qn__vk_flush(queue);
+    qn__vk_retire(queue);
+    while (queue->first && qn__vk_wait_value(queue, queue->first->value, QN_FOREVER) == VK_SUCCESS)
+        qn__vk_retire(queue);
+}
+
+/* Late reads cannot stay late when something comes behind them: they become copies by the device, or are waited for
+   where that fails. They leave the list before, as making room for their staging memory may retire all there is. */
 static qn_status settle_late_reads(qn__queue *queue, char *why) {
     qn__vk_retire(queue);
     qn__vk_late_read *late = queue->late, *late_last = queue->late_last, *next;
@@ -136,6 +143,22 @@ static qn_status settle_late_reads(qn__queue *queue, char *why) {
     queue->submitted = last;
     queue->late = late;
     queue->late_last = late ? late_last : NULL;
+    if (status) wait_for_all(queue);
+    return queue->late ? status : QN_OK;
+}
+
+/* A command failed, and a part of it may be recorded: it counts with the batch, or goes with it if it is the batch's
+   first. The pieces of a transfer are waited for: some may be with the device already, and the caller's memory need
+   not stay. */
+static qn_status give_up(qn__queue *queue, const qn__command *command, qn_status status) {
+    if (queue->open && queue->open->num_commands)
+        note_command(queue->open, queue->submitted);
+    else
+        queue->submitted--;
+    if (command->kind == QN__COMMAND_READ || command->kind == QN__COMMAND_WRITE)
+        wait_for_all(queue);
+    else if (queue->open && queue->open->num_commands == 0)
+        qn__vk_flush(queue);
     return status;
 }
 
@@ -152,11 +175,7 @@ static qn_status submit_locked(qn__queue *queue, const qn__command *command, con
     if (transfer_directly(queue, command)) return QN_OK;
     qn_status status = queue->late ? settle_late_reads(queue, why) : QN_OK;
     if (!status) status = record(queue, command, reached, why);
-    if (status) {
-        queue->submitted--;
-        if (queue->open && queue->open->num_commands == 0) qn__vk_flush(queue);
-        return status;
-    }
+    if (status) return give_up(queue, command, status);
     note_command(queue->open, queue->submitted);
     qn__vk_flush_if_due(queue);
     return QN_OK;
