@@ -1,5 +1,7 @@
 /* OpenCL through the public API, on the fake driver (tests/fake): what the disk cache keeps of a driver whose binaries
    are PTX, with the fake CUDA driver for the linker; and failures that no real driver gives when asked. */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -192,12 +194,52 @@ static void nothing_to_keep(void **state) {
         cl.fault("clGetProgramInfo", 1 + i, -5);
         assert_start(false, .texts = 1, .ptx = 1);
     }
+    fake.reset();
     rig r = {.context = make_context(&(qn_context_desc){.disable_cache = true})};
     r.device = get_device(r.context, "opencl:0");
     r.program = make_program(r.device, source);
     launch_both(&r);
     close_rig(&r);
     assert_int_equal(fake.count("cuInit"), 0);
+}
+
+/* What the linker has on the device is given back where memory is short, and opened again for the next program. */
+static void memory_comes_before_the_linker(void **state) {
+    static const char *const functions[] = {"clCreateBuffer", "clEnqueueFillBuffer"};
+    (void)state;
+    rig r = open_rig();
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(fake.live(FAKE_CONTEXTS), 1);
+        cl.fault(functions[i], 1, -4);
+        make_buffer(r.device, 256, NULL);
+        assert_int_equal(fake.live(FAKE_CONTEXTS), 0);
+        make_program(r.device, i ? "kernel void f(void) {}" : "kernel void g(void) {}");
+    }
+    assert_int_equal(fake.live(FAKE_CONTEXTS), 1);
+    assert_ok(r.context, qn_device_trim(r.device));
+    assert_int_equal(fake.live(FAKE_CONTEXTS), 0);
+    close_rig(&r);
+}
+
+static void *make_one(void *user) {
+    const rig *r = user;
+    static atomic_int number;
+    char text[64];
+    snprintf(text, sizeof text, "kernel void f%d(void) {}", atomic_fetch_add(&number, 1));
+    make_program(r->device, text);
+    return NULL;
+}
+
+static void threads_share_the_linker(void **state) {
+    (void)state;
+    pthread_t threads[8];
+    rig r = {.context = make_context(&(qn_context_desc){.cache_dir = place})};
+    r.device = get_device(r.context, "opencl:0");
+    for (int i = 0; i < 8; i++) assert_int_equal(pthread_create(&threads[i], NULL, make_one, &r), 0);
+    for (int i = 0; i < 8; i++) pthread_join(threads[i], NULL);
+    assert_int_equal(fake.count("cuDevicePrimaryCtxRetain"), 1);
+    assert_int_equal(fake.count("cuLinkComplete"), 8);
+    close_rig(&r);
 }
 
 /* ---- failures ---- */
@@ -264,6 +306,8 @@ int main(void) {
         TEST(refused_machine_code_is_not_kept),
         TEST(a_refused_binary_is_built_anew),
         TEST(nothing_to_keep),
+        TEST(memory_comes_before_the_linker),
+        TEST(threads_share_the_linker),
         TEST(a_text_that_does_not_build_is_explained),
         TEST(a_late_build_that_fails_is_the_launchs_failure),
         TEST(an_event_needs_a_queue_with_time),

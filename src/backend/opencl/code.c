@@ -28,7 +28,10 @@ static qn_status build_and_store(const qn__code *code, cl_part part, cl_object *
     const qn__gpu *gpu = code->gpu;
     const qn__allocator *allocator = gpu->services->allocator;
     const bool any_size = part == QN__CL_ANY_SIZE;
+    pthread_t opener;
+    const bool opening = qn__cl_linker_open(code->gpu, &opener);
     qn_status status = qn__cl_build_text(code, any_size, program, why);
+    if (opening) pthread_join(opener, NULL);
     if (status) return status;
     size_t size;
     unsigned char *binary = qn__cl_binary(gpu, *program, &size);

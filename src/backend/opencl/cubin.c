@@ -1,6 +1,7 @@
 /* Machine code from NVIDIA's PTX. What its OpenCL gives as a program's binary is PTX, which it compiles again at each
-   start; it takes machine code as a binary as well, and libcuda's linker makes that. Whatever is missing or fails:
-   the binary stays as it is. */
+   start; it takes machine code as a binary as well, and libcuda's linker makes that. It wants a context of CUDA, which takes
+   as long to open as a small program to build, and half a gigabyte: it is opened beside the first build, and given
+   back when memory is short. Whatever is missing or fails: the binary stays as it is. */
 #include <stdio.h>
 #include <string.h>
 
@@ -55,21 +56,75 @@ static bool find_device(const qn__gpu *gpu, const qn__cu *cu, qn__cu_device *dev
     return false;
 }
 
-/* The lock is held. */
-static bool open_linker(const qn__gpu *gpu, cl_linker *linker, char *why) {
+static bool open_context(const qn__gpu *gpu, cl_linker *linker) {
     static const char *const names[] = {"libcuda.so.1", "libcuda.so", NULL};
     static const uint8_t none[sizeof gpu->uuid];
+    char *why = linker->why;
     if (memcmp(gpu->uuid, none, sizeof none) == 0) {
         snprintf(why, QN__WHY, "the device has no UUID");
         return false;
     }
     void *library = qn__library_open(names, why);
-    if (!library || !qn__library_symbols(library, symbols, QN__COUNT(symbols), &linker->cu, why))
-        return false;
-    if (!find_device(gpu, &linker->cu, &linker->device, why)) return false;
-    if (!fails(linker->cu.primary_retain(&linker->context, linker->device), "the context", why)) return true;
-    linker->context = NULL;
-    return false;
+    return library && qn__library_symbols(library, symbols, QN__COUNT(symbols), &linker->cu, why) &&
+           find_device(gpu, &linker->cu, &linker->device, why) &&
+           !fails(linker->cu.primary_retain(&linker->context, linker->device), "the context", why);
+}
+
+/* The lock is held. */
+static void open_linker(const qn__gpu *gpu, cl_linker *linker) {
+    if (linker->tried) return;
+    linker->tried = true;
+    if (!open_context(gpu, linker)) linker->context = NULL;
+}
+
+static void *opener_main(void *user) {
+    qn__gpu *gpu = user;
+    pthread_mutex_lock(&gpu->linker_lock);
+    open_linker(gpu, &gpu->linker);
+    pthread_mutex_unlock(&gpu->linker_lock);
+    return NULL;
+}
+
+bool qn__cl_linker_open(qn__gpu *gpu, pthread_t *opener) {
+    pthread_mutex_lock(&gpu->linker_lock);
+    const bool tried = gpu->linker.tried;
+    pthread_mutex_unlock(&gpu->linker_lock);
+    return gpu->is_nvidia && !tried && pthread_create(opener, NULL, opener_main, gpu) == 0;
+}
+
+void qn__cl_trim(qn__gpu *gpu, uint64_t *pooled) {
+    cl_linker *linker = &gpu->linker;
+    pthread_mutex_lock(&gpu->linker_lock);
+    if (linker->context && linker->users == 0) {
+        linker->cu.primary_release(linker->device);
+        linker->context = NULL;
+        linker->tried = false;
+    }
+    pthread_mutex_unlock(&gpu->linker_lock);
+    *pooled = 0;
+}
+
+/* Any thread; leave_context makes current again what was before. */
+static bool enter_context(qn__gpu *gpu, char *why) {
+    cl_linker *linker = &gpu->linker;
+    pthread_mutex_lock(&gpu->linker_lock);
+    open_linker(gpu, linker);
+    bool entered = linker->context != NULL;
+    if (!entered)
+        memcpy(why, linker->why, QN__WHY);
+    else if (fails(linker->cu.context_push(linker->context), "the context", why))
+        entered = false;
+    linker->users += entered;
+    pthread_mutex_unlock(&gpu->linker_lock);
+    return entered;
+}
+
+static void leave_context(qn__gpu *gpu) {
+    qn__cu_context popped;
+    gpu->linker.cu.context_pop(&popped);
+    pthread_mutex_lock(&gpu->linker_lock);
+    gpu->linker.users--;
+    pthread_mutex_unlock(&gpu->linker_lock);
 }
 
 static unsigned char *link_text(const qn__gpu *gpu, const qn__cu *cu, const char *ptx, size_t *size,
@@ -89,38 +144,22 @@ static unsigned char *link_text(const qn__gpu *gpu, const qn__cu *cu, const char
     return copy;
 }
 
-/* Any thread; what context is current for it stays so. */
-static unsigned char *link_ptx(qn__gpu *gpu, const char *ptx, size_t *size, char *why) {
-    cl_linker *linker = &gpu->linker;
-    qn__cu_context popped;
-    pthread_mutex_lock(&gpu->linker_lock);
-    if (!linker->tried) open_linker(gpu, linker, why);
-    linker->tried = true;
-    const qn__cu_context context = linker->context;
-    pthread_mutex_unlock(&gpu->linker_lock);
-    if (!context || fails(linker->cu.context_push(context), "the context", why)) return NULL;
-    unsigned char *cubin = link_text(gpu, &linker->cu, ptx, size, why);
-    linker->cu.context_pop(&popped);
-    return cubin;
-}
-
 unsigned char *qn__cl_cubin(qn__gpu *gpu, const unsigned char *ptx, size_t ptx_size, size_t *size) {
     const qn__services *services = gpu->services;
-    char why[QN__WHY] = "it cannot be used", line[QN__WHY + 64];
+    char why[QN__WHY] = "out of host memory", line[QN__WHY + 64];
     unsigned char *cubin = NULL;
     char *text = qn__allocate(services->allocator, ptx_size + 1);
     if (text) {
         memcpy(text, ptx, ptx_size);
         text[ptx_size] = 0;
-        cubin = link_ptx(gpu, text, size, why);
+        if (enter_context(gpu, why)) {
+            cubin = link_text(gpu, &gpu->linker.cu, text, size, why);
+            leave_context(gpu);
+        }
         qn__release(services->allocator, text);
     }
     if (cubin) return cubin;
     snprintf(line, sizeof line, "opencl: the binary stays PTX: libcuda: %s", why);
     services->log(services->log_user, QN_LOG_INFO, line);
     return NULL;
-}
-
-void qn__cl_linker_close(qn__gpu *gpu) {
-    if (gpu->linker.context) gpu->linker.cu.primary_release(gpu->linker.device);
 }

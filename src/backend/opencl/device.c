@@ -102,9 +102,10 @@ qn_status qn__cl_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out, cha
 }
 
 void qn__cl_gpu_close(qn__gpu *gpu) {
+    uint64_t pooled;
     if (gpu->service) gpu->cl->clReleaseCommandQueue(gpu->service);
     if (gpu->context) gpu->cl->clReleaseContext(gpu->context);
-    qn__cl_linker_close(gpu);
+    qn__cl_trim(gpu, &pooled);
     pthread_mutex_destroy(&gpu->linker_lock);
     pthread_mutex_destroy(&gpu->lock);
     qn__release(gpu->services->allocator, gpu);

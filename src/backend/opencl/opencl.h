@@ -31,10 +31,12 @@ typedef struct cl_pinned cl_pinned;
 
 /* libcuda for the device, opened when first needed. */
 typedef struct cl_linker {
-    bool tried;
-    qn__cu cu; /* what cubin.c uses of it */
+    bool tried; /* since it was last given back */
+    qn__cu cu;  /* what cubin.c uses of it */
     qn__cu_device device;
     qn__cu_context context; /* NULL: cannot be had */
+    uint32_t users;         /* of the context, now */
+    char why[QN__WHY];      /* there is none */
 } cl_linker;
 
 struct qn__gpu {
@@ -47,8 +49,8 @@ struct qn__gpu {
     uint32_t max_local[3], max_groups[3];
     uint64_t float_config, memory, max_buffer, local_memory, max_params;
     char description[256], version[128], cache_key[640];
-    uint8_t uuid[16];            /* zeros: not known */
-    pthread_mutex_t linker_lock; /* for opening it */
+    uint8_t uuid[16]; /* zeros: not known */
+    pthread_mutex_t linker_lock;
     cl_linker linker;
     pthread_mutex_t lock; /* for the lists */
     qn__code *codes;
@@ -204,7 +206,10 @@ unsigned char *qn__cl_binary(const qn__gpu *gpu, cl_object program, size_t *size
 bool qn__cl_is_ptx(const qn__gpu *gpu, const unsigned char *binary, size_t size);
 /* The caller releases it. NULL: libcuda cannot be used; the log says why. Any thread. */
 unsigned char *qn__cl_cubin(qn__gpu *gpu, const unsigned char *ptx, size_t ptx_size, size_t *size);
-void qn__cl_linker_close(qn__gpu *gpu);
+/* Opens it on a thread, which is to be joined; false: there is no thread. */
+bool qn__cl_linker_open(qn__gpu *gpu, pthread_t *opener);
+/* Gives back what the linker has on the device, unless it is in use. */
+void qn__cl_trim(qn__gpu *gpu, uint64_t *pooled);
 
 /* code_file.c */
 void qn__cl_file_write(const qn__gpu *gpu, const char *path, const cl_file *file);
