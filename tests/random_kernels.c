@@ -158,7 +158,8 @@ static bool run_config(const options *o, const config *c, const char *text, unsi
 
 /* Sub-groups have as many work-items as the device has them in; what the device lacks is not asked for. */
 static bool look_at_device(options *o, uint32_t *sub_group) {
-    const char *text = "kernel void k(global uint *o) { o[0] = get_max_sub_group_size(); }";
+    const char *text = "kernel void k(global uint *o) { o[get_global_id(0)] = get_max_sub_group_size(); }";
+    enum { ITEMS = 128 }; /* in a smaller group than a sub-group, that is the size */
     const config c = {.name = o->device};
     qn_context_desc desc = {.disable_cache = true};
     qn_context *context = NULL;
@@ -174,8 +175,9 @@ static bool look_at_device(options *o, uint32_t *sub_group) {
     bool asks = !status && info.capabilities & QN_CAN_SUB_GROUPS;
     if (asks) status = qn_program_create(device, &(qn_program_desc){.source = text}, &program);
     if (asks && !status) status = qn_kernel_create(program, "k", &kernel);
-    if (asks && !status) status = qn_buffer_create(device, &(qn_buffer_desc){.size = 4}, &buffer);
-    if (asks && !status) status = qn_launch(NULL, kernel, QN_RANGE(1), QN_ARGS(buffer));
+    if (asks && !status) status = qn_buffer_create(device, &(qn_buffer_desc){.size = 4 * ITEMS}, &buffer);
+    const qn_range range = {.global = {ITEMS}, .local = {ITEMS}};
+    if (asks && !status) status = qn_launch(NULL, kernel, &range, QN_ARGS(buffer));
     if (asks && !status) status = qn_buffer_read(buffer, 0, sub_group, sizeof *sub_group);
     if (status)
         complain(context, &c, "sub-groups");
