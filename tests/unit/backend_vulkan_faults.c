@@ -105,6 +105,36 @@ static void driver_refuses(void **state) {
     backend->queue_destroy(queue);
 }
 
+/* Where memory is shared, a read behind a kernel is done late, or by the device when something comes behind it. With
+   no memory for that it is waited for. */
+static void a_late_read_finds_no_memory(void **state) {
+    (void)state;
+    enum { COUNT = 1 << 18 };
+    static uint32_t expected[COUNT], got[COUNT];
+    qn__queue *queue = queue_new();
+    qn__code *code = load_step();
+    array x = array_new(sizeof got), y = array_new(sizeof got);
+    uint64_t pooled;
+    finish(queue, launch(queue, code, x, y, 1, 100, COUNT, 64));
+    finish(queue, read_back(queue, y, 0, expected, sizeof expected));
+    const qn__command clear = {
+        .kind = QN__COMMAND_FILL, .to = y.memory, .size = sizeof got, .pattern_size = 4};
+    finish(queue, submit(queue, &clear));
+    launch(queue, code, x, y, 1, 100, COUNT, 64);
+    read_back(queue, y, 0, got, sizeof got);
+    backend->trim(gpu, &pooled);
+    qn__vk_device_functions kept = gpu->vk;
+    gpu->vk.AllocateMemory = failing_memory;
+    uint64_t number = submit(queue, &clear);
+    gpu->vk = kept;
+    finish(queue, number);
+    assert_memory_equal(got, expected, sizeof got);
+    array_free(x);
+    array_free(y);
+    backend->code_unload(gpu, code);
+    backend->queue_destroy(queue);
+}
+
 /* One of everything. The first status that is not QN_OK, with everything given back. */
 static qn_status one_of_all(void) {
     qn__queue *queue = NULL;
@@ -237,7 +267,8 @@ static void device_lost(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(out_of_memory),     cmocka_unit_test(submit_fails), cmocka_unit_test(driver_refuses),
+        cmocka_unit_test(out_of_memory),     cmocka_unit_test(submit_fails),
+        cmocka_unit_test(driver_refuses),    cmocka_unit_test(a_late_read_finds_no_memory),
         cmocka_unit_test(host_memory_fails), cmocka_unit_test(device_lost),
     };
     return run_in_both_ways(tests, QN__COUNT(tests));
