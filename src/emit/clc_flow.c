@@ -211,6 +211,68 @@ static void emit_instr(clc_emitter *e, ir_instr *instr) {
     }
 }
 
+/* ---- loads before what may branch ---- */
+
+enum { MOST_LOADED = 8 };
+
+/* Scalars that a region has loaded from buffers and not yet waited for. */
+typedef struct loaded {
+    const ir_value *values[MOST_LOADED];
+    unsigned count;
+} loaded;
+
+/* The letter of asm's constraints for a register; 0: none that is used here. */
+static char register_letter(ir_type type) {
+    if (type.lanes != 1) return 0;
+    switch (type.kind) {
+    case IR_F32: return 'f';
+    case IR_F64: return 'd';
+    case IR_I32: return 'r';
+    case IR_I64: return 'l';
+    default: return 0;
+    }
+}
+
+static void note_load(const clc_emitter *e, loaded *l, const ir_instr *i) {
+    if (i->op != IR_LOAD || i->operands[0]->type.space != IR_GLOBAL_SPACE || is_dead(e, i)) return;
+    const ir_value *value = i->results[0];
+    if (register_letter(value->type) && l->count < MOST_LOADED) l->values[l->count++] = value;
+}
+
+/* Exact quotients and roots have a branch for denormal numbers and the like, 64-bit quotients for large ones. */
+static bool may_branch(const ir_instr *i) {
+    switch (i->op) {
+    case IR_FDIV:
+    case IR_FSQRT: return !(i->flags & IR_FAST);
+    case IR_UDIV:
+    case IR_SDIV:
+    case IR_UREM:
+    case IR_SREM: return qn__ir_bits(i->results[0]->type) == 64;
+    default: return false;
+    }
+}
+
+/* NVIDIA's compiler moves a load to its first use; behind a branch it is waited for by itself. To an empty piece of
+   assembly all of them are operands, so that they are under way together before the branch. */
+static void keep_loads(clc_emitter *e, loaded *l) {
+    if (l->count > 1) {
+        qn__buf operands;
+        qn__buf_init(&operands, e->arena);
+        for (unsigned n = 0; n < l->count; n++)
+            qn__buf_printf(&operands, "%s\"+%c\"(%s)", n ? ", " : "", register_letter(l->values[n]->type),
+                           qn__clc_name(e, l->values[n]));
+        qn__clc_line(e, "#ifdef __NV_CL_C_VERSION");
+        qn__clc_line(e, "asm(\"\" : %s);", operands.data);
+        qn__clc_line(e, "#endif");
+    }
+    l->count = 0;
+}
+
 void qn__clc_region(clc_emitter *e, ir_region *region) {
-    for (ir_instr *i = region->first; i; i = i->next) emit_instr(e, i);
+    loaded l = {.count = 0};
+    for (ir_instr *i = region->first; i; i = i->next) {
+        if (may_branch(i)) keep_loads(e, &l);
+        emit_instr(e, i);
+        note_load(e, &l, i);
+    }
 }

@@ -172,6 +172,34 @@ static void a_sum_is_extended_first(void **state) {
     has(&r, "(ulong)v3;");
 }
 
+/* What was loaded before a quotient or a root is there when it begins. */
+static void loads_stay_before_branches(void **state) {
+    static const char kernel[] =
+        "kernel @k(%%0.a: ptr.global buffer, %%1.x: f32 value) {\n"
+        "    %%2: f32 = load align 4 %%0.a\n    %%3: i64 = load align 8 offset 8 %%0.a\n"
+        "    %%4: f32x4 = load align 16 offset 16 %%0.a\n"
+        "    %%5: f32 = %s\n    %%6: f32 = load align 4 offset 4 %%0.a\n"
+        "    %%7: f32 = fsqrt %%6\n    store align 4 offset 32 %%0.a, %%5\n"
+        "    store align 8 offset 40 %%0.a, %%3\n    store align 4 offset 36 %%0.a, %%7\n"
+        "    store align 4 offset 48 %%0.a, %%2\n    return\n}\n";
+    static const struct {
+        const char *op;
+        bool branches;
+    } rows[] = {
+        {"fdiv %1.x, %2", true}, {"fsqrt %2", true}, {"fdiv fast %1.x, %2", false}, {"fmul %1.x, %2", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[sizeof kernel + 40];
+        snprintf(text, sizeof text, kernel, rows[i].op);
+        qn__emit_result r = emitted(state, text, 0);
+        if (rows[i].branches) {
+            has(&r, "#ifdef __NV_CL_C_VERSION\n    asm(\"\" : \"+f\"(v2), \"+l\"(v3));\n    #endif\n    "
+                    "float v5");
+        } else {
+            has(&r, "asm(\"\" : \"+f\"(v2), \"+l\"(v3), \"+f\"(v6));\n    #endif\n    float v7");
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_kernel_is_guarded, ir_setup, ir_teardown),
@@ -183,6 +211,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_sum_is_extended_first, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(integers_become_floats, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(doubles_are_refused, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(loads_stay_before_branches, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(integers_wrap, ir_setup, ir_teardown),
     };
     return cmocka_run_group_tests_name("emit.clc", tests, NULL, NULL);
