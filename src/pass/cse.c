@@ -8,7 +8,9 @@
        store %p, %a          ->    store %p, %a
        %b = add %y, %x             use %a, %a
        %c = load %p
-       use %b, %c */
+       use %b, %c
+
+   What both arms of an `if` begin with stands in front of it, once. */
 #include <string.h>
 
 #include "pass/tools.h"
@@ -294,6 +296,48 @@ static void merge_if(numbering *n, ir_instr *instr) {
     enter(n, instr, NULL, hash, n->last_version);
 }
 
+/* ---- what both arms of an `if` begin with ---- */
+
+enum { REACH = 16 };
+
+static bool is_inside(const ir_instr *instr, const ir_region *region) {
+    for (uint32_t i = 0; i < instr->num_operands; i++)
+        if (instr->operands[i]->value_kind == IR_VALUE_RESULT && instr->operands[i]->def->parent == region)
+            return true;
+    return false;
+}
+
+/* The instruction of the region's beginning that does the same. */
+static ir_instr *find_twin(numbering *n, ir_region *region, const ir_instr *instr) {
+    const key k = key_of(n, instr);
+    unsigned reach = 0;
+    for (ir_instr *i = region->first; can_merge(i) && reach < REACH; i = i->next, reach++) {
+        qn__rewrite_operands(&n->rewrite, i);
+        const key other = key_of(n, i);
+        if (same_key(&k, &other)) return i;
+    }
+    return NULL;
+}
+
+/* Moves it in front of the `if`: one of two loads is left, and an arm that did no more than load becomes empty. */
+static void hoist(numbering *n, ir_instr *branch) {
+    unsigned reach = 0;
+    for (ir_instr *i = branch->regions[0]->first, *next; can_merge(i) && reach < REACH; i = next, reach++) {
+        next = i->next;
+        qn__rewrite_operands(&n->rewrite, i);
+        ir_instr *twin = is_inside(i, branch->regions[0]) ? NULL : find_twin(n, branch->regions[1], i);
+        if (!twin) continue;
+        i->flags &= twin->flags;
+        if (i->op == IR_LOAD && twin->attr.align < i->attr.align) i->attr.align = twin->attr.align;
+        qn__ir_unlink(twin);
+        qn__ir_unlink(i);
+        qn__ir_insert_before(i, branch);
+        n->changed = true;
+        merge(n, i);
+        qn__rewrite_set(&n->rewrite, twin->results[0], qn__rewrite_get(&n->rewrite, i->results[0]));
+    }
+}
+
 /* ---- the walk ---- */
 
 static void visit(numbering *n, ir_region *region) {
@@ -311,6 +355,7 @@ static void visit(numbering *n, ir_region *region) {
             }
             continue;
         }
+        if (i->op == IR_IF) hoist(n, i);
         const uint32_t effects = i->mark & QN__MARK_SPACES;
         if (effects && i->op == IR_LOOP) clobber(n, effects); /* by earlier iterations */
         uint32_t before[IR_SPACE_COUNT];
