@@ -170,11 +170,18 @@ static void guard(clc_emitter *e) {
     qn__clc_close(e, "}");
 }
 
+/* Arrays begin where a vector may: NVIDIA's compiler joins accesses of neighbours only where it sees that. */
+static uint64_t alignment(const ir_local *local) {
+    enum { VECTOR = 16 };
+    const uint64_t least = local->size >= VECTOR ? VECTOR : 1;
+    return local->align > least ? local->align : least;
+}
+
 static uint64_t locals(clc_emitter *e) {
     uint64_t total = 0;
     for (size_t i = 0; i < e->kernel->locals.len; i++) {
         const ir_local *local = &e->kernel->locals.data[i];
-        uint64_t align = local->align ? local->align : 1;
+        const uint64_t align = alignment(local);
         total = (total + align - 1) / align * align + local->size;
         qn__clc_line(e, "__local uchar local%zu[%llu] __attribute__((aligned(%llu)));", i,
                      (unsigned long long)(local->size ? local->size : 1), (unsigned long long)align);

@@ -45,6 +45,20 @@ static void a_barrier_takes_the_guard_away(void **state) {
     has(&r, "barrier(CLK_LOCAL_MEM_FENCE);");
 }
 
+/* Of what is large enough for a vector. */
+static void local_arrays_begin_where_a_vector_may(void **state) {
+    qn__emit_result r =
+        emitted(state,
+                "kernel @k()\n    local #0 \"one\" size 4 align 4\n"
+                "    local #1 \"many\" size 64 align 4\n    local #2 \"far\" size 40 align 32 {\n"
+                "    return\n}\n",
+                0);
+    has(&r, "__local uchar local0[4] __attribute__((aligned(4)));");
+    has(&r, "__local uchar local1[64] __attribute__((aligned(16)));");
+    has(&r, "__local uchar local2[40] __attribute__((aligned(32)));");
+    assert_int_equal(r.kernels.data[0].static_local, 96 + 40);
+}
+
 /* A __constant buffer has no limit of size unless it meets the program's own objects. */
 static const char two_constants[] =
     "constant #0 \"table\" size 8 align 4 element i32 hex \"01000000 02000000\"\n"
@@ -204,6 +218,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_kernel_is_guarded, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(a_barrier_takes_the_guard_away, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(local_arrays_begin_where_a_vector_may, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(constant_buffers, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(a_counted_loop_has_its_condition, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(a_reciprocal_in_range_needs_no_test, ir_setup, ir_teardown),
