@@ -31,7 +31,8 @@ static const struct target {
     [QN__TARGET_SPIRV] = {GPU_LACKS | QN__WANTS_VECTOR_MEMORY | QN__WANTS_OFFSETS | QN__LACKS_LONG_VECTORS |
                               QN__LACKS_FAR_JUMPS | QN__LACKS_LINEAR_SUB_GROUPS | QN__WANTS_LARGE_END_TESTS,
                           qn__emit_spirv},
-    [QN__TARGET_CLC] = {GPU_LACKS | QN__LACKS_F16 | QN__LACKS_LINEAR_SUB_GROUPS | QN__WANTS_LARGE_UNROLLED,
+    [QN__TARGET_CLC] = {GPU_LACKS | QN__LACKS_F16 | QN__LACKS_LINEAR_SUB_GROUPS | QN__WANTS_LARGE_UNROLLED |
+                            QN__WANTS_EVEN_UNROLLED,
                         qn__emit_clc},
 };
 

@@ -24,8 +24,9 @@ enum {
     QN__LACKS_WIDE = 1 << 14, /* i64 is two words: no vectors of it, and sub-groups do not join it */
     QN__LACKS_I8 = 1 << 15,   /* arithmetic on i8 is done in i32 */
     QN__LACKS_I16 = 1 << 16,
-    QN__WANTS_LARGE_UNROLLED = 1 << 17, /* larger loops, too: its compiler does not unroll them itself */
-    QN__WANTS_LARGE_END_TESTS = 1 << 18 /* large loops alone are better with tests at their end */
+    QN__WANTS_LARGE_UNROLLED = 1 << 17,  /* larger loops, too: its compiler does not unroll them itself */
+    QN__WANTS_LARGE_END_TESTS = 1 << 18, /* large loops alone are better with tests at their end */
+    QN__WANTS_EVEN_UNROLLED = 1 << 19    /* four turns at once only where all work-items go round as often */
 };
 
 typedef struct qn__pass_options {

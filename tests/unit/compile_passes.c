@@ -502,6 +502,7 @@ static void try_program(uint64_t seed) {
     if (seed % 7 < 3) options.lacks |= QN__WANTS_END_TESTS | QN__WANTS_OFFSETS | QN__WANTS_NARROW;
     if (seed % 11 < 6) options.lacks |= QN__WANTS_UNROLLED;
     if (seed % 2) options.lacks |= QN__WANTS_LARGE_UNROLLED | QN__WANTS_LARGE_END_TESTS;
+    if (seed % 19 < 5) options.lacks |= QN__WANTS_EVEN_UNROLLED;
     if (seed % 5 < 2) options.lacks |= QN__LACKS_FAR_JUMPS;
     if (seed % 24 < 2) options.level = 0;
     options.dump = compare;

@@ -44,6 +44,7 @@ static const struct {
     {"unrolled", QN__WANTS_UNROLLED},
     {"large-unrolled", QN__WANTS_LARGE_UNROLLED},
     {"large-end-tests", QN__WANTS_LARGE_END_TESTS},
+    {"even-unrolled", QN__WANTS_EVEN_UNROLLED},
     {"unrolled-barriers", QN__LACKS_UNROLLED_BARRIERS},
     {"wide", QN__LACKS_WIDE},
     {"i8", QN__LACKS_I8},
