@@ -584,6 +584,33 @@ static void devices_are_tuned_by_words(void **state) {
     qn__compile_free(&result);
 }
 
+/* Steps that double or halve up to the size of a group are few, and known once there is a pipeline. */
+static void ladders_ask_to_be_unrolled(void **state) {
+    (void)state;
+    static const struct {
+        const char *steps; /* what stands between the parentheses of `for` */
+        uint32_t lacks, count;
+    } rows[] = {
+        {"size_t s = 1; s < get_local_size(0); s *= 2", QN__WANTS_FOUR_TURNS, 1},
+        {"uint s = get_local_size(0) / 2; s > 0; s >>= 1", QN__WANTS_FOUR_TURNS, 1},
+        {"uint s = get_local_size(0) / 2; s; s /= 2", QN__WANTS_FOUR_TURNS, 1},
+        {"uint s = 1; s < get_local_size(0); s *= 2", 0, 0}, /* processors */
+        {"uint s = 1; s < n; s *= 2", QN__WANTS_FOUR_TURNS, 0},
+        {"uint s = n; s > 0; s >>= 1", QN__WANTS_FOUR_TURNS, 0},
+        {"uint s = 1; s < get_local_size(0); s += 7", QN__WANTS_FOUR_TURNS, 0},
+        {"uint s = 1; s < get_local_size(0); s = l[s]", QN__WANTS_FOUR_TURNS, 0},
+    };
+    const counted unrolled = {.op = OP_LOOP_MERGE, .operand = 3, .value = 1};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char source[300];
+        snprintf(source, sizeof source,
+                 K "global uint *o, uint n, local uint *l) { for (%s) { l[get_local_id(0)] += l[s];"
+                   "barrier(CLK_LOCAL_MEM_FENCE); } o[0] = l[0]; }",
+                 rows[i].steps);
+        assert_int_equal(count_tuned(source, "", rows[i].lacks, unrolled), rows[i].count);
+    }
+}
+
 /* A reciprocal whose divisor is known to be neither tiny nor huge has no test; a quotient's is one branch. */
 static void quotients_are_corrected(void **state) {
     (void)state;
@@ -688,6 +715,7 @@ int main(void) {
         cmocka_unit_test(addresses_need_no_int64),
         cmocka_unit_test(fma_is_exact_where_it_was_asked_for),
         cmocka_unit_test(devices_are_tuned_by_words),
+        cmocka_unit_test(ladders_ask_to_be_unrolled),
         cmocka_unit_test(quotients_are_corrected),
         cmocka_unit_test(constant_arguments_are_private),
         cmocka_unit_test(whole_vectors_share_a_shift),
