@@ -237,7 +237,7 @@ static uint32_t add_zero(spv *e, const ir_instr *instr) {
     return SPV(e, SP_SELECT, qn__spv_type(e, type), none, zero, a);
 }
 
-/* Zeros as drivers see them: llvmpipe takes x + 0 for x, x * 0 for 0 and x / 0 for anything where it sees the zero.
+/* Zeros as drivers see them: llvmpipe takes x + 0 for x, 0 - x for -x, x * 0 for 0 and x / 0 for anything where it sees the zero.
    It does not where that is chosen by a condition that never holds (no group's id is the largest number), and
    not from 1, which with 0 is a conversion of the condition for it. */
 uint32_t qn__spv_hide_zero(spv *e, const ir_value *value) {
@@ -288,7 +288,7 @@ static uint32_t float_op(spv *e, const ir_instr *instr) {
         args[count++] = qn__spv_glsl(e);
         args[count++] = glsl_ops[instr->op];
     }
-    bool hides = instr->op == IR_FADD || instr->op == IR_FMUL;
+    bool hides = instr->op == IR_FADD || instr->op == IR_FSUB || instr->op == IR_FMUL;
     for (uint32_t i = 0; i < instr->num_operands; i++)
         args[count++] = hides ? qn__spv_hide_zero(e, instr->operands[i]) : qn__spv_use(e, instr->operands[i]);
     uint32_t id =
