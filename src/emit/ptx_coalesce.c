@@ -31,6 +31,7 @@ typedef struct coalescer {
     uint32_t *copied; /* by register: its number among those that moves copy, or NONE */
     uint32_t *member; /* by that number: the register */
     uint32_t num_copied, words;
+    QN__VEC(ptx_line *) moves;
     uint32_t *parent;                 /* union-find by that number */
     uint64_t *interference, *members; /* rows of bits */
     uint32_t *label_line;             /* by label: its line */
@@ -62,8 +63,9 @@ static void number_copied(coalescer *c) {
     memset(c->copied, 0xff, (c->num_regs + 1u) * sizeof *c->copied);
     c->member = QN__NEW_ARRAY(c->arena, uint32_t, c->num_regs + 1u);
     for (size_t i = 0; i < c->num_lines; i++) {
-        const ptx_line *l = &c->lines[i];
+        ptx_line *l = &c->lines[i];
         if (l->kind != PTX_LINE_MOVE) continue;
+        qn__vec_push(c->arena, &c->moves, l);
         for (uint32_t n = 0; n < 2; n++) {
             uint32_t *number = &c->copied[c->refs[l->first_ref + n].reg];
             if (*number != NONE) continue;
@@ -271,16 +273,14 @@ static uint32_t representative(const coalescer *c, uint32_t reg) {
 
 static void join_all(coalescer *c) {
     uint32_t deepest = 0;
-    for (size_t i = 0; i < c->num_lines; i++)
-        if (c->lines[i].kind == PTX_LINE_MOVE && c->lines[i].depth > deepest) deepest = c->lines[i].depth;
+    for (size_t i = 0; i < c->moves.len; i++)
+        if (c->moves.data[i]->depth > deepest) deepest = c->moves.data[i]->depth;
     for (uint32_t depth = deepest + 1; depth-- > 0;)
-        for (size_t i = 0; i < c->num_lines; i++)
-            if (c->lines[i].kind == PTX_LINE_MOVE && c->lines[i].depth == depth) join(c, &c->lines[i]);
-    for (size_t i = 0; i < c->num_lines; i++) {
-        ptx_line *l = &c->lines[i];
-        if (l->kind != PTX_LINE_MOVE) continue;
-        const ptx_reference *r = &c->refs[l->first_ref];
-        l->dropped = representative(c, r[0].reg) == representative(c, r[1].reg);
+        for (size_t i = 0; i < c->moves.len; i++)
+            if (c->moves.data[i]->depth == depth) join(c, c->moves.data[i]);
+    for (size_t i = 0; i < c->moves.len; i++) {
+        const ptx_reference *r = &c->refs[c->moves.data[i]->first_ref];
+        c->moves.data[i]->dropped = representative(c, r[0].reg) == representative(c, r[1].reg);
     }
 }
 
@@ -396,7 +396,7 @@ static void put_branch_back(writer *w, const ptx_line *l) {
 
 static void put_all(coalescer *c, qn__buf *text) {
     writer w = {.c = c, .out = text};
-    qn__buf_reserve(text, c->size + 16); /* and the closing brace */
+    qn__buf_reserve(text, c->size + c->size / 2); /* and smaller kernels behind it */
     for (size_t i = 0; i < c->num_lines; i++) {
         const ptx_line *l = &c->lines[i];
         if (l->dropped) {

@@ -123,7 +123,7 @@ bool qn__ptx_is_wide_product(const ir_instr *instr, const ir_value **source, boo
 
 typedef struct demand {
     ptx_emitter *e;
-    bool changed;
+    bool again; /* of a loop's parameter more is wanted than when the jump that gives it was visited */
 } demand;
 
 static bool is_high(const demand *d, const ir_value *value) { return d->e->flags[value->id] & PTX_HIGH; }
@@ -131,7 +131,7 @@ static bool is_high(const demand *d, const ir_value *value) { return d->e->flags
 static void want(demand *d, const ir_value *value) {
     if (value->type.kind != IR_I64 || is_high(d, value)) return;
     d->e->flags[value->id] |= PTX_HIGH;
-    d->changed = true;
+    d->again |= value->value_kind == IR_VALUE_PARAM;
 }
 
 static void want_matching(demand *d, ir_value *const *from, uint32_t count, ir_value *const *to,
@@ -347,9 +347,9 @@ void qn__ptx_plan(ptx_emitter *e) {
     for (size_t n = 0; n < c.exits.len; n++) e->exits[c.exits.data[n]->mark]++;
     demand d = {.e = e};
     do {
-        d.changed = false;
+        d.again = false;
         visit_region(&d, kernel->body);
-    } while (d.changed);
+    } while (d.again);
     for (size_t n = 0; n < c.loops.len; n++) find_short(e, c.loops.data[n]);
     find_constant_memory(e);
 }

@@ -166,7 +166,7 @@ static front_pp *start(const front_pp_config *config, front_source *main) {
 
 static front_pp *expand(const front_pp_config *config, front_source *main) {
     front_pp *pp = start(config, main);
-    qn__vec_reserve(pp->arena, &pp->out, main->clean.len / 6 + 16);
+    qn__vec_reserve(pp->arena, &pp->out, main->clean.len / 3 + 16);
     front_token token;
     for (;;) {
         qn__pp_next_expanded(pp, &token);

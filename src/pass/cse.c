@@ -105,19 +105,18 @@ static inline void key_attr(const ir_instr *instr, key *k) {
 }
 
 /* A store's key is that of the load it answers. */
-static inline key key_of(const numbering *n, const ir_instr *instr) {
+static inline void make_key(const numbering *n, const ir_instr *instr, key *k) {
     const bool store = instr->op == IR_STORE;
-    key k = {.op = store ? IR_LOAD : (ir_op)instr->op,
-             .type = store ? instr->operands[1]->type : instr->results[0]->type,
-             .num_operands = store ? 1 : instr->num_operands,
-             .operands = instr->operands};
-    k.commutes = key_kinds[k.op] == KEY_COMMUTES;
-    if (key_kinds[k.op] > KEY_COMMUTES) key_attr(instr, &k);
-    if (k.op == IR_LOAD)
-        k.version = instr->flags & IR_READONLY ? 0 : n->versions[instr->operands[0]->type.space];
-    else
-        k.flags = instr->flags & (IR_CONTRACT | IR_FAST);
-    return k;
+    k->op = store ? IR_LOAD : (ir_op)instr->op;
+    k->type = store ? instr->operands[1]->type : instr->results[0]->type;
+    k->num_operands = store ? 1 : instr->num_operands;
+    k->operands = instr->operands;
+    k->attr[0] = k->attr[1] = 0;
+    k->commutes = key_kinds[k->op] == KEY_COMMUTES;
+    if (key_kinds[k->op] > KEY_COMMUTES) key_attr(instr, k);
+    const bool changes = k->op == IR_LOAD && !(instr->flags & IR_READONLY);
+    k->version = changes ? n->versions[instr->operands[0]->type.space] : 0;
+    k->flags = k->op == IR_LOAD ? 0 : instr->flags & (IR_CONTRACT | IR_FAST);
 }
 
 static inline uint32_t hash_key(const key *k) {
@@ -159,7 +158,8 @@ static inline const entry *entry_at(const numbering *n, uint32_t index) {
 static const entry *find(const numbering *n, const key *k, uint32_t hash) {
     for (const entry *e = entry_at(n, n->buckets[hash & n->bucket_mask]); e; e = entry_at(n, e->next)) {
         if (e->hash != hash || e->instr->op == IR_IF) continue;
-        key other = key_of(n, e->instr);
+        key other;
+        make_key(n, e->instr, &other);
         other.version = e->version;
         if (same_key(k, &other)) return e;
     }
@@ -195,7 +195,8 @@ static bool can_merge(const ir_instr *instr) {
 
 /* True where the instruction went because its value was known. */
 static bool merge(numbering *n, ir_instr *instr) {
-    const key k = key_of(n, instr);
+    key k;
+    make_key(n, instr, &k);
     const uint32_t hash = hash_key(&k);
     const entry *found = find(n, &k, hash);
     if (!found) {
@@ -350,7 +351,8 @@ static void visit(numbering *n, ir_region *region) {
             const uint32_t effects = qn__instr_effects(i) & QN__MARK_SPACES;
             if (effects) clobber(n, effects);
             if (i->op == IR_STORE && !(i->flags & IR_VOLATILE)) {
-                const key k = key_of(n, i);
+                key k;
+                make_key(n, i, &k);
                 enter(n, i, i->operands[1], hash_key(&k), k.version);
             }
             continue;

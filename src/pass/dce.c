@@ -101,6 +101,7 @@ static void gather_construct(dead_code *d, ir_instr *construct) {
 static void gather(dead_code *d, ir_region *region) {
     for (ir_instr *i = region->first; i; i = i->next) {
         i->mark = 0;
+        if (qn__effects(i) <= IR_EFFECT_QUERY) continue;
         if (qn__ir_is_construct(i))
             gather_construct(d, i);
         else if (qn__ir_is_jump(i))

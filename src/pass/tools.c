@@ -185,6 +185,7 @@ uint32_t qn__effects_of_writer(const ir_instr *instr) {
 static uint32_t mark_region(ir_region *region) {
     uint32_t all = 0;
     for (ir_instr *i = region->first; i; i = i->next) {
+        if (qn__effects(i) <= IR_EFFECT_READ) continue;
         if (qn__ir_is_construct(i)) {
             uint32_t bits = 0;
             i->mark = 0;
@@ -192,7 +193,7 @@ static uint32_t mark_region(ir_region *region) {
             i->mark |= bits;
             all |= i->mark & ~(uint32_t)QN__MARK_JUMPS_OUT;
         } else {
-            all |= qn__instr_effects(i);
+            all |= qn__effects_of_writer(i);
         }
         if (!qn__ir_is_jump(i) || i->op == IR_YIELD) continue;
         const ir_instr *target = qn__jump_target(i);

@@ -107,6 +107,22 @@ static bool find_count(unroller *u, loop_shape *shape) {
     return false;
 }
 
+/* Whether a test can be told in the first turn at least. Where nothing else asks for unrolling, that saves measuring
+   the loop. */
+static bool may_count(unroller *u, const ir_instr *loop) {
+    const ir_region *body = loop->regions[0];
+    if (body->last->op != IR_CONTINUE || body->last->attr.target != loop) return false;
+    ir_value **params = QN__NEW_ARRAY(u->context->scratch, ir_value *, body->num_params + 1u);
+    for (uint32_t p = 0; p < body->num_params; p++)
+        params[p] = qn__ir_is_const(loop->operands[p]) ? loop->operands[p] : NULL;
+    for (const ir_instr *i = body->first; i; i = i->next) {
+        if (i->op != IR_IF || breaks_out(i->regions[0], loop) == breaks_out(i->regions[1], loop)) continue;
+        u->steps = 0;
+        if (evaluate(u, loop, params, i->operands[0], 0)) return true;
+    }
+    return false;
+}
+
 /* ---- size and contents ---- */
 
 static bool in_private_array(const ir_instr *add) {
@@ -231,7 +247,7 @@ static bool try_loop(unroller *u, ir_instr *loop) {
     loop_shape shape = {.loop = loop};
     const int32_t hint = loop->attr.unroll;
     const uint32_t limit = u->context->module->max_instrs;
-    if (hint == 1) return false;
+    if (hint == 1 || (hint <= 0 && !may_count(u, loop))) return false;
     measure(&shape, loop->regions[0]);
     if (shape.syncs && (u->context->options->lacks & QN__LACKS_UNROLLED_BARRIERS)) return false;
     u->steps = 0;
