@@ -90,28 +90,51 @@ typedef struct whole_instr {
     ir_value results[];
 } whole_instr;
 
+static whole_instr *whole_new(const ir_function *function, uint32_t num_operands, uint32_t num_results) {
+    const size_t fixed = sizeof(whole_instr) + num_results * (sizeof(ir_value) + sizeof(ir_value *));
+    return qn__arena_take(function->module->arena, fixed + num_operands * sizeof(ir_value *));
+}
+
+static void set_result(ir_function *function, whole_instr *whole, uint32_t index, ir_type type,
+                       const char *name) {
+    whole->results[index] = (ir_value){.type = type,
+                                       .value_kind = IR_VALUE_RESULT,
+                                       .id = function->num_values++,
+                                       .index = index,
+                                       .def = &whole->instr,
+                                       .name = name};
+    whole->instr.results[index] = &whole->results[index];
+}
+
 ir_instr *qn__ir_instr_new(ir_function *function, ir_op op, ir_value *const *operands, uint32_t num_operands,
                            const ir_type *results, uint32_t num_results) {
-    const size_t fixed = sizeof(whole_instr) + num_results * (sizeof(ir_value) + sizeof(ir_value *));
-    whole_instr *whole = qn__arena_alloc(function->module->arena, fixed + num_operands * sizeof(ir_value *));
-    ir_instr *instr = &whole->instr;
+    whole_instr *whole = whole_new(function, num_operands, num_results);
     ir_value **pointers = (ir_value **)(whole->results + num_results);
-    instr->op = (uint16_t)op;
-    instr->num_operands = num_operands;
-    instr->num_results = num_results;
-    if (num_results) instr->results = pointers;
-    for (uint32_t i = 0; i < num_results; i++) {
-        ir_value *value = pointers[i] = &whole->results[i];
-        value->type = results[i];
-        value->value_kind = IR_VALUE_RESULT;
-        value->id = function->num_values++;
-        value->index = i;
-        value->def = instr;
-    }
-    if (!num_operands) return instr;
-    instr->operands = pointers + num_results;
-    memcpy(instr->operands, operands, num_operands * sizeof *operands);
-    return instr;
+    whole->instr = (ir_instr){.op = (uint8_t)op,
+                              .num_operands = num_operands,
+                              .num_results = num_results,
+                              .operands = num_operands ? pointers + num_results : NULL,
+                              .results = num_results ? pointers : NULL};
+    for (uint32_t i = 0; i < num_results; i++) set_result(function, whole, i, results[i], NULL);
+    for (uint32_t i = 0; i < num_operands; i++) whole->instr.operands[i] = operands[i];
+    return &whole->instr;
+}
+
+ir_instr *qn__ir_instr_copy(ir_function *function, const ir_instr *instr) {
+    whole_instr *whole = whole_new(function, instr->num_operands, instr->num_results);
+    ir_value **pointers = (ir_value **)(whole->results + instr->num_results);
+    ir_instr *copy = &whole->instr;
+    *copy = *instr;
+    copy->next = copy->prev = NULL;
+    copy->parent = NULL;
+    copy->mark = 0;
+    copy->num_regions = 0;
+    copy->regions = NULL;
+    copy->operands = instr->num_operands ? pointers + instr->num_results : NULL;
+    copy->results = instr->num_results ? pointers : NULL;
+    for (uint32_t i = 0; i < instr->num_results; i++)
+        set_result(function, whole, i, instr->results[i]->type, instr->results[i]->name);
+    return copy;
 }
 
 ir_instr *qn__ir_emit(ir_builder *builder, ir_op op, ir_value *const *operands, uint32_t num_operands,

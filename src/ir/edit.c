@@ -187,20 +187,11 @@ static void clone_params(const ir_region *from, ir_region *to, ir_value **map, i
 
 static ir_instr *clone_shell(ir_builder *builder, const ir_region *from, const ir_instr *instr,
                              ir_value **map) {
-    enum { SOME = 8 };
     ir_function *function = builder->function;
-    ir_type few[SOME], *types = few;
-    if (instr->num_results > SOME)
-        types = QN__NEW_ARRAY(function->module->arena, ir_type, instr->num_results);
-    for (uint32_t i = 0; i < instr->num_results; i++) types[i] = instr->results[i]->type;
-    ir_instr *copy = qn__ir_instr_new(function, instr->op, instr->operands, instr->num_operands, types,
-                                      instr->num_results);
+    ir_instr *copy = qn__ir_instr_copy(function, instr);
     for (uint32_t i = 0; i < instr->num_operands; i++)
         copy->operands[i] = clone_value(function, from->function, map, instr->operands[i]);
-    clone_results(instr, copy, map);
-    copy->flags = instr->flags;
-    copy->loc = instr->loc;
-    copy->attr = instr->attr;
+    for (uint32_t i = 0; i < instr->num_results; i++) map[instr->results[i]->id] = copy->results[i];
     return copy;
 }
 

@@ -179,6 +179,8 @@ void *qn__arena_alloc(qn__arena *arena, size_t size) {
     return clear(take(arena, size), size);
 }
 
+void *qn__arena_take(qn__arena *arena, size_t size) { return take(arena, rounded(arena, size)); }
+
 /* Numbers that fit into half a word each have a product that fits. */
 void *qn__arena_calloc(qn__arena *arena, size_t count, size_t size) {
     if ((count | size) > UINT32_MAX / 2 && size && count > SIZE_MAX / size) escape(arena, QN__ESCAPE_BUDGET);

@@ -60,6 +60,7 @@ void qn__arena_reset(qn__arena *arena); /* forgets all; keeps the newest block f
 
 /* Zeroed memory, aligned to 16. */
 void *qn__arena_alloc(qn__arena *arena, size_t size);
+void *qn__arena_take(qn__arena *arena, size_t size); /* the same, but not zeroed */
 /* As calloc: checks count * size for overflow (escapes with QN__ESCAPE_BUDGET). */
 void *qn__arena_calloc(qn__arena *arena, size_t count, size_t size);
 /* What stands in `memory` (NULL: nothing) in a larger place, whose rest is not zeroed: in the same one where
