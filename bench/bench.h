@@ -121,6 +121,7 @@ double bench_median(double *values, size_t count);
 /* Start-up costs, in microseconds unless said; negative: not measured. */
 typedef struct startup_times {
     double translate_c, translate_ptx, translate_spirv, translate_clc; /* processor time */
+    double translate_first; /* to PTX, in a process that has compiled nothing before */
     double cold_compile, cached_load, library_load, context, launch, submit;
     double library_bytes;
     unsigned kernel_lines;
