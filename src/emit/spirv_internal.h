@@ -106,7 +106,8 @@ typedef struct spv_class {
 
 /* A pointer value derived once and used again in the same region or below. */
 typedef struct spv_chain {
-    uint32_t from, key, id;
+    uint64_t made_of; /* of an id and a key */
+    uint32_t id;
 } spv_chain;
 
 typedef struct spv_jumps { /* of a construct that is being written */
@@ -134,7 +135,8 @@ typedef struct spv {
     uint32_t caps; /* bits of spv_cap */
     spv_words entries, modes, strings, names, annotations, globals, functions;
     uint32_t next_id, glsl;
-    qn__map64 interned, small; /* instructions of `globals` by hash; words of constants by id */
+    uint32_t types[IR_KIND_COUNT][17]; /* by kind and lanes, as in memory; 0: not asked for yet */
+    qn__map64 interned, small;         /* instructions of `globals` by hash; words of constants by id */
     qn__map64 built_ins;
     qn__map64 boxes; /* pointers to structures of one narrow value, by its type */
     bool native;     /* wide values are 64-bit integers */
@@ -191,6 +193,7 @@ uint32_t qn__spv_emit(spv *e, unsigned op, uint32_t type, const uint32_t *args, 
 uint32_t qn__spv_glsl(spv *e);
 static inline uint32_t qn__spv_id(spv *e) { return e->next_id++; }
 void qn__spv_words(spv *e, spv_words *section, unsigned op, const uint32_t *args, unsigned count);
+void qn__spv_append(spv *e, spv_words *to, const spv_words *from);
 #define SPV_INTO(e, section, op, ...)                                                                        \
     qn__spv_words((e), (section), (op), (const uint32_t[]){__VA_ARGS__}, SPV_COUNT(__VA_ARGS__))
 void qn__spv_text(spv *e, spv_words *section, unsigned op, const uint32_t *args, unsigned count,
@@ -220,7 +223,7 @@ uint32_t qn__spv_stored_type(spv *e, ir_type type);
 uint32_t qn__spv_held(spv *e, ir_type type, uint32_t words); /* cuts off what is above; `type` is held */
 uint32_t qn__spv_wide(spv *e);
 uint32_t qn__spv_pair(spv *e);
-static inline uint32_t qn__spv_u32t(spv *e) { return qn__spv_uint(e, 32); }
+static inline uint32_t qn__spv_u32t(spv *e) { return qn__spv_scalar(e, IR_I32); }
 uint32_t qn__spv_bool(spv *e);
 uint32_t qn__spv_pointer(spv *e, unsigned storage, uint32_t type);
 uint32_t qn__spv_u32(spv *e, uint32_t value);

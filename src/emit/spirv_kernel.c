@@ -280,15 +280,20 @@ void qn__spv_query(spv *e, const ir_instr *instr) {
 
 /* ---- values ---- */
 
+static uint64_t made_of(uint32_t from, uint32_t key) { return (uint64_t)from << 32 | key; }
+
 uint32_t qn__spv_chain(const spv *e, uint32_t from, uint32_t key) {
-    size_t first = e->chains.len > 128 ? e->chains.len - 128 : 0;
+    enum { NEWEST = 128 };
+    const uint64_t wanted = made_of(from, key);
+    const spv_chain *chains = e->chains.data;
+    const size_t first = e->chains.len > NEWEST ? e->chains.len - NEWEST : 0;
     for (size_t i = e->chains.len; i-- > first;)
-        if (e->chains.data[i].from == from && e->chains.data[i].key == key) return e->chains.data[i].id;
+        if (chains[i].made_of == wanted) return chains[i].id;
     return 0;
 }
 
 void qn__spv_note(spv *e, uint32_t from, uint32_t key, uint32_t id) {
-    qn__vec_push(e->arena, &e->chains, (spv_chain){from, key, id});
+    qn__vec_push(e->arena, &e->chains, (spv_chain){made_of(from, key), id});
 }
 
 uint32_t qn__spv_value_type(spv *e, const ir_value *value) { return qn__spv_type(e, value->type); }
@@ -419,10 +424,6 @@ static void finish_entry(spv *e, uint32_t function_id) {
     if (e->options->debug) qn__spv_text(e, &e->names, SP_NAME, &function_id, 1, function->name, NULL, 0);
 }
 
-static void append(spv *e, const spv_words *from) {
-    for (size_t i = 0; i < from->len; i++) qn__vec_push(e->arena, &e->functions, from->data[i]);
-}
-
 static void write_function(spv *e) {
     uint32_t nothing = qn__spv_void(e);
     uint32_t type = SPV_ONCE(e, SP_TYPE_FUNCTION, 0, nothing), id = qn__spv_id(e), start = qn__spv_id(e);
@@ -434,11 +435,13 @@ static void write_function(spv *e) {
     define_args(e);
     qn__spv_region(e, e->function->body);
     finish_entry(e, id);
-    qn__vec_reserve(e->arena, &e->functions, e->functions.len + e->vars.len + e->code.len + 16);
+    const size_t length = e->vars.len + e->code.len + 16;
+    qn__vec_reserve(e->arena, &e->functions,
+                    e->functions.len + length + length / 2); /* and smaller ones behind it */
     SPV_INTO(e, &e->functions, SP_FUNCTION, nothing, id, SP_FUNCTION_CONTROL_NONE, type);
     SPV_INTO(e, &e->functions, SP_LABEL, start);
-    append(e, &e->vars);
-    append(e, &e->code);
+    qn__spv_append(e, &e->functions, &e->vars);
+    qn__spv_append(e, &e->functions, &e->code);
     qn__spv_words(e, &e->functions, SP_FUNCTION_END, NULL, 0);
 }
 

@@ -61,6 +61,13 @@ void qn__spv_words(spv *e, spv_words *section, unsigned op, const uint32_t *args
     section->len += count;
 }
 
+void qn__spv_append(spv *e, spv_words *to, const spv_words *from) {
+    if (!from->len) return;
+    qn__vec_reserve(e->arena, to, to->len + from->len);
+    memcpy(to->data + to->len, from->data, from->len * sizeof *from->data);
+    to->len += from->len;
+}
+
 void qn__spv_do(spv *e, unsigned op, const uint32_t *args, unsigned count) {
     qn__spv_words(e, &e->code, op, args, count);
 }
@@ -73,8 +80,7 @@ static uint32_t with_result(spv *e, spv_words *section, unsigned op, uint32_t ty
     section->data[section->len++] = (count + head + 1) << 16 | op;
     if (type) section->data[section->len++] = type;
     section->data[section->len++] = id;
-    if (count) memcpy(section->data + section->len, args, count * sizeof *args);
-    section->len += count;
+    for (unsigned i = 0; i < count; i++) section->data[section->len++] = args[i]; /* few */
     return id;
 }
 
@@ -193,7 +199,7 @@ uint32_t qn__spv_stored_type(spv *e, ir_type type) {
     return qn__spv_vector(e, narrow_scalar(e, kind == IR_I8 ? IR_I8 : IR_I16), type.lanes);
 }
 
-uint32_t qn__spv_scalar(spv *e, ir_kind kind) {
+static uint32_t make_scalar(spv *e, ir_kind kind) {
     if (qn__spv_is_held(e, kind)) return qn__spv_u32t(e);
     switch (kind) {
     case IR_BOOL: return qn__spv_bool(e);
@@ -204,12 +210,18 @@ uint32_t qn__spv_scalar(spv *e, ir_kind kind) {
     case IR_F64: qn__spv_need(e, CAP_FLOAT64); return SPV_ONCE(e, SP_TYPE_FLOAT, 0, 64);
     case IR_I64:
     case IR_PTR: return qn__spv_wide(e);
-    default: return qn__spv_u32t(e);
+    default: return qn__spv_uint(e, 32);
     }
 }
 
+uint32_t qn__spv_scalar(spv *e, ir_kind kind) {
+    uint32_t *known = &e->types[kind][1];
+    return *known ? *known : (*known = make_scalar(e, kind));
+}
+
 uint32_t qn__spv_memory_type(spv *e, ir_type type) {
-    return qn__spv_vector(e, qn__spv_scalar(e, (ir_kind)type.kind), type.lanes);
+    uint32_t *known = &e->types[type.kind][type.lanes];
+    return *known ? *known : (*known = qn__spv_vector(e, qn__spv_scalar(e, (ir_kind)type.kind), type.lanes));
 }
 
 uint32_t qn__spv_type(spv *e, ir_type type) {
@@ -306,13 +318,6 @@ uint32_t qn__spv_glsl(spv *e) { return e->glsl ? e->glsl : (e->glsl = qn__spv_id
 
 /* ---- all of it ---- */
 
-static void append(spv *e, spv_words *to, const spv_words *from) {
-    if (!from->len) return;
-    qn__vec_reserve(e->arena, to, to->len + from->len);
-    memcpy(to->data + to->len, from->data, from->len * sizeof *from->data);
-    to->len += from->len;
-}
-
 static void put_capabilities(spv *e, spv_words *out) {
     SPV_INTO(e, out, SP_CAPABILITY, CAP_SHADER_NUMBER);
     if (qn__spv_is_vulkan(e)) SPV_INTO(e, out, SP_CAPABILITY, CAP_MEMORY_MODEL_NUMBER);
@@ -341,13 +346,13 @@ void qn__spv_finish(spv *e) {
     if (e->glsl) qn__spv_text(e, &out, SP_IMPORT, &e->glsl, 1, "GLSL.std.450", NULL, 0);
     SPV_INTO(e, &out, SP_MEMORY_MODEL, SP_ADDRESSING_PHYSICAL_STORAGE_64,
              qn__spv_is_vulkan(e) ? SP_MEMORY_MODEL_VULKAN : SP_MEMORY_MODEL_GLSL);
-    append(e, &out, &e->entries);
-    append(e, &out, &e->modes);
-    append(e, &out, &e->strings);
-    append(e, &out, &e->names);
-    append(e, &out, &e->annotations);
-    append(e, &out, &e->globals);
-    append(e, &out, &e->functions);
+    qn__spv_append(e, &out, &e->entries);
+    qn__spv_append(e, &out, &e->modes);
+    qn__spv_append(e, &out, &e->strings);
+    qn__spv_append(e, &out, &e->names);
+    qn__spv_append(e, &out, &e->annotations);
+    qn__spv_append(e, &out, &e->globals);
+    qn__spv_append(e, &out, &e->functions);
     e->result->text = (const char *)out.data;
     e->result->size = out.len * sizeof *out.data;
 }
