@@ -310,11 +310,13 @@ static bool is_inside(const ir_instr *instr, const ir_region *region) {
 
 /* The instruction of the region's beginning that does the same. */
 static ir_instr *find_twin(numbering *n, ir_region *region, const ir_instr *instr) {
-    const key k = key_of(n, instr);
     unsigned reach = 0;
+    key k;
+    make_key(n, instr, &k);
     for (ir_instr *i = region->first; can_merge(i) && reach < REACH; i = i->next, reach++) {
         qn__rewrite_operands(&n->rewrite, i);
-        const key other = key_of(n, i);
+        key other;
+        make_key(n, i, &other);
         if (same_key(&k, &other)) return i;
     }
     return NULL;
