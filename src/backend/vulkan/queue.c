@@ -203,26 +203,46 @@ qn_status qn__vk_submit(qn__queue *queue, const qn__command *command, uint64_t *
     return status;
 }
 
-/* The open batch if it is one of launches of this graph, else a new one. */
-static qn__vk_batch *open_recorded(qn__queue *queue, const qn__vk_recorder *recorded, char *why) {
-    if (queue->open && queue->open->recorded == recorded) return queue->open;
+/* The open batch if it is one of launches of this graph, else a new one. behind: what it waits for, then a new one
+   always, or NULL. */
+static qn__vk_batch *open_recorded(qn__queue *queue, const qn__vk_recorder *recorded,
+                                   const qn__vk_reached *behind, char *why) {
+    if (!behind && queue->open && queue->open->recorded == recorded) return queue->open;
     qn__vk_flush(queue);
     qn__vk_batch *b = qn__vk_batch_take(queue, why);
     if (!b) return NULL;
     b->recorded = recorded;
     b->value = ++queue->timeline->last;
+    if (behind) {
+        atomic_fetch_add(&behind->timeline->references, 1);
+        b->waits[0] = behind->timeline;
+        b->wait_values[0] = behind->value;
+        b->num_waits = 1;
+    }
     return queue->open = b;
 }
 
-qn_status qn__vk_submit_recorded(qn__queue *queue, const qn__vk_recorder *recorded, uint64_t *number,
-                                 char *why) {
+static void note_launch(qn__queue *queue, const qn__vk_batch *b, qn__vk_reached *last) {
+    if (last->timeline != queue->timeline) {
+        if (last->timeline) qn__vk_timeline_drop(last->timeline);
+        atomic_fetch_add(&queue->timeline->references, 1);
+        last->timeline = queue->timeline;
+    }
+    last->value = b->value;
+}
+
+qn_status qn__vk_submit_recorded(qn__queue *queue, const qn__vk_recorder *recorded, qn__vk_reached *last,
+                                 uint64_t *number, char *why) {
     if (atomic_load(&queue->gpu->lost)) return qn__vk_lost(queue->gpu, NULL, why);
+    const bool elsewhere = last->timeline && last->timeline != queue->timeline;
+    if (elsewhere) qn__vk_timeline_flush(last->timeline); /* both may be sent to one queue of the driver */
     pthread_mutex_lock(&queue->lock);
     qn_status status = queue->late ? settle_late_reads(queue, why) : QN_OK;
-    qn__vk_batch *b = status ? NULL : open_recorded(queue, recorded, why);
+    qn__vk_batch *b = status ? NULL : open_recorded(queue, recorded, elsewhere ? last : NULL, why);
     if (b) {
         b->times++;
         note_command(b, *number = ++queue->submitted);
+        note_launch(queue, b, last);
         qn__vk_flush_if_due(queue);
     } else if (!status)
         status = QN_ERROR_OUT_OF_MEMORY;

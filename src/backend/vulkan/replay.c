@@ -1,5 +1,7 @@
-/* Graphs: command buffers recorded once and submitted again and again, by any stream. A graph whose kernels
-   print, or that holds events, is kept as a list of commands instead. */
+/* Graphs: command buffers recorded once and submitted again and again, by any stream, but not by two at the same time: a
+   launch waits for the one before on another stream, as CUDA's graphs do. (NVIDIA's driver 580 hangs where one command
+   buffer is pending on several of its queues that only compute.) A graph whose kernels print, or that holds events, is
+   kept as a list of commands instead. */
 #include <string.h>
 
 #include "backend/vulkan/vulkan.h"
@@ -7,6 +9,9 @@
 struct qn__replay {
     VkCommandPool pool;
     qn__vk_recorder recorder;
+    pthread_mutex_t lock;
+    qn__vk_reached
+        last;     /* what the newest launch's stream reaches with it; a reference; the lock guards it */
     size_t count; /* of the list; 0 where a command buffer was recorded */
     qn__command **commands;
 };
@@ -15,6 +20,8 @@ void qn__vk_replay_destroy(qn__gpu *gpu, qn__replay *replay) {
     const qn__allocator *allocator = gpu->services->allocator;
     if (replay->pool) gpu->vk.DestroyCommandPool(gpu->device, replay->pool, NULL);
     if (replay->recorder.gpu) qn__vk_recorder_finish(&replay->recorder, true);
+    if (replay->last.timeline) qn__vk_timeline_drop(replay->last.timeline);
+    pthread_mutex_destroy(&replay->lock);
     for (size_t i = 0; i < replay->count; i++) qn__release(allocator, replay->commands[i]);
     qn__release(allocator, replay->commands);
     qn__release(allocator, replay);
@@ -103,6 +110,7 @@ qn_status qn__vk_replay_create(qn__gpu *gpu, const qn__command *commands, size_t
     if (atomic_load(&gpu->lost)) return qn__vk_lost(gpu, NULL, why);
     qn__replay *replay = qn__allocate_zeroed(gpu->services->allocator, sizeof *replay);
     if (!replay) return QN_ERROR_OUT_OF_MEMORY;
+    pthread_mutex_init(&replay->lock, NULL);
     bool recorded = true;
     for (size_t i = 0; i < count; i++) recorded = recorded && can_be_recorded(&commands[i]);
     qn_status status =
@@ -114,8 +122,15 @@ qn_status qn__vk_replay_create(qn__gpu *gpu, const qn__command *commands, size_t
     return status;
 }
 
+static qn_status submit_recorded(qn__queue *queue, qn__replay *replay, uint64_t *number, char *why) {
+    pthread_mutex_lock(&replay->lock);
+    qn_status status = qn__vk_submit_recorded(queue, &replay->recorder, &replay->last, number, why);
+    pthread_mutex_unlock(&replay->lock);
+    return status;
+}
+
 qn_status qn__vk_replay_submit(qn__queue *queue, qn__replay *replay, uint64_t *number, char *why) {
-    if (!replay->commands) return qn__vk_submit_recorded(queue, &replay->recorder, number, why);
+    if (!replay->commands) return submit_recorded(queue, replay, number, why);
     qn_status status = QN_OK;
     for (size_t i = 0; i < replay->count && !status; i++)
         status = qn__vk_submit(queue, replay->commands[i], number, why);

@@ -283,9 +283,10 @@ qn_status qn__vk_submit(qn__queue *queue, const qn__command *command, uint64_t *
 uint64_t qn__vk_completed(qn__queue *queue);
 void qn__vk_unfinished(qn__queue *queue, char *names, size_t size);
 qn_status qn__vk_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why);
-/* Submits a command buffer that was recorded before. */
-qn_status qn__vk_submit_recorded(qn__queue *queue, const qn__vk_recorder *recorded, uint64_t *number,
-                                 char *why);
+/* Submits a command buffer that was recorded before, behind its last submission, which this one then is. */
+typedef struct qn__vk_reached qn__vk_reached;
+qn_status qn__vk_submit_recorded(qn__queue *queue, const qn__vk_recorder *recorded, qn__vk_reached *last,
+                                 uint64_t *number, char *why);
 /* Copies to memory now and waits; for what is loaded once. */
 qn_status qn__vk_upload_now(qn__gpu *gpu, qn__memory *to, const void *data, uint64_t size, char *why);
 /* Commands of a timeline up to `number` are handed to the driver. */
@@ -300,11 +301,11 @@ void qn__vk_watcher_init(qn__gpu *gpu);
 void qn__vk_watcher_stop(qn__gpu *gpu);
 
 /* mark.c */
-typedef struct qn__vk_reached { /* what a mark stands for */
-    qn__vk_timeline *timeline;  /* a reference for the caller; NULL: nothing recorded */
-    uint64_t value;             /* that the timeline reaches with it */
-    uint64_t number;            /* of the command */
-} qn__vk_reached;
+struct qn__vk_reached {        /* what a mark stands for */
+    qn__vk_timeline *timeline; /* a reference for the caller; NULL: nothing recorded */
+    uint64_t value;            /* that the timeline reaches with it */
+    uint64_t number;           /* of the command */
+};
 qn_status qn__vk_mark_create(qn__gpu *gpu, qn__mark **mark, char *why);
 void qn__vk_mark_destroy(qn__mark *mark);
 bool qn__vk_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns);
