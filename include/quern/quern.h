@@ -551,8 +551,8 @@ QN_API qn_status qn_event_elapsed(qn_event *begin, qn_event *end, int64_t *elaps
 
 /* Records what is submitted to `stream` between begin and end into a graph instead of running it; a recorded
    graph is launched cheaply any number of times. Reads into host memory and event waits across streams cannot
-   be recorded (QN_ERROR_STATE), nor can events. Objects used by a graph stay alive with it. One graph can run
-   on several streams. Errors: QN_ERROR_STATE (begin: the stream records already; end: it does not; launch: it
+   be recorded (QN_ERROR_STATE), nor can events. Objects used by a graph stay alive with it. One graph can be
+   launched on several streams; its launches may then run one after another. Errors: QN_ERROR_STATE (begin: the stream records already; end: it does not; launch: it
    records, or a buffer is mapped), QN_ERROR_WRONG_CONTEXT, QN_ERROR_OUT_OF_MEMORY. */
 QN_API qn_status qn_graph_begin(qn_stream *stream);
 QN_API qn_status qn_graph_end(qn_stream *stream, qn_graph **graph);

@@ -223,11 +223,12 @@ static void graphs(void **state) {
     backend->code_unload(gpu, code);
 }
 
-static unsigned num_submits;
+static unsigned num_submits, num_submit_waits;
 static VkResult (*driver_submit)(VkQueue, uint32_t, const VkSubmitInfo *, VkFence);
 
 static VkResult count_submit(VkQueue queue, uint32_t count, const VkSubmitInfo *submits, VkFence fence) {
     num_submits++;
+    num_submit_waits += submits->waitSemaphoreCount;
     return driver_submit(queue, count, submits, fence);
 }
 
@@ -261,6 +262,38 @@ static void busy_device_gets_few_batches(void **state) {
     array_free(y);
     backend->code_unload(gpu, code);
     backend->queue_destroy(queue);
+}
+
+/* On two streams of one graph each launch waits for the one before; on the same stream the order is enough. */
+static void a_graph_waits_for_its_last_launch(void **state) {
+    (void)state;
+    qn__queue *queues[2] = {queue_new(), queue_new()};
+    qn__code *code = load_step();
+    array x = array_new(4096);
+    uint32_t got[1024] = {0};
+    step_launch step;
+    qn__replay *replay;
+    uint64_t numbers[2];
+    set_step(&step, code, x, x, 1, 0, 1024, 64);
+    OK(backend->replay_create(gpu, &step.command, 1, &replay, why));
+    finish(queues[0], write_to(queues[0], x, 0, got, sizeof got));
+    driver_submit = gpu->vk.QueueSubmit;
+    gpu->vk.QueueSubmit = count_submit;
+    num_submit_waits = 0;
+    for (int i = 0; i < 8; i++) /* 0, 0, 1, 1, ... */
+        OK(backend->replay_submit(queues[i / 2 % 2], replay, &numbers[i / 2 % 2], why));
+    finish(queues[0], numbers[0]);
+    finish(queues[1], numbers[1]);
+    gpu->vk.QueueSubmit = driver_submit;
+    assert_int_equal(num_submit_waits, 3);
+    backend->queue_destroy(queues[1]); /* what the graph has of it stays */
+    OK(backend->replay_submit(queues[0], replay, &numbers[0], why));
+    finish(queues[0], read_back(queues[0], x, 0, got, sizeof got));
+    assert_int_equal(got[1023], 9);
+    backend->replay_destroy(gpu, replay);
+    array_free(x);
+    backend->code_unload(gpu, code);
+    backend->queue_destroy(queues[0]);
 }
 
 static void deadlines(void **state) {
@@ -548,6 +581,7 @@ int main(void) {
         cmocka_unit_test(graphs),
         cmocka_unit_test(barriers_stand_where_they_must),
         cmocka_unit_test(busy_device_gets_few_batches),
+        cmocka_unit_test(a_graph_waits_for_its_last_launch),
         cmocka_unit_test(deadlines),
         cmocka_unit_test(gathered),
         cmocka_unit_test(huge_buffer),
