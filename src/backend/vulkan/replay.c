@@ -9,10 +9,9 @@
 struct qn__replay {
     VkCommandPool pool;
     qn__vk_recorder recorder;
-    pthread_mutex_t lock;
-    qn__vk_reached
-        last;     /* what the newest launch's stream reaches with it; a reference; the lock guards it */
-    size_t count; /* of the list; 0 where a command buffer was recorded */
+    pthread_mutex_t lock; /* of `last` */
+    qn__vk_reached last;  /* the newest launch; holds a reference of its timeline */
+    size_t count;         /* of the list; 0 where a command buffer was recorded */
     qn__command **commands;
 };
 
