@@ -59,7 +59,7 @@ void qn__rewrite_set(qn__rewrite *rewrite, const ir_value *from, ir_value *to);
 ir_value *qn__rewrite_get(qn__rewrite *rewrite, ir_value *value);
 static inline void qn__rewrite_operands(qn__rewrite *rewrite, ir_instr *instr) {
     const uint32_t cap = rewrite->cap;
-    if (!cap) return;
+    if (!cap || !instr->num_operands) return;
     ir_value **at = instr->operands, **end = at + instr->num_operands, *const *map = rewrite->map;
     for (; at != end; at++)
         if ((*at)->id < cap && map[(*at)->id]) *at = qn__rewrite_get(rewrite, *at);

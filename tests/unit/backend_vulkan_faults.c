@@ -81,6 +81,36 @@ static void submit_fails(void **state) {
     backend->queue_destroy(queue);
 }
 
+static unsigned num_signals;
+
+static VkResult count_signal(VkDevice device, const VkSemaphoreSignalInfo *info) {
+    (void)device, (void)info;
+    num_signals++;
+    return VK_SUCCESS;
+}
+
+/* The batch behind one that failed reaches its value: the host signals nothing that could come after that. */
+static void a_batch_behind_one_that_failed(void **state) {
+    (void)state;
+    qn__queue *queue = queue_new();
+    qn__code *code = load_step();
+    array x = array_new(1 << 20), y = array_new(1 << 20);
+    qn__vk_device_functions kept = gpu->vk;
+    gpu->vk.QueueSubmit = failing_submit;
+    launch(queue, code, x, y, 1, 0, 256, 64);
+    gpu->vk = kept;
+    gpu->vk.SignalSemaphore = count_signal;
+    num_signals = 0;
+    uint64_t number = launch(queue, code, x, y, 1, 200, 1 << 18, 64);
+    assert_int_equal(backend->wait(queue, number, QN_FOREVER, why), QN_ERROR_OUT_OF_MEMORY);
+    gpu->vk = kept;
+    assert_int_equal(num_signals, 0);
+    array_free(x);
+    array_free(y);
+    backend->code_unload(gpu, code);
+    backend->queue_destroy(queue);
+}
+
 static void driver_refuses(void **state) {
     (void)state;
     qn__queue *queue = queue_new();
@@ -267,9 +297,13 @@ static void device_lost(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(out_of_memory),     cmocka_unit_test(submit_fails),
-        cmocka_unit_test(driver_refuses),    cmocka_unit_test(a_late_read_finds_no_memory),
-        cmocka_unit_test(host_memory_fails), cmocka_unit_test(device_lost),
+        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(submit_fails),
+        cmocka_unit_test(a_batch_behind_one_that_failed),
+        cmocka_unit_test(driver_refuses),
+        cmocka_unit_test(a_late_read_finds_no_memory),
+        cmocka_unit_test(host_memory_fails),
+        cmocka_unit_test(device_lost),
     };
     return run_in_both_ways(tests, QN__COUNT(tests));
 }

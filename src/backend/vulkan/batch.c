@@ -310,13 +310,16 @@ static bool is_done(qn__queue *queue, const qn__vk_batch *b) {
     return result == VK_SUCCESS && reached >= b->value;
 }
 
-/* Others may wait for the number of a batch that failed. */
+/* Others may wait for the number of a batch that failed. One behind it that the driver took reaches it by itself, at a
+   time that is not known here, and a semaphore must not be signalled backwards. */
 static void signal_failed(qn__queue *queue, const qn__vk_batch *b) {
     VkSemaphoreSignalInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
                                   .semaphore = queue->timeline->semaphore,
                                   .value = b->value};
     uint64_t reached = 0;
     if (!b->failed || atomic_load(&queue->gpu->lost)) return;
+    for (const qn__vk_batch *later = b->next; later; later = later->next)
+        if (!later->failed) return;
     qn__gpu *gpu = queue->gpu;
     if (gpu->vk.GetSemaphoreCounterValue(gpu->device, queue->timeline->semaphore, &reached) == VK_SUCCESS &&
         reached < b->value)
