@@ -27,8 +27,9 @@ void qn__cl_file_write(const qn__gpu *gpu, const char *path, const cl_file *file
         h.sizes[i] = file->sizes[i];
         total += file->sizes[i];
     }
-    unsigned char *data = qn__allocate(allocator, total), *at = data + sizeof h;
+    unsigned char *data = qn__allocate(allocator, total);
     if (!data) return;
+    unsigned char *at = data + sizeof h;
     memcpy(h.magic, magic, sizeof magic);
     memcpy(data, &h, sizeof h);
     for (int i = 0; i < QN__CL_PARTS; i++) {
