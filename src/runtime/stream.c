@@ -241,17 +241,12 @@ void qn__device_reap(qn_device *device, bool wait) {
     }
 }
 
-static uint64_t time_left(uint64_t start, uint64_t timeout_ns) {
-    uint64_t passed = qn__now_ns() - start;
-    return timeout_ns == QN_FOREVER ? QN_FOREVER : passed < timeout_ns ? timeout_ns - passed : 0;
-}
-
 qn_status qn_device_wait(qn_device *device, uint64_t timeout_ns) {
     qn_status status = qn__check(device, QN__OBJECT_DEVICE, "qn_device_wait", "device");
     if (status) return status;
     uint64_t start = qn__now_ns();
     for (qn_stream *stream = NULL; (stream = next_stream(device, stream));) {
-        uint64_t left = time_left(start, timeout_ns);
+        uint64_t left = qn__time_left(start, timeout_ns);
         qn_status one = wait_number(stream, qn__stream_last(stream), left, timeout_ns);
         if (one && !status) status = one;
     }

@@ -112,3 +112,9 @@ uint64_t qn__now_ns(void) {
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
+
+uint64_t qn__time_left(uint64_t start_ns, uint64_t timeout_ns) {
+    if (timeout_ns == UINT64_MAX) return timeout_ns;
+    const uint64_t passed = qn__now_ns() - start_ns;
+    return passed < timeout_ns ? timeout_ns - passed : 0;
+}

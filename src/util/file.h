@@ -18,5 +18,7 @@ bool qn__file_exists(const char *path);
 bool qn__find_program(const char *name, char *out, size_t out_size);
 /* Monotonic clock. */
 uint64_t qn__now_ns(void);
+/* What is left of a time-out that began at `start_ns`; UINT64_MAX (QN_FOREVER) stays as it is. */
+uint64_t qn__time_left(uint64_t start_ns, uint64_t timeout_ns);
 
 #endif

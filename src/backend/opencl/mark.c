@@ -64,18 +64,16 @@ static cl_object event_of(qn__mark *mark, uint64_t version, bool *done) {
 
 qn_status qn__cl_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why) {
     const qn__cl *cl = mark->gpu->cl;
-    uint64_t start = qn__now_ns(), passed = 0;
+    const uint64_t start = qn__now_ns();
     bool done;
     cl_object event = event_of(mark, version, &done);
-    while (!event && !done && passed < timeout_ns) { /* another thread is just recording it */
+    while (!event && !done && qn__time_left(start, timeout_ns)) { /* another thread is just recording it */
         nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
-        passed = qn__now_ns() - start;
         event = event_of(mark, version, &done);
     }
     if (!event) return done ? QN_OK : QN_ERROR_TIMEOUT;
     int32_t result = 0;
-    uint64_t left = timeout_ns == QN_FOREVER ? QN_FOREVER : passed < timeout_ns ? timeout_ns - passed : 0;
-    qn_status status = qn__cl_wait_event(cl, event, left, &result);
+    qn_status status = qn__cl_wait_event(cl, event, qn__time_left(start, timeout_ns), &result);
     cl->clReleaseEvent(event);
     if (!status && result < 0) return qn__cl_failed(mark->gpu, NULL, result, "the event", NULL, why);
     return status;

@@ -173,11 +173,6 @@ bool qn__vk_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns) {
     return done;
 }
 
-static uint64_t left(uint64_t start, uint64_t timeout_ns) {
-    uint64_t passed = qn__now_ns() - start;
-    return timeout_ns == QN_FOREVER ? QN_FOREVER : passed < timeout_ns ? timeout_ns - passed : 0;
-}
-
 /* Until the device signals; the queue itself may go away meanwhile, its semaphore not. */
 static qn_status wait_reached(qn__gpu *gpu, qn__vk_reached *reached, uint64_t timeout_ns, char *why) {
     qn__vk_timeline_flush(reached->timeline);
@@ -198,13 +193,13 @@ static qn_status wait_reached(qn__gpu *gpu, qn__vk_reached *reached, uint64_t ti
 qn_status qn__vk_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why) {
     uint64_t start = qn__now_ns();
     qn__vk_reached reached = get(mark, version);
-    while (!reached.timeline && left(start, timeout_ns)) { /* another thread is just recording it */
+    while (!reached.timeline && qn__time_left(start, timeout_ns)) { /* another thread is just recording it */
         nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
         reached = get(mark, version);
     }
     qn_status status = QN_ERROR_TIMEOUT;
     if (reached.timeline) {
-        status = wait_reached(mark->gpu, &reached, left(start, timeout_ns), why);
+        status = wait_reached(mark->gpu, &reached, qn__time_left(start, timeout_ns), why);
         qn__vk_timeline_drop(reached.timeline);
     }
     return status;

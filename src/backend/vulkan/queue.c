@@ -312,8 +312,7 @@ qn_status qn__vk_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, ch
             qn__vk_retire(queue);
         }
         if (atomic_load(&queue->retired) >= number || !queue->first) break;
-        uint64_t goal = next_goal(queue, number), passed = qn__now_ns() - start;
-        uint64_t left = timeout_ns == QN_FOREVER ? QN_FOREVER : timeout_ns > passed ? timeout_ns - passed : 0;
+        uint64_t goal = next_goal(queue, number), left = qn__time_left(start, timeout_ns);
         pthread_mutex_unlock(&queue->lock);
         VkResult result = done_soon(queue, goal, left) ? VK_SUCCESS : qn__vk_wait_value(queue, goal, left);
         pthread_mutex_lock(&queue->lock);
