@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "front/lower.h"
-#include "front/parse.h"
+#include "front/lower/lower.h"
+#include "front/parse/parse.h"
 
 enum { BUDGET = 512 << 20, MAX_TOKENS = 20000, MAX_INSTRS = 100000 };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "front/pp.h"
+#include "front/pp/pp.h"
 
 enum { BUDGET = 256 << 20, MAX_TOKENS = 20000 };
 

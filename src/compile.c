@@ -6,8 +6,8 @@
 
 #include "emit/emit.h"
 #include "front/frozen.h"
-#include "front/lower.h"
-#include "front/parse.h"
+#include "front/lower/lower.h"
+#include "front/parse/parse.h"
 #include "pass/pass.h"
 #include "util/file.h"
 

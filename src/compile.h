@@ -53,7 +53,7 @@ typedef struct qn__compile_request {
     int level;               /* 0, 1 or 2; -cl-opt-disable makes it 0 */
     bool debug;              /* as -g */
     bool verify;             /* verifier after every pass */
-    uint32_t without;        /* FRONT_* bits (front/pp.h) of what the device has not */
+    uint32_t without;        /* FRONT_* bits (front/pp/pp.h) of what the device has not */
     uint32_t device_lacks;   /* QN__NO_* bits (emit/emit.h) */
     uint32_t arch;           /* PTX: compute capability times 10; 0: the lowest that the kernel allows */
     uint32_t sub_group_size; /* work-items in a full sub-group; 0: the target's own (32) */

@@ -1,7 +1,7 @@
 /* The typed tree as compact S-expressions, for tests and debugging: each expression with its type where that
    is not plain from its parts. */
 #include "front/builtin.h"
-#include "front/parse.h"
+#include "front/parse/parse.h"
 
 typedef struct printer {
     qn__buf *out;

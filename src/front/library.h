@@ -6,7 +6,7 @@
 #define QN__FRONT_LIBRARY_H
 
 #include "front/builtin.h"
-#include "front/parse.h"
+#include "front/parse/parse.h"
 
 /* ---- texts ---- */
 

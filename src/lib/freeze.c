@@ -10,7 +10,7 @@
 
 #include "front/frozen.h"
 #include "front/library_index.h"
-#include "front/lower.h"
+#include "front/lower/lower.h"
 #include "pass/pass.h"
 
 enum { MAX_FUNCTIONS = 4000, MAX_TABLES = 100, MAX_LANES = 4 };

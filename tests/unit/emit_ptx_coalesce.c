@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "emit/ptx_internal.h"
+#include "emit/ptx/internal.h"
 
 enum { REGISTERS = 12, PREDICATES = 3, MAX_LINES = 256, STEPS = 400, STORES = 200, PROGRAMS = 3000 };
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "front/pp.h"
+#include "front/pp/pp.h"
 
 typedef struct help_file {
     const char *path, *text;

@@ -1,7 +1,7 @@
 /* The lowering by itself: pieces of text that the IR of a kernel has, or has not, before any pass; and the
    errors that only the lowering finds. What kernels compute is tested by compile_language.c. */
-#include "front/lower.h"
-#include "front/parse.h"
+#include "front/lower/lower.h"
+#include "front/parse/parse.h"
 #include "front_help.h"
 
 typedef struct lower_case {

@@ -1,5 +1,5 @@
 /* The parser and the semantic checks: source -> the printed tree, or the messages that it gets. */
-#include "front/parse.h"
+#include "front/parse/parse.h"
 #include "front_help.h"
 
 static ast_unit *parse(help *h, const char *text) {

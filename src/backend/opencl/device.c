@@ -5,7 +5,7 @@
 #include "backend/opencl/opencl.h"
 #include "compile.h"
 #include "emit/emit.h"
-#include "front/pp.h"
+#include "front/pp/pp.h"
 
 enum { MOST_ITEMS = 1024 }; /* in a group: for as many the lowered collectives have room (pass/group.h) */
 

@@ -6,7 +6,7 @@
 #include "backend/vulkan/vulkan.h"
 #include "compile.h"
 #include "emit/emit.h"
-#include "front/pp.h"
+#include "front/pp/pp.h"
 
 /* ---- extensions ---- */
 

@@ -1,0 +1,308 @@
+/* The frame of a kernel in the C target: the function that runs a range of groups, its entry point by the ABI
+   of src/emit/cpu_abi.h, and the module's constant tables. */
+#include <string.h>
+
+#include "emit/c/gang.h"
+
+/* Static __local variables of a kernel live on the stack up to this size, where the compiler sees all of
+   them. */
+enum { STACK_LOCAL = 64 * 1024, ARRAY_ALIGN = 64 };
+
+/* ---- __constant objects ---- */
+
+static void table(qn__buf *out, const ir_global *global) {
+    ir_kind kind = (ir_kind)global->element.kind;
+    unsigned size = qn__ir_bits(qn__ir_type(kind, 1)) / 8;
+    for (uint64_t at = 0; at + size <= global->size; at += size) {
+        uint64_t word = 0;
+        memcpy(&word, global->data + at, size); /* little-endian, as the data is */
+        if (at / size % 8 == 0) qn__buf_puts(out, "\n    ");
+        qn__c_literal(out, kind, word);
+        qn__buf_puts(out, ", ");
+    }
+}
+
+static bool is_table(const ir_global *global) {
+    ir_type element = qn__ir_element(global->element);
+    if (!qn__ir_is_int(element) && element.kind != IR_F32 && element.kind != IR_F64) return false;
+    return global->relocations.len == 0 && global->size % (qn__ir_bits(element) / 8) == 0;
+}
+
+static void plain(qn__buf *out, const ir_global *global, uint32_t index) {
+    bool typed = is_table(global);
+    const char *type = typed ? qn__c_scalar((ir_kind)global->element.kind) : "u8";
+    uint64_t count = typed ? global->size / (qn__ir_bits(global->element) / 8) : global->size;
+    if (qn__c_is_identifier(global->name)) qn__buf_printf(out, "/* %s */\n", global->name);
+    qn__buf_printf(out, "static const %s qn_constant%u[%llu] __attribute__((aligned(%u))) = {", type, index,
+                   (unsigned long long)(count ? count : 1), global->align ? global->align : 1);
+    if (typed) {
+        table(out, global);
+    } else {
+        qn__c_bytes(out, global->data, global->size);
+    }
+    qn__buf_puts(out, count ? "\n};\n" : "0};\n");
+}
+
+/* Only what the kernels use, and what that points to. Objects with addresses in them come last. */
+void qn__c_globals(c_emitter *e, qn__buf *out) {
+    size_t count = e->module->globals.len;
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < count; i++) {
+            const ir_global *global = &e->module->globals.data[i];
+            for (size_t r = 0; e->global_used[i] && r < global->relocations.len; r++) {
+                uint32_t target = global->relocations.data[r].target;
+                more = more || !e->global_used[target];
+                e->global_used[target] = true;
+            }
+        }
+    }
+    static const qn__c_object_words words = {"static const", "u8", "const u8 *", "qn_constant"};
+    for (int relocations = 0; relocations < 2; relocations++) {
+        for (uint32_t i = 0; i < count; i++) {
+            const ir_global *global = &e->module->globals.data[i];
+            if (!e->global_used[i] || (global->relocations.len != 0) != relocations) continue;
+            if (relocations)
+                qn__c_relocated(out, global, i, &words);
+            else
+                plain(out, global, i);
+        }
+    }
+}
+
+/* ---- arguments ---- */
+
+typedef struct c_argument {
+    uint64_t offset;
+    uint32_t size, align;
+} c_argument;
+
+static c_argument place_argument(const ir_arg *arg, uint64_t *at) {
+    c_argument place = {0, arg->size, arg->align};
+    bool pointer = arg->arg_kind == IR_ARG_BUFFER || arg->arg_kind == IR_ARG_LOCAL;
+    if (pointer || (!place.size && arg->arg_kind == IR_ARG_VALUE && arg->value->type.kind == IR_PTR))
+        place.size = 8;
+    if (!place.size) place.size = qn__ir_memory_size(arg->value->type);
+    if (pointer || !place.align)
+        place.align = place.size < 8 || arg->arg_kind == IR_ARG_VALUE ? place.size : 8;
+    if (!place.align) place.align = 1;
+    place.offset = (*at + place.align - 1) / place.align * place.align;
+    *at = place.offset + place.size;
+    return place;
+}
+
+/* Parameters of the range function: a name and type for each argument's lane. */
+static void parameters(c_emitter *e) {
+    const ir_function *kernel = e->plan->kernel;
+    for (size_t i = 0; i < kernel->args.len; i++) {
+        const ir_arg *arg = &kernel->args.data[i];
+        for (unsigned lane = 0; lane < arg->value->type.lanes; lane++) {
+            if (arg->value->type.kind == IR_PTR) {
+                bool restricted = (arg->flags & IR_ARG_RESTRICT) != 0;
+                qn__buf_printf(e->out, ", u8 *%s%s", restricted ? "restrict " : "",
+                               qn__c_use(e, arg->value, lane));
+            } else {
+                qn__buf_printf(e->out, ", %s", qn__c_variable(e, arg->value, lane));
+            }
+        }
+    }
+}
+
+static void unpack(c_emitter *e) {
+    const ir_function *kernel = e->plan->kernel;
+    uint64_t at = 0;
+    for (size_t i = 0; i < kernel->args.len; i++) {
+        const ir_arg *arg = &kernel->args.data[i];
+        c_argument place = place_argument(arg, &at);
+        ir_type type = arg->value->type;
+        unsigned long long offset = place.offset;
+        for (unsigned lane = 0; lane < type.lanes; lane++) {
+            qn__buf_puts(e->out, ",\n        ");
+            if (arg->arg_kind == IR_ARG_LOCAL) {
+                qn__buf_printf(e->out, "local + *(const u64 *)(launch->args + %llu)", offset);
+            } else if (arg->arg_kind == IR_ARG_STRUCT) {
+                qn__buf_printf(e->out, "(u8 *)launch->args + %llu", offset);
+            } else if (type.kind == IR_PTR) {
+                qn__buf_printf(e->out, "*(u8 *const *)(launch->args + %llu)", offset);
+            } else {
+                const char *name = type.kind == IR_F16 ? "u16" : qn__c_scalar((ir_kind)type.kind);
+                const char *text = qn__arena_printf(e->arena, "*(const %s *)(launch->args + %llu)", name,
+                                                    offset + lane * (qn__ir_bits(type) / 8));
+                qn__buf_puts(e->out, type.kind == IR_F16 ? qn__c_half_to_float(e, text) : text);
+            }
+        }
+    }
+}
+
+/* ---- local memory and scratch ---- */
+
+static uint64_t local_variables(c_emitter *e) {
+    const ir_function *kernel = e->plan->kernel;
+    uint64_t total = 0;
+    for (size_t i = 0; i < kernel->locals.len; i++)
+        total = (total + kernel->locals.data[i].size + ARRAY_ALIGN - 1) / ARRAY_ALIGN * ARRAY_ALIGN;
+    uint64_t at = 0;
+    for (size_t i = 0; i < kernel->locals.len; i++) {
+        const ir_local *variable = &kernel->locals.data[i];
+        unsigned long long size = variable->size ? variable->size : 1;
+        if (total <= STACK_LOCAL) {
+            qn__c_line(e, "u8 local%zu[%llu] __attribute__((aligned(%d)));", i, size, ARRAY_ALIGN);
+        } else {
+            qn__c_line(e, "u8 *const local%zu = local + %llu;", i, (unsigned long long)at);
+        }
+        at = (at + variable->size + ARRAY_ALIGN - 1) / ARRAY_ALIGN * ARRAY_ALIGN;
+    }
+    return total <= STACK_LOCAL ? 0 : total;
+}
+
+static void context_arrays(c_emitter *e, qn__emit_kernel *info) {
+    for (size_t i = 0; i < e->contexts.len; i++) {
+        const c_context_array *array = &e->contexts.data[i];
+        bool pointer = array->type[strlen(array->type) - 1] == '*';
+        qn__c_line(e, "%s%s*restrict %s = (%s%s*)scratch;", array->type, pointer ? "" : " ", array->name,
+                   array->type, pointer ? "" : " ");
+        qn__c_line(e, "scratch += (full_items * %lluUL + %d) & -%dL;", (unsigned long long)array->size,
+                   ARRAY_ALIGN - 1, ARRAY_ALIGN);
+        info->scratch_per_item += array->size;
+        info->scratch_fixed += ARRAY_ALIGN;
+    }
+    if (e->contexts.len) info->scratch_fixed += ARRAY_ALIGN;
+}
+
+/* ---- the function ---- */
+
+static void dimension(c_emitter *e, unsigned dim) {
+    qn__c_line(e, "const i64 start%u = group%u * (i64)launch->local_size[%u];", dim, dim, dim);
+    qn__c_line(e, "const i64 left%u = (i64)launch->global_size[%u] - start%u;", dim, dim, dim);
+    qn__c_line(e,
+               "const i32 count%u = (i32)(left%u < (i64)launch->local_size[%u] ? left%u : "
+               "(i64)launch->local_size[%u]);",
+               dim, dim, dim, dim, dim);
+    qn__c_line(e, "const i64 base%u = (i64)launch->global_offset[%u] + start%u;", dim, dim, dim);
+    qn__c_line(e, "const i32 narrow%u = (i32)base%u;", dim, dim);
+}
+
+/* One loop over all x of the range, in pieces that a 32-bit counter can count. */
+static void open_flat(c_emitter *e) {
+    qn__c_line(e, "const i64 size0 = (i64)launch->local_size[0], whole0 = (i64)launch->global_size[0];");
+    qn__c_line(e, "const i64 stop0 = end * size0 < whole0 ? end * size0 : whole0;");
+    qn__c_open(e, "for (i64 start0 = begin * size0; start0 < stop0; start0 += 1 << 30) {");
+    qn__c_line(e, "const i32 count0 = (i32)(stop0 - start0 < 1 << 30 ? stop0 - start0 : 1 << 30);");
+    qn__c_line(e, "const i64 base0 = (i64)launch->global_offset[0] + start0;");
+    qn__c_line(e, "const i32 narrow0 = (i32)base0;");
+}
+
+static void open_groups(c_emitter *e) {
+    qn__c_open(e, "for (i64 group0 = begin; group0 < end; ++group0) {");
+    dimension(e, 0);
+    qn__c_line(e, "const i32 items = count0 * count1 * count2;");
+    if (e->plan->masked) qn__c_line(e, "for (i32 i = 0; i < items; ++i) pend[i] = 0;");
+}
+
+enum { MOST_TWICE = 16 * 1024 };
+
+/* A body whose group size is required is there twice: once for full groups, with sizes that the compiler knows. */
+static bool is_worth_twice(const c_emitter *e, const qn__buf *body) {
+    const ir_function *kernel = e->plan->kernel;
+    if (e->plan->flat || e->options->debug || !kernel->reqd_local[0]) return false;
+    return body->len > 0 && body->len < MOST_TWICE && !strstr(body->data, ":;\n"); /* labels */
+}
+
+static void full_groups(c_emitter *e, const qn__buf *body) {
+    const uint32_t *size = e->plan->kernel->reqd_local;
+    qn__c_open(e, "if (count0 == %u && count1 == %u && count2 == %u) {", size[0], size[1], size[2]);
+    qn__c_line(e, "const i32 count0 = %u, count1 = %u, count2 = %u, items = %u;", size[0], size[1], size[2],
+               size[0] * size[1] * size[2]);
+    qn__buf_append(e->out, body->data, body->len);
+    qn__c_line(e, "continue;");
+    qn__c_close(e, "}");
+}
+
+static void kernel_body(c_emitter *e) {
+    if (e->plan->flat) {
+        open_flat(e);
+    } else {
+        open_groups(e);
+    }
+    qn__buf *out = e->out, body;
+    qn__buf_init(&body, e->arena);
+    e->out = &body;
+    qn__c_in_step(e, e->plan->kernel->body);
+    e->out = out;
+    if (is_worth_twice(e, &body)) full_groups(e, &body);
+    if (body.len) qn__buf_append(out, body.data, body.len);
+    if (e->done_used) qn__c_label(e, "done");
+    qn__c_close(e, "}");
+}
+
+static void entry(c_emitter *e, const qn__emit_kernel *info, const char *range) {
+    qn__c_open(
+        e, "void %s(const qn_cpu_launch *launch, u64 begin, u64 end, u64 y, u64 z, u8 *local, u8 *scratch) {",
+        info->symbol);
+    for (unsigned i = 0; i < e->depth; i++) qn__buf_puts(e->out, "    ");
+    qn__buf_printf(e->out, "%s(launch, (i64)begin, (i64)end, (i64)y, (i64)z, local, scratch", range);
+    unpack(e);
+    qn__buf_puts(e->out, ");\n");
+    qn__c_close(e, "}");
+}
+
+static void start(c_emitter *e, ir_function *kernel) {
+    const c_plan *plan = qn__c_plan(e->arena, kernel);
+    e->plan = plan;
+    e->gang_plan = qn__c_gang_plan(e->arena, plan);
+    e->gang = NULL;
+    e->names = QN__NEW_ARRAY(e->arena, const char *, (size_t)kernel->num_values + 1);
+    e->seen = QN__NEW_ARRAY(e->arena, uint32_t, (size_t)kernel->num_values + 1);
+    e->break_used = QN__NEW_ARRAY(e->arena, bool, (size_t)plan->num_instrs + 1);
+    e->continue_used = QN__NEW_ARRAY(e->arena, bool, (size_t)plan->num_instrs + 1);
+    e->epoch = e->chunk = e->next_label = 0;
+    e->per_item = e->next_used = e->done_used = e->uses_printf = false;
+    e->inner_loop = NULL;
+    e->contexts.len = 0;
+    e->variable_names = (qn__map){0};
+    e->sub_group_size = e->options->sub_group_size ? e->options->sub_group_size : 32;
+    if (kernel->required_sub_group_size) e->sub_group_size = kernel->required_sub_group_size;
+    if (plan->masked) qn__vec_push(e->arena, &e->contexts, (c_context_array){"i32", "pend", 4});
+}
+
+void qn__c_kernel(c_emitter *e, ir_function *kernel) {
+    qn__emit_kernel info = {.name = kernel->name};
+    start(e, kernel);
+    qn__buf *out = e->out, body;
+    qn__buf_init(&body, e->arena);
+    e->out = &body;
+    e->depth = 1;
+    e->line = 0;
+    qn__c_locate(e, kernel->loc);
+    kernel_body(e);
+    e->out = out;
+    e->depth = 0;
+    const char *range = qn__arena_printf(e->arena, "%s_groups", kernel->name);
+    info.symbol = qn__arena_printf(e->arena, "qn_kernel_%s", kernel->name);
+    qn__buf_printf(
+        out,
+        /* Inlined into the entry, its many outer values would take the registers of inner loops. */
+        "static __attribute__((noinline)) void %s(const qn_cpu_launch *launch, i64 begin, i64 end, i64 "
+        "group1, i64 group2, "
+        "u8 *local, u8 *scratch",
+        range);
+    parameters(e);
+    qn__buf_puts(out, ") {\n");
+    e->depth = 1;
+    qn__c_locate(e, kernel->loc);
+    qn__c_line(
+        e, "const u64 full_items = launch->local_size[0] * launch->local_size[1] * launch->local_size[2];");
+    info.static_local = local_variables(e);
+    context_arrays(e, &info);
+    dimension(e, 1);
+    dimension(e, 2);
+    qn__buf_append(out, body.data, body.len);
+    e->depth = 0;
+    qn__c_line(e, "}");
+    e->line = 0;
+    if (e->options->debug) qn__c_line(e, "#line 1 \"quern.c\"");
+    entry(e, &info, range);
+    info.uses_sync = e->plan->sync;
+    info.uses_printf = e->uses_printf;
+    qn__vec_push(e->arena, &e->result->kernels, info);
+}

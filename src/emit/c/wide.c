@@ -1,0 +1,143 @@
+/* Wide values: vectors of one work-item that are SIMD vectors in C instead of one variable a lane. They are used
+   in chunks with loops that do not run as gangs, where the host compiler vectorises over work-items in vain and a
+   kernel's own vectors are all the parallelism there is. Operations without a spelling here are put together lane
+   by lane. */
+#include "emit/c/gang.h"
+
+/* Sixteen lanes the host compiler joins by itself, and addresses their operands better. */
+bool qn__c_is_wide(const c_emitter *e, const ir_value *value) {
+    const c_plan *plan = e->plan;
+    ir_type type = value->type;
+    if (value->value_kind > IR_VALUE_PARAM || (type.lanes != 4 && type.lanes != 8)) return false;
+    if (type.kind != IR_F32 && type.kind != IR_I32) return false;
+    const ir_instr *def = value->def;
+    if (e->options->debug || plan->in_step[def->mark] || !e->gang_plan->wide[plan->chunk[def->mark]])
+        return false;
+    return plan->place[value->id] == PLACE_ITEM || plan->hoisted[def->mark];
+}
+
+const char *qn__c_wide_type(c_emitter *e, ir_type type, const char *suffix) {
+    const char *scalar = qn__c_scalar((ir_kind)type.kind);
+    const char *name = qn__arena_printf(e->arena, "v%u%s%s", type.lanes, scalar, suffix);
+    const char *extra = *suffix ? ", aligned(4), may_alias" : "";
+    if (qn__c_need(e, name))
+        qn__buf_printf(&e->helpers, "typedef %s %s __attribute__((vector_size(%u)%s));\n", scalar, name,
+                       4 * (unsigned)type.lanes, extra);
+    return name;
+}
+
+const char *qn__c_wide_use(c_emitter *e, const ir_value *value) {
+    if (qn__c_is_wide(e, value)) return qn__c_name(e, value);
+    qn__buf text;
+    qn__buf_init(&text, e->arena);
+    qn__buf_printf(&text, "(%s){", qn__c_wide_type(e, value->type, ""));
+    for (unsigned lane = 0; lane < value->type.lanes; lane++) {
+        if (lane) qn__buf_puts(&text, ", ");
+        qn__buf_puts(&text, qn__c_use(e, value, lane));
+    }
+    qn__buf_puts(&text, "}");
+    return text.data;
+}
+
+static const char *fused(c_emitter *e, const ir_instr *instr) {
+    ir_type type = instr->results[0]->type;
+    const char *vector = qn__c_wide_type(e, type, "");
+    const char *name = qn__arena_printf(e->arena, "qn_fma_%s", vector);
+    if (qn__c_need(e, name)) {
+        qn__buf_printf(&e->helpers,
+                       "static inline %s %s(%s a, %s b, %s c) {\n#ifdef __FMA__\n    return "
+                       "__builtin_ia32_vfmaddps%s(a, b, c);\n#else\n    for (i32 i = 0; i < %u; ++i) a[i] = "
+                       "__builtin_fmaf(a[i], b[i], c[i]);\n    return a;\n#endif\n}\n",
+                       vector, name, vector, vector, vector, type.lanes == 4 ? "" : "256", type.lanes);
+    }
+    return qn__arena_printf(e->arena, "%s(%s, %s, %s)", name, qn__c_wide_use(e, instr->operands[0]),
+                            qn__c_wide_use(e, instr->operands[1]), qn__c_wide_use(e, instr->operands[2]));
+}
+
+/* Integers that fit i32, to floats: both steps are instructions of SIMD units, and the first is found by the
+   compiler. */
+static const char *converted(c_emitter *e, const ir_instr *instr) {
+    const ir_value *a = instr->operands[0];
+    ir_type narrow = qn__ir_type(IR_I32, a->type.lanes);
+    ir_kind kind = (ir_kind)a->type.kind;
+    const char *vector = qn__c_wide_type(e, instr->results[0]->type, ""), *extended = "";
+    if (kind == IR_I32 && instr->op == IR_S2F) {
+        if (instr->attr.rounding != IR_ROUND_EVEN) return NULL;
+        return qn__arena_printf(e->arena, "__builtin_convertvector(%s, %s)", qn__c_wide_use(e, a), vector);
+    }
+    if (kind != IR_I8 && kind != IR_I16) return NULL;
+    if (instr->op == IR_U2F) extended = kind == IR_I8 ? "(u8)" : "(u16)";
+    qn__buf text;
+    qn__buf_init(&text, e->arena);
+    qn__buf_printf(&text, "__builtin_convertvector((%s){", qn__c_wide_type(e, narrow, ""));
+    for (unsigned lane = 0; lane < a->type.lanes; lane++)
+        qn__buf_printf(&text, "%s%s%s", lane ? ", " : "", extended, qn__c_use(e, a, lane));
+    qn__buf_printf(&text, "}, %s)", vector);
+    return text.data;
+}
+
+static const char *operation(c_emitter *e, const ir_instr *instr) {
+    static const struct {
+        ir_op op;
+        const char *spelling;
+        bool is_unsigned;
+    } table[] = {
+        {IR_FADD, "+", false}, {IR_FSUB, "-", false}, {IR_FMUL, "*", false}, {IR_FDIV, "/", false},
+        {IR_ADD, "+", true},   {IR_SUB, "-", true},   {IR_MUL, "*", true},   {IR_AND, "&", false},
+        {IR_OR, "|", false},   {IR_XOR, "^", false},
+    };
+    ir_type type = instr->results[0]->type;
+    const char *vector = qn__c_wide_type(e, type, "");
+    for (size_t i = 0; i < QN__COUNT(table); i++) {
+        if (table[i].op != instr->op) continue;
+        const char *cast = "";
+        if (table[i].is_unsigned) {
+            const char *name = qn__arena_printf(e->arena, "v%uu32", type.lanes);
+            if (qn__c_need(e, name))
+                qn__buf_printf(&e->helpers, "typedef u32 %s __attribute__((vector_size(%u)));\n", name,
+                               4 * (unsigned)type.lanes);
+            cast = qn__arena_printf(e->arena, "(%s)", name);
+        }
+        return qn__arena_printf(e->arena, "(%s)(%s%s %s %s%s)", vector, cast,
+                                qn__c_wide_use(e, instr->operands[0]), table[i].spelling, cast,
+                                qn__c_wide_use(e, instr->operands[1]));
+    }
+    const ir_value *a = instr->num_operands ? instr->operands[0] : NULL;
+    switch (instr->op) {
+    case IR_FNEG: return qn__arena_printf(e->arena, "-%s", qn__c_wide_use(e, a));
+    case IR_FMA: return fused(e, instr);
+    case IR_S2F:
+    case IR_U2F: return converted(e, instr);
+    case IR_BITCAST:
+        if (a->type.lanes != type.lanes) return NULL;
+        return qn__arena_printf(e->arena, "(%s)%s", vector, qn__c_wide_use(e, a));
+    case IR_SELECT:
+        if (a->type.lanes != 1) return NULL;
+        return qn__arena_printf(e->arena, "%s ? %s : %s", qn__c_use(e, a, 0),
+                                qn__c_wide_use(e, instr->operands[1]), qn__c_wide_use(e, instr->operands[2]));
+    case IR_LOAD:
+        if ((instr->flags & IR_VOLATILE) || (instr->attr.align && instr->attr.align < 4)) return NULL;
+        return qn__arena_printf(e->arena, "*(%s *)(%s + %lldL)", qn__c_wide_type(e, type, "_near"),
+                                qn__c_use(e, a, 0), (long long)instr->attr.offset);
+    default: return NULL;
+    }
+}
+
+bool qn__c_wide_instr(c_emitter *e, const ir_instr *instr) {
+    if (e->gang) return false;
+    if (instr->op == IR_STORE) {
+        const ir_value *value = instr->operands[1];
+        if (!qn__c_is_wide(e, value) || (instr->flags & IR_VOLATILE) ||
+            (instr->attr.align && instr->attr.align < 4))
+            return false;
+        qn__c_line(e, "*(%s *)(%s + %lldL) = %s;", qn__c_wide_type(e, value->type, "_near"),
+                   qn__c_use(e, instr->operands[0], 0), (long long)instr->attr.offset, qn__c_name(e, value));
+        return true;
+    }
+    if (instr->num_results != 1 || !qn__c_is_wide(e, instr->results[0])) return false;
+    const char *text = operation(e, instr);
+    if (text)
+        qn__c_line(e, "%s %s = %s;", qn__c_wide_type(e, instr->results[0]->type, ""),
+                   qn__c_name(e, instr->results[0]), text);
+    return text != NULL;
+}

@@ -1,0 +1,324 @@
+/* The OpenCL C target: text of OpenCL C 1.2 for a driver's compiler, by the ABI of src/emit/gpu_abi.h. This file
+   is the frame: __constant objects, kernels with their parameters, what the text needs of extensions. The text
+   relies on clang's dialect of OpenCL C, as all drivers of today do: typedefs with an alignment, may_alias,
+   goto. */
+#include <string.h>
+
+#include "emit/cfamily.h"
+#include "emit/clc/internal.h"
+#include "emit/symbol.h"
+
+/* ---- __constant objects ---- */
+
+/* Not finite floats have no spelling in an initialiser: words instead. */
+static ir_kind table_kind(const clc_emitter *e, const ir_global *global) {
+    ir_kind kind = (ir_kind)global->element.kind;
+    unsigned size = qn__ir_bits(qn__ir_type(kind, 1)) / 8;
+    if (kind == IR_F16) kind = IR_I16;
+    bool number = qn__ir_is_int(qn__ir_type(kind, 1)) || kind == IR_F32 || kind == IR_F64;
+    if (!number || global->relocations.len || global->size % size) return IR_VOID;
+    if (kind == IR_F64 && (e->options->device_lacks & QN__NO_F64)) return IR_I64;
+    for (uint64_t at = 0; qn__ir_is_float(qn__ir_type(kind, 1)) && at < global->size; at += size) {
+        uint64_t word = 0, mask = kind == IR_F32 ? 0x7f800000 : (uint64_t)0x7ff << 52;
+        memcpy(&word, global->data + at, size);
+        if ((word & mask) == mask) return kind == IR_F32 ? IR_I32 : IR_I64;
+    }
+    return kind;
+}
+
+static void table(qn__buf *out, const ir_global *global, ir_kind kind) {
+    unsigned size = qn__ir_bits(qn__ir_type(kind, 1)) / 8;
+    for (uint64_t at = 0; at < global->size; at += size) {
+        uint64_t word = 0;
+        memcpy(&word, global->data + at, size); /* little-endian, as the data is */
+        if (at / size % 8 == 0) qn__buf_puts(out, "\n    ");
+        if (kind == IR_I8 || kind == IR_I16)
+            qn__buf_putu(out, word);
+        else
+            qn__clc_literal(out, kind, word);
+        qn__buf_puts(out, ", ");
+    }
+}
+
+static void plain(clc_emitter *e, qn__buf *out, const ir_global *global, uint32_t index) {
+    ir_kind kind = table_kind(e, global);
+    unsigned size = kind == IR_VOID ? 1 : qn__ir_bits(qn__ir_type(kind, 1)) / 8;
+    const char *type = kind == IR_VOID ? "uchar" : qn__clc_type(e, qn__ir_type(kind, 1));
+    uint64_t count = global->size / size;
+    qn__buf_printf(out, "__constant %s constant%u[%llu] __attribute__((aligned(%u))) = {", type, index,
+                   (unsigned long long)(count ? count : 1), global->align ? global->align : 1);
+    if (kind == IR_VOID)
+        qn__c_bytes(out, global->data, global->size);
+    else
+        table(out, global, kind);
+    qn__buf_puts(out, count ? "\n};\n" : "0};\n");
+}
+
+/* Only what the kernels use, and what that points to. Objects with addresses in them come last. */
+static void constants(clc_emitter *e, qn__buf *out) {
+    size_t count = e->module->globals.len;
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < count; i++) {
+            const ir_global *global = &e->module->globals.data[i];
+            for (size_t r = 0; e->global_used[i] && r < global->relocations.len; r++) {
+                uint32_t target = global->relocations.data[r].target;
+                more = more || !e->global_used[target];
+                e->global_used[target] = true;
+            }
+        }
+    }
+    static const qn__c_object_words words = {"__constant", "uchar", "__constant uchar *", "constant"};
+    for (int relocations = 0; relocations < 2; relocations++) {
+        for (uint32_t i = 0; i < count; i++) {
+            const ir_global *global = &e->module->globals.data[i];
+            if (!e->global_used[i] || (global->relocations.len != 0) != relocations) continue;
+            if (relocations)
+                qn__c_relocated(out, global, i, &words);
+            else
+                plain(e, out, global, i);
+        }
+    }
+}
+
+/* ---- parameters ---- */
+
+/* A struct by value is one of words of its alignment. */
+static const char *struct_type(clc_emitter *e, const ir_arg *arg) {
+    static const char *const words[] = {"uchar",  "ushort", "uint",   "ulong",
+                                        "ulong2", "ulong4", "ulong8", "ulong16"};
+    unsigned log = 0;
+    while (log < 7 && arg->align >> (log + 1)) log++;
+    unsigned count = arg->size >> log;
+    const char *name = qn__arena_printf(e->arena, "struct qn_%ux%u", count, 1u << log);
+    if (qn__clc_need(e, name)) qn__buf_printf(&e->helpers, "%s { %s w[%u]; };\n", name, words[log], count);
+    return name;
+}
+
+static const char *parameter(clc_emitter *e, const ir_arg *arg, size_t index) {
+    const char *space, *is_const = arg->flags & IR_ARG_CONST ? "const " : "";
+    switch (arg->arg_kind) {
+    case IR_ARG_STRUCT: return qn__arena_printf(e->arena, "%s p%zu", struct_type(e, arg), index);
+    case IR_ARG_BUFFER:
+        space = qn__clc_space(e, arg->value);
+        if (arg->value->type.space == IR_CONSTANT_SPACE)
+            is_const = *space == '_' && space[2] == 'g' ? "const " : "";
+        return qn__arena_printf(e->arena, "%s %suchar *%sp%zu", space, is_const,
+                                arg->flags & IR_ARG_RESTRICT ? "restrict " : "", index);
+    /* The type gives the memory its alignment. */
+    case IR_ARG_LOCAL: return qn__arena_printf(e->arena, "__local ulong16 *p%zu", index);
+    default: return qn__arena_printf(e->arena, "%s p%zu", qn__clc_type(e, arg->value->type), index);
+    }
+}
+
+/* The type that holds a kernel's hidden parameters; its members have the names of qn__clc_hidden. */
+static void hidden_struct(clc_emitter *e) {
+    qn__buf_printf(&e->helpers, "struct qn_hidden_%s {\n", qn__symbol_of(e->arena, e->kernel->name));
+    for (size_t i = 0; i < e->hidden.len; i++) {
+        const qn__hidden *hidden = &e->hidden.data[i];
+        const char *member = qn__clc_hidden(e, (qn__hidden_kind)hidden->kind, hidden->dim);
+        qn__buf_printf(&e->helpers, "    %s %s;\n",
+                       qn__clc_in_words((qn__hidden_kind)hidden->kind) ? "uint2" : "ulong",
+                       strchr(member, '.') + 1);
+    }
+    qn__buf_puts(&e->helpers, "};\n");
+}
+
+/* Arguments as values of the IR. */
+static void unpack(clc_emitter *e) {
+    for (size_t i = 0; i < e->kernel->args.len; i++) {
+        const ir_arg *arg = &e->kernel->args.data[i];
+        const char *declarator = qn__clc_declarator(e, arg->value), *name = qn__clc_name(e, arg->value);
+        if (!e->uses[arg->value->id]) continue;
+        switch (arg->arg_kind) {
+        case IR_ARG_STRUCT: qn__clc_line(e, "%s%s = (%s)&p%zu;", declarator, name, declarator, i); break;
+        case IR_ARG_BUFFER:
+            qn__clc_line(e, "%s%s = (%s)p%zu + %s;", declarator, name, declarator, i,
+                         qn__clc_hidden(e, QN__HIDDEN_BUFFER_OFFSET, (uint32_t)i));
+            break;
+        case IR_ARG_LOCAL: qn__clc_line(e, "%s%s = (%s)p%zu;", declarator, name, declarator, i); break;
+        case IR_ARG_PRINT:
+            qn__clc_line(e, "%s%s = %s;", declarator, name, qn__clc_hidden(e, QN__HIDDEN_PRINT, 0));
+            break;
+        default: qn__clc_line(e, "%s%s = p%zu;", declarator, name, i); break;
+        }
+    }
+}
+
+/* ---- kernels ---- */
+
+static void look(ir_instr *instr, void *user) {
+    clc_emitter *e = user;
+    const ir_op_info *op = &qn__ir_ops[instr->op];
+    if (op->effects == IR_EFFECT_SYNC) e->uses_sync = true;
+    bool sub_group = instr->op >= IR_SUB_GROUP_SIZE && instr->op <= IR_SUB_GROUP_LOCAL_ID;
+    sub_group = sub_group || (op->effects == IR_EFFECT_SYNC && instr->attr.scope == IR_SCOPE_SUB_GROUP) ||
+                instr->op == IR_SUB_GROUP_SHUFFLE || instr->op == IR_SUB_GROUP_BALLOT;
+    if (op->effects == IR_EFFECT_SYNC || sub_group || instr->op == IR_LOCAL_SIZE) e->guarded = false;
+    if (!sub_group) return;
+    e->uses_sub_groups = true;
+    e->loc = instr->loc;
+    if (e->options->device_lacks & QN__NO_SUB_GROUPS) qn__clc_error(e, "the device has no sub-groups");
+}
+
+/* Work-items past the end leave at once. The ids are of this part of the launch. */
+static void guard(clc_emitter *e) {
+    qn__clc_open(e, "if (%s) {", qn__clc_hidden(e, QN__HIDDEN_OVERHANG, 0));
+    for (uint32_t dim = 0; dim < 3; dim++)
+        qn__clc_line(e, "if (get_global_id(%u) - get_global_offset(%u) >= %s) return;", dim, dim,
+                     qn__clc_hidden(e, QN__HIDDEN_LIMIT, dim));
+    qn__clc_close(e, "}");
+}
+
+/* Arrays begin where a vector may: NVIDIA's compiler joins accesses of neighbours only where it sees that. */
+static uint64_t alignment(const ir_local *local) {
+    enum { VECTOR = 16 };
+    const uint64_t least = local->size >= VECTOR ? VECTOR : 1;
+    return local->align > least ? local->align : least;
+}
+
+static uint64_t locals(clc_emitter *e) {
+    uint64_t total = 0;
+    for (size_t i = 0; i < e->kernel->locals.len; i++) {
+        const ir_local *local = &e->kernel->locals.data[i];
+        const uint64_t align = alignment(local);
+        total = (total + align - 1) / align * align + local->size;
+        qn__clc_line(e, "__local uchar local%zu[%llu] __attribute__((aligned(%llu)));", i,
+                     (unsigned long long)(local->size ? local->size : 1), (unsigned long long)align);
+    }
+    return total;
+}
+
+static void variables(clc_emitter *e) {
+    for (const ir_instr *i = e->kernel->body->first; i && i->op == IR_VAR; i = i->next) {
+        const ir_var *var = i->attr.var;
+        const ir_value *value = i->results[0];
+        if (!e->uses[value->id]) continue;
+        qn__clc_line(e, "uchar object%u[%llu] __attribute__((aligned(%u)));", value->id,
+                     (unsigned long long)(var->size ? var->size : 1), var->align ? var->align : 8);
+        qn__clc_line(e, "%s%s = object%u;", qn__clc_declarator(e, value), qn__clc_name(e, value), value->id);
+    }
+}
+
+static void describe(clc_emitter *e, uint64_t static_local) {
+    uint64_t size = 0;
+    for (size_t i = 0; i < e->kernel->args.len; i++) {
+        const ir_arg *arg = &e->kernel->args.data[i];
+        uint32_t align = arg->align ? arg->align : 1;
+        if (arg->arg_kind != IR_ARG_PRINT) size = (size + align - 1) / align * align + arg->size;
+    }
+    size += 8 * e->hidden.len;
+    if (e->prints) {
+        qn__hidden hidden = {.kind = QN__HIDDEN_PRINT, .size = 8};
+        qn__vec_push(e->arena, &e->hidden, hidden);
+    }
+    qn__emit_kernel emitted = {
+        .name = e->kernel->name,
+        .symbol = qn__arena_printf(e->arena, "qn_%s", qn__symbol_of(e->arena, e->kernel->name)),
+        .static_local = static_local,
+        .uses_sync = e->uses_sync,
+        .uses_printf = e->prints,
+        .guarded = e->guarded,
+        .params_size = (uint32_t)size,
+        .hidden = e->hidden.data,
+        .num_hidden = (uint32_t)e->hidden.len};
+    qn__vec_push(e->arena, &e->result->kernels, emitted);
+}
+
+static void signature(clc_emitter *e, qn__buf *out) {
+    const ir_function *kernel = e->kernel;
+    const uint32_t *reqd = kernel->reqd_local;
+    bool first = true;
+    qn__buf_puts(out, "__kernel ");
+    if (reqd[0] && qn__clc_need(e, "QN_LOCAL_SIZE"))
+        qn__buf_puts(&e->helpers,
+                     "#ifdef QN_ANY_LOCAL_SIZE /* for the smaller groups at the end of a launch */\n"
+                     "#define QN_LOCAL_SIZE(x, y, z)\n"
+                     "#else\n"
+                     "#define QN_LOCAL_SIZE(x, y, z) __attribute__((reqd_work_group_size(x, y, z)))\n"
+                     "#endif\n");
+    if (reqd[0])
+        qn__buf_printf(out, "QN_LOCAL_SIZE(%u, %u, %u) ", reqd[0], reqd[1] ? reqd[1] : 1,
+                       reqd[2] ? reqd[2] : 1);
+    qn__buf_printf(out, "void qn_%s(", qn__symbol_of(e->arena, kernel->name));
+    for (size_t i = 0; i < kernel->args.len; i++) {
+        if (kernel->args.data[i].arg_kind == IR_ARG_PRINT) continue;
+        qn__buf_printf(out, "%s%s", first ? "" : ", ", parameter(e, &kernel->args.data[i], i));
+        first = false;
+    }
+    if (e->hidden.len) {
+        hidden_struct(e);
+        qn__buf_printf(out, "%sstruct qn_hidden_%s hidden", first ? "" : ", ",
+                       qn__symbol_of(e->arena, kernel->name));
+        first = false;
+    }
+    if (e->prints) qn__buf_printf(out, "%s__global uchar *print_buffer", first ? "" : ", ");
+    qn__buf_puts(out, ") {\n");
+}
+
+static void emit_kernel(clc_emitter *e, ir_function *kernel, qn__buf *text) {
+    qn__buf body;
+    qn__buf_init(&body, e->arena);
+    e->out = &body;
+    e->kernel = kernel;
+    e->loc = kernel->loc;
+    e->uses = qn__ir_count_uses(e->arena, kernel);
+    e->hidden.data = NULL; /* the last kernel's are kept by its description */
+    e->hidden.len = e->hidden.cap = 0;
+    e->labels = (qn__map64){0};
+    e->inner_loop = NULL;
+    e->guarded = true;
+    e->uses_sync = e->prints = false;
+    e->depth = 1;
+    qn__clc_count_indexed(e);
+    qn__clc_find_spaces(e);
+    qn__ir_walk(kernel->body, look, e);
+    e->loc = kernel->loc;
+    uint64_t static_local = locals(e);
+    if (e->guarded) guard(e);
+    unpack(e);
+    variables(e);
+    qn__clc_region(e, kernel->body);
+    signature(e, text);
+    if (body.len) qn__buf_append(text, body.data, body.len);
+    qn__buf_puts(text, "}\n");
+    e->out = text;
+    describe(e, static_local);
+}
+
+/* ---- modules ---- */
+
+static void prelude(const clc_emitter *e, qn__buf *out) {
+    static const char *const sub_groups[] = {"cl_khr_subgroups", "cl_khr_subgroup_shuffle",
+                                             "cl_khr_subgroup_ballot", "cl_khr_subgroup_extended_types",
+                                             "cl_khr_subgroup_non_uniform_arithmetic"};
+    if (e->uses_f64) qn__buf_puts(out, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
+    if (e->uses_64_atomic)
+        qn__buf_puts(out, "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n"
+                          "#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable\n");
+    for (size_t i = 0; e->uses_sub_groups && i < QN__COUNT(sub_groups); i++)
+        qn__buf_printf(out, "#ifdef %s\n#pragma OPENCL EXTENSION %s : enable\n#endif\n", sub_groups[i],
+                       sub_groups[i]);
+    qn__buf_puts(out, "#pragma OPENCL FP_CONTRACT OFF\n");
+}
+
+void qn__emit_clc(qn__arena *arena, ir_module *module, const qn__emit_options *options,
+                  qn__emit_result *result) {
+    clc_emitter e = {.arena = arena, .module = module, .options = options, .result = result};
+    qn__buf body, text, tables;
+    *result = (qn__emit_result){0};
+    qn__buf_init(&body, arena);
+    qn__buf_init(&text, arena);
+    qn__buf_init(&tables, arena);
+    qn__buf_init(&e.helpers, arena);
+    e.global_used = QN__NEW_ARRAY(arena, bool, module->globals.len + 1);
+    for (size_t i = 0; i < module->functions.len; i++)
+        if (module->functions.data[i]->is_kernel) emit_kernel(&e, module->functions.data[i], &body);
+    constants(&e, &tables);
+    prelude(&e, &text);
+    if (e.helpers.len) qn__buf_append(&text, e.helpers.data, e.helpers.len);
+    if (tables.len) qn__buf_append(&text, tables.data, tables.len);
+    if (body.len) qn__buf_append(&text, body.data, body.len);
+    result->text = text.data;
+    result->size = text.len;
+}

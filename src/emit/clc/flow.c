@@ -1,0 +1,278 @@
+/* Control flow in OpenCL C: if, while, for (;;), blocks, and jumps: break and continue where they leave the innermost
+   loop, goto where they leave more. */
+#include "emit/clc/internal.h"
+
+static void declare(clc_emitter *e, ir_value *const *values, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (e->uses[values[i]->id])
+            qn__clc_line(e, "%s%s;", qn__clc_declarator(e, values[i]), qn__clc_name(e, values[i]));
+}
+
+/* True where an earlier assignment of the list overwrites what a later one reads. */
+static bool overlaps(ir_value *const *targets, ir_value *const *values, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t j = 0; j < i; j++)
+            if (values[i] == targets[j] && values[j] != targets[j]) return true;
+    return false;
+}
+
+static void assign(clc_emitter *e, ir_value *const *targets, ir_value *const *values, uint32_t count) {
+    bool copies = overlaps(targets, values, count);
+    if (copies) qn__clc_open(e, "{");
+    for (uint32_t i = 0; copies && i < count; i++)
+        if (e->uses[targets[i]->id])
+            qn__clc_line(e, "%snext%u = %s;", qn__clc_declarator(e, targets[i]), i,
+                         qn__clc_use(e, values[i]));
+    for (uint32_t i = 0; i < count; i++) {
+        if (!e->uses[targets[i]->id] || values[i] == targets[i]) continue;
+        const char *name = qn__clc_name(e, targets[i]);
+        if (copies)
+            qn__clc_line(e, "%s = next%u;", name, i);
+        else if (values[i]->value_kind != IR_VALUE_UNDEF)
+            qn__clc_line(e, "%s = %s;", name, qn__clc_use(e, values[i]));
+    }
+    if (copies) qn__clc_close(e, "}");
+}
+
+/* ---- labels: of a construct's end, and of a loop's next iteration ---- */
+
+static uint32_t label_of(clc_emitter *e, const ir_instr *construct, bool next) {
+    uint64_t key = (uint64_t)(uintptr_t)construct + next;
+    uint32_t label = (uint32_t)(uintptr_t)qn__map64_get(&e->labels, key);
+    if (!label) {
+        label = ++e->next_label;
+        qn__map64_set(e->arena, &e->labels, key, (void *)(uintptr_t)label);
+    }
+    return label;
+}
+
+static void place_label(clc_emitter *e, const ir_instr *construct, bool next) {
+    if (qn__map64_has(&e->labels, (uint64_t)(uintptr_t)construct + next))
+        qn__clc_line(e, "to%u:;", label_of(e, construct, next));
+}
+
+/* ---- jumps ---- */
+
+static void jump(clc_emitter *e, const ir_instr *instr) {
+    const ir_instr *target = instr->op == IR_YIELD ? instr->parent->owner : instr->attr.target;
+    switch (instr->op) {
+    case IR_YIELD: assign(e, target->results, instr->operands, instr->num_operands); break;
+    case IR_BREAK:
+        assign(e, target->results, instr->operands, instr->num_operands);
+        if (target == e->inner_loop)
+            qn__clc_line(e, "break;");
+        else
+            qn__clc_line(e, "goto to%u;", label_of(e, target, false));
+        break;
+    case IR_CONTINUE:
+        assign(e, target->regions[0]->params, instr->operands, instr->num_operands);
+        if (target != e->inner_loop)
+            qn__clc_line(e, "goto to%u;", label_of(e, target, true));
+        else if (instr->parent != target->regions[0])
+            qn__clc_line(e, "continue;");
+        break;
+    default: qn__clc_line(e, "return;"); break;
+    }
+}
+
+/* ---- constructs ---- */
+
+typedef struct breaks {
+    const ir_instr *loop;
+    unsigned count;
+} breaks;
+
+static void count_break(ir_instr *instr, void *user) {
+    breaks *b = user;
+    if (instr->op == IR_BREAK && instr->attr.target == b->loop) b->count++;
+}
+
+/* A loop that begins with a comparison, whose only use is to leave it right there, and that is left nowhere else: that `if`,
+   else NULL. Such a loop is spelled with `while`: a compiler may take it that it ends, which it must not of for (;;)
+   (C11, 6.8.5p6), and does more to it; PoCL gains a quarter. */
+static const ir_instr *leaving_if(const clc_emitter *e, const ir_instr *loop) {
+    ir_region *body = loop->regions[0];
+    const ir_instr *compare = body->first, *leave = compare->next;
+    unsigned rule = qn__ir_ops[compare->op].rule;
+    if ((rule != RULE_COMPARE && rule != RULE_FCOMPARE) || !leave || leave->op != IR_IF ||
+        leave->operands[0] != compare->results[0] || e->uses[compare->results[0]->id] != 1)
+        return NULL;
+    for (uint32_t i = 0; i < leave->num_results; i++)
+        if (e->uses[leave->results[i]->id]) return NULL;
+    bool then_leaves = leave->regions[0]->first->op == IR_BREAK;
+    const ir_instr *jump_out = leave->regions[!then_leaves]->first,
+                   *stay = leave->regions[then_leaves]->first;
+    breaks b = {.loop = loop};
+    qn__ir_walk(body, count_break, &b);
+    bool fits =
+        jump_out->op == IR_BREAK && jump_out->attr.target == loop && stay->op == IR_YIELD && b.count == 1;
+    return fits ? leave : NULL;
+}
+
+static void emit_instr(clc_emitter *e, ir_instr *instr);
+
+static void emit_while(clc_emitter *e, ir_instr *loop, const ir_instr *leave) {
+    const ir_instr *first = leave->regions[0]->first, *jump_out = first;
+    bool negated = first->op == IR_BREAK;
+    if (!negated) jump_out = leave->regions[1]->first;
+    const char *condition = qn__clc_expression(e, loop->regions[0]->first);
+    qn__clc_open(e, negated ? "while (!%s) {" : "while (%s) {", condition);
+    e->inner_loop = loop;
+    for (ir_instr *i = leave->next; i; i = i->next) emit_instr(e, i);
+    place_label(e, loop, true);
+    qn__clc_close(e, "}");
+    assign(e, loop->results, jump_out->operands, jump_out->num_operands);
+}
+
+/* "#pragma unroll N", or none. */
+static void hint(clc_emitter *e, const ir_instr *loop) {
+    enum { TURNS = 4 };
+    int32_t turns = loop->attr.unroll;
+    if (!turns && e->options->device_lacks & QN__HINTS_LOOPS) turns = 1;
+    if (!turns && e->options->device_lacks & QN__HINTS_UNROLL) turns = TURNS;
+    if (turns > 0) qn__clc_line(e, "#pragma unroll %d", turns);
+    if (turns < 0) qn__clc_line(e, "#pragma unroll");
+}
+
+static void emit_loop(clc_emitter *e, ir_instr *loop) {
+    ir_region *body = loop->regions[0];
+    ir_instr *outer = e->inner_loop;
+    const ir_instr *leave = leaving_if(e, loop);
+    declare(e, loop->results, loop->num_results);
+    for (uint32_t i = 0; i < body->num_params; i++) {
+        const ir_value *param = body->params[i];
+        if (e->uses[param->id])
+            qn__clc_line(e, "%s%s = %s;", qn__clc_declarator(e, param), qn__clc_name(e, param),
+                         qn__clc_use(e, loop->operands[i]));
+    }
+    hint(e, loop);
+    if (leave) {
+        emit_while(e, loop, leave);
+    } else {
+        qn__clc_open(e, "for (;;) {");
+        e->inner_loop = loop;
+        qn__clc_region(e, body);
+        place_label(e, loop, true);
+        qn__clc_close(e, "}");
+    }
+    place_label(e, loop, false);
+    e->inner_loop = outer;
+}
+
+static bool is_empty(const clc_emitter *e, const ir_region *region) {
+    const ir_instr *last = region->last;
+    if (region->first != last || last->op != IR_YIELD) return false;
+    for (uint32_t i = 0; i < last->num_operands; i++)
+        if (e->uses[region->owner->results[i]->id]) return false;
+    return true;
+}
+
+static void emit_if(clc_emitter *e, ir_instr *instr) {
+    const char *condition = qn__clc_use(e, instr->operands[0]);
+    bool no_then = is_empty(e, instr->regions[0]), no_else = is_empty(e, instr->regions[1]);
+    if (no_then && no_else) return;
+    declare(e, instr->results, instr->num_results);
+    qn__clc_open(e, no_then ? "if (!%s) {" : "if (%s) {", condition);
+    if (!no_then) qn__clc_region(e, instr->regions[0]);
+    if (!no_then && !no_else) {
+        e->depth--;
+        qn__clc_open(e, "} else {");
+    }
+    if (!no_else) qn__clc_region(e, instr->regions[1]);
+    qn__clc_close(e, "}");
+}
+
+static void emit_block(clc_emitter *e, ir_instr *block) {
+    declare(e, block->results, block->num_results);
+    qn__clc_open(e, "{");
+    qn__clc_region(e, block->regions[0]);
+    qn__clc_close(e, "}");
+    place_label(e, block, false);
+}
+
+static bool is_dead(const clc_emitter *e, const ir_instr *instr) {
+    if (qn__ir_ops[instr->op].effects > IR_EFFECT_READ || (instr->flags & IR_VOLATILE)) return false;
+    return instr->num_results && !e->uses[instr->results[0]->id];
+}
+
+static void emit_instr(clc_emitter *e, ir_instr *instr) {
+    if (instr->loc.line) e->loc = instr->loc;
+    switch (instr->op) {
+    case IR_VAR: break;
+    case IR_IF: emit_if(e, instr); break;
+    case IR_LOOP: emit_loop(e, instr); break;
+    case IR_BLOCK: emit_block(e, instr); break;
+    default:
+        if (qn__ir_is_jump(instr))
+            jump(e, instr);
+        else if (!is_dead(e, instr) && !qn__clc_memory(e, instr) && !qn__clc_group(e, instr))
+            qn__clc_op(e, instr);
+        break;
+    }
+}
+
+/* ---- loads before what may branch ---- */
+
+enum { MOST_LOADED = 8 };
+
+/* Scalars that a region has loaded from buffers and not yet waited for. */
+typedef struct loaded {
+    const ir_value *values[MOST_LOADED];
+    unsigned count;
+} loaded;
+
+/* The letter of asm's constraints for a register; 0: none that is used here. */
+static char register_letter(ir_type type) {
+    if (type.lanes != 1) return 0;
+    switch (type.kind) {
+    case IR_F32: return 'f';
+    case IR_F64: return 'd';
+    case IR_I32: return 'r';
+    case IR_I64: return 'l';
+    default: return 0;
+    }
+}
+
+static void note_load(const clc_emitter *e, loaded *l, const ir_instr *i) {
+    if (i->op != IR_LOAD || i->operands[0]->type.space != IR_GLOBAL_SPACE || is_dead(e, i)) return;
+    const ir_value *value = i->results[0];
+    if (register_letter(value->type) && l->count < MOST_LOADED) l->values[l->count++] = value;
+}
+
+/* Exact quotients and roots have a branch for denormal numbers and the like, 64-bit quotients for large ones. */
+static bool may_branch(const ir_instr *i) {
+    switch (i->op) {
+    case IR_FDIV:
+    case IR_FSQRT: return !(i->flags & IR_FAST);
+    case IR_UDIV:
+    case IR_SDIV:
+    case IR_UREM:
+    case IR_SREM: return qn__ir_bits(i->results[0]->type) == 64;
+    default: return false;
+    }
+}
+
+/* NVIDIA's compiler moves a load to its first use; behind a branch it is waited for by itself. To an empty piece of
+   assembly all of them are operands, so that they are under way together before the branch. */
+static void keep_loads(clc_emitter *e, loaded *l) {
+    if (l->count > 1) {
+        qn__buf operands;
+        qn__buf_init(&operands, e->arena);
+        for (unsigned n = 0; n < l->count; n++)
+            qn__buf_printf(&operands, "%s\"+%c\"(%s)", n ? ", " : "", register_letter(l->values[n]->type),
+                           qn__clc_name(e, l->values[n]));
+        qn__clc_line(e, "#ifdef __NV_CL_C_VERSION");
+        qn__clc_line(e, "asm(\"\" : %s);", operands.data);
+        qn__clc_line(e, "#endif");
+    }
+    l->count = 0;
+}
+
+void qn__clc_region(clc_emitter *e, ir_region *region) {
+    loaded l = {.count = 0};
+    for (ir_instr *i = region->first; i; i = i->next) {
+        if (may_branch(i)) keep_loads(e, &l);
+        emit_instr(e, i);
+        note_load(e, &l, i);
+    }
+}

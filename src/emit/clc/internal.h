@@ -1,0 +1,82 @@
+/* The OpenCL C target, inside: what its files share. clc.c is the frame of a module and its kernels, text.c
+   names, types and lines, ops.c operations on values, memory.c what touches memory, flow.c
+   constructs, space.c which pointers are to __constant memory.
+   Every integer is spelled unsigned, whose arithmetic wraps; signed operations cast. f16 is the ushort of its
+   bits (arithmetic on it has been lowered). A bool is `bool`; a vector of bool is a vector of int, 0 or -1. */
+#ifndef QN__CLC_INTERNAL_H
+#define QN__CLC_INTERNAL_H
+
+#include "emit/emit.h"
+
+typedef struct clc_emitter {
+    qn__arena *arena;
+    ir_module *module;
+    ir_function *kernel; /* the one at work */
+    const qn__emit_options *options;
+    qn__emit_result *result;
+    qn__buf *out;    /* the kernel's body */
+    qn__buf helpers; /* types and functions that the text uses, each once */
+    qn__map helper_names;
+    bool *global_used;             /* of the module's __constant objects */
+    bool uses_f64, uses_64_atomic; /* for the pragmas */
+    /* of the kernel at work */
+    uint32_t *uses;         /* of each value, by id */
+    uint32_t *space_parent; /* space.c; by value id, the last one is all memory */
+    bool *space_is_object;  /* of a set's representative */
+    QN__VEC(qn__hidden) hidden;
+    qn__map64 labels; /* by construct: its number, once a goto needs one */
+    uint32_t next_label;
+    ir_instr *inner_loop; /* what a plain break or continue leaves */
+    int depth;
+    ir_loc loc; /* of the instruction at work, for errors and #line */
+    bool guarded, uses_sync, uses_sub_groups, prints;
+} clc_emitter;
+
+/* ---- text.c ---- */
+
+void qn__clc_line(clc_emitter *e, const char *format, ...) QN__PRINTF(2, 3);
+void qn__clc_open(clc_emitter *e, const char *format, ...) QN__PRINTF(2, 3); /* a line, and one level in */
+void qn__clc_close(clc_emitter *e, const char *text);
+/* The first error stays. */
+void qn__clc_error(clc_emitter *e, const char *sentence);
+/* True once for a name: then the caller writes its definition to `helpers`. */
+bool qn__clc_need(clc_emitter *e, const char *name);
+
+const char *qn__clc_type(clc_emitter *e, ir_type type);   /* "uint4", "int4" for bools; no pointers */
+const char *qn__clc_signed(clc_emitter *e, ir_type type); /* "int4"; floats: the integer of that width */
+const char *qn__clc_space(clc_emitter *e, const ir_value *pointer); /* "__global" */
+/* "float4 " or "__global uchar *": what stands before a variable's name. */
+const char *qn__clc_declarator(clc_emitter *e, const ir_value *value);
+const char *qn__clc_name(clc_emitter *e, const ir_value *value);
+const char *qn__clc_use(clc_emitter *e, const ir_value *value); /* its name, or a literal */
+/* A scalar literal; floats that are not finite as their bits. */
+void qn__clc_literal(qn__buf *out, ir_kind kind, uint64_t bits);
+/* Gives the value its expression. */
+void qn__clc_define(clc_emitter *e, const ir_value *value, const char *expression);
+/* A hidden parameter as an expression (a 64-bit word, or the print buffer); it is added where it is new. */
+const char *qn__clc_hidden(clc_emitter *e, qn__hidden_kind kind, uint32_t dim);
+
+/* ---- the rest ---- */
+
+bool qn__clc_memory(clc_emitter *e, const ir_instr *instr); /* false: not one of memory's */
+/* What a load or store accesses, `more` bytes behind its address, as an lvalue; NULL where the address was no index
+   into an array. The type has `size` bytes. */
+const char *qn__clc_index(clc_emitter *e, const ir_instr *access, const char *type, unsigned size,
+                          int64_t more);
+void qn__clc_count_indexed(clc_emitter *e); /* before the text: uses as the text has them */
+void qn__clc_fence(clc_emitter *e, unsigned scope);
+bool qn__clc_group(clc_emitter *e, const ir_instr *instr); /* queries, barriers, sub-groups */
+bool qn__clc_in_words(qn__hidden_kind kind);               /* a hidden parameter that is a uint2 */
+bool qn__clc_is_low_word(const ir_instr *instr);           /* of a size that is one */
+const char *qn__clc_low_word(clc_emitter *e, const ir_instr *trunc);
+void qn__clc_op(clc_emitter *e, const ir_instr *instr);
+/* Of an instruction other than insert; NULL: the target cannot do it. */
+const char *qn__clc_expression(clc_emitter *e, const ir_instr *instr);
+void qn__clc_region(clc_emitter *e, ir_region *region);
+
+/* Finds which __constant pointers may be to objects of the program; the others are to buffers and are spelled
+   __global, which have no limit of size. */
+void qn__clc_find_spaces(clc_emitter *e);
+bool qn__clc_is_object(const clc_emitter *e, const ir_value *pointer);
+
+#endif

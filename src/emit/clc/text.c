@@ -1,0 +1,220 @@
+/* Lines, names, types and literals of OpenCL C text. */
+#include <stdarg.h>
+#include <string.h>
+
+#include "emit/cfamily.h"
+#include "emit/clc/internal.h"
+
+/* ---- lines ---- */
+
+static void begin(clc_emitter *e) {
+    enum { MOST_INDENT = 8 };
+    static const char spaces[4 * MOST_INDENT + 1] = "                                ";
+    const ir_loc loc = e->loc;
+    if (e->options->debug && loc.line && loc.file < e->module->files.len) {
+        const char *file = e->module->files.data[loc.file];
+        if (loc.file == 0 && e->options->source_name) file = e->options->source_name;
+        qn__buf_printf(e->out, "#line %u ", loc.line);
+        qn__c_quote(e->out, file);
+        qn__buf_putc(e->out, '\n');
+    }
+    qn__buf_append(e->out, spaces, 4 * (size_t)(e->depth < MOST_INDENT ? e->depth : MOST_INDENT));
+}
+
+void qn__clc_line(clc_emitter *e, const char *format, ...) {
+    va_list args;
+    begin(e);
+    va_start(args, format);
+    qn__buf_vprintf(e->out, format, args);
+    va_end(args);
+    qn__buf_putc(e->out, '\n');
+}
+
+void qn__clc_open(clc_emitter *e, const char *format, ...) {
+    va_list args;
+    begin(e);
+    va_start(args, format);
+    qn__buf_vprintf(e->out, format, args);
+    va_end(args);
+    qn__buf_putc(e->out, '\n');
+    e->depth++;
+}
+
+void qn__clc_close(clc_emitter *e, const char *text) {
+    e->depth--;
+    qn__clc_line(e, "%s", text);
+}
+
+void qn__clc_error(clc_emitter *e, const char *sentence) {
+    if (e->result->error) return;
+    e->result->error = sentence;
+    e->result->error_loc = e->loc;
+}
+
+bool qn__clc_need(clc_emitter *e, const char *name) {
+    qn__str key = qn__str_of(name);
+    if (qn__map_has(&e->helper_names, key)) return false;
+    qn__map_set(e->arena, &e->helper_names, key, NULL);
+    return true;
+}
+
+/* ---- types ---- */
+
+static const char *const scalars[IR_KIND_COUNT] = {
+    [IR_VOID] = "void", [IR_BOOL] = "bool",  [IR_I8] = "uchar",  [IR_I16] = "ushort", [IR_I32] = "uint",
+    [IR_I64] = "ulong", [IR_F16] = "ushort", [IR_F32] = "float", [IR_F64] = "double", [IR_PTR] = "ulong",
+};
+static const char *const signed_scalars[IR_KIND_COUNT] = {
+    [IR_VOID] = "void", [IR_BOOL] = "int",  [IR_I8] = "char", [IR_I16] = "short", [IR_I32] = "int",
+    [IR_I64] = "long",  [IR_F16] = "short", [IR_F32] = "int", [IR_F64] = "long",  [IR_PTR] = "long",
+};
+
+const char *qn__clc_type(clc_emitter *e, ir_type type) {
+    if (type.kind == IR_F64) {
+        e->uses_f64 = true;
+        if (e->options->device_lacks & QN__NO_F64) qn__clc_error(e, "the device has no double precision");
+    }
+    if (type.lanes <= 1) return scalars[type.kind];
+    const char *name = type.kind == IR_BOOL ? "int" : scalars[type.kind];
+    return qn__arena_printf(e->arena, "%s%u", name, type.lanes);
+}
+
+const char *qn__clc_signed(clc_emitter *e, ir_type type) {
+    const char *name = signed_scalars[type.kind];
+    return type.lanes <= 1 ? name : qn__arena_printf(e->arena, "%s%u", name, type.lanes);
+}
+
+const char *qn__clc_space(clc_emitter *e, const ir_value *pointer) {
+    switch (pointer->type.space) {
+    case IR_GLOBAL_SPACE: return "__global";
+    case IR_CONSTANT_SPACE: return qn__clc_is_object(e, pointer) ? "__constant" : "__global";
+    case IR_LOCAL_SPACE: return "__local";
+    default: return "__private";
+    }
+}
+
+const char *qn__clc_declarator(clc_emitter *e, const ir_value *value) {
+    if (value->type.kind == IR_PTR) return qn__arena_printf(e->arena, "%s uchar *", qn__clc_space(e, value));
+    return qn__arena_printf(e->arena, "%s ", qn__clc_type(e, value->type));
+}
+
+/* ---- literals ---- */
+
+static void float_literal(qn__buf *out, double value, const char *suffix) {
+    if (value >= -1e6 && value <= 1e6 && value == (double)(long)value && (value != 0 || 1 / value > 0)) {
+        qn__buf_printf(out, value < 0 ? "(%ld.0%s)" : "%ld.0%s", (long)value, suffix);
+    } else {
+        bool negative = value < 0 || (value == 0 && 1 / value < 0);
+        qn__buf_printf(out, negative ? "(%a%s)" : "%a%s", value, suffix);
+    }
+}
+
+void qn__clc_literal(qn__buf *out, ir_kind kind, uint64_t bits) {
+    union {
+        uint32_t u;
+        float f;
+    } single = {.u = (uint32_t)bits};
+    union {
+        uint64_t u;
+        double f;
+    } twice = {.u = bits};
+    unsigned long long word = bits;
+    switch (kind) {
+    case IR_BOOL: qn__buf_puts(out, bits & 1 ? "true" : "false"); break;
+    case IR_I8: qn__buf_printf(out, "(uchar)%llu", word & 0xff); break;
+    case IR_I16:
+    case IR_F16: qn__buf_printf(out, "(ushort)%llu", word & 0xffff); break;
+    case IR_I32: qn__buf_printf(out, "%lluu", word & 0xffffffff); break;
+    case IR_I64: qn__buf_printf(out, "%lluul", word); break;
+    case IR_F32:
+        if (single.f - single.f != 0)
+            qn__buf_printf(out, "as_float(0x%llxu)", word & 0xffffffff);
+        else
+            float_literal(out, single.f, "f");
+        break;
+    case IR_F64:
+        if (twice.f - twice.f != 0)
+            qn__buf_printf(out, "as_double(0x%llxul)", word);
+        else
+            float_literal(out, twice.f, "");
+        break;
+    default: qn__buf_printf(out, "0x%llxul", word); break;
+    }
+}
+
+static void lane_literal(qn__buf *out, ir_type type, uint64_t bits) {
+    if (type.kind == IR_BOOL && type.lanes > 1) {
+        qn__buf_puts(out, bits & 1 ? "-1" : "0");
+    } else {
+        qn__clc_literal(out, (ir_kind)type.kind, bits);
+    }
+}
+
+static const char *literal(clc_emitter *e, const ir_value *value) {
+    ir_type type = value->type;
+    qn__buf text;
+    qn__buf_init(&text, e->arena);
+    const uint64_t *bits = value->value_kind == IR_VALUE_CONST ? value->bits : NULL;
+    if (type.kind == IR_PTR) {
+        if (!bits || !bits[0]) return "0";
+        return qn__arena_printf(e->arena, "(%s uchar *)0x%llxul", qn__clc_space(e, value),
+                                (unsigned long long)bits[0]);
+    }
+    const char *name = qn__clc_type(e, type);
+    if (type.lanes == 1) {
+        bool narrow = type.kind == IR_I8 || type.kind == IR_I16 || type.kind == IR_F16;
+        if (narrow) qn__buf_putc(&text, '(');
+        lane_literal(&text, type, bits ? bits[0] : 0);
+        if (narrow) qn__buf_putc(&text, ')');
+        return text.data;
+    }
+    bool splat = !bits || qn__ir_is_splat(value, bits[0]);
+    qn__buf_printf(&text, "((%s)(", name);
+    for (unsigned i = 0; i < (splat ? 1u : type.lanes); i++) {
+        if (i) qn__buf_puts(&text, ", ");
+        lane_literal(&text, type, bits ? bits[i] : 0);
+    }
+    qn__buf_puts(&text, "))");
+    return text.data;
+}
+
+/* ---- values ---- */
+
+const char *qn__clc_name(clc_emitter *e, const ir_value *value) {
+    return qn__arena_printf(e->arena, "v%u", value->id);
+}
+
+const char *qn__clc_use(clc_emitter *e, const ir_value *value) {
+    if (value->value_kind >= IR_VALUE_CONST) return literal(e, value);
+    return qn__clc_name(e, value);
+}
+
+void qn__clc_define(clc_emitter *e, const ir_value *value, const char *expression) {
+    if (!e->uses[value->id]) {
+        qn__clc_line(e, "(void)(%s);", expression);
+    } else {
+        qn__clc_line(e, "%s%s = %s;", qn__clc_declarator(e, value), qn__clc_name(e, value), expression);
+    }
+}
+
+const char *qn__clc_hidden(clc_emitter *e, qn__hidden_kind kind, uint32_t dim) {
+    static const char *const names[QN__HIDDEN_KIND_COUNT] = {
+        [QN__HIDDEN_GLOBAL_BASE] = "global_base",     [QN__HIDDEN_GLOBAL_SIZE] = "global_size",
+        [QN__HIDDEN_GLOBAL_OFFSET] = "global_offset", [QN__HIDDEN_GROUP_BASE] = "group_base",
+        [QN__HIDDEN_NUM_GROUPS] = "num_groups",       [QN__HIDDEN_ENQUEUED_SIZE] = "enqueued_size",
+        [QN__HIDDEN_WORK_DIM] = "work_dim",           [QN__HIDDEN_OVERHANG] = "overhang",
+        [QN__HIDDEN_PRINT] = "print_buffer",          [QN__HIDDEN_CONSTANTS] = "constants",
+        [QN__HIDDEN_BUFFER_OFFSET] = "buffer_offset", [QN__HIDDEN_LIMIT] = "limit"};
+    if (kind == QN__HIDDEN_PRINT) {
+        e->prints = true;
+        return names[kind];
+    }
+    size_t i = 0;
+    while (i < e->hidden.len && (e->hidden.data[i].kind != kind || e->hidden.data[i].dim != dim)) i++;
+    if (i == e->hidden.len) {
+        qn__hidden hidden = {
+            .kind = (uint8_t)kind, .size = 8, .dim = (uint16_t)dim, .offset = (uint32_t)(8 * i)};
+        qn__vec_push(e->arena, &e->hidden, hidden);
+    }
+    return qn__arena_printf(e->arena, "hidden.%s%u", names[kind], dim);
+}

@@ -1,0 +1,207 @@
+/* Inside of the PTX target: the state of a kernel that is written, and what the files of the target share.
+   A value lives in one register a lane, so that taking vectors apart and putting them together costs nothing:
+   the lanes of the result are the registers of the operands. Registers are of four kinds, by size only; PTX
+   lets an untyped register be an operand of any type of its size, so bit casts are free, too. ptxas allocates
+   the machine's own registers.
+   Integers of 8 and 16 bits live in 32-bit registers, whose upper bits may be anything unless the operand says
+   how they were extended; they are extended where that matters. Pointers to local and private memory are
+   32-bit addresses in their own space; others are 64-bit. An i64 whose high half is known to be zero stays in 32
+   bits until somebody wants 64. An i64 of which only the low half is ever looked at
+   (plan.c) is computed in 32 bits.
+   Source: "Parallel Thread Execution ISA", NVIDIA. */
+#ifndef QN__PTX_INTERNAL_H
+#define QN__PTX_INTERNAL_H
+
+#include "emit/emit.h"
+
+typedef enum ptx_class { PTX_PRED, PTX_B16, PTX_B32, PTX_B64, PTX_CLASS_COUNT } ptx_class;
+
+typedef enum ptx_operand_kind {
+    PTX_NONE,
+    PTX_REG,
+    PTX_INT,   /* bits, cut to the class */
+    PTX_FLOAT, /* the bits of a float of the class's size */
+    PTX_SYMBOL /* address of a variable, plus bits */
+} ptx_operand_kind;
+
+/* What is known of the upper bits of an 8-bit or 16-bit integer in a 32-bit register. */
+enum { PTX_ZERO_EXTENDED = 1, PTX_SIGN_EXTENDED = 2 };
+
+typedef struct ptx_operand {
+    uint8_t kind, cls, extended;
+    uint32_t reg;  /* REG: its number in the class; SYMBOL: which (ptx_symbol) */
+    uint64_t bits; /* of a pointer in a register: bytes to add, which ld and st do for nothing */
+} ptx_operand;
+
+/* Variables an address may name; globals follow, by index. */
+typedef enum ptx_symbol { PTX_PARAMS, PTX_LOCALS, PTX_DYNAMIC, PTX_DEPOT, PTX_FIRST_GLOBAL } ptx_symbol;
+
+/* Flags of a value, found before emission. */
+enum {
+    PTX_HIGH = 1 << 0,      /* i64: the high half matters */
+    PTX_USED_SEXT = 1 << 1, /* 8 or 16 bits: extended so somewhere */
+    PTX_USED_ZEXT = 1 << 2,
+    PTX_USED_BITS = 1 << 3, /* float: more than arithmetic looks at it */
+    PTX_CONSTANT = 1 << 4,  /* pointer: nobody writes where it points while the kernel runs */
+    PTX_REFUTED = 1 << 5,   /* it was taken for one, and is not */
+    PTX_SHORT = 1 << 6      /* i64 that is below 2^32 and computed in 32 bits */
+};
+
+/* Where a line of the body names a register. */
+typedef struct ptx_reference {
+    uint32_t reg;   /* its number in the class */
+    uint32_t place; /* in the text */
+    uint8_t cls, length;
+    bool is_def;
+} ptx_reference;
+
+typedef enum ptx_line_kind {
+    PTX_LINE_OTHER,
+    PTX_LINE_MOVE,
+    PTX_LINE_LABEL,
+    PTX_LINE_BRANCH,
+    PTX_LINE_END
+} ptx_line_kind;
+
+/* A line of the body, noted as it is written: who reads the body does not have to read its text. */
+typedef struct ptx_line {
+    uint32_t start, end, first_ref, num_refs;
+    uint32_t label; /* LABEL: its own; BRANCH: where to */
+    uint32_t depth; /* of loops around it; coalescing finds it, and what it drops and moves */
+    uint8_t kind;
+    bool predicated, dropped, moved;
+} ptx_line;
+
+typedef struct ptx_emitter {
+    qn__arena *arena;
+    ir_module *module;
+    const qn__emit_options *options;
+    qn__emit_result *result;
+    qn__buf out;             /* of the kernel's body */
+    QN__VEC(ptx_line) lines; /* of it; empty in debug mode, where nobody reads them */
+    QN__VEC(ptx_reference) refs;
+    uint32_t arch;        /* of the device; 0: the lowest */
+    uint32_t need_target; /* what has been used so far: sm times 10 and ISA version times 10 */
+    uint32_t need_version;
+    bool *global_used, dynamic_used; /* module's variables */
+    ir_loc loc;                      /* of what is emitted now */
+
+    /* the kernel */
+    ir_function *function;
+    const char *symbol;
+    ptx_operand **lanes; /* by value id; NULL: not there yet */
+    uint32_t *uses;      /* by value id */
+    uint8_t *flags;      /* by value id */
+    uint32_t num_registers[PTX_CLASS_COUNT];
+    uint32_t next_label;
+    uint32_t num_instrs;
+    uint32_t *exits;  /* by mark of a construct: jumps that give its results */
+    uint32_t *labels; /* by mark of a construct: its end; the next number is its head or other branch */
+    QN__VEC(qn__hidden) hidden;
+    uint32_t args_size, params_size;
+    uint64_t depot_size, static_local;
+    uint32_t depot_align;
+    uint32_t *local_offset; /* by index of a __local variable */
+    ptx_operand locals;     /* address of the __local variables */
+    bool locals_in_dynamic; /* too large for a static array */
+    bool uses_group;        /* barriers, collectives, sizes of groups: not guarded */
+    bool uses_sync, uses_printf, uses_locals;
+    bool uses_events, joins_events; /* of async copies; some events are shared by more than one */
+    ptx_operand newest, joined;     /* async.c: the numbers of copies' groups */
+    ir_loc last_loc;                /* told in debug mode */
+} ptx_emitter;
+
+/* text.c: operands and lines. In a pattern, $ is the next operand, # the next number (int64_t), ~ the next
+   text. A line gets its tab and newline. */
+void qn__ptx(ptx_emitter *e, const char *pattern, ...);
+void qn__ptx_label(ptx_emitter *e, uint32_t label);
+ptx_operand qn__ptx_new(ptx_emitter *e, ptx_class cls);
+/* "op result, a[, b[, c]]" with a new result. */
+ptx_operand qn__ptx_op1(ptx_emitter *e, const char *op, ptx_class cls, ptx_operand a);
+ptx_operand qn__ptx_op2(ptx_emitter *e, const char *op, ptx_class cls, ptx_operand a, ptx_operand b);
+ptx_operand qn__ptx_op3(ptx_emitter *e, const char *op, ptx_class cls, ptx_operand a, ptx_operand b,
+                        ptx_operand c);
+ptx_operand qn__ptx_int(ptx_class cls, uint64_t bits);
+ptx_operand qn__ptx_address(ptx_symbol symbol, ptx_class cls, uint64_t offset);
+ptx_operand qn__ptx_in_register(ptx_emitter *e, ptx_operand a);
+ptx_operand qn__ptx_low(ptx_emitter *e, ptx_operand a); /* low half of 64 bits; 32 bits as they are */
+/* An integer of `width` bits extended to 32 (to 64 from 64). */
+ptx_operand qn__ptx_zext(ptx_emitter *e, ptx_operand a, unsigned width);
+ptx_operand qn__ptx_sext(ptx_emitter *e, ptx_operand a, unsigned width);
+void qn__ptx_move(ptx_emitter *e, ptx_operand to, ptx_operand from);
+void qn__ptx_require(ptx_emitter *e, uint32_t target, uint32_t version); /* sm * 10, ISA * 10 */
+void qn__ptx_fail(ptx_emitter *e, const char *sentence);
+
+/* values (text.c) */
+ptx_class qn__ptx_class_of(const ptx_emitter *e, const ir_value *value);
+/* Of the register that it is computed in, which uses as 64 bits extend. */
+static inline ptx_class qn__ptx_held_class(const ptx_emitter *e, const ir_value *value) {
+    return e->flags[value->id] & PTX_SHORT ? PTX_B32 : qn__ptx_class_of(e, value);
+}
+ptx_operand qn__ptx_use(ptx_emitter *e, const ir_value *value, unsigned lane);
+/* An i64 that may be in 32 bits, with zeros above. */
+ptx_operand qn__ptx_use_short(ptx_emitter *e, const ir_value *value, unsigned lane);
+bool qn__ptx_is_short(ptx_operand a); /* such a one, or a constant */
+/* A pointer that may have bytes to add. */
+ptx_operand qn__ptx_use_pointer(ptx_emitter *e, const ir_value *pointer);
+void qn__ptx_define(ptx_emitter *e, const ir_value *value, unsigned lane, ptx_operand operand);
+/* New registers for all lanes, to be moved to. */
+void qn__ptx_declare(ptx_emitter *e, const ir_value *value);
+static inline bool qn__ptx_is_near(const ir_value *pointer) {
+    return pointer->type.space == IR_LOCAL_SPACE || pointer->type.space == IR_PRIVATE;
+}
+
+/* plan.c */
+void qn__ptx_plan(ptx_emitter *e);
+/* The instruction for a select of f32 that gives the smaller or larger of a value and a constant; or NULL. It
+   keeps no more of a NaN than that it is one. */
+const char *qn__ptx_clamp(const ptx_emitter *e, const ir_instr *select);
+/* True for an i64 product of an extended i32 with a small constant factor. */
+bool qn__ptx_is_wide_product(const ir_instr *instr, const ir_value **source, bool *is_signed,
+                             uint64_t *factor);
+
+/* coalesce.c: appends the kernel's body to `text`, made better. False: it has nothing to do, and appends nothing. */
+bool qn__ptx_coalesce(ptx_emitter *e, qn__buf *text);
+
+/* kernel.c */
+void qn__ptx_kernel(ptx_emitter *e, ir_function *kernel, qn__buf *text);
+ptx_operand qn__ptx_hidden(ptx_emitter *e, qn__hidden_kind kind, unsigned dim);     /* loads it */
+ptx_operand qn__ptx_hidden_low(ptx_emitter *e, qn__hidden_kind kind, unsigned dim); /* 32 bits of it */
+void qn__ptx_region(ptx_emitter *e, ir_region *region);                             /* flow.c */
+
+/* One instruction; false: not of this file's kind. */
+bool qn__ptx_arith(ptx_emitter *e, const ir_instr *instr);   /* arith.c */
+bool qn__ptx_convert(ptx_emitter *e, const ir_instr *instr); /* convert.c */
+/* One lane of a division, where a short way is known to be exact; divide.c. */
+bool qn__ptx_divide(ptx_emitter *e, const ir_instr *instr, unsigned lane);
+/* 32 bits of a value's lanes as they lie in memory; convert.c. */
+ptx_operand qn__ptx_word(ptx_emitter *e, const ir_value *source, unsigned word);
+bool qn__ptx_vector(ptx_emitter *e, const ir_instr *instr); /* vector.c */
+bool qn__ptx_memory(ptx_emitter *e, const ir_instr *instr); /* memory.c */
+bool qn__ptx_async(ptx_emitter *e, const ir_instr *instr);  /* async.c */
+bool qn__ptx_atomic(ptx_emitter *e, const ir_instr *instr); /* atomic.c */
+bool qn__ptx_query(ptx_emitter *e, const ir_instr *instr);  /* query.c */
+bool qn__ptx_group(ptx_emitter *e, const ir_instr *instr);  /* group.c */
+
+/* Two values of a kind joined (reductions, compare-and-swap loops). */
+ptx_operand qn__ptx_combine(ptx_emitter *e, ir_combine combine, ir_kind kind, ptx_operand a, ptx_operand b);
+/* The work-item's place (query.c), in 32 bits but for the global id. */
+ptx_operand qn__ptx_linear_id(ptx_emitter *e);
+ptx_operand qn__ptx_group_items(ptx_emitter *e);
+ptx_operand qn__ptx_global_id(ptx_emitter *e, unsigned dim);
+ptx_operand qn__ptx_lane(ptx_emitter *e);
+/* Work-items of the group from the first of this sub-group on. */
+ptx_operand qn__ptx_sub_group_rest(ptx_emitter *e);
+
+/* An address as an operand of ld and st, ready for "[$+#]"; memory.c. */
+typedef struct ptx_place {
+    const char *space; /* "global", "shared", "local", "param" */
+    ptx_operand base;
+    int64_t offset;
+} ptx_place;
+ptx_place qn__ptx_place(ptx_emitter *e, const ir_value *pointer, int64_t offset);
+
+/* async.c: what a kernel with events begins with. */
+void qn__ptx_async_begin(ptx_emitter *e);
+
+#endif

@@ -1,0 +1,233 @@
+/* A kernel of the PTX target: its parameters, its guard against work-items past the end, its variables, and the
+   frame around its instructions. The ABI is emit/gpu_abi.h. */
+#include <string.h>
+
+#include "emit/ptx/internal.h"
+
+enum {
+    STATIC_SHARED = 48 << 10, /* the most that a device gives to variables of fixed size */
+    ASYNC_ALIGN = 16          /* of what async copies go to, so that they are of the largest pieces */
+};
+
+static uint64_t round_up(uint64_t value, uint64_t align) {
+    return align ? (value + align - 1) / align * align : value;
+}
+
+/* ---- parameters ---- */
+
+static const qn__hidden *hidden_of(ptx_emitter *e, qn__hidden_kind kind, unsigned dim) {
+    static const uint8_t sizes[QN__HIDDEN_KIND_COUNT] = {
+        [QN__HIDDEN_GLOBAL_BASE] = 8, [QN__HIDDEN_GLOBAL_SIZE] = 8,  [QN__HIDDEN_GLOBAL_OFFSET] = 8,
+        [QN__HIDDEN_GROUP_BASE] = 4,  [QN__HIDDEN_NUM_GROUPS] = 4,   [QN__HIDDEN_ENQUEUED_SIZE] = 4,
+        [QN__HIDDEN_WORK_DIM] = 4,    [QN__HIDDEN_OVERHANG] = 4,     [QN__HIDDEN_PRINT] = 8,
+        [QN__HIDDEN_CONSTANTS] = 8,   [QN__HIDDEN_BUFFER_OFFSET] = 8};
+    for (size_t i = 0; i < e->hidden.len; i++)
+        if (e->hidden.data[i].kind == kind && e->hidden.data[i].dim == dim) return &e->hidden.data[i];
+    uint32_t size = sizes[kind], offset = (uint32_t)round_up(e->params_size, size);
+    qn__vec_push(e->arena, &e->hidden, (qn__hidden){(uint8_t)kind, (uint8_t)size, (uint16_t)dim, offset});
+    e->params_size = offset + size;
+    return &qn__vec_last(&e->hidden);
+}
+
+ptx_operand qn__ptx_hidden(ptx_emitter *e, qn__hidden_kind kind, unsigned dim) {
+    const qn__hidden *hidden = hidden_of(e, kind, dim);
+    ptx_operand r = qn__ptx_new(e, hidden->size == 8 ? PTX_B64 : PTX_B32);
+    qn__ptx(e, "ld.param.~ $, [params+#];", hidden->size == 8 ? "b64" : "b32", r, (int64_t)hidden->offset);
+    return r;
+}
+
+ptx_operand qn__ptx_hidden_low(ptx_emitter *e, qn__hidden_kind kind, unsigned dim) {
+    ptx_operand r = qn__ptx_new(e, PTX_B32);
+    qn__ptx(e, "ld.param.b32 $, [params+#];", r, (int64_t)hidden_of(e, kind, dim)->offset);
+    return r;
+}
+
+static void load_value(ptx_emitter *e, const ir_value *value, uint32_t offset) {
+    static const char *const types[] = {[1] = "u8", [2] = "u16", [4] = "b32", [8] = "b64"};
+    const unsigned size = qn__ir_bits(value->type) / 8;
+    for (unsigned lane = 0; lane < value->type.lanes; lane++) {
+        ptx_class cls = size == 8 ? PTX_B64 : value->type.kind == IR_F16 ? PTX_B16 : PTX_B32;
+        ptx_operand r = qn__ptx_new(e, cls);
+        const char *type = cls == PTX_B16 ? "b16" : types[size];
+        qn__ptx(e, "ld.param.~ $, [params+#];", type, r, (int64_t)(offset + lane * size));
+        if (size < 4) r.extended = PTX_ZERO_EXTENDED;
+        qn__ptx_define(e, value, lane, r);
+    }
+}
+
+/* The argument is an offset that counts from the start of all local memory, with the static part in front. */
+static void load_local(ptx_emitter *e, const ir_value *value, uint32_t offset) {
+    ptx_operand r = qn__ptx_new(e, PTX_B32);
+    ptx_operand base = qn__ptx_in_register(e, qn__ptx_address(PTX_DYNAMIC, PTX_B32, 0));
+    e->dynamic_used = true;
+    qn__ptx(e, "ld.param.b32 $, [params+#];", r, (int64_t)offset);
+    r = qn__ptx_op2(e, "add.s32", PTX_B32, r, base);
+    uint64_t before = e->locals_in_dynamic ? 0 : round_up(e->static_local, QN__LOCAL_ALIGN);
+    if (before) r = qn__ptx_op2(e, "add.s32", PTX_B32, r, qn__ptx_int(PTX_B32, 0 - before));
+    qn__ptx_define(e, value, 0, r);
+}
+
+/* Places all arguments, and loads them where `load` says so. */
+static void arguments(ptx_emitter *e, bool load) {
+    uint64_t offset = 0;
+    for (size_t i = 0; i < e->function->args.len; i++) {
+        const ir_arg *arg = &e->function->args.data[i];
+        if (arg->arg_kind == IR_ARG_PRINT) {
+            if (!load) continue;
+            e->uses_printf = true;
+            qn__ptx_define(e, arg->value, 0, qn__ptx_hidden(e, QN__HIDDEN_PRINT, 0));
+            continue;
+        }
+        offset = round_up(offset, arg->align ? arg->align : 1);
+        if (load && e->uses[arg->value->id]) {
+            if (arg->arg_kind == IR_ARG_STRUCT)
+                qn__ptx_define(e, arg->value, 0, qn__ptx_address(PTX_PARAMS, PTX_B64, offset));
+            else if (arg->arg_kind == IR_ARG_LOCAL)
+                load_local(e, arg->value, (uint32_t)offset);
+            else
+                load_value(e, arg->value, (uint32_t)offset);
+        }
+        offset += arg->size;
+    }
+    if (!load) e->params_size = (uint32_t)offset;
+}
+
+/* ---- frame ---- */
+
+static void place_locals(ptx_emitter *e) {
+    uint64_t size = 0;
+    e->local_offset = QN__NEW_ARRAY(e->arena, uint32_t, e->function->locals.len + 1);
+    for (size_t i = 0; i < e->function->locals.len; i++) {
+        const ir_local *local = &e->function->locals.data[i];
+        const bool wide = e->uses_events && local->size >= ASYNC_ALIGN && local->align < ASYNC_ALIGN;
+        size = round_up(size, wide ? ASYNC_ALIGN : local->align);
+        e->local_offset[i] = (uint32_t)size;
+        size += local->size;
+    }
+    if (size > UINT32_MAX / 2) qn__ptx_fail(e, "the kernel's __local variables are too large");
+    e->static_local = size;
+    e->locals_in_dynamic = size > STATIC_SHARED;
+    e->dynamic_used |= e->locals_in_dynamic;
+}
+
+/* Work-items past the end leave; all else of the launch passes by with one branch not taken, for the code that
+   finds them stands behind the kernel's. */
+typedef struct guard_labels {
+    uint32_t outside, inside;
+} guard_labels;
+
+static guard_labels guard(ptx_emitter *e) {
+    guard_labels g = {e->next_label, e->next_label + 1};
+    e->next_label += 2;
+    ptx_operand overhang = qn__ptx_hidden(e, QN__HIDDEN_OVERHANG, 0);
+    ptx_operand hangs = qn__ptx_op2(e, "setp.ne.s32", PTX_PRED, overhang, qn__ptx_int(PTX_B32, 0));
+    qn__ptx(e, "@$ bra L#;", hangs, (int64_t)g.outside);
+    qn__ptx_label(e, g.inside);
+    return g;
+}
+
+static void guard_end(ptx_emitter *e, guard_labels g) {
+    qn__ptx_label(e, g.outside);
+    for (unsigned dim = 0; dim < 3; dim++) {
+        ptx_operand end = qn__ptx_op2(e, "add.s64", PTX_B64, qn__ptx_hidden(e, QN__HIDDEN_GLOBAL_SIZE, dim),
+                                      qn__ptx_hidden(e, QN__HIDDEN_GLOBAL_OFFSET, dim));
+        qn__ptx(e, "@$ ret;", qn__ptx_op2(e, "setp.ge.u64", PTX_PRED, qn__ptx_global_id(e, dim), end));
+    }
+    qn__ptx(e, "bra L#;", (int64_t)g.inside);
+}
+
+/* More than all devices take needs a newer one, and its driver to know that. */
+static void check_params(ptx_emitter *e) {
+    const bool takes_few = (e->arch && e->arch < 70) || (e->options->device_lacks & QN__NO_LARGE_PARAMS);
+    const unsigned most = takes_few ? QN__PTX_PARAMS : QN__PTX_MOST_PARAMS;
+    if (e->params_size <= QN__PTX_PARAMS) return;
+    qn__ptx_require(e, 70, 81);
+    if (e->params_size <= most) return;
+    e->loc = e->function->loc;
+    qn__ptx_fail(e,
+                 qn__arena_printf(e->arena,
+                                  "kernel '%s' has %u bytes of parameters, with those that quern adds; %s "
+                                  "takes %u: pass a buffer",
+                                  e->function->name, (unsigned)e->params_size,
+                                  takes_few ? "this device or its driver" : "quern's code for CUDA", most));
+}
+
+static void group_size(const ptx_emitter *e, qn__buf *text) {
+    const uint32_t *size = e->function->reqd_local;
+    if (!size[0]) return;
+    qn__buf_printf(text, "%s %u, %u, %u\n", e->uses_group ? ".maxntid" : ".reqntid", size[0],
+                   size[1] ? size[1] : 1, size[2] ? size[2] : 1);
+}
+
+static void frame(ptx_emitter *e, qn__buf *text) {
+    static const char *const names[PTX_CLASS_COUNT] = {".pred %p", ".b16 %h", ".b32 %r", ".b64 %d"};
+    qn__buf_printf(text, "\n.visible .entry %s(", e->symbol);
+    if (e->params_size) qn__buf_printf(text, ".param .align 16 .b8 params[%u]", e->params_size);
+    qn__buf_puts(text, ")\n");
+    group_size(e, text);
+    qn__buf_puts(text, "{\n");
+    for (int c = 0; c < PTX_CLASS_COUNT; c++)
+        if (e->num_registers[c]) qn__buf_printf(text, "\t.reg %s<%u>;\n", names[c], e->num_registers[c]);
+    if (e->depot_size)
+        qn__buf_printf(text, "\t.local .align %u .b8 depot[%llu];\n", e->depot_align,
+                       (unsigned long long)e->depot_size);
+    if (e->uses_locals && !e->locals_in_dynamic && e->static_local)
+        qn__buf_printf(text, "\t.shared .align %d .b8 locals[%llu];\n", QN__LOCAL_ALIGN,
+                       (unsigned long long)e->static_local);
+    if (!qn__ptx_coalesce(e, text) && e->out.len) qn__buf_append(text, e->out.data, e->out.len);
+    qn__buf_puts(text, "}\n");
+}
+
+static void report(ptx_emitter *e) {
+    qn__emit_kernel kernel = {.name = e->function->name,
+                              .symbol = e->symbol,
+                              .static_local = e->static_local,
+                              .uses_sync = e->uses_sync,
+                              .uses_printf = e->uses_printf,
+                              .guarded = !e->uses_group,
+                              .params_size = e->params_size,
+                              .hidden = e->hidden.data,
+                              .num_hidden = (uint32_t)e->hidden.len};
+    qn__vec_push(e->arena, &e->result->kernels, kernel);
+}
+
+/* About what the kernel will take, so that little of it is copied while it grows. */
+static void reserve(ptx_emitter *e) {
+    enum { TEXT = 40, LINES = 2, REFS = 3, MANY = 1 << 14 };
+    const size_t instrs = e->num_instrs < MANY ? e->num_instrs : MANY;
+    e->out.len = e->lines.len = e->refs.len = 0;
+    qn__buf_reserve(&e->out, instrs * TEXT);
+    if (e->options->debug) return;
+    qn__vec_reserve(e->arena, &e->lines, instrs * LINES);
+    qn__vec_reserve(e->arena, &e->refs, instrs * REFS);
+}
+
+void qn__ptx_kernel(ptx_emitter *module, ir_function *kernel, qn__buf *text) {
+    ptx_emitter e = *module;
+    e.function = kernel;
+    e.symbol = kernel->name;
+    e.loc = kernel->loc;
+    e.next_label = 1;
+    qn__ptx_plan(&e);
+    reserve(&e);
+    place_locals(&e);
+    arguments(&e, false);
+    guard_labels guarded = {0};
+    if (!e.uses_group) guarded = guard(&e);
+    if (e.uses_locals)
+        e.locals = qn__ptx_in_register(
+            &e, qn__ptx_address(e.locals_in_dynamic ? PTX_DYNAMIC : PTX_LOCALS, PTX_B32, 0));
+    arguments(&e, true);
+    if (e.uses_events) qn__ptx_async_begin(&e);
+    qn__ptx_region(&e, kernel->body);
+    if (!e.uses_group) guard_end(&e, guarded);
+    check_params(&e);
+    frame(&e, text);
+    report(&e);
+    module->out = e.out; /* its room, and that of the notes */
+    module->lines.data = e.lines.data, module->lines.cap = e.lines.cap;
+    module->refs.data = e.refs.data, module->refs.cap = e.refs.cap;
+    module->need_target = e.need_target;
+    module->need_version = e.need_version;
+    module->dynamic_used = e.dynamic_used;
+}

@@ -1,0 +1,355 @@
+/* What the PTX target wants to know of a kernel before it writes: how often values are used, which extension
+   of small integers their uses want, whether anything looks at the bits of a float, and of which i64 only the
+   low half matters. The last is a backward data flow over the structured code (demanded bits, with one bit for
+   a half): from low to high sums, products, logic and choice need no more of their operands than is needed of
+   them. */
+#include "emit/ptx/internal.h"
+
+/* ---- counting ---- */
+
+static bool is_narrow_int(const ir_value *value) {
+    return value->type.kind == IR_I8 || value->type.kind == IR_I16;
+}
+
+/* The second operand of the select is what a NaN gives: the variable one needs an instruction of sm_80. */
+const char *qn__ptx_clamp(const ptx_emitter *e, const ir_instr *select) {
+    const ir_instr *test = select->operands[0]->def;
+    if (!test || (test->op != IR_FLT && test->op != IR_FLE) || select->results[0]->type.kind != IR_F32)
+        return NULL;
+    const ir_value *a = test->operands[0], *b = test->operands[1];
+    const ir_value *chosen = select->operands[1], *other = select->operands[2];
+    const ir_value *limit = qn__ir_is_const(chosen) ? chosen : other;
+    const bool smaller = a == chosen && b == other, keeps_nan = limit == chosen;
+    if (!smaller && (a != other || b != chosen)) return NULL;
+    if (!qn__ir_is_const(limit) || (keeps_nan && e->arch < 80)) return NULL;
+    for (unsigned lane = 0; lane < limit->type.lanes; lane++) /* zeros are equal, but not the same; nor NaN */
+        if ((uint32_t)limit->bits[lane] << 1 == 0 || (uint32_t)limit->bits[lane] << 1 >= 0xff000000u)
+            return NULL;
+    if (keeps_nan) return smaller ? "min.NaN.f32" : "max.NaN.f32";
+    return smaller ? "min.f32" : "max.f32";
+}
+
+static bool looks_at_value_only(const ptx_emitter *e, const ir_instr *user) {
+    if (user->op == IR_SELECT) return qn__ptx_clamp(e, user) != NULL;
+    if (user->op == IR_FNEG || user->op == IR_FABS || user->op == IR_FCOPYSIGN) return false;
+    return qn__ir_ops[user->op].rule == RULE_FLOAT || qn__ir_ops[user->op].rule == RULE_FCOMPARE ||
+           user->op == IR_F2S || user->op == IR_F2U;
+}
+
+static bool wants_sign(ir_op op) {
+    return op == IR_SEXT || op == IR_S2F || op == IR_SDIV || op == IR_SREM || op == IR_SMIN ||
+           op == IR_SMAX || op == IR_SLT || op == IR_SLE || op == IR_ASHR || op == IR_SMULHI;
+}
+
+static bool wants_zeros(ir_op op) {
+    return op == IR_ZEXT || op == IR_U2F || op == IR_UDIV || op == IR_UREM || op == IR_UMIN ||
+           op == IR_UMAX || op == IR_ULT || op == IR_ULE || op == IR_LSHR || op == IR_UMULHI || op == IR_EQ ||
+           op == IR_NE;
+}
+
+static void count_instr(ptx_emitter *e, const ir_instr *instr) {
+    for (uint32_t i = 0; i < instr->num_operands; i++) {
+        const ir_value *value = instr->operands[i];
+        e->uses[value->id]++;
+        if (qn__ir_is_float(value->type) && !looks_at_value_only(e, instr))
+            e->flags[value->id] |= PTX_USED_BITS;
+        if (is_narrow_int(value) && wants_sign((ir_op)instr->op)) e->flags[value->id] |= PTX_USED_SEXT;
+        if (is_narrow_int(value) && wants_zeros((ir_op)instr->op)) e->flags[value->id] |= PTX_USED_ZEXT;
+    }
+    const ir_value *source;
+    bool is_signed;
+    uint64_t factor;
+    if (!qn__ptx_is_wide_product(instr, &source, &is_signed, &factor)) return;
+    e->uses[instr->operands[0]->id]--;
+    e->uses[source->id]++;
+}
+
+/* What one walk over the kernel finds. */
+typedef struct counting {
+    ptx_emitter *e;
+    QN__VEC(const ir_instr *) exits; /* the construct of each break and yield */
+    QN__VEC(const ir_instr *) loops;
+} counting;
+
+static void count(ir_instr *instr, void *user) {
+    counting *c = user;
+    ptx_emitter *e = c->e;
+    instr->mark = e->num_instrs++;
+    if (instr->op == IR_LOOP) qn__vec_push(e->arena, &c->loops, instr);
+    if (instr->op == IR_BREAK) qn__vec_push(e->arena, &c->exits, instr->attr.target);
+    if (instr->op == IR_YIELD && instr->parent->owner)
+        qn__vec_push(e->arena, &c->exits, instr->parent->owner);
+    count_instr(e, instr);
+    switch (instr->op) {
+    case IR_BARRIER:
+    case IR_GROUP_ALL:
+    case IR_GROUP_ANY:
+    case IR_GROUP_BROADCAST:
+    case IR_GROUP_REDUCE:
+    case IR_GROUP_SCAN:
+    case IR_SUB_GROUP_SHUFFLE:
+    case IR_SUB_GROUP_BALLOT: e->uses_sync = e->uses_group = true; break;
+    case IR_LOCAL_SIZE:
+    case IR_SUB_GROUP_SIZE:
+    case IR_NUM_SUB_GROUPS:
+    case IR_SUB_GROUP_ID:
+    case IR_SUB_GROUP_LOCAL_ID: e->uses_group = true; break;
+    case IR_LOCAL: e->uses_locals = true; break;
+    case IR_ASYNC_COMMIT:
+        e->uses_events = true;
+        e->joins_events |= !qn__ir_is_const(instr->operands[0]) || instr->operands[0]->bits[0];
+        break;
+    default: break;
+    }
+}
+
+/* A product of an extended i32 and a small constant, or a shift as one: `mul.wide` does it in one. */
+bool qn__ptx_is_wide_product(const ir_instr *instr, const ir_value **source, bool *is_signed,
+                             uint64_t *factor) {
+    if ((instr->op != IR_SHL && instr->op != IR_MUL) || instr->results[0]->type.kind != IR_I64) return false;
+    const ir_value *a = instr->operands[0], *b = instr->operands[1];
+    if (b->value_kind != IR_VALUE_CONST || a->value_kind != IR_VALUE_RESULT || a->type.lanes != 1)
+        return false;
+    const ir_instr *extension = a->def;
+    if (extension->op != IR_SEXT && extension->op != IR_ZEXT) return false;
+    *source = extension->operands[0];
+    if ((*source)->type.kind != IR_I32) return false;
+    *is_signed = extension->op == IR_SEXT;
+    *factor = instr->op == IR_SHL ? b->bits[0] < 31 ? (uint64_t)1 << b->bits[0] : 0 : b->bits[0];
+    return *factor && *factor <= INT32_MAX;
+}
+
+/* ---- the high halves ---- */
+
+typedef struct demand {
+    ptx_emitter *e;
+    bool again; /* of a loop's parameter more is wanted than when the jump that gives it was visited */
+} demand;
+
+static bool is_high(const demand *d, const ir_value *value) { return d->e->flags[value->id] & PTX_HIGH; }
+
+static void want(demand *d, const ir_value *value) {
+    if (value->type.kind != IR_I64 || is_high(d, value)) return;
+    d->e->flags[value->id] |= PTX_HIGH;
+    d->again |= value->value_kind == IR_VALUE_PARAM;
+}
+
+static void want_matching(demand *d, ir_value *const *from, uint32_t count, ir_value *const *to,
+                          uint32_t to_count) {
+    for (uint32_t i = 0; i < count && i < to_count; i++)
+        if (is_high(d, to[i])) want(d, from[i]);
+}
+
+static void visit_jump(demand *d, const ir_instr *jump) {
+    const ir_instr *owner = jump->op == IR_YIELD ? jump->parent->owner : jump->attr.target;
+    if (jump->op > IR_CONTINUE || !owner) return;
+    if (jump->op == IR_CONTINUE)
+        want_matching(d, jump->operands, jump->num_operands, owner->regions[0]->params,
+                      owner->regions[0]->num_params);
+    else
+        want_matching(d, jump->operands, jump->num_operands, owner->results, owner->num_results);
+}
+
+static void want_all(demand *d, const ir_instr *instr, uint32_t first) {
+    for (uint32_t i = first; i < instr->num_operands; i++) want(d, instr->operands[i]);
+}
+
+/* Where the bits of what a clamp gives matter, it is a choice like others. */
+static void pass_bits(ptx_emitter *e, const ir_instr *select) {
+    if (!(e->flags[select->results[0]->id] & PTX_USED_BITS) || !qn__ptx_clamp(e, select)) return;
+    for (unsigned i = 1; i < 3; i++) e->flags[select->operands[i]->id] |= PTX_USED_BITS;
+}
+
+static void visit_plain(demand *d, const ir_instr *instr) {
+    bool high = instr->num_results && is_high(d, instr->results[0]);
+    if (instr->op == IR_SELECT) pass_bits(d->e, instr);
+    switch (instr->op) {
+    case IR_TRUNC: return;
+    case IR_INT2PTR:
+        if (!qn__ptx_is_near(instr->results[0])) want_all(d, instr, 0);
+        return;
+    case IR_PTR_ADD:
+        if (!qn__ptx_is_near(instr->results[0])) want(d, instr->operands[1]);
+        return;
+    case IR_ADD:
+    case IR_SUB:
+    case IR_MUL:
+    case IR_AND:
+    case IR_OR:
+    case IR_XOR:
+    case IR_NOT:
+    case IR_SELECT:
+    case IR_VECTOR:
+    case IR_SPLAT:
+    case IR_EXTRACT:
+    case IR_INSERT:
+    case IR_SHUFFLE:
+        if (high) want_all(d, instr, 0);
+        return;
+    case IR_SHL:
+        if (high) want(d, instr->operands[0]);
+        return;
+    case IR_LSHR:
+    case IR_ASHR:
+    case IR_ROTL:
+    case IR_EXTRACT_DYNAMIC: want(d, instr->operands[0]); return;
+    default: want_all(d, instr, 0);
+    }
+}
+
+static void visit_region(demand *d, const ir_region *region) {
+    for (const ir_instr *instr = region->last; instr; instr = instr->prev) {
+        for (uint32_t r = instr->num_regions; r-- > 0;) visit_region(d, instr->regions[r]);
+        if (qn__ir_is_jump(instr))
+            visit_jump(d, instr);
+        else if (instr->op == IR_LOOP)
+            want_matching(d, instr->operands, instr->num_operands, instr->regions[0]->params,
+                          instr->regions[0]->num_params);
+        else if (!qn__ir_is_construct(instr))
+            visit_plain(d, instr);
+    }
+}
+
+/* ---- loops that count in i64 and stay below 2^32 ---- */
+
+static uint32_t count_continues(const ir_region *region, const ir_instr *loop) {
+    uint32_t count = 0;
+    for (const ir_instr *i = region->first; i; i = i->next) {
+        count += i->op == IR_CONTINUE && i->attr.target == loop;
+        for (uint32_t r = 0; r < i->num_regions; r++) count += count_continues(i->regions[r], loop);
+    }
+    return count;
+}
+
+/* A value is at most this. A group has 1024 work-items at most, for which twice that is taken. */
+static uint64_t largest(const ir_value *value) {
+    if (qn__ir_is_const(value)) return value->bits[0];
+    const ir_instr *def = value->value_kind == IR_VALUE_RESULT ? value->def : NULL;
+    if (def && def->op == IR_LOCAL_SIZE) return 2048;
+    if (def && def->op == IR_ZEXT && def->operands[0]->type.kind <= IR_I32) return UINT32_MAX;
+    return UINT64_MAX;
+}
+
+/* The test at the end of a loop, `a < b`, without which it goes on no further. */
+static const ir_instr *end_test(const ir_instr *loop) {
+    const ir_region *body = loop->regions[0];
+    const ir_instr *round = body->last, *choice = round ? round->prev : NULL;
+    if (!choice || round->op != IR_CONTINUE || round->attr.target != loop || choice->op != IR_IF) return NULL;
+    const ir_instr *out = choice->regions[1]->last, *test = choice->operands[0]->def;
+    const bool leaves = out && out->op == IR_BREAK && out->attr.target == loop;
+    return leaves && test && test->op == IR_ULT && count_continues(body, loop) == 1 ? test : NULL;
+}
+
+/* The parameter is the start or below the test's limit, and the next one a step from it. */
+static void find_short(ptx_emitter *e, const ir_instr *loop) {
+    const ir_instr *test = end_test(loop);
+    if (!test) return;
+    const ir_value *next = test->operands[0];
+    const ir_instr *step = next->value_kind == IR_VALUE_RESULT ? next->def : NULL;
+    if (!step || (step->op != IR_ADD && step->op != IR_SHL) || next->type.kind != IR_I64) return;
+    const ir_value *param = step->operands[0], *by = step->operands[1];
+    if (param->value_kind != IR_VALUE_PARAM || param->def != loop || next->type.lanes != 1) return;
+    if (!qn__ir_is_const(by) || by->bits[0] > (step->op == IR_SHL ? 31 : UINT32_MAX)) return;
+    const ir_region *body = loop->regions[0];
+    if (body->last->operands[param->index] != next) return;
+    const uint64_t start = largest(loop->operands[param->index]), limit = largest(test->operands[1]);
+    if (start > UINT32_MAX || limit > UINT32_MAX) return;
+    const uint64_t most = limit > start ? limit - 1 : start;
+    if ((step->op == IR_SHL ? most << by->bits[0] : most + by->bits[0]) > UINT32_MAX) return;
+    e->flags[param->id] |= PTX_SHORT;
+    e->flags[next->id] |= PTX_SHORT;
+}
+
+/* ---- constant memory ---- */
+
+/* Pointers made of a `const restrict` argument: nobody writes there. Every pointer that may be one is taken for
+   one until a jump brings it another. */
+typedef struct constancy {
+    ptx_emitter *e;
+    bool changed;
+} constancy;
+
+static void assume(constancy *c, const ir_value *value, bool constant) {
+    uint8_t *flags = &c->e->flags[value->id];
+    if (constant && !(*flags & PTX_REFUTED)) *flags |= PTX_CONSTANT;
+}
+
+static bool is_constant(const constancy *c, const ir_value *value) {
+    return c->e->flags[value->id] & PTX_CONSTANT;
+}
+
+static void refute(constancy *c, ir_value *const *to, uint32_t count, const ir_instr *jump) {
+    for (uint32_t i = 0; i < count && i < jump->num_operands; i++) {
+        uint8_t *flags = &c->e->flags[to[i]->id];
+        if (!(*flags & PTX_CONSTANT) || is_constant(c, jump->operands[i])) continue;
+        *flags = (uint8_t)((*flags & ~PTX_CONSTANT) | PTX_REFUTED);
+        c->changed = true;
+    }
+}
+
+static void trace(ir_instr *instr, void *user) {
+    constancy *c = user;
+    if (instr->op == IR_PTR_ADD) {
+        assume(c, instr->results[0], is_constant(c, instr->operands[0]));
+    } else if (instr->op == IR_SELECT) {
+        assume(c, instr->results[0],
+               is_constant(c, instr->operands[1]) && is_constant(c, instr->operands[2]));
+    } else if (qn__ir_is_construct(instr)) {
+        for (uint32_t i = 0; i < instr->num_results; i++)
+            assume(c, instr->results[i], instr->results[i]->type.kind == IR_PTR);
+        for (uint32_t i = 0; instr->op == IR_LOOP && i < instr->num_operands; i++)
+            assume(c, instr->regions[0]->params[i], is_constant(c, instr->operands[i]));
+    } else if (instr->op == IR_CONTINUE) {
+        refute(c, instr->attr.target->regions[0]->params, instr->attr.target->regions[0]->num_params, instr);
+    } else if (instr->op == IR_BREAK || (instr->op == IR_YIELD && instr->parent->owner)) {
+        const ir_instr *to = instr->op == IR_BREAK ? instr->attr.target : instr->parent->owner;
+        refute(c, to->results, to->num_results, instr);
+    }
+}
+
+static void clear(ir_instr *instr, void *user) {
+    ptx_emitter *e = user;
+    for (uint32_t i = 0; i < instr->num_results; i++)
+        e->flags[instr->results[i]->id] &= (uint8_t)~PTX_CONSTANT;
+    for (uint32_t i = 0; instr->op == IR_LOOP && i < instr->regions[0]->num_params; i++)
+        e->flags[instr->regions[0]->params[i]->id] &= (uint8_t)~PTX_CONSTANT;
+}
+
+static void find_constant_memory(ptx_emitter *e) {
+    constancy c = {.e = e};
+    bool any = false;
+    for (size_t i = 0; i < e->function->args.len; i++) {
+        const ir_arg *arg = &e->function->args.data[i];
+        bool kept =
+            (arg->flags & IR_ARG_CONST) && (arg->flags & IR_ARG_RESTRICT) && !(arg->flags & IR_ARG_VOLATILE);
+        if (arg->arg_kind != IR_ARG_BUFFER || !kept) continue;
+        e->flags[arg->value->id] |= PTX_CONSTANT;
+        any = true;
+    }
+    while (any) {
+        c.changed = false;
+        qn__ir_walk(e->function->body, trace, &c);
+        if (!c.changed) return;
+        qn__ir_walk(e->function->body, clear, e);
+    }
+}
+
+void qn__ptx_plan(ptx_emitter *e) {
+    ir_function *kernel = e->function;
+    e->uses = QN__NEW_ARRAY(e->arena, uint32_t, kernel->num_values + 1);
+    e->flags = QN__NEW_ARRAY(e->arena, uint8_t, kernel->num_values + 1);
+    e->lanes = QN__NEW_ARRAY(e->arena, ptx_operand *, kernel->num_values + 1);
+    e->num_instrs = 0;
+    counting c = {.e = e};
+    qn__ir_walk(kernel->body, count, &c);
+    e->labels = QN__NEW_ARRAY(e->arena, uint32_t, e->num_instrs + 1);
+    e->exits = QN__NEW_ARRAY(e->arena, uint32_t, e->num_instrs + 1);
+    for (size_t n = 0; n < c.exits.len; n++) e->exits[c.exits.data[n]->mark]++;
+    demand d = {.e = e};
+    do {
+        d.again = false;
+        visit_region(&d, kernel->body);
+    } while (d.again);
+    for (size_t n = 0; n < c.loops.len; n++) find_short(e, c.loops.data[n]);
+    find_constant_memory(e);
+}

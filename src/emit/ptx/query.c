@@ -1,0 +1,102 @@
+/* What a work-item asks about its place. Special registers are read again at each use: ptxas keeps one copy. A
+   sub-group is a warp: 32 work-items of consecutive linear local ids. */
+#include "emit/ptx/internal.h"
+
+static const char letters[] = "xyz";
+
+static ptx_operand special(ptx_emitter *e, const char *name, unsigned dim) {
+    ptx_operand r = qn__ptx_new(e, PTX_B32);
+    const char letter[2] = {letters[dim], 0};
+    qn__ptx(e, "mov.u32 $, %~.~;", r, name, letter);
+    return r;
+}
+
+/* A kernel whose groups may overhang has full groups only, so a required size is their size. */
+static ptx_operand group_size(ptx_emitter *e, unsigned dim) {
+    if (!e->uses_group && e->function->reqd_local[dim])
+        return qn__ptx_int(PTX_B32, e->function->reqd_local[dim]);
+    return special(e, "ntid", dim);
+}
+
+ptx_operand qn__ptx_global_id(ptx_emitter *e, unsigned dim) {
+    ptx_operand group = special(e, "ctaid", dim), size = group_size(e, dim), item = special(e, "tid", dim);
+    ptx_operand base = qn__ptx_hidden(e, QN__HIDDEN_GLOBAL_BASE, dim);
+    ptx_operand r = qn__ptx_op3(e, "mad.wide.u32", PTX_B64, group, size, base);
+    return qn__ptx_op2(e, "add.s64", PTX_B64, r, qn__ptx_op1(e, "cvt.u64.u32", PTX_B64, item));
+}
+
+static ptx_operand global_id_32(ptx_emitter *e, unsigned dim) {
+    ptx_operand group = special(e, "ctaid", dim), size = group_size(e, dim), item = special(e, "tid", dim);
+    ptx_operand base = qn__ptx_hidden_low(e, QN__HIDDEN_GLOBAL_BASE, dim);
+    ptx_operand r = qn__ptx_op3(e, "mad.lo.s32", PTX_B32, group, size, item);
+    return qn__ptx_op2(e, "add.s32", PTX_B32, r, base);
+}
+
+ptx_operand qn__ptx_linear_id(ptx_emitter *e) {
+    ptx_operand r = special(e, "tid", 2);
+    for (unsigned dim = 2; dim-- > 0;)
+        r = qn__ptx_op3(e, "mad.lo.s32", PTX_B32, r, special(e, "ntid", dim), special(e, "tid", dim));
+    return r;
+}
+
+ptx_operand qn__ptx_group_items(ptx_emitter *e) {
+    ptx_operand r = qn__ptx_op2(e, "mul.lo.s32", PTX_B32, special(e, "ntid", 0), special(e, "ntid", 1));
+    return qn__ptx_op2(e, "mul.lo.s32", PTX_B32, r, special(e, "ntid", 2));
+}
+
+ptx_operand qn__ptx_sub_group_rest(ptx_emitter *e) {
+    ptx_operand first = qn__ptx_op2(e, "and.b32", PTX_B32, qn__ptx_linear_id(e), qn__ptx_int(PTX_B32, ~31u));
+    return qn__ptx_op2(e, "sub.s32", PTX_B32, qn__ptx_group_items(e), first);
+}
+
+ptx_operand qn__ptx_lane(ptx_emitter *e) {
+    ptx_operand r = qn__ptx_new(e, PTX_B32);
+    qn__ptx(e, "mov.u32 $, %laneid;", r);
+    return r;
+}
+
+static bool hidden_query(ir_op op, qn__hidden_kind *kind) {
+    switch (op) {
+    case IR_GLOBAL_SIZE: *kind = QN__HIDDEN_GLOBAL_SIZE; return true;
+    case IR_GLOBAL_OFFSET: *kind = QN__HIDDEN_GLOBAL_OFFSET; return true;
+    case IR_NUM_GROUPS: *kind = QN__HIDDEN_NUM_GROUPS; return true;
+    case IR_ENQUEUED_LOCAL_SIZE: *kind = QN__HIDDEN_ENQUEUED_SIZE; return true;
+    case IR_WORK_DIM: *kind = QN__HIDDEN_WORK_DIM; return true;
+    default: return false;
+    }
+}
+
+bool qn__ptx_query(ptx_emitter *e, const ir_instr *instr) {
+    qn__hidden_kind kind;
+    ptx_operand r;
+    if (instr->op < IR_GLOBAL_ID || instr->op > IR_SUB_GROUP_LOCAL_ID) return false;
+    const unsigned dim = instr->attr.dim < 3 ? instr->attr.dim : 0;
+    const bool wide = qn__ptx_class_of(e, instr->results[0]) == PTX_B64;
+    switch (instr->op) {
+    case IR_GLOBAL_ID: r = wide ? qn__ptx_global_id(e, dim) : global_id_32(e, dim); break;
+    case IR_LOCAL_ID: r = special(e, "tid", dim); break;
+    case IR_LOCAL_SIZE: r = special(e, "ntid", dim); break;
+    case IR_GROUP_ID:
+        r = special(e, "ctaid", dim);
+        r = qn__ptx_op2(e, "add.s32", PTX_B32, r, qn__ptx_hidden(e, QN__HIDDEN_GROUP_BASE, dim));
+        break;
+    case IR_SUB_GROUP_SIZE:
+        r = qn__ptx_op2(e, "min.u32", PTX_B32, qn__ptx_sub_group_rest(e), qn__ptx_int(PTX_B32, 32));
+        break;
+    case IR_MAX_SUB_GROUP_SIZE: r = qn__ptx_int(PTX_B32, 32); break;
+    case IR_NUM_SUB_GROUPS:
+        r = qn__ptx_op2(e, "add.s32", PTX_B32, qn__ptx_group_items(e), qn__ptx_int(PTX_B32, 31));
+        r = qn__ptx_op2(e, "shr.u32", PTX_B32, r, qn__ptx_int(PTX_B32, 5));
+        break;
+    case IR_SUB_GROUP_ID:
+        r = qn__ptx_op2(e, "shr.u32", PTX_B32, qn__ptx_linear_id(e), qn__ptx_int(PTX_B32, 5));
+        break;
+    case IR_SUB_GROUP_LOCAL_ID: r = qn__ptx_lane(e); break;
+    default:
+        if (!hidden_query((ir_op)instr->op, &kind)) return false;
+        r = wide || instr->op == IR_WORK_DIM ? qn__ptx_hidden(e, kind, dim)
+                                             : qn__ptx_hidden_low(e, kind, dim);
+    }
+    qn__ptx_define(e, instr->results[0], 0, r);
+    return true;
+}

@@ -1,0 +1,63 @@
+/* The generic address space of OpenCL 2.0 and later, by instantiation: a function with a pointer parameter
+   that names no address space is not parsed where it is defined but where it is called, once for each
+   combination of address spaces that it is called with. All calls are inlined anyway, so nothing is lost. */
+#include "front/parse/parser.h"
+
+#include <string.h>
+
+enum { MOST_PARAMS = 64, MOST_NESTED = 32 };
+
+typedef struct generic_instance {
+    uint8_t spaces[MOST_PARAMS];
+    ast_decl *decl;
+} generic_instance;
+
+struct front_generic {
+    const front_token *start; /* of the definition */
+    QN__VEC(generic_instance *) instances;
+};
+
+bool qn__generic_define(front_parser *p, const front_token *start, const front_declarator *declarator,
+                        const ast_decl *decl) {
+    bool wanted = qn__standard(p) >= 200 && declarator->has_unspaced && !decl->is_kernel && !p->is_library &&
+                  !p->instance_spaces && declarator->params.len <= MOST_PARAMS;
+    if (!wanted) return false;
+    struct front_generic *generic = QN__NEW(p->arena, struct front_generic);
+    generic->start = start;
+    qn__map64_set(p->arena, &p->context->generics, (uint64_t)(uintptr_t)decl, generic);
+    qn__advance(p); /* the body's brace */
+    qn__skip_to(p, FRONT_T_RBRACE);
+    if (p->at == p->end && p->at[-1].kind != FRONT_T_RBRACE)
+        qn__syntax_error(p, "expected '}' at the end of the function");
+    return true;
+}
+
+/* Parses the definition again with these address spaces, in the file's scope. */
+static ast_decl *instantiate(front_parser *p, struct front_generic *generic, generic_instance *instance) {
+    front_parser inner = *p;
+    inner.at = generic->start;
+    inner.level = inner.base_level = p->level + 1;
+    inner.nesting = 0;
+    inner.instance_nesting++;
+    inner.instance_spaces = instance->spaces;
+    inner.instance = &instance->decl;
+    inner.function = NULL;
+    memset(&inner.labels, 0, sizeof inner.labels);
+    memset(&inner.gotos, 0, sizeof inner.gotos);
+    qn__parse_external_declaration(&inner);
+    return instance->decl;
+}
+
+ast_decl *qn__generic_callee(front_parser *p, ast_decl *callee, ast_expr *const *args, size_t num_args) {
+    struct front_generic *generic = qn__map64_get(&p->context->generics, (uint64_t)(uintptr_t)callee);
+    if (!generic || num_args > MOST_PARAMS || p->instance_nesting >= MOST_NESTED) return callee;
+    generic_instance *instance = QN__NEW(p->arena, generic_instance);
+    for (size_t i = 0; i < num_args; i++)
+        if (args[i]->type->kind == AST_POINTER) instance->spaces[i] = args[i]->type->base->space;
+    for (size_t i = 0; i < generic->instances.len; i++)
+        if (memcmp(generic->instances.data[i]->spaces, instance->spaces, sizeof instance->spaces) == 0)
+            return generic->instances.data[i]->decl ? generic->instances.data[i]->decl : callee;
+    qn__vec_push(p->arena, &generic->instances, instance);
+    ast_decl *decl = instantiate(p, generic, instance);
+    return decl ? decl : callee;
+}

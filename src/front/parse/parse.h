@@ -1,0 +1,62 @@
+/* The parser with its semantic checks: tokens -> the typed tree of ast.h. A front_context holds what one
+   compile shares: the arena, the diagnostics, the table of types and the library functions instantiated so
+   far. The tree may be lowered when diag->errors is zero afterwards. Recursive descent; each function of the
+   grammar is named after the rule it reads. */
+#ifndef QN__FRONT_PARSE_H
+#define QN__FRONT_PARSE_H
+
+#include "front/ast.h"
+#include "front/pp/pp.h"
+#include "front/type.h"
+
+/* Who calls whom: for the search for recursion and for functions without a body. */
+typedef struct front_call {
+    ast_decl *caller, *callee;
+    front_loc loc;
+} front_call;
+
+typedef struct front_context {
+    /* Set by the caller. */
+    qn__arena *arena;
+    front_sources *sources;
+    front_diag *diag;
+    front_names *names;           /* those of the tokens */
+    const front_options *options; /* NULL: none */
+    front_features features;
+    const struct front_frozen_library *frozen; /* library functions that need no parsing; NULL: none */
+
+    /* The parser's. */
+    ast_types types;
+    ast_unit *unit;
+    front_names library_names; /* of library texts: a kernel's names and macros are not seen there */
+    qn__map64 library_tokens;  /* by address of the text */
+    qn__map instances;         /* by name and bindings: the ast_decl */
+    qn__map64 frozen_decls;    /* by address of the words: the ast_decl */
+    qn__map64 generics;        /* by ast_decl: functions whose pointers have any address space */
+    unsigned library_nesting;  /* library functions being parsed, one in another */
+    uint32_t library_level;    /* of scopes, of the innermost */
+    QN__VEC(front_call) calls;
+} front_context;
+
+/* Readies a context whose first part is set. */
+void qn__front_context_init(front_context *context);
+
+/* Parses a whole file. Errors are in the diagnostics; the unit is never NULL. */
+ast_unit *qn__parse(front_context *context, front_tokens tokens);
+
+/* A name that stands for a type in a library text: T, S, I, U, ... */
+typedef struct front_type_binding {
+    const char *name;
+    const ast_type *type;
+} front_type_binding;
+
+/* The function called `name` of a library text (which may hold further functions before it, its helpers),
+   with the bindings as typedef names. The same name and bindings give the same declaration again. NULL and an
+   error when the text is wrong. */
+ast_decl *qn__parse_library(front_context *context, qn__str text, const char *name,
+                            const front_type_binding *bindings, size_t num_bindings);
+
+/* The tree as compact S-expressions, one function a line or more: for tests and debugging. */
+void qn__ast_print(qn__buf *out, const ast_unit *unit);
+
+#endif
