@@ -536,8 +536,8 @@ QN_API qn_status qn_stream_wait(qn_stream *stream, uint64_t timeout_ns);
    thread. */
 QN_API qn_status qn_device_wait(qn_device *device, uint64_t timeout_ns);
 
-/* An event marks a place in a stream and the time the device reached it. Recording again moves it. Any
-   thread. */
+/* An event marks a place in a stream and the time the device reached it. Recording again moves it: a wait that
+   began before stays one for the place that it found. Any thread. */
 QN_API qn_status qn_event_create(qn_device *device, qn_event **event);
 QN_API void qn_event_destroy(qn_event *event);
 QN_API qn_status qn_stream_record(qn_stream *stream, qn_event *event);

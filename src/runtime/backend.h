@@ -68,7 +68,9 @@ typedef struct qn__command {
     uint32_t num_bindings;
     uint64_t local_memory; /* bytes per work-group, static and dynamic */
     qn__mark *mark;        /* RECORD, WAIT */
-    uint64_t mark_version; /* how often the event was recorded up to this command */
+    uint64_t
+        mark_version; /* how often the event was recorded up to this command. A wait is for that recording:
+                              a later one may be reached first, on another queue */
 } qn__command;
 
 /* A kernel as the backend needs it; what reflection says of it stays in the runtime. */

@@ -139,6 +139,72 @@ static void deadlines_of_events_name_the_kernel(void **state) {
     qn_context_destroy(f.context);
 }
 
+/* A later recording on a stream without work does not stand in for the one that a wait found. */
+static void a_wait_is_for_the_recording_before_it(void **state) {
+    (void)state;
+    fixture f = make_fixture(test_device(), source, "spin");
+    const int zero = 0, seven = 7;
+    int out = 0;
+    qn_buffer *spun = make_buffer(f.device, 4, NULL), *buffer = make_buffer(f.device, 4, &zero);
+    qn_stream *reader, *writer, *idle;
+    qn_event *event;
+    assert_ok(f.context, qn_stream_create(f.device, &reader));
+    assert_ok(f.context, qn_stream_create(f.device, &writer));
+    assert_ok(f.context, qn_stream_create(f.device, &idle));
+    assert_ok(f.context, qn_event_create(f.device, &event));
+    assert_ok(f.context, spin(&f, writer, spun, spin_for(&f, 0.1)));
+    assert_ok(f.context, qn_stream_write(writer, buffer, 0, &seven, sizeof seven));
+    assert_ok(f.context, qn_stream_record(writer, event));
+    assert_ok(f.context, qn_stream_wait_event(reader, event));
+    assert_ok(f.context, qn_stream_read(reader, buffer, 0, &out, sizeof out));
+    assert_ok(f.context, qn_stream_record(idle, event));
+    assert_ok(f.context, qn_stream_wait(reader, QN_FOREVER));
+    assert_int_equal(out, 7);
+    qn_context_destroy(f.context);
+}
+
+typedef struct event_waiter {
+    qn_event *waited, *before; /* `before` is recorded in front of `waited` */
+    uint64_t timeout_ns;
+    qn_status status;
+    bool done;
+} event_waiter;
+
+static void *wait_for_event(void *argument) {
+    event_waiter *w = argument;
+    w->status = qn_event_wait(w->waited, w->timeout_ns);
+    if (!w->status) w->status = qn_event_done(w->before, &w->done);
+    return NULL;
+}
+
+static void a_thread_waits_for_the_recording_that_it_found(void **state) {
+    (void)state;
+    static const uint64_t timeouts[] = {QN_FOREVER, 20000000000u};
+    fixture f = make_fixture(test_device(), source, "spin");
+    qn_buffer *buffer = make_buffer(f.device, 4, NULL);
+    const int count = spin_for(&f, 0.2);
+    qn_stream *busy, *idle;
+    assert_ok(f.context, qn_stream_create(f.device, &busy));
+    assert_ok(f.context, qn_stream_create(f.device, &idle));
+    for (int i = 0; i < 2; i++) {
+        event_waiter waiter = {.timeout_ns = timeouts[i]};
+        pthread_t thread;
+        assert_ok(f.context, qn_event_create(f.device, &waiter.waited));
+        assert_ok(f.context, qn_event_create(f.device, &waiter.before));
+        assert_ok(f.context, spin(&f, busy, buffer, count));
+        assert_ok(f.context, qn_stream_record(busy, waiter.before));
+        assert_ok(f.context, qn_stream_record(busy, waiter.waited));
+        assert_int_equal(pthread_create(&thread, NULL, wait_for_event, &waiter), 0);
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL); /* the thread is in its wait */
+        assert_ok(f.context, qn_stream_record(idle, waiter.waited));
+        pthread_join(thread, NULL);
+        assert_int_equal(waiter.status, QN_OK);
+        assert_true(waiter.done);
+        assert_ok(f.context, qn_device_wait(f.device, QN_FOREVER));
+    }
+    qn_context_destroy(f.context);
+}
+
 static void objects_in_flight_may_be_destroyed(void **state) {
     (void)state;
     fixture f = make_fixture(test_device(), source, "spin");
@@ -268,6 +334,8 @@ int main(void) {
         cmocka_unit_test(deadlines_name_the_kernel),
         cmocka_unit_test(deadlines_name_the_kernel_that_waits),
         cmocka_unit_test(deadlines_of_events_name_the_kernel),
+        cmocka_unit_test(a_wait_is_for_the_recording_before_it),
+        cmocka_unit_test(a_thread_waits_for_the_recording_that_it_found),
         cmocka_unit_test(objects_in_flight_may_be_destroyed),
         cmocka_unit_test(graphs_replay),
         cmocka_unit_test(printed_text_goes_to_the_hook),

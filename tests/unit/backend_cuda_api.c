@@ -1,5 +1,7 @@
 /* CUDA through the public API, on the fake driver (tests/fake): kernels are compiled to PTX by quern, and run by the
    driver if it knows their name. */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -163,6 +165,50 @@ static void deadlines(void **state) {
     assert_ok(r.context, qn_stream_wait(qn_device_stream(r.device), QN_FOREVER));
     fake.release();
     assert_ok(r.context, qn_stream_wait(stream, QN_FOREVER));
+    drop_rig(&r);
+}
+
+typedef struct event_waiter {
+    qn_event *event;
+    uint64_t timeout_ns;
+    atomic_bool returned;
+    qn_status status;
+} event_waiter;
+
+static void *wait_for_event(void *argument) {
+    event_waiter *w = argument;
+    w->status = qn_event_wait(w->event, w->timeout_ns);
+    atomic_store(&w->returned, true);
+    return NULL;
+}
+
+/* A recording on an idle stream does not end a wait for the one behind a kernel that runs. */
+static void a_thread_waits_for_the_recording_that_it_found(void **state) {
+    (void)state;
+    static const uint64_t timeouts[] = {QN_FOREVER, 20000000000u};
+    rig r = make_rig(&no_cache);
+    qn_stream *busy;
+    assert_ok(r.context, qn_stream_create(r.device, &busy));
+    for (int i = 0; i < 2; i++) {
+        event_waiter waiter = {.timeout_ns = timeouts[i]};
+        pthread_t thread;
+        bool done;
+        assert_ok(r.context, qn_event_create(r.device, &waiter.event));
+        assert_ok(r.context, qn_launch(busy, r.hang, QN_RANGE(1), NULL, 0));
+        assert_ok(r.context, qn_stream_record(busy, waiter.event));
+        assert_int_equal(pthread_create(&thread, NULL, wait_for_event, &waiter), 0);
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); /* the thread is in its wait */
+        assert_ok(r.context, qn_stream_record(qn_device_stream(r.device), waiter.event));
+        assert_ok(r.context, qn_event_done(waiter.event, &done));
+        assert_true(done);
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+        bool returned = atomic_load(&waiter.returned);
+        fake.release();
+        pthread_join(thread, NULL);
+        assert_false(returned);
+        assert_int_equal(waiter.status, QN_OK);
+        qn_event_destroy(waiter.event);
+    }
     drop_rig(&r);
 }
 
@@ -401,6 +447,7 @@ int main(void) {
         cmocka_unit_test(second_start_compiles_nothing),
         cmocka_unit_test(other_devices_survive_a_loss),
         cmocka_unit_test(deadlines),
+        cmocka_unit_test(a_thread_waits_for_the_recording_that_it_found),
         cmocka_unit_test(out_of_memory),
         cmocka_unit_test(nothing_can_be_pinned),
         cmocka_unit_test(the_driver_refuses_code),

@@ -61,13 +61,27 @@ qn_status qn__cpu_submit(qn__queue *queue, const qn__command *command, uint64_t 
 uint64_t qn__cpu_completed(qn__queue *queue);
 void qn__cpu_unfinished(qn__queue *queue, char *names, size_t size);
 qn_status qn__cpu_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why);
-qn_status qn__cpu_mark_create(qn__gpu *gpu, qn__mark **mark, char *why);
-void qn__cpu_mark_destroy(qn__mark *mark);
-bool qn__cpu_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns);
-qn_status qn__cpu_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why);
 qn_status qn__cpu_replay_create(qn__gpu *gpu, const qn__command *commands, size_t count, qn__replay **replay,
                                 char *why);
 void qn__cpu_replay_destroy(qn__gpu *gpu, qn__replay *replay);
 qn_status qn__cpu_replay_submit(qn__queue *queue, qn__replay *replay, uint64_t *number, char *why);
+/* mark.c */
+typedef struct qn__cpu_recording { /* a RECORD in a queue */
+    struct qn__cpu_recording *next;
+    uint64_t version;
+} qn__cpu_recording;
+qn_status qn__cpu_mark_create(qn__gpu *gpu, qn__mark **mark, char *why);
+void qn__cpu_mark_destroy(qn__mark *mark);
+/* Announced when it is submitted, reached when its queue comes to it; it stays where it is in between. */
+void qn__cpu_mark_announce(qn__mark *mark, qn__cpu_recording *recording, uint64_t version);
+void qn__cpu_mark_reach(qn__mark *mark, qn__cpu_recording *recording);
+bool qn__cpu_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns);
+qn_status qn__cpu_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why);
+/* Conditions that are waited for until a time of CLOCK_MONOTONIC. */
+void qn__cpu_cond_init(pthread_cond_t *cond);
+struct timespec qn__cpu_deadline(uint64_t timeout_ns);
+/* False when the time is over; QN_FOREVER looks at no deadline. */
+bool qn__cpu_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t timeout_ns,
+                       const struct timespec *until);
 
 #endif

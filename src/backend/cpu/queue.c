@@ -1,19 +1,18 @@
-/* Streams and events of the CPU device. A stream's commands are run by its thread, or by a thread that waits
+/* Streams of the CPU device. A stream's commands are run by its thread, or by a thread that waits
    for them without a deadline: then launch-and-wait needs no change of threads. Exactly one of them runs a
    command at a time. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "backend/cpu/cpu.h"
-#include "util/file.h"
 
 typedef struct node {
     struct node *next;
     qn__command *command; /* owned, unless it belongs to a replay */
     bool owned;
     uint64_t number;
+    qn__cpu_recording recording; /* RECORD */
 } node;
 
 struct qn__queue {
@@ -30,91 +29,10 @@ struct qn__queue {
     char why[QN__WHY];
 };
 
-struct qn__mark {
-    const qn__allocator *allocator;
-    pthread_mutex_t lock;
-    pthread_cond_t done;
-    uint64_t version, time_ns; /* of the latest recording that was reached */
-};
-
 struct qn__replay {
     size_t count;
     qn__command **commands;
 };
-
-/* Waits on a condition until an absolute time of CLOCK_MONOTONIC; false when it passed. */
-static bool wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t timeout_ns,
-                       const struct timespec *until) {
-    if (timeout_ns == QN_FOREVER) return pthread_cond_wait(cond, lock) == 0;
-    return pthread_cond_timedwait(cond, lock, until) != ETIMEDOUT;
-}
-
-static struct timespec deadline(uint64_t timeout_ns) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    uint64_t limit = (uint64_t)INT32_MAX * 1000000000u; /* far enough */
-    if (timeout_ns > limit) timeout_ns = limit;
-    uint64_t nanoseconds = (uint64_t)now.tv_nsec + timeout_ns % 1000000000u;
-    now.tv_sec += (time_t)(timeout_ns / 1000000000u + nanoseconds / 1000000000u);
-    now.tv_nsec = (long)(nanoseconds % 1000000000u);
-    return now;
-}
-
-static void monotonic_cond(pthread_cond_t *cond) {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(cond, &attributes);
-    pthread_condattr_destroy(&attributes);
-}
-
-/* ---- events ---- */
-
-qn_status qn__cpu_mark_create(qn__gpu *gpu, qn__mark **out, char *why) {
-    (void)why;
-    qn__mark *mark = qn__allocate_zeroed(gpu->services->allocator, sizeof *mark);
-    if (!mark) return QN_ERROR_OUT_OF_MEMORY;
-    mark->allocator = gpu->services->allocator;
-    pthread_mutex_init(&mark->lock, NULL);
-    monotonic_cond(&mark->done);
-    *out = mark;
-    return QN_OK;
-}
-
-void qn__cpu_mark_destroy(qn__mark *mark) {
-    pthread_cond_destroy(&mark->done);
-    pthread_mutex_destroy(&mark->lock);
-    qn__release(mark->allocator, mark);
-}
-
-static void reach_mark(qn__mark *mark, uint64_t version) {
-    pthread_mutex_lock(&mark->lock);
-    if (version > mark->version) {
-        mark->version = version;
-        mark->time_ns = qn__now_ns();
-    }
-    pthread_cond_broadcast(&mark->done);
-    pthread_mutex_unlock(&mark->lock);
-}
-
-bool qn__cpu_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns) {
-    pthread_mutex_lock(&mark->lock);
-    bool done = mark->version >= version;
-    *time_ns = mark->time_ns;
-    pthread_mutex_unlock(&mark->lock);
-    return done;
-}
-
-qn_status qn__cpu_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why) {
-    (void)why;
-    struct timespec until = deadline(timeout_ns);
-    qn_status status = QN_OK;
-    pthread_mutex_lock(&mark->lock);
-    while (mark->version < version && !status)
-        if (!wait_until(&mark->done, &mark->lock, timeout_ns, &until)) status = QN_ERROR_TIMEOUT;
-    pthread_mutex_unlock(&mark->lock);
-    return status;
-}
 
 /* ---- running commands ---- */
 
@@ -129,7 +47,8 @@ static void fill(const qn__command *command) {
 }
 
 /* NULL, or why it failed. */
-static const char *execute(qn__gpu *gpu, const qn__command *command) {
+static const char *execute(qn__gpu *gpu, node *n) {
+    const qn__command *command = n->command;
     unsigned char *to = (unsigned char *)command->to + command->to_offset;
     const unsigned char *from = (const unsigned char *)command->from + command->from_offset;
     char why[QN__WHY];
@@ -139,7 +58,7 @@ static const char *execute(qn__gpu *gpu, const qn__command *command) {
     case QN__COMMAND_COPY: memmove(to, from, (size_t)command->size); break;
     case QN__COMMAND_FILL: fill(command); break;
     case QN__COMMAND_LAUNCH: return qn__cpu_run(gpu, command);
-    case QN__COMMAND_RECORD: reach_mark(command->mark, command->mark_version); break;
+    case QN__COMMAND_RECORD: qn__cpu_mark_reach(command->mark, &n->recording); break;
     case QN__COMMAND_WAIT: qn__cpu_mark_wait(command->mark, command->mark_version, QN_FOREVER, why); break;
     }
     return NULL;
@@ -159,7 +78,7 @@ static void run_first(qn__queue *queue) {
     queue->running = true;
     queue->kernel = first->command->kind == QN__COMMAND_LAUNCH ? first->command->kernel_name : NULL;
     pthread_mutex_unlock(&queue->lock);
-    const char *error = execute(queue->gpu, first->command);
+    const char *error = execute(queue->gpu, first);
     pthread_mutex_lock(&queue->lock);
     note_failure(queue, first->command, error);
     queue->running = false;
@@ -193,8 +112,8 @@ qn_status qn__cpu_queue_create(qn__gpu *gpu, qn__queue **out, char *why) {
     if (!queue) return QN_ERROR_OUT_OF_MEMORY;
     queue->gpu = gpu;
     pthread_mutex_init(&queue->lock, NULL);
-    monotonic_cond(&queue->work);
-    monotonic_cond(&queue->done);
+    qn__cpu_cond_init(&queue->work);
+    qn__cpu_cond_init(&queue->done);
     if (pthread_create(&queue->thread, NULL, queue_main, queue)) {
         snprintf(why, QN__WHY, "no more threads");
         qn__release(gpu->services->allocator, queue);
@@ -236,6 +155,8 @@ qn_status qn__cpu_submit(qn__queue *queue, const qn__command *command, uint64_t 
     }
     added->command = copy;
     added->owned = true;
+    if (command->kind == QN__COMMAND_RECORD)
+        qn__cpu_mark_announce(command->mark, &added->recording, command->mark_version);
     pthread_mutex_lock(&queue->lock);
     append(queue, added);
     *number = queue->submitted;
@@ -264,13 +185,13 @@ void qn__cpu_unfinished(qn__queue *queue, char *names, size_t size) {
 }
 
 qn_status qn__cpu_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why) {
-    struct timespec until = deadline(timeout_ns);
+    struct timespec until = qn__cpu_deadline(timeout_ns);
     pthread_mutex_lock(&queue->lock);
     qn_status status = QN_OK;
     while (!status && atomic_load(&queue->completed) < number) {
         if (timeout_ns == QN_FOREVER && queue->first && !queue->running)
             run_first(queue);
-        else if (!wait_until(&queue->done, &queue->lock, timeout_ns, &until))
+        else if (!qn__cpu_cond_wait(&queue->done, &queue->lock, timeout_ns, &until))
             status = QN_ERROR_TIMEOUT;
     }
     if (!status) status = report(queue, why);

@@ -117,9 +117,15 @@ struct qn__queue {
     unsigned num_prints;
 };
 
+typedef struct qn__cuda_event {
+    qn__cu_event event;
+    unsigned
+        references; /* the mark's, and one of each thread that waits for it; guarded by the mark's lock */
+} qn__cuda_event;
+
 struct qn__mark {
     qn__gpu *gpu;
-    qn__cu_event event;
+    qn__cuda_event *latest; /* recording */
     pthread_mutex_t lock;
     uint64_t version; /* of the latest recording */
     qn__cuda_base *base;
@@ -213,6 +219,7 @@ void qn__cuda_mark_destroy(qn__mark *mark);
 bool qn__cuda_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns);
 qn_status qn__cuda_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why);
 qn_status qn__cuda_mark_record(const qn__cuda_target *target, qn__mark *mark, uint64_t version, char *why);
+qn_status qn__cuda_mark_await(const qn__cuda_target *target, qn__mark *mark, char *why); /* on the device */
 void qn__cuda_base_release(qn__gpu *gpu, qn__cuda_base *base);
 
 /* code.c */

@@ -95,12 +95,6 @@ static qn_status copy(const qn__cuda_target *target, const qn__command *command,
     return result ? qn__cuda_fail(target->gpu, result, "a copy", why) : QN_OK;
 }
 
-/* What was recorded last is waited for: that is the recording meant, or a later one. */
-static qn_status wait_for(const qn__cuda_target *target, const qn__command *command, char *why) {
-    qn__cu_result result = target->gpu->cu->stream_wait_event(target->stream, command->mark->event, 0);
-    return result ? qn__cuda_fail(target->gpu, result, "waiting for an event", why) : QN_OK;
-}
-
 qn_status qn__cuda_execute(const qn__cuda_target *target, const qn__command *command, char *why) {
     switch (command->kind) {
     case QN__COMMAND_WRITE: return write(target, command, why);
@@ -109,7 +103,7 @@ qn_status qn__cuda_execute(const qn__cuda_target *target, const qn__command *com
     case QN__COMMAND_FILL: return qn__cuda_fill(target, command, why);
     case QN__COMMAND_LAUNCH: return launch(target, command, why);
     case QN__COMMAND_RECORD: return qn__cuda_mark_record(target, command->mark, command->mark_version, why);
-    case QN__COMMAND_WAIT: return wait_for(target, command, why);
+    case QN__COMMAND_WAIT: return qn__cuda_mark_await(target, command->mark, why);
     }
     return QN_OK;
 }

@@ -1,6 +1,7 @@
-/* Events. An event of the driver is recorded again and again; the versions say which recording is meant. The
-   driver tells times as differences in float milliseconds, so that a time is measured from a base event that is
-   at most a second older: the error is below 0.1 us, and over a longer time one part in 2^24. */
+/* Events. An event of the driver is recorded again and again; the versions say which recording is meant. One
+   that a thread waits for is left as it is: the next recording gets another. The driver tells times as
+   differences in float milliseconds, so that a time is measured from a base event that is at most a second
+   older: the error is below 0.1 us, and over a longer time one part in 2^24. */
 #include "backend/cuda/cuda.h"
 #include "util/file.h"
 
@@ -63,13 +64,31 @@ static void release_base(qn__gpu *gpu, qn__cuda_base *base) {
 
 /* ---- marks ---- */
 
+static qn__cuda_event *new_event(qn__gpu *gpu, qn__cu_result *result) {
+    qn__cuda_event *event = qn__allocate_zeroed(gpu->services->allocator, sizeof *event);
+    *result = event ? gpu->cu->event_create(&event->event, QN__CU_EVENT_DEFAULT) : QN__CU_ERROR_OUT_OF_MEMORY;
+    if (*result) {
+        qn__release(gpu->services->allocator, event);
+        return NULL;
+    }
+    event->references = 1;
+    return event;
+}
+
+static void drop_event(qn__gpu *gpu, qn__cuda_event *event) {
+    if (--event->references) return;
+    gpu->cu->event_destroy(event->event);
+    qn__release(gpu->services->allocator, event);
+}
+
 qn_status qn__cuda_mark_create(qn__gpu *gpu, qn__mark **out, char *why) {
     if (atomic_load(&gpu->lost)) return qn__cuda_lost(gpu, why);
     qn__mark *mark = qn__allocate_zeroed(gpu->services->allocator, sizeof *mark);
     if (!mark) return QN_ERROR_OUT_OF_MEMORY;
     mark->gpu = gpu;
+    qn__cu_result result;
     const bool entered = qn__cuda_enter(gpu);
-    qn__cu_result result = gpu->cu->event_create(&mark->event, QN__CU_EVENT_DEFAULT);
+    mark->latest = new_event(gpu, &result);
     qn__cuda_leave(gpu, entered);
     if (result) {
         qn__release(gpu->services->allocator, mark);
@@ -84,10 +103,26 @@ void qn__cuda_mark_destroy(qn__mark *mark) {
     qn__gpu *gpu = mark->gpu;
     const bool entered = qn__cuda_enter(gpu);
     release_base(gpu, mark->base);
-    gpu->cu->event_destroy(mark->event);
+    drop_event(gpu, mark->latest);
     qn__cuda_leave(gpu, entered);
     pthread_mutex_destroy(&mark->lock);
     qn__release(gpu->services->allocator, mark);
+}
+
+/* Records the mark's event, or a new one if somebody waits for that; the lock is held. */
+static qn__cu_result record(const qn__cuda_target *target, qn__mark *mark) {
+    qn__gpu *gpu = target->gpu;
+    qn__cu_result result = QN__CU_SUCCESS;
+    qn__cuda_event *event = mark->latest->references == 1 ? mark->latest : new_event(gpu, &result);
+    if (!result) result = gpu->cu->event_record(event->event, target->stream);
+    if (event == mark->latest || !event) return result;
+    if (!result) {
+        mark->latest->references--;
+        mark->latest = event;
+    } else {
+        drop_event(gpu, event);
+    }
+    return result;
 }
 
 qn_status qn__cuda_mark_record(const qn__cuda_target *target, qn__mark *mark, uint64_t version, char *why) {
@@ -96,7 +131,7 @@ qn_status qn__cuda_mark_record(const qn__cuda_target *target, qn__mark *mark, ui
     qn__cuda_base *base = recent_base(gpu, &result), *old = base;
     if (base) {
         pthread_mutex_lock(&mark->lock);
-        result = gpu->cu->event_record(mark->event, target->stream);
+        result = record(target, mark);
         if (!result) {
             old = mark->base;
             mark->base = base;
@@ -110,10 +145,18 @@ qn_status qn__cuda_mark_record(const qn__cuda_target *target, qn__mark *mark, ui
     return result ? qn__cuda_fail(gpu, result, "recording an event", why) : QN_OK;
 }
 
+/* What was recorded last is waited for: that is the recording meant, or a later one. */
+qn_status qn__cuda_mark_await(const qn__cuda_target *target, qn__mark *mark, char *why) {
+    pthread_mutex_lock(&mark->lock);
+    qn__cu_result result = target->gpu->cu->stream_wait_event(target->stream, mark->latest->event, 0);
+    pthread_mutex_unlock(&mark->lock);
+    return result ? qn__cuda_fail(target->gpu, result, "waiting for an event", why) : QN_OK;
+}
+
 /* The time of the latest recording, which is done. */
 static void take_time(qn__mark *mark) {
     float passed = 0;
-    if (mark->gpu->cu->event_elapsed(&passed, mark->base->event, mark->event)) return;
+    if (mark->gpu->cu->event_elapsed(&passed, mark->base->event, mark->latest->event)) return;
     mark->time_ns = (uint64_t)(int64_t)(mark->base->time_ns + (double)passed * 1e6);
     mark->timed = true;
 }
@@ -129,7 +172,7 @@ bool qn__cuda_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns) {
         done = mark->timed;
         if (!done) {
             const bool entered = qn__cuda_enter(gpu);
-            result = gpu->cu->event_query(mark->event);
+            result = gpu->cu->event_query(mark->latest->event);
             done = result != QN__CU_ERROR_NOT_READY;
             if (!result) take_time(mark);
             qn__cuda_leave(gpu, entered);
@@ -144,34 +187,47 @@ bool qn__cuda_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns) {
 typedef struct waiting {
     qn__mark *mark;
     uint64_t version;
+    qn__cuda_event *event; /* of that recording, or a later one; held */
+    qn__cu_result result;
 } waiting;
 
-static bool reached(void *user) {
-    const waiting *w = user;
-    uint64_t time;
-    return qn__cuda_mark_done(w->mark, w->version, &time);
+/* False while another thread is just recording it. */
+static bool hold(waiting *w) {
+    pthread_mutex_lock(&w->mark->lock);
+    if (w->mark->version >= w->version) {
+        w->event = w->mark->latest;
+        w->event->references++;
+    }
+    pthread_mutex_unlock(&w->mark->lock);
+    return w->event != NULL;
 }
 
-static uint64_t recorded(qn__mark *mark) {
-    pthread_mutex_lock(&mark->lock);
-    uint64_t version = mark->version;
-    pthread_mutex_unlock(&mark->lock);
-    return version;
+static bool reached(void *user) {
+    waiting *w = user;
+    qn__gpu *gpu = w->mark->gpu;
+    if (atomic_load(&gpu->lost)) return true;
+    if (!w->event && !hold(w)) return false;
+    qn__cu_result result = gpu->cu->event_query(w->event->event);
+    if (result == QN__CU_ERROR_NOT_READY) return false;
+    w->result = result;
+    return true;
 }
 
 qn_status qn__cuda_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why) {
     qn__gpu *gpu = mark->gpu;
     if (atomic_load(&gpu->lost)) return qn__cuda_lost(gpu, why);
-    qn__cu_result result = QN__CU_SUCCESS;
+    waiting w = {.mark = mark, .version = version};
     bool in_time = true;
-    if (timeout_ns == QN_FOREVER && recorded(mark) >= version) {
-        const bool entered = qn__cuda_enter(gpu);
-        result = gpu->cu->event_synchronize(mark->event);
-        qn__cuda_leave(gpu, entered);
-    } else {
-        in_time = qn__cuda_poll(reached, &(waiting){mark, version}, timeout_ns);
-    }
-    if (result) return qn__cuda_fail(gpu, result, "waiting for an event", why);
+    const bool entered = qn__cuda_enter(gpu);
+    if (timeout_ns == QN_FOREVER && hold(&w))
+        w.result = gpu->cu->event_synchronize(w.event->event);
+    else
+        in_time = qn__cuda_poll(reached, &w, timeout_ns);
+    pthread_mutex_lock(&mark->lock);
+    if (w.event) drop_event(gpu, w.event);
+    pthread_mutex_unlock(&mark->lock);
+    qn__cuda_leave(gpu, entered);
+    if (w.result) return qn__cuda_fail(gpu, w.result, "waiting for an event", why);
     if (atomic_load(&gpu->lost)) return qn__cuda_lost(gpu, why);
     return in_time ? QN_OK : QN_ERROR_TIMEOUT;
 }

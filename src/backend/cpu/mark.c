@@ -1,0 +1,114 @@
+/* Events of the CPU device. A mark knows which of its recordings are announced and not yet reached, so that a
+   wait is for the recording that it names: a later one, on another stream, may be reached first. */
+#include <errno.h>
+#include <time.h>
+
+#include "backend/cpu/cpu.h"
+#include "util/file.h"
+
+struct qn__mark {
+    const qn__allocator *allocator;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    qn__cpu_recording *pending, **last; /* announced, not yet reached; the oldest first */
+    uint64_t announced;                 /* the highest version */
+    uint64_t timed, time_ns;            /* the highest version that was reached, and when */
+};
+
+/* ---- deadlines ---- */
+
+struct timespec qn__cpu_deadline(uint64_t timeout_ns) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    uint64_t limit = (uint64_t)INT32_MAX * 1000000000u; /* far enough */
+    if (timeout_ns > limit) timeout_ns = limit;
+    uint64_t nanoseconds = (uint64_t)now.tv_nsec + timeout_ns % 1000000000u;
+    now.tv_sec += (time_t)(timeout_ns / 1000000000u + nanoseconds / 1000000000u);
+    now.tv_nsec = (long)(nanoseconds % 1000000000u);
+    return now;
+}
+
+bool qn__cpu_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t timeout_ns,
+                       const struct timespec *until) {
+    if (timeout_ns == QN_FOREVER) return pthread_cond_wait(cond, lock) == 0;
+    return pthread_cond_timedwait(cond, lock, until) != ETIMEDOUT;
+}
+
+void qn__cpu_cond_init(pthread_cond_t *cond) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(cond, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+/* ---- marks ---- */
+
+qn_status qn__cpu_mark_create(qn__gpu *gpu, qn__mark **out, char *why) {
+    (void)why;
+    qn__mark *mark = qn__allocate_zeroed(gpu->services->allocator, sizeof *mark);
+    if (!mark) return QN_ERROR_OUT_OF_MEMORY;
+    mark->allocator = gpu->services->allocator;
+    mark->last = &mark->pending;
+    pthread_mutex_init(&mark->lock, NULL);
+    qn__cpu_cond_init(&mark->changed);
+    *out = mark;
+    return QN_OK;
+}
+
+void qn__cpu_mark_destroy(qn__mark *mark) {
+    pthread_cond_destroy(&mark->changed);
+    pthread_mutex_destroy(&mark->lock);
+    qn__release(mark->allocator, mark);
+}
+
+void qn__cpu_mark_announce(qn__mark *mark, qn__cpu_recording *recording, uint64_t version) {
+    pthread_mutex_lock(&mark->lock);
+    recording->version = version;
+    recording->next = NULL;
+    *mark->last = recording;
+    mark->last = &recording->next;
+    if (version > mark->announced) mark->announced = version;
+    pthread_mutex_unlock(&mark->lock);
+}
+
+void qn__cpu_mark_reach(qn__mark *mark, qn__cpu_recording *recording) {
+    pthread_mutex_lock(&mark->lock);
+    qn__cpu_recording **at = &mark->pending;
+    while (*at != recording) at = &(*at)->next;
+    *at = recording->next;
+    if (mark->last == &recording->next) mark->last = at;
+    if (recording->version > mark->timed) {
+        mark->timed = recording->version;
+        mark->time_ns = qn__now_ns();
+    }
+    pthread_cond_broadcast(&mark->changed);
+    pthread_mutex_unlock(&mark->lock);
+}
+
+/* A version that is not announced is just being recorded by another thread. */
+static bool is_reached(const qn__mark *mark, uint64_t version) {
+    if (version > mark->announced) return false;
+    for (const qn__cpu_recording *r = mark->pending; r; r = r->next)
+        if (r->version == version) return false;
+    return true;
+}
+
+bool qn__cpu_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns) {
+    pthread_mutex_lock(&mark->lock);
+    bool done = is_reached(mark, version);
+    *time_ns = mark->time_ns;
+    pthread_mutex_unlock(&mark->lock);
+    return done;
+}
+
+qn_status qn__cpu_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why) {
+    (void)why;
+    struct timespec until = qn__cpu_deadline(timeout_ns);
+    qn_status status = QN_OK;
+    pthread_mutex_lock(&mark->lock);
+    while (!is_reached(mark, version) && !status)
+        if (!qn__cpu_cond_wait(&mark->changed, &mark->lock, timeout_ns, &until)) status = QN_ERROR_TIMEOUT;
+    pthread_mutex_unlock(&mark->lock);
+    return status;
+}
