@@ -127,8 +127,10 @@ static bool is_global(const ir_value *pointer) {
     return pointer->type.space == IR_GLOBAL_SPACE || pointer->type.space == IR_CONSTANT_SPACE;
 }
 
+/* PTX has ld.volatile and st.volatile for memory that others may see. Private memory is nobody else's. */
 static bool is_volatile(const ir_instr *instr) {
-    return (instr->flags & IR_VOLATILE) && instr->operands[0]->type.space != IR_PARAM_SPACE;
+    unsigned space = instr->operands[0]->type.space;
+    return (instr->flags & IR_VOLATILE) && space != IR_PARAM_SPACE && space != IR_PRIVATE;
 }
 
 /* "ld.global.nc" has its cache behind the space. */
