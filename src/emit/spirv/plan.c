@@ -298,7 +298,9 @@ static void visit(spv *e, const ir_instr *instr) {
     case IR_ATOMIC_RMW:
     case IR_ATOMIC_CAS:
     case IR_FENCE: see_order(e, instr); break;
-    case IR_TRUNC: need(e, instr->operands[0], NEED_LOW); return;
+    case IR_TRUNC: /* a vector has no low half that is kept apart */
+        need(e, instr->operands[0], instr->operands[0]->type.lanes == 1 ? NEED_LOW : NEED_FULL);
+        return;
     case IR_S2F:
     case IR_U2F: {
         bool is_signed;
