@@ -6,6 +6,7 @@
 
 bool qn__ir_is_removable_effect(const ir_instr *instr) {
     if (instr->op == IR_VAR) return true;
+    if (qn__ir_effects(instr) == IR_EFFECT_CONVERGENT) return true;
     if (instr->op == IR_LOAD) return !(instr->flags & IR_VOLATILE);
     return instr->op == IR_CALL && instr->attr.callee->is_const;
 }

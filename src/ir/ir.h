@@ -118,6 +118,7 @@ typedef enum ir_effects {
     IR_EFFECT_READ,
     IR_EFFECT_WRITE,
     IR_EFFECT_READWRITE,
+    IR_EFFECT_CONVERGENT,
     IR_EFFECT_SYNC,
     IR_EFFECT_CONTROL
 } ir_effects;
@@ -135,6 +136,10 @@ typedef struct ir_op_info {
 
 extern const ir_op_info qn__ir_ops[IR_OP_COUNT];
 bool qn__ir_op_by_name(qn__str name, ir_op *op);
+/* Work-items act together: the active ones all take part. */
+static inline bool qn__ir_is_together(ir_op op) {
+    return qn__ir_ops[op].effects == IR_EFFECT_CONVERGENT || qn__ir_ops[op].effects == IR_EFFECT_SYNC;
+}
 
 /* Flags of an instruction. */
 enum {
@@ -278,6 +283,13 @@ struct ir_region {
     uint32_t num_params;
     ir_value **params;
 };
+
+/* The op's effects in the scope of this instruction: collectives of a work-group may be done with barriers. */
+static inline ir_effects qn__ir_effects(const ir_instr *instr) {
+    const ir_effects effects = (ir_effects)qn__ir_ops[instr->op].effects;
+    const bool orders = effects == IR_EFFECT_CONVERGENT && instr->attr.scope == IR_SCOPE_WORK_GROUP;
+    return orders ? IR_EFFECT_SYNC : effects;
+}
 
 /* ---- functions and modules ---- */
 

@@ -312,8 +312,8 @@ static const char *broken_order(const ir_instr *instr) {
 static const char *broken_scope(const ir_instr *instr) {
     unsigned scope = instr->attr.scope;
     if (scope >= IR_SCOPE_COUNT) return "no such scope";
-    bool sync = qn__ir_ops[instr->op].effects == IR_EFFECT_SYNC;
-    return !sync || scope == IR_SCOPE_SUB_GROUP || scope == IR_SCOPE_WORK_GROUP
+    return !qn__ir_is_together((ir_op)instr->op) || scope == IR_SCOPE_SUB_GROUP ||
+                   scope == IR_SCOPE_WORK_GROUP
                ? NULL
                : "the scope must be sub_group or work_group";
 }

@@ -73,9 +73,7 @@ void qn__rewrite_results(qn__rewrite *rewrite, const ir_instr *instr, ir_value *
 static inline bool qn__has_variables(const ir_function *function) {
     return function->body->first && function->body->first->op == IR_VAR;
 }
-static inline ir_effects qn__effects(const ir_instr *instr) {
-    return (ir_effects)qn__ir_ops[instr->op].effects;
-}
+static inline ir_effects qn__effects(const ir_instr *instr) { return qn__ir_effects(instr); }
 static inline bool qn__defined_by(const ir_value *value, ir_op op) {
     return value->value_kind == IR_VALUE_RESULT && value->def->op == op;
 }
@@ -122,7 +120,7 @@ void qn__block_to_ifs(qn__pass_context *context, qn__rewrite *rewrite, ir_instr 
 /* Bits of spaces written (1 << ir_space), set in `mark` of every construct by qn__mark_effects, with: */
 enum {
     QN__MARK_JUMPS_OUT = 1 << 16, /* holds a jump to outside itself */
-    QN__MARK_SYNC = 1 << 17,      /* barrier or other group operation, atomic, fence, printf, call */
+    QN__MARK_SYNC = 1 << 17,      /* barrier, collective of a work-group, atomic, fence, printf, call */
     QN__MARK_SPACES = 0xffff
 };
 uint32_t qn__effects_of_writer(const ir_instr *instr);

@@ -137,7 +137,7 @@ static void measure(loop_shape *shape, const ir_region *region) {
         shape->size++;
         if (i->op == IR_CONTINUE && i->attr.target == shape->loop) shape->continues++;
         if (i->op == IR_PTR_ADD && in_private_array(i)) shape->private_index = true;
-        if (qn__ir_ops[i->op].effects == IR_EFFECT_SYNC) shape->syncs = true;
+        if (qn__effects(i) == IR_EFFECT_SYNC) shape->syncs = true;
         for (uint32_t r = 0; r < i->num_regions; r++) measure(shape, i->regions[r]);
     }
 }

@@ -20,9 +20,10 @@ typedef struct counted {
     ir_value *bound;
     uint32_t counter; /* which parameter */
     uint64_t step;
-    ir_op test;     /* IR_SLT, IR_ULT: counter < bound goes on */
-    bool inclusive; /* and so does the bound itself */
-    uint32_t room;  /* instructions that the body may have */
+    ir_op test;      /* IR_SLT, IR_ULT: counter < bound goes on */
+    bool inclusive;  /* and so does the bound itself */
+    uint32_t room;   /* instructions that the body may have */
+    bool convergent; /* work-items act together in it */
 } counted;
 
 typedef struct unroller {
@@ -45,6 +46,7 @@ static bool is_plain(counted *c, const ir_region *region) {
         if ((i->op == IR_BREAK || i->op == IR_CONTINUE) && i != c->round && i->parent->owner != c->head)
             return false;
         c->room -= size;
+        c->convergent |= qn__ir_is_together((ir_op)i->op);
         for (uint32_t r = 0; r < i->num_regions; r++)
             if (!is_plain(c, i->regions[r])) return false;
     }
@@ -89,16 +91,18 @@ static bool find_counter(const unroller *u, counted *c) {
 }
 
 /* Whether work-items may go round a different number of times: for some, most turns are those that are left over.
-   NVIDIA's compiler for OpenCL does less badly then by itself (a product with a sparse matrix: 12 %). */
+   NVIDIA's compiler for OpenCL does less badly then by itself (a product with a sparse matrix: 12 %). Where work-items
+   act together in the loop, those that were in one turn would be in different loops. */
 static bool is_uneven(unroller *u, const counted *c) {
-    if (!(u->context->options->lacks & QN__WANTS_EVEN_UNROLLED)) return false;
+    if (!c->convergent && !(u->context->options->lacks & QN__WANTS_EVEN_UNROLLED)) return false;
     if (!u->varying) { /* nothing has been changed yet */
         u->num_values = u->function->num_values;
         u->varying = qn__uniformity_analyse(u->context->scratch, u->function).varying;
     }
     const ir_value *ends[] = {c->loop->operands[c->counter], c->bound};
     for (size_t i = 0; i < QN__COUNT(ends); i++)
-        if (ends[i]->id < u->num_values && u->varying[ends[i]->id]) return true;
+        if (!qn__ir_is_const(ends[i]) && (ends[i]->id >= u->num_values || u->varying[ends[i]->id]))
+            return true; /* what this pass has made it knows nothing of */
     return false;
 }
 

@@ -278,7 +278,7 @@ static void lower_construct(preparation *p, qn__vm_instr *instr, unsigned depth)
 
 static void lower_special(preparation *p, qn__vm_instr *instr, unsigned depth) {
     const ir_instr *ir = instr->ir;
-    if (qn__ir_ops[ir->op].effects == IR_EFFECT_SYNC) p->program->uses_sync = true;
+    if (qn__ir_is_together((ir_op)ir->op)) p->program->uses_sync = true;
     if (ir->op == IR_ATOMIC_RMW || ir->op == IR_ATOMIC_CAS) p->program->uses_atomics = true;
     switch (ir->op) {
     case IR_VAR: place_variable(p, instr); break;

@@ -4,7 +4,7 @@
 
 /* ---- what runs in step ---- */
 
-static bool is_sync(const ir_instr *instr) { return qn__ir_ops[instr->op].effects == IR_EFFECT_SYNC; }
+static bool is_sync(const ir_instr *instr) { return qn__ir_is_together((ir_op)instr->op); }
 
 /* Marks sync points and the constructs around them. */
 static void visit_sync(ir_instr *instr, void *user) {

@@ -149,12 +149,12 @@ static void unpack(clc_emitter *e) {
 
 static void look(ir_instr *instr, void *user) {
     clc_emitter *e = user;
-    const ir_op_info *op = &qn__ir_ops[instr->op];
-    if (op->effects == IR_EFFECT_SYNC) e->uses_sync = true;
+    const bool together = qn__ir_is_together((ir_op)instr->op);
+    if (together) e->uses_sync = true;
     bool sub_group = instr->op >= IR_SUB_GROUP_SIZE && instr->op <= IR_SUB_GROUP_LOCAL_ID;
-    sub_group = sub_group || (op->effects == IR_EFFECT_SYNC && instr->attr.scope == IR_SCOPE_SUB_GROUP) ||
+    sub_group = sub_group || (together && instr->attr.scope == IR_SCOPE_SUB_GROUP) ||
                 instr->op == IR_SUB_GROUP_SHUFFLE || instr->op == IR_SUB_GROUP_BALLOT;
-    if (op->effects == IR_EFFECT_SYNC || sub_group || instr->op == IR_LOCAL_SIZE) e->guarded = false;
+    if (together || sub_group || instr->op == IR_LOCAL_SIZE) e->guarded = false;
     if (!sub_group) return;
     e->uses_sub_groups = true;
     e->loc = instr->loc;

@@ -115,12 +115,11 @@ static const char *sub_group(clc_emitter *e, const ir_instr *instr) {
 }
 
 bool qn__clc_group(clc_emitter *e, const ir_instr *instr) {
-    unsigned effects = qn__ir_ops[instr->op].effects;
-    if (effects == IR_EFFECT_QUERY) {
+    if (qn__ir_effects(instr) == IR_EFFECT_QUERY) {
         qn__clc_define(e, instr->results[0], query(e, instr));
         return true;
     }
-    if (effects != IR_EFFECT_SYNC) return false;
+    if (!qn__ir_is_together((ir_op)instr->op)) return false;
     if (instr->op == IR_BARRIER) {
         barrier(e, instr);
         return true;

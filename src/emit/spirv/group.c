@@ -83,7 +83,7 @@ bool qn__spv_group(spv *e, const ir_instr *instr) {
         barrier(e, instr);
         return true;
     }
-    if (qn__ir_ops[instr->op].effects != IR_EFFECT_SYNC) return false;
+    if (!qn__ir_is_together((ir_op)instr->op)) return false;
     if (instr->op != IR_SUB_GROUP_SHUFFLE && instr->op != IR_SUB_GROUP_BALLOT &&
         instr->attr.scope != IR_SCOPE_SUB_GROUP)
         qn__spv_fail(e, "the target has no collective of a work-group");

@@ -277,10 +277,11 @@ static void see_order(spv *e, const ir_instr *instr) {
 }
 
 static void visit(spv *e, const ir_instr *instr) {
-    unsigned effects = qn__ir_ops[instr->op].effects;
+    const ir_effects effects = qn__ir_effects(instr);
     if (effects == IR_EFFECT_QUERY) visit_query(e, instr);
-    if (effects == IR_EFFECT_SYNC) {
-        e->uses_sync = e->shares = true;
+    if (effects == IR_EFFECT_SYNC) e->shares = true;
+    if (qn__ir_is_together((ir_op)instr->op)) {
+        e->uses_sync = true;
         e->shares_buffers |= instr->op == IR_BARRIER && instr->attr.fence & IR_FENCE_GLOBAL;
         e->guarded = false;
         e->linear |= instr->op != IR_BARRIER;
