@@ -62,7 +62,8 @@ double ldexp(double x, int n) {
 
 /* x rem y for x >= 0, y > 0, and the low bits of the quotient. A quotient of few bits is exact but for one, up or
    down, as a division may be off by 2.5 ulp, and the remainder by fma exact (of f32 that are not tiny: fma may take
-   denormal numbers for zero); else long division of the significands, as many bits a step as fit. */
+   denormal numbers for zero; of f64 that are not huge: where fma is computed in pairs, its parts may overflow); else
+   long division of the significands, as many bits a step as fit. */
 float fmod_parts_f32(float x, float y, ulong *quotient) {
     if (x < y * 0x1p22f && y < 0x1p127f && x >= 0x1p-100f && y >= 0x1p-100f) {
         float q = trunc(x / y);
@@ -90,7 +91,7 @@ float fmod_parts_f32(float x, float y, ulong *quotient) {
     return ldexp((float)(uint)rest, exponent - 24);
 }
 double fmod_parts_f64(double x, double y, ulong *quotient) {
-    if (x < y * 0x1p50 && y < 0x1p1023) {
+    if (x < y * 0x1p50 && x < 0x1p990 && y < 0x1p990) {
         double q = trunc(x / y);
         double rest = fma(-q, y, x);
         q = rest < 0.0 ? q - 1.0 : rest >= y ? q + 1.0 : q;

@@ -194,12 +194,21 @@ static uint32_t nearly(spv *e, const uint32_t *x) {
     return choose(e, qn__spv_type(e, F64), is_number, result, plain);
 }
 
+/* Where one is no ordinary number. Beside ordinary factors that is the addend, and the sum is the addend, or the product
+   where that is a zero. Adding the rounded product would give NaN where it overflows beside an infinity, and a zero of
+   the wrong sign where it underflows beside a zero. */
+static uint32_t extraordinary(spv *e, uint32_t factors, const uint32_t *x) {
+    uint32_t f64 = qn__spv_type(e, F64), product = fop(e, SP_F_MUL, F64, x[0], x[1]);
+    uint32_t is_zero = test(e, SP_F_EQUAL, x[2], qn__spv_float(e, F64, 0));
+    uint32_t one = choose(e, f64, is_zero, product, x[2]);
+    return choose(e, f64, factors, one, fop(e, SP_F_ADD, F64, product, x[2]));
+}
+
 static uint32_t in_pairs(spv *e, const uint32_t *x, bool exact) {
     if (!exact) return nearly(e, x);
-    uint32_t all = is_ordinary(e, x[0]);
-    for (int i = 1; i < 3; i++) all = test(e, SP_LOGICAL_AND, all, is_ordinary(e, x[i]));
-    uint32_t plain = fop(e, SP_F_ADD, F64, fop(e, SP_F_MUL, F64, x[0], x[1]), x[2]);
-    return choose(e, qn__spv_type(e, F64), all, finite(e, x), plain);
+    uint32_t factors = test(e, SP_LOGICAL_AND, is_ordinary(e, x[0]), is_ordinary(e, x[1]));
+    uint32_t all = test(e, SP_LOGICAL_AND, factors, is_ordinary(e, x[2]));
+    return choose(e, qn__spv_type(e, F64), all, finite(e, x), extraordinary(e, factors, x));
 }
 
 static bool is_in_library(const spv *e, const ir_instr *instr) {
