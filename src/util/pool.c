@@ -1,5 +1,6 @@
-/* Thread pool; see pool.h. Tasks are claimed in chunks from one atomic counter. A run is announced by a
-   generation number under the mutex; workers sleep on a condition variable after a short spin, because
+/* Thread pool; see pool.h. A run's tasks are claimed in chunks from its atomic counter, by its caller and by the
+   pool's threads that have joined it. A thread joins the run with the fewest, and looks again after each chunk
+   while there are several. Threads without a run sleep on a condition variable after a short spin, because
    launches often follow one another within microseconds. */
 #include "util/pool.h"
 
@@ -7,61 +8,89 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "util/thread.h"
+
+typedef struct run {
+    struct run *next; /* in the pool's list */
+    qn__pool_task *task;
+    void *user;
+    uint64_t count, chunk;
+    atomic_uint_fast64_t claimed; /* tasks; may exceed `count` */
+    unsigned joined;              /* pool threads in it; guarded by the pool's lock */
+} run;
+
 struct qn__pool {
     const qn__allocator *allocator;
     pthread_t *threads;
-    unsigned num_threads; /* the caller included */
+    unsigned num_threads; /* a caller included */
     unsigned started;
-    pthread_mutex_t turn; /* one run at a time */
     pthread_mutex_t lock;
-    pthread_cond_t wake, done;
-    atomic_uint_fast64_t generation; /* of the run announced last */
+    pthread_cond_t wake, left;
+    run *runs;
+    atomic_uint open; /* runs in the list */
+    unsigned asleep;
     bool stop;
-    unsigned running; /* workers that still have to finish this run; guarded by lock */
-    atomic_uint_fast64_t next;
-    uint64_t count, chunk;
-    qn__pool_task *task;
-    void *user;
 };
 
-enum { SPINS = 2000 };
+enum { SPINS = 2000, CHUNKS_PER_THREAD = 8 };
 
 typedef struct worker_start {
     qn__pool *pool;
     unsigned worker;
 } worker_start;
 
-static void work(qn__pool *pool, unsigned worker) {
-    for (;;) {
-        uint64_t begin = atomic_fetch_add(&pool->next, pool->chunk);
-        if (begin >= pool->count) return;
-        uint64_t end = begin + pool->chunk < pool->count ? begin + pool->chunk : pool->count;
-        for (uint64_t i = begin; i < end; i++) pool->task(pool->user, i, worker);
-    }
+static bool has_tasks(run *r) { return atomic_load_explicit(&r->claimed, memory_order_relaxed) < r->count; }
+
+/* Runs a chunk; false when none is left. */
+static bool run_chunk(run *r, unsigned worker) {
+    uint64_t begin = atomic_fetch_add(&r->claimed, r->chunk);
+    if (begin >= r->count) return false;
+    uint64_t end = begin + r->chunk < r->count ? begin + r->chunk : r->count;
+    for (uint64_t i = begin; i < end; i++) r->task(r->user, i, worker);
+    return true;
 }
 
-/* Waits for a generation other than `seen`; false when the pool stops. */
-static bool wait_for_run(qn__pool *pool, uint64_t seen) {
-    for (int i = 0; i < SPINS; i++)
-        if (atomic_load_explicit(&pool->generation, memory_order_relaxed) != seen) break;
-    pthread_mutex_lock(&pool->lock);
-    while (!pool->stop && atomic_load(&pool->generation) == seen) pthread_cond_wait(&pool->wake, &pool->lock);
-    bool go = !pool->stop;
-    pthread_mutex_unlock(&pool->lock);
-    return go;
+/* ---- the pool's threads ---- */
+
+/* The run with tasks that the fewest threads have joined. The lock is held. */
+static run *choose(qn__pool *pool) {
+    run *best = NULL;
+    for (run *r = pool->runs; r; r = r->next)
+        if (has_tasks(r) && (!best || r->joined < best->joined)) best = r;
+    return best;
+}
+
+/* Waits for a run and joins it; NULL when the pool stops. The lock is held. */
+static run *join(qn__pool *pool) {
+    run *r = choose(pool);
+    if (!r && !pool->stop) {
+        pthread_mutex_unlock(&pool->lock);
+        for (int i = 0; i < SPINS; i++)
+            if (atomic_load_explicit(&pool->open, memory_order_relaxed)) break;
+        pthread_mutex_lock(&pool->lock);
+    }
+    while (!pool->stop && !(r = choose(pool))) {
+        pool->asleep++;
+        pthread_cond_wait(&pool->wake, &pool->lock);
+        pool->asleep--;
+    }
+    if (r) r->joined++;
+    return r;
 }
 
 static void *worker_main(void *argument) {
     worker_start start = *(worker_start *)argument;
-    qn__release(start.pool->allocator, argument);
-    uint64_t seen = 0;
-    while (wait_for_run(start.pool, seen)) {
-        seen = atomic_load(&start.pool->generation);
-        work(start.pool, start.worker);
-        pthread_mutex_lock(&start.pool->lock);
-        if (--start.pool->running == 0) pthread_cond_signal(&start.pool->done);
-        pthread_mutex_unlock(&start.pool->lock);
+    qn__pool *pool = start.pool;
+    qn__release(pool->allocator, argument);
+    pthread_mutex_lock(&pool->lock);
+    for (run *r; (r = join(pool));) {
+        pthread_mutex_unlock(&pool->lock);
+        while (run_chunk(r, start.worker))
+            if (atomic_load_explicit(&pool->open, memory_order_relaxed) > 1) break;
+        pthread_mutex_lock(&pool->lock);
+        if (--r->joined == 0) pthread_cond_broadcast(&pool->left);
     }
+    pthread_mutex_unlock(&pool->lock);
     return NULL;
 }
 
@@ -69,7 +98,7 @@ static bool start_worker(qn__pool *pool, unsigned worker) {
     worker_start *start = qn__allocate(pool->allocator, sizeof *start);
     if (!start) return false;
     *start = (worker_start){pool, worker};
-    if (pthread_create(&pool->threads[worker], NULL, worker_main, start) == 0) return true;
+    if (qn__thread_start(&pool->threads[worker], worker_main, start)) return true;
     qn__release(pool->allocator, start);
     return false;
 }
@@ -84,10 +113,9 @@ qn__pool *qn__pool_create(const qn__allocator *allocator, unsigned threads) {
     pool->allocator = allocator;
     pool->num_threads = threads;
     pool->threads = qn__allocate_zeroed(allocator, threads * sizeof *pool->threads);
-    pthread_mutex_init(&pool->turn, NULL);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->wake, NULL);
-    pthread_cond_init(&pool->done, NULL);
+    pthread_cond_init(&pool->left, NULL);
     for (pool->started = 1; pool->threads && pool->started < threads; pool->started++)
         if (!start_worker(pool, pool->started)) break;
     if (pool->threads && pool->started == threads) return pool;
@@ -102,37 +130,51 @@ void qn__pool_destroy(qn__pool *pool) {
     pthread_cond_broadcast(&pool->wake);
     pthread_mutex_unlock(&pool->lock);
     for (unsigned i = 1; i < pool->started; i++) pthread_join(pool->threads[i], NULL);
-    pthread_cond_destroy(&pool->done);
+    pthread_cond_destroy(&pool->left);
     pthread_cond_destroy(&pool->wake);
     pthread_mutex_destroy(&pool->lock);
-    pthread_mutex_destroy(&pool->turn);
     qn__release(pool->allocator, pool->threads);
     qn__release(pool->allocator, pool);
 }
 
 unsigned qn__pool_threads(const qn__pool *pool) { return pool->num_threads; }
 
+/* ---- a run ---- */
+
+static void announce(qn__pool *pool, run *r) {
+    const uint64_t chunks = (r->count + r->chunk - 1) / r->chunk;
+    pthread_mutex_lock(&pool->lock);
+    r->next = pool->runs;
+    pool->runs = r;
+    atomic_fetch_add(&pool->open, 1);
+    if (chunks > pool->asleep)
+        pthread_cond_broadcast(&pool->wake);
+    else
+        for (uint64_t i = 1; i < chunks; i++) pthread_cond_signal(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* Nobody joins any more; waits for those who have. */
+static void finish(qn__pool *pool, run *r) {
+    pthread_mutex_lock(&pool->lock);
+    run **at = &pool->runs;
+    while (*at != r) at = &(*at)->next;
+    *at = r->next;
+    atomic_fetch_sub(&pool->open, 1);
+    while (r->joined) pthread_cond_wait(&pool->left, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}
+
 void qn__pool_run(qn__pool *pool, uint64_t count, qn__pool_task *task, void *user) {
-    pthread_mutex_lock(&pool->turn);
     if (count <= 1 || pool->num_threads == 1) {
         for (uint64_t i = 0; i < count; i++) task(user, i, 0);
-        pthread_mutex_unlock(&pool->turn);
         return;
     }
-    pthread_mutex_lock(&pool->lock);
-    pool->task = task;
-    pool->user = user;
-    pool->count = count;
-    pool->chunk = count / (pool->num_threads * 8u);
-    if (pool->chunk == 0) pool->chunk = 1;
-    atomic_store(&pool->next, 0);
-    pool->running = pool->num_threads - 1;
-    atomic_fetch_add(&pool->generation, 1);
-    pthread_cond_broadcast(&pool->wake);
-    pthread_mutex_unlock(&pool->lock);
-    work(pool, 0);
-    pthread_mutex_lock(&pool->lock);
-    while (pool->running) pthread_cond_wait(&pool->done, &pool->lock);
-    pthread_mutex_unlock(&pool->lock);
-    pthread_mutex_unlock(&pool->turn);
+    run r = {.task = task, .user = user, .count = count};
+    r.chunk = count / (pool->num_threads * (uint64_t)CHUNKS_PER_THREAD);
+    if (r.chunk == 0) r.chunk = 1;
+    announce(pool, &r);
+    while (run_chunk(&r, 0)) {
+    }
+    finish(pool, &r);
 }

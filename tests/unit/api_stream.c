@@ -205,6 +205,45 @@ static void a_thread_waits_for_the_recording_that_it_found(void **state) {
     qn_context_destroy(f.context);
 }
 
+/* Every thread of the pool is in the endless kernel. */
+static void an_endless_kernel_stops_no_other_stream(void **state) {
+    (void)state;
+    if (!testing("cpu")) return; /* elsewhere the hardware decides */
+    static const char endless[] = "kernel void endless(global volatile int *go, global int *out) {\n"
+                                  "    while (go[0] == 0);\n"
+                                  "    out[get_global_id(0)] = 1;\n"
+                                  "}\n"
+                                  "kernel void add(global int *a, int v) { a[get_global_id(0)] += v; }\n";
+    enum { N = 4096 };
+    static const char *const compilers[] = {NULL, "none"}; /* compiled and interpreted */
+    const int one = 1;
+    static int out[N];
+    for (int i = 0; i < 2; i++) {
+        fixture f = {.context =
+                         make_context(&(qn_context_desc){.cpu_compiler = compilers[i], .cpu_threads = 4})};
+        f.device = get_device(f.context, "cpu");
+        f.program = make_program(f.device, endless);
+        qn_kernel *stuck = make_kernel(f.program, f.context, "endless");
+        qn_kernel *add = make_kernel(f.program, f.context, "add");
+        qn_stream *a, *b, *c;
+        assert_ok(f.context, qn_stream_create(f.device, &a));
+        assert_ok(f.context, qn_stream_create(f.device, &b));
+        assert_ok(f.context, qn_stream_create(f.device, &c));
+        qn_buffer *go = make_buffer(f.device, 4, NULL), *buffer = make_buffer(f.device, sizeof out, NULL);
+        qn_buffer *flags = make_buffer(f.device, sizeof out, NULL);
+        assert_ok(f.context, qn_launch(a, stuck, QN_RANGE(N), QN_ARGS(go, flags)));
+        assert_fails(f.context, qn_stream_wait(a, 50000000), QN_ERROR_TIMEOUT, "unfinished: kernel endless");
+        for (int k = 0; k < 3; k++) assert_ok(f.context, qn_launch(b, add, QN_RANGE(N), QN_ARGS(buffer, 1)));
+        assert_ok(f.context, qn_stream_read(b, buffer, 0, out, sizeof out));
+        qn_status status = qn_stream_wait(b, 20000000000u);
+        assert_ok(f.context, qn_stream_write(c, go, 0, &one, sizeof one)); /* ends it, whatever came out */
+        assert_int_equal(status, QN_OK);
+        for (int k = 0; k < N; k++) assert_int_equal(out[k], 3);
+        assert_ok(f.context, qn_stream_wait(a, QN_FOREVER));
+        qn_context_destroy(f.context);
+    }
+}
+
 static void objects_in_flight_may_be_destroyed(void **state) {
     (void)state;
     fixture f = make_fixture(test_device(), source, "spin");
@@ -336,6 +375,7 @@ int main(void) {
         cmocka_unit_test(deadlines_of_events_name_the_kernel),
         cmocka_unit_test(a_wait_is_for_the_recording_before_it),
         cmocka_unit_test(a_thread_waits_for_the_recording_that_it_found),
+        cmocka_unit_test(an_endless_kernel_stops_no_other_stream),
         cmocka_unit_test(objects_in_flight_may_be_destroyed),
         cmocka_unit_test(graphs_replay),
         cmocka_unit_test(printed_text_goes_to_the_hook),

@@ -109,8 +109,9 @@ static qn_status cpu_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out,
 }
 
 static void cpu_gpu_close(qn__gpu *gpu) {
-    qn__cpu_workers_free(gpu);
     qn__pool_destroy(gpu->pool);
+    for (unsigned i = 0; i < gpu->num_workers; i++)
+        qn__release(gpu->services->allocator, gpu->workers[i].memory);
     qn__release(gpu->services->allocator, gpu->workers);
     qn__release(gpu->services->allocator, gpu);
 }

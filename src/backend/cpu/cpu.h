@@ -18,7 +18,8 @@ struct qn__driver {
     char compiler[4096]; /* path; "" when kernels are interpreted */
 };
 
-/* Memory that a worker thread keeps from one work-group to the next. */
+/* Memory for a work-group that a thread of the pool, or a stream for the thread that runs its commands, keeps
+   from one to the next. */
 typedef struct qn__cpu_worker {
     unsigned char *memory;          /* as allocated */
     unsigned char *local, *scratch; /* in it, aligned to 64 */
@@ -29,7 +30,7 @@ struct qn__gpu {
     const qn__services *services;
     const char *compiler;
     qn__pool *pool;
-    qn__cpu_worker *workers; /* one a pool thread */
+    qn__cpu_worker *workers; /* by the pool's number of the thread; 0 is not used */
     unsigned num_workers;
     char description[192], driver[128], cache_key[768];
 };
@@ -50,10 +51,10 @@ struct qn__code {
 /* code.c */
 qn_status qn__cpu_code_load(qn__gpu *gpu, const qn__code_source *source, qn__code **code, char *why);
 void qn__cpu_code_unload(qn__gpu *gpu, qn__code *code);
-/* run.c: runs a launch to its end on the pool. NULL, or a sentence that says why it failed. */
-const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command);
+/* run.c: runs a launch to its end on the pool and on this thread, which uses `own`. NULL, or a sentence that
+   says why it failed. */
+const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command, qn__cpu_worker *own);
 extern const char qn__cpu_out_of_memory[]; /* the sentence, known by its address */
-void qn__cpu_workers_free(qn__gpu *gpu);
 /* queue.c */
 qn_status qn__cpu_queue_create(qn__gpu *gpu, qn__queue **queue, char *why);
 void qn__cpu_queue_destroy(qn__queue *queue);

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "backend/cpu/cpu.h"
+#include "util/thread.h"
 
 typedef struct node {
     struct node *next;
@@ -24,8 +25,9 @@ struct qn__queue {
     uint64_t submitted;
     atomic_uint_fast64_t completed;
     bool running, stop, asleep;
-    const char *kernel; /* that runs now, for messages */
-    qn_status status;   /* first failure not yet reported */
+    const char *kernel;    /* that runs now, for messages */
+    qn__cpu_worker worker; /* of the thread that runs commands */
+    qn_status status;      /* first failure not yet reported */
     char why[QN__WHY];
 };
 
@@ -47,7 +49,7 @@ static void fill(const qn__command *command) {
 }
 
 /* NULL, or why it failed. */
-static const char *execute(qn__gpu *gpu, node *n) {
+static const char *execute(qn__queue *queue, node *n) {
     const qn__command *command = n->command;
     unsigned char *to = (unsigned char *)command->to + command->to_offset;
     const unsigned char *from = (const unsigned char *)command->from + command->from_offset;
@@ -57,7 +59,7 @@ static const char *execute(qn__gpu *gpu, node *n) {
     case QN__COMMAND_READ: memcpy(command->host, from, (size_t)command->size); break;
     case QN__COMMAND_COPY: memmove(to, from, (size_t)command->size); break;
     case QN__COMMAND_FILL: fill(command); break;
-    case QN__COMMAND_LAUNCH: return qn__cpu_run(gpu, command);
+    case QN__COMMAND_LAUNCH: return qn__cpu_run(queue->gpu, command, &queue->worker);
     case QN__COMMAND_RECORD: qn__cpu_mark_reach(command->mark, &n->recording); break;
     case QN__COMMAND_WAIT: qn__cpu_mark_wait(command->mark, command->mark_version, QN_FOREVER, why); break;
     }
@@ -78,7 +80,7 @@ static void run_first(qn__queue *queue) {
     queue->running = true;
     queue->kernel = first->command->kind == QN__COMMAND_LAUNCH ? first->command->kernel_name : NULL;
     pthread_mutex_unlock(&queue->lock);
-    const char *error = execute(queue->gpu, first);
+    const char *error = execute(queue, first);
     pthread_mutex_lock(&queue->lock);
     note_failure(queue, first->command, error);
     queue->running = false;
@@ -114,7 +116,7 @@ qn_status qn__cpu_queue_create(qn__gpu *gpu, qn__queue **out, char *why) {
     pthread_mutex_init(&queue->lock, NULL);
     qn__cpu_cond_init(&queue->work);
     qn__cpu_cond_init(&queue->done);
-    if (pthread_create(&queue->thread, NULL, queue_main, queue)) {
+    if (!qn__thread_start(&queue->thread, queue_main, queue)) {
         snprintf(why, QN__WHY, "no more threads");
         qn__release(gpu->services->allocator, queue);
         return QN_ERROR_OUT_OF_MEMORY;
@@ -132,6 +134,7 @@ void qn__cpu_queue_destroy(qn__queue *queue) {
     pthread_cond_destroy(&queue->work);
     pthread_cond_destroy(&queue->done);
     pthread_mutex_destroy(&queue->lock);
+    qn__release(queue->gpu->services->allocator, queue->worker.memory);
     qn__release(queue->gpu->services->allocator, queue);
 }
 

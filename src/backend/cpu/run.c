@@ -7,17 +7,13 @@
 
 typedef struct run {
     qn__gpu *gpu;
+    qn__cpu_worker *own; /* the calling thread's */
     const struct qn__cpu_code_kernel *kernel;
     qn_cpu_launch launch;
     uint64_t pieces_x, piece; /* pieces in a row, work-groups in a piece */
     uint64_t local_size, scratch_size;
     _Atomic(const char *) error;
 } run;
-
-void qn__cpu_workers_free(qn__gpu *gpu) {
-    for (unsigned i = 0; gpu->workers && i < gpu->num_workers; i++)
-        qn__release(gpu->services->allocator, gpu->workers[i].memory);
-}
 
 const char qn__cpu_out_of_memory[] = "out of memory for a work-group";
 
@@ -43,7 +39,7 @@ static bool prepare_worker(run *r, qn__cpu_worker *worker) {
 static void run_piece(void *user, uint64_t index, unsigned worker_index) {
     run *r = user;
     if (atomic_load_explicit(&r->error, memory_order_relaxed)) return;
-    qn__cpu_worker *worker = &r->gpu->workers[worker_index];
+    qn__cpu_worker *worker = worker_index ? &r->gpu->workers[worker_index] : r->own;
     if (!prepare_worker(r, worker)) {
         atomic_store(&r->error, qn__cpu_out_of_memory);
         return;
@@ -96,9 +92,9 @@ static int32_t print(void *user, const char *format, const unsigned char *values
     return qn__print_call(user, format, values, size, print_string, NULL);
 }
 
-const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command) {
+const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command, qn__cpu_worker *own) {
     qn_cpu_services services = {(void *)gpu->services, print};
-    run r = {.gpu = gpu, .kernel = &command->code->kernels[command->kernel]};
+    run r = {.gpu = gpu, .own = own, .kernel = &command->code->kernels[command->kernel]};
     set_launch(&r, command, &services);
     qn__pool_run(gpu->pool, cut(&r), run_piece, &r);
     return atomic_load(&r.error);

@@ -1,0 +1,165 @@
+/* The thread pool, and the threads of the library. */
+#include "util/pool.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+#include "util/thread.h"
+
+enum { THREADS = 4, MOST = 1000 };
+
+typedef struct tally {
+    atomic_uint times[MOST], busy[THREADS];
+    atomic_bool wrong;
+} tally;
+
+static void count_task(void *user, uint64_t index, unsigned worker) {
+    tally *t = user;
+    if (worker >= THREADS || atomic_fetch_add(&t->busy[worker], 1)) atomic_store(&t->wrong, true);
+    atomic_fetch_add(&t->times[index], 1);
+    atomic_fetch_sub(&t->busy[worker], 1);
+}
+
+/* Runs of all sizes; true when each task ran once and none beside another of its worker. */
+static bool count_runs(qn__pool *pool) {
+    static const unsigned counts[] = {0, 1, 2, 3, THREADS, 31, 32, 33, MOST};
+    tally t;
+    bool right = true;
+    for (unsigned round = 0; round < 90; round++) {
+        const unsigned count = counts[round % (sizeof counts / sizeof *counts)];
+        memset(&t, 0, sizeof t);
+        qn__pool_run(pool, count, count_task, &t);
+        for (unsigned i = 0; i < MOST; i++) right = right && atomic_load(&t.times[i]) == (i < count);
+        right = right && !atomic_load(&t.wrong);
+    }
+    return right;
+}
+
+static void every_task_runs_once(void **state) {
+    (void)state;
+    for (unsigned threads = 1; threads <= THREADS; threads++) {
+        qn__pool *pool = qn__pool_create(NULL, threads);
+        assert_non_null(pool);
+        assert_int_equal(qn__pool_threads(pool), threads);
+        assert_true(count_runs(pool));
+        qn__pool_destroy(pool);
+    }
+}
+
+typedef struct caller {
+    qn__pool *pool;
+    bool right;
+} caller;
+
+static void *caller_main(void *argument) {
+    caller *c = argument;
+    c->right = count_runs(c->pool);
+    return NULL;
+}
+
+static void several_callers_run_side_by_side(void **state) {
+    (void)state;
+    qn__pool *pool = qn__pool_create(NULL, THREADS);
+    caller callers[3];
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++) {
+        callers[i] = (caller){pool, false};
+        assert_int_equal(pthread_create(&threads[i], NULL, caller_main, &callers[i]), 0);
+    }
+    for (int i = 0; i < 3; i++) {
+        pthread_join(threads[i], NULL);
+        assert_true(callers[i].right);
+    }
+    qn__pool_destroy(pool);
+}
+
+typedef struct endless {
+    qn__pool *pool;
+    atomic_uint started;
+    atomic_bool released;
+} endless;
+
+static void endless_task(void *user, uint64_t index, unsigned worker) {
+    endless *e = user;
+    (void)index, (void)worker;
+    atomic_fetch_add(&e->started, 1);
+    while (!atomic_load(&e->released)) nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+}
+
+static void *endless_main(void *argument) {
+    endless *e = argument;
+    qn__pool_run(e->pool, 64, endless_task, e);
+    return NULL;
+}
+
+static void an_endless_run_leaves_others_their_caller(void **state) {
+    (void)state;
+    endless e = {.pool = qn__pool_create(NULL, THREADS)};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, endless_main, &e), 0);
+    while (atomic_load(&e.started) < THREADS) nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    assert_true(count_runs(e.pool)); /* with all other threads in endless tasks */
+    atomic_store(&e.released, true);
+    pthread_join(thread, NULL);
+    qn__pool_destroy(e.pool);
+}
+
+/* ---- threads ---- */
+
+static void *ask_mask(void *argument) {
+    pthread_sigmask(SIG_SETMASK, NULL, argument);
+    return NULL;
+}
+
+static void threads_block_signals_but_no_faults(void **state) {
+    (void)state;
+    static const int blocked[] = {SIGINT, SIGTERM, SIGALRM, SIGUSR1, SIGCHLD, SIGPROF, SIGPIPE, SIGHUP};
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    sigset_t mask, before, after;
+    pthread_t thread;
+    pthread_sigmask(SIG_SETMASK, NULL, &before);
+    assert_true(qn__thread_start(&thread, ask_mask, &mask));
+    pthread_join(thread, NULL);
+    pthread_sigmask(SIG_SETMASK, NULL, &after);
+    for (size_t i = 0; i < sizeof blocked / sizeof *blocked; i++) {
+        assert_true(sigismember(&mask, blocked[i]));
+        assert_int_equal(sigismember(&before, blocked[i]), sigismember(&after, blocked[i]));
+    }
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) assert_false(sigismember(&mask, faults[i]));
+}
+
+static void *fill_stack(void *argument) {
+    volatile char bytes[QN__THREAD_STACK - (1 << 20)];
+    for (size_t i = 0; i < sizeof bytes; i += 1024) bytes[i] = 1;
+    *(bool *)argument = bytes[0] == 1;
+    return NULL;
+}
+
+/* tests/cli runs kernels under a small limit of the process. */
+static void threads_have_the_stack_that_is_promised(void **state) {
+    (void)state;
+    pthread_t thread;
+    bool filled = false;
+    assert_true(qn__thread_start(&thread, fill_stack, &filled));
+    pthread_join(thread, NULL);
+    assert_true(filled);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_task_runs_once),
+        cmocka_unit_test(several_callers_run_side_by_side),
+        cmocka_unit_test(an_endless_run_leaves_others_their_caller),
+        cmocka_unit_test(threads_block_signals_but_no_faults),
+        cmocka_unit_test(threads_have_the_stack_that_is_promised),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
