@@ -2,7 +2,9 @@
    everywhere. */
 #include "api_support.h"
 
+#include <dirent.h>
 #include <pthread.h>
+#include <signal.h>
 
 static const char source[] = "kernel void add(global int *a, int v) { a[get_global_id(0)] += v; }\n"
                              "kernel void count(global int *a) { atomic_inc(&a[0]); }\n";
@@ -221,12 +223,49 @@ static void threads_that_open_the_device(void **state) {
     qn_context_destroy(f.context);
 }
 
+/* Signals that a thread of this process blocks, from its file in /proc. */
+static unsigned long long blocked_by(const char *task) {
+    char path[64], line[256];
+    unsigned long long blocked = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%.16s/status", task);
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, "SigBlk:", 7) == 0) blocked = strtoull(line + 7, NULL, 16);
+    if (file) fclose(file);
+    return blocked;
+}
+
+/* Drivers of other devices have threads of their own. */
+static void threads_block_the_signals_of_the_host(void **state) {
+    (void)state;
+    static const int signals[] = {SIGTERM, SIGALRM, SIGUSR1, SIGPROF};
+    DIR *tasks = testing("cpu") ? opendir("/proc/self/task") : NULL;
+    if (!tasks) return;
+    qn_context *context = make_context(&(qn_context_desc){.cpu_threads = THREADS});
+    get_device(context, "cpu");
+    int threads = 0, own = (int)getpid(); /* this thread's number, too */
+    rewinddir(tasks);
+    for (struct dirent *entry; (entry = readdir(tasks));) {
+        if (entry->d_name[0] == '.' || atoi(entry->d_name) == own) continue;
+        threads++;
+        for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+            assert_true(blocked_by(entry->d_name) >> (signals[i] - 1) & 1);
+    }
+    closedir(tasks);
+    assert_true(threads >= THREADS); /* the pool's, and the default stream's */
+    qn_context_destroy(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_that_open_the_device),  cmocka_unit_test(threads_with_a_stream_each),
-        cmocka_unit_test(threads_on_the_default_stream), cmocka_unit_test(threads_that_wait_for_the_device),
-        cmocka_unit_test(threads_that_share_an_event),   cmocka_unit_test(threads_that_share_a_graph),
+        cmocka_unit_test(threads_that_open_the_device),
+        cmocka_unit_test(threads_with_a_stream_each),
+        cmocka_unit_test(threads_on_the_default_stream),
+        cmocka_unit_test(threads_that_wait_for_the_device),
+        cmocka_unit_test(threads_that_share_an_event),
+        cmocka_unit_test(threads_that_share_a_graph),
         cmocka_unit_test(threads_that_compile),
+        cmocka_unit_test(threads_block_the_signals_of_the_host),
     };
     return run_device_tests(tests);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "backend/opencl/opencl.h"
+#include "util/thread.h"
 
 /* What is used of libcuda. */
 static const qn__symbol symbols[] = {
@@ -89,7 +90,7 @@ bool qn__cl_linker_open(qn__gpu *gpu, pthread_t *opener) {
     pthread_mutex_lock(&gpu->linker_lock);
     const bool tried = gpu->linker.tried;
     pthread_mutex_unlock(&gpu->linker_lock);
-    return gpu->is_nvidia && !tried && pthread_create(opener, NULL, opener_main, gpu) == 0;
+    return gpu->is_nvidia && !tried && qn__thread_start(opener, opener_main, gpu);
 }
 
 void qn__cl_trim(qn__gpu *gpu, uint64_t *pooled) {

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "backend/vulkan/queue.h"
+#include "util/thread.h"
 
 enum {
     MAX_WATCHED = 16,
@@ -105,8 +106,7 @@ static void *watch_main(void *argument) {
 void qn__vk_watch(qn__queue *queue) {
     qn__vk_watcher *watcher = &queue->gpu->watcher;
     pthread_mutex_lock(&watcher->lock);
-    if (!watcher->started)
-        watcher->started = pthread_create(&watcher->thread, NULL, watch_main, queue->gpu) == 0;
+    if (!watcher->started) watcher->started = qn__thread_start(&watcher->thread, watch_main, queue->gpu);
     bool watches = watcher->started;
     if (watches) {
         queue->next_watched = watcher->first;
