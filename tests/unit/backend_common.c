@@ -276,7 +276,7 @@ static void code_is_copied_whole(void **state) {
 /* ---- print records ---- */
 
 typedef struct printed {
-    char text[4096];
+    char text[5000];
     size_t length;
     int warnings;
 } printed;
@@ -292,6 +292,11 @@ static void take_text(void *user, const char *text, size_t size) {
 static void count_warning(void *user, qn_log_level level, const char *message) {
     (void)message;
     ((printed *)user)->warnings += level == QN_LOG_WARNING;
+}
+
+static const char *no_string(void *user, uint64_t word) {
+    (void)user, (void)word;
+    return NULL;
 }
 
 typedef struct records {
@@ -357,6 +362,27 @@ static void damaged_records_end_the_list(void **state) {
     }
 }
 
+/* Two billion blanks would keep the C library busy for minutes (the test, for as long). */
+static void widths_are_bounded(void **state) {
+    (void)state;
+    static const char *const formats[] = {"%2000000000d",
+                                          "%-99999999999999999999d|",
+                                          "%.2000000000d",
+                                          "%+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+5.2d|",
+                                          "%02000000000.2000000000d",
+                                          "%2000000000s"};
+    static const size_t lengths[] = {4095, 4095 + 1, 4095, 6, 4095, 4095};
+    static const uint64_t values[1] = {0};
+    for (size_t i = 0; i < QN__COUNT(formats); i++) {
+        printed out = {0};
+        const qn__services services = {.print = take_text, .print_user = &out};
+        const int32_t result = qn__print_call(&services, formats[i], (const unsigned char *)values,
+                                              sizeof values, no_string, NULL);
+        assert_int_equal(result, 0);
+        assert_int_equal(out.length, lengths[i]);
+    }
+}
+
 /* ---- libraries ---- */
 
 static void missing_libraries_are_named(void **state) {
@@ -394,6 +420,7 @@ int main(void) {
         cmocka_unit_test(records_are_printed),
         cmocka_unit_test(lost_records_are_said),
         cmocka_unit_test(damaged_records_end_the_list),
+        cmocka_unit_test(widths_are_bounded),
         cmocka_unit_test(missing_libraries_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

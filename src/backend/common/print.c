@@ -7,7 +7,12 @@
 
 #include "backend/common/common.h"
 
-enum { MAX_OUTPUT = 16 << 10 };
+enum {
+    MAX_OUTPUT = 16 << 10, /* bytes of one call */
+    MOST_CHARACTERS =
+        4095, /* of a width or precision, which C leaves to the library from there on: the C library
+                               would write two billion blanks before it finds out how few of them have room */
+};
 
 typedef struct output {
     char text[MAX_OUTPUT + 1]; /* and snprintf's zero */
@@ -23,7 +28,7 @@ typedef struct values {
 
 /* One conversion: "%" flags width .precision, vector size, length, conversion letter. */
 typedef struct conversion {
-    char flags[48]; /* "%-08.3" */
+    char flags[24]; /* "%-08.3" */
     unsigned lanes;
     char length[3]; /* "", "hh", "h", "hl", "l" */
     char letter;
@@ -47,16 +52,34 @@ static void append(output *out, const char *text, size_t length) {
     out->length += length;
 }
 
+/* Reads a number of digits, and steps over them. */
+static unsigned read_characters(const char **at) {
+    unsigned value = 0;
+    for (; **at >= '0' && **at <= '9'; ++*at)
+        if (value <= MOST_CHARACTERS) value = value * 10 + (unsigned)(**at - '0');
+    return value < MOST_CHARACTERS ? value : MOST_CHARACTERS;
+}
+
+/* Flags, width and precision as snprintf gets them, each flag once. */
+static const char *read_flags(const char *at, conversion *c) {
+    static const char known[] = "-+ #0";
+    size_t n = 0;
+    c->flags[n++] = '%';
+    for (const char *flag = known; *flag; flag++)
+        if (memchr(at, *flag, strspn(at, known))) c->flags[n++] = *flag;
+    at += strspn(at, known);
+    const unsigned width = read_characters(&at);
+    if (width) n += (size_t)snprintf(c->flags + n, sizeof c->flags - n, "%u", width);
+    c->flags[n] = 0;
+    if (*at != '.') return at;
+    at++;
+    snprintf(c->flags + n, sizeof c->flags - n, ".%u", read_characters(&at));
+    return at;
+}
+
 /* Reads the conversion behind a percent sign; NULL if it is none. */
 static const char *read_conversion(const char *at, conversion *c) {
-    size_t flags = strspn(at, "-+ #0"), n = flags;
-    n += strspn(at + n, "0123456789");
-    if (at[n] == '.') n += 1 + strspn(at + n + 1, "0123456789");
-    if (n > sizeof c->flags - 2) return NULL;
-    c->flags[0] = '%';
-    memcpy(c->flags + 1, at, n);
-    c->flags[n + 1] = 0;
-    at += n;
+    at = read_flags(at, c);
     c->lanes = 1;
     if (*at == 'v') {
         if (at[1] < '1' || at[1] > '8') return NULL;
@@ -176,7 +199,7 @@ int32_t qn__print_call(const qn__services *services, const char *format, const u
     values v = {packed, packed, packed + size, false, string, user};
     output out;
     out.length = 0;
-    for (const char *at = format; *at;) {
+    for (const char *at = format; *at && out.length < MAX_OUTPUT;) {
         const char *percent = strchr(at, '%');
         append(&out, at, percent ? (size_t)(percent - at) : strlen(at));
         if (!percent) break;

@@ -236,12 +236,13 @@ bool qn__const_int(front_parser *p, const ast_expr *e, int64_t *value);
    its object and addend. False if the expression is not constant. */
 bool qn__const_bytes(front_parser *p, const ast_expr *e, uint8_t *to, ast_decl **target, int64_t *addend);
 
-/* ---- warn.c, front/sema/kernel.c ---- */
+/* ---- warn.c, front/sema/kernel.c, front/sema/format.c ---- */
 
 void qn__warn_condition(front_parser *p, const ast_expr *e, bool parenthesized);
 void qn__warn_unused(front_parser *p, const ast_expr *e);
-void qn__warn_printf(front_parser *p, qn__str format, ast_expr *const *args, size_t num_args, front_loc loc);
 void qn__warn_no_return(front_parser *p, const ast_decl *function);
+/* Checks the arguments behind a format and brings them to what it prints; false after an error. */
+bool qn__check_printf(front_parser *p, const ast_expr *literal, ast_expr **args, size_t num_args);
 void qn__check_kernel(front_parser *p, const ast_decl *function);
 void qn__check_recursion(front_context *context);
 

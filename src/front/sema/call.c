@@ -296,10 +296,8 @@ static bool check_printf(front_parser *p, const front_resolved *resolved, ast_ex
     const ast_expr *format = num_args ? args[0] : NULL;
     while (format && format->expr_kind == EXPR_CONVERT && format->convert == CONVERT_POINTER)
         format = format->a;
-    if (format && format->expr_kind == EXPR_DECAY && format->a->expr_kind == EXPR_STRING) {
-        qn__warn_printf(p, format->a->string, args + 1, num_args - 1, format->a->loc);
-        return true;
-    }
+    if (format && format->expr_kind == EXPR_DECAY && format->a->expr_kind == EXPR_STRING)
+        return qn__check_printf(p, format->a, args + 1, num_args - 1);
     qn__diag_error(p->diag, format ? format->loc : loc, "the format of printf must be a string literal");
     return false;
 }
