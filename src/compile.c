@@ -239,6 +239,21 @@ static uint32_t max_instrs(const compile *c) {
     return c->request->max_instrs ? c->request->max_instrs : DEFAULT_INSTRS;
 }
 
+static void take_refused(compile *c, const ast_unit *unit) {
+    const uint32_t count = (uint32_t)unit->refused.len;
+    qn__compile_refusal *refused = QN__NEW_ARRAY(c->arena, qn__compile_refusal, count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        const ast_refusal *from = &unit->refused.data[i];
+        const ir_loc loc = qn__source_resolve(&c->sources, from->loc);
+        refused[i] = (qn__compile_refusal){
+            from->kernel,
+            qn__arena_printf(c->arena, "%s:%u: kernel '%s' uses '%s': quern has no images or samplers",
+                             c->sources.names.data[loc.file], (unsigned)loc.line, from->kernel, from->what)};
+    }
+    c->result->refused = refused;
+    c->result->num_refused = count;
+}
+
 static bool run_front(compile *c) {
     front_context context;
     ast_unit *unit = parse(c, &context);
@@ -253,6 +268,7 @@ static bool run_front(compile *c) {
     begin_stage(c);
     c->module = qn__lower(&config, unit);
     end_stage(c, QN__STAGE_LOWER);
+    take_refused(c, unit);
     return c->diag.errors ? fail(c, QN__COMPILE_SOURCE_ERROR) : true;
 }
 
@@ -468,7 +484,8 @@ static void escaped(qn__compile_result *result, int reason) {
     result->errors = 1;
     result->module = NULL;
     result->kernels = NULL;
-    result->num_kernels = 0;
+    result->num_kernels = result->num_refused = 0;
+    result->refused = NULL;
     result->text = NULL;
     result->text_size = 0;
     result->num_dependencies = 0;

@@ -101,6 +101,11 @@ typedef struct qn__compile_kernel {
     ir_loc loc;
 } qn__compile_kernel;
 
+/* A kernel that cannot be created, for it uses images. */
+typedef struct qn__compile_refusal {
+    const char *kernel, *why; /* why: a sentence with the place */
+} qn__compile_refusal;
+
 /* A file that was read from disk: a cache checks that it is still the same. */
 typedef struct qn__compile_dependency {
     const char *path;
@@ -125,6 +130,8 @@ typedef struct qn__compile_result {
     const ir_module *module; /* after the passes */
     qn__compile_kernel *kernels;
     uint32_t num_kernels;
+    const qn__compile_refusal *refused;
+    uint32_t num_refused;
     const char *text; /* the target's; zero-terminated */
     size_t text_size;
     /* as qn__emit_result */

@@ -30,7 +30,8 @@ typedef enum ast_kind {
     AST_STRUCT,
     AST_UNION,
     AST_FUNCTION,
-    AST_EVENT /* event_t: an int to the IR */
+    AST_EVENT, /* event_t: an int to the IR */
+    AST_OPAQUE /* an image or sampler; .length tells which. Never lowered: see front/sema/image.c */
 } ast_kind;
 
 enum { AST_CONST = 1, AST_VOLATILE = 2, AST_RESTRICT = 4 };
@@ -157,6 +158,8 @@ struct ast_decl {
     bool is_size_type;      /* parameter declared with size_t, ptrdiff_t, intptr_t or uintptr_t */
     const uint16_t *frozen; /* a library function's body as packed IR (front/frozen.h), in place of `body` */
     uint32_t visit;         /* for the call graph (recursion) */
+    const char *opaque_use; /* what the function, or one that it calls, uses of images; NULL: nothing */
+    ir_loc opaque_loc;
 
     /* set and used by the lowering */
     ir_value *address; /* of variables and parameters in memory */
@@ -314,12 +317,19 @@ struct ast_stmt {
     int32_t unroll; /* loops: as ir_attr.unroll */
 };
 
+/* A kernel that uses images: no part of the unit's functions. */
+typedef struct ast_refusal {
+    const char *kernel, *what;
+    ir_loc loc; /* of the use */
+} ast_refusal;
+
 /* A parsed file. */
 typedef struct ast_unit {
     QN__VEC(ast_decl *)
     functions; /* defined ones in order of definition, library helpers they need included */
     QN__VEC(ast_decl *) constants; /* __constant objects, in order */
-    bool fp_contract;              /* at the end of file; see also the float flags in options */
+    QN__VEC(ast_refusal) refused;
+    bool fp_contract; /* at the end of file; see also the float flags in options */
 } ast_unit;
 
 #endif

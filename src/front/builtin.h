@@ -11,7 +11,13 @@
 
 #include "front/ast.h"
 
-typedef enum ast_builtin_kind { BUILTIN_OP, BUILTIN_LIB, BUILTIN_LIB_MAP, BUILTIN_SPECIAL } ast_builtin_kind;
+typedef enum ast_builtin_kind {
+    BUILTIN_OP,
+    BUILTIN_LIB,
+    BUILTIN_LIB_MAP,
+    BUILTIN_SPECIAL,
+    BUILTIN_IMAGE /* never lowered: front/sema/image.c */
+} ast_builtin_kind;
 
 /* Lowerings of their own, by family; what differs within a family is in `variant`. */
 typedef enum ast_special {

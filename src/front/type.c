@@ -354,6 +354,66 @@ ir_type qn__type_to_ir(const ast_type *type) {
     }
 }
 
+/* ---- names of types that need no declaration ---- */
+
+typedef struct name_row {
+    const char *name;
+    uint8_t kind; /* AST_STRUCT: one that is not supported; AST_VECTOR: an element, lanes may follow */
+    uint8_t element;
+} name_row;
+
+/* By first letter, so that a name which is no type is told after one or two comparisons. */
+static const name_row type_names[] = {
+    {"atomic_int", AST_INT, 0},
+    {"atomic_uint", AST_UINT, 0},
+    {"atomic_long", AST_LONG, 0},
+    {"atomic_ulong", AST_ULONG, 0},
+    {"atomic_float", AST_FLOAT, 0},
+    {"atomic_double", AST_DOUBLE, 0},
+    {"atomic_flag", AST_INT, 0},
+    {"atomic_size_t", AST_ULONG, 0},
+    {"atomic_ptrdiff_t", AST_LONG, 0},
+    {"atomic_intptr_t", AST_LONG, 0},
+    {"atomic_uintptr_t", AST_ULONG, 0},
+    {"char", AST_VECTOR, AST_CHAR},
+    {"clk_event_t", AST_STRUCT, 0},
+    {"cl_mem_fence_flags", AST_UINT, 0},
+    {"double", AST_VECTOR, AST_DOUBLE},
+    {"event_t", AST_EVENT, 0},
+    {"float", AST_VECTOR, AST_FLOAT},
+    {"half", AST_VECTOR, AST_HALF},
+    {"int", AST_VECTOR, AST_INT},
+    {"intptr_t", AST_LONG, 0},
+    {"image1d_t", AST_OPAQUE, 0},
+    {"image1d_array_t", AST_OPAQUE, 0},
+    {"image1d_buffer_t", AST_OPAQUE, 0},
+    {"image2d_t", AST_OPAQUE, 0},
+    {"image2d_array_t", AST_OPAQUE, 0},
+    {"image2d_depth_t", AST_OPAQUE, 0},
+    {"image2d_array_depth_t", AST_OPAQUE, 0},
+    {"image2d_msaa_t", AST_OPAQUE, 0},
+    {"image2d_msaa_depth_t", AST_OPAQUE, 0},
+    {"image2d_array_msaa_t", AST_OPAQUE, 0},
+    {"image2d_array_msaa_depth_t", AST_OPAQUE, 0},
+    {"image3d_t", AST_OPAQUE, 0},
+    {"long", AST_VECTOR, AST_LONG},
+    {"memory_order", AST_INT, 0},
+    {"memory_scope", AST_INT, 0},
+    {"ndrange_t", AST_STRUCT, 0},
+    {"ptrdiff_t", AST_LONG, 0},
+    {"pipe", AST_STRUCT, 0},
+    {"queue_t", AST_STRUCT, 0},
+    {"reserve_id_t", AST_STRUCT, 0},
+    {"short", AST_VECTOR, AST_SHORT},
+    {"size_t", AST_ULONG, 0},
+    {"sampler_t", AST_OPAQUE, 0},
+    {"uchar", AST_VECTOR, AST_UCHAR},
+    {"uint", AST_VECTOR, AST_UINT},
+    {"uintptr_t", AST_ULONG, 0},
+    {"ulong", AST_VECTOR, AST_ULONG},
+    {"ushort", AST_VECTOR, AST_USHORT},
+};
+
 /* ---- names ---- */
 
 static void put_quals(qn__buf *out, const ast_type *type) {
@@ -373,6 +433,8 @@ static void put_base(qn__buf *out, const ast_type *type) {
         qn__buf_printf(out, "%s%u", scalar_names[type->base->kind], type->lanes);
     else if (type->kind == AST_EVENT)
         qn__buf_puts(out, "event_t");
+    else if (type->kind == AST_OPAQUE)
+        qn__buf_puts(out, type_names[type->length].name);
     else
         qn__buf_printf(out, "%s%s",
                        type->record->is_named_by_typedef ? ""
@@ -444,59 +506,7 @@ const char *qn__type_name(qn__arena *arena, const ast_type *type) {
     return out.data;
 }
 
-/* ---- names of types that need no declaration ---- */
-
-typedef struct name_row {
-    const char *name;
-    uint8_t kind; /* AST_STRUCT: an image or sampler; AST_VECTOR: an element, lanes may follow */
-    uint8_t element;
-} name_row;
-
-/* By first letter, so that a name which is no type is told after one or two comparisons. */
-static const name_row type_names[] = {
-    {"atomic_int", AST_INT, 0},
-    {"atomic_uint", AST_UINT, 0},
-    {"atomic_long", AST_LONG, 0},
-    {"atomic_ulong", AST_ULONG, 0},
-    {"atomic_float", AST_FLOAT, 0},
-    {"atomic_double", AST_DOUBLE, 0},
-    {"atomic_flag", AST_INT, 0},
-    {"atomic_size_t", AST_ULONG, 0},
-    {"atomic_ptrdiff_t", AST_LONG, 0},
-    {"atomic_intptr_t", AST_LONG, 0},
-    {"atomic_uintptr_t", AST_ULONG, 0},
-    {"char", AST_VECTOR, AST_CHAR},
-    {"cl_mem_fence_flags", AST_UINT, 0},
-    {"double", AST_VECTOR, AST_DOUBLE},
-    {"event_t", AST_EVENT, 0},
-    {"float", AST_VECTOR, AST_FLOAT},
-    {"half", AST_VECTOR, AST_HALF},
-    {"int", AST_VECTOR, AST_INT},
-    {"intptr_t", AST_LONG, 0},
-    {"image1d_t", AST_STRUCT, 0},
-    {"image1d_array_t", AST_STRUCT, 0},
-    {"image1d_buffer_t", AST_STRUCT, 0},
-    {"image2d_t", AST_STRUCT, 0},
-    {"image2d_array_t", AST_STRUCT, 0},
-    {"image2d_depth_t", AST_STRUCT, 0},
-    {"image2d_array_depth_t", AST_STRUCT, 0},
-    {"image2d_msaa_t", AST_STRUCT, 0},
-    {"image3d_t", AST_STRUCT, 0},
-    {"long", AST_VECTOR, AST_LONG},
-    {"memory_order", AST_INT, 0},
-    {"memory_scope", AST_INT, 0},
-    {"ptrdiff_t", AST_LONG, 0},
-    {"pipe", AST_STRUCT, 0},
-    {"queue_t", AST_STRUCT, 0},
-    {"short", AST_VECTOR, AST_SHORT},
-    {"size_t", AST_ULONG, 0},
-    {"sampler_t", AST_STRUCT, 0},
-    {"uchar", AST_VECTOR, AST_UCHAR},
-    {"uint", AST_VECTOR, AST_UINT},
-    {"uintptr_t", AST_ULONG, 0},
-    {"ulong", AST_VECTOR, AST_ULONG},
-    {"ushort", AST_VECTOR, AST_USHORT},
-};
+/* ---- types by name ---- */
 
 /* Lanes that the digits behind an element's name tell; 0: none such. */
 static unsigned lanes_of(qn__str digits) {
@@ -506,8 +516,8 @@ static unsigned lanes_of(qn__str digits) {
     return digits.len == 1 && (c == '2' || c == '3' || c == '4' || c == '8') ? (unsigned)(c - '0') : 0;
 }
 
-const ast_type *qn__type_by_name(ast_types *types, qn__str name, bool *is_image) {
-    *is_image = false;
+const ast_type *qn__type_by_name(ast_types *types, qn__str name, bool *is_unsupported) {
+    *is_unsupported = false;
     if (name.len < 3) return NULL;
     for (size_t i = 0; i < QN__COUNT(type_names); i++) {
         const name_row *row = &type_names[i];
@@ -521,8 +531,12 @@ const ast_type *qn__type_by_name(ast_types *types, qn__str name, bool *is_image)
             if (lanes) return qn__type_vector(types, types->scalars[row->element], lanes);
         } else if (rest.len == 0) {
             if (row->kind == AST_EVENT) return types->event;
-            *is_image = row->kind == AST_STRUCT;
-            if (*is_image) return types->error;
+            if (row->kind == AST_OPAQUE) {
+                ast_type key = {.kind = AST_OPAQUE, .length = i, .size = 8, .align = 8};
+                return type_intern(types, &key, NULL);
+            }
+            *is_unsupported = row->kind == AST_STRUCT;
+            if (*is_unsupported) return types->error;
             const ast_type *type = types->scalars[row->kind];
             return row->name[0] == 'a' ? qn__type_add_quals(types, type, AST_VOLATILE) : type;
         }

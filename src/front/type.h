@@ -57,7 +57,7 @@ bool qn__type_compatible(const ast_type *a, const ast_type *b);
 /* Contains bool, half, size-dependent or event members, pointers: what a kernel's argument must not. */
 bool qn__type_contains(const ast_type *type, ast_kind kind);
 /* float4, ulong, size_t, ...: the type that an identifier names without any declaration; NULL if none.
- *is_image is set for the types of images and samplers, which are not supported. */
-const ast_type *qn__type_by_name(ast_types *types, qn__str name, bool *is_image);
+ *is_unsupported is set for those that quern does not even parse (pipes, queues). */
+const ast_type *qn__type_by_name(ast_types *types, qn__str name, bool *is_unsupported);
 
 #endif

@@ -171,6 +171,11 @@ static void put_entry(qn__buf *out, const qn__cache_key *key, const qn__compile_
     put_number(out, result->num_kernels);
     for (uint32_t i = 0; i < result->num_kernels; i++) put_kernel(out, &result->kernels[i]);
     put_module(out, result);
+    put_number(out, result->num_refused);
+    for (uint32_t i = 0; i < result->num_refused; i++) {
+        put_string(out, result->refused[i].kernel);
+        put_string(out, result->refused[i].why);
+    }
     put_number(out, qn__hash(out->data, out->len, 0));
 }
 
@@ -378,6 +383,16 @@ static void get_module(reader *r, qn__arena *arena, qn__code_source *source) {
     source->strings = strings;
 }
 
+static void get_refused(reader *r, qn__arena *arena, qn_program *program) {
+    program->num_refused = get_count(r, 16);
+    qn__compile_refusal *refused = QN__NEW_ARRAY(arena, qn__compile_refusal, program->num_refused);
+    for (uint32_t i = 0; i < program->num_refused; i++) {
+        refused[i].kernel = get_string(r);
+        refused[i].why = get_string(r);
+    }
+    program->refused = refused;
+}
+
 static bool file_holds(qn_context *context, const char *path, qn__hash128 hash) {
     qn__hash128 now;
     return hash_file(context, path, &now) && now.a == hash.a && now.b == hash.b;
@@ -413,6 +428,7 @@ static bool get_entry(qn_program *program, const qn__cache_key *key, reader *r, 
     source->kernels = kernels;
     source->num_kernels = count;
     get_module(r, arena, source);
+    get_refused(r, arena, program);
     if (r->failed || !qn__cache_code_path(program->device, name, code_path, path_size)) return false;
     if (program->device->backend->rewrites_code) return qn__file_exists(code_path);
     return file_holds(context, code_path, code);
@@ -434,7 +450,8 @@ void qn__cache_forget(qn_program *program) {
     program->kernels = NULL;
     program->memory = NULL;
     program->log = NULL;
-    program->num_kernels = 0;
+    program->refused = NULL;
+    program->num_kernels = program->num_refused = 0;
 }
 
 bool qn__cache_load(qn_program *program, const qn__cache_key *key, qn__code_source *source, char *code_path,

@@ -4,7 +4,17 @@
 
 #include "runtime/runtime.h"
 
+/* One of that name that cannot be created; without a name, the only one. */
+static const char *why_refused(const qn_program *program, const char *name) {
+    if (!name) return program->num_refused == 1 && !program->num_kernels ? program->refused[0].why : NULL;
+    for (uint32_t i = 0; i < program->num_refused; i++)
+        if (!strcmp(program->refused[i].kernel, name)) return program->refused[i].why;
+    return NULL;
+}
+
 static qn_status no_kernel(qn_program *program, const char *name) {
+    const char *refused = why_refused(program, name);
+    if (refused) return qn__fail_text(program->object.context, QN_ERROR_UNSUPPORTED, refused);
     char list[600] = "";
     size_t length = 0;
     for (uint32_t i = 0; i < program->num_kernels && length < sizeof list - 80; i++)

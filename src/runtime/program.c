@@ -165,6 +165,8 @@ static qn_status compile(qn_program *program, qn__program_input *input, const qn
     qn_status status = qn__compile_failure(context, result);
     if (status) return status;
     program->log = (char *)result->log;
+    program->refused = result->refused;
+    program->num_refused = result->num_refused;
     qn__code_kernel *kernels = NULL;
     char path[4096];
     qn__hash128 code = key ? key->hash : (qn__hash128){0};

@@ -136,6 +136,8 @@ struct qn_program {
     qn__arena arena;            /* of what was made of it */
     qn__program_kernel *kernels;
     uint32_t num_kernels;
+    const qn__compile_refusal *refused; /* the result's or the arena's */
+    uint32_t num_refused;
     char *log;
     qn__code *code;
     qn_program_times times;

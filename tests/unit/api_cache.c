@@ -7,7 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char source[] = "#include \"value.h\"\nkernel void f(global int *a) { a[0] = VALUE; }\n";
+static const char source[] = "#include \"value.h\"\nkernel void f(global int *a) { a[0] = VALUE; }\n"
+                             "kernel void image(image2d_t a) {}\n"; /* refused, from the cache as well */
 
 enum { MAX_PROCESSES = 16 };
 static int processes = 4;
@@ -48,7 +49,10 @@ static int run(const place *p, bool *cached, uint64_t limit) {
     assert_ok(context, qn_program_create(device, &(qn_program_desc){.source = source, .options = p->options},
                                          &program));
     assert_ok(context, qn_program_get_times(program, &times));
-    qn_kernel *kernel = make_kernel(program, context, NULL);
+    qn_kernel *kernel = NULL;
+    assert_int_equal(qn_kernel_create(program, "image", &kernel), QN_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(qn_error_message(context), "kernel.cl:3: kernel 'image' uses 'image2d_t'"));
+    kernel = make_kernel(program, context, NULL);
     qn_buffer *buffer = make_buffer(device, sizeof out, NULL);
     assert_ok(context, qn_launch(NULL, kernel, QN_RANGE(1), QN_ARGS(buffer)));
     assert_ok(context, qn_buffer_read(buffer, 0, &out, sizeof out));

@@ -71,9 +71,9 @@ static const ast_type *read_type(front_context *context, const char **text) {
     *text = at + length + strspn(at + length, " ");
     const char *const spaces = "pgcl"; /* in the order of ir_space */
     unsigned space = at[1] == ':' ? (unsigned)(strchr(spaces, at[0]) - spaces) : 0;
-    bool is_pointer = at[1] == ':', is_image;
+    bool is_pointer = at[1] == ':', is_unsupported;
     if (is_pointer) at += 2, length -= 2;
-    const ast_type *type = qn__type_by_name(&context->types, (qn__str){at, length}, &is_image);
+    const ast_type *type = qn__type_by_name(&context->types, (qn__str){at, length}, &is_unsupported);
     assert_non_null(type);
     if (!is_pointer) return type;
     return qn__type_pointer(&context->types, qn__type_qualified(&context->types, type, 0, space));

@@ -64,6 +64,7 @@ static const char *space_text(unsigned space) {
 static const ast_type *check_file_space(front_parser *p, const front_declarator *declarator,
                                         const ast_type *type) {
     if (qn__type_is_error(p->types, type) || type->space == IR_CONSTANT_SPACE) return type;
+    if (qn__type_is_opaque(type)) return type;
     qn__diag_error(p->diag, declarator->loc,
                    "variable '%s' at file scope must be in the __constant address space",
                    declarator->name->data);
@@ -84,6 +85,8 @@ static void check_block_space(front_parser *p, const front_specifiers *specifier
                               const front_declarator *declarator, bool has_init) {
     const ast_type *type = declarator->type;
     const char *name = declarator->name->data;
+    qn__touch_image_type(p, type, declarator->loc);
+    if (qn__type_is_opaque(type)) return;
     if (type->space == IR_GLOBAL_SPACE) {
         qn__diag_error(p->diag, declarator->loc, "variable '%s' cannot be in the __global address space",
                        name);
@@ -142,7 +145,7 @@ static ast_decl *variable_new(front_parser *p, const front_declarator *declarato
 }
 
 static void constant_finish(front_parser *p, ast_decl *decl, bool is_extern) {
-    if (qn__type_is_error(p->types, decl->type)) return;
+    if (qn__type_is_error(p->types, decl->type) || qn__type_is_opaque(decl->type)) return;
     if (decl->init) {
         qn__constant_image(p, decl);
     } else if (!is_extern) {
@@ -252,6 +255,7 @@ static void declare_parameters(front_parser *p, const front_declarator *declarat
     for (size_t i = 0; i < declarator->params.len; i++) {
         front_name *name = declarator->param_names.data[i];
         ast_decl *param = declarator->params.data[i];
+        qn__touch_image_type(p, param->type, param->loc);
         if (!name) {
             qn__diag_error(p->diag, param->loc, "parameter %zu of '%s' has no name", i + 1,
                            declarator->name->data);

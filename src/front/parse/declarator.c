@@ -9,6 +9,10 @@ static const ast_type *pointer_to(front_parser *p, const ast_type *pointee, fron
         qn__diag_error(p->diag, loc, "pointers to functions are not allowed in OpenCL C");
         return p->types->error;
     }
+    if (qn__type_is_opaque(pointee)) {
+        qn__diag_error(p->diag, loc, "pointers to images and samplers are not allowed in OpenCL C");
+        return p->types->error;
+    }
     const ast_type *type = qn__type_pointer(p->types, pointee);
     if (qn__type_is_error(p->types, type) && !qn__type_is_error(p->types, pointee))
         qn__diag_error(p->diag, loc, "type is nested too deeply");
@@ -17,6 +21,10 @@ static const ast_type *pointer_to(front_parser *p, const ast_type *pointee, fron
 
 static bool check_element(front_parser *p, const ast_type *element, front_loc loc) {
     if (qn__type_is_error(p->types, element)) return false;
+    if (qn__type_is_opaque(element)) {
+        qn__diag_error(p->diag, loc, "arrays of images and samplers are not allowed in OpenCL C");
+        return false;
+    }
     if (element->kind == AST_FUNCTION || element->kind == AST_VOID || !qn__type_is_complete(element)) {
         qn__diag_error(p->diag, loc, "array has elements of incomplete type '%s'", qn__type_text(p, element));
         return false;
@@ -290,6 +298,7 @@ const ast_type *qn__parse_type_name(front_parser *p) {
     front_declarator declarator = {0};
     if (!qn__parse_specifiers(p, &specifiers, false)) return p->types->error;
     front_loc loc = qn__here(p);
+    qn__touch_image_type(p, specifiers.type, specifiers.loc);
     if (qn__peek(p, FRONT_T_RPAREN) || qn__peek(p, FRONT_T_COMMA)) return specifiers.type;
     qn__parse_declarator(p, &specifiers, &declarator, true);
     if (declarator.name) {

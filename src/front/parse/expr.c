@@ -67,6 +67,8 @@ static ast_expr *unknown_name(front_parser *p, const front_token *token) {
             return decl ? qn__sema_variable(p, decl, token->loc) : qn__expr_error(p, token->loc);
         }
     }
+    ast_expr *constant = qn__sema_image_constant(p, name, token->loc);
+    if (constant) return constant;
     if (qn__builtin_exists(name)) {
         qn__diag_error(p->diag, token->loc, "built-in function '%s' can only be called", token->name->data);
         return qn__expr_error(p, token->loc);

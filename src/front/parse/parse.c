@@ -258,6 +258,7 @@ ast_unit *qn__parse(front_context *context, front_tokens tokens) {
     }
     check_undefined(context);
     qn__check_recursion(context);
+    qn__refuse_images(context);
     qn__scope_pop(p);
     return context->unit;
 }

@@ -230,6 +230,19 @@ ast_expr *qn__sema_call_name(front_parser *p, front_name *name, ast_expr **args,
 bool qn__is_builtin_name(front_parser *p, qn__str name);
 void qn__check_lvalue_root(front_parser *p, ast_expr *e, bool is_address); /* notes address taken, assigned */
 
+/* ---- front/sema/image.c ---- */
+
+bool qn__type_is_opaque(const ast_type *type); /* an image or a sampler */
+/* The function that is parsed uses `what`, or, if it is one of images, this type. */
+void qn__touch_image(front_parser *p, front_loc loc, const char *what);
+void qn__touch_image_type(front_parser *p, const ast_type *type, front_loc loc);
+/* Takes the functions that use images from the unit, with all that call them. */
+void qn__refuse_images(front_context *context);
+/* A built-in function of images, CLK_RGBA and the like, a sampler of an int; NULL: none of that. */
+ast_expr *qn__sema_image_call(front_parser *p, qn__str name, ast_expr **args, size_t num_args, front_loc loc);
+ast_expr *qn__sema_image_constant(front_parser *p, qn__str name, front_loc loc);
+ast_expr *qn__sema_sampler(front_parser *p, ast_expr *e, const ast_type *type);
+
 /* Values of constant expressions. */
 bool qn__const_int(front_parser *p, const ast_expr *e, int64_t *value);
 /* Writes the value as it lies in memory (type->size bytes at `to`); an address leaves zero bytes and gives

@@ -39,9 +39,10 @@ bool qn__is_type_start(front_parser *p, const front_token *token) {
     case FRONT_T_TYPEOF: return true;
     case FRONT_T_IDENTIFIER: {
         front_symbol *symbol = qn__lookup(p, token->name);
-        bool is_image = false;
+        bool is_unsupported = false;
         if (symbol) return symbol->symbol_kind == SYMBOL_TYPEDEF;
-        return qn__type_by_name(p->types, (qn__str){token->name->data, token->name->len}, &is_image) != NULL;
+        return qn__type_by_name(p->types, (qn__str){token->name->data, token->name->len}, &is_unsupported) !=
+               NULL;
     }
     default: return false;
     }
@@ -90,6 +91,11 @@ static bool check_field_type(front_parser *p, front_declarator *declarator) {
     }
     if (type->kind == AST_EVENT) {
         qn__diag_error(p->diag, declarator->loc, "an event_t cannot be a member of a struct or union");
+        return false;
+    }
+    if (qn__type_is_opaque(type)) {
+        qn__diag_error(p->diag, declarator->loc,
+                       "an image or sampler cannot be a member of a struct or union");
         return false;
     }
     if (type->space != IR_PRIVATE) {
@@ -460,9 +466,9 @@ static bool qualifier(front_parser *p, specifier_state *state) {
     return true;
 }
 
-static void image_error(front_parser *p) {
-    qn__diag_error(p->diag, qn__here(p), "images, samplers, pipes and queues are not supported");
-    qn__diag_hint(p->diag, "pass the pixels in a __global buffer");
+static void unsupported_type(front_parser *p) {
+    qn__diag_error(p->diag, qn__here(p), "pipes and queues on the device are not supported");
+    qn__diag_hint(p->diag, "launch the kernels from the host, and pass data between them in buffers");
 }
 
 /* typeof: 'typeof' '(' (type-name | expression) ')' */
@@ -486,14 +492,14 @@ static bool is_size_name(const front_name *name) {
 static bool named_type(front_parser *p, specifier_state *state) {
     if (state->words || !qn__peek(p, FRONT_T_IDENTIFIER)) return false;
     front_symbol *symbol = qn__lookup(p, p->at->name);
-    bool is_image = false;
+    bool is_unsupported = false;
     const ast_type *type = NULL;
     if (!symbol)
-        type = qn__type_by_name(p->types, (qn__str){p->at->name->data, p->at->name->len}, &is_image);
+        type = qn__type_by_name(p->types, (qn__str){p->at->name->data, p->at->name->len}, &is_unsupported);
     else if (symbol->symbol_kind == SYMBOL_TYPEDEF)
         type = symbol->type;
     if (!type) return false;
-    if (is_image) image_error(p);
+    if (is_unsupported) unsupported_type(p);
     state->out->is_size_type |= !symbol && is_size_name(p->at->name);
     check_double(p, type, qn__here(p));
     state->other = type;

@@ -107,14 +107,14 @@ static bool strip(qn__str *name, const char *suffix) {
 
 /* A type by its name, or in the library one that is bound to it. */
 static const ast_type *type_named(front_parser *p, qn__str name) {
-    bool is_image = false;
+    bool is_unsupported = false;
     const ast_type *type = NULL;
     if (p->is_library) {
         front_symbol *symbol = qn__lookup(p, qn__name_str(&p->context->library_names, name));
         if (symbol && symbol->symbol_kind == SYMBOL_TYPEDEF) type = symbol->type;
     }
-    if (!type) type = qn__type_by_name(p->types, name, &is_image);
-    bool is_number = type && !is_image && (qn__type_is_scalar(type) || type->kind == AST_VECTOR);
+    if (!type) type = qn__type_by_name(p->types, name, &is_unsupported);
+    bool is_number = type && !is_unsupported && (qn__type_is_scalar(type) || type->kind == AST_VECTOR);
     return is_number ? type->unqualified : NULL;
 }
 
@@ -357,14 +357,8 @@ static ast_expr *call_library_helper(front_parser *p, qn__str name, ast_expr **a
 static ast_expr *undeclared(front_parser *p, front_name *name, front_loc loc) {
     qn__diag_error(p->diag, loc, "call to undeclared function '%s'", name->data);
     qn__diag_range(p->diag, loc, name->len);
-    qn__str text = {name->data, name->len};
     const char *meant = qn__did_you_mean(p, name);
-    bool is_image = qn__str_starts(text, "read_image") || qn__str_starts(text, "write_image") ||
-                    qn__str_starts(text, "get_image");
-    if (is_image)
-        qn__diag_hint(p->diag, "images are not supported; pass the pixels in a __global buffer");
-    else if (meant)
-        qn__diag_hint(p->diag, "did you mean '%s'?", meant);
+    if (meant) qn__diag_hint(p->diag, "did you mean '%s'?", meant);
     return qn__expr_error(p, loc);
 }
 
@@ -401,6 +395,7 @@ ast_expr *qn__sema_call_name(front_parser *p, front_name *name, ast_expr **args,
     if (!e && conversion_parse(p, text, &how)) e = call_conversion(p, &how, text, args, num_args, loc);
     if (!e) e = call_builtin(p, text, args, num_args, loc);
     if (!e) e = call_library_helper(p, text, args, num_args, loc, end);
+    if (!e) e = qn__sema_image_call(p, text, args, num_args, loc);
     if (!e && num_args) e = call_compiler(p, text, args, num_args, loc);
     return e ? e : undeclared(p, name, loc);
 }

@@ -370,6 +370,8 @@ ast_expr *qn__sema_coerce(front_parser *p, ast_expr *e, const ast_type *type, fr
     }
     if (from->kind == AST_POINTER && type->kind == AST_BOOL) return qn__sema_cast_to(p, e, type);
     if (type->kind == AST_EVENT && qn__is_null_constant(e)) return qn__sema_cast_to(p, e, type);
+    ast_expr *sampler = qn__sema_sampler(p, e, type);
+    if (sampler) return sampler;
     return refuse(p, e, type, loc, use);
 }
 

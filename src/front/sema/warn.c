@@ -12,6 +12,7 @@ void qn__warn_condition(front_parser *p, const ast_expr *e, bool parenthesized) 
 static bool is_pure_builtin(const ast_builtin *builtin) {
     switch (builtin->builtin_kind) {
     case BUILTIN_OP: return true;
+    case BUILTIN_IMAGE: return false;
     case BUILTIN_LIB:
     case BUILTIN_LIB_MAP: return builtin->function && builtin->function->is_pure;
     default:
