@@ -52,17 +52,4 @@ bool qn__pass_exists(const char *name);
 bool qn__pass_run_one(ir_module *module, const char *name, const qn__pass_options *options,
                       const char **error);
 
-/* Uniformity: for each value id whether it is the same for all work-items of a work-group, and for each
-   construct whether all work-items of the group that reach it take the same way. Used by the targets. */
-typedef struct qn__uniformity {
-    bool *varying;        /* by value id */
-    bool *varying_branch; /* by instruction mark as set by the analysis (see uniformity.c) */
-} qn__uniformity;
-
-qn__uniformity qn__uniformity_analyse(qn__arena *arena, ir_function *kernel);
-/* The same among work-items that differ in x only; values in `forced` (by id; may be NULL) vary in any
-   case. */
-qn__uniformity qn__uniformity_analyse_row(qn__arena *arena, ir_function *kernel, const bool *forced);
-bool qn__uniformity_is_varying_branch(const qn__uniformity *u, const ir_instr *construct);
-
 #endif

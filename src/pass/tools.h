@@ -6,6 +6,7 @@
 #define QN__PASS_TOOLS_H
 
 #include "ir/ir.h"
+#include "pass/analysis.h"
 #include "pass/pass.h"
 
 typedef struct qn__rule_index qn__rule_index;

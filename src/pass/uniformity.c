@@ -4,7 +4,7 @@
    simple by structured control: a value leaves a construct only as its result, so a work-item that leaves a
    loop early shows in the results of that loop and nowhere else. The analysis numbers all instructions:
    ir_instr.mark is the position in walk order, and indexes varying_branch. */
-#include "pass/pass.h"
+#include "pass/analysis.h"
 
 typedef struct analysis {
     qn__uniformity result;

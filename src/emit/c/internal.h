@@ -8,7 +8,7 @@
 
 #include "emit/cfamily.h"
 #include "emit/emit.h"
-#include "pass/pass.h"
+#include "pass/analysis.h"
 
 typedef enum c_place {
     PLACE_ITEM,    /* a C variable inside the loops of its chunk */

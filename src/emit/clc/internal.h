@@ -7,6 +7,7 @@
 #define QN__CLC_INTERNAL_H
 
 #include "emit/emit.h"
+#include "pass/analysis.h"
 
 typedef struct clc_emitter {
     qn__arena *arena;

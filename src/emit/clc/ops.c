@@ -1,5 +1,4 @@
 /* Operations on values in OpenCL C: the table of spellings, conversions (OpenCL C 6.2.3), vectors. */
-#include "emit/bounds.h"
 #include "emit/clc/internal.h"
 
 /* ---- spellings ----

@@ -1,7 +1,6 @@
 /* Reciprocals of f32 whose divisor is known to be neither tiny nor huge. ptxas makes of div.rn a test of the
    operands and a call for the cases out of range; here the approximation and one step of Newton's do, which is
    what rcp.rn does in range and is correctly rounded there. A NaN stays one. */
-#include "emit/bounds.h"
 #include "emit/ptx/internal.h"
 
 bool qn__ptx_divide(ptx_emitter *e, const ir_instr *instr, unsigned lane) {

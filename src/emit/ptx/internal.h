@@ -13,6 +13,7 @@
 #define QN__PTX_INTERNAL_H
 
 #include "emit/emit.h"
+#include "pass/analysis.h"
 
 typedef enum ptx_class { PTX_PRED, PTX_B16, PTX_B32, PTX_B64, PTX_CLASS_COUNT } ptx_class;
 

@@ -13,7 +13,7 @@
 
 #include "emit/emit.h"
 #include "emit/spirv/words.h"
-#include "pass/pass.h"
+#include "pass/analysis.h"
 
 typedef QN__VEC(uint32_t) spv_words;
 

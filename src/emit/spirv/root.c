@@ -4,7 +4,6 @@
    more, which is correct as 24 >= 2 * 11 + 2. f64 is left to the driver. */
 #include <math.h>
 
-#include "emit/bounds.h"
 #include "emit/spirv/internal.h"
 
 static uint32_t times(spv *e, uint32_t t, uint32_t a, uint32_t b) {

@@ -1,6 +1,6 @@
 /* Between which numbers an f32 is known to lie: an interval evaluation of the few operations that divisors are made
    of. A NaN may be anywhere. */
-#include "emit/bounds.h"
+#include "pass/analysis.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,0 +1,29 @@
+/* What passes and targets ask about a function and its values: each analysis is a file, and changes nothing but marks.
+   Emitters see this header and no other of the passes. */
+#ifndef QN__PASS_ANALYSIS_H
+#define QN__PASS_ANALYSIS_H
+
+#include "ir/ir.h"
+
+/* ---- uniformity.c ---- */
+
+/* Uniformity: for each value id whether it is the same for all work-items of a work-group, and for each
+   construct whether all work-items of the group that reach it take the same way. */
+typedef struct qn__uniformity {
+    bool *varying;        /* by value id */
+    bool *varying_branch; /* by instruction mark as set by the analysis (see uniformity.c) */
+} qn__uniformity;
+
+qn__uniformity qn__uniformity_analyse(qn__arena *arena, ir_function *kernel);
+/* The same among work-items that differ in x only; values in `forced` (by id; may be NULL) vary in any
+   case. */
+qn__uniformity qn__uniformity_analyse_row(qn__arena *arena, ir_function *kernel, const bool *forced);
+bool qn__uniformity_is_varying_branch(const qn__uniformity *u, const ir_instr *construct);
+
+/* ---- bounds.c ---- */
+
+/* Whether an f32 (each lane of a vector) is NaN or known to be neither tiny nor huge: from 2^-100 to 2^100, or the
+   negative of that. A short way to its reciprocal then needs no test. */
+bool qn__is_moderate(const ir_value *value);
+
+#endif
