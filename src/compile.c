@@ -29,7 +29,8 @@ static const struct target {
                             QN__WANTS_UNROLLED,
                         qn__emit_ptx},
     [QN__TARGET_SPIRV] = {GPU_LACKS | QN__WANTS_VECTOR_MEMORY | QN__WANTS_OFFSETS | QN__LACKS_LONG_VECTORS |
-                              QN__LACKS_FAR_JUMPS | QN__LACKS_LINEAR_SUB_GROUPS | QN__WANTS_LARGE_END_TESTS,
+                              QN__LACKS_FAR_JUMPS | QN__LACKS_LINEAR_SUB_GROUPS | QN__WANTS_LARGE_END_TESTS |
+                              QN__LACKS_DIVISION | QN__LACKS_F16_DIVISION,
                           qn__emit_spirv},
     [QN__TARGET_CLC] = {GPU_LACKS | QN__LACKS_F16 | QN__LACKS_LINEAR_SUB_GROUPS | QN__WANTS_LARGE_UNROLLED |
                             QN__WANTS_EVEN_UNROLLED,
@@ -52,8 +53,9 @@ static const struct tuning {
     {"hint-loops", QN__HINTS_LOOPS, 0, 0, 0},
     {"loose-fma", QN__LOOSE_FMA, 0, 0, 0},
     {"exact-fma", QN__EXACT_FMA, 0, 0, 0},
-    {"loose-division", QN__LOOSE_DIVISION, 0, 0, 0},
-    {"no-float-modes", QN__NO_FLOAT_CONTROLS, QN__HAS_DENORMALS | QN__HAS_NEAREST, 0, 0},
+    {"loose-division", 0, 0, 0, QN__LACKS_DIVISION}, /* the driver's quotients and roots as they are */
+    {"no-float-modes", QN__NO_FLOAT_CONTROLS, QN__HAS_DENORMALS | QN__HAS_NEAREST, 0,
+     QN__LACKS_DENORMAL_ROOTS},
     {"glsl-memory", QN__GLSL_MEMORY, 0, 0, 0},
     {"pairs", 0, QN__ADDRESSES_64, 0, 0}, /* addresses of two words */
     {"plain-copies", QN__PLAIN_COPIES, 0, 0, 0},
@@ -152,6 +154,10 @@ static void find_lacks(compile *c) {
     if (device & QN__NO_I16) bits |= QN__LACKS_I16;
     if (device & QN__NO_UNROLLED_BARRIERS) bits |= QN__LACKS_UNROLLED_BARRIERS;
     if (device & QN__WANTS_FOUR_TURNS) bits |= QN__WANTS_UNROLLED;
+    if (device & QN__NO_FMA)
+        bits &= ~(uint32_t)QN__LACKS_DIVISION; /* it computes on the processor, exactly */
+    if (device & QN__FLUSHES_COMPARED) bits |= QN__LACKS_DENORMAL_COMPARES;
+    if (device & QN__HAS_DENORMALS) bits |= QN__LACKS_DENORMAL_ROOTS;
     c->pass_lacks = bits;
 }
 

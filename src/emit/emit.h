@@ -34,13 +34,12 @@ enum {
     QN__NO_LARGE_PARAMS = 1 << 20,  /* PTX: at most QN__PTX_PARAMS bytes of parameters */
     QN__WANTS_FOUR_TURNS = 1 << 21, /* loads of several turns of a loop are best under way together */
     /* What may be tried on a device (the option -qn-tune). */
-    QN__LOOSE_FMA = 1 << 22,      /* SPIR-V: every Fma may be taken apart */
-    QN__EXACT_FMA = 1 << 23,      /* none may, not even those of contraction */
-    QN__LOOSE_DIVISION = 1 << 24, /* the driver's quotients and roots as they are */
-    QN__HINTS_UNROLL = 1 << 25,   /* loops carry a hint to unroll them */
-    QN__HINTS_LOOPS = 1 << 26,    /* not to unroll them */
-    QN__GLSL_MEMORY = 1 << 27,    /* SPIR-V: the memory model of GLSL */
-    QN__PLAIN_COPIES = 1 << 28    /* PTX: async copies are loads and stores on all devices */
+    QN__LOOSE_FMA = 1 << 22,    /* SPIR-V: every Fma may be taken apart */
+    QN__EXACT_FMA = 1 << 23,    /* none may, not even those of contraction */
+    QN__HINTS_UNROLL = 1 << 25, /* loops carry a hint to unroll them */
+    QN__HINTS_LOOPS = 1 << 26,  /* not to unroll them */
+    QN__GLSL_MEMORY = 1 << 27,  /* SPIR-V: the memory model of GLSL */
+    QN__PLAIN_COPIES = 1 << 28  /* PTX: async copies are loads and stores on all devices */
 };
 
 typedef struct qn__emit_options {

@@ -151,7 +151,8 @@ enum {
     IR_READONLY = 1 << 5,  /* load: nothing writes there while the kernel runs (const restrict, __constant) */
     IR_EXCLUSIVE = 1 << 6, /* group_scan */
     IR_UNSIGNED = 1 << 7,  /* printf operand 0..; unused elsewhere */
-    IR_ASYNC = 1 << 8      /* copy: need not be done before async_wait */
+    IR_ASYNC = 1 << 8,     /* copy: need not be done before async_wait */
+    IR_BRANCH = 1 << 9     /* if: work-items seldom differ; a branch, not both sides and selects */
 };
 
 typedef enum ir_rounding { IR_ROUND_EVEN, IR_ROUND_ZERO, IR_ROUND_UP, IR_ROUND_DOWN } ir_rounding;

@@ -22,8 +22,8 @@ const ir_op_info qn__ir_ops[IR_OP_COUNT] = {
 const char *const qn__ir_kind_names[IR_KIND_COUNT] = {"void", "bool", "i8",  "i16", "i32",
                                                       "i64",  "f16",  "f32", "f64", "ptr"};
 const char *const qn__ir_space_names[IR_SPACE_COUNT] = {"private", "global", "constant", "local", "param"};
-const char *const qn__ir_flag_names[IR_FLAG_COUNT] = {"nsw",      "nuw",       "contract", "fast", "volatile",
-                                                      "readonly", "exclusive", "unsigned", "async"};
+const char *const qn__ir_flag_names[IR_FLAG_COUNT] = {
+    "nsw", "nuw", "contract", "fast", "volatile", "readonly", "exclusive", "unsigned", "async", "branch"};
 const char *const qn__ir_rounding_names[IR_ROUNDING_COUNT] = {"even", "zero", "up", "down"};
 const char *const qn__ir_order_names[IR_ORDER_COUNT] = {"relaxed", "acquire", "release", "acq_rel",
                                                         "seq_cst"};
@@ -125,6 +125,7 @@ uint16_t qn__ir_flags_allowed(ir_op op) {
     case IR_ATOMIC_CAS: return IR_VOLATILE;
     case IR_GROUP_SCAN: return IR_EXCLUSIVE;
     case IR_PRINTF: return IR_UNSIGNED;
+    case IR_IF: return IR_BRANCH;
     default: break;
     }
     switch (qn__ir_ops[op].rule) {

@@ -26,7 +26,11 @@ enum {
     QN__LACKS_I16 = 1 << 16,
     QN__WANTS_LARGE_UNROLLED = 1 << 17,  /* larger loops, too: its compiler does not unroll them itself */
     QN__WANTS_LARGE_END_TESTS = 1 << 18, /* large loops alone are better with tests at their end */
-    QN__WANTS_EVEN_UNROLLED = 1 << 19    /* four turns at once only where all work-items go round as often */
+    QN__WANTS_EVEN_UNROLLED = 1 << 19,   /* four turns at once only where all work-items go round as often */
+    QN__LACKS_DENORMAL_COMPARES = 1 << 20, /* comparisons and magnitudes take denormal f32 for zero */
+    QN__LACKS_DENORMAL_ROOTS = 1 << 21,    /* so do inverse roots, though they are kept elsewhere */
+    QN__LACKS_DIVISION = 1 << 22, /* quotients and roots of f32 may be off by a few units in the last place */
+    QN__LACKS_F16_DIVISION = 1 << 23 /* those of f16 are made in f32 */
 };
 
 typedef struct qn__pass_options {

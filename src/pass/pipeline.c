@@ -76,6 +76,12 @@ static const phase phases[] = {
       {"memvec", qn__pass_memvec, 2, FUNCTION, QN__WANTS_VECTOR_MEMORY, 0},
       {"lower_narrow", qn__pass_lower_narrow, 0, FUNCTION, QN__LACKS_I8 | QN__LACKS_I16, 0},
       {"dce", qn__pass_dce, 1, CHANGED, QN__LACKS_I8 | QN__LACKS_I16, 0}}},
+    {"what nothing may simplify again",
+     1,
+     {{"lower_division", qn__pass_lower_division, 0, FUNCTION, QN__LACKS_DIVISION | QN__LACKS_F16_DIVISION,
+       0},
+      {"lower_denormals", qn__pass_lower_denormals, 0, FUNCTION,
+       QN__LACKS_DENORMAL_COMPARES | QN__LACKS_DENORMAL_ROOTS, 0}}},
 };
 
 /* ---- running ---- */

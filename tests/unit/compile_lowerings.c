@@ -1,5 +1,5 @@
-/* What the lowerings for GPUs put in the place of printf, far jumps, collectives and sub-groups means the same:
-   kernels are run by the VM as they are and after the passes, and what they leave in memory and what they
+/* What the lowerings for GPUs put in the place of printf, far jumps, collectives, sub-groups and arithmetic means the
+   same: kernels are run by the VM as they are and after the passes, and what they leave in memory and what they
    print must not differ. Every kernel is `k(global int *out, int n)`, run by ITEMS work-items. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -415,6 +415,41 @@ static void narrow_integers_are_words(void **state) {
             same_at_all_levels((setting){.source = narrow[i], .lacks = lacks[k], .n = 3});
 }
 
+/* Bits of floats: every pair of those in the table, and random ones; what is no number is 0 in the result. */
+#define PATTERNS                                                                                             \
+    "constant uint special[16] = {0, 0x80000000u, 1, 0x80000001u, 0x007fffff, 0x00800000, 0x3f800000, "      \
+    "0xc0400000u, 0x3f7fffff, 0x71000000, 0x7e812345, 0x7f7fffff, 0x7f800000, 0xff800000u, 0x7fc00000, "     \
+    "0x0d123456};\n"                                                                                         \
+    "float number(uint k, int n) { return as_float(n ? k * 2654435761u + n : special[k & 15]); }\n"          \
+    "int bits(float x) { return isnan(x) ? 0 : as_int(x); }\n"                                               \
+    "kernel void k(global int *out, int n) { int i = get_global_id(0); float a = number(i, n), b = "         \
+    "number(n ? i * 7 + 1 : i >> 4, n);\n"
+
+static const char *const floats[] = {
+    PATTERNS
+    "  out[i] = bits(a / b); out[i + 256] = bits(1 / b); out[i + 512] = bits(sqrt(a));\n"
+    "  float4 q = (float4)(a, b, 1, 3) / (float4)(b, a, a, b); out[i + 768] = bits(q.x) ^ bits(q.y);\n"
+    "  out[i + 1024] = bits(q.z) ^ bits(q.w); out[i + 1280] = bits(a / 3) ^ bits(b / 0x1p70f);\n"
+    "  out[i + 1536] = bits(1 / (1 + fabs(fmin(a, 4)))) ^ bits(0x1p80f / a); }",
+    PATTERNS
+    "  out[i] = (a < b) + 2 * (a <= b) + 4 * (a == b) + 8 * (a != b) + 16 * (a > b) + 32 * (a >= b);\n"
+    "  out[i + 256] = (a < 0) + 2 * (a <= 0) + 4 * (a == 0) + 8 * (a != 0) + 16 * (0 < a) + 32 * (0 <= "
+    "a);\n"
+    "  out[i + 512] = (a < 1) + 2 * (a == 0x1p-130f) + 4 * (0x1p-149f <= a) + 8 * (a == a);\n"
+    "  out[i + 768] = bits(fabs(a)); out[i + 1024] = bits(a + 0.0f); int4 c = (float4)(a, b, 0, a) < "
+    "(float4)(b, 0, a, 3);\n"
+    "  out[i + 1280] = c.x + 2 * c.y + 4 * c.z + 8 * c.w; }",
+};
+
+static void floats_keep_their_values(void **state) {
+    (void)state;
+    const uint32_t lacks =
+        QN__LACKS_DIVISION | QN__LACKS_F16_DIVISION | QN__LACKS_DENORMAL_COMPARES | QN__LACKS_DENORMAL_ROOTS;
+    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
+        for (int n = 0; n < 4; n++)
+            same_at_all_levels((setting){.source = floats[i], .lacks = lacks, .n = n});
+}
+
 static void sub_groups_where_work_items_part_are_refused(void **state) {
     (void)state;
     static const char *const sources[] = {
@@ -439,6 +474,7 @@ int main(void) {
         cmocka_unit_test(sub_groups_in_local_memory),
         cmocka_unit_test(wide_integers_are_scalars),
         cmocka_unit_test(narrow_integers_are_words),
+        cmocka_unit_test(floats_keep_their_values),
         cmocka_unit_test(sub_groups_where_work_items_part_are_refused),
         cmocka_unit_test(a_string_in_private_memory_is_refused),
     };

@@ -49,6 +49,10 @@ static const struct {
     {"wide", QN__LACKS_WIDE},
     {"i8", QN__LACKS_I8},
     {"i16", QN__LACKS_I16},
+    {"denormal-compares", QN__LACKS_DENORMAL_COMPARES},
+    {"denormal-roots", QN__LACKS_DENORMAL_ROOTS},
+    {"division", QN__LACKS_DIVISION},
+    {"f16-division", QN__LACKS_F16_DIVISION},
 };
 
 static void complain(const test_case *c, const char *what, const char *detail, const char *output) {

@@ -54,7 +54,7 @@ static void write_if(spv *e, const ir_instr *instr) {
         jumps.breaks.len = 0;
         for (int r = 0; r < 2; r++) labels[r] = qn__spv_id(e);
     }
-    SPV_DO(e, SP_SELECTION_MERGE, jumps.merge, 0);
+    SPV_DO(e, SP_SELECTION_MERGE, jumps.merge, instr->flags & IR_BRANCH ? SP_DONT_FLATTEN : 0);
     SPV_DO(e, SP_BRANCH_CONDITIONAL, condition, labels[0], labels[1]);
     e->jumps = &jumps;
     for (int r = 0; r < 2; r++) {

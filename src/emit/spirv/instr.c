@@ -48,25 +48,24 @@ static const uint16_t bool_ops[IR_OP_COUNT] = {
 };
 
 static const uint16_t float_ops[IR_OP_COUNT] = {
-    [IR_FADD] = SP_F_ADD,
-    [IR_FSUB] = SP_F_SUB,
-    [IR_FMUL] = SP_F_MUL,
-    [IR_FREM] = SP_F_REM,
-    [IR_FNEG] = SP_F_NEGATE,
-    [IR_FEQ] = SP_F_EQUAL,
-    [IR_FNE] = SP_F_UNORDERED_NOT_EQUAL,
-    [IR_FLT] = SP_F_LESS,
-    [IR_FLE] = SP_F_LESS_EQUAL,
+    [IR_FADD] = SP_F_ADD,       [IR_FSUB] = SP_F_SUB,
+    [IR_FMUL] = SP_F_MUL,       [IR_FDIV] = SP_F_DIV,
+    [IR_FREM] = SP_F_REM,       [IR_FNEG] = SP_F_NEGATE,
+    [IR_FEQ] = SP_F_EQUAL,      [IR_FNE] = SP_F_UNORDERED_NOT_EQUAL,
+    [IR_FLT] = SP_F_LESS,       [IR_FLE] = SP_F_LESS_EQUAL,
     [IR_NATIVE_DIV] = SP_F_DIV,
 };
 
 static const uint8_t glsl_ops[IR_OP_COUNT] = {
-    [IR_FABS] = GLSL_F_ABS,       [IR_FMA] = GLSL_FMA,          [IR_FMIN] = GLSL_N_MIN,
-    [IR_FMAX] = GLSL_N_MAX,       [IR_FFLOOR] = GLSL_FLOOR,     [IR_FCEIL] = GLSL_CEIL,
-    [IR_FTRUNC] = GLSL_TRUNC,     [IR_FRINT] = GLSL_ROUND_EVEN, [IR_NATIVE_EXP2] = GLSL_EXP2,
-    [IR_NATIVE_LOG2] = GLSL_LOG2, [IR_NATIVE_SIN] = GLSL_SIN,   [IR_NATIVE_COS] = GLSL_COS,
+    [IR_FABS] = GLSL_F_ABS,       [IR_FMA] = GLSL_FMA,
+    [IR_FMIN] = GLSL_N_MIN,       [IR_FMAX] = GLSL_N_MAX,
+    [IR_FFLOOR] = GLSL_FLOOR,     [IR_FCEIL] = GLSL_CEIL,
+    [IR_FTRUNC] = GLSL_TRUNC,     [IR_FRINT] = GLSL_ROUND_EVEN,
+    [IR_NATIVE_EXP2] = GLSL_EXP2, [IR_NATIVE_LOG2] = GLSL_LOG2,
+    [IR_NATIVE_SIN] = GLSL_SIN,   [IR_NATIVE_COS] = GLSL_COS,
 
-    [IR_NATIVE_SQRT] = GLSL_SQRT,
+    [IR_NATIVE_SQRT] = GLSL_SQRT, [IR_NATIVE_RSQRT] = GLSL_INVERSE_SQRT,
+    [IR_FSQRT] = GLSL_SQRT,
 };
 
 /* ---- integers ---- */
@@ -232,8 +231,7 @@ uint32_t qn__spv_arith(spv *e, ir_op op, ir_type type, uint32_t a, uint32_t b) {
 static uint32_t add_zero(spv *e, const ir_instr *instr) {
     ir_type type = instr->results[0]->type;
     uint32_t a = qn__spv_use(e, instr->operands[0]), zero = qn__spv_use(e, instr->operands[1]);
-    uint32_t none = qn__spv_flushed_zero(e, type, a);
-    if (!none) none = SPV(e, SP_F_EQUAL, qn__spv_vector(e, qn__spv_bool(e), type.lanes), a, zero);
+    uint32_t none = SPV(e, SP_F_EQUAL, qn__spv_vector(e, qn__spv_bool(e), type.lanes), a, zero);
     return SPV(e, SP_SELECT, qn__spv_type(e, type), none, zero, a);
 }
 
@@ -278,17 +276,12 @@ static uint32_t float_op(spv *e, const ir_instr *instr) {
         return add_zero(e, instr);
     if (instr->op == IR_FSUB && folds && instr->operands[0] == last) return same_difference(e, instr);
     if (instr->op == IR_FMA && e->options->device_lacks & QN__NO_FMA) return qn__spv_fma(e, instr);
-    if (instr->op == IR_FSQRT) return qn__spv_sqrt(e, instr);
-    if (instr->op == IR_NATIVE_RSQRT) return qn__spv_rsqrt(e, instr);
-    uint32_t size = instr->op == IR_FABS ? qn__spv_flushed_abs(e, instr) : 0;
-    if (size) return size;
-    if (instr->op == IR_FDIV) return qn__spv_quotient(e, instr);
     uint32_t args[5], count = 0, type = qn__spv_type(e, instr->results[0]->type);
     if (glsl_ops[instr->op]) {
         args[count++] = qn__spv_glsl(e);
         args[count++] = glsl_ops[instr->op];
     }
-    bool hides = instr->op == IR_FADD || instr->op == IR_FSUB || instr->op == IR_FMUL;
+    bool hides = instr->op == IR_FADD || instr->op == IR_FSUB || instr->op == IR_FMUL || instr->op == IR_FDIV;
     for (uint32_t i = 0; i < instr->num_operands; i++)
         args[count++] = hides ? qn__spv_hide_zero(e, instr->operands[i]) : qn__spv_use(e, instr->operands[i]);
     uint32_t id =
@@ -359,8 +352,6 @@ static uint32_t compare(spv *e, const ir_instr *instr) {
         uint32_t is_nan = SPV(e, SP_IS_NAN, boolean, a);
         return op == IR_FNE ? is_nan : SPV(e, SP_LOGICAL_NOT, boolean, is_nan);
     }
-    uint32_t flushed = qn__spv_flushed_compare(e, instr);
-    if (flushed) return flushed;
     unsigned code = type.kind == IR_BOOL ? bool_ops[op] : integer_ops[op] ? integer_ops[op] : float_ops[op];
     return SPV(e, code, boolean, a, b);
 }

@@ -317,14 +317,6 @@ uint32_t qn__spv_low_op(spv *e, const ir_instr *instr);            /* the low ha
 uint32_t qn__spv_hide_zero(spv *e, const ir_value *value);
 /* fma.c: a fused multiplication and addition where the device's is not one. */
 uint32_t qn__spv_fma(spv *e, const ir_instr *instr);
-/* flush.c: comparisons and FAbs where the device's do not see denormal numbers; 0: they do. */
-uint32_t qn__spv_flushed_compare(spv *e, const ir_instr *instr);
-uint32_t qn__spv_flushed_abs(spv *e, const ir_instr *instr);
-uint32_t qn__spv_flushed_zero(spv *e, ir_type type, uint32_t value); /* whether it is one */
-/* root.c: what drivers compute to a few ulp only. */
-uint32_t qn__spv_sqrt(spv *e, const ir_instr *instr);
-uint32_t qn__spv_rsqrt(spv *e, const ir_instr *instr);
-uint32_t qn__spv_quotient(spv *e, const ir_instr *instr);
 
 bool qn__spv_convert(spv *e, const ir_instr *instr);
 uint32_t qn__spv_bitcast_lane(spv *e, ir_kind to, uint32_t bits); /* u32 bits to a lane of 32 bits or less */
