@@ -115,10 +115,3 @@ uint64_t qn__ir_float_decimal(ir_kind kind, bool negative, uint64_t digits, int 
     value = decimals >= 0 ? value / powers[decimals] : value * powers[-decimals];
     return qn__ir_float_bits(kind, negative ? -value : value);
 }
-
-uint16_t qn__f16_from_double(double value, ir_rounding rounding) {
-    return (uint16_t)qn__fold_convert(IR_FCONVERT, IR_F64, IR_F16, rounding,
-                                      qn__ir_float_bits(IR_F64, value));
-}
-
-double qn__f16_to_double(uint16_t bits) { return qn__ir_float_value(IR_F16, bits); }

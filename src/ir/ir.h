@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "util/float.h"
 #include "util/map.h"
 #include "util/str.h"
 #include "util/vec.h"
@@ -155,7 +156,12 @@ enum {
     IR_BRANCH = 1 << 9     /* if: work-items seldom differ; a branch, not both sides and selects */
 };
 
-typedef enum ir_rounding { IR_ROUND_EVEN, IR_ROUND_ZERO, IR_ROUND_UP, IR_ROUND_DOWN } ir_rounding;
+typedef enum ir_rounding {
+    IR_ROUND_EVEN = QN__ROUND_EVEN,
+    IR_ROUND_ZERO = QN__ROUND_ZERO,
+    IR_ROUND_UP = QN__ROUND_UP,
+    IR_ROUND_DOWN = QN__ROUND_DOWN
+} ir_rounding;
 
 typedef enum ir_order { IR_RELAXED, IR_ACQUIRE, IR_RELEASE, IR_ACQ_REL, IR_SEQ_CST } ir_order;
 
@@ -388,8 +394,6 @@ ir_value *qn__ir_undef(ir_function *function, ir_type type);
 static inline bool qn__ir_is_const(const ir_value *value) { return value->value_kind == IR_VALUE_CONST; }
 /* True where every lane of a constant equals `bits`. */
 bool qn__ir_is_splat(const ir_value *value, uint64_t bits);
-uint16_t qn__f16_from_double(double value, ir_rounding rounding);
-double qn__f16_to_double(uint16_t bits);
 
 /* ---- building ---- */
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/runtime.h"
+#include "util/float.h"
 
 enum { MAX_PARAMS = 256, USUAL_ARGS_SIZE = 4096 };
 
@@ -46,7 +47,7 @@ static bool store_integer(const qn__compile_arg *param, int64_t value, bool is_n
 }
 
 static void store_half(double value, unsigned char *to) {
-    uint16_t bits = qn__f16_from_double(value, IR_ROUND_EVEN);
+    uint16_t bits = qn__f16_from_double(value);
     memcpy(to, &bits, sizeof bits);
 }
 
@@ -67,8 +68,7 @@ static bool store_float(const qn__compile_arg *param, double value, unsigned cha
 static bool store_integer_as_float(const qn__compile_arg *param, double value, bool exact,
                                    unsigned char *to) {
     bool fits = exact && (param->element_kind != IR_F32 || (double)(float)value == value) &&
-                (param->element_kind != IR_F16 ||
-                 qn__f16_to_double(qn__f16_from_double(value, IR_ROUND_EVEN)) == value);
+                (param->element_kind != IR_F16 || qn__f16_to_double(qn__f16_from_double(value)) == value);
     return fits && store_float(param, value, to);
 }
 

@@ -24,7 +24,7 @@ static float native(ir_op op, double wide_a, double wide_b) {
 #define NO_FOLD native(op, fa, fb)
 
 static double half_value(uint16_t bits) { return qn__f16_to_double(bits); }
-static uint16_t half_bits(double value) { return qn__f16_from_double(value, IR_ROUND_EVEN); }
+static uint16_t half_bits(double value) { return qn__f16_from_double(value); }
 static float float_value(uint32_t bits) {
     union {
         uint32_t bits;

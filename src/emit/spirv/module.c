@@ -304,8 +304,7 @@ uint32_t qn__spv_float(spv *e, ir_type type, double value) {
         memcpy(&bits, &value, sizeof bits);
         scalar = SPV_ONCE(e, SP_CONSTANT, qn__spv_scalar(e, IR_F64), (uint32_t)bits, (uint32_t)(bits >> 32));
     } else if (type.kind == IR_F16) {
-        scalar = SPV_ONCE(e, SP_CONSTANT, qn__spv_type(e, qn__ir_element(type)),
-                          qn__f16_from_double(value, IR_ROUND_EVEN));
+        scalar = SPV_ONCE(e, SP_CONSTANT, qn__spv_type(e, qn__ir_element(type)), qn__f16_from_double(value));
     } else {
         scalar = qn__spv_f32(e, (float)value);
     }

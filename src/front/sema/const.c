@@ -203,7 +203,7 @@ static void put_lane(uint8_t *to, const ast_type *element, lane_value value) {
         memcpy(to, &single, sizeof single);
         return;
     }
-    if (element->kind == AST_HALF) bits = qn__f16_from_double(value.f, IR_ROUND_EVEN);
+    if (element->kind == AST_HALF) bits = qn__f16_from_double(value.f);
     for (unsigned i = 0; i < element->size; i++) to[i] = (uint8_t)(bits >> (8 * i));
 }
 

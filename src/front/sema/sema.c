@@ -63,7 +63,7 @@ ast_expr *qn__expr_int(front_parser *p, const ast_type *type, uint64_t value, fr
 
 double qn__round_to(const ast_type *type, double value) {
     if (type->kind == AST_FLOAT) return (double)(float)value;
-    if (type->kind == AST_HALF) return qn__f16_to_double(qn__f16_from_double(value, IR_ROUND_EVEN));
+    if (type->kind == AST_HALF) return qn__f16_to_double(qn__f16_from_double(value));
     return value;
 }
 
