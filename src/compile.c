@@ -20,10 +20,18 @@ enum { GPU_LACKS = QN__LACKS_COLLECTIVES | QN__LACKS_PRINTF | QN__WANTS_NARROW }
 typedef void emit_function(qn__arena *arena, ir_module *module, const qn__emit_options *options,
                            qn__emit_result *result);
 
+/* The target that is no text. */
+static void describe_only(qn__arena *arena, ir_module *module, const qn__emit_options *options,
+                          qn__emit_result *result) {
+    (void)options;
+    qn__describe_kernels(arena, &result->info, module);
+}
+
 static const struct target {
     uint32_t lacks; /* what the passes have to remove: QN__LACKS_* bits */
     emit_function *emit;
 } targets[QN__TARGET_COUNT] = {
+    [QN__TARGET_IR] = {0, describe_only},
     [QN__TARGET_C] = {0, qn__emit_c},
     [QN__TARGET_PTX] = {GPU_LACKS | QN__WANTS_VECTOR_MEMORY | QN__WANTS_OFFSETS | QN__WANTS_END_TESTS |
                             QN__WANTS_UNROLLED,
@@ -247,17 +255,17 @@ static uint32_t max_instrs(const compile *c) {
 
 static void take_refused(compile *c, const ast_unit *unit) {
     const uint32_t count = (uint32_t)unit->refused.len;
-    qn__compile_refusal *refused = QN__NEW_ARRAY(c->arena, qn__compile_refusal, count + 1);
+    qn__refusal *refused = QN__NEW_ARRAY(c->arena, qn__refusal, count + 1);
     for (uint32_t i = 0; i < count; i++) {
         const ast_refusal *from = &unit->refused.data[i];
         const ir_loc loc = qn__source_resolve(&c->sources, from->loc);
-        refused[i] = (qn__compile_refusal){
+        refused[i] = (qn__refusal){
             from->kernel,
             qn__arena_printf(c->arena, "%s:%u: kernel '%s' uses '%s': quern has no images or samplers",
                              c->sources.names.data[loc.file], (unsigned)loc.line, from->kernel, from->what)};
     }
-    c->result->refused = refused;
-    c->result->num_refused = count;
+    c->result->info.refused = refused;
+    c->result->info.num_refused = count;
 }
 
 static bool run_front(compile *c) {
@@ -323,116 +331,28 @@ static bool run_passes(compile *c) {
     return true;
 }
 
-/* ---- reflection ---- */
-
-/* Without what passes have added. */
-static size_t kernel_params(const ir_function *function) {
-    size_t count = function->args.len;
-    while (count && function->args.data[count - 1].arg_kind == IR_ARG_PRINT) count--;
-    return count;
-}
-
-static uint32_t describe_args(compile *c, const ir_function *function, qn__compile_arg *args) {
-    uint64_t offset = 0;
-    for (size_t i = 0; i < kernel_params(function); i++) {
-        const ir_arg *from = &function->args.data[i];
-        uint32_t align = from->align ? from->align : 1;
-        offset = (offset + align - 1) / align * align;
-        args[i] = (qn__compile_arg){.name = from->name,
-                                    .type_name = from->type_name,
-                                    .arg_kind = from->arg_kind,
-                                    .space = from->value->type.space,
-                                    .flags = from->flags,
-                                    .element_kind = from->element.kind,
-                                    .lanes = from->element.lanes,
-                                    .is_signed = from->is_signed,
-                                    .size = from->size,
-                                    .align = align,
-                                    .pointee_size = from->pointee_size,
-                                    .offset = (uint32_t)offset};
-        offset += from->size;
-        if (offset > QN__MAX_ARGS_SIZE) {
-            qn__diag_error(&c->diag, FRONT_NO_LOC, "the arguments of kernel '%s' take more than %d bytes",
-                           function->name, (int)QN__MAX_ARGS_SIZE);
-            fail(c, QN__COMPILE_TOO_LARGE);
-            return 0;
-        }
-    }
-    return (uint32_t)offset;
-}
-
-static uint64_t static_local(const ir_function *function) {
-    uint64_t size = 0;
-    for (size_t i = 0; i < function->locals.len; i++) {
-        uint64_t align = function->locals.data[i].align;
-        size = (size + align - 1) / align * align + function->locals.data[i].size;
-    }
-    return size;
-}
-
-static void describe_kernel(compile *c, ir_function *function, qn__compile_kernel *kernel) {
-    qn__compile_arg *args = QN__NEW_ARRAY(c->arena, qn__compile_arg, function->args.len + 1);
-    *kernel = (qn__compile_kernel){.name = function->name,
-                                   .function = function,
-                                   .args = args,
-                                   .num_args = (uint32_t)kernel_params(function),
-                                   .required_sub_group_size = function->required_sub_group_size,
-                                   .vec_type_hint = function->vec_type_hint,
-                                   .static_local = static_local(function),
-                                   .loc = function->loc};
-    memcpy(kernel->reqd_local, function->reqd_local, sizeof kernel->reqd_local);
-    memcpy(kernel->hint_local, function->hint_local, sizeof kernel->hint_local);
-    kernel->args_size = describe_args(c, function, args);
-}
-
-static void describe_strings(compile *c) {
-    const ir_module *module = c->module;
-    const char **strings = QN__NEW_ARRAY(c->arena, const char *, module->globals.len + 1);
-    for (size_t i = 0; i < module->globals.len; i++) {
-        const ir_global *global = &module->globals.data[i];
-        bool ends = global->size && memchr(global->data, 0, global->size);
-        strings[i] = ends ? (const char *)global->data : NULL;
-    }
-    c->result->strings = strings;
-    c->result->num_strings = (uint32_t)module->globals.len;
-}
-
-static bool describe_kernels(compile *c) {
-    qn__compile_result *result = c->result;
-    describe_strings(c);
-    result->kernels = QN__NEW_ARRAY(c->arena, qn__compile_kernel, c->module->functions.len + 1);
-    for (size_t i = 0; i < c->module->functions.len; i++)
-        if (c->module->functions.data[i]->is_kernel)
-            describe_kernel(c, c->module->functions.data[i], &result->kernels[result->num_kernels++]);
-    return result->status == QN__COMPILE_OK;
-}
-
 /* ---- emitting ---- */
 
-static void take_emitted(qn__compile_kernel *kernel, const qn__emit_kernel *emitted) {
-    kernel->symbol = emitted->symbol;
-    kernel->static_local = emitted->static_local;
-    kernel->scratch_per_item = emitted->scratch_per_item;
-    kernel->scratch_fixed = emitted->scratch_fixed;
-    kernel->uses_sync = emitted->uses_sync;
-    kernel->uses_printf = emitted->uses_printf;
-    kernel->guarded = emitted->guarded;
-    kernel->params_size = emitted->params_size;
-    kernel->hidden = emitted->hidden;
-    kernel->num_hidden = emitted->num_hidden;
-    kernel->local_unit = emitted->local_unit;
-    kernel->num_local_units = emitted->num_local_units;
+/* Of its source's kernels, whatever the target does with them. */
+static bool check_args(compile *c) {
+    for (size_t i = 0; i < c->module->functions.len; i++) {
+        const ir_function *function = c->module->functions.data[i];
+        if (!function->is_kernel || qn__args_size(function) <= QN__MAX_ARGS_SIZE) continue;
+        qn__diag_error(&c->diag, FRONT_NO_LOC, "the arguments of kernel '%s' take more than %d bytes",
+                       function->name, (int)QN__MAX_ARGS_SIZE);
+        return fail(c, QN__COMPILE_TOO_LARGE);
+    }
+    return true;
 }
 
 static bool run_emit(compile *c) {
     const struct target *target = &targets[c->request->target];
-    if (!target->emit) return true;
     qn__emit_options options = {.source_name = c->request->name,
                                 .debug = c->options.debug,
                                 .sub_group_size = c->request->sub_group_size,
                                 .device_lacks = c->device_lacks,
                                 .arch = c->request->arch};
-    qn__emit_result emitted = {0};
+    qn__emit_result emitted = {.info = c->result->info};
     begin_stage(c);
     target->emit(c->arena, c->module, &options, &emitted);
     end_stage(c, QN__STAGE_EMIT);
@@ -446,14 +366,8 @@ static bool run_emit(compile *c) {
     }
     c->result->text = emitted.text;
     c->result->text_size = emitted.size;
-    c->result->constants = emitted.constants;
-    c->result->constants_size = emitted.constants_size;
-    c->result->relocations = emitted.relocations;
-    c->result->num_relocations = emitted.num_relocations;
-    for (size_t i = 0; i < emitted.kernels.len; i++)
-        for (uint32_t k = 0; k < c->result->num_kernels; k++)
-            if (!strcmp(emitted.kernels.data[i].name, c->result->kernels[k].name))
-                take_emitted(&c->result->kernels[k], &emitted.kernels.data[i]);
+    c->result->info = emitted.info;
+    qn__describe_strings(c->arena, &c->result->info, c->module);
     return true;
 }
 
@@ -465,7 +379,7 @@ static void run(compile *c) {
     qn__names_init(&c->names, c->arena);
     qn__buf_init(&c->dump, c->arena);
     c->features.bits = FRONT_ALL_FEATURES.bits & ~c->request->without;
-    bool done = read_options(c) && run_front(c) && run_passes(c) && describe_kernels(c) && run_emit(c);
+    bool done = read_options(c) && run_front(c) && run_passes(c) && check_args(c) && run_emit(c);
     if (!done && c->result->status == QN__COMPILE_OK) fail(c, QN__COMPILE_INTERNAL);
     qn__compile_result *result = c->result;
     qn__buf log;
@@ -489,9 +403,7 @@ static void escaped(qn__compile_result *result, int reason) {
     result->dump = "";
     result->errors = 1;
     result->module = NULL;
-    result->kernels = NULL;
-    result->num_kernels = result->num_refused = 0;
-    result->refused = NULL;
+    result->info = (qn__code_info){0};
     result->text = NULL;
     result->text_size = 0;
     result->num_dependencies = 0;

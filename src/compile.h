@@ -4,8 +4,7 @@
 #ifndef QN__COMPILE_H
 #define QN__COMPILE_H
 
-#include "emit/gpu_abi.h"
-#include "ir/ir.h"
+#include "emit/code_info.h"
 #include "util/arena.h"
 #include "util/hash.h"
 
@@ -63,49 +62,6 @@ typedef struct qn__compile_request {
     uint32_t max_instrs;  /* 0: 4 million */
 } qn__compile_request;
 
-enum { QN__MAX_ARGS_SIZE = 64 << 10 }; /* bytes of a kernel's argument block; targets may allow fewer */
-
-/* A kernel parameter and its place in the argument block. */
-typedef struct qn__compile_arg {
-    const char *name;
-    const char *type_name; /* as written in C: "__global float4*", "struct params" */
-    uint8_t arg_kind;      /* ir_arg_kind */
-    uint8_t space;         /* ir_space of what a pointer points at */
-    uint8_t flags;         /* IR_ARG_CONST ... */
-    uint8_t element_kind;  /* ir_kind of the value or pointee; IR_VOID: a struct, or not known */
-    uint8_t lanes;         /* of the element */
-    bool is_signed;        /* integer element */
-    uint32_t size, align;  /* in the argument block; pointers: 8 */
-    uint32_t pointee_size; /* bytes; 0: not known */
-    uint32_t offset;       /* in the argument block */
-} qn__compile_arg;
-
-typedef struct qn__compile_kernel {
-    const char *name;
-    const char *symbol; /* of the emitted function; NULL for QN__TARGET_IR */
-    ir_function *function;
-    const qn__compile_arg *args;
-    uint32_t num_args;
-    uint32_t args_size; /* bytes of the argument block */
-    uint32_t reqd_local[3], hint_local[3];
-    uint32_t required_sub_group_size;
-    const char *vec_type_hint; /* or NULL */
-    /* As qn__emit_kernel; for QN__TARGET_IR the VM knows scratch and sync itself and these are 0. */
-    uint64_t static_local, scratch_per_item, scratch_fixed;
-    bool uses_sync, uses_printf;
-    /* as qn__emit_kernel */
-    bool guarded;
-    uint32_t params_size, num_hidden, num_local_units;
-    const qn__hidden *hidden;
-    const uint32_t *local_unit;
-    ir_loc loc;
-} qn__compile_kernel;
-
-/* A kernel that cannot be created, for it uses images. */
-typedef struct qn__compile_refusal {
-    const char *kernel, *why; /* why: a sentence with the place */
-} qn__compile_refusal;
-
 /* A file that was read from disk: a cache checks that it is still the same. */
 typedef struct qn__compile_dependency {
     const char *path;
@@ -127,21 +83,10 @@ typedef struct qn__compile_result {
     qn__compile_status status;
     const char *log; /* errors and warnings with excerpts, or "" */
     uint32_t errors, warnings;
-    const ir_module *module; /* after the passes */
-    qn__compile_kernel *kernels;
-    uint32_t num_kernels;
-    const qn__compile_refusal *refused;
-    uint32_t num_refused;
-    const char *text; /* the target's; zero-terminated */
+    const struct ir_module *module; /* after the passes */
+    const char *text;               /* the target's; zero-terminated */
     size_t text_size;
-    /* as qn__emit_result */
-    const uint8_t *constants;
-    size_t constants_size;
-    const uint32_t *relocations;
-    size_t num_relocations;
-    /* The module's string objects by index, for printf on GPUs; NULL where an object is no string. */
-    const char *const *strings;
-    uint32_t num_strings;
+    qn__code_info info;
     const char *dump;
     const qn__compile_dependency *dependencies;
     size_t num_dependencies;

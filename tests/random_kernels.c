@@ -225,8 +225,9 @@ static const char *interpret_all(const qn__compile_result *compiled, qn__arena *
     const char *error = NULL;
     arena->escape = &escape;
     if (setjmp(escape)) return "out of memory";
-    for (uint32_t i = 0; i < compiled->num_kernels; i++) {
-        qn__vm_program *program = qn__vm_prepare(arena, compiled->kernels[i].function, sub_group, &error);
+    for (uint32_t i = 0; i < compiled->info.num_kernels; i++) {
+        qn__vm_program *program =
+            qn__vm_prepare_named(arena, compiled->module, compiled->info.kernels[i].name, sub_group, &error);
         if (program) error = interpret_kernel(program, range_of(first + i), out[i]);
         if (error) return error;
     }

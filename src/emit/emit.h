@@ -3,8 +3,7 @@
 #ifndef QN__EMIT_H
 #define QN__EMIT_H
 
-#include "emit/gpu_abi.h"
-#include "ir/ir.h"
+#include "emit/describe.h"
 
 /* What a device may lack beyond the language's optional features (FRONT_* bits): bits of `device_lacks`. */
 enum {
@@ -50,36 +49,11 @@ typedef struct qn__emit_options {
     uint32_t arch;           /* PTX: compute capability of the device times 10 (90 for 9.0); 0: the lowest */
 } qn__emit_options;
 
-/* What the backend must provide to run a kernel, found while emitting. */
-typedef struct qn__emit_kernel {
-    const char *name;          /* of the OpenCL kernel */
-    const char *symbol;        /* of the emitted function */
-    uint64_t static_local;     /* bytes of __local variables; __local pointer arguments come on top */
-    uint64_t scratch_per_item; /* bytes of context arrays per work-item of a group */
-    uint64_t scratch_fixed;    /* bytes on top of that per group */
-    bool uses_sync;            /* barrier or collective: a work-group is run as one */
-    bool uses_printf;
-    /* GPU targets (gpu_abi.h) */
-    bool guarded;         /* work-items past the end leave at once: groups may overhang */
-    uint32_t params_size; /* bytes of arguments and hidden parameters together */
-    const qn__hidden *hidden;
-    uint32_t num_hidden;
-    const uint32_t
-        *local_unit; /* SPIR-V, one for each __local parameter in order: bytes of an array element */
-    uint32_t num_local_units;
-} qn__emit_kernel;
-
 typedef struct qn__emit_result {
     const char *text; /* the arena's; SPIR-V: the module's words, little-endian */
     size_t size;
-    /* SPIR-V: what the module's __constant objects hold; the backend puts it into device memory, adds its
-       address to the 64-bit words at `relocations`, and passes it as QN__HIDDEN_CONSTANTS. */
-    const uint8_t *constants;
-    size_t constants_size;
-    const uint32_t *relocations;
-    size_t num_relocations;
-    QN__VEC(qn__emit_kernel) kernels;
-    const char *error; /* NULL, or a sentence that names what the target cannot do, with error_loc */
+    qn__code_info info; /* the arena's */
+    const char *error;  /* NULL, or a sentence that names what the target cannot do, with error_loc */
     ir_loc error_loc;
 } qn__emit_result;
 

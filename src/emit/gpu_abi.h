@@ -14,7 +14,7 @@
    Buffers are 64-bit device addresses (0: null). __local arguments are byte offsets into the group's local
    memory (uint64_t): PTX declares static variables itself, and the arguments lie in dynamic shared memory at
    offset - round_up(static_local, 128). SPIR-V: each __local parameter is an array whose length in elements of
-   local_unit bytes is the specialisation constant 3, 4, ... in their order; constants 0 to 2 are the local size.
+   local_units bytes is the specialisation constant 3, 4, ... in their order; constants 0 to 2 are the local size.
    OpenCL C: clSetKernelArg with the size.
 
    Groups. All groups of a launch are of one size. Where the local size does not divide the global size, a kernel

@@ -5,6 +5,7 @@
 #ifndef QN__BACKEND_H
 #define QN__BACKEND_H
 
+#include "emit/code_info.h"
 #include "quern/quern.h"
 #include "util/arena.h"
 
@@ -73,39 +74,13 @@ typedef struct qn__command {
                               a later one may be reached first, on another queue */
 } qn__command;
 
-/* A kernel as the backend needs it; what reflection says of it stays in the runtime. */
-typedef struct qn__code_kernel {
-    const char *name, *symbol;
-    uint64_t static_local, scratch_per_item, scratch_fixed;
-    bool uses_sync, uses_printf;
-    /* GPU targets, as qn__emit_kernel */
-    bool guarded;
-    uint32_t args_size, params_size;
-    const struct qn__hidden *hidden;
-    uint32_t num_hidden;
-    const uint32_t *local_unit;
-    uint32_t num_local_units;
-    const struct qn__compile_arg *args; /* parameters, with kind and place in the block */
-    uint32_t num_args;
-    uint32_t reqd_local[3];
-    uint32_t required_sub_group_size;
-} qn__code_kernel;
-
 /* A compiled program to load: target text, or a binary that save gave earlier. */
 typedef struct qn__code_source {
     const char *text; /* target text; NULL when loading a binary */
     size_t text_size;
-    const void *module; /* const ir_module *: for a backend that interprets; else NULL */
-    const qn__code_kernel *kernels;
-    uint32_t num_kernels;
+    const struct ir_module *module; /* for a backend that interprets; else NULL */
+    const qn__code_info *info;      /* stays as long as the code */
     const char *binary_path; /* file of the cache: loaded when `text` is NULL; else written if not NULL */
-    /* for GPUs: as qn__compile_result; what is kept beyond the call is copied */
-    const uint8_t *constants;
-    size_t constants_size;
-    const uint32_t *relocations;
-    size_t num_relocations;
-    const char *const *strings;
-    uint32_t num_strings;
     bool debug;
     bool quick; /* the program asks for no optimisation: the driver's compiler may do without too */
 } qn__code_source;

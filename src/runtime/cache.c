@@ -11,10 +11,11 @@
 #include <unistd.h>
 
 #include "fingerprint.h" /* generated: QN__FINGERPRINT */
+#include "runtime/entry.h"
 #include "runtime/program.h"
 #include "util/file.h"
 
-#define ENTRY_MAGIC "quern cache 2\n"
+#define ENTRY_MAGIC "quern cache 3\n"
 
 enum { MAX_ENTRY = 64 << 20 };
 
@@ -93,90 +94,23 @@ static bool hash_file(qn_context *context, const char *path, qn__hash128 *hash) 
     return true;
 }
 
-/* ---- writing an entry: numbers as 8 bytes, strings as length, bytes, zero ---- */
-
-static void put_number(qn__buf *out, uint64_t value) {
-    qn__buf_append(out, (const char *)&value, sizeof value);
-}
-
-static void put_bytes(qn__buf *out, const char *data, size_t size) {
-    put_number(out, size);
-    qn__buf_append(out, data, size);
-    qn__buf_putc(out, 0);
-}
-
-static void put_string(qn__buf *out, const char *text) {
-    put_bytes(out, text ? text : "", text ? strlen(text) : 0);
-}
-
-static void put_arg(qn__buf *out, const qn__compile_arg *arg) {
-    put_string(out, arg->name);
-    put_string(out, arg->type_name);
-    const uint64_t numbers[] = {arg->arg_kind,  arg->space, arg->flags, arg->element_kind, arg->lanes,
-                                arg->is_signed, arg->size,  arg->align, arg->pointee_size, arg->offset};
-    for (size_t i = 0; i < QN__COUNT(numbers); i++) put_number(out, numbers[i]);
-}
-
-static void put_kernel(qn__buf *out, const qn__compile_kernel *kernel) {
-    put_string(out, kernel->name);
-    put_string(out, kernel->symbol);
-    for (int d = 0; d < 3; d++) put_number(out, kernel->reqd_local[d]);
-    for (int d = 0; d < 3; d++) put_number(out, kernel->hint_local[d]);
-    put_number(out, kernel->args_size);
-    put_number(out, kernel->static_local);
-    put_number(out, kernel->scratch_per_item);
-    put_number(out, kernel->scratch_fixed);
-    put_number(out, kernel->uses_sync);
-    put_number(out, kernel->uses_printf);
-    put_number(out, kernel->guarded);
-    put_number(out, kernel->params_size);
-    put_number(out, kernel->required_sub_group_size);
-    put_number(out, kernel->num_hidden);
-    for (uint32_t i = 0; i < kernel->num_hidden; i++) {
-        const qn__hidden *hidden = &kernel->hidden[i];
-        put_number(out, hidden->kind | hidden->size << 8 | (uint64_t)hidden->dim << 16 |
-                            (uint64_t)hidden->offset << 32);
-    }
-    put_number(out, kernel->num_local_units);
-    for (uint32_t i = 0; i < kernel->num_local_units; i++) put_number(out, kernel->local_unit[i]);
-    put_number(out, kernel->num_args);
-    for (uint32_t i = 0; i < kernel->num_args; i++) put_arg(out, &kernel->args[i]);
-}
-
-/* What a GPU's code needs beside its kernels. */
-static void put_module(qn__buf *out, const qn__compile_result *result) {
-    put_bytes(out, (const char *)result->constants, result->constants_size);
-    put_number(out, result->num_relocations);
-    for (size_t i = 0; i < result->num_relocations; i++) put_number(out, result->relocations[i]);
-    put_number(out, result->num_strings);
-    for (uint32_t i = 0; i < result->num_strings; i++) {
-        put_number(out, result->strings[i] != NULL);
-        if (result->strings[i]) put_string(out, result->strings[i]);
-    }
-}
+/* ---- writing an entry ---- */
 
 static void put_entry(qn__buf *out, const qn__cache_key *key, const qn__compile_result *result,
                       qn__hash128 code) {
     qn__buf_puts(out, ENTRY_MAGIC);
-    put_bytes(out, key->text, key->size);
-    put_number(out, code.a);
-    put_number(out, code.b);
-    put_string(out, result->log);
-    put_number(out, result->num_dependencies);
+    qn__put_bytes(out, key->text, key->size);
+    qn__put_number(out, code.a);
+    qn__put_number(out, code.b);
+    qn__put_text(out, result->log);
+    qn__put_number(out, result->num_dependencies);
     for (size_t i = 0; i < result->num_dependencies; i++) {
-        put_string(out, result->dependencies[i].path);
-        put_number(out, result->dependencies[i].hash.a);
-        put_number(out, result->dependencies[i].hash.b);
+        qn__put_text(out, result->dependencies[i].path);
+        qn__put_number(out, result->dependencies[i].hash.a);
+        qn__put_number(out, result->dependencies[i].hash.b);
     }
-    put_number(out, result->num_kernels);
-    for (uint32_t i = 0; i < result->num_kernels; i++) put_kernel(out, &result->kernels[i]);
-    put_module(out, result);
-    put_number(out, result->num_refused);
-    for (uint32_t i = 0; i < result->num_refused; i++) {
-        put_string(out, result->refused[i].kernel);
-        put_string(out, result->refused[i].why);
-    }
-    put_number(out, qn__hash(out->data, out->len, 0));
+    qn__put_code_info(out, &result->info);
+    qn__put_number(out, qn__hash(out->data, out->len, 0));
 }
 
 /* ---- limits ---- */
@@ -272,163 +206,34 @@ void qn__cache_store(qn_context *context, const qn__cache_key *key, const qn__co
     trim(context);
 }
 
-/* ---- reading an entry: every length is checked ---- */
-
-typedef struct reader {
-    const char *at, *end;
-    bool failed;
-} reader;
-
-static uint64_t get_number(reader *r) {
-    uint64_t value = 0;
-    if (r->failed || r->end - r->at < 8)
-        r->failed = true;
-    else {
-        memcpy(&value, r->at, 8);
-        r->at += 8;
-    }
-    return value;
-}
-
-static const char *get_bytes(reader *r, uint64_t *size) {
-    *size = get_number(r);
-    if (r->failed || *size >= (uint64_t)(r->end - r->at) || r->at[*size] != 0) {
-        r->failed = true;
-        *size = 0;
-        return "";
-    }
-    const char *bytes = r->at;
-    r->at += *size + 1;
-    return bytes;
-}
-
-static const char *get_string(reader *r) {
-    uint64_t size;
-    return get_bytes(r, &size);
-}
-
-static void get_arg(reader *r, qn__compile_arg *arg) {
-    arg->name = get_string(r);
-    arg->type_name = get_string(r);
-    arg->arg_kind = (uint8_t)get_number(r);
-    arg->space = (uint8_t)get_number(r);
-    arg->flags = (uint8_t)get_number(r);
-    arg->element_kind = (uint8_t)get_number(r);
-    arg->lanes = (uint8_t)get_number(r);
-    arg->is_signed = get_number(r) != 0;
-    arg->size = (uint32_t)get_number(r);
-    arg->align = (uint32_t)get_number(r);
-    arg->pointee_size = (uint32_t)get_number(r);
-    arg->offset = (uint32_t)get_number(r);
-}
-
-/* A count of things that take at least `least` bytes each: never more than there can be. */
-static uint32_t get_count(reader *r, size_t least) {
-    uint64_t count = get_number(r);
-    if (r->failed || count > (uint64_t)(r->end - r->at) / least) r->failed = true;
-    return r->failed ? 0 : (uint32_t)count;
-}
-
-static uint32_t *get_words(reader *r, qn__arena *arena, uint32_t *count) {
-    *count = get_count(r, 8);
-    uint32_t *words = QN__NEW_ARRAY(arena, uint32_t, *count);
-    for (uint32_t i = 0; i < *count; i++) words[i] = (uint32_t)get_number(r);
-    return words;
-}
-
-static void get_hidden(reader *r, qn__arena *arena, qn__code_kernel *code) {
-    code->num_hidden = get_count(r, 8);
-    qn__hidden *hidden = QN__NEW_ARRAY(arena, qn__hidden, code->num_hidden);
-    for (uint32_t i = 0; i < code->num_hidden; i++) {
-        uint64_t word = get_number(r);
-        hidden[i] =
-            (qn__hidden){(uint8_t)word, (uint8_t)(word >> 8), (uint16_t)(word >> 16), (uint32_t)(word >> 32)};
-    }
-    code->hidden = hidden;
-}
-
-static void get_kernel(reader *r, qn__arena *arena, qn__program_kernel *kernel, qn__code_kernel *code) {
-    kernel->name = code->name = get_string(r);
-    code->symbol = get_string(r);
-    for (int d = 0; d < 3; d++) kernel->reqd_local[d] = code->reqd_local[d] = (uint32_t)get_number(r);
-    for (int d = 0; d < 3; d++) kernel->hint_local[d] = (uint32_t)get_number(r);
-    kernel->args_size = code->args_size = (uint32_t)get_number(r);
-    kernel->static_local = code->static_local = get_number(r);
-    code->scratch_per_item = get_number(r);
-    code->scratch_fixed = get_number(r);
-    code->uses_sync = get_number(r) != 0;
-    code->uses_printf = get_number(r) != 0;
-    code->guarded = get_number(r) != 0;
-    code->params_size = (uint32_t)get_number(r);
-    code->required_sub_group_size = (uint32_t)get_number(r);
-    get_hidden(r, arena, code);
-    code->local_unit = get_words(r, arena, &code->num_local_units);
-    kernel->num_args = code->num_args = get_count(r, 80);
-    qn__compile_arg *args = QN__NEW_ARRAY(arena, qn__compile_arg, kernel->num_args);
-    for (uint32_t i = 0; i < kernel->num_args; i++) get_arg(r, &args[i]);
-    kernel->args = code->args = args;
-}
-
-static void get_module(reader *r, qn__arena *arena, qn__code_source *source) {
-    uint64_t size;
-    uint32_t count;
-    source->constants = (const uint8_t *)get_bytes(r, &size);
-    source->constants_size = (size_t)size;
-    source->relocations = get_words(r, arena, &count);
-    source->num_relocations = count;
-    source->num_strings = get_count(r, 8);
-    const char **strings = QN__NEW_ARRAY(arena, const char *, source->num_strings);
-    for (uint32_t i = 0; i < source->num_strings; i++)
-        if (get_number(r)) strings[i] = get_string(r);
-    source->strings = strings;
-}
-
-static void get_refused(reader *r, qn__arena *arena, qn_program *program) {
-    program->num_refused = get_count(r, 16);
-    qn__compile_refusal *refused = QN__NEW_ARRAY(arena, qn__compile_refusal, program->num_refused);
-    for (uint32_t i = 0; i < program->num_refused; i++) {
-        refused[i].kernel = get_string(r);
-        refused[i].why = get_string(r);
-    }
-    program->refused = refused;
-}
+/* ---- reading an entry ---- */
 
 static bool file_holds(qn_context *context, const char *path, qn__hash128 hash) {
     qn__hash128 now;
     return hash_file(context, path, &now) && now.a == hash.a && now.b == hash.b;
 }
 
-static qn__hash128 get_hash(reader *r) {
-    qn__hash128 hash = {.a = get_number(r)};
-    hash.b = get_number(r);
+static qn__hash128 get_hash(qn__reader *r) {
+    qn__hash128 hash = {.a = qn__get_number(r)};
+    hash.b = qn__get_number(r);
     return hash;
 }
 
-static bool get_entry(qn_program *program, const qn__cache_key *key, reader *r, qn__code_source *source,
-                      char *code_path, size_t path_size) {
+static bool get_entry(qn_program *program, const qn__cache_key *key, qn__reader *r, char *code_path,
+                      size_t path_size) {
     qn_context *context = program->object.context;
-    qn__arena *arena = &program->arena;
     uint64_t key_size;
-    const char *stored_key = get_bytes(r, &key_size);
+    const char *stored_key = qn__get_bytes(r, &key_size);
     if (key_size != key->size || memcmp(stored_key, key->text, key_size) != 0) return false;
     qn__hash128 code = get_hash(r), name = key->hash;
-    program->log = (char *)get_string(r);
-    for (uint32_t i = get_count(r, 24); i > 0; i--) {
-        const char *path = get_string(r);
+    program->log = qn__get_text(r);
+    for (uint32_t i = qn__get_count(r, 24); i > 0; i--) {
+        const char *path = qn__get_text(r);
         qn__hash128 hash = get_hash(r);
         if (r->failed || !file_holds(context, path, hash)) return false;
         name = qn__cache_code_name(name, hash);
     }
-    uint32_t count = get_count(r, 64);
-    program->num_kernels = count;
-    program->kernels = qn__allocate_zeroed(&context->allocator, (count + 1) * sizeof *program->kernels);
-    if (!program->kernels) return false;
-    qn__code_kernel *kernels = QN__NEW_ARRAY(arena, qn__code_kernel, count);
-    for (uint32_t i = 0; i < count; i++) get_kernel(r, arena, &program->kernels[i], &kernels[i]);
-    source->kernels = kernels;
-    source->num_kernels = count;
-    get_module(r, arena, source);
-    get_refused(r, arena, program);
+    qn__get_code_info(r, &program->arena, &program->info);
     if (r->failed || !qn__cache_code_path(program->device, name, code_path, path_size)) return false;
     if (program->device->backend->rewrites_code) return qn__file_exists(code_path);
     return file_holds(context, code_path, code);
@@ -445,30 +250,26 @@ static bool is_whole(const char *data, size_t size) {
 void qn__cache_forget(qn_program *program) {
     const qn__allocator *allocator = &program->object.context->allocator;
     qn__arena_free(&program->arena);
-    qn__release(allocator, program->kernels);
     qn__release(allocator, program->memory);
-    program->kernels = NULL;
+    program->info = (qn__code_info){0};
     program->memory = NULL;
     program->log = NULL;
-    program->refused = NULL;
-    program->num_kernels = program->num_refused = 0;
 }
 
-bool qn__cache_load(qn_program *program, const qn__cache_key *key, qn__code_source *source, char *code_path,
-                    size_t path_size) {
+bool qn__cache_load(qn_program *program, const qn__cache_key *key, char *code_path, size_t path_size) {
     qn_context *context = program->object.context;
     char path[4096], *data;
     size_t size;
     if (!qn__cache_path(context, key->hash, ".qn", path, sizeof path)) return false;
     if (qn__file_read(&context->allocator, path, MAX_ENTRY, &data, &size)) return false;
     program->memory = data;
-    reader r = {data + sizeof ENTRY_MAGIC - 1, data + size - 8, false};
+    qn__reader r = {data + sizeof ENTRY_MAGIC - 1, data + size - 8, false};
     jmp_buf escape;
     volatile bool whole = false;
     qn__arena_init(&program->arena, &context->allocator, 0);
     program->arena.escape = &escape;
     if (is_whole(data, size) && setjmp(escape) == 0)
-        whole = get_entry(program, key, &r, source, code_path, path_size);
+        whole = get_entry(program, key, &r, code_path, path_size);
     program->arena.escape = NULL;
     if (whole) {
         (void)utimensat(AT_FDCWD, path, NULL, 0); /* used now: matters to trim */

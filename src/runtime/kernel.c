@@ -6,9 +6,11 @@
 
 /* One of that name that cannot be created; without a name, the only one. */
 static const char *why_refused(const qn_program *program, const char *name) {
-    if (!name) return program->num_refused == 1 && !program->num_kernels ? program->refused[0].why : NULL;
-    for (uint32_t i = 0; i < program->num_refused; i++)
-        if (!strcmp(program->refused[i].kernel, name)) return program->refused[i].why;
+    if (!name)
+        return program->info.num_refused == 1 && !program->info.num_kernels ? program->info.refused[0].why
+                                                                            : NULL;
+    for (uint32_t i = 0; i < program->info.num_refused; i++)
+        if (!strcmp(program->info.refused[i].kernel, name)) return program->info.refused[i].why;
     return NULL;
 }
 
@@ -17,21 +19,22 @@ static qn_status no_kernel(qn_program *program, const char *name) {
     if (refused) return qn__fail_text(program->object.context, QN_ERROR_UNSUPPORTED, refused);
     char list[600] = "";
     size_t length = 0;
-    for (uint32_t i = 0; i < program->num_kernels && length < sizeof list - 80; i++)
+    for (uint32_t i = 0; i < program->info.num_kernels && length < sizeof list - 80; i++)
         length += (size_t)snprintf(list + length, sizeof list - length, "%s%.60s", i ? ", " : "",
-                                   program->kernels[i].name);
+                                   program->info.kernels[i].name);
     qn_context *context = program->object.context;
-    if (program->num_kernels == 0) return qn__fail(context, QN_ERROR_NO_KERNEL, "the program has no kernel");
+    if (program->info.num_kernels == 0)
+        return qn__fail(context, QN_ERROR_NO_KERNEL, "the program has no kernel");
     if (!name)
         return qn__fail(context, QN_ERROR_NO_KERNEL, "the program has several kernels, name one of: %s",
                         list);
     return qn__fail(context, QN_ERROR_NO_KERNEL, "no kernel '%s'; there are: %s", name, list);
 }
 
-static const qn__program_kernel *find(const qn_program *program, const char *name) {
-    if (!name) return program->num_kernels == 1 ? &program->kernels[0] : NULL;
-    for (uint32_t i = 0; i < program->num_kernels; i++)
-        if (strcmp(program->kernels[i].name, name) == 0) return &program->kernels[i];
+static const qn__kernel_info *find(const qn_program *program, const char *name) {
+    if (!name) return program->info.num_kernels == 1 ? &program->info.kernels[0] : NULL;
+    for (uint32_t i = 0; i < program->info.num_kernels; i++)
+        if (strcmp(program->info.kernels[i].name, name) == 0) return &program->info.kernels[i];
     return NULL;
 }
 
@@ -40,13 +43,13 @@ qn_status qn_kernel_create(qn_program *program, const char *name, qn_kernel **ou
     qn_status status = qn__check(program, QN__OBJECT_PROGRAM, "qn_kernel_create", "program");
     if (status) return status;
     if (!out) return qn__fail_null(program->object.context, "qn_kernel_create", "kernel");
-    const qn__program_kernel *info = find(program, name);
+    const qn__kernel_info *info = find(program, name);
     if (!info) return no_kernel(program, name);
     qn_kernel *kernel = qn__object_new(program->object.context, QN__OBJECT_KERNEL);
     if (!kernel) return QN_ERROR_OUT_OF_MEMORY;
     kernel->program = program;
     kernel->info = info;
-    kernel->index = (uint32_t)(info - program->kernels);
+    kernel->index = (uint32_t)(info - program->info.kernels);
     qn__retain(&program->object);
     *out = kernel;
     return QN_OK;
@@ -64,42 +67,46 @@ qn_status qn_kernel_get_info(const qn_kernel *kernel, qn_kernel_info *info) {
     qn_status status = qn__check(kernel, QN__OBJECT_KERNEL, "qn_kernel_get_info", "kernel");
     if (status) return status;
     if (!info) return qn__fail_null(kernel->object.context, "qn_kernel_get_info", "info");
-    const qn__program_kernel *k = kernel->info;
-    *info = (qn_kernel_info){.name = k->name, .num_params = k->num_args, .local_memory = k->static_local};
+    const qn__kernel_info *k = kernel->info;
+    *info = (qn_kernel_info){.name = k->name, .num_params = k->num_params, .local_memory = k->static_local};
     memcpy(info->required_local_size, k->reqd_local, sizeof k->reqd_local);
     memcpy(info->local_size_hint, k->hint_local, sizeof k->hint_local);
     return QN_OK;
 }
 
-static const qn_type types[IR_KIND_COUNT][2] = {
-    [IR_I8] = {QN_TYPE_U8, QN_TYPE_I8},    [IR_I16] = {QN_TYPE_U16, QN_TYPE_I16},
-    [IR_I32] = {QN_TYPE_U32, QN_TYPE_I32}, [IR_I64] = {QN_TYPE_U64, QN_TYPE_I64},
-    [IR_F16] = {QN_TYPE_F16, QN_TYPE_F16}, [IR_F32] = {QN_TYPE_F32, QN_TYPE_F32},
-    [IR_F64] = {QN_TYPE_F64, QN_TYPE_F64},
-};
+/* By bytes of a lane; unsigned, signed, floating point. What is left out are bytes. */
+static const qn_type types[9][3] = {[1] = {QN_TYPE_U8, QN_TYPE_I8},
+                                    [2] = {QN_TYPE_U16, QN_TYPE_I16, QN_TYPE_F16},
+                                    [4] = {QN_TYPE_U32, QN_TYPE_I32, QN_TYPE_F32},
+                                    [8] = {QN_TYPE_U64, QN_TYPE_I64, QN_TYPE_F64}};
+
+static qn_type type_of(const qn__param_info *param) {
+    if (param->lane_size > 8) return QN_TYPE_BYTES;
+    return types[param->lane_size][param->is_float ? 2 : param->is_signed];
+}
 
 qn_status qn_kernel_get_param(const qn_kernel *kernel, uint32_t index, qn_param_info *info) {
     qn_status status = qn__check(kernel, QN__OBJECT_KERNEL, "qn_kernel_get_param", "kernel");
     if (status) return status;
     if (!info) return qn__fail_null(kernel->object.context, "qn_kernel_get_param", "info");
-    if (index >= kernel->info->num_args)
+    if (index >= kernel->info->num_params)
         return qn__fail(kernel->object.context, QN_ERROR_RANGE,
                         "qn_kernel_get_param: index %u; %s has %u parameters", (unsigned)index,
-                        kernel->info->name, (unsigned)kernel->info->num_args);
-    const qn__compile_arg *arg = &kernel->info->args[index];
+                        kernel->info->name, (unsigned)kernel->info->num_params);
+    const qn__param_info *param = &kernel->info->params[index];
     *info = (qn_param_info){
-        .name = arg->name,
-        .type_name = arg->type_name,
-        .kind = arg->arg_kind == IR_ARG_BUFFER  ? QN_PARAM_BUFFER
-                : arg->arg_kind == IR_ARG_LOCAL ? QN_PARAM_LOCAL
-                                                : QN_PARAM_VALUE,
-        .type = arg->element_kind < IR_KIND_COUNT ? types[arg->element_kind][arg->is_signed] : QN_TYPE_BYTES,
-        .lanes = arg->lanes ? arg->lanes : 1,
-        .size = arg->size,
-        .element_size = arg->pointee_size,
-        .is_constant_space = arg->space == IR_CONSTANT_SPACE,
-        .is_const = arg->flags & IR_ARG_CONST,
-        .is_restrict = arg->flags & IR_ARG_RESTRICT,
+        .name = param->name,
+        .type_name = param->type_name,
+        .kind = param->kind == QN__PARAM_BUFFER  ? QN_PARAM_BUFFER
+                : param->kind == QN__PARAM_LOCAL ? QN_PARAM_LOCAL
+                                                 : QN_PARAM_VALUE,
+        .type = type_of(param),
+        .lanes = param->lanes ? param->lanes : 1,
+        .size = param->size,
+        .element_size = param->pointee_size,
+        .is_constant_space = param->is_constant,
+        .is_const = param->is_const,
+        .is_restrict = param->is_restrict,
     };
     return QN_OK;
 }

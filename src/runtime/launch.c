@@ -13,7 +13,7 @@ enum { MAX_PARAMS = 256, USUAL_ARGS_SIZE = 4096 };
 typedef struct launch {
     qn_kernel *kernel;
     qn_stream *stream;
-    const qn__program_kernel *info;
+    const qn__kernel_info *info;
     qn_context *context;
     uint64_t local_memory;
     uint32_t num_buffers; /* of bindings and uses */
@@ -25,14 +25,14 @@ typedef struct launch {
 } launch;
 
 static qn_status wrong(const launch *l, uint32_t index, const char *what) {
-    const qn__compile_arg *param = &l->info->args[index];
+    const qn__param_info *param = &l->info->params[index];
     return qn__fail(l->context, QN_ERROR_KERNEL_ARGUMENT, "qn_launch: parameter %u of %s, '%s %s': %s",
                     (unsigned)index + 1, l->info->name, param->type_name, param->name, what);
 }
 
 /* ---- numbers ---- */
 
-static bool store_integer(const qn__compile_arg *param, int64_t value, bool is_negative, unsigned char *to) {
+static bool store_integer(const qn__param_info *param, int64_t value, bool is_negative, unsigned char *to) {
     unsigned bits = param->size * 8;
     uint64_t word = (uint64_t)value;
     if (is_negative) {
@@ -51,39 +51,32 @@ static void store_half(double value, unsigned char *to) {
     memcpy(to, &bits, sizeof bits);
 }
 
-static bool store_float(const qn__compile_arg *param, double value, unsigned char *to) {
-    double largest = param->element_kind == IR_F16   ? 65504
-                     : param->element_kind == IR_F32 ? FLT_MAX
-                                                     : DBL_MAX;
+static bool store_float(const qn__param_info *param, double value, unsigned char *to) {
+    double largest = param->lane_size == 2 ? 65504 : param->lane_size == 4 ? FLT_MAX : DBL_MAX;
     if (isfinite(value) && fabs(value) > largest) return false;
     float narrow = (float)value;
-    switch (param->element_kind) {
-    case IR_F16: store_half(value, to); return true;
-    case IR_F32: memcpy(to, &narrow, sizeof narrow); return true;
+    switch (param->lane_size) {
+    case 2: store_half(value, to); return true;
+    case 4: memcpy(to, &narrow, sizeof narrow); return true;
     default: memcpy(to, &value, sizeof value); return true;
     }
 }
 
 /* An integer given for a floating-point parameter must be exact. */
-static bool store_integer_as_float(const qn__compile_arg *param, double value, bool exact,
-                                   unsigned char *to) {
-    bool fits = exact && (param->element_kind != IR_F32 || (double)(float)value == value) &&
-                (param->element_kind != IR_F16 || qn__f16_to_double(qn__f16_from_double(value)) == value);
+static bool store_integer_as_float(const qn__param_info *param, double value, bool exact, unsigned char *to) {
+    bool fits = exact && (param->lane_size != 4 || (double)(float)value == value) &&
+                (param->lane_size != 2 || qn__f16_to_double(qn__f16_from_double(value)) == value);
     return fits && store_float(param, value, to);
 }
 
-static bool is_float_param(const qn__compile_arg *param) {
-    return param->element_kind >= IR_F16 && param->element_kind <= IR_F64;
-}
-
 static qn_status store_number(launch *l, uint32_t index, const qn_arg *arg, unsigned char *to) {
-    const qn__compile_arg *param = &l->info->args[index];
-    if (param->arg_kind != IR_ARG_VALUE) return wrong(l, index, "a number was given");
+    const qn__param_info *param = &l->info->params[index];
+    if (param->kind != QN__PARAM_VALUE) return wrong(l, index, "a number was given");
     if (param->lanes != 1)
         return wrong(l, index, "a number was given for a vector; pass its bytes (QN_BYTES)");
     bool negative = arg->kind == QN_ARG_SIGNED && arg->value.i < 0;
     bool is_real = arg->kind == QN_ARG_FLOAT || arg->kind == QN_ARG_DOUBLE, stored;
-    if (is_float_param(param)) {
+    if (param->is_float) {
         double value = is_real ? arg->value.d : negative ? (double)arg->value.i : (double)arg->value.u;
         bool exact = is_real || fabs(value) <= 9007199254740992.0;
         stored = is_real ? store_float(param, value, to) : store_integer_as_float(param, value, exact, to);
@@ -97,8 +90,8 @@ static qn_status store_number(launch *l, uint32_t index, const qn_arg *arg, unsi
 /* ---- the other kinds ---- */
 
 static qn_status store_bytes(launch *l, uint32_t index, const qn_arg *arg, unsigned char *to) {
-    const qn__compile_arg *param = &l->info->args[index];
-    if (param->arg_kind != IR_ARG_VALUE && param->arg_kind != IR_ARG_STRUCT)
+    const qn__param_info *param = &l->info->params[index];
+    if (param->kind != QN__PARAM_VALUE && param->kind != QN__PARAM_STRUCT)
         return wrong(l, index, "bytes were given");
     if (!arg->value.bytes) return wrong(l, index, "the bytes are NULL");
     bool three = param->lanes == 3 && arg->size == param->size / 4 * 3;
@@ -111,14 +104,10 @@ static qn_status store_bytes(launch *l, uint32_t index, const qn_arg *arg, unsig
     return QN_OK;
 }
 
-static bool may_write(const qn__compile_arg *param) {
-    return param->space != IR_CONSTANT_SPACE && !(param->flags & (IR_ARG_CONST | IR_ARG_NO_WRITE));
-}
-
 static qn_status store_buffer(launch *l, uint32_t index, const qn_arg *arg, unsigned char *to) {
-    const qn__compile_arg *param = &l->info->args[index];
+    const qn__param_info *param = &l->info->params[index];
     uint64_t address = 0;
-    if (param->arg_kind != IR_ARG_BUFFER)
+    if (param->kind != QN__PARAM_BUFFER)
         return wrong(l, index, arg->kind == QN_ARG_NULL ? "NULL was given" : "a buffer was given");
     if (arg->kind == QN_ARG_BUFFER) {
         qn_buffer *buffer = arg->value.buffer;
@@ -134,7 +123,7 @@ static qn_status store_buffer(launch *l, uint32_t index, const qn_arg *arg, unsi
         const qn_buffer *root = qn__buffer_root(buffer);
         uint32_t n = l->num_buffers++;
         l->bindings[n] = (qn__binding){index, root->memory, buffer->offset};
-        l->uses[n] = (qn__use){buffer, may_write(param)};
+        l->uses[n] = (qn__use){buffer, param->is_written};
         l->used[n] = &buffer->object;
         address = root->address + buffer->offset;
     }
@@ -153,7 +142,7 @@ static qn_status check_local(const launch *l, uint64_t wanted) {
 /* __local arguments lie one after another behind the kernel's own local variables, each aligned to 128 bytes,
    which is the largest type's (double16). */
 static qn_status store_local(launch *l, uint32_t index, const qn_arg *arg, unsigned char *to) {
-    if (l->info->args[index].arg_kind != IR_ARG_LOCAL)
+    if (l->info->params[index].kind != QN__PARAM_LOCAL)
         return wrong(l, index, "a local memory size was given");
     if (arg->size == 0) return wrong(l, index, "the local memory size is 0");
     uint64_t offset = (l->local_memory + 127) & ~(uint64_t)127;
@@ -165,7 +154,7 @@ static qn_status store_local(launch *l, uint32_t index, const qn_arg *arg, unsig
 }
 
 static qn_status store_arg(launch *l, uint32_t index, const qn_arg *arg) {
-    unsigned char *to = l->args + l->info->args[index].offset;
+    unsigned char *to = l->args + l->info->params[index].offset;
     switch (arg->kind) {
     case QN_ARG_SIGNED:
     case QN_ARG_UNSIGNED:
@@ -180,10 +169,10 @@ static qn_status store_arg(launch *l, uint32_t index, const qn_arg *arg) {
 }
 
 static qn_status store_args(launch *l, const qn_arg *args, size_t num_args) {
-    if (num_args != l->info->num_args)
+    if (num_args != l->info->num_params)
         return qn__fail(l->context, QN_ERROR_ARGUMENT_COUNT,
                         "qn_launch: %s takes %u arguments, %zu were given", l->info->name,
-                        (unsigned)l->info->num_args, num_args);
+                        (unsigned)l->info->num_params, num_args);
     if (num_args && !args) return qn__fail_null(l->context, "qn_launch", "args");
     for (uint32_t i = 0; i < num_args; i++) {
         qn_status status = store_arg(l, i, &args[i]);
@@ -288,7 +277,7 @@ qn_status qn_launch(qn_stream *stream, qn_kernel *kernel, const qn_range *range,
                     size_t num_args) {
     qn_status status = check_objects(stream, kernel, range);
     if (status) return status;
-    const qn__program_kernel *info = kernel->info;
+    const qn__kernel_info *info = kernel->info;
     launch l;
     l.kernel = kernel;
     l.stream = qn__stream_of(stream, kernel->program->device);
@@ -297,10 +286,10 @@ qn_status qn_launch(qn_stream *stream, qn_kernel *kernel, const qn_range *range,
     l.local_memory = info->static_local;
     l.num_buffers = 0;
     const uint32_t most = kernel->program->device->info.max_args_size;
-    if (info->num_args > MAX_PARAMS || info->args_size > most)
+    if (info->num_params > MAX_PARAMS || info->args_size > most)
         return qn__fail(l.context, QN_ERROR_UNSUPPORTED,
                         "qn_launch: %s has %u parameters of %u bytes; the limits are %d and %u", info->name,
-                        (unsigned)info->num_args, (unsigned)info->args_size, MAX_PARAMS, (unsigned)most);
+                        (unsigned)info->num_params, (unsigned)info->args_size, MAX_PARAMS, (unsigned)most);
     const bool is_large = info->args_size > sizeof l.usual_args;
     l.args = is_large ? qn__allocate(&l.context->allocator, (size_t)info->args_size + 16) : l.usual_args;
     if (!l.args) return qn__fail_memory(l.context, info->args_size);

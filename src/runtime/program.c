@@ -91,69 +91,6 @@ static qn_status load_code(qn_program *program, const qn__code_source *source) {
                   : QN_OK;
 }
 
-/* Reflection as the runtime keeps it, and what the backend gets; the arrays stay the result's. */
-static qn_status take_reflection(qn_program *program, const qn__compile_result *result,
-                                 qn__code_kernel **code_kernels) {
-    qn_context *context = program->object.context;
-    size_t count = result->num_kernels;
-    program->kernels = qn__allocate_zeroed(&context->allocator, (count + 1) * sizeof *program->kernels);
-    *code_kernels = qn__allocate_zeroed(&context->allocator, (count + 1) * sizeof **code_kernels);
-    if (!program->kernels || !*code_kernels)
-        return qn__fail_memory(context, count * sizeof *program->kernels);
-    program->num_kernels = result->num_kernels;
-    for (size_t i = 0; i < count; i++) {
-        const qn__compile_kernel *from = &result->kernels[i];
-        program->kernels[i] = (qn__program_kernel){
-            .name = from->name,
-            .args = from->args,
-            .num_args = from->num_args,
-            .args_size = from->args_size,
-            .reqd_local = {from->reqd_local[0], from->reqd_local[1], from->reqd_local[2]},
-            .hint_local = {from->hint_local[0], from->hint_local[1], from->hint_local[2]},
-            .static_local = from->static_local,
-        };
-        (*code_kernels)[i] = (qn__code_kernel){
-            .name = from->name,
-            .symbol = from->symbol,
-            .static_local = from->static_local,
-            .scratch_per_item = from->scratch_per_item,
-            .scratch_fixed = from->scratch_fixed,
-            .uses_sync = from->uses_sync,
-            .uses_printf = from->uses_printf,
-            .guarded = from->guarded,
-            .args_size = from->args_size,
-            .params_size = from->params_size,
-            .hidden = from->hidden,
-            .num_hidden = from->num_hidden,
-            .local_unit = from->local_unit,
-            .num_local_units = from->num_local_units,
-            .args = from->args,
-            .num_args = from->num_args,
-            .reqd_local = {from->reqd_local[0], from->reqd_local[1], from->reqd_local[2]},
-            .required_sub_group_size = from->required_sub_group_size,
-        };
-    }
-    return QN_OK;
-}
-
-static qn__code_source source_of(const qn__compile_result *result, const qn__code_kernel *kernels,
-                                 const char *path, const qn__compile_request *request) {
-    return (qn__code_source){.text = result->text,
-                             .text_size = result->text_size,
-                             .module = result->module,
-                             .kernels = kernels,
-                             .num_kernels = result->num_kernels,
-                             .binary_path = path,
-                             .constants = result->constants,
-                             .constants_size = result->constants_size,
-                             .relocations = result->relocations,
-                             .num_relocations = result->num_relocations,
-                             .strings = result->strings,
-                             .num_strings = result->num_strings,
-                             .debug = request->debug,
-                             .quick = request->level == 0};
-}
-
 static qn_status compile(qn_program *program, qn__program_input *input, const qn__cache_key *key) {
     qn_context *context = program->object.context;
     qn__compile_result *result = qn__allocate_zeroed(&context->allocator, sizeof *result);
@@ -164,34 +101,33 @@ static qn_status compile(qn_program *program, qn__program_input *input, const qn
     program->times.compile_ns = qn__now_ns() - start;
     qn_status status = qn__compile_failure(context, result);
     if (status) return status;
-    program->log = (char *)result->log;
-    program->refused = result->refused;
-    program->num_refused = result->num_refused;
-    qn__code_kernel *kernels = NULL;
+    program->log = result->log;
+    program->info = result->info;
     char path[4096];
     qn__hash128 code = key ? key->hash : (qn__hash128){0};
     for (size_t i = 0; i < result->num_dependencies; i++)
         code = qn__cache_code_name(code, result->dependencies[i].hash);
     bool cached = key && result->text && qn__cache_code_path(program->device, code, path, sizeof path);
-    status = take_reflection(program, result, &kernels);
-    if (!status) {
-        qn__code_source source = source_of(result, kernels, cached ? path : NULL, &input->request);
-        status = load_code(program, &source);
-    }
+    const qn__code_source source = {.text = result->text,
+                                    .text_size = result->text_size,
+                                    .module = result->module,
+                                    .info = &program->info,
+                                    .binary_path = cached ? path : NULL,
+                                    .debug = input->request.debug,
+                                    .quick = input->request.level == 0};
+    status = load_code(program, &source);
     if (!status && cached) qn__cache_store(context, key, result, path);
-    qn__release(&context->allocator, kernels);
     return status;
 }
 
 /* True when a whole, valid entry was there and its code loaded. */
 static bool load_cached(qn_program *program, const qn__cache_key *key, bool debug) {
     qn_context *context = program->object.context;
-    qn__code_source source = {.debug = debug};
     char path[4096];
+    const qn__code_source source = {.info = &program->info, .binary_path = path, .debug = debug};
     uint64_t start = qn__now_ns();
-    bool found = qn__cache_load(program, key, &source, path, sizeof path);
+    bool found = qn__cache_load(program, key, path, sizeof path);
     program->times.compile_ns = qn__now_ns() - start;
-    source.binary_path = path;
     bool loaded = found && load_code(program, &source) == QN_OK;
     atomic_fetch_add(loaded ? &context->cache_hits : &context->cache_misses, 1);
     const qn_backend *backend = program->device->backend;
@@ -260,10 +196,12 @@ void qn__program_finalise(qn_program *program) {
 
 const char *qn_program_log(const qn_program *program) { return program && program->log ? program->log : ""; }
 
-uint32_t qn_program_kernel_count(const qn_program *program) { return program ? program->num_kernels : 0; }
+uint32_t qn_program_kernel_count(const qn_program *program) {
+    return program ? program->info.num_kernels : 0;
+}
 
 const char *qn_program_kernel_name(const qn_program *program, uint32_t index) {
-    return program && index < program->num_kernels ? program->kernels[index].name : NULL;
+    return program && index < program->info.num_kernels ? program->info.kernels[index].name : NULL;
 }
 
 qn_status qn_program_get_times(const qn_program *program, qn_program_times *times) {

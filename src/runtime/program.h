@@ -35,10 +35,9 @@ bool qn__cache_path(qn_context *context, qn__hash128 name, const char *extension
 /* Path of a device's code: its name starts as the key's hash and takes in each included file. */
 qn__hash128 qn__cache_code_name(qn__hash128 name, qn__hash128 included);
 bool qn__cache_code_path(const qn_device *device, qn__hash128 name, char *out, size_t size);
-/* Fills the program's reflection and log, what the backend needs, which lives as long as the program's arena, and
-   the code's path, if the entry and its code are whole and its includes have not changed. */
-bool qn__cache_load(qn_program *program, const qn__cache_key *key, qn__code_source *source, char *code_path,
-                    size_t path_size);
+/* Fills the program's description and log, which live as long as its arena, and the code's path, if the entry and its
+   code are whole and its includes have not changed. */
+bool qn__cache_load(qn_program *program, const qn__cache_key *key, char *code_path, size_t path_size);
 void qn__cache_forget(qn_program *program); /* what cache_load filled */
 /* The code's file is written already. Failure to store is logged and otherwise ignored. */
 void qn__cache_store(qn_context *context, const qn__cache_key *key, const qn__compile_result *result,

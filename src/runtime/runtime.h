@@ -120,25 +120,14 @@ typedef struct qn__use {
     bool writes;
 } qn__use;
 
-typedef struct qn__program_kernel {
-    const char *name, *vec_type_hint;
-    const qn__compile_arg *args;
-    uint32_t num_args, args_size;
-    uint32_t reqd_local[3], hint_local[3];
-    uint64_t static_local;
-} qn__program_kernel;
-
 struct qn_program {
     qn__object object;
     qn_device *device;
     qn__compile_result *result; /* NULL when it came from the cache */
-    void *memory;               /* the cache entry that the reflection points into, or NULL */
+    void *memory;               /* the cache entry that the description points into, or NULL */
     qn__arena arena;            /* of what was made of it */
-    qn__program_kernel *kernels;
-    uint32_t num_kernels;
-    const qn__compile_refusal *refused; /* the result's or the arena's */
-    uint32_t num_refused;
-    char *log;
+    qn__code_info info;         /* the result's, or made of the entry */
+    const char *log;
     qn__code *code;
     qn_program_times times;
 };
@@ -147,7 +136,7 @@ struct qn_kernel {
     qn__object object;
     qn_program *program;
     uint32_t index;
-    const qn__program_kernel *info;
+    const qn__kernel_info *info;
 };
 
 /* An object that a submitted command uses, until the command is done. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/program.h"
+#include "util/str.h"
 
 static const struct target_name {
     const char *name;
@@ -59,24 +60,25 @@ static void put_field(qn__buf *out, const char *name, const char *text) {
     put_json(out, text);
 }
 
-static const char *const arg_kinds[] = {[IR_ARG_VALUE] = "value",
-                                        [IR_ARG_STRUCT] = "struct",
-                                        [IR_ARG_BUFFER] = "buffer",
-                                        [IR_ARG_LOCAL] = "local"};
+static const char *const param_kinds[] = {[QN__PARAM_VALUE] = "value",
+                                          [QN__PARAM_STRUCT] = "struct",
+                                          [QN__PARAM_BUFFER] = "buffer",
+                                          [QN__PARAM_LOCAL] = "local"};
 
-static void put_arg(qn__buf *out, const qn__compile_arg *arg) {
+static void put_param(qn__buf *out, const qn__param_info *param) {
     qn__buf_puts(out, "{\"name\": ");
-    put_json(out, arg->name);
-    put_field(out, "type", arg->type_name);
-    put_field(out, "kind", arg_kinds[arg->arg_kind]);
-    if (arg->arg_kind >= IR_ARG_BUFFER)
-        put_field(out, "address_space", qn__ir_space_name((ir_space)arg->space));
+    put_json(out, param->name);
+    put_field(out, "type", param->type_name);
+    put_field(out, "kind", param_kinds[param->kind]);
+    if (param->kind == QN__PARAM_BUFFER)
+        put_field(out, "address_space", param->is_constant ? "constant" : "global");
+    if (param->kind == QN__PARAM_LOCAL) put_field(out, "address_space", "local");
     qn__buf_printf(out,
                    ", \"size\": %u, \"align\": %u, \"offset\": %u, \"element_size\": %u, \"const\": %s, "
                    "\"restrict\": %s}",
-                   (unsigned)arg->size, (unsigned)arg->align, (unsigned)arg->offset,
-                   (unsigned)arg->pointee_size, arg->flags & IR_ARG_CONST ? "true" : "false",
-                   arg->flags & IR_ARG_RESTRICT ? "true" : "false");
+                   (unsigned)param->size, (unsigned)param->align, (unsigned)param->offset,
+                   (unsigned)param->pointee_size, param->is_const ? "true" : "false",
+                   param->is_restrict ? "true" : "false");
 }
 
 static void put_sizes(qn__buf *out, const char *name, const uint32_t sizes[3]) {
@@ -85,7 +87,7 @@ static void put_sizes(qn__buf *out, const char *name, const uint32_t sizes[3]) {
                        (unsigned)sizes[2]);
 }
 
-static void put_kernel(qn__buf *out, const qn__compile_kernel *kernel) {
+static void put_kernel(qn__buf *out, const qn__kernel_info *kernel) {
     qn__buf_puts(out, "    {\"name\": ");
     put_json(out, kernel->name);
     qn__buf_printf(out, ", \"local_memory\": %llu, \"args_size\": %u",
@@ -94,18 +96,18 @@ static void put_kernel(qn__buf *out, const qn__compile_kernel *kernel) {
     put_sizes(out, "local_size_hint", kernel->hint_local);
     if (kernel->vec_type_hint) put_field(out, "vec_type_hint", kernel->vec_type_hint);
     qn__buf_puts(out, ", \"params\": [");
-    for (uint32_t i = 0; i < kernel->num_args; i++) {
+    for (uint32_t i = 0; i < kernel->num_params; i++) {
         qn__buf_puts(out, i ? ",\n        " : "\n        ");
-        put_arg(out, &kernel->args[i]);
+        put_param(out, &kernel->params[i]);
     }
     qn__buf_puts(out, "]}");
 }
 
 static void put_reflection(qn__buf *out, const qn__compile_result *result) {
     qn__buf_puts(out, "{\"kernels\": [");
-    for (uint32_t i = 0; i < result->num_kernels; i++) {
+    for (uint32_t i = 0; i < result->info.num_kernels; i++) {
         qn__buf_puts(out, i ? ",\n" : "\n");
-        put_kernel(out, &result->kernels[i]);
+        put_kernel(out, &result->info.kernels[i]);
     }
     qn__buf_puts(out, "]}\n");
 }

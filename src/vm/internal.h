@@ -7,6 +7,7 @@
 #ifndef QN__VM_INTERNAL_H
 #define QN__VM_INTERNAL_H
 
+#include "ir/ir.h"
 #include "vm/vm.h"
 
 enum {

@@ -396,3 +396,10 @@ qn__vm_program *qn__vm_prepare(qn__arena *arena, ir_function *kernel, uint32_t s
     *error = p->error;
     return p->error ? NULL : p->program;
 }
+
+qn__vm_program *qn__vm_prepare_named(qn__arena *arena, const ir_module *module, const char *kernel,
+                                     uint32_t sub_group_size, const char **error) {
+    ir_function *function = qn__ir_function_find((ir_module *)module, qn__str_of(kernel));
+    *error = "it is not in the module";
+    return function ? qn__vm_prepare(arena, function, sub_group_size, error) : NULL;
+}

@@ -3,17 +3,24 @@
 #ifndef QN__VM_H
 #define QN__VM_H
 
-#include "emit/cpu_abi.h"
-#include "ir/ir.h"
+#include <stdbool.h>
 
+#include "emit/cpu_abi.h"
+#include "util/arena.h"
+
+struct ir_function;
+struct ir_module;
 typedef struct qn__vm_program qn__vm_program;
 
 /* Prepares a kernel (after the pipeline's inlining, at any optimisation level). Program memory is the
    arena's. NULL with *error set to a sentence when it has what the VM does not know. */
-qn__vm_program *qn__vm_prepare(qn__arena *arena, ir_function *kernel, uint32_t sub_group_size,
+qn__vm_program *qn__vm_prepare(qn__arena *arena, struct ir_function *kernel, uint32_t sub_group_size,
                                const char **error);
+/* The kernel of that name. */
+qn__vm_program *qn__vm_prepare_named(qn__arena *arena, const struct ir_module *module, const char *kernel,
+                                     uint32_t sub_group_size, const char **error);
 
-uint64_t qn__vm_static_local(const qn__vm_program *program); /* bytes, as qn__emit_kernel.static_local */
+uint64_t qn__vm_static_local(const qn__vm_program *program); /* bytes, as qn__kernel_info.static_local */
 bool qn__vm_uses_sync(const qn__vm_program *program);
 /* Bytes of scratch memory for one work-group of that many work-items. */
 uint64_t qn__vm_scratch_size(const qn__vm_program *program, uint64_t items);

@@ -30,7 +30,7 @@ static const qn__hidden bases[] = {{QN__HIDDEN_GLOBAL_BASE, 8, 0, 0},
 
 /* Runs a part as a device does: every work-item of every group, those past the end leave at once. */
 static void cover(const qn__command *launch, const qn__part *part, uint8_t *seen, bool guarded) {
-    const qn__code_kernel kernel = {.hidden = bases, .num_hidden = 4, .params_size = 32};
+    const qn__kernel_info kernel = {.hidden = bases, .num_hidden = 4, .params_size = 32};
     const qn__hidden_addresses none = {0};
     unsigned char block[32];
     uint64_t base[3], id[3], items[3];
@@ -60,7 +60,7 @@ static void cover(const qn__command *launch, const qn__part *part, uint8_t *seen
 static unsigned check_cover(const uint64_t global[3], const uint32_t local[3], bool guarded,
                             const uint32_t max_groups[3]) {
     const qn__command launch = launch_of(global, local);
-    const qn__code_kernel kernel = {.guarded = guarded};
+    const qn__kernel_info kernel = {.guarded = guarded};
     uint64_t items = global[0] * global[1] * global[2];
     uint8_t *seen = calloc(1, items + 1);
     qn__parts parts;
@@ -116,7 +116,7 @@ static void huge_launches_are_cut(void **state) {
     (void)state;
     const qn__command launch =
         launch_of((const uint64_t[]){(uint64_t)1 << 40, 3, 1}, (const uint32_t[]){256, 2, 1});
-    const qn__code_kernel kernel = {.guarded = true};
+    const qn__kernel_info kernel = {.guarded = true};
     qn__parts parts;
     qn__part part;
     uint64_t groups = 0;
@@ -159,7 +159,7 @@ static void parameters_lie_behind_the_arguments(void **state) {
     (void)state;
     const unsigned char args[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
     const qn__hidden hidden[] = {{QN__HIDDEN_WORK_DIM, 4, 0, 16}, {QN__HIDDEN_GLOBAL_SIZE, 8, 0, 24}};
-    const qn__code_kernel kernel = {
+    const qn__kernel_info kernel = {
         .params_size = 32, .args_size = 12, .hidden = hidden, .num_hidden = QN__COUNT(hidden)};
     qn__command launch = launch_of((const uint64_t[]){0x1122334455, 1, 1}, (const uint32_t[]){1, 1, 1});
     launch.args = args;
@@ -223,54 +223,6 @@ static void local_sizes_obey_every_limit(void **state) {
         }
         assert_true(items <= most);
     }
-}
-
-/* ---- the copy of a program's kernels ---- */
-
-static void code_is_copied_whole(void **state) {
-    (void)state;
-    char name[] = "saxpy", symbol[] = "k_saxpy", arg_name[] = "x", type_name[] = "float *", text[] = "%d\n";
-    qn__hidden hidden[] = {{QN__HIDDEN_WORK_DIM, 4, 0, 8}};
-    uint32_t units[] = {4, 16};
-    qn__compile_arg args[] = {
-        {.name = arg_name, .type_name = type_name, .arg_kind = IR_ARG_BUFFER, .size = 8}};
-    qn__code_kernel kernels[] = {{.name = name,
-                                  .symbol = symbol,
-                                  .params_size = 12,
-                                  .hidden = hidden,
-                                  .num_hidden = 1,
-                                  .local_unit = units,
-                                  .num_local_units = 2,
-                                  .args = args,
-                                  .num_args = 1},
-                                 {.name = symbol}};
-    const char *strings[] = {NULL, text};
-    const qn__code_source source = {
-        .kernels = kernels, .num_kernels = 2, .strings = strings, .num_strings = 2};
-    const qn__allocator allocator = {0};
-    qn__code_info *info = qn__code_info_copy(&allocator, &source);
-    assert_non_null(info);
-    name[0] = symbol[0] = arg_name[0] = type_name[0] = text[0] = 'X';
-    memset(kernels, 0xEE, sizeof kernels);
-    hidden[0].offset = units[1] = 99;
-    assert_int_equal(info->num_kernels, 2);
-    const qn__code_kernel *k = &info->kernels[0];
-    assert_string_equal(k->name, "saxpy");
-    assert_string_equal(k->symbol, "k_saxpy");
-    assert_int_equal(k->hidden[0].offset, 8);
-    assert_int_equal(k->local_unit[1], 16);
-    assert_string_equal(k->args[0].name, "x");
-    assert_string_equal(k->args[0].type_name, "float *");
-    assert_int_equal(k->args[0].size, 8);
-    assert_string_equal(info->kernels[1].name, "k_saxpy");
-    assert_null(info->kernels[1].symbol);
-    assert_null(info->strings[0]);
-    assert_string_equal(info->strings[1], "%d\n");
-    qn__release(&allocator, info);
-    qn__code_info *empty = qn__code_info_copy(&allocator, &(qn__code_source){0});
-    assert_non_null(empty);
-    assert_int_equal(empty->num_kernels, 0);
-    qn__release(&allocator, empty);
 }
 
 /* ---- print records ---- */
@@ -416,7 +368,6 @@ int main(void) {
         cmocka_unit_test(parameters_lie_behind_the_arguments),
         cmocka_unit_test(local_sizes),
         cmocka_unit_test(local_sizes_obey_every_limit),
-        cmocka_unit_test(code_is_copied_whole),
         cmocka_unit_test(records_are_printed),
         cmocka_unit_test(lost_records_are_said),
         cmocka_unit_test(damaged_records_end_the_list),

@@ -41,7 +41,6 @@ typedef struct rig {
     qn__code *code;
     qn__queue *queue;
     qn__compile_result compiled;
-    qn__code_kernel kernels[8];
     qn__code_source source;
     char printed[1024], why[QN__WHY];
     size_t length;
@@ -78,28 +77,8 @@ static void compile(void) {
                                    .device_lacks = target.device_lacks,
                                    .level = 2};
     if (qn__compile(&request, &r.compiled)) fail_msg("%s", r.compiled.log);
-    for (uint32_t i = 0; i < r.compiled.num_kernels; i++) {
-        const qn__compile_kernel *from = &r.compiled.kernels[i];
-        r.kernels[i] = (qn__code_kernel){.name = from->name,
-                                         .symbol = from->symbol,
-                                         .static_local = from->static_local,
-                                         .uses_sync = from->uses_sync,
-                                         .uses_printf = from->uses_printf,
-                                         .guarded = from->guarded,
-                                         .args_size = from->args_size,
-                                         .params_size = from->params_size,
-                                         .hidden = from->hidden,
-                                         .num_hidden = from->num_hidden,
-                                         .args = from->args,
-                                         .num_args = from->num_args};
-        memcpy(r.kernels[i].reqd_local, from->reqd_local, sizeof from->reqd_local);
-    }
-    r.source = (qn__code_source){.text = r.compiled.text,
-                                 .text_size = r.compiled.text_size,
-                                 .kernels = r.kernels,
-                                 .num_kernels = r.compiled.num_kernels,
-                                 .strings = r.compiled.strings,
-                                 .num_strings = r.compiled.num_strings};
+    r.source = (qn__code_source){
+        .text = r.compiled.text, .text_size = r.compiled.text_size, .info = &r.compiled.info};
 }
 
 static int open_device(void **state) {
@@ -170,8 +149,8 @@ static void read_now(memory m, uint64_t offset, void *data, uint64_t size) {
 
 static uint32_t index_of(int kernel) {
     static const char *const names[] = {"add", "turn", "say", "spin"};
-    for (uint32_t i = 0; i < r.source.num_kernels; i++)
-        if (!strcmp(r.kernels[i].name, names[kernel])) return i;
+    for (uint32_t i = 0; i < r.source.info->num_kernels; i++)
+        if (!strcmp(r.compiled.info.kernels[i].name, names[kernel])) return i;
     fail_msg("no kernel %s", names[kernel]);
     return 0;
 }
@@ -181,19 +160,19 @@ static qn__command launch_of(int kernel, unsigned char *args, qn__binding *bindi
                              uint32_t local) {
     uint32_t k = index_of(kernel);
     memset(args, 0, 64);
-    for (uint32_t i = 0; i < r.kernels[k].num_args; i++) {
-        const qn__compile_arg *arg = &r.kernels[k].args[i];
-        if (arg->arg_kind == IR_ARG_VALUE) memcpy(args + arg->offset, &value, sizeof value);
+    for (uint32_t i = 0; i < r.compiled.info.kernels[k].num_params; i++) {
+        const qn__param_info *arg = &r.compiled.info.kernels[k].params[i];
+        if (arg->kind == QN__PARAM_VALUE) memcpy(args + arg->offset, &value, sizeof value);
     }
     return (qn__command){.kind = QN__COMMAND_LAUNCH,
                          .code = r.code,
                          .kernel = k,
-                         .kernel_name = r.kernels[k].name,
+                         .kernel_name = r.compiled.info.kernels[k].name,
                          .work_dim = 1,
                          .global = {items, 1, 1},
                          .local = {local, 1, 1},
                          .args = args,
-                         .args_size = r.kernels[k].args_size,
+                         .args_size = r.compiled.info.kernels[k].args_size,
                          .bindings = binding,
                          .num_bindings = binding ? 1 : 0,
                          .local_memory = kernel == TURN ? 8 * sizeof(int) : 0};
@@ -411,8 +390,8 @@ static void launch_counted(qn__command *command, unsigned count, int change) {
         .clEnqueueNDRangeKernel = count_launch, .clSetKernelArg = count_argument, .clFlush = count_flush};
     for (unsigned i = 0; i < count; i++) {
         int value = 1 + (int)i * change;
-        memcpy((unsigned char *)command->args + r.kernels[command->kernel].args[1].offset, &value,
-               sizeof value);
+        memcpy((unsigned char *)command->args + r.compiled.info.kernels[command->kernel].params[1].offset,
+               &value, sizeof value);
         submit(*command);
     }
     r.driver->cl = real;

@@ -175,10 +175,8 @@ static qn_status one_of_all(void) {
     uint32_t values[64] = {0};
     uint64_t number = 0, last = 0;
     step_launch l;
-    qn__code_source source = {.text = (const char *)step_words,
-                              .text_size = sizeof step_words,
-                              .kernels = &step_kernel,
-                              .num_kernels = 1};
+    qn__code_source source = {
+        .text = (const char *)step_words, .text_size = sizeof step_words, .info = &step_info};
     qn_status status = backend->queue_create(gpu, &queue, why);
     if (!status) status = backend->code_load(gpu, &source, &code, why);
     if (!status) status = backend->mark_create(gpu, &mark, why);

@@ -23,39 +23,40 @@ static void test_reflection(void **state) {
     qn__compile_result result;
     assert_int_equal(qn__compile(&request, &result), QN__COMPILE_OK);
     assert_string_equal(result.log, "");
-    assert_int_equal(result.num_kernels, 2);
-    const qn__compile_kernel *f = &result.kernels[0];
+    assert_int_equal(result.info.num_kernels, 2);
+    const qn__kernel_info *f = &result.info.kernels[0];
     assert_string_equal(f->name, "f");
     assert_int_equal(f->reqd_local[0] * 100 + f->reqd_local[1] * 10 + f->reqd_local[2], 841);
-    assert_int_equal(f->num_args, 6);
+    assert_int_equal(f->num_params, 6);
     static const struct {
         const char *name;
-        ir_arg_kind kind;
-        ir_space space;
-        unsigned offset, size, lanes;
-        ir_kind element;
+        qn__param_kind kind;
+        unsigned offset, size, lanes, lane_size;
+        bool is_float, is_constant, is_written;
     } expected[] = {
-        {"in", IR_ARG_BUFFER, IR_GLOBAL_SPACE, 0, 8, 4, IR_F32},
-        {"c", IR_ARG_VALUE, IR_PRIVATE, 8, 1, 1, IR_I8},
-        {"v", IR_ARG_VALUE, IR_PRIVATE, 16, 16, 3, IR_F32},
-        {"l", IR_ARG_LOCAL, IR_LOCAL_SPACE, 32, 8, 1, IR_I32},
-        {"p", IR_ARG_STRUCT, IR_PARAM_SPACE, 48, 32, 1, IR_VOID},
-        {"t", IR_ARG_BUFFER, IR_CONSTANT_SPACE, 80, 8, 1, IR_I64},
+        {"in", QN__PARAM_BUFFER, 0, 8, 4, 4, true, false, false},
+        {"c", QN__PARAM_VALUE, 8, 1, 1, 1, false, false, false},
+        {"v", QN__PARAM_VALUE, 16, 16, 3, 4, true, false, false},
+        {"l", QN__PARAM_LOCAL, 32, 8, 1, 4, false, false, true},
+        {"p", QN__PARAM_STRUCT, 48, 32, 1, 0, false, false, false},
+        {"t", QN__PARAM_BUFFER, 80, 8, 1, 8, false, true, false},
     };
     for (unsigned i = 0; i < 6; i++) {
-        const qn__compile_arg *arg = &f->args[i];
-        assert_string_equal(arg->name, expected[i].name);
-        assert_int_equal(arg->arg_kind, expected[i].kind);
-        assert_int_equal(arg->space, expected[i].space);
-        assert_int_equal(arg->offset, expected[i].offset);
-        assert_int_equal(arg->size, expected[i].size);
-        assert_int_equal(arg->lanes, expected[i].lanes);
-        assert_int_equal(arg->element_kind, expected[i].element);
+        const qn__param_info *param = &f->params[i];
+        assert_string_equal(param->name, expected[i].name);
+        assert_int_equal(param->kind, expected[i].kind);
+        assert_int_equal(param->offset, expected[i].offset);
+        assert_int_equal(param->size, expected[i].size);
+        assert_int_equal(param->lanes, expected[i].lanes);
+        assert_int_equal(param->lane_size, expected[i].lane_size);
+        assert_int_equal(param->is_float, expected[i].is_float);
+        assert_int_equal(param->is_constant, expected[i].is_constant);
+        assert_int_equal(param->is_written, expected[i].is_written);
     }
     assert_int_equal(f->args_size, 88);
-    assert_int_equal(f->args[0].flags, IR_ARG_CONST | IR_ARG_RESTRICT);
-    assert_int_equal(f->args[0].pointee_size, 16);
-    assert_true(f->args[1].is_signed && !f->args[3].is_signed);
+    assert_true(f->params[0].is_const && f->params[0].is_restrict);
+    assert_int_equal(f->params[0].pointee_size, 16);
+    assert_true(f->params[1].is_signed && !f->params[3].is_signed);
     qn__compile_free(&result);
 }
 
@@ -99,7 +100,7 @@ static void test_statuses(void **state) {
     qn__compile_free(&result);
     request = (qn__compile_request){.source = "", .target = QN__TARGET_C};
     assert_int_equal(qn__compile(&request, &result), QN__COMPILE_OK);
-    assert_int_equal(result.num_kernels, 0);
+    assert_int_equal(result.info.num_kernels, 0);
     qn__compile_free(&result);
 }
 

@@ -33,7 +33,7 @@ static void copies_are_numbered_groups(void **state) {
     has_not(&r, "wait_group 1;");
     has_not(&r, "ld.global");
     has(&r, ".version 7.0\n.target sm_80\n");
-    assert_int_equal(r.kernels.data[0].static_local, 80); /* aligned to the largest piece */
+    assert_int_equal(r.info.kernels[0].static_local, 80); /* aligned to the largest piece */
 }
 
 static void a_wait_lets_later_copies_go_on(void **state) {

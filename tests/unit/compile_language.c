@@ -64,14 +64,15 @@ static qn_cpu_launch launch_of(void *const *args) {
                            .args = (const unsigned char *)args};
 }
 
-static void launch_vm(const qn__compile_kernel *kernel, machine *m, const char *name) {
+static void launch_vm(const qn__compile_result *result, const qn__kernel_info *kernel, machine *m,
+                      const char *name) {
     qn__arena arena;
     jmp_buf escape;
     qn__arena_init(&arena, NULL, 0);
     arena.escape = &escape;
     if (setjmp(escape)) fail_msg("%s: out of memory", name);
     const char *error = NULL;
-    qn__vm_program *program = qn__vm_prepare(&arena, kernel->function, 4, &error);
+    qn__vm_program *program = qn__vm_prepare_named(&arena, result->module, kernel->name, 4, &error);
     if (!program) fail_msg("%s: the VM refuses: %s", name, error);
     void *args[2] = {m->out, m->in};
     qn_cpu_launch launch = launch_of(args);
@@ -105,7 +106,7 @@ static void *load_text(const qn__compile_result *result, const char *name) {
 }
 
 static void launch_c(const qn__compile_result *result, machine *m, const char *name) {
-    const qn__compile_kernel *kernel = &result->kernels[result->num_kernels - 1];
+    const qn__kernel_info *kernel = &result->info.kernels[result->info.num_kernels - 1];
     void *handle = load_text(result, name);
     qn_cpu_kernel *function;
     *(void **)&function = dlsym(handle, kernel->symbol);
@@ -158,11 +159,11 @@ static void run_case(const language_case *test, qn__compile_target target, int l
     if (qn__compile(&request, &result) != QN__COMPILE_OK)
         fail_msg("%s at level %d: %s\n%s", test->name, level, qn__compile_status_name(result.status),
                  result.log);
-    assert_true(result.num_kernels >= 1);
+    assert_true(result.info.num_kernels >= 1);
     machine m;
     reset(&m);
     if (target == QN__TARGET_IR)
-        launch_vm(&result.kernels[result.num_kernels - 1], &m, test->name);
+        launch_vm(&result, &result.info.kernels[result.info.num_kernels - 1], &m, test->name);
     else
         launch_c(&result, &m, test->name);
     check_output(test, target == QN__TARGET_IR ? "vm" : "c", level, &m, result.dump);

@@ -374,7 +374,7 @@ static void any_lack_gives_a_valid_module(void **state) {
 
 /* ---- what the backend is told ---- */
 
-static const qn__hidden *hidden(const qn__compile_kernel *kernel, qn__hidden_kind kind, unsigned dim) {
+static const qn__hidden *hidden(const qn__kernel_info *kernel, qn__hidden_kind kind, unsigned dim) {
     for (uint32_t i = 0; i < kernel->num_hidden; i++)
         if (kernel->hidden[i].kind == kind && kernel->hidden[i].dim == dim) return &kernel->hidden[i];
     return NULL;
@@ -384,7 +384,7 @@ static void hidden_parameters_follow_the_arguments(void **state) {
     (void)state;
     qn__compile_result result;
     compiled(&result, K "global int *o, char c) { o[get_global_id(1)] = c; }", 0);
-    const qn__compile_kernel *kernel = &result.kernels[0];
+    const qn__kernel_info *kernel = &result.info.kernels[0];
     assert_true(kernel->guarded);
     assert_false(kernel->uses_sync);
     const qn__hidden *base = hidden(kernel, QN__HIDDEN_GLOBAL_BASE, 1);
@@ -401,10 +401,10 @@ static void kernels_with_barriers_are_not_guarded(void **state) {
     (void)state;
     qn__compile_result result;
     compiled(&result, K "global int *o) { barrier(CLK_LOCAL_MEM_FENCE); o[0] = get_local_id(0); }", 0);
-    assert_false(result.kernels[0].guarded);
-    assert_true(result.kernels[0].uses_sync);
-    assert_int_equal(result.kernels[0].num_hidden, 0);
-    assert_int_equal(result.kernels[0].params_size, 8);
+    assert_false(result.info.kernels[0].guarded);
+    assert_true(result.info.kernels[0].uses_sync);
+    assert_int_equal(result.info.kernels[0].num_hidden, 0);
+    assert_int_equal(result.info.kernels[0].params_size, 8);
     qn__compile_free(&result);
 }
 
@@ -417,11 +417,11 @@ static void local_parameters_have_units(void **state) {
                "a[o[0]] = (float4)(o[1]); b[o[2]] = 1; c[o[3]] = 2; barrier(CLK_LOCAL_MEM_FENCE);"
                "o[0] = a[o[4]].y + b[o[5]] + c[o[6]]; }",
              0);
-    const qn__compile_kernel *kernel = &result.kernels[0];
+    const qn__kernel_info *kernel = &result.info.kernels[0];
     assert_int_equal(kernel->num_local_units, 3);
-    assert_int_equal(kernel->local_unit[0], 16);
-    assert_int_equal(kernel->local_unit[1], 1);
-    assert_int_equal(kernel->local_unit[2], 4);
+    assert_int_equal(kernel->local_units[0], 16);
+    assert_int_equal(kernel->local_units[1], 1);
+    assert_int_equal(kernel->local_units[2], 4);
     validate(&result, "local parameters");
     qn__compile_free(&result);
     compiled(
@@ -430,7 +430,7 @@ static void local_parameters_have_units(void **state) {
         "local int *a, local int *b, global int *o) { local int l[4]; local int *p = o[0] ? a : o[1] ? b : l;"
         "p[o[2]] = 1; barrier(CLK_LOCAL_MEM_FENCE); o[0] = a[1] + b[o[1]] + l[o[3]]; }",
         0);
-    assert_int_equal(result.kernels[0].local_unit[0], 16); /* one variable for what p may point to */
+    assert_int_equal(result.info.kernels[0].local_units[0], 16); /* one variable for what p may point to */
     validate(&result, "local parameters that pointers mix");
     qn__compile_free(&result);
 }
@@ -442,13 +442,13 @@ static void constants_are_a_blob(void **state) {
              "constant int t[3] = {1, 2, 3}; constant int *constant p[2] = {t + 1, t};"
              "constant int unused[2] = {7, 8};" K "global int *o) { o[0] = p[o[1]][o[2]]; }",
              0);
-    assert_non_null(hidden(&result.kernels[0], QN__HIDDEN_CONSTANTS, 0));
-    assert_int_equal(result.num_relocations, 2);
-    assert_true(result.constants_size >= 28 && result.constants_size <= 48);
+    assert_non_null(hidden(&result.info.kernels[0], QN__HIDDEN_CONSTANTS, 0));
+    assert_int_equal(result.info.num_relocations, 2);
+    assert_true(result.info.constants_size >= 28 && result.info.constants_size <= 48);
     uint64_t first;
-    memcpy(&first, result.constants + result.relocations[0], sizeof first);
+    memcpy(&first, result.info.constants + result.info.relocations[0], sizeof first);
     int32_t value;
-    memcpy(&value, result.constants + first, sizeof value);
+    memcpy(&value, result.info.constants + first, sizeof value);
     assert_int_equal(value, 2);
     qn__compile_free(&result);
 }
@@ -459,7 +459,7 @@ static void large_blocks_are_in_memory(void **state) {
     const char *source =
         "typedef struct s { float a[40]; } s;" K "s x, global float *o) { o[0] = x.a[(int)o[1]]; }";
     compiled(&result, source, 0);
-    assert_true(result.kernels[0].params_size > QN__MAX_PUSH_CONSTANTS);
+    assert_true(result.info.kernels[0].params_size > QN__MAX_PUSH_CONSTANTS);
     validate(&result, source);
     qn__compile_free(&result);
 }

@@ -55,7 +55,7 @@ static const qn__hidden print_address = {.kind = QN__HIDDEN_PRINT, .size = 8};
 static const qn__hidden tile_base = {.kind = QN__HIDDEN_GROUP_BASE, .size = 4, .offset = 8};
 static const char *const strings[] = {"answer %d\n"};
 
-static const qn__code_kernel kernels[NUM_KERNELS] = {
+static const qn__kernel_info kernels[NUM_KERNELS] = {
     {.name = "fill", .symbol = "fill", .guarded = true, .args_size = 16, .params_size = 16},
     {.name = "print",
      .symbol = "print",
@@ -76,14 +76,12 @@ static const qn__code_kernel kernels[NUM_KERNELS] = {
      .num_hidden = 1},
 };
 
+static const qn__code_info info = {
+    .kernels = kernels, .num_kernels = NUM_KERNELS, .strings = strings, .num_strings = 1};
+
 static qn_status load(device *d, const char *ptx, const char *path) {
-    qn__code_source source = {.text = ptx,
-                              .text_size = ptx ? strlen(ptx) : 0,
-                              .kernels = kernels,
-                              .num_kernels = NUM_KERNELS,
-                              .binary_path = path,
-                              .strings = strings,
-                              .num_strings = 1};
+    qn__code_source source = {
+        .text = ptx, .text_size = ptx ? strlen(ptx) : 0, .info = &info, .binary_path = path};
     return cuda->code_load(d->gpu, &source, &d->code, d->why);
 }
 

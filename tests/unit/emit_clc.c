@@ -22,7 +22,7 @@ static void a_kernel_is_guarded(void **state) {
                                 "    %4: ptr.global = ptr_add %0.out, %3\n    store align 4 %4, %1.x\n"
                                 "    return\n}\n",
                                 0);
-    const qn__emit_kernel *kernel = &r.kernels.data[0];
+    const qn__kernel_info *kernel = &r.info.kernels[0];
     assert_null(r.error);
     assert_string_equal(kernel->symbol, "qn_k");
     assert_true(kernel->guarded);
@@ -39,9 +39,9 @@ static void a_kernel_is_guarded(void **state) {
 static void a_barrier_takes_the_guard_away(void **state) {
     qn__emit_result r =
         emitted(state, "kernel @k() {\n    barrier local scope work_group\n    return\n}\n", 0);
-    assert_false(r.kernels.data[0].guarded);
-    assert_true(r.kernels.data[0].uses_sync);
-    assert_int_equal(r.kernels.data[0].num_hidden, 0);
+    assert_false(r.info.kernels[0].guarded);
+    assert_true(r.info.kernels[0].uses_sync);
+    assert_int_equal(r.info.kernels[0].num_hidden, 0);
     has(&r, "barrier(CLK_LOCAL_MEM_FENCE);");
 }
 
@@ -56,7 +56,7 @@ static void local_arrays_begin_where_a_vector_may(void **state) {
     has(&r, "__local uchar local0[4] __attribute__((aligned(4)));");
     has(&r, "__local uchar local1[64] __attribute__((aligned(16)));");
     has(&r, "__local uchar local2[40] __attribute__((aligned(32)));");
-    assert_int_equal(r.kernels.data[0].static_local, 96 + 40);
+    assert_int_equal(r.info.kernels[0].static_local, 96 + 40);
 }
 
 /* A __constant buffer has no limit of size unless it meets the program's own objects. */

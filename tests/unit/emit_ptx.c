@@ -26,7 +26,7 @@ static void a_kernel_is_guarded_and_asks_for_little(void **state) {
                 "    %2: i64 = global_id [0]\n    %3: i64 = shl %2, i64 2\n"
                 "    %4: ptr.global = ptr_add %0.out, %3\n    store align 4 %4, %1.x\n"
                 "    return\n}\n");
-    const qn__emit_kernel *kernel = &r.kernels.data[0];
+    const qn__kernel_info *kernel = &r.info.kernels[0];
     assert_string_equal(kernel->symbol, "k");
     assert_true(kernel->guarded);
     assert_false(kernel->uses_sync);
@@ -45,13 +45,13 @@ static void a_kernel_is_guarded_and_asks_for_little(void **state) {
 static void a_barrier_takes_the_guard_away(void **state) {
     qn__emit_result r = emitted(
         state, 0, "kernel @k() reqd (64, 1, 1) {\n    barrier local scope work_group\n    return\n}\n");
-    assert_false(r.kernels.data[0].guarded);
-    assert_true(r.kernels.data[0].uses_sync);
-    assert_int_equal(r.kernels.data[0].params_size, 0);
+    assert_false(r.info.kernels[0].guarded);
+    assert_true(r.info.kernels[0].uses_sync);
+    assert_int_equal(r.info.kernels[0].params_size, 0);
     has(&r, "bar.sync 0;");
     has(&r, ".maxntid 64, 1, 1");
     r = emitted(state, 0, "kernel @k() reqd (64, 1, 1) {\n    return\n}\n");
-    assert_true(r.kernels.data[0].guarded);
+    assert_true(r.info.kernels[0].guarded);
     has(&r, ".reqntid 64, 1, 1");
 }
 
@@ -193,7 +193,7 @@ static void local_memory(void **state) {
     has(&r, "+4];");
     has(&r, ".extern .shared .align 128 .b8 qn_dynamic[];");
     has(&r, ", -256;");
-    assert_int_equal(r.kernels.data[0].static_local, 200);
+    assert_int_equal(r.info.kernels[0].static_local, 200);
     r = emitted(state, 0,
                 "kernel @k(%0.out: ptr.global buffer)\n    local #0 \"a\" size 50000 align 4 {\n"
                 "    %1: ptr.local = local #0\n    %2: f32 = load align 4 %1\n    store align 4 %0.out, %2\n"
@@ -210,7 +210,7 @@ static void sub_groups(void **state) {
     qn__emit_result r = emitted(state, 0, ir);
     has(&r, "shfl.sync.down.b32");
     has(&r, ".version 6.0\n.target sm_60\n");
-    assert_false(r.kernels.data[0].guarded);
+    assert_false(r.info.kernels[0].guarded);
     r = emitted(state, 80, ir);
     has(&r, "redux.sync.add.s32");
     has(&r, ".version 7.0\n.target sm_80\n");

@@ -68,9 +68,9 @@ static int32_t print_nothing(void *user, const char *format, const unsigned char
     return 0;
 }
 
-static const qn__emit_kernel *emitted_kernel(const emitted *e, const char *name) {
-    for (size_t i = 0; i < e->result.kernels.len; i++) {
-        if (!strcmp(e->result.kernels.data[i].name, name)) return &e->result.kernels.data[i];
+static const qn__kernel_info *emitted_kernel(const emitted *e, const char *name) {
+    for (uint32_t i = 0; i < e->result.info.num_kernels; i++) {
+        if (!strcmp(e->result.info.kernels[i].name, name)) return &e->result.info.kernels[i];
     }
     fail_msg("no kernel %s", name);
     return NULL;
@@ -80,7 +80,7 @@ static const qn__emit_kernel *emitted_kernel(const emitted *e, const char *name)
 static void emit_launch(const emitted *e, const char *name, launch_sizes sizes, const void *args,
                         const qn_cpu_services *services, uint64_t local_bytes) {
     static const qn_cpu_services quiet = {NULL, print_nothing};
-    const qn__emit_kernel *kernel = emitted_kernel(e, name);
+    const qn__kernel_info *kernel = emitted_kernel(e, name);
     qn_cpu_launch launch = {.work_dim = 3, .args = args, .services = services ? services : &quiet};
     uint64_t items = 1;
     for (int d = 0; d < 3; d++) {

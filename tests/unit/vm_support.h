@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/ir.h"
 #include "vm/vm.h"
 
 /* One kernel and how to launch it; sizes of 0 are 1. */

@@ -87,38 +87,26 @@ typedef struct step_args {
 
 static const qn__hidden step_hidden[] = {{QN__HIDDEN_GLOBAL_BASE, 8, 0, 24}};
 
-static const qn__compile_arg step_params[] = {
-    {.name = "x",
-     .type_name = "uint*",
-     .arg_kind = IR_ARG_BUFFER,
-     .space = IR_GLOBAL_SPACE,
-     .size = 8,
-     .flags = IR_ARG_NO_WRITE},
-    {.name = "y",
-     .type_name = "uint*",
-     .arg_kind = IR_ARG_BUFFER,
-     .space = IR_GLOBAL_SPACE,
-     .size = 8,
-     .offset = 8},
-    {.name = "add", .type_name = "uint", .arg_kind = IR_ARG_VALUE, .size = 4, .offset = 16},
-    {.name = "rounds", .type_name = "uint", .arg_kind = IR_ARG_VALUE, .size = 4, .offset = 20},
+static const qn__param_info step_params[] = {
+    {.name = "x", .type_name = "uint*", .kind = QN__PARAM_BUFFER, .size = 8},
+    {.name = "y", .type_name = "uint*", .kind = QN__PARAM_BUFFER, .is_written = true, .size = 8, .offset = 8},
+    {.name = "add", .type_name = "uint", .kind = QN__PARAM_VALUE, .size = 4, .offset = 16},
+    {.name = "rounds", .type_name = "uint", .kind = QN__PARAM_VALUE, .size = 4, .offset = 20},
 };
 
-static const qn__code_kernel step_kernel = {.name = "step",
+static const qn__kernel_info step_kernel = {.name = "step",
                                             .symbol = "main",
                                             .args_size = 24,
                                             .params_size = 32,
                                             .hidden = step_hidden,
                                             .num_hidden = 1,
-                                            .args = step_params,
-                                            .num_args = 4};
+                                            .params = step_params,
+                                            .num_params = 4};
+static const qn__code_info step_info = {.kernels = &step_kernel, .num_kernels = 1};
 
 static qn__code *load(const char *text, const char *path, qn_status expected) {
-    qn__code_source source = {.text = text,
-                              .text_size = text ? sizeof step_words : 0,
-                              .kernels = &step_kernel,
-                              .num_kernels = 1,
-                              .binary_path = path};
+    qn__code_source source = {
+        .text = text, .text_size = text ? sizeof step_words : 0, .info = &step_info, .binary_path = path};
     qn__code *code = NULL;
     qn_status status = backend->code_load(gpu, &source, &code, why);
     if (status != expected) print_error("%s\n", why);

@@ -24,7 +24,7 @@ typedef struct qn__parts {
     bool guarded, done;
 } qn__parts;
 
-void qn__parts_begin(qn__parts *parts, const qn__command *launch, const qn__code_kernel *kernel,
+void qn__parts_begin(qn__parts *parts, const qn__command *launch, const qn__kernel_info *kernel,
                      const uint32_t max_groups[3]);
 bool qn__parts_next(qn__parts *parts, qn__part *part);
 
@@ -37,23 +37,13 @@ typedef struct qn__hidden_addresses {
 uint64_t qn__hidden_value(const qn__hidden *hidden, const qn__command *launch, const qn__part *part,
                           const qn__hidden_addresses *addresses);
 /* The whole parameter block, kernel->params_size bytes: the launch's arguments and the hidden parameters. */
-void qn__params_fill(unsigned char *block, const qn__command *launch, const qn__code_kernel *kernel,
+void qn__params_fill(unsigned char *block, const qn__command *launch, const qn__kernel_info *kernel,
                      const qn__part *part, const qn__hidden_addresses *addresses);
 /* A good local size: at most `most` work-items, in x a multiple of `wide` where the global size is that large,
    dividing the global size where that costs little (for a kernel that is not guarded: also where the size that
    divides is a quarter of the best). */
 void qn__choose_local(const uint64_t global[3], uint32_t work_dim, bool guarded, uint32_t most, uint32_t wide,
                       const uint32_t max_local[3], uint32_t local[3]);
-
-/* What code_load keeps: kernels with their names, hidden parameters and arguments, and the strings; one
-   allocation, given back with qn__release. NULL: out of memory. */
-typedef struct qn__code_info {
-    qn__code_kernel *kernels;
-    uint32_t num_kernels;
-    const char *const *strings;
-    uint32_t num_strings;
-} qn__code_info;
-qn__code_info *qn__code_info_copy(const qn__allocator *allocator, const qn__code_source *source);
 
 /* ---- print.c ---- */
 

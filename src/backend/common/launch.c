@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "backend/common/common.h"
-#include "compile.h"
 
 /* ---- parts ---- */
 
@@ -11,7 +10,7 @@
    one bit to spare no sum with an offset wraps. */
 enum { MOST_ITEMS = INT32_MAX };
 
-void qn__parts_begin(qn__parts *parts, const qn__command *launch, const qn__code_kernel *kernel,
+void qn__parts_begin(qn__parts *parts, const qn__command *launch, const qn__kernel_info *kernel,
                      const uint32_t max_groups[3]) {
     *parts = (qn__parts){.launch = launch, .guarded = kernel->guarded};
     for (int d = 0; d < 3; d++) {
@@ -89,7 +88,7 @@ uint64_t qn__hidden_value(const qn__hidden *hidden, const qn__command *launch, c
     return 0;
 }
 
-void qn__params_fill(unsigned char *block, const qn__command *launch, const qn__code_kernel *kernel,
+void qn__params_fill(unsigned char *block, const qn__command *launch, const qn__kernel_info *kernel,
                      const qn__part *part, const qn__hidden_addresses *addresses) {
     uint32_t args = launch->args_size < kernel->params_size ? launch->args_size : kernel->params_size;
     if (args) memcpy(block, launch->args, args);
@@ -155,66 +154,4 @@ void qn__choose_local(const uint64_t global[3], uint32_t work_dim, bool guarded,
     local[2] = fit(global[2], least(room ? room : 1, max_local[2]), 1, guarded);
     for (int d = 0; d < 3; d++)
         if (local[d] == 0) local[d] = 1;
-}
-
-/* ---- what a loaded program keeps ---- */
-
-/* Hands out pieces of one allocation; with no memory it only measures. */
-typedef struct carver {
-    unsigned char *memory;
-    size_t used;
-} carver;
-
-static void *carve(carver *c, const void *data, size_t size) {
-    void *place = c->memory ? c->memory + c->used : NULL;
-    if (place && size) memcpy(place, data, size);
-    c->used += (size + 15) & ~(size_t)15;
-    return place;
-}
-
-static const char *carve_text(carver *c, const char *text) {
-    return text ? carve(c, text, strlen(text) + 1) : NULL;
-}
-
-static void carve_kernel(carver *c, const qn__code_kernel *from, qn__code_kernel *to) {
-    qn__code_kernel copy = *from;
-    copy.name = carve_text(c, from->name);
-    copy.symbol = carve_text(c, from->symbol);
-    copy.hidden = carve(c, from->hidden, from->num_hidden * sizeof *from->hidden);
-    copy.local_unit = carve(c, from->local_unit, from->num_local_units * sizeof *from->local_unit);
-    qn__compile_arg *args = carve(c, from->args, from->num_args * sizeof *from->args);
-    for (uint32_t i = 0; i < from->num_args; i++) {
-        const char *name = carve_text(c, from->args[i].name);
-        const char *type_name = carve_text(c, from->args[i].type_name);
-        if (!args) continue;
-        args[i].name = name;
-        args[i].type_name = type_name;
-    }
-    copy.args = args;
-    if (to) *to = copy;
-}
-
-static qn__code_info *carve_info(carver *c, const qn__code_source *source) {
-    qn__code_info head = {.num_kernels = source->num_kernels, .num_strings = source->num_strings};
-    qn__code_info *info = carve(c, &head, sizeof head);
-    qn__code_kernel *kernels = carve(c, source->kernels, source->num_kernels * sizeof *kernels);
-    const char **strings = carve(c, source->strings, source->num_strings * sizeof *strings);
-    for (uint32_t i = 0; i < source->num_kernels; i++)
-        carve_kernel(c, &source->kernels[i], kernels ? &kernels[i] : NULL);
-    for (uint32_t i = 0; i < source->num_strings; i++) {
-        const char *text = carve_text(c, source->strings[i]);
-        if (strings) strings[i] = text;
-    }
-    if (!info) return NULL;
-    info->kernels = kernels;
-    info->strings = strings;
-    return info;
-}
-
-qn__code_info *qn__code_info_copy(const qn__allocator *allocator, const qn__code_source *source) {
-    carver c = {0};
-    carve_info(&c, source);
-    c.memory = qn__allocate(allocator, c.used);
-    c.used = 0;
-    return c.memory ? carve_info(&c, source) : NULL;
 }

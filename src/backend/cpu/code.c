@@ -156,10 +156,10 @@ static qn_status open_library(qn__code *code, const char *path, const qn__code_s
         snprintf(why, QN__WHY, "the compiled kernels are of another version");
         return QN_ERROR_DRIVER;
     }
-    for (uint32_t i = 0; i < source->num_kernels; i++) {
-        void *symbol = dlsym(code->library, source->kernels[i].symbol);
+    for (uint32_t i = 0; i < source->info->num_kernels; i++) {
+        void *symbol = dlsym(code->library, source->info->kernels[i].symbol);
         if (!symbol) {
-            snprintf(why, QN__WHY, "the compiled kernels lack %.200s", source->kernels[i].symbol);
+            snprintf(why, QN__WHY, "the compiled kernels lack %.200s", source->info->kernels[i].symbol);
             return QN_ERROR_DRIVER;
         }
         memcpy(&code->kernels[i].function, &symbol, sizeof symbol);
@@ -188,20 +188,18 @@ static qn_status load_binary(qn__gpu *gpu, qn__code *code, const qn__code_source
 }
 
 static qn_status interpret(qn__code *code, const qn__code_source *source, char *why) {
-    const ir_module *module = source->module;
     jmp_buf escape;
     code->arena.escape = &escape;
     if (setjmp(escape)) {
         snprintf(why, QN__WHY, "out of memory while preparing kernels");
         return QN_ERROR_OUT_OF_MEMORY;
     }
-    for (uint32_t i = 0; i < source->num_kernels; i++) {
-        ir_function *function =
-            qn__ir_function_find((ir_module *)module, qn__str_of(source->kernels[i].name));
-        const char *error = "it is not in the module";
-        if (function) code->kernels[i].program = qn__vm_prepare(&code->arena, function, SUB_GROUP, &error);
+    for (uint32_t i = 0; i < source->info->num_kernels; i++) {
+        const char *error = NULL;
+        code->kernels[i].program = qn__vm_prepare_named(&code->arena, source->module,
+                                                        source->info->kernels[i].name, SUB_GROUP, &error);
         if (!code->kernels[i].program) {
-            snprintf(why, QN__WHY, "kernel %.200s: %.200s", source->kernels[i].name, error);
+            snprintf(why, QN__WHY, "kernel %.200s: %.200s", source->info->kernels[i].name, error);
             return QN_ERROR_UNSUPPORTED;
         }
         code->kernels[i].uses_sync = qn__vm_uses_sync(code->kernels[i].program);
@@ -210,7 +208,7 @@ static qn_status interpret(qn__code *code, const qn__code_source *source, char *
 }
 
 static qn_status load(qn__gpu *gpu, qn__code *code, const qn__code_source *source, char *why) {
-    if (source->num_kernels == 0) return QN_OK;
+    if (source->info->num_kernels == 0) return QN_OK;
     if (source->text) return compile_text(gpu, code, source, why);
     return source->module ? interpret(code, source, why) : load_binary(gpu, code, source, why);
 }
@@ -221,13 +219,10 @@ qn_status qn__cpu_code_load(qn__gpu *gpu, const qn__code_source *source, qn__cod
     if (!code) return QN_ERROR_OUT_OF_MEMORY;
     code->gpu = gpu;
     qn__arena_init(&code->arena, allocator, 0);
-    code->num_kernels = source->num_kernels;
-    code->kernels = qn__allocate_zeroed(allocator, (source->num_kernels + 1) * sizeof *code->kernels);
-    for (uint32_t i = 0; code->kernels && i < source->num_kernels; i++) {
-        code->kernels[i].scratch_per_item = source->kernels[i].scratch_per_item;
-        code->kernels[i].scratch_fixed = source->kernels[i].scratch_fixed;
-        code->kernels[i].uses_sync = source->kernels[i].uses_sync;
-    }
+    code->info = source->info;
+    code->kernels = qn__allocate_zeroed(allocator, (code->info->num_kernels + 1) * sizeof *code->kernels);
+    for (uint32_t i = 0; code->kernels && i < code->info->num_kernels; i++)
+        code->kernels[i].uses_sync = code->info->kernels[i].uses_sync;
     qn_status status = code->kernels ? load(gpu, code, source, why) : QN_ERROR_OUT_OF_MEMORY;
     if (status)
         qn__cpu_code_unload(gpu, code);

@@ -38,11 +38,10 @@ struct qn__gpu {
 struct qn__code {
     qn__gpu *gpu;
     void *library; /* dlopen handle, or NULL when interpreted */
-    uint32_t num_kernels;
+    const qn__code_info *info;
     struct qn__cpu_code_kernel {
         qn_cpu_kernel *function;
         qn__vm_program *program;
-        uint64_t scratch_per_item, scratch_fixed;
         bool uses_sync;
     } * kernels;
     qn__arena arena; /* the interpreter's programs */

@@ -9,6 +9,7 @@ typedef struct run {
     qn__gpu *gpu;
     qn__cpu_worker *own; /* the calling thread's */
     const struct qn__cpu_code_kernel *kernel;
+    const qn__kernel_info *info;
     qn_cpu_launch launch;
     uint64_t pieces_x, piece; /* pieces in a row, work-groups in a piece */
     uint64_t local_size, scratch_size;
@@ -68,7 +69,7 @@ static void set_launch(run *r, const qn__command *command, const qn_cpu_services
         items *= command->local[d];
     }
     r->local_size = command->local_memory;
-    r->scratch_size = r->kernel->function ? r->kernel->scratch_fixed + r->kernel->scratch_per_item * items
+    r->scratch_size = r->kernel->function ? r->info->scratch_fixed + r->info->scratch_per_item * items
                                           : qn__vm_scratch_size(r->kernel->program, items);
 }
 
@@ -94,7 +95,10 @@ static int32_t print(void *user, const char *format, const unsigned char *values
 
 const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command, qn__cpu_worker *own) {
     qn_cpu_services services = {(void *)gpu->services, print};
-    run r = {.gpu = gpu, .own = own, .kernel = &command->code->kernels[command->kernel]};
+    run r = {.gpu = gpu,
+             .own = own,
+             .kernel = &command->code->kernels[command->kernel],
+             .info = &command->code->info->kernels[command->kernel]};
     set_launch(&r, command, &services);
     qn__pool_run(gpu->pool, cut(&r), run_piece, &r);
     return atomic_load(&r.error);

@@ -59,8 +59,8 @@ static qn_status compile_failed(qn__gpu *gpu, qn__cu_result result, const qn__co
     while (error && error > log && error[-1] != '\n') error--;
     char *text = error ? error : log;
     snprintf(what, sizeof what, "the driver does not compile %s%.80s%s%.300s",
-             source->num_kernels == 1 ? "kernel " : "the kernels, first ", source->kernels[0].name,
-             text[0] ? ": " : "", text);
+             source->info->num_kernels == 1 ? "kernel " : "the kernels, first ",
+             source->info->kernels[0].name, text[0] ? ": " : "", text);
     for (size_t end = strlen(what); end && what[end - 1] == '\n';) what[--end] = 0;
     gpu->services->log(gpu->services->log_user, QN_LOG_DEBUG, log);
     return qn__cuda_fail(gpu, result, what, why);
@@ -113,7 +113,7 @@ static qn_status load_binary(qn__gpu *gpu, qn__code *code, const qn__code_source
 
 /* Static local memory beyond what a kernel can declare is dynamic as a whole (emit/gpu_abi.h). Beyond 48 KB in
    all a kernel must be allowed to have it. */
-static qn__cu_result prepare_local(qn__gpu *gpu, qn__cuda_kernel *kernel, const qn__code_kernel *info) {
+static qn__cu_result prepare_local(qn__gpu *gpu, qn__cuda_kernel *kernel, const qn__kernel_info *info) {
     int declared = 0;
     uint64_t rounded = (info->static_local + QN__LOCAL_ALIGN - 1) / QN__LOCAL_ALIGN * QN__LOCAL_ALIGN;
     kernel->static_local = info->static_local > QN__CUDA_STATIC_LOCAL ? 0 : rounded;
@@ -127,7 +127,7 @@ static qn__cu_result prepare_local(qn__gpu *gpu, qn__cuda_kernel *kernel, const 
 
 static qn_status find_kernel(qn__gpu *gpu, qn__code *code, uint32_t index, char *why) {
     const qn__cu *cu = gpu->cu;
-    const qn__code_kernel *info = &code->info->kernels[index];
+    const qn__kernel_info *info = &code->info->kernels[index];
     qn__cuda_kernel *kernel = &code->kernels[index];
     int threads = 0, registers = 0;
     kernel->name = qn__cuda_intern(gpu, info->name);
@@ -147,13 +147,14 @@ static qn_status find_kernel(qn__gpu *gpu, qn__code *code, uint32_t index, char 
 
 static qn_status load(qn__gpu *gpu, qn__code *code, const qn__code_source *source, char *why) {
     const qn__allocator *allocator = gpu->services->allocator;
-    code->info = qn__code_info_copy(allocator, source);
-    code->kernels = qn__allocate_zeroed(allocator, (source->num_kernels + 1) * sizeof *code->kernels);
-    if (!code->info || !code->kernels) return QN_ERROR_OUT_OF_MEMORY;
-    if (source->num_kernels == 0) return QN_OK;
+    code->info = source->info;
+    code->kernels = qn__allocate_zeroed(allocator, (source->info->num_kernels + 1) * sizeof *code->kernels);
+    if (!code->kernels) return QN_ERROR_OUT_OF_MEMORY;
+    if (source->info->num_kernels == 0) return QN_OK;
     qn_status status =
         source->text ? compile_text(gpu, code, source, why) : load_binary(gpu, code, source, why);
-    for (uint32_t i = 0; !status && i < source->num_kernels; i++) status = find_kernel(gpu, code, i, why);
+    for (uint32_t i = 0; !status && i < source->info->num_kernels; i++)
+        status = find_kernel(gpu, code, i, why);
     return status;
 }
 
@@ -179,6 +180,5 @@ void qn__cuda_code_unload(qn__gpu *gpu, qn__code *code) {
         qn__cuda_leave(gpu, entered);
     }
     qn__release(allocator, code->kernels);
-    qn__release(allocator, code->info);
     qn__release(allocator, code);
 }

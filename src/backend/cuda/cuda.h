@@ -76,7 +76,7 @@ typedef struct qn__cuda_kernel {
 
 struct qn__code {
     qn__cu_module module;
-    qn__code_info *info;
+    const qn__code_info *info;
     qn__cuda_kernel *kernels;
 };
 

@@ -48,7 +48,7 @@ static qn__cu_result launch_part(const qn__cuda_target *target, qn__cu_function 
 
 static qn_status launch(const qn__cuda_target *target, const qn__command *command, char *why) {
     const qn__cuda_kernel *kernel = &command->code->kernels[command->kernel];
-    const qn__code_kernel *info = &command->code->info->kernels[command->kernel];
+    const qn__kernel_info *info = &command->code->info->kernels[command->kernel];
     qn_status status = check_group(kernel, command, why);
     if (status) return status;
     _Alignas(16) unsigned char block[QN__PTX_MOST_PARAMS]; /* the emitter allows no more */

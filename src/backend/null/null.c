@@ -183,7 +183,7 @@ static qn_status null_code_load(qn__gpu *gpu, const qn__code_source *source, qn_
     (void)why;
     *code = qn__allocate_zeroed(gpu->services->allocator, sizeof **code);
     if (!*code) return QN_ERROR_OUT_OF_MEMORY;
-    (*code)->num_kernels = source->num_kernels;
+    (*code)->num_kernels = source->info->num_kernels;
     return QN_OK;
 }
 

@@ -93,7 +93,7 @@ static qn_status load_file(qn__code *code, char *why) {
 
 static qn_status load(qn__code *code, const qn__code_source *source, char *why) {
     const char *path = source->binary_path;
-    if (source->num_kernels == 0) return QN_OK;
+    if (source->info->num_kernels == 0) return QN_OK;
     if (path && !(code->path = copy_text(code->gpu, path, strlen(path)))) return QN_ERROR_OUT_OF_MEMORY;
     return source->text ? load_text(code, source, why) : load_file(code, why);
 }
@@ -122,9 +122,8 @@ qn_status qn__cl_code_load(qn__gpu *gpu, const qn__code_source *source, qn__code
     code->next = gpu->codes;
     gpu->codes = code;
     pthread_mutex_unlock(&gpu->lock);
-    code->info = qn__code_info_copy(allocator, source);
-    if (code->info)
-        code->kernels = qn__allocate_zeroed(allocator, (source->num_kernels + 1) * sizeof *code->kernels);
+    code->info = source->info;
+    code->kernels = qn__allocate_zeroed(allocator, (source->info->num_kernels + 1) * sizeof *code->kernels);
     qn_status status = code->kernels ? load(code, source, why) : QN_ERROR_OUT_OF_MEMORY;
     if (status)
         qn__cl_code_unload(gpu, code);
@@ -156,7 +155,6 @@ void qn__cl_code_unload(qn__gpu *gpu, qn__code *code) {
     if (code->any_size) gpu->cl->clReleaseProgram(code->any_size);
     pthread_mutex_destroy(&code->lock);
     qn__release(allocator, code->kernels);
-    qn__release(allocator, code->info);
     qn__release(allocator, code->text);
     qn__release(allocator, code->path);
     qn__release(allocator, code);
@@ -166,11 +164,11 @@ void qn__cl_code_unload(qn__gpu *gpu, qn__code *code) {
 
 static qn_status make_instance(qn__code *code, uint32_t index, bool any_size, cl_instance **out, char *why) {
     const qn__gpu *gpu = code->gpu;
-    const qn__code_kernel *kernel = &code->info->kernels[index];
+    const qn__kernel_info *kernel = &code->info->kernels[index];
     qn_status status = QN_OK;
     if (any_size && !code->any_size) status = load_any_size(code, why);
     if (status) return status;
-    size_t values = (size_t)kernel->num_args + kernel->num_hidden;
+    size_t values = (size_t)kernel->num_params + kernel->num_hidden;
     cl_instance *made = qn__allocate_zeroed(gpu->services->allocator,
                                             sizeof *made + values * sizeof *made->values + kernel->args_size);
     if (!made) return QN_ERROR_OUT_OF_MEMORY;

@@ -5,7 +5,7 @@
 
 #include "backend/opencl/opencl.h"
 
-static qn_status bad_argument(const qn__code_kernel *kernel, uint32_t index, int32_t error, char *why) {
+static qn_status bad_argument(const qn__kernel_info *kernel, uint32_t index, int32_t error, char *why) {
     snprintf(why, QN__WHY, "kernel %s: the driver does not take parameter %u: %s", kernel->name,
              (unsigned)index, qn__cl_error_name(error));
     return QN_ERROR_DRIVER;
@@ -18,12 +18,12 @@ static const qn__binding *binding_of(const qn__command *launch, uint32_t param) 
 }
 
 /* Local arguments lie one after another: each reaches to the next, the last to the end of all. */
-static uint64_t local_size(const qn__command *launch, const qn__code_kernel *kernel, uint32_t index) {
+static uint64_t local_size(const qn__command *launch, const qn__kernel_info *kernel, uint32_t index) {
     uint64_t begin, end = launch->local_memory;
-    memcpy(&begin, launch->args + kernel->args[index].offset, sizeof begin);
-    for (uint32_t i = index + 1; i < kernel->num_args; i++) {
-        if (kernel->args[i].arg_kind != IR_ARG_LOCAL) continue;
-        memcpy(&end, launch->args + kernel->args[i].offset, sizeof end);
+    memcpy(&begin, launch->args + kernel->params[index].offset, sizeof begin);
+    for (uint32_t i = index + 1; i < kernel->num_params; i++) {
+        if (kernel->params[i].kind != QN__PARAM_LOCAL) continue;
+        memcpy(&end, launch->args + kernel->params[i].offset, sizeof end);
         break;
     }
     return end > begin ? end - begin : 1;
@@ -31,10 +31,10 @@ static uint64_t local_size(const qn__command *launch, const qn__code_kernel *ker
 
 /* 0, or OpenCL's error. */
 static int32_t set_arg(qn__gpu *gpu, cl_instance *instance, const qn__command *launch,
-                       const qn__code_kernel *kernel, uint32_t i) {
-    const qn__compile_arg *arg = &kernel->args[i];
+                       const qn__kernel_info *kernel, uint32_t i) {
+    const qn__param_info *arg = &kernel->params[i];
     const unsigned char *value = launch->args + arg->offset;
-    if (arg->arg_kind == IR_ARG_BUFFER) {
+    if (arg->kind == QN__PARAM_BUFFER) {
         const qn__binding *binding = binding_of(launch, i);
         uint64_t address = binding ? binding->memory->address : 0;
         if (instance->set && instance->values[i] == address) return 0;
@@ -42,7 +42,7 @@ static int32_t set_arg(qn__gpu *gpu, cl_instance *instance, const qn__command *l
         return gpu->cl->clSetKernelArg(instance->kernel, i, sizeof(cl_object),
                                        binding ? &binding->memory->buffer : NULL);
     }
-    if (arg->arg_kind == IR_ARG_LOCAL) {
+    if (arg->kind == QN__PARAM_LOCAL) {
         uint64_t size = local_size(launch, kernel, i);
         if (instance->set && instance->values[i] == size) return 0;
         instance->values[i] = size;
@@ -55,10 +55,10 @@ static int32_t set_arg(qn__gpu *gpu, cl_instance *instance, const qn__command *l
 
 /* The struct of hidden parameters, and the print buffer behind it. */
 static int32_t set_hidden(qn__gpu *gpu, cl_instance *instance, const qn__command *launch,
-                          const qn__code_kernel *kernel, const qn__part *part, cl_object print) {
+                          const qn__kernel_info *kernel, const qn__part *part, cl_object print) {
     static const qn__hidden_addresses none = {0, 0};
-    uint64_t *values = instance->values + kernel->num_args;
-    uint32_t words = kernel->num_hidden, index = kernel->num_args;
+    uint64_t *values = instance->values + kernel->num_params;
+    uint32_t words = kernel->num_hidden, index = kernel->num_params;
     bool same = instance->set;
     if (words && kernel->hidden[words - 1].kind == QN__HIDDEN_PRINT) words--;
     for (uint32_t i = 0; i < words; i++) {
@@ -76,15 +76,15 @@ static int32_t set_hidden(qn__gpu *gpu, cl_instance *instance, const qn__command
 
 qn_status qn__cl_set_args(qn__gpu *gpu, cl_instance *instance, const qn__command *launch,
                           const qn__part *part, cl_object print, char *why) {
-    const qn__code_kernel *kernel = &launch->code->info->kernels[launch->kernel];
-    for (uint32_t i = 0; i < kernel->num_args; i++) {
+    const qn__kernel_info *kernel = &launch->code->info->kernels[launch->kernel];
+    for (uint32_t i = 0; i < kernel->num_params; i++) {
         int32_t error = set_arg(gpu, instance, launch, kernel, i);
         if (error) instance->set = false;
         if (error) return bad_argument(kernel, i + 1, error, why);
     }
     int32_t error = set_hidden(gpu, instance, launch, kernel, part, print);
     if (error) instance->set = false;
-    if (error) return bad_argument(kernel, kernel->num_args + 1, error, why);
+    if (error) return bad_argument(kernel, kernel->num_params + 1, error, why);
     instance->set = true;
     return QN_OK;
 }
@@ -116,7 +116,7 @@ bool qn__cl_needs_any_size(const qn__command *launch, const qn__part *part) {
 qn_status qn__cl_launch(qn__queue *queue, const qn__command *launch, uint64_t number, char *why) {
     qn__gpu *gpu = queue->gpu;
     qn__code *code = (qn__code *)launch->code;
-    const qn__code_kernel *kernel = &code->info->kernels[launch->kernel];
+    const qn__kernel_info *kernel = &code->info->kernels[launch->kernel];
     cl_print *print = NULL;
     qn__parts parts;
     qn__part part;

@@ -90,7 +90,7 @@ struct qn__code {
     qn__gpu *gpu;
     qn__code *next;
     pthread_mutex_t lock;
-    qn__code_info *info;
+    const qn__code_info *info;
     cl_object program;
     cl_object any_size; /* built when first needed */
     char *text;         /* OpenCL C */

@@ -32,7 +32,7 @@ static qn_status add_step(qn__gpu *gpu, qn__replay *replay, cl_step step) {
 /* Launches that print get a buffer each time and are done as in a stream. */
 static qn_status add_launch(qn__gpu *gpu, qn__replay *replay, qn__command *launch, char *why) {
     qn__code *code = (qn__code *)launch->code;
-    const qn__code_kernel *kernel = &code->info->kernels[launch->kernel];
+    const qn__kernel_info *kernel = &code->info->kernels[launch->kernel];
     qn__parts parts;
     cl_step step = {.command = launch};
     if (kernel->uses_printf) return add_step(gpu, replay, step);

@@ -6,21 +6,21 @@
 
 /* The __constant objects, with their own address added where they point at each other. */
 static qn_status load_constants(qn__code *code, const qn__code_source *source, char *why) {
-    if (source->constants_size == 0) return QN_OK;
+    if (source->info->constants_size == 0) return QN_OK;
     qn__gpu *gpu = code->gpu;
     qn_status status =
-        qn__vk_allocate(gpu, QN__VK_DEVICE_HEAP, source->constants_size, &code->constants, why);
+        qn__vk_allocate(gpu, QN__VK_DEVICE_HEAP, source->info->constants_size, &code->constants, why);
     if (status) return status;
-    unsigned char *copy = qn__allocate(gpu->services->allocator, source->constants_size);
+    unsigned char *copy = qn__allocate(gpu->services->allocator, source->info->constants_size);
     if (!copy) return QN_ERROR_OUT_OF_MEMORY;
-    memcpy(copy, source->constants, source->constants_size);
-    for (size_t i = 0; i < source->num_relocations; i++) {
+    memcpy(copy, source->info->constants, source->info->constants_size);
+    for (size_t i = 0; i < source->info->num_relocations; i++) {
         uint64_t word;
-        memcpy(&word, copy + source->relocations[i], sizeof word);
+        memcpy(&word, copy + source->info->relocations[i], sizeof word);
         word += qn__vk_address(code->constants);
-        memcpy(copy + source->relocations[i], &word, sizeof word);
+        memcpy(copy + source->info->relocations[i], &word, sizeof word);
     }
-    status = qn__vk_upload_now(gpu, code->constants, copy, source->constants_size, why);
+    status = qn__vk_upload_now(gpu, code->constants, copy, source->info->constants_size, why);
     qn__release(gpu->services->allocator, copy);
     return status;
 }
@@ -49,7 +49,7 @@ static qn_status create_module(qn__code *code, const unsigned char *cache, size_
 static qn_status compile_known(qn__code *code, char *why) {
     qn_status status = QN_OK;
     for (uint32_t i = 0; i < code->info->num_kernels && !status; i++) {
-        const qn__code_kernel *kernel = &code->info->kernels[i];
+        const qn__kernel_info *kernel = &code->info->kernels[i];
         VkPipeline pipeline;
         if (kernel->reqd_local[0] && kernel->num_local_units == 0)
             status = qn__vk_pipeline_get(code, i, kernel->reqd_local, 3, &pipeline, why);
@@ -70,9 +70,8 @@ static bool take_words(qn__code *code, const void *words, size_t size, const cha
 
 static qn_status load(qn__code *code, const qn__code_source *source, const void *words, size_t words_size,
                       const unsigned char *cache, size_t cache_size, char *why) {
-    code->info = qn__code_info_copy(code->gpu->services->allocator, source);
-    if (!code->info || !take_words(code, words, words_size, source->binary_path))
-        return QN_ERROR_OUT_OF_MEMORY;
+    code->info = source->info;
+    if (!take_words(code, words, words_size, source->binary_path)) return QN_ERROR_OUT_OF_MEMORY;
     qn_status status = create_module(code, cache, cache_size, why);
     if (!status) status = load_constants(code, source, why);
     if (!status) status = compile_known(code, why);
@@ -88,7 +87,6 @@ static void delete_code(qn__code *code) {
     if (code->cache) gpu->vk.DestroyPipelineCache(gpu->device, code->cache, NULL);
     qn__vk_release(gpu, code->constants);
     pthread_mutex_destroy(&code->lock);
-    qn__release(allocator, code->info);
     qn__release(allocator, code->words);
     qn__release(allocator, code->path);
     qn__release(allocator, code);

@@ -17,7 +17,7 @@ static qn__vk_pipeline *find(const qn__code *code, uint32_t bucket, uint32_t ker
 }
 
 /* Whether the driver compiled, and not only loaded, is what it says itself; unsaid, it did. */
-static void note_compilation(qn__code *code, const qn__code_kernel *kernel,
+static void note_compilation(qn__code *code, const qn__kernel_info *kernel,
                              const VkPipelineCreationFeedback *feedback) {
     qn__gpu *gpu = code->gpu;
     enum { HIT = VK_PIPELINE_CREATION_FEEDBACK_APPLICATION_PIPELINE_CACHE_HIT_BIT };
@@ -37,7 +37,7 @@ static void note_compilation(qn__code *code, const qn__code_kernel *kernel,
 static qn_status create(qn__code *code, uint32_t index, const uint32_t *key, uint32_t num_key,
                         VkPipeline *pipeline, char *why) {
     qn__gpu *gpu = code->gpu;
-    const qn__code_kernel *kernel = &code->info->kernels[index];
+    const qn__kernel_info *kernel = &code->info->kernels[index];
     VkSpecializationMapEntry entries[MAX_KEY];
     for (uint32_t i = 0; i < num_key; i++)
         entries[i] = (VkSpecializationMapEntry){i, i * (uint32_t)sizeof *key, sizeof *key};

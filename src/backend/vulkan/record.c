@@ -251,7 +251,7 @@ void qn__vk_record_stamp(qn__vk_recorder *r, const qn__vk_stamp *stamp) {
 
 typedef struct launch {
     const qn__command *command;
-    const qn__code_kernel *kernel;
+    const qn__kernel_info *kernel;
     uint32_t key[3 + MAX_LOCAL_ARGS]; /* specialisation constants: local size, lengths of local arguments */
     uint32_t num_key;
     qn__hidden_addresses addresses;
@@ -261,21 +261,21 @@ typedef struct launch {
 
 /* The length of each __local argument: up to the next one, or to the end of the local memory. */
 static qn_status local_lengths(launch *l, char *why) {
-    const qn__code_kernel *kernel = l->kernel;
+    const qn__kernel_info *kernel = l->kernel;
     uint64_t offsets[MAX_LOCAL_ARGS + 1];
     uint32_t count = 0;
-    for (uint32_t i = 0; i < kernel->num_args; i++) {
-        if (kernel->args[i].arg_kind != IR_ARG_LOCAL) continue;
+    for (uint32_t i = 0; i < kernel->num_params; i++) {
+        if (kernel->params[i].kind != QN__PARAM_LOCAL) continue;
         if (count == MAX_LOCAL_ARGS || count == kernel->num_local_units) {
             snprintf(why, QN__WHY, "kernel %s has more than %d local arguments", kernel->name, (int)count);
             return QN_ERROR_UNSUPPORTED;
         }
-        memcpy(&offsets[count++], l->command->args + kernel->args[i].offset, sizeof offsets[0]);
+        memcpy(&offsets[count++], l->command->args + kernel->params[i].offset, sizeof offsets[0]);
     }
     offsets[count] = l->command->local_memory;
     l->num_key = 3 + count;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t unit = kernel->local_unit[i] ? kernel->local_unit[i] : 1;
+        uint32_t unit = kernel->local_units[i] ? kernel->local_units[i] : 1;
         uint64_t length = (offsets[i + 1] - offsets[i] + unit - 1) / unit;
         l->key[3 + i] = length ? (uint32_t)length : 1;
     }
@@ -315,9 +315,9 @@ static void fetch_print(qn__vk_recorder *r, const launch *l) {
     copy(r, l->print, 0, l->print_host, 0, QN__PRINT_HEADER + QN__PRINT_CAPACITY);
 }
 
-static bool may_write(const qn__code_kernel *kernel, uint32_t param) {
-    const qn__compile_arg *arg = param < kernel->num_args ? &kernel->args[param] : NULL;
-    return !arg || (arg->space != IR_CONSTANT_SPACE && !(arg->flags & (IR_ARG_CONST | IR_ARG_NO_WRITE)));
+static bool may_write(const qn__kernel_info *kernel, uint32_t param) {
+    const qn__param_info *arg = param < kernel->num_params ? &kernel->params[param] : NULL;
+    return !arg || arg->is_written;
 }
 
 static void order_launch(qn__vk_recorder *r, const launch *l) {

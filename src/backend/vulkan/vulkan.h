@@ -332,7 +332,7 @@ enum { QN__VK_BUCKETS = 32 };
 
 struct qn__code {
     qn__gpu *gpu;
-    qn__code_info *info;
+    const qn__code_info *info;
     VkShaderModule module;
     VkPipelineCache cache;
     qn__memory *constants;

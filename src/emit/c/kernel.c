@@ -155,7 +155,7 @@ static uint64_t local_variables(c_emitter *e) {
     return total <= STACK_LOCAL ? 0 : total;
 }
 
-static void context_arrays(c_emitter *e, qn__emit_kernel *info) {
+static void context_arrays(c_emitter *e, qn__kernel_info *info) {
     for (size_t i = 0; i < e->contexts.len; i++) {
         const c_context_array *array = &e->contexts.data[i];
         bool pointer = array->type[strlen(array->type) - 1] == '*';
@@ -235,7 +235,7 @@ static void kernel_body(c_emitter *e) {
     qn__c_close(e, "}");
 }
 
-static void entry(c_emitter *e, const qn__emit_kernel *info, const char *range) {
+static void entry(c_emitter *e, const qn__kernel_info *info, const char *range) {
     qn__c_open(
         e, "void %s(const qn_cpu_launch *launch, u64 begin, u64 end, u64 y, u64 z, u8 *local, u8 *scratch) {",
         info->symbol);
@@ -266,7 +266,7 @@ static void start(c_emitter *e, ir_function *kernel) {
 }
 
 void qn__c_kernel(c_emitter *e, ir_function *kernel) {
-    qn__emit_kernel info = {.name = kernel->name};
+    qn__kernel_info *info = qn__describe_kernel(e->arena, &e->result->info, kernel);
     start(e, kernel);
     qn__buf *out = e->out, body;
     qn__buf_init(&body, e->arena);
@@ -278,7 +278,7 @@ void qn__c_kernel(c_emitter *e, ir_function *kernel) {
     e->out = out;
     e->depth = 0;
     const char *range = qn__arena_printf(e->arena, "%s_groups", kernel->name);
-    info.symbol = qn__arena_printf(e->arena, "qn_kernel_%s", kernel->name);
+    info->symbol = qn__arena_printf(e->arena, "qn_kernel_%s", kernel->name);
     qn__buf_printf(
         out,
         /* Inlined into the entry, its many outer values would take the registers of inner loops. */
@@ -292,8 +292,8 @@ void qn__c_kernel(c_emitter *e, ir_function *kernel) {
     qn__c_locate(e, kernel->loc);
     qn__c_line(
         e, "const u64 full_items = launch->local_size[0] * launch->local_size[1] * launch->local_size[2];");
-    info.static_local = local_variables(e);
-    context_arrays(e, &info);
+    info->static_local = local_variables(e);
+    context_arrays(e, info);
     dimension(e, 1);
     dimension(e, 2);
     qn__buf_append(out, body.data, body.len);
@@ -301,8 +301,7 @@ void qn__c_kernel(c_emitter *e, ir_function *kernel) {
     qn__c_line(e, "}");
     e->line = 0;
     if (e->options->debug) qn__c_line(e, "#line 1 \"quern.c\"");
-    entry(e, &info, range);
-    info.uses_sync = e->plan->sync;
-    info.uses_printf = e->uses_printf;
-    qn__vec_push(e->arena, &e->result->kernels, info);
+    entry(e, info, range);
+    info->uses_sync = e->plan->sync;
+    info->uses_printf = e->uses_printf;
 }

@@ -201,28 +201,20 @@ static void variables(clc_emitter *e) {
 }
 
 static void describe(clc_emitter *e, uint64_t static_local) {
-    uint64_t size = 0;
-    for (size_t i = 0; i < e->kernel->args.len; i++) {
-        const ir_arg *arg = &e->kernel->args.data[i];
-        uint32_t align = arg->align ? arg->align : 1;
-        if (arg->arg_kind != IR_ARG_PRINT) size = (size + align - 1) / align * align + arg->size;
-    }
-    size += 8 * e->hidden.len;
+    const size_t words = e->hidden.len;
     if (e->prints) {
         qn__hidden hidden = {.kind = QN__HIDDEN_PRINT, .size = 8};
         qn__vec_push(e->arena, &e->hidden, hidden);
     }
-    qn__emit_kernel emitted = {
-        .name = e->kernel->name,
-        .symbol = qn__arena_printf(e->arena, "qn_%s", qn__symbol_of(e->arena, e->kernel->name)),
-        .static_local = static_local,
-        .uses_sync = e->uses_sync,
-        .uses_printf = e->prints,
-        .guarded = e->guarded,
-        .params_size = (uint32_t)size,
-        .hidden = e->hidden.data,
-        .num_hidden = (uint32_t)e->hidden.len};
-    qn__vec_push(e->arena, &e->result->kernels, emitted);
+    qn__kernel_info *kernel = qn__describe_kernel(e->arena, &e->result->info, e->kernel);
+    kernel->symbol = qn__arena_printf(e->arena, "qn_%s", qn__symbol_of(e->arena, e->kernel->name));
+    kernel->static_local = static_local;
+    kernel->uses_sync = e->uses_sync;
+    kernel->uses_printf = e->prints;
+    kernel->guarded = e->guarded;
+    kernel->params_size = kernel->args_size + 8 * (uint32_t)words;
+    kernel->hidden = e->hidden.data;
+    kernel->num_hidden = (uint32_t)e->hidden.len;
 }
 
 static void signature(clc_emitter *e, qn__buf *out) {

@@ -179,16 +179,15 @@ static void frame(ptx_emitter *e, qn__buf *text) {
 }
 
 static void report(ptx_emitter *e) {
-    qn__emit_kernel kernel = {.name = e->function->name,
-                              .symbol = e->symbol,
-                              .static_local = e->static_local,
-                              .uses_sync = e->uses_sync,
-                              .uses_printf = e->uses_printf,
-                              .guarded = !e->uses_group,
-                              .params_size = e->params_size,
-                              .hidden = e->hidden.data,
-                              .num_hidden = (uint32_t)e->hidden.len};
-    qn__vec_push(e->arena, &e->result->kernels, kernel);
+    qn__kernel_info *kernel = qn__describe_kernel(e->arena, &e->result->info, e->function);
+    kernel->symbol = e->symbol;
+    kernel->static_local = e->static_local;
+    kernel->uses_sync = e->uses_sync;
+    kernel->uses_printf = e->uses_printf;
+    kernel->guarded = !e->uses_group;
+    kernel->params_size = e->params_size;
+    kernel->hidden = e->hidden.data;
+    kernel->num_hidden = (uint32_t)e->hidden.len;
 }
 
 /* About what the kernel will take, so that little of it is copied while it grows. */

@@ -320,7 +320,7 @@ void qn__spv_classes(spv *e) {
             units[object->local_arg] =
                 class->num_objects > 1 ? JOINT_UNIT : (uint32_t) class->unit * class->lanes;
     }
-    e->local_unit = units;
+    e->local_units = units;
 }
 
 /* ---- variables ---- */

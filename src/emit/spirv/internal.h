@@ -167,7 +167,7 @@ typedef struct spv {
     uint32_t *parent;   /* union-find over values, then objects, then what escapes by space */
     uint32_t *class_of; /* by root: the class's index + 1 */
     uint32_t *object;   /* by value: its index + 1, of VAR, LOCAL and arguments */
-    const uint32_t *local_unit;
+    const uint32_t *local_units;
     uint32_t num_local_args;
     uint64_t queries;       /* bits: query op - IR_GLOBAL_ID, times 3, plus dim */
     uint32_t query[3 * 16]; /* what they give: 32 bits; wide for global size and offset, and for the global id

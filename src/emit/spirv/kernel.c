@@ -462,17 +462,16 @@ void qn__spv_kernel(spv *e, ir_function *function) {
         if (e->classes.data[i].space == IR_LOCAL_SPACE && e->classes.data[i].variable &&
             e->classes.data[i].local_arg < 0)
             local += (e->classes.data[i].size + 15) / 16 * 16;
-    qn__emit_kernel kernel = {.name = function->name,
-                              .symbol = qn__symbol_of(e->arena, function->name),
-                              .static_local = local,
-                              .uses_sync = e->uses_sync,
-                              .guarded = e->guarded,
-                              .params_size = e->block_size,
-                              .hidden = e->hidden.data,
-                              .num_hidden = (uint32_t)e->hidden.len,
-                              .local_unit = e->local_unit,
-                              .num_local_units = e->num_local_args};
+    qn__kernel_info *kernel = qn__describe_kernel(e->arena, &e->result->info, function);
+    kernel->symbol = qn__symbol_of(e->arena, function->name);
+    kernel->static_local = local;
+    kernel->uses_sync = e->uses_sync;
+    kernel->guarded = e->guarded;
+    kernel->params_size = e->block_size;
+    kernel->hidden = e->hidden.data;
+    kernel->num_hidden = (uint32_t)e->hidden.len;
+    kernel->local_units = e->local_units;
+    kernel->num_local_units = e->num_local_args;
     for (size_t i = 0; i < function->args.len; i++)
-        kernel.uses_printf |= function->args.data[i].arg_kind == IR_ARG_PRINT;
-    qn__vec_push(e->arena, &e->result->kernels, kernel);
+        kernel->uses_printf |= function->args.data[i].arg_kind == IR_ARG_PRINT;
 }

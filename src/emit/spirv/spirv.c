@@ -33,7 +33,7 @@ static void relocate(spv *e, const ir_global *global, uint8_t *data, uint64_t at
         const ir_relocation *r = &global->relocations.data[k];
         uint64_t value = e->constant_offset[r->target] + (uint64_t)r->addend;
         for (unsigned i = 0; i < 8; i++) data[at + r->offset + i] = (uint8_t)(value >> (8 * i));
-        out[e->result->num_relocations++] = (uint32_t)(at + r->offset);
+        out[e->result->info.num_relocations++] = (uint32_t)(at + r->offset);
     }
 }
 
@@ -64,9 +64,9 @@ static void place_constants(spv *e) {
         if (global->size) memcpy(data + e->constant_offset[i], global->data, global->size);
         relocate(e, global, data, e->constant_offset[i], out);
     }
-    e->result->constants = data;
-    e->result->constants_size = size;
-    e->result->relocations = out;
+    e->result->info.constants = data;
+    e->result->info.constants_size = size;
+    e->result->info.relocations = out;
 }
 
 /* ---- the local size ---- */
