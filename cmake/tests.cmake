@@ -59,6 +59,14 @@ if(TARGET quern_static)
     endif()
 endif()
 
+# One operation a kernel; here a part of them, by hand all: op_kernels --device NAME.
+if(TARGET quern_static)
+    add_executable(op_kernels ${PROJECT_SOURCE_DIR}/tests/op_kernels.c ${PROJECT_SOURCE_DIR}/tests/op_source.c)
+    target_link_libraries(op_kernels PRIVATE quern_flags quern_static m)
+    add_test(NAME operations.cpu COMMAND op_kernels --every 79)
+    set_tests_properties(operations.cpu PROPERTIES TIMEOUT 900)
+endif()
+
 # Random kernels, a fixed number of seeds in two parts; by hand with more: random_kernels --count N.
 if(TARGET quern_static)
     add_executable(random_kernels ${PROJECT_SOURCE_DIR}/tests/random_kernels.c ${PROJECT_SOURCE_DIR}/tests/random_source.c)

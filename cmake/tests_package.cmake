@@ -24,6 +24,8 @@ if(TARGET quern)
                           ${PROJECT_SOURCE_DIR})
         quern_script_test(emit.spirv ${Python3_EXECUTABLE} -B tests/emit/check_spirv.py $<TARGET_FILE:quern>
                           ${PROJECT_SOURCE_DIR})
+        quern_script_test(emit.operations ${Python3_EXECUTABLE} -B tests/emit/check_operations.py
+                          $<TARGET_FILE:op_kernels> $<TARGET_FILE:quern>)
     endif()
     quern_script_test(emit.clc tests/emit/check_clc.sh $<TARGET_FILE:quern> ${PROJECT_SOURCE_DIR})
 endif()
