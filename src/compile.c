@@ -151,6 +151,11 @@ static bool read_file(void *user, const char *path, qn__arena *arena, qn__str *t
 
 /* ---- stages ---- */
 
+/* dp4a, or SPIR-V's integer dot products. */
+static bool has_dot4(const compile *c) {
+    return c->request->target == QN__TARGET_PTX ? c->request->arch >= 61 : c->device_lacks & QN__HAS_DOT4;
+}
+
 static void find_lacks(compile *c) {
     const qn__compile_request *request = c->request;
     uint32_t device = c->device_lacks = request->device_lacks, bits = targets[request->target].lacks;
@@ -160,6 +165,7 @@ static void find_lacks(compile *c) {
     if (device & QN__NO_F16) bits |= QN__LACKS_F16;
     if (device & QN__NO_I8) bits |= QN__LACKS_I8;
     if (device & QN__NO_I16) bits |= QN__LACKS_I16;
+    if (!has_dot4(c)) bits |= QN__LACKS_DOT4;
     if (device & QN__NO_UNROLLED_BARRIERS) bits |= QN__LACKS_UNROLLED_BARRIERS;
     if (device & QN__WANTS_FOUR_TURNS) bits |= QN__WANTS_UNROLLED;
     if (device & QN__NO_FMA)

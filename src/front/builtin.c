@@ -69,6 +69,8 @@ static const struct element_class {
     {'c', ATOMIC_INTS | FLOAT_ALL, "int, uint, long, ulong, half, float or double"},
     {'x', BIT(CHAR) | BIT(SHORT) | BIT(INT), "char, short or int"},
     {'X', BIT(UCHAR) | BIT(USHORT) | BIT(UINT), "uchar, ushort or uint"},
+    {'b', BIT(CHAR), "char"},
+    {'B', BIT(UCHAR), "uchar"},
     {'z', BIT(USHORT) | BIT(UINT) | BIT(ULONG), "ushort, uint or ulong"},
 };
 

@@ -35,6 +35,16 @@ static inline uint64_t qn__fold_smulhi(int64_t a, int64_t b, unsigned w) {
     return high - (a < 0 ? (uint64_t)b : 0) - (b < 0 ? (uint64_t)a : 0);
 }
 
+/* Sum of the products of four bytes. */
+static inline uint64_t qn__fold_dot4(uint64_t a, uint64_t b, bool signed_a, bool signed_b) {
+    int32_t sum = 0;
+    for (unsigned shift = 0; shift < 32; shift += 8) {
+        const uint8_t x = (uint8_t)(a >> shift), y = (uint8_t)(b >> shift);
+        sum += (signed_a ? (int8_t)x : x) * (signed_b ? (int8_t)y : y);
+    }
+    return (uint32_t)sum;
+}
+
 static inline uint64_t qn__fold_rotl(uint64_t a, uint64_t b, unsigned w) {
     unsigned n = (unsigned)(b & (w - 1));
     return n ? a << n | a >> (w - n) : a;

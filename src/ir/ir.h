@@ -80,6 +80,7 @@ typedef enum ir_rule {
     RULE_NONE,
     RULE_INT,      /* all operands and the result: one integer type */
     RULE_LOGIC,    /* the same, integer or bool */
+    RULE_BYTES,    /* the same, i32 */
     RULE_COMPARE,  /* two operands of one type; result bool of their lanes */
     RULE_FCOMPARE, /* the same for floats */
     RULE_FLOAT,    /* all operands and the result: one float type */
@@ -412,7 +413,7 @@ void qn__ir_at(ir_builder *builder, ir_instr *before); /* also takes its loc */
 /* The general form: results are made with the given types. Operands are copied. */
 ir_instr *qn__ir_emit(ir_builder *builder, ir_op op, ir_value *const *operands, uint32_t num_operands,
                       const ir_type *results, uint32_t num_results);
-/* One result whose type follows from the rule (RULE_INT, LOGIC, COMPARE, FLOAT, SELECT). */
+/* One result whose type follows from the rule (RULE_INT, LOGIC, BYTES, COMPARE, FLOAT, SELECT). */
 ir_value *qn__ir_op1(ir_builder *builder, ir_op op, ir_value *a);
 ir_value *qn__ir_op2(ir_builder *builder, ir_op op, ir_value *a, ir_value *b);
 ir_value *qn__ir_op3(ir_builder *builder, ir_op op, ir_value *a, ir_value *b, ir_value *c);

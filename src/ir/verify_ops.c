@@ -30,6 +30,7 @@ static const char *broken_arithmetic(const ir_instr *instr) {
     ir_type t = result(instr);
     switch (qn__ir_ops[instr->op].rule) {
     case RULE_INT: return qn__ir_is_int(t) ? NULL : "the type must be an integer";
+    case RULE_BYTES: return is_scalar(t, IR_I32) ? NULL : "the type must be i32";
     case RULE_LOGIC:
         return qn__ir_is_int(t) || t.kind == IR_BOOL ? NULL : "the type must be an integer or bool";
     default: return qn__ir_is_float(t) ? NULL : "the type must be a float";
@@ -235,6 +236,7 @@ const char *qn__ir_broken_types(const ir_function *function, const ir_instr *ins
     switch ((ir_rule)qn__ir_ops[instr->op].rule) {
     case RULE_INT:
     case RULE_LOGIC:
+    case RULE_BYTES:
     case RULE_FLOAT: return broken_arithmetic(instr);
     case RULE_COMPARE:
     case RULE_FCOMPARE: return broken_compare(instr);

@@ -18,6 +18,16 @@ T add_sat_unsigned(T x, T y) {
     return sum < x ? (T) ~(T)0 : sum;
 }
 
+/* Integer dot products (cl_khr_integer_dot_product): no product overflows, so that the last sum alone saturates. */
+uint dot_acc_sat_uu(T a, T b, uint c) { return add_sat(dot(a, b), c); }
+int dot_acc_sat_ss(T a, T b, int c) { return add_sat(dot(a, b), c); }
+int dot_acc_sat_su(T a, U b, int c) { return add_sat(dot(a, b), c); }
+int dot_acc_sat_us(U a, T b, int c) { return add_sat(dot(a, b), c); }
+uint dot_acc_sat_4x8packed_uu_uint(uint a, uint b, uint c) { return add_sat(dot_4x8packed_uu_uint(a, b), c); }
+int dot_acc_sat_4x8packed_ss_int(uint a, uint b, int c) { return add_sat(dot_4x8packed_ss_int(a, b), c); }
+int dot_acc_sat_4x8packed_su_int(uint a, uint b, int c) { return add_sat(dot_4x8packed_su_int(a, b), c); }
+int dot_acc_sat_4x8packed_us_int(uint a, uint b, int c) { return add_sat(dot_4x8packed_us_int(a, b), c); }
+
 T sub_sat(T x, T y) {
     T difference = as_T((U)(as_U(x) - as_U(y)));
     T largest = as_T((U)((U) ~(U)0 >> (U)1));

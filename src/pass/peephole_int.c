@@ -37,6 +37,20 @@ static unsigned joined_flags(ir_type type, unsigned flags, uint64_t c, uint64_t 
     return kept;
 }
 
+/* x + (0 + a . b): the sum is the product's own. */
+static ir_value *sum_of_dot4(qn__peephole *p, const ir_instr *add) {
+    for (unsigned i = 0; i < 2; i++) {
+        const ir_value *dot = add->operands[i];
+        uint64_t c;
+        if (dot->value_kind != IR_VALUE_RESULT || qn__ir_ops[dot->def->op].rule != RULE_BYTES ||
+            !qn__splat_bits(qn__operand_of(dot, 2), &c) || c)
+            continue;
+        return qn__ir_op3(&p->builder, (ir_op)dot->def->op, qn__operand_of(dot, 0), qn__operand_of(dot, 1),
+                          add->operands[1 - i]);
+    }
+    return NULL;
+}
+
 static ir_value *rule_add(qn__peephole *p, ir_instr *instr) {
     ir_value *a = instr->operands[0], *b = instr->operands[1], *x;
     uint64_t c, d;
@@ -53,7 +67,7 @@ static ir_value *rule_add(qn__peephole *p, ir_instr *instr) {
         if (qn__defined_by(negated, IR_SUB) && qn__splat_bits(qn__operand_of(negated, 0), &c) && c == 0)
             return qn__ir_op2(&p->builder, IR_SUB, instr->operands[1 - i], qn__operand_of(negated, 1));
     }
-    return NULL;
+    return sum_of_dot4(p, instr);
 }
 
 static ir_value *rule_sub(qn__peephole *p, ir_instr *instr) {

@@ -20,7 +20,7 @@ typedef struct pass {
     uint32_t unless; /* not for targets that lack one of these */
 } pass;
 
-enum { MAX_PASSES = 16, SMALL_FUNCTION = 300 };
+enum { MAX_PASSES = 20, SMALL_FUNCTION = 300 };
 
 typedef struct phase {
     const char *name;
@@ -66,6 +66,7 @@ static const phase phases[] = {
       {"lower_sub_groups", qn__pass_lower_sub_groups, 0, FUNCTION, QN__LACKS_SUB_GROUPS, 0},
       {"lower_collectives", qn__pass_lower_collectives, 0, FUNCTION, QN__LACKS_COLLECTIVES, 0},
       {"lower_wide_groups", qn__pass_lower_wide_groups, 0, FUNCTION, QN__LACKS_WIDE, 0},
+      {"lower_dot4", qn__pass_lower_dot4, 0, FUNCTION, QN__LACKS_DOT4, 0},
       {"lower_f16", qn__pass_lower_f16, 0, FUNCTION, QN__LACKS_F16, 0},
       {"lower_long_vectors", qn__pass_lower_long_vectors, 0, FUNCTION,
        QN__LACKS_LONG_VECTORS | QN__LACKS_WIDE, 0},

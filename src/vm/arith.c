@@ -83,6 +83,18 @@ static uint64_t double_bits(double value) {
         }                                                                                                    \
     }
 
+/* Three operands of i32, which are what their bits are. */
+#define BYTES_LOOP(ID, fold)                                                                                 \
+    static void ID##_I32(qn__vm_frame *frame, const qn__vm_instr *instr) {                                   \
+        const uint32_t *a = qn__vm_slot(frame, instr->a), *b = qn__vm_slot(frame, instr->b),                 \
+                       *c = qn__vm_slot(frame, instr->c);                                                    \
+        uint32_t *result = qn__vm_slot(frame, instr->result);                                                \
+        for (uint64_t i = 0, n = qn__vm_extent(frame, instr->lanes); i < n; i++) {                           \
+            uint64_t ua = a[i], ub = b[i], uc = c[i];                                                        \
+            result[i] = CUT_I32(fold);                                                                       \
+        }                                                                                                    \
+    }
+
 #define FLOAT_LOOP(ID, KIND, TYPE, VALUE, WIDE, RESULT, CUT, fold)                                           \
     static void ID##_##KIND(qn__vm_frame *frame, const qn__vm_instr *instr) {                                \
         const TYPE *a = qn__vm_slot(frame, instr->a), *b = qn__vm_slot(frame, instr->b),                     \
@@ -101,6 +113,7 @@ static uint64_t double_bits(double value) {
    anew for each thing that is made of the table. */
 #define CLASS_RULE_INT                                            INT
 #define CLASS_RULE_LOGIC                                          LOGIC
+#define CLASS_RULE_BYTES                                          BYTES
 #define CLASS_RULE_COMPARE                                        COMPARE
 #define CLASS_RULE_FLOAT                                          FLOAT
 #define CLASS_RULE_FCOMPARE                                       FCOMPARE
@@ -142,6 +155,7 @@ static uint64_t double_bits(double value) {
     INTEGER_LOOP(ID, I16, uint16_t, 16, uint16_t, CUT_I16, fold)                                             \
     INTEGER_LOOP(ID, I32, uint32_t, 32, uint32_t, CUT_I32, fold)                                             \
     INTEGER_LOOP(ID, I64, uint64_t, 64, uint64_t, CUT_I64, fold)
+#define MAKE_BYTES(ID, fold) BYTES_LOOP(ID, fold)
 #define MAKE_LOGIC(ID, fold)                                                                                 \
     INTEGER_LOOP(ID, BOOL, uint8_t, 1, uint8_t, CUT_BOOL, fold)                                              \
     MAKE_INT(ID, fold)
@@ -157,12 +171,14 @@ static uint64_t double_bits(double value) {
 #include "ir/ops.def"
 #undef MAKE_INT
 #undef MAKE_LOGIC
+#undef MAKE_BYTES
 #undef MAKE_COMPARE
 #undef MAKE_FLOAT
 #undef MAKE_FCOMPARE
 
 #define MAKE_INT(ID, fold)
 #define MAKE_LOGIC(ID, fold)
+#define MAKE_BYTES(ID, fold)
 #define MAKE_COMPARE(ID, fold)
 
 #define F(function) function
@@ -184,12 +200,14 @@ static uint64_t double_bits(double value) {
 #undef F
 #undef MAKE_INT
 #undef MAKE_LOGIC
+#undef MAKE_BYTES
 #undef MAKE_COMPARE
 #undef MAKE_FLOAT
 #undef MAKE_FCOMPARE
 
 #define INTEGER_COLUMNS(ID)     [IR_I8] = ID##_I8, [IR_I16] = ID##_I16, [IR_I32] = ID##_I32, [IR_I64] = ID##_I64
 #define MAKE_INT(ID, fold)      [IR_##ID] = {INTEGER_COLUMNS(ID)},
+#define MAKE_BYTES(ID, fold)    [IR_##ID] = {[IR_I32] = ID##_I32},
 #define MAKE_LOGIC(ID, fold)    [IR_##ID] = {[IR_BOOL] = ID##_BOOL, INTEGER_COLUMNS(ID)},
 #define MAKE_COMPARE(ID, fold)  [IR_##ID] = {[IR_BOOL] = ID##_BOOL, INTEGER_COLUMNS(ID), [IR_PTR] = ID##_PTR},
 #define MAKE_FLOAT(ID, fold)    [IR_##ID] = {[IR_F16] = ID##_F16, [IR_F32] = ID##_F32, [IR_F64] = ID##_F64},
@@ -199,6 +217,7 @@ static qn__vm_handler *const loops[IR_OP_COUNT][IR_KIND_COUNT] = {
 };
 #undef MAKE_INT
 #undef MAKE_LOGIC
+#undef MAKE_BYTES
 #undef MAKE_COMPARE
 #undef MAKE_FLOAT
 #undef MAKE_FCOMPARE
@@ -213,6 +232,7 @@ qn__vm_handler *qn__vm_pick_arith(const ir_instr *instr) {
     case IR_##ID:                                                                                            \
         return fold;
 #define MAKE_LOGIC(ID, fold) MAKE_INT(ID, fold)
+#define MAKE_BYTES(ID, fold)
 #define MAKE_COMPARE(ID, fold)
 #define MAKE_FLOAT(ID, fold)
 #define MAKE_FCOMPARE(ID, fold)

@@ -216,6 +216,20 @@ static void sub_groups(void **state) {
     has(&r, ".version 7.0\n.target sm_80\n");
 }
 
+/* Products of bytes, each combination of signs. */
+static void byte_products(void **state) {
+    static const char ir[] = "kernel @k(%0.out: ptr.global buffer, %1.x: i32 value) {\n"
+                             "    %2: i32 = udot4 %1.x, %1.x, i32 7\n"
+                             "    %3: i32 = sdot4 %2, %1.x, %2\n"
+                             "    %4: i32 = sudot4 %3, i32 9, %2\n"
+                             "    store align 4 %0.out, %4\n    return\n}\n";
+    qn__emit_result r = emitted(state, 61, ir);
+    has(&r, "dp4a.u32.u32");
+    has(&r, "dp4a.s32.s32");
+    has(&r, "dp4a.s32.u32");
+    has(&r, ".version 5.0\n.target sm_61\n");
+}
+
 /* More parameters than every device takes need a newer ISA; a struct argument of `size` bytes. */
 #define STRUCT(size)                                                                                         \
     "kernel @k(%0.s: ptr.param struct size " size " align 4, %1.out: ptr.global buffer size 8 align 8) {\n"  \
@@ -269,6 +283,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(atomics, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(local_memory, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(sub_groups, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(byte_products, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(large_parameters, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(values_that_change_places_in_a_loop, ir_setup, ir_teardown),
     };

@@ -42,6 +42,7 @@ static const struct {
     {"narrow", QN__WANTS_NARROW},
     {"end-tests", QN__WANTS_END_TESTS},
     {"unrolled", QN__WANTS_UNROLLED},
+    {"dot4", QN__LACKS_DOT4},
     {"large-unrolled", QN__WANTS_LARGE_UNROLLED},
     {"large-end-tests", QN__WANTS_LARGE_END_TESTS},
     {"even-unrolled", QN__WANTS_EVEN_UNROLLED},

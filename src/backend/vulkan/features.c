@@ -120,6 +120,7 @@ static void keep_wanted(qn__vk_features *f) {
                                                 .pNext = v13.pNext,
                                                 .subgroupSizeControl = v13.subgroupSizeControl,
                                                 .computeFullSubgroups = v13.computeFullSubgroups,
+                                                .shaderIntegerDotProduct = v13.shaderIntegerDotProduct,
                                                 .maintenance4 = v13.maintenance4};
     f->atomic_float = (VkPhysicalDeviceShaderAtomicFloatFeaturesEXT){
         .sType = atomic.sType,
@@ -220,6 +221,7 @@ static void find_abilities(const qn__driver *driver, const qn__vk_device *device
                             f->atomic_float.shaderSharedFloat32AtomicAdd,
         .sub_groups = (operations & SUB_GROUPS) == SUB_GROUPS,
         .shuffles = (operations & (SUB_GROUPS | SHUFFLES)) == (SUB_GROUPS | SHUFFLES),
+        .dot4 = f->v13.shaderIntegerDotProduct,
         .feedback = api >= VK_API_VERSION_1_3 || (extensions & FEEDBACK),
         .budget = extensions & MEMORY_BUDGET,
     };
@@ -293,6 +295,7 @@ void qn__vk_target(const qn__gpu *gpu, qn__code_target *target) {
     if (can->nearest) target->device_lacks |= QN__HAS_NEAREST;
     if (gpu->physical->properties.deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU)
         target->device_lacks |= QN__WANTS_FOUR_TURNS;
+    if (can->dot4) target->device_lacks |= QN__HAS_DOT4;
     if (can->flushes_compared) target->device_lacks |= QN__FLUSHES_COMPARED;
     for (size_t i = 0; i < QN__COUNT(rows); i++)
         if (!rows[i].has) {

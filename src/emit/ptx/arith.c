@@ -425,6 +425,17 @@ static void select(ptx_emitter *e, const ir_instr *instr, unsigned lane) {
     qn__ptx_define(e, result, lane, r);
 }
 
+/* dp4a, from sm_61 on; before, the passes have written it out. */
+static void dot4(ptx_emitter *e, const ir_instr *instr, unsigned lane) {
+    const char *name = instr->op == IR_UDOT4   ? "dp4a.u32.u32"
+                       : instr->op == IR_SDOT4 ? "dp4a.s32.s32"
+                                               : "dp4a.s32.u32";
+    ptx_operand a = qn__ptx_use(e, instr->operands[0], lane), b = qn__ptx_use(e, instr->operands[1], lane);
+    ptx_operand c = qn__ptx_use(e, instr->operands[2], lane);
+    qn__ptx_require(e, 61, 50);
+    qn__ptx_define(e, instr->results[0], lane, qn__ptx_op3(e, name, PTX_B32, a, b, c));
+}
+
 /* ---- all ---- */
 
 typedef void lane_handler(ptx_emitter *e, const ir_instr *instr, unsigned lane);
@@ -451,6 +462,9 @@ static lane_handler *pick(const ir_instr *instr) {
     case IR_FABS: return sign_float;
     case IR_FCOPYSIGN: return copysign_float;
     case IR_SELECT: return select;
+    case IR_UDOT4:
+    case IR_SDOT4:
+    case IR_SUDOT4: return dot4;
     default: break;
     }
     if (compare_rows[instr->op].op32) return compare;

@@ -432,6 +432,18 @@ static uint32_t vector_op(spv *e, const ir_instr *instr) {
 
 /* ---- one instruction ---- */
 
+/* Where the device has it; for others the passes have written it out. */
+static uint32_t dot4(spv *e, const ir_instr *instr) {
+    enum { PACKED_4X8 = 0 };
+    const unsigned op = instr->op == IR_UDOT4 ? SP_U_DOT : instr->op == IR_SDOT4 ? SP_S_DOT : SP_SU_DOT;
+    const uint32_t word = qn__spv_type(e, instr->results[0]->type);
+    qn__spv_need(e, CAP_DOT);
+    qn__spv_need(e, CAP_DOT_PACKED);
+    const uint32_t a = qn__spv_use(e, instr->operands[0]), b = qn__spv_use(e, instr->operands[1]);
+    const uint32_t product = SPV(e, op, word, a, b, PACKED_4X8), c = qn__spv_use(e, instr->operands[2]);
+    return SPV(e, SP_I_ADD, word, product, c);
+}
+
 static uint32_t integer_op(spv *e, const ir_instr *instr) {
     ir_type type = instr->results[0]->type;
     ir_op op = (ir_op)instr->op;
@@ -483,6 +495,7 @@ static uint32_t plain(spv *e, const ir_instr *instr) {
     switch (qn__ir_ops[instr->op].rule) {
     case RULE_INT:
     case RULE_LOGIC: return integer_op(e, instr);
+    case RULE_BYTES: return dot4(e, instr);
     case RULE_FLOAT: return float_op(e, instr);
     case RULE_COMPARE:
     case RULE_FCOMPARE: return compare(e, instr);

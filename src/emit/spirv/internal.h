@@ -38,6 +38,8 @@ typedef enum spv_cap {
     CAP_GROUP_ARITHMETIC,
     CAP_GROUP_BALLOT,
     CAP_GROUP_SHUFFLE,
+    CAP_DOT,
+    CAP_DOT_PACKED,
     CAP_COUNT
 } spv_cap;
 

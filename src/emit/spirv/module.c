@@ -30,6 +30,8 @@ static const struct {
     [CAP_GROUP_ARITHMETIC] = {63, QN__NO_SUB_GROUPS, "sub-group arithmetic", NULL},
     [CAP_GROUP_BALLOT] = {64, QN__NO_SUB_GROUP_SHUFFLE, "sub-group ballot", NULL},
     [CAP_GROUP_SHUFFLE] = {65, QN__NO_SUB_GROUP_SHUFFLE, "sub-group shuffle", NULL},
+    [CAP_DOT] = {6019, 0, NULL, "SPV_KHR_integer_dot_product"},
+    [CAP_DOT_PACKED] = {6018, 0, NULL, "SPV_KHR_integer_dot_product"},
 };
 
 enum {

@@ -145,6 +145,19 @@ static ir_value *select_function(lower *l, ast_expr *e) {
     return qn__ir_select(&l->b, condition, b, a);
 }
 
+/* ---- integer dot products ---- */
+
+static ir_value *dot4(lower *l, ast_expr *e) {
+    const int32_t variant = e->builtin->variant;
+    const ir_type word = qn__ir_type(IR_I32, 1);
+    ir_value *a = argument(l, e, 0), *b = argument(l, e, 1);
+    qn__lower_at(l, e->loc);
+    a = qn__ir_convert(&l->b, IR_BITCAST, a, word);
+    b = qn__ir_convert(&l->b, IR_BITCAST, b, word);
+    ir_value *zero = qn__ir_const_int(l->b.function, IR_I32, 0);
+    return qn__ir_op3(&l->b, (ir_op)(variant / 2), variant % 2 ? b : a, variant % 2 ? a : b, zero);
+}
+
 /* ---- the table ---- */
 
 static qn__lower_special *const specials[SPECIAL_COUNT] = {
@@ -175,6 +188,7 @@ static qn__lower_special *const specials[SPECIAL_COUNT] = {
     [SPECIAL_ELECT] = qn__lower_elect,
     [SPECIAL_VECTOR_SHUFFLE] = vector_shuffle,
     [SPECIAL_SELECT] = select_function,
+    [SPECIAL_DOT4] = dot4,
     [SPECIAL_PRINTF] = qn__lower_printf,
     [SPECIAL_PREFETCH] = qn__lower_prefetch,
     [SPECIAL_ASYNC] = qn__lower_async,
