@@ -40,15 +40,16 @@ float atan_quotient_f32(float y, float x) {
 
 float atan(float x) {
     float a = fabs(x);
-    return copysign(atan_quotient_f32(a < 0x1p100f ? a : a > 0x1p100f ? 0x1p100f : x, 1.0f), x);
+    return copysign(atan_quotient_f32(a > 0x1p100f ? 0x1p100f : a, 1.0f), x);
 }
 
-/* Both are scaled down where their sum could overflow; equal infinities stand for equal numbers. */
+/* Both are scaled: down where their sum could overflow, up where their parts would be denormal; equal infinities stand
+   for equal numbers. */
 float atan2_plain_f32(float y, float x) {
     float a = fabs(y);
     float b = fabs(x);
     int both = isinf(a) && isinf(b);
-    float scale = a > 0x1p100f || b > 0x1p100f ? 0.25f : 1.0f;
+    float scale = a > 0x1p100f || b > 0x1p100f ? 0.25f : a < 0x1p-100f && b < 0x1p-100f ? 0x1p64f : 1.0f;
     a = both ? 1.0f : a * scale;
     b = both ? 1.0f : a == 0.0f && b == 0.0f ? 1.0f : b * scale;
     return atan_quotient_f32(a, b);
@@ -107,15 +108,16 @@ double atan_quotient_f64(double y, double x) {
 
 double atan(double x) {
     double a = fabs(x);
-    return copysign(atan_quotient_f64(a < 0x1p1000 ? a : a > 0x1p1000 ? 0x1p1000 : x, 1.0), x);
+    return copysign(atan_quotient_f64(a > 0x1p1000 ? 0x1p1000 : a, 1.0), x);
 }
 
-/* Both are scaled down where their sum could overflow; equal infinities stand for equal numbers. */
+/* Both are scaled: down where their sum could overflow, up where their parts would be denormal; equal infinities stand
+   for equal numbers. */
 double atan2_plain_f64(double y, double x) {
     double a = fabs(y);
     double b = fabs(x);
     int both = isinf(a) && isinf(b);
-    double scale = a > 0x1p1000 || b > 0x1p1000 ? 0.25 : 1.0;
+    double scale = a > 0x1p1000 || b > 0x1p1000 ? 0.25 : a < 0x1p-900 && b < 0x1p-900 ? 0x1p600 : 1.0;
     a = both ? 1.0 : a * scale;
     b = both ? 1.0 : a == 0.0 && b == 0.0 ? 1.0 : b * scale;
     return atan_quotient_f64(a, b);

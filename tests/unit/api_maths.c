@@ -1,25 +1,15 @@
 /* Accuracy of the maths library on the CPU device: each function against long double, in units in the last
-   place of the true value, within OpenCL's full-profile bounds (OpenCL C 7.4). The usual run takes samples:
-   all exponents, the usual arguments more densely, and the special values in all combinations; of half every
+   place of the true value, within OpenCL's full-profile bounds (OpenCL C 7.4). Each is tried at points where
+   its code takes another way (maths_points.h), at random, and near the worst of these; of half with every
    value. unit_api_maths --table         prints what docs/maths.md shows unit_api_maths --all NAME...   all
    2^32 floats of one-argument functions, some minutes each */
 #include "api_support.h"
 
 #include <math.h>
 
+#include "maths_numbers.h"
+#include "maths_points.h"
 #include "maths_reference.h"
-
-typedef enum number_type { HALF, FLOAT, DOUBLE, NUM_TYPES } number_type;
-
-typedef struct type_info {
-    const char *name;
-    int digits, lowest; /* bits of the significand; exponent of the smallest number */
-    int highest;        /* numbers are below 2^highest */
-    size_t size;
-} type_info;
-
-static const type_info types[] = {
-    {"half", 11, -24, 16, 2}, {"float", 24, -149, 128, 4}, {"double", 53, -1074, 1024, 8}};
 
 typedef struct function_row {
     const char *name;
@@ -38,56 +28,6 @@ static const function_row functions[] = {
 };
 enum { NUM_FUNCTIONS = sizeof functions / sizeof *functions };
 
-/* ---- numbers ---- */
-
-static long double half_value(uint16_t bits) {
-    int exponent = bits >> 10 & 31;
-    long double fraction = bits & 1023;
-    long double value = exponent == 31  ? (fraction != 0 ? NAN : INFINITY)
-                        : exponent == 0 ? ldexpl(fraction, -24)
-                                        : ldexpl(fraction + 1024, exponent - 25);
-    return bits >> 15 ? -value : value;
-}
-
-static long double load(number_type type, const void *data, size_t i) {
-    if (type == HALF) return half_value(((const uint16_t *)data)[i]);
-    return type == FLOAT ? (long double)((const float *)data)[i] : (long double)((const double *)data)[i];
-}
-
-static void store(number_type type, void *data, size_t i, double value) {
-    if (type == FLOAT) ((float *)data)[i] = (float)value;
-    if (type == DOUBLE) ((double *)data)[i] = value;
-    if (type != HALF) return;
-    uint16_t best = isnan(value) ? 0x7e00 : 0x7c00;
-    for (uint32_t low = 0, high = 0x7c00; !isnan(value) && low <= high;) { /* nearest below, by bisection */
-        uint32_t middle = (low + high) / 2;
-        if (half_value((uint16_t)middle) > fabsl((long double)value)) {
-            if (!middle) break;
-            high = middle - 1;
-        } else {
-            best = (uint16_t)middle;
-            low = middle + 1;
-        }
-    }
-    ((uint16_t *)data)[i] = (uint16_t)(best | (signbit(value) ? 0x8000 : 0));
-}
-
-/* How far off, in ulps of the true value; HUGE_VAL: wrong altogether. */
-static double error_ulps(const type_info *type, long double got, long double want, bool any_zero_sign) {
-    if (isnan(want)) return isnan(got) ? 0 : HUGE_VAL;
-    if (isnan(got)) return HUGE_VAL;
-    if (want == got) return got == 0 && !any_zero_sign && !signbit(got) != !signbit(want) ? HUGE_VAL : 0;
-    if (isinf(want)) return HUGE_VAL;
-    int exponent;
-    frexpl(want, &exponent);
-    if (want == 0 || exponent - type->digits < type->lowest) exponent = type->lowest + type->digits;
-    if (exponent > type->highest) exponent = type->highest;
-    long double limit = ldexpl(1, type->highest);
-    long double reached = isinf(got) ? copysignl(limit, got) : got;
-    long double meant = fabsl(want) > limit ? copysignl(limit, want) : want;
-    return (double)ldexpl(fabsl(reached - meant), type->digits - exponent);
-}
-
 /* ---- the device ---- */
 
 typedef struct bench {
@@ -96,6 +36,8 @@ typedef struct bench {
     bool flushes; /* denormal floats count as zero (OpenCL C 7.5.3) */
     size_t capacity;
     qn_buffer *a, *b, *n, *r;
+    void *host_a, *host_b, *host_r;
+    int32_t *host_n;
 } bench;
 
 static void bench_open(bench *t, size_t capacity) {
@@ -109,9 +51,16 @@ static void bench_open(bench *t, size_t capacity) {
     t->b = make_buffer(t->device, capacity * 8, NULL);
     t->n = make_buffer(t->device, capacity * 4, NULL);
     t->r = make_buffer(t->device, capacity * 8, NULL);
+    t->host_a = calloc(capacity, 8), t->host_b = calloc(capacity, 8);
+    t->host_r = calloc(capacity, 8), t->host_n = calloc(capacity, 4);
+    assert_true(t->host_a && t->host_b && t->host_r && t->host_n);
 }
 
 static void bench_close(bench *t) {
+    free(t->host_a);
+    free(t->host_b);
+    free(t->host_r);
+    free(t->host_n);
     qn_buffer_destroy(t->a);
     qn_buffer_destroy(t->b);
     qn_buffer_destroy(t->n);
@@ -138,12 +87,26 @@ static qn_program *make_kernels(bench *t, const type_info *type, size_t first, s
     return make_program(t->device, source);
 }
 
-typedef struct worst_case {
-    double ulps;
-    long double a, b, got, want;
+static qn_kernel *make_function_kernel(bench *t, qn_program *program, const function_row *f) {
+    char name[64];
+    snprintf(name, sizeof name, "k_%s", f->name);
+    return make_kernel(program, t->context, name);
+}
+
+enum { WORST = 8 };
+
+/* A call, as bits, and what became of it. */
+typedef struct call {
+    uint64_t a, b;
     int n;
+    double ulps;
+    long double got, want;
+} call;
+
+typedef struct findings {
+    call worst[WORST];        /* the worst first */
     size_t left_out, flushed; /* on a device that takes denormal floats for zero */
-} worst_case;
+} findings;
 
 static bool is_denormal(long double value) { return value != 0 && fabsl(value) < 0x1p-126L; }
 
@@ -158,43 +121,68 @@ static bool is_flushed(const function_row *f, long double got, long double want)
     return got == 0 && want != 0 && fabsl(want) < 0x1p-126L * (1 + f->bounds[FLOAT] * 0x1p-23L);
 }
 
-typedef struct samples {
-    void *a, *b, *r;
-    int32_t *n;
+/* One function of one type under test, and the calls that wait for the device to have enough of them. */
+typedef struct trial {
+    bench *bench;
+    const function_row *function;
+    number_type type;
+    qn_kernel *kernel;
     size_t count;
-} samples;
+    findings found;
+} trial;
 
-static void measure(bench *t, qn_program *program, number_type type, const function_row *f, const samples *s,
-                    worst_case *worst) {
-    char name[64];
-    snprintf(name, sizeof name, "k_%s", f->name);
-    qn_kernel *kernel = make_kernel(program, t->context, name);
-    size_t bytes = s->count * types[type].size;
-    assert_ok(t->context, qn_buffer_write(t->a, 0, s->a, bytes));
-    assert_ok(t->context, qn_buffer_write(t->b, 0, s->b, bytes));
-    assert_ok(t->context, qn_buffer_write(t->n, 0, s->n, s->count * 4));
-    assert_ok(t->context, qn_launch(NULL, kernel, QN_RANGE(s->count), QN_ARGS(t->a, t->b, t->n, t->r)));
-    assert_ok(t->context, qn_buffer_read(t->r, 0, s->r, bytes));
-    qn_kernel_destroy(kernel);
-    for (size_t i = 0; i < s->count; i++) {
-        long double a = load(type, s->a, i), b = load(type, s->b, i), got = load(type, s->r, i);
-        long double want = f->reference(a, b, s->n[i], (int)type);
-        double ulps = error_ulps(&types[type], got, want, f->any_zero_sign);
-        if (type == FLOAT && t->flushes) {
-            bool leave_out = is_left_out(f, a, b);
-            bool flushed = !leave_out && ulps > f->bounds[FLOAT] && is_flushed(f, got, want);
-            worst->left_out += leave_out;
-            worst->flushed += flushed;
-            if (leave_out || flushed) continue;
-        }
-        if (ulps <= worst->ulps) continue;
-        worst->ulps = ulps;
-        worst->a = a, worst->b = b, worst->got = got, worst->want = want;
-        worst->n = s->n[i];
+static void note(trial *t, call c) {
+    call *worst = t->found.worst;
+    if (c.ulps <= worst[WORST - 1].ulps) return;
+    size_t at = WORST - 1;
+    for (; at > 0 && worst[at - 1].ulps < c.ulps; at--) worst[at] = worst[at - 1];
+    if (at > 0 && worst[at - 1].ulps == c.ulps && worst[at - 1].a == c.a && worst[at - 1].b == c.b) {
+        memmove(&worst[at], &worst[at + 1], (WORST - 1 - at) * sizeof *worst);
+        worst[WORST - 1] = (call){.ulps = 0};
+        return;
     }
+    worst[at] = c;
 }
 
-/* ---- samples ---- */
+static void judge(trial *t, size_t i) {
+    const bench *m = t->bench;
+    const function_row *f = t->function;
+    long double a = load(t->type, m->host_a, i), b = load(t->type, m->host_b, i);
+    long double got = load(t->type, m->host_r, i), want = f->reference(a, b, m->host_n[i], (int)t->type);
+    double ulps = error_ulps(&types[t->type], got, want, f->any_zero_sign);
+    if (t->type == FLOAT && m->flushes) {
+        bool leave_out = is_left_out(f, a, b);
+        bool flushed = !leave_out && ulps > f->bounds[FLOAT] && is_flushed(f, got, want);
+        t->found.left_out += leave_out;
+        t->found.flushed += flushed;
+        if (leave_out || flushed) return;
+    }
+    note(t, (call){bits_at(t->type, m->host_a, i), bits_at(t->type, m->host_b, i), m->host_n[i], ulps, got,
+                   want});
+}
+
+static void run_trial(trial *t) {
+    bench *m = t->bench;
+    size_t bytes = t->count * types[t->type].size;
+    if (!t->count) return;
+    assert_ok(m->context, qn_buffer_write(m->a, 0, m->host_a, bytes));
+    assert_ok(m->context, qn_buffer_write(m->b, 0, m->host_b, bytes));
+    assert_ok(m->context, qn_buffer_write(m->n, 0, m->host_n, t->count * 4));
+    assert_ok(m->context, qn_launch(NULL, t->kernel, QN_RANGE(t->count), QN_ARGS(m->a, m->b, m->n, m->r)));
+    assert_ok(m->context, qn_buffer_read(m->r, 0, m->host_r, bytes));
+    for (size_t i = 0; i < t->count; i++) judge(t, i);
+    t->count = 0;
+}
+
+static void try_bits(trial *t, uint64_t a, uint64_t b, int n) {
+    size_t size = types[t->type].size;
+    memcpy((char *)t->bench->host_a + t->count * size, &a, size);
+    memcpy((char *)t->bench->host_b + t->count * size, &b, size);
+    t->bench->host_n[t->count] = n;
+    if (++t->count == t->bench->capacity) run_trial(t);
+}
+
+/* ---- random calls ---- */
 
 static uint64_t next_random(uint64_t *state) { /* xorshift64* (Vigna) */
     *state ^= *state >> 12;
@@ -203,104 +191,169 @@ static uint64_t next_random(uint64_t *state) { /* xorshift64* (Vigna) */
     return *state * 0x2545F4914F6CDD1Du;
 }
 
+/* All exponents, the usual arguments more densely; significands of few ones or few zeros, as rounding errors of one kind
+   add up there; and multiples of pi / 4. */
 static double any_double(number_type type, uint64_t random, uint64_t kind) {
     double unit = (double)(int64_t)random * 0x1p-63;
-    if (kind % 4 == 0) return ldexp(unit, (int)(kind >> 8 & 15) - 8);
-    if (kind % 4 == 1) return unit * 32;
-    if (kind % 4 == 2) return 1 + unit * ldexp(1, -(int)(kind >> 8 & 15));
     int span = types[type].highest - types[type].lowest;
-    return ldexp(unit, types[type].lowest + (int)((kind >> 8) % (uint64_t)span) + 1);
+    int exponent = types[type].lowest + (int)((kind >> 8) % (uint64_t)span) + 1;
+    switch (kind & 7) {
+    case 0: return ldexp(unit, (int)(kind >> 8 & 15) - 8);
+    case 1: return unit * 32;
+    case 2: return 1 + unit * ldexp(1, -(int)(kind >> 8 & 15));
+    case 3: {
+        double few = 1 + ldexp(random & 1 ? 1 : -1, -(int)(random >> 8 & 63)) +
+                     ldexp(random & 2 ? 1 : -1, -(int)(random >> 16 & 63));
+        return ldexp(random & 4 ? few : -few, exponent - 1);
+    }
+    case 4: return 0.7853981633974483 * (double)((int64_t)random >> (32 + (kind >> 8 & 31)));
+    default: return ldexp(unit, exponent);
+    }
 }
 
-static const double specials[] = {0,
-                                  1,
-                                  2,
-                                  3,
-                                  0.5,
-                                  1.5,
-                                  2.5,
-                                  4,
-                                  7,
-                                  0.25,
-                                  0.75,
-                                  20,
-                                  35.5,
-                                  88.75,
-                                  127.25,
-                                  1000,
-                                  1e10,
-                                  1e30,
-                                  1e300,
-                                  0x1p-1074,
-                                  0x1p-1022,
-                                  0x1p-149,
-                                  0x1p-126,
-                                  0x1.fffffep127,
-                                  0x1.fffffffffffffp1023,
-                                  0x1p-24,
-                                  65504,
-                                  INFINITY,
-                                  NAN};
-static const int special_ints[] = {0, 1, -1, 2, -2, 3, -3, 10, 150, -150, 1074, -1074, INT32_MAX, INT32_MIN};
-
-static samples samples_new(number_type type, size_t count) {
-    enum { SPECIALS = sizeof specials / sizeof *specials, INTS = sizeof special_ints / sizeof *special_ints };
-    samples s = {calloc(count, 8), calloc(count, 8), calloc(count, 8), calloc(count, 4), count};
-    assert_true(s.a && s.b && s.r && s.n);
+static void try_random(trial *t, size_t count) {
     uint64_t state = 0x9E3779B97F4A7C15u;
     for (size_t i = 0; i < count; i++) {
         uint64_t kind = next_random(&state);
-        double a = any_double(type, next_random(&state), kind);
+        double a = any_double(t->type, next_random(&state), kind);
         double b = kind >> 60 == 0 ? a * (double)(kind >> 30 & 1023)
-                                   : any_double(type, next_random(&state), kind >> 20);
+                                   : any_double(t->type, next_random(&state), kind >> 20);
         int n = (int)(int32_t)next_random(&state) >> (next_random(&state) % 31);
-        if (i < 4 * SPECIALS * SPECIALS) {
-            a = specials[i / 4 % SPECIALS];
-            b = specials[i / 4 / SPECIALS];
-            a = i & 1 ? -a : a;
-            b = i & 2 ? -b : b;
-            n = special_ints[i / 4 / SPECIALS % INTS];
-        }
-        store(type, s.a, i, a);
-        store(type, s.b, i, b);
-        s.n[i] = n;
-        if (type == HALF && i >= 4 * SPECIALS * SPECIALS) ((uint16_t *)s.a)[i] = (uint16_t)i;
+        try_bits(t, t->type == HALF ? i : bits_of(t->type, a), bits_of(t->type, b), n);
     }
-    return s;
+    run_trial(t);
 }
 
-static void samples_free(samples *s) {
-    free(s->a);
-    free(s->b);
-    free(s->r);
-    free(s->n);
+/* Goes on from the worst calls so far to those near them, until that finds nothing worse. */
+static void climb(trial *t, size_t count, unsigned most_rounds) {
+    uint64_t state = 0xD1B54A32D192ED03u;
+    unsigned in_vain = 0;
+    if (t->type == HALF && t->function->arguments == 1) return;
+    for (unsigned round = 0; round < most_rounds && in_vain < 3; round++) {
+        call from[WORST];
+        memcpy(from, t->found.worst, sizeof from);
+        for (size_t i = 0; i < count; i++) {
+            const call *c = &from[i % WORST];
+            uint64_t r[4];
+            for (int k = 0; k < 4; k++) r[k] = next_random(&state);
+            int width = types[t->type].digits; /* of the step in a and in b */
+            uint64_t a = c->a + (uint64_t)((int64_t)r[0] >> (64 - width + (int)(r[1] % (unsigned)width)));
+            uint64_t b = c->b + (uint64_t)((int64_t)r[2] >> (64 - width + (int)(r[3] % (unsigned)width)));
+            try_bits(t, r[1] >> 62 ? a : c->a, r[3] >> 62 ? b : c->b, c->n + (int)((r[1] >> 32) % 3) - 1);
+        }
+        run_trial(t);
+        in_vain = t->found.worst[0].ulps > from[0].ulps ? 0 : in_vain + 1;
+    }
+}
+
+/* ---- calls at points ---- */
+
+static const int special_ints[] = {
+    0,         1,         -1,        2,          -2,         3,          -3,         10,
+    22,        23,        24,        25,         52,         53,         54,         100,
+    -100,      126,       -126,      127,        -127,       128,        149,        -149,
+    150,       -150,      200,       -200,       400,        -400,       401,        -401,
+    600,       -600,      1022,      -1022,      1023,       1024,       -1024,      1074,
+    -1074,     1200,      -1200,     2097,       -2097,      3000,       -3000,      3001,
+    277,       -278,      16383,     16384,      65535,      65536,      0x0ffffff,  0x1000000,
+    0x1000001, INT32_MAX, INT32_MIN, -INT32_MAX, 0x7fffff80, 0x7fffffbf, 0x7fffffc0, 0x7fffffc1};
+
+typedef struct edges {
+    uint64_t bits[6 * MAX_POINTS];
+    size_t count;
+} edges;
+
+/* Each point and its neighbours, with both signs. */
+static void make_edges(number_type type, const points *p, edges *e) {
+    e->count = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        uint64_t bits = bits_of(type, p->values[i]), least = bits ? bits - 1 : 0;
+        for (uint64_t at = least; at <= bits + isfinite(value_of(type, bits)); at++) {
+            e->bits[e->count++] = at;
+            e->bits[e->count++] = at | sign_bit(type);
+        }
+    }
+}
+
+/* Quotients close to the points, and of the smallest numbers all. */
+static void try_quotients(trial *t, const points *p, const edges *e) {
+    enum { SMALL = 32 };
+    for (size_t i = 0; i < p->count; i++)
+        for (size_t k = 0; k < e->count; k++) {
+            double product = fabs(p->values[i] * value_of(t->type, e->bits[k]));
+            uint64_t bits = bits_of(t->type, product);
+            for (uint64_t at = bits ? bits - 1 : 0; at <= bits + isfinite(product); at++) {
+                try_bits(t, at, e->bits[k], 0);
+                try_bits(t, e->bits[k], at, 0);
+            }
+        }
+    for (uint64_t a = 0; a < SMALL; a++)
+        for (uint64_t b = 0; b < SMALL; b++)
+            for (unsigned signs = 0; signs < 4; signs++)
+                try_bits(t, a | (signs & 1 ? sign_bit(t->type) : 0), b | (signs & 2 ? sign_bit(t->type) : 0),
+                         0);
+}
+
+static void try_points(trial *t) {
+    enum { INTS = sizeof special_ints / sizeof *special_ints };
+    const type_info *type = &types[t->type];
+    const function_row *f = t->function;
+    points p = {.count = 0}, quotients;
+    static edges e;
+    assert_true(add_texts(&p, QN__SOURCE_DIR "/src/lib", f->arguments == 1 ? NULL : f->name));
+    add_known(&p, f->name);
+    quotients = p;
+    add_ends(&p, type->lowest, type->digits, type->highest);
+    assert_true(p.count < MAX_POINTS);
+    make_edges(t->type, &p, &e);
+    size_t others = f->arguments == 2 ? e.count : f->arguments == 3 ? INTS : 1;
+    for (size_t i = 0; i < e.count; i++)
+        for (size_t k = 0; k < others; k++)
+            try_bits(t, e.bits[i], f->arguments == 2 ? e.bits[k] : 0,
+                     f->arguments == 3 ? special_ints[k] : 0);
+    if (f->arguments == 2) try_quotients(t, &quotients, &e);
+    run_trial(t);
 }
 
 /* ---- runs ---- */
 
-static unsigned check_type(number_type type, size_t count, bool print) {
-    enum { AT_ONCE = 24 };
-    bench t;
+typedef struct effort {
+    size_t samples, near_worst;
+    unsigned rounds;
+    bool print;
+} effort;
+
+static bool check_function(trial *t, const effort *e) {
+    const function_row *f = t->function;
+    const type_info *type = &types[t->type];
+    try_points(t);
+    try_random(t, t->type == HALF ? 1 << 16 : e->samples);
+    climb(t, e->near_worst, e->rounds);
+    const call *worst = &t->found.worst[0];
+    if (e->print) printf("| %s | %s | %g | %.2f |\n", f->name, type->name, f->bounds[t->type], worst->ulps);
+    if (worst->ulps <= f->bounds[t->type]) return true;
+    print_error("%s of %s: %.4g ulp, at most %g: a %a b %a n %d gives %La, not %La\n", f->name, type->name,
+                worst->ulps, f->bounds[t->type], value_of(t->type, worst->a), value_of(t->type, worst->b),
+                worst->n, worst->got, worst->want);
+    return false;
+}
+
+static unsigned check_type(number_type type, const effort *e) {
+    enum { AT_ONCE = 24, CAPACITY = 1 << 16 };
+    bench m;
     unsigned failures = 0;
     size_t left_out = 0, flushed = 0;
-    bench_open(&t, count);
-    samples s = samples_new(type, count);
+    bench_open(&m, CAPACITY);
     for (size_t first = 0; first < NUM_FUNCTIONS; first += AT_ONCE) {
         size_t last = first + AT_ONCE < NUM_FUNCTIONS ? first + AT_ONCE : NUM_FUNCTIONS;
-        qn_program *program = make_kernels(&t, &types[type], first, last);
+        qn_program *program = make_kernels(&m, &types[type], first, last);
         for (size_t i = first; i < last; i++) {
-            const function_row *f = &functions[i];
-            worst_case worst = {0};
-            measure(&t, program, type, f, &s, &worst);
-            if (print)
-                printf("| %s | %s | %g | %.2f |\n", f->name, types[type].name, f->bounds[type], worst.ulps);
-            left_out += worst.left_out;
-            flushed += worst.flushed;
-            if (worst.ulps <= f->bounds[type]) continue;
-            failures++;
-            print_error("%s of %s: %.4g ulp, at most %g: a %La b %La n %d gives %La, not %La\n", f->name,
-                        types[type].name, worst.ulps, f->bounds[type], worst.a, worst.b, worst.n, worst.got,
-                        worst.want);
+            trial t = {.bench = &m, .function = &functions[i], .type = type};
+            t.kernel = make_function_kernel(&m, program, &functions[i]);
+            failures += !check_function(&t, e);
+            left_out += t.found.left_out;
+            flushed += t.found.flushed;
+            qn_kernel_destroy(t.kernel);
         }
         qn_program_destroy(program);
     }
@@ -309,24 +362,25 @@ static unsigned check_type(number_type type, size_t count, bool print) {
             "the device flushes denormal floats: %zu calls that meet one on the way in are not checked, %zu "
             "results are zero for one\n",
             left_out, flushed);
-    samples_free(&s);
-    bench_close(&t);
+    bench_close(&m);
     return failures;
 }
 
+static const effort usual = {.samples = 20000, .near_worst = 2000, .rounds = 6};
+
 static void test_float(void **state) {
     (void)state;
-    assert_int_equal(check_type(FLOAT, 40000, false), 0);
+    assert_int_equal(check_type(FLOAT, &usual), 0);
 }
 static void test_double(void **state) {
     (void)state;
     if (!device_can(QN_CAN_F64, "f64")) skip();
-    assert_int_equal(check_type(DOUBLE, 40000, false), 0);
+    assert_int_equal(check_type(DOUBLE, &usual), 0);
 }
 static void test_half(void **state) {
     (void)state;
     if (!device_can(QN_CAN_F16, "f16")) skip();
-    assert_int_equal(check_type(HALF, 1 << 16, false), 0);
+    assert_int_equal(check_type(HALF, &usual), 0);
 }
 
 /* Every float, in pieces. */
@@ -339,22 +393,20 @@ static int check_all(const char *name) {
         fprintf(stderr, "%s is not a function of one argument\n", name);
         return 1;
     }
-    bench t;
-    bench_open(&t, PIECE);
+    bench m;
+    bench_open(&m, PIECE);
     qn_program *program =
-        make_kernels(&t, &types[FLOAT], (size_t)(f - functions), (size_t)(f - functions) + 1);
-    samples s = {calloc(PIECE, 4), calloc(PIECE, 4), calloc(PIECE, 4), calloc(PIECE, 4), PIECE};
-    assert_true(s.a && s.b && s.r && s.n);
-    worst_case worst = {0};
-    for (uint64_t start = 0; start < UINT64_C(1) << 32; start += PIECE) {
-        for (uint32_t i = 0; i < PIECE; i++) ((uint32_t *)s.a)[i] = (uint32_t)start + i;
-        measure(&t, program, FLOAT, f, &s, &worst);
-    }
-    printf("%s: %.4f ulp at %La, at most %g\n", name, worst.ulps, worst.a, f->bounds[FLOAT]);
-    samples_free(&s);
+        make_kernels(&m, &types[FLOAT], (size_t)(f - functions), (size_t)(f - functions) + 1);
+    trial t = {.bench = &m, .function = f, .type = FLOAT, .kernel = make_function_kernel(&m, program, f)};
+    for (uint64_t bits = 0; bits < UINT64_C(1) << 32; bits++) try_bits(&t, bits, 0, 0);
+    run_trial(&t);
+    const call *worst = &t.found.worst[0];
+    printf("%s: %.4f ulp at %a, at most %g\n", name, worst->ulps, value_of(FLOAT, worst->a),
+           f->bounds[FLOAT]);
+    qn_kernel_destroy(t.kernel);
     qn_program_destroy(program);
-    bench_close(&t);
-    return worst.ulps > f->bounds[FLOAT];
+    bench_close(&m);
+    return worst->ulps > f->bounds[FLOAT];
 }
 
 int main(int argc, char **argv) {
@@ -362,9 +414,9 @@ int main(int argc, char **argv) {
                                               cmocka_unit_test(test_half)};
     int status = 0;
     if (argc > 1 && !strcmp(argv[1], "--table")) {
-        for (int type = FLOAT; type <= DOUBLE; type++)
-            status += (int)check_type((number_type)type, 1 << 19, true);
-        return status + (int)check_type(HALF, 1 << 16, true);
+        static const effort full = {.samples = 1 << 20, .near_worst = 1 << 15, .rounds = 100, .print = true};
+        for (int type = HALF; type < NUM_TYPES; type++) status += (int)check_type((number_type)type, &full);
+        return status;
     }
     if (argc > 1 && !strcmp(argv[1], "--all")) {
         for (int i = 2; i < argc; i++) status |= check_all(argv[i]);

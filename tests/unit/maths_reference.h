@@ -55,7 +55,6 @@ REF2(atan2)
 REF2(copysign)
 REF2(fmod)
 REF2(hypot)
-REF2(pow)
 REF2(remainder)
 REF_AS(acospi, acosl(a) / PI_L)
 REF_AS(asinpi, asinl(a) / PI_L)
@@ -88,6 +87,8 @@ REF(tanpi, if (isinf(a)) return NAN; long double s = turn(a, 0), c = turn(a, 1);
     if (s == 0) return copysignl(0, odd ? -a : a); if (c == 0) return odd ? -INFINITY : INFINITY;
     return a < 0 ? -s / c : s / c;)
 
+/* glibc's x87 powl of minus infinity and -2^63 is infinite. */
+REF_AS(pow, isinf(a) && b <= -0x1p63L && !isinf(b) ? 0 : powl(a, b))
 REF(powr,
     if (isnan(a) || isnan(b) || a < 0 || ((a == 0 || isinf(a)) && b == 0) || (a == 1 && isinf(b))) return NAN;
     return powl(fabsl(a), b);)
