@@ -296,7 +296,8 @@ static bool match_param(match *m, uint32_t i) {
     if (arg == type) return true;
     if (!qn__type_is_scalar(arg)) return fail(m, i + 1, type);
     if (type->kind == AST_EVENT) return qn__type_is_integer(arg) || fail(m, i + 1, type);
-    if (type->kind == AST_VECTOR) m->cost++;
+    bool is_narrowed = arg->kind > type->kind && type->kind >= AST_HALF && arg->kind <= AST_DOUBLE;
+    if (type->kind == AST_VECTOR || is_narrowed) m->cost++;
     return true;
 }
 
