@@ -80,6 +80,7 @@ typedef struct compile {
     front_names names;
     QN__VEC(qn__compile_dependency) dependencies;
     qn__buf dump;
+    const ast_unit *unit;
     ir_module *module;
     const char *problem; /* with the request itself */
     uint64_t stage_start;
@@ -259,21 +260,6 @@ static uint32_t max_instrs(const compile *c) {
     return c->request->max_instrs ? c->request->max_instrs : DEFAULT_INSTRS;
 }
 
-static void take_refused(compile *c, const ast_unit *unit) {
-    const uint32_t count = (uint32_t)unit->refused.len;
-    qn__refusal *refused = QN__NEW_ARRAY(c->arena, qn__refusal, count + 1);
-    for (uint32_t i = 0; i < count; i++) {
-        const ast_refusal *from = &unit->refused.data[i];
-        const ir_loc loc = qn__source_resolve(&c->sources, from->loc);
-        refused[i] = (qn__refusal){
-            from->kernel,
-            qn__arena_printf(c->arena, "%s:%u: kernel '%s' uses '%s': quern has no images or samplers",
-                             c->sources.names.data[loc.file], (unsigned)loc.line, from->kernel, from->what)};
-    }
-    c->result->info.refused = refused;
-    c->result->info.num_refused = count;
-}
-
 static bool run_front(compile *c) {
     front_context context;
     ast_unit *unit = parse(c, &context);
@@ -288,7 +274,7 @@ static bool run_front(compile *c) {
     begin_stage(c);
     c->module = qn__lower(&config, unit);
     end_stage(c, QN__STAGE_LOWER);
-    take_refused(c, unit);
+    c->unit = unit;
     return c->diag.errors ? fail(c, QN__COMPILE_SOURCE_ERROR) : true;
 }
 
@@ -351,6 +337,22 @@ static bool check_args(compile *c) {
     return true;
 }
 
+static void take_refused(compile *c) {
+    const ast_unit *unit = c->unit;
+    const uint32_t count = (uint32_t)unit->refused.len;
+    qn__refusal *refused = QN__NEW_ARRAY(c->arena, qn__refusal, count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        const ast_refusal *from = &unit->refused.data[i];
+        const ir_loc loc = qn__source_resolve(&c->sources, from->loc);
+        refused[i] = (qn__refusal){
+            from->kernel,
+            qn__arena_printf(c->arena, "%s:%u: kernel '%s' uses '%s': quern has no images or samplers",
+                             c->sources.names.data[loc.file], (unsigned)loc.line, from->kernel, from->what)};
+    }
+    c->result->info.refused = refused;
+    c->result->info.num_refused = count;
+}
+
 static bool run_emit(compile *c) {
     const struct target *target = &targets[c->request->target];
     qn__emit_options options = {.source_name = c->request->name,
@@ -358,7 +360,7 @@ static bool run_emit(compile *c) {
                                 .sub_group_size = c->request->sub_group_size,
                                 .device_lacks = c->device_lacks,
                                 .arch = c->request->arch};
-    qn__emit_result emitted = {.info = c->result->info};
+    qn__emit_result emitted = {0};
     begin_stage(c);
     target->emit(c->arena, c->module, &options, &emitted);
     end_stage(c, QN__STAGE_EMIT);
@@ -374,6 +376,7 @@ static bool run_emit(compile *c) {
     c->result->text_size = emitted.size;
     c->result->info = emitted.info;
     qn__describe_strings(c->arena, &c->result->info, c->module);
+    take_refused(c);
     return true;
 }
 
