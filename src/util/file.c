@@ -67,39 +67,6 @@ bool qn__is_privileged(void) {
 
 const char *qn__environment(const char *name) { return qn__is_privileged() ? NULL : getenv(name); }
 
-int qn__file_write_atomic(const char *path, const void *data, size_t size) {
-    char temporary[PATH_MAX];
-    int length = snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
-    if (length < 0 || (size_t)length >= sizeof temporary) return ENAMETOOLONG;
-    int fd = mkstemp(temporary);
-    if (fd < 0) return errno;
-    int error = qn__file_write_open(fd, data, size);
-    if (close(fd) && !error) error = errno;
-    if (!error && rename(temporary, path)) error = errno;
-    if (error) unlink(temporary);
-    return error;
-}
-
-int qn__dir_make(const char *path) {
-    char prefix[PATH_MAX];
-    size_t length = strlen(path);
-    if (length == 0) return ENOENT;
-    if (length >= sizeof prefix) return ENAMETOOLONG;
-    memcpy(prefix, path, length + 1);
-    for (size_t i = 1; i <= length; i++) {
-        if (prefix[i] != '/' && prefix[i] != 0) continue;
-        char kept = prefix[i];
-        prefix[i] = 0;
-        if (mkdir(prefix, 0700) && errno != EEXIST) return errno;
-        prefix[i] = kept;
-    }
-    struct stat info;
-    if (stat(path, &info)) return errno;
-    return S_ISDIR(info.st_mode) ? 0 : ENOTDIR;
-}
-
-bool qn__file_exists(const char *path) { return access(path, F_OK) == 0; }
-
 bool qn__find_program(const char *name, char *out, size_t out_size) {
     const char *path = qn__environment("PATH");
     for (const char *at = path ? path : "/usr/bin:/bin"; *at;) {

@@ -16,11 +16,6 @@ int qn__file_write_open(int fd, const void *data, size_t size);
 bool qn__is_privileged(void);
 /* A variable of the environment; NULL also in a privileged process, whose user must not choose the code that it runs. */
 const char *qn__environment(const char *name);
-/* Writes to a temporary file beside `path` and renames it: readers see the old file or the whole new one. */
-int qn__file_write_atomic(const char *path, const void *data, size_t size);
-/* mkdir -p with mode 0700. */
-int qn__dir_make(const char *path);
-bool qn__file_exists(const char *path);
 /* First executable called `name` on PATH (a privileged process: in /usr/bin and /bin), written to `out`. */
 bool qn__find_program(const char *name, char *out, size_t out_size);
 /* Monotonic clock. */
