@@ -226,6 +226,7 @@ struct ir_value {
     uint32_t index;     /* which result, parameter or argument */
     ir_instr *def;      /* RESULT: the instruction; PARAM: the loop; else NULL */
     const char *name;   /* source name, a hint for printers; may be NULL */
+    ir_value *instead;  /* what a pass has replaced it by (qn__rewrite): nothing uses it after that pass */
     const uint64_t
         *bits; /* CONST: one word a lane, zero-extended (floats: their bits; pointer: address, 0 is null) */
 };

@@ -47,6 +47,7 @@ static void check_definition(verifier *v, const ir_instr *instr, const ir_value 
 
 static void check_use(verifier *v, const ir_instr *instr, const ir_value *value) {
     if (!value || value->id >= v->function->num_values) fail(v, instr, "an operand without a proper id");
+    if (value->instead) fail(v, instr, "an operand that a pass has replaced");
     const ir_value *owner = v->values[value->id];
     if (value->value_kind == IR_VALUE_CONST || value->value_kind == IR_VALUE_UNDEF) {
         if (owner == value) return;

@@ -234,7 +234,6 @@ bool qn__pass_address(qn__pass_context *context) {
     l.anywhere = context->options->lacks & QN__WANTS_OFFSETS;
     l.num_ids = context->function->num_values;
     l.depth_of = QN__NEW_ARRAY(context->scratch, uint32_t, l.num_ids + 1u);
-    qn__rewrite_init(&l.rewrite, context->scratch, context->function);
     visit(&l, context->function->body, 0);
     return l.changed;
 }

@@ -337,7 +337,7 @@ static void hoist(numbering *n, ir_instr *branch) {
         qn__ir_insert_before(i, branch);
         n->changed = true;
         merge(n, i);
-        qn__rewrite_set(&n->rewrite, twin->results[0], qn__rewrite_get(&n->rewrite, i->results[0]));
+        qn__rewrite_set(&n->rewrite, twin->results[0], qn__rewrite_get(i->results[0]));
     }
 }
 
@@ -383,7 +383,6 @@ bool qn__pass_cse(qn__pass_context *context) {
     qn__vec_reserve(context->scratch, &n.entries, function->num_values / 2 + 16);
     n.bucket_mask = buckets - 1;
     for (unsigned s = 0; s < IR_SPACE_COUNT; s++) n.versions[s] = 1;
-    qn__rewrite_init(&n.rewrite, context->scratch, function);
     qn__mark_effects(function->body);
     visit(&n, function->body);
     return n.changed;

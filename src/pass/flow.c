@@ -58,8 +58,8 @@ static int known_condition(const flow *f, const ir_value *condition) {
 /* ---- helpers ---- */
 
 static void map_value(flow *f, ir_value *from, ir_value *to) {
-    to = qn__rewrite_get(&f->rewrite, to);
-    if (qn__rewrite_get(&f->rewrite, from) == to) return;
+    to = qn__rewrite_get(to);
+    if (qn__rewrite_get(from) == to) return;
     qn__rewrite_set(&f->rewrite, from, to);
     f->changed = true;
 }
@@ -172,7 +172,7 @@ static void join_results(flow *f, const frame *fr) {
         ir_value *same = NULL;
         bool one = true;
         for (size_t n = 0; n < fr->exits.len && one; n++) {
-            ir_value *value = qn__rewrite_get(&f->rewrite, fr->exits.data[n]->operands[r]);
+            ir_value *value = qn__rewrite_get(fr->exits.data[n]->operands[r]);
             if (value->value_kind == IR_VALUE_UNDEF && same) continue;
             if (same && same->value_kind != IR_VALUE_UNDEF)
                 one = same == value;
@@ -188,10 +188,10 @@ static void settle_loop(flow *f, const frame *fr) {
     ir_instr *loop = fr->construct;
     ir_region *body = loop->regions[0];
     for (uint32_t p = 0; p < body->num_params; p++) {
-        ir_value *param = body->params[p], *init = qn__rewrite_get(&f->rewrite, loop->operands[p]);
+        ir_value *param = body->params[p], *init = qn__rewrite_get(loop->operands[p]);
         bool same = true;
         for (size_t n = 0; n < fr->continues.len && same; n++) {
-            const ir_value *next = qn__rewrite_get(&f->rewrite, fr->continues.data[n]->operands[p]);
+            const ir_value *next = qn__rewrite_get(fr->continues.data[n]->operands[p]);
             same = next == param || next == init;
         }
         if (same) map_value(f, param, init);
@@ -332,7 +332,6 @@ static void replace_all(flow *f, ir_region *region) {
 
 bool qn__pass_flow(qn__pass_context *context) {
     flow f = {.context = context, .function = context->function};
-    qn__rewrite_init(&f.rewrite, context->scratch, context->function);
     visit_region(&f, context->function->body);
     if (f.changed) replace_all(&f, context->function->body);
     return f.changed;

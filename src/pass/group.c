@@ -47,7 +47,6 @@ void qn__group_begin(qn__group *g, qn__pass_context *context, bool wide) {
     ir_function *function = context->function;
     const ir_type type = qn__ir_pointer(IR_LOCAL_SPACE);
     *g = (qn__group){.context = context, .function = function, .unit = wide ? 8 : 4};
-    qn__rewrite_init(&g->rewrite, context->scratch, function);
     ir_instr *first = function->body->first;
     while (first->op == IR_VAR) first = first->next;
     g->b.function = function;

@@ -67,7 +67,6 @@ static void visit(converter *c, ir_region *region) {
 
 bool qn__pass_ifconvert(qn__pass_context *context) {
     converter c = {.changed = false};
-    qn__rewrite_init(&c.rewrite, context->scratch, context->function);
     visit(&c, context->function->body);
     return c.changed;
 }

@@ -199,7 +199,6 @@ static void fill_kernel(inliner *in, ir_function *kernel) {
     in->left = in->calls[kernel->index];
     if (!in->left.len) return;
     for (size_t i = 0; i < in->context->module->functions.len; i++) in->nodes[i].local_base = -1;
-    qn__rewrite_init(&in->rewrite, in->context->scratch, kernel);
     while (in->left.len) inline_call(in, qn__vec_pop(&in->left));
 
     replace_results(in, kernel->body);

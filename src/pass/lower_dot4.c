@@ -60,7 +60,6 @@ static void visit(lowering *l, ir_region *region) {
 bool qn__pass_lower_dot4(qn__pass_context *context) {
     lowering l = {.builder = {.function = context->function}};
     if (!qn__has_op(context, IR_UDOT4, IR_SUDOT4)) return false;
-    qn__rewrite_init(&l.rewrite, context->scratch, context->function);
     visit(&l, context->function->body);
     return l.changed;
 }

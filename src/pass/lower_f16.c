@@ -100,7 +100,6 @@ static void visit(lowering *l, ir_region *region) {
 
 bool qn__pass_lower_f16(qn__pass_context *context) {
     lowering l = {.changed = false};
-    qn__rewrite_init(&l.rewrite, context->scratch, context->function);
     visit(&l, context->function->body);
     return l.changed;
 }

@@ -241,7 +241,6 @@ static void replace(lowering *l, ir_region *region) {
 
 bool qn__pass_lower_jumps(qn__pass_context *context) {
     lowering l = {.context = context, .function = context->function, .arena = context->scratch};
-    qn__rewrite_init(&l.rewrite, context->scratch, context->function);
     visit(&l, context->function->body, 0);
     if (l.changed) replace(&l, context->function->body);
     return l.changed;

@@ -358,7 +358,6 @@ bool qn__pass_lower_long_vectors(qn__pass_context *context) {
                   .arena = context->scratch,
                   .function = context->function,
                   .no_wide = context->options->lacks & QN__LACKS_WIDE};
-    qn__rewrite_init(&s.rewrite, context->scratch, context->function);
     visit(&s, context->function->body);
     return s.changed;
 }

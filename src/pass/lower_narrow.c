@@ -133,7 +133,6 @@ static void visit(lowering *l, ir_region *region) {
 
 bool qn__pass_lower_narrow(qn__pass_context *context) {
     lowering l = {.builder = {.function = context->function}, .lacks = context->options->lacks};
-    qn__rewrite_init(&l.rewrite, context->scratch, context->function);
     visit(&l, context->function->body);
     return l.changed;
 }

@@ -67,6 +67,5 @@ static bool visit(qn__group *g, ir_region *region) {
 
 bool qn__pass_lower_wide_groups(qn__pass_context *context) {
     qn__group g = {.context = context, .function = context->function, .b = {.function = context->function}};
-    qn__rewrite_init(&g.rewrite, context->scratch, context->function);
     return visit(&g, context->function->body);
 }

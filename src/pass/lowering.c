@@ -18,7 +18,6 @@ static void visit(qn__lowering *l, ir_region *region, qn__lower_function *lower)
 
 bool qn__lower_each(qn__pass_context *context, qn__lower_function *lower) {
     qn__lowering l = {.b = {.function = context->function}, .context = context};
-    qn__rewrite_init(&l.rewrite, context->scratch, context->function);
     visit(&l, context->function->body, lower);
     return l.changed;
 }

@@ -272,7 +272,6 @@ bool qn__pass_mem2reg(qn__pass_context *context) {
     p.variable_of = QN__NEW_ARRAY(context->scratch, uint32_t, p.num_ids + 1);
     collect(&p, function->body);
     if (!choose(&p)) return false;
-    qn__rewrite_init(&p.rewrite, context->scratch, function);
     rename_region(&p, function->body);
     for (size_t n = 0; n < p.variables.len; n++)
         if (!p.variables.data[n].rejected) qn__ir_unlink(p.variables.data[n].var);

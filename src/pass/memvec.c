@@ -71,7 +71,7 @@ static void join_stores(vectorizer *v, ir_instr *const *group, unsigned count) {
     ir_builder builder = {.function = v->function};
     ir_value *lanes[4];
     qn__ir_at(&builder, outermost(group, count, false));
-    for (unsigned i = 0; i < count; i++) lanes[i] = qn__rewrite_get(&v->rewrite, group[i]->operands[1]);
+    for (unsigned i = 0; i < count; i++) lanes[i] = qn__rewrite_get(group[i]->operands[1]);
     ir_value *vector = qn__ir_vector(&builder, lanes, count);
     qn__ir_store(&builder, group[0]->operands[0], vector, group[0]->attr.align, group[0]->flags)
         ->attr.offset = group[0]->attr.offset;
@@ -167,7 +167,6 @@ static void replace_all(vectorizer *v, ir_region *region) {
 
 bool qn__pass_memvec(qn__pass_context *context) {
     vectorizer v = {.context = context, .function = context->function};
-    qn__rewrite_init(&v.rewrite, context->scratch, context->function);
     visit(&v, context->function->body);
     if (v.changed) replace_all(&v, context->function->body);
     return v.changed;

@@ -24,7 +24,6 @@ typedef struct carried {
 typedef struct rotator {
     qn__pass_context *context;
     ir_function *function;
-    qn__rewrite rewrite;
     carried *carried; /* the last one */
     bool changed;
 } rotator;
@@ -133,7 +132,7 @@ static void guard(rotator *r, ir_instr *loop, const ir_instr *head, copies *c) {
     for (uint32_t n = 0; n < loop->num_results; n++) types[n] = loop->results[n]->type;
     ir_instr *made = qn__ir_if(&b, t.condition, types, loop->num_results);
     for (uint32_t n = 0; n < loop->num_results; n++) made->results[n]->name = loop->results[n]->name;
-    qn__rewrite_results(&r->rewrite, loop, made->results);
+    qn__results_swap(loop, made); /* what follows uses those of the `if` */
     qn__ir_at_end(&b, made->regions[t.leaves_on ? 0 : 1]);
     qn__ir_yield(&b, t.values, loop->num_results);
     qn__ir_at_end(&b, made->regions[t.leaves_on ? 1 : 0]);
@@ -204,7 +203,6 @@ static void rotate(rotator *r, ir_instr *loop) {
 static void visit(rotator *r, ir_region *region) {
     for (ir_instr *i = region->first, *next; i; i = next) {
         next = i->next;
-        qn__rewrite_operands(&r->rewrite, i);
         for (uint32_t n = 0; n < i->num_regions; n++) visit(r, i->regions[n]);
         if (i->op == IR_LOOP && is_wanted(r, i)) rotate(r, i);
     }
@@ -218,7 +216,6 @@ static void replace_carried(const rotator *r) {
 
 bool qn__pass_rotate(qn__pass_context *context) {
     rotator r = {.context = context, .function = context->function};
-    qn__rewrite_init(&r.rewrite, context->scratch, context->function);
     visit(&r, context->function->body);
     if (r.carried) replace_carried(&r);
     return r.changed;

@@ -330,7 +330,6 @@ bool qn__pass_simplify(qn__pass_context *context) {
     simplifier s = {.peephole = {.function = context->function, .builder = {.function = context->function}}};
     s.peephole.lacks = context->options->lacks;
     s.budget = 256 + 8 * context->function->num_values;
-    qn__rewrite_init(&s.rewrite, context->scratch, context->function);
     if (!context->rules) context->rules = index_rules(context->module->arena);
     s.index = context->rules;
     walk(&s, context->function->body);

@@ -483,7 +483,6 @@ bool qn__pass_sroa(qn__pass_context *context) {
         any = any || !s.objects.data[n].rejected;
     }
     if (!any || !plan(&s) || !make_variables(&s)) return false;
-    qn__rewrite_init(&s.rewrite, s.arena, function);
     rewrite(&s, function->body);
     for (size_t n = 0; n < s.objects.len; n++)
         if (!s.objects.data[n].rejected) qn__ir_unlink(s.objects.data[n].var);

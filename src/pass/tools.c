@@ -14,32 +14,11 @@ void qn__pass_refuse(qn__pass_context *context, ir_loc loc, const char *sentence
 
 /* ---- replacing values ---- */
 
-void qn__rewrite_init(qn__rewrite *rewrite, qn__arena *arena, const ir_function *function) {
-    *rewrite = (qn__rewrite){.arena = arena, .first_cap = function->num_values + 16};
-}
-
-void qn__rewrite_set(qn__rewrite *rewrite, const ir_value *from, ir_value *to) {
+void qn__rewrite_set(qn__rewrite *rewrite, ir_value *from, ir_value *to) {
+    to = qn__rewrite_get(to); /* chains stay short, and never close */
     if (from == to) return;
-    if (from->id >= rewrite->cap) {
-        uint32_t cap = rewrite->first_cap;
-        if (cap <= from->id) cap = from->id + from->id / 2 + 16;
-        ir_value **map = QN__NEW_ARRAY(rewrite->arena, ir_value *, cap);
-        if (rewrite->cap) memcpy(map, rewrite->map, rewrite->cap * sizeof *map);
-        rewrite->map = map;
-        rewrite->cap = cap;
-    }
-    rewrite->map[from->id] = to;
-}
-
-ir_value *qn__rewrite_get(qn__rewrite *rewrite, ir_value *value) {
-    ir_value *end = value;
-    while (end->id < rewrite->cap && rewrite->map[end->id]) end = rewrite->map[end->id];
-    while (value != end) { /* compress the path: chains stay short */
-        ir_value *next = rewrite->map[value->id];
-        rewrite->map[value->id] = end;
-        value = next;
-    }
-    return end;
+    from->instead = to;
+    rewrite->any = true;
 }
 
 void qn__rewrite_results(qn__rewrite *rewrite, const ir_instr *instr, ir_value *const *values) {
@@ -95,6 +74,16 @@ void qn__operands_extend(ir_function *function, ir_instr *instr, ir_value *const
     instr->operands = longer(function, instr->operands, instr->num_operands, count);
     memcpy(instr->operands + instr->num_operands, values, count * sizeof *values);
     instr->num_operands += count;
+}
+
+void qn__results_swap(ir_instr *a, ir_instr *b) {
+    ir_value **results = a->results;
+    a->results = b->results;
+    b->results = results;
+    for (uint32_t i = 0; i < a->num_results; i++) {
+        a->results[i]->def = a;
+        b->results[i]->def = b;
+    }
 }
 
 static uint32_t keep_values(ir_value **values, uint32_t count, const bool *keep, bool renumber) {

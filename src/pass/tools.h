@@ -50,21 +50,21 @@ void qn__pass_refuse(qn__pass_context *context, ir_loc loc, const char *sentence
 
 /* ---- replacing values ---- */
 
+/* What is replaced is noted in the values themselves (ir_value.instead). The pass that notes it has to rewrite all
+   that may use them. */
 typedef struct qn__rewrite {
-    qn__arena *arena;
-    ir_value **map; /* by value id; NULL: unchanged. Made when the first value is replaced */
-    uint32_t cap, first_cap;
+    bool any; /* a value has been replaced */
 } qn__rewrite;
 
-void qn__rewrite_init(qn__rewrite *rewrite, qn__arena *arena, const ir_function *function);
-void qn__rewrite_set(qn__rewrite *rewrite, const ir_value *from, ir_value *to);
-ir_value *qn__rewrite_get(qn__rewrite *rewrite, ir_value *value);
-static inline void qn__rewrite_operands(qn__rewrite *rewrite, ir_instr *instr) {
-    const uint32_t cap = rewrite->cap;
-    if (!cap || !instr->num_operands) return;
-    ir_value **at = instr->operands, **end = at + instr->num_operands, *const *map = rewrite->map;
-    for (; at != end; at++)
-        if ((*at)->id < cap && map[(*at)->id]) *at = qn__rewrite_get(rewrite, *at);
+void qn__rewrite_set(qn__rewrite *rewrite, ir_value *from, ir_value *to);
+static inline ir_value *qn__rewrite_get(ir_value *value) {
+    while (value->instead) value = value->instead;
+    return value;
+}
+static inline void qn__rewrite_operands(const qn__rewrite *rewrite, ir_instr *instr) {
+    if (!rewrite->any) return;
+    for (ir_value **at = instr->operands, **end = at + instr->num_operands; at != end; at++)
+        if ((*at)->instead) *at = qn__rewrite_get(*at);
 }
 /* Maps each result of `instr` to the value of the same index. */
 void qn__rewrite_results(qn__rewrite *rewrite, const ir_instr *instr, ir_value *const *values);
@@ -90,6 +90,8 @@ void qn__params_extend(ir_function *function, ir_instr *loop, ir_value *const *i
                        const char *const *names, uint32_t count);
 /* Appends operands to an instruction. */
 void qn__operands_extend(ir_function *function, ir_instr *instr, ir_value *const *values, uint32_t count);
+/* Each gives the other's results, which are of the same types: who used those of `a` uses those of `b`. */
+void qn__results_swap(ir_instr *a, ir_instr *b);
 /* Keeps the operands, results or parameters whose keep[i] is set. */
 void qn__operands_keep(ir_instr *instr, const bool *keep);
 void qn__results_keep(ir_instr *instr, const bool *keep);

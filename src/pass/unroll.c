@@ -283,7 +283,6 @@ static bool visit(unroller *u, ir_region *region) {
 
 bool qn__pass_unroll(qn__pass_context *context) {
     unroller u = {.context = context, .function = context->function};
-    qn__rewrite_init(&u.rewrite, context->scratch, context->function);
     visit(&u, context->function->body);
     return u.changed;
 }

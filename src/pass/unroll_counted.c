@@ -225,7 +225,6 @@ static void visit(unroller *u, ir_region *region) {
 
 bool qn__pass_unroll_counted(qn__pass_context *context) {
     unroller u = {.context = context, .function = context->function};
-    qn__rewrite_init(&u.rewrite, context->scratch, context->function);
     visit(&u, context->function->body);
     return u.changed;
 }
