@@ -15,7 +15,7 @@ static const size_t DEFAULT_MEMORY = (size_t)1 << 31;
 enum { DEFAULT_INSTRS = 4 << 20 };
 
 /* What the passes have to remove for a target. */
-enum { GPU_LACKS = QN__LACKS_COLLECTIVES | QN__LACKS_PRINTF | QN__WANTS_NARROW };
+enum { GPU_LACKS = QN__LACKS_COLLECTIVES | QN__LACKS_PRINTF | QN__LACKS_ZERO_DIVISORS | QN__WANTS_NARROW };
 
 typedef void emit_function(qn__arena *arena, ir_module *module, const qn__emit_options *options,
                            qn__emit_result *result);
@@ -38,10 +38,10 @@ static const struct target {
                         qn__emit_ptx},
     [QN__TARGET_SPIRV] = {GPU_LACKS | QN__WANTS_VECTOR_MEMORY | QN__WANTS_OFFSETS | QN__LACKS_LONG_VECTORS |
                               QN__LACKS_FAR_JUMPS | QN__LACKS_LINEAR_SUB_GROUPS | QN__WANTS_LARGE_END_TESTS |
-                              QN__LACKS_DIVISION | QN__LACKS_F16_DIVISION,
+                              QN__LACKS_DIVISION | QN__LACKS_F16_DIVISION | QN__LACKS_DIVISION_OVERFLOW,
                           qn__emit_spirv},
-    [QN__TARGET_CLC] = {GPU_LACKS | QN__LACKS_F16 | QN__LACKS_LINEAR_SUB_GROUPS | QN__WANTS_LARGE_UNROLLED |
-                            QN__WANTS_EVEN_UNROLLED,
+    [QN__TARGET_CLC] = {GPU_LACKS | QN__LACKS_F16 | QN__LACKS_LINEAR_SUB_GROUPS |
+                            QN__LACKS_DIVISION_OVERFLOW | QN__WANTS_LARGE_UNROLLED | QN__WANTS_EVEN_UNROLLED,
                         qn__emit_clc},
 };
 
@@ -66,6 +66,7 @@ static const struct tuning {
      QN__LACKS_DENORMAL_ROOTS},
     {"glsl-memory", QN__GLSL_MEMORY, 0, 0, 0},
     {"pairs", 0, QN__ADDRESSES_64, 0, 0}, /* addresses of two words */
+    {"bare-division", 0, 0, 0, QN__LACKS_ZERO_DIVISORS | QN__LACKS_DIVISION_OVERFLOW},
     {"plain-copies", QN__PLAIN_COPIES, 0, 0, 0},
 };
 

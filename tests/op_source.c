@@ -154,6 +154,8 @@ static const row arithmetic[] = {
     {INTS, "v:TTU", "a << (b & (%U)(%w - 1))", 0, 0},
     {UNSIGNED & ~SMALL, "s:T", "a << (b & (%U)(%w - 1))", 0, 0},
     {INTS, "TTU", "a >> (b & (%U)(%w - 1))", 0, 0},
+    {INTS, "T", "a / b", 0, 0},
+    {INTS, "T", "a %% b", 0, 0},
     {INTS, "T", "a / (b | (%T)1)", 0, 0},
     {INTS, "T", "a %% ((b >> (%T)2) | (%T)2)", 0, 0},
     {INTS, "T", "a / (%T)7", 0, 0},

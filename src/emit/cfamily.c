@@ -161,11 +161,11 @@ static const qn__c_spelling spellings[IR_OP_COUNT] = {
     [IR_SMULHI] = {"qn_smulhi_%t(%a, %b)", HELPER("smulhi", "%t a, %t b",
                                                   "if (%w < 32) return (%t)((int)a * (int)b >> (%w & 31)); "
                                                   "return (%t)(((__int128)a * (__int128)b) >> %w);")},
-    [IR_UDIV] = {"qn_udiv_%t(%a, %b)", HELPER("udiv", "%t a, %t b", "return b ? (%t)((%u)a / (%u)b) : 0;")},
+    [IR_UDIV] = {"qn_udiv_%t(%a, %b)", HELPER("udiv", "%t a, %t b", "return b ? (%t)((%u)a / (%u)b) : a;")},
     [IR_UREM] = {"qn_urem_%t(%a, %b)", HELPER("urem", "%t a, %t b", "return b ? (%t)((%u)a %% (%u)b) : 0;")},
     [IR_SDIV] = {"qn_sdiv_%t(%a, %b)",
                  HELPER("sdiv", "%t a, %t b",
-                        "return b == 0 ? 0 : b == -1 ? (%t)(0 - (%n)a) : (%t)(a / b);")},
+                        "return b == 0 ? a : b == -1 ? (%t)(0 - (%n)a) : (%t)(a / b);")},
     [IR_SREM] = {"qn_srem_%t(%a, %b)",
                  HELPER("srem", "%t a, %t b", "return b == 0 || b == -1 ? 0 : (%t)(a %% b);")},
     [IR_SMIN] = {.expression = "(%a < %b ? %a : %b)"},

@@ -7,7 +7,7 @@
 #include "ir/ir.h"
 
 static inline uint64_t qn__fold_sdiv(int64_t a, int64_t b) {
-    if (b == 0) return 0;
+    if (b == 0) return (uint64_t)a;
     if (b == -1) return 0 - (uint64_t)a;
     return (uint64_t)(a / b);
 }

@@ -68,6 +68,8 @@ static const phase phases[] = {
       {"lower_wide_groups", qn__pass_lower_wide_groups, 0, FUNCTION, QN__LACKS_WIDE, 0},
       {"lower_dot4", qn__pass_lower_dot4, 0, FUNCTION, QN__LACKS_DOT4, 0},
       {"lower_f16", qn__pass_lower_f16, 0, FUNCTION, QN__LACKS_F16, 0},
+      {"lower_int_division", qn__pass_lower_int_division, 0, FUNCTION,
+       QN__LACKS_ZERO_DIVISORS | QN__LACKS_DIVISION_OVERFLOW, 0},
       {"lower_long_vectors", qn__pass_lower_long_vectors, 0, FUNCTION,
        QN__LACKS_LONG_VECTORS | QN__LACKS_WIDE, 0},
       {"lower_jumps", qn__pass_lower_jumps, 0, FUNCTION, QN__LACKS_FAR_JUMPS, 0},

@@ -218,7 +218,7 @@ static void integers(void **state) {
         assert_memory_equal(out, wrapped, sizeof out);
         args.a = 100, args.b = 0;
         emit_launch(e, "integers", (launch_sizes){{1}, {1}, {0}}, &args, NULL, 0);
-        const int32_t by_zero[8] = {0, 0, 0, 0, -28, 25, 32, 200};
+        const int32_t by_zero[8] = {100, 0, 100, 0, -28, 25, 32, 200};
         assert_memory_equal(out, by_zero, sizeof out);
     }
 }

@@ -127,7 +127,7 @@ static void integers_wrap(void **state) {
                                 0);
     has(&r, "(uint)(v1 + 1u)");
     has(&r, "(uint)((int)v3 + (int)2u)");
-    has(&r, "qn_sdiv_uint(v5, v1)");
+    has(&r, "(uint)((int)v5 / (int)v1)");
 }
 
 /* 1 / (min(|x|, 10) + 4), and 1 / x of any x. */

@@ -50,6 +50,8 @@ static const struct {
     {"wide", QN__LACKS_WIDE},
     {"i8", QN__LACKS_I8},
     {"i16", QN__LACKS_I16},
+    {"zero-divisors", QN__LACKS_ZERO_DIVISORS},
+    {"division-overflow", QN__LACKS_DIVISION_OVERFLOW},
     {"denormal-compares", QN__LACKS_DENORMAL_COMPARES},
     {"denormal-roots", QN__LACKS_DENORMAL_ROOTS},
     {"division", QN__LACKS_DIVISION},

@@ -22,20 +22,10 @@ static const spelling spellings[IR_OP_COUNT] = {
     [IR_MUL] = BOTH("(%t)(%a * %b)"),
     [IR_UMULHI] = BOTH("mul_hi(%a, %b)"),
     [IR_SMULHI] = SIGNED2("mul_hi"),
-    /* A divisor of zero must not stop a processor; the quotient is anything. */
-    [IR_UDIV] = {"(%t)(%a / (%t)(%b + (%b == 0)))", "(%a / (%b | as_%t(%b == (%t)(0))))", NULL, NULL, NULL},
-    [IR_UREM] = {"(%t)(%a %% (%t)(%b + (%b == 0)))", "(%a %% (%b | as_%t(%b == (%t)(0))))", NULL, NULL, NULL},
-    [IR_SDIV] = {"qn_sdiv_%t(%a, %b)", NULL, "qn_sdiv_%t",
-                 "static inline %t qn_sdiv_%t(%t a, %t b) {\n    %s y = (%s)b;\n"
-                 "    return y == 0 ? (%t)0 : y == -1 ? (%t)(0 - a) : (%t)((%s)a / y);\n}\n",
-                 "static inline %t qn_sdiv_%t(%t a, %t b) {\n    %s y = as_%s(b);\n"
-                 "    %s q = as_%s(a) / select(y, (%s)(1), (y == (%s)(0)) | (y == (%s)(-1)));\n"
-                 "    return as_%t(select(q, as_%s((%t)(0) - a), y == (%s)(-1)));\n}\n"},
-    [IR_SREM] = {"qn_srem_%t(%a, %b)", NULL, "qn_srem_%t",
-                 "static inline %t qn_srem_%t(%t a, %t b) {\n    %s y = (%s)b;\n"
-                 "    return y == 0 || y == -1 ? (%t)0 : (%t)((%s)a %% y);\n}\n",
-                 "static inline %t qn_srem_%t(%t a, %t b) {\n    %s y = as_%s(b);\n"
-                 "    return as_%t(as_%s(a) %% select(y, (%s)(1), (y == (%s)(0)) | (y == (%s)(-1))));\n}\n"},
+    [IR_UDIV] = BOTH("(%t)(%a / %b)"),
+    [IR_UREM] = BOTH("(%t)(%a %% %b)"),
+    [IR_SDIV] = {"(%t)((%s)%a / (%s)%b)", "as_%t(as_%s(%a) / as_%s(%b))", NULL, NULL, NULL},
+    [IR_SREM] = {"(%t)((%s)%a %% (%s)%b)", "as_%t(as_%s(%a) %% as_%s(%b))", NULL, NULL, NULL},
     [IR_SMIN] = SIGNED2("min"),
     [IR_SMAX] = SIGNED2("max"),
     [IR_UMIN] = BOTH("min(%a, %b)"),
@@ -99,14 +89,10 @@ static const spelling spellings[IR_OP_COUNT] = {
     [IR_PTR2INT] = BOTH("(ulong)%a"),
 };
 
-/* Divisors that are known and neither 0 nor -1, and amounts below the width. */
-static const spelling by_constant[IR_OP_COUNT] = {
+/* Amounts that are known and below the width. */
+static const spelling by_amount[IR_OP_COUNT] = {
     [IR_SHL] = BOTH("(%t)(%a << %b)"),
     [IR_LSHR] = BOTH("(%t)(%a >> %b)"),
-    [IR_UDIV] = BOTH("(%t)(%a / %b)"),
-    [IR_UREM] = BOTH("(%t)(%a %% %b)"),
-    [IR_SDIV] = {"(%t)((%s)%a / (%s)%b)", "as_%t(as_%s(%a) / as_%s(%b))", NULL, NULL, NULL},
-    [IR_SREM] = {"(%t)((%s)%a %% (%s)%b)", "as_%t(as_%s(%a) %% as_%s(%b))", NULL, NULL, NULL},
 };
 
 /* To the nearest is how the language converts where nothing is said, and what compilers see through. */
@@ -202,15 +188,11 @@ static void need_helper(clc_emitter *e, const char *name, const char *text, cons
 
 /* ---- the choice of a row ---- */
 
-static bool is_safe_constant(const ir_instr *instr) {
+static bool is_small_constant(const ir_instr *instr) {
     if (instr->num_operands != 2 || !qn__ir_is_const(instr->operands[1])) return false;
     const ir_value *value = instr->operands[1];
-    bool shift = instr->op == IR_SHL || instr->op == IR_LSHR;
-    unsigned width = qn__ir_bits(value->type);
-    uint64_t ones = width == 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1;
     for (unsigned i = 0; i < value->type.lanes; i++)
-        if (shift ? value->bits[i] >= width : (value->bits[i] & ones) == 0 || (value->bits[i] & ones) == ones)
-            return false;
+        if (value->bits[i] >= qn__ir_bits(value->type)) return false;
     return true;
 }
 
@@ -228,7 +210,7 @@ static const spelling *row_of(const ir_instr *instr) {
     if (instr->op == IR_FDIV && result.kind == IR_F32 && (instr->flags & IR_FAST)) row = &fast_div;
     if ((instr->flags & IR_NSW) && result.lanes == 1 && qn__ir_is_int(result) && qn__ir_bits(result) >= 32)
         row = &no_signed_wrap[instr->op];
-    if (by_constant[instr->op].scalar && is_safe_constant(instr)) row = &by_constant[instr->op];
+    if (by_amount[instr->op].scalar && is_small_constant(instr)) row = &by_amount[instr->op];
     if (row && row->scalar) return row;
     row = &spellings[instr->op];
     return row->scalar ? row : NULL;
