@@ -66,6 +66,10 @@ static const struct tuning {
      QN__LACKS_DENORMAL_ROOTS},
     {"glsl-memory", QN__GLSL_MEMORY, 0, 0, 0},
     {"pairs", 0, QN__ADDRESSES_64, 0, 0}, /* addresses of two words */
+    {"swap-shifts", 0, 0, 0, QN__LACKS_BYTE_SWAPS},
+    {"swap-words", 0, 0, QN__LACKS_BYTE_SWAPS, QN__WANTS_SWAP_PRODUCTS | QN__WANTS_SWAP_BYTES},
+    {"swap-products", 0, 0, QN__LACKS_BYTE_SWAPS | QN__WANTS_SWAP_PRODUCTS, QN__WANTS_SWAP_BYTES},
+    {"swap-bytes", 0, 0, QN__LACKS_BYTE_SWAPS | QN__WANTS_SWAP_BYTES, QN__WANTS_SWAP_PRODUCTS},
     {"bare-division", 0, 0, 0, QN__LACKS_ZERO_DIVISORS | QN__LACKS_DIVISION_OVERFLOW},
     {"plain-copies", QN__PLAIN_COPIES, 0, 0, 0},
 };
@@ -172,6 +176,7 @@ static void find_lacks(compile *c) {
     if (device & QN__WANTS_FOUR_TURNS) bits |= QN__WANTS_UNROLLED;
     if (device & QN__NO_FMA)
         bits &= ~(uint32_t)QN__LACKS_DIVISION; /* it computes on the processor, exactly */
+    if (device & QN__NO_BYTE_SWAPS) bits |= QN__LACKS_BYTE_SWAPS;
     if (device & QN__FLUSHES_COMPARED) bits |= QN__LACKS_DENORMAL_COMPARES;
     if (device & QN__HAS_DENORMALS) bits |= QN__LACKS_DENORMAL_ROOTS;
     c->pass_lacks = bits;

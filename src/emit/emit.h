@@ -39,7 +39,8 @@ enum {
     QN__HINTS_LOOPS = 1 << 26,  /* not to unroll them */
     QN__GLSL_MEMORY = 1 << 27,  /* SPIR-V: the memory model of GLSL */
     QN__PLAIN_COPIES = 1 << 28, /* PTX: async copies are loads and stores on all devices */
-    QN__HAS_DOT4 = 1 << 29      /* SPIR-V: products of four bytes in a word */
+    QN__HAS_DOT4 = 1 << 29,     /* SPIR-V: products of four bytes in a word */
+    QN__NO_BYTE_SWAPS = 1 << 30 /* SPIR-V: its compiler takes bytes swapped by shifts for 0 */
 };
 
 typedef struct qn__emit_options {

@@ -30,10 +30,14 @@ enum {
     QN__LACKS_DENORMAL_COMPARES = 1 << 20, /* comparisons and magnitudes take denormal f32 for zero */
     QN__LACKS_DENORMAL_ROOTS = 1 << 21,    /* so do inverse roots, though they are kept elsewhere */
     QN__LACKS_DIVISION = 1 << 22, /* quotients and roots of f32 may be off by a few units in the last place */
-    QN__LACKS_F16_DIVISION = 1 << 23,     /* those of f16 are made in f32 */
-    QN__LACKS_DOT4 = 1 << 24,             /* products of four bytes are written out */
-    QN__LACKS_ZERO_DIVISORS = 1 << 25,    /* integer division by zero is undefined */
-    QN__LACKS_DIVISION_OVERFLOW = 1 << 26 /* so is that of the least number by -1 */
+    QN__LACKS_F16_DIVISION = 1 << 23,      /* those of f16 are made in f32 */
+    QN__LACKS_DOT4 = 1 << 24,              /* products of four bytes are written out */
+    QN__LACKS_ZERO_DIVISORS = 1 << 25,     /* integer division by zero is undefined */
+    QN__LACKS_DIVISION_OVERFLOW = 1 << 26, /* so is that of the least number by -1 */
+    QN__LACKS_BYTE_SWAPS = 1 << 27, /* its compiler takes shifts that swap the bytes of 16 bits for 0 */
+    /* Ways for it to do them, to be tried. */
+    QN__WANTS_SWAP_PRODUCTS = 1 << 28,
+    QN__WANTS_SWAP_BYTES = 1 << 29
 };
 
 typedef struct qn__pass_options {

@@ -84,7 +84,8 @@ static const phase phases[] = {
      {{"lower_division", qn__pass_lower_division, 0, FUNCTION, QN__LACKS_DIVISION | QN__LACKS_F16_DIVISION,
        0},
       {"lower_denormals", qn__pass_lower_denormals, 0, FUNCTION,
-       QN__LACKS_DENORMAL_COMPARES | QN__LACKS_DENORMAL_ROOTS, 0}}},
+       QN__LACKS_DENORMAL_COMPARES | QN__LACKS_DENORMAL_ROOTS, 0},
+      {"lower_byte_swaps", qn__pass_lower_byte_swaps, 0, FUNCTION, QN__LACKS_BYTE_SWAPS, 0}}},
 };
 
 /* ---- running ---- */

@@ -420,6 +420,46 @@ static void narrow_integers_are_words(void **state) {
             same_at_all_levels((setting){.source = narrow[i], .lacks = lacks[k], .n = 3});
 }
 
+/* Divisors of zero and -1, dividends of the least number; what is known not to be zero. */
+static const char divisions[] =
+    "kernel void k(global int *out, int n) { int i = get_global_id(0); int a = i & 64 ? INT_MIN : i * 77 - "
+    "999;\n"
+    "  int b = (i & 7) - 2, c = b | 1; out[i] = a / b + a % b; out[i + 256] = (uint)a / (uint)(i & 3);\n"
+    "  out[i + 512] = (uint)a % (uint)(i & 3) + a / c + a % (n - 2); char4 d = (char4)(a >> 24, i, -128, "
+    "n);\n"
+    "  char4 e = (char4)(b, i & 1, -1, 0); out[i + 768] = as_int(d / e); out[i + 1024] = as_int(d % e);\n"
+    "  long2 f = (long2)(a, LONG_MIN) / (long2)(b, b); out[i + 1280] = (int)(f.x ^ f.y >> 5);\n"
+    "  out[i + 1536] = (ulong)a / (ulong)(i & 1) >> 3; }";
+
+static void integers_are_divided_by_zero(void **state) {
+    (void)state;
+    static const uint32_t lacks[] = {QN__LACKS_ZERO_DIVISORS, QN__LACKS_DIVISION_OVERFLOW,
+                                     QN__LACKS_ZERO_DIVISORS | QN__LACKS_DIVISION_OVERFLOW,
+                                     QN__LACKS_ZERO_DIVISORS | QN__LACKS_WIDE | QN__LACKS_I8};
+    for (size_t k = 0; k < sizeof lacks / sizeof *lacks; k++)
+        same_at_all_levels((setting){.source = divisions, .lacks = lacks[k], .n = 2});
+}
+
+/* Byte swaps as people write them, and what looks like one. */
+static const char swaps[] =
+    "kernel void k(global int *out, int n) { int i = get_global_id(0); ushort v = i * 40503, w = v ^ n; "
+    "short s = v;\n"
+    "  out[i] = (ushort)(v << 8 | v >> 8); out[i + 256] = v << 8 | w >> 8; uint u = i * 2654435761u;\n"
+    "  out[i + 512] = (short)(s << 8 | (s >> 8 & 0xff)) + (ushort)((u & 0xff) << 8 | (u & 0xff00) >> 8);\n"
+    "  out[i + 768] = (short)(s << 8 | s >> 8); out[i + 1024] = (u << 8 | u >> 8) ^ (ushort)(u << 8 | v >> "
+    "8);\n"
+    "  ushort4 x = (ushort4)(v, w, i, u); x = (x << (ushort4)8) + (x >> (ushort4)8); x ^= rotate(x, "
+    "(ushort4)8);\n"
+    "  out[i + 1280] = as_int2(x).x; out[i + 1536] = as_int2(x).y; }";
+
+static void bytes_are_swapped(void **state) {
+    (void)state;
+    static const uint32_t lacks[] = {QN__LACKS_BYTE_SWAPS, QN__LACKS_BYTE_SWAPS | QN__WANTS_SWAP_PRODUCTS,
+                                     QN__LACKS_BYTE_SWAPS | QN__WANTS_SWAP_BYTES};
+    for (size_t k = 0; k < sizeof lacks / sizeof *lacks; k++)
+        same_at_all_levels((setting){.source = swaps, .lacks = lacks[k], .n = 3});
+}
+
 /* Bits of floats: every pair of those in the table, and random ones; what is no number is 0 in the result. */
 #define PATTERNS                                                                                             \
     "constant uint special[16] = {0, 0x80000000u, 1, 0x80000001u, 0x007fffff, 0x00800000, 0x3f800000, "      \
@@ -479,6 +519,8 @@ int main(void) {
         cmocka_unit_test(sub_groups_in_local_memory),
         cmocka_unit_test(wide_integers_are_scalars),
         cmocka_unit_test(narrow_integers_are_words),
+        cmocka_unit_test(integers_are_divided_by_zero),
+        cmocka_unit_test(bytes_are_swapped),
         cmocka_unit_test(floats_keep_their_values),
         cmocka_unit_test(sub_groups_where_work_items_part_are_refused),
         cmocka_unit_test(a_string_in_private_memory_is_refused),

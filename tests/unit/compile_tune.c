@@ -27,6 +27,7 @@ static const char product[] = K "global float *o, float a, float b) { o[0] = a *
 static const char fused[] = K "global float *o, float a, float b) { o[0] = fma(a, b, o[1]); }";
 static const char quotient[] = K "global float *o) { o[0] = o[1] / o[2]; }";
 static const char whole_quotient[] = K "global int *o) { o[0] = o[1] / o[2]; }";
+static const char byte_swap[] = K "global ushort *o) { o[0] = (ushort)(o[0] << 8 | o[0] >> 8); }";
 static const char neighbours[] = "typedef struct { float x, y; } __attribute__((aligned(8))) pair;\n" K
                                  "global pair *o) { o[4].x = o[0].x + o[0].y; }";
 static const char fetch[] = K "global const float *in, global float *out) {\n    local float tile[64];\n"
@@ -57,6 +58,10 @@ static const struct tuned {
     {"no-float-modes", QN__TARGET_SPIRV, QN__HAS_DENORMALS | QN__HAS_NEAREST, product},
     {"glsl-memory", QN__TARGET_SPIRV, 0, fetch},
     {"pairs", QN__TARGET_SPIRV, QN__ADDRESSES_64, loop},
+    {"swap-shifts", QN__TARGET_SPIRV, QN__NO_BYTE_SWAPS, byte_swap},
+    {"swap-words", QN__TARGET_SPIRV, 0, byte_swap},
+    {"swap-products", QN__TARGET_SPIRV, QN__NO_BYTE_SWAPS, byte_swap},
+    {"swap-bytes", QN__TARGET_SPIRV, QN__NO_BYTE_SWAPS, byte_swap},
     {"bare-division", QN__TARGET_PTX, 0, whole_quotient},
     {"bare-division", QN__TARGET_SPIRV, 0, whole_quotient},
     {"plain-copies", QN__TARGET_PTX, 0, fetch},

@@ -149,6 +149,7 @@ static void find_float_abilities(const qn__driver *driver, const qn__vk_device *
                                               .pNext = &floats};
     driver->vk.GetPhysicalDeviceProperties2(device->handle, &properties);
     can->fma = can->loop_results = can->zeros = of.driverID != DRIVER_LLVMPIPE;
+    can->byte_swaps = of.driverID != DRIVER_NVIDIA;
     can->flushes_compared = of.driverID == DRIVER_NVIDIA && floats.shaderDenormPreserveFloat32;
     can->f32_denormals = floats.shaderDenormPreserveFloat32 || of.driverID == DRIVER_LLVMPIPE;
     can->denormals = floats.shaderDenormPreserveFloat32 &&
@@ -287,6 +288,7 @@ void qn__vk_target(const qn__gpu *gpu, qn__code_target *target) {
         {can->fma, FRONT_FAST_FMA32 | FRONT_FAST_FMA64, QN__NO_FMA},
         {can->loop_results, 0, QN__NO_LOOP_RESULTS},
         {can->zeros, 0, QN__FOLDS_ZEROS},
+        {can->byte_swaps, 0, QN__NO_BYTE_SWAPS},
         {can->float_controls, 0, QN__NO_FLOAT_CONTROLS},
     };
     target->target = QN__TARGET_SPIRV;

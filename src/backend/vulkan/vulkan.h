@@ -115,11 +115,11 @@ typedef struct qn__vk_abilities {
     uint32_t api_version;
     bool f16, f64, i8, i16, i64, storage_8, storage_16, i64_atomics, float_atomic_add;
     bool sub_groups, shuffles, sub_group_sizes, feedback, budget;
-    bool fma, loop_results, zeros, float_controls; /* see QN__NO_FMA and QN__NO_FLOAT_CONTROLS */
-    bool dot4;                                     /* products of four bytes in a word */
-    bool denormals, nearest;                       /* see QN__HAS_DENORMALS and QN__HAS_NEAREST */
-    bool flushes_compared;                         /* see QN__FLUSHES_COMPARED */
-    bool f32_denormals;                            /* kept, whether or not a module asks for it */
+    bool fma, loop_results, zeros, byte_swaps, float_controls; /* see QN__NO_FMA and the like */
+    bool dot4;                                                 /* products of four bytes in a word */
+    bool denormals, nearest;                                   /* see QN__HAS_DENORMALS and QN__HAS_NEAREST */
+    bool flushes_compared;                                     /* see QN__FLUSHES_COMPARED */
+    bool f32_denormals;                                        /* kept, whether or not a module asks for it */
     uint32_t min_sub_group, max_sub_group;
     uint32_t compute_units; /* 0: not known */
 } qn__vk_abilities;
