@@ -3,7 +3,15 @@
 
 #include <string.h>
 
-enum { MAX_ERRORS = 100, MAX_WARNINGS = 1000, TAB = 8, WINDOW = 160, LEAD = 60 };
+enum {
+    MAX_ERRORS = 100,
+    MAX_WARNINGS = 1000,
+    TAB = 8,
+    WINDOW = 160,
+    LEAD = 60,
+    MAX_WORD = 100,
+    MAX_TEXT = 800
+};
 
 static const char *const warning_names[FRONT_WARN_COUNT] = {
 #define WARNING(ID, name) name,
@@ -50,10 +58,17 @@ static void add(front_diag *diag, front_message message) {
     if (diag->origin && message.loc.line) diag->origin(diag, message.loc, diag->origin_user);
 }
 
+/* A message quotes what the source has, which may be a name of megabytes: of long words and messages the start is shown. */
+static const char *compose(front_diag *diag, const char *format, va_list args) {
+    char *text = qn__arena_vprintf(diag->arena, format, args);
+    qn__shorten(text, MAX_WORD, MAX_TEXT);
+    return text;
+}
+
 void qn__diag_error(front_diag *diag, front_loc loc, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    const char *text = qn__arena_vprintf(diag->arena, format, args);
+    const char *text = compose(diag, format, args);
     va_end(args);
     add(diag, (front_message){.severity = FRONT_ERROR, .loc = loc, .text = text});
 }
@@ -65,7 +80,7 @@ void qn__diag_warning(front_diag *diag, front_warning warning, front_loc loc, co
     }
     va_list args;
     va_start(args, format);
-    const char *text = qn__arena_vprintf(diag->arena, format, args);
+    const char *text = compose(diag, format, args);
     va_end(args);
     add(diag, (front_message){.severity = diag->warnings_are_errors ? FRONT_ERROR : FRONT_WARNING,
                               .warning = (uint8_t)warning,
@@ -78,7 +93,7 @@ void qn__diag_note(front_diag *diag, front_loc loc, const char *format, ...) {
     if (diag->muted || diag->stopped) return;
     va_list args;
     va_start(args, format);
-    const char *text = qn__arena_vprintf(diag->arena, format, args);
+    const char *text = compose(diag, format, args);
     va_end(args);
     qn__vec_push(diag->arena, &diag->messages,
                  (front_message){.severity = FRONT_NOTE, .loc = loc, .text = text});
@@ -88,7 +103,7 @@ void qn__diag_hint(front_diag *diag, const char *format, ...) {
     if (diag->muted || !diag->messages.len) return;
     va_list args;
     va_start(args, format);
-    diag->messages.data[diag->last].hint = qn__arena_vprintf(diag->arena, format, args);
+    diag->messages.data[diag->last].hint = compose(diag, format, args);
     va_end(args);
 }
 

@@ -17,6 +17,29 @@ bool qn__str_starts(qn__str text, const char *prefix) {
     return text.len >= len && memcmp(text.data, prefix, len) == 0;
 }
 
+static bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static const char dots[] = "...";
+
+void qn__shorten(char *text, size_t word, size_t most) {
+    char *to = text;
+    for (const char *at = text; *at;) {
+        size_t length = 0;
+        while (is_word(at[length])) length++;
+        const bool cut = length > word;
+        const size_t kept = cut ? word - (sizeof dots - 1) : length ? length : 1;
+        memmove(to, at, kept);
+        to += kept;
+        if (cut) memcpy(to, dots, sizeof dots - 1);
+        if (cut) to += sizeof dots - 1;
+        at += length ? length : 1;
+    }
+    *to = 0;
+    if ((size_t)(to - text) > most) memcpy(text + most - (sizeof dots - 1), dots, sizeof dots);
+}
+
 void qn__buf_init(qn__buf *buf, qn__arena *arena) { *buf = (qn__buf){.arena = arena}; }
 
 void qn__buf_reserve(qn__buf *buf, size_t extra) {

@@ -19,6 +19,10 @@ bool qn__str_equal(qn__str a, qn__str b);
 bool qn__str_is(qn__str a, const char *text);
 bool qn__str_starts(qn__str text, const char *prefix);
 
+/* Of each word (letters, digits, underscores) of more than `word` characters, and of the whole if it has more than
+   `most`, the start stays, with dots behind it. */
+void qn__shorten(char *text, size_t word, size_t most);
+
 /* Text under construction; always zero-terminated after the first append. */
 typedef struct qn__buf {
     qn__arena *arena;
