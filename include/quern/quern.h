@@ -16,10 +16,11 @@
    Conventions
    - Every function that can fail returns a qn_status; 0 is success. A sentence that names what was wrong, for
    the calling thread's last failed call, is qn_error_message(context). A call that fails because its only
-   object is NULL has no context to leave a sentence with. Each function that takes an object can return
-   QN_ERROR_NULL, QN_ERROR_ARGUMENT (it is an object of another kind) and QN_ERROR_DESTROYED for it; what is
-   listed with a function comes on top.
-   - Objects are opaque. Whoever creates one destroys it; destroying NULL does nothing. A destroyed object's
+   object is NULL, or no object of quern's, has no context to leave a sentence with. Each function that takes an
+   object can return QN_ERROR_NULL, QN_ERROR_ARGUMENT (it is an object of another kind) and QN_ERROR_DESTROYED
+   for it; what is listed with a function comes on top. Functions without a status give 0, NULL or "" then, and
+   leave a sentence too.
+   - Objects are opaque. Whoever creates one destroys it, once; destroying NULL does nothing. A destroyed object's
    memory is released when the device is done with it: it is safe to destroy a buffer that a launch still
    uses. An object keeps what it was made from alive (a kernel its program, a buffer its device); the context
    is destroyed last and takes what is left along.
@@ -106,8 +107,8 @@ QN_API const char *qn_status_name(qn_status status);
 QN_API const char *qn_status_text(qn_status status);
 
 /* A sentence about the last failed call of the calling thread on this context ("" if none); for
-   QN_ERROR_COMPILE the whole build log. NULL context: about qn_context_create. Valid until the thread's next
-   failing call. Any thread. */
+   QN_ERROR_COMPILE the whole build log. Of what it quotes, long names are cut. NULL context: about
+   qn_context_create. Valid until the thread's next failing call. Any thread. */
 QN_API const char *qn_error_message(const qn_context *context);
 
 /* ---- context ---- */

@@ -134,7 +134,7 @@ qn_status qn_buffer_view(qn_buffer *buffer, uint64_t offset, uint64_t size, qn_b
 }
 
 void qn_buffer_destroy(qn_buffer *buffer) {
-    qn__object_destroy(buffer ? &buffer->object : NULL, QN__OBJECT_BUFFER);
+    qn__handle_destroy(buffer, QN__OBJECT_BUFFER, "qn_buffer_destroy", "buffer");
 }
 
 void qn__buffer_finalise(qn_buffer *buffer) {
@@ -159,12 +159,17 @@ void qn__buffer_finalise(qn_buffer *buffer) {
     atomic_fetch_sub(&device->buffers, 1);
 }
 
-uint64_t qn_buffer_size(const qn_buffer *buffer) { return buffer ? buffer->size : 0; }
+uint64_t qn_buffer_size(const qn_buffer *buffer) {
+    return qn__check(buffer, QN__OBJECT_BUFFER, "qn_buffer_size", "buffer") ? 0 : buffer->size;
+}
 
-qn_device *qn_buffer_device(const qn_buffer *buffer) { return buffer ? buffer->device : NULL; }
+qn_device *qn_buffer_device(const qn_buffer *buffer) {
+    return qn__check(buffer, QN__OBJECT_BUFFER, "qn_buffer_device", "buffer") ? NULL : buffer->device;
+}
 
 qn_buffer_state qn_buffer_get_state(const qn_buffer *buffer) {
-    return buffer ? qn__buffer_root((qn_buffer *)buffer)->state : QN_BUFFER_DEVICE;
+    if (qn__check(buffer, QN__OBJECT_BUFFER, "qn_buffer_get_state", "buffer")) return QN_BUFFER_DEVICE;
+    return qn__buffer_root((qn_buffer *)buffer)->state;
 }
 
 /* A call that blocks cannot be part of a graph. */

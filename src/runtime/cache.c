@@ -283,7 +283,9 @@ bool qn__cache_load(qn_program *program, const qn__cache_key *key, char *code_pa
 
 /* ---- the API ---- */
 
-const char *qn_cache_dir(qn_context *context) { return context ? context->cache_dir : ""; }
+const char *qn_cache_dir(qn_context *context) {
+    return qn__check(context, QN__OBJECT_CONTEXT, "qn_cache_dir", "context") ? "" : context->cache_dir;
+}
 
 static bool count_file(void *user, const char *path, const cached_file *file) {
     qn_cache_stats *stats = user;
@@ -294,7 +296,8 @@ static bool count_file(void *user, const char *path, const cached_file *file) {
 }
 
 qn_status qn_cache_get_stats(qn_context *context, qn_cache_stats *stats) {
-    if (!context) return QN_ERROR_NULL;
+    qn_status status = qn__check(context, QN__OBJECT_CONTEXT, "qn_cache_get_stats", "context");
+    if (status) return status;
     if (!stats) return qn__fail_null(context, "qn_cache_get_stats", "stats");
     *stats = (qn_cache_stats){.hits = atomic_load(&context->cache_hits),
                               .misses = atomic_load(&context->cache_misses)};
@@ -309,7 +312,8 @@ static bool remove_file(void *user, const char *path, const cached_file *file) {
 }
 
 qn_status qn_cache_clear(qn_context *context) {
-    if (!context) return QN_ERROR_NULL;
+    qn_status status = qn__check(context, QN__OBJECT_CONTEXT, "qn_cache_clear", "context");
+    if (status) return status;
     bool failed = false;
     each_file(context, remove_file, &failed);
     return failed ? qn__fail(context, QN_ERROR_IO, "qn_cache_clear: some files of %s could not be removed",

@@ -94,11 +94,12 @@ static void context_release(qn_context *context) {
     qn__allocator allocator = context->allocator;
     qn__release(&allocator, context->cache_dir);
     qn__release(&allocator, context->cpu_compiler);
-    pthread_key_delete(context->message_key);
     qn__messages_free(context);
     qn__arena_store_free(&context->store);
+    pthread_mutex_destroy(&context->message_lock);
     pthread_mutex_destroy(&context->lock);
     pthread_mutex_destroy(&context->open_lock);
+    context->object.magic = 0;
     qn__release(&allocator, context);
 }
 
@@ -112,13 +113,12 @@ qn_status qn_context_create(const qn_context_desc *desc, qn_context **out) {
     qn__allocator allocator = {a.allocate, a.reallocate, a.release, a.user};
     qn_context *context = qn__allocate_zeroed(&allocator, sizeof *context);
     if (!context) return QN_ERROR_OUT_OF_MEMORY;
+    context->object.magic = QN__MAGIC + QN__OBJECT_CONTEXT;
+    context->object.context = context;
     context->allocator = allocator;
     context->desc = copy;
-    if (pthread_key_create(&context->message_key, NULL)) {
-        qn__release(&allocator, context);
-        return QN_ERROR_OUT_OF_MEMORY;
-    }
     qn__arena_store_init(&context->store, &context->allocator);
+    pthread_mutex_init(&context->message_lock, NULL);
     pthread_mutex_init(&context->lock, NULL);
     pthread_mutex_init(&context->open_lock, NULL);
     if (!copy_strings(context)) {
@@ -131,7 +131,7 @@ qn_status qn_context_create(const qn_context_desc *desc, qn_context **out) {
 }
 
 void qn_context_destroy(qn_context *context) {
-    if (!context) return;
+    if (!context || qn__check(context, QN__OBJECT_CONTEXT, "qn_context_destroy", "context")) return;
     qn__drivers_wait(context);
     qn__objects_free(context);
     qn__drivers_close(context);

@@ -157,24 +157,29 @@ void qn__device_finalise(qn_device *device) {
 
 /* Devices by name only come last and are not counted. */
 uint32_t qn_device_count(qn_context *context) {
-    if (!context || open_all(context) != QN_OK) return 0;
+    if (qn__check(context, QN__OBJECT_CONTEXT, "qn_device_count", "context") || open_all(context)) return 0;
     uint32_t count = 0;
     while (count < context->num_devices && !context->devices[count]->backend->by_name_only) count++;
     return count;
 }
 
 qn_device *qn_device_at(qn_context *context, uint32_t index) {
+    if (qn__check(context, QN__OBJECT_CONTEXT, "qn_device_at", "context")) return NULL;
     return index < qn_device_count(context) ? context->devices[index] : NULL;
 }
 
 uint32_t qn_backend_count(qn_context *context) {
-    return context && open_all(context) == QN_OK ? QN__COUNT(backends) : 0;
+    if (qn__check(context, QN__OBJECT_CONTEXT, "qn_backend_count", "context")) return 0;
+    return open_all(context) == QN_OK ? QN__COUNT(backends) : 0;
 }
 
 qn_status qn_backend_get(qn_context *context, uint32_t index, qn_backend_info *info) {
-    if (!context) return QN_ERROR_NULL;
+    qn_status status = qn__check(context, QN__OBJECT_CONTEXT, "qn_backend_get", "context");
+    if (status) return status;
     if (!info) return qn__fail_null(context, "qn_backend_get", "info");
-    if (index >= qn_backend_count(context))
+    status = open_all(context);
+    if (status) return status;
+    if (index >= QN__COUNT(backends))
         return qn__fail(context, QN_ERROR_RANGE, "qn_backend_get: index %u; there are %u", (unsigned)index,
                         (unsigned)QN__COUNT(backends));
     const qn__backend_slot *slot = &context->slots[index];
@@ -201,14 +206,14 @@ static qn_status no_such_device(qn_context *context, const char *name) {
     for (uint32_t i = 0; i < QN__COUNT(backends); i++) {
         const qn__backend_slot *slot = &context->slots[i];
         if (slot->num_devices == 0 && is_of_kind(name, slot->backend))
-            return qn__fail(context, QN_ERROR_NO_DEVICE, "no device '%s': %s", name, slot->why);
+            return qn__fail(context, QN_ERROR_NO_DEVICE, "no device '%.100s': %s", name, slot->why);
     }
     char list[512] = "";
     size_t length = 0;
     for (uint32_t i = 0; i < context->num_devices && length < sizeof list - 64; i++)
         length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "",
                                    context->devices[i]->name);
-    return qn__fail(context, QN_ERROR_NO_DEVICE, "no device '%s'; there are: %s", name, list);
+    return qn__fail(context, QN_ERROR_NO_DEVICE, "no device '%.100s'; there are: %s", name, list);
 }
 
 static qn_status get_named(qn_context *context, const char *name, qn_device **out) {
@@ -247,7 +252,8 @@ static qn_status get_default(qn_context *context, qn_device **out) {
 }
 
 qn_status qn_device_get(qn_context *context, const char *name, qn_device **out) {
-    if (!context) return QN_ERROR_NULL;
+    qn_status status = qn__check(context, QN__OBJECT_CONTEXT, "qn_device_get", "context");
+    if (status) return status;
     if (!out) return qn__fail_null(context, "qn_device_get", "device");
     *out = NULL;
     const char *wanted = getenv("QUERN_DEVICE");
@@ -255,7 +261,10 @@ qn_status qn_device_get(qn_context *context, const char *name, qn_device **out) 
     return name ? get_named(context, name, out) : get_default(context, out);
 }
 
-qn_context *qn_device_context(const qn_device *device) { return device ? device->object.context : NULL; }
+qn_context *qn_device_context(const qn_device *device) {
+    if (qn__check(device, QN__OBJECT_DEVICE, "qn_device_context", "device")) return NULL;
+    return device->object.context;
+}
 
 qn_status qn_device_get_info(const qn_device *device, qn_device_info *info) {
     qn_status status = qn__check(device, QN__OBJECT_DEVICE, "qn_device_get_info", "device");
@@ -292,5 +301,6 @@ qn_status qn_device_trim(qn_device *device) {
 }
 
 qn_stream *qn_device_stream(qn_device *device) {
-    return device && qn__device_ready(device) == QN_OK ? device->stream : NULL;
+    if (qn__check(device, QN__OBJECT_DEVICE, "qn_device_stream", "device")) return NULL;
+    return qn__device_ready(device) == QN_OK ? device->stream : NULL;
 }

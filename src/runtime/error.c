@@ -1,14 +1,16 @@
-/* Messages: one a thread and context, found through a thread-specific key of the context, so that there is no
-   global state. A thread that ends leaves its slot to the one that gets its id: a destructor of the key could
-   run beside the context's end. */
+/* Messages: one a thread and context, in a list of the context's, so that there is no global state and no limit to the
+   number of contexts (the system has 1,024 thread-specific keys). Only calls that fail look for theirs. A thread that
+   ends leaves its slot, but not its message, to the one that gets its id. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "runtime/runtime.h"
 
 struct qn__message {
     qn__message *next;
     pthread_t owner;
+    clockid_t clock; /* tells the owner from threads that had its id before */
     char *text;
     size_t cap;
 };
@@ -33,27 +35,39 @@ const char *qn_status_text(qn_status status) {
     return (unsigned)status < QN__COUNT(status_texts) ? status_texts[status] : "an unknown status";
 }
 
-static qn__message *message_new(qn_context *context) {
+static clockid_t own_clock(void) {
+    clockid_t clock = 0;
+    (void)pthread_getcpuclockid(pthread_self(), &clock); /* made of the kernel's number of the thread */
+    return clock;
+}
+
+/* The slot with the calling thread's id, or NULL. */
+static qn__message *find_slot(const qn_context *const_context) {
+    qn_context *context = (qn_context *)const_context;
+    pthread_mutex_lock(&context->message_lock);
     qn__message *message = context->messages;
     while (message && !pthread_equal(message->owner, pthread_self())) message = message->next;
+    pthread_mutex_unlock(&context->message_lock);
+    return message;
+}
+
+static void add_slot(qn_context *context, qn__message *message) {
+    pthread_mutex_lock(&context->message_lock);
+    message->next = context->messages;
+    context->messages = message;
+    pthread_mutex_unlock(&context->message_lock);
+}
+
+/* The calling thread's, made if need be; NULL when out of memory. */
+static qn__message *message_of(qn_context *context) {
+    qn__message *message = find_slot(context);
     if (!message) {
         message = qn__allocate_zeroed(&context->allocator, sizeof *message);
         if (!message) return NULL;
         message->owner = pthread_self();
-        message->next = context->messages;
-        context->messages = message;
+        add_slot(context, message);
     }
-    return message;
-}
-
-/* The calling thread's slot; NULL when out of memory. */
-static qn__message *message_of(qn_context *context) {
-    qn__message *message = pthread_getspecific(context->message_key);
-    if (message) return message;
-    pthread_mutex_lock(&context->lock);
-    message = message_new(context);
-    pthread_mutex_unlock(&context->lock);
-    if (message) pthread_setspecific(context->message_key, message);
+    message->clock = own_clock();
     return message;
 }
 
@@ -96,8 +110,10 @@ qn_status qn__fail_memory(qn_context *context, size_t size) {
 
 const char *qn_error_message(const qn_context *context) {
     if (!context) return "the context could not be made: see the status";
-    const qn__message *message = pthread_getspecific(context->message_key);
-    return message && message->text ? message->text : "";
+    if (qn__check(context, QN__OBJECT_CONTEXT, "qn_error_message", "context"))
+        return "qn_error_message: that is no context";
+    const qn__message *message = find_slot(context);
+    return message && message->text && message->clock == own_clock() ? message->text : "";
 }
 
 void qn__messages_free(qn_context *context) {

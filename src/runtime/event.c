@@ -23,7 +23,7 @@ qn_status qn_event_create(qn_device *device, qn_event **out) {
 }
 
 void qn_event_destroy(qn_event *event) {
-    qn__object_destroy(event ? &event->object : NULL, QN__OBJECT_EVENT);
+    qn__handle_destroy(event, QN__OBJECT_EVENT, "qn_event_destroy", "event");
 }
 
 void qn__event_finalise(qn_event *event) {
@@ -34,7 +34,7 @@ static qn_status check_both(qn_stream **stream, qn_event *event, const char *fun
     qn_status status = qn__check_beside(*stream, event, QN__OBJECT_EVENT, function, "event");
     if (status) return status;
     *stream = qn__stream_of(*stream, event->device);
-    status = qn__check(*stream, QN__OBJECT_STREAM, function, "stream");
+    status = qn__check_beside(event, *stream, QN__OBJECT_STREAM, function, "stream");
     if (status || (*stream)->device == event->device) return status;
     return qn__fail(event->object.context, QN_ERROR_WRONG_CONTEXT, "%s: the event is of another device",
                     function);
@@ -97,8 +97,8 @@ static bool time_of(qn_event *event, uint64_t *time) {
 }
 
 qn_status qn_event_elapsed(qn_event *begin, qn_event *end, int64_t *elapsed_ns) {
-    qn_status status = qn__check(begin, QN__OBJECT_EVENT, "qn_event_elapsed", "begin");
-    if (!status) status = qn__check(end, QN__OBJECT_EVENT, "qn_event_elapsed", "end");
+    qn_status status = qn__check_beside(end, begin, QN__OBJECT_EVENT, "qn_event_elapsed", "begin");
+    if (!status) status = qn__check_beside(begin, end, QN__OBJECT_EVENT, "qn_event_elapsed", "end");
     if (status) return status;
     qn_context *context = begin->object.context;
     if (!elapsed_ns) return qn__fail_null(context, "qn_event_elapsed", "elapsed_ns");

@@ -113,7 +113,7 @@ qn_status qn_graph_launch(qn_stream *stream, qn_graph *graph) {
     qn_status status = qn__check_beside(stream, graph, QN__OBJECT_GRAPH, "qn_graph_launch", "graph");
     if (status) return status;
     stream = qn__stream_of(stream, graph->device);
-    status = qn__check(stream, QN__OBJECT_STREAM, "qn_graph_launch", "stream");
+    status = qn__check_beside(graph, stream, QN__OBJECT_STREAM, "qn_graph_launch", "stream");
     if (status) return status;
     qn_context *context = stream->object.context;
     if (stream->device != graph->device)
@@ -128,7 +128,7 @@ qn_status qn_graph_launch(qn_stream *stream, qn_graph *graph) {
 }
 
 void qn_graph_destroy(qn_graph *graph) {
-    qn__object_destroy(graph ? &graph->object : NULL, QN__OBJECT_GRAPH);
+    qn__handle_destroy(graph, QN__OBJECT_GRAPH, "qn_graph_destroy", "graph");
 }
 
 void qn__graph_finalise(qn_graph *graph) {

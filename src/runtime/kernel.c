@@ -28,7 +28,7 @@ static qn_status no_kernel(qn_program *program, const char *name) {
     if (!name)
         return qn__fail(context, QN_ERROR_NO_KERNEL, "the program has several kernels, name one of: %s",
                         list);
-    return qn__fail(context, QN_ERROR_NO_KERNEL, "no kernel '%s'; there are: %s", name, list);
+    return qn__fail(context, QN_ERROR_NO_KERNEL, "no kernel '%.100s'; there are: %s", name, list);
 }
 
 static const qn__kernel_info *find(const qn_program *program, const char *name) {
@@ -56,7 +56,7 @@ qn_status qn_kernel_create(qn_program *program, const char *name, qn_kernel **ou
 }
 
 void qn_kernel_destroy(qn_kernel *kernel) {
-    qn__object_destroy(kernel ? &kernel->object : NULL, QN__OBJECT_KERNEL);
+    qn__handle_destroy(kernel, QN__OBJECT_KERNEL, "qn_kernel_destroy", "kernel");
 }
 
 void qn__kernel_finalise(qn_kernel *kernel) {

@@ -248,7 +248,7 @@ static qn_status check_objects(qn_stream *stream, qn_kernel *kernel, const qn_ra
     qn_context *context = kernel->object.context;
     if (!range) return qn__fail_null(context, "qn_launch", "range");
     if (!stream) return QN_OK;
-    status = qn__check(stream, QN__OBJECT_STREAM, "qn_launch", "stream");
+    status = qn__check_beside(kernel, stream, QN__OBJECT_STREAM, "qn_launch", "stream");
     if (status || stream->device == kernel->program->device) return status;
     return qn__fail(context, QN_ERROR_WRONG_CONTEXT, "qn_launch: the stream is of %s, the kernel of %s%s",
                     stream->device->name, kernel->program->device->name,

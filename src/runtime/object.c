@@ -28,6 +28,7 @@ static const kind_info kinds[QN__OBJECT_KINDS] = {
     [QN__OBJECT_STREAM] = {"stream", sizeof(qn_stream), finalise_stream},
     [QN__OBJECT_EVENT] = {"event", sizeof(qn_event), finalise_event},
     [QN__OBJECT_GRAPH] = {"graph", sizeof(qn_graph), finalise_graph},
+    [QN__OBJECT_CONTEXT] = {"context", 0, NULL},
 };
 
 static qn__object *take_freed(qn__object_list *list) {
@@ -109,24 +110,36 @@ void qn__object_destroy(qn__object *object, qn__object_kind kind) {
     if (!atomic_exchange(&object->destroyed, true)) qn__drop(object);
 }
 
-qn_status qn__check(const void *pointer, qn__object_kind kind, const char *function, const char *argument) {
-    if (!pointer) return QN_ERROR_NULL;
+void qn__handle_destroy(void *pointer, qn__object_kind kind, const char *function, const char *argument) {
+    if (pointer && qn__check(pointer, kind, function, argument) == QN_OK) qn__object_destroy(pointer, kind);
+}
+
+/* The context of what may be an object, or NULL. */
+static qn_context *context_of(const void *pointer) {
+    const qn__object *object = pointer;
+    return object && object->magic - QN__MAGIC < QN__OBJECT_KINDS ? object->context : NULL;
+}
+
+static const char *article(qn__object_kind kind) { return kind == QN__OBJECT_EVENT ? "an" : "a"; }
+
+qn_status qn__check_beside(const void *other, const void *pointer, qn__object_kind kind, const char *function,
+                           const char *argument) {
+    if (!pointer) return qn__fail_null(context_of(other), function, argument);
     const qn__object *object = pointer;
     uint32_t actual = object->magic - QN__MAGIC;
-    if (actual >= QN__OBJECT_KINDS) return QN_ERROR_ARGUMENT;
+    if (actual >= QN__OBJECT_KINDS)
+        return qn__fail(context_of(other), QN_ERROR_ARGUMENT, "%s: %s is no object of quern's", function,
+                        argument);
     if (actual != (uint32_t)kind)
-        return qn__fail(object->context, QN_ERROR_ARGUMENT, "%s: %s is a %s, not a %s", function, argument,
-                        kinds[actual].name, kinds[kind].name);
+        return qn__fail(object->context, QN_ERROR_ARGUMENT, "%s: %s is %s %s, not %s %s", function, argument,
+                        article(actual), kinds[actual].name, article(kind), kinds[kind].name);
     if (!atomic_load_explicit(&((qn__object *)pointer)->destroyed, memory_order_relaxed)) return QN_OK;
     return qn__fail(object->context, QN_ERROR_DESTROYED, "%s: the %s '%s' has been destroyed", function,
                     kinds[kind].name, argument);
 }
 
-qn_status qn__check_beside(const qn_stream *stream, const void *pointer, qn__object_kind kind,
-                           const char *function, const char *argument) {
-    if (pointer || qn__check(stream, QN__OBJECT_STREAM, function, "stream"))
-        return qn__check(pointer, kind, function, argument);
-    return qn__fail_null(stream->object.context, function, argument);
+qn_status qn__check(const void *pointer, qn__object_kind kind, const char *function, const char *argument) {
+    return qn__check_beside(NULL, pointer, kind, function, argument);
 }
 
 /* What the caller never destroyed: users before what they use. Each pass drops the caller's reference only;
@@ -146,7 +159,7 @@ void qn__objects_free(qn_context *context) {
                                             QN__OBJECT_PROGRAM, QN__OBJECT_BUFFER, QN__OBJECT_STREAM,
                                             QN__OBJECT_DEVICE};
     for (size_t i = 0; i < QN__COUNT(order); i++) drop_live(context, order[i]);
-    for (int kind = 0; kind < QN__OBJECT_KINDS; kind++) {
+    for (int kind = 0; kind < QN__OBJECT_CONTEXT; kind++) {
         qn__object_list *list = &context->objects[kind];
         while (list->freed_first) qn__release(&context->allocator, take_freed(list));
     }

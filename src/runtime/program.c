@@ -11,7 +11,8 @@ static qn_status read_source(qn_context *context, const qn_program_desc *desc, c
                              char **memory, size_t *size) {
     int error = qn__file_read(&context->allocator, desc->path, MAX_SOURCE, memory, size);
     if (!error) return QN_OK;
-    return qn__fail(context, QN_ERROR_IO, "%s: cannot read '%s': %s", function, desc->path, strerror(error));
+    return qn__fail(context, QN_ERROR_IO, "%s: cannot read '%.500s': %s", function, desc->path,
+                    strerror(error));
 }
 
 qn_status qn__program_request(qn_context *context, const qn_program_desc *desc, const char *function,
@@ -183,7 +184,7 @@ qn_status qn_program_create(qn_device *device, const qn_program_desc *desc, qn_p
 }
 
 void qn_program_destroy(qn_program *program) {
-    qn__object_destroy(program ? &program->object : NULL, QN__OBJECT_PROGRAM);
+    qn__handle_destroy(program, QN__OBJECT_PROGRAM, "qn_program_destroy", "program");
 }
 
 void qn__program_finalise(qn_program *program) {
@@ -194,14 +195,19 @@ void qn__program_finalise(qn_program *program) {
     qn__cache_forget(program);
 }
 
-const char *qn_program_log(const qn_program *program) { return program && program->log ? program->log : ""; }
+const char *qn_program_log(const qn_program *program) {
+    if (qn__check(program, QN__OBJECT_PROGRAM, "qn_program_log", "program")) return "";
+    return program->log ? program->log : "";
+}
 
 uint32_t qn_program_kernel_count(const qn_program *program) {
-    return program ? program->info.num_kernels : 0;
+    if (qn__check(program, QN__OBJECT_PROGRAM, "qn_program_kernel_count", "program")) return 0;
+    return program->info.num_kernels;
 }
 
 const char *qn_program_kernel_name(const qn_program *program, uint32_t index) {
-    return program && index < program->info.num_kernels ? program->info.kernels[index].name : NULL;
+    if (qn__check(program, QN__OBJECT_PROGRAM, "qn_program_kernel_name", "program")) return NULL;
+    return index < program->info.num_kernels ? program->info.kernels[index].name : NULL;
 }
 
 qn_status qn_program_get_times(const qn_program *program, qn_program_times *times) {

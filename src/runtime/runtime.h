@@ -21,6 +21,7 @@ typedef enum qn__object_kind {
     QN__OBJECT_STREAM,
     QN__OBJECT_EVENT,
     QN__OBJECT_GRAPH,
+    QN__OBJECT_CONTEXT, /* in no list of a context */
     QN__OBJECT_KINDS
 } qn__object_kind;
 
@@ -55,15 +56,16 @@ typedef struct qn__backend_slot {
 } qn__backend_slot;
 
 struct qn_context {
+    qn__object object; /* its context is itself */
     qn__allocator allocator;
     qn_context_desc desc;
     char *cache_dir, *cpu_compiler;
     qn__services services;
     qn__arena_store store; /* memory that compiles hand on to the next */
     pthread_mutex_t lock;
-    pthread_key_t message_key;
-    qn__message *messages; /* of all threads; guarded by lock */
-    qn__object_list objects[QN__OBJECT_KINDS];
+    pthread_mutex_t message_lock;
+    qn__message *messages; /* of all threads; guarded by message_lock */
+    qn__object_list objects[QN__OBJECT_CONTEXT];
     pthread_mutex_t open_lock;
     qn__backend_slot slots[QN__MAX_BACKENDS]; /* guarded by open_lock until opened */
     atomic_bool opened;                       /* all slots: the list below is made */
@@ -189,13 +191,15 @@ void *qn__object_new(qn_context *context, qn__object_kind kind); /* one referenc
 void qn__retain(qn__object *object);
 bool qn__try_retain(qn__object *object); /* false when the last reference is already gone */
 void qn__drop(qn__object *object);       /* gives a reference back; finalises at the last */
-/* For qn_*_destroy: once, then nothing. */
+/* Once, then nothing. */
 void qn__object_destroy(qn__object *object, qn__object_kind kind);
+/* For qn_*_destroy, which may be given NULL: the same, and the message for another kind of object, or a second time. */
+void qn__handle_destroy(void *pointer, qn__object_kind kind, const char *function, const char *argument);
 /* QN_OK if `object` is a live handle of that kind; else sets the message: "qn_launch: kernel is NULL". */
 qn_status qn__check(const void *object, qn__object_kind kind, const char *function, const char *argument);
-/* The same, with a sentence also for a NULL `object` if the stream is one. */
-qn_status qn__check_beside(const qn_stream *stream, const void *object, qn__object_kind kind,
-                           const char *function, const char *argument);
+/* The same, with a sentence also where `object` is NULL or no object at all, if `other` is one. */
+qn_status qn__check_beside(const void *other, const void *object, qn__object_kind kind, const char *function,
+                           const char *argument);
 void qn__objects_free(qn_context *context);
 /* What the last reference does, by kind; does not free the struct. */
 void qn__buffer_finalise(qn_buffer *buffer);

@@ -54,8 +54,8 @@ qn_status qn_stream_create(qn_device *device, qn_stream **out) {
 }
 
 void qn_stream_destroy(qn_stream *stream) {
-    if (!stream || stream->object.magic != QN__MAGIC + QN__OBJECT_STREAM) return;
-    if (atomic_load(&stream->object.destroyed) || stream->device->stream == stream) return; /* device's own */
+    if (!stream || qn__check(stream, QN__OBJECT_STREAM, "qn_stream_destroy", "stream")) return;
+    if (stream->device->stream == stream) return; /* the device's own */
     char why[QN__WHY];
     /* while it is still found by those who wait for the whole device */
     stream->device->backend->wait(stream->queue, qn__stream_last(stream), QN_FOREVER, why);
@@ -265,7 +265,7 @@ static qn_stream *stream_for(qn_stream *stream, qn_buffer *buffer) {
 static qn_status check_transfer(qn_stream *stream, qn_buffer *buffer, uint64_t offset, uint64_t size,
                                 bool writes, const char *function) {
     qn_status status = qn__check_beside(stream, buffer, QN__OBJECT_BUFFER, function, "buffer");
-    if (!status) status = qn__check(stream, QN__OBJECT_STREAM, function, "stream");
+    if (!status) status = qn__check_beside(buffer, stream, QN__OBJECT_STREAM, function, "stream");
     if (status) return status;
     qn_context *context = stream->object.context;
     if (buffer->device != stream->device)

@@ -25,7 +25,7 @@ static qn_status find_target(qn_context *context, const char *name, qn__compile_
             context, QN_ERROR_UNSUPPORTED,
             "the target 'wgsl' is not in this version of quern; there are c, ptx, spirv, clc and ir");
     return qn__fail(context, QN_ERROR_ARGUMENT,
-                    "there is no target '%s'; there are c, ptx, spirv, clc and ir", name);
+                    "there is no target '%.100s'; there are c, ptx, spirv, clc and ir", name);
 }
 
 /* "sm_90" is 90. */
@@ -36,7 +36,7 @@ static qn_status find_arch(qn_context *context, const char *name, uint32_t *arch
     unsigned long number = strncmp(name, "sm_", 3) == 0 ? strtoul(name + 3, &end, 10) : 0;
     if (!end || *end || number < 60 || number > 121)
         return qn__fail(context, QN_ERROR_ARGUMENT,
-                        "there is no architecture '%s'; there are sm_60 to sm_121", name);
+                        "there is no architecture '%.100s'; there are sm_60 to sm_121", name);
     *arch = (uint32_t)number;
     return QN_OK;
 }
@@ -169,12 +169,13 @@ static qn_status translate(qn_context *context, const qn_translate_desc *desc, q
 
 qn_status qn_translate(qn_context *context, const qn_translate_desc *desc, char **text, char **log) {
     if (log) *log = NULL;
-    if (!context) return QN_ERROR_NULL;
+    qn_status status = qn__check(context, QN__OBJECT_CONTEXT, "qn_translate", "context");
+    if (status) return status;
     if (!desc) return qn__fail_null(context, "qn_translate", "desc");
     if (!text) return qn__fail_null(context, "qn_translate", "text");
     *text = NULL;
     qn__compile_target target = QN__TARGET_IR;
-    qn_status status = find_target(context, desc->target, &target);
+    status = find_target(context, desc->target, &target);
     if (status) return status;
     uint32_t arch;
     status = find_arch(context, desc->arch, &arch);
@@ -189,5 +190,6 @@ qn_status qn_translate(qn_context *context, const qn_translate_desc *desc, char 
 }
 
 void qn_text_free(qn_context *context, char *text) {
-    if (context) qn__release(&context->allocator, text);
+    if (context && qn__check(context, QN__OBJECT_CONTEXT, "qn_text_free", "context") == QN_OK)
+        qn__release(&context->allocator, text);
 }

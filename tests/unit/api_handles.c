@@ -1,0 +1,345 @@
+/* Every function of the header that takes an object is given each object of another kind, something that is no object, and
+   a destroyed one: it says so and nothing crashes. A function that the header has and the table below lacks is a
+   failure. And no failed call leaves the message of an older one. */
+#include "api_support.h"
+
+#include <ctype.h>
+#include <pthread.h>
+
+enum kind { CONTEXT, DEVICE, BUFFER, PROGRAM, KERNEL, STREAM, EVENT, GRAPH, KINDS };
+static const char *const kind_names[KINDS] = {"a context", "a device", "a buffer", "a program",
+                                              "a kernel",  "a stream", "an event", "a graph"};
+
+static const char source[] = "kernel void f(global int *a) { a[0] = 5; }\n";
+
+/* One of each kind. */
+typedef struct objects {
+    void *all[KINDS];
+} objects;
+
+static objects make_objects(void) {
+    objects o;
+    qn_stream *stream;
+    qn_event *event;
+    qn_graph *graph;
+    qn_context *context = make_context(NULL);
+    qn_device *device = get_device(context, test_device());
+    qn_program *program = make_program(device, source);
+    qn_kernel *kernel = make_kernel(program, context, NULL);
+    qn_buffer *buffer = make_buffer(device, 64, NULL);
+    assert_ok(context, qn_stream_create(device, &stream));
+    assert_ok(context, qn_event_create(device, &event));
+    assert_ok(context, qn_graph_begin(stream));
+    assert_ok(context, qn_launch(stream, kernel, QN_RANGE(1), QN_ARGS(buffer)));
+    assert_ok(context, qn_graph_end(stream, &graph));
+    void *const all[KINDS] = {context, device, buffer, program, kernel, stream, event, graph};
+    memcpy(o.all, all, sizeof all);
+    return o;
+}
+
+/* Where results go. */
+static struct {
+    qn_backend_info backend;
+    qn_device *device;
+    qn_device_info device_info;
+    qn_memory_stats memory;
+    qn_buffer *buffer;
+    qn_program *program;
+    qn_program_times times;
+    qn_kernel *kernel;
+    qn_kernel_info kernel_info;
+    qn_param_info param;
+    qn_stream *stream;
+    qn_event *event;
+    qn_graph *graph;
+    qn_cache_stats stats;
+    char *text, data[64];
+    void *pointer;
+    bool done;
+    int64_t elapsed;
+} out;
+
+/* What a function without a status gives for a wrong object: nothing. */
+static qn_status nothing(bool is_nothing) { return is_nothing ? QN_ERROR_ARGUMENT : QN_OK; }
+
+static const qn_buffer_desc buffer_desc = {.size = 64};
+static const qn_program_desc program_desc = {.source = source};
+static const qn_translate_desc translate_desc = {.program = {.source = source}, .target = "c"};
+
+/* X(function, parameter's place in the call, kind, call with `h` for the object and o[KIND] for others) */
+#define CALLS(X)                                                                                             \
+    X(qn_error_message, 0, CONTEXT, nothing(strstr(qn_error_message(h), "no context") != NULL))              \
+    X(qn_context_destroy, 0, CONTEXT, (qn_context_destroy(h), QN_ERROR_ARGUMENT))                            \
+    X(qn_device_count, 0, CONTEXT, nothing(qn_device_count(h) == 0))                                         \
+    X(qn_device_at, 0, CONTEXT, nothing(qn_device_at(h, 0) == NULL))                                         \
+    X(qn_backend_count, 0, CONTEXT, nothing(qn_backend_count(h) == 0))                                       \
+    X(qn_backend_get, 0, CONTEXT, qn_backend_get(h, 0, &out.backend))                                        \
+    X(qn_device_get, 0, CONTEXT, qn_device_get(h, NULL, &out.device))                                        \
+    X(qn_device_context, 0, DEVICE, nothing(qn_device_context(h) == NULL))                                   \
+    X(qn_device_get_info, 0, DEVICE, qn_device_get_info(h, &out.device_info))                                \
+    X(qn_device_memory, 0, DEVICE, qn_device_memory(h, &out.memory))                                         \
+    X(qn_device_trim, 0, DEVICE, qn_device_trim(h))                                                          \
+    X(qn_buffer_create, 0, DEVICE, qn_buffer_create(h, &buffer_desc, &out.buffer))                           \
+    X(qn_buffer_view, 0, BUFFER, qn_buffer_view(h, 0, 16, &out.buffer))                                      \
+    X(qn_buffer_destroy, 0, BUFFER, (qn_buffer_destroy(h), QN_ERROR_ARGUMENT))                               \
+    X(qn_buffer_size, 0, BUFFER, nothing(qn_buffer_size(h) == 0))                                            \
+    X(qn_buffer_device, 0, BUFFER, nothing(qn_buffer_device(h) == NULL))                                     \
+    X(qn_buffer_write, 0, BUFFER, qn_buffer_write(h, 0, out.data, 16))                                       \
+    X(qn_buffer_read, 0, BUFFER, qn_buffer_read(h, 0, out.data, 16))                                         \
+    X(qn_stream_write, 0, STREAM, qn_stream_write(h, o[BUFFER], 0, out.data, 16))                            \
+    X(qn_stream_write, 1, BUFFER, qn_stream_write(o[STREAM], h, 0, out.data, 16))                            \
+    X(qn_stream_read, 0, STREAM, qn_stream_read(h, o[BUFFER], 0, out.data, 16))                              \
+    X(qn_stream_read, 1, BUFFER, qn_stream_read(o[STREAM], h, 0, out.data, 16))                              \
+    X(qn_stream_copy, 0, STREAM, qn_stream_copy(h, o[BUFFER], 0, o[BUFFER], 16, 16))                         \
+    X(qn_stream_copy, 1, BUFFER, qn_stream_copy(o[STREAM], h, 0, o[BUFFER], 16, 16))                         \
+    X(qn_stream_copy, 2, BUFFER, qn_stream_copy(o[STREAM], o[BUFFER], 0, h, 16, 16))                         \
+    X(qn_stream_fill, 0, STREAM, qn_stream_fill(h, o[BUFFER], 0, 16, "x", 1))                                \
+    X(qn_stream_fill, 1, BUFFER, qn_stream_fill(o[STREAM], h, 0, 16, "x", 1))                                \
+    X(qn_buffer_map, 0, BUFFER, qn_buffer_map(h, QN_MAP_READ, &out.pointer))                                 \
+    X(qn_buffer_unmap, 0, BUFFER, qn_buffer_unmap(h))                                                        \
+    X(qn_buffer_get_state, 0, BUFFER, nothing(qn_buffer_get_state(h) == QN_BUFFER_DEVICE))                   \
+    X(qn_program_create, 0, DEVICE, qn_program_create(h, &program_desc, &out.program))                       \
+    X(qn_program_destroy, 0, PROGRAM, (qn_program_destroy(h), QN_ERROR_ARGUMENT))                            \
+    X(qn_program_log, 0, PROGRAM, nothing(qn_program_log(h)[0] == 0))                                        \
+    X(qn_program_kernel_count, 0, PROGRAM, nothing(qn_program_kernel_count(h) == 0))                         \
+    X(qn_program_kernel_name, 0, PROGRAM, nothing(qn_program_kernel_name(h, 0) == NULL))                     \
+    X(qn_program_get_times, 0, PROGRAM, qn_program_get_times(h, &out.times))                                 \
+    X(qn_translate, 0, CONTEXT, qn_translate(h, &translate_desc, &out.text, NULL))                           \
+    X(qn_text_free, 0, CONTEXT, (qn_text_free(h, out.data), QN_ERROR_ARGUMENT))                              \
+    X(qn_kernel_create, 0, PROGRAM, qn_kernel_create(h, NULL, &out.kernel))                                  \
+    X(qn_kernel_destroy, 0, KERNEL, (qn_kernel_destroy(h), QN_ERROR_ARGUMENT))                               \
+    X(qn_kernel_get_info, 0, KERNEL, qn_kernel_get_info(h, &out.kernel_info))                                \
+    X(qn_kernel_get_param, 0, KERNEL, qn_kernel_get_param(h, 0, &out.param))                                 \
+    X(qn_launch, 0, STREAM, qn_launch(h, o[KERNEL], QN_RANGE(1), QN_ARGS((qn_buffer *)o[BUFFER])))           \
+    X(qn_launch, 1, KERNEL, qn_launch(o[STREAM], h, QN_RANGE(1), QN_ARGS((qn_buffer *)o[BUFFER])))           \
+    X(qn_stream_create, 0, DEVICE, qn_stream_create(h, &out.stream))                                         \
+    X(qn_stream_destroy, 0, STREAM, (qn_stream_destroy(h), QN_ERROR_ARGUMENT))                               \
+    X(qn_stream_wait, 0, STREAM, qn_stream_wait(h, 0))                                                       \
+    X(qn_device_wait, 0, DEVICE, qn_device_wait(h, 0))                                                       \
+    X(qn_event_create, 0, DEVICE, qn_event_create(h, &out.event))                                            \
+    X(qn_event_destroy, 0, EVENT, (qn_event_destroy(h), QN_ERROR_ARGUMENT))                                  \
+    X(qn_stream_record, 0, STREAM, qn_stream_record(h, o[EVENT]))                                            \
+    X(qn_stream_record, 1, EVENT, qn_stream_record(o[STREAM], h))                                            \
+    X(qn_stream_wait_event, 0, STREAM, qn_stream_wait_event(h, o[EVENT]))                                    \
+    X(qn_stream_wait_event, 1, EVENT, qn_stream_wait_event(o[STREAM], h))                                    \
+    X(qn_event_wait, 0, EVENT, qn_event_wait(h, 0))                                                          \
+    X(qn_event_done, 0, EVENT, qn_event_done(h, &out.done))                                                  \
+    X(qn_event_elapsed, 0, EVENT, qn_event_elapsed(h, o[EVENT], &out.elapsed))                               \
+    X(qn_event_elapsed, 1, EVENT, qn_event_elapsed(o[EVENT], h, &out.elapsed))                               \
+    X(qn_graph_begin, 0, STREAM, qn_graph_begin(h))                                                          \
+    X(qn_graph_end, 0, STREAM, qn_graph_end(h, &out.graph))                                                  \
+    X(qn_graph_launch, 0, STREAM, qn_graph_launch(h, o[GRAPH]))                                              \
+    X(qn_graph_launch, 1, GRAPH, qn_graph_launch(o[STREAM], h))                                              \
+    X(qn_graph_destroy, 0, GRAPH, (qn_graph_destroy(h), QN_ERROR_ARGUMENT))                                  \
+    X(qn_device_stream, 0, DEVICE, nothing(qn_device_stream(h) == NULL))                                     \
+    X(qn_cache_get_stats, 0, CONTEXT, qn_cache_get_stats(h, &out.stats))                                     \
+    X(qn_cache_clear, 0, CONTEXT, qn_cache_clear(h))                                                         \
+    X(qn_cache_dir, 0, CONTEXT, nothing(qn_cache_dir(h)[0] == 0))
+
+#define FUNCTION(name, place, kind, call)                                                                    \
+    static qn_status call_##name##_##place(void *h, void *const o[KINDS]) {                                  \
+        (void)o;                                                                                             \
+        return call;                                                                                         \
+    }
+CALLS(FUNCTION)
+#undef FUNCTION
+
+static const struct call {
+    const char *function;
+    int place;
+    enum kind kind;
+    qn_status (*call)(void *h, void *const o[KINDS]);
+} calls[] = {
+#define ROW(name, place, kind, call) {#name, place, kind, call_##name##_##place},
+    CALLS(ROW)
+#undef ROW
+};
+enum { NUM_CALLS = sizeof calls / sizeof *calls };
+
+/* These take no object. */
+static const char *const others[] = {"qn_version", "qn_status_name", "qn_status_text", "qn_context_create"};
+
+static bool is_known(const char *name) {
+    for (size_t i = 0; i < NUM_CALLS; i++)
+        if (!strcmp(calls[i].function, name)) return true;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strcmp(others[i], name)) return true;
+    return false;
+}
+
+static void the_table_has_every_function(void **state) {
+    (void)state;
+    char line[512];
+    int count = 0;
+    FILE *file = fopen(QN__SOURCE_DIR "/include/quern/quern.h", "rb");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        char *end = strncmp(line, "QN_API ", 7) ? NULL : strchr(line, '('), *name = end;
+        if (!end) continue;
+        while (isalnum((unsigned char)name[-1]) || name[-1] == '_') name--;
+        *end = 0;
+        if (!is_known(name)) fail_msg("%s is not tested with wrong objects", name);
+        count++;
+    }
+    fclose(file);
+    assert_true(count > 50);
+}
+
+/* Leaves a message that no wrong object has. */
+static void leave_message(qn_context *context) {
+    assert_fails(context, qn_device_get(context, "nowhere", &out.device), QN_ERROR_NO_DEVICE, "nowhere");
+}
+
+static void objects_of_other_kinds_are_refused(void **state) {
+    (void)state;
+    objects o = make_objects();
+    qn_context *context = o.all[CONTEXT];
+    for (size_t i = 0; i < NUM_CALLS; i++)
+        for (int kind = 0; kind < KINDS; kind++) {
+            if (kind == (int)calls[i].kind) continue;
+            leave_message(context);
+            const qn_status status = calls[i].call(o.all[kind], o.all);
+            const char *message = qn_error_message(context);
+            char wanted[64];
+            snprintf(wanted, sizeof wanted, " is %s, not %s", kind_names[kind], kind_names[calls[i].kind]);
+            if (status != QN_ERROR_ARGUMENT || !strstr(message, wanted) ||
+                strncmp(message, calls[i].function, strlen(calls[i].function)) != 0)
+                fail_msg("%s with %s gave %s: %s", calls[i].function, kind_names[kind],
+                         qn_status_name(status), message);
+        }
+    qn_context_destroy(context);
+}
+
+/* Only another object of the call tells a context that can be told. */
+static void what_is_no_object_is_refused(void **state) {
+    (void)state;
+    objects o = make_objects();
+    qn_context *context = o.all[CONTEXT];
+    static uint64_t zeros[64];
+    for (size_t i = 0; i < NUM_CALLS; i++) {
+        leave_message(context);
+        const qn_status status = calls[i].call(zeros, o.all);
+        if (status != QN_ERROR_ARGUMENT) fail_msg("%s gave %s", calls[i].function, qn_status_name(status));
+        if (calls[i].place && strstr(qn_error_message(context), "nowhere"))
+            fail_msg("%s left an older message", calls[i].function);
+    }
+    qn_context_destroy(context);
+}
+
+/* Where another object tells the context, a NULL is told of too. */
+static void no_older_message_stays(void **state) {
+    (void)state;
+    objects o = make_objects();
+    qn_context *context = o.all[CONTEXT];
+    for (size_t i = 0; i < NUM_CALLS; i++) {
+        if (!calls[i].place) continue;
+        leave_message(context);
+        assert_int_equal(calls[i].call(NULL, o.all), QN_ERROR_NULL);
+        if (!strstr(qn_error_message(context), "NULL"))
+            fail_msg("%s left: %s", calls[i].function, qn_error_message(context));
+    }
+    leave_message(context);
+    assert_fails(context, qn_event_elapsed(NULL, o.all[EVENT], &out.elapsed), QN_ERROR_NULL, "begin is NULL");
+    qn_context_destroy(context);
+}
+
+static void destroyed_objects_are_refused(void **state) {
+    (void)state;
+    objects o = make_objects();
+    qn_context *context = o.all[CONTEXT];
+    qn_graph_destroy(o.all[GRAPH]);
+    qn_event_destroy(o.all[EVENT]);
+    qn_kernel_destroy(o.all[KERNEL]);
+    qn_program_destroy(o.all[PROGRAM]);
+    qn_buffer_destroy(o.all[BUFFER]);
+    objects fresh = o;
+    fresh.all[BUFFER] = make_buffer(o.all[DEVICE], 64, NULL);
+    for (size_t i = 0; i < NUM_CALLS; i++) {
+        const enum kind kind = calls[i].kind;
+        if (kind == CONTEXT || kind == DEVICE || kind == STREAM) continue;
+        leave_message(context);
+        assert_int_not_equal(calls[i].call(o.all[kind], fresh.all), QN_OK);
+        if (!strstr(qn_error_message(context), "has been destroyed"))
+            fail_msg("%s said: %s", calls[i].function, qn_error_message(context));
+    }
+    qn_context_destroy(context);
+}
+
+/* ---- messages ---- */
+
+static void long_names_are_cut(void **state) {
+    (void)state;
+    qn_context *context = make_context(NULL);
+    qn_program *program;
+    char *name = malloc(100001), *text = malloc(200100);
+    assert_true(name && text);
+    memset(name, 'n', 100000);
+    name[100000] = 0;
+    assert_fails(context, qn_device_get(context, name, &out.device), QN_ERROR_NO_DEVICE, "there are: ");
+    program = make_program(get_device(context, test_device()), source);
+    assert_fails(context, qn_kernel_create(program, name, &out.kernel), QN_ERROR_NO_KERNEL, "there are: f");
+    snprintf(text, 200100, "kernel void f(global int *a) { a[0] = %s; }", name);
+    qn_program_desc desc = {.source = text};
+    assert_fails(context, qn_program_create(get_device(context, test_device()), &desc, &program),
+                 QN_ERROR_COMPILE, "nnn...");
+    assert_true(strlen(qn_error_message(context)) < 1000);
+    snprintf(text, 200100, "#error %s %s\n", name, name);
+    assert_fails(context, qn_program_create(get_device(context, test_device()), &desc, &program),
+                 QN_ERROR_COMPILE, "nnn...");
+    assert_true(strlen(qn_error_message(context)) < 1000);
+    free(name);
+    free(text);
+    qn_context_destroy(context);
+}
+
+typedef struct speaker {
+    qn_context *context;
+    bool fails, was_empty;
+} speaker;
+
+static void *speak(void *user) {
+    speaker *s = user;
+    s->was_empty = qn_error_message(s->context)[0] == 0;
+    if (s->fails) qn_device_get(s->context, "nowhere", &out.device);
+    return NULL;
+}
+
+/* The system gives a new thread the id of one that has ended. */
+static void a_thread_sees_no_message_of_one_that_ended(void **state) {
+    (void)state;
+    speaker s = {.context = make_context(NULL)};
+    for (int i = 0; i < 6; i++) {
+        pthread_t thread;
+        s.fails = i % 2 == 0;
+        assert_int_equal(pthread_create(&thread, NULL, speak, &s), 0);
+        pthread_join(thread, NULL);
+        assert_true(s.was_empty);
+    }
+    qn_context_destroy(s.context);
+}
+
+static void there_may_be_many_contexts(void **state) {
+    (void)state;
+    enum { MANY = 3000 };
+    qn_context **contexts = calloc(MANY, sizeof(qn_context *));
+    assert_non_null(contexts);
+    for (int i = 0; i < MANY; i++) assert_int_equal(qn_context_create(NULL, &contexts[i]), QN_OK);
+    leave_message(contexts[MANY - 1]);
+    assert_string_equal(qn_error_message(contexts[MANY - 2]), "");
+    for (int i = 0; i < MANY; i++) qn_context_destroy(contexts[i]);
+    free(contexts);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_table_has_every_function),
+        cmocka_unit_test(objects_of_other_kinds_are_refused),
+        cmocka_unit_test(what_is_no_object_is_refused),
+        cmocka_unit_test(no_older_message_stays),
+        cmocka_unit_test(destroyed_objects_are_refused),
+        cmocka_unit_test(long_names_are_cut),
+        cmocka_unit_test(a_thread_sees_no_message_of_one_that_ended),
+        cmocka_unit_test(there_may_be_many_contexts),
+    };
+    return run_device_tests(tests);
+}
