@@ -359,6 +359,28 @@ static void take_refused(compile *c) {
     c->result->info.num_refused = count;
 }
 
+/* The state's first bytes, up to the last that is not zero. */
+static void take_state(compile *c) {
+    const ast_unit *unit = c->unit;
+    qn__code_info *info = &c->result->info;
+    info->total_state = unit->state_size;
+    for (size_t i = 0; i < unit->state.len; i++) {
+        const ast_decl *decl = unit->state.data[i];
+        uint64_t used = decl->data ? decl->type->size : 0;
+        while (used && !decl->data[used - 1]) used--;
+        if (used) info->state_size = decl->state_offset + used; /* offsets rise */
+    }
+    uint8_t *bytes = qn__arena_alloc(c->arena, (size_t)info->state_size + 1);
+    for (size_t i = 0; i < unit->state.len; i++) {
+        const ast_decl *decl = unit->state.data[i];
+        if (!decl->data || decl->state_offset >= info->state_size) continue;
+        const uint64_t room = info->state_size - decl->state_offset;
+        memcpy(bytes + decl->state_offset, decl->data,
+               (size_t)(decl->type->size < room ? decl->type->size : room));
+    }
+    info->state = bytes;
+}
+
 static bool run_emit(compile *c) {
     const struct target *target = &targets[c->request->target];
     qn__emit_options options = {.source_name = c->request->name,
@@ -383,6 +405,7 @@ static bool run_emit(compile *c) {
     c->result->info = emitted.info;
     qn__describe_strings(c->arena, &c->result->info, c->module);
     take_refused(c);
+    take_state(c);
     return true;
 }
 

@@ -43,6 +43,11 @@ typedef struct qn__kernel_info {
 #include "emit/code_info.def"
 } qn__kernel_info;
 
+/* The parameters of the source: those of a kernel but for the program's state. */
+static inline uint32_t qn__source_params(const qn__kernel_info *info) {
+    return info->num_params - (info->num_params && info->params[info->num_params - 1].is_state);
+}
+
 typedef struct qn__refusal {
 #define REFUSAL_FACT(shape, type, name, doc) QN__DECLARE_##shape(type, name)
 #include "emit/code_info.def"

@@ -46,6 +46,7 @@ static qn__param_info describe_param(const ir_arg *arg, uint64_t end) {
         .is_constant = is_constant,
         .is_const = arg->flags & IR_ARG_CONST,
         .is_restrict = arg->flags & IR_ARG_RESTRICT,
+        .is_state = arg->flags & IR_ARG_STATE,
         .is_written = is_pointer && !is_constant && !(arg->flags & (IR_ARG_CONST | IR_ARG_NO_WRITE)),
         .size = arg->size,
         .align = align,

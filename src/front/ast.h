@@ -144,7 +144,9 @@ struct ast_decl {
         int64_t addend;
     })
     addresses;            /* in data */
-    bool is_static_local; /* function-scope `__constant` or static const table: one object for the program */
+    bool is_static_local; /* function-scope `__constant` or static variable: one object for the program */
+    bool is_state; /* in global memory, alive as long as the program: `data` (or zeros) at state_offset */
+    uint64_t state_offset;
 
     /* functions */
     bool is_kernel, is_defined;
@@ -158,6 +160,7 @@ struct ast_decl {
     bool is_size_type;      /* parameter declared with size_t, ptrdiff_t, intptr_t or uintptr_t */
     const uint16_t *frozen; /* a library function's body as packed IR (front/frozen.h), in place of `body` */
     uint32_t visit;         /* for the call graph (recursion) */
+    bool uses_state;        /* it, or a function that it calls, uses a variable of the program's state */
     const char *opaque_use; /* what the function, or one that it calls, uses of images; NULL: nothing */
     ir_loc opaque_loc;
 
@@ -328,6 +331,8 @@ typedef struct ast_unit {
     QN__VEC(ast_decl *)
     functions; /* defined ones in order of definition, library helpers they need included */
     QN__VEC(ast_decl *) constants; /* __constant objects, in order */
+    QN__VEC(ast_decl *) state;     /* variables in global memory, of the program and of functions (static) */
+    uint64_t state_size;
     QN__VEC(ast_refusal) refused;
     bool fp_contract; /* at the end of file; see also the float flags in options */
 } ast_unit;

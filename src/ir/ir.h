@@ -310,7 +310,14 @@ typedef enum ir_arg_kind {
     IR_ARG_PRINT /* added by a pass behind all others: pointer to the print buffer; not a parameter to users */
 } ir_arg_kind;
 
-enum { IR_ARG_CONST = 1, IR_ARG_RESTRICT = 2, IR_ARG_VOLATILE = 4, IR_ARG_NO_WRITE = 8, IR_ARG_NO_READ = 16 };
+enum {
+    IR_ARG_CONST = 1,
+    IR_ARG_RESTRICT = 2,
+    IR_ARG_VOLATILE = 4,
+    IR_ARG_NO_WRITE = 8,
+    IR_ARG_NO_READ = 16,
+    IR_ARG_STATE = 32 /* a kernel's last one: the program's own variables, which the runtime passes */
+};
 
 /* A function parameter: value and what reflection tells of it. */
 typedef struct ir_arg {

@@ -33,8 +33,8 @@ const char *const qn__ir_combine_names[IR_COMBINE_COUNT] = {"add",  "sub",  "xch
                                                             "xor",  "smin", "smax", "umin", "umax",
                                                             "fadd", "fmin", "fmax", "mul",  "fmul"};
 const char *const qn__ir_arg_kind_names[IR_ARG_KIND_COUNT] = {"value", "struct", "buffer", "local", "print"};
-const char *const qn__ir_arg_flag_names[IR_ARG_FLAG_COUNT] = {"const", "restrict", "volatile", "no_write",
-                                                              "no_read"};
+const char *const qn__ir_arg_flag_names[IR_ARG_FLAG_COUNT] = {"const",    "restrict", "volatile",
+                                                              "no_write", "no_read",  "state"};
 
 static const uint8_t kind_bits[IR_KIND_COUNT] = {0, 1, 8, 16, 32, 64, 16, 32, 64, 64};
 

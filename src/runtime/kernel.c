@@ -68,7 +68,8 @@ qn_status qn_kernel_get_info(const qn_kernel *kernel, qn_kernel_info *info) {
     if (status) return status;
     if (!info) return qn__fail_null(kernel->object.context, "qn_kernel_get_info", "info");
     const qn__kernel_info *k = kernel->info;
-    *info = (qn_kernel_info){.name = k->name, .num_params = k->num_params, .local_memory = k->static_local};
+    *info = (qn_kernel_info){
+        .name = k->name, .num_params = qn__source_params(k), .local_memory = k->static_local};
     memcpy(info->required_local_size, k->reqd_local, sizeof k->reqd_local);
     memcpy(info->local_size_hint, k->hint_local, sizeof k->hint_local);
     return QN_OK;
@@ -89,10 +90,10 @@ qn_status qn_kernel_get_param(const qn_kernel *kernel, uint32_t index, qn_param_
     qn_status status = qn__check(kernel, QN__OBJECT_KERNEL, "qn_kernel_get_param", "kernel");
     if (status) return status;
     if (!info) return qn__fail_null(kernel->object.context, "qn_kernel_get_param", "info");
-    if (index >= kernel->info->num_params)
+    if (index >= qn__source_params(kernel->info))
         return qn__fail(kernel->object.context, QN_ERROR_RANGE,
                         "qn_kernel_get_param: index %u; %s has %u parameters", (unsigned)index,
-                        kernel->info->name, (unsigned)kernel->info->num_params);
+                        kernel->info->name, (unsigned)qn__source_params(kernel->info));
     const qn__param_info *param = &kernel->info->params[index];
     *info = (qn_param_info){
         .name = param->name,

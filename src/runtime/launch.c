@@ -104,9 +104,19 @@ static qn_status store_bytes(launch *l, uint32_t index, const qn_arg *arg, unsig
     return QN_OK;
 }
 
-static qn_status store_buffer(launch *l, uint32_t index, const qn_arg *arg, unsigned char *to) {
+static void bind_buffer(launch *l, uint32_t index, qn_buffer *buffer) {
     const qn__param_info *param = &l->info->params[index];
-    uint64_t address = 0;
+    const qn_buffer *root = qn__buffer_root(buffer);
+    const uint64_t address = root->address + buffer->offset;
+    const uint32_t n = l->num_buffers++;
+    l->bindings[n] = (qn__binding){index, root->memory, buffer->offset};
+    l->uses[n] = (qn__use){buffer, param->is_written};
+    l->used[n] = &buffer->object;
+    memcpy(l->args + param->offset, &address, sizeof address);
+}
+
+static qn_status store_buffer(launch *l, uint32_t index, const qn_arg *arg) {
+    const qn__param_info *param = &l->info->params[index];
     if (param->kind != QN__PARAM_BUFFER)
         return wrong(l, index, arg->kind == QN_ARG_NULL ? "NULL was given" : "a buffer was given");
     if (arg->kind == QN_ARG_BUFFER) {
@@ -120,14 +130,8 @@ static qn_status store_buffer(launch *l, uint32_t index, const qn_arg *arg, unsi
                 l->context, QN_ERROR_WRONG_CONTEXT,
                 "qn_launch: parameter %u of %s, '%s %s': the buffer is of another device or context",
                 (unsigned)index + 1, l->info->name, param->type_name, param->name);
-        const qn_buffer *root = qn__buffer_root(buffer);
-        uint32_t n = l->num_buffers++;
-        l->bindings[n] = (qn__binding){index, root->memory, buffer->offset};
-        l->uses[n] = (qn__use){buffer, param->is_written};
-        l->used[n] = &buffer->object;
-        address = root->address + buffer->offset;
+        bind_buffer(l, index, buffer);
     }
-    memcpy(to, &address, sizeof address);
     return QN_OK;
 }
 
@@ -161,7 +165,7 @@ static qn_status store_arg(launch *l, uint32_t index, const qn_arg *arg) {
     case QN_ARG_FLOAT:
     case QN_ARG_DOUBLE: return store_number(l, index, arg, to);
     case QN_ARG_BUFFER:
-    case QN_ARG_NULL: return store_buffer(l, index, arg, to);
+    case QN_ARG_NULL: return store_buffer(l, index, arg);
     case QN_ARG_LOCAL: return store_local(l, index, arg, to);
     case QN_ARG_BYTES: return store_bytes(l, index, arg, to);
     }
@@ -169,15 +173,17 @@ static qn_status store_arg(launch *l, uint32_t index, const qn_arg *arg) {
 }
 
 static qn_status store_args(launch *l, const qn_arg *args, size_t num_args) {
-    if (num_args != l->info->num_params)
+    const uint32_t wanted = qn__source_params(l->info);
+    if (num_args != wanted)
         return qn__fail(l->context, QN_ERROR_ARGUMENT_COUNT,
-                        "qn_launch: %s takes %u arguments, %zu were given", l->info->name,
-                        (unsigned)l->info->num_params, num_args);
+                        "qn_launch: %s takes %u arguments, %zu were given", l->info->name, (unsigned)wanted,
+                        num_args);
     if (num_args && !args) return qn__fail_null(l->context, "qn_launch", "args");
     for (uint32_t i = 0; i < num_args; i++) {
         qn_status status = store_arg(l, i, &args[i]);
         if (status) return status;
     }
+    if (wanted < l->info->num_params) bind_buffer(l, wanted, l->kernel->program->state);
     return QN_OK;
 }
 

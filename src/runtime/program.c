@@ -92,6 +92,21 @@ static qn_status load_code(qn_program *program, const qn__code_source *source) {
                   : QN_OK;
 }
 
+/* Makes the program's variables in global memory. */
+static qn_status create_state(qn_program *program) {
+    qn_context *context = program->object.context;
+    const size_t size = (size_t)program->info.total_state, initial = (size_t)program->info.state_size;
+    if (!size) return QN_OK;
+    if (initial > size) return qn__fail(context, QN_ERROR_INTERNAL, "more initial values than variables");
+    uint8_t *bytes = initial ? qn__allocate_zeroed(&context->allocator, size) : NULL;
+    if (initial && !bytes) return qn__fail_memory(context, size);
+    if (bytes) memcpy(bytes, program->info.state, initial);
+    const qn_buffer_desc desc = {.size = size, .data = bytes, .label = "program-scope variables"};
+    const qn_status status = qn_buffer_create(program->device, &desc, &program->state);
+    qn__release(&context->allocator, bytes);
+    return status;
+}
+
 static qn_status compile(qn_program *program, qn__program_input *input, const qn__cache_key *key) {
     qn_context *context = program->object.context;
     qn__compile_result *result = qn__allocate_zeroed(&context->allocator, sizeof *result);
@@ -146,6 +161,7 @@ static qn_status build(qn_program *program, qn__program_input *input, bool use_c
     qn_status status = QN_OK;
     if (!cached || !load_cached(program, &key, input->request.debug))
         status = compile(program, input, cached ? &key : NULL);
+    if (!status) status = create_state(program);
     qn__release(&context->allocator, key.text);
     return status;
 }
@@ -190,6 +206,7 @@ void qn_program_destroy(qn_program *program) {
 void qn__program_finalise(qn_program *program) {
     const qn__allocator *allocator = &program->object.context->allocator;
     if (program->code) program->device->backend->code_unload(program->device->gpu, program->code);
+    if (program->state) qn_buffer_destroy(program->state);
     if (program->result) qn__compile_free(program->result);
     qn__release(allocator, program->result);
     qn__cache_forget(program);

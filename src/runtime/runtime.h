@@ -129,6 +129,7 @@ struct qn_program {
     void *memory;               /* the cache entry that the description points into, or NULL */
     qn__arena arena;            /* of what was made of it */
     qn__code_info info;         /* the result's, or made of the entry */
+    qn_buffer *state;           /* its variables in global memory; NULL: it has none */
     const char *log;
     qn__code *code;
     qn_program_times times;

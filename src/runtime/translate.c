@@ -69,7 +69,7 @@ static void put_param(qn__buf *out, const qn__param_info *param) {
     qn__buf_puts(out, "{\"name\": ");
     put_json(out, param->name);
     put_field(out, "type", param->type_name);
-    put_field(out, "kind", param_kinds[param->kind]);
+    put_field(out, "kind", param->is_state ? "state" : param_kinds[param->kind]);
     if (param->kind == QN__PARAM_BUFFER)
         put_field(out, "address_space", param->is_constant ? "constant" : "global");
     if (param->kind == QN__PARAM_LOCAL) put_field(out, "address_space", "local");
@@ -109,7 +109,7 @@ static void put_reflection(qn__buf *out, const qn__compile_result *result) {
         qn__buf_puts(out, i ? ",\n" : "\n");
         put_kernel(out, &result->info.kernels[i]);
     }
-    qn__buf_puts(out, "]}\n");
+    qn__buf_printf(out, "], \"state_size\": %llu}\n", (unsigned long long)result->info.total_state);
 }
 
 /* ---- output ---- */

@@ -290,7 +290,7 @@ static void long_output_is_printed_whole(void **state) {
     assert_int_equal(p.length, 2000 + 1 + 1500 + 1 + 702 + 2);
     assert_int_equal(p.text[1999], '7');
     assert_memory_equal(p.text + 2001 + 1497, "end|0.5000", 10);
-    print_once("kernel void f(void) { printf(\"%9000d%9000d\\n\", 7, 8); }", &p);
+    print_once("kernel void f(void) { printf(\"%4000d%4000d%4000d%4000d%4000d\\n\", 7, 8, 9, 10, 11); }", &p);
     assert_int_equal(p.length, 16384); /* the most that one call prints */
 }
 

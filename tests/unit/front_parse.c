@@ -246,7 +246,7 @@ static const message_case wrong[] = {
      {"1:22: error: 'float2' has 2 components: '.z' is out of range",
       "1:34: error: expression is not assignable", "1:41: error: '.q' names no components of 'float2'"}},
     {"void f(__constant int *p) { *p = 1; }", {"1:32: error: cannot write to __constant memory"}},
-    {"int x = 1;", {"1:5: error: variable 'x' at file scope must be in the __constant address space"}},
+    {"int x = 1;", {"1:5: error: variable 'x' at file scope must be in the __constant or __global"}},
     {"void f(int n) { int a[n]; }", {"1:23: error: size of an array is not a constant expression"}},
     {"void f(void) { int (*p)(int); }", {"1:21: error: pointers to functions are not allowed in OpenCL C"}},
     {"void f(int n, ...) {}", {"1:15: error: functions with a variable number of arguments are not allowed"}},

@@ -347,6 +347,7 @@ static ir_value *call(lower *l, ast_expr *e) {
         }
         qn__vec_push(l->arena, &operands, v);
     }
+    if (e->callee->uses_state) qn__vec_push(l->arena, &operands, l->state);
     qn__lower_at(l, e->loc);
     ir_type type = qn__type_to_ir(e->type);
     bool has_result = !is_record && e->type->kind != AST_VOID;

@@ -31,6 +31,7 @@ typedef struct lower {
     const ast_decl *decl; /* function that is being lowered */
     bool as_kernel;       /* it is lowered as a kernel, not as a function that another calls */
     ir_value *result;     /* where a record result goes, or NULL */
+    ir_value *state;      /* the address of the program's state, where the function uses it */
     lower_frame *frames;
     unsigned depth;     /* of nested expressions and statements */
     bool contract;      /* fmul and fadd may fuse */

@@ -1,6 +1,7 @@
 /* Lowering of a file: __constant objects, functions with their parameters, kernels with what reflection tells
    of them. Records are passed to functions as the address of the caller's copy and returned through a hidden
-   first parameter. */
+   first parameter. Program-scope variables in global memory lie in one block, the program's state; a function that
+   uses it has its address as a hidden last parameter, a kernel as a last argument that the runtime gives. */
 #include <string.h>
 
 #include "front/lower/internal.h"
@@ -131,6 +132,7 @@ static ir_function *new_callable(lower *l, ast_decl *decl) {
         qn__ir_arg_add(function, is_record ? qn__ir_pointer(IR_PRIVATE) : qn__type_to_ir(param->type),
                        param->name);
     }
+    if (decl->uses_state) qn__ir_arg_add(function, qn__ir_pointer(IR_GLOBAL_SPACE), "state");
     return function;
 }
 
@@ -176,6 +178,16 @@ static void add_kernel_arg(lower *l, ir_function *function, const ast_decl *para
     arg->align = type->align;
 }
 
+static void add_state_arg(ir_function *function) {
+    qn__ir_arg_add(function, qn__ir_pointer(IR_GLOBAL_SPACE), "state");
+    ir_arg *arg = &qn__vec_last(&function->args);
+    arg->type_name = "__global void*";
+    arg->arg_kind = IR_ARG_BUFFER;
+    arg->flags = IR_ARG_STATE;
+    arg->element = qn__ir_type(IR_VOID, 1);
+    arg->size = arg->align = 8;
+}
+
 static ir_function *new_kernel(lower *l, ast_decl *decl) {
     ir_function *function = qn__ir_function_new(l->module, decl->name, qn__ir_type(IR_VOID, 1));
     function->is_kernel = true;
@@ -185,6 +197,7 @@ static ir_function *new_kernel(lower *l, ast_decl *decl) {
     function->required_sub_group_size = decl->sub_group_size;
     function->vec_type_hint = decl->vec_type_hint;
     for (size_t i = 0; i < decl->params.len; i++) add_kernel_arg(l, function, decl->params.data[i]);
+    if (decl->uses_state) add_state_arg(function);
     return function;
 }
 
@@ -299,6 +312,7 @@ static void lower_body(lower *l, ast_decl *decl, ir_function *function, bool as_
     qn__ir_at_end(&l->b, function->body);
     bool has_result_param = !as_kernel && qn__type_is_record(decl->type->base);
     l->result = has_result_param ? function->args.data[0].value : NULL;
+    l->state = decl->uses_state ? qn__vec_last(&function->args).value : NULL;
     bind_params(l, decl);
     qn__lower_stmt(l, decl->body);
     if (!qn__lower_is_dead(l)) {

@@ -74,6 +74,10 @@ static lower_place variable_place(lower *l, const ast_expr *e) {
             return (lower_place){.value = decl->address, .type = type, .align = 1};
         return place_of_pointer(decl->address, type, type->align, type_flags(type));
     }
+    if (decl->is_state) {
+        ir_value *offset = qn__ir_const_int(l->b.function, IR_I64, (int64_t)decl->state_offset);
+        return place_of_pointer(qn__ir_ptr_add(&l->b, l->state, offset), type, align, type_flags(type));
+    }
     if (type->space == IR_CONSTANT_SPACE || decl->is_static_local) {
         uint32_t index = qn__lower_global(l, decl);
         return place_of_pointer(object_address(l, IR_GLOBAL, IR_CONSTANT_SPACE, index), type, align,

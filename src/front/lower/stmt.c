@@ -221,7 +221,7 @@ static void lower_return(lower *l, ast_stmt *stmt) {
 /* ---- declarations ---- */
 
 static void lower_decl(lower *l, ast_decl *decl) {
-    if (decl->decl_kind != DECL_VARIABLE || decl->is_static_local) return;
+    if (decl->decl_kind != DECL_VARIABLE || decl->is_static_local || decl->is_state) return;
     if (decl->type->space == IR_CONSTANT_SPACE) return;
     qn__lower_at(l, decl->loc);
     uint32_t align = decl->align > decl->type->align ? decl->align : decl->type->align;

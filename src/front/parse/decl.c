@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MOST_PRIVATE_BYTES = 16 << 20, MOST_CONSTANT_BYTES = 64 << 20 };
+enum { MOST_PRIVATE_BYTES = 16 << 20, MOST_CONSTANT_BYTES = 64 << 20, MOST_STATE_BYTES = 64 << 20 };
 
 /* ---- redeclarations ---- */
 
@@ -45,7 +45,9 @@ static bool check_object_type(front_parser *p, const front_declarator *declarato
                        qn__type_text(p, type));
         return false;
     }
-    uint64_t most = type->space == IR_CONSTANT_SPACE ? MOST_CONSTANT_BYTES : MOST_PRIVATE_BYTES;
+    uint64_t most = type->space == IR_CONSTANT_SPACE ? MOST_CONSTANT_BYTES
+                    : type->space == IR_GLOBAL_SPACE ? MOST_STATE_BYTES
+                                                     : MOST_PRIVATE_BYTES;
     if (type->size > most) {
         qn__diag_error(p->diag, declarator->loc, "variable '%s' of %llu bytes is too large", name,
                        (unsigned long long)type->size);
@@ -60,33 +62,42 @@ static const char *space_text(unsigned space) {
     return names[space % QN__COUNT(names)];
 }
 
-/* At file scope there is only __constant. */
+/* Where no address space is given, a variable that lives as long as the program is global since OpenCL C 2.0. */
+static const ast_type *default_space(front_parser *p, const ast_type *type, bool is_lasting) {
+    if (!is_lasting || qn__type_is_error(p->types, type) || type->space != IR_PRIVATE ||
+        qn__standard(p) < 200)
+        return type;
+    return qn__type_qualified(p->types, type, type->quals, IR_GLOBAL_SPACE);
+}
+
+/* At file scope there are __constant and __global. */
 static const ast_type *check_file_space(front_parser *p, const front_declarator *declarator,
                                         const ast_type *type) {
     if (qn__type_is_error(p->types, type) || type->space == IR_CONSTANT_SPACE) return type;
-    if (qn__type_is_opaque(type)) return type;
+    if (qn__type_is_opaque(type) || type->space == IR_GLOBAL_SPACE) return type;
     qn__diag_error(p->diag, declarator->loc,
-                   "variable '%s' at file scope must be in the __constant address space",
+                   "variable '%s' at file scope must be in the __constant or __global address space",
                    declarator->name->data);
     const ast_type *element = type;
     while (element->kind == AST_ARRAY) element = element->base;
     if (element->kind == AST_POINTER)
         qn__diag_hint(p->diag, "write '__constant' between '*' and the name");
     else if (type->space == IR_PRIVATE)
-        qn__diag_hint(p->diag, "write '__constant' before its type");
+        qn__diag_hint(p->diag, "write '__constant' or '__global' before its type");
     else
         qn__diag_hint(p->diag, "%s memory is declared in a kernel or passed to it as a pointer",
                       space_text(type->space));
     return qn__type_qualified(p->types, type, type->quals, IR_CONSTANT_SPACE);
 }
 
-/* In a block: any but __global; __local without initializer; static means __constant. */
+/* In a block: __global only with static; __local without initializer. */
 static void check_block_space(front_parser *p, const front_specifiers *specifiers,
                               const front_declarator *declarator, bool has_init) {
     const ast_type *type = declarator->type;
     const char *name = declarator->name->data;
     qn__touch_image_type(p, type, declarator->loc);
     if (qn__type_is_opaque(type)) return;
+    if (type->space == IR_GLOBAL_SPACE && (specifiers->is_static || specifiers->is_extern)) return;
     if (type->space == IR_GLOBAL_SPACE) {
         qn__diag_error(p->diag, declarator->loc, "variable '%s' cannot be in the __global address space",
                        name);
@@ -100,7 +111,9 @@ static void check_block_space(front_parser *p, const front_specifiers *specifier
                          "variable '%s' in local memory is declared outside a kernel function", name);
     } else if (specifiers->is_static && type->space != IR_CONSTANT_SPACE) {
         qn__diag_error(p->diag, declarator->loc, "variable '%s' in a function cannot be static", name);
-        qn__diag_hint(p->diag, "for a table of constants, write '__constant' instead");
+        qn__diag_hint(p->diag,
+                      "for a table of constants, write '__constant' instead; for a variable that all "
+                      "launches share, 'static __global'");
     }
 }
 
@@ -155,20 +168,55 @@ static void constant_finish(front_parser *p, ast_decl *decl, bool is_extern) {
     qn__vec_push(p->arena, &p->context->unit->constants, decl);
 }
 
+/* Gives the variable its place in the program's state. */
+static void state_begin(front_parser *p, ast_decl *decl, const front_token *behind_name) {
+    if (decl->type->space != IR_GLOBAL_SPACE || decl->is_state) return;
+    decl->is_state = true;
+    decl->is_static_local = p->function != NULL;
+    if (p->function) qn__map64_set(p->arena, &p->context->statics, (uint64_t)(uintptr_t)behind_name, decl);
+}
+
+static void state_finish(front_parser *p, ast_decl *decl) {
+    ast_unit *unit = p->context->unit;
+    if (!decl->is_state || qn__type_is_error(p->types, decl->type)) return;
+    if (decl->init) qn__constant_image(p, decl);
+    if (decl->addresses.len)
+        qn__diag_error(p->diag, decl->loc, "the initializer of global variable '%s' holds an address",
+                       decl->name);
+    if (decl->state_offset || (unit->state.len && unit->state.data[0] == decl)) return; /* declared before */
+    const uint64_t offset = (unit->state_size + decl->align - 1) / decl->align * decl->align;
+    if (offset + decl->type->size > MOST_STATE_BYTES)
+        qn__diag_error(p->diag, decl->loc, "the program's global variables take more than %d bytes",
+                       MOST_STATE_BYTES);
+    decl->state_offset = offset;
+    unit->state_size = offset + decl->type->size;
+    qn__vec_push(p->arena, &unit->state, decl);
+}
+
+/* A function with pointers to any address space is read once for each (generic.c), but has its static variables once. */
+static ast_decl *static_before(front_parser *p) {
+    return p->function ? qn__map64_get(&p->context->statics, (uint64_t)(uintptr_t)p->at) : NULL;
+}
+
 /* The rest of a variable's declaration behind its declarator: initializer, checks, scope. */
 static ast_decl *declare_variable(front_parser *p, const front_specifiers *specifiers,
                                   front_declarator *declarator) {
     bool has_init = qn__peek(p, FRONT_T_ASSIGN);
     bool is_file = !p->function;
+    const front_token *behind_name = p->at;
+    ast_decl *before = static_before(p);
+    declarator->type = default_space(p, declarator->type, is_file || specifiers->is_static);
     if (is_file) declarator->type = check_file_space(p, declarator, declarator->type);
     bool good = check_object_type(p, declarator, has_init);
     if (good && !is_file) check_block_space(p, specifiers, declarator, has_init);
-    ast_decl *decl = variable_new(p, declarator, good ? declarator->type : p->types->error);
     bool is_extern_before = false;
     front_symbol *known = qn__lookup(p, declarator->name);
     if (known && known->level == p->level && known->decl && known->decl->type == declarator->type &&
         known->decl->decl_kind == DECL_VARIABLE && !known->decl->init && is_file)
         is_extern_before = true;
+    if (is_extern_before && known->decl->is_state) before = known->decl;
+    ast_decl *decl = before ? before : variable_new(p, declarator, good ? declarator->type : p->types->error);
+    state_begin(p, decl, behind_name);
     if (is_extern_before || !redefinition(p, declarator->name, declarator->loc)) {
         front_symbol *symbol = qn__declare(p, SYMBOL_OBJECT, declarator->name, declarator->loc);
         symbol->decl = decl;
@@ -180,6 +228,7 @@ static ast_decl *declare_variable(front_parser *p, const front_specifiers *speci
         if (good && !check_object_type(p, declarator, false)) decl->type = p->types->error;
     }
     if (decl->type->space == IR_CONSTANT_SPACE) constant_finish(p, decl, specifiers->is_extern);
+    state_finish(p, decl);
     return decl;
 }
 

@@ -230,6 +230,7 @@ void qn__front_context_init(front_context *context) {
     context->instances = (qn__map){0};
     context->frozen_decls = (qn__map64){0};
     context->generics = (qn__map64){0};
+    context->statics = (qn__map64){0};
     context->library_level = 0;
     context->calls.len = 0;
 }
@@ -258,6 +259,7 @@ ast_unit *qn__parse(front_context *context, front_tokens tokens) {
     }
     check_undefined(context);
     qn__check_recursion(context);
+    qn__inherit_facts(context);
     qn__refuse_images(context);
     qn__scope_pop(p);
     return context->unit;

@@ -33,8 +33,9 @@ typedef struct front_context {
     qn__map instances;         /* by name and bindings: the ast_decl */
     qn__map64 frozen_decls;    /* by address of the words: the ast_decl */
     qn__map64 generics;        /* by ast_decl: functions whose pointers have any address space */
-    unsigned library_nesting;  /* library functions being parsed, one in another */
-    uint32_t library_level;    /* of scopes, of the innermost */
+    qn__map64 statics;        /* by the token behind its name: the ast_decl of a function's static variable */
+    unsigned library_nesting; /* library functions being parsed, one in another */
+    uint32_t library_level;   /* of scopes, of the innermost */
     QN__VEC(front_call) calls;
 } front_context;
 

@@ -258,5 +258,6 @@ void qn__warn_no_return(front_parser *p, const ast_decl *function);
 bool qn__check_printf(front_parser *p, const ast_expr *literal, ast_expr **args, size_t num_args);
 void qn__check_kernel(front_parser *p, const ast_decl *function);
 void qn__check_recursion(front_context *context);
+void qn__inherit_facts(front_context *context); /* images and state used: by the callers, too */
 
 #endif

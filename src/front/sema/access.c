@@ -7,6 +7,7 @@
 ast_expr *qn__sema_variable(front_parser *p, ast_decl *decl, front_loc loc) {
     ast_expr *e = qn__expr(p, EXPR_VARIABLE, decl->type, loc, NULL, NULL, NULL);
     qn__touch_image_type(p, decl->type, loc);
+    if (decl->is_state && p->function) p->function->uses_state = true;
     e->decl = decl;
     e->is_lvalue = true;
     return e;

@@ -462,8 +462,9 @@ void qn__constant_image(front_parser *p, ast_decl *decl) {
     for (size_t i = 0; i < decl->init->items.len; i++) {
         const ast_init_item *item = &decl->init->items.data[i];
         if (image_item(p, decl, data, item)) continue;
-        qn__diag_error(p->diag, item->value->loc, "initializer of __constant variable '%s' is not a constant",
-                       decl->name);
+        qn__diag_error(p->diag, item->value->loc, "initializer of %s variable '%s' is not a constant",
+                       decl->is_state ? "global" : "__constant", decl->name);
+        if (decl->is_state) qn__diag_hint(p->diag, "addresses are not known yet; let a kernel store them");
         return;
     }
     decl->data = data;

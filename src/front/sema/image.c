@@ -22,24 +22,7 @@ void qn__touch_image_type(front_parser *p, const ast_type *type, front_loc loc) 
     if (qn__type_is_opaque(type)) qn__touch_image(p, loc, qn__type_text(p, type->unqualified));
 }
 
-/* ---- the callers of those ---- */
-
-static bool inherit(front_call *call) {
-    if (call->caller->opaque_use || !call->callee->opaque_use) return false;
-    call->caller->opaque_use = call->callee->opaque_use;
-    call->caller->opaque_loc = call->callee->opaque_loc;
-    return true;
-}
-
-/* Calls stand mostly behind what they call, in the order of the file: one walk each way is enough for nearly all. */
-static void spread(front_context *context) {
-    const size_t count = context->calls.len;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (size_t i = 0; i < count; i++) changed |= inherit(&context->calls.data[i]);
-        for (size_t i = count; i > 0; i--) changed |= inherit(&context->calls.data[i - 1]);
-    }
-}
+/* ---- kernels without them ---- */
 
 static void refuse_kernel(front_context *context, const ast_decl *kernel) {
     front_diag *diag = context->diag;
@@ -56,7 +39,6 @@ static void refuse_kernel(front_context *context, const ast_decl *kernel) {
 void qn__refuse_images(front_context *context) {
     ast_unit *unit = context->unit;
     size_t kept = 0;
-    spread(context);
     for (size_t i = 0; i < unit->functions.len; i++) {
         ast_decl *function = unit->functions.data[i];
         if (!function->opaque_use)

@@ -1,4 +1,5 @@
-/* Rules for whole functions: what a kernel may take (OpenCL C 6.9) and that nothing calls itself. */
+/* Rules for whole functions: what a kernel may take (OpenCL C 6.9), that nothing calls itself, and what callers have
+   of those that they call. */
 #include "front/parse/parser.h"
 
 /* ---- parameters of kernels ---- */
@@ -140,4 +141,29 @@ void qn__check_recursion(front_context *context) {
     graph_build(&g);
     for (size_t i = 0; i < g.functions.len; i++)
         if (g.state[i] == 0) walk_from(&g, g.functions.data[i]);
+}
+
+/* ---- facts that callers inherit ---- */
+
+static bool inherit(const front_call *call) {
+    ast_decl *caller = call->caller;
+    const ast_decl *callee = call->callee;
+    const bool takes_use = callee->opaque_use && !caller->opaque_use;
+    const bool takes_state = callee->uses_state && !caller->uses_state;
+    if (takes_use) {
+        caller->opaque_use = callee->opaque_use;
+        caller->opaque_loc = callee->opaque_loc;
+    }
+    caller->uses_state |= callee->uses_state;
+    return takes_use || takes_state;
+}
+
+/* Calls stand mostly behind what they call, in the order of the file: one walk each way is enough for nearly all. */
+void qn__inherit_facts(front_context *context) {
+    const size_t count = context->calls.len;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t i = 0; i < count; i++) changed |= inherit(&context->calls.data[i]);
+        for (size_t i = count; i > 0; i--) changed |= inherit(&context->calls.data[i - 1]);
+    }
 }
