@@ -27,22 +27,27 @@ static void describe_only(qn__arena *arena, ir_module *module, const qn__emit_op
     qn__describe_kernels(arena, &result->info, module);
 }
 
+/* NVIDIA's GPUs have 512 KB for a work-item, of which ptxas wants some for its own; other drivers tell no limit, and
+   crash or compile for minutes where they are given more. */
+enum { GPU_PRIVATE = 256 << 10 };
+
 static const struct target {
     uint32_t lacks; /* what the passes have to remove: QN__LACKS_* bits */
     emit_function *emit;
+    uint64_t most_private; /* bytes of a work-item's private variables; 0: as many as there is memory */
 } targets[QN__TARGET_COUNT] = {
-    [QN__TARGET_IR] = {0, describe_only},
-    [QN__TARGET_C] = {0, qn__emit_c},
+    [QN__TARGET_IR] = {0, describe_only, 0},
+    [QN__TARGET_C] = {0, qn__emit_c, 0},
     [QN__TARGET_PTX] = {GPU_LACKS | QN__WANTS_VECTOR_MEMORY | QN__WANTS_OFFSETS | QN__WANTS_END_TESTS |
                             QN__WANTS_UNROLLED,
-                        qn__emit_ptx},
+                        qn__emit_ptx, GPU_PRIVATE},
     [QN__TARGET_SPIRV] = {GPU_LACKS | QN__WANTS_VECTOR_MEMORY | QN__WANTS_OFFSETS | QN__LACKS_LONG_VECTORS |
                               QN__LACKS_FAR_JUMPS | QN__LACKS_LINEAR_SUB_GROUPS | QN__WANTS_LARGE_END_TESTS |
                               QN__LACKS_DIVISION | QN__LACKS_F16_DIVISION | QN__LACKS_DIVISION_OVERFLOW,
-                          qn__emit_spirv},
+                          qn__emit_spirv, GPU_PRIVATE},
     [QN__TARGET_CLC] = {GPU_LACKS | QN__LACKS_F16 | QN__LACKS_LINEAR_SUB_GROUPS |
                             QN__LACKS_DIVISION_OVERFLOW | QN__WANTS_LARGE_UNROLLED | QN__WANTS_EVEN_UNROLLED,
-                        qn__emit_clc},
+                        qn__emit_clc, GPU_PRIVATE},
 };
 
 /* What can be tried on a device by the option -qn-tune=WORD,..., to see what it likes: bits of the device and of the
@@ -343,6 +348,39 @@ static bool check_args(compile *c) {
     return true;
 }
 
+typedef struct private_memory {
+    uint64_t size;
+    const ir_instr *largest;
+} private_memory;
+
+static void visit_variable(ir_instr *instr, void *user) {
+    private_memory *memory = user;
+    if (instr->op != IR_VAR) return;
+    const uint64_t align = instr->attr.var->align ? instr->attr.var->align : 1;
+    memory->size = (memory->size + align - 1) / align * align + instr->attr.var->size;
+    if (!memory->largest || instr->attr.var->size > memory->largest->attr.var->size) memory->largest = instr;
+}
+
+/* What a kernel's private variables take once the passes have made values of those that can be. */
+static bool check_private(compile *c) {
+    const uint64_t most = targets[c->request->target].most_private;
+    for (size_t i = 0; most && i < c->module->functions.len; i++) {
+        const ir_function *function = c->module->functions.data[i];
+        private_memory memory = {0};
+        if (function->is_kernel) qn__ir_walk(function->body, visit_variable, &memory);
+        if (memory.size <= most) continue;
+        const ir_loc loc = memory.largest->loc;
+        qn__diag_error(
+            &c->diag, FRONT_NO_LOC,
+            "the private variables of kernel '%s' take %llu bytes; a work-item on this device has %llu "
+            "(%s:%u)",
+            function->name, (unsigned long long)memory.size, (unsigned long long)most,
+            c->module->files.data[loc.file], (unsigned)loc.line);
+        return fail(c, QN__COMPILE_UNSUPPORTED);
+    }
+    return true;
+}
+
 static void take_refused(compile *c) {
     const ast_unit *unit = c->unit;
     const uint32_t count = (uint32_t)unit->refused.len;
@@ -417,7 +455,8 @@ static void run(compile *c) {
     qn__names_init(&c->names, c->arena);
     qn__buf_init(&c->dump, c->arena);
     c->features.bits = FRONT_ALL_FEATURES.bits & ~c->request->without;
-    bool done = read_options(c) && run_front(c) && run_passes(c) && check_args(c) && run_emit(c);
+    bool done =
+        read_options(c) && run_front(c) && run_passes(c) && check_args(c) && check_private(c) && run_emit(c);
     if (!done && c->result->status == QN__COMPILE_OK) fail(c, QN__COMPILE_INTERNAL);
     qn__compile_result *result = c->result;
     qn__buf log;

@@ -68,6 +68,7 @@ struct qn__vm_program {
     uint64_t static_local;
     uint64_t print_size; /* bytes of the longest printf's values */
     uint32_t sub_group_size;
+    unsigned depth; /* of nested regions */
     bool uses_sync, uses_local, uses_atomics;
 };
 

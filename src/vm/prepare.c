@@ -164,7 +164,9 @@ static void place_variable(preparation *p, qn__vm_instr *instr) {
     if (align > p->program->private_align) p->program->private_align = align;
     instr->place = aligned(p->program->private_size, align);
     if (var->size > MAX_BYTES_PER_ITEM || instr->place + var->size > MAX_BYTES_PER_ITEM)
-        fail(p, "the kernel's private variables are too large");
+        fail(p, qn__arena_printf(
+                    p->arena, "its private variables take over %d bytes, the most that the interpreter has",
+                    MAX_BYTES_PER_ITEM));
     else
         p->program->private_size = instr->place + var->size;
 }
@@ -292,6 +294,7 @@ static void lower_special(preparation *p, qn__vm_instr *instr, unsigned depth) {
 }
 
 static void lower_region(preparation *p, const ir_region *region, unsigned depth, qn__vm_region *out) {
+    if (depth >= p->program->depth) p->program->depth = depth + 1;
     uint32_t len = 0;
     for (const ir_instr *ir = region->first; ir; ir = ir->next) len++;
     *out = (qn__vm_region){QN__NEW_ARRAY(p->arena, qn__vm_instr, len + 1u), len};

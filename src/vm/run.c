@@ -7,25 +7,34 @@
 
 #include "vm/internal.h"
 
+enum { DEPTH_STACK = 512 }; /* bytes of the two calls for a level of nesting, at most */
+
 uint64_t qn__vm_static_local(const qn__vm_program *program) { return program->static_local; }
 bool qn__vm_uses_sync(const qn__vm_program *program) { return program->uses_sync; }
+uint64_t qn__vm_stack(const qn__vm_program *program) { return (uint64_t)program->depth * DEPTH_STACK; }
 
 /* ---- scratch memory ---- */
 
-enum { IDS_SIZE = 5 * sizeof(uint64_t), MAX_STRIDE = 1 << 24 };
+enum { IDS_SIZE = 5 * sizeof(uint64_t), MAX_STRIDE = 1 << 24, MAX_SCRATCH = 16 << 20 };
 
-/* Slots start at multiples of 16 bytes: their place, in bytes a work-item, times the stride. */
+static uint64_t bytes_per_item(const qn__vm_program *program) {
+    return program->values_size + program->private_size + IDS_SIZE + sizeof(uint16_t) + 1;
+}
+
+/* Slots start at multiples of 16 bytes: their place, in bytes a work-item, times the stride. Work-items with large
+   private variables run fewer at once. */
 static uint64_t stride_for(const qn__vm_program *program, uint64_t items) {
     uint64_t stride = items ? items : 1;
-    if (!program->uses_sync && (stride > QN__VM_CHUNK || !program->uses_local)) stride = QN__VM_CHUNK;
+    if (program->uses_sync) return (stride + 15) / 16 * 16;
+    if (stride > QN__VM_CHUNK || !program->uses_local) stride = QN__VM_CHUNK;
+    while (stride > 16 && stride * bytes_per_item(program) > MAX_SCRATCH) stride /= 2;
     return (stride + 15) / 16 * 16;
 }
 
 uint64_t qn__vm_scratch_size(const qn__vm_program *program, uint64_t items) {
     if (program->uses_sync && items > MAX_STRIDE) return UINT64_MAX;
     uint64_t stride = stride_for(program, items);
-    uint64_t per_item = program->values_size + program->private_size + IDS_SIZE + sizeof(uint16_t) + 1;
-    return stride * per_item + program->private_align + program->print_size;
+    return stride * bytes_per_item(program) + program->private_align + program->print_size;
 }
 
 /* Cuts scratch memory into the frame's arrays, those with the strictest alignment first. */

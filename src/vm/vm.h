@@ -22,6 +22,7 @@ qn__vm_program *qn__vm_prepare_named(qn__arena *arena, const struct ir_module *m
 
 uint64_t qn__vm_static_local(const qn__vm_program *program); /* bytes, as qn__kernel_info.static_local */
 bool qn__vm_uses_sync(const qn__vm_program *program);
+uint64_t qn__vm_stack(const qn__vm_program *program); /* bytes of stack, at most */
 /* Bytes of scratch memory for one work-group of that many work-items. */
 uint64_t qn__vm_scratch_size(const qn__vm_program *program, uint64_t items);
 

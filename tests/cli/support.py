@@ -3,6 +3,7 @@
 usage of a test: python3 tests/cli/test_X.py PATH_OF_QUERN [unittest's arguments]
 """
 import os
+import resource
 import shutil
 import struct
 import subprocess
@@ -72,10 +73,13 @@ class ToolTest(unittest.TestCase):
         with open(os.path.join(self.dir, name), "rb") as file:
             return file.read()
 
-    def quern(self, *args, status=OK, error=None, env=None):
-        """Runs the tool in the scratch folder. Checks its status; `error` must be a part of what it complains."""
+    def quern(self, *args, status=OK, error=None, env=None, stack=None):
+        """Runs the tool in the scratch folder. Checks its status; `error` must be a part of what it complains.
+        `stack` limits the process's stack, in bytes."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_STACK, (stack, resource.getrlimit(resource.RLIMIT_STACK)[1]))
         done = subprocess.run([QUERN, *map(str, args)], cwd=self.dir, capture_output=True, text=True, timeout=120,
-                              env=dict(self.env, **(env or {})))
+                              env=dict(self.env, **(env or {})), preexec_fn=limit if stack else None)
         told = "quern %s\nstdout: %s\nstderr: %s" % (" ".join(map(str, args)), done.stdout, done.stderr)
         self.assertEqual(done.returncode, status, told)
         if error is not None:

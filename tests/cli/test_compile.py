@@ -27,6 +27,17 @@ class Compile(ToolTest):
         self.assertEqual(self.quern("compile", "saxpy.cl", "--target=ptx", "-o", "saxpy.ptx"), "")
         self.assertEqual(self.read("saxpy.ptx").decode(), text)
 
+    def test_private_memory(self):
+        source = ("kernel void big(global int *x, int n) {\n    int a[%d];\n    for (int i = 0; i < n; i++) a[i * 7 %% n] = i;\n"
+                  "    x[0] = a[n / 2];\n}\n")
+        self.write("fits.cl", source % 65536)
+        self.write("big.cl", source % 65537)
+        for target in ("ptx", "spirv", "clc"):
+            self.quern("compile", "fits.cl", "--target", target, "-o", "out")
+            self.quern("compile", "big.cl", "--target", target, status=RUN_FAILED, error="the private variables of kernel 'big' take "
+                       "262148 bytes; a work-item on this device has 262144 (big.cl:2)")
+        self.quern("compile", "big.cl", "--target", "c", "-o", "out")
+
     def test_architectures(self):
         text = self.quern("compile", "saxpy.cl", "--target", "ptx", "--arch", "sm_90")
         self.assertRegex(text, r"(?m)^\.target sm_(60|90)$")

@@ -223,6 +223,22 @@ class Options(ToolTest):
         args = ["--global", 4, "int:4", "float:2", "buf:float:4=1,2,3,4", "buf:float:4=1@-"]
         self.assertEqual(self.run_kernel(SAXPY, *args, env={"QUERN_CC": "none"}), "y = 3, 5, 7, 9\n")
 
+    def test_private_memory(self):
+        """Arrays that no thread's stack would hold, under a small limit of it; and more than the machine has."""
+        source = ("kernel void big(global int *x, int n) {\n    int a[%d], s = 0, me = get_local_id(0);\n"
+                  "    for (int i = 0; i < n; i++) a[i * 7919 %% %d] = i + me;\n%s"
+                  "    for (int i = 0; i < n; i++) s += a[i * 7919 %% %d];\n    x[get_global_id(0)] = s;\n}\n")
+        barrier, size = "    barrier(CLK_LOCAL_MEM_FENCE);\n", 1 << 22
+        args = ["--device", "cpu", "--global", 2, "--local", 2, "buf:int:2@-", "int:100"]
+        huge = ("kernel void huge(global int *x, int n) {\n" + "".join("    int a%d[%d];\n    a%d[n] = n;\n" % (i, size, i) for i in range(32)) +
+                barrier + "".join("    x[get_global_id(0)] += a%d[x[%d]];\n" % (i, i) for i in range(32)) + "}\n")
+        for env in ({"QUERN_CC": "cc"}, {"QUERN_CC": "none"}):
+            for between in ("", barrier):
+                out = self.run_kernel(source % (size, size, between, size), *args, env=env, stack=1 << 20)
+                self.assertEqual(out, "x = 4950, 5050\n")
+            self.run_kernel(huge, "--global", 4096, "--local", 4096, "buf:int:4096", "int:1", env=env, status=RUN_FAILED,
+                            error="kernel huge: the private variables of a work-group of 4096 take")
+
     def test_time(self):
         out = self.run_kernel(SAXPY, "--global", 4, "--time", 3, "int:4", "float:1", "buf:float:4=1", "buf:float:4@-")
         lines = out.splitlines()

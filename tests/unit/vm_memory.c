@@ -161,7 +161,8 @@ static void test_errors(void **state) {
         const char *text, *message;
     } cases[] = {
         {"kernel @k() {\ncall @f\nreturn\n}\nfunction @f() {\nreturn\n}\n", "inlined"},
-        {"kernel @k() {\n%v: ptr.private = var \"big\" size 8000000000 align 4\nreturn\n}\n", "too large"},
+        {"kernel @k() {\n%v: ptr.private = var \"big\" size 8000000000 align 4\nreturn\n}\n",
+         "private variables take over 1073741824 bytes"},
         {"kernel @k() local #0 \"big\" size 8000000000 align 4 {\nreturn\n}\n", "too large"},
     };
     for (size_t i = 0; i < QN__COUNT(cases); i++) {

@@ -86,6 +86,11 @@ static void describe(qn__gpu *gpu) {
              (unsigned long long)qn__hash(flags, strlen(flags), 0));
 }
 
+static uint64_t machine_memory(void) {
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : (uint64_t)1 << 30;
+}
+
 static qn_status cpu_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out, char *why) {
     (void)index;
     const qn__services *services = driver->services;
@@ -93,6 +98,7 @@ static qn_status cpu_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out,
     if (!gpu) return QN_ERROR_OUT_OF_MEMORY;
     gpu->services = services;
     gpu->compiler = driver->compiler;
+    gpu->memory = machine_memory();
     gpu->pool = qn__pool_create(services->allocator, services->cpu_threads);
     gpu->num_workers = gpu->pool ? qn__pool_threads(gpu->pool) : 0;
     gpu->workers =
@@ -117,8 +123,6 @@ static void cpu_gpu_close(qn__gpu *gpu) {
 }
 
 static void cpu_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    uint64_t memory = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : (uint64_t)1 << 30;
     *info = (qn_device_info){
         .description = gpu->description,
         .driver = gpu->driver,
@@ -130,8 +134,8 @@ static void cpu_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
         .max_local_size = {QN__CPU_MAX_GROUP, QN__CPU_MAX_GROUP, QN__CPU_MAX_GROUP},
         .max_global_size = {(uint64_t)1 << 48, (uint64_t)1 << 48, (uint64_t)1 << 48},
         .local_memory = QN__CPU_LOCAL_MEMORY,
-        .memory = memory,
-        .max_buffer = memory,
+        .memory = gpu->memory,
+        .max_buffer = gpu->memory,
         .max_args_size = QN__MAX_ARGS_SIZE,
     };
 }

@@ -32,6 +32,7 @@ struct qn__gpu {
     qn__pool *pool;
     qn__cpu_worker *workers; /* by the pool's number of the thread; 0 is not used */
     unsigned num_workers;
+    uint64_t memory; /* bytes of the machine */
     char description[192], driver[128], cache_key[768];
 };
 
@@ -50,7 +51,9 @@ struct qn__code {
 /* code.c */
 qn_status qn__cpu_code_load(qn__gpu *gpu, const qn__code_source *source, qn__code **code, char *why);
 void qn__cpu_code_unload(qn__gpu *gpu, qn__code *code);
-/* run.c: runs a launch to its end on the pool and on this thread, which uses `own`. NULL, or a sentence that
+/* run.c: whether the machine has the memory for a launch; else the status, with the numbers. */
+qn_status qn__cpu_check_memory(const qn__gpu *gpu, const qn__command *command, char *why);
+/* Runs a launch to its end on the pool and on this thread, which uses `own`. NULL, or a sentence that
    says why it failed. */
 const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command, qn__cpu_worker *own);
 extern const char qn__cpu_out_of_memory[]; /* the sentence, known by its address */

@@ -148,7 +148,10 @@ static void append(qn__queue *queue, node *added) {
 }
 
 qn_status qn__cpu_submit(qn__queue *queue, const qn__command *command, uint64_t *number, char *why) {
-    (void)why;
+    if (command->kind == QN__COMMAND_LAUNCH) {
+        qn_status status = qn__cpu_check_memory(queue->gpu, command, why);
+        if (status) return status;
+    }
     const qn__allocator *allocator = queue->gpu->services->allocator;
     node *added = qn__allocate_zeroed(allocator, sizeof *added);
     qn__command *copy = added ? qn__command_copy(allocator, command) : NULL;
@@ -187,12 +190,23 @@ void qn__cpu_unfinished(qn__queue *queue, char *names, size_t size) {
     pthread_mutex_unlock(&queue->lock);
 }
 
+/* Who waits may have little stack left; a launch that takes more is left to the stream's thread. */
+static bool is_for_any_thread(const node *n) {
+    enum { CALLER_STACK = 32 << 10 };
+    const qn__command *command = n->command;
+    if (command->kind != QN__COMMAND_LAUNCH) return true;
+    const struct qn__cpu_code_kernel *kernel = &command->code->kernels[command->kernel];
+    const uint64_t stack = kernel->function ? command->code->info->kernels[command->kernel].stack
+                                            : qn__vm_stack(kernel->program);
+    return stack <= CALLER_STACK;
+}
+
 qn_status qn__cpu_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why) {
     struct timespec until = qn__cpu_deadline(timeout_ns);
     pthread_mutex_lock(&queue->lock);
     qn_status status = QN_OK;
     while (!status && atomic_load(&queue->completed) < number) {
-        if (timeout_ns == QN_FOREVER && queue->first && !queue->running)
+        if (timeout_ns == QN_FOREVER && queue->first && !queue->running && is_for_any_thread(queue->first))
             run_first(queue);
         else if (!qn__cpu_cond_wait(&queue->done, &queue->lock, timeout_ns, &until))
             status = QN_ERROR_TIMEOUT;
@@ -212,7 +226,10 @@ void qn__cpu_replay_destroy(qn__gpu *gpu, qn__replay *replay) {
 
 qn_status qn__cpu_replay_create(qn__gpu *gpu, const qn__command *commands, size_t count, qn__replay **out,
                                 char *why) {
-    (void)why;
+    qn_status status = QN_OK;
+    for (size_t i = 0; i < count && !status; i++)
+        if (commands[i].kind == QN__COMMAND_LAUNCH) status = qn__cpu_check_memory(gpu, &commands[i], why);
+    if (status) return status;
     const qn__allocator *allocator = gpu->services->allocator;
     qn__replay *replay = qn__allocate_zeroed(allocator, sizeof *replay);
     if (!replay) return QN_ERROR_OUT_OF_MEMORY;

@@ -1,5 +1,6 @@
 /* A launch on the pool: rows of work-groups cut into pieces, each run by one worker with local and scratch
    memory of its own. */
+#include <stdio.h>
 #include <string.h>
 
 #include "backend/common/common.h"
@@ -9,7 +10,6 @@ typedef struct run {
     qn__gpu *gpu;
     qn__cpu_worker *own; /* the calling thread's */
     const struct qn__cpu_code_kernel *kernel;
-    const qn__kernel_info *info;
     qn_cpu_launch launch;
     uint64_t pieces_x, piece; /* pieces in a row, work-groups in a piece */
     uint64_t local_size, scratch_size;
@@ -57,20 +57,41 @@ static void run_piece(void *user, uint64_t index, unsigned worker_index) {
     if (error) atomic_store(&r->error, error);
 }
 
+static uint64_t group_items(const qn__command *command) {
+    return (uint64_t)command->local[0] * command->local[1] * command->local[2];
+}
+
+/* Bytes of scratch memory for a work-group of the launch. */
+static uint64_t scratch_size(const qn__command *command) {
+    const struct qn__cpu_code_kernel *kernel = &command->code->kernels[command->kernel];
+    const qn__kernel_info *info = &command->code->info->kernels[command->kernel];
+    if (kernel->function) return info->scratch_fixed + info->scratch_per_item * group_items(command);
+    return qn__vm_scratch_size(kernel->program, group_items(command));
+}
+
+qn_status qn__cpu_check_memory(const qn__gpu *gpu, const qn__command *command, char *why) {
+    const uint64_t size = scratch_size(command), most = gpu->memory / gpu->num_workers;
+    if (size <= most) return QN_OK;
+    snprintf(
+        why, QN__WHY,
+        "kernel %.100s: the private variables of a work-group of %llu take %llu bytes; of the machine's %llu "
+        "each of %u threads has %llu",
+        command->kernel_name, (unsigned long long)group_items(command), (unsigned long long)size,
+        (unsigned long long)gpu->memory, gpu->num_workers, (unsigned long long)most);
+    return QN_ERROR_OUT_OF_MEMORY;
+}
+
 static void set_launch(run *r, const qn__command *command, const qn_cpu_services *services) {
     qn_cpu_launch *launch = &r->launch;
     *launch = (qn_cpu_launch){.work_dim = command->work_dim, .args = command->args, .services = services};
-    uint64_t items = 1;
     for (int d = 0; d < 3; d++) {
         launch->global_size[d] = command->global[d];
         launch->global_offset[d] = command->offset[d];
         launch->local_size[d] = command->local[d];
         launch->num_groups[d] = (command->global[d] + command->local[d] - 1) / command->local[d];
-        items *= command->local[d];
     }
     r->local_size = command->local_memory;
-    r->scratch_size = r->kernel->function ? r->info->scratch_fixed + r->info->scratch_per_item * items
-                                          : qn__vm_scratch_size(r->kernel->program, items);
+    r->scratch_size = scratch_size(command);
 }
 
 /* About eight pieces a thread, of neighbouring work-groups in x. */
@@ -95,10 +116,7 @@ static int32_t print(void *user, const char *format, const unsigned char *values
 
 const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command, qn__cpu_worker *own) {
     qn_cpu_services services = {(void *)gpu->services, print};
-    run r = {.gpu = gpu,
-             .own = own,
-             .kernel = &command->code->kernels[command->kernel],
-             .info = &command->code->info->kernels[command->kernel]};
+    run r = {.gpu = gpu, .own = own, .kernel = &command->code->kernels[command->kernel]};
     set_launch(&r, command, &services);
     qn__pool_run(gpu->pool, cut(&r), run_piece, &r);
     return atomic_load(&r.error);

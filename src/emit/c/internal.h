@@ -36,7 +36,8 @@ typedef struct c_plan {
 /* Room in scratch memory. */
 typedef struct c_context_array {
     const char *type, *name;
-    uint64_t size; /* bytes a work-item */
+    uint64_t size;  /* bytes a work-item */
+    uint64_t align; /* not 0: there is one for all work-items, which run one after another */
 } c_context_array;
 
 struct c_gang;
@@ -71,6 +72,7 @@ typedef struct c_emitter {
     const char *source;
     qn__map variable_names; /* of private variables, in debug mode */
     bool uses_printf;
+    uint64_t stack; /* bytes of the kernel's arrays that lie on the stack */
 } c_emitter;
 
 /* plan.c */

@@ -81,9 +81,34 @@ static const char *declaration(c_emitter *e, const ir_var *var, const char *decl
     return text.data;
 }
 
+/* A debugger gets a pointer of the object's name. */
+static void name_object(c_emitter *e, const ir_value *value) {
+    const ir_var *var = value->def->attr.var;
+    if (!e->options->debug || !qn__c_is_identifier(var->name)) return;
+    const char *typed = declaration(e, var, qn__arena_printf(e->arena, "(*%s)", variable_name(e, value)));
+    if (typed) qn__c_line(e, "%s __attribute__((unused)) = (void *)%s;", typed, qn__c_use(e, value, 0));
+}
+
+/* Private objects on the stack: one, and those of a kernel together. What is larger lies in scratch memory. */
+enum { STACK_OBJECT = 16 << 10, STACK_OBJECTS = 64 << 10 };
+
+static void scratch_object(c_emitter *e, const ir_value *value) {
+    const ir_var *var = value->def->attr.var;
+    const char *name = qn__arena_printf(e->arena, "object%u", value->id);
+    qn__vec_push(e->arena, &e->contexts,
+                 ((c_context_array){"u8", name, var->size, var->align ? var->align : 8}));
+    qn__c_line(e, "u8 *%s = %s;", qn__c_use(e, value, 0), name);
+    name_object(e, value);
+}
+
 /* A private object as a C variable, with its source type where that is known. */
 static void declare_object(c_emitter *e, const ir_value *value) {
     const ir_var *var = value->def->attr.var;
+    if (var->size > STACK_OBJECT || e->stack + var->size > STACK_OBJECTS) {
+        scratch_object(e, value);
+        return;
+    }
+    e->stack += var->size;
     const char *name = variable_name(e, value), *typed = declaration(e, var, name);
     unsigned align = var->align ? var->align : 8;
     if (!typed)
@@ -93,20 +118,17 @@ static void declare_object(c_emitter *e, const ir_value *value) {
     qn__c_line(e, "u8 *%s = (u8 *)&%s;", qn__c_use(e, value, 0), name);
 }
 
-/* One that lives across sync points is in an array over the work-items; a debugger gets a pointer of its
-   name. */
+/* One that lives across sync points is in an array over the work-items. */
 static void context_object(c_emitter *e, const ir_value *value) {
     const ir_var *var = value->def->attr.var;
     uint64_t align = var->align ? var->align : 8, size = (var->size + align - 1) / align * align;
     const char *name = qn__arena_printf(e->arena, "object%u", value->id);
     if (qn__c_need(e, qn__arena_printf(e->arena, "object of %s: %u", e->plan->kernel->name, value->id))) {
-        c_context_array array = {"u8", name, size ? size : align};
+        c_context_array array = {"u8", name, size ? size : align, 0};
         qn__vec_push(e->arena, &e->contexts, array);
     }
     qn__c_line(e, "u8 *%s = %s + (i64)item * %llu;", qn__c_use(e, value, 0), name, (unsigned long long)size);
-    if (!e->options->debug || !qn__c_is_identifier(var->name)) return;
-    const char *typed = declaration(e, var, qn__arena_printf(e->arena, "(*%s)", variable_name(e, value)));
-    if (typed) qn__c_line(e, "%s __attribute__((unused)) = (void *)%s;", typed, qn__c_use(e, value, 0));
+    name_object(e, value);
 }
 
 void qn__c_make_available(c_emitter *e, const ir_value *value) {

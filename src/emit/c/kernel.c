@@ -146,6 +146,7 @@ static uint64_t local_variables(c_emitter *e) {
         const ir_local *variable = &kernel->locals.data[i];
         unsigned long long size = variable->size ? variable->size : 1;
         if (total <= STACK_LOCAL) {
+            e->stack += size;
             qn__c_line(e, "u8 local%zu[%llu] __attribute__((aligned(%d)));", i, size, ARRAY_ALIGN);
         } else {
             qn__c_line(e, "u8 *const local%zu = local + %llu;", i, (unsigned long long)at);
@@ -155,9 +156,23 @@ static uint64_t local_variables(c_emitter *e) {
     return total <= STACK_LOCAL ? 0 : total;
 }
 
+/* One object for all work-items. */
+static void shared_object(c_emitter *e, const c_context_array *array, qn__kernel_info *info) {
+    uint64_t align = array->align > ARRAY_ALIGN ? array->align : ARRAY_ALIGN;
+    uint64_t size = (array->size + ARRAY_ALIGN - 1) / ARRAY_ALIGN * ARRAY_ALIGN;
+    qn__c_line(e, "u8 *restrict %s = (u8 *)(((u64)scratch + %llu) & -%lluUL);", array->name,
+               (unsigned long long)(align - 1), (unsigned long long)align);
+    qn__c_line(e, "scratch = %s + %lluUL;", array->name, (unsigned long long)size);
+    info->scratch_fixed += size + align;
+}
+
 static void context_arrays(c_emitter *e, qn__kernel_info *info) {
     for (size_t i = 0; i < e->contexts.len; i++) {
         const c_context_array *array = &e->contexts.data[i];
+        if (array->align) {
+            shared_object(e, array, info);
+            continue;
+        }
         bool pointer = array->type[strlen(array->type) - 1] == '*';
         qn__c_line(e, "%s%s*restrict %s = (%s%s*)scratch;", array->type, pointer ? "" : " ", array->name,
                    array->type, pointer ? "" : " ");
@@ -259,10 +274,11 @@ static void start(c_emitter *e, ir_function *kernel) {
     e->per_item = e->next_used = e->done_used = e->uses_printf = false;
     e->inner_loop = NULL;
     e->contexts.len = 0;
+    e->stack = 0;
     e->variable_names = (qn__map){0};
     e->sub_group_size = e->options->sub_group_size ? e->options->sub_group_size : 32;
     if (kernel->required_sub_group_size) e->sub_group_size = kernel->required_sub_group_size;
-    if (plan->masked) qn__vec_push(e->arena, &e->contexts, (c_context_array){"i32", "pend", 4});
+    if (plan->masked) qn__vec_push(e->arena, &e->contexts, (c_context_array){"i32", "pend", 4, 0});
 }
 
 void qn__c_kernel(c_emitter *e, ir_function *kernel) {
@@ -304,4 +320,5 @@ void qn__c_kernel(c_emitter *e, ir_function *kernel) {
     entry(e, info, range);
     info->uses_sync = e->plan->sync;
     info->uses_printf = e->uses_printf;
+    info->stack = e->stack;
 }

@@ -68,8 +68,6 @@ static bool address_of(ptx_emitter *e, const ir_instr *instr) {
         a = qn__ptx_address(PTX_DEPOT, PTX_B32, e->depot_size);
         e->depot_size += var->size;
         if (e->depot_align < align) e->depot_align = (uint32_t)align;
-        if (e->depot_size > (256 << 10))
-            qn__ptx_fail(e, "private variables take more than 256 KiB a work-item");
         break;
     }
     case IR_LOCAL:

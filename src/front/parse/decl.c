@@ -49,8 +49,8 @@ static bool check_object_type(front_parser *p, const front_declarator *declarato
                     : type->space == IR_GLOBAL_SPACE ? MOST_STATE_BYTES
                                                      : MOST_PRIVATE_BYTES;
     if (type->size > most) {
-        qn__diag_error(p->diag, declarator->loc, "variable '%s' of %llu bytes is too large", name,
-                       (unsigned long long)type->size);
+        qn__diag_error(p->diag, declarator->loc, "variable '%s' of %llu bytes is too large: the most is %llu",
+                       name, (unsigned long long)type->size, (unsigned long long)most);
         return false;
     }
     qn__check_half(p, type, declarator->loc);
