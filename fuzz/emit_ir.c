@@ -1,6 +1,7 @@
 /* libFuzzer target: IR text through the passes, the verifier after each, and each emitter. The first line may say how:
        ; LEVEL PASS-LACKS DEVICE-LACKS ARCH
-   in hexadecimal: bits of pass/pass.h and of emit/emit.h, and an architecture of PTX. */
+   in hexadecimal: bits of pass/pass.h and of emit/emit.h, and an architecture of PTX.
+   As bytes changed at random are hardly ever IR, half of the changes are of a word: to one of the same kind. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,74 @@ static void go_through(qn__arena *arena, const input *in, const struct target *t
     target->emit(arena, module, &in->options, &result);
     if (!result.error && !result.text) abort();
 }
+
+/* ---- changes ---- */
+
+typedef struct word {
+    size_t at, length;
+    char kind; /* '%' a value, 'i' a type, '0' a number, 'a' anything else */
+} word;
+
+static bool is_of_word(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '_' || c == '%' || c == '@' || c == '-';
+}
+
+static char kind_of(const char *at, size_t length) {
+    if (*at == '%') return '%';
+    if (*at >= '0' && *at <= '9') return '0';
+    bool is_type = length > 1 && strchr("if", *at) && at[1] >= '0' && at[1] <= '9';
+    return is_type || (length == 4 && !memcmp(at, "bool", 4)) ? 'i' : 'a';
+}
+
+/* The word at or behind `from`; without length: none. */
+static word find_word(const char *text, size_t size, size_t from) {
+    while (from < size && !is_of_word(text[from])) from++;
+    word w = {.at = from};
+    while (from + w.length < size && is_of_word(text[from + w.length])) w.length++;
+    if (w.length) w.kind = kind_of(text + w.at, w.length);
+    return w;
+}
+
+static uint32_t next_random(uint32_t *state) { /* xorshift32 (Marsaglia) */
+    *state ^= *state << 13;
+    *state ^= *state >> 17;
+    *state ^= *state << 5;
+    return *state;
+}
+
+/* A text to put in the place of `old`: another word of its kind in the text, an op's name, or a type. */
+static qn__str choose(const char *text, size_t size, const word *old, uint32_t *random) {
+    static const char *const types[] = {"i8",    "i16",   "i32",   "i64",  "f16",   "f32",    "f64",  "bool",
+                                        "i32x4", "f32x4", "i64x2", "i8x3", "f64x8", "i16x16", "f16x2"};
+    if (old->kind == 'i' && next_random(random) & 1)
+        return qn__str_of(types[next_random(random) % (sizeof types / sizeof *types)]);
+    if (old->kind == 'a' && next_random(random) & 1)
+        return qn__str_of(qn__ir_ops[next_random(random) % IR_OP_COUNT].name);
+    for (int i = 0; i < 16; i++) {
+        const word other = find_word(text, size, next_random(random) % size);
+        if (other.length && other.kind == old->kind) return (qn__str){text + other.at, other.length};
+    }
+    return (qn__str){text + old->at, old->length};
+}
+
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed) {
+    uint32_t random = seed * 2654435761u | 1;
+    char *text = (char *)data, new_word[64];
+    const word old = size ? find_word(text, size, next_random(&random) % size) : (word){.length = 0};
+    if (!old.length || next_random(&random) & 1) return LLVMFuzzerMutate(data, size, max_size);
+    const qn__str by = choose(text, size, &old, &random);
+    if (by.len > sizeof new_word || size - old.length + by.len > max_size)
+        return LLVMFuzzerMutate(data, size, max_size);
+    memcpy(new_word, by.data, by.len);
+    memmove(text + old.at + by.len, text + old.at + old.length, size - old.at - old.length);
+    memcpy(text + old.at, new_word, by.len);
+    return size - old.length + by.len;
+}
+
+/* ---- runs ---- */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

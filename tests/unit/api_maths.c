@@ -1,8 +1,8 @@
 /* Accuracy of the maths library on the CPU device: each function against long double, in units in the last
    place of the true value, within OpenCL's full-profile bounds (OpenCL C 7.4). Each is tried at points where
    its code takes another way (maths_points.h), at random, and near the worst of these; of half with every
-   value. unit_api_maths --table         prints what docs/maths.md shows unit_api_maths --all NAME...   all
-   2^32 floats of one-argument functions, some minutes each */
+   value. With --table it takes its time and prints what docs/maths.md shows; with --all NAME... it gives functions of
+   one argument all 2^32 floats, some minutes each. */
 #include "api_support.h"
 
 #include <math.h>
@@ -227,12 +227,12 @@ static void try_random(trial *t, size_t count) {
     run_trial(t);
 }
 
-/* Goes on from the worst calls so far to those near them, until that finds nothing worse. */
+/* Goes on from the worst calls so far to those near them, until a third of the rounds finds nothing worse. */
 static void climb(trial *t, size_t count, unsigned most_rounds) {
     uint64_t state = 0xD1B54A32D192ED03u;
     unsigned in_vain = 0;
     if (t->type == HALF && t->function->arguments == 1) return;
-    for (unsigned round = 0; round < most_rounds && in_vain < 3; round++) {
+    for (unsigned round = 0; round < most_rounds && in_vain * 3 < most_rounds; round++) {
         call from[WORST];
         memcpy(from, t->found.worst, sizeof from);
         for (size_t i = 0; i < count; i++) {
