@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compile.h"
+#include "emit/emit.h"
 #include "ir/ir.h"
 #include "vm/vm.h"
 
@@ -13,6 +14,14 @@ enum { BUDGET = 256 << 20, MAX_INSTRS = 20000, MAX_OPTIONS = 256 };
 
 static const uint32_t archs[] = {0, 60, 61, 70, 75, 80, 86, 90, 100, 120};
 static const uint32_t sub_group_sizes[] = {0, 8, 16, 64};
+
+/* SPIR-V twice: as the first line says, and for a device that has what that one lacks and lacks what it has. */
+enum { POOR = ((QN__NO_FLOAT_CONTROLS << 1) - 1) | QN__NO_LOOP_RESULTS | QN__FOLDS_ZEROS };
+static const struct run {
+    qn__compile_target target;
+    uint32_t flips; /* bits of device_lacks */
+} runs[] = {{QN__TARGET_IR, 0},    {QN__TARGET_C, 0},        {QN__TARGET_PTX, 0},
+            {QN__TARGET_SPIRV, 0}, {QN__TARGET_SPIRV, POOR}, {QN__TARGET_CLC, 0}};
 
 /* Fills the request from the first line, the options of which are copied to `options`. */
 static void read_head(const char *text, qn__compile_request *request, char *options) {
@@ -52,12 +61,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     qn__compile_request request = {
         .source = text, .no_files = true, .verify = true, .memory_budget = BUDGET, .max_instrs = MAX_INSTRS};
     read_head(text, &request, options);
-    for (int target = 0; target < QN__TARGET_COUNT; target++) {
+    const uint32_t device_lacks = request.device_lacks;
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         qn__compile_result result;
-        request.target = (qn__compile_target)target;
+        request.target = runs[i].target;
+        request.device_lacks = device_lacks ^ runs[i].flips;
         const qn__compile_status status = qn__compile(&request, &result);
         if (status == QN__COMPILE_INTERNAL) abort();
-        if (status == QN__COMPILE_OK && target == QN__TARGET_IR) prepare_kernels(&result);
+        if (status == QN__COMPILE_OK && request.target == QN__TARGET_IR) prepare_kernels(&result);
         qn__compile_free(&result);
         if (status == QN__COMPILE_SOURCE_ERROR || status == QN__COMPILE_BAD_OPTION) break;
     }
