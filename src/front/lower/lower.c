@@ -130,7 +130,7 @@ static ir_function *new_callable(lower *l, ast_decl *decl) {
         const ast_decl *param = decl->params.data[i];
         bool is_record = qn__type_is_record(param->type);
         qn__ir_arg_add(function, is_record ? qn__ir_pointer(IR_PRIVATE) : qn__type_to_ir(param->type),
-                       param->name);
+                       param->name ? param->name : "");
     }
     if (decl->uses_state) qn__ir_arg_add(function, qn__ir_pointer(IR_GLOBAL_SPACE), "state");
     return function;

@@ -305,12 +305,8 @@ static void declare_parameters(front_parser *p, const front_declarator *declarat
         front_name *name = declarator->param_names.data[i];
         ast_decl *param = declarator->params.data[i];
         qn__touch_image_type(p, param->type, param->loc);
-        if (!name) {
-            qn__diag_error(p->diag, param->loc, "parameter %zu of '%s' has no name", i + 1,
-                           declarator->name->data);
-        } else if (!redefinition(p, name, param->loc)) {
+        if (name && !redefinition(p, name, param->loc))
             qn__declare(p, SYMBOL_OBJECT, name, param->loc)->decl = param;
-        }
     }
 }
 

@@ -39,17 +39,21 @@ ast_expr *qn__sema_address(front_parser *p, ast_expr *a, front_loc loc) {
     return qn__expr(p, EXPR_ADDRESS, type, loc, a, NULL, NULL);
 }
 
+/* A new object that holds a value. */
+static ast_expr *object_of(front_parser *p, ast_expr *value, front_loc loc) {
+    ast_expr *e = qn__expr(p, EXPR_COMPOUND, value->type, loc, NULL, NULL, NULL);
+    if (qn__is_error(p, e)) return e;
+    ast_init_item item = {.type = value->type, .value = value};
+    e->init = QN__NEW(p->arena, ast_init);
+    qn__vec_push(p->arena, &e->init->items, item);
+    if (value->height >= e->height) e->height = (uint16_t)(value->height + 1);
+    e->is_lvalue = true;
+    qn__expr_args(p, e);
+    return e;
+}
+
 /* v[i] of a vector goes through a pointer to its first component. */
 static ast_expr *vector_elements(front_parser *p, ast_expr *a, front_loc loc) {
-    if (!a->is_lvalue) {
-        qn__diag_error(p->diag, loc, "a component of a temporary vector cannot be chosen by an index");
-        qn__diag_hint(p->diag, "store it in a variable first, or use .s0 to .sf");
-        return qn__expr_error(p, loc);
-    }
-    if (a->expr_kind == EXPR_SWIZZLE) {
-        qn__diag_error(p->diag, loc, "components of a vector cannot be indexed again");
-        return qn__expr_error(p, loc);
-    }
     qn__check_lvalue_root(p, a, true);
     qn__check_lvalue_root(p, a, false);
     const ast_type *element = qn__type_qualified(p->types, a->type->base, a->type->quals, a->type->space);
@@ -77,6 +81,9 @@ ast_expr *qn__sema_index(front_parser *p, ast_expr *a, ast_expr *b, front_loc lo
     }
     b = qn__sema_value(p, b);
     if (qn__is_error(p, b)) return b;
+    /* Of a value, or of some components, there is only a copy to choose from. */
+    const bool is_copy = a->type->kind == AST_VECTOR && (!a->is_lvalue || a->expr_kind == EXPR_SWIZZLE);
+    if (is_copy) a = object_of(p, qn__sema_value(p, a), loc);
     uint64_t length = a->type->kind == AST_ARRAY    ? a->type->length
                       : a->type->kind == AST_VECTOR ? a->type->lanes
                                                     : 0;
@@ -106,7 +113,7 @@ ast_expr *qn__sema_index(front_parser *p, ast_expr *a, ast_expr *b, front_loc lo
     if (length) warn_bounds(p, length, b, what);
     ast_expr *e = qn__expr(p, EXPR_INDEX, a->type->base, loc, a, b, NULL);
     e->is_lvalue = true;
-    return e;
+    return is_copy ? qn__sema_value(p, e) : e;
 }
 
 /* ---- members ---- */

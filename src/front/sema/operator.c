@@ -345,6 +345,25 @@ static ast_expr *common_arms(front_parser *p, ast_expr **b, ast_expr **c, front_
     return qn__type_is_error(p->types, common) ? qn__expr_error(p, loc) : NULL;
 }
 
+/* The scalars of `vector ? b : c`: brought to one type without promotion to int, or the lanes would not match the
+   condition's (OpenCL C 6.3.9); a literal takes the other's type, two of them that of the condition's lanes. */
+static const ast_type *scalar_arms(front_parser *p, const ast_type *condition, ast_expr **b, ast_expr **c) {
+    const bool b_literal = (*b)->expr_kind == EXPR_INT && (*b)->is_constant;
+    const bool c_literal = (*c)->expr_kind == EXPR_INT && (*c)->is_constant;
+    const ast_type *tb = (*b)->type, *tc = (*c)->type, *type = tb;
+    if (b_literal && c_literal)
+        type = qn__type_element(condition);
+    else if (b_literal)
+        type = tc;
+    else if (!c_literal && qn__type_rank(tb) != qn__type_rank(tc))
+        type = qn__type_rank(tb) > qn__type_rank(tc) ? tb : tc;
+    else if (!c_literal && qn__type_is_signed(tb))
+        type = tc;
+    *b = qn__sema_cast_to(p, *b, type);
+    *c = qn__sema_cast_to(p, *c, type);
+    return type;
+}
+
 static ast_expr *vector_select(front_parser *p, ast_expr *a, ast_expr *b, ast_expr *c, front_loc loc) {
     if (!is_integers(a->type)) {
         qn__diag_error(p->diag, loc, "a vector before '?' must have integer elements, not '%s'",
@@ -353,10 +372,11 @@ static ast_expr *vector_select(front_parser *p, ast_expr *a, ast_expr *b, ast_ex
         return qn__expr_error(p, loc);
     }
     if (!is_number(b->type) || !is_number(c->type)) return invalid_operands(p, "?:", b, c, loc);
-    ast_expr *error = common_arms(p, &b, &c, loc);
+    const bool are_scalars = b->type->kind != AST_VECTOR && c->type->kind != AST_VECTOR;
+    ast_expr *error = are_scalars ? NULL : common_arms(p, &b, &c, loc);
     if (error) return error;
-    if (b->type->kind != AST_VECTOR) {
-        const ast_type *type = qn__type_vector(p->types, b->type, a->type->lanes);
+    if (are_scalars) {
+        const ast_type *type = qn__type_vector(p->types, scalar_arms(p, a->type, &b, &c), a->type->lanes);
         b = qn__sema_cast_to(p, b, type);
         c = qn__sema_cast_to(p, c, type);
     }
