@@ -169,6 +169,8 @@ struct ast_decl {
     ir_function *function;
     uint32_t global_index;
     bool is_lowered;
+    const ast_stmt *loop;               /* a local variable's: the innermost loop around its declaration */
+    bool is_warned;                     /* of being read before it is written */
     bool is_address_taken, is_assigned; /* parameter facts from the parser: whether it needs memory */
 };
 

@@ -153,6 +153,7 @@ static ast_decl *variable_new(front_parser *p, const front_declarator *declarato
     decl->name = declarator->name->data;
     decl->type = type;
     decl->loc = declarator->loc;
+    decl->loop = p->loop;
     decl->align = declarator->attributes.align > type->align ? declarator->attributes.align : type->align;
     return decl;
 }

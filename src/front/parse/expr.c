@@ -149,7 +149,9 @@ static ast_expr *parse_generic(front_parser *p) {
     ast_expr *fallback = NULL, *chosen = NULL;
     qn__advance(p);
     if (!qn__expect(p, FRONT_T_LPAREN, "after '_Generic'")) return qn__expr_error(p, loc);
+    p->unevaluated++;
     const ast_type *type = qn__sema_value(p, qn__parse_assignment(p))->type;
+    p->unevaluated--;
     while (!p->panic && qn__accept(p, FRONT_T_COMMA)) {
         bool is_default = qn__accept(p, FRONT_T_DEFAULT);
         const ast_type *named = is_default ? NULL : qn__parse_type_name(p);
@@ -271,7 +273,9 @@ static ast_expr *parse_sizeof(front_parser *p) {
         qn__expect(p, FRONT_T_RPAREN, "after the type");
         return size_of(p, type, what, loc);
     }
+    p->unevaluated++;
     ast_expr *operand = parse_unary(p);
+    p->unevaluated--;
     if (operand->expr_kind == EXPR_MEMBER && operand->field->is_bit_field) {
         qn__diag_error(p->diag, loc, "a bit-field has no size in bytes");
         return qn__expr_error(p, loc);

@@ -67,7 +67,8 @@ typedef struct front_parser {
     ast_stmt *switch_stmt;
     qn__map64 *switch_values; /* of switch_stmt: the cases seen, by value */
     ast_stmt *switch_default;
-    int32_t unroll; /* hint that stands before the loop to come */
+    unsigned unevaluated; /* operands around that are looked at for their type only */
+    int32_t unroll;       /* hint that stands before the loop to come */
 
     /* While a function is parsed for the address spaces of a call (generic.c). */
     const uint8_t *instance_spaces; /* of its parameters, while these are read; NULL: none */
@@ -228,6 +229,8 @@ size_t qn__field_find(const ast_type *record, const char *name, const ast_field 
 ast_expr *qn__sema_call_name(front_parser *p, front_name *name, ast_expr **args, size_t num_args,
                              front_loc loc, front_loc end);
 bool qn__is_builtin_name(front_parser *p, qn__str name);
+ast_decl *
+qn__lvalue_root(const ast_expr *e); /* the variable that it is, or is a part of; NULL behind a pointer */
 void qn__check_lvalue_root(front_parser *p, ast_expr *e, bool is_address); /* notes address taken, assigned */
 
 /* ---- front/sema/image.c ---- */
@@ -253,6 +256,11 @@ bool qn__const_bytes(front_parser *p, const ast_expr *e, uint8_t *to, ast_decl *
 
 void qn__warn_condition(front_parser *p, const ast_expr *e, bool parenthesized);
 void qn__warn_unused(front_parser *p, const ast_expr *e);
+void qn__warn_uninitialised(front_parser *p, const ast_expr *lvalue);
+/* A constant that loses its value as the type that it is converted to without being told to. */
+void qn__warn_constant(front_parser *p, const ast_expr *e, const ast_type *type);
+/* A comparison of converted operands whose result one operand's type settles. */
+void qn__warn_tautology(front_parser *p, ast_binary op, const ast_expr *a, const ast_expr *b, front_loc loc);
 void qn__warn_no_return(front_parser *p, const ast_decl *function);
 /* Checks the arguments behind a format and brings them to what it prints; false after an error. */
 bool qn__check_printf(front_parser *p, const ast_expr *literal, ast_expr **args, size_t num_args);

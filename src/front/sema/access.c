@@ -330,7 +330,9 @@ ast_expr *qn__sema_cast(front_parser *p, ast_expr *a, const ast_type *type, fron
     if (qn__type_is_error(p->types, type)) return qn__expr_error(p, loc);
     if (type->kind == AST_VOID) {
         if (qn__is_error(p, a)) return a;
+        p->unevaluated++; /* (void)x says that x is meant not to be used */
         if (a->type->kind != AST_VOID) a = qn__sema_value(p, a);
+        p->unevaluated--;
         return qn__sema_cast_to(p, a, type);
     }
     a = qn__sema_value(p, a);

@@ -123,6 +123,7 @@ static bool check_pointee(front_parser *p, const ast_type *pointer, front_loc lo
 
 ast_expr *qn__sema_increment(front_parser *p, ast_expr *a, bool is_decrement, bool is_postfix,
                              front_loc loc) {
+    if (!qn__is_error(p, a) && a->is_lvalue) qn__warn_uninitialised(p, a);
     if (!check_modifiable(p, a, loc)) return qn__expr_error(p, loc);
     bool is_pointer = a->type->kind == AST_POINTER;
     if (!is_pointer && !is_number(a->type)) return invalid_operand(p, is_decrement ? "--" : "++", a, loc);
@@ -265,6 +266,7 @@ ast_expr *qn__sema_binary(front_parser *p, ast_binary op, ast_expr *a, ast_expr 
                                  : pointer_arithmetic(p, op, a, b, loc);
     if (!arithmetic_operands(p, op, &a, &b, loc)) return qn__expr_error(p, loc);
     const ast_type *type = a->type;
+    if (is_comparison(op)) qn__warn_tautology(p, op, a, b, loc);
     if (is_comparison(op))
         type = type->kind == AST_VECTOR ? qn__type_integer_like(p->types, type, true)
                                         : p->types->scalars[AST_INT];
@@ -425,6 +427,7 @@ static ast_expr *assign_op(front_parser *p, ast_binary op, ast_expr *a, ast_expr
 
 ast_expr *qn__sema_assign_op(front_parser *p, ast_binary op, ast_expr *a, ast_expr *b, front_loc loc) {
     b = qn__sema_value(p, b);
+    if (!qn__is_error(p, a) && a->is_lvalue) qn__warn_uninitialised(p, a);
     if (!check_modifiable(p, a, loc)) return qn__expr_error(p, loc);
     if (qn__is_error(p, b)) return b;
     const ast_type *type = a->type->unqualified;

@@ -75,8 +75,7 @@ ast_expr *qn__expr_float(front_parser *p, const ast_type *type, double value, fr
 
 /* ---- values ---- */
 
-/* The variable that an lvalue is, or is a part of; NULL behind a pointer. */
-static ast_decl *lvalue_root(const ast_expr *e) {
+ast_decl *qn__lvalue_root(const ast_expr *e) {
     for (;;) {
         switch (e->expr_kind) {
         case EXPR_VARIABLE: return e->decl;
@@ -94,7 +93,7 @@ static ast_decl *lvalue_root(const ast_expr *e) {
 
 void qn__check_lvalue_root(front_parser *p, ast_expr *e, bool is_address) {
     (void)p;
-    ast_decl *root = lvalue_root(e);
+    ast_decl *root = qn__lvalue_root(e);
     if (!root) return;
     if (is_address)
         root->is_address_taken = true;
@@ -122,6 +121,7 @@ ast_expr *qn__sema_value(front_parser *p, ast_expr *e) {
         qn__diag_error(p->diag, e->loc, "incomplete type '%s' has no value", qn__type_text(p, e->type));
         return qn__expr_error(p, e->loc);
     }
+    qn__warn_uninitialised(p, e);
     ast_expr *value = qn__expr(p, EXPR_LOAD, e->type->unqualified, e->loc, e, NULL, NULL);
     bool promotes = e->expr_kind == EXPR_MEMBER && e->field->is_bit_field && e->field->bit_width < 32 &&
                     e->type->kind == AST_UINT; /* C99 6.3.1.1: int can hold its values */
@@ -362,6 +362,7 @@ ast_expr *qn__sema_coerce(front_parser *p, ast_expr *e, const ast_type *type, fr
     if (qn__is_error(p, e) || e->type == type) return e;
     if (qn__type_is_error(p->types, type)) return qn__expr_error(p, e->loc);
     const ast_type *from = e->type;
+    qn__warn_constant(p, e, type);
     if (qn__type_is_scalar(from) && (qn__type_is_scalar(type) || type->kind == AST_VECTOR))
         return qn__sema_cast_to(p, e, type);
     if (type->kind == AST_POINTER) {
