@@ -70,6 +70,8 @@ typedef struct front_name {
     uint16_t keyword;    /* front_token_kind, or 0 */
     uint16_t predefined; /* row of the table of predefined macros + 1 while not yet defined from it, or 0 */
     struct front_macro *macro; /* the preprocessor's */
+    bool is_type;              /* the parser's: a type that is not known */
+    bool is_reported;          /* the parser's: as a type, or a word of another language, that is not known */
     void *binding;             /* the parser's: innermost declaration in scope, for instance */
 } front_name;
 

@@ -73,6 +73,7 @@ static ast_expr *unknown_name(front_parser *p, const front_token *token) {
         qn__diag_error(p->diag, token->loc, "built-in function '%s' can only be called", token->name->data);
         return qn__expr_error(p, token->loc);
     }
+    if (qn__foreign_word(p, token->name, token->loc)) return qn__expr_error(p, token->loc);
     qn__diag_error(p->diag, token->loc, "use of undeclared identifier '%s'", token->name->data);
     qn__diag_range(p->diag, token->loc, token->len);
     const char *meant = qn__did_you_mean(p, token->name);

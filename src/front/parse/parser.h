@@ -246,6 +246,13 @@ ast_expr *qn__sema_image_call(front_parser *p, qn__str name, ast_expr **args, si
 ast_expr *qn__sema_image_constant(front_parser *p, qn__str name, front_loc loc);
 ast_expr *qn__sema_sampler(front_parser *p, ast_expr *e, const ast_type *type);
 
+/* ---- front/sema/foreign.c ---- */
+
+/* A word of another language that begins a declaration. */
+bool qn__is_foreign_specifier(front_parser *p, const front_token *token);
+/* Reports, once, an unknown name that is a word of another language; false: it is none. */
+bool qn__foreign_word(front_parser *p, front_name *name, front_loc loc);
+
 /* Values of constant expressions. */
 bool qn__const_int(front_parser *p, const ast_expr *e, int64_t *value);
 /* Writes the value as it lies in memory (type->size bytes at `to`); an address leaves zero bytes and gives

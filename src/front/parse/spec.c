@@ -41,6 +41,7 @@ bool qn__is_type_start(front_parser *p, const front_token *token) {
         front_symbol *symbol = qn__lookup(p, token->name);
         bool is_unsupported = false;
         if (symbol) return symbol->symbol_kind == SYMBOL_TYPEDEF;
+        if (token->name->is_reported && token->name->is_type) return true;
         return qn__type_by_name(p->types, (qn__str){token->name->data, token->name->len}, &is_unsupported) !=
                NULL;
     }
@@ -60,7 +61,7 @@ bool qn__is_declaration_start(front_parser *p) {
     case FRONT_T_THREAD_LOCAL:
     case FRONT_T_ALIGNAS:
     case FRONT_T_KERNEL: return true;
-    default: return qn__is_type_start(p, p->at);
+    default: return qn__is_type_start(p, p->at) || qn__is_foreign_specifier(p, p->at);
     }
 }
 
@@ -498,6 +499,8 @@ static bool named_type(front_parser *p, specifier_state *state) {
         type = qn__type_by_name(p->types, (qn__str){p->at->name->data, p->at->name->len}, &is_unsupported);
     else if (symbol->symbol_kind == SYMBOL_TYPEDEF)
         type = symbol->type;
+    if (!symbol && !type && p->at->name->is_type)
+        type = p->types->error; /* reported where it was met first */
     if (!type) return false;
     if (is_unsupported) unsupported_type(p);
     state->out->is_size_type |= !symbol && is_size_name(p->at->name);
@@ -577,15 +580,23 @@ static const ast_type *words_type(front_parser *p, const specifier_state *state)
     return p->types->error;
 }
 
+static void report_type(front_parser *p, front_name *name) {
+    if (!qn__foreign_word(p, name, qn__here(p))) {
+        qn__diag_error(p->diag, qn__here(p), "unknown type name '%s'", name->data);
+        qn__diag_range(p->diag, qn__here(p), name->len);
+        if (qn__lookup_tag(p, name))
+            qn__diag_hint(p->diag, "write 'struct %s', or give it a name with typedef", name->data);
+    }
+    name->is_reported = name->is_type = true;
+}
+
 /* `name x` or `name *x` where a type is missing: the name was meant as one. */
 static bool unknown_type(front_parser *p, specifier_state *state) {
     if (!qn__peek(p, FRONT_T_IDENTIFIER) || p->at + 1 >= p->end) return false;
     const front_token *next = p->at + 1;
     bool is_pointer = next->kind == FRONT_T_STAR && p->at + 2 < p->end && p->at[2].kind == FRONT_T_IDENTIFIER;
     if (next->kind != FRONT_T_IDENTIFIER && !is_pointer) return false;
-    qn__diag_error(p->diag, qn__here(p), "unknown type name '%s'", p->at->name->data);
-    front_symbol *tag = qn__lookup_tag(p, p->at->name);
-    if (tag) qn__diag_hint(p->diag, "write 'struct %s', or give it a name with typedef", p->at->name->data);
+    report_type(p, p->at->name);
     state->words = WORD_OTHER;
     state->other = p->types->error;
     qn__advance(p);
@@ -602,6 +613,14 @@ static const ast_type *apply_qualifiers(front_parser *p, const specifier_state *
     return qn__type_qualified(p->types, type, type->quals | quals, space);
 }
 
+/* A word of another language, with what stands behind it in parentheses. */
+static void skip_foreign(front_parser *p) {
+    qn__foreign_word(p, p->at->name, qn__here(p));
+    qn__advance(p);
+    if (!qn__accept(p, FRONT_T_LPAREN)) return;
+    qn__skip_to(p, FRONT_T_RPAREN);
+}
+
 /* declaration-specifiers: (storage-class | qualifier | type-specifier | attributes)+
    False after a syntax error, or where there is none of it. */
 bool qn__parse_specifiers(front_parser *p, front_specifiers *specifiers, bool storage) {
@@ -611,6 +630,8 @@ bool qn__parse_specifiers(front_parser *p, front_specifiers *specifiers, bool st
     for (;;) {
         if (storage && storage_class(p, &state)) {
             qn__advance(p);
+        } else if (qn__is_foreign_specifier(p, p->at)) {
+            skip_foreign(p);
         } else if (qn__peek(p, FRONT_T_ATTRIBUTE)) {
             qn__parse_attributes(p, &specifiers->attributes);
         } else if (qn__peek(p, FRONT_T_ALIGNAS)) {

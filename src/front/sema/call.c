@@ -355,6 +355,7 @@ static ast_expr *call_library_helper(front_parser *p, qn__str name, ast_expr **a
 }
 
 static ast_expr *undeclared(front_parser *p, front_name *name, front_loc loc) {
+    if (qn__foreign_word(p, name, loc)) return qn__expr_error(p, loc);
     qn__diag_error(p->diag, loc, "call to undeclared function '%s'", name->data);
     qn__diag_range(p->diag, loc, name->len);
     const char *meant = qn__did_you_mean(p, name);

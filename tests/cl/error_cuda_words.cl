@@ -1,0 +1,21 @@
+// CUDA's words: each is reported once, with what OpenCL C has for it.
+// error: 11: '__global__' is a word of CUDA
+// error: 12: '__shared__' is a word of CUDA
+// error: 13: 'blockIdx' is a word of CUDA
+// error: 13: 'blockDim' is a word of CUDA
+// error: 13: 'threadIdx' is a word of CUDA
+// error: 15: '__syncthreads' is a word of CUDA
+// error: 17: 'atomicAdd' is a word of CUDA
+// error: 20: '__device__' is a word of CUDA
+// error: 21: '__launch_bounds__' is a word of CUDA
+__global__ void add(global float *x) {
+    __shared__ float tile[16];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    tile[threadIdx.x] = x[i];
+    __syncthreads();
+    x[i] = tile[15 - threadIdx.x];
+    atomicAdd(x, 1.0f);
+    __syncthreads();
+}
+__device__ inline float twice(float x) { return 2 * x; }
+__global__ __launch_bounds__(256) void more(global float *x) { x[blockIdx.x] = 1; }
