@@ -203,9 +203,10 @@ typedef enum ast_expr_kind {
                    */
     EXPR_VECTOR,  /* vector literal: .args scalars or vectors whose lanes make up the type; one scalar: splat
                    */
-    EXPR_COMPOUND, /* compound literal: lvalue of a new object; .init */
-    EXPR_CALL,     /* .callee (user's or library function), .args converted to the parameters */
-    EXPR_BUILTIN   /* .builtin: built-in function with a lowering of its own; .args converted */
+    EXPR_COMPOUND,  /* compound literal: lvalue of a new object; .init */
+    EXPR_STATEMENT, /* GNU's ({ ... }): runs .block, then the value is a's; void where a is NULL */
+    EXPR_CALL,      /* .callee (user's or library function), .args converted to the parameters */
+    EXPR_BUILTIN    /* .builtin: built-in function with a lowering of its own; .args converted */
 } ast_expr_kind;
 
 typedef enum ast_unary {
@@ -277,6 +278,7 @@ struct ast_expr {
             uint8_t num_lanes;
         };
         ast_init *init;
+        ast_stmt *block;
     };
     QN__VEC(ast_expr *) args;
     ast_decl *callee;           /* EXPR_CALL */

@@ -359,6 +359,18 @@ static ir_value *call(lower *l, ast_expr *e) {
 
 /* ---- all of them ---- */
 
+/* The statements lie in a block of their own: whatever ends them, the value's code is reached as far as the IR goes. */
+static ir_value *statement_expression(lower *l, ast_expr *e) {
+    qn__lower_at(l, e->loc);
+    ir_instr *block = qn__ir_block(&l->b, NULL, 0);
+    ir_region *after = l->b.region;
+    qn__ir_at_end(&l->b, block->regions[0]);
+    qn__lower_list(l, e->block->body.data, e->block->body.len);
+    if (!l->b.region->last || !qn__ir_is_jump(l->b.region->last)) qn__ir_yield(&l->b, NULL, 0);
+    qn__ir_at_end(&l->b, after);
+    return e->a ? qn__lower_value(l, e->a) : NULL;
+}
+
 static ir_value *load(lower *l, ast_expr *e) {
     lower_place place = qn__lower_place(l, e->a);
     qn__lower_at(l, e->loc);
@@ -394,6 +406,7 @@ static ir_value *value(lower *l, ast_expr *e) {
         if (!e->is_lvalue && !e->a->is_lvalue) return swizzle_value(l, e);
         break;
     case EXPR_VECTOR: return vector_literal(l, e);
+    case EXPR_STATEMENT: return statement_expression(l, e);
     case EXPR_CALL: return call(l, e);
     case EXPR_BUILTIN: return qn__lower_builtin(l, e);
     default: break;

@@ -127,10 +127,7 @@ static ast_expr *parse_name(front_parser *p) {
 static ast_expr *parse_parenthesized(front_parser *p) {
     front_loc loc = qn__here(p);
     qn__advance(p);
-    if (qn__peek(p, FRONT_T_LBRACE)) {
-        qn__syntax_error(p, "statement expressions are not supported");
-        return qn__expr_error(p, loc);
-    }
+    if (qn__peek(p, FRONT_T_LBRACE)) return qn__parse_statement_expression(p, loc);
     const front_token *name = p->at;
     bool is_name = name->kind == FRONT_T_IDENTIFIER && p->end - name > 2 && name[1].kind == FRONT_T_RPAREN &&
                    name[2].kind == FRONT_T_LPAREN;

@@ -67,8 +67,9 @@ typedef struct front_parser {
     ast_stmt *switch_stmt;
     qn__map64 *switch_values; /* of switch_stmt: the cases seen, by value */
     ast_stmt *switch_default;
-    unsigned unevaluated; /* operands around that are looked at for their type only */
-    int32_t unroll;       /* hint that stands before the loop to come */
+    unsigned in_expression; /* statement expressions around, which no jump leaves */
+    unsigned unevaluated;   /* operands around that are looked at for their type only */
+    int32_t unroll;         /* hint that stands before the loop to come */
 
     /* While a function is parsed for the address spaces of a call (generic.c). */
     const uint8_t *instance_spaces; /* of its parameters, while these are read; NULL: none */
@@ -168,6 +169,8 @@ ast_expr *qn__parse_conditional(front_parser *p);
 /* An integer constant expression; false and an error if it is none. */
 bool qn__parse_constant(front_parser *p, const char *what, int64_t *value, const ast_type **type);
 ast_stmt *qn__parse_compound(front_parser *p, bool own_scope);
+/* ({ ... }), from its brace on, through the parenthesis. */
+ast_expr *qn__parse_statement_expression(front_parser *p, front_loc loc);
 
 /* ---- front/sema ---- */
 

@@ -207,11 +207,21 @@ static ast_stmt *parse_for(front_parser *p) {
 
 /* ---- jumps and labels ---- */
 
+/* A jump out of a statement expression would leave the expression around it without a value. */
+static void check_jump(front_parser *p, const char *what, front_loc loc) {
+    if (!p->in_expression) return;
+    qn__diag_error(p->diag, loc, "%s in a statement expression", what);
+    qn__diag_hint(p->diag,
+                  "write the statements in front of the expression, and use a variable for the value");
+}
+
 static ast_stmt *parse_break(front_parser *p) {
     bool is_break = qn__peek(p, FRONT_T_BREAK);
     ast_stmt *stmt = stmt_new(p, is_break ? STMT_BREAK : STMT_CONTINUE, qn__here(p));
     stmt->target = is_break ? p->breakable : p->loop;
-    if (!stmt->target)
+    if (!stmt->target && p->in_expression)
+        check_jump(p, is_break ? "'break'" : "'continue'", stmt->loc);
+    else if (!stmt->target)
         qn__diag_error(p->diag, stmt->loc, "'%s' outside of a loop%s", is_break ? "break" : "continue",
                        is_break ? " or switch" : "");
     qn__advance(p);
@@ -224,6 +234,7 @@ static ast_stmt *parse_return(front_parser *p) {
     ast_stmt *stmt = stmt_new(p, STMT_RETURN, qn__here(p));
     const ast_type *function = p->function->type;
     const ast_type *result = function->kind == AST_FUNCTION ? function->base : p->types->error;
+    check_jump(p, "'return'", stmt->loc);
     qn__advance(p);
     if (qn__accept(p, FRONT_T_SEMICOLON)) {
         if (result->kind != AST_VOID)
@@ -263,6 +274,7 @@ static ast_stmt *parse_goto(front_parser *p) {
     if (!qn__expect(p, FRONT_T_IDENTIFIER, "after 'goto'")) return stmt;
     stmt->label = token->name->data;
     stmt->loc = token->loc;
+    check_jump(p, "'goto'", stmt->loc);
     qn__vec_push(p->arena, &p->gotos, stmt);
     qn__expect(p, FRONT_T_SEMICOLON, "after 'goto'");
     return stmt;
@@ -276,6 +288,7 @@ static ast_stmt *parse_label(front_parser *p) {
     qn__advance(p);
     qn__advance(p);
     qn__parse_attributes(p, &attributes);
+    check_jump(p, "a label", stmt->loc);
     stmt->label = token->name->data;
     front_label *known = p->labels.len < FRONT_MAX_LABELS ? label_find(p, token->name) : NULL;
     if (known) {
@@ -314,9 +327,42 @@ static ast_stmt *parse_hinted(front_parser *p) {
 static ast_stmt *parse_expression_statement(front_parser *p) {
     ast_stmt *stmt = stmt_new(p, STMT_EXPR, qn__here(p));
     stmt->expr = qn__parse_expression(p);
-    if (!p->panic) qn__warn_unused(p, stmt->expr);
+    const bool is_value = p->in_expression && qn__peek(p, FRONT_T_SEMICOLON) &&
+                          p->at[1].kind == FRONT_T_RBRACE && p->at + 2 < p->end &&
+                          p->at[2].kind == FRONT_T_RPAREN;
+    if (!p->panic && !is_value) qn__warn_unused(p, stmt->expr);
     qn__expect(p, FRONT_T_SEMICOLON, "after the expression");
     return stmt;
+}
+
+/* statement-expression: '(' compound ')'. Its value is that of its last statement, if that is an expression. */
+ast_expr *qn__parse_statement_expression(front_parser *p, front_loc loc) {
+    if (!p->function) {
+        qn__syntax_error(p, "a statement expression is only allowed in a function");
+        return qn__expr_error(p, loc);
+    }
+    if (!qn__enter(p)) return qn__expr_error(p, loc);
+    ast_stmt *outer_loop = p->loop, *outer_breakable = p->breakable, *outer_switch = p->switch_stmt;
+    p->loop = p->breakable = p->switch_stmt = NULL;
+    p->in_expression++;
+    ast_stmt *block = qn__parse_compound(p, true);
+    p->in_expression--;
+    p->loop = outer_loop;
+    p->breakable = outer_breakable;
+    p->switch_stmt = outer_switch;
+    qn__leave(p);
+    qn__expect(p, FRONT_T_RPAREN, "after the statement expression");
+    ast_expr *value = NULL;
+    const ast_stmt *last = block->body.len ? qn__vec_last(&block->body) : NULL;
+    if (last && last->stmt_kind == STMT_EXPR) {
+        value = last->expr->type->kind == AST_VOID ? last->expr : qn__sema_value(p, last->expr);
+        block->body.len--;
+    }
+    if (value && qn__is_error(p, value)) return value;
+    ast_expr *e = qn__expr(p, EXPR_STATEMENT, value ? value->type : p->types->scalars[AST_VOID], loc, value,
+                           NULL, NULL);
+    if (!qn__is_error(p, e)) e->block = block;
+    return e;
 }
 
 static ast_stmt *parse_simple(front_parser *p) {
