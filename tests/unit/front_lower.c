@@ -126,9 +126,6 @@ static void test_shapes(void **state) {
 static const struct error_case {
     const char *source, *message;
 } errors[] = {
-    {"kernel void k(global int *a) { goto in; for (;;) { in: a[0] = 1; } }", "goto into a statement"},
-    {"kernel void k(global int *a, int n) { switch (n) { while (n) { case 1: n--; } } *a = n; }",
-     "case label inside"},
     {"kernel void k(global int *a, int n) { if (n) goto b; a: *a = 1; b: if (n < 5) goto a; }",
      "jumps into a loop"},
     {"int f(int n); kernel void k(global int *a) { *a = f(1); }", "never defined"},

@@ -26,14 +26,13 @@ typedef struct switch_plan {
     QN__VEC(label) labels;
     QN__VEC(group) groups;
     int64_t default_segment; /* -1: none */
-    size_t num_labels;       /* found, default included */
     bool is_signed;
     ir_value *value;
     ir_instr *block; /* what `break` leaves, or NULL */
     ast_stmt *stmt;
 } switch_plan;
 
-enum { MAX_CHAIN_LABELS = 8 };
+enum { MAX_CHAIN_LABELS = 8, MAX_OPENED = 64 /* compound statements, one in another */ };
 
 /* ---- cutting ---- */
 
@@ -49,7 +48,6 @@ static void add_label(lower *l, switch_plan *plan, const ast_stmt *stmt) {
     bool is_new = !plan->segments.len || qn__vec_last(&plan->segments).count;
     if (is_new) qn__vec_push(l->arena, &plan->segments, (segment){.first = plan->stmts.len});
     uint32_t index = (uint32_t)plan->segments.len - 1;
-    plan->num_labels++;
     if (stmt->stmt_kind == STMT_DEFAULT) {
         plan->segments.data[index].is_default = true;
         plan->default_segment = index;
@@ -65,8 +63,8 @@ static void add_statement(lower *l, switch_plan *plan, ast_stmt *stmt, unsigned 
         add_label(l, plan, stmt);
         stmt = stmt->then_stmt;
     }
-    bool opens =
-        stmt->stmt_kind == STMT_COMPOUND && depth < 64 && qn__lower_find(stmt, is_label_of, plan->stmt);
+    bool opens = stmt->stmt_kind == STMT_COMPOUND && depth < MAX_OPENED &&
+                 qn__lower_find(stmt, is_label_of, plan->stmt);
     if (opens) {
         for (size_t i = 0; i < stmt->body.len; i++) add_statement(l, plan, stmt->body.data[i], depth + 1);
         return;
@@ -77,6 +75,13 @@ static void add_statement(lower *l, switch_plan *plan, ast_stmt *stmt, unsigned 
     }
     qn__vec_push(l->arena, &plan->stmts, stmt);
     qn__vec_last(&plan->segments).count++;
+}
+
+/* The labels of a switch that add_statement finds. */
+static void count_labels(const ast_stmt *stmt, unsigned depth, size_t *count) {
+    for (; stmt->stmt_kind == STMT_CASE || stmt->stmt_kind == STMT_DEFAULT; stmt = stmt->then_stmt) ++*count;
+    if (stmt->stmt_kind != STMT_COMPOUND || depth > MAX_OPENED) return;
+    for (size_t i = 0; i < stmt->body.len; i++) count_labels(stmt->body.data[i], depth + 1, count);
 }
 
 static void plan_groups(lower *l, switch_plan *plan) {
@@ -255,8 +260,19 @@ static void dispatch(lower *l, switch_plan *plan) {
         lower_tree(l, plan);
 }
 
+/* Whether all labels stand in the switch's own list, or in compound statements there. */
+static bool has_flat_labels(const ast_stmt *stmt) {
+    size_t count = 0;
+    count_labels(stmt->then_stmt, 0, &count);
+    return count == stmt->cases.len;
+}
+
 void qn__lower_switch(lower *l, ast_stmt *stmt) {
     switch_plan plan = {.default_segment = -1, .stmt = stmt};
+    if (!has_flat_labels(stmt)) {
+        qn__lower_nested_switch(l, stmt);
+        return;
+    }
     plan.value = qn__lower_value(l, stmt->cond);
     plan.is_signed = qn__type_is_signed(stmt->cond->type);
     if (plan.value->type.kind == IR_BOOL)
@@ -266,11 +282,6 @@ void qn__lower_switch(lower *l, ast_stmt *stmt) {
         for (size_t i = 0; i < body->body.len; i++) add_statement(l, &plan, body->body.data[i], 0);
     else
         add_statement(l, &plan, body, 0);
-    if (plan.num_labels != stmt->cases.len) {
-        qn__lower_error(l, stmt->loc, "case label inside a nested statement of this switch is not supported",
-                        "put the label directly into the switch's body");
-        return;
-    }
     if (!plan.segments.len) return;
     plan_groups(l, &plan);
     lower_frame frame = {.outer = l->frames, .stmt = stmt};

@@ -1,7 +1,7 @@
 /* goto. Within one list of statements, gotos ahead to a label become breaks out of a block that ends before
    it, gotos back to it become repeats of a loop that starts at it. Blocks may start earlier and loops may end
-   later than needed, which is how crossing ranges are made to nest; what still does not nest, or jumps into a
-   statement from outside, is reported. */
+   later than needed, which is how crossing ranges are made to nest; what still does not nest is reported. Jumps into
+   a statement from outside are none any more (enter.c). */
 #include "front/lower/internal.h"
 
 enum { MAX_LABELS = 100 };
@@ -84,7 +84,7 @@ static void nest(lower *l, range_list *r) {
                 if (!crosses(a, b)) continue;
                 if (!untangle(a, b)) {
                     qn__lower_error(l, a->cause->loc, "this goto jumps into a loop that another goto makes",
-                                    "write the loop with for or while");
+                                    "write that loop with for or while: a goto may jump into it then");
                     a->to = a->from;
                 }
                 changed = true;

@@ -28,10 +28,11 @@ typedef struct lower {
     qn__arena *arena;
     ir_module *module;
     ir_builder b;
-    const ast_decl *decl; /* function that is being lowered */
-    bool as_kernel;       /* it is lowered as a kernel, not as a function that another calls */
-    ir_value *result;     /* where a record result goes, or NULL */
-    ir_value *state;      /* the address of the program's state, where the function uses it */
+    ast_decl *decl;   /* function that is being lowered */
+    bool has_labels;  /* statements that gotos lead to may be in what is lowered */
+    bool as_kernel;   /* it is lowered as a kernel, not as a function that another calls */
+    ir_value *result; /* where a record result goes, or NULL */
+    ir_value *state;  /* the address of the program's state, where the function uses it */
     lower_frame *frames;
     unsigned depth;     /* of nested expressions and statements */
     bool contract;      /* fmul and fadd may fuse */
@@ -141,6 +142,9 @@ void qn__lower_list(lower *l, ast_stmt *const *list, size_t len); /* statements 
 void qn__lower_switch(lower *l, ast_stmt *stmt);
 void qn__lower_labelled_list(lower *l, ast_stmt *const *list, size_t len); /* one that may hold labels */
 void qn__lower_goto(lower *l, ast_stmt *stmt);
+/* Rewrites what jumps into a statement, below a compound statement; a switch that has such labels, and lowers it. */
+void qn__lower_enter_statements(lower *l, ast_stmt *root);
+void qn__lower_nested_switch(lower *l, ast_stmt *stmt);
 void qn__lower_unreachable(lower *l);
 bool qn__lower_ends_in_jump(const ast_stmt *stmt);
 /* Calls visit for each statement inside (and stmt itself), outer ones first; stops at true, which it

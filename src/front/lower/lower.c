@@ -307,6 +307,8 @@ static void lower_body(lower *l, ast_decl *decl, ir_function *function, bool as_
     bool fast = l->config->options && l->config->options->fast_relaxed_math;
     l->decl = decl;
     l->as_kernel = as_kernel;
+    l->has_labels = decl->uses_goto;
+    if (decl->uses_goto) qn__lower_enter_statements(l, decl->body);
     l->barriers.len = 0;
     l->b.float_flags = is_exact ? 0 : (uint16_t)((l->contract ? IR_CONTRACT : 0) | (fast ? IR_FAST : 0));
     qn__ir_at_end(&l->b, function->body);

@@ -237,7 +237,7 @@ static void lower_decl(lower *l, ast_decl *decl) {
 /* ---- all of them ---- */
 
 void qn__lower_list(lower *l, ast_stmt *const *list, size_t len) {
-    if (l->decl->uses_goto) {
+    if (l->has_labels) {
         qn__lower_labelled_list(l, list, len);
         return;
     }
@@ -262,7 +262,7 @@ static void stmt_by_kind(lower *l, ast_stmt *stmt) {
     case STMT_CASE:
     case STMT_DEFAULT: qn__lower_stmt(l, stmt->then_stmt); break;
     case STMT_LABEL:
-        if (l->decl->uses_goto)
+        if (l->has_labels)
             qn__lower_labelled_list(l, &stmt, 1);
         else
             qn__lower_stmt(l, stmt->then_stmt);
