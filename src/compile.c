@@ -38,8 +38,8 @@ static const struct target {
 } targets[QN__TARGET_COUNT] = {
     [QN__TARGET_IR] = {0, describe_only, 0},
     [QN__TARGET_C] = {0, qn__emit_c, 0},
-    [QN__TARGET_PTX] = {GPU_LACKS | QN__WANTS_VECTOR_MEMORY | QN__WANTS_OFFSETS | QN__WANTS_END_TESTS |
-                            QN__WANTS_UNROLLED,
+    [QN__TARGET_PTX] = {GPU_LACKS | QN__LACKS_ACTIVE | QN__WANTS_VECTOR_MEMORY | QN__WANTS_OFFSETS |
+                            QN__WANTS_END_TESTS | QN__WANTS_UNROLLED,
                         qn__emit_ptx, GPU_PRIVATE},
     [QN__TARGET_SPIRV] = {GPU_LACKS | QN__WANTS_VECTOR_MEMORY | QN__WANTS_OFFSETS | QN__LACKS_LONG_VECTORS |
                               QN__LACKS_FAR_JUMPS | QN__LACKS_LINEAR_SUB_GROUPS | QN__WANTS_LARGE_END_TESTS |
@@ -315,6 +315,7 @@ static bool run_passes(compile *c) {
     qn__pass_options options = {.level = level,
                                 .lacks = c->pass_lacks,
                                 .fast_math = c->options.fast_relaxed_math,
+                                .joins_active_words = request->arch >= 80, /* redux */
                                 .dump = wants_passes ? dump_pass : NULL,
                                 .user = c,
                                 .unsupported = &unsupported,

@@ -40,13 +40,13 @@ typedef enum ast_special {
     SPECIAL_ATOMIC_CAS,   /* atomic_compare_exchange_strong/weak(_explicit) */
     SPECIAL_FLAG_TEST_SET,
     SPECIAL_FLAG_CLEAR,
-    SPECIAL_GROUP_VOTE,      /* variant: ir_scope * 2 + (0 all, 1 any); int argument and result */
+    SPECIAL_GROUP_VOTE, /* variant: ir_scope * 2 + (0 all, 1 any), + 16 over the active; int argument and result */
     SPECIAL_GROUP_BROADCAST, /* variant: ir_scope; one to three local id arguments */
-    SPECIAL_GROUP_REDUCE, /* variant: ir_scope * 64 + ir_combine (signed forms; unsigned and float by the type) */
-    SPECIAL_GROUP_SCAN,     /* the same + 32 if exclusive */
-    SPECIAL_SHUFFLE,        /* sub_group_shuffle: variant 0, _xor 1, _up 2, _down 3; also _rotate 4 */
-    SPECIAL_BALLOT,         /* sub_group_ballot: uint4 */
-    SPECIAL_ELECT,          /* sub_group_elect */
+    SPECIAL_GROUP_REDUCE, /* variant: ir_scope * 64 + ir_combine (signed forms; unsigned and float by the type),
+                             + 256 over the active */
+    SPECIAL_GROUP_SCAN,   /* the same + 32 if exclusive */
+    SPECIAL_SHUFFLE,      /* sub_group_shuffle: variant 0, _xor 1, _up 2, _down 3; also _rotate 4 */
+    SPECIAL_BALLOT,       /* sub_group_ballot: uint4 */
     SPECIAL_VECTOR_SHUFFLE, /* shuffle (variant 1 operand), shuffle2 (2) */
     SPECIAL_SELECT,         /* select(a, b, c) */
     SPECIAL_DOT4,           /* integer dot: variant is the ir_op * 2, + 1 with its operands swapped */

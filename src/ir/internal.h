@@ -32,7 +32,7 @@ enum {
 uint32_t qn__ir_attrs(ir_op op);
 uint16_t qn__ir_flags_allowed(ir_op op); /* IR_NSW ... that mean something for the op */
 
-enum { IR_FLAG_COUNT = 10, IR_ROUNDING_COUNT = 4, IR_ORDER_COUNT = 5, IR_SCOPE_COUNT = 5 };
+enum { IR_FLAG_COUNT = 11, IR_ROUNDING_COUNT = 4, IR_ORDER_COUNT = 5, IR_SCOPE_COUNT = 5 };
 enum { IR_ARG_KIND_COUNT = 5, IR_ARG_FLAG_COUNT = 6 };
 
 /* Spellings; a flag's is at the number of its bit. */

@@ -154,7 +154,8 @@ enum {
     IR_EXCLUSIVE = 1 << 6, /* group_scan */
     IR_UNSIGNED = 1 << 7,  /* printf operand 0..; unused elsewhere */
     IR_ASYNC = 1 << 8,     /* copy: need not be done before async_wait */
-    IR_BRANCH = 1 << 9     /* if: work-items seldom differ; a branch, not both sides and selects */
+    IR_BRANCH = 1 << 9,    /* if: work-items seldom differ; a branch, not both sides and selects */
+    IR_ACTIVE = 1 << 10    /* of a sub-group together: some of it may be elsewhere, those that come by act */
 };
 
 typedef enum ir_rounding {

@@ -22,8 +22,9 @@ const ir_op_info qn__ir_ops[IR_OP_COUNT] = {
 const char *const qn__ir_kind_names[IR_KIND_COUNT] = {"void", "bool", "i8",  "i16", "i32",
                                                       "i64",  "f16",  "f32", "f64", "ptr"};
 const char *const qn__ir_space_names[IR_SPACE_COUNT] = {"private", "global", "constant", "local", "param"};
-const char *const qn__ir_flag_names[IR_FLAG_COUNT] = {
-    "nsw", "nuw", "contract", "fast", "volatile", "readonly", "exclusive", "unsigned", "async", "branch"};
+const char *const qn__ir_flag_names[IR_FLAG_COUNT] = {"nsw",      "nuw",      "contract",  "fast",
+                                                      "volatile", "readonly", "exclusive", "unsigned",
+                                                      "async",    "branch",   "active"};
 const char *const qn__ir_rounding_names[IR_ROUNDING_COUNT] = {"even", "zero", "up", "down"};
 const char *const qn__ir_order_names[IR_ORDER_COUNT] = {"relaxed", "acquire", "release", "acq_rel",
                                                         "seq_cst"};
@@ -123,7 +124,12 @@ uint16_t qn__ir_flags_allowed(ir_op op) {
     case IR_ATOMIC_STORE:
     case IR_ATOMIC_RMW:
     case IR_ATOMIC_CAS: return IR_VOLATILE;
-    case IR_GROUP_SCAN: return IR_EXCLUSIVE;
+    case IR_GROUP_SCAN: return IR_EXCLUSIVE | IR_ACTIVE;
+    case IR_GROUP_REDUCE:
+    case IR_GROUP_ALL:
+    case IR_GROUP_ANY:
+    case IR_SUB_GROUP_SHUFFLE:
+    case IR_SUB_GROUP_BALLOT: return IR_ACTIVE;
     case IR_PRINTF: return IR_UNSIGNED;
     case IR_IF: return IR_BRANCH;
     default: break;

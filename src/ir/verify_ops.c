@@ -314,6 +314,7 @@ static const char *broken_order(const ir_instr *instr) {
 static const char *broken_scope(const ir_instr *instr) {
     unsigned scope = instr->attr.scope;
     if (scope >= IR_SCOPE_COUNT) return "no such scope";
+    if (instr->flags & IR_ACTIVE && scope != IR_SCOPE_SUB_GROUP) return "only a sub-group's may be active";
     return !qn__ir_is_together((ir_op)instr->op) || scope == IR_SCOPE_SUB_GROUP ||
                    scope == IR_SCOPE_WORK_GROUP
                ? NULL

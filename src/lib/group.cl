@@ -48,7 +48,13 @@ uint get_enqueued_num_sub_groups() {
     return (items + size - 1u) / size;
 }
 
-T sub_group_broadcast_first(T x) { return sub_group_shuffle(x, 0u); }
+T sub_group_broadcast_first(T x) {
+    return sub_group_shuffle(x, sub_group_ballot_find_lsb(sub_group_ballot(1)));
+}
+int sub_group_elect() {
+    return get_sub_group_local_id() == sub_group_ballot_find_lsb(sub_group_ballot(1));
+}
+int all_equal(T x) { return sub_group_non_uniform_all(x == sub_group_broadcast_first(x)); }
 
 /* The 128 bits with those below `n` set. */
 uint mask_word(uint n, uint word) {
@@ -93,3 +99,56 @@ uint sub_group_ballot_find_msb(uint4 value) {
     uint4 v = value & mask_below(get_sub_group_size());
     return v.w ? 127u - clz(v.w) : v.z ? 95u - clz(v.z) : v.y ? 63u - clz(v.y) : 31u - clz(v.x);
 }
+
+/* Truth values over the active ones; an exclusive scan gives the first what joins to nothing. */
+int active_reduce_logical_and(int x) { return sub_group_non_uniform_reduce_and((int)(x != 0)) != 0; }
+int active_reduce_logical_or(int x) { return sub_group_non_uniform_reduce_or((int)(x != 0)) != 0; }
+int active_reduce_logical_xor(int x) { return sub_group_non_uniform_reduce_xor((int)(x != 0)) != 0; }
+int active_scan_inclusive_logical_and(int x) { return sub_group_non_uniform_scan_inclusive_and((int)(x != 0)) != 0; }
+int active_scan_inclusive_logical_or(int x) { return sub_group_non_uniform_scan_inclusive_or((int)(x != 0)) != 0; }
+int active_scan_inclusive_logical_xor(int x) { return sub_group_non_uniform_scan_inclusive_xor((int)(x != 0)) != 0; }
+int active_scan_exclusive_logical_and(int x) { return sub_group_non_uniform_scan_exclusive_and((int)(x != 0)) != 0; }
+int active_scan_exclusive_logical_or(int x) { return sub_group_non_uniform_scan_exclusive_or((int)(x != 0)) != 0; }
+int active_scan_exclusive_logical_xor(int x) { return sub_group_non_uniform_scan_exclusive_xor((int)(x != 0)) != 0; }
+
+/* Two values joined, numbers of any kind, and integers: 0 sum, 1 product, 2 smaller, 3 larger, 4 and, 5 or, 6 xor. */
+T join_number(T x, T y, int how) {
+    return how == 0 ? (T)(x + y) : how == 1 ? (T)(x * y) : how == 2 ? min(x, y) : max(x, y);
+}
+T join_integer(T x, T y, int how) {
+    return how < 2    ? (how == 0 ? (T)(x + y) : (T)(x * y))
+           : how < 4  ? (how == 2 ? min(x, y) : max(x, y))
+           : how == 4 ? (T)(x & y)
+           : how == 5 ? (T)(x | y)
+                      : (T)(x ^ y);
+}
+
+/* What the active ones of a cluster have, joined: where all of the sub-group are active in steps twice as wide each
+   time, else one after another. */
+T join_cluster(T x, uint size, int how) {
+    uint4 active = sub_group_ballot(1);
+    uint first = get_sub_group_local_id() & ~(size - 1u);
+    if (sub_group_ballot_bit_count(active) == get_max_sub_group_size()) {
+        for (uint step = 1u; step < size; step *= 2u) x = __qn_join(x, sub_group_shuffle_xor(x, step), how);
+        return x;
+    }
+    T sum = x;
+    uint any = 0u;
+    for (uint i = 0u; i < size; i++) {
+        T y = sub_group_shuffle(x, first + i);
+        if (!sub_group_ballot_bit_extract(active, first + i)) continue;
+        sum = any ? __qn_join(sum, y, how) : y;
+        any = 1u;
+    }
+    return sum;
+}
+T clustered_add(T x, uint size) { return __qn_join_cluster(x, size, 0); }
+T clustered_mul(T x, uint size) { return __qn_join_cluster(x, size, 1); }
+T clustered_min(T x, uint size) { return __qn_join_cluster(x, size, 2); }
+T clustered_max(T x, uint size) { return __qn_join_cluster(x, size, 3); }
+T clustered_and(T x, uint size) { return __qn_join_cluster(x, size, 4); }
+T clustered_or(T x, uint size) { return __qn_join_cluster(x, size, 5); }
+T clustered_xor(T x, uint size) { return __qn_join_cluster(x, size, 6); }
+int clustered_logical_and(int x, uint size) { return __qn_join_cluster((int)(x != 0), size, 4); }
+int clustered_logical_or(int x, uint size) { return __qn_join_cluster((int)(x != 0), size, 5); }
+int clustered_logical_xor(int x, uint size) { return __qn_join_cluster((int)(x != 0), size, 6); }

@@ -18,6 +18,8 @@ qn__uniformity qn__uniformity_analyse(qn__arena *arena, ir_function *kernel);
 /* The same among work-items that differ in x only; values in `forced` (by id; may be NULL) vary in any
    case. */
 qn__uniformity qn__uniformity_analyse_row(qn__arena *arena, ir_function *kernel, const bool *forced);
+/* The same among the work-items of one sub-group. */
+qn__uniformity qn__uniformity_analyse_sub_group(qn__arena *arena, ir_function *kernel);
 bool qn__uniformity_is_varying_branch(const qn__uniformity *u, const ir_instr *construct);
 
 /* ---- bounds.c ---- */

@@ -37,13 +37,15 @@ enum {
     QN__LACKS_BYTE_SWAPS = 1 << 27, /* its compiler takes shifts that swap the bytes of 16 bits for 0 */
     /* Ways for it to do them, to be tried. */
     QN__WANTS_SWAP_PRODUCTS = 1 << 28,
-    QN__WANTS_SWAP_BYTES = 1 << 29
+    QN__WANTS_SWAP_BYTES = 1 << 29,
+    QN__LACKS_ACTIVE = 1 << 30 /* reductions and scans over the active ones of a sub-group are loops */
 };
 
 typedef struct qn__pass_options {
-    int level;      /* 0: only what is needed (inlining, lowerings); 1: cheap; 2: all */
-    uint32_t lacks; /* QN__LACKS_* bits */
-    bool fast_math; /* -cl-fast-relaxed-math */
+    int level;               /* 0: only what is needed (inlining, lowerings); 1: cheap; 2: all */
+    uint32_t lacks;          /* QN__LACKS_* bits */
+    bool fast_math;          /* -cl-fast-relaxed-math */
+    bool joins_active_words; /* of QN__LACKS_ACTIVE, reductions of words are one instruction */
     /* Called after each pass that changed something (and once with "lower" before the first); may be NULL. */
     void (*dump)(void *user, const char *pass, const ir_module *module);
     void *user;

@@ -63,6 +63,7 @@ static const phase phases[] = {
      1,
      {{"lower_printf", qn__pass_lower_printf, 0, FUNCTION, QN__LACKS_PRINTF, 0},
       {"mem2reg", qn__pass_mem2reg, 0, FUNCTION, QN__LACKS_SUB_GROUPS, 0}, /* shows what is uniform */
+      {"lower_active", qn__pass_lower_active, 0, FUNCTION, QN__LACKS_ACTIVE | QN__LACKS_WIDE, 0},
       {"lower_sub_groups", qn__pass_lower_sub_groups, 0, FUNCTION, QN__LACKS_SUB_GROUPS, 0},
       {"lower_collectives", qn__pass_lower_collectives, 0, FUNCTION, QN__LACKS_COLLECTIVES, 0},
       {"lower_wide_groups", qn__pass_lower_wide_groups, 0, FUNCTION, QN__LACKS_WIDE, 0},

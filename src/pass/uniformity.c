@@ -6,12 +6,15 @@
    ir_instr.mark is the position in walk order, and indexes varying_branch. */
 #include "pass/analysis.h"
 
+/* Which work-items are compared: those of a work-group, those of it that differ in x only, those of a sub-group. */
+enum among { OF_GROUP, OF_ROW, OF_SUB_GROUP };
+
 typedef struct analysis {
     qn__uniformity result;
     qn__arena *arena;
     QN__VEC(ir_instr *) order; /* by mark */
     bool changed;
-    bool row; /* among work-items that differ in x only */
+    enum among among;
 } analysis;
 
 static void number(ir_instr *instr, void *user) {
@@ -43,10 +46,11 @@ static bool any_operand_varies(const analysis *a, const ir_instr *instr) {
 static bool is_source(const analysis *a, const ir_instr *instr) {
     switch (instr->op) {
     case IR_GLOBAL_ID:
-    case IR_LOCAL_ID: return !a->row || instr->attr.dim == 0;
+    case IR_LOCAL_ID: return a->among != OF_ROW || instr->attr.dim == 0;
     case IR_SUB_GROUP_ID:
-    case IR_SUB_GROUP_LOCAL_ID:
     case IR_SUB_GROUP_SIZE:
+    case IR_SUB_GROUP_BALLOT: return a->among != OF_SUB_GROUP;
+    case IR_SUB_GROUP_LOCAL_ID:
     case IR_VAR:
     case IR_ATOMIC_LOAD:
     case IR_ATOMIC_RMW:
@@ -54,13 +58,12 @@ static bool is_source(const analysis *a, const ir_instr *instr) {
     case IR_PRINTF:
     case IR_CALL:
     case IR_GROUP_SCAN:
-    case IR_SUB_GROUP_SHUFFLE:
-    case IR_SUB_GROUP_BALLOT: return true;
+    case IR_SUB_GROUP_SHUFFLE: return true;
     case IR_LOAD: return (instr->flags & IR_VOLATILE) != 0;
     case IR_GROUP_ALL:
     case IR_GROUP_ANY:
     case IR_GROUP_BROADCAST:
-    case IR_GROUP_REDUCE: return instr->attr.scope != IR_SCOPE_WORK_GROUP;
+    case IR_GROUP_REDUCE: return a->among != OF_SUB_GROUP && instr->attr.scope != IR_SCOPE_WORK_GROUP;
     default: return false;
     }
 }
@@ -72,6 +75,7 @@ static bool is_levelled(const ir_instr *instr) {
     case IR_GROUP_ANY:
     case IR_GROUP_BROADCAST:
     case IR_GROUP_REDUCE: return true;
+    case IR_SUB_GROUP_BALLOT: return true; /* of a sub-group */
     default: return false;
     }
 }
@@ -153,8 +157,8 @@ static void visit(analysis *a, ir_instr *instr) {
     }
 }
 
-static qn__uniformity analyse(qn__arena *arena, ir_function *kernel, bool row, const bool *forced) {
-    analysis a = {.row = row, .arena = arena};
+static qn__uniformity analyse(qn__arena *arena, ir_function *kernel, enum among among, const bool *forced) {
+    analysis a = {.among = among, .arena = arena};
     qn__ir_walk(kernel->body, number, &a);
     a.result.varying = QN__NEW_ARRAY(arena, bool, (size_t)kernel->num_values + 1);
     a.result.varying_branch = QN__NEW_ARRAY(arena, bool, a.order.len + 1);
@@ -167,11 +171,15 @@ static qn__uniformity analyse(qn__arena *arena, ir_function *kernel, bool row, c
 }
 
 qn__uniformity qn__uniformity_analyse(qn__arena *arena, ir_function *kernel) {
-    return analyse(arena, kernel, false, NULL);
+    return analyse(arena, kernel, OF_GROUP, NULL);
 }
 
 qn__uniformity qn__uniformity_analyse_row(qn__arena *arena, ir_function *kernel, const bool *forced) {
-    return analyse(arena, kernel, true, forced);
+    return analyse(arena, kernel, OF_ROW, forced);
+}
+
+qn__uniformity qn__uniformity_analyse_sub_group(qn__arena *arena, ir_function *kernel) {
+    return analyse(arena, kernel, OF_SUB_GROUP, NULL);
 }
 
 bool qn__uniformity_is_varying_branch(const qn__uniformity *u, const ir_instr *construct) {

@@ -216,6 +216,19 @@ static void sub_groups(void **state) {
     has(&r, ".version 7.0\n.target sm_80\n");
 }
 
+/* Where some of the sub-group may be elsewhere, those that come by are the members. */
+static void active_work_items(void **state) {
+    static const char ir[] = "kernel @k(%0.out: ptr.global buffer, %1.x: i32 value) {\n"
+                             "    %2: i32 = group_reduce active combine add scope sub_group %1.x\n"
+                             "    %3: i32 = sub_group_shuffle active %2, i32 3\n"
+                             "    store align 4 %0.out, %3\n    return\n}\n";
+    qn__emit_result r = emitted(state, 80, ir);
+    has(&r, "activemask.b32");
+    has(&r, "redux.sync.add.s32");
+    has(&r, "shfl.sync.idx.b32");
+    has_not(&r, "shl.b32");
+}
+
 /* Products of bytes, each combination of signs. */
 static void byte_products(void **state) {
     static const char ir[] = "kernel @k(%0.out: ptr.global buffer, %1.x: i32 value) {\n"
@@ -283,6 +296,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(atomics, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(local_memory, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(sub_groups, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(active_work_items, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(byte_products, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(large_parameters, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(values_that_change_places_in_a_loop, ir_setup, ir_teardown),

@@ -78,8 +78,8 @@ static const char *combined(clc_emitter *e, const ir_instr *instr, const char *w
     const struct combine *combine = &combines[instr->attr.combine];
     ir_type type = instr->results[0]->type;
     const char *taken = combine->is_signed ? qn__clc_signed(e, type) : qn__clc_type(e, type);
-    /* The plain functions know int and wider only. */
-    bool extended = combine->extended || qn__ir_bits(type) < 32;
+    /* The plain functions know int and wider only, and want all to come by. */
+    bool extended = combine->extended || qn__ir_bits(type) < 32 || instr->flags & IR_ACTIVE;
     return qn__arena_printf(e->arena, "(%s)sub_group_%s%s_%s((%s)%s)", qn__clc_type(e, type),
                             extended ? "non_uniform_" : "", what, combine->name, taken,
                             qn__clc_use(e, instr->operands[0]));
@@ -102,8 +102,14 @@ static const char *exchanged(clc_emitter *e, const ir_instr *instr, const char *
 static const char *sub_group(clc_emitter *e, const ir_instr *instr) {
     const char *value = qn__clc_use(e, instr->operands[0]);
     switch (instr->op) {
-    case IR_GROUP_ALL: return qn__arena_printf(e->arena, "(sub_group_all(%s) != 0)", value);
-    case IR_GROUP_ANY: return qn__arena_printf(e->arena, "(sub_group_any(%s) != 0)", value);
+    case IR_GROUP_ALL:
+        if (instr->flags & IR_ACTIVE)
+            return qn__arena_printf(e->arena, "!any(sub_group_ballot(!%s) != (uint4)0)", value);
+        return qn__arena_printf(e->arena, "(sub_group_all(%s) != 0)", value);
+    case IR_GROUP_ANY:
+        if (instr->flags & IR_ACTIVE)
+            return qn__arena_printf(e->arena, "(any(sub_group_ballot(%s) != (uint4)0) != 0)", value);
+        return qn__arena_printf(e->arena, "(sub_group_any(%s) != 0)", value);
     case IR_GROUP_BROADCAST: return exchanged(e, instr, "sub_group_broadcast");
     case IR_GROUP_REDUCE: return combined(e, instr, "reduce");
     case IR_GROUP_SCAN:

@@ -1,10 +1,17 @@
 /* What work-items do together in the PTX target: barriers, and the collectives of a sub-group, which is a warp.
    Those of a work-group have been lowered to these, but for votes, which a barrier can take. The member mask names
-   the lanes that exist: the last sub-group of a group may have fewer than 32. */
+   the lanes that exist, as the last sub-group of a group may have fewer than 32, or, where some of them may be elsewhere,
+   those that come by. */
 #include "emit/ptx/internal.h"
 
-/* (1 << rest) - 1, where PTX's shift gives 0 from 32 on. */
-static ptx_operand member_mask(ptx_emitter *e) {
+/* Where all come by, (1 << rest) - 1; PTX's shift gives 0 from 32 on. */
+static ptx_operand member_mask(ptx_emitter *e, const ir_instr *instr) {
+    if (instr->flags & IR_ACTIVE) {
+        qn__ptx_require(e, 60, 62);
+        ptx_operand active = qn__ptx_new(e, PTX_B32);
+        qn__ptx(e, "activemask.b32 $;", active);
+        return active;
+    }
     ptx_operand one = qn__ptx_int(PTX_B32, 1);
     qn__ptx_require(e, 60, 60);
     ptx_operand bit = qn__ptx_op2(e, "shl.b32", PTX_B32, one, qn__ptx_sub_group_rest(e));
@@ -61,7 +68,7 @@ static ptx_operand choose(ptx_emitter *e, ptx_operand condition, ptx_operand a, 
 /* Sub-group broadcast and shuffle. */
 static void from_lane(ptx_emitter *e, const ir_instr *instr) {
     const ir_value *result = instr->results[0];
-    ptx_operand mask = member_mask(e), last = qn__ptx_int(PTX_B32, 31);
+    ptx_operand mask = member_mask(e, instr), last = qn__ptx_int(PTX_B32, 31);
     ptx_operand index = qn__ptx_use(e, instr->operands[1], 0);
     for (unsigned lane = 0; lane < result->type.lanes; lane++) {
         ptx_operand a = qn__ptx_use(e, instr->operands[0], lane);
@@ -95,7 +102,8 @@ static void reduce(ptx_emitter *e, const ir_instr *instr) {
     const ir_value *result = instr->results[0];
     const ir_kind kind = (ir_kind)result->type.kind;
     const ir_combine combine = (ir_combine)instr->attr.combine;
-    ptx_operand a = qn__ptx_in_register(e, qn__ptx_use(e, instr->operands[0], 0)), mask = member_mask(e);
+    ptx_operand a = qn__ptx_in_register(e, qn__ptx_use(e, instr->operands[0], 0)),
+                mask = member_mask(e, instr);
     if (e->arch >= 80 && a.cls == PTX_B32 && redux_name(combine) && kind <= IR_I32) {
         qn__ptx_define(e, result, 0, redux(e, instr, a, mask));
         return;
@@ -137,7 +145,8 @@ static void scan(ptx_emitter *e, const ir_instr *instr) {
     const ir_value *result = instr->results[0];
     const ir_kind kind = (ir_kind)result->type.kind;
     const ir_combine combine = (ir_combine)instr->attr.combine;
-    ptx_operand a = qn__ptx_in_register(e, qn__ptx_use(e, instr->operands[0], 0)), mask = member_mask(e);
+    ptx_operand a = qn__ptx_in_register(e, qn__ptx_use(e, instr->operands[0], 0)),
+                mask = member_mask(e, instr);
     ptx_operand first = qn__ptx_int(PTX_B32, 0), in_range;
     for (unsigned step = 1; step < 32; step *= 2) {
         ptx_operand other = shuffle(e, "up", a, qn__ptx_int(PTX_B32, step), first, mask, &in_range);
@@ -160,30 +169,31 @@ static void vote(ptx_emitter *e, const ir_instr *instr, bool of_group) {
     if (of_group)
         qn__ptx(e, "bar.red.~.pred $, 0, $;", all ? "and" : "or", r, a);
     else
-        qn__ptx(e, "vote.sync.~.pred $, $, $;", all ? "all" : "any", r, a, member_mask(e));
+        qn__ptx(e, "vote.sync.~.pred $, $, $;", all ? "all" : "any", r, a, member_mask(e, instr));
     qn__ptx_define(e, instr->results[0], 0, r);
 }
 
 static void ballot(ptx_emitter *e, const ir_instr *instr) {
-    ptx_operand a = qn__ptx_in_register(e, qn__ptx_use(e, instr->operands[0], 0)), mask = member_mask(e);
+    ptx_operand a = qn__ptx_in_register(e, qn__ptx_use(e, instr->operands[0], 0)),
+                mask = member_mask(e, instr);
     ptx_operand r = qn__ptx_new(e, PTX_B32);
     qn__ptx(e, "vote.sync.ballot.b32 $, $, $;", r, a, mask);
     qn__ptx_define(e, instr->results[0], 0, r);
     for (unsigned i = 1; i < 4; i++) qn__ptx_define(e, instr->results[0], i, qn__ptx_int(PTX_B32, 0));
 }
 
-static void barrier(ptx_emitter *e, bool of_group) {
+static void barrier(ptx_emitter *e, const ir_instr *instr, bool of_group) {
     if (of_group)
         qn__ptx(e, "bar.sync 0;");
     else
-        qn__ptx(e, "bar.warp.sync $;", member_mask(e));
+        qn__ptx(e, "bar.warp.sync $;", member_mask(e, instr));
 }
 
 bool qn__ptx_group(ptx_emitter *e, const ir_instr *instr) {
     bool of_group = instr->op != IR_SUB_GROUP_SHUFFLE && instr->op != IR_SUB_GROUP_BALLOT &&
                     instr->attr.scope != IR_SCOPE_SUB_GROUP;
     switch (instr->op) {
-    case IR_BARRIER: barrier(e, of_group); return true;
+    case IR_BARRIER: barrier(e, instr, of_group); return true;
     case IR_GROUP_ALL:
     case IR_GROUP_ANY: vote(e, instr, of_group); return true;
     case IR_SUB_GROUP_BALLOT: ballot(e, instr); return true;

@@ -185,7 +185,6 @@ static qn__lower_special *const specials[SPECIAL_COUNT] = {
     [SPECIAL_GROUP_SCAN] = qn__lower_group_scan,
     [SPECIAL_SHUFFLE] = qn__lower_sub_group_shuffle,
     [SPECIAL_BALLOT] = qn__lower_ballot,
-    [SPECIAL_ELECT] = qn__lower_elect,
     [SPECIAL_VECTOR_SHUFFLE] = vector_shuffle,
     [SPECIAL_SELECT] = select_function,
     [SPECIAL_DOT4] = dot4,

@@ -36,11 +36,18 @@ static ir_value *group_op(lower *l, ir_op op, ir_value *const *operands, uint32_
     return made->results[0];
 }
 
+/* Others of the sub-group may be elsewhere. */
+static ir_value *over_active(ir_value *value) {
+    value->def->flags |= IR_ACTIVE;
+    return value;
+}
+
 ir_value *qn__lower_group_vote(lower *l, ast_expr *e) {
     ir_value *v = qn__lower_truth(l, e->args.data[0]);
     int32_t variant = e->builtin->variant;
     qn__lower_at(l, e->loc);
-    v = group_op(l, variant & 1 ? IR_GROUP_ANY : IR_GROUP_ALL, &v, 1, v->type, (ir_scope)(variant / 2));
+    v = group_op(l, variant & 1 ? IR_GROUP_ANY : IR_GROUP_ALL, &v, 1, v->type, (ir_scope)(variant % 16 / 2));
+    if (variant >= 16) over_active(v);
     return qn__lower_from_bool(l, v, qn__type_to_ir(e->type));
 }
 
@@ -64,9 +71,9 @@ ir_value *qn__lower_group_broadcast(lower *l, ast_expr *e) {
 static ir_value *combined(lower *l, ast_expr *e, ir_op op) {
     ir_value *v = argument(l, e, 0);
     qn__lower_at(l, e->loc);
-    v = group_op(l, op, &v, 1, v->type, (ir_scope)(e->builtin->variant / 64));
+    v = group_op(l, op, &v, 1, v->type, (ir_scope)(e->builtin->variant % 256 / 64));
     v->def->attr.combine = (uint8_t)qn__lower_combine(e->builtin->variant % 32, e->type);
-    return v;
+    return e->builtin->variant >= 256 ? over_active(v) : v;
 }
 
 ir_value *qn__lower_group_reduce(lower *l, ast_expr *e) { return combined(l, e, IR_GROUP_REDUCE); }
@@ -92,22 +99,11 @@ ir_value *qn__lower_sub_group_shuffle(lower *l, ast_expr *e) {
     qn__lower_at(l, e->loc);
     ir_value *given = qn__lower_resize(l, operands[1], IR_I32, false);
     operands[1] = shuffle_source(l, e->builtin->variant, given);
-    return group_op(l, IR_SUB_GROUP_SHUFFLE, operands, 2, operands[0]->type, IR_SCOPE_SUB_GROUP);
+    return over_active(group_op(l, IR_SUB_GROUP_SHUFFLE, operands, 2, operands[0]->type, IR_SCOPE_SUB_GROUP));
 }
 
 ir_value *qn__lower_ballot(lower *l, ast_expr *e) {
     ir_value *v = qn__lower_truth(l, e->args.data[0]);
     qn__lower_at(l, e->loc);
-    return group_op(l, IR_SUB_GROUP_BALLOT, &v, 1, qn__ir_type(IR_I32, 4), IR_SCOPE_SUB_GROUP);
-}
-
-/* The first of those that take part: nobody is counted before it. */
-ir_value *qn__lower_elect(lower *l, ast_expr *e) {
-    qn__lower_at(l, e->loc);
-    ir_value *one = qn__ir_const_int(l->b.function, IR_I32, 1);
-    ir_value *before = group_op(l, IR_GROUP_SCAN, &one, 1, one->type, IR_SCOPE_SUB_GROUP);
-    before->def->attr.combine = IR_COMBINE_ADD;
-    before->def->flags |= IR_EXCLUSIVE;
-    ir_value *is_first = qn__ir_op2(&l->b, IR_EQ, before, qn__ir_const_int(l->b.function, IR_I32, 0));
-    return qn__lower_from_bool(l, is_first, qn__type_to_ir(e->type));
+    return over_active(group_op(l, IR_SUB_GROUP_BALLOT, &v, 1, qn__ir_type(IR_I32, 4), IR_SCOPE_SUB_GROUP));
 }

@@ -162,7 +162,7 @@ qn__lower_special qn__lower_fence, qn__lower_atomic_old, qn__lower_atomic_inc, q
     qn__lower_atomic_cas, qn__lower_flag_test_set, qn__lower_flag_clear;
 qn__lower_special qn__lower_query, qn__lower_linear_id, qn__lower_barrier, qn__lower_group_vote,
     qn__lower_group_broadcast, qn__lower_group_reduce, qn__lower_group_scan, qn__lower_sub_group_shuffle,
-    qn__lower_ballot, qn__lower_elect;
+    qn__lower_ballot;
 /* The combination for a type, from its signed form: smin becomes umin or fmin. */
 ir_combine qn__lower_combine(int32_t combine, const ast_type *type);
 unsigned qn__lower_fence_bits(const ast_expr *flags);
