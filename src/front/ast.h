@@ -157,6 +157,8 @@ struct ast_decl {
     bool is_pure;    /* a maths helper, or attribute const/pure: same arguments, same result */
     bool is_library; /* from src/lib: means what IEEE 754 says; no contraction, no fast-math flags */
     bool uses_goto;
+    bool is_space_open; /* a pointer declared without an address space, to be that of what it first gets */
+    uint32_t mentions;
     bool is_size_type;      /* parameter declared with size_t, ptrdiff_t, intptr_t or uintptr_t */
     const uint16_t *frozen; /* a library function's body as packed IR (front/frozen.h), in place of `body` */
     uint32_t visit;         /* for the call graph (recursion) */

@@ -117,20 +117,20 @@ static void check_block_space(front_parser *p, const front_specifiers *specifier
     }
 }
 
-/* OpenCL 2.0 and later leave the address space of a pointer open; that of its initializer is taken. */
+/* OpenCL 2.0 and later leave the address space of a pointer open; that of its initializer is taken, or of what is first
+   assigned to it. */
 static const ast_type *infer_space(front_parser *p, const ast_type *type, const ast_init *init) {
     if (init->items.len != 1 || init->items.data[0].offset != 0) return type;
-    const ast_type *from = init->items.data[0].value->type;
-    if (from->kind != AST_POINTER || from->base->space == IR_CONSTANT_SPACE) return type;
-    const ast_type *pointee = qn__type_qualified(p->types, type->base, type->base->quals, from->base->space);
-    return qn__type_qualified(p->types, qn__type_pointer(p->types, pointee), type->quals, type->space);
+    return qn__sema_space_of_value(p, type, init->items.data[0].value->type);
+}
+
+static bool is_space_open(const front_parser *p, const front_declarator *declarator, const ast_type *type) {
+    return declarator->is_pointer_unspaced && type->kind == AST_POINTER && qn__standard(p) >= 200;
 }
 
 static void variable_init(front_parser *p, ast_decl *decl, const front_declarator *declarator) {
     const ast_type *type = decl->type;
-    bool infer = declarator->is_pointer_unspaced && type->kind == AST_POINTER && qn__standard(p) >= 200 &&
-                 !qn__peek(p, FRONT_T_LBRACE);
-    if (infer) {
+    if (is_space_open(p, declarator, type) && !qn__peek(p, FRONT_T_LBRACE)) {
         ast_expr *value = qn__sema_value(p, qn__parse_assignment(p));
         ast_init *init = QN__NEW(p->arena, ast_init);
         ast_init_item item = {.type = type, .value = value};
@@ -227,6 +227,8 @@ static ast_decl *declare_variable(front_parser *p, const front_specifiers *speci
         variable_init(p, decl, declarator);
         declarator->type = decl->type;
         if (good && !check_object_type(p, declarator, false)) decl->type = p->types->error;
+    } else {
+        decl->is_space_open = !is_file && is_space_open(p, declarator, decl->type);
     }
     if (decl->type->space == IR_CONSTANT_SPACE) constant_finish(p, decl, specifiers->is_extern);
     state_finish(p, decl);

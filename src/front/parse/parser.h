@@ -245,6 +245,14 @@ void qn__touch_image_type(front_parser *p, const ast_type *type, front_loc loc);
 /* Takes the functions that use images from the unit, with all that call them. */
 void qn__refuse_images(front_context *context);
 /* A built-in function of images, CLK_RGBA and the like, a sampler of an int; NULL: none of that. */
+/* space.c */
+/* The pointer type `type`, which names no address space, in that of the pointer type `from`. */
+const ast_type *qn__sema_space_of_value(front_parser *p, const ast_type *type, const ast_type *from);
+/* Before a = b: where a is a pointer whose address space is still open, it is that of b. */
+void qn__sema_settle_space(front_parser *p, ast_expr *a, const ast_expr *b);
+/* to_global, to_local, to_private, get_fence; NULL: none of them. */
+ast_expr *qn__sema_space_call(front_parser *p, qn__str name, ast_expr **args, size_t num_args, front_loc loc);
+
 ast_expr *qn__sema_image_call(front_parser *p, qn__str name, ast_expr **args, size_t num_args, front_loc loc);
 ast_expr *qn__sema_image_constant(front_parser *p, qn__str name, front_loc loc);
 ast_expr *qn__sema_sampler(front_parser *p, ast_expr *e, const ast_type *type);

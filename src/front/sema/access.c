@@ -9,6 +9,7 @@ ast_expr *qn__sema_variable(front_parser *p, ast_decl *decl, front_loc loc) {
     qn__touch_image_type(p, decl->type, loc);
     if (decl->is_state && p->function) p->function->uses_state = true;
     e->decl = decl;
+    decl->mentions++;
     e->is_lvalue = true;
     return e;
 }

@@ -396,6 +396,7 @@ ast_expr *qn__sema_call_name(front_parser *p, front_name *name, ast_expr **args,
     if (!e && conversion_parse(p, text, &how)) e = call_conversion(p, &how, text, args, num_args, loc);
     if (!e) e = call_builtin(p, text, args, num_args, loc);
     if (!e) e = call_library_helper(p, text, args, num_args, loc, end);
+    if (!e) e = qn__sema_space_call(p, text, args, num_args, loc);
     if (!e) e = qn__sema_image_call(p, text, args, num_args, loc);
     if (!e && num_args) e = call_compiler(p, text, args, num_args, loc);
     return e ? e : undeclared(p, name, loc);

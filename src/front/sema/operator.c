@@ -323,6 +323,8 @@ static ast_expr *pointer_arms(front_parser *p, ast_expr **b, ast_expr **c, front
     if (pb->space != pc->space) {
         qn__diag_error(p->diag, loc, "the arms of '?:' point to different address spaces: '%s' and '%s'",
                        qn__type_text(p, vb->type), qn__type_text(p, vc->type));
+        qn__diag_hint(p->diag,
+                      "a pointer has one address space: choose between what is read there, or branch");
         return qn__expr_error(p, loc);
     }
     bool same = qn__type_compatible(pb, pc) || (pb->unqualified == pc->unqualified);
@@ -411,6 +413,7 @@ ast_expr *qn__sema_conditional(front_parser *p, ast_expr *a, ast_expr *b, ast_ex
 ast_expr *qn__sema_assign(front_parser *p, ast_expr *a, ast_expr *b, front_loc loc) {
     b = qn__sema_value(p, b);
     if (!check_modifiable(p, a, loc)) return qn__expr_error(p, loc);
+    if (!qn__is_error(p, b)) qn__sema_settle_space(p, a, b);
     b = qn__sema_coerce(p, b, a->type, loc, (front_use){.what = "assignment"});
     if (qn__is_error(p, b)) return b;
     return qn__expr(p, EXPR_ASSIGN, a->type->unqualified, loc, a, b, NULL);

@@ -334,6 +334,11 @@ static ast_expr *refuse_space(front_parser *p, ast_expr *e, const ast_type *type
                       from, qn__type_text(p, type->base->unqualified));
     else if (e->type->base->space == IR_PRIVATE)
         qn__diag_hint(p->diag, "what it points to lies in private memory; copy it to %s memory first", to);
+    else if (qn__standard(p) >= 200)
+        qn__diag_hint(
+            p->diag,
+            "a pointer stays in the address space of what it first gets: give %s memory a pointer of its own",
+            from);
     if (use.param) qn__diag_note(p->diag, use.param->loc, "the parameter is declared here");
     return qn__expr_error(p, e->loc);
 }
