@@ -131,8 +131,10 @@ typedef struct qn_allocator {
 } qn_allocator;
 
 /* Defaults: malloc; no log; kernels print to stdout; cache under $QUERN_CACHE_DIR, else
-   $XDG_CACHE_HOME/quern, else ~/.cache/quern, at most 256 MiB; one CPU thread per online processor
-   ($QUERN_CPU_THREADS overrides 0). */
+   $XDG_CACHE_HOME/quern, else ~/.cache/quern, else /tmp/quern-UID, at most 256 MiB; one CPU thread per online
+   processor ($QUERN_CPU_THREADS overrides 0). The cache's folder must be the effective user's, nobody else's to
+   write to, and no symbolic link; otherwise it is not used, and `log` gets a warning. A process with more rights
+   than its user (set-user-ID) takes no notice of the environment. */
 typedef struct qn_context_desc {
     qn_allocator allocator;
     qn_log_callback *log;
@@ -323,7 +325,8 @@ typedef struct qn_program_desc {
 
 /* Compiles for one device. Errors: QN_ERROR_NULL, QN_ERROR_COMPILE (qn_error_message is the log),
    QN_ERROR_ARGUMENT (an unknown option), QN_ERROR_IO, QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DRIVER (the host's
-   compiler failed). Any thread. */
+   compiler failed). On the CPU device a program that takes the host's C compiler too much time or memory (30 seconds,
+   2 GiB) is compiled without optimisation, or else interpreted; `log` gets a warning. Any thread. */
 QN_API qn_status qn_program_create(qn_device *device, const qn_program_desc *desc, qn_program **program);
 QN_API void qn_program_destroy(qn_program *program);
 QN_API const char *qn_program_log(const qn_program *program); /* warnings; "" if none; the program's */

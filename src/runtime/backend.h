@@ -78,9 +78,14 @@ typedef struct qn__command {
 typedef struct qn__code_source {
     const char *text; /* target text; NULL when loading a binary */
     size_t text_size;
-    const struct ir_module *module; /* for a backend that interprets; else NULL */
-    const qn__code_info *info;      /* stays as long as the code */
-    const char *binary_path; /* file of the cache: loaded when `text` is NULL; else written if not NULL */
+    const struct ir_module *module; /* where the target is the IR; else NULL */
+    /* The program as such a module, compiled when it is asked for: where the text turns out to be too much for the
+       driver's compiler. It lives as long as the code, and *info describes it from then on. NULL with a sentence:
+       there is none. */
+    const struct ir_module *(*get_module)(void *user, char *why);
+    void *get_module_user;
+    const qn__code_info *info; /* stays as long as the code */
+    const char *binary_path;   /* file of the cache: loaded when `text` is NULL; else written if not NULL */
     bool debug;
     bool quick; /* the program asks for no optimisation: the driver's compiler may do without too */
 } qn__code_source;

@@ -14,6 +14,7 @@
 #include "runtime/entry.h"
 #include "runtime/program.h"
 #include "util/file.h"
+#include "util/folder.h"
 
 #define ENTRY_MAGIC "quern cache 3\n"
 
@@ -75,9 +76,22 @@ bool qn__cache_path(qn_context *context, qn__hash128 name, const char *extension
     if (!context->cache_dir[0]) return false;
     int length = snprintf(out, size, "%s/%016llx%016llx%s", context->cache_dir, (unsigned long long)name.a,
                           (unsigned long long)name.b, extension);
-    if (length < 0 || (size_t)length >= size) return false;
-    if (!qn__file_exists(context->cache_dir)) return qn__dir_make(context->cache_dir) == 0;
-    return true;
+    return length > 0 && (size_t)length < size;
+}
+
+bool qn__cache_usable(qn_context *context) {
+    int folder;
+    if (!context->cache_dir[0]) return false;
+    const int error = qn__folder_open(context->cache_dir, true, &folder);
+    if (!error) {
+        close(folder);
+        return true;
+    }
+    char why[512];
+    qn__folder_explain(context->cache_dir, error, why, sizeof why);
+    const bool told = atomic_exchange(&context->cache_refused, true);
+    qn__log(context, told ? QN_LOG_INFO : QN_LOG_WARNING, "the disk cache is not used: %s", why);
+    return false;
 }
 
 bool qn__cache_code_path(const qn_device *device, qn__hash128 name, char *out, size_t size) {
@@ -85,10 +99,14 @@ bool qn__cache_code_path(const qn_device *device, qn__hash128 name, char *out, s
     return qn__cache_path(device->object.context, name, extension ? extension : ".so", out, size);
 }
 
-static bool hash_file(qn_context *context, const char *path, qn__hash128 *hash) {
+typedef int file_reader(const qn__allocator *allocator, const char *path, size_t limit, char **data,
+                        size_t *size);
+
+/* `read` tells a file of the cache (qn__private_read) from one that a program includes. */
+static bool hash_file(qn_context *context, file_reader *read, const char *path, qn__hash128 *hash) {
     char *data;
     size_t size;
-    if (qn__file_read(&context->allocator, path, MAX_ENTRY, &data, &size)) return false;
+    if (read(&context->allocator, path, MAX_ENTRY, &data, &size)) return false;
     *hash = qn__hash_128(data, size);
     qn__release(&context->allocator, data);
     return true;
@@ -126,23 +144,30 @@ static bool is_entry(const char *name) {
     return dot && dot - name == 32 && strspn(name, "0123456789abcdef") == 32 && strlen(name) < 60;
 }
 
-/* Calls visit for each file of the cache; stops when it returns false. */
-static void each_file(qn_context *context,
-                      bool (*visit)(void *user, const char *path, const cached_file *file), void *user) {
-    DIR *dir = context->cache_dir[0] ? opendir(context->cache_dir) : NULL;
-    if (!dir) return;
+/* Calls visit for each file of the cache; stops when it returns false. Gives an errno value where the folder cannot be
+   used. */
+static int each_file(qn_context *context, bool (*visit)(void *user, int folder, const cached_file *file),
+                     void *user) {
+    int folder;
+    if (!context->cache_dir[0]) return 0;
+    const int error = qn__folder_open(context->cache_dir, false, &folder);
+    if (error) return error == ENOENT ? 0 : error;
+    DIR *dir = fdopendir(folder);
+    if (!dir) {
+        close(folder);
+        return ENOMEM;
+    }
     bool go_on = true;
     for (struct dirent *entry; go_on && (entry = readdir(dir));) {
-        char path[4200];
         struct stat info;
         if (!is_entry(entry->d_name)) continue;
-        snprintf(path, sizeof path, "%s/%s", context->cache_dir, entry->d_name);
-        if (stat(path, &info)) continue;
+        if (fstatat(folder, entry->d_name, &info, AT_SYMLINK_NOFOLLOW)) continue;
         cached_file file = {.used = info.st_mtime, .size = (uint64_t)info.st_size};
         snprintf(file.name, sizeof file.name, "%.60s", entry->d_name);
-        go_on = visit(user, path, &file);
+        go_on = visit(user, folder, &file);
     }
     closedir(dir);
+    return 0;
 }
 
 typedef struct file_list {
@@ -152,9 +177,9 @@ typedef struct file_list {
     uint64_t bytes;
 } file_list;
 
-static bool collect(void *user, const char *path, const cached_file *file) {
+static bool collect(void *user, int folder, const cached_file *file) {
     file_list *list = user;
-    (void)path;
+    (void)folder;
     if (list->count == list->cap) {
         size_t cap = list->cap ? list->cap * 2 : 256;
         cached_file *grown = qn__reallocate(&list->context->allocator, list->files, cap * sizeof *grown);
@@ -176,11 +201,12 @@ static void trim(qn_context *context) {
     uint64_t limit = context->desc.cache_limit ? context->desc.cache_limit : (uint64_t)256 << 20;
     file_list list = {.context = context};
     each_file(context, collect, &list);
-    if (list.bytes > limit) qsort(list.files, list.count, sizeof *list.files, by_age);
-    for (size_t i = 0; i < list.count && list.bytes > limit; i++) {
-        char path[4200];
-        snprintf(path, sizeof path, "%s/%s", context->cache_dir, list.files[i].name);
-        if (unlink(path) == 0) list.bytes -= list.files[i].size;
+    int folder = -1;
+    if (list.bytes > limit && qn__folder_open(context->cache_dir, false, &folder) == 0) {
+        qsort(list.files, list.count, sizeof *list.files, by_age);
+        for (size_t i = 0; i < list.count && list.bytes > limit; i++)
+            if (unlinkat(folder, list.files[i].name, 0) == 0) list.bytes -= list.files[i].size;
+        close(folder);
     }
     qn__release(&context->allocator, list.files);
 }
@@ -189,7 +215,7 @@ void qn__cache_store(qn_context *context, const qn__cache_key *key, const qn__co
                      const char *code_path) {
     char path[4096];
     qn__hash128 code;
-    if (!hash_file(context, code_path, &code)) return; /* the backend had nothing to keep */
+    if (!hash_file(context, qn__private_read, code_path, &code)) return; /* the backend had nothing to keep */
     if (!qn__cache_path(context, key->hash, ".qn", path, sizeof path)) return;
     qn__arena arena;
     jmp_buf escape;
@@ -199,7 +225,7 @@ void qn__cache_store(qn_context *context, const qn__cache_key *key, const qn__co
         qn__buf entry;
         qn__buf_init(&entry, &arena);
         put_entry(&entry, key, result, code);
-        int error = qn__file_write_atomic(path, entry.data, entry.len);
+        const int error = qn__private_write(path, entry.data, entry.len);
         if (error) qn__log(context, QN_LOG_WARNING, "the cache entry %s: %s", path, strerror(error));
     }
     qn__arena_free(&arena);
@@ -208,15 +234,24 @@ void qn__cache_store(qn_context *context, const qn__cache_key *key, const qn__co
 
 /* ---- reading an entry ---- */
 
-static bool file_holds(qn_context *context, const char *path, qn__hash128 hash) {
+static bool file_holds(qn_context *context, file_reader *read, const char *path, qn__hash128 hash) {
     qn__hash128 now;
-    return hash_file(context, path, &now) && now.a == hash.a && now.b == hash.b;
+    return hash_file(context, read, path, &now) && now.a == hash.a && now.b == hash.b;
 }
 
 static qn__hash128 get_hash(qn__reader *r) {
     qn__hash128 hash = {.a = qn__get_number(r)};
     hash.b = qn__get_number(r);
     return hash;
+}
+
+/* Used now: matters to trim. False when the file is not there, or not ours. */
+static bool touch(const char *path) {
+    int file;
+    if (qn__private_open(path, &file)) return false;
+    (void)futimens(file, NULL);
+    close(file);
+    return true;
 }
 
 static bool get_entry(qn_program *program, const qn__cache_key *key, qn__reader *r, char *code_path,
@@ -230,13 +265,13 @@ static bool get_entry(qn_program *program, const qn__cache_key *key, qn__reader 
     for (uint32_t i = qn__get_count(r, 24); i > 0; i--) {
         const char *path = qn__get_text(r);
         qn__hash128 hash = get_hash(r);
-        if (r->failed || !file_holds(context, path, hash)) return false;
+        if (r->failed || !file_holds(context, qn__file_read, path, hash)) return false;
         name = qn__cache_code_name(name, hash);
     }
     qn__get_code_info(r, &program->arena, &program->info);
     if (r->failed || !qn__cache_code_path(program->device, name, code_path, path_size)) return false;
-    if (program->device->backend->rewrites_code) return qn__file_exists(code_path);
-    return file_holds(context, code_path, code);
+    if (program->device->backend->rewrites_code) return touch(code_path);
+    return file_holds(context, qn__private_read, code_path, code);
 }
 
 static bool is_whole(const char *data, size_t size) {
@@ -261,7 +296,7 @@ bool qn__cache_load(qn_program *program, const qn__cache_key *key, char *code_pa
     char path[4096], *data;
     size_t size;
     if (!qn__cache_path(context, key->hash, ".qn", path, sizeof path)) return false;
-    if (qn__file_read(&context->allocator, path, MAX_ENTRY, &data, &size)) return false;
+    if (qn__private_read(&context->allocator, path, MAX_ENTRY, &data, &size)) return false;
     program->memory = data;
     qn__reader r = {data + sizeof ENTRY_MAGIC - 1, data + size - 8, false};
     jmp_buf escape;
@@ -272,8 +307,8 @@ bool qn__cache_load(qn_program *program, const qn__cache_key *key, char *code_pa
         whole = get_entry(program, key, &r, code_path, path_size);
     program->arena.escape = NULL;
     if (whole) {
-        (void)utimensat(AT_FDCWD, path, NULL, 0); /* used now: matters to trim */
-        (void)utimensat(AT_FDCWD, code_path, NULL, 0);
+        touch(path);
+        touch(code_path);
         return true;
     }
     qn__log(context, QN_LOG_INFO, "the cache entry %s is damaged or out of date", path);
@@ -287,9 +322,9 @@ const char *qn_cache_dir(qn_context *context) {
     return qn__check(context, QN__OBJECT_CONTEXT, "qn_cache_dir", "context") ? "" : context->cache_dir;
 }
 
-static bool count_file(void *user, const char *path, const cached_file *file) {
+static bool count_file(void *user, int folder, const cached_file *file) {
     qn_cache_stats *stats = user;
-    (void)path;
+    (void)folder;
     stats->bytes += file->size;
     stats->entries += strstr(file->name, ".qn") != NULL;
     return true;
@@ -305,9 +340,9 @@ qn_status qn_cache_get_stats(qn_context *context, qn_cache_stats *stats) {
     return QN_OK;
 }
 
-static bool remove_file(void *user, const char *path, const cached_file *file) {
-    (void)file;
-    if (unlink(path) && errno != ENOENT) *(bool *)user = true; /* another process may have been faster */
+static bool remove_file(void *user, int folder, const cached_file *file) {
+    if (unlinkat(folder, file->name, 0) && errno != ENOENT)
+        *(bool *)user = true; /* another process may have been faster */
     return true;
 }
 
@@ -315,7 +350,12 @@ qn_status qn_cache_clear(qn_context *context) {
     qn_status status = qn__check(context, QN__OBJECT_CONTEXT, "qn_cache_clear", "context");
     if (status) return status;
     bool failed = false;
-    each_file(context, remove_file, &failed);
+    const int error = each_file(context, remove_file, &failed);
+    if (error) {
+        char why[512];
+        qn__folder_explain(context->cache_dir, error, why, sizeof why);
+        return qn__fail(context, QN_ERROR_IO, "qn_cache_clear: %s", why);
+    }
     return failed ? qn__fail(context, QN_ERROR_IO, "qn_cache_clear: some files of %s could not be removed",
                              context->cache_dir)
                   : QN_OK;

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/runtime.h"
@@ -30,17 +29,10 @@ static char *copy_text(qn_context *context, const char *text) {
     return copy ? memcpy(copy, text, size) : NULL;
 }
 
-/* In a folder that all may write to, somebody else could have put a directory there, with code in it. */
-static bool is_private(const char *path) {
-    struct stat info;
-    (void)mkdir(path, 0700);
-    return lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid() &&
-           (info.st_mode & 022) == 0;
-}
-
-/* Where the cache lives: "" when there is no place for it. */
+/* Where the cache lives: "" when there is no place for it. Whether the folder can be trusted is seen at each use. */
 static void default_cache_dir(char *out, size_t size) {
-    const char *own = getenv("QUERN_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *own = qn__environment("QUERN_CACHE_DIR"), *xdg = qn__environment("XDG_CACHE_HOME"),
+               *home = qn__environment("HOME");
     int length = 0;
     if (own)
         length = snprintf(out, size, "%s", own);
@@ -48,10 +40,8 @@ static void default_cache_dir(char *out, size_t size) {
         length = snprintf(out, size, "%s/quern", xdg);
     else if (home && home[0] == '/')
         length = snprintf(out, size, "%s/.cache/quern", home);
-    else {
+    else
         length = snprintf(out, size, "/tmp/quern-%ld", (long)geteuid());
-        if (!is_private(out)) out[0] = 0;
-    }
     if (length < 0 || (size_t)length >= size) out[0] = 0;
 }
 
@@ -64,7 +54,8 @@ static bool copy_strings(qn_context *context) {
         default_cache_dir(dir, sizeof dir);
     if (context->desc.disable_cache) dir[0] = 0;
     context->cache_dir = copy_text(context, dir);
-    const char *compiler = context->desc.cpu_compiler ? context->desc.cpu_compiler : getenv("QUERN_CC");
+    const char *compiler =
+        context->desc.cpu_compiler ? context->desc.cpu_compiler : qn__environment("QUERN_CC");
     if (compiler && !compiler[0]) compiler = NULL;
     if (compiler) context->cpu_compiler = copy_text(context, compiler);
     return context->cache_dir && (!compiler || context->cpu_compiler);
@@ -72,7 +63,7 @@ static bool copy_strings(qn_context *context) {
 
 static unsigned cpu_threads(const qn_context_desc *desc) {
     enum { MOST = 4096 };
-    const char *wanted = getenv("QUERN_CPU_THREADS");
+    const char *wanted = qn__environment("QUERN_CPU_THREADS");
     if (desc->cpu_threads || !wanted) return desc->cpu_threads < MOST ? desc->cpu_threads : MOST;
     long threads = strtol(wanted, NULL, 10);
     return threads > 0 && threads <= MOST ? (unsigned)threads : 0;

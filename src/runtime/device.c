@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/runtime.h"
+#include "util/file.h"
 
 /* In order of preference; those by name only last. */
 static const qn_backend *const backends[] = {&qn__backend_cuda, &qn__backend_vulkan, &qn__backend_opencl,
@@ -256,7 +257,7 @@ qn_status qn_device_get(qn_context *context, const char *name, qn_device **out) 
     if (status) return status;
     if (!out) return qn__fail_null(context, "qn_device_get", "device");
     *out = NULL;
-    const char *wanted = getenv("QUERN_DEVICE");
+    const char *wanted = qn__environment("QUERN_DEVICE");
     if (!name && wanted && wanted[0]) name = wanted;
     return name ? get_named(context, name, out) : get_default(context, out);
 }

@@ -1,6 +1,7 @@
 /* Programs: from the disk cache if it is there, else compiled; and translation without a device. */
 #include "runtime/program.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "util/file.h"
@@ -80,6 +81,30 @@ qn_status qn__compile_failure(qn_context *context, const qn__compile_result *res
 
 /* ---- loading ---- */
 
+typedef struct module_request {
+    qn_program *program;
+    const qn__compile_request *request;
+} module_request;
+
+static const struct ir_module *get_module(void *user, char *why) {
+    const module_request *wanted = user;
+    const qn__allocator *allocator = &wanted->program->object.context->allocator;
+    qn__compile_result *result = qn__allocate_zeroed(allocator, sizeof *result);
+    if (!result) {
+        snprintf(why, QN__WHY, "out of host memory");
+        return NULL;
+    }
+    wanted->program->interpreted = result;
+    qn__compile_request request = *wanted->request;
+    request.target = QN__TARGET_IR;
+    if (qn__compile(&request, result) == QN__COMPILE_OK) {
+        wanted->program->info = result->info; /* local variables may take more room than in the text */
+        return result->module;
+    }
+    snprintf(why, QN__WHY, "compiling for the interpreter: %.400s", result->log);
+    return NULL;
+}
+
 static qn_status load_code(qn_program *program, const qn__code_source *source) {
     qn_device *device = program->device;
     char why[QN__WHY] = "";
@@ -124,23 +149,31 @@ static qn_status compile(qn_program *program, qn__program_input *input, const qn
     for (size_t i = 0; i < result->num_dependencies; i++)
         code = qn__cache_code_name(code, result->dependencies[i].hash);
     bool cached = key && result->text && qn__cache_code_path(program->device, code, path, sizeof path);
+    module_request wanted = {program, &input->request};
     const qn__code_source source = {.text = result->text,
                                     .text_size = result->text_size,
                                     .module = result->module,
                                     .info = &program->info,
                                     .binary_path = cached ? path : NULL,
                                     .debug = input->request.debug,
-                                    .quick = input->request.level == 0};
+                                    .quick = input->request.level == 0,
+                                    .get_module = get_module,
+                                    .get_module_user = &wanted};
     status = load_code(program, &source);
     if (!status && cached) qn__cache_store(context, key, result, path);
     return status;
 }
 
 /* True when a whole, valid entry was there and its code loaded. */
-static bool load_cached(qn_program *program, const qn__cache_key *key, bool debug) {
+static bool load_cached(qn_program *program, const qn__cache_key *key, const qn__compile_request *request) {
     qn_context *context = program->object.context;
+    module_request wanted = {program, request};
     char path[4096];
-    const qn__code_source source = {.info = &program->info, .binary_path = path, .debug = debug};
+    const qn__code_source source = {.info = &program->info,
+                                    .binary_path = path,
+                                    .debug = request->debug,
+                                    .get_module = get_module,
+                                    .get_module_user = &wanted};
     uint64_t start = qn__now_ns();
     bool found = qn__cache_load(program, key, path, sizeof path);
     program->times.compile_ns = qn__now_ns() - start;
@@ -156,10 +189,10 @@ static bool load_cached(qn_program *program, const qn__cache_key *key, bool debu
 static qn_status build(qn_program *program, qn__program_input *input, bool use_cache) {
     qn_context *context = program->object.context;
     qn__cache_key key = {0};
-    bool cached = use_cache && context->cache_dir[0] &&
+    bool cached = use_cache && qn__cache_usable(context) &&
                   qn__cache_key_make(context, program->device, &input->request, &key);
     qn_status status = QN_OK;
-    if (!cached || !load_cached(program, &key, input->request.debug))
+    if (!cached || !load_cached(program, &key, &input->request))
         status = compile(program, input, cached ? &key : NULL);
     if (!status) status = create_state(program);
     qn__release(&context->allocator, key.text);
@@ -208,7 +241,9 @@ void qn__program_finalise(qn_program *program) {
     if (program->code) program->device->backend->code_unload(program->device->gpu, program->code);
     if (program->state) qn_buffer_destroy(program->state);
     if (program->result) qn__compile_free(program->result);
+    if (program->interpreted) qn__compile_free(program->interpreted);
     qn__release(allocator, program->result);
+    qn__release(allocator, program->interpreted);
     qn__cache_forget(program);
 }
 

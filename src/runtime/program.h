@@ -30,7 +30,9 @@ typedef struct qn__cache_key {
 
 bool qn__cache_key_make(qn_context *context, const qn_device *device, const qn__compile_request *request,
                         qn__cache_key *key); /* false: out of memory */
-/* Path of a file of the cache; makes the directory. False when there is no cache. */
+/* Whether there is a cache whose folder is this user's alone; makes the folder, and logs why not. For each use anew. */
+bool qn__cache_usable(qn_context *context);
+/* Path of a file of the cache. False when there is no cache. */
 bool qn__cache_path(qn_context *context, qn__hash128 name, const char *extension, char *out, size_t size);
 /* Path of a device's code: its name starts as the key's hash and takes in each included file. */
 qn__hash128 qn__cache_code_name(qn__hash128 name, qn__hash128 included);

@@ -72,6 +72,7 @@ struct qn_context {
     qn_device **devices;                      /* in order of preference */
     uint32_t num_devices;
     atomic_uint_fast64_t cache_hits, cache_misses;
+    atomic_bool cache_refused; /* a warning has told why */
 };
 
 struct qn_device {
@@ -125,11 +126,12 @@ typedef struct qn__use {
 struct qn_program {
     qn__object object;
     qn_device *device;
-    qn__compile_result *result; /* NULL when it came from the cache */
-    void *memory;               /* the cache entry that the description points into, or NULL */
-    qn__arena arena;            /* of what was made of it */
-    qn__code_info info;         /* the result's, or made of the entry */
-    qn_buffer *state;           /* its variables in global memory; NULL: it has none */
+    qn__compile_result *result;      /* NULL when it came from the cache */
+    qn__compile_result *interpreted; /* what get_module of the backend's interface has made, or NULL */
+    void *memory;                    /* the cache entry that the description points into, or NULL */
+    qn__arena arena;                 /* of what was made of it */
+    qn__code_info info;              /* a result's, or made of the entry */
+    qn_buffer *state;                /* its variables in global memory; NULL: it has none */
     const char *log;
     qn__code *code;
     qn_program_times times;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,7 +23,7 @@ static int read_all(int fd, char *data, size_t size, size_t *got) {
     return 0;
 }
 
-static int read_open(const qn__allocator *allocator, int fd, size_t limit, char **data, size_t *size) {
+int qn__file_read_open(const qn__allocator *allocator, int fd, size_t limit, char **data, size_t *size) {
     struct stat info;
     if (fstat(fd, &info)) return errno;
     if (S_ISDIR(info.st_mode)) return EISDIR;
@@ -44,57 +45,30 @@ int qn__file_read(const qn__allocator *allocator, const char *path, size_t limit
     *size = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return errno;
-    int error = read_open(allocator, fd, limit, data, size);
+    int error = qn__file_read_open(allocator, fd, limit, data, size);
     close(fd);
     return error;
 }
 
-static int write_all(int fd, const char *data, size_t size) {
-    while (size) {
-        ssize_t n = write(fd, data, size);
+int qn__file_write_open(int fd, const void *data, size_t size) {
+    for (const char *at = data; size;) {
+        ssize_t n = write(fd, at, size);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return errno;
-        data += n;
+        at += n;
         size -= (size_t)n;
     }
     return 0;
 }
 
-int qn__file_write_atomic(const char *path, const void *data, size_t size) {
-    char temporary[PATH_MAX];
-    int length = snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
-    if (length < 0 || (size_t)length >= sizeof temporary) return ENAMETOOLONG;
-    int fd = mkstemp(temporary);
-    if (fd < 0) return errno;
-    int error = write_all(fd, data, size);
-    if (close(fd) && !error) error = errno;
-    if (!error && rename(temporary, path)) error = errno;
-    if (error) unlink(temporary);
-    return error;
+bool qn__is_privileged(void) {
+    return getauxval(AT_SECURE) != 0 || geteuid() != getuid() || getegid() != getgid();
 }
 
-int qn__dir_make(const char *path) {
-    char prefix[PATH_MAX];
-    size_t length = strlen(path);
-    if (length == 0) return ENOENT;
-    if (length >= sizeof prefix) return ENAMETOOLONG;
-    memcpy(prefix, path, length + 1);
-    for (size_t i = 1; i <= length; i++) {
-        if (prefix[i] != '/' && prefix[i] != 0) continue;
-        char kept = prefix[i];
-        prefix[i] = 0;
-        if (mkdir(prefix, 0700) && errno != EEXIST) return errno;
-        prefix[i] = kept;
-    }
-    struct stat info;
-    if (stat(path, &info)) return errno;
-    return S_ISDIR(info.st_mode) ? 0 : ENOTDIR;
-}
-
-bool qn__file_exists(const char *path) { return access(path, F_OK) == 0; }
+const char *qn__environment(const char *name) { return qn__is_privileged() ? NULL : getenv(name); }
 
 bool qn__find_program(const char *name, char *out, size_t out_size) {
-    const char *path = getenv("PATH");
+    const char *path = qn__environment("PATH");
     for (const char *at = path ? path : "/usr/bin:/bin"; *at;) {
         size_t length = strcspn(at, ":");
         int written = snprintf(out, out_size, "%.*s/%s", (int)length, at, name);

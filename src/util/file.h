@@ -9,12 +9,14 @@
 /* Reads a whole file (at most `limit` bytes; 0: any) into memory from the allocator, with a zero byte behind
    it. Returns 0 or an errno value; *data is the caller's to release. */
 int qn__file_read(const qn__allocator *allocator, const char *path, size_t limit, char **data, size_t *size);
-/* Writes to a temporary file beside `path` and renames it: readers see the old file or the whole new one. */
-int qn__file_write_atomic(const char *path, const void *data, size_t size);
-/* mkdir -p with mode 0700. */
-int qn__dir_make(const char *path);
-bool qn__file_exists(const char *path);
-/* First executable called `name` on PATH, written to `out`. */
+/* The same for an opened file, which stays open; and all of `data` is written to one. */
+int qn__file_read_open(const qn__allocator *allocator, int fd, size_t limit, char **data, size_t *size);
+int qn__file_write_open(int fd, const void *data, size_t size);
+/* Whether the process has rights that whoever started it has not (set-user-ID, capabilities of its file). */
+bool qn__is_privileged(void);
+/* A variable of the environment; NULL also in a privileged process, whose user must not choose the code that it runs. */
+const char *qn__environment(const char *name);
+/* First executable called `name` on PATH (a privileged process: in /usr/bin and /bin), written to `out`. */
 bool qn__find_program(const char *name, char *out, size_t out_size);
 /* Monotonic clock. */
 uint64_t qn__now_ns(void);

@@ -315,11 +315,10 @@ static void times_go_across_bases(void **state) {
 
 static void keeps_and_loads_cubins(void **state) {
     (void)state;
-    char path[] = "/tmp/quern-cuda-XXXXXX";
+    char folder[] = "/tmp/quern-cuda-XXXXXX", path[64];
     device d = open_device();
-    int file = mkstemp(path);
-    assert_true(file >= 0);
-    close(file);
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/code", folder);
     cuda->code_unload(d.gpu, d.code);
     assert_int_equal(load(&d, text, path), QN_OK);
     long compiled = fake.count("cuLinkAddData_v2");
@@ -334,6 +333,7 @@ static void keeps_and_loads_cubins(void **state) {
     assert_int_equal(load(&d, ".entry fill(.param .b8 p[8])", NULL), QN_ERROR_DRIVER);
     assert_why(&d, "kernel print");
     unlink(path);
+    rmdir(folder);
     assert_int_equal(load(&d, text, NULL), QN_OK);
     close_device(&d);
 }

@@ -15,6 +15,7 @@
 #include "runtime/entry.h"
 #include "runtime/runtime.h"
 #include "util/file.h"
+#include "util/folder.h"
 
 static const char source[] =
     "constant float table[4] = {1, 2, 3, 4};\n"
@@ -82,7 +83,7 @@ static qn_status fake_code_load(qn__gpu *gpu, const qn__code_source *from, qn__c
     size_t size;
     if (!from->text && f->refuses_binaries) return QN_ERROR_COMPILE;
     if (from->text)
-        assert_int_equal(qn__file_write_atomic(from->binary_path, from->text, from->text_size), 0);
+        assert_int_equal(qn__private_write(from->binary_path, from->text, from->text_size), 0);
     else
         assert_int_equal(qn__file_read(&plain, from->binary_path, 1 << 20, &data, &size), 0);
     qn__release(&plain, data);

@@ -34,11 +34,14 @@ struct qn__gpu {
     unsigned num_workers;
     uint64_t memory; /* bytes of the machine */
     char description[192], driver[128], cache_key[768];
+    atomic_bool refuses_native; /* the C compiler: -march=native */
+    atomic_bool swept;          /* work folders that others have left are gone */
 };
 
 struct qn__code {
     qn__gpu *gpu;
     void *library; /* dlopen handle, or NULL when interpreted */
+    int folder;    /* of the cache, open for as long as gdb may read the library through it; -1: none */
     const qn__code_info *info;
     struct qn__cpu_code_kernel {
         qn_cpu_kernel *function;

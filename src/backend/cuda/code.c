@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "backend/cuda/cuda.h"
-#include "util/file.h"
+#include "util/folder.h"
 #include "util/hash.h"
 
 enum { MAX_CUBIN = 256 << 20, FOOTER = 16, LOG_SIZE = 8 << 10 };
@@ -20,7 +20,7 @@ static void store(const qn__gpu *gpu, const void *cubin, size_t size, const char
     uint64_t sum = qn__hash(data, size, 0);
     memcpy(data + size, FOOTER_MAGIC, 8);
     memcpy(data + size + 8, &sum, 8);
-    int error = qn__file_write_atomic(path, data, size + FOOTER);
+    int error = qn__private_write(path, data, size + FOOTER);
     qn__release(allocator, data);
     if (!error) return;
     char text[QN__WHY];
@@ -32,7 +32,7 @@ static void store(const qn__gpu *gpu, const void *cubin, size_t size, const char
 static char *fetch(const qn__gpu *gpu, const char *path) {
     char *data;
     size_t size;
-    if (qn__file_read(gpu->services->allocator, path, MAX_CUBIN, &data, &size)) return NULL;
+    if (qn__private_read(gpu->services->allocator, path, MAX_CUBIN, &data, &size)) return NULL;
     uint64_t sum = 0;
     bool whole = size > FOOTER && memcmp(data + size - FOOTER, FOOTER_MAGIC, 8) == 0;
     if (whole) memcpy(&sum, data + size - 8, 8);

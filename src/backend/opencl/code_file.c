@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "backend/opencl/opencl.h"
-#include "util/file.h"
+#include "util/folder.h"
 #include "util/hash.h"
 
 enum { MAX_FILE = 256 << 20 };
@@ -38,7 +38,7 @@ void qn__cl_file_write(const qn__gpu *gpu, const char *path, const cl_file *file
     }
     h.sum = qn__hash(data + SUMMED, total - SUMMED, 0);
     memcpy(data, &h, sizeof h);
-    int error = qn__file_write_atomic(path, data, total);
+    int error = qn__private_write(path, data, total);
     qn__release(allocator, data);
     if (!error) return;
     char text[QN__WHY];
@@ -66,7 +66,7 @@ static bool find_parts(cl_file *file, size_t size) {
 bool qn__cl_file_read(const qn__gpu *gpu, const char *path, cl_file *file) {
     size_t size = 0;
     *file = (cl_file){0};
-    if (qn__file_read(gpu->services->allocator, path, MAX_FILE, &file->data, &size)) return false;
+    if (qn__private_read(gpu->services->allocator, path, MAX_FILE, &file->data, &size)) return false;
     if (find_parts(file, size)) return true;
     qn__cl_file_free(gpu, file);
     return false;

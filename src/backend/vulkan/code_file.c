@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "backend/vulkan/vulkan.h"
-#include "util/file.h"
+#include "util/folder.h"
 #include "util/hash.h"
 
 enum { MAX_FILE = 256 << 20 };
@@ -44,7 +44,7 @@ void qn__vk_code_store(qn__code *code) {
         memcpy(h.magic, magic, sizeof magic);
         h.hash = qn__hash(words, code->words_size + cache_size, code->words_size);
         memcpy(file, &h, sizeof h);
-        if (qn__file_write_atomic(code->path, file, size) == 0) code->grown = false;
+        if (qn__private_write(code->path, file, size) == 0) code->grown = false;
     }
     qn__release(allocator, file);
     qn__release(allocator, cache);
@@ -54,7 +54,7 @@ qn_status qn__vk_code_fetch(qn__gpu *gpu, const char *path, char **file, const u
                             size_t *words_size, const unsigned char **cache, size_t *cache_size, char *why) {
     size_t size = 0;
     *file = NULL;
-    int error = qn__file_read(gpu->services->allocator, path, MAX_FILE, file, &size);
+    int error = qn__private_read(gpu->services->allocator, path, MAX_FILE, file, &size);
     if (error) {
         snprintf(why, QN__WHY, "%.300s: %s", path, strerror(error));
         return QN_ERROR_IO;
