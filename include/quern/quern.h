@@ -356,8 +356,10 @@ typedef struct qn_translate_desc {
 QN_API qn_status qn_translate(qn_context *context, const qn_translate_desc *desc, char **text, char **log);
 QN_API void qn_text_free(qn_context *context, char *text);
 
-/* A kernel of a program; name NULL when the program has just one. Errors: QN_ERROR_NO_KERNEL (the message
-   lists those there are), QN_ERROR_UNSUPPORTED (it uses images or samplers; the message has the line). Any thread. */
+/* A kernel of a program; name NULL when the program has just one. It may have any number of parameters, as long as they
+   take no more than the device's max_args_size. Errors: QN_ERROR_NO_KERNEL (the message lists those there are),
+   QN_ERROR_UNSUPPORTED (its parameters are too large; or it uses images or samplers, and the message has the line). Any
+   thread. */
 QN_API qn_status qn_kernel_create(qn_program *program, const char *name, qn_kernel **kernel);
 QN_API void qn_kernel_destroy(qn_kernel *kernel);
 

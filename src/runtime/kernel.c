@@ -45,6 +45,12 @@ qn_status qn_kernel_create(qn_program *program, const char *name, qn_kernel **ou
     if (!out) return qn__fail_null(program->object.context, "qn_kernel_create", "kernel");
     const qn__kernel_info *info = find(program, name);
     if (!info) return no_kernel(program, name);
+    const qn_device *device = program->device;
+    if (info->args_size > device->info.max_args_size)
+        return qn__fail(program->object.context, QN_ERROR_UNSUPPORTED,
+                        "qn_kernel_create: the %u parameters of %.100s take %u bytes; %s allows %u",
+                        (unsigned)info->num_params, info->name, (unsigned)info->args_size, device->name,
+                        (unsigned)device->info.max_args_size);
     qn_kernel *kernel = qn__object_new(program->object.context, QN__OBJECT_KERNEL);
     if (!kernel) return QN_ERROR_OUT_OF_MEMORY;
     kernel->program = program;

@@ -7,7 +7,7 @@
 #include "runtime/runtime.h"
 #include "util/float.h"
 
-enum { MAX_PARAMS = 256, USUAL_ARGS_SIZE = 4096 };
+enum { USUAL_PARAMS = 256, USUAL_ARGS_SIZE = 4096 };
 
 /* A launch under construction. The arrays are not cleared: a launch is to cost less than a microsecond. */
 typedef struct launch {
@@ -17,11 +17,16 @@ typedef struct launch {
     qn_context *context;
     uint64_t local_memory;
     uint32_t num_buffers; /* of bindings and uses */
-    unsigned char *args;  /* the argument block: usual_args, or allocated where it is larger */
+    /* The usual ones below; of a larger kernel, parts of `memory`. */
+    unsigned char *args; /* the argument block */
+    qn__binding *bindings;
+    qn__use *uses;
+    qn__object **used;
+    unsigned char *memory;
     _Alignas(16) unsigned char usual_args[USUAL_ARGS_SIZE];
-    qn__binding bindings[MAX_PARAMS];
-    qn__use uses[MAX_PARAMS];
-    qn__object *used[MAX_PARAMS + 1];
+    qn__binding usual_bindings[USUAL_PARAMS];
+    qn__use usual_uses[USUAL_PARAMS];
+    qn__object *usual_used[USUAL_PARAMS + 1];
 } launch;
 
 static qn_status wrong(const launch *l, uint32_t index, const char *what) {
@@ -279,6 +284,25 @@ static qn_status submit(launch *l, qn__command *command, const qn_range *range, 
     return status;
 }
 
+/* Room for the arguments; the sizes are bounded by the compiler (QN__MAX_ARGS_SIZE). */
+static bool make_room(launch *l) {
+    const size_t count = l->info->num_params, args = ((size_t)l->info->args_size + 15) & ~(size_t)15;
+    l->memory = NULL;
+    l->args = l->usual_args;
+    l->bindings = l->usual_bindings;
+    l->uses = l->usual_uses;
+    l->used = l->usual_used;
+    if (count <= USUAL_PARAMS && args <= USUAL_ARGS_SIZE) return true;
+    const size_t bindings = count * sizeof *l->bindings, uses = count * sizeof *l->uses;
+    l->memory = qn__allocate(&l->context->allocator, args + bindings + uses + (count + 1) * sizeof *l->used);
+    if (!l->memory) return false;
+    l->args = l->memory;
+    l->bindings = (qn__binding *)(void *)(l->memory + args);
+    l->uses = (qn__use *)(void *)(l->memory + args + bindings);
+    l->used = (qn__object **)(void *)(l->memory + args + bindings + uses);
+    return true;
+}
+
 qn_status qn_launch(qn_stream *stream, qn_kernel *kernel, const qn_range *range, const qn_arg *args,
                     size_t num_args) {
     qn_status status = check_objects(stream, kernel, range);
@@ -291,14 +315,7 @@ qn_status qn_launch(qn_stream *stream, qn_kernel *kernel, const qn_range *range,
     l.context = kernel->object.context;
     l.local_memory = info->static_local;
     l.num_buffers = 0;
-    const uint32_t most = kernel->program->device->info.max_args_size;
-    if (info->num_params > MAX_PARAMS || info->args_size > most)
-        return qn__fail(l.context, QN_ERROR_UNSUPPORTED,
-                        "qn_launch: %s has %u parameters of %u bytes; the limits are %d and %u", info->name,
-                        (unsigned)info->num_params, (unsigned)info->args_size, MAX_PARAMS, (unsigned)most);
-    const bool is_large = info->args_size > sizeof l.usual_args;
-    l.args = is_large ? qn__allocate(&l.context->allocator, (size_t)info->args_size + 16) : l.usual_args;
-    if (!l.args) return qn__fail_memory(l.context, info->args_size);
+    if (!make_room(&l)) return qn__fail_memory(l.context, info->args_size);
     for (uint32_t i = 0; i < info->args_size; i += 16) memset(l.args + i, 0, 16); /* in registers */
     qn__command command = {.kind = QN__COMMAND_LAUNCH,
                            .code = kernel->program->code,
@@ -307,6 +324,6 @@ qn_status qn_launch(qn_stream *stream, qn_kernel *kernel, const qn_range *range,
                            .args = l.args,
                            .args_size = info->args_size};
     status = submit(&l, &command, range, args, num_args);
-    if (is_large) qn__release(&l.context->allocator, l.args);
+    if (l.memory) qn__release(&l.context->allocator, l.memory);
     return status;
 }

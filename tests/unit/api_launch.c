@@ -101,12 +101,14 @@ static void structures_of_all_sizes_are_passed_by_value(void **state) {
             break;
         }
         assert_ok(context, status);
-        qn_kernel *kernel = make_kernel(program, context, "large");
-        qn_buffer *buffer = make_buffer(device, (uint64_t)count * 4, out);
+        qn_kernel *kernel;
         if (count > most) {
-            assert_fails(context, launch_large(kernel, buffer, 1, count), QN_ERROR_UNSUPPORTED, "the limits");
+            assert_fails(context, qn_kernel_create(program, "large", &kernel), QN_ERROR_UNSUPPORTED,
+                         "bytes; ");
             break;
         }
+        kernel = make_kernel(program, context, "large");
+        qn_buffer *buffer = make_buffer(device, (uint64_t)count * 4, out);
         qn_graph *graph;
         assert_ok(context, launch_large(kernel, buffer, 1, count));
         assert_ok(context, qn_graph_begin(qn_device_stream(device)));
@@ -269,9 +271,13 @@ static void reflection_tells_the_parameters(void **state) {
         qn_param_kind kind;
         qn_type type;
         uint32_t lanes, size;
-    } wanted[] = {{"c", QN_PARAM_VALUE, QN_TYPE_I8, 1, 1},    {"u", QN_PARAM_VALUE, QN_TYPE_U64, 1, 8},
-                  {"d", QN_PARAM_VALUE, QN_TYPE_F64, 1, 8},   {"v", QN_PARAM_VALUE, QN_TYPE_F32, 4, 16},
-                  {"p", QN_PARAM_VALUE, QN_TYPE_BYTES, 1, 8}, {"out", QN_PARAM_BUFFER, QN_TYPE_F64, 1, 8}};
+        const char *type_name;
+    } wanted[] = {{"c", QN_PARAM_VALUE, QN_TYPE_I8, 1, 1, "char"},
+                  {"u", QN_PARAM_VALUE, QN_TYPE_U64, 1, 8, "ulong"},
+                  {"d", QN_PARAM_VALUE, QN_TYPE_F64, 1, 8, "double"},
+                  {"v", QN_PARAM_VALUE, QN_TYPE_F32, 4, 16, "float4"},
+                  {"p", QN_PARAM_VALUE, QN_TYPE_BYTES, 1, 8, "pair"},
+                  {"out", QN_PARAM_BUFFER, QN_TYPE_F64, 1, 8, "double*"}};
     for (uint32_t i = 0; i < 6; i++) {
         qn_param_info param;
         assert_ok(f.context, qn_kernel_get_param(f.kernel, i, &param));
@@ -280,6 +286,7 @@ static void reflection_tells_the_parameters(void **state) {
         assert_int_equal(param.type, wanted[i].type);
         assert_int_equal(param.lanes, wanted[i].lanes);
         assert_int_equal(param.size, wanted[i].size);
+        assert_string_equal(param.type_name, wanted[i].type_name);
     }
     qn_param_info param;
     assert_fails(f.context, qn_kernel_get_param(f.kernel, 6, &param), QN_ERROR_RANGE, "6 parameters");
@@ -287,6 +294,93 @@ static void reflection_tells_the_parameters(void **state) {
                  "scale, mixed, sum");
     assert_fails(f.context, qn_kernel_create(f.program, NULL, &f.kernel), QN_ERROR_NO_KERNEL, "several");
     qn_context_destroy(f.context);
+}
+
+/* As the header says; qualifiers and address space are told apart. */
+static void type_names_are_without_qualifiers(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        qn_param_kind kind;
+        bool is_constant, is_const, is_restrict;
+    } wanted[] = {{"float4*", QN_PARAM_BUFFER, false, true, true},
+                  {"uint*", QN_PARAM_LOCAL, false, false, false},
+                  {"struct item*", QN_PARAM_BUFFER, true, false, false},
+                  {"int(*)[4]", QN_PARAM_BUFFER, false, false, false},
+                  {"void*", QN_PARAM_BUFFER, false, false, false},
+                  {"uchar3", QN_PARAM_VALUE, false, false, false}};
+    fixture f = make_fixture("null",
+                             "struct item { int a; };\n"
+                             "kernel void f(global const float4 *restrict x, local volatile uint *l,\n"
+                             "              constant struct item *c, global int (*t)[4], global void *v,\n"
+                             "              const uchar3 u) {}\n",
+                             "f");
+    for (uint32_t i = 0; i < 6; i++) {
+        qn_param_info param;
+        assert_ok(f.context, qn_kernel_get_param(f.kernel, i, &param));
+        assert_string_equal(param.type_name, wanted[i].name);
+        assert_int_equal(param.kind, wanted[i].kind);
+        assert_int_equal(param.is_constant_space, wanted[i].is_constant);
+        assert_int_equal(param.is_restrict, wanted[i].is_restrict);
+        if (!param.is_constant_space) assert_int_equal(param.is_const, wanted[i].is_const);
+    }
+    qn_context_destroy(f.context);
+}
+
+/* A kernel with many buffers that adds what is in all of them. */
+static char *many_parameters(uint32_t count) {
+    char *text = calloc(count + 2, 64), *at = text;
+    assert_non_null(text);
+    at += sprintf(at, "kernel void f(");
+    for (uint32_t i = 0; i < count; i++) at += sprintf(at, "%sglobal int *p%u", i ? ", " : "", (unsigned)i);
+    at += sprintf(at, ") {\n    p0[0] = 0");
+    for (uint32_t i = 1; i < count; i++) at += sprintf(at, " + p%u[0]", (unsigned)i);
+    sprintf(at, ";\n}\n");
+    return text;
+}
+
+static void run_many(qn_device *device, qn_kernel *kernel, uint32_t count) {
+    qn_context *context = qn_device_context(device);
+    qn_arg *args = calloc(count, sizeof *args);
+    assert_non_null(args);
+    int sum = 0, out = -1;
+    for (uint32_t i = 0; i < count; i++) {
+        const int value = (int)i * 3;
+        args[i] = qn_arg_buffer(make_buffer(device, sizeof value, &value));
+        sum += value;
+    }
+    assert_fails(context, qn_launch(NULL, kernel, QN_RANGE(1), args, count - 1), QN_ERROR_ARGUMENT_COUNT,
+                 "arguments");
+    assert_ok(context, qn_launch(NULL, kernel, QN_RANGE(1), args, count));
+    assert_ok(context, qn_buffer_read(args[0].value.buffer, 0, &out, sizeof out));
+    assert_int_equal(out, sum);
+    for (uint32_t i = 0; i < count; i++) qn_buffer_destroy(args[i].value.buffer);
+    free(args);
+}
+
+static void kernels_may_have_many_parameters(void **state) {
+    (void)state;
+    static const uint32_t counts[] = {100, 256, 257, 600};
+    qn_context *context = make_context(NULL);
+    qn_device *device = get_device(context, test_device());
+    qn_device_info info;
+    assert_ok(context, qn_device_get_info(device, &info));
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        char *text = many_parameters(counts[i]);
+        qn_program *program = make_program(device, text);
+        qn_kernel *kernel;
+        if (counts[i] * 8 <= info.max_args_size) {
+            run_many(device, make_kernel(program, context, NULL), counts[i]);
+        } else {
+            char part[64];
+            snprintf(part, sizeof part, "%u parameters of f take %u bytes", (unsigned)counts[i],
+                     (unsigned)counts[i] * 8);
+            assert_fails(context, qn_kernel_create(program, NULL, &kernel), QN_ERROR_UNSUPPORTED, part);
+        }
+        qn_program_destroy(program);
+        free(text);
+    }
+    qn_context_destroy(context);
 }
 
 static void a_bad_program_gives_its_log(void **state) {
@@ -343,6 +437,8 @@ int main(void) {
         cmocka_unit_test(objects_of_other_contexts_are_refused),
         cmocka_unit_test(destroyed_objects_are_refused),
         cmocka_unit_test(reflection_tells_the_parameters),
+        cmocka_unit_test(type_names_are_without_qualifiers),
+        cmocka_unit_test(kernels_may_have_many_parameters),
         cmocka_unit_test(a_bad_program_gives_its_log),
         cmocka_unit_test(headers_are_given_as_text),
     };

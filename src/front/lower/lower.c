@@ -160,13 +160,21 @@ static void describe_pointer(ir_arg *arg, const ast_type *type) {
     arg->size = arg->align = 8;
 }
 
+/* Without qualifiers and address spaces, of which the argument's other fields tell: "float4*". */
+static const char *arg_type_name(lower *l, const ast_type *type) {
+    if (type->kind != AST_POINTER) return qn__type_name(l->arena, type->unqualified);
+    ast_type plain = *type->unqualified;
+    plain.base = type->base->unqualified;
+    return qn__type_name(l->arena, &plain);
+}
+
 static void add_kernel_arg(lower *l, ir_function *function, const ast_decl *param) {
     const ast_type *type = param->type;
     bool is_record = qn__type_is_record(type);
     const char *name = param->name ? param->name : "";
     qn__ir_arg_add(function, is_record ? qn__ir_pointer(IR_PARAM_SPACE) : qn__type_to_ir(type), name);
     ir_arg *arg = &qn__vec_last(&function->args);
-    arg->type_name = qn__type_name(l->arena, type->kind == AST_POINTER ? type : type->unqualified);
+    arg->type_name = arg_type_name(l, type);
     if (type->kind == AST_POINTER) {
         describe_pointer(arg, type);
         return;
