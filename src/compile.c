@@ -79,6 +79,8 @@ static const struct tuning {
     {"plain-copies", QN__PLAIN_COPIES, 0, 0, 0},
 };
 
+_Static_assert((int)QN__MAX_SOURCE == (int)FRONT_MAX_SOURCE_BYTES, "one limit");
+
 typedef struct compile {
     const qn__compile_request *request;
     qn__compile_result *result;
@@ -129,22 +131,12 @@ static bool is_header(const qn__compile_header *header, const char *path) {
     return path_len == name_len || path[path_len - name_len - 1] == '/';
 }
 
-/* The file's memory is the allocator's: an escape while it is copied must not lose it. */
 static bool read_disk(compile *c, const char *path, qn__str *text) {
-    char *data;
-    size_t size;
-    if (qn__file_read(c->arena->allocator, path, FRONT_MAX_SOURCE_BYTES, &data, &size)) return false;
-    jmp_buf *outer = c->arena->escape, inner;
-    c->arena->escape = &inner;
-    const int reason = setjmp(inner);
-    if (!reason) {
-        *text = (qn__str){qn__arena_strndup(c->arena, data, size), size};
-        qn__compile_dependency dependency = {qn__arena_strdup(c->arena, path), qn__hash_128(data, size)};
-        qn__vec_push(c->arena, &c->dependencies, dependency);
-    }
-    c->arena->escape = outer;
-    qn__release(c->arena->allocator, data);
-    if (reason) longjmp(*outer, reason);
+    if (!qn__source_read(path, c->arena, text)) return false;
+    if (!text->data) return true; /* too large */
+    const qn__compile_dependency dependency = {qn__arena_strdup(c->arena, path),
+                                               qn__hash_128(text->data, text->len)};
+    qn__vec_push(c->arena, &c->dependencies, dependency);
     return true;
 }
 

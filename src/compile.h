@@ -34,6 +34,8 @@ typedef struct qn__compile_header {
     size_t size;
 } qn__compile_header;
 
+enum { QN__MAX_SOURCE = 64 << 20 }; /* bytes of a source, and of each header */
+
 /* Zeroed but for source: all defaults. */
 typedef struct qn__compile_request {
     const qn__allocator *allocator; /* NULL: malloc; must outlive the result */

@@ -312,7 +312,7 @@ typedef struct qn_header {
 
 /* Defaults: optimise fully, use the disk cache. Everything is copied or used during the call only. */
 typedef struct qn_program_desc {
-    const char *source;  /* OpenCL C; or NULL to read `path` */
+    const char *source;  /* OpenCL C, at most 64 MiB, as each header; or NULL to read `path` */
     size_t source_size;  /* 0: up to the terminating zero */
     const char *path;    /* file to read; with `source`: its name in messages */
     const char *options; /* as of clBuildProgram: "-D N=4 -I dir -cl-fast-relaxed-math"; may be NULL */

@@ -1,6 +1,7 @@
 /* Sources and positions; see source.h. */
 #include "front/source.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "util/file.h"
@@ -54,9 +55,9 @@ static void clean_text(qn__arena *arena, front_source *source) {
 
 front_source *qn__source_add(front_sources *sources, const char *name, qn__str text) {
     if (sources->list.len >= FRONT_MAX_SOURCES) return NULL;
-    if (text.len > FRONT_MAX_SOURCE_BYTES) text.len = FRONT_MAX_SOURCE_BYTES;
-    if (!text.data) text = QN__STR("");
     front_source *source = QN__NEW(sources->arena, front_source);
+    source->is_too_large = text.len > FRONT_MAX_SOURCE_BYTES;
+    if (!text.data || source->is_too_large) text = QN__STR("");
     source->path = qn__arena_strdup(sources->arena, name);
     source->text = text;
     source->index = (uint16_t)sources->list.len;
@@ -66,12 +67,14 @@ front_source *qn__source_add(front_sources *sources, const char *name, qn__str t
     return source;
 }
 
-/* Reads from disk. The file's memory is the allocator's, and the arena may escape while the text is copied,
-   so the escape is caught here to give that memory back. */
-static bool read_disk(const char *path, qn__arena *arena, qn__str *text) {
+/* The file's memory is the allocator's, and the arena may escape while the text is copied, so the escape is caught here
+   to give that memory back. */
+bool qn__source_read(const char *path, qn__arena *arena, qn__str *text) {
     char *data;
     size_t size;
-    if (qn__file_read(arena->allocator, path, FRONT_MAX_SOURCE_BYTES, &data, &size)) return false;
+    const int error = qn__file_read(arena->allocator, path, FRONT_MAX_SOURCE_BYTES, &data, &size);
+    *text = (qn__str){NULL, (size_t)FRONT_MAX_SOURCE_BYTES + 1};
+    if (error) return error == EFBIG;
     jmp_buf *outer = arena->escape, inner;
     arena->escape = &inner;
     int reason = setjmp(inner);
@@ -87,7 +90,7 @@ front_source *qn__source_open(front_sources *sources, const char *path) {
     front_source *source = qn__map_get(&sources->by_path, key);
     if (source) return source;
     bool found = sources->read ? sources->read(sources->user, path, sources->arena, &text)
-                               : read_disk(path, sources->arena, &text);
+                               : qn__source_read(path, sources->arena, &text);
     if (!found) return NULL;
     source = qn__source_add(sources, path, text);
     if (source) qn__map_set(sources->arena, &sources->by_path, key, source);

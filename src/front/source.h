@@ -39,6 +39,7 @@ typedef struct front_source {
     uint16_t index;          /* in front_sources.list */
     uint16_t name;           /* in front_sources.names */
     bool once;               /* `#pragma once` was seen */
+    bool is_too_large;       /* over FRONT_MAX_SOURCE_BYTES: there is no text */
     bool is_main;            /* not included by another */
     front_loc included_from; /* of the first inclusion */
     QN__VEC(front_line_mark) marks;
@@ -47,7 +48,8 @@ typedef struct front_source {
 } front_source;
 
 /* Looks for the file `path` (a directory and the name as written, joined). Returns whether it is there, and
- *sets text to contents that live as long as the compile. */
+ *sets text to contents that live as long as the compile. Of a file of more than FRONT_MAX_SOURCE_BYTES only the
+   length counts. */
 typedef bool front_file_read(void *user, const char *path, qn__arena *arena, qn__str *text);
 
 typedef struct front_sources {
@@ -62,9 +64,11 @@ typedef struct front_sources {
 enum { FRONT_MAX_SOURCES = 4096, FRONT_MAX_SOURCE_BYTES = 64 << 20 };
 
 void qn__sources_init(front_sources *sources, qn__arena *arena, front_file_read *read, void *user);
-/* Registers a text (kept by reference; at most FRONT_MAX_SOURCE_BYTES, more is cut off). `name` is what
-   messages call it. NULL if there are too many sources. */
+/* Registers a text, kept by reference. One of more than FRONT_MAX_SOURCE_BYTES is marked instead (is_too_large).
+   `name` is what messages call it. NULL if there are too many sources. */
 front_source *qn__source_add(front_sources *sources, const char *name, qn__str text);
+/* A file's text from disk; a front_file_read but for the user's pointer. */
+bool qn__source_read(const char *path, qn__arena *arena, qn__str *text);
 /* Opens a file; a path that was opened before gives the same source again. NULL when it cannot be read. */
 front_source *qn__source_open(front_sources *sources, const char *path);
 /* Index of a file name in sources->names, added if new (beyond 65535 names: 0). */

@@ -1,17 +1,19 @@
 /* Programs: from the disk cache if it is there, else compiled; and translation without a device. */
 #include "runtime/program.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "util/file.h"
 
-enum { MAX_SOURCE = 256 << 20 };
-
 static qn_status read_source(qn_context *context, const qn_program_desc *desc, const char *function,
                              char **memory, size_t *size) {
-    int error = qn__file_read(&context->allocator, desc->path, MAX_SOURCE, memory, size);
+    int error = qn__file_read(&context->allocator, desc->path, QN__MAX_SOURCE, memory, size);
     if (!error) return QN_OK;
+    if (error == EFBIG)
+        return qn__fail(context, QN_ERROR_COMPILE, "%s: '%.500s' has more than %d MiB", function, desc->path,
+                        QN__MAX_SOURCE >> 20);
     return qn__fail(context, QN_ERROR_IO, "%s: cannot read '%.500s': %s", function, desc->path,
                     strerror(error));
 }

@@ -43,6 +43,9 @@ bool qn__pp_enter(front_pp *pp, front_source *source, front_loc from) {
         return false;
     }
     if (!source->is_main && !source->included_from.line) source->included_from = from;
+    if (source->is_too_large)
+        qn__diag_error(pp->diag, from, "'%s' has more than %d MiB, the most that a source may have",
+                       source->path, FRONT_MAX_SOURCE_BYTES >> 20);
     pp_file file = {.first_condition = pp->conditions.len};
     qn__lex_init(&file.lexer, source, pp->names, pp->diag);
     qn__vec_push(pp->arena, &pp->files, file);
