@@ -11,6 +11,10 @@
 // global: 3
 // arg: buf:int:3
 // expect: 1016, 1051, 36
+// kernel: past
+// global: 7
+// arg: buf:int:7
+// expect: 101, 100, 0, 0, 0, 0, 101
 kernel void loops(global int *all) {
     const int id = get_global_id(0);
     global int *o = all + 4 * id;
@@ -94,4 +98,20 @@ kernel void deep(global int *o) {
     }
 done:
     o[id] = sum;
+}
+/* The way to a label leads past another one that gotos lead to. */
+kernel void past(global int *o) {
+    const int id = get_global_id(0);
+    int n = 0;
+    if (id > 5) {
+    outer: {
+        n += 1;
+    inner:
+        n += 100;
+    }
+    } else {
+        if (id == 1) goto inner;
+        if (id == 0) goto outer;
+    }
+    o[id] = n;
 }

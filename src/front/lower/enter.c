@@ -7,7 +7,7 @@
        while (c) { a; in: b; }      ->     before: while (entry == 1 || c) {
                                                if (entry == 1) goto here;
                                                a;
-                                               here: in: entry = 0; b;
+                                               here: in: if (entry == 1) entry = 0; b;
                                            }
 
    The gotos that are left lead to labels of lists around them, which goto.c turns into blocks and loops. A switch with
@@ -224,7 +224,10 @@ static void lead_into_if(enterer *n, ast_stmt *stmt, ast_stmt *label, unsigned i
 static void lead(enterer *n, ast_stmt *stmt, ast_stmt *label, unsigned id) {
     if (stmt == label) {
         ast_stmt *list = new_stmt(n->l, STMT_COMPOUND, stmt->loc);
-        qn__vec_push(n->l->arena, &list->body, set_entry(n, 0, stmt->loc));
+        /* Only then: the way to another label may lead past this one. */
+        ast_expr *arrives = compare_entry(n, BINARY_EQ, id, stmt->loc);
+        ast_stmt *arrived = new_if(n, arrives, set_entry(n, 0, stmt->loc));
+        qn__vec_push(n->l->arena, &list->body, arrived);
         qn__vec_push(n->l->arena, &list->body, stmt->then_stmt);
         stmt->then_stmt = list;
         return;
