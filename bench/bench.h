@@ -122,7 +122,7 @@ double bench_median(double *values, size_t count);
 typedef struct startup_times {
     double translate_c, translate_ptx, translate_spirv, translate_clc; /* processor time */
     double translate_first; /* to PTX, in a process that has compiled nothing before */
-    double cold_compile, cached_load, library_load, context, launch, submit;
+    double first_result, cold_compile, cached_load, library_load, context, launch, submit;
     double library_bytes;
     unsigned kernel_lines;
 } startup_times;

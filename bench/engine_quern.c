@@ -32,8 +32,8 @@ static void quern_close(engine *e) {
 
 engine *engine_quern_open(const char *device, unsigned threads, char *why) {
     engine *e = bench_alloc(sizeof *e);
-    /* Without the cache: what is measured is this build of quern. */
-    qn_context_desc desc = {.cpu_threads = threads, .disable_cache = true};
+    /* Without the cache: what is measured is this build of quern, and its final code. */
+    qn_context_desc desc = {.cpu_threads = threads, .disable_cache = true, .cpu_compile_first = true};
     if (!good(e, qn_context_create(&desc, &e->context), why) ||
         !good(e, qn_device_get(e->context, device, &e->device), why)) {
         quern_close(e);

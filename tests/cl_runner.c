@@ -319,7 +319,8 @@ static qn_context *open_context(host *h, bool interpret, qn_device **device) {
                             .cache_dir = h->options->cache,
                             .disable_cache = !h->options->cache,
                             .cpu_threads = 2,
-                            .cpu_compiler = interpret ? "none" : NULL};
+                            .cpu_compiler = interpret ? "none" : NULL,
+                            .cpu_compile_first = true};
     qn_context *context = NULL;
     if (qn_context_create(&desc, &context)) exit(tool_fail(FAILED, "no context: out of memory"));
     if (qn_device_get(context, name, device)) exit(tool_fail(FAILED, "%s", qn_error_message(context)));

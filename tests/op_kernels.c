@@ -107,7 +107,7 @@ typedef struct machine {
 
 static bool machine_open(machine *m, const char *name, const char *device, const char *compiler, int level) {
     static unsigned char data[ROOM];
-    qn_context_desc desc = {.disable_cache = true, .cpu_compiler = compiler};
+    qn_context_desc desc = {.disable_cache = true, .cpu_compiler = compiler, .cpu_compile_first = true};
     m->name = name;
     m->level = level;
     if (qn_context_create(&desc, &m->context)) return false;

@@ -136,8 +136,10 @@ static qn_status launch(qn_device *device, qn_program *program, unsigned index, 
 /* Runs all kernels of the batch into out[kernel]. */
 static bool run_config(const options *o, const config *c, const char *text, unsigned long long first,
                        unsigned count, uint32_t (*out)[OUT_COUNT]) {
-    qn_context_desc desc = {
-        .disable_cache = true, .cpu_threads = 1, .cpu_compiler = c->interpret ? "none" : o->compiler};
+    qn_context_desc desc = {.disable_cache = true,
+                            .cpu_threads = 1,
+                            .cpu_compiler = c->interpret ? "none" : o->compiler,
+                            .cpu_compile_first = true};
     qn_context *context = NULL;
     qn_device *device = NULL;
     qn_program *program = NULL;
@@ -161,7 +163,7 @@ static bool look_at_device(options *o, uint32_t *sub_group) {
     const char *text = "kernel void k(global uint *o) { o[get_global_id(0)] = get_max_sub_group_size(); }";
     enum { ITEMS = 128 }; /* in a smaller group than a sub-group, that is the size */
     const config c = {.name = o->device};
-    qn_context_desc desc = {.disable_cache = true};
+    qn_context_desc desc = {.disable_cache = true, .cpu_compile_first = true};
     qn_context *context = NULL;
     qn_device *device = NULL;
     qn_device_info info;

@@ -148,6 +148,8 @@ typedef struct qn_context_desc {
     unsigned cpu_threads;     /* at most 4096 */
     const char *cpu_compiler; /* C compiler of the CPU device: a path or a name on PATH; "none": interpret.
                                  NULL: $QUERN_CC, else the first of cc, gcc, clang. Copied */
+    bool
+        cpu_compile_first; /* CPU device: qn_program_create comes back with compiled code (qn_program_wait) */
 } qn_context_desc;
 
 /* Makes a context. `desc` may be NULL. No driver is opened yet: that happens at the first look at the
@@ -323,7 +325,10 @@ typedef struct qn_program_desc {
     bool disable_cache;
 } qn_program_desc;
 
-/* Compiles for one device. Errors: QN_ERROR_NULL, QN_ERROR_COMPILE (qn_error_message is the log),
+/* Compiles for one device. On the CPU device kernels can be launched within milliseconds: they are interpreted while
+   the host's C compiler works, and a launch goes on with the compiled code, from the next work-group, once that is
+   there; results are the same. With `debug`, and `cpu_compile_first` in the context, the call waits for the compiler.
+   Errors: QN_ERROR_NULL, QN_ERROR_COMPILE (qn_error_message is the log),
    QN_ERROR_ARGUMENT (an unknown option), QN_ERROR_IO, QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DRIVER (the host's
    compiler failed). On the CPU device a program that takes the host's C compiler too much time or memory (30 seconds,
    2 GiB) is compiled without optimisation, or else interpreted; `log` gets a warning. Any thread. */
@@ -333,7 +338,13 @@ QN_API const char *qn_program_log(const qn_program *program); /* warnings; "" if
 QN_API uint32_t qn_program_kernel_count(const qn_program *program);
 QN_API const char *qn_program_kernel_name(const qn_program *program, uint32_t index); /* NULL: out of range */
 
-/* Where the time of qn_program_create went. */
+/* Until the program's code is final: on the CPU device until the host's C compiler is done; elsewhere it is at once. For
+   measurements, and to have the disk cache filled: a program that is destroyed earlier waits for its compiler at most
+   as long again as it has run, then ends it. Errors: QN_ERROR_TIMEOUT, and QN_ERROR_DRIVER: the compiler failed, and
+   the program stays interpreted (`log` gets a warning). Any thread. */
+QN_API qn_status qn_program_wait(qn_program *program, uint64_t timeout_ns);
+
+/* Where the time of qn_program_create, and of qn_program_wait, went. */
 typedef struct qn_program_times {
     uint64_t compile_ns; /* source to target text */
     uint64_t driver_ns;  /* target text to loaded code, by the driver or host compiler */

@@ -86,6 +86,11 @@ typedef struct qn__code_source {
     void *get_module_user;
     const qn__code_info *info; /* stays as long as the code */
     const char *binary_path;   /* file of the cache: loaded when `text` is NULL; else written if not NULL */
+    /* The code may be interpreted for now and compiled meanwhile; once the file of the cache is written, `stored` is
+       called, by any thread. All that the source points to, but binary_path, stays as long as the code. */
+    bool background;
+    void (*stored)(void *user);
+    void *stored_user;
     bool debug;
     bool quick; /* the program asks for no optimisation: the driver's compiler may do without too */
 } qn__code_source;
@@ -158,6 +163,9 @@ typedef struct qn_backend {
 
     qn_status (*code_load)(qn__gpu *gpu, const qn__code_source *source, qn__code **code, char *why);
     bool (*code_compiled)(const qn__code *code); /* by the driver, though it is from a binary; NULL: never */
+    /* Until the code is final; NULL: it always is. QN_ERROR_TIMEOUT comes without a sentence; another failure means
+       that it stays as it is. Any thread. */
+    qn_status (*code_wait)(qn__code *code, uint64_t timeout_ns, char *why);
     void (*code_unload)(qn__gpu *gpu, qn__code *code);
     /* A good local size for a launch that names none; every component at least 1. */
     void (*choose_local)(const qn__gpu *gpu, const qn__code *code, uint32_t kernel, const uint64_t global[3],

@@ -134,6 +134,31 @@ static qn_status create_state(qn_program *program) {
     return status;
 }
 
+/* What it takes to write the cache entry when the backend has the code, which may be after qn_program_create. */
+struct qn__late_entry {
+    qn_program *program;
+    qn__cache_key key; /* the text is behind the path */
+    char path[];
+};
+
+static void store_late(void *user) {
+    const struct qn__late_entry *late = user;
+    qn__cache_store(late->program->object.context, &late->key, late->program->result, late->path);
+}
+
+static bool keep_entry(qn_program *program, const qn__cache_key *key, const char *path) {
+    const size_t length = strlen(path) + 1;
+    struct qn__late_entry *late =
+        qn__allocate_zeroed(&program->object.context->allocator, sizeof *late + length + key->size + 1);
+    if (!late) return false;
+    late->program = program;
+    late->key = *key;
+    late->key.text = memcpy(late->path + length, key->text, key->size);
+    memcpy(late->path, path, length);
+    program->late = late;
+    return true;
+}
+
 static qn_status compile(qn_program *program, qn__program_input *input, const qn__cache_key *key) {
     qn_context *context = program->object.context;
     qn__compile_result *result = qn__allocate_zeroed(&context->allocator, sizeof *result);
@@ -151,12 +176,16 @@ static qn_status compile(qn_program *program, qn__program_input *input, const qn
     for (size_t i = 0; i < result->num_dependencies; i++)
         code = qn__cache_code_name(code, result->dependencies[i].hash);
     bool cached = key && result->text && qn__cache_code_path(program->device, code, path, sizeof path);
+    cached = cached && keep_entry(program, key, path);
     module_request wanted = {program, &input->request};
     const qn__code_source source = {.text = result->text,
                                     .text_size = result->text_size,
                                     .module = result->module,
                                     .info = &program->info,
                                     .binary_path = cached ? path : NULL,
+                                    .background = !context->desc.cpu_compile_first,
+                                    .stored = store_late,
+                                    .stored_user = program->late,
                                     .debug = input->request.debug,
                                     .quick = input->request.level == 0,
                                     .get_module = get_module,
@@ -246,6 +275,7 @@ void qn__program_finalise(qn_program *program) {
     if (program->interpreted) qn__compile_free(program->interpreted);
     qn__release(allocator, program->result);
     qn__release(allocator, program->interpreted);
+    qn__release(allocator, program->late);
     qn__cache_forget(program);
 }
 
@@ -264,10 +294,30 @@ const char *qn_program_kernel_name(const qn_program *program, uint32_t index) {
     return index < program->info.num_kernels ? program->info.kernels[index].name : NULL;
 }
 
+qn_status qn_program_wait(qn_program *program, uint64_t timeout_ns) {
+    qn_status status = qn__check(program, QN__OBJECT_PROGRAM, "qn_program_wait", "program");
+    if (status) return status;
+    qn_context *context = program->object.context;
+    const qn_backend *backend = program->device->backend;
+    char why[QN__WHY] = "";
+    if (!backend->code_wait) return QN_OK;
+    const uint64_t start = qn__now_ns();
+    status = backend->code_wait(program->code, timeout_ns, why);
+    pthread_mutex_lock(&context->lock);
+    program->times.driver_ns += qn__now_ns() - start;
+    pthread_mutex_unlock(&context->lock);
+    if (status == QN_ERROR_TIMEOUT)
+        return qn__fail(context, status, "qn_program_wait: the C compiler is not done in %.3g ms",
+                        (double)timeout_ns / 1e6);
+    return status ? qn__fail(context, status, "%s: %s", program->device->name, why) : QN_OK;
+}
+
 qn_status qn_program_get_times(const qn_program *program, qn_program_times *times) {
     qn_status status = qn__check(program, QN__OBJECT_PROGRAM, "qn_program_get_times", "program");
     if (status) return status;
     if (!times) return qn__fail_null(program->object.context, "qn_program_get_times", "times");
+    pthread_mutex_lock(&program->object.context->lock);
     *times = program->times;
+    pthread_mutex_unlock(&program->object.context->lock);
     return QN_OK;
 }

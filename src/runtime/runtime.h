@@ -134,7 +134,8 @@ struct qn_program {
     qn_buffer *state;                /* its variables in global memory; NULL: it has none */
     const char *log;
     qn__code *code;
-    qn_program_times times;
+    struct qn__late_entry *late; /* the cache entry to write once the code is there, or NULL */
+    qn_program_times times;      /* guarded by the context's lock once the program is made */
 };
 
 struct qn_kernel {

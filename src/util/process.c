@@ -18,6 +18,7 @@
 
 extern char **environ;
 
+enum { STOP_MS = 5 };               /* how often `stop` is looked at */
 enum { MAX_ARGS = 64, REPORT = 3 }; /* the descriptor that the shell writes the status to */
 
 /* Compilers speak English here: what they say is looked at. */
@@ -94,14 +95,16 @@ static int spawn(const qn__process *process, int report, pid_t *pid) {
     return error;
 }
 
-/* Reads the status that the shell reports; false when it ends without one, or the deadline passes. */
-static bool read_report(int report, uint64_t timeout_ns, char *text, size_t size) {
+/* Reads the status that the shell reports; false when it ends without one, the deadline passes or it is stopped. */
+static bool read_report(int report, uint64_t timeout_ns, const atomic_bool *stop, char *text, size_t size) {
+    const int longest = stop ? STOP_MS : 60000;
     const uint64_t start = qn__now_ns();
     size_t got = 0;
     for (text[0] = 0; got + 1 < size && !strchr(text, '\n');) {
         const uint64_t left = qn__time_left(start, timeout_ns) / 1000000;
         struct pollfd ready = {.fd = report, .events = POLLIN};
-        const int found = poll(&ready, 1, timeout_ns == UINT64_MAX ? -1 : left > 60000 ? 60000 : (int)left);
+        const int found = poll(&ready, 1, left > (uint64_t)longest ? longest : (int)left);
+        if (stop && atomic_load(stop)) return false;
         if (found < 0 && errno != EINTR) return false;
         if (found == 0 && left == 0) return false;
         if (found <= 0) continue;
@@ -128,7 +131,7 @@ int qn__process_run(const qn__process *process) {
         return QN__PROCESS_FAILED;
     }
     const uint64_t timeout = process->seconds ? (uint64_t)process->seconds * 1000000000u : UINT64_MAX;
-    const bool reported = read_report(report[0], timeout, text, sizeof text);
+    const bool reported = read_report(report[0], timeout, process->stop, text, sizeof text);
     close(report[0]);
     if (!reported) kill(-pid, SIGKILL);
     /* somebody else may have reaped it already */

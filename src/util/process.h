@@ -3,6 +3,7 @@
 #ifndef QN__PROCESS_H
 #define QN__PROCESS_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 typedef struct qn__process {
@@ -11,11 +12,12 @@ typedef struct qn__process {
     uint64_t memory;         /* bytes of address space that each of its processes may have; 0: any */
     unsigned cpu_seconds;    /* of processor time for each of its processes; 0: any */
     unsigned seconds;        /* until all of its processes are killed; 0: never */
+    const atomic_bool *stop; /* true: they are killed within some milliseconds; or NULL */
 } qn__process;
 
 enum { QN__PROCESS_KILLED = -1, QN__PROCESS_FAILED = -2 };
 
-/* The exit status; QN__PROCESS_KILLED when a signal or the deadline ended it; QN__PROCESS_FAILED, with errno, when it
+/* The exit status; QN__PROCESS_KILLED when a signal, the deadline or `stop` ended it; QN__PROCESS_FAILED, with errno, when it
    could not be started. */
 int qn__process_run(const qn__process *process);
 

@@ -13,9 +13,15 @@ void qn__vm_run_region(qn__vm_frame *frame, const qn__vm_region *region) {
         frame->error = "the kernel was stopped: more steps than allowed";
         frame->count = 0;
     }
+    if (frame->ready && !frame->wrote && atomic_load_explicit(frame->ready, memory_order_acquire)) {
+        frame->error = qn__vm_left;
+        frame->count = 0;
+    }
     const qn__vm_instr *end = region->instrs + region->len;
-    for (const qn__vm_instr *instr = region->instrs; instr < end && frame->count; instr++)
+    for (const qn__vm_instr *instr = region->instrs; instr < end && frame->count; instr++) {
+        frame->wrote |= instr->writes;
         instr->run(frame, instr);
+    }
 }
 
 /* Makes active the work-items that run at this depth. */

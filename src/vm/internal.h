@@ -38,6 +38,7 @@ struct qn__vm_instr {
     const uint32_t *operands; /* slots of all operands */
     uint8_t lanes, size;      /* of the result, or of the value that is stored: lanes, and bytes of one */
     uint16_t depth;           /* constructs: nesting depth of its regions */
+    bool writes;              /* what others may see */
     uint16_t code;            /* jumps: where its work-items go, see qn__vm_frame.codes */
     uint32_t num_copies;      /* jumps; loops: into the parameters */
     const qn__vm_copy *copies;
@@ -69,7 +70,7 @@ struct qn__vm_program {
     uint64_t print_size; /* bytes of the longest printf's values */
     uint32_t sub_group_size;
     unsigned depth; /* of nested regions */
-    bool uses_sync, uses_local, uses_atomics;
+    bool uses_sync, uses_local, uses_atomics, has_loops;
 };
 
 /* One work-group, or as many work-items as run at once. */
@@ -88,6 +89,8 @@ struct qn__vm_frame {
     uint64_t *group_x, *local_id[3], *linear; /* of each work-item; linear: the local id's */
     uint64_t group_y, group_z;
     uint64_t steps, max_steps;
+    const atomic_bool *ready; /* see qn__vm_run_until; NULL: runs to its end */
+    bool wrote;               /* what others see */
     const char *error;
 };
 

@@ -278,9 +278,21 @@ static void lower_construct(preparation *p, qn__vm_instr *instr, unsigned depth)
         lower_region(p, ir->regions[r], depth + 1, &instr->regions[r]);
 }
 
+/* Whether others may see what it does: accesses to what only this work-group has are not. */
+static bool is_seen(const ir_instr *ir) {
+    const unsigned effects = qn__ir_ops[ir->op].effects;
+    if (ir->op == IR_PRINTF || ir->op == IR_COPY) return true;
+    if (effects != IR_EFFECT_WRITE && effects != IR_EFFECT_READWRITE) return false;
+    if (ir->op == IR_VAR || !ir->num_operands || ir->operands[0]->type.kind != IR_PTR) return false;
+    const unsigned space = ir->operands[0]->type.space;
+    return space != IR_PRIVATE && space != IR_LOCAL_SPACE;
+}
+
 static void lower_special(preparation *p, qn__vm_instr *instr, unsigned depth) {
     const ir_instr *ir = instr->ir;
     if (qn__ir_is_together((ir_op)ir->op)) p->program->uses_sync = true;
+    if (ir->op == IR_LOOP) p->program->has_loops = true;
+    instr->writes = is_seen(ir);
     if (ir->op == IR_ATOMIC_RMW || ir->op == IR_ATOMIC_CAS) p->program->uses_atomics = true;
     switch (ir->op) {
     case IR_VAR: place_variable(p, instr); break;

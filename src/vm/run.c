@@ -10,6 +10,7 @@
 enum { DEPTH_STACK = 512 }; /* bytes of the two calls for a level of nesting, at most */
 
 uint64_t qn__vm_static_local(const qn__vm_program *program) { return program->static_local; }
+bool qn__vm_has_loops(const qn__vm_program *program) { return program->has_loops; }
 bool qn__vm_uses_sync(const qn__vm_program *program) { return program->uses_sync; }
 uint64_t qn__vm_stack(const qn__vm_program *program) { return (uint64_t)program->depth * DEPTH_STACK; }
 
@@ -133,15 +134,18 @@ static void fill_chunk(qn__vm_frame *frame, cursor *at) {
     for (uint64_t i = 0; i < n; i++) frame->codes[i] = 1;
 }
 
-const char *qn__vm_run(const qn__vm_program *program, const qn_cpu_launch *launch, uint64_t begin_x,
+const char qn__vm_left[] = "the kernel is left to its compiled form";
+
+static const char *run(const qn__vm_program *program, const qn_cpu_launch *launch, uint64_t begin_x,
                        uint64_t end_x, uint64_t y, uint64_t z, unsigned char *local, unsigned char *scratch,
-                       uint64_t max_steps) {
+                       uint64_t max_steps, const atomic_bool *ready) {
     qn__vm_frame frame = {.program = program,
                           .launch = launch,
                           .local = local,
                           .group_y = y,
                           .group_z = z,
-                          .max_steps = max_steps};
+                          .max_steps = max_steps,
+                          .ready = ready};
     frame.stride = stride_for(program, launch->local_size[0] * launch->local_size[1] * launch->local_size[2]);
     lay_out(&frame, scratch);
     set_constants(&frame);
@@ -154,4 +158,16 @@ const char *qn__vm_run(const qn__vm_program *program, const qn_cpu_launch *launc
         qn__vm_run_region(&frame, &program->body);
     }
     return frame.error;
+}
+
+const char *qn__vm_run(const qn__vm_program *program, const qn_cpu_launch *launch, uint64_t begin_x,
+                       uint64_t end_x, uint64_t y, uint64_t z, unsigned char *local, unsigned char *scratch,
+                       uint64_t max_steps) {
+    return run(program, launch, begin_x, end_x, y, z, local, scratch, max_steps, NULL);
+}
+
+const char *qn__vm_run_until(const qn__vm_program *program, const qn_cpu_launch *launch, uint64_t begin_x,
+                             uint64_t end_x, uint64_t y, uint64_t z, unsigned char *local,
+                             unsigned char *scratch, const atomic_bool *ready) {
+    return run(program, launch, begin_x, end_x, y, z, local, scratch, 0, ready);
 }

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include <stdatomic.h>
+
 #include "emit/cpu_abi.h"
 #include "util/arena.h"
 
@@ -22,6 +24,7 @@ qn__vm_program *qn__vm_prepare_named(qn__arena *arena, const struct ir_module *m
 
 uint64_t qn__vm_static_local(const qn__vm_program *program); /* bytes, as qn__kernel_info.static_local */
 bool qn__vm_uses_sync(const qn__vm_program *program);
+bool qn__vm_has_loops(const qn__vm_program *program);
 uint64_t qn__vm_stack(const qn__vm_program *program); /* bytes of stack, at most */
 /* Bytes of scratch memory for one work-group of that many work-items. */
 uint64_t qn__vm_scratch_size(const qn__vm_program *program, uint64_t items);
@@ -32,5 +35,12 @@ uint64_t qn__vm_scratch_size(const qn__vm_program *program, uint64_t items);
 const char *qn__vm_run(const qn__vm_program *program, const qn_cpu_launch *launch, uint64_t begin_x,
                        uint64_t end_x, uint64_t y, uint64_t z, unsigned char *local, unsigned char *scratch,
                        uint64_t max_steps);
+
+/* The same without limit, but for code that is there in another form once *ready is true: returns qn__vm_left when that
+   happens while nothing has been written to buffers or printed yet. The groups may then be run anew. */
+const char *qn__vm_run_until(const qn__vm_program *program, const qn_cpu_launch *launch, uint64_t begin_x,
+                             uint64_t end_x, uint64_t y, uint64_t z, unsigned char *local,
+                             unsigned char *scratch, const atomic_bool *ready);
+extern const char qn__vm_left[]; /* known by its address */
 
 #endif

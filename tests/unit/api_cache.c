@@ -41,7 +41,8 @@ static void remove_place(const place *p) {
 
 /* Builds and runs in a new context; the kernel's result, and whether it came from the cache. */
 static int run(const place *p, bool *cached, uint64_t limit) {
-    qn_context *context = make_context(&(qn_context_desc){.cache_dir = p->dir, .cache_limit = limit});
+    qn_context *context = make_context(
+        &(qn_context_desc){.cache_dir = p->dir, .cache_limit = limit, .cpu_compile_first = true});
     qn_device *device = get_device(context, test_device());
     qn_program *program;
     qn_program_times times;
@@ -80,7 +81,7 @@ static void a_second_context_loads(void **state) {
 static void changed_includes_count_beside_a_live_program(void **state) {
     (void)state;
     place p = make_place();
-    qn_context *context = make_context(&(qn_context_desc){.cache_dir = p.dir});
+    qn_context *context = make_context(&(qn_context_desc){.cache_dir = p.dir, .cpu_compile_first = true});
     qn_device *device = get_device(context, test_device());
     bool cached;
     for (int value = 5; value < 8; value++) {
@@ -149,7 +150,8 @@ static void damaged_entries_are_rebuilt(void **state) {
 static void the_size_is_bounded(void **state) {
     (void)state;
     place p = make_place();
-    qn_context *context = make_context(&(qn_context_desc){.cache_dir = p.dir, .cache_limit = 60000});
+    qn_context *context =
+        make_context(&(qn_context_desc){.cache_dir = p.dir, .cache_limit = 60000, .cpu_compile_first = true});
     qn_device *device = get_device(context, test_device());
     qn_cache_stats stats;
     for (int i = 0; i < 8; i++) {

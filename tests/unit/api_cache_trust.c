@@ -45,8 +45,11 @@ static bool is_cached(place *p) {
 
 static void open_context(place *p) {
     p->warnings = 0;
-    p->context = make_context(
-        &(qn_context_desc){.cache_dir = p->dir, .log = note, .log_user = p, .log_level = QN_LOG_WARNING});
+    p->context = make_context(&(qn_context_desc){.cpu_compile_first = true,
+                                                 .cache_dir = p->dir,
+                                                 .log = note,
+                                                 .log_user = p,
+                                                 .log_level = QN_LOG_WARNING});
     p->device = get_device(p->context, test_device());
     p->warnings = 0;
 }

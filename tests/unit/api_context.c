@@ -36,6 +36,7 @@ static qn_context_desc counted(counter *c, const char *compiler) {
     return (qn_context_desc){.allocator = {counting_allocate, counting_reallocate, counting_release, c},
                              .cpu_threads = 1,
                              .cpu_compiler = compiler,
+                             .cpu_compile_first = true,
                              .disable_cache = true};
 }
 

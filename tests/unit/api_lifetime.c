@@ -42,7 +42,8 @@ static void release(void *user, void *memory) {
 }
 
 static qn_context *make_counted(counter *c) {
-    return make_context(&(qn_context_desc){.allocator = {allocate, reallocate, release, c}});
+    return make_context(
+        &(qn_context_desc){.allocator = {allocate, reallocate, release, c}, .cpu_compile_first = true});
 }
 
 /* The view keeps the second buffer, which the caller has destroyed, up to the end. */

@@ -41,7 +41,7 @@ typedef struct bench {
 } bench;
 
 static void bench_open(bench *t, size_t capacity) {
-    t->context = make_context(&(qn_context_desc){.disable_cache = true});
+    t->context = make_context(&(qn_context_desc){.disable_cache = true, .cpu_compile_first = true});
     t->device = get_device(t->context, test_device());
     qn_device_info info;
     assert_ok(t->context, qn_device_get_info(t->device, &info));

@@ -97,7 +97,8 @@ static void run(qn_context *context, qn_device *device, long count) {
 static void nothing_stays_behind(void **state) {
     (void)state;
     counter c = {0};
-    qn_context *context = make_context(&(qn_context_desc){.allocator = {allocate, reallocate, release, &c}});
+    qn_context *context = make_context(
+        &(qn_context_desc){.allocator = {allocate, reallocate, release, &c}, .cpu_compile_first = true});
     qn_device *device = get_device(context, test_device());
     qn_memory_stats stats;
     run(context, device, 2 * ROUNDS_A_PROGRAM); /* pools, freed structs that are kept, the driver's own */

@@ -78,6 +78,7 @@ static int count_calls(const place *p, const char *with) {
 static qn_status build(place *p, const char *compiler, bool cache, qn_program **program) {
     p->log[0] = 0;
     p->context = make_context(&(qn_context_desc){.cpu_compiler = compiler,
+                                                 .cpu_compile_first = true,
                                                  .cache_dir = cache ? p->dir : NULL,
                                                  .disable_cache = !cache,
                                                  .log = note,

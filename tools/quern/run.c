@@ -279,6 +279,7 @@ static int build_and_run(qn_context *context, run_options *o) {
     program_options_fill(&o->program, &desc);
     qn_status status = qn_device_get(context, o->device, &device);
     if (!status) status = qn_program_create(device, &desc, &program);
+    if (!status && o->time) status = qn_program_wait(program, QN_FOREVER); /* its final code is measured */
     if (!status) fputs(qn_program_log(program), stderr);
     if (!status) status = qn_kernel_create(program, o->kernel, &kernel);
     int result = status ? fail(context, status) : run_kernel(context, device, kernel, o);

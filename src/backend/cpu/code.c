@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend/cpu/background.h"
 #include "backend/cpu/compiler.h"
 #include "util/file.h"
 #include "util/hash.h"
@@ -80,12 +81,15 @@ static qn_status open_library(qn__code *code, const char *path, const qn__code_s
         return QN_ERROR_DRIVER;
     }
     for (uint32_t i = 0; i < source->info->num_kernels; i++) {
+        if (dlsym(code->library, source->info->kernels[i].symbol)) continue;
+        snprintf(why, QN__WHY, "the compiled kernels lack %.200s", source->info->kernels[i].symbol);
+        return QN_ERROR_DRIVER;
+    }
+    for (uint32_t i = 0; i < source->info->num_kernels; i++) {
         void *symbol = dlsym(code->library, source->info->kernels[i].symbol);
-        if (!symbol) {
-            snprintf(why, QN__WHY, "the compiled kernels lack %.200s", source->info->kernels[i].symbol);
-            return QN_ERROR_DRIVER;
-        }
-        memcpy(&code->kernels[i].function, &symbol, sizeof symbol);
+        qn_cpu_kernel *function;
+        memcpy(&function, &symbol, sizeof symbol);
+        atomic_store(&code->kernels[i].function, function); /* launches may be waiting for it */
     }
     return QN_OK;
 }
@@ -106,7 +110,7 @@ static qn_status interpret(qn__code *code, const struct ir_module *module, const
             snprintf(why, QN__WHY, "kernel %.200s: %.200s", source->info->kernels[i].name, error);
             return QN_ERROR_UNSUPPORTED;
         }
-        code->kernels[i].uses_sync = qn__vm_uses_sync(code->kernels[i].program);
+        code->kernels[i].uses_sync |= qn__vm_uses_sync(code->kernels[i].program);
     }
     return QN_OK;
 }
@@ -187,33 +191,45 @@ static qn_status load_object(qn__gpu *gpu, qn__code *code, const qn__work_folder
 }
 
 static qn_status compile_in(qn__gpu *gpu, qn__code *code, const qn__work_folder *work,
-                            const qn__code_source *source, char *why) {
+                            const qn__code_source *source, const atomic_bool *stop, char *why) {
     const int error = qn__folder_write(work->folder, QN__CC_SOURCE, source->text, source->text_size);
     if (error) {
         snprintf(why, QN__WHY, "cannot write to %.200s: %s", work->path, strerror(error));
         return QN_ERROR_DRIVER;
     }
-    switch (qn__cc_compile(gpu, work, source, why)) {
+    switch (qn__cc_compile(gpu, work, source, stop, why)) {
     case QN__CC_DONE: return load_object(gpu, code, work, source, why);
     case QN__CC_FAILED: return QN_ERROR_DRIVER;
     case QN__CC_TOO_MUCH: break;
     }
     if (source->binary_path) store_too_much(gpu, source->binary_path);
-    return interpret_instead(code, source, why);
+    return code->background ? QN_OK : interpret_instead(code, source, why); /* or as it has been so far */
 }
 
-static qn_status compile_text(qn__gpu *gpu, qn__code *code, const qn__code_source *source, char *why) {
+qn_status qn__cpu_compile_text(qn__gpu *gpu, qn__code *code, const qn__code_source *source,
+                               const atomic_bool *stop, char *why) {
     qn__work_folder work;
     if (!make_work_folder(gpu, &work, why)) return QN_ERROR_DRIVER;
-    const qn_status status = compile_in(gpu, code, &work, source, why);
+    const qn_status status = compile_in(gpu, code, &work, source, stop, why);
     if (!atomic_exchange(&gpu->swept, true)) qn__work_folder_sweep(&work);
     qn__work_folder_remove(&work);
     return status;
 }
 
+/* Interpreted from now on, and compiled meanwhile; false where that cannot be. */
+static bool start_in_background(qn__code *code, const qn__code_source *source) {
+    char ignored[QN__WHY];
+    if (!source->background || source->debug || !source->module) return false;
+    if (interpret(code, source->module, source, ignored) == QN_OK && qn__cpu_background_start(code, source))
+        return true;
+    for (uint32_t i = 0; i < source->info->num_kernels; i++) code->kernels[i].program = NULL;
+    return false;
+}
+
 static qn_status load(qn__gpu *gpu, qn__code *code, const qn__code_source *source, char *why) {
     if (source->info->num_kernels == 0) return QN_OK;
-    if (source->text) return compile_text(gpu, code, source, why);
+    if (source->text && start_in_background(code, source)) return QN_OK;
+    if (source->text) return qn__cpu_compile_text(gpu, code, source, NULL, why);
     return source->module ? interpret(code, source->module, source, why)
                           : load_binary(gpu, code, source, why);
 }
@@ -238,6 +254,7 @@ qn_status qn__cpu_code_load(qn__gpu *gpu, const qn__code_source *source, qn__cod
 }
 
 void qn__cpu_code_unload(qn__gpu *gpu, qn__code *code) {
+    qn__cpu_background_end(code);
     if (code->library) dlclose(code->library);
     if (code->folder >= 0) close(code->folder);
     qn__arena_free(&code->arena);

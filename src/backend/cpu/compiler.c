@@ -47,6 +47,7 @@ typedef struct run {
     qn__gpu *gpu;
     const level *level;
     bool native;
+    const atomic_bool *stop;
     char source[PATH_MAX + 16], object[PATH_MAX + 16], errors[PATH_MAX + 16];
 } run;
 
@@ -76,7 +77,8 @@ static int start(const run *r) {
                                           .errors = r->errors,
                                           .memory = memory_limit,
                                           .cpu_seconds = r->level->seconds,
-                                          .seconds = r->level->seconds * DEADLINE_FACTOR});
+                                          .seconds = r->level->seconds * DEADLINE_FACTOR,
+                                          .stop = r->stop});
 }
 
 /* The first error that the compiler names. */
@@ -87,8 +89,11 @@ static void explain(const qn__gpu *gpu, const char *text, int status, char *why)
     snprintf(why + length, (size_t)(QN__WHY - length), ": %.300s", error ? error : text);
 }
 
+static bool is_stopped(const run *r) { return r->stop && atomic_load(r->stop); }
+
 static qn__cc_result judge(const run *r, int status, char *why) {
     if (status == 0) return QN__CC_DONE;
+    if (is_stopped(r)) return QN__CC_FAILED;
     if (status == QN__PROCESS_KILLED) return QN__CC_TOO_MUCH;
     if (status == QN__PROCESS_FAILED) {
         snprintf(why, QN__WHY, "the C compiler %.100s cannot be started: %s", r->gpu->compiler,
@@ -112,7 +117,7 @@ static qn__cc_result run_level(run *r, char *why) {
     char ignored[QN__WHY];
     r->native = r->level->native && !atomic_load(&r->gpu->refuses_native);
     const qn__cc_result result = judge(r, start(r), why);
-    if (result != QN__CC_FAILED || !r->native) return result;
+    if (result != QN__CC_FAILED || !r->native || is_stopped(r)) return result;
     r->native = false;
     if (judge(r, start(r), ignored) != QN__CC_DONE) return result;
     if (!atomic_exchange(&r->gpu->refuses_native, true)) {
@@ -149,9 +154,9 @@ static void log_size(const qn__gpu *gpu, const qn__code_source *source, const le
 }
 
 qn__cc_result qn__cc_compile(qn__gpu *gpu, const qn__work_folder *work, const qn__code_source *source,
-                             char *why) {
+                             const atomic_bool *stop, char *why) {
     const level *cheapest = &levels[QN__COUNT(levels) - 1], *level = first_level(source);
-    run r = {.gpu = gpu};
+    run r = {.gpu = gpu, .stop = stop};
     snprintf(r.source, sizeof r.source, "%s/" QN__CC_SOURCE, work->path);
     snprintf(r.object, sizeof r.object, "%s/" QN__CC_OBJECT, work->path);
     snprintf(r.errors, sizeof r.errors, "%s/errors", work->path);

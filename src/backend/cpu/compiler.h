@@ -14,8 +14,9 @@ typedef enum qn__cc_result {
 #define QN__CC_SOURCE "kernel.c"
 #define QN__CC_OBJECT "kernel.so"
 
-/* Makes QN__CC_OBJECT in the work folder. Each step down to a cheaper level is logged. */
+/* Makes QN__CC_OBJECT in the work folder. Each step down to a cheaper level is logged. Where `stop`, which may be NULL,
+   becomes true, the compiler is killed: QN__CC_FAILED. */
 qn__cc_result qn__cc_compile(qn__gpu *gpu, const qn__work_folder *work, const qn__code_source *source,
-                             char *why);
+                             const atomic_bool *stop, char *why);
 
 #endif

@@ -110,11 +110,15 @@ static qn_status cpu_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out,
         return QN_ERROR_OUT_OF_MEMORY;
     }
     describe(gpu);
+    pthread_mutex_init(&gpu->compile_lock, NULL);
+    pthread_cond_init(&gpu->compile_left, NULL);
     *out = gpu;
     return QN_OK;
 }
 
 static void cpu_gpu_close(qn__gpu *gpu) {
+    pthread_cond_destroy(&gpu->compile_left);
+    pthread_mutex_destroy(&gpu->compile_lock);
     qn__pool_destroy(gpu->pool);
     for (unsigned i = 0; i < gpu->num_workers; i++)
         qn__release(gpu->services->allocator, gpu->workers[i].memory);
@@ -215,6 +219,7 @@ const qn_backend qn__backend_cpu = {
     .mark_done = qn__cpu_mark_done,
     .mark_wait = qn__cpu_mark_wait,
     .code_load = qn__cpu_code_load,
+    .code_wait = qn__cpu_code_wait,
     .code_unload = qn__cpu_code_unload,
     .choose_local = cpu_choose_local,
     .replay_create = qn__cpu_replay_create,

@@ -36,7 +36,12 @@ struct qn__gpu {
     char description[192], driver[128], cache_key[768];
     atomic_bool refuses_native; /* the C compiler: -march=native */
     atomic_bool swept;          /* work folders that others have left are gone */
+    pthread_mutex_t compile_lock;
+    pthread_cond_t compile_left;
+    unsigned compiling; /* compilers that run in the background */
 };
+
+typedef struct qn__cpu_background qn__cpu_background;
 
 struct qn__code {
     qn__gpu *gpu;
@@ -44,16 +49,19 @@ struct qn__code {
     int folder;    /* of the cache, open for as long as gdb may read the library through it; -1: none */
     const qn__code_info *info;
     struct qn__cpu_code_kernel {
-        qn_cpu_kernel *function;
+        _Atomic(qn_cpu_kernel *) function; /* NULL: interpreted, for now or for good */
         qn__vm_program *program;
         bool uses_sync;
     } * kernels;
-    qn__arena arena; /* the interpreter's programs */
+    qn__arena arena;                /* the interpreter's programs */
+    qn__cpu_background *background; /* what compiles it meanwhile (background.h), or NULL */
 };
 
 /* code.c */
 qn_status qn__cpu_code_load(qn__gpu *gpu, const qn__code_source *source, qn__code **code, char *why);
 void qn__cpu_code_unload(qn__gpu *gpu, qn__code *code);
+/* background.c */
+qn_status qn__cpu_code_wait(qn__code *code, uint64_t timeout_ns, char *why);
 /* run.c: whether the machine has the memory for a launch; else the status, with the numbers. */
 qn_status qn__cpu_check_memory(const qn__gpu *gpu, const qn__command *command, char *why);
 /* Runs a launch to its end on the pool and on this thread, which uses `own`. NULL, or a sentence that

@@ -196,9 +196,8 @@ static bool is_for_any_thread(const node *n) {
     const qn__command *command = n->command;
     if (command->kind != QN__COMMAND_LAUNCH) return true;
     const struct qn__cpu_code_kernel *kernel = &command->code->kernels[command->kernel];
-    const uint64_t stack = kernel->function ? command->code->info->kernels[command->kernel].stack
-                                            : qn__vm_stack(kernel->program);
-    return stack <= CALLER_STACK;
+    return command->code->info->kernels[command->kernel].stack <= CALLER_STACK &&
+           (!kernel->program || qn__vm_stack(kernel->program) <= CALLER_STACK);
 }
 
 qn_status qn__cpu_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why) {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "backend/common/common.h"
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/background.h"
 
 typedef struct run {
     qn__gpu *gpu;
@@ -13,6 +13,8 @@ typedef struct run {
     qn_cpu_launch launch;
     uint64_t pieces_x, piece; /* pieces in a row, work-groups in a piece */
     uint64_t local_size, scratch_size;
+    const atomic_bool *ready; /* the function is there; NULL: it is or never comes */
+    uint64_t step;            /* work-groups that are interpreted before the function is looked for again */
     _Atomic(const char *) error;
 } run;
 
@@ -37,6 +39,27 @@ static bool prepare_worker(run *r, qn__cpu_worker *worker) {
     return true;
 }
 
+/* By the function, from the first group on for which it is there; up to that, interpreted. */
+static void run_groups(run *r, const qn__cpu_worker *worker, uint64_t begin, uint64_t end, uint64_t y,
+                       uint64_t z) {
+    while (begin < end) {
+        qn_cpu_kernel *function = atomic_load_explicit(&r->kernel->function, memory_order_acquire);
+        if (function) {
+            function(&r->launch, begin, end, y, z, worker->local, worker->scratch);
+            return;
+        }
+        const uint64_t stop = r->ready && end - begin > r->step ? begin + r->step : end;
+        const char *error = qn__vm_run_until(r->kernel->program, &r->launch, begin, stop, y, z, worker->local,
+                                             worker->scratch, r->ready);
+        if (error == qn__vm_left) continue;
+        if (error) {
+            atomic_store(&r->error, error);
+            return;
+        }
+        begin = stop;
+    }
+}
+
 static void run_piece(void *user, uint64_t index, unsigned worker_index) {
     run *r = user;
     if (atomic_load_explicit(&r->error, memory_order_relaxed)) return;
@@ -48,29 +71,31 @@ static void run_piece(void *user, uint64_t index, unsigned worker_index) {
     uint64_t row = index / r->pieces_x, begin = index % r->pieces_x * r->piece, end = begin + r->piece;
     uint64_t y = row % r->launch.num_groups[1], z = row / r->launch.num_groups[1];
     if (end > r->launch.num_groups[0]) end = r->launch.num_groups[0];
-    if (r->kernel->function) {
-        r->kernel->function(&r->launch, begin, end, y, z, worker->local, worker->scratch);
-        return;
-    }
-    const char *error =
-        qn__vm_run(r->kernel->program, &r->launch, begin, end, y, z, worker->local, worker->scratch, 0);
-    if (error) atomic_store(&r->error, error);
+    run_groups(r, worker, begin, end, y, z);
 }
 
 static uint64_t group_items(const qn__command *command) {
     return (uint64_t)command->local[0] * command->local[1] * command->local[2];
 }
 
-/* Bytes of scratch memory for a work-group of the launch. */
-static uint64_t scratch_size(const qn__command *command) {
-    const struct qn__cpu_code_kernel *kernel = &command->code->kernels[command->kernel];
+/* Bytes of scratch memory for a work-group of the launch, by the function and by the interpreter. */
+static uint64_t function_scratch(const qn__command *command) {
     const qn__kernel_info *info = &command->code->info->kernels[command->kernel];
-    if (kernel->function) return info->scratch_fixed + info->scratch_per_item * group_items(command);
-    return qn__vm_scratch_size(kernel->program, group_items(command));
+    return info->scratch_fixed + info->scratch_per_item * group_items(command);
+}
+
+static uint64_t program_scratch(const qn__command *command) {
+    return qn__vm_scratch_size(command->code->kernels[command->kernel].program, group_items(command));
+}
+
+static bool is_compiled(const qn__command *command) {
+    return atomic_load(&command->code->kernels[command->kernel].function) != NULL;
 }
 
 qn_status qn__cpu_check_memory(const qn__gpu *gpu, const qn__command *command, char *why) {
-    const uint64_t size = scratch_size(command), most = gpu->memory / gpu->num_workers;
+    const bool for_function = is_compiled(command) || command->code->background;
+    const uint64_t size = for_function ? function_scratch(command) : program_scratch(command);
+    const uint64_t most = gpu->memory / gpu->num_workers;
     if (size <= most) return QN_OK;
     snprintf(
         why, QN__WHY,
@@ -91,7 +116,13 @@ static void set_launch(run *r, const qn__command *command, const qn_cpu_services
         launch->num_groups[d] = (command->global[d] + command->local[d] - 1) / command->local[d];
     }
     r->local_size = command->local_memory;
-    r->scratch_size = scratch_size(command);
+    r->scratch_size = function_scratch(command);
+    if (is_compiled(command)) return;
+    enum { STEP_ITEMS = 256 };
+    const uint64_t size = program_scratch(command), items = group_items(command);
+    if (size > r->scratch_size) r->scratch_size = size;
+    r->ready = qn__cpu_background_ready(command->code);
+    r->step = items < STEP_ITEMS ? STEP_ITEMS / items : 1;
 }
 
 /* About eight pieces a thread, of neighbouring work-groups in x. */
@@ -114,9 +145,23 @@ static int32_t print(void *user, const char *format, const unsigned char *values
     return qn__print_call(user, format, values, size, print_string, NULL);
 }
 
+/* Before a launch of code that is being compiled: what the interpreter could be long at may wait a little, and what it
+   has no memory for waits until the function is there. */
+static const char *settle(const qn__gpu *gpu, const qn__command *command) {
+    char ignored[QN__WHY];
+    qn__code *code = (qn__code *)command->code;
+    if (!code->background || is_compiled(command)) return NULL;
+    if (qn__vm_has_loops(code->kernels[command->kernel].program)) qn__cpu_background_grace(code);
+    if (program_scratch(command) <= gpu->memory / gpu->num_workers) return NULL;
+    qn__cpu_code_wait(code, QN_FOREVER, ignored);
+    return is_compiled(command) ? NULL : qn__cpu_out_of_memory;
+}
+
 const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command, qn__cpu_worker *own) {
     qn_cpu_services services = {(void *)gpu->services, print};
     run r = {.gpu = gpu, .own = own, .kernel = &command->code->kernels[command->kernel]};
+    const char *error = settle(gpu, command);
+    if (error) return error;
     set_launch(&r, command, &services);
     qn__pool_run(gpu->pool, cut(&r), run_piece, &r);
     return atomic_load(&r.error);

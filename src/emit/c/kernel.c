@@ -308,7 +308,9 @@ void qn__c_kernel(c_emitter *e, ir_function *kernel) {
     qn__c_locate(e, kernel->loc);
     qn__c_line(
         e, "const u64 full_items = launch->local_size[0] * launch->local_size[1] * launch->local_size[2];");
-    info->static_local = local_variables(e);
+    const uint64_t total =
+        local_variables(e); /* where they lie on the stack the interpreter still has them there */
+    if (total > info->static_local) info->static_local = total;
     context_arrays(e, info);
     dimension(e, 1);
     dimension(e, 2);
