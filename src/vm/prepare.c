@@ -395,6 +395,7 @@ qn__vm_program *qn__vm_prepare(qn__arena *arena, ir_function *kernel, uint32_t s
     p->program->kernel = kernel;
     p->program->private_align = 16;
     p->program->sub_group_size = sub_group_size ? sub_group_size : 32;
+    if (kernel->required_sub_group_size) p->program->sub_group_size = kernel->required_sub_group_size;
     if (p->program->sub_group_size > 128) fail(p, "sub-groups have at most 128 work-items");
 
     allocate_tables(p, kernel->num_values);
