@@ -1,6 +1,6 @@
 /* libFuzzer target: IR text through the passes, the verifier after each, and each emitter. The first line may say how:
-       ; LEVEL PASS-LACKS DEVICE-LACKS ARCH
-   in hexadecimal: bits of pass/pass.h and of emit/emit.h, and an architecture of PTX.
+       ; LEVEL TRAITS ARCH
+   in hexadecimal: a bit for each of the list of traits below, and an architecture of PTX.
    As bytes changed at random are hardly ever IR, half of the changes are of a word: to one of the same kind. */
 #include <stdlib.h>
 #include <string.h>
@@ -14,45 +14,72 @@ typedef struct input {
     const char *text;
     size_t size;
     int level;
-    uint32_t pass_lacks;
     qn__emit_options options;
 } input;
 
-/* What an emitter counts on is gone by then. */
-static const struct target {
-    uint32_t lacks;
-    void (*emit)(qn__arena *arena, ir_module *module, const qn__emit_options *options,
-                 qn__emit_result *result);
-} targets[] = {
-    {0, qn__emit_c},
-    {QN__LACKS_COLLECTIVES | QN__LACKS_PRINTF, qn__emit_ptx},
-    {QN__LACKS_COLLECTIVES | QN__LACKS_PRINTF | QN__LACKS_LONG_VECTORS | QN__LACKS_FAR_JUMPS |
-         QN__LACKS_LINEAR_SUB_GROUPS | QN__LACKS_DIVISION | QN__LACKS_F16_DIVISION,
-     qn__emit_spirv},
-    {QN__LACKS_COLLECTIVES | QN__LACKS_PRINTF | QN__LACKS_F16 | QN__LACKS_LINEAR_SUB_GROUPS, qn__emit_clc},
+/* What is tried beside what an emitter counts on. */
+static const qn__trait traits[] = {
+    QN__TRAIT(lacks_fast_fma32),
+    QN__TRAIT(lacks_f16),
+    QN__TRAIT(lacks_long_vectors),
+    QN__TRAIT(wants_vector_memory),
+    QN__TRAIT(lacks_far_jumps),
+    QN__TRAIT(lacks_collectives),
+    QN__TRAIT(lacks_sub_groups),
+    QN__TRAIT(lacks_linear_sub_groups),
+    QN__TRAIT(wants_offsets),
+    QN__TRAIT(wants_narrow),
+    QN__TRAIT(wants_end_tests),
+    QN__TRAIT(wants_unrolled),
+    QN__TRAIT(lacks_unrolled_barriers),
+    QN__TRAIT(lacks_i64),
+    QN__TRAIT(lacks_i8),
+    QN__TRAIT(lacks_i16),
+    QN__TRAIT(wants_large_unrolled),
+    QN__TRAIT(wants_large_end_tests),
+    QN__TRAIT(wants_even_unrolled),
+    QN__TRAIT(lacks_denormal_compares),
+    QN__TRAIT(has_denormals),
+    QN__TRAIT(lacks_division),
+    QN__TRAIT(lacks_f16_division),
+    QN__TRAIT(lacks_zero_divisors),
+    QN__TRAIT(lacks_division_overflow),
+    QN__TRAIT(lacks_byte_swaps),
+    QN__TRAIT(has_dot4),
+    QN__TRAIT(lacks_f64),
+    QN__TRAIT(lacks_storage_8),
+    QN__TRAIT(lacks_storage_16),
+    QN__TRAIT(lacks_exact_fma),
+    QN__TRAIT(lacks_loop_results),
 };
+
+static const qn__emitter *const emitters[] = {&qn__emitter_c, &qn__emitter_ptx, &qn__emitter_spirv,
+                                              &qn__emitter_clc};
 
 static void read_head(input *in) {
     char *at;
     in->level = 2;
     if (strncmp(in->text, "; ", 2) != 0) return;
     in->level = (int)(strtoul(in->text + 2, &at, 16) % 3);
-    in->pass_lacks = (uint32_t)strtoul(at, &at, 16);
-    in->options.device_lacks = (uint32_t)strtoul(at, &at, 16);
-    in->options.arch = strtoul(at, &at, 16) & 1 ? 90 : 0;
+    const unsigned long bits = strtoul(at, &at, 16);
+    for (size_t i = 0; i < sizeof traits / sizeof *traits; i++)
+        qn__set_trait(&in->options.target, traits[i], bits >> i & 1);
+    in->options.target.arch = strtoul(at, &at, 16) & 1 ? 90 : 0;
 }
 
-static void go_through(qn__arena *arena, const input *in, const struct target *target) {
+static void go_through(qn__arena *arena, const input *in, const qn__emitter *emitter) {
     const char *error = NULL;
     ir_module *module = qn__ir_parse(arena, in->text, in->size, &error);
     if (!module || qn__ir_verify(arena, module)) return;
     module->max_instrs = MAX_INSTRS;
-    qn__pass_options options = {.level = in->level, .lacks = in->pass_lacks | target->lacks, .verify = true};
+    qn__emit_options emit_options = in->options;
+    qn__add_traits(&emit_options.target, &emitter->base);
+    qn__pass_options options = {.level = in->level, .target = emit_options.target, .verify = true};
     error = qn__pass_run(module, &options);
     if (error && !strncmp(error, "internal error", 14)) abort();
     if (error) return;
     qn__emit_result result = {.text = NULL};
-    target->emit(arena, module, &in->options, &result);
+    emitter->emit(arena, module, &emit_options, &result);
     if (!result.error && !result.text) abort();
 }
 
@@ -133,12 +160,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     text[size] = 0;
     input in = {.text = text, .size = size};
     read_head(&in);
-    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+    for (size_t i = 0; i < sizeof emitters / sizeof *emitters; i++) {
         qn__arena arena;
         jmp_buf escape;
         qn__arena_init(&arena, NULL, BUDGET);
         arena.escape = &escape;
-        if (!setjmp(escape)) go_through(&arena, &in, &targets[i]);
+        if (!setjmp(escape)) go_through(&arena, &in, emitters[i]);
         qn__arena_free(&arena);
     }
     free(text);

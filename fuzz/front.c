@@ -18,7 +18,7 @@ static void lower_unit(const front_context *context, const ast_unit *unit) {
                            .sources = context->sources,
                            .diag = context->diag,
                            .options = context->options,
-                           .features = context->features,
+                           .target = context->target,
                            .max_instrs = MAX_INSTRS};
     ir_module *module = qn__lower(&config, unit);
     if (context->diag->errors) return;
@@ -40,14 +40,9 @@ static void compile(qn__arena *arena, const char *options_text, qn__str text) {
                               .diag = &diag,
                               .names = &names,
                               .options = &options,
-                              .features = FRONT_ALL_FEATURES,
                               .max_tokens = MAX_TOKENS};
-    front_context context = {.arena = arena,
-                             .sources = &sources,
-                             .diag = &diag,
-                             .names = &names,
-                             .options = &options,
-                             .features = FRONT_ALL_FEATURES};
+    front_context context = {
+        .arena = arena, .sources = &sources, .diag = &diag, .names = &names, .options = &options};
     qn__buf out;
     qn__buf_init(&out, arena);
     front_tokens tokens = qn__pp_run(&config, qn__source_add(&sources, "fuzz.cl", text));

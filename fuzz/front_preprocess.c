@@ -45,7 +45,6 @@ static void preprocess(qn__arena *arena, const char *options_text, input *in) {
                               .diag = &diag,
                               .names = &names,
                               .options = &options,
-                              .features = FRONT_ALL_FEATURES,
                               .max_tokens = MAX_TOKENS};
     use(qn__pp_run(&config, qn__source_add(&sources, "fuzz.cl", in->text)));
     qn__buf out;

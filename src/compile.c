@@ -14,69 +14,42 @@
 static const size_t DEFAULT_MEMORY = (size_t)1 << 31;
 enum { DEFAULT_INSTRS = 4 << 20 };
 
-/* What the passes have to remove for a target. */
-enum { GPU_LACKS = QN__LACKS_COLLECTIVES | QN__LACKS_PRINTF | QN__LACKS_ZERO_DIVISORS | QN__WANTS_NARROW };
-
-typedef void emit_function(qn__arena *arena, ir_module *module, const qn__emit_options *options,
-                           qn__emit_result *result);
-
-/* The target that is no text. */
-static void describe_only(qn__arena *arena, ir_module *module, const qn__emit_options *options,
-                          qn__emit_result *result) {
-    (void)options;
-    qn__describe_kernels(arena, &result->info, module);
-}
-
-/* NVIDIA's GPUs have 512 KB for a work-item, of which ptxas wants some for its own; other drivers tell no limit, and
-   crash or compile for minutes where they are given more. */
-enum { GPU_PRIVATE = 256 << 10 };
-
-static const struct target {
-    uint32_t lacks; /* what the passes have to remove: QN__LACKS_* bits */
-    emit_function *emit;
-    uint64_t most_private; /* bytes of a work-item's private variables; 0: as many as there is memory */
-} targets[QN__TARGET_COUNT] = {
-    [QN__TARGET_IR] = {0, describe_only, 0},
-    [QN__TARGET_C] = {0, qn__emit_c, 0},
-    [QN__TARGET_PTX] = {GPU_LACKS | QN__LACKS_ACTIVE | QN__WANTS_VECTOR_MEMORY | QN__WANTS_OFFSETS |
-                            QN__WANTS_END_TESTS | QN__WANTS_UNROLLED,
-                        qn__emit_ptx, GPU_PRIVATE},
-    [QN__TARGET_SPIRV] = {GPU_LACKS | QN__WANTS_VECTOR_MEMORY | QN__WANTS_OFFSETS | QN__LACKS_LONG_VECTORS |
-                              QN__LACKS_FAR_JUMPS | QN__LACKS_LINEAR_SUB_GROUPS | QN__WANTS_LARGE_END_TESTS |
-                              QN__LACKS_DIVISION | QN__LACKS_F16_DIVISION | QN__LACKS_DIVISION_OVERFLOW,
-                          qn__emit_spirv, GPU_PRIVATE},
-    [QN__TARGET_CLC] = {GPU_LACKS | QN__LACKS_F16 | QN__LACKS_LINEAR_SUB_GROUPS |
-                            QN__LACKS_DIVISION_OVERFLOW | QN__WANTS_LARGE_UNROLLED | QN__WANTS_EVEN_UNROLLED,
-                        qn__emit_clc, GPU_PRIVATE},
+static const qn__emitter *const emitters[QN__TARGET_COUNT] = {
+#define TARGET(ID, name, emitter) &emitter,
+#include "target/target.def"
 };
 
-/* What can be tried on a device by the option -qn-tune=WORD,..., to see what it likes: bits of the device and of the
-   passes that a word sets and clears. */
+/* What can be tried on a device by the option -qn-tune=WORD,..., to see what it likes: traits that a word sets and
+   clears. */
 static const struct tuning {
     const char *word;
-    uint32_t device_on, device_off; /* QN__NO_* and the like */
-    uint32_t passes_on, passes_off; /* QN__LACKS_*, QN__WANTS_* */
+    qn__trait on[2], off[2];
 } tunings[] = {
-    {"four-turns", 0, 0, QN__WANTS_UNROLLED, 0},
-    {"one-turn", 0, 0, 0, QN__WANTS_UNROLLED},
-    {"end-tests", 0, 0, QN__WANTS_END_TESTS, 0},
-    {"head-tests", 0, 0, 0, QN__WANTS_END_TESTS | QN__WANTS_LARGE_END_TESTS},
-    {"scalar-memory", 0, 0, 0, QN__WANTS_VECTOR_MEMORY},
-    {"hint-unroll", QN__HINTS_UNROLL, 0, 0, 0},
-    {"hint-loops", QN__HINTS_LOOPS, 0, 0, 0},
-    {"loose-fma", QN__LOOSE_FMA, 0, 0, 0},
-    {"exact-fma", QN__EXACT_FMA, 0, 0, 0},
-    {"loose-division", 0, 0, 0, QN__LACKS_DIVISION}, /* the driver's quotients and roots as they are */
-    {"no-float-modes", QN__NO_FLOAT_CONTROLS, QN__HAS_DENORMALS | QN__HAS_NEAREST, 0,
-     QN__LACKS_DENORMAL_ROOTS},
-    {"glsl-memory", QN__GLSL_MEMORY, 0, 0, 0},
-    {"pairs", 0, QN__ADDRESSES_64, 0, 0}, /* addresses of two words */
-    {"swap-shifts", 0, 0, 0, QN__LACKS_BYTE_SWAPS},
-    {"swap-words", 0, 0, QN__LACKS_BYTE_SWAPS, QN__WANTS_SWAP_PRODUCTS | QN__WANTS_SWAP_BYTES},
-    {"swap-products", 0, 0, QN__LACKS_BYTE_SWAPS | QN__WANTS_SWAP_PRODUCTS, QN__WANTS_SWAP_BYTES},
-    {"swap-bytes", 0, 0, QN__LACKS_BYTE_SWAPS | QN__WANTS_SWAP_BYTES, QN__WANTS_SWAP_PRODUCTS},
-    {"bare-division", 0, 0, 0, QN__LACKS_ZERO_DIVISORS | QN__LACKS_DIVISION_OVERFLOW},
-    {"plain-copies", QN__PLAIN_COPIES, 0, 0, 0},
+    {"four-turns", {QN__TRAIT(wants_unrolled)}, {0}},
+    {"one-turn", {0}, {QN__TRAIT(wants_unrolled)}},
+    {"end-tests", {QN__TRAIT(wants_end_tests)}, {0}},
+    {"head-tests", {0}, {QN__TRAIT(wants_end_tests), QN__TRAIT(wants_large_end_tests)}},
+    {"scalar-memory", {0}, {QN__TRAIT(wants_vector_memory)}},
+    {"hint-unroll", {QN__TRAIT(tries_unroll_hints)}, {0}},
+    {"hint-loops", {QN__TRAIT(tries_loop_hints)}, {0}},
+    {"loose-fma", {QN__TRAIT(tries_loose_fma)}, {0}},
+    {"exact-fma", {QN__TRAIT(tries_exact_fma)}, {0}},
+    {"loose-division", {0}, {QN__TRAIT(lacks_division)}}, /* the driver's quotients and roots as they are */
+    {"no-float-modes", {QN__TRAIT(lacks_float_controls)}, {QN__TRAIT(has_denormals), QN__TRAIT(has_nearest)}},
+    {"glsl-memory", {QN__TRAIT(tries_glsl_memory)}, {0}},
+    {"pairs", {0}, {QN__TRAIT(wants_wide_addresses)}},    /* addresses of two words */
+    {"plain-copies", {0}, {QN__TRAIT(has_async_copies)}}, /* loads and stores */
+    {"swap-shifts", {0}, {QN__TRAIT(lacks_byte_swaps)}},
+    {"swap-words",
+     {QN__TRAIT(lacks_byte_swaps)},
+     {QN__TRAIT(tries_swap_products), QN__TRAIT(tries_swap_bytes)}},
+    {"swap-products",
+     {QN__TRAIT(lacks_byte_swaps), QN__TRAIT(tries_swap_products)},
+     {QN__TRAIT(tries_swap_bytes)}},
+    {"swap-bytes",
+     {QN__TRAIT(lacks_byte_swaps), QN__TRAIT(tries_swap_bytes)},
+     {QN__TRAIT(tries_swap_products)}},
+    {"bare-division", {0}, {QN__TRAIT(lacks_zero_divisors), QN__TRAIT(lacks_division_overflow)}},
 };
 
 _Static_assert((int)QN__MAX_SOURCE == (int)FRONT_MAX_SOURCE_BYTES, "one limit");
@@ -86,7 +59,6 @@ typedef struct compile {
     qn__compile_result *result;
     qn__arena *arena;
     front_options options;
-    front_features features;
     front_sources sources;
     front_diag diag;
     front_names names;
@@ -96,7 +68,7 @@ typedef struct compile {
     ir_module *module;
     const char *problem; /* with the request itself */
     uint64_t stage_start;
-    uint32_t device_lacks, pass_lacks; /* the request's, tuned; what the passes have to remove */
+    qn__target target; /* the request's, complete and tuned */
 } compile;
 
 /* ---- small things ---- */
@@ -154,35 +126,16 @@ static bool read_file(void *user, const char *path, qn__arena *arena, qn__str *t
 
 /* ---- stages ---- */
 
-/* dp4a, or SPIR-V's integer dot products. */
-static bool has_dot4(const compile *c) {
-    return c->request->target == QN__TARGET_PTX ? c->request->arch >= 61 : c->device_lacks & QN__HAS_DOT4;
-}
-
-static void find_lacks(compile *c) {
-    const qn__compile_request *request = c->request;
-    uint32_t device = c->device_lacks = request->device_lacks, bits = targets[request->target].lacks;
-    if (request->without & FRONT_FAST_FMA32) bits |= QN__LACKS_CONTRACTION;
-    if (device & QN__NO_SUB_GROUPS) bits |= QN__LACKS_SUB_GROUPS;
-    if (device & QN__NO_I64) bits |= QN__LACKS_WIDE;
-    if (device & QN__NO_F16) bits |= QN__LACKS_F16;
-    if (device & QN__NO_I8) bits |= QN__LACKS_I8;
-    if (device & QN__NO_I16) bits |= QN__LACKS_I16;
-    if (!has_dot4(c)) bits |= QN__LACKS_DOT4;
-    if (device & QN__NO_UNROLLED_BARRIERS) bits |= QN__LACKS_UNROLLED_BARRIERS;
-    if (device & QN__WANTS_FOUR_TURNS) bits |= QN__WANTS_UNROLLED;
-    if (device & QN__NO_FMA)
-        bits &= ~(uint32_t)QN__LACKS_DIVISION; /* it computes on the processor, exactly */
-    if (device & QN__NO_BYTE_SWAPS) bits |= QN__LACKS_BYTE_SWAPS;
-    if (device & QN__FLUSHES_COMPARED) bits |= QN__LACKS_DENORMAL_COMPARES;
-    if (device & QN__HAS_DENORMALS) bits |= QN__LACKS_DENORMAL_ROOTS;
-    c->pass_lacks = bits;
-}
-
-/* Where the device has them (cp.async); others are given plain copies by the front end. */
-static bool has_async_copies(const compile *c) {
-    return c->request->target == QN__TARGET_PTX && c->request->arch >= 80 &&
-           !(c->device_lacks & QN__PLAIN_COPIES);
+/* What the device lacks or has, and its target on any device. */
+static void complete_target(compile *c) {
+    qn__target *target = &c->target;
+    *target = c->request->target;
+    qn__add_traits(target, &emitters[target->kind]->base);
+    if (target->lacks_exact_fma) target->lacks_division = false; /* it computes on the processor, exactly */
+    /* cp.async; other devices are given plain copies by the front end. */
+    target->has_async_copies = target->kind == QN__TARGET_PTX && target->arch >= 80;
+    if (target->kind == QN__TARGET_PTX) target->has_dot4 = target->arch >= 61;
+    target->has_active_reductions = target->kind == QN__TARGET_PTX && target->arch >= 80; /* redux */
 }
 
 static const char *unknown_tuning(compile *c, const char *word, size_t length) {
@@ -204,8 +157,8 @@ static const char *tune(compile *c) {
             if (strlen(tunings[i].word) == length && !strncmp(tunings[i].word, at, length))
                 found = &tunings[i];
         if (!found) return unknown_tuning(c, at, length);
-        c->device_lacks = (c->device_lacks & ~found->device_off) | found->device_on;
-        c->pass_lacks = (c->pass_lacks & ~found->passes_off) | found->passes_on;
+        for (size_t i = 0; i < QN__COUNT(found->off); i++) qn__set_trait(&c->target, found->off[i], false);
+        for (size_t i = 0; i < QN__COUNT(found->on); i++) qn__set_trait(&c->target, found->on[i], true);
         at += length + (at[length] == ',');
     }
     return NULL;
@@ -214,9 +167,8 @@ static const char *tune(compile *c) {
 static bool read_options(compile *c) {
     const qn__compile_request *request = c->request;
     const char *problem = qn__options_parse(c->arena, request->options, &c->options);
-    find_lacks(c);
+    complete_target(c);
     if (!problem) problem = tune(c);
-    if (has_async_copies(c)) c->features.bits |= FRONT_ASYNC_COPIES;
     for (size_t i = 0; i < request->num_include_dirs; i++)
         qn__vec_push(c->arena, &c->options.include_dirs, request->include_dirs[i]);
     c->options.debug |= request->debug;
@@ -240,7 +192,7 @@ static ast_unit *parse(compile *c, front_context *context) {
                               .diag = &c->diag,
                               .names = &c->names,
                               .options = &c->options,
-                              .features = c->features};
+                              .target = c->target};
     begin_stage(c);
     front_tokens tokens = qn__pp_run(&config, main);
     end_stage(c, QN__STAGE_PREPROCESS);
@@ -251,7 +203,7 @@ static ast_unit *parse(compile *c, front_context *context) {
                                .diag = &c->diag,
                                .names = &c->names,
                                .options = &c->options,
-                               .features = c->features,
+                               .target = c->target,
                                .frozen = &qn__frozen_library};
     qn__front_context_init(context);
     ast_unit *unit = qn__parse(context, tokens);
@@ -271,7 +223,7 @@ static bool run_front(compile *c) {
                            .sources = &c->sources,
                            .diag = &c->diag,
                            .options = &c->options,
-                           .features = c->features,
+                           .target = c->target,
                            .frozen = &qn__frozen_library,
                            .max_instrs = max_instrs(c)};
     begin_stage(c);
@@ -303,11 +255,10 @@ static bool run_passes(compile *c) {
     bool wants_passes = request->dump && *request->dump, unsupported = false;
     int level = c->options.opt_disable ? 0 : request->level;
     /* Such a device's compiler would take variables for the values that it loses, where they are no values yet. */
-    if (level == 0 && c->device_lacks & QN__NO_LOOP_RESULTS) level = 1;
+    if (level == 0 && c->target.lacks_loop_results) level = 1;
     qn__pass_options options = {.level = level,
-                                .lacks = c->pass_lacks,
+                                .target = c->target,
                                 .fast_math = c->options.fast_relaxed_math,
-                                .joins_active_words = request->arch >= 80, /* redux */
                                 .dump = wants_passes ? dump_pass : NULL,
                                 .user = c,
                                 .unsupported = &unsupported,
@@ -356,7 +307,7 @@ static void visit_variable(ir_instr *instr, void *user) {
 
 /* What a kernel's private variables take once the passes have made values of those that can be. */
 static bool check_private(compile *c) {
-    const uint64_t most = targets[c->request->target].most_private;
+    const uint64_t most = emitters[c->target.kind]->most_private;
     for (size_t i = 0; most && i < c->module->functions.len; i++) {
         const ir_function *function = c->module->functions.data[i];
         private_memory memory = {0};
@@ -413,15 +364,11 @@ static void take_state(compile *c) {
 }
 
 static bool run_emit(compile *c) {
-    const struct target *target = &targets[c->request->target];
-    qn__emit_options options = {.source_name = c->request->name,
-                                .debug = c->options.debug,
-                                .sub_group_size = c->request->sub_group_size,
-                                .device_lacks = c->device_lacks,
-                                .arch = c->request->arch};
+    qn__emit_options options = {
+        .source_name = c->request->name, .debug = c->options.debug, .target = c->target};
     qn__emit_result emitted = {0};
     begin_stage(c);
-    target->emit(c->arena, c->module, &options, &emitted);
+    emitters[c->target.kind]->emit(c->arena, c->module, &options, &emitted);
     end_stage(c, QN__STAGE_EMIT);
     if (emitted.error) {
         const ir_loc loc = emitted.error_loc;
@@ -447,7 +394,6 @@ static void run(compile *c) {
     qn__sources_init(&c->sources, c->arena, read_file, c);
     qn__names_init(&c->names, c->arena);
     qn__buf_init(&c->dump, c->arena);
-    c->features.bits = FRONT_ALL_FEATURES.bits & ~c->request->without;
     bool done =
         read_options(c) && run_front(c) && run_passes(c) && check_args(c) && check_private(c) && run_emit(c);
     if (!done && c->result->status == QN__COMPILE_OK) fail(c, QN__COMPILE_INTERNAL);

@@ -5,6 +5,7 @@
 #define QN__COMPILE_H
 
 #include "emit/code_info.h"
+#include "target/target.h"
 #include "util/arena.h"
 #include "util/hash.h"
 
@@ -17,15 +18,6 @@ typedef enum qn__compile_status {
     QN__COMPILE_OUT_OF_MEMORY, /* the allocator gave NULL */
     QN__COMPILE_INTERNAL       /* a fault of the compiler itself (the verifier's sentence is in the log) */
 } qn__compile_status;
-
-typedef enum qn__compile_target {
-    QN__TARGET_IR,  /* no text: the optimised module, for the VM */
-    QN__TARGET_C,   /* C11; the ABI is src/emit/cpu_abi.h */
-    QN__TARGET_PTX, /* the GPU targets' ABI is src/emit/gpu_abi.h */
-    QN__TARGET_SPIRV,
-    QN__TARGET_CLC,
-    QN__TARGET_COUNT
-} qn__compile_target;
 
 /* A header given as text; found by `#include` under its name before any directory is looked at. */
 typedef struct qn__compile_header {
@@ -49,16 +41,12 @@ typedef struct qn__compile_request {
     size_t num_headers;
     const char *const *include_dirs; /* searched after the options' -I */
     size_t num_include_dirs;
-    bool no_files; /* headers only from the list above, nothing from disk */
-    qn__compile_target target;
-    int level;               /* 0, 1 or 2; -cl-opt-disable makes it 0 */
-    bool debug;              /* as -g */
-    bool verify;             /* verifier after every pass */
-    uint32_t without;        /* FRONT_* bits (front/pp/pp.h) of what the device has not */
-    uint32_t device_lacks;   /* QN__NO_* bits (emit/emit.h) */
-    uint32_t arch;           /* PTX: compute capability times 10; 0: the lowest that the kernel allows */
-    uint32_t sub_group_size; /* work-items in a full sub-group; 0: the target's own (32) */
-    const char *dump; /* NULL: no dump; "": the IR at the end; "all": after each pass that changed something;
+    bool no_files;     /* headers only from the list above, nothing from disk */
+    qn__target target; /* and what the device can do */
+    int level;         /* 0, 1 or 2; -cl-opt-disable makes it 0 */
+    bool debug;        /* as -g */
+    bool verify;       /* verifier after every pass */
+    const char *dump;  /* NULL: no dump; "": the IR at the end; "all": after each pass that changed something;
                          otherwise after the pass of that name ("lower" is what the passes start from) */
     size_t memory_budget; /* bytes; 0: 2 GB */
     uint32_t max_instrs;  /* 0: 4 million */

@@ -238,8 +238,10 @@ static const char *interpret_all(const qn__compile_result *compiled, qn__arena *
 
 static bool interpret(const char *text, unsigned long long first, uint32_t sub_group,
                       uint32_t (*out)[OUT_COUNT]) {
-    const qn__compile_request request = {
-        .source = text, .options = cl_options, .target = QN__TARGET_IR, .sub_group_size = sub_group};
+    const qn__compile_request request = {.source = text,
+                                         .options = cl_options,
+                                         .target.kind = QN__TARGET_IR,
+                                         .target.sub_group_size = sub_group};
     qn__compile_result result;
     qn__arena arena;
     qn__arena_init(&arena, NULL, 0);

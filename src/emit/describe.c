@@ -1,5 +1,5 @@
 /* The part of a kernel's description that does not depend on the target. */
-#include "emit/describe.h"
+#include "emit/emit.h"
 
 #include <string.h>
 
@@ -89,7 +89,7 @@ qn__kernel_info *qn__describe_kernel(qn__arena *arena, qn__code_info *info, cons
     return described;
 }
 
-void qn__describe_kernels(qn__arena *arena, qn__code_info *info, const ir_module *module) {
+static void describe_all(qn__arena *arena, qn__code_info *info, const ir_module *module) {
     for (size_t i = 0; i < module->functions.len; i++)
         if (module->functions.data[i]->is_kernel) qn__describe_kernel(arena, info, module->functions.data[i]);
 }
@@ -104,3 +104,12 @@ void qn__describe_strings(qn__arena *arena, qn__code_info *info, const ir_module
     info->strings = strings;
     info->num_strings = (uint32_t)module->globals.len;
 }
+
+static void emit_nothing(qn__arena *arena, ir_module *module, const qn__emit_options *options,
+                         qn__emit_result *result) {
+    (void)options;
+    *result = (qn__emit_result){0};
+    describe_all(arena, &result->info, module);
+}
+
+const qn__emitter qn__emitter_ir = {.emit = emit_nothing};

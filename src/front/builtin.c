@@ -16,7 +16,7 @@ typedef struct builtin_row {
     uint8_t kind, special;
     uint16_t op;
     int16_t variant;
-    uint32_t needs;
+    qn__trait needs;
     const char *text;
     const char *signature;
 } builtin_row;
@@ -347,7 +347,7 @@ static void fill(const builtin_row *row, match *m, front_resolved *out) {
                             .result = type_of(m, m->s.result),
                             .num_params = m->s.num_params,
                             .is_variadic = m->s.is_variadic,
-                            .features = row->needs};
+                            .needs = row->needs};
     memcpy(out->params, m->params, sizeof out->params);
     if (!row->text) return;
     out->library = qn__library_find(qn__str_of(row->text), m->element);
@@ -480,7 +480,7 @@ front_resolution qn__builtin_resolve(front_context *context, qn__str name, const
     match best = {0}, worst = {0};
     for (uint16_t i = 0; i < span.count; i++) {
         const builtin_row *row = &rows[qn__builtin_order[span.first + i]];
-        const bool lacks = row->needs & ~context->features.bits;
+        const bool lacks = row->needs && !qn__has_trait(&context->target, row->needs);
         match m = {.context = context,
                    .args = args,
                    .num_args = num_args,

@@ -47,8 +47,8 @@ typedef struct front_resolved {
     const ast_type *result;
     const ast_type *params[FRONT_MAX_BUILTIN_PARAMS];
     uint32_t num_params;
-    bool is_variadic;  /* printf: further arguments, after the default promotions (float stays float) */
-    uint32_t features; /* front_feature bits that the function needs; the caller complains where they lack */
+    bool is_variadic; /* printf: further arguments, after the default promotions (float stays float) */
+    qn__trait needs;  /* that of the target; the caller complains where it lacks */
     const front_library_entry *library; /* LIB, LIB_MAP */
     front_type_binding bindings[FRONT_MAX_BINDINGS];
     uint32_t num_bindings;

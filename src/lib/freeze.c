@@ -96,23 +96,11 @@ static ir_module *compile(qn__arena *arena, const char *text) {
     qn__sources_init(&sources, arena, NULL, NULL);
     qn__diag_init(&diag, arena, &sources);
     qn__names_init(&names, arena);
-    front_pp_config pp = {.arena = arena,
-                          .sources = &sources,
-                          .diag = &diag,
-                          .names = &names,
-                          .options = &options,
-                          .features = FRONT_ALL_FEATURES};
-    front_context context = {.arena = arena,
-                             .sources = &sources,
-                             .diag = &diag,
-                             .names = &names,
-                             .options = &options,
-                             .features = FRONT_ALL_FEATURES};
-    lower_config lowering = {.arena = arena,
-                             .sources = &sources,
-                             .diag = &diag,
-                             .options = &options,
-                             .features = FRONT_ALL_FEATURES};
+    front_pp_config pp = {
+        .arena = arena, .sources = &sources, .diag = &diag, .names = &names, .options = &options};
+    front_context context = {
+        .arena = arena, .sources = &sources, .diag = &diag, .names = &names, .options = &options};
+    lower_config lowering = {.arena = arena, .sources = &sources, .diag = &diag, .options = &options};
     front_tokens tokens = qn__pp_run(&pp, qn__source_add(&sources, "caller.cl", qn__str_of(text)));
     qn__front_context_init(&context);
     ast_unit *unit = qn__parse(&context, tokens);

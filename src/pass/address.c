@@ -11,7 +11,7 @@
 
    An address is taken apart only where that yields a constant or parts of different loops. In private, local
    and constant memory the constant stays with the rest: without it the address may lie before its object,
-   which the compilers that some targets feed (not those with QN__WANTS_OFFSETS) take to be impossible. */
+   which the compilers that some targets feed (not those with wants_offsets) take to be impossible. */
 #include "pass/peephole.h"
 
 enum { MAX_TERMS = 8, MAX_EXPRESSION = 16, MAX_STEPS = 64 };
@@ -231,7 +231,7 @@ static void visit(linearizer *l, ir_region *region, uint32_t depth) {
 
 bool qn__pass_address(qn__pass_context *context) {
     linearizer l = {.function = context->function, .builder = {.function = context->function}};
-    l.anywhere = context->options->lacks & QN__WANTS_OFFSETS;
+    l.anywhere = context->options->target.wants_offsets;
     l.num_ids = context->function->num_values;
     l.depth_of = QN__NEW_ARRAY(context->scratch, uint32_t, l.num_ids + 1u);
     visit(&l, context->function->body, 0);

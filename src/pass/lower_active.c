@@ -16,7 +16,7 @@ enum { MOST_WORDS = 4 }; /* of a ballot */
 typedef struct lowering {
     qn__group g; /* without scratch memory */
     qn__uniformity uniformity;
-    uint32_t lacks;
+    const qn__target *target;
     bool parted; /* some work-items have returned */
     bool changed;
 } lowering;
@@ -77,7 +77,7 @@ static ir_value *joined(lowering *l, const ir_instr *i) {
     const ir_combine combine = i->attr.combine;
     const ir_kind kind = (ir_kind)i->results[0]->type.kind;
     /* Where a sub-group is 32 consecutive ids, a ballot has one word. */
-    const unsigned words = l->lacks & QN__LACKS_LINEAR_SUB_GROUPS ? MOST_WORDS : 1;
+    const unsigned words = l->target->lacks_linear_sub_groups ? MOST_WORDS : 1;
     ir_value *comes_by = qn__ir_const_bool(g->function, true);
     ir_value *active = from_active(g, IR_SUB_GROUP_BALLOT, &comes_by, 1, qn__ir_type(IR_I32, MOST_WORDS));
     ir_value *carried[NUM_CARRIED] = {
@@ -100,9 +100,8 @@ static bool is_word_reduction(const ir_instr *i) {
 
 static bool is_lowered(const lowering *l, const ir_instr *i) {
     if ((i->op != IR_GROUP_REDUCE && i->op != IR_GROUP_SCAN) || !(i->flags & IR_ACTIVE)) return false;
-    if (i->results[0]->type.kind == IR_I64 && l->lacks & QN__LACKS_WIDE) return true;
-    return l->lacks & QN__LACKS_ACTIVE &&
-           !(l->g.context->options->joins_active_words && is_word_reduction(i));
+    if (i->results[0]->type.kind == IR_I64 && l->target->lacks_i64) return true;
+    return l->target->lacks_active && !(l->target->has_active_reductions && is_word_reduction(i));
 }
 
 static void visit(lowering *l, ir_region *region, bool parted) {
@@ -128,7 +127,7 @@ bool qn__pass_lower_active(qn__pass_context *context) {
     if (!qn__has_op(context, IR_GROUP_ALL, IR_SUB_GROUP_BALLOT)) return false;
     lowering l = {
         .g = {.context = context, .function = context->function, .b = {.function = context->function}},
-        .lacks = context->options->lacks,
+        .target = &context->options->target,
         .uniformity = qn__uniformity_analyse_sub_group(context->scratch, context->function)};
     visit(&l, context->function->body, false);
     return l.changed;

@@ -1,11 +1,11 @@
-/* For drivers that get the byte swap of a 16-bit number wrong (QN__LACKS_BYTE_SWAPS): one that says where it is made of
+/* For drivers that get the byte swap of a 16-bit number wrong (lacks_byte_swaps): one that says where it is made of
    shifts by 8, of 16 bits or of 32, is done on 32 bits another way. The two shifts need not be of the same value, as
    drivers find out later that two loads give the same.
 
        %r = or (shl %a, 8), (lshr %b, 8)     ->     %r = trunc (lshr (or (shl (zext %a), 16), (zext %b)), 8)
        %r = rotl %a, 8  (i16)                ->     the same, of %a twice
 
-   QN__WANTS_SWAP_PRODUCTS and QN__WANTS_SWAP_BYTES are two more ways, to be tried: the number twice in 32 bits by a
+   tries_swap_products and tries_swap_bytes are two more ways, to be tried: the number twice in 32 bits by a
    multiplication; the bytes as a vector. */
 #include "pass/lowering.h"
 #include "pass/peephole.h"
@@ -67,8 +67,6 @@ static bool find(const ir_instr *i, swap *s) {
 
 /* ---- making ---- */
 
-static bool wants(const qn__lowering *l, uint32_t way) { return l->context->options->lacks & way; }
-
 /* As a number of 32 bits below 2^16. */
 static ir_value *word(qn__lowering *l, ir_value *value) {
     if (value->type.kind == IR_I16) return qn__make_convert(l, IR_ZEXT, value, qn__words_like(value->type));
@@ -79,7 +77,7 @@ static ir_value *word(qn__lowering *l, ir_value *value) {
 static ir_value *by_word(qn__lowering *l, const swap *s) {
     ir_value *high = word(l, s->high), *low = s->low == s->high ? high : word(l, s->low), *both;
     const ir_type type = high->type;
-    if (high == low && wants(l, QN__WANTS_SWAP_PRODUCTS))
+    if (high == low && l->context->options->target.tries_swap_products)
         both = qn__make2(l, IR_MUL, high, qn__make_int(l, type, 0x10001));
     else
         both = qn__make2(l, IR_OR, qn__make2(l, IR_SHL, high, qn__make_int(l, type, 16)), low);
@@ -111,7 +109,8 @@ static ir_value *by_bytes(qn__lowering *l, const swap *s) {
 /* Where 16 bits are left of the result, which may be a sum of 32 that is cut; or 32, all of them right. */
 static ir_value *lower(qn__lowering *l, ir_instr *i) {
     swap s = {NULL};
-    const bool narrow = i->results[0]->type.kind == IR_I16, bytes = wants(l, QN__WANTS_SWAP_BYTES);
+    const bool narrow = i->results[0]->type.kind == IR_I16,
+               bytes = l->context->options->target.tries_swap_bytes;
     const bool is_cut = i->op == IR_TRUNC && narrow && i->operands[0]->value_kind == IR_VALUE_RESULT;
     if (!find(is_cut ? i->operands[0]->def : i, &s)) return NULL;
     if (!narrow && (bytes || !s.exact)) return NULL;

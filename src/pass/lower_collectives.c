@@ -266,8 +266,8 @@ static void visit(lowering *l, ir_region *region) {
 }
 
 bool qn__pass_lower_collectives(qn__pass_context *context) {
-    const uint32_t no_order = QN__LACKS_SUB_GROUPS | QN__LACKS_LINEAR_SUB_GROUPS;
-    lowering l = {.sub_groups = !(context->options->lacks & no_order)};
+    const qn__target *target = &context->options->target;
+    lowering l = {.sub_groups = !target->lacks_sub_groups && !target->lacks_linear_sub_groups};
     if (!qn__has_op(context, IR_GROUP_ALL, IR_GROUP_SCAN)) return false;
     look(&l, context->function->body);
     if (!l.any) return false;

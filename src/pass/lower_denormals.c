@@ -2,7 +2,7 @@
    takes denormal operands of comparisons and absolute values for zero. The bits are compared instead: those of
    the number where the other side is zero, else those of the difference, which is not zero unless both are
    equal. A constant that is a normal number needs nothing: what is flushed is on the same side of it as zero.
-   The device's inverse root (QN__LACKS_DENORMAL_ROOTS) is taken of a number scaled up.
+   The device's inverse root is taken of a number scaled up.
 
        %c = flt %a, f32 0     ->     %c = ult (sub (bitcast %a), 0x80000001), 0x7f800000  */
 #include "pass/lowering.h"
@@ -104,9 +104,9 @@ static ir_value *inverse_root(qn__lowering *l, const ir_instr *i) {
 
 static ir_value *lower(qn__lowering *l, ir_instr *i) {
     if (!i->num_operands || i->operands[0]->type.kind != IR_F32) return NULL;
-    const uint32_t lacks = l->context->options->lacks;
-    if (i->op == IR_NATIVE_RSQRT) return lacks & QN__LACKS_DENORMAL_ROOTS ? inverse_root(l, i) : NULL;
-    if (!(lacks & QN__LACKS_DENORMAL_COMPARES)) return NULL;
+    const qn__target *target = &l->context->options->target;
+    if (i->op == IR_NATIVE_RSQRT) return target->has_denormals ? inverse_root(l, i) : NULL;
+    if (!target->lacks_denormal_compares) return NULL;
     if (qn__ir_ops[i->op].rule == RULE_FCOMPARE) return compare(l, i);
     if (i->op == IR_FABS) return magnitude(l, i);
     return i->op == IR_FADD ? add_zero(l, i) : NULL;

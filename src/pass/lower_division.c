@@ -134,7 +134,7 @@ static ir_value *quotient_f32(qn__lowering *l, ir_value *a, ir_value *b) {
 
 static ir_value *lower_f16(qn__lowering *l, const ir_instr *i) {
     const ir_type type = i->results[0]->type, wide = qn__ir_type(IR_F32, type.lanes);
-    const bool exact = l->context->options->lacks & QN__LACKS_DIVISION && !(i->flags & IR_FAST);
+    const bool exact = l->context->options->target.lacks_division && !(i->flags & IR_FAST);
     ir_value *a = qn__make_convert(l, IR_FCONVERT, i->operands[0], wide), *result;
     if (i->op == IR_FSQRT) {
         result = qn__make1(l, IR_FSQRT, a);
@@ -147,10 +147,10 @@ static ir_value *lower_f16(qn__lowering *l, const ir_instr *i) {
 
 static ir_value *lower(qn__lowering *l, ir_instr *i) {
     if (i->op != IR_FDIV && i->op != IR_FSQRT) return NULL;
-    const uint32_t lacks = l->context->options->lacks;
+    const qn__target *target = &l->context->options->target;
     ir_value *a = i->operands[0];
-    if (a->type.kind == IR_F16 && lacks & QN__LACKS_F16_DIVISION) return lower_f16(l, i);
-    if (a->type.kind != IR_F32 || !(lacks & QN__LACKS_DIVISION) || i->flags & IR_FAST) return NULL;
+    if (a->type.kind == IR_F16 && target->lacks_f16_division) return lower_f16(l, i);
+    if (a->type.kind != IR_F32 || !target->lacks_division || i->flags & IR_FAST) return NULL;
     if (i->op == IR_FSQRT) return root_f32(l, a);
     const bool is_inverse = qn__ir_is_const(a) && qn__ir_is_splat(a, F32_ONE);
     return is_inverse ? inverse_f32(l, a, i->operands[1]) : quotient_f32(l, a, i->operands[1]);

@@ -78,7 +78,7 @@ static ir_value *is_undefined(qn__lowering *l, ir_value *a, ir_value *b) {
     const uint64_t least = (qn__lane_mask(type) >> 1) + 1;
     ir_value *zero = NULL, *over = NULL;
     if (!is_not_zero(b, 0)) zero = qn__make2(l, IR_EQ, b, qn__make_int(l, type, 0));
-    if (l->context->options->lacks & QN__LACKS_DIVISION_OVERFLOW && may_overflow(a, b)) {
+    if (l->context->options->target.lacks_division_overflow && may_overflow(a, b)) {
         ir_value *minus = qn__make2(l, IR_EQ, b, qn__make_int(l, type, UINT64_MAX));
         over = qn__make2(l, IR_AND, qn__make2(l, IR_EQ, a, qn__make_int(l, type, least)), minus);
     }

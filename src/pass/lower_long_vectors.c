@@ -357,7 +357,7 @@ bool qn__pass_lower_long_vectors(qn__pass_context *context) {
     splitter s = {.context = context,
                   .arena = context->scratch,
                   .function = context->function,
-                  .no_wide = context->options->lacks & QN__LACKS_WIDE};
+                  .no_wide = context->options->target.lacks_i64};
     visit(&s, context->function->body);
     return s.changed;
 }

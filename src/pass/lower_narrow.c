@@ -8,13 +8,13 @@
 typedef struct lowering {
     ir_builder builder;
     qn__rewrite rewrite;
-    uint32_t lacks;
+    const qn__target *target;
     bool changed;
 } lowering;
 
 static bool is_narrow(const lowering *l, const ir_value *value) {
-    return (value->type.kind == IR_I8 && l->lacks & QN__LACKS_I8) ||
-           (value->type.kind == IR_I16 && l->lacks & QN__LACKS_I16);
+    return (value->type.kind == IR_I8 && l->target->lacks_i8) ||
+           (value->type.kind == IR_I16 && l->target->lacks_i16);
 }
 
 static bool takes_sign(const ir_instr *i) {
@@ -132,7 +132,7 @@ static void visit(lowering *l, ir_region *region) {
 }
 
 bool qn__pass_lower_narrow(qn__pass_context *context) {
-    lowering l = {.builder = {.function = context->function}, .lacks = context->options->lacks};
+    lowering l = {.builder = {.function = context->function}, .target = &context->options->target};
     visit(&l, context->function->body);
     return l.changed;
 }

@@ -29,7 +29,7 @@ static ir_type type_of(const ir_instr *access) {
 static bool candidate(const vectorizer *v, const ir_instr *i) {
     if ((i->op != IR_LOAD && i->op != IR_STORE) || (i->flags & IR_VOLATILE)) return false;
     const ir_type type = type_of(i);
-    if (type.kind == IR_I64 && v->context->options->lacks & QN__LACKS_WIDE) return false;
+    if (type.kind == IR_I64 && v->context->options->target.lacks_i64) return false;
     return type.lanes == 1 && type.kind != IR_PTR;
 }
 

@@ -10,8 +10,8 @@
 typedef struct qn__peephole {
     ir_function *function;
     ir_builder builder;
-    bool fast;      /* the instruction at hand has IR_FAST */
-    uint32_t lacks; /* QN__LACKS_* bits */
+    bool fast; /* the instruction at hand has IR_FAST */
+    const qn__target *target;
 } qn__peephole;
 
 typedef ir_value *qn__peephole_rule(qn__peephole *p, ir_instr *instr);

@@ -93,7 +93,7 @@ static bool is_extended(const ir_value *value, ir_op op) {
 static ir_value *low_bits(qn__peephole *p, ir_value *value, ir_type type) {
     const bool is_size =
         qn__defined_by(value, IR_LOCAL_SIZE) || qn__defined_by(value, IR_ENQUEUED_LOCAL_SIZE);
-    if (!is_size || !(p->lacks & QN__WANTS_UNROLLED) || type.kind != IR_I32 || type.lanes != 1) return NULL;
+    if (!is_size || !p->target->wants_unrolled || type.kind != IR_I32 || type.lanes != 1) return NULL;
     return qn__ir_convert(&p->builder, IR_TRUNC, value, type);
 }
 

@@ -24,7 +24,7 @@ static ir_value *rule_trunc(qn__peephole *p, ir_instr *instr) {
     if (qn__ir_same(a->type, type)) return a;
     if (a->value_kind != IR_VALUE_RESULT) return NULL;
     const ir_op inner = (ir_op)a->def->op;
-    if (p->lacks & QN__WANTS_NARROW && type.kind == IR_I32 && qn__narrows(a, type, 0))
+    if (p->target->wants_narrow && type.kind == IR_I32 && qn__narrows(a, type, 0))
         return narrowed(p, a, type);
     if (inner != IR_TRUNC && inner != IR_ZEXT && inner != IR_SEXT) return NULL;
     ir_value *x = qn__operand_of(a, 0);

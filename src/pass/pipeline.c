@@ -14,10 +14,10 @@ enum { FUNCTION, LOOPS, CHANGED, COPIED, MODULE };
 typedef struct pass {
     const char *name;
     qn__pass_function *run;
-    uint8_t level;   /* runs from this level on */
-    uint8_t takes;   /* what it works on */
-    uint32_t lacks;  /* runs only for targets that lack one of these; 0: for all */
-    uint32_t unless; /* not for targets that lack one of these */
+    uint8_t level;     /* runs from this level on */
+    uint8_t takes;     /* what it works on */
+    qn__trait only[2]; /* runs for targets with one of these; none: for all */
+    qn__trait unless;  /* not for targets with this */
 } pass;
 
 enum { MAX_PASSES = 20, SMALL_FUNCTION = 300 };
@@ -28,65 +28,69 @@ typedef struct phase {
     pass passes[MAX_PASSES];
 } phase;
 
+/* For which targets. */
+#define ALL                   {0}, 0
+#define ONLY(trait)           {QN__TRAIT(trait)}, 0
+#define EITHER(trait, second) {QN__TRAIT(trait), QN__TRAIT(second)}, 0
+#define UNLESS(trait)         {0}, QN__TRAIT(trait)
+
 static const phase phases[] = {
     {"before inlining, so that every copy is small",
      1,
-     {{"mem2reg", qn__pass_mem2reg, 1, COPIED, 0, 0},
-      {"simplify", qn__pass_simplify, 1, COPIED, 0, 0},
-      {"flow", qn__pass_flow, 1, COPIED, 0, 0},
-      {"ifconvert", qn__pass_ifconvert, 2, COPIED, 0, 0},
-      {"cse", qn__pass_cse, 1, COPIED, 0, 0},
-      {"dce", qn__pass_dce, 1, COPIED, 0, 0}}},
-    {"inlining", 1, {{"inline", qn__pass_inline, 0, MODULE, 0, 0}}},
+     {{"mem2reg", qn__pass_mem2reg, 1, COPIED, ALL},
+      {"simplify", qn__pass_simplify, 1, COPIED, ALL},
+      {"flow", qn__pass_flow, 1, COPIED, ALL},
+      {"ifconvert", qn__pass_ifconvert, 2, COPIED, ALL},
+      {"cse", qn__pass_cse, 1, COPIED, ALL},
+      {"dce", qn__pass_dce, 1, COPIED, ALL}}},
+    {"inlining", 1, {{"inline", qn__pass_inline, 0, MODULE, ALL}}},
     {"values",
      6,
-     {{"sroa", qn__pass_sroa, 1, FUNCTION, 0, 0},
-      {"mem2reg", qn__pass_mem2reg, 1, FUNCTION, 0, 0},
-      {"simplify", qn__pass_simplify, 1, FUNCTION, 0, 0},
-      {"flow", qn__pass_flow, 1, FUNCTION, 0, 0},
-      {"ifconvert", qn__pass_ifconvert, 2, FUNCTION, 0, 0},
-      {"cse", qn__pass_cse, 1, FUNCTION, 0, 0},
-      {"dce", qn__pass_dce, 1, FUNCTION, 0, 0},
-      {"unroll", qn__pass_unroll, 2, LOOPS, 0, 0}}},
+     {{"sroa", qn__pass_sroa, 1, FUNCTION, ALL},
+      {"mem2reg", qn__pass_mem2reg, 1, FUNCTION, ALL},
+      {"simplify", qn__pass_simplify, 1, FUNCTION, ALL},
+      {"flow", qn__pass_flow, 1, FUNCTION, ALL},
+      {"ifconvert", qn__pass_ifconvert, 2, FUNCTION, ALL},
+      {"cse", qn__pass_cse, 1, FUNCTION, ALL},
+      {"dce", qn__pass_dce, 1, FUNCTION, ALL},
+      {"unroll", qn__pass_unroll, 2, LOOPS, ALL}}},
     {"loops",
      1,
-     {{"licm", qn__pass_licm, 2, FUNCTION, 0, 0},
-      {"unroll_counted", qn__pass_unroll_counted, 2, FUNCTION, QN__WANTS_UNROLLED, 0},
-      {"rotate", qn__pass_rotate, 2, FUNCTION, QN__WANTS_END_TESTS | QN__WANTS_LARGE_END_TESTS, 0},
-      {"address", qn__pass_address, 2, FUNCTION, 0, 0},
-      {"licm", qn__pass_licm, 2, FUNCTION, 0, 0},
-      {"simplify", qn__pass_simplify, 2, FUNCTION, 0, 0},
-      {"cse", qn__pass_cse, 2, FUNCTION, 0, 0},
-      {"contract", qn__pass_contract, 2, FUNCTION, 0, QN__LACKS_CONTRACTION},
-      {"dce", qn__pass_dce, 2, FUNCTION, 0, 0}}},
+     {{"licm", qn__pass_licm, 2, FUNCTION, ALL},
+      {"unroll_counted", qn__pass_unroll_counted, 2, FUNCTION, ONLY(wants_unrolled)},
+      {"rotate", qn__pass_rotate, 2, FUNCTION, EITHER(wants_end_tests, wants_large_end_tests)},
+      {"address", qn__pass_address, 2, FUNCTION, ALL},
+      {"licm", qn__pass_licm, 2, FUNCTION, ALL},
+      {"simplify", qn__pass_simplify, 2, FUNCTION, ALL},
+      {"cse", qn__pass_cse, 2, FUNCTION, ALL},
+      {"contract", qn__pass_contract, 2, FUNCTION, UNLESS(lacks_fast_fma32)},
+      {"dce", qn__pass_dce, 2, FUNCTION, ALL}}},
     {"what the target lacks",
      1,
-     {{"lower_printf", qn__pass_lower_printf, 0, FUNCTION, QN__LACKS_PRINTF, 0},
-      {"mem2reg", qn__pass_mem2reg, 0, FUNCTION, QN__LACKS_SUB_GROUPS, 0}, /* shows what is uniform */
-      {"lower_active", qn__pass_lower_active, 0, FUNCTION, QN__LACKS_ACTIVE | QN__LACKS_WIDE, 0},
-      {"lower_sub_groups", qn__pass_lower_sub_groups, 0, FUNCTION, QN__LACKS_SUB_GROUPS, 0},
-      {"lower_collectives", qn__pass_lower_collectives, 0, FUNCTION, QN__LACKS_COLLECTIVES, 0},
-      {"lower_wide_groups", qn__pass_lower_wide_groups, 0, FUNCTION, QN__LACKS_WIDE, 0},
-      {"lower_dot4", qn__pass_lower_dot4, 0, FUNCTION, QN__LACKS_DOT4, 0},
-      {"lower_f16", qn__pass_lower_f16, 0, FUNCTION, QN__LACKS_F16, 0},
+     {{"lower_printf", qn__pass_lower_printf, 0, FUNCTION, ONLY(lacks_printf)},
+      {"mem2reg", qn__pass_mem2reg, 0, FUNCTION, ONLY(lacks_sub_groups)}, /* shows what is uniform */
+      {"lower_active", qn__pass_lower_active, 0, FUNCTION, EITHER(lacks_active, lacks_i64)},
+      {"lower_sub_groups", qn__pass_lower_sub_groups, 0, FUNCTION, ONLY(lacks_sub_groups)},
+      {"lower_collectives", qn__pass_lower_collectives, 0, FUNCTION, ONLY(lacks_collectives)},
+      {"lower_wide_groups", qn__pass_lower_wide_groups, 0, FUNCTION, ONLY(lacks_i64)},
+      {"lower_dot4", qn__pass_lower_dot4, 0, FUNCTION, UNLESS(has_dot4)},
+      {"lower_f16", qn__pass_lower_f16, 0, FUNCTION, ONLY(lacks_f16)},
       {"lower_int_division", qn__pass_lower_int_division, 0, FUNCTION,
-       QN__LACKS_ZERO_DIVISORS | QN__LACKS_DIVISION_OVERFLOW, 0},
-      {"lower_long_vectors", qn__pass_lower_long_vectors, 0, FUNCTION,
-       QN__LACKS_LONG_VECTORS | QN__LACKS_WIDE, 0},
-      {"lower_jumps", qn__pass_lower_jumps, 0, FUNCTION, QN__LACKS_FAR_JUMPS, 0},
-      {"simplify", qn__pass_simplify, 1, CHANGED, 0, 0},
-      {"cse", qn__pass_cse, 1, CHANGED, 0, 0},
-      {"dce", qn__pass_dce, 1, CHANGED, 0, 0},
-      {"memvec", qn__pass_memvec, 2, FUNCTION, QN__WANTS_VECTOR_MEMORY, 0},
-      {"lower_narrow", qn__pass_lower_narrow, 0, FUNCTION, QN__LACKS_I8 | QN__LACKS_I16, 0},
-      {"dce", qn__pass_dce, 1, CHANGED, QN__LACKS_I8 | QN__LACKS_I16, 0}}},
+       EITHER(lacks_zero_divisors, lacks_division_overflow)},
+      {"lower_long_vectors", qn__pass_lower_long_vectors, 0, FUNCTION, EITHER(lacks_long_vectors, lacks_i64)},
+      {"lower_jumps", qn__pass_lower_jumps, 0, FUNCTION, ONLY(lacks_far_jumps)},
+      {"simplify", qn__pass_simplify, 1, CHANGED, ALL},
+      {"cse", qn__pass_cse, 1, CHANGED, ALL},
+      {"dce", qn__pass_dce, 1, CHANGED, ALL},
+      {"memvec", qn__pass_memvec, 2, FUNCTION, ONLY(wants_vector_memory)},
+      {"lower_narrow", qn__pass_lower_narrow, 0, FUNCTION, EITHER(lacks_i8, lacks_i16)},
+      {"dce", qn__pass_dce, 1, CHANGED, EITHER(lacks_i8, lacks_i16)}}},
     {"what nothing may simplify again",
      1,
-     {{"lower_division", qn__pass_lower_division, 0, FUNCTION, QN__LACKS_DIVISION | QN__LACKS_F16_DIVISION,
-       0},
+     {{"lower_division", qn__pass_lower_division, 0, FUNCTION, EITHER(lacks_division, lacks_f16_division)},
       {"lower_denormals", qn__pass_lower_denormals, 0, FUNCTION,
-       QN__LACKS_DENORMAL_COMPARES | QN__LACKS_DENORMAL_ROOTS, 0},
-      {"lower_byte_swaps", qn__pass_lower_byte_swaps, 0, FUNCTION, QN__LACKS_BYTE_SWAPS, 0}}},
+       EITHER(lacks_denormal_compares, has_denormals)},
+      {"lower_byte_swaps", qn__pass_lower_byte_swaps, 0, FUNCTION, ONLY(lacks_byte_swaps)}}},
 };
 
 /* ---- running ---- */
@@ -107,8 +111,9 @@ typedef struct runner {
 } runner;
 
 static bool selected(const pass *p, const qn__pass_options *options) {
-    return p->run && options->level >= p->level && (!p->lacks || (p->lacks & options->lacks)) &&
-           !(p->unless & options->lacks);
+    const qn__target *target = &options->target;
+    return p->run && options->level >= p->level && !qn__has_trait(target, p->unless) &&
+           (!p->only[0] || qn__has_trait(target, p->only[0]) || qn__has_trait(target, p->only[1]));
 }
 
 static void new_scratch(runner *r) {

@@ -179,9 +179,9 @@ static bool exceeds(const ir_region *region, uint32_t *room) {
 }
 
 static bool is_wanted(const rotator *r, const ir_instr *loop) {
-    const uint32_t wants = r->context->options->lacks & (QN__WANTS_END_TESTS | QN__WANTS_LARGE_END_TESTS);
+    const qn__target *target = &r->context->options->target;
     uint32_t room = MAX_SMALL;
-    return wants != QN__WANTS_LARGE_END_TESTS || exceeds(loop->regions[0], &room);
+    return target->wants_end_tests || !target->wants_large_end_tests || exceeds(loop->regions[0], &room);
 }
 
 static void rotate(rotator *r, ir_instr *loop) {

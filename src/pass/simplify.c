@@ -328,7 +328,7 @@ static void walk(simplifier *s, ir_region *region) {
 
 bool qn__pass_simplify(qn__pass_context *context) {
     simplifier s = {.peephole = {.function = context->function, .builder = {.function = context->function}}};
-    s.peephole.lacks = context->options->lacks;
+    s.peephole.target = &context->options->target;
     s.budget = 256 + 8 * context->function->num_values;
     if (!context->rules) context->rules = index_rules(context->module->arena);
     s.index = context->rules;

@@ -249,7 +249,7 @@ static bool try_loop(unroller *u, ir_instr *loop) {
     const uint32_t limit = u->context->module->max_instrs;
     if (hint == 1 || (hint <= 0 && !may_count(u, loop))) return false;
     measure(&shape, loop->regions[0]);
-    if (shape.syncs && (u->context->options->lacks & QN__LACKS_UNROLLED_BARRIERS)) return false;
+    if (shape.syncs && (u->context->options->target.lacks_unrolled_barriers)) return false;
     u->steps = 0;
     shape.most_turns = most_turns(&shape, limit);
     if (find_count(u, &shape) && (hint <= 1 || shape.turns <= (uint32_t)hint)) {

@@ -72,7 +72,7 @@ static bool find_counter(const unroller *u, counted *c) {
     const ir_value *test = c->head->operands[0];
     c->inclusive = qn__defined_by(test, IR_SLE) || qn__defined_by(test, IR_ULE);
     /* ptxas unrolls these itself, the rest as well: a blur is 8 % faster by that */
-    if (c->inclusive && u->context->options->lacks & QN__WANTS_END_TESTS) return false;
+    if (c->inclusive && u->context->options->target.wants_end_tests) return false;
     if (!c->inclusive && !qn__defined_by(test, IR_SLT) && !qn__defined_by(test, IR_ULT)) return false;
     const ir_value *counter = test->def->operands[0];
     c->test = test->def->op == IR_SLT || test->def->op == IR_SLE ? IR_SLT : IR_ULT;
@@ -94,7 +94,7 @@ static bool find_counter(const unroller *u, counted *c) {
    NVIDIA's compiler for OpenCL does less badly then by itself (a product with a sparse matrix: 12 %). Where work-items
    act together in the loop, those that were in one turn would be in different loops. */
 static bool is_uneven(unroller *u, const counted *c) {
-    if (!c->convergent && !(u->context->options->lacks & QN__WANTS_EVEN_UNROLLED)) return false;
+    if (!c->convergent && !(u->context->options->target.wants_even_unrolled)) return false;
     if (!u->varying) { /* nothing has been changed yet */
         u->num_values = u->function->num_values;
         u->varying = qn__uniformity_analyse(u->context->scratch, u->function).varying;
@@ -108,7 +108,7 @@ static bool is_uneven(unroller *u, const counted *c) {
 
 static bool find(unroller *u, counted *c) {
     ir_region *body = c->loop->regions[0];
-    c->room = u->context->options->lacks & QN__WANTS_LARGE_UNROLLED ? MAX_LARGE_BODY : MAX_BODY;
+    c->room = u->context->options->target.wants_large_unrolled ? MAX_LARGE_BODY : MAX_BODY;
     c->round = body->last;
     return !c->loop->attr.unroll && c->round->op == IR_CONTINUE && c->round->attr.target == c->loop &&
            find_head(c) && find_counter(u, c) && is_plain(c, body) && !is_uneven(u, c);

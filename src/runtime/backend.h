@@ -7,6 +7,7 @@
 
 #include "emit/code_info.h"
 #include "quern/quern.h"
+#include "target/target.h"
 #include "util/arena.h"
 
 enum { QN__WHY = 512 };
@@ -95,14 +96,6 @@ typedef struct qn__code_source {
     bool quick; /* the program asks for no optimisation: the driver's compiler may do without too */
 } qn__code_source;
 
-/* How programs are compiled for a device: goes into the qn__compile_request. */
-typedef struct qn__code_target {
-    int target;            /* qn__compile_target */
-    uint32_t without;      /* FRONT_* bits */
-    uint32_t device_lacks; /* QN__NO_* bits */
-    uint32_t arch;
-} qn__code_target;
-
 /* What is known of a device before it is opened. */
 typedef struct qn__identity {
     bool emulated;    /* software on the processor: by name only */
@@ -125,7 +118,8 @@ typedef struct qn_backend {
     void (*gpu_close)(qn__gpu *gpu);
     /* Everything but the name. Strings live as long as the gpu. */
     void (*gpu_info)(const qn__gpu *gpu, qn_device_info *info);
-    void (*target)(const qn__gpu *gpu, qn__code_target *target);
+    /* What the compiler has to know of it; zeroed before. */
+    void (*target)(const qn__gpu *gpu, qn__target *target);
     /* A text that names device, driver and version: part of the cache's key. */
     const char *(*cache_key)(const qn__gpu *gpu);
 

@@ -34,9 +34,8 @@ static void write_key(qn__buf *out, const qn_device *device, const qn__compile_r
     put_text(out, device->backend->cache_key(device->gpu));
     put_text(out, request->name);
     put_text(out, request->options);
-    qn__buf_printf(out, "%d %d %d %u %u %u %u", (int)request->target, request->level, request->debug,
-                   (unsigned)request->sub_group_size, (unsigned)request->without,
-                   (unsigned)request->device_lacks, (unsigned)request->arch);
+    qn__target_print(out, &request->target);
+    qn__buf_printf(out, " %d %d", request->level, request->debug);
     qn__buf_putc(out, 0);
     for (size_t i = 0; i < request->num_headers; i++) {
         put_text(out, request->headers[i].name);

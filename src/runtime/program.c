@@ -98,7 +98,7 @@ static const struct ir_module *get_module(void *user, char *why) {
     }
     wanted->program->interpreted = result;
     qn__compile_request request = *wanted->request;
-    request.target = QN__TARGET_IR;
+    request.target.kind = QN__TARGET_IR;
     if (qn__compile(&request, result) == QN__COMPILE_OK) {
         wanted->program->info = result->info; /* local variables may take more room than in the text */
         return result->module;
@@ -246,13 +246,7 @@ qn_status qn_program_create(qn_device *device, const qn_program_desc *desc, qn_p
     if (!status && !program) status = QN_ERROR_OUT_OF_MEMORY;
     if (!status) {
         program->device = device;
-        qn__code_target target = {0};
-        device->backend->target(device->gpu, &target);
-        input.request.target = (qn__compile_target)target.target;
-        input.request.without = target.without;
-        input.request.device_lacks = target.device_lacks;
-        input.request.arch = target.arch;
-        input.request.sub_group_size = device->info.sub_group_size;
+        device->backend->target(device->gpu, &input.request.target);
         status = build(program, &input, !desc->disable_cache);
     }
     qn__program_input_free(context, &input);

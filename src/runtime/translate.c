@@ -1,31 +1,33 @@
 /* Translation without a device: target text, IR dumps, and reflection as JSON. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/program.h"
 #include "util/str.h"
 
-static const struct target_name {
-    const char *name;
-    qn__compile_target target;
-} targets[] = {{"c", QN__TARGET_C},
-               {"ptx", QN__TARGET_PTX},
-               {"spirv", QN__TARGET_SPIRV},
-               {"clc", QN__TARGET_CLC},
-               {"ir", QN__TARGET_IR}};
+/* "ir, c, ptx" */
+static const char *target_list(char *list, size_t size) {
+    size_t used = 0;
+    for (int i = 0; i < QN__TARGET_COUNT && used < size; i++)
+        used += (size_t)snprintf(list + used, size - used, "%s%s", i ? ", " : "",
+                                 qn__target_name((qn__target_kind)i));
+    return list;
+}
 
-static qn_status find_target(qn_context *context, const char *name, qn__compile_target *target) {
-    for (size_t i = 0; i < QN__COUNT(targets); i++)
-        if (!name || strcmp(targets[i].name, name) == 0) {
-            *target = targets[i].target;
-            return QN_OK;
-        }
+static qn_status find_target(qn_context *context, const char *name, qn__target_kind *kind) {
+    *kind = QN__TARGET_C;
+    if (!name) return QN_OK;
+    for (int i = 0; i < QN__TARGET_COUNT; i++) {
+        *kind = (qn__target_kind)i;
+        if (strcmp(qn__target_name(*kind), name) == 0) return QN_OK;
+    }
+    char list[128];
+    target_list(list, sizeof list);
     if (strcmp("wgsl", name) == 0)
-        return qn__fail(
-            context, QN_ERROR_UNSUPPORTED,
-            "the target 'wgsl' is not in this version of quern; there are c, ptx, spirv, clc and ir");
-    return qn__fail(context, QN_ERROR_ARGUMENT,
-                    "there is no target '%.100s'; there are c, ptx, spirv, clc and ir", name);
+        return qn__fail(context, QN_ERROR_UNSUPPORTED,
+                        "the target 'wgsl' is not in this version of quern; there are %s", list);
+    return qn__fail(context, QN_ERROR_ARGUMENT, "there is no target '%.100s'; there are %s", name, list);
 }
 
 /* "sm_90" is 90. */
@@ -156,7 +158,7 @@ static qn_status translate(qn_context *context, const qn_translate_desc *desc, q
     qn__compile_request *request = &input->request;
     if (desc->dump_pass)
         request->dump = desc->dump_pass;
-    else if (request->target == QN__TARGET_IR)
+    else if (request->target.kind == QN__TARGET_IR)
         request->dump = "";
     qn__compile_result result;
     qn__compile(request, &result);
@@ -174,7 +176,7 @@ qn_status qn_translate(qn_context *context, const qn_translate_desc *desc, char 
     if (!desc) return qn__fail_null(context, "qn_translate", "desc");
     if (!text) return qn__fail_null(context, "qn_translate", "text");
     *text = NULL;
-    qn__compile_target target = QN__TARGET_IR;
+    qn__target_kind target = QN__TARGET_IR;
     status = find_target(context, desc->target, &target);
     if (status) return status;
     uint32_t arch;
@@ -182,8 +184,7 @@ qn_status qn_translate(qn_context *context, const qn_translate_desc *desc, char 
     if (status) return status;
     qn__program_input input;
     status = qn__program_request(context, &desc->program, "qn_translate", &input);
-    input.request.arch = arch;
-    input.request.target = target;
+    input.request.target = (qn__target){.kind = target, .arch = arch};
     if (!status) status = translate(context, desc, &input, text, log);
     qn__program_input_free(context, &input);
     return status;

@@ -32,7 +32,7 @@ static void shows_its_limits(void **state) {
     (void)state;
     device d = open_device();
     qn_device_info info;
-    qn__code_target target;
+    qn__target target;
     qn__identity identity;
     cuda->gpu_info(d.gpu, &info);
     cuda->target(d.gpu, &target);
@@ -42,7 +42,7 @@ static void shows_its_limits(void **state) {
     assert_int_equal(info.compute_units, 132);
     assert_int_equal(info.local_memory, 232448);
     assert_int_equal(info.memory, 1 << 30);
-    assert_int_equal(target.target, QN__TARGET_PTX);
+    assert_int_equal(target.kind, QN__TARGET_PTX);
     assert_int_equal(target.arch, 90);
     assert_int_equal(identity.uuid[15], 0xa0);
     assert_false(identity.emulated);

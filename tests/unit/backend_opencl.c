@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "backend/opencl/opencl.h"
+#include "compile.h"
 #include "util/file.h"
 #include "util/folder.h"
 
@@ -69,14 +70,9 @@ static void take_print(void *user, const char *text, size_t size) {
 /* ---- the start ---- */
 
 static void compile(void) {
-    qn__code_target target = {0};
+    qn__target target = {0};
     backend->target(r.gpu, &target);
-    qn__compile_request request = {.source = source,
-                                   .name = "test.cl",
-                                   .target = (qn__compile_target)target.target,
-                                   .without = target.without,
-                                   .device_lacks = target.device_lacks,
-                                   .level = 2};
+    qn__compile_request request = {.source = source, .name = "test.cl", .target = target, .level = 2};
     if (qn__compile(&request, &r.compiled)) fail_msg("%s", r.compiled.log);
     r.source = (qn__code_source){
         .text = r.compiled.text, .text_size = r.compiled.text_size, .info = &r.compiled.info};

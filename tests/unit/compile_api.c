@@ -98,7 +98,7 @@ static void test_statuses(void **state) {
     assert_int_equal(qn__compile(&request, &result), QN__COMPILE_TOO_LARGE);
     assert_true(*result.log);
     qn__compile_free(&result);
-    request = (qn__compile_request){.source = "", .target = QN__TARGET_C};
+    request = (qn__compile_request){.source = "", .target.kind = QN__TARGET_C};
     assert_int_equal(qn__compile(&request, &result), QN__COMPILE_OK);
     assert_int_equal(result.info.num_kernels, 0);
     qn__compile_free(&result);
@@ -114,19 +114,19 @@ static unsigned count_of(const char *text, const char *part) {
 static void test_opencl_loops(void **state) {
     (void)state;
     const struct {
-        uint32_t lacks;
+        bool wants;
         unsigned copies;
-    } expected[] = {{QN__WANTS_FOUR_TURNS, 5}, {0, 1}};
+    } expected[] = {{true, 5}, {false, 1}};
     qn__compile_request request = {.source =
                                        "kernel void k(global float *a, local float *b, float x) {\n"
                                        "    for (uint j = 0; j < get_local_size(0); j++) x = x * x + b[j];\n"
                                        "    a[get_global_id(0)] = x;\n"
                                        "}\n",
-                                   .target = QN__TARGET_CLC,
+                                   .target.kind = QN__TARGET_CLC,
                                    .level = 2};
     for (unsigned i = 0; i < 2; i++) {
         qn__compile_result result;
-        request.device_lacks = expected[i].lacks;
+        request.target.wants_unrolled = expected[i].wants;
         assert_int_equal(qn__compile(&request, &result), QN__COMPILE_OK);
         assert_int_equal(count_of(result.text, "fma("), expected[i].copies);
         qn__compile_free(&result);
@@ -187,7 +187,7 @@ static void test_allocation_failures(void **state) {
                 "f(a[i]);\n"
                 "barrier(CLK_LOCAL_MEM_FENCE); a[i] = t[7 - (i & 7)]; }",
             .level = 2,
-            .target = QN__TARGET_C};
+            .target.kind = QN__TARGET_C};
         qn__compile_result result;
         qn__compile_status status = qn__compile(&request, &result);
         assert_true(status == QN__COMPILE_OK || status == QN__COMPILE_OUT_OF_MEMORY);

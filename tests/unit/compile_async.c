@@ -8,9 +8,9 @@ static qn__emit_result emitted(void **state, const char *ir) {
     ir_module *module = ir_parsed(arena, ir);
     const char *broken = qn__ir_verify(arena, module);
     if (broken) fail_msg("%s", broken);
-    qn__emit_options options = {.source_name = "test.cl", .arch = 80};
+    qn__emit_options options = {.source_name = "test.cl", .target.arch = 80};
     qn__emit_result result;
-    qn__emit_ptx(arena, module, &options, &result);
+    qn__emitter_ptx.emit(arena, module, &options, &result);
     if (result.error) fail_msg("%s", result.error);
     return result;
 }
@@ -58,8 +58,8 @@ static const char *compiled(qn__compile_result *result, const char *source, cons
                             uint32_t arch) {
     qn__compile_request request = {.source = source,
                                    .options = options,
-                                   .target = QN__TARGET_PTX,
-                                   .arch = arch,
+                                   .target.kind = QN__TARGET_PTX,
+                                   .target.arch = arch,
                                    .level = 2,
                                    .verify = true};
     qn__compile(&request, result);

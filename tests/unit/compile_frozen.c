@@ -14,7 +14,7 @@
 /* The IR that the passes start from. */
 static void lowered(qn__compile_result *result, const char *source) {
     const qn__compile_request request = {
-        .source = source, .target = QN__TARGET_IR, .dump = "lower", .verify = true};
+        .source = source, .target.kind = QN__TARGET_IR, .dump = "lower", .verify = true};
     if (qn__compile(&request, result)) fail_msg("%s", result->log);
 }
 

@@ -145,15 +145,15 @@ static void check_output(const language_case *test, const char *where, int level
     }
 }
 
-static void run_case(const language_case *test, qn__compile_target target, int level) {
+static void run_case(const language_case *test, qn__target_kind target, int level) {
     char *source = whole_source(test->body);
     qn__compile_request request = {.source = source,
                                    .name = test->name,
                                    .options = "-cl-std=CL3.0",
-                                   .target = target,
+                                   .target.kind = target,
                                    .level = level,
                                    .verify = true,
-                                   .sub_group_size = 4,
+                                   .target.sub_group_size = 4,
                                    .dump = ""};
     qn__compile_result result;
     if (qn__compile(&request, &result) != QN__COMPILE_OK)

@@ -26,7 +26,7 @@ typedef struct outcome {
 
 typedef struct setting {
     const char *source;
-    uint32_t lacks;
+    qn__target lacks;
     uint32_t local, sub_group; /* sizes; 0: 16 and 8 */
     uint32_t print_capacity;   /* 0: PRINT */
     int level, n;
@@ -105,8 +105,11 @@ static void run(const setting *s, ir_function *kernel, const qn__compile_result 
 /* ---- comparing ---- */
 
 static void compile(const setting *s, qn__compile_result *result) {
-    const qn__compile_request request = {
-        .source = s->source, .target = QN__TARGET_IR, .level = s->level, .verify = true, .no_files = true};
+    const qn__compile_request request = {.source = s->source,
+                                         .target.kind = QN__TARGET_IR,
+                                         .level = s->level,
+                                         .verify = true,
+                                         .no_files = true};
     if (qn__compile(&request, result)) fail_msg("%s\n%s", result->log, s->source);
 }
 
@@ -118,7 +121,7 @@ static void lower(const setting *s, qn__compile_result *result) {
     if (setjmp(escape)) fail_msg("out of memory");
     result->arena.escape = &escape;
     const qn__pass_options options = {
-        .level = s->level, .lacks = s->lacks, .verify = true, .unsupported = &unsupported};
+        .level = s->level, .target = s->lacks, .verify = true, .unsupported = &unsupported};
     const char *error = qn__pass_run((ir_module *)result->module, &options);
     if (!s->refused && error) fail_msg("%s\n%s", error, s->source);
     if (!s->refused) return;
@@ -200,7 +203,7 @@ static void printf_writes_records(void **state) {
         "  for (int i = 0; i < get_global_id(0) % 4; i++) s = s == a ? b + i : a; printf(\"%s\\n\", s); }",
     };
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
-        same_at_all_levels((setting){.source = sources[i], .lacks = QN__LACKS_PRINTF, .n = -3});
+        same_at_all_levels((setting){.source = sources[i], .lacks = {.lacks_printf = true}, .n = -3});
 }
 
 /* Those that fit are whole; the others give -1 and leave no trace. */
@@ -211,7 +214,7 @@ static void a_full_buffer_keeps_what_fits(void **state) {
         .source =
             "kernel void k(global int *out, int n) { int i = get_global_id(0);\n"
             "  out[i] = printf(\"%d;\", i); out[i + 256] = i % 2 ? printf(\"%d %d %d;\", i, i, i) : 1; }",
-        .lacks = QN__LACKS_PRINTF,
+        .lacks = {.lacks_printf = true},
         .print_capacity = 16 * 40 + 8};
     for (s.level = 0; s.level <= 2; s.level++) {
         qn__compile_result lowered;
@@ -231,7 +234,7 @@ static void a_string_in_private_memory_is_refused(void **state) {
     (void)state;
     same_at_all_levels((setting){.source = "kernel void k(global int *out, int n) { char s[4] = {65, 0};\n"
                                            "  printf(\"%s\", s); }",
-                                 .lacks = QN__LACKS_PRINTF,
+                                 .lacks = {.lacks_printf = true},
                                  .refused = "(kernel.cl:2)"});
 }
 
@@ -260,7 +263,7 @@ static void far_jumps_lead_where_they_did(void **state) {
         "kernel void k(global int *out, int n) { int i = get_global_id(0); out[i] = f(i, n) + f(i + n, 2); }",
     };
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
-        same_at_all_levels((setting){.source = sources[i], .lacks = QN__LACKS_FAR_JUMPS, .n = 5});
+        same_at_all_levels((setting){.source = sources[i], .lacks = {.lacks_far_jumps = true}, .n = 5});
 }
 
 /* ---- collectives ---- */
@@ -318,12 +321,12 @@ static void collectives_give_the_same(void **state) {
         for (const uint32_t *size = sizes; *size; size++) {
             if (i == 1 && *size < 2) continue;
             setting s = {.source = collectives[i],
-                         .lacks = QN__LACKS_COLLECTIVES,
+                         .lacks = {.lacks_collectives = true},
                          .n = 5,
                          .local = *size,
                          .sub_group = 32};
             same_at_all_levels(s);
-            s.lacks |= QN__LACKS_LINEAR_SUB_GROUPS;
+            s.lacks.lacks_linear_sub_groups = true;
             s.sub_group = 8;
             same_at_all_levels(s);
         }
@@ -335,7 +338,7 @@ static void sub_groups_in_local_memory(void **state) {
     for (size_t i = 0; i < sizeof sub_groups / sizeof *sub_groups; i++)
         for (const uint32_t *size = sizes; *size; size++)
             same_at_all_levels((setting){.source = sub_groups[i],
-                                         .lacks = QN__LACKS_SUB_GROUPS,
+                                         .lacks = {.lacks_sub_groups = true},
                                          .n = 5,
                                          .local = *size,
                                          .sub_group = 32});
@@ -373,15 +376,15 @@ static void wide_integers_are_scalars(void **state) {
     for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
         for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
             for (int with_vectors = 0; with_vectors < 2; with_vectors++)
-                same_at_all_levels(
-                    (setting){.source = wide[i],
-                              .lacks = QN__LACKS_WIDE | QN__WANTS_VECTOR_MEMORY |
-                                       (with_vectors ? 0
-                                                     : QN__LACKS_LONG_VECTORS | QN__LACKS_COLLECTIVES |
-                                                           QN__LACKS_LINEAR_SUB_GROUPS),
-                              .n = 3,
-                              .local = 16,
-                              .sub_group = groups[g]});
+                same_at_all_levels((setting){.source = wide[i],
+                                             .lacks = {.lacks_i64 = true,
+                                                       .wants_vector_memory = true,
+                                                       .lacks_long_vectors = !with_vectors,
+                                                       .lacks_collectives = !with_vectors,
+                                                       .lacks_linear_sub_groups = !with_vectors},
+                                             .n = 3,
+                                             .local = 16,
+                                             .sub_group = groups[g]});
 }
 
 static const char *const narrow[] = {
@@ -413,8 +416,11 @@ static const char *const narrow[] = {
 
 static void narrow_integers_are_words(void **state) {
     (void)state;
-    static const uint32_t lacks[] = {QN__LACKS_I8, QN__LACKS_I16, QN__LACKS_I8 | QN__LACKS_I16,
-                                     QN__LACKS_I8 | QN__LACKS_I16 | QN__LACKS_LONG_VECTORS | QN__LACKS_WIDE};
+    static const qn__target lacks[] = {
+        {.lacks_i8 = true},
+        {.lacks_i16 = true},
+        {.lacks_i8 = true, .lacks_i16 = true},
+        {.lacks_i8 = true, .lacks_i16 = true, .lacks_long_vectors = true, .lacks_i64 = true}};
     for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++)
         for (size_t k = 0; k < sizeof lacks / sizeof *lacks; k++)
             same_at_all_levels((setting){.source = narrow[i], .lacks = lacks[k], .n = 3});
@@ -433,9 +439,10 @@ static const char divisions[] =
 
 static void integers_are_divided_by_zero(void **state) {
     (void)state;
-    static const uint32_t lacks[] = {QN__LACKS_ZERO_DIVISORS, QN__LACKS_DIVISION_OVERFLOW,
-                                     QN__LACKS_ZERO_DIVISORS | QN__LACKS_DIVISION_OVERFLOW,
-                                     QN__LACKS_ZERO_DIVISORS | QN__LACKS_WIDE | QN__LACKS_I8};
+    static const qn__target lacks[] = {{.lacks_zero_divisors = true},
+                                       {.lacks_division_overflow = true},
+                                       {.lacks_zero_divisors = true, .lacks_division_overflow = true},
+                                       {.lacks_zero_divisors = true, .lacks_i64 = true, .lacks_i8 = true}};
     for (size_t k = 0; k < sizeof lacks / sizeof *lacks; k++)
         same_at_all_levels((setting){.source = divisions, .lacks = lacks[k], .n = 2});
 }
@@ -454,8 +461,9 @@ static const char swaps[] =
 
 static void bytes_are_swapped(void **state) {
     (void)state;
-    static const uint32_t lacks[] = {QN__LACKS_BYTE_SWAPS, QN__LACKS_BYTE_SWAPS | QN__WANTS_SWAP_PRODUCTS,
-                                     QN__LACKS_BYTE_SWAPS | QN__WANTS_SWAP_BYTES};
+    static const qn__target lacks[] = {{.lacks_byte_swaps = true},
+                                       {.lacks_byte_swaps = true, .tries_swap_products = true},
+                                       {.lacks_byte_swaps = true, .tries_swap_bytes = true}};
     for (size_t k = 0; k < sizeof lacks / sizeof *lacks; k++)
         same_at_all_levels((setting){.source = swaps, .lacks = lacks[k], .n = 3});
 }
@@ -488,8 +496,10 @@ static const char *const floats[] = {
 
 static void floats_keep_their_values(void **state) {
     (void)state;
-    const uint32_t lacks =
-        QN__LACKS_DIVISION | QN__LACKS_F16_DIVISION | QN__LACKS_DENORMAL_COMPARES | QN__LACKS_DENORMAL_ROOTS;
+    const qn__target lacks = {.lacks_division = true,
+                              .lacks_f16_division = true,
+                              .lacks_denormal_compares = true,
+                              .has_denormals = true};
     for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
         for (int n = 0; n < 4; n++)
             same_at_all_levels((setting){.source = floats[i], .lacks = lacks, .n = n});
@@ -507,7 +517,7 @@ static void sub_groups_where_work_items_part_are_refused(void **state) {
     };
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
         same_at_all_levels(
-            (setting){.source = sources[i], .lacks = QN__LACKS_SUB_GROUPS, .refused = "(kernel.cl:3)"});
+            (setting){.source = sources[i], .lacks = {.lacks_sub_groups = true}, .refused = "(kernel.cl:3)"});
 }
 
 int main(void) {

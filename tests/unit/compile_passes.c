@@ -495,22 +495,25 @@ static void try_program(uint64_t seed) {
 
     /* contraction changes results, as it may */
     qn__pass_options options = {
-        .level = seed % 4 == 0 ? 1 : 2, .verify = true, .lacks = QN__LACKS_CONTRACTION};
-    if (seed % 3 == 1) options.lacks |= QN__LACKS_F16 | QN__LACKS_LONG_VECTORS | QN__WANTS_VECTOR_MEMORY;
-    if (seed % 13 < 4) options.lacks |= QN__LACKS_LONG_VECTORS | QN__LACKS_WIDE;
-    if (seed % 17 < 5) options.lacks |= QN__LACKS_I8 | QN__LACKS_I16;
-    if (seed % 7 < 3) options.lacks |= QN__WANTS_END_TESTS | QN__WANTS_OFFSETS | QN__WANTS_NARROW;
-    if (seed % 11 < 6) options.lacks |= QN__WANTS_UNROLLED;
-    if (seed % 2) options.lacks |= QN__WANTS_LARGE_UNROLLED | QN__WANTS_LARGE_END_TESTS;
-    if (seed % 19 < 5) options.lacks |= QN__WANTS_EVEN_UNROLLED;
-    if (seed % 5 < 2) options.lacks |= QN__LACKS_FAR_JUMPS;
+        .level = seed % 4 == 0 ? 1 : 2, .verify = true, .target.lacks_fast_fma32 = true};
+    if (seed % 3 == 1)
+        options.target.lacks_f16 = options.target.lacks_long_vectors = options.target.wants_vector_memory =
+            true;
+    if (seed % 13 < 4) options.target.lacks_long_vectors = options.target.lacks_i64 = true;
+    if (seed % 17 < 5) options.target.lacks_i8 = options.target.lacks_i16 = true;
+    if (seed % 7 < 3)
+        options.target.wants_end_tests = options.target.wants_offsets = options.target.wants_narrow = true;
+    if (seed % 11 < 6) options.target.wants_unrolled = true;
+    if (seed % 2) options.target.wants_large_unrolled = options.target.wants_large_end_tests = true;
+    if (seed % 19 < 5) options.target.wants_even_unrolled = true;
+    if (seed % 5 < 2) options.target.lacks_far_jumps = true;
     if (seed % 24 < 2) options.level = 0;
     options.dump = compare;
     options.user = &t;
     ir_module *last = make_program(&arena, seed);
     error = qn__pass_run(last, &options);
     if (error) fail_msg("program %u: %s", (unsigned)seed, error);
-    if (options.lacks & QN__LACKS_FAR_JUMPS && has_far_jumps(last->functions.data[0]->body))
+    if (options.target.lacks_far_jumps && has_far_jumps(last->functions.data[0]->body))
         fail_msg("program %u: far jumps", (unsigned)seed);
     qn__arena_free(&arena);
 }

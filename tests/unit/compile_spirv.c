@@ -62,17 +62,22 @@ enum { MOST = 12 };
 
 typedef struct expected {
     const char *source;
-    uint32_t lacks;
+    qn__target target;
     uint32_t capabilities[MOST]; /* behind the three that all have */
 } expected;
 
-static void compiled(qn__compile_result *result, const char *source, uint32_t lacks) {
-    qn__compile_request request = {.source = source,
-                                   .name = "k.cl",
-                                   .target = QN__TARGET_SPIRV,
-                                   .level = 2,
-                                   .verify = true,
-                                   .device_lacks = lacks};
+/* Of what the device has and lacks; the rest of the target is put in. */
+static qn__target spirv(qn__target target) {
+    target.kind = QN__TARGET_SPIRV;
+    return target;
+}
+
+#define WITH(trait) ((qn__target){.trait = true})
+#define WIDE        WITH(wants_wide_addresses)
+
+static void compiled(qn__compile_result *result, const char *source, qn__target target) {
+    qn__compile_request request = {
+        .source = source, .name = "k.cl", .target = spirv(target), .level = 2, .verify = true};
     if (qn__compile(&request, result) != QN__COMPILE_OK) fail_msg("%s\n%s", result->log, source);
     assert_int_equal(result->text_size % 4, 0);
 }
@@ -134,10 +139,10 @@ static bool is_in(const uint32_t *list, uint32_t count, uint32_t value) {
 
 static void asks_for(const expected *e) {
     static const uint32_t always[] = {SHADER, MEMORY_MODEL, ADDRESSES, INT64};
-    uint32_t num_always = e->lacks & QN__ADDRESSES_64 ? 4 : 3;
+    uint32_t num_always = e->target.wants_wide_addresses ? 4 : 3;
     qn__compile_result result;
     counted c = {0};
-    compiled(&result, e->source, e->lacks);
+    compiled(&result, e->source, e->target);
     each(&result, visit, &c);
     for (uint32_t i = 0; i < c.num_capabilities; i++)
         if (!is_in(always, num_always, c.capabilities[i]) && !is_in(e->capabilities, MOST, c.capabilities[i]))
@@ -156,103 +161,110 @@ static void asks_for(const expected *e) {
 static void modules_ask_for_what_they_use(void **state) {
     (void)state;
     static const expected rows[] = {
-        {K "global int *o) { o[get_global_id(0)] = 1; }", 0, {0}},
+        {K "global int *o) { o[get_global_id(0)] = 1; }", {0}, {0}},
         /* sizes and pointers are no 64-bit integers */
         {K "global uint *o, uint n) { for (size_t i = get_global_id(0); i < n; i += get_global_size(0)) o[i "
            "* n] = i; }",
-         0,
+         {0},
          {0}},
         {K "global float *o, uint n) { global float *p = o + n; while (p > o) *--p = get_global_id(1); }",
-         0,
+         {0},
          {FLOAT_CONTROLS}},
         {K "global int *o, int n) { int a[8]; for (int i = 0; i < 8; i++) a[(i * n) & 7] = i;"
            "local int *volatile p; local int l[4]; p = l + n; *p = a[n & 7]; barrier(1); o[0] = l[n & 3] + "
            "(p == l); }",
-         0,
+         {0},
          {0}},
-        {K "global float *o) { o[0] = sin(o[1]) + (float)get_global_id(0); }", 0, {FLOAT_CONTROLS}},
-        {K "global int *o, constant int4 *p) { o[0] = p[o[1]].z; }", 0, {0}},
-        {"constant int t[5] = {3, 1, 4, 1, 5};" K "global int *o) { o[0] = t[o[1]]; }", 0, {0}},
-        {K "global int *o) { printf(\"%d\\n\", o[0]); }", 0, {0}},
-        {K "global int *o) { atomic_add(o, 1); barrier(CLK_GLOBAL_MEM_FENCE); o[1] = o[0]; }", 0, {0}},
+        {K "global float *o) { o[0] = sin(o[1]) + (float)get_global_id(0); }", {0}, {FLOAT_CONTROLS}},
+        {K "global int *o, constant int4 *p) { o[0] = p[o[1]].z; }", {0}, {0}},
+        {"constant int t[5] = {3, 1, 4, 1, 5};" K "global int *o) { o[0] = t[o[1]]; }", {0}, {0}},
+        {K "global int *o) { printf(\"%d\\n\", o[0]); }", {0}, {0}},
+        {K "global int *o) { atomic_add(o, 1); barrier(CLK_GLOBAL_MEM_FENCE); o[1] = o[0]; }", {0}, {0}},
         {K "global float *o) { vstore_half(o[0], 0, (global half *)o + 9); }",
-         0,
+         {0},
          {STORAGE_16, FLOAT16, FLOAT_CONTROLS}},
-        {K "global float *o) { o[0] = o[1] < o[2]; }", QN__HAS_DENORMALS, {FLOAT_CONTROLS, DENORMALS}},
+        {K "global float *o) { o[0] = o[1] < o[2]; }", {.has_denormals = true}, {FLOAT_CONTROLS, DENORMALS}},
         {K "global float *o) { o[0] = o[1] * o[2]; }",
-         QN__HAS_DENORMALS | QN__HAS_NEAREST,
+         {.has_denormals = true, .has_nearest = true},
          {FLOAT_CONTROLS, DENORMALS}},
         {K "global double *o) { o[0] = o[1] * o[2]; }",
-         QN__HAS_DENORMALS | QN__HAS_NEAREST,
+         {.has_denormals = true, .has_nearest = true},
          {FLOAT64, FLOAT_CONTROLS, DENORMALS, NEAREST}},
-        {K "global long *o) { o[0] += o[1]; }", 0, {INT64}},
-        {K "global long *o) { o[0] += o[1] * o[2]; }", QN__NO_I64, {0}},
-        {K "global double *o) { o[0] += 2; }", 0, {FLOAT64, FLOAT_CONTROLS}},
-        {K "global double *o) { o[0] += 2; }", QN__NO_FLOAT_CONTROLS, {FLOAT64}},
-        {K "global char *o) { o[0] += o[1]; }", 0, {INT8, STORAGE_8}},
-        {K "global char *o) { o[0] += o[1]; }", QN__NO_I8, {STORAGE_8}},
-        {K "global uchar *o) { o[0] += o[1]; }", QN__NO_I8 | QN__NO_I64, {STORAGE_8}},
-        {K "global ushort *o) { o[0] += o[1]; }", QN__NO_I16, {STORAGE_16}},
+        {K "global long *o) { o[0] += o[1]; }", {0}, {INT64}},
+        {K "global long *o) { o[0] += o[1] * o[2]; }", {.lacks_i64 = true}, {0}},
+        {K "global double *o) { o[0] += 2; }", {0}, {FLOAT64, FLOAT_CONTROLS}},
+        {K "global double *o) { o[0] += 2; }", {.lacks_float_controls = true}, {FLOAT64}},
+        {K "global char *o) { o[0] += o[1]; }", {0}, {INT8, STORAGE_8}},
+        {K "global char *o) { o[0] += o[1]; }", {.lacks_i8 = true}, {STORAGE_8}},
+        {K "global uchar *o) { o[0] += o[1]; }", {.lacks_i8 = true, .lacks_i64 = true}, {STORAGE_8}},
+        {K "global ushort *o) { o[0] += o[1]; }", {.lacks_i16 = true}, {STORAGE_16}},
         {K "global char4 *o, char c, uchar2 d) { char p[7] = {3}; p[c & 7] = d.x; o[0] = max(o[1], o[2] / c) "
            "<< 3;"
            "o[3] = o[4].x < c ? (char4)(p[d.y & 7]) : -o[5]; }",
-         QN__NO_I8,
+         {.lacks_i8 = true},
          {STORAGE_8}},
         {K "global short3 *o, short c) { local short l[9]; l[c] = c * 3; barrier(1); o[0] = rotate(o[1], c) "
            "+ l[o[2].x];"
            "o[3] = convert_short3_sat(convert_float3(o[4]) * 3); }",
-         QN__NO_I16 | QN__NO_I64,
+         {.lacks_i16 = true, .lacks_i64 = true},
          {STORAGE_16, FLOAT_CONTROLS}},
         {K "global half4 *o, half n) { o[0] = o[1] * n + fabs(o[2]) < o[3] ? -o[4] : convert_half4(o[5] / "
            "n); }",
-         QN__NO_F16 | QN__NO_I16,
+         {.lacks_f16 = true, .lacks_i16 = true},
          {STORAGE_16, FLOAT_CONTROLS}},
         {K "global half *o) { private half h[4]; vstore_half4(vload_half4(0, o) + 1, 0, h); o[5] = "
            "h[(int)o[1]];"
            "vstore_half3_rtz(vload_half3(2, o), 3, o); }",
-         QN__NO_F16,
+         {.lacks_f16 = true},
          {STORAGE_16, FLOAT_CONTROLS}},
         {K "global char *o, global short4 *s) { o[1] = o[0] / 3; s[1] = s[0] * s[2].yxwz; vstore3(vload3(1, "
            "o), 2, o); }",
-         QN__NO_STORAGE_8 | QN__NO_STORAGE_16,
+         {.lacks_storage_8 = true, .lacks_storage_16 = true},
          {INT8, INT16}},
         {K "global char *o, global short4 *s, global half *h) { o[1] = o[0] / 3; s[1] = s[0]; h[3] = h[2]; }",
-         QN__NO_STORAGE_8 | QN__NO_STORAGE_16 | QN__NO_I8 | QN__NO_I16 | QN__NO_F16 | QN__NO_I64,
+         {.lacks_storage_8 = true,
+          .lacks_storage_16 = true,
+          .lacks_i8 = true,
+          .lacks_i16 = true,
+          .lacks_f16 = true,
+          .lacks_i64 = true},
          {0}},
         {K "global uint *o) { local union { uint w; uchar b[4]; ushort h; } u; u.b[o[0] & 3] = 1; "
            "atomic_inc(&u.w);"
            "o[0] = u.b[2] + u.h; }",
-         0,
+         {0},
          {INT8, INT16}},
         {K "global half *o) { vstore_half(vload_half(1, o) * 2, 0, o); }",
-         QN__NO_F16 | QN__NO_I16,
+         {.lacks_f16 = true, .lacks_i16 = true},
          {STORAGE_16, FLOAT_CONTROLS}},
-        {K "global short *o) { o[0] *= o[1]; }", 0, {INT16, STORAGE_16}},
-        {K "global int *o) { o[get_sub_group_local_id()] = get_sub_group_size(); }", 0, {GROUP}},
-        {K "global int *o) { o[0] = dot_4x8packed_ss_int(o[1], o[2]); }", 0, {0}},
+        {K "global short *o) { o[0] *= o[1]; }", {0}, {INT16, STORAGE_16}},
+        {K "global int *o) { o[get_sub_group_local_id()] = get_sub_group_size(); }", {0}, {GROUP}},
+        {K "global int *o) { o[0] = dot_4x8packed_ss_int(o[1], o[2]); }", {0}, {0}},
         {K "global int *o) { o[0] = dot_acc_sat_4x8packed_us_int(o[1], 5, o[2]); }",
-         QN__HAS_DOT4,
+         {.has_dot4 = true},
          {DOT, DOT_PACKED}},
-        {K "global int *o) { o[0] = sub_group_all(o[1]); }", 0, {GROUP, GROUP_VOTE}},
-        {K "global int *o) { o[0] = sub_group_reduce_add(o[1]); }", 0, {GROUP, GROUP_ARITHMETIC}},
-        {K "global int *o) { o[0] = sub_group_shuffle(o[1], o[2]); }", 0, {GROUP, GROUP_SHUFFLE}},
-        {K "global uint4 *o) { o[0] = sub_group_ballot(o[1].x); }", 0, {GROUP, GROUP_BALLOT}},
-        {K "global long *o) { atom_add(o, 1l); }", 0, {INT64, INT64_ATOMICS}},
+        {K "global int *o) { o[0] = sub_group_all(o[1]); }", {0}, {GROUP, GROUP_VOTE}},
+        {K "global int *o) { o[0] = sub_group_reduce_add(o[1]); }", {0}, {GROUP, GROUP_ARITHMETIC}},
+        {K "global int *o) { o[0] = sub_group_shuffle(o[1], o[2]); }", {0}, {GROUP, GROUP_SHUFFLE}},
+        {K "global uint4 *o) { o[0] = sub_group_ballot(o[1].x); }", {0}, {GROUP, GROUP_BALLOT}},
+        {K "global long *o) { atom_add(o, 1l); }", {0}, {INT64, INT64_ATOMICS}},
         {K "global int *o) { atomic_fetch_add_explicit((global atomic_int *)o, 1, memory_order_relaxed,"
            "memory_scope_all_svm_devices); }",
-         0,
+         {0},
          {DEVICE_SCOPE}},
         {K "local int *l) { atomic_fetch_add_explicit((local atomic_int *)l, 1, memory_order_relaxed,"
            "memory_scope_all_svm_devices); }", /* which nobody outside of the group sees */
-         0,
+         {0},
          {0}},
-        {K "global float *o) { o[0] = fma(o[1], o[2], o[3]); }", QN__NO_FMA, {FLOAT64, FLOAT_CONTROLS}},
+        {K "global float *o) { o[0] = fma(o[1], o[2], o[3]); }",
+         {.lacks_exact_fma = true},
+         {FLOAT64, FLOAT_CONTROLS}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         expected numbers = rows[i];
         asks_for(&rows[i]);
-        numbers.lacks |= QN__ADDRESSES_64;
-        if (!(numbers.lacks & QN__NO_I64)) asks_for(&numbers);
+        numbers.target.wants_wide_addresses = true;
+        if (!numbers.target.lacks_i64) asks_for(&numbers);
     }
 }
 
@@ -262,7 +274,7 @@ static void remainders_of_negative_numbers_are_defined(void **state) {
                            "s[0] %= s[1]; }";
     qn__compile_result result;
     counted c = {.op = OP_S_REM};
-    compiled(&result, source, 0);
+    compiled(&result, source, (qn__target){0});
     each(&result, visit, &c);
     assert_int_equal(c.count, 0);
     validate(&result, source);
@@ -279,7 +291,7 @@ static void denormal_numbers_are_compared_by_bits(void **state) {
     for (int flushes = 0; flushes < 2; flushes++) {
         qn__compile_result result;
         counted compares = {.op = OP_F_LESS}, sizes = {.op = OP_EXT_INST, .operand = 4, .value = F_ABS};
-        compiled(&result, source, QN__HAS_DENORMALS | (flushes ? QN__FLUSHES_COMPARED : 0));
+        compiled(&result, source, (qn__target){.has_denormals = true, .lacks_denormal_compares = flushes});
         each(&result, visit, &compares);
         each(&result, visit, &sizes);
         assert_int_equal(compares.count == 0, flushes);
@@ -289,7 +301,7 @@ static void denormal_numbers_are_compared_by_bits(void **state) {
     }
     qn__compile_result result;
     counted compares = {.op = OP_F_LESS};
-    compiled(&result, K "global float *o) { o[0] = o[1] < 4.0f; }", QN__FLUSHES_COMPARED);
+    compiled(&result, K "global float *o) { o[0] = o[1] < 4.0f; }", WITH(lacks_denormal_compares));
     each(&result, visit, &compares);
     assert_int_equal(compares.count, 1);
     qn__compile_free(&result);
@@ -306,10 +318,10 @@ static void buffers_are_addressed_by_numbers(void **state) {
         K "global int *o, int16 a, int16 b, int16 c, uint n) { o[0] = a.s1 + b.s2 + c.s3; }",
         K "global int *o, uint n) { atomic_inc(&o[n]); printf(\"%d\\n\", o[1]); }"};
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
-        for (uint32_t lacks = 0; lacks <= QN__ADDRESSES_64; lacks += QN__ADDRESSES_64) {
+        for (int wide = 0; wide < 2; wide++) {
             qn__compile_result result;
             counted c = {.op = OP_PTR_ACCESS_CHAIN};
-            compiled(&result, sources[i], lacks);
+            compiled(&result, sources[i], (qn__target){.wants_wide_addresses = wide});
             each(&result, visit, &c);
             assert_int_equal(c.count, 0);
             validate(&result, sources[i]);
@@ -321,23 +333,30 @@ static void what_the_device_lacks_is_refused(void **state) {
     (void)state;
     static const struct {
         const char *source;
-        uint32_t lacks;
+        qn__target target;
         const char *log;
+        bool in_front; /* the language lacks it, too */
     } rows[] = {
-        {"\n" K "global double *o) {\n o[0] += 1; }", QN__NO_F64, "no 64-bit floating point (k.cl:3)"},
-        {K "global long *o) {\n atom_add(o, 1l); }", QN__NO_I64, "no 64-bit integers (k.cl:2)"},
-        {K "global long *o) {\n atom_add(o, 1l); }", QN__NO_I64_ATOMICS, "no 64-bit atomics (k.cl:2)"},
-        {K "global uint4 *o) {\n o[0] = sub_group_ballot(1); }", QN__NO_SUB_GROUP_SHUFFLE,
-         "no sub-group ballot (k.cl:2)"},
+        {"\n" K "global double *o) {\n o[0] += 1; }", {.lacks_f64 = true}, "no double precision", true},
+        {K "global long *o) {\n atom_add(o, 1l); }",
+         {.lacks_i64 = true},
+         "no 64-bit integers (k.cl:2)",
+         false},
+        {K "global long *o) {\n atom_add(o, 1l); }",
+         {.lacks_i64_atomics = true},
+         "no 64-bit atomics (k.cl:2)",
+         false},
+        {K "global uint4 *o) {\n o[0] = sub_group_ballot(1); }",
+         {.lacks_sub_group_shuffle = true},
+         "no sub-group ballot (k.cl:2)",
+         false},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        qn__compile_request request = {.source = rows[i].source,
-                                       .name = "k.cl",
-                                       .target = QN__TARGET_SPIRV,
-                                       .level = 2,
-                                       .device_lacks = rows[i].lacks};
+        qn__compile_request request = {
+            .source = rows[i].source, .name = "k.cl", .target = spirv(rows[i].target), .level = 2};
         qn__compile_result result;
-        assert_int_equal(qn__compile(&request, &result), QN__COMPILE_UNSUPPORTED);
+        assert_int_equal(qn__compile(&request, &result),
+                         rows[i].in_front ? QN__COMPILE_SOURCE_ERROR : QN__COMPILE_UNSUPPORTED);
         if (!strstr(result.log, rows[i].log)) fail_msg("'%s' is not in: %s", rows[i].log, result.log);
         qn__compile_free(&result);
     }
@@ -360,16 +379,17 @@ static void any_lack_gives_a_valid_module(void **state) {
         "    uchar16 v = vload16(0, (global uchar *)o); v = v.s0123456789abcdef + (uchar16)(x.c);\n"
         "    if (x.l == 77) vstore16(v, 1, (global uchar *)o); }\n";
     static const struct {
-        uint32_t lacks, capability;
-    } rows[] = {{QN__NO_F16, FLOAT16},         {QN__NO_I8, INT8},
-                {QN__NO_I16, INT16},           {QN__NO_I64, INT64},
-                {QN__NO_STORAGE_8, STORAGE_8}, {QN__NO_STORAGE_16, STORAGE_16}};
+        qn__trait lacks;
+        uint32_t capability;
+    } rows[] = {{QN__TRAIT(lacks_f16), FLOAT16},         {QN__TRAIT(lacks_i8), INT8},
+                {QN__TRAIT(lacks_i16), INT16},           {QN__TRAIT(lacks_i64), INT64},
+                {QN__TRAIT(lacks_storage_8), STORAGE_8}, {QN__TRAIT(lacks_storage_16), STORAGE_16}};
     for (uint32_t set = 0; set < 64; set++) {
-        uint32_t lacks = 0;
+        qn__target target = {0};
         qn__compile_result result;
         counted c = {0};
-        for (size_t i = 0; i < 6; i++) lacks |= set >> i & 1 ? rows[i].lacks : 0;
-        compiled(&result, source, lacks);
+        for (size_t i = 0; i < 6; i++) qn__set_trait(&target, rows[i].lacks, set >> i & 1);
+        compiled(&result, source, target);
         each(&result, visit, &c);
         for (size_t i = 0; i < 6; i++)
             if (set >> i & 1) assert_false(is_in(c.capabilities, c.num_capabilities, rows[i].capability));
@@ -389,7 +409,7 @@ static const qn__hidden *hidden(const qn__kernel_info *kernel, qn__hidden_kind k
 static void hidden_parameters_follow_the_arguments(void **state) {
     (void)state;
     qn__compile_result result;
-    compiled(&result, K "global int *o, char c) { o[get_global_id(1)] = c; }", 0);
+    compiled(&result, K "global int *o, char c) { o[get_global_id(1)] = c; }", (qn__target){0});
     const qn__kernel_info *kernel = &result.info.kernels[0];
     assert_true(kernel->guarded);
     assert_false(kernel->uses_sync);
@@ -406,7 +426,8 @@ static void hidden_parameters_follow_the_arguments(void **state) {
 static void kernels_with_barriers_are_not_guarded(void **state) {
     (void)state;
     qn__compile_result result;
-    compiled(&result, K "global int *o) { barrier(CLK_LOCAL_MEM_FENCE); o[0] = get_local_id(0); }", 0);
+    compiled(&result, K "global int *o) { barrier(CLK_LOCAL_MEM_FENCE); o[0] = get_local_id(0); }",
+             (qn__target){0});
     assert_false(result.info.kernels[0].guarded);
     assert_true(result.info.kernels[0].uses_sync);
     assert_int_equal(result.info.kernels[0].num_hidden, 0);
@@ -422,7 +443,7 @@ static void local_parameters_have_units(void **state) {
              K "local float4 *a, local char *b, local int *c, global int *o) {"
                "a[o[0]] = (float4)(o[1]); b[o[2]] = 1; c[o[3]] = 2; barrier(CLK_LOCAL_MEM_FENCE);"
                "o[0] = a[o[4]].y + b[o[5]] + c[o[6]]; }",
-             0);
+             (qn__target){0});
     const qn__kernel_info *kernel = &result.info.kernels[0];
     assert_int_equal(kernel->num_local_units, 3);
     assert_int_equal(kernel->local_units[0], 16);
@@ -435,7 +456,7 @@ static void local_parameters_have_units(void **state) {
         K
         "local int *a, local int *b, global int *o) { local int l[4]; local int *p = o[0] ? a : o[1] ? b : l;"
         "p[o[2]] = 1; barrier(CLK_LOCAL_MEM_FENCE); o[0] = a[1] + b[o[1]] + l[o[3]]; }",
-        0);
+        (qn__target){0});
     assert_int_equal(result.info.kernels[0].local_units[0], 16); /* one variable for what p may point to */
     validate(&result, "local parameters that pointers mix");
     qn__compile_free(&result);
@@ -447,7 +468,7 @@ static void constants_are_a_blob(void **state) {
     compiled(&result,
              "constant int t[3] = {1, 2, 3}; constant int *constant p[2] = {t + 1, t};"
              "constant int unused[2] = {7, 8};" K "global int *o) { o[0] = p[o[1]][o[2]]; }",
-             0);
+             (qn__target){0});
     assert_non_null(hidden(&result.info.kernels[0], QN__HIDDEN_CONSTANTS, 0));
     assert_int_equal(result.info.num_relocations, 2);
     assert_true(result.info.constants_size >= 28 && result.info.constants_size <= 48);
@@ -464,7 +485,7 @@ static void large_blocks_are_in_memory(void **state) {
     qn__compile_result result;
     const char *source =
         "typedef struct s { float a[40]; } s;" K "s x, global float *o) { o[0] = x.a[(int)o[1]]; }";
-    compiled(&result, source, 0);
+    compiled(&result, source, (qn__target){0});
     assert_true(result.info.kernels[0].params_size > QN__MAX_PUSH_CONSTANTS);
     validate(&result, source);
     qn__compile_free(&result);
@@ -472,10 +493,10 @@ static void large_blocks_are_in_memory(void **state) {
 
 /* ---- memory ---- */
 
-static uint32_t count_loads(const char *source, uint32_t lacks) {
+static uint32_t count_loads(const char *source, qn__target target) {
     qn__compile_result result;
     counted c = {.op = OP_LOAD};
-    compiled(&result, source, lacks);
+    compiled(&result, source, target);
     each(&result, visit, &c);
     validate(&result, source);
     qn__compile_free(&result);
@@ -488,7 +509,7 @@ static void local_vectors_stay_whole(void **state) {
                             "barrier(CLK_LOCAL_MEM_FENCE); o[i] = l[63 - i]; }";
     const char *scalars = K "global float *o) { local float l[64]; int i = get_local_id(0); l[i] = o[i];"
                             "barrier(CLK_LOCAL_MEM_FENCE); o[i] = l[63 - i]; }";
-    assert_int_equal(count_loads(vectors, 0), count_loads(scalars, 0));
+    assert_int_equal(count_loads(vectors, (qn__target){0}), count_loads(scalars, (qn__target){0}));
 }
 
 /* All that a pointer can be on a device without 64-bit integers. */
@@ -514,10 +535,10 @@ static void addresses_need_no_int64(void **state) {
           "o[4] = work_group_reduce_max(o[5]); o[6] = sub_group_shuffle(o[7], 3); }",
     };
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
-        expected none = {sources[i], QN__NO_I64, {FLOAT_CONTROLS, STORAGE_8, INT8}};
+        expected none = {sources[i], {.lacks_i64 = true}, {FLOAT_CONTROLS, STORAGE_8, INT8}};
         qn__compile_result result;
         counted c = {0};
-        compiled(&result, sources[i], none.lacks);
+        compiled(&result, sources[i], none.target);
         each(&result, visit, &c);
         assert_false(is_in(c.capabilities, c.num_capabilities, INT64));
         validate(&result, sources[i]);
@@ -527,14 +548,13 @@ static void addresses_need_no_int64(void **state) {
 
 /* ---- the option -qn-tune ---- */
 
-static uint32_t count_tuned(const char *source, const char *options, uint32_t lacks, counted c) {
+static uint32_t count_tuned(const char *source, const char *options, qn__target target, counted c) {
     qn__compile_request request = {.source = source,
                                    .name = "k.cl",
                                    .options = options,
-                                   .target = QN__TARGET_SPIRV,
+                                   .target = spirv(target),
                                    .level = 2,
-                                   .verify = true,
-                                   .device_lacks = lacks};
+                                   .verify = true};
     qn__compile_result result;
     if (qn__compile(&request, &result) != QN__COMPILE_OK) fail_msg("%s\n%s", result.log, options);
     each(&result, visit, &c);
@@ -550,11 +570,11 @@ static void fma_is_exact_where_it_was_asked_for(void **state) {
     const char *asked = K "global float *o, float a, float b) { o[0] = fma(a, b, o[1]); }";
     const char *contracted = K "global float *o, float a, float b) { o[0] = a * b + o[1]; }";
     const char *mad = K "global float *o, float a, float b) { o[0] = mad(a, b, o[1]); }";
-    assert_int_equal(count_tuned(asked, NULL, 0, exact), 1);
-    assert_int_equal(count_tuned(contracted, NULL, 0, exact), 0);
-    assert_int_equal(count_tuned(mad, NULL, 0, exact), 0);
-    assert_int_equal(count_tuned(contracted, "-qn-tune=exact-fma", 0, exact), 1);
-    assert_int_equal(count_tuned(asked, "-qn-tune=loose-fma", 0, exact), 0);
+    assert_int_equal(count_tuned(asked, NULL, (qn__target){0}, exact), 1);
+    assert_int_equal(count_tuned(contracted, NULL, (qn__target){0}, exact), 0);
+    assert_int_equal(count_tuned(mad, NULL, (qn__target){0}, exact), 0);
+    assert_int_equal(count_tuned(contracted, "-qn-tune=exact-fma", (qn__target){0}, exact), 1);
+    assert_int_equal(count_tuned(asked, "-qn-tune=loose-fma", (qn__target){0}, exact), 0);
 }
 
 static void devices_are_tuned_by_words(void **state) {
@@ -566,24 +586,24 @@ static void devices_are_tuned_by_words(void **state) {
                   wide = {.op = OP_TYPE_INT, .operand = 2, .value = 64},
                   unrolled = {.op = OP_LOOP_MERGE, .operand = 3, .value = 1},
                   modes = {.op = OP_CAPABILITY, .operand = 1, .value = FLOAT_CONTROLS};
-    assert_int_equal(count_tuned(loop, "", 0, loops), 1);
-    assert_int_equal(count_tuned(loop, "", QN__WANTS_FOUR_TURNS, loops), 2);
-    assert_int_equal(count_tuned(loop, "-qn-tune=one-turn", QN__WANTS_FOUR_TURNS, loops), 1);
-    assert_int_equal(count_tuned(loop, "-qn-tune=four-turns,end-tests", 0, loops), 2);
-    assert_int_equal(count_tuned(loop, "-qn-tune=hint-unroll", 0, unrolled), 1);
-    assert_int_equal(count_tuned(loop, "-qn-tune=hint-loops", 0, unrolled), 0);
-    assert_int_equal(count_tuned(loop, "-qn-tune=no-float-modes", 0, modes), 0);
-    assert_int_equal(count_tuned(loop, "", QN__ADDRESSES_64, wide), 1);
-    assert_int_equal(count_tuned(loop, "-qn-tune=pairs", QN__ADDRESSES_64, wide), 0);
-    assert_int_equal(count_tuned(quotient, "-qn-tune=loose-division", 0, divisions), 1);
+    assert_int_equal(count_tuned(loop, "", (qn__target){0}, loops), 1);
+    assert_int_equal(count_tuned(loop, "", WITH(wants_unrolled), loops), 2);
+    assert_int_equal(count_tuned(loop, "-qn-tune=one-turn", WITH(wants_unrolled), loops), 1);
+    assert_int_equal(count_tuned(loop, "-qn-tune=four-turns,end-tests", (qn__target){0}, loops), 2);
+    assert_int_equal(count_tuned(loop, "-qn-tune=hint-unroll", (qn__target){0}, unrolled), 1);
+    assert_int_equal(count_tuned(loop, "-qn-tune=hint-loops", (qn__target){0}, unrolled), 0);
+    assert_int_equal(count_tuned(loop, "-qn-tune=no-float-modes", (qn__target){0}, modes), 0);
+    assert_int_equal(count_tuned(loop, "", WIDE, wide), 1);
+    assert_int_equal(count_tuned(loop, "-qn-tune=pairs", WIDE, wide), 0);
+    assert_int_equal(count_tuned(quotient, "-qn-tune=loose-division", (qn__target){0}, divisions), 1);
     const char *shared =
         K "global int *o, local int *l) { l[get_local_id(0)] = o[0]; barrier(CLK_LOCAL_MEM_FENCE);"
           "o[get_local_id(0)] = l[1]; atomic_inc(o + 99); mem_fence(CLK_GLOBAL_MEM_FENCE); }";
     const counted vulkan = {.op = OP_CAPABILITY, .operand = 1, .value = MEMORY_MODEL};
-    assert_int_equal(count_tuned(shared, "", 0, vulkan), 1);
-    assert_int_equal(count_tuned(shared, "-qn-tune=glsl-memory", 0, vulkan), 0);
+    assert_int_equal(count_tuned(shared, "", (qn__target){0}, vulkan), 1);
+    assert_int_equal(count_tuned(shared, "-qn-tune=glsl-memory", (qn__target){0}, vulkan), 0);
     qn__compile_request request = {
-        .source = quotient, .options = "-qn-tune=one-turn,haste", .target = QN__TARGET_SPIRV};
+        .source = quotient, .options = "-qn-tune=one-turn,haste", .target.kind = QN__TARGET_SPIRV};
     qn__compile_result result;
     assert_int_equal(qn__compile(&request, &result), QN__COMPILE_BAD_OPTION);
     assert_non_null(strstr(result.log, "knows no 'haste'"));
@@ -595,16 +615,17 @@ static void ladders_ask_to_be_unrolled(void **state) {
     (void)state;
     static const struct {
         const char *steps; /* what stands between the parentheses of `for` */
-        uint32_t lacks, count;
+        bool wants;
+        uint32_t count;
     } rows[] = {
-        {"size_t s = 1; s < get_local_size(0); s *= 2", QN__WANTS_FOUR_TURNS, 1},
-        {"uint s = get_local_size(0) / 2; s > 0; s >>= 1", QN__WANTS_FOUR_TURNS, 1},
-        {"uint s = get_local_size(0) / 2; s; s /= 2", QN__WANTS_FOUR_TURNS, 1},
-        {"uint s = 1; s < get_local_size(0); s *= 2", 0, 0}, /* processors */
-        {"uint s = 1; s < n; s *= 2", QN__WANTS_FOUR_TURNS, 0},
-        {"uint s = n; s > 0; s >>= 1", QN__WANTS_FOUR_TURNS, 0},
-        {"uint s = 1; s < get_local_size(0); s += 7", QN__WANTS_FOUR_TURNS, 0},
-        {"uint s = 1; s < get_local_size(0); s = l[s]", QN__WANTS_FOUR_TURNS, 0},
+        {"size_t s = 1; s < get_local_size(0); s *= 2", true, 1},
+        {"uint s = get_local_size(0) / 2; s > 0; s >>= 1", true, 1},
+        {"uint s = get_local_size(0) / 2; s; s /= 2", true, 1},
+        {"uint s = 1; s < get_local_size(0); s *= 2", false, 0}, /* processors */
+        {"uint s = 1; s < n; s *= 2", true, 0},
+        {"uint s = n; s > 0; s >>= 1", true, 0},
+        {"uint s = 1; s < get_local_size(0); s += 7", true, 0},
+        {"uint s = 1; s < get_local_size(0); s = l[s]", true, 0},
     };
     const counted unrolled = {.op = OP_LOOP_MERGE, .operand = 3, .value = 1};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -613,7 +634,8 @@ static void ladders_ask_to_be_unrolled(void **state) {
                  K "global uint *o, uint n, local uint *l) { for (%s) { l[get_local_id(0)] += l[s];"
                    "barrier(CLK_LOCAL_MEM_FENCE); } o[0] = l[0]; }",
                  rows[i].steps);
-        assert_int_equal(count_tuned(source, "", rows[i].lacks, unrolled), rows[i].count);
+        assert_int_equal(count_tuned(source, "", (qn__target){.wants_unrolled = rows[i].wants}, unrolled),
+                         rows[i].count);
     }
 }
 
@@ -627,13 +649,13 @@ static void quotients_are_corrected(void **state) {
         "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n" K "global half *o) { o[0] = o[1] / o[2]; }";
     const counted divisions = {.op = OP_F_DIV}, shifts = {.op = OP_SHIFT_LEFT},
                   branches = {.op = OP_SELECTION_MERGE};
-    assert_int_equal(count_tuned(moderate, "", QN__ADDRESSES_64, shifts), 0);
-    assert_int_equal(count_tuned(inverse, "", QN__ADDRESSES_64, shifts), 1);
-    assert_int_equal(count_tuned(inverse, "", QN__ADDRESSES_64, divisions), 1);
-    assert_int_equal(count_tuned(quotient, "", QN__ADDRESSES_64, shifts), 2);
-    assert_int_equal(count_tuned(quotient, "", QN__ADDRESSES_64, branches), 2); /* with the guard */
-    assert_int_equal(count_tuned(half_quotient, "", QN__ADDRESSES_64, branches), 2);
-    assert_int_equal(count_tuned(quotient, "-cl-fast-relaxed-math", QN__ADDRESSES_64, branches), 1);
+    assert_int_equal(count_tuned(moderate, "", WIDE, shifts), 0);
+    assert_int_equal(count_tuned(inverse, "", WIDE, shifts), 1);
+    assert_int_equal(count_tuned(inverse, "", WIDE, divisions), 1);
+    assert_int_equal(count_tuned(quotient, "", WIDE, shifts), 2);
+    assert_int_equal(count_tuned(quotient, "", WIDE, branches), 2); /* with the guard */
+    assert_int_equal(count_tuned(half_quotient, "", WIDE, branches), 2);
+    assert_int_equal(count_tuned(quotient, "-cl-fast-relaxed-math", WIDE, branches), 1);
 }
 
 /* What nobody writes is nobody's to share: reads of it may move past barriers. */
@@ -656,13 +678,13 @@ static void constant_arguments_are_private(void **state) {
     const char *counting = K "global int *o, local int *l) { atomic_inc(l + o[get_local_id(0)]); }";
     const counted kept = {.op = OP_LOAD, .operand = 4, .value = ALIGNED},
                   shared = {.op = OP_LOAD, .operand = 4, .value = ALIGNED | NON_PRIVATE};
-    assert_int_equal(count_tuned(moved, "", QN__ADDRESSES_64, kept), 1);
-    assert_int_equal(count_tuned(moved, "", QN__ADDRESSES_64, shared), 0);
-    assert_int_equal(count_tuned(written, "", QN__ADDRESSES_64, shared), 0); /* a barrier of local memory */
-    assert_int_equal(count_tuned(ordered, "", QN__ADDRESSES_64, shared), 1);
-    assert_int_equal(count_tuned(ordered_constant, "", QN__ADDRESSES_64, shared), 0);
-    assert_int_equal(count_tuned(fenced, "", QN__ADDRESSES_64, shared), 1);
-    assert_int_equal(count_tuned(counting, "", QN__ADDRESSES_64, shared), 0);
+    assert_int_equal(count_tuned(moved, "", WIDE, kept), 1);
+    assert_int_equal(count_tuned(moved, "", WIDE, shared), 0);
+    assert_int_equal(count_tuned(written, "", WIDE, shared), 0); /* a barrier of local memory */
+    assert_int_equal(count_tuned(ordered, "", WIDE, shared), 1);
+    assert_int_equal(count_tuned(ordered_constant, "", WIDE, shared), 0);
+    assert_int_equal(count_tuned(fenced, "", WIDE, shared), 1);
+    assert_int_equal(count_tuned(counting, "", WIDE, shared), 0);
 }
 
 /* Vectors in local memory that scalars are stored to: neighbours differ by a constant, not each by a shift. */
@@ -673,15 +695,16 @@ static void whole_vectors_share_a_shift(void **state) {
           "l[i] = n; barrier(CLK_LOCAL_MEM_FENCE); float4 s = 0;"
           "for (int k = 0; k < 8; k++) s += *(local float4 *)&l[i * 4 + k * 16]; o[i] = s; }";
     const counted shifts = {.op = OP_SHIFT_RIGHT_ARITHMETIC};
-    assert_in_range(count_tuned(source, "", QN__ADDRESSES_64, shifts), 1, 2); /* of eight */
+    assert_in_range(count_tuned(source, "", WIDE, shifts), 1, 2); /* of eight */
 }
 
 static void required_sizes_are_defaults(void **state) {
     (void)state;
     qn__compile_result result;
-    compiled(
-        &result,
-        "__attribute__((reqd_work_group_size(8, 4, 2)))" K "global int *o) { o[0] = get_local_size(0); }", 0);
+    compiled(&result,
+             "__attribute__((reqd_work_group_size(8, 4, 2)))" K
+             "global int *o) { o[0] = get_local_size(0); }",
+             (qn__target){0});
     counted c = {.op = OP_EXECUTION_MODE, .operand = 4, .value = 4};
     each(&result, visit, &c);
     assert_int_equal(c.count, 1);
@@ -692,8 +715,11 @@ static void lines_are_named_when_debugging(void **state) {
     (void)state;
     const char *source = K "global int *o) {\n o[0] =\n 1;\n}";
     for (int debug = 0; debug < 2; debug++) {
-        qn__compile_request request = {
-            .source = source, .name = "k.cl", .target = QN__TARGET_SPIRV, .debug = debug, .verify = true};
+        qn__compile_request request = {.source = source,
+                                       .name = "k.cl",
+                                       .target.kind = QN__TARGET_SPIRV,
+                                       .debug = debug,
+                                       .verify = true};
         qn__compile_result result;
         assert_int_equal(qn__compile(&request, &result), QN__COMPILE_OK);
         counted c = {.op = OP_LINE, .operand = 2, .value = 2};

@@ -36,48 +36,42 @@ static const char fetch[] = K "global const float *in, global float *out) {\n   
 
 static const struct tuned {
     const char *word;
-    qn__compile_target target;
-    uint32_t lacks; /* of the device */
+    qn__target target;
     const char *source;
 } words[] = {
-    {"four-turns", QN__TARGET_SPIRV, 0, loop},
-    {"four-turns", QN__TARGET_CLC, 0, loop},
-    {"one-turn", QN__TARGET_PTX, 0, loop},
-    {"one-turn", QN__TARGET_SPIRV, QN__WANTS_FOUR_TURNS, loop},
-    {"end-tests", QN__TARGET_SPIRV, 0, loop},
-    {"head-tests", QN__TARGET_PTX, 0, loop},
-    {"head-tests", QN__TARGET_SPIRV, 0, large_loop},
-    {"scalar-memory", QN__TARGET_PTX, 0, neighbours},
-    {"hint-unroll", QN__TARGET_SPIRV, 0, loop},
-    {"hint-unroll", QN__TARGET_CLC, 0, loop},
-    {"hint-loops", QN__TARGET_SPIRV, 0, loop},
-    {"hint-loops", QN__TARGET_CLC, 0, loop},
-    {"loose-fma", QN__TARGET_SPIRV, 0, fused},
-    {"exact-fma", QN__TARGET_SPIRV, 0, product},
-    {"loose-division", QN__TARGET_SPIRV, 0, quotient},
-    {"no-float-modes", QN__TARGET_SPIRV, QN__HAS_DENORMALS | QN__HAS_NEAREST, product},
-    {"glsl-memory", QN__TARGET_SPIRV, 0, fetch},
-    {"pairs", QN__TARGET_SPIRV, QN__ADDRESSES_64, loop},
-    {"swap-shifts", QN__TARGET_SPIRV, QN__NO_BYTE_SWAPS, byte_swap},
-    {"swap-words", QN__TARGET_SPIRV, 0, byte_swap},
-    {"swap-products", QN__TARGET_SPIRV, QN__NO_BYTE_SWAPS, byte_swap},
-    {"swap-bytes", QN__TARGET_SPIRV, QN__NO_BYTE_SWAPS, byte_swap},
-    {"bare-division", QN__TARGET_PTX, 0, whole_quotient},
-    {"bare-division", QN__TARGET_SPIRV, 0, whole_quotient},
-    {"plain-copies", QN__TARGET_PTX, 0, fetch},
+    {"four-turns", {.kind = QN__TARGET_SPIRV}, loop},
+    {"four-turns", {.kind = QN__TARGET_CLC}, loop},
+    {"one-turn", {.kind = QN__TARGET_PTX, .arch = 90}, loop},
+    {"one-turn", {.kind = QN__TARGET_SPIRV, .wants_unrolled = true}, loop},
+    {"end-tests", {.kind = QN__TARGET_SPIRV}, loop},
+    {"head-tests", {.kind = QN__TARGET_PTX, .arch = 90}, loop},
+    {"head-tests", {.kind = QN__TARGET_SPIRV}, large_loop},
+    {"scalar-memory", {.kind = QN__TARGET_PTX, .arch = 90}, neighbours},
+    {"hint-unroll", {.kind = QN__TARGET_SPIRV}, loop},
+    {"hint-unroll", {.kind = QN__TARGET_CLC}, loop},
+    {"hint-loops", {.kind = QN__TARGET_SPIRV}, loop},
+    {"hint-loops", {.kind = QN__TARGET_CLC}, loop},
+    {"loose-fma", {.kind = QN__TARGET_SPIRV}, fused},
+    {"exact-fma", {.kind = QN__TARGET_SPIRV}, product},
+    {"loose-division", {.kind = QN__TARGET_SPIRV}, quotient},
+    {"no-float-modes", {.kind = QN__TARGET_SPIRV, .has_denormals = true, .has_nearest = true}, product},
+    {"glsl-memory", {.kind = QN__TARGET_SPIRV}, fetch},
+    {"pairs", {.kind = QN__TARGET_SPIRV, .wants_wide_addresses = true}, loop},
+    {"swap-shifts", {.kind = QN__TARGET_SPIRV, .lacks_byte_swaps = true}, byte_swap},
+    {"swap-words", {.kind = QN__TARGET_SPIRV}, byte_swap},
+    {"swap-products", {.kind = QN__TARGET_SPIRV, .lacks_byte_swaps = true}, byte_swap},
+    {"swap-bytes", {.kind = QN__TARGET_SPIRV, .lacks_byte_swaps = true}, byte_swap},
+    {"bare-division", {.kind = QN__TARGET_PTX, .arch = 90}, whole_quotient},
+    {"bare-division", {.kind = QN__TARGET_SPIRV}, whole_quotient},
+    {"plain-copies", {.kind = QN__TARGET_PTX, .arch = 90}, fetch},
 };
 enum { NUM_WORDS = sizeof words / sizeof *words };
 
 static void compiled(qn__compile_result *result, const struct tuned *t, const char *word) {
     char options[64];
     snprintf(options, sizeof options, "-qn-tune=%s", word);
-    const qn__compile_request request = {.source = t->source,
-                                         .options = options,
-                                         .target = t->target,
-                                         .arch = 90,
-                                         .level = 2,
-                                         .verify = true,
-                                         .device_lacks = t->lacks};
+    const qn__compile_request request = {
+        .source = t->source, .options = options, .target = t->target, .level = 2, .verify = true};
     if (qn__compile(&request, result)) fail_msg("%s: %s", word, result->log);
 }
 
@@ -105,7 +99,7 @@ static void a_wrong_word_is_told_which_there_are(void **state) {
     (void)state;
     static const char sentence[] = "the option '-qn-tune' knows no 'haste', but ";
     static const qn__compile_request request = {
-        .source = loop, .options = "-qn-tune=one-turn,haste", .target = QN__TARGET_SPIRV};
+        .source = loop, .options = "-qn-tune=one-turn,haste", .target.kind = QN__TARGET_SPIRV};
     qn__compile_result result;
     static char page[64 << 10];
     char list[1024], quoted[64], *rest = NULL;

@@ -8,8 +8,9 @@ static qn__arena arena;
 
 static int compile_all(void **state) {
     void *unused;
-    static const qn__emit_options plain = {.source_name = "test.cl", .sub_group_size = 8};
-    static const qn__emit_options debug = {.source_name = "test.cl", .debug = true, .sub_group_size = 8};
+    static const qn__emit_options plain = {.source_name = "test.cl", .target.sub_group_size = 8};
+    static const qn__emit_options debug = {
+        .source_name = "test.cl", .debug = true, .target.sub_group_size = 8};
     ir_setup(&unused);
     arena = *(qn__arena *)unused;
     const char *kernels = emit_read(&arena, "tests/unit/emit_c.ir");

@@ -4,14 +4,14 @@
 
 #include <stdio.h>
 
-static qn__emit_result emitted(void **state, const char *ir, uint32_t lacks) {
+static qn__emit_result emitted(void **state, const char *ir, qn__target target) {
     qn__arena *arena = *state;
     ir_module *module = ir_parsed(arena, ir);
     const char *broken = qn__ir_verify(arena, module);
     if (broken) fail_msg("%s", broken);
-    qn__emit_options options = {.source_name = "test.cl", .device_lacks = lacks};
+    qn__emit_options options = {.source_name = "test.cl", .target = target};
     qn__emit_result result;
-    qn__emit_clc(arena, module, &options, &result);
+    qn__emitter_clc.emit(arena, module, &options, &result);
     return result;
 }
 
@@ -21,7 +21,7 @@ static void a_kernel_is_guarded(void **state) {
                                 "    %2: i64 = global_id [0]\n    %3: i64 = shl %2, i64 2\n"
                                 "    %4: ptr.global = ptr_add %0.out, %3\n    store align 4 %4, %1.x\n"
                                 "    return\n}\n",
-                                0);
+                                (qn__target){0});
     const qn__kernel_info *kernel = &r.info.kernels[0];
     assert_null(r.error);
     assert_string_equal(kernel->symbol, "qn_k");
@@ -38,7 +38,7 @@ static void a_kernel_is_guarded(void **state) {
 
 static void a_barrier_takes_the_guard_away(void **state) {
     qn__emit_result r =
-        emitted(state, "kernel @k() {\n    barrier local scope work_group\n    return\n}\n", 0);
+        emitted(state, "kernel @k() {\n    barrier local scope work_group\n    return\n}\n", (qn__target){0});
     assert_false(r.info.kernels[0].guarded);
     assert_true(r.info.kernels[0].uses_sync);
     assert_int_equal(r.info.kernels[0].num_hidden, 0);
@@ -52,7 +52,7 @@ static void local_arrays_begin_where_a_vector_may(void **state) {
                 "kernel @k()\n    local #0 \"one\" size 4 align 4\n"
                 "    local #1 \"many\" size 64 align 4\n    local #2 \"far\" size 40 align 32 {\n"
                 "    return\n}\n",
-                0);
+                (qn__target){0});
     has(&r, "__local uchar local0[4] __attribute__((aligned(4)));");
     has(&r, "__local uchar local1[64] __attribute__((aligned(16)));");
     has(&r, "__local uchar local2[40] __attribute__((aligned(32)));");
@@ -70,7 +70,7 @@ static const char two_constants[] =
     "    store align 4 %0.out, %9\n    return\n}\n";
 
 static void constant_buffers(void **state) {
-    qn__emit_result r = emitted(state, two_constants, 0);
+    qn__emit_result r = emitted(state, two_constants, (qn__target){0});
     has(&r, "__constant uint constant0[2]");
     has(&r, "__constant uchar *p1");
     has(&r, "__global const uchar *p2");
@@ -92,29 +92,29 @@ static const char *counted(const char *leave) {
 }
 
 static void a_counted_loop_has_its_condition(void **state) {
-    qn__emit_result r = emitted(state, counted(""), 0);
+    qn__emit_result r = emitted(state, counted(""), (qn__target){0});
     has(&r, "while ((v5 < v1)) {");
     has_not(&r, "for (;;)");
     has(&r, "    v3 = v4;");
     r = emitted(state,
                 counted("        %8: bool = ult %6, i32 9\n        if %8 {\n            break @0 %6\n"
                         "        } else {\n            yield\n        }\n"),
-                0);
+                (qn__target){0});
     has(&r, "for (;;)"); /* left with another result elsewhere */
     has_not(&r, "#pragma unroll");
-    r = emitted(state, counted(""), QN__HINTS_UNROLL);
+    r = emitted(state, counted(""), (qn__target){.tries_unroll_hints = true});
     has(&r, "#pragma unroll 4\n    while (");
-    r = emitted(state, counted(""), QN__HINTS_LOOPS);
+    r = emitted(state, counted(""), (qn__target){.tries_loop_hints = true});
     has(&r, "#pragma unroll 1\n    while (");
 }
 
 static void doubles_are_refused(void **state) {
     static const char kernel[] = "kernel @k(%0.out: ptr.global buffer, %1.x: f64 value) {\n"
                                  "    store align 8 %0.out, %1.x\n    return\n}\n";
-    qn__emit_result r = emitted(state, kernel, 0);
+    qn__emit_result r = emitted(state, kernel, (qn__target){0});
     assert_null(r.error);
     has(&r, "cl_khr_fp64 : enable");
-    r = emitted(state, kernel, QN__NO_F64);
+    r = emitted(state, kernel, (qn__target){.lacks_f64 = true});
     assert_string_equal(r.error, "the device has no double precision");
 }
 
@@ -124,7 +124,7 @@ static void integers_wrap(void **state) {
                                 "kernel @k(%0.out: ptr.global buffer, %1.x: i32 value) {\n"
                                 "    %2: i32 = add %1.x, i32 1\n    %3: i32 = add nsw %2, i32 2\n"
                                 "    %4: i32 = sdiv %3, %1.x\n    store align 4 %0.out, %4\n    return\n}\n",
-                                0);
+                                (qn__target){0});
     has(&r, "(uint)(v1 + 1u)");
     has(&r, "(uint)((int)v3 + (int)2u)");
     has(&r, "(uint)((int)v5 / (int)v1)");
@@ -138,7 +138,7 @@ static void a_reciprocal_in_range_needs_no_test(void **state) {
                                 "    %4: f32 = select %3, f32 10.0, %2\n    %5: f32 = fadd %4, f32 4.0\n"
                                 "    %6: f32 = fdiv f32 1.0, %5\n    %7: f32 = fdiv f32 1.0, %1.x\n"
                                 "    %8: f32 = fadd %6, %7\n    store align 4 %0.out, %8\n    return\n}\n",
-                                0);
+                                (qn__target){0});
     has(&r, " = qn_reciprocal(v");
     has(&r, " = (1.0f / v1);");
     has(&r, "asm(\"rcp.approx.ftz.f32 %0, %1;\"");
@@ -151,7 +151,7 @@ static void integers_become_floats(void **state) {
                                 "kernel @k(%0.out: ptr.global buffer, %1.x: i32 value) {\n"
                                 "    %2: f32 = s2f %1.x\n    %3: f32 = u2f round zero %1.x\n"
                                 "    %4: f32 = fadd %2, %3\n    store align 4 %0.out, %4\n    return\n}\n",
-                                0);
+                                (qn__target){0});
     has(&r, "float v2 = (float)(int)v1;");
     has(&r, "float v3 = convert_float_rtz(v1);");
 }
@@ -164,7 +164,7 @@ static void sizes_are_read_by_words(void **state) {
                 "    %1: i64 = global_size [0]\n    %2: i32 = trunc %1\n"
                 "    %3: i64 = num_groups [1]\n    store align 8 %0.out, %3\n"
                 "    %4: ptr.global = ptr_add %0.out, i64 8\n    store align 4 %4, %2\n    return\n}\n",
-                0);
+                (qn__target){0});
     has(&r, "uint2 global_size0;");
     has(&r, "uint v2 = hidden.global_size0.s0;");
     has(&r, "ulong v3 = as_ulong(hidden.num_groups1);");
@@ -179,10 +179,10 @@ static void a_sum_is_extended_first(void **state) {
                                  "    store align 8 %%0.out, %%3\n    return\n}\n";
     char text[sizeof kernel + 8];
     snprintf(text, sizeof text, kernel, "nuw ");
-    qn__emit_result r = emitted(state, text, 0);
+    qn__emit_result r = emitted(state, text, (qn__target){0});
     has(&r, "(ulong)((ulong)v1 + (ulong)3u)");
     snprintf(text, sizeof text, kernel, "");
-    r = emitted(state, text, 0);
+    r = emitted(state, text, (qn__target){0});
     has(&r, "(ulong)v3;");
 }
 
@@ -204,7 +204,7 @@ static void loads_stay_before_branches(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char text[sizeof kernel + 40];
         snprintf(text, sizeof text, kernel, rows[i].op);
-        qn__emit_result r = emitted(state, text, 0);
+        qn__emit_result r = emitted(state, text, (qn__target){0});
         if (rows[i].branches) {
             has(&r, "#ifdef __NV_CL_C_VERSION\n    asm(\"\" : \"+f\"(v2), \"+l\"(v3));\n    #endif\n    "
                     "float v5");

@@ -7,9 +7,9 @@ static qn__emit_result emitted(void **state, uint32_t arch, const char *ir) {
     ir_module *module = ir_parsed(arena, ir);
     const char *broken = qn__ir_verify(arena, module);
     if (broken) fail_msg("%s", broken);
-    qn__emit_options options = {.source_name = "test.cl", .arch = arch};
+    qn__emit_options options = {.source_name = "test.cl", .target.arch = arch};
     qn__emit_result result;
-    qn__emit_ptx(arena, module, &options, &result);
+    qn__emitter_ptx.emit(arena, module, &options, &result);
     if (result.error) fail_msg("%s", result.error);
     return result;
 }
@@ -259,11 +259,12 @@ static void large_parameters(void **state) {
         uint32_t arch, lacks;
         const char *part;
     } refused[] = {{STRUCT("5000"), 60, 0, "takes 4096"},
-                   {STRUCT("5000"), 90, QN__NO_LARGE_PARAMS, "takes 4096"},
+                   {STRUCT("5000"), 90, true, "takes 4096"},
                    {STRUCT("33000"), 0, 0, "takes 30720"}};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-        const qn__emit_options options = {.arch = refused[i].arch, .device_lacks = refused[i].lacks};
-        qn__emit_ptx(*state, ir_parsed(*state, refused[i].ir), &options, &r);
+        const qn__emit_options options = {
+            .target = {.arch = refused[i].arch, .lacks_large_params = refused[i].lacks}};
+        qn__emitter_ptx.emit(*state, ir_parsed(*state, refused[i].ir), &options, &r);
         assert_non_null(r.error);
         if (!strstr(r.error, refused[i].part)) fail_msg("%s", r.error);
     }

@@ -36,7 +36,7 @@ static emitted emit_compiled(qn__arena *arena, const char *ir, const qn__emit_op
     ir_module *module = ir_parsed(arena, ir);
     const char *error = qn__ir_verify(arena, module);
     if (error) fail_msg("%s", error);
-    qn__emit_c(arena, module, options, &e.result);
+    qn__emitter_c.emit(arena, module, options, &e.result);
     assert_null(e.result.error);
     char base[] = "/tmp/quern-test-XXXXXX", name[64], command[512];
     assert_non_null(mkdtemp(base));

@@ -24,7 +24,7 @@ typedef struct help {
     front_diag diag;
     front_names names;
     front_options options;
-    front_features features;
+    qn__target target;
     front_pp_config config;
     const help_file *files; /* ends in a NULL path */
 } help;
@@ -49,7 +49,7 @@ static inline bool help_read(void *user, const char *path, qn__arena *arena, qn_
         qn__sources_init(&(h)->sources, &(h)->arena, help_read, (h));                                        \
         qn__diag_init(&(h)->diag, &(h)->arena, &(h)->sources);                                               \
         qn__names_init(&(h)->names, &(h)->arena);                                                            \
-        (h)->features = FRONT_ALL_FEATURES;                                                                  \
+        (h)->target = (qn__target){0};                                                                       \
     } while (0)
 
 static inline void help_stop(help *h) { qn__arena_free(&h->arena); }
@@ -60,7 +60,7 @@ static inline const front_pp_config *help_config(help *h) {
     h->config.diag = &h->diag;
     h->config.names = &h->names;
     h->config.options = &h->options;
-    h->config.features = h->features;
+    h->config.target = h->target;
     return &h->config;
 }
 

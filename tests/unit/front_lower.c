@@ -80,7 +80,7 @@ static char *lowered(help *h, const char *source) {
                                .diag = &h->diag,
                                .names = &h->names,
                                .options = &h->options,
-                               .features = h->features};
+                               .target = h->target};
     qn__front_context_init(context);
     ast_unit *unit = qn__parse(context, tokens);
     qn__buf out;
@@ -91,7 +91,7 @@ static char *lowered(help *h, const char *source) {
                                .sources = &h->sources,
                                .diag = &h->diag,
                                .options = &h->options,
-                               .features = h->features};
+                               .target = h->target};
         module = qn__lower(&config, unit);
     }
     if (h->diag.errors) {

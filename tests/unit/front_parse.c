@@ -10,7 +10,7 @@ static ast_unit *parse(help *h, const char *text) {
                                .diag = &h->diag,
                                .names = &h->names,
                                .options = &h->options,
-                               .features = h->features};
+                               .target = h->target};
     qn__front_context_init(context);
     return qn__parse(context, tokens);
 }

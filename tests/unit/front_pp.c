@@ -292,15 +292,15 @@ static void test_pragma_tokens(void **state) {
     help_stop(&h);
 }
 
-/* Without the features of a target its macros are not there. */
-static void test_features(void **state) {
+/* What a target lacks it has no macros for. */
+static void test_traits(void **state) {
     (void)state;
     help h;
     help_start(&h);
-    h.features = (front_features){0};
-    assert_string_equal(
-        help_expand(&h, "cl_khr_fp64 M_PI M_PI_F DBL_MAX cl_khr_subgroups INT_MAX"),
-        "cl_khr_fp64 M_PI 3.14159265358979323846264338327950288f DBL_MAX cl_khr_subgroups 2147483647");
+    h.target = (qn__target){.lacks_f64 = true, .lacks_i64_atomics = true};
+    assert_string_equal(help_expand(&h, "cl_khr_fp64 M_PI M_PI_F DBL_MAX cl_khr_int64_base_atomics INT_MAX"),
+                        "cl_khr_fp64 M_PI 3.14159265358979323846264338327950288f DBL_MAX "
+                        "cl_khr_int64_base_atomics 2147483647");
     help_stop(&h);
 }
 
@@ -308,7 +308,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases),         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_nesting),       cmocka_unit_test(test_positions),
-        cmocka_unit_test(test_pragma_tokens), cmocka_unit_test(test_features),
+        cmocka_unit_test(test_pragma_tokens), cmocka_unit_test(test_traits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

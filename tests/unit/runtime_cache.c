@@ -44,7 +44,7 @@ typedef struct given {
 
 typedef struct fixture {
     qn_backend backend;
-    qn__code_target target;
+    qn__target target;
     char dir[64];
     given last;
     bool refuses_binaries;
@@ -73,7 +73,7 @@ static void keep(given *g, const qn__code_info *info) {
     qn__arena_free(&arena);
 }
 
-static void fake_target(const qn__gpu *gpu, qn__code_target *target) {
+static void fake_target(const qn__gpu *gpu, qn__target *target) {
     (void)gpu;
     *target = f->target;
 }
@@ -136,7 +136,7 @@ static int teardown(void **state) {
 }
 
 static void both_are_the_same(int target) {
-    f->target = (qn__code_target){.target = target};
+    f->target = (qn__target){.kind = (qn__target_kind)target};
     assert_false(build());
     given fresh = f->last;
     f->last = (given){0};
@@ -159,24 +159,24 @@ static void opencl_c_is_kept_whole(void **state) {
 /* The same driver may offer devices of different ability: each has its own code. */
 static void the_whole_target_is_in_the_key(void **state) {
     (void)state;
-    f->target = (qn__code_target){.target = QN__TARGET_PTX};
+    f->target = (qn__target){.kind = QN__TARGET_PTX};
     assert_false(build());
     f->target.arch = 90;
     assert_false(build());
     assert_true(build());
-    f->target.device_lacks = QN__NO_FLOAT_ATOMIC_ADD;
+    f->target.lacks_float_atomic_add = true;
     assert_false(build());
     assert_true(build());
-    f->target.target = QN__TARGET_CLC;
+    f->target.kind = QN__TARGET_CLC;
     assert_false(build());
-    f->target = (qn__code_target){.target = QN__TARGET_PTX};
+    f->target = (qn__target){.kind = QN__TARGET_PTX};
     assert_true(build());
 }
 
 /* Files are named by what their folder's lister knows; a driver that refuses its binary gets the text again. */
 static void a_refused_binary_is_made_anew(void **state) {
     (void)state;
-    f->target = (qn__code_target){.target = QN__TARGET_PTX};
+    f->target = (qn__target){.kind = QN__TARGET_PTX};
     assert_false(build());
     f->refuses_binaries = true;
     assert_false(build());
@@ -192,7 +192,7 @@ static void a_refused_binary_is_made_anew(void **state) {
 /* A driver's own cache grows while a program runs, and is kept in its file. */
 static void a_rewritten_binary_is_loaded(void **state) {
     (void)state;
-    f->target = (qn__code_target){.target = QN__TARGET_PTX};
+    f->target = (qn__target){.kind = QN__TARGET_PTX};
     f->backend.rewrites_code = true;
     assert_false(build());
     char command[128];

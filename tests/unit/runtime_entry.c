@@ -100,7 +100,7 @@ static void every_fact_is_kept(void **state) {
     for (int target = 0; target < QN__TARGET_COUNT; target++) {
         qn__compile_result result;
         const qn__compile_request request = {
-            .source = source, .target = (qn__compile_target)target, .level = 2, .no_files = true};
+            .source = source, .target.kind = (qn__target_kind)target, .level = 2, .no_files = true};
         if (qn__compile(&request, &result)) fail_msg("%s", result.log);
         assert_int_equal(result.info.num_kernels, 2);
         assert_int_equal(result.info.num_refused, 1);
@@ -127,7 +127,7 @@ static void damage_is_not_read_past(void **state) {
     fixture *f = *state;
     qn__compile_result result;
     const qn__compile_request request = {
-        .source = source, .target = QN__TARGET_SPIRV, .level = 2, .no_files = true};
+        .source = source, .target.kind = QN__TARGET_SPIRV, .level = 2, .no_files = true};
     if (qn__compile(&request, &result)) fail_msg("%s", result.log);
     if (setjmp(f->escape)) fail_msg("out of memory");
     qn__buf out;

@@ -1,4 +1,4 @@
-//~ 1 1f0 0 8 -cl-std=CL3.0
+//~ 1 1f0 8 -cl-std=CL3.0
 kernel void atomics(global int *x, global atomic_float *f, local uint *l, global long *w) {
     atomic_add(x, 1);
     atomic_cmpxchg(&x[1], 2, 3);

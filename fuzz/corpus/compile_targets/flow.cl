@@ -1,4 +1,4 @@
-//~ 2 1000 0 0 -D N=4
+//~ 2 1000 0 -D N=4
 typedef struct pair { char a; int2 b[2]; union { uint u; float f; } w; } pair;
 constant int table[4] = {1, 2, 3, 4};
 int twice(int x, pair *p) { p->b[x & 1].y += x; return p->w.u ? x * 2 : table[x & 3]; }

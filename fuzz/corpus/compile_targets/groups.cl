@@ -1,4 +1,4 @@
-//~ 2 0 0 15 -cl-std=CL3.0
+//~ 2 0 15 -cl-std=CL3.0
 kernel void sums(global float *x, local int *t, uint n) {
     local float tile[32];
     size_t i = get_global_id(0), k = get_local_id(0);

@@ -1,4 +1,4 @@
-//~ 2 42 0 0 -cl-fast-relaxed-math
+//~ 2 42 0 -cl-fast-relaxed-math
 kernel void vectors(global float16 *a, global short8 *s, global float3 *t, global int4 *v) {
     float16 x = a[0];
     x.s0f = x.hi.lo.odd;

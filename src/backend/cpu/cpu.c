@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "compile.h"
 #include "util/file.h"
 #include "util/hash.h"
 
@@ -144,8 +143,9 @@ static void cpu_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     };
 }
 
-static void cpu_target(const qn__gpu *gpu, qn__code_target *target) {
-    target->target = gpu->compiler[0] ? QN__TARGET_C : QN__TARGET_IR;
+static void cpu_target(const qn__gpu *gpu, qn__target *target) {
+    target->sub_group_size = QN__CPU_SUB_GROUP;
+    target->kind = gpu->compiler[0] ? QN__TARGET_C : QN__TARGET_IR;
 }
 
 static const char *cpu_cache_key(const qn__gpu *gpu) { return gpu->cache_key; }

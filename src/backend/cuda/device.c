@@ -3,8 +3,6 @@
 #include <string.h>
 
 #include "backend/cuda/cuda.h"
-#include "compile.h"
-#include "emit/emit.h"
 
 enum {
     CACHE_VERSION = 1,            /* of what code.c writes */
@@ -200,10 +198,11 @@ static void gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     };
 }
 
-static void target(const qn__gpu *gpu, qn__code_target *target) {
-    *target = (qn__code_target){.target = QN__TARGET_PTX,
-                                .arch = (uint32_t)gpu->arch,
-                                .device_lacks = gpu->max_params == QN__PTX_PARAMS ? QN__NO_LARGE_PARAMS : 0};
+static void target(const qn__gpu *gpu, qn__target *target) {
+    *target = (qn__target){.kind = QN__TARGET_PTX,
+                           .arch = (uint32_t)gpu->arch,
+                           .sub_group_size = attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_WARP_SIZE),
+                           .lacks_large_params = gpu->max_params == QN__PTX_PARAMS};
 }
 
 static const char *cache_key(const qn__gpu *gpu) { return gpu->cache_key; }

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compile.h"
 #include "runtime/backend.h"
 #include "util/file.h"
 
@@ -79,9 +78,9 @@ static void null_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     };
 }
 
-static void null_target(const qn__gpu *gpu, qn__code_target *target) {
+static void null_target(const qn__gpu *gpu, qn__target *target) {
     (void)gpu;
-    target->target = QN__TARGET_IR;
+    target->kind = QN__TARGET_IR;
 }
 
 static const char *null_cache_key(const qn__gpu *gpu) {

@@ -3,9 +3,6 @@
 #include <string.h>
 
 #include "backend/opencl/opencl.h"
-#include "compile.h"
-#include "emit/emit.h"
-#include "front/pp/pp.h"
 
 enum { MOST_ITEMS = 1024 }; /* in a group: for as many the lowered collectives have room (pass/group.h) */
 
@@ -111,6 +108,9 @@ void qn__cl_gpu_close(qn__gpu *gpu) {
     qn__release(gpu->services->allocator, gpu);
 }
 
+/* Without them those of pass/lower_sub_groups.c. */
+static uint32_t sub_group_size_of(const qn__gpu *gpu) { return gpu->has_sub_groups ? gpu->warp : 32; }
+
 /* Hidden parameters take some of the room for arguments. */
 void qn__cl_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     const uint64_t most = (uint64_t)1 << 48, large = QN__MAX_ARGS_SIZE + 256;
@@ -123,7 +123,7 @@ void qn__cl_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
                         (gpu->float_config & CL_FP_DENORM ? QN_CAN_F32_DENORMALS : 0u) |
                         (gpu->is_cpu ? QN_CAN_SHARE_MEMORY : 0u),
         .compute_units = gpu->compute_units,
-        .sub_group_size = gpu->has_sub_groups ? gpu->warp : 32, /* those of pass/lower_sub_groups.c */
+        .sub_group_size = sub_group_size_of(gpu),
         .max_group_size = gpu->max_group,
         .max_local_size = {gpu->max_local[0], gpu->max_local[1], gpu->max_local[2]},
         .max_global_size = {most, most, most},
@@ -134,24 +134,21 @@ void qn__cl_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     };
 }
 
-void qn__cl_target(const qn__gpu *gpu, qn__code_target *target) {
-    target->target = QN__TARGET_CLC;
-    target->device_lacks = QN__NO_F16 | QN__NO_FLOAT_ATOMIC_ADD;
-    if (!gpu->has_f64) {
-        target->without |= FRONT_FP64 | FRONT_FAST_FMA64;
-        target->device_lacks |= QN__NO_F64;
-    }
-    if (!gpu->has_i64_atomics) {
-        target->without |= FRONT_INT64_ATOMICS;
-        target->device_lacks |= QN__NO_I64_ATOMICS;
-    }
-    if (!(gpu->float_config & CL_FP_FMA)) target->without |= FRONT_FAST_FMA32;
-    /* PoCL 3.1 orders the stages of a bitonic sort wrongly once they stand in a row, from its own front end too. */
-    if (gpu->is_cpu)
-        target->device_lacks |= QN__NO_UNROLLED_BARRIERS;
-    else
-        target->device_lacks |= QN__WANTS_FOUR_TURNS;
-    if (!gpu->has_sub_groups) target->device_lacks |= QN__NO_SUB_GROUPS | QN__NO_SUB_GROUP_SHUFFLE;
+void qn__cl_target(const qn__gpu *gpu, qn__target *target) {
+    *target = (qn__target){
+        .kind = QN__TARGET_CLC,
+        .sub_group_size = sub_group_size_of(gpu),
+        .lacks_f64 = !gpu->has_f64,
+        .lacks_fast_fma64 = !gpu->has_f64,
+        .lacks_fast_fma32 = !(gpu->float_config & CL_FP_FMA),
+        .lacks_i64_atomics = !gpu->has_i64_atomics,
+        .lacks_float_atomic_add = true,
+        .lacks_sub_groups = !gpu->has_sub_groups,
+        .lacks_sub_group_shuffle = !gpu->has_sub_groups,
+        /* PoCL 3.1 orders the stages of a bitonic sort wrongly once they stand in a row, from its
+                              own front end too. */
+        .lacks_unrolled_barriers = gpu->is_cpu,
+        .wants_unrolled = !gpu->is_cpu};
 }
 
 const char *qn__cl_cache_key(const qn__gpu *gpu) { return gpu->cache_key; }

@@ -11,7 +11,6 @@
 #include "backend/common/common.h"
 #include "backend/cuda/driver.h"
 #include "backend/opencl/api.h"
-#include "compile.h"
 
 enum { QN__CL_NAMES = 256, QN__CL_MAX_DEVICES = 64 };
 
@@ -180,7 +179,7 @@ void qn__cl_uuid(const qn__cl *cl, cl_object device, uint8_t uuid[16]); /* zeros
 qn_status qn__cl_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **gpu, char *why);
 void qn__cl_gpu_close(qn__gpu *gpu);
 void qn__cl_gpu_info(const qn__gpu *gpu, qn_device_info *info);
-void qn__cl_target(const qn__gpu *gpu, qn__code_target *target);
+void qn__cl_target(const qn__gpu *gpu, qn__target *target);
 const char *qn__cl_cache_key(const qn__gpu *gpu);
 
 /* memory.c */

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "backend/vulkan/vulkan.h"
-#include "compile.h"
 
 #define NAMED(result, name, parameters) {"vk" #name, offsetof(qn__vk_device_functions, name)},
 static const struct {
@@ -94,18 +93,20 @@ static void describe(qn__gpu *gpu) {
     snprintf(gpu->driver_text, sizeof gpu->driver_text, "%.255s %.255s, Vulkan %u.%u.%u", driver.driverName,
              driver.driverInfo, (unsigned)(version >> 22 & 127), (unsigned)(version >> 12 & 1023),
              (unsigned)(version & 4095));
-    qn__code_target target = {0};
-    qn__vk_target(gpu, &target);
     char uuid[33];
     for (int i = 0; i < 16; i++)
         snprintf(uuid + 2 * i, sizeof uuid - 2 * (size_t)i, "%02x", properties->pipelineCacheUUID[i]);
-    snprintf(gpu->cache_key, sizeof gpu->cache_key, "%x:%x %.255s %x %.600s %s %x %x",
+    snprintf(gpu->cache_key, sizeof gpu->cache_key, "%x:%x %.255s %x %.600s %s",
              (unsigned)properties->vendorID, (unsigned)properties->deviceID, properties->deviceName,
-             (unsigned)properties->driverVersion, gpu->driver_text, uuid, (unsigned)target.without,
-             (unsigned)target.device_lacks);
+             (unsigned)properties->driverVersion, gpu->driver_text, uuid);
 }
 
 const char *qn__vk_cache_key(const qn__gpu *gpu) { return gpu->cache_key; }
+
+/* Without sub-groups they are made of local memory, by pass/lower_sub_groups.c. */
+uint32_t qn__vk_sub_group_size(const qn__gpu *gpu) {
+    return gpu->can.sub_groups ? gpu->physical->properties_11.subgroupSize : 32;
+}
 
 void qn__vk_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     const VkPhysicalDeviceLimits *limits = &gpu->physical->properties.limits;
@@ -122,8 +123,7 @@ void qn__vk_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
         .compute_units = can->compute_units ? can->compute_units
                          : processors > 0   ? (uint32_t)processors
                                             : 0,
-        /* without sub-groups they are made of local memory, by pass/lower_sub_groups.c */
-        .sub_group_size = can->sub_groups ? gpu->physical->properties_11.subgroupSize : 32,
+        .sub_group_size = qn__vk_sub_group_size(gpu),
         .max_group_size = limits->maxComputeWorkGroupInvocations,
         .local_memory = limits->maxComputeSharedMemorySize,
         .memory = gpu->memory_size,

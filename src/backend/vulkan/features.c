@@ -4,9 +4,6 @@
 #include <string.h>
 
 #include "backend/vulkan/vulkan.h"
-#include "compile.h"
-#include "emit/emit.h"
-#include "front/pp/pp.h"
 
 /* ---- extensions ---- */
 
@@ -268,40 +265,33 @@ const char *qn__vk_missing(const qn__driver *driver, VkPhysicalDevice device) {
 
 /* ---- for the compiler ---- */
 
-void qn__vk_target(const qn__gpu *gpu, qn__code_target *target) {
+void qn__vk_target(const qn__gpu *gpu, qn__target *target) {
     const qn__vk_abilities *can = &gpu->can;
-    const struct {
-        bool has;
-        uint32_t without, lacks;
-    } rows[] = {
-        {can->f16, 0, QN__NO_F16},
-        {can->f64, FRONT_FP64 | FRONT_FAST_FMA64, QN__NO_F64},
-        {can->i8, 0, QN__NO_I8},
-        {can->i16, 0, QN__NO_I16},
-        {can->i64, FRONT_INT64, QN__NO_I64},
-        {can->storage_8, 0, QN__NO_STORAGE_8},
-        {can->storage_16, 0, QN__NO_STORAGE_16},
-        {can->i64_atomics, FRONT_INT64_ATOMICS, QN__NO_I64_ATOMICS},
-        {can->float_atomic_add, 0, QN__NO_FLOAT_ATOMIC_ADD},
-        {can->sub_groups, 0, QN__NO_SUB_GROUPS},
-        {can->shuffles, 0, QN__NO_SUB_GROUP_SHUFFLE},
-        {can->fma, FRONT_FAST_FMA32 | FRONT_FAST_FMA64, QN__NO_FMA},
-        {can->loop_results, 0, QN__NO_LOOP_RESULTS},
-        {can->zeros, 0, QN__FOLDS_ZEROS},
-        {can->byte_swaps, 0, QN__NO_BYTE_SWAPS},
-        {can->float_controls, 0, QN__NO_FLOAT_CONTROLS},
-    };
-    target->target = QN__TARGET_SPIRV;
-    if (can->i64) target->device_lacks |= QN__ADDRESSES_64;
-    if (can->denormals) target->device_lacks |= QN__HAS_DENORMALS;
-    if (can->nearest) target->device_lacks |= QN__HAS_NEAREST;
-    if (gpu->physical->properties.deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU)
-        target->device_lacks |= QN__WANTS_FOUR_TURNS;
-    if (can->dot4) target->device_lacks |= QN__HAS_DOT4;
-    if (can->flushes_compared) target->device_lacks |= QN__FLUSHES_COMPARED;
-    for (size_t i = 0; i < QN__COUNT(rows); i++)
-        if (!rows[i].has) {
-            target->without |= rows[i].without;
-            target->device_lacks |= rows[i].lacks;
-        }
+    const VkPhysicalDeviceProperties *properties = &gpu->physical->properties;
+    *target = (qn__target){.kind = QN__TARGET_SPIRV,
+                           .sub_group_size = qn__vk_sub_group_size(gpu),
+                           .lacks_f16 = !can->f16,
+                           .lacks_f64 = !can->f64,
+                           .lacks_i8 = !can->i8,
+                           .lacks_i16 = !can->i16,
+                           .lacks_i64 = !can->i64,
+                           .lacks_storage_8 = !can->storage_8,
+                           .lacks_storage_16 = !can->storage_16,
+                           .lacks_i64_atomics = !can->i64_atomics,
+                           .lacks_float_atomic_add = !can->float_atomic_add,
+                           .lacks_sub_groups = !can->sub_groups,
+                           .lacks_sub_group_shuffle = !can->shuffles,
+                           .lacks_exact_fma = !can->fma,
+                           .lacks_fast_fma32 = !can->fma,
+                           .lacks_fast_fma64 = !can->fma || !can->f64,
+                           .lacks_loop_results = !can->loop_results,
+                           .lacks_exact_zeros = !can->zeros,
+                           .lacks_byte_swaps = !can->byte_swaps,
+                           .lacks_float_controls = !can->float_controls,
+                           .lacks_denormal_compares = can->flushes_compared,
+                           .has_denormals = can->denormals,
+                           .has_nearest = can->nearest,
+                           .has_dot4 = can->dot4,
+                           .wants_wide_addresses = can->i64,
+                           .wants_unrolled = properties->deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU};
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "backend/vulkan/vulkan.h"
-#include "compile.h"
 
 enum { UPLOAD_ROOM = 16 << 10, TILE = 4096, MAX_LOCAL_ARGS = 64 };
 

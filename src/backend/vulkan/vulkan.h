@@ -115,11 +115,10 @@ typedef struct qn__vk_abilities {
     uint32_t api_version;
     bool f16, f64, i8, i16, i64, storage_8, storage_16, i64_atomics, float_atomic_add;
     bool sub_groups, shuffles, sub_group_sizes, feedback, budget;
-    bool fma, loop_results, zeros, byte_swaps, float_controls; /* see QN__NO_FMA and the like */
-    bool dot4;                                                 /* products of four bytes in a word */
-    bool denormals, nearest;                                   /* see QN__HAS_DENORMALS and QN__HAS_NEAREST */
-    bool flushes_compared;                                     /* see QN__FLUSHES_COMPARED */
-    bool f32_denormals;                                        /* kept, whether or not a module asks for it */
+    bool fma, loop_results, zeros, byte_swaps, dot4, float_controls; /* see target/target.def */
+    bool denormals, nearest;                                         /* the same */
+    bool flushes_compared;                                           /* the same */
+    bool f32_denormals; /* kept, whether or not a module asks for it */
     uint32_t min_sub_group, max_sub_group;
     uint32_t compute_units; /* 0: not known */
 } qn__vk_abilities;
@@ -165,7 +164,8 @@ qn_status qn__vk_failed(const char *function, VkResult result, char *why);
 qn_status qn__vk_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **gpu, char *why);
 void qn__vk_gpu_close(qn__gpu *gpu);
 void qn__vk_gpu_info(const qn__gpu *gpu, qn_device_info *info);
-void qn__vk_target(const qn__gpu *gpu, qn__code_target *target);
+void qn__vk_target(const qn__gpu *gpu, qn__target *target);
+uint32_t qn__vk_sub_group_size(const qn__gpu *gpu);
 const char *qn__vk_cache_key(const qn__gpu *gpu);
 /* features.c: what the device offers of what kernels can use; `chain` is what vkCreateDevice is given. */
 typedef struct qn__vk_features {

@@ -38,8 +38,8 @@ static const char prelude[] =
     "#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n"
     "#endif\n";
 
-void qn__emit_c(qn__arena *arena, ir_module *module, const qn__emit_options *options,
-                qn__emit_result *result) {
+static void emit(qn__arena *arena, ir_module *module, const qn__emit_options *options,
+                 qn__emit_result *result) {
     c_emitter e = {.arena = arena, .module = module, .options = options, .result = result};
     qn__buf body, text;
     *result = (qn__emit_result){0};
@@ -60,3 +60,5 @@ void qn__emit_c(qn__arena *arena, ir_module *module, const qn__emit_options *opt
     result->text = text.data;
     result->size = text.len;
 }
+
+const qn__emitter qn__emitter_c = {.emit = emit};

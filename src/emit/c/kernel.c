@@ -276,7 +276,7 @@ static void start(c_emitter *e, ir_function *kernel) {
     e->contexts.len = 0;
     e->stack = 0;
     e->variable_names = (qn__map){0};
-    e->sub_group_size = e->options->sub_group_size ? e->options->sub_group_size : 32;
+    e->sub_group_size = e->options->target.sub_group_size ? e->options->target.sub_group_size : 32;
     if (kernel->required_sub_group_size) e->sub_group_size = kernel->required_sub_group_size;
     if (plan->masked) qn__vec_push(e->arena, &e->contexts, (c_context_array){"i32", "pend", 4, 0});
 }

@@ -17,7 +17,7 @@ static ir_kind table_kind(const clc_emitter *e, const ir_global *global) {
     if (kind == IR_F16) kind = IR_I16;
     bool number = qn__ir_is_int(qn__ir_type(kind, 1)) || kind == IR_F32 || kind == IR_F64;
     if (!number || global->relocations.len || global->size % size) return IR_VOID;
-    if (kind == IR_F64 && (e->options->device_lacks & QN__NO_F64)) return IR_I64;
+    if (kind == IR_F64 && e->options->target.lacks_f64) return IR_I64;
     for (uint64_t at = 0; qn__ir_is_float(qn__ir_type(kind, 1)) && at < global->size; at += size) {
         uint64_t word = 0, mask = kind == IR_F32 ? 0x7f800000 : (uint64_t)0x7ff << 52;
         memcpy(&word, global->data + at, size);
@@ -158,7 +158,7 @@ static void look(ir_instr *instr, void *user) {
     if (!sub_group) return;
     e->uses_sub_groups = true;
     e->loc = instr->loc;
-    if (e->options->device_lacks & QN__NO_SUB_GROUPS) qn__clc_error(e, "the device has no sub-groups");
+    if (e->options->target.lacks_sub_groups) qn__clc_error(e, "the device has no sub-groups");
 }
 
 /* Work-items past the end leave at once. The ids are of this part of the launch. */
@@ -294,8 +294,8 @@ static void prelude(const clc_emitter *e, qn__buf *out) {
     qn__buf_puts(out, "#pragma OPENCL FP_CONTRACT OFF\n");
 }
 
-void qn__emit_clc(qn__arena *arena, ir_module *module, const qn__emit_options *options,
-                  qn__emit_result *result) {
+static void emit(qn__arena *arena, ir_module *module, const qn__emit_options *options,
+                 qn__emit_result *result) {
     clc_emitter e = {.arena = arena, .module = module, .options = options, .result = result};
     qn__buf body, text, tables;
     *result = (qn__emit_result){0};
@@ -314,3 +314,20 @@ void qn__emit_clc(qn__arena *arena, ir_module *module, const qn__emit_options *o
     result->text = text.data;
     result->size = text.len;
 }
+
+const qn__emitter qn__emitter_clc = {
+    .base =
+        {
+            .lacks_collectives = true,
+            .lacks_printf = true,
+            .lacks_zero_divisors = true,
+            .lacks_division_overflow = true,
+            .wants_narrow = true,
+            .lacks_f16 = true,
+            .lacks_linear_sub_groups = true,
+            .wants_large_unrolled = true,
+            .wants_even_unrolled = true,
+        },
+    .most_private = QN__GPU_PRIVATE,
+    .emit = emit,
+};

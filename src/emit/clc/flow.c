@@ -128,8 +128,8 @@ static void emit_while(clc_emitter *e, ir_instr *loop, const ir_instr *leave) {
 static void hint(clc_emitter *e, const ir_instr *loop) {
     enum { TURNS = 4 };
     int32_t turns = loop->attr.unroll;
-    if (!turns && e->options->device_lacks & QN__HINTS_LOOPS) turns = 1;
-    if (!turns && e->options->device_lacks & QN__HINTS_UNROLL) turns = TURNS;
+    if (!turns && e->options->target.tries_loop_hints) turns = 1;
+    if (!turns && e->options->target.tries_unroll_hints) turns = TURNS;
     if (turns > 0) qn__clc_line(e, "#pragma unroll %d", turns);
     if (turns < 0) qn__clc_line(e, "#pragma unroll");
 }

@@ -142,7 +142,7 @@ static bool is_shared(const ir_value *pointer) {
 static const char *prefix(clc_emitter *e, ir_type type) {
     if (!is_long(type)) return "atomic_";
     e->uses_64_atomic = true;
-    if (e->options->device_lacks & QN__NO_I64_ATOMICS)
+    if (e->options->target.lacks_i64_atomics)
         qn__clc_error(e, "the device has no atomics on 64-bit integers");
     return "atom_";
 }

@@ -72,7 +72,7 @@ static const char *const signed_scalars[IR_KIND_COUNT] = {
 const char *qn__clc_type(clc_emitter *e, ir_type type) {
     if (type.kind == IR_F64) {
         e->uses_f64 = true;
-        if (e->options->device_lacks & QN__NO_F64) qn__clc_error(e, "the device has no double precision");
+        if (e->options->target.lacks_f64) qn__clc_error(e, "the device has no double precision");
     }
     if (type.lanes <= 1) return scalars[type.kind];
     const char *name = type.kind == IR_BOOL ? "int" : scalars[type.kind];

@@ -138,7 +138,7 @@ static void guard_end(ptx_emitter *e, guard_labels g) {
 
 /* More than all devices take needs a newer one, and its driver to know that. */
 static void check_params(ptx_emitter *e) {
-    const bool takes_few = (e->arch && e->arch < 70) || (e->options->device_lacks & QN__NO_LARGE_PARAMS);
+    const bool takes_few = (e->arch && e->arch < 70) || e->options->target.lacks_large_params;
     const unsigned most = takes_few ? QN__PTX_PARAMS : QN__PTX_MOST_PARAMS;
     if (e->params_size <= QN__PTX_PARAMS) return;
     qn__ptx_require(e, 70, 81);

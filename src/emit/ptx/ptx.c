@@ -88,13 +88,13 @@ static void header(const ptx_emitter *e, qn__buf *text) {
     }
 }
 
-void qn__emit_ptx(qn__arena *arena, ir_module *module, const qn__emit_options *options,
-                  qn__emit_result *result) {
+static void emit(qn__arena *arena, ir_module *module, const qn__emit_options *options,
+                 qn__emit_result *result) {
     ptx_emitter e = {.arena = arena,
                      .module = module,
                      .options = options,
                      .result = result,
-                     .arch = options->arch,
+                     .arch = options->target.arch,
                      .need_target = LOWEST_TARGET,
                      .need_version = LOWEST_VERSION};
     qn__buf body, text;
@@ -113,3 +113,20 @@ void qn__emit_ptx(qn__arena *arena, ir_module *module, const qn__emit_options *o
     result->text = text.data;
     result->size = text.len;
 }
+
+const qn__emitter qn__emitter_ptx = {
+    .base =
+        {
+            .lacks_collectives = true,
+            .lacks_printf = true,
+            .lacks_zero_divisors = true,
+            .lacks_active = true,
+            .wants_narrow = true,
+            .wants_vector_memory = true,
+            .wants_offsets = true,
+            .wants_end_tests = true,
+            .wants_unrolled = true,
+        },
+    .most_private = QN__GPU_PRIVATE,
+    .emit = emit,
+};

@@ -65,14 +65,14 @@ uint32_t qn__spv_or(spv *e, uint32_t a, uint32_t b) {
 static bool is_storage_only(spv *e, ir_kind kind) {
     static const struct {
         uint8_t kind, storage, arithmetic;
-        uint32_t lacks;
-    } rows[] = {{IR_I8, CAP_STORAGE_8, CAP_INT8, QN__NO_I8},
-                {IR_I16, CAP_STORAGE_16, CAP_INT16, QN__NO_I16},
-                {IR_F16, CAP_STORAGE_16, CAP_FLOAT16, QN__NO_F16}};
+        qn__trait lacks;
+    } rows[] = {{IR_I8, CAP_STORAGE_8, CAP_INT8, QN__TRAIT(lacks_i8)},
+                {IR_I16, CAP_STORAGE_16, CAP_INT16, QN__TRAIT(lacks_i16)},
+                {IR_F16, CAP_STORAGE_16, CAP_FLOAT16, QN__TRAIT(lacks_f16)}};
     for (size_t i = 0; i < QN__COUNT(rows); i++) {
         if (rows[i].kind != kind) continue;
         qn__spv_need(e, (spv_cap)rows[i].storage);
-        if (e->options->device_lacks & rows[i].lacks) return true;
+        if (qn__has_trait(&e->options->target, rows[i].lacks)) return true;
         qn__spv_need(e, (spv_cap)rows[i].arithmetic);
     }
     return false;

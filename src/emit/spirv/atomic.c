@@ -134,8 +134,7 @@ static uint32_t read_modify_write(spv *e, const ir_instr *instr) {
     unsigned combine = instr->attr.combine;
     uint32_t value = qn__spv_use(e, instr->operands[1]);
     bool direct_add = combine == IR_COMBINE_FADD && type.kind == IR_F32 &&
-                      qn__spv_is_wide(instr->operands[0]->type) &&
-                      !(e->options->device_lacks & QN__NO_FLOAT_ATOMIC_ADD);
+                      qn__spv_is_wide(instr->operands[0]->type) && !e->options->target.lacks_float_atomic_add;
     if (direct_add) return float_add(e, instr, type, value);
     target t = target_of(e, instr, type);
     if (t.is_private) {

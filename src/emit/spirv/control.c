@@ -111,13 +111,12 @@ static bool is_ladder(const ir_instr *loop) {
 
 static uint32_t loop_control(const spv *e, const ir_instr *loop) {
     int32_t hint = loop->attr.unroll;
-    if (!hint && e->options->device_lacks & QN__WANTS_FOUR_TURNS && is_ladder(loop)) hint = -1;
-    if (hint == 1 || (!loop->attr.unroll && e->options->device_lacks & QN__HINTS_LOOPS))
-        return SP_DONT_UNROLL;
-    return hint || e->options->device_lacks & QN__HINTS_UNROLL ? SP_UNROLL : 0;
+    if (!hint && e->options->target.wants_unrolled && is_ladder(loop)) hint = -1;
+    if (hint == 1 || (!loop->attr.unroll && e->options->target.tries_loop_hints)) return SP_DONT_UNROLL;
+    return hint || e->options->target.tries_unroll_hints ? SP_UNROLL : 0;
 }
 
-/* For devices without loop results (QN__NO_LOOP_RESULTS) a loop that work-items leave apart is left at its header alone:
+/* For devices without loop results (lacks_loop_results) a loop that work-items leave apart is left at its header alone:
    a break goes round once more with a flag and the results, which are the header's phis then. Mesa's llvmpipe
    computes a value that is used behind a loop in every turn and for all lanes, those that have left included;
    only what its headers' phis hold stays with a lane. Lanes past the end of a group, where loads give 0, stay in

@@ -339,7 +339,7 @@ static uint32_t round_parts(spv *e, ir_type to, const parts *p, unsigned roundin
 static bool is_exact_convert(const spv *e, ir_type from, ir_type to, unsigned rounding) {
     if (qn__spv_is_held(e, (ir_kind)from.kind) || qn__spv_is_held(e, (ir_kind)to.kind)) return false;
     if (to.kind > from.kind) return to.kind - from.kind == 1;
-    bool nearest = to.kind == IR_F32 || e->options->device_lacks & QN__HAS_NEAREST;
+    bool nearest = to.kind == IR_F32 || e->options->target.has_nearest;
     return rounding == IR_ROUND_EVEN && from.kind - to.kind == 1 && nearest;
 }
 

@@ -1,4 +1,4 @@
-/* a * b + c rounded once, for SPIR-V devices whose Fma rounds twice (QN__NO_FMA). f16 and f32 are computed in the next
+/* a * b + c rounded once, for SPIR-V devices whose Fma rounds twice (lacks_exact_fma). f16 and f32 are computed in the next
    wider type, whose sum is rounded to odd so that rounding again is harmless; f64 in pairs of f64, on operands
    scaled into the middle of the range. Boldo and Melquiond, "Emulation of FMA and correctly rounded sums:
    proved algorithms using rounding to odd", 2008; Veltkamp and Dekker for the exact product.

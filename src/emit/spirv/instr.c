@@ -242,7 +242,7 @@ uint32_t qn__spv_hide_zero(spv *e, const ir_value *value) {
     enum { KEY_NEVER = 0x40000020 };
     uint32_t id = qn__spv_use(e, value);
     bool has_zero = false;
-    if (!(e->options->device_lacks & QN__FOLDS_ZEROS) || !qn__ir_is_const(value)) return id;
+    if (!e->options->target.lacks_exact_zeros || !qn__ir_is_const(value)) return id;
     uint64_t sign = (uint64_t)1 << (qn__ir_bits(value->type) - 1);
     for (unsigned i = 0; i < value->type.lanes; i++) has_zero |= !(value->bits[i] & ~sign);
     if (!has_zero) return id;
@@ -265,17 +265,17 @@ static uint32_t same_difference(spv *e, const ir_instr *instr) {
 
 /* What contraction has made may be taken apart again. */
 static bool is_exact_fma(const spv *e, const ir_instr *instr) {
-    if (e->options->device_lacks & QN__LOOSE_FMA) return false;
-    return !(instr->flags & IR_CONTRACT) || e->options->device_lacks & QN__EXACT_FMA;
+    if (e->options->target.tries_loose_fma) return false;
+    return !(instr->flags & IR_CONTRACT) || e->options->target.tries_exact_fma;
 }
 
 static uint32_t float_op(spv *e, const ir_instr *instr) {
-    const bool folds = e->options->device_lacks & QN__FOLDS_ZEROS;
+    const bool folds = e->options->target.lacks_exact_zeros;
     const ir_value *last = instr->operands[instr->num_operands - 1];
     if (instr->op == IR_FADD && !folds && qn__ir_is_const(last) && qn__ir_is_splat(last, 0))
         return add_zero(e, instr);
     if (instr->op == IR_FSUB && folds && instr->operands[0] == last) return same_difference(e, instr);
-    if (instr->op == IR_FMA && e->options->device_lacks & QN__NO_FMA) return qn__spv_fma(e, instr);
+    if (instr->op == IR_FMA && e->options->target.lacks_exact_fma) return qn__spv_fma(e, instr);
     uint32_t args[5], count = 0, type = qn__spv_type(e, instr->results[0]->type);
     if (glsl_ops[instr->op]) {
         args[count++] = qn__spv_glsl(e);

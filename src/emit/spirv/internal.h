@@ -175,9 +175,8 @@ typedef struct spv {
     uint32_t query[3 * 16]; /* what they give: 32 bits; wide for global size and offset, and for the global id
                                that of the part's first work-item */
     uint32_t place[3];      /* of this work-item in the part */
-    const bool
-        *divergent; /* by mark: loops that work-items leave apart; for QN__NO_LOOP_RESULTS, else NULL */
-    uint32_t *uses; /* by value id */
+    const bool *divergent; /* by mark: loops that work-items leave apart; for lacks_loop_results, else NULL */
+    uint32_t *uses;        /* by value id */
     QN__VEC(spv_chain) chains;
     spv_jumps *jumps;
     ir_loc loc;
@@ -207,7 +206,7 @@ uint32_t qn__spv_intern(spv *e, unsigned op, uint32_t type, const uint32_t *args
 void qn__spv_finish(spv *e);
 
 /* The memory model: Vulkan's, or that of GLSL, where every access may be seen by others after a barrier. */
-static inline bool qn__spv_is_vulkan(const spv *e) { return !(e->options->device_lacks & QN__GLSL_MEMORY); }
+static inline bool qn__spv_is_vulkan(const spv *e) { return !e->options->target.tries_glsl_memory; }
 void qn__spv_need(spv *e, spv_cap cap); /* gives up where the device lacks it */
 QN__NORETURN void qn__spv_fail(spv *e, const char *sentence);
 

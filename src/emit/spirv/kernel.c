@@ -166,7 +166,7 @@ static void visit_divergence(ir_instr *instr, void *user) {
 static void find_divergent_loops(spv *e) {
     divergence d = {0};
     e->divergent = NULL;
-    if (!(e->options->device_lacks & QN__NO_LOOP_RESULTS)) return;
+    if (!e->options->target.lacks_loop_results) return;
     d.forced = QN__NEW_ARRAY(e->arena, bool, e->function->num_values + 1);
     qn__ir_walk(e->function->body, visit_divergence, &d);
     if (d.loops) e->divergent = qn__uniformity_analyse_row(e->arena, e->function, d.forced).varying_branch;
@@ -227,7 +227,7 @@ static uint32_t query_word(spv *e, ir_op op, unsigned d, const uint32_t *group, 
     case IR_NUM_GROUPS: return qn__spv_hidden_word(e, QN__HIDDEN_NUM_GROUPS, d, 0);
     case IR_WORK_DIM: return qn__spv_hidden_word(e, QN__HIDDEN_WORK_DIM, 0, 0);
     case IR_MAX_SUB_GROUP_SIZE:
-        return qn__spv_u32(e, e->options->sub_group_size ? e->options->sub_group_size : 32);
+        return qn__spv_u32(e, e->options->target.sub_group_size ? e->options->target.sub_group_size : 32);
     default: break;
     }
     qn__spv_need(e, CAP_GROUP);
@@ -390,16 +390,15 @@ static void find_block(spv *e) {
 /* What floats are like, for each width that is computed with, as far as the device can promise it. That 32 bits round
    to nearest goes without saying; saying it makes drivers divide and take roots the exact, slow way. */
 static void declare_float_modes(spv *e, uint32_t function_id) {
-    const uint32_t device = e->options->device_lacks;
+    const qn__target *target = &e->options->target;
     const struct {
         bool promised;
         spv_cap cap;
         uint32_t mode, widths;
     } rows[] = {
-        {!(device & QN__NO_FLOAT_CONTROLS), CAP_FLOAT_CONTROLS, SP_SIGNED_ZERO_INF_NAN_PRESERVE,
-         16 | 32 | 64},
-        {device & QN__HAS_DENORMALS, CAP_DENORM_PRESERVE, SP_DENORM_PRESERVE, 16 | 32 | 64},
-        {device & QN__HAS_NEAREST, CAP_ROUNDING_RTE, SP_ROUNDING_MODE_RTE, 16 | 64},
+        {!target->lacks_float_controls, CAP_FLOAT_CONTROLS, SP_SIGNED_ZERO_INF_NAN_PRESERVE, 16 | 32 | 64},
+        {target->has_denormals, CAP_DENORM_PRESERVE, SP_DENORM_PRESERVE, 16 | 32 | 64},
+        {target->has_nearest, CAP_ROUNDING_RTE, SP_ROUNDING_MODE_RTE, 16 | 64},
     };
     for (unsigned i = 0; i < 3; i++) {
         if (!(e->floats >> i & 1)) continue;

@@ -106,7 +106,8 @@ typedef struct part {
 
 /* Whether the device lacks accesses to buffers of this size. */
 static bool lacks_storage(const spv *e, unsigned bytes) {
-    return e->options->device_lacks & (bytes == 1 ? QN__NO_STORAGE_8 : bytes == 2 ? QN__NO_STORAGE_16 : 0);
+    const qn__target *target = &e->options->target;
+    return (bytes == 1 && target->lacks_storage_8) || (bytes == 2 && target->lacks_storage_16);
 }
 
 static bool is_of_word(const spv *e, const access *a) {

@@ -8,28 +8,28 @@
 
 static const struct {
     uint32_t number;
-    uint32_t lacks; /* QN__NO_* bit of devices without it */
+    qn__trait lacks;
     const char *what, *extension;
 } capabilities[CAP_COUNT] = {
-    [CAP_INT8] = {39, QN__NO_I8, "8-bit integer arithmetic", NULL},
-    [CAP_INT16] = {22, QN__NO_I16, "16-bit integer arithmetic", NULL},
-    [CAP_INT64] = {11, QN__NO_I64, "64-bit integers", NULL},
-    [CAP_FLOAT16] = {9, QN__NO_F16, "16-bit floating point", NULL},
-    [CAP_FLOAT64] = {10, QN__NO_F64, "64-bit floating point", NULL},
-    [CAP_STORAGE_8] = {4448, QN__NO_STORAGE_8, "8-bit access to buffers", NULL},
-    [CAP_STORAGE_16] = {4433, QN__NO_STORAGE_16, "16-bit access to buffers", NULL},
-    [CAP_INT64_ATOMICS] = {12, QN__NO_I64_ATOMICS, "64-bit atomics", NULL},
+    [CAP_INT8] = {39, QN__TRAIT(lacks_i8), "8-bit integer arithmetic", NULL},
+    [CAP_INT16] = {22, QN__TRAIT(lacks_i16), "16-bit integer arithmetic", NULL},
+    [CAP_INT64] = {11, QN__TRAIT(lacks_i64), "64-bit integers", NULL},
+    [CAP_FLOAT16] = {9, QN__TRAIT(lacks_f16), "16-bit floating point", NULL},
+    [CAP_FLOAT64] = {10, QN__TRAIT(lacks_f64), "64-bit floating point", NULL},
+    [CAP_STORAGE_8] = {4448, QN__TRAIT(lacks_storage_8), "8-bit access to buffers", NULL},
+    [CAP_STORAGE_16] = {4433, QN__TRAIT(lacks_storage_16), "16-bit access to buffers", NULL},
+    [CAP_INT64_ATOMICS] = {12, QN__TRAIT(lacks_i64_atomics), "64-bit atomics", NULL},
     [CAP_FLOAT_ATOMIC_ADD] = {6033, 0, NULL, "SPV_EXT_shader_atomic_float_add"},
     [CAP_DOUBLE_ATOMIC_ADD] = {6034, 0, NULL, "SPV_EXT_shader_atomic_float_add"},
     [CAP_DEVICE_SCOPE] = {5346, 0, NULL, NULL},
     [CAP_FLOAT_CONTROLS] = {4466, 0, NULL, NULL},
     [CAP_DENORM_PRESERVE] = {4464, 0, NULL, NULL},
     [CAP_ROUNDING_RTE] = {4467, 0, NULL, NULL},
-    [CAP_GROUP] = {61, QN__NO_SUB_GROUPS, "sub-groups", NULL},
-    [CAP_GROUP_VOTE] = {62, QN__NO_SUB_GROUPS, "sub-group votes", NULL},
-    [CAP_GROUP_ARITHMETIC] = {63, QN__NO_SUB_GROUPS, "sub-group arithmetic", NULL},
-    [CAP_GROUP_BALLOT] = {64, QN__NO_SUB_GROUP_SHUFFLE, "sub-group ballot", NULL},
-    [CAP_GROUP_SHUFFLE] = {65, QN__NO_SUB_GROUP_SHUFFLE, "sub-group shuffle", NULL},
+    [CAP_GROUP] = {61, QN__TRAIT(lacks_sub_groups), "sub-groups", NULL},
+    [CAP_GROUP_VOTE] = {62, QN__TRAIT(lacks_sub_groups), "sub-group votes", NULL},
+    [CAP_GROUP_ARITHMETIC] = {63, QN__TRAIT(lacks_sub_groups), "sub-group arithmetic", NULL},
+    [CAP_GROUP_BALLOT] = {64, QN__TRAIT(lacks_sub_group_shuffle), "sub-group ballot", NULL},
+    [CAP_GROUP_SHUFFLE] = {65, QN__TRAIT(lacks_sub_group_shuffle), "sub-group shuffle", NULL},
     [CAP_DOT] = {6019, 0, NULL, "SPV_KHR_integer_dot_product"},
     [CAP_DOT_PACKED] = {6018, 0, NULL, "SPV_KHR_integer_dot_product"},
 };
@@ -49,7 +49,7 @@ void qn__spv_fail(spv *e, const char *sentence) {
 
 void qn__spv_need(spv *e, spv_cap cap) {
     if (e->caps & 1u << cap) return;
-    if (e->options->device_lacks & capabilities[cap].lacks)
+    if (qn__has_trait(&e->options->target, capabilities[cap].lacks))
         qn__spv_fail(e, qn__arena_printf(e->arena, "the device has no %s", capabilities[cap].what));
     e->caps |= 1u << cap;
 }
@@ -183,9 +183,9 @@ static uint32_t narrow_scalar(spv *e, ir_kind kind) {
 }
 
 bool qn__spv_is_held(const spv *e, ir_kind kind) {
-    uint32_t lacks = e->options->device_lacks;
-    return (kind == IR_I8 && lacks & QN__NO_I8) || (kind == IR_I16 && lacks & QN__NO_I16) ||
-           (kind == IR_F16 && lacks & QN__NO_F16);
+    const qn__target *target = &e->options->target;
+    return (kind == IR_I8 && target->lacks_i8) || (kind == IR_I16 && target->lacks_i16) ||
+           (kind == IR_F16 && target->lacks_f16);
 }
 
 uint32_t qn__spv_held(spv *e, ir_type type, uint32_t words) {

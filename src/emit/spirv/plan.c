@@ -348,7 +348,7 @@ static void visit_types(ir_instr *instr, void *user) {
 
 void qn__spv_plan(spv *e) {
     const ir_function *function = e->function;
-    if (e->options->device_lacks & QN__NO_F64) qn__ir_walk(function->body, visit_types, e);
+    if (e->options->target.lacks_f64) qn__ir_walk(function->body, visit_types, e);
     e->values = QN__NEW_ARRAY(e->arena, spv_value, function->num_values + 1);
     e->queries = 0;
     e->shares = e->shares_buffers = e->uses_sync = false;

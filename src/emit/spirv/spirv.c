@@ -125,8 +125,8 @@ static void run(spv *e) {
         qn__spv_plan(e);
         plans[i] = (plan){e->values, e->queries, e->shares, e->shares_buffers, e->uses_sync, e->guarded};
     }
-    bool better = e->wants_wide || e->options->device_lacks & QN__ADDRESSES_64;
-    e->native = e->needs_wide || (better && !(e->options->device_lacks & QN__NO_I64));
+    bool better = e->wants_wide || e->options->target.wants_wide_addresses;
+    e->native = e->needs_wide || (better && !e->options->target.lacks_i64);
     e->loc = e->wide_loc;
     if (e->native) qn__spv_need(e, CAP_INT64);
     name_files(e);
@@ -145,8 +145,8 @@ static void run(spv *e) {
     qn__spv_finish(e);
 }
 
-void qn__emit_spirv(qn__arena *arena, ir_module *module, const qn__emit_options *options,
-                    qn__emit_result *result) {
+static void emit(qn__arena *arena, ir_module *module, const qn__emit_options *options,
+                 qn__emit_result *result) {
     *result = (qn__emit_result){0};
     spv *e = QN__NEW(arena, spv);
     e->arena = arena;
@@ -156,3 +156,24 @@ void qn__emit_spirv(qn__arena *arena, ir_module *module, const qn__emit_options 
     e->next_id = 1;
     if (!setjmp(e->give_up)) run(e);
 }
+
+const qn__emitter qn__emitter_spirv = {
+    .base =
+        {
+            .lacks_collectives = true,
+            .lacks_printf = true,
+            .lacks_zero_divisors = true,
+            .lacks_division_overflow = true,
+            .wants_narrow = true,
+            .wants_vector_memory = true,
+            .wants_offsets = true,
+            .lacks_long_vectors = true,
+            .lacks_far_jumps = true,
+            .lacks_linear_sub_groups = true,
+            .wants_large_end_tests = true,
+            .lacks_division = true,
+            .lacks_f16_division = true,
+        },
+    .most_private = QN__GPU_PRIVATE,
+    .emit = emit,
+};

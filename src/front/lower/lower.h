@@ -14,7 +14,7 @@ typedef struct lower_config {
     const front_sources *sources;
     front_diag *diag;
     const front_options *options;
-    front_features features;
+    qn__target target;
     const struct front_frozen_library *frozen; /* that of the front_context */
     uint32_t max_instrs;                       /* becomes ir_module.max_instrs; 0: no limit */
 } lower_config;

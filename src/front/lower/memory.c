@@ -79,7 +79,7 @@ ir_value *qn__lower_prefetch(lower *l, ast_expr *e) {
 
 /* The target's async copies are of 4 to 16 bytes; smaller elements are copied at once. */
 static void async_element(lower *l, const ast_type *type, ir_value *to, ir_value *from) {
-    const bool is_async = l->config->features.bits & FRONT_ASYNC_COPIES && type->size >= 4;
+    const bool is_async = l->config->target.has_async_copies && type->size >= 4;
     const uint32_t piece = type->size < 16 ? (uint32_t)type->size : 16;
     if (!is_async) {
         ir_value *value = qn__ir_load(&l->b, from, qn__type_to_ir(type), type->align, 0);
@@ -102,7 +102,7 @@ ir_value *qn__lower_async(lower *l, ast_expr *e) {
         async_element(l, e->args.data[0]->type->base, a, b);
         return NULL;
     }
-    if (!(l->config->features.bits & FRONT_ASYNC_COPIES)) return a;
+    if (!l->config->target.has_async_copies) return a;
     if (e->builtin->variant == COMMIT)
         return qn__ir_emit(&l->b, IR_ASYNC_COMMIT, &a, 1, &event, 1)->results[0];
     qn__ir_emit(&l->b, IR_ASYNC_WAIT, &a, 1, NULL, 0);
@@ -133,7 +133,7 @@ static bool format_index(lower *l, const ast_expr *e, uint32_t *index) {
 
 /* The default promotions: small integers to int, half and float to double where there are doubles. */
 static ir_value *promoted(lower *l, ir_value *v, const ast_type *type) {
-    bool has_double = l->config->features.bits & FRONT_FP64;
+    bool has_double = !l->config->target.lacks_f64;
     if (v->type.kind == IR_BOOL) return qn__lower_from_bool(l, v, qn__ir_type(IR_I32, 1));
     if (v->type.lanes > 1) return v;
     if (v->type.kind == IR_F16 || (v->type.kind == IR_F32 && has_double))

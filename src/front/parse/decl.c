@@ -53,7 +53,6 @@ static bool check_object_type(front_parser *p, const front_declarator *declarato
                        name, (unsigned long long)type->size, (unsigned long long)most);
         return false;
     }
-    qn__check_half(p, type, declarator->loc);
     return true;
 }
 
@@ -323,7 +322,6 @@ static void define_function(front_parser *p, ast_decl *decl, const front_declara
     if (result->kind != AST_VOID && !qn__type_is_complete(result))
         qn__diag_error(p->diag, declarator->loc, "function '%s' returns incomplete type '%s'", decl->name,
                        qn__type_text(p, result));
-    qn__check_half(p, result, declarator->loc);
     decl->is_defined = true;
     decl->loc = declarator->loc;
     decl->params.len = 0;

@@ -72,13 +72,6 @@ static const ast_type *adjust_parameter(front_parser *p, front_declarator *decla
     return type;
 }
 
-void qn__check_half(front_parser *p, const ast_type *type, front_loc loc) {
-    if (qn__type_element(type)->kind != AST_HALF || p->is_library) return;
-    if (p->context->features.bits & FRONT_FP16) return;
-    qn__diag_error(p->diag, loc, "this device has no half precision: 'half' can only be pointed to");
-    qn__diag_hint(p->diag, "read it with vload_half and write it with vstore_half");
-}
-
 static const ast_type *pointer_in_space(front_parser *p, const ast_type *type, unsigned space) {
     const ast_type *pointee = qn__type_qualified(p->types, type->base, type->base->quals, space);
     return qn__type_qualified(p->types, qn__type_pointer(p->types, pointee), type->quals, type->space);
@@ -96,7 +89,6 @@ static bool parse_parameter(front_parser *p, front_declarator *function) {
     bool is_unspaced =
         type->kind == AST_POINTER && type->base->space == IR_PRIVATE && declarator.is_pointer_unspaced;
     if (is_unspaced && p->instance_spaces) type = pointer_in_space(p, type, p->instance_spaces[index]);
-    qn__check_half(p, type, declarator.loc);
     ast_decl *decl = QN__NEW(p->arena, ast_decl);
     decl->decl_kind = DECL_PARAMETER;
     decl->name = declarator.name ? declarator.name->data : NULL;

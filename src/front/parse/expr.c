@@ -43,7 +43,7 @@ static ast_expr *float_literal(front_parser *p, const front_token *token) {
     ast_kind kind = token->literal == FRONT_F32   ? AST_FLOAT
                     : token->literal == FRONT_F16 ? AST_HALF
                                                   : AST_DOUBLE;
-    if (kind == AST_DOUBLE && !p->is_library && !(p->context->features.bits & FRONT_FP64)) kind = AST_FLOAT;
+    if (kind == AST_DOUBLE && !p->is_library && p->context->target.lacks_f64) kind = AST_FLOAT;
     return qn__expr_float(p, p->types->scalars[kind], token->real, token->loc);
 }
 

@@ -22,7 +22,7 @@ typedef struct front_context {
     front_diag *diag;
     front_names *names;           /* those of the tokens */
     const front_options *options; /* NULL: none */
-    front_features features;
+    qn__target target;
     const struct front_frozen_library *frozen; /* library functions that need no parsing; NULL: none */
 
     /* The parser's. */

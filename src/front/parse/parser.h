@@ -144,7 +144,6 @@ bool qn__parse_specifiers(front_parser *p, front_specifiers *specifiers, bool st
 void qn__parse_declarator(front_parser *p, const front_specifiers *specifiers, front_declarator *declarator,
                           bool in_parameter);
 const ast_type *qn__parse_type_name(front_parser *p);
-void qn__check_half(front_parser *p, const ast_type *type, front_loc loc);
 void qn__parse_external_declaration(front_parser *p);
 ast_stmt *qn__parse_declaration(front_parser *p); /* in a block; through the `;` */
 void qn__parse_static_assert(front_parser *p);

@@ -420,7 +420,7 @@ typedef struct specifier_state {
 
 static void check_double(front_parser *p, const ast_type *type, front_loc loc) {
     if (qn__type_element(type)->kind != AST_DOUBLE || p->is_library) return;
-    if (p->context->features.bits & FRONT_FP64) return;
+    if (!p->context->target.lacks_f64) return;
     qn__diag_error(p->diag, loc, "this device has no double precision");
     qn__diag_hint(p->diag, "use float");
 }

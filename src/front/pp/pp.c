@@ -204,7 +204,7 @@ static size_t join_strings(front_pp *pp, size_t at, front_token *result) {
 }
 
 static bool floats_are_single(const front_pp *pp) {
-    return pp->options->single_precision_constant || !(pp->config.features.bits & FRONT_FP64);
+    return pp->options->single_precision_constant || pp->config.target.lacks_f64;
 }
 
 front_tokens qn__pp_run(const front_pp_config *config, front_source *main) {

@@ -11,7 +11,7 @@ typedef struct row {
     const char *name;
     uint8_t len, kind; /* row_kind */
     uint16_t std;
-    uint32_t features;
+    qn__trait unless; /* the target has it */
     const char *body, *parameters;
     uint64_t bits; /* of a value; of a dynamic one which it is */
     size_t option; /* offset of a bool in front_options + 1, or 0 */
@@ -19,11 +19,11 @@ typedef struct row {
 
 #define NAME(text) .name = text, .len = sizeof text - 1
 static const row rows[] = {
-#define MACRO(text, lexed, version, needs)                                                                   \
-    {NAME(text), .kind = ROW_TEXT, .std = version, .features = needs, .body = lexed},
+#define MACRO(text, lexed, version, lacking)                                                                 \
+    {NAME(text), .kind = ROW_TEXT, .std = version, .unless = lacking, .body = lexed},
 #define FUNCTION(text, takes, lexed) {NAME(text), .kind = ROW_FUNCTION, .body = lexed, .parameters = takes},
 #define VALUE32(text, value)         {NAME(text), .kind = ROW_F32, .bits = value},
-#define VALUE64(text, value)         {NAME(text), .kind = ROW_F64, .features = FRONT_FP64, .bits = value},
+#define VALUE64(text, value)         {NAME(text), .kind = ROW_F64, .unless = QN__TRAIT(lacks_f64), .bits = value},
 #define OPTION(text, lexed, member)                                                                          \
     {NAME(text), .kind = ROW_TEXT, .body = lexed, .option = offsetof(front_options, member) + 1},
 #define DYNAMIC(ID, text) {NAME(text), .kind = ROW_DYNAMIC, .bits = FRONT_DYNAMIC_##ID},
@@ -35,7 +35,7 @@ static unsigned language_version(const front_pp *pp) { return pp->options->std ?
 static bool is_defined(const front_pp *pp, const row *r) {
     if (r->std > language_version(pp)) return false;
     if (r->option && !*(const bool *)((const char *)pp->options + r->option - 1)) return false;
-    return (r->features & pp->config.features.bits) == r->features;
+    return !qn__has_trait(&pp->config.target, r->unless);
 }
 
 void qn__pp_predefine(front_pp *pp) {

@@ -194,9 +194,8 @@ static ast_expr *builtin_argument(front_parser *p, ast_expr *arg, const ast_type
     return qn__sema_cast_to(p, arg, type);
 }
 
-static bool check_features(front_parser *p, const front_resolved *resolved, front_loc loc) {
-    uint32_t lacking = resolved->features & ~p->context->features.bits;
-    if (!lacking || p->is_library) return true;
+static bool check_needs(front_parser *p, const front_resolved *resolved, front_loc loc) {
+    if (!resolved->needs || qn__has_trait(&p->context->target, resolved->needs) || p->is_library) return true;
     qn__diag_error(p->diag, loc, "built-in function '%s' needs something that this device does not have",
                    resolved->builtin.name);
     return false;
@@ -270,7 +269,7 @@ static ast_expr *call_resolved(front_parser *p, const front_resolved *resolved, 
                                size_t num_args, front_loc loc) {
     unsigned kind = resolved->builtin.builtin_kind;
     ast_decl *function = NULL;
-    if (!check_features(p, resolved, loc)) return qn__expr_error(p, loc);
+    if (!check_needs(p, resolved, loc)) return qn__expr_error(p, loc);
     if (kind == BUILTIN_LIB || kind == BUILTIN_LIB_MAP) {
         function = library_function(p, resolved, loc);
         if (!function) return qn__expr_error(p, loc);

@@ -168,7 +168,7 @@ static const ast_type *fitting(front_parser *p, const format_spec *spec, const a
     if (spec->letter == 's' || (!is_number && !is_address) || qn__type_lanes(type) != spec->lanes)
         return NULL;
     if (spec->letter == 'p' && !qn__type_is_integer(element)) return NULL;
-    const uint32_t features = p->context->features.bits;
+    const bool has_f64 = !p->context->target.lacks_f64;
     const unsigned size = size_of(spec);
     if (!is_real(spec)) {
         const bool is_integer = qn__type_is_integer(element);
@@ -177,9 +177,8 @@ static const ast_type *fitting(front_parser *p, const format_spec *spec, const a
         const ast_type *to = p->types->scalars[kind + (is_signed ? 0 : 1)];
         return qn__type_vector(p->types, to, spec->lanes);
     }
-    if (spec->lanes == 1) return p->types->scalars[features & FRONT_FP64 ? AST_DOUBLE : AST_FLOAT];
-    if (size == 1 || (size == 2 && !(features & FRONT_FP16)) || (size == 8 && !(features & FRONT_FP64)))
-        return NULL;
+    if (spec->lanes == 1) return p->types->scalars[has_f64 ? AST_DOUBLE : AST_FLOAT];
+    if (size == 1 || (size == 8 && !has_f64)) return NULL;
     return qn__type_vector(p->types,
                            p->types->scalars[size == 2   ? AST_HALF
                                              : size == 4 ? AST_FLOAT

@@ -32,8 +32,6 @@ static void check_parameter(front_parser *p, const ast_decl *param) {
                          "use uint or ulong");
     else if (type->kind == AST_BOOL)
         refuse_parameter(p, param, "has no size that host and device agree on", "use int or uchar");
-    else if (type->kind == AST_HALF && !(p->context->features.bits & FRONT_FP16))
-        refuse_parameter(p, param, "cannot be passed by value", "use float, or a pointer to half");
     else if (type->kind == AST_EVENT)
         refuse_parameter(p, param, "cannot be passed to a kernel", NULL);
     else if (qn__type_is_record(type) && qn__type_contains(type, AST_POINTER))

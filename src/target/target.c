@@ -1,0 +1,48 @@
+/* The table of traits, by name and by place. */
+#include "target/target.h"
+
+static const struct {
+    const char *name;
+    qn__trait trait;
+} traits[] = {
+#define TRAIT(sense, name, readers, doc) {#sense "_" #name, QN__TRAIT(sense##_##name)},
+#include "target/target.def"
+};
+
+enum { NUM_TRAITS = sizeof traits / sizeof *traits };
+
+void qn__set_trait(qn__target *target, qn__trait trait, bool value) {
+    if (trait) *((bool *)target + trait) = value;
+}
+
+void qn__add_traits(qn__target *target, const qn__target *more) {
+    for (size_t i = 0; i < NUM_TRAITS; i++)
+        if (qn__has_trait(more, traits[i].trait)) qn__set_trait(target, traits[i].trait, true);
+}
+
+static bool is_name(qn__str given, const char *name) {
+    size_t i = 0;
+    while (i < given.len && name[i] && name[i] == (given.data[i] == '-' ? '_' : given.data[i])) i++;
+    return i == given.len && !name[i];
+}
+
+qn__trait qn__trait_by_name(qn__str name) {
+    for (size_t i = 0; i < NUM_TRAITS; i++)
+        if (is_name(name, traits[i].name)) return traits[i].trait;
+    return 0;
+}
+
+const char *qn__target_name(qn__target_kind kind) {
+    static const char *const names[QN__TARGET_COUNT] = {
+#define TARGET(ID, name, emitter) name,
+#include "target/target.def"
+    };
+    return kind < QN__TARGET_COUNT ? names[kind] : "?";
+}
+
+void qn__target_print(qn__buf *out, const qn__target *target) {
+    qn__buf_printf(out, "%s %u %u", qn__target_name(target->kind), (unsigned)target->arch,
+                   (unsigned)target->sub_group_size);
+    for (size_t i = 0; i < NUM_TRAITS; i++)
+        if (qn__has_trait(target, traits[i].trait)) qn__buf_printf(out, " %s", traits[i].name);
+}

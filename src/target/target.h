@@ -1,0 +1,44 @@
+/* One description of what code is made for: the target language and what the device can do. The backend fills it, the
+   compiler adds the target's own traits, and every room reads the same one. The traits stand in target.def. A zeroed
+   qn__target is the IR, for a device that has everything. */
+#ifndef QN__TARGET_H
+#define QN__TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/str.h"
+
+typedef enum qn__target_kind {
+#define TARGET(ID, name, emitter) QN__TARGET_##ID,
+#include "target/target.def"
+    QN__TARGET_COUNT
+} qn__target_kind;
+
+typedef struct qn__target {
+    qn__target_kind kind;
+    uint32_t arch; /* PTX: compute capability times 10 (90 for 9.0); 0: the lowest that the kernel allows */
+    uint32_t sub_group_size; /* work-items in a full sub-group; 0: the target's own (32) */
+#define TRAIT(sense, name, readers, doc) bool sense##_##name;
+#include "target/target.def"
+} qn__target;
+
+/* A trait as a value, for tables: its place in qn__target. 0: none. */
+typedef uint16_t qn__trait;
+#define QN__TRAIT(field) ((qn__trait)offsetof(qn__target, field))
+
+static inline bool qn__has_trait(const qn__target *target, qn__trait trait) {
+    return trait && *((const bool *)target + trait);
+}
+void qn__set_trait(qn__target *target, qn__trait trait, bool value);
+
+/* The traits of `more` on top of those of `target`. */
+void qn__add_traits(qn__target *target, const qn__target *more);
+/* "lacks_i64"; '-' stands for '_'. 0: there is none of that name. */
+qn__trait qn__trait_by_name(qn__str name);
+const char *qn__target_name(qn__target_kind kind); /* "spirv" */
+/* All of it as text, for keys. */
+void qn__target_print(qn__buf *out, const qn__target *target);
+
+#endif
