@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ir/ir.h"
+#include "ir/loc.h"
 #include "util/map.h"
 #include "util/str.h"
 #include "util/vec.h"

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ir/loc.h"
 #include "util/float.h"
 #include "util/map.h"
 #include "util/str.h"
@@ -204,13 +205,6 @@ typedef struct ir_instr ir_instr;
 typedef struct ir_region ir_region;
 typedef struct ir_function ir_function;
 typedef struct ir_module ir_module;
-
-/* Source position; line 0: none. */
-typedef struct ir_loc {
-    uint32_t line;
-    uint16_t column;
-    uint16_t file; /* index into ir_module.files */
-} ir_loc;
 
 typedef enum ir_value_kind {
     IR_VALUE_RESULT, /* of an instruction */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "front_help.h"
+#include "util/float.h"
 
 /* One token as text: what the parser would see of it. */
 static void spell(qn__buf *out, const front_token *t) {
