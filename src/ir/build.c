@@ -141,7 +141,7 @@ ir_instr *qn__ir_emit(ir_builder *builder, ir_op op, ir_value *const *operands, 
                       const ir_type *results, uint32_t num_results) {
     ir_instr *instr = qn__ir_instr_new(builder->function, op, operands, num_operands, results, num_results);
     instr->loc = builder->loc;
-    instr->flags = builder->float_flags & qn__ir_flags_allowed(op) & (IR_CONTRACT | IR_FAST);
+    instr->flags = builder->float_flags & qn__ir_ops[op].flags & (IR_CONTRACT | IR_FAST);
     if (builder->before)
         qn__ir_insert_before(instr, builder->before);
     else
@@ -321,14 +321,8 @@ ir_instr *qn__ir_barrier(ir_builder *builder, unsigned fence, ir_scope scope) {
 }
 
 ir_value *qn__ir_combine(ir_builder *builder, ir_combine combine, ir_value *a, ir_value *b) {
-    static const uint16_t ops[IR_COMBINE_COUNT] = {
-        [IR_COMBINE_ADD] = IR_ADD,   [IR_COMBINE_SUB] = IR_SUB,   [IR_COMBINE_AND] = IR_AND,
-        [IR_COMBINE_OR] = IR_OR,     [IR_COMBINE_XOR] = IR_XOR,   [IR_COMBINE_SMIN] = IR_SMIN,
-        [IR_COMBINE_SMAX] = IR_SMAX, [IR_COMBINE_UMIN] = IR_UMIN, [IR_COMBINE_UMAX] = IR_UMAX,
-        [IR_COMBINE_FADD] = IR_FADD, [IR_COMBINE_FMIN] = IR_FMIN, [IR_COMBINE_FMAX] = IR_FMAX,
-        [IR_COMBINE_MUL] = IR_MUL,   [IR_COMBINE_FMUL] = IR_FMUL,
-    };
-    return combine == IR_COMBINE_XCHG ? b : qn__ir_op2(builder, ops[combine], a, b);
+    const ir_op op = qn__ir_combine_op(combine);
+    return op == IR_OP_COUNT ? b : qn__ir_op2(builder, op, a, b);
 }
 
 /* ---- constructs and jumps ---- */

@@ -54,7 +54,7 @@ static uint64_t bits_of_integer(uint64_t value) { return value; }
 
 /* Ops without a fold column never get here. */
 #define NO_FOLD 0
-#define OP(ID, name, operands, results, rule, effects, fold, doc)                                            \
+#define OP(ID, name, operands, results, rule, effects, has, fold, doc)                                       \
     case IR_##ID:                                                                                            \
         return _Generic((fold), float                                                                        \
                         : bits_of_single, double                                                             \

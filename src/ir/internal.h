@@ -8,30 +8,6 @@
 /* Constructs nested deeper than this are refused by the parser and the verifier. */
 enum { IR_MAX_NESTING = 500 };
 
-/* Which parts of ir_attr an op uses. */
-enum {
-    IR_ATTR_LANE = 1 << 0,
-    IR_ATTR_LANES = 1 << 1,
-    IR_ATTR_ALIGN = 1 << 2,
-    IR_ATTR_OFFSET = 1 << 3,
-    IR_ATTR_SIZE = 1 << 4,
-    IR_ATTR_ORDER = 1 << 5,
-    IR_ATTR_FAIL = 1 << 6,
-    IR_ATTR_SCOPE = 1 << 7,
-    IR_ATTR_COMBINE = 1 << 8,
-    IR_ATTR_FENCE = 1 << 9,
-    IR_ATTR_DIM = 1 << 10,
-    IR_ATTR_INDEX = 1 << 11,
-    IR_ATTR_ROUNDING = 1 << 12,
-    IR_ATTR_VAR = 1 << 13,
-    IR_ATTR_CALLEE = 1 << 14,
-    IR_ATTR_TARGET = 1 << 15,
-    IR_ATTR_UNROLL = 1 << 16
-};
-
-uint32_t qn__ir_attrs(ir_op op);
-uint16_t qn__ir_flags_allowed(ir_op op); /* IR_NSW ... that mean something for the op */
-
 enum { IR_FLAG_COUNT = 11, IR_ROUNDING_COUNT = 4, IR_ORDER_COUNT = 5, IR_SCOPE_COUNT = 5 };
 enum { IR_ARG_KIND_COUNT = 5, IR_ARG_FLAG_COUNT = 6 };
 
@@ -60,6 +36,9 @@ ir_instr *qn__ir_instr_copy(ir_function *function, const ir_instr *instr);
 /* True where the constant or undefined value is the one that qn__ir_const or qn__ir_undef gave for this
    function. */
 bool qn__ir_is_interned(const ir_function *function, const ir_value *value);
+
+/* Whether a value of that type may be joined so by an atomic, or by a collective. */
+bool qn__ir_combine_fits(unsigned combine, ir_type type, bool is_atomic);
 
 double qn__ir_float_value(ir_kind kind, uint64_t bits);
 uint64_t qn__ir_float_bits(ir_kind kind, double value); /* rounded to nearest even */

@@ -71,7 +71,7 @@ const char *qn__ir_type_name(qn__arena *arena, ir_type type);
 /* ---- ops ---- */
 
 typedef enum ir_op {
-#define OP(ID, name, operands, results, rule, effects, fold, doc) IR_##ID,
+#define OP(ID, name, operands, results, rule, effects, has, fold, doc) IR_##ID,
 #include "ir/ops.def"
 #undef OP
     IR_OP_COUNT /* no more than 256 */
@@ -133,11 +133,38 @@ typedef struct ir_op_info {
     uint8_t operands, results;
     uint8_t rule;    /* ir_rule */
     uint8_t effects; /* ir_effects */
+    uint32_t has;    /* IR_ATTR_* bits, and what follows them */
+    uint16_t flags;  /* those that mean something for it */
     bool foldable;   /* has a fold column; qn__ir_fold knows more, by hand */
     const char *doc;
 } ir_op_info;
 
+/* Which parts of ir_attr an op uses, and its properties: the column `has`. */
+enum {
+    IR_ATTR_LANE = 1 << 0,
+    IR_ATTR_LANES = 1 << 1,
+    IR_ATTR_ALIGN = 1 << 2,
+    IR_ATTR_OFFSET = 1 << 3,
+    IR_ATTR_SIZE = 1 << 4,
+    IR_ATTR_ORDER = 1 << 5,
+    IR_ATTR_FAIL = 1 << 6,
+    IR_ATTR_SCOPE = 1 << 7,
+    IR_ATTR_COMBINE = 1 << 8,
+    IR_ATTR_FENCE = 1 << 9,
+    IR_ATTR_DIM = 1 << 10,
+    IR_ATTR_INDEX = 1 << 11,
+    IR_ATTR_ROUNDING = 1 << 12,
+    IR_ATTR_VAR = 1 << 13,
+    IR_ATTR_CALLEE = 1 << 14,
+    IR_ATTR_TARGET = 1 << 15,
+    IR_ATTR_UNROLL = 1 << 16,
+    IR_COMMUTES = 1 << 17, /* its first two operands may be swapped */
+    IR_SIGNED = 1 << 18    /* it reads its operands as signed */
+};
+
 extern const ir_op_info qn__ir_ops[IR_OP_COUNT];
+static inline bool qn__ir_commutes(unsigned op) { return qn__ir_ops[op].has & IR_COMMUTES; }
+static inline bool qn__ir_is_signed(unsigned op) { return qn__ir_ops[op].has & IR_SIGNED; }
 bool qn__ir_op_by_name(qn__str name, ir_op *op);
 /* Work-items act together: the active ones all take part. */
 static inline bool qn__ir_is_together(ir_op op) {
@@ -178,23 +205,18 @@ typedef enum ir_scope {
 
 /* How atomic_rmw, group_reduce and group_scan join two values. */
 typedef enum ir_combine {
-    IR_COMBINE_ADD,
-    IR_COMBINE_SUB,  /* atomics only */
-    IR_COMBINE_XCHG, /* atomics only */
-    IR_COMBINE_AND,
-    IR_COMBINE_OR,
-    IR_COMBINE_XOR,
-    IR_COMBINE_SMIN,
-    IR_COMBINE_SMAX,
-    IR_COMBINE_UMIN,
-    IR_COMBINE_UMAX,
-    IR_COMBINE_FADD,
-    IR_COMBINE_FMIN,
-    IR_COMBINE_FMAX,
-    IR_COMBINE_MUL,  /* groups only */
-    IR_COMBINE_FMUL, /* groups only */
+#define COMBINE(ID, name, op, where, numbers) IR_COMBINE_##ID,
+#include "ir/combines.def"
     IR_COMBINE_COUNT
 } ir_combine;
+
+const char *qn__ir_combine_name(unsigned combine);
+ir_op qn__ir_combine_op(
+    unsigned combine); /* on the two values; IR_OP_COUNT for an exchange, which takes the second */
+bool qn__ir_combine_is_signed(unsigned combine);
+/* What makes no difference joined with, as its bits. `exact`: not even to -0 and NaN; else what an exclusive scan gives
+   the first work-item. */
+uint64_t qn__ir_combine_identity(unsigned combine, ir_kind kind, bool exact);
 
 enum { IR_FENCE_LOCAL = 1, IR_FENCE_GLOBAL = 2 };
 

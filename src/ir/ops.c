@@ -1,6 +1,5 @@
 /* The tables behind the ops and the types: ops.def unrolled into qn__ir_ops, and the spelling and meaning of
-   types, flags and attributes. Adding an op is a row in ops.def; what it needs here is its attributes, if it
-   has any. */
+   types, flags and attributes. Adding an op is a row in ops.def. */
 #include <string.h>
 
 #include "ir/internal.h"
@@ -10,9 +9,56 @@
 #define SECOND(a, b, ...) b
 #define FOLDABLE(...)     SECOND(__VA_ARGS__, 1, ~)
 
+/* The words of the column `has`; flags lie above the rest. */
+#define FLAG(bit) ((uint64_t)IR_##bit << 32)
+#define NONE      0u
+#define COMMUTES  IR_COMMUTES
+#define SIGNED    IR_SIGNED
+#define LANE      IR_ATTR_LANE
+#define LANES     IR_ATTR_LANES
+#define ALIGN     IR_ATTR_ALIGN
+#define OFFSET    IR_ATTR_OFFSET
+#define SIZE      IR_ATTR_SIZE
+#define ORDER     IR_ATTR_ORDER
+#define FAIL      IR_ATTR_FAIL
+#define SCOPE     IR_ATTR_SCOPE
+#define COMBINE   IR_ATTR_COMBINE
+#define FENCES    IR_ATTR_FENCE
+#define DIM       IR_ATTR_DIM
+#define INDEX     IR_ATTR_INDEX
+#define ROUNDING  IR_ATTR_ROUNDING
+#define VARIABLE  IR_ATTR_VAR
+#define CALLEE    IR_ATTR_CALLEE
+#define TARGET    IR_ATTR_TARGET
+#define UNROLL    IR_ATTR_UNROLL
+#define ACCESS    (ALIGN | OFFSET | VOLATILE)
+#define ATOMIC    (ACCESS | ORDER | SCOPE)
+#define NSW       FLAG(NSW)
+#define VOLATILE  FLAG(VOLATILE)
+#define READONLY  FLAG(READONLY)
+#define EXCLUSIVE FLAG(EXCLUSIVE)
+#define UNSIGNED  FLAG(UNSIGNED)
+#define ASYNC     FLAG(ASYNC)
+#define BRANCH    FLAG(BRANCH)
+#define ACTIVE    FLAG(ACTIVE)
+
+/* The flags of all ops of a rule. */
+#define RULE_FLAGS(rule)                                                                                     \
+    ((rule) == RULE_INT                                ? IR_NSW | IR_NUW                                     \
+     : (rule) == RULE_FLOAT || (rule) == RULE_FCOMPARE ? IR_CONTRACT | IR_FAST                               \
+                                                       : 0)
+
 #define ANY IR_ANY
-#define OP(ID, name, operands, results, rule, effects, fold, doc)                                            \
-    {name, operands, results, rule, IR_EFFECT_##effects, FOLDABLE(fold), doc},
+#define OP(ID, name, operands, results, rule, effects, has, fold, doc)                                       \
+    {name,                                                                                                   \
+     operands,                                                                                               \
+     results,                                                                                                \
+     rule,                                                                                                   \
+     IR_EFFECT_##effects,                                                                                    \
+     (uint32_t)(has),                                                                                        \
+     (uint16_t)((uint64_t)(has) >> 32 | RULE_FLAGS(rule)),                                                   \
+     FOLDABLE(fold),                                                                                         \
+     doc},
 const ir_op_info qn__ir_ops[IR_OP_COUNT] = {
 #include "ir/ops.def"
 };
@@ -30,9 +76,6 @@ const char *const qn__ir_order_names[IR_ORDER_COUNT] = {"relaxed", "acquire", "r
                                                         "seq_cst"};
 const char *const qn__ir_scope_names[IR_SCOPE_COUNT] = {"work_item", "sub_group", "work_group", "device",
                                                         "all_devices"};
-const char *const qn__ir_combine_names[IR_COMBINE_COUNT] = {"add",  "sub",  "xchg", "and",  "or",
-                                                            "xor",  "smin", "smax", "umin", "umax",
-                                                            "fadd", "fmin", "fmax", "mul",  "fmul"};
 const char *const qn__ir_arg_kind_names[IR_ARG_KIND_COUNT] = {"value", "struct", "buffer", "local", "print"};
 const char *const qn__ir_arg_flag_names[IR_ARG_FLAG_COUNT] = {"const",    "restrict", "volatile",
                                                               "no_write", "no_read",  "state"};
@@ -73,71 +116,4 @@ bool qn__ir_op_by_name(qn__str name, ir_op *op) {
         }
     }
     return false;
-}
-
-uint32_t qn__ir_attrs(ir_op op) {
-    enum { ACCESS = IR_ATTR_ALIGN | IR_ATTR_OFFSET, ATOMIC = ACCESS | IR_ATTR_ORDER | IR_ATTR_SCOPE };
-    switch (op) {
-    case IR_EXTRACT:
-    case IR_INSERT: return IR_ATTR_LANE;
-    case IR_SHUFFLE: return IR_ATTR_LANES;
-    case IR_LOAD:
-    case IR_STORE: return ACCESS;
-    case IR_COPY: return IR_ATTR_ALIGN | IR_ATTR_SIZE;
-    case IR_ATOMIC_LOAD:
-    case IR_ATOMIC_STORE: return ATOMIC;
-    case IR_ATOMIC_RMW: return ATOMIC | IR_ATTR_COMBINE;
-    case IR_ATOMIC_CAS: return ATOMIC | IR_ATTR_FAIL;
-    case IR_PREFETCH: return IR_ATTR_SIZE | IR_ATTR_OFFSET;
-    case IR_PTR_ADD: return IR_ATTR_OFFSET;
-    case IR_FENCE: return IR_ATTR_FENCE | IR_ATTR_ORDER | IR_ATTR_SCOPE;
-    case IR_BARRIER: return IR_ATTR_FENCE | IR_ATTR_SCOPE;
-    case IR_GROUP_ALL:
-    case IR_GROUP_ANY:
-    case IR_GROUP_BROADCAST: return IR_ATTR_SCOPE;
-    case IR_GROUP_REDUCE:
-    case IR_GROUP_SCAN: return IR_ATTR_SCOPE | IR_ATTR_COMBINE;
-    case IR_LOCAL:
-    case IR_GLOBAL:
-    case IR_PRINTF: return IR_ATTR_INDEX;
-    case IR_FCONVERT:
-    case IR_F2S:
-    case IR_F2U:
-    case IR_S2F:
-    case IR_U2F: return IR_ATTR_ROUNDING;
-    case IR_VAR: return IR_ATTR_VAR;
-    case IR_CALL: return IR_ATTR_CALLEE;
-    case IR_BREAK:
-    case IR_CONTINUE: return IR_ATTR_TARGET;
-    case IR_LOOP: return IR_ATTR_UNROLL;
-    default: return qn__ir_ops[op].rule == RULE_QUERY64 ? IR_ATTR_DIM : 0;
-    }
-}
-
-uint16_t qn__ir_flags_allowed(ir_op op) {
-    switch (op) {
-    case IR_PTR_ADD: return IR_NSW;
-    case IR_LOAD: return IR_VOLATILE | IR_READONLY;
-    case IR_COPY: return IR_VOLATILE | IR_ASYNC;
-    case IR_STORE:
-    case IR_ATOMIC_LOAD:
-    case IR_ATOMIC_STORE:
-    case IR_ATOMIC_RMW:
-    case IR_ATOMIC_CAS: return IR_VOLATILE;
-    case IR_GROUP_SCAN: return IR_EXCLUSIVE | IR_ACTIVE;
-    case IR_GROUP_REDUCE:
-    case IR_GROUP_ALL:
-    case IR_GROUP_ANY:
-    case IR_SUB_GROUP_SHUFFLE:
-    case IR_SUB_GROUP_BALLOT: return IR_ACTIVE;
-    case IR_PRINTF: return IR_UNSIGNED;
-    case IR_IF: return IR_BRANCH;
-    default: break;
-    }
-    switch (qn__ir_ops[op].rule) {
-    case RULE_INT: return IR_NSW | IR_NUW;
-    case RULE_FLOAT:
-    case RULE_FCOMPARE: return IR_CONTRACT | IR_FAST;
-    default: return 0;
-    }
 }

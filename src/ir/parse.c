@@ -292,7 +292,7 @@ static bool parse_attr(parser *p, ir_instr *instr, uint32_t uses) {
 }
 
 static void parse_attrs(parser *p, ir_instr *instr) {
-    uint32_t uses = qn__ir_attrs(instr->op);
+    uint32_t uses = qn__ir_ops[instr->op].has;
     size_t calls = p->calls.len;
     while (parse_attr(p, instr, uses)) {
     }

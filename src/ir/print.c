@@ -275,7 +275,7 @@ static void put_access_attrs(qn__buf *out, const ir_attr *attr, uint32_t uses) {
 static void put_attrs(printer *p, const ir_instr *instr) {
     qn__buf *out = p->out;
     const ir_attr *attr = &instr->attr;
-    uint32_t uses = qn__ir_attrs(instr->op);
+    uint32_t uses = qn__ir_ops[instr->op].has;
     for (unsigned i = 0; i < IR_FLAG_COUNT; i++)
         if (instr->flags & 1u << i) qn__buf_printf(out, " %s", qn__ir_flag_names[i]);
     put_access_attrs(out, attr, uses);

@@ -44,7 +44,7 @@ static const char *broken_compare(const ir_instr *instr) {
     if (qn__ir_ops[instr->op].rule == RULE_FCOMPARE)
         return qn__ir_is_float(t) ? NULL : "operands must be floats";
     bool equality = instr->op == IR_EQ || instr->op == IR_NE;
-    bool is_signed = instr->op == IR_SLT || instr->op == IR_SLE;
+    const bool is_signed = qn__ir_is_signed(instr->op);
     if (qn__ir_is_int(t) || (equality && t.kind == IR_BOOL) || (!is_signed && t.kind == IR_PTR)) return NULL;
     return "operands must be integers (or pointers where unsigned; or bool for eq and ne)";
 }
@@ -285,19 +285,6 @@ static const char *broken_lanes(const ir_instr *instr, uint32_t uses) {
     return NULL;
 }
 
-static bool combines(ir_combine combine, ir_type type, bool atomic) {
-    switch (combine) {
-    case IR_COMBINE_XCHG: return atomic;
-    case IR_COMBINE_SUB: return atomic && qn__ir_is_int(type);
-    case IR_COMBINE_MUL: return !atomic && qn__ir_is_int(type);
-    case IR_COMBINE_FMUL: return !atomic && qn__ir_is_float(type);
-    case IR_COMBINE_FADD:
-    case IR_COMBINE_FMIN:
-    case IR_COMBINE_FMAX: return qn__ir_is_float(type);
-    default: return combine < IR_COMBINE_COUNT && qn__ir_is_int(type);
-    }
-}
-
 static const char *broken_order(const ir_instr *instr) {
     const ir_attr *attr = &instr->attr;
     if (attr->order >= IR_ORDER_COUNT) return "no such memory order";
@@ -331,8 +318,8 @@ static const char *broken_index(const ir_function *function, const ir_instr *ins
 
 const char *qn__ir_broken_attrs(const ir_function *function, const ir_instr *instr) {
     const ir_attr *attr = &instr->attr;
-    uint32_t uses = qn__ir_attrs(instr->op);
-    if (instr->flags & ~qn__ir_flags_allowed(instr->op)) return "a flag that the op does not have";
+    uint32_t uses = qn__ir_ops[instr->op].has;
+    if (instr->flags & ~qn__ir_ops[instr->op].flags) return "a flag that the op does not have";
     const char *broken = NULL;
     if (uses & (IR_ATTR_LANE | IR_ATTR_LANES)) broken = broken_lanes(instr, uses);
     if (!broken && uses & IR_ATTR_ORDER) broken = broken_order(instr);
@@ -340,7 +327,8 @@ const char *qn__ir_broken_attrs(const ir_function *function, const ir_instr *ins
     if (!broken && uses & IR_ATTR_INDEX) broken = broken_index(function, instr);
     if (broken) return broken;
     if (uses & IR_ATTR_ALIGN && !is_power_of_two(attr->align)) return "the alignment must be a power of two";
-    if (uses & IR_ATTR_COMBINE && !combines(attr->combine, result(instr), instr->op == IR_ATOMIC_RMW))
+    if (uses & IR_ATTR_COMBINE &&
+        !qn__ir_combine_fits(attr->combine, result(instr), instr->op == IR_ATOMIC_RMW))
         return "its type does not combine this way";
     if (uses & IR_ATTR_FENCE && attr->fence & ~(IR_FENCE_LOCAL | IR_FENCE_GLOBAL)) return "no such fence";
     if (uses & IR_ATTR_DIM && attr->dim > 2) return "dimensions are 0, 1 and 2";

@@ -47,59 +47,19 @@ typedef struct key {
     bool commutes;
 } key;
 
-/* What an op's key takes besides its operands. */
-enum { KEY_COMMUTES = 1, KEY_LANE, KEY_LANES, KEY_INDEX, KEY_OFFSET, KEY_ROUNDING, KEY_DIM };
-
-static const uint8_t key_kinds[IR_OP_COUNT] = {
-    [IR_ADD] = KEY_COMMUTES,
-    [IR_MUL] = KEY_COMMUTES,
-    [IR_UMULHI] = KEY_COMMUTES,
-    [IR_SMULHI] = KEY_COMMUTES,
-    [IR_SMIN] = KEY_COMMUTES,
-    [IR_SMAX] = KEY_COMMUTES,
-    [IR_UMIN] = KEY_COMMUTES,
-    [IR_UMAX] = KEY_COMMUTES,
-    [IR_AND] = KEY_COMMUTES,
-    [IR_OR] = KEY_COMMUTES,
-    [IR_XOR] = KEY_COMMUTES,
-    [IR_EQ] = KEY_COMMUTES,
-    [IR_NE] = KEY_COMMUTES,
-    [IR_FEQ] = KEY_COMMUTES,
-    [IR_FNE] = KEY_COMMUTES,
-    [IR_FADD] = KEY_COMMUTES,
-    [IR_FMUL] = KEY_COMMUTES,
-    [IR_FMA] = KEY_COMMUTES,
-    [IR_EXTRACT] = KEY_LANE,
-    [IR_INSERT] = KEY_LANE,
-    [IR_SHUFFLE] = KEY_LANES,
-    [IR_LOCAL] = KEY_INDEX,
-    [IR_GLOBAL] = KEY_INDEX,
-    [IR_PTR_ADD] = KEY_OFFSET,
-    [IR_LOAD] = KEY_OFFSET,
-    [IR_STORE] = KEY_OFFSET,
-    [IR_FCONVERT] = KEY_ROUNDING,
-    [IR_F2S] = KEY_ROUNDING,
-    [IR_F2U] = KEY_ROUNDING,
-    [IR_S2F] = KEY_ROUNDING,
-    [IR_U2F] = KEY_ROUNDING,
-    [IR_GLOBAL_ID] = KEY_DIM,
-    [IR_LOCAL_ID] = KEY_DIM,
-    [IR_GROUP_ID] = KEY_DIM,
-    [IR_GLOBAL_SIZE] = KEY_DIM,
-    [IR_LOCAL_SIZE] = KEY_DIM,
-    [IR_ENQUEUED_LOCAL_SIZE] = KEY_DIM,
-    [IR_NUM_GROUPS] = KEY_DIM,
-    [IR_GLOBAL_OFFSET] = KEY_DIM,
+/* What an op's key takes besides its operands. A load's alignment makes no difference. */
+enum {
+    KEY_ATTRS = IR_ATTR_LANE | IR_ATTR_LANES | IR_ATTR_INDEX | IR_ATTR_OFFSET | IR_ATTR_ROUNDING | IR_ATTR_DIM
 };
 
 static inline void key_attr(const ir_instr *instr, key *k) {
-    switch (key_kinds[instr->op]) {
-    case KEY_LANE: k->attr[0] = instr->attr.lanes[0]; break;
-    case KEY_LANES: memcpy(k->attr, instr->attr.lanes, instr->results[0]->type.lanes); break;
-    case KEY_INDEX: k->attr[0] = instr->attr.index; break;
-    case KEY_OFFSET: k->attr[0] = (uint64_t)instr->attr.offset; break;
-    case KEY_ROUNDING: k->attr[0] = instr->attr.rounding; break;
-    case KEY_DIM: k->attr[0] = instr->attr.dim; break;
+    switch (qn__ir_ops[instr->op].has & KEY_ATTRS) {
+    case IR_ATTR_LANE: k->attr[0] = instr->attr.lanes[0]; break;
+    case IR_ATTR_LANES: memcpy(k->attr, instr->attr.lanes, instr->results[0]->type.lanes); break;
+    case IR_ATTR_INDEX: k->attr[0] = instr->attr.index; break;
+    case IR_ATTR_OFFSET: k->attr[0] = (uint64_t)instr->attr.offset; break;
+    case IR_ATTR_ROUNDING: k->attr[0] = instr->attr.rounding; break;
+    case IR_ATTR_DIM: k->attr[0] = instr->attr.dim; break;
     default: break;
     }
 }
@@ -112,8 +72,8 @@ static inline void make_key(const numbering *n, const ir_instr *instr, key *k) {
     k->num_operands = store ? 1 : instr->num_operands;
     k->operands = instr->operands;
     k->attr[0] = k->attr[1] = 0;
-    k->commutes = key_kinds[k->op] == KEY_COMMUTES;
-    if (key_kinds[k->op] > KEY_COMMUTES) key_attr(instr, k);
+    k->commutes = qn__ir_commutes(k->op);
+    key_attr(instr, k);
     const bool changes = k->op == IR_LOAD && !(instr->flags & IR_READONLY);
     k->version = changes ? n->versions[instr->operands[0]->type.space] : 0;
     k->flags = k->op == IR_LOAD ? 0 : instr->flags & (IR_CONTRACT | IR_FAST);

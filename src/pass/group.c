@@ -154,26 +154,6 @@ ir_value *qn__group_fold(qn__group *g, ir_combine combine, ir_type type, ir_valu
 /* ---- identities ---- */
 
 ir_value *qn__group_identity(qn__group *g, ir_combine combine, ir_kind kind, bool exact) {
-    const ir_type type = qn__ir_type(kind, 1);
-    const unsigned width = qn__ir_bits(type);
-    const uint64_t top = UINT64_C(1) << (width - 1);
-    const uint64_t infinity = kind == IR_F16   ? 0x7c00
-                              : kind == IR_F32 ? 0x7f800000
-                                               : UINT64_C(0x7ff0000000000000);
-    const uint64_t quiet = infinity / 2 & ~infinity; /* the bit that makes it a NaN */
-    uint64_t bits = 0;
-    switch (combine) {
-    case IR_COMBINE_AND:
-    case IR_COMBINE_UMIN: bits = UINT64_MAX; break;
-    case IR_COMBINE_SMIN: bits = top - 1; break;
-    case IR_COMBINE_SMAX: bits = top; break;
-    case IR_COMBINE_MUL: bits = 1; break;
-    case IR_COMBINE_FADD: bits = exact ? top : 0; break;
-    case IR_COMBINE_FMUL: return qn__ir_const_float(g->function, kind, 1);
-    /* NaN gives way to any number */
-    case IR_COMBINE_FMIN: bits = infinity + (exact ? quiet : 0); break;
-    case IR_COMBINE_FMAX: bits = exact ? infinity + quiet : infinity | top; break;
-    default: break;
-    }
-    return qn__ir_const_splat(g->function, type, bits);
+    const uint64_t bits = qn__ir_combine_identity(combine, kind, exact);
+    return qn__ir_const_splat(g->function, qn__ir_type(kind, 1), bits);
 }

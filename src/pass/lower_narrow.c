@@ -18,20 +18,8 @@ static bool is_narrow(const lowering *l, const ir_value *value) {
 }
 
 static bool takes_sign(const ir_instr *i) {
-    switch (i->op) {
-    case IR_SDIV:
-    case IR_SREM:
-    case IR_SMIN:
-    case IR_SMAX:
-    case IR_ASHR:
-    case IR_SMULHI:
-    case IR_SLT:
-    case IR_SLE:
-    case IR_S2F: return true;
-    case IR_GROUP_REDUCE:
-    case IR_GROUP_SCAN: return i->attr.combine == IR_COMBINE_SMIN || i->attr.combine == IR_COMBINE_SMAX;
-    default: return false;
-    }
+    const bool joins = qn__ir_ops[i->op].has & IR_ATTR_COMBINE;
+    return joins ? qn__ir_combine_is_signed(i->attr.combine) : qn__ir_is_signed(i->op);
 }
 
 static bool computes(const lowering *l, const ir_instr *i) {

@@ -244,30 +244,6 @@ static const qn__rule_index *index_rules(qn__arena *arena) {
     return index;
 }
 
-static bool commutes(unsigned op) {
-    switch (op) {
-    case IR_ADD:
-    case IR_MUL:
-    case IR_UMULHI:
-    case IR_SMULHI:
-    case IR_SMIN:
-    case IR_SMAX:
-    case IR_UMIN:
-    case IR_UMAX:
-    case IR_AND:
-    case IR_OR:
-    case IR_XOR:
-    case IR_EQ:
-    case IR_NE:
-    case IR_FEQ:
-    case IR_FNE:
-    case IR_FADD:
-    case IR_FMUL:
-    case IR_FMA: return true; /* its first two operands */
-    default: return false;
-    }
-}
-
 static uint32_t count_constants(const ir_instr *instr) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < instr->num_operands; i++) count += qn__ir_is_const(instr->operands[i]);
@@ -281,7 +257,7 @@ static ir_value *simplify_one(simplifier *s, ir_instr *instr) {
         ir_value *folded = qn__ir_fold(s->peephole.function, instr);
         if (folded) return folded;
     }
-    if (constants && commutes(instr->op) && qn__ir_is_const(instr->operands[0]) &&
+    if (constants && qn__ir_commutes(instr->op) && qn__ir_is_const(instr->operands[0]) &&
         !qn__ir_is_const(instr->operands[1])) {
         ir_value *constant = instr->operands[0];
         instr->operands[0] = instr->operands[1];

@@ -111,43 +111,43 @@ static uint64_t double_bits(double value) {
 
 /* The rules that mean arithmetic, and all the others. A row becomes MAKE_<class>(ID, fold), which is defined
    anew for each thing that is made of the table. */
-#define CLASS_RULE_INT                                            INT
-#define CLASS_RULE_LOGIC                                          LOGIC
-#define CLASS_RULE_BYTES                                          BYTES
-#define CLASS_RULE_COMPARE                                        COMPARE
-#define CLASS_RULE_FLOAT                                          FLOAT
-#define CLASS_RULE_FCOMPARE                                       FCOMPARE
-#define CLASS_RULE_NONE                                           OTHER
-#define CLASS_RULE_CONVERT                                        OTHER
-#define CLASS_RULE_BITCAST                                        OTHER
-#define CLASS_RULE_SELECT                                         OTHER
-#define CLASS_RULE_VECTOR                                         OTHER
-#define CLASS_RULE_SPLAT                                          OTHER
-#define CLASS_RULE_EXTRACT                                        OTHER
-#define CLASS_RULE_INSERT                                         OTHER
-#define CLASS_RULE_SHUFFLE                                        OTHER
-#define CLASS_RULE_POINTER_RESULT                                 OTHER
-#define CLASS_RULE_PTR_ADD                                        OTHER
-#define CLASS_RULE_LOAD                                           OTHER
-#define CLASS_RULE_STORE                                          OTHER
-#define CLASS_RULE_COPY                                           OTHER
-#define CLASS_RULE_ATOMIC_RMW                                     OTHER
-#define CLASS_RULE_ATOMIC_CAS                                     OTHER
-#define CLASS_RULE_PREFETCH                                       OTHER
-#define CLASS_RULE_EVENT                                          OTHER
-#define CLASS_RULE_QUERY32                                        OTHER
-#define CLASS_RULE_QUERY64                                        OTHER
-#define CLASS_RULE_VOTE                                           OTHER
-#define CLASS_RULE_GROUP                                          OTHER
-#define CLASS_RULE_GROUP_INDEX                                    OTHER
-#define CLASS_RULE_BALLOT                                         OTHER
-#define CLASS_RULE_PRINTF                                         OTHER
-#define CLASS_RULE_CALL                                           OTHER
-#define CLASS_RULE_CONSTRUCT                                      OTHER
-#define CLASS_RULE_JUMP                                           OTHER
-#define MAKE(class, ID, fold)                                     MAKE_CLASS(class, ID, fold)
-#define MAKE_CLASS(class, ID, fold)                               MAKE_##class(ID, fold)
-#define OP(ID, name, operands, results, rule, effects, fold, doc) MAKE(CLASS_##rule, ID, fold)
+#define CLASS_RULE_INT                                                 INT
+#define CLASS_RULE_LOGIC                                               LOGIC
+#define CLASS_RULE_BYTES                                               BYTES
+#define CLASS_RULE_COMPARE                                             COMPARE
+#define CLASS_RULE_FLOAT                                               FLOAT
+#define CLASS_RULE_FCOMPARE                                            FCOMPARE
+#define CLASS_RULE_NONE                                                OTHER
+#define CLASS_RULE_CONVERT                                             OTHER
+#define CLASS_RULE_BITCAST                                             OTHER
+#define CLASS_RULE_SELECT                                              OTHER
+#define CLASS_RULE_VECTOR                                              OTHER
+#define CLASS_RULE_SPLAT                                               OTHER
+#define CLASS_RULE_EXTRACT                                             OTHER
+#define CLASS_RULE_INSERT                                              OTHER
+#define CLASS_RULE_SHUFFLE                                             OTHER
+#define CLASS_RULE_POINTER_RESULT                                      OTHER
+#define CLASS_RULE_PTR_ADD                                             OTHER
+#define CLASS_RULE_LOAD                                                OTHER
+#define CLASS_RULE_STORE                                               OTHER
+#define CLASS_RULE_COPY                                                OTHER
+#define CLASS_RULE_ATOMIC_RMW                                          OTHER
+#define CLASS_RULE_ATOMIC_CAS                                          OTHER
+#define CLASS_RULE_PREFETCH                                            OTHER
+#define CLASS_RULE_EVENT                                               OTHER
+#define CLASS_RULE_QUERY32                                             OTHER
+#define CLASS_RULE_QUERY64                                             OTHER
+#define CLASS_RULE_VOTE                                                OTHER
+#define CLASS_RULE_GROUP                                               OTHER
+#define CLASS_RULE_GROUP_INDEX                                         OTHER
+#define CLASS_RULE_BALLOT                                              OTHER
+#define CLASS_RULE_PRINTF                                              OTHER
+#define CLASS_RULE_CALL                                                OTHER
+#define CLASS_RULE_CONSTRUCT                                           OTHER
+#define CLASS_RULE_JUMP                                                OTHER
+#define MAKE(class, ID, fold)                                          MAKE_CLASS(class, ID, fold)
+#define MAKE_CLASS(class, ID, fold)                                    MAKE_##class(ID, fold)
+#define OP(ID, name, operands, results, rule, effects, has, fold, doc) MAKE(CLASS_##rule, ID, fold)
 #define MAKE_OTHER(ID, fold)
 
 #define MAKE_INT(ID, fold)                                                                                   \
@@ -270,15 +270,8 @@ static double double_result(ir_op op, double fa, double fb) {
 }
 
 uint64_t qn__vm_combine(ir_combine combine, ir_kind kind, uint64_t a, uint64_t b) {
-    static const uint16_t ops[IR_COMBINE_COUNT] = {
-        [IR_COMBINE_ADD] = IR_ADD,   [IR_COMBINE_SUB] = IR_SUB,   [IR_COMBINE_AND] = IR_AND,
-        [IR_COMBINE_OR] = IR_OR,     [IR_COMBINE_XOR] = IR_XOR,   [IR_COMBINE_SMIN] = IR_SMIN,
-        [IR_COMBINE_SMAX] = IR_SMAX, [IR_COMBINE_UMIN] = IR_UMIN, [IR_COMBINE_UMAX] = IR_UMAX,
-        [IR_COMBINE_FADD] = IR_FADD, [IR_COMBINE_FMIN] = IR_FMIN, [IR_COMBINE_FMAX] = IR_FMAX,
-        [IR_COMBINE_MUL] = IR_MUL,   [IR_COMBINE_FMUL] = IR_FMUL,
-    };
-    if (combine == IR_COMBINE_XCHG || combine >= IR_COMBINE_COUNT) return b;
-    ir_op op = ops[combine];
+    const ir_op op = qn__ir_combine_op(combine);
+    if (op == IR_OP_COUNT) return b;
     switch (kind) {
     case IR_F16: return half_bits(double_result(op, half_value((uint16_t)a), half_value((uint16_t)b)));
     case IR_F32: return float_bits(float_result(op, float_value((uint32_t)a), float_value((uint32_t)b)));

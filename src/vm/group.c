@@ -133,25 +133,6 @@ static void reduce(qn__vm_frame *frame, const qn__vm_instr *instr) {
     }
 }
 
-/* What an exclusive scan gives the first work-item. */
-static uint64_t identity(ir_combine combine, ir_kind kind) {
-    unsigned w = qn__ir_bits(qn__ir_type(kind, 1));
-    uint64_t ones = UINT64_MAX >> (64 - w);
-    uint64_t infinity = kind == IR_F16 ? 0x7c00 : kind == IR_F32 ? 0x7f800000 : 0x7ff0000000000000;
-    uint64_t one = kind == IR_F16 ? 0x3c00 : kind == IR_F32 ? 0x3f800000 : 0x3ff0000000000000;
-    switch (combine) {
-    case IR_COMBINE_AND:
-    case IR_COMBINE_UMIN: return ones;
-    case IR_COMBINE_SMIN: return ones >> 1;
-    case IR_COMBINE_SMAX: return (ones >> 1) + 1;
-    case IR_COMBINE_FMIN: return infinity;
-    case IR_COMBINE_FMAX: return infinity | ((ones >> 1) + 1);
-    case IR_COMBINE_MUL: return 1;
-    case IR_COMBINE_FMUL: return one;
-    default: return 0;
-    }
-}
-
 static void scan(qn__vm_frame *frame, const qn__vm_instr *instr) {
     const void *a = qn__vm_slot(frame, instr->a);
     void *result = qn__vm_slot(frame, instr->result);
@@ -159,7 +140,7 @@ static void scan(qn__vm_frame *frame, const qn__vm_instr *instr) {
     ir_combine combine = instr->ir->attr.combine;
     bool exclusive = instr->ir->flags & IR_EXCLUSIVE;
     for (team t = {0, 0}; next_team(frame, instr->ir->attr.scope, &t);) {
-        uint64_t sum = identity(combine, kind);
+        uint64_t sum = qn__ir_combine_identity(combine, kind, false);
         bool any = false;
         for (uint64_t i = t.begin; i < t.end; i++) {
             if (!frame->active[i]) continue;

@@ -6,34 +6,12 @@
 
 /* ---- identities ---- */
 
-static uint64_t float_bits(ir_kind kind, int what) {
-    /* what: 0: -0.0, 1: 1.0, 2: NaN, 3: infinity, 4: -infinity, 5: 0.0 */
-    static const uint64_t table[3][6] = {{0x8000, 0x3c00, 0x7e00, 0x7c00, 0xfc00, 0},
-                                         {0x80000000, 0x3f800000, 0x7fc00000, 0x7f800000, 0xff800000, 0},
-                                         {0x8000000000000000, 0x3ff0000000000000, 0x7ff8000000000000,
-                                          0x7ff0000000000000, 0xfff0000000000000, 0}};
-    return table[kind - IR_F16][what];
-}
-
 /* The start of a reduction: joining it with x gives exactly x. `shown`: what an exclusive scan gives the
    first work-item, by the OpenCL specification. */
 static const char *identity(c_emitter *e, ir_combine combine, ir_kind kind, bool shown) {
-    uint64_t bits = 0, top = (uint64_t)1 << (qn__ir_bits(qn__ir_type(kind, 1)) - 1);
-    switch (combine) {
-    case IR_COMBINE_AND:
-    case IR_COMBINE_UMIN: bits = UINT64_MAX; break;
-    case IR_COMBINE_SMIN: bits = top - 1; break;
-    case IR_COMBINE_SMAX: bits = top; break;
-    case IR_COMBINE_MUL: bits = 1; break;
-    case IR_COMBINE_FADD: bits = float_bits(kind, shown ? 5 : 0); break;
-    case IR_COMBINE_FMUL: bits = float_bits(kind, 1); break;
-    case IR_COMBINE_FMIN: bits = float_bits(kind, shown ? 3 : 2); break;
-    case IR_COMBINE_FMAX: bits = float_bits(kind, shown ? 4 : 2); break;
-    default: break;
-    }
     qn__buf text;
     qn__buf_init(&text, e->arena);
-    qn__c_literal(&text, kind, bits);
+    qn__c_literal(&text, kind, qn__ir_combine_identity(combine, kind, !shown));
     return text.data;
 }
 

@@ -90,9 +90,6 @@ const char *qn__c_combine(c_emitter *e, ir_combine combine, ir_kind kind, const 
 
 static const char *const orders[] = {"__ATOMIC_RELAXED", "__ATOMIC_ACQUIRE", "__ATOMIC_RELEASE",
                                      "__ATOMIC_ACQ_REL", "__ATOMIC_SEQ_CST"};
-static const char *const combine_names[IR_COMBINE_COUNT] = {"add",  "sub",  "xchg", "and",  "or",
-                                                            "xor",  "smin", "smax", "umin", "umax",
-                                                            "fadd", "fmin", "fmax", "mul",  "fmul"};
 
 static const char *order_of(unsigned order) { return orders[order <= IR_SEQ_CST ? order : IR_SEQ_CST]; }
 
@@ -135,7 +132,7 @@ static void emit_rmw(c_emitter *e, const ir_instr *instr) {
         return;
     }
     const char *name =
-        qn__arena_printf(e->arena, "qn_%s_%s_%s", own ? "own" : "atomic", combine_names[combine], type);
+        qn__arena_printf(e->arena, "qn_%s_%s_%s", own ? "own" : "atomic", qn__ir_combine_name(combine), type);
     if (qn__c_need(e, name)) {
         const char *joined = qn__c_combine(e, (ir_combine)combine, kind, "old.v", "b");
         qn__buf_printf(&e->helpers,

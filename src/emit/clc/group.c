@@ -63,21 +63,22 @@ static void barrier(clc_emitter *e, const ir_instr *instr) {
 /* Name behind sub_group_reduce_, and whether the type is taken as signed. */
 static const struct combine {
     const char *name;
-    bool is_signed, extended; /* only in cl_khr_subgroup_non_uniform_arithmetic */
+    bool extended; /* only in cl_khr_subgroup_non_uniform_arithmetic */
 } combines[IR_COMBINE_COUNT] = {
-    [IR_COMBINE_ADD] = {"add", false, false},  [IR_COMBINE_AND] = {"and", false, true},
-    [IR_COMBINE_OR] = {"or", false, true},     [IR_COMBINE_XOR] = {"xor", false, true},
-    [IR_COMBINE_SMIN] = {"min", true, false},  [IR_COMBINE_SMAX] = {"max", true, false},
-    [IR_COMBINE_UMIN] = {"min", false, false}, [IR_COMBINE_UMAX] = {"max", false, false},
-    [IR_COMBINE_FADD] = {"add", false, false}, [IR_COMBINE_FMIN] = {"min", false, false},
-    [IR_COMBINE_FMAX] = {"max", false, false}, [IR_COMBINE_MUL] = {"mul", false, true},
-    [IR_COMBINE_FMUL] = {"mul", false, true},
+    [IR_COMBINE_ADD] = {"add", false},  [IR_COMBINE_AND] = {"and", true},
+    [IR_COMBINE_OR] = {"or", true},     [IR_COMBINE_XOR] = {"xor", true},
+    [IR_COMBINE_SMIN] = {"min", false}, [IR_COMBINE_SMAX] = {"max", false},
+    [IR_COMBINE_UMIN] = {"min", false}, [IR_COMBINE_UMAX] = {"max", false},
+    [IR_COMBINE_FADD] = {"add", false}, [IR_COMBINE_FMIN] = {"min", false},
+    [IR_COMBINE_FMAX] = {"max", false}, [IR_COMBINE_MUL] = {"mul", true},
+    [IR_COMBINE_FMUL] = {"mul", true},
 };
 
 static const char *combined(clc_emitter *e, const ir_instr *instr, const char *what) {
     const struct combine *combine = &combines[instr->attr.combine];
     ir_type type = instr->results[0]->type;
-    const char *taken = combine->is_signed ? qn__clc_signed(e, type) : qn__clc_type(e, type);
+    const char *taken =
+        qn__ir_combine_is_signed(instr->attr.combine) ? qn__clc_signed(e, type) : qn__clc_type(e, type);
     /* The plain functions know int and wider only, and want all to come by. */
     bool extended = combine->extended || qn__ir_bits(type) < 32 || instr->flags & IR_ACTIVE;
     return qn__arena_printf(e->arena, "(%s)sub_group_%s%s_%s((%s)%s)", qn__clc_type(e, type),

@@ -182,13 +182,11 @@ static const char *const joined[IR_COMBINE_COUNT] = {
 
 /* Read-modify-write by a function of our own: a loop of compare-and-exchange, or plain on private memory. */
 static const char *rmw_helper(clc_emitter *e, const ir_instr *instr) {
-    static const char *const names[IR_COMBINE_COUNT] = {"add",  "sub",  "xchg", "and",  "or",   "xor", "smin",
-                                                        "smax", "umin", "umax", "fadd", "fmin", "fmax"};
     ir_type type = instr->results[0]->type;
     unsigned combine = instr->attr.combine;
     const char *space = qn__clc_space(e, instr->operands[0]), *value = qn__clc_type(e, type);
     const char *bits = is_long(type) ? "ulong" : "uint";
-    const char *name = qn__arena_printf(e->arena, "qn_%s%s_%s", names[combine], space, value);
+    const char *name = qn__arena_printf(e->arena, "qn_%s%s_%s", qn__ir_combine_name(combine), space, value);
     if (!qn__clc_need(e, name)) return name;
     const char *join = joined[combine];
     if (!is_long(type) && combine == IR_COMBINE_SMIN) join = "(int)a < (int)b ? a : b";
@@ -220,7 +218,7 @@ static void atomic_rmw(clc_emitter *e, const ir_instr *instr) {
     ir_type type = result->type;
     unsigned combine = instr->attr.combine;
     const char *function = rmw_function(combine), *bits = is_long(type) ? "ulong" : "uint", *text;
-    bool is_signed = combine == IR_COMBINE_SMIN || combine == IR_COMBINE_SMAX;
+    const bool is_signed = qn__ir_combine_is_signed(combine);
     if (function && is_shared(instr->operands[0])) {
         const char *sign = is_long(type) ? "long" : "int";
         text = qn__arena_printf(e->arena, is_signed ? "(%s)%s%s(%s, (%s)%s)" : "(%s)%s%s(%s, (%s)(%s))", bits,

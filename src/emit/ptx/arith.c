@@ -488,15 +488,8 @@ bool qn__ptx_arith(ptx_emitter *e, const ir_instr *instr) {
 }
 
 ptx_operand qn__ptx_combine(ptx_emitter *e, ir_combine combine, ir_kind kind, ptx_operand a, ptx_operand b) {
-    static const uint16_t ops[IR_COMBINE_COUNT] = {
-        [IR_COMBINE_ADD] = IR_ADD,   [IR_COMBINE_SUB] = IR_SUB,   [IR_COMBINE_AND] = IR_AND,
-        [IR_COMBINE_OR] = IR_OR,     [IR_COMBINE_XOR] = IR_XOR,   [IR_COMBINE_SMIN] = IR_SMIN,
-        [IR_COMBINE_SMAX] = IR_SMAX, [IR_COMBINE_UMIN] = IR_UMIN, [IR_COMBINE_UMAX] = IR_UMAX,
-        [IR_COMBINE_FADD] = IR_FADD, [IR_COMBINE_FMIN] = IR_FMIN, [IR_COMBINE_FMAX] = IR_FMAX,
-        [IR_COMBINE_MUL] = IR_MUL,   [IR_COMBINE_FMUL] = IR_FMUL,
-    };
-    if (combine == IR_COMBINE_XCHG) return b;
-    ir_op op = (ir_op)ops[combine];
+    const ir_op op = qn__ir_combine_op(combine);
+    if (op == IR_OP_COUNT) return b;
     if (kind >= IR_F16) {
         const float_row *row = &float_rows[op];
         if (kind == IR_F64) return qn__ptx_op2(e, row->f64, PTX_B64, a, b);

@@ -89,7 +89,7 @@ static const char *redux_name(unsigned combine) {
 
 static ptx_operand redux(ptx_emitter *e, const ir_instr *instr, ptx_operand a, ptx_operand mask) {
     const unsigned combine = instr->attr.combine, width = qn__ir_bits(instr->results[0]->type);
-    if (combine == IR_COMBINE_SMIN || combine == IR_COMBINE_SMAX) a = qn__ptx_sext(e, a, width);
+    if (qn__ir_combine_is_signed(combine)) a = qn__ptx_sext(e, a, width);
     if (combine == IR_COMBINE_UMIN || combine == IR_COMBINE_UMAX) a = qn__ptx_zext(e, a, width);
     qn__ptx_require(e, 80, 70);
     ptx_operand r = qn__ptx_new(e, PTX_B32);
@@ -124,21 +124,7 @@ static void reduce(ptx_emitter *e, const ir_instr *instr) {
 /* What an exclusive scan gives the first. */
 static ptx_operand identity(const ir_instr *instr, ptx_class cls) {
     const ir_kind kind = (ir_kind)instr->results[0]->type.kind;
-    const unsigned width = qn__ir_bits(instr->results[0]->type);
-    const uint64_t ones = UINT64_MAX >> (64 - width), sign = (ones >> 1) + 1;
-    const uint64_t infinity = kind == IR_F16 ? 0x7c00 : kind == IR_F32 ? 0x7f800000 : 0x7ff0000000000000;
-    const uint64_t one = kind == IR_F16 ? 0x3c00 : kind == IR_F32 ? 0x3f800000 : 0x3ff0000000000000;
-    switch (instr->attr.combine) {
-    case IR_COMBINE_AND:
-    case IR_COMBINE_UMIN: return qn__ptx_int(cls, ones);
-    case IR_COMBINE_SMIN: return qn__ptx_int(cls, ones >> 1);
-    case IR_COMBINE_SMAX: return qn__ptx_int(cls, sign);
-    case IR_COMBINE_FMIN: return qn__ptx_int(cls, infinity);
-    case IR_COMBINE_FMAX: return qn__ptx_int(cls, infinity | sign);
-    case IR_COMBINE_MUL: return qn__ptx_int(cls, 1);
-    case IR_COMBINE_FMUL: return qn__ptx_int(cls, one);
-    default: return qn__ptx_int(cls, 0);
-    }
+    return qn__ptx_int(cls, qn__ir_combine_identity(instr->attr.combine, kind, false));
 }
 
 static void scan(ptx_emitter *e, const ir_instr *instr) {

@@ -81,14 +81,9 @@ static uint32_t from_bits(spv *e, ir_type type, uint32_t value) {
 /* ---- joining ---- */
 
 static uint32_t join(spv *e, ir_combine combine, ir_type type, uint32_t old, uint32_t value) {
-    static const uint8_t ops[IR_COMBINE_COUNT] = {
-        [IR_COMBINE_ADD] = IR_ADD,   [IR_COMBINE_SUB] = IR_SUB,   [IR_COMBINE_AND] = IR_AND,
-        [IR_COMBINE_OR] = IR_OR,     [IR_COMBINE_XOR] = IR_XOR,   [IR_COMBINE_SMIN] = IR_SMIN,
-        [IR_COMBINE_SMAX] = IR_SMAX, [IR_COMBINE_UMIN] = IR_UMIN, [IR_COMBINE_UMAX] = IR_UMAX,
-        [IR_COMBINE_FADD] = IR_FADD, [IR_COMBINE_FMIN] = IR_FMIN, [IR_COMBINE_FMAX] = IR_FMAX,
-    };
-    if (combine == IR_COMBINE_XCHG) return value;
-    return qn__spv_arith(e, (ir_op)ops[combine], type, old, value);
+    const ir_op op = qn__ir_combine_op(combine);
+    if (op == IR_OP_COUNT) return value;
+    return qn__spv_arith(e, op, type, old, value);
 }
 
 static uint32_t exchange_loop(spv *e, const target *t, ir_type type, uint32_t value) {

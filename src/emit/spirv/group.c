@@ -63,7 +63,7 @@ static uint32_t reduce(spv *e, const ir_instr *instr) {
     ir_type type = instr->results[0]->type, held = type;
     uint32_t value = qn__spv_use(e, instr->operands[0]);
     unsigned combine = instr->attr.combine;
-    bool is_signed = combine == IR_COMBINE_SMIN || combine == IR_COMBINE_SMAX;
+    bool is_signed = qn__ir_combine_is_signed(combine);
     uint32_t how = instr->op == IR_GROUP_REDUCE  ? SP_REDUCE
                    : instr->flags & IR_EXCLUSIVE ? SP_EXCLUSIVE_SCAN
                                                  : SP_INCLUSIVE_SCAN;
