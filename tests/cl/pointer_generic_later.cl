@@ -8,6 +8,12 @@
 // arg: local:16
 // arg: buf:int:4
 // expect: 3316, 2216, 1116, 16
+// kernel: returned
+// global: 1
+// arg: buf:int:2=1,2
+// arg: local:8
+// arg: buf:int:2
+// expect: 342, 1
 // kernel: asked
 // global: 2
 // local: 2
@@ -15,6 +21,19 @@
 // arg: local:8
 // arg: buf:int:6
 // expect: 5, 0, 6, 1, 2, 2001
+// What a function returns lies where it says, for each call by itself.
+int *next(int *p) { return p + 1; }
+int *unless(int *p, int c) {
+    if (c) return NULL;
+    return next(p);
+}
+kernel void returned(global int *in, local int *shared, global int *out) {
+    shared[1] = 40;
+    int own[2] = {0, 300}, *p = next(in);
+    out[0] = *p + *next(shared) + *next(own);
+    *next(out) = unless(in, 0) == p && !unless(shared, 1);
+}
+
 kernel void later(global int *in, local int *shared, global int *out) {
     const int i = get_local_id(0);
     int own = 16, *a, *b, *c, *from;

@@ -328,6 +328,7 @@ static void define_function(front_parser *p, ast_decl *decl, const front_declara
     for (size_t i = 0; i < declarator->params.len; i++)
         qn__vec_push(p->arena, &decl->params, declarator->params.data[i]);
     p->instance_spaces = NULL;
+    decl->is_space_open = p->instance && is_space_open(p, declarator, result);
     qn__scope_push(p);
     qn__function_begin(p, decl);
     declare_parameters(p, declarator);

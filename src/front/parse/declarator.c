@@ -276,7 +276,7 @@ void qn__parse_declarator(front_parser *p, const front_specifiers *specifiers, f
     declarator->attributes.align = specifiers->attributes.align;
     declarator->type = parse_derived(p, specifiers->type, declarator, in_parameter);
     declarator->is_function &= declarator->type->kind == AST_FUNCTION;
-    const ast_type *type = declarator->type;
+    const ast_type *type = declarator->is_function ? declarator->type->base : declarator->type;
     bool derived_here = type->kind == AST_POINTER || type->kind == AST_ARRAY;
     declarator->is_pointer_unspaced =
         derived_here && !specifiers->has_space && type->base == specifiers->type;

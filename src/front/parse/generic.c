@@ -44,6 +44,7 @@ static ast_decl *instantiate(front_parser *p, struct front_generic *generic, gen
     inner.function = NULL;
     memset(&inner.labels, 0, sizeof inner.labels);
     memset(&inner.gotos, 0, sizeof inner.gotos);
+    memset(&inner.null_returns, 0, sizeof inner.null_returns);
     qn__parse_external_declaration(&inner);
     return instance->decl;
 }

@@ -75,6 +75,7 @@ typedef struct front_parser {
     const uint8_t *instance_spaces; /* of its parameters, while these are read; NULL: none */
     ast_decl **instance;            /* gets the function */
     unsigned instance_nesting;
+    QN__VEC(ast_stmt *) null_returns; /* while its result's address space is open */
 } front_parser;
 
 /* ---- parse.c: tokens, scopes, errors ---- */
@@ -132,8 +133,9 @@ typedef struct front_declarator {
     bool is_function; /* the outermost derivation: params are in scope of the body */
     QN__VEC(ast_decl *) params;
     QN__VEC(front_name *) param_names;
-    bool has_unspaced;        /* function: a parameter is a pointer without address space */
-    bool is_pointer_unspaced; /* pointer whose pointee was given no address space */
+    bool has_unspaced; /* function: a parameter is a pointer without address space */
+    bool
+        is_pointer_unspaced; /* pointer whose pointee was given no address space; of a function: its result */
     front_attributes attributes;
 } front_declarator;
 
@@ -249,6 +251,8 @@ void qn__refuse_images(front_context *context);
 const ast_type *qn__sema_space_of_value(front_parser *p, const ast_type *type, const ast_type *from);
 /* Before a = b: where a is a pointer whose address space is still open, it is that of b. */
 void qn__sema_settle_space(front_parser *p, ast_expr *a, const ast_expr *b);
+/* The same for the value that the function being parsed returns here; of NULL it learns nothing yet. */
+void qn__sema_settle_result(front_parser *p, ast_stmt *stmt, const ast_expr *value);
 /* to_global, to_local, to_private, get_fence; NULL: none of them. */
 ast_expr *qn__sema_space_call(front_parser *p, qn__str name, ast_expr **args, size_t num_args, front_loc loc);
 

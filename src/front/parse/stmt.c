@@ -256,6 +256,10 @@ static ast_stmt *parse_return(front_parser *p) {
         return stmt;
     }
     value = qn__sema_value(p, value);
+    if (p->function->is_space_open && !qn__is_error(p, value)) {
+        qn__sema_settle_result(p, stmt, value);
+        result = p->function->type->base;
+    }
     stmt->cond = qn__sema_coerce(p, value, result, value->loc, (front_use){.what = "return value"});
     return stmt;
 }

@@ -17,6 +17,22 @@ void qn__sema_settle_space(front_parser *p, ast_expr *a, const ast_expr *b) {
         a->type = decl->type = qn__sema_space_of_value(p, a->type, b->type);
 }
 
+void qn__sema_settle_result(front_parser *p, ast_stmt *stmt, const ast_expr *value) {
+    if (qn__is_null_constant(value)) {
+        qn__vec_push(p->arena, &p->null_returns, stmt);
+        return;
+    }
+    ast_decl *function = p->function;
+    const ast_type *type = function->type, *result = qn__sema_space_of_value(p, type->base, value->type);
+    function->is_space_open = false;
+    function->type = qn__type_function(p->types, result, type->params, type->num_params, type->is_variadic);
+    for (size_t i = 0; i < p->null_returns.len; i++) {
+        ast_stmt *earlier = p->null_returns.data[i];
+        earlier->cond = qn__sema_cast(p, qn__expr_int(p, p->types->scalars[AST_INT], 0, earlier->loc), result,
+                                      earlier->loc);
+    }
+}
+
 /* The pointer itself where it is of that space, else null. */
 static ast_expr *to_space(front_parser *p, ast_expr *pointer, ir_space space, front_loc loc) {
     const ast_type *base = pointer->type->base;
