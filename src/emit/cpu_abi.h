@@ -5,7 +5,11 @@
 
 #include <stdint.h>
 
-#define QN__CPU_ABI_VERSION 1
+#define QN__CPU_ABI_VERSION 2
+
+/* __constant objects too large to be spelled in C are parts of one array of bytes, qn__code_info.constants, which whoever
+   loads the text copies to its symbol of this name. */
+#define QN__CPU_CONSTANTS "qn_constants"
 
 /* Host services a kernel may call. */
 typedef struct qn_cpu_services {

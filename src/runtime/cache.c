@@ -18,7 +18,7 @@
 
 #define ENTRY_MAGIC "quern cache 3\n"
 
-enum { MAX_ENTRY = 64 << 20 };
+enum { MAX_ENTRY = 256 << 20 };
 
 /* ---- the key ---- */
 

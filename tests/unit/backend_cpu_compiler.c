@@ -198,6 +198,43 @@ static void what_no_level_compiles_is_interpreted(void **state) {
     assert_int_equal(count_calls(p, ""), 4);
 }
 
+/* ---- large constants ---- */
+
+static const char large_source[] =
+    "constant int a[1 << 20] = {5, 6, 7, [70000] = 8, [1048575] = 9};\n"
+    "constant struct { char c; float4 f; } s[20000] = {[19999] = {3, (float4)(1, 2, 3, 4)}};\n"
+    "constant int small[3] = {1, 2, 3};\n"
+    "constant int *constant p[2] = {a + 70000, small + 1};\n"
+    "kernel void f(global int *o) { int i = get_global_id(0);\n"
+    "    const int at[4] = {1, 69999, 70000, 1048575};\n"
+    "    o[i] = a[at[i]] + s[19996 + i].c * 100 + (int)s[19996 + i].f.w * 1000 + p[i & 1][0] * 10000; }\n";
+
+/* Compiles and runs it; whether it came from the cache. */
+static bool run_large(place *p, const char *compiler) {
+    static const int wanted[4] = {80006, 20000, 80008, 20000 + 9 + 300 + 4000};
+    qn_program *program;
+    qn_program_times times;
+    int out[4];
+    qn_context *context = make_context(&(qn_context_desc){.cpu_compiler = compiler, .cache_dir = p->dir});
+    qn_device *device = get_device(context, "cpu");
+    assert_ok(context, qn_program_create(device, &(qn_program_desc){.source = large_source}, &program));
+    assert_ok(context, qn_program_get_times(program, &times));
+    qn_buffer *buffer = make_buffer(device, sizeof out, NULL);
+    assert_ok(context, qn_launch(NULL, make_kernel(program, context, NULL), QN_RANGE(4), QN_ARGS(buffer)));
+    assert_ok(context, qn_buffer_read(buffer, 0, out, sizeof out));
+    for (int i = 0; i < 4; i++) assert_int_equal(out[i], wanted[i]);
+    qn_context_destroy(context);
+    return times.from_cache;
+}
+
+static void large_constants_are_not_spelled(void **state) {
+    place *p = *state;
+    write_compiler(p, "for f; do case $f in *.c) test $(wc -c <$f) -lt 50000 || exit 1;; esac; done");
+    assert_false(run_large(p, p->compiler));
+    assert_true(run_large(p, p->compiler));
+    run_large(p, "none");
+}
+
 /* ---- its files ---- */
 
 static int count_folders(const place *p) {
@@ -301,6 +338,7 @@ int main(void) {
         TEST(limits_are_set),
         TEST(a_cheaper_level_is_tried),
         TEST(what_no_level_compiles_is_interpreted),
+        TEST(large_constants_are_not_spelled),
         TEST(files_lie_in_the_folder_that_is_named),
         TEST(a_folder_that_others_can_change_is_not_used),
         TEST(a_killed_process_leaves_nothing_for_long),

@@ -80,6 +80,14 @@ static qn_status open_library(qn__code *code, const char *path, const qn__code_s
         snprintf(why, QN__WHY, "the compiled kernels are of another version");
         return QN_ERROR_DRIVER;
     }
+    if (source->info->constants_size) {
+        void *constants = dlsym(code->library, QN__CPU_CONSTANTS);
+        if (!constants) {
+            snprintf(why, QN__WHY, "the compiled kernels lack " QN__CPU_CONSTANTS);
+            return QN_ERROR_DRIVER;
+        }
+        memcpy(constants, source->info->constants, (size_t)source->info->constants_size);
+    }
     for (uint32_t i = 0; i < source->info->num_kernels; i++) {
         if (dlsym(code->library, source->info->kernels[i].symbol)) continue;
         snprintf(why, QN__WHY, "the compiled kernels lack %.200s", source->info->kernels[i].symbol);

@@ -3,10 +3,14 @@
 #include <string.h>
 
 #include "emit/c/gang.h"
+#include "emit/cpu_abi.h"
 
 /* Static __local variables of a kernel live on the stack up to this size, where the compiler sees all of
    them. */
 enum { STACK_LOCAL = 64 * 1024, ARRAY_ALIGN = 64 };
+/* C compilers take a second and a hundred megabytes for each megabyte of numbers: __constant objects over this size are
+   data for the loader (QN__CPU_CONSTANTS). */
+enum { SPELLED_CONSTANT = 64 * 1024, CONSTANTS_ALIGN = 128 };
 
 /* ---- __constant objects ---- */
 
@@ -43,6 +47,36 @@ static void plain(qn__buf *out, const ir_global *global, uint32_t index) {
     qn__buf_puts(out, count ? "\n};\n" : "0};\n");
 }
 
+static bool is_data(const ir_global *global) {
+    return global->relocations.len == 0 && global->size > SPELLED_CONSTANT &&
+           global->align <= CONSTANTS_ALIGN;
+}
+
+/* The objects that the loader fills: one array, and a name for each place in it. */
+static void data_objects(c_emitter *e, qn__buf *out) {
+    uint64_t total = 0;
+    qn__code_info *info = &e->result->info;
+    for (uint32_t i = 0; i < e->module->globals.len; i++) {
+        const ir_global *global = &e->module->globals.data[i];
+        if (!e->global_used[i] || !is_data(global)) continue;
+        qn__buf_printf(out, "#define qn_constant%u " QN__CPU_CONSTANTS "[%llu]\n", i,
+                       (unsigned long long)total);
+        total += (global->size + CONSTANTS_ALIGN - 1) / CONSTANTS_ALIGN * CONSTANTS_ALIGN;
+    }
+    if (!total) return;
+    qn__buf_printf(out, "u8 " QN__CPU_CONSTANTS "[%llu] __attribute__((aligned(%d)));\n",
+                   (unsigned long long)total, CONSTANTS_ALIGN);
+    uint8_t *data = qn__arena_alloc(e->arena, (size_t)total);
+    info->constants = data;
+    info->constants_size = total;
+    for (uint32_t i = 0; i < e->module->globals.len; i++) {
+        const ir_global *global = &e->module->globals.data[i];
+        if (!e->global_used[i] || !is_data(global)) continue;
+        memcpy(data, global->data, (size_t)global->size);
+        data += (global->size + CONSTANTS_ALIGN - 1) / CONSTANTS_ALIGN * CONSTANTS_ALIGN;
+    }
+}
+
 /* Only what the kernels use, and what that points to. Objects with addresses in them come last. */
 void qn__c_globals(c_emitter *e, qn__buf *out) {
     size_t count = e->module->globals.len;
@@ -57,11 +91,13 @@ void qn__c_globals(c_emitter *e, qn__buf *out) {
             }
         }
     }
+    data_objects(e, out);
     static const qn__c_object_words words = {"static const", "u8", "const u8 *", "qn_constant"};
     for (int relocations = 0; relocations < 2; relocations++) {
         for (uint32_t i = 0; i < count; i++) {
             const ir_global *global = &e->module->globals.data[i];
-            if (!e->global_used[i] || (global->relocations.len != 0) != relocations) continue;
+            if (!e->global_used[i] || (global->relocations.len != 0) != relocations || is_data(global))
+                continue;
             if (relocations)
                 qn__c_relocated(out, global, i, &words);
             else
