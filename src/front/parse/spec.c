@@ -621,6 +621,26 @@ static void skip_foreign(front_parser *p) {
     qn__skip_to(p, FRONT_T_RPAREN);
 }
 
+/* `NAME void f()`: what was to be a macro. */
+static bool is_unknown_prefix(front_parser *p, const specifier_state *state) {
+    if (state->words || !qn__peek(p, FRONT_T_IDENTIFIER) || p->at + 1 >= p->end) return false;
+    if (p->function || qn__lookup(p, p->at->name) || p->at->name->is_type) return false;
+    front_parser next = *p;
+    next.at++;
+    return !qn__peek(&next, FRONT_T_IDENTIFIER) && qn__is_declaration_start(&next);
+}
+
+static void skip_prefix(front_parser *p) {
+    front_name *name = p->at->name;
+    if (!name->is_reported) {
+        qn__diag_error(p->diag, qn__here(p), "unknown name '%s' before a declaration", name->data);
+        qn__diag_range(p->diag, qn__here(p), name->len);
+        qn__diag_hint(p->diag, "if it is a macro, include the header that defines it, or define it with -D");
+    }
+    name->is_reported = true;
+    qn__advance(p);
+}
+
 /* declaration-specifiers: (storage-class | qualifier | type-specifier | attributes)+
    False after a syntax error, or where there is none of it. */
 bool qn__parse_specifiers(front_parser *p, front_specifiers *specifiers, bool storage) {
@@ -637,7 +657,8 @@ bool qn__parse_specifiers(front_parser *p, front_specifiers *specifiers, bool st
         } else if (qn__peek(p, FRONT_T_ALIGNAS)) {
             parse_alignas(p, &specifiers->attributes);
         } else if (!type_specifier(p, &state)) {
-            break;
+            if (!is_unknown_prefix(p, &state)) break;
+            skip_prefix(p);
         }
         if (p->panic) return false;
     }
