@@ -28,7 +28,7 @@ quern_fake(opencl libOpenCL)
 foreach(test backend_cuda backend_cuda_api backend_cuda_faults)
     quern_on_fakes(${test} cuda)
 endforeach()
-quern_on_fakes(backend_opencl_api opencl cuda)
+quern_on_fakes(backend_opencl_api opencl)
 
 # Where a toolkit is installed, what we declare of the driver is compared with its header.
 find_path(CUDA_HEADER cuda.h PATHS /usr/local/cuda/include)

@@ -245,10 +245,6 @@ static cl_object make_program(const void *data, size_t size) {
     return program;
 }
 
-static bool is_machine_code(const unsigned char *data, size_t size) {
-    return size > 4 && memcmp(data, "\177ELF", 4) == 0;
-}
-
 static bool is_ptx(const unsigned char *data) {
     return strncmp((const char *)data, "// fake\n.version", 16) == 0;
 }
@@ -266,7 +262,7 @@ cl_object clCreateProgramWithBinary(cl_object context, uint32_t count, const cl_
     (void)context, (void)count, (void)devices, (void)statuses;
     CALL_TO_MAKE(clCreateProgramWithBinary);
     cl_object program = make_program(binaries[0], sizes[0]);
-    if (is_machine_code(program->data, program->size) || is_ptx(program->data)) return program;
+    if (is_ptx(program->data)) return program;
     release(program);
     *error = INVALID_BINARY;
     return NULL;
@@ -299,11 +295,9 @@ int32_t clBuildProgram(cl_object program, uint32_t count, const cl_object *devic
         snprintf(program->log, sizeof program->log, "<kernel>:1:2: error: the fake driver refuses this\n");
         return CL_BUILD_PROGRAM_FAILURE;
     }
-    bool machine_code = is_machine_code(program->data, program->size);
-    if (!machine_code && !is_ptx(program->data))
-        translate(program, strstr(options, "QN_ANY_LOCAL_SIZE") != NULL);
+    if (!is_ptx(program->data)) translate(program, strstr(options, "QN_ANY_LOCAL_SIZE") != NULL);
     pthread_mutex_lock(&fake.lock);
-    fake.assembled += !machine_code;
+    fake.assembled++;
     pthread_mutex_unlock(&fake.lock);
     program->built = true;
     return 0;
@@ -332,7 +326,7 @@ cl_object clCreateKernel(cl_object program, const char *name, int32_t *error) {
     char entry[256];
     CALL_TO_MAKE(clCreateKernel);
     snprintf(entry, sizeof entry, ".entry %.200s(", name);
-    const char *text = (const char *)program->data + (is_machine_code(program->data, program->size) ? 4 : 0);
+    const char *text = (const char *)program->data;
     if (program->built && strstr(text, entry)) return make(0);
     *error = program->built ? INVALID_KERNEL_NAME : INVALID_EXECUTABLE;
     return NULL;

@@ -1,13 +1,10 @@
 /* OpenCL through the public API, on the fake driver (tests/fake): what the disk cache keeps of a driver whose binaries
-   are PTX, with the fake CUDA driver for the linker; and failures that no real driver gives when asked. */
-#include <pthread.h>
-#include <stdatomic.h>
+   are PTX; and failures that no real driver gives when asked. */
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "api_support.h"
 #include "fake_opencl.h"
-#include "find_fake.h"
 
 static fake_opencl cl;
 
@@ -23,15 +20,15 @@ static const char source[] = "kernel void fill(global uint *p, uint value) { p[g
 static char place[64];
 
 static int find_fakes(void **state) {
+    (void)state;
     if (!find_fake_opencl(&cl)) fail_msg("libOpenCL.so.1 is not the fake one (LD_LIBRARY_PATH)");
-    return find_fake(state);
+    return 0;
 }
 
 static int make_place(void **state) {
     (void)state;
     snprintf(place, sizeof place, "/tmp/quern-opencl-XXXXXX");
     cl.reset();
-    fake.reset();
     return mkdtemp(place) ? 0 : -1;
 }
 
@@ -45,9 +42,8 @@ static int remove_place(void **state) {
 /* ---- a start: a context, the program, a launch of each kernel ---- */
 
 typedef struct counts {
-    long texts;  /* made PTX by OpenCL's driver */
-    long ptx;    /* made machine code by it */
-    long linked; /* made machine code by CUDA's */
+    long texts; /* made PTX by OpenCL's driver */
+    long ptx;   /* made machine code by it */
     bool from_cache;
 } counts;
 
@@ -67,9 +63,6 @@ static rig open_rig(void) {
 static void close_rig(rig *r) {
     qn_context_destroy(r->context);
     assert_int_equal(cl.live(), 0);
-    assert_int_equal(fake.live(FAKE_CONTEXTS), 0);
-    assert_int_equal(fake.live(FAKE_LINKS), 0);
-    assert_int_equal(fake.depth(), 0);
 }
 
 /* The global size of `turn` leaves a smaller group at the end. */
@@ -83,7 +76,7 @@ static void launch_both(const rig *r) {
 }
 
 static counts count_start(bool launches) {
-    counts c = {-cl.translated(), -cl.assembled(), -fake.count("cuLinkComplete"), false};
+    counts c = {-cl.translated(), -cl.assembled(), false};
     qn_program_times times;
     rig r = open_rig();
     assert_ok(r.context, qn_program_get_times(r.program, &times));
@@ -91,7 +84,6 @@ static counts count_start(bool launches) {
     close_rig(&r);
     c.texts += cl.translated();
     c.ptx += cl.assembled();
-    c.linked += fake.count("cuLinkComplete");
     c.from_cache = times.from_cache;
     return c;
 }
@@ -99,147 +91,51 @@ static counts count_start(bool launches) {
 #define assert_start(launches, ...)                                                                          \
     do {                                                                                                     \
         counts c_ = count_start(launches), wanted_ = {__VA_ARGS__};                                          \
-        if (c_.texts != wanted_.texts || c_.ptx != wanted_.ptx || c_.linked != wanted_.linked ||             \
-            c_.from_cache != wanted_.from_cache)                                                             \
-            fail_msg("%ld texts, %ld times PTX, %ld linked, from the cache: %d", c_.texts, c_.ptx,           \
-                     c_.linked, c_.from_cache);                                                              \
+        if (c_.texts != wanted_.texts || c_.ptx != wanted_.ptx || c_.from_cache != wanted_.from_cache)       \
+            fail_msg("%ld texts, %ld times PTX, from the cache: %d", c_.texts, c_.ptx, c_.from_cache);       \
     } while (0)
 
 /* ---- the cache ---- */
 
-static void second_start_compiles_nothing(void **state) {
+/* The text is not translated again; PTX is made machine code by the driver, and that is told. */
+static void second_start_translates_nothing(void **state) {
     (void)state;
-    assert_start(false, .texts = 1, .ptx = 1, .linked = 1);
-    assert_start(false, .from_cache = true);
-    assert_int_equal(cl.count("clCreateProgramWithBinary"), 2);
+    assert_start(false, .texts = 1, .ptx = 1);
+    assert_start(false, .ptx = 1);
+    assert_int_equal(cl.count("clCreateProgramWithBinary"), 1);
 }
 
 static void smaller_groups_are_kept_too(void **state) {
     (void)state;
-    assert_start(true, .texts = 2, .ptx = 2, .linked = 2);
-    assert_start(true, .from_cache = true);
-    assert_start(false, .from_cache = true);
+    assert_start(true, .texts = 2, .ptx = 2);
+    assert_start(true, .ptx = 2);
+    assert_start(false, .ptx = 1);
 }
 
 /* They are asked for when the file is there already. */
 static void smaller_groups_are_added(void **state) {
     (void)state;
-    assert_start(false, .texts = 1, .ptx = 1, .linked = 1);
-    assert_start(true, .texts = 1, .ptx = 1, .linked = 1, .from_cache = true);
-    assert_start(true, .from_cache = true);
-}
-
-/* Then the driver compiles at the second start too, and that is told; the link is tried again. */
-static void what_cannot_be_linked_stays_ptx(void **state) {
-    static const struct {
-        const char *function;
-        int result;
-        bool completes; /* the linker was there, and made it */
-    } faults[] = {{"cuInit", 100, false},
-                  {"cuDeviceGetCount", 100, false},
-                  {"cuDeviceGetUuid_v2", 1, false},
-                  {"cuDevicePrimaryCtxRetain", 2, false},
-                  {"cuCtxPushCurrent_v2", 2, false},
-                  {"cuLinkCreate_v2", 2, false},
-                  {"cuLinkAddData_v2", 218, false},
-                  {"cuLinkComplete", 218, true}};
-    (void)state;
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        fake.fault(faults[i].function, 1, faults[i].result);
-        assert_start(false, .texts = 1, .ptx = 1, .linked = faults[i].completes);
-        fake.fault(faults[i].function, 1, faults[i].result);
-        assert_start(false, .ptx = 1, .linked = faults[i].completes);
-        assert_start(false, .linked = 1);
-        assert_start(true, .texts = 1, .ptx = 1, .linked = 1, .from_cache = true);
-        assert_start(true, .from_cache = true);
-        remove_place(NULL);
-        make_place(NULL);
-    }
-}
-
-/* What OpenCL does not take, or what lacks a kernel, is not kept. */
-static void refused_machine_code_is_not_kept(void **state) {
-    static const struct {
-        const char *function;
-        int result;
-    } faults[] = {{"clCreateProgramWithBinary", -42}, {"clCreateKernel", -46}};
-    (void)state;
-    for (size_t i = 0; i < 2; i++) {
-        cl.fault(faults[i].function, 1, faults[i].result);
-        assert_start(false, .texts = 1, .ptx = 1, .linked = 1);
-        cl.fault(faults[i].function, 1, faults[i].result);
-        assert_start(false, .ptx = 1, .linked = 1);
-        assert_start(false, .linked = 1);
-        assert_start(false, .from_cache = true);
-        remove_place(NULL);
-        make_place(NULL);
-    }
+    assert_start(false, .texts = 1, .ptx = 1);
+    assert_start(true, .texts = 1, .ptx = 2);
+    assert_start(true, .ptx = 2);
 }
 
 static void a_refused_binary_is_built_anew(void **state) {
     (void)state;
-    assert_start(true, .texts = 2, .ptx = 2, .linked = 2);
+    assert_start(true, .texts = 2, .ptx = 2);
     cl.fault("clCreateProgramWithBinary", 1, -42);
-    assert_start(false, .texts = 1, .ptx = 1, .linked = 1);
-    assert_start(true, .texts = 1, .ptx = 1, .linked = 1, .from_cache = true);
-    cl.fault("clCreateProgramWithBinary", 2, -42);
-    assert_start(true, .texts = 1, .ptx = 1, .linked = 1, .from_cache = true);
-    assert_start(true, .from_cache = true);
+    assert_start(false, .texts = 1, .ptx = 1);
+    assert_start(true, .texts = 1, .ptx = 2);
+    assert_start(true, .ptx = 2);
 }
 
-/* Without a cache nothing is linked, and a driver that gives no binary has none in it. */
+/* A driver that gives no binary has none in the cache. */
 static void nothing_to_keep(void **state) {
     (void)state;
     for (int i = 0; i < 2; i++) {
         cl.fault("clGetProgramInfo", 1 + i, -5);
         assert_start(false, .texts = 1, .ptx = 1);
     }
-    fake.reset();
-    rig r = {.context = make_context(&(qn_context_desc){.disable_cache = true})};
-    r.device = get_device(r.context, "opencl:0");
-    r.program = make_program(r.device, source);
-    launch_both(&r);
-    close_rig(&r);
-    assert_int_equal(fake.count("cuInit"), 0);
-}
-
-/* What the linker has on the device is given back where memory is short, and opened again for the next program. */
-static void memory_comes_before_the_linker(void **state) {
-    static const char *const functions[] = {"clCreateBuffer", "clEnqueueFillBuffer"};
-    (void)state;
-    rig r = open_rig();
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(fake.live(FAKE_CONTEXTS), 1);
-        cl.fault(functions[i], 1, -4);
-        make_buffer(r.device, 256, NULL);
-        assert_int_equal(fake.live(FAKE_CONTEXTS), 0);
-        make_program(r.device, i ? "kernel void f(void) {}" : "kernel void g(void) {}");
-    }
-    assert_int_equal(fake.live(FAKE_CONTEXTS), 1);
-    assert_ok(r.context, qn_device_trim(r.device));
-    assert_int_equal(fake.live(FAKE_CONTEXTS), 0);
-    close_rig(&r);
-}
-
-static void *make_one(void *user) {
-    const rig *r = user;
-    static atomic_int number;
-    char text[64];
-    snprintf(text, sizeof text, "kernel void f%d(void) {}", atomic_fetch_add(&number, 1));
-    make_program(r->device, text);
-    return NULL;
-}
-
-static void threads_share_the_linker(void **state) {
-    (void)state;
-    pthread_t threads[8];
-    rig r = {.context = make_context(&(qn_context_desc){.cache_dir = place})};
-    r.device = get_device(r.context, "opencl:0");
-    for (int i = 0; i < 8; i++) assert_int_equal(pthread_create(&threads[i], NULL, make_one, &r), 0);
-    for (int i = 0; i < 8; i++) pthread_join(threads[i], NULL);
-    assert_int_equal(fake.count("cuDevicePrimaryCtxRetain"), 1);
-    assert_int_equal(fake.count("cuLinkComplete"), 8);
-    close_rig(&r);
 }
 
 /* ---- failures ---- */
@@ -299,15 +195,11 @@ static void an_event_needs_a_queue_with_time(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(second_start_compiles_nothing),
+        TEST(second_start_translates_nothing),
         TEST(smaller_groups_are_kept_too),
         TEST(smaller_groups_are_added),
-        TEST(what_cannot_be_linked_stays_ptx),
-        TEST(refused_machine_code_is_not_kept),
         TEST(a_refused_binary_is_built_anew),
         TEST(nothing_to_keep),
-        TEST(memory_comes_before_the_linker),
-        TEST(threads_share_the_linker),
         TEST(a_text_that_does_not_build_is_explained),
         TEST(a_late_build_that_fails_is_the_launchs_failure),
         TEST(an_event_needs_a_queue_with_time),

@@ -1,5 +1,4 @@
-/* From OpenCL C text, or a driver's binary, to a program. NVIDIA's binaries are PTX, which its driver compiles each
-   time; for the cache they are made machine code (cubin.c). */
+/* From OpenCL C text, or a driver's binary, to a program. */
 #include <stdio.h>
 #include <string.h>
 
@@ -76,36 +75,5 @@ unsigned char *qn__cl_binary(const qn__gpu *gpu, cl_object program, size_t *size
     if (!data) return NULL;
     if (!gpu->cl->clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof data, &data, NULL)) return data;
     qn__release(gpu->services->allocator, data);
-    return NULL;
-}
-
-static bool has_kernels(const qn__code *code, cl_object program) {
-    const qn__cl *cl = code->gpu->cl;
-    bool all = true;
-    for (uint32_t i = 0; i < code->info->num_kernels && all; i++) {
-        int32_t error = 0;
-        cl_object kernel = cl->clCreateKernel(program, code->info->kernels[i].symbol, &error);
-        all = !error && kernel;
-        if (all) cl->clReleaseKernel(kernel);
-    }
-    return all;
-}
-
-unsigned char *qn__cl_assemble(const qn__code *code, const unsigned char *binary, size_t size, bool any_size,
-                               cl_object *program, size_t *cubin_size) {
-    char why[QN__WHY];
-    size_t made;
-    if (!qn__cl_is_ptx(code->gpu, binary, size)) return NULL;
-    unsigned char *cubin = qn__cl_cubin(code->gpu, binary, size, &made);
-    if (!cubin) return NULL;
-    if (!qn__cl_build_binary(code, cubin, made, any_size, program, why)) {
-        if (has_kernels(code, *program)) {
-            *cubin_size = made;
-            return cubin;
-        }
-        code->gpu->cl->clReleaseProgram(*program);
-        *program = NULL;
-    }
-    qn__release(code->gpu->services->allocator, cubin);
     return NULL;
 }

@@ -21,51 +21,34 @@ static bool keep_text(qn__code *code, const void *text, size_t size) {
     return code->text != NULL;
 }
 
-/* Builds the text and puts the binary, machine code where that can be had, into the cache's file beside what is
-   there. The program is then the one that later starts have. */
+/* Builds the text and puts the driver's binary into the cache's file beside what is there. */
 static qn_status build_and_store(const qn__code *code, cl_part part, cl_object *program, cl_file *file,
                                  char *why) {
-    const qn__gpu *gpu = code->gpu;
-    const qn__allocator *allocator = gpu->services->allocator;
-    const bool any_size = part == QN__CL_ANY_SIZE;
-    pthread_t opener;
-    const bool opening = qn__cl_linker_open(code->gpu, &opener);
-    qn_status status = qn__cl_build_text(code, any_size, program, why);
-    if (opening) pthread_join(opener, NULL);
+    qn_status status = qn__cl_build_text(code, part == QN__CL_ANY_SIZE, program, why);
     if (status) return status;
-    size_t size;
-    unsigned char *binary = qn__cl_binary(gpu, *program, &size);
+    unsigned char *binary = qn__cl_binary(code->gpu, *program, &file->sizes[part]);
     if (!binary) return QN_OK;
-    cl_object assembled = NULL;
-    unsigned char *cubin = qn__cl_assemble(code, binary, size, any_size, &assembled, &size);
-    if (cubin) {
-        gpu->cl->clReleaseProgram(*program);
-        *program = assembled;
-    }
-    file->parts[part] = cubin ? cubin : binary;
-    file->sizes[part] = size;
-    qn__cl_file_write(gpu, code->path, file);
-    qn__release(allocator, cubin);
-    qn__release(allocator, binary);
+    file->parts[part] = binary;
+    qn__cl_file_write(code->gpu, code->path, file);
+    qn__release(code->gpu->services->allocator, binary);
     return QN_OK;
 }
 
-/* Where the file has PTX, there is another try for machine code. */
-static qn_status load_part(qn__code *code, cl_part part, cl_object *program, cl_file *file, char *why) {
+/* NVIDIA's binaries are PTX, which its driver compiles at each start, unless its own cache (~/.nv) has it. The text is
+   not always ended by a zero. */
+static bool is_ptx(const qn__gpu *gpu, const unsigned char *binary, size_t size) {
+    static const char word[] = ".version";
+    const size_t length = sizeof word - 1, most = 4096;
+    if (!gpu->is_nvidia || (size >= 4 && memcmp(binary, "\177ELF", 4) == 0)) return false;
+    for (size_t at = 0; at + length <= size && at < most; at++)
+        if (memcmp(binary + at, word, length) == 0) return true;
+    return false;
+}
+
+static qn_status load_part(qn__code *code, cl_part part, cl_object *program, const cl_file *file, char *why) {
     const bool any_size = part == QN__CL_ANY_SIZE;
-    size_t size;
-    unsigned char *cubin =
-        qn__cl_assemble(code, file->parts[part], file->sizes[part], any_size, program, &size);
-    if (!cubin) {
-        code->compiled |= qn__cl_is_ptx(code->gpu, file->parts[part], file->sizes[part]);
-        return qn__cl_build_binary(code, file->parts[part], file->sizes[part], any_size, program, why);
-    }
-    code->compiled = true;
-    file->parts[part] = cubin;
-    file->sizes[part] = size;
-    qn__cl_file_write(code->gpu, code->path, file);
-    qn__release(code->gpu->services->allocator, cubin);
-    return QN_OK;
+    code->compiled |= is_ptx(code->gpu, file->parts[part], file->sizes[part]);
+    return qn__cl_build_binary(code, file->parts[part], file->sizes[part], any_size, program, why);
 }
 
 static qn_status load_text(qn__code *code, const qn__code_source *source, char *why) {

@@ -46,7 +46,6 @@ static void ask_abilities(qn__gpu *gpu) {
     gpu->is_nvidia = qn__cl_has(cl, gpu->device, "cl_nv_device_attribute_query");
     gpu->warp = gpu->is_nvidia ? (uint32_t)qn__cl_number(cl, gpu->device, CL_DEVICE_WARP_SIZE_NV, 32) : 32;
     if (gpu->is_cpu) gpu->warp = 8;
-    qn__cl_uuid(cl, gpu->device, gpu->uuid);
 }
 
 static void describe(qn__gpu *gpu) {
@@ -85,7 +84,6 @@ qn_status qn__cl_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out, cha
     gpu->is_cpu = found->is_cpu;
     atomic_store(&gpu->next_address, (uint64_t)1 << 40);
     pthread_mutex_init(&gpu->lock, NULL);
-    pthread_mutex_init(&gpu->linker_lock, NULL);
     qn_status status = open_context(gpu, why);
     if (status) {
         qn__cl_gpu_close(gpu);
@@ -99,11 +97,8 @@ qn_status qn__cl_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out, cha
 }
 
 void qn__cl_gpu_close(qn__gpu *gpu) {
-    uint64_t pooled;
     if (gpu->service) gpu->cl->clReleaseCommandQueue(gpu->service);
     if (gpu->context) gpu->cl->clReleaseContext(gpu->context);
-    qn__cl_trim(gpu, &pooled);
-    pthread_mutex_destroy(&gpu->linker_lock);
     pthread_mutex_destroy(&gpu->lock);
     qn__release(gpu->services->allocator, gpu);
 }

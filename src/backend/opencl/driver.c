@@ -178,7 +178,6 @@ const qn_backend qn__backend_opencl = {
     .memory_destroy = qn__cl_memory_destroy,
     .host_create = qn__cl_host_create,
     .host_destroy = qn__cl_host_destroy,
-    .trim = qn__cl_trim,
     .queue_create = qn__cl_queue_create,
     .queue_destroy = qn__cl_queue_destroy,
     .submit = qn__cl_submit,

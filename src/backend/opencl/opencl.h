@@ -1,5 +1,5 @@
 /* The OpenCL backend, inside. driver.c finds platforms and devices, device.c describes one, memory.c has buffers and
-   pinned memory, code.c programs and their kernels, build.c makes programs, cubin.c machine code for NVIDIA's,
+   pinned memory, code.c programs and their kernels, build.c makes programs,
    code_file.c has the disk cache's file of one, launch.c arguments and launches, queue.c streams and waits, mark.c events, print.c what kernels print, replay.c
    graphs. */
 #ifndef QN__OPENCL_H
@@ -9,7 +9,6 @@
 #include <stdatomic.h>
 
 #include "backend/common/common.h"
-#include "backend/cuda/driver.h"
 #include "backend/opencl/api.h"
 
 enum { QN__CL_NAMES = 256, QN__CL_MAX_DEVICES = 64 };
@@ -28,16 +27,6 @@ struct qn__driver {
 
 typedef struct cl_pinned cl_pinned;
 
-/* libcuda for the device, opened when first needed. */
-typedef struct cl_linker {
-    bool tried; /* since it was last given back */
-    qn__cu cu;  /* what cubin.c uses of it */
-    qn__cu_device device;
-    qn__cu_context context; /* NULL: cannot be had */
-    uint32_t users;         /* of the context, now */
-    char why[QN__WHY];      /* there is none */
-} cl_linker;
-
 struct qn__gpu {
     const qn__services *services;
     const qn__cl *cl;
@@ -48,9 +37,6 @@ struct qn__gpu {
     uint32_t max_local[3], max_groups[3];
     uint64_t float_config, memory, max_buffer, local_memory, max_params;
     char description[256], version[128], cache_key[640];
-    uint8_t uuid[16]; /* zeros: not known */
-    pthread_mutex_t linker_lock;
-    cl_linker linker;
     pthread_mutex_t lock; /* for the lists */
     qn__code *codes;
     cl_pinned *pinned;
@@ -194,21 +180,8 @@ qn_status qn__cl_build_text(const qn__code *code, bool any_size, cl_object *prog
 /* QN_ERROR_IO: the driver refuses it. */
 qn_status qn__cl_build_binary(const qn__code *code, const unsigned char *binary, size_t size, bool any_size,
                               cl_object *program, char *why);
-/* Machine code for a binary that is PTX, and the program of it; the caller releases it. NULL, and nothing set: it is no PTX, or there
-   is none that the driver takes. */
-unsigned char *qn__cl_assemble(const qn__code *code, const unsigned char *binary, size_t size, bool any_size,
-                               cl_object *program, size_t *cubin_size);
 /* The driver's binary of a program; the caller releases it. NULL: there is none. */
 unsigned char *qn__cl_binary(const qn__gpu *gpu, cl_object program, size_t *size);
-
-/* cubin.c */
-bool qn__cl_is_ptx(const qn__gpu *gpu, const unsigned char *binary, size_t size);
-/* The caller releases it. NULL: libcuda cannot be used; the log says why. Any thread. */
-unsigned char *qn__cl_cubin(qn__gpu *gpu, const unsigned char *ptx, size_t ptx_size, size_t *size);
-/* Opens it on a thread, which is to be joined; false: there is no thread. */
-bool qn__cl_linker_open(qn__gpu *gpu, pthread_t *opener);
-/* Gives back what the linker has on the device, unless it is in use. */
-void qn__cl_trim(qn__gpu *gpu, uint64_t *pooled);
 
 /* code_file.c */
 void qn__cl_file_write(const qn__gpu *gpu, const char *path, const cl_file *file);
