@@ -282,6 +282,7 @@ static void lower_construct(preparation *p, qn__vm_instr *instr, unsigned depth)
 static bool is_seen(const ir_instr *ir) {
     const unsigned effects = qn__ir_ops[ir->op].effects;
     if (ir->op == IR_PRINTF || ir->op == IR_COPY) return true;
+    if (ir->op == IR_ATOMIC_LOAD) return false;
     if (effects != IR_EFFECT_WRITE && effects != IR_EFFECT_READWRITE) return false;
     if (ir->op == IR_VAR || !ir->num_operands || ir->operands[0]->type.kind != IR_PTR) return false;
     const unsigned space = ir->operands[0]->type.space;
