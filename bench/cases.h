@@ -22,7 +22,10 @@
     X(bitonic, bitonic, "bitonic.cl", 0)                                                                     \
     X(spmv, spmv, "spmv.cl", 1e-5)                                                                           \
     X(black_scholes, black_scholes, "black_scholes.cl", 1e-5)                                                \
-    X(transpose, transpose, "transpose.cl", 0)
+    X(transpose, transpose, "transpose.cl", 0)                                                               \
+    X(row_product, row_product, "rows.cl", 1e-5)                                                             \
+    X(column_product, column_product, "rows.cl", 1e-5)                                                       \
+    X(around, around, "rows.cl", 0)
 
 #define BENCH_DECLARE(name, check, file, bound)                                                              \
     void name##_make(workload *load, bench_scale scale);                                                     \
