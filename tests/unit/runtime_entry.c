@@ -95,30 +95,58 @@ static int teardown(void **state) {
     return 0;
 }
 
+static void keep_facts(fixture *f, qn__target_kind target) {
+    qn__compile_result result;
+    const qn__compile_request request = {
+        .source = source, .target.kind = target, .level = 2, .no_files = true};
+    if (qn__compile(&request, &result)) fail_msg("%s", result.log);
+    assert_int_equal(result.info.num_kernels, 2);
+    assert_int_equal(result.info.num_refused, 1);
+    assert_true(result.info.kernels[1].uses_printf || target == QN__TARGET_IR);
+    assert_true(target != QN__TARGET_SPIRV || (result.info.constants_size && result.info.num_relocations));
+    assert_int_equal(result.info.kernels[0].num_local_units, target == QN__TARGET_SPIRV ? 2 : 0);
+    if (setjmp(f->escape)) fail_msg("out of memory");
+    qn__buf out;
+    qn__buf_init(&out, &f->arena);
+    qn__put_code_info(&out, &result.info);
+    qn__reader reader = {out.data, out.data + out.len, false};
+    qn__code_info read = {0};
+    qn__get_code_info(&reader, &f->arena, &read);
+    assert_false(reader.failed);
+    assert_ptr_equal(reader.at, reader.end);
+    same_code_info(&result.info, &read);
+    qn__compile_free(&result);
+}
+
 static void every_fact_is_kept(void **state) {
-    fixture *f = *state;
-    for (int target = 0; target < QN__TARGET_COUNT; target++) {
-        qn__compile_result result;
-        const qn__compile_request request = {
-            .source = source, .target.kind = (qn__target_kind)target, .level = 2, .no_files = true};
-        if (qn__compile(&request, &result)) fail_msg("%s", result.log);
-        assert_int_equal(result.info.num_kernels, 2);
-        assert_int_equal(result.info.num_refused, 1);
-        assert_true(result.info.kernels[1].uses_printf || target == QN__TARGET_IR);
-        assert_true(target != QN__TARGET_SPIRV ||
-                    (result.info.constants_size && result.info.num_relocations));
-        assert_int_equal(result.info.kernels[0].num_local_units, target == QN__TARGET_SPIRV ? 2 : 0);
-        if (setjmp(f->escape)) fail_msg("out of memory");
-        qn__buf out;
-        qn__buf_init(&out, &f->arena);
-        qn__put_code_info(&out, &result.info);
-        qn__reader reader = {out.data, out.data + out.len, false};
-        qn__code_info read = {0};
-        qn__get_code_info(&reader, &f->arena, &read);
-        assert_false(reader.failed);
-        assert_ptr_equal(reader.at, reader.end);
-        same_code_info(&result.info, &read);
-        qn__compile_free(&result);
+    for (int target = 0; target < QN__TARGET_COUNT; target++) keep_facts(*state, (qn__target_kind)target);
+}
+
+static void read_damaged(const char *cut, size_t at, const char *changed, size_t size) {
+    qn__arena scratch;
+    jmp_buf escape;
+    qn__arena_init(&scratch, NULL, 1 << 20);
+    scratch.escape = &escape;
+    if (setjmp(escape)) fail_msg("a wrong count at %zu took the memory", at);
+    qn__reader reader = {cut, cut + at, false};
+    qn__code_info read = {0};
+    qn__get_code_info(&reader, &scratch, &read);
+    assert_true(reader.failed);
+    reader = (qn__reader){changed, changed + size, false};
+    qn__get_code_info(&reader, &scratch, &read);
+    qn__arena_free(&scratch);
+}
+
+static void damage(const qn__buf *written) {
+    for (size_t at = 0; at < written->len; at++) {
+        char *cut = malloc(at + 1), *changed = malloc(written->len);
+        assert_true(cut && changed);
+        memcpy(cut, written->data, at);
+        memcpy(changed, written->data, written->len);
+        changed[at] ^= (char)0x81;
+        read_damaged(cut, at, changed, written->len);
+        free(cut);
+        free(changed);
     }
 }
 
@@ -133,27 +161,7 @@ static void damage_is_not_read_past(void **state) {
     qn__buf out;
     qn__buf_init(&out, &f->arena);
     qn__put_code_info(&out, &result.info);
-    for (size_t at = 0; at < out.len; at++) {
-        char *cut = malloc(at + 1), *changed = malloc(out.len);
-        assert_true(cut && changed);
-        memcpy(cut, out.data, at);
-        memcpy(changed, out.data, out.len);
-        changed[at] ^= (char)0x81;
-        qn__arena scratch;
-        jmp_buf escape;
-        qn__arena_init(&scratch, NULL, 1 << 20);
-        scratch.escape = &escape;
-        if (setjmp(escape)) fail_msg("a wrong count at %zu took the memory", at);
-        qn__reader reader = {cut, cut + at, false};
-        qn__code_info read = {0};
-        qn__get_code_info(&reader, &scratch, &read);
-        assert_true(reader.failed);
-        reader = (qn__reader){changed, changed + out.len, false};
-        qn__get_code_info(&reader, &scratch, &read);
-        qn__arena_free(&scratch);
-        free(cut);
-        free(changed);
-    }
+    damage(&out);
     qn__compile_free(&result);
 }
 
