@@ -254,8 +254,8 @@ static bool run_passes(compile *c) {
     const qn__compile_request *request = c->request;
     bool wants_passes = request->dump && *request->dump, unsupported = false;
     int level = c->options.opt_disable ? 0 : request->level;
-    /* Such a device's compiler would take variables for the values that it loses, where they are no values yet. */
-    if (level == 0 && c->target.lacks_loop_results) level = 1;
+    /* Such a device's compiler would take variables for the values that it gets wrong, where they are no values yet. */
+    if (level == 0 && (c->target.lacks_loop_results || c->target.lacks_byte_swaps)) level = 1;
     qn__pass_options options = {.level = level,
                                 .target = c->target,
                                 .fast_math = c->options.fast_relaxed_math,

@@ -196,9 +196,10 @@ static void run_on(run *r, machine *m, unsigned first, unsigned count, unsigned 
 }
 
 /* Two NaN are the same; denormal numbers are not compared. */
-static bool same(op_kind kind, uint64_t told, uint64_t found) {
+static bool same(op_kind kind, unsigned ulps, uint64_t told, uint64_t found) {
     static const unsigned mantissa[] = {[OP_HALF] = 10, [OP_FLOAT] = 23, [OP_DOUBLE] = 52};
     if (told == found || !op_is_float(kind)) return told == found;
+    if (told - found <= ulps || found - told <= ulps) return true;
     uint64_t sign = (uint64_t)1 << (op_size(kind) * 8 - 1), infinite = sign - ((uint64_t)1 << mantissa[kind]);
     bool is_nan = (told & ~sign) > infinite, denormal = !(told & infinite) && told & ~sign;
     return is_nan ? (found & ~sign) > infinite : denormal;
@@ -212,7 +213,7 @@ static void compare(run *r, const machine *m, unsigned index, const unsigned cha
         uint64_t a = 0, b = 0;
         memcpy(&a, told + at, size);
         memcpy(&b, found + at, size);
-        if (same(kernel->result, a, b)) continue;
+        if (same(kernel->result, kernel->ulps, a, b)) continue;
         if (!wrong || r->o->only >= 0)
             printf("k%u: %s: component %u is 0x%llx, not 0x%llx\n", r->numbers[index], m->name, at / size,
                    (unsigned long long)b, (unsigned long long)a);

@@ -58,7 +58,7 @@ static const char *suffix(unsigned lanes) {
 typedef struct writer {
     op_kernel kernel;
     size_t length;
-    unsigned number;
+    unsigned number, ulps; /* ulps: of the kernels to come */
     op_visitor *visit;
     void *user;
     bool stopped;
@@ -94,6 +94,7 @@ static void begin(writer *w, unsigned family, unsigned lanes, op_kind result, co
     w->length = 0;
     w->kernel.family = family;
     w->kernel.result = result;
+    w->kernel.ulps = w->ulps;
     memcpy(w->kernel.operands, operands, sizeof w->kernel.operands);
     put(w, "kernel void k%u(global %s%s *o", w->number, kinds[result].name, suffix(lanes));
     for (int i = 0; i < 3; i++)
@@ -191,7 +192,7 @@ static const row arithmetic[] = {
     {FLOATS, "T", "a + b", 0, 0},
     {FLOATS, "T", "a - b", 0, 0},
     {FLOATS, "T", "a * b", 0, 0},
-    {FLOATS, "T", "a / b", 0, 0},
+    {FLOATS & ~(1 << OP_FLOAT), "T", "a / b", 0, 0},
     {FLOATS, "T", "-a", 0, 0},
     {FLOATS, "T", "fabs(a)", 0, 0},
     {FLOATS, "T", "fma(a, b, c)", 0, 0},
@@ -213,6 +214,9 @@ static const row arithmetic[] = {
     {FLOATS, "R", "isunordered(a, b)", 0, 0},
     {FLOATS, "R", "signbit(a)", 0, 0},
 };
+
+/* Within 2.5 ulp, as the language has it. */
+static const row quotients[] = {{1 << OP_FLOAT, "TTTT", "a / b", 0, 0}};
 
 /* The same thing is said in several ways where people do; `(%T)` cuts what was promoted. */
 static const row idioms[] = {
@@ -592,6 +596,10 @@ void op_each(unsigned families, uint64_t seed, unsigned count, op_visitor *visit
     static const size_t num_rows = sizeof arithmetic / sizeof *arithmetic;
     writer w = {.visit = visit, .user = user};
     if (families & OP_ARITHMETIC) write_rows(&w, OP_ARITHMETIC, arithmetic, num_rows);
+    w.ulps = 2;
+    if (families & OP_ARITHMETIC)
+        write_rows(&w, OP_ARITHMETIC, quotients, sizeof quotients / sizeof *quotients);
+    w.ulps = 0;
     if (families & OP_CONVERSIONS) write_conversions(&w);
     if (families & OP_CONVERSIONS) write_casts(&w);
     if (families & OP_MEMORY) write_memory(&w);

@@ -40,6 +40,7 @@ extern const char *const op_family_names[]; /* by bit */
 typedef struct op_kernel {
     unsigned family;
     op_kind result, operands[3];
+    unsigned ulps; /* that devices may be off by */
     char text[OP_TEXT];
 } op_kernel;
 

@@ -7,12 +7,9 @@
 
 #include "backend/common/common.h"
 
-enum {
-    MAX_OUTPUT = 16 << 10, /* bytes of one call */
-    MOST_CHARACTERS =
-        4095, /* of a width or precision, which C leaves to the library from there on: the C library
-                               would write two billion blanks before it finds out how few of them have room */
-};
+/* Beyond so many characters of a width or precision C leaves it to the library, which would write two billion blanks
+   before it finds out how few of them have room. */
+enum { MOST_CHARACTERS = 4095, MAX_OUTPUT = 16 << 10 /* bytes of one call */ };
 
 typedef struct output {
     char text[MAX_OUTPUT + 1]; /* and snprintf's zero */

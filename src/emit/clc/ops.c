@@ -101,6 +101,12 @@ static const spelling to_nearest[IR_OP_COUNT] = {
     [IR_U2F] = {"(%t)%a", "convert_%t(%a)", NULL, NULL, NULL},
 };
 
+/* NVIDIA's driver gives the smallest number for a NaN here, where the language has 0. */
+static const spelling of_a_number[IR_OP_COUNT] = {
+    [IR_F2S] = BOTH("as_%t(convert_%s_sat_%r(%a == %a ? %a : (%k)(0)))"),
+    [IR_F2U] = BOTH("convert_%t_sat_%r(%a == %a ? %a : (%k)(0))"),
+};
+
 static const spelling no_signed_wrap[IR_OP_COUNT] = {
     [IR_ADD] = BOTH("(%t)((%s)%a + (%s)%b)"),
     [IR_SUB] = BOTH("(%t)((%s)%a - (%s)%b)"),
@@ -201,6 +207,8 @@ static const spelling *row_of(const ir_instr *instr) {
     ir_type result = instr->results[0]->type, operand = instr->operands[0]->type;
     if (instr->op == IR_TRUNC && result.kind == IR_BOOL) return &trunc_to_bool;
     if (instr->attr.rounding == IR_ROUND_EVEN) row = &to_nearest[instr->op];
+    if (of_a_number[instr->op].scalar && (operand.kind == IR_F64 || result.kind == IR_I64))
+        row = &of_a_number[instr->op];
     if (operand.kind == IR_BOOL) row = &on_bool[instr->op];
     if (operand.kind == IR_PTR) row = &on_pointer[instr->op];
     if (instr->op == IR_MUL && result.kind == IR_I16 && result.lanes == 1) row = &mul_16;
