@@ -101,9 +101,9 @@ static ir_value *slow_quotient(qn__lowering *l, ir_value *a, ir_value *b, ir_val
 }
 
 static ir_value *in_all_lanes(qn__lowering *l, ir_value *condition) {
-    ir_value *all = qn__ir_extract(&l->b, condition, 0);
+    ir_value *all = qn__make_extract(l, condition, 0);
     for (unsigned i = 1; i < condition->type.lanes; i++)
-        all = both(l, all, qn__ir_extract(&l->b, condition, i));
+        all = both(l, all, qn__make_extract(l, condition, i));
     return all;
 }
 

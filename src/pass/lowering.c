@@ -45,7 +45,9 @@ ir_value *qn__make3(qn__lowering *l, ir_op op, ir_value *a, ir_value *b, ir_valu
     return folded(l, qn__ir_op3(&l->b, op, a, b, c));
 }
 
+/* A bitcast of a bitcast is one, or none. */
 ir_value *qn__make_convert(qn__lowering *l, ir_op op, ir_value *a, ir_type type) {
+    if (op == IR_BITCAST && qn__defined_by(a, IR_BITCAST)) a = a->def->operands[0];
     if (qn__ir_same(a->type, type)) return a;
     return folded(l, qn__ir_convert(&l->b, op, a, type));
 }
@@ -54,6 +56,15 @@ ir_value *qn__make_select(qn__lowering *l, ir_value *condition, ir_value *a, ir_
     if (a == b) return a;
     if (qn__ir_is_const(condition) && condition->type.lanes == 1) return condition->bits[0] ? a : b;
     return folded(l, qn__ir_select(&l->b, condition, a, b));
+}
+
+ir_value *qn__make_vector(qn__lowering *l, ir_value *const *scalars, unsigned lanes) {
+    return lanes == 1 ? scalars[0] : folded(l, qn__ir_vector(&l->b, scalars, lanes));
+}
+
+ir_value *qn__make_extract(qn__lowering *l, ir_value *vector, unsigned lane) {
+    if (qn__defined_by(vector, IR_VECTOR)) return vector->def->operands[lane];
+    return folded(l, qn__ir_extract(&l->b, vector, lane));
 }
 
 ir_value *qn__make_int(qn__lowering *l, ir_type type, uint64_t value) {
@@ -72,8 +83,8 @@ ir_value *qn__make_lanes(qn__lowering *l, const ir_instr *instr, qn__lower_lane 
     if (lanes == 1) return lower(l, instr, instr->operands);
     for (unsigned k = 0; k < lanes; k++) {
         for (uint32_t i = 0; i < instr->num_operands; i++)
-            operands[i] = folded(l, qn__ir_extract(&l->b, instr->operands[i], k));
+            operands[i] = qn__make_extract(l, instr->operands[i], k);
         parts[k] = lower(l, instr, operands);
     }
-    return folded(l, qn__ir_vector(&l->b, parts, lanes));
+    return qn__make_vector(l, parts, lanes);
 }

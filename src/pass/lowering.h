@@ -25,6 +25,8 @@ ir_value *qn__make2(qn__lowering *l, ir_op op, ir_value *a, ir_value *b);
 ir_value *qn__make3(qn__lowering *l, ir_op op, ir_value *a, ir_value *b, ir_value *c);
 ir_value *qn__make_convert(qn__lowering *l, ir_op op, ir_value *a, ir_type type);
 ir_value *qn__make_select(qn__lowering *l, ir_value *condition, ir_value *a, ir_value *b);
+ir_value *qn__make_vector(qn__lowering *l, ir_value *const *scalars, unsigned lanes);
+ir_value *qn__make_extract(qn__lowering *l, ir_value *vector, unsigned lane);
 /* Constants of a type, the same in every lane. */
 ir_value *qn__make_int(qn__lowering *l, ir_type type, uint64_t value);
 ir_value *qn__make_float(qn__lowering *l, ir_type type, double value);

@@ -88,6 +88,7 @@ static const phase phases[] = {
     {"what nothing may simplify again",
      1,
      {{"lower_division", qn__pass_lower_division, 0, FUNCTION, EITHER(lacks_division, lacks_f16_division)},
+      {"lower_fma", qn__pass_lower_fma, 0, FUNCTION, ONLY(lacks_exact_fma)},
       {"lower_denormals", qn__pass_lower_denormals, 0, FUNCTION,
        EITHER(lacks_denormal_compares, has_denormals)},
       {"lower_byte_swaps", qn__pass_lower_byte_swaps, 0, FUNCTION, ONLY(lacks_byte_swaps)}}},

@@ -275,7 +275,6 @@ static uint32_t float_op(spv *e, const ir_instr *instr) {
     if (instr->op == IR_FADD && !folds && qn__ir_is_const(last) && qn__ir_is_splat(last, 0))
         return add_zero(e, instr);
     if (instr->op == IR_FSUB && folds && instr->operands[0] == last) return same_difference(e, instr);
-    if (instr->op == IR_FMA && e->options->target.lacks_exact_fma) return qn__spv_fma(e, instr);
     uint32_t args[5], count = 0, type = qn__spv_type(e, instr->results[0]->type);
     if (glsl_ops[instr->op]) {
         args[count++] = qn__spv_glsl(e);

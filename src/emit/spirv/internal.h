@@ -316,8 +316,6 @@ uint32_t qn__spv_low_op(spv *e, const ir_instr *instr);            /* the low ha
 
 /* The operand of a float op whose constant zeros drivers would take too lightly. */
 uint32_t qn__spv_hide_zero(spv *e, const ir_value *value);
-/* fma.c: a fused multiplication and addition where the device's is not one. */
-uint32_t qn__spv_fma(spv *e, const ir_instr *instr);
 
 bool qn__spv_convert(spv *e, const ir_instr *instr);
 uint32_t qn__spv_bitcast_lane(spv *e, ir_kind to, uint32_t bits); /* u32 bits to a lane of 32 bits or less */
