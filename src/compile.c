@@ -37,8 +37,8 @@ static const struct tuning {
     {"loose-division", {0}, {QN__TRAIT(lacks_division)}}, /* the driver's quotients and roots as they are */
     {"no-float-modes", {QN__TRAIT(lacks_float_controls)}, {QN__TRAIT(has_denormals), QN__TRAIT(has_nearest)}},
     {"glsl-memory", {QN__TRAIT(tries_glsl_memory)}, {0}},
-    {"pairs", {0}, {QN__TRAIT(wants_wide_addresses)}},    /* addresses of two words */
-    {"plain-copies", {0}, {QN__TRAIT(has_async_copies)}}, /* loads and stores */
+    {"pairs", {QN__TRAIT(wants_words)}, {QN__TRAIT(wants_wide_addresses)}}, /* addresses of two words */
+    {"plain-copies", {0}, {QN__TRAIT(has_async_copies)}},                   /* loads and stores */
     {"swap-shifts", {0}, {QN__TRAIT(lacks_byte_swaps)}},
     {"swap-words",
      {QN__TRAIT(lacks_byte_swaps)},
@@ -131,6 +131,7 @@ static void complete_target(compile *c) {
     qn__target *target = &c->target;
     *target = c->request->target;
     qn__add_traits(target, &emitters[target->kind]->base);
+    target->wants_words = target->kind == QN__TARGET_SPIRV && !target->wants_wide_addresses;
     if (target->lacks_exact_fma) target->lacks_division = false; /* it computes on the processor, exactly */
     /* cp.async; other devices are given plain copies by the front end. */
     target->has_async_copies = target->kind == QN__TARGET_PTX && target->arch >= 80;

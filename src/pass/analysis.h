@@ -28,4 +28,42 @@ bool qn__uniformity_is_varying_branch(const qn__uniformity *u, const ir_instr *c
    negative of that. A short way to its reciprocal then needs no test. */
 bool qn__is_moderate(const ir_value *value);
 
+/* ---- linear.c ---- */
+
+typedef enum qn__term_kind {
+    QN__TERM_SIGNED,   /* the value is its low 32 bits, sign-extended */
+    QN__TERM_UNSIGNED, /* zero-extended */
+    QN__TERM_WIDE
+} qn__term_kind;
+
+typedef struct qn__term {
+    const ir_value *value; /* i64, or the i32 that it extends */
+    int64_t scale;
+    qn__term_kind kind;
+} qn__term;
+
+enum { QN__MAX_TERMS = 6 };
+
+/* A constant and values times constants, modulo 2^64; or modulo 2^32 of low words. */
+typedef struct qn__sum {
+    qn__term terms[QN__MAX_TERMS];
+    unsigned count;
+    int64_t constant;
+} qn__sum;
+
+/* Adds value * scale; `low`: only the low words count, and all terms are signed. */
+void qn__linear(const ir_value *value, int64_t scale, bool low, qn__sum *sum);
+/* What an i64 is of its low word. */
+qn__term_kind qn__narrow_kind(const ir_value *value);
+
+/* ---- i64.c ---- */
+
+typedef struct qn__i64_use {
+    bool wanted;            /* by loads, stores, arguments or divisions */
+    const ir_instr *needed; /* the first that cannot be done by words, or NULL */
+} qn__i64_use;
+
+/* Of a module's kernels: what they compute in i64 but addresses and sizes. */
+qn__i64_use qn__find_i64_use(const ir_module *module);
+
 #endif

@@ -118,4 +118,4 @@ static ir_value *lower(qn__lowering *l, ir_instr *i) {
     return narrow ? half_word(l, made) : made;
 }
 
-bool qn__pass_lower_byte_swaps(qn__pass_context *context) { return qn__lower_each(context, lower); }
+bool qn__pass_lower_byte_swaps(qn__pass_context *context) { return qn__lower_each(context, lower, NULL); }

@@ -156,4 +156,4 @@ static ir_value *lower(qn__lowering *l, ir_instr *i) {
     return is_inverse ? inverse_f32(l, a, i->operands[1]) : quotient_f32(l, a, i->operands[1]);
 }
 
-bool qn__pass_lower_division(qn__pass_context *context) { return qn__lower_each(context, lower); }
+bool qn__pass_lower_division(qn__pass_context *context) { return qn__lower_each(context, lower, NULL); }

@@ -246,4 +246,4 @@ static ir_value *lower(qn__lowering *l, ir_instr *instr) {
     return instr->op == IR_FMA ? qn__make_lanes(l, instr, lower_lane) : NULL;
 }
 
-bool qn__pass_lower_fma(qn__pass_context *context) { return qn__lower_each(context, lower); }
+bool qn__pass_lower_fma(qn__pass_context *context) { return qn__lower_each(context, lower, NULL); }

@@ -96,5 +96,5 @@ static ir_value *lower(qn__lowering *l, ir_instr *i) {
 }
 
 bool qn__pass_lower_int_division(qn__pass_context *context) {
-    return qn__has_op(context, IR_UDIV, IR_SREM) && qn__lower_each(context, lower);
+    return qn__has_op(context, IR_UDIV, IR_SREM) && qn__lower_each(context, lower, NULL);
 }

@@ -16,8 +16,8 @@ static void visit(qn__lowering *l, ir_region *region, qn__lower_function *lower)
     }
 }
 
-bool qn__lower_each(qn__pass_context *context, qn__lower_function *lower) {
-    qn__lowering l = {.b = {.function = context->function}, .context = context};
+bool qn__lower_each(qn__pass_context *context, qn__lower_function *lower, void *user) {
+    qn__lowering l = {.b = {.function = context->function}, .context = context, .user = user};
     visit(&l, context->function->body, lower);
     return l.changed;
 }

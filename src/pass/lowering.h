@@ -10,6 +10,7 @@ typedef struct qn__lowering {
     ir_builder b; /* stands before the instruction that is lowered */
     qn__pass_context *context;
     qn__rewrite rewrite;
+    void *user; /* of the lowering */
     bool changed;
 } qn__lowering;
 
@@ -18,7 +19,7 @@ typedef ir_value *qn__lower_function(qn__lowering *l, ir_instr *instr);
 
 /* Offers each instruction that has one result and no regions. What is built is not offered again. Returns whether
    anything was replaced. */
-bool qn__lower_each(qn__pass_context *context, qn__lower_function *lower);
+bool qn__lower_each(qn__pass_context *context, qn__lower_function *lower, void *user);
 
 ir_value *qn__make1(qn__lowering *l, ir_op op, ir_value *a);
 ir_value *qn__make2(qn__lowering *l, ir_op op, ir_value *a, ir_value *b);

@@ -24,14 +24,14 @@ typedef struct qn__pass_context {
 /* Returns whether it changed anything. */
 typedef bool qn__pass_function(qn__pass_context *context);
 
-/* The passes; `inline` and `remove_functions` take the module, the others context->function. */
+/* The passes; `inline` and `lower_wide` take the module, the others context->function. */
 qn__pass_function qn__pass_inline, qn__pass_mem2reg, qn__pass_sroa, qn__pass_simplify, qn__pass_flow,
     qn__pass_dce, qn__pass_cse, qn__pass_licm, qn__pass_unroll, qn__pass_ifconvert, qn__pass_contract,
     qn__pass_address, qn__pass_memvec, qn__pass_lower_f16, qn__pass_lower_long_vectors, qn__pass_lower_printf,
     qn__pass_lower_jumps, qn__pass_lower_collectives, qn__pass_rotate, qn__pass_unroll_counted,
     qn__pass_lower_sub_groups, qn__pass_lower_wide_groups, qn__pass_lower_narrow, qn__pass_lower_denormals,
     qn__pass_lower_division, qn__pass_lower_dot4, qn__pass_lower_int_division, qn__pass_lower_byte_swaps,
-    qn__pass_lower_active, qn__pass_lower_fma;
+    qn__pass_lower_active, qn__pass_lower_fma, qn__pass_lower_wide;
 
 /* Sets num_copies of every function: how many copies of it inlining makes, where 2 stands for more. Notes in the
    context which ops there are. */

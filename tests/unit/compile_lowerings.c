@@ -370,6 +370,53 @@ static const char *const wide[] = {
     "  out[i + 1536] = work_group_scan_inclusive_add(x) >> 22; }",
 };
 
+/* Every operation, on numbers of all sizes, by amounts that are known and not; what is only used in part, too. */
+static const char *const wide_scalars[] = {
+    "kernel void k(global int *out, int n) { uint i = get_global_id(0); long a = (long)(i * 2654435761u) << "
+    "(i & 63),\n"
+    "  b = ((long)(i * 40503u ^ 0x5a5a) << (i >> 3 & 31)) - n; ulong c = a ^ b >> 7, d = rotate(c, (ulong)i) "
+    "| 1; ulong s[7];\n"
+    "  s[0] = (a + b) ^ (a - b) * 3; s[1] = a * b + c * 0x123456789abcdUL; s[2] = c / d ^ d / (c | 1) << 9;\n"
+    "  s[3] = (a / (b | 1)) + a % (b | 1) + c % d; s[4] = mul_hi(a, b) ^ mul_hi(c, d); s[5] = min(a, b) + "
+    "max(c, d);\n"
+    "  s[6] = clz(c) + ctz(a) * 100 + popcount(b) * 10000; for (int j = 0; j < 7; j++) out[i + 256 * j] = "
+    "s[j] ^ s[j] >> 32; }",
+    "kernel void k(global int *out, int n) { uint i = get_global_id(0); long a = (long)(i * 2654435761u) << "
+    "(i & 63), b = ~a "
+    "* n;\n"
+    "  ulong c = b, h = a >> n ^ b << i ^ c >> (i + 33), g = a >> 40 ^ c >> 32 ^ b << 17 ^ c << 50 ^ a >> "
+    "5;\n"
+    "  out[i] = h ^ h >> 32; out[i + 256] = g ^ g >> 32; out[i + 512] = (a < b) + 2 * (a <= b) + 4 * (c < a) "
+    "+ 8 * (c == a) "
+    "+ 16 * (a != b);\n"
+    "  long e = (int)i - 100, f = n; out[i + 768] = (e < f) + 2 * (e <= -5) + 4 * (min(e, f) == f) + 8 * "
+    "(max(e, 7L) > 20) "
+    "+ 16 * ((long)i < (long)(uint)n) + 32 * (e >= 1L << 40);\n"
+    "  ulong r = rotate(c, 13UL) ^ rotate(c, 45UL) & ~c | 0xff00ff00ff00UL; out[i + 1024] = r ^ r >> 32;\n"
+    "  long t = i & 1 ? a : b; for (int j = 0; j < n; j++) t = t * 5 + j; out[i + 1280] = (int)t + (char)(t "
+    ">> 8) + (t & 1);\n"
+    "  long w[5] = {a, b, n, 7, i}; out[i + 1536] = w[(a ^ b) & 3] >> 5 ^ (long)((float)w[n] + (double)b) ^ "
+    "((global int *)(out + (b & 255)) > out + 17); }",
+    "kernel void k(global int *out, int n) { size_t i = get_global_id(0), l = get_local_id(0), m = "
+    "get_global_size(0);\n"
+    "  long x = -n; global int *p = out + (i * 3 + x * 2 - l + 40) % m; out[i + 1024] = p[n] - p[-x] + p[i & "
+    "7 ? 0 : l];\n"
+    "  out[i + 512] = (i < m - 1) + 2 * (i + x > 7) + (int)(i * m * m >> 11); int a[9] = {1, 2, 3}; a[(i + "
+    "x) % 9] = n;\n"
+    "  out[i + 768] = a[(i * 5 - x) % 9] + (p - out) + ((ulong)p == (ulong)out) + (p < out + l); }",
+};
+
+static void wide_integers_are_words(void **state) {
+    (void)state;
+    static const qn__target lacks[] = {{.lacks_i64 = true},
+                                       {.lacks_i64_bits = true},
+                                       {.lacks_i64_bits = true, .wants_words = true},
+                                       {.lacks_i64 = true, .wants_narrow = true, .wants_offsets = true}};
+    for (size_t i = 0; i < sizeof wide_scalars / sizeof *wide_scalars; i++)
+        for (size_t k = 0; k < sizeof lacks / sizeof *lacks; k++)
+            same_at_all_levels((setting){.source = wide_scalars[i], .lacks = lacks[k], .n = 3});
+}
+
 static void wide_integers_are_scalars(void **state) {
     (void)state;
     static const uint32_t groups[] = {8, 4, 16};
@@ -536,6 +583,7 @@ int main(void) {
         cmocka_unit_test(collectives_give_the_same),
         cmocka_unit_test(sub_groups_in_local_memory),
         cmocka_unit_test(wide_integers_are_scalars),
+        cmocka_unit_test(wide_integers_are_words),
         cmocka_unit_test(narrow_integers_are_words),
         cmocka_unit_test(integers_are_divided_by_zero),
         cmocka_unit_test(bytes_are_swapped),

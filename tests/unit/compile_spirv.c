@@ -634,8 +634,11 @@ static void ladders_ask_to_be_unrolled(void **state) {
                  K "global uint *o, uint n, local uint *l) { for (%s) { l[get_local_id(0)] += l[s];"
                    "barrier(CLK_LOCAL_MEM_FENCE); } o[0] = l[0]; }",
                  rows[i].steps);
-        assert_int_equal(count_tuned(source, "", (qn__target){.wants_unrolled = rows[i].wants}, unrolled),
-                         rows[i].count);
+        assert_int_equal(
+            count_tuned(source, "",
+                        (qn__target){.wants_unrolled = rows[i].wants, .wants_wide_addresses = true},
+                        unrolled),
+            rows[i].count);
     }
 }
 

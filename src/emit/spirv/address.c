@@ -139,20 +139,16 @@ uint32_t qn__spv_scaled(spv *e, uint32_t address, uint32_t wide, int64_t scale) 
     return add(e, address, product);
 }
 
-static uint32_t term_word(spv *e, const spv_term *term) {
+static uint32_t term_word(spv *e, const qn__term *term) {
     return term->value->type.kind == IR_I64 ? qn__spv_low(e, term->value) : qn__spv_use(e, term->value);
 }
 
-static uint32_t add_term(spv *e, uint32_t address, const spv_term *term) {
+static uint32_t add_term(spv *e, uint32_t address, const qn__term *term) {
     const ir_value *value = term->value;
-    switch (term->kind) {
-    case TERM_SIGNED:
-    case TERM_UNSIGNED:
-        return qn__spv_indexed(e, address, term_word(e, term), term->kind == TERM_SIGNED, term->scale);
-    case TERM_BASE: return qn__spv_scaled(e, address, e->query[value->def->attr.dim], term->scale);
-    case TERM_PLACE: return qn__spv_indexed(e, address, e->place[value->def->attr.dim], false, term->scale);
-    default: return qn__spv_scaled(e, address, qn__spv_use(e, value), term->scale);
-    }
+    if (qn__spv_is_split_id(term))
+        return qn__spv_indexed(e, address, e->place[value->def->attr.dim], false, term->scale);
+    if (term->kind == QN__TERM_WIDE) return qn__spv_scaled(e, address, qn__spv_use(e, value), term->scale);
+    return qn__spv_indexed(e, address, term_word(e, term), term->kind == QN__TERM_SIGNED, term->scale);
 }
 
 /* What is the same for all work-items first. */
@@ -160,12 +156,14 @@ static void global_ptr_add(spv *e, const ir_instr *instr) {
     const ir_value *result = instr->results[0];
     if (!e->values[result->id].need) return;
     uint32_t address = qn__spv_use(e, instr->operands[0]);
-    spv_linear sum = {.constant = instr->attr.offset};
-    qn__spv_linear(instr->operands[1], 1, false, &sum);
-    for (unsigned i = 0; i < sum.count; i++)
-        if (sum.terms[i].kind == TERM_BASE) address = add_term(e, address, &sum.terms[i]);
-    for (unsigned i = 0; i < sum.count; i++)
-        if (sum.terms[i].kind != TERM_BASE) address = add_term(e, address, &sum.terms[i]);
+    qn__sum sum = {.constant = instr->attr.offset};
+    qn__linear(instr->operands[1], 1, false, &sum);
+    for (unsigned i = 0; i < sum.count; i++) {
+        const qn__term *term = &sum.terms[i];
+        if (qn__spv_is_split_id(term))
+            address = qn__spv_scaled(e, address, e->query[term->value->def->attr.dim], term->scale);
+    }
+    for (unsigned i = 0; i < sum.count; i++) address = add_term(e, address, &sum.terms[i]);
     qn__spv_define(e, result, qn__spv_further(e, address, sum.constant));
 }
 
@@ -179,8 +177,8 @@ void qn__spv_ptr_add(spv *e, const ir_instr *instr) {
     }
     const spv_class *class = qn__spv_class(e, result);
     int64_t unit = class ? class->step : 1;
-    spv_linear sum = {.constant = instr->attr.offset};
-    qn__spv_linear(instr->operands[1], 1, true, &sum);
+    qn__sum sum = {.constant = instr->attr.offset};
+    qn__linear(instr->operands[1], 1, true, &sum);
     uint32_t index = qn__spv_use_as(e, instr->operands[0], result);
     for (unsigned i = 0; i < sum.count; i++) {
         uint32_t factor = (uint32_t)(sum.terms[i].scale / unit);

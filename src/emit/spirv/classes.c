@@ -141,8 +141,8 @@ static void visit_accesses(ir_instr *instr, void *user) {
     case IR_PTR_ADD: {
         spv_class *class = qn__spv_class(e, instr->results[0]);
         if (!class) break;
-        spv_linear sum = {.constant = instr->attr.offset};
-        qn__spv_linear(instr->operands[1], 1, true, &sum);
+        qn__sum sum = {.constant = instr->attr.offset};
+        qn__linear(instr->operands[1], 1, true, &sum);
         class->offset_bits |= (uint64_t)sum.constant;
         for (unsigned i = 0; i < sum.count; i++) class->offset_bits |= (uint64_t)sum.terms[i].scale;
         break;

@@ -425,12 +425,20 @@ static uint32_t bitcast_lanes(spv *e, ir_type from, ir_type to, uint32_t value) 
     return qn__spv_build(e, qn__spv_memory_type(e, to), parts, to.lanes);
 }
 
+/* Two words that have just become a 64-bit integer need not be taken out of it. */
+static void note_words(spv *e, const ir_value *words, uint32_t wide) {
+    if (words->value_kind != IR_VALUE_RESULT || words->def->op != IR_VECTOR) return;
+    ir_value *const *with = words->def->operands;
+    qn__spv_note_halves(e, wide, (spv_pair){qn__spv_use(e, with[0]), qn__spv_use(e, with[1])});
+}
+
 static uint32_t bitcast(spv *e, const ir_instr *instr) {
     uint32_t value = qn__spv_use(e, instr->operands[0]);
     ir_type of = instr->operands[0]->type, as = instr->results[0]->type;
     bool held = qn__spv_is_held(e, (ir_kind)of.kind) || qn__spv_is_held(e, (ir_kind)as.kind);
     if (held && of.kind != as.kind) return bitcast_lanes(e, of, as, value);
     uint32_t from = qn__spv_type(e, of), to = qn__spv_type(e, as);
+    if (from == to && as.kind == IR_I64) note_words(e, instr->operands[0], value);
     return from == to ? value : SPV(e, SP_BITCAST, to, value);
 }
 

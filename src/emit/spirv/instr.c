@@ -119,30 +119,18 @@ static ir_op order_of(ir_op op, const extended *x) {
     return is_signed && !x->is_signed ? (ir_op)as_unsigned[op] : op;
 }
 
-/* Whether a is less than b (or equal, by op), in every lane. Mesa 22.3 gets signed comparisons of i64 with constants
-   wrong where it sees that the other side is an extended i32: those are done by words. */
-static uint32_t less(spv *e, ir_op op, ir_type type, uint32_t a, uint32_t b, bool constant) {
-    bool is_signed = op == IR_SLT || op == IR_SLE;
-    uint32_t boolean = qn__spv_vector(e, qn__spv_bool(e), type.lanes);
-    if (type.kind != IR_I64 || !is_signed || !constant) return SPV(e, integer_ops[op], boolean, a, b);
-    if (type.lanes == 1) return qn__spv_split_compare(e, op, a, b);
-    uint32_t parts[4], wide = qn__spv_wide(e);
-    for (unsigned i = 0; i < type.lanes; i++)
-        parts[i] =
-            qn__spv_split_compare(e, op, qn__spv_extract(e, wide, a, i), qn__spv_extract(e, wide, b, i));
-    return qn__spv_build(e, boolean, parts, type.lanes);
-}
-
-static uint32_t select_less(spv *e, ir_op op, ir_type type, uint32_t a, uint32_t b, bool constant) {
+/* Those of GLSL.std.450 are of 32 bits. */
+static uint32_t select_less(spv *e, ir_op op, ir_type type, uint32_t a, uint32_t b) {
     bool is_signed = op == IR_SMIN || op == IR_SMAX, least = op == IR_SMIN || op == IR_UMIN;
-    uint32_t is_less = less(e, is_signed ? IR_SLT : IR_ULT, type, a, b, constant);
+    uint32_t boolean = qn__spv_vector(e, qn__spv_bool(e), type.lanes);
+    uint32_t is_less = SPV(e, is_signed ? SP_S_LESS : SP_U_LESS, boolean, a, b);
     return SPV(e, SP_SELECT, qn__spv_type(e, type), is_less, least ? a : b, least ? b : a);
 }
 
 static uint32_t minimum_maximum(spv *e, ir_op op, ir_type type, uint32_t a, uint32_t b) {
     static const uint8_t glsl[] = {
         [IR_SMIN] = GLSL_S_MIN, [IR_SMAX] = GLSL_S_MAX, [IR_UMIN] = GLSL_U_MIN, [IR_UMAX] = GLSL_U_MAX};
-    if (type.kind != IR_I32) return select_less(e, op, type, a, b, false);
+    if (type.kind != IR_I32) return select_less(e, op, type, a, b);
     return SPV_GLSL(e, glsl[op], qn__spv_type(e, type), a, b);
 }
 
@@ -199,13 +187,6 @@ static uint32_t count_bits(spv *e, const ir_instr *instr) {
     ir_type type = instr->results[0]->type, words = words_like(type);
     uint32_t a = qn__spv_use(e, instr->operands[0]);
     ir_op op = (ir_op)instr->op;
-    if (type.kind == IR_I64) {
-        uint32_t parts[16], wide = qn__spv_wide(e);
-        if (type.lanes == 1) return qn__spv_count_bits(e, op, a);
-        for (unsigned i = 0; i < type.lanes; i++)
-            parts[i] = qn__spv_count_bits(e, op, qn__spv_extract(e, wide, a, i));
-        return qn__spv_build(e, qn__spv_type(e, type), parts, type.lanes);
-    }
     if (type.kind == IR_I32) return count_words(e, op, type, a, 32);
     return resize(e, type, count_words(e, op, words, resize(e, words, a, false), qn__ir_bits(type)), false);
 }
@@ -329,6 +310,13 @@ static uint32_t copy_sign(spv *e, const ir_instr *instr) {
     return qn__spv_build(e, qn__spv_type(e, type), parts, type.lanes);
 }
 
+/* Of modules without 64-bit integers: none, but what addresses are made of. */
+static void refuse_pairs(spv *e, const ir_instr *instr) {
+    if (!e->native && instr->operands[0]->type.kind == IR_I64)
+        qn__spv_fail(e, qn__arena_printf(e->arena, "'%s' of 64-bit integers was not lowered",
+                                         qn__ir_ops[instr->op].name));
+}
+
 /* ---- comparison ---- */
 
 static uint32_t compare(spv *e, const ir_instr *instr) {
@@ -338,13 +326,10 @@ static uint32_t compare(spv *e, const ir_instr *instr) {
     uint32_t boolean = qn__spv_vector(e, qn__spv_bool(e), type.lanes);
     if (qn__spv_is_place(type))
         return SPV(e, integer_ops[op], boolean, qn__spv_address(e, left), qn__spv_address(e, right));
+    refuse_pairs(e, instr);
     extended x;
     if (find_extended(e, instr, &x)) return SPV(e, integer_ops[order_of(op, &x)], boolean, x.a, x.b);
     uint32_t a = qn__spv_use(e, left), b = qn__spv_use(e, right);
-    bool constant = qn__ir_is_const(left) || qn__ir_is_const(right);
-    if (type.kind == IR_I64 && (op == IR_SLT || op == IR_SLE))
-        return less(e, op, type, a, b, constant || !e->native);
-    if (qn__spv_is_wide(type) && type.lanes == 1) return qn__spv_wide_compare(e, op, a, b);
     /* Drivers that are not asked to keep NaN take a number for equal to itself, but know what this is. */
     bool is_self = left == right && qn__ir_is_float(type) && (op == IR_FEQ || op == IR_FNE);
     if (is_self) {
@@ -396,6 +381,12 @@ static uint32_t use_part(spv *e, const ir_value *value) {
     return qn__ir_is_float(value->type) ? qn__spv_hide_zero(e, value) : qn__spv_use(e, value);
 }
 
+/* A 64-bit integer looked at as two words, where it is two words. */
+static bool is_pair(const spv *e, const ir_value *vector) {
+    return !e->native && vector->value_kind == IR_VALUE_RESULT && vector->def->op == IR_BITCAST &&
+           vector->def->operands[0]->type.kind == IR_I64;
+}
+
 static uint32_t vector_op(spv *e, const ir_instr *instr) {
     const ir_value *result = instr->results[0];
     uint32_t type = qn__spv_type(e, result->type), parts[18];
@@ -406,11 +397,12 @@ static uint32_t vector_op(spv *e, const ir_instr *instr) {
         return qn__spv_build(e, type, parts, instr->num_operands);
     case IR_SPLAT: return splat(e, result->type, qn__spv_use(e, with[0]));
     case IR_EXTRACT:
+        if (is_pair(e, with[0])) return qn__spv_half(e, qn__spv_use(e, with[0]), instr->attr.lanes[0]);
         if (qn__spv_is_long(e, with[0]->type)) return long_lane(e, with[0], instr->attr.lanes[0]);
         return qn__spv_extract(e, type, qn__spv_use(e, with[0]), instr->attr.lanes[0]);
     case IR_EXTRACT_DYNAMIC: {
         unsigned lanes = with[0]->type.lanes == 3 ? 4 : with[0]->type.lanes;
-        uint32_t lane = qn__spv_is_wide(with[1]->type) ? qn__spv_split(e, qn__spv_use(e, with[1])).lo
+        uint32_t lane = qn__spv_is_wide(with[1]->type) ? qn__spv_half(e, qn__spv_use(e, with[1]), 0)
                                                        : qn__spv_use(e, with[1]);
         ir_type index = with[1]->type.kind == IR_I64 ? qn__ir_type(IR_I32, 1) : with[1]->type;
         lane = SPV(e, SP_BITWISE_AND, qn__spv_type(e, index), lane, qn__spv_int(e, index, lanes - 1));
@@ -446,6 +438,7 @@ static uint32_t dot4(spv *e, const ir_instr *instr) {
 static uint32_t integer_op(spv *e, const ir_instr *instr) {
     ir_type type = instr->results[0]->type;
     ir_op op = (ir_op)instr->op;
+    refuse_pairs(e, instr);
     switch (op) {
     case IR_CLZ:
     case IR_CTZ:
@@ -455,24 +448,15 @@ static uint32_t integer_op(spv *e, const ir_instr *instr) {
     extended x;
     if (op >= IR_SMIN && op <= IR_UMAX && find_extended(e, instr, &x)) {
         uint32_t least = qn__spv_arith(e, order_of(op, &x), x.type, x.a, x.b);
-        return type.lanes == 1 ? qn__spv_widen(e, least, x.is_signed) : resize(e, type, least, x.is_signed);
+        return resize(e, type, least, x.is_signed);
     }
-    if (type.kind == IR_I64 && !e->native) return qn__spv_wide_op(e, instr);
     uint32_t a = qn__spv_use(e, instr->operands[0]), b;
     if (op == IR_NOT) return SPV(e, type.kind == IR_BOOL ? SP_LOGICAL_NOT : SP_NOT, qn__spv_type(e, type), a);
     if (op == IR_ROTL) return rotate(e, instr);
     bool shift = op == IR_SHL || op == IR_LSHR || op == IR_ASHR;
     b = shift ? shift_amount(e, instr->operands[1]) : qn__spv_use(e, instr->operands[1]);
-    if (op >= IR_SMIN && op <= IR_UMAX && type.kind == IR_I64)
-        return select_less(e, op, type, a, b, qn__ir_is_const(instr->operands[1]));
-    if (op != IR_UMULHI && op != IR_SMULHI) return qn__spv_arith(e, op, type, a, b);
-    if (type.kind != IR_I64) return high_product(e, op, type, a, b);
-    if (type.lanes == 1) return qn__spv_high_product(e, op, a, b);
-    uint32_t parts[16], wide = qn__spv_wide(e);
-    for (unsigned i = 0; i < type.lanes; i++)
-        parts[i] =
-            qn__spv_high_product(e, op, qn__spv_extract(e, wide, a, i), qn__spv_extract(e, wide, b, i));
-    return qn__spv_build(e, qn__spv_type(e, type), parts, type.lanes);
+    bool is_high = op == IR_UMULHI || op == IR_SMULHI;
+    return is_high ? high_product(e, op, type, a, b) : qn__spv_arith(e, op, type, a, b);
 }
 
 static uint32_t plain(spv *e, const ir_instr *instr) {
@@ -488,7 +472,7 @@ static uint32_t plain(spv *e, const ir_instr *instr) {
         return qn__spv_is_place(a->type) ? qn__spv_widen(e, qn__spv_address(e, a), false) : qn__spv_use(e, a);
     case IR_INT2PTR:
         if (!qn__spv_is_place(instr->results[0]->type)) return qn__spv_use(e, a);
-        return qn__spv_place(e, instr->results[0], qn__spv_split(e, qn__spv_use(e, a)).lo);
+        return qn__spv_place(e, instr->results[0], qn__spv_half(e, qn__spv_use(e, a), 0));
     default: break;
     }
     switch (qn__ir_ops[instr->op].rule) {

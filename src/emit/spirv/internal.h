@@ -53,29 +53,6 @@ typedef struct spv_value {
     uint8_t need; /* wide values: NEED_* */
 } spv_value;
 
-/* An address or i64 as root + constant + sum of values times constants, modulo 2^64. */
-typedef enum spv_term_kind {
-    TERM_SIGNED,   /* the value is its low 32 bits, sign-extended */
-    TERM_UNSIGNED, /* zero-extended */
-    TERM_WIDE,
-    TERM_BASE, /* of a global id: the 64-bit id of the part's first work-item */
-    TERM_PLACE /* and the 32-bit place in the part, below 2^31 */
-} spv_term_kind;
-
-typedef struct spv_term {
-    const ir_value *value; /* i64, or the i32 that it extends */
-    int64_t scale;
-    spv_term_kind kind;
-} spv_term;
-
-enum { SPV_MAX_TERMS = 6 };
-
-typedef struct spv_linear {
-    spv_term terms[SPV_MAX_TERMS];
-    unsigned count;
-    int64_t constant;
-} spv_linear;
-
 /* A private variable, a __local variable or a __local parameter. */
 typedef struct spv_object {
     uint64_t size;
@@ -142,9 +119,6 @@ typedef struct spv {
     qn__map64 built_ins;
     qn__map64 boxes; /* pointers to structures of one narrow value, by its type */
     bool native;     /* wide values are 64-bit integers */
-    bool wants_wide; /* they are better so */
-    bool needs_wide; /* an operation at wide_loc cannot do without */
-    ir_loc wide_loc;
     uint32_t local_size[3];
     bool linear; /* sub-groups are used: groups are one-dimensional for the device, see declare_local_size */
     uint64_t *constant_offset; /* of each __constant object in the blob; UINT64_MAX: not there */
@@ -241,14 +215,16 @@ void qn__spv_decorate(spv *e, uint32_t id, uint32_t decoration);
 /* ---- plan.c ---- */
 
 void qn__spv_plan(spv *e); /* e->function: fills values, queries, shares and what i64 asks for */
-/* Adds value * scale to the sum. */
-void qn__spv_linear(const ir_value *value, int64_t scale, bool low, spv_linear *sum);
-spv_term_kind qn__spv_narrow(const ir_value *value);
 /* For s2f and u2f of an i64: whether its low word says all; then *is_signed tells how to read it. */
 bool qn__spv_is_word(const ir_instr *convert, bool *is_signed);
 static inline bool qn__spv_is_wide(ir_type type) {
     return type.kind == IR_I64 ||
            (type.kind == IR_PTR && (type.space == IR_GLOBAL_SPACE || type.space == IR_CONSTANT_SPACE));
+}
+/* A global id, of which an address takes two parts: that of the part's first work-item and the place in the part. */
+static inline bool qn__spv_is_split_id(const qn__term *term) {
+    return term->kind == QN__TERM_WIDE && term->value->value_kind == IR_VALUE_RESULT &&
+           term->value->def->op == IR_GLOBAL_ID;
 }
 static inline bool qn__spv_is_place(ir_type type) { return type.kind == IR_PTR && !qn__spv_is_wide(type); }
 
@@ -302,17 +278,13 @@ typedef struct spv_pair {
     uint32_t lo, hi;
 } spv_pair;
 uint32_t qn__spv_widen(spv *e, uint32_t word, bool is_signed);
+uint32_t qn__spv_half(spv *e, uint32_t wide, unsigned index); /* 0: the low word, 1: the high one */
 spv_pair qn__spv_split(spv *e, uint32_t wide);
+void qn__spv_note_halves(spv *e, uint32_t wide, spv_pair pair); /* what split gives from now on */
 uint32_t qn__spv_join(spv *e, spv_pair pair);
-uint32_t qn__spv_wide_op(spv *e, const ir_instr *instr); /* i64 arithmetic and comparison */
 uint32_t qn__spv_wide_add(spv *e, uint32_t a, uint32_t b);
 uint32_t qn__spv_wide_scale(spv *e, uint32_t a, int64_t scale);
-uint32_t qn__spv_split_compare(spv *e, ir_op op, uint32_t a, uint32_t b); /* by words in any case */
-uint32_t qn__spv_wide_compare(spv *e, ir_op op, uint32_t a, uint32_t b);
-uint32_t qn__spv_count_bits(spv *e, ir_op op, uint32_t wide);
-uint32_t qn__spv_high_product(spv *e, ir_op op, uint32_t a, uint32_t b);
-uint32_t qn__spv_divide(spv *e, ir_op op, uint32_t a, uint32_t b); /* divide.c */
-uint32_t qn__spv_low_op(spv *e, const ir_instr *instr);            /* the low half only */
+uint32_t qn__spv_low_op(spv *e, const ir_instr *instr); /* the low half only */
 
 /* The operand of a float op whose constant zeros drivers would take too lightly. */
 uint32_t qn__spv_hide_zero(spv *e, const ir_value *value);

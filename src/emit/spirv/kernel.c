@@ -268,7 +268,7 @@ void qn__spv_query(spv *e, const ir_instr *instr) {
         qn__spv_define(e, result, id);
     } else if (instr->op == IR_GLOBAL_ID) {
         uint32_t word = qn__spv_u32t(e);
-        if (v->need & NEED_LOW) v->low = SPV(e, SP_I_ADD, word, qn__spv_split(e, id).lo, e->place[dim]);
+        if (v->need & NEED_LOW) v->low = SPV(e, SP_I_ADD, word, qn__spv_half(e, id, 0), e->place[dim]);
         if (v->need & NEED_FULL) v->id = qn__spv_wide_add(e, id, qn__spv_widen(e, e->place[dim], false));
     } else if (instr->op == IR_GLOBAL_SIZE || instr->op == IR_GLOBAL_OFFSET) {
         if (v->need) qn__spv_define(e, result, id);
@@ -335,7 +335,7 @@ uint32_t qn__spv_low(spv *e, const ir_value *value) {
     if (v->low) return v->low;
     if (qn__ir_is_const(value)) return qn__spv_u32(e, (uint32_t)value->bits[0]);
     if (value->type.kind != IR_I64 || !v->id) return qn__spv_undef(e, qn__spv_u32t(e));
-    return qn__spv_split(e, v->id).lo;
+    return qn__spv_half(e, v->id, 0);
 }
 
 void qn__spv_define(spv *e, const ir_value *value, uint32_t id) {
@@ -345,7 +345,7 @@ void qn__spv_define(spv *e, const ir_value *value, uint32_t id) {
         return;
     }
     v->id = id;
-    if (v->need & NEED_LOW) v->low = qn__spv_split(e, id).lo;
+    if (v->need & NEED_LOW) v->low = qn__spv_half(e, id, 0);
 }
 
 void qn__spv_line(spv *e, ir_loc loc) {

@@ -397,7 +397,7 @@ static void load_instr(spv *e, const ir_instr *instr) {
     } else {
         value = qn__spv_undef(e, qn__spv_memory_type(e, type)); /* of null */
     }
-    if (qn__spv_is_place(type)) value = qn__spv_place(e, result, qn__spv_split(e, value).lo);
+    if (qn__spv_is_place(type)) value = qn__spv_place(e, result, qn__spv_half(e, value, 0));
     qn__spv_define(e, result, value);
 }
 

@@ -125,9 +125,10 @@ static void run(spv *e) {
         qn__spv_plan(e);
         plans[i] = (plan){e->values, e->queries, e->shares, e->shares_buffers, e->uses_sync, e->guarded};
     }
-    bool better = e->wants_wide || e->options->target.wants_wide_addresses;
-    e->native = e->needs_wide || (better && !e->options->target.lacks_i64);
-    e->loc = e->wide_loc;
+    const qn__i64_use use = qn__find_i64_use(module);
+    const bool better = use.wanted || e->options->target.wants_wide_addresses;
+    e->native = use.needed || (better && !e->options->target.lacks_i64);
+    if (use.needed) e->loc = use.needed->loc;
     if (e->native) qn__spv_need(e, CAP_INT64);
     name_files(e);
     place_constants(e);
@@ -173,6 +174,7 @@ const qn__emitter qn__emitter_spirv = {
             .wants_large_end_tests = true,
             .lacks_division = true,
             .lacks_f16_division = true,
+            .lacks_i64_bits = true,
         },
     .most_private = QN__GPU_PRIVATE,
     .emit = emit,

@@ -1,0 +1,161 @@
+/* An i64 as a sum: what addresses are made of, for targets that add its terms one by one. A term is the value's low word,
+   extended, where that says all: then 32 bits are enough to multiply. */
+#include "pass/analysis.h"
+
+enum { DEPTH = 6 };
+
+/* ---- what is known of values ---- */
+
+static bool is_query(const ir_value *value) {
+    return value->value_kind == IR_VALUE_RESULT && qn__ir_ops[value->def->op].effects == IR_EFFECT_QUERY;
+}
+
+/* An i64 query whose value is below 2^31. */
+static bool is_small_query(const ir_value *value) {
+    if (!is_query(value)) return false;
+    unsigned op = value->def->op;
+    return op == IR_LOCAL_ID || op == IR_LOCAL_SIZE || op == IR_ENQUEUED_LOCAL_SIZE;
+}
+
+/* As a signed number of its type not below 0. */
+static bool is_non_negative(const ir_value *value, unsigned depth) {
+    if (qn__ir_is_const(value)) return !(value->bits[0] >> (qn__ir_bits(value->type) - 1) & 1);
+    if (value->value_kind != IR_VALUE_RESULT || !depth) return false;
+    const ir_instr *def = value->def;
+    ir_value *const *with = def->operands;
+    switch (def->op) {
+    case IR_ZEXT: return true;
+    case IR_TRUNC: return is_small_query(with[0]);
+    case IR_AND:
+    case IR_UMIN: return is_non_negative(with[0], depth - 1) || is_non_negative(with[1], depth - 1);
+    case IR_SMAX: return is_non_negative(with[0], depth - 1) || is_non_negative(with[1], depth - 1);
+    case IR_UREM: return is_non_negative(with[1], depth - 1) || is_non_negative(with[0], depth - 1);
+    case IR_UDIV:
+    case IR_SREM: return is_non_negative(with[0], depth - 1);
+    case IR_LSHR:
+        return (qn__ir_is_const(with[1]) && with[1]->bits[0] > 0) || is_non_negative(with[0], depth - 1);
+    case IR_SHL: return (def->flags & IR_NSW) && is_non_negative(with[0], depth - 1);
+    case IR_ADD:
+    case IR_MUL:
+        return (def->flags & IR_NSW) && is_non_negative(with[0], depth - 1) &&
+               is_non_negative(with[1], depth - 1);
+    case IR_SELECT: return is_non_negative(with[1], depth - 1) && is_non_negative(with[2], depth - 1);
+    case IR_SUB_GROUP_ID:
+    case IR_SUB_GROUP_LOCAL_ID:
+    case IR_SUB_GROUP_SIZE: return true;
+    default: return is_small_query(value);
+    }
+}
+
+qn__term_kind qn__narrow_kind(const ir_value *value) {
+    if (value->value_kind != IR_VALUE_RESULT) return QN__TERM_WIDE;
+    const ir_instr *def = value->def;
+    ir_value *const *with = def->operands;
+    if (is_small_query(value)) return QN__TERM_SIGNED;
+    switch (def->op) {
+    case IR_SEXT: return QN__TERM_SIGNED;
+    case IR_ZEXT:
+        return is_non_negative(with[0], DEPTH) || with[0]->type.kind != IR_I32 ? QN__TERM_SIGNED
+                                                                               : QN__TERM_UNSIGNED;
+    case IR_GROUP_ID:
+    case IR_NUM_GROUPS: return QN__TERM_UNSIGNED;
+    case IR_AND:
+        if (!qn__ir_is_const(with[1])) return QN__TERM_WIDE;
+        return with[1]->bits[0] < 1u << 31 ? QN__TERM_SIGNED
+               : with[1]->bits[0] >> 32    ? QN__TERM_WIDE
+                                           : QN__TERM_UNSIGNED;
+    case IR_LSHR:
+        if (!qn__ir_is_const(with[1]) || with[1]->bits[0] < 32) return QN__TERM_WIDE;
+        return with[1]->bits[0] > 32 ? QN__TERM_SIGNED : QN__TERM_UNSIGNED;
+    default: return QN__TERM_WIDE;
+    }
+}
+
+/* ---- sums ---- */
+
+static void add_term(qn__sum *sum, const ir_value *value, int64_t scale, qn__term_kind kind) {
+    for (unsigned i = 0; i < sum->count; i++) {
+        qn__term *term = &sum->terms[i];
+        if (term->value != value || term->kind != kind) continue;
+        term->scale = (int64_t)((uint64_t)term->scale + (uint64_t)scale);
+        if (!term->scale) *term = sum->terms[--sum->count];
+        return;
+    }
+    sum->terms[sum->count++] = (qn__term){value, scale, kind};
+}
+
+static void add_constant(qn__sum *sum, uint64_t value, int64_t scale) {
+    sum->constant = (int64_t)((uint64_t)sum->constant + value * (uint64_t)scale);
+}
+
+/* An i32 as a term; a sum with a constant that does not wrap gives its constant. */
+static void add_word(qn__sum *sum, const ir_value *word, int64_t scale, qn__term_kind kind) {
+    const ir_instr *def = word->value_kind == IR_VALUE_RESULT ? word->def : NULL;
+    if (kind == QN__TERM_SIGNED && def && def->op == IR_ADD && (def->flags & IR_NSW) &&
+        qn__ir_is_const(def->operands[1])) {
+        add_constant(sum, (uint64_t)(int64_t)(int32_t)def->operands[1]->bits[0], scale);
+        word = def->operands[0];
+    }
+    if (qn__ir_is_const(word)) {
+        int32_t value = (int32_t)word->bits[0];
+        add_constant(sum, kind == QN__TERM_SIGNED ? (uint64_t)(int64_t)value : (uint32_t)value, scale);
+        return;
+    }
+    add_term(sum, word, scale, kind);
+}
+
+static unsigned add_leaf(const ir_value *value, int64_t scale, bool low, qn__sum *sum) {
+    const ir_instr *def = value->value_kind == IR_VALUE_RESULT ? value->def : NULL;
+    if (def && (def->op == IR_SEXT || def->op == IR_ZEXT) && def->operands[0]->type.kind == IR_I32) {
+        qn__term_kind kind = low ? QN__TERM_SIGNED : qn__narrow_kind(value);
+        /* Extended with zeros and signed: the word is not negative, but a sum in it could be. */
+        if (def->op == IR_ZEXT && kind == QN__TERM_SIGNED)
+            add_term(sum, def->operands[0], scale, kind);
+        else
+            add_word(sum, def->operands[0], scale, kind);
+        return 1;
+    }
+    add_term(sum, value, scale, low ? QN__TERM_SIGNED : qn__narrow_kind(value));
+    return 1;
+}
+
+/* Gives how many terms it has added at most. */
+static unsigned add_value(const ir_value *value, int64_t scale, bool low, qn__sum *sum, unsigned room,
+                          unsigned depth) {
+    if (value->value_kind == IR_VALUE_UNDEF) return 0;
+    if (qn__ir_is_const(value)) {
+        add_constant(sum, value->bits[0], scale);
+        return 0;
+    }
+    const ir_instr *def = value->value_kind == IR_VALUE_RESULT ? value->def : NULL;
+    if (!def || !depth) return add_leaf(value, scale, low, sum);
+    ir_value *const *with = def->operands;
+    uint64_t factor = 0;
+    switch (def->op) {
+    case IR_ADD:
+    case IR_SUB: {
+        if (room < 2) break;
+        unsigned used = add_value(with[0], scale, low, sum, room - 1, depth - 1);
+        int64_t other = def->op == IR_ADD ? scale : (int64_t)(0 - (uint64_t)scale);
+        return used + add_value(with[1], other, low, sum, room - used, depth - 1);
+    }
+    case IR_SHL:
+        if (qn__ir_is_const(with[1])) factor = (uint64_t)1 << (with[1]->bits[0] & 63);
+        break;
+    case IR_MUL:
+        if (qn__ir_is_const(with[1])) factor = with[1]->bits[0];
+        break;
+    default: break;
+    }
+    const int64_t limit = (int64_t)1 << 31; /* of strides */
+    if (factor && factor < (uint64_t)limit && scale > -limit && scale < limit) {
+        int64_t product = scale * (int64_t)factor;
+        if (product > -limit && product < limit)
+            return add_value(with[0], product, low, sum, room, depth - 1);
+    }
+    return add_leaf(value, scale, low, sum);
+}
+
+void qn__linear(const ir_value *value, int64_t scale, bool low, qn__sum *sum) {
+    add_value(value, scale, low, sum, QN__MAX_TERMS, DEPTH);
+}
