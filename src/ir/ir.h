@@ -477,6 +477,24 @@ ir_instr *qn__ir_return(ir_builder *builder, ir_value *value); /* NULL for void 
 
 static inline bool qn__ir_is_jump(const ir_instr *i) { return i->op >= IR_YIELD; }
 static inline bool qn__ir_is_construct(const ir_instr *i) { return i->op >= IR_IF && i->op <= IR_BLOCK; }
+/* Where a jump goes: the construct that it leaves or repeats; NULL for return and unreachable. */
+static inline ir_instr *qn__ir_jump_target(const ir_instr *jump) {
+    if (jump->op == IR_YIELD) return jump->parent->owner;
+    return jump->op == IR_BREAK || jump->op == IR_CONTINUE ? jump->attr.target : NULL;
+}
+/* The values that receive the operands of a jump, or of a loop, one each: results of a construct, parameters of a
+   loop. There are none for others. */
+typedef struct ir_receivers {
+    ir_value *const *values;
+    uint32_t count;
+} ir_receivers;
+static inline ir_receivers qn__ir_receivers(const ir_instr *i) {
+    const ir_instr *target = i->op == IR_LOOP ? i : qn__ir_jump_target(i);
+    if (!target) return (ir_receivers){0};
+    if (i->op == IR_LOOP || i->op == IR_CONTINUE)
+        return (ir_receivers){target->regions[0]->params, target->regions[0]->num_params};
+    return (ir_receivers){target->results, target->num_results};
+}
 /* Nothing but its results matters: can be removed when they are unused. */
 bool qn__ir_is_removable_effect(const ir_instr *instr); /* of an op that is not pure */
 static inline bool qn__ir_is_removable(const ir_instr *i) {

@@ -66,10 +66,11 @@ static void close_scope(verifier *v, size_t len) {
 
 /* ---- jumps ---- */
 
-static void check_values(verifier *v, const ir_instr *jump, ir_value *const *wanted, uint32_t count) {
-    if (jump->num_operands != count) fail(v, jump, "wrong number of values");
-    for (uint32_t i = 0; i < count; i++)
-        if (!qn__ir_same(jump->operands[i]->type, wanted[i]->type))
+static void check_values(verifier *v, const ir_instr *jump) {
+    const ir_receivers wanted = qn__ir_receivers(jump);
+    if (jump->num_operands != wanted.count) fail(v, jump, "wrong number of values");
+    for (uint32_t i = 0; i < wanted.count; i++)
+        if (!qn__ir_same(jump->operands[i]->type, wanted.values[i]->type))
             fail(v, jump, "a value of the wrong type");
 }
 
@@ -88,16 +89,12 @@ static void check_jump(verifier *v, const ir_instr *jump) {
     switch (jump->op) {
     case IR_YIELD:
         if (!owner || owner->op == IR_LOOP) fail(v, jump, "yield ends a region of an if or a block");
-        check_values(v, jump, owner->results, owner->num_results);
+        check_values(v, jump);
         break;
     case IR_BREAK:
-        check_target(v, jump);
-        check_values(v, jump, jump->attr.target->results, jump->attr.target->num_results);
-        break;
     case IR_CONTINUE:
         check_target(v, jump);
-        check_values(v, jump, jump->attr.target->regions[0]->params,
-                     jump->attr.target->regions[0]->num_params);
+        check_values(v, jump);
         break;
     case IR_RETURN:
         if (jump->num_operands != (result.kind != IR_VOID)) fail(v, jump, "wrong number of values");

@@ -187,7 +187,7 @@ static bool make_twins(numbering *n, ir_value *const *a, ir_value *const *b, uin
 }
 
 static bool same_target(const ir_instr *a, const ir_instr *b) {
-    const ir_instr *to_a = qn__jump_target(a), *to_b = qn__jump_target(b);
+    const ir_instr *to_a = qn__ir_jump_target(a), *to_b = qn__ir_jump_target(b);
     if (!to_a || !to_b) return false;
     const ir_instr *x = a->parent->owner, *y = b->parent->owner;
     for (; x && y && x != to_a; y = y->parent->owner) x = x->parent->owner;

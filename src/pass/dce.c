@@ -78,7 +78,7 @@ static bool waits(dead_code *d, ir_instr *instr) {
 }
 
 static void note_jump(dead_code *d, ir_instr *jump) {
-    const ir_instr *target = qn__jump_target(jump);
+    const ir_instr *target = qn__ir_jump_target(jump);
     if (jump->op == IR_RETURN) need(d, jump);
     if (!target) return;
     flow *f = flow_of(d, target);

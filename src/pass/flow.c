@@ -265,7 +265,7 @@ static void settle(flow *f, const frame *fr) {
 /* ---- the walk ---- */
 
 static void note_jump(flow *f, ir_instr *jump) {
-    const ir_instr *target = qn__jump_target(jump);
+    const ir_instr *target = qn__ir_jump_target(jump);
     frame *fr = f->inner;
     while (fr && fr->construct != target) fr = fr->parent;
     if (!fr) return;

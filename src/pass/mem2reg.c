@@ -208,7 +208,7 @@ static const construct *construct_of(const promoter *p, const ir_instr *instr) {
 
 /* The values that variables have where a jump leaves, for the construct it goes to. */
 static void extend_jump(promoter *p, ir_instr *jump) {
-    const ir_instr *target = qn__jump_target(jump);
+    const ir_instr *target = qn__ir_jump_target(jump);
     if (!target) return;
     const construct *c = construct_of(p, target);
     ir_value **values = QN__NEW_ARRAY(p->context->scratch, ir_value *, c->assigned.len + 1);

@@ -185,7 +185,7 @@ static uint32_t mark_region(ir_region *region) {
             all |= qn__effects_of_writer(i);
         }
         if (!qn__ir_is_jump(i) || i->op == IR_YIELD) continue;
-        const ir_instr *target = qn__jump_target(i);
+        const ir_instr *target = qn__ir_jump_target(i);
         for (ir_instr *c = region->owner; c && c != target; c = c->parent->owner)
             c->mark |= QN__MARK_JUMPS_OUT;
     }

@@ -107,12 +107,6 @@ void qn__move_range(ir_instr *first, ir_instr *last, ir_instr *before);
 void qn__splice_body(ir_region *region, ir_instr *before);
 /* Removes whatever follows `instr` in its region. */
 void qn__cut_after(ir_instr *instr);
-/* Where a jump goes: the construct that it leaves or repeats; NULL for return and unreachable. */
-static inline ir_instr *qn__jump_target(const ir_instr *jump) {
-    if (jump->op == IR_YIELD) return jump->parent->owner;
-    return jump->op == IR_BREAK || jump->op == IR_CONTINUE ? jump->attr.target : NULL;
-}
-
 /* Whether a value that is seen somewhere in a construct is seen behind it, too. */
 bool qn__is_visible(const ir_value *value, const ir_instr *construct);
 /* Turns ifs that break out of the block into ifs around what follows them, where that copies nothing (flow.c).

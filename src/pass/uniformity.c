@@ -95,10 +95,11 @@ static bool is_divergent(const analysis *a, const ir_instr *jump, const ir_instr
     return false;
 }
 
-static void merge(analysis *a, const ir_instr *jump, ir_value *const *into, uint32_t count, bool divergent) {
-    for (uint32_t i = 0; i < count && i < jump->num_operands; i++) {
-        if (divergent || a->result.varying[jump->operands[i]->id]) set_varying(a, into[i]);
-    }
+/* What a jump, or a loop's beginning, hands over. */
+static void merge(analysis *a, const ir_instr *instr, bool divergent) {
+    const ir_receivers to = qn__ir_receivers(instr);
+    for (uint32_t i = 0; i < to.count; i++)
+        if (divergent || a->result.varying[instr->operands[i]->id]) set_varying(a, to.values[i]);
 }
 
 /* A return inside constructs makes those of them vary whose work-items may now part. */
@@ -122,16 +123,11 @@ static void visit_jump(analysis *a, const ir_instr *jump) {
     ir_instr *owner = jump->parent->owner;
     if (jump->op == IR_YIELD && owner) {
         bool divergent = owner->op == IR_IF && a->result.varying_branch[owner->mark];
-        merge(a, jump, owner->results, owner->num_results, divergent);
+        merge(a, jump, divergent);
     } else if (jump->op == IR_BREAK || jump->op == IR_CONTINUE) {
-        ir_instr *target = jump->attr.target;
+        ir_instr *target = qn__ir_jump_target(jump);
         bool divergent = is_divergent(a, jump, target);
-        if (jump->op == IR_BREAK) {
-            merge(a, jump, target->results, target->num_results, divergent);
-        } else {
-            ir_region *body = target->regions[0];
-            merge(a, jump, body->params, body->num_params, divergent);
-        }
+        merge(a, jump, divergent);
         if (divergent) part(a, target);
         /* What the jump leaves on its way varies, too. */
         for (ir_instr *at = owner; divergent && at != target; at = at->parent->owner) {
@@ -148,10 +144,7 @@ static void visit(analysis *a, ir_instr *instr) {
     } else if (instr->op == IR_IF) {
         if (a->result.varying[instr->operands[0]->id]) set_varying_branch(a, instr);
     } else if (instr->op == IR_LOOP) {
-        ir_region *body = instr->regions[0];
-        for (uint32_t i = 0; i < body->num_params && i < instr->num_operands; i++) {
-            if (a->result.varying[instr->operands[i]->id]) set_varying(a, body->params[i]);
-        }
+        merge(a, instr, false);
     } else if (instr->op != IR_BLOCK) {
         visit_plain(a, instr);
     }

@@ -146,16 +146,15 @@ static void take_out(c_emitter *e, const ir_instr *target, bool leaves_target) {
 }
 
 static void hand_over(c_emitter *e, const ir_instr *jump) {
-    uint32_t count;
-    ir_value *const *to = qn__c_receivers(jump, &count);
-    for (uint32_t i = 0; i < count; i++) {
+    const ir_receivers to = qn__ir_receivers(jump);
+    for (uint32_t i = 0; i < to.count; i++) {
         const ir_value *value = jump->operands[i];
         if (value->value_kind == IR_VALUE_UNDEF) continue;
-        if (e->plan->place[to[i]->id] == PLACE_CONTEXT) {
-            qn__c_gang_keep(e, to[i], value);
+        if (e->plan->place[to.values[i]->id] == PLACE_CONTEXT) {
+            qn__c_gang_keep(e, to.values[i], value);
         } else if (jump->parent->owner && !e->plan->in_step[jump->parent->owner->mark]) {
             for (unsigned lane = 0; lane < value->type.lanes; lane++)
-                qn__c_line(e, "%s = %s;", qn__c_use(e, to[i], lane), qn__c_use(e, value, lane));
+                qn__c_line(e, "%s = %s;", qn__c_use(e, to.values[i], lane), qn__c_use(e, value, lane));
         }
     }
 }
@@ -163,12 +162,12 @@ static void hand_over(c_emitter *e, const ir_instr *jump) {
 static void pend(c_emitter *e, const ir_instr *jump) {
     int to = -1;
     if (jump->op != IR_RETURN)
-        to = qn__c_pend(jump->attr.target, jump->op == IR_BREAK ? PEND_BREAK : PEND_CONTINUE);
+        to = qn__c_pend(qn__ir_jump_target(jump), jump->op == IR_BREAK ? PEND_BREAK : PEND_CONTINUE);
     qn__c_line(e, "QN_MEMBERS if (%s[l]) pend[item + l] = %d;", qn__c_mask(e)->name, to);
 }
 
 static void plain_leave(c_emitter *e, const ir_instr *jump) {
-    const ir_instr *target = jump->attr.target;
+    const ir_instr *target = qn__ir_jump_target(jump);
     bool loop = target->op == IR_LOOP, is_break = jump->op == IR_BREAK;
     if (jump->parent->owner == target && !(is_break && loop)) return;
     if (loop && e->inner_loop == target) {
@@ -180,10 +179,9 @@ static void plain_leave(c_emitter *e, const ir_instr *jump) {
 }
 
 static void gang_jump(c_emitter *e, const ir_instr *jump) {
-    uint32_t count;
-    ir_value *const *to = qn__c_receivers(jump, &count);
+    const ir_receivers to = qn__ir_receivers(jump);
     const ir_instr *owner = jump->parent->owner;
-    const ir_instr *target = jump->op == IR_YIELD ? owner : jump->attr.target;
+    const ir_instr *target = qn__ir_jump_target(jump);
     if (jump->op == IR_UNREACHABLE) return;
     if (jump->op == IR_RETURN) {
         if (e->plan->masked) pend(e, jump);
@@ -193,10 +191,10 @@ static void gang_jump(c_emitter *e, const ir_instr *jump) {
         pend(e, jump);
         take_out(e, NULL, true);
     } else if (!parts(e, target)) {
-        assign(e, to, jump->operands, count, false);
+        assign(e, to.values, jump->operands, to.count, false);
         if (jump->op != IR_YIELD) plain_leave(e, jump);
     } else {
-        assign(e, to, jump->operands, count, true);
+        assign(e, to.values, jump->operands, to.count, true);
         bool at_end = owner == target && !(jump->op == IR_BREAK && target->op == IR_LOOP);
         if (jump->op != IR_YIELD && !at_end) take_out(e, target, jump->op == IR_BREAK);
     }

@@ -105,7 +105,8 @@ static c_line line_of_instr(const c_gang *gang, const ir_instr *instr) {
 }
 
 static bool leaves_varying(const c_gang *gang, const ir_instr *jump) {
-    for (const ir_instr *at = jump->parent->owner; at && at != jump->attr.target; at = at->parent->owner) {
+    const ir_instr *target = qn__ir_jump_target(jump);
+    for (const ir_instr *at = jump->parent->owner; at && at != target; at = at->parent->owner) {
         if (gang->row.varying_branch[at->mark]) return true;
     }
     return false;

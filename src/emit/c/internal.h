@@ -136,7 +136,6 @@ void qn__c_sync(c_emitter *e, ir_instr *instr);
 /* step.c: what runs in step */
 void qn__c_in_step(c_emitter *e, ir_region *region);
 /* The values that a jump hands over, and who receives them. */
-ir_value *const *qn__c_receivers(const ir_instr *jump, uint32_t *count);
 
 /* kernel.c */
 void qn__c_kernel(c_emitter *e, ir_function *kernel);

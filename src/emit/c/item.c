@@ -176,16 +176,16 @@ static void go_to_next(c_emitter *e) {
 
 /* Hands values over to a construct that is in step: arrays for what varies, else plain variables. */
 static void hand_over(c_emitter *e, const ir_instr *jump, bool uniform_too) {
-    uint32_t count;
-    ir_value *const *to = qn__c_receivers(jump, &count);
-    for (uint32_t i = 0; i < count; i++) {
+    const ir_receivers to = qn__ir_receivers(jump);
+    for (uint32_t i = 0; i < to.count; i++) {
         const ir_value *value = jump->operands[i];
         if (value->value_kind == IR_VALUE_UNDEF) continue;
         for (unsigned lane = 0; lane < value->type.lanes; lane++) {
-            if (e->plan->place[to[i]->id] == PLACE_CONTEXT) {
-                qn__c_line(e, "%s[item] = %s;", qn__c_context(e, to[i], lane), qn__c_use(e, value, lane));
+            if (e->plan->place[to.values[i]->id] == PLACE_CONTEXT) {
+                qn__c_line(e, "%s[item] = %s;", qn__c_context(e, to.values[i], lane),
+                           qn__c_use(e, value, lane));
             } else if (uniform_too) {
-                qn__c_line(e, "%s = %s;", qn__c_use(e, to[i], lane), qn__c_use(e, value, lane));
+                qn__c_line(e, "%s = %s;", qn__c_use(e, to.values[i], lane), qn__c_use(e, value, lane));
             }
         }
     }
@@ -196,12 +196,12 @@ static void pend_at(c_emitter *e, const ir_instr *jump) {
         qn__c_line(e, "pend[item] = -1;");
     } else {
         int how = jump->op == IR_BREAK ? PEND_BREAK : PEND_CONTINUE;
-        qn__c_line(e, "pend[item] = %d;", qn__c_pend(jump->attr.target, how));
+        qn__c_line(e, "pend[item] = %d;", qn__c_pend(qn__ir_jump_target(jump), how));
     }
 }
 
 static void item_leave(c_emitter *e, const ir_instr *jump) {
-    const ir_instr *target = jump->attr.target;
+    const ir_instr *target = qn__ir_jump_target(jump);
     bool loop = target->op == IR_LOOP, is_break = jump->op == IR_BREAK;
     if (!is_break && jump->parent->owner == target) return;
     if (is_break && !loop && jump->parent->owner == target) return;
@@ -215,9 +215,8 @@ static void item_leave(c_emitter *e, const ir_instr *jump) {
 
 static void item_jump(c_emitter *e, const ir_instr *jump) {
     qn__c_locate(e, jump->loc);
-    uint32_t count;
-    ir_value *const *to = qn__c_receivers(jump, &count);
-    const ir_instr *target = jump->op == IR_YIELD ? jump->parent->owner : jump->attr.target;
+    const ir_receivers to = qn__ir_receivers(jump);
+    const ir_instr *target = qn__ir_jump_target(jump);
     if (jump->op == IR_UNREACHABLE) {
         qn__c_line(e, "__builtin_unreachable();");
     } else if (jump->op == IR_RETURN) {
@@ -228,7 +227,7 @@ static void item_jump(c_emitter *e, const ir_instr *jump) {
         pend_at(e, jump);
         go_to_next(e);
     } else {
-        qn__c_assign(e, to, jump->operands, count);
+        qn__c_assign(e, to.values, jump->operands, to.count);
         if (jump->op != IR_YIELD) item_leave(e, jump);
     }
 }
@@ -321,10 +320,9 @@ static void declare_uniform(c_emitter *e, const ir_instr *instr) {
 
 /* A jump at the end of the chunk that has something to do per item. */
 static bool jump_needs_items(const c_emitter *e, const ir_instr *jump) {
-    uint32_t count;
-    ir_value *const *to = qn__c_receivers(jump, &count);
-    for (uint32_t i = 0; i < count; i++) {
-        if (e->plan->place[to[i]->id] == PLACE_CONTEXT) return true;
+    const ir_receivers to = qn__ir_receivers(jump);
+    for (uint32_t i = 0; i < to.count; i++) {
+        if (e->plan->place[to.values[i]->id] == PLACE_CONTEXT) return true;
     }
     return false;
 }

@@ -24,7 +24,7 @@ typedef struct escape {
 /* A jump out of `construct` to something that is in step: does every work-item take it or none? */
 static void visit_escape(ir_instr *instr, void *user) {
     escape *x = user;
-    const ir_instr *target = instr->attr.target;
+    const ir_instr *target = qn__ir_jump_target(instr);
     if (instr->op == IR_BREAK || instr->op == IR_CONTINUE) {
         if (!x->plan->in_step[target->mark]) return;
     } else if (instr->op != IR_RETURN) {

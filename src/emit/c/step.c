@@ -4,24 +4,6 @@
    control then falls through everything, and what nobody runs does nothing. */
 #include "emit/c/internal.h"
 
-ir_value *const *qn__c_receivers(const ir_instr *jump, uint32_t *count) {
-    const ir_instr *owner = jump->parent->owner, *target = jump->attr.target;
-    *count = 0;
-    if (jump->op == IR_YIELD && owner) {
-        *count = owner->num_results;
-        return owner->results;
-    }
-    if (jump->op == IR_BREAK) {
-        *count = target->num_results;
-        return target->results;
-    }
-    if (jump->op == IR_CONTINUE) {
-        *count = target->regions[0]->num_params;
-        return target->regions[0]->params;
-    }
-    return NULL;
-}
-
 /* ---- masks ---- */
 
 static void wake(c_emitter *e, int from) {
@@ -53,7 +35,7 @@ static void assign_uniform(c_emitter *e, ir_value *const *to, ir_value *const *f
 }
 
 static void leave(c_emitter *e, const ir_instr *jump) {
-    const ir_instr *target = jump->attr.target;
+    const ir_instr *target = qn__ir_jump_target(jump);
     bool is_break = jump->op == IR_BREAK;
     if (jump->op == IR_RETURN) {
         if (jump->parent->owner) {
@@ -78,17 +60,16 @@ static void step_jump(c_emitter *e, const ir_instr *jump) {
         return;
     }
     if (jump->op == IR_RETURN && !jump->parent->owner) return;
-    if (jump->op == IR_CONTINUE && jump->parent->owner == jump->attr.target) return;
+    if (jump->op == IR_CONTINUE && jump->parent->owner == qn__ir_jump_target(jump)) return;
     int to = -1;
     if (jump->op != IR_RETURN)
-        to = qn__c_pend(jump->attr.target, jump->op == IR_BREAK ? PEND_BREAK : PEND_CONTINUE);
+        to = qn__c_pend(qn__ir_jump_target(jump), jump->op == IR_BREAK ? PEND_BREAK : PEND_CONTINUE);
     qn__c_line(e, "for (i32 i = 0; i < items; ++i) pend[i] = pend[i] == 0 ? %d : pend[i];", to);
 }
 
 static void step_values(c_emitter *e, const ir_instr *jump) {
-    uint32_t count;
-    ir_value *const *to = qn__c_receivers(jump, &count);
-    if (count) assign_uniform(e, to, jump->operands, count);
+    const ir_receivers to = qn__ir_receivers(jump);
+    if (to.count) assign_uniform(e, to.values, jump->operands, to.count);
 }
 
 /* ---- constructs ---- */

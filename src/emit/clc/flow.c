@@ -54,18 +54,18 @@ static void place_label(clc_emitter *e, const ir_instr *construct, bool next) {
 /* ---- jumps ---- */
 
 static void jump(clc_emitter *e, const ir_instr *instr) {
-    const ir_instr *target = instr->op == IR_YIELD ? instr->parent->owner : instr->attr.target;
+    const ir_instr *target = qn__ir_jump_target(instr);
+    const ir_receivers to = qn__ir_receivers(instr);
+    assign(e, to.values, instr->operands, to.count);
     switch (instr->op) {
-    case IR_YIELD: assign(e, target->results, instr->operands, instr->num_operands); break;
+    case IR_YIELD: break;
     case IR_BREAK:
-        assign(e, target->results, instr->operands, instr->num_operands);
         if (target == e->inner_loop)
             qn__clc_line(e, "break;");
         else
             qn__clc_line(e, "goto to%u;", label_of(e, target, false));
         break;
     case IR_CONTINUE:
-        assign(e, target->regions[0]->params, instr->operands, instr->num_operands);
         if (target != e->inner_loop)
             qn__clc_line(e, "goto to%u;", label_of(e, target, true));
         else if (instr->parent != target->regions[0])

@@ -34,17 +34,9 @@ static void join_memory(clc_emitter *e, const ir_value *value) {
         join_ids(e, value->id, e->kernel->num_values);
 }
 
-static void join_lists(clc_emitter *e, ir_value *const *a, ir_value *const *b, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) join(e, a[i], b[i]);
-}
-
-static void visit_jump(clc_emitter *e, const ir_instr *instr) {
-    const ir_instr *target = instr->op == IR_YIELD ? instr->parent->owner : instr->attr.target;
-    if (instr->op == IR_CONTINUE) {
-        join_lists(e, target->regions[0]->params, instr->operands, instr->num_operands);
-    } else if (target) {
-        join_lists(e, target->results, instr->operands, instr->num_operands);
-    }
+static void join_receivers(clc_emitter *e, const ir_instr *instr) {
+    const ir_receivers to = qn__ir_receivers(instr);
+    for (uint32_t i = 0; i < to.count; i++) join(e, to.values[i], instr->operands[i]);
 }
 
 static void visit(ir_instr *instr, void *user) {
@@ -68,10 +60,10 @@ static void visit(ir_instr *instr, void *user) {
     case IR_INT2PTR: join_memory(e, result); break;
     case IR_STORE: join_memory(e, instr->operands[1]); break;
     case IR_PTR2INT: join_memory(e, instr->operands[0]); break;
-    case IR_LOOP: join_lists(e, instr->regions[0]->params, instr->operands, instr->num_operands); break;
+    case IR_LOOP:
     case IR_YIELD:
     case IR_BREAK:
-    case IR_CONTINUE: visit_jump(e, instr); break;
+    case IR_CONTINUE: join_receivers(e, instr); break;
     default: break;
     }
 }

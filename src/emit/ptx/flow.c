@@ -6,30 +6,13 @@ typedef bool ptx_handler(ptx_emitter *e, const ir_instr *instr);
 
 /* ---- moves ---- */
 
-typedef struct receivers {
-    ir_value *const *values;
-    uint32_t count;
-} receivers;
-
-static const ir_instr *target_of(const ir_instr *jump) {
-    return jump->op == IR_YIELD ? jump->parent->owner : jump->attr.target;
-}
-
-static receivers receivers_of(const ir_instr *jump) {
-    const ir_instr *target = target_of(jump);
-    if (jump->op == IR_RETURN || jump->op == IR_UNREACHABLE || !target) return (receivers){0};
-    if (jump->op == IR_CONTINUE)
-        return (receivers){target->regions[0]->params, target->regions[0]->num_params};
-    return (receivers){target->results, target->num_results};
-}
-
 static bool same_register(ptx_operand a, ptx_operand b) {
     return a.kind == PTX_REG && b.kind == PTX_REG && a.cls == b.cls && a.reg == b.reg;
 }
 
 /* The receivers' registers were declared in this order, so those of a class are numbered upwards: a source
    among them that is numbered lower has been overwritten by then, and is saved first. */
-static void assign(ptx_emitter *e, receivers to, ir_value *const *from) {
+static void assign(ptx_emitter *e, ir_receivers to, ir_value *const *from) {
     uint32_t lowest[PTX_CLASS_COUNT], lanes = 0;
     for (int c = 0; c < PTX_CLASS_COUNT; c++) lowest[c] = UINT32_MAX;
     for (uint32_t i = 0; i < to.count; i++) {
@@ -75,8 +58,8 @@ static void declare_results(ptx_emitter *e, const ir_instr *construct) {
 }
 
 static void hand_over(ptx_emitter *e, const ir_instr *jump) {
-    receivers to = receivers_of(jump);
-    if (jump->op == IR_CONTINUE || !to.count || !has_one_exit(e, target_of(jump))) {
+    ir_receivers to = qn__ir_receivers(jump);
+    if (jump->op == IR_CONTINUE || !to.count || !has_one_exit(e, qn__ir_jump_target(jump))) {
         assign(e, to, jump->operands);
         return;
     }
@@ -101,14 +84,14 @@ static void new_labels(ptx_emitter *e, const ir_instr *construct) {
 static void branch(ptx_emitter *e, uint32_t label) { qn__ptx(e, "bra L#;", (int64_t)label); }
 
 static uint32_t label_of(const ptx_emitter *e, const ir_instr *jump) {
-    const ir_instr *target = target_of(jump);
+    const ir_instr *target = qn__ir_jump_target(jump);
     return jump->op == IR_CONTINUE ? head_label(e, target) : end_label(e, target);
 }
 
 /* A jump that leaves its region and moves nothing. */
 static bool is_bare_jump(const ptx_emitter *e, const ir_instr *instr) {
     if (instr->op == IR_RETURN) return true;
-    if (instr->op == IR_BREAK && has_one_exit(e, instr->attr.target)) return true;
+    if (instr->op == IR_BREAK && has_one_exit(e, qn__ir_jump_target(instr))) return true;
     return (instr->op == IR_BREAK || instr->op == IR_CONTINUE) && !instr->num_operands;
 }
 
@@ -180,7 +163,7 @@ static void loop_construct(ptx_emitter *e, const ir_instr *instr) {
     ir_region *body = instr->regions[0];
     declare_results(e, instr);
     for (uint32_t i = 0; i < body->num_params; i++) qn__ptx_declare(e, body->params[i]);
-    assign(e, (receivers){body->params, body->num_params}, instr->operands);
+    assign(e, qn__ir_receivers(instr), instr->operands);
     new_labels(e, instr);
     qn__ptx_label(e, head_label(e, instr));
     if (instr->attr.unroll == 1) qn__ptx(e, ".pragma \"nounroll\";");

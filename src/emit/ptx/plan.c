@@ -76,9 +76,8 @@ static void count(ir_instr *instr, void *user) {
     ptx_emitter *e = c->e;
     instr->mark = e->num_instrs++;
     if (instr->op == IR_LOOP) qn__vec_push(e->arena, &c->loops, instr);
-    if (instr->op == IR_BREAK) qn__vec_push(e->arena, &c->exits, instr->attr.target);
-    if (instr->op == IR_YIELD && instr->parent->owner)
-        qn__vec_push(e->arena, &c->exits, instr->parent->owner);
+    if (instr->op == IR_BREAK || instr->op == IR_YIELD)
+        qn__vec_push(e->arena, &c->exits, qn__ir_jump_target(instr));
     count_instr(e, instr);
     switch (instr->op) {
     case IR_BARRIER:
@@ -134,20 +133,11 @@ static void want(demand *d, const ir_value *value) {
     d->again |= value->value_kind == IR_VALUE_PARAM;
 }
 
-static void want_matching(demand *d, ir_value *const *from, uint32_t count, ir_value *const *to,
-                          uint32_t to_count) {
-    for (uint32_t i = 0; i < count && i < to_count; i++)
-        if (is_high(d, to[i])) want(d, from[i]);
-}
-
-static void visit_jump(demand *d, const ir_instr *jump) {
-    const ir_instr *owner = jump->op == IR_YIELD ? jump->parent->owner : jump->attr.target;
-    if (jump->op > IR_CONTINUE || !owner) return;
-    if (jump->op == IR_CONTINUE)
-        want_matching(d, jump->operands, jump->num_operands, owner->regions[0]->params,
-                      owner->regions[0]->num_params);
-    else
-        want_matching(d, jump->operands, jump->num_operands, owner->results, owner->num_results);
+/* What a jump, or a loop's beginning, hands over. */
+static void want_matching(demand *d, const ir_instr *instr) {
+    const ir_receivers to = qn__ir_receivers(instr);
+    for (uint32_t i = 0; i < to.count; i++)
+        if (is_high(d, to.values[i])) want(d, instr->operands[i]);
 }
 
 static void want_all(demand *d, const ir_instr *instr, uint32_t first) {
@@ -200,11 +190,8 @@ static void visit_plain(demand *d, const ir_instr *instr) {
 static void visit_region(demand *d, const ir_region *region) {
     for (const ir_instr *instr = region->last; instr; instr = instr->prev) {
         for (uint32_t r = instr->num_regions; r-- > 0;) visit_region(d, instr->regions[r]);
-        if (qn__ir_is_jump(instr))
-            visit_jump(d, instr);
-        else if (instr->op == IR_LOOP)
-            want_matching(d, instr->operands, instr->num_operands, instr->regions[0]->params,
-                          instr->regions[0]->num_params);
+        if (qn__ir_is_jump(instr) || instr->op == IR_LOOP)
+            want_matching(d, instr);
         else if (!qn__ir_is_construct(instr))
             visit_plain(d, instr);
     }
@@ -278,9 +265,10 @@ static bool is_constant(const constancy *c, const ir_value *value) {
     return c->e->flags[value->id] & PTX_CONSTANT;
 }
 
-static void refute(constancy *c, ir_value *const *to, uint32_t count, const ir_instr *jump) {
-    for (uint32_t i = 0; i < count && i < jump->num_operands; i++) {
-        uint8_t *flags = &c->e->flags[to[i]->id];
+static void refute(constancy *c, const ir_instr *jump) {
+    const ir_receivers to = qn__ir_receivers(jump);
+    for (uint32_t i = 0; i < to.count; i++) {
+        uint8_t *flags = &c->e->flags[to.values[i]->id];
         if (!(*flags & PTX_CONSTANT) || is_constant(c, jump->operands[i])) continue;
         *flags = (uint8_t)((*flags & ~PTX_CONSTANT) | PTX_REFUTED);
         c->changed = true;
@@ -297,13 +285,11 @@ static void trace(ir_instr *instr, void *user) {
     } else if (qn__ir_is_construct(instr)) {
         for (uint32_t i = 0; i < instr->num_results; i++)
             assume(c, instr->results[i], instr->results[i]->type.kind == IR_PTR);
-        for (uint32_t i = 0; instr->op == IR_LOOP && i < instr->num_operands; i++)
-            assume(c, instr->regions[0]->params[i], is_constant(c, instr->operands[i]));
-    } else if (instr->op == IR_CONTINUE) {
-        refute(c, instr->attr.target->regions[0]->params, instr->attr.target->regions[0]->num_params, instr);
-    } else if (instr->op == IR_BREAK || (instr->op == IR_YIELD && instr->parent->owner)) {
-        const ir_instr *to = instr->op == IR_BREAK ? instr->attr.target : instr->parent->owner;
-        refute(c, to->results, to->num_results, instr);
+        const ir_receivers params = qn__ir_receivers(instr);
+        for (uint32_t i = 0; i < params.count; i++)
+            assume(c, params.values[i], is_constant(c, instr->operands[i]));
+    } else if (qn__ir_is_jump(instr)) {
+        refute(c, instr);
     }
 }
 

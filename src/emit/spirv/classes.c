@@ -52,8 +52,9 @@ static void visit_objects(ir_instr *instr, void *user) {
     }
 }
 
-static void join_jump(spv *e, const ir_instr *jump, ir_value *const *to) {
-    for (uint32_t i = 0; i < jump->num_operands; i++) join_values(e, jump->operands[i], to[i]);
+static void join_jump(spv *e, const ir_instr *jump) {
+    const ir_receivers to = qn__ir_receivers(jump);
+    for (uint32_t i = 0; i < to.count; i++) join_values(e, jump->operands[i], to.values[i]);
 }
 
 static void visit_pointers(ir_instr *instr, void *user) {
@@ -67,10 +68,10 @@ static void visit_pointers(ir_instr *instr, void *user) {
         join_values(e, result, instr->operands[1]);
         join_values(e, result, instr->operands[2]);
         break;
-    case IR_LOOP: join_jump(e, instr, instr->regions[0]->params); break;
-    case IR_CONTINUE: join_jump(e, instr, instr->attr.target->regions[0]->params); break;
-    case IR_BREAK: join_jump(e, instr, instr->attr.target->results); break;
-    case IR_YIELD: join_jump(e, instr, instr->parent->owner->results); break;
+    case IR_LOOP:
+    case IR_CONTINUE:
+    case IR_BREAK:
+    case IR_YIELD: join_jump(e, instr); break;
     case IR_INT2PTR:
     case IR_LOAD: escape(e, result); break;
     case IR_PTR2INT: escape(e, instr->operands[0]); break;

@@ -239,7 +239,8 @@ static spv_jumps *find_jumps(spv *e, const ir_instr *construct) {
 }
 
 static void write_jump(spv *e, const ir_instr *jump) {
-    const ir_instr *target = jump->op == IR_YIELD ? jump->parent->owner : jump->attr.target;
+    const ir_instr *target = qn__ir_jump_target(jump);
+    const ir_receivers to = qn__ir_receivers(jump);
     spv_jumps *jumps;
     switch (jump->op) {
     case IR_RETURN: qn__spv_do(e, SP_RETURN, NULL, 0); break;
@@ -249,7 +250,7 @@ static void write_jump(spv *e, const ir_instr *jump) {
         if (jumps->rounds)
             add_round(e, jumps, jump);
         else
-            add_edge(e, &jumps->continues, jump->operands, target->regions[0]->params, jump->num_operands);
+            add_edge(e, &jumps->continues, jump->operands, to.values, to.count);
         SPV_DO(e, SP_BRANCH, jumps->next);
         break;
     default:
@@ -259,7 +260,7 @@ static void write_jump(spv *e, const ir_instr *jump) {
             SPV_DO(e, SP_BRANCH, jumps->next);
             break;
         }
-        add_edge(e, &jumps->breaks, jump->operands, target->results, jump->num_operands);
+        add_edge(e, &jumps->breaks, jump->operands, to.values, to.count);
         SPV_DO(e, SP_BRANCH, jumps->merge);
     }
 }

@@ -78,17 +78,13 @@ static void mark(diverge *d, ir_instr *construct) {
 }
 
 static void visit_jump(diverge *d, ir_instr *i, bool divergent) {
-    ir_instr *target = i->op == IR_YIELD ? i->parent->owner : i->attr.target;
+    ir_instr *target = qn__ir_jump_target(i);
+    const ir_receivers to = qn__ir_receivers(i);
     if (!target) return;
     bool leaves = i->op != IR_YIELD && divergent;
     if (leaves && target->op == IR_LOOP) mark(d, target);
-    for (uint32_t n = 0; n < i->num_operands; n++) {
-        if (!d->varies[i->operands[n]->id] && !divergent) continue;
-        if (i->op == IR_CONTINUE)
-            set(d, target->regions[0]->params[n]);
-        else
-            set(d, target->results[n]);
-    }
+    for (uint32_t n = 0; n < to.count; n++)
+        if (divergent || d->varies[i->operands[n]->id]) set(d, to.values[n]);
 }
 
 static void visit_call(diverge *d, const ir_instr *i, bool varies) {
