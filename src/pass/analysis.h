@@ -66,4 +66,37 @@ typedef struct qn__i64_use {
 /* Of a module's kernels: what they compute in i64 but addresses and sizes. */
 qn__i64_use qn__find_i64_use(const ir_module *module);
 
+/* ---- range.c ---- */
+
+/* Whether the top bit of an integer is known to be clear, in every lane. */
+bool qn__is_non_negative(const ir_value *value);
+
+/* ---- points_to.c ---- */
+
+/* Sets of pointers that may point to the same object. A node is a value's id, what goes through memory and integers in a
+   space, or one of the caller's own. */
+typedef struct qn__points_to {
+    uint32_t *parent; /* by node */
+    uint32_t num_values, count;
+} qn__points_to;
+
+/* Of the kernel's pointers into `spaces` (bits: 1 << ir_space), with `more` nodes for the caller. `compares`: what is
+   compared is of one set, too. */
+qn__points_to qn__points_to_find(qn__arena *arena, const ir_function *kernel, uint32_t spaces, uint32_t more,
+                                 bool compares);
+uint32_t qn__points_to_root(const qn__points_to *sets, uint32_t node);
+void qn__points_to_join(const qn__points_to *sets, uint32_t a, uint32_t b);
+static inline uint32_t qn__points_to_escaped(const qn__points_to *sets, ir_space space) {
+    return sets->num_values + space;
+}
+static inline uint32_t qn__points_to_own(const qn__points_to *sets, uint32_t index) {
+    return sets->num_values + IR_SPACE_COUNT + index;
+}
+
+/* ---- read_only.c ---- */
+
+/* By value id: pointers to where nobody writes while the kernel runs, made of `const restrict` arguments. NULL: there
+   are none. */
+const bool *qn__find_read_only(qn__arena *arena, const ir_function *kernel);
+
 #endif

@@ -17,36 +17,6 @@ static bool is_small_query(const ir_value *value) {
     return op == IR_LOCAL_ID || op == IR_LOCAL_SIZE || op == IR_ENQUEUED_LOCAL_SIZE;
 }
 
-/* As a signed number of its type not below 0. */
-static bool is_non_negative(const ir_value *value, unsigned depth) {
-    if (qn__ir_is_const(value)) return !(value->bits[0] >> (qn__ir_bits(value->type) - 1) & 1);
-    if (value->value_kind != IR_VALUE_RESULT || !depth) return false;
-    const ir_instr *def = value->def;
-    ir_value *const *with = def->operands;
-    switch (def->op) {
-    case IR_ZEXT: return true;
-    case IR_TRUNC: return is_small_query(with[0]);
-    case IR_AND:
-    case IR_UMIN: return is_non_negative(with[0], depth - 1) || is_non_negative(with[1], depth - 1);
-    case IR_SMAX: return is_non_negative(with[0], depth - 1) || is_non_negative(with[1], depth - 1);
-    case IR_UREM: return is_non_negative(with[1], depth - 1) || is_non_negative(with[0], depth - 1);
-    case IR_UDIV:
-    case IR_SREM: return is_non_negative(with[0], depth - 1);
-    case IR_LSHR:
-        return (qn__ir_is_const(with[1]) && with[1]->bits[0] > 0) || is_non_negative(with[0], depth - 1);
-    case IR_SHL: return (def->flags & IR_NSW) && is_non_negative(with[0], depth - 1);
-    case IR_ADD:
-    case IR_MUL:
-        return (def->flags & IR_NSW) && is_non_negative(with[0], depth - 1) &&
-               is_non_negative(with[1], depth - 1);
-    case IR_SELECT: return is_non_negative(with[1], depth - 1) && is_non_negative(with[2], depth - 1);
-    case IR_SUB_GROUP_ID:
-    case IR_SUB_GROUP_LOCAL_ID:
-    case IR_SUB_GROUP_SIZE: return true;
-    default: return is_small_query(value);
-    }
-}
-
 qn__term_kind qn__narrow_kind(const ir_value *value) {
     if (value->value_kind != IR_VALUE_RESULT) return QN__TERM_WIDE;
     const ir_instr *def = value->def;
@@ -55,8 +25,8 @@ qn__term_kind qn__narrow_kind(const ir_value *value) {
     switch (def->op) {
     case IR_SEXT: return QN__TERM_SIGNED;
     case IR_ZEXT:
-        return is_non_negative(with[0], DEPTH) || with[0]->type.kind != IR_I32 ? QN__TERM_SIGNED
-                                                                               : QN__TERM_UNSIGNED;
+        return qn__is_non_negative(with[0]) || with[0]->type.kind != IR_I32 ? QN__TERM_SIGNED
+                                                                            : QN__TERM_UNSIGNED;
     case IR_GROUP_ID:
     case IR_NUM_GROUPS: return QN__TERM_UNSIGNED;
     case IR_AND:

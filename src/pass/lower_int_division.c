@@ -67,7 +67,7 @@ static bool is_not_zero(const ir_value *value, unsigned depth) {
 
 static bool may_overflow(const ir_value *a, const ir_value *b) {
     if (qn__ir_is_const(b) && every_lane(b, not_minus_one)) return false;
-    return !qn__is_non_negative(a, 0) && !qn__is_non_negative(b, 0);
+    return !qn__is_non_negative(a) && !qn__is_non_negative(b);
 }
 
 /* ---- divisors ---- */

@@ -36,8 +36,6 @@ static inline ir_value *qn__operand_of(const ir_value *value, unsigned index) {
 }
 /* Moves a constant pointer addition into the access's own offset. */
 bool qn__fold_access_offset(ir_instr *access);
-/* Its top bit is known to be clear, in every lane (peephole_range.c). */
-bool qn__is_non_negative(const ir_value *value, unsigned depth);
 /* An operation that is done as well on its operands cut to `type`, which are cheap to cut. */
 bool qn__narrows(const ir_value *value, ir_type type, unsigned depth);
 /* A comparison of two extended values as one of what was extended, or NULL. */

@@ -1,81 +1,16 @@
-/* Simplifications that rest on what values an integer can have: it is never negative, or fits into fewer bits.
-   A work-item's local id is below the size of its group, which no device lets come near 2^31. */
+/* Simplifications that rest on what values an integer can have: it is never negative, or fits into fewer bits. */
 #include "pass/peephole.h"
 
 enum { MAX_DEPTH = 6 };
 
 /* ---- never negative ---- */
 
-static bool constant_from(const ir_value *value, uint64_t least) {
-    uint64_t bits;
-    return qn__splat_bits(value, &bits) && bits >= least;
-}
-
-/* Whether a work-item query, cut to `bits`, keeps its top bit clear. */
-static bool small_query(const ir_instr *query, unsigned bits) {
-    switch (query->op) {
-    case IR_LOCAL_ID:
-    case IR_LOCAL_SIZE:
-    case IR_ENQUEUED_LOCAL_SIZE: return bits >= 32;
-    default: return bits == 64 || qn__ir_ops[query->op].rule == RULE_QUERY32;
-    }
-}
-
-static bool is_query(const ir_value *value) {
-    return value->value_kind == IR_VALUE_RESULT && qn__effects(value->def) == IR_EFFECT_QUERY;
-}
-
-static bool constant_non_negative(const ir_value *value) {
-    const uint64_t top = (qn__lane_mask(value->type) >> 1) + 1;
-    for (unsigned i = 0; i < value->type.lanes; i++)
-        if (value->bits[i] & top) return false;
-    return true;
-}
-
-bool qn__is_non_negative(const ir_value *value, unsigned depth) {
-    if (!qn__ir_is_int(value->type) || depth > MAX_DEPTH) return false;
-    if (qn__ir_is_const(value)) return constant_non_negative(value);
-    if (value->value_kind != IR_VALUE_RESULT) return false;
-    const ir_instr *def = value->def;
-    const unsigned width = qn__ir_bits(value->type);
-    if (is_query(value)) return small_query(def, width);
-    if (!def->num_operands || def->num_operands > 3) return false;
-    const ir_value *a = def->operands[0], *b = def->num_operands > 1 ? def->operands[1] : a;
-    const unsigned next = depth + 1;
-    switch (def->op) {
-    case IR_TRUNC: return is_query(a) && small_query(a->def, width);
-    case IR_ZEXT: return qn__ir_bits(a->type) < width;
-    case IR_CLZ:
-    case IR_CTZ:
-    case IR_POPCOUNT: return width >= 16;
-    case IR_SEXT:
-    case IR_ASHR:
-    case IR_SREM: return a->type.kind != IR_BOOL && qn__is_non_negative(a, next);
-    case IR_LSHR: return (qn__ir_is_const(b) && constant_from(b, 1)) || qn__is_non_negative(a, next);
-    case IR_UDIV: return constant_from(b, 2) || qn__is_non_negative(a, next);
-    case IR_UREM: return qn__is_non_negative(b, next) || qn__is_non_negative(a, next);
-    case IR_AND:
-    case IR_UMIN:
-    case IR_SMAX: return qn__is_non_negative(a, next) || qn__is_non_negative(b, next);
-    case IR_SHL: return (def->flags & IR_NSW) && qn__is_non_negative(a, next);
-    case IR_ADD:
-    case IR_MUL: return (def->flags & IR_NSW) && qn__is_non_negative(a, next) && qn__is_non_negative(b, next);
-    case IR_SDIV:
-    case IR_OR:
-    case IR_XOR:
-    case IR_UMAX:
-    case IR_SMIN: return qn__is_non_negative(a, next) && qn__is_non_negative(b, next);
-    case IR_SELECT: return qn__is_non_negative(b, next) && qn__is_non_negative(def->operands[2], next);
-    default: return false;
-    }
-}
-
 /* Signed division of what is never negative, by a power of two. */
 static ir_value *rule_divide(qn__peephole *p, ir_instr *instr) {
     ir_value *a = instr->operands[0], *b = instr->operands[1];
     uint64_t bits;
-    if (!qn__splat_bits(b, &bits) || bits < 2 || (bits & (bits - 1)) || !qn__is_non_negative(b, 0) ||
-        !qn__is_non_negative(a, 0))
+    if (!qn__splat_bits(b, &bits) || bits < 2 || (bits & (bits - 1)) || !qn__is_non_negative(b) ||
+        !qn__is_non_negative(a))
         return NULL;
     return qn__ir_op2(&p->builder, instr->op == IR_SDIV ? IR_UDIV : IR_UREM, a, b);
 }
@@ -85,7 +20,7 @@ static ir_value *rule_divide(qn__peephole *p, ir_instr *instr) {
 static bool is_extended(const ir_value *value, ir_op op) {
     if (qn__defined_by(value, op)) return qn__operand_of(value, 0)->type.kind != IR_BOOL;
     return op == IR_ZEXT && qn__defined_by(value, IR_SEXT) &&
-           qn__operand_of(value, 0)->type.kind != IR_BOOL && qn__is_non_negative(qn__operand_of(value, 0), 0);
+           qn__operand_of(value, 0)->type.kind != IR_BOOL && qn__is_non_negative(qn__operand_of(value, 0));
 }
 
 /* A local size's low bits, for a loop that counts up to it in as many and is to be unrolled; PoCL makes less of a loop
@@ -131,6 +66,10 @@ ir_value *qn__compare_narrow(qn__peephole *p, ir_instr *instr) {
     return NULL;
 }
 
+static bool is_query(const ir_value *value) {
+    return value->value_kind == IR_VALUE_RESULT && qn__effects(value->def) == IR_EFFECT_QUERY;
+}
+
 /* Cheap to cut: costs nothing, or a move. */
 static bool is_cheap(const ir_value *value, ir_type type, unsigned depth) {
     if (qn__ir_is_const(value) || is_query(value)) return true;
@@ -172,9 +111,9 @@ static ir_value *rule_less(qn__peephole *p, ir_instr *instr) {
     if (instr->op == IR_ULT && qn__splat_bits(a, &c) && c == 0) return qn__ir_op2(&p->builder, IR_NE, b, a);
     if (instr->op == IR_ULT && qn__splat_bits(b, &c) && c == 1)
         return qn__ir_op2(&p->builder, IR_EQ, a, qn__ir_const_splat(p->function, a->type, 0));
-    if (instr->op == IR_SLT && qn__splat_bits(b, &c) && c == 0 && qn__is_non_negative(a, 0))
+    if (instr->op == IR_SLT && qn__splat_bits(b, &c) && c == 0 && qn__is_non_negative(a))
         return qn__ir_const_splat(p->function, instr->results[0]->type, 0);
-    if (instr->op == IR_SLE && qn__splat_bits(a, &c) && c == 0 && qn__is_non_negative(b, 0))
+    if (instr->op == IR_SLE && qn__splat_bits(a, &c) && c == 0 && qn__is_non_negative(b))
         return qn__ir_const_splat(p->function, instr->results[0]->type, UINT64_MAX);
     return NULL;
 }

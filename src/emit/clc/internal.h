@@ -21,9 +21,9 @@ typedef struct clc_emitter {
     bool *global_used;             /* of the module's __constant objects */
     bool uses_f64, uses_64_atomic; /* for the pragmas */
     /* of the kernel at work */
-    uint32_t *uses;         /* of each value, by id */
-    uint32_t *space_parent; /* space.c; by value id, the last one is all memory */
-    bool *space_is_object;  /* of a set's representative */
+    uint32_t *uses;              /* of each value, by id */
+    qn__points_to constant_sets; /* of pointers into __constant */
+    bool *space_is_object;       /* of a set's representative */
     QN__VEC(qn__hidden) hidden;
     qn__map64 labels; /* by construct: its number, once a goto needs one */
     uint32_t next_label;

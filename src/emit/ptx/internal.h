@@ -43,9 +43,7 @@ enum {
     PTX_USED_SEXT = 1 << 1, /* 8 or 16 bits: extended so somewhere */
     PTX_USED_ZEXT = 1 << 2,
     PTX_USED_BITS = 1 << 3, /* float: more than arithmetic looks at it */
-    PTX_CONSTANT = 1 << 4,  /* pointer: nobody writes where it points while the kernel runs */
-    PTX_REFUTED = 1 << 5,   /* it was taken for one, and is not */
-    PTX_SHORT = 1 << 6      /* i64 that is below 2^32 and computed in 32 bits */
+    PTX_SHORT = 1 << 4      /* i64 that is below 2^32 and computed in 32 bits */
 };
 
 /* Where a line of the body names a register. */
@@ -90,9 +88,10 @@ typedef struct ptx_emitter {
     /* the kernel */
     ir_function *function;
     const char *symbol;
-    ptx_operand **lanes; /* by value id; NULL: not there yet */
-    uint32_t *uses;      /* by value id */
-    uint8_t *flags;      /* by value id */
+    ptx_operand **lanes;   /* by value id; NULL: not there yet */
+    uint32_t *uses;        /* by value id */
+    const bool *read_only; /* by value id: pointers to where nobody writes; NULL: there are none */
+    uint8_t *flags;        /* by value id */
     uint32_t num_registers[PTX_CLASS_COUNT];
     uint32_t next_label;
     uint32_t num_instrs;

@@ -135,7 +135,7 @@ static bool is_volatile(const ir_instr *instr) {
 static const char *load_space(const ptx_emitter *e, const ir_instr *instr, const char *space) {
     const ir_value *pointer = instr->operands[0];
     bool constant = pointer->type.space == IR_CONSTANT_SPACE || (instr->flags & IR_READONLY) ||
-                    (e->flags[pointer->id] & PTX_CONSTANT);
+                    (e->read_only && e->read_only[pointer->id]);
     return is_global(pointer) && constant && !is_volatile(instr) ? "global.nc" : space;
 }
 

@@ -247,79 +247,6 @@ static void find_short(ptx_emitter *e, const ir_instr *loop) {
     e->flags[next->id] |= PTX_SHORT;
 }
 
-/* ---- constant memory ---- */
-
-/* Pointers made of a `const restrict` argument: nobody writes there. Every pointer that may be one is taken for
-   one until a jump brings it another. */
-typedef struct constancy {
-    ptx_emitter *e;
-    bool changed;
-} constancy;
-
-static void assume(constancy *c, const ir_value *value, bool constant) {
-    uint8_t *flags = &c->e->flags[value->id];
-    if (constant && !(*flags & PTX_REFUTED)) *flags |= PTX_CONSTANT;
-}
-
-static bool is_constant(const constancy *c, const ir_value *value) {
-    return c->e->flags[value->id] & PTX_CONSTANT;
-}
-
-static void refute(constancy *c, const ir_instr *jump) {
-    const ir_receivers to = qn__ir_receivers(jump);
-    for (uint32_t i = 0; i < to.count; i++) {
-        uint8_t *flags = &c->e->flags[to.values[i]->id];
-        if (!(*flags & PTX_CONSTANT) || is_constant(c, jump->operands[i])) continue;
-        *flags = (uint8_t)((*flags & ~PTX_CONSTANT) | PTX_REFUTED);
-        c->changed = true;
-    }
-}
-
-static void trace(ir_instr *instr, void *user) {
-    constancy *c = user;
-    if (instr->op == IR_PTR_ADD) {
-        assume(c, instr->results[0], is_constant(c, instr->operands[0]));
-    } else if (instr->op == IR_SELECT) {
-        assume(c, instr->results[0],
-               is_constant(c, instr->operands[1]) && is_constant(c, instr->operands[2]));
-    } else if (qn__ir_is_construct(instr)) {
-        for (uint32_t i = 0; i < instr->num_results; i++)
-            assume(c, instr->results[i], instr->results[i]->type.kind == IR_PTR);
-        const ir_receivers params = qn__ir_receivers(instr);
-        for (uint32_t i = 0; i < params.count; i++)
-            assume(c, params.values[i], is_constant(c, instr->operands[i]));
-    } else if (qn__ir_is_jump(instr)) {
-        refute(c, instr);
-    }
-}
-
-static void clear(ir_instr *instr, void *user) {
-    ptx_emitter *e = user;
-    for (uint32_t i = 0; i < instr->num_results; i++)
-        e->flags[instr->results[i]->id] &= (uint8_t)~PTX_CONSTANT;
-    for (uint32_t i = 0; instr->op == IR_LOOP && i < instr->regions[0]->num_params; i++)
-        e->flags[instr->regions[0]->params[i]->id] &= (uint8_t)~PTX_CONSTANT;
-}
-
-static void find_constant_memory(ptx_emitter *e) {
-    constancy c = {.e = e};
-    bool any = false;
-    for (size_t i = 0; i < e->function->args.len; i++) {
-        const ir_arg *arg = &e->function->args.data[i];
-        bool kept =
-            (arg->flags & IR_ARG_CONST) && (arg->flags & IR_ARG_RESTRICT) && !(arg->flags & IR_ARG_VOLATILE);
-        if (arg->arg_kind != IR_ARG_BUFFER || !kept) continue;
-        e->flags[arg->value->id] |= PTX_CONSTANT;
-        any = true;
-    }
-    while (any) {
-        c.changed = false;
-        qn__ir_walk(e->function->body, trace, &c);
-        if (!c.changed) return;
-        qn__ir_walk(e->function->body, clear, e);
-    }
-}
-
 void qn__ptx_plan(ptx_emitter *e) {
     ir_function *kernel = e->function;
     e->uses = QN__NEW_ARRAY(e->arena, uint32_t, kernel->num_values + 1);
@@ -337,5 +264,5 @@ void qn__ptx_plan(ptx_emitter *e) {
         visit_region(&d, kernel->body);
     } while (d.again);
     for (size_t n = 0; n < c.loops.len; n++) find_short(e, c.loops.data[n]);
-    find_constant_memory(e);
+    e->read_only = qn__find_read_only(e->arena, kernel);
 }

@@ -1,5 +1,5 @@
 /* Private and __local memory for SPIR-V, where it is typed and pointers to it are not values. Objects that a
-   pointer may point to are one class (unification, after Steensgaard's points-to analysis) and one variable: an
+   pointer may point to are one class and one variable: an
    array whose element follows from all the accesses, so that float4 arrays stay so. Pointers are indices into it.
    As numbers (ptr2int, comparison, in memory) pointers are addresses that are given out here: each space
    counts from FIRST_ADDRESS, so that 0 is null, and __local parameters, whose sizes are not known, lie far
@@ -10,31 +10,14 @@ enum { FIRST_ADDRESS = 16, ALIGN = 16, ARG_ADDRESS_BITS = 24, JOINT_UNIT = 16 };
 
 /* ---- who points where ---- */
 
-static uint32_t find(spv *e, uint32_t node) {
-    while (e->parent[node] != node) node = e->parent[node] = e->parent[e->parent[node]];
-    return node;
-}
-
-static void join(spv *e, uint32_t a, uint32_t b) { e->parent[find(e, a)] = find(e, b); }
+static uint32_t find(const spv *e, uint32_t node) { return qn__points_to_root(&e->places, node); }
 
 static bool is_place(const ir_value *value) {
     return qn__spv_is_place(value->type) && value->type.space != IR_PARAM_SPACE &&
            value->value_kind <= IR_VALUE_ARG;
 }
 
-static void join_values(spv *e, const ir_value *a, const ir_value *b) {
-    if (is_place(a) && is_place(b)) join(e, a->id, b->id);
-}
-
-static uint32_t object_node(const spv *e, uint32_t object) { return e->function->num_values + object; }
-
-static uint32_t escape_node(const spv *e, ir_type pointer) {
-    return e->function->num_values + (uint32_t)e->objects.len + (pointer.space == IR_LOCAL_SPACE);
-}
-
-static void escape(spv *e, const ir_value *value) {
-    if (is_place(value)) join(e, value->id, escape_node(e, value->type));
-}
+static uint32_t object_node(const spv *e, uint32_t object) { return qn__points_to_own(&e->places, object); }
 
 static void add_object(spv *e, const ir_value *value, spv_object object) {
     qn__vec_push(e->arena, &e->objects, object);
@@ -52,32 +35,12 @@ static void visit_objects(ir_instr *instr, void *user) {
     }
 }
 
-static void join_jump(spv *e, const ir_instr *jump) {
-    const ir_receivers to = qn__ir_receivers(jump);
-    for (uint32_t i = 0; i < to.count; i++) join_values(e, jump->operands[i], to.values[i]);
+static void point_to_object(spv *e, const ir_value *pointer) {
+    qn__points_to_join(&e->places, pointer->id, object_node(e, e->object[pointer->id] - 1));
 }
 
 static void visit_pointers(ir_instr *instr, void *user) {
-    spv *e = user;
-    const ir_value *result = instr->num_results ? instr->results[0] : NULL;
-    switch (instr->op) {
-    case IR_VAR:
-    case IR_LOCAL: join(e, result->id, object_node(e, e->object[result->id] - 1)); break;
-    case IR_PTR_ADD: join_values(e, result, instr->operands[0]); break;
-    case IR_SELECT:
-        join_values(e, result, instr->operands[1]);
-        join_values(e, result, instr->operands[2]);
-        break;
-    case IR_LOOP:
-    case IR_CONTINUE:
-    case IR_BREAK:
-    case IR_YIELD: join_jump(e, instr); break;
-    case IR_INT2PTR:
-    case IR_LOAD: escape(e, result); break;
-    case IR_PTR2INT: escape(e, instr->operands[0]); break;
-    case IR_STORE: escape(e, instr->operands[1]); break;
-    default: break;
-    }
+    if (instr->op == IR_VAR || instr->op == IR_LOCAL) point_to_object(user, instr->results[0]);
 }
 
 /* ---- what is accessed how ---- */
@@ -273,8 +236,7 @@ static void collect(spv *e) {
 }
 
 static void make_classes(spv *e) {
-    uint32_t nodes = e->function->num_values + (uint32_t)e->objects.len + 2;
-    e->class_of = QN__NEW_ARRAY(e->arena, uint32_t, nodes);
+    e->class_of = QN__NEW_ARRAY(e->arena, uint32_t, e->places.count);
     e->classes.len = 0;
     for (uint32_t i = 0; i < e->objects.len; i++) {
         spv_object *object = &e->objects.data[i];
@@ -289,7 +251,7 @@ static void make_classes(spv *e) {
         class->num_objects++;
         class->num_args += object->local_arg >= 0;
         class->local_arg = object->local_arg;
-        class->escapes = root == find(e, escape_node(e, qn__ir_pointer(object->space)));
+        class->escapes = root == find(e, qn__points_to_escaped(&e->places, object->space));
     }
 }
 
@@ -297,12 +259,11 @@ void qn__spv_classes(spv *e) {
     const ir_function *function = e->function;
     e->object = QN__NEW_ARRAY(e->arena, uint32_t, function->num_values + 1);
     collect(e);
-    uint32_t nodes = function->num_values + (uint32_t)e->objects.len + 2;
-    e->parent = QN__NEW_ARRAY(e->arena, uint32_t, nodes);
-    for (uint32_t i = 0; i < nodes; i++) e->parent[i] = i;
+    const uint32_t spaces = 1u << IR_PRIVATE | 1u << IR_LOCAL_SPACE;
+    e->places = qn__points_to_find(e->arena, function, spaces, (uint32_t)e->objects.len, false);
     for (size_t i = 0; i < function->args.len; i++) {
         const ir_value *value = function->args.data[i].value;
-        if (e->object[value->id]) join(e, value->id, object_node(e, e->object[value->id] - 1));
+        if (e->object[value->id]) point_to_object(e, value);
     }
     qn__ir_walk(function->body, visit_pointers, e);
     make_classes(e);

@@ -140,9 +140,9 @@ typedef struct spv {
     uint32_t *arg_offsets;
     QN__VEC(spv_object) objects;
     QN__VEC(spv_class) classes;
-    uint32_t *parent;   /* union-find over values, then objects, then what escapes by space */
-    uint32_t *class_of; /* by root: the class's index + 1 */
-    uint32_t *object;   /* by value: its index + 1, of VAR, LOCAL and arguments */
+    qn__points_to places; /* sets of pointers to private and local memory; its own nodes are the objects */
+    uint32_t *class_of;   /* by root: the class's index + 1 */
+    uint32_t *object;     /* by value: its index + 1, of VAR, LOCAL and arguments */
     const uint32_t *local_units;
     uint32_t num_local_args;
     uint64_t queries;       /* bits: query op - IR_GLOBAL_ID, times 3, plus dim */
@@ -151,6 +151,7 @@ typedef struct spv {
     uint32_t place[3];      /* of this work-item in the part */
     const bool *divergent; /* by mark: loops that work-items leave apart; for lacks_loop_results, else NULL */
     uint32_t *uses;        /* by value id */
+    const bool *read_only; /* by value id: pointers to where nobody writes; NULL: none */
     QN__VEC(spv_chain) chains;
     spv_jumps *jumps;
     ir_loc loc;

@@ -451,6 +451,7 @@ void qn__spv_kernel(spv *e, ir_function *function) {
     e->floats = 0;
     e->loc = function->loc;
     e->uses = qn__ir_count_uses(e->arena, function);
+    e->read_only = e->shares_buffers ? qn__find_read_only(e->arena, function) : NULL;
     for (unsigned d = 0; d < 3; d++) e->place[d] = 0;
     place_block(e);
     qn__spv_classes(e);

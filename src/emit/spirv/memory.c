@@ -15,24 +15,11 @@ typedef struct access {
     int64_t offset;
 } access;
 
-/* Whether additions alone lead from a `const restrict` argument to the pointer: nobody writes there. */
-static bool is_constant(const spv *e, const ir_value *pointer) {
-    enum { MOST_STEPS = 16 };
-    for (unsigned i = 0; i < MOST_STEPS && pointer->value_kind == IR_VALUE_RESULT; i++) {
-        if (pointer->def->op != IR_PTR_ADD) return false;
-        pointer = pointer->def->operands[0];
-    }
-    if (pointer->value_kind != IR_VALUE_ARG) return false;
-    const ir_arg *arg = &e->function->args.data[pointer->index];
-    const unsigned kept = IR_ARG_CONST | IR_ARG_RESTRICT;
-    return arg->arg_kind == IR_ARG_BUFFER && (arg->flags & (kept | IR_ARG_VOLATILE)) == kept;
-}
-
 static bool is_shared(const spv *e, const ir_value *pointer, const ir_instr *instr) {
     if (!qn__spv_is_vulkan(e)) return false;
     if (pointer->type.space == IR_LOCAL_SPACE) return e->shares;
     return e->shares_buffers && qn__spv_is_wide(pointer->type) && !(instr->flags & IR_READONLY) &&
-           !is_constant(e, pointer);
+           !(e->read_only && e->read_only[pointer->id]);
 }
 
 static ir_type unit_type(unsigned bytes) {
