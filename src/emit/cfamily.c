@@ -63,21 +63,26 @@ static void hex_float(char *at, double value) {
     *at = 0;
 }
 
-static void float_literal(qn__buf *out, double value, bool single) {
-    const char *suffix = single ? "f" : "";
+void qn__c_float(qn__buf *out, double value, const char *suffix) {
+    const bool negative = value < 0 || (value == 0 && 1 / value < 0);
+    char digits[24];
     if (value >= -1e6 && value <= 1e6 && value == (double)(long)value) {
-        bool negative = value < 0 || (value == 0 && 1 / value < 0);
         long long magnitude = (long long)(value < 0 ? -value : value);
         qn__buf_printf(out, negative ? "(-%lld.0%s)" : "%lld.0%s", magnitude, suffix);
-    } else if (value != value) {
-        qn__buf_printf(out, "__builtin_nan%s(\"\")", suffix);
-    } else if (value - value != 0) {
-        qn__buf_printf(out, value < 0 ? "(-__builtin_inf%s())" : "__builtin_inf%s()", suffix);
-    } else {
-        char digits[24];
-        hex_float(digits, value < 0 ? -value : value);
-        qn__buf_printf(out, value < 0 ? "(-%s%s)" : "%s%s", digits, suffix);
+        return;
     }
+    hex_float(digits, negative ? -value : value);
+    qn__buf_printf(out, negative ? "(-%s%s)" : "%s%s", digits, suffix);
+}
+
+static void float_literal(qn__buf *out, double value, bool single) {
+    const char *suffix = single ? "f" : "";
+    if (value != value)
+        qn__buf_printf(out, "__builtin_nan%s(\"\")", suffix);
+    else if (value - value != 0)
+        qn__buf_printf(out, value < 0 ? "(-__builtin_inf%s())" : "__builtin_inf%s()", suffix);
+    else
+        qn__c_float(out, value, suffix);
 }
 
 static void int_literal(qn__buf *out, int64_t value, unsigned width) {

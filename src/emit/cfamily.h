@@ -13,6 +13,8 @@ const char *qn__c_scalar(ir_kind kind);   /* "i32", "f32", "b1"; pointers "u8 *"
 const char *qn__c_unsigned(ir_kind kind); /* "u32" */
 /* A constant's lane as an expression. f16 is spelled as the f32 of the same value. */
 void qn__c_literal(qn__buf *out, ir_kind kind, uint64_t bits);
+/* A finite number, exactly. */
+void qn__c_float(qn__buf *out, double value, const char *suffix);
 /* A string literal with its quotes. */
 void qn__c_quote(qn__buf *out, const char *text);
 /* True for text that can be part of a name. */

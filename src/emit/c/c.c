@@ -46,7 +46,7 @@ static void emit(qn__arena *arena, ir_module *module, const qn__emit_options *op
     qn__buf_init(&body, arena);
     qn__buf_init(&text, arena);
     qn__buf_init(&e.helpers, arena);
-    e.out = &body;
+    e.text.out = &body;
     e.global_used = QN__NEW_ARRAY(arena, bool, module->globals.len + 1);
     for (size_t i = 0; i < module->functions.len; i++) {
         if (module->functions.data[i]->is_kernel) qn__c_kernel(&e, module->functions.data[i]);

@@ -94,34 +94,32 @@ static const char *copied(c_emitter *e, const ir_value *target, const ir_value *
     return name;
 }
 
-static bool overlap(ir_value *const *targets, ir_value *const *values, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
-        for (uint32_t j = 0; j < i; j++) {
-            if (values[i] == targets[j] && values[j] != targets[j]) return true;
-        }
-    }
-    return false;
+typedef struct receiving {
+    c_emitter *e;
+    bool masked;
+} receiving;
+
+static unsigned num_pieces(void *user, const ir_value *target) {
+    (void)user;
+    return target->type.lanes;
+}
+
+static const char *keep(void *user, const ir_value *target, const ir_value *value, unsigned index,
+                        unsigned piece) {
+    const receiving *r = user;
+    return copied(r->e, target, value, index, piece);
+}
+
+static void set(void *user, const ir_value *target, const ir_value *value, const char *copy, unsigned piece) {
+    const receiving *r = user;
+    set_lane(r->e, target, value, copy, piece, r->masked);
 }
 
 static void assign(c_emitter *e, ir_value *const *targets, ir_value *const *values, uint32_t count,
                    bool masked) {
-    bool copy = overlap(targets, values, count);
-    QN__VEC(const char *) copies = {0};
-    if (copy) qn__c_open(e, "{");
-    for (uint32_t i = 0; copy && i < count; i++) {
-        for (unsigned lane = 0; lane < values[i]->type.lanes; lane++) {
-            const char *name = copied(e, targets[i], values[i], i, lane);
-            qn__vec_push(e->arena, &copies, name);
-        }
-    }
-    size_t at = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        for (unsigned lane = 0; lane < values[i]->type.lanes; lane++, at++) {
-            if (values[i] == targets[i] || values[i]->value_kind == IR_VALUE_UNDEF) continue;
-            set_lane(e, targets[i], values[i], copy ? copies.data[at] : NULL, lane, masked);
-        }
-    }
-    if (copy) qn__c_close(e, "}");
+    static const qn__c_dialect dialect = {.num_pieces = num_pieces, .keep = keep, .set = set};
+    receiving r = {e, masked};
+    qn__c_hand_over(&e->text, e->arena, &dialect, &r, targets, values, count);
 }
 
 /* ---- jumps ---- */
@@ -202,24 +200,18 @@ static void gang_jump(c_emitter *e, const ir_instr *jump) {
 
 /* ---- constructs ---- */
 
-static bool is_empty(const ir_region *region) {
-    return region->first == region->last && region->first->op == IR_YIELD && region->first->num_operands == 0;
-}
+static void write_region(void *user, ir_region *region) { gang_region(user, region->first); }
+
+static const qn__c_dialect plain = {.region = write_region};
 
 static void gang_if(c_emitter *e, ir_instr *instr) {
-    ir_region *otherwise = instr->regions[1];
     if (!parts(e, instr)) {
-        qn__c_open(e, "if (%s) {", qn__c_use(e, instr->operands[0], 0));
-        gang_region(e, instr->regions[0]->first);
-        e->depth--;
-        qn__c_open(e, "} else {");
-        gang_region(e, otherwise->first);
-        qn__c_close(e, "}");
+        qn__c_if(&e->text, &plain, e, instr, qn__c_use(e, instr->operands[0], 0));
         return;
     }
     const char *condition = qn__c_gang_use(e, instr->operands[0], 0), *outer = qn__c_mask(e)->name;
     for (int i = 0; i < 2; i++) {
-        if (is_empty(instr->regions[i])) continue;
+        if (qn__c_is_empty(&plain, e, instr->regions[i])) continue;
         const char *name = qn__arena_printf(e->arena, "m%u_%d", instr->mark, i);
         qn__c_line(e, "vi32 %s = %s & %s%s;", name, outer, i ? "~" : "", condition);
         qn__c_open(e, "if (qn_any(%s)) {", name);

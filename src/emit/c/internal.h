@@ -7,6 +7,7 @@
 #define QN__C_INTERNAL_H
 
 #include "emit/cfamily.h"
+#include "emit/cflow.h"
 #include "emit/emit.h"
 #include "pass/analysis.h"
 
@@ -48,7 +49,8 @@ typedef struct c_emitter {
     ir_module *module;
     const qn__emit_options *options;
     qn__emit_result *result;
-    qn__buf helpers, *out;
+    qn__buf helpers;
+    qn__c_writer text;
     qn__map helper_names;
     bool *global_used; /* by index of a __constant object */
     const c_plan *plan;
@@ -60,7 +62,6 @@ typedef struct c_emitter {
     bool per_item, next_used, done_used;
     const ir_instr
         *inner_loop; /* innermost construct that is a C loop here: `break` and `continue` mean it */
-    unsigned depth;
     uint32_t next_label;
     uint32_t sub_group_size;
     const struct c_gang *gang_plan;
@@ -68,9 +69,7 @@ typedef struct c_emitter {
     bool gangs;                /* some chunk is */
     QN__VEC(c_context_array) contexts;
     const char *wide_lanes[8]; /* of the wide value that is being defined */
-    uint32_t line;             /* in `source`, of what is emitted now, in debug mode; 0: none */
-    const char *source;
-    qn__map variable_names; /* of private variables, in debug mode */
+    qn__map variable_names;    /* of private variables, in debug mode */
     bool uses_printf;
     uint64_t stack; /* bytes of the kernel's arrays that lie on the stack */
 } c_emitter;
@@ -82,9 +81,9 @@ static inline bool qn__c_is_varying(const c_plan *plan, const ir_value *value) {
 }
 
 /* text.c: lines, names, helpers */
-void qn__c_line(c_emitter *e, const char *format, ...) QN__PRINTF(2, 3);
-void qn__c_open(c_emitter *e, const char *format, ...) QN__PRINTF(2, 3); /* a line, then one level deeper */
-void qn__c_close(c_emitter *e, const char *text);                        /* one level up, then a line */
+#define qn__c_line(e, ...) qn__c_write(&(e)->text, __VA_ARGS__)
+#define qn__c_open(e, ...) qn__c_write_open(&(e)->text, __VA_ARGS__)
+static inline void qn__c_close(c_emitter *e, const char *text) { qn__c_write_close(&e->text, text); }
 void qn__c_label(c_emitter *e, const char *format, ...) QN__PRINTF(2, 3);
 void qn__c_locate(c_emitter *e, ir_loc loc);                 /* what follows comes from there */
 const char *qn__c_name(c_emitter *e, const ir_value *value); /* of all lanes together */

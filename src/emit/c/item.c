@@ -234,18 +234,11 @@ static void item_jump(c_emitter *e, const ir_instr *jump) {
 
 /* ---- constructs ---- */
 
+static void write_region(void *user, ir_region *region) { item_region(user, region); }
+
 static void item_if(c_emitter *e, ir_instr *instr) {
-    ir_region *otherwise = instr->regions[1];
-    qn__c_open(e, "if (%s) {", qn__c_use(e, instr->operands[0], 0));
-    item_region(e, instr->regions[0]);
-    bool empty = otherwise->first == otherwise->last && otherwise->first->op == IR_YIELD &&
-                 otherwise->first->num_operands == 0;
-    if (!empty) {
-        e->depth--;
-        qn__c_open(e, "} else {");
-        item_region(e, otherwise);
-    }
-    qn__c_close(e, "}");
+    static const qn__c_dialect dialect = {.region = write_region};
+    qn__c_if(&e->text, &dialect, e, instr, qn__c_use(e, instr->operands[0], 0));
 }
 
 static void item_loop(c_emitter *e, ir_instr *instr) {

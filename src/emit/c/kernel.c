@@ -135,10 +135,10 @@ static void parameters(c_emitter *e) {
         for (unsigned lane = 0; lane < arg->value->type.lanes; lane++) {
             if (arg->value->type.kind == IR_PTR) {
                 bool restricted = (arg->flags & IR_ARG_RESTRICT) != 0;
-                qn__buf_printf(e->out, ", u8 *%s%s", restricted ? "restrict " : "",
+                qn__buf_printf(e->text.out, ", u8 *%s%s", restricted ? "restrict " : "",
                                qn__c_use(e, arg->value, lane));
             } else {
-                qn__buf_printf(e->out, ", %s", qn__c_variable(e, arg->value, lane));
+                qn__buf_printf(e->text.out, ", %s", qn__c_variable(e, arg->value, lane));
             }
         }
     }
@@ -153,18 +153,18 @@ static void unpack(c_emitter *e) {
         ir_type type = arg->value->type;
         unsigned long long offset = place.offset;
         for (unsigned lane = 0; lane < type.lanes; lane++) {
-            qn__buf_puts(e->out, ",\n        ");
+            qn__buf_puts(e->text.out, ",\n        ");
             if (arg->arg_kind == IR_ARG_LOCAL) {
-                qn__buf_printf(e->out, "local + *(const u64 *)(launch->args + %llu)", offset);
+                qn__buf_printf(e->text.out, "local + *(const u64 *)(launch->args + %llu)", offset);
             } else if (arg->arg_kind == IR_ARG_STRUCT) {
-                qn__buf_printf(e->out, "(u8 *)launch->args + %llu", offset);
+                qn__buf_printf(e->text.out, "(u8 *)launch->args + %llu", offset);
             } else if (type.kind == IR_PTR) {
-                qn__buf_printf(e->out, "*(u8 *const *)(launch->args + %llu)", offset);
+                qn__buf_printf(e->text.out, "*(u8 *const *)(launch->args + %llu)", offset);
             } else {
                 const char *name = type.kind == IR_F16 ? "u16" : qn__c_scalar((ir_kind)type.kind);
                 const char *text = qn__arena_printf(e->arena, "*(const %s *)(launch->args + %llu)", name,
                                                     offset + lane * (qn__ir_bits(type) / 8));
-                qn__buf_puts(e->out, type.kind == IR_F16 ? qn__c_half_to_float(e, text) : text);
+                qn__buf_puts(e->text.out, type.kind == IR_F16 ? qn__c_half_to_float(e, text) : text);
             }
         }
     }
@@ -264,7 +264,7 @@ static void full_groups(c_emitter *e, const qn__buf *body) {
     qn__c_open(e, "if (count0 == %u && count1 == %u && count2 == %u) {", size[0], size[1], size[2]);
     qn__c_line(e, "const i32 count0 = %u, count1 = %u, count2 = %u, items = %u;", size[0], size[1], size[2],
                size[0] * size[1] * size[2]);
-    qn__buf_append(e->out, body->data, body->len);
+    qn__buf_append(e->text.out, body->data, body->len);
     qn__c_line(e, "continue;");
     qn__c_close(e, "}");
 }
@@ -275,11 +275,11 @@ static void kernel_body(c_emitter *e) {
     } else {
         open_groups(e);
     }
-    qn__buf *out = e->out, body;
+    qn__buf *out = e->text.out, body;
     qn__buf_init(&body, e->arena);
-    e->out = &body;
+    e->text.out = &body;
     qn__c_in_step(e, e->plan->kernel->body);
-    e->out = out;
+    e->text.out = out;
     if (is_worth_twice(e, &body)) full_groups(e, &body);
     if (body.len) qn__buf_append(out, body.data, body.len);
     if (e->done_used) qn__c_label(e, "done");
@@ -290,10 +290,10 @@ static void entry(c_emitter *e, const qn__kernel_info *info, const char *range) 
     qn__c_open(
         e, "void %s(const qn_cpu_launch *launch, u64 begin, u64 end, u64 y, u64 z, u8 *local, u8 *scratch) {",
         info->symbol);
-    for (unsigned i = 0; i < e->depth; i++) qn__buf_puts(e->out, "    ");
-    qn__buf_printf(e->out, "%s(launch, (i64)begin, (i64)end, (i64)y, (i64)z, local, scratch", range);
+    for (unsigned i = 0; i < e->text.depth; i++) qn__buf_puts(e->text.out, "    ");
+    qn__buf_printf(e->text.out, "%s(launch, (i64)begin, (i64)end, (i64)y, (i64)z, local, scratch", range);
     unpack(e);
-    qn__buf_puts(e->out, ");\n");
+    qn__buf_puts(e->text.out, ");\n");
     qn__c_close(e, "}");
 }
 
@@ -320,15 +320,15 @@ static void start(c_emitter *e, ir_function *kernel) {
 void qn__c_kernel(c_emitter *e, ir_function *kernel) {
     qn__kernel_info *info = qn__describe_kernel(e->arena, &e->result->info, kernel);
     start(e, kernel);
-    qn__buf *out = e->out, body;
+    qn__buf *out = e->text.out, body;
     qn__buf_init(&body, e->arena);
-    e->out = &body;
-    e->depth = 1;
-    e->line = 0;
+    e->text.out = &body;
+    e->text.depth = 1;
+    e->text.line = 0;
     qn__c_locate(e, kernel->loc);
     kernel_body(e);
-    e->out = out;
-    e->depth = 0;
+    e->text.out = out;
+    e->text.depth = 0;
     const char *range = qn__arena_printf(e->arena, "%s_groups", kernel->name);
     info->symbol = qn__arena_printf(e->arena, "qn_kernel_%s", kernel->name);
     qn__buf_printf(
@@ -340,7 +340,7 @@ void qn__c_kernel(c_emitter *e, ir_function *kernel) {
         range);
     parameters(e);
     qn__buf_puts(out, ") {\n");
-    e->depth = 1;
+    e->text.depth = 1;
     qn__c_locate(e, kernel->loc);
     qn__c_line(
         e, "const u64 full_items = launch->local_size[0] * launch->local_size[1] * launch->local_size[2];");
@@ -351,9 +351,9 @@ void qn__c_kernel(c_emitter *e, ir_function *kernel) {
     dimension(e, 1);
     dimension(e, 2);
     qn__buf_append(out, body.data, body.len);
-    e->depth = 0;
+    e->text.depth = 0;
     qn__c_line(e, "}");
-    e->line = 0;
+    e->text.line = 0;
     if (e->options->debug) qn__c_line(e, "#line 1 \"quern.c\"");
     entry(e, info, range);
     info->uses_sync = e->plan->sync;

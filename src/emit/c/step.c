@@ -100,8 +100,7 @@ static void step_if(c_emitter *e, ir_instr *instr) {
     }
     qn__c_open(e, "if (%s) {", qn__c_use(e, instr->operands[0], 0));
     qn__c_in_step(e, instr->regions[0]);
-    e->depth--;
-    qn__c_open(e, "} else {");
+    qn__c_write_else(&e->text);
     qn__c_in_step(e, instr->regions[1]);
     qn__c_close(e, "}");
 }

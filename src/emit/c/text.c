@@ -4,63 +4,15 @@
 
 #include "emit/c/gang.h"
 
-/* Masks nest deeply; past MOST_INDENT levels spaces would be most of the text. */
-static void indent(c_emitter *e) {
-    enum { MOST_INDENT = 8 };
-    static const char spaces[4 * MOST_INDENT + 1] = "                                ";
-    qn__buf_append(e->out, spaces, 4 * (size_t)(e->depth < MOST_INDENT ? e->depth : MOST_INDENT));
-}
-
-/* Every line says where it comes from: the lines of one statement would count on otherwise. */
-static void position(c_emitter *e) {
-    if (!e->options->debug || !e->line) return;
-    qn__buf_printf(e->out, "#line %u ", e->line);
-    qn__c_quote(e->out, e->source);
-    qn__buf_putc(e->out, '\n');
-}
-
-void qn__c_line(c_emitter *e, const char *format, ...) {
-    va_list args;
-    position(e);
-    indent(e);
-    va_start(args, format);
-    qn__buf_vprintf(e->out, format, args);
-    va_end(args);
-    qn__buf_putc(e->out, '\n');
-}
-
-void qn__c_open(c_emitter *e, const char *format, ...) {
-    va_list args;
-    position(e);
-    indent(e);
-    va_start(args, format);
-    qn__buf_vprintf(e->out, format, args);
-    va_end(args);
-    qn__buf_putc(e->out, '\n');
-    e->depth++;
-}
-
-void qn__c_close(c_emitter *e, const char *text) {
-    e->depth--;
-    qn__c_line(e, "%s", text);
-}
-
 void qn__c_label(c_emitter *e, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    qn__buf_vprintf(e->out, format, args);
+    qn__buf_vprintf(e->text.out, format, args);
     va_end(args);
-    qn__buf_puts(e->out, ":;\n");
+    qn__buf_puts(e->text.out, ":;\n");
 }
 
-void qn__c_locate(c_emitter *e, ir_loc loc) {
-    if (!e->options->debug || !loc.line) return;
-    const char *file = loc.file < e->module->files.len ? e->module->files.data[loc.file] : NULL;
-    if (!file || (loc.file == 0 && e->options->source_name)) file = e->options->source_name;
-    if (!file) return;
-    e->line = loc.line;
-    e->source = file;
-}
+void qn__c_locate(c_emitter *e, ir_loc loc) { qn__c_write_from(&e->text, e->module, e->options, loc); }
 
 /* ---- names ---- */
 
@@ -185,42 +137,34 @@ void qn__c_declare(c_emitter *e, const ir_value *value) {
         qn__c_line(e, "%s = 0;", qn__c_variable(e, value, lane));
 }
 
-/* True where an earlier assignment of the list overwrites what a later one reads. */
-static bool overlaps(ir_value *const *targets, ir_value *const *values, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
-        for (uint32_t j = 0; j < i; j++) {
-            if (values[i] == targets[j] && values[j] != targets[j]) return true;
-        }
-    }
-    return false;
+/* ---- the values of a jump ---- */
+
+static unsigned num_pieces(void *user, const ir_value *target) {
+    return qn__c_is_wide(user, target) ? 1 : target->type.lanes;
+}
+
+static const char *keep(void *user, const ir_value *target, const ir_value *value, unsigned index,
+                        unsigned piece) {
+    c_emitter *e = user;
+    const bool wide = qn__c_is_wide(e, target);
+    const char *name = qn__arena_printf(e->arena, wide ? "next%u" : "next%u_%u", index, piece);
+    if (wide)
+        qn__c_line(e, "%s %s = %s;", qn__c_wide_type(e, target->type, ""), name, qn__c_wide_use(e, value));
+    else
+        qn__c_line(e, "%s %s = %s;", qn__c_scalar((ir_kind)value->type.kind), name,
+                   qn__c_use(e, value, piece));
+    return name;
+}
+
+static void set(void *user, const ir_value *target, const ir_value *value, const char *copy, unsigned piece) {
+    c_emitter *e = user;
+    if (qn__c_is_wide(e, target))
+        qn__c_line(e, "%s = %s;", qn__c_name(e, target), copy ? copy : qn__c_wide_use(e, value));
+    else
+        qn__c_line(e, "%s = %s;", qn__c_use(e, target, piece), copy ? copy : qn__c_use(e, value, piece));
 }
 
 void qn__c_assign(c_emitter *e, ir_value *const *targets, ir_value *const *values, uint32_t count) {
-    bool copy = overlaps(targets, values, count);
-    if (copy) qn__c_open(e, "{");
-    for (uint32_t i = 0; copy && i < count; i++) {
-        if (qn__c_is_wide(e, targets[i])) {
-            qn__c_line(e, "%s next%u = %s;", qn__c_wide_type(e, targets[i]->type, ""), i,
-                       qn__c_wide_use(e, values[i]));
-            continue;
-        }
-        for (unsigned lane = 0; lane < values[i]->type.lanes; lane++) {
-            const char *type = qn__c_scalar((ir_kind)values[i]->type.kind);
-            qn__c_line(e, "%s next%u_%u = %s;", type, i, lane, qn__c_use(e, values[i], lane));
-        }
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        if (values[i] == targets[i] || values[i]->value_kind == IR_VALUE_UNDEF) continue;
-        if (qn__c_is_wide(e, targets[i])) {
-            qn__c_line(e, "%s = %s;", qn__c_name(e, targets[i]),
-                       copy ? qn__arena_printf(e->arena, "next%u", i) : qn__c_wide_use(e, values[i]));
-            continue;
-        }
-        for (unsigned lane = 0; lane < values[i]->type.lanes; lane++) {
-            const char *value =
-                copy ? qn__arena_printf(e->arena, "next%u_%u", i, lane) : qn__c_use(e, values[i], lane);
-            qn__c_line(e, "%s = %s;", qn__c_use(e, targets[i], lane), value);
-        }
-    }
-    if (copy) qn__c_close(e, "}");
+    static const qn__c_dialect dialect = {.num_pieces = num_pieces, .keep = keep, .set = set};
+    qn__c_hand_over(&e->text, e->arena, &dialect, e, targets, values, count);
 }

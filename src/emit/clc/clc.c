@@ -157,7 +157,7 @@ static void look(ir_instr *instr, void *user) {
     if (together || sub_group || instr->op == IR_LOCAL_SIZE) e->guarded = false;
     if (!sub_group) return;
     e->uses_sub_groups = true;
-    e->loc = instr->loc;
+    qn__clc_locate(e, instr->loc);
     if (e->options->target.lacks_sub_groups) qn__clc_error(e, "the device has no sub-groups");
 }
 
@@ -251,9 +251,9 @@ static void signature(clc_emitter *e, qn__buf *out) {
 static void emit_kernel(clc_emitter *e, ir_function *kernel, qn__buf *text) {
     qn__buf body;
     qn__buf_init(&body, e->arena);
-    e->out = &body;
+    e->text.out = &body;
     e->kernel = kernel;
-    e->loc = kernel->loc;
+    qn__clc_locate(e, kernel->loc);
     e->uses = qn__ir_count_uses(e->arena, kernel);
     e->hidden.data = NULL; /* the last kernel's are kept by its description */
     e->hidden.len = e->hidden.cap = 0;
@@ -261,11 +261,11 @@ static void emit_kernel(clc_emitter *e, ir_function *kernel, qn__buf *text) {
     e->inner_loop = NULL;
     e->guarded = true;
     e->uses_sync = e->prints = false;
-    e->depth = 1;
+    e->text.depth = 1;
     qn__clc_count_indexed(e);
     qn__clc_find_spaces(e);
     qn__ir_walk(kernel->body, look, e);
-    e->loc = kernel->loc;
+    qn__clc_locate(e, kernel->loc);
     uint64_t static_local = locals(e);
     if (e->guarded) guard(e);
     unpack(e);
@@ -274,7 +274,7 @@ static void emit_kernel(clc_emitter *e, ir_function *kernel, qn__buf *text) {
     signature(e, text);
     if (body.len) qn__buf_append(text, body.data, body.len);
     qn__buf_puts(text, "}\n");
-    e->out = text;
+    e->text.out = text;
     describe(e, static_local);
 }
 

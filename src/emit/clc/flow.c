@@ -8,30 +8,39 @@ static void declare(clc_emitter *e, ir_value *const *values, uint32_t count) {
             qn__clc_line(e, "%s%s;", qn__clc_declarator(e, values[i]), qn__clc_name(e, values[i]));
 }
 
-/* True where an earlier assignment of the list overwrites what a later one reads. */
-static bool overlaps(ir_value *const *targets, ir_value *const *values, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++)
-        for (uint32_t j = 0; j < i; j++)
-            if (values[i] == targets[j] && values[j] != targets[j]) return true;
-    return false;
+/* ---- the values of a jump ---- */
+
+static bool is_used(void *user, const ir_value *value) {
+    const clc_emitter *e = user;
+    return e->uses[value->id] != 0;
 }
 
+static unsigned num_pieces(void *user, const ir_value *target) {
+    (void)user, (void)target;
+    return 1;
+}
+
+static const char *keep(void *user, const ir_value *target, const ir_value *value, unsigned index,
+                        unsigned piece) {
+    clc_emitter *e = user;
+    const char *name = qn__arena_printf(e->arena, "next%u", index);
+    (void)piece;
+    qn__clc_line(e, "%s%s = %s;", qn__clc_declarator(e, target), name, qn__clc_use(e, value));
+    return name;
+}
+
+static void set(void *user, const ir_value *target, const ir_value *value, const char *copy, unsigned piece) {
+    clc_emitter *e = user;
+    (void)piece;
+    qn__clc_line(e, "%s = %s;", qn__clc_name(e, target), copy ? copy : qn__clc_use(e, value));
+}
+
+static void write_region(void *user, ir_region *region) { qn__clc_region(user, region); }
+
+static const qn__c_dialect dialect = {is_used, num_pieces, keep, set, write_region};
+
 static void assign(clc_emitter *e, ir_value *const *targets, ir_value *const *values, uint32_t count) {
-    bool copies = overlaps(targets, values, count);
-    if (copies) qn__clc_open(e, "{");
-    for (uint32_t i = 0; copies && i < count; i++)
-        if (e->uses[targets[i]->id])
-            qn__clc_line(e, "%snext%u = %s;", qn__clc_declarator(e, targets[i]), i,
-                         qn__clc_use(e, values[i]));
-    for (uint32_t i = 0; i < count; i++) {
-        if (!e->uses[targets[i]->id] || values[i] == targets[i]) continue;
-        const char *name = qn__clc_name(e, targets[i]);
-        if (copies)
-            qn__clc_line(e, "%s = next%u;", name, i);
-        else if (values[i]->value_kind != IR_VALUE_UNDEF)
-            qn__clc_line(e, "%s = %s;", name, qn__clc_use(e, values[i]));
-    }
-    if (copies) qn__clc_close(e, "}");
+    qn__c_hand_over(&e->text, e->arena, &dialect, e, targets, values, count);
 }
 
 /* ---- labels: of a construct's end, and of a loop's next iteration ---- */
@@ -159,27 +168,10 @@ static void emit_loop(clc_emitter *e, ir_instr *loop) {
     e->inner_loop = outer;
 }
 
-static bool is_empty(const clc_emitter *e, const ir_region *region) {
-    const ir_instr *last = region->last;
-    if (region->first != last || last->op != IR_YIELD) return false;
-    for (uint32_t i = 0; i < last->num_operands; i++)
-        if (e->uses[region->owner->results[i]->id]) return false;
-    return true;
-}
-
 static void emit_if(clc_emitter *e, ir_instr *instr) {
     const char *condition = qn__clc_use(e, instr->operands[0]);
-    bool no_then = is_empty(e, instr->regions[0]), no_else = is_empty(e, instr->regions[1]);
-    if (no_then && no_else) return;
     declare(e, instr->results, instr->num_results);
-    qn__clc_open(e, no_then ? "if (!%s) {" : "if (%s) {", condition);
-    if (!no_then) qn__clc_region(e, instr->regions[0]);
-    if (!no_then && !no_else) {
-        e->depth--;
-        qn__clc_open(e, "} else {");
-    }
-    if (!no_else) qn__clc_region(e, instr->regions[1]);
-    qn__clc_close(e, "}");
+    qn__c_if(&e->text, &dialect, e, instr, condition);
 }
 
 static void emit_block(clc_emitter *e, ir_instr *block) {
@@ -196,7 +188,7 @@ static bool is_dead(const clc_emitter *e, const ir_instr *instr) {
 }
 
 static void emit_instr(clc_emitter *e, ir_instr *instr) {
-    if (instr->loc.line) e->loc = instr->loc;
+    if (instr->loc.line) qn__clc_locate(e, instr->loc);
     switch (instr->op) {
     case IR_VAR: break;
     case IR_IF: emit_if(e, instr); break;

@@ -6,6 +6,7 @@
 #ifndef QN__CLC_INTERNAL_H
 #define QN__CLC_INTERNAL_H
 
+#include "emit/cflow.h"
 #include "emit/emit.h"
 #include "pass/analysis.h"
 
@@ -15,8 +16,8 @@ typedef struct clc_emitter {
     ir_function *kernel; /* the one at work */
     const qn__emit_options *options;
     qn__emit_result *result;
-    qn__buf *out;    /* the kernel's body */
-    qn__buf helpers; /* types and functions that the text uses, each once */
+    qn__c_writer text; /* of the kernel's body */
+    qn__buf helpers;   /* types and functions that the text uses, each once */
     qn__map helper_names;
     bool *global_used;             /* of the module's __constant objects */
     bool uses_f64, uses_64_atomic; /* for the pragmas */
@@ -28,16 +29,16 @@ typedef struct clc_emitter {
     qn__map64 labels; /* by construct: its number, once a goto needs one */
     uint32_t next_label;
     ir_instr *inner_loop; /* what a plain break or continue leaves */
-    int depth;
-    ir_loc loc; /* of the instruction at work, for errors and #line */
+    ir_loc loc;           /* of the instruction at work, for errors and #line */
     bool guarded, uses_sync, uses_sub_groups, prints;
 } clc_emitter;
 
 /* ---- text.c ---- */
 
-void qn__clc_line(clc_emitter *e, const char *format, ...) QN__PRINTF(2, 3);
-void qn__clc_open(clc_emitter *e, const char *format, ...) QN__PRINTF(2, 3); /* a line, and one level in */
-void qn__clc_close(clc_emitter *e, const char *text);
+#define qn__clc_line(e, ...) qn__c_write(&(e)->text, __VA_ARGS__)
+#define qn__clc_open(e, ...) qn__c_write_open(&(e)->text, __VA_ARGS__)
+static inline void qn__clc_close(clc_emitter *e, const char *text) { qn__c_write_close(&e->text, text); }
+void qn__clc_locate(clc_emitter *e, ir_loc loc); /* what is at work from now on */
 /* The first error stays. */
 void qn__clc_error(clc_emitter *e, const char *sentence);
 /* True once for a name: then the caller writes its definition to `helpers`. */

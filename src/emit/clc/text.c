@@ -1,48 +1,14 @@
 /* Lines, names, types and literals of OpenCL C text. */
-#include <stdarg.h>
 #include <string.h>
 
 #include "emit/cfamily.h"
 #include "emit/clc/internal.h"
 
-/* ---- lines ---- */
+/* ---- where the text is ---- */
 
-static void begin(clc_emitter *e) {
-    enum { MOST_INDENT = 8 };
-    static const char spaces[4 * MOST_INDENT + 1] = "                                ";
-    const ir_loc loc = e->loc;
-    if (e->options->debug && loc.line && loc.file < e->module->files.len) {
-        const char *file = e->module->files.data[loc.file];
-        if (loc.file == 0 && e->options->source_name) file = e->options->source_name;
-        qn__buf_printf(e->out, "#line %u ", loc.line);
-        qn__c_quote(e->out, file);
-        qn__buf_putc(e->out, '\n');
-    }
-    qn__buf_append(e->out, spaces, 4 * (size_t)(e->depth < MOST_INDENT ? e->depth : MOST_INDENT));
-}
-
-void qn__clc_line(clc_emitter *e, const char *format, ...) {
-    va_list args;
-    begin(e);
-    va_start(args, format);
-    qn__buf_vprintf(e->out, format, args);
-    va_end(args);
-    qn__buf_putc(e->out, '\n');
-}
-
-void qn__clc_open(clc_emitter *e, const char *format, ...) {
-    va_list args;
-    begin(e);
-    va_start(args, format);
-    qn__buf_vprintf(e->out, format, args);
-    va_end(args);
-    qn__buf_putc(e->out, '\n');
-    e->depth++;
-}
-
-void qn__clc_close(clc_emitter *e, const char *text) {
-    e->depth--;
-    qn__clc_line(e, "%s", text);
+void qn__clc_locate(clc_emitter *e, ir_loc loc) {
+    e->loc = loc;
+    qn__c_write_from(&e->text, e->module, e->options, loc);
 }
 
 void qn__clc_error(clc_emitter *e, const char *sentence) {
@@ -100,15 +66,6 @@ const char *qn__clc_declarator(clc_emitter *e, const ir_value *value) {
 
 /* ---- literals ---- */
 
-static void float_literal(qn__buf *out, double value, const char *suffix) {
-    if (value >= -1e6 && value <= 1e6 && value == (double)(long)value && (value != 0 || 1 / value > 0)) {
-        qn__buf_printf(out, value < 0 ? "(%ld.0%s)" : "%ld.0%s", (long)value, suffix);
-    } else {
-        bool negative = value < 0 || (value == 0 && 1 / value < 0);
-        qn__buf_printf(out, negative ? "(%a%s)" : "%a%s", value, suffix);
-    }
-}
-
 void qn__clc_literal(qn__buf *out, ir_kind kind, uint64_t bits) {
     union {
         uint32_t u;
@@ -130,13 +87,13 @@ void qn__clc_literal(qn__buf *out, ir_kind kind, uint64_t bits) {
         if (single.f - single.f != 0)
             qn__buf_printf(out, "as_float(0x%llxu)", word & 0xffffffff);
         else
-            float_literal(out, single.f, "f");
+            qn__c_float(out, single.f, "f");
         break;
     case IR_F64:
         if (twice.f - twice.f != 0)
             qn__buf_printf(out, "as_double(0x%llxul)", word);
         else
-            float_literal(out, twice.f, "");
+            qn__c_float(out, twice.f, "");
         break;
     default: qn__buf_printf(out, "0x%llxul", word); break;
     }

@@ -1,0 +1,120 @@
+/* Lines, jumps' values and `if` of targets whose text is like C; see cflow.h. */
+#include "emit/cflow.h"
+
+#include <stdarg.h>
+
+#include "emit/cfamily.h"
+
+/* ---- lines ---- */
+
+/* Nesting may be deep; past MOST_INDENT levels spaces would be most of the text. Every line says where it comes from:
+   the lines of one statement would count on otherwise. */
+static void begin(qn__c_writer *w) {
+    enum { MOST_INDENT = 8 };
+    static const char spaces[4 * MOST_INDENT + 1] = "                                ";
+    if (w->line) {
+        qn__buf_printf(w->out, "#line %u ", w->line);
+        qn__c_quote(w->out, w->source);
+        qn__buf_putc(w->out, '\n');
+    }
+    qn__buf_append(w->out, spaces, 4 * (size_t)(w->depth < MOST_INDENT ? w->depth : MOST_INDENT));
+}
+
+void qn__c_write(qn__c_writer *w, const char *format, ...) {
+    va_list args;
+    begin(w);
+    va_start(args, format);
+    qn__buf_vprintf(w->out, format, args);
+    va_end(args);
+    qn__buf_putc(w->out, '\n');
+}
+
+void qn__c_write_open(qn__c_writer *w, const char *format, ...) {
+    va_list args;
+    begin(w);
+    va_start(args, format);
+    qn__buf_vprintf(w->out, format, args);
+    va_end(args);
+    qn__buf_putc(w->out, '\n');
+    w->depth++;
+}
+
+void qn__c_write_close(qn__c_writer *w, const char *text) {
+    w->depth--;
+    qn__c_write(w, "%s", text);
+}
+
+void qn__c_write_else(qn__c_writer *w) {
+    w->depth--;
+    qn__c_write_open(w, "} else {");
+}
+
+void qn__c_write_from(qn__c_writer *w, const ir_module *module, const qn__emit_options *options, ir_loc loc) {
+    if (!options->debug || !loc.line) return;
+    const char *file = loc.file < module->files.len ? module->files.data[loc.file] : NULL;
+    if (!file || (loc.file == 0 && options->source_name)) file = options->source_name;
+    if (!file) return;
+    w->line = loc.line;
+    w->source = file;
+}
+
+/* ---- the values of a jump ---- */
+
+/* True where an earlier assignment of the list overwrites what a later one reads. */
+static bool overlaps(ir_value *const *targets, ir_value *const *values, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t j = 0; j < i; j++)
+            if (values[i] == targets[j] && values[j] != targets[j]) return true;
+    return false;
+}
+
+static bool is_used(const qn__c_dialect *dialect, void *user, const ir_value *value) {
+    return !dialect->is_used || dialect->is_used(user, value);
+}
+
+static bool is_set(const qn__c_dialect *dialect, void *user, const ir_value *target, const ir_value *value) {
+    return value != target && value->value_kind != IR_VALUE_UNDEF && is_used(dialect, user, target);
+}
+
+void qn__c_hand_over(qn__c_writer *w, qn__arena *arena, const qn__c_dialect *dialect, void *user,
+                     ir_value *const *targets, ir_value *const *values, uint32_t count) {
+    QN__VEC(const char *) copies = {0};
+    const bool copy = overlaps(targets, values, count);
+    if (copy) qn__c_write_open(w, "{");
+    for (uint32_t i = 0; copy && i < count; i++) {
+        if (!is_set(dialect, user, targets[i], values[i])) continue;
+        const unsigned pieces = dialect->num_pieces(user, targets[i]);
+        for (unsigned piece = 0; piece < pieces; piece++)
+            qn__vec_push(arena, &copies, dialect->keep(user, targets[i], values[i], i, piece));
+    }
+    size_t at = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!is_set(dialect, user, targets[i], values[i])) continue;
+        const unsigned pieces = dialect->num_pieces(user, targets[i]);
+        for (unsigned piece = 0; piece < pieces; piece++)
+            dialect->set(user, targets[i], values[i], copy ? copies.data[at++] : NULL, piece);
+    }
+    if (copy) qn__c_write_close(w, "}");
+}
+
+/* ---- if ---- */
+
+bool qn__c_is_empty(const qn__c_dialect *dialect, void *user, const ir_region *region) {
+    const ir_instr *last = region->last;
+    if (region->first != last || last->op != IR_YIELD) return false;
+    for (uint32_t i = 0; i < last->num_operands; i++)
+        if (is_used(dialect, user, region->owner->results[i])) return false;
+    return true;
+}
+
+void qn__c_if(qn__c_writer *w, const qn__c_dialect *dialect, void *user, const ir_instr *instr,
+              const char *condition) {
+    const bool no_then = qn__c_is_empty(dialect, user, instr->regions[0]);
+    const bool no_else = qn__c_is_empty(dialect, user, instr->regions[1]);
+    if (no_then && no_else) return;
+    qn__c_write_open(w, no_then ? "if (!%s) {" : "if (%s) {", condition);
+    if (!no_then) dialect->region(user, instr->regions[0]);
+    if (!no_then && !no_else) qn__c_write_else(w);
+    if (!no_else) dialect->region(user, instr->regions[1]);
+    qn__c_write_close(w, "}");
+}
