@@ -163,7 +163,7 @@ static void what_is_no_number_becomes_zero(void **state) {
                                 "    %3: i32 = f2s round up %1.x\n    %4: i64 = f2u round down %2.y\n"
                                 "    %5: i32 = f2s round zero %2.y\n    store align 4 %0.out, %3\n"
                                 "    store align 8 %0.out, %4\n    store align 4 %0.out, %5\n    return\n}\n",
-                                0);
+                                (qn__target){0});
     has(&r, "convert_int_sat_rtp(v1 == v1 ? v1 : (double)(0))");
     has(&r, "convert_ulong_sat_rtn(v2 == v2 ? v2 : (float)(0))");
     has(&r, "convert_int_sat_rtz(v2)");
