@@ -50,7 +50,7 @@ static const qn__trait traits[] = {
 };
 
 /* SPIR-V twice: as the first line says, and for a device that has what that one lacks and lacks what it has. */
-enum { POOR = 0xffff };
+enum { POOR = 0x8fffd }; /* all that is lacked above but doubles; and comparisons of denormal numbers */
 static const struct run {
     qn__target_kind target;
     uint32_t flips; /* bits of traits */
@@ -66,6 +66,7 @@ static void flip(qn__target *target, uint32_t bits) {
 static void read_head(const char *text, qn__compile_request *request, char *options) {
     char *at;
     request->level = 2;
+    request->arch = 90;
     if (strncmp(text, "//~", 3) != 0) return;
     request->level = (int)(strtoul(text + 3, &at, 16) % 3);
     flip(&request->target, (uint32_t)strtoul(at, &at, 16));
