@@ -63,7 +63,7 @@ static inline ir_value *qn__rewrite_get(ir_value *value) {
     return value;
 }
 static inline void qn__rewrite_operands(const qn__rewrite *rewrite, ir_instr *instr) {
-    if (!rewrite->any) return;
+    if (!rewrite->any || !instr->num_operands) return;
     for (ir_value **at = instr->operands, **end = at + instr->num_operands; at != end; at++)
         if ((*at)->instead) *at = qn__rewrite_get(*at);
 }
