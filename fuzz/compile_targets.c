@@ -66,7 +66,7 @@ static void flip(qn__target *target, uint32_t bits) {
 static void read_head(const char *text, qn__compile_request *request, char *options) {
     char *at;
     request->level = 2;
-    request->arch = 90;
+    request->target.arch = 90;
     if (strncmp(text, "//~", 3) != 0) return;
     request->level = (int)(strtoul(text + 3, &at, 16) % 3);
     flip(&request->target, (uint32_t)strtoul(at, &at, 16));

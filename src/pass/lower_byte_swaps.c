@@ -108,7 +108,7 @@ static ir_value *by_bytes(qn__lowering *l, const swap *s) {
 
 /* Where 16 bits are left of the result, which may be a sum of 32 that is cut; or 32, all of them right. */
 static ir_value *lower(qn__lowering *l, ir_instr *i) {
-    swap s = {NULL};
+    swap s = {.high = NULL};
     const bool narrow = i->results[0]->type.kind == IR_I16,
                bytes = l->context->options->target.tries_swap_bytes;
     const bool is_cut = i->op == IR_TRUNC && narrow && i->operands[0]->value_kind == IR_VALUE_RESULT;
