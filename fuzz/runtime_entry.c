@@ -28,6 +28,11 @@ static void check(bool holds) {
     if (!holds) abort();
 }
 
+static void write_file(const char *path, const char *data, size_t size) {
+    FILE *file = fopen(path, "wb");
+    check(file && fwrite(data, 1, size, file) == size && fclose(file) == 0);
+}
+
 static void forget_dir(void) {
     DIR *dir = opendir(h.dir);
     if (!dir) return;
@@ -51,7 +56,7 @@ static void find_head(void) {
     char code[PATH_SIZE], *data;
     size_t size;
     check(qn__cache_code_path(h.device, h.key.hash, code, sizeof code));
-    check(qn__file_write_atomic(code, "code", 4) == 0);
+    write_file(code, "code", 4);
     qn__cache_store(h.context, &h.key, &nothing, code);
     check(qn__cache_path(h.context, h.key.hash, ".qn", h.path, sizeof h.path));
     check(qn__file_read(NULL, h.path, MAX_HEAD, &data, &size) == 0);
@@ -119,8 +124,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size) memcpy(entry + h.head_size, data, size);
     const uint64_t sum = qn__hash(entry, whole, 0);
     memcpy(entry + whole, &sum, 8);
-    FILE *file = fopen(h.path, "wb");
-    check(file && fwrite(entry, 1, whole + 8, file) == whole + 8 && fclose(file) == 0);
+    write_file(h.path, entry, whole + 8);
     free(entry);
     qn_program program = {.object = {.context = h.context}, .device = h.device};
     if (qn__cache_load(&program, &h.key, code, sizeof code)) {
