@@ -33,8 +33,11 @@ static const char *broken_arithmetic(const ir_instr *instr) {
     case RULE_BYTES: return is_scalar(t, IR_I32) ? NULL : "the type must be i32";
     case RULE_LOGIC:
         return qn__ir_is_int(t) || t.kind == IR_BOOL ? NULL : "the type must be an integer or bool";
-    default: return qn__ir_is_float(t) ? NULL : "the type must be a float";
+    default: break;
     }
+    if (instr->op >= IR_NATIVE_EXP2 && instr->op <= IR_NATIVE_DIV)
+        return t.kind == IR_F32 ? NULL : "the type must be f32";
+    return qn__ir_is_float(t) ? NULL : "the type must be a float";
 }
 
 static const char *broken_compare(const ir_instr *instr) {

@@ -8,20 +8,21 @@
 #include "vm/internal.h"
 
 /* The ops without a fold expression are the device's own approximations: the host's libm in float. */
-static float native(ir_op op, double wide_a, double wide_b) {
-    float a = (float)wide_a, b = (float)wide_b;
-    switch (op) {
-    case IR_NATIVE_EXP2: return exp2f(a);
-    case IR_NATIVE_LOG2: return log2f(a);
-    case IR_NATIVE_SIN: return sinf(a);
-    case IR_NATIVE_COS: return cosf(a);
-    case IR_NATIVE_RECIP: return 1.0f / a;
-    case IR_NATIVE_RSQRT: return 1.0f / sqrtf(a);
-    case IR_NATIVE_SQRT: return sqrtf(a);
-    default: return a / b;
-    }
-}
-#define NO_FOLD native(op, fa, fb)
+typedef float approximation(float a, float b);
+static float native_exp2(float a, float b) { return (void)b, exp2f(a); }
+static float native_log2(float a, float b) { return (void)b, log2f(a); }
+static float native_sin(float a, float b) { return (void)b, sinf(a); }
+static float native_cos(float a, float b) { return (void)b, cosf(a); }
+static float native_recip(float a, float b) { return (void)b, 1.0f / a; }
+static float native_rsqrt(float a, float b) { return (void)b, 1.0f / sqrtf(a); }
+static float native_sqrt(float a, float b) { return (void)b, sqrtf(a); }
+static float native_div(float a, float b) { return a / b; }
+
+static approximation *const approximations[IR_OP_COUNT] = {
+    [IR_NATIVE_EXP2] = native_exp2, [IR_NATIVE_LOG2] = native_log2,   [IR_NATIVE_SIN] = native_sin,
+    [IR_NATIVE_COS] = native_cos,   [IR_NATIVE_RECIP] = native_recip, [IR_NATIVE_RSQRT] = native_rsqrt,
+    [IR_NATIVE_SQRT] = native_sqrt, [IR_NATIVE_DIV] = native_div};
+#define NO_FOLD approximations[op]((float)fa, (float)fb)
 
 static double half_value(uint16_t bits) { return qn__f16_to_double(bits); }
 static uint16_t half_bits(double value) { return qn__f16_from_double(value); }
@@ -223,6 +224,7 @@ static qn__vm_handler *const loops[IR_OP_COUNT][IR_KIND_COUNT] = {
 #undef MAKE_FCOMPARE
 
 qn__vm_handler *qn__vm_pick_arith(const ir_instr *instr) {
+    if (!qn__ir_ops[instr->op].foldable && !approximations[instr->op]) return NULL;
     return instr->num_operands ? loops[instr->op][instr->operands[0]->type.kind] : NULL;
 }
 

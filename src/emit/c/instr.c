@@ -105,6 +105,13 @@ static const char *spelled(c_emitter *e, const ir_instr *instr, const qn__c_spel
     return text.data;
 }
 
+static void refuse(c_emitter *e, const ir_instr *instr) {
+    const char *name = qn__ir_ops[instr->op].name;
+    if (e->result->error) return;
+    e->result->error = qn__arena_printf(e->arena, "the C target has no '%s' of these types", name);
+    e->result->error_loc = instr->loc;
+}
+
 static void elementwise(c_emitter *e, const ir_instr *instr) {
     const ir_value *result = instr->results[0];
     const qn__c_spelling *spelling = qn__c_spelling_of(instr);
@@ -120,7 +127,11 @@ static void elementwise(c_emitter *e, const ir_instr *instr) {
             text = spelled(e, instr, spelling, lane);
             if (half && rounds_f16(instr)) text = qn__c_round_f16(e, text);
         }
-        qn__c_define(e, result, lane, text ? text : "0");
+        if (!text) {
+            refuse(e, instr);
+            return;
+        }
+        qn__c_define(e, result, lane, text);
     }
 }
 
@@ -209,6 +220,8 @@ void qn__c_instr(c_emitter *e, ir_instr *instr) {
         qn__c_define(e, instr->results[0], 0, text);
     } else if (instr->op == IR_BITCAST) {
         qn__c_bitcast(e, instr);
+    } else if (!instr->num_results || !instr->num_operands) {
+        refuse(e, instr);
     } else if (!vector_op(e, instr)) {
         elementwise(e, instr);
     }

@@ -343,6 +343,8 @@ static void arith_float(ptx_emitter *e, const ir_instr *instr, unsigned lane) {
     if (kind == IR_F32 && (instr->flags & IR_FAST) && row->fast32) name = row->fast32;
     bool through_f32 = kind == IR_F16 && !name;
     if (through_f32) name = row->f32;
+    if (!name) qn__ptx_refuse(e, instr);
+    if (!name) name = "";
     for (uint32_t i = 0; i < instr->num_operands; i++) {
         args[i] = float_operand(e, instr, i, lane);
         if (through_f32) args[i] = qn__ptx_op1(e, "cvt.f32.f16", PTX_B32, args[i]);

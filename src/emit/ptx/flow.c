@@ -201,7 +201,7 @@ static void plain(ptx_emitter *e, const ir_instr *instr) {
     if (is_unused(e, instr)) return;
     for (size_t i = 0; i < QN__COUNT(handlers); i++)
         if (handlers[i](e, instr)) return;
-    qn__ptx_fail(e, qn__arena_printf(e->arena, "the PTX target has no '%s'", qn__ir_ops[instr->op].name));
+    qn__ptx_refuse(e, instr);
     for (uint32_t i = 0; i < instr->num_results; i++) qn__ptx_declare(e, instr->results[i]);
 }
 

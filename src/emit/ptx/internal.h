@@ -131,6 +131,7 @@ ptx_operand qn__ptx_sext(ptx_emitter *e, ptx_operand a, unsigned width);
 void qn__ptx_move(ptx_emitter *e, ptx_operand to, ptx_operand from);
 void qn__ptx_require(ptx_emitter *e, uint32_t target, uint32_t version); /* sm * 10, ISA * 10 */
 void qn__ptx_fail(ptx_emitter *e, const char *sentence);
+void qn__ptx_refuse(ptx_emitter *e, const ir_instr *instr); /* the target has no such op */
 
 /* values (text.c) */
 ptx_class qn__ptx_class_of(const ptx_emitter *e, const ir_value *value);

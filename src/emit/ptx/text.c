@@ -409,6 +409,11 @@ void qn__ptx_require(ptx_emitter *e, uint32_t target, uint32_t version) {
     if (e->need_version < version) e->need_version = version;
 }
 
+void qn__ptx_refuse(ptx_emitter *e, const ir_instr *instr) {
+    const char *name = qn__ir_ops[instr->op].name;
+    qn__ptx_fail(e, qn__arena_printf(e->arena, "the PTX target has no '%s' of these types", name));
+}
+
 void qn__ptx_fail(ptx_emitter *e, const char *sentence) {
     if (e->result->error) return;
     e->result->error = sentence;

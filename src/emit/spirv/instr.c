@@ -199,13 +199,23 @@ static uint32_t remainder_of(spv *e, uint32_t type, uint32_t a, uint32_t b) {
     return SPV(e, SP_I_SUB, type, a, whole);
 }
 
+QN__NORETURN static void refuse(spv *e, ir_op op) {
+    qn__spv_fail(e, qn__arena_printf(e->arena, "the target has no '%s' of these types", qn__ir_ops[op].name));
+}
+
+/* The instruction for an op on values of a type, vectors or not. */
+static unsigned code_of(spv *e, ir_op op, ir_type type) {
+    const uint16_t *ops = type.kind == IR_BOOL ? bool_ops : qn__ir_is_float(type) ? float_ops : integer_ops;
+    if (!ops[op]) refuse(e, op);
+    return ops[op];
+}
+
 uint32_t qn__spv_arith(spv *e, ir_op op, ir_type type, uint32_t a, uint32_t b) {
     if (op >= IR_SMIN && op <= IR_UMAX) return minimum_maximum(e, op, type, a, b);
     uint32_t t = qn__spv_type(e, type);
     if (op == IR_SREM) return remainder_of(e, t, a, b);
     if (glsl_ops[op]) return SPV_GLSL(e, glsl_ops[op], t, a, b);
-    unsigned code = type.kind == IR_BOOL ? bool_ops[op] : integer_ops[op] ? integer_ops[op] : float_ops[op];
-    return SPV(e, code, t, a, b);
+    return SPV(e, code_of(e, op, type), t, a, b);
 }
 
 /* x + 0 is x but for minus zero, which drivers forget. */
@@ -264,8 +274,8 @@ static uint32_t float_op(spv *e, const ir_instr *instr) {
     bool hides = instr->op == IR_FADD || instr->op == IR_FSUB || instr->op == IR_FMUL || instr->op == IR_FDIV;
     for (uint32_t i = 0; i < instr->num_operands; i++)
         args[count++] = hides ? qn__spv_hide_zero(e, instr->operands[i]) : qn__spv_use(e, instr->operands[i]);
-    uint32_t id =
-        qn__spv_emit(e, glsl_ops[instr->op] ? SP_EXT_INST : float_ops[instr->op], type, args, count);
+    unsigned code = glsl_ops[instr->op] ? SP_EXT_INST : code_of(e, (ir_op)instr->op, instr->results[0]->type);
+    uint32_t id = qn__spv_emit(e, code, type, args, count);
     /* What may be contracted has been; without this drivers do more than that, and take Fma apart. */
     bool exact =
         instr->op == IR_FMA ? is_exact_fma(e, instr) : !glsl_ops[instr->op] && instr->op != IR_NATIVE_DIV;
@@ -336,8 +346,7 @@ static uint32_t compare(spv *e, const ir_instr *instr) {
         uint32_t is_nan = SPV(e, SP_IS_NAN, boolean, a);
         return op == IR_FNE ? is_nan : SPV(e, SP_LOGICAL_NOT, boolean, is_nan);
     }
-    unsigned code = type.kind == IR_BOOL ? bool_ops[op] : integer_ops[op] ? integer_ops[op] : float_ops[op];
-    return SPV(e, code, boolean, a, b);
+    return SPV(e, code_of(e, op, type), boolean, a, b);
 }
 
 /* ---- vectors ---- */
@@ -452,6 +461,7 @@ static uint32_t integer_op(spv *e, const ir_instr *instr) {
     }
     uint32_t a = qn__spv_use(e, instr->operands[0]), b;
     if (op == IR_NOT) return SPV(e, type.kind == IR_BOOL ? SP_LOGICAL_NOT : SP_NOT, qn__spv_type(e, type), a);
+    if (instr->num_operands != 2) refuse(e, op);
     if (op == IR_ROTL) return rotate(e, instr);
     bool shift = op == IR_SHL || op == IR_LSHR || op == IR_ASHR;
     b = shift ? shift_amount(e, instr->operands[1]) : qn__spv_use(e, instr->operands[1]);
@@ -542,9 +552,9 @@ void qn__spv_instr(spv *e, const ir_instr *instr) {
         if (id)
             qn__spv_define(e, result, id);
         else if (!qn__spv_convert(e, instr))
-            qn__spv_fail(e, qn__arena_printf(e->arena, "the target has no '%s'", qn__ir_ops[instr->op].name));
+            refuse(e, (ir_op)instr->op);
         return;
     }
     if (!qn__spv_memory(e, instr) && !qn__spv_atomic(e, instr) && !qn__spv_group(e, instr))
-        qn__spv_fail(e, qn__arena_printf(e->arena, "the target has no '%s'", qn__ir_ops[instr->op].name));
+        refuse(e, (ir_op)instr->op);
 }
