@@ -194,7 +194,7 @@ static bool look_at_device(options *o, uint32_t *sub_group) {
 }
 
 static const char *interpret_kernel(qn__vm_program *program, qn_range range, uint32_t *out) {
-    static _Alignas(64) unsigned char local[LOCAL_MEMORY];
+    static _Alignas(QN__CPU_ALIGN) unsigned char local[LOCAL_MEMORY];
     int32_t ints[RANDOM_INPUTS];
     float floats[RANDOM_INPUTS];
     uint64_t items = 1;
@@ -212,7 +212,8 @@ static const char *interpret_kernel(qn__vm_program *program, qn_range range, uin
         items *= launch.local_size[d];
     }
     if (qn__vm_static_local(program) > LOCAL_MEMORY) return "too much local memory";
-    unsigned char *scratch = aligned_alloc(64, (size_t)(qn__vm_scratch_size(program, items) / 64 + 1) * 64);
+    unsigned char *scratch = aligned_alloc(
+        QN__CPU_ALIGN, (size_t)(qn__vm_scratch_size(program, items) / QN__CPU_ALIGN + 1) * QN__CPU_ALIGN);
     const char *error = scratch ? NULL : "out of memory";
     for (uint64_t y = 0; y < launch.num_groups[1] && !error; y++)
         error = qn__vm_run(program, &launch, 0, launch.num_groups[0], y, 0, local, scratch, 0);

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#define QN__CPU_ABI_VERSION 2
+#define QN__CPU_ABI_VERSION 3
 
 /* __constant objects too large to be spelled in C are parts of one array of bytes, qn__code_info.constants, which whoever
    loads the text copies to its symbol of this name. */
@@ -33,10 +33,13 @@ typedef struct qn_cpu_launch {
     const qn_cpu_services *services;
 } qn_cpu_launch;
 
+/* Bytes to which local memory, scratch and what lies in them are aligned: those of the largest value, long16. */
+enum { QN__CPU_ALIGN = 128 };
+
 /* Runs the work-groups x in [begin_x, end_x) of row (y, z), one after another. `local` is the group's local
-   memory (static variables first, at their offsets), 64-byte aligned; `scratch` the context arrays, 64-byte
-   aligned, of scratch_fixed + scratch_per_item * items of a full group bytes (plus 64 bytes per context
-   array, already in scratch_fixed). Neither is cleared. The last group of a dimension is smaller when
+   memory (static variables first, at their offsets); `scratch` the context arrays, of scratch_fixed +
+   scratch_per_item * items of a full group bytes (QN__CPU_ALIGN bytes per context array are in scratch_fixed);
+   both are aligned to QN__CPU_ALIGN. Neither is cleared. The last group of a dimension is smaller when
    local_size does not divide global_size. */
 typedef void qn_cpu_kernel(const qn_cpu_launch *launch, uint64_t begin_x, uint64_t end_x, uint64_t y,
                            uint64_t z, unsigned char *local, unsigned char *scratch);

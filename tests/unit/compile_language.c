@@ -45,8 +45,9 @@ typedef struct group_memory {
 } group_memory;
 
 static group_memory memory_new(uint64_t scratch_size) {
-    group_memory memory = {aligned_alloc(64, LOCAL_BYTES),
-                           aligned_alloc(64, (size_t)(scratch_size / 64 + 2) * 64)};
+    group_memory memory = {
+        aligned_alloc(QN__CPU_ALIGN, LOCAL_BYTES),
+        aligned_alloc(QN__CPU_ALIGN, (size_t)(scratch_size / QN__CPU_ALIGN + 2) * QN__CPU_ALIGN)};
     memset(memory.local, 0xa5, LOCAL_BYTES);
     return memory;
 }

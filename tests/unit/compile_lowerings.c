@@ -63,7 +63,7 @@ static int32_t print_now(void *user, const char *format, const unsigned char *va
 
 static void run(const setting *s, ir_function *kernel, const qn__compile_result *compiled, outcome *o) {
     const uint32_t local_size = s->local ? s->local : 16, groups = ITEMS / local_size;
-    static _Alignas(64) unsigned char local[1 << 16];
+    static _Alignas(QN__CPU_ALIGN) unsigned char local[1 << 16];
     static _Alignas(8) uint32_t buffer[2 + PRINT / 4];
     qn__arena arena;
     jmp_buf escape;
@@ -91,7 +91,8 @@ static void run(const setting *s, ir_function *kernel, const qn__compile_result 
                                   .local_size = {local_size, 1, 1},
                                   .num_groups = {groups, 1, 1}};
     const uint64_t scratch_size = qn__vm_scratch_size(program, local_size);
-    unsigned char *scratch = aligned_alloc(64, (size_t)(scratch_size / 64 + 1) * 64);
+    unsigned char *scratch =
+        aligned_alloc(QN__CPU_ALIGN, (size_t)(scratch_size / QN__CPU_ALIGN + 1) * QN__CPU_ALIGN);
     error = qn__vm_run(program, &launch, 0, groups, 0, 0, local, scratch, 10000000);
     free(scratch);
     qn__arena_free(&arena);

@@ -446,7 +446,8 @@ static void run(ir_function *kernel, int n, unsigned char *result) {
                                   .global_size = {ITEMS, 1, 1},
                                   .local_size = {ITEMS, 1, 1},
                                   .num_groups = {1, 1, 1}};
-    unsigned char *scratch = aligned_alloc(64, (size_t)(qn__vm_scratch_size(program, ITEMS) / 64 + 1) * 64);
+    unsigned char *scratch = aligned_alloc(
+        QN__CPU_ALIGN, (size_t)(qn__vm_scratch_size(program, ITEMS) / QN__CPU_ALIGN + 1) * QN__CPU_ALIGN);
     unsigned char *local = aligned_alloc(64, 64);
     error = qn__vm_run(program, &launch, 0, 1, 0, 0, local, scratch, 10000000);
     free(scratch);

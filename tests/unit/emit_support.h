@@ -95,9 +95,11 @@ static void emit_launch(const emitted *e, const char *name, launch_sizes sizes, 
         qn_cpu_kernel *function;
     } symbol = {dlsym(e->handle, kernel->symbol)};
     assert_non_null(symbol.object);
-    size_t local_size = (size_t)(kernel->static_local + local_bytes + 127) / 64 * 64;
-    size_t scratch_size = (size_t)(kernel->scratch_fixed + kernel->scratch_per_item * items + 127) / 64 * 64;
-    unsigned char *local = aligned_alloc(64, local_size), *scratch = aligned_alloc(64, scratch_size);
+    size_t local_size = (size_t)((kernel->static_local + local_bytes) / QN__CPU_ALIGN + 1) * QN__CPU_ALIGN;
+    size_t scratch_size = (size_t)(kernel->scratch_fixed + kernel->scratch_per_item * items);
+    scratch_size = (scratch_size / QN__CPU_ALIGN + 1) * QN__CPU_ALIGN;
+    unsigned char *local = aligned_alloc(QN__CPU_ALIGN, local_size);
+    unsigned char *scratch = aligned_alloc(QN__CPU_ALIGN, scratch_size);
     assert_non_null(local);
     assert_non_null(scratch);
     for (uint64_t z = 0; z < launch.num_groups[2]; z++) {

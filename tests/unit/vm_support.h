@@ -49,7 +49,7 @@ static inline qn_cpu_launch vm_describe(const vm_launch *l) {
 }
 
 static inline unsigned char *vm_allocate(uint64_t size) {
-    unsigned char *memory = aligned_alloc(64, (size + 64) / 64 * 64);
+    unsigned char *memory = aligned_alloc(QN__CPU_ALIGN, (size / QN__CPU_ALIGN + 1) * QN__CPU_ALIGN);
     assert_non_null(memory);
     memset(memory, 0xa5, (size + 64) / 64 * 64); /* nothing may rely on zeroed scratch */
     return memory;

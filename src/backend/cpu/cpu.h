@@ -22,7 +22,7 @@ struct qn__driver {
    from one to the next. */
 typedef struct qn__cpu_worker {
     unsigned char *memory;          /* as allocated */
-    unsigned char *local, *scratch; /* in it, aligned to 64 */
+    unsigned char *local, *scratch; /* in it, aligned to QN__CPU_ALIGN */
     uint64_t local_size, scratch_size;
 } qn__cpu_worker;
 

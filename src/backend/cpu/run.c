@@ -20,20 +20,22 @@ typedef struct run {
 
 const char qn__cpu_out_of_memory[] = "out of memory for a work-group";
 
-static unsigned char *align64(unsigned char *p) { return p + (64 - (uintptr_t)p % 64) % 64; }
+static unsigned char *aligned(unsigned char *p) {
+    return p + (QN__CPU_ALIGN - (uintptr_t)p % QN__CPU_ALIGN) % QN__CPU_ALIGN;
+}
 
 /* Makes the worker's memory large enough; what is there is kept from launch to launch. */
 static bool prepare_worker(run *r, qn__cpu_worker *worker) {
     if (worker->memory && worker->local_size >= r->local_size && worker->scratch_size >= r->scratch_size)
         return true;
     const qn__allocator *allocator = r->gpu->services->allocator;
-    uint64_t local = (r->local_size + 63) & ~(uint64_t)63;
-    unsigned char *memory = qn__allocate(allocator, (size_t)(local + r->scratch_size + 192));
+    unsigned char *memory =
+        qn__allocate(allocator, (size_t)(r->local_size + r->scratch_size + 2 * QN__CPU_ALIGN));
     if (!memory) return false;
     qn__release(allocator, worker->memory);
     worker->memory = memory;
-    worker->local = align64(memory);
-    worker->scratch = align64(worker->local + local);
+    worker->local = aligned(memory);
+    worker->scratch = aligned(worker->local + r->local_size);
     worker->local_size = r->local_size;
     worker->scratch_size = r->scratch_size;
     return true;

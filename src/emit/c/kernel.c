@@ -7,7 +7,7 @@
 
 /* Static __local variables of a kernel live on the stack up to this size, where the compiler sees all of
    them. */
-enum { STACK_LOCAL = 64 * 1024, ARRAY_ALIGN = 64 };
+enum { STACK_LOCAL = 64 * 1024 };
 /* C compilers take a second and a hundred megabytes for each megabyte of numbers: __constant objects over this size are
    data for the loader (QN__CPU_CONSTANTS). */
 enum { SPELLED_CONSTANT = 64 * 1024, CONSTANTS_ALIGN = 128 };
@@ -176,26 +176,26 @@ static uint64_t local_variables(c_emitter *e) {
     const ir_function *kernel = e->plan->kernel;
     uint64_t total = 0;
     for (size_t i = 0; i < kernel->locals.len; i++)
-        total = (total + kernel->locals.data[i].size + ARRAY_ALIGN - 1) / ARRAY_ALIGN * ARRAY_ALIGN;
+        total = (total + kernel->locals.data[i].size + QN__CPU_ALIGN - 1) / QN__CPU_ALIGN * QN__CPU_ALIGN;
     uint64_t at = 0;
     for (size_t i = 0; i < kernel->locals.len; i++) {
         const ir_local *variable = &kernel->locals.data[i];
         unsigned long long size = variable->size ? variable->size : 1;
         if (total <= STACK_LOCAL) {
             e->stack += size;
-            qn__c_line(e, "u8 local%zu[%llu] __attribute__((aligned(%d)));", i, size, ARRAY_ALIGN);
+            qn__c_line(e, "u8 local%zu[%llu] __attribute__((aligned(%d)));", i, size, QN__CPU_ALIGN);
         } else {
             qn__c_line(e, "u8 *const local%zu = local + %llu;", i, (unsigned long long)at);
         }
-        at = (at + variable->size + ARRAY_ALIGN - 1) / ARRAY_ALIGN * ARRAY_ALIGN;
+        at = (at + variable->size + QN__CPU_ALIGN - 1) / QN__CPU_ALIGN * QN__CPU_ALIGN;
     }
     return total <= STACK_LOCAL ? 0 : total;
 }
 
 /* One object for all work-items. */
 static void shared_object(c_emitter *e, const c_context_array *array, qn__kernel_info *info) {
-    uint64_t align = array->align > ARRAY_ALIGN ? array->align : ARRAY_ALIGN;
-    uint64_t size = (array->size + ARRAY_ALIGN - 1) / ARRAY_ALIGN * ARRAY_ALIGN;
+    uint64_t align = array->align > QN__CPU_ALIGN ? array->align : QN__CPU_ALIGN;
+    uint64_t size = (array->size + QN__CPU_ALIGN - 1) / QN__CPU_ALIGN * QN__CPU_ALIGN;
     qn__c_line(e, "u8 *restrict %s = (u8 *)(((u64)scratch + %llu) & -%lluUL);", array->name,
                (unsigned long long)(align - 1), (unsigned long long)align);
     qn__c_line(e, "scratch = %s + %lluUL;", array->name, (unsigned long long)size);
@@ -213,11 +213,11 @@ static void context_arrays(c_emitter *e, qn__kernel_info *info) {
         qn__c_line(e, "%s%s*restrict %s = (%s%s*)scratch;", array->type, pointer ? "" : " ", array->name,
                    array->type, pointer ? "" : " ");
         qn__c_line(e, "scratch += (full_items * %lluUL + %d) & -%dL;", (unsigned long long)array->size,
-                   ARRAY_ALIGN - 1, ARRAY_ALIGN);
+                   QN__CPU_ALIGN - 1, QN__CPU_ALIGN);
         info->scratch_per_item += array->size;
-        info->scratch_fixed += ARRAY_ALIGN;
+        info->scratch_fixed += QN__CPU_ALIGN;
     }
-    if (e->contexts.len) info->scratch_fixed += ARRAY_ALIGN;
+    if (e->contexts.len) info->scratch_fixed += QN__CPU_ALIGN;
 }
 
 /* ---- the function ---- */
