@@ -7,22 +7,15 @@
 #include "ir_support.h"
 #include "vm/vm.h"
 
-enum { TEXT = 2048 };
+enum { TEXT = 2048, MOST_OPERANDS = 16 };
 
-typedef void emit_function(qn__arena *arena, ir_module *module, const qn__emit_options *options,
-                           qn__emit_result *result);
-
-typedef enum target { C, PTX, SPIRV, CLC, TARGETS } target;
-
-static const struct {
-    const char *name;
-    emit_function *emit;
-} targets[TARGETS] = {
-    [C] = {"C", qn__emit_c},
-    [PTX] = {"PTX", qn__emit_ptx},
-    [SPIRV] = {"SPIR-V", qn__emit_spirv},
-    [CLC] = {"OpenCL C", qn__emit_clc},
+static const qn__emitter *const emitters[QN__TARGET_COUNT] = {
+#define TARGET(ID, name, emitter) &emitter,
+#include "target/target.def"
 };
+
+/* IR, which is not printed, comes first. */
+enum { FIRST_PRINTED = QN__TARGET_IR + 1 };
 
 /* What a target need not know, because a pass has lowered it, or nothing makes it. */
 enum { ANY = 255 };
@@ -31,20 +24,20 @@ static const struct lowered {
     uint8_t kind, lanes;         /* of an operand or the result; from so many lanes on */
     const char *why;
 } lowered[] = {
-    {SPIRV, 0, ANY, ANY, 8, "lower_long_vectors"},
-    {CLC, IR_FADD, IR_FRINT, IR_F16, 1, "lower_f16"},
-    {CLC, IR_FEQ, IR_FLE, IR_F16, 1, "lower_f16"},
-    {CLC, IR_UDOT4, IR_SUDOT4, ANY, 1, "lower_dot4"},
-    {C, IR_UDOT4, IR_SUDOT4, ANY, 1, "lower_dot4"},
-    {PTX, IR_FREM, IR_FREM, ANY, 1, "fmod is a function of src/lib"},
+    {QN__TARGET_SPIRV, 0, ANY, ANY, 8, "lower_long_vectors"},
+    {QN__TARGET_CLC, IR_FADD, IR_FRINT, IR_F16, 1, "lower_f16"},
+    {QN__TARGET_CLC, IR_FEQ, IR_FLE, IR_F16, 1, "lower_f16"},
+    {QN__TARGET_CLC, IR_UDOT4, IR_SUDOT4, ANY, 1, "lower_dot4"},
+    {QN__TARGET_C, IR_UDOT4, IR_SUDOT4, ANY, 1, "lower_dot4"},
+    {QN__TARGET_PTX, IR_FREM, IR_FREM, ANY, 1, "fmod is a function of src/lib"},
 };
 
-static bool is_lowered(target t, ir_op op, ir_type type, ir_type result) {
+static bool is_lowered(unsigned target, ir_op op, ir_type type, ir_type result) {
     for (size_t i = 0; i < sizeof lowered / sizeof *lowered; i++) {
         const struct lowered *l = &lowered[i];
         bool lanes = type.lanes >= l->lanes || result.lanes >= l->lanes;
         bool kind = l->kind == ANY || type.kind == l->kind || result.kind == l->kind;
-        if (l->target == t && op >= l->first && op <= l->last && lanes && kind) return true;
+        if (l->target == target && op >= l->first && op <= l->last && lanes && kind) return true;
     }
     return false;
 }
@@ -69,7 +62,8 @@ static void put(writer *w, const char *format, ...) {
 static unsigned operand_types(ir_op op, ir_type type, ir_type result, ir_type *types) {
     const ir_op_info *info = &qn__ir_ops[op];
     unsigned count = info->operands == IR_ANY ? result.lanes : info->operands;
-    for (unsigned i = 0; i < count; i++) types[i] = type;
+    assert_true(count <= MOST_OPERANDS);
+    for (unsigned i = 0; i < MOST_OPERANDS; i++) types[i] = type;
     switch (info->rule) {
     case RULE_SELECT: types[0] = qn__ir_type(IR_BOOL, type.lanes); break;
     case RULE_INSERT: types[1] = qn__ir_element(type); break;
@@ -121,7 +115,7 @@ static void put_store(qn__arena *arena, writer *w, ir_type result) {
 
 /* NULL: there is no such op. */
 static ir_module *module_of(qn__arena *arena, ir_op op, ir_type type, ir_type result, writer *w) {
-    ir_type types[16];
+    ir_type types[MOST_OPERANDS];
     const char *error = NULL;
     w->length = 0;
     unsigned count = operand_types(op, type, result, types);
@@ -135,14 +129,15 @@ static ir_module *module_of(qn__arena *arena, ir_op op, ir_type type, ir_type re
 /* ---- what becomes of them ---- */
 
 typedef struct counts {
-    unsigned printed[TARGETS], lowered[TARGETS], interpreted;
+    unsigned printed[QN__TARGET_COUNT], lowered[QN__TARGET_COUNT], interpreted;
 } counts;
 
 static void look_at(qn__arena *arena, ir_op op, ir_type type, ir_type result, counts *c) {
     writer w;
     const char *error;
-    const qn__emit_options options = {0};
-    for (target t = 0; t < TARGETS; t++) {
+    for (unsigned t = FIRST_PRINTED; t < QN__TARGET_COUNT; t++) {
+        const qn__emit_options options = {.target.kind = (qn__target_kind)t};
+        const char *name = qn__target_name((qn__target_kind)t);
         qn__emit_result emitted = {0};
         ir_module *module = module_of(arena, op, type, result, &w);
         if (!module) return;
@@ -150,9 +145,9 @@ static void look_at(qn__arena *arena, ir_op op, ir_type type, ir_type result, co
             c->lowered[t]++;
             continue;
         }
-        targets[t].emit(arena, module, &options, &emitted);
-        if (emitted.error) fail_msg("%s: %s\n%s", targets[t].name, emitted.error, w.text);
-        if (!emitted.size) fail_msg("%s prints nothing of\n%s", targets[t].name, w.text);
+        emitters[t]->emit(arena, module, &options, &emitted);
+        if (emitted.error) fail_msg("%s: %s\n%s", name, emitted.error, w.text);
+        if (!emitted.size) fail_msg("%s prints nothing of\n%s", name, w.text);
         c->printed[t]++;
     }
     ir_module *module = module_of(arena, op, type, result, &w);
@@ -199,27 +194,29 @@ static void every_op_is_printed_or_lowered(void **state) {
             for (size_t i = 0; i < sizeof lanes; i++)
                 look_at_results((ir_op)op, qn__ir_type((ir_kind)kind, lanes[i]), &c);
         if (!c.interpreted) fail_msg("no type is found that '%s' is for", qn__ir_ops[op].name);
-        for (target t = 0; t < TARGETS; t++)
+        for (unsigned t = FIRST_PRINTED; t < QN__TARGET_COUNT; t++)
             if (!c.printed[t] && !c.lowered[t])
-                fail_msg("%s never prints '%s'", targets[t].name, qn__ir_ops[op].name);
+                fail_msg("%s never prints '%s'", qn__target_name((qn__target_kind)t), qn__ir_ops[op].name);
     }
 }
 
 /* The sentence names the op. */
 static void what_has_no_spelling_is_refused(void **state) {
     static const struct {
-        target target;
+        qn__target_kind target;
         ir_op op;
         ir_kind kind;
-    } rows[] = {{C, IR_UDOT4, IR_I32}, {CLC, IR_SDOT4, IR_I32}, {PTX, IR_FREM, IR_F64}};
-    const qn__emit_options options = {0};
+    } rows[] = {{QN__TARGET_C, IR_UDOT4, IR_I32},
+                {QN__TARGET_CLC, IR_SDOT4, IR_I32},
+                {QN__TARGET_PTX, IR_FREM, IR_F64}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         writer w;
         qn__emit_result emitted = {0};
         ir_type type = qn__ir_type(rows[i].kind, 1);
         ir_module *module = module_of(*state, rows[i].op, type, type, &w);
         assert_non_null(module);
-        targets[rows[i].target].emit(*state, module, &options, &emitted);
+        const qn__emit_options options = {.target.kind = rows[i].target};
+        emitters[rows[i].target]->emit(*state, module, &options, &emitted);
         assert_non_null(emitted.error);
         assert_non_null(strstr(emitted.error, qn__ir_ops[rows[i].op].name));
     }

@@ -556,7 +556,8 @@ static uint32_t count_tuned(const char *source, const char *options, qn__target 
                                    .level = 2,
                                    .verify = true};
     qn__compile_result result;
-    if (qn__compile(&request, &result) != QN__COMPILE_OK) fail_msg("%s\n%s", result.log, options ? options : "");
+    if (qn__compile(&request, &result) != QN__COMPILE_OK)
+        fail_msg("%s\n%s", result.log, options ? options : "");
     each(&result, visit, &c);
     validate(&result, source);
     qn__compile_free(&result);
