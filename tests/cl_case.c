@@ -273,6 +273,15 @@ static bool read_head(cl_case *test) {
         good &= !error;
         for (; line < next; line++) number += *line == '\n';
     }
+    for (; *line; number++) { /* a run further down would never be */
+        const char *text, *word = strncmp(line, "//", 2) ? NULL : directive_word(line, &text);
+        if (word && !strcmp(word, "kernel")) {
+            tool_fail(0, "%s:%u: kernel: stands behind the head of the file", test->path, number);
+            return false;
+        }
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
     if (good && test->num_runs == 0 && cl_case_count(test, CL_ERROR) == 0) {
         tool_fail(0, "%s: neither kernel: nor error: at its head", test->path);
         return false;

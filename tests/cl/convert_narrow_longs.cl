@@ -8,13 +8,6 @@
 // expect: 57072, 65535, 300, 61072, 1, 65407, 65535, 65535
 // arg: buf:int:8
 // expect: -1698898192, -1, 300, -70000, -2147483647, -129, 65535, 2147483647
-kernel void cut(global const long4 *x, global char4 *c, global ushort4 *s, global int4 *w) {
-    int i = get_global_id(0);
-    c[i] = convert_char4(x[i]);
-    s[i] = convert_ushort4(x[i]);
-    w[i] = convert_int4(x[i]);
-}
-
 // kernel: saturated
 // global: 2
 // arg: buf:long:8=0x123456789abcdef0,-1,300,-70000,0x7fffffff80000001,-129,65535,-2147483649
@@ -26,6 +19,21 @@ kernel void cut(global const long4 *x, global char4 *c, global ushort4 *s, globa
 // expect: 32767, -1, 300, -32768, 32767, -129, 32767, -32768
 // arg: buf:uint:8
 // expect: 4294967295, 4294967295, 300, 4294967295, 4294967295, 4294967295, 65535, 4294967295
+// kernel: lanes
+// global: 1
+// arg: buf:long:16=1,2,3,260,5,6,7,-8,9,10,11,12,13,14,15,-16
+// arg: buf:uchar:32
+// expect: 1, 2, 1, 2, 3, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 248,
+//         1, 2, 3, 4, 5, 6, 7, 248, 9, 10, 11, 12, 13, 14, 15, 240
+// arg: buf:long:2
+// expect: 6, 12
+kernel void cut(global const long4 *x, global char4 *c, global ushort4 *s, global int4 *w) {
+    int i = get_global_id(0);
+    c[i] = convert_char4(x[i]);
+    s[i] = convert_ushort4(x[i]);
+    w[i] = convert_int4(x[i]);
+}
+
 kernel void saturated(global const long4 *x, global char4 *c, global uchar4 *u, global short4 *s, global uint4 *w) {
     int i = get_global_id(0);
     c[i] = convert_char4_sat(x[i]);
@@ -35,14 +43,6 @@ kernel void saturated(global const long4 *x, global char4 *c, global uchar4 *u, 
 }
 
 // Two, three, eight and sixteen lanes; the wide value is used on.
-// kernel: lanes
-// global: 1
-// arg: buf:long:16=1,2,3,260,5,6,7,-8,9,10,11,12,13,14,15,-16
-// arg: buf:uchar:32
-// expect: 1, 2, 1, 2, 3, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 248,
-//         1, 2, 3, 4, 5, 6, 7, 248, 9, 10, 11, 12, 13, 14, 15, 240
-// arg: buf:long:2
-// expect: 6, 12
 kernel void lanes(global const long *x, global uchar *o, global long *sums) {
     long2 two = vload2(0, x);
     long3 three = vload3(0, x);

@@ -9,6 +9,15 @@
 // expect: 5, 0, 5, 0, 128, 0, 0, 0, 1, 0, 1, 0
 // arg: buf:long:12
 // expect: 5, 0, 5, 0, -9223372036854775808, 0, -9223372036854775808, 9223372036854775807, 1, 0, 1, 0
+// kernel: constants
+// arg: buf:int:4
+// expect: 7, 0, -2147483648, 0
+// arg: buf:short:4=-32768,5,-32768,9
+// arg: buf:short:4=-1,0,0,2
+// arg: buf:short:4
+// expect: -32768, 5, -32768, 4
+// arg: buf:short:4
+// expect: 0, 0, 0, 1
 kernel void run(global int *a, global int *b, global int4 *out, global uchar4 *bytes, global long4 *longs) {
     int i = get_global_id(0);
     int x = a[i], y = b[i];
@@ -26,21 +35,12 @@ kernel void run(global int *a, global int *b, global int4 *out, global uchar4 *b
 }
 
 // Known when it is compiled; in narrow vectors.
-// kernel: constants
-// arg: buf:int:4
-// expect: 7, 0, -2147483648, 0
-// arg: buf:short:4=-32768,5,-32768,9
-// arg: buf:short:4
-// expect: -32768, 5, -32768, 4
-// arg: buf:short:4
-// expect: 0, 0, 0, 1
-kernel void constants(global int *out, global short4 *x, global short4 *quotients, global short4 *rests) {
+kernel void constants(global int *out, global short4 *x, global short4 *y, global short4 *quotients, global short4 *rests) {
     int seven = 7, zero = 0, least = INT_MIN, minus = -1;
     out[0] = seven / zero;
     out[1] = seven % zero;
     out[2] = least / minus;
     out[3] = least % minus;
-    short4 y = (short4)(-1, 0, 0, 2);
-    quotients[0] = x[0] / y;
-    rests[0] = x[0] % y;
+    quotients[0] = x[0] / y[0];
+    rests[0] = x[0] % y[0];
 }
