@@ -61,4 +61,4 @@ static void emit(qn__arena *arena, ir_module *module, const qn__emit_options *op
     result->size = text.len;
 }
 
-const qn__emitter qn__emitter_c = {.emit = emit};
+const qn__emitter qn__emitter_c = {.base = {.lacks_f16_values = true}, .emit = emit};

@@ -324,6 +324,7 @@ const qn__emitter qn__emitter_clc = {
             .lacks_division_overflow = true,
             .wants_narrow = true,
             .lacks_f16 = true,
+            .lacks_f16_values = true,
             .lacks_linear_sub_groups = true,
             .wants_large_unrolled = true,
             .wants_even_unrolled = true,
