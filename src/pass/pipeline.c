@@ -63,6 +63,7 @@ static const phase phases[] = {
       {"licm", qn__pass_licm, 2, FUNCTION, ALL},
       {"simplify", qn__pass_simplify, 2, FUNCTION, ALL},
       {"cse", qn__pass_cse, 2, FUNCTION, ALL},
+      {"carry", qn__pass_carry, 2, FUNCTION, ALL},
       {"contract", qn__pass_contract, 2, FUNCTION, UNLESS(lacks_fast_fma32)},
       {"dce", qn__pass_dce, 2, FUNCTION, ALL}}},
     {"what the target lacks",
