@@ -516,6 +516,25 @@ static void bytes_are_swapped(void **state) {
         same_at_all_levels((setting){.source = swaps, .lacks = lacks[k], .n = 3});
 }
 
+/* Sums in memory: alone, beside another store that comes last, to places that are the same for some, left early. */
+static const char sums[] =
+    "kernel void k(global int *out, int n) { int i = get_global_id(0); global int *o = out + i, *p = o + (i "
+    "& 1 ? "
+    "0 : 256);\n"
+    "  for (int j = 0; j < n + 5; j++) o[512] += i * j + o[512] / 3;\n"
+    "  for (int j = 0; j < n; j++) { o[0] += j; *p = o[0] ^ i; }\n"
+    "  for (int j = 0; j < 9; j++) { *p += j; o[0] += *p; }\n"
+    "  for (int j = 0; j < i; j++) { o[768] += j; if (o[768] > 50) break; o[1024] = o[768]; o[768] += 3; } }";
+
+static void sums_in_memory_go_around(void **state) {
+    (void)state;
+    static const qn__target wants[] = {{.wants_end_tests = true},
+                                       {.wants_end_tests = true, .wants_unrolled = true},
+                                       {.wants_end_tests = true, .lacks_i64_bits = true}};
+    for (size_t k = 0; k < sizeof wants / sizeof *wants; k++)
+        for (int n = 0; n < 4; n++) same_at_all_levels((setting){.source = sums, .lacks = wants[k], .n = n});
+}
+
 /* Bits of floats: every pair of those in the table, and random ones; what is no number is 0 in the result. */
 #define PATTERNS                                                                                             \
     "constant uint special[16] = {0, 0x80000000u, 1, 0x80000001u, 0x007fffff, 0x00800000, 0x3f800000, "      \
@@ -588,6 +607,7 @@ int main(void) {
         cmocka_unit_test(narrow_integers_are_words),
         cmocka_unit_test(integers_are_divided_by_zero),
         cmocka_unit_test(bytes_are_swapped),
+        cmocka_unit_test(sums_in_memory_go_around),
         cmocka_unit_test(floats_keep_their_values),
         cmocka_unit_test(sub_groups_where_work_items_part_are_refused),
         cmocka_unit_test(a_string_in_private_memory_is_refused),
