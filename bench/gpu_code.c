@@ -3,6 +3,7 @@
    figure. */
 #include "gpu.h"
 
+#include "cases.h"
 #include "shipped.h"
 
 #include <math.h>
@@ -271,7 +272,8 @@ static void hear(void *user, const char *figures) {
     if (sscanf(figures, "%zu %lf %lf", &index, &ours, &theirs) != 3 || index >= MAX_CASES) return;
     if (c->is_cuda) c->nvrtc_ms[index] = theirs;
     double ratio = ours > 0 && c->nvrtc_ms[index] > 0 ? c->nvrtc_ms[index] / ours : 0;
-    ratios_add(&c->ratios, bench_cases[index].name, ratio);
+    const bool is_work = bench_cases[index].make != around_make;
+    if (is_work) ratios_add(&c->ratios, bench_cases[index].name, ratio);
     if (c->is_cuda) return;
     report("| %s |", bench_cases[index].name);
     report(ours > 0 ? " %.4f |" : " |", ours);

@@ -104,6 +104,7 @@ static const qn_translate_desc translate_desc = {.program = {.source = source}, 
     X(qn_program_kernel_count, 0, PROGRAM, nothing(qn_program_kernel_count(h) == 0))                         \
     X(qn_program_kernel_name, 0, PROGRAM, nothing(qn_program_kernel_name(h, 0) == NULL))                     \
     X(qn_program_get_times, 0, PROGRAM, qn_program_get_times(h, &out.times))                                 \
+    X(qn_program_wait, 0, PROGRAM, qn_program_wait(h, QN_FOREVER))                                           \
     X(qn_translate, 0, CONTEXT, qn_translate(h, &translate_desc, &out.text, NULL))                           \
     X(qn_text_free, 0, CONTEXT, (qn_text_free(h, out.data), QN_ERROR_ARGUMENT))                              \
     X(qn_kernel_create, 0, PROGRAM, qn_kernel_create(h, NULL, &out.kernel))                                  \

@@ -120,8 +120,9 @@ static void the_cache_has_it(void **state) {
         qn_buffer *buffer = make_buffer(device, 12, NULL);
         loaded l = load(context, device);
         qn_program_times times;
+        assert_ok(context, qn_program_wait(l.program, QN_FOREVER));
         assert_ok(context, qn_program_get_times(l.program, &times));
-        assert_int_equal(times.from_cache, i == 1);
+        assert_true(times.from_cache == (i == 1) || !keeps_machine_code(device));
         assert_ok(context, qn_launch(NULL, l.add, QN_RANGE(1), QN_ARGS(buffer, 5u)));
         check(context, &l, buffer, 105, 7);
         qn_context_destroy(context);

@@ -42,6 +42,12 @@ static inline qn_device *get_device(qn_context *context, const char *name) {
     return device;
 }
 
+/* NVIDIA's OpenCL gives text as binaries, which it compiles at each start. */
+static inline bool keeps_machine_code(qn_device *device) {
+    qn_device_info info;
+    return qn_device_get_info(device, &info) || !strstr(info.driver, "NVIDIA CUDA");
+}
+
 /* With its final code: what tests measure and count does not depend on how fast a C compiler is. */
 static inline qn_program *make_program(qn_device *device, const char *source) {
     qn_program *program;
@@ -101,6 +107,18 @@ static inline bool device_is_missing(void) {
     int status = 0;
     waitpid(child, &status, 0);
     return WIFEXITED(status) && WEXITSTATUS(status) == TEST_SKIPPED;
+}
+
+/* What keeps_machine_code denies of the device under test, asked in the same way. */
+static inline bool text_is_kept(void) {
+    const pid_t child = fork();
+    if (child == 0) {
+        qn_context *context = make_context(NULL);
+        _exit(!keeps_machine_code(get_device(context, test_device())));
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status);
 }
 
 #define run_device_tests(tests)                                                                              \

@@ -218,6 +218,7 @@ static bool run_large(place *p, const char *compiler) {
     qn_context *context = make_context(&(qn_context_desc){.cpu_compiler = compiler, .cache_dir = p->dir});
     qn_device *device = get_device(context, "cpu");
     assert_ok(context, qn_program_create(device, &(qn_program_desc){.source = large_source}, &program));
+    assert_ok(context, qn_program_wait(program, QN_FOREVER));
     assert_ok(context, qn_program_get_times(program, &times));
     qn_buffer *buffer = make_buffer(device, sizeof out, NULL);
     assert_ok(context, qn_launch(NULL, make_kernel(program, context, NULL), QN_RANGE(4), QN_ARGS(buffer)));
