@@ -279,6 +279,7 @@ static void compare(ptx_emitter *e, const ir_instr *instr, unsigned lane) {
         a = extended(e, a, width, how);
         b = extended(e, b, width, how);
     }
+    if (a.kind == PTX_SYMBOL) a = qn__ptx_in_register(e, a); /* an address, which may only come second */
     bool wide = width == 64 && (a.cls == PTX_B64 || b.cls == PTX_B64);
     a = qn__ptx_op2(e, wide ? row->op64 : row->op32, PTX_PRED, a, b);
     qn__ptx_define(e, instr->results[0], lane, a);
