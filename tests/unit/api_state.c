@@ -139,5 +139,5 @@ int main(void) {
         cmocka_unit_test(it_is_no_parameter),
         cmocka_unit_test(the_cache_has_it),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_device_tests(tests);
 }
