@@ -149,7 +149,7 @@ static const char *unknown_tuning(compile *c, const char *word, size_t length) {
     return out.data;
 }
 
-/* -qn-tune; returns NULL, or a sentence on what is wrong. */
+/* -qn-tune; returns NULL, or a message on what is wrong. */
 static const char *tune(compile *c) {
     for (const char *at = c->options.tune; at && *at;) {
         const size_t length = strcspn(at, ",");
@@ -243,10 +243,10 @@ static void dump_pass(void *user, const char *pass, const ir_module *module) {
     qn__ir_print(&c->dump, module);
 }
 
-/* A verifier's or pass's sentence; the passes begin those that are their own fault with "internal error". */
-static bool pass_failure(compile *c, const char *sentence, bool unsupported) {
-    bool is_internal = !strncmp(sentence, "internal error", 14);
-    qn__diag_error(&c->diag, FRONT_NO_LOC, "%s", sentence);
+/* A verifier's or pass's message; the passes begin those that are their own fault with "internal error". */
+static bool pass_failure(compile *c, const char *message, bool unsupported) {
+    bool is_internal = !strncmp(message, "internal error", 14);
+    qn__diag_error(&c->diag, FRONT_NO_LOC, "%s", message);
     if (unsupported) return fail(c, QN__COMPILE_UNSUPPORTED);
     return fail(c, is_internal ? QN__COMPILE_INTERNAL : QN__COMPILE_TOO_LARGE);
 }

@@ -12,11 +12,11 @@
 typedef enum qn__compile_status {
     QN__COMPILE_OK,
     QN__COMPILE_SOURCE_ERROR,  /* the log says what is wrong with the source */
-    QN__COMPILE_BAD_OPTION,    /* options, or the pass of `dump`; the log is a sentence */
+    QN__COMPILE_BAD_OPTION,    /* options, or the pass of `dump`; the log is a message */
     QN__COMPILE_UNSUPPORTED,   /* the source is right, but this target cannot do it; the log says what */
     QN__COMPILE_TOO_LARGE,     /* more instructions or memory than the budget */
     QN__COMPILE_OUT_OF_MEMORY, /* the allocator gave NULL */
-    QN__COMPILE_INTERNAL       /* a fault of the compiler itself (the verifier's sentence is in the log) */
+    QN__COMPILE_INTERNAL       /* a fault of the compiler itself (the verifier's message is in the log) */
 } qn__compile_status;
 
 /* A header given as text; found by `#include` under its name before any directory is looked at. */

@@ -16,7 +16,7 @@ typedef struct qn__emit_result {
     const char *text; /* the arena's; SPIR-V: the module's words, little-endian */
     size_t size;
     qn__code_info info; /* the arena's */
-    const char *error;  /* NULL, or a sentence that names what the target cannot do, with error_loc */
+    const char *error;  /* NULL, or a message that names what the target cannot do, with error_loc */
     ir_loc error_loc;
 } qn__emit_result;
 

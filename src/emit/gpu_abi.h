@@ -1,15 +1,15 @@
 /* The contract between kernels emitted for GPUs (PTX, SPIR-V, OpenCL C) and the backends that launch them.
 
    Parameters. A kernel's parameter block is its argument block (each argument at its reflected offset, as on the
-   CPU) followed by the hidden parameters that it uses, each at the offset its qn__hidden gives. PTX: one `.param`
+   CPU) followed by the implicit arguments that it uses, each at the offset its qn__implicit gives. PTX: one `.param`
    array of bytes, aligned to 16. CUDA takes up to 32,764 of them, quern fewer: the instruction that reads a parameter
    at an index has a signed 16-bit displacement from the start of the constant bank, and ptxas (13.0) for sm_90 and
    newer decides by the distance from the first parameter whether that is enough. What lies beyond 32,767 in the
    bank, where the parameters begin at 528 (sm_90) or 896 (sm_100 and on), is then read from elsewhere. SPIR-V: the push constants; where the block is larger than 128 bytes, the push
    constants hold only the 64-bit address of the block in memory. OpenCL C: the arguments in order as the
-   kernel's own parameters (buffers as __global pointers, which the kernel adds QN__HIDDEN_BUFFER_OFFSET to); behind them
-   the hidden ones together as one struct by value, a 64-bit word each, `offset` bytes from its start, without
-   QN__HIDDEN_PRINT, which is a pointer of its own behind the struct.
+   kernel's own parameters (buffers as __global pointers, which the kernel adds QN__IMPLICIT_BUFFER_OFFSET to); behind them
+   the implicit ones together as one struct by value, a 64-bit word each, `offset` bytes from its start, without
+   QN__IMPLICIT_PRINT, which is a pointer of its own behind the struct.
 
    Buffers are 64-bit device addresses (0: null). __local arguments are byte offsets into the group's local
    memory (uint64_t): PTX declares static variables itself, and the arguments lie in dynamic shared memory at
@@ -18,13 +18,13 @@
    OpenCL C: clSetKernelArg with the size.
 
    Groups. All groups of a launch are of one size. Where the local size does not divide the global size, a kernel
-   that is `guarded` is launched with groups that overhang, and QN__HIDDEN_OVERHANG tells in which dimensions:
-   its work-items past the end leave at once; a kernel may instead take QN__HIDDEN_LIMIT, how many work-items the
+   that is `guarded` is launched with groups that overhang, and QN__IMPLICIT_OVERHANG tells in which dimensions:
+   its work-items past the end leave at once; a kernel may instead take QN__IMPLICIT_LIMIT, how many work-items the
    part has in a dimension. A kernel that is not (it has barriers, collectives or asks for the
-   local size) is launched in parts, each with groups of one size and its own QN__HIDDEN_GROUP_BASE. Parts also
+   local size) is launched in parts, each with groups of one size and its own QN__IMPLICIT_GROUP_BASE. Parts also
    keep a launch under the device's largest grid, and each under 2^31 work-items in a dimension.
 
-   Output. The buffer at QN__HIDDEN_PRINT starts with two 32-bit words: the bytes of data that fit (written by the
+   Output. The buffer at QN__IMPLICIT_PRINT starts with two 32-bit words: the bytes of data that fit (written by the
    host) and the bytes asked for so far (atomically added to). Then records, each a multiple of 8 bytes: 32-bit
    size of the record, 32-bit index of the format in the module's objects, then the values as in cpu_abi.h, each
    at its natural alignment up to 8. A %s argument is a 64-bit word: index of the object << 32 | offset. A record
@@ -46,27 +46,27 @@ enum {
     QN__PRINT_CAPACITY = 1 << 20  /* bytes of records that a launch may print */
 };
 
-typedef enum qn__hidden_kind {
-    QN__HIDDEN_GLOBAL_BASE,   /* u64 per dim: global id of this part's first work-item, with the offset */
-    QN__HIDDEN_GLOBAL_SIZE,   /* u64 per dim: of the whole launch */
-    QN__HIDDEN_GLOBAL_OFFSET, /* u64 per dim */
-    QN__HIDDEN_GROUP_BASE,    /* u32 per dim: id of this part's first group */
-    QN__HIDDEN_NUM_GROUPS,    /* u32 per dim: of the whole launch */
-    QN__HIDDEN_ENQUEUED_SIZE, /* u32 per dim: local size asked for */
-    QN__HIDDEN_WORK_DIM,      /* u32 */
-    QN__HIDDEN_OVERHANG,      /* u32: bit d: the last groups of dimension d overhang */
-    QN__HIDDEN_PRINT,         /* u64: address of the print buffer; OpenCL C: a buffer */
-    QN__HIDDEN_CONSTANTS,     /* u64: address of the constants */
-    QN__HIDDEN_BUFFER_OFFSET, /* u64: bytes to add to parameter `dim` */
-    QN__HIDDEN_LIMIT,         /* u32 per dim: work-items of this part; UINT32_MAX where nothing overhangs */
-    QN__HIDDEN_KIND_COUNT
-} qn__hidden_kind;
+typedef enum qn__implicit_kind {
+    QN__IMPLICIT_GLOBAL_BASE,   /* u64 per dim: global id of this part's first work-item, with the offset */
+    QN__IMPLICIT_GLOBAL_SIZE,   /* u64 per dim: of the whole launch */
+    QN__IMPLICIT_GLOBAL_OFFSET, /* u64 per dim */
+    QN__IMPLICIT_GROUP_BASE,    /* u32 per dim: id of this part's first group */
+    QN__IMPLICIT_NUM_GROUPS,    /* u32 per dim: of the whole launch */
+    QN__IMPLICIT_ENQUEUED_SIZE, /* u32 per dim: local size asked for */
+    QN__IMPLICIT_WORK_DIM,      /* u32 */
+    QN__IMPLICIT_OVERHANG,      /* u32: bit d: the last groups of dimension d overhang */
+    QN__IMPLICIT_PRINT,         /* u64: address of the print buffer; OpenCL C: a buffer */
+    QN__IMPLICIT_CONSTANTS,     /* u64: address of the constants */
+    QN__IMPLICIT_BUFFER_OFFSET, /* u64: bytes to add to parameter `dim` */
+    QN__IMPLICIT_LIMIT,         /* u32 per dim: work-items of this part; UINT32_MAX where nothing overhangs */
+    QN__IMPLICIT_KIND_COUNT
+} qn__implicit_kind;
 
-typedef struct qn__hidden {
-    uint8_t kind; /* qn__hidden_kind */
+typedef struct qn__implicit {
+    uint8_t kind; /* qn__implicit_kind */
     uint8_t size; /* bytes: 4 or 8 */
     uint16_t dim;
     uint32_t offset; /* in the parameter block */
-} qn__hidden;
+} qn__implicit;
 
 #endif

@@ -23,7 +23,7 @@ typedef struct front_message {
     bool is_warning;
     front_loc loc;
     uint32_t range_column, range_length; /* bytes of the line to underline with ~; length 0: none */
-    const char *text;                    /* one sentence, no capital, no full stop */
+    const char *text;                    /* one message, no capital, no full stop */
     const char *hint;                    /* or NULL */
 } front_message;
 
@@ -55,7 +55,7 @@ void qn__diag_warning(front_diag *diag, front_warning warning, front_loc loc, co
 /* Belongs to the error or warning before it: `note: previous declaration is here`. FRONT_NO_LOC: no
    position. */
 void qn__diag_note(front_diag *diag, front_loc loc, const char *format, ...) QN__PRINTF(3, 4);
-/* One sentence on what to do, shown below the excerpt of the last error or warning (the last one given
+/* One message on what to do, shown below the excerpt of the last error or warning (the last one given
    wins). */
 void qn__diag_hint(front_diag *diag, const char *format, ...) QN__PRINTF(2, 3);
 /* Underlines `length` bytes from `from` (a place on the same line, else nothing happens). */

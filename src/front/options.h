@@ -36,7 +36,7 @@ typedef struct front_options {
     const char *tune;         /* -qn-tune=WORD,...; NULL: not given. The words are src/compile.c's */
 } front_options;
 
-/* Adds the options in `text` (NULL: none) to `options`. Returns NULL, or a sentence on what is wrong. */
+/* Adds the options in `text` (NULL: none) to `options`. Returns NULL, or a message on what is wrong. */
 const char *qn__options_parse(qn__arena *arena, const char *text, front_options *options);
 
 #endif

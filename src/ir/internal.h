@@ -48,7 +48,7 @@ uint64_t qn__ir_float_decimal(ir_kind kind, bool negative, uint64_t digits, int 
 /* One instruction without its regions, values numbered as in the function's text. */
 void qn__ir_print_instr(qn__buf *out, const ir_function *function, const ir_instr *instr);
 
-/* The verifier's rules about one instruction by itself (verify_ops.c): a sentence about what is wrong, or
+/* The verifier's rules about one instruction by itself (verify_ops.c): a message about what is wrong, or
    NULL. */
 const char *qn__ir_broken_types(const ir_function *function, const ir_instr *instr);
 const char *qn__ir_broken_attrs(const ir_function *function, const ir_instr *instr);

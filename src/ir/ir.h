@@ -553,7 +553,7 @@ void qn__ir_print(qn__buf *out, const ir_module *module);
 void qn__ir_print_function(qn__buf *out, const ir_function *function);
 /* Parses a module. On error returns NULL and sets *error to "line:column: message" in the arena. */
 ir_module *qn__ir_parse(qn__arena *arena, const char *text, size_t size, const char **error);
-/* NULL if the module obeys every rule; else the first broken one as a sentence with the instruction's
+/* NULL if the module obeys every rule; else the first broken one as a message with the instruction's
    text. */
 const char *qn__ir_verify(qn__arena *arena, const ir_module *module);
 

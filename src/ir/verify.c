@@ -1,6 +1,6 @@
 /* Checks every rule of the IR: lists, ids, scopes, constructs and jumps here, types and attributes in
    verify_ops.c. Trusts no pointer of a value or region more than it must, so that a pass that went wrong gets
-   a sentence and not a crash. */
+   a message and not a crash. */
 #include <string.h>
 
 #include "ir/internal.h"

@@ -13,19 +13,19 @@ typedef struct qn__pass_options {
     /* Called after each pass that changed something (and once with "lower" before the first); may be NULL. */
     void (*dump)(void *user, const char *pass, const ir_module *module);
     void *user;
-    bool *unsupported; /* set where the sentence is of what the target cannot do; may be NULL */
+    bool *unsupported; /* set where the message is of what the target cannot do; may be NULL */
     bool verify;       /* run the verifier after every pass; a failure escapes as an internal error message */
 } qn__pass_options;
 
 /* Runs the whole pipeline on a module: afterwards it has kernels only, without calls. Returns NULL, or a
-   sentence (recursion, too large, a verifier failure) in the module's arena. */
+   message (recursion, too large, a verifier failure) in the module's arena. */
 const char *qn__pass_run(ir_module *module, const qn__pass_options *options);
 
 /* Whether there is a pass of that name. */
 bool qn__pass_exists(const char *name);
 
 /* Runs one pass by name, for tests: "mem2reg", "simplify", ... Returns false if there is none. *error is NULL
-   or a sentence, as from qn__pass_run. */
+   or a message, as from qn__pass_run. */
 bool qn__pass_run_one(ir_module *module, const char *name, const qn__pass_options *options,
                       const char **error);
 

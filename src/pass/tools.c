@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-void qn__pass_refuse(qn__pass_context *context, ir_loc loc, const char *sentence) {
+void qn__pass_refuse(qn__pass_context *context, ir_loc loc, const char *message) {
     const ir_module *module = context->module;
     const char *file = loc.line && loc.file < module->files.len ? module->files.data[loc.file] : NULL;
     if (context->error) return;
     context->error =
-        qn__arena_printf(module->arena, file ? "%s (%s:%u)" : "%s", sentence, file, (unsigned)loc.line);
+        qn__arena_printf(module->arena, file ? "%s (%s:%u)" : "%s", message, file, (unsigned)loc.line);
     if (context->options->unsupported) *context->options->unsupported = true;
 }
 

@@ -18,7 +18,7 @@ typedef struct qn__pass_context {
     qn__arena *scratch;          /* freed after the pass */
     const qn__rule_index *rules; /* of simplify, made when it first runs */
     bool *ops;                   /* by op: qn__survey has met it; NULL: not asked yet */
-    const char *error;           /* set by a pass that gives up: a sentence in the module's arena */
+    const char *error;           /* set by a pass that gives up: a message in the module's arena */
 } qn__pass_context;
 
 /* Returns whether it changed anything. */
@@ -47,7 +47,7 @@ static inline bool qn__has_op(const qn__pass_context *context, ir_op first, ir_o
 }
 
 /* The pass gives up, because the target cannot do what stands at `loc`. */
-void qn__pass_refuse(qn__pass_context *context, ir_loc loc, const char *sentence);
+void qn__pass_refuse(qn__pass_context *context, ir_loc loc, const char *message);
 
 /* ---- replacing values ---- */
 

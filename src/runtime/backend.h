@@ -1,6 +1,6 @@
 /* What a backend provides: one const table of functions over its own opaque state. The runtime in front
    validates everything, counts references and orders calls; a backend may assert. Adding one is a folder and
-   a line in backends.c. A failing function returns a status and writes a sentence to `why` (QN__WHY bytes),
+   a line in backends.c. A failing function returns a status and writes a message to `why` (QN__WHY bytes),
    if it takes one. */
 #ifndef QN__BACKEND_H
 #define QN__BACKEND_H
@@ -81,7 +81,7 @@ typedef struct qn__code_source {
     size_t text_size;
     const struct ir_module *module; /* where the target is the IR; else NULL */
     /* The program as such a module, compiled when it is asked for: where the text turns out to be too much for the
-       driver's compiler. It lives as long as the code, and *info describes it from then on. NULL with a sentence:
+       driver's compiler. It lives as long as the code, and *info describes it from then on. NULL with a message:
        there is none. */
     const struct ir_module *(*get_module)(void *user, char *why);
     void *get_module_user;
@@ -144,7 +144,7 @@ typedef struct qn_backend {
     /* Number of the last command that is done. Any thread. */
     uint64_t (*completed)(qn__queue *queue);
     /* Until command `number` is done. A failure of an earlier command is reported once. QN_ERROR_TIMEOUT comes
-       without a sentence. Any thread. */
+       without a message. Any thread. */
     qn_status (*wait)(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why);
     /* The kernels that run or, where none does, run next, as "a or b"; empty: none. Any thread. */
     void (*unfinished)(qn__queue *queue, char *names, size_t size);
@@ -152,12 +152,12 @@ typedef struct qn_backend {
     qn_status (*mark_create)(qn__gpu *gpu, qn__mark **mark, char *why);
     void (*mark_destroy)(qn__mark *mark);
     bool (*mark_done)(qn__mark *mark, uint64_t version, uint64_t *time_ns);
-    /* QN_ERROR_TIMEOUT comes without a sentence. */
+    /* QN_ERROR_TIMEOUT comes without a message. */
     qn_status (*mark_wait)(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why);
 
     qn_status (*code_load)(qn__gpu *gpu, const qn__code_source *source, qn__code **code, char *why);
     bool (*code_compiled)(const qn__code *code); /* by the driver, though it is from a binary; NULL: never */
-    /* Until the code is final; NULL: it always is. QN_ERROR_TIMEOUT comes without a sentence; another failure means
+    /* Until the code is final; NULL: it always is. QN_ERROR_TIMEOUT comes without a message; another failure means
        that it stays as it is. Any thread. */
     qn_status (*code_wait)(qn__code *code, uint64_t timeout_ns, char *why);
     void (*code_unload)(qn__gpu *gpu, qn__code *code);

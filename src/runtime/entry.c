@@ -23,9 +23,9 @@ static void put_optional(qn__buf *out, const char *text) {
     if (text) qn__put_text(out, text);
 }
 
-static void put_hidden(qn__buf *out, const qn__hidden *hidden) {
-    qn__put_number(out, hidden->kind | hidden->size << 8 | (uint64_t)hidden->dim << 16 |
-                            (uint64_t)hidden->offset << 32);
+static void put_implicit(qn__buf *out, const qn__implicit *implicit) {
+    qn__put_number(out, implicit->kind | implicit->size << 8 | (uint64_t)implicit->dim << 16 |
+                            (uint64_t)implicit->offset << 32);
 }
 
 #define PUT_NUMBER(type, name) qn__put_number(out, from->name);
@@ -98,15 +98,15 @@ uint32_t qn__get_count(qn__reader *r, size_t least) {
 
 static const char *get_optional(qn__reader *r) { return qn__get_number(r) ? qn__get_text(r) : NULL; }
 
-static void get_hidden(qn__reader *r, qn__arena *arena, qn__hidden *to) {
+static void get_implicit(qn__reader *r, qn__arena *arena, qn__implicit *to) {
     const uint64_t word = qn__get_number(r);
     (void)arena;
-    *to = (qn__hidden){(uint8_t)word, (uint8_t)(word >> 8), (uint16_t)(word >> 16), (uint32_t)(word >> 32)};
+    *to = (qn__implicit){(uint8_t)word, (uint8_t)(word >> 8), (uint16_t)(word >> 16), (uint32_t)(word >> 32)};
 }
 
 /* Each fact takes a number at least. */
 enum {
-    LEAST_hidden = 8,
+    LEAST_implicit = 8,
 #define PARAM_FACT(shape, type, name, doc) +8
     LEAST_param_info = 0
 #include "emit/code_info.def"

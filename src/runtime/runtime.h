@@ -201,7 +201,7 @@ void qn__object_destroy(qn__object *object, qn__object_kind kind);
 void qn__handle_destroy(void *pointer, qn__object_kind kind, const char *function, const char *argument);
 /* QN_OK if `object` is a live handle of that kind; else sets the message: "qn_launch: kernel is NULL". */
 qn_status qn__check(const void *object, qn__object_kind kind, const char *function, const char *argument);
-/* The same, with a sentence also where `object` is NULL or no object at all, if `other` is one. */
+/* The same, with a message also where `object` is NULL or no object at all, if `other` is one. */
 qn_status qn__check_beside(const void *other, const void *object, qn__object_kind kind, const char *function,
                            const char *argument);
 void qn__objects_free(qn_context *context);
@@ -235,7 +235,7 @@ qn_status qn__stream_write(qn_stream *stream, qn_buffer *buffer, uint64_t offset
                            uint64_t size, bool data_stays);
 qn_status qn__stream_new(qn_device *device, qn_stream **stream);
 qn_status qn__stream_wait_number(qn_stream *stream, uint64_t number, uint64_t timeout_ns);
-/* QN_ERROR_TIMEOUT with a sentence: what was not done in that time, and the kernels that are unfinished on the device's
+/* QN_ERROR_TIMEOUT with a message: what was not done in that time, and the kernels that are unfinished on the device's
    streams, on `first` (or NULL) first. */
 qn_status qn__timed_out(qn_device *device, qn_stream *first, const char *what, uint64_t timeout_ns);
 uint64_t qn__stream_last(qn_stream *stream); /* number of its last command */

@@ -122,7 +122,7 @@ static qn_status submit_locked(qn_stream *stream, const qn__command *command, qn
     return status;
 }
 
-/* Not inlined with its caller's path: the sentence takes half a kilobyte of stack. */
+/* Not inlined with its caller's path: the message takes half a kilobyte of stack. */
 static qn_status say(qn_stream *stream, qn_status status, const char *why) {
     return qn__fail(stream->object.context, status, "%s", why[0] ? why : qn_status_text(status));
 }

@@ -16,7 +16,7 @@
 int qn__folder_open(const char *path, bool make, int *folder);
 /* This user, or root. */
 bool qn__folder_owner_is_trusted(uid_t owner);
-/* A sentence on why the folder gave that error. */
+/* A message on why the folder gave that error. */
 void qn__folder_explain(const char *path, int error, char *text, size_t size);
 /* Opens the folder that the file `path` is in; *name is the file's name there. */
 int qn__folder_of(const char *path, int *folder, const char **name);

@@ -15,7 +15,7 @@ struct ir_module;
 typedef struct qn__vm_program qn__vm_program;
 
 /* Prepares a kernel (after the pipeline's inlining, at any optimisation level). Program memory is the
-   arena's. NULL with *error set to a sentence when it has what the VM does not know. */
+   arena's. NULL with *error set to a message when it has what the VM does not know. */
 qn__vm_program *qn__vm_prepare(qn__arena *arena, struct ir_function *kernel, uint32_t sub_group_size,
                                const char **error);
 /* The kernel of that name. */
@@ -30,7 +30,7 @@ uint64_t qn__vm_stack(const qn__vm_program *program); /* bytes of stack, at most
 uint64_t qn__vm_scratch_size(const qn__vm_program *program, uint64_t items);
 
 /* Same contract as qn_cpu_kernel; several threads may run the same program, each with its own local and
-   scratch. Returns NULL, or a static sentence when the work-items that run at once (a work-group, or less)
+   scratch. Returns NULL, or a static message when the work-items that run at once (a work-group, or less)
    had not finished after `max_steps` instructions, each counted once for all of them; 0: no limit. */
 const char *qn__vm_run(const qn__vm_program *program, const qn_cpu_launch *launch, uint64_t begin_x,
                        uint64_t end_x, uint64_t y, uint64_t z, unsigned char *local, unsigned char *scratch,

@@ -438,7 +438,7 @@ static uint64_t param(const fake_launch *launch, size_t offset, size_t size) {
     return value;
 }
 
-/* Kernels by their names: fill(p, value, n), saxpy(y, x, a, n), last_word(p, n, words), print(hidden print buffer), bad()
+/* Kernels by their names: fill(p, value, n), saxpy(y, x, a, n), last_word(p, n, words), print(implicit print buffer), bad()
    and hang(). */
 static void run_kernel(qn__cu_stream stream, const fake_launch *launch) {
     uint64_t items = (uint64_t)launch->grid[0] * launch->block[0];

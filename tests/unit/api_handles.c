@@ -172,7 +172,8 @@ static void the_table_has_every_function(void **state) {
     (void)state;
     char line[512];
     int count = 0;
-    FILE *file = fopen("include/quern/quern.h", "rb"); /* the tests run in the tree */;
+    FILE *file = fopen("include/quern/quern.h", "rb"); /* the tests run in the tree */
+    ;
     assert_non_null(file);
     while (fgets(line, sizeof line, file)) {
         char *end = strncmp(line, "QN_API ", 7) ? NULL : strchr(line, '('), *name = end;

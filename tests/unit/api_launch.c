@@ -1,4 +1,4 @@
-/* Launching: arguments by value and by reference, what is refused and with which sentence. */
+/* Launching: arguments by value and by reference, what is refused and with which message. */
 #include "api_support.h"
 
 static const char source[] =

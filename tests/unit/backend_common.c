@@ -1,4 +1,4 @@
-/* What the backends share: the parts of a launch cover each work-item once, hidden parameters, local sizes, the
+/* What the backends share: the parts of a launch cover each work-item once, implicit arguments, local sizes, the
    copy of a program's kernels, and print records, whole and damaged. */
 #include "backend/common/common.h"
 
@@ -23,15 +23,15 @@ static qn__command launch_of(const uint64_t global[3], const uint32_t local[3]) 
     return launch;
 }
 
-static const qn__hidden bases[] = {{QN__HIDDEN_GLOBAL_BASE, 8, 0, 0},
-                                   {QN__HIDDEN_GLOBAL_BASE, 8, 1, 8},
-                                   {QN__HIDDEN_GLOBAL_BASE, 8, 2, 16},
-                                   {QN__HIDDEN_OVERHANG, 4, 0, 24}};
+static const qn__implicit bases[] = {{QN__IMPLICIT_GLOBAL_BASE, 8, 0, 0},
+                                     {QN__IMPLICIT_GLOBAL_BASE, 8, 1, 8},
+                                     {QN__IMPLICIT_GLOBAL_BASE, 8, 2, 16},
+                                     {QN__IMPLICIT_OVERHANG, 4, 0, 24}};
 
 /* Runs a part as a device does: every work-item of every group, those past the end leave at once. */
 static void cover(const qn__command *launch, const qn__part *part, uint8_t *seen, bool guarded) {
-    const qn__kernel_info kernel = {.hidden = bases, .num_hidden = 4, .params_size = 32};
-    const qn__hidden_addresses none = {0};
+    const qn__kernel_info kernel = {.implicit = bases, .num_implicit = 4, .params_size = 32};
+    const qn__implicit_addresses none = {0};
     unsigned char block[32];
     uint64_t base[3], id[3], items[3];
     uint32_t overhang;
@@ -136,37 +136,37 @@ static void hidden_values(void **state) {
     launch.bindings = bindings;
     launch.num_bindings = 2;
     const qn__part part = {{1, 5, 3}, {4, 4, 1}, {3, 0, 0}, 5};
-    const qn__hidden_addresses addresses = {0xABCD, 0x1234};
+    const qn__implicit_addresses addresses = {0xABCD, 0x1234};
     const struct {
         uint8_t kind;
         uint16_t dim;
         uint64_t value;
-    } rows[] = {{QN__HIDDEN_GLOBAL_BASE, 0, 96},    {QN__HIDDEN_GLOBAL_BASE, 1, 1000},
-                {QN__HIDDEN_GLOBAL_SIZE, 1, 20},    {QN__HIDDEN_GLOBAL_OFFSET, 2, 2000},
-                {QN__HIDDEN_GROUP_BASE, 0, 3},      {QN__HIDDEN_NUM_GROUPS, 0, 4},
-                {QN__HIDDEN_NUM_GROUPS, 1, 5},      {QN__HIDDEN_ENQUEUED_SIZE, 0, 32},
-                {QN__HIDDEN_WORK_DIM, 0, 3},        {QN__HIDDEN_OVERHANG, 0, 5},
-                {QN__HIDDEN_PRINT, 0, 0xABCD},      {QN__HIDDEN_CONSTANTS, 0, 0x1234},
-                {QN__HIDDEN_BUFFER_OFFSET, 1, 64},  {QN__HIDDEN_BUFFER_OFFSET, 2, 0},
-                {QN__HIDDEN_BUFFER_OFFSET, 3, 4096}};
+    } rows[] = {{QN__IMPLICIT_GLOBAL_BASE, 0, 96},    {QN__IMPLICIT_GLOBAL_BASE, 1, 1000},
+                {QN__IMPLICIT_GLOBAL_SIZE, 1, 20},    {QN__IMPLICIT_GLOBAL_OFFSET, 2, 2000},
+                {QN__IMPLICIT_GROUP_BASE, 0, 3},      {QN__IMPLICIT_NUM_GROUPS, 0, 4},
+                {QN__IMPLICIT_NUM_GROUPS, 1, 5},      {QN__IMPLICIT_ENQUEUED_SIZE, 0, 32},
+                {QN__IMPLICIT_WORK_DIM, 0, 3},        {QN__IMPLICIT_OVERHANG, 0, 5},
+                {QN__IMPLICIT_PRINT, 0, 0xABCD},      {QN__IMPLICIT_CONSTANTS, 0, 0x1234},
+                {QN__IMPLICIT_BUFFER_OFFSET, 1, 64},  {QN__IMPLICIT_BUFFER_OFFSET, 2, 0},
+                {QN__IMPLICIT_BUFFER_OFFSET, 3, 4096}};
     for (size_t i = 0; i < QN__COUNT(rows); i++) {
-        const qn__hidden hidden = {rows[i].kind, 8, rows[i].dim, 0};
-        assert_int_equal(qn__hidden_value(&hidden, &launch, &part, &addresses), rows[i].value);
+        const qn__implicit implicit = {rows[i].kind, 8, rows[i].dim, 0};
+        assert_int_equal(qn__implicit_value(&implicit, &launch, &part, &addresses), rows[i].value);
     }
 }
 
 static void parameters_lie_behind_the_arguments(void **state) {
     (void)state;
     const unsigned char args[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
-    const qn__hidden hidden[] = {{QN__HIDDEN_WORK_DIM, 4, 0, 16}, {QN__HIDDEN_GLOBAL_SIZE, 8, 0, 24}};
+    const qn__implicit implicit[] = {{QN__IMPLICIT_WORK_DIM, 4, 0, 16}, {QN__IMPLICIT_GLOBAL_SIZE, 8, 0, 24}};
     const qn__kernel_info kernel = {
-        .params_size = 32, .args_size = 12, .hidden = hidden, .num_hidden = QN__COUNT(hidden)};
+        .params_size = 32, .args_size = 12, .implicit = implicit, .num_implicit = QN__COUNT(implicit)};
     qn__command launch = launch_of((const uint64_t[]){0x1122334455, 1, 1}, (const uint32_t[]){1, 1, 1});
     launch.args = args;
     launch.args_size = sizeof args;
     unsigned char block[33];
     memset(block, 0xEE, sizeof block);
-    qn__params_fill(block, &launch, &kernel, &(qn__part){0}, &(qn__hidden_addresses){0});
+    qn__params_fill(block, &launch, &kernel, &(qn__part){0}, &(qn__implicit_addresses){0});
     static const unsigned char wanted[33] = {1,  2, 3,    4,    5,    6,    7,    8, 9, 10, 11,
                                              12, 0, 0,    0,    0,    3,    0,    0, 0, 0,  0,
                                              0,  0, 0x55, 0x44, 0x33, 0x22, 0x11, 0, 0, 0,  0xEE};

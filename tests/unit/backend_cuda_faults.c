@@ -95,13 +95,13 @@ static void a_bad_kernel_loses_the_device(void **state) {
                      QN_ERROR_DEVICE_LOST);
     assert_why(&d, "kernel bad failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
     assert_int_equal(cuda->wait(d.queue, number, QN_FOREVER, d.why), QN_ERROR_DEVICE_LOST);
-    char sentence[QN__WHY];
-    strcpy(sentence, d.why);
+    char message[QN__WHY];
+    strcpy(message, d.why);
     void *host;
     qn__command fill = {.kind = QN__COMMAND_FILL, .to = memory, .size = 100, .pattern_size = 1};
     d.why[0] = 0;
     assert_int_equal(submit(&d, &fill, &number), QN_ERROR_DEVICE_LOST);
-    assert_string_equal(d.why, sentence);
+    assert_string_equal(d.why, message);
     assert_int_equal(cuda->wait(d.queue, number, 1000, d.why), QN_ERROR_DEVICE_LOST);
     assert_int_equal(cuda->memory_create(d.gpu, 8, &more, &address, &host, d.why), QN_ERROR_DEVICE_LOST);
     assert_int_equal(cuda->mark_wait(mark, 1, QN_FOREVER, d.why), QN_ERROR_DEVICE_LOST);
@@ -123,7 +123,7 @@ static void a_bad_kernel_loses_the_device(void **state) {
     fake.set(FAKE_DEVICES, 1);
 }
 
-/* Each call of the driver fails once in turn: a status and a sentence, and nothing is left over. */
+/* Each call of the driver fails once in turn: a status and a message, and nothing is left over. */
 static void every_call_may_fail(void **state) {
     (void)state;
     static const char *const names[] = {

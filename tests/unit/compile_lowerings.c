@@ -30,7 +30,7 @@ typedef struct setting {
     uint32_t local, sub_group; /* sizes; 0: 16 and 8 */
     uint32_t print_capacity;   /* 0: PRINT */
     int level, n;
-    const char *refused; /* part of the sentence of a pass that gives up */
+    const char *refused; /* part of the message of a pass that gives up */
 } setting;
 
 /* ---- running ---- */

@@ -1,5 +1,5 @@
 /* Every op that computes, on every type that the verifier lets it have, is printed by every target and run by the
-   interpreter, or stands in that target's list of what passes have lowered: then it is refused with a sentence. So a
+   interpreter, or stands in that target's list of what passes have lowered: then it is refused with a message. So a
    row in ops.def without its spellings fails here. What is printed is checked by emit.operations. */
 #include <stdio.h>
 
@@ -200,7 +200,7 @@ static void every_op_is_printed_or_lowered(void **state) {
     }
 }
 
-/* The sentence names the op. */
+/* The message names the op. */
 static void what_has_no_spelling_is_refused(void **state) {
     static const struct {
         qn__target_kind target;

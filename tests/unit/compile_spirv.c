@@ -400,9 +400,9 @@ static void any_lack_gives_a_valid_module(void **state) {
 
 /* ---- what the backend is told ---- */
 
-static const qn__hidden *hidden(const qn__kernel_info *kernel, qn__hidden_kind kind, unsigned dim) {
-    for (uint32_t i = 0; i < kernel->num_hidden; i++)
-        if (kernel->hidden[i].kind == kind && kernel->hidden[i].dim == dim) return &kernel->hidden[i];
+static const qn__implicit *implicit(const qn__kernel_info *kernel, qn__implicit_kind kind, unsigned dim) {
+    for (uint32_t i = 0; i < kernel->num_implicit; i++)
+        if (kernel->implicit[i].kind == kind && kernel->implicit[i].dim == dim) return &kernel->implicit[i];
     return NULL;
 }
 
@@ -413,12 +413,12 @@ static void hidden_parameters_follow_the_arguments(void **state) {
     const qn__kernel_info *kernel = &result.info.kernels[0];
     assert_true(kernel->guarded);
     assert_false(kernel->uses_sync);
-    const qn__hidden *base = hidden(kernel, QN__HIDDEN_GLOBAL_BASE, 1);
+    const qn__implicit *base = implicit(kernel, QN__IMPLICIT_GLOBAL_BASE, 1);
     assert_non_null(base);
     assert_int_equal(base->offset, 16); /* behind a pointer and a char, aligned */
     assert_int_equal(base->size, 8);
-    assert_null(hidden(kernel, QN__HIDDEN_GLOBAL_BASE, 0));
-    for (unsigned d = 0; d < 3; d++) assert_non_null(hidden(kernel, QN__HIDDEN_LIMIT, d));
+    assert_null(implicit(kernel, QN__IMPLICIT_GLOBAL_BASE, 0));
+    for (unsigned d = 0; d < 3; d++) assert_non_null(implicit(kernel, QN__IMPLICIT_LIMIT, d));
     assert_int_equal(kernel->params_size, 36);
     qn__compile_free(&result);
 }
@@ -430,7 +430,7 @@ static void kernels_with_barriers_are_not_guarded(void **state) {
              (qn__target){0});
     assert_false(result.info.kernels[0].guarded);
     assert_true(result.info.kernels[0].uses_sync);
-    assert_int_equal(result.info.kernels[0].num_hidden, 0);
+    assert_int_equal(result.info.kernels[0].num_implicit, 0);
     assert_int_equal(result.info.kernels[0].params_size, 8);
     qn__compile_free(&result);
 }
@@ -469,7 +469,7 @@ static void constants_are_a_blob(void **state) {
              "constant int t[3] = {1, 2, 3}; constant int *constant p[2] = {t + 1, t};"
              "constant int unused[2] = {7, 8};" K "global int *o) { o[0] = p[o[1]][o[2]]; }",
              (qn__target){0});
-    assert_non_null(hidden(&result.info.kernels[0], QN__HIDDEN_CONSTANTS, 0));
+    assert_non_null(implicit(&result.info.kernels[0], QN__IMPLICIT_CONSTANTS, 0));
     assert_int_equal(result.info.num_relocations, 2);
     assert_true(result.info.constants_size >= 28 && result.info.constants_size <= 48);
     uint64_t first;

@@ -94,19 +94,19 @@ static bool is_tested(const char *word) {
     return false;
 }
 
-/* A wrong word behind a right one: the sentence has them all, which are those tested here and those documented. */
+/* A wrong word behind a right one: the message has them all, which are those tested here and those documented. */
 static void a_wrong_word_is_told_which_there_are(void **state) {
     (void)state;
-    static const char sentence[] = "the option '-qn-tune' knows no 'haste', but ";
+    static const char message[] = "the option '-qn-tune' knows no 'haste', but ";
     static const qn__compile_request request = {
         .source = loop, .options = "-qn-tune=one-turn,haste", .target.kind = QN__TARGET_SPIRV};
     qn__compile_result result;
     static char page[64 << 10];
     char list[1024], quoted[64], *rest = NULL;
     assert_int_equal(qn__compile(&request, &result), QN__COMPILE_BAD_OPTION);
-    const char *at = strstr(result.log, sentence);
+    const char *at = strstr(result.log, message);
     if (!at) fail_msg("%s", result.log);
-    snprintf(list, sizeof list, "%s", at + strlen(sentence));
+    snprintf(list, sizeof list, "%s", at + strlen(message));
     qn__compile_free(&result);
     FILE *file = fopen(QN__SOURCE_DIR "/docs/debugging.md", "r");
     assert_non_null(file);

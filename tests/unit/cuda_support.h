@@ -51,8 +51,8 @@ static const char text[] = ".version 6.0\n.target sm_60\n"
                            ".visible .entry tile(.param .align 16 .b8 params[24]) {}\n";
 enum { FILL, PRINT, BAD, HANG, TILE, NUM_KERNELS };
 
-static const qn__hidden print_address = {.kind = QN__HIDDEN_PRINT, .size = 8};
-static const qn__hidden tile_base = {.kind = QN__HIDDEN_GROUP_BASE, .size = 4, .offset = 8};
+static const qn__implicit print_address = {.kind = QN__IMPLICIT_PRINT, .size = 8};
+static const qn__implicit tile_base = {.kind = QN__IMPLICIT_GROUP_BASE, .size = 4, .offset = 8};
 static const char *const strings[] = {"answer %d\n"};
 
 static const qn__kernel_info kernels[NUM_KERNELS] = {
@@ -62,8 +62,8 @@ static const qn__kernel_info kernels[NUM_KERNELS] = {
      .guarded = true,
      .uses_printf = true,
      .params_size = 8,
-     .hidden = &print_address,
-     .num_hidden = 1},
+     .implicit = &print_address,
+     .num_implicit = 1},
     {.name = "bad", .symbol = "bad", .guarded = true},
     {.name = "hang", .symbol = "hang", .guarded = true},
     {.name = "tile",
@@ -72,8 +72,8 @@ static const qn__kernel_info kernels[NUM_KERNELS] = {
      .static_local = 100,
      .args_size = 8,
      .params_size = 12,
-     .hidden = &tile_base,
-     .num_hidden = 1},
+     .implicit = &tile_base,
+     .num_implicit = 1},
 };
 
 static const qn__code_info info = {

@@ -27,11 +27,11 @@ static void a_kernel_is_guarded(void **state) {
     assert_string_equal(kernel->symbol, "qn_k");
     assert_true(kernel->guarded);
     assert_false(kernel->uses_sync);
-    assert_true(asks(kernel, QN__HIDDEN_OVERHANG, 0));
-    assert_true(asks(kernel, QN__HIDDEN_LIMIT, 2));
-    assert_true(asks(kernel, QN__HIDDEN_BUFFER_OFFSET, 0));
-    assert_false(asks(kernel, QN__HIDDEN_BUFFER_OFFSET, 1));
-    has(&r, "__kernel void qn_k(__global uchar *restrict p0, uint p1, struct qn_hidden_k hidden)");
+    assert_true(asks(kernel, QN__IMPLICIT_OVERHANG, 0));
+    assert_true(asks(kernel, QN__IMPLICIT_LIMIT, 2));
+    assert_true(asks(kernel, QN__IMPLICIT_BUFFER_OFFSET, 0));
+    assert_false(asks(kernel, QN__IMPLICIT_BUFFER_OFFSET, 1));
+    has(&r, "__kernel void qn_k(__global uchar *restrict p0, uint p1, struct qn_implicit_k implicit)");
     has(&r, "get_global_id(0)");
     has_not(&r, "cl_khr_fp64");
 }
@@ -41,7 +41,7 @@ static void a_barrier_takes_the_guard_away(void **state) {
         emitted(state, "kernel @k() {\n    barrier local scope work_group\n    return\n}\n", (qn__target){0});
     assert_false(r.info.kernels[0].guarded);
     assert_true(r.info.kernels[0].uses_sync);
-    assert_int_equal(r.info.kernels[0].num_hidden, 0);
+    assert_int_equal(r.info.kernels[0].num_implicit, 0);
     has(&r, "barrier(CLK_LOCAL_MEM_FENCE);");
 }
 
@@ -179,10 +179,10 @@ static void sizes_are_read_by_words(void **state) {
                 "    %4: ptr.global = ptr_add %0.out, i64 8\n    store align 4 %4, %2\n    return\n}\n",
                 (qn__target){0});
     has(&r, "uint2 global_size0;");
-    has(&r, "uint v2 = hidden.global_size0.s0;");
-    has(&r, "ulong v3 = as_ulong(hidden.num_groups1);");
+    has(&r, "uint v2 = implicit.global_size0.s0;");
+    has(&r, "ulong v3 = as_ulong(implicit.num_groups1);");
     has(&r, "ulong buffer_offset0;");
-    has_not(&r, "as_ulong(hidden.global_size0)");
+    has_not(&r, "as_ulong(implicit.global_size0)");
 }
 
 /* What is known not to wrap may be extended first, which makes an offset of it. */

@@ -30,15 +30,15 @@ static void a_kernel_is_guarded_and_asks_for_little(void **state) {
     assert_string_equal(kernel->symbol, "k");
     assert_true(kernel->guarded);
     assert_false(kernel->uses_sync);
-    assert_true(asks(kernel, QN__HIDDEN_OVERHANG, 0));
-    assert_true(asks(kernel, QN__HIDDEN_GLOBAL_BASE, 0));
-    assert_false(asks(kernel, QN__HIDDEN_GROUP_BASE, 0));
+    assert_true(asks(kernel, QN__IMPLICIT_OVERHANG, 0));
+    assert_true(asks(kernel, QN__IMPLICIT_GLOBAL_BASE, 0));
+    assert_false(asks(kernel, QN__IMPLICIT_GROUP_BASE, 0));
     has(&r, ".version 5.0\n.target sm_60\n");
     has(&r, "mad.wide.u32");
-    for (uint32_t i = 0; i < kernel->num_hidden; i++) {
-        assert_int_equal(kernel->hidden[i].offset % kernel->hidden[i].size, 0);
-        assert_true(kernel->hidden[i].offset >= 12);
-        assert_true(kernel->hidden[i].offset + kernel->hidden[i].size <= kernel->params_size);
+    for (uint32_t i = 0; i < kernel->num_implicit; i++) {
+        assert_int_equal(kernel->implicit[i].offset % kernel->implicit[i].size, 0);
+        assert_true(kernel->implicit[i].offset >= 12);
+        assert_true(kernel->implicit[i].offset + kernel->implicit[i].size <= kernel->params_size);
     }
 }
 

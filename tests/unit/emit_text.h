@@ -13,9 +13,9 @@ static void has_not(const qn__emit_result *result, const char *text) {
     if (strstr(result->text, text)) fail_msg("'%s' in:\n%s", text, result->text);
 }
 
-static inline bool asks(const qn__kernel_info *kernel, qn__hidden_kind kind, unsigned dim) {
-    for (uint32_t i = 0; i < kernel->num_hidden; i++)
-        if (kernel->hidden[i].kind == kind && kernel->hidden[i].dim == dim) return true;
+static inline bool asks(const qn__kernel_info *kernel, qn__implicit_kind kind, unsigned dim) {
+    for (uint32_t i = 0; i < kernel->num_implicit; i++)
+        if (kernel->implicit[i].kind == kind && kernel->implicit[i].dim == dim) return true;
     return false;
 }
 

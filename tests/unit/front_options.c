@@ -1,9 +1,9 @@
-/* Compile options: text in, flags and lists out, or a sentence. */
+/* Compile options: text in, flags and lists out, or a message. */
 #include "front_help.h"
 
 typedef struct option_case {
     const char *text, *expected; /* defines and directories in order; NULL: an error */
-    const char *error;           /* a part of the sentence */
+    const char *error;           /* a part of the message */
 } option_case;
 
 static const option_case cases[] = {

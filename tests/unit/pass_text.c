@@ -9,7 +9,7 @@
        module text
 
    or instead of EXPECT, lines of `; CHECK: text` that must occur in the output in this order, `; CHECK-NOT:
-   text` that must not occur at all, and `; ERROR: text` that the sentence of a pass that gives up must
+   text` that must not occur at all, and `; ERROR: text` that the message of a pass that gives up must
    hold. */
 #include <dirent.h>
 #include <stdio.h>
@@ -100,7 +100,7 @@ static void run_case(const test_case *c, qn__arena *arena) {
     from = c->text;
     const char *wanted = directive(arena, &from, "; ERROR:");
     if (!error != !wanted || (wanted && !strstr(error, wanted)))
-        complain(c, "sentence", error ? error : "none", wanted ? wanted : "none wanted");
+        complain(c, "message", error ? error : "none", wanted ? wanted : "none wanted");
     if (error) return;
     const char *output = ir_printed(arena, module);
     error = qn__ir_verify(arena, module);

@@ -42,7 +42,9 @@ static void same_text(const char *a, const char *b) {
     if (a) assert_string_equal(a, b);
 }
 
-static void same_hidden(const qn__hidden *a, const qn__hidden *b) { assert_memory_equal(a, b, sizeof *a); }
+static void same_implicit(const qn__implicit *a, const qn__implicit *b) {
+    assert_memory_equal(a, b, sizeof *a);
+}
 
 #define SAME_NUMBER(type, name) assert_true(a->name == b->name);
 #define SAME_TEXT(type, name)   same_text(a->name, b->name);

@@ -172,7 +172,7 @@ static void write_map(qn_buffer *buffer, int value) {
     assert_int_equal(qn_buffer_unmap(buffer), QN_OK);
 }
 
-/* The hidden copy after a map goes to the stream that first needs it; a second stream must not overtake it. */
+/* The implicit copy after a map goes to the stream that first needs it; a second stream must not overtake it. */
 static void hidden_copies_are_waited_for(void **state) {
     (void)state;
     qn_stream *first, *second, *third;

@@ -85,7 +85,7 @@ typedef struct step_args {
     uint32_t add, rounds;
 } step_args;
 
-static const qn__hidden step_hidden[] = {{QN__HIDDEN_GLOBAL_BASE, 8, 0, 24}};
+static const qn__implicit step_implicit[] = {{QN__IMPLICIT_GLOBAL_BASE, 8, 0, 24}};
 
 static const qn__param_info step_params[] = {
     {.name = "x", .type_name = "uint*", .kind = QN__PARAM_BUFFER, .size = 8},
@@ -98,8 +98,8 @@ static const qn__kernel_info step_kernel = {.name = "step",
                                             .symbol = "main",
                                             .args_size = 24,
                                             .params_size = 32,
-                                            .hidden = step_hidden,
-                                            .num_hidden = 1,
+                                            .implicit = step_implicit,
+                                            .num_implicit = 1,
                                             .params = step_params,
                                             .num_params = 4};
 static const qn__code_info step_info = {.kernels = &step_kernel, .num_kernels = 1};

@@ -1,4 +1,4 @@
-/* What the backends share: how a launch becomes grids and hidden parameters (emit/gpu_abi.h), what kernels print,
+/* What the backends share: how a launch becomes grids and implicit arguments (emit/gpu_abi.h), what kernels print,
    and drivers opened at run time. */
 #ifndef QN__COMMON_H
 #define QN__COMMON_H
@@ -28,17 +28,17 @@ void qn__parts_begin(qn__parts *parts, const qn__command *launch, const qn__kern
                      const uint32_t max_groups[3]);
 bool qn__parts_next(qn__parts *parts, qn__part *part);
 
-/* Addresses that hidden parameters hold. */
-typedef struct qn__hidden_addresses {
+/* Addresses that implicit arguments hold. */
+typedef struct qn__implicit_addresses {
     uint64_t print, constants;
-} qn__hidden_addresses;
+} qn__implicit_addresses;
 
-/* The value of a hidden parameter for a part; for QN__HIDDEN_BUFFER_OFFSET from the launch's bindings. */
-uint64_t qn__hidden_value(const qn__hidden *hidden, const qn__command *launch, const qn__part *part,
-                          const qn__hidden_addresses *addresses);
-/* The whole parameter block, kernel->params_size bytes: the launch's arguments and the hidden parameters. */
+/* The value of a implicit argument for a part; for QN__IMPLICIT_BUFFER_OFFSET from the launch's bindings. */
+uint64_t qn__implicit_value(const qn__implicit *implicit, const qn__command *launch, const qn__part *part,
+                            const qn__implicit_addresses *addresses);
+/* The whole parameter block, kernel->params_size bytes: the launch's arguments and the implicit arguments. */
 void qn__params_fill(unsigned char *block, const qn__command *launch, const qn__kernel_info *kernel,
-                     const qn__part *part, const qn__hidden_addresses *addresses);
+                     const qn__part *part, const qn__implicit_addresses *addresses);
 /* A good local size: at most `most` work-items, in x a multiple of `wide` where the global size is that large,
    dividing the global size where that costs little (for a kernel that is not guarded: also where the size that
    divides is a quarter of the best). */
@@ -70,9 +70,9 @@ typedef struct qn__symbol {
 
 /* Opens the first of `names` (up to a NULL) that is there; what it gives goes to dlclose, which
    leaves the library in the process all the same. NULL with
-   a sentence: "libcuda.so.1 is not installed". */
+   a message: "libcuda.so.1 is not installed". */
 void *qn__library_open(const char *const *names, char *why);
-/* Fills `functions`; false with a sentence naming the first function that is missing. */
+/* Fills `functions`; false with a message naming the first function that is missing. */
 bool qn__library_symbols(void *library, const qn__symbol *symbols, size_t count, void *functions, char *why);
 
 #endif

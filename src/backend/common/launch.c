@@ -1,4 +1,4 @@
-/* From a launch to grids: its parts, the hidden parameters of each, a local size where none is given, and the copy
+/* From a launch to grids: its parts, the implicit arguments of each, a local size where none is given, and the copy
    of the kernels that a loaded program keeps. The contract is emit/gpu_abi.h. */
 #include <string.h>
 
@@ -55,7 +55,7 @@ bool qn__parts_next(qn__parts *parts, qn__part *part) {
     return true;
 }
 
-/* ---- hidden parameters ---- */
+/* ---- implicit arguments ---- */
 
 static uint64_t buffer_offset(const qn__command *launch, uint32_t param) {
     for (uint32_t i = 0; i < launch->num_bindings; i++)
@@ -63,44 +63,45 @@ static uint64_t buffer_offset(const qn__command *launch, uint32_t param) {
     return 0;
 }
 
-uint64_t qn__hidden_value(const qn__hidden *hidden, const qn__command *launch, const qn__part *part,
-                          const qn__hidden_addresses *addresses) {
-    uint32_t d = hidden->dim;
-    if (hidden->kind == QN__HIDDEN_BUFFER_OFFSET) return buffer_offset(launch, d);
+uint64_t qn__implicit_value(const qn__implicit *implicit, const qn__command *launch, const qn__part *part,
+                            const qn__implicit_addresses *addresses) {
+    uint32_t d = implicit->dim;
+    if (implicit->kind == QN__IMPLICIT_BUFFER_OFFSET) return buffer_offset(launch, d);
     if (d > 2) d = 0;
-    switch ((qn__hidden_kind)hidden->kind) {
-    case QN__HIDDEN_GLOBAL_BASE: return launch->offset[d] + (uint64_t)part->group_base[d] * launch->local[d];
-    case QN__HIDDEN_GLOBAL_SIZE: return launch->global[d];
-    case QN__HIDDEN_GLOBAL_OFFSET: return launch->offset[d];
-    case QN__HIDDEN_GROUP_BASE: return part->group_base[d];
-    case QN__HIDDEN_NUM_GROUPS: return (launch->global[d] - 1) / launch->local[d] + 1;
-    case QN__HIDDEN_ENQUEUED_SIZE: return launch->local[d];
-    case QN__HIDDEN_WORK_DIM: return launch->work_dim;
-    case QN__HIDDEN_OVERHANG: return part->overhang;
-    case QN__HIDDEN_PRINT: return addresses->print;
-    case QN__HIDDEN_CONSTANTS: return addresses->constants;
-    case QN__HIDDEN_LIMIT:
+    switch ((qn__implicit_kind)implicit->kind) {
+    case QN__IMPLICIT_GLOBAL_BASE:
+        return launch->offset[d] + (uint64_t)part->group_base[d] * launch->local[d];
+    case QN__IMPLICIT_GLOBAL_SIZE: return launch->global[d];
+    case QN__IMPLICIT_GLOBAL_OFFSET: return launch->offset[d];
+    case QN__IMPLICIT_GROUP_BASE: return part->group_base[d];
+    case QN__IMPLICIT_NUM_GROUPS: return (launch->global[d] - 1) / launch->local[d] + 1;
+    case QN__IMPLICIT_ENQUEUED_SIZE: return launch->local[d];
+    case QN__IMPLICIT_WORK_DIM: return launch->work_dim;
+    case QN__IMPLICIT_OVERHANG: return part->overhang;
+    case QN__IMPLICIT_PRINT: return addresses->print;
+    case QN__IMPLICIT_CONSTANTS: return addresses->constants;
+    case QN__IMPLICIT_LIMIT:
         return part->overhang >> d & 1 ? launch->global[d] - (uint64_t)part->group_base[d] * launch->local[d]
                                        : UINT32_MAX;
-    case QN__HIDDEN_BUFFER_OFFSET:
-    case QN__HIDDEN_KIND_COUNT: break;
+    case QN__IMPLICIT_BUFFER_OFFSET:
+    case QN__IMPLICIT_KIND_COUNT: break;
     }
     return 0;
 }
 
 void qn__params_fill(unsigned char *block, const qn__command *launch, const qn__kernel_info *kernel,
-                     const qn__part *part, const qn__hidden_addresses *addresses) {
+                     const qn__part *part, const qn__implicit_addresses *addresses) {
     uint32_t args = launch->args_size < kernel->params_size ? launch->args_size : kernel->params_size;
     if (args) memcpy(block, launch->args, args);
     memset(block + args, 0, kernel->params_size - args);
-    for (uint32_t i = 0; i < kernel->num_hidden; i++) {
-        const qn__hidden *hidden = &kernel->hidden[i];
-        uint64_t value = qn__hidden_value(hidden, launch, part, addresses);
+    for (uint32_t i = 0; i < kernel->num_implicit; i++) {
+        const qn__implicit *implicit = &kernel->implicit[i];
+        uint64_t value = qn__implicit_value(implicit, launch, part, addresses);
         /* little-endian; copies of a size known here are moves, others cost as much as all the rest */
-        if (hidden->size == sizeof value)
-            memcpy(block + hidden->offset, &value, sizeof value);
+        if (implicit->size == sizeof value)
+            memcpy(block + implicit->offset, &value, sizeof value);
         else
-            memcpy(block + hidden->offset, &value, sizeof(uint32_t));
+            memcpy(block + implicit->offset, &value, sizeof(uint32_t));
     }
 }
 

@@ -64,10 +64,10 @@ void qn__cpu_code_unload(qn__gpu *gpu, qn__code *code);
 qn_status qn__cpu_code_wait(qn__code *code, uint64_t timeout_ns, char *why);
 /* run.c: whether the machine has the memory for a launch; else the status, with the numbers. */
 qn_status qn__cpu_check_memory(const qn__gpu *gpu, const qn__command *command, char *why);
-/* Runs a launch to its end on the pool and on this thread, which uses `own`. NULL, or a sentence that
+/* Runs a launch to its end on the pool and on this thread, which uses `own`. NULL, or a message that
    says why it failed. */
 const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command, qn__cpu_worker *own);
-extern const char qn__cpu_out_of_memory[]; /* the sentence, known by its address */
+extern const char qn__cpu_out_of_memory[]; /* the message, known by its address */
 /* queue.c */
 qn_status qn__cpu_queue_create(qn__gpu *gpu, qn__queue **queue, char *why);
 void qn__cpu_queue_destroy(qn__queue *queue);

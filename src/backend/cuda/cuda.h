@@ -2,7 +2,7 @@
    memory an address from a pool of our own. Every entry point makes the context current and afterwards what
    the application had: qn__cuda_enter and qn__cuda_leave. A failure that the driver does not recover from
    (an illegal address in a kernel) loses the device: from then on everything on it fails at once with the
-   same sentence. */
+   same message. */
 #ifndef QN__CUDA_H
 #define QN__CUDA_H
 
@@ -151,9 +151,9 @@ void qn__cuda_error_text(const qn__cu *cu, qn__cu_result result, char *out, size
 /* device.c */
 bool qn__cuda_enter(const qn__gpu *gpu); /* what it returns is for leave */
 void qn__cuda_leave(const qn__gpu *gpu, bool entered);
-/* The status for a result and its sentence: `what` failed. Notes a loss. */
+/* The status for a result and its message: `what` failed. Notes a loss. */
 qn_status qn__cuda_fail(qn__gpu *gpu, qn__cu_result result, const char *what, char *why);
-qn_status qn__cuda_lost(qn__gpu *gpu, char *why);            /* QN_ERROR_DEVICE_LOST with the sentence */
+qn_status qn__cuda_lost(qn__gpu *gpu, char *why);            /* QN_ERROR_DEVICE_LOST with the message */
 const char *qn__cuda_intern(qn__gpu *gpu, const char *name); /* NULL: out of memory */
 
 /* memory.c */

@@ -7,7 +7,7 @@
 enum {
     CACHE_VERSION = 1,            /* of what code.c writes */
     LARGE_PARAMS_VERSION = 12010, /* CUDA 12.1 */
-    MOST_HIDDEN = 192             /* bytes of parameters that quern adds, with gaps */
+    MOST_IMPLICIT = 192           /* bytes of parameters that quern adds, with gaps */
 };
 
 /* ---- the context ---- */
@@ -194,7 +194,7 @@ static void gpu_info(const qn__gpu *gpu, qn_device_info *info) {
         .local_memory = gpu->shared_memory,
         .memory = memory,
         .max_buffer = memory,
-        .max_args_size = gpu->max_params - MOST_HIDDEN,
+        .max_args_size = gpu->max_params - MOST_IMPLICIT,
     };
 }
 

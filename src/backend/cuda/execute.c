@@ -55,7 +55,7 @@ static qn_status launch(const qn__cuda_target *target, const qn__command *comman
     void *params[] = {block};
     uint64_t fixed = kernel->static_local;
     unsigned shared = command->local_memory > fixed ? (unsigned)(command->local_memory - fixed) : 0;
-    qn__hidden_addresses addresses = {.print = target->print};
+    qn__implicit_addresses addresses = {.print = target->print};
     qn__cu_result result = target->print ? clear_print(target) : QN__CU_SUCCESS;
     qn__parts parts;
     qn__part part;

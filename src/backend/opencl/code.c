@@ -151,7 +151,7 @@ static qn_status make_instance(qn__code *code, uint32_t index, bool any_size, cl
     qn_status status = QN_OK;
     if (any_size && !code->any_size) status = load_any_size(code, why);
     if (status) return status;
-    size_t values = (size_t)kernel->num_params + kernel->num_hidden;
+    size_t values = (size_t)kernel->num_params + kernel->num_implicit;
     cl_instance *made = qn__allocate_zeroed(gpu->services->allocator,
                                             sizeof *made + values * sizeof *made->values + kernel->args_size);
     if (!made) return QN_ERROR_OUT_OF_MEMORY;

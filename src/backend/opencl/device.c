@@ -29,7 +29,7 @@ static void ask_limits(qn__gpu *gpu) {
     gpu->max_params = qn__cl_number(cl, device, CL_DEVICE_MAX_PARAMETER_SIZE, 1024);
     if (!gpu->max_group) gpu->max_group = 1;
     if (gpu->max_group > MOST_ITEMS) gpu->max_group = MOST_ITEMS;
-    for (int d = 0; d < 3; d++) { /* a part has fewer than 2^32 work-items in a row (QN__HIDDEN_LIMIT) */
+    for (int d = 0; d < 3; d++) { /* a part has fewer than 2^32 work-items in a row (QN__IMPLICIT_LIMIT) */
         gpu->max_local[d] = sizes[d] > UINT32_MAX ? UINT32_MAX : (uint32_t)sizes[d];
         gpu->max_groups[d] = d == 0 ? (UINT32_MAX - 1) / gpu->max_group : UINT16_MAX;
     }
@@ -106,7 +106,7 @@ void qn__cl_gpu_close(qn__gpu *gpu) {
 /* Without them those of pass/lower_sub_groups.c. */
 static uint32_t sub_group_size_of(const qn__gpu *gpu) { return gpu->has_sub_groups ? gpu->warp : 32; }
 
-/* Hidden parameters take some of the room for arguments. */
+/* Implicit arguments take some of the room for arguments. */
 void qn__cl_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     const uint64_t most = (uint64_t)1 << 48, large = QN__MAX_ARGS_SIZE + 256;
     const uint64_t args = gpu->max_params < large ? gpu->max_params : large;

@@ -53,23 +53,23 @@ static int32_t set_arg(qn__gpu *gpu, cl_instance *instance, const qn__command *l
     return gpu->cl->clSetKernelArg(instance->kernel, i, arg->size, value);
 }
 
-/* The struct of hidden parameters, and the print buffer behind it. */
-static int32_t set_hidden(qn__gpu *gpu, cl_instance *instance, const qn__command *launch,
-                          const qn__kernel_info *kernel, const qn__part *part, cl_object print) {
-    static const qn__hidden_addresses none = {0, 0};
+/* The struct of implicit arguments, and the print buffer behind it. */
+static int32_t set_implicit(qn__gpu *gpu, cl_instance *instance, const qn__command *launch,
+                            const qn__kernel_info *kernel, const qn__part *part, cl_object print) {
+    static const qn__implicit_addresses none = {0, 0};
     uint64_t *values = instance->values + kernel->num_params;
-    uint32_t words = kernel->num_hidden, index = kernel->num_params;
+    uint32_t words = kernel->num_implicit, index = kernel->num_params;
     bool same = instance->set;
-    if (words && kernel->hidden[words - 1].kind == QN__HIDDEN_PRINT) words--;
+    if (words && kernel->implicit[words - 1].kind == QN__IMPLICIT_PRINT) words--;
     for (uint32_t i = 0; i < words; i++) {
-        uint64_t value = qn__hidden_value(&kernel->hidden[i], launch, part, &none);
+        uint64_t value = qn__implicit_value(&kernel->implicit[i], launch, part, &none);
         same = same && values[i] == value;
         values[i] = value;
     }
     int32_t error = 0;
     if (words && !same) error = gpu->cl->clSetKernelArg(instance->kernel, index, 8 * (size_t)words, values);
     if (words) index++;
-    if (!error && words < kernel->num_hidden)
+    if (!error && words < kernel->num_implicit)
         error = gpu->cl->clSetKernelArg(instance->kernel, index, sizeof print, &print);
     return error;
 }
@@ -82,7 +82,7 @@ qn_status qn__cl_set_args(qn__gpu *gpu, cl_instance *instance, const qn__command
         if (error) instance->set = false;
         if (error) return bad_argument(kernel, i + 1, error, why);
     }
-    int32_t error = set_hidden(gpu, instance, launch, kernel, part, print);
+    int32_t error = set_implicit(gpu, instance, launch, kernel, part, print);
     if (error) instance->set = false;
     if (error) return bad_argument(kernel, kernel->num_params + 1, error, why);
     instance->set = true;

@@ -63,7 +63,7 @@ typedef struct cl_instance {
     bool set;         /* the arguments below are the kernel's */
     cl_object kernel;
     unsigned char *args; /* as the argument block */
-    uint64_t *values;    /* for each argument: the buffer's address or the local size; then hidden ones */
+    uint64_t *values;    /* for each argument: the buffer's address or the local size; then implicit ones */
 } cl_instance;
 
 typedef struct cl_kernel_info {
@@ -222,11 +222,11 @@ qn_status qn__cl_execute(qn__queue *queue, const qn__command *command, uint64_t 
 int32_t qn__cl_queue_keep_time(qn__queue *queue);
 void qn__cl_note_launch(qn__queue *queue, uint64_t number, const char *name);
 void qn__cl_submitted(qn__queue *queue, uint64_t number); /* bookkeeping behind a command; the lock is held */
-/* The status and sentence for a call that failed; finds out whether the device is lost. */
+/* The status and message for a call that failed; finds out whether the device is lost. */
 qn_status qn__cl_failed(qn__gpu *gpu, cl_object queue, int32_t error, const char *what, const char *kernel,
                         char *why);
 qn_status qn__cl_lost(const qn__gpu *gpu, char *why);
-/* Waits for an event; QN_ERROR_TIMEOUT without a sentence. *result is its status when done. */
+/* Waits for an event; QN_ERROR_TIMEOUT without a message. *result is its status when done. */
 qn_status qn__cl_wait_event(const qn__cl *cl, cl_object event, uint64_t timeout_ns, int32_t *result);
 
 /* mark.c */

@@ -253,7 +253,7 @@ typedef struct launch {
     const qn__kernel_info *kernel;
     uint32_t key[3 + MAX_LOCAL_ARGS]; /* specialisation constants: local size, lengths of local arguments */
     uint32_t num_key;
-    qn__hidden_addresses addresses;
+    qn__implicit_addresses addresses;
     qn__memory *print,
         *print_host; /* the buffer, and where the host reads it: the same if memory is shared */
 } launch;

@@ -157,7 +157,7 @@ void qn__vk_close(qn__driver *driver);
 void qn__vk_identify(const qn__driver *driver, uint32_t index, qn__identity *identity);
 /* A word for a result: "out of device memory". */
 const char *qn__vk_text(VkResult result);
-/* The status for a failed call, with a sentence: "vkCreateBuffer: out of device memory". */
+/* The status for a failed call, with a message: "vkCreateBuffer: out of device memory". */
 qn_status qn__vk_failed(const char *function, VkResult result, char *why);
 
 /* device.c */

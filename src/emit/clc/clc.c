@@ -111,14 +111,14 @@ static const char *parameter(clc_emitter *e, const ir_arg *arg, size_t index) {
     }
 }
 
-/* The type that holds a kernel's hidden parameters; its members have the names of qn__clc_hidden. */
-static void hidden_struct(clc_emitter *e) {
-    qn__buf_printf(&e->helpers, "struct qn_hidden_%s {\n", qn__symbol_of(e->arena, e->kernel->name));
-    for (size_t i = 0; i < e->hidden.len; i++) {
-        const qn__hidden *hidden = &e->hidden.data[i];
-        const char *member = qn__clc_hidden(e, (qn__hidden_kind)hidden->kind, hidden->dim);
+/* The type that holds a kernel's implicit arguments; its members have the names of qn__clc_implicit. */
+static void implicit_struct(clc_emitter *e) {
+    qn__buf_printf(&e->helpers, "struct qn_implicit_%s {\n", qn__symbol_of(e->arena, e->kernel->name));
+    for (size_t i = 0; i < e->implicit.len; i++) {
+        const qn__implicit *implicit = &e->implicit.data[i];
+        const char *member = qn__clc_implicit(e, (qn__implicit_kind)implicit->kind, implicit->dim);
         qn__buf_printf(&e->helpers, "    %s %s;\n",
-                       qn__clc_in_words((qn__hidden_kind)hidden->kind) ? "uint2" : "ulong",
+                       qn__clc_in_words((qn__implicit_kind)implicit->kind) ? "uint2" : "ulong",
                        strchr(member, '.') + 1);
     }
     qn__buf_puts(&e->helpers, "};\n");
@@ -134,11 +134,11 @@ static void unpack(clc_emitter *e) {
         case IR_ARG_STRUCT: qn__clc_line(e, "%s%s = (%s)&p%zu;", declarator, name, declarator, i); break;
         case IR_ARG_BUFFER:
             qn__clc_line(e, "%s%s = (%s)p%zu + %s;", declarator, name, declarator, i,
-                         qn__clc_hidden(e, QN__HIDDEN_BUFFER_OFFSET, (uint32_t)i));
+                         qn__clc_implicit(e, QN__IMPLICIT_BUFFER_OFFSET, (uint32_t)i));
             break;
         case IR_ARG_LOCAL: qn__clc_line(e, "%s%s = (%s)p%zu;", declarator, name, declarator, i); break;
         case IR_ARG_PRINT:
-            qn__clc_line(e, "%s%s = %s;", declarator, name, qn__clc_hidden(e, QN__HIDDEN_PRINT, 0));
+            qn__clc_line(e, "%s%s = %s;", declarator, name, qn__clc_implicit(e, QN__IMPLICIT_PRINT, 0));
             break;
         default: qn__clc_line(e, "%s%s = p%zu;", declarator, name, i); break;
         }
@@ -163,10 +163,10 @@ static void look(ir_instr *instr, void *user) {
 
 /* Work-items past the end leave at once. The ids are of this part of the launch. */
 static void guard(clc_emitter *e) {
-    qn__clc_open(e, "if (%s) {", qn__clc_hidden(e, QN__HIDDEN_OVERHANG, 0));
+    qn__clc_open(e, "if (%s) {", qn__clc_implicit(e, QN__IMPLICIT_OVERHANG, 0));
     for (uint32_t dim = 0; dim < 3; dim++)
         qn__clc_line(e, "if (get_global_id(%u) - get_global_offset(%u) >= %s) return;", dim, dim,
-                     qn__clc_hidden(e, QN__HIDDEN_LIMIT, dim));
+                     qn__clc_implicit(e, QN__IMPLICIT_LIMIT, dim));
     qn__clc_close(e, "}");
 }
 
@@ -201,10 +201,10 @@ static void variables(clc_emitter *e) {
 }
 
 static void describe(clc_emitter *e, uint64_t static_local) {
-    const size_t words = e->hidden.len;
+    const size_t words = e->implicit.len;
     if (e->prints) {
-        qn__hidden hidden = {.kind = QN__HIDDEN_PRINT, .size = 8};
-        qn__vec_push(e->arena, &e->hidden, hidden);
+        qn__implicit implicit = {.kind = QN__IMPLICIT_PRINT, .size = 8};
+        qn__vec_push(e->arena, &e->implicit, implicit);
     }
     qn__kernel_info *kernel = qn__describe_kernel(e->arena, &e->result->info, e->kernel);
     kernel->symbol = qn__arena_printf(e->arena, "qn_%s", qn__symbol_of(e->arena, e->kernel->name));
@@ -213,8 +213,8 @@ static void describe(clc_emitter *e, uint64_t static_local) {
     kernel->uses_printf = e->prints;
     kernel->guarded = e->guarded;
     kernel->params_size = kernel->args_size + 8 * (uint32_t)words;
-    kernel->hidden = e->hidden.data;
-    kernel->num_hidden = (uint32_t)e->hidden.len;
+    kernel->implicit = e->implicit.data;
+    kernel->num_implicit = (uint32_t)e->implicit.len;
 }
 
 static void signature(clc_emitter *e, qn__buf *out) {
@@ -238,9 +238,9 @@ static void signature(clc_emitter *e, qn__buf *out) {
         qn__buf_printf(out, "%s%s", first ? "" : ", ", parameter(e, &kernel->args.data[i], i));
         first = false;
     }
-    if (e->hidden.len) {
-        hidden_struct(e);
-        qn__buf_printf(out, "%sstruct qn_hidden_%s hidden", first ? "" : ", ",
+    if (e->implicit.len) {
+        implicit_struct(e);
+        qn__buf_printf(out, "%sstruct qn_implicit_%s implicit", first ? "" : ", ",
                        qn__symbol_of(e->arena, kernel->name));
         first = false;
     }
@@ -255,8 +255,8 @@ static void emit_kernel(clc_emitter *e, ir_function *kernel, qn__buf *text) {
     e->kernel = kernel;
     qn__clc_locate(e, kernel->loc);
     e->uses = qn__ir_count_uses(e->arena, kernel);
-    e->hidden.data = NULL; /* the last kernel's are kept by its description */
-    e->hidden.len = e->hidden.cap = 0;
+    e->implicit.data = NULL; /* the last kernel's are kept by its description */
+    e->implicit.len = e->implicit.cap = 0;
     e->labels = (qn__map64){0};
     e->inner_loop = NULL;
     e->guarded = true;

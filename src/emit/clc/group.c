@@ -4,12 +4,12 @@
 
 /* Sizes lie in two words: of one whose low word is used, compilers know that it has 32 bits, and multiply so. 0: not a
    size. */
-static const uint8_t sizes[IR_OP_COUNT] = {[IR_GLOBAL_SIZE] = QN__HIDDEN_GLOBAL_SIZE,
-                                           [IR_ENQUEUED_LOCAL_SIZE] = QN__HIDDEN_ENQUEUED_SIZE,
-                                           [IR_NUM_GROUPS] = QN__HIDDEN_NUM_GROUPS,
-                                           [IR_GLOBAL_OFFSET] = QN__HIDDEN_GLOBAL_OFFSET};
+static const uint8_t sizes[IR_OP_COUNT] = {[IR_GLOBAL_SIZE] = QN__IMPLICIT_GLOBAL_SIZE,
+                                           [IR_ENQUEUED_LOCAL_SIZE] = QN__IMPLICIT_ENQUEUED_SIZE,
+                                           [IR_NUM_GROUPS] = QN__IMPLICIT_NUM_GROUPS,
+                                           [IR_GLOBAL_OFFSET] = QN__IMPLICIT_GLOBAL_OFFSET};
 
-bool qn__clc_in_words(qn__hidden_kind kind) {
+bool qn__clc_in_words(qn__implicit_kind kind) {
     for (size_t op = 0; op < QN__COUNT(sizes); op++)
         if (sizes[op] && sizes[op] == kind) return true;
     return false;
@@ -24,7 +24,7 @@ bool qn__clc_is_low_word(const ir_instr *instr) {
 const char *qn__clc_low_word(clc_emitter *e, const ir_instr *trunc) {
     const ir_instr *size = trunc->operands[0]->def;
     return qn__arena_printf(e->arena, "%s.s0",
-                            qn__clc_hidden(e, (qn__hidden_kind)sizes[size->op], size->attr.dim));
+                            qn__clc_implicit(e, (qn__implicit_kind)sizes[size->op], size->attr.dim));
 }
 
 /* Native ids are of this part of the launch; its offset is the native global offset. */
@@ -32,16 +32,16 @@ static const char *query(clc_emitter *e, const ir_instr *instr) {
     unsigned dim = instr->attr.dim;
     if (sizes[instr->op])
         return qn__arena_printf(e->arena, "as_ulong(%s)",
-                                qn__clc_hidden(e, (qn__hidden_kind)sizes[instr->op], dim));
+                                qn__clc_implicit(e, (qn__implicit_kind)sizes[instr->op], dim));
     switch (instr->op) {
     case IR_GLOBAL_ID: return qn__arena_printf(e->arena, "get_global_id(%u)", dim);
     case IR_LOCAL_ID: return qn__arena_printf(e->arena, "get_local_id(%u)", dim);
     case IR_LOCAL_SIZE: return qn__arena_printf(e->arena, "get_local_size(%u)", dim);
     case IR_GROUP_ID:
         return qn__arena_printf(e->arena, "get_group_id(%u) + %s", dim,
-                                qn__clc_hidden(e, QN__HIDDEN_GROUP_BASE, dim));
+                                qn__clc_implicit(e, QN__IMPLICIT_GROUP_BASE, dim));
     case IR_WORK_DIM:
-        return qn__arena_printf(e->arena, "(uint)%s", qn__clc_hidden(e, QN__HIDDEN_WORK_DIM, 0));
+        return qn__arena_printf(e->arena, "(uint)%s", qn__clc_implicit(e, QN__IMPLICIT_WORK_DIM, 0));
     case IR_SUB_GROUP_SIZE: return "get_sub_group_size()";
     case IR_MAX_SUB_GROUP_SIZE: return "get_max_sub_group_size()";
     case IR_NUM_SUB_GROUPS: return "get_num_sub_groups()";

@@ -25,7 +25,7 @@ typedef struct clc_emitter {
     uint32_t *uses;              /* of each value, by id */
     qn__points_to constant_sets; /* of pointers into __constant */
     bool *space_is_object;       /* of a set's representative */
-    QN__VEC(qn__hidden) hidden;
+    QN__VEC(qn__implicit) implicit;
     qn__map64 labels; /* by construct: its number, once a goto needs one */
     uint32_t next_label;
     ir_instr *inner_loop; /* what a plain break or continue leaves */
@@ -40,7 +40,7 @@ typedef struct clc_emitter {
 static inline void qn__clc_close(clc_emitter *e, const char *text) { qn__c_write_close(&e->text, text); }
 void qn__clc_locate(clc_emitter *e, ir_loc loc); /* what is at work from now on */
 /* The first error stays. */
-void qn__clc_error(clc_emitter *e, const char *sentence);
+void qn__clc_error(clc_emitter *e, const char *message);
 /* True once for a name: then the caller writes its definition to `helpers`. */
 bool qn__clc_need(clc_emitter *e, const char *name);
 
@@ -55,8 +55,8 @@ const char *qn__clc_use(clc_emitter *e, const ir_value *value); /* its name, or 
 void qn__clc_literal(qn__buf *out, ir_kind kind, uint64_t bits);
 /* Gives the value its expression. */
 void qn__clc_define(clc_emitter *e, const ir_value *value, const char *expression);
-/* A hidden parameter as an expression (a 64-bit word, or the print buffer); it is added where it is new. */
-const char *qn__clc_hidden(clc_emitter *e, qn__hidden_kind kind, uint32_t dim);
+/* A implicit argument as an expression (a 64-bit word, or the print buffer); it is added where it is new. */
+const char *qn__clc_implicit(clc_emitter *e, qn__implicit_kind kind, uint32_t dim);
 
 /* ---- the rest ---- */
 
@@ -68,7 +68,7 @@ const char *qn__clc_index(clc_emitter *e, const ir_instr *access, const char *ty
 void qn__clc_count_indexed(clc_emitter *e); /* before the text: uses as the text has them */
 void qn__clc_fence(clc_emitter *e, unsigned scope);
 bool qn__clc_group(clc_emitter *e, const ir_instr *instr); /* queries, barriers, sub-groups */
-bool qn__clc_in_words(qn__hidden_kind kind);               /* a hidden parameter that is a uint2 */
+bool qn__clc_in_words(qn__implicit_kind kind);             /* a implicit argument that is a uint2 */
 bool qn__clc_is_low_word(const ir_instr *instr);           /* of a size that is one */
 const char *qn__clc_low_word(clc_emitter *e, const ir_instr *trunc);
 void qn__clc_op(clc_emitter *e, const ir_instr *instr);

@@ -11,9 +11,9 @@ void qn__clc_locate(clc_emitter *e, ir_loc loc) {
     qn__c_write_from(&e->text, e->module, e->options, loc);
 }
 
-void qn__clc_error(clc_emitter *e, const char *sentence) {
+void qn__clc_error(clc_emitter *e, const char *message) {
     if (e->result->error) return;
-    e->result->error = sentence;
+    e->result->error = message;
     e->result->error_loc = e->loc;
 }
 
@@ -154,24 +154,24 @@ void qn__clc_define(clc_emitter *e, const ir_value *value, const char *expressio
     }
 }
 
-const char *qn__clc_hidden(clc_emitter *e, qn__hidden_kind kind, uint32_t dim) {
-    static const char *const names[QN__HIDDEN_KIND_COUNT] = {
-        [QN__HIDDEN_GLOBAL_BASE] = "global_base",     [QN__HIDDEN_GLOBAL_SIZE] = "global_size",
-        [QN__HIDDEN_GLOBAL_OFFSET] = "global_offset", [QN__HIDDEN_GROUP_BASE] = "group_base",
-        [QN__HIDDEN_NUM_GROUPS] = "num_groups",       [QN__HIDDEN_ENQUEUED_SIZE] = "enqueued_size",
-        [QN__HIDDEN_WORK_DIM] = "work_dim",           [QN__HIDDEN_OVERHANG] = "overhang",
-        [QN__HIDDEN_PRINT] = "print_buffer",          [QN__HIDDEN_CONSTANTS] = "constants",
-        [QN__HIDDEN_BUFFER_OFFSET] = "buffer_offset", [QN__HIDDEN_LIMIT] = "limit"};
-    if (kind == QN__HIDDEN_PRINT) {
+const char *qn__clc_implicit(clc_emitter *e, qn__implicit_kind kind, uint32_t dim) {
+    static const char *const names[QN__IMPLICIT_KIND_COUNT] = {
+        [QN__IMPLICIT_GLOBAL_BASE] = "global_base",     [QN__IMPLICIT_GLOBAL_SIZE] = "global_size",
+        [QN__IMPLICIT_GLOBAL_OFFSET] = "global_offset", [QN__IMPLICIT_GROUP_BASE] = "group_base",
+        [QN__IMPLICIT_NUM_GROUPS] = "num_groups",       [QN__IMPLICIT_ENQUEUED_SIZE] = "enqueued_size",
+        [QN__IMPLICIT_WORK_DIM] = "work_dim",           [QN__IMPLICIT_OVERHANG] = "overhang",
+        [QN__IMPLICIT_PRINT] = "print_buffer",          [QN__IMPLICIT_CONSTANTS] = "constants",
+        [QN__IMPLICIT_BUFFER_OFFSET] = "buffer_offset", [QN__IMPLICIT_LIMIT] = "limit"};
+    if (kind == QN__IMPLICIT_PRINT) {
         e->prints = true;
         return names[kind];
     }
     size_t i = 0;
-    while (i < e->hidden.len && (e->hidden.data[i].kind != kind || e->hidden.data[i].dim != dim)) i++;
-    if (i == e->hidden.len) {
-        qn__hidden hidden = {
+    while (i < e->implicit.len && (e->implicit.data[i].kind != kind || e->implicit.data[i].dim != dim)) i++;
+    if (i == e->implicit.len) {
+        qn__implicit implicit = {
             .kind = (uint8_t)kind, .size = 8, .dim = (uint16_t)dim, .offset = (uint32_t)(8 * i)};
-        qn__vec_push(e->arena, &e->hidden, hidden);
+        qn__vec_push(e->arena, &e->implicit, implicit);
     }
-    return qn__arena_printf(e->arena, "hidden.%s%u", names[kind], dim);
+    return qn__arena_printf(e->arena, "implicit.%s%u", names[kind], dim);
 }

@@ -97,7 +97,7 @@ typedef struct ptx_emitter {
     uint32_t num_instrs;
     uint32_t *exits;  /* by mark of a construct: jumps that give its results */
     uint32_t *labels; /* by mark of a construct: its end; the next number is its head or other branch */
-    QN__VEC(qn__hidden) hidden;
+    QN__VEC(qn__implicit) implicit;
     uint32_t args_size, params_size;
     uint64_t depot_size, static_local;
     uint32_t depot_align;
@@ -130,7 +130,7 @@ ptx_operand qn__ptx_zext(ptx_emitter *e, ptx_operand a, unsigned width);
 ptx_operand qn__ptx_sext(ptx_emitter *e, ptx_operand a, unsigned width);
 void qn__ptx_move(ptx_emitter *e, ptx_operand to, ptx_operand from);
 void qn__ptx_require(ptx_emitter *e, uint32_t target, uint32_t version); /* sm * 10, ISA * 10 */
-void qn__ptx_fail(ptx_emitter *e, const char *sentence);
+void qn__ptx_fail(ptx_emitter *e, const char *message);
 void qn__ptx_refuse(ptx_emitter *e, const ir_instr *instr); /* the target has no such op */
 
 /* values (text.c) */
@@ -166,9 +166,9 @@ bool qn__ptx_coalesce(ptx_emitter *e, qn__buf *text);
 
 /* kernel.c */
 void qn__ptx_kernel(ptx_emitter *e, ir_function *kernel, qn__buf *text);
-ptx_operand qn__ptx_hidden(ptx_emitter *e, qn__hidden_kind kind, unsigned dim);     /* loads it */
-ptx_operand qn__ptx_hidden_low(ptx_emitter *e, qn__hidden_kind kind, unsigned dim); /* 32 bits of it */
-void qn__ptx_region(ptx_emitter *e, ir_region *region);                             /* flow.c */
+ptx_operand qn__ptx_implicit(ptx_emitter *e, qn__implicit_kind kind, unsigned dim);   /* loads it */
+ptx_operand qn__ptx_hidden_low(ptx_emitter *e, qn__implicit_kind kind, unsigned dim); /* 32 bits of it */
+void qn__ptx_region(ptx_emitter *e, ir_region *region);                               /* flow.c */
 
 /* One instruction; false: not of this file's kind. */
 bool qn__ptx_arith(ptx_emitter *e, const ir_instr *instr);   /* arith.c */

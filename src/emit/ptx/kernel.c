@@ -15,30 +15,31 @@ static uint64_t round_up(uint64_t value, uint64_t align) {
 
 /* ---- parameters ---- */
 
-static const qn__hidden *hidden_of(ptx_emitter *e, qn__hidden_kind kind, unsigned dim) {
-    static const uint8_t sizes[QN__HIDDEN_KIND_COUNT] = {
-        [QN__HIDDEN_GLOBAL_BASE] = 8, [QN__HIDDEN_GLOBAL_SIZE] = 8,  [QN__HIDDEN_GLOBAL_OFFSET] = 8,
-        [QN__HIDDEN_GROUP_BASE] = 4,  [QN__HIDDEN_NUM_GROUPS] = 4,   [QN__HIDDEN_ENQUEUED_SIZE] = 4,
-        [QN__HIDDEN_WORK_DIM] = 4,    [QN__HIDDEN_OVERHANG] = 4,     [QN__HIDDEN_PRINT] = 8,
-        [QN__HIDDEN_CONSTANTS] = 8,   [QN__HIDDEN_BUFFER_OFFSET] = 8};
-    for (size_t i = 0; i < e->hidden.len; i++)
-        if (e->hidden.data[i].kind == kind && e->hidden.data[i].dim == dim) return &e->hidden.data[i];
+static const qn__implicit *implicit_of(ptx_emitter *e, qn__implicit_kind kind, unsigned dim) {
+    static const uint8_t sizes[QN__IMPLICIT_KIND_COUNT] = {
+        [QN__IMPLICIT_GLOBAL_BASE] = 8, [QN__IMPLICIT_GLOBAL_SIZE] = 8,  [QN__IMPLICIT_GLOBAL_OFFSET] = 8,
+        [QN__IMPLICIT_GROUP_BASE] = 4,  [QN__IMPLICIT_NUM_GROUPS] = 4,   [QN__IMPLICIT_ENQUEUED_SIZE] = 4,
+        [QN__IMPLICIT_WORK_DIM] = 4,    [QN__IMPLICIT_OVERHANG] = 4,     [QN__IMPLICIT_PRINT] = 8,
+        [QN__IMPLICIT_CONSTANTS] = 8,   [QN__IMPLICIT_BUFFER_OFFSET] = 8};
+    for (size_t i = 0; i < e->implicit.len; i++)
+        if (e->implicit.data[i].kind == kind && e->implicit.data[i].dim == dim) return &e->implicit.data[i];
     uint32_t size = sizes[kind], offset = (uint32_t)round_up(e->params_size, size);
-    qn__vec_push(e->arena, &e->hidden, (qn__hidden){(uint8_t)kind, (uint8_t)size, (uint16_t)dim, offset});
+    qn__vec_push(e->arena, &e->implicit, (qn__implicit){(uint8_t)kind, (uint8_t)size, (uint16_t)dim, offset});
     e->params_size = offset + size;
-    return &qn__vec_last(&e->hidden);
+    return &qn__vec_last(&e->implicit);
 }
 
-ptx_operand qn__ptx_hidden(ptx_emitter *e, qn__hidden_kind kind, unsigned dim) {
-    const qn__hidden *hidden = hidden_of(e, kind, dim);
-    ptx_operand r = qn__ptx_new(e, hidden->size == 8 ? PTX_B64 : PTX_B32);
-    qn__ptx(e, "ld.param.~ $, [params+#];", hidden->size == 8 ? "b64" : "b32", r, (int64_t)hidden->offset);
+ptx_operand qn__ptx_implicit(ptx_emitter *e, qn__implicit_kind kind, unsigned dim) {
+    const qn__implicit *implicit = implicit_of(e, kind, dim);
+    ptx_operand r = qn__ptx_new(e, implicit->size == 8 ? PTX_B64 : PTX_B32);
+    qn__ptx(e, "ld.param.~ $, [params+#];", implicit->size == 8 ? "b64" : "b32", r,
+            (int64_t)implicit->offset);
     return r;
 }
 
-ptx_operand qn__ptx_hidden_low(ptx_emitter *e, qn__hidden_kind kind, unsigned dim) {
+ptx_operand qn__ptx_hidden_low(ptx_emitter *e, qn__implicit_kind kind, unsigned dim) {
     ptx_operand r = qn__ptx_new(e, PTX_B32);
-    qn__ptx(e, "ld.param.b32 $, [params+#];", r, (int64_t)hidden_of(e, kind, dim)->offset);
+    qn__ptx(e, "ld.param.b32 $, [params+#];", r, (int64_t)implicit_of(e, kind, dim)->offset);
     return r;
 }
 
@@ -75,7 +76,7 @@ static void arguments(ptx_emitter *e, bool load) {
         if (arg->arg_kind == IR_ARG_PRINT) {
             if (!load) continue;
             e->uses_printf = true;
-            qn__ptx_define(e, arg->value, 0, qn__ptx_hidden(e, QN__HIDDEN_PRINT, 0));
+            qn__ptx_define(e, arg->value, 0, qn__ptx_implicit(e, QN__IMPLICIT_PRINT, 0));
             continue;
         }
         offset = round_up(offset, arg->align ? arg->align : 1);
@@ -119,7 +120,7 @@ typedef struct guard_labels {
 static guard_labels guard(ptx_emitter *e) {
     guard_labels g = {e->next_label, e->next_label + 1};
     e->next_label += 2;
-    ptx_operand overhang = qn__ptx_hidden(e, QN__HIDDEN_OVERHANG, 0);
+    ptx_operand overhang = qn__ptx_implicit(e, QN__IMPLICIT_OVERHANG, 0);
     ptx_operand hangs = qn__ptx_op2(e, "setp.ne.s32", PTX_PRED, overhang, qn__ptx_int(PTX_B32, 0));
     qn__ptx(e, "@$ bra L#;", hangs, (int64_t)g.outside);
     qn__ptx_label(e, g.inside);
@@ -129,8 +130,9 @@ static guard_labels guard(ptx_emitter *e) {
 static void guard_end(ptx_emitter *e, guard_labels g) {
     qn__ptx_label(e, g.outside);
     for (unsigned dim = 0; dim < 3; dim++) {
-        ptx_operand end = qn__ptx_op2(e, "add.s64", PTX_B64, qn__ptx_hidden(e, QN__HIDDEN_GLOBAL_SIZE, dim),
-                                      qn__ptx_hidden(e, QN__HIDDEN_GLOBAL_OFFSET, dim));
+        ptx_operand end =
+            qn__ptx_op2(e, "add.s64", PTX_B64, qn__ptx_implicit(e, QN__IMPLICIT_GLOBAL_SIZE, dim),
+                        qn__ptx_implicit(e, QN__IMPLICIT_GLOBAL_OFFSET, dim));
         qn__ptx(e, "@$ ret;", qn__ptx_op2(e, "setp.ge.u64", PTX_PRED, qn__ptx_global_id(e, dim), end));
     }
     qn__ptx(e, "bra L#;", (int64_t)g.inside);
@@ -186,8 +188,8 @@ static void report(ptx_emitter *e) {
     kernel->uses_printf = e->uses_printf;
     kernel->guarded = !e->uses_group;
     kernel->params_size = e->params_size;
-    kernel->hidden = e->hidden.data;
-    kernel->num_hidden = (uint32_t)e->hidden.len;
+    kernel->implicit = e->implicit.data;
+    kernel->num_implicit = (uint32_t)e->implicit.len;
 }
 
 /* About what the kernel will take, so that little of it is copied while it grows. */

@@ -20,14 +20,14 @@ static ptx_operand group_size(ptx_emitter *e, unsigned dim) {
 
 ptx_operand qn__ptx_global_id(ptx_emitter *e, unsigned dim) {
     ptx_operand group = special(e, "ctaid", dim), size = group_size(e, dim), item = special(e, "tid", dim);
-    ptx_operand base = qn__ptx_hidden(e, QN__HIDDEN_GLOBAL_BASE, dim);
+    ptx_operand base = qn__ptx_implicit(e, QN__IMPLICIT_GLOBAL_BASE, dim);
     ptx_operand r = qn__ptx_op3(e, "mad.wide.u32", PTX_B64, group, size, base);
     return qn__ptx_op2(e, "add.s64", PTX_B64, r, qn__ptx_op1(e, "cvt.u64.u32", PTX_B64, item));
 }
 
 static ptx_operand global_id_32(ptx_emitter *e, unsigned dim) {
     ptx_operand group = special(e, "ctaid", dim), size = group_size(e, dim), item = special(e, "tid", dim);
-    ptx_operand base = qn__ptx_hidden_low(e, QN__HIDDEN_GLOBAL_BASE, dim);
+    ptx_operand base = qn__ptx_hidden_low(e, QN__IMPLICIT_GLOBAL_BASE, dim);
     ptx_operand r = qn__ptx_op3(e, "mad.lo.s32", PTX_B32, group, size, item);
     return qn__ptx_op2(e, "add.s32", PTX_B32, r, base);
 }
@@ -55,19 +55,19 @@ ptx_operand qn__ptx_lane(ptx_emitter *e) {
     return r;
 }
 
-static bool hidden_query(ir_op op, qn__hidden_kind *kind) {
+static bool hidden_query(ir_op op, qn__implicit_kind *kind) {
     switch (op) {
-    case IR_GLOBAL_SIZE: *kind = QN__HIDDEN_GLOBAL_SIZE; return true;
-    case IR_GLOBAL_OFFSET: *kind = QN__HIDDEN_GLOBAL_OFFSET; return true;
-    case IR_NUM_GROUPS: *kind = QN__HIDDEN_NUM_GROUPS; return true;
-    case IR_ENQUEUED_LOCAL_SIZE: *kind = QN__HIDDEN_ENQUEUED_SIZE; return true;
-    case IR_WORK_DIM: *kind = QN__HIDDEN_WORK_DIM; return true;
+    case IR_GLOBAL_SIZE: *kind = QN__IMPLICIT_GLOBAL_SIZE; return true;
+    case IR_GLOBAL_OFFSET: *kind = QN__IMPLICIT_GLOBAL_OFFSET; return true;
+    case IR_NUM_GROUPS: *kind = QN__IMPLICIT_NUM_GROUPS; return true;
+    case IR_ENQUEUED_LOCAL_SIZE: *kind = QN__IMPLICIT_ENQUEUED_SIZE; return true;
+    case IR_WORK_DIM: *kind = QN__IMPLICIT_WORK_DIM; return true;
     default: return false;
     }
 }
 
 bool qn__ptx_query(ptx_emitter *e, const ir_instr *instr) {
-    qn__hidden_kind kind;
+    qn__implicit_kind kind;
     ptx_operand r;
     if (instr->op < IR_GLOBAL_ID || instr->op > IR_SUB_GROUP_LOCAL_ID) return false;
     const unsigned dim = instr->attr.dim < 3 ? instr->attr.dim : 0;
@@ -78,7 +78,7 @@ bool qn__ptx_query(ptx_emitter *e, const ir_instr *instr) {
     case IR_LOCAL_SIZE: r = special(e, "ntid", dim); break;
     case IR_GROUP_ID:
         r = special(e, "ctaid", dim);
-        r = qn__ptx_op2(e, "add.s32", PTX_B32, r, qn__ptx_hidden(e, QN__HIDDEN_GROUP_BASE, dim));
+        r = qn__ptx_op2(e, "add.s32", PTX_B32, r, qn__ptx_implicit(e, QN__IMPLICIT_GROUP_BASE, dim));
         break;
     case IR_SUB_GROUP_SIZE:
         r = qn__ptx_op2(e, "min.u32", PTX_B32, qn__ptx_sub_group_rest(e), qn__ptx_int(PTX_B32, 32));
@@ -94,7 +94,7 @@ bool qn__ptx_query(ptx_emitter *e, const ir_instr *instr) {
     case IR_SUB_GROUP_LOCAL_ID: r = qn__ptx_lane(e); break;
     default:
         if (!hidden_query((ir_op)instr->op, &kind)) return false;
-        r = wide || instr->op == IR_WORK_DIM ? qn__ptx_hidden(e, kind, dim)
+        r = wide || instr->op == IR_WORK_DIM ? qn__ptx_implicit(e, kind, dim)
                                              : qn__ptx_hidden_low(e, kind, dim);
     }
     qn__ptx_define(e, instr->results[0], 0, r);

@@ -414,8 +414,8 @@ void qn__ptx_refuse(ptx_emitter *e, const ir_instr *instr) {
     qn__ptx_fail(e, qn__arena_printf(e->arena, "the PTX target has no '%s' of these types", name));
 }
 
-void qn__ptx_fail(ptx_emitter *e, const char *sentence) {
+void qn__ptx_fail(ptx_emitter *e, const char *message) {
     if (e->result->error) return;
-    e->result->error = sentence;
+    e->result->error = message;
     e->result->error_loc = e->loc;
 }

@@ -508,7 +508,7 @@ static void address_of(spv *e, const ir_instr *instr) {
         return;
     }
     uint32_t base[2];
-    for (unsigned i = 0; i < 2; i++) base[i] = qn__spv_hidden_word(e, QN__HIDDEN_CONSTANTS, 0, i);
+    for (unsigned i = 0; i < 2; i++) base[i] = qn__spv_implicit_word(e, QN__IMPLICIT_CONSTANTS, 0, i);
     uint32_t wide = qn__spv_join(e, (spv_pair){base[0], base[1]});
     uint64_t offset = e->constant_offset[instr->attr.index];
     qn__spv_define(e, result, offset ? qn__spv_wide_add(e, wide, qn__spv_u64(e, offset)) : wide);

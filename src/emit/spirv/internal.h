@@ -134,8 +134,8 @@ typedef struct spv {
     bool shares_buffers; /* also those to buffers: barriers of local memory alone do not order them */
     bool uses_sync, guarded;
     uint8_t floats; /* bits: 16, 32 and 64 bits, in order, are computed with */
-    QN__VEC(qn__hidden) hidden;
-    uint32_t block, block_size; /* push constant variable; bytes with the hidden parameters */
+    QN__VEC(qn__implicit) implicit;
+    uint32_t block, block_size; /* push constant variable; bytes with the implicit arguments */
     uint32_t block_address;     /* of the block, where it is in memory */
     uint32_t *arg_offsets;
     QN__VEC(spv_object) objects;
@@ -183,7 +183,7 @@ void qn__spv_finish(spv *e);
 /* The memory model: Vulkan's, or that of GLSL, where every access may be seen by others after a barrier. */
 static inline bool qn__spv_is_vulkan(const spv *e) { return !e->options->target.tries_glsl_memory; }
 void qn__spv_need(spv *e, spv_cap cap); /* gives up where the device lacks it */
-QN__NORETURN void qn__spv_fail(spv *e, const char *sentence);
+QN__NORETURN void qn__spv_fail(spv *e, const char *message);
 
 uint32_t qn__spv_block_array(spv *e, uint32_t words);
 uint32_t qn__spv_void(spv *e);
@@ -248,7 +248,7 @@ static inline bool qn__spv_is_long(const spv *e, ir_type type) {
 }
 /* A lane of such an argument, which is not a value in one piece. */
 uint32_t qn__spv_arg_lane(spv *e, const ir_value *arg, unsigned lane);
-uint32_t qn__spv_hidden_word(spv *e, qn__hidden_kind kind, unsigned dim, unsigned word);
+uint32_t qn__spv_implicit_word(spv *e, qn__implicit_kind kind, unsigned dim, unsigned word);
 uint32_t qn__spv_block_word(spv *e, uint32_t index); /* index: an id; loads one u32 of the parameters */
 /* The forms of a value, writing what can be derived. */
 uint32_t qn__spv_use(spv *e, const ir_value *value);

@@ -20,8 +20,8 @@ static uint32_t place_args(spv *e) {
     return offset;
 }
 
-static void add_hidden(spv *e, qn__hidden_kind kind, unsigned dim, unsigned size) {
-    qn__vec_push(e->arena, &e->hidden, (qn__hidden){(uint8_t)kind, (uint8_t)size, (uint16_t)dim, 0});
+static void add_implicit(spv *e, qn__implicit_kind kind, unsigned dim, unsigned size) {
+    qn__vec_push(e->arena, &e->implicit, (qn__implicit){(uint8_t)kind, (uint8_t)size, (uint16_t)dim, 0});
 }
 
 static bool is_asked(const spv *e, ir_op query, unsigned dim) {
@@ -32,41 +32,41 @@ static void visit_global(ir_instr *instr, void *user) {
     if (instr->op == IR_GLOBAL) *(bool *)user = true;
 }
 
-/* The hidden parameters in use, those of 8 bytes first. */
-static void collect_hidden(spv *e) {
+/* The implicit arguments in use, those of 8 bytes first. */
+static void collect_implicit(spv *e) {
     static const struct {
         uint8_t query, kind, size;
     } rows[] = {
-        {IR_GLOBAL_ID, QN__HIDDEN_GLOBAL_BASE, 8},
-        {IR_GLOBAL_SIZE, QN__HIDDEN_GLOBAL_SIZE, 8},
-        {IR_GLOBAL_OFFSET, QN__HIDDEN_GLOBAL_OFFSET, 8},
-        {IR_GROUP_ID, QN__HIDDEN_GROUP_BASE, 4},
-        {IR_NUM_GROUPS, QN__HIDDEN_NUM_GROUPS, 4},
-        {IR_WORK_DIM, QN__HIDDEN_WORK_DIM, 4},
-        {IR_ENQUEUED_LOCAL_SIZE, QN__HIDDEN_ENQUEUED_SIZE, 4},
+        {IR_GLOBAL_ID, QN__IMPLICIT_GLOBAL_BASE, 8},
+        {IR_GLOBAL_SIZE, QN__IMPLICIT_GLOBAL_SIZE, 8},
+        {IR_GLOBAL_OFFSET, QN__IMPLICIT_GLOBAL_OFFSET, 8},
+        {IR_GROUP_ID, QN__IMPLICIT_GROUP_BASE, 4},
+        {IR_NUM_GROUPS, QN__IMPLICIT_NUM_GROUPS, 4},
+        {IR_WORK_DIM, QN__IMPLICIT_WORK_DIM, 4},
+        {IR_ENQUEUED_LOCAL_SIZE, QN__IMPLICIT_ENQUEUED_SIZE, 4},
     };
     bool constants = false;
     const ir_function *function = e->function;
-    e->hidden.data = NULL;
-    e->hidden.len = e->hidden.cap = 0;
+    e->implicit.data = NULL;
+    e->implicit.len = e->implicit.cap = 0;
     qn__ir_walk(function->body, visit_global, &constants);
-    if (constants) add_hidden(e, QN__HIDDEN_CONSTANTS, 0, 8);
+    if (constants) add_implicit(e, QN__IMPLICIT_CONSTANTS, 0, 8);
     for (size_t i = 0; i < function->args.len; i++)
-        if (function->args.data[i].arg_kind == IR_ARG_PRINT) add_hidden(e, QN__HIDDEN_PRINT, 0, 8);
+        if (function->args.data[i].arg_kind == IR_ARG_PRINT) add_implicit(e, QN__IMPLICIT_PRINT, 0, 8);
     for (size_t i = 0; i < QN__COUNT(rows); i++)
         for (unsigned d = 0; d < 3; d++)
             if (is_asked(e, (ir_op)rows[i].query, d))
-                add_hidden(e, (qn__hidden_kind)rows[i].kind, d, rows[i].size);
-    for (unsigned d = 0; d < 3 && e->guarded; d++) add_hidden(e, QN__HIDDEN_LIMIT, d, 4);
+                add_implicit(e, (qn__implicit_kind)rows[i].kind, d, rows[i].size);
+    for (unsigned d = 0; d < 3 && e->guarded; d++) add_implicit(e, QN__IMPLICIT_LIMIT, d, 4);
 }
 
 static void place_block(spv *e) {
     uint32_t at = place_args(e);
-    collect_hidden(e);
-    for (size_t i = 0; i < e->hidden.len; i++) {
-        at = round_up(at, e->hidden.data[i].size);
-        e->hidden.data[i].offset = at;
-        at += e->hidden.data[i].size;
+    collect_implicit(e);
+    for (size_t i = 0; i < e->implicit.len; i++) {
+        at = round_up(at, e->implicit.data[i].size);
+        e->implicit.data[i].offset = at;
+        at += e->implicit.data[i].size;
     }
     e->block_size = at;
 }
@@ -100,17 +100,17 @@ uint32_t qn__spv_block_word(spv *e, uint32_t index) {
     return SPV(e, SP_LOAD, word, pointer);
 }
 
-uint32_t qn__spv_hidden_word(spv *e, qn__hidden_kind kind, unsigned dim, unsigned word) {
-    for (size_t i = 0; i < e->hidden.len; i++) {
-        const qn__hidden *hidden = &e->hidden.data[i];
-        if (hidden->kind == kind && hidden->dim == dim)
-            return qn__spv_block_word(e, qn__spv_u32(e, hidden->offset / 4 + word));
+uint32_t qn__spv_implicit_word(spv *e, qn__implicit_kind kind, unsigned dim, unsigned word) {
+    for (size_t i = 0; i < e->implicit.len; i++) {
+        const qn__implicit *implicit = &e->implicit.data[i];
+        if (implicit->kind == kind && implicit->dim == dim)
+            return qn__spv_block_word(e, qn__spv_u32(e, implicit->offset / 4 + word));
     }
     return qn__spv_u32(e, 0);
 }
 
-static uint32_t hidden_wide(spv *e, qn__hidden_kind kind, unsigned dim) {
-    uint32_t lo = qn__spv_hidden_word(e, kind, dim, 0), hi = qn__spv_hidden_word(e, kind, dim, 1);
+static uint32_t implicit_wide(spv *e, qn__implicit_kind kind, unsigned dim) {
+    uint32_t lo = qn__spv_implicit_word(e, kind, dim, 0), hi = qn__spv_implicit_word(e, kind, dim, 1);
     return qn__spv_join(e, (spv_pair){lo, hi});
 }
 
@@ -191,7 +191,7 @@ static void define_places(spv *e, uint32_t *group, uint32_t *local) {
 static void write_guard(spv *e) {
     uint32_t out = 0, boolean = qn__spv_bool(e);
     for (unsigned d = 0; d < 3; d++) {
-        uint32_t limit = qn__spv_hidden_word(e, QN__HIDDEN_LIMIT, d, 0);
+        uint32_t limit = qn__spv_implicit_word(e, QN__IMPLICIT_LIMIT, d, 0);
         uint32_t past = SPV(e, SP_U_GREATER_EQUAL, boolean, e->place[d], limit);
         out = out ? SPV(e, SP_LOGICAL_OR, boolean, out, past) : past;
     }
@@ -221,11 +221,11 @@ static uint32_t query_word(spv *e, ir_op op, unsigned d, const uint32_t *group, 
     case IR_LOCAL_ID: return local[d];
     case IR_GROUP_ID:
         return SPV(e, SP_I_ADD, qn__spv_u32t(e), group[d],
-                   qn__spv_hidden_word(e, QN__HIDDEN_GROUP_BASE, d, 0));
+                   qn__spv_implicit_word(e, QN__IMPLICIT_GROUP_BASE, d, 0));
     case IR_LOCAL_SIZE: return e->local_size[d];
-    case IR_ENQUEUED_LOCAL_SIZE: return qn__spv_hidden_word(e, QN__HIDDEN_ENQUEUED_SIZE, d, 0);
-    case IR_NUM_GROUPS: return qn__spv_hidden_word(e, QN__HIDDEN_NUM_GROUPS, d, 0);
-    case IR_WORK_DIM: return qn__spv_hidden_word(e, QN__HIDDEN_WORK_DIM, 0, 0);
+    case IR_ENQUEUED_LOCAL_SIZE: return qn__spv_implicit_word(e, QN__IMPLICIT_ENQUEUED_SIZE, d, 0);
+    case IR_NUM_GROUPS: return qn__spv_implicit_word(e, QN__IMPLICIT_NUM_GROUPS, d, 0);
+    case IR_WORK_DIM: return qn__spv_implicit_word(e, QN__IMPLICIT_WORK_DIM, 0, 0);
     case IR_MAX_SUB_GROUP_SIZE:
         return qn__spv_u32(e, e->options->target.sub_group_size ? e->options->target.sub_group_size : 32);
     default: break;
@@ -249,10 +249,10 @@ static void write_queries(spv *e) {
             if (!is_asked(e, (ir_op)op, d)) continue;
             uint32_t *word = &e->query[(op - IR_GLOBAL_ID) * 3 + d];
             if (op == IR_GLOBAL_ID)
-                *word = hidden_wide(e, QN__HIDDEN_GLOBAL_BASE, d);
+                *word = implicit_wide(e, QN__IMPLICIT_GLOBAL_BASE, d);
             else if (op == IR_GLOBAL_SIZE || op == IR_GLOBAL_OFFSET)
-                *word = hidden_wide(
-                    e, op == IR_GLOBAL_SIZE ? QN__HIDDEN_GLOBAL_SIZE : QN__HIDDEN_GLOBAL_OFFSET, d);
+                *word = implicit_wide(
+                    e, op == IR_GLOBAL_SIZE ? QN__IMPLICIT_GLOBAL_SIZE : QN__IMPLICIT_GLOBAL_OFFSET, d);
             else
                 *word = query_word(e, (ir_op)op, d, group, local);
         }
@@ -367,7 +367,7 @@ static void define_args(spv *e) {
         switch (arg->arg_kind) {
         case IR_ARG_STRUCT: v->low = at; break;
         case IR_ARG_LOCAL: v->low = qn__spv_object_place(e, value); break;
-        case IR_ARG_PRINT: qn__spv_define(e, value, hidden_wide(e, QN__HIDDEN_PRINT, 0)); break;
+        case IR_ARG_PRINT: qn__spv_define(e, value, implicit_wide(e, QN__IMPLICIT_PRINT, 0)); break;
         default:
             if (e->uses[value->id] && !qn__spv_is_long(e, value->type))
                 qn__spv_define(e, value, qn__spv_param(e, value->type, at, arg->align ? arg->align : 1));
@@ -468,8 +468,8 @@ void qn__spv_kernel(spv *e, ir_function *function) {
     kernel->uses_sync = e->uses_sync;
     kernel->guarded = e->guarded;
     kernel->params_size = e->block_size;
-    kernel->hidden = e->hidden.data;
-    kernel->num_hidden = (uint32_t)e->hidden.len;
+    kernel->implicit = e->implicit.data;
+    kernel->num_implicit = (uint32_t)e->implicit.len;
     kernel->local_units = e->local_units;
     kernel->num_local_units = e->num_local_args;
     for (size_t i = 0; i < function->args.len; i++)

@@ -41,8 +41,8 @@ enum {
     GENERATOR = 0 /* none registered */
 };
 
-void qn__spv_fail(spv *e, const char *sentence) {
-    e->result->error = sentence;
+void qn__spv_fail(spv *e, const char *message) {
+    e->result->error = message;
     e->result->error_loc = e->loc;
     longjmp(e->give_up, 1);
 }
