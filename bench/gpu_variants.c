@@ -12,12 +12,13 @@ enum { NUM_VARIANTS = 16 };
 static const struct tuned {
     const char *device, *variants[NUM_VARIANTS]; /* "": as it is */
 } devices[] = {
-    {"cuda", {"", "plain-copies", "one-turn", "head-tests", "scalar-memory", ""}},
+    {"cuda", {"", "plain-copies", "one-iteration", "head-tests", "scalar-memory", ""}},
     {"vulkan",
-     {"", "one-turn", "end-tests", "hint-loops", "hint-unroll", "exact-fma", "loose-fma", "loose-division",
-      "no-float-modes", "glsl-memory", "pairs", "one-turn,exact-fma", "one-turn,loose-fma",
-      "one-turn,loose-fma,pairs", "loose-fma,loose-division,no-float-modes", ""}},
-    {"opencl", {"", "one-turn", "one-turn,hint-unroll", "hint-loops", "end-tests", ""}},
+     {"", "one-iteration", "end-tests", "hint-loops", "hint-unroll", "exact-fma", "loose-fma",
+      "loose-division", "no-float-modes", "glsl-memory", "pairs", "one-iteration,exact-fma",
+      "one-iteration,loose-fma", "one-iteration,loose-fma,pairs", "loose-fma,loose-division,no-float-modes",
+      ""}},
+    {"opencl", {"", "one-iteration", "one-iteration,hint-unroll", "hint-loops", "end-tests", ""}},
 };
 enum { NUM_DEVICES = sizeof devices / sizeof *devices };
 

@@ -25,8 +25,8 @@ static const struct tuning {
     const char *word;
     qn__trait on[2], off[2];
 } tunings[] = {
-    {"four-turns", {QN__TRAIT(wants_unrolled)}, {0}},
-    {"one-turn", {0}, {QN__TRAIT(wants_unrolled)}},
+    {"four-iterations", {QN__TRAIT(wants_unrolled)}, {0}},
+    {"one-iteration", {0}, {QN__TRAIT(wants_unrolled)}},
     {"end-tests", {QN__TRAIT(wants_end_tests)}, {0}},
     {"head-tests", {0}, {QN__TRAIT(wants_end_tests), QN__TRAIT(wants_large_end_tests)}},
     {"scalar-memory", {0}, {QN__TRAIT(wants_vector_memory)}},

@@ -137,7 +137,7 @@ static void visit_live(dead_code *d, ir_value *value) {
     }
 }
 
-/* From the end to the start: uses stand behind what they use, but for those of the next turn of a loop, which are
+/* From the end to the start: uses stand behind what they use, but for those of the next iteration of a loop, which are
    left to the lists. What a construct gives is known before its regions are walked. */
 static void walk_back(dead_code *d, ir_region *region) {
     for (ir_instr *i = region->last; i; i = i->prev) {

@@ -17,7 +17,7 @@ typedef struct lowering {
     qn__group g; /* without scratch memory */
     qn__uniformity uniformity;
     const qn__target *target;
-    bool parted; /* some work-items have returned */
+    bool diverged; /* some work-items have returned */
     bool changed;
 } lowering;
 
@@ -104,14 +104,14 @@ static bool is_lowered(const lowering *l, const ir_instr *i) {
     return l->target->lacks_active && !(l->target->has_active_reductions && is_word_reduction(i));
 }
 
-static void visit(lowering *l, ir_region *region, bool parted) {
+static void visit(lowering *l, ir_region *region, bool diverged) {
     for (ir_instr *i = region->first, *next; i; i = next) {
         next = i->next;
         qn__rewrite_operands(&l->g.rewrite, i);
-        if (i->op == IR_RETURN && parted) l->parted = true;
+        if (i->op == IR_RETURN && diverged) l->diverged = true;
         const bool parts = qn__ir_is_construct(i) && qn__uniformity_is_varying_branch(&l->uniformity, i);
-        for (uint32_t r = 0; r < i->num_regions; r++) visit(l, i->regions[r], parted || parts);
-        if (qn__ir_is_together((ir_op)i->op) && i->flags & IR_ACTIVE && !parted && !l->parted) {
+        for (uint32_t r = 0; r < i->num_regions; r++) visit(l, i->regions[r], diverged || parts);
+        if (qn__ir_is_together((ir_op)i->op) && i->flags & IR_ACTIVE && !diverged && !l->diverged) {
             i->flags &= (uint16_t)~IR_ACTIVE;
             l->changed = true;
         }

@@ -13,7 +13,7 @@ typedef struct lowering {
     qn__uniformity uniformity;
     uint32_t size;                /* of a sub-group */
     ir_value *first, *end, *lane; /* linear ids of this sub-group's first, and behind its last; id in it */
-    bool wide, any, parted, changed;
+    bool wide, any, diverged, changed;
 } lowering;
 
 static bool is_query(const ir_instr *i) {
@@ -37,20 +37,20 @@ static bool is_exchange(const ir_instr *i) {
 
 /* ---- looking first ---- */
 
-/* Below a construct whose work-items part, or behind a return that only some take. */
-static void look(lowering *l, const ir_region *region, bool parted) {
+/* Below a construct whose work-items diverge, or behind a return that only some take. */
+static void look(lowering *l, const ir_region *region, bool diverged) {
     for (const ir_instr *i = region->first; i && !l->g.context->error; i = i->next) {
         const bool exchange = is_exchange(i);
         l->any |= exchange || is_query(i);
         if (exchange && i->num_operands && qn__ir_bits(i->operands[0]->type) == 64) l->wide = true;
-        if (exchange && (parted || l->parted))
+        if (exchange && (diverged || l->diverged))
             qn__pass_refuse(
                 l->g.context, i->loc,
-                "a sub-group operation where the work-items of a work-group may part; this device "
+                "a sub-group operation where the work-items of a work-group may diverge; this device "
                 "has no sub-groups");
-        if (i->op == IR_RETURN && parted) l->parted = true;
+        if (i->op == IR_RETURN && diverged) l->diverged = true;
         if (!qn__ir_is_construct(i)) continue;
-        const bool parts = parted || qn__uniformity_is_varying_branch(&l->uniformity, i);
+        const bool parts = diverged || qn__uniformity_is_varying_branch(&l->uniformity, i);
         for (uint32_t r = 0; r < i->num_regions; r++) look(l, i->regions[r], parts);
     }
 }

@@ -1,5 +1,5 @@
 /* Loops that test at their end, for targets that want them (PTX; SPIR-V for large loops): a loop whose body begins with the test that
-   leaves it is entered only where the test holds, and tests again before it goes round. One branch a turn
+   leaves it is entered only where the test holds, and tests again before it goes round. One branch an iteration
    instead of two, no copies of what it carries where it ends, and what stands in the body is sure to run, so
    that more can move out of it.
 

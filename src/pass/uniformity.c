@@ -1,5 +1,5 @@
 /* Uniformity: which values are the same for all work-items of a group that compute them together, and at
-   which constructs those work-items may part. Forward data flow to a fixed point from "everything is
+   which constructs those work-items may diverge. Forward data flow to a fixed point from "everything is
    uniform", after the divergence analysis of Karrenberg and Hack ("Whole-Function Vectorization"), made
    simple by structured control: a value leaves a construct only as its result, so a work-item that leaves a
    loop early shows in the results of that loop and nowhere else. The analysis numbers all instructions:
@@ -102,7 +102,7 @@ static void merge(analysis *a, const ir_instr *instr, bool divergent) {
         if (divergent || a->result.varying[instr->operands[i]->id]) set_varying(a, to.values[i]);
 }
 
-/* A return inside constructs makes those of them vary whose work-items may now part. */
+/* A return inside constructs makes those of them vary whose work-items may now diverge. */
 static void visit_return(analysis *a, const ir_instr *jump) {
     if (!is_divergent(a, jump, NULL)) return;
     bool inside = false;
@@ -114,7 +114,7 @@ static void visit_return(analysis *a, const ir_instr *jump) {
 
 /* Some work-items leave the body of `target` before the others: by a break, or by a continue, after which the
    others may break while these come again. */
-static void part(analysis *a, const ir_instr *target) {
+static void diverge(analysis *a, const ir_instr *target) {
     set_varying_branch(a, target);
     for (uint32_t i = 0; i < target->num_results; i++) set_varying(a, target->results[i]);
 }
@@ -128,7 +128,7 @@ static void visit_jump(analysis *a, const ir_instr *jump) {
         ir_instr *target = qn__ir_jump_target(jump);
         bool divergent = is_divergent(a, jump, target);
         merge(a, jump, divergent);
-        if (divergent) part(a, target);
+        if (divergent) diverge(a, target);
         /* What the jump leaves on its way varies, too. */
         for (ir_instr *at = owner; divergent && at != target; at = at->parent->owner) {
             if (at->op != IR_IF) set_varying_branch(a, at);

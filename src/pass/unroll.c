@@ -1,7 +1,7 @@
-/* Unrolling. A loop whose number of turns is known by playing its counters through (parameters that start
+/* Unrolling. A loop whose number of iterations is known by playing its counters through (parameters that start
    constant and whose next values and the test follow from constants) is replaced by that many copies of its
    body: if a hint asks, if it is small, or if it indexes private arrays, which then can become values. A hint
-   of N copies the body N times inside the loop; each copy keeps its test unless the number of turns is a
+   of N copies the body N times inside the loop; each copy keeps its test unless the number of iterations is a
    known multiple of N.
 
        loop (%i = 0) {                                    store at 0
@@ -17,7 +17,7 @@
 #include "pass/tools.h"
 
 enum {
-    MAX_TURNS = 2048,
+    MAX_ITERATIONS = 2048,
     MAX_STEPS = 50000, /* of playing one loop through */
     HINTED_SIZE = 32768,
     ARRAY_SIZE = 4096, /* unrolled size allowed where private arrays may vanish */
@@ -37,15 +37,15 @@ typedef struct unroller {
 /* What is known of a loop with a body of straight line plus tests. */
 typedef struct loop_shape {
     ir_instr *loop, *exit; /* the `if` that leaves it by count */
-    uint32_t turns;        /* times the test lets the body go on */
+    uint32_t iterations;   /* times the test lets the body go on */
     uint32_t size;         /* instructions of the body */
     uint32_t continues;
-    uint32_t most_turns; /* more would grow too large */
-    bool private_index;  /* computes an address in a private array that is not constant */
-    bool syncs;          /* has a barrier or another group operation */
+    uint32_t most_iterations; /* more would grow too large */
+    bool private_index;       /* computes an address in a private array that is not constant */
+    bool syncs;               /* has a barrier or another group operation */
 } loop_shape;
 
-/* ---- counting turns ---- */
+/* ---- counting iterations ---- */
 
 /* The constant that a value is, given the loop's parameters; NULL if it is none. */
 static ir_value *evaluate(unroller *u, const ir_instr *loop, ir_value *const *params, ir_value *value,
@@ -69,7 +69,7 @@ static bool breaks_out(const ir_region *region, const ir_instr *loop) {
 }
 
 /* Plays the loop for one candidate test; false if it cannot be followed or takes too long. */
-static bool count_turns(unroller *u, loop_shape *shape, const ir_instr *test) {
+static bool count_iterations(unroller *u, loop_shape *shape, const ir_instr *test) {
     const ir_instr *loop = shape->loop;
     const ir_region *body = loop->regions[0];
     const bool leave_on = breaks_out(test->regions[0], loop);
@@ -77,11 +77,11 @@ static bool count_turns(unroller *u, loop_shape *shape, const ir_instr *test) {
     ir_value **next = QN__NEW_ARRAY(u->context->scratch, ir_value *, body->num_params + 1u);
     for (uint32_t p = 0; p < body->num_params; p++)
         params[p] = qn__ir_is_const(loop->operands[p]) ? loop->operands[p] : NULL;
-    for (uint32_t turn = 0; turn <= shape->most_turns; turn++) {
+    for (uint32_t iteration = 0; iteration <= shape->most_iterations; iteration++) {
         const ir_value *condition = evaluate(u, loop, params, test->operands[0], 0);
         if (!condition) return false;
         if ((condition->bits[0] != 0) == leave_on) {
-            shape->turns = turn;
+            shape->iterations = iteration;
             return true;
         }
         for (uint32_t p = 0; p < body->num_params; p++)
@@ -91,7 +91,7 @@ static bool count_turns(unroller *u, loop_shape *shape, const ir_instr *test) {
     return false;
 }
 
-/* Only tests that each turn comes by count: those on the body's own level, with one way round at its end. */
+/* Only tests that each iteration comes by count: those on the body's own level, with one way round at its end. */
 static bool find_count(unroller *u, loop_shape *shape) {
     const ir_region *body = shape->loop->regions[0];
     if (shape->continues != 1 || body->last->op != IR_CONTINUE || body->last->attr.target != shape->loop)
@@ -100,14 +100,14 @@ static bool find_count(unroller *u, loop_shape *shape) {
         if (i->op != IR_IF ||
             breaks_out(i->regions[0], shape->loop) == breaks_out(i->regions[1], shape->loop))
             continue;
-        if (!count_turns(u, shape, i)) continue;
+        if (!count_iterations(u, shape, i)) continue;
         shape->exit = i;
         return true;
     }
     return false;
 }
 
-/* Whether a test can be told in the first turn at least. Where nothing else asks for unrolling, that saves measuring
+/* Whether a test can be told in the first iteration at least. Where nothing else asks for unrolling, that saves measuring
    the loop. */
 static bool may_count(unroller *u, const ir_instr *loop) {
     const ir_region *body = loop->regions[0];
@@ -181,9 +181,9 @@ static void unroll_fully(unroller *u, const loop_shape *shape) {
     ir_instr *block = qn__ir_block(&builder, types, loop->num_results);
     for (uint32_t r = 0; r < loop->num_results; r++) block->results[r]->name = loop->results[r]->name;
     qn__ir_at_end(&builder, block->regions[0]);
-    for (uint32_t turn = 0; turn <= shape->turns; turn++) {
+    for (uint32_t iteration = 0; iteration <= shape->iterations; iteration++) {
         for (uint32_t p = 0; p < params; p++) map[body->params[p]->id] = values[p];
-        clone_until(&builder, body, turn < shape->turns ? round->prev : shape->exit, map);
+        clone_until(&builder, body, iteration < shape->iterations ? round->prev : shape->exit, map);
         for (uint32_t p = 0; p < params; p++) values[p] = mapped(map, count, round->operands[p]);
     }
     qn__ir_emit(&builder, IR_UNREACHABLE, NULL, 0, NULL, 0);
@@ -202,7 +202,7 @@ static void unroll_partly(unroller *u, const loop_shape *shape, uint32_t copies)
     ir_instr *loop = shape->loop, *round = loop->regions[0]->last;
     ir_region *body = loop->regions[0];
     ir_instr *last = round->prev;
-    const bool exact = shape->exit && shape->turns % copies == 0;
+    const bool exact = shape->exit && shape->iterations % copies == 0;
     const uint32_t params = body->num_params, count = u->function->num_values;
     ir_value **map = QN__NEW_ARRAY(u->context->scratch, ir_value *, count + 1u);
     ir_value **values = QN__NEW_ARRAY(u->context->scratch, ir_value *, params + 1u);
@@ -234,13 +234,13 @@ static void unroll_partly(unroller *u, const loop_shape *shape, uint32_t copies)
 
 /* ---- choosing ---- */
 
-static uint32_t most_turns(const loop_shape *shape, uint32_t module_limit) {
+static uint32_t most_iterations(const loop_shape *shape, uint32_t module_limit) {
     const int32_t hint = shape->loop->attr.unroll;
     uint32_t size = shape->private_index ? ARRAY_SIZE : SMALL_SIZE;
     if (hint) size = HINTED_SIZE;
     if (module_limit && size > module_limit) size = module_limit;
-    const uint32_t turns = size / shape->size;
-    return turns < MAX_TURNS ? turns : MAX_TURNS;
+    const uint32_t iterations = size / shape->size;
+    return iterations < MAX_ITERATIONS ? iterations : MAX_ITERATIONS;
 }
 
 static bool try_loop(unroller *u, ir_instr *loop) {
@@ -251,8 +251,8 @@ static bool try_loop(unroller *u, ir_instr *loop) {
     measure(&shape, loop->regions[0]);
     if (shape.syncs && (u->context->options->target.lacks_unrolled_barriers)) return false;
     u->steps = 0;
-    shape.most_turns = most_turns(&shape, limit);
-    if (find_count(u, &shape) && (hint <= 1 || shape.turns <= (uint32_t)hint)) {
+    shape.most_iterations = most_iterations(&shape, limit);
+    if (find_count(u, &shape) && (hint <= 1 || shape.iterations <= (uint32_t)hint)) {
         unroll_fully(u, &shape);
         return true;
     }

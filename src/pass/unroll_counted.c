@@ -1,5 +1,5 @@
-/* Loops that count up to a bound known before them go four turns at once while four are left, then on as they
-   were: the loads of four turns are under way together, and one test serves them all. For targets and devices that
+/* Loops that count up to a bound known before them go four iterations at once while four are left, then on as they
+   were: the loads of four iterations are under way together, and one test serves them all. For targets and devices that
    ask for it (GPUs), whose compilers do the same only for plainer loops.
 
        loop (%i = %a) {                       %m = loop (%i = %a) {
@@ -8,7 +8,7 @@
          continue %i + 1 }                      continue %i + 4 }
                                               loop (%i = %m) { as before }
 
-   Where the turns are known to be a multiple of four, nothing is left for the second loop, and it goes. The copies'
+   Where the iterations are known to be a multiple of four, nothing is left for the second loop, and it goes. The copies'
    counters are known not to overflow, which lets addresses share a base. */
 #include "pass/tools.h"
 
@@ -90,9 +90,9 @@ static bool find_counter(const unroller *u, counted *c) {
     return c->step > 0 && c->step <= MAX_STEP;
 }
 
-/* Whether work-items may go round a different number of times: for some, most turns are those that are left over.
+/* Whether work-items may go round a different number of times: for some, most iterations are those that are left over.
    NVIDIA's compiler for OpenCL does less badly then by itself (a product with a sparse matrix: 12 %). Where work-items
-   act together in the loop, those that were in one turn would be in different loops. */
+   act together in the loop, those that were in one iteration would be in different loops. */
 static bool is_uneven(unroller *u, const counted *c) {
     if (!c->convergent && !(u->context->options->target.wants_even_unrolled)) return false;
     if (!u->varying) { /* nothing has been changed yet */
@@ -137,7 +137,7 @@ static ir_value *mapped(ir_value *const *map, uint32_t count, ir_value *value) {
     return value->id < count && map[value->id] ? map[value->id] : value;
 }
 
-/* Below it there are COPIES turns to go: the bound less all steps but one, where that is no less than the least. An
+/* Below it there are COPIES iterations to go: the bound less all steps but one, where that is no less than the least. An
    inclusive bound is one more, which it may not be able to be; so it is one less that is taken away. */
 static ir_value *make_limit(unroller *u, ir_builder *b, const counted *c) {
     const uint64_t ahead = (COPIES - 1) * c->step - c->inclusive;
@@ -164,7 +164,7 @@ static void fill(unroller *u, ir_builder *b, const counted *c, ir_instr *wide) {
     qn__ir_continue(b, wide, values, params);
 }
 
-/* What the loop gives where `wide` has done all turns; NULL: turns may be left, or it gives what its head computes. */
+/* What the loop gives where `wide` has done all iterations; NULL: iterations may be left, or it gives what its head computes. */
 static ir_value **results_of(const unroller *u, const counted *c, const ir_instr *wide) {
     const ir_value *start = c->loop->operands[c->counter];
     const ir_instr *leave = c->head->regions[1]->last;
@@ -210,7 +210,7 @@ static void unroll(unroller *u, const counted *c) {
         return;
     }
     qn__ir_set_operands(u->function, c->loop, wide->results, wide->num_results);
-    c->loop->attr.unroll = 1; /* at most three turns are left */
+    c->loop->attr.unroll = 1; /* at most three iterations are left */
 }
 
 static void visit(unroller *u, ir_region *region) {

@@ -1,4 +1,4 @@
-// Work-items that parted meet again before the barrier.
+// Work-items that diverged meet again before the barrier.
 // kernel: run
 // global: 4
 // local: 4

@@ -1,5 +1,5 @@
-// Loops up to a bound that counts itself, near the ends of the types, four turns at once.
-// options: -qn-tune=four-turns
+// Loops up to a bound that counts itself, near the ends of the types, four iterations at once.
+// options: -qn-tune=four-iterations
 // kernel: run
 // global: 10
 // arg: buf:int:8=1,1,1,1,1,1,1,1

@@ -6,11 +6,11 @@
 // arg: buf:int:24
 // expect: 24, 28, 203, 1530, 11797, 97520, 744447, 5418190, 16, 17, 18, 19, 19, 22, 21, 24, 3, 3, 3, 3, 3, 3, 3, 3
 kernel void run(global const int *in, global int *out) {
-    int id = get_global_id(0), last, next = id + 8, turns = 0;
+    int id = get_global_id(0), last, next = id + 8, iterations = 0;
     do {
         last = id + next * in[0];
         next = next * 7 ^ 5;
-    } while (++turns < id);
+    } while (++iterations < id);
     out[id] = last;
     int value, word = id + 1, again = 0;
     while (1) {

@@ -1,7 +1,7 @@
 // What the active work-items of a sub-group do together where others are elsewhere: in both arms of a branch, in a loop
 // that some leave before others, and behind a return. Each is held against what one work-item computes by itself.
 // needs: sub_groups
-// skip: opencl its drivers lack sub-groups; where work-items part, local memory cannot serve
+// skip: opencl its drivers lack sub-groups; where work-items diverge, local memory cannot serve
 // kernel: joined
 // global: 72
 // local: 36

@@ -589,8 +589,8 @@ static void devices_are_tuned_by_words(void **state) {
                   modes = {.op = OP_CAPABILITY, .operand = 1, .value = FLOAT_CONTROLS};
     assert_int_equal(count_tuned(loop, "", (qn__target){0}, loops), 1);
     assert_int_equal(count_tuned(loop, "", WITH(wants_unrolled), loops), 2);
-    assert_int_equal(count_tuned(loop, "-qn-tune=one-turn", WITH(wants_unrolled), loops), 1);
-    assert_int_equal(count_tuned(loop, "-qn-tune=four-turns,end-tests", (qn__target){0}, loops), 2);
+    assert_int_equal(count_tuned(loop, "-qn-tune=one-iteration", WITH(wants_unrolled), loops), 1);
+    assert_int_equal(count_tuned(loop, "-qn-tune=four-iterations,end-tests", (qn__target){0}, loops), 2);
     assert_int_equal(count_tuned(loop, "-qn-tune=hint-unroll", (qn__target){0}, unrolled), 1);
     assert_int_equal(count_tuned(loop, "-qn-tune=hint-loops", (qn__target){0}, unrolled), 0);
     assert_int_equal(count_tuned(loop, "-qn-tune=no-float-modes", (qn__target){0}, modes), 0);
@@ -604,7 +604,7 @@ static void devices_are_tuned_by_words(void **state) {
     assert_int_equal(count_tuned(shared, "", (qn__target){0}, vulkan), 1);
     assert_int_equal(count_tuned(shared, "-qn-tune=glsl-memory", (qn__target){0}, vulkan), 0);
     qn__compile_request request = {
-        .source = quotient, .options = "-qn-tune=one-turn,haste", .target.kind = QN__TARGET_SPIRV};
+        .source = quotient, .options = "-qn-tune=one-iteration,haste", .target.kind = QN__TARGET_SPIRV};
     qn__compile_result result;
     assert_int_equal(qn__compile(&request, &result), QN__COMPILE_BAD_OPTION);
     assert_non_null(strstr(result.log, "knows no 'haste'"));

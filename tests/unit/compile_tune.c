@@ -39,10 +39,10 @@ static const struct tuned {
     qn__target target;
     const char *source;
 } words[] = {
-    {"four-turns", {.kind = QN__TARGET_SPIRV}, loop},
-    {"four-turns", {.kind = QN__TARGET_CLC}, loop},
-    {"one-turn", {.kind = QN__TARGET_PTX, .arch = 90}, loop},
-    {"one-turn", {.kind = QN__TARGET_SPIRV, .wants_unrolled = true}, loop},
+    {"four-iterations", {.kind = QN__TARGET_SPIRV}, loop},
+    {"four-iterations", {.kind = QN__TARGET_CLC}, loop},
+    {"one-iteration", {.kind = QN__TARGET_PTX, .arch = 90}, loop},
+    {"one-iteration", {.kind = QN__TARGET_SPIRV, .wants_unrolled = true}, loop},
     {"end-tests", {.kind = QN__TARGET_SPIRV}, loop},
     {"head-tests", {.kind = QN__TARGET_PTX, .arch = 90}, loop},
     {"head-tests", {.kind = QN__TARGET_SPIRV}, large_loop},
@@ -99,7 +99,7 @@ static void a_wrong_word_is_told_which_there_are(void **state) {
     (void)state;
     static const char message[] = "the option '-qn-tune' knows no 'haste', but ";
     static const qn__compile_request request = {
-        .source = loop, .options = "-qn-tune=one-turn,haste", .target.kind = QN__TARGET_SPIRV};
+        .source = loop, .options = "-qn-tune=one-iteration,haste", .target.kind = QN__TARGET_SPIRV};
     qn__compile_result result;
     static char page[64 << 10];
     char list[1024], quoted[64], *rest = NULL;

@@ -73,14 +73,14 @@ static void nested_loops(void **state) {
     }
 }
 
-static void early_turns(void **state) {
+static void early_iterations(void **state) {
     EACH(state, e) {
         int32_t out[40];
         struct {
             int32_t *out;
             int n;
         } args = {out, 4};
-        emit_launch(e, "turns", (launch_sizes){{40}, {20}, {0}}, &args, NULL, 0);
+        emit_launch(e, "iterations", (launch_sizes){{40}, {20}, {0}}, &args, NULL, 0);
         for (int i = 0; i < 40; i++) {
             int expected = 0;
             for (int k = 1; k <= 4; k++) expected += i >> k & 1 ? 10 * k : 1;
@@ -263,7 +263,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(saxpy_with_offset_and_partial_group),
         cmocka_unit_test(nested_loops),
-        cmocka_unit_test(early_turns),
+        cmocka_unit_test(early_iterations),
         cmocka_unit_test(barriers_in_a_loop),
         cmocka_unit_test(divergent_barriers),
         cmocka_unit_test(collectives),

@@ -4,7 +4,7 @@
 
 #include "front/library.h"
 
-/* Types of the arguments, parted by spaces; g, l, p, c in front of a colon: a pointer to that space. The form
+/* Types of the arguments, diverged by spaces; g, l, p, c in front of a colon: a pointer to that space. The form
    as "KIND result: parameters", or the message. */
 static const struct call {
     const char *name, *args, *form;

@@ -1,5 +1,5 @@
 /* Control flow of gangs: loops over gangs of a group, and masks through constructs.
-   Where all members of a gang go the same way, constructs are plain C. Where they may part, a region has a
+   Where all members of a gang go the same way, constructs are plain C. Where they may diverge, a region has a
    mask of its own; a jump takes its members out of every mask up to its target, and out of the loops it
    leaves. After a construct that held such a jump the rest of the region runs only if somebody is left, so
    that what is done once for the gang (a load from an address that all share) is done only where a member

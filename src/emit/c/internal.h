@@ -30,7 +30,7 @@ typedef struct c_plan {
     uint8_t *place;      /* by value id: c_place */
     uint32_t *uses;      /* by value id */
     bool sync;           /* there is something in step beyond the body itself */
-    bool masked;         /* work-items of a group may part while others meet: `pend` tells which wait */
+    bool masked;         /* work-items of a group may diverge while others meet: `pend` tells which wait */
     bool flat;           /* groups do not matter: one loop over all x of the range */
 } c_plan;
 

@@ -1,5 +1,5 @@
 /* Code that runs in step in the C target: the constructs around sync points, outside the item loops.
-   Where all work-items go the same way these are plain C control flow. Where they may part, `pend` holds for
+   Where all work-items go the same way these are plain C control flow. Where they may diverge, `pend` holds for
    each work-item 0 while it runs, or the code of the place where it will go on (a lock-step machine's masks);
    control then falls through everything, and what nobody runs does nothing. */
 #include "emit/c/internal.h"

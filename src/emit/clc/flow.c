@@ -135,12 +135,12 @@ static void emit_while(clc_emitter *e, ir_instr *loop, const ir_instr *leave) {
 
 /* "#pragma unroll N", or none. */
 static void hint(clc_emitter *e, const ir_instr *loop) {
-    enum { TURNS = 4 };
-    int32_t turns = loop->attr.unroll;
-    if (!turns && e->options->target.tries_loop_hints) turns = 1;
-    if (!turns && e->options->target.tries_unroll_hints) turns = TURNS;
-    if (turns > 0) qn__clc_line(e, "#pragma unroll %d", turns);
-    if (turns < 0) qn__clc_line(e, "#pragma unroll");
+    enum { ITERATIONS = 4 };
+    int32_t iterations = loop->attr.unroll;
+    if (!iterations && e->options->target.tries_loop_hints) iterations = 1;
+    if (!iterations && e->options->target.tries_unroll_hints) iterations = ITERATIONS;
+    if (iterations > 0) qn__clc_line(e, "#pragma unroll %d", iterations);
+    if (iterations < 0) qn__clc_line(e, "#pragma unroll");
 }
 
 static void emit_loop(clc_emitter *e, ir_instr *loop) {

@@ -118,7 +118,7 @@ static uint32_t loop_control(const spv *e, const ir_instr *loop) {
 
 /* For devices without loop results (lacks_loop_results) a loop that work-items leave apart is left at its header alone:
    a break goes round once more with a flag and the results, which are the header's phis then. Mesa's llvmpipe
-   computes a value that is used behind a loop in every turn and for all lanes, those that have left included;
+   computes a value that is used behind a loop in every iteration and for all lanes, those that have left included;
    only what its headers' phis hold stays with a lane. Lanes past the end of a group, where loads give 0, stay in
    a loop as long as they like. */
 static bool loses_results(const spv *e, const ir_instr *loop) {

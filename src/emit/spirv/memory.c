@@ -438,7 +438,7 @@ static access moved(spv *e, const access *a, uint32_t units) {
     return b;
 }
 
-/* `stride` units a turn, so that every step of an index is whole. */
+/* `stride` units an iteration, so that every step of an index is whole. */
 static void copy_in_loop(spv *e, const access *to, const access *from, uint64_t size, unsigned stride) {
     uint32_t word = qn__spv_u32t(e), before = e->label, count = qn__spv_u32(e, (uint32_t)(size / to->unit));
     uint32_t header = qn__spv_id(e), body = qn__spv_id(e), next = qn__spv_id(e), merge = qn__spv_id(e);

@@ -1,4 +1,4 @@
-/* Warns of a work-group barrier in control flow where work-items of one group may part (OpenCL C 6.15.8: if one
+/* Warns of a work-group barrier in control flow where work-items of one group may diverge (OpenCL C 6.15.8: if one
    work-item reaches a barrier, all must). A taint analysis of a kernel as it was lowered, before the passes: a value
    varies if it comes from a work-item's id or from something that varies; a private variable varies if it is ever
    given a varying value or written where the control flow varies. What is loaded from other memory counts as the same
@@ -63,7 +63,7 @@ static void set_construct(diverge *d, const ir_instr *construct) {
     for (uint32_t r = 0; r < construct->num_results; r++) set(d, construct->results[r]);
 }
 
-/* Whether a construct around `i` is one in which work-items may part. Its `mark` says so: an `if` whose condition
+/* Whether a construct around `i` is one in which work-items may diverge. Its `mark` says so: an `if` whose condition
    varies, or a loop that some leave, or go on in, before others. */
 static bool is_divergent(const ir_instr *i) {
     for (const ir_instr *owner = i->parent->owner; owner; owner = owner->parent->owner)
