@@ -166,9 +166,9 @@ bool qn__ptx_coalesce(ptx_emitter *e, qn__buf *text);
 
 /* kernel.c */
 void qn__ptx_kernel(ptx_emitter *e, ir_function *kernel, qn__buf *text);
-ptx_operand qn__ptx_implicit(ptx_emitter *e, qn__implicit_kind kind, unsigned dim);   /* loads it */
-ptx_operand qn__ptx_hidden_low(ptx_emitter *e, qn__implicit_kind kind, unsigned dim); /* 32 bits of it */
-void qn__ptx_region(ptx_emitter *e, ir_region *region);                               /* flow.c */
+ptx_operand qn__ptx_implicit(ptx_emitter *e, qn__implicit_kind kind, unsigned dim);     /* loads it */
+ptx_operand qn__ptx_implicit_low(ptx_emitter *e, qn__implicit_kind kind, unsigned dim); /* 32 bits of it */
+void qn__ptx_region(ptx_emitter *e, ir_region *region);                                 /* flow.c */
 
 /* One instruction; false: not of this file's kind. */
 bool qn__ptx_arith(ptx_emitter *e, const ir_instr *instr);   /* arith.c */

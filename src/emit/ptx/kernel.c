@@ -37,7 +37,7 @@ ptx_operand qn__ptx_implicit(ptx_emitter *e, qn__implicit_kind kind, unsigned di
     return r;
 }
 
-ptx_operand qn__ptx_hidden_low(ptx_emitter *e, qn__implicit_kind kind, unsigned dim) {
+ptx_operand qn__ptx_implicit_low(ptx_emitter *e, qn__implicit_kind kind, unsigned dim) {
     ptx_operand r = qn__ptx_new(e, PTX_B32);
     qn__ptx(e, "ld.param.b32 $, [params+#];", r, (int64_t)implicit_of(e, kind, dim)->offset);
     return r;

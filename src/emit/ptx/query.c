@@ -27,7 +27,7 @@ ptx_operand qn__ptx_global_id(ptx_emitter *e, unsigned dim) {
 
 static ptx_operand global_id_32(ptx_emitter *e, unsigned dim) {
     ptx_operand group = special(e, "ctaid", dim), size = group_size(e, dim), item = special(e, "tid", dim);
-    ptx_operand base = qn__ptx_hidden_low(e, QN__IMPLICIT_GLOBAL_BASE, dim);
+    ptx_operand base = qn__ptx_implicit_low(e, QN__IMPLICIT_GLOBAL_BASE, dim);
     ptx_operand r = qn__ptx_op3(e, "mad.lo.s32", PTX_B32, group, size, item);
     return qn__ptx_op2(e, "add.s32", PTX_B32, r, base);
 }
@@ -95,7 +95,7 @@ bool qn__ptx_query(ptx_emitter *e, const ir_instr *instr) {
     default:
         if (!hidden_query((ir_op)instr->op, &kind)) return false;
         r = wide || instr->op == IR_WORK_DIM ? qn__ptx_implicit(e, kind, dim)
-                                             : qn__ptx_hidden_low(e, kind, dim);
+                                             : qn__ptx_implicit_low(e, kind, dim);
     }
     qn__ptx_define(e, instr->results[0], 0, r);
     return true;
