@@ -192,11 +192,21 @@ static ir_value *equal_extended(qn__peephole *p, ir_instr *instr, uint64_t c) {
     return qn__ir_op2(&p->builder, (ir_op)instr->op, x, konst(p, x->type, low));
 }
 
+/* The address of an object is not null, whatever number a target counts its memory from. */
+static ir_value *equal_address(qn__peephole *p, const ir_instr *instr) {
+    const ir_value *a = instr->operands[0];
+    uint64_t c;
+    if (!qn__splat_bits(instr->operands[1], &c) || c != 0) return NULL;
+    if (!qn__defined_by(a, IR_VAR) && !qn__defined_by(a, IR_LOCAL) && !qn__defined_by(a, IR_GLOBAL))
+        return NULL;
+    return konst(p, instr->results[0]->type, instr->op == IR_EQ ? 0 : UINT64_MAX);
+}
+
 static ir_value *rule_equal(qn__peephole *p, ir_instr *instr) {
     ir_value *a = instr->operands[0], *x, *t;
     const ir_type type = a->type;
     uint64_t c, d, e;
-    if (type.kind == IR_PTR) return NULL;
+    if (type.kind == IR_PTR) return equal_address(p, instr);
     if (!qn__splat_bits(instr->operands[1], &c)) return qn__compare_narrow(p, instr);
     if (qn__defined_by(a, IR_ZEXT) || qn__defined_by(a, IR_SEXT)) return equal_extended(p, instr, c);
     if (with_const(a, IR_ADD, &x, &d))

@@ -62,9 +62,11 @@ static int run(const place *p, bool *cached, uint64_t limit) {
     return out;
 }
 
+static bool keeps_text; /* asked before the tests: drivers do not survive that a process forks */
+
 static void a_second_context_loads(void **state) {
     (void)state;
-    if (text_is_kept()) skip();
+    if (keeps_text) skip();
     place p = make_place();
     bool cached;
     write_text(p.header, "#define VALUE 5\n");
@@ -134,7 +136,7 @@ static int damage(const place *p, bool entry_file, bool cut) {
 
 static void damaged_entries_are_rebuilt(void **state) {
     (void)state;
-    if (text_is_kept()) skip();
+    if (keeps_text) skip();
     place p = make_place();
     bool cached;
     write_text(p.header, "#define VALUE 7\n");
@@ -189,7 +191,7 @@ static int run_in_process(const place *p) {
 
 static void a_second_process_compiles_nothing(void **state) {
     (void)state;
-    if (text_is_kept()) skip();
+    if (keeps_text) skip();
     place p = make_place();
     write_text(p.header, "#define VALUE 8\n");
     assert_int_equal(run_in_process(&p), 0);
@@ -200,7 +202,7 @@ static void a_second_process_compiles_nothing(void **state) {
 
 static void processes_share_it(void **state) {
     (void)state;
-    if (text_is_kept()) skip();
+    if (keeps_text) skip();
     place p = make_place();
     write_text(p.header, "#define VALUE 9\n");
     pid_t children[MAX_PROCESSES];
@@ -234,6 +236,7 @@ static void it_can_be_off(void **state) {
 int main(int argc, char **argv) {
     if (argc > 1) processes = (int)strtol(argv[1], NULL, 10);
     if (processes < 1 || processes > MAX_PROCESSES) return 2;
+    keeps_text = text_is_kept();
     const struct CMUnitTest tests[] = {
         /* first those that fork: drivers do not survive that */
         cmocka_unit_test(a_second_process_compiles_nothing),

@@ -113,8 +113,11 @@ static inline bool device_is_missing(void) {
 static inline bool text_is_kept(void) {
     const pid_t child = fork();
     if (child == 0) {
-        qn_context *context = make_context(NULL);
-        _exit(!keeps_machine_code(get_device(context, test_device())));
+        qn_context *context = NULL;
+        qn_device *device = NULL;
+        const bool is_there =
+            !qn_context_create(NULL, &context) && !qn_device_get(context, test_device(), &device);
+        _exit(is_there && !keeps_machine_code(device));
     }
     int status = 0;
     waitpid(child, &status, 0);
