@@ -26,14 +26,14 @@ static ir_value *is_zero(qn__lowering *l, ir_value *bits) {
     return with(l, IR_EQ, with(l, IR_AND, bits, SIZE_MASK), 0);
 }
 
-static ir_value * not(qn__lowering * l, ir_value *a) { return qn__make1(l, IR_NOT, a); }
+static ir_value *complement(qn__lowering *l, ir_value *a) { return qn__make1(l, IR_NOT, a); }
 
 /* a with zero; `below`: the zero is the right operand. */
 static ir_value *with_zero(qn__lowering *l, ir_op op, ir_value *a, bool below) {
     ir_value *bits = bits_of(l, a);
     switch (op) {
     case IR_FEQ: return is_zero(l, bits);
-    case IR_FNE: return not(l, is_zero(l, bits));
+    case IR_FNE: return complement(l, is_zero(l, bits));
     case IR_FLT: return is_signed_like(l, bits, below);
     default: break;
     }
@@ -47,12 +47,12 @@ static ir_value *two_numbers(qn__lowering *l, ir_op op, ir_value *a, ir_value *b
         ir_value *zeros = is_zero(l, qn__make2(l, IR_OR, x, y));
         ir_value *same = qn__make2(l, IR_OR, qn__make2(l, IR_EQ, x, y), zeros);
         same = qn__make2(l, IR_AND, qn__make2(l, IR_FEQ, a, b), same);
-        return op == IR_FEQ ? same : not(l, same);
+        return op == IR_FEQ ? same : complement(l, same);
     }
     ir_value *bits = bits_of(l, qn__make2(l, IR_FSUB, a, b));
     if (op == IR_FLT) return is_signed_like(l, bits, true);
     ir_value *above = is_signed_like(l, bits, false); /* of equal infinities it is NaN */
-    ir_value *none = not(l, above);
+    ir_value *none = complement(l, above);
     return qn__make2(l, IR_AND, qn__make2(l, IR_FLE, a, b), none);
 }
 
