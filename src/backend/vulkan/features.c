@@ -146,7 +146,7 @@ static void find_float_abilities(const qn__driver *driver, const qn__vk_device *
                                               .pNext = &floats};
     driver->vk.GetPhysicalDeviceProperties2(device->handle, &properties);
     can->fma = can->loop_results = can->zeros = of.driverID != DRIVER_LLVMPIPE;
-    can->byte_swaps = of.driverID != DRIVER_NVIDIA;
+    can->byte_swaps = can->cut_signs = of.driverID != DRIVER_NVIDIA;
     can->flushes_compared = of.driverID == DRIVER_NVIDIA && floats.shaderDenormPreserveFloat32;
     can->f32_denormals = floats.shaderDenormPreserveFloat32 || of.driverID == DRIVER_LLVMPIPE;
     can->denormals = floats.shaderDenormPreserveFloat32 &&
@@ -287,6 +287,7 @@ void qn__vk_target(const qn__gpu *gpu, qn__target *target) {
                            .lacks_loop_results = !can->loop_results,
                            .lacks_exact_zeros = !can->zeros,
                            .lacks_byte_swaps = !can->byte_swaps,
+                           .lacks_cut_signs = !can->cut_signs,
                            .lacks_float_controls = !can->float_controls,
                            .lacks_denormal_compares = can->flushes_compared,
                            .has_denormals = can->denormals,

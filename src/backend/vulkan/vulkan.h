@@ -115,9 +115,9 @@ typedef struct qn__vk_abilities {
     uint32_t api_version;
     bool f16, f64, i8, i16, i64, storage_8, storage_16, i64_atomics, float_atomic_add;
     bool sub_groups, shuffles, sub_group_sizes, feedback, budget;
-    bool fma, loop_results, zeros, byte_swaps, dot4, float_controls; /* see target/target.def */
-    bool denormals, nearest;                                         /* the same */
-    bool flushes_compared;                                           /* the same */
+    bool fma, loop_results, zeros, byte_swaps, cut_signs, dot4, float_controls; /* see target/target.def */
+    bool denormals, nearest;                                                    /* the same */
+    bool flushes_compared;                                                      /* the same */
     bool f32_denormals; /* kept, whether or not a module asks for it */
     uint32_t min_sub_group, max_sub_group;
     uint32_t compute_units; /* 0: not known */
