@@ -46,7 +46,7 @@ static void forget(ir_instr *instr, void *user) {
 }
 
 const bool *qn__find_read_only(qn__arena *arena, const ir_function *kernel) {
-    tracing t = {NULL};
+    tracing t = {.kept = NULL};
     for (size_t i = 0; i < kernel->args.len; i++) {
         const ir_arg *arg = &kernel->args.data[i];
         const unsigned promise = IR_ARG_CONST | IR_ARG_RESTRICT;
