@@ -1,29 +1,40 @@
 /* For drivers that negate a number of 8 or 16 bits in more bits where its sign is extended then, so that the least one
-   loses its sign (`lacks_cut_signs`): what is cut and extended is shifted up and down instead.
+   loses its sign (`lacks_cut_signs`). They see a negation in `0 - x`, in `x * 255` and in `(a - x) - a`, and an
+   extension in shifts up and down and in bit-field operations; so the sign's bit is multiplied into place.
 
-       %a = trunc %x (i32 to i8)      ->     %c = shl %x, 24
-       %b = sext %a (to i32)                 %b = ashr %c, 24
+       %b = sext %a (i8 to i32)     ->     low(%a) | bit7(%a) * 0xffffff80
 
-   A difference of 8 or 16 bits is taken in as many bits as it is extended to. */
+   What is loaded is extended as it is. */
 #include "pass/lowering.h"
 
-/* What the low bits of `type` are taken from, or NULL. */
-static ir_value *uncut(qn__lowering *l, const ir_value *cut, ir_type type) {
-    if (qn__defined_by(cut, IR_TRUNC))
-        return cut->def->operands[0]->type.kind == type.kind ? cut->def->operands[0] : NULL;
-    if (!qn__defined_by(cut, IR_SUB)) return NULL;
-    ir_value *a = qn__make_convert(l, IR_ZEXT, cut->def->operands[0], type);
-    return qn__make2(l, IR_SUB, a, qn__make_convert(l, IR_ZEXT, cut->def->operands[1], type));
+static bool is_loaded(const ir_value *v) {
+    while (qn__defined_by(v, IR_EXTRACT)) v = v->def->operands[0];
+    return qn__defined_by(v, IR_LOAD);
+}
+
+/* A value of i32 lanes that has the low bits of `v`. */
+static ir_value *as_words(qn__lowering *l, ir_value *v) {
+    const ir_type words = qn__words_like(v->type);
+    ir_value *from = qn__defined_by(v, IR_TRUNC) ? v->def->operands[0] : v;
+    if (from->type.kind < words.kind) return qn__make_convert(l, IR_ZEXT, v, words);
+    return from->type.kind == words.kind ? from : qn__make_convert(l, IR_TRUNC, from, words);
 }
 
 static ir_value *lower(qn__lowering *l, ir_instr *i) {
     if (i->op != IR_SEXT || i->operands[0]->type.kind == IR_BOOL || qn__ir_bits(i->operands[0]->type) > 16)
         return NULL;
-    const ir_type type = i->results[0]->type;
-    ir_value *from = uncut(l, i->operands[0], type);
-    if (!from) return NULL;
-    ir_value *by = qn__make_int(l, type, qn__ir_bits(type) - qn__ir_bits(i->operands[0]->type));
-    return qn__make2(l, IR_ASHR, qn__make2(l, IR_SHL, from, by), by);
+    if (is_loaded(i->operands[0])) return NULL;
+    const ir_type type = i->results[0]->type, words = qn__words_like(type);
+    const unsigned top = qn__ir_bits(i->operands[0]->type) - 1;
+    const uint32_t sign = UINT32_C(1) << top;
+    ir_value *w = as_words(l, i->operands[0]);
+    ir_value *low = qn__make2(l, IR_AND, w, qn__make_int(l, words, sign - 1));
+    ir_value *bit = qn__make2(l, IR_LSHR, w, qn__make_int(l, words, top));
+    bit = qn__make2(l, IR_AND, bit, qn__make_int(l, words, 1));
+    ir_value *high = qn__make2(l, IR_MUL, bit, qn__make_int(l, words, 0u - sign));
+    ir_value *extended = qn__make2(l, IR_OR, low, high);
+    if (type.kind == words.kind) return extended;
+    return qn__make_convert(l, type.kind < words.kind ? IR_TRUNC : IR_SEXT, extended, type);
 }
 
 bool qn__pass_lower_cut_signs(qn__pass_context *context) { return qn__lower_each(context, lower, NULL); }
