@@ -12,7 +12,7 @@ struct qn__arena_block {
     size_t size; /* of the bytes behind the header, which stay aligned to 16 */
 };
 
-enum { ALIGNMENT = 16, FIRST_BLOCK = 64 << 10, LARGEST_BLOCK = 16 << 20, STORE_SIZE = 8 << 20 };
+enum { FIRST_BLOCK = 64 << 10, LARGEST_BLOCK = 16 << 20, STORE_SIZE = 8 << 20 };
 
 void *qn__allocate(const qn__allocator *allocator, size_t size) {
     if (allocator && allocator->allocate) return allocator->allocate(allocator->user, size);
@@ -92,6 +92,12 @@ void qn__arena_init(qn__arena *arena, const qn__allocator *allocator, size_t bud
     *arena = (qn__arena){.allocator = allocator, .budget = budget};
 }
 
+static char *start_of(qn__arena_block *block) { return (char *)(block + 1); }
+
+size_t qn__arena_used(const qn__arena *arena) {
+    return arena->earlier + (arena->block ? (size_t)(arena->at - start_of(arena->block)) : 0);
+}
+
 void qn__arena_free(qn__arena *arena) {
     while (arena->block) {
         qn__arena_block *next = arena->block->next;
@@ -99,13 +105,15 @@ void qn__arena_free(qn__arena *arena) {
         arena->block = next;
     }
     arena->at = arena->end = NULL;
-    arena->used = 0;
+    arena->earlier = 0;
 }
 
-static void use_block(qn__arena *arena, qn__arena_block *block) {
+/* What is left of the budget is `left`, if there is one. */
+static void use_block(qn__arena *arena, qn__arena_block *block, size_t left) {
+    const bool is_less = arena->budget && left < block->size;
     arena->block = block;
-    arena->at = (char *)(block + 1);
-    arena->end = arena->at + block->size;
+    arena->at = start_of(block);
+    arena->end = arena->at + (is_less ? left & ~(size_t)(QN__ARENA_ALIGN - 1) : block->size);
 }
 
 void qn__arena_reset(qn__arena *arena) {
@@ -114,14 +122,17 @@ void qn__arena_reset(qn__arena *arena) {
     arena->block = kept->next;
     qn__arena_free(arena);
     kept->next = NULL;
-    use_block(arena, kept);
+    use_block(arena, kept, arena->budget);
 }
 
 static QN__NORETURN void escape(qn__arena *arena, int reason) { longjmp(*arena->escape, reason); }
 
 /* Each block has four times the size of the last, so that a compile takes few of them and a small one little
-   memory. */
+   memory. `size` is rounded. */
 static void add_block(qn__arena *arena, size_t size) {
+    const size_t used = qn__arena_used(arena);
+    if (arena->budget && (used > arena->budget || size > arena->budget - used))
+        escape(arena, QN__ESCAPE_BUDGET);
     size_t wanted = arena->block ? arena->block->size * 4 : FIRST_BLOCK;
     if (wanted > LARGEST_BLOCK) wanted = LARGEST_BLOCK;
     if (wanted < size) wanted = size;
@@ -132,81 +143,43 @@ static void add_block(qn__arena *arena, size_t size) {
         block->size = wanted;
     }
     block->next = arena->block;
-    use_block(arena, block);
+    arena->earlier = used;
+    use_block(arena, block, arena->budget - used);
 }
 
-static inline size_t rounded(qn__arena *arena, size_t size) {
+static size_t rounded(qn__arena *arena, size_t size) {
     if (size > SIZE_MAX / 2) escape(arena, QN__ESCAPE_BUDGET);
-    return (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    return (size + QN__ARENA_ALIGN - 1) & ~(size_t)(QN__ARENA_ALIGN - 1);
 }
 
-static void spend(qn__arena *arena, size_t size) {
-    arena->used += size;
-    if (arena->budget && arena->used > arena->budget) escape(arena, QN__ESCAPE_BUDGET);
-}
-
-static void *take_slowly(qn__arena *arena, size_t size) {
-    spend(arena, size);
+void *qn__arena_take_slowly(qn__arena *arena, size_t size) {
+    size = rounded(arena, size);
     if (!arena->block || (size_t)(arena->end - arena->at) < size) add_block(arena, size);
     void *memory = arena->at;
     arena->at += size;
     return memory;
 }
 
-/* Memory as it comes; `size` is rounded. Nearly always there is room. */
-static inline void *take(qn__arena *arena, size_t size) {
-    const size_t used = arena->used + size;
-    char *memory = arena->at;
-    if (!memory || (size_t)(arena->end - memory) < size || (arena->budget && used > arena->budget))
-        return take_slowly(arena, size);
-    arena->used = used;
-    arena->at = memory + size;
-    return memory;
-}
-
-/* Most pieces are small: these are cleared without a call. `size` is a multiple of 16. */
-static inline void *clear(char *memory, size_t size) {
-    enum { STEP = 32, SMALL = 256 };
-    if (size > SMALL) return memset(memory, 0, size);
-    size_t at = 0;
-    for (; at + STEP <= size; at += STEP) memset(memory + at, 0, STEP);
-    if (at < size) memset(memory + at, 0, ALIGNMENT);
-    return memory;
-}
-
-void *qn__arena_alloc(qn__arena *arena, size_t size) {
-    size = rounded(arena, size);
-    return clear(take(arena, size), size);
-}
-
-void *qn__arena_take(qn__arena *arena, size_t size) { return take(arena, rounded(arena, size)); }
-
-/* Numbers that fit into half a word each have a product that fits. */
-void *qn__arena_calloc(qn__arena *arena, size_t count, size_t size) {
-    if ((count | size) > UINT32_MAX / 2 && size && count > SIZE_MAX / size) escape(arena, QN__ESCAPE_BUDGET);
-    return qn__arena_alloc(arena, count * size);
-}
-
 void *qn__arena_grow(qn__arena *arena, void *memory, size_t size, size_t wanted) {
     const size_t extra = rounded(arena, wanted) - rounded(arena, size);
     const bool is_last = memory && (char *)memory + rounded(arena, size) == arena->at;
     if (!is_last || (size_t)(arena->end - arena->at) < extra) {
-        char *grown = take(arena, rounded(arena, wanted));
+        char *grown = qn__arena_take(arena, wanted);
         return size ? memcpy(grown, memory, size) : grown;
     }
-    spend(arena, extra);
     arena->at += extra;
     return memory;
 }
 
 void *qn__arena_copy(qn__arena *arena, const void *data, size_t size) {
-    void *copy = take(arena, rounded(arena, size));
+    void *copy = qn__arena_take(arena, size);
     return size ? memcpy(copy, data, size) : copy;
 }
 
 char *qn__arena_strndup(qn__arena *arena, const char *text, size_t length) {
-    char *copy = qn__arena_alloc(arena, length + 1);
+    char *copy = qn__arena_take(arena, length + 1);
     if (length) memcpy(copy, text, length);
+    copy[length] = 0;
     return copy;
 }
 
@@ -221,10 +194,7 @@ char *qn__arena_vprintf(qn__arena *arena, const char *format, va_list args) {
     qn__buf_vprintf(&text, format, args);
     /* What is left of the room goes back. */
     size_t cap = rounded(arena, text.cap), used = rounded(arena, text.len + 1);
-    if (text.data + cap == arena->at) {
-        arena->at -= cap - used;
-        arena->used -= cap - used;
-    }
+    if (text.data + cap == arena->at) arena->at -= cap - used;
     return text.data;
 }
 

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "util/compiler.h"
 
@@ -47,8 +48,8 @@ typedef struct qn__arena {
     const qn__allocator *allocator;
     qn__arena_store *store; /* where blocks come from and go to; NULL: the allocator alone */
     qn__arena_block *block; /* newest first */
-    char *at, *end;         /* the room left in the newest */
-    size_t used;            /* bytes handed out by all blocks */
+    char *at, *end;         /* the room left in the newest, and by the budget */
+    size_t earlier;         /* bytes handed out by the other blocks */
     size_t budget;          /* escape beyond this many bytes; 0: no limit */
     jmp_buf *escape;        /* must be set before the first allocation */
 } qn__arena;
@@ -58,11 +59,27 @@ void qn__arena_init(qn__arena *arena, const qn__allocator *allocator, size_t bud
 void qn__arena_free(qn__arena *arena);
 void qn__arena_reset(qn__arena *arena); /* forgets all; keeps the newest block for what comes next */
 
-/* Zeroed memory, aligned to 16. */
-void *qn__arena_alloc(qn__arena *arena, size_t size);
-void *qn__arena_take(qn__arena *arena, size_t size); /* the same, but not zeroed */
-/* As calloc: checks count * size for overflow (escapes with QN__ESCAPE_BUDGET). */
-void *qn__arena_calloc(qn__arena *arena, size_t count, size_t size);
+size_t qn__arena_used(const qn__arena *arena); /* bytes handed out */
+
+enum { QN__ARENA_ALIGN = 16 };
+void *qn__arena_take_slowly(qn__arena *arena, size_t size); /* for qn__arena_take */
+
+/* Memory as it comes, aligned to 16. Nearly always there is room, of which a multiple of 16 bytes is left. */
+static inline void *qn__arena_take(qn__arena *arena, size_t size) {
+    if (QN__UNLIKELY(size >= (size_t)(arena->end - arena->at))) return qn__arena_take_slowly(arena, size);
+    void *memory = arena->at;
+    arena->at += (size + QN__ARENA_ALIGN - 1) & ~(size_t)(QN__ARENA_ALIGN - 1);
+    return memory;
+}
+
+/* The same, zeroed. */
+static inline void *qn__arena_alloc(qn__arena *arena, size_t size) {
+    return memset(qn__arena_take(arena, size), 0, size);
+}
+/* As calloc, of items that have a size: escapes with QN__ESCAPE_BUDGET where count * size overflows. */
+static inline void *qn__arena_calloc(qn__arena *arena, size_t count, size_t size) {
+    return qn__arena_alloc(arena, count > SIZE_MAX / size ? SIZE_MAX : count * size);
+}
 /* What stands in `memory` (NULL: nothing) in a larger place, whose rest is not zeroed: in the same one where
    nothing has been allocated since, else in a new one. Sizes are as they were asked for. */
 void *qn__arena_grow(qn__arena *arena, void *memory, size_t size, size_t wanted);

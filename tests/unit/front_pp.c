@@ -210,7 +210,7 @@ static void run_bomb(const char *text) {
     front_tokens tokens = help_tokens(&h, text);
     assert_int_equal(tokens.data[tokens.len - 1].kind, FRONT_T_END);
     assert_true(h.diag.errors > 0 && h.diag.stopped);
-    assert_true(h.arena.used < 64 << 20);
+    assert_true(qn__arena_used(&h.arena) < 64 << 20);
     help_stop(&h);
 }
 

@@ -74,6 +74,38 @@ static void the_budget_escapes(void **state) {
     qn__arena_free(&arena);
 }
 
+/* Three blocks and a part of a fourth. */
+static void the_budget_is_that_of_all_blocks(void **state) {
+    (void)state;
+    enum { BUDGET = 2000000, PIECE = 1008 };
+    qn__arena arena;
+    jmp_buf escape;
+    volatile int pieces = 0;
+    qn__arena_init(&arena, NULL, BUDGET);
+    arena.escape = &escape;
+    const int reason = setjmp(escape);
+    while (!reason) {
+        qn__arena_alloc(&arena, PIECE);
+        pieces++;
+    }
+    assert_int_equal(reason, QN__ESCAPE_BUDGET);
+    assert_int_equal(pieces, BUDGET / PIECE);
+    assert_int_equal(qn__arena_used(&arena), pieces * PIECE);
+    qn__arena_free(&arena);
+}
+
+static void a_size_that_overflows_escapes(void **state) {
+    (void)state;
+    qn__arena arena;
+    jmp_buf escape;
+    qn__arena_init(&arena, NULL, 0);
+    arena.escape = &escape;
+    const int reason = setjmp(escape);
+    if (!reason) (void)QN__NEW_ARRAY(&arena, uint64_t, SIZE_MAX / 8 + 2);
+    assert_int_equal(reason, QN__ESCAPE_BUDGET);
+    qn__arena_free(&arena);
+}
+
 /* ---- blocks handed on ---- */
 
 typedef struct counter {
@@ -149,6 +181,8 @@ int main(void) {
         cmocka_unit_test(nothing_can_be_allocated_and_copied),
         cmocka_unit_test(what_is_not_last_moves),
         cmocka_unit_test(the_budget_escapes),
+        cmocka_unit_test(the_budget_is_that_of_all_blocks),
+        cmocka_unit_test(a_size_that_overflows_escapes),
         cmocka_unit_test(what_is_like_the_last_needs_no_new_blocks),
         cmocka_unit_test(a_store_keeps_only_so_much),
     };
