@@ -73,7 +73,7 @@ static void go_through(qn__arena *arena, const input *in, const qn__emitter *emi
     if (!module || qn__ir_verify(arena, module)) return;
     module->max_instrs = MAX_INSTRS;
     qn__emit_options emit_options = in->options;
-    qn__add_traits(&emit_options.target, &emitter->base);
+    qn__target_add(&emit_options.target, &emitter->base);
     qn__pass_options options = {.level = in->level, .target = emit_options.target, .verify = true};
     error = qn__pass_run(module, &options);
     if (error && !strncmp(error, "internal error", 14)) abort();

@@ -126,11 +126,8 @@ static bool read_file(void *user, const char *path, qn__arena *arena, qn__str *t
 
 /* ---- stages ---- */
 
-/* What the device lacks or has, and its target on any device. */
-static void complete_target(compile *c) {
-    qn__target *target = &c->target;
-    *target = c->request->target;
-    qn__add_traits(target, &emitters[target->kind]->base);
+void qn__compile_target(qn__target *target) {
+    qn__target_add(target, &emitters[target->kind]->base);
     target->wants_words = target->kind == QN__TARGET_SPIRV && !target->wants_wide_addresses;
     if (target->lacks_exact_fma) target->lacks_division = false; /* it computes on the processor, exactly */
     /* cp.async; other devices are given plain copies by the front end. */
@@ -168,7 +165,8 @@ static const char *tune(compile *c) {
 static bool read_options(compile *c) {
     const qn__compile_request *request = c->request;
     const char *problem = qn__options_parse(c->arena, request->options, &c->options);
-    complete_target(c);
+    c->target = request->target;
+    qn__compile_target(&c->target);
     if (!problem) problem = tune(c);
     for (size_t i = 0; i < request->num_include_dirs; i++)
         qn__vec_push(c->arena, &c->options.include_dirs, request->include_dirs[i]);
@@ -308,7 +306,7 @@ static void visit_variable(ir_instr *instr, void *user) {
 
 /* What a kernel's private variables take once the passes have made values of those that can be. */
 static bool check_private(compile *c) {
-    const uint64_t most = emitters[c->target.kind]->most_private;
+    const uint64_t most = c->target.private_bytes;
     for (size_t i = 0; most && i < c->module->functions.len; i++) {
         const ir_function *function = c->module->functions.data[i];
         private_memory memory = {0};

@@ -85,6 +85,9 @@ typedef struct qn__compile_result {
     qn__arena arena;
 } qn__compile_result;
 
+/* What a device's backend says of it, completed by what is so on every device of its target. */
+void qn__compile_target(qn__target *target);
+
 /* Fills *result, which the caller need not initialise; status is result->status. The result must not be moved
    (its arena refers to it) and is freed with qn__compile_free whatever the status. */
 qn__compile_status qn__compile(const qn__compile_request *request, qn__compile_result *result);

@@ -174,15 +174,25 @@ static const struct need {
 
 enum { NUM_NEEDS = sizeof needs / sizeof needs[0] };
 
+/* "private 40000" */
+static bool read_private(cl_case *test, const char *text) {
+    if (test->num_runs || strncmp(text, "private ", 8) != 0) return false;
+    char *end;
+    test->private_memory = strtoull(text + 8, &end, 10);
+    return test->private_memory && !*end;
+}
+
 /* Of the file, or of the run that it stands behind. */
 static const char *read_needs(cl_case *test, const char *text) {
+    if (read_private(test, text)) return NULL;
     uint32_t *all = test->num_runs ? &test->runs[test->num_runs - 1].needs : &test->needs;
     for (size_t i = 0; i < NUM_NEEDS; i++)
         if (strcmp(text, needs[i].name) == 0) {
             *all |= needs[i].bit;
             return NULL;
         }
-    return "needs: takes f16, f64, i64_atomics, sub_groups, printf or f32_denormals";
+    return "needs: takes f16, f64, i64_atomics, sub_groups, printf, f32_denormals or, of the file, private "
+           "BYTES";
 }
 
 const char *cl_need_name(uint32_t bits) {

@@ -46,8 +46,9 @@ typedef struct cl_case {
     const char *path, *name; /* name: "pp_stringize" */
     char *source;
     size_t size;
-    const char *options; /* "" when there are none */
-    uint32_t needs;      /* QN_CAN_* */
+    const char *options;     /* "" when there are none */
+    uint32_t needs;          /* QN_CAN_* */
+    uint64_t private_memory; /* bytes of private variables that it needs, too */
     cl_run runs[CL_MAX_RUNS];
     uint32_t num_runs;
     cl_note notes[CL_MAX_NOTES];

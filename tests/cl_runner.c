@@ -338,6 +338,8 @@ static const char *device_lacks(session *s) {
         if (unchecked) printf("      %s" NOT_CHECKED "\n", s->config->device, (unsigned long long)unchecked);
     }
     uint32_t lacks = s->test->needs & ~s->info.capabilities;
+    if (s->info.private_memory && s->info.private_memory < s->test->private_memory)
+        return "the device has less memory for private variables";
     return lacks ? lack_text(lacks) : NULL;
 }
 

@@ -187,6 +187,9 @@ enum {
     QN_CAN_F32_DENORMALS = 1 << 7
 };
 
+/* A capability's word: "f64" for QN_CAN_F64. NULL for what is not one of them. Any thread. */
+QN_API const char *qn_capability_name(uint32_t capability);
+
 typedef struct qn_device_info {
     const char *name;        /* "cpu", "cuda:0": what qn_device_get takes */
     const char *description; /* "AMD EPYC 9654, gcc 12.2" */
@@ -198,11 +201,12 @@ typedef struct qn_device_info {
     uint32_t max_group_size; /* work-items in a work-group */
     uint32_t max_local_size[3];
     uint64_t max_global_size[3];
-    uint64_t local_memory;  /* bytes per work-group */
-    uint64_t memory;        /* bytes of device memory */
-    uint64_t max_buffer;    /* bytes of one buffer */
-    uint32_t max_args_size; /* bytes of a kernel's arguments: buffers 8, structs by value their size */
-    uint8_t uuid[16];       /* the same for the same hardware in all kinds; zeros: not known */
+    uint64_t local_memory;   /* bytes per work-group */
+    uint64_t private_memory; /* bytes of a work-item's private variables; 0: as many as there is memory */
+    uint64_t memory;         /* bytes of device memory */
+    uint64_t max_buffer;     /* bytes of one buffer */
+    uint32_t max_args_size;  /* bytes of a kernel's arguments: buffers 8, structs by value their size */
+    uint8_t uuid[16];        /* the same for the same hardware in all kinds; zeros: not known */
 } qn_device_info;
 
 /* Why a kind of device is there or not. */

@@ -25,8 +25,7 @@ typedef struct qn__emit_result {
 enum { QN__GPU_PRIVATE = 256 << 10 };
 
 typedef struct qn__emitter {
-    qn__target base;       /* the traits of the target on any device */
-    uint64_t most_private; /* bytes of a work-item's private variables; 0: as many as there is memory */
+    qn__target base; /* the traits and numbers of the target on any device */
     void (*emit)(qn__arena *arena, ir_module *module, const qn__emit_options *options,
                  qn__emit_result *result);
 } qn__emitter;

@@ -116,7 +116,8 @@ typedef struct qn_backend {
     void (*identify)(const qn__driver *driver, uint32_t index, qn__identity *identity); /* NULL: nothing */
     qn_status (*gpu_open)(qn__driver *driver, uint32_t index, qn__gpu **gpu, char *why);
     void (*gpu_close)(qn__gpu *gpu);
-    /* Everything but the name. Strings live as long as the gpu. */
+    /* Everything but name, kind, UUID and what `target` says, capabilities among it. Strings live as long as the
+       gpu. */
     void (*gpu_info)(const qn__gpu *gpu, qn_device_info *info);
     /* What the compiler has to know of it; zeroed before. */
     void (*target)(const qn__gpu *gpu, qn__target *target);

@@ -123,6 +123,42 @@ void qn__drivers_close(qn_context *context) {
     qn__release(&context->allocator, context->devices);
 }
 
+static uint32_t capabilities_of(const qn__target *target) {
+    enum { DEVICE = false };
+#define CAPABILITY(ID, name, has, doc) | ((has) ? (uint32_t)QN_CAN_##ID : 0)
+    return 0
+#include "target/target.def"
+        ;
+}
+
+const char *qn_capability_name(uint32_t capability) {
+    static const struct {
+        uint32_t bit;
+        const char *name;
+    } names[] = {
+#define CAPABILITY(ID, name, has, doc) {QN_CAN_##ID, name},
+#include "target/target.def"
+    };
+    for (size_t i = 0; i < QN__COUNT(names); i++)
+        if (names[i].bit == capability) return names[i].name;
+    return NULL;
+}
+
+/* What it can do follows from its target, but for what only the backend knows. */
+static void describe(qn_device *device) {
+    device->backend->gpu_info(device->gpu, &device->info);
+    device->target = (qn__target){0};
+    device->backend->target(device->gpu, &device->target);
+    qn__compile_target(&device->target);
+    qn_device_info *info = &device->info;
+    info->name = device->name;
+    info->kind = device->backend->kind;
+    info->private_memory = device->target.private_bytes;
+    memcpy(info->uuid, device->identity.uuid, sizeof info->uuid);
+    info->capabilities |= capabilities_of(&device->target);
+    if (device->identity.emulated) info->capabilities |= QN_CAN_EMULATE;
+}
+
 static qn_status open_device(qn_device *device) {
     qn_context *context = device->object.context;
     char why[QN__WHY] = "";
@@ -130,11 +166,7 @@ static qn_status open_device(qn_device *device) {
         qn_status status = device->backend->gpu_open(device->driver, device->index, &device->gpu, why);
         if (status) return qn__fail(context, status, "%s: %s", device->name, why);
     }
-    device->backend->gpu_info(device->gpu, &device->info);
-    device->info.name = device->name;
-    device->info.kind = device->backend->kind;
-    memcpy(device->info.uuid, device->identity.uuid, sizeof device->info.uuid);
-    if (device->identity.emulated) device->info.capabilities |= QN_CAN_EMULATE;
+    describe(device);
     return qn__stream_new(device, &device->stream);
 }
 

@@ -246,7 +246,7 @@ qn_status qn_program_create(qn_device *device, const qn_program_desc *desc, qn_p
     if (!status && !program) status = QN_ERROR_OUT_OF_MEMORY;
     if (!status) {
         program->device = device;
-        device->backend->target(device->gpu, &input.request.target);
+        input.request.target = device->target;
         status = build(program, &input, !desc->disable_cache);
     }
     qn__program_input_free(context, &input);

@@ -86,6 +86,7 @@ struct qn_device {
     pthread_mutex_t lock;
     atomic_bool ready;
     qn_device_info info;
+    qn__target target;        /* what kernels are compiled for */
     qn_stream *stream;        /* the default stream */
     pthread_mutex_t use_lock; /* guards state, maps and users of all its buffers */
     atomic_uint_fast64_t used, peak, buffers, host;

@@ -15,9 +15,12 @@ void qn__set_trait(qn__target *target, qn__trait trait, bool value) {
     if (trait) *((bool *)target + trait) = value;
 }
 
-void qn__add_traits(qn__target *target, const qn__target *more) {
+void qn__target_add(qn__target *target, const qn__target *more) {
     for (size_t i = 0; i < NUM_TRAITS; i++)
         if (qn__has_trait(more, traits[i].trait)) qn__set_trait(target, traits[i].trait, true);
+#define NUMBER(name, doc)                                                                                    \
+    if (!target->name) target->name = more->name;
+#include "target/target.def"
 }
 
 static bool is_name(qn__str given, const char *name) {
@@ -41,8 +44,9 @@ const char *qn__target_name(qn__target_kind kind) {
 }
 
 void qn__target_print(qn__buf *out, const qn__target *target) {
-    qn__buf_printf(out, "%s %u %u", qn__target_name(target->kind), (unsigned)target->arch,
-                   (unsigned)target->sub_group_size);
+    qn__buf_printf(out, "%s", qn__target_name(target->kind));
+#define NUMBER(name, doc) qn__buf_printf(out, " %u", (unsigned)target->name);
+#include "target/target.def"
     for (size_t i = 0; i < NUM_TRAITS; i++)
         if (qn__has_trait(target, traits[i].trait)) qn__buf_printf(out, " %s", traits[i].name);
 }

@@ -18,8 +18,7 @@ typedef enum qn__target_kind {
 
 typedef struct qn__target {
     qn__target_kind kind;
-    uint32_t arch; /* PTX: compute capability times 10 (90 for 9.0); 0: the lowest that the kernel allows */
-    uint32_t sub_group_size; /* work-items in a full sub-group; 0: the target's own (32) */
+#define NUMBER(name, doc)                uint32_t name;
 #define TRAIT(sense, name, readers, doc) bool sense##_##name;
 #include "target/target.def"
 } qn__target;
@@ -33,8 +32,8 @@ static inline bool qn__has_trait(const qn__target *target, qn__trait trait) {
 }
 void qn__set_trait(qn__target *target, qn__trait trait, bool value);
 
-/* The traits of `more` on top of those of `target`. */
-void qn__add_traits(qn__target *target, const qn__target *more);
+/* The traits of `more` on top of those of `target`, and its numbers where `target` says none. */
+void qn__target_add(qn__target *target, const qn__target *more);
 /* "lacks_i64"; '-' stands for '_'. 0: there is none of that name. */
 qn__trait qn__trait_by_name(qn__str name);
 const char *qn__target_name(qn__target_kind kind); /* "spirv" */

@@ -1,4 +1,5 @@
 // Private arrays too large for a C stack frame, alone and together, with what a work-item leaves in them and across a barrier.
+// needs: private 33960
 // kernel: alone
 // global: 5
 // arg: buf:int:5

@@ -1,6 +1,6 @@
 /* A Vulkan layer that takes features away from a device, or has it tell more than it does, so that one driver stands in for
    devices of all sorts. $QN_VULKAN_MASK lists what, by the names of the table below; "sm_count=N" makes the device
-   one that tells its multiprocessors. tests/vulkan_masked sets it up. The interface is that of the Vulkan loader's
+   one that tells its multiprocessors, "nvidia" one whose driver is NVIDIA's. tests/vulkan_masked sets it up. The interface is that of the Vulkan loader's
    "Architecture of the Vulkan Loader Interfaces", layers. */
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "backend/vulkan/vk.h"
 
-enum { LOADER_INSTANCE_CREATE_INFO = 47, LAYER_LINK_INFO = 0, INTERFACE_VERSION = 2 };
+enum { LOADER_INSTANCE_CREATE_INFO = 47, LAYER_LINK_INFO = 0, INTERFACE_VERSION = 2, DRIVER_NVIDIA = 4 };
 
 typedef struct VkLayerInstanceLink {
     struct VkLayerInstanceLink *next;
@@ -117,6 +117,8 @@ static void mask_properties(VkBaseStructure *structure) {
             const VkPhysicalDeviceFloatControlsProperties nothing = {.sType = of->sType, .pNext = of->pNext};
             *of = nothing;
         }
+        if (structure->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES && masks("nvidia"))
+            ((VkPhysicalDeviceDriverProperties *)(void *)structure)->driverID = DRIVER_NVIDIA;
         if (structure->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV)
             ((VkPhysicalDeviceShaderSMBuiltinsPropertiesNV *)(void *)structure)->shaderSMCount =
                 number("sm_count=");

@@ -170,6 +170,36 @@ static void devices_are_found_by_name(void **state) {
     qn_context_destroy(context);
 }
 
+/* What the table of targets and the backends say comes out as bits that have words. */
+static void capabilities_have_names(void **state) {
+    (void)state;
+    static const uint32_t everywhere = QN_CAN_F16 | QN_CAN_SUB_GROUPS | QN_CAN_PRINTF;
+    static const uint32_t of_targets = QN_CAN_F16 | QN_CAN_SUB_GROUPS | QN_CAN_PRINTF | QN_CAN_F64 |
+                                       QN_CAN_I64_ATOMICS | QN_CAN_F32_DENORMALS;
+    qn_context *context = make_context(NULL);
+    qn_device *device;
+    qn_device_info info;
+    for (uint32_t i = 0; i < qn_device_count(context); i++) {
+        assert_ok(context, qn_device_get_info(qn_device_at(context, i), &info));
+        assert_int_equal(info.capabilities & everywhere, everywhere);
+        for (uint32_t bit = 1; bit; bit <<= 1)
+            if (info.capabilities & bit) assert_non_null(qn_capability_name(bit));
+    }
+    assert_ok(context, qn_device_get(context, "cpu", &device));
+    assert_ok(context, qn_device_get_info(device, &info));
+    assert_int_equal(info.capabilities, of_targets | QN_CAN_SHARE_MEMORY);
+    assert_int_equal(info.private_memory, 0);
+    assert_ok(context, qn_device_get(context, "null", &device));
+    assert_ok(context, qn_device_get_info(device, &info));
+    assert_int_equal(info.capabilities, of_targets);
+    qn_context_destroy(context);
+    assert_string_equal(qn_capability_name(QN_CAN_F64), "f64");
+    assert_string_equal(qn_capability_name(QN_CAN_EMULATE), "emulated");
+    assert_null(qn_capability_name(0));
+    assert_null(qn_capability_name(QN_CAN_F16 | QN_CAN_F64));
+    assert_null(qn_capability_name(UINT32_C(1) << 31));
+}
+
 static void the_environment_chooses(void **state) {
     (void)state;
     qn_context *context = make_context(NULL);
@@ -246,6 +276,7 @@ static void the_log_hook_hears(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(devices_are_found_by_name),
+        cmocka_unit_test(capabilities_have_names),
         cmocka_unit_test(the_environment_chooses),
         cmocka_unit_test(bad_contexts_are_refused),
         cmocka_unit_test(the_log_hook_hears),

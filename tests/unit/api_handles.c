@@ -158,7 +158,8 @@ static const struct call {
 enum { NUM_CALLS = sizeof calls / sizeof *calls };
 
 /* These take no object. */
-static const char *const others[] = {"qn_version", "qn_status_name", "qn_status_text", "qn_context_create"};
+static const char *const others[] = {"qn_version", "qn_status_name", "qn_status_text", "qn_capability_name",
+                                     "qn_context_create"};
 
 static bool is_known(const char *name) {
     for (size_t i = 0; i < NUM_CALLS; i++)

@@ -197,10 +197,33 @@ static void test_allocation_failures(void **state) {
     }
 }
 
+/* What passes make values of takes no memory. */
+static void test_private_memory(void **state) {
+    (void)state;
+    for (int kind = QN__TARGET_IR; kind < QN__TARGET_COUNT; kind++)
+        for (uint32_t has = 239; has <= 240; has++) {
+            const qn__compile_request request = {
+                .source = "kernel void k(global int *out, int n) { int i = get_global_id(0), a[60], b[2];\n"
+                          "  for (int j = 0; j < n; j++) a[j] = i + j;\n"
+                          "  b[0] = i; b[1] = 7;\n"
+                          "  out[i] = a[(n + i) % 60] + b[0] * b[1]; }",
+                .target = {.kind = (qn__target_kind)kind, .sub_group_size = 32, .private_bytes = has},
+                .level = 2};
+            qn__compile_result result;
+            const qn__compile_status status = qn__compile(&request, &result);
+            assert_int_equal(status, has < 240 ? QN__COMPILE_UNSUPPORTED : QN__COMPILE_OK);
+            if (status && !strstr(result.log, "the private variables of kernel 'k' take 240 bytes; a "
+                                              "work-item on this device has 239 (kernel.cl:1)"))
+                fail_msg("%s", result.log);
+            qn__compile_free(&result);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reflection),   cmocka_unit_test(test_headers),
-        cmocka_unit_test(test_statuses),     cmocka_unit_test(test_dump),
-        cmocka_unit_test(test_opencl_loops), cmocka_unit_test(test_allocation_failures)};
+        cmocka_unit_test(test_reflection),    cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_statuses),      cmocka_unit_test(test_dump),
+        cmocka_unit_test(test_opencl_loops),  cmocka_unit_test(test_allocation_failures),
+        cmocka_unit_test(test_private_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The table of traits: each has a name and a place of its own. */
+/* The tables of traits and numbers: each has a name and a place of its own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,15 +46,17 @@ static void no_trait_is_never_had(void **state) {
     assert_int_equal(target.kind, QN__TARGET_CLC);
 }
 
-static void traits_are_added(void **state) {
+static void traits_and_numbers_are_added(void **state) {
     (void)state;
     qn__target target = {.kind = QN__TARGET_PTX, .arch = 90, .lacks_f64 = true};
-    const qn__target more = {.kind = QN__TARGET_C, .lacks_f64 = true, .tries_glsl_memory = true};
-    qn__add_traits(&target, &more);
+    const qn__target more = {
+        .kind = QN__TARGET_C, .arch = 70, .private_bytes = 512, .lacks_f64 = true, .tries_glsl_memory = true};
+    qn__target_add(&target, &more);
     assert_int_equal(count(&target), 2);
     assert_true(target.lacks_f64 && target.tries_glsl_memory);
     assert_int_equal(target.kind, QN__TARGET_PTX);
     assert_int_equal(target.arch, 90);
+    assert_int_equal(target.private_bytes, 512);
 }
 
 /* Two targets of which one thing differs have different texts. */
@@ -67,8 +69,9 @@ static void the_text_has_it_all(void **state) {
     if (setjmp(escape)) fail_msg("out of memory");
     qn__buf text;
     qn__buf_init(&text, &arena);
-    qn__target_print(&text, &(qn__target){.kind = QN__TARGET_SPIRV, .arch = 3, .sub_group_size = 64});
-    assert_string_equal(text.data, "spirv 3 64");
+    qn__target_print(
+        &text, &(qn__target){.kind = QN__TARGET_SPIRV, .arch = 3, .sub_group_size = 64, .private_bytes = 9});
+    assert_string_equal(text.data, "spirv 3 64 9");
     for (size_t i = 0; i < NUM_TRAITS; i++) {
         qn__target target = {.kind = QN__TARGET_SPIRV};
         qn__set_trait(&target, qn__trait_by_name(qn__str_of(names[i])), true);
@@ -84,7 +87,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_name_is_one_trait),
         cmocka_unit_test(no_trait_is_never_had),
-        cmocka_unit_test(traits_are_added),
+        cmocka_unit_test(traits_and_numbers_are_added),
         cmocka_unit_test(the_text_has_it_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

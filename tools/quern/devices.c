@@ -4,22 +4,6 @@
 
 #include "tool.h"
 
-static const struct capability {
-    unsigned bit;
-    const char *name;
-} capabilities[] = {{QN_CAN_F16, "f16"},
-                    {QN_CAN_F64, "f64"},
-                    {QN_CAN_I64_ATOMICS, "i64-atomics"},
-                    {QN_CAN_SUB_GROUPS, "sub-groups"},
-                    {QN_CAN_PRINTF, "printf"},
-                    {QN_CAN_F32_DENORMALS, "f32-denormals"},
-                    {QN_CAN_SHARE_MEMORY, "shared-memory"},
-                    {QN_CAN_EMULATE, "emulated"}};
-
-static const char *const kinds[QN_DEVICE_KIND_COUNT] = {"cpu", "cuda", "vulkan", "opencl", "webgpu", "null"};
-
-enum { NUM_CAPABILITIES = sizeof capabilities / sizeof capabilities[0] };
-
 static void print_string(const char *text) {
     putchar('"');
     for (; *text; text++) {
@@ -41,7 +25,14 @@ static void print_uuid(const uint8_t uuid[16]) {
     for (int i = 0; i < 16; i++) printf("%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
 }
 
-static void print_device_json(const listed *device) {
+static const char *kind_name(qn_context *context, qn_device_kind kind) {
+    qn_backend_info info = {.name = ""};
+    for (uint32_t i = 0; i < qn_backend_count(context); i++)
+        if (qn_backend_get(context, i, &info) == QN_OK && info.kind == kind) break;
+    return info.name;
+}
+
+static void print_device_json(qn_context *context, const listed *device) {
     const qn_device_info *info = &device->info;
     printf("    {\"name\": ");
     print_string(info->name);
@@ -49,8 +40,8 @@ static void print_device_json(const listed *device) {
     print_string(info->description);
     printf(", \"driver\": ");
     print_string(info->driver);
-    printf(", \"kind\": \"%s\", \"default\": %s,\n     \"gpu\": %u, \"uuid\": \"", kinds[info->kind],
-           device->is_default ? "true" : "false", device->gpu);
+    printf(", \"kind\": \"%s\", \"default\": %s,\n     \"gpu\": %u, \"uuid\": \"",
+           kind_name(context, info->kind), device->is_default ? "true" : "false", device->gpu);
     print_uuid(info->uuid);
     printf("\", \"compute_units\": ");
     if (info->compute_units)
@@ -58,14 +49,18 @@ static void print_device_json(const listed *device) {
     else
         printf("null");
     printf(", \"sub_group_size\": %u, \"max_group_size\": %u, "
-           "\"max_local_size\": [%u, %u, %u],\n     \"local_memory\": %llu, \"memory\": %llu, "
-           "\"max_buffer\": %llu, \"capabilities\": [",
+           "\"max_local_size\": [%u, %u, %u],\n     \"local_memory\": %llu, \"private_memory\": %llu, "
+           "\"memory\": %llu, \"max_buffer\": %llu, \"capabilities\": [",
            info->sub_group_size, info->max_group_size, info->max_local_size[0], info->max_local_size[1],
-           info->max_local_size[2], (unsigned long long)info->local_memory, (unsigned long long)info->memory,
+           info->max_local_size[2], (unsigned long long)info->local_memory,
+           (unsigned long long)info->private_memory, (unsigned long long)info->memory,
            (unsigned long long)info->max_buffer);
-    for (int i = 0, n = 0; i < NUM_CAPABILITIES; i++)
-        if (info->capabilities & capabilities[i].bit)
-            printf("%s\"%s\"", n++ ? ", " : "", capabilities[i].name);
+    const char *between = "\"";
+    for (uint32_t bit = 1; bit; bit <<= 1) {
+        if (!(info->capabilities & bit)) continue;
+        printf("%s%s\"", between, qn_capability_name(bit));
+        between = ", \"";
+    }
     printf("]}");
 }
 
@@ -83,8 +78,8 @@ static void print_device(const listed *device) {
            "sub-groups of %u\n     ",
            (double)info->memory / 1073741824.0, info->max_group_size,
            (unsigned long long)(info->local_memory >> 10), info->sub_group_size);
-    for (int i = 0; i < NUM_CAPABILITIES; i++)
-        if (info->capabilities & capabilities[i].bit) printf(" %s", capabilities[i].name);
+    for (uint32_t bit = 1; bit; bit <<= 1)
+        if (info->capabilities & bit) printf(" %s", qn_capability_name(bit));
     putchar('\n');
 }
 
@@ -143,7 +138,7 @@ static void print_all(qn_context *context, qn_device *chosen, bool json) {
         bool heads = device->ways > 1 && (i == 0 || devices[i - 1].gpu != device->gpu);
         if (json && !device->failure) {
             if (shown++) printf(",\n");
-            print_device_json(device);
+            print_device_json(context, device);
         }
         if (json) continue;
         if (heads) printf("one GPU, %u ways in:\n", device->ways);

@@ -129,8 +129,7 @@ static void cpu_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     *info = (qn_device_info){
         .description = gpu->description,
         .driver = gpu->driver,
-        .capabilities = QN_CAN_F16 | QN_CAN_F64 | QN_CAN_I64_ATOMICS | QN_CAN_SUB_GROUPS | QN_CAN_PRINTF |
-                        QN_CAN_SHARE_MEMORY | QN_CAN_F32_DENORMALS,
+        .capabilities = QN_CAN_SHARE_MEMORY,
         .compute_units = gpu->num_workers,
         .sub_group_size = QN__CPU_SUB_GROUP,
         .max_group_size = QN__CPU_MAX_GROUP,

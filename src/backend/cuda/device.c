@@ -184,8 +184,6 @@ static void gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     *info = (qn_device_info){
         .description = gpu->name,
         .driver = gpu->driver->text,
-        .capabilities = QN_CAN_F16 | QN_CAN_F64 | QN_CAN_I64_ATOMICS | QN_CAN_SUB_GROUPS | QN_CAN_PRINTF |
-                        QN_CAN_F32_DENORMALS,
         .compute_units = attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
         .sub_group_size = attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_WARP_SIZE),
         .max_group_size = gpu->max_threads,

@@ -65,7 +65,6 @@ static void null_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     *info = (qn_device_info){
         .description = "accepts everything, computes nothing",
         .driver = "",
-        .capabilities = QN_CAN_F32_DENORMALS,
         .compute_units = 1,
         .sub_group_size = 32,
         .max_group_size = 1024,

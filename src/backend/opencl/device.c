@@ -113,10 +113,7 @@ void qn__cl_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     *info = (qn_device_info){
         .description = gpu->description,
         .driver = gpu->version,
-        .capabilities = QN_CAN_F16 | QN_CAN_SUB_GROUPS | QN_CAN_PRINTF | (gpu->has_f64 ? QN_CAN_F64 : 0u) |
-                        (gpu->has_i64_atomics ? QN_CAN_I64_ATOMICS : 0u) |
-                        (gpu->float_config & CL_FP_DENORM ? QN_CAN_F32_DENORMALS : 0u) |
-                        (gpu->is_cpu ? QN_CAN_SHARE_MEMORY : 0u),
+        .capabilities = gpu->is_cpu ? QN_CAN_SHARE_MEMORY : 0u,
         .compute_units = gpu->compute_units,
         .sub_group_size = sub_group_size_of(gpu),
         .max_group_size = gpu->max_group,
@@ -135,6 +132,7 @@ void qn__cl_target(const qn__gpu *gpu, qn__target *target) {
         .sub_group_size = sub_group_size_of(gpu),
         .lacks_f64 = !gpu->has_f64,
         .lacks_fast_fma64 = !gpu->has_f64,
+        .lacks_f32_denormals = !(gpu->float_config & CL_FP_DENORM),
         .lacks_fast_fma32 = !(gpu->float_config & CL_FP_FMA),
         .lacks_i64_atomics = !gpu->has_i64_atomics,
         .lacks_float_atomic_add = true,

@@ -111,18 +111,14 @@ uint32_t qn__vk_sub_group_size(const qn__gpu *gpu) {
 void qn__vk_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     const VkPhysicalDeviceLimits *limits = &gpu->physical->properties.limits;
     bool emulated = gpu->physical->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-    const qn__vk_abilities *can = &gpu->can;
     long processors = emulated ? sysconf(_SC_NPROCESSORS_ONLN) : 0;
     *info = (qn_device_info){
         .description = gpu->physical->properties.deviceName,
         .driver = gpu->driver_text,
-        .capabilities = QN_CAN_F16 | QN_CAN_SUB_GROUPS | QN_CAN_PRINTF | (can->f64 ? QN_CAN_F64 : 0u) |
-                        (can->i64_atomics ? QN_CAN_I64_ATOMICS : 0u) |
-                        (can->f32_denormals ? QN_CAN_F32_DENORMALS : 0u) |
-                        (gpu->unified ? QN_CAN_SHARE_MEMORY : 0u) | (emulated ? QN_CAN_EMULATE : 0u),
-        .compute_units = can->compute_units ? can->compute_units
-                         : processors > 0   ? (uint32_t)processors
-                                            : 0,
+        .capabilities = gpu->unified ? QN_CAN_SHARE_MEMORY : 0u,
+        .compute_units = gpu->can.compute_units ? gpu->can.compute_units
+                         : processors > 0       ? (uint32_t)processors
+                                                : 0,
         .sub_group_size = qn__vk_sub_group_size(gpu),
         .max_group_size = limits->maxComputeWorkGroupInvocations,
         .local_memory = limits->maxComputeSharedMemorySize,

@@ -133,12 +133,17 @@ static uint32_t api_of(const qn__driver *driver, const VkPhysicalDevicePropertie
     return properties->apiVersion < driver->api_version ? properties->apiVersion : driver->api_version;
 }
 
-/* What the driver does with floats: promises are made for all widths alike, which every independence of modes
+/* What the driver is known for, and what it does with floats: promises are made for all widths alike, which every independence of modes
    allows. That llvmpipe computes Fma as a product and a sum it says nowhere; nor that it keeps denormal numbers:
    it compiles to the processor's instructions and leaves their mode alone in compute shaders. */
-static void find_float_abilities(const qn__driver *driver, const qn__vk_device *device,
-                                 qn__vk_abilities *can) {
-    enum { DRIVER_NVIDIA = 4, DRIVER_LLVMPIPE = 13 };
+static void find_driver_abilities(const qn__driver *driver, const qn__vk_device *device,
+                                  qn__vk_abilities *can) {
+    enum {
+        DRIVER_NVIDIA = 4,
+        DRIVER_LLVMPIPE = 13,
+        /* 580.159.04 on an H200 compiles private arrays of 12,288 bytes, and fails (VK_ERROR_UNKNOWN) with 16,000. */
+        NVIDIA_PRIVATE = 12288
+    };
     VkPhysicalDeviceDriverProperties of = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
     VkPhysicalDeviceFloatControlsProperties floats = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES, .pNext = &of};
@@ -147,6 +152,7 @@ static void find_float_abilities(const qn__driver *driver, const qn__vk_device *
     driver->vk.GetPhysicalDeviceProperties2(device->handle, &properties);
     can->fma = can->loop_results = can->zeros = of.driverID != DRIVER_LLVMPIPE;
     can->byte_swaps = can->cut_signs = of.driverID != DRIVER_NVIDIA;
+    can->private_bytes = of.driverID == DRIVER_NVIDIA ? NVIDIA_PRIVATE : 0;
     can->flushes_compared = of.driverID == DRIVER_NVIDIA && floats.shaderDenormPreserveFloat32;
     can->f32_denormals = floats.shaderDenormPreserveFloat32 || of.driverID == DRIVER_LLVMPIPE;
     can->denormals = floats.shaderDenormPreserveFloat32 &&
@@ -223,7 +229,7 @@ static void find_abilities(const qn__driver *driver, const qn__vk_device *device
         .feedback = api >= VK_API_VERSION_1_3 || (extensions & FEEDBACK),
         .budget = extensions & MEMORY_BUDGET,
     };
-    find_float_abilities(driver, device, can);
+    find_driver_abilities(driver, device, can);
     can->compute_units = find_compute_units(driver, device, extensions);
     if (api < VK_API_VERSION_1_3 || !f->v13.subgroupSizeControl) return;
     VkPhysicalDeviceSubgroupSizeControlProperties sizes = {
@@ -270,6 +276,7 @@ void qn__vk_target(const qn__gpu *gpu, qn__target *target) {
     const VkPhysicalDeviceProperties *properties = &gpu->physical->properties;
     *target = (qn__target){.kind = QN__TARGET_SPIRV,
                            .sub_group_size = qn__vk_sub_group_size(gpu),
+                           .private_bytes = can->private_bytes,
                            .lacks_f16 = !can->f16,
                            .lacks_f64 = !can->f64,
                            .lacks_i8 = !can->i8,
@@ -282,6 +289,7 @@ void qn__vk_target(const qn__gpu *gpu, qn__target *target) {
                            .lacks_sub_groups = !can->sub_groups,
                            .lacks_sub_group_shuffle = !can->shuffles,
                            .lacks_exact_fma = !can->fma,
+                           .lacks_f32_denormals = !can->f32_denormals,
                            .lacks_fast_fma32 = !can->fma,
                            .lacks_fast_fma64 = !can->fma || !can->f64,
                            .lacks_loop_results = !can->loop_results,

@@ -328,7 +328,7 @@ const qn__emitter qn__emitter_clc = {
             .lacks_linear_sub_groups = true,
             .wants_large_unrolled = true,
             .wants_even_unrolled = true,
+            .private_bytes = QN__GPU_PRIVATE,
         },
-    .most_private = QN__GPU_PRIVATE,
     .emit = emit,
 };

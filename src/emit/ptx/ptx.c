@@ -126,7 +126,7 @@ const qn__emitter qn__emitter_ptx = {
             .wants_offsets = true,
             .wants_end_tests = true,
             .wants_unrolled = true,
+            .private_bytes = QN__GPU_PRIVATE,
         },
-    .most_private = QN__GPU_PRIVATE,
     .emit = emit,
 };
