@@ -159,12 +159,14 @@ enum {
     IR_ATTR_TARGET = 1 << 15,
     IR_ATTR_UNROLL = 1 << 16,
     IR_COMMUTES = 1 << 17, /* its first two operands may be swapped */
-    IR_SIGNED = 1 << 18    /* it reads its operands as signed */
+    IR_SIGNED = 1 << 18,   /* it reads its operands as signed */
+    IR_LOW = 1 << 19       /* the low bits of its result are made of as many of its operands */
 };
 
 extern const ir_op_info qn__ir_ops[IR_OP_COUNT];
 static inline bool qn__ir_commutes(unsigned op) { return qn__ir_ops[op].has & IR_COMMUTES; }
 static inline bool qn__ir_is_signed(unsigned op) { return qn__ir_ops[op].has & IR_SIGNED; }
+static inline bool qn__ir_is_low(unsigned op) { return qn__ir_ops[op].has & IR_LOW; }
 bool qn__ir_op_by_name(qn__str name, ir_op *op);
 /* Work-items act together: the active ones all take part. */
 static inline bool qn__ir_is_together(ir_op op) {

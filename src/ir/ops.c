@@ -14,6 +14,7 @@
 #define NONE      0u
 #define COMMUTES  IR_COMMUTES
 #define SIGNED    IR_SIGNED
+#define LOW       IR_LOW
 #define LANE      IR_ATTR_LANE
 #define LANES     IR_ATTR_LANES
 #define ALIGN     IR_ATTR_ALIGN

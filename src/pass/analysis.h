@@ -28,6 +28,40 @@ bool qn__uniformity_is_varying_branch(const qn__uniformity *u, const ir_instr *c
    negative of that. A short way to its reciprocal then needs no test. */
 bool qn__is_moderate(const ir_value *value);
 
+/* ---- demand.c ---- */
+
+enum {                   /* of a value of 64 bits, by what uses it */
+       QN__WANT_LOW = 1, /* its low half by itself */
+       QN__WANT_ALL = 2
+};
+
+typedef struct qn__demand qn__demand;
+
+/* What is so of a target. */
+typedef struct qn__demand_rules {
+    uint32_t near;    /* spaces (1 << ir_space) whose addresses have 32 bits */
+    bool whole_jumps; /* what jumps and loops hand over is wanted whole */
+    /* Whether it computes the low half of that result by itself; else all of it is wanted. NULL: always. */
+    bool (*has_low)(const ir_instr *instr);
+    /* Offered each instruction that has operands of 64 bits: true where it says itself what is wanted of them, by
+       qn__want. May be NULL. */
+    bool (*own)(qn__demand *demand, const ir_instr *instr);
+} qn__demand_rules;
+
+struct qn__demand {
+    const qn__demand_rules *rules;
+    uint8_t *wanted; /* by value id */
+    bool again; /* all is wanted of a loop's parameter, and was not when the jump that gives it was visited */
+};
+
+/* QN__WANT_* by value id. */
+const uint8_t *qn__find_demand(qn__arena *arena, const ir_function *kernel, const qn__demand_rules *rules);
+/* Notes it for a value of 64 bits. */
+void qn__want(qn__demand *demand, const ir_value *value, unsigned what);
+/* Whether the low bits of the result, any number of them, are made of as many of the operands. The number by which is
+   shifted is a constant then. */
+bool qn__is_made_of_low(const ir_instr *instr);
+
 /* ---- linear.c ---- */
 
 typedef enum qn__term_kind {

@@ -81,22 +81,14 @@ static bool is_cheap(const ir_value *value, ir_type type, unsigned depth) {
 bool qn__narrows(const ir_value *value, ir_type type, unsigned depth) {
     if (value->value_kind != IR_VALUE_RESULT || depth > MAX_DEPTH) return false;
     const ir_instr *def = value->def;
-    switch (def->op) {
-    case IR_ADD:
-    case IR_SUB:
-    case IR_MUL:
-    case IR_AND:
-    case IR_OR:
-    case IR_XOR:
-        return is_cheap(def->operands[0], type, depth + 1) && is_cheap(def->operands[1], type, depth + 1);
-    case IR_NOT: return is_cheap(def->operands[0], type, depth + 1);
-    case IR_SHL: { /* by less than what is left */
-        uint64_t bits;
-        return qn__splat_bits(def->operands[1], &bits) && bits < qn__ir_bits(type) &&
-               is_cheap(def->operands[0], type, depth + 1);
-    }
-    default: return false;
-    }
+    const unsigned rule = qn__ir_ops[def->op].rule;
+    if ((rule != RULE_INT && rule != RULE_LOGIC) || !qn__is_made_of_low(def)) return false;
+    const bool shifts = def->op == IR_SHL;
+    uint64_t bits;
+    if (shifts && (!qn__splat_bits(def->operands[1], &bits) || bits >= qn__ir_bits(type))) return false;
+    for (uint32_t i = 0; i < (shifts ? 1 : def->num_operands); i++)
+        if (!is_cheap(def->operands[i], type, depth + 1)) return false;
+    return true;
 }
 
 /* ---- order ---- */

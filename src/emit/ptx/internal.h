@@ -39,11 +39,10 @@ typedef enum ptx_symbol { PTX_PARAMS, PTX_LOCALS, PTX_DYNAMIC, PTX_DEPOT, PTX_FI
 
 /* Flags of a value, found before emission. */
 enum {
-    PTX_HIGH = 1 << 0,      /* i64: the high half matters */
-    PTX_USED_SEXT = 1 << 1, /* 8 or 16 bits: extended so somewhere */
-    PTX_USED_ZEXT = 1 << 2,
-    PTX_USED_BITS = 1 << 3, /* float: more than arithmetic looks at it */
-    PTX_SHORT = 1 << 4      /* i64 that is below 2^32 and computed in 32 bits */
+    PTX_USED_SEXT = 1 << 0, /* 8 or 16 bits: extended so somewhere */
+    PTX_USED_ZEXT = 1 << 1,
+    PTX_USED_BITS = 1 << 2, /* float: more than arithmetic looks at it */
+    PTX_SHORT = 1 << 3      /* i64 that is below 2^32 and computed in 32 bits */
 };
 
 /* Where a line of the body names a register. */
@@ -92,6 +91,8 @@ typedef struct ptx_emitter {
     uint32_t *uses;        /* by value id */
     const bool *read_only; /* by value id: pointers to where nobody writes; NULL: there are none */
     uint8_t *flags;        /* by value id */
+    const uint8_t
+        *demand; /* by value id: QN__WANT_*; an i64 of which not all is wanted is computed in 32 bits */
     uint32_t num_registers[PTX_CLASS_COUNT];
     uint32_t next_label;
     uint32_t num_instrs;

@@ -1,8 +1,6 @@
 /* What the PTX target wants to know of a kernel before it writes: how often values are used, which extension
    of small integers their uses want, whether anything looks at the bits of a float, and of which i64 only the
-   low half matters. The last is a backward data flow over the structured code (demanded bits, with one bit for
-   a half): from low to high sums, products, logic and choice need no more of their operands than is needed of
-   them. */
+   low half matters (pass/demand.c). */
 #include "emit/ptx/internal.h"
 
 /* ---- counting ---- */
@@ -69,6 +67,7 @@ typedef struct counting {
     ptx_emitter *e;
     QN__VEC(const ir_instr *) exits; /* the construct of each break and yield */
     QN__VEC(const ir_instr *) loops;
+    QN__VEC(const ir_instr *) choices; /* of floats */
 } counting;
 
 static void count(ir_instr *instr, void *user) {
@@ -78,6 +77,8 @@ static void count(ir_instr *instr, void *user) {
     if (instr->op == IR_LOOP) qn__vec_push(e->arena, &c->loops, instr);
     if (instr->op == IR_BREAK || instr->op == IR_YIELD)
         qn__vec_push(e->arena, &c->exits, qn__ir_jump_target(instr));
+    if (instr->op == IR_SELECT && instr->results[0]->type.kind == IR_F32)
+        qn__vec_push(e->arena, &c->choices, instr);
     count_instr(e, instr);
     switch (instr->op) {
     case IR_BARRIER:
@@ -120,81 +121,36 @@ bool qn__ptx_is_wide_product(const ir_instr *instr, const ir_value **source, boo
 
 /* ---- the high halves ---- */
 
-typedef struct demand {
-    ptx_emitter *e;
-    bool again; /* of a loop's parameter more is wanted than when the jump that gives it was visited */
-} demand;
-
-static bool is_high(const demand *d, const ir_value *value) { return d->e->flags[value->id] & PTX_HIGH; }
-
-static void want(demand *d, const ir_value *value) {
-    if (value->type.kind != IR_I64 || is_high(d, value)) return;
-    d->e->flags[value->id] |= PTX_HIGH;
-    d->again |= value->value_kind == IR_VALUE_PARAM;
+/* Addresses are sums of addresses of the same size; the numbers by which is shifted and of lanes are small. */
+static bool own_demand(qn__demand *d, const ir_instr *instr) {
+    switch (instr->op) {
+    case IR_INT2PTR:
+    case IR_PTR_ADD:
+        if (!qn__ptx_is_near(instr->results[0])) return false;
+        qn__want(d, instr->operands[instr->op == IR_PTR_ADD], QN__WANT_LOW);
+        return true;
+    case IR_SHL:
+    case IR_LSHR:
+    case IR_ASHR:
+    case IR_ROTL:
+    case IR_EXTRACT_DYNAMIC: break;
+    default: return false;
+    }
+    const bool all = instr->op != IR_SHL || d->wanted[instr->results[0]->id] & QN__WANT_ALL;
+    qn__want(d, instr->operands[0], all ? QN__WANT_ALL : QN__WANT_LOW);
+    qn__want(d, instr->operands[1], QN__WANT_LOW);
+    return true;
 }
 
-/* What a jump, or a loop's beginning, hands over. */
-static void want_matching(demand *d, const ir_instr *instr) {
-    const ir_receivers to = qn__ir_receivers(instr);
-    for (uint32_t i = 0; i < to.count; i++)
-        if (is_high(d, to.values[i])) want(d, instr->operands[i]);
-}
+static const qn__demand_rules demand_rules = {.near = 1 << IR_LOCAL_SPACE | 1 << IR_PRIVATE,
+                                              .own = own_demand};
 
-static void want_all(demand *d, const ir_instr *instr, uint32_t first) {
-    for (uint32_t i = first; i < instr->num_operands; i++) want(d, instr->operands[i]);
-}
+/* ---- the bits of floats ---- */
 
 /* Where the bits of what a clamp gives matter, it is a choice like others. */
 static void pass_bits(ptx_emitter *e, const ir_instr *select) {
     if (!(e->flags[select->results[0]->id] & PTX_USED_BITS) || !qn__ptx_clamp(e, select)) return;
     for (unsigned i = 1; i < 3; i++) e->flags[select->operands[i]->id] |= PTX_USED_BITS;
-}
-
-static void visit_plain(demand *d, const ir_instr *instr) {
-    bool high = instr->num_results && is_high(d, instr->results[0]);
-    if (instr->op == IR_SELECT) pass_bits(d->e, instr);
-    switch (instr->op) {
-    case IR_TRUNC: return;
-    case IR_INT2PTR:
-        if (!qn__ptx_is_near(instr->results[0])) want_all(d, instr, 0);
-        return;
-    case IR_PTR_ADD:
-        if (!qn__ptx_is_near(instr->results[0])) want(d, instr->operands[1]);
-        return;
-    case IR_ADD:
-    case IR_SUB:
-    case IR_MUL:
-    case IR_AND:
-    case IR_OR:
-    case IR_XOR:
-    case IR_NOT:
-    case IR_SELECT:
-    case IR_VECTOR:
-    case IR_SPLAT:
-    case IR_EXTRACT:
-    case IR_INSERT:
-    case IR_SHUFFLE:
-        if (high) want_all(d, instr, 0);
-        return;
-    case IR_SHL:
-        if (high) want(d, instr->operands[0]);
-        return;
-    case IR_LSHR:
-    case IR_ASHR:
-    case IR_ROTL:
-    case IR_EXTRACT_DYNAMIC: want(d, instr->operands[0]); return;
-    default: want_all(d, instr, 0);
-    }
-}
-
-static void visit_region(demand *d, const ir_region *region) {
-    for (const ir_instr *instr = region->last; instr; instr = instr->prev) {
-        for (uint32_t r = instr->num_regions; r-- > 0;) visit_region(d, instr->regions[r]);
-        if (qn__ir_is_jump(instr) || instr->op == IR_LOOP)
-            want_matching(d, instr);
-        else if (!qn__ir_is_construct(instr))
-            visit_plain(d, instr);
-    }
 }
 
 /* ---- loops that count in i64 and stay below 2^32 ---- */
@@ -224,7 +180,8 @@ static const ir_instr *end_test(const ir_instr *loop) {
     if (!choice || round->op != IR_CONTINUE || round->attr.target != loop || choice->op != IR_IF) return NULL;
     const ir_instr *out = choice->regions[1]->last, *test = choice->operands[0]->def;
     const bool leaves = out && out->op == IR_BREAK && out->attr.target == loop;
-    return leaves && test && test->op == IR_ULT && count_continues(body, loop) == 1 ? test : NULL;
+    const bool counts = test && test->op == IR_ULT && test->operands[0]->type.kind == IR_I64;
+    return leaves && counts && count_continues(body, loop) == 1 ? test : NULL;
 }
 
 /* The parameter is the start or below the test's limit, and the next one a step from it. */
@@ -233,7 +190,7 @@ static void find_short(ptx_emitter *e, const ir_instr *loop) {
     if (!test) return;
     const ir_value *next = test->operands[0];
     const ir_instr *step = next->value_kind == IR_VALUE_RESULT ? next->def : NULL;
-    if (!step || (step->op != IR_ADD && step->op != IR_SHL) || next->type.kind != IR_I64) return;
+    if (!step || (step->op != IR_ADD && step->op != IR_SHL)) return;
     const ir_value *param = step->operands[0], *by = step->operands[1];
     if (param->value_kind != IR_VALUE_PARAM || param->def != loop || next->type.lanes != 1) return;
     if (!qn__ir_is_const(by) || by->bits[0] > (step->op == IR_SHL ? 31 : UINT32_MAX)) return;
@@ -258,11 +215,8 @@ void qn__ptx_plan(ptx_emitter *e) {
     e->labels = QN__NEW_ARRAY(e->arena, uint32_t, e->num_instrs + 1);
     e->exits = QN__NEW_ARRAY(e->arena, uint32_t, e->num_instrs + 1);
     for (size_t n = 0; n < c.exits.len; n++) e->exits[c.exits.data[n]->mark]++;
-    demand d = {.e = e};
-    do {
-        d.again = false;
-        visit_region(&d, kernel->body);
-    } while (d.again);
+    e->demand = qn__find_demand(e->arena, kernel, &demand_rules);
+    for (size_t n = c.choices.len; n-- > 0;) pass_bits(e, c.choices.data[n]);
     for (size_t n = 0; n < c.loops.len; n++) find_short(e, c.loops.data[n]);
     e->read_only = qn__find_read_only(e->arena, kernel);
 }

@@ -341,7 +341,7 @@ static ptx_class class_of_kind(ir_kind kind) {
 }
 
 ptx_class qn__ptx_class_of(const ptx_emitter *e, const ir_value *value) {
-    if (value->type.kind == IR_I64) return e->flags[value->id] & PTX_HIGH ? PTX_B64 : PTX_B32;
+    if (value->type.kind == IR_I64) return e->demand[value->id] & QN__WANT_ALL ? PTX_B64 : PTX_B32;
     if (value->type.kind == IR_PTR && qn__ptx_is_near(value)) return PTX_B32;
     return class_of_kind((ir_kind)value->type.kind);
 }

@@ -412,7 +412,7 @@ static void extend(spv *e, const ir_instr *instr) {
     }
     spv_value *v = &e->values[result->id];
     v->low = value;
-    if (v->need & NEED_FULL) v->id = qn__spv_widen(e, value, is_signed);
+    if (e->demand[result->id] & QN__WANT_ALL) v->id = qn__spv_widen(e, value, is_signed);
 }
 
 /* Between 16 bits that are held in words and f16. */

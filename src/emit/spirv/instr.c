@@ -517,10 +517,10 @@ static void address_of(spv *e, const ir_instr *instr) {
 /* A pure i64 is written in the forms that are needed only. */
 static bool low_only(spv *e, const ir_instr *instr) {
     const ir_value *result = instr->results[0];
-    spv_value *v = &e->values[result->id];
-    if (result->type.kind != IR_I64 || result->type.lanes != 1 || v->need & NEED_FULL) return false;
-    if (!v->need || instr->op == IR_SEXT || instr->op == IR_ZEXT) return !v->need;
-    v->low = qn__spv_low_op(e, instr);
+    const unsigned wanted = e->demand[result->id];
+    if (result->type.kind != IR_I64 || result->type.lanes != 1 || wanted & QN__WANT_ALL) return false;
+    if (!wanted || instr->op == IR_SEXT || instr->op == IR_ZEXT) return !wanted;
+    e->values[result->id].low = qn__spv_low_op(e, instr);
     return true;
 }
 

@@ -43,14 +43,8 @@ typedef enum spv_cap {
     CAP_COUNT
 } spv_cap;
 
-enum { /* spv_value.need */
-       NEED_FULL = 1,
-       NEED_LOW = 2
-};
-
 typedef struct spv_value {
     uint32_t id, low;
-    uint8_t need; /* wide values: NEED_* */
 } spv_value;
 
 /* A private variable, a __local variable or a __local parameter. */
@@ -129,9 +123,10 @@ typedef struct spv {
     ir_function *function;
     spv_words vars, code, interface;
     spv_value *values;
-    uint32_t label;      /* of the block being written */
-    bool shares;         /* work-items see each other's writes: accesses are not private */
-    bool shares_buffers; /* also those to buffers: barriers of local memory alone do not order them */
+    const uint8_t *demand; /* by value id: QN__WANT_*, the forms that are needed of wide values */
+    uint32_t label;        /* of the block being written */
+    bool shares;           /* work-items see each other's writes: accesses are not private */
+    bool shares_buffers;   /* also those to buffers: barriers of local memory alone do not order them */
     bool uses_sync, guarded;
     uint8_t floats; /* bits: 16, 32 and 64 bits, in order, are computed with */
     QN__VEC(qn__implicit) implicit;

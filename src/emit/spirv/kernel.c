@@ -264,17 +264,18 @@ void qn__spv_query(spv *e, const ir_instr *instr) {
     uint32_t id = e->query[(instr->op - IR_GLOBAL_ID) * 3 + dim];
     const ir_value *result = instr->results[0];
     spv_value *v = &e->values[result->id];
+    const unsigned wanted = e->demand[result->id];
     if (instr->op >= IR_WORK_DIM) {
         qn__spv_define(e, result, id);
     } else if (instr->op == IR_GLOBAL_ID) {
         uint32_t word = qn__spv_u32t(e);
-        if (v->need & NEED_LOW) v->low = SPV(e, SP_I_ADD, word, qn__spv_half(e, id, 0), e->place[dim]);
-        if (v->need & NEED_FULL) v->id = qn__spv_wide_add(e, id, qn__spv_widen(e, e->place[dim], false));
+        if (wanted & QN__WANT_LOW) v->low = SPV(e, SP_I_ADD, word, qn__spv_half(e, id, 0), e->place[dim]);
+        if (wanted & QN__WANT_ALL) v->id = qn__spv_wide_add(e, id, qn__spv_widen(e, e->place[dim], false));
     } else if (instr->op == IR_GLOBAL_SIZE || instr->op == IR_GLOBAL_OFFSET) {
-        if (v->need) qn__spv_define(e, result, id);
+        if (wanted) qn__spv_define(e, result, id);
     } else {
         v->low = id;
-        if (v->need & NEED_FULL) v->id = qn__spv_widen(e, id, false);
+        if (wanted & QN__WANT_ALL) v->id = qn__spv_widen(e, id, false);
     }
 }
 
@@ -345,7 +346,7 @@ void qn__spv_define(spv *e, const ir_value *value, uint32_t id) {
         return;
     }
     v->id = id;
-    if (v->need & NEED_LOW) v->low = qn__spv_half(e, id, 0);
+    if (e->demand[value->id] & QN__WANT_LOW) v->low = qn__spv_half(e, id, 0);
 }
 
 void qn__spv_line(spv *e, ir_loc loc) {

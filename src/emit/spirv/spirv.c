@@ -112,6 +112,7 @@ static void name_files(spv *e) {
 
 typedef struct plan {
     spv_value *values;
+    const uint8_t *demand;
     uint64_t queries;
     bool shares, shares_buffers, uses_sync, guarded;
 } plan;
@@ -123,7 +124,8 @@ static void run(spv *e) {
         e->function = module->functions.data[i];
         if (!e->function->is_kernel) continue;
         qn__spv_plan(e);
-        plans[i] = (plan){e->values, e->queries, e->shares, e->shares_buffers, e->uses_sync, e->guarded};
+        plans[i] =
+            (plan){e->values, e->demand, e->queries, e->shares, e->shares_buffers, e->uses_sync, e->guarded};
     }
     const qn__i64_use use = qn__find_i64_use(module);
     const bool better = use.wanted || e->options->target.wants_wide_addresses;
@@ -136,6 +138,7 @@ static void run(spv *e) {
     for (size_t i = 0; i < module->functions.len; i++) {
         if (!module->functions.data[i]->is_kernel) continue;
         e->values = plans[i].values;
+        e->demand = plans[i].demand;
         e->queries = plans[i].queries;
         e->shares = plans[i].shares;
         e->shares_buffers = plans[i].shares_buffers;
