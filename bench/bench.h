@@ -111,6 +111,10 @@ extern const engine_type engine_quern, engine_pocl;
    submitted together, by the device's own clock; negative when something failed. */
 engine *engine_quern_open(const char *device, unsigned threads, char *why);
 double engine_quern_time(session *session, unsigned repeats, char *why);
+/* engine_pocl's functions on the first device of an OpenCL platform with this in its name; the time as above, but by
+   the clock and with one wait. */
+engine *engine_opencl_open(const char *platform, char *why);
+double engine_opencl_time(session *session, unsigned repeats, char *why);
 
 /* ---- measuring ---- */
 

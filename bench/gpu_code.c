@@ -1,6 +1,6 @@
 /* Code quality: each kernel of the set on quern's cuda device, as PTX, in turn with the same text compiled by NVRTC and
-   launched by the bare driver; after that on quern's vulkan and opencl devices of the same GPU, beside that CUDA
-   figure. */
+   launched by the bare driver, and with the kernel file as it is on NVIDIA's own OpenCL; after that on quern's vulkan and
+   opencl devices of the same GPU, beside those figures. */
 #include "gpu.h"
 
 #include "cases.h"
@@ -10,17 +10,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { QUERN, NVRTC, NUM_RUNNERS, SAMPLES = 25, MAX_CASES = 32, NUM_DEVICES = 3, WARM_UP_NS = 400000000 };
+enum {
+    QUERN,
+    NVRTC,
+    OPENCL,
+    NUM_RUNNERS,
+    SAMPLES = 25,
+    MAX_CASES = 32,
+    NUM_DEVICES = 3,
+    WARM_UP_NS = 400000000
+};
 static const char *const devices[NUM_DEVICES] = {"cuda", "vulkan", "opencl"};
 
-/* What a process measures with; the bare driver and NVRTC on cuda only. */
+/* What a process measures with; the peers on cuda only. */
 typedef struct rig {
     const gpu_options *options;
     const char *device;
     nvrtc *compiler;
     cuda *bare;
     qn_context *translator;
-    engine *quern;
+    engine *quern, *opencl;
 } rig;
 
 /* One case on both runners. */
@@ -28,7 +37,7 @@ typedef struct trial {
     rig *rig;
     const bench_case *which;
     workload load;
-    session *ours;
+    session *ours, *opencl;
     cuda_session *twin;
     double ms[NUM_RUNNERS];
     cuda_usage our_usage, their_usage;
@@ -71,23 +80,38 @@ gpu_presence gpu_look(const char *device, char *why) {
 /* ---- runners ---- */
 
 static double time_runner(trial *t, int runner, unsigned repeats, char *why) {
-    return runner == NVRTC ? cuda_time(t->twin, repeats, why) : engine_quern_time(t->ours, repeats, why);
-}
-
-static bool have(const trial *t, int runner) { return runner == NVRTC ? t->twin != NULL : t->ours != NULL; }
-
-static void drop(trial *t, int runner) {
-    if (runner == NVRTC) {
-        if (t->twin) cuda_release(t->twin);
-        t->twin = NULL;
-    } else {
-        if (t->ours) engine_quern.release(t->ours);
-        t->ours = NULL;
+    switch (runner) {
+    case NVRTC: return cuda_time(t->twin, repeats, why);
+    case OPENCL: return engine_opencl_time(t->opencl, repeats, why);
+    default: return engine_quern_time(t->ours, repeats, why);
     }
 }
 
+static bool have(const trial *t, int runner) {
+    return runner == NVRTC ? t->twin != NULL : runner == OPENCL ? t->opencl != NULL : t->ours != NULL;
+}
+
+static void drop(trial *t, int runner) {
+    if (!have(t, runner)) return;
+    switch (runner) {
+    case NVRTC: cuda_release(t->twin), t->twin = NULL; break;
+    case OPENCL: engine_pocl.release(t->opencl), t->opencl = NULL; break;
+    default: engine_quern.release(t->ours), t->ours = NULL; break;
+    }
+}
+
+/* A first run, and its result. */
+static bool try_runner(trial *t, int runner, void *result, char *why) {
+    const unsigned buffer = t->load.result;
+    if (runner == NVRTC)
+        return cuda_reset(t->twin) && cuda_time(t->twin, 1, why) >= 0 && cuda_read(t->twin, buffer, result);
+    const engine_type *type = runner == OPENCL ? &engine_pocl : &engine_quern;
+    session *s = runner == OPENCL ? t->opencl : t->ours;
+    return type->reset(s) && type->run(s, why) && type->read(s, buffer, result);
+}
+
 static const char *runner_name(const trial *t, int runner) {
-    return runner == NVRTC ? "NVRTC" : t->rig->device;
+    return runner == NVRTC ? "NVRTC" : runner == OPENCL ? "NVIDIA's OpenCL" : t->rig->device;
 }
 
 /* PTX by quern, for reading what it takes. */
@@ -124,6 +148,9 @@ static void prepare(trial *t) {
     t->ours = engine_quern.prepare(t->rig->quern, source, t->which->options, &t->load, why);
     if (!t->ours) report_failure("%s on %s: %s", t->which->name, t->rig->device, why);
     prepare_twin(t, why);
+    if (!t->rig->opencl) return;
+    t->opencl = engine_pocl.prepare(t->rig->opencl, source, t->which->options, &t->load, why);
+    if (!t->opencl) report_failure("%s on NVIDIA's OpenCL: %s", t->which->name, why);
 }
 
 /* A first run of each, its result checked; who fails is out. */
@@ -133,10 +160,7 @@ static void verify(trial *t) {
         char why[WHY_SIZE] = "no result";
         if (!have(t, i)) continue;
         memset(result, 0xff, t->load.buffers[t->load.result].size);
-        bool ran = i == NVRTC ? cuda_reset(t->twin) && cuda_time(t->twin, 1, why) >= 0 &&
-                                    cuda_read(t->twin, t->load.result, result)
-                              : engine_quern.reset(t->ours) && engine_quern.run(t->ours, why) &&
-                                    engine_quern.read(t->ours, t->load.result, result);
+        bool ran = try_runner(t, i, result, why);
         double error = ran ? t->which->error(&t->load, result) : INFINITY;
         if (ran && error <= t->which->bound) continue;
         report_failure("%s on %s: %s, error %.3g, allowed %.3g", t->which->name, runner_name(t, i),
@@ -181,12 +205,14 @@ static void measure(trial *t) {
 
 /* The row of cuda; of the others the parent makes it, which knows NVRTC's figure. */
 static void print_row(const trial *t) {
-    double ours = t->ms[QUERN], theirs = t->ms[NVRTC];
+    double ours = t->ms[QUERN], theirs = t->ms[NVRTC], opencl = t->ms[OPENCL];
     bool flops = t->load.flops > 0 && t->load.bytes == 0;
     report("| %s | %s |", t->which->name, t->load.size);
     report(theirs > 0 ? " %.4f |" : " |", theirs);
     report(ours > 0 ? " %.4f |" : " |", ours);
     report(ours > 0 && theirs > 0 ? " %.3f |" : " |", theirs / ours);
+    report(opencl > 0 ? " %.4f |" : " |", opencl);
+    report(ours > 0 && opencl > 0 ? " %.3f |" : " |", opencl / ours);
     if (ours > 0 && (flops || t->load.bytes > 0))
         report(" %.4g %s |", (flops ? t->load.flops : t->load.bytes) / ours * 1e-9,
                flops ? "TFLOP/s" : "TB/s");
@@ -205,7 +231,7 @@ static void run_case(rig *r, size_t index) {
     verify(&t);
     measure(&t);
     if (strcmp(r->device, "cuda") == 0) print_row(&t);
-    report_figures("%zu %.9g %.9g", index, t.ms[QUERN], t.ms[NVRTC]);
+    report_figures("%zu %.9g %.9g %.9g", index, t.ms[QUERN], t.ms[NVRTC], t.ms[OPENCL]);
     for (int i = 0; i < NUM_RUNNERS; i++) drop(&t, i);
     workload_free(&t.load);
     fprintf(stderr, "quern_gpu_bench: %s on %s took %.1f s\n", t.which->name, r->device,
@@ -227,12 +253,14 @@ double gpu_code_time(const gpu_options *o, const char *device, engine *quern, co
 
 /* ---- a device, in a process of its own ---- */
 
-static void open_peer(rig *r) {
+static void open_peers(rig *r) {
     char why[WHY_SIZE] = "";
     r->bare = cuda_open(why);
     if (r->bare) r->compiler = nvrtc_open(why);
     qn_context_create(NULL, &r->translator);
     if (!r->compiler) report_failure("code: no NVRTC: %s", why);
+    r->opencl = engine_opencl_open("NVIDIA", why);
+    if (!r->opencl) report("- NVIDIA's OpenCL: left out: %s\n", why);
 }
 
 void gpu_code_child(const gpu_options *o, const char *device, size_t first) {
@@ -243,7 +271,7 @@ void gpu_code_child(const gpu_options *o, const char *device, size_t first) {
         report_failure("code on %s: %s", device, why);
         return;
     }
-    if (strcmp(device, "cuda") == 0) open_peer(&r);
+    if (strcmp(device, "cuda") == 0) open_peers(&r);
     for (size_t at = first; at < bench_num_cases; at++) {
         size_t i = o->reverse ? bench_num_cases - 1 - at : at;
         if (!gpu_selected(o->only, bench_cases[i].name)) continue;
@@ -251,6 +279,7 @@ void gpu_code_child(const gpu_options *o, const char *device, size_t first) {
         run_case(&r, i);
     }
     engine_quern.close(r.quern);
+    if (r.opencl) engine_pocl.close(r.opencl);
     if (r.bare) cuda_close(r.bare);
     free(r.compiler);
     qn_context_destroy(r.translator);
@@ -261,35 +290,42 @@ void gpu_code_child(const gpu_options *o, const char *device, size_t first) {
 typedef struct code_report {
     const char *device;
     bool is_cuda;
-    double nvrtc_ms[MAX_CASES];
-    ratios ratios;
+    double peer_ms[NUM_RUNNERS][MAX_CASES];
+    ratios ratios[NUM_RUNNERS];
 } code_report;
 
 static void hear(void *user, const char *figures) {
     code_report *c = user;
     size_t index;
-    double ours, theirs;
-    if (sscanf(figures, "%zu %lf %lf", &index, &ours, &theirs) != 3 || index >= MAX_CASES) return;
-    if (c->is_cuda) c->nvrtc_ms[index] = theirs;
-    double ratio = ours > 0 && c->nvrtc_ms[index] > 0 ? c->nvrtc_ms[index] / ours : 0;
-    const bool is_work = bench_cases[index].make != around_make;
-    if (is_work) ratios_add(&c->ratios, bench_cases[index].name, ratio);
+    double ms[NUM_RUNNERS], ratio[NUM_RUNNERS];
+    if (sscanf(figures, "%zu %lf %lf %lf", &index, &ms[QUERN], &ms[NVRTC], &ms[OPENCL]) != 4) return;
+    if (index >= MAX_CASES) return;
+    for (int peer = NVRTC; peer < NUM_RUNNERS; peer++) {
+        if (c->is_cuda) c->peer_ms[peer][index] = ms[peer];
+        ratio[peer] = ms[QUERN] > 0 ? c->peer_ms[peer][index] / ms[QUERN] : 0;
+        const bool is_work = bench_cases[index].make != around_make;
+        if (is_work) ratios_add(&c->ratios[peer], bench_cases[index].name, ratio[peer]);
+    }
     if (c->is_cuda) return;
     report("| %s |", bench_cases[index].name);
-    report(ours > 0 ? " %.4f |" : " |", ours);
-    report(ratio > 0 ? " %.3f |\n" : " |\n", ratio);
+    report(ms[QUERN] > 0 ? " %.4f |" : " |", ms[QUERN]);
+    for (int peer = NVRTC; peer < NUM_RUNNERS; peer++)
+        report(ratio[peer] > 0 ? " %.3f |" : " |", ratio[peer]);
+    report("\n");
 }
 
 static void table_head(bool is_cuda, const char *device, const char *description) {
     if (is_cuda)
-        report("\ncuda (%s), in turn with NVRTC's code launched by the bare driver; rate; registers and "
-               "bytes of "
-               "local memory (spills among them) of the first kernel, quern/NVRTC:\n\n"
-               "| case | size | NVRTC ms | cuda ms | ratio | rate | registers | local |\n"
-               "|---|---|---:|---:|---:|---:|---:|---:|\n",
+        report("\ncuda (%s), in turn with NVRTC's code launched by the bare driver and with NVIDIA's own "
+               "OpenCL; "
+               "rate; registers and bytes of local memory (spills among them) of the first kernel, "
+               "quern/NVRTC:\n\n"
+               "| case | size | NVRTC ms | cuda ms | ratio | OpenCL ms | ratio | rate | registers | local |\n"
+               "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|\n",
                description);
     else
-        report("\n%s (%s), beside NVRTC's figures above:\n\n| case | %s ms | ratio |\n|---|---:|---:|\n",
+        report("\n%s (%s), beside the figures above:\n\n| case | %s ms | to NVRTC | to NVIDIA's OpenCL |\n"
+               "|---|---:|---:|---:|\n",
                device, description, device);
 }
 
@@ -306,30 +342,42 @@ static void report_peer(void) {
     free(compiler);
 }
 
+static void report_means(const code_report *c, double least) {
+    static const char *const peers[NUM_RUNNERS] = {[NVRTC] = "NVRTC", [OPENCL] = "NVIDIA's OpenCL"};
+    char what[96];
+    report("\n");
+    for (int peer = NVRTC; peer < NUM_RUNNERS; peer++) {
+        const ratios *r = &c->ratios[peer];
+        if (!r->count) continue;
+        report("To %s, geometric mean of %u: %.3f; worst: %.3f, %s.\n", peers[peer], r->count, ratios_mean(r),
+               r->worst, r->which);
+    }
+    const ratios *r = &c->ratios[NVRTC];
+    if (!r->count) return;
+    snprintf(what, sizeof what, "code on %s, mean of %u (worst %.3f, %s)", c->device, r->count, r->worst,
+             r->which);
+    report_target(what, ratios_mean(r), least, true);
+    snprintf(what, sizeof what, "code on %s, worst: %s", c->device, r->which);
+    if (c->is_cuda) report_target(what, r->worst, 0.90, true);
+}
+
 void gpu_code(const gpu_options *o) {
     static const double means[NUM_DEVICES] = {0.97, 0.90, 0.95};
     static code_report c;
-    char why[WHY_SIZE] = "", what[96];
-    report("\n### Code quality\n\nRatio: NVRTC's time / quern's, above 1 quern is faster.\n\n");
+    char why[WHY_SIZE] = "";
+    report("\n### Code quality\n\nRatio: the peer's time / quern's, above 1 quern is faster.\n\n");
     report_peer();
     for (int e = 0; e < NUM_DEVICES && !gpu_stopped(); e++) {
         c.device = devices[e];
         c.is_cuda = e == 0;
-        c.ratios = (ratios){0};
+        memset(c.ratios, 0, sizeof c.ratios);
         if (gpu_look(devices[e], why) != GPU_PRESENT) {
             report("- %s: left out: %s\n", devices[e], why);
             continue;
         }
         table_head(c.is_cuda, devices[e], why);
         gpu_run_child(o, "code", devices[e], hear, &c);
-        if (!c.ratios.count) continue;
-        snprintf(what, sizeof what, "code on %s, mean of %u (worst %.3f, %s)", devices[e], c.ratios.count,
-                 c.ratios.worst, c.ratios.which);
-        report("\nGeometric mean of %u: %.3f; worst: %.3f, %s.\n", c.ratios.count, ratios_mean(&c.ratios),
-               c.ratios.worst, c.ratios.which);
-        report_target(what, ratios_mean(&c.ratios), means[e], true);
-        snprintf(what, sizeof what, "code on %s, worst: %s", devices[e], c.ratios.which);
-        if (c.is_cuda) report_target(what, c.ratios.worst, 0.90, true);
+        report_means(&c, means[e]);
     }
 }
 

@@ -196,8 +196,9 @@ static void copy_program(const char *to) {
     assert_int_equal(chmod(to, 04755), 0);
 }
 
-/* What the program prints when another user starts it. */
-static void run_as_nobody(const char *program, char *text, size_t size) {
+/* What the program prints when another user starts it; false: the loader found its libraries only by way of the
+   environment, which such a program does not ask. */
+static bool run_as_nobody(const char *program, char *text, size_t size) {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     fflush(stdout);
@@ -214,7 +215,10 @@ static void run_as_nobody(const char *program, char *text, size_t size) {
     text[got > 0 ? got : 0] = 0;
     int status;
     waitpid(child, &status, 0);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 127) return false;
+    assert_int_equal(WEXITSTATUS(status), 0);
+    return true;
 }
 
 static void a_privileged_process_asks_no_environment(void **state) {
@@ -225,8 +229,9 @@ static void a_privileged_process_asks_no_environment(void **state) {
     snprintf(program, sizeof program, "%s/program", p->parent);
     copy_program(program);
     setenv("QUERN_CACHE_DIR", "/tmp/quern-chosen", 1);
-    run_as_nobody(program, text, sizeof text);
+    const bool ran = run_as_nobody(program, text, sizeof text);
     unsetenv("QUERN_CACHE_DIR");
+    if (!ran) skip();                            /* a build with libraries beside it */
     if (strncmp(text, "secure", 6) != 0) skip(); /* /tmp allows no set-user-ID */
     assert_null(strstr(text, "quern-chosen"));
     assert_non_null(strstr(text, "/tmp/quern-0"));

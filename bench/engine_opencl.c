@@ -1,4 +1,5 @@
-/* PoCL as an engine, through OpenCL's loader, which is opened at run time. */
+/* An OpenCL driver with its own compiler as an engine, through OpenCL's loader, which is opened at run time: PoCL, or
+   any other by its platform's name. */
 #include "bench.h"
 #include "opencl.h"
 
@@ -10,6 +11,7 @@ struct engine {
     void *library;
     OPENCL_FUNCTIONS(OPENCL_MEMBER)
     cl_object device, context, queue;
+    const char *platform; /* part of its name */
     char version[256];
 };
 
@@ -45,40 +47,45 @@ static bool find_device(engine *cl, char *why) {
     for (cl_uint i = 0; i < count && i < 16; i++) {
         char name[128] = "";
         cl->clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof name, name, NULL);
-        if (!strstr(name, "Portable Computing Language")) continue;
+        if (!strstr(name, cl->platform)) continue;
         cl->clGetPlatformInfo(platforms[i], CL_PLATFORM_VERSION, sizeof cl->version, cl->version, NULL);
         if (cl->clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &cl->device, NULL) == 0) return true;
     }
-    snprintf(why, WHY_SIZE, "no OpenCL platform is PoCL");
+    snprintf(why, WHY_SIZE, "no OpenCL platform is %s", cl->platform);
     return false;
 }
 
 /* The library stays open: PoCL's threads may still be at its end. */
-static void pocl_close(engine *cl) {
+static void opencl_close(engine *cl) {
     if (cl->queue) cl->clReleaseCommandQueue(cl->queue);
     if (cl->context) cl->clReleaseContext(cl->context);
     free(cl);
+}
+
+engine *engine_opencl_open(const char *platform, char *why) {
+    engine *cl = bench_alloc(sizeof *cl);
+    cl_int status = 0;
+    cl->platform = platform;
+    if (load_functions(cl, why) && find_device(cl, why)) {
+        cl->context = cl->clCreateContext(NULL, 1, &cl->device, NULL, NULL, &status);
+        if (cl->context) cl->queue = cl->clCreateCommandQueue(cl->context, cl->device, 0, &status);
+        if (cl->queue) return cl;
+        snprintf(why, WHY_SIZE, "%s gives no queue (error %d)", platform, status);
+    }
+    opencl_close(cl);
+    return NULL;
 }
 
 static engine *pocl_open(unsigned threads, char *why) {
     char text[16];
     snprintf(text, sizeof text, "%u", threads);
     setenv("POCL_MAX_PTHREAD_COUNT", text, 1);
-    engine *cl = bench_alloc(sizeof *cl);
-    cl_int status = 0;
-    if (load_functions(cl, why) && find_device(cl, why)) {
-        cl->context = cl->clCreateContext(NULL, 1, &cl->device, NULL, NULL, &status);
-        if (cl->context) cl->queue = cl->clCreateCommandQueue(cl->context, cl->device, 0, &status);
-        if (cl->queue) return cl;
-        snprintf(why, WHY_SIZE, "PoCL gives no queue (error %d)", status);
-    }
-    pocl_close(cl);
-    return NULL;
+    return engine_opencl_open("Portable Computing Language", why);
 }
 
-static const char *pocl_version(const engine *cl) { return cl->version; }
+static const char *opencl_version(const engine *cl) { return cl->version; }
 
-static void pocl_release(session *s) {
+static void opencl_release(session *s) {
     for (unsigned i = 0; s->kernels && i < s->load->num_steps; i++)
         if (s->kernels[i]) s->cl->clReleaseKernel(s->kernels[i]);
     for (unsigned i = 0; i < s->load->num_buffers; i++)
@@ -116,12 +123,12 @@ static bool set_args(session *s, unsigned step) {
     return status == 0;
 }
 
-static session *pocl_prepare(engine *cl, const char *source, const char *options, const workload *load,
-                             char *why) {
+static session *opencl_prepare(engine *cl, const char *source, const char *options, const workload *load,
+                               char *why) {
     session *s = bench_alloc(sizeof *s);
     *s = (session){.cl = cl, .load = load};
     s->kernels = bench_alloc(load->num_steps * sizeof(cl_object));
-    snprintf(why, WHY_SIZE, "PoCL: a call failed");
+    snprintf(why, WHY_SIZE, "%s: a call failed", cl->platform);
     cl_int status = 0;
     bool fine = build(s, source, options, why);
     for (unsigned i = 0; fine && i < load->num_buffers; i++) {
@@ -135,11 +142,11 @@ static session *pocl_prepare(engine *cl, const char *source, const char *options
         fine = s->kernels[i] && set_args(s, i);
     }
     if (fine) return s;
-    pocl_release(s);
+    opencl_release(s);
     return NULL;
 }
 
-static bool pocl_reset(session *s) {
+static bool opencl_reset(session *s) {
     cl_int status = 0;
     for (unsigned i = 0; i < s->load->num_buffers; i++) {
         const bench_buffer *b = &s->load->buffers[i];
@@ -152,7 +159,7 @@ static bool pocl_reset(session *s) {
     return status == 0;
 }
 
-static bool pocl_run(session *s, char *why) {
+static cl_int enqueue(session *s) {
     cl_int status = 0;
     for (unsigned i = 0; i < s->load->num_steps && !status; i++) {
         const bench_step *step = &s->load->steps[i];
@@ -160,12 +167,27 @@ static bool pocl_run(session *s, char *why) {
         status = s->cl->clEnqueueNDRangeKernel(s->cl->queue, s->kernels[i], global[1] ? 2 : 1, NULL, global,
                                                local[0] ? local : NULL, 0, NULL, NULL);
     }
-    if (!status) status = s->cl->clFinish(s->cl->queue);
-    if (status) snprintf(why, WHY_SIZE, "PoCL: error %d", status);
-    return status == 0;
+    return status;
 }
 
-static bool pocl_read(session *s, unsigned buffer, void *out) {
+static cl_int finish(session *s, cl_int status, char *why) {
+    if (!status) status = s->cl->clFinish(s->cl->queue);
+    if (status) snprintf(why, WHY_SIZE, "%s: error %d", s->cl->platform, status);
+    return status;
+}
+
+static bool opencl_run(session *s, char *why) { return finish(s, enqueue(s), why) == 0; }
+
+/* By the clock: a wait at the end is part of it. */
+double engine_opencl_time(session *s, unsigned repeats, char *why) {
+    cl_int status = 0;
+    const int64_t begin = bench_now();
+    for (unsigned n = 0; n < repeats && !status; n++) status = enqueue(s);
+    if (finish(s, status, why)) return -1;
+    return (double)(bench_now() - begin) * 1e-6 / repeats;
+}
+
+static bool opencl_read(session *s, unsigned buffer, void *out) {
     return s->cl->clEnqueueReadBuffer(s->cl->queue, s->buffers[buffer], 1, 0, s->load->buffers[buffer].size,
                                       out, 0, NULL, NULL) == 0;
 }
@@ -173,11 +195,11 @@ static bool pocl_read(session *s, unsigned buffer, void *out) {
 const engine_type engine_pocl = {
     .name = "PoCL",
     .open = pocl_open,
-    .version = pocl_version,
-    .prepare = pocl_prepare,
-    .reset = pocl_reset,
-    .run = pocl_run,
-    .read = pocl_read,
-    .release = pocl_release,
-    .close = pocl_close,
+    .version = opencl_version,
+    .prepare = opencl_prepare,
+    .reset = opencl_reset,
+    .run = opencl_run,
+    .read = opencl_read,
+    .release = opencl_release,
+    .close = opencl_close,
 };
