@@ -111,6 +111,14 @@ static void gather(dead_code *d, ir_region *region) {
     }
 }
 
+static inline void live_operands(dead_code *d, const ir_instr *instr) {
+    for (uint32_t o = 0; o < instr->num_operands; o++) live(d, instr->operands[o]);
+}
+
+static bool is_plain(const ir_instr *instr) {
+    return !instr->num_regions && !qn__ir_is_jump(instr) && instr->op != IR_VAR;
+}
+
 /* A needed construct needs the jumps that decide how it is left, wherever they hang. */
 static void visit_needed(dead_code *d, ir_instr *instr) {
     if (qn__ir_is_construct(instr)) {
@@ -122,7 +130,7 @@ static void visit_needed(dead_code *d, ir_instr *instr) {
         ir_instr *store = d->stores ? d->stores[instr->results[0]->id] : NULL;
         for (; store; store = qn__map64_get(&d->older, (uint64_t)(uintptr_t)store)) need(d, store);
     } else if (!qn__ir_is_jump(instr) || instr->op == IR_RETURN) {
-        for (uint32_t o = 0; o < instr->num_operands; o++) live(d, instr->operands[o]);
+        live_operands(d, instr);
     }
 }
 
@@ -143,8 +151,13 @@ static void walk_back(dead_code *d, ir_region *region) {
     for (ir_instr *i = region->last; i; i = i->prev) {
         if (i->num_regions)
             while (d->values.len) visit_live(d, qn__vec_pop(&d->values));
+        const bool needed = i->mark & NEEDED;
         i->mark |= PASSED;
-        if (i->mark & NEEDED) visit_needed(d, i);
+        if (is_plain(i)) {
+            if (needed) live_operands(d, i);
+            continue;
+        }
+        if (needed) visit_needed(d, i);
         for (uint32_t r = i->num_regions; r-- > 0;) walk_back(d, i->regions[r]);
     }
 }
@@ -185,8 +198,9 @@ static void sweep(dead_code *d, ir_region *region) {
             d->changed = true;
             continue;
         }
+        if (!i->num_regions) continue;
         for (uint32_t r = 0; r < i->num_regions; r++) sweep(d, i->regions[r]);
-        if (qn__ir_is_construct(i)) shrink_construct(d, i);
+        shrink_construct(d, i);
     }
 }
 
