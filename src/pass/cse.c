@@ -29,84 +29,83 @@ typedef struct numbering {
     uint32_t *buckets; /* index of the newest entry + 1, or 0 */
     uint32_t bucket_mask;
     QN__VEC(entry) entries; /* a stack: what a region enters goes at its end */
-    const ir_value **twins; /* by value id, while two ifs are compared */
+    qn__map64 twins;        /* by value id, of ifs that are compared */
     uint32_t versions[IR_SPACE_COUNT], last_version;
     bool changed;
 } numbering;
 
 /* ---- keys ---- */
 
-typedef struct key {
-    ir_op op;
-    ir_type type;
-    uint32_t num_operands;
-    ir_value *const *operands;
-    uint64_t attr[2];
-    uint32_t version; /* loads */
-    uint16_t flags;   /* those that make a difference to the value */
-    bool commutes;
-} key;
-
-/* What an op's key takes besides its operands. A load's alignment makes no difference. */
+/* Flags that make a difference to the value, but for a load's; and what else an instruction is known by. A load's
+   alignment makes no difference. */
 enum {
+    KEY_FLAGS = IR_CONTRACT | IR_FAST,
     KEY_ATTRS = IR_ATTR_LANE | IR_ATTR_LANES | IR_ATTR_INDEX | IR_ATTR_OFFSET | IR_ATTR_ROUNDING | IR_ATTR_DIM
 };
 
-static inline void key_attr(const ir_instr *instr, key *k) {
+static uint64_t key_attr(const ir_instr *instr) {
+    uint64_t lanes = 0;
     switch (qn__ir_ops[instr->op].has & KEY_ATTRS) {
-    case IR_ATTR_LANE: k->attr[0] = instr->attr.lanes[0]; break;
-    case IR_ATTR_LANES: memcpy(k->attr, instr->attr.lanes, instr->results[0]->type.lanes); break;
-    case IR_ATTR_INDEX: k->attr[0] = instr->attr.index; break;
-    case IR_ATTR_OFFSET: k->attr[0] = (uint64_t)instr->attr.offset; break;
-    case IR_ATTR_ROUNDING: k->attr[0] = instr->attr.rounding; break;
-    case IR_ATTR_DIM: k->attr[0] = instr->attr.dim; break;
-    default: break;
+    case IR_ATTR_LANE: return instr->attr.lanes[0];
+    case IR_ATTR_LANES: { /* the first few */
+        const unsigned count = instr->results[0]->type.lanes;
+        memcpy(&lanes, instr->attr.lanes, count < sizeof lanes ? count : sizeof lanes);
+        return lanes;
+    }
+    case IR_ATTR_INDEX: return instr->attr.index;
+    case IR_ATTR_OFFSET: return (uint64_t)instr->attr.offset;
+    case IR_ATTR_ROUNDING: return instr->attr.rounding;
+    case IR_ATTR_DIM: return instr->attr.dim;
+    default: return 0;
     }
 }
 
-/* A store's key is that of the load it answers. */
-static inline void make_key(const numbering *n, const ir_instr *instr, key *k) {
-    const bool store = instr->op == IR_STORE;
-    k->op = store ? IR_LOAD : (ir_op)instr->op;
-    k->type = store ? instr->operands[1]->type : instr->results[0]->type;
-    k->num_operands = store ? 1 : instr->num_operands;
-    k->operands = instr->operands;
-    k->attr[0] = k->attr[1] = 0;
-    k->commutes = qn__ir_commutes(k->op);
-    key_attr(instr, k);
-    const bool changes = k->op == IR_LOAD && !(instr->flags & IR_READONLY);
-    k->version = changes ? n->versions[instr->operands[0]->type.space] : 0;
-    k->flags = k->op == IR_LOAD ? 0 : instr->flags & (IR_CONTRACT | IR_FAST);
+static bool same_attrs(const ir_instr *a, const ir_instr *b) {
+    return (qn__ir_ops[b->op].has & KEY_ATTRS) == IR_ATTR_LANES
+               ? memcmp(a->attr.lanes, b->attr.lanes, b->results[0]->type.lanes) == 0
+               : key_attr(a) == key_attr(b);
 }
 
-static inline uint32_t hash_key(const key *k) {
-    uint64_t hash =
-        (uint64_t)k->op << 32 | (uint64_t)k->type.kind << 16 | (uint64_t)k->type.lanes << 8 | k->type.space;
-    hash = (hash ^ k->attr[0]) * UINT64_C(0x9e3779b97f4a7c15);
-    hash = (hash ^ k->attr[1] ^ k->version ^ (uint64_t)k->flags << 40) * UINT64_C(0x9e3779b97f4a7c15);
+static bool same_operands(ir_value *const *a, ir_value *const *b, uint32_t count, bool commutes) {
     uint32_t i = 0;
-    if (k->commutes) { /* its first two in either order */
-        const uint64_t a = k->operands[0]->id, b = k->operands[1]->id;
-        hash = (hash ^ hash >> 29 ^ (a + b) ^ (a ^ b) << 32) * UINT64_C(0x9e3779b97f4a7c15);
-        i = 2;
-    }
-    for (; i < k->num_operands; i++)
-        hash = (hash ^ hash >> 29 ^ k->operands[i]->id) * UINT64_C(0x9e3779b97f4a7c15);
-    return (uint32_t)(hash ^ hash >> 32);
-}
-
-static bool same_operands(const key *a, const key *b) {
-    uint32_t i = 0;
-    if (a->commutes && a->operands[0] == b->operands[1] && a->operands[1] == b->operands[0]) i = 2;
-    for (; i < a->num_operands; i++)
-        if (a->operands[i] != b->operands[i]) return false;
+    if (commutes && a[0] == b[1] && a[1] == b[0]) i = 2;
+    for (; i < count; i++)
+        if (a[i] != b[i]) return false;
     return true;
 }
 
-static bool same_key(const key *a, const key *b) {
-    return a->op == b->op && qn__ir_same(a->type, b->type) && a->num_operands == b->num_operands &&
-           a->version == b->version && a->flags == b->flags && a->attr[0] == b->attr[0] &&
-           a->attr[1] == b->attr[1] && same_operands(a, b);
+/* Whether `b` gives what `a` gives, in memory of one version: a store gives what a load of its place does. */
+static bool gives_same(const ir_instr *a, const ir_instr *b) {
+    const bool load = b->op == IR_LOAD;
+    if (a->op != b->op && !(load && a->op == IR_STORE)) return false;
+    if (!load && (a->num_operands != b->num_operands || (a->flags ^ b->flags) & KEY_FLAGS)) return false;
+    const ir_value *given = a->op == IR_STORE ? a->operands[1] : a->results[0];
+    return qn__ir_same(given->type, b->results[0]->type) && same_attrs(a, b) &&
+           same_operands(a->operands, b->operands, load ? 1 : b->num_operands, qn__ir_commutes(b->op));
+}
+
+/* Of the memory that a load reads, or a store writes; 0: it never changes. */
+static inline uint32_t version_of(const numbering *n, const ir_instr *instr) {
+    if (instr->op != IR_LOAD && instr->op != IR_STORE) return 0;
+    return instr->flags & IR_READONLY ? 0 : n->versions[instr->operands[0]->type.space];
+}
+
+/* A store's is that of the load it answers. */
+static inline uint32_t hash_of(const ir_instr *instr, uint32_t version) {
+    const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
+    const uint32_t has = qn__ir_ops[instr->op].has;
+    const bool store = instr->op == IR_STORE;
+    const uint32_t count = store ? 1 : instr->num_operands;
+    uint64_t hash = (uint64_t)(store ? IR_LOAD : instr->op) << 32 | version;
+    if (has & KEY_ATTRS) hash = (hash + key_attr(instr)) * factor;
+    uint32_t i = 0;
+    if (has & IR_COMMUTES) { /* its first two in either order */
+        const uint64_t a = instr->operands[0]->id, b = instr->operands[1]->id;
+        hash = (hash + a + b) * factor + (a ^ b);
+        i = 2;
+    }
+    for (; i < count; i++) hash = (hash + instr->operands[i]->id) * factor;
+    return (uint32_t)(hash >> 32);
 }
 
 /* ---- the table ---- */
@@ -115,14 +114,9 @@ static inline const entry *entry_at(const numbering *n, uint32_t index) {
     return index ? &n->entries.data[index - 1] : NULL;
 }
 
-static const entry *find(const numbering *n, const key *k, uint32_t hash) {
-    for (const entry *e = entry_at(n, n->buckets[hash & n->bucket_mask]); e; e = entry_at(n, e->next)) {
-        if (e->hash != hash || e->instr->op == IR_IF) continue;
-        key other;
-        make_key(n, e->instr, &other);
-        other.version = e->version;
-        if (same_key(k, &other)) return e;
-    }
+static const entry *find(const numbering *n, const ir_instr *instr, uint32_t hash, uint32_t version) {
+    for (const entry *e = entry_at(n, n->buckets[hash & n->bucket_mask]); e; e = entry_at(n, e->next))
+        if (e->hash == hash && e->version == version && gives_same(e->instr, instr)) return e;
     return NULL;
 }
 
@@ -153,21 +147,19 @@ static bool can_merge(const ir_instr *instr) {
     return qn__effects(instr) <= IR_EFFECT_QUERY || (instr->op == IR_LOAD && !(instr->flags & IR_VOLATILE));
 }
 
-/* True where the instruction went because its value was known. */
-static bool merge(numbering *n, ir_instr *instr) {
-    key k;
-    make_key(n, instr, &k);
-    const uint32_t hash = hash_key(&k);
-    const entry *found = find(n, &k, hash);
+/* The instruction goes where its value is known. */
+static void merge(numbering *n, ir_instr *instr) {
+    const uint32_t version = version_of(n, instr), hash = hash_of(instr, version);
+    const entry *found = find(n, instr, hash, version);
     if (!found) {
-        enter(n, instr, instr->results[0], hash, k.version);
-        return false;
+        enter(n, instr, instr->results[0], hash, version);
+        return;
     }
-    if (found->value->value_kind == IR_VALUE_RESULT && k.op != IR_LOAD)
+    if (found->value->value_kind == IR_VALUE_RESULT && instr->op != IR_LOAD)
         found->value->def->flags &= instr->flags;
     qn__rewrite_set(&n->rewrite, instr->results[0], found->value);
     qn__ir_unlink(instr);
-    return n->changed = true;
+    n->changed = true;
 }
 
 /* ---- ifs ---- */
@@ -175,13 +167,14 @@ static bool merge(numbering *n, ir_instr *instr) {
 /* Two ifs without effects on one condition, whose regions do the same, give the same: the sine and the cosine of one
    angle reduce it in the same way. Walks both; values of the first have those of the second as their twins. */
 static bool same_value(const numbering *n, const ir_value *a, const ir_value *b) {
-    return (n->twins[a->id] ? n->twins[a->id] : a) == b;
+    const ir_value *twin = qn__map64_get(&n->twins, a->id);
+    return (twin ? twin : a) == b;
 }
 
 static bool make_twins(numbering *n, ir_value *const *a, ir_value *const *b, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         if (!qn__ir_same(a[i]->type, b[i]->type)) return false;
-        n->twins[a[i]->id] = b[i];
+        qn__map64_set(n->context->scratch, &n->twins, a[i]->id, b[i]);
     }
     return true;
 }
@@ -199,10 +192,7 @@ static bool same_region(numbering *n, const ir_region *a, const ir_region *b, bo
 static bool same_plain(const ir_instr *a, const ir_instr *b, bool memory_changed) {
     if (!can_merge(a) || !can_merge(b)) return false;
     if (a->op == IR_LOAD && memory_changed && !(a->flags & IR_READONLY)) return false;
-    key k = {.op = (ir_op)a->op}, l = k;
-    key_attr(a, &k);
-    key_attr(b, &l);
-    return k.attr[0] == l.attr[0] && k.attr[1] == l.attr[1];
+    return same_attrs(a, b);
 }
 
 static bool same_instr(numbering *n, const ir_instr *a, const ir_instr *b, bool memory_changed) {
@@ -242,8 +232,6 @@ static void merge_if(numbering *n, ir_instr *instr) {
     enum { TRIES = 4 };
     const uint32_t hash = hash_if(instr);
     unsigned tries = 0;
-    const size_t count = (size_t)n->context->function->num_values + 1;
-    if (!n->twins) n->twins = QN__NEW_ARRAY(n->context->scratch, const ir_value *, count);
     const entry *e = entry_at(n, n->buckets[hash & n->bucket_mask]);
     for (; e && tries < TRIES; e = entry_at(n, e->next)) {
         if (e->hash != hash || e->instr->op != IR_IF) continue;
@@ -271,13 +259,9 @@ static bool is_inside(const ir_instr *instr, const ir_region *region) {
 /* The instruction of the region's beginning that does the same. */
 static ir_instr *find_twin(numbering *n, ir_region *region, const ir_instr *instr) {
     unsigned reach = 0;
-    key k;
-    make_key(n, instr, &k);
     for (ir_instr *i = region->first; can_merge(i) && reach < REACH; i = i->next, reach++) {
         qn__rewrite_operands(&n->rewrite, i);
-        key other;
-        make_key(n, i, &other);
-        if (same_key(&k, &other)) return i;
+        if (gives_same(instr, i) && version_of(n, instr) == version_of(n, i)) return i;
     }
     return NULL;
 }
@@ -308,14 +292,16 @@ static void visit(numbering *n, ir_region *region) {
     for (ir_instr *i = region->first, *next; i; i = next) {
         next = i->next;
         qn__rewrite_operands(&n->rewrite, i);
-        if (can_merge(i) && merge(n, i)) continue;
-        if (!qn__ir_is_construct(i)) {
+        if (can_merge(i)) {
+            merge(n, i);
+            continue;
+        }
+        if (!i->num_regions) {
             const uint32_t effects = qn__instr_effects(i) & QN__MARK_SPACES;
             if (effects) clobber(n, effects);
             if (i->op == IR_STORE && !(i->flags & IR_VOLATILE)) {
-                key k;
-                make_key(n, i, &k);
-                enter(n, i, i->operands[1], hash_key(&k), k.version);
+                const uint32_t version = version_of(n, i);
+                enter(n, i, i->operands[1], hash_of(i, version), version);
             }
             continue;
         }
