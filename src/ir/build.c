@@ -101,6 +101,7 @@ static void set_result(ir_function *function, whole_instr *whole, uint32_t index
                                        .value_kind = IR_VALUE_RESULT,
                                        .id = function->num_values++,
                                        .index = index,
+                                       .changed = function->now,
                                        .def = &whole->instr,
                                        .name = name};
     whole->instr.results[index] = &whole->results[index];

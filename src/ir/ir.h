@@ -243,6 +243,7 @@ struct ir_value {
     uint8_t value_kind; /* ir_value_kind */
     uint32_t id;        /* dense in the function (ir_function.num_values): index for side tables */
     uint32_t index;     /* which result, parameter or argument */
+    uint32_t changed;   /* first RESULT: ir_function.now when the instruction was made or last changed */
     ir_instr *def;      /* RESULT: the instruction; PARAM: the loop; else NULL */
     const char *name;   /* source name, a hint for printers; may be NULL */
     ir_value *instead;  /* what a pass has replaced it by (qn__rewrite): nothing uses it after that pass */
@@ -368,6 +369,7 @@ struct ir_function {
     QN__VEC(ir_local) locals; /* __local variables (kernels; merged into the kernel by inlining) */
     ir_region *body;
     uint32_t num_values;    /* ids handed out */
+    uint32_t now;           /* grows with each run of a pass that looks at what has changed since the last */
     uint32_t reqd_local[3]; /* reqd_work_group_size; 0: none */
     uint32_t hint_local[3];
     uint32_t required_sub_group_size; /* 0: none */
@@ -476,6 +478,11 @@ ir_instr *qn__ir_continue(ir_builder *builder, ir_instr *loop, ir_value *const *
 ir_instr *qn__ir_return(ir_builder *builder, ir_value *value); /* NULL for void */
 
 /* ---- editing (for passes) ---- */
+
+/* To be called where an instruction gets other operands or attributes. */
+static inline void qn__ir_touch(ir_instr *instr) {
+    if (instr->num_results) instr->results[0]->changed = instr->parent->function->now;
+}
 
 static inline bool qn__ir_is_jump(const ir_instr *i) { return i->op >= IR_YIELD; }
 static inline bool qn__ir_is_construct(const ir_instr *i) { return i->op >= IR_IF && i->op <= IR_BLOCK; }

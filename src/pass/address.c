@@ -183,6 +183,7 @@ static void pull_offset(const linearizer *l, ir_instr *instr) {
     if (!qn__ir_is_const(below->operands[1])) return;
     instr->attr.offset += below->attr.offset + (int64_t)below->operands[1]->bits[0];
     instr->operands[0] = below->operands[0];
+    qn__ir_touch(instr);
 }
 
 static ir_value *linearize(linearizer *l, ir_instr *instr) {

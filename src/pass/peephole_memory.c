@@ -50,6 +50,7 @@ bool qn__fold_access_offset(ir_instr *instr) {
     if (!sum_fits(instr->attr.offset, add->attr.offset, &offset)) return false;
     instr->operands[0] = add->operands[0];
     instr->attr.offset = offset;
+    qn__ir_touch(instr);
     return true;
 }
 

@@ -250,8 +250,23 @@ static uint32_t count_constants(const ir_instr *instr) {
     return count;
 }
 
+/* As many instructions away a change matters: rules look that deep. */
+enum { REACH = 3 };
+
+/* Whether the instruction has been tried as it is, and what its operands are made of too. A change counts one less with
+   each instruction that it is away. */
+static bool is_settled(const simplifier *s, const ir_instr *instr) {
+    uint32_t changed = instr->results[0]->changed;
+    if (changed == s->peephole.function->now) return false;
+    for (uint32_t i = 0; i < instr->num_operands; i++)
+        if (instr->operands[i]->changed > changed + 1) changed = instr->operands[i]->changed - 1;
+    instr->results[0]->changed = changed;
+    return changed + REACH <= s->peephole.function->now;
+}
+
 static ir_value *simplify_one(simplifier *s, ir_instr *instr) {
-    if (instr->num_results != 1 || qn__ir_is_construct(instr) || !qn__ir_is_removable(instr)) return NULL;
+    if (instr->num_results != 1 || instr->num_regions || is_settled(s, instr)) return NULL;
+    if (!qn__ir_is_removable(instr)) return NULL;
     const uint32_t constants = count_constants(instr);
     if (constants == instr->num_operands || instr->op == IR_SELECT) {
         ir_value *folded = qn__ir_fold(s->peephole.function, instr);
@@ -309,5 +324,6 @@ bool qn__pass_simplify(qn__pass_context *context) {
     if (!context->rules) context->rules = index_rules(context->module->arena);
     s.index = context->rules;
     walk(&s, context->function->body);
+    context->function->now += REACH;
     return s.changed;
 }

@@ -64,9 +64,12 @@ static inline ir_value *qn__rewrite_get(ir_value *value) {
     return value;
 }
 static inline void qn__rewrite_operands(const qn__rewrite *rewrite, ir_instr *instr) {
-    if (!rewrite->any || !instr->num_operands) return;
-    for (ir_value **at = instr->operands, **end = at + instr->num_operands; at != end; at++)
-        if ((*at)->instead) *at = qn__rewrite_get(*at);
+    if (!rewrite->any) return;
+    for (ir_value **at = instr->operands, **end = at + instr->num_operands; at != end; at++) {
+        if (!(*at)->instead) continue;
+        *at = qn__rewrite_get(*at);
+        qn__ir_touch(instr);
+    }
 }
 /* Maps each result of `instr` to the value of the same index. */
 void qn__rewrite_results(qn__rewrite *rewrite, const ir_instr *instr, ir_value *const *values);
