@@ -36,11 +36,11 @@ static bool is_none(const ir_value *event) { return qn__ir_is_const(event) && !e
 static void commit(ptx_emitter *e, const ir_instr *instr) {
     qn__ptx_require(e, 80, 70);
     qn__ptx(e, "cp.async.commit_group;");
-    qn__ptx(e, "add.s32 $, $, 1;", e->newest, e->newest);
+    qn__ptx(e, "add.s32 =, $, 1;", e->newest, e->newest);
     if (!is_none(instr->operands[0])) {
         ptx_operand event = qn__ptx_in_register(e, qn__ptx_use(e, instr->operands[0], 0));
         ptx_operand joins = qn__ptx_op2(e, "setp.ne.s32", PTX_PRED, event, qn__ptx_int(PTX_B32, 0));
-        qn__ptx(e, "@$ mov.b32 $, $;", joins, e->joined, e->newest);
+        qn__ptx(e, "@$ mov.b32 =, $;", joins, e->joined, e->newest);
     }
     qn__ptx_define(e, instr->results[0], 0, qn__ptx_op1(e, "mov.b32", PTX_B32, e->newest));
 }

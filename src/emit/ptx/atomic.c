@@ -69,7 +69,7 @@ static const char *bits_name(ptx_class cls) { return cls == PTX_B64 ? "b64" : "b
 static ptx_operand cas(ptx_emitter *e, const ptx_place *place, ordered o, ptx_operand expected,
                        ptx_operand desired) {
     ptx_operand old = qn__ptx_new(e, (ptx_class)desired.cls);
-    qn__ptx(e, "atom~~.~.cas.~ $, [$+#], $, $;", o.sem, o.scope, place->space,
+    qn__ptx(e, "atom~~.~.cas.~ =, [$+#], $, $;", o.sem, o.scope, place->space,
             bits_name((ptx_class)desired.cls), old, place->base, place->offset, expected, desired);
     return old;
 }
@@ -80,11 +80,11 @@ static ptx_operand rmw_loop(ptx_emitter *e, const ptx_place *place, ordered o, u
     ptx_class cls = class_of(kind);
     ptx_operand old = qn__ptx_new(e, cls), again = qn__ptx_new(e, PTX_PRED);
     uint32_t head = e->next_label++;
-    qn__ptx(e, "ld.volatile.~.~ $, [$+#];", place->space, bits_name(cls), old, place->base, place->offset);
+    qn__ptx(e, "ld.volatile.~.~ =, [$+#];", place->space, bits_name(cls), old, place->base, place->offset);
     qn__ptx_label(e, head);
     ptx_operand desired = qn__ptx_combine(e, (ir_combine)combine, kind, old, value);
     ptx_operand found = cas(e, place, o, old, desired);
-    qn__ptx(e, "setp.ne.~ $, $, $;", cls == PTX_B64 ? "s64" : "s32", again, found, old);
+    qn__ptx(e, "setp.ne.~ =, $, $;", cls == PTX_B64 ? "s64" : "s32", again, found, old);
     qn__ptx_move(e, old, found);
     qn__ptx(e, "@$ bra L#;", again, (int64_t)head);
     return old;
@@ -95,7 +95,7 @@ static ptx_operand rmw_own(ptx_emitter *e, const ptx_place *place, unsigned comb
                            ptx_operand value) {
     ptx_class cls = class_of(kind);
     ptx_operand old = qn__ptx_new(e, cls);
-    qn__ptx(e, "ld.local.~ $, [$+#];", bits_name(cls), old, place->base, place->offset);
+    qn__ptx(e, "ld.local.~ =, [$+#];", bits_name(cls), old, place->base, place->offset);
     ptx_operand desired = qn__ptx_combine(e, (ir_combine)combine, kind, old, value);
     qn__ptx(e, "st.local.~ [$+#], $;", bits_name(cls), place->base, place->offset, desired);
     return old;
@@ -122,7 +122,7 @@ static void rmw(ptx_emitter *e, const ir_instr *instr) {
         qn__ptx(e, "red~~.~.~ [$+#], $;", o.sem, o.scope, place.space, name, place.base, place.offset, value);
     } else {
         old = qn__ptx_new(e, class_of(kind));
-        qn__ptx(e, "atom~~.~.~ $, [$+#], $;", o.sem, o.scope, place.space, name, old, place.base,
+        qn__ptx(e, "atom~~.~.~ =, [$+#], $;", o.sem, o.scope, place.space, name, old, place.base,
                 place.offset, value);
     }
     end(e, o, scope);
@@ -148,7 +148,7 @@ static void compare_and_swap(ptx_emitter *e, const ir_instr *instr) {
     if (pointer->type.space == IR_PRIVATE) {
         bool wide = cls == PTX_B64;
         old = qn__ptx_new(e, cls);
-        qn__ptx(e, "ld.local.~ $, [$+#];", bits_name(cls), old, place.base, place.offset);
+        qn__ptx(e, "ld.local.~ =, [$+#];", bits_name(cls), old, place.base, place.offset);
         ptx_operand same = qn__ptx_op2(e, wide ? "setp.eq.s64" : "setp.eq.s32", PTX_PRED, old, expected);
         desired = qn__ptx_op3(e, wide ? "selp.b64" : "selp.b32", cls, desired, old, same);
         qn__ptx(e, "st.local.~ [$+#], $;", bits_name(cls), place.base, place.offset, desired);
@@ -171,13 +171,13 @@ static void atomic_load(ptx_emitter *e, const ir_instr *instr) {
     bool own = pointer->type.space == IR_PRIVATE;
     if (own || !has_model(e)) {
         if (order == IR_SEQ_CST && !own) membar(e, scope);
-        qn__ptx(e, "ld~.~.~ $, [$+#];", own ? "" : ".volatile", place.space, bits_name(cls), r, place.base,
+        qn__ptx(e, "ld~.~.~ =, [$+#];", own ? "" : ".volatile", place.space, bits_name(cls), r, place.base,
                 place.offset);
         if (acquires(order) && !own) membar(e, scope);
     } else {
         qn__ptx_require(e, 70, 60);
         if (order == IR_SEQ_CST) qn__ptx(e, "fence.sc~;", scope_name(scope));
-        qn__ptx(e, "ld~~.~.~ $, [$+#];", acquires(order) ? ".acquire" : ".relaxed", scope_name(scope),
+        qn__ptx(e, "ld~~.~.~ =, [$+#];", acquires(order) ? ".acquire" : ".relaxed", scope_name(scope),
                 place.space, bits_name(cls), r, place.base, place.offset);
     }
     qn__ptx_define(e, result, 0, r);

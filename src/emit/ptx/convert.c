@@ -63,7 +63,7 @@ static ptx_operand int_to_float(ptx_emitter *e, const ir_instr *instr, ptx_opera
         source = "u16";
     }
     ptx_operand r = qn__ptx_new(e, float_class(to));
-    qn__ptx(e, "cvt.~.~.~ $, $;", roundings[instr->attr.rounding & 3], float_name(to), source, r, a);
+    qn__ptx(e, "cvt.~.~.~ =, $;", roundings[instr->attr.rounding & 3], float_name(to), source, r, a);
     return r;
 }
 
@@ -83,7 +83,7 @@ static ptx_operand float_to_int(ptx_emitter *e, const ir_instr *instr, ptx_opera
     ptx_class cls = wide ? PTX_B64 : PTX_B32;
     a = qn__ptx_in_register(e, a);
     ptx_operand r = qn__ptx_new(e, cls);
-    qn__ptx(e, "cvt.~.~#.~ $, $;", integer_roundings[instr->attr.rounding & 3], is_signed ? "s" : "u",
+    qn__ptx(e, "cvt.~.~#.~ =, $;", integer_roundings[instr->attr.rounding & 3], is_signed ? "s" : "u",
             (int64_t)(wide ? 64 : 32), float_name(from), r, a);
     if (wide || from == IR_F64) {
         ptx_operand wide_a = a;
@@ -101,9 +101,9 @@ static ptx_operand float_to_float(ptx_emitter *e, const ir_instr *instr, ptx_ope
     a = qn__ptx_in_register(e, a);
     ptx_operand r = qn__ptx_new(e, float_class(to));
     if (to > from)
-        qn__ptx(e, "cvt.~.~ $, $;", float_name(to), float_name(from), r, a);
+        qn__ptx(e, "cvt.~.~ =, $;", float_name(to), float_name(from), r, a);
     else
-        qn__ptx(e, "cvt.~.~.~ $, $;", roundings[instr->attr.rounding & 3], float_name(to), float_name(from),
+        qn__ptx(e, "cvt.~.~.~ =, $;", roundings[instr->attr.rounding & 3], float_name(to), float_name(from),
                 r, a);
     return r;
 }
@@ -150,7 +150,7 @@ static ptx_operand part_of(ptx_emitter *e, ptx_operand a, unsigned width, unsign
         return qn__ptx_int(to == 64 ? PTX_B64 : PTX_B32, a.bits >> (part * to) & (UINT64_MAX >> (64 - to)));
     if (width == 64) {
         ptx_operand low = qn__ptx_new(e, PTX_B32), high = qn__ptx_new(e, PTX_B32);
-        qn__ptx(e, "mov.b64 {$, $}, $;", low, high, a);
+        qn__ptx(e, "mov.b64 {=, =}, $;", low, high, a);
         a = part * to >= 32 ? high : low;
         part %= 32 / to;
         if (to == 32) return a;
@@ -207,7 +207,7 @@ static ptx_operand gathered(ptx_emitter *e, const ir_value *source, unsigned to,
     ptx_operand low = 2 * lane < words ? qn__ptx_word(e, source, 2 * lane) : zero;
     ptx_operand high = 2 * lane + 1 < words ? qn__ptx_word(e, source, 2 * lane + 1) : zero;
     ptx_operand r = qn__ptx_new(e, PTX_B64);
-    qn__ptx(e, "mov.b64 $, {$, $};", r, qn__ptx_in_register(e, low), qn__ptx_in_register(e, high));
+    qn__ptx(e, "mov.b64 =, {$, $};", r, qn__ptx_in_register(e, low), qn__ptx_in_register(e, high));
     return r;
 }
 

@@ -16,7 +16,7 @@ static void assign(ptx_emitter *e, ir_receivers to, ir_value *const *from) {
     uint32_t lowest[PTX_CLASS_COUNT], lanes = 0;
     for (int c = 0; c < PTX_CLASS_COUNT; c++) lowest[c] = UINT32_MAX;
     for (uint32_t i = 0; i < to.count; i++) {
-        ptx_operand first = e->lanes[to.values[i]->id][0];
+        ptx_operand first = qn__ptx_held(e, to.values[i], 0);
         if (first.reg < lowest[first.cls]) lowest[first.cls] = first.reg;
         lanes += to.values[i]->type.lanes;
     }
@@ -24,7 +24,7 @@ static void assign(ptx_emitter *e, ir_receivers to, ir_value *const *from) {
     uint32_t at = 0;
     for (uint32_t i = 0; i < to.count; i++) {
         for (unsigned l = 0; l < to.values[i]->type.lanes; l++, at++) {
-            ptx_operand target = e->lanes[to.values[i]->id][l];
+            ptx_operand target = qn__ptx_held(e, to.values[i], l);
             bool is_low = from[i]->type.kind == IR_I64 && target.cls == PTX_B32;
             ptx_operand source = is_low ? qn__ptx_use_short(e, from[i], l) : qn__ptx_use(e, from[i], l);
             if (target.cls == PTX_B32) source = qn__ptx_low(e, source);
@@ -40,7 +40,7 @@ static void assign(ptx_emitter *e, ir_receivers to, ir_value *const *from) {
     at = 0;
     for (uint32_t i = 0; i < to.count; i++) {
         for (unsigned l = 0; l < to.values[i]->type.lanes; l++, at++) {
-            ptx_operand target = e->lanes[to.values[i]->id][l];
+            ptx_operand target = qn__ptx_held(e, to.values[i], l);
             if (!same_register(target, sources[at])) qn__ptx_move(e, target, sources[at]);
         }
     }
@@ -83,6 +83,10 @@ static void new_labels(ptx_emitter *e, const ir_instr *construct) {
 
 static void branch(ptx_emitter *e, uint32_t label) { qn__ptx(e, "bra L#;", (int64_t)label); }
 
+static void branch_where(ptx_emitter *e, ptx_operand condition, bool holds, uint32_t label) {
+    qn__ptx(e, holds ? "@$ bra L#;" : "@!$ bra L#;", condition, (int64_t)label);
+}
+
 static uint32_t label_of(const ptx_emitter *e, const ir_instr *jump) {
     const ir_instr *target = qn__ir_jump_target(jump);
     return jump->op == IR_CONTINUE ? head_label(e, target) : end_label(e, target);
@@ -112,14 +116,13 @@ static void jump(ptx_emitter *e, const ir_instr *instr, bool falls_through) {
 
 static void region_falling_through(ptx_emitter *e, ir_region *region);
 
-static void conditional_jump(ptx_emitter *e, const char *sense, ptx_operand condition,
-                             const ir_instr *instr) {
+static void conditional_jump(ptx_emitter *e, ptx_operand condition, bool holds, const ir_instr *instr) {
     if (instr->op == IR_RETURN) {
-        qn__ptx(e, "@~$ ret;", sense, condition);
+        qn__ptx(e, holds ? "@$ ret;" : "@!$ ret;", condition);
         return;
     }
     hand_over(e, instr);
-    qn__ptx(e, "@~$ bra L#;", sense, condition, (int64_t)label_of(e, instr));
+    branch_where(e, condition, holds, label_of(e, instr));
 }
 
 static bool only_yields(const ir_region *region) {
@@ -127,10 +130,10 @@ static bool only_yields(const ir_region *region) {
 }
 
 /* One way does nothing but hand over values: they are there before the branch, which then jumps over the other. */
-static void skipping(ptx_emitter *e, const ir_instr *instr, const char *sense, ptx_operand condition,
+static void skipping(ptx_emitter *e, const ir_instr *instr, ptx_operand condition, bool holds,
                      ir_region *idle, ir_region *other) {
     hand_over(e, idle->first);
-    qn__ptx(e, "@~$ bra L#;", sense, condition, (int64_t)end_label(e, instr));
+    branch_where(e, condition, holds, end_label(e, instr));
     region_falling_through(e, other);
 }
 
@@ -141,17 +144,17 @@ static void if_construct(ptx_emitter *e, const ir_instr *instr) {
     new_labels(e, instr);
     uint32_t end = end_label(e, instr);
     if (yes->first == yes->last && is_bare_jump(e, yes->first)) {
-        conditional_jump(e, "", condition, yes->first);
+        conditional_jump(e, condition, true, yes->first);
         region_falling_through(e, no);
     } else if (no->first == no->last && is_bare_jump(e, no->first)) {
-        conditional_jump(e, "!", condition, no->first);
+        conditional_jump(e, condition, false, no->first);
         region_falling_through(e, yes);
     } else if (only_yields(no)) {
-        skipping(e, instr, "!", condition, no, yes);
+        skipping(e, instr, condition, false, no, yes);
     } else if (only_yields(yes)) {
-        skipping(e, instr, "", condition, yes, no);
+        skipping(e, instr, condition, true, yes, no);
     } else {
-        qn__ptx(e, "@!$ bra L#;", condition, (int64_t)end + 1);
+        branch_where(e, condition, false, end + 1);
         qn__ptx_region(e, yes);
         qn__ptx_label(e, end + 1);
         region_falling_through(e, no);

@@ -9,7 +9,7 @@ static ptx_operand member_mask(ptx_emitter *e, const ir_instr *instr) {
     if (instr->flags & IR_ACTIVE) {
         qn__ptx_require(e, 60, 62);
         ptx_operand active = qn__ptx_new(e, PTX_B32);
-        qn__ptx(e, "activemask.b32 $;", active);
+        qn__ptx(e, "activemask.b32 =;", active);
         return active;
     }
     ptx_operand one = qn__ptx_int(PTX_B32, 1);
@@ -25,11 +25,11 @@ static ptx_operand shuffle32(ptx_emitter *e, const char *how, ptx_operand a, ptx
                              ptx_operand bound, ptx_operand mask, ptx_operand *in_range) {
     ptx_operand r = qn__ptx_new(e, PTX_B32);
     if (!in_range) {
-        qn__ptx(e, "shfl.sync.~.b32 $, $, $, $, $;", how, r, a, by, bound, mask);
+        qn__ptx(e, "shfl.sync.~.b32 =, $, $, $, $;", how, r, a, by, bound, mask);
         return r;
     }
     *in_range = qn__ptx_new(e, PTX_PRED);
-    qn__ptx(e, "shfl.sync.~.b32 $|$, $, $, $, $;", how, r, *in_range, a, by, bound, mask);
+    qn__ptx(e, "shfl.sync.~.b32 =|=, $, $, $, $;", how, r, *in_range, a, by, bound, mask);
     return r;
 }
 
@@ -53,10 +53,10 @@ static ptx_operand shuffle(ptx_emitter *e, const char *how, ptx_operand a, ptx_o
         return qn__ptx_op2(e, "setp.ne.s32", PTX_PRED, a, zero);
     }
     ptx_operand low = qn__ptx_new(e, PTX_B32), high = qn__ptx_new(e, PTX_B32), r = qn__ptx_new(e, PTX_B64);
-    qn__ptx(e, "mov.b64 {$, $}, $;", low, high, a);
+    qn__ptx(e, "mov.b64 {=, =}, $;", low, high, a);
     low = shuffle32(e, how, low, by, bound, mask, NULL);
     high = shuffle32(e, how, high, by, bound, mask, in_range);
-    qn__ptx(e, "mov.b64 $, {$, $};", r, low, high);
+    qn__ptx(e, "mov.b64 =, {$, $};", r, low, high);
     return r;
 }
 
@@ -93,7 +93,7 @@ static ptx_operand redux(ptx_emitter *e, const ir_instr *instr, ptx_operand a, p
     if (combine == IR_COMBINE_UMIN || combine == IR_COMBINE_UMAX) a = qn__ptx_zext(e, a, width);
     qn__ptx_require(e, 80, 70);
     ptx_operand r = qn__ptx_new(e, PTX_B32);
-    qn__ptx(e, "redux.sync.~ $, $, $;", redux_name(combine), r, qn__ptx_in_register(e, a), mask);
+    qn__ptx(e, "redux.sync.~ =, $, $;", redux_name(combine), r, qn__ptx_in_register(e, a), mask);
     return r;
 }
 
@@ -153,9 +153,9 @@ static void vote(ptx_emitter *e, const ir_instr *instr, bool of_group) {
     ptx_operand a = qn__ptx_in_register(e, qn__ptx_use(e, instr->operands[0], 0)),
                 r = qn__ptx_new(e, PTX_PRED);
     if (of_group)
-        qn__ptx(e, "bar.red.~.pred $, 0, $;", all ? "and" : "or", r, a);
+        qn__ptx(e, "bar.red.~.pred =, 0, $;", all ? "and" : "or", r, a);
     else
-        qn__ptx(e, "vote.sync.~.pred $, $, $;", all ? "all" : "any", r, a, member_mask(e, instr));
+        qn__ptx(e, "vote.sync.~.pred =, $, $;", all ? "all" : "any", r, a, member_mask(e, instr));
     qn__ptx_define(e, instr->results[0], 0, r);
 }
 
@@ -163,7 +163,7 @@ static void ballot(ptx_emitter *e, const ir_instr *instr) {
     ptx_operand a = qn__ptx_in_register(e, qn__ptx_use(e, instr->operands[0], 0)),
                 mask = member_mask(e, instr);
     ptx_operand r = qn__ptx_new(e, PTX_B32);
-    qn__ptx(e, "vote.sync.ballot.b32 $, $, $;", r, a, mask);
+    qn__ptx(e, "vote.sync.ballot.b32 =, $, $;", r, a, mask);
     qn__ptx_define(e, instr->results[0], 0, r);
     for (unsigned i = 1; i < 4; i++) qn__ptx_define(e, instr->results[0], i, qn__ptx_int(PTX_B32, 0));
 }

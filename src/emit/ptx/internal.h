@@ -20,9 +20,11 @@ typedef enum ptx_class { PTX_PRED, PTX_B16, PTX_B32, PTX_B64, PTX_CLASS_COUNT } 
 typedef enum ptx_operand_kind {
     PTX_NONE,
     PTX_REG,
-    PTX_INT,   /* bits, cut to the class */
-    PTX_FLOAT, /* the bits of a float of the class's size */
-    PTX_SYMBOL /* address of a variable, plus bits */
+    PTX_INT,    /* bits, cut to the class */
+    PTX_FLOAT,  /* the bits of a float of the class's size */
+    PTX_SYMBOL, /* address of a variable, plus bits */
+    PTX_NUMBER, /* what else a line's pattern asks for: a signed number */
+    PTX_TEXT
 } ptx_operand_kind;
 
 /* What is known of the upper bits of an 8-bit or 16-bit integer in a 32-bit register. */
@@ -30,8 +32,12 @@ enum { PTX_ZERO_EXTENDED = 1, PTX_SIGN_EXTENDED = 2 };
 
 typedef struct ptx_operand {
     uint8_t kind, cls, extended;
-    uint32_t reg;  /* REG: its number in the class; SYMBOL: which (ptx_symbol) */
-    uint64_t bits; /* of a pointer in a register: bytes to add, which ld and st do for nothing */
+    bool is_def;  /* of a line: the register is written */
+    uint32_t reg; /* REG: its number in the class; SYMBOL: which (ptx_symbol) */
+    union {
+        uint64_t bits;    /* of a pointer in a register: bytes to add, which ld and st do for nothing */
+        const char *text; /* which lives as long as the kernel */
+    };
 } ptx_operand;
 
 /* Variables an address may name; globals follow, by index. */
@@ -45,14 +51,6 @@ enum {
     PTX_SHORT = 1 << 3      /* i64 that is below 2^32 and computed in 32 bits */
 };
 
-/* Where a line of the body names a register. */
-typedef struct ptx_reference {
-    uint32_t reg;   /* its number in the class */
-    uint32_t place; /* in the text */
-    uint8_t cls, length;
-    bool is_def;
-} ptx_reference;
-
 typedef enum ptx_line_kind {
     PTX_LINE_OTHER,
     PTX_LINE_MOVE,
@@ -61,13 +59,12 @@ typedef enum ptx_line_kind {
     PTX_LINE_END
 } ptx_line_kind;
 
-/* A line of the body, noted as it is written: who reads the body does not have to read its text. */
+/* A line of the body. A branch's and a label's last operand is the label's number. */
 typedef struct ptx_line {
-    uint32_t start, end, first_ref, num_refs;
-    uint32_t label; /* LABEL: its own; BRANCH: where to */
-    uint32_t depth; /* of loops around it; coalescing finds it, and what it drops and moves */
+    const char *text; /* a pattern, or the name of an op before its operands */
+    uint32_t first_operand, num_operands;
     uint8_t kind;
-    bool predicated, dropped, moved;
+    bool is_pattern, predicated, dropped;
 } ptx_line;
 
 typedef struct ptx_emitter {
@@ -75,9 +72,8 @@ typedef struct ptx_emitter {
     ir_module *module;
     const qn__emit_options *options;
     qn__emit_result *result;
-    qn__buf out;             /* of the kernel's body */
-    QN__VEC(ptx_line) lines; /* of it; empty in debug mode, where nobody reads them */
-    QN__VEC(ptx_reference) refs;
+    QN__VEC(ptx_line) lines; /* of the kernel's body */
+    QN__VEC(ptx_operand) operands;
     uint32_t arch;        /* of the device; 0: the lowest */
     uint32_t need_target; /* what has been used so far: sm times 10 and ISA version times 10 */
     uint32_t need_version;
@@ -87,7 +83,8 @@ typedef struct ptx_emitter {
     /* the kernel */
     ir_function *function;
     const char *symbol;
-    ptx_operand **lanes;   /* by value id; NULL: not there yet */
+    QN__VEC(ptx_operand) lanes;
+    uint32_t *first_lane;  /* by value id: in these; 0: not there yet */
     uint32_t *uses;        /* by value id */
     const bool *read_only; /* by value id: pointers to where nobody writes; NULL: there are none */
     uint8_t *flags;        /* by value id */
@@ -112,9 +109,10 @@ typedef struct ptx_emitter {
     ir_loc last_loc;                /* told in debug mode */
 } ptx_emitter;
 
-/* text.c: operands and lines. In a pattern, $ is the next operand, # the next number (int64_t), ~ the next
-   text. A line gets its tab and newline. */
+/* lines.c: lines, operands and values. Places in a pattern: = is for a register that is written, $ for another operand,
+   # for a number (int64_t), ~ for a text. A line gets its tab and newline. */
 void qn__ptx(ptx_emitter *e, const char *pattern, ...);
+static inline bool qn__ptx_is_place(char c) { return c == '=' || c == '$' || c == '#' || c == '~'; }
 void qn__ptx_label(ptx_emitter *e, uint32_t label);
 ptx_operand qn__ptx_new(ptx_emitter *e, ptx_class cls);
 /* "op result, a[, b[, c]]" with a new result. */
@@ -134,7 +132,10 @@ void qn__ptx_require(ptx_emitter *e, uint32_t target, uint32_t version); /* sm *
 void qn__ptx_fail(ptx_emitter *e, const char *message);
 void qn__ptx_refuse(ptx_emitter *e, const ir_instr *instr); /* the target has no such op */
 
-/* values (text.c) */
+/* The registers of a value that is there. */
+static inline ptx_operand qn__ptx_held(const ptx_emitter *e, const ir_value *value, unsigned lane) {
+    return e->lanes.data[e->first_lane[value->id] + lane];
+}
 ptx_class qn__ptx_class_of(const ptx_emitter *e, const ir_value *value);
 /* Of the register that it is computed in, which uses as 64 bits extend. */
 static inline ptx_class qn__ptx_held_class(const ptx_emitter *e, const ir_value *value) {
@@ -162,8 +163,11 @@ const char *qn__ptx_clamp(const ptx_emitter *e, const ir_instr *select);
 bool qn__ptx_is_wide_product(const ir_instr *instr, const ir_value **source, bool *is_signed,
                              uint64_t *factor);
 
-/* coalesce.c: appends the kernel's body to `text`, made better. False: it has nothing to do, and appends nothing. */
-bool qn__ptx_coalesce(ptx_emitter *e, qn__buf *text);
+/* coalesce.c: makes the kernel's body better. */
+void qn__ptx_coalesce(ptx_emitter *e);
+
+/* text.c: appends the kernel's body. */
+void qn__ptx_print(const ptx_emitter *e, qn__buf *text);
 
 /* kernel.c */
 void qn__ptx_kernel(ptx_emitter *e, ir_function *kernel, qn__buf *text);

@@ -32,14 +32,14 @@ static const qn__implicit *implicit_of(ptx_emitter *e, qn__implicit_kind kind, u
 ptx_operand qn__ptx_implicit(ptx_emitter *e, qn__implicit_kind kind, unsigned dim) {
     const qn__implicit *implicit = implicit_of(e, kind, dim);
     ptx_operand r = qn__ptx_new(e, implicit->size == 8 ? PTX_B64 : PTX_B32);
-    qn__ptx(e, "ld.param.~ $, [params+#];", implicit->size == 8 ? "b64" : "b32", r,
+    qn__ptx(e, "ld.param.~ =, [params+#];", implicit->size == 8 ? "b64" : "b32", r,
             (int64_t)implicit->offset);
     return r;
 }
 
 ptx_operand qn__ptx_implicit_low(ptx_emitter *e, qn__implicit_kind kind, unsigned dim) {
     ptx_operand r = qn__ptx_new(e, PTX_B32);
-    qn__ptx(e, "ld.param.b32 $, [params+#];", r, (int64_t)implicit_of(e, kind, dim)->offset);
+    qn__ptx(e, "ld.param.b32 =, [params+#];", r, (int64_t)implicit_of(e, kind, dim)->offset);
     return r;
 }
 
@@ -50,7 +50,7 @@ static void load_value(ptx_emitter *e, const ir_value *value, uint32_t offset) {
         ptx_class cls = size == 8 ? PTX_B64 : value->type.kind == IR_F16 ? PTX_B16 : PTX_B32;
         ptx_operand r = qn__ptx_new(e, cls);
         const char *type = cls == PTX_B16 ? "b16" : types[size];
-        qn__ptx(e, "ld.param.~ $, [params+#];", type, r, (int64_t)(offset + lane * size));
+        qn__ptx(e, "ld.param.~ =, [params+#];", type, r, (int64_t)(offset + lane * size));
         if (size < 4) r.extended = PTX_ZERO_EXTENDED;
         qn__ptx_define(e, value, lane, r);
     }
@@ -61,7 +61,7 @@ static void load_local(ptx_emitter *e, const ir_value *value, uint32_t offset) {
     ptx_operand r = qn__ptx_new(e, PTX_B32);
     ptx_operand base = qn__ptx_in_register(e, qn__ptx_address(PTX_DYNAMIC, PTX_B32, 0));
     e->dynamic_used = true;
-    qn__ptx(e, "ld.param.b32 $, [params+#];", r, (int64_t)offset);
+    qn__ptx(e, "ld.param.b32 =, [params+#];", r, (int64_t)offset);
     r = qn__ptx_op2(e, "add.s32", PTX_B32, r, base);
     uint64_t before = e->locals_in_dynamic ? 0 : round_up(e->static_local, QN__LOCAL_ALIGN);
     if (before) r = qn__ptx_op2(e, "add.s32", PTX_B32, r, qn__ptx_int(PTX_B32, 0 - before));
@@ -176,7 +176,8 @@ static void frame(ptx_emitter *e, qn__buf *text) {
     if (e->uses_locals && !e->locals_in_dynamic && e->static_local)
         qn__buf_printf(text, "\t.shared .align %d .b8 locals[%llu];\n", QN__LOCAL_ALIGN,
                        (unsigned long long)e->static_local);
-    if (!qn__ptx_coalesce(e, text) && e->out.len) qn__buf_append(text, e->out.data, e->out.len);
+    if (!e->options->debug) qn__ptx_coalesce(e);
+    qn__ptx_print(e, text);
     qn__buf_puts(text, "}\n");
 }
 
@@ -192,25 +193,15 @@ static void report(ptx_emitter *e) {
     kernel->num_implicit = (uint32_t)e->implicit.len;
 }
 
-/* About what the kernel will take, so that little of it is copied while it grows. */
-static void reserve(ptx_emitter *e) {
-    enum { TEXT = 40, LINES = 2, REFS = 3, MANY = 1 << 14 };
-    const size_t instrs = e->num_instrs < MANY ? e->num_instrs : MANY;
-    e->out.len = e->lines.len = e->refs.len = 0;
-    qn__buf_reserve(&e->out, instrs * TEXT);
-    if (e->options->debug) return;
-    qn__vec_reserve(e->arena, &e->lines, instrs * LINES);
-    qn__vec_reserve(e->arena, &e->refs, instrs * REFS);
-}
-
 void qn__ptx_kernel(ptx_emitter *module, ir_function *kernel, qn__buf *text) {
     ptx_emitter e = *module;
     e.function = kernel;
     e.symbol = kernel->name;
     e.loc = kernel->loc;
     e.next_label = 1;
+    e.lines.len = e.operands.len = 0;
+    e.lanes.len = 1; /* the first is nobody's */
     qn__ptx_plan(&e);
-    reserve(&e);
     place_locals(&e);
     arguments(&e, false);
     guard_labels guarded = {0};
@@ -225,9 +216,9 @@ void qn__ptx_kernel(ptx_emitter *module, ir_function *kernel, qn__buf *text) {
     check_params(&e);
     frame(&e, text);
     report(&e);
-    module->out = e.out; /* its room, and that of the notes */
-    module->lines.data = e.lines.data, module->lines.cap = e.lines.cap;
-    module->refs.data = e.refs.data, module->refs.cap = e.refs.cap;
+    module->lines.data = e.lines.data, module->lines.cap = e.lines.cap; /* their room */
+    module->operands.data = e.operands.data, module->operands.cap = e.operands.cap;
+    module->lanes.data = e.lanes.data, module->lanes.cap = e.lanes.cap;
     module->need_target = e.need_target;
     module->need_version = e.need_version;
     module->dynamic_used = e.dynamic_used;

@@ -109,11 +109,11 @@ static void access(ptx_emitter *e, const char *op, const char *type, const ptx_p
         qn__ptx(e, "~.~.v4.~ [$+#], {$, $, $, $};", op, place->space, type, base, offset, lanes[0], lanes[1],
                 lanes[2], lanes[3]);
     else if (count == 1)
-        qn__ptx(e, "~.~.~ $, [$+#];", op, place->space, type, lanes[0], base, offset);
+        qn__ptx(e, "~.~.~ =, [$+#];", op, place->space, type, lanes[0], base, offset);
     else if (count == 2)
-        qn__ptx(e, "~.~.v2.~ {$, $}, [$+#];", op, place->space, type, lanes[0], lanes[1], base, offset);
+        qn__ptx(e, "~.~.v2.~ {=, =}, [$+#];", op, place->space, type, lanes[0], lanes[1], base, offset);
     else
-        qn__ptx(e, "~.~.v4.~ {$, $, $, $}, [$+#];", op, place->space, type, lanes[0], lanes[1], lanes[2],
+        qn__ptx(e, "~.~.v4.~ {=, =, =, =}, [$+#];", op, place->space, type, lanes[0], lanes[1], lanes[2],
                 lanes[3], base, offset);
 }
 
@@ -185,7 +185,7 @@ static void load_words(ptx_emitter *e, const ir_instr *instr, const char *op, co
         ptx_operand word = words[lane / each];
         if (result->type.kind == IR_F16) {
             ptx_operand low = qn__ptx_new(e, PTX_B16), high = qn__ptx_new(e, PTX_B16);
-            qn__ptx(e, "mov.b32 {$, $}, $;", low, high, word);
+            qn__ptx(e, "mov.b32 {=, =}, $;", low, high, word);
             qn__ptx_define(e, result, lane, low);
             qn__ptx_define(e, result, lane + 1, high);
             continue;
@@ -215,7 +215,7 @@ static ptx_operand load_in_parts(ptx_emitter *e, const char *op, const ptx_place
     }
     if (size < 8) return halves[0];
     r = qn__ptx_new(e, PTX_B64);
-    qn__ptx(e, "mov.b64 $, {$, $};", r, halves[0], halves[1]);
+    qn__ptx(e, "mov.b64 =, {$, $};", r, halves[0], halves[1]);
     return r;
 }
 
@@ -261,7 +261,7 @@ static void store_in_parts(ptx_emitter *e, const char *op, const ptx_place *plac
     if (value.cls == PTX_B64) {
         halves[0] = qn__ptx_new(e, PTX_B32);
         halves[1] = qn__ptx_new(e, PTX_B32);
-        qn__ptx(e, "mov.b64 {$, $}, $;", halves[0], halves[1], value);
+        qn__ptx(e, "mov.b64 {=, =}, $;", halves[0], halves[1], value);
     }
     for (unsigned i = 0; i < size; i += unit) {
         ptx_operand part = halves[i / 4];
@@ -330,7 +330,7 @@ static ptx_operand moving(ptx_emitter *e, const ptx_place *place) {
 }
 
 static void advance(ptx_emitter *e, ptx_operand at, unsigned bytes) {
-    qn__ptx(e, "~ $, $, #;", at.cls == PTX_B64 ? "add.s64" : "add.s32", at, at, (int64_t)bytes);
+    qn__ptx(e, "~ =, $, #;", at.cls == PTX_B64 ? "add.s64" : "add.s32", at, at, (int64_t)bytes);
 }
 
 static void copy(ptx_emitter *e, const ir_instr *instr) {
@@ -349,8 +349,8 @@ static void copy(ptx_emitter *e, const ir_instr *instr) {
         copy_units(e, &to, &from, 0, 8, unit);
         advance(e, to.base, 8 * unit);
         advance(e, from.base, 8 * unit);
-        qn__ptx(e, "add.s64 $, $, -1;", left, left);
-        qn__ptx(e, "setp.ne.s64 $, $, 0;", more, left);
+        qn__ptx(e, "add.s64 =, $, -1;", left, left);
+        qn__ptx(e, "setp.ne.s64 =, $, 0;", more, left);
         qn__ptx(e, "@$ bra L#;", more, (int64_t)head);
         size -= rounds * 8 * unit;
         count = size / unit;

@@ -208,7 +208,7 @@ void qn__ptx_plan(ptx_emitter *e) {
     ir_function *kernel = e->function;
     e->uses = QN__NEW_ARRAY(e->arena, uint32_t, kernel->num_values + 1);
     e->flags = QN__NEW_ARRAY(e->arena, uint8_t, kernel->num_values + 1);
-    e->lanes = QN__NEW_ARRAY(e->arena, ptx_operand *, kernel->num_values + 1);
+    e->first_lane = QN__NEW_ARRAY(e->arena, uint32_t, kernel->num_values + 1);
     e->num_instrs = 0;
     counting c = {.e = e};
     qn__ir_walk(kernel->body, count, &c);

@@ -88,6 +88,22 @@ static void header(const ptx_emitter *e, qn__buf *text) {
     }
 }
 
+/* About what the largest kernel will take, and the text of all, so that little is copied while it grows. */
+static void reserve(ptx_emitter *e, qn__buf *body) {
+    enum { LINES = 1, OPERANDS = 3, LANES = 2, TEXT = 20, MANY = 1 << 14 };
+    size_t most = 1, all = 0;
+    for (size_t i = 0; i < e->module->functions.len; i++) {
+        const size_t values = e->module->functions.data[i]->num_values;
+        all += values;
+        if (values > most) most = values;
+    }
+    if (most > MANY) most = MANY;
+    qn__vec_reserve(e->arena, &e->lines, most * LINES);
+    qn__vec_reserve(e->arena, &e->operands, most * OPERANDS);
+    qn__vec_reserve(e->arena, &e->lanes, most * LANES);
+    qn__buf_reserve(body, (all < MANY ? all : MANY) * TEXT);
+}
+
 static void emit(qn__arena *arena, ir_module *module, const qn__emit_options *options,
                  qn__emit_result *result) {
     ptx_emitter e = {.arena = arena,
@@ -99,9 +115,9 @@ static void emit(qn__arena *arena, ir_module *module, const qn__emit_options *op
                      .need_version = LOWEST_VERSION};
     qn__buf body, text;
     *result = (qn__emit_result){0};
-    qn__buf_init(&e.out, arena);
     qn__buf_init(&body, arena);
     qn__buf_init(&text, arena);
+    reserve(&e, &body);
     e.global_used = QN__NEW_ARRAY(arena, bool, module->globals.len + 1);
     for (size_t i = 0; i < module->functions.len; i++)
         if (module->functions.data[i]->is_kernel) qn__ptx_kernel(&e, module->functions.data[i], &body);

@@ -2,12 +2,10 @@
    sub-group is a warp: 32 work-items of consecutive linear local ids. */
 #include "emit/ptx/internal.h"
 
-static const char letters[] = "xyz";
-
 static ptx_operand special(ptx_emitter *e, const char *name, unsigned dim) {
+    static const char *const letters[] = {"x", "y", "z"};
     ptx_operand r = qn__ptx_new(e, PTX_B32);
-    const char letter[2] = {letters[dim], 0};
-    qn__ptx(e, "mov.u32 $, %~.~;", r, name, letter);
+    qn__ptx(e, "mov.u32 =, %~.~;", r, name, letters[dim]);
     return r;
 }
 
@@ -51,7 +49,7 @@ ptx_operand qn__ptx_sub_group_rest(ptx_emitter *e) {
 
 ptx_operand qn__ptx_lane(ptx_emitter *e) {
     ptx_operand r = qn__ptx_new(e, PTX_B32);
-    qn__ptx(e, "mov.u32 $, %laneid;", r);
+    qn__ptx(e, "mov.u32 =, %laneid;", r);
     return r;
 }
 
