@@ -192,6 +192,8 @@ ir_value *qn__ir_fold(ir_function *function, const ir_instr *instr) {
         if (!qn__ir_is_const(instr->operands[i])) return NULL;
     if (qn__ir_ops[instr->op].foldable) return fold_column(function, instr);
     if (instr->op == IR_PTR2INT || instr->op == IR_INT2PTR) return fold_pointer(function, instr);
+    if (instr->op == IR_PTR_CAST) /* null is null everywhere */
+        return instr->operands[0]->bits[0] ? NULL : fold_pointer(function, instr);
     switch (qn__ir_ops[instr->op].rule) {
     case RULE_CONVERT: return fold_convert(function, instr);
     case RULE_BITCAST: return fold_bitcast(function, instr);

@@ -39,6 +39,7 @@ typedef enum ir_space {
     IR_CONSTANT_SPACE, /* __constant buffers and program-scope tables */
     IR_LOCAL_SPACE,
     IR_PARAM_SPACE, /* a by-value struct argument's bytes; read only */
+    IR_GENERIC_SPACE, /* private, global or local, as it turns out at run time; no target sees it (lower_generic) */
     IR_SPACE_COUNT
 } ir_space;
 
@@ -402,6 +403,7 @@ struct ir_module {
     QN__VEC(ir_function *) functions;
     QN__VEC(ir_global) globals;
     QN__VEC(const char *) files; /* source file names for ir_loc */
+    bool has_generic;            /* pointers to the generic address space may be there */
     uint32_t max_instrs;         /* passes give up with an escape beyond this many; 0: no limit */
 };
 

@@ -68,7 +68,8 @@ const ir_op_info qn__ir_ops[IR_OP_COUNT] = {
 
 const char *const qn__ir_kind_names[IR_KIND_COUNT] = {"void", "bool", "i8",  "i16", "i32",
                                                       "i64",  "f16",  "f32", "f64", "ptr"};
-const char *const qn__ir_space_names[IR_SPACE_COUNT] = {"private", "global", "constant", "local", "param"};
+const char *const qn__ir_space_names[IR_SPACE_COUNT] = {"private", "global", "constant",
+                                                        "local",   "param",  "generic"};
 const char *const qn__ir_flag_names[IR_FLAG_COUNT] = {"nsw",      "nuw",      "contract",  "fast",
                                                       "volatile", "readonly", "exclusive", "unsigned",
                                                       "async",    "branch",   "active"};

@@ -12,6 +12,10 @@ static bool is_writable(ir_type pointer) {
     return pointer.kind == IR_PTR && pointer.space != IR_CONSTANT_SPACE && pointer.space != IR_PARAM_SPACE;
 }
 
+static bool is_in_generic(ir_type pointer) {
+    return pointer.space == IR_PRIVATE || pointer.space == IR_GLOBAL_SPACE || pointer.space == IR_LOCAL_SPACE;
+}
+
 /* Atomics work on scalars of 32 and 64 bits. */
 static bool is_atomic(ir_type t) { return is_number(t) && t.lanes == 1 && qn__ir_bits(t) >= 32; }
 
@@ -75,6 +79,12 @@ static const char *broken_convert(const ir_instr *instr) {
     case IR_U2F: return int_or_bool && qn__ir_is_float(r) ? NULL : "u2f goes from integer or bool to float";
     case IR_PTR2INT:
         return a.kind == IR_PTR && r.kind == IR_I64 ? NULL : "ptr2int goes from a pointer to i64";
+    case IR_PTR_CAST:
+        return a.kind == IR_PTR && r.kind == IR_PTR &&
+                       ((is_in_generic(a) && r.space == IR_GENERIC_SPACE) ||
+                        (is_in_generic(r) && a.space == IR_GENERIC_SPACE))
+                   ? NULL
+                   : "ptr_cast goes from private, global or local to generic, or back";
     default: return a.kind == IR_I64 && r.kind == IR_PTR ? NULL : "int2ptr goes from i64 to a pointer";
     }
 }

@@ -8,8 +8,8 @@
 #include "util/map.h"
 
 /* LOOPS is a FUNCTION whose changes are worth another round; CHANGED one that this phase has changed; COPIED one of
-   which inlining makes several, unless it is tidy already. */
-enum { FUNCTION, LOOPS, CHANGED, COPIED, MODULE };
+   which inlining makes several, unless it is tidy already; GENERIC one of a module with generic pointers. */
+enum { FUNCTION, LOOPS, CHANGED, COPIED, GENERIC, MODULE };
 
 typedef struct pass {
     const char *name;
@@ -44,6 +44,14 @@ static const phase phases[] = {
       {"cse", qn__pass_cse, 1, COPIED, ALL},
       {"dce", qn__pass_dce, 1, COPIED, ALL}}},
     {"inlining", 1, {{"inline", qn__pass_inline, 0, MODULE, ALL}}},
+    {"pointers whose address space is not written",
+     1,
+     {{"sroa", qn__pass_sroa, 1, GENERIC, ALL}, /* shows more of where they are from */
+      {"mem2reg", qn__pass_mem2reg, 1, GENERIC, ALL},
+      {"simplify", qn__pass_simplify, 1, GENERIC, ALL},
+      {"flow", qn__pass_flow, 1, GENERIC, ALL},
+      {"dce", qn__pass_dce, 1, GENERIC, ALL},
+      {"lower_generic", qn__pass_lower_generic, 0, GENERIC, ALL}}},
     {"values",
      6,
      {{"sroa", qn__pass_sroa, 1, FUNCTION, ALL},
@@ -116,9 +124,11 @@ typedef struct runner {
     progress *progress; /* by function */
 } runner;
 
-static bool selected(const pass *p, const qn__pass_options *options) {
+static bool selected(const runner *r, const pass *p) {
+    const qn__pass_options *options = r->context.options;
     const qn__target *target = &options->target;
-    return p->run && options->level >= p->level && !qn__has_trait(target, p->unless) &&
+    return p->run && options->level >= p->level && (p->takes != GENERIC || r->context.module->has_generic) &&
+           !qn__has_trait(target, p->unless) &&
            (!p->only[0] || qn__has_trait(target, p->only[0]) || qn__has_trait(target, p->only[1]));
 }
 
@@ -219,7 +229,7 @@ static void run_phase(runner *r, const phase *ph) {
     for (unsigned round = 0; round < ph->rounds; round++) {
         for (size_t n = 0; n < QN__COUNT(ph->passes) && ph->passes[n].run; n++) {
             const pass *p = &ph->passes[n];
-            if (selected(p, r->context.options)) run_pass(r, ph, p, n);
+            if (selected(r, p)) run_pass(r, ph, p, n);
             if (r->context.error) return;
         }
         if (round + 1 == ph->rounds || !next_round(r)) return;

@@ -148,12 +148,20 @@ bool qn__is_visible(const ir_value *value, const ir_instr *construct) {
 
 /* ---- what a construct does ---- */
 
-enum { ALL_SPACES = (1 << IR_SPACE_COUNT) - 1, SHARED = 1 << IR_GLOBAL_SPACE | 1 << IR_LOCAL_SPACE };
+enum {
+    ALL_SPACES = (1 << IR_SPACE_COUNT) - 1,
+    SHARED = 1 << IR_GLOBAL_SPACE | 1 << IR_LOCAL_SPACE | 1 << IR_GENERIC_SPACE
+};
+
+/* What may be changed by a write through such a pointer. */
+static uint32_t written(ir_type pointer) {
+    return pointer.space == IR_GENERIC_SPACE ? ALL_SPACES : 1u << pointer.space | 1u << IR_GENERIC_SPACE;
+}
 
 uint32_t qn__effects_of_writer(const ir_instr *instr) {
     switch (instr->op) {
     case IR_STORE:
-    case IR_COPY: return 1u << instr->operands[0]->type.space;
+    case IR_COPY: return written(instr->operands[0]->type);
     case IR_VAR:
     case IR_PRINTF: return instr->op == IR_PRINTF ? QN__MARK_SYNC : 0;
     case IR_CALL: return ALL_SPACES | QN__MARK_SYNC;
@@ -163,7 +171,7 @@ uint32_t qn__effects_of_writer(const ir_instr *instr) {
     case IR_EFFECT_WRITE: return ALL_SPACES;
     case IR_EFFECT_SYNC: return SHARED | QN__MARK_SYNC;
     case IR_EFFECT_READWRITE: { /* an atomic publishes and acquires what others wrote */
-        uint32_t own = instr->num_operands ? 1u << instr->operands[0]->type.space : 0;
+        uint32_t own = instr->num_operands ? written(instr->operands[0]->type) : 0;
         return SHARED | own | QN__MARK_SYNC;
     }
     default: return 0;

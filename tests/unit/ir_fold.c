@@ -119,6 +119,7 @@ static const row rows[] = {
     {"i64", "bitcast i16x4 (1, 2, 3, 4)", "i64 1125912791875585"},
     {"i64", "ptr2int ptr.global 0x10", "i64 16"},
     {"ptr.local", "int2ptr i64 32", "ptr.local 0x20"},
+    {"ptr.generic", "ptr_cast ptr.local 0x0", "ptr.generic 0x0"},
     {"ptr.global", "ptr_add offset 4 ptr.global 0x10, i64 -8", "ptr.global 0xc"},
     /* Choice and vectors. */
     {"i32", "select bool false, i32 1, i32 2", "i32 2"},
