@@ -157,7 +157,9 @@ struct ast_decl {
     bool is_pure;    /* a maths helper, or attribute const/pure: same arguments, same result */
     bool is_library; /* from src/lib: means what IEEE 754 says; no contraction, no fast-math flags */
     bool uses_goto;
-    bool is_space_open; /* a pointer declared without an address space, to be that of what it first gets */
+    bool is_space_open;  /* a pointer declared without an address space, to be that of what it first gets */
+    bool is_space_taken; /* the same once it has that address space; a parameter has that of the call */
+    bool is_called;
     uint32_t mentions;
     bool is_size_type;      /* parameter declared with size_t, ptrdiff_t, intptr_t or uintptr_t */
     const uint16_t *frozen; /* a library function's body as packed IR (front/frozen.h), in place of `body` */
@@ -238,12 +240,12 @@ typedef enum ast_binary {
 } ast_binary;
 
 typedef enum ast_convert {
-    CONVERT_NUMBER,     /* C conversion between scalars, or convert_T between vectors: .rounding, .saturate */
-    CONVERT_TO_BOOL,    /* scalar or pointer != 0: type bool */
-    CONVERT_SPLAT,      /* scalar (already of the element type) to vector */
-    CONVERT_BITS,       /* as_type: same size, any number types (3- and 4-vectors mix: lane 3 is undefined) */
-    CONVERT_POINTER,    /* pointer to pointer of the same space */
-    CONVERT_TO_POINTER, /* integer to pointer (null constants too) */
+    CONVERT_NUMBER,  /* C conversion between scalars, or convert_T between vectors: .rounding, .saturate */
+    CONVERT_TO_BOOL, /* scalar or pointer != 0: type bool */
+    CONVERT_SPLAT,   /* scalar (already of the element type) to vector */
+    CONVERT_BITS,    /* as_type: same size, any number types (3- and 4-vectors mix: lane 3 is undefined) */
+    CONVERT_POINTER, /* pointer to pointer of the same space; to generic and back: null where it lies elsewhere */
+    CONVERT_TO_POINTER,   /* integer to pointer (null constants too) */
     CONVERT_FROM_POINTER, /* pointer to integer */
     CONVERT_VOID
 } ast_convert;

@@ -271,8 +271,8 @@ static bool space_allowed(char which, unsigned space) {
     switch (which) {
     case '%': return space == IR_GLOBAL_SPACE;
     case '$': return space == IR_LOCAL_SPACE;
-    case '@': return space == IR_GLOBAL_SPACE || space == IR_LOCAL_SPACE;
-    case '*': return space == IR_PRIVATE || space == IR_GLOBAL_SPACE || space == IR_LOCAL_SPACE;
+    case '@': return space == IR_GLOBAL_SPACE || space == IR_LOCAL_SPACE || space == IR_GENERIC_SPACE;
+    case '*': return space != IR_CONSTANT_SPACE;
     default: return true;
     }
 }
@@ -356,6 +356,14 @@ static void fill(const builtin_row *row, match *m, front_resolved *out) {
 
 /* ---- messages ---- */
 
+/* Empty where a pointer may be to any. */
+static const char *space_name(char letter) {
+    return letter == '%'   ? "__global"
+           : letter == '$' ? "__local"
+           : letter == '@' ? "__global or __local"
+                           : "";
+}
+
 static void print_type(qn__buf *out, sig_type t) {
     static const struct {
         char letter;
@@ -365,12 +373,8 @@ static void print_type(qn__buf *out, sig_type t) {
                  {'f', "float"},    {'d', "double"},     {'e', "event_t"},  {'I', "intN"},
                  {'S', "scalar T"}, {'U', "unsigned T"}, {'D', "signed T"}, {'R', "int or signed T"},
                  {'W', "wide T"},   {'N', "float T"},    {'m', "mask"},     {'M', "T"}};
-    static const struct {
-        char letter;
-        const char *name;
-    } spaces[] = {{'%', "__global "}, {'$', "__local "}, {'@', "__global or __local "}};
-    for (size_t i = 0; i < QN__COUNT(spaces); i++)
-        if (spaces[i].letter == t.space) qn__buf_puts(out, spaces[i].name);
+    const char *space = space_name(t.space);
+    if (*space) qn__buf_printf(out, "%s ", space);
     const char *name = "T";
     for (size_t i = 0; i < QN__COUNT(names); i++)
         if (names[i].letter == t.letter) name = names[i].name;
@@ -442,10 +446,12 @@ static const char *message_types(const match *m, const char *name) {
         const char *given = qn__type_name(arena, m->args[m->bad_arg - 1]);
         sig_type param = m->s.params[m->bad_arg - 1];
         const struct element_class *class = class_of(m->s.element_class);
+        const char *space = space_name(param.space);
         if (m->wanted)
-            return qn__arena_printf(arena, "argument %u of '%s' is of type '%s', but %s'%s' is needed",
+            return qn__arena_printf(arena, "argument %u of '%s' is of type '%s', but %s'%s'%s%s%s is needed",
                                     m->bad_arg, name, given, param.space ? "a pointer to " : "",
-                                    qn__type_name(arena, m->wanted));
+                                    qn__type_name(arena, m->wanted), *space ? " in " : "", space,
+                                    *space ? " memory" : "");
         if (class && m->num_args == 1)
             return qn__arena_printf(arena, "argument of '%s' is of type '%s', but %s is needed", name, given,
                                     class->doc);

@@ -50,6 +50,7 @@ typedef enum ast_special {
     SPECIAL_VECTOR_SHUFFLE, /* shuffle (variant 1 operand), shuffle2 (2) */
     SPECIAL_SELECT,         /* select(a, b, c) */
     SPECIAL_DOT4,           /* integer dot: variant is the ir_op * 2, + 1 with its operands swapped */
+    SPECIAL_GET_FENCE,      /* of a generic pointer */
     SPECIAL_PRINTF,
     SPECIAL_PREFETCH,
     SPECIAL_ASYNC, /* of library texts: variant 0 copies an element, 1 commits, 2 waits */

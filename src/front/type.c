@@ -417,7 +417,7 @@ static const name_row type_names[] = {
 /* ---- names ---- */
 
 static void put_quals(qn__buf *out, const ast_type *type) {
-    static const char *const spaces[] = {"", "__global ", "__constant ", "__local ", ""};
+    static const char *const spaces[] = {"", "__global ", "__constant ", "__local ", "", "__generic "};
     qn__buf_puts(out, spaces[type->space % QN__COUNT(spaces)]);
     if (type->quals & AST_CONST) qn__buf_puts(out, "const ");
     if (type->quals & AST_VOLATILE) qn__buf_puts(out, "volatile ");

@@ -31,6 +31,7 @@ ir_value *qn__ir_value_new(ir_function *function, ir_type type, ir_value_kind ki
     value->id = function->num_values++;
     value->index = index;
     value->def = def;
+    if (type.space == IR_GENERIC_SPACE) function->module->has_generic = true;
     return value;
 }
 

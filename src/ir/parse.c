@@ -77,7 +77,6 @@ static bool at_type(const parser *p, ir_type *type) {
 static ir_type parse_type(parser *p) {
     ir_type type;
     if (!at_type(p, &type)) qn__ir_lex_fail(&p->lex, "expected a type");
-    p->module->has_generic |= type.kind == IR_PTR && type.space == IR_GENERIC_SPACE;
     qn__ir_lex_next(&p->lex);
     return type;
 }

@@ -1,28 +1,33 @@
-// Where a pointer's address space would be known at run time only, the message says where, and how to write it otherwise.
+// What a generic pointer cannot be: one to constant memory, one whose address space is named unless a cast says so, and, behind a
+// pointer, one that lies there in another form.
 // options: -cl-std=CL3.0
-// error: 21: assignment: '__local int*' to '__global int*' would change the address space from __local to __global
-// error: 22: the arms of '?:' point to different address spaces: '__global int*' and '__local int*'
-// error: 23: assignment: '__global int*' to 'int*' would change the address space from __global to __private
-// error: 25: assignment: '__global int*' to 'int*' would change the address space from __global to __private
-// error: 26: 'to_global' takes a pointer to private, local or global memory, not 'int'
-// error: 27: 'get_fence' takes a pointer to private, local or global memory, not '__constant int*'
-struct holder {
-    int *p;
-};
+// error: 22: assignment: '__generic int*' to '__local int*' would change the address space from __generic to __local
+// error: 23: initialization: '__generic int*' to '__global int*' would change the address space from __generic to __global
+// error: 24: assignment: '__constant int*' to '__generic int*' would change the address space from __constant to __generic
+// error: 25: the arms of '?:' point to different address spaces: '__global int*' and '__constant int*'
+// error: 26: argument 1 of 'read': '__local int**' to '__generic int**': pointers to different address spaces lie there
+// error: 27: argument 1 of 'async_work_group_copy' is of type '__generic int*', but a pointer to 'int' in __local memory is needed
+// error: 28: 'to_global' takes a pointer to private, local or global memory, not 'int'
+// error: 29: 'get_fence' takes a pointer to private, local or global memory, not '__constant int*'
+// error: 30: cast from '__global int*' to '__local int*' would change the address space
+// error: 31: comparison of pointers to different address spaces: '__global int*' and '__local int*'
+// error: 32: assignment: '__local int*' to '__global int*' would change the address space from __local to __global
 constant int table[2] = {1, 2};
 
-int used(int *p) { return *p; }
+int read(int **p) { return **p; }
 
 kernel void k(global int *g, local int *l, int c) {
-    struct holder h;
-    int *p, *q, *r;
-    int x = used(q);
-    p = g;
-    if (c) p = l;
-    p = c ? g : l;
-    h.p = g;
-    r = &x;
-    r = g;
-    p = to_global(x);
+    int *p = c ? g : l;
+    global int *q = g;
+    l = p;
+    global int *r = (c, p);
+    p = table;
+    p = c ? g : table;
+    int n = read(&l);
+    async_work_group_copy(p, g, 4, 0);
+    p = to_global(n);
     barrier(get_fence(&table[1]));
+    l = (local int *)g;
+    n = g == l;
+    q = l;
 }

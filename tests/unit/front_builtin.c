@@ -61,7 +61,8 @@ static const struct call {
     {"rotate", "float float", "no form of 'rotate' takes (float, float)"},
     {"cross", "float2 float2", "no form of 'cross' takes (float2, float2)"},
     {"atomic_add", "p:int int",
-     "argument 1 of 'atomic_add' is of type 'int*', but a pointer to 'int' is needed"},
+     "argument 1 of 'atomic_add' is of type 'int*', but a pointer to 'int' in __global or __local memory is "
+     "needed"},
     {"vload4", "int g:float4", "no form of 'vload4' takes (int, __global float4*)"},
 };
 

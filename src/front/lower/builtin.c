@@ -160,6 +160,24 @@ static ir_value *dot4(lower *l, ast_expr *e) {
 
 /* ---- the table ---- */
 
+/* What a barrier needs for the memory that a generic pointer is to; 0 for private memory. */
+static ir_value *get_fence(lower *l, ast_expr *e) {
+    static const struct {
+        ir_space space;
+        unsigned flag;
+    } rows[] = {{IR_LOCAL_SPACE, IR_FENCE_LOCAL}, {IR_GLOBAL_SPACE, IR_FENCE_GLOBAL}};
+    ir_value *pointer = qn__lower_value(l, e->args.data[0]);
+    qn__lower_at(l, e->loc);
+    ir_value *flags = qn__ir_const_int(l->b.function, IR_I32, 0);
+    for (size_t i = 0; i < QN__COUNT(rows); i++) {
+        ir_type type = qn__ir_pointer(rows[i].space);
+        ir_value *there = qn__ir_convert(&l->b, IR_PTR_CAST, pointer, type);
+        ir_value *is = qn__ir_op2(&l->b, IR_NE, there, qn__ir_const_splat(l->b.function, type, 0));
+        flags = qn__ir_select(&l->b, is, qn__ir_const_int(l->b.function, IR_I32, rows[i].flag), flags);
+    }
+    return flags;
+}
+
 static qn__lower_special *const specials[SPECIAL_COUNT] = {
     [SPECIAL_QUERY] = qn__lower_query,
     [SPECIAL_LINEAR_ID] = qn__lower_linear_id,
@@ -188,6 +206,7 @@ static qn__lower_special *const specials[SPECIAL_COUNT] = {
     [SPECIAL_VECTOR_SHUFFLE] = vector_shuffle,
     [SPECIAL_SELECT] = select_function,
     [SPECIAL_DOT4] = dot4,
+    [SPECIAL_GET_FENCE] = get_fence,
     [SPECIAL_PRINTF] = qn__lower_printf,
     [SPECIAL_PREFETCH] = qn__lower_prefetch,
     [SPECIAL_ASYNC] = qn__lower_async,

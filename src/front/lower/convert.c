@@ -130,6 +130,8 @@ static ir_value *to_pointer(lower *l, ir_value *v, bool is_signed, ir_type to) {
 
 static ir_value *pointer_to_pointer(lower *l, ir_value *v, ir_type to) {
     if (qn__ir_same(v->type, to)) return v;
+    const bool is_generic = v->type.space == IR_GENERIC_SPACE || to.space == IR_GENERIC_SPACE;
+    if (is_generic && !(qn__ir_is_const(v) && !v->bits[0])) return qn__ir_convert(&l->b, IR_PTR_CAST, v, to);
     if (qn__ir_is_const(v)) return qn__ir_const_splat(l->b.function, to, v->bits[0]);
     v = qn__ir_convert(&l->b, IR_PTR2INT, v, qn__ir_type(IR_I64, 1));
     return qn__ir_convert(&l->b, IR_INT2PTR, v, to);

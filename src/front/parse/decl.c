@@ -57,7 +57,8 @@ static bool check_object_type(front_parser *p, const front_declarator *declarato
 }
 
 static const char *space_text(unsigned space) {
-    static const char *const names[] = {"private", "__global", "__constant", "__local", "private"};
+    static const char *const names[] = {"private", "__global", "__constant",
+                                        "__local", "private",  "__generic"};
     return names[space % QN__COUNT(names)];
 }
 
@@ -118,26 +119,23 @@ static void check_block_space(front_parser *p, const front_specifiers *specifier
 
 /* OpenCL 2.0 and later leave the address space of a pointer open; that of its initializer is taken, or of what is first
    assigned to it. */
-static const ast_type *infer_space(front_parser *p, const ast_type *type, const ast_init *init) {
-    if (init->items.len != 1 || init->items.data[0].offset != 0) return type;
-    return qn__sema_space_of_value(p, type, init->items.data[0].value->type);
-}
-
 static bool is_space_open(const front_parser *p, const front_declarator *declarator, const ast_type *type) {
-    return declarator->is_pointer_unspaced && type->kind == AST_POINTER && qn__standard(p) >= 200;
+    return declarator->is_pointer_unspaced && type->kind == AST_POINTER && !p->all_generic;
 }
 
 static void variable_init(front_parser *p, ast_decl *decl, const front_declarator *declarator) {
     const ast_type *type = decl->type;
-    if (is_space_open(p, declarator, type) && !qn__peek(p, FRONT_T_LBRACE)) {
+    if (p->function && !decl->is_state && is_space_open(p, declarator, type) &&
+        !qn__peek(p, FRONT_T_LBRACE)) {
         ast_expr *value = qn__sema_value(p, qn__parse_assignment(p));
         ast_init *init = QN__NEW(p->arena, ast_init);
-        ast_init_item item = {.type = type, .value = value};
+        decl->is_space_open = qn__is_null_constant(value);
+        if (!decl->is_space_open) decl->type = qn__sema_space_of_value(p, type, value->type);
+        decl->is_space_taken = decl->type != type;
+        value = qn__sema_coerce(p, value, decl->type->unqualified, value->loc,
+                                (front_use){.what = "initialization"});
+        ast_init_item item = {.type = decl->type, .value = value};
         qn__vec_push(p->arena, &init->items, item);
-        decl->type = infer_space(p, type, init);
-        init->items.data[0].type = decl->type;
-        init->items.data[0].value = qn__sema_coerce(p, value, decl->type->unqualified, value->loc,
-                                                    (front_use){.what = "initialization"});
         decl->init = init;
         return;
     }
@@ -227,7 +225,7 @@ static ast_decl *declare_variable(front_parser *p, const front_specifiers *speci
         declarator->type = decl->type;
         if (good && !check_object_type(p, declarator, false)) decl->type = p->types->error;
     } else {
-        decl->is_space_open = !is_file && is_space_open(p, declarator, decl->type);
+        decl->is_space_open = !is_file && !decl->is_state && is_space_open(p, declarator, decl->type);
     }
     if (decl->type->space == IR_CONSTANT_SPACE) constant_finish(p, decl, specifiers->is_extern);
     state_finish(p, decl);
@@ -312,6 +310,33 @@ static void declare_parameters(front_parser *p, const front_declarator *declarat
     }
 }
 
+static void define_body(front_parser *p, ast_decl *decl, const front_declarator *declarator) {
+    const bool has_taken = p->instance && is_space_open(p, declarator, decl->type->base);
+    decl->is_space_open = has_taken;
+    qn__scope_push(p);
+    qn__function_begin(p, decl);
+    declare_parameters(p, declarator);
+    decl->body = qn__parse_compound(p, false);
+    if (!p->is_given_up) {
+        qn__warn_no_return(p, decl);
+        if (decl->is_kernel) qn__check_kernel(p, decl);
+    }
+    qn__function_end(p);
+    qn__scope_pop(p);
+}
+
+/* A parameter that has taken the address space of the call's argument is generic. */
+static void make_generic(front_parser *p, ast_decl *function, size_t index) {
+    ast_decl *param = function->params.data[index];
+    const ast_type *type = function->type;
+    if (!param->is_space_taken) return;
+    const ast_type **params = QN__NEW_ARRAY(p->arena, const ast_type *, type->num_params);
+    memcpy(params, type->params, type->num_params * sizeof *params);
+    param->type = qn__type_in_space(p, param->type, IR_GENERIC_SPACE);
+    params[index] = param->type->unqualified;
+    function->type = qn__type_function(p->types, type->base, params, type->num_params, type->is_variadic);
+}
+
 /* function-definition: specifiers declarator compound-statement */
 static void define_function(front_parser *p, ast_decl *decl, const front_declarator *declarator) {
     if (decl->is_defined) {
@@ -328,15 +353,16 @@ static void define_function(front_parser *p, ast_decl *decl, const front_declara
     for (size_t i = 0; i < declarator->params.len; i++)
         qn__vec_push(p->arena, &decl->params, declarator->params.data[i]);
     p->instance_spaces = NULL;
-    decl->is_space_open = p->instance && is_space_open(p, declarator, result);
-    qn__scope_push(p);
-    qn__function_begin(p, decl);
-    declare_parameters(p, declarator);
-    decl->body = qn__parse_compound(p, false);
-    qn__warn_no_return(p, decl);
-    if (decl->is_kernel) qn__check_kernel(p, decl);
-    qn__function_end(p);
-    qn__scope_pop(p);
+    const front_token *body = p->at;
+    define_body(p, decl, declarator);
+    if (p->is_given_up) {
+        p->at = body;
+        p->panic = p->is_given_up = p->diag->stopped = false;
+        p->all_generic = true;
+        for (size_t i = 0; i < decl->params.len; i++) make_generic(p, decl, i);
+        define_body(p, decl, declarator);
+        p->all_generic = false;
+    }
     qn__vec_push(p->arena, &p->context->unit->functions, decl);
 }
 

@@ -72,11 +72,6 @@ static const ast_type *adjust_parameter(front_parser *p, front_declarator *decla
     return type;
 }
 
-static const ast_type *pointer_in_space(front_parser *p, const ast_type *type, unsigned space) {
-    const ast_type *pointee = qn__type_qualified(p->types, type->base, type->base->quals, space);
-    return qn__type_qualified(p->types, qn__type_pointer(p->types, pointee), type->quals, type->space);
-}
-
 /* parameter: specifiers declarator? */
 static bool parse_parameter(front_parser *p, front_declarator *function) {
     front_specifiers specifiers;
@@ -86,10 +81,11 @@ static bool parse_parameter(front_parser *p, front_declarator *function) {
     if (p->panic) return false;
     const ast_type *type = adjust_parameter(p, &declarator);
     size_t index = function->params.len;
-    bool is_unspaced =
-        type->kind == AST_POINTER && type->base->space == IR_PRIVATE && declarator.is_pointer_unspaced;
-    if (is_unspaced && p->instance_spaces) type = pointer_in_space(p, type, p->instance_spaces[index]);
+    const bool is_unspaced = type->kind == AST_POINTER && declarator.is_pointer_unspaced;
+    if (is_unspaced) type = qn__type_in_space(p, type, IR_GENERIC_SPACE);
+    if (is_unspaced && p->instance_spaces) type = qn__type_in_space(p, type, p->instance_spaces[index]);
     ast_decl *decl = QN__NEW(p->arena, ast_decl);
+    decl->is_space_taken = is_unspaced;
     decl->decl_kind = DECL_PARAMETER;
     decl->name = declarator.name ? declarator.name->data : NULL;
     decl->type = type;
@@ -186,6 +182,9 @@ static const ast_type *parse_pointers(front_parser *p, const ast_type *type, fro
         front_loc loc = qn__here(p);
         unsigned quals = 0, space = IR_PRIVATE;
         qn__advance(p);
+        if (!declarator->has_space && type->space == IR_PRIVATE && qn__has_generic(p))
+            type = qn__type_qualified(p->types, type, type->quals, IR_GENERIC_SPACE);
+        declarator->has_space = false;
         for (;; qn__advance(p)) {
             if (qn__peek(p, FRONT_T_CONST)) {
                 quals |= AST_CONST;
@@ -199,7 +198,9 @@ static const ast_type *parse_pointers(front_parser *p, const ast_type *type, fro
                 space = IR_LOCAL_SPACE;
             } else if (qn__peek(p, FRONT_T_CONSTANT)) {
                 space = IR_CONSTANT_SPACE;
-            } else if (!qn__peek(p, FRONT_T_PRIVATE) && !qn__peek(p, FRONT_T_GENERIC)) {
+            } else if (qn__peek(p, FRONT_T_PRIVATE)) {
+                declarator->has_space = true;
+            } else if (!qn__peek(p, FRONT_T_GENERIC)) {
                 break;
             }
         }
@@ -272,14 +273,15 @@ static const ast_type *parse_derived(front_parser *p, const ast_type *type, fron
 
 void qn__parse_declarator(front_parser *p, const front_specifiers *specifiers, front_declarator *declarator,
                           bool in_parameter) {
-    *declarator = (front_declarator){.loc = qn__here(p)};
+    *declarator = (front_declarator){.loc = qn__here(p), .has_space = specifiers->has_space};
     declarator->attributes.align = specifiers->attributes.align;
     declarator->type = parse_derived(p, specifiers->type, declarator, in_parameter);
     declarator->is_function &= declarator->type->kind == AST_FUNCTION;
     const ast_type *type = declarator->is_function ? declarator->type->base : declarator->type;
-    bool derived_here = type->kind == AST_POINTER || type->kind == AST_ARRAY;
+    const bool is_unspaced_array = type->kind == AST_ARRAY && type->space == IR_PRIVATE &&
+                                   !declarator->has_space && qn__has_generic(p); /* as a parameter */
     declarator->is_pointer_unspaced =
-        derived_here && !specifiers->has_space && type->base == specifiers->type;
+        is_unspaced_array || (type->kind == AST_POINTER && type->base->space == IR_GENERIC_SPACE);
     qn__parse_attributes(p, &declarator->attributes);
     if (p->panic) declarator->type = p->types->error;
 }

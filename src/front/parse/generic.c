@@ -19,8 +19,8 @@ struct front_generic {
 
 bool qn__generic_define(front_parser *p, const front_token *start, const front_declarator *declarator,
                         const ast_decl *decl) {
-    bool wanted = qn__standard(p) >= 200 && declarator->has_unspaced && !decl->is_kernel && !p->is_library &&
-                  !p->instance_spaces && declarator->params.len <= MOST_PARAMS;
+    bool wanted = qn__has_generic(p) && declarator->has_unspaced && !decl->is_kernel && !p->instance_spaces &&
+                  !decl->is_called && declarator->params.len <= MOST_PARAMS;
     if (!wanted) return false;
     struct front_generic *generic = QN__NEW(p->arena, struct front_generic);
     generic->start = start;
@@ -42,6 +42,7 @@ static ast_decl *instantiate(front_parser *p, struct front_generic *generic, gen
     inner.instance_spaces = instance->spaces;
     inner.instance = &instance->decl;
     inner.function = NULL;
+    inner.all_generic = false;
     memset(&inner.labels, 0, sizeof inner.labels);
     memset(&inner.gotos, 0, sizeof inner.gotos);
     memset(&inner.null_returns, 0, sizeof inner.null_returns);
@@ -54,7 +55,8 @@ ast_decl *qn__generic_callee(front_parser *p, ast_decl *callee, ast_expr *const 
     if (!generic || num_args > MOST_PARAMS || p->instance_nesting >= MOST_NESTED) return callee;
     generic_instance *instance = QN__NEW(p->arena, generic_instance);
     for (size_t i = 0; i < num_args; i++)
-        if (args[i]->type->kind == AST_POINTER) instance->spaces[i] = args[i]->type->base->space;
+        if (args[i]->type->kind == AST_POINTER && !qn__is_null_constant(args[i]))
+            instance->spaces[i] = args[i]->type->base->space;
     for (size_t i = 0; i < generic->instances.len; i++)
         if (memcmp(generic->instances.data[i]->spaces, instance->spaces, sizeof instance->spaces) == 0)
             return generic->instances.data[i]->decl ? generic->instances.data[i]->decl : callee;

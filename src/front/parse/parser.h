@@ -76,6 +76,9 @@ typedef struct front_parser {
     ast_decl **instance;            /* gets the function */
     unsigned instance_nesting;
     QN__VEC(ast_stmt *) null_returns; /* while its result's address space is open */
+
+    /* A pointer that names no address space got two of them (space.c): the function is read again. */
+    bool is_given_up, all_generic;
 } front_parser;
 
 /* ---- parse.c: tokens, scopes, errors ---- */
@@ -133,6 +136,7 @@ typedef struct front_declarator {
     bool is_function; /* the outermost derivation: params are in scope of the body */
     QN__VEC(ast_decl *) params;
     QN__VEC(front_name *) param_names;
+    bool has_space;    /* what is read so far names the address space of what a '*' would point to */
     bool has_unspaced; /* function: a parameter is a pointer without address space */
     bool
         is_pointer_unspaced; /* pointer whose pointee was given no address space; of a function: its result */
@@ -247,12 +251,23 @@ void qn__touch_image_type(front_parser *p, const ast_type *type, front_loc loc);
 void qn__refuse_images(front_context *context);
 /* A built-in function of images, CLK_RGBA and the like, a sampler of an int; NULL: none of that. */
 /* space.c */
+/* Whether a pointer that names no address space is generic: OpenCL C 2.0 and later. */
+bool qn__has_generic(const front_parser *p);
+/* The pointer type with another address space of what it points to. */
+const ast_type *qn__type_in_space(front_parser *p, const ast_type *pointer, unsigned space);
 /* The pointer type `type`, which names no address space, in that of the pointer type `from`. */
 const ast_type *qn__sema_space_of_value(front_parser *p, const ast_type *type, const ast_type *from);
 /* Before a = b: where a is a pointer whose address space is still open, it is that of b. */
 void qn__sema_settle_space(front_parser *p, ast_expr *a, const ast_expr *b);
 /* The same for the value that the function being parsed returns here; of NULL it learns nothing yet. */
 void qn__sema_settle_result(front_parser *p, ast_stmt *stmt, const ast_expr *value);
+/* Gives the function up where `decl` has taken an address space (or a pointer to it is a pointer to one that has) and
+   now has to hold another; it is read again with all such pointers generic. */
+bool qn__sema_second_space(front_parser *p, const ast_decl *decl, const ast_type *from, const ast_type *to);
+/* Brings pointers to one address space where that can be: the generic one. False: it cannot. */
+bool qn__sema_join_spaces(front_parser *p, ast_expr **a, ast_expr **b);
+/* The same for what either of is chosen at run time. */
+bool qn__sema_arm_spaces(front_parser *p, ast_expr **a, ast_expr **b);
 /* to_global, to_local, to_private, get_fence; NULL: none of them. */
 ast_expr *qn__sema_space_call(front_parser *p, qn__str name, ast_expr **args, size_t num_args, front_loc loc);
 

@@ -260,6 +260,7 @@ static ast_stmt *parse_return(front_parser *p) {
         qn__sema_settle_result(p, stmt, value);
         result = p->function->type->base;
     }
+    if (!qn__is_null_constant(value)) qn__sema_second_space(p, p->function, value->type, result);
     stmt->cond = qn__sema_coerce(p, value, result, value->loc, (front_use){.what = "return value"});
     return stmt;
 }

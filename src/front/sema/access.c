@@ -305,12 +305,12 @@ static ast_expr *cast_pointer(front_parser *p, ast_expr *a, const ast_type *type
     const ast_type *from = a->type->base, *to = type->base;
     if (from->space == to->space) return qn__sema_cast_to(p, a, type);
     if (qn__is_null_constant(a)) return qn__sema_cast_to(p, a->a, type);
-    if (to->space == IR_PRIVATE && qn__standard(p) >= 200) { /* the generic address space: whatever it was */
-        type = qn__type_pointer(p->types, qn__type_qualified(p->types, to, to->quals, from->space));
+    if (to->space == IR_GENERIC_SPACE) /* whatever it was */
+        return qn__sema_cast_to(p, a, qn__type_in_space(p, type, from->space));
+    if (from->space == IR_GENERIC_SPACE && to->space != IR_CONSTANT_SPACE)
         return qn__sema_cast_to(p, a, type);
-    }
-    static const char *const names[IR_SPACE_COUNT] = {"__private", "__global", "__constant", "__local",
-                                                      "__private"};
+    static const char *const names[IR_SPACE_COUNT] = {"__private", "__global",  "__constant",
+                                                      "__local",   "__private", "__generic"};
     qn__diag_error(p->diag, loc, "cast from '%s' to '%s' would change the address space",
                    qn__type_text(p, a->type), qn__type_text(p, type));
     if (to->space == IR_PRIVATE)

@@ -11,6 +11,7 @@
 static ast_expr *call_of(front_parser *p, ast_decl *callee, front_loc loc) {
     ast_expr *e = qn__expr(p, EXPR_CALL, callee->type->base, loc, NULL, NULL, NULL);
     e->callee = callee;
+    callee->is_called = true;
     front_call call = {p->function, callee, loc};
     if (p->function) qn__vec_push(p->arena, &p->context->calls, call);
     return e;

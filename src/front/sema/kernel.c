@@ -17,7 +17,7 @@ static void check_pointer(front_parser *p, const ast_decl *param) {
     while (inner->kind == AST_ARRAY) inner = inner->base;
     if (inner->kind == AST_POINTER)
         refuse_parameter(p, param, "is a pointer to a pointer", NULL);
-    else if (pointee->space == IR_PRIVATE)
+    else if (pointee->space == IR_PRIVATE || pointee->space == IR_GENERIC_SPACE)
         refuse_parameter(p, param, "points to private memory",
                          "write __global, __constant or __local before its type");
 }

@@ -153,7 +153,7 @@ static ast_expr *widen_index(front_parser *p, ast_expr *index) {
 
 static ast_expr *pointer_difference(front_parser *p, ast_expr *a, ast_expr *b, front_loc loc) {
     const ast_type *pa = a->type->base, *pb = b->type->base;
-    if (!qn__type_compatible(pa, pb) || pa->space != pb->space || !check_pointee(p, a->type, loc) ||
+    if (!qn__type_compatible(pa, pb) || !qn__sema_join_spaces(p, &a, &b) || !check_pointee(p, a->type, loc) ||
         pa->size == 0)
         return invalid_operands(p, "-", a, b, loc);
     return binary(p, BINARY_SUB, p->types->scalars[AST_LONG], a, qn__sema_cast_to(p, b, a->type), loc);
@@ -182,7 +182,7 @@ static ast_expr *pointer_comparison(front_parser *p, ast_binary op, ast_expr *a,
     if (a->type->kind != AST_POINTER || b->type->kind != AST_POINTER)
         return invalid_operands(p, spellings[op], a, b, loc);
     const ast_type *pa = a->type->base, *pb = b->type->base;
-    if (pa->space != pb->space) {
+    if (!qn__sema_join_spaces(p, &a, &b)) {
         qn__diag_error(p->diag, loc, "comparison of pointers to different address spaces: '%s' and '%s'",
                        qn__type_text(p, a->type), qn__type_text(p, b->type));
         return qn__expr_error(p, loc);
@@ -319,14 +319,14 @@ static ast_expr *pointer_arms(front_parser *p, ast_expr **b, ast_expr **c, front
         return NULL;
     }
     if (vc->type->kind != AST_POINTER) return invalid_operands(p, "?:", vb, vc, loc);
-    const ast_type *pb = vb->type->base, *pc = vc->type->base;
-    if (pb->space != pc->space) {
+    if (!qn__sema_arm_spaces(p, &vb, &vc)) {
         qn__diag_error(p->diag, loc, "the arms of '?:' point to different address spaces: '%s' and '%s'",
                        qn__type_text(p, vb->type), qn__type_text(p, vc->type));
         qn__diag_hint(p->diag,
                       "a pointer has one address space: choose between what is read there, or branch");
         return qn__expr_error(p, loc);
     }
+    const ast_type *pb = vb->type->base, *pc = vc->type->base;
     bool same = qn__type_compatible(pb, pc) || (pb->unqualified == pc->unqualified);
     if (!same && pb->kind != AST_VOID && pc->kind != AST_VOID)
         qn__diag_warning(p->diag, FRONT_WARN_POINTER, loc,
@@ -414,6 +414,9 @@ ast_expr *qn__sema_assign(front_parser *p, ast_expr *a, ast_expr *b, front_loc l
     b = qn__sema_value(p, b);
     if (!check_modifiable(p, a, loc)) return qn__expr_error(p, loc);
     if (!qn__is_error(p, b)) qn__sema_settle_space(p, a, b);
+    const ast_decl *variable = a->expr_kind == EXPR_VARIABLE ? a->decl : NULL;
+    if (!qn__is_null_constant(b) && qn__sema_second_space(p, variable, b->type, a->type))
+        return qn__expr_error(p, loc);
     b = qn__sema_coerce(p, b, a->type, loc, (front_use){.what = "assignment"});
     if (qn__is_error(p, b)) return b;
     return qn__expr(p, EXPR_ASSIGN, a->type->unqualified, loc, a, b, NULL);

@@ -322,24 +322,43 @@ static ast_expr *refuse(front_parser *p, ast_expr *e, const ast_type *type, fron
 
 static ast_expr *refuse_space(front_parser *p, ast_expr *e, const ast_type *type, front_loc loc,
                               front_use use) {
-    static const char *const names[IR_SPACE_COUNT] = {"__private", "__global", "__constant", "__local",
-                                                      "__private"};
+    static const char *const names[IR_SPACE_COUNT] = {"__private", "__global",  "__constant",
+                                                      "__local",   "__private", "__generic"};
     const char *from = names[e->type->base->space], *to = names[type->base->space];
     qn__diag_error(p->diag, loc, "%s: '%s' to '%s' would change the address space from %s to %s",
                    use_text(p, use), qn__type_text(p, e->type), qn__type_text(p, type->unqualified), from,
                    to);
-    if (type->base->space == IR_PRIVATE)
+    if (e->type->base->space == IR_GENERIC_SPACE && type->base->space != IR_CONSTANT_SPACE)
+        qn__diag_hint(
+            p->diag,
+            "where it is known to point there, say so: (%s)p; else ask with to%s(p), which may be null",
+            qn__type_text(p, type->unqualified), to + 1);
+    else if (type->base->space == IR_GENERIC_SPACE)
+        qn__diag_hint(
+            p->diag,
+            "a pointer without an address space cannot point to __constant memory: declare it as '%s %s*'",
+            from, qn__type_text(p, type->base->unqualified));
+    else if (type->base->space == IR_PRIVATE)
         qn__diag_hint(p->diag,
                       "a pointer without an address space points to private memory: declare it as '%s %s*'",
                       from, qn__type_text(p, type->base->unqualified));
     else if (e->type->base->space == IR_PRIVATE)
         qn__diag_hint(p->diag, "what it points to lies in private memory; copy it to %s memory first", to);
-    else if (qn__standard(p) >= 200)
-        qn__diag_hint(
-            p->diag,
-            "a pointer stays in the address space of what it first gets: give %s memory a pointer of its own",
-            from);
     if (use.param) qn__diag_note(p->diag, use.param->loc, "the parameter is declared here");
+    return qn__expr_error(p, e->loc);
+}
+
+/* A generic pointer lies in memory in another form than one whose address space is named. */
+static bool is_other_inside(const ast_type *a, const ast_type *b) {
+    if (a->kind != AST_POINTER || b->kind != AST_POINTER || a->base->space == b->base->space) return false;
+    return a->base->space == IR_GENERIC_SPACE || b->base->space == IR_GENERIC_SPACE;
+}
+
+static ast_expr *refuse_inside(front_parser *p, ast_expr *e, const ast_type *type, front_loc loc,
+                               front_use use) {
+    qn__diag_error(p->diag, loc, "%s: '%s' to '%s': pointers to different address spaces lie there",
+                   use_text(p, use), qn__type_text(p, e->type), qn__type_text(p, type->unqualified));
+    qn__diag_hint(p->diag, "name the same address space, or none, in both");
     return qn__expr_error(p, e->loc);
 }
 
@@ -348,7 +367,13 @@ static ast_expr *coerce_pointer(front_parser *p, ast_expr *e, const ast_type *ty
     const ast_type *from = e->type->base, *to = type->base;
     if (from->space != to->space) {
         if (qn__is_null_constant(e)) return qn__sema_cast_to(p, e->a, type);
-        return refuse_space(p, e, type, loc, use);
+        if (to->space != IR_GENERIC_SPACE || from->space == IR_CONSTANT_SPACE)
+            return refuse_space(p, e, type, loc, use);
+    }
+    if (is_other_inside(from, to)) {
+        const bool is_variable = e->expr_kind == EXPR_ADDRESS && e->a->expr_kind == EXPR_VARIABLE;
+        if (is_variable && qn__sema_second_space(p, e->a->decl, to, from)) return qn__expr_error(p, e->loc);
+        return refuse_inside(p, e, type, loc, use);
     }
     bool same = qn__type_compatible(from, to) || from->kind == AST_VOID || to->kind == AST_VOID;
     if (!same)
@@ -390,7 +415,13 @@ int qn__sema_fit(front_parser *p, const ast_expr *value, const ast_type *param) 
     }
     if (qn__type_is_scalar(from) && to->kind == AST_VECTOR) return 4;
     if (to->kind == AST_POINTER && from->kind == AST_POINTER) {
-        if (from->base->space != to->base->space) return -1;
+        if (from->base->space != to->base->space) {
+            const bool fits = to->base->space == IR_GENERIC_SPACE && from->base->space != IR_CONSTANT_SPACE;
+            return !fits                                       ? -1
+                   : qn__type_compatible(from->base, to->base) ? 2
+                   : to->base->kind == AST_VOID                ? 3
+                                                               : -1;
+        }
         if (qn__type_compatible(from->base, to->base))
             return (from->base->quals & ~(unsigned)to->base->quals) ? 3 : 1;
         return to->base->kind == AST_VOID ? 2 : -1;
