@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "ir/internal.h"
-#include "util/map.h"
 
 /* ---- modules and functions ---- */
 

@@ -5,51 +5,61 @@
 
 #include "ir/fold.h"
 #include "ir/internal.h"
-#include "util/hash.h"
-#include "util/map.h"
 
 /* ---- interning ---- */
-
-/* Values whose keys have the same hash; the head is the map's entry. */
-typedef struct intern_link {
-    ir_value *value;
-    struct intern_link *next;
-} intern_link;
 
 static uint64_t lane_mask(ir_type type) {
     unsigned bits = qn__ir_bits(type);
     return bits >= 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 }
 
-static uint64_t intern_hash(ir_type type, ir_value_kind kind, const uint64_t *bits) {
-    uint64_t seed =
+/* `bits` is NULL for what is undefined. */
+static size_t hash_of(ir_type type, ir_value_kind kind, const uint64_t *bits) {
+    const uint64_t factor = 0x9E3779B97F4A7C15u;
+    uint64_t hash =
         (uint64_t)type.kind | (uint64_t)type.lanes << 8 | (uint64_t)type.space << 16 | (uint64_t)kind << 24;
-    if (bits && type.lanes == 1) return bits[0] ^ seed << 32; /* the map mixes it */
-    return qn__hash(bits, bits ? type.lanes * sizeof *bits : 0, seed);
+    for (unsigned i = 0; bits && i < type.lanes; i++) {
+        hash = (hash ^ bits[i]) * factor;
+        hash ^= hash >> 32;
+    }
+    return (size_t)hash;
 }
 
-static ir_value *intern_find(const ir_function *function, uint64_t hash, ir_type type, ir_value_kind kind,
-                             const uint64_t *bits) {
-    for (const intern_link *link = qn__map64_get(&function->constants, hash); link; link = link->next) {
-        ir_value *value = link->value;
-        if (value->value_kind == kind && qn__ir_same(value->type, type) &&
-            (!bits || memcmp(value->bits, bits, type.lanes * sizeof *bits) == 0))
-            return value;
+static bool is_same(const ir_value *value, ir_type type, ir_value_kind kind, const uint64_t *bits) {
+    if (value->value_kind != kind || !qn__ir_same(value->type, type)) return false;
+    for (unsigned i = 0; bits && i < type.lanes; i++)
+        if (value->bits[i] != bits[i]) return false;
+    return true;
+}
+
+/* Where it is, or the empty place for it. There is one. */
+static ir_value **find(const ir_constants *in, ir_type type, ir_value_kind kind, const uint64_t *bits) {
+    for (size_t i = hash_of(type, kind, bits);; i++) {
+        ir_value **slot = &in->slots[i & (in->cap - 1)];
+        if (!*slot || is_same(*slot, type, kind, bits)) return slot;
     }
-    return NULL;
+}
+
+static void grow(qn__arena *arena, ir_constants *constants) {
+    ir_constants grown = {.len = constants->len, .cap = constants->cap ? constants->cap * 2 : 32};
+    grown.slots = QN__NEW_ARRAY(arena, ir_value *, grown.cap);
+    for (uint32_t i = 0; i < constants->cap; i++) {
+        ir_value *value = constants->slots[i];
+        if (value) *find(&grown, value->type, (ir_value_kind)value->value_kind, value->bits) = value;
+    }
+    *constants = grown;
 }
 
 static ir_value *intern(ir_function *function, ir_type type, ir_value_kind kind, const uint64_t *bits) {
-    uint64_t hash = intern_hash(type, kind, bits);
-    ir_value *found = intern_find(function, hash, type, kind, bits);
-    if (found) return found;
+    ir_constants *constants = &function->constants;
     qn__arena *arena = function->module->arena;
-    ir_value *value = qn__ir_value_new(function, type, kind, 0, NULL);
-    if (bits) value->bits = qn__arena_copy(arena, bits, type.lanes * sizeof *bits);
-    intern_link *link = QN__NEW(arena, intern_link);
-    *link = (intern_link){value, qn__map64_get(&function->constants, hash)};
-    qn__map64_set(arena, &function->constants, hash, link);
-    return value;
+    if (constants->len * 2 >= constants->cap) grow(arena, constants);
+    ir_value **slot = find(constants, type, kind, bits);
+    if (*slot) return *slot;
+    *slot = qn__ir_value_new(function, type, kind, 0, NULL);
+    if (bits) (*slot)->bits = qn__arena_copy(arena, bits, type.lanes * sizeof *bits);
+    constants->len++;
+    return *slot;
 }
 
 ir_value *qn__ir_const(ir_function *function, ir_type type, const uint64_t *bits) {
@@ -60,14 +70,15 @@ ir_value *qn__ir_const(ir_function *function, ir_type type, const uint64_t *bits
 }
 
 bool qn__ir_is_interned(const ir_function *function, const ir_value *value) {
-    uint64_t hash = intern_hash(value->type, value->value_kind, value->bits);
-    return intern_find(function, hash, value->type, value->value_kind, value->bits) == value;
+    const ir_constants *in = &function->constants;
+    return in->cap && *find(in, value->type, (ir_value_kind)value->value_kind, value->bits) == value;
 }
 
 ir_value *qn__ir_const_splat(ir_function *function, ir_type type, uint64_t bits) {
+    const uint64_t cut = bits & lane_mask(type);
     uint64_t lanes[16];
-    for (unsigned i = 0; i < type.lanes && i < 16; i++) lanes[i] = bits;
-    return qn__ir_const(function, type, lanes);
+    for (unsigned i = 0; i < type.lanes && i < 16; i++) lanes[i] = cut;
+    return intern(function, type, IR_VALUE_CONST, lanes);
 }
 
 ir_value *qn__ir_const_int(ir_function *function, ir_kind kind, int64_t value) {

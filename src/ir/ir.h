@@ -63,7 +63,11 @@ static inline ir_type qn__ir_with_lanes(ir_type type, unsigned lanes) {
 static inline ir_type qn__ir_element(ir_type type) { return qn__ir_with_lanes(type, 1); }
 static inline bool qn__ir_is_int(ir_type t) { return t.kind >= IR_I8 && t.kind <= IR_I64; }
 static inline bool qn__ir_is_float(ir_type t) { return t.kind >= IR_F16 && t.kind <= IR_F64; }
-unsigned qn__ir_bits(ir_type type);        /* of one lane; bool: 1, pointer: 64, void: 0 */
+extern const uint8_t qn__ir_kind_bits[IR_KIND_COUNT];
+/* Of one lane; bool: 1, pointer: 64, void: 0. */
+static inline unsigned qn__ir_bits(ir_type type) {
+    return type.kind < IR_KIND_COUNT ? qn__ir_kind_bits[type.kind] : 0;
+}
 unsigned qn__ir_memory_size(ir_type type); /* bytes as laid out in memory: a 3-vector takes 4 lanes */
 const char *qn__ir_space_name(ir_space space);
 /* "f32", "i32x4", "ptr.global"; the text is the arena's or static. */
@@ -358,6 +362,12 @@ typedef struct ir_local {
     uint32_t align;
 } ir_local;
 
+/* The constants of a function, by hash; use qn__ir_const. */
+typedef struct ir_constants {
+    ir_value **slots;
+    uint32_t len, cap;
+} ir_constants;
+
 struct ir_function {
     ir_module *module;
     const char *name;
@@ -376,7 +386,7 @@ struct ir_function {
     uint32_t required_sub_group_size; /* 0: none */
     const char *vec_type_hint;        /* or NULL */
     ir_loc loc;
-    qn__map64 constants;                   /* interned constants; use qn__ir_const */
+    ir_constants constants;
     ir_instr *last_var;                    /* where qn__ir_variable goes on; kept by the builder */
     uint32_t index, num_calls, num_copies; /* of qn__survey, for the inliner */
 };

@@ -82,9 +82,7 @@ const char *const qn__ir_arg_kind_names[IR_ARG_KIND_COUNT] = {"value", "struct",
 const char *const qn__ir_arg_flag_names[IR_ARG_FLAG_COUNT] = {"const",    "restrict", "volatile",
                                                               "no_write", "no_read",  "state"};
 
-static const uint8_t kind_bits[IR_KIND_COUNT] = {0, 1, 8, 16, 32, 64, 16, 32, 64, 64};
-
-unsigned qn__ir_bits(ir_type type) { return type.kind < IR_KIND_COUNT ? kind_bits[type.kind] : 0; }
+const uint8_t qn__ir_kind_bits[IR_KIND_COUNT] = {0, 1, 8, 16, 32, 64, 16, 32, 64, 64};
 
 unsigned qn__ir_memory_size(ir_type type) {
     unsigned lanes = type.lanes == 3 ? 4 : type.lanes;
