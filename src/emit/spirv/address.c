@@ -154,7 +154,7 @@ static uint32_t add_term(spv *e, uint32_t address, const qn__term *term) {
 /* What is the same for all work-items first. */
 static void global_ptr_add(spv *e, const ir_instr *instr) {
     const ir_value *result = instr->results[0];
-    if (!e->demand[result->id]) return;
+    if (!e->plan.demand[result->id]) return;
     uint32_t address = qn__spv_use(e, instr->operands[0]);
     qn__sum sum = {.constant = instr->attr.offset};
     qn__linear(instr->operands[1], 1, false, &sum);

@@ -24,9 +24,8 @@ static void add_object(spv *e, const ir_value *value, spv_object object) {
     e->object[value->id] = (uint32_t)e->objects.len;
 }
 
-/* Finds the objects; several LOCAL instructions may name one. */
-static void visit_objects(ir_instr *instr, void *user) {
-    spv *e = user;
+/* Several LOCAL instructions may name one. */
+static void find_object(spv *e, const ir_instr *instr) {
     if (instr->op == IR_VAR) {
         const ir_var *var = instr->attr.var;
         add_object(e, instr->results[0], (spv_object){var->size, var->align, IR_PRIVATE, -1, 0, 0, 0});
@@ -39,14 +38,10 @@ static void point_to_object(spv *e, const ir_value *pointer) {
     qn__points_to_join(&e->places, pointer->id, object_node(e, e->object[pointer->id] - 1));
 }
 
-static void visit_pointers(ir_instr *instr, void *user) {
-    if (instr->op == IR_VAR || instr->op == IR_LOCAL) point_to_object(user, instr->results[0]);
-}
-
 /* ---- what is accessed how ---- */
 
 spv_class *qn__spv_class(spv *e, const ir_value *pointer) {
-    if (!is_place(pointer)) return NULL;
+    if (!e->classes.len || !is_place(pointer)) return NULL;
     uint32_t index = e->class_of[find(e, pointer->id)];
     return index ? &e->classes.data[index - 1] : NULL;
 }
@@ -76,31 +71,32 @@ static unsigned unit_of(const spv_class *class) {
     return class->copy_unit ? smaller(unit, class->copy_unit) : unit;
 }
 
-typedef struct copies {
-    spv *e;
-    bool changed;
-} copies;
-
-/* A copy moves units of both sides, which must therefore be of one size. */
-static void visit_copy(ir_instr *instr, void *user) {
-    copies *c = user;
-    if (instr->op != IR_COPY) return;
-    uint64_t bits = instr->attr.align | instr->attr.size | 4;
+/* A copy moves units of both sides, which must therefore be of one size. True: it has changed one. */
+static bool join_sides(spv *e, const ir_instr *copy) {
+    bool changed = false;
+    uint64_t bits = copy->attr.align | copy->attr.size | 4;
     unsigned unit = (unsigned)(bits & (0 - bits));
     spv_class *sides[2];
     for (int i = 0; i < 2; i++) {
-        sides[i] = qn__spv_class(c->e, instr->operands[i]);
+        sides[i] = qn__spv_class(e, copy->operands[i]);
         if (sides[i]) unit = smaller(unit, unit_of(sides[i]));
     }
     for (int i = 0; i < 2; i++) {
         if (!sides[i] || sides[i]->copy_unit == unit) continue;
         sides[i]->copy_unit = (uint8_t)unit;
-        c->changed = true;
+        changed = true;
     }
+    return changed;
 }
 
-static void visit_accesses(ir_instr *instr, void *user) {
-    spv *e = user;
+static bool join_all_sides(spv *e) {
+    bool changed = false;
+    for (size_t i = 0; i < e->plan.near.len; i++)
+        if (e->plan.near.data[i]->op == IR_COPY) changed |= join_sides(e, e->plan.near.data[i]);
+    return changed;
+}
+
+static void find_access(spv *e, const ir_instr *instr) {
     switch (instr->op) {
     case IR_PTR_ADD: {
         spv_class *class = qn__spv_class(e, instr->results[0]);
@@ -232,12 +228,11 @@ static void collect(spv *e) {
         spv_object object = {0, ALIGN, IR_LOCAL_SPACE, (int)e->num_local_args++, 0, 0, 0};
         add_object(e, arg->value, object);
     }
-    qn__ir_walk(function->body, visit_objects, e);
+    for (size_t i = 0; i < e->plan.near.len; i++) find_object(e, e->plan.near.data[i]);
 }
 
 static void make_classes(spv *e) {
     e->class_of = QN__NEW_ARRAY(e->arena, uint32_t, e->places.count);
-    e->classes.len = 0;
     for (uint32_t i = 0; i < e->objects.len; i++) {
         spv_object *object = &e->objects.data[i];
         uint32_t root = find(e, object_node(e, i));
@@ -259,30 +254,32 @@ void qn__spv_classes(spv *e) {
     const ir_function *function = e->function;
     e->object = QN__NEW_ARRAY(e->arena, uint32_t, function->num_values + 1);
     collect(e);
+    e->classes.len = 0;
+    e->local_units = QN__NEW_ARRAY(e->arena, uint32_t, e->num_local_args + 1);
+    if (!e->objects.len) return;
     const uint32_t spaces = 1u << IR_PRIVATE | 1u << IR_LOCAL_SPACE;
     e->places = qn__points_to_find(e->arena, function, spaces, (uint32_t)e->objects.len, false);
     for (size_t i = 0; i < function->args.len; i++) {
         const ir_value *value = function->args.data[i].value;
         if (e->object[value->id]) point_to_object(e, value);
     }
-    qn__ir_walk(function->body, visit_pointers, e);
+    for (size_t i = 0; i < e->plan.near.len; i++) {
+        const ir_instr *instr = e->plan.near.data[i];
+        if (instr->op == IR_VAR || instr->op == IR_LOCAL) point_to_object(e, instr->results[0]);
+    }
     make_classes(e);
-    qn__ir_walk(function->body, visit_accesses, e);
-    for (copies c = {e, true}; c.changed;) {
-        c.changed = false;
-        qn__ir_walk(function->body, visit_copy, &c);
+    for (size_t i = 0; i < e->plan.near.len; i++) find_access(e, e->plan.near.data[i]);
+    while (join_all_sides(e)) {
     }
     for (size_t i = 0; i < e->classes.len; i++) settle_class(e, &e->classes.data[i]);
     place_objects(e);
-    uint32_t *units = QN__NEW_ARRAY(e->arena, uint32_t, e->num_local_args + 1);
     for (size_t i = 0; i < e->objects.len; i++) {
         const spv_object *object = &e->objects.data[i];
         const spv_class *class = &e->classes.data[object->class_index];
         if (object->local_arg >= 0)
-            units[object->local_arg] =
+            e->local_units[object->local_arg] =
                 class->num_objects > 1 ? JOINT_UNIT : (uint32_t) class->unit * class->lanes;
     }
-    e->local_units = units;
 }
 
 /* ---- variables ---- */
@@ -322,21 +319,19 @@ static void declare(spv *e, spv_class *class, uint32_t index) {
     uint32_t storage = local ? SP_WORKGROUP : SP_FUNCTION_CLASS;
     uint32_t pointer = qn__spv_pointer(e, storage, array);
     class->variable = local ? local_variable(e, pointer) : qn__spv_id(e);
-    if (!local) SPV_INTO(e, &e->vars, SP_VARIABLE, pointer, class->variable, storage);
+    if (!local) SPV_DO(e, SP_VARIABLE, pointer, class->variable, storage);
 }
 
-static void visit_used(ir_instr *instr, void *user) {
-    spv *e = user;
-    for (uint32_t i = 0; i < instr->num_operands && i < 2; i++) {
-        spv_class *class =
-            qn__ir_ops[instr->op].rule >= RULE_LOAD && qn__ir_ops[instr->op].rule <= RULE_ATOMIC_CAS
-                ? qn__spv_class(e, instr->operands[i])
-                : NULL;
-        if (class && !class->variable) declare(e, class, (uint32_t)(class - e->classes.data));
+void qn__spv_class_variables(spv *e) {
+    for (size_t n = 0; n < e->plan.near.len; n++) {
+        const ir_instr *instr = e->plan.near.data[n];
+        if (!qn__spv_is_access(instr)) continue;
+        for (uint32_t i = 0; i < instr->num_operands && i < 2; i++) {
+            spv_class *class = qn__spv_class(e, instr->operands[i]);
+            if (class && !class->variable) declare(e, class, (uint32_t)(class - e->classes.data));
+        }
     }
 }
-
-void qn__spv_class_variables(spv *e) { qn__ir_walk(e->function->body, visit_used, e); }
 
 uint32_t qn__spv_object_place(spv *e, const ir_value *pointer) {
     const spv_object *object = &e->objects.data[e->object[pointer->id] - 1];

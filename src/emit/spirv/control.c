@@ -200,7 +200,7 @@ static void write_loop(spv *e, const ir_instr *instr) {
     qn__spv_begin_block(e, jumps.next);
     fill_gaps(e, &h, &jumps.continues);
     SPV_DO(e, SP_BRANCH, start);
-    e->chains.len = chains;
+    qn__spv_forget(e, chains);
     qn__spv_begin_block(e, jumps.merge);
     if (!jumps.rounds) define_results(e, instr, &jumps.breaks);
     for (uint32_t i = 0; i < results; i++) qn__spv_define(e, instr->results[i], h.ids[count + i]);
@@ -281,5 +281,5 @@ void qn__spv_region(spv *e, const ir_region *region) {
         default: qn__spv_instr(e, i);
         }
     }
-    e->chains.len = chains;
+    qn__spv_forget(e, chains);
 }

@@ -337,7 +337,7 @@ static uint32_t round_parts(spv *e, ir_type to, const parts *p, unsigned roundin
 
 /* FConvert may round as it likes where nearest even is not promised, and to f16 from f64 twice. */
 static bool is_exact_convert(const spv *e, ir_type from, ir_type to, unsigned rounding) {
-    if (qn__spv_is_held(e, (ir_kind)from.kind) || qn__spv_is_held(e, (ir_kind)to.kind)) return false;
+    if (qn__spv_is_held(e, from.kind) || qn__spv_is_held(e, to.kind)) return false;
     if (to.kind > from.kind) return to.kind - from.kind == 1;
     bool nearest = to.kind == IR_F32 || e->options->target.has_nearest;
     return rounding == IR_ROUND_EVEN && from.kind - to.kind == 1 && nearest;
@@ -362,8 +362,7 @@ static uint32_t to_words_of(spv *e, ir_type from, uint32_t value, bool is_signed
     ir_type words = qn__ir_type(IR_I32, from.lanes);
     uint32_t t = qn__spv_type(e, words);
     if (from.kind == IR_I32) return value;
-    if (!qn__spv_is_held(e, (ir_kind)from.kind))
-        return SPV(e, is_signed ? SP_S_CONVERT : SP_U_CONVERT, t, value);
+    if (!qn__spv_is_held(e, from.kind)) return SPV(e, is_signed ? SP_S_CONVERT : SP_U_CONVERT, t, value);
     uint32_t by = qn__spv_int(e, words, 32 - qn__ir_bits(from));
     if (!is_signed) return value;
     return SPV(e, SP_SHIFT_RIGHT_ARITHMETIC, t, SPV(e, SP_SHIFT_LEFT, t, value, by), by);
@@ -378,16 +377,16 @@ static uint32_t truncate(spv *e, const ir_instr *instr) {
     ir_type to = instr->results[0]->type, from = a->type;
     uint32_t value = from.kind == IR_I64 && from.lanes == 1 ? qn__spv_low(e, a) : qn__spv_use(e, a);
     if (from.kind == IR_I64 && from.lanes == 1) from = I32;
-    if (qn__spv_is_held(e, (ir_kind)to.kind)) return to_held(e, from, to, value, false);
+    if (qn__spv_is_held(e, to.kind)) return to_held(e, from, to, value, false);
     if (to.kind != IR_BOOL)
         return to.kind == from.kind ? value : SPV(e, SP_U_CONVERT, qn__spv_memory_type(e, to), value);
     uint32_t one = qn__spv_int(e, from, 1), zero = qn__spv_int(e, from, 0);
     uint32_t bit = SPV(e, SP_BITWISE_AND, qn__spv_type(e, from), value, one);
-    return SPV(e, SP_I_NOT_EQUAL, qn__spv_vector(e, qn__spv_bool(e), to.lanes), bit, zero);
+    return SPV(e, SP_I_NOT_EQUAL, qn__spv_bools(e, to.lanes), bit, zero);
 }
 
 static uint32_t widened(spv *e, ir_type from, ir_type to, uint32_t value, bool is_signed) {
-    if (qn__spv_is_held(e, (ir_kind)from.kind)) {
+    if (qn__spv_is_held(e, from.kind)) {
         value = to_words_of(e, from, value, is_signed);
         if (to.kind == IR_I32) return value;
     }
@@ -402,7 +401,7 @@ static void extend(spv *e, const ir_instr *instr) {
     if (from.kind == IR_BOOL)
         value = SPV(e, SP_SELECT, qn__spv_type(e, to), value, qn__spv_int(e, to, is_signed ? UINT64_MAX : 1),
                     qn__spv_int(e, to, 0));
-    else if (qn__spv_is_held(e, (ir_kind)to.kind))
+    else if (qn__spv_is_held(e, to.kind))
         value = to_held(e, from, to, value, is_signed);
     else if (from.kind != to.kind)
         value = widened(e, from, to, value, is_signed);
@@ -410,9 +409,9 @@ static void extend(spv *e, const ir_instr *instr) {
         qn__spv_define(e, result, value);
         return;
     }
-    spv_value *v = &e->values[result->id];
+    spv_value *v = &e->plan.values[result->id];
     v->low = value;
-    if (e->demand[result->id] & QN__WANT_ALL) v->id = qn__spv_widen(e, value, is_signed);
+    if (e->plan.demand[result->id] & QN__WANT_ALL) v->id = qn__spv_widen(e, value, is_signed);
 }
 
 /* Between 16 bits that are held in words and f16. */
@@ -435,7 +434,7 @@ static void note_words(spv *e, const ir_value *words, uint32_t wide) {
 static uint32_t bitcast(spv *e, const ir_instr *instr) {
     uint32_t value = qn__spv_use(e, instr->operands[0]);
     ir_type of = instr->operands[0]->type, as = instr->results[0]->type;
-    bool held = qn__spv_is_held(e, (ir_kind)of.kind) || qn__spv_is_held(e, (ir_kind)as.kind);
+    bool held = qn__spv_is_held(e, of.kind) || qn__spv_is_held(e, as.kind);
     if (held && of.kind != as.kind) return bitcast_lanes(e, of, as, value);
     uint32_t from = qn__spv_type(e, of), to = qn__spv_type(e, as);
     if (from == to && as.kind == IR_I64) note_words(e, instr->operands[0], value);

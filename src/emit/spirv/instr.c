@@ -122,7 +122,7 @@ static ir_op order_of(ir_op op, const extended *x) {
 /* Those of GLSL.std.450 are of 32 bits. */
 static uint32_t select_less(spv *e, ir_op op, ir_type type, uint32_t a, uint32_t b) {
     bool is_signed = op == IR_SMIN || op == IR_SMAX, least = op == IR_SMIN || op == IR_UMIN;
-    uint32_t boolean = qn__spv_vector(e, qn__spv_bool(e), type.lanes);
+    uint32_t boolean = qn__spv_bools(e, type.lanes);
     uint32_t is_less = SPV(e, is_signed ? SP_S_LESS : SP_U_LESS, boolean, a, b);
     return SPV(e, SP_SELECT, qn__spv_type(e, type), is_less, least ? a : b, least ? b : a);
 }
@@ -222,7 +222,7 @@ uint32_t qn__spv_arith(spv *e, ir_op op, ir_type type, uint32_t a, uint32_t b) {
 static uint32_t add_zero(spv *e, const ir_instr *instr) {
     ir_type type = instr->results[0]->type;
     uint32_t a = qn__spv_use(e, instr->operands[0]), zero = qn__spv_use(e, instr->operands[1]);
-    uint32_t none = SPV(e, SP_F_EQUAL, qn__spv_vector(e, qn__spv_bool(e), type.lanes), a, zero);
+    uint32_t none = SPV(e, SP_F_EQUAL, qn__spv_bools(e, type.lanes), a, zero);
     return SPV(e, SP_SELECT, qn__spv_type(e, type), none, zero, a);
 }
 
@@ -249,8 +249,8 @@ uint32_t qn__spv_hide_zero(spv *e, const ir_value *value) {
 static uint32_t same_difference(spv *e, const ir_instr *instr) {
     ir_type type = instr->results[0]->type;
     uint32_t t = qn__spv_type(e, type), a = qn__spv_use(e, instr->operands[0]);
-    uint32_t finite = SPV(e, SP_F_LESS, qn__spv_vector(e, qn__spv_bool(e), type.lanes),
-                          SPV_GLSL(e, GLSL_F_ABS, t, a), qn__spv_float(e, type, (double)INFINITY));
+    uint32_t finite = SPV(e, SP_F_LESS, qn__spv_bools(e, type.lanes), SPV_GLSL(e, GLSL_F_ABS, t, a),
+                          qn__spv_float(e, type, (double)INFINITY));
     return SPV(e, SP_SELECT, t, finite, qn__spv_float(e, type, 0), qn__spv_float(e, type, (double)NAN));
 }
 
@@ -333,7 +333,7 @@ static uint32_t compare(spv *e, const ir_instr *instr) {
     const ir_value *left = instr->operands[0], *right = instr->operands[1];
     ir_type type = left->type;
     ir_op op = (ir_op)instr->op;
-    uint32_t boolean = qn__spv_vector(e, qn__spv_bool(e), type.lanes);
+    uint32_t boolean = qn__spv_bools(e, type.lanes);
     if (qn__spv_is_place(type))
         return SPV(e, integer_ops[op], boolean, qn__spv_address(e, left), qn__spv_address(e, right));
     refuse_pairs(e, instr);
@@ -504,7 +504,7 @@ static uint32_t plain(spv *e, const ir_instr *instr) {
 static void address_of(spv *e, const ir_instr *instr) {
     const ir_value *result = instr->results[0];
     if (instr->op != IR_GLOBAL) {
-        e->values[result->id].low = qn__spv_object_place(e, result);
+        e->plan.values[result->id].low = qn__spv_object_place(e, result);
         return;
     }
     uint32_t base[2];
@@ -517,16 +517,11 @@ static void address_of(spv *e, const ir_instr *instr) {
 /* A pure i64 is written in the forms that are needed only. */
 static bool low_only(spv *e, const ir_instr *instr) {
     const ir_value *result = instr->results[0];
-    const unsigned wanted = e->demand[result->id];
+    const unsigned wanted = e->plan.demand[result->id];
     if (result->type.kind != IR_I64 || result->type.lanes != 1 || wanted & QN__WANT_ALL) return false;
     if (!wanted || instr->op == IR_SEXT || instr->op == IR_ZEXT) return !wanted;
-    e->values[result->id].low = qn__spv_low_op(e, instr);
+    e->plan.values[result->id].low = qn__spv_low_op(e, instr);
     return true;
-}
-
-static void note_float(spv *e, ir_type type) {
-    if (qn__ir_is_float(type) && !qn__spv_is_held(e, (ir_kind)type.kind))
-        e->floats |= (uint8_t)(1u << (type.kind - IR_F16));
 }
 
 void qn__spv_instr(spv *e, const ir_instr *instr) {
@@ -546,8 +541,8 @@ void qn__spv_instr(spv *e, const ir_instr *instr) {
     }
     if (effects <= IR_EFFECT_PURE_TRAP) {
         if (!e->uses[result->id] || low_only(e, instr)) return;
-        note_float(e, result->type);
-        for (uint32_t i = 0; i < instr->num_operands; i++) note_float(e, instr->operands[i]->type);
+        e->kinds |= 1u << result->type.kind;
+        for (uint32_t i = 0; i < instr->num_operands; i++) e->kinds |= 1u << instr->operands[i]->type.kind;
         uint32_t id = plain(e, instr);
         if (id)
             qn__spv_define(e, result, id);

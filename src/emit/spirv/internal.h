@@ -81,7 +81,10 @@ typedef struct spv_class {
 typedef struct spv_chain {
     uint64_t made_of; /* of an id and a key */
     uint32_t id;
+    uint32_t before; /* the one before it of its bucket: its index + 1 */
 } spv_chain;
+
+enum { SPV_BUCKETS = 256 };
 
 typedef struct spv_jumps { /* of a construct that is being written */
     const ir_instr *construct;
@@ -97,6 +100,18 @@ typedef struct spv_local {
     const ir_function *user; /* the latest */
 } spv_local;
 
+/* What is found of a kernel before the first is written (plan.c). */
+typedef struct spv_plan {
+    spv_value *values;     /* by value id */
+    const uint8_t *demand; /* by value id: QN__WANT_*, the forms that are needed of wide values */
+    QN__VEC(const ir_instr *)
+    near;                /* what makes or goes through pointers to private and local memory, in order */
+    uint64_t queries;    /* bits: query op - IR_GLOBAL_ID, times 3, plus dim */
+    bool shares;         /* work-items see each other's writes: accesses are not private */
+    bool shares_buffers; /* also those to buffers: barriers of local memory alone do not order them */
+    bool uses_sync, uses_constants, guarded;
+} spv_plan;
+
 typedef struct spv {
     qn__arena *arena;
     ir_module *module;
@@ -105,14 +120,15 @@ typedef struct spv {
     jmp_buf give_up;
 
     /* the module */
-    uint32_t caps; /* bits of spv_cap */
-    spv_words entries, modes, strings, names, annotations, globals, functions;
+    uint32_t caps;                                                        /* bits of spv_cap */
+    spv_words entries, modes, strings, names, annotations, globals, code; /* code: all functions */
     uint32_t next_id, glsl;
     uint32_t types[IR_KIND_COUNT][17]; /* by kind and lanes, as in memory; 0: not asked for yet */
     qn__map64 interned, small;         /* instructions of `globals` by hash; words of constants by id */
     qn__map64 built_ins;
     qn__map64 boxes; /* pointers to structures of one narrow value, by its type */
     bool native;     /* wide values are 64-bit integers */
+    uint32_t held;   /* bits by kind: see qn__spv_is_held */
     uint32_t local_size[3];
     bool linear; /* sub-groups are used: groups are one-dimensional for the device, see declare_local_size */
     uint64_t *constant_offset; /* of each __constant object in the blob; UINT64_MAX: not there */
@@ -121,14 +137,10 @@ typedef struct spv {
 
     /* the kernel */
     ir_function *function;
-    spv_words vars, code, interface;
-    spv_value *values;
-    const uint8_t *demand; /* by value id: QN__WANT_*, the forms that are needed of wide values */
-    uint32_t label;        /* of the block being written */
-    bool shares;           /* work-items see each other's writes: accesses are not private */
-    bool shares_buffers;   /* also those to buffers: barriers of local memory alone do not order them */
-    bool uses_sync, guarded;
-    uint8_t floats; /* bits: 16, 32 and 64 bits, in order, are computed with */
+    spv_plan plan;
+    spv_words interface;
+    uint32_t label; /* of the block being written */
+    uint32_t kinds; /* bits by kind: are computed with */
     QN__VEC(qn__implicit) implicit;
     uint32_t block, block_size; /* push constant variable; bytes with the implicit arguments */
     uint32_t block_address;     /* of the block, where it is in memory */
@@ -138,9 +150,8 @@ typedef struct spv {
     qn__points_to places; /* sets of pointers to private and local memory; its own nodes are the objects */
     uint32_t *class_of;   /* by root: the class's index + 1 */
     uint32_t *object;     /* by value: its index + 1, of VAR, LOCAL and arguments */
-    const uint32_t *local_units;
+    uint32_t *local_units;
     uint32_t num_local_args;
-    uint64_t queries;       /* bits: query op - IR_GLOBAL_ID, times 3, plus dim */
     uint32_t query[3 * 16]; /* what they give: 32 bits; wide for global size and offset, and for the global id
                                that of the part's first work-item */
     uint32_t place[3];      /* of this work-item in the part */
@@ -148,6 +159,7 @@ typedef struct spv {
     uint32_t *uses;        /* by value id */
     const bool *read_only; /* by value id: pointers to where nobody writes; NULL: none */
     QN__VEC(spv_chain) chains;
+    uint32_t newest[SPV_BUCKETS]; /* of each bucket of chains: its index + 1 */
     spv_jumps *jumps;
     ir_loc loc;
 } spv;
@@ -182,20 +194,30 @@ QN__NORETURN void qn__spv_fail(spv *e, const char *message);
 
 uint32_t qn__spv_block_array(spv *e, uint32_t words);
 uint32_t qn__spv_void(spv *e);
-uint32_t qn__spv_scalar(spv *e, ir_kind kind); /* for loads and stores; pointers and i64: wide */
+uint32_t qn__spv_make_type(spv *e, ir_type type);
+/* For loads and stores; pointers and i64: wide. */
+static inline uint32_t qn__spv_memory_type(spv *e, ir_type type) {
+    const uint32_t known = e->types[type.kind][type.lanes];
+    return known ? known : qn__spv_make_type(e, type);
+}
+static inline uint32_t qn__spv_scalar(spv *e, ir_kind kind) {
+    return qn__spv_memory_type(e, qn__ir_type(kind, 1));
+}
 uint32_t qn__spv_uint(spv *e, unsigned bits);
 uint32_t qn__spv_vector(spv *e, uint32_t scalar, unsigned lanes); /* lanes 1: the scalar */
-uint32_t qn__spv_type(spv *e, ir_type type);                      /* the same, for arithmetic */
-uint32_t qn__spv_memory_type(spv *e, ir_type type);
+uint32_t qn__spv_type(spv *e, ir_type type);                      /* as in memory, for arithmetic */
 /* Numbers of 8 or 16 bits are values of 32, zeros above, where the device has them in buffers at most; buffers
    hold them as qn__spv_stored_type, an integer. What computes on them has been lowered. */
-bool qn__spv_is_held(const spv *e, ir_kind kind);
+static inline bool qn__spv_is_held(const spv *e, unsigned kind) { return e->held >> kind & 1; }
 uint32_t qn__spv_stored_type(spv *e, ir_type type);
 uint32_t qn__spv_held(spv *e, ir_type type, uint32_t words); /* cuts off what is above; `type` is held */
-uint32_t qn__spv_wide(spv *e);
-uint32_t qn__spv_pair(spv *e);
+static inline uint32_t qn__spv_wide(spv *e) { return qn__spv_scalar(e, IR_I64); }
+static inline uint32_t qn__spv_pair(spv *e) { return qn__spv_memory_type(e, qn__ir_type(IR_I32, 2)); }
 static inline uint32_t qn__spv_u32t(spv *e) { return qn__spv_scalar(e, IR_I32); }
-uint32_t qn__spv_bool(spv *e);
+static inline uint32_t qn__spv_bools(spv *e, unsigned lanes) {
+    return qn__spv_memory_type(e, qn__ir_type(IR_BOOL, lanes));
+}
+static inline uint32_t qn__spv_bool(spv *e) { return qn__spv_bools(e, 1); }
 uint32_t qn__spv_pointer(spv *e, unsigned storage, uint32_t type);
 uint32_t qn__spv_u32(spv *e, uint32_t value);
 uint32_t qn__spv_u64(spv *e, uint64_t value); /* wide */
@@ -210,7 +232,7 @@ void qn__spv_decorate(spv *e, uint32_t id, uint32_t decoration);
 
 /* ---- plan.c ---- */
 
-void qn__spv_plan(spv *e); /* e->function: fills values, queries, shares and what i64 asks for */
+void qn__spv_plan(spv *e); /* of e->function */
 /* For s2f and u2f of an i64: whether its low word says all; then *is_signed tells how to read it. */
 bool qn__spv_is_word(const ir_instr *convert, bool *is_signed);
 static inline bool qn__spv_is_wide(ir_type type) {
@@ -223,6 +245,11 @@ static inline bool qn__spv_is_split_id(const qn__term *term) {
            term->value->def->op == IR_GLOBAL_ID;
 }
 static inline bool qn__spv_is_place(ir_type type) { return type.kind == IR_PTR && !qn__spv_is_wide(type); }
+/* Of what its first or second operand points to. */
+static inline bool qn__spv_is_access(const ir_instr *instr) {
+    const unsigned rule = qn__ir_ops[instr->op].rule;
+    return rule >= RULE_LOAD && rule <= RULE_ATOMIC_CAS;
+}
 
 /* ---- classes.c: private and local memory ---- */
 
@@ -256,6 +283,7 @@ uint32_t qn__spv_value_type(spv *e, const ir_value *value);
 /* Looks up and notes what is derived from an id, for this region and those within. */
 uint32_t qn__spv_chain(const spv *e, uint32_t from, uint32_t key);
 void qn__spv_note(spv *e, uint32_t from, uint32_t key, uint32_t id);
+void qn__spv_forget(spv *e, size_t kept); /* all notes but the first `kept` */
 void qn__spv_line(spv *e, ir_loc loc);
 
 /* ---- control.c ---- */

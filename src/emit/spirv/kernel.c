@@ -25,11 +25,7 @@ static void add_implicit(spv *e, qn__implicit_kind kind, unsigned dim, unsigned 
 }
 
 static bool is_asked(const spv *e, ir_op query, unsigned dim) {
-    return e->queries >> ((query - IR_GLOBAL_ID) * 3 + dim) & 1;
-}
-
-static void visit_global(ir_instr *instr, void *user) {
-    if (instr->op == IR_GLOBAL) *(bool *)user = true;
+    return e->plan.queries >> ((query - IR_GLOBAL_ID) * 3 + dim) & 1;
 }
 
 /* The implicit arguments in use, those of 8 bytes first. */
@@ -45,19 +41,17 @@ static void collect_implicit(spv *e) {
         {IR_WORK_DIM, QN__IMPLICIT_WORK_DIM, 4},
         {IR_ENQUEUED_LOCAL_SIZE, QN__IMPLICIT_ENQUEUED_SIZE, 4},
     };
-    bool constants = false;
     const ir_function *function = e->function;
     e->implicit.data = NULL;
     e->implicit.len = e->implicit.cap = 0;
-    qn__ir_walk(function->body, visit_global, &constants);
-    if (constants) add_implicit(e, QN__IMPLICIT_CONSTANTS, 0, 8);
+    if (e->plan.uses_constants) add_implicit(e, QN__IMPLICIT_CONSTANTS, 0, 8);
     for (size_t i = 0; i < function->args.len; i++)
         if (function->args.data[i].arg_kind == IR_ARG_PRINT) add_implicit(e, QN__IMPLICIT_PRINT, 0, 8);
     for (size_t i = 0; i < QN__COUNT(rows); i++)
         for (unsigned d = 0; d < 3; d++)
             if (is_asked(e, (ir_op)rows[i].query, d))
                 add_implicit(e, (qn__implicit_kind)rows[i].kind, d, rows[i].size);
-    for (unsigned d = 0; d < 3 && e->guarded; d++) add_implicit(e, QN__IMPLICIT_LIMIT, d, 4);
+    for (unsigned d = 0; d < 3 && e->plan.guarded; d++) add_implicit(e, QN__IMPLICIT_LIMIT, d, 4);
 }
 
 static void place_block(spv *e) {
@@ -137,7 +131,9 @@ uint32_t qn__spv_never(spv *e) {
     return SPV(e, SP_I_EQUAL, qn__spv_bool(e), group, qn__spv_u32(e, UINT32_MAX));
 }
 
-static bool asks_any(const spv *e, ir_op query) { return e->queries >> ((query - IR_GLOBAL_ID) * 3) & 7; }
+static bool asks_any(const spv *e, ir_op query) {
+    return e->plan.queries >> ((query - IR_GLOBAL_ID) * 3) & 7;
+}
 
 static uint32_t local_id(spv *e, uint32_t locals, unsigned d) {
     uint32_t word = qn__spv_u32t(e);
@@ -174,11 +170,11 @@ static void find_divergent_loops(spv *e) {
 
 static void define_places(spv *e, uint32_t *group, uint32_t *local) {
     uint32_t word = qn__spv_u32t(e), groups = 0, locals = 0;
-    bool wants_places = e->guarded || asks_any(e, IR_GLOBAL_ID);
+    bool wants_places = e->plan.guarded || asks_any(e, IR_GLOBAL_ID);
     if (wants_places || asks_any(e, IR_GROUP_ID)) groups = built_in(e, SP_WORKGROUP_ID, 3);
     if (wants_places || asks_any(e, IR_LOCAL_ID)) locals = built_in(e, SP_LOCAL_INVOCATION_ID, 3);
     for (unsigned d = 0; d < 3; d++) {
-        bool place = e->guarded || is_asked(e, IR_GLOBAL_ID, d);
+        bool place = e->plan.guarded || is_asked(e, IR_GLOBAL_ID, d);
         group[d] = place || is_asked(e, IR_GROUP_ID, d) ? qn__spv_extract(e, word, groups, d) : 0;
         local[d] = place || is_asked(e, IR_LOCAL_ID, d) ? local_id(e, locals, d) : 0;
         if (place)
@@ -243,7 +239,7 @@ static uint32_t query_word(spv *e, ir_op op, unsigned d, const uint32_t *group, 
 static void write_queries(spv *e) {
     uint32_t group[3], local[3];
     define_places(e, group, local);
-    if (e->guarded) write_guard(e);
+    if (e->plan.guarded) write_guard(e);
     for (unsigned op = IR_GLOBAL_ID; op <= IR_SUB_GROUP_LOCAL_ID; op++) {
         for (unsigned d = 0; d < 3; d++) {
             if (!is_asked(e, (ir_op)op, d)) continue;
@@ -263,8 +259,8 @@ void qn__spv_query(spv *e, const ir_instr *instr) {
     unsigned dim = instr->op < IR_WORK_DIM ? instr->attr.dim : 0;
     uint32_t id = e->query[(instr->op - IR_GLOBAL_ID) * 3 + dim];
     const ir_value *result = instr->results[0];
-    spv_value *v = &e->values[result->id];
-    const unsigned wanted = e->demand[result->id];
+    spv_value *v = &e->plan.values[result->id];
+    const unsigned wanted = e->plan.demand[result->id];
     if (instr->op >= IR_WORK_DIM) {
         qn__spv_define(e, result, id);
     } else if (instr->op == IR_GLOBAL_ID) {
@@ -283,25 +279,37 @@ void qn__spv_query(spv *e, const ir_instr *instr) {
 
 static uint64_t made_of(uint32_t from, uint32_t key) { return (uint64_t)from << 32 | key; }
 
+static unsigned bucket_of(uint64_t made_of) {
+    return (unsigned)((made_of >> 32) + made_of * 31) % SPV_BUCKETS;
+}
+
 uint32_t qn__spv_chain(const spv *e, uint32_t from, uint32_t key) {
     enum { NEWEST = 128 };
     const uint64_t wanted = made_of(from, key);
-    const spv_chain *chains = e->chains.data;
     const size_t first = e->chains.len > NEWEST ? e->chains.len - NEWEST : 0;
-    for (size_t i = e->chains.len; i-- > first;)
-        if (chains[i].made_of == wanted) return chains[i].id;
+    for (uint32_t at = e->newest[bucket_of(wanted)]; at > first; at = e->chains.data[at - 1].before)
+        if (e->chains.data[at - 1].made_of == wanted) return e->chains.data[at - 1].id;
     return 0;
 }
 
 void qn__spv_note(spv *e, uint32_t from, uint32_t key, uint32_t id) {
-    qn__vec_push(e->arena, &e->chains, (spv_chain){made_of(from, key), id});
+    uint32_t *newest = &e->newest[bucket_of(made_of(from, key))];
+    qn__vec_push(e->arena, &e->chains, (spv_chain){made_of(from, key), id, *newest});
+    *newest = (uint32_t)e->chains.len;
+}
+
+void qn__spv_forget(spv *e, size_t kept) {
+    while (e->chains.len > kept) {
+        const spv_chain *chain = &qn__vec_pop(&e->chains);
+        e->newest[bucket_of(chain->made_of)] = chain->before;
+    }
 }
 
 uint32_t qn__spv_value_type(spv *e, const ir_value *value) { return qn__spv_type(e, value->type); }
 
 uint32_t qn__spv_bits(spv *e, ir_type type, uint64_t bits) {
     if (type.kind == IR_PTR) return qn__spv_u64(e, bits);
-    if (!qn__ir_is_float(type) || qn__spv_is_held(e, (ir_kind)type.kind)) return qn__spv_int(e, type, bits);
+    if (!qn__ir_is_float(type) || qn__spv_is_held(e, type.kind)) return qn__spv_int(e, type, bits);
     uint32_t words[] = {(uint32_t)bits, (uint32_t)(bits >> 32)};
     return qn__spv_intern(e, SP_CONSTANT, qn__spv_type(e, type), words, type.kind == IR_F64 ? 2 : 1);
 }
@@ -315,11 +323,11 @@ static uint32_t constant(spv *e, const ir_value *value) {
 }
 
 uint32_t qn__spv_use(spv *e, const ir_value *value) {
-    spv_value *v = &e->values[value->id];
+    spv_value *v = &e->plan.values[value->id];
     if (qn__spv_is_place(value->type)) return qn__spv_low(e, value);
     if (v->id) return v->id;
     if (qn__ir_is_const(value)) return v->id = constant(e, value);
-    if (qn__spv_is_held(e, (ir_kind)value->type.kind) && value->value_kind == IR_VALUE_UNDEF)
+    if (qn__spv_is_held(e, value->type.kind) && value->value_kind == IR_VALUE_UNDEF)
         return v->id = qn__spv_int(e, value->type, 0); /* zeros above */
     if (value->value_kind == IR_VALUE_UNDEF) return v->id = qn__spv_undef(e, qn__spv_type(e, value->type));
     return qn__spv_undef(e, qn__spv_type(e, value->type)); /* never executed */
@@ -332,7 +340,7 @@ uint32_t qn__spv_use_as(spv *e, const ir_value *value, const ir_value *like) {
 }
 
 uint32_t qn__spv_low(spv *e, const ir_value *value) {
-    spv_value *v = &e->values[value->id];
+    spv_value *v = &e->plan.values[value->id];
     if (v->low) return v->low;
     if (qn__ir_is_const(value)) return qn__spv_u32(e, (uint32_t)value->bits[0]);
     if (value->type.kind != IR_I64 || !v->id) return qn__spv_undef(e, qn__spv_u32t(e));
@@ -340,13 +348,13 @@ uint32_t qn__spv_low(spv *e, const ir_value *value) {
 }
 
 void qn__spv_define(spv *e, const ir_value *value, uint32_t id) {
-    spv_value *v = &e->values[value->id];
+    spv_value *v = &e->plan.values[value->id];
     if (qn__spv_is_place(value->type)) {
         v->low = id;
         return;
     }
     v->id = id;
-    if (e->demand[value->id] & QN__WANT_LOW) v->low = qn__spv_half(e, id, 0);
+    if (e->plan.demand[value->id] & QN__WANT_LOW) v->low = qn__spv_half(e, id, 0);
 }
 
 void qn__spv_line(spv *e, ir_loc loc) {
@@ -363,7 +371,7 @@ static void define_args(spv *e) {
     for (size_t i = 0; i < function->args.len; i++) {
         const ir_arg *arg = &function->args.data[i];
         const ir_value *value = arg->value;
-        spv_value *v = &e->values[value->id];
+        spv_value *v = &e->plan.values[value->id];
         uint32_t at = qn__spv_u32(e, e->arg_offsets[i]);
         switch (arg->arg_kind) {
         case IR_ARG_STRUCT: v->low = at; break;
@@ -402,7 +410,7 @@ static void declare_float_modes(spv *e, uint32_t function_id) {
         {target->has_nearest, CAP_ROUNDING_RTE, SP_ROUNDING_MODE_RTE, 16 | 64},
     };
     for (unsigned i = 0; i < 3; i++) {
-        if (!(e->floats >> i & 1)) continue;
+        if (!((e->kinds & ~e->held) >> (IR_F16 + i) & 1)) continue;
         for (size_t r = 0; r < QN__COUNT(rows); r++) {
             if (!rows[r].promised || !(rows[r].widths & 16u << i)) continue;
             qn__spv_need(e, rows[r].cap);
@@ -428,31 +436,27 @@ static void write_function(spv *e) {
     uint32_t nothing = qn__spv_void(e);
     uint32_t type = SPV_ONCE(e, SP_TYPE_FUNCTION, 0, nothing), id = qn__spv_id(e), start = qn__spv_id(e);
     e->label = start;
-    find_block(e);
+    SPV_DO(e, SP_FUNCTION, nothing, id, SP_FUNCTION_CONTROL_NONE, type);
+    SPV_DO(e, SP_LABEL, start);
     qn__spv_class_variables(e);
+    find_block(e);
     write_queries(e);
     find_divergent_loops(e);
     define_args(e);
     qn__spv_region(e, e->function->body);
+    qn__spv_do(e, SP_FUNCTION_END, NULL, 0);
     finish_entry(e, id);
-    const size_t length = e->vars.len + e->code.len + 16;
-    qn__vec_reserve(e->arena, &e->functions,
-                    e->functions.len + length + length / 2); /* and smaller ones behind it */
-    SPV_INTO(e, &e->functions, SP_FUNCTION, nothing, id, SP_FUNCTION_CONTROL_NONE, type);
-    SPV_INTO(e, &e->functions, SP_LABEL, start);
-    qn__spv_append(e, &e->functions, &e->vars);
-    qn__spv_append(e, &e->functions, &e->code);
-    qn__spv_words(e, &e->functions, SP_FUNCTION_END, NULL, 0);
 }
 
 void qn__spv_kernel(spv *e, ir_function *function) {
     e->function = function;
-    e->vars.len = e->code.len = e->interface.len = e->chains.len = 0;
+    e->interface.len = 0;
+    qn__spv_forget(e, 0);
     e->jumps = NULL;
-    e->floats = 0;
+    e->kinds = 0;
     e->loc = function->loc;
     e->uses = qn__ir_count_uses(e->arena, function);
-    e->read_only = e->shares_buffers ? qn__find_read_only(e->arena, function) : NULL;
+    e->read_only = e->plan.shares_buffers ? qn__find_read_only(e->arena, function) : NULL;
     for (unsigned d = 0; d < 3; d++) e->place[d] = 0;
     place_block(e);
     qn__spv_classes(e);
@@ -466,8 +470,8 @@ void qn__spv_kernel(spv *e, ir_function *function) {
     qn__kernel_info *kernel = qn__describe_kernel(e->arena, &e->result->info, function);
     kernel->symbol = qn__symbol_of(e->arena, function->name);
     kernel->static_local = local;
-    kernel->uses_sync = e->uses_sync;
-    kernel->guarded = e->guarded;
+    kernel->uses_sync = e->plan.uses_sync;
+    kernel->guarded = e->plan.guarded;
     kernel->params_size = e->block_size;
     kernel->implicit = e->implicit.data;
     kernel->num_implicit = (uint32_t)e->implicit.len;

@@ -17,8 +17,8 @@ typedef struct access {
 
 static bool is_shared(const spv *e, const ir_value *pointer, const ir_instr *instr) {
     if (!qn__spv_is_vulkan(e)) return false;
-    if (pointer->type.space == IR_LOCAL_SPACE) return e->shares;
-    return e->shares_buffers && qn__spv_is_wide(pointer->type) && !(instr->flags & IR_READONLY) &&
+    if (pointer->type.space == IR_LOCAL_SPACE) return e->plan.shares;
+    return e->plan.shares_buffers && qn__spv_is_wide(pointer->type) && !(instr->flags & IR_READONLY) &&
            !(e->read_only && e->read_only[pointer->id]);
 }
 
@@ -51,14 +51,13 @@ static void store(spv *e, uint32_t pointer, uint32_t value, bool is_volatile, bo
 static uint32_t load_from(spv *e, ir_type type, uint32_t pointer, bool is_volatile, bool shared,
                           unsigned align) {
     uint32_t value = load(e, qn__spv_stored_type(e, type), pointer, is_volatile, shared, align);
-    if (!qn__spv_is_held(e, (ir_kind)type.kind)) return value;
+    if (!qn__spv_is_held(e, type.kind)) return value;
     return SPV(e, SP_U_CONVERT, qn__spv_memory_type(e, type), value);
 }
 
 static void store_to(spv *e, ir_type type, uint32_t pointer, uint32_t value, bool is_volatile, bool shared,
                      unsigned align) {
-    if (qn__spv_is_held(e, (ir_kind)type.kind))
-        value = SPV(e, SP_U_CONVERT, qn__spv_stored_type(e, type), value);
+    if (qn__spv_is_held(e, type.kind)) value = SPV(e, SP_U_CONVERT, qn__spv_stored_type(e, type), value);
     store(e, pointer, value, is_volatile, shared, align);
 }
 
@@ -454,9 +453,10 @@ static void copy_in_loop(spv *e, const access *to, const access *from, uint64_t 
     for (unsigned k = 0; k < stride; k++)
         write_unit(e, &a, (int64_t)k * a.unit, read_unit(e, &b, (int64_t)k * b.unit));
     SPV_DO(e, SP_BRANCH, next);
-    e->chains.len = chains;
+    qn__spv_forget(e, chains);
     qn__spv_begin_block(e, next);
-    e->code.data[gap] = SPV(e, SP_I_ADD, word, i, qn__spv_u32(e, stride));
+    const uint32_t sum = SPV(e, SP_I_ADD, word, i, qn__spv_u32(e, stride));
+    e->code.data[gap] = sum;
     SPV_DO(e, SP_BRANCH, header);
     qn__spv_begin_block(e, merge);
 }

@@ -56,11 +56,17 @@ void qn__spv_need(spv *e, spv_cap cap) {
 
 /* ---- words ---- */
 
+/* There are few: a loop is faster than memcpy. */
+static inline uint32_t *put(uint32_t *at, const uint32_t *words, unsigned count) {
+    for (unsigned i = 0; i < count; i++) *at++ = words[i];
+    return at;
+}
+
 void qn__spv_words(spv *e, spv_words *section, unsigned op, const uint32_t *args, unsigned count) {
     qn__vec_reserve(e->arena, section, section->len + count + 1);
-    section->data[section->len++] = (count + 1) << 16 | op;
-    if (count) memcpy(section->data + section->len, args, count * sizeof *args);
-    section->len += count;
+    uint32_t *at = section->data + section->len;
+    *at++ = (count + 1) << 16 | op;
+    section->len = (size_t)(put(at, args, count) - section->data);
 }
 
 void qn__spv_append(spv *e, spv_words *to, const spv_words *from) {
@@ -79,10 +85,11 @@ static uint32_t with_result(spv *e, spv_words *section, unsigned op, uint32_t ty
     uint32_t id = qn__spv_id(e);
     unsigned head = type ? 2 : 1;
     qn__vec_reserve(e->arena, section, section->len + count + head + 1);
-    section->data[section->len++] = (count + head + 1) << 16 | op;
-    if (type) section->data[section->len++] = type;
-    section->data[section->len++] = id;
-    for (unsigned i = 0; i < count; i++) section->data[section->len++] = args[i]; /* few */
+    uint32_t *at = section->data + section->len;
+    *at++ = (count + head + 1) << 16 | op;
+    if (type) *at++ = type;
+    *at++ = id;
+    section->len = (size_t)(put(at, args, count) - section->data);
     return id;
 }
 
@@ -162,15 +169,11 @@ uint32_t qn__spv_block_array(spv *e, uint32_t words) {
 }
 
 uint32_t qn__spv_void(spv *e) { return intern(e, SP_TYPE_VOID, 0, NULL, 0, 0); }
-uint32_t qn__spv_bool(spv *e) { return intern(e, SP_TYPE_BOOL, 0, NULL, 0, 0); }
 uint32_t qn__spv_uint(spv *e, unsigned bits) { return SPV_ONCE(e, SP_TYPE_INT, 0, bits, 0); }
-uint32_t qn__spv_pair(spv *e) { return qn__spv_vector(e, qn__spv_u32t(e), 2); }
 
 uint32_t qn__spv_vector(spv *e, uint32_t scalar, unsigned lanes) {
     return lanes == 1 ? scalar : SPV_ONCE(e, SP_TYPE_VECTOR, 0, scalar, lanes);
 }
-
-uint32_t qn__spv_wide(spv *e) { return e->native ? qn__spv_uint(e, 64) : qn__spv_pair(e); }
 
 /* A type that is not only in buffers asks for arithmetic on it. */
 static uint32_t narrow_scalar(spv *e, ir_kind kind) {
@@ -182,12 +185,6 @@ static uint32_t narrow_scalar(spv *e, ir_kind kind) {
     return qn__spv_uint(e, is_byte ? 8 : 16);
 }
 
-bool qn__spv_is_held(const spv *e, ir_kind kind) {
-    const qn__target *target = &e->options->target;
-    return (kind == IR_I8 && target->lacks_i8) || (kind == IR_I16 && target->lacks_i16) ||
-           (kind == IR_F16 && target->lacks_f16);
-}
-
 uint32_t qn__spv_held(spv *e, ir_type type, uint32_t words) {
     uint32_t mask = type.kind == IR_I8 ? 0xff : 0xffff;
     if (type.lanes == 1) return qn__spv_and(e, words, mask);
@@ -196,7 +193,7 @@ uint32_t qn__spv_held(spv *e, ir_type type, uint32_t words) {
 }
 
 uint32_t qn__spv_stored_type(spv *e, ir_type type) {
-    ir_kind kind = (ir_kind)type.kind;
+    const unsigned kind = type.kind;
     if (!qn__spv_is_held(e, kind)) return qn__spv_memory_type(e, type);
     return qn__spv_vector(e, narrow_scalar(e, kind == IR_I8 ? IR_I8 : IR_I16), type.lanes);
 }
@@ -204,31 +201,28 @@ uint32_t qn__spv_stored_type(spv *e, ir_type type) {
 static uint32_t make_scalar(spv *e, ir_kind kind) {
     if (qn__spv_is_held(e, kind)) return qn__spv_u32t(e);
     switch (kind) {
-    case IR_BOOL: return qn__spv_bool(e);
+    case IR_BOOL: return intern(e, SP_TYPE_BOOL, 0, NULL, 0, 0);
     case IR_I8:
     case IR_I16:
     case IR_F16: return narrow_scalar(e, kind);
     case IR_F32: return SPV_ONCE(e, SP_TYPE_FLOAT, 0, 32);
     case IR_F64: qn__spv_need(e, CAP_FLOAT64); return SPV_ONCE(e, SP_TYPE_FLOAT, 0, 64);
     case IR_I64:
-    case IR_PTR: return qn__spv_wide(e);
+    case IR_PTR: return e->native ? qn__spv_uint(e, 64) : qn__spv_pair(e);
     default: return qn__spv_uint(e, 32);
     }
 }
 
-uint32_t qn__spv_scalar(spv *e, ir_kind kind) {
-    uint32_t *known = &e->types[kind][1];
-    return *known ? *known : (*known = make_scalar(e, kind));
-}
-
-uint32_t qn__spv_memory_type(spv *e, ir_type type) {
-    uint32_t *known = &e->types[type.kind][type.lanes];
-    return *known ? *known : (*known = qn__spv_vector(e, qn__spv_scalar(e, (ir_kind)type.kind), type.lanes));
+uint32_t qn__spv_make_type(spv *e, ir_type type) {
+    const ir_kind kind = (ir_kind)type.kind;
+    const uint32_t id =
+        type.lanes == 1 ? make_scalar(e, kind) : qn__spv_vector(e, qn__spv_scalar(e, kind), type.lanes);
+    return e->types[kind][type.lanes] = id;
 }
 
 uint32_t qn__spv_type(spv *e, ir_type type) {
-    if (qn__spv_is_held(e, (ir_kind)type.kind)) return qn__spv_memory_type(e, type);
-    if (qn__ir_is_float(type)) e->floats |= (uint8_t)(1u << (type.kind - IR_F16));
+    if (qn__spv_is_held(e, type.kind)) return qn__spv_memory_type(e, type);
+    e->kinds |= 1u << type.kind;
     switch (type.kind) {
     case IR_I8: qn__spv_need(e, CAP_INT8); break;
     case IR_I16: qn__spv_need(e, CAP_INT16); break;
@@ -339,7 +333,7 @@ void qn__spv_finish(spv *e) {
     spv_words out = {0};
     qn__vec_reserve(e->arena, &out,
                     64 + e->entries.len + e->strings.len + e->names.len + e->annotations.len +
-                        e->globals.len + e->functions.len);
+                        e->globals.len + e->code.len);
     const uint32_t head[] = {SP_MAGIC, SP_VERSION_1_5, GENERATOR, e->next_id, 0};
     memcpy(out.data, head, sizeof head);
     out.len = QN__COUNT(head);
@@ -353,7 +347,7 @@ void qn__spv_finish(spv *e) {
     qn__spv_append(e, &out, &e->names);
     qn__spv_append(e, &out, &e->annotations);
     qn__spv_append(e, &out, &e->globals);
-    qn__spv_append(e, &out, &e->functions);
+    qn__spv_append(e, &out, &e->code);
     e->result->text = (const char *)out.data;
     e->result->size = out.len * sizeof *out.data;
 }

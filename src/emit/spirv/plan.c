@@ -65,27 +65,45 @@ static const qn__demand_rules demand_rules = {
 
 static void visit_query(spv *e, const ir_instr *instr) {
     unsigned bit = (instr->op - IR_GLOBAL_ID) * 3 + (instr->op < IR_WORK_DIM ? instr->attr.dim : 0);
-    e->queries |= (uint64_t)1 << bit;
-    if (instr->op == IR_LOCAL_SIZE || instr->op > IR_WORK_DIM) e->guarded = false;
+    e->plan.queries |= (uint64_t)1 << bit;
+    if (instr->op == IR_LOCAL_SIZE || instr->op > IR_WORK_DIM) e->plan.guarded = false;
     if (instr->op > IR_WORK_DIM) e->linear = true;
 }
 
 /* An atomic or a fence: what it orders, or could be used to. */
 static void see_order(spv *e, const ir_instr *instr) {
     bool local = instr->op != IR_FENCE && instr->operands[0]->type.space == IR_LOCAL_SPACE;
-    e->shares = true;
-    e->shares_buffers |= !local || instr->attr.order != IR_RELAXED;
+    e->plan.shares = true;
+    e->plan.shares_buffers |= !local || instr->attr.order != IR_RELAXED;
+}
+
+static bool is_near(const ir_value *value) {
+    return value->type.kind == IR_PTR &&
+           (value->type.space == IR_PRIVATE || value->type.space == IR_LOCAL_SPACE);
+}
+
+static void visit_near(spv *e, const ir_instr *instr) {
+    bool near = (instr->op == IR_VAR || instr->op == IR_LOCAL || instr->op == IR_PTR_ADD) &&
+                is_near(instr->results[0]);
+    if (qn__spv_is_access(instr))
+        near = is_near(instr->operands[0]) || (instr->num_operands > 1 && is_near(instr->operands[1]));
+    if (near) qn__vec_push(e->arena, &e->plan.near, instr);
 }
 
 static void visit(ir_instr *instr, void *user) {
     spv *e = user;
+    visit_near(e, instr);
+    if (instr->op == IR_GLOBAL) {
+        e->plan.uses_constants = true;
+        e->constant_offset[instr->attr.index] = 0;
+    }
     const ir_effects effects = qn__ir_effects(instr);
     if (effects == IR_EFFECT_QUERY) visit_query(e, instr);
-    if (effects == IR_EFFECT_SYNC) e->shares = true;
+    if (effects == IR_EFFECT_SYNC) e->plan.shares = true;
     if (qn__ir_is_together((ir_op)instr->op)) {
-        e->uses_sync = true;
-        e->shares_buffers |= instr->op == IR_BARRIER && instr->attr.fence & IR_FENCE_GLOBAL;
-        e->guarded = false;
+        e->plan.uses_sync = true;
+        e->plan.shares_buffers |= instr->op == IR_BARRIER && instr->attr.fence & IR_FENCE_GLOBAL;
+        e->plan.guarded = false;
         e->linear |= instr->op != IR_BARRIER;
     }
     switch (instr->op) {
@@ -116,10 +134,8 @@ static void visit_types(ir_instr *instr, void *user) {
 void qn__spv_plan(spv *e) {
     const ir_function *function = e->function;
     if (e->options->target.lacks_f64) qn__ir_walk(function->body, visit_types, e);
-    e->values = QN__NEW_ARRAY(e->arena, spv_value, function->num_values + 1);
-    e->queries = 0;
-    e->shares = e->shares_buffers = e->uses_sync = false;
-    e->guarded = true;
+    e->plan =
+        (spv_plan){.values = QN__NEW_ARRAY(e->arena, spv_value, function->num_values + 1), .guarded = true};
     qn__ir_walk(function->body, visit, e);
-    e->demand = qn__find_demand(e->arena, function, &demand_rules);
+    e->plan.demand = qn__find_demand(e->arena, function, &demand_rules);
 }

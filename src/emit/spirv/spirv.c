@@ -7,11 +7,6 @@
 
 /* ---- constants ---- */
 
-static void visit_global(ir_instr *instr, void *user) {
-    spv *e = user;
-    if (instr->op == IR_GLOBAL) e->constant_offset[instr->attr.index] = 0;
-}
-
 /* Objects that others hold the address of are used, too. */
 static void follow_relocations(spv *e) {
     for (bool changed = true; changed;) {
@@ -40,11 +35,6 @@ static void relocate(spv *e, const ir_global *global, uint8_t *data, uint64_t at
 static void place_constants(spv *e) {
     const ir_module *module = e->module;
     uint64_t size = 0, relocations = 0;
-    e->constant_offset = QN__NEW_ARRAY(e->arena, uint64_t, module->globals.len + 1);
-    for (size_t i = 0; i < module->globals.len; i++) e->constant_offset[i] = UINT64_MAX;
-    for (size_t i = 0; i < module->functions.len; i++)
-        if (module->functions.data[i]->is_kernel)
-            qn__ir_walk(module->functions.data[i]->body, visit_global, e);
     follow_relocations(e);
     for (size_t i = 0; i < module->globals.len; i++) {
         const ir_global *global = &module->globals.data[i];
@@ -110,22 +100,32 @@ static void name_files(spv *e) {
 
 /* ---- the module ---- */
 
-typedef struct plan {
-    spv_value *values;
-    const uint8_t *demand;
-    uint64_t queries;
-    bool shares, shares_buffers, uses_sync, guarded;
-} plan;
+/* Which kinds of numbers are values of 32 bits. */
+static uint32_t held_kinds(const qn__target *target) {
+    return (uint32_t)target->lacks_i8 << IR_I8 | (uint32_t)target->lacks_i16 << IR_I16 |
+           (uint32_t)target->lacks_f16 << IR_F16;
+}
+
+/* About what is needed, so that little is copied while it grows. */
+static void reserve(spv *e) {
+    enum { WORDS = 6, DECORATIONS = 1, MANY = 1 << 15 };
+    size_t values = 0;
+    for (size_t i = 0; i < e->module->functions.len; i++) values += e->module->functions.data[i]->num_values;
+    if (values > MANY) values = MANY;
+    qn__vec_reserve(e->arena, &e->code, values * WORDS);
+    qn__vec_reserve(e->arena, &e->annotations, values * DECORATIONS);
+}
 
 static void run(spv *e) {
     const ir_module *module = e->module;
-    plan *plans = QN__NEW_ARRAY(e->arena, plan, module->functions.len + 1);
+    spv_plan *plans = QN__NEW_ARRAY(e->arena, spv_plan, module->functions.len + 1);
+    e->constant_offset = QN__NEW_ARRAY(e->arena, uint64_t, module->globals.len + 1);
+    for (size_t i = 0; i < module->globals.len; i++) e->constant_offset[i] = UINT64_MAX;
     for (size_t i = 0; i < module->functions.len; i++) {
         e->function = module->functions.data[i];
         if (!e->function->is_kernel) continue;
         qn__spv_plan(e);
-        plans[i] =
-            (plan){e->values, e->demand, e->queries, e->shares, e->shares_buffers, e->uses_sync, e->guarded};
+        plans[i] = e->plan;
     }
     const qn__i64_use use = qn__find_i64_use(module);
     const bool better = use.wanted || e->options->target.wants_wide_addresses;
@@ -137,13 +137,7 @@ static void run(spv *e) {
     declare_local_size(e);
     for (size_t i = 0; i < module->functions.len; i++) {
         if (!module->functions.data[i]->is_kernel) continue;
-        e->values = plans[i].values;
-        e->demand = plans[i].demand;
-        e->queries = plans[i].queries;
-        e->shares = plans[i].shares;
-        e->shares_buffers = plans[i].shares_buffers;
-        e->uses_sync = plans[i].uses_sync;
-        e->guarded = plans[i].guarded;
+        e->plan = plans[i];
         qn__spv_kernel(e, module->functions.data[i]);
     }
     qn__spv_finish(e);
@@ -158,6 +152,8 @@ static void emit(qn__arena *arena, ir_module *module, const qn__emit_options *op
     e->options = options;
     e->result = result;
     e->next_id = 1;
+    e->held = held_kinds(&options->target);
+    reserve(e);
     if (!setjmp(e->give_up)) run(e);
 }
 
