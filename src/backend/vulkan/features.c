@@ -141,8 +141,9 @@ static void find_driver_abilities(const qn__driver *driver, const qn__vk_device 
     enum {
         DRIVER_NVIDIA = 4,
         DRIVER_LLVMPIPE = 13,
-        /* 580.159.04 on an H200 compiles private arrays of 12,288 bytes, and fails (VK_ERROR_UNKNOWN) with 16,000. */
-        NVIDIA_PRIVATE = 12288
+        /* 580.159.04 on an H200 compiles private arrays of 15,616 bytes, and fails (VK_ERROR_UNKNOWN) with 15,872: of one
+           array or of several together. */
+        NVIDIA_PRIVATE = 15 * 1024
     };
     VkPhysicalDeviceDriverProperties of = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
     VkPhysicalDeviceFloatControlsProperties floats = {
