@@ -1,5 +1,5 @@
 /* What the backends share: the parts of a launch cover each work-item once, implicit arguments, local sizes, the
-   copy of a program's kernels, and print records, whole and damaged. */
+   copy of a program's kernels, print records and the cache's file, whole and damaged. */
 #include "backend/common/common.h"
 
 #include <setjmp.h>
@@ -335,6 +335,33 @@ static void widths_are_bounded(void **state) {
     }
 }
 
+/* ---- the cache's file ---- */
+
+static void damaged_files_are_refused(void **state) {
+    (void)state;
+    const qn__section sections[QN__MAX_SECTIONS] = {{"image", 5}, {NULL, 0}, {"more", 4}};
+    qn__section got[QN__MAX_SECTIONS];
+    size_t size;
+    unsigned char *file = qn__code_file_pack(NULL, sections, &size);
+    assert_non_null(file);
+    assert_true(qn__code_file_unpack(file, size, got));
+    for (int i = 0; i < QN__MAX_SECTIONS; i++) {
+        assert_int_equal(got[i].size, sections[i].size);
+        if (got[i].size) assert_memory_equal(got[i].data, sections[i].data, got[i].size);
+    }
+    assert_ptr_equal(got[0].data, file);
+    for (size_t bit = 0; bit < size * 8; bit++) {
+        file[bit / 8] ^= (unsigned char)(1 << bit % 8);
+        assert_false(qn__code_file_unpack(file, size, got));
+        file[bit / 8] ^= (unsigned char)(1 << bit % 8);
+    }
+    for (size_t cut = 1; cut <= size; cut++) {
+        assert_false(qn__code_file_unpack(file, size - cut, got));
+        assert_false(qn__code_file_unpack(file + cut, size - cut, got));
+    }
+    qn__release(NULL, file);
+}
+
 /* ---- libraries ---- */
 
 static void missing_libraries_are_named(void **state) {
@@ -372,6 +399,7 @@ int main(void) {
         cmocka_unit_test(lost_records_are_said),
         cmocka_unit_test(damaged_records_end_the_list),
         cmocka_unit_test(widths_are_bounded),
+        cmocka_unit_test(damaged_files_are_refused),
         cmocka_unit_test(missing_libraries_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,6 +59,23 @@ int32_t qn__print_call(const qn__services *services, const char *format, const u
 void qn__print_records(const qn__services *services, const qn__code_info *code, const unsigned char *buffer,
                        uint64_t size);
 
+/* ---- code_file.c ---- */
+
+/* A section of the disk cache's file of a program; what each holds is the backend's. */
+typedef struct qn__section {
+    const void *data;
+    size_t size;
+} qn__section;
+enum { QN__MAX_SECTIONS = 3 }; /* as many in each file, empty ones too */
+
+/* Writes the file; false: it was not written, and a warning says why. */
+bool qn__code_file_write(const qn__services *services, const char *path, const qn__section *sections);
+/* What the sections are in, to be released; NULL with a message: the file (NULL: there is none) is missing or damaged. */
+char *qn__code_file_read(const qn__services *services, const char *path, qn__section *sections, char *why);
+/* The file's contents, to be released; NULL: out of memory. And the way back; false: damaged. */
+unsigned char *qn__code_file_pack(const qn__allocator *allocator, const qn__section *sections, size_t *size);
+bool qn__code_file_unpack(const void *data, size_t size, qn__section *sections);
+
 /* ---- library.c ---- */
 
 /* A function of a driver: its name, and where its address goes. */

@@ -1,54 +1,38 @@
 /* From emitted C to loaded code: the host's C compiler makes a shared object, which is loaded from the cache's file or
-   from a work folder. A file of the cache ends in a checksum behind the ELF image, so that a damaged one is not
-   loaded. Without a compiler, and where the text is too much for it, the IR is prepared for the interpreter. */
+   from a work folder. Without a compiler, and where the text is too much for it, the IR is prepared for the interpreter. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "backend/common/common.h"
 #include "backend/cpu/background.h"
 #include "backend/cpu/compiler.h"
 #include "util/file.h"
 #include "util/hash.h"
 
-enum { SUB_GROUP = QN__CPU_SUB_GROUP, MAX_OBJECT = 256 << 20, FOOTER = 16 };
-#define FOOTER_MAGIC "quernso1"
+enum { SUB_GROUP = QN__CPU_SUB_GROUP, MAX_OBJECT = 256 << 20 };
 
 /* Stands in the cache for an object that the C compiler does not make within its limits. */
 static const char too_much[] = "too much for the C compiler\n";
 
 /* ---- the cache's file ---- */
 
-static void warn(const qn__gpu *gpu, const char *what, const char *path, int error) {
-    char text[QN__WHY];
-    snprintf(text, sizeof text, "cpu: %s %.300s: %s", what, path, strerror(error));
-    gpu->services->log(gpu->services->log_user, QN_LOG_WARNING, text);
-}
-
-/* Writes a file of the cache; `data` has room for the footer. */
-static void write_cached(const qn__gpu *gpu, const char *path, char *data, size_t size) {
-    const uint64_t sum = qn__hash(data, size, 0);
-    memcpy(data + size, FOOTER_MAGIC, 8);
-    memcpy(data + size + 8, &sum, 8);
-    const int error = qn__private_write(path, data, size + FOOTER);
-    if (error) warn(gpu, "the cache file", path, error);
+static void write_cached(const qn__gpu *gpu, const char *path, const void *data, size_t size) {
+    qn__code_file_write(gpu->services, path, (qn__section[QN__MAX_SECTIONS]){{data, size}});
 }
 
 static void store(const qn__gpu *gpu, const char *object, const char *path) {
-    const qn__allocator *allocator = gpu->services->allocator;
     char *data;
     size_t size;
-    if (qn__private_read(allocator, object, MAX_OBJECT, &data, &size)) return;
-    char *grown = qn__reallocate(allocator, data, size + FOOTER);
-    if (grown) write_cached(gpu, path, grown, size);
-    qn__release(allocator, grown ? grown : data);
+    if (qn__private_read(gpu->services->allocator, object, MAX_OBJECT, &data, &size)) return;
+    write_cached(gpu, path, data, size);
+    qn__release(gpu->services->allocator, data);
 }
 
 static void store_too_much(const qn__gpu *gpu, const char *path) {
-    char data[sizeof too_much + FOOTER];
-    memcpy(data, too_much, sizeof too_much);
-    write_cached(gpu, path, data, sizeof too_much);
+    write_cached(gpu, path, too_much, sizeof too_much);
 }
 
 typedef enum cached { MISSING, OBJECT, TOO_MUCH } cached;
@@ -57,12 +41,11 @@ typedef enum cached { MISSING, OBJECT, TOO_MUCH } cached;
 static cached look_at(const qn__gpu *gpu, int file) {
     char *data;
     size_t size;
+    qn__section object[QN__MAX_SECTIONS];
     if (qn__file_read_open(gpu->services->allocator, file, MAX_OBJECT, &data, &size)) return MISSING;
-    uint64_t sum = 0;
-    bool whole = size > FOOTER && memcmp(data + size - FOOTER, FOOTER_MAGIC, 8) == 0;
-    if (whole) memcpy(&sum, data + size - 8, 8);
-    whole = whole && sum == qn__hash(data, size - FOOTER, 0);
-    const bool gave_up = size == sizeof too_much + FOOTER && memcmp(data, too_much, sizeof too_much) == 0;
+    const bool whole = qn__code_file_unpack(data, size, object);
+    const bool gave_up =
+        whole && object->size == sizeof too_much && memcmp(object->data, too_much, sizeof too_much) == 0;
     qn__release(gpu->services->allocator, data);
     return !whole ? MISSING : gave_up ? TOO_MUCH : OBJECT;
 }

@@ -1,45 +1,11 @@
-/* From PTX to loaded code: the driver's linker makes a cubin, which is loaded, and kept in the cache's file with a
-   checksum behind it, so that a damaged file is not given to the driver. From that file nothing is compiled. */
+/* From PTX to loaded code: the driver's linker makes a cubin, which is loaded, and kept in the cache's file. From
+   that file nothing is compiled. */
 #include <stdio.h>
 #include <string.h>
 
 #include "backend/cuda/cuda.h"
-#include "util/folder.h"
-#include "util/hash.h"
 
-enum { MAX_CUBIN = 256 << 20, FOOTER = 16, LOG_SIZE = 8 << 10 };
-#define FOOTER_MAGIC "quernbin"
-
-/* ---- the cache's file ---- */
-
-static void store(const qn__gpu *gpu, const void *cubin, size_t size, const char *path) {
-    const qn__allocator *allocator = gpu->services->allocator;
-    unsigned char *data = qn__allocate(allocator, size + FOOTER);
-    if (!data) return;
-    memcpy(data, cubin, size);
-    uint64_t sum = qn__hash(data, size, 0);
-    memcpy(data + size, FOOTER_MAGIC, 8);
-    memcpy(data + size + 8, &sum, 8);
-    int error = qn__private_write(path, data, size + FOOTER);
-    qn__release(allocator, data);
-    if (!error) return;
-    char text[QN__WHY];
-    snprintf(text, sizeof text, "cuda: the cache file %.300s: %s", path, strerror(error));
-    gpu->services->log(gpu->services->log_user, QN_LOG_WARNING, text);
-}
-
-/* The file's contents, or NULL when it is missing or damaged. */
-static char *fetch(const qn__gpu *gpu, const char *path) {
-    char *data;
-    size_t size;
-    if (qn__private_read(gpu->services->allocator, path, MAX_CUBIN, &data, &size)) return NULL;
-    uint64_t sum = 0;
-    bool whole = size > FOOTER && memcmp(data + size - FOOTER, FOOTER_MAGIC, 8) == 0;
-    if (whole) memcpy(&sum, data + size - 8, 8);
-    if (whole && sum == qn__hash(data, size - FOOTER, 0)) return data;
-    qn__release(gpu->services->allocator, data);
-    return NULL;
-}
+enum { LOG_SIZE = 8 << 10 };
 
 /* ---- loading ---- */
 
@@ -87,7 +53,9 @@ static qn_status link_text(qn__gpu *gpu, qn__code *code, const qn__code_source *
     if (!result) result = cu->link_complete(link, &cubin, &size);
     qn_status status =
         result ? compile_failed(gpu, result, source, log, why) : load_image(gpu, code, cubin, why);
-    if (!status && source->binary_path) store(gpu, cubin, size, source->binary_path);
+    if (!status && source->binary_path)
+        qn__code_file_write(gpu->services, source->binary_path,
+                            (qn__section[QN__MAX_SECTIONS]){{cubin, size}});
     cu->link_destroy(link);
     return status;
 }
@@ -101,12 +69,10 @@ static qn_status compile_text(qn__gpu *gpu, qn__code *code, const qn__code_sourc
 }
 
 static qn_status load_binary(qn__gpu *gpu, qn__code *code, const qn__code_source *source, char *why) {
-    char *data = fetch(gpu, source->binary_path);
-    if (!data) {
-        snprintf(why, QN__WHY, "the cached code %.300s is missing or damaged", source->binary_path);
-        return QN_ERROR_IO;
-    }
-    qn_status status = load_image(gpu, code, data, why);
+    qn__section cubin[QN__MAX_SECTIONS];
+    char *data = qn__code_file_read(gpu->services, source->binary_path, cubin, why);
+    if (!data) return QN_ERROR_IO;
+    qn_status status = load_image(gpu, code, cubin->data, why);
     qn__release(gpu->services->allocator, data);
     return status;
 }

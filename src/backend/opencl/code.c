@@ -5,6 +5,9 @@
 
 #include "backend/opencl/opencl.h"
 
+/* The sections of the disk cache's file. */
+typedef enum cl_section { TEXT, BINARY, ANY_SIZE /* the build without a required local size */ } cl_section;
+
 /* ---- loading ---- */
 
 static char *copy_text(const qn__gpu *gpu, const void *text, size_t size) {
@@ -22,14 +25,15 @@ static bool keep_text(qn__code *code, const void *text, size_t size) {
 }
 
 /* Builds the text and puts the driver's binary into the cache's file beside what is there. */
-static qn_status build_and_store(const qn__code *code, cl_part part, cl_object *program, cl_file *file,
-                                 char *why) {
-    qn_status status = qn__cl_build_text(code, part == QN__CL_ANY_SIZE, program, why);
+static qn_status build_and_store(const qn__code *code, cl_section which, cl_object *program,
+                                 qn__section *sections, char *why) {
+    qn_status status = qn__cl_build_text(code, which == ANY_SIZE, program, why);
     if (status) return status;
-    unsigned char *binary = qn__cl_binary(code->gpu, *program, &file->sizes[part]);
+    size_t size;
+    unsigned char *binary = qn__cl_binary(code->gpu, *program, &size);
     if (!binary) return QN_OK;
-    file->parts[part] = binary;
-    qn__cl_file_write(code->gpu, code->path, file);
+    sections[which] = (qn__section){binary, size};
+    qn__code_file_write(code->gpu->services, code->path, sections);
     qn__release(code->gpu->services->allocator, binary);
     return QN_OK;
 }
@@ -45,32 +49,28 @@ static bool is_ptx(const qn__gpu *gpu, const unsigned char *binary, size_t size)
     return false;
 }
 
-static qn_status load_part(qn__code *code, cl_part part, cl_object *program, const cl_file *file, char *why) {
-    const bool any_size = part == QN__CL_ANY_SIZE;
-    code->compiled |= is_ptx(code->gpu, file->parts[part], file->sizes[part]);
-    return qn__cl_build_binary(code, file->parts[part], file->sizes[part], any_size, program, why);
+static qn_status load_section(qn__code *code, cl_section which, cl_object *program,
+                              const qn__section *sections, char *why) {
+    const qn__section binary = sections[which];
+    code->compiled |= is_ptx(code->gpu, binary.data, binary.size);
+    return qn__cl_build_binary(code, binary.data, binary.size, which == ANY_SIZE, program, why);
 }
 
 static qn_status load_text(qn__code *code, const qn__code_source *source, char *why) {
     if (!keep_text(code, source->text, source->text_size)) return QN_ERROR_OUT_OF_MEMORY;
     if (!code->path) return qn__cl_build_text(code, false, &code->program, why);
-    cl_file file = {.parts = {[QN__CL_TEXT] = (unsigned char *)code->text},
-                    .sizes = {[QN__CL_TEXT] = code->text_size}};
-    return build_and_store(code, QN__CL_BINARY, &code->program, &file, why);
+    qn__section sections[QN__MAX_SECTIONS] = {[TEXT] = {code->text, code->text_size}};
+    return build_and_store(code, BINARY, &code->program, sections, why);
 }
 
 static qn_status load_file(qn__code *code, char *why) {
-    cl_file file;
-    qn_status status = QN_ERROR_IO;
-    if (code->path && qn__cl_file_read(code->gpu, code->path, &file)) {
-        status = QN_ERROR_OUT_OF_MEMORY;
-        if (keep_text(code, file.parts[QN__CL_TEXT], file.sizes[QN__CL_TEXT]))
-            status = load_part(code, QN__CL_BINARY, &code->program, &file, why);
-        qn__cl_file_free(code->gpu, &file);
-    }
-    if (status == QN_ERROR_IO)
-        snprintf(why, QN__WHY, "the cached code %.300s is missing or damaged",
-                 code->path ? code->path : "without a name");
+    qn__section sections[QN__MAX_SECTIONS];
+    char *file = qn__code_file_read(code->gpu->services, code->path, sections, why);
+    if (!file) return QN_ERROR_IO;
+    qn_status status = QN_ERROR_OUT_OF_MEMORY;
+    if (keep_text(code, sections[TEXT].data, sections[TEXT].size))
+        status = load_section(code, BINARY, &code->program, sections, why);
+    qn__release(code->gpu->services->allocator, file);
     return status;
 }
 
@@ -83,13 +83,13 @@ static qn_status load(qn__code *code, const qn__code_source *source, char *why) 
 
 /* The program without a required local size: from the cache's file, else built and added to it. */
 static qn_status load_any_size(qn__code *code, char *why) {
-    cl_file file;
+    qn__section sections[QN__MAX_SECTIONS];
     qn_status status = QN_ERROR_IO;
-    if (!code->path || !qn__cl_file_read(code->gpu, code->path, &file))
-        return qn__cl_build_text(code, true, &code->any_size, why);
-    if (file.sizes[QN__CL_ANY_SIZE]) status = load_part(code, QN__CL_ANY_SIZE, &code->any_size, &file, why);
-    if (status) status = build_and_store(code, QN__CL_ANY_SIZE, &code->any_size, &file, why);
-    qn__cl_file_free(code->gpu, &file);
+    char *file = qn__code_file_read(code->gpu->services, code->path, sections, why);
+    if (!file) return qn__cl_build_text(code, true, &code->any_size, why);
+    if (sections[ANY_SIZE].size) status = load_section(code, ANY_SIZE, &code->any_size, sections, why);
+    if (status) status = build_and_store(code, ANY_SIZE, &code->any_size, sections, why);
+    qn__release(code->gpu->services->allocator, file);
     return status;
 }
 

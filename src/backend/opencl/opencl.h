@@ -1,7 +1,6 @@
 /* The OpenCL backend, inside. driver.c finds platforms and devices, device.c describes one, memory.c has buffers and
-   pinned memory, code.c programs and their kernels, build.c makes programs,
-   code_file.c has the disk cache's file of one, launch.c arguments and launches, queue.c streams and waits, mark.c events, print.c what kernels print, replay.c
-   graphs. */
+   pinned memory, code.c programs and their kernels, build.c makes programs, launch.c arguments and launches, queue.c
+   streams and waits, mark.c events, print.c what kernels print, replay.c graphs. */
 #ifndef QN__OPENCL_H
 #define QN__OPENCL_H
 
@@ -85,15 +84,6 @@ struct qn__code {
     bool debug;
     cl_kernel_info *kernels;
 };
-
-/* What the disk cache's file of a program holds. */
-typedef enum cl_part { QN__CL_TEXT, QN__CL_BINARY, QN__CL_ANY_SIZE, QN__CL_PARTS } cl_part;
-
-typedef struct cl_file {
-    char *data; /* what was read: the parts are in it */
-    const unsigned char *parts[QN__CL_PARTS];
-    size_t sizes[QN__CL_PARTS];
-} cl_file;
 
 /* ---- queues ---- */
 
@@ -182,11 +172,6 @@ qn_status qn__cl_build_binary(const qn__code *code, const unsigned char *binary,
                               cl_object *program, char *why);
 /* The driver's binary of a program; the caller releases it. NULL: there is none. */
 unsigned char *qn__cl_binary(const qn__gpu *gpu, cl_object program, size_t *size);
-
-/* code_file.c */
-void qn__cl_file_write(const qn__gpu *gpu, const char *path, const cl_file *file);
-bool qn__cl_file_read(const qn__gpu *gpu, const char *path, cl_file *file); /* false: missing or damaged */
-void qn__cl_file_free(const qn__gpu *gpu, cl_file *file);
 
 /* code.c */
 qn_status qn__cl_code_load(qn__gpu *gpu, const qn__code_source *source, qn__code **code, char *why);

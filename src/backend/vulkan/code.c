@@ -1,8 +1,34 @@
-/* Programs: a shader module, its constants in device memory, and the pipelines made from it. */
+/* Programs: a shader module, its constants in device memory, and the pipelines made from it. The disk cache's file is
+   written when a program is loaded from text, and again when it is unloaded if the driver has compiled more by
+   then. */
 #include <stdio.h>
 #include <string.h>
 
 #include "backend/vulkan/vulkan.h"
+
+/* The sections of the disk cache's file. */
+enum { WORDS, PIPELINES /* what the driver's pipeline cache gave */ };
+
+/* What the driver has compiled so far, to be released; NULL: nothing to be had. */
+static unsigned char *pipeline_data(const qn__code *code, size_t *size) {
+    const qn__gpu *gpu = code->gpu;
+    *size = 0;
+    if (gpu->vk.GetPipelineCacheData(gpu->device, code->cache, size, NULL) != VK_SUCCESS || *size == 0)
+        return NULL;
+    unsigned char *data = qn__allocate(gpu->services->allocator, *size);
+    if (data && gpu->vk.GetPipelineCacheData(gpu->device, code->cache, size, data) == VK_SUCCESS) return data;
+    qn__release(gpu->services->allocator, data);
+    *size = 0;
+    return NULL;
+}
+
+static void store(qn__code *code) {
+    qn__section sections[QN__MAX_SECTIONS] = {[WORDS] = {code->words, code->words_size}};
+    unsigned char *pipelines = pipeline_data(code, &sections[PIPELINES].size);
+    sections[PIPELINES].data = pipelines;
+    if (qn__code_file_write(code->gpu->services, code->path, sections)) code->grown = false;
+    qn__release(code->gpu->services->allocator, pipelines);
+}
 
 /* The __constant objects, with their own address added where they point at each other. */
 static qn_status load_constants(qn__code *code, const qn__code_source *source, char *why) {
@@ -25,11 +51,11 @@ static qn_status load_constants(qn__code *code, const qn__code_source *source, c
     return status;
 }
 
-static qn_status create_module(qn__code *code, const unsigned char *cache, size_t cache_size, char *why) {
+static qn_status create_module(qn__code *code, qn__section pipelines, char *why) {
     qn__gpu *gpu = code->gpu;
     VkPipelineCacheCreateInfo cache_info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
-                                            .initialDataSize = cache_size,
-                                            .pInitialData = cache_size ? cache : NULL};
+                                            .initialDataSize = pipelines.size,
+                                            .pInitialData = pipelines.size ? pipelines.data : NULL};
     VkResult result = gpu->vk.CreatePipelineCache(gpu->device, &cache_info, NULL, &code->cache);
     if (result != VK_SUCCESS) {
         code->cache = 0;
@@ -57,25 +83,24 @@ static qn_status compile_known(qn__code *code, char *why) {
     return status;
 }
 
-static bool take_words(qn__code *code, const void *words, size_t size, const char *path) {
+static bool take_words(qn__code *code, qn__section words, const char *path) {
     const qn__allocator *allocator = code->gpu->services->allocator;
-    code->words = qn__allocate(allocator, size ? size : 1);
+    code->words = qn__allocate(allocator, words.size ? words.size : 1);
     code->path = path ? qn__allocate(allocator, strlen(path) + 1) : NULL;
     if (!code->words || (path && !code->path)) return false;
-    memcpy(code->words, words, size);
-    code->words_size = size;
+    memcpy(code->words, words.data, words.size);
+    code->words_size = words.size;
     if (path) memcpy(code->path, path, strlen(path) + 1);
     return true;
 }
 
-static qn_status load(qn__code *code, const qn__code_source *source, const void *words, size_t words_size,
-                      const unsigned char *cache, size_t cache_size, char *why) {
+static qn_status load(qn__code *code, const qn__code_source *source, const qn__section *sections, char *why) {
     code->info = source->info;
-    if (!take_words(code, words, words_size, source->binary_path)) return QN_ERROR_OUT_OF_MEMORY;
-    qn_status status = create_module(code, cache, cache_size, why);
+    if (!take_words(code, sections[WORDS], source->binary_path)) return QN_ERROR_OUT_OF_MEMORY;
+    qn_status status = create_module(code, sections[PIPELINES], why);
     if (!status) status = load_constants(code, source, why);
     if (!status) status = compile_known(code, why);
-    if (!status && source->text && code->path) qn__vk_code_store(code);
+    if (!status && source->text && code->path) store(code);
     return status;
 }
 
@@ -98,14 +123,12 @@ qn_status qn__vk_code_load(qn__gpu *gpu, const qn__code_source *source, qn__code
     if (!code) return QN_ERROR_OUT_OF_MEMORY;
     code->gpu = gpu;
     pthread_mutex_init(&code->lock, NULL);
+    qn__section sections[QN__MAX_SECTIONS] = {[WORDS] = {source->text, source->text_size}};
     char *file = NULL;
-    const unsigned char *words = (const unsigned char *)source->text, *cache = NULL;
-    size_t words_size = source->text_size, cache_size = 0;
     qn_status status = QN_OK;
-    if (!words)
-        status =
-            qn__vk_code_fetch(gpu, source->binary_path, &file, &words, &words_size, &cache, &cache_size, why);
-    if (!status) status = load(code, source, words, words_size, cache, cache_size, why);
+    if (!source->text && !(file = qn__code_file_read(gpu->services, source->binary_path, sections, why)))
+        status = QN_ERROR_IO;
+    if (!status) status = load(code, source, sections, why);
     qn__release(gpu->services->allocator, file);
     if (status)
         delete_code(code);
@@ -115,7 +138,7 @@ qn_status qn__vk_code_load(qn__gpu *gpu, const qn__code_source *source, qn__code
 }
 
 void qn__vk_code_unload(qn__gpu *gpu, qn__code *code) {
-    if (code->path && code->grown && !atomic_load(&gpu->lost)) qn__vk_code_store(code);
+    if (code->path && code->grown && !atomic_load(&gpu->lost)) store(code);
     delete_code(code);
 }
 

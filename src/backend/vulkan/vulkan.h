@@ -343,7 +343,7 @@ struct qn__code {
     /* the file of the disk cache */
     char *path;
     unsigned char *words; /* the module */
-    size_t words_size, stored_cache_size;
+    size_t words_size;
     bool grown; /* the pipeline cache may hold more than the file */
 };
 
@@ -356,10 +356,6 @@ void qn__vk_choose_local(const qn__gpu *gpu, const qn__code *code, uint32_t kern
 qn_status qn__vk_pipeline_get(const qn__code *code, uint32_t kernel, const uint32_t *key, uint32_t num_key,
                               VkPipeline *pipeline, char *why);
 void qn__vk_pipelines_free(qn__code *code);
-/* code_file.c: the disk cache's file. */
-void qn__vk_code_store(qn__code *code);
-qn_status qn__vk_code_fetch(qn__gpu *gpu, const char *path, char **file, const unsigned char **words,
-                            size_t *words_size, const unsigned char **cache, size_t *cache_size, char *why);
 
 /* replay.c */
 qn_status qn__vk_replay_create(qn__gpu *gpu, const qn__command *commands, size_t count, qn__replay **replay,
