@@ -40,15 +40,7 @@ static const struct tuning {
     {"pairs", {QN__TRAIT(wants_words)}, {QN__TRAIT(wants_wide_addresses)}}, /* addresses of two words */
     {"plain-copies", {0}, {QN__TRAIT(has_async_copies)}},                   /* loads and stores */
     {"swap-shifts", {0}, {QN__TRAIT(lacks_byte_swaps)}},
-    {"swap-words",
-     {QN__TRAIT(lacks_byte_swaps)},
-     {QN__TRAIT(tries_swap_products), QN__TRAIT(tries_swap_bytes)}},
-    {"swap-products",
-     {QN__TRAIT(lacks_byte_swaps), QN__TRAIT(tries_swap_products)},
-     {QN__TRAIT(tries_swap_bytes)}},
-    {"swap-bytes",
-     {QN__TRAIT(lacks_byte_swaps), QN__TRAIT(tries_swap_bytes)},
-     {QN__TRAIT(tries_swap_products)}},
+    {"swap-words", {QN__TRAIT(lacks_byte_swaps)}, {0}},
     {"bare-division", {0}, {QN__TRAIT(lacks_zero_divisors), QN__TRAIT(lacks_division_overflow)}},
 };
 

@@ -3,10 +3,7 @@
    drivers find out later that two loads give the same.
 
        %r = or (shl %a, 8), (lshr %b, 8)     ->     %r = trunc (lshr (or (shl (zext %a), 16), (zext %b)), 8)
-       %r = rotl %a, 8  (i16)                ->     the same, of %a twice
-
-   tries_swap_products and tries_swap_bytes are two more ways, to be tried: the number twice in 32 bits by a
-   multiplication; the bytes as a vector. */
+       %r = rotl %a, 8  (i16)                ->     the same, of %a twice  */
 #include "pass/lowering.h"
 #include "pass/peephole.h"
 
@@ -74,34 +71,11 @@ static ir_value *word(qn__lowering *l, ir_value *value) {
     return qn__make2(l, IR_AND, value, qn__make_int(l, value->type, 0xffff));
 }
 
-static ir_value *by_word(qn__lowering *l, const swap *s) {
-    ir_value *high = word(l, s->high), *low = s->low == s->high ? high : word(l, s->low), *both;
+static ir_value *swapped(qn__lowering *l, const swap *s) {
+    ir_value *high = word(l, s->high), *low = s->low == s->high ? high : word(l, s->low);
     const ir_type type = high->type;
-    if (high == low && l->context->options->target.tries_swap_products)
-        both = qn__make2(l, IR_MUL, high, qn__make_int(l, type, 0x10001));
-    else
-        both = qn__make2(l, IR_OR, qn__make2(l, IR_SHL, high, qn__make_int(l, type, 16)), low);
+    ir_value *both = qn__make2(l, IR_OR, qn__make2(l, IR_SHL, high, qn__make_int(l, type, 16)), low);
     return qn__make2(l, IR_LSHR, both, qn__make_int(l, type, 8));
-}
-
-static ir_value *half_word(qn__lowering *l, ir_value *value) {
-    if (value->type.kind == IR_I16) return value;
-    return qn__make_convert(l, IR_TRUNC, value, qn__ir_type(IR_I16, value->type.lanes));
-}
-
-static ir_value *byte_of(qn__lowering *l, ir_value *value, unsigned lane, unsigned byte) {
-    if (value->type.lanes > 1) value = qn__ir_extract(&l->b, value, lane);
-    return qn__ir_extract(&l->b, qn__make_convert(l, IR_BITCAST, value, qn__ir_type(IR_I8, 2)), byte);
-}
-
-static ir_value *by_bytes(qn__lowering *l, const swap *s) {
-    ir_value *high = half_word(l, s->high), *low = half_word(l, s->low), *lanes[16];
-    const unsigned count = high->type.lanes;
-    for (unsigned i = 0; i < count; i++) {
-        ir_value *parts[2] = {byte_of(l, low, i, 1), byte_of(l, high, i, 0)};
-        lanes[i] = qn__make_convert(l, IR_BITCAST, qn__ir_vector(&l->b, parts, 2), qn__ir_type(IR_I16, 1));
-    }
-    return count == 1 ? lanes[0] : qn__ir_vector(&l->b, lanes, count);
 }
 
 /* ---- all of them ---- */
@@ -109,13 +83,12 @@ static ir_value *by_bytes(qn__lowering *l, const swap *s) {
 /* Where 16 bits are left of the result, which may be a sum of 32 that is cut; or 32, all of them right. */
 static ir_value *lower(qn__lowering *l, ir_instr *i) {
     swap s = {.high = NULL};
-    const bool narrow = i->results[0]->type.kind == IR_I16,
-               bytes = l->context->options->target.tries_swap_bytes;
+    const ir_type type = i->results[0]->type;
+    const bool narrow = type.kind == IR_I16;
     const bool is_cut = i->op == IR_TRUNC && narrow && i->operands[0]->value_kind == IR_VALUE_RESULT;
-    if (!find(is_cut ? i->operands[0]->def : i, &s)) return NULL;
-    if (!narrow && (bytes || !s.exact)) return NULL;
-    ir_value *made = bytes ? by_bytes(l, &s) : by_word(l, &s);
-    return narrow ? half_word(l, made) : made;
+    if (!find(is_cut ? i->operands[0]->def : i, &s) || !(narrow || s.exact)) return NULL;
+    ir_value *made = swapped(l, &s);
+    return narrow ? qn__make_convert(l, IR_TRUNC, made, type) : made;
 }
 
 bool qn__pass_lower_byte_swaps(qn__pass_context *context) { return qn__lower_each(context, lower, NULL); }

@@ -59,8 +59,6 @@ static const struct tuned {
     {"pairs", {.kind = QN__TARGET_SPIRV, .wants_wide_addresses = true}, loop},
     {"swap-shifts", {.kind = QN__TARGET_SPIRV, .lacks_byte_swaps = true}, byte_swap},
     {"swap-words", {.kind = QN__TARGET_SPIRV}, byte_swap},
-    {"swap-products", {.kind = QN__TARGET_SPIRV, .lacks_byte_swaps = true}, byte_swap},
-    {"swap-bytes", {.kind = QN__TARGET_SPIRV, .lacks_byte_swaps = true}, byte_swap},
     {"bare-division", {.kind = QN__TARGET_PTX, .arch = 90}, whole_quotient},
     {"bare-division", {.kind = QN__TARGET_SPIRV}, whole_quotient},
     {"plain-copies", {.kind = QN__TARGET_PTX, .arch = 90}, fetch},
