@@ -1,4 +1,4 @@
-/* Lines, jumps' values and `if` of targets whose text is like C; see cflow.h. */
+/* Lines, constructs and jumps of targets whose text is like C; see cflow.h. */
 #include "emit/cflow.h"
 
 #include <stdarg.h>
@@ -47,6 +47,10 @@ void qn__c_write_close(qn__c_writer *w, const char *text) {
 void qn__c_write_else(qn__c_writer *w) {
     w->depth--;
     qn__c_write_open(w, "} else {");
+}
+
+void qn__c_write_label(qn__c_writer *w, const char *name, unsigned number) {
+    qn__buf_printf(w->out, "%s%u:;\n", name, number);
 }
 
 void qn__c_write_from(qn__c_writer *w, const ir_module *module, const qn__emit_options *options, ir_loc loc) {
@@ -107,14 +111,80 @@ bool qn__c_is_empty(const qn__c_dialect *dialect, void *user, const ir_region *r
     return true;
 }
 
-void qn__c_if(qn__c_writer *w, const qn__c_dialect *dialect, void *user, const ir_instr *instr,
-              const char *condition) {
+void qn__c_if(qn__c_writer *w, const qn__c_dialect *dialect, void *user, const ir_instr *instr) {
     const bool no_then = qn__c_is_empty(dialect, user, instr->regions[0]);
     const bool no_else = qn__c_is_empty(dialect, user, instr->regions[1]);
     if (no_then && no_else) return;
-    qn__c_write_open(w, no_then ? "if (!%s) {" : "if (%s) {", condition);
+    qn__c_write_open(w, no_then ? "if (!%s) {" : "if (%s) {", dialect->condition(user, instr->operands[0]));
     if (!no_then) dialect->region(user, instr->regions[0]);
     if (!no_then && !no_else) qn__c_write_else(w);
     if (!no_else) dialect->region(user, instr->regions[1]);
     qn__c_write_close(w, "}");
+}
+
+/* ---- jumps ---- */
+
+void qn__c_flow_begin(qn__c_flow *flow, qn__arena *arena, qn__c_writer *text, uint32_t num_instrs) {
+    *flow = (qn__c_flow){.text = text};
+    flow->is_left = QN__NEW_ARRAY(arena, bool, (size_t)num_instrs + 1);
+    flow->is_repeated = QN__NEW_ARRAY(arena, bool, (size_t)num_instrs + 1);
+}
+
+void qn__c_repeat_label(qn__c_flow *flow, const ir_instr *loop) {
+    if (flow->is_repeated[loop->mark]) qn__c_write_label(flow->text, "again", loop->mark);
+}
+
+void qn__c_leave_label(qn__c_flow *flow, const ir_instr *construct) {
+    if (flow->is_left[construct->mark]) qn__c_write_label(flow->text, "leave", construct->mark);
+}
+
+void qn__c_jump(qn__c_flow *flow, const ir_instr *jump) {
+    const ir_instr *target = qn__ir_jump_target(jump);
+    const bool is_break = jump->op == IR_BREAK, is_loop = target->op == IR_LOOP;
+    const bool falls_through = jump->parent->owner == target && !(is_break && is_loop);
+    if (jump->op == IR_YIELD || falls_through) return;
+    if (is_loop && flow->inner_loop == target) {
+        qn__c_write(flow->text, is_break ? "break;" : "continue;");
+    } else {
+        (is_break ? flow->is_left : flow->is_repeated)[target->mark] = true;
+        qn__c_write(flow->text, "goto %s%u;", is_break ? "leave" : "again", target->mark);
+    }
+}
+
+/* ---- loops and blocks ---- */
+
+const ir_instr *qn__c_open_loop(qn__c_flow *flow, const ir_instr *loop, const char *head) {
+    const ir_instr *outer = flow->inner_loop;
+    qn__c_write_open(flow->text, "%s", head);
+    flow->inner_loop = loop;
+    return outer;
+}
+
+void qn__c_close_loop(qn__c_flow *flow, const ir_instr *outer) {
+    qn__c_write_close(flow->text, "}");
+    flow->inner_loop = outer;
+}
+
+static void write_loop(qn__c_flow *flow, const qn__c_dialect *dialect, void *user, ir_instr *loop) {
+    ir_region *body = loop->regions[0];
+    for (uint32_t i = 0; i < body->num_params; i++) dialect->start(user, body->params[i], loop->operands[i]);
+    if (dialect->loop && dialect->loop(user, loop)) return;
+    const ir_instr *outer = qn__c_open_loop(flow, loop, "for (;;) {");
+    dialect->region(user, body);
+    qn__c_repeat_label(flow, loop);
+    qn__c_close_loop(flow, outer);
+}
+
+void qn__c_construct(qn__c_flow *flow, const qn__c_dialect *dialect, void *user, ir_instr *construct) {
+    for (uint32_t i = 0; i < construct->num_results; i++) dialect->declare(user, construct->results[i]);
+    if (construct->op == IR_IF) {
+        qn__c_if(flow->text, dialect, user, construct);
+    } else if (construct->op == IR_LOOP) {
+        write_loop(flow, dialect, user, construct);
+    } else {
+        qn__c_write_open(flow->text, "{");
+        dialect->region(user, construct->regions[0]);
+        qn__c_write_close(flow->text, "}");
+    }
+    qn__c_leave_label(flow, construct);
 }

@@ -36,7 +36,7 @@ void qn__c_gang_open(c_emitter *e) {
     }
     e->per_item = true;
     e->next_used = false;
-    e->inner_loop = NULL;
+    e->flow.inner_loop = NULL;
     e->epoch++;
     e->gang = gang;
     push_mask(e, "m0", "full", NULL);
@@ -44,7 +44,7 @@ void qn__c_gang_open(c_emitter *e) {
 
 void qn__c_gang_close(c_emitter *e) {
     e->gang = NULL;
-    if (e->next_used) qn__c_label(e, "next%u", e->epoch);
+    if (e->next_used) qn__c_write_label(&e->text, "next", e->epoch);
     qn__c_close(e, "}");
     e->per_item = false;
 }
@@ -164,18 +164,6 @@ static void pend(c_emitter *e, const ir_instr *jump) {
     qn__c_line(e, "QN_MEMBERS if (%s[l]) pend[item + l] = %d;", qn__c_mask(e)->name, to);
 }
 
-static void plain_leave(c_emitter *e, const ir_instr *jump) {
-    const ir_instr *target = qn__ir_jump_target(jump);
-    bool loop = target->op == IR_LOOP, is_break = jump->op == IR_BREAK;
-    if (jump->parent->owner == target && !(is_break && loop)) return;
-    if (loop && e->inner_loop == target) {
-        qn__c_line(e, is_break ? "break;" : "continue;");
-    } else {
-        (is_break ? e->break_used : e->continue_used)[target->mark] = true;
-        qn__c_line(e, "goto %s%u;", is_break ? "leave" : "again", target->mark);
-    }
-}
-
 static void gang_jump(c_emitter *e, const ir_instr *jump) {
     const ir_receivers to = qn__ir_receivers(jump);
     const ir_instr *owner = jump->parent->owner;
@@ -190,7 +178,7 @@ static void gang_jump(c_emitter *e, const ir_instr *jump) {
         take_out(e, NULL, true);
     } else if (!parts(e, target)) {
         assign(e, to.values, jump->operands, to.count, false);
-        if (jump->op != IR_YIELD) plain_leave(e, jump);
+        qn__c_jump(&e->flow, jump);
     } else {
         assign(e, to.values, jump->operands, to.count, true);
         bool at_end = owner == target && !(jump->op == IR_BREAK && target->op == IR_LOOP);
@@ -202,11 +190,13 @@ static void gang_jump(c_emitter *e, const ir_instr *jump) {
 
 static void write_region(void *user, ir_region *region) { gang_region(user, region->first); }
 
-static const qn__c_dialect plain = {.region = write_region};
+static const char *condition(void *user, const ir_value *value) { return qn__c_use(user, value, 0); }
+
+static const qn__c_dialect plain = {.condition = condition, .region = write_region};
 
 static void gang_if(c_emitter *e, ir_instr *instr) {
     if (!parts(e, instr)) {
-        qn__c_if(&e->text, &plain, e, instr, qn__c_use(e, instr->operands[0], 0));
+        qn__c_if(&e->text, &plain, e, instr);
         return;
     }
     const char *condition = qn__c_gang_use(e, instr->operands[0], 0), *outer = qn__c_mask(e)->name;
@@ -234,13 +224,11 @@ static void start_params(c_emitter *e, ir_instr *loop) {
 
 static void gang_loop(c_emitter *e, ir_instr *instr) {
     start_params(e, instr);
-    const ir_instr *outer = e->inner_loop;
     bool masked = parts(e, instr);
     const char *live = qn__arena_printf(e->arena, "live%u", instr->mark);
     const char *name = qn__arena_printf(e->arena, "m%u", instr->mark);
     if (masked) qn__c_line(e, "vi32 %s = %s;", live, qn__c_mask(e)->name);
-    qn__c_open(e, "for (;;) {");
-    e->inner_loop = instr;
+    const ir_instr *outer = qn__c_open_loop(&e->flow, instr, "for (;;) {");
     if (masked) {
         qn__c_line(e, "vi32 %s = %s;", name, live);
         push_mask(e, name, NULL, instr);
@@ -248,10 +236,9 @@ static void gang_loop(c_emitter *e, ir_instr *instr) {
     }
     gang_region(e, instr->regions[0]->first);
     if (masked) (void)qn__vec_pop(&e->gang->masks);
-    if (e->continue_used[instr->mark]) qn__c_label(e, "again%u", instr->mark);
+    qn__c_repeat_label(&e->flow, instr);
     if (masked) qn__c_line(e, "if (!qn_any(%s)) break;", live);
-    qn__c_close(e, "}");
-    e->inner_loop = outer;
+    qn__c_close_loop(&e->flow, outer);
 }
 
 static void gang_block(c_emitter *e, ir_instr *instr) {
@@ -280,7 +267,7 @@ static void gang_construct(c_emitter *e, ir_instr *instr) {
     } else {
         gang_block(e, instr);
     }
-    if (e->break_used[instr->mark]) qn__c_label(e, "leave%u", instr->mark);
+    qn__c_leave_label(&e->flow, instr);
     for (uint32_t i = 0; i < instr->num_results; i++) {
         if (e->plan->place[instr->results[i]->id] == PLACE_CONTEXT)
             qn__c_gang_keep(e, instr->results[i], instr->results[i]);

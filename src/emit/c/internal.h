@@ -51,17 +51,14 @@ typedef struct c_emitter {
     qn__emit_result *result;
     qn__buf helpers;
     qn__c_writer text;
+    qn__c_flow flow;
     qn__map helper_names;
     bool *global_used; /* by index of a __constant object */
     const c_plan *plan;
-    const char **names;  /* by value id */
-    bool *break_used;    /* by mark: a goto leads to the construct's end */
-    bool *continue_used; /* by mark: or to the end of the loop's body */
-    uint32_t *seen;      /* by value id: chunk epoch in which the value was made available */
+    const char **names; /* by value id */
+    uint32_t *seen;     /* by value id: chunk epoch in which the value was made available */
     uint32_t epoch, chunk;
     bool per_item, next_used, done_used;
-    const ir_instr
-        *inner_loop; /* innermost construct that is a C loop here: `break` and `continue` mean it */
     uint32_t next_label;
     uint32_t sub_group_size;
     const struct c_gang *gang_plan;
@@ -84,7 +81,6 @@ static inline bool qn__c_is_varying(const c_plan *plan, const ir_value *value) {
 #define qn__c_line(e, ...) qn__c_write(&(e)->text, __VA_ARGS__)
 #define qn__c_open(e, ...) qn__c_write_open(&(e)->text, __VA_ARGS__)
 static inline void qn__c_close(c_emitter *e, const char *text) { qn__c_write_close(&e->text, text); }
-void qn__c_label(c_emitter *e, const char *format, ...) QN__PRINTF(2, 3);
 void qn__c_locate(c_emitter *e, ir_loc loc);                 /* what follows comes from there */
 const char *qn__c_name(c_emitter *e, const ir_value *value); /* of all lanes together */
 const char *qn__c_use(c_emitter *e, const ir_value *value, unsigned lane);
@@ -134,7 +130,6 @@ void qn__c_sync(c_emitter *e, ir_instr *instr);
 
 /* step.c: what runs in step */
 void qn__c_in_step(c_emitter *e, ir_region *region);
-/* The values that a jump hands over, and who receives them. */
 
 /* kernel.c */
 void qn__c_kernel(c_emitter *e, ir_function *kernel);

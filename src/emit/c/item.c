@@ -19,13 +19,13 @@ void qn__c_items_open(c_emitter *e, bool independent) {
     if (e->plan->masked) qn__c_open(e, "if (pend[item] == 0) {");
     e->per_item = true;
     e->next_used = false;
-    e->inner_loop = NULL;
+    e->flow.inner_loop = NULL;
     e->epoch++;
 }
 
 void qn__c_items_close(c_emitter *e) {
     if (e->plan->masked) qn__c_close(e, "}");
-    if (e->next_used) qn__c_label(e, "next%u", e->epoch);
+    if (e->next_used) qn__c_write_label(&e->text, "next", e->epoch);
     qn__c_close(e, "}");
     qn__c_close(e, "}");
     e->per_item = false;
@@ -166,7 +166,7 @@ static void visit_operands(ir_instr *instr, void *user) {
 /* ---- jumps ---- */
 
 static void go_to_next(c_emitter *e) {
-    if (!e->inner_loop) {
+    if (!e->flow.inner_loop) {
         qn__c_line(e, "continue;");
     } else {
         e->next_used = true;
@@ -200,19 +200,6 @@ static void pend_at(c_emitter *e, const ir_instr *jump) {
     }
 }
 
-static void item_leave(c_emitter *e, const ir_instr *jump) {
-    const ir_instr *target = qn__ir_jump_target(jump);
-    bool loop = target->op == IR_LOOP, is_break = jump->op == IR_BREAK;
-    if (!is_break && jump->parent->owner == target) return;
-    if (is_break && !loop && jump->parent->owner == target) return;
-    if (loop && e->inner_loop == target) {
-        qn__c_line(e, is_break ? "break;" : "continue;");
-    } else {
-        (is_break ? e->break_used : e->continue_used)[target->mark] = true;
-        qn__c_line(e, "goto %s%u;", is_break ? "leave" : "again", target->mark);
-    }
-}
-
 static void item_jump(c_emitter *e, const ir_instr *jump) {
     qn__c_locate(e, jump->loc);
     const ir_receivers to = qn__ir_receivers(jump);
@@ -228,39 +215,28 @@ static void item_jump(c_emitter *e, const ir_instr *jump) {
         go_to_next(e);
     } else {
         qn__c_assign(e, to.values, jump->operands, to.count);
-        if (jump->op != IR_YIELD) item_leave(e, jump);
+        qn__c_jump(&e->flow, jump);
     }
 }
 
 /* ---- constructs ---- */
 
-static void write_region(void *user, ir_region *region) { item_region(user, region); }
+static void declare(void *user, const ir_value *value) { qn__c_declare(user, value); }
 
-static void item_if(c_emitter *e, ir_instr *instr) {
-    static const qn__c_dialect dialect = {.region = write_region};
-    qn__c_if(&e->text, &dialect, e, instr, qn__c_use(e, instr->operands[0], 0));
-}
-
-static void item_loop(c_emitter *e, ir_instr *instr) {
-    ir_region *body = instr->regions[0];
-    for (uint32_t i = 0; i < body->num_params; i++) {
-        if (qn__c_is_wide(e, body->params[i])) {
-            qn__c_line(e, "%s %s = %s;", qn__c_wide_type(e, body->params[i]->type, ""),
-                       qn__c_name(e, body->params[i]), qn__c_wide_use(e, instr->operands[i]));
-            continue;
-        }
-        for (unsigned lane = 0; lane < body->params[i]->type.lanes; lane++)
-            qn__c_line(e, "%s = %s;", qn__c_variable(e, body->params[i], lane),
-                       qn__c_use(e, instr->operands[i], lane));
+static void start(void *user, const ir_value *param, const ir_value *value) {
+    c_emitter *e = user;
+    if (qn__c_is_wide(e, param)) {
+        qn__c_line(e, "%s %s = %s;", qn__c_wide_type(e, param->type, ""), qn__c_name(e, param),
+                   qn__c_wide_use(e, value));
+        return;
     }
-    const ir_instr *outer = e->inner_loop;
-    e->inner_loop = instr;
-    qn__c_open(e, "for (;;) {");
-    item_region(e, body);
-    if (e->continue_used[instr->mark]) qn__c_label(e, "again%u", instr->mark);
-    qn__c_close(e, "}");
-    e->inner_loop = outer;
+    for (unsigned lane = 0; lane < param->type.lanes; lane++)
+        qn__c_line(e, "%s = %s;", qn__c_variable(e, param, lane), qn__c_use(e, value, lane));
 }
+
+static const char *condition(void *user, const ir_value *value) { return qn__c_use(user, value, 0); }
+
+static void write_region(void *user, ir_region *region) { item_region(user, region); }
 
 static void store_results(c_emitter *e, const ir_instr *construct) {
     for (uint32_t i = 0; i < construct->num_results; i++) {
@@ -272,18 +248,10 @@ static void store_results(c_emitter *e, const ir_instr *construct) {
 }
 
 static void item_construct(c_emitter *e, ir_instr *instr) {
+    static const qn__c_dialect dialect = {
+        .declare = declare, .start = start, .condition = condition, .region = write_region};
     qn__c_locate(e, instr->loc);
-    for (uint32_t i = 0; i < instr->num_results; i++) qn__c_declare(e, instr->results[i]);
-    if (instr->op == IR_IF) {
-        item_if(e, instr);
-    } else if (instr->op == IR_LOOP) {
-        item_loop(e, instr);
-    } else {
-        qn__c_open(e, "{");
-        item_region(e, instr->regions[0]);
-        qn__c_close(e, "}");
-    }
-    if (e->break_used[instr->mark]) qn__c_label(e, "leave%u", instr->mark);
+    qn__c_construct(&e->flow, &dialect, e, instr);
     store_results(e, instr);
 }
 

@@ -282,7 +282,7 @@ static void kernel_body(c_emitter *e) {
     e->text.out = out;
     if (is_worth_twice(e, &body)) full_groups(e, &body);
     if (body.len) qn__buf_append(out, body.data, body.len);
-    if (e->done_used) qn__c_label(e, "done");
+    if (e->done_used) qn__buf_puts(out, "done:;\n");
     qn__c_close(e, "}");
 }
 
@@ -304,11 +304,9 @@ static void start(c_emitter *e, ir_function *kernel) {
     e->gang = NULL;
     e->names = QN__NEW_ARRAY(e->arena, const char *, (size_t)kernel->num_values + 1);
     e->seen = QN__NEW_ARRAY(e->arena, uint32_t, (size_t)kernel->num_values + 1);
-    e->break_used = QN__NEW_ARRAY(e->arena, bool, (size_t)plan->num_instrs + 1);
-    e->continue_used = QN__NEW_ARRAY(e->arena, bool, (size_t)plan->num_instrs + 1);
+    qn__c_flow_begin(&e->flow, e->arena, &e->text, plan->num_instrs);
     e->epoch = e->chunk = e->next_label = 0;
     e->per_item = e->next_used = e->done_used = e->uses_printf = false;
-    e->inner_loop = NULL;
     e->contexts.len = 0;
     e->stack = 0;
     e->variable_names = (qn__map){0};

@@ -35,20 +35,11 @@ static void assign_uniform(c_emitter *e, ir_value *const *to, ir_value *const *f
 }
 
 static void leave(c_emitter *e, const ir_instr *jump) {
-    const ir_instr *target = qn__ir_jump_target(jump);
-    bool is_break = jump->op == IR_BREAK;
-    if (jump->op == IR_RETURN) {
-        if (jump->parent->owner) {
-            e->done_used = true;
-            qn__c_line(e, "goto done;");
-        }
-    } else if (jump->parent->owner == target && !(is_break && target->op == IR_LOOP)) {
-        return;
-    } else if (target->op == IR_LOOP && e->inner_loop == target) {
-        qn__c_line(e, is_break ? "break;" : "continue;");
-    } else {
-        (is_break ? e->break_used : e->continue_used)[target->mark] = true;
-        qn__c_line(e, "goto %s%u;", is_break ? "leave" : "again", target->mark);
+    if (jump->op != IR_RETURN) {
+        qn__c_jump(&e->flow, jump);
+    } else if (jump->parent->owner) {
+        e->done_used = true;
+        qn__c_line(e, "goto done;");
     }
 }
 
@@ -131,11 +122,9 @@ static void start_params(c_emitter *e, ir_instr *loop) {
 
 static void step_loop(c_emitter *e, ir_instr *instr) {
     start_params(e, instr);
-    const ir_instr *outer = e->inner_loop;
-    qn__c_open(e, "for (;;) {");
-    e->inner_loop = instr;
+    const ir_instr *outer = qn__c_open_loop(&e->flow, instr, "for (;;) {");
     qn__c_in_step(e, instr->regions[0]);
-    if (e->continue_used[instr->mark]) qn__c_label(e, "again%u", instr->mark);
+    qn__c_repeat_label(&e->flow, instr);
     if (e->plan->masked) {
         wake(e, qn__c_pend(instr, PEND_CONTINUE));
         open_if_any(e);
@@ -143,8 +132,7 @@ static void step_loop(c_emitter *e, ir_instr *instr) {
         qn__c_close(e, "}");
         qn__c_line(e, "break;");
     }
-    qn__c_close(e, "}");
-    e->inner_loop = outer;
+    qn__c_close_loop(&e->flow, outer);
 }
 
 static void step_construct(c_emitter *e, ir_instr *instr) {
@@ -161,7 +149,7 @@ static void step_construct(c_emitter *e, ir_instr *instr) {
         qn__c_in_step(e, instr->regions[0]);
         qn__c_close(e, "}");
     }
-    if (e->break_used[instr->mark]) qn__c_label(e, "leave%u", instr->mark);
+    qn__c_leave_label(&e->flow, instr);
     if (e->plan->masked && instr->op != IR_IF) wake(e, qn__c_pend(instr, PEND_BREAK));
 }
 
@@ -173,14 +161,14 @@ static const ir_instr *jump_after(const c_emitter *e, const ir_instr *first) {
 }
 
 void qn__c_in_step(c_emitter *e, ir_region *region) {
-    const ir_instr *loop = e->inner_loop;
+    const ir_instr *loop = e->flow.inner_loop;
     ir_instr *i = region->first;
     while (i) {
-        e->inner_loop = loop;
+        e->flow.inner_loop = loop;
         if (!e->plan->in_step[i->mark]) {
             const ir_instr *jump = jump_after(e, i);
             qn__c_chunk(e, i);
-            e->inner_loop = loop;
+            e->flow.inner_loop = loop;
             if (jump) {
                 step_values(e, jump);
                 step_jump(e, jump);
@@ -195,5 +183,5 @@ void qn__c_in_step(c_emitter *e, ir_region *region) {
             i = i->next;
         }
     }
-    e->inner_loop = loop;
+    e->flow.inner_loop = loop;
 }

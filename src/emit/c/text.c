@@ -1,16 +1,7 @@
 /* Lines, names and helper functions of the emitted C text. */
-#include <stdarg.h>
 #include <string.h>
 
 #include "emit/c/gang.h"
-
-void qn__c_label(c_emitter *e, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    qn__buf_vprintf(e->text.out, format, args);
-    va_end(args);
-    qn__buf_puts(e->text.out, ":;\n");
-}
 
 void qn__c_locate(c_emitter *e, ir_loc loc) { qn__c_write_from(&e->text, e->module, e->options, loc); }
 

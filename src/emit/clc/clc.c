@@ -149,6 +149,7 @@ static void unpack(clc_emitter *e) {
 
 static void look(ir_instr *instr, void *user) {
     clc_emitter *e = user;
+    instr->mark = e->num_instrs++;
     const bool together = qn__ir_is_together((ir_op)instr->op);
     if (together) e->uses_sync = true;
     bool sub_group = instr->op >= IR_SUB_GROUP_SIZE && instr->op <= IR_SUB_GROUP_LOCAL_ID;
@@ -257,14 +258,14 @@ static void emit_kernel(clc_emitter *e, ir_function *kernel, qn__buf *text) {
     e->uses = qn__ir_count_uses(e->arena, kernel);
     e->implicit.data = NULL; /* the last kernel's are kept by its description */
     e->implicit.len = e->implicit.cap = 0;
-    e->labels = (qn__map64){0};
-    e->inner_loop = NULL;
+    e->num_instrs = 0;
     e->guarded = true;
     e->uses_sync = e->prints = false;
     e->text.depth = 1;
     qn__clc_count_indexed(e);
     qn__clc_find_spaces(e);
     qn__ir_walk(kernel->body, look, e);
+    qn__c_flow_begin(&e->flow, e->arena, &e->text, e->num_instrs);
     qn__clc_locate(e, kernel->loc);
     uint64_t static_local = locals(e);
     if (e->guarded) guard(e);

@@ -2,13 +2,21 @@
    loop, goto where they leave more. */
 #include "emit/clc/internal.h"
 
-static void declare(clc_emitter *e, ir_value *const *values, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++)
-        if (e->uses[values[i]->id])
-            qn__clc_line(e, "%s%s;", qn__clc_declarator(e, values[i]), qn__clc_name(e, values[i]));
+/* ---- values that constructs set ---- */
+
+static void declare(void *user, const ir_value *value) {
+    clc_emitter *e = user;
+    if (e->uses[value->id]) qn__clc_line(e, "%s%s;", qn__clc_declarator(e, value), qn__clc_name(e, value));
 }
 
-/* ---- the values of a jump ---- */
+static void start(void *user, const ir_value *param, const ir_value *value) {
+    clc_emitter *e = user;
+    if (e->uses[param->id])
+        qn__clc_line(e, "%s%s = %s;", qn__clc_declarator(e, param), qn__clc_name(e, param),
+                     qn__clc_use(e, value));
+}
+
+static const char *condition(void *user, const ir_value *value) { return qn__clc_use(user, value); }
 
 static bool is_used(void *user, const ir_value *value) {
     const clc_emitter *e = user;
@@ -37,54 +45,32 @@ static void set(void *user, const ir_value *target, const ir_value *value, const
 
 static void write_region(void *user, ir_region *region) { qn__clc_region(user, region); }
 
-static const qn__c_dialect dialect = {is_used, num_pieces, keep, set, write_region};
+static bool write_loop(void *user, ir_instr *loop);
+
+static const qn__c_dialect dialect = {.is_used = is_used,
+                                      .num_pieces = num_pieces,
+                                      .keep = keep,
+                                      .set = set,
+                                      .declare = declare,
+                                      .start = start,
+                                      .condition = condition,
+                                      .loop = write_loop,
+                                      .region = write_region};
 
 static void assign(clc_emitter *e, ir_value *const *targets, ir_value *const *values, uint32_t count) {
     qn__c_hand_over(&e->text, e->arena, &dialect, e, targets, values, count);
 }
 
-/* ---- labels: of a construct's end, and of a loop's next iteration ---- */
-
-static uint32_t label_of(clc_emitter *e, const ir_instr *construct, bool next) {
-    uint64_t key = (uint64_t)(uintptr_t)construct + next;
-    uint32_t label = (uint32_t)(uintptr_t)qn__map64_get(&e->labels, key);
-    if (!label) {
-        label = ++e->next_label;
-        qn__map64_set(e->arena, &e->labels, key, (void *)(uintptr_t)label);
-    }
-    return label;
-}
-
-static void place_label(clc_emitter *e, const ir_instr *construct, bool next) {
-    if (qn__map64_has(&e->labels, (uint64_t)(uintptr_t)construct + next))
-        qn__clc_line(e, "to%u:;", label_of(e, construct, next));
-}
-
-/* ---- jumps ---- */
-
 static void jump(clc_emitter *e, const ir_instr *instr) {
-    const ir_instr *target = qn__ir_jump_target(instr);
     const ir_receivers to = qn__ir_receivers(instr);
     assign(e, to.values, instr->operands, to.count);
-    switch (instr->op) {
-    case IR_YIELD: break;
-    case IR_BREAK:
-        if (target == e->inner_loop)
-            qn__clc_line(e, "break;");
-        else
-            qn__clc_line(e, "goto to%u;", label_of(e, target, false));
-        break;
-    case IR_CONTINUE:
-        if (target != e->inner_loop)
-            qn__clc_line(e, "goto to%u;", label_of(e, target, true));
-        else if (instr->parent != target->regions[0])
-            qn__clc_line(e, "continue;");
-        break;
-    default: qn__clc_line(e, "return;"); break;
-    }
+    if (qn__ir_jump_target(instr))
+        qn__c_jump(&e->flow, instr);
+    else
+        qn__clc_line(e, "return;");
 }
 
-/* ---- constructs ---- */
+/* ---- loops ---- */
 
 typedef struct breaks {
     const ir_instr *loop;
@@ -124,12 +110,12 @@ static void emit_while(clc_emitter *e, ir_instr *loop, const ir_instr *leave) {
     const ir_instr *first = leave->regions[0]->first, *jump_out = first;
     bool negated = first->op == IR_BREAK;
     if (!negated) jump_out = leave->regions[1]->first;
-    const char *condition = qn__clc_expression(e, loop->regions[0]->first);
-    qn__clc_open(e, negated ? "while (!%s) {" : "while (%s) {", condition);
-    e->inner_loop = loop;
+    const char *test = qn__clc_expression(e, loop->regions[0]->first);
+    const char *head = qn__arena_printf(e->arena, negated ? "while (!%s) {" : "while (%s) {", test);
+    const ir_instr *outer = qn__c_open_loop(&e->flow, loop, head);
     for (ir_instr *i = leave->next; i; i = i->next) emit_instr(e, i);
-    place_label(e, loop, true);
-    qn__clc_close(e, "}");
+    qn__c_repeat_label(&e->flow, loop);
+    qn__c_close_loop(&e->flow, outer);
     assign(e, loop->results, jump_out->operands, jump_out->num_operands);
 }
 
@@ -143,43 +129,12 @@ static void hint(clc_emitter *e, const ir_instr *loop) {
     if (iterations < 0) qn__clc_line(e, "#pragma unroll");
 }
 
-static void emit_loop(clc_emitter *e, ir_instr *loop) {
-    ir_region *body = loop->regions[0];
-    ir_instr *outer = e->inner_loop;
+static bool write_loop(void *user, ir_instr *loop) {
+    clc_emitter *e = user;
     const ir_instr *leave = leaving_if(e, loop);
-    declare(e, loop->results, loop->num_results);
-    for (uint32_t i = 0; i < body->num_params; i++) {
-        const ir_value *param = body->params[i];
-        if (e->uses[param->id])
-            qn__clc_line(e, "%s%s = %s;", qn__clc_declarator(e, param), qn__clc_name(e, param),
-                         qn__clc_use(e, loop->operands[i]));
-    }
     hint(e, loop);
-    if (leave) {
-        emit_while(e, loop, leave);
-    } else {
-        qn__clc_open(e, "for (;;) {");
-        e->inner_loop = loop;
-        qn__clc_region(e, body);
-        place_label(e, loop, true);
-        qn__clc_close(e, "}");
-    }
-    place_label(e, loop, false);
-    e->inner_loop = outer;
-}
-
-static void emit_if(clc_emitter *e, ir_instr *instr) {
-    const char *condition = qn__clc_use(e, instr->operands[0]);
-    declare(e, instr->results, instr->num_results);
-    qn__c_if(&e->text, &dialect, e, instr, condition);
-}
-
-static void emit_block(clc_emitter *e, ir_instr *block) {
-    declare(e, block->results, block->num_results);
-    qn__clc_open(e, "{");
-    qn__clc_region(e, block->regions[0]);
-    qn__clc_close(e, "}");
-    place_label(e, block, false);
+    if (leave) emit_while(e, loop, leave);
+    return leave != NULL;
 }
 
 static bool is_dead(const clc_emitter *e, const ir_instr *instr) {
@@ -189,18 +144,13 @@ static bool is_dead(const clc_emitter *e, const ir_instr *instr) {
 
 static void emit_instr(clc_emitter *e, ir_instr *instr) {
     if (instr->loc.line) qn__clc_locate(e, instr->loc);
-    switch (instr->op) {
-    case IR_VAR: break;
-    case IR_IF: emit_if(e, instr); break;
-    case IR_LOOP: emit_loop(e, instr); break;
-    case IR_BLOCK: emit_block(e, instr); break;
-    default:
-        if (qn__ir_is_jump(instr))
-            jump(e, instr);
-        else if (!is_dead(e, instr) && !qn__clc_memory(e, instr) && !qn__clc_group(e, instr))
-            qn__clc_op(e, instr);
-        break;
-    }
+    if (qn__ir_is_construct(instr))
+        qn__c_construct(&e->flow, &dialect, e, instr);
+    else if (qn__ir_is_jump(instr))
+        jump(e, instr);
+    else if (instr->op != IR_VAR && !is_dead(e, instr) && !qn__clc_memory(e, instr) &&
+             !qn__clc_group(e, instr))
+        qn__clc_op(e, instr);
 }
 
 /* ---- loads before what may branch ---- */

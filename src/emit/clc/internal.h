@@ -26,10 +26,9 @@ typedef struct clc_emitter {
     qn__points_to constant_sets; /* of pointers into __constant */
     bool *space_is_object;       /* of a set's representative */
     QN__VEC(qn__implicit) implicit;
-    qn__map64 labels; /* by construct: its number, once a goto needs one */
-    uint32_t next_label;
-    ir_instr *inner_loop; /* what a plain break or continue leaves */
-    ir_loc loc;           /* of the instruction at work, for errors and #line */
+    uint32_t num_instrs;
+    qn__c_flow flow;
+    ir_loc loc; /* of the instruction at work, for errors and #line */
     bool guarded, uses_sync, uses_sub_groups, prints;
 } clc_emitter;
 
