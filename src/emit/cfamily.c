@@ -1,8 +1,6 @@
-/* Types, literals and op spellings for targets in the C family. The tables are the whole truth of how an op
+/* Types and op spellings for targets in the C family. The tables are the whole truth of how an op
    reads; each row is one op on scalars, as ir/ops.def defines it. */
 #include "emit/cfamily.h"
-
-#include <string.h>
 
 static const char *const scalar_names[IR_KIND_COUNT] = {
     [IR_VOID] = "void", [IR_BOOL] = "b1", [IR_I8] = "i8",   [IR_I16] = "i16", [IR_I32] = "i32",
@@ -39,83 +37,6 @@ void qn__c_quote(qn__buf *out, const char *text) {
         }
     }
     qn__buf_putc(out, '"');
-}
-
-/* ---- literals ---- */
-
-/* As %a of printf: 0x1.8p+1. `value` is finite and not negative. */
-static void hex_float(char *at, double value) {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    const uint64_t mantissa = bits << 12;
-    int exponent = (int)(bits >> 52);
-    *at++ = '0';
-    *at++ = 'x';
-    *at++ = exponent ? '1' : '0';
-    if (mantissa) *at++ = '.';
-    for (uint64_t rest = mantissa; rest; rest <<= 4) *at++ = "0123456789abcdef"[rest >> 60];
-    exponent = bits == 0 ? 0 : exponent ? exponent - 1023 : -1022;
-    *at++ = 'p';
-    *at++ = exponent < 0 ? '-' : '+';
-    unsigned magnitude = (unsigned)(exponent < 0 ? -exponent : exponent), unit = 1;
-    while (magnitude / unit >= 10) unit *= 10;
-    for (; unit; unit /= 10) *at++ = (char)('0' + magnitude / unit % 10);
-    *at = 0;
-}
-
-void qn__c_float(qn__buf *out, double value, const char *suffix) {
-    const bool negative = value < 0 || (value == 0 && 1 / value < 0);
-    char digits[24];
-    if (value >= -1e6 && value <= 1e6 && value == (double)(long)value) {
-        long long magnitude = (long long)(value < 0 ? -value : value);
-        qn__buf_printf(out, negative ? "(-%lld.0%s)" : "%lld.0%s", magnitude, suffix);
-        return;
-    }
-    hex_float(digits, negative ? -value : value);
-    qn__buf_printf(out, negative ? "(-%s%s)" : "%s%s", digits, suffix);
-}
-
-static void float_literal(qn__buf *out, double value, bool single) {
-    const char *suffix = single ? "f" : "";
-    if (value != value)
-        qn__buf_printf(out, "__builtin_nan%s(\"\")", suffix);
-    else if (value - value != 0)
-        qn__buf_printf(out, value < 0 ? "(-__builtin_inf%s())" : "__builtin_inf%s()", suffix);
-    else
-        qn__c_float(out, value, suffix);
-}
-
-static void int_literal(qn__buf *out, int64_t value, unsigned width) {
-    if (width == 64 && value == INT64_MIN) {
-        qn__buf_puts(out, "(-0x7fffffffffffffffL - 1)");
-    } else if (width == 32 && value == INT32_MIN) {
-        qn__buf_puts(out, "(-0x7fffffff - 1)");
-    } else {
-        const char *suffix = width == 64 ? "L" : "";
-        qn__buf_printf(out, value < 0 ? "(%lld%s)" : "%lld%s", (long long)value, suffix);
-    }
-}
-
-void qn__c_literal(qn__buf *out, ir_kind kind, uint64_t bits) {
-    union {
-        uint32_t u;
-        float f;
-    } single = {.u = (uint32_t)bits};
-    union {
-        uint64_t u;
-        double f;
-    } twice = {.u = bits};
-    switch (kind) {
-    case IR_BOOL: qn__buf_puts(out, bits & 1 ? "1" : "0"); break;
-    case IR_I8: int_literal(out, (int8_t)bits, 8); break;
-    case IR_I16: int_literal(out, (int16_t)bits, 16); break;
-    case IR_I32: int_literal(out, (int32_t)bits, 32); break;
-    case IR_I64: int_literal(out, (int64_t)bits, 64); break;
-    case IR_F16: float_literal(out, qn__f16_to_double((uint16_t)bits), true); break;
-    case IR_F32: float_literal(out, single.f, true); break;
-    case IR_F64: float_literal(out, twice.f, false); break;
-    default: qn__buf_printf(out, "(u8 *)0x%llxUL", (unsigned long long)bits); break;
-    }
 }
 
 /* ---- patterns ---- */
@@ -301,39 +222,4 @@ const qn__c_spelling *qn__c_spelling_of(const ir_instr *instr) {
     if (row && row->expression) return row;
     row = &spellings[instr->op];
     return row->expression ? row : NULL;
-}
-
-/* ---- __constant objects ---- */
-
-void qn__c_bytes(qn__buf *out, const uint8_t *data, uint64_t size) {
-    for (uint64_t i = 0; i < size; i++) {
-        if (i % 24 == 0) qn__buf_puts(out, "\n    ");
-        qn__buf_putu(out, data[i]);
-        qn__buf_putc(out, ',');
-    }
-}
-
-void qn__c_relocated(qn__buf *out, const ir_global *global, uint32_t index, const qn__c_object_words *words) {
-    uint64_t at = 0;
-    qn__buf values;
-    qn__buf_init(&values, out->arena);
-    qn__buf_printf(out, "%s struct {", words->storage);
-    for (size_t i = 0; i <= global->relocations.len; i++) {
-        bool last = i == global->relocations.len;
-        uint64_t next = last ? global->size : global->relocations.data[i].offset;
-        if (next > at) {
-            qn__buf_printf(out, " %s bytes%zu[%llu];", words->byte, i, (unsigned long long)(next - at));
-            qn__buf_puts(&values, " {");
-            qn__c_bytes(&values, global->data + at, next - at);
-            qn__buf_puts(&values, "},");
-        }
-        if (last) break;
-        const ir_relocation *r = &global->relocations.data[i];
-        qn__buf_printf(out, " %spointer%zu;", words->pointer, i);
-        qn__buf_printf(&values, " (%s)&%s%u + %lld,", words->pointer, words->name, r->target,
-                       (long long)r->addend);
-        at = next + 8;
-    }
-    qn__buf_printf(out, " } __attribute__((packed, aligned(%u))) %s%u = {%s};\n",
-                   global->align ? global->align : 8, words->name, index, values.data ? values.data : "");
 }

@@ -1,4 +1,4 @@
-/* What targets in the C family share: names of scalar types, literals, and the patterns by which ops are
+/* What targets in the C family share: names of scalar types, and the patterns by which ops are
    spelled. A pattern is C text with placeholders: %a %b %c  operands        %t  the result's type       %u
    its unsigned twin %n        the unsigned twin, but at least 32 bits, so that C's promotions cannot overflow
      %k        operand 0's type          %v  its unsigned twin
@@ -11,25 +11,10 @@
 
 const char *qn__c_scalar(ir_kind kind);   /* "i32", "f32", "b1"; pointers "u8 *" */
 const char *qn__c_unsigned(ir_kind kind); /* "u32" */
-/* A constant's lane as an expression. f16 is spelled as the f32 of the same value. */
-void qn__c_literal(qn__buf *out, ir_kind kind, uint64_t bits);
-/* A finite number, exactly. */
-void qn__c_float(qn__buf *out, double value, const char *suffix);
 /* A string literal with its quotes. */
 void qn__c_quote(qn__buf *out, const char *text);
 /* True for text that can be part of a name. */
 bool qn__c_is_identifier(const char *text);
-
-/* The elements of an array of bytes, with a comma behind each. */
-void qn__c_bytes(qn__buf *out, const uint8_t *data, uint64_t size);
-
-/* How a dialect begins a __constant object, and names a byte, a pointer to bytes and the objects. */
-typedef struct qn__c_object_words {
-    const char *storage, *byte, *pointer, *name;
-} qn__c_object_words;
-
-/* An object with addresses inside: a packed struct of runs of bytes and pointers. */
-void qn__c_relocated(qn__buf *out, const ir_global *global, uint32_t index, const qn__c_object_words *words);
 
 typedef struct qn__c_pattern {
     ir_kind result, operand; /* f16 counts as f32 */

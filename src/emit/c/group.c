@@ -11,7 +11,7 @@
 static const char *identity(c_emitter *e, ir_combine combine, ir_kind kind, bool shown) {
     qn__buf text;
     qn__buf_init(&text, e->arena);
-    qn__c_literal(&text, kind, qn__ir_combine_identity(combine, kind, !shown));
+    qn__c_number(&text, kind, qn__ir_combine_identity(combine, kind, !shown));
     return text.data;
 }
 

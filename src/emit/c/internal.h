@@ -6,7 +6,7 @@
 #ifndef QN__C_INTERNAL_H
 #define QN__C_INTERNAL_H
 
-#include "emit/cfamily.h"
+#include "emit/cdata.h"
 #include "emit/cflow.h"
 #include "emit/emit.h"
 #include "pass/analysis.h"
@@ -133,6 +133,9 @@ void qn__c_in_step(c_emitter *e, ir_region *region);
 
 /* kernel.c */
 void qn__c_kernel(c_emitter *e, ir_function *kernel);
+
+/* data.c */
+void qn__c_number(qn__buf *out, ir_kind kind, uint64_t bits); /* a constant's lane as an expression */
 void qn__c_globals(c_emitter *e, qn__buf *out); /* after the kernels, which tell what they use */
 
 /* How `pend` codes a jump to a construct. */

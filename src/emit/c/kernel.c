@@ -1,5 +1,5 @@
-/* The frame of a kernel in the C target: the function that runs a range of groups, its entry point by the ABI
-   of src/emit/cpu_abi.h, and the module's constant tables. */
+/* The frame of a kernel in the C target: the function that runs a range of groups, and its entry point by the ABI
+   of src/emit/cpu_abi.h. */
 #include <string.h>
 
 #include "emit/c/gang.h"
@@ -8,103 +8,6 @@
 /* Static __local variables of a kernel live on the stack up to this size, where the compiler sees all of
    them. */
 enum { STACK_LOCAL = 64 * 1024 };
-/* C compilers take a second and a hundred megabytes for each megabyte of numbers: __constant objects over this size are
-   data for the loader (QN__CPU_CONSTANTS). */
-enum { SPELLED_CONSTANT = 64 * 1024, CONSTANTS_ALIGN = 128 };
-
-/* ---- __constant objects ---- */
-
-static void table(qn__buf *out, const ir_global *global) {
-    ir_kind kind = (ir_kind)global->element.kind;
-    unsigned size = qn__ir_bits(qn__ir_type(kind, 1)) / 8;
-    for (uint64_t at = 0; at + size <= global->size; at += size) {
-        uint64_t word = 0;
-        memcpy(&word, global->data + at, size); /* little-endian, as the data is */
-        if (at / size % 8 == 0) qn__buf_puts(out, "\n    ");
-        qn__c_literal(out, kind, word);
-        qn__buf_puts(out, ", ");
-    }
-}
-
-static bool is_table(const ir_global *global) {
-    ir_type element = qn__ir_element(global->element);
-    if (!qn__ir_is_int(element) && element.kind != IR_F32 && element.kind != IR_F64) return false;
-    return global->relocations.len == 0 && global->size % (qn__ir_bits(element) / 8) == 0;
-}
-
-static void plain(qn__buf *out, const ir_global *global, uint32_t index) {
-    bool typed = is_table(global);
-    const char *type = typed ? qn__c_scalar((ir_kind)global->element.kind) : "u8";
-    uint64_t count = typed ? global->size / (qn__ir_bits(global->element) / 8) : global->size;
-    if (qn__c_is_identifier(global->name)) qn__buf_printf(out, "/* %s */\n", global->name);
-    qn__buf_printf(out, "static const %s qn_constant%u[%llu] __attribute__((aligned(%u))) = {", type, index,
-                   (unsigned long long)(count ? count : 1), global->align ? global->align : 1);
-    if (typed) {
-        table(out, global);
-    } else {
-        qn__c_bytes(out, global->data, global->size);
-    }
-    qn__buf_puts(out, count ? "\n};\n" : "0};\n");
-}
-
-static bool is_data(const ir_global *global) {
-    return global->relocations.len == 0 && global->size > SPELLED_CONSTANT &&
-           global->align <= CONSTANTS_ALIGN;
-}
-
-/* The objects that the loader fills: one array, and a name for each place in it. */
-static void data_objects(c_emitter *e, qn__buf *out) {
-    uint64_t total = 0;
-    qn__code_info *info = &e->result->info;
-    for (uint32_t i = 0; i < e->module->globals.len; i++) {
-        const ir_global *global = &e->module->globals.data[i];
-        if (!e->global_used[i] || !is_data(global)) continue;
-        qn__buf_printf(out, "#define qn_constant%u " QN__CPU_CONSTANTS "[%llu]\n", i,
-                       (unsigned long long)total);
-        total += (global->size + CONSTANTS_ALIGN - 1) / CONSTANTS_ALIGN * CONSTANTS_ALIGN;
-    }
-    if (!total) return;
-    qn__buf_printf(out, "u8 " QN__CPU_CONSTANTS "[%llu] __attribute__((aligned(%d)));\n",
-                   (unsigned long long)total, CONSTANTS_ALIGN);
-    uint8_t *data = qn__arena_alloc(e->arena, (size_t)total);
-    info->constants = data;
-    info->constants_size = total;
-    for (uint32_t i = 0; i < e->module->globals.len; i++) {
-        const ir_global *global = &e->module->globals.data[i];
-        if (!e->global_used[i] || !is_data(global)) continue;
-        memcpy(data, global->data, (size_t)global->size);
-        data += (global->size + CONSTANTS_ALIGN - 1) / CONSTANTS_ALIGN * CONSTANTS_ALIGN;
-    }
-}
-
-/* Only what the kernels use, and what that points to. Objects with addresses in them come last. */
-void qn__c_globals(c_emitter *e, qn__buf *out) {
-    size_t count = e->module->globals.len;
-    for (bool more = true; more;) {
-        more = false;
-        for (size_t i = 0; i < count; i++) {
-            const ir_global *global = &e->module->globals.data[i];
-            for (size_t r = 0; e->global_used[i] && r < global->relocations.len; r++) {
-                uint32_t target = global->relocations.data[r].target;
-                more = more || !e->global_used[target];
-                e->global_used[target] = true;
-            }
-        }
-    }
-    data_objects(e, out);
-    static const qn__c_object_words words = {"static const", "u8", "const u8 *", "qn_constant"};
-    for (int relocations = 0; relocations < 2; relocations++) {
-        for (uint32_t i = 0; i < count; i++) {
-            const ir_global *global = &e->module->globals.data[i];
-            if (!e->global_used[i] || (global->relocations.len != 0) != relocations || is_data(global))
-                continue;
-            if (relocations)
-                qn__c_relocated(out, global, i, &words);
-            else
-                plain(out, global, i);
-        }
-    }
-}
 
 /* ---- arguments ---- */
 

@@ -33,7 +33,7 @@ const char *qn__c_use(c_emitter *e, const ir_value *value, unsigned lane) {
         qn__buf text;
         qn__buf_init(&text, e->arena);
         bool undefined = value->value_kind == IR_VALUE_UNDEF;
-        qn__c_literal(&text, (ir_kind)value->type.kind, undefined ? 0 : value->bits[lane]);
+        qn__c_number(&text, (ir_kind)value->type.kind, undefined ? 0 : value->bits[lane]);
         return text.data;
     }
     if (e->gang && e->gang->in_lane) return qn__c_gang_lane_use(e, value, lane);

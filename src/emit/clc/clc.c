@@ -1,5 +1,5 @@
 /* The OpenCL C target: text of OpenCL C 1.2 for a driver's compiler, by the ABI of src/emit/gpu_abi.h. This file
-   is the frame: __constant objects, kernels with their parameters, what the text needs of extensions. The text
+   is the frame: kernels with their parameters, what the text needs of extensions. The text
    relies on clang's dialect of OpenCL C, as all drivers of today do: typedefs with an alignment, may_alias,
    goto. */
 #include <string.h>
@@ -7,79 +7,6 @@
 #include "emit/cfamily.h"
 #include "emit/clc/internal.h"
 #include "emit/symbol.h"
-
-/* ---- __constant objects ---- */
-
-/* Not finite floats have no spelling in an initialiser: words instead. */
-static ir_kind table_kind(const clc_emitter *e, const ir_global *global) {
-    ir_kind kind = (ir_kind)global->element.kind;
-    unsigned size = qn__ir_bits(qn__ir_type(kind, 1)) / 8;
-    if (kind == IR_F16) kind = IR_I16;
-    bool number = qn__ir_is_int(qn__ir_type(kind, 1)) || kind == IR_F32 || kind == IR_F64;
-    if (!number || global->relocations.len || global->size % size) return IR_VOID;
-    if (kind == IR_F64 && e->options->target.lacks_f64) return IR_I64;
-    for (uint64_t at = 0; qn__ir_is_float(qn__ir_type(kind, 1)) && at < global->size; at += size) {
-        uint64_t word = 0, mask = kind == IR_F32 ? 0x7f800000 : (uint64_t)0x7ff << 52;
-        memcpy(&word, global->data + at, size);
-        if ((word & mask) == mask) return kind == IR_F32 ? IR_I32 : IR_I64;
-    }
-    return kind;
-}
-
-static void table(qn__buf *out, const ir_global *global, ir_kind kind) {
-    unsigned size = qn__ir_bits(qn__ir_type(kind, 1)) / 8;
-    for (uint64_t at = 0; at < global->size; at += size) {
-        uint64_t word = 0;
-        memcpy(&word, global->data + at, size); /* little-endian, as the data is */
-        if (at / size % 8 == 0) qn__buf_puts(out, "\n    ");
-        if (kind == IR_I8 || kind == IR_I16)
-            qn__buf_putu(out, word);
-        else
-            qn__clc_literal(out, kind, word);
-        qn__buf_puts(out, ", ");
-    }
-}
-
-static void plain(clc_emitter *e, qn__buf *out, const ir_global *global, uint32_t index) {
-    ir_kind kind = table_kind(e, global);
-    unsigned size = kind == IR_VOID ? 1 : qn__ir_bits(qn__ir_type(kind, 1)) / 8;
-    const char *type = kind == IR_VOID ? "uchar" : qn__clc_type(e, qn__ir_type(kind, 1));
-    uint64_t count = global->size / size;
-    qn__buf_printf(out, "__constant %s constant%u[%llu] __attribute__((aligned(%u))) = {", type, index,
-                   (unsigned long long)(count ? count : 1), global->align ? global->align : 1);
-    if (kind == IR_VOID)
-        qn__c_bytes(out, global->data, global->size);
-    else
-        table(out, global, kind);
-    qn__buf_puts(out, count ? "\n};\n" : "0};\n");
-}
-
-/* Only what the kernels use, and what that points to. Objects with addresses in them come last. */
-static void constants(clc_emitter *e, qn__buf *out) {
-    size_t count = e->module->globals.len;
-    for (bool more = true; more;) {
-        more = false;
-        for (size_t i = 0; i < count; i++) {
-            const ir_global *global = &e->module->globals.data[i];
-            for (size_t r = 0; e->global_used[i] && r < global->relocations.len; r++) {
-                uint32_t target = global->relocations.data[r].target;
-                more = more || !e->global_used[target];
-                e->global_used[target] = true;
-            }
-        }
-    }
-    static const qn__c_object_words words = {"__constant", "uchar", "__constant uchar *", "constant"};
-    for (int relocations = 0; relocations < 2; relocations++) {
-        for (uint32_t i = 0; i < count; i++) {
-            const ir_global *global = &e->module->globals.data[i];
-            if (!e->global_used[i] || (global->relocations.len != 0) != relocations) continue;
-            if (relocations)
-                qn__c_relocated(out, global, i, &words);
-            else
-                plain(e, out, global, i);
-        }
-    }
-}
 
 /* ---- parameters ---- */
 
@@ -307,7 +234,7 @@ static void emit(qn__arena *arena, ir_module *module, const qn__emit_options *op
     e.global_used = QN__NEW_ARRAY(arena, bool, module->globals.len + 1);
     for (size_t i = 0; i < module->functions.len; i++)
         if (module->functions.data[i]->is_kernel) emit_kernel(&e, module->functions.data[i], &body);
-    constants(&e, &tables);
+    qn__clc_constants(&e, &tables);
     prelude(&e, &text);
     if (e.helpers.len) qn__buf_append(&text, e.helpers.data, e.helpers.len);
     if (tables.len) qn__buf_append(&text, tables.data, tables.len);

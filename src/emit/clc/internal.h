@@ -1,6 +1,6 @@
 /* The OpenCL C target, inside: what its files share. clc.c is the frame of a module and its kernels, text.c
    names, types and lines, ops.c operations on values, memory.c what touches memory, flow.c
-   constructs, space.c which pointers are to __constant memory.
+   constructs, data.c constants, space.c which pointers are to __constant memory.
    Every integer is spelled unsigned, whose arithmetic wraps; signed operations cast. f16 is the ushort of its
    bits (arithmetic on it has been lowered). A bool is `bool`; a vector of bool is a vector of int, 0 or -1. */
 #ifndef QN__CLC_INTERNAL_H
@@ -50,12 +50,15 @@ const char *qn__clc_space(clc_emitter *e, const ir_value *pointer); /* "__global
 const char *qn__clc_declarator(clc_emitter *e, const ir_value *value);
 const char *qn__clc_name(clc_emitter *e, const ir_value *value);
 const char *qn__clc_use(clc_emitter *e, const ir_value *value); /* its name, or a literal */
-/* A scalar literal; floats that are not finite as their bits. */
-void qn__clc_literal(qn__buf *out, ir_kind kind, uint64_t bits);
 /* Gives the value its expression. */
 void qn__clc_define(clc_emitter *e, const ir_value *value, const char *expression);
 /* A implicit argument as an expression (a 64-bit word, or the print buffer); it is added where it is new. */
 const char *qn__clc_implicit(clc_emitter *e, qn__implicit_kind kind, uint32_t dim);
+
+/* ---- data.c ---- */
+
+const char *qn__clc_constant(clc_emitter *e, const ir_value *value); /* as an expression */
+void qn__clc_constants(clc_emitter *e, qn__buf *out);                /* the module's objects that are used */
 
 /* ---- the rest ---- */
 

@@ -1,4 +1,4 @@
-/* Lines, names, types and literals of OpenCL C text. */
+/* Lines, names and types of OpenCL C text. */
 #include <string.h>
 
 #include "emit/cfamily.h"
@@ -64,77 +64,6 @@ const char *qn__clc_declarator(clc_emitter *e, const ir_value *value) {
     return qn__arena_printf(e->arena, "%s ", qn__clc_type(e, value->type));
 }
 
-/* ---- literals ---- */
-
-void qn__clc_literal(qn__buf *out, ir_kind kind, uint64_t bits) {
-    union {
-        uint32_t u;
-        float f;
-    } single = {.u = (uint32_t)bits};
-    union {
-        uint64_t u;
-        double f;
-    } twice = {.u = bits};
-    unsigned long long word = bits;
-    switch (kind) {
-    case IR_BOOL: qn__buf_puts(out, bits & 1 ? "true" : "false"); break;
-    case IR_I8: qn__buf_printf(out, "(uchar)%llu", word & 0xff); break;
-    case IR_I16:
-    case IR_F16: qn__buf_printf(out, "(ushort)%llu", word & 0xffff); break;
-    case IR_I32: qn__buf_printf(out, "%lluu", word & 0xffffffff); break;
-    case IR_I64: qn__buf_printf(out, "%lluul", word); break;
-    case IR_F32:
-        if (single.f - single.f != 0)
-            qn__buf_printf(out, "as_float(0x%llxu)", word & 0xffffffff);
-        else
-            qn__c_float(out, single.f, "f");
-        break;
-    case IR_F64:
-        if (twice.f - twice.f != 0)
-            qn__buf_printf(out, "as_double(0x%llxul)", word);
-        else
-            qn__c_float(out, twice.f, "");
-        break;
-    default: qn__buf_printf(out, "0x%llxul", word); break;
-    }
-}
-
-static void lane_literal(qn__buf *out, ir_type type, uint64_t bits) {
-    if (type.kind == IR_BOOL && type.lanes > 1) {
-        qn__buf_puts(out, bits & 1 ? "-1" : "0");
-    } else {
-        qn__clc_literal(out, (ir_kind)type.kind, bits);
-    }
-}
-
-static const char *literal(clc_emitter *e, const ir_value *value) {
-    ir_type type = value->type;
-    qn__buf text;
-    qn__buf_init(&text, e->arena);
-    const uint64_t *bits = value->value_kind == IR_VALUE_CONST ? value->bits : NULL;
-    if (type.kind == IR_PTR) {
-        if (!bits || !bits[0]) return "0";
-        return qn__arena_printf(e->arena, "(%s uchar *)0x%llxul", qn__clc_space(e, value),
-                                (unsigned long long)bits[0]);
-    }
-    const char *name = qn__clc_type(e, type);
-    if (type.lanes == 1) {
-        bool narrow = type.kind == IR_I8 || type.kind == IR_I16 || type.kind == IR_F16;
-        if (narrow) qn__buf_putc(&text, '(');
-        lane_literal(&text, type, bits ? bits[0] : 0);
-        if (narrow) qn__buf_putc(&text, ')');
-        return text.data;
-    }
-    bool splat = !bits || qn__ir_is_splat(value, bits[0]);
-    qn__buf_printf(&text, "((%s)(", name);
-    for (unsigned i = 0; i < (splat ? 1u : type.lanes); i++) {
-        if (i) qn__buf_puts(&text, ", ");
-        lane_literal(&text, type, bits ? bits[i] : 0);
-    }
-    qn__buf_puts(&text, "))");
-    return text.data;
-}
-
 /* ---- values ---- */
 
 const char *qn__clc_name(clc_emitter *e, const ir_value *value) {
@@ -142,7 +71,7 @@ const char *qn__clc_name(clc_emitter *e, const ir_value *value) {
 }
 
 const char *qn__clc_use(clc_emitter *e, const ir_value *value) {
-    if (value->value_kind >= IR_VALUE_CONST) return literal(e, value);
+    if (value->value_kind >= IR_VALUE_CONST) return qn__clc_constant(e, value);
     return qn__clc_name(e, value);
 }
 
