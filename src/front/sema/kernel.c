@@ -18,7 +18,8 @@ static void check_pointer(front_parser *p, const ast_decl *param) {
     if (inner->kind == AST_POINTER)
         refuse_parameter(p, param, "is a pointer to a pointer", NULL);
     else if (pointee->space == IR_PRIVATE || pointee->space == IR_GENERIC_SPACE)
-        refuse_parameter(p, param, "points to private memory",
+        refuse_parameter(p, param,
+                         pointee->space == IR_PRIVATE ? "points to private memory" : "names no address space",
                          "write __global, __constant or __local before its type");
 }
 
