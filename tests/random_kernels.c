@@ -56,7 +56,8 @@ static const char help[] =
     "  --device NAME    compare this device with the interpreter\n"
     "  --compiler NAME  the C compiler of the CPU device\n"
     "  --plain          no doubles, no sub-groups, no returns before barriers\n"
-    "  --features N     which of them, a sum: 1 doubles, 2 sub-groups, 4 returns before barriers\n"
+    "  --features N     which of them, a sum: 1 doubles, 2 sub-groups, 4 returns before barriers, 8 generic "
+    "pointers\n"
     "  --show           print the source instead\n";
 
 /* ---- programs ---- */

@@ -46,6 +46,7 @@ const char random_prelude[] =
     "#define FMIN(a, b) (fmin(a, b) + 0.0f)\n"
     "#define FMAX(a, b) (fmax(a, b) + 0.0f)\n"
     "#ifdef cl_khr_fp64\ndouble steady_double(double x) { return x == x ? x : 0; }\n#endif\n"
+    "int *either(int *a, int *b, int first) { return first ? a : b; }\n"
     "uint mix(uint h, uint x) { return (h ^ x) * 0x9e3779b1u; }\n"
     "uint mix64(uint h, ulong x) { return mix(mix(h, (uint)x), (uint)(x >> 32)); }\n"
     "uint mixf(uint h, float x) { return mix(h, as_uint(steady(x))); }\n";
@@ -58,14 +59,14 @@ typedef struct generator {
     size_t length, size;
     unsigned features, indent, labels, loops;
     int budget;
-    uint32_t active; /* bits of variables[] */
-    bool arrays;
-    bool divergent;  /* work-items of a group may not all be here */
-    bool returns;    /* work-items may have returned, or may */
-    bool uniform;    /* expressions must be uniform */
-    bool helper;     /* in a function that gives an int */
-    unsigned nested; /* loops around */
-    bool steady[8];  /* by loop: barriers are in it, so no work-item may leave it alone */
+    uint32_t active;      /* bits of variables[] */
+    bool arrays, generic; /* private arrays; pointers to three address spaces */
+    bool divergent;       /* work-items of a group may not all be here */
+    bool returns;         /* work-items may have returned, or may */
+    bool uniform;         /* expressions must be uniform */
+    bool helper;          /* in a function that gives an int */
+    unsigned nested;      /* loops around */
+    bool steady[8];       /* by loop: barriers are in it, so no work-item may leave it alone */
 } generator;
 
 static uint32_t below(generator *g, uint32_t n) {
@@ -525,6 +526,44 @@ static void assign_memory(generator *g) {
     put(g, ";\n");
 }
 
+/* Pointers to four ints of the work-item's own each, in private, local or global memory. */
+static const char *pointer(generator *g) {
+    static const char *const places[] = {"near", "mine",    "(global int *)own", "p0",
+                                         "p1",   "pair.to", "many[i2 & 1]",      "either(p0, near, i1 > i3)"};
+    return places[below(g, sizeof places / sizeof *places)];
+}
+
+static void assign_generic(generator *g) {
+    unsigned choice = below(g, 8), p = below(g, 2);
+    line(g);
+    if (choice < 2) {
+        put(g, "p%u = ", p);
+        condition(g, 1);
+        put(g, " ? %s : %s;\n", pointer(g), pointer(g));
+    } else if (choice == 2) {
+        put(g, "%s = %s;\n", below(g, 2) ? "pair.to" : "many[i0 & 1]", pointer(g));
+    } else if (choice == 3) {
+        put(g, "%s[", p ? "pair.to" : "p0");
+        index_below(g, 4, 1);
+        put(g, "] = ");
+        number(g, INT, 2);
+        put(g, ";\n");
+    } else if (choice == 4) {
+        put(g, "i%u ^= many[i1 & 1][", p);
+        index_below(g, 4, 1);
+        put(g, "] ^ *p%u;\n", p);
+    } else if (choice == 5) {
+        put(g, "i%u = atomic_%s(p%u + %u, ", below(g, 4), below(g, 2) ? "add" : "max", p, below(g, 4));
+        number(g, INT, 1);
+        put(g, ");\n");
+    } else if (choice == 6) {
+        put(g, "vstore2(vload2(%u, p0).yx, %u, %s);\n", below(g, 2), below(g, 2), pointer(g));
+    } else {
+        put(g, "i%u += (to_local(p%u) != NULL) + 2 * (to_private(p0) != NULL) + 4 * (p0 == %s);\n",
+            below(g, 4), p, pointer(g));
+    }
+}
+
 static void assign_uniform(generator *g) {
     line(g);
     put(g, "g%u = ", below(g, NUM_UNIFORM));
@@ -757,7 +796,10 @@ static void statement(generator *g, unsigned depth) {
     } else if (choice < 6) {
         assign_variable(g);
     } else if (choice < 8) {
-        (g->helper || !g->arrays ? assign_variable : assign_memory)(g);
+        (g->helper    ? assign_variable
+         : g->generic ? assign_generic
+         : g->arrays  ? assign_memory
+                      : assign_variable)(g);
     } else if (choice == 8) {
         (g->divergent ? jump : assign_uniform)(g);
     } else if (choice < 11) {
@@ -821,6 +863,13 @@ static void declarations(generator *g) {
         put(g, "    int array[8] = {1, 2, 3, 4, 5, 6, 7, 8}; uchar bytes[16] = {1, 2, 3};\n");
         put(g, "    float farray[8] = {0.5f, 1.5f}; float4 varray[4] = {(float4)(1.0f), (float4)(2.0f)};\n");
     }
+    if (!g->helper && g->generic)
+        put(g,
+            "    local int slots[4 * %d], *mine = slots + 4 * lid;\n"
+            "    int near[4] = {1, 2, 3, lid}, *p0 = near, *p1 = (global int *)own, *many[2] = {p1, mine};\n"
+            "    struct { int n, *to; } pair = {2, near};\n"
+            "    for (int k = 0; k < 4; k++) mine[k] = own[k] = k + gid;\n",
+            RANDOM_GROUP);
     if (g->helper) {
         put(g, "    int g0 = 0, g1 = 1, g2 = 2, g3 = 3, n = 11;\n");
     }
@@ -847,6 +896,7 @@ static void result(generator *g) {
     if (g->arrays)
         put(g, "    for (int k = 0; k < 8; k++) h = mixf(mix(mix(h, array[k]), bytes[k * 2 + 1]), "
                "farray[k]);\n");
+    if (g->generic) put(g, "    for (int k = 0; k < 4; k++) h = mix(mix(h, near[k]), mine[k]);\n");
     put(g, "    h = mix(mix(mix(mix(h, g0), g1), g2), g3);\n");
     put(g, "    out[at + 3] = h;\n");
 }
@@ -874,6 +924,7 @@ size_t random_kernel(char *text, size_t size, const char *name, uint64_t seed, u
                      unsigned features, const uint32_t *required) {
     generator g = {
         .state = seed * 0x9e3779b97f4a7c15u + 12345, .text = text, .size = size, .features = features};
+    g.generic = features & RANDOM_GENERIC && seed % 3 == 0;
     for (int i = 0; i < 8; i++) below(&g, 2);
     g.budget = (int)(count / 3 + below(&g, count));
     g.length = strlen(text);

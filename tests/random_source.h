@@ -13,7 +13,8 @@ enum {
     RANDOM_F64 = 1 << 0,
     RANDOM_SUB_GROUPS = 1 << 1,
     RANDOM_RETURN_BEFORE_BARRIER = 1 << 2, /* work-items may return before others meet */
-    RANDOM_EVERYTHING = RANDOM_F64 | RANDOM_SUB_GROUPS | RANDOM_RETURN_BEFORE_BARRIER
+    RANDOM_GENERIC = 1 << 3,               /* in some: generic pointers to private, local and global memory */
+    RANDOM_EVERYTHING = RANDOM_F64 | RANDOM_SUB_GROUPS | RANDOM_RETURN_BEFORE_BARRIER | RANDOM_GENERIC
 };
 
 /* Work-items write OUT_SLOTS uints each at `out`, by linear id. `ints` and `floats` have RANDOM_INPUTS

@@ -277,6 +277,17 @@ static bool space_allowed(char which, unsigned space) {
     }
 }
 
+/* Atomics take generic pointers since OpenCL C 2.0, and with them pointers to private memory. */
+static const ast_type *generic_if_private(match *m, char which, const ast_type *arg) {
+    const front_options *options = m->context->options;
+    if (which != '@' || arg->kind != AST_POINTER || arg->base->space != IR_PRIVATE || !options ||
+        options->std < 200)
+        return arg;
+    ast_types *types = &m->context->types;
+    const ast_type *pointee = qn__type_qualified(types, arg->base, arg->base->quals, IR_GENERIC_SPACE);
+    return qn__type_pointer(types, pointee);
+}
+
 /* Holds argument i against its parameter. */
 static bool match_param(match *m, uint32_t i) {
     sig_type param = m->s.params[i];
@@ -288,7 +299,7 @@ static bool match_param(match *m, uint32_t i) {
         return true;
     }
     if (param.space) {
-        m->params[i] = arg;
+        m->params[i] = arg = generic_if_private(m, param.space, arg);
         return (arg->kind == AST_POINTER && arg->base->unqualified == type &&
                 space_allowed(param.space, arg->base->space)) ||
                fail(m, i + 1, type);

@@ -50,6 +50,9 @@ kernel void counted(global int *g, local int *l, global int *out) {
     atomic_add(p, 5);
     atomic_inc(p + 1);
     const int old = atomic_max(p + 2, i);
+    int mine = 1, *q = &mine; /* known to be private */
+    const int first = atomic_fetch_add((atomic_int *)q, i), second = atomic_inc(&mine);
+    if (first != 1 || second != 1 + i || atomic_load((atomic_int *)q) != 2 + i) own[2] = 99;
     if (i >= 6) atomic_fetch_add_explicit((atomic_int *)p, old, memory_order_relaxed, memory_scope_work_group);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (i == 0) {

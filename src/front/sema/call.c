@@ -190,7 +190,7 @@ static ast_expr *promote_variadic(front_parser *p, ast_expr *arg) {
 static ast_expr *builtin_argument(front_parser *p, ast_expr *arg, const ast_type *type) {
     if (qn__is_error(p, arg) || arg->type == type->unqualified) return arg;
     bool space_differs = arg->type->kind == AST_POINTER && type->kind == AST_POINTER &&
-                         arg->type->base->space != type->base->space;
+                         arg->type->base->space != type->base->space && type->base->space != IR_GENERIC_SPACE;
     if (space_differs) return qn__is_null_constant(arg) ? qn__sema_cast_to(p, arg->a, type) : arg;
     return qn__sema_cast_to(p, arg, type);
 }
