@@ -105,6 +105,7 @@ static void set_result(ir_function *function, whole_instr *whole, uint32_t index
                                        .def = &whole->instr,
                                        .name = name};
     whole->instr.results[index] = &whole->results[index];
+    if (type.space == IR_GENERIC_SPACE) function->module->has_generic = true;
 }
 
 ir_instr *qn__ir_instr_new(ir_function *function, ir_op op, ir_value *const *operands, uint32_t num_operands,

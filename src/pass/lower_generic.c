@@ -296,6 +296,11 @@ static bool lower_access(generics *g, ir_instr *i) {
 
 /* ---- other uses ---- */
 
+static void set_operand(ir_instr *i, uint32_t n, ir_value *value) {
+    i->operands[n] = value;
+    qn__ir_touch(i);
+}
+
 /* A generic pointer as one of an address space: null where it lies elsewhere. */
 static ir_value *to_named(generics *g, ir_value *operand, ir_space space) {
     const ir_type type = qn__ir_pointer(space);
@@ -317,7 +322,7 @@ static ir_value *lower_cast(generics *g, ir_instr *i) {
 static ir_value *lower_add(generics *g, ir_instr *i) {
     ir_value *by = qn__rewrite_get(i->operands[1]), *base = as_type(g, i->operands[0], i->results[0]->type);
     if (base->type.kind == IR_PTR) {
-        i->operands[0] = base;
+        set_operand(i, 0, base);
         return NULL;
     }
     base = qn__make2(&g->l, IR_ADD, base, by);
@@ -344,21 +349,21 @@ static ir_value *lower_compare(generics *g, ir_instr *i) {
     const bool same = type.kind == IR_PTR && type.space != IR_GENERIC_SPACE &&
                       (is_generic(a) || is_generic(b) || qn__ir_same(a->type, b->type));
     const ir_type common = same ? type : i64;
-    for (uint32_t n = 0; n < 2; n++) i->operands[n] = as_type(g, i->operands[n], common);
+    for (uint32_t n = 0; n < 2; n++) set_operand(i, n, as_type(g, i->operands[n], common));
     return NULL;
 }
 
 static void lower_receivers(generics *g, ir_instr *i) {
     const ir_receivers to = qn__ir_receivers(i);
     for (uint32_t n = 0; n < to.count; n++)
-        if (was_generic(g, to.values[n])) i->operands[n] = as_type(g, i->operands[n], to.values[n]->type);
+        if (was_generic(g, to.values[n])) set_operand(i, n, as_type(g, i->operands[n], to.values[n]->type));
 }
 
 static void lower_printed(generics *g, ir_instr *i) {
     for (uint32_t n = 0; n < i->num_operands; n++) {
         if (!was_generic(g, i->operands[n])) continue;
         ir_value *address = qn__make2(&g->l, IR_AND, as_number(g, i->operands[n]), number(g, ADDRESS));
-        i->operands[n] = pointer_in(g, address, IR_GLOBAL_SPACE);
+        set_operand(i, n, pointer_in(g, address, IR_GLOBAL_SPACE));
     }
 }
 
@@ -381,7 +386,7 @@ static ir_value *lower_value(generics *g, ir_instr *i) {
     case IR_ULE: return lower_compare(g, i);
     case IR_SELECT:
         for (uint32_t n = 1; gives && n < 3; n++)
-            i->operands[n] = as_type(g, i->operands[n], i->results[0]->type);
+            set_operand(i, n, as_type(g, i->operands[n], i->results[0]->type));
         return NULL;
     default: return NULL;
     }
