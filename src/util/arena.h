@@ -78,7 +78,8 @@ static inline void *qn__arena_alloc(qn__arena *arena, size_t size) {
 }
 /* As calloc, of items that have a size: escapes with QN__ESCAPE_BUDGET where count * size overflows. */
 static inline void *qn__arena_calloc(qn__arena *arena, size_t count, size_t size) {
-    return qn__arena_alloc(arena, count > SIZE_MAX / size ? SIZE_MAX : count * size);
+    if (QN__UNLIKELY(count > SIZE_MAX / size)) return qn__arena_take_slowly(arena, SIZE_MAX);
+    return qn__arena_alloc(arena, count * size);
 }
 /* What stands in `memory` (NULL: nothing) in a larger place, whose rest is not zeroed: in the same one where
    nothing has been allocated since, else in a new one. Sizes are as they were asked for. */
