@@ -1,6 +1,5 @@
 /* What a backend provides: one const table of functions over its own opaque state. The runtime in front
-   validates everything, counts references and orders calls; a backend may assert. Adding one is a folder and
-   a line in backends.c. A failing function returns a status and writes a message to `why` (QN__WHY bytes),
+   validates everything, counts references and orders calls; a backend may assert. backends.def lists them. A failing function returns a status and writes a message to `why` (QN__WHY bytes),
    if it takes one. */
 #ifndef QN__BACKEND_H
 #define QN__BACKEND_H
@@ -175,7 +174,7 @@ typedef struct qn_backend {
 /* Copy of a command with its argument block and, for WRITE, its data behind it; freed with qn__release. */
 qn__command *qn__command_copy(const qn__allocator *allocator, const qn__command *command);
 
-extern const qn_backend qn__backend_cuda, qn__backend_vulkan, qn__backend_opencl, qn__backend_cpu,
-    qn__backend_null;
+#define BACKEND(name, doc) extern const qn_backend qn__backend_##name;
+#include "runtime/backends.def"
 
 #endif

@@ -6,11 +6,10 @@
 #include "runtime/runtime.h"
 #include "util/file.h"
 
-/* In order of preference; those by name only last. */
-static const qn_backend *const backends[] = {&qn__backend_cuda, &qn__backend_vulkan, &qn__backend_opencl,
-                                             &qn__backend_cpu, &qn__backend_null};
-
-_Static_assert(QN__COUNT(backends) <= QN__MAX_BACKENDS, "a slot for each backend");
+static const qn_backend *const backends[] = {
+#define BACKEND(name, doc) &qn__backend_##name,
+#include "runtime/backends.def"
+};
 
 static qn_status find_driver(qn_context *context, qn__backend_slot *slot) {
     const qn_backend *backend = slot->backend;
@@ -77,7 +76,7 @@ static int rank(const qn_device *device) {
 
 static qn_status list_devices(qn_context *context) {
     uint32_t total = 0, n = 0;
-    for (uint32_t i = 0; i < QN__COUNT(backends); i++) {
+    for (uint32_t i = 0; i < QN__NUM_BACKENDS; i++) {
         qn_status status = open_slot(context, i);
         if (status) return status;
         total += context->slots[i].num_devices;
@@ -85,7 +84,7 @@ static qn_status list_devices(qn_context *context) {
     context->devices = qn__allocate_zeroed(&context->allocator, (total + 1) * sizeof(qn_device *));
     if (!context->devices) return qn__fail_memory(context, total * sizeof(qn_device *));
     for (int wanted = 0; wanted <= 2; wanted++)
-        for (uint32_t i = 0; i < QN__COUNT(backends); i++)
+        for (uint32_t i = 0; i < QN__NUM_BACKENDS; i++)
             for (uint32_t d = 0; d < context->slots[i].num_devices; d++)
                 if (rank(context->slots[i].devices[d]) == wanted)
                     context->devices[n++] = context->slots[i].devices[d];
@@ -107,7 +106,7 @@ static qn_status open_all(qn_context *context) {
 }
 
 void qn__drivers_wait(qn_context *context) {
-    for (uint32_t i = 0; i < QN__COUNT(backends); i++)
+    for (uint32_t i = 0; i < QN__NUM_BACKENDS; i++)
         for (uint32_t d = 0; d < context->slots[i].num_made; d++) {
             qn_device *device = context->slots[i].devices[d];
             if (atomic_load(&device->ready)) qn_device_wait(device, QN_FOREVER);
@@ -115,7 +114,7 @@ void qn__drivers_wait(qn_context *context) {
 }
 
 void qn__drivers_close(qn_context *context) {
-    for (uint32_t i = 0; i < QN__COUNT(backends); i++) {
+    for (uint32_t i = 0; i < QN__NUM_BACKENDS; i++) {
         qn__backend_slot *slot = &context->slots[i];
         if (slot->driver) slot->backend->close(slot->driver);
         qn__release(&context->allocator, slot->devices);
@@ -203,7 +202,7 @@ qn_device *qn_device_at(qn_context *context, uint32_t index) {
 
 uint32_t qn_backend_count(qn_context *context) {
     if (qn__check(context, QN__OBJECT_CONTEXT, "qn_backend_count", "context")) return 0;
-    return open_all(context) == QN_OK ? QN__COUNT(backends) : 0;
+    return open_all(context) == QN_OK ? QN__NUM_BACKENDS : 0;
 }
 
 qn_status qn_backend_get(qn_context *context, uint32_t index, qn_backend_info *info) {
@@ -212,9 +211,9 @@ qn_status qn_backend_get(qn_context *context, uint32_t index, qn_backend_info *i
     if (!info) return qn__fail_null(context, "qn_backend_get", "info");
     status = open_all(context);
     if (status) return status;
-    if (index >= QN__COUNT(backends))
+    if (index >= QN__NUM_BACKENDS)
         return qn__fail(context, QN_ERROR_RANGE, "qn_backend_get: index %u; there are %u", (unsigned)index,
-                        (unsigned)QN__COUNT(backends));
+                        (unsigned)QN__NUM_BACKENDS);
     const qn__backend_slot *slot = &context->slots[index];
     *info = (qn_backend_info){slot->backend->kind, slot->backend->name, slot->num_devices,
                               slot->num_devices ? NULL : slot->why};
@@ -236,7 +235,7 @@ static bool name_fits(const qn_device *device, const char *name) {
 static qn_status no_such_device(qn_context *context, const char *name) {
     qn_status status = open_all(context);
     if (status) return status;
-    for (uint32_t i = 0; i < QN__COUNT(backends); i++) {
+    for (uint32_t i = 0; i < QN__NUM_BACKENDS; i++) {
         const qn__backend_slot *slot = &context->slots[i];
         if (slot->num_devices == 0 && is_of_kind(name, slot->backend))
             return qn__fail(context, QN_ERROR_NO_DEVICE, "no device '%.100s': %s", name, slot->why);
@@ -250,7 +249,7 @@ static qn_status no_such_device(qn_context *context, const char *name) {
 }
 
 static qn_status get_named(qn_context *context, const char *name, qn_device **out) {
-    for (uint32_t i = 0; i < QN__COUNT(backends); i++) {
+    for (uint32_t i = 0; i < QN__NUM_BACKENDS; i++) {
         if (!is_of_kind(name, backends[i])) continue;
         qn_status status = find_slot(context, i);
         if (status) return status;
@@ -269,7 +268,7 @@ static qn_status get_named(qn_context *context, const char *name, qn_device **ou
    to go without the others. */
 static qn_status get_default(qn_context *context, qn_device **out) {
     qn_status status = QN_ERROR_NO_DEVICE;
-    for (uint32_t i = 0; i < QN__COUNT(backends); i++) {
+    for (uint32_t i = 0; i < QN__NUM_BACKENDS; i++) {
         qn_status found = backends[i]->by_name_only ? QN_OK : find_slot(context, i);
         if (found) return found;
         for (uint32_t d = 0; d < context->slots[i].num_devices; d++) {

@@ -44,7 +44,11 @@ typedef struct qn__object_list {
 
 typedef struct qn__message qn__message;
 
-enum { QN__MAX_BACKENDS = 8 };
+enum {
+#define BACKEND(name, doc) QN__BACKEND_##name,
+#include "runtime/backends.def"
+    QN__NUM_BACKENDS
+};
 
 typedef struct qn__backend_slot {
     const qn_backend *backend;
@@ -67,7 +71,7 @@ struct qn_context {
     qn__message *messages; /* of all threads; guarded by message_lock */
     qn__object_list objects[QN__OBJECT_CONTEXT];
     pthread_mutex_t open_lock;
-    qn__backend_slot slots[QN__MAX_BACKENDS]; /* guarded by open_lock until opened */
+    qn__backend_slot slots[QN__NUM_BACKENDS]; /* guarded by open_lock until opened */
     atomic_bool opened;                       /* all slots: the list below is made */
     qn_device **devices;                      /* in order of preference */
     uint32_t num_devices;
