@@ -1,7 +1,10 @@
 /* What the backends share: how a launch becomes grids and implicit arguments (emit/gpu_abi.h), what kernels print,
-   and drivers opened at run time. */
+   what is in flight, failures that stay, copies of commands, and drivers opened at run time. */
 #ifndef QN__COMMON_H
 #define QN__COMMON_H
+
+#include <pthread.h>
+#include <stdatomic.h>
 
 #include "emit/gpu_abi.h"
 #include "runtime/backend.h"
@@ -58,6 +61,109 @@ int32_t qn__print_call(const qn__services *services, const char *format, const u
    hold an old record. */
 void qn__print_records(const qn__services *services, const qn__code_info *code, const unsigned char *buffer,
                        uint64_t size);
+
+enum { QN__PRINT_SIZE = QN__PRINT_HEADER + QN__PRINT_CAPACITY };
+
+/* Bytes of records that a buffer holds, whose header (QN__PRINT_HEADER bytes) is given. */
+uint64_t qn__print_filled(const unsigned char *header);
+
+/* What a launch prints, to be looked at when command `number` is done; the backend's own struct begins with it. */
+typedef struct qn__print {
+    struct qn__print *next;
+    uint64_t number;
+    const qn__code_info *info; /* NULL: the launch failed, nothing is printed */
+} qn__print;
+
+/* In the order of their commands, or a pool. Zeroed: empty. The caller's lock guards it. */
+typedef struct qn__prints {
+    qn__print *first, *last;
+    uint32_t count;
+} qn__prints;
+
+void qn__prints_add(qn__prints *prints, qn__print *print, uint64_t number);
+qn__print *qn__prints_take(qn__prints *prints, uint64_t done); /* the first up to that number; NULL: none */
+
+/* ---- flight.c ---- */
+
+/* Names of kernels without repetition; zeroed: none. */
+typedef struct qn__kernel_names {
+    const char *names[4];
+    unsigned count;
+    bool more;
+} qn__kernel_names;
+
+void qn__kernel_names_add(qn__kernel_names *found, const char *name); /* NULL: nothing */
+/* `first` and "a", "a or b", "a, b, c, d or another"; "" if there are none. */
+void qn__kernel_names_print(const qn__kernel_names *found, const char *first, char *out, size_t size);
+
+enum { QN__FLIGHT = 256 };
+
+/* How far a queue is. Commands are numbered from 1; one thread at a time submits. Names are read by any thread, and of
+   commands that are not done: they have to be there until then. Zeroed: no command yet. */
+typedef struct qn__flight {
+    atomic_uint_fast64_t submitted, completed;
+    _Atomic(const char *) names[QN__FLIGHT]; /* of command n at n % size; NULL: no kernel */
+} qn__flight;
+
+/* Counts a command; gives its number. `name`: of its kernel, or NULL. */
+static inline uint64_t qn__flight_add(qn__flight *flight, const char *name) {
+    const uint64_t n = atomic_load_explicit(&flight->submitted, memory_order_relaxed) + 1;
+    atomic_store_explicit(&flight->names[n % QN__FLIGHT], name, memory_order_relaxed);
+    atomic_store_explicit(&flight->submitted, n, memory_order_release);
+    return n;
+}
+
+/* Commands up to `number` are done; one thread at a time. */
+static inline void qn__flight_reach(qn__flight *flight, uint64_t number) {
+    if (number > atomic_load(&flight->completed)) atomic_store(&flight->completed, number);
+}
+
+/* Adds the names of the kernels that may be running. */
+void qn__flight_names(const qn__flight *flight, qn__kernel_names *found);
+/* The name of the first that is not known to be done; NULL: none. */
+const char *qn__flight_first(const qn__flight *flight);
+
+/* Looks until `done` says so or the deadline passes; false then. `spins`: without a pause at first, where the device
+   computes by itself and the processor is free. */
+bool qn__poll(bool (*done)(void *user), void *user, uint64_t timeout_ns, bool spins);
+
+/* ---- failure.c ---- */
+
+/* A device that may be lost. Any thread. */
+typedef struct qn__loss {
+    pthread_mutex_t lock;
+    atomic_bool lost;
+    char why[QN__WHY]; /* written once, before `lost` */
+} qn__loss;
+
+void qn__loss_init(qn__loss *loss); /* of a zeroed one */
+void qn__loss_free(qn__loss *loss);
+static inline bool qn__is_lost(const qn__loss *loss) { return atomic_load(&loss->lost); }
+/* QN_ERROR_DEVICE_LOST with the message. */
+qn_status qn__lost(qn__loss *loss, char *why);
+/* It is lost from now on, with this message if it was not before. */
+qn_status qn__lose(qn__loss *loss, char *why, const char *format, ...) QN__PRINTF(3, 4);
+
+/* A queue's first failure that was not yet reported. The caller's lock guards it; zeroed: none. */
+typedef struct qn__sticky {
+    qn_status status;
+    char why[QN__WHY];
+} qn__sticky;
+
+void qn__sticky_set(qn__sticky *sticky, qn_status status, const char *why); /* nothing if there is one */
+qn_status qn__sticky_take(qn__sticky *sticky, char *why);                   /* then there is none */
+
+/* ---- commands.c ---- */
+
+typedef struct qn__commands {
+    qn__command **list;
+    size_t count;
+} qn__commands;
+
+/* Copies as of qn__command_copy; after a failure there are none. */
+qn_status qn__commands_copy(const qn__allocator *allocator, const qn__command *commands, size_t count,
+                            qn__commands *out);
+void qn__commands_free(const qn__allocator *allocator, qn__commands *commands);
 
 /* ---- code_file.c ---- */
 

@@ -232,14 +232,18 @@ static uint32_t word_at(const unsigned char *at) {
 
 enum { RECORD_HEADER = 8 };
 
+uint64_t qn__print_filled(const unsigned char *header) {
+    const uint32_t capacity = word_at(header), asked = word_at(header + 4);
+    return asked < capacity ? asked : capacity;
+}
+
 /* What the device wrote is not trusted: a record that cannot be one ends the list. The first record that did not
    fit leaves its place as it was, which the backend cleared before the launch: size 0. */
 void qn__print_records(const qn__services *services, const qn__code_info *code, const unsigned char *buffer,
                        uint64_t size) {
     if (size < QN__PRINT_HEADER) return;
-    uint64_t capacity = word_at(buffer), asked = word_at(buffer + 4), end = size - QN__PRINT_HEADER;
-    if (end > capacity) end = capacity;
-    if (end > asked) end = asked;
+    uint64_t capacity = word_at(buffer), asked = word_at(buffer + 4), end = qn__print_filled(buffer);
+    if (end > size - QN__PRINT_HEADER) end = size - QN__PRINT_HEADER;
     const unsigned char *records = buffer + QN__PRINT_HEADER;
     for (uint64_t at = 0; end - at >= RECORD_HEADER;) {
         uint32_t length = word_at(records + at), format = word_at(records + at + 4);
@@ -254,4 +258,26 @@ void qn__print_records(const qn__services *services, const qn__code_info *code, 
     snprintf(text, sizeof text, "printf: a launch printed more than %llu bytes; the rest is lost",
              (unsigned long long)capacity);
     services->log(services->log_user, QN_LOG_WARNING, text);
+}
+
+/* ---- what is to be printed ---- */
+
+void qn__prints_add(qn__prints *prints, qn__print *print, uint64_t number) {
+    print->next = NULL;
+    print->number = number;
+    if (prints->last)
+        prints->last->next = print;
+    else
+        prints->first = print;
+    prints->last = print;
+    prints->count++;
+}
+
+qn__print *qn__prints_take(qn__prints *prints, uint64_t done) {
+    qn__print *print = prints->first;
+    if (!print || print->number > done) return NULL;
+    prints->first = print->next;
+    if (!prints->first) prints->last = NULL;
+    prints->count--;
+    return print;
 }

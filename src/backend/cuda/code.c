@@ -125,7 +125,7 @@ static qn_status load(qn__gpu *gpu, qn__code *code, const qn__code_source *sourc
 }
 
 qn_status qn__cuda_code_load(qn__gpu *gpu, const qn__code_source *source, qn__code **out, char *why) {
-    if (atomic_load(&gpu->lost)) return qn__cuda_lost(gpu, why);
+    if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
     qn__code *code = qn__allocate_zeroed(gpu->services->allocator, sizeof *code);
     if (!code) return QN_ERROR_OUT_OF_MEMORY;
     const bool entered = qn__cuda_enter(gpu);

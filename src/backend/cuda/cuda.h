@@ -13,7 +13,6 @@
 #include "backend/cuda/driver.h"
 
 enum {
-    QN__CUDA_NAMES = 64,            /* recent kernels that a queue remembers */
     QN__CUDA_CHECKPOINT_EVERY = 32, /* commands */
     QN__CUDA_STAGES = 4,
     QN__CUDA_STAGE_SIZE = 2 << 20,
@@ -60,11 +59,9 @@ struct qn__gpu {
     pthread_mutex_t lock; /* of what follows, and of use of `service` */
     qn__queue *queues;
     qn__cuda_base *base;
-    qn__cuda_name *names;          /* of kernels; kept, so that messages can name kernels that are gone */
-    qn__cu_address *print_buffers; /* not in use */
-    size_t num_print_buffers, cap_print_buffers;
-    atomic_bool lost;
-    char why_lost[QN__WHY];
+    qn__cuda_name *names;   /* of kernels; kept, so that messages can name kernels that are gone */
+    qn__prints free_prints; /* qn__cuda_print, with their buffers */
+    qn__loss loss;
 };
 
 typedef struct qn__cuda_kernel {
@@ -82,10 +79,8 @@ struct qn__code {
 
 /* What a launch prints, to be fetched when it is done. */
 typedef struct qn__cuda_print {
-    struct qn__cuda_print *next;
-    uint64_t number;
+    qn__print print;
     qn__cu_address buffer;
-    const qn__code_info *info; /* NULL: the launch failed, nothing is printed */
 } qn__cuda_print;
 
 /* An event behind command `number`. */
@@ -100,8 +95,7 @@ struct qn__queue {
     qn__gpu *gpu;
     qn__queue *next; /* of the gpu's; guarded by its lock */
     qn__cu_stream stream;
-    atomic_uint_fast64_t submitted, completed;
-    _Atomic(const char *) names[QN__CUDA_NAMES]; /* of command n at n % size; NULL: no kernel */
+    qn__flight flight; /* commands up to `completed` have printed, too */
     /* pinned blocks for transfers of ordinary memory; the submitting thread's */
     struct qn__cuda_stage {
         unsigned char *memory;
@@ -113,8 +107,7 @@ struct qn__queue {
     pthread_mutex_t lock;                                  /* of what follows */
     qn__cuda_checkpoint checkpoints[QN__CUDA_CHECKPOINTS]; /* ring, oldest first */
     unsigned first_checkpoint, num_checkpoints;
-    qn__cuda_print *first_print, *last_print;
-    unsigned num_prints;
+    qn__prints prints;
 };
 
 typedef struct qn__cuda_event {
@@ -141,19 +134,25 @@ typedef struct qn__cuda_target {
     qn__cu_address print; /* buffer for what the kernel prints; 0: it prints nothing */
 } qn__cuda_target;
 
+/* The device's context is current from enter, whose answer leave is given, to leave. */
+static inline bool qn__cuda_enter(const qn__gpu *gpu) {
+    return gpu->cu->context_push(gpu->context) == QN__CU_SUCCESS;
+}
+static inline void qn__cuda_leave(const qn__gpu *gpu, bool entered) {
+    qn__cu_context popped;
+    if (entered) gpu->cu->context_pop(&popped);
+}
+
 /* driver.c */
 qn_status qn__cuda_open(const qn__services *services, qn__driver **driver, uint32_t *num_devices, char *why);
 void qn__cuda_close(qn__driver *driver);
 void qn__cuda_identify(const qn__driver *driver, uint32_t index, qn__identity *identity);
+
+/* fail.c */
 /* "CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected" */
 void qn__cuda_error_text(const qn__cu *cu, qn__cu_result result, char *out, size_t size);
-
-/* device.c */
-bool qn__cuda_enter(const qn__gpu *gpu); /* what it returns is for leave */
-void qn__cuda_leave(const qn__gpu *gpu, bool entered);
 /* The status for a result and its message: `what` failed. Notes a loss. */
 qn_status qn__cuda_fail(qn__gpu *gpu, qn__cu_result result, const char *what, char *why);
-qn_status qn__cuda_lost(qn__gpu *gpu, char *why);            /* QN_ERROR_DEVICE_LOST with the message */
 const char *qn__cuda_intern(qn__gpu *gpu, const char *name); /* NULL: out of memory */
 
 /* memory.c */
@@ -168,11 +167,11 @@ uint64_t qn__cuda_pooled(const qn__gpu *gpu);
    is to be tried once more, now that what is pooled has been given back. */
 bool qn__cuda_make_room(qn__gpu *gpu, qn__cu_result result);
 /* Print buffers are kept for reuse. */
-qn_status qn__cuda_print_buffer(qn__gpu *gpu, qn__cu_address *buffer, char *why);
-void qn__cuda_print_release(qn__gpu *gpu, qn__cu_address buffer);
+qn_status qn__cuda_print_new(qn__gpu *gpu, const qn__code_info *info, qn__cuda_print **print, char *why);
+void qn__cuda_print_drop(qn__gpu *gpu, qn__cuda_print *print);
 /* Prints what a launch that is done has left in the buffer. */
-void qn__cuda_print_records(qn__gpu *gpu, qn__cu_address buffer, const qn__code_info *info);
-void qn__cuda_print_buffers_free(qn__gpu *gpu);
+void qn__cuda_print_records(qn__gpu *gpu, const qn__cuda_print *print);
+void qn__cuda_prints_free(qn__gpu *gpu);
 
 /* execute.c: one command on a stream; the caller is in the context. */
 qn_status qn__cuda_execute(const qn__cuda_target *target, const qn__command *command, char *why);
@@ -195,23 +194,8 @@ qn_status qn__cuda_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, 
 /* After the work of the next command is on the stream: counts it. `name`: of its kernel, or NULL. */
 void qn__cuda_count(qn__queue *queue, const char *name, uint64_t *number);
 /* What a launch prints, which the queue then looks at when its next command is done. */
-qn_status qn__cuda_print_new(qn__gpu *gpu, const qn__code_info *info, qn__cuda_print **print, char *why);
-void qn__cuda_print_drop(qn__gpu *gpu, qn__cuda_print *print);
 void qn__cuda_add_print(qn__queue *queue, qn__cuda_print *print);
 qn_status qn__cuda_print_room(qn__queue *queue, char *why); /* waits where too many wait to be looked at */
-/* Polls until `done` says so or the deadline passes; false then. */
-bool qn__cuda_poll(bool (*done)(void *user), void *user, uint64_t timeout_ns);
-/* Names of kernels without repetition, which the gpu owns: equal ones are one. */
-typedef struct qn__cuda_names {
-    const char *names[3];
-    unsigned count;
-    bool more;
-} qn__cuda_names;
-void qn__cuda_note_name(qn__cuda_names *found, const char *name); /* NULL: nothing */
-/* `first` and "a", "a or b", "a, b, c or another"; "" if there are none. */
-void qn__cuda_list_names(const qn__cuda_names *found, const char *first, char *out, size_t size);
-/* The kernels that may be running on the device: "kernel a or b"; "" if there are none. The gpu's lock is held. */
-void qn__cuda_running(const qn__gpu *gpu, char *out, size_t size);
 
 /* mark.c */
 qn_status qn__cuda_mark_create(qn__gpu *gpu, qn__mark **mark, char *why);

@@ -10,81 +10,6 @@ enum {
     MOST_IMPLICIT = 192           /* bytes of parameters that quern adds, with gaps */
 };
 
-/* ---- the context ---- */
-
-bool qn__cuda_enter(const qn__gpu *gpu) { return gpu->cu->context_push(gpu->context) == QN__CU_SUCCESS; }
-
-void qn__cuda_leave(const qn__gpu *gpu, bool entered) {
-    qn__cu_context popped;
-    if (entered) gpu->cu->context_pop(&popped);
-}
-
-/* ---- failures ---- */
-
-/* Results after which the context is of no use any more. */
-static bool loses_device(qn__cu_result result) {
-    static const short losses[] = {QN__CU_ERROR_DEINITIALIZED,
-                                   QN__CU_ERROR_DEVICE_UNAVAILABLE,
-                                   QN__CU_ERROR_ECC_UNCORRECTABLE,
-                                   QN__CU_ERROR_NVLINK_UNCORRECTABLE,
-                                   QN__CU_ERROR_CONTAINED,
-                                   QN__CU_ERROR_ILLEGAL_ADDRESS,
-                                   QN__CU_ERROR_LAUNCH_TIMEOUT,
-                                   QN__CU_ERROR_CONTEXT_IS_DESTROYED,
-                                   QN__CU_ERROR_ASSERT,
-                                   QN__CU_ERROR_HARDWARE_STACK_ERROR,
-                                   QN__CU_ERROR_ILLEGAL_INSTRUCTION,
-                                   QN__CU_ERROR_MISALIGNED_ADDRESS,
-                                   QN__CU_ERROR_INVALID_ADDRESS_SPACE,
-                                   QN__CU_ERROR_INVALID_PC,
-                                   QN__CU_ERROR_LAUNCH_FAILED,
-                                   QN__CU_ERROR_TENSOR_MEMORY_LEAK,
-                                   QN__CU_ERROR_EXTERNAL_DEVICE,
-                                   QN__CU_ERROR_UNKNOWN};
-    for (size_t i = 0; i < QN__COUNT(losses); i++)
-        if (losses[i] == result) return true;
-    return false;
-}
-
-qn_status qn__cuda_lost(qn__gpu *gpu, char *why) {
-    pthread_mutex_lock(&gpu->lock);
-    memcpy(why, gpu->why_lost, QN__WHY);
-    pthread_mutex_unlock(&gpu->lock);
-    return QN_ERROR_DEVICE_LOST;
-}
-
-qn_status qn__cuda_fail(qn__gpu *gpu, qn__cu_result result, const char *what, char *why) {
-    char error[256], running[160] = "";
-    qn__cuda_error_text(gpu->cu, result, error, sizeof error);
-    if (!loses_device(result)) {
-        snprintf(why, QN__WHY, "%s: %s", what, error);
-        return result == QN__CU_ERROR_OUT_OF_MEMORY ? QN_ERROR_DEVICE_MEMORY : QN_ERROR_DRIVER;
-    }
-    pthread_mutex_lock(&gpu->lock);
-    if (!gpu->why_lost[0]) { /* on whichever stream it shows */
-        qn__cuda_running(gpu, running, sizeof running);
-        snprintf(gpu->why_lost, sizeof gpu->why_lost, "%s failed: %s; the device cannot be used any more",
-                 running[0] ? running : what, error);
-    }
-    atomic_store(&gpu->lost, true);
-    pthread_mutex_unlock(&gpu->lock);
-    return qn__cuda_lost(gpu, why);
-}
-
-const char *qn__cuda_intern(qn__gpu *gpu, const char *name) {
-    pthread_mutex_lock(&gpu->lock);
-    qn__cuda_name *found = gpu->names;
-    while (found && strcmp(found->text, name) != 0) found = found->next;
-    size_t size = strlen(name) + 1;
-    if (!found && (found = qn__allocate(gpu->services->allocator, sizeof *found + size))) {
-        memcpy(found->text, name, size);
-        found->next = gpu->names;
-        gpu->names = found;
-    }
-    pthread_mutex_unlock(&gpu->lock);
-    return found ? found->text : NULL;
-}
-
 /* ---- opening ---- */
 
 static uint32_t attribute(const qn__gpu *gpu, int which) {
@@ -149,9 +74,11 @@ static qn_status gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out, cha
     gpu->cu = &driver->cu;
     gpu->device = driver->devices[index];
     pthread_mutex_init(&gpu->lock, NULL);
+    qn__loss_init(&gpu->loss);
     read_limits(gpu);
     qn_status status = open_context(gpu, why);
     if (status) {
+        qn__loss_free(&gpu->loss);
         pthread_mutex_destroy(&gpu->lock);
         qn__release(allocator, gpu);
         return status;
@@ -164,7 +91,7 @@ static void gpu_close(qn__gpu *gpu) {
     const qn__allocator *allocator = gpu->services->allocator;
     bool entered = qn__cuda_enter(gpu);
     if (gpu->base) qn__cuda_base_release(gpu, gpu->base);
-    qn__cuda_print_buffers_free(gpu);
+    qn__cuda_prints_free(gpu);
     gpu->cu->stream_destroy(gpu->service);
     if (gpu->pool) gpu->cu->pool_destroy(gpu->pool);
     qn__cuda_leave(gpu, entered);
@@ -173,6 +100,7 @@ static void gpu_close(qn__gpu *gpu) {
         next = name->next;
         qn__release(allocator, name);
     }
+    qn__loss_free(&gpu->loss);
     pthread_mutex_destroy(&gpu->lock);
     qn__release(allocator, gpu);
 }

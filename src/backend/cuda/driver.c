@@ -16,13 +16,6 @@ static const qn__symbol symbols[] = {
 #undef ROW
 };
 
-void qn__cuda_error_text(const qn__cu *cu, qn__cu_result result, char *out, size_t size) {
-    const char *name = NULL, *text = NULL;
-    if (cu->error_name(result, &name) || !name) name = "an unknown CUDA error";
-    if (cu->error_string(result, &text) || !text) text = "no description";
-    snprintf(out, size, "%s (%d): %s", name, result, text);
-}
-
 /* The kernel module's version, "580.65.06", from the line "NVRM version: ... Module  580.65.06  date". */
 static void module_version(char *out, size_t size) {
     char line[256] = "";

@@ -29,8 +29,7 @@ static qn_status launch_failed(const qn__cuda_target *target, const qn__command 
 /* The buffer's records begin as zeros (common/print.c relies on it), its first word is the capacity. */
 static qn__cu_result clear_print(const qn__cuda_target *target) {
     const qn__cu *cu = target->gpu->cu;
-    qn__cu_result result =
-        cu->set_32(target->print, 0, (QN__PRINT_HEADER + QN__PRINT_CAPACITY) / 4, target->stream);
+    qn__cu_result result = cu->set_32(target->print, 0, QN__PRINT_SIZE / 4, target->stream);
     return result ? result : cu->set_32(target->print, QN__PRINT_CAPACITY, 1, target->stream);
 }
 

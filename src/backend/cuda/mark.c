@@ -82,7 +82,7 @@ static void drop_event(qn__gpu *gpu, qn__cuda_event *event) {
 }
 
 qn_status qn__cuda_mark_create(qn__gpu *gpu, qn__mark **out, char *why) {
-    if (atomic_load(&gpu->lost)) return qn__cuda_lost(gpu, why);
+    if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
     qn__mark *mark = qn__allocate_zeroed(gpu->services->allocator, sizeof *mark);
     if (!mark) return QN_ERROR_OUT_OF_MEMORY;
     mark->gpu = gpu;
@@ -167,7 +167,7 @@ bool qn__cuda_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns) {
     char why[QN__WHY];
     qn__cu_result result = QN__CU_SUCCESS;
     pthread_mutex_lock(&mark->lock);
-    bool lost = atomic_load(&gpu->lost), done = lost;
+    bool lost = qn__is_lost(&gpu->loss), done = lost;
     if (!lost && mark->version >= version) {
         done = mark->timed;
         if (!done) {
@@ -205,7 +205,7 @@ static bool hold(waiting *w) {
 static bool reached(void *user) {
     waiting *w = user;
     qn__gpu *gpu = w->mark->gpu;
-    if (atomic_load(&gpu->lost)) return true;
+    if (qn__is_lost(&gpu->loss)) return true;
     if (!w->event && !hold(w)) return false;
     qn__cu_result result = gpu->cu->event_query(w->event->event);
     if (result == QN__CU_ERROR_NOT_READY) return false;
@@ -215,19 +215,19 @@ static bool reached(void *user) {
 
 qn_status qn__cuda_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why) {
     qn__gpu *gpu = mark->gpu;
-    if (atomic_load(&gpu->lost)) return qn__cuda_lost(gpu, why);
+    if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
     waiting w = {.mark = mark, .version = version};
     bool in_time = true;
     const bool entered = qn__cuda_enter(gpu);
     if (timeout_ns == QN_FOREVER && hold(&w))
         w.result = gpu->cu->event_synchronize(w.event->event);
     else
-        in_time = qn__cuda_poll(reached, &w, timeout_ns);
+        in_time = qn__poll(reached, &w, timeout_ns, true);
     pthread_mutex_lock(&mark->lock);
     if (w.event) drop_event(gpu, w.event);
     pthread_mutex_unlock(&mark->lock);
     qn__cuda_leave(gpu, entered);
     if (w.result) return qn__cuda_fail(gpu, w.result, "waiting for an event", why);
-    if (atomic_load(&gpu->lost)) return qn__cuda_lost(gpu, why);
+    if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
     return in_time ? QN_OK : QN_ERROR_TIMEOUT;
 }

@@ -25,8 +25,7 @@ static void give_back(qn__gpu *gpu, qn__cu_address address) {
 }
 
 static void trim(qn__gpu *gpu) {
-    for (; gpu->num_print_buffers; gpu->num_print_buffers--)
-        give_back(gpu, gpu->print_buffers[gpu->num_print_buffers - 1]);
+    qn__cuda_prints_free(gpu);
     gpu->cu->stream_synchronize(gpu->service);
     if (gpu->pool) gpu->cu->pool_trim(gpu->pool, 0);
 }
@@ -65,7 +64,7 @@ static qn_status take(qn__gpu *gpu, uint64_t size, qn__cu_address *address, char
 qn_status qn__cuda_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
                                  void **host, char *why) {
     *host = NULL;
-    if (atomic_load(&gpu->lost)) return qn__cuda_lost(gpu, why);
+    if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
     const bool entered = qn__cuda_enter(gpu);
     qn_status status = take(gpu, size, address, why);
     qn__cuda_leave(gpu, entered);
@@ -74,7 +73,7 @@ qn_status qn__cuda_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memor
 }
 
 void qn__cuda_memory_destroy(qn__gpu *gpu, qn__memory *memory) {
-    if (atomic_load(&gpu->lost)) return; /* it went with the context */
+    if (qn__is_lost(&gpu->loss)) return; /* it went with the context */
     const bool entered = qn__cuda_enter(gpu);
     pthread_mutex_lock(&gpu->lock);
     give_back(gpu, (qn__cu_address)(uintptr_t)memory);
@@ -84,7 +83,7 @@ void qn__cuda_memory_destroy(qn__gpu *gpu, qn__memory *memory) {
 
 uint64_t qn__cuda_pooled(const qn__gpu *gpu) {
     uint64_t reserved = 0, used = 0;
-    if (!gpu->pool || atomic_load(&gpu->lost)) return 0;
+    if (!gpu->pool || qn__is_lost(&gpu->loss)) return 0;
     const bool entered = qn__cuda_enter(gpu);
     bool known = !gpu->cu->pool_get(gpu->pool, QN__CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved) &&
                  !gpu->cu->pool_get(gpu->pool, QN__CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used);
@@ -93,7 +92,7 @@ uint64_t qn__cuda_pooled(const qn__gpu *gpu) {
 }
 
 void qn__cuda_trim(qn__gpu *gpu, uint64_t *pooled) {
-    if (!atomic_load(&gpu->lost)) {
+    if (!qn__is_lost(&gpu->loss)) {
         const bool entered = qn__cuda_enter(gpu);
         pthread_mutex_lock(&gpu->lock);
         trim(gpu);
@@ -108,7 +107,7 @@ void qn__cuda_trim(qn__gpu *gpu, uint64_t *pooled) {
 /* Where no more can be pinned, ordinary memory does. */
 qn_status qn__cuda_host_create(qn__gpu *gpu, uint64_t size, void **host, char *why) {
     *host = NULL;
-    if (atomic_load(&gpu->lost)) return qn__cuda_lost(gpu, why);
+    if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
     if (size > SIZE_MAX) return QN_OK;
     const bool entered = qn__cuda_enter(gpu);
     qn__cu_result result = gpu->cu->host_alloc(host, (size_t)size, QN__CU_MEMHOSTALLOC_PORTABLE);
@@ -129,40 +128,37 @@ void qn__cuda_host_destroy(qn__gpu *gpu, void *host) {
 
 /* ---- print buffers ---- */
 
-enum { PRINT_SIZE = QN__PRINT_HEADER + QN__PRINT_CAPACITY };
-
-qn_status qn__cuda_print_buffer(qn__gpu *gpu, qn__cu_address *buffer, char *why) {
-    pthread_mutex_lock(&gpu->lock);
-    bool kept = gpu->num_print_buffers > 0;
-    if (kept) *buffer = gpu->print_buffers[--gpu->num_print_buffers];
-    pthread_mutex_unlock(&gpu->lock);
-    return kept ? QN_OK : take(gpu, PRINT_SIZE, buffer, why);
-}
-
-void qn__cuda_print_release(qn__gpu *gpu, qn__cu_address buffer) {
+qn_status qn__cuda_print_new(qn__gpu *gpu, const qn__code_info *info, qn__cuda_print **out, char *why) {
     const qn__allocator *allocator = gpu->services->allocator;
-    if (atomic_load(&gpu->lost)) return;
     pthread_mutex_lock(&gpu->lock);
-    if (gpu->num_print_buffers == gpu->cap_print_buffers) {
-        size_t cap = gpu->cap_print_buffers + 16;
-        qn__cu_address *grown =
-            qn__reallocate(allocator, gpu->print_buffers, cap * sizeof *gpu->print_buffers);
-        if (grown) {
-            gpu->print_buffers = grown;
-            gpu->cap_print_buffers = cap;
-        }
+    qn__cuda_print *print = (qn__cuda_print *)qn__prints_take(&gpu->free_prints, UINT64_MAX);
+    pthread_mutex_unlock(&gpu->lock);
+    qn_status status = QN_OK;
+    if (!print) {
+        print = qn__allocate_zeroed(allocator, sizeof *print);
+        status = print ? take(gpu, QN__PRINT_SIZE, &print->buffer, why) : QN_ERROR_OUT_OF_MEMORY;
     }
-    if (gpu->num_print_buffers < gpu->cap_print_buffers)
-        gpu->print_buffers[gpu->num_print_buffers++] = buffer;
-    else
-        give_back(gpu, buffer);
+    if (status) {
+        qn__release(allocator, print);
+        return status;
+    }
+    print->print.info = info;
+    *out = print;
+    return QN_OK;
+}
+
+void qn__cuda_print_drop(qn__gpu *gpu, qn__cuda_print *print) {
+    pthread_mutex_lock(&gpu->lock);
+    qn__prints_add(&gpu->free_prints, &print->print, 0);
     pthread_mutex_unlock(&gpu->lock);
 }
 
-void qn__cuda_print_buffers_free(qn__gpu *gpu) {
-    if (!atomic_load(&gpu->lost))
-        for (size_t i = 0; i < gpu->num_print_buffers; i++) give_back(gpu, gpu->print_buffers[i]);
-    qn__release(gpu->services->allocator, gpu->print_buffers);
+/* A lost device's buffers went with the context. */
+void qn__cuda_prints_free(qn__gpu *gpu) {
+    for (qn__print *print; (print = qn__prints_take(&gpu->free_prints, UINT64_MAX));) {
+        if (!qn__is_lost(&gpu->loss)) give_back(gpu, ((qn__cuda_print *)print)->buffer);
+        qn__release(gpu->services->allocator, print);
+    }
 }
 
 static bool fetch(qn__gpu *gpu, void *to, qn__cu_address from, size_t size) {
@@ -173,12 +169,14 @@ static bool fetch(qn__gpu *gpu, void *to, qn__cu_address from, size_t size) {
     return fetched;
 }
 
-void qn__cuda_print_records(qn__gpu *gpu, qn__cu_address buffer, const qn__code_info *info) {
-    uint32_t header[2] = {0};
-    if (!fetch(gpu, header, buffer, sizeof header) || header[1] == 0) return;
-    size_t size = QN__PRINT_HEADER + (header[1] < header[0] ? header[1] : header[0]);
-    if (size > PRINT_SIZE) return;
+void qn__cuda_print_records(qn__gpu *gpu, const qn__cuda_print *print) {
+    unsigned char header[QN__PRINT_HEADER];
+    if (!print->print.info || !fetch(gpu, header, print->buffer, sizeof header)) return;
+    const uint64_t filled = qn__print_filled(header);
+    const size_t size = QN__PRINT_HEADER + (size_t)filled;
+    if (filled == 0 || size > QN__PRINT_SIZE) return;
     unsigned char *records = qn__allocate(gpu->services->allocator, size);
-    if (records && fetch(gpu, records, buffer, size)) qn__print_records(gpu->services, info, records, size);
+    if (records && fetch(gpu, records, print->buffer, size))
+        qn__print_records(gpu->services, print->print.info, records, size);
     qn__release(gpu->services->allocator, records);
 }

@@ -2,23 +2,15 @@
    QN__CUDA_CHECKPOINT_EVERY commands, and one behind the last when somebody waits with a deadline. A wait for
    the last command without one asks the driver for the whole stream, which is its fastest way. What kernels
    print is printed when their command is found to be done. */
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "backend/cuda/cuda.h"
-#include "util/file.h"
 
-enum {
-    MAX_PRINTS = 64, /* launches whose output is waiting, before submission waits for it */
-    SPIN_NS = 100 * 1000,
-    YIELD_NS = 2 * 1000 * 1000,
-    SLEEP_NS = 100 * 1000
-};
+enum { MAX_PRINTS = 64 /* launches whose output is waiting, before submission waits for it */ };
 
 qn_status qn__cuda_queue_create(qn__gpu *gpu, qn__queue **out, char *why) {
-    if (atomic_load(&gpu->lost)) return qn__cuda_lost(gpu, why);
+    if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
     qn__queue *queue = qn__allocate_zeroed(gpu->services->allocator, sizeof *queue);
     if (!queue) return QN_ERROR_OUT_OF_MEMORY;
     queue->gpu = gpu;
@@ -52,10 +44,8 @@ void qn__cuda_queue_destroy(qn__queue *queue) {
     qn__gpu *gpu = queue->gpu;
     leave_list(queue);
     const bool entered = qn__cuda_enter(gpu);
-    for (qn__cuda_print *print = queue->first_print, *next; print; print = next) {
-        next = print->next;
-        qn__cuda_print_drop(gpu, print);
-    }
+    for (qn__print *print; (print = qn__prints_take(&queue->prints, UINT64_MAX));)
+        qn__cuda_print_drop(gpu, (qn__cuda_print *)print);
     for (unsigned i = 0; i < QN__CUDA_CHECKPOINTS; i++)
         if (queue->checkpoints[i].event) gpu->cu->event_destroy(queue->checkpoints[i].event);
     qn__cuda_stages_free(queue);
@@ -65,58 +55,19 @@ void qn__cuda_queue_destroy(qn__queue *queue) {
     qn__release(gpu->services->allocator, queue);
 }
 
-/* ---- kernels that may be running ---- */
-
-void qn__cuda_note_name(qn__cuda_names *found, const char *name) {
-    unsigned i = 0;
-    while (i < found->count && found->names[i] != name) i++;
-    if (!name || i < found->count) return;
-    if (found->count < QN__COUNT(found->names))
-        found->names[found->count++] = name;
-    else
-        found->more = true;
-}
-
-static void find_running(const qn__queue *queue, qn__cuda_names *found) {
-    uint64_t last = atomic_load(&queue->submitted), number = atomic_load(&queue->completed) + 1;
-    if (last >= QN__CUDA_NAMES && number + QN__CUDA_NAMES <= last) number = last - QN__CUDA_NAMES + 1;
-    for (; number <= last; number++) {
-        qn__cuda_note_name(found, atomic_load(&queue->names[number % QN__CUDA_NAMES]));
-    }
-}
-
-void qn__cuda_list_names(const qn__cuda_names *found, const char *first, char *out, size_t size) {
-    size_t length = 0;
-    out[0] = 0;
-    for (unsigned i = 0; i < found->count && length < size; i++) {
-        const char *before = i == 0 ? first : i + 1 == found->count && !found->more ? " or " : ", ";
-        length += (size_t)snprintf(out + length, size - length, "%s%s", before, found->names[i]);
-    }
-    if (found->more && length < size) snprintf(out + length, size - length, " or another");
-}
-
-void qn__cuda_running(const qn__gpu *gpu, char *out, size_t size) {
-    qn__cuda_names found = {.count = 0};
-    for (const qn__queue *queue = gpu->queues; queue; queue = queue->next) find_running(queue, &found);
-    qn__cuda_list_names(&found, "kernel ", out, size);
-}
-
 /* ---- how far it is; in the context, the lock is held ---- */
 
 /* A command is not done before what it printed is out. */
 static void retire(qn__queue *queue, uint64_t done) {
-    for (qn__cuda_print *print; (print = queue->first_print) && print->number <= done;) {
-        queue->first_print = print->next;
-        if (!queue->first_print) queue->last_print = NULL;
-        queue->num_prints--;
-        if (print->info) qn__cuda_print_records(queue->gpu, print->buffer, print->info);
-        qn__cuda_print_drop(queue->gpu, print);
+    for (qn__print *print; (print = qn__prints_take(&queue->prints, done));) {
+        qn__cuda_print_records(queue->gpu, (qn__cuda_print *)print);
+        qn__cuda_print_drop(queue->gpu, (qn__cuda_print *)print);
     }
     while (queue->num_checkpoints && queue->checkpoints[queue->first_checkpoint].number <= done) {
         queue->first_checkpoint = (queue->first_checkpoint + 1) % QN__CUDA_CHECKPOINTS;
         queue->num_checkpoints--;
     }
-    if (done > atomic_load(&queue->completed)) atomic_store(&queue->completed, done);
+    qn__flight_reach(&queue->flight, done);
 }
 
 /* An event behind all that is submitted. With no place left, the newest one moves there. */
@@ -132,7 +83,7 @@ static qn__cu_result set_checkpoint(qn__queue *queue) {
         checkpoint->event = NULL;
         return result;
     }
-    uint64_t number = atomic_load(&queue->submitted);
+    uint64_t number = atomic_load(&queue->flight.submitted);
     result = cu->event_record(checkpoint->event, queue->stream);
     if (result) return result;
     checkpoint->number = number;
@@ -161,36 +112,23 @@ static bool covered(const qn__queue *queue, uint64_t number) {
 /* It may lag: what is behind the last checkpoint counts when one behind it is reached, which is set here if there
    is none. */
 uint64_t qn__cuda_completed(qn__queue *queue) {
-    uint64_t submitted = atomic_load(&queue->submitted), completed = atomic_load(&queue->completed);
+    uint64_t submitted = atomic_load(&queue->flight.submitted),
+             completed = atomic_load(&queue->flight.completed);
     if (completed == submitted) return completed;
-    if (atomic_load_explicit(&queue->gpu->lost, memory_order_relaxed)) return submitted;
+    if (qn__is_lost(&queue->gpu->loss)) return submitted;
     if (pthread_mutex_trylock(&queue->lock)) return completed;
     char why[QN__WHY];
     const bool entered = qn__cuda_enter(queue->gpu);
     qn__cu_result result = advance(queue);
-    if (!result && !queue->num_checkpoints && atomic_load(&queue->completed) < submitted)
+    if (!result && !queue->num_checkpoints && atomic_load(&queue->flight.completed) < submitted)
         result = set_checkpoint(queue);
     if (result) qn__cuda_fail(queue->gpu, result, "the stream", why);
     qn__cuda_leave(queue->gpu, entered);
     pthread_mutex_unlock(&queue->lock);
-    return atomic_load(&queue->completed);
+    return atomic_load(&queue->flight.completed);
 }
 
 /* ---- waiting ---- */
-
-bool qn__cuda_poll(bool (*done)(void *user), void *user, uint64_t timeout_ns) {
-    uint64_t start = qn__now_ns(), passed = 0;
-    for (;;) {
-        if (done(user)) return true;
-        passed = qn__now_ns() - start;
-        if (timeout_ns != QN_FOREVER && passed >= timeout_ns) return false;
-        if (passed < SPIN_NS) continue;
-        if (passed < YIELD_NS)
-            sched_yield();
-        else
-            nanosleep(&(struct timespec){.tv_nsec = SLEEP_NS}, NULL);
-    }
-}
 
 typedef struct waiting {
     qn__queue *queue;
@@ -203,10 +141,10 @@ static bool reached(void *user) {
     qn__queue *queue = w->queue;
     pthread_mutex_lock(&queue->lock);
     w->result = advance(queue);
-    bool done = w->result || atomic_load(&queue->completed) >= w->number;
+    bool done = w->result || atomic_load(&queue->flight.completed) >= w->number;
     if (!done && !covered(queue, w->number)) w->result = set_checkpoint(queue);
     pthread_mutex_unlock(&queue->lock);
-    return done || w->result || atomic_load(&queue->gpu->lost);
+    return done || w->result || qn__is_lost(&queue->gpu->loss);
 }
 
 static qn__cu_result synchronize(qn__queue *queue, uint64_t number) {
@@ -219,36 +157,33 @@ static qn__cu_result synchronize(qn__queue *queue, uint64_t number) {
 }
 
 void qn__cuda_unfinished(qn__queue *queue, char *names, size_t size) {
-    qn__cuda_names found = {.count = 0};
-    find_running(queue, &found);
-    qn__cuda_list_names(&found, "", names, size);
+    qn__kernel_names found = {.count = 0};
+    qn__flight_names(&queue->flight, &found);
+    qn__kernel_names_print(&found, "", names, size);
 }
 
 qn_status qn__cuda_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why) {
     qn__gpu *gpu = queue->gpu;
-    if (atomic_load(&gpu->lost)) return qn__cuda_lost(gpu, why);
-    if (atomic_load(&queue->completed) >= number) return QN_OK;
+    if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
+    if (atomic_load(&queue->flight.completed) >= number) return QN_OK;
     waiting w = {.queue = queue, .number = number};
     bool in_time = true;
     const bool entered = qn__cuda_enter(gpu);
-    if (timeout_ns == QN_FOREVER && number == atomic_load(&queue->submitted))
+    if (timeout_ns == QN_FOREVER && number == atomic_load(&queue->flight.submitted))
         w.result = synchronize(queue, number);
     else
-        in_time = qn__cuda_poll(reached, &w, timeout_ns);
+        in_time = qn__poll(reached, &w, timeout_ns, true);
     qn_status status = w.result ? qn__cuda_fail(gpu, w.result, "the stream", why) : QN_OK;
     qn__cuda_leave(gpu, entered);
     if (status) return status;
-    if (atomic_load(&gpu->lost)) return qn__cuda_lost(gpu, why);
+    if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
     return in_time ? QN_OK : QN_ERROR_TIMEOUT;
 }
 
 /* ---- submission ---- */
 
 void qn__cuda_count(qn__queue *queue, const char *name, uint64_t *number) {
-    uint64_t n = atomic_load_explicit(&queue->submitted, memory_order_relaxed) + 1;
-    atomic_store_explicit(&queue->names[n % QN__CUDA_NAMES], name, memory_order_relaxed);
-    atomic_store_explicit(&queue->submitted, n, memory_order_release);
-    *number = n;
+    const uint64_t n = *number = qn__flight_add(&queue->flight, name);
     if (n % QN__CUDA_CHECKPOINT_EVERY) return;
     pthread_mutex_lock(&queue->lock);
     set_checkpoint(queue); /* if it fails, the next one does or the stream's failure is found */
@@ -257,40 +192,16 @@ void qn__cuda_count(qn__queue *queue, const char *name, uint64_t *number) {
 
 void qn__cuda_add_print(qn__queue *queue, qn__cuda_print *print) {
     pthread_mutex_lock(&queue->lock);
-    print->next = NULL;
-    print->number = atomic_load(&queue->submitted) + 1;
-    if (queue->last_print)
-        queue->last_print->next = print;
-    else
-        queue->first_print = print;
-    queue->last_print = print;
-    queue->num_prints++;
+    qn__prints_add(&queue->prints, &print->print, atomic_load(&queue->flight.submitted) + 1);
     pthread_mutex_unlock(&queue->lock);
 }
 
 qn_status qn__cuda_print_room(qn__queue *queue, char *why) {
     pthread_mutex_lock(&queue->lock);
-    bool many = queue->num_prints >= MAX_PRINTS;
+    bool many = queue->prints.count >= MAX_PRINTS;
     pthread_mutex_unlock(&queue->lock);
-    qn__cu_result result = many ? synchronize(queue, atomic_load(&queue->submitted)) : QN__CU_SUCCESS;
+    qn__cu_result result = many ? synchronize(queue, atomic_load(&queue->flight.submitted)) : QN__CU_SUCCESS;
     return result ? qn__cuda_fail(queue->gpu, result, "the stream", why) : QN_OK;
-}
-
-qn_status qn__cuda_print_new(qn__gpu *gpu, const qn__code_info *info, qn__cuda_print **out, char *why) {
-    qn__cuda_print *print = qn__allocate_zeroed(gpu->services->allocator, sizeof *print);
-    if (!print) return QN_ERROR_OUT_OF_MEMORY;
-    print->info = info;
-    qn_status status = qn__cuda_print_buffer(gpu, &print->buffer, why);
-    if (status)
-        qn__release(gpu->services->allocator, print);
-    else
-        *out = print;
-    return status;
-}
-
-void qn__cuda_print_drop(qn__gpu *gpu, qn__cuda_print *print) {
-    qn__cuda_print_release(gpu, print->buffer);
-    qn__release(gpu->services->allocator, print);
 }
 
 /* A launch that prints: the buffer comes along and is looked at when the launch is done. */
@@ -303,7 +214,7 @@ static qn_status submit_printing(qn__cuda_target *target, const qn__command *com
     if (status) return status;
     target->print = print->buffer;
     status = qn__cuda_execute(target, command, why);
-    if (status) print->info = NULL;
+    if (status) print->print.info = NULL;
     qn__cuda_add_print(queue, print);
     qn__cuda_count(queue, command->code->kernels[command->kernel].name, number);
     return status;
@@ -312,7 +223,7 @@ static qn_status submit_printing(qn__cuda_target *target, const qn__command *com
 /* What fails counts too, as a part of it may be on the stream. */
 qn_status qn__cuda_submit(qn__queue *queue, const qn__command *command, uint64_t *number, char *why) {
     qn__gpu *gpu = queue->gpu;
-    if (atomic_load_explicit(&gpu->lost, memory_order_relaxed)) return qn__cuda_lost(gpu, why);
+    if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
     qn__cuda_target target = {.gpu = gpu, .stream = queue->stream, .queue = queue};
     bool launch = command->kind == QN__COMMAND_LAUNCH;
     const bool entered = qn__cuda_enter(gpu);

@@ -7,15 +7,10 @@
 
 #include "backend/cuda/cuda.h"
 
-typedef struct graph_print {
-    qn__cu_address buffer;
-    const qn__code_info *info;
-} graph_print;
-
 struct qn__replay {
     qn__cu_exec exec;
     unsigned char *data; /* of the writes; pinned */
-    graph_print *prints;
+    qn__cuda_print **prints;
     size_t num_prints;
     qn__cu_event copied;  /* what the latest launch printed; NULL: the graph prints nothing */
     const char *name;     /* of its kernels, for messages: "a or b" */
@@ -29,12 +24,12 @@ static bool prints(const qn__command *command) {
 /* Which of them runs is not known when one fails. */
 static bool name_kernels(qn__gpu *gpu, qn__replay *replay, const qn__command *commands, size_t count) {
     char text[160];
-    qn__cuda_names found = {.count = 0};
+    qn__kernel_names found = {.count = 0};
     for (size_t i = 0; i < count; i++)
         if (commands[i].kind == QN__COMMAND_LAUNCH)
-            qn__cuda_note_name(&found, commands[i].code->kernels[commands[i].kernel].name);
+            qn__kernel_names_add(&found, commands[i].code->kernels[commands[i].kernel].name);
     if (!found.count) return true;
-    qn__cuda_list_names(&found, "", text, sizeof text);
+    qn__kernel_names_print(&found, "", text, sizeof text);
     replay->name = qn__cuda_intern(gpu, text);
     return replay->name != NULL;
 }
@@ -62,10 +57,9 @@ static qn_status prepare(qn__gpu *gpu, qn__replay *replay, const qn__command *co
     if (!replay->prints || !name_kernels(gpu, replay, commands, count)) return QN_ERROR_OUT_OF_MEMORY;
     for (size_t i = 0; i < count; i++) {
         if (!prints(&commands[i])) continue;
-        graph_print *print = &replay->prints[replay->num_prints];
-        qn_status status = qn__cuda_print_buffer(gpu, &print->buffer, why);
+        const qn__code_info *info = commands[i].code->info;
+        qn_status status = qn__cuda_print_new(gpu, info, &replay->prints[replay->num_prints], why);
         if (status) return status;
-        print->info = commands[i].code->info;
         replay->num_prints++;
     }
     if (!num_prints) return QN_OK;
@@ -78,14 +72,14 @@ static qn_status capture(qn__gpu *gpu, const qn__replay *replay, qn__cu_stream s
                          const qn__command *commands, size_t count, char *why) {
     qn__cuda_target target = {.gpu = gpu, .stream = stream};
     unsigned char *data = replay->data;
-    const graph_print *print = replay->prints;
+    qn__cuda_print *const *print = replay->prints;
     for (size_t i = 0; i < count; i++) {
         qn__command command = commands[i];
         if (command.kind == QN__COMMAND_WRITE) {
             command.host = memcpy(data, command.host, (size_t)command.size);
             data += padded(command.size);
         }
-        target.print = prints(&command) ? print++->buffer : 0;
+        target.print = prints(&command) ? (*print++)->buffer : 0;
         qn_status status = qn__cuda_execute(&target, &command, why);
         if (status) return status;
     }
@@ -129,7 +123,7 @@ static qn_status make(qn__gpu *gpu, qn__replay *replay, const qn__command *comma
 
 qn_status qn__cuda_replay_create(qn__gpu *gpu, const qn__command *commands, size_t count, qn__replay **out,
                                  char *why) {
-    if (atomic_load(&gpu->lost)) return qn__cuda_lost(gpu, why);
+    if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
     qn__replay *replay = qn__allocate_zeroed(gpu->services->allocator, sizeof *replay);
     if (!replay) return QN_ERROR_OUT_OF_MEMORY;
     pthread_mutex_init(&replay->lock, NULL);
@@ -148,77 +142,71 @@ void qn__cuda_replay_destroy(qn__gpu *gpu, qn__replay *replay) {
     if (replay->exec) gpu->cu->exec_destroy(replay->exec);
     if (replay->data) gpu->cu->host_free(replay->data);
     if (replay->copied) gpu->cu->event_destroy(replay->copied);
-    for (size_t i = 0; i < replay->num_prints; i++) qn__cuda_print_release(gpu, replay->prints[i].buffer);
+    for (size_t i = 0; i < replay->num_prints; i++) qn__cuda_print_drop(gpu, replay->prints[i]);
     qn__cuda_leave(gpu, entered);
     pthread_mutex_destroy(&replay->lock);
     qn__release(gpu->services->allocator, replay->prints);
     qn__release(gpu->services->allocator, replay);
 }
 
-static void drop_prints(qn__gpu *gpu, qn__cuda_print *first) {
-    for (qn__cuda_print *next; first; first = next) {
-        next = first->next;
-        qn__cuda_print_drop(gpu, first);
-    }
+static void drop_prints(qn__gpu *gpu, qn__prints *prints) {
+    for (qn__print *print; (print = qn__prints_take(prints, UINT64_MAX));)
+        qn__cuda_print_drop(gpu, (qn__cuda_print *)print);
 }
 
-/* A list of what one launch prints, in order; on failure empty. */
-static qn_status take_prints(qn__gpu *gpu, const qn__replay *replay, qn__cuda_print **first, char *why) {
-    qn_status status = QN_OK;
-    *first = NULL;
-    for (size_t i = replay->num_prints; i > 0 && !status; i--) {
+/* What one launch prints, in order; on failure nothing. */
+static qn_status take_prints(qn__gpu *gpu, const qn__replay *replay, qn__prints *prints, char *why) {
+    for (size_t i = 0; i < replay->num_prints; i++) {
         qn__cuda_print *print;
-        status = qn__cuda_print_new(gpu, replay->prints[i - 1].info, &print, why);
-        if (status) break;
-        print->next = *first;
-        *first = print;
+        qn_status status = qn__cuda_print_new(gpu, replay->prints[i]->print.info, &print, why);
+        if (status) {
+            drop_prints(gpu, prints);
+            return status;
+        }
+        qn__prints_add(prints, &print->print, 0);
     }
-    if (!status) return QN_OK;
-    drop_prints(gpu, *first);
-    *first = NULL;
-    return status;
+    return QN_OK;
 }
 
-static qn__cu_result copy_prints(const qn__cu *cu, const qn__replay *replay, const qn__cuda_print *print,
+static qn__cu_result copy_prints(const qn__cu *cu, const qn__replay *replay, const qn__print *print,
                                  qn__cu_stream stream) {
     qn__cu_result result = QN__CU_SUCCESS;
     for (size_t i = 0; print && !result; print = print->next, i++)
-        result = cu->copy_on_device(print->buffer, replay->prints[i].buffer,
-                                    QN__PRINT_HEADER + QN__PRINT_CAPACITY, stream);
+        result = cu->copy_on_device(((const qn__cuda_print *)print)->buffer, replay->prints[i]->buffer,
+                                    QN__PRINT_SIZE, stream);
     return result ? result : cu->event_record(replay->copied, stream);
 }
 
-static qn__cu_result launch(const qn__queue *queue, const qn__replay *replay, const qn__cuda_print *prints) {
+static qn__cu_result launch(const qn__queue *queue, const qn__replay *replay, const qn__prints *prints) {
     const qn__cu *cu = queue->gpu->cu;
-    qn__cu_result result = prints ? cu->stream_wait_event(queue->stream, replay->copied, 0) : QN__CU_SUCCESS;
+    qn__cu_result result =
+        prints->count ? cu->stream_wait_event(queue->stream, replay->copied, 0) : QN__CU_SUCCESS;
     if (!result) result = cu->exec_launch(replay->exec, queue->stream);
-    if (result || !prints) return result;
-    result = copy_prints(cu, replay, prints, queue->stream);
+    if (result || !prints->count) return result;
+    result = copy_prints(cu, replay, prints->first, queue->stream);
     if (result) cu->stream_synchronize(queue->stream); /* nobody else waits for a launch that failed */
     return result;
 }
 
 static qn_status submit(qn__queue *queue, const qn__replay *replay, uint64_t *number, char *why) {
     qn__gpu *gpu = queue->gpu;
-    qn__cuda_print *prints = NULL;
-    qn_status status = replay->num_prints ? take_prints(gpu, replay, &prints, why) : QN_OK;
+    qn__prints prints = {0};
+    qn_status status = take_prints(gpu, replay, &prints, why);
     if (status) return status;
-    qn__cu_result result = launch(queue, replay, prints);
+    qn__cu_result result = launch(queue, replay, &prints);
     if (result) {
-        drop_prints(gpu, prints);
+        drop_prints(gpu, &prints);
         return qn__cuda_fail(gpu, result, "launching a graph", why);
     }
-    for (qn__cuda_print *next; prints; prints = next) {
-        next = prints->next;
-        qn__cuda_add_print(queue, prints);
-    }
+    for (qn__print *print; (print = qn__prints_take(&prints, UINT64_MAX));)
+        qn__cuda_add_print(queue, (qn__cuda_print *)print);
     qn__cuda_count(queue, replay->name, number);
     return QN_OK;
 }
 
 qn_status qn__cuda_replay_submit(qn__queue *queue, qn__replay *replay, uint64_t *number, char *why) {
     qn__gpu *gpu = queue->gpu;
-    if (atomic_load(&gpu->lost)) return qn__cuda_lost(gpu, why);
+    if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
     const bool entered = qn__cuda_enter(gpu);
     qn_status status = replay->num_prints ? qn__cuda_print_room(queue, why) : QN_OK;
     if (!status) {
