@@ -409,7 +409,7 @@ static void a_launch_is_one_call(void **state) {
     launch_counted(&command, 20, 1);
     assert_int_equal(calls.launches, 20);
     assert_int_equal(calls.arguments, 19);
-    fine(backend->wait(r.queue, r.queue->submitted, QN_FOREVER, r.why));
+    fine(backend->wait(r.queue, atomic_load(&r.queue->flight.submitted), QN_FOREVER, r.why));
     backend->memory_destroy(r.gpu, a.memory);
 }
 
@@ -455,6 +455,30 @@ static void a_deadline_names_the_kernel(void **state) {
     assert_true(backend->completed(r.queue) < number);
     fine(backend->wait(r.queue, number, QN_FOREVER, r.why));
     assert_true(backend->completed(r.queue) == number);
+    backend->memory_destroy(r.gpu, a.memory);
+}
+
+static void a_graphs_kernels_are_named(void **state) {
+    (void)state;
+    unsigned char args[3][64];
+    memory a = make(64);
+    qn__binding binding = {0, a.memory, 0};
+    const qn__command commands[] = {launch_of(SPIN, args[0], &binding, 200000000, 1, 1),
+                                    launch_of(ADD, args[1], &binding, 1, 1, 1),
+                                    launch_of(SPIN, args[0], &binding, 200000000, 1, 1)};
+    qn__replay *replay;
+    uint64_t number = submit(launch_of(SPIN, args[2], &binding, 1, 1, 1)); /* the driver compiles */
+    fine(backend->wait(r.queue, number, QN_FOREVER, r.why));
+    fine(backend->replay_create(r.gpu, commands, 3, &replay, r.why));
+    fine(backend->replay_submit(r.queue, replay, &number, r.why));
+    assert_int_equal(backend->wait(r.queue, number, 1000000, r.why), QN_ERROR_TIMEOUT);
+    char names[160];
+    backend->unfinished(r.queue, names, sizeof names);
+    assert_string_equal(names, "spin or add");
+    fine(backend->wait(r.queue, number, QN_FOREVER, r.why));
+    backend->unfinished(r.queue, names, sizeof names);
+    assert_string_equal(names, "");
+    backend->replay_destroy(r.gpu, replay);
     backend->memory_destroy(r.gpu, a.memory);
 }
 
@@ -516,8 +540,7 @@ static void a_lost_device_returns(void **state) {
     memory a = make(64), b;
     qn__binding binding = {0, a.memory, 0};
     uint64_t number = submit(launch_of(ADD, args, &binding, 1, 1, 1));
-    snprintf(r.gpu->lost_why, sizeof r.gpu->lost_why, "the device stopped");
-    atomic_store(&r.gpu->lost, true);
+    assert_int_equal(qn__lose(&r.gpu->loss, r.why, "the device stopped"), QN_ERROR_DEVICE_LOST);
     qn__command more = launch_of(ADD, args, &binding, 1, 1, 1);
     assert_int_equal(backend->submit(r.queue, &more, &number, r.why), QN_ERROR_DEVICE_LOST);
     assert_string_equal(r.why, "the device stopped");
@@ -544,6 +567,7 @@ int main(void) {
         TWICE(a_launch_is_one_call),
         TWICE(graphs_repeat),
         TWICE(a_deadline_names_the_kernel),
+        TWICE(a_graphs_kernels_are_named),
         TWICE(bad_text_is_explained),
         TWICE(a_file_is_loaded_or_refused),
         TWICE(memory_runs_out),

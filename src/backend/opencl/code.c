@@ -95,7 +95,7 @@ static qn_status load_any_size(qn__code *code, char *why) {
 
 qn_status qn__cl_code_load(qn__gpu *gpu, const qn__code_source *source, qn__code **out, char *why) {
     const qn__allocator *allocator = gpu->services->allocator;
-    if (atomic_load(&gpu->lost)) return qn__cl_lost(gpu, why);
+    if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
     qn__code *code = qn__allocate_zeroed(allocator, sizeof *code);
     if (!code) return QN_ERROR_OUT_OF_MEMORY;
     code->gpu = gpu;

@@ -1,4 +1,4 @@
-/* An OpenCL device: what it is and can do. */
+/* An OpenCL device: what it is and can do, and the backend's table. */
 #include <stdio.h>
 #include <string.h>
 
@@ -72,7 +72,15 @@ static qn_status open_context(qn__gpu *gpu, char *why) {
     return error == CL_OUT_OF_HOST_MEMORY ? QN_ERROR_OUT_OF_MEMORY : QN_ERROR_DRIVER;
 }
 
-qn_status qn__cl_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out, char *why) {
+static void gpu_close(qn__gpu *gpu) {
+    if (gpu->service) gpu->cl->clReleaseCommandQueue(gpu->service);
+    if (gpu->context) gpu->cl->clReleaseContext(gpu->context);
+    qn__loss_free(&gpu->loss);
+    pthread_mutex_destroy(&gpu->lock);
+    qn__release(gpu->services->allocator, gpu);
+}
+
+static qn_status gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out, char *why) {
     const qn__services *services = driver->services;
     const cl_found *found = &driver->devices[index];
     qn__gpu *gpu = qn__allocate_zeroed(services->allocator, sizeof *gpu);
@@ -84,9 +92,10 @@ qn_status qn__cl_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out, cha
     gpu->is_cpu = found->is_cpu;
     atomic_store(&gpu->next_address, (uint64_t)1 << 40);
     pthread_mutex_init(&gpu->lock, NULL);
+    qn__loss_init(&gpu->loss);
     qn_status status = open_context(gpu, why);
     if (status) {
-        qn__cl_gpu_close(gpu);
+        gpu_close(gpu);
         return status;
     }
     ask_limits(gpu);
@@ -96,18 +105,11 @@ qn_status qn__cl_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out, cha
     return QN_OK;
 }
 
-void qn__cl_gpu_close(qn__gpu *gpu) {
-    if (gpu->service) gpu->cl->clReleaseCommandQueue(gpu->service);
-    if (gpu->context) gpu->cl->clReleaseContext(gpu->context);
-    pthread_mutex_destroy(&gpu->lock);
-    qn__release(gpu->services->allocator, gpu);
-}
-
 /* Without them those of pass/lower_sub_groups.c. */
 static uint32_t sub_group_size_of(const qn__gpu *gpu) { return gpu->has_sub_groups ? gpu->warp : 32; }
 
 /* Implicit arguments take some of the room for arguments. */
-void qn__cl_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
+static void gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     const uint64_t most = (uint64_t)1 << 48, large = QN__MAX_ARGS_SIZE + 256;
     const uint64_t args = gpu->max_params < large ? gpu->max_params : large;
     *info = (qn_device_info){
@@ -126,7 +128,7 @@ void qn__cl_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     };
 }
 
-void qn__cl_target(const qn__gpu *gpu, qn__target *target) {
+static void target(const qn__gpu *gpu, qn__target *target) {
     *target = (qn__target){
         .kind = QN__TARGET_CLC,
         .sub_group_size = sub_group_size_of(gpu),
@@ -144,4 +146,40 @@ void qn__cl_target(const qn__gpu *gpu, qn__target *target) {
         .wants_unrolled = !gpu->is_cpu};
 }
 
-const char *qn__cl_cache_key(const qn__gpu *gpu) { return gpu->cache_key; }
+static const char *cache_key(const qn__gpu *gpu) { return gpu->cache_key; }
+
+const qn_backend qn__backend_opencl = {
+    .kind = QN_DEVICE_OPENCL,
+    .name = "opencl",
+    .code_extension = ".clbin",
+    .rewrites_code = true,
+    .open = qn__cl_open,
+    .close = qn__cl_close,
+    .identify = qn__cl_identify,
+    .gpu_open = gpu_open,
+    .gpu_close = gpu_close,
+    .gpu_info = gpu_info,
+    .target = target,
+    .cache_key = cache_key,
+    .memory_create = qn__cl_memory_create,
+    .memory_destroy = qn__cl_memory_destroy,
+    .host_create = qn__cl_host_create,
+    .host_destroy = qn__cl_host_destroy,
+    .queue_create = qn__cl_queue_create,
+    .queue_destroy = qn__cl_queue_destroy,
+    .submit = qn__cl_submit,
+    .completed = qn__cl_completed,
+    .wait = qn__cl_wait,
+    .unfinished = qn__cl_unfinished,
+    .mark_create = qn__cl_mark_create,
+    .mark_destroy = qn__cl_mark_destroy,
+    .mark_done = qn__cl_mark_done,
+    .mark_wait = qn__cl_mark_wait,
+    .code_load = qn__cl_code_load,
+    .code_compiled = qn__cl_code_compiled,
+    .code_unload = qn__cl_code_unload,
+    .choose_local = qn__cl_choose_local,
+    .replay_create = qn__cl_replay_create,
+    .replay_destroy = qn__cl_replay_destroy,
+    .replay_submit = qn__cl_replay_submit,
+};

@@ -1,4 +1,4 @@
-/* OpenCL: the loader, its platforms and their devices, and the backend's table. */
+/* OpenCL: the loader, its platforms and their devices. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,41 +11,6 @@ static const qn__symbol symbols[] = {
 };
 
 /* ---- asking ---- */
-
-const char *qn__cl_error_name(int32_t error) {
-    static const struct {
-        int32_t code;
-        const char *name;
-    } names[] = {{-1, "CL_DEVICE_NOT_FOUND"},
-                 {-2, "CL_DEVICE_NOT_AVAILABLE"},
-                 {-3, "CL_COMPILER_NOT_AVAILABLE"},
-                 {-4, "CL_MEM_OBJECT_ALLOCATION_FAILURE"},
-                 {-5, "CL_OUT_OF_RESOURCES"},
-                 {-6, "CL_OUT_OF_HOST_MEMORY"},
-                 {-11, "CL_BUILD_PROGRAM_FAILURE"},
-                 {-14, "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST"},
-                 {-30, "CL_INVALID_VALUE"},
-                 {-34, "CL_INVALID_CONTEXT"},
-                 {-36, "CL_INVALID_COMMAND_QUEUE"},
-                 {-38, "CL_INVALID_MEM_OBJECT"},
-                 {-42, "CL_INVALID_BINARY"},
-                 {-43, "CL_INVALID_BUILD_OPTIONS"},
-                 {-45, "CL_INVALID_PROGRAM_EXECUTABLE"},
-                 {-46, "CL_INVALID_KERNEL_NAME"},
-                 {-49, "CL_INVALID_ARG_INDEX"},
-                 {-50, "CL_INVALID_ARG_VALUE"},
-                 {-51, "CL_INVALID_ARG_SIZE"},
-                 {-52, "CL_INVALID_KERNEL_ARGS"},
-                 {-54, "CL_INVALID_WORK_GROUP_SIZE"},
-                 {-55, "CL_INVALID_WORK_ITEM_SIZE"},
-                 {-56, "CL_INVALID_GLOBAL_OFFSET"},
-                 {-61, "CL_INVALID_BUFFER_SIZE"},
-                 {-63, "CL_INVALID_GLOBAL_WORK_SIZE"},
-                 {-9999, "an illegal read or write of a buffer (NVIDIA's -9999)"}};
-    for (size_t i = 0; i < QN__COUNT(names); i++)
-        if (names[i].code == error) return names[i].name;
-    return "an OpenCL error";
-}
 
 void qn__cl_text(const qn__cl *cl, cl_object platform, cl_object device, uint32_t what, char *out,
                  size_t size) {
@@ -134,7 +99,7 @@ static qn_status find_devices(qn__driver *driver, char *why) {
 /* ---- the driver ---- */
 
 /* The loader stays in memory: drivers start threads and leave exit handlers that must not lose their code. */
-static qn_status cl_open(const qn__services *services, qn__driver **out, uint32_t *num_devices, char *why) {
+qn_status qn__cl_open(const qn__services *services, qn__driver **out, uint32_t *num_devices, char *why) {
     static const char *const names[] = {"libOpenCL.so.1", "libOpenCL.so", NULL};
     void *library = qn__library_open(names, why);
     if (!library) return QN_ERROR_NO_DEVICE;
@@ -153,46 +118,10 @@ static qn_status cl_open(const qn__services *services, qn__driver **out, uint32_
     return QN_OK;
 }
 
-static void cl_close(qn__driver *driver) { qn__release(driver->services->allocator, driver); }
+void qn__cl_close(qn__driver *driver) { qn__release(driver->services->allocator, driver); }
 
-static void cl_identify(const qn__driver *driver, uint32_t index, qn__identity *identity) {
+void qn__cl_identify(const qn__driver *driver, uint32_t index, qn__identity *identity) {
     const cl_found *found = &driver->devices[index];
     identity->emulated = found->is_cpu;
     qn__cl_uuid(&driver->cl, found->device, identity->uuid);
 }
-
-const qn_backend qn__backend_opencl = {
-    .kind = QN_DEVICE_OPENCL,
-    .name = "opencl",
-    .code_extension = ".clbin",
-    .rewrites_code = true,
-    .open = cl_open,
-    .close = cl_close,
-    .identify = cl_identify,
-    .gpu_open = qn__cl_gpu_open,
-    .gpu_close = qn__cl_gpu_close,
-    .gpu_info = qn__cl_gpu_info,
-    .target = qn__cl_target,
-    .cache_key = qn__cl_cache_key,
-    .memory_create = qn__cl_memory_create,
-    .memory_destroy = qn__cl_memory_destroy,
-    .host_create = qn__cl_host_create,
-    .host_destroy = qn__cl_host_destroy,
-    .queue_create = qn__cl_queue_create,
-    .queue_destroy = qn__cl_queue_destroy,
-    .submit = qn__cl_submit,
-    .completed = qn__cl_completed,
-    .wait = qn__cl_wait,
-    .unfinished = qn__cl_unfinished,
-    .mark_create = qn__cl_mark_create,
-    .mark_destroy = qn__cl_mark_destroy,
-    .mark_done = qn__cl_mark_done,
-    .mark_wait = qn__cl_mark_wait,
-    .code_load = qn__cl_code_load,
-    .code_compiled = qn__cl_code_compiled,
-    .code_unload = qn__cl_code_unload,
-    .choose_local = qn__cl_choose_local,
-    .replay_create = qn__cl_replay_create,
-    .replay_destroy = qn__cl_replay_destroy,
-    .replay_submit = qn__cl_replay_submit,
-};

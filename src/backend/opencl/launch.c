@@ -121,7 +121,7 @@ qn_status qn__cl_launch(qn__queue *queue, const qn__command *launch, uint64_t nu
     qn__parts parts;
     qn__part part;
     qn_status status = QN_OK;
-    if (kernel->uses_printf) status = qn__cl_print_begin(queue, code, number, &print, why);
+    if (kernel->uses_printf) status = qn__cl_print_begin(queue, code, &print, why);
     qn__parts_begin(&parts, launch, kernel, gpu->max_groups);
     while (!status && qn__parts_next(&parts, &part)) {
         cl_instance *instance;
@@ -132,10 +132,9 @@ qn_status qn__cl_launch(qn__queue *queue, const qn__command *launch, uint64_t nu
         if (!status) status = qn__cl_enqueue_part(queue, instance, launch, &part, why);
     }
     if (print) {
-        qn_status ended = qn__cl_print_end(queue, print, why);
+        qn_status ended = qn__cl_print_end(queue, print, number, why);
         if (!status) status = ended;
-        if (status) print->code = NULL;
+        if (status) print->print.info = NULL;
     }
-    if (!status) qn__cl_note_launch(queue, number, launch->kernel_name);
     return status;
 }

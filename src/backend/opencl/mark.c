@@ -4,6 +4,40 @@
 #include "backend/opencl/opencl.h"
 #include "util/file.h"
 
+/* ---- waiting for one of the driver's ---- */
+
+typedef struct waiting {
+    const qn__cl *cl;
+    cl_object event;
+    int32_t status;
+} waiting;
+
+static bool reached(void *user) {
+    waiting *w = user;
+    w->status = 1;
+    if (w->cl->clGetEventInfo(w->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof w->status, &w->status,
+                              NULL))
+        w->status = CL_INVALID_COMMAND_QUEUE;
+    return w->status <= CL_COMPLETE;
+}
+
+qn_status qn__cl_wait_event(const qn__cl *cl, cl_object event, uint64_t timeout_ns, int32_t *result) {
+    waiting w = {.cl = cl, .event = event};
+    *result = 1;
+    if (timeout_ns == QN_FOREVER) {
+        int32_t error = cl->clWaitForEvents(1, &event);
+        if (cl->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof *result, result, NULL) ||
+            *result > 0)
+            *result = error ? error : 0;
+        return QN_OK;
+    }
+    const bool in_time = qn__poll(reached, &w, timeout_ns, false);
+    *result = w.status;
+    return in_time ? QN_OK : QN_ERROR_TIMEOUT;
+}
+
+/* ---- marks ---- */
+
 qn_status qn__cl_mark_create(qn__gpu *gpu, qn__mark **out, char *why) {
     (void)why;
     qn__mark *mark = qn__allocate_zeroed(gpu->services->allocator, sizeof *mark);
@@ -83,8 +117,7 @@ qn_status qn__cl_record(qn__queue *queue, const qn__command *command, char *why)
     const qn__cl *cl = queue->gpu->cl;
     qn__mark *mark = command->mark;
     cl_object event = NULL;
-    int32_t error = qn__cl_queue_keep_time(queue);
-    if (!error) error = cl->clEnqueueMarkerWithWaitList(queue->queue, 0, NULL, &event);
+    int32_t error = cl->clEnqueueMarkerWithWaitList(queue->queue, 0, NULL, &event);
     if (error) return qn__cl_failed(queue->gpu, queue->queue, error, "an event", NULL, why);
     cl->clFlush(queue->queue); /* others may wait for it */
     queue->unflushed = 0;

@@ -51,7 +51,7 @@ static cl_object create_buffer(qn__gpu *gpu, uint64_t size, void *host, int32_t 
 qn_status qn__cl_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **out, uint64_t *address, void **host,
                                char *why) {
     *host = NULL;
-    if (atomic_load(&gpu->lost)) return qn__cl_lost(gpu, why);
+    if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
     if (size > SIZE_MAX - 4 * PAGE) return no_memory(gpu, size, CL_INVALID_BUFFER_SIZE, why);
     qn__memory *memory = qn__allocate_zeroed(gpu->services->allocator, sizeof *memory);
     if (!memory) return QN_ERROR_OUT_OF_MEMORY;
@@ -97,7 +97,7 @@ static void release_pinned(qn__gpu *gpu, cl_pinned *pinned) {
 qn_status qn__cl_host_create(qn__gpu *gpu, uint64_t size, void **host, char *why) {
     const qn__cl *cl = gpu->cl;
     int32_t error = 0;
-    if (atomic_load(&gpu->lost)) return qn__cl_lost(gpu, why);
+    if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
     cl_pinned *pinned = qn__allocate_zeroed(gpu->services->allocator, sizeof *pinned);
     if (!pinned) return QN_ERROR_OUT_OF_MEMORY;
     pinned->buffer = cl->clCreateBuffer(gpu->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, (size_t)size,

@@ -1,6 +1,6 @@
 /* The OpenCL backend, inside. driver.c finds platforms and devices, device.c describes one, memory.c has buffers and
    pinned memory, code.c programs and their kernels, build.c makes programs, launch.c arguments and launches, queue.c
-   streams and waits, mark.c events, print.c what kernels print, replay.c graphs. */
+   streams and waits, mark.c events, print.c what kernels print, replay.c graphs, fail.c messages of failures. */
 #ifndef QN__OPENCL_H
 #define QN__OPENCL_H
 
@@ -10,7 +10,7 @@
 #include "backend/common/common.h"
 #include "backend/opencl/api.h"
 
-enum { QN__CL_NAMES = 256, QN__CL_MAX_DEVICES = 64 };
+enum { QN__CL_MAX_DEVICES = 64 };
 
 typedef struct cl_found {
     cl_object platform, device;
@@ -40,8 +40,7 @@ struct qn__gpu {
     qn__code *codes;
     cl_pinned *pinned;
     atomic_uint_fast64_t next_address, used;
-    atomic_bool lost;
-    char lost_why[256]; /* written once, before `lost` */
+    qn__loss loss;
 };
 
 struct qn__memory {
@@ -101,9 +100,7 @@ typedef struct cl_marker {
 
 /* The print buffer of one launch. */
 typedef struct cl_print {
-    struct cl_print *next;
-    uint64_t number;
-    qn__code *code; /* NULL: the launch failed, nothing is printed */
+    qn__print print;
     cl_object buffer;
     unsigned char *host;
     uint64_t dirty; /* bytes of records that hold something */
@@ -116,22 +113,15 @@ struct qn__queue {
     pthread_mutex_t lock; /* for all below */
     cl_object queue;
     cl_object untimed; /* the queue before the first event; its commands come first; NULL: there was none */
-    uint64_t submitted;
-    atomic_uint_fast64_t completed; /* commands; what they printed may not be out yet */
+    qn__flight flight; /* what commands that are done have printed may not be out yet */
     cl_marker markers[QN__CL_MARKERS];
     uint32_t first_marker, num_markers;
     uint32_t unflushed;
     cl_pending *pending, *last_pending;
-    cl_print *prints, *last_print, *free_prints;
-    uint32_t num_prints;
+    qn__prints prints, free_prints;
+    uint32_t num_prints;        /* all that were made */
     pthread_mutex_t print_lock; /* who prints; never taken with `lock` held */
-    struct {
-        uint64_t number;
-        const char *name;
-    } launches[QN__CL_NAMES]; /* the latest, by number */
-    uint64_t num_launches;
-    qn_status status; /* first failure not yet reported */
-    char why[QN__WHY];
+    qn__sticky failure;
 };
 
 struct qn__mark {
@@ -142,21 +132,22 @@ struct qn__mark {
     uint64_t time_ns, done_version;
 };
 
-/* driver.c */
+/* fail.c */
 const char *qn__cl_error_name(int32_t error);
+/* The status and message for a call that failed; finds out whether the device is lost. */
+qn_status qn__cl_failed(qn__gpu *gpu, cl_object queue, int32_t error, const char *what, const char *kernel,
+                        char *why);
+
+/* driver.c */
+qn_status qn__cl_open(const qn__services *services, qn__driver **driver, uint32_t *num_devices, char *why);
+void qn__cl_close(qn__driver *driver);
+void qn__cl_identify(const qn__driver *driver, uint32_t index, qn__identity *identity);
 /* Text of a platform's (device NULL) or device's property; cut to size. */
 void qn__cl_text(const qn__cl *cl, cl_object platform, cl_object device, uint32_t what, char *out,
                  size_t size);
 uint64_t qn__cl_number(const qn__cl *cl, cl_object device, uint32_t what, uint64_t otherwise);
 bool qn__cl_has(const qn__cl *cl, cl_object device, const char *extension);
 void qn__cl_uuid(const qn__cl *cl, cl_object device, uint8_t uuid[16]); /* zeros: not known */
-
-/* device.c */
-qn_status qn__cl_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **gpu, char *why);
-void qn__cl_gpu_close(qn__gpu *gpu);
-void qn__cl_gpu_info(const qn__gpu *gpu, qn_device_info *info);
-void qn__cl_target(const qn__gpu *gpu, qn__target *target);
-const char *qn__cl_cache_key(const qn__gpu *gpu);
 
 /* memory.c */
 qn_status qn__cl_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
@@ -203,18 +194,12 @@ void qn__cl_unfinished(qn__queue *queue, char *names, size_t size);
 qn_status qn__cl_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why);
 /* One command of any kind but a graph's launch; the lock is held. */
 qn_status qn__cl_execute(qn__queue *queue, const qn__command *command, uint64_t number, char *why);
-/* From here on events tell the time; 0, or OpenCL's error. The lock is held. */
-int32_t qn__cl_queue_keep_time(qn__queue *queue);
-void qn__cl_note_launch(qn__queue *queue, uint64_t number, const char *name);
-void qn__cl_submitted(qn__queue *queue, uint64_t number); /* bookkeeping behind a command; the lock is held */
-/* The status and message for a call that failed; finds out whether the device is lost. */
-qn_status qn__cl_failed(qn__gpu *gpu, cl_object queue, int32_t error, const char *what, const char *kernel,
-                        char *why);
-qn_status qn__cl_lost(const qn__gpu *gpu, char *why);
-/* Waits for an event; QN_ERROR_TIMEOUT without a message. *result is its status when done. */
-qn_status qn__cl_wait_event(const qn__cl *cl, cl_object event, uint64_t timeout_ns, int32_t *result);
+/* Bookkeeping behind a command of which this kernel runs, or NULL; gives its number. The lock is held. */
+uint64_t qn__cl_submitted(qn__queue *queue, const char *name);
 
 /* mark.c */
+/* Waits for an event; QN_ERROR_TIMEOUT without a message. *result is its status when done. */
+qn_status qn__cl_wait_event(const qn__cl *cl, cl_object event, uint64_t timeout_ns, int32_t *result);
 qn_status qn__cl_mark_create(qn__gpu *gpu, qn__mark **mark, char *why);
 void qn__cl_mark_destroy(qn__mark *mark);
 bool qn__cl_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns);
@@ -223,9 +208,10 @@ qn_status qn__cl_record(qn__queue *queue, const qn__command *command, char *why)
 qn_status qn__cl_wait_for_mark(qn__queue *queue, const qn__command *command, char *why);
 
 /* print.c: all with the queue's lock held but print_done */
-qn_status qn__cl_print_begin(qn__queue *queue, qn__code *code, uint64_t number, cl_print **print, char *why);
-qn_status qn__cl_print_end(qn__queue *queue, cl_print *print, char *why); /* after the launch */
-void qn__cl_print_done(qn__queue *queue);                                 /* prints what has come back */
+qn_status qn__cl_print_begin(qn__queue *queue, const qn__code *code, cl_print **print, char *why);
+qn_status qn__cl_print_end(qn__queue *queue, cl_print *print, uint64_t number,
+                           char *why);    /* after the launch */
+void qn__cl_print_done(qn__queue *queue); /* prints what has come back */
 void qn__cl_print_free(qn__queue *queue);
 
 /* replay.c */

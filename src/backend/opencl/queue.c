@@ -4,80 +4,22 @@
    driver's cost: a stream gets one with its first event. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "backend/opencl/opencl.h"
-#include "util/file.h"
 
 enum { MARK_EVERY = 256, FLUSH_EVERY = 64 };
 
-/* ---- failures ---- */
-
-qn_status qn__cl_lost(const qn__gpu *gpu, char *why) {
-    snprintf(why, QN__WHY, "%s", gpu->lost_why);
-    return QN_ERROR_DEVICE_LOST;
-}
-
-static qn_status lose(qn__gpu *gpu, int32_t error, const char *kernel, char *why) {
-    pthread_mutex_lock(&gpu->lock);
-    if (!atomic_load(&gpu->lost)) {
-        snprintf(gpu->lost_why, sizeof gpu->lost_why, "the device stopped with %s%s%.120s",
-                 qn__cl_error_name(error), kernel ? " in kernel " : "", kernel ? kernel : "");
-        atomic_store(&gpu->lost, true);
-    }
-    pthread_mutex_unlock(&gpu->lock);
-    return qn__cl_lost(gpu, why);
-}
-
-qn_status qn__cl_failed(qn__gpu *gpu, cl_object queue, int32_t error, const char *what, const char *kernel,
-                        char *why) {
-    bool suspicious = error == CL_OUT_OF_RESOURCES || error == CL_INVALID_COMMAND_QUEUE ||
-                      error == CL_INVALID_CONTEXT || error == CL_DEVICE_NOT_AVAILABLE || error == -9999;
-    if (suspicious && (error == CL_DEVICE_NOT_AVAILABLE || gpu->cl->clFinish(queue ? queue : gpu->service)))
-        return lose(gpu, error, kernel, why);
-    snprintf(why, QN__WHY, "%s%s%s: the driver says %s (%d)", what, kernel ? " of kernel " : "",
-             kernel ? kernel : "", qn__cl_error_name(error), (int)error);
-    if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE) {
-        snprintf(why, QN__WHY,
-                 "%s%s%s: the driver has no memory for its buffers; the device has %llu bytes in all, "
-                 "%llu of them in quern's buffers",
-                 what, kernel ? " of kernel " : "", kernel ? kernel : "", (unsigned long long)gpu->memory,
-                 (unsigned long long)atomic_load(&gpu->used));
-        return QN_ERROR_DEVICE_MEMORY;
-    }
-    if (error == CL_OUT_OF_HOST_MEMORY) return QN_ERROR_OUT_OF_MEMORY;
-    return kernel ? QN_ERROR_KERNEL_FAILED : QN_ERROR_DRIVER;
-}
-
-/* The launch that runs now, or that failed: the first that is not done. */
-static const char *running(const qn__queue *queue) {
-    uint64_t completed = atomic_load(&queue->completed), count = queue->num_launches;
-    uint64_t first = count > QN__CL_NAMES ? count - QN__CL_NAMES : 0;
-    for (uint64_t i = first; i < count; i++)
-        if (queue->launches[i % QN__CL_NAMES].number > completed)
-            return queue->launches[i % QN__CL_NAMES].name;
-    return NULL;
-}
-
 static void note_failure(qn__queue *queue, int32_t error) {
     char why[QN__WHY];
-    const char *kernel = running(queue);
+    const char *kernel = qn__flight_first(&queue->flight);
     qn_status status = qn__cl_failed(queue->gpu, queue->queue, error, "a command", kernel, why);
-    if (queue->status) return;
-    queue->status = status;
-    memcpy(queue->why, why, sizeof why);
-}
-
-void qn__cl_note_launch(qn__queue *queue, uint64_t number, const char *name) {
-    queue->launches[queue->num_launches % QN__CL_NAMES].number = number;
-    queue->launches[queue->num_launches % QN__CL_NAMES].name = name;
-    queue->num_launches++;
+    qn__sticky_set(&queue->failure, status, why);
 }
 
 /* ---- how far it has come; the lock is held ---- */
 
 static void give_back(qn__queue *queue) {
-    uint64_t completed = atomic_load(&queue->completed);
+    uint64_t completed = atomic_load(&queue->flight.completed);
     while (queue->pending && queue->pending->number <= completed) {
         cl_pending *done = queue->pending;
         queue->pending = done->next;
@@ -97,7 +39,7 @@ static void add_marker(qn__queue *queue) {
     }
     queue->unflushed++;
     uint32_t at = (queue->first_marker + queue->num_markers++) % QN__CL_MARKERS;
-    queue->markers[at] = (cl_marker){queue->submitted, event};
+    queue->markers[at] = (cl_marker){atomic_load(&queue->flight.submitted), event};
 }
 
 static bool has_marker(const qn__queue *queue, uint64_t number) {
@@ -106,7 +48,7 @@ static bool has_marker(const qn__queue *queue, uint64_t number) {
 }
 
 static void reach(qn__queue *queue, uint64_t number) {
-    if (number > atomic_load(&queue->completed)) atomic_store(&queue->completed, number);
+    qn__flight_reach(&queue->flight, number);
     while (queue->num_markers && queue->markers[queue->first_marker].number <= number) {
         queue->gpu->cl->clReleaseEvent(queue->markers[queue->first_marker].event);
         queue->first_marker = (queue->first_marker + 1) % QN__CL_MARKERS;
@@ -127,7 +69,7 @@ static void look(qn__queue *queue) {
         if (status < 0) note_failure(queue, status);
         reach(queue, first->number);
     }
-    if (atomic_load(&queue->gpu->lost)) reach(queue, queue->submitted);
+    if (qn__is_lost(&queue->gpu->loss)) reach(queue, atomic_load(&queue->flight.submitted));
 }
 
 static void flush(qn__queue *queue) {
@@ -138,7 +80,7 @@ static void flush(qn__queue *queue) {
 /* ---- streams ---- */
 
 qn_status qn__cl_queue_create(qn__gpu *gpu, qn__queue **out, char *why) {
-    if (atomic_load(&gpu->lost)) return qn__cl_lost(gpu, why);
+    if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
     qn__queue *queue = qn__allocate_zeroed(gpu->services->allocator, sizeof *queue);
     if (!queue) return QN_ERROR_OUT_OF_MEMORY;
     int32_t error = 0;
@@ -157,7 +99,7 @@ qn_status qn__cl_queue_create(qn__gpu *gpu, qn__queue **out, char *why) {
 void qn__cl_queue_destroy(qn__queue *queue) {
     qn__gpu *gpu = queue->gpu;
     qn__cl_forget_queue(queue);
-    reach(queue, queue->submitted);
+    reach(queue, atomic_load(&queue->flight.submitted));
     qn__cl_print_free(queue);
     gpu->cl->clReleaseCommandQueue(queue->queue);
     if (queue->untimed) gpu->cl->clReleaseCommandQueue(queue->untimed);
@@ -177,8 +119,9 @@ static int32_t join(const qn__cl *cl, cl_object from, cl_object to) {
     return error;
 }
 
-/* The old queue stays until the stream goes: to release it may take until it is done. */
-int32_t qn__cl_queue_keep_time(qn__queue *queue) {
+/* From here on events tell the time; 0, or OpenCL's error. The old queue stays until the stream goes: to release it
+   may take until it is done. */
+static int32_t keep_time(qn__queue *queue) {
     const qn__gpu *gpu = queue->gpu;
     int32_t error = 0;
     if (queue->untimed) return 0;
@@ -259,30 +202,34 @@ qn_status qn__cl_execute(qn__queue *queue, const qn__command *command, uint64_t 
                                         (size_t)command->size, 0, NULL, NULL);
         break;
     case QN__COMMAND_LAUNCH: return qn__cl_launch(queue, command, number, why);
-    case QN__COMMAND_RECORD: return qn__cl_record(queue, command, why);
+    case QN__COMMAND_RECORD:
+        error = keep_time(queue);
+        if (error) return qn__cl_failed(queue->gpu, queue->queue, error, "an event", NULL, why);
+        return qn__cl_record(queue, command, why);
     case QN__COMMAND_WAIT: return qn__cl_wait_for_mark(queue, command, why);
     }
     return error ? qn__cl_failed(queue->gpu, queue->queue, error, "a copy or fill", NULL, why) : QN_OK;
 }
 
 /* A device that may be idle starts at once; after that, flushes are few. */
-void qn__cl_submitted(qn__queue *queue, uint64_t number) {
-    bool idle = atomic_load(&queue->completed) + 1 == number;
-    queue->submitted = number;
+uint64_t qn__cl_submitted(qn__queue *queue, const char *name) {
+    const uint64_t number = qn__flight_add(&queue->flight, name);
+    bool idle = atomic_load(&queue->flight.completed) + 1 == number;
     if (++queue->unflushed >= FLUSH_EVERY || idle) flush(queue);
     if (number % MARK_EVERY == 0) {
         add_marker(queue);
         look(queue);
     }
+    return number;
 }
 
 qn_status qn__cl_submit(qn__queue *queue, const qn__command *command, uint64_t *number, char *why) {
-    if (atomic_load(&queue->gpu->lost)) return qn__cl_lost(queue->gpu, why);
+    if (qn__is_lost(&queue->gpu->loss)) return qn__lost(&queue->gpu->loss, why);
     pthread_mutex_lock(&queue->lock);
-    uint64_t next = queue->submitted + 1;
-    qn_status status = qn__cl_execute(queue, command, next, why);
-    qn__cl_submitted(queue, next); /* also what failed, as a part of it may be in the queue */
-    *number = next;
+    qn_status status = qn__cl_execute(queue, command, atomic_load(&queue->flight.submitted) + 1, why);
+    const bool runs = command->kind == QN__COMMAND_LAUNCH && !status;
+    *number =
+        qn__cl_submitted(queue, runs ? command->kernel_name : NULL); /* a part of what failed may be in it */
     pthread_mutex_unlock(&queue->lock);
     return status;
 }
@@ -291,59 +238,28 @@ qn_status qn__cl_submit(qn__queue *queue, const qn__command *command, uint64_t *
 
 /* What a launch printed must be out before it counts as done, because its code may go then. */
 static uint64_t counted(const qn__queue *queue) {
-    uint64_t completed = atomic_load(&queue->completed);
-    return queue->prints && queue->prints->number <= completed ? queue->prints->number - 1 : completed;
+    uint64_t completed = atomic_load(&queue->flight.completed);
+    return queue->prints.first && queue->prints.first->number <= completed ? queue->prints.first->number - 1
+                                                                           : completed;
 }
 
 uint64_t qn__cl_completed(qn__queue *queue) {
     pthread_mutex_lock(&queue->lock);
     look(queue);
-    if (!queue->num_markers && atomic_load(&queue->completed) < queue->submitted) add_marker(queue);
+    if (!queue->num_markers && atomic_load(&queue->flight.completed) < atomic_load(&queue->flight.submitted))
+        add_marker(queue);
     flush(queue); /* who asks means to see it move */
     uint64_t number = counted(queue);
     pthread_mutex_unlock(&queue->lock);
     return number;
 }
 
-/* Sleeps grow from a few microseconds to half a millisecond. */
-static void pause_for(uint64_t *sleep_ns) {
-    struct timespec time = {0, (long)*sleep_ns};
-    nanosleep(&time, NULL);
-    if (*sleep_ns < 500000) *sleep_ns += *sleep_ns / 2;
-}
-
-qn_status qn__cl_wait_event(const qn__cl *cl, cl_object event, uint64_t timeout_ns, int32_t *result) {
-    uint64_t begin = qn__now_ns(), sleep_ns = 4000;
-    *result = 1;
-    if (timeout_ns == QN_FOREVER) {
-        int32_t error = cl->clWaitForEvents(1, &event);
-        if (cl->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof *result, result, NULL) ||
-            *result > 0)
-            *result = error ? error : 0;
-        return QN_OK;
-    }
-    for (;;) {
-        if (cl->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof *result, result, NULL))
-            *result = CL_INVALID_COMMAND_QUEUE;
-        if (*result <= CL_COMPLETE) return QN_OK;
-        if (qn__now_ns() - begin >= timeout_ns) return QN_ERROR_TIMEOUT;
-        pause_for(&sleep_ns);
-    }
-}
-
 void qn__cl_unfinished(qn__queue *queue, char *names, size_t size) {
     pthread_mutex_lock(&queue->lock);
     look(queue);
-    const char *kernel = running(queue);
+    const char *kernel = qn__flight_first(&queue->flight);
     snprintf(names, size, "%s", kernel ? kernel : "");
     pthread_mutex_unlock(&queue->lock);
-}
-
-static qn_status report(qn__queue *queue, char *why) {
-    qn_status status = queue->status;
-    if (status) memcpy(why, queue->why, sizeof queue->why);
-    queue->status = QN_OK;
-    return status;
 }
 
 /* The first marker at or behind the command; NULL: there is none to be had. */
@@ -361,7 +277,7 @@ static cl_object marker_for(qn__queue *queue, uint64_t number) {
 
 /* All that was submitted, without a marker: the driver's own way is the fastest. */
 static void finish_all(qn__queue *queue) {
-    uint64_t all = queue->submitted;
+    uint64_t all = atomic_load(&queue->flight.submitted);
     cl_object commands = queue->queue; /* another thread may put one that keeps time in its place */
     queue->unflushed = 0;
     pthread_mutex_unlock(&queue->lock);
@@ -384,31 +300,34 @@ static qn_status wait_marker(qn__queue *queue, uint64_t number, uint64_t timeout
     queue->gpu->cl->clReleaseEvent(event);
     pthread_mutex_lock(&queue->lock);
     if (status == QN_ERROR_TIMEOUT) return status;
-    if (result < 0 && atomic_load(&queue->completed) < number) note_failure(queue, result);
+    if (result < 0 && atomic_load(&queue->flight.completed) < number) note_failure(queue, result);
     reach(queue, number);
     return QN_OK;
 }
 
 qn_status qn__cl_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why) {
     qn_status status = QN_OK;
+    char lost_why[QN__WHY];
     pthread_mutex_lock(&queue->lock);
-    if (number > queue->submitted) number = queue->submitted;
-    if (atomic_load(&queue->completed) < number && !atomic_load(&queue->gpu->lost)) {
-        if (timeout_ns == QN_FOREVER && number == queue->submitted)
+    if (number > atomic_load(&queue->flight.submitted)) number = atomic_load(&queue->flight.submitted);
+    if (atomic_load(&queue->flight.completed) < number && !qn__is_lost(&queue->gpu->loss)) {
+        if (timeout_ns == QN_FOREVER && number == atomic_load(&queue->flight.submitted))
             finish_all(queue);
         else
             status = wait_marker(queue, number, timeout_ns);
     }
-    if (atomic_load(&queue->gpu->lost)) {
-        if (!queue->status && atomic_load(&queue->completed) < queue->submitted)
-            queue->status = qn__cl_lost(queue->gpu, queue->why);
-        reach(queue, queue->submitted);
+    if (qn__is_lost(&queue->gpu->loss)) {
+        if (atomic_load(&queue->flight.completed) < atomic_load(&queue->flight.submitted))
+            qn__sticky_set(&queue->failure, qn__lost(&queue->gpu->loss, lost_why), lost_why);
+        reach(queue, atomic_load(&queue->flight.submitted));
         status = QN_OK;
     }
-    pthread_mutex_unlock(&queue->lock);
-    qn__cl_print_done(queue);
-    pthread_mutex_lock(&queue->lock);
-    if (!status) status = report(queue, why);
+    if (queue->num_prints) {
+        pthread_mutex_unlock(&queue->lock);
+        qn__cl_print_done(queue);
+        pthread_mutex_lock(&queue->lock);
+    }
+    if (!status) status = qn__sticky_take(&queue->failure, why);
     pthread_mutex_unlock(&queue->lock);
     return status;
 }

@@ -11,8 +11,8 @@ typedef struct cl_step {
 } cl_step;
 
 struct qn__replay {
-    qn__command **commands;
-    size_t num_commands;
+    qn__commands commands;
+    char kernels[160]; /* the names of those that it launches: "a or b" */
     cl_step *steps;
     size_t num_steps, cap;
 };
@@ -52,19 +52,17 @@ qn_status qn__cl_replay_create(qn__gpu *gpu, const qn__command *commands, size_t
     const qn__allocator *allocator = gpu->services->allocator;
     qn__replay *replay = qn__allocate_zeroed(allocator, sizeof *replay);
     if (!replay) return QN_ERROR_OUT_OF_MEMORY;
-    replay->commands = qn__allocate_zeroed(allocator, (count + 1) * sizeof *replay->commands);
-    qn_status status = replay->commands ? QN_OK : QN_ERROR_OUT_OF_MEMORY;
-    for (size_t i = 0; i < count && !status; i++) {
-        qn__command *command = qn__command_copy(allocator, &commands[i]);
-        if (!command) {
-            status = QN_ERROR_OUT_OF_MEMORY;
-            break;
-        }
+    qn__kernel_names names = {.count = 0};
+    qn_status status = qn__commands_copy(allocator, commands, count, &replay->commands);
+    for (size_t i = 0; i < replay->commands.count && !status; i++) {
+        qn__command *command = replay->commands.list[i];
         command->host_stays = true; /* what a write copies lies behind the command */
-        replay->commands[replay->num_commands++] = command;
-        status = command->kind == QN__COMMAND_LAUNCH ? add_launch(gpu, replay, command, why)
-                                                     : add_step(gpu, replay, (cl_step){.command = command});
+        const bool launch = command->kind == QN__COMMAND_LAUNCH;
+        if (launch) qn__kernel_names_add(&names, command->kernel_name);
+        status = launch ? add_launch(gpu, replay, command, why)
+                        : add_step(gpu, replay, (cl_step){.command = command});
     }
+    qn__kernel_names_print(&names, "", replay->kernels, sizeof replay->kernels);
     if (status)
         qn__cl_replay_destroy(gpu, replay);
     else
@@ -78,27 +76,24 @@ void qn__cl_replay_destroy(qn__gpu *gpu, qn__replay *replay) {
         if (replay->steps[i].instance)
             qn__cl_instance_free((qn__code *)replay->steps[i].command->code, replay->steps[i].command->kernel,
                                  replay->steps[i].instance);
-    for (size_t i = 0; i < replay->num_commands; i++) qn__release(allocator, replay->commands[i]);
-    qn__release(allocator, replay->commands);
+    qn__commands_free(allocator, &replay->commands);
     qn__release(allocator, replay->steps);
     qn__release(allocator, replay);
 }
 
 static qn_status replay_step(qn__queue *queue, const cl_step *step, uint64_t number, char *why) {
     if (!step->instance) return qn__cl_execute(queue, step->command, number, why);
-    qn__cl_note_launch(queue, number, step->command->kernel_name);
     return qn__cl_enqueue_part(queue, step->instance, step->command, &step->part, why);
 }
 
 qn_status qn__cl_replay_submit(qn__queue *queue, qn__replay *replay, uint64_t *number, char *why) {
-    if (atomic_load(&queue->gpu->lost)) return qn__cl_lost(queue->gpu, why);
+    if (qn__is_lost(&queue->gpu->loss)) return qn__lost(&queue->gpu->loss, why);
     pthread_mutex_lock(&queue->lock);
-    uint64_t next = queue->submitted + 1;
+    const uint64_t next = atomic_load(&queue->flight.submitted) + 1;
     qn_status status = QN_OK;
     for (size_t i = 0; i < replay->num_steps && !status; i++)
         status = replay_step(queue, &replay->steps[i], next, why);
-    qn__cl_submitted(queue, next);
-    *number = next;
+    *number = qn__cl_submitted(queue, replay->kernels[0] ? replay->kernels : NULL);
     pthread_mutex_unlock(&queue->lock);
     return status;
 }
