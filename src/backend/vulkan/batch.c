@@ -14,97 +14,8 @@ enum {
     PAUSE_NS = 10000
 };
 
-/* ---- timelines ---- */
-
-/* One that nobody waits for any more serves the next stream. It is not destroyed before the device: Mesa's submission
-   thread touches the semaphores that a batch waited for once more when the batch has told that it is done
-   (22.3, lavapipe). */
-void qn__vk_timeline_drop(qn__vk_timeline *timeline) {
-    qn__gpu *gpu = timeline->gpu;
-    if (atomic_fetch_sub(&timeline->references, 1) != 1) return;
-    pthread_mutex_lock(&gpu->lock);
-    timeline->next_free = gpu->free_timelines;
-    gpu->free_timelines = timeline;
-    pthread_mutex_unlock(&gpu->lock);
-}
-
-static void delete_timeline(qn__vk_timeline *timeline) {
-    qn__gpu *gpu = timeline->gpu;
-    if (timeline->semaphore) gpu->vk.DestroySemaphore(gpu->device, timeline->semaphore, NULL);
-    pthread_mutex_destroy(&timeline->lock);
-    qn__release(gpu->services->allocator, timeline);
-}
-
-void qn__vk_timelines_free(qn__gpu *gpu) {
-    for (qn__vk_timeline *timeline = gpu->free_timelines, *next; timeline; timeline = next) {
-        next = timeline->next_free;
-        delete_timeline(timeline);
-    }
-}
-
-static qn__vk_timeline *take_timeline(qn__gpu *gpu) {
-    pthread_mutex_lock(&gpu->lock);
-    qn__vk_timeline *timeline = gpu->free_timelines;
-    if (timeline) gpu->free_timelines = timeline->next_free;
-    pthread_mutex_unlock(&gpu->lock);
-    return timeline;
-}
-
-static qn_status make_timeline(qn__gpu *gpu, qn__vk_timeline **out, char *why) {
-    qn__vk_timeline *timeline = qn__allocate_zeroed(gpu->services->allocator, sizeof *timeline);
-    if (!timeline) return QN_ERROR_OUT_OF_MEMORY;
-    timeline->gpu = gpu;
-    pthread_mutex_init(&timeline->lock, NULL);
-    VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-                                      .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
-    VkFlagsCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
-    VkResult result = gpu->vk.CreateSemaphore(gpu->device, &info, NULL, &timeline->semaphore);
-    if (result != VK_SUCCESS) {
-        timeline->semaphore = 0;
-        delete_timeline(timeline);
-        return qn__vk_failed("vkCreateSemaphore", result, why);
-    }
-    *out = timeline;
-    return QN_OK;
-}
-
-qn_status qn__vk_timeline_new(qn__queue *queue, char *why) {
-    qn__vk_timeline *timeline = take_timeline(queue->gpu);
-    qn_status status = timeline ? QN_OK : make_timeline(queue->gpu, &timeline, why);
-    if (status) return status;
-    atomic_store(&timeline->references, 1);
-    timeline->queue = queue;
-    queue->timeline = timeline;
-    return QN_OK;
-}
-
-/* ---- a lost device ---- */
-
-void qn__vk_list_names(const qn__vk_recorder *r, char *out, size_t size) {
-    out[0] = 0;
-    for (uint32_t i = 0, length = 0; r && i < r->num_names && length + 1 < size; i++) {
-        int wrote = snprintf(out + length, size - length, "%s%.80s", i ? " or " : "", r->names[i]);
-        if (wrote > 0) length += (uint32_t)wrote;
-    }
-}
-
-qn_status qn__vk_lost(qn__gpu *gpu, const char *kernels, char *why) {
-    pthread_mutex_lock(&gpu->lock);
-    if (!atomic_load(&gpu->lost)) {
-        bool named = kernels && kernels[0];
-        snprintf(gpu->lost_why, sizeof gpu->lost_why, "the device was lost%s%.400s",
-                 named ? " while it ran kernel " : "", named ? kernels : "");
-        atomic_store(&gpu->lost, true);
-    }
-    memcpy(why, gpu->lost_why, QN__WHY);
-    pthread_mutex_unlock(&gpu->lock);
-    return QN_ERROR_DEVICE_LOST;
-}
-
 qn_status qn__vk_queue_lost(qn__queue *queue, char *why) {
-    char names[400];
-    qn__vk_list_names(queue->first ? queue->first->recorded : NULL, names, sizeof names);
-    return qn__vk_lost(queue->gpu, names, why);
+    return qn__vk_lost(queue->gpu, queue->first ? &queue->first->recorded->kernels : NULL, why);
 }
 
 /* ---- batches ---- */
@@ -237,9 +148,7 @@ static void note_failure(qn__queue *queue, qn__vk_batch *b, const char *function
         return;
     }
     qn_status status = qn__vk_failed(function, result, why);
-    if (queue->status) return;
-    queue->status = status;
-    memcpy(queue->why, why, sizeof queue->why);
+    qn__sticky_set(&queue->failure, status, why);
 }
 
 static void send(qn__queue *queue, qn__vk_batch *b) {
@@ -298,7 +207,7 @@ void qn__vk_timeline_flush(qn__vk_timeline *timeline) {
 /* ---- retiring ---- */
 
 static bool is_done(qn__queue *queue, const qn__vk_batch *b) {
-    if (b->failed || atomic_load(&queue->gpu->lost)) return true;
+    if (b->failed || qn__is_lost(&queue->gpu->loss)) return true;
     uint64_t reached = 0;
     VkResult result =
         queue->gpu->vk.GetSemaphoreCounterValue(queue->gpu->device, queue->timeline->semaphore, &reached);
@@ -317,7 +226,7 @@ static void signal_failed(qn__queue *queue, const qn__vk_batch *b) {
                                   .semaphore = queue->timeline->semaphore,
                                   .value = b->value};
     uint64_t reached = 0;
-    if (!b->failed || atomic_load(&queue->gpu->lost)) return;
+    if (!b->failed || qn__is_lost(&queue->gpu->loss)) return;
     for (const qn__vk_batch *later = b->next; later; later = later->next)
         if (!later->failed) return;
     qn__gpu *gpu = queue->gpu;
@@ -342,7 +251,7 @@ void qn__vk_late_reads_drop(qn__queue *queue) { do_late_reads(queue, false); }
 void qn__vk_retire(qn__queue *queue) {
     while (queue->first && is_done(queue, queue->first)) {
         qn__vk_batch *b = queue->first;
-        bool gone = b->failed || atomic_load(&queue->gpu->lost);
+        bool gone = b->failed || qn__is_lost(&queue->gpu->loss);
         signal_failed(queue, b);
         queue->first = b->next;
         if (!queue->first) queue->last = NULL;
@@ -352,7 +261,15 @@ void qn__vk_retire(qn__queue *queue) {
         free_batch(queue, b);
         atomic_store(&queue->retired, number);
     }
-    if (!queue->first && !queue->open && queue->late) do_late_reads(queue, !atomic_load(&queue->gpu->lost));
+    if (!queue->first && !queue->open && queue->late) do_late_reads(queue, !qn__is_lost(&queue->gpu->loss));
+}
+
+uint64_t qn__vk_completed(qn__queue *queue) {
+    pthread_mutex_lock(&queue->lock);
+    qn__vk_retire(queue);
+    uint64_t number = atomic_load(&queue->retired);
+    pthread_mutex_unlock(&queue->lock);
+    return number;
 }
 
 VkResult qn__vk_wait_value(qn__queue *queue, uint64_t value, uint64_t timeout_ns) {

@@ -118,7 +118,7 @@ static void delete_code(qn__code *code) {
 }
 
 qn_status qn__vk_code_load(qn__gpu *gpu, const qn__code_source *source, qn__code **out, char *why) {
-    if (atomic_load(&gpu->lost)) return qn__vk_lost(gpu, NULL, why);
+    if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
     qn__code *code = qn__allocate_zeroed(gpu->services->allocator, sizeof *code);
     if (!code) return QN_ERROR_OUT_OF_MEMORY;
     code->gpu = gpu;
@@ -138,7 +138,7 @@ qn_status qn__vk_code_load(qn__gpu *gpu, const qn__code_source *source, qn__code
 }
 
 void qn__vk_code_unload(qn__gpu *gpu, qn__code *code) {
-    if (code->path && code->grown && !atomic_load(&gpu->lost)) store(code);
+    if (code->path && code->grown && !qn__is_lost(&gpu->loss)) store(code);
     delete_code(code);
 }
 

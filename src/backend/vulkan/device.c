@@ -103,11 +103,6 @@ static void describe(qn__gpu *gpu) {
 
 const char *qn__vk_cache_key(const qn__gpu *gpu) { return gpu->cache_key; }
 
-/* Without sub-groups they are made of local memory, by pass/lower_sub_groups.c. */
-uint32_t qn__vk_sub_group_size(const qn__gpu *gpu) {
-    return gpu->can.sub_groups ? gpu->physical->properties_11.subgroupSize : 32;
-}
-
 void qn__vk_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     const VkPhysicalDeviceLimits *limits = &gpu->physical->properties.limits;
     bool emulated = gpu->physical->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
@@ -137,7 +132,7 @@ void qn__vk_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
 void qn__vk_gpu_close(qn__gpu *gpu) {
     qn__vk_watcher_stop(gpu);
     if (gpu->device && gpu->vk.DestroyDevice) {
-        if (!atomic_load(&gpu->lost)) gpu->vk.DeviceWaitIdle(gpu->device);
+        if (!qn__is_lost(&gpu->loss)) gpu->vk.DeviceWaitIdle(gpu->device);
         qn__vk_stamps_free(gpu);
         qn__vk_timelines_free(gpu);
         qn__vk_heaps_free(gpu);
@@ -145,6 +140,7 @@ void qn__vk_gpu_close(qn__gpu *gpu) {
         gpu->vk.DestroyDevice(gpu->device, NULL);
     }
     for (uint32_t i = 0; i < QN__VK_MAX_LANES; i++) pthread_mutex_destroy(&gpu->lanes[i].lock);
+    qn__loss_free(&gpu->loss);
     pthread_mutex_destroy(&gpu->lock);
     qn__release(gpu->services->allocator, gpu);
 }
@@ -156,6 +152,7 @@ qn_status qn__vk_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out, cha
     gpu->driver = driver;
     gpu->physical = &driver->devices[index];
     pthread_mutex_init(&gpu->lock, NULL);
+    qn__loss_init(&gpu->loss);
     qn__vk_watcher_init(gpu);
     for (uint32_t i = 0; i < QN__VK_MAX_LANES; i++) pthread_mutex_init(&gpu->lanes[i].lock, NULL);
     qn_status status = create_device(gpu, why);

@@ -272,6 +272,11 @@ const char *qn__vk_missing(const qn__driver *driver, VkPhysicalDevice device) {
 
 /* ---- for the compiler ---- */
 
+/* Without sub-groups they are made of local memory, by pass/lower_sub_groups.c. */
+uint32_t qn__vk_sub_group_size(const qn__gpu *gpu) {
+    return gpu->can.sub_groups ? gpu->physical->properties_11.subgroupSize : 32;
+}
+
 void qn__vk_target(const qn__gpu *gpu, qn__target *target) {
     const qn__vk_abilities *can = &gpu->can;
     const VkPhysicalDeviceProperties *properties = &gpu->physical->properties;

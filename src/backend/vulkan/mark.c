@@ -15,78 +15,6 @@ struct qn__mark {
     uint64_t time_ns;
 };
 
-/* ---- timestamps ---- */
-
-static bool add_stamps(qn__gpu *gpu) {
-    qn__vk_stamp_pool *pool = qn__allocate_zeroed(gpu->services->allocator, sizeof *pool);
-    if (!pool) return false;
-    VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-                                  .queryType = VK_QUERY_TYPE_TIMESTAMP,
-                                  .queryCount = QN__VK_STAMPS};
-    if (gpu->vk.CreateQueryPool(gpu->device, &info, NULL, &pool->pool) != VK_SUCCESS) {
-        qn__release(gpu->services->allocator, pool);
-        return false;
-    }
-    pool->next = gpu->stamp_pools;
-    gpu->stamp_pools = pool;
-    for (uint32_t i = 0; i < QN__VK_STAMPS; i++) {
-        pool->stamps[i] = (qn__vk_stamp){.next = gpu->free_stamps, .pool = pool->pool, .index = i};
-        gpu->free_stamps = &pool->stamps[i];
-    }
-    return true;
-}
-
-qn__vk_stamp *qn__vk_stamp_new(qn__gpu *gpu) {
-    if (gpu->timestamp_bits == 0) return NULL;
-    pthread_mutex_lock(&gpu->lock);
-    qn__vk_stamp *stamp = gpu->free_stamps || add_stamps(gpu) ? gpu->free_stamps : NULL;
-    if (stamp) {
-        gpu->free_stamps = stamp->next;
-        stamp->references = 1;
-    }
-    pthread_mutex_unlock(&gpu->lock);
-    return stamp;
-}
-
-static void stamp_keep(qn__gpu *gpu, qn__vk_stamp *stamp) {
-    if (!stamp) return;
-    pthread_mutex_lock(&gpu->lock);
-    stamp->references++;
-    pthread_mutex_unlock(&gpu->lock);
-}
-
-void qn__vk_stamp_drop(qn__gpu *gpu, qn__vk_stamp *stamp) {
-    if (!stamp) return;
-    pthread_mutex_lock(&gpu->lock);
-    if (--stamp->references == 0) {
-        stamp->next = gpu->free_stamps;
-        gpu->free_stamps = stamp;
-    }
-    pthread_mutex_unlock(&gpu->lock);
-}
-
-void qn__vk_stamps_free(qn__gpu *gpu) {
-    for (qn__vk_stamp_pool *pool = gpu->stamp_pools, *next; pool; pool = next) {
-        next = pool->next;
-        gpu->vk.DestroyQueryPool(gpu->device, pool->pool, NULL);
-        qn__release(gpu->services->allocator, pool);
-    }
-}
-
-/* The device's clock in nanoseconds; without one, the time at which the host sees the event done. */
-static uint64_t read_time(qn__gpu *gpu, const qn__vk_stamp *stamp) {
-    uint64_t ticks = 0;
-    if (!stamp || gpu->vk.GetQueryPoolResults(gpu->device, stamp->pool, stamp->index, 1, sizeof ticks, &ticks,
-                                              sizeof ticks, VK_QUERY_RESULT_64_BIT) != VK_SUCCESS)
-        return qn__now_ns();
-    if (gpu->timestamp_bits < 64) ticks &= ((uint64_t)1 << gpu->timestamp_bits) - 1;
-    double period = (double)gpu->physical->properties.limits.timestampPeriod;
-    uint64_t whole = (uint64_t)period;
-    return ticks * whole + (uint64_t)((double)ticks * (period - (double)whole));
-}
-
-/* ---- marks ---- */
-
 qn_status qn__vk_mark_create(qn__gpu *gpu, qn__mark **out, char *why) {
     (void)why;
     qn__mark *mark = qn__allocate_zeroed(gpu->services->allocator, sizeof *mark);
@@ -113,7 +41,7 @@ void qn__vk_mark_set(qn__mark *mark, uint64_t version, qn__vk_timeline *timeline
         old_timeline = mark->timeline;
         old_stamp = mark->stamp;
         atomic_fetch_add(&timeline->references, 1);
-        stamp_keep(mark->gpu, stamp);
+        qn__vk_stamp_keep(mark->gpu, stamp);
         mark->version = version;
         mark->timeline = timeline;
         mark->value = value;
@@ -151,7 +79,7 @@ static void take_time(qn__mark *mark, const qn__vk_reached *reached) {
     pthread_mutex_lock(&mark->lock);
     qn__vk_stamp *stamp = NULL;
     if (mark->timeline == reached->timeline && mark->value == reached->value && !mark->timed) {
-        mark->time_ns = read_time(mark->gpu, mark->stamp);
+        mark->time_ns = qn__vk_stamp_time(mark->gpu, mark->stamp);
         mark->timed = true;
         stamp = mark->stamp;
         mark->stamp = NULL;

@@ -189,7 +189,7 @@ static bool wants_watch(qn__queue *queue) {
 }
 
 qn_status qn__vk_submit(qn__queue *queue, const qn__command *command, uint64_t *number, char *why) {
-    if (atomic_load(&queue->gpu->lost)) return qn__vk_lost(queue->gpu, NULL, why);
+    if (qn__is_lost(&queue->gpu->loss)) return qn__lost(&queue->gpu->loss, why);
     qn__vk_reached reached = {0};
     if (command->kind == QN__COMMAND_WAIT) reached = qn__vk_mark_get(command->mark);
     if (reached.timeline && reached.timeline != queue->timeline) qn__vk_timeline_flush(reached.timeline);
@@ -233,7 +233,7 @@ static void note_launch(qn__queue *queue, const qn__vk_batch *b, qn__vk_reached 
 
 qn_status qn__vk_submit_recorded(qn__queue *queue, const qn__vk_recorder *recorded, qn__vk_reached *last,
                                  uint64_t *number, char *why) {
-    if (atomic_load(&queue->gpu->lost)) return qn__vk_lost(queue->gpu, NULL, why);
+    if (qn__is_lost(&queue->gpu->loss)) return qn__lost(&queue->gpu->loss, why);
     const bool elsewhere = last->timeline && last->timeline != queue->timeline;
     if (elsewhere) qn__vk_timeline_flush(last->timeline); /* both may be sent to one queue of the driver */
     pthread_mutex_lock(&queue->lock);
@@ -254,30 +254,19 @@ qn_status qn__vk_submit_recorded(qn__queue *queue, const qn__vk_recorder *record
 
 /* ---- waiting ---- */
 
-uint64_t qn__vk_completed(qn__queue *queue) {
-    pthread_mutex_lock(&queue->lock);
-    qn__vk_retire(queue);
-    uint64_t number = atomic_load(&queue->retired);
-    pthread_mutex_unlock(&queue->lock);
-    return number;
-}
-
-static qn_status report(qn__queue *queue, char *why) {
-    if (atomic_load(&queue->gpu->lost)) return qn__vk_lost(queue->gpu, NULL, why);
-    qn_status status = queue->status;
-    if (status) memcpy(why, queue->why, sizeof queue->why);
-    queue->status = QN_OK;
-    return status;
+static const qn__kernel_names *kernels_of(const qn__vk_batch *b) {
+    return b && b->recorded->kernels.count ? &b->recorded->kernels : NULL;
 }
 
 /* Those of the first batch that has any. */
 void qn__vk_unfinished(qn__queue *queue, char *names, size_t size) {
     pthread_mutex_lock(&queue->lock);
     qn__vk_retire(queue);
-    names[0] = 0;
-    for (const qn__vk_batch *b = queue->first; b && !names[0]; b = b->next)
-        qn__vk_list_names(b->recorded, names, size);
-    if (!names[0] && queue->open) qn__vk_list_names(queue->open->recorded, names, size);
+    static const qn__kernel_names none = {.count = 0};
+    const qn__kernel_names *found = NULL;
+    for (const qn__vk_batch *b = queue->first; b && !found; b = b->next) found = kernels_of(b);
+    if (!found) found = kernels_of(queue->open);
+    qn__kernel_names_print(found ? found : &none, "", names, size);
     pthread_mutex_unlock(&queue->lock);
 }
 
@@ -326,7 +315,8 @@ qn_status qn__vk_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, ch
         if (status) break;
     }
     if (status == QN_ERROR_DEVICE_LOST) qn__vk_retire(queue);
-    if (!status) status = report(queue, why);
+    if (!status && qn__is_lost(&queue->gpu->loss)) status = qn__lost(&queue->gpu->loss, why);
+    if (!status) status = qn__sticky_take(&queue->failure, why);
     pthread_mutex_unlock(&queue->lock);
     return status;
 }
@@ -343,7 +333,7 @@ void qn__vk_queue_destroy(qn__queue *queue) {
     }
     pthread_mutex_lock(&queue->lock);
     qn__vk_flush(queue);
-    while (queue->first && !atomic_load(&gpu->lost)) { /* nothing, as the runtime has waited */
+    while (queue->first && !qn__is_lost(&gpu->loss)) { /* nothing, as the runtime has waited */
         if (qn__vk_wait_value(queue, queue->first->value, QN_FOREVER) != VK_SUCCESS) break;
         qn__vk_retire(queue);
     }
@@ -357,13 +347,13 @@ void qn__vk_queue_destroy(qn__queue *queue) {
 }
 
 qn_status qn__vk_queue_create(qn__gpu *gpu, qn__queue **out, char *why) {
-    if (atomic_load(&gpu->lost)) return qn__vk_lost(gpu, NULL, why);
+    if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
     qn__queue *queue = qn__allocate_zeroed(gpu->services->allocator, sizeof *queue);
     if (!queue) return QN_ERROR_OUT_OF_MEMORY;
     queue->gpu = gpu;
     queue->lane = &gpu->lanes[atomic_fetch_add(&gpu->next_lane, 1) % gpu->num_lanes];
     pthread_mutex_init(&queue->lock, NULL);
-    qn_status status = qn__vk_timeline_new(queue, why);
+    qn_status status = qn__vk_timeline_new(gpu, queue, &queue->timeline, why);
     if (status)
         qn__vk_queue_destroy(queue);
     else

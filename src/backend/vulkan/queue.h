@@ -47,12 +47,10 @@ struct qn__queue {
     bool watched;                       /* in the watcher's list */
     uint64_t seen;                      /* by the watcher: `submitted` when it last looked */
     qn__queue *next_watched;
-    qn_status status; /* first failure not yet reported */
-    char why[QN__WHY];
+    qn__sticky failure;
 };
 
 /* batch.c */
-qn_status qn__vk_timeline_new(qn__queue *queue, char *why);
 qn__vk_batch *qn__vk_batch_open(qn__queue *queue, char *why); /* for commands; NULL: failed */
 qn__vk_batch *qn__vk_batch_take(qn__queue *queue, char *why); /* without any; NULL: failed */
 void qn__vk_batches_free(qn__queue *queue);
@@ -62,8 +60,6 @@ void qn__vk_flush_if_due(qn__queue *queue);
 void qn__vk_retire(qn__queue *queue);
 void qn__vk_late_reads_drop(qn__queue *queue);
 VkResult qn__vk_wait_value(qn__queue *queue, uint64_t value, uint64_t timeout_ns);
-/* Names of the recorded kernels, as "a or b". NULL: none. */
-void qn__vk_list_names(const qn__vk_recorder *r, char *out, size_t size);
 qn_status qn__vk_queue_lost(qn__queue *queue, char *why);
 
 /* watch.c: sees to it that what has gathered is submitted when the device has time for it, whether or not the

@@ -284,7 +284,7 @@ static qn_status local_lengths(launch *l, char *why) {
 /* The print buffer: near the device, and a place for a copy of it unless the host sees it there. */
 static qn_status prepare_print(qn__vk_recorder *r, launch *l, char *why) {
     if (!l->kernel->uses_printf) return QN_OK;
-    const uint64_t size = QN__PRINT_HEADER + QN__PRINT_CAPACITY;
+    const uint64_t size = QN__PRINT_SIZE;
     const uint32_t head[2] = {QN__PRINT_CAPACITY, 0};
     qn_status status = qn__vk_allocate(r->gpu, QN__VK_DEVICE_HEAP, size, &l->print, why);
     if (status) return status;
@@ -311,7 +311,7 @@ static qn_status prepare_print(qn__vk_recorder *r, launch *l, char *why) {
 static void fetch_print(qn__vk_recorder *r, const launch *l) {
     if (l->print == l->print_host) return;
     barrier(r);
-    copy(r, l->print, 0, l->print_host, 0, QN__PRINT_HEADER + QN__PRINT_CAPACITY);
+    copy(r, l->print, 0, l->print_host, 0, QN__PRINT_SIZE);
 }
 
 static bool may_write(const qn__kernel_info *kernel, uint32_t param) {
@@ -374,12 +374,6 @@ static qn_status dispatch(qn__vk_recorder *r, launch *l, const qn__part *part, c
     return QN_OK;
 }
 
-static void note_name(qn__vk_recorder *r, const char *name) {
-    for (uint32_t i = 0; i < r->num_names; i++)
-        if (r->names[i] == name) return;
-    if (r->num_names < QN__VK_NAMES) r->names[r->num_names++] = name;
-}
-
 qn_status qn__vk_record_launch(qn__vk_recorder *r, const qn__command *command, char *why) {
     const qn__code *code = command->code;
     launch l = {.command = command, .kernel = &code->info->kernels[command->kernel]};
@@ -397,6 +391,6 @@ qn_status qn__vk_record_launch(qn__vk_recorder *r, const qn__command *command, c
     qn__parts_begin(&parts, command, l.kernel, r->gpu->max_groups);
     while (!status && qn__parts_next(&parts, &part)) status = dispatch(r, &l, &part, why);
     if (l.print) fetch_print(r, &l);
-    note_name(r, command->kernel_name);
+    qn__kernel_names_add(&r->kernels, command->kernel_name);
     return status;
 }

@@ -9,10 +9,9 @@
 struct qn__replay {
     VkCommandPool pool;
     qn__vk_recorder recorder;
-    pthread_mutex_t lock; /* of `last` */
-    qn__vk_reached last;  /* the newest launch; holds a reference of its timeline */
-    size_t count;         /* of the list; 0 where a command buffer was recorded */
-    qn__command **commands;
+    pthread_mutex_t lock;  /* of `last` */
+    qn__vk_reached last;   /* the newest launch; holds a reference of its timeline */
+    qn__commands commands; /* empty where a command buffer was recorded */
 };
 
 void qn__vk_replay_destroy(qn__gpu *gpu, qn__replay *replay) {
@@ -21,8 +20,7 @@ void qn__vk_replay_destroy(qn__gpu *gpu, qn__replay *replay) {
     if (replay->recorder.gpu) qn__vk_recorder_finish(&replay->recorder, true);
     if (replay->last.timeline) qn__vk_timeline_drop(replay->last.timeline);
     pthread_mutex_destroy(&replay->lock);
-    for (size_t i = 0; i < replay->count; i++) qn__release(allocator, replay->commands[i]);
-    qn__release(allocator, replay->commands);
+    qn__commands_free(allocator, &replay->commands);
     qn__release(allocator, replay);
 }
 
@@ -37,17 +35,6 @@ static bool can_be_recorded(const qn__command *c) {
     case QN__COMMAND_WAIT: break;
     }
     return false;
-}
-
-static qn_status keep_list(qn__gpu *gpu, qn__replay *replay, const qn__command *commands, size_t count) {
-    const qn__allocator *allocator = gpu->services->allocator;
-    replay->commands = qn__allocate_zeroed(allocator, count * sizeof *replay->commands);
-    if (!replay->commands) return QN_ERROR_OUT_OF_MEMORY;
-    for (; replay->count < count; replay->count++) {
-        replay->commands[replay->count] = qn__command_copy(allocator, &commands[replay->count]);
-        if (!replay->commands[replay->count]) return QN_ERROR_OUT_OF_MEMORY;
-    }
-    return QN_OK;
 }
 
 static qn_status record_write(qn__vk_recorder *r, const qn__command *command, char *why) {
@@ -106,14 +93,15 @@ static qn_status record_all(qn__gpu *gpu, qn__replay *replay, const qn__command 
 
 qn_status qn__vk_replay_create(qn__gpu *gpu, const qn__command *commands, size_t count, qn__replay **out,
                                char *why) {
-    if (atomic_load(&gpu->lost)) return qn__vk_lost(gpu, NULL, why);
+    if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
     qn__replay *replay = qn__allocate_zeroed(gpu->services->allocator, sizeof *replay);
     if (!replay) return QN_ERROR_OUT_OF_MEMORY;
     pthread_mutex_init(&replay->lock, NULL);
     bool recorded = true;
     for (size_t i = 0; i < count; i++) recorded = recorded && can_be_recorded(&commands[i]);
-    qn_status status =
-        recorded ? record_all(gpu, replay, commands, count, why) : keep_list(gpu, replay, commands, count);
+    qn_status status = recorded
+                           ? record_all(gpu, replay, commands, count, why)
+                           : qn__commands_copy(gpu->services->allocator, commands, count, &replay->commands);
     if (status)
         qn__vk_replay_destroy(gpu, replay);
     else
@@ -129,9 +117,9 @@ static qn_status submit_recorded(qn__queue *queue, qn__replay *replay, uint64_t 
 }
 
 qn_status qn__vk_replay_submit(qn__queue *queue, qn__replay *replay, uint64_t *number, char *why) {
-    if (!replay->commands) return submit_recorded(queue, replay, number, why);
+    if (!replay->commands.count) return submit_recorded(queue, replay, number, why);
     qn_status status = QN_OK;
-    for (size_t i = 0; i < replay->count && !status; i++)
-        status = qn__vk_submit(queue, replay->commands[i], number, why);
+    for (size_t i = 0; i < replay->commands.count && !status; i++)
+        status = qn__vk_submit(queue, replay->commands.list[i], number, why);
     return status;
 }

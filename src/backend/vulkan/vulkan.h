@@ -147,8 +147,7 @@ struct qn__gpu {
     struct qn__vk_timeline *free_timelines;
     qn__vk_watcher watcher;
     atomic_uint compilations; /* pipelines that the driver compiled, rather than found in its cache */
-    atomic_bool lost;
-    char lost_why[QN__WHY]; /* written before `lost` is set */
+    qn__loss loss;
     char driver_text[640], cache_key[1024];
 };
 
@@ -156,10 +155,14 @@ struct qn__gpu {
 qn_status qn__vk_open(const qn__services *services, qn__driver **driver, uint32_t *num_devices, char *why);
 void qn__vk_close(qn__driver *driver);
 void qn__vk_identify(const qn__driver *driver, uint32_t index, qn__identity *identity);
+
+/* fail.c */
 /* A word for a result: "out of device memory". */
 const char *qn__vk_text(VkResult result);
 /* The status for a failed call, with a message: "vkCreateBuffer: out of device memory". */
 qn_status qn__vk_failed(const char *function, VkResult result, char *why);
+/* The device is gone: remembers why, with the names of the kernels that were running, or NULL. */
+qn_status qn__vk_lost(qn__gpu *gpu, const qn__kernel_names *running, char *why);
 
 /* device.c */
 qn_status qn__vk_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **gpu, char *why);
@@ -223,7 +226,6 @@ typedef struct qn__vk_use {
 
 enum {
     QN__VK_USES = 64,
-    QN__VK_NAMES = 4,
     QN__VK_WORK_STAGES = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT
 };
 
@@ -244,8 +246,7 @@ typedef struct qn__vk_recorder {
     unsigned char pushed[QN__MAX_PUSH_CONSTANTS]; /* the first pushed_size bytes are known */
     uint32_t pushed_size;
     uint64_t staged; /* bytes of staging memory */
-    const char *names[QN__VK_NAMES];
-    uint32_t num_names;
+    qn__kernel_names kernels;
 } qn__vk_recorder;
 
 /* record.c. Each records one command; on failure nothing of it, or a part that does no harm. */
@@ -282,7 +283,7 @@ typedef struct qn__vk_timeline {
 qn_status qn__vk_queue_create(qn__gpu *gpu, qn__queue **queue, char *why);
 void qn__vk_queue_destroy(qn__queue *queue);
 qn_status qn__vk_submit(qn__queue *queue, const qn__command *command, uint64_t *number, char *why);
-uint64_t qn__vk_completed(qn__queue *queue);
+uint64_t qn__vk_completed(qn__queue *queue); /* batch.c */
 void qn__vk_unfinished(qn__queue *queue, char *names, size_t size);
 qn_status qn__vk_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why);
 /* Submits a command buffer that was recorded before, behind its last submission, which this one then is. */
@@ -293,10 +294,18 @@ qn_status qn__vk_submit_recorded(qn__queue *queue, const qn__vk_recorder *record
 qn_status qn__vk_upload_now(qn__gpu *gpu, qn__memory *to, const void *data, uint64_t size, char *why);
 /* Commands of a timeline up to `number` are handed to the driver. */
 void qn__vk_timeline_flush(qn__vk_timeline *timeline);
+
+/* timeline.c */
+qn_status qn__vk_timeline_new(qn__gpu *gpu, qn__queue *queue, qn__vk_timeline **timeline, char *why);
 void qn__vk_timeline_drop(qn__vk_timeline *timeline);
 void qn__vk_timelines_free(qn__gpu *gpu);
-/* The device is gone: remembers why, with the names of the kernels that were running. */
-qn_status qn__vk_lost(qn__gpu *gpu, const char *kernels, char *why);
+/* NULL: none to be had, and the mark gets no time. */
+qn__vk_stamp *qn__vk_stamp_new(qn__gpu *gpu);
+void qn__vk_stamp_keep(qn__gpu *gpu, qn__vk_stamp *stamp); /* NULL is fine, here and below */
+void qn__vk_stamp_drop(qn__gpu *gpu, qn__vk_stamp *stamp);
+/* The device's clock in nanoseconds; without one, the time at which the host sees the event done. */
+uint64_t qn__vk_stamp_time(qn__gpu *gpu, const qn__vk_stamp *stamp);
+void qn__vk_stamps_free(qn__gpu *gpu);
 
 /* watch.c */
 void qn__vk_watcher_init(qn__gpu *gpu);
@@ -316,10 +325,6 @@ qn_status qn__vk_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns
 void qn__vk_mark_set(qn__mark *mark, uint64_t version, qn__vk_timeline *timeline, uint64_t value,
                      uint64_t number, qn__vk_stamp *stamp);
 qn__vk_reached qn__vk_mark_get(qn__mark *mark);
-/* NULL: none to be had, and the mark gets no time. */
-qn__vk_stamp *qn__vk_stamp_new(qn__gpu *gpu);
-void qn__vk_stamp_drop(qn__gpu *gpu, qn__vk_stamp *stamp); /* NULL is fine */
-void qn__vk_stamps_free(qn__gpu *gpu);
 
 /* ---- programs ---- */
 

@@ -25,7 +25,7 @@ static attention attend(qn__queue *queue, uint64_t *value) {
     } else {
         qn__vk_retire(queue);
         qn__vk_flush_if_due(queue);
-        if (queue->open && queue->first && !atomic_load(&queue->gpu->lost)) {
+        if (queue->open && queue->first && !qn__is_lost(&queue->gpu->loss)) {
             *value = queue->first->value;
             found = GATHERS;
         }
