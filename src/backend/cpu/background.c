@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/cpu/object.h"
 #include "util/file.h"
 #include "util/thread.h"
 

@@ -13,8 +13,4 @@ void qn__cpu_background_grace(qn__code *code);
 /* True once the kernels' functions are in their places. NULL: nothing is compiled in the background. */
 const atomic_bool *qn__cpu_background_ready(const qn__code *code);
 
-/* code.c: from text to functions. `stop` ends it early; it may be NULL. */
-qn_status qn__cpu_compile_text(qn__gpu *gpu, qn__code *code, const qn__code_source *source,
-                               const atomic_bool *stop, char *why);
-
 #endif

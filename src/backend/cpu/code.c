@@ -1,217 +1,16 @@
-/* From emitted C to loaded code: the host's C compiler makes a shared object, which is loaded from the cache's file or
-   from a work folder. Without a compiler, and where the text is too much for it, the IR is prepared for the interpreter. */
+/* Loaded programs: compiled, from the cache, or interpreted, for now or for good. */
 #include <dlfcn.h>
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "backend/common/common.h"
 #include "backend/cpu/background.h"
-#include "backend/cpu/compiler.h"
-#include "util/file.h"
-#include "util/hash.h"
-
-enum { SUB_GROUP = QN__CPU_SUB_GROUP, MAX_OBJECT = 256 << 20 };
-
-/* Stands in the cache for an object that the C compiler does not make within its limits. */
-static const char too_much[] = "too much for the C compiler\n";
-
-/* ---- the cache's file ---- */
-
-static void write_cached(const qn__gpu *gpu, const char *path, const void *data, size_t size) {
-    qn__code_file_write(gpu->services, path, (qn__section[QN__MAX_SECTIONS]){{data, size}});
-}
-
-static void store(const qn__gpu *gpu, const char *object, const char *path) {
-    char *data;
-    size_t size;
-    if (qn__private_read(gpu->services->allocator, object, MAX_OBJECT, &data, &size)) return;
-    write_cached(gpu, path, data, size);
-    qn__release(gpu->services->allocator, data);
-}
-
-static void store_too_much(const qn__gpu *gpu, const char *path) {
-    write_cached(gpu, path, too_much, sizeof too_much);
-}
-
-typedef enum cached { MISSING, OBJECT, TOO_MUCH } cached;
-
-/* What the opened file of the cache holds. */
-static cached look_at(const qn__gpu *gpu, int file) {
-    char *data;
-    size_t size;
-    qn__section object[QN__MAX_SECTIONS];
-    if (qn__file_read_open(gpu->services->allocator, file, MAX_OBJECT, &data, &size)) return MISSING;
-    const bool whole = qn__code_file_unpack(data, size, object);
-    const bool gave_up =
-        whole && object->size == sizeof too_much && memcmp(object->data, too_much, sizeof too_much) == 0;
-    qn__release(gpu->services->allocator, data);
-    return !whole ? MISSING : gave_up ? TOO_MUCH : OBJECT;
-}
-
-/* ---- loading ---- */
-
-static qn_status open_library(qn__code *code, const char *path, const qn__code_source *source, char *why) {
-    code->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!code->library) {
-        snprintf(why, QN__WHY, "cannot load the compiled kernels: %.300s", dlerror());
-        return QN_ERROR_DRIVER;
-    }
-    const uint32_t *version = dlsym(code->library, "qn_cpu_abi_version");
-    if (!version || *version != QN__CPU_ABI_VERSION) {
-        snprintf(why, QN__WHY, "the compiled kernels are of another version");
-        return QN_ERROR_DRIVER;
-    }
-    if (source->info->constants_size) {
-        void *constants = dlsym(code->library, QN__CPU_CONSTANTS);
-        if (!constants) {
-            snprintf(why, QN__WHY, "the compiled kernels lack " QN__CPU_CONSTANTS);
-            return QN_ERROR_DRIVER;
-        }
-        memcpy(constants, source->info->constants, (size_t)source->info->constants_size);
-    }
-    for (uint32_t i = 0; i < source->info->num_kernels; i++) {
-        if (dlsym(code->library, source->info->kernels[i].symbol)) continue;
-        snprintf(why, QN__WHY, "the compiled kernels lack %.200s", source->info->kernels[i].symbol);
-        return QN_ERROR_DRIVER;
-    }
-    for (uint32_t i = 0; i < source->info->num_kernels; i++) {
-        void *symbol = dlsym(code->library, source->info->kernels[i].symbol);
-        qn_cpu_kernel *function;
-        memcpy(&function, &symbol, sizeof symbol);
-        atomic_store(&code->kernels[i].function, function); /* launches may be waiting for it */
-    }
-    return QN_OK;
-}
-
-static qn_status interpret(qn__code *code, const struct ir_module *module, const qn__code_source *source,
-                           char *why) {
-    jmp_buf escape;
-    code->arena.escape = &escape;
-    if (setjmp(escape)) {
-        snprintf(why, QN__WHY, "out of memory while preparing kernels");
-        return QN_ERROR_OUT_OF_MEMORY;
-    }
-    for (uint32_t i = 0; i < source->info->num_kernels; i++) {
-        const char *error = NULL;
-        code->kernels[i].program =
-            qn__vm_prepare_named(&code->arena, module, source->info->kernels[i].name, SUB_GROUP, &error);
-        if (!code->kernels[i].program) {
-            snprintf(why, QN__WHY, "kernel %.200s: %.200s", source->info->kernels[i].name, error);
-            return QN_ERROR_UNSUPPORTED;
-        }
-        code->kernels[i].uses_sync |= qn__vm_uses_sync(code->kernels[i].program);
-    }
-    return QN_OK;
-}
-
-static qn_status interpret_instead(qn__code *code, const qn__code_source *source, char *why) {
-    const struct ir_module *module = source->get_module(source->get_module_user, why);
-    return module ? interpret(code, module, source, why) : QN_ERROR_DRIVER;
-}
-
-/* The dynamic loader takes a path. One through the descriptor of the folder leads to the file that was looked at,
-   whatever has become of the folder's own path since. It ends in the file's name, as the loader takes equal paths for
-   equal libraries. gdb reads the file by that path too, as long as the descriptor is open. */
-static qn_status load_cached(qn__gpu *gpu, qn__code *code, const qn__code_source *source, cached *found,
-                             char *why) {
-    int folder, file;
-    const char *name;
-    char path[PATH_MAX], self[24] = "self";
-    *found = MISSING;
-    if (qn__folder_of(source->binary_path, &folder, &name)) return QN_ERROR_IO;
-    if (qn__folder_file(folder, name, &file) == 0) {
-        *found = look_at(gpu, file);
-        close(file);
-    }
-    qn_status status = QN_ERROR_IO;
-    if (*found == OBJECT) {
-        if (source->debug) snprintf(self, sizeof self, "%ld", (long)getpid());
-        snprintf(path, sizeof path, "/proc/%s/fd/%d/%s", self, folder, name);
-        status = open_library(code, path, source, why);
-    }
-    if (!status && source->debug)
-        code->folder = folder;
-    else
-        close(folder);
-    return status;
-}
-
-static qn_status load_binary(qn__gpu *gpu, qn__code *code, const qn__code_source *source, char *why) {
-    cached found;
-    const qn_status status = load_cached(gpu, code, source, &found, why);
-    if (found == OBJECT) return status;
-    if (found == TOO_MUCH) {
-        gpu->services->log(
-            gpu->services->log_user, QN_LOG_WARNING,
-            "cpu: the C compiler has not compiled this program within its limits before: it is "
-            "interpreted");
-        return interpret_instead(code, source, why);
-    }
-    snprintf(why, QN__WHY, "the cached code %.300s is missing or damaged", source->binary_path);
-    return QN_ERROR_IO;
-}
-
-/* ---- compiling ---- */
-
-static bool make_work_folder(qn__gpu *gpu, qn__work_folder *work, char *why) {
-    bool ignored;
-    const int error = qn__work_folder_make(work, &ignored);
-    if (ignored)
-        gpu->services->log(
-            gpu->services->log_user, QN_LOG_WARNING,
-            "cpu: $TMPDIR is not used: no folder can be made there that other users cannot change");
-    if (error == EPERM)
-        snprintf(why, QN__WHY,
-                 "no folder for the C compiler: other users can rename files in /tmp (chmod +t /tmp)");
-    else if (error)
-        snprintf(why, QN__WHY, "no folder for the C compiler can be made: %s", strerror(error));
-    return error == 0;
-}
-
-/* From the cache, or from the work folder: the cache's file may be trimmed away by now. */
-static qn_status load_object(qn__gpu *gpu, qn__code *code, const qn__work_folder *work,
-                             const qn__code_source *source, char *why) {
-    char object[PATH_MAX + 16];
-    cached found;
-    snprintf(object, sizeof object, "%s/" QN__CC_OBJECT, work->path);
-    if (source->binary_path) store(gpu, object, source->binary_path);
-    if (source->binary_path && load_cached(gpu, code, source, &found, why) == QN_OK) return QN_OK;
-    return code->library ? QN_ERROR_DRIVER : open_library(code, object, source, why);
-}
-
-static qn_status compile_in(qn__gpu *gpu, qn__code *code, const qn__work_folder *work,
-                            const qn__code_source *source, const atomic_bool *stop, char *why) {
-    const int error = qn__folder_write(work->folder, QN__CC_SOURCE, source->text, source->text_size);
-    if (error) {
-        snprintf(why, QN__WHY, "cannot write to %.200s: %s", work->path, strerror(error));
-        return QN_ERROR_DRIVER;
-    }
-    switch (qn__cc_compile(gpu, work, source, stop, why)) {
-    case QN__CC_DONE: return load_object(gpu, code, work, source, why);
-    case QN__CC_FAILED: return QN_ERROR_DRIVER;
-    case QN__CC_TOO_MUCH: break;
-    }
-    if (source->binary_path) store_too_much(gpu, source->binary_path);
-    return code->background ? QN_OK : interpret_instead(code, source, why); /* or as it has been so far */
-}
-
-qn_status qn__cpu_compile_text(qn__gpu *gpu, qn__code *code, const qn__code_source *source,
-                               const atomic_bool *stop, char *why) {
-    qn__work_folder work;
-    if (!make_work_folder(gpu, &work, why)) return QN_ERROR_DRIVER;
-    const qn_status status = compile_in(gpu, code, &work, source, stop, why);
-    if (!atomic_exchange(&gpu->swept, true)) qn__work_folder_sweep(&work);
-    qn__work_folder_remove(&work);
-    return status;
-}
+#include "backend/cpu/object.h"
 
 /* Interpreted from now on, and compiled meanwhile; false where that cannot be. */
 static bool start_in_background(qn__code *code, const qn__code_source *source) {
     char ignored[QN__WHY];
     if (!source->background || source->debug || !source->module) return false;
-    if (interpret(code, source->module, source, ignored) == QN_OK && qn__cpu_background_start(code, source))
+    if (qn__cpu_interpret(code, source->module, source, ignored) == QN_OK &&
+        qn__cpu_background_start(code, source))
         return true;
     for (uint32_t i = 0; i < source->info->num_kernels; i++) code->kernels[i].program = NULL;
     return false;
@@ -221,8 +20,8 @@ static qn_status load(qn__gpu *gpu, qn__code *code, const qn__code_source *sourc
     if (source->info->num_kernels == 0) return QN_OK;
     if (source->text && start_in_background(code, source)) return QN_OK;
     if (source->text) return qn__cpu_compile_text(gpu, code, source, NULL, why);
-    return source->module ? interpret(code, source->module, source, why)
-                          : load_binary(gpu, code, source, why);
+    return source->module ? qn__cpu_interpret(code, source->module, source, why)
+                          : qn__cpu_load_binary(gpu, code, source, why);
 }
 
 qn_status qn__cpu_code_load(qn__gpu *gpu, const qn__code_source *source, qn__code **out, char *why) {

@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "backend/common/common.h"
 #include "emit/cpu_abi.h"
-#include "runtime/backend.h"
 #include "util/pool.h"
 #include "vm/vm.h"
 

@@ -27,13 +27,11 @@ struct qn__queue {
     bool running, stop, asleep;
     const char *kernel;    /* that runs now, for messages */
     qn__cpu_worker worker; /* of the thread that runs commands */
-    qn_status status;      /* first failure not yet reported */
-    char why[QN__WHY];
+    qn__sticky failure;
 };
 
 struct qn__replay {
-    size_t count;
-    qn__command **commands;
+    qn__commands commands;
 };
 
 /* ---- running commands ---- */
@@ -67,9 +65,11 @@ static const char *execute(qn__queue *queue, node *n) {
 }
 
 static void note_failure(qn__queue *queue, const qn__command *command, const char *error) {
-    if (!error || queue->status) return;
-    queue->status = error == qn__cpu_out_of_memory ? QN_ERROR_OUT_OF_MEMORY : QN_ERROR_KERNEL_FAILED;
-    snprintf(queue->why, sizeof queue->why, "kernel %s: %s", command->kernel_name, error);
+    char why[QN__WHY];
+    if (!error) return;
+    snprintf(why, sizeof why, "kernel %s: %s", command->kernel_name, error);
+    qn__sticky_set(&queue->failure,
+                   error == qn__cpu_out_of_memory ? QN_ERROR_OUT_OF_MEMORY : QN_ERROR_KERNEL_FAILED, why);
 }
 
 /* Takes the first command and runs it. The lock is held on entry and on return, not in between. */
@@ -173,13 +173,6 @@ qn_status qn__cpu_submit(qn__queue *queue, const qn__command *command, uint64_t 
 
 uint64_t qn__cpu_completed(qn__queue *queue) { return atomic_load(&queue->completed); }
 
-static qn_status report(qn__queue *queue, char *why) {
-    qn_status status = queue->status;
-    if (status) memcpy(why, queue->why, sizeof queue->why);
-    queue->status = QN_OK;
-    return status;
-}
-
 /* The stream's thread may not have come to a kernel yet, or waits for another stream. */
 void qn__cpu_unfinished(qn__queue *queue, char *names, size_t size) {
     pthread_mutex_lock(&queue->lock);
@@ -210,7 +203,7 @@ qn_status qn__cpu_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, c
         else if (!qn__cpu_cond_wait(&queue->done, &queue->lock, timeout_ns, &until))
             status = QN_ERROR_TIMEOUT;
     }
-    if (!status) status = report(queue, why);
+    if (!status) status = qn__sticky_take(&queue->failure, why);
     pthread_mutex_unlock(&queue->lock);
     return status;
 }
@@ -218,8 +211,7 @@ qn_status qn__cpu_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, c
 /* ---- graphs ---- */
 
 void qn__cpu_replay_destroy(qn__gpu *gpu, qn__replay *replay) {
-    for (size_t i = 0; i < replay->count; i++) qn__release(gpu->services->allocator, replay->commands[i]);
-    qn__release(gpu->services->allocator, replay->commands);
+    qn__commands_free(gpu->services->allocator, &replay->commands);
     qn__release(gpu->services->allocator, replay);
 }
 
@@ -232,30 +224,25 @@ qn_status qn__cpu_replay_create(qn__gpu *gpu, const qn__command *commands, size_
     const qn__allocator *allocator = gpu->services->allocator;
     qn__replay *replay = qn__allocate_zeroed(allocator, sizeof *replay);
     if (!replay) return QN_ERROR_OUT_OF_MEMORY;
-    replay->commands = qn__allocate_zeroed(allocator, (count + 1) * sizeof *replay->commands);
-    for (; replay->commands && replay->count < count; replay->count++) {
-        replay->commands[replay->count] = qn__command_copy(allocator, &commands[replay->count]);
-        if (!replay->commands[replay->count]) break;
-    }
-    if (replay->commands && replay->count == count) {
+    status = qn__commands_copy(allocator, commands, count, &replay->commands);
+    if (status)
+        qn__cpu_replay_destroy(gpu, replay);
+    else
         *out = replay;
-        return QN_OK;
-    }
-    qn__cpu_replay_destroy(gpu, replay);
-    return QN_ERROR_OUT_OF_MEMORY;
+    return status;
 }
 
 qn_status qn__cpu_replay_submit(qn__queue *queue, qn__replay *replay, uint64_t *number, char *why) {
     (void)why;
     const qn__allocator *allocator = queue->gpu->services->allocator;
     node *first = NULL, *last = NULL;
-    for (size_t i = 0; i < replay->count; i++) {
+    for (size_t i = 0; i < replay->commands.count; i++) {
         node *added = qn__allocate_zeroed(allocator, sizeof *added);
         if (!added) {
             for (node *next; first; first = next) next = first->next, qn__release(allocator, first);
             return QN_ERROR_OUT_OF_MEMORY;
         }
-        added->command = replay->commands[i];
+        added->command = replay->commands.list[i];
         if (last)
             last->next = added;
         else

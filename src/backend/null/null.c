@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/backend.h"
+#include "backend/common/common.h"
 #include "util/file.h"
 
 struct qn__driver {
@@ -32,8 +32,7 @@ struct qn__code {
 };
 
 struct qn__replay {
-    size_t count;
-    qn__command **commands;
+    qn__commands commands;
 };
 
 enum { MAX_BUFFER = 1 << 30 };
@@ -196,8 +195,7 @@ static void null_choose_local(const qn__gpu *gpu, const qn__code *code, uint32_t
 }
 
 static void null_replay_destroy(qn__gpu *gpu, qn__replay *replay) {
-    for (size_t i = 0; i < replay->count; i++) qn__release(gpu->services->allocator, replay->commands[i]);
-    qn__release(gpu->services->allocator, replay->commands);
+    qn__commands_free(gpu->services->allocator, &replay->commands);
     qn__release(gpu->services->allocator, replay);
 }
 
@@ -207,23 +205,17 @@ static qn_status null_replay_create(qn__gpu *gpu, const qn__command *commands, s
     const qn__allocator *allocator = gpu->services->allocator;
     qn__replay *replay = qn__allocate_zeroed(allocator, sizeof *replay);
     if (!replay) return QN_ERROR_OUT_OF_MEMORY;
-    replay->commands = qn__allocate_zeroed(allocator, (count + 1) * sizeof *replay->commands);
-    while (replay->commands && replay->count < count) {
-        qn__command *copy = qn__command_copy(allocator, &commands[replay->count]);
-        if (!copy) break;
-        replay->commands[replay->count++] = copy;
-    }
-    if (replay->commands && replay->count == count) {
+    qn_status status = qn__commands_copy(allocator, commands, count, &replay->commands);
+    if (status)
+        null_replay_destroy(gpu, replay);
+    else
         *out = replay;
-        return QN_OK;
-    }
-    null_replay_destroy(gpu, replay);
-    return QN_ERROR_OUT_OF_MEMORY;
+    return status;
 }
 
 static qn_status null_replay_submit(qn__queue *queue, qn__replay *replay, uint64_t *number, char *why) {
     (void)why;
-    for (size_t i = 0; i < replay->count; i++) execute(replay->commands[i]);
+    for (size_t i = 0; i < replay->commands.count; i++) execute(replay->commands.list[i]);
     *number = ++queue->submitted;
     return QN_OK;
 }
