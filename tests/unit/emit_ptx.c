@@ -202,6 +202,23 @@ static void local_memory(void **state) {
     has(&r, ", qn_dynamic;");
 }
 
+/* Private and __local memory begin at 0, which is null. */
+static void objects_that_are_compared_with_null(void **state) {
+    static const char text[] =
+        "kernel @k(%0.out: ptr.global buffer, %1.i: i64 value)\n"
+        "    local #0 \"l\" size 8 align 4 {\n"
+        "    %2: ptr.private = var \"own\" size 8 align 4\n    %3: ptr.local = local #0\n"
+        "    %4: ptr.private = ptr_add %2, %1.i\n    %5: ptr.local = ptr_add %3, %1.i\n"
+        "    store align 4 %4, i32 1\n    store align 4 %5, i32 1\n"
+        "    %6: bool = eq %4, ptr.private 0x0\n    %7: bool = eq %5, ptr.local 0x0\n"
+        "    %8: bool = and %6, %7\n    %9: i32 = zext %8\n    store align 4 %0.out, %9\n"
+        "    return\n}\n";
+    qn__emit_result r = emitted(state, 0, text);
+    has(&r, ".b8 depot[24];");
+    has(&r, ".b8 locals[24];");
+    assert_int_equal(r.info.kernels[0].static_local, 24);
+}
+
 /* A reduction over a sub-group: a tree of shuffles, or one instruction where the device has it. */
 static void sub_groups(void **state) {
     static const char ir[] = "kernel @k(%0.out: ptr.global buffer, %1.x: i32 value) {\n"
@@ -296,6 +313,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(read_only_memory_is_read_through_its_cache, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(atomics, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(local_memory, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(objects_that_are_compared_with_null, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(sub_groups, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(active_work_items, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(byte_products, ir_setup, ir_teardown),

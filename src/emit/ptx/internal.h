@@ -67,6 +67,10 @@ typedef struct ptx_line {
     bool is_pattern, predicated, dropped;
 } ptx_line;
 
+enum {
+    PTX_FIRST_ADDRESS = 16
+}; /* of private and __local objects where pointers to them may be compared with null */
+
 typedef struct ptx_emitter {
     qn__arena *arena;
     ir_module *module;
@@ -104,6 +108,8 @@ typedef struct ptx_emitter {
     bool locals_in_dynamic; /* too large for a static array */
     bool uses_group;        /* barriers, collectives, sizes of groups: not guarded */
     bool uses_sync, uses_printf, uses_locals;
+    bool
+        compares_near; /* pointers to private or __local memory, which begin at 0: no object may, as 0 is null */
     bool uses_events, joins_events; /* of async copies; some events are shared by more than one */
     ptx_operand newest, joined;     /* async.c: the numbers of copies' groups */
     ir_loc last_loc;                /* told in debug mode */

@@ -96,7 +96,7 @@ static void arguments(ptx_emitter *e, bool load) {
 /* ---- frame ---- */
 
 static void place_locals(ptx_emitter *e) {
-    uint64_t size = 0;
+    uint64_t size = e->compares_near && e->function->locals.len ? PTX_FIRST_ADDRESS : 0;
     e->local_offset = QN__NEW_ARRAY(e->arena, uint32_t, e->function->locals.len + 1);
     for (size_t i = 0; i < e->function->locals.len; i++) {
         const ir_local *local = &e->function->locals.data[i];

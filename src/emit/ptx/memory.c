@@ -64,6 +64,7 @@ static bool address_of(ptx_emitter *e, const ir_instr *instr) {
     case IR_VAR: {
         const ir_var *var = instr->attr.var;
         uint64_t align = var->align ? var->align : 1;
+        if (!e->depot_size && e->compares_near) e->depot_size = PTX_FIRST_ADDRESS;
         e->depot_size = (e->depot_size + align - 1) / align * align;
         a = qn__ptx_address(PTX_DEPOT, PTX_B32, e->depot_size);
         e->depot_size += var->size;

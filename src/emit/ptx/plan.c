@@ -95,6 +95,12 @@ static void count(ir_instr *instr, void *user) {
     case IR_SUB_GROUP_ID:
     case IR_SUB_GROUP_LOCAL_ID: e->uses_group = true; break;
     case IR_LOCAL: e->uses_locals = true; break;
+    case IR_EQ:
+    case IR_NE: {
+        const ir_value *a = instr->operands[0];
+        e->compares_near |= a->type.kind == IR_PTR && qn__ptx_is_near(a);
+        break;
+    }
     case IR_ASYNC_COMMIT:
         e->uses_events = true;
         e->joins_events |= !qn__ir_is_const(instr->operands[0]) || instr->operands[0]->bits[0];
