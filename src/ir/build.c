@@ -72,18 +72,6 @@ ir_region *qn__ir_region_new(ir_function *function, ir_instr *owner) {
 
 /* ---- the general form ---- */
 
-void qn__ir_at_end(ir_builder *builder, ir_region *region) {
-    builder->function = region->function;
-    builder->region = region;
-    builder->before = NULL;
-}
-
-void qn__ir_at(ir_builder *builder, ir_instr *before) {
-    qn__ir_at_end(builder, before->parent);
-    builder->before = before;
-    builder->loc = before->loc;
-}
-
 /* An instruction, its results and its arrays: one piece of memory, as what walks over them likes it. */
 typedef struct whole_instr {
     ir_instr instr;

@@ -448,8 +448,16 @@ typedef struct ir_builder {
     uint16_t float_flags; /* IR_CONTRACT / IR_FAST for fadd, fsub, fmul, fdiv... */
 } ir_builder;
 
-void qn__ir_at_end(ir_builder *builder, ir_region *region);
-void qn__ir_at(ir_builder *builder, ir_instr *before); /* also takes its loc */
+static inline void qn__ir_at_end(ir_builder *builder, ir_region *region) {
+    builder->function = region->function;
+    builder->region = region;
+    builder->before = NULL;
+}
+static inline void qn__ir_at(ir_builder *builder, ir_instr *before) { /* also takes its loc */
+    qn__ir_at_end(builder, before->parent);
+    builder->before = before;
+    builder->loc = before->loc;
+}
 
 /* The general form: results are made with the given types. Operands are copied. */
 ir_instr *qn__ir_emit(ir_builder *builder, ir_op op, ir_value *const *operands, uint32_t num_operands,
