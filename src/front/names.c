@@ -16,13 +16,13 @@ static const keyword keywords[] = {
 #include "front/tokens.def"
 };
 
-enum { FIRST_CAPACITY = 2048 };
+enum { FIRST_CAPACITY = 1024 };
 
 /* Names are short, so a byte at a time will do. */
-static uint32_t hash_name(const char *data, size_t len) {
-    uint32_t hash = 2166136261u;
-    for (size_t i = 0; i < len; i++) hash = (hash ^ (unsigned char)data[i]) * 16777619u;
-    return hash ^ hash >> 15;
+static uint32_t hash_text(const char *data, size_t len) {
+    uint32_t hash = FRONT_NAME_HASH;
+    for (size_t i = 0; i < len; i++) hash = qn__name_hash(hash, data[i]);
+    return hash;
 }
 
 static void grow(front_names *names) {
@@ -38,8 +38,9 @@ static void grow(front_names *names) {
     names->cap = cap;
 }
 
-static front_name *intern(front_names *names, const char *data, size_t len, bool copy) {
-    uint32_t hash = hash_name(data, len), slot = hash & (names->cap - 1);
+static front_name *intern(front_names *names, const char *data, size_t len, uint32_t hash, bool copy) {
+    hash ^= hash >> 15;
+    uint32_t slot = hash & (names->cap - 1);
     for (front_name *name; (name = names->slots[slot]); slot = (slot + 1) & (names->cap - 1))
         if (name->hash == hash && name->len == len && !memcmp(name->data, data, len)) return name;
     front_name *name = QN__NEW(names->arena, front_name);
@@ -52,11 +53,15 @@ static front_name *intern(front_names *names, const char *data, size_t len, bool
 }
 
 front_name *qn__name(front_names *names, const char *data, size_t len) {
-    return intern(names, data, len, true);
+    return intern(names, data, len, hash_text(data, len), true);
+}
+
+front_name *qn__name_hashed(front_names *names, const char *data, size_t len, uint32_t hash) {
+    return intern(names, data, len, hash, true);
 }
 
 front_name *qn__name_static(front_names *names, const char *data, size_t len) {
-    return intern(names, data, len, false);
+    return intern(names, data, len, hash_text(data, len), false);
 }
 
 void qn__names_init(front_names *names, qn__arena *arena) {

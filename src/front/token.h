@@ -111,6 +111,12 @@ typedef struct front_names {
 /* An empty table but for the keywords. */
 void qn__names_init(front_names *names, qn__arena *arena);
 front_name *qn__name(front_names *names, const char *data, size_t len); /* finds or adds; copies the text */
+/* The same for who goes over the text anyway and makes the hash, byte by byte from FRONT_NAME_HASH. */
+#define FRONT_NAME_HASH 2166136261u
+static inline uint32_t qn__name_hash(uint32_t hash, char next) {
+    return (hash ^ (unsigned char)next) * 16777619u;
+}
+front_name *qn__name_hashed(front_names *names, const char *data, size_t len, uint32_t hash);
 /* The same for text that outlives the table: a literal's, not copied. */
 front_name *qn__name_static(front_names *names, const char *data, size_t len);
 static inline front_name *qn__name_str(front_names *names, qn__str text) {

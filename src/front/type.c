@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#include "util/hash.h"
-
 /* No type is nested deeper than this, whatever typedefs do: code may walk types by recursion. */
 enum { MAX_DEPTH = 250 };
 
@@ -25,18 +23,20 @@ static type_node *node_of(const ast_type *type) { return (type_node *)(uintptr_t
 
 /* ---- the table ---- */
 
+static uint64_t mix(uint64_t hash, uint64_t word) {
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
+    return hash ^ hash >> 32;
+}
+
 static uint64_t type_hash(const ast_type *type) {
-    uint64_t words[6] = {(uint64_t)type->kind | (uint64_t)type->quals << 8 | (uint64_t)type->space << 16 |
-                             (uint64_t)type->lanes << 24 | (uint64_t)type->is_incomplete << 32 |
-                             (uint64_t)type->is_variadic << 33,
-                         (uint64_t)(uintptr_t)type->base,
-                         type->length,
-                         (uint64_t)(uintptr_t)type->record,
-                         type->num_params,
-                         0};
-    for (uint32_t i = 0; i < type->num_params; i++)
-        words[5] = words[5] * 31 + (uint64_t)(uintptr_t)type->params[i];
-    return qn__hash(words, sizeof words, 0);
+    uint64_t hash = (uint64_t)type->kind | (uint64_t)type->quals << 8 | (uint64_t)type->space << 16 |
+                    (uint64_t)type->lanes << 24 | (uint64_t)type->is_incomplete << 32 |
+                    (uint64_t)type->is_variadic << 33;
+    hash = mix(hash, (uintptr_t)type->base);
+    hash = mix(hash, type->length);
+    hash = mix(hash, (uintptr_t)type->record);
+    for (uint32_t i = 0; i < type->num_params; i++) hash = mix(hash, (uintptr_t)type->params[i]);
+    return hash;
 }
 
 static bool type_equal(const ast_type *a, const ast_type *b) {

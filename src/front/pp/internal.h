@@ -71,8 +71,9 @@ typedef struct front_pp {
     unsigned depth;                   /* of arguments within arguments */
     pp_tokens scratch;                /* stack of tokens: arguments of the macro calls that are open */
     pp_tokens out;
-    uint64_t counter; /* __COUNTER__ */
-    uint64_t work;    /* tokens read and bytes made, in units of tokens */
+    front_token ahead; /* of the file, read already: a list of its own */
+    uint64_t counter;  /* __COUNTER__ */
+    uint64_t work;     /* tokens read and bytes made, in units of tokens */
     uint64_t max_work;
     uint64_t bytes; /* of all files entered */
     front_name *name_defined, *name_has_include, *name_pragma, *name_va_args;
@@ -92,7 +93,7 @@ pp_file *qn__pp_file(front_pp *pp);
 void qn__pp_next(front_pp *pp, front_token *token);
 /* Charges `amount` tokens' worth of work; past the limit reports it once and makes everything end. */
 bool qn__pp_charge(front_pp *pp, uint64_t amount);
-void qn__pp_emit(front_pp *pp, front_token token);
+void qn__pp_emit(front_pp *pp, const front_token *token);
 bool qn__pp_enter(front_pp *pp, front_source *source, front_loc from);
 
 /* macro.c */

@@ -105,20 +105,21 @@ static const char *line_end(const char *at, const char *end) {
 
 static void skip_space(front_lexer *lexer) {
     for (;;) {
-        char c = *lexer->at;
-        if (is_class(c, BLANK)) {
+        const char *p = lexer->at;
+        while (is_class(*p, BLANK)) p++;
+        if (p > lexer->at) lexer->flags |= FRONT_SPACE;
+        lexer->at = p;
+        if (*p == '\n' && !lexer->directive) {
+            pass_newline(lexer, p);
             lexer->at++;
-        } else if (c == '\n' && !lexer->directive) {
-            pass_newline(lexer, lexer->at++);
             lexer->flags = FRONT_LINE_START;
             continue;
-        } else if (c == '/' && lexer->at[1] == '/') {
-            lexer->at = line_end(lexer->at, lexer->end);
-        } else if (c == '/' && lexer->at[1] == '*') {
-            skip_comment(lexer);
-        } else {
-            return;
         }
+        if (*p != '/' || (p[1] != '/' && p[1] != '*')) return;
+        if (p[1] == '/')
+            lexer->at = line_end(p, lexer->end);
+        else
+            skip_comment(lexer);
         lexer->flags |= FRONT_SPACE;
     }
 }
@@ -254,11 +255,12 @@ void qn__lex_next(front_lexer *lexer, front_token *token) {
     *token = (front_token){.flags = lexer->flags, .loc = place(lexer, start), .text = start};
     lexer->flags = 0;
     if (is_class(*start, BEGIN)) {
-        const char *p = start + 1;
-        while (is_class(*p, BEGIN | DIGIT)) p++;
+        const char *p = start;
+        uint32_t hash = FRONT_NAME_HASH;
+        while (is_class(*p, BEGIN | DIGIT)) hash = qn__name_hash(hash, *p++);
         lexer->at = p;
         token->kind = FRONT_T_IDENTIFIER;
-        token->name = qn__name(lexer->names, start, (size_t)(p - start));
+        token->name = qn__name_hashed(lexer->names, start, (size_t)(p - start), hash);
     } else if (is_class(*start, DIGIT) || (*start == '.' && is_class(start[1], DIGIT))) {
         lexer->at = number_end(start + 1);
         token->kind = FRONT_T_NUMBER;

@@ -170,7 +170,9 @@ static bool round_again(double value, front_float_suffix kind, double *result) {
 }
 
 static double parse_decimal(const char *text, size_t len, front_float_suffix kind, bool *out_of_range) {
-    decimal d = {.len = 0};
+    decimal d; /* its digits are many, and few are used */
+    d.len = 0;
+    d.sticky = false;
     const char *p = text, *end = text + len;
     uint64_t head = 0;
     long long point = 0;

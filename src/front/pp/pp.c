@@ -27,11 +27,11 @@ bool qn__pp_charge(front_pp *pp, uint64_t amount) {
     return false;
 }
 
-void qn__pp_emit(front_pp *pp, front_token token) {
+void qn__pp_emit(front_pp *pp, const front_token *token) {
     if (pp->out.len >= pp->config.max_tokens)
         stop(pp, "the program is too large, in tokens after macro expansion", pp->config.max_tokens);
     else
-        qn__vec_push(pp->arena, &pp->out, token);
+        qn__vec_push(pp->arena, &pp->out, *token);
 }
 
 /* ---- files ---- */
@@ -167,17 +167,40 @@ static front_pp *start(const front_pp_config *config, front_source *main) {
     return pp;
 }
 
+static bool may_expand(const front_pp *pp, const front_name *name) {
+    return name->macro || name->predefined || name == pp->name_pragma;
+}
+
+/* Most tokens stand in a file and are no macro's name: they pass at once. Stops before one that needs more. */
+static void pass_plain(front_pp *pp) {
+    front_token token;
+    while (!pp->diag->stopped && qn__pp_charge(pp, 1)) {
+        qn__lex_next(&qn__pp_file(pp)->lexer, &token);
+        if (token.kind == FRONT_T_END) return; /* which the lexer gives again */
+        if (token.kind == FRONT_T_HASH && (token.flags & FRONT_LINE_START)) {
+            qn__pp_directive(pp, &token);
+        } else if (token.kind == FRONT_T_IDENTIFIER && may_expand(pp, token.name)) {
+            pp->ahead = token;
+            qn__vec_push(pp->arena, &pp->lists, (pp_list){.at = &pp->ahead, .end = &pp->ahead + 1});
+            return;
+        } else {
+            qn__pp_emit(pp, &token);
+        }
+    }
+}
+
 static front_pp *expand(const front_pp_config *config, front_source *main) {
     front_pp *pp = start(config, main);
     qn__vec_reserve(pp->arena, &pp->out, main->clean.len / 3 + 16);
     front_token token;
     for (;;) {
+        if (!pp->lists.len) pass_plain(pp);
         qn__pp_next_expanded(pp, &token);
         if (token.kind == FRONT_T_END) break;
         if (token.kind == FRONT_T_IDENTIFIER && token.name == pp->name_pragma)
             qn__pp_pragma_operator(pp, token.loc);
         else
-            qn__pp_emit(pp, token);
+            qn__pp_emit(pp, &token);
     }
     qn__pp_close_conditions(pp, &pp->files.data[0]);
     qn__vec_push(pp->arena, &pp->out, token);
@@ -213,12 +236,14 @@ front_tokens qn__pp_run(const front_pp_config *config, front_source *main) {
     front_token *data = pp->out.data;
     size_t len = 0;
     for (size_t i = 0; i < pp->out.len;) {
-        front_token token = data[i];
-        if (token.kind == FRONT_T_STRING)
-            i = join_strings(pp, i, &token);
+        front_token *token = &data[i];
+        if (token->kind == FRONT_T_STRING)
+            i = join_strings(pp, i, token);
         else
             i++;
-        if (qn__lex_convert(&token, pp->diag, single)) data[len++] = token;
+        if (!qn__lex_convert(token, pp->diag, single)) continue;
+        if (token != &data[len]) data[len] = *token;
+        len++;
     }
     return (front_tokens){data, len};
 }

@@ -24,7 +24,7 @@ static void emit(front_pp *pp, front_pragma pragma, const front_token *tokens, s
                          .text = text.data,
                          .len = (uint32_t)text.len};
     token.pragma = qn__arena_copy(pp->arena, &pragma, sizeof pragma);
-    qn__pp_emit(pp, token);
+    qn__pp_emit(pp, &token);
 }
 
 /* unroll | unroll N | unroll(N) | nounroll, where N may be a macro. */
