@@ -524,6 +524,12 @@ static bool low_only(spv *e, const ir_instr *instr) {
     return true;
 }
 
+static void note_kinds(spv *e, const ir_instr *instr) {
+    uint32_t kinds = 1u << instr->results[0]->type.kind;
+    for (uint32_t i = 0; i < instr->num_operands; i++) kinds |= 1u << instr->operands[i]->type.kind;
+    e->kinds |= kinds;
+}
+
 void qn__spv_instr(spv *e, const ir_instr *instr) {
     unsigned effects = qn__ir_ops[instr->op].effects;
     const ir_value *result = instr->num_results ? instr->results[0] : NULL;
@@ -541,8 +547,7 @@ void qn__spv_instr(spv *e, const ir_instr *instr) {
     }
     if (effects <= IR_EFFECT_PURE_TRAP) {
         if (!e->uses[result->id] || low_only(e, instr)) return;
-        e->kinds |= 1u << result->type.kind;
-        for (uint32_t i = 0; i < instr->num_operands; i++) e->kinds |= 1u << instr->operands[i]->type.kind;
+        note_kinds(e, instr);
         uint32_t id = plain(e, instr);
         if (id)
             qn__spv_define(e, result, id);

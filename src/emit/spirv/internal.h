@@ -273,7 +273,11 @@ uint32_t qn__spv_arg_lane(spv *e, const ir_value *arg, unsigned lane);
 uint32_t qn__spv_implicit_word(spv *e, qn__implicit_kind kind, unsigned dim, unsigned word);
 uint32_t qn__spv_block_word(spv *e, uint32_t index); /* index: an id; loads one u32 of the parameters */
 /* The forms of a value, writing what can be derived. */
-uint32_t qn__spv_use(spv *e, const ir_value *value);
+uint32_t qn__spv_first_use(spv *e, const ir_value *value);
+static inline uint32_t qn__spv_use(spv *e, const ir_value *value) {
+    const uint32_t id = e->plan.values[value->id].id; /* a place has none */
+    return id ? id : qn__spv_first_use(e, value);
+}
 uint32_t qn__spv_use_as(spv *e, const ir_value *value,
                         const ir_value *like);       /* a constant place: of its class */
 uint32_t qn__spv_low(spv *e, const ir_value *value); /* low 32 bits; index of a place */

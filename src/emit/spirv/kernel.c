@@ -322,10 +322,9 @@ static uint32_t constant(spv *e, const ir_value *value) {
     return qn__spv_intern(e, SP_CONSTANT_COMPOSITE, qn__spv_type(e, value->type), parts, value->type.lanes);
 }
 
-uint32_t qn__spv_use(spv *e, const ir_value *value) {
+uint32_t qn__spv_first_use(spv *e, const ir_value *value) {
     spv_value *v = &e->plan.values[value->id];
     if (qn__spv_is_place(value->type)) return qn__spv_low(e, value);
-    if (v->id) return v->id;
     if (qn__ir_is_const(value)) return v->id = constant(e, value);
     if (qn__spv_is_held(e, value->type.kind) && value->value_kind == IR_VALUE_UNDEF)
         return v->id = qn__spv_int(e, value->type, 0); /* zeros above */

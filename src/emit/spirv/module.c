@@ -56,10 +56,13 @@ void qn__spv_need(spv *e, spv_cap cap) {
 
 /* ---- words ---- */
 
-/* There are few: a loop is faster than memcpy. */
+/* There are few, mostly. */
 static inline uint32_t *put(uint32_t *at, const uint32_t *words, unsigned count) {
-    for (unsigned i = 0; i < count; i++) *at++ = words[i];
-    return at;
+    if (count > 3) return (uint32_t *)memcpy(at, words, count * sizeof *words) + count;
+    if (count > 0) at[0] = words[0];
+    if (count > 1) at[1] = words[1];
+    if (count > 2) at[2] = words[2];
+    return at + count;
 }
 
 void qn__spv_words(spv *e, spv_words *section, unsigned op, const uint32_t *args, unsigned count) {
@@ -80,17 +83,28 @@ void qn__spv_do(spv *e, unsigned op, const uint32_t *args, unsigned count) {
     qn__spv_words(e, &e->code, op, args, count);
 }
 
-static uint32_t with_result(spv *e, spv_words *section, unsigned op, uint32_t type, const uint32_t *args,
-                            unsigned count) {
-    uint32_t id = qn__spv_id(e);
-    unsigned head = type ? 2 : 1;
-    qn__vec_reserve(e->arena, section, section->len + count + head + 1);
+static uint32_t with_more_room(spv *e, spv_words *section, unsigned op, uint32_t type, const uint32_t *args,
+                               unsigned count);
+
+/* What is seldom done is a function's last call, so that the rest needs no frame. */
+static inline uint32_t with_result(spv *e, spv_words *section, unsigned op, uint32_t type,
+                                   const uint32_t *args, unsigned count) {
+    const unsigned head = type ? 2 : 1;
+    if (section->cap - section->len < count + head + 1)
+        return with_more_room(e, section, op, type, args, count);
+    const uint32_t id = qn__spv_id(e);
     uint32_t *at = section->data + section->len;
     *at++ = (count + head + 1) << 16 | op;
     if (type) *at++ = type;
     *at++ = id;
     section->len = (size_t)(put(at, args, count) - section->data);
     return id;
+}
+
+static uint32_t with_more_room(spv *e, spv_words *section, unsigned op, uint32_t type, const uint32_t *args,
+                               unsigned count) {
+    qn__vec_reserve(e->arena, section, section->len + count + 3);
+    return with_result(e, section, op, type, args, count);
 }
 
 uint32_t qn__spv_emit(spv *e, unsigned op, uint32_t type, const uint32_t *args, unsigned count) {
