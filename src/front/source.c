@@ -31,7 +31,7 @@ static size_t splice_length(const char *at, const char *end) {
 static void clean_text(qn__arena *arena, front_source *source) {
     QN__VEC(uint32_t) splices = {0};
     const char *from = source->text.data, *end = from + source->text.len;
-    char *clean = qn__arena_alloc(arena, source->text.len + 1);
+    char *clean = qn__arena_take(arena, source->text.len + 1);
     size_t len = 0;
     while (from < end) {
         const char *backslash = memchr(from, '\\', (size_t)(end - from));
@@ -48,6 +48,7 @@ static void clean_text(qn__arena *arena, front_source *source) {
             clean[len++] = *from++;
         }
     }
+    clean[len] = 0;
     source->clean = (qn__str){clean, len};
     source->splices = splices.data;
     source->num_splices = (uint32_t)splices.len;

@@ -118,7 +118,11 @@ typedef struct ptx_emitter {
 /* lines.c: lines, operands and values. Places in a pattern: = is for a register that is written, $ for another operand,
    # for a number (int64_t), ~ for a text. A line gets its tab and newline. */
 void qn__ptx(ptx_emitter *e, const char *pattern, ...);
-static inline bool qn__ptx_is_place(char c) { return c == '=' || c == '$' || c == '#' || c == '~'; }
+static inline bool qn__ptx_is_place(char c) {
+    enum { HALF = 64 };
+    const uint64_t lower = UINT64_C(1) << '=' | UINT64_C(1) << '$' | UINT64_C(1) << '#';
+    return (unsigned char)c < HALF ? lower >> c & 1 : c == '~';
+}
 void qn__ptx_label(ptx_emitter *e, uint32_t label);
 ptx_operand qn__ptx_new(ptx_emitter *e, ptx_class cls);
 /* "op result, a[, b[, c]]" with a new result. */
@@ -165,9 +169,15 @@ void qn__ptx_plan(ptx_emitter *e);
 /* The instruction for a select of f32 that gives the smaller or larger of a value and a constant; or NULL. It
    keeps no more of a NaN than that it is one. */
 const char *qn__ptx_clamp(const ptx_emitter *e, const ir_instr *select);
-/* True for an i64 product of an extended i32 with a small constant factor. */
-bool qn__ptx_is_wide_product(const ir_instr *instr, const ir_value **source, bool *is_signed,
-                             uint64_t *factor);
+/* True for an i64 product of an extended i32 with a small constant factor; `instr` may be one. */
+bool qn__ptx_find_wide_product(const ir_instr *instr, const ir_value **source, bool *is_signed,
+                               uint64_t *factor);
+static inline bool qn__ptx_is_wide_product(const ir_instr *instr, const ir_value **source, bool *is_signed,
+                                           uint64_t *factor) {
+    const bool may_be =
+        (instr->op == IR_SHL || instr->op == IR_MUL) && instr->results[0]->type.kind == IR_I64;
+    return may_be && qn__ptx_find_wide_product(instr, source, is_signed, factor);
+}
 
 /* coalesce.c: makes the kernel's body better. */
 void qn__ptx_coalesce(ptx_emitter *e);

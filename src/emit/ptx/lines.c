@@ -209,7 +209,7 @@ static ptx_operand *lanes_of(ptx_emitter *e, const ir_value *value) {
 }
 
 void qn__ptx_define(ptx_emitter *e, const ir_value *value, unsigned lane, ptx_operand operand) {
-    if (qn__ptx_held_class(e, value) == PTX_B32) operand = qn__ptx_low(e, operand);
+    if (operand.cls == PTX_B64 && qn__ptx_held_class(e, value) == PTX_B32) operand = qn__ptx_low(e, operand);
     lanes_of(e, value)[lane] = operand;
 }
 

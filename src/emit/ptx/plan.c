@@ -110,9 +110,8 @@ static void count(ir_instr *instr, void *user) {
 }
 
 /* A product of an extended i32 and a small constant, or a shift as one: `mul.wide` does it in one. */
-bool qn__ptx_is_wide_product(const ir_instr *instr, const ir_value **source, bool *is_signed,
-                             uint64_t *factor) {
-    if ((instr->op != IR_SHL && instr->op != IR_MUL) || instr->results[0]->type.kind != IR_I64) return false;
+bool qn__ptx_find_wide_product(const ir_instr *instr, const ir_value **source, bool *is_signed,
+                               uint64_t *factor) {
     const ir_value *a = instr->operands[0], *b = instr->operands[1];
     if (b->value_kind != IR_VALUE_CONST || a->value_kind != IR_VALUE_RESULT || a->type.lanes != 1)
         return false;

@@ -1,5 +1,7 @@
 /* The text of a PTX kernel's body: the only file that knows how an operand reads. Numbers are written by hand, for
    this is much of the work of emitting. */
+#include <string.h>
+
 #include "emit/ptx/internal.h"
 
 /* ---- characters ---- */
@@ -39,34 +41,47 @@ static char *put_hex(char *at, uint64_t value, unsigned digits) {
     return at;
 }
 
-/* They are short: a call would take longer. */
-static inline char *put_text(char *at, const char *text) {
-    while (*text) *at++ = *text++;
-    return at;
-}
-
 static char *put_symbol(char *at, uint32_t symbol) {
     switch (symbol) {
-    case PTX_PARAMS: return put_text(at, "params");
-    case PTX_LOCALS: return put_text(at, "locals");
-    case PTX_DYNAMIC: return put_text(at, "qn_dynamic");
-    case PTX_DEPOT: return put_text(at, "depot");
-    default: return put_number(put_text(at, "qn_constant_"), symbol - PTX_FIRST_GLOBAL);
+    case PTX_PARAMS: return stpcpy(at, "params");
+    case PTX_LOCALS: return stpcpy(at, "locals");
+    case PTX_DYNAMIC: return stpcpy(at, "qn_dynamic");
+    case PTX_DEPOT: return stpcpy(at, "depot");
+    default: return put_number(stpcpy(at, "qn_constant_"), symbol - PTX_FIRST_GLOBAL);
     }
 }
 
-static inline char *put_register(char *at, const ptx_operand *a) {
-    static const char letters[PTX_CLASS_COUNT] = {'p', 'h', 'r', 'd'};
+enum { LONG_NAME = 100000 }; /* registers from here on are written digit by digit */
+
+/* The name of a register is written once, and copied whole from then on. */
+typedef struct register_name {
+    char text[7];
+    uint8_t length;
+} register_name;
+
+typedef struct printer {
+    const register_name *names[PTX_CLASS_COUNT]; /* by number */
+} printer;
+
+static char *put_register(char *at, unsigned cls, uint32_t reg) {
     *at++ = '%';
-    *at++ = letters[a->cls];
-    return put_number(at, a->reg);
+    *at++ = "phrd"[cls];
+    return put_number(at, reg);
+}
+
+static const register_name *name_registers(const ptx_emitter *e, unsigned cls) {
+    const uint32_t count = e->num_registers[cls] < LONG_NAME ? e->num_registers[cls] : LONG_NAME;
+    register_name *names = qn__arena_take(e->arena, count * sizeof *names);
+    for (uint32_t reg = 0; reg < count; reg++)
+        names[reg].length = (uint8_t)(put_register(names[reg].text, cls, reg) - names[reg].text);
+    return names;
 }
 
 static char *put_other(char *at, const ptx_operand *a) {
     switch (a->kind) {
     case PTX_FLOAT:
         *at++ = '0';
-        if (a->cls == PTX_B16) return put_hex(put_text(at, "x"), a->bits, 4);
+        if (a->cls == PTX_B16) return put_hex(stpcpy(at, "x"), a->bits, 4);
         *at++ = a->cls == PTX_B64 ? 'd' : 'f';
         return put_hex(at, a->bits, a->cls == PTX_B64 ? 16 : 8);
     case PTX_SYMBOL:
@@ -75,7 +90,7 @@ static char *put_other(char *at, const ptx_operand *a) {
         *at++ = '+';
         return put_number(at, a->bits);
     case PTX_NUMBER: return put_signed(at, (int64_t)a->bits);
-    case PTX_TEXT: return put_text(at, a->text);
+    case PTX_TEXT: return stpcpy(at, a->text);
     default:
         if (a->cls == PTX_B64) return put_signed(at, (int64_t)a->bits);
         if (a->cls == PTX_B32) return put_signed(at, (int32_t)a->bits);
@@ -83,37 +98,43 @@ static char *put_other(char *at, const ptx_operand *a) {
     }
 }
 
-static inline char *put_operand(char *at, const ptx_operand *a) {
-    return a->kind == PTX_REG ? put_register(at, a) : put_other(at, a);
+static inline char *put_operand(const printer *p, char *at, const ptx_operand *a) {
+    if (a->kind != PTX_REG) return put_other(at, a);
+    if (a->reg >= LONG_NAME) return put_register(at, a->cls, a->reg);
+    const register_name *name = &p->names[a->cls][a->reg];
+    memcpy(at, name, sizeof *name);
+    return at + name->length;
 }
 
 /* ---- lines ---- */
 
 /* "op result, a, ..." */
-static char *put_plain(char *at, const ptx_line *l, const ptx_operand *operands) {
-    const uint32_t count = l->num_operands;
-    at = put_text(at, l->text);
-    for (uint32_t n = 0; n < count; n++) {
-        if (n) *at++ = ',';
+static char *put_plain(const printer *p, char *at, const ptx_line *l, const ptx_operand *operands) {
+    const ptx_operand *end = operands + l->num_operands;
+    at = stpcpy(at, l->text);
+    for (const ptx_operand *a = operands; a < end; a++) {
         *at++ = ' ';
-        at = put_operand(at, &operands[n]);
+        at = put_operand(p, at, a);
+        *at++ = ',';
     }
-    *at++ = ';';
+    at[-1] = ';';
     return at;
 }
 
-static char *put_pattern(char *at, const ptx_line *l, const ptx_operand *operands) {
-    for (const char *p = l->text; *p; p++) {
-        if (qn__ptx_is_place(*p))
-            at = put_operand(at, operands++);
+static char *put_pattern(const printer *p, char *at, const ptx_line *l, const ptx_operand *operands) {
+    for (const char *c = l->text; *c; c++) {
+        if (qn__ptx_is_place(*c))
+            at = put_operand(p, at, operands++);
         else
-            *at++ = *p;
+            *at++ = *c;
     }
     return at;
 }
 
 void qn__ptx_print(const ptx_emitter *e, qn__buf *text) {
     enum { LINE_SIZE = 512, USUAL_SIZE = 36 }; /* more than any line has */
+    printer p;
+    for (unsigned cls = 0; cls < PTX_CLASS_COUNT; cls++) p.names[cls] = name_registers(e, cls);
     qn__buf_reserve(text, e->lines.len * USUAL_SIZE);
     for (size_t i = 0; i < e->lines.len; i++) {
         const ptx_line *l = &e->lines.data[i];
@@ -122,7 +143,7 @@ void qn__ptx_print(const ptx_emitter *e, qn__buf *text) {
         char *at = text->data + text->len;
         if (l->kind != PTX_LINE_LABEL) *at++ = '\t';
         const ptx_operand *operands = e->operands.data + l->first_operand;
-        at = l->is_pattern ? put_pattern(at, l, operands) : put_plain(at, l, operands);
+        at = l->is_pattern ? put_pattern(&p, at, l, operands) : put_plain(&p, at, l, operands);
         *at++ = '\n';
         text->len = (size_t)(at - text->data);
     }
