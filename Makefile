@@ -52,8 +52,10 @@ lint: setup-test
 
 # DESTDIR and PREFIX as usual.
 PREFIX ?= /usr/local
-install: build
-	@cmake --install $(BUILD) --prefix $(PREFIX)
+install: setup
+	@cmake -B build/install -DCMAKE_BUILD_TYPE=Release -DQUERN_TESTS=OFF -DQUERN_EXAMPLES=OFF > /dev/null
+	@cmake --build build/install -j $(JOBS)
+	@cmake --install build/install --prefix $(PREFIX)
 
 clean:
 	@rm -rf build

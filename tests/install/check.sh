@@ -17,7 +17,8 @@ fail() {
 cmake --install "$build" --prefix "$prefix" > "$work/log" 2>&1 || { cat "$work/log"; fail "cmake --install failed"; }
 for file in bin/quern include/quern/quern.h "$libdir/libquern.a" "$libdir/libquern.so" "$libdir/libquern.so.0" \
     "$libdir/pkgconfig/quern.pc" "$libdir/cmake/quern/quernConfig.cmake" \
-    "$libdir/cmake/quern/quernConfigVersion.cmake" share/man/man1/quern.1; do
+    "$libdir/cmake/quern/quernConfigVersion.cmake" share/man/man1/quern.1 share/quern/kernels/sum.cl \
+    share/doc/quern/README.md share/doc/quern/docs/language.md share/doc/quern/examples/saxpy.c; do
     [ -e "$prefix/$file" ] || fail "$file is not installed"
 done
 
@@ -66,3 +67,27 @@ if command -v readelf > /dev/null; then
     readelf -d "$work/buildOFF/saxpy" | grep -q libquern || fail "quern::quern is not the shared library"
     if readelf -d "$work/buildON/saxpy" | grep -q libquern; then fail "QUERN_USE_STATIC links the shared library"; fi
 fi
+
+# The same program with quern's sources in its own build. Only the library is built, without -Werror; what the project
+# itself sets is left alone.
+mkdir "$work/parent"
+cp "$work/saxpy.c" "$work/parent"
+cat > "$work/parent/CMakeLists.txt" <<LISTS
+cmake_minimum_required(VERSION 3.25)
+project(parent LANGUAGES C)
+add_subdirectory($source quern)
+add_executable(saxpy saxpy.c)
+target_link_libraries(saxpy PRIVATE quern::quern)
+get_directory_property(tests DIRECTORY $source TESTS)
+if(tests OR TARGET quern OR TARGET quern_tour OR CMAKE_BUILD_TYPE)
+    message(FATAL_ERROR "tests '\${tests}', build type '\${CMAKE_BUILD_TYPE}', or a program is there")
+endif()
+LISTS
+cmake -S "$work/parent" -B "$work/sub" -DCMAKE_C_COMPILER="$cc" > "$work/log" 2>&1 ||
+    { cat "$work/log"; fail "add_subdirectory failed"; }
+if grep -rq -e -Werror "$work/sub/quern/CMakeFiles/quern_util.dir/flags.make"; then fail "a subproject has -Werror"; fi
+cmake --build "$work/sub" -j 2 --target saxpy > "$work/log" 2>&1 ||
+    { tail -40 "$work/log"; fail "the subproject does not build"; }
+runs "add_subdirectory" "$work/sub/saxpy"
+cmake --install "$work/sub" --prefix "$work/nothing" > "$work/log" 2>&1 || { cat "$work/log"; fail "install failed"; }
+[ ! -e "$work/nothing/include" ] || fail "a subproject is installed with its parent"
