@@ -65,9 +65,9 @@ static inline ir_value *qn__rewrite_get(ir_value *value) {
 }
 static inline void qn__rewrite_operands(const qn__rewrite *rewrite, ir_instr *instr) {
     if (!rewrite->any) return;
-    for (ir_value **at = instr->operands, **end = at + instr->num_operands; at != end; at++) {
-        if (!(*at)->instead) continue;
-        *at = qn__rewrite_get(*at);
+    for (uint32_t i = 0; i < instr->num_operands; i++) {
+        if (!instr->operands[i]->instead) continue;
+        instr->operands[i] = qn__rewrite_get(instr->operands[i]);
         qn__ir_touch(instr);
     }
 }
