@@ -143,29 +143,79 @@ static unsigned spaces_of(const generics *g, const ir_value *value) {
 
 static ir_value *number(generics *g, uint64_t bits) { return qn__make_int(&g->l, i64, bits); }
 
+static uint64_t tag_of(ir_space space) {
+    return space == IR_LOCAL_SPACE ? LOCAL_TAG : space == IR_PRIVATE ? PRIVATE_TAG : 0;
+}
+
 /* The number of a pointer to one address space. */
 static ir_value *tagged(generics *g, ir_value *pointer, bool may_be_null) {
     qn__lowering *l = &g->l;
     ir_value *address = qn__make_convert(l, IR_PTR2INT, pointer, i64);
     if (pointer->type.space == IR_GLOBAL_SPACE) return address;
-    const uint64_t tag = pointer->type.space == IR_LOCAL_SPACE ? LOCAL_TAG : PRIVATE_TAG;
-    ir_value *with_tag = qn__make2(l, IR_OR, address, number(g, tag));
+    ir_value *with_tag = qn__make2(l, IR_OR, address, number(g, tag_of((ir_space)pointer->type.space)));
     if (!may_be_null) return with_tag;
     ir_value *null = qn__make_int(l, pointer->type, 0);
     return qn__make_select(l, qn__make2(l, IR_EQ, pointer, null), number(g, 0), with_tag);
 }
 
-static ir_value *address_in(generics *g, ir_value *n, ir_space space) {
-    return is_near(space) ? qn__make2(&g->l, IR_AND, n, number(g, ADDRESS)) : n;
+/* The pointer that a number was made of by `tagged`, or NULL. */
+static ir_value *origin(const ir_value *n) {
+    const bool has_tag = qn__defined_by(n, IR_OR) && qn__ir_is_const(n->def->operands[1]);
+    const ir_value *address = has_tag ? n->def->operands[0] : n;
+    ir_value *pointer = qn__defined_by(address, IR_PTR2INT) ? address->def->operands[0] : NULL;
+    const uint64_t tag = has_tag ? n->def->operands[1]->bits[0] : 0;
+    return pointer && tag == tag_of((ir_space)pointer->type.space) ? pointer : NULL;
 }
 
+enum { MOST_STEPS = 4 }; /* from a number to the pointers that it is made of */
+
+/* Whether a number is chosen, in a few steps, of pointers and null: what chooses tells the address space, too. */
+static bool is_choice(const ir_value *n, unsigned steps) {
+    if (qn__ir_is_const(n)) return n->bits[0] == 0;
+    if (origin(n)) return true;
+    if (!steps) return false;
+    if (qn__defined_by(n, IR_ADD)) return is_choice(n->def->operands[0], steps - 1);
+    return qn__defined_by(n, IR_SELECT) && is_choice(n->def->operands[1], steps - 1) &&
+           is_choice(n->def->operands[2], steps - 1);
+}
+
+static ir_value *choice_is_in(generics *g, ir_value *n, ir_space space) {
+    while (qn__defined_by(n, IR_ADD)) n = n->def->operands[0];
+    if (!qn__defined_by(n, IR_SELECT))
+        return qn__ir_const_bool(g->l.b.function,
+                                 (qn__ir_is_const(n) ? IR_GLOBAL_SPACE : origin(n)->type.space) == space);
+    ir_value *a = choice_is_in(g, n->def->operands[1], space),
+             *b = choice_is_in(g, n->def->operands[2], space);
+    const bool is_condition = qn__ir_is_const(a) && qn__ir_is_const(b) && a != b;
+    if (is_condition) return a->bits[0] ? n->def->operands[0] : qn__make1(&g->l, IR_NOT, n->def->operands[0]);
+    return qn__make_select(&g->l, n->def->operands[0], a, b);
+}
+
+/* Where a choice is of that address space, the pointer that it is; NULL: it is not. */
+static ir_value *choice_pointer(generics *g, ir_value *n, ir_space space) {
+    if (qn__ir_is_const(n)) return NULL;
+    if (qn__defined_by(n, IR_ADD)) {
+        ir_value *base = choice_pointer(g, n->def->operands[0], space);
+        return base ? qn__ir_ptr_add(&g->l.b, base, n->def->operands[1]) : NULL;
+    }
+    if (!qn__defined_by(n, IR_SELECT)) return origin(n)->type.space == space ? origin(n) : NULL;
+    ir_value *a = choice_pointer(g, n->def->operands[1], space),
+             *b = choice_pointer(g, n->def->operands[2], space);
+    return a && b ? qn__make_select(&g->l, n->def->operands[0], a, b) : a ? a : b;
+}
+
+/* A number that is of that address space, or memory's of which all are, as a pointer. */
 static ir_value *pointer_in(generics *g, ir_value *n, ir_space space) {
-    return qn__make_convert(&g->l, IR_INT2PTR, address_in(g, n, space), qn__ir_pointer(space));
+    ir_value *pointer = is_choice(n, MOST_STEPS) ? choice_pointer(g, n, space) : NULL;
+    if (pointer) return pointer;
+    if (is_near(space)) n = qn__make2(&g->l, IR_AND, n, number(g, ADDRESS));
+    return qn__make_convert(&g->l, IR_INT2PTR, n, qn__ir_pointer(space));
 }
 
 /* Whether a number is of that address space, out of several. */
 static ir_value *is_in(generics *g, ir_value *n, ir_space space) {
     qn__lowering *l = &g->l;
+    if (is_choice(n, MOST_STEPS)) return choice_is_in(g, n, space);
     if (space == IR_LOCAL_SPACE) return qn__make2(l, IR_SLT, number(g, ADDRESS), n);
     if (space == IR_PRIVATE) return qn__make2(l, IR_SLT, n, number(g, 0 - LOCAL_TAG));
     return qn__make2(l, IR_SLE, number(g, 0), qn__make2(l, IR_ADD, n, number(g, LOCAL_TAG)));
@@ -307,9 +357,8 @@ static ir_value *to_named(generics *g, ir_value *operand, ir_space space) {
     const unsigned spaces = spaces_of(g, operand);
     if (!(spaces & 1u << space)) return qn__make_int(&g->l, type, 0);
     if (is_single(spaces)) return as_pointer(g, operand, space);
-    ir_value *n = as_number(g, operand), *null = number(g, 0);
-    ir_value *address = qn__make_select(&g->l, is_in(g, n, space), address_in(g, n, space), null);
-    return qn__make_convert(&g->l, IR_INT2PTR, address, type);
+    ir_value *n = as_number(g, operand), *null = qn__make_int(&g->l, type, 0);
+    return qn__make_select(&g->l, is_in(g, n, space), pointer_in(g, n, space), null);
 }
 
 static ir_value *lower_cast(generics *g, ir_instr *i) {

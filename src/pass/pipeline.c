@@ -50,6 +50,7 @@ static const phase phases[] = {
       {"mem2reg", qn__pass_mem2reg, 1, GENERIC, ALL},
       {"simplify", qn__pass_simplify, 1, GENERIC, ALL},
       {"flow", qn__pass_flow, 1, GENERIC, ALL},
+      {"ifconvert", qn__pass_ifconvert, 2, GENERIC, ALL},
       {"dce", qn__pass_dce, 1, GENERIC, ALL},
       {"lower_generic", qn__pass_lower_generic, 0, GENERIC, ALL}}},
     {"values",

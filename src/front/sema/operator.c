@@ -414,8 +414,8 @@ ast_expr *qn__sema_assign(front_parser *p, ast_expr *a, ast_expr *b, front_loc l
     b = qn__sema_value(p, b);
     if (!check_modifiable(p, a, loc)) return qn__expr_error(p, loc);
     if (!qn__is_error(p, b)) qn__sema_settle_space(p, a, b);
-    const ast_decl *variable = a->expr_kind == EXPR_VARIABLE ? a->decl : NULL;
-    if (!qn__is_null_constant(b) && qn__sema_second_space(p, variable, b->type, a->type))
+    const bool has_taken = a->expr_kind == EXPR_VARIABLE && a->decl->is_space_taken;
+    if (has_taken && !qn__is_null_constant(b) && qn__sema_second_space(p, a->decl, b->type, a->type))
         return qn__expr_error(p, loc);
     b = qn__sema_coerce(p, b, a->type, loc, (front_use){.what = "assignment"});
     if (qn__is_error(p, b)) return b;
