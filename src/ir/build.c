@@ -25,6 +25,7 @@ ir_function *qn__ir_function_new(ir_module *module, const char *name, ir_type re
 ir_value *qn__ir_value_new(ir_function *function, ir_type type, ir_value_kind kind, uint32_t index,
                            ir_instr *def) {
     ir_value *value = QN__NEW(function->module->arena, ir_value);
+    function->lanes |= type.lanes;
     value->type = type;
     value->value_kind = (uint8_t)kind;
     value->id = function->num_values++;
@@ -85,6 +86,7 @@ static whole_instr *whole_new(const ir_function *function, uint32_t num_operands
 
 static void set_result(ir_function *function, whole_instr *whole, uint32_t index, ir_type type,
                        const char *name) {
+    function->lanes |= type.lanes;
     whole->results[index] = (ir_value){.type = type,
                                        .value_kind = IR_VALUE_RESULT,
                                        .id = function->num_values++,
@@ -100,6 +102,7 @@ ir_instr *qn__ir_instr_new(ir_function *function, ir_op op, ir_value *const *ope
                            const ir_type *results, uint32_t num_results) {
     whole_instr *whole = whole_new(function, num_operands, num_results);
     ir_value **pointers = (ir_value **)(whole->results + num_results);
+    function->has[op] = true;
     whole->instr = (ir_instr){.op = (uint8_t)op,
                               .num_operands = num_operands,
                               .num_results = num_results,
@@ -114,6 +117,7 @@ ir_instr *qn__ir_instr_copy(ir_function *function, const ir_instr *instr) {
     whole_instr *whole = whole_new(function, instr->num_operands, instr->num_results);
     ir_value **pointers = (ir_value **)(whole->results + instr->num_results);
     ir_instr *copy = &whole->instr;
+    function->has[instr->op] = true;
     *copy = *instr;
     copy->next = copy->prev = NULL;
     copy->parent = NULL;

@@ -115,6 +115,12 @@ double qn__ir_float_value(ir_kind kind, uint64_t bits) {
 
 uint64_t qn__ir_float_bits(ir_kind kind, double value) {
     uint64_t bits;
+    const float single = (float)value;
+    if (kind == IR_F32 && (double)single == value) { /* nothing is rounded */
+        uint32_t word;
+        memcpy(&word, &single, sizeof word);
+        return word;
+    }
     memcpy(&bits, &value, sizeof bits);
     return kind == IR_F64 ? bits : qn__fold_convert(IR_FCONVERT, IR_F64, kind, IR_ROUND_EVEN, bits);
 }

@@ -114,6 +114,7 @@ static void replace_operands(ir_instr *instr, void *user) {
         /* The bound ends a chain that a wrong map has closed to a ring. */
         for (uint32_t steps = 0; r->map[value->id] && steps < r->num_values; steps++)
             value = r->map[value->id];
+        if (instr->operands[i] != value) qn__ir_touch(instr);
         instr->operands[i] = value;
     }
 }
@@ -186,6 +187,13 @@ static void clone_params(const ir_region *from, ir_region *to, ir_value **map, i
     }
 }
 
+/* What a construct inside the copy has become. */
+static ir_instr *clone_target(ir_instr *target, const clone_frame *outer) {
+    for (const clone_frame *frame = outer; frame; frame = frame->outer)
+        if (frame->from == target) return frame->to;
+    return target;
+}
+
 static ir_instr *clone_shell(ir_builder *builder, const ir_region *from, const ir_instr *instr,
                              ir_value **map) {
     ir_function *function = builder->function;
@@ -196,24 +204,9 @@ static ir_instr *clone_shell(ir_builder *builder, const ir_region *from, const i
     return copy;
 }
 
-static void clone_instr(ir_builder *builder, const ir_region *from, const ir_instr *instr, ir_value **map,
-                        const clone_frame *outer) {
-    if (instr->op == IR_VAR) { /* variables live at the start of a body, wherever the copy goes */
-        ir_value *variable = qn__ir_variable(builder, *instr->attr.var);
-        variable->def->loc = instr->loc;
-        clone_results(instr, variable->def, map);
-        return;
-    }
-    ir_instr *copy = clone_shell(builder, from, instr, map);
-    if (builder->before)
-        qn__ir_insert_before(copy, builder->before);
-    else
-        qn__ir_append(builder->region, copy);
-    if (instr->op == IR_BREAK || instr->op == IR_CONTINUE) {
-        for (const clone_frame *frame = outer; frame; frame = frame->outer)
-            if (frame->from == instr->attr.target) copy->attr.target = frame->to;
-    }
-    clone_frame frame = {instr, copy, outer};
+static void clone_regions(const ir_builder *builder, const ir_instr *instr, ir_instr *copy, ir_value **map,
+                          const clone_frame *outer) {
+    const clone_frame frame = {instr, copy, outer};
     for (unsigned i = 0; i < instr->num_regions; i++) {
         ir_builder inner = *builder;
         qn__ir_at_end(&inner, qn__ir_region_new(builder->function, copy));
@@ -224,8 +217,23 @@ static void clone_instr(ir_builder *builder, const ir_region *from, const ir_ins
 
 static void clone_region(ir_builder *builder, const ir_region *from, ir_value **map,
                          const clone_frame *outer) {
-    for (const ir_instr *instr = from->first; instr; instr = instr->next)
-        clone_instr(builder, from, instr, map, outer);
+    for (const ir_instr *instr = from->first; instr; instr = instr->next) {
+        if (instr->op == IR_VAR) { /* variables live at the start of a body, wherever the copy goes */
+            ir_value *variable = qn__ir_variable(builder, *instr->attr.var);
+            variable->def->loc = instr->loc;
+            clone_results(instr, variable->def, map);
+            continue;
+        }
+        ir_instr *copy = clone_shell(builder, from, instr, map);
+        if (builder->before)
+            qn__ir_insert_before(copy, builder->before);
+        else
+            qn__ir_append(builder->region, copy);
+        if (instr->num_regions)
+            clone_regions(builder, instr, copy, map, outer);
+        else if (instr->op == IR_BREAK || instr->op == IR_CONTINUE)
+            copy->attr.target = clone_target(instr->attr.target, outer);
+    }
 }
 
 void qn__ir_clone_into(ir_builder *builder, const ir_region *from, ir_value **map) {
@@ -237,6 +245,7 @@ void qn__ir_clone_into(ir_builder *builder, const ir_region *from, ir_value **ma
 static void adopt_region(ir_function *function, ir_region *region, const ir_function *from, ir_value **map);
 
 static void adopt(ir_function *function, ir_instr *instr, const ir_function *from, ir_value **map) {
+    function->has[instr->op] = true;
     for (uint32_t n = 0; n < instr->num_operands; n++)
         if (instr->operands[n]->value_kind >= IR_VALUE_ARG)
             instr->operands[n] = clone_value(function, from, map, instr->operands[n]);
@@ -252,6 +261,7 @@ static void adopt_region(ir_function *function, ir_region *region, const ir_func
 
 void qn__ir_move_into(ir_builder *builder, ir_region *from, ir_value **map) {
     ir_function *function = builder->function;
+    function->lanes |= from->function->lanes;
     for (ir_instr *i = from->first, *next; i; i = next) {
         next = i->next;
         adopt(function, i, from->function, map);

@@ -44,9 +44,9 @@ typedef enum ir_space {
 } ir_space;
 
 typedef struct ir_type {
-    uint8_t kind;  /* ir_kind */
-    uint8_t lanes; /* 1, 2, 3, 4, 8 or 16; pointers and void: 1 */
-    uint8_t space; /* ir_space of a pointer, else 0 */
+    _Alignas(uint32_t) uint8_t kind; /* ir_kind; aligned, so that a type is moved as one word */
+    uint8_t lanes;                   /* 1, 2, 3, 4, 8 or 16; pointers and void: 1 */
+    uint8_t space;                   /* ir_space of a pointer, else 0 */
 } ir_type;
 
 static inline bool qn__ir_same(ir_type a, ir_type b) {
@@ -380,6 +380,8 @@ struct ir_function {
     QN__VEC(ir_local) locals; /* __local variables (kernels; merged into the kernel by inlining) */
     ir_region *body;
     uint32_t num_values;    /* ids handed out */
+    bool has[IR_OP_COUNT];  /* ops that it has, or has had; set where instructions are made */
+    uint32_t lanes;         /* numbers of lanes that its values have, or have had, ored */
     uint32_t now;           /* grows with each run of a pass that looks at what has changed since the last */
     uint32_t reqd_local[3]; /* reqd_work_group_size; 0: none */
     uint32_t hint_local[3];

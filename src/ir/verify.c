@@ -174,17 +174,19 @@ static void check_region(verifier *v, const ir_region *region, const ir_instr *o
 
 static bool is_power_of_two(uint32_t n) { return n && (n & (n - 1)) == 0; }
 
+static bool points_to(const ir_value *value, ir_space space) {
+    return value->type.kind == IR_PTR && value->type.space == space;
+}
+
 static const char *broken_arg(const ir_arg *arg) {
-    ir_type type = arg->value->type;
-    bool global = type.kind == IR_PTR && (type.space == IR_GLOBAL_SPACE || type.space == IR_CONSTANT_SPACE);
+    const ir_value *value = arg->value;
+    const bool global = points_to(value, IR_GLOBAL_SPACE) || points_to(value, IR_CONSTANT_SPACE);
     switch (arg->arg_kind) {
-    case IR_ARG_VALUE: return type.kind != IR_PTR ? NULL : "a value argument is no pointer";
-    case IR_ARG_STRUCT:
-        return qn__ir_same(type, qn__ir_pointer(IR_PARAM_SPACE)) ? NULL : "a struct argument is a ptr.param";
+    case IR_ARG_VALUE: return value->type.kind != IR_PTR ? NULL : "a value argument is no pointer";
+    case IR_ARG_STRUCT: return points_to(value, IR_PARAM_SPACE) ? NULL : "a struct argument is a ptr.param";
     case IR_ARG_PRINT:
     case IR_ARG_BUFFER: return global ? NULL : "a buffer argument is a ptr.global or ptr.constant";
-    case IR_ARG_LOCAL:
-        return qn__ir_same(type, qn__ir_pointer(IR_LOCAL_SPACE)) ? NULL : "a local argument is a ptr.local";
+    case IR_ARG_LOCAL: return points_to(value, IR_LOCAL_SPACE) ? NULL : "a local argument is a ptr.local";
     default: return "an argument of no known kind";
     }
 }

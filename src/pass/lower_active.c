@@ -124,7 +124,7 @@ static void visit(lowering *l, ir_region *region, bool diverged) {
 }
 
 bool qn__pass_lower_active(qn__pass_context *context) {
-    if (!qn__has_op(context, IR_GROUP_ALL, IR_SUB_GROUP_BALLOT)) return false;
+    if (!qn__has_op(context->function, IR_GROUP_ALL, IR_SUB_GROUP_BALLOT)) return false;
     lowering l = {
         .g = {.context = context, .function = context->function, .b = {.function = context->function}},
         .target = &context->options->target,

@@ -91,4 +91,7 @@ static ir_value *lower(qn__lowering *l, ir_instr *i) {
     return narrow ? qn__make_convert(l, IR_TRUNC, made, type) : made;
 }
 
-bool qn__pass_lower_byte_swaps(qn__pass_context *context) { return qn__lower_each(context, lower, NULL); }
+bool qn__pass_lower_byte_swaps(qn__pass_context *context) {
+    static const ir_op ops[] = {IR_ROTL, IR_OR, IR_XOR, IR_ADD, IR_TRUNC};
+    return qn__lower_ops(context, ops, QN__COUNT(ops), lower);
+}

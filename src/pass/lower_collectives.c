@@ -268,7 +268,7 @@ static void visit(lowering *l, ir_region *region) {
 bool qn__pass_lower_collectives(qn__pass_context *context) {
     const qn__target *target = &context->options->target;
     lowering l = {.sub_groups = !target->lacks_sub_groups && !target->lacks_linear_sub_groups};
-    if (!qn__has_op(context, IR_GROUP_ALL, IR_GROUP_SCAN)) return false;
+    if (!qn__has_op(context->function, IR_GROUP_ALL, IR_GROUP_SCAN)) return false;
     look(&l, context->function->body);
     if (!l.any) return false;
     qn__group_begin(&l.g, context, l.wide);

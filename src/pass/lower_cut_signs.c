@@ -21,8 +21,7 @@ static ir_value *as_words(qn__lowering *l, ir_value *v) {
 }
 
 static ir_value *lower(qn__lowering *l, ir_instr *i) {
-    if (i->op != IR_SEXT || i->operands[0]->type.kind == IR_BOOL || qn__ir_bits(i->operands[0]->type) > 16)
-        return NULL;
+    if (i->operands[0]->type.kind == IR_BOOL || qn__ir_bits(i->operands[0]->type) > 16) return NULL;
     if (is_loaded(i->operands[0])) return NULL;
     const ir_type type = i->results[0]->type, words = qn__words_like(type);
     const unsigned top = qn__ir_bits(i->operands[0]->type) - 1;
@@ -37,4 +36,7 @@ static ir_value *lower(qn__lowering *l, ir_instr *i) {
     return qn__make_convert(l, type.kind < words.kind ? IR_TRUNC : IR_SEXT, extended, type);
 }
 
-bool qn__pass_lower_cut_signs(qn__pass_context *context) { return qn__lower_each(context, lower, NULL); }
+bool qn__pass_lower_cut_signs(qn__pass_context *context) {
+    static const ir_op ops[] = {IR_SEXT};
+    return qn__lower_ops(context, ops, QN__COUNT(ops), lower);
+}

@@ -146,7 +146,6 @@ static ir_value *lower_f16(qn__lowering *l, const ir_instr *i) {
 }
 
 static ir_value *lower(qn__lowering *l, ir_instr *i) {
-    if (i->op != IR_FDIV && i->op != IR_FSQRT) return NULL;
     const qn__target *target = &l->context->options->target;
     ir_value *a = i->operands[0];
     if (a->type.kind == IR_F16 && target->lacks_f16_division) return lower_f16(l, i);
@@ -156,4 +155,7 @@ static ir_value *lower(qn__lowering *l, ir_instr *i) {
     return is_inverse ? inverse_f32(l, a, i->operands[1]) : quotient_f32(l, a, i->operands[1]);
 }
 
-bool qn__pass_lower_division(qn__pass_context *context) { return qn__lower_each(context, lower, NULL); }
+bool qn__pass_lower_division(qn__pass_context *context) {
+    static const ir_op ops[] = {IR_FDIV, IR_FSQRT};
+    return qn__lower_ops(context, ops, QN__COUNT(ops), lower);
+}

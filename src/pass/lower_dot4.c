@@ -59,7 +59,7 @@ static void visit(lowering *l, ir_region *region) {
 
 bool qn__pass_lower_dot4(qn__pass_context *context) {
     lowering l = {.builder = {.function = context->function}};
-    if (!qn__has_op(context, IR_UDOT4, IR_SUDOT4)) return false;
+    if (!qn__has_op(context->function, IR_UDOT4, IR_SUDOT4)) return false;
     visit(&l, context->function->body);
     return l.changed;
 }

@@ -242,8 +242,9 @@ static ir_value *lower_lane(qn__lowering *l, const ir_instr *instr, ir_value *co
     return lane.kind == IR_F64 ? in_pairs(l, x, exact) : in_wider(l, lane, x, exact);
 }
 
-static ir_value *lower(qn__lowering *l, ir_instr *instr) {
-    return instr->op == IR_FMA ? qn__make_lanes(l, instr, lower_lane) : NULL;
-}
+static ir_value *lower(qn__lowering *l, ir_instr *instr) { return qn__make_lanes(l, instr, lower_lane); }
 
-bool qn__pass_lower_fma(qn__pass_context *context) { return qn__lower_each(context, lower, NULL); }
+bool qn__pass_lower_fma(qn__pass_context *context) {
+    static const ir_op ops[] = {IR_FMA};
+    return qn__lower_ops(context, ops, QN__COUNT(ops), lower);
+}

@@ -87,7 +87,6 @@ static ir_value *is_undefined(qn__lowering *l, ir_value *a, ir_value *b) {
 
 static ir_value *lower(qn__lowering *l, ir_instr *i) {
     const bool is_signed = i->op == IR_SDIV || i->op == IR_SREM;
-    if (!is_signed && i->op != IR_UDIV && i->op != IR_UREM) return NULL;
     ir_value *a = i->operands[0], *b = i->operands[1], *undefined, *one = qn__make_int(l, b->type, 1);
     if (!is_signed && is_not_zero(b, 0)) return NULL;
     if (!is_signed) return qn__make2(l, (ir_op)i->op, a, qn__make2(l, IR_UMAX, b, one));
@@ -96,5 +95,6 @@ static ir_value *lower(qn__lowering *l, ir_instr *i) {
 }
 
 bool qn__pass_lower_int_division(qn__pass_context *context) {
-    return qn__has_op(context, IR_UDIV, IR_SREM) && qn__lower_each(context, lower, NULL);
+    static const ir_op ops[] = {IR_UDIV, IR_SDIV, IR_UREM, IR_SREM};
+    return qn__lower_ops(context, ops, QN__COUNT(ops), lower);
 }

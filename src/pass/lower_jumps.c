@@ -192,6 +192,7 @@ static ir_instr *dissolve(lowering *l, ir_instr *block) {
 static void run_once(ir_instr *block) {
     ir_instr *last = block->regions[0]->last;
     block->op = IR_LOOP;
+    block->parent->function->has[IR_LOOP] = true;
     block->attr.unroll = 1;
     if (last->op != IR_YIELD) return;
     last->op = IR_BREAK;
@@ -215,6 +216,8 @@ static unsigned visit(lowering *l, ir_region *region, unsigned depth) {
     unsigned deepest = 0;
     for (ir_instr *i = region->first, *next; i; i = next) {
         unsigned height = 0;
+        next = i->next;
+        if (!i->num_regions) continue;
         for (uint32_t r = 0; r < i->num_regions; r++) {
             const unsigned inside = 1 + visit(l, i->regions[r], depth + 1);
             if (inside > height) height = inside;
@@ -225,7 +228,7 @@ static unsigned visit(lowering *l, ir_region *region, unsigned depth) {
             if (may_nest) height += QN__MOST_NESTED;
             next = lower_block(l, i, may_nest);
         } else {
-            next = i->next;
+            next = i->next; /* tests behind a loop */
         }
         if (height > deepest) deepest = height;
     }

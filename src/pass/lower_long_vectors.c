@@ -358,6 +358,7 @@ bool qn__pass_lower_long_vectors(qn__pass_context *context) {
                   .arena = context->scratch,
                   .function = context->function,
                   .no_wide = context->options->target.lacks_i64};
+    if (!s.no_wide && context->function->lanes < 2 * MOST_LANES) return false;
     visit(&s, context->function->body);
     return s.changed;
 }

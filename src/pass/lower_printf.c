@@ -308,7 +308,7 @@ static void remove_promotions(ir_region *region, const uint32_t *uses) {
 
 bool qn__pass_lower_printf(qn__pass_context *context) {
     printer p = {.context = context, .function = context->function};
-    if (!qn__has_op(context, IR_PRINTF, IR_PRINTF)) return false;
+    if (!qn__has_op(context->function, IR_PRINTF, IR_PRINTF)) return false;
     visit(&p, context->function->body);
     if (p.changed && !context->error)
         remove_promotions(context->function->body, qn__ir_count_uses(context->scratch, context->function));

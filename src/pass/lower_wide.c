@@ -7,17 +7,13 @@
        %s = add %a, %b (i64)    ->   %al = trunc %a;  %ah = extract [1] (bitcast %a to i32x2); the same of %b
                                      %lo = add %al, %bl;  %hi = add (add %ah, %bh), (ult %lo, %al ? 1 : 0)
                                      %s = bitcast (vector %lo, %hi)  */
-#include <string.h>
-
 #include "pass/wide.h"
 
 static const ir_type I32 = {IR_I32, 1, 0}, I64 = {IR_I64, 1, 0};
 
-/* The words of values, by id; NULL: not asked for yet. */
 typedef struct widening {
     qn__arena *arena;
-    qn__words *known;
-    uint32_t cap;
+    qn__map64 known;                     /* value id -> its words, where they have been asked for */
     uint32_t first_address, end_address; /* ids of what the sums of addresses are made of */
     bool native;                         /* the target has i64: both words are looked at */
 } widening;
@@ -25,20 +21,13 @@ typedef struct widening {
 static widening *state_of(qn__lowering *l) { return l->user; }
 
 static qn__words known_words(qn__lowering *l, const ir_value *value) {
-    const widening *w = state_of(l);
-    return value->id < w->cap ? w->known[value->id] : (qn__words){NULL, NULL};
+    const qn__words *known = qn__map64_get(&state_of(l)->known, value->id);
+    return known ? *known : (qn__words){NULL, NULL};
 }
 
 static void know_words(qn__lowering *l, const ir_value *value, qn__words words) {
     widening *w = state_of(l);
-    if (value->id >= w->cap) {
-        const uint32_t cap = value->id + value->id / 2 + 64;
-        qn__words *known = QN__NEW_ARRAY(w->arena, qn__words, cap);
-        if (w->cap) memcpy(known, w->known, w->cap * sizeof *known);
-        w->known = known;
-        w->cap = cap;
-    }
-    w->known[value->id] = words;
+    qn__map64_set(w->arena, &w->known, value->id, qn__arena_copy(w->arena, &words, sizeof words));
 }
 
 /* ---- words ---- */

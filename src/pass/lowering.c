@@ -6,7 +6,7 @@ static void visit(qn__lowering *l, ir_region *region, qn__lower_function *lower)
         next = i->next;
         qn__rewrite_operands(&l->rewrite, i);
         for (uint32_t r = 0; r < i->num_regions; r++) visit(l, i->regions[r], lower);
-        if (i->num_results != 1 || i->num_regions) continue;
+        if (!l->takes[i->op] || i->num_results != 1) continue;
         qn__ir_at(&l->b, i);
         ir_value *value = lower(l, i);
         if (!value) continue;
@@ -18,7 +18,19 @@ static void visit(qn__lowering *l, ir_region *region, qn__lower_function *lower)
 
 bool qn__lower_each(qn__pass_context *context, qn__lower_function *lower, void *user) {
     qn__lowering l = {.b = {.function = context->function}, .context = context, .user = user};
+    for (unsigned op = 0; op < IR_OP_COUNT; op++) l.takes[op] = op < IR_IF || op > IR_BLOCK;
     visit(&l, context->function->body, lower);
+    return l.changed;
+}
+
+bool qn__lower_ops(qn__pass_context *context, const ir_op *ops, size_t count, qn__lower_function *lower) {
+    qn__lowering l = {.b = {.function = context->function}, .context = context};
+    bool any = false;
+    for (size_t n = 0; n < count; n++) {
+        l.takes[ops[n]] = true;
+        any |= context->function->has[ops[n]];
+    }
+    if (any) visit(&l, context->function->body, lower);
     return l.changed;
 }
 

@@ -10,7 +10,8 @@ typedef struct qn__lowering {
     ir_builder b; /* stands before the instruction that is lowered */
     qn__pass_context *context;
     qn__rewrite rewrite;
-    void *user; /* of the lowering */
+    void *user;              /* of the lowering */
+    bool takes[IR_OP_COUNT]; /* what is offered */
     bool changed;
 } qn__lowering;
 
@@ -20,6 +21,8 @@ typedef ir_value *qn__lower_function(qn__lowering *l, ir_instr *instr);
 /* Offers each instruction that has one result and no regions. What is built is not offered again. Returns whether
    anything was replaced. */
 bool qn__lower_each(qn__pass_context *context, qn__lower_function *lower, void *user);
+/* The same for some ops only. */
+bool qn__lower_ops(qn__pass_context *context, const ir_op *ops, size_t count, qn__lower_function *lower);
 
 ir_value *qn__make1(qn__lowering *l, ir_op op, ir_value *a);
 ir_value *qn__make2(qn__lowering *l, ir_op op, ir_value *a, ir_value *b);

@@ -4,15 +4,14 @@
 
 static void find_calls(qn__pass_context *context, ir_region *region, qn__calls *found) {
     for (ir_instr *i = region->first; i; i = i->next) {
-        context->ops[i->op] = true;
         if (i->op == IR_CALL) qn__vec_push(context->scratch, found, i);
         for (uint32_t r = 0; r < i->num_regions; r++) find_calls(context, i->regions[r], found);
     }
 }
 
 static void call_again(ir_function *callee, uint32_t copies) {
-    callee->num_copies += copies;
-    if (callee->num_copies > 2) callee->num_copies = 2;
+    enum { MOST = 1 << 30 }; /* as good as endless */
+    callee->num_copies = copies < MOST - callee->num_copies ? callee->num_copies + copies : MOST;
     callee->num_calls--;
 }
 
@@ -46,7 +45,6 @@ void qn__count_copies(qn__pass_context *context, const qn__calls *calls) {
 void qn__survey(qn__pass_context *context) {
     const ir_module *module = context->module;
     qn__calls *calls = QN__NEW_ARRAY(context->scratch, qn__calls, module->functions.len + 1);
-    context->ops = QN__NEW_ARRAY(module->arena, bool, IR_OP_COUNT);
     for (size_t f = 0; f < module->functions.len; f++)
         if (module->functions.data[f]->body) find_calls(context, module->functions.data[f]->body, &calls[f]);
     qn__count_copies(context, calls);

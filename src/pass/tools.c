@@ -30,6 +30,7 @@ void qn__rewrite_results(qn__rewrite *rewrite, const ir_instr *instr, ir_value *
 static ir_value *new_value(ir_function *function, ir_value_kind kind, ir_type type, ir_instr *def,
                            uint32_t index, const char *name) {
     ir_value *value = QN__NEW(function->module->arena, ir_value);
+    function->lanes |= type.lanes;
     value->type = type;
     value->value_kind = (uint8_t)kind;
     value->id = function->num_values++;

@@ -17,7 +17,6 @@ typedef struct qn__pass_context {
     const qn__pass_options *options;
     qn__arena *scratch;          /* freed after the pass */
     const qn__rule_index *rules; /* of simplify, made when it first runs */
-    bool *ops;                   /* by op: qn__survey has met it; NULL: not asked yet */
     const char *error;           /* set by a pass that gives up: a message in the module's arena */
 } qn__pass_context;
 
@@ -34,16 +33,15 @@ qn__pass_function qn__pass_inline, qn__pass_mem2reg, qn__pass_sroa, qn__pass_sim
     qn__pass_lower_cut_signs, qn__pass_lower_active, qn__pass_lower_fma, qn__pass_lower_wide,
     qn__pass_lower_moved_f16, qn__pass_carry, qn__pass_lower_generic;
 
-/* Sets num_copies of every function: how many copies of it inlining makes, where 2 stands for more. Notes in the
-   context which ops there are. */
+/* Sets num_copies of every function: how many copies of it inlining makes. */
 void qn__survey(qn__pass_context *context);
 typedef QN__VEC(ir_instr *) qn__calls;
-/* The same but for the ops, where the calls in each function are known, by its place in the module. */
+/* The same, where the calls in each function are known, by its place in the module. */
 void qn__count_copies(qn__pass_context *context, const qn__calls *calls);
-/* Whether one of the ops first..last was there before the passes. Those that they add are not counted. */
-static inline bool qn__has_op(const qn__pass_context *context, ir_op first, ir_op last) {
+/* Whether the function may have one of the ops first..last. */
+static inline bool qn__has_op(const ir_function *function, ir_op first, ir_op last) {
     for (unsigned op = first; op <= (unsigned)last; op++)
-        if (!context->ops || context->ops[op]) return true;
+        if (function->has[op]) return true;
     return false;
 }
 
@@ -79,6 +77,11 @@ void qn__rewrite_results(qn__rewrite *rewrite, const ir_instr *instr, ir_value *
 /* Variables stand first in a function. */
 static inline bool qn__has_variables(const ir_function *function) {
     return function->body->first && function->body->first->op == IR_VAR;
+}
+/* What gives a pointer to private memory, or NULL: it is none, or a parameter or an argument. */
+static inline ir_instr *qn__private_pointer(const ir_value *value) {
+    const bool is_private = value->type.kind == IR_PTR && value->type.space == IR_PRIVATE;
+    return is_private && value->value_kind == IR_VALUE_RESULT ? value->def : NULL;
 }
 static inline ir_effects qn__effects(const ir_instr *instr) { return qn__ir_effects(instr); }
 static inline bool qn__defined_by(const ir_value *value, ir_op op) {
