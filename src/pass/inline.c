@@ -1,7 +1,7 @@
 /* Inlines every call, so that what follows sees kernels only. Sizes and nesting are added up over the call
    graph first, so a module that would grow too large is refused before anything is copied; then each kernel
-   is filled top down, which copies every instruction exactly once into its final place. A function that one call of
-   one kernel needs is not copied but moved.
+   is filled top down, which copies every instruction exactly once into its final place. The last call that needs a
+   function gets not a copy but the function's own instructions.
 
        func @sq(%x: i32) -> i32 { return mul %x, %x }          kernel @k() {
        kernel @k() { %r = call @sq(%a); use %r }        ->       %m = mul %a, %a; use %m }
@@ -143,7 +143,7 @@ static int32_t merge_locals(inliner *in, node *callee) {
 }
 
 static void copy_body(const node *callee, ir_builder *to, ir_value **map) {
-    if (callee->function->num_copies == 1)
+    if (--callee->function->num_copies == 0)
         qn__ir_move_into(to, callee->function->body, map);
     else
         qn__ir_clone_into(to, callee->function->body, map);

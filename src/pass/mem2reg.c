@@ -41,17 +41,15 @@ typedef struct event {
 typedef struct promoter {
     qn__pass_context *context;
     ir_function *function;
-    uint32_t *variable_of; /* value id -> variable number + 1 */
-    uint32_t num_ids;
-    QN__VEC(variable) variables;
+    QN__VEC(variable) variables; /* by mark of the VAR */
     QN__VEC(event) events;
     QN__VEC(construct *) constructs; /* by instruction mark */
     qn__rewrite rewrite;
 } promoter;
 
 static variable *variable_of(promoter *p, const ir_value *value) {
-    const uint32_t number = value->id < p->num_ids ? p->variable_of[value->id] : 0;
-    return number ? &p->variables.data[number - 1] : NULL;
+    const ir_instr *def = qn__private_pointer(value);
+    return def && def->op == IR_VAR ? &p->variables.data[def->mark] : NULL;
 }
 
 /* ---- which variables ---- */
@@ -91,8 +89,8 @@ static void note_access(variable *v, const ir_instr *access, ir_type type) {
 static void collect(promoter *p, ir_region *region) {
     for (ir_instr *i = region->first; i; i = i->next) {
         if (i->op == IR_VAR) {
+            i->mark = (uint32_t)p->variables.len;
             qn__vec_push(p->context->scratch, &p->variables, (variable){.var = i});
-            p->variable_of[i->results[0]->id] = (uint32_t)p->variables.len;
         }
         for (uint32_t o = 0; o < i->num_operands; o++) {
             variable *v = variable_of(p, i->operands[o]);
@@ -257,7 +255,7 @@ static void rename_region(promoter *p, ir_region *region) {
                 qn__rewrite_set(&p->rewrite, i->results[0],
                                 as_type(p, i, current_value(p, v), i->results[0]->type));
             qn__ir_unlink(i);
-        } else if (qn__ir_is_construct(i)) {
+        } else if (i->num_regions) {
             rename_construct(p, i);
         } else if (qn__ir_is_jump(i)) {
             extend_jump(p, i);
@@ -268,8 +266,7 @@ static void rename_region(promoter *p, ir_region *region) {
 bool qn__pass_mem2reg(qn__pass_context *context) {
     ir_function *function = context->function;
     if (!qn__has_variables(function)) return false;
-    promoter p = {.context = context, .function = function, .num_ids = function->num_values};
-    p.variable_of = QN__NEW_ARRAY(context->scratch, uint32_t, p.num_ids + 1);
+    promoter p = {.context = context, .function = function};
     collect(&p, function->body);
     if (!choose(&p)) return false;
     rename_region(&p, function->body);

@@ -47,15 +47,21 @@ typedef struct splitter {
     qn__pass_context *context;
     qn__arena *arena;
     ir_function *function;
-    place *places; /* by value id */
-    uint32_t num_ids;
+    QN__VEC(place) places; /* by mark of the VAR or PTR_ADD, which is one more; 0: not known */
     QN__VEC(object) objects;
     QN__VEC(ir_instr *) copies;
     qn__rewrite rewrite;
 } splitter;
 
 static place place_of(const splitter *s, const ir_value *pointer) {
-    return pointer->id < s->num_ids ? s->places[pointer->id] : (place){0, 0};
+    const ir_instr *def = qn__private_pointer(pointer);
+    const bool is_known = def && (def->op == IR_VAR || def->op == IR_PTR_ADD) && def->mark;
+    return is_known ? s->places.data[def->mark - 1] : (place){0, 0};
+}
+
+static void note_place(splitter *s, ir_instr *instr, place p) {
+    qn__vec_push(s->arena, &s->places, p);
+    instr->mark = (uint32_t)s->places.len;
 }
 
 static object *object_at(splitter *s, place p) {
@@ -105,7 +111,7 @@ static void note_use(splitter *s, ir_instr *instr, uint32_t index, place p) {
     if (instr->op == IR_PTR_ADD && index == 0 && qn__ir_is_const(instr->operands[1])) {
         const int64_t step = (int64_t)instr->operands[1]->bits[0], size = (int64_t)o->var->attr.var->size;
         if (step >= -size && step <= size && instr->attr.offset >= -size && instr->attr.offset <= size)
-            s->places[instr->results[0]->id] = (place){p.object, p.offset + step + instr->attr.offset};
+            note_place(s, instr, (place){p.object, p.offset + step + instr->attr.offset});
         else
             o->rejected = true;
     } else if (instr->op == IR_LOAD) {
@@ -126,7 +132,9 @@ static void collect(splitter *s, ir_region *region) {
         if (i->op == IR_VAR) {
             qn__vec_push(s->arena, &s->objects,
                          (object){.var = i, .rejected = i->attr.var->size > UINT32_MAX / 2});
-            s->places[i->results[0]->id] = (place){(uint32_t)s->objects.len, 0};
+            note_place(s, i, (place){(uint32_t)s->objects.len, 0});
+        } else if (i->op == IR_PTR_ADD) {
+            i->mark = 0;
         }
         bool copies = false;
         for (uint32_t o = 0; o < i->num_operands; o++) {
@@ -428,26 +436,27 @@ static void expand_copy(splitter *s, ir_instr *copy) {
     qn__ir_unlink(copy);
 }
 
+static void rewrite_use(splitter *s, ir_instr *i, object *o, int64_t offset) {
+    const uint32_t at = (uint32_t)(offset + i->attr.offset);
+    ir_builder b = {.function = s->function};
+    qn__ir_at(&b, i);
+    if (i->op == IR_LOAD)
+        qn__rewrite_set(&s->rewrite, i->results[0], read_object(&b, o, at, i->results[0]->type));
+    else if (i->op == IR_STORE)
+        write_object(&b, o, at, i->operands[1]);
+    qn__ir_unlink(i); /* address arithmetic, too */
+}
+
 static void rewrite(splitter *s, ir_region *region) {
     for (ir_instr *i = region->first, *next; i; i = next) {
         next = i->next;
         qn__rewrite_operands(&s->rewrite, i);
         const place p = i->num_operands ? place_of(s, i->operands[0]) : (place){0, 0};
         object *o = object_at(s, p);
-        ir_builder b = {.function = s->function};
-        qn__ir_at(&b, i);
-        if (i->op == IR_COPY) {
-            if (o || object_at(s, place_of(s, i->operands[1]))) expand_copy(s, i);
-        } else if (o && i->op == IR_LOAD) {
-            const uint32_t offset = (uint32_t)(p.offset + i->attr.offset);
-            qn__rewrite_set(&s->rewrite, i->results[0], read_object(&b, o, offset, i->results[0]->type));
-            qn__ir_unlink(i);
-        } else if (o && i->op == IR_STORE) {
-            write_object(&b, o, (uint32_t)(p.offset + i->attr.offset), i->operands[1]);
-            qn__ir_unlink(i);
-        } else if (o) {
-            qn__ir_unlink(i); /* address arithmetic */
-        }
+        if (i->op == IR_COPY && (o || object_at(s, place_of(s, i->operands[1]))))
+            expand_copy(s, i);
+        else if (o)
+            rewrite_use(s, i, o, p.offset);
         for (uint32_t r = 0; r < i->num_regions; r++) rewrite(s, i->regions[r]);
     }
 }
@@ -474,8 +483,6 @@ bool qn__pass_sroa(qn__pass_context *context) {
     ir_function *function = context->function;
     if (!qn__has_variables(function)) return false;
     splitter s = {.context = context, .arena = context->scratch, .function = function};
-    s.num_ids = function->num_values;
-    s.places = QN__NEW_ARRAY(s.arena, place, s.num_ids + 1u);
     collect(&s, function->body);
     bool any = false;
     for (size_t n = 0; n < s.objects.len; n++) {
