@@ -34,7 +34,7 @@ typedef struct linearizer {
     ir_function *function;
     ir_builder builder;
     qn__rewrite rewrite;
-    uint32_t *depth_of; /* by id: loops around the definition */
+    uint16_t *depth_of; /* by id: loops around the definition */
     uint32_t num_ids;
     bool anywhere; /* addresses may lie outside their objects */
     bool changed;
@@ -204,9 +204,10 @@ static bool is_access(const ir_instr *i) {
     return i->op == IR_LOAD || i->op == IR_STORE || (i->op >= IR_ATOMIC_LOAD && i->op <= IR_ATOMIC_CAS);
 }
 
+/* Until then it is 0. Nesting has a bound. */
 static void set_depth(linearizer *l, ir_value *const *values, uint32_t count, uint32_t depth) {
-    for (uint32_t i = 0; i < count; i++)
-        if (values[i]->id < l->num_ids) l->depth_of[values[i]->id] = depth;
+    for (uint32_t i = 0; depth && i < count; i++)
+        if (values[i]->id < l->num_ids) l->depth_of[values[i]->id] = (uint16_t)depth;
 }
 
 static void visit(linearizer *l, ir_region *region, uint32_t depth) {
@@ -234,7 +235,7 @@ bool qn__pass_address(qn__pass_context *context) {
     linearizer l = {.function = context->function, .builder = {.function = context->function}};
     l.anywhere = context->options->target.wants_offsets;
     l.num_ids = context->function->num_values;
-    l.depth_of = QN__NEW_ARRAY(context->scratch, uint32_t, l.num_ids + 1u);
+    l.depth_of = QN__NEW_ARRAY(context->scratch, uint16_t, l.num_ids + 1u);
     visit(&l, context->function->body, 0);
     return l.changed;
 }

@@ -82,6 +82,7 @@ static void carry(carrier *c, ir_instr *loop) {
 
 static void visit(carrier *c, ir_region *region) {
     for (ir_instr *i = region->first; i; i = i->next) {
+        if (!i->num_regions) continue;
         for (uint32_t r = 0; r < i->num_regions; r++) visit(c, i->regions[r]);
         if (i->op == IR_LOOP) carry(c, i);
     }
@@ -92,6 +93,7 @@ static void rewrite_operands(ir_instr *i, void *user) { qn__rewrite_operands(use
 bool qn__pass_carry(qn__pass_context *context) {
     ir_function *function = context->function;
     carrier c = {.builder = {.function = function}};
+    if (!function->has[IR_LOOP]) return false;
     qn__mark_effects(function->body);
     visit(&c, function->body);
     if (c.changed) qn__ir_walk(function->body, rewrite_operands, &c.rewrite);

@@ -50,6 +50,7 @@ static void visit(contraction *c, ir_region *region) {
 
 bool qn__pass_contract(qn__pass_context *context) {
     contraction c = {.num_ids = context->function->num_values};
+    if (!context->function->has[IR_FMUL]) return false;
     c.uses = qn__ir_count_uses(context->scratch, context->function);
     visit(&c, context->function->body);
     return c.changed;

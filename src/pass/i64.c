@@ -7,15 +7,18 @@ static void see(qn__i64_use *use, const ir_instr *instr, bool needs) {
     if (needs && !use->needed) use->needed = instr;
 }
 
+static bool is_atomic(const ir_instr *instr) {
+    return instr->op >= IR_ATOMIC_LOAD && instr->op <= IR_ATOMIC_CAS;
+}
+
 static void see_access(qn__i64_use *use, const ir_instr *instr) {
-    const bool atomic = instr->op >= IR_ATOMIC_LOAD && instr->op <= IR_ATOMIC_CAS;
+    const bool atomic = is_atomic(instr);
     const ir_type type = instr->num_results ? instr->results[0]->type : instr->operands[1]->type;
     if (type.kind == IR_I64 || (atomic && qn__ir_bits(type) == 64))
         see(use, instr, atomic || (type.kind == IR_I64 && type.lanes > 1));
 }
 
-static void visit(ir_instr *instr, void *user) {
-    qn__i64_use *use = user;
+static void see_instr(qn__i64_use *use, const ir_instr *instr) {
     switch (instr->op) {
     case IR_LOAD:
     case IR_STORE:
@@ -40,6 +43,15 @@ static void visit(ir_instr *instr, void *user) {
             see(use, instr, true);
 }
 
+/* Most instructions have one result, of another type. */
+static void visit(qn__i64_use *use, const ir_region *region) {
+    for (const ir_instr *i = region->first; i; i = i->next) {
+        if (i->num_results != 1 || i->results[0]->type.kind == IR_I64 || i->num_regions || is_atomic(i))
+            see_instr(use, i);
+        for (uint32_t r = 0; r < i->num_regions; r++) visit(use, i->regions[r]);
+    }
+}
+
 qn__i64_use qn__find_i64_use(const ir_module *module) {
     qn__i64_use use = {0};
     for (size_t f = 0; f < module->functions.len; f++) {
@@ -47,7 +59,7 @@ qn__i64_use qn__find_i64_use(const ir_module *module) {
         if (!function->is_kernel) continue;
         for (size_t i = 0; i < function->args.len; i++)
             use.wanted |= function->args.data[i].value->type.kind == IR_I64;
-        qn__ir_walk(function->body, visit, &use);
+        visit(&use, function->body);
     }
     return use;
 }

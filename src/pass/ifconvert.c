@@ -59,6 +59,7 @@ static void visit(converter *c, ir_region *region) {
     for (ir_instr *i = region->first, *next; i; i = next) {
         next = i->next;
         qn__rewrite_operands(&c->rewrite, i);
+        if (!i->num_regions) continue;
         for (uint32_t r = 0; r < i->num_regions; r++) visit(c, i->regions[r]);
         if (i->op != IR_IF || !i->num_results || i->num_results > MAX_RESULTS) continue;
         if (region_cost(i->regions[0]) + region_cost(i->regions[1]) <= MAX_COST) convert(c, i);

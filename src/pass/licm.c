@@ -16,7 +16,7 @@ enum { MAX_DEPTH = 64 };
 
 typedef struct hoister {
     qn__pass_context *context;
-    uint32_t *depth_of;             /* by value id: loops around the place where the value is available */
+    uint8_t *depth_of;              /* by value id: loops around the place where the value is available */
     ir_instr *loops[MAX_DEPTH + 1]; /* [1] is the outermost around the place visited */
     bool changed;
 } hoister;
@@ -47,23 +47,20 @@ static uint32_t target_depth(const hoister *h, const ir_instr *instr, uint32_t d
 }
 
 static bool movable(const ir_instr *instr) {
-    if (!instr->num_results || qn__ir_is_construct(instr)) return false;
-    switch (qn__effects(instr)) {
-    case IR_EFFECT_PURE:
-    case IR_EFFECT_PURE_TRAP:
-    case IR_EFFECT_QUERY: return true;
-    default: return instr->op == IR_LOAD && !(instr->flags & IR_VOLATILE);
-    }
+    if (qn__effects(instr) <= IR_EFFECT_QUERY) return true;
+    return instr->op == IR_LOAD && !(instr->flags & IR_VOLATILE);
 }
 
+/* Until then it is 0. */
 static void set_depth(hoister *h, ir_value *const *values, uint32_t count, uint32_t depth) {
-    for (uint32_t i = 0; i < count; i++) h->depth_of[values[i]->id] = depth;
+    for (uint32_t i = 0; depth && i < count; i++) h->depth_of[values[i]->id] = (uint8_t)depth;
 }
 
 static void visit(hoister *h, ir_region *region, uint32_t depth, uint32_t certain) {
     for (ir_instr *i = region->first, *next; i; i = next) {
         next = i->next;
-        if (depth && movable(i)) {
+        if (movable(i)) {
+            if (!depth) continue;
             const uint32_t target = target_depth(h, i, depth, certain);
             set_depth(h, i->results, i->num_results, target);
             if (target == depth) continue;
@@ -73,7 +70,7 @@ static void visit(hoister *h, ir_region *region, uint32_t depth, uint32_t certai
             continue;
         }
         set_depth(h, i->results, i->num_results, depth);
-        if (!qn__ir_is_construct(i)) continue;
+        if (!i->num_regions) continue;
         if (i->op == IR_LOOP && depth < MAX_DEPTH) {
             h->loops[depth + 1] = i;
             set_depth(h, i->regions[0]->params, i->regions[0]->num_params, depth + 1);
@@ -89,7 +86,8 @@ static void visit(hoister *h, ir_region *region, uint32_t depth, uint32_t certai
 bool qn__pass_licm(qn__pass_context *context) {
     ir_function *function = context->function;
     hoister h = {.context = context};
-    h.depth_of = QN__NEW_ARRAY(context->scratch, uint32_t, function->num_values + 1u);
+    if (!function->has[IR_LOOP]) return false;
+    h.depth_of = QN__NEW_ARRAY(context->scratch, uint8_t, function->num_values + 1u);
     qn__mark_effects(function->body);
     visit(&h, function->body, 0, 0);
     return h.changed;

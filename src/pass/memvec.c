@@ -47,7 +47,7 @@ static int by_place(const void *left, const void *right) {
     return a->attr.offset < b->attr.offset ? -1 : a->attr.offset > b->attr.offset;
 }
 
-/* mark: position in the region. */
+/* mark: position in the region, of accesses. */
 static ir_instr *outermost(ir_instr *const *group, unsigned count, bool first) {
     ir_instr *found = group[0];
     for (unsigned i = 1; i < count; i++)
@@ -148,6 +148,7 @@ static void visit(vectorizer *v, ir_region *region) {
     uint32_t position = 0;
     for (ir_instr *i = region->first, *next; i; i = next) {
         next = i->next;
+        if (!v->length && i->op != IR_LOAD && i->op != IR_STORE && !i->num_regions) continue;
         i->mark = position++;
         if (ends_run(v, i) || (joins_run(v, i) && may_overlap(v, i)) ||
             (candidate(v, i) && v->length == MAX_RUN))

@@ -203,6 +203,7 @@ static void rotate(rotator *r, ir_instr *loop) {
 static void visit(rotator *r, ir_region *region) {
     for (ir_instr *i = region->first, *next; i; i = next) {
         next = i->next;
+        if (!i->num_regions) continue;
         for (uint32_t n = 0; n < i->num_regions; n++) visit(r, i->regions[n]);
         if (i->op == IR_LOOP && is_wanted(r, i)) rotate(r, i);
     }
@@ -216,7 +217,8 @@ static void replace_carried(const rotator *r) {
 
 bool qn__pass_rotate(qn__pass_context *context) {
     rotator r = {.context = context, .function = context->function};
-    visit(&r, context->function->body);
+    if (!r.function->has[IR_LOOP]) return false;
+    visit(&r, r.function->body);
     if (r.carried) replace_carried(&r);
     return r.changed;
 }

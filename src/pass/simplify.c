@@ -244,6 +244,15 @@ static const qn__rule_index *index_rules(qn__arena *arena) {
     return index;
 }
 
+/* The first rule of the table that applies. Its patterns are of constants and of equal operands. */
+static const rule *find_rule(const simplifier *s, const ir_instr *instr, bool has_constant) {
+    if (!has_constant && (instr->num_operands < 2 || instr->operands[0] != instr->operands[1])) return NULL;
+    const rule *end = &rules[s->index->first[instr->op + 1]];
+    for (const rule *r = &rules[s->index->first[instr->op]]; r < end; r++)
+        if (applies(r, instr)) return r;
+    return NULL;
+}
+
 static uint32_t count_constants(const ir_instr *instr) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < instr->num_operands; i++) count += qn__ir_is_const(instr->operands[i]);
@@ -279,15 +288,13 @@ static ir_value *simplify_one(simplifier *s, ir_instr *instr) {
         instr->operands[1] = constant;
         s->changed = true;
     }
+    const rule *found = find_rule(s, instr, constants > 0);
+    qn__peephole_rule *deep = s->index->deep[instr->op];
+    if (!found && !deep) return NULL;
     qn__ir_at(&s->peephole.builder, instr);
     s->peephole.fast = (instr->flags & IR_FAST) != 0;
     s->peephole.builder.float_flags = instr->flags & (IR_CONTRACT | IR_FAST);
-    const qn__rule_index *index = s->index;
-    /* The table's patterns are of constants and of equal operands. */
-    const bool may_match = constants || (instr->num_operands > 1 && instr->operands[0] == instr->operands[1]);
-    for (unsigned r = index->first[instr->op]; may_match && r < index->first[instr->op + 1]; r++)
-        if (applies(&rules[r], instr)) return build(&s->peephole, instr, rules[r].result);
-    return index->deep[instr->op] ? index->deep[instr->op](&s->peephole, instr) : NULL;
+    return found ? build(&s->peephole, instr, found->result) : deep(&s->peephole, instr);
 }
 
 /* Loads, which give a value, have their rule among the others. */

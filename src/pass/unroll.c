@@ -273,6 +273,7 @@ static bool visit(unroller *u, ir_region *region) {
         next = i->next;
         bool inside = false;
         qn__rewrite_operands(&u->rewrite, i);
+        if (!i->num_regions) continue;
         for (uint32_t r = 0; r < i->num_regions; r++)
             if (visit(u, i->regions[r])) inside = true;
         if (i->op == IR_LOOP && !inside) inside = try_loop(u, i);
@@ -283,6 +284,7 @@ static bool visit(unroller *u, ir_region *region) {
 
 bool qn__pass_unroll(qn__pass_context *context) {
     unroller u = {.context = context, .function = context->function};
-    visit(&u, context->function->body);
+    if (!u.function->has[IR_LOOP]) return false;
+    visit(&u, u.function->body);
     return u.changed;
 }

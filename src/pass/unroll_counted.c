@@ -217,6 +217,7 @@ static void visit(unroller *u, ir_region *region) {
     for (ir_instr *i = region->first, *next; i; i = next) {
         next = i->next;
         qn__rewrite_operands(&u->rewrite, i);
+        if (!i->num_regions) continue;
         for (uint32_t r = 0; r < i->num_regions; r++) visit(u, i->regions[r]);
         counted c = {.loop = i};
         if (i->op == IR_LOOP && find(u, &c)) unroll(u, &c);
@@ -225,6 +226,7 @@ static void visit(unroller *u, ir_region *region) {
 
 bool qn__pass_unroll_counted(qn__pass_context *context) {
     unroller u = {.context = context, .function = context->function};
-    visit(&u, context->function->body);
+    if (!u.function->has[IR_LOOP]) return false;
+    visit(&u, u.function->body);
     return u.changed;
 }
