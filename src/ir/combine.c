@@ -56,3 +56,9 @@ uint64_t qn__ir_combine_identity(unsigned combine, ir_kind kind, bool exact) {
     default: return 0;
     }
 }
+
+uint32_t qn__ir_combine_nothing(unsigned combine, ir_kind kind) {
+    const uint32_t bits = (uint32_t)qn__ir_combine_identity(combine, kind, false);
+    const uint32_t sign = UINT32_C(1) << (qn__ir_bits(qn__ir_type(kind, 1)) - 1);
+    return qn__ir_combine_is_signed(combine) ? (bits ^ sign) - sign : bits;
+}

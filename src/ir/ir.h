@@ -224,6 +224,8 @@ bool qn__ir_combine_is_signed(unsigned combine);
 /* What makes no difference joined with, as its bits. `exact`: not even to -0 and NaN; else what an exclusive scan gives
    the first work-item. */
 uint64_t qn__ir_combine_identity(unsigned combine, ir_kind kind, bool exact);
+/* The same of integers of up to 32 bits, extended to a word as they are joined there. */
+uint32_t qn__ir_combine_nothing(unsigned combine, ir_kind kind);
 
 enum { IR_FENCE_LOCAL = 1, IR_FENCE_GLOBAL = 2 };
 

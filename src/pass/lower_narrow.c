@@ -73,7 +73,11 @@ static ir_value *compute(lowering *l, const ir_instr *i, ir_value *a, ir_value *
     ir_instr *made = qn__ir_emit(builder, (ir_op)i->op, operands, i->num_operands, &type, 1);
     made->attr = i->attr;
     made->flags = same ? i->flags & IR_EXCLUSIVE : i->flags;
-    return made->results[0];
+    ir_value *value = made->results[0];
+    if (i->op != IR_GROUP_SCAN || !(i->flags & IR_EXCLUSIVE) || !takes_sign(i)) return value;
+    /* before the first there is no value of the type, but the greatest or least word */
+    const uint64_t nothing = qn__ir_combine_nothing(i->attr.combine, (ir_kind)i->results[0]->type.kind);
+    return qn__ir_combine(builder, (ir_combine)i->attr.combine, value, number(l, value, nothing));
 }
 
 static void lower(lowering *l, ir_instr *i) {

@@ -74,6 +74,10 @@ static uint32_t reduce(spv *e, const ir_instr *instr) {
     unsigned back = qn__ir_is_float(type) ? SP_F_CONVERT : SP_U_CONVERT;
     if (held.kind != type.kind) value = SPV(e, widen, qn__spv_type(e, held), value);
     uint32_t id = SPV(e, ops[combine], qn__spv_type(e, held), sub_group(e), how, value);
+    /* Before the first there is no value of the type, but the greatest or least word. */
+    if (how == SP_EXCLUSIVE_SCAN && held.kind != type.kind && is_signed)
+        id = SPV_GLSL(e, combine == IR_COMBINE_SMIN ? GLSL_S_MIN : GLSL_S_MAX, qn__spv_type(e, held), id,
+                      qn__spv_u32(e, qn__ir_combine_nothing(combine, (ir_kind)type.kind)));
     return held.kind != type.kind ? SPV(e, back, qn__spv_memory_type(e, type), id) : id;
 }
 
