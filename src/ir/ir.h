@@ -165,13 +165,21 @@ enum {
     IR_ATTR_UNROLL = 1 << 16,
     IR_COMMUTES = 1 << 17, /* its first two operands may be swapped */
     IR_SIGNED = 1 << 18,   /* it reads its operands as signed */
-    IR_LOW = 1 << 19       /* the low bits of its result are made of as many of its operands */
+    IR_UNSIGNED = 1 << 19, /* as unsigned */
+    IR_LOW = 1 << 20,      /* the low bits of its result are made of as many of its operands */
+    IR_SLOW = 1 << 21,     /* as long as several others */
+    IR_VARIES = 1 << 22,   /* work-items get different values, whatever they bring */
+    IR_LEVELS = 1 << 23,   /* all of its scope get the same, whatever they bring */
+    IR_WHOLE = 1 << 24,    /* its value tells of the group as it runs */
+    IR_SMALL = 1 << 25,    /* at most about the size of a work-group */
+    IR_POSITIVE = 1 << 26  /* never 0 */
 };
 
 extern const ir_op_info qn__ir_ops[IR_OP_COUNT];
 static inline bool qn__ir_commutes(unsigned op) { return qn__ir_ops[op].has & IR_COMMUTES; }
 static inline bool qn__ir_is_signed(unsigned op) { return qn__ir_ops[op].has & IR_SIGNED; }
-static inline bool qn__ir_is_low(unsigned op) { return qn__ir_ops[op].has & IR_LOW; }
+/* Whether it has all of those properties and attributes. */
+static inline bool qn__ir_has(unsigned op, uint32_t what) { return (qn__ir_ops[op].has & what) == what; }
 bool qn__ir_op_by_name(qn__str name, ir_op *op);
 /* Work-items act together: the active ones all take part. */
 static inline bool qn__ir_is_together(ir_op op) {
@@ -187,10 +195,9 @@ enum {
     IR_VOLATILE = 1 << 4,  /* memory access stays as written */
     IR_READONLY = 1 << 5,  /* load: nothing writes there while the kernel runs (const restrict, __constant) */
     IR_EXCLUSIVE = 1 << 6, /* group_scan */
-    IR_UNSIGNED = 1 << 7,  /* printf operand 0..; unused elsewhere */
-    IR_ASYNC = 1 << 8,     /* copy: need not be done before async_wait */
-    IR_BRANCH = 1 << 9,    /* if: work-items seldom differ; a branch, not both sides and selects */
-    IR_ACTIVE = 1 << 10    /* of a sub-group together: some of it may be elsewhere, those that come by act */
+    IR_ASYNC = 1 << 7,     /* copy: need not be done before async_wait */
+    IR_BRANCH = 1 << 8,    /* if: work-items seldom differ; a branch, not both sides and selects */
+    IR_ACTIVE = 1 << 9     /* of a sub-group together: some of it may be elsewhere, those that come by act */
 };
 
 typedef enum ir_rounding {

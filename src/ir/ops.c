@@ -14,7 +14,14 @@
 #define NONE      0u
 #define COMMUTES  IR_COMMUTES
 #define SIGNED    IR_SIGNED
+#define UNSIGNED  IR_UNSIGNED
 #define LOW       IR_LOW
+#define SLOW      IR_SLOW
+#define VARIES    IR_VARIES
+#define LEVELS    IR_LEVELS
+#define WHOLE     IR_WHOLE
+#define SMALL     IR_SMALL
+#define POSITIVE  IR_POSITIVE
 #define LANE      IR_ATTR_LANE
 #define LANES     IR_ATTR_LANES
 #define ALIGN     IR_ATTR_ALIGN
@@ -38,7 +45,6 @@
 #define VOLATILE  FLAG(VOLATILE)
 #define READONLY  FLAG(READONLY)
 #define EXCLUSIVE FLAG(EXCLUSIVE)
-#define UNSIGNED  FLAG(UNSIGNED)
 #define ASYNC     FLAG(ASYNC)
 #define BRANCH    FLAG(BRANCH)
 #define ACTIVE    FLAG(ACTIVE)
@@ -70,9 +76,8 @@ const char *const qn__ir_kind_names[IR_KIND_COUNT] = {"void", "bool", "i8",  "i1
                                                       "i64",  "f16",  "f32", "f64", "ptr"};
 const char *const qn__ir_space_names[IR_SPACE_COUNT] = {"private", "global", "constant",
                                                         "local",   "param",  "generic"};
-const char *const qn__ir_flag_names[IR_FLAG_COUNT] = {"nsw",      "nuw",      "contract",  "fast",
-                                                      "volatile", "readonly", "exclusive", "unsigned",
-                                                      "async",    "branch",   "active"};
+const char *const qn__ir_flag_names[IR_FLAG_COUNT] = {
+    "nsw", "nuw", "contract", "fast", "volatile", "readonly", "exclusive", "async", "branch", "active"};
 const char *const qn__ir_rounding_names[IR_ROUNDING_COUNT] = {"even", "zero", "up", "down"};
 const char *const qn__ir_order_names[IR_ORDER_COUNT] = {"relaxed", "acquire", "release", "acq_rel",
                                                         "seq_cst"};

@@ -5,7 +5,7 @@
 #include "pass/analysis.h"
 
 bool qn__is_made_of_low(const ir_instr *instr) {
-    return qn__ir_is_low(instr->op) && (instr->op != IR_SHL || qn__ir_is_const(instr->operands[1]));
+    return qn__ir_has(instr->op, IR_LOW) && (instr->op != IR_SHL || qn__ir_is_const(instr->operands[1]));
 }
 
 static bool is_wide(const qn__demand *d, ir_type type) {

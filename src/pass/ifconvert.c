@@ -6,26 +6,13 @@
    %v */
 #include "pass/tools.h"
 
-enum { MAX_COST = 24, MAX_RESULTS = 4, NEVER = 1000 };
+enum { MAX_COST = 24, SLOW_COST = 6, FREM_COST = 12, MAX_RESULTS = 4, NEVER = 1000 };
 
 static unsigned cost_of(const ir_instr *instr) {
     if (instr->num_regions || instr->num_results != 1 || qn__may_trap(instr)) return NEVER;
-    switch (qn__effects(instr)) {
-    case IR_EFFECT_PURE:
-    case IR_EFFECT_PURE_TRAP:
-    case IR_EFFECT_QUERY: break;
-    default: return NEVER;
-    }
-    switch (instr->op) {
-    case IR_FDIV:
-    case IR_FSQRT:
-    case IR_UDIV:
-    case IR_SDIV:
-    case IR_UREM:
-    case IR_SREM: return 6;
-    case IR_FREM: return 12;
-    default: return 1;
-    }
+    if (qn__effects(instr) > IR_EFFECT_QUERY) return NEVER;
+    if (instr->op == IR_FREM) return FREM_COST;
+    return qn__ir_has(instr->op, IR_SLOW) ? SLOW_COST : 1;
 }
 
 static unsigned region_cost(const ir_region *region) {

@@ -6,22 +6,11 @@ enum { DEPTH = 6 };
 
 /* ---- what is known of values ---- */
 
-static bool is_query(const ir_value *value) {
-    return value->value_kind == IR_VALUE_RESULT && qn__ir_ops[value->def->op].effects == IR_EFFECT_QUERY;
-}
-
-/* An i64 query whose value is below 2^31. */
-static bool is_small_query(const ir_value *value) {
-    if (!is_query(value)) return false;
-    unsigned op = value->def->op;
-    return op == IR_LOCAL_ID || op == IR_LOCAL_SIZE || op == IR_ENQUEUED_LOCAL_SIZE;
-}
-
 qn__term_kind qn__narrow_kind(const ir_value *value) {
     if (value->value_kind != IR_VALUE_RESULT) return QN__TERM_WIDE;
     const ir_instr *def = value->def;
     ir_value *const *with = def->operands;
-    if (is_small_query(value)) return QN__TERM_SIGNED;
+    if (qn__ir_has(def->op, IR_SMALL)) return QN__TERM_SIGNED;
     switch (def->op) {
     case IR_SEXT: return QN__TERM_SIGNED;
     case IR_ZEXT:

@@ -22,20 +22,6 @@ static bool not_zero(uint64_t bits, uint64_t mask) { return bits && mask; }
 static bool not_minus_one(uint64_t bits, uint64_t mask) { return bits != mask; }
 static bool is_positive(uint64_t bits, uint64_t mask) { return bits && bits <= mask >> 1; }
 
-static bool is_size(const ir_instr *query) {
-    switch (query->op) {
-    case IR_GLOBAL_SIZE:
-    case IR_LOCAL_SIZE:
-    case IR_ENQUEUED_LOCAL_SIZE:
-    case IR_NUM_GROUPS:
-    case IR_WORK_DIM:
-    case IR_SUB_GROUP_SIZE:
-    case IR_MAX_SUB_GROUP_SIZE:
-    case IR_NUM_SUB_GROUPS: return true;
-    default: return false;
-    }
-}
-
 static bool is_not_zero(const ir_value *value, unsigned depth);
 
 static bool has_no_zero(const ir_instr *vector, unsigned depth) {
@@ -48,7 +34,7 @@ static bool is_not_zero(const ir_value *value, unsigned depth) {
     if (qn__ir_is_const(value)) return every_lane(value, not_zero);
     if (value->value_kind != IR_VALUE_RESULT || depth > MAX_DEPTH) return false;
     const ir_instr *def = value->def;
-    if (is_size(def)) return true;
+    if (qn__ir_has(def->op, IR_POSITIVE)) return true;
     if (def->op == IR_VECTOR) return has_no_zero(def, depth);
     if (!def->num_operands || def->num_operands > 3) return false;
     const ir_value *a = def->operands[0], *b = def->num_operands > 1 ? def->operands[1] : a;

@@ -313,11 +313,11 @@ static ir_value *compare(qn__lowering *l, ir_op op, ir_value *const *with) {
 }
 
 static ir_value *extreme(qn__lowering *l, ir_op op, ir_value *const *with) {
-    const bool is_signed = op == IR_SMIN || op == IR_SMAX, least = op == IR_SMIN || op == IR_UMIN;
+    const bool least = op == IR_SMIN || op == IR_UMIN;
     ir_value *quick = on_words(l, op, with);
     if (quick) return quick;
     const qn__words a = words_of(l, with[0]), b = words_of(l, with[1]);
-    ir_value *less = compare_words(l, is_signed ? IR_SLT : IR_ULT, a, b);
+    ir_value *less = compare_words(l, qn__ir_is_signed(op) ? IR_SLT : IR_ULT, a, b);
     return joined(l, least ? qn__words_select(l, less, a, b) : qn__words_select(l, less, b, a));
 }
 

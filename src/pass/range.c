@@ -10,12 +10,8 @@ static bool constant_from(const ir_value *value, uint64_t least) {
 
 /* Whether a work-item query, cut to `bits`, keeps its top bit clear. */
 static bool small_query(const ir_instr *query, unsigned bits) {
-    switch (query->op) {
-    case IR_LOCAL_ID:
-    case IR_LOCAL_SIZE:
-    case IR_ENQUEUED_LOCAL_SIZE: return bits >= 32;
-    default: return bits == 64 || qn__ir_ops[query->op].rule == RULE_QUERY32;
-    }
+    if (qn__ir_has(query->op, IR_SMALL)) return bits >= 32;
+    return bits == 64 || qn__ir_ops[query->op].rule == RULE_QUERY32;
 }
 
 static bool is_query(const ir_value *value) {

@@ -42,47 +42,19 @@ static bool any_operand_varies(const analysis *a, const ir_instr *instr) {
     return false;
 }
 
-/* Values whose source is the work-item itself. */
+/* Values whose source is the work-item itself, or its sub-group. */
 static bool is_source(const analysis *a, const ir_instr *instr) {
-    switch (instr->op) {
-    case IR_GLOBAL_ID:
-    case IR_LOCAL_ID: return a->among != OF_ROW || instr->attr.dim == 0;
-    case IR_SUB_GROUP_ID:
-    case IR_SUB_GROUP_SIZE:
-    case IR_SUB_GROUP_BALLOT: return a->among != OF_SUB_GROUP;
-    case IR_SUB_GROUP_LOCAL_ID:
-    case IR_VAR:
-    case IR_ATOMIC_LOAD:
-    case IR_ATOMIC_RMW:
-    case IR_ATOMIC_CAS:
-    case IR_PRINTF:
-    case IR_CALL:
-    case IR_GROUP_SCAN:
-    case IR_SUB_GROUP_SHUFFLE: return true;
-    case IR_LOAD: return (instr->flags & IR_VOLATILE) != 0;
-    case IR_GROUP_ALL:
-    case IR_GROUP_ANY:
-    case IR_GROUP_BROADCAST:
-    case IR_GROUP_REDUCE: return a->among != OF_SUB_GROUP && instr->attr.scope != IR_SCOPE_WORK_GROUP;
-    default: return false;
-    }
-}
-
-/* What all work-items of a group get alike, whatever they bring. */
-static bool is_levelled(const ir_instr *instr) {
-    switch (instr->op) {
-    case IR_GROUP_ALL:
-    case IR_GROUP_ANY:
-    case IR_GROUP_BROADCAST:
-    case IR_GROUP_REDUCE: return true;
-    case IR_SUB_GROUP_BALLOT: return true; /* of a sub-group */
-    default: return false;
-    }
+    const uint32_t has = qn__ir_ops[instr->op].has;
+    if (has & IR_VARIES) return !(has & IR_ATTR_DIM) || a->among != OF_ROW || instr->attr.dim == 0;
+    if (has & IR_LEVELS)
+        return a->among != OF_SUB_GROUP && !(has & IR_ATTR_SCOPE && instr->attr.scope == IR_SCOPE_WORK_GROUP);
+    return instr->op == IR_LOAD && instr->flags & IR_VOLATILE;
 }
 
 static void visit_plain(analysis *a, const ir_instr *instr) {
     if (instr->num_results == 1 && a->result.varying[instr->results[0]->id]) return;
-    if (!is_source(a, instr) && (is_levelled(instr) || !any_operand_varies(a, instr))) return;
+    const bool levels = qn__ir_has(instr->op, IR_LEVELS);
+    if (!is_source(a, instr) && (levels || !any_operand_varies(a, instr))) return;
     for (uint32_t i = 0; i < instr->num_results; i++) set_varying(a, instr->results[i]);
 }
 

@@ -288,19 +288,10 @@ typedef struct group_scan {
 } group_scan;
 
 static void visit_grouped(ir_instr *instr, void *user) {
-    switch (instr->op) {
-    case IR_LOCAL_SIZE:
-    case IR_GROUP_ID:
-    case IR_LOCAL_ID:
-        if (instr->attr.dim != 0 && instr->op != IR_LOCAL_ID) break;
-        /* fallthrough */
-    case IR_LOCAL:
-    case IR_SUB_GROUP_SIZE:
-    case IR_NUM_SUB_GROUPS:
-    case IR_SUB_GROUP_ID:
-    case IR_SUB_GROUP_LOCAL_ID: ((group_scan *)user)->grouped = true; break;
-    default: break;
-    }
+    const bool of_group = qn__ir_has(instr->op, IR_WHOLE) || instr->op == IR_GROUP_ID;
+    const bool of_row = !qn__ir_has(instr->op, IR_ATTR_DIM) || instr->attr.dim == 0;
+    if ((of_group && of_row) || instr->op == IR_LOCAL_ID || instr->op == IR_LOCAL)
+        ((group_scan *)user)->grouped = true;
 }
 
 static bool is_flat(const c_plan *plan) {

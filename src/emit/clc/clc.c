@@ -82,7 +82,7 @@ static void look(ir_instr *instr, void *user) {
     bool sub_group = instr->op >= IR_SUB_GROUP_SIZE && instr->op <= IR_SUB_GROUP_LOCAL_ID;
     sub_group = sub_group || (together && instr->attr.scope == IR_SCOPE_SUB_GROUP) ||
                 instr->op == IR_SUB_GROUP_SHUFFLE || instr->op == IR_SUB_GROUP_BALLOT;
-    if (together || sub_group || instr->op == IR_LOCAL_SIZE) e->guarded = false;
+    if (together || qn__ir_has(instr->op, IR_WHOLE)) e->guarded = false;
     if (!sub_group) return;
     e->uses_sub_groups = true;
     qn__clc_locate(e, instr->loc);

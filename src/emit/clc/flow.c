@@ -183,15 +183,9 @@ static void note_load(const clc_emitter *e, loaded *l, const ir_instr *i) {
 
 /* Exact quotients and roots have a branch for denormal numbers and the like, 64-bit quotients for large ones. */
 static bool may_branch(const ir_instr *i) {
-    switch (i->op) {
-    case IR_FDIV:
-    case IR_FSQRT: return !(i->flags & IR_FAST);
-    case IR_UDIV:
-    case IR_SDIV:
-    case IR_UREM:
-    case IR_SREM: return qn__ir_bits(i->results[0]->type) == 64;
-    default: return false;
-    }
+    if (!qn__ir_has(i->op, IR_SLOW)) return false;
+    const ir_type type = i->results[0]->type;
+    return qn__ir_is_float(type) ? !(i->flags & IR_FAST) : qn__ir_bits(type) == 64;
 }
 
 /* NVIDIA's compiler moves a load to its first use; behind a branch it is waited for by itself. To an empty piece of

@@ -34,15 +34,8 @@ static bool looks_at_value_only(const ptx_emitter *e, const ir_instr *user) {
            user->op == IR_F2S || user->op == IR_F2U;
 }
 
-static bool wants_sign(ir_op op) {
-    return op == IR_SEXT || op == IR_S2F || op == IR_SDIV || op == IR_SREM || op == IR_SMIN ||
-           op == IR_SMAX || op == IR_SLT || op == IR_SLE || op == IR_ASHR || op == IR_SMULHI;
-}
-
 static bool wants_zeros(ir_op op) {
-    return op == IR_ZEXT || op == IR_U2F || op == IR_UDIV || op == IR_UREM || op == IR_UMIN ||
-           op == IR_UMAX || op == IR_ULT || op == IR_ULE || op == IR_LSHR || op == IR_UMULHI || op == IR_EQ ||
-           op == IR_NE;
+    return qn__ir_has(op, IR_UNSIGNED) || (qn__ir_ops[op].rule == RULE_COMPARE && !qn__ir_is_signed(op));
 }
 
 static void count_instr(ptx_emitter *e, const ir_instr *instr) {
@@ -51,7 +44,7 @@ static void count_instr(ptx_emitter *e, const ir_instr *instr) {
         e->uses[value->id]++;
         if (qn__ir_is_float(value->type) && !looks_at_value_only(e, instr))
             e->flags[value->id] |= PTX_USED_BITS;
-        if (is_narrow_int(value) && wants_sign((ir_op)instr->op)) e->flags[value->id] |= PTX_USED_SEXT;
+        if (is_narrow_int(value) && qn__ir_is_signed(instr->op)) e->flags[value->id] |= PTX_USED_SEXT;
         if (is_narrow_int(value) && wants_zeros((ir_op)instr->op)) e->flags[value->id] |= PTX_USED_ZEXT;
     }
     const ir_value *source;
@@ -80,32 +73,14 @@ static void count(ir_instr *instr, void *user) {
     if (instr->op == IR_SELECT && instr->results[0]->type.kind == IR_F32)
         qn__vec_push(e->arena, &c->choices, instr);
     count_instr(e, instr);
-    switch (instr->op) {
-    case IR_BARRIER:
-    case IR_GROUP_ALL:
-    case IR_GROUP_ANY:
-    case IR_GROUP_BROADCAST:
-    case IR_GROUP_REDUCE:
-    case IR_GROUP_SCAN:
-    case IR_SUB_GROUP_SHUFFLE:
-    case IR_SUB_GROUP_BALLOT: e->uses_sync = e->uses_group = true; break;
-    case IR_LOCAL_SIZE:
-    case IR_SUB_GROUP_SIZE:
-    case IR_NUM_SUB_GROUPS:
-    case IR_SUB_GROUP_ID:
-    case IR_SUB_GROUP_LOCAL_ID: e->uses_group = true; break;
-    case IR_LOCAL: e->uses_locals = true; break;
-    case IR_EQ:
-    case IR_NE: {
-        const ir_value *a = instr->operands[0];
-        e->compares_near |= a->type.kind == IR_PTR && qn__ptx_is_near(a);
-        break;
-    }
-    case IR_ASYNC_COMMIT:
+    if (qn__ir_is_together((ir_op)instr->op)) e->uses_sync = e->uses_group = true;
+    if (qn__ir_has(instr->op, IR_WHOLE)) e->uses_group = true;
+    if (instr->op == IR_LOCAL) e->uses_locals = true;
+    if ((instr->op == IR_EQ || instr->op == IR_NE) && instr->operands[0]->type.kind == IR_PTR)
+        e->compares_near |= qn__ptx_is_near(instr->operands[0]);
+    if (instr->op == IR_ASYNC_COMMIT) {
         e->uses_events = true;
         e->joins_events |= !qn__ir_is_const(instr->operands[0]) || instr->operands[0]->bits[0];
-        break;
-    default: break;
     }
 }
 

@@ -115,15 +115,14 @@ static bool find_extended(spv *e, const ir_instr *instr, extended *x) {
 static ir_op order_of(ir_op op, const extended *x) {
     static const uint8_t as_unsigned[] = {
         [IR_SLT] = IR_ULT, [IR_SLE] = IR_ULE, [IR_SMIN] = IR_UMIN, [IR_SMAX] = IR_UMAX};
-    bool is_signed = op == IR_SLT || op == IR_SLE || op == IR_SMIN || op == IR_SMAX;
-    return is_signed && !x->is_signed ? (ir_op)as_unsigned[op] : op;
+    return qn__ir_is_signed(op) && !x->is_signed ? (ir_op)as_unsigned[op] : op;
 }
 
 /* Those of GLSL.std.450 are of 32 bits. */
 static uint32_t select_less(spv *e, ir_op op, ir_type type, uint32_t a, uint32_t b) {
-    bool is_signed = op == IR_SMIN || op == IR_SMAX, least = op == IR_SMIN || op == IR_UMIN;
+    const bool least = op == IR_SMIN || op == IR_UMIN;
     uint32_t boolean = qn__spv_bools(e, type.lanes);
-    uint32_t is_less = SPV(e, is_signed ? SP_S_LESS : SP_U_LESS, boolean, a, b);
+    uint32_t is_less = SPV(e, qn__ir_is_signed(op) ? SP_S_LESS : SP_U_LESS, boolean, a, b);
     return SPV(e, SP_SELECT, qn__spv_type(e, type), is_less, least ? a : b, least ? b : a);
 }
 
@@ -139,7 +138,7 @@ static uint32_t resize(spv *e, ir_type to, uint32_t value, bool is_signed) {
 }
 
 static uint32_t high_product(spv *e, ir_op op, ir_type type, uint32_t a, uint32_t b) {
-    bool is_signed = op == IR_SMULHI;
+    const bool is_signed = qn__ir_is_signed(op);
     ir_type words = words_like(type);
     uint32_t word = qn__spv_type(e, words);
     if (type.kind == IR_I32) {

@@ -66,7 +66,7 @@ static const qn__demand_rules demand_rules = {
 static void visit_query(spv *e, const ir_instr *instr) {
     unsigned bit = (instr->op - IR_GLOBAL_ID) * 3 + (instr->op < IR_WORK_DIM ? instr->attr.dim : 0);
     e->plan.queries |= (uint64_t)1 << bit;
-    if (instr->op == IR_LOCAL_SIZE || instr->op > IR_WORK_DIM) e->plan.guarded = false;
+    if (qn__ir_has(instr->op, IR_WHOLE)) e->plan.guarded = false;
     if (instr->op > IR_WORK_DIM) e->linear = true;
 }
 
@@ -106,14 +106,7 @@ static void visit(ir_instr *instr, void *user) {
         e->plan.guarded = false;
         e->linear |= instr->op != IR_BARRIER;
     }
-    switch (instr->op) {
-    case IR_ATOMIC_LOAD:
-    case IR_ATOMIC_STORE:
-    case IR_ATOMIC_RMW:
-    case IR_ATOMIC_CAS:
-    case IR_FENCE: see_order(e, instr); break;
-    default: break;
-    }
+    if (qn__ir_has(instr->op, IR_ATTR_ORDER)) see_order(e, instr);
 }
 
 /* ---- what the device lacks ---- */
