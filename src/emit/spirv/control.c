@@ -67,52 +67,9 @@ static void write_if(spv *e, const ir_instr *instr) {
     define_results(e, instr, &jumps.breaks);
 }
 
-/* Known once there is a pipeline: what is made of constants and the group's size, which is specialised. */
-static bool is_settled(const ir_value *value, unsigned depth) {
-    enum { DEEPEST = 4 };
-    if (qn__ir_is_const(value)) return true;
-    if (value->value_kind != IR_VALUE_RESULT || depth == DEEPEST) return false;
-    switch (value->def->op) {
-    case IR_LOCAL_SIZE: return true;
-    case IR_ZEXT:
-    case IR_TRUNC:
-    case IR_ADD:
-    case IR_SHL:
-    case IR_LSHR: break;
-    default: return false;
-    }
-    for (uint32_t i = 0; i < value->def->num_operands; i++)
-        if (!is_settled(value->def->operands[i], depth + 1)) return false;
-    return true;
-}
-
-static bool is_param(const ir_value *value, const ir_instr *loop) {
-    return value->value_kind == IR_VALUE_PARAM && value->def == loop;
-}
-
-/* A loop that begins with the test of a number that doubles or halves, within what is known with the pipeline: the steps
-   of a prefix sum or a reduction of a group. There are few. */
-static bool is_ladder(const ir_instr *loop) {
-    const ir_instr *compare = loop->regions[0]->first, *branch = compare->next,
-                   *round = loop->regions[0]->last;
-    if (!branch || branch->op != IR_IF || branch->operands[0]->value_kind != IR_VALUE_RESULT ||
-        branch->operands[0]->def != compare || compare->num_operands != 2 || round->op != IR_CONTINUE ||
-        round->attr.target != loop)
-        return false;
-    const bool second = is_param(compare->operands[1], loop);
-    const ir_value *counter = compare->operands[second];
-    if (!is_param(counter, loop) || !is_settled(compare->operands[!second], 0) ||
-        !is_settled(loop->operands[counter->index], 0))
-        return false;
-    const ir_value *next = round->operands[counter->index];
-    return next->value_kind == IR_VALUE_RESULT && (next->def->op == IR_SHL || next->def->op == IR_LSHR) &&
-           next->def->operands[0] == counter && qn__ir_is_const(next->def->operands[1]);
-}
-
 static uint32_t loop_control(const spv *e, const ir_instr *loop) {
-    int32_t hint = loop->attr.unroll;
-    if (!hint && e->options->target.wants_unrolled && is_ladder(loop)) hint = -1;
-    if (hint == 1 || (!loop->attr.unroll && e->options->target.tries_loop_hints)) return SP_DONT_UNROLL;
+    const int32_t hint = loop->attr.unroll;
+    if (hint == 1 || (!hint && e->options->target.tries_loop_hints)) return SP_DONT_UNROLL;
     return hint || e->options->target.tries_unroll_hints ? SP_UNROLL : 0;
 }
 

@@ -174,6 +174,7 @@ const qn__emitter qn__emitter_spirv = {
             .lacks_division = true,
             .lacks_f16_division = true,
             .lacks_i64_bits = true,
+            .has_group_size = true,
             .private_bytes = QN__GPU_PRIVATE,
         },
     .emit = emit,
