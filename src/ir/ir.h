@@ -327,6 +327,12 @@ struct ir_region {
     ir_value **params;
 };
 
+/* Acts together, with the work-items of its sub-group alone. */
+static inline bool qn__ir_is_of_sub_group(const ir_instr *i) {
+    return qn__ir_is_together((ir_op)i->op) &&
+           (!qn__ir_has(i->op, IR_ATTR_SCOPE) || i->attr.scope == IR_SCOPE_SUB_GROUP);
+}
+
 /* The op's effects in the scope of this instruction: collectives of a work-group may be done with barriers. */
 static inline ir_effects qn__ir_effects(const ir_instr *instr) {
     const ir_effects effects = (ir_effects)qn__ir_ops[instr->op].effects;

@@ -20,27 +20,12 @@ static bool is_query(const ir_instr *i) {
     return i->op >= IR_SUB_GROUP_SIZE && i->op <= IR_SUB_GROUP_LOCAL_ID;
 }
 
-/* Ops between work-items of a sub-group. */
-static bool is_exchange(const ir_instr *i) {
-    switch (i->op) {
-    case IR_BARRIER:
-    case IR_GROUP_ALL:
-    case IR_GROUP_ANY:
-    case IR_GROUP_BROADCAST:
-    case IR_GROUP_REDUCE:
-    case IR_GROUP_SCAN: return i->attr.scope == IR_SCOPE_SUB_GROUP;
-    case IR_SUB_GROUP_SHUFFLE:
-    case IR_SUB_GROUP_BALLOT: return true;
-    default: return false;
-    }
-}
-
 /* ---- looking first ---- */
 
 /* Below a construct whose work-items diverge, or behind a return that only some take. */
 static void look(lowering *l, const ir_region *region, bool diverged) {
     for (const ir_instr *i = region->first; i && !l->g.context->error; i = i->next) {
-        const bool exchange = is_exchange(i);
+        const bool exchange = qn__ir_is_of_sub_group(i);
         l->any |= exchange || is_query(i);
         if (exchange && i->num_operands && qn__ir_bits(i->operands[0]->type) == 64) l->wide = true;
         if (exchange && (diverged || l->diverged))
@@ -146,7 +131,15 @@ static ir_value *exchange(lowering *l, const ir_instr *i) {
     case IR_GROUP_REDUCE: return reduce(l, i->attr.combine, i->operands[0]);
     case IR_GROUP_SCAN: return scan(l, i);
     case IR_SUB_GROUP_BALLOT: return ballot(l, i->operands[0]);
-    default: return take(l, i->operands[0], i->operands[1]);
+    case IR_GROUP_BROADCAST:
+    case IR_SUB_GROUP_SHUFFLE: return take(l, i->operands[0], i->operands[1]);
+    default:
+        qn__pass_refuse(l->g.context, i->loc,
+                        qn__arena_printf(l->g.context->module->arena,
+                                         "this device has no sub-groups, nor is there "
+                                         "another way to do '%s'",
+                                         qn__ir_ops[i->op].name));
+        return qn__ir_undef(l->g.context->function, i->results[0]->type);
     }
 }
 
@@ -170,7 +163,7 @@ static void visit(lowering *l, ir_region *region) {
         l->g.loops += i->op == IR_LOOP;
         for (uint32_t r = 0; r < i->num_regions; r++) visit(l, i->regions[r]);
         l->g.loops -= i->op == IR_LOOP;
-        if (is_exchange(i) || is_query(i)) lower(l, i);
+        if (qn__ir_is_of_sub_group(i) || is_query(i)) lower(l, i);
     }
 }
 

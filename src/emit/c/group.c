@@ -27,8 +27,8 @@ static const char *of_item(c_emitter *e, const ir_value *value, unsigned lane, c
     return qn__arena_printf(e->arena, "%s[%s]", qn__c_context(e, value, lane), index);
 }
 
-static void open_group(c_emitter *e, const ir_instr *instr) {
-    if (instr->attr.scope == IR_SCOPE_SUB_GROUP) {
+static void open_group(c_emitter *e, bool sub_group) {
+    if (sub_group) {
         unsigned size = e->sub_group_size;
         qn__c_open(e, "for (i32 first = 0; first < items; first += %u) {", size);
         qn__c_line(e, "const i32 last = first + %u < items ? first + %u : items;", size, size);
@@ -138,11 +138,8 @@ void qn__c_sync(c_emitter *e, ir_instr *instr) {
     }
     if (instr->num_results == 0 || e->plan->uses[instr->results[0]->id] == 0) return;
     if (!in_array(e, instr->results[0])) qn__c_declare(e, instr->results[0]);
-    bool sub_group = instr->attr.scope == IR_SCOPE_SUB_GROUP || instr->op == IR_SUB_GROUP_SHUFFLE ||
-                     instr->op == IR_SUB_GROUP_BALLOT;
-    ir_instr scoped = *instr;
-    if (sub_group) scoped.attr.scope = IR_SCOPE_SUB_GROUP;
-    open_group(e, &scoped);
+    const bool sub_group = qn__ir_is_of_sub_group(instr);
+    open_group(e, sub_group);
     switch (instr->op) {
     case IR_GROUP_ALL:
     case IR_GROUP_ANY: vote(e, instr); break;
@@ -155,7 +152,8 @@ void qn__c_sync(c_emitter *e, ir_instr *instr) {
         }
         /* fallthrough */
     case IR_SUB_GROUP_SHUFFLE: shuffle(e, instr); break;
-    default: ballot(e, instr); break;
+    case IR_SUB_GROUP_BALLOT: ballot(e, instr); break;
+    default: qn__c_refuse(e, instr); break;
     }
     qn__c_close(e, "}");
 }

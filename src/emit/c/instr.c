@@ -105,7 +105,7 @@ static const char *spelled(c_emitter *e, const ir_instr *instr, const qn__c_spel
     return text.data;
 }
 
-static void refuse(c_emitter *e, const ir_instr *instr) {
+void qn__c_refuse(c_emitter *e, const ir_instr *instr) {
     const char *name = qn__ir_ops[instr->op].name;
     if (e->result->error) return;
     e->result->error = qn__arena_printf(e->arena, "the C target has no '%s' of these types", name);
@@ -128,7 +128,7 @@ static void elementwise(c_emitter *e, const ir_instr *instr) {
             if (half && rounds_f16(instr)) text = qn__c_round_f16(e, text);
         }
         if (!text) {
-            refuse(e, instr);
+            qn__c_refuse(e, instr);
             return;
         }
         qn__c_define(e, result, lane, text);
@@ -221,7 +221,7 @@ void qn__c_instr(c_emitter *e, ir_instr *instr) {
     } else if (instr->op == IR_BITCAST) {
         qn__c_bitcast(e, instr);
     } else if (!instr->num_results || !instr->num_operands) {
-        refuse(e, instr);
+        qn__c_refuse(e, instr);
     } else if (!vector_op(e, instr)) {
         elementwise(e, instr);
     }

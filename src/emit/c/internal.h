@@ -99,6 +99,7 @@ void qn__c_assign(c_emitter *e, ir_value *const *targets, ir_value *const *value
 
 /* instr.c: instructions that are no constructs, jumps or sync points */
 void qn__c_instr(c_emitter *e, ir_instr *instr);
+void qn__c_refuse(c_emitter *e, const ir_instr *instr); /* the target has no such op */
 /* The value of an op on scalars, pointer arithmetic included, as text; NULL for other ops. */
 const char *qn__c_simple(c_emitter *e, const ir_instr *instr, unsigned lane);
 /* wide.c */

@@ -80,8 +80,7 @@ static void look(ir_instr *instr, void *user) {
     const bool together = qn__ir_is_together((ir_op)instr->op);
     if (together) e->uses_sync = true;
     bool sub_group = instr->op >= IR_SUB_GROUP_SIZE && instr->op <= IR_SUB_GROUP_LOCAL_ID;
-    sub_group = sub_group || (together && instr->attr.scope == IR_SCOPE_SUB_GROUP) ||
-                instr->op == IR_SUB_GROUP_SHUFFLE || instr->op == IR_SUB_GROUP_BALLOT;
+    sub_group = sub_group || qn__ir_is_of_sub_group(instr);
     if (together || qn__ir_has(instr->op, IR_WHOLE)) e->guarded = false;
     if (!sub_group) return;
     e->uses_sub_groups = true;

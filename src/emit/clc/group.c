@@ -131,10 +131,7 @@ bool qn__clc_group(clc_emitter *e, const ir_instr *instr) {
         barrier(e, instr);
         return true;
     }
-    const char *text = instr->attr.scope == IR_SCOPE_SUB_GROUP || instr->op == IR_SUB_GROUP_SHUFFLE ||
-                               instr->op == IR_SUB_GROUP_BALLOT
-                           ? sub_group(e, instr)
-                           : NULL;
+    const char *text = qn__ir_is_of_sub_group(instr) ? sub_group(e, instr) : NULL;
     if (!text) return false;
     qn__clc_define(e, instr->results[0], text);
     return true;

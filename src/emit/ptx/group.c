@@ -176,8 +176,7 @@ static void barrier(ptx_emitter *e, const ir_instr *instr, bool of_group) {
 }
 
 bool qn__ptx_group(ptx_emitter *e, const ir_instr *instr) {
-    bool of_group = instr->op != IR_SUB_GROUP_SHUFFLE && instr->op != IR_SUB_GROUP_BALLOT &&
-                    instr->attr.scope != IR_SCOPE_SUB_GROUP;
+    const bool of_group = !qn__ir_is_of_sub_group(instr);
     switch (instr->op) {
     case IR_BARRIER: barrier(e, instr, of_group); return true;
     case IR_GROUP_ALL:

@@ -88,16 +88,16 @@ bool qn__spv_group(spv *e, const ir_instr *instr) {
         return true;
     }
     if (!qn__ir_is_together((ir_op)instr->op)) return false;
-    if (instr->op != IR_SUB_GROUP_SHUFFLE && instr->op != IR_SUB_GROUP_BALLOT &&
-        instr->attr.scope != IR_SCOPE_SUB_GROUP)
-        qn__spv_fail(e, "the target has no collective of a work-group");
+    if (!qn__ir_is_of_sub_group(instr)) qn__spv_fail(e, "the target has no collective of a work-group");
     switch (instr->op) {
     case IR_GROUP_ALL:
     case IR_GROUP_ANY: id = vote(e, instr); break;
     case IR_SUB_GROUP_BALLOT: id = ballot(e, instr); break;
     case IR_GROUP_REDUCE:
     case IR_GROUP_SCAN: id = reduce(e, instr); break;
-    default: id = shuffle(e, instr);
+    case IR_GROUP_BROADCAST:
+    case IR_SUB_GROUP_SHUFFLE: id = shuffle(e, instr); break;
+    default: return false;
     }
     qn__spv_define(e, instr->results[0], id);
     return true;

@@ -122,16 +122,12 @@ static void visit(diverge *d, ir_instr *i) {
         if (i->mark) set_construct(d, i);
         return;
     case IR_BLOCK: return;
-    case IR_GROUP_ALL:
-    case IR_GROUP_ANY:
-    case IR_GROUP_BROADCAST:
-    case IR_GROUP_REDUCE: varies = i->attr.scope != IR_SCOPE_WORK_GROUP; break;
-    case IR_GROUP_SCAN:
-    case IR_ATOMIC_RMW:
-    case IR_ATOMIC_CAS:
-    case IR_SUB_GROUP_SHUFFLE:
-    case IR_SUB_GROUP_BALLOT: varies = true; break;
-    default: break;
+    case IR_ATOMIC_LOAD: break; /* as a load */
+    default:
+        if (qn__ir_has(i->op, IR_LEVELS))
+            varies = qn__ir_is_of_sub_group(i) || is_varying_query((ir_op)i->op);
+        if (qn__ir_has(i->op, IR_VARIES)) varies = true;
+        break;
     }
     for (uint32_t r = 0; varies && r < i->num_results; r++) set(d, i->results[r]);
 }
