@@ -523,10 +523,10 @@ static bool low_only(spv *e, const ir_instr *instr) {
     return true;
 }
 
+/* No op has a float of another kind than its result or its first operand. */
 static void note_kinds(spv *e, const ir_instr *instr) {
-    uint32_t kinds = 1u << instr->results[0]->type.kind;
-    for (uint32_t i = 0; i < instr->num_operands; i++) kinds |= 1u << instr->operands[i]->type.kind;
-    e->kinds |= kinds;
+    e->kinds |= 1u << instr->results[0]->type.kind;
+    if (instr->num_operands) e->kinds |= 1u << instr->operands[0]->type.kind;
 }
 
 void qn__spv_instr(spv *e, const ir_instr *instr) {

@@ -56,12 +56,12 @@ void qn__spv_need(spv *e, spv_cap cap) {
 
 /* ---- words ---- */
 
-/* There are few, mostly. */
+/* There are three at most, mostly; a call would need a frame. */
 static inline uint32_t *put(uint32_t *at, const uint32_t *words, unsigned count) {
-    if (count > 3) return (uint32_t *)memcpy(at, words, count * sizeof *words) + count;
     if (count > 0) at[0] = words[0];
     if (count > 1) at[1] = words[1];
     if (count > 2) at[2] = words[2];
+    for (unsigned i = 3; i < count; i++) at[i] = words[i];
     return at + count;
 }
 
