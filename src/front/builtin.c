@@ -82,11 +82,12 @@ static const struct element_class *class_of(char letter) {
 
 static unsigned lanes_of(char c) { return c == 'x' ? 16 : c >= '1' && c <= '8' ? (unsigned)(c - '0') : 0; }
 
+static bool is_space(char c) { return c == '*' || c == '&' || c == '%' || c == '$' || c == '@'; }
+
 static const char *read_type(const char *at, sig_type *type) {
-    *type = (sig_type){0};
-    if (strchr("*&%$@", *at)) type->space = *at++;
+    type->space = is_space(*at) ? *at++ : 0;
     type->letter = *at++;
-    type->lanes = (uint8_t)(*at ? lanes_of(*at) : 0);
+    type->lanes = (uint8_t)lanes_of(*at);
     return at + (type->lanes ? 1 : 0);
 }
 
@@ -232,19 +233,19 @@ static bool find_element(match *m) {
 
 /* The type that a letter stands for, not counting the pointer; NULL for W of a 64-bit integer. */
 static const ast_type *type_of(match *m, sig_type t) {
-    static const char fixed_letters[] = "vbciulzhfde";
-    static const uint8_t fixed_kinds[] = {AST_VOID,  AST_BOOL, AST_CHAR,  AST_INT,    AST_UINT, AST_LONG,
-                                          AST_ULONG, AST_HALF, AST_FLOAT, AST_DOUBLE, AST_EVENT};
+    static const uint8_t fixed_kinds['z' + 1] = {
+        ['b'] = AST_BOOL,  ['c'] = AST_CHAR, ['i'] = AST_INT,   ['u'] = AST_UINT,  ['l'] = AST_LONG,
+        ['z'] = AST_ULONG, ['h'] = AST_HALF, ['f'] = AST_FLOAT, ['d'] = AST_DOUBLE};
     ast_types *types = &m->context->types;
     unsigned lanes = m->lanes;
     ast_kind kind = m->element;
-    const char *fixed = strchr(fixed_letters, t.letter);
-    if (fixed) {
-        if (t.letter == 'e') return types->event;
-        kind = (ast_kind)fixed_kinds[fixed - fixed_letters];
+    if (fixed_kinds[(unsigned char)t.letter]) {
+        kind = (ast_kind)fixed_kinds[(unsigned char)t.letter];
         lanes = 1;
     }
     switch (t.letter) {
+    case 'v': return types->scalars[AST_VOID];
+    case 'e': return types->event;
     case 'S': lanes = 1; break;
     case 'I': kind = AST_INT; break;
     case 'U': kind = integer_like(kind, false); break;
