@@ -90,7 +90,7 @@ static void header(const ptx_emitter *e, qn__buf *text) {
 
 /* About what the largest kernel will take, and the text of all, so that little is copied while it grows. */
 static void reserve(ptx_emitter *e, qn__buf *body) {
-    enum { LINES = 1, OPERANDS = 3, LANES = 2, TEXT = 20, MANY = 1 << 14 };
+    enum { LINES = 1, OPERANDS = 3, LANES = 2, TEXT = 24, MANY = 1 << 14 };
     size_t most = 1, all = 0;
     for (size_t i = 0; i < e->module->functions.len; i++) {
         const size_t values = e->module->functions.data[i]->num_values;

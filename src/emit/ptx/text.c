@@ -132,10 +132,9 @@ static char *put_pattern(const printer *p, char *at, const ptx_line *l, const pt
 }
 
 void qn__ptx_print(const ptx_emitter *e, qn__buf *text) {
-    enum { LINE_SIZE = 512, USUAL_SIZE = 36 }; /* more than any line has */
+    enum { LINE_SIZE = 512 }; /* more than any line has */
     printer p;
     for (unsigned cls = 0; cls < PTX_CLASS_COUNT; cls++) p.names[cls] = name_registers(e, cls);
-    qn__buf_reserve(text, e->lines.len * USUAL_SIZE);
     for (size_t i = 0; i < e->lines.len; i++) {
         const ptx_line *l = &e->lines.data[i];
         if (l->dropped) continue;
@@ -147,5 +146,5 @@ void qn__ptx_print(const ptx_emitter *e, qn__buf *text) {
         *at++ = '\n';
         text->len = (size_t)(at - text->data);
     }
-    text->data[text->len] = 0;
+    if (text->len) text->data[text->len] = 0;
 }
