@@ -171,20 +171,23 @@ static bool may_expand(const front_pp *pp, const front_name *name) {
     return name->macro || name->predefined || name == pp->name_pragma;
 }
 
-/* Most tokens stand in a file and are no macro's name: they pass at once. Stops before one that needs more. */
+/* Most tokens stand in a file and are no macro's name: they are read to where they stay. Stops before one that needs
+   more. */
 static void pass_plain(front_pp *pp) {
-    front_token token;
-    while (!pp->diag->stopped && qn__pp_charge(pp, 1)) {
-        qn__lex_next(&qn__pp_file(pp)->lexer, &token);
-        if (token.kind == FRONT_T_END) return; /* which the lexer gives again */
-        if (token.kind == FRONT_T_HASH && (token.flags & FRONT_LINE_START)) {
-            qn__pp_directive(pp, &token);
-        } else if (token.kind == FRONT_T_IDENTIFIER && may_expand(pp, token.name)) {
-            pp->ahead = token;
+    while (pp->out.len < pp->config.max_tokens && !pp->diag->stopped && qn__pp_charge(pp, 1)) {
+        qn__vec_reserve(pp->arena, &pp->out, pp->out.len + 1);
+        front_token *token = &pp->out.data[pp->out.len];
+        qn__lex_next(&qn__pp_file(pp)->lexer, token);
+        if (token->kind == FRONT_T_END) return; /* which the lexer gives again */
+        if (token->kind == FRONT_T_HASH && (token->flags & FRONT_LINE_START)) {
+            const front_token hash = *token;
+            qn__pp_directive(pp, &hash);
+        } else if (token->kind == FRONT_T_IDENTIFIER && may_expand(pp, token->name)) {
+            pp->ahead = *token;
             qn__vec_push(pp->arena, &pp->lists, (pp_list){.at = &pp->ahead, .end = &pp->ahead + 1});
             return;
         } else {
-            qn__pp_emit(pp, &token);
+            pp->out.len++;
         }
     }
 }
