@@ -118,7 +118,8 @@ static void run(const char *text, int32_t garbage, stores *result) {
         else if (!strcmp(op, "setp.lt.s32"))
             predicates[atoi(a + 2)] = value_of(b, registers) < value_of(c, registers);
         else if (!strcmp(op, "st.global.b32"))
-            result->values[result->count++] = value_of(a + 1, registers) * 31 + value_of(b, registers);
+            result->values[result->count++] =
+                (int32_t)((uint32_t)value_of(a + 1, registers) * 31 + (uint32_t)value_of(b, registers));
         else if (!strncmp(op, "ret", 3))
             break;
     }
@@ -252,8 +253,35 @@ static void a_loop_has_one_branch_and_no_moves(void **state) {
     with_arena(try_loop);
 }
 
+static void try_numbers(qn__arena *arena) {
+    static const uint32_t numbers[] = {0, 9, 10, 99, 100, 999, 1000, 9999, 10000, 99999, 100000, 1234567};
+    static const qn__emit_options options = {.source_name = NULL};
+    ptx_emitter e = {.arena = arena, .options = &options};
+    qn__buf wanted, out;
+    e.num_registers[PTX_B32] = 1234568;
+    qn__buf_init(&wanted, arena);
+    qn__buf_init(&out, arena);
+    for (size_t i = 0; i < QN__COUNT(numbers); i++) {
+        const ptx_operand a = {.kind = PTX_REG, .cls = PTX_B32, .reg = numbers[i]};
+        qn__ptx_move(&e, a, a);
+        qn__ptx(&e, "st.global.b32 [$+#], $;", a, -(int64_t)numbers[i], a);
+        qn__buf_printf(&wanted, "\tmov.b32 %%r%u, %%r%u;\n", numbers[i], numbers[i]);
+        qn__buf_printf(&wanted, "\tst.global.b32 [%%r%u+%lld], %%r%u;\n", numbers[i], -(long long)numbers[i],
+                       numbers[i]);
+    }
+    qn__ptx_print(&e, &out);
+    assert_string_equal(out.data, wanted.data);
+}
+
+/* Names are copied whole, up to a length. */
+static void registers_have_any_number_of_digits(void **state) {
+    (void)state;
+    with_arena(try_numbers);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs_store_the_same),
-                                       cmocka_unit_test(a_loop_has_one_branch_and_no_moves)};
+                                       cmocka_unit_test(a_loop_has_one_branch_and_no_moves),
+                                       cmocka_unit_test(registers_have_any_number_of_digits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
