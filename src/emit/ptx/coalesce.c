@@ -75,16 +75,21 @@ static bool number_copied(coalescer *c, const ptx_emitter *e) {
     return c->num_copied && c->num_copied <= MAX_COPIED;
 }
 
+static void take_refs(coalescer *c, const ptx_line *l) {
+    const ptx_operand *first = c->operands + l->first_operand, *end = first + l->num_operands;
+    for (const ptx_operand *a = first; a < end; a++) {
+        const uint32_t copy = a->kind == PTX_REG ? c->copy_of[a->cls][a->reg] : NONE;
+        if (copy == NONE) continue;
+        const reference r = {(uint32_t)(a - c->operands), copy, a->is_def, !a->is_def || l->predicated};
+        qn__vec_push(c->arena, &c->refs, r);
+    }
+}
+
 static void take_steps(coalescer *c) {
     for (uint32_t i = 0; i < c->num_lines; i++) {
         const ptx_line *l = &c->lines[i];
         const uint32_t first = (uint32_t)c->refs.len;
-        for (uint32_t n = l->first_operand; n < l->first_operand + l->num_operands; n++) {
-            const ptx_operand *a = &c->operands[n];
-            if (a->kind != PTX_REG || c->copy_of[a->cls][a->reg] == NONE) continue;
-            const reference r = {n, c->copy_of[a->cls][a->reg], a->is_def, !a->is_def || l->predicated};
-            qn__vec_push(c->arena, &c->refs, r);
-        }
+        take_refs(c, l);
         if (l->kind == PTX_LINE_OTHER && c->refs.len == first) continue;
         const step s = {i, first, (uint32_t)c->refs.len - first, 0, l->kind};
         qn__vec_push(c->arena, &c->steps, s);
