@@ -48,8 +48,8 @@ static struct {
     } faults[N_COUNT];
     long settings[FAKE_SETTING_COUNT];
     block *blocks;
-    int lost[2]; /* by device */
-    unsigned long hang, released;
+    int lost[2];                 /* by device */
+    atomic_ulong hang, released; /* kernels that hang: counted, and let go */
     fake_launch last;
     uint64_t clock_ns;
     size_t used, reserved;
