@@ -29,7 +29,8 @@ typedef struct numbering {
     uint32_t *buckets; /* index of the newest entry + 1, or 0 */
     uint32_t bucket_mask;
     QN__VEC(entry) entries; /* a stack: what a region enters goes at its end */
-    qn__map64 twins;        /* by value id, of ifs that are compared */
+    QN__VEC(ir_value *)
+    twins; /* of an `if` that is compared with an earlier one: what gives what is known there */
     uint32_t versions[IR_SPACE_COUNT], last_version;
     bool changed;
 } numbering;
@@ -165,16 +166,19 @@ static void merge(numbering *n, ir_instr *instr) {
 /* ---- ifs ---- */
 
 /* Two ifs without effects on one condition, whose regions do the same, give the same: the sine and the cosine of one
-   angle reduce it in the same way. Walks both; values of the first have those of the second as their twins. */
-static bool same_value(const numbering *n, const ir_value *a, const ir_value *b) {
-    const ir_value *twin = qn__map64_get(&n->twins, a->id);
-    return (twin ? twin : a) == b;
+   angle reduce it in the same way. Walks both; values of the second are replaced by those of the first, for good if all
+   is the same. */
+static bool same_value(const ir_value *a, const ir_value *b) { return (b->instead ? b->instead : b) == a; }
+
+static void forget_twins(numbering *n) {
+    while (n->twins.len) qn__vec_pop(&n->twins)->instead = NULL;
 }
 
 static bool make_twins(numbering *n, ir_value *const *a, ir_value *const *b, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         if (!qn__ir_same(a[i]->type, b[i]->type)) return false;
-        qn__map64_set(n->context->scratch, &n->twins, a[i]->id, b[i]);
+        b[i]->instead = a[i];
+        qn__vec_push(n->context->scratch, &n->twins, b[i]);
     }
     return true;
 }
@@ -200,7 +204,7 @@ static bool same_instr(numbering *n, const ir_instr *a, const ir_instr *b, bool 
         a->num_results != b->num_results || a->num_regions != b->num_regions)
         return false;
     for (uint32_t i = 0; i < a->num_operands; i++)
-        if (!same_value(n, a->operands[i], b->operands[i])) return false;
+        if (!same_value(a->operands[i], b->operands[i])) return false;
     if (qn__ir_is_jump(a)) return same_target(a, b);
     if (!qn__ir_is_construct(a)) {
         if (!same_plain(a, b, memory_changed)) return false;
@@ -236,8 +240,12 @@ static void merge_if(numbering *n, ir_instr *instr) {
     for (; e && tries < TRIES; e = entry_at(n, e->next)) {
         if (e->hash != hash || e->instr->op != IR_IF) continue;
         tries++;
-        if (!same_instr(n, e->instr, instr, e->version != n->last_version)) continue;
-        qn__rewrite_results(&n->rewrite, instr, e->instr->results);
+        if (!same_instr(n, e->instr, instr, e->version != n->last_version)) {
+            forget_twins(n);
+            continue;
+        }
+        n->twins.len = 0;
+        n->rewrite.any = true;
         qn__ir_unlink(instr);
         n->changed = true;
         return;
