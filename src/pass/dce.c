@@ -27,6 +27,7 @@ typedef struct dead_code {
     bool *live;                 /* by id: results and parameters of constructs */
     QN__VEC(ir_value *) values; /* live ones of them, where they come from not looked at yet */
     QN__VEC(ir_instr *) instrs; /* needed, but the walk had passed them; operands not looked at yet */
+    QN__VEC(ir_instr *) passed; /* not needed when the walk came by */
     uint32_t num_values;
     ir_instr **stores; /* by id of a variable: the last store to it; earlier ones by `older` */
     qn__map64 older;   /* store -> the store to the same variable before it */
@@ -153,6 +154,7 @@ static void walk_back(dead_code *d, ir_region *region) {
             while (d->values.len) visit_live(d, qn__vec_pop(&d->values));
         const bool needed = i->mark & NEEDED;
         i->mark |= PASSED;
+        if (!needed && !qn__ir_is_jump(i)) qn__vec_push(d->arena, &d->passed, i);
         if (is_plain(i)) {
             if (needed) live_operands(d, i);
             continue;
@@ -190,17 +192,16 @@ static void shrink_construct(dead_code *d, ir_instr *construct) {
     qn__params_keep(construct->regions[0], keep);
 }
 
-static void sweep(dead_code *d, ir_region *region) {
-    for (ir_instr *i = region->first, *next; i; i = next) {
-        next = i->next;
-        if (!(i->mark & NEEDED) && !qn__ir_is_jump(i)) {
-            qn__ir_unlink(i);
-            d->changed = true;
-            continue;
-        }
-        if (!i->num_regions) continue;
-        for (uint32_t r = 0; r < i->num_regions; r++) sweep(d, i->regions[r]);
-        shrink_construct(d, i);
+/* Inner constructs come behind those around them, and are shrunk first. */
+static void sweep(dead_code *d) {
+    for (size_t n = d->flows.len; n-- > 0;) {
+        ir_instr *construct = d->flows.data[n].construct;
+        if (construct->mark & NEEDED) shrink_construct(d, construct);
+    }
+    for (size_t n = 0; n < d->passed.len; n++) {
+        if (d->passed.data[n]->mark & NEEDED) continue;
+        qn__ir_unlink(d->passed.data[n]);
+        d->changed = true;
     }
 }
 
@@ -216,6 +217,6 @@ bool qn__pass_dce(qn__pass_context *context) {
         else
             visit_live(&d, qn__vec_pop(&d.values));
     }
-    sweep(&d, function->body);
+    sweep(&d);
     return d.changed;
 }
