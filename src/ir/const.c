@@ -75,9 +75,9 @@ bool qn__ir_is_interned(const ir_function *function, const ir_value *value) {
 }
 
 ir_value *qn__ir_const_splat(ir_function *function, ir_type type, uint64_t bits) {
-    const uint64_t cut = bits & lane_mask(type);
     uint64_t lanes[16];
-    for (unsigned i = 0; i < type.lanes && i < 16; i++) lanes[i] = cut;
+    bits &= lane_mask(type);
+    for (unsigned i = 0; i < type.lanes && i < 16; i++) lanes[i] = bits;
     return intern(function, type, IR_VALUE_CONST, lanes);
 }
 

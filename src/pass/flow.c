@@ -301,6 +301,10 @@ static void swap_regions(flow *f, ir_instr *instr) {
 static void visit_region(flow *f, ir_region *region) {
     for (ir_instr *i = region->first; i;) {
         qn__rewrite_operands(&f->rewrite, i);
+        if (i->op < IR_IF) {
+            i = i->next;
+            continue;
+        }
         if (i->op == IR_IF) {
             while (qn__defined_by(i->operands[0], IR_NOT)) swap_regions(f, i);
             const int known = known_condition(f, i->operands[0]);

@@ -112,4 +112,6 @@ static ir_value *lower(qn__lowering *l, ir_instr *i) {
     return i->op == IR_FADD ? add_zero(l, i) : NULL;
 }
 
-bool qn__pass_lower_denormals(qn__pass_context *context) { return qn__lower_each(context, lower, NULL); }
+bool qn__pass_lower_denormals(qn__pass_context *context) {
+    return qn__lower_rules(context, UINT64_C(1) << RULE_FLOAT | UINT64_C(1) << RULE_FCOMPARE, lower, NULL);
+}

@@ -509,12 +509,15 @@ static ir_value *lower_bits(qn__lowering *l, ir_instr *i) {
 
 static bool lower_function(qn__pass_context *context, bool all) {
     widening state = {.arena = context->scratch, .native = !all};
-    if (!all) return qn__lower_each(context, lower_bits, &state);
+    const uint64_t numbers = UINT64_C(1) << RULE_INT | UINT64_C(1) << RULE_COMPARE,
+                   moved =
+                       UINT64_C(1) << RULE_LOGIC | UINT64_C(1) << RULE_SELECT | UINT64_C(1) << RULE_CONVERT;
+    if (!all) return qn__lower_rules(context, numbers, lower_bits, &state);
     qn__lowering l = {.b = {.function = context->function}, .context = context};
     state.first_address = context->function->num_values;
     qn__ir_walk(context->function->body, renew_sum, &l);
     state.end_address = context->function->num_values;
-    return qn__lower_each(context, lower, &state) | l.changed;
+    return qn__lower_rules(context, numbers | moved, lower, &state) | l.changed;
 }
 
 bool qn__pass_lower_wide(qn__pass_context *context) {

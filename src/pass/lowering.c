@@ -16,9 +16,9 @@ static void visit(qn__lowering *l, ir_region *region, qn__lower_function *lower)
     }
 }
 
-bool qn__lower_each(qn__pass_context *context, qn__lower_function *lower, void *user) {
+bool qn__lower_rules(qn__pass_context *context, uint64_t rules, qn__lower_function *lower, void *user) {
     qn__lowering l = {.b = {.function = context->function}, .context = context, .user = user};
-    for (unsigned op = 0; op < IR_OP_COUNT; op++) l.takes[op] = op < IR_IF || op > IR_BLOCK;
+    for (unsigned op = 0; op < IR_OP_COUNT; op++) l.takes[op] = rules >> qn__ir_ops[op].rule & 1;
     visit(&l, context->function->body, lower);
     return l.changed;
 }
@@ -84,8 +84,8 @@ ir_value *qn__make_int(qn__lowering *l, ir_type type, uint64_t value) {
 }
 
 ir_value *qn__make_float(qn__lowering *l, ir_type type, double value) {
-    const ir_value *one = qn__ir_const_float(l->b.function, (ir_kind)type.kind, value);
-    return qn__ir_const_splat(l->b.function, type, one->bits[0]);
+    ir_value *one = qn__ir_const_float(l->b.function, (ir_kind)type.kind, value);
+    return type.lanes == 1 ? one : qn__ir_const_splat(l->b.function, type, one->bits[0]);
 }
 
 ir_value *qn__make_lanes(qn__lowering *l, const ir_instr *instr, qn__lower_lane *lower) {

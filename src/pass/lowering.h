@@ -18,11 +18,11 @@ typedef struct qn__lowering {
 /* Gives the value that takes the place of the instruction's only result; NULL: it stays. */
 typedef ir_value *qn__lower_function(qn__lowering *l, ir_instr *instr);
 
-/* Offers each instruction that has one result and no regions. What is built is not offered again. Returns whether
-   anything was replaced. */
-bool qn__lower_each(qn__pass_context *context, qn__lower_function *lower, void *user);
-/* The same for some ops only. */
+/* Offers each instruction of some ops, which have one result and no regions. What is built is not offered again. Returns
+   whether anything was replaced. */
 bool qn__lower_ops(qn__pass_context *context, const ir_op *ops, size_t count, qn__lower_function *lower);
+/* The same for the ops of some rules, each a bit (1 << ir_rule). */
+bool qn__lower_rules(qn__pass_context *context, uint64_t rules, qn__lower_function *lower, void *user);
 
 ir_value *qn__make1(qn__lowering *l, ir_op op, ir_value *a);
 ir_value *qn__make2(qn__lowering *l, ir_op op, ir_value *a, ir_value *b);
