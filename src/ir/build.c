@@ -17,6 +17,7 @@ ir_function *qn__ir_function_new(ir_module *module, const char *name, ir_type re
     function->module = module;
     function->name = name;
     function->result = result;
+    function->now = IR_SETTLED;
     function->body = qn__ir_region_new(function, NULL);
     qn__vec_push(module->arena, &module->functions, function);
     return function;
@@ -29,6 +30,7 @@ ir_value *qn__ir_value_new(ir_function *function, ir_type type, ir_value_kind ki
     value->type = type;
     value->value_kind = (uint8_t)kind;
     value->id = function->num_values++;
+    if (kind == IR_VALUE_RESULT) value->changed = function->now;
     value->index = index;
     value->def = def;
     if (type.space == IR_GENERIC_SPACE) function->module->has_generic = true;

@@ -194,13 +194,24 @@ static ir_instr *clone_target(ir_instr *target, const clone_frame *outer) {
     return target;
 }
 
+/* An instruction of another function is as old here as there. */
+static uint32_t changed_here(const ir_function *function, const ir_function *from, uint32_t changed) {
+    const uint32_t age = from->now - changed;
+    return age < function->now ? function->now - age : 0;
+}
+
 static ir_instr *clone_shell(ir_builder *builder, const ir_region *from, const ir_instr *instr,
                              ir_value **map) {
     ir_function *function = builder->function;
     ir_instr *copy = qn__ir_instr_copy(function, instr);
-    for (uint32_t i = 0; i < instr->num_operands; i++)
+    bool is_new = function == from->function; /* or has got an argument's value */
+    for (uint32_t i = 0; i < instr->num_operands; i++) {
+        is_new |= instr->operands[i]->value_kind == IR_VALUE_ARG;
         copy->operands[i] = clone_value(function, from->function, map, instr->operands[i]);
+    }
     for (uint32_t i = 0; i < instr->num_results; i++) map[instr->results[i]->id] = copy->results[i];
+    if (!is_new && instr->num_results)
+        copy->results[0]->changed = changed_here(function, from->function, instr->results[0]->changed);
     return copy;
 }
 
@@ -246,9 +257,15 @@ static void adopt_region(ir_function *function, ir_region *region, const ir_func
 
 static void adopt(ir_function *function, ir_instr *instr, const ir_function *from, ir_value **map) {
     function->has[instr->op] = true;
-    for (uint32_t n = 0; n < instr->num_operands; n++)
-        if (instr->operands[n]->value_kind >= IR_VALUE_ARG)
-            instr->operands[n] = clone_value(function, from, map, instr->operands[n]);
+    bool has_arg = false;
+    for (uint32_t n = 0; n < instr->num_operands; n++) {
+        if (instr->operands[n]->value_kind < IR_VALUE_ARG) continue;
+        has_arg |= instr->operands[n]->value_kind == IR_VALUE_ARG;
+        instr->operands[n] = clone_value(function, from, map, instr->operands[n]);
+    }
+    if (instr->num_results)
+        instr->results[0]->changed =
+            has_arg ? function->now : changed_here(function, from, instr->results[0]->changed);
     for (uint32_t n = 0; n < instr->num_results; n++) instr->results[n]->id = function->num_values++;
     for (uint32_t r = 0; r < instr->num_regions; r++) adopt_region(function, instr->regions[r], from, map);
 }

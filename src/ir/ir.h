@@ -383,6 +383,9 @@ typedef struct ir_constants {
     uint32_t len, cap;
 } ir_constants;
 
+/* ir_function.now begins here; so much less, and what has changed then has been simplified since. */
+enum { IR_SETTLED = 4 };
+
 struct ir_function {
     ir_module *module;
     const char *name;
@@ -394,10 +397,10 @@ struct ir_function {
     QN__VEC(ir_arg) args;
     QN__VEC(ir_local) locals; /* __local variables (kernels; merged into the kernel by inlining) */
     ir_region *body;
-    uint32_t num_values;    /* ids handed out */
-    bool has[IR_OP_COUNT];  /* ops that it has, or has had; set where instructions are made */
-    uint32_t lanes;         /* numbers of lanes that its values have, or have had, ored */
-    uint32_t now;           /* grows with each run of a pass that looks at what has changed since the last */
+    uint32_t num_values;   /* ids handed out */
+    bool has[IR_OP_COUNT]; /* ops that it has, or has had; set where instructions are made */
+    uint32_t lanes;        /* numbers of lanes that its values have, or have had, ored */
+    uint32_t now; /* grows with each run of simplify, which looks at what has changed since the last */
     uint32_t reqd_local[3]; /* reqd_work_group_size; 0: none */
     uint32_t hint_local[3];
     uint32_t required_sub_group_size; /* 0: none */

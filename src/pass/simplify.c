@@ -260,11 +260,12 @@ static uint32_t count_constants(const ir_instr *instr) {
 }
 
 /* As many instructions away a change matters: rules look that deep. */
-enum { REACH = 3 };
+enum { REACH = 3 }; /* below IR_SETTLED */
 
 /* Whether the instruction has been tried as it is, and what its operands are made of too. A change counts one less with
    each instruction that it is away. */
 static bool is_settled(const simplifier *s, const ir_instr *instr) {
+    if (instr->num_results != 1 || instr->num_regions) return false;
     uint32_t changed = instr->results[0]->changed;
     if (changed == s->peephole.function->now) return false;
     for (uint32_t i = 0; i < instr->num_operands; i++)
@@ -274,8 +275,7 @@ static bool is_settled(const simplifier *s, const ir_instr *instr) {
 }
 
 static ir_value *simplify_one(simplifier *s, ir_instr *instr) {
-    if (instr->num_results != 1 || instr->num_regions || is_settled(s, instr)) return NULL;
-    if (!qn__ir_is_removable(instr)) return NULL;
+    if (instr->num_results != 1 || instr->num_regions || !qn__ir_is_removable(instr)) return NULL;
     const uint32_t constants = count_constants(instr);
     if (constants == instr->num_operands || instr->op == IR_SELECT) {
         ir_value *folded = qn__ir_fold(s->peephole.function, instr);
@@ -305,6 +305,10 @@ static bool has_offset(const ir_instr *i) {
 static void walk(simplifier *s, ir_region *region) {
     for (ir_instr *i = region->first; i;) {
         qn__rewrite_operands(&s->rewrite, i);
+        if (is_settled(s, i)) {
+            i = i->next;
+            continue;
+        }
         ir_instr *prev = i->prev;
         ir_value *value = s->budget ? simplify_one(s, i) : NULL;
         if (value) {
@@ -331,6 +335,6 @@ bool qn__pass_simplify(qn__pass_context *context) {
     if (!context->rules) context->rules = index_rules(context->module->arena);
     s.index = context->rules;
     walk(&s, context->function->body);
-    context->function->now += REACH;
+    context->function->now += IR_SETTLED;
     return s.changed;
 }

@@ -230,6 +230,7 @@ static ir_function *new_frozen(lower *l, ast_decl *decl) {
     ir_function *function = new_callable(l, decl);
     function->is_tidy = true;
     qn__ir_unpack(function, decl->frozen, &globals);
+    function->now += IR_SETTLED;
     return function;
 }
 
