@@ -1,4 +1,4 @@
-/* Every op that computes, on every type that the verifier lets it have, is printed by every target and run by the
+/* Every op that computes, also of a sub-group together, on every type that the verifier lets it have, is printed by every target and run by the
    interpreter, or stands in that target's list of what passes have lowered: then it is refused with a message. So a
    row in ops.def without its spellings fails here. What is printed is checked by emit.operations. */
 #include <stdio.h>
@@ -70,6 +70,7 @@ static unsigned operand_types(ir_op op, ir_type type, ir_type result, ir_type *t
     case RULE_EXTRACT:
         if (op == IR_EXTRACT_DYNAMIC) types[1] = qn__ir_type(IR_I32, 1);
         break;
+    case RULE_GROUP_INDEX: types[1] = qn__ir_type(IR_I32, 1); break;
     default: break;
     }
     return count;
@@ -94,7 +95,10 @@ static void put_op(qn__arena *arena, writer *w, ir_op op, ir_type result, const 
                    unsigned count) {
     const ir_op_info *info = &qn__ir_ops[op];
     put(w, "%%r: %s = %s", qn__ir_type_name(arena, result), info->name);
-    if (op == IR_EXTRACT || op == IR_INSERT) put(w, " [0]");
+    if (info->has & IR_ATTR_COMBINE) put(w, " combine %s", qn__ir_is_float(result) ? "fadd" : "add");
+    if (info->has & IR_ATTR_SCOPE) put(w, " scope sub_group");
+    if (info->has & IR_ATTR_DIM) put(w, " [1]");
+    if (info->has & IR_ATTR_LANE) put(w, " [0]");
     if (info->rule == RULE_SHUFFLE) put(w, " [");
     for (unsigned i = 0; info->rule == RULE_SHUFFLE && i < result.lanes; i++)
         put(w, "%s%u", i ? ", " : "", (i + 1) % types[0].lanes);
@@ -164,6 +168,7 @@ static bool is_possible(ir_op op, ir_type type, ir_type result) {
     if (rule == RULE_COMPARE || rule == RULE_FCOMPARE)
         return result.kind == IR_BOOL && type.lanes == result.lanes;
     if (rule == RULE_VECTOR && type.lanes > 1) return false;
+    if (rule == RULE_BALLOT) return qn__ir_same(result, qn__ir_type(IR_I32, 4)) && type.kind == IR_BOOL;
     bool regroups = rule == RULE_VECTOR || rule == RULE_SPLAT || rule == RULE_EXTRACT || rule == RULE_SHUFFLE;
     return type.kind == result.kind && (regroups || type.lanes == result.lanes);
 }
@@ -189,7 +194,7 @@ static void every_op_is_printed_or_lowered(void **state) {
         unsigned effects = qn__ir_ops[op].effects, rule = qn__ir_ops[op].rule;
         bool address = rule == RULE_POINTER_RESULT || rule == RULE_PTR_ADD || op == IR_PTR2INT ||
                        op == IR_INT2PTR || op == IR_PTR_CAST;
-        if (effects > IR_EFFECT_PURE_TRAP || address) continue;
+        if ((effects > IR_EFFECT_PURE_TRAP && effects != IR_EFFECT_CONVERGENT) || address) continue;
         for (unsigned kind = IR_BOOL; kind < IR_PTR; kind++)
             for (size_t i = 0; i < sizeof lanes; i++)
                 look_at_results((ir_op)op, qn__ir_type((ir_kind)kind, lanes[i]), &c);
