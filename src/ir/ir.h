@@ -163,6 +163,7 @@ enum {
     IR_ATTR_CALLEE = 1 << 14,
     IR_ATTR_TARGET = 1 << 15,
     IR_ATTR_UNROLL = 1 << 16,
+    IR_ATTRS = (1 << 17) - 1,
     IR_COMMUTES = 1 << 17, /* its first two operands may be swapped */
     IR_SIGNED = 1 << 18,   /* it reads its operands as signed */
     IR_UNSIGNED = 1 << 19, /* as unsigned */

@@ -26,30 +26,23 @@ typedef enum attr_shape {
     ATTR_REFUSED
 } attr_shape;
 
+/* Functions that are packed know no work-items, nor what touches more of memory than a load or a store. */
 static attr_shape shape_of(ir_op op) {
-    switch (op) {
-    case IR_EXTRACT:
-    case IR_INSERT: return ATTR_LANE;
-    case IR_SHUFFLE: return ATTR_LANES;
-    case IR_GLOBAL: return ATTR_INDEX;
-    case IR_FCONVERT:
-    case IR_F2S:
-    case IR_F2U:
-    case IR_S2F:
-    case IR_U2F: return ATTR_ROUNDING;
-    case IR_PTR_ADD:
-    case IR_LOAD:
-    case IR_STORE: return ATTR_MEMORY;
-    case IR_VAR: return ATTR_VAR;
-    case IR_LOOP: return ATTR_UNROLL;
-    case IR_BREAK:
-    case IR_CONTINUE: return ATTR_TARGET;
-    case IR_IF:
-    case IR_BLOCK:
-    case IR_YIELD:
-    case IR_RETURN:
-    case IR_UNREACHABLE: return ATTR_NONE;
-    default: return op < IR_VAR ? ATTR_NONE : ATTR_REFUSED;
+    const ir_op_info *info = &qn__ir_ops[op];
+    switch (info->has & IR_ATTRS) {
+    case 0:
+        return info->effects <= IR_EFFECT_PURE_TRAP || info->effects == IR_EFFECT_CONTROL ? ATTR_NONE
+                                                                                          : ATTR_REFUSED;
+    case IR_ATTR_LANE: return ATTR_LANE;
+    case IR_ATTR_LANES: return ATTR_LANES;
+    case IR_ATTR_INDEX: return op == IR_GLOBAL ? ATTR_INDEX : ATTR_REFUSED;
+    case IR_ATTR_ROUNDING: return ATTR_ROUNDING;
+    case IR_ATTR_OFFSET:
+    case IR_ATTR_OFFSET | IR_ATTR_ALIGN: return ATTR_MEMORY;
+    case IR_ATTR_VAR: return ATTR_VAR;
+    case IR_ATTR_UNROLL: return ATTR_UNROLL;
+    case IR_ATTR_TARGET: return ATTR_TARGET;
+    default: return ATTR_REFUSED;
     }
 }
 
