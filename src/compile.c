@@ -119,13 +119,9 @@ static bool read_file(void *user, const char *path, qn__arena *arena, qn__str *t
 /* ---- stages ---- */
 
 void qn__compile_target(qn__target *target) {
-    qn__target_add(target, &emitters[target->kind]->base);
-    target->wants_words = target->kind == QN__TARGET_SPIRV && !target->wants_wide_addresses;
-    if (target->lacks_exact_fma) target->lacks_division = false; /* it computes on the processor, exactly */
-    /* cp.async; other devices are given plain copies by the front end. */
-    target->has_async_copies = target->kind == QN__TARGET_PTX && target->arch >= 80;
-    if (target->kind == QN__TARGET_PTX) target->has_dot4 = target->arch >= 61;
-    target->has_active_reductions = target->kind == QN__TARGET_PTX && target->arch >= 80; /* redux */
+    const qn__emitter *emitter = emitters[target->kind];
+    qn__target_add(target, &emitter->base);
+    if (emitter->complete) emitter->complete(target);
 }
 
 static const char *unknown_tuning(compile *c, const char *word, size_t length) {

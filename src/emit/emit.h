@@ -26,6 +26,8 @@ enum { QN__GPU_PRIVATE = 256 << 10 };
 
 typedef struct qn__emitter {
     qn__target base; /* the traits and numbers of the target on any device */
+    void (*complete)(
+        qn__target *target); /* sets those that follow from a device's others; NULL: there are none */
     void (*emit)(qn__arena *arena, ir_module *module, const qn__emit_options *options,
                  qn__emit_result *result);
 } qn__emitter;

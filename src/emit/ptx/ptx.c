@@ -130,6 +130,12 @@ static void emit(qn__arena *arena, ir_module *module, const qn__emit_options *op
     result->size = text.len;
 }
 
+static void complete(qn__target *target) {
+    target->has_dot4 = target->arch >= 61;
+    target->has_async_copies = target->arch >= 80;      /* cp.async */
+    target->has_active_reductions = target->arch >= 80; /* redux */
+}
+
 const qn__emitter qn__emitter_ptx = {
     .base =
         {
@@ -144,5 +150,6 @@ const qn__emitter qn__emitter_ptx = {
             .wants_unrolled = true,
             .private_bytes = QN__GPU_PRIVATE,
         },
+    .complete = complete,
     .emit = emit,
 };

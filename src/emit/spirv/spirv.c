@@ -157,6 +157,11 @@ static void emit(qn__arena *arena, ir_module *module, const qn__emit_options *op
     if (!setjmp(e->give_up)) run(e);
 }
 
+static void complete(qn__target *target) {
+    target->wants_words = !target->wants_wide_addresses;
+    if (target->lacks_exact_fma) target->lacks_division = false; /* it computes on the processor, exactly */
+}
+
 const qn__emitter qn__emitter_spirv = {
     .base =
         {
@@ -177,5 +182,6 @@ const qn__emitter qn__emitter_spirv = {
             .has_group_size = true,
             .private_bytes = QN__GPU_PRIVATE,
         },
+    .complete = complete,
     .emit = emit,
 };
