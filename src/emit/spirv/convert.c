@@ -1,6 +1,8 @@
 /* Conversions for SPIR-V. Those of OpenCL saturate and have rounding modes; SPIR-V's do neither, so they are composed
    where the plain instruction is not the answer, lane by lane. i64 is converted from and to its two words, so
-   that a size turned into a float needs no 64-bit integers. */
+   that a size turned into a float needs no 64-bit integers.
+   This is no pass: what it composes of are conversions that are undefined out of range, which the IR does not have (its own
+   saturate, as WGSL's do), and products that no driver may contract or fold away, in the forms that values have here. */
 #include "emit/spirv/internal.h"
 
 /* ---- small things ---- */

@@ -227,7 +227,8 @@ static uint32_t add_zero(spv *e, const ir_instr *instr) {
 
 /* Zeros as drivers see them: llvmpipe takes x + 0 for x, 0 - x for -x, x * 0 for 0 and x / 0 for anything where it sees the zero.
    It does not where that is chosen by a condition that never holds (no group's id is the largest number), and
-   not from 1, which with 0 is a conversion of the condition for it. */
+   not from 1, which with 0 is a conversion of the condition for it. This is no pass: it goes around a
+   reader of SPIR-V, and no other target promises infinities and the signs of zeros without keeping them. */
 uint32_t qn__spv_hide_zero(spv *e, const ir_value *value) {
     enum { KEY_NEVER = 0x40000020 };
     uint32_t id = qn__spv_use(e, value);
