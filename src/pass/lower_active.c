@@ -109,8 +109,8 @@ static void visit(lowering *l, ir_region *region, bool diverged) {
         next = i->next;
         qn__rewrite_operands(&l->g.rewrite, i);
         if (i->op == IR_RETURN && diverged) l->diverged = true;
-        const bool parts = qn__ir_is_construct(i) && qn__uniformity_is_varying_branch(&l->uniformity, i);
-        for (uint32_t r = 0; r < i->num_regions; r++) visit(l, i->regions[r], diverged || parts);
+        const bool diverges = qn__ir_is_construct(i) && qn__uniformity_is_varying_branch(&l->uniformity, i);
+        for (uint32_t r = 0; r < i->num_regions; r++) visit(l, i->regions[r], diverged || diverges);
         if (qn__ir_is_together((ir_op)i->op) && i->flags & IR_ACTIVE && !diverged && !l->diverged) {
             i->flags &= (uint16_t)~IR_ACTIVE;
             l->changed = true;

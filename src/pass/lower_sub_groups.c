@@ -35,8 +35,8 @@ static void look(lowering *l, const ir_region *region, bool diverged) {
                 "has no sub-groups");
         if (i->op == IR_RETURN && diverged) l->diverged = true;
         if (!qn__ir_is_construct(i)) continue;
-        const bool parts = diverged || qn__uniformity_is_varying_branch(&l->uniformity, i);
-        for (uint32_t r = 0; r < i->num_regions; r++) look(l, i->regions[r], parts);
+        const bool diverges = diverged || qn__uniformity_is_varying_branch(&l->uniformity, i);
+        for (uint32_t r = 0; r < i->num_regions; r++) look(l, i->regions[r], diverges);
     }
 }
 

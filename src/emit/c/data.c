@@ -59,7 +59,7 @@ static bool is_data(const ir_global *global) {
            global->align <= CONSTANTS_ALIGN;
 }
 
-/* The objects that the loader fills: one array, and a name for each place in it. */
+/* The objects that the loader fills: one array, and a name for each offset in it. */
 static void data_objects(c_emitter *e, qn__buf *out) {
     uint64_t total = 0;
     qn__code_info *info = &e->result->info;

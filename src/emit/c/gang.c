@@ -51,7 +51,7 @@ void qn__c_gang_close(c_emitter *e) {
 
 /* ---- values that cross constructs ---- */
 
-static bool parts(const c_emitter *e, const ir_instr *construct) {
+static bool diverges(const c_emitter *e, const ir_instr *construct) {
     return e->gang_plan->row.varying_branch[construct->mark];
 }
 
@@ -148,7 +148,7 @@ static void hand_over(c_emitter *e, const ir_instr *jump) {
     for (uint32_t i = 0; i < to.count; i++) {
         const ir_value *value = jump->operands[i];
         if (value->value_kind == IR_VALUE_UNDEF) continue;
-        if (e->plan->place[to.values[i]->id] == PLACE_CONTEXT) {
+        if (e->plan->storage[to.values[i]->id] == STORAGE_CONTEXT) {
             qn__c_gang_keep(e, to.values[i], value);
         } else if (jump->parent->owner && !e->plan->in_step[jump->parent->owner->mark]) {
             for (unsigned lane = 0; lane < value->type.lanes; lane++)
@@ -176,7 +176,7 @@ static void gang_jump(c_emitter *e, const ir_instr *jump) {
         hand_over(e, jump);
         pend(e, jump);
         take_out(e, NULL, true);
-    } else if (!parts(e, target)) {
+    } else if (!diverges(e, target)) {
         assign(e, to.values, jump->operands, to.count, false);
         qn__c_jump(&e->flow, jump);
     } else {
@@ -195,7 +195,7 @@ static const char *condition(void *user, const ir_value *value) { return qn__c_u
 static const qn__c_dialect plain = {.condition = condition, .region = write_region};
 
 static void gang_if(c_emitter *e, ir_instr *instr) {
-    if (!parts(e, instr)) {
+    if (!diverges(e, instr)) {
         qn__c_if(&e->text, &plain, e, instr);
         return;
     }
@@ -224,7 +224,7 @@ static void start_params(c_emitter *e, ir_instr *loop) {
 
 static void gang_loop(c_emitter *e, ir_instr *instr) {
     start_params(e, instr);
-    bool masked = parts(e, instr);
+    bool masked = diverges(e, instr);
     const char *live = qn__arena_printf(e->arena, "live%u", instr->mark);
     const char *name = qn__arena_printf(e->arena, "m%u", instr->mark);
     if (masked) qn__c_line(e, "vi32 %s = %s;", live, qn__c_mask(e)->name);
@@ -242,7 +242,7 @@ static void gang_loop(c_emitter *e, ir_instr *instr) {
 }
 
 static void gang_block(c_emitter *e, ir_instr *instr) {
-    bool masked = parts(e, instr);
+    bool masked = diverges(e, instr);
     qn__c_open(e, "{");
     if (masked) {
         const char *name = qn__arena_printf(e->arena, "m%u", instr->mark);
@@ -257,7 +257,7 @@ static void gang_block(c_emitter *e, ir_instr *instr) {
 static void gang_construct(c_emitter *e, ir_instr *instr) {
     for (uint32_t i = 0; i < instr->num_results; i++) {
         const ir_value *result = instr->results[i];
-        bool group = e->plan->place[result->id] == PLACE_GROUP;
+        bool group = e->plan->storage[result->id] == STORAGE_GROUP;
         if (!group) qn__c_gang_declare(e, result);
     }
     if (instr->op == IR_IF) {
@@ -269,7 +269,7 @@ static void gang_construct(c_emitter *e, ir_instr *instr) {
     }
     qn__c_leave_label(&e->flow, instr);
     for (uint32_t i = 0; i < instr->num_results; i++) {
-        if (e->plan->place[instr->results[i]->id] == PLACE_CONTEXT)
+        if (e->plan->storage[instr->results[i]->id] == STORAGE_CONTEXT)
             qn__c_gang_keep(e, instr->results[i], instr->results[i]);
     }
 }

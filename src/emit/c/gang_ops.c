@@ -263,7 +263,7 @@ void qn__c_gang_available(c_emitter *e, const ir_value *value) {
 
 /* ---- memory ---- */
 
-/* Consecutive members at consecutive 32-bit places: one vector access where all members are active. */
+/* Consecutive members at consecutive 32-bit addresses: one vector access where all members are active. */
 static bool is_row(const c_emitter *e, const ir_instr *instr, ir_type type) {
     const ir_value *pointer = instr->operands[0];
     if (type.lanes != 1 || (type.kind != IR_I32 && type.kind != IR_F32) || (instr->flags & IR_VOLATILE))
@@ -450,6 +450,6 @@ void qn__c_gang_instr(c_emitter *e, ir_instr *instr) {
         qn__c_instr(e, instr);
         close_members(e);
     }
-    if (instr->num_results && e->plan->place[instr->results[0]->id] == PLACE_CONTEXT)
+    if (instr->num_results && e->plan->storage[instr->results[0]->id] == STORAGE_CONTEXT)
         qn__c_gang_keep(e, instr->results[0], instr->results[0]);
 }

@@ -123,7 +123,7 @@ static void visit(ir_instr *instr, void *user) {
             ir_type type = body->params[i]->type;
             c_line line = line_of(gang, instr->operands[i]);
             bool number = type.kind == IR_I32 || type.kind == IR_I64 || type.kind == IR_PTR;
-            bool kept = scan->plan->place[body->params[i]->id] == PLACE_CONTEXT;
+            bool kept = scan->plan->storage[body->params[i]->id] == STORAGE_CONTEXT;
             if (divergent || kept || !number || type.lanes != 1) line = (c_line){LINE_NOT, false, 0};
             meet(scan, body->params[i], line);
         }
@@ -132,7 +132,7 @@ static void visit(ir_instr *instr, void *user) {
     for (uint32_t i = 0; i < instr->num_results; i++) {
         const ir_value *result = instr->results[i];
         if (!gang->row.varying[result->id]) continue;
-        bool plain = !qn__ir_is_construct(instr) && scan->plan->place[result->id] != PLACE_CONTEXT;
+        bool plain = !qn__ir_is_construct(instr) && scan->plan->storage[result->id] != STORAGE_CONTEXT;
         meet(scan, result, plain ? line_of_instr(gang, instr) : (c_line){LINE_NOT, false, 0});
     }
 }
@@ -192,7 +192,7 @@ c_gang *qn__c_gang_plan(qn__arena *arena, const c_plan *plan) {
     c_gang *gang = QN__NEW(arena, c_gang);
     size_t values = (size_t)plan->kernel->num_values + 1;
     bool *forced = QN__NEW_ARRAY(arena, bool, values);
-    for (size_t i = 0; i < values; i++) forced[i] = plan->place[i] == PLACE_CONTEXT;
+    for (size_t i = 0; i < values; i++) forced[i] = plan->storage[i] == STORAGE_CONTEXT;
     gang->row = qn__uniformity_analyse_row(arena, plan->kernel, forced);
     gang->lines = QN__NEW_ARRAY(arena, c_line, values);
     gang->chunks = QN__NEW_ARRAY(arena, bool, (size_t)plan->num_chunks + 1);

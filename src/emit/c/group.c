@@ -18,7 +18,7 @@ static const char *identity(c_emitter *e, ir_combine combine, ir_kind kind, bool
 /* ---- pieces ---- */
 
 static bool in_array(const c_emitter *e, const ir_value *value) {
-    return value->value_kind <= IR_VALUE_PARAM && e->plan->place[value->id] == PLACE_CONTEXT;
+    return value->value_kind <= IR_VALUE_PARAM && e->plan->storage[value->id] == STORAGE_CONTEXT;
 }
 
 /* The value of work-item `index`. */

@@ -11,12 +11,12 @@
 #include "emit/emit.h"
 #include "pass/analysis.h"
 
-typedef enum c_place {
-    PLACE_ITEM,    /* a C variable inside the loops of its chunk */
-    PLACE_GROUP,   /* a C variable outside: uniform */
-    PLACE_CONTEXT, /* lives across chunks and varies: an array over the work-items */
-    PLACE_AGAIN    /* lives across chunks, but is cheap: computed again where it is used */
-} c_place;
+typedef enum c_storage {
+    STORAGE_ITEM,    /* a C variable inside the loops of its chunk */
+    STORAGE_GROUP,   /* a C variable outside: uniform */
+    STORAGE_CONTEXT, /* lives across chunks and varies: an array over the work-items */
+    STORAGE_AGAIN    /* lives across chunks, but is cheap: computed again where it is used */
+} c_storage;
 
 typedef struct c_plan {
     ir_function *kernel;
@@ -27,7 +27,7 @@ typedef struct c_plan {
     uint32_t *chunk;     /* by mark; 0 for what is in step */
     bool *chunk_loops;   /* by chunk: lies in a loop that is in step */
     bool *chunk_ordered; /* by chunk: items may not be interleaved (atomics, output) */
-    uint8_t *place;      /* by value id: c_place */
+    uint8_t *storage;    /* by value id: c_storage */
     uint32_t *uses;      /* by value id */
     bool sync;           /* there is something in step beyond the body itself */
     bool masked;         /* work-items of a group may diverge while others meet: `pend` tells which wait */
@@ -90,7 +90,7 @@ const char *qn__c_context(c_emitter *e, const ir_value *value, unsigned lane);  
 bool qn__c_need(c_emitter *e, const char *name);
 /* The standard way: name and text are patterns. Gives the name. */
 const char *qn__c_helper(c_emitter *e, const char *name, const char *text, const qn__c_pattern *with);
-/* Declares a lane of a result as its place wants it, and gives it the value of an expression. */
+/* Declares a lane of a result as its storage wants it, and gives it the value of an expression. */
 void qn__c_define(c_emitter *e, const ir_value *value, unsigned lane, const char *expression);
 /* Declares a value that is assigned later (results of constructs, parameters of loops). */
 void qn__c_declare(c_emitter *e, const ir_value *value);

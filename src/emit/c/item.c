@@ -134,16 +134,16 @@ static void context_object(c_emitter *e, const ir_value *value) {
 void qn__c_make_available(c_emitter *e, const ir_value *value) {
     if (value->value_kind > IR_VALUE_PARAM || e->seen[value->id] == e->epoch) return;
     const c_plan *plan = e->plan;
-    c_place place = (c_place)plan->place[value->id];
+    c_storage storage = (c_storage)plan->storage[value->id];
     bool is_var = value->value_kind == IR_VALUE_RESULT && value->def->op == IR_VAR;
     bool at_home = !plan->in_step[value->def->mark] && plan->chunk[value->def->mark] == e->chunk;
-    if (!is_var && (at_home || (place != PLACE_CONTEXT && place != PLACE_AGAIN))) return;
+    if (!is_var && (at_home || (storage != STORAGE_CONTEXT && storage != STORAGE_AGAIN))) return;
     e->seen[value->id] = e->epoch;
-    if (is_var && place == PLACE_ITEM) {
+    if (is_var && storage == STORAGE_ITEM) {
         declare_object(e, value);
     } else if (is_var) {
         context_object(e, value);
-    } else if (place == PLACE_AGAIN) {
+    } else if (storage == STORAGE_AGAIN) {
         for (uint32_t i = 0; i < value->def->num_operands; i++)
             qn__c_make_available(e, value->def->operands[i]);
         (e->gang ? qn__c_gang_instr : qn__c_instr)(e, value->def);
@@ -158,7 +158,7 @@ void qn__c_make_available(c_emitter *e, const ir_value *value) {
 static void visit_operands(ir_instr *instr, void *user) {
     c_emitter *e = user;
     if (e->plan->hoisted[instr->mark]) return;
-    if (instr->op == IR_VAR && e->options->debug && e->plan->place[instr->results[0]->id] == PLACE_ITEM)
+    if (instr->op == IR_VAR && e->options->debug && e->plan->storage[instr->results[0]->id] == STORAGE_ITEM)
         qn__c_make_available(e, instr->results[0]);
     for (uint32_t i = 0; i < instr->num_operands; i++) qn__c_make_available(e, instr->operands[i]);
 }
@@ -181,7 +181,7 @@ static void hand_over(c_emitter *e, const ir_instr *jump, bool uniform_too) {
         const ir_value *value = jump->operands[i];
         if (value->value_kind == IR_VALUE_UNDEF) continue;
         for (unsigned lane = 0; lane < value->type.lanes; lane++) {
-            if (e->plan->place[to.values[i]->id] == PLACE_CONTEXT) {
+            if (e->plan->storage[to.values[i]->id] == STORAGE_CONTEXT) {
                 qn__c_line(e, "%s[item] = %s;", qn__c_context(e, to.values[i], lane),
                            qn__c_use(e, value, lane));
             } else if (uniform_too) {
@@ -241,7 +241,7 @@ static void write_region(void *user, ir_region *region) { item_region(user, regi
 static void store_results(c_emitter *e, const ir_instr *construct) {
     for (uint32_t i = 0; i < construct->num_results; i++) {
         const ir_value *result = construct->results[i];
-        if (e->plan->place[result->id] != PLACE_CONTEXT) continue;
+        if (e->plan->storage[result->id] != STORAGE_CONTEXT) continue;
         for (unsigned lane = 0; lane < result->type.lanes; lane++)
             qn__c_line(e, "%s[item] = %s;", qn__c_context(e, result, lane), qn__c_use(e, result, lane));
     }
@@ -275,7 +275,8 @@ static void item_region(c_emitter *e, ir_region *region) {
 static void declare_uniform(c_emitter *e, const ir_instr *instr) {
     for (uint32_t i = 0; i < instr->num_results; i++) {
         const ir_value *result = instr->results[i];
-        if (e->plan->place[result->id] == PLACE_GROUP && e->plan->uses[result->id]) qn__c_declare(e, result);
+        if (e->plan->storage[result->id] == STORAGE_GROUP && e->plan->uses[result->id])
+            qn__c_declare(e, result);
     }
 }
 
@@ -283,7 +284,7 @@ static void declare_uniform(c_emitter *e, const ir_instr *instr) {
 static bool jump_needs_items(const c_emitter *e, const ir_instr *jump) {
     const ir_receivers to = qn__ir_receivers(jump);
     for (uint32_t i = 0; i < to.count; i++) {
-        if (e->plan->place[to.values[i]->id] == PLACE_CONTEXT) return true;
+        if (e->plan->storage[to.values[i]->id] == STORAGE_CONTEXT) return true;
     }
     return false;
 }
@@ -291,7 +292,7 @@ static bool jump_needs_items(const c_emitter *e, const ir_instr *jump) {
 static bool instr_needs_items(const c_emitter *e, const ir_instr *instr) {
     if (qn__ir_is_jump(instr)) return jump_needs_items(e, instr);
     if (e->plan->hoisted[instr->mark] || (instr->op == IR_VAR && !e->options->debug)) return false;
-    return !(instr->num_results == 1 && e->plan->place[instr->results[0]->id] == PLACE_AGAIN);
+    return !(instr->num_results == 1 && e->plan->storage[instr->results[0]->id] == STORAGE_AGAIN);
 }
 
 /* The chunk that starts at `first`. Private objects count for the chunk of their uses, wherever they stand. */

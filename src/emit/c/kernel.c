@@ -16,18 +16,18 @@ typedef struct c_argument {
     uint32_t size, align;
 } c_argument;
 
-static c_argument place_argument(const ir_arg *arg, uint64_t *at) {
-    c_argument place = {0, arg->size, arg->align};
+static c_argument lay_out(const ir_arg *arg, uint64_t *at) {
+    c_argument argument = {0, arg->size, arg->align};
     bool pointer = arg->arg_kind == IR_ARG_BUFFER || arg->arg_kind == IR_ARG_LOCAL;
-    if (pointer || (!place.size && arg->arg_kind == IR_ARG_VALUE && arg->value->type.kind == IR_PTR))
-        place.size = 8;
-    if (!place.size) place.size = qn__ir_memory_size(arg->value->type);
-    if (pointer || !place.align)
-        place.align = place.size < 8 || arg->arg_kind == IR_ARG_VALUE ? place.size : 8;
-    if (!place.align) place.align = 1;
-    place.offset = (*at + place.align - 1) / place.align * place.align;
-    *at = place.offset + place.size;
-    return place;
+    if (pointer || (!argument.size && arg->arg_kind == IR_ARG_VALUE && arg->value->type.kind == IR_PTR))
+        argument.size = 8;
+    if (!argument.size) argument.size = qn__ir_memory_size(arg->value->type);
+    if (pointer || !argument.align)
+        argument.align = argument.size < 8 || arg->arg_kind == IR_ARG_VALUE ? argument.size : 8;
+    if (!argument.align) argument.align = 1;
+    argument.offset = (*at + argument.align - 1) / argument.align * argument.align;
+    *at = argument.offset + argument.size;
+    return argument;
 }
 
 /* Parameters of the range function: a name and type for each argument's lane. */
@@ -52,9 +52,9 @@ static void unpack(c_emitter *e) {
     uint64_t at = 0;
     for (size_t i = 0; i < kernel->args.len; i++) {
         const ir_arg *arg = &kernel->args.data[i];
-        c_argument place = place_argument(arg, &at);
+        const c_argument argument = lay_out(arg, &at);
         ir_type type = arg->value->type;
-        unsigned long long offset = place.offset;
+        unsigned long long offset = argument.offset;
         for (unsigned lane = 0; lane < type.lanes; lane++) {
             qn__buf_puts(e->text.out, ",\n        ");
             if (arg->arg_kind == IR_ARG_LOCAL) {

@@ -9,7 +9,7 @@ static const char *memory_type(ir_kind kind) { return kind == IR_F16 ? "u16" : q
 static unsigned lane_size(ir_type type) { return qn__ir_bits(type) / 8; }
 
 /* A lane in memory as an lvalue. */
-static const char *place_at(c_emitter *e, const ir_instr *instr, ir_type type, unsigned lane) {
+static const char *storage_at(c_emitter *e, const ir_instr *instr, ir_type type, unsigned lane) {
     const char *pointer = qn__c_use(e, instr->operands[0], 0), *name = memory_type((ir_kind)type.kind);
     int64_t offset = instr->attr.offset + (int64_t)lane * lane_size(type);
     if (instr->attr.align && instr->attr.align < lane_size(type)) {
@@ -37,7 +37,7 @@ static const char *place_at(c_emitter *e, const ir_instr *instr, ir_type type, u
 static void emit_load(c_emitter *e, const ir_instr *instr) {
     const ir_value *result = instr->results[0];
     for (unsigned lane = 0; lane < result->type.lanes; lane++) {
-        const char *text = place_at(e, instr, result->type, lane);
+        const char *text = storage_at(e, instr, result->type, lane);
         if (result->type.kind == IR_F16) text = qn__c_half_to_float(e, text);
         qn__c_define(e, result, lane, text);
     }
@@ -48,7 +48,7 @@ static void emit_store(c_emitter *e, const ir_instr *instr) {
     for (unsigned lane = 0; lane < value->type.lanes; lane++) {
         const char *text = qn__c_use(e, value, lane);
         if (value->type.kind == IR_F16) text = qn__c_float_to_half(e, text);
-        qn__c_line(e, "%s = %s;", place_at(e, instr, value->type, lane), text);
+        qn__c_line(e, "%s = %s;", storage_at(e, instr, value->type, lane), text);
     }
 }
 

@@ -137,7 +137,7 @@ static void hoist_region(c_plan *plan, ir_region *region) {
     }
 }
 
-/* ---- places ---- */
+/* ---- where values live ---- */
 
 /* Costs of computing a value again, in operations; LOADED is that of reading it from its array. */
 enum { COST_LOADED = 3, COST_MOST = 6 };
@@ -177,22 +177,22 @@ static uint32_t home_of(const c_plan *plan, const ir_value *value) {
 static void place_result(placing *p, const ir_instr *instr, const ir_value *value) {
     c_plan *plan = p->plan;
     bool varying = plan->uniformity.varying[value->id];
-    uint8_t *place = &plan->place[value->id];
+    uint8_t *storage = &plan->storage[value->id];
     if (plan->in_step[instr->mark]) {
-        *place = varying ? PLACE_CONTEXT : PLACE_GROUP;
+        *storage = varying ? STORAGE_CONTEXT : STORAGE_GROUP;
     } else if (plan->hoisted[instr->mark]) {
-        *place = PLACE_GROUP;
+        *storage = STORAGE_GROUP;
     } else if (!p->escapes[value->id] && !p->needed[value->id]) {
-        *place = PLACE_ITEM;
+        *storage = STORAGE_ITEM;
     } else if (!varying) {
-        *place = PLACE_GROUP;
+        *storage = STORAGE_GROUP;
     } else if (instr->op == IR_VAR) {
-        *place = PLACE_AGAIN;
+        *storage = STORAGE_AGAIN;
     } else if (!p->needed[value->id] && p->cost[value->id] && p->cost[value->id] <= COST_MOST) {
-        *place = PLACE_AGAIN;
+        *storage = STORAGE_AGAIN;
         for (uint32_t i = 0; i < instr->num_operands; i++) p->escapes[instr->operands[i]->id] = true;
     } else {
-        *place = PLACE_CONTEXT;
+        *storage = STORAGE_CONTEXT;
     }
 }
 
@@ -224,7 +224,7 @@ static void place_values(placing *p) {
                 const ir_value *param = region->params[i];
                 bool varying = plan->uniformity.varying[param->id];
                 if (plan->in_step[instr->mark])
-                    plan->place[param->id] = varying ? PLACE_CONTEXT : PLACE_GROUP;
+                    plan->storage[param->id] = varying ? STORAGE_CONTEXT : STORAGE_GROUP;
             }
         }
         note_uses(p, instr);
@@ -247,7 +247,7 @@ static void visit_pointer(ir_instr *instr, void *user) {
         if (operand->value_kind != IR_VALUE_RESULT || operand->type.kind != IR_PTR) continue;
         uint32_t *chunk = &p->chunk[operand->id], here = p->plan->chunk[instr->mark];
         bool stored = instr->op == IR_STORE && i == 1;
-        bool followed = instr->op == IR_PTR_ADD && p->plan->place[instr->results[0]->id] == PLACE_ITEM;
+        bool followed = instr->op == IR_PTR_ADD && p->plan->storage[instr->results[0]->id] == STORAGE_ITEM;
         if ((!access || stored) && !followed && instr->op != IR_PTR_ADD) here = UINT32_MAX;
         if (instr->op == IR_PTR_ADD && !followed) here = UINT32_MAX;
         *chunk = *chunk == 0 || *chunk == here ? here : UINT32_MAX;
@@ -274,7 +274,7 @@ static void place_variables(qn__arena *arena, placing *p) {
         const ir_value *value = p->order[n]->results[0];
         uint32_t chunk = uses.chunk[value->id];
         bool local = chunk != UINT32_MAX && (!chunk || !plan->chunk_loops[chunk]);
-        plan->place[value->id] = local || !plan->sync ? PLACE_ITEM : PLACE_AGAIN;
+        plan->storage[value->id] = local || !plan->sync ? STORAGE_ITEM : STORAGE_AGAIN;
         if (!local || !chunk) continue;
         plan->chunk[p->order[n]->mark] = chunk;
         plan->chunk_ordered[chunk] = true;
@@ -319,7 +319,7 @@ c_plan *qn__c_plan(qn__arena *arena, ir_function *kernel) {
     plan->chunk = QN__NEW_ARRAY(arena, uint32_t, n);
     plan->chunk_loops = QN__NEW_ARRAY(arena, bool, n);
     plan->chunk_ordered = QN__NEW_ARRAY(arena, bool, n);
-    plan->place = QN__NEW_ARRAY(arena, uint8_t, values);
+    plan->storage = QN__NEW_ARRAY(arena, uint8_t, values);
     plan->uses = qn__ir_count_uses(arena, kernel);
     qn__ir_walk(kernel->body, visit_sync, plan);
     if (plan->sync) qn__ir_walk(kernel->body, visit_construct, plan);

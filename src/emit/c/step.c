@@ -1,6 +1,6 @@
 /* Code that runs in step in the C target: the constructs around sync points, outside the item loops.
    Where all work-items go the same way these are plain C control flow. Where they may diverge, `pend` holds for
-   each work-item 0 while it runs, or the code of the place where it will go on (a lock-step machine's masks);
+   each work-item 0 while it runs, or the code of the construct where it goes on (a lock-step machine's masks);
    control then falls through everything, and what nobody runs does nothing. */
 #include "emit/c/internal.h"
 
@@ -24,7 +24,7 @@ static void open_if_any(c_emitter *e) {
 static void assign_uniform(c_emitter *e, ir_value *const *to, ir_value *const *from, uint32_t count) {
     QN__VEC(ir_value *) targets = {0}, values = {0};
     for (uint32_t i = 0; i < count; i++) {
-        if (e->plan->place[to[i]->id] != PLACE_GROUP || to[i] == from[i]) continue;
+        if (e->plan->storage[to[i]->id] != STORAGE_GROUP || to[i] == from[i]) continue;
         qn__vec_push(e->arena, &targets, to[i]);
         qn__vec_push(e->arena, &values, from[i]);
     }
@@ -101,7 +101,7 @@ static void start_params(c_emitter *e, ir_instr *loop) {
     bool varying = false;
     for (uint32_t i = 0; i < body->num_params; i++) {
         const ir_value *param = body->params[i];
-        bool group = e->plan->place[param->id] == PLACE_GROUP;
+        bool group = e->plan->storage[param->id] == STORAGE_GROUP;
         varying = varying || !group;
         for (unsigned lane = 0; group && lane < param->type.lanes; lane++)
             qn__c_line(e, "%s = %s;", qn__c_variable(e, param, lane), qn__c_use(e, loop->operands[i], lane));
@@ -111,7 +111,7 @@ static void start_params(c_emitter *e, ir_instr *loop) {
     qn__c_items_open(e, true);
     for (uint32_t i = 0; i < body->num_params; i++) {
         const ir_value *param = body->params[i];
-        if (e->plan->place[param->id] != PLACE_CONTEXT) continue;
+        if (e->plan->storage[param->id] != STORAGE_CONTEXT) continue;
         qn__c_make_available(e, loop->operands[i]);
         for (unsigned lane = 0; lane < param->type.lanes; lane++)
             qn__c_line(e, "%s[item] = %s;", qn__c_context(e, param, lane),
@@ -138,7 +138,7 @@ static void step_loop(c_emitter *e, ir_instr *instr) {
 static void step_construct(c_emitter *e, ir_instr *instr) {
     qn__c_locate(e, instr->loc);
     for (uint32_t i = 0; i < instr->num_results; i++) {
-        if (e->plan->place[instr->results[i]->id] == PLACE_GROUP) qn__c_declare(e, instr->results[i]);
+        if (e->plan->storage[instr->results[i]->id] == STORAGE_GROUP) qn__c_declare(e, instr->results[i]);
     }
     if (instr->op == IR_IF) {
         step_if(e, instr);

@@ -85,8 +85,8 @@ const char *qn__c_helper(c_emitter *e, const char *name, const char *text, const
 
 /* ---- definitions ---- */
 
-static c_place place_of(const c_emitter *e, const ir_value *value) {
-    return (c_place)e->plan->place[value->id];
+static c_storage storage_of(const c_emitter *e, const ir_value *value) {
+    return (c_storage)e->plan->storage[value->id];
 }
 
 /* A wide value, once its last lane is known. */
@@ -100,7 +100,7 @@ static void define_wide(c_emitter *e, const ir_value *value, unsigned lane, cons
 }
 
 void qn__c_define(c_emitter *e, const ir_value *value, unsigned lane, const char *expression) {
-    c_place place = place_of(e, value);
+    c_storage storage = storage_of(e, value);
     if (e->gang && e->gang->in_lane) {
         qn__c_gang_define_lane(e, value, lane, expression);
         return;
@@ -109,17 +109,17 @@ void qn__c_define(c_emitter *e, const ir_value *value, unsigned lane, const char
         qn__c_line(e, "(void)%s;", expression);
     } else if (qn__c_is_wide(e, value)) {
         define_wide(e, value, lane, expression);
-    } else if (place == PLACE_GROUP && e->per_item) {
+    } else if (storage == STORAGE_GROUP && e->per_item) {
         qn__c_line(e, "%s = %s;", qn__c_use(e, value, lane), expression);
     } else {
         qn__c_line(e, "%s = %s;", qn__c_variable(e, value, lane), expression);
-        if (place == PLACE_CONTEXT)
+        if (storage == STORAGE_CONTEXT)
             qn__c_line(e, "%s[item] = %s;", qn__c_context(e, value, lane), qn__c_use(e, value, lane));
     }
 }
 
 void qn__c_declare(c_emitter *e, const ir_value *value) {
-    if (place_of(e, value) == PLACE_GROUP && e->per_item) return;
+    if (storage_of(e, value) == STORAGE_GROUP && e->per_item) return;
     if (qn__c_is_wide(e, value)) {
         qn__c_line(e, "%s %s = {0};", qn__c_wide_type(e, value->type, ""), qn__c_name(e, value));
         return;

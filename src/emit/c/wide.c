@@ -13,7 +13,7 @@ bool qn__c_is_wide(const c_emitter *e, const ir_value *value) {
     const ir_instr *def = value->def;
     if (e->options->debug || plan->in_step[def->mark] || !e->gang_plan->wide[plan->chunk[def->mark]])
         return false;
-    return plan->place[value->id] == PLACE_ITEM || plan->hoisted[def->mark];
+    return plan->storage[value->id] == STORAGE_ITEM || plan->hoisted[def->mark];
 }
 
 const char *qn__c_wide_type(c_emitter *e, ir_type type, const char *suffix) {
