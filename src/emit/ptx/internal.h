@@ -115,10 +115,10 @@ typedef struct ptx_emitter {
     ir_loc last_loc;                /* told in debug mode */
 } ptx_emitter;
 
-/* lines.c: lines, operands and values. Places in a pattern: = is for a register that is written, $ for another operand,
+/* lines.c: lines, operands and values. Operands in a pattern: = is for a register that is written, $ for another operand,
    # for a number (int64_t), ~ for a text. A line gets its tab and newline. */
 void qn__ptx(ptx_emitter *e, const char *pattern, ...);
-static inline bool qn__ptx_is_place(char c) {
+static inline bool qn__ptx_is_operand(char c) {
     enum { HALF = 64 };
     const uint64_t lower = UINT64_C(1) << '=' | UINT64_C(1) << '$' | UINT64_C(1) << '#';
     return (unsigned char)c < HALF ? lower >> c & 1 : c == '~';
@@ -207,7 +207,7 @@ bool qn__ptx_group(ptx_emitter *e, const ir_instr *instr);  /* group.c */
 
 /* Two values of a kind joined (reductions, compare-and-swap loops). */
 ptx_operand qn__ptx_combine(ptx_emitter *e, ir_combine combine, ir_kind kind, ptx_operand a, ptx_operand b);
-/* The work-item's place (query.c), in 32 bits but for the global id. */
+/* The work-item's ids (query.c), in 32 bits but for the global id. */
 ptx_operand qn__ptx_linear_id(ptx_emitter *e);
 ptx_operand qn__ptx_group_items(ptx_emitter *e);
 ptx_operand qn__ptx_global_id(ptx_emitter *e, unsigned dim);

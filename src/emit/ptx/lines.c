@@ -28,15 +28,15 @@ static void add_plain(ptx_emitter *e, const char *op, const ptx_operand *operand
     e->operands.len += count;
 }
 
-/* The operand for the next place of a pattern. */
-static ptx_operand next_operand(char place, va_list *args) {
+/* The next operand of a pattern. */
+static ptx_operand next_operand(char kind, va_list *args) {
     ptx_operand a = {0};
-    switch (place) {
+    switch (kind) {
     case '#': return (ptx_operand){.kind = PTX_NUMBER, .bits = (uint64_t)va_arg(*args, int64_t)};
     case '~': return (ptx_operand){.kind = PTX_TEXT, .text = va_arg(*args, const char *)};
     default:
         a = va_arg(*args, ptx_operand);
-        a.is_def = place == '=';
+        a.is_def = kind == '=';
         return a;
     }
 }
@@ -51,7 +51,7 @@ void qn__ptx(ptx_emitter *e, const char *pattern, ...) {
     va_list args;
     va_start(args, pattern);
     for (const char *p = pattern; *p; p++)
-        if (qn__ptx_is_place(*p)) qn__vec_push(e->arena, &e->operands, next_operand(*p, &args));
+        if (qn__ptx_is_operand(*p)) qn__vec_push(e->arena, &e->operands, next_operand(*p, &args));
     va_end(args);
     const bool predicated = *pattern == '@';
     const ptx_line l = {.text = pattern,

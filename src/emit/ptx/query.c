@@ -1,4 +1,4 @@
-/* What a work-item asks about its place. Special registers are read again at each use: ptxas keeps one copy. A
+/* What a work-item asks about its ids and sizes. Special registers are read again at each use: ptxas keeps one copy. A
    sub-group is a warp: 32 work-items of consecutive linear local ids. */
 #include "emit/ptx/internal.h"
 

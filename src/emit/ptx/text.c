@@ -123,7 +123,7 @@ static char *put_plain(const printer *p, char *at, const ptx_line *l, const ptx_
 
 static char *put_pattern(const printer *p, char *at, const ptx_line *l, const ptx_operand *operands) {
     for (const char *c = l->text; *c; c++) {
-        if (qn__ptx_is_place(*c))
+        if (qn__ptx_is_operand(*c))
             at = put_operand(p, at, operands++);
         else
             *at++ = *c;

@@ -146,7 +146,7 @@ static uint32_t term_word(spv *e, const qn__term *term) {
 static uint32_t add_term(spv *e, uint32_t address, const qn__term *term) {
     const ir_value *value = term->value;
     if (qn__spv_is_split_id(term))
-        return qn__spv_indexed(e, address, e->place[value->def->attr.dim], false, term->scale);
+        return qn__spv_indexed(e, address, e->in_part[value->def->attr.dim], false, term->scale);
     if (term->kind == QN__TERM_WIDE) return qn__spv_scaled(e, address, qn__spv_use(e, value), term->scale);
     return qn__spv_indexed(e, address, term_word(e, term), term->kind == QN__TERM_SIGNED, term->scale);
 }

@@ -154,7 +154,7 @@ typedef struct spv {
     uint32_t num_local_args;
     uint32_t query[3 * 16]; /* what they give: 32 bits; wide for global size and offset, and for the global id
                                that of the part's first work-item */
-    uint32_t place[3];      /* of this work-item in the part */
+    uint32_t in_part[3];    /* number of this work-item in the grid part */
     const bool *divergent; /* by mark: loops that work-items leave apart; for lacks_loop_results, else NULL */
     uint32_t *uses;        /* by value id */
     const bool *read_only; /* by value id: pointers to where nobody writes; NULL: none */
@@ -239,7 +239,7 @@ static inline bool qn__spv_is_wide(ir_type type) {
     return type.kind == IR_I64 ||
            (type.kind == IR_PTR && (type.space == IR_GLOBAL_SPACE || type.space == IR_CONSTANT_SPACE));
 }
-/* A global id, of which an address takes two parts: that of the part's first work-item and the place in the part. */
+/* A global id, of which an address takes two parts: that of the grid part's first work-item and the number in the part. */
 static inline bool qn__spv_is_split_id(const qn__term *term) {
     return term->kind == QN__TERM_WIDE && term->value->value_kind == IR_VALUE_RESULT &&
            term->value->def->op == IR_GLOBAL_ID;

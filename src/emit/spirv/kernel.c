@@ -168,17 +168,17 @@ static void find_divergent_loops(spv *e) {
     if (d.loops) e->divergent = qn__uniformity_analyse_row(e->arena, e->function, d.forced).varying_branch;
 }
 
-static void define_places(spv *e, uint32_t *group, uint32_t *local) {
+static void number_work_items(spv *e, uint32_t *group, uint32_t *local) {
     uint32_t word = qn__spv_u32t(e), groups = 0, locals = 0;
-    bool wants_places = e->plan.guarded || asks_any(e, IR_GLOBAL_ID);
-    if (wants_places || asks_any(e, IR_GROUP_ID)) groups = built_in(e, SP_WORKGROUP_ID, 3);
-    if (wants_places || asks_any(e, IR_LOCAL_ID)) locals = built_in(e, SP_LOCAL_INVOCATION_ID, 3);
+    bool wants_numbers = e->plan.guarded || asks_any(e, IR_GLOBAL_ID);
+    if (wants_numbers || asks_any(e, IR_GROUP_ID)) groups = built_in(e, SP_WORKGROUP_ID, 3);
+    if (wants_numbers || asks_any(e, IR_LOCAL_ID)) locals = built_in(e, SP_LOCAL_INVOCATION_ID, 3);
     for (unsigned d = 0; d < 3; d++) {
-        bool place = e->plan.guarded || is_asked(e, IR_GLOBAL_ID, d);
-        group[d] = place || is_asked(e, IR_GROUP_ID, d) ? qn__spv_extract(e, word, groups, d) : 0;
-        local[d] = place || is_asked(e, IR_LOCAL_ID, d) ? local_id(e, locals, d) : 0;
-        if (place)
-            e->place[d] =
+        bool number = e->plan.guarded || is_asked(e, IR_GLOBAL_ID, d);
+        group[d] = number || is_asked(e, IR_GROUP_ID, d) ? qn__spv_extract(e, word, groups, d) : 0;
+        local[d] = number || is_asked(e, IR_LOCAL_ID, d) ? local_id(e, locals, d) : 0;
+        if (number)
+            e->in_part[d] =
                 SPV(e, SP_I_ADD, word, SPV(e, SP_I_MUL, word, group[d], e->local_size[d]), local[d]);
     }
 }
@@ -188,7 +188,7 @@ static void write_guard(spv *e) {
     uint32_t out = 0, boolean = qn__spv_bool(e);
     for (unsigned d = 0; d < 3; d++) {
         uint32_t limit = qn__spv_implicit_word(e, QN__IMPLICIT_LIMIT, d, 0);
-        uint32_t past = SPV(e, SP_U_GREATER_EQUAL, boolean, e->place[d], limit);
+        uint32_t past = SPV(e, SP_U_GREATER_EQUAL, boolean, e->in_part[d], limit);
         out = out ? SPV(e, SP_LOGICAL_OR, boolean, out, past) : past;
     }
     uint32_t leave = qn__spv_id(e), stay = qn__spv_id(e);
@@ -238,7 +238,7 @@ static uint32_t query_word(spv *e, ir_op op, unsigned d, const uint32_t *group, 
 /* What queries read, at the kernel's start, where it dominates all. */
 static void write_queries(spv *e) {
     uint32_t group[3], local[3];
-    define_places(e, group, local);
+    number_work_items(e, group, local);
     if (e->plan.guarded) write_guard(e);
     for (unsigned op = IR_GLOBAL_ID; op <= IR_SUB_GROUP_LOCAL_ID; op++) {
         for (unsigned d = 0; d < 3; d++) {
@@ -265,8 +265,8 @@ void qn__spv_query(spv *e, const ir_instr *instr) {
         qn__spv_define(e, result, id);
     } else if (instr->op == IR_GLOBAL_ID) {
         uint32_t word = qn__spv_u32t(e);
-        if (wanted & QN__WANT_LOW) v->low = SPV(e, SP_I_ADD, word, qn__spv_half(e, id, 0), e->place[dim]);
-        if (wanted & QN__WANT_ALL) v->id = qn__spv_wide_add(e, id, qn__spv_widen(e, e->place[dim], false));
+        if (wanted & QN__WANT_LOW) v->low = SPV(e, SP_I_ADD, word, qn__spv_half(e, id, 0), e->in_part[dim]);
+        if (wanted & QN__WANT_ALL) v->id = qn__spv_wide_add(e, id, qn__spv_widen(e, e->in_part[dim], false));
     } else if (instr->op == IR_GLOBAL_SIZE || instr->op == IR_GLOBAL_OFFSET) {
         if (wanted) qn__spv_define(e, result, id);
     } else {
@@ -456,7 +456,7 @@ void qn__spv_kernel(spv *e, ir_function *function) {
     e->loc = function->loc;
     e->uses = qn__ir_count_uses(e->arena, function);
     e->read_only = e->plan.shares_buffers ? qn__find_read_only(e->arena, function) : NULL;
-    for (unsigned d = 0; d < 3; d++) e->place[d] = 0;
+    for (unsigned d = 0; d < 3; d++) e->in_part[d] = 0;
     place_block(e);
     qn__spv_classes(e);
     declare_block(e);
