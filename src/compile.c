@@ -241,7 +241,7 @@ static bool run_passes(compile *c) {
     const qn__compile_request *request = c->request;
     bool wants_passes = request->dump && *request->dump, unsupported = false;
     int level = c->options.opt_disable ? 0 : request->level;
-    /* Such a device's compiler would take variables for the values that it gets wrong, where they are no values yet. */
+    /* Passes go around what such a device's compiler gets wrong; they see it in values only, which level 0 leaves in variables. */
     if (level == 0 && (c->target.lacks_loop_results || c->target.lacks_byte_swaps)) level = 1;
     qn__pass_options options = {.level = level,
                                 .target = c->target,

@@ -133,9 +133,9 @@ static uint32_t api_of(const qn__driver *driver, const VkPhysicalDevicePropertie
     return properties->apiVersion < driver->api_version ? properties->apiVersion : driver->api_version;
 }
 
-/* What the driver is known for, and what it does with floats: promises are made for all widths alike, which every independence of modes
-   allows. That llvmpipe computes Fma as a product and a sum it says nowhere; nor that it keeps denormal numbers:
-   it compiles to the processor's instructions and leaves their mode alone in compute shaders. */
+/* What a driver tells of its floats, and what it is known for by its name. Promises are made for all widths alike, which
+   every independence of modes allows. llvmpipe tells nowhere that its Fma is a product and a sum, nor that it keeps
+   denormal numbers: it compiles to the processor's instructions and leaves their mode alone in compute shaders. */
 static void find_driver_abilities(const qn__driver *driver, const qn__vk_device *device,
                                   qn__vk_abilities *can) {
     enum {
