@@ -431,11 +431,13 @@ typedef struct qn_range {
     uint64_t offset[3];
 } qn_range;
 
+/* QN_RANGE(1024, 1024), and QN_RANGE_LOCAL(QN_GROUP(1024, 1024), QN_GROUP(16, 16)): a range for one call. */
+#ifndef __cplusplus
 #define QN_RANGE(...) (&(qn_range){.global = {__VA_ARGS__}})
 #define QN_GROUP(...)                                                                                        \
     { __VA_ARGS__ }
-/* QN_RANGE_LOCAL(QN_GROUP(1024, 1024), QN_GROUP(16, 16)) */
 #define QN_RANGE_LOCAL(global_size, local_size) (&(qn_range){.global = global_size, .local = local_size})
+#endif
 
 typedef enum qn_arg_kind {
     QN_ARG_SIGNED,
@@ -527,11 +529,11 @@ static inline qn_arg qn_arg_null(void) {
              : qn_arg_unsigned, unsigned long                                                                \
              : qn_arg_unsigned, unsigned long long                                                           \
              : qn_arg_unsigned)(value)
-#define QN_BYTES(object) qn_arg_bytes(&(object), sizeof(object))
 #define QN_ARGS(...)                                                                                         \
     ((qn_arg[]){QN__MAP(QN__COUNT_ARGS(__VA_ARGS__), __VA_ARGS__)}), QN__COUNT_ARGS(__VA_ARGS__)
-#define QN_NO_ARGS NULL, 0
 #endif
+#define QN_BYTES(object) qn_arg_bytes(&(object), sizeof(object))
+#define QN_NO_ARGS       NULL, 0
 
 /* Submits a kernel over a range and returns at once. `args` holds one entry a parameter, in order. Buffers
    must be of the kernel's device. Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT_COUNT, QN_ERROR_KERNEL_ARGUMENT
@@ -633,6 +635,58 @@ QN_API const char *qn_cache_dir(qn_context *context); /* "" when disabled */
 
 #ifdef __cplusplus
 }
+
+/* ---- the same words in C++ ---- */
+
+/* QN_ARG, by overloads: numbers by their types, a buffer, nullptr, and what is an argument already. */
+inline qn_arg QN_ARG(qn_arg value) { return value; }
+inline qn_arg QN_ARG(qn_buffer *value) { return qn_arg_buffer(value); }
+inline qn_arg QN_ARG(decltype(nullptr)) { return qn_arg_null(); }
+inline qn_arg QN_ARG(float value) { return qn_arg_float(value); }
+inline qn_arg QN_ARG(double value) { return qn_arg_double(value); }
+inline qn_arg QN_ARG(bool value) { return qn_arg_unsigned(value); }
+inline qn_arg QN_ARG(char value) { return qn_arg_signed(value); }
+inline qn_arg QN_ARG(signed char value) { return qn_arg_signed(value); }
+inline qn_arg QN_ARG(short value) { return qn_arg_signed(value); }
+inline qn_arg QN_ARG(int value) { return qn_arg_signed(value); }
+inline qn_arg QN_ARG(long value) { return qn_arg_signed(value); }
+inline qn_arg QN_ARG(long long value) { return qn_arg_signed(value); }
+inline qn_arg QN_ARG(unsigned char value) { return qn_arg_unsigned(value); }
+inline qn_arg QN_ARG(unsigned short value) { return qn_arg_unsigned(value); }
+inline qn_arg QN_ARG(unsigned value) { return qn_arg_unsigned(value); }
+inline qn_arg QN_ARG(unsigned long value) { return qn_arg_unsigned(value); }
+inline qn_arg QN_ARG(unsigned long long value) { return qn_arg_unsigned(value); }
+
+/* What the macros point to lives until the end of the full expression that they stand in. */
+template <size_t count> struct qn__args {
+    qn_arg items[count];
+    const qn_arg *data() const { return items; }
+    static constexpr size_t size = count;
+};
+template <class... Values> qn__args<sizeof...(Values)> qn__make_args(const Values &...values) {
+    return {{QN_ARG(values)...}};
+}
+struct qn__sizes {
+    uint64_t of[3];
+};
+template <class... Sizes> qn__sizes qn__make_sizes(Sizes... sizes) {
+    static_assert(sizeof...(Sizes) >= 1 && sizeof...(Sizes) <= 3, "one to three dimensions");
+    return {{static_cast<uint64_t>(sizes)...}};
+}
+struct qn__range : qn_range {
+    explicit qn__range(const qn__sizes &global_size, const qn__sizes &local_size = qn__sizes()) : qn_range() {
+        for (int d = 0; d < 3; d++) {
+            global[d] = global_size.of[d];
+            local[d] = static_cast<uint32_t>(local_size.of[d]);
+        }
+    }
+    const qn_range *at() const { return this; }
+};
+
+#define QN_RANGE(...)                           qn__range(qn__make_sizes(__VA_ARGS__)).at()
+#define QN_GROUP(...)                           qn__make_sizes(__VA_ARGS__)
+#define QN_RANGE_LOCAL(global_size, local_size) qn__range(global_size, local_size).at()
+#define QN_ARGS(...)                            qn__make_args(__VA_ARGS__).data(), decltype(qn__make_args(__VA_ARGS__))::size
 #endif
 
 #endif

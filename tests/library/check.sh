@@ -1,6 +1,6 @@
 #!/bin/sh
 # The shared library: exports what the header declares and nothing else, needs the C library only, is small; and
-# the header compiles as C11 and C++17 without a warning.
+# the header compiles as C11, and as C++17 with all that it has; quern.hpp is C++20.
 # Usage: check.sh LIBRARY SOURCE_DIR CC LIMIT      (LIMIT: bytes of the stripped library; 0: not checked)
 set -eu
 library=$1 source=$2 cc=$3 limit=$4
@@ -44,14 +44,22 @@ printf '#include <quern/quern.h>\nint main(void) { return qn_version() == 0; }\n
 flags="-Wall -Wextra -Wpedantic -Werror -fsyntax-only -I $source/include"
 # shellcheck disable=SC2086
 $cc -std=c11 $flags "$work/header.c" || fail "the header does not compile as C11"
-checked=0
-for cxx in "g++ -x c++" "clang++ -x c++" "clang -x c++"; do
-    command -v "${cxx%% *}" > /dev/null || continue
-    # A driver without its C++ compiler proper is of no use.
-    echo 'int x;' | $cxx -fsyntax-only - 2> /dev/null || continue
-    # shellcheck disable=SC2086
-    $cxx -std=c++17 $flags "$work/header.c" || fail "the header does not compile as C++17 ($cxx)"
-    checked=1
-done
-[ "$checked" = 1 ] || echo "no C++ compiler: the header was not checked as C++17"
+# FILE STANDARD: a C++ program with the shared library, compiled without a warning and run.
+cxx_program() {
+    for cxx in g++ clang++; do
+        command -v "$cxx" > /dev/null || continue
+        # A driver without its C++ library is of no use.
+        echo '#include <vector>' | $cxx -x c++ -std="$2" -fsyntax-only - 2> /dev/null || continue
+        checked=yes
+        $cxx -std="$2" -Wall -Wextra -Wpedantic -Werror -I "$source/include" "$source/$1" "$library" \
+            -Wl,-rpath,"$(dirname "$library")" -o "$work/program" || { fail "$1 does not compile ($cxx)"; continue; }
+        "$work/program" > "$work/out" 2>&1 || fail "$1 failed ($cxx): $(cat "$work/out")"
+    done
+}
+checked=no
+export QUERN_CACHE_DIR="$work/cache"
+cxx_program tests/library/words.cpp c++17
+cxx_program tests/library/objects.cpp c++20
+cxx_program examples/saxpy.cpp c++20
+[ "$checked" = yes ] || echo "no C++ compiler: the headers were not checked as C++"
 exit $status

@@ -1,0 +1,340 @@
+/* quern for C++20: objects that release themselves, typed buffers as spans, launches with the arguments as they are, and
+   exceptions in place of statuses. Each class holds one object of quern.h (get() gives it) and adds nothing to what the
+   header says of it; what is missing here is called there.
+
+       quern::context context;
+       quern::device device = context.device();
+       quern::program program(device, source);
+       quern::buffer<float> x(device, xs), y(device, ys); // of spans, vectors, arrays
+       program.kernel("saxpy").launch(quern::range(n), 2.0f, x, y);
+       std::vector<float> result = y.read();
+
+   Objects can be moved, not copied. Threads: as quern.h says of the object. */
+#ifndef QUERN_HPP
+#define QUERN_HPP
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <quern/quern.h>
+
+namespace quern {
+
+/* A failed call: its status, and the sentence that the library left. */
+class error : public std::runtime_error {
+  public:
+    error(qn_status status, const char *message)
+        : std::runtime_error(message && *message ? message : qn_status_text(status)), status_(status) {}
+    qn_status status() const noexcept { return status_; }
+
+  private:
+    qn_status status_;
+};
+
+/* Throws unless `status` is QN_OK. The context (NULL: none) has the sentence. */
+inline void check(qn_status status, const qn_context *context) {
+    if (status != QN_OK) throw error(status, qn_error_message(context));
+}
+
+namespace detail {
+template <auto destroy> struct destroyer {
+    template <class Object> void operator()(Object *object) const noexcept { destroy(object); }
+};
+template <class Object, auto destroy> using owner = std::unique_ptr<Object, destroyer<destroy>>;
+
+inline uint64_t nanoseconds(std::optional<std::chrono::nanoseconds> timeout) {
+    return timeout ? static_cast<uint64_t>(timeout->count()) : QN_FOREVER;
+}
+} // namespace detail
+
+/* Borrowed: it belongs to its context. */
+class device {
+  public:
+    explicit device(qn_device *object) : object_(object) {}
+    qn_device *get() const noexcept { return object_; }
+    qn_context *context() const noexcept { return qn_device_context(object_); }
+    qn_device_info info() const {
+        qn_device_info info;
+        check(qn_device_get_info(object_, &info), context());
+        return info;
+    }
+    /* Waits for all streams; without a timeout for ever. */
+    void wait(std::optional<std::chrono::nanoseconds> timeout = {}) const {
+        check(qn_device_wait(object_, detail::nanoseconds(timeout)), context());
+    }
+
+  private:
+    qn_device *object_;
+};
+
+class context {
+  public:
+    explicit context(const qn_context_desc &desc = {}) {
+        qn_context *made = nullptr;
+        check(qn_context_create(&desc, &made), nullptr);
+        object_.reset(made);
+    }
+    qn_context *get() const noexcept { return object_.get(); }
+    /* By its name; NULL: $QUERN_DEVICE, else the best. */
+    quern::device device(const char *name = nullptr) const {
+        qn_device *found = nullptr;
+        check(qn_device_get(get(), name, &found), get());
+        return quern::device(found);
+    }
+    std::vector<quern::device> devices() const {
+        std::vector<quern::device> all;
+        for (uint32_t i = 0; i < qn_device_count(get()); i++) all.emplace_back(qn_device_at(get(), i));
+        return all;
+    }
+
+  private:
+    detail::owner<qn_context, qn_context_destroy> object_;
+};
+
+/* A buffer's contents on the host for as long as this lives. */
+template <class T> class mapping : public std::span<T> {
+  public:
+    mapping(qn_buffer *buffer, qn_map_access access, size_t count)
+        : std::span<T>(static_cast<T *>(map(buffer, access)), count), buffer_(buffer) {}
+
+  private:
+    static void *map(qn_buffer *buffer, qn_map_access access) {
+        void *pointer = nullptr;
+        check(qn_buffer_map(buffer, access, &pointer), qn_device_context(qn_buffer_device(buffer)));
+        return pointer;
+    }
+    detail::owner<qn_buffer, qn_buffer_unmap> buffer_;
+};
+
+/* Memory of a device for `size()` values of a type that can be copied as bytes. */
+template <class T> class buffer {
+    static_assert(std::is_trivially_copyable_v<T>, "a device has plain bytes");
+
+  public:
+    /* Zeros. */
+    buffer(const device &on, size_t count) : buffer(on, count, nullptr) {}
+    buffer(const device &on, std::span<const T> values) : buffer(on, values.size(), values.data()) {}
+
+    qn_buffer *get() const noexcept { return object_.get(); }
+    size_t size() const noexcept { return qn_buffer_size(get()) / sizeof(T); }
+    /* Waits for the default stream's work. */
+    void read(std::span<T> values, size_t first = 0) const {
+        check(qn_buffer_read(get(), first * sizeof(T), values.data(), values.size_bytes()), context());
+    }
+    std::vector<T> read() const {
+        std::vector<T> values(size());
+        read(std::span<T>(values));
+        return values;
+    }
+    void write(std::span<const T> values, size_t first = 0) {
+        check(qn_buffer_write(get(), first * sizeof(T), values.data(), values.size_bytes()), context());
+    }
+    mapping<T> map(qn_map_access access = QN_MAP_READ_WRITE) { return {get(), access, size()}; }
+    mapping<const T> map() const { return {get(), QN_MAP_READ, size()}; }
+
+  private:
+    buffer(const device &on, size_t count, const T *values) {
+        qn_buffer_desc desc = {};
+        desc.size = count * sizeof(T);
+        desc.data = values;
+        qn_buffer *made = nullptr;
+        check(qn_buffer_create(on.get(), &desc, &made), on.context());
+        object_.reset(made);
+    }
+    qn_context *context() const { return qn_device_context(qn_buffer_device(get())); }
+    detail::owner<qn_buffer, qn_buffer_destroy> object_;
+};
+
+/* An argument for a __local pointer: this many bytes. */
+struct local {
+    uint64_t bytes;
+};
+
+/* Work-items in one to three dimensions; group() sets the work-group's size, which quern chooses otherwise. */
+class range {
+  public:
+    template <class... Sizes> explicit range(Sizes... sizes) : range_(*QN_RANGE(sizes...)) {}
+    template <class... Sizes> range group(Sizes... sizes) const {
+        range with = *this;
+        const std::array<uint64_t, 3> all = {static_cast<uint64_t>(sizes)...};
+        for (size_t d = 0; d < 3; d++) with.range_.local[d] = static_cast<uint32_t>(all[d]);
+        return with;
+    }
+    template <class... Ids> range from(Ids... first) const {
+        range with = *this;
+        const std::array<uint64_t, 3> all = {static_cast<uint64_t>(first)...};
+        for (size_t d = 0; d < 3; d++) with.range_.offset[d] = all[d];
+        return with;
+    }
+    const qn_range *get() const noexcept { return &range_; }
+
+  private:
+    qn_range range_;
+};
+
+namespace detail {
+template <class T> qn_arg argument(const buffer<T> &value) { return qn_arg_buffer(value.get()); }
+inline qn_arg argument(local value) { return qn_arg_local(value.bytes); }
+/* Numbers, nullptr, qn_arg and qn_buffer * as QN_ARG has them; any other type by its bytes. */
+template <class T> qn_arg argument(const T &value) {
+    if constexpr (std::is_class_v<T> && !std::is_same_v<T, qn_arg>) {
+        static_assert(std::is_trivially_copyable_v<T>, "an argument by value has plain bytes");
+        return qn_arg_bytes(&value, sizeof value);
+    } else {
+        return QN_ARG(value);
+    }
+}
+
+template <class... Values>
+void launch(qn_stream *stream, qn_kernel *kernel, const qn_context *context, const range &over,
+            const Values &...values) {
+    const std::array<qn_arg, sizeof...(Values)> args = {argument(values)...};
+    check(qn_launch(stream, kernel, over.get(), args.data(), args.size()), context);
+}
+} // namespace detail
+
+class kernel {
+  public:
+    kernel(qn_kernel *object, qn_context *context) : object_(object), context_(context) {}
+    qn_kernel *get() const noexcept { return object_.get(); }
+    qn_kernel_info info() const {
+        qn_kernel_info info;
+        check(qn_kernel_get_info(get(), &info), context_);
+        return info;
+    }
+    /* On the default stream of the kernel's device. */
+    template <class... Values> void launch(const range &over, const Values &...values) const {
+        detail::launch(nullptr, get(), context_, over, values...);
+    }
+
+  private:
+    detail::owner<qn_kernel, qn_kernel_destroy> object_;
+    qn_context *context_;
+};
+
+class program {
+  public:
+    program(const device &on, const qn_program_desc &desc) : context_(on.context()) {
+        qn_program *made = nullptr;
+        check(qn_program_create(on.get(), &desc, &made), context_);
+        object_.reset(made);
+    }
+    program(const device &on, const char *source, const char *options = nullptr)
+        : program(on, describe(source, options)) {}
+    program(const device &on, const std::string &source, const char *options = nullptr)
+        : program(on, source.c_str(), options) {}
+    qn_program *get() const noexcept { return object_.get(); }
+    /* Warnings; "" if there are none. */
+    const char *log() const noexcept { return qn_program_log(get()); }
+    /* NULL: the only one. */
+    quern::kernel kernel(const char *name = nullptr) const {
+        qn_kernel *made = nullptr;
+        check(qn_kernel_create(get(), name, &made), context_);
+        return quern::kernel(made, context_);
+    }
+
+  private:
+    static qn_program_desc describe(const char *source, const char *options) {
+        qn_program_desc desc = {};
+        desc.source = source;
+        desc.options = options;
+        return desc;
+    }
+    qn_context *context_;
+    detail::owner<qn_program, qn_program_destroy> object_;
+};
+
+class event {
+  public:
+    explicit event(const device &on) : context_(on.context()) {
+        qn_event *made = nullptr;
+        check(qn_event_create(on.get(), &made), context_);
+        object_.reset(made);
+    }
+    qn_event *get() const noexcept { return object_.get(); }
+    void wait(std::optional<std::chrono::nanoseconds> timeout = {}) const {
+        check(qn_event_wait(get(), detail::nanoseconds(timeout)), context_);
+    }
+    bool done() const {
+        bool is_done = false;
+        check(qn_event_done(get(), &is_done), context_);
+        return is_done;
+    }
+    /* From an earlier event to this one. */
+    std::chrono::nanoseconds since(const event &begin) const {
+        int64_t elapsed = 0;
+        check(qn_event_elapsed(begin.get(), get(), &elapsed), context_);
+        return std::chrono::nanoseconds(elapsed);
+    }
+
+  private:
+    qn_context *context_;
+    detail::owner<qn_event, qn_event_destroy> object_;
+};
+
+class graph {
+  public:
+    explicit graph(qn_graph *object) : object_(object) {}
+    qn_graph *get() const noexcept { return object_.get(); }
+
+  private:
+    detail::owner<qn_graph, qn_graph_destroy> object_;
+};
+
+class stream {
+  public:
+    explicit stream(const device &on) : context_(on.context()) {
+        qn_stream *made = nullptr;
+        check(qn_stream_create(on.get(), &made), context_);
+        object_.reset(made);
+    }
+    qn_stream *get() const noexcept { return object_.get(); }
+    template <class... Values>
+    void launch(const kernel &what, const range &over, const Values &...values) const {
+        detail::launch(get(), what.get(), context_, over, values...);
+    }
+    template <class T> void write(const buffer<T> &to, std::span<const T> values, size_t first = 0) const {
+        check(qn_stream_write(get(), to.get(), first * sizeof(T), values.data(), values.size_bytes()),
+              context_);
+    }
+    /* `values` stays valid until the stream has been waited for. */
+    template <class T> void read(const buffer<T> &from, std::span<T> values, size_t first = 0) const {
+        check(qn_stream_read(get(), from.get(), first * sizeof(T), values.data(), values.size_bytes()),
+              context_);
+    }
+    void record(const event &at) const { check(qn_stream_record(get(), at.get()), context_); }
+    void wait_for(const event &at) const { check(qn_stream_wait_event(get(), at.get()), context_); }
+    void wait(std::optional<std::chrono::nanoseconds> timeout = {}) const {
+        check(qn_stream_wait(get(), detail::nanoseconds(timeout)), context_);
+    }
+    /* What `work` submits to this stream, recorded instead of run. An exception of it ends the recording. */
+    template <class Work> quern::graph capture(Work &&work) const {
+        check(qn_graph_begin(get()), context_);
+        qn_graph *made = nullptr;
+        try {
+            std::forward<Work>(work)();
+        } catch (...) {
+            if (qn_graph_end(get(), &made) == QN_OK) qn_graph_destroy(made);
+            throw;
+        }
+        check(qn_graph_end(get(), &made), context_);
+        return quern::graph(made);
+    }
+    void launch(const graph &what) const { check(qn_graph_launch(get(), what.get()), context_); }
+
+  private:
+    qn_context *context_;
+    detail::owner<qn_stream, qn_stream_destroy> object_;
+};
+
+} // namespace quern
+
+#endif

@@ -1,0 +1,119 @@
+/* quern.hpp: what each class does, and what a failure says. */
+#include <quern/quern.hpp>
+
+#include <cstdio>
+#include <cstring>
+
+using namespace std::chrono_literals;
+
+static int failures = 0;
+
+static void expect(bool holds, const char *what) {
+    if (!holds) std::printf("objects.cpp: not so: %s\n", what), failures++;
+}
+#define EXPECT(condition) expect(condition, #condition)
+
+static const char source[] = R"(
+    typedef struct { int add, times; } how;
+    kernel void change(global int *x, how h, local int *t) {
+        size_t i = get_global_id(0) + get_global_id(1) * 4;
+        t[get_local_id(0)] = x[i];
+        x[i] = (t[get_local_id(0)] + h.add) * h.times;
+    }
+    kernel void is_null(global int *x, global int *y) { *x = y == 0; }
+)";
+struct how {
+    int add, times;
+};
+
+static void errors(const quern::device &device) {
+    try {
+        quern::program(device, "kernel void k() { x; }");
+        EXPECT(false);
+    } catch (const quern::error &e) {
+        EXPECT(e.status() == QN_ERROR_COMPILE && std::strstr(e.what(), "1:19"));
+    }
+    quern::buffer<int> x(device, 4);
+    try {
+        std::array<int, 5> five;
+        x.read(five);
+        EXPECT(false);
+    } catch (const quern::error &e) {
+        EXPECT(e.status() == QN_ERROR_RANGE);
+    }
+}
+
+static void buffers(const quern::device &device) {
+    quern::buffer<int> x(device, 4);
+    EXPECT(x.size() == 4 && x.read() == std::vector<int>(4));
+    {
+        quern::mapping<int> view = x.map();
+        for (int &value : view) value = 3;
+    }
+    const std::array<int, 2> two = {8, 9};
+    x.write(two, 1);
+    EXPECT((x.read() == std::vector<int>{3, 8, 9, 3}));
+    quern::buffer<int> moved = std::move(x);
+    EXPECT(moved.size() == 4 && !x.get());
+    const quern::buffer<int> &fixed = moved;
+    EXPECT(fixed.map()[2] == 9);
+}
+
+static void launches(const quern::device &device) {
+    quern::program program(device, source);
+    quern::kernel change = program.kernel("change");
+    EXPECT(std::strcmp(change.info().name, "change") == 0 && change.info().num_params == 3);
+    std::vector<int> values(16, 1);
+    quern::buffer<int> x(device, values);
+    change.launch(quern::range(4, 4).group(2, 2), x, how{1, 10}, quern::local{64});
+    EXPECT(x.read() == std::vector<int>(16, 20));
+    change.launch(quern::range(4).from(12), x, how{0, 2}, quern::local{1024});
+    EXPECT(x.read()[11] == 20 && x.read()[12] == 40);
+    program.kernel("is_null").launch(quern::range(1), x, nullptr);
+    EXPECT(x.read()[0] == 1);
+}
+
+static void streams(const quern::device &device) {
+    quern::program program(device, source);
+    quern::kernel change = program.kernel("change");
+    quern::buffer<int> x(device, 4);
+    quern::stream stream(device), other(device);
+    quern::event begin(device), end(device);
+    stream.record(begin);
+    quern::graph graph = stream.capture([&] {
+        stream.launch(change, quern::range(4), x, how{1, 2}, quern::local{64});
+    });
+    stream.launch(graph);
+    stream.launch(graph);
+    stream.record(end);
+    other.wait_for(end);
+    std::array<int, 4> got = {};
+    other.read(x, std::span<int>(got));
+    other.wait(60s);
+    EXPECT(got[3] == 6);
+    EXPECT(end.done() && end.since(begin) >= 0ns);
+    device.wait();
+    try {
+        stream.capture([] { throw 7; });
+        EXPECT(false);
+    } catch (int seven) {
+        stream.launch(graph); /* it records no longer */
+        stream.wait();
+        EXPECT(seven == 7 && x.read()[0] == 14);
+    }
+}
+
+int main() try {
+    quern::context context;
+    EXPECT(!context.devices().empty());
+    quern::device device = context.device("cpu");
+    EXPECT(device.info().kind == QN_DEVICE_CPU);
+    errors(device);
+    buffers(device);
+    launches(device);
+    streams(device);
+    return failures != 0;
+} catch (const quern::error &e) {
+    std::printf("objects.cpp: %s\n", e.what());
+    return 1;
+}
