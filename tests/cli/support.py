@@ -73,12 +73,12 @@ class ToolTest(unittest.TestCase):
         with open(os.path.join(self.dir, name), "rb") as file:
             return file.read()
 
-    def quern(self, *args, status=OK, error=None, env=None, stack=None):
+    def quern(self, *args, status=OK, error=None, env=None, stack=None, stdin=None):
         """Runs the tool in the scratch folder. Checks its status; `error` must be a part of what it complains.
-        `stack` limits the process's stack, in bytes."""
+        `stack` limits the process's stack, in bytes; `stdin` is a text for its standard input."""
         def limit():
             resource.setrlimit(resource.RLIMIT_STACK, (stack, resource.getrlimit(resource.RLIMIT_STACK)[1]))
-        done = subprocess.run([QUERN, *map(str, args)], cwd=self.dir, capture_output=True, text=True, timeout=120,
+        done = subprocess.run([QUERN, *map(str, args)], cwd=self.dir, capture_output=True, text=True, timeout=120, input=stdin,
                               env=dict(self.env, **(env or {})), preexec_fn=limit if stack else None)
         told = "quern %s\nstdout: %s\nstderr: %s" % (" ".join(map(str, args)), done.stdout, done.stderr)
         self.assertEqual(done.returncode, status, told)

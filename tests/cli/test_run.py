@@ -249,13 +249,35 @@ class Options(ToolTest):
         for value in ("0", "x", "-1", "1.5"):
             self.run_kernel(SAXPY, "--global", 1, "--time", value, status=USAGE, error="--time")
 
+    def test_timeout(self):
+        endless = "kernel void endless(volatile global int *x) { while (x[0] == 0) x[1]++; }"
+        self.run_kernel(endless, "--global", 1, "--timeout", "0.3", "buf:int:2", status=RUN_FAILED, error="endless")
+        self.run_kernel(endless, "--global", 1, "--timeout", "60", "buf:int:2=1")
+        for value in ("0", "x", "-1", "nan", "1e9"):
+            self.run_kernel(SAXPY, "--global", 1, "--timeout", value, status=USAGE, error="--timeout")
+
+    def test_standard_input(self):
+        self.assertEqual(self.quern("run", "-", "--global", 2, "buf:int:2@-", stdin="kernel void k(global int *x) { x[get_global_id(0)] = 3; }"),
+                         "x = 3, 3\n")
+        self.quern("run", "-", "--global", 2, stdin="kernel void k() { y; }", status=COMPILE_ERROR, error="<stdin>:1:19: error: ")
+        self.quern("run", "-", "--global", 2, stdin="", status=RUN_FAILED, error="standard input")
+        self.assertIn(".entry k", self.quern("compile", "-", "--target", "ptx", stdin="kernel void k() { }"))
+
+    def test_elements_of_another_type_are_warned_of(self):
+        source = "typedef struct { int a; } s; kernel void k(global %s *x) { }"
+        for parameter, given in (("float", "int"), ("int", "float"), ("int", "long"), ("double", "float"), ("half4", "short")):
+            self.run_kernel(source % parameter, "--global", 1, "buf:%s:4" % given,
+                            error="warning: run: argument 'buf:%s:4' for parameter '%s* x': its elements are of type %s" % (given, parameter, given))
+        for parameter, given in (("float4", "float"), ("uint", "int"), ("float", "float2"), ("s", "int"), ("void", "char")):
+            self.run_kernel(source % parameter, "--global", 1, "buf:%s:4" % given)
+
     def test_printf(self):
         out = self.run_kernel('kernel void k(void) { printf("%d %s %.2f\\n", 42, "text", 1.5f); }', "--global", 1)
         self.assertEqual(out, "42 text 1.50\n")
 
     def test_unknown_options(self):
         self.run_kernel(SAXPY, "--golbal", 4, status=USAGE, error="--golbal")
-        for option in ("--global", "--local", "--kernel", "--device", "--time", "--offset", "--opt", "--cl-options", "-D", "-I"):
+        for option in ("--global", "--local", "--kernel", "--device", "--time", "--timeout", "--offset", "--opt", "--cl-options", "-D", "-I"):
             self.run_kernel(SAXPY, option, status=USAGE, error="%s needs a value" % option)
 
     def test_messages_point_at_the_place(self):

@@ -59,7 +59,10 @@ static int translate(compile_options *o) {
     char *text = NULL, *log = NULL;
     size_t size = 0;
     o->desc.size = &size;
-    program_options_fill(&o->program, &o->desc.program);
+    if (!program_options_fill(&o->program, &o->desc.program)) {
+        qn_context_destroy(context);
+        return TOOL_RUN_FAILED;
+    }
     status = qn_translate(context, &o->desc, &text, &log);
     if (!status && log) fputs(log, stderr);
     int result = status ? tool_fail_status(context, status) : write_output(o->output, text, size);
@@ -84,7 +87,8 @@ const tool_command tool_compile = {
     "usage: quern compile FILE.cl --target c|ptx|spirv|clc [--arch ARCH] [-o OUT] [--dump-ir[=PASS]] "
     "[--reflect]\n"
     "                     " PROGRAM_OPTIONS_USAGE "\n\n"
-    "Writes the target's output to OUT or standard output: C11 for the host's compiler, PTX for CUDA, a "
+    "FILE.cl may be -: the standard input. Writes the target's output to OUT or standard output: C11 for the "
+    "host's compiler, PTX for CUDA, a "
     "SPIR-V\n"
     "module for Vulkan, OpenCL C 1.2. --arch: a PTX architecture, sm_60 to sm_121; without it the lowest "
     "that the\n"

@@ -27,9 +27,7 @@ bool tool_ends_with(const char *text, const char *end) {
     return a >= b && strcasecmp(text + a - b, end) == 0;
 }
 
-const char *tool_file_read(const char *path, unsigned char **data, size_t *size) {
-    FILE *file = fopen(path, "rb");
-    if (!file) return strerror(errno);
+const char *tool_stream_read(FILE *file, unsigned char **data, size_t *size) {
     size_t cap = 1 << 16;
     *size = 0;
     *data = tool_alloc(cap);
@@ -37,13 +35,16 @@ const char *tool_file_read(const char *path, unsigned char **data, size_t *size)
         *size += got;
         if (*size < cap) continue;
         unsigned char *grown = realloc(*data, cap *= 2);
-        if (!grown) {
-            fclose(file);
-            return "out of memory";
-        }
+        if (!grown) return "out of memory";
         *data = grown;
     }
-    const char *error = ferror(file) ? strerror(errno) : NULL;
+    return ferror(file) ? strerror(errno) : NULL;
+}
+
+const char *tool_file_read(const char *path, unsigned char **data, size_t *size) {
+    FILE *file = fopen(path, "rb");
+    if (!file) return strerror(errno);
+    const char *error = tool_stream_read(file, data, size);
     fclose(file);
     return error;
 }

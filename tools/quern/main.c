@@ -20,6 +20,15 @@ int tool_fail(int status, const char *format, ...) {
     return status;
 }
 
+void tool_warn(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    fputs("quern: warning: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
 int tool_fail_status(qn_context *context, qn_status status) {
     const char *message = qn_error_message(context);
     if (status == QN_ERROR_COMPILE) {

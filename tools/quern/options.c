@@ -68,11 +68,28 @@ int program_option(program_options *o, int argc, char **argv, int *i) {
     return -1;
 }
 
-void program_options_fill(const program_options *o, qn_program_desc *desc) {
+static bool read_standard_input(program_options *o, qn_program_desc *desc) {
+    unsigned char *data;
+    size_t size;
+    const char *error = tool_stream_read(stdin, &data, &size);
+    o->source = (char *)data;
+    desc->source = o->source;
+    desc->source_size = size;
+    desc->path = "<stdin>";
+    if (!error && size == 0) error = "it is empty";
+    if (error) tool_fail(TOOL_RUN_FAILED, "standard input: %s", error);
+    return !error;
+}
+
+bool program_options_fill(program_options *o, qn_program_desc *desc) {
     desc->path = o->path;
     desc->options = o->options;
     desc->opt_level = o->opt_level;
     desc->debug = o->debug;
+    return strcmp(o->path, "-") != 0 || read_standard_input(o, desc);
 }
 
-void program_options_free(program_options *o) { free(o->options); }
+void program_options_free(program_options *o) {
+    free(o->options);
+    free(o->source);
+}

@@ -13,16 +13,18 @@
     "  --debug           keep positions and variables for gdb, optimise nothing\n\n"
 
 typedef struct program_options {
-    const char *path;
-    char *options; /* joined; from malloc */
-    int opt_level; /* as qn_program_desc */
+    const char *path; /* "-": the standard input */
+    char *source;     /* what was read there; from malloc */
+    char *options;    /* joined; from malloc */
+    int opt_level;    /* as qn_program_desc */
     bool debug;
 } program_options;
 
 /* Looks at argv[*i]: -1 taken (and *i moved to its last word), 0 not one of these, else the exit status after
    a message. */
 int program_option(program_options *options, int argc, char **argv, int *i);
-void program_options_fill(const program_options *options, qn_program_desc *desc);
+/* Reads the standard input where that is the file; false after a message. */
+bool program_options_fill(program_options *options, qn_program_desc *desc);
 void program_options_free(program_options *options);
 
 /* "--name VALUE" or "--name=VALUE" ("-o VALUE"): true when argv[*i] is it. A missing value gives NULL. */

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "options.h"
 #include "tool.h"
@@ -14,6 +15,7 @@ typedef struct run_options {
     qn_range range;
     bool has_global;
     unsigned time;
+    uint64_t timeout_ns;
     tool_arg args[MAX_ARGS];
     size_t num_args;
     int exit_status;
@@ -58,11 +60,20 @@ static int set_time(const char *text, unsigned *time) {
     return -1;
 }
 
+static int set_timeout(const char *text, uint64_t *timeout_ns) {
+    char *end;
+    const double seconds = strtod(text, &end);
+    if (end == text || *end || !(seconds > 0 && seconds <= 1e6))
+        return tool_fail(TOOL_USAGE, "--timeout is a number of seconds, not '%s'", text);
+    *timeout_ns = (uint64_t)(seconds * 1e9);
+    return -1;
+}
+
 /* As program_option. */
 static int run_option(run_options *o, int argc, char **argv, int *i) {
-    enum { KERNEL, DEVICE, LOCAL, OFFSET, TIME, GLOBAL, NUM_OPTIONS };
-    static const char *const names[NUM_OPTIONS] = {"--kernel", "--device", "--local",
-                                                   "--offset", "--time",   "--global"};
+    enum { KERNEL, DEVICE, LOCAL, OFFSET, TIME, TIMEOUT, GLOBAL, NUM_OPTIONS };
+    static const char *const names[NUM_OPTIONS] = {"--kernel", "--device",  "--local", "--offset",
+                                                   "--time",   "--timeout", "--global"};
     const char *value = NULL, *given = argv[*i];
     int option = 0;
     while (option < NUM_OPTIONS && !option_value(names[option], argc, argv, i, &value)) option++;
@@ -74,6 +85,7 @@ static int run_option(run_options *o, int argc, char **argv, int *i) {
     case LOCAL: return set_local(value, o->range.local);
     case OFFSET: return set_sizes("--offset", value, o->range.offset);
     case TIME: return set_time(value, &o->time);
+    case TIMEOUT: return set_timeout(value, &o->timeout_ns);
     default: o->has_global = true; return set_sizes("--global", value, o->range.global);
     }
 }
@@ -112,10 +124,18 @@ static bool same_number(qn_type a, qn_type b) {
     return a_real == b_real && tool_type_scalar_size(a) == tool_type_scalar_size(b);
 }
 
+/* The bytes are used as they are: as numbers of another type they are nonsense. */
+static void compare_elements(const tool_arg *arg, const qn_param_info *param) {
+    if (!arg->has_type || param->type == QN_TYPE_BYTES || same_number(param->type, arg->type.type)) return;
+    tool_warn("run: argument '%s' for parameter '%s %s': its elements are of type %s", arg->text,
+              param->type_name, param->name, tool_type_name(arg->type.type));
+}
+
 static int make_buffer(qn_device *device, tool_arg *arg, const qn_param_info *param, qn_arg *out) {
     qn_context *context = qn_device_context(device);
     if (param->kind == QN_PARAM_LOCAL) return mismatch(arg, param, "local memory is local:BYTES");
     if (param->kind != QN_PARAM_BUFFER) return mismatch(arg, param, "the parameter is no buffer");
+    compare_elements(arg, param);
     if (!arg->has_type) {
         arg->type = (tool_type){param->type, param->lanes};
         if (param->type == QN_TYPE_BYTES || arg->size % tool_type_size(arg->type))
@@ -191,7 +211,7 @@ static int make_args(qn_device *device, qn_kernel *kernel, run_options *o, qn_ar
 
 static qn_status run_once(qn_kernel *kernel, const run_options *o, const qn_arg *args, qn_device *device) {
     qn_status status = qn_launch(NULL, kernel, &o->range, args, o->num_args);
-    return status ? status : qn_stream_wait(qn_device_stream(device), QN_FOREVER);
+    return status ? status : qn_stream_wait(qn_device_stream(device), o->timeout_ns);
 }
 
 static int by_value(const void *a, const void *b) {
@@ -214,7 +234,7 @@ static qn_status time_runs(qn_kernel *kernel, const run_options *o, const qn_arg
         status = qn_stream_record(NULL, begin);
         if (!status) status = qn_launch(NULL, kernel, &o->range, args, o->num_args);
         if (!status) status = qn_stream_record(NULL, end);
-        if (!status) status = qn_stream_wait(qn_device_stream(device), QN_FOREVER);
+        if (!status) status = qn_stream_wait(qn_device_stream(device), o->timeout_ns);
         if (!status) status = qn_event_elapsed(begin, end, &times[i]);
     }
     if (!status) {
@@ -251,8 +271,13 @@ static bool is_usage(qn_status status) {
            status == QN_ERROR_NO_KERNEL || status == QN_ERROR_NO_DEVICE || status == QN_ERROR_ARGUMENT;
 }
 
+/* A kernel that does not end cannot be waited for: the process ends with it. */
 static int fail(qn_context *context, qn_status status) {
     int result = tool_fail_status(context, status);
+    if (status == QN_ERROR_TIMEOUT) {
+        fflush(NULL);
+        _exit(result);
+    }
     return is_usage(status) ? TOOL_USAGE : result;
 }
 
@@ -276,7 +301,7 @@ static int build_and_run(qn_context *context, run_options *o) {
     qn_program *program = NULL;
     qn_kernel *kernel = NULL;
     qn_program_desc desc = {0};
-    program_options_fill(&o->program, &desc);
+    if (!program_options_fill(&o->program, &desc)) return TOOL_RUN_FAILED;
     qn_status status = qn_device_get(context, o->device, &device);
     if (!status) status = qn_program_create(device, &desc, &program);
     if (!status && o->time) status = qn_program_wait(program, QN_FOREVER); /* its final code is measured */
@@ -297,6 +322,7 @@ static void free_args(run_options *o) {
 
 static int run(int argc, char **argv) {
     run_options *o = tool_alloc(sizeof *o);
+    o->timeout_ns = QN_FOREVER;
     qn_context *context = NULL;
     int result = parse(argc, argv, o);
     if (!result && qn_context_create(NULL, &context))
@@ -313,8 +339,8 @@ const tool_command tool_run = {
     "run", "run a kernel of a .cl file on buffers, files and numbers",
     "usage: quern run FILE.cl [--kernel NAME] --global X[,Y[,Z]] [--local X[,Y[,Z]]] [--offset X[,Y[,Z]]] "
     "[--device NAME]\n"
-    "                 " PROGRAM_OPTIONS_USAGE " [--time N] ARG...\n\n"
-    "One ARG a kernel parameter, in order:\n"
+    "                 " PROGRAM_OPTIONS_USAGE " [--time N] [--timeout S] ARG...\n\n"
+    "FILE.cl may be -: the standard input. One ARG a kernel parameter, in order:\n"
     "  TYPE:V[,V...]        a value: int:5  float4:1,2,3,4  uchar:0xff  float:nan\n"
     "  buf:TYPE:N[=V,...]   a buffer of N elements, the values repeated to fill it, zeros without\n"
     "  file:PATH            a buffer from .npy, .png or .jpg (uchar4 pixels), or any file's bytes\n"
@@ -330,7 +356,8 @@ const tool_command tool_run = {
     "  --global X[,Y[,Z]]  work-items; --local: of a work-group (left out: quern chooses); --offset: of the "
     "first\n"
     "  --device NAME     as `quern devices` lists them\n"
-    "  --time N          run it N more times, print the median time and GB/s\n" PROGRAM_OPTIONS_HELP
+    "  --time N          run it N more times, print the median time and GB/s\n"
+    "  --timeout S       give up when a run takes longer than S seconds\n" PROGRAM_OPTIONS_HELP
     "exit status: 0 done; 1 the kernel does not compile; 2 usage; 3 the run failed\n\n"
     "example: quern run saxpy.cl --global 4 int:4 float:2 buf:float:4=1,2,3,4 buf:float:4=1@-\n",
     run};

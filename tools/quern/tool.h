@@ -19,6 +19,8 @@ extern const tool_command tool_devices, tool_compile, tool_run;
 
 /* Prints "quern: ..." to stderr and gives `status`. */
 int tool_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Prints "quern: warning: ...". */
+void tool_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The context's message for a failed call; TOOL_COMPILE_ERROR for build errors (the log as it is), else
    TOOL_RUN_FAILED. */
 int tool_fail_status(qn_context *context, qn_status status);
@@ -86,6 +88,7 @@ const char *tool_image_read(const char *path, tool_arg *arg);
 const char *tool_png_write(const char *path, unsigned width, unsigned height, unsigned channels,
                            const unsigned char *data);
 const char *tool_file_read(const char *path, unsigned char **data, size_t *size);
+const char *tool_stream_read(FILE *file, unsigned char **data, size_t *size); /* to its end */
 const char *tool_file_write(const char *path, const unsigned char *data, size_t size);
 bool tool_ends_with(const char *text, const char *end); /* ASCII case ignored */
 
