@@ -23,17 +23,22 @@ ir_function *qn__ir_function_new(ir_module *module, const char *name, ir_type re
     return function;
 }
 
+static inline void note_type(ir_function *function, ir_type type) {
+    function->lanes |= type.lanes;
+    function->kinds |= 1u << type.kind;
+    if (type.space == IR_GENERIC_SPACE) function->module->has_generic = true;
+}
+
 ir_value *qn__ir_value_new(ir_function *function, ir_type type, ir_value_kind kind, uint32_t index,
                            ir_instr *def) {
     ir_value *value = QN__NEW(function->module->arena, ir_value);
-    function->lanes |= type.lanes;
+    note_type(function, type);
     value->type = type;
     value->value_kind = (uint8_t)kind;
     value->id = function->num_values++;
     if (kind == IR_VALUE_RESULT) value->changed = function->now;
     value->index = index;
     value->def = def;
-    if (type.space == IR_GENERIC_SPACE) function->module->has_generic = true;
     return value;
 }
 
@@ -88,7 +93,6 @@ static whole_instr *whole_new(const ir_function *function, uint32_t num_operands
 
 static void set_result(ir_function *function, whole_instr *whole, uint32_t index, ir_type type,
                        const char *name) {
-    function->lanes |= type.lanes;
     whole->results[index] = (ir_value){.type = type,
                                        .value_kind = IR_VALUE_RESULT,
                                        .id = function->num_values++,
@@ -97,7 +101,6 @@ static void set_result(ir_function *function, whole_instr *whole, uint32_t index
                                        .def = &whole->instr,
                                        .name = name};
     whole->instr.results[index] = &whole->results[index];
-    if (type.space == IR_GENERIC_SPACE) function->module->has_generic = true;
 }
 
 ir_instr *qn__ir_instr_new(ir_function *function, ir_op op, ir_value *const *operands, uint32_t num_operands,
@@ -110,7 +113,10 @@ ir_instr *qn__ir_instr_new(ir_function *function, ir_op op, ir_value *const *ope
                               .num_results = num_results,
                               .operands = num_operands ? pointers + num_results : NULL,
                               .results = num_results ? pointers : NULL};
-    for (uint32_t i = 0; i < num_results; i++) set_result(function, whole, i, results[i], NULL);
+    for (uint32_t i = 0; i < num_results; i++) {
+        note_type(function, results[i]);
+        set_result(function, whole, i, results[i], NULL);
+    }
     for (uint32_t i = 0; i < num_operands; i++) whole->instr.operands[i] = operands[i];
     return &whole->instr;
 }
@@ -119,7 +125,6 @@ ir_instr *qn__ir_instr_copy(ir_function *function, const ir_instr *instr) {
     whole_instr *whole = whole_new(function, instr->num_operands, instr->num_results);
     ir_value **pointers = (ir_value **)(whole->results + instr->num_results);
     ir_instr *copy = &whole->instr;
-    function->has[instr->op] = true;
     *copy = *instr;
     copy->next = copy->prev = NULL;
     copy->parent = NULL;

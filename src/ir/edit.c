@@ -247,7 +247,14 @@ static void clone_region(ir_builder *builder, const ir_region *from, ir_value **
     }
 }
 
+static void inherit(ir_function *function, const ir_function *from) {
+    for (unsigned op = 0; op < IR_OP_COUNT; op++) function->has[op] |= from->has[op];
+    function->lanes |= from->lanes;
+    function->kinds |= from->kinds;
+}
+
 void qn__ir_clone_into(ir_builder *builder, const ir_region *from, ir_value **map) {
+    if (builder->function != from->function) inherit(builder->function, from->function);
     clone_region(builder, from, map, NULL);
 }
 
@@ -256,7 +263,6 @@ void qn__ir_clone_into(ir_builder *builder, const ir_region *from, ir_value **ma
 static void adopt_region(ir_function *function, ir_region *region, const ir_function *from, ir_value **map);
 
 static void adopt(ir_function *function, ir_instr *instr, const ir_function *from, ir_value **map) {
-    function->has[instr->op] = true;
     bool has_arg = false;
     for (uint32_t n = 0; n < instr->num_operands; n++) {
         if (instr->operands[n]->value_kind < IR_VALUE_ARG) continue;
@@ -278,7 +284,7 @@ static void adopt_region(ir_function *function, ir_region *region, const ir_func
 
 void qn__ir_move_into(ir_builder *builder, ir_region *from, ir_value **map) {
     ir_function *function = builder->function;
-    function->lanes |= from->function->lanes;
+    inherit(function, from->function);
     for (ir_instr *i = from->first, *next; i; i = next) {
         next = i->next;
         adopt(function, i, from->function, map);

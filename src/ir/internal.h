@@ -26,12 +26,11 @@ bool qn__ir_type_valid(ir_type type); /* a value may have it: known kind, lanes 
 
 /* Puts a VAR that is in no region behind the others of the function. */
 void qn__ir_place_variable(ir_function *function, ir_instr *instr);
-ir_value *qn__ir_value_new(ir_function *function, ir_type type, ir_value_kind kind, uint32_t index,
-                           ir_instr *def);
 /* An instruction in no region yet, with its own copy of the operands and with new results. */
 ir_instr *qn__ir_instr_new(ir_function *function, ir_op op, ir_value *const *operands, uint32_t num_operands,
                            const ir_type *results, uint32_t num_results);
-/* One in no region, with regions of its own to be made; the operands are to be filled in. */
+/* One in no region, with regions of its own to be made; the operands are to be filled in. The function has to be told
+   what it then has. */
 ir_instr *qn__ir_instr_copy(ir_function *function, const ir_instr *instr);
 /* True where the constant or undefined value is the one that qn__ir_const or qn__ir_undef gave for this
    function. */

@@ -400,7 +400,8 @@ struct ir_function {
     ir_region *body;
     uint32_t num_values;   /* ids handed out */
     bool has[IR_OP_COUNT]; /* ops that it has, or has had; set where instructions are made */
-    uint32_t lanes;        /* numbers of lanes that its values have, or have had, ored */
+    uint32_t lanes,
+        kinds;    /* of the types of its values, now or before: numbers of lanes ored, 1 << ir_kind ored */
     uint32_t now; /* grows with each run of simplify, which looks at what has changed since the last */
     uint32_t reqd_local[3]; /* reqd_work_group_size; 0: none */
     uint32_t hint_local[3];
@@ -554,6 +555,9 @@ void qn__ir_unlink(ir_instr *instr); /* takes it out of its region */
 void qn__ir_insert_before(ir_instr *instr, ir_instr *before);
 void qn__ir_append(ir_region *region, ir_instr *instr);
 void qn__ir_set_operands(ir_function *function, ir_instr *instr, ir_value *const *values, uint32_t count);
+/* A value that stands nowhere yet. */
+ir_value *qn__ir_value_new(ir_function *function, ir_type type, ir_value_kind kind, uint32_t index,
+                           ir_instr *def);
 ir_value *qn__ir_result_add(ir_instr *construct, ir_type type, const char *name);
 ir_value *qn__ir_param_add(ir_instr *loop, ir_value *init, const char *name); /* adds operand and parameter */
 /* A new empty region, the next one of its owner (NULL: a body). */

@@ -100,6 +100,7 @@ static void visit(lowering *l, ir_region *region) {
 
 bool qn__pass_lower_f16(qn__pass_context *context) {
     lowering l = {.changed = false};
+    if (!qn__has_kind(context->function, IR_F16)) return false;
     visit(&l, context->function->body);
     return l.changed;
 }

@@ -115,6 +115,7 @@ static void retype_values(ir_instr *i, void *user) {
 bool qn__pass_lower_moved_f16(qn__pass_context *context) {
     ir_function *function = context->function;
     const uint32_t count = function->num_values;
+    if (!qn__has_kind(function, IR_F16)) return false;
     lowering l = {.function = function,
                   .parent = QN__NEW_ARRAY(context->scratch, uint32_t, count + 1),
                   .computed = QN__NEW_ARRAY(context->scratch, bool, count + 1)};

@@ -27,19 +27,6 @@ void qn__rewrite_results(qn__rewrite *rewrite, const ir_instr *instr, ir_value *
 
 /* ---- editing ---- */
 
-static ir_value *new_value(ir_function *function, ir_value_kind kind, ir_type type, ir_instr *def,
-                           uint32_t index, const char *name) {
-    ir_value *value = QN__NEW(function->module->arena, ir_value);
-    function->lanes |= type.lanes;
-    value->type = type;
-    value->value_kind = (uint8_t)kind;
-    value->id = function->num_values++;
-    value->index = index;
-    value->def = def;
-    value->name = name;
-    return value;
-}
-
 /* A copy of `old` with room for `count` more. */
 static ir_value **longer(ir_function *function, ir_value **old, uint32_t length, uint32_t count) {
     ir_value **values = QN__NEW_ARRAY(function->module->arena, ir_value *, (size_t)length + count);
@@ -53,8 +40,8 @@ void qn__results_extend(ir_function *function, ir_instr *construct, const ir_typ
     construct->results = longer(function, construct->results, construct->num_results, count);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = construct->num_results++;
-        construct->results[index] =
-            new_value(function, IR_VALUE_RESULT, types[i], construct, index, names[i]);
+        construct->results[index] = qn__ir_value_new(function, types[i], IR_VALUE_RESULT, index, construct);
+        construct->results[index]->name = names[i];
     }
 }
 
@@ -66,7 +53,8 @@ void qn__params_extend(ir_function *function, ir_instr *loop, ir_value *const *i
     region->params = longer(function, region->params, region->num_params, count);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = region->num_params++;
-        region->params[index] = new_value(function, IR_VALUE_PARAM, inits[i]->type, loop, index, names[i]);
+        region->params[index] = qn__ir_value_new(function, inits[i]->type, IR_VALUE_PARAM, index, loop);
+        region->params[index]->name = names[i];
     }
 }
 

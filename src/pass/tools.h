@@ -45,6 +45,10 @@ static inline bool qn__has_op(const ir_function *function, ir_op first, ir_op la
     return false;
 }
 
+static inline bool qn__has_kind(const ir_function *function, ir_kind kind) {
+    return function->kinds >> kind & 1;
+}
+
 /* The pass gives up, because the target cannot do what stands at `loc`. */
 void qn__pass_refuse(qn__pass_context *context, ir_loc loc, const char *message);
 
