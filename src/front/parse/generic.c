@@ -1,6 +1,8 @@
 /* The generic address space of OpenCL 2.0 and later, by instantiation: a function with a pointer parameter
    that names no address space is not parsed where it is defined but where it is called, once for each
-   combination of address spaces that it is called with. All calls are inlined anyway, so nothing is lost. */
+   combination of address spaces that it is called with, the generic one among them where an argument's is known at run
+   time only. All calls are inlined anyway, so nothing is lost. One that is called before it is defined is parsed there,
+   with generic parameters. */
 #include "front/parse/parser.h"
 
 #include <string.h>

@@ -58,7 +58,8 @@ static bool is_in_generic(unsigned space) {
 bool qn__sema_second_space(front_parser *p, const ast_decl *decl, const ast_type *from, const ast_type *to) {
     if (!decl || !decl->is_space_taken || p->all_generic || p->diag->stopped) return false;
     if (from->kind != AST_POINTER || to->kind != AST_POINTER) return false;
-    if (from->base->space == to->base->space || !is_in_generic(from->base->space)) return false;
+    if (to->base->space == IR_GENERIC_SPACE || from->base->space == to->base->space) return false;
+    if (!is_in_generic(from->base->space)) return false;
     p->is_given_up = p->panic = p->diag->stopped = true;
     p->at = p->end;
     return true;
