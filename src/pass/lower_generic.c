@@ -349,7 +349,6 @@ static bool lower_access(generics *g, ir_instr *i) {
 static void set_operand(ir_instr *i, uint32_t n, ir_value *value) {
     i->operands[n] = value;
     qn__ir_touch(i);
-    qn__ir_touch(i);
 }
 
 /* A generic pointer as one of an address space: null where it lies elsewhere. */
