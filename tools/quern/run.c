@@ -339,7 +339,8 @@ const tool_command tool_run = {
     "run", "run a kernel of a .cl file on buffers, files and numbers",
     "usage: quern run FILE.cl [--kernel NAME] --global X[,Y[,Z]] [--local X[,Y[,Z]]] [--offset X[,Y[,Z]]] "
     "[--device NAME]\n"
-    "                 " PROGRAM_OPTIONS_USAGE " [--time N] [--timeout S] ARG...\n\n"
+    "                 " PROGRAM_OPTIONS_USAGE " [--time N] [--timeout S]\n"
+    "                 ARG...\n\n"
     "FILE.cl may be -: the standard input. One ARG a kernel parameter, in order:\n"
     "  TYPE:V[,V...]        a value: int:5  float4:1,2,3,4  uchar:0xff  float:nan\n"
     "  buf:TYPE:N[=V,...]   a buffer of N elements, the values repeated to fill it, zeros without\n"
