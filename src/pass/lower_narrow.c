@@ -1,5 +1,6 @@
 /* For targets that have i8 or i16 in memory and in moves at most: what computes on them does so in i32, and cuts off
-   what is above. Operands get zeros above, or their sign where it counts.
+   what is above. Operands get zeros above, or their sign where it counts. For drivers that lose the sign of what they
+   have negated (lower_cut_signs.c) the ops that take signs are lowered alike.
 
        %s = add %a, %b  (i8)       ->     %s = trunc (add (zext %a), (zext %b))
        %c = slt %a, %b  (i8)       ->     %c = slt (sext %a), (sext %b)  */
@@ -22,8 +23,14 @@ static bool takes_sign(const ir_instr *i) {
     return joins ? qn__ir_combine_is_signed(i->attr.combine) : qn__ir_is_signed(i->op);
 }
 
+static bool loses_sign(const lowering *l, const ir_instr *i) {
+    const unsigned kind = i->operands[0]->type.kind;
+    return l->target->lacks_cut_signs && (kind == IR_I8 || kind == IR_I16) && takes_sign(i);
+}
+
 static bool computes(const lowering *l, const ir_instr *i) {
-    if (!i->num_results || !i->num_operands || !is_narrow(l, i->operands[0])) return false;
+    if (!i->num_results || !i->num_operands) return false;
+    if (!is_narrow(l, i->operands[0]) && !loses_sign(l, i)) return false;
     switch (qn__ir_ops[i->op].rule) {
     case RULE_INT:
     case RULE_LOGIC:
@@ -88,7 +95,7 @@ static void lower(lowering *l, ir_instr *i) {
         operands[n] =
             qn__ir_convert(&l->builder, n && i->op == IR_ASHR ? IR_ZEXT : extend, i->operands[n], word);
     ir_value *value = compute(l, i, operands[0], operands[1], qn__ir_bits(narrow));
-    if (is_narrow(l, i->results[0])) value = qn__ir_convert(&l->builder, IR_TRUNC, value, narrow);
+    if (i->results[0]->type.kind == narrow.kind) value = qn__ir_convert(&l->builder, IR_TRUNC, value, narrow);
     qn__rewrite_set(&l->rewrite, i->results[0], value);
 }
 

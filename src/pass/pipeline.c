@@ -16,7 +16,7 @@ typedef struct pass {
     qn__pass_function *run;
     uint8_t level;     /* runs from this level on */
     uint8_t takes;     /* what it works on */
-    qn__trait only[2]; /* runs for targets with one of these; none: for all */
+    qn__trait only[3]; /* runs for targets with one of these; none: for all */
     qn__trait unless;  /* not for targets with this */
 } pass;
 
@@ -29,10 +29,11 @@ typedef struct phase {
 } phase;
 
 /* For which targets. */
-#define ALL                   {0}, 0
-#define ONLY(trait)           {QN__TRAIT(trait)}, 0
-#define EITHER(trait, second) {QN__TRAIT(trait), QN__TRAIT(second)}, 0
-#define UNLESS(trait)         {0}, QN__TRAIT(trait)
+#define ALL                          {0}, 0
+#define ONLY(trait)                  {QN__TRAIT(trait)}, 0
+#define EITHER(trait, second)        {QN__TRAIT(trait), QN__TRAIT(second)}, 0
+#define ONE_OF(trait, second, third) {QN__TRAIT(trait), QN__TRAIT(second), QN__TRAIT(third)}, 0
+#define UNLESS(trait)                {0}, QN__TRAIT(trait)
 
 static const phase phases[] = {
     {"before inlining, so that every copy is small",
@@ -93,8 +94,8 @@ static const phase phases[] = {
       {"cse", qn__pass_cse, 1, CHANGED, ALL},
       {"dce", qn__pass_dce, 1, CHANGED, ALL},
       {"memvec", qn__pass_memvec, 2, FUNCTION, ONLY(wants_vector_memory)},
-      {"lower_narrow", qn__pass_lower_narrow, 0, FUNCTION, EITHER(lacks_i8, lacks_i16)},
-      {"dce", qn__pass_dce, 1, CHANGED, EITHER(lacks_i8, lacks_i16)}}},
+      {"lower_narrow", qn__pass_lower_narrow, 0, FUNCTION, ONE_OF(lacks_i8, lacks_i16, lacks_cut_signs)},
+      {"dce", qn__pass_dce, 1, CHANGED, ONE_OF(lacks_i8, lacks_i16, lacks_cut_signs)}}},
     {"what nothing may simplify again",
      1,
      {{"lower_wide", qn__pass_lower_wide, 0, MODULE, EITHER(lacks_i64, lacks_i64_bits)},
@@ -126,12 +127,17 @@ typedef struct runner {
     progress *progress; /* by function */
 } runner;
 
+static bool is_for(const pass *p, const qn__target *target) {
+    if (qn__has_trait(target, p->unless)) return false;
+    for (size_t i = 0; i < QN__COUNT(p->only); i++)
+        if (qn__has_trait(target, p->only[i])) return true;
+    return !p->only[0];
+}
+
 static bool selected(const runner *r, const pass *p) {
     const qn__pass_options *options = r->context.options;
-    const qn__target *target = &options->target;
     return p->run && options->level >= p->level && (p->takes != GENERIC || r->context.module->has_generic) &&
-           !qn__has_trait(target, p->unless) &&
-           (!p->only[0] || qn__has_trait(target, p->only[0]) || qn__has_trait(target, p->only[1]));
+           is_for(p, &options->target);
 }
 
 static void new_scratch(runner *r) {

@@ -55,6 +55,18 @@ static void a_barrier_takes_the_guard_away(void **state) {
     has(&r, ".reqntid 64, 1, 1");
 }
 
+/* A pointer to local memory, which is a register and bytes to add, is chosen as a whole. */
+static void chosen_local_pointers_have_their_bytes(void **state) {
+    qn__emit_result r =
+        emitted(state, 80,
+                "kernel @k(%0.l: ptr.local local, %1.n: i32 value) {\n"
+                "    %2: bool = ne i32 0, %1.n\n    %3: i64 = sext %1.n\n"
+                "    %4: ptr.local = ptr_add %0.l, %3\n    %5: ptr.local = ptr_add %4, i64 -4\n"
+                "    %6: ptr.local = select %2, %5, %0.l\n"
+                "    store align 4 %6, i32 7\n    return\n}\n");
+    has(&r, ", -4;\n\tselp.b32 ");
+}
+
 /* A choice between a number and a constant is one instruction where that keeps a NaN; a reciprocal of what is
    bounded so needs no test for tiny and huge divisors. */
 #define DIVIDED(numerator, addend)                                                                           \
@@ -307,6 +319,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(bounded_divisors_are_divided_by_in_short, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(bytes_become_floats_by_way_of_16_bits, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(products_of_extended_numbers_are_wide, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(chosen_local_pointers_have_their_bytes, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(counters_with_a_near_limit_have_32_bits, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(low_halves_are_computed_alone, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(vectors_move_in_large_pieces, ir_setup, ir_teardown),

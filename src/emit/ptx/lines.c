@@ -179,7 +179,7 @@ static ptx_operand defined(ptx_emitter *e, const ir_value *value, unsigned lane)
 ptx_operand qn__ptx_use_pointer(ptx_emitter *e, const ir_value *pointer) { return defined(e, pointer, 0); }
 
 ptx_operand qn__ptx_use_short(ptx_emitter *e, const ir_value *value, unsigned lane) {
-    return defined(e, value, lane);
+    return value->type.kind == IR_I64 ? defined(e, value, lane) : qn__ptx_use(e, value, lane);
 }
 
 bool qn__ptx_is_short(ptx_operand a) {
