@@ -7,11 +7,6 @@
    What is loaded is extended as it is. */
 #include "pass/lowering.h"
 
-static bool is_loaded(const ir_value *v) {
-    while (qn__defined_by(v, IR_EXTRACT)) v = v->def->operands[0];
-    return qn__defined_by(v, IR_LOAD);
-}
-
 /* A value of i32 lanes that has the low bits of `v`. */
 static ir_value *as_words(qn__lowering *l, ir_value *v) {
     const ir_type words = qn__words_like(v->type);
@@ -22,7 +17,7 @@ static ir_value *as_words(qn__lowering *l, ir_value *v) {
 
 static ir_value *lower(qn__lowering *l, ir_instr *i) {
     if (i->operands[0]->type.kind == IR_BOOL || qn__ir_bits(i->operands[0]->type) > 16) return NULL;
-    if (is_loaded(i->operands[0])) return NULL;
+    if (qn__is_loaded(i->operands[0])) return NULL;
     const ir_type type = i->results[0]->type, words = qn__words_like(type);
     const unsigned top = qn__ir_bits(i->operands[0]->type) - 1;
     const uint32_t sign = UINT32_C(1) << top;

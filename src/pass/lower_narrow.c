@@ -1,6 +1,6 @@
 /* For targets that have i8 or i16 in memory and in moves at most: what computes on them does so in i32, and cuts off
    what is above. Operands get zeros above, or their sign where it counts. For drivers that lose the sign of what they
-   have negated (lower_cut_signs.c) the ops that take signs are lowered alike.
+   have negated (lower_cut_signs.c) the ops that take signs are lowered alike, but of what is loaded.
 
        %s = add %a, %b  (i8)       ->     %s = trunc (add (zext %a), (zext %b))
        %c = slt %a, %b  (i8)       ->     %c = slt (sext %a), (sext %b)  */
@@ -25,7 +25,10 @@ static bool takes_sign(const ir_instr *i) {
 
 static bool loses_sign(const lowering *l, const ir_instr *i) {
     const unsigned kind = i->operands[0]->type.kind;
-    return l->target->lacks_cut_signs && (kind == IR_I8 || kind == IR_I16) && takes_sign(i);
+    if (!l->target->lacks_cut_signs || (kind != IR_I8 && kind != IR_I16) || !takes_sign(i)) return false;
+    for (uint32_t n = 0; n < i->num_operands; n++)
+        if (!qn__ir_is_const(i->operands[n]) && !qn__is_loaded(i->operands[n])) return true;
+    return false;
 }
 
 static bool computes(const lowering *l, const ir_instr *i) {

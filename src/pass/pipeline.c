@@ -94,6 +94,7 @@ static const phase phases[] = {
       {"cse", qn__pass_cse, 1, CHANGED, ALL},
       {"dce", qn__pass_dce, 1, CHANGED, ALL},
       {"memvec", qn__pass_memvec, 2, FUNCTION, ONLY(wants_vector_memory)},
+      {"lower_byte_swaps", qn__pass_lower_byte_swaps, 0, FUNCTION, ONLY(lacks_byte_swaps)},
       {"lower_narrow", qn__pass_lower_narrow, 0, FUNCTION, ONE_OF(lacks_i8, lacks_i16, lacks_cut_signs)},
       {"dce", qn__pass_dce, 1, CHANGED, ONE_OF(lacks_i8, lacks_i16, lacks_cut_signs)}}},
     {"what nothing may simplify again",
@@ -105,7 +106,6 @@ static const phase phases[] = {
       {"lower_denormals", qn__pass_lower_denormals, 0, FUNCTION,
        EITHER(lacks_denormal_compares, has_denormals)},
       {"lower_moved_f16", qn__pass_lower_moved_f16, 0, FUNCTION, ONLY(lacks_f16_values)},
-      {"lower_byte_swaps", qn__pass_lower_byte_swaps, 0, FUNCTION, ONLY(lacks_byte_swaps)},
       {"lower_cut_signs", qn__pass_lower_cut_signs, 0, FUNCTION, ONLY(lacks_cut_signs)},
       {"hint_ladders", qn__pass_hint_ladders, 0, FUNCTION, ONLY(has_group_size)}}},
 };

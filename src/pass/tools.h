@@ -92,6 +92,12 @@ static inline bool qn__defined_by(const ir_value *value, ir_op op) {
     return value->value_kind == IR_VALUE_RESULT && value->def->op == op;
 }
 
+/* Loaded, or a lane of what is. */
+static inline bool qn__is_loaded(const ir_value *value) {
+    while (qn__defined_by(value, IR_EXTRACT)) value = value->def->operands[0];
+    return qn__defined_by(value, IR_LOAD);
+}
+
 /* Could fail where the program did not run it: a division, but by a constant other than 0 and -1. */
 bool qn__may_trap(const ir_instr *instr);
 

@@ -13,7 +13,7 @@ enum { SPELLED_CONSTANT = 64 * 1024, CONSTANTS_ALIGN = 128 };
 static void integer(qn__buf *out, ir_kind kind, uint64_t bits, bool listed) {
     const unsigned width = qn__ir_bits(qn__ir_type(kind, 1));
     const uint64_t sign = (uint64_t)1 << (width - 1);
-    const long long value = (long long)((bits & (sign | (sign - 1))) ^ sign) - (long long)sign;
+    const long long value = (long long)(((bits & (sign | (sign - 1))) ^ sign) - sign); /* its sign extended */
     (void)listed;
     if (kind == IR_PTR) {
         qn__buf_printf(out, "(u8 *)0x%llxUL", (unsigned long long)bits);
