@@ -642,6 +642,7 @@ QN_API const char *qn_cache_dir(qn_context *context); /* "" when disabled */
 inline qn_arg QN_ARG(qn_arg value) { return value; }
 inline qn_arg QN_ARG(qn_buffer *value) { return qn_arg_buffer(value); }
 inline qn_arg QN_ARG(decltype(nullptr)) { return qn_arg_null(); }
+template <class T> qn_arg QN_ARG(T *value) = delete; /* no pointer but a buffer's; none is a bool */
 inline qn_arg QN_ARG(float value) { return qn_arg_float(value); }
 inline qn_arg QN_ARG(double value) { return qn_arg_double(value); }
 inline qn_arg QN_ARG(bool value) { return qn_arg_unsigned(value); }

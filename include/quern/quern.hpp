@@ -13,6 +13,10 @@
 #ifndef QUERN_HPP
 #define QUERN_HPP
 
+#if !defined(__cplusplus) || __cplusplus < 202002L
+#error "quern.hpp needs C++20 (-std=c++20); quern.h is C++11"
+#endif
+
 #include <array>
 #include <chrono>
 #include <memory>
@@ -41,7 +45,7 @@ class error : public std::runtime_error {
 
 /* Throws unless `status` is QN_OK. The context (NULL: none) has the sentence. */
 inline void check(qn_status status, const qn_context *context) {
-    if (status != QN_OK) throw error(status, qn_error_message(context));
+    if (status != QN_OK) throw error(status, context ? qn_error_message(context) : nullptr);
 }
 
 namespace detail {
@@ -50,8 +54,15 @@ template <auto destroy> struct destroyer {
 };
 template <class Object, auto destroy> using owner = std::unique_ptr<Object, destroyer<destroy>>;
 
+/* None: for ever; what is over already: not at all. */
 inline uint64_t nanoseconds(std::optional<std::chrono::nanoseconds> timeout) {
-    return timeout ? static_cast<uint64_t>(timeout->count()) : QN_FOREVER;
+    if (!timeout) return QN_FOREVER;
+    return timeout->count() > 0 ? static_cast<uint64_t>(timeout->count()) : 0;
+}
+
+/* Bytes of `count` values; as many as there can be where that overflows, which no buffer has. */
+template <class T> uint64_t bytes_of(size_t count) {
+    return count > UINT64_MAX / sizeof(T) ? UINT64_MAX : static_cast<uint64_t>(count) * sizeof(T);
 }
 } // namespace detail
 
@@ -127,7 +138,8 @@ template <class T> class buffer {
     size_t size() const noexcept { return qn_buffer_size(get()) / sizeof(T); }
     /* Waits for the default stream's work. */
     void read(std::span<T> values, size_t first = 0) const {
-        check(qn_buffer_read(get(), first * sizeof(T), values.data(), values.size_bytes()), context());
+        check(qn_buffer_read(get(), detail::bytes_of<T>(first), values.data(), values.size_bytes()),
+              context());
     }
     std::vector<T> read() const {
         std::vector<T> values(size());
@@ -135,7 +147,8 @@ template <class T> class buffer {
         return values;
     }
     void write(std::span<const T> values, size_t first = 0) {
-        check(qn_buffer_write(get(), first * sizeof(T), values.data(), values.size_bytes()), context());
+        check(qn_buffer_write(get(), detail::bytes_of<T>(first), values.data(), values.size_bytes()),
+              context());
     }
     mapping<T> map(qn_map_access access = QN_MAP_READ_WRITE) { return {get(), access, size()}; }
     mapping<const T> map() const { return {get(), QN_MAP_READ, size()}; }
@@ -143,7 +156,7 @@ template <class T> class buffer {
   private:
     buffer(const device &on, size_t count, const T *values) {
         qn_buffer_desc desc = {};
-        desc.size = count * sizeof(T);
+        desc.size = detail::bytes_of<T>(count);
         desc.data = values;
         qn_buffer *made = nullptr;
         check(qn_buffer_create(on.get(), &desc, &made), on.context());
@@ -302,13 +315,15 @@ class stream {
         detail::launch(get(), what.get(), context_, over, values...);
     }
     template <class T> void write(const buffer<T> &to, std::span<const T> values, size_t first = 0) const {
-        check(qn_stream_write(get(), to.get(), first * sizeof(T), values.data(), values.size_bytes()),
-              context_);
+        check(
+            qn_stream_write(get(), to.get(), detail::bytes_of<T>(first), values.data(), values.size_bytes()),
+            context_);
     }
     /* `values` stays valid until the stream has been waited for. */
     template <class T> void read(const buffer<T> &from, std::span<T> values, size_t first = 0) const {
-        check(qn_stream_read(get(), from.get(), first * sizeof(T), values.data(), values.size_bytes()),
-              context_);
+        check(
+            qn_stream_read(get(), from.get(), detail::bytes_of<T>(first), values.data(), values.size_bytes()),
+            context_);
     }
     void record(const event &at) const { check(qn_stream_record(get(), at.get()), context_); }
     void wait_for(const event &at) const { check(qn_stream_wait_event(get(), at.get()), context_); }

@@ -53,6 +53,13 @@ static void buffers(const quern::device &device) {
     const std::array<int, 2> two = {8, 9};
     x.write(two, 1);
     EXPECT((x.read() == std::vector<int>{3, 8, 9, 3}));
+    try {
+        std::array<int, 1> one = {};
+        x.read(one, size_t{1} << 62);
+        EXPECT(false);
+    } catch (const quern::error &e) {
+        EXPECT(e.status() == QN_ERROR_RANGE);
+    }
     quern::buffer<int> moved = std::move(x);
     EXPECT(moved.size() == 4 && !x.get());
     const quern::buffer<int> &fixed = moved;
@@ -92,6 +99,7 @@ static void streams(const quern::device &device) {
     other.wait(60s);
     EXPECT(got[3] == 6);
     EXPECT(end.done() && end.since(begin) >= 0ns);
+    end.wait(-1s);
     device.wait();
     try {
         stream.capture([] { throw 7; });

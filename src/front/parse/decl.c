@@ -337,6 +337,12 @@ static void make_generic(front_parser *p, ast_decl *function, size_t index) {
     function->type = qn__type_function(p->types, type->base, params, type->num_params, type->is_variadic);
 }
 
+static void make_result_generic(front_parser *p, ast_decl *function, const ast_type *result) {
+    const ast_type *type = function->type;
+    function->type = qn__type_function(p->types, qn__type_in_space(p, result, IR_GENERIC_SPACE), type->params,
+                                       type->num_params, type->is_variadic);
+}
+
 /* function-definition: specifiers declarator compound-statement */
 static void define_function(front_parser *p, ast_decl *decl, const front_declarator *declarator) {
     if (decl->is_defined) {
@@ -354,12 +360,14 @@ static void define_function(front_parser *p, ast_decl *decl, const front_declara
         qn__vec_push(p->arena, &decl->params, declarator->params.data[i]);
     p->instance_spaces = NULL;
     const front_token *body = p->at;
+    const bool is_open = p->instance && is_space_open(p, declarator, result);
     define_body(p, decl, declarator);
     if (p->is_given_up) {
         p->at = body;
         p->panic = p->is_given_up = p->diag->stopped = false;
         p->all_generic = true;
         for (size_t i = 0; i < decl->params.len; i++) make_generic(p, decl, i);
+        if (is_open) make_result_generic(p, decl, result);
         define_body(p, decl, declarator);
         p->all_generic = false;
     }

@@ -41,7 +41,7 @@ void qn__sema_settle_result(front_parser *p, ast_stmt *stmt, const ast_expr *val
     ast_decl *function = p->function;
     const ast_type *type = function->type, *result = qn__sema_space_of_value(p, type->base, value->type);
     function->is_space_open = false;
-    function->is_space_taken = result != type->base;
+    function->is_space_taken = true;
     function->type = qn__type_function(p->types, result, type->params, type->num_params, type->is_variadic);
     for (size_t i = 0; i < p->null_returns.len; i++) {
         ast_stmt *earlier = p->null_returns.data[i];
