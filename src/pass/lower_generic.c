@@ -58,11 +58,14 @@ static void add(generics *g, const ir_value *value, uint8_t sources) {
     g->grows = true;
 }
 
-static void keep(generics *g, const ir_value *value) {
-    const uint8_t sources = is_generic(value) ? sources_of(g, value) : 0;
+static void keep_sources(generics *g, uint8_t sources) {
     if (!(sources & ~g->kept)) return;
     g->kept |= sources;
     g->grows = true;
+}
+
+static void keep(generics *g, const ir_value *value) {
+    if (is_generic(value)) keep_sources(g, sources_of(g, value));
 }
 
 /* Memory that outlives the launch may hold what an earlier kernel has stored: global pointers. */
@@ -81,10 +84,10 @@ static void flow_through_memory(generics *g, const ir_instr *i) {
     case IR_INT2PTR: add(g, i->results[0], (uint8_t)(g->kept | ANY_GLOBAL)); break;
     case IR_PTR2INT: keep(g, i->operands[0]); break;
     case IR_COPY:
-        if (is_lasting(g, i->operands[1])) g->kept |= ANY_GLOBAL;
+        if (is_lasting(g, i->operands[1])) keep_sources(g, ANY_GLOBAL);
         break;
-    case IR_STORE: /* an i64 may be such a number */
-        if (i->operands[1]->type.kind == IR_I64) g->kept |= ANY_GLOBAL;
+    case IR_STORE: /* what else is stored may be such a pointer's bits, or a part of them */
+        if (!is_generic(i->operands[1]) && !is_lasting(g, i->operands[0])) keep_sources(g, ANY_GLOBAL);
         keep(g, i->operands[1]);
         break;
     default: break;
