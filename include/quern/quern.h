@@ -674,11 +674,15 @@ template <class... Sizes> qn__sizes qn__make_sizes(Sizes... sizes) {
     static_assert(sizeof...(Sizes) >= 1 && sizeof...(Sizes) <= 3, "one to three dimensions");
     return {{static_cast<uint64_t>(sizes)...}};
 }
+/* A local size; of those that 32 bits do not hold the largest, which no device has: the launch refuses it. */
+inline uint32_t qn__local_size(uint64_t size) {
+    return size > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(size);
+}
 struct qn__range : qn_range {
     explicit qn__range(const qn__sizes &global_size, const qn__sizes &local_size = qn__sizes()) : qn_range() {
         for (int d = 0; d < 3; d++) {
             global[d] = global_size.of[d];
-            local[d] = static_cast<uint32_t>(local_size.of[d]);
+            local[d] = qn__local_size(local_size.of[d]);
         }
     }
     const qn_range *at() const { return this; }

@@ -46,6 +46,7 @@ int main() {
     const size_t wide = 4;
     const unsigned char u = 7;
     const pair s = {0.5f, 2};
+    const uint64_t wider_than_32_bits[] = {uint64_t{1} << 32, (uint64_t{1} << 32) + 4};
     float got[16];
     if (qn_launch(nullptr, kernel, QN_RANGE_LOCAL(QN_GROUP(wide, 4), QN_GROUP(2, 2)),
                   QN_ARGS(x, n, 2.0f, u, QN_BYTES(s), qn_arg_local(64), nullptr)) ||
@@ -59,6 +60,10 @@ int main() {
     expect(got, 1000404.5f, 1000419.5f);
     if (qn_launch(nullptr, kernel, QN_RANGE(0), QN_ARGS(x, 16u, 1, '\1', QN_BYTES(s), qn_arg_local(64), x)))
         failures++;
+    for (const uint64_t wide : wider_than_32_bits)
+        if (qn_launch(nullptr, kernel, QN_RANGE_LOCAL(QN_GROUP(n), QN_GROUP(wide)),
+                      QN_ARGS(x, n, 2.0f, u, QN_BYTES(s), qn_arg_local(64), nullptr)) != QN_ERROR_LAUNCH_SIZE)
+            failures++;
     if (qn_launch(nullptr, kernel, QN_RANGE(8), QN_NO_ARGS) != QN_ERROR_ARGUMENT_COUNT) failures++;
     if (failures) std::puts(qn_error_message(context));
     qn_context_destroy(context);
