@@ -19,8 +19,10 @@
 
 #include <array>
 #include <chrono>
+#include <initializer_list>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -133,6 +135,7 @@ template <class T> class buffer {
     /* Zeros. */
     buffer(const device &on, size_t count) : buffer(on, count, nullptr) {}
     buffer(const device &on, std::span<const T> values) : buffer(on, values.size(), values.data()) {}
+    buffer(const device &on, std::initializer_list<T> values) : buffer(on, values.size(), values.begin()) {}
 
     qn_buffer *get() const noexcept { return object_.get(); }
     size_t size() const noexcept { return qn_buffer_size(get()) / sizeof(T); }
@@ -149,6 +152,9 @@ template <class T> class buffer {
     void write(std::span<const T> values, size_t first = 0) {
         check(qn_buffer_write(get(), detail::bytes_of<T>(first), values.data(), values.size_bytes()),
               context());
+    }
+    void write(std::initializer_list<T> values, size_t first = 0) {
+        write(std::span<const T>(values.begin(), values.size()), first);
     }
     mapping<T> map(qn_map_access access = QN_MAP_READ_WRITE) { return {get(), access, size()}; }
     mapping<const T> map() const { return {get(), QN_MAP_READ, size()}; }
@@ -178,7 +184,7 @@ class range {
     template <class... Sizes> range group(Sizes... sizes) const {
         range with = *this;
         const std::array<uint64_t, 3> all = {static_cast<uint64_t>(sizes)...};
-        for (size_t d = 0; d < 3; d++) with.range_.local[d] = static_cast<uint32_t>(all[d]);
+        for (size_t d = 0; d < 3; d++) with.range_.local[d] = qn__local_size(all[d]);
         return with;
     }
     template <class... Ids> range from(Ids... first) const {
@@ -194,12 +200,35 @@ class range {
 };
 
 namespace detail {
+template <class T>
+concept class_type = std::is_class_v<T> || std::is_union_v<T>;
+template <class T> constexpr bool is_initializer_list = false;
+template <class T> constexpr bool is_initializer_list<std::initializer_list<T>> = true;
+/* Elements that lie elsewhere: spans, string views, views of ranges. */
+template <class T>
+concept view = std::ranges::view<T> || std::ranges::borrowed_range<T> || is_initializer_list<T>;
+/* Something that stands for an object elsewhere: devices, ranges, smart pointers, std::reference_wrapper. */
+template <class T>
+concept handle = requires(const T &value) {
+    requires std::is_pointer_v<decltype(value.get())> || std::is_reference_v<decltype(value.get())>;
+};
+} // namespace detail
+
+/* A class whose bytes are its value, as those of a kernel's struct are. What refers to something else is none. */
+template <class T>
+concept plain_struct = detail::class_type<T> && std::is_trivially_copyable_v<T> &&
+                       std::is_standard_layout_v<T> && !std::is_empty_v<T> &&
+                       !detail::view<T> && !detail::handle<T>;
+
+namespace detail {
 template <class T> qn_arg argument(const buffer<T> &value) { return qn_arg_buffer(value.get()); }
 inline qn_arg argument(local value) { return qn_arg_local(value.bytes); }
-/* Numbers, nullptr, qn_arg and qn_buffer * as QN_ARG has them; any other type by its bytes. */
+/* Numbers, nullptr, qn_arg and qn_buffer * as QN_ARG has them; a struct by its bytes. */
 template <class T> qn_arg argument(const T &value) {
-    if constexpr (std::is_class_v<T> && !std::is_same_v<T, qn_arg>) {
-        static_assert(std::is_trivially_copyable_v<T>, "an argument by value has plain bytes");
+    if constexpr (class_type<T> && !std::is_same_v<T, qn_arg>) {
+        static_assert(plain_struct<T>,
+                      "a kernel takes a struct by its bytes, and of this type they are not the "
+                      "value: pass a buffer, or a struct of the kernel's layout");
         return qn_arg_bytes(&value, sizeof value);
     } else {
         return QN_ARG(value);
@@ -314,13 +343,21 @@ class stream {
     void launch(const kernel &what, const range &over, const Values &...values) const {
         detail::launch(get(), what.get(), context_, over, values...);
     }
-    template <class T> void write(const buffer<T> &to, std::span<const T> values, size_t first = 0) const {
+    /* `values` of what a span is made from; they are copied before the call returns. */
+    template <class T>
+    void write(const buffer<T> &to, std::type_identity_t<std::span<const T>> values, size_t first = 0) const {
         check(
             qn_stream_write(get(), to.get(), detail::bytes_of<T>(first), values.data(), values.size_bytes()),
             context_);
     }
+    template <class T>
+    void write(const buffer<T> &to, std::initializer_list<std::type_identity_t<T>> values,
+               size_t first = 0) const {
+        write(to, std::span<const T>(values.begin(), values.size()), first);
+    }
     /* `values` stays valid until the stream has been waited for. */
-    template <class T> void read(const buffer<T> &from, std::span<T> values, size_t first = 0) const {
+    template <class T>
+    void read(const buffer<T> &from, std::type_identity_t<std::span<T>> values, size_t first = 0) const {
         check(
             qn_stream_read(get(), from.get(), detail::bytes_of<T>(first), values.data(), values.size_bytes()),
             context_);

@@ -1,8 +1,11 @@
 /* quern.hpp: what each class does, and what a failure says. */
 #include <quern/quern.hpp>
 
+#include <complex>
 #include <cstdio>
 #include <cstring>
+#include <functional>
+#include <string_view>
 
 using namespace std::chrono_literals;
 
@@ -25,6 +28,23 @@ static const char source[] = R"(
 struct how {
     int add, times;
 };
+union word {
+    int i;
+    float f;
+};
+struct with_constructor {
+    explicit with_constructor(float all) : x(all), y(all) {}
+    float x, y;
+};
+
+/* What an argument's bytes are the value of, and what only refers to it. */
+static_assert(quern::plain_struct<how> && quern::plain_struct<word> && quern::plain_struct<with_constructor>);
+static_assert(quern::plain_struct<std::array<float, 4>> && quern::plain_struct<std::complex<float>>);
+static_assert(!quern::plain_struct<std::span<int>> && !quern::plain_struct<std::span<const how, 4>>);
+static_assert(!quern::plain_struct<std::string_view> && !quern::plain_struct<std::initializer_list<int>>);
+static_assert(!quern::plain_struct<quern::device> && !quern::plain_struct<quern::range>);
+static_assert(!quern::plain_struct<quern::kernel> && !quern::plain_struct<quern::mapping<int>>);
+static_assert(!quern::plain_struct<std::reference_wrapper<how>> && !quern::plain_struct<std::vector<int>>);
 
 static void errors(const quern::device &device) {
     try {
@@ -53,6 +73,12 @@ static void buffers(const quern::device &device) {
     const std::array<int, 2> two = {8, 9};
     x.write(two, 1);
     EXPECT((x.read() == std::vector<int>{3, 8, 9, 3}));
+    quern::buffer<int> listed(device, {1, 2, 3, 4});
+    listed.write({5, 6}, 1);
+    EXPECT((listed.read() == std::vector<int>{1, 5, 6, 4}));
+    EXPECT((quern::buffer<float>(device, {1.5f, 2.5f}).read() == std::vector<float>{1.5f, 2.5f}));
+    EXPECT((quern::buffer<how>(device, {{1, 2}, {3, 4}, {5, 6}}).read()[2].times == 6));
+    EXPECT(quern::buffer<int>(device, 7).size() == 7 && quern::buffer<int>(device, {7}).size() == 1);
     try {
         std::array<int, 1> one = {};
         x.read(one, size_t{1} << 62);
@@ -76,6 +102,12 @@ static void launches(const quern::device &device) {
     EXPECT(x.read() == std::vector<int>(16, 20));
     change.launch(quern::range(4).from(12), x, how{0, 2}, quern::local{1024});
     EXPECT(x.read()[11] == 20 && x.read()[12] == 40);
+    try {
+        change.launch(quern::range(4).group((uint64_t{1} << 32) + 4), x, how{0, 2}, quern::local{64});
+        EXPECT(false);
+    } catch (const quern::error &e) {
+        EXPECT(e.status() == QN_ERROR_LAUNCH_SIZE);
+    }
     program.kernel("is_null").launch(quern::range(1), x, nullptr);
     EXPECT(x.read()[0] == 1);
 }
@@ -95,9 +127,18 @@ static void streams(const quern::device &device) {
     stream.record(end);
     other.wait_for(end);
     std::array<int, 4> got = {};
-    other.read(x, std::span<int>(got));
+    other.read(x, got);
     other.wait(60s);
     EXPECT(got[3] == 6);
+    std::vector<int> values = {1, 2};
+    other.write(x, values);
+    other.write(x, {9}, 3);
+    values.resize(4);
+    other.read(x, values);
+    other.wait(60s);
+    EXPECT((values == std::vector<int>{1, 2, 6, 9}));
+    other.write(x, {6, 6, 6, 6});
+    other.wait();
     EXPECT(end.done() && end.since(begin) >= 0ns);
     end.wait(-1s);
     device.wait();
