@@ -13,7 +13,7 @@ install(EXPORT quernTargets NAMESPACE quern:: DESTINATION ${CMAKE_INSTALL_LIBDIR
 include(CMakePackageConfigHelpers)
 configure_package_config_file(cmake/quernConfig.cmake.in ${PROJECT_BINARY_DIR}/quernConfig.cmake
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/quern)
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/quernConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/quernConfigVersion.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/quernConfig.cmake ${PROJECT_BINARY_DIR}/quernConfigVersion.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/quern)
 # The package file finds its prefix from its own place, so that an installed tree can be moved.

@@ -54,10 +54,14 @@ extern "C" {
 #endif
 
 #define QN_VERSION_MAJOR 0
-#define QN_VERSION_MINOR 1
+#define QN_VERSION_MINOR 2
 #define QN_VERSION_PATCH 0
 
-/* The version of the library in use, as "0.1.0". Any thread. */
+/* Which structs this header has: 1 was that of quern 0.1; goes up by one with each minor version. A program that is
+   built with this header runs with later libraries too: they read and fill what it has of each struct. */
+#define QN_HEADER_VERSION 2
+
+/* The version of the library in use, as "0.2.0". Any thread. */
 QN_API const char *qn_version(void);
 
 /* ---- status ---- */
@@ -152,10 +156,19 @@ typedef struct qn_context_desc {
         cpu_compile_first; /* CPU device: qn_program_create comes back with compiled code (qn_program_wait) */
 } qn_context_desc;
 
+/* Makes a context for a program with the structs of that version of quern.h, which all calls with the context and what is
+   made from it then mean. qn_context_create names this header's. A foreign language's binding calls this one, with the
+   version whose structs it declares. (The exported symbol qn_context_create is for programs of header 1.) Errors: as
+   qn_context_create, and QN_ERROR_ARGUMENT (version 0). Any thread. */
+QN_API qn_status qn_context_create_for(uint32_t header_version, const qn_context_desc *desc,
+                                       qn_context **context);
+
 /* Makes a context. `desc` may be NULL. No driver is opened yet: that happens at the first look at the
-   devices. Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT (an incomplete allocator), QN_ERROR_OUT_OF_MEMORY. Any
-   thread. */
-QN_API qn_status qn_context_create(const qn_context_desc *desc, qn_context **context);
+   devices. Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT (an incomplete allocator), QN_ERROR_OUT_OF_MEMORY,
+   QN_ERROR_UNSUPPORTED (the library is older than this header; `log` gets a sentence). Any thread. */
+static inline qn_status qn_context_create(const qn_context_desc *desc, qn_context **context) {
+    return qn_context_create_for(QN_HEADER_VERSION, desc, context);
+}
 
 /* Waits for all work, then releases everything that was made from the context and is still there. Pointers to
    such objects are then invalid. One thread, after all other calls on the context. */

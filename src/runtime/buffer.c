@@ -14,11 +14,13 @@ static void count_memory(qn_device *device, uint64_t size) {
     atomic_fetch_add(&device->buffers, 1);
 }
 
-static qn_status check_create(qn_device *device, const qn_buffer_desc *desc, qn_buffer **out) {
+static qn_status check_create(qn_device *device, const qn_buffer_desc *given, qn_buffer_desc *desc,
+                              qn_buffer **out) {
     qn_status status = qn__check(device, QN__OBJECT_DEVICE, "qn_buffer_create", "device");
     if (status) return status;
     qn_context *context = device->object.context;
-    if (!desc) return qn__fail_null(context, "qn_buffer_create", "desc");
+    if (!given) return qn__fail_null(context, "qn_buffer_create", "desc");
+    QN__READ(context, qn_buffer_desc, desc, given);
     if (!out) return qn__fail_null(context, "qn_buffer_create", "buffer");
     status = qn__device_ready(device);
     if (status) return status;
@@ -90,18 +92,19 @@ static char *copy_label(qn_context *context, const char *label) {
     return copy ? memcpy(copy, label, size) : NULL;
 }
 
-qn_status qn_buffer_create(qn_device *device, const qn_buffer_desc *desc, qn_buffer **out) {
+qn_status qn_buffer_create(qn_device *device, const qn_buffer_desc *given, qn_buffer **out) {
+    qn_buffer_desc desc;
     if (out) *out = NULL;
-    qn_status status = check_create(device, desc, out);
+    qn_status status = check_create(device, given, &desc, out);
     if (status) return status;
     qn_buffer *buffer = qn__object_new(device->object.context, QN__OBJECT_BUFFER);
     if (!buffer) return QN_ERROR_OUT_OF_MEMORY;
     buffer->device = device;
-    buffer->size = desc->size;
+    buffer->size = desc.size;
     buffer->state = QN_BUFFER_DEVICE;
-    if (desc->label) buffer->label = copy_label(device->object.context, desc->label);
+    if (desc.label) buffer->label = copy_label(device->object.context, desc.label);
     status = allocate(buffer);
-    if (!status) status = set_contents(buffer, desc);
+    if (!status) status = set_contents(buffer, &desc);
     if (status)
         qn__object_destroy(&buffer->object, QN__OBJECT_BUFFER);
     else

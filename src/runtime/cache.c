@@ -333,9 +333,10 @@ qn_status qn_cache_get_stats(qn_context *context, qn_cache_stats *stats) {
     qn_status status = qn__check(context, QN__OBJECT_CONTEXT, "qn_cache_get_stats", "context");
     if (status) return status;
     if (!stats) return qn__fail_null(context, "qn_cache_get_stats", "stats");
-    *stats = (qn_cache_stats){.hits = atomic_load(&context->cache_hits),
+    qn_cache_stats counted = {.hits = atomic_load(&context->cache_hits),
                               .misses = atomic_load(&context->cache_misses)};
-    each_file(context, count_file, stats);
+    each_file(context, count_file, &counted);
+    QN__WRITE(context, qn_cache_stats, stats, &counted);
     return QN_OK;
 }
 

@@ -94,10 +94,24 @@ static void context_release(qn_context *context) {
     qn__release(&allocator, context);
 }
 
-qn_status qn_context_create(const qn_context_desc *desc, qn_context **out) {
+/* The log's fields are where all headers have them. */
+static qn_status newer_header(uint32_t header, const qn_context_desc *desc) {
+    char text[200];
+    snprintf(text, sizeof text,
+             "qn_context_create: the program was built with a newer quern.h (version %u) than quern %s knows "
+             "(up to %u)",
+             (unsigned)header, qn_version(), (unsigned)QN_HEADER_VERSION);
+    if (desc && desc->log) desc->log(desc->log_user, QN_LOG_ERROR, text);
+    return QN_ERROR_UNSUPPORTED;
+}
+
+qn_status qn_context_create_for(uint32_t header, const qn_context_desc *desc, qn_context **out) {
     if (!out) return QN_ERROR_NULL;
     *out = NULL;
-    qn_context_desc copy = desc ? *desc : (qn_context_desc){0};
+    if (header == 0) return QN_ERROR_ARGUMENT;
+    if (header > QN_HEADER_VERSION) return newer_header(header, desc);
+    qn_context_desc copy;
+    qn__struct_read(header, QN__STRUCT_qn_context_desc, &copy, desc);
     qn_allocator a = copy.allocator;
     if ((a.allocate || a.reallocate || a.release) && !(a.allocate && a.reallocate && a.release))
         return QN_ERROR_ARGUMENT;
@@ -106,6 +120,7 @@ qn_status qn_context_create(const qn_context_desc *desc, qn_context **out) {
     if (!context) return QN_ERROR_OUT_OF_MEMORY;
     context->object.magic = QN__MAGIC + QN__OBJECT_CONTEXT;
     context->object.context = context;
+    context->header = header;
     context->allocator = allocator;
     context->desc = copy;
     qn__arena_store_init(&context->store, &context->allocator);

@@ -215,8 +215,11 @@ qn_status qn_backend_get(qn_context *context, uint32_t index, qn_backend_info *i
         return qn__fail(context, QN_ERROR_RANGE, "qn_backend_get: index %u; there are %u", (unsigned)index,
                         (unsigned)QN__NUM_BACKENDS);
     const qn__backend_slot *slot = &context->slots[index];
-    *info = (qn_backend_info){slot->backend->kind, slot->backend->name, slot->num_devices,
-                              slot->num_devices ? NULL : slot->why};
+    const qn_backend_info found = {.kind = slot->backend->kind,
+                                   .name = slot->backend->name,
+                                   .devices = slot->num_devices,
+                                   .reason = slot->num_devices ? NULL : slot->why};
+    QN__WRITE(context, qn_backend_info, info, &found);
     return QN_OK;
 }
 
@@ -303,7 +306,7 @@ qn_status qn_device_get_info(const qn_device *device, qn_device_info *info) {
     if (status) return status;
     if (!info) return qn__fail_null(device->object.context, "qn_device_get_info", "info");
     status = qn__device_ready((qn_device *)device);
-    if (!status) *info = device->info;
+    if (!status) QN__WRITE(device->object.context, qn_device_info, info, &device->info);
     return status;
 }
 
@@ -312,7 +315,7 @@ qn_status qn_device_memory(const qn_device *const_device, qn_memory_stats *stats
     if (status) return status;
     if (!stats) return qn__fail_null(const_device->object.context, "qn_device_memory", "stats");
     qn_device *device = (qn_device *)const_device;
-    *stats = (qn_memory_stats){
+    const qn_memory_stats counted = {
         .used = atomic_load(&device->used),
         .peak = atomic_load(&device->peak),
         .buffers = atomic_load(&device->buffers),
@@ -320,6 +323,7 @@ qn_status qn_device_memory(const qn_device *const_device, qn_memory_stats *stats
         .pooled =
             atomic_load(&device->ready) && device->backend->pooled ? device->backend->pooled(device->gpu) : 0,
     };
+    QN__WRITE(device->object.context, qn_memory_stats, stats, &counted);
     return QN_OK;
 }
 

@@ -109,7 +109,10 @@ qn_status qn__fail_memory(qn_context *context, size_t size) {
 }
 
 const char *qn_error_message(const qn_context *context) {
-    if (!context) return "the context could not be made: see the status";
+    if (!context)
+        return "the context could not be made: see the status; where that is QN_ERROR_UNSUPPORTED, the "
+               "program was built "
+               "with a newer quern.h than this library's, and needs a newer libquern";
     if (qn__check(context, QN__OBJECT_CONTEXT, "qn_error_message", "context"))
         return "qn_error_message: that is no context";
     const qn__message *message = find_slot(context);

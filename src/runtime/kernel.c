@@ -74,10 +74,11 @@ qn_status qn_kernel_get_info(const qn_kernel *kernel, qn_kernel_info *info) {
     if (status) return status;
     if (!info) return qn__fail_null(kernel->object.context, "qn_kernel_get_info", "info");
     const qn__kernel_info *k = kernel->info;
-    *info = (qn_kernel_info){
+    qn_kernel_info known = {
         .name = k->name, .num_params = qn__source_params(k), .local_memory = k->static_local};
-    memcpy(info->required_local_size, k->reqd_local, sizeof k->reqd_local);
-    memcpy(info->local_size_hint, k->hint_local, sizeof k->hint_local);
+    memcpy(known.required_local_size, k->reqd_local, sizeof k->reqd_local);
+    memcpy(known.local_size_hint, k->hint_local, sizeof k->hint_local);
+    QN__WRITE(kernel->object.context, qn_kernel_info, info, &known);
     return QN_OK;
 }
 
@@ -101,7 +102,7 @@ qn_status qn_kernel_get_param(const qn_kernel *kernel, uint32_t index, qn_param_
                         "qn_kernel_get_param: index %u; %s has %u parameters", (unsigned)index,
                         kernel->info->name, (unsigned)qn__source_params(kernel->info));
     const qn__param_info *param = &kernel->info->params[index];
-    *info = (qn_param_info){
+    const qn_param_info known = {
         .name = param->name,
         .type_name = param->type_name,
         .kind = param->kind == QN__PARAM_BUFFER  ? QN_PARAM_BUFFER
@@ -115,5 +116,6 @@ qn_status qn_kernel_get_param(const qn_kernel *kernel, uint32_t index, qn_param_
         .is_const = param->is_const,
         .is_restrict = param->is_restrict,
     };
+    QN__WRITE(kernel->object.context, qn_param_info, info, &known);
     return QN_OK;
 }

@@ -240,14 +240,16 @@ qn_status qn_program_create(qn_device *device, const qn_program_desc *desc, qn_p
     if (!out) return qn__fail_null(context, function, "program");
     status = qn__device_ready(device);
     if (status) return status;
+    qn_program_desc wanted;
+    QN__READ(context, qn_program_desc, &wanted, desc);
     qn__program_input input;
-    status = qn__program_request(context, desc, function, &input);
+    status = qn__program_request(context, &wanted, function, &input);
     qn_program *program = status ? NULL : qn__object_new(context, QN__OBJECT_PROGRAM);
     if (!status && !program) status = QN_ERROR_OUT_OF_MEMORY;
     if (!status) {
         program->device = device;
         input.request.target = device->target;
-        status = build(program, &input, !desc->disable_cache);
+        status = build(program, &input, !wanted.disable_cache);
     }
     qn__program_input_free(context, &input);
     if (!status)
@@ -310,8 +312,10 @@ qn_status qn_program_get_times(const qn_program *program, qn_program_times *time
     qn_status status = qn__check(program, QN__OBJECT_PROGRAM, "qn_program_get_times", "program");
     if (status) return status;
     if (!times) return qn__fail_null(program->object.context, "qn_program_get_times", "times");
-    pthread_mutex_lock(&program->object.context->lock);
-    *times = program->times;
-    pthread_mutex_unlock(&program->object.context->lock);
+    qn_context *context = program->object.context;
+    pthread_mutex_lock(&context->lock);
+    const qn_program_times taken = program->times;
+    pthread_mutex_unlock(&context->lock);
+    QN__WRITE(context, qn_program_times, times, &taken);
     return QN_OK;
 }

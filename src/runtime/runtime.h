@@ -12,6 +12,7 @@
 
 #include "compile.h"
 #include "runtime/backend.h"
+#include "runtime/structs.h"
 
 typedef enum qn__object_kind {
     QN__OBJECT_DEVICE,
@@ -61,6 +62,7 @@ typedef struct qn__backend_slot {
 
 struct qn_context {
     qn__object object; /* its context is itself */
+    uint32_t header;   /* QN_HEADER_VERSION of the program: structs that it hands over are that version's */
     qn__allocator allocator;
     qn_context_desc desc;
     char *cache_dir, *cpu_compiler;

@@ -169,23 +169,25 @@ static qn_status translate(qn_context *context, const qn_translate_desc *desc, q
     return status;
 }
 
-qn_status qn_translate(qn_context *context, const qn_translate_desc *desc, char **text, char **log) {
+qn_status qn_translate(qn_context *context, const qn_translate_desc *given, char **text, char **log) {
     if (log) *log = NULL;
     qn_status status = qn__check(context, QN__OBJECT_CONTEXT, "qn_translate", "context");
     if (status) return status;
-    if (!desc) return qn__fail_null(context, "qn_translate", "desc");
+    if (!given) return qn__fail_null(context, "qn_translate", "desc");
     if (!text) return qn__fail_null(context, "qn_translate", "text");
     *text = NULL;
+    qn_translate_desc desc;
+    QN__READ(context, qn_translate_desc, &desc, given);
     qn__target_kind target = QN__TARGET_IR;
-    status = find_target(context, desc->target, &target);
+    status = find_target(context, desc.target, &target);
     if (status) return status;
     uint32_t arch;
-    status = find_arch(context, desc->arch, &arch);
+    status = find_arch(context, desc.arch, &arch);
     if (status) return status;
     qn__program_input input;
-    status = qn__program_request(context, &desc->program, "qn_translate", &input);
+    status = qn__program_request(context, &desc.program, "qn_translate", &input);
     input.request.target = (qn__target){.kind = target, .arch = arch};
-    if (!status) status = translate(context, desc, &input, text, log);
+    if (!status) status = translate(context, &desc, &input, text, log);
     qn__program_input_free(context, &input);
     return status;
 }

@@ -17,7 +17,9 @@ foreign=$(grep -vE '^qn_[a-z]' "$work/exported" | grep -vE '^(_init|_fini)$' || 
 [ -z "$foreign" ] || fail "exports names that are not the API's: $foreign"
 # Functions of the header: QN_API type name(
 tr '\n' ' ' < "$source/include/quern/quern.h" | grep -oE 'QN_API [a-z0-9_ *]*qn_[a-z0-9_]*\(' |
-    sed -E 's/.*[ *](qn_[a-z0-9_]+)\($/\1/' | sort -u > "$work/declared"
+    sed -E 's/.*[ *](qn_[a-z0-9_]+)\($/\1/' > "$work/functions"
+echo qn_context_create >> "$work/functions" # src/runtime/before.c: for programs of header 1
+sort -u "$work/functions" > "$work/declared"
 [ "$(wc -l < "$work/declared")" -gt 50 ] || fail "the header's functions were not found"
 missing=$(comm -23 "$work/declared" "$work/exported")
 [ -z "$missing" ] || fail "does not export what the header declares: $missing"
@@ -44,6 +46,23 @@ printf '#include <quern/quern.h>\nint main(void) { return qn_version() == 0; }\n
 flags="-Wall -Wextra -Wpedantic -Werror -fsyntax-only -I $source/include"
 # shellcheck disable=SC2086
 $cc -std=c11 $flags "$work/header.c" || fail "the header does not compile as C11"
+
+# Each struct of the header that has fields has a row in the table of sizes, or is none that a program hands over.
+sed -nE 's/^typedef struct (qn_[a-z_]+) \{.*/\1/p' "$source/include/quern/quern.h" | sort > "$work/structs"
+[ "$(wc -l < "$work/structs")" -gt 10 ] || fail "the header's structs were not found"
+sed -nE 's/^(STRUCT|STRUCT_SINCE_[0-9]+|FROZEN)\((qn_[a-z_]+)[,)].*/\2/p' "$source/src/runtime/structs.def" |
+    sort > "$work/rows"
+missing=$(comm -3 "$work/structs" "$work/rows")
+[ -z "$missing" ] || fail "quern.h and src/runtime/structs.def differ in: $missing (see docs/adding.md)"
+
+# A program of an older header runs with this library.
+old=$source/tests/library/old
+# shellcheck disable=SC2086
+$cc -std=c11 -Wall -Wextra -Wpedantic -Werror -I "$old" "$old/program.c" "$library" \
+    -Wl,-rpath,"$(dirname "$library")" -o "$work/old" || fail "tests/library/old/program.c does not compile"
+nm "$work/old" | grep -qE ' U qn_context_create(@|$)' || fail "tests/library/old/program.c has not its own header"
+QUERN_CACHE_DIR="$work/cache" "$work/old" > "$work/out" 2>&1 || fail "a program of header 1: $(cat "$work/out")"
+
 # FILE STANDARD: a C++ program with the shared library, compiled without a warning and run.
 cxx_program() {
     for cxx in g++ clang++; do

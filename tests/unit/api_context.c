@@ -228,6 +228,29 @@ static void bad_contexts_are_refused(void **state) {
     qn_context_destroy(NULL);
 }
 
+static void keep_line(void *user, qn_log_level level, const char *message) {
+    assert_int_equal(level, QN_LOG_ERROR);
+    snprintf(user, 200, "%s", message);
+}
+
+static void a_newer_header_is_refused(void **state) {
+    (void)state;
+    char line[200] = "";
+    const qn_context_desc desc = {.log = keep_line, .log_user = line};
+    qn_context *context = (qn_context *)line;
+    assert_int_equal(qn_context_create_for(QN_HEADER_VERSION + 1, &desc, &context), QN_ERROR_UNSUPPORTED);
+    assert_null(context);
+    assert_non_null(strstr(line, "newer quern.h"));
+    assert_non_null(strstr(qn_error_message(NULL), "newer quern.h"));
+    assert_int_equal(qn_context_create_for(UINT32_MAX, NULL, &context), QN_ERROR_UNSUPPORTED);
+    assert_int_equal(qn_context_create_for(0, &desc, &context), QN_ERROR_ARGUMENT);
+    assert_int_equal(qn_context_create_for(QN_HEADER_VERSION, NULL, NULL), QN_ERROR_NULL);
+    for (uint32_t version = 1; version <= QN_HEADER_VERSION; version++) {
+        assert_int_equal(qn_context_create_for(version, NULL, &context), QN_OK);
+        qn_context_destroy(context);
+    }
+}
+
 /* A compile like one before it finds its memory in the context: it asks for no more than the text. */
 static void the_second_compile_asks_for_little(void **state) {
     (void)state;
@@ -279,6 +302,7 @@ int main(void) {
         cmocka_unit_test(capabilities_have_names),
         cmocka_unit_test(the_environment_chooses),
         cmocka_unit_test(bad_contexts_are_refused),
+        cmocka_unit_test(a_newer_header_is_refused),
         cmocka_unit_test(the_log_hook_hears),
         cmocka_unit_test(the_second_compile_asks_for_little),
         cmocka_unit_test(nothing_leaks_over_many_rounds),

@@ -1,0 +1,693 @@
+/* quern: GPU compute in one small C library. This header is the manual of the core.
+
+   Write a kernel once, in OpenCL C, and run it on every device the machine has:
+
+       qn_context *context;
+       qn_context_create(NULL, &context);
+       qn_device *device;
+       qn_device_get(context, NULL, &device);                        // the best there is
+       qn_program *program;
+       qn_program_create(device, &(qn_program_desc){.source = text}, &program);
+       qn_kernel *kernel;
+       qn_kernel_create(program, "saxpy", &kernel);
+       qn_launch(NULL, kernel, QN_RANGE(n), QN_ARGS(n, 2.0f, x, y)); // x and y are buffers
+       qn_buffer_read(y, 0, result, n * sizeof(float));
+
+   Conventions
+   - Every function that can fail returns a qn_status; 0 is success. A sentence that names what was wrong, for
+   the calling thread's last failed call, is qn_error_message(context). A call that fails because its only
+   object is NULL, or no object of quern's, has no context to leave a sentence with. Each function that takes an
+   object can return QN_ERROR_NULL, QN_ERROR_ARGUMENT (it is an object of another kind) and QN_ERROR_DESTROYED
+   for it; what is listed with a function comes on top. Functions without a status give 0, NULL or "" then, and
+   leave a sentence too.
+   - Objects are opaque. Whoever creates one destroys it, once; destroying NULL does nothing. A destroyed object's
+   memory is released when the device is done with it: it is safe to destroy a buffer that a launch still
+   uses. An object keeps what it was made from alive (a kernel its program, a buffer its device); the context
+   is destroyed last and takes what is left along.
+   - Descriptor structs: zero-initialise, set what differs from the defaults listed above each struct.
+   - Sizes and offsets are in bytes unless said; times in nanoseconds; work sizes in work-items.
+   - Threads. "Any thread": may be called from several threads at once on the same object. "One thread at a
+   time": the caller orders calls on the same object; different objects are independent. A context, its
+   devices, programs, kernels, events and graphs are for any thread; a stream, also while it records, is for one
+   thread at a time, but for work submitted to the default stream outside of a recording. Destroying an object
+   comes after all other calls on it.
+   - A context does not live through fork: the child makes one of its own, and leaves the parent's alone.
+   Drivers do not either: in the child of a process that has opened one, only the processor's device is sure to
+   work, and what the driver does when that child calls exit is its own affair (_exit is safe).
+   - A NULL stream is the device's default stream. Work on one stream runs in order; streams run
+   independently. */
+#ifndef QUERN_H
+#define QUERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(QUERN_SHARED) && defined(__GNUC__)
+#define QN_API __attribute__((visibility("default")))
+#else
+#define QN_API
+#endif
+
+#define QN_VERSION_MAJOR 0
+#define QN_VERSION_MINOR 1
+#define QN_VERSION_PATCH 0
+
+/* The version of the library in use, as "0.1.0". Any thread. */
+QN_API const char *qn_version(void);
+
+/* ---- status ---- */
+
+/* X(NAME, value, text) */
+#define QN_STATUS_MAP(X)                                                                                     \
+    X(QN_OK, 0, "success")                                                                                   \
+    X(QN_ERROR_ARGUMENT, 1, "an argument is not valid")                                                      \
+    X(QN_ERROR_NULL, 2, "a required pointer is NULL")                                                        \
+    X(QN_ERROR_RANGE, 3, "an offset or size is out of range")                                                \
+    X(QN_ERROR_OUT_OF_MEMORY, 4, "host memory is exhausted")                                                 \
+    X(QN_ERROR_DEVICE_MEMORY, 5, "device memory is exhausted")                                               \
+    X(QN_ERROR_NO_DEVICE, 6, "there is no such device")                                                      \
+    X(QN_ERROR_COMPILE, 7, "the program does not compile")                                                   \
+    X(QN_ERROR_NO_KERNEL, 8, "the program has no such kernel")                                               \
+    X(QN_ERROR_KERNEL_ARGUMENT, 9, "a kernel argument is of the wrong kind, type or size")                   \
+    X(QN_ERROR_ARGUMENT_COUNT, 10, "the number of kernel arguments is wrong")                                \
+    X(QN_ERROR_LAUNCH_SIZE, 11, "the work size is not possible on the device")                               \
+    X(QN_ERROR_WRONG_CONTEXT, 12, "objects of different contexts or devices are mixed")                      \
+    X(QN_ERROR_DESTROYED, 13, "the object has been destroyed")                                               \
+    X(QN_ERROR_STATE, 14, "the object is in a state that does not allow this")                               \
+    X(QN_ERROR_TIMEOUT, 15, "the deadline passed")                                                           \
+    X(QN_ERROR_DEVICE_LOST, 16, "the device stopped responding")                                             \
+    X(QN_ERROR_KERNEL_FAILED, 17, "the kernel failed while running")                                         \
+    X(QN_ERROR_UNSUPPORTED, 18, "the device or this version cannot do this")                                 \
+    X(QN_ERROR_DRIVER, 19, "a driver or system call failed")                                                 \
+    X(QN_ERROR_IO, 20, "a file could not be read or written")                                                \
+    X(QN_ERROR_INTERNAL, 21, "an error in quern itself; please report it")
+
+typedef enum qn_status {
+#define QN_STATUS_ENUM(name, value, text) name = value,
+    QN_STATUS_MAP(QN_STATUS_ENUM)
+#undef QN_STATUS_ENUM
+} qn_status;
+
+typedef struct qn_context qn_context;
+typedef struct qn_device qn_device;
+typedef struct qn_buffer qn_buffer;
+typedef struct qn_program qn_program;
+typedef struct qn_kernel qn_kernel;
+typedef struct qn_stream qn_stream;
+typedef struct qn_event qn_event;
+typedef struct qn_graph qn_graph;
+
+/* "QN_ERROR_RANGE", and its general text. Static strings, also for unknown values. Any thread. */
+QN_API const char *qn_status_name(qn_status status);
+QN_API const char *qn_status_text(qn_status status);
+
+/* A sentence about the last failed call of the calling thread on this context ("" if none); for
+   QN_ERROR_COMPILE the whole build log. Of what it quotes, long names are cut. NULL context: about
+   qn_context_create. Valid until the thread's next failing call. Any thread. */
+QN_API const char *qn_error_message(const qn_context *context);
+
+/* ---- context ---- */
+
+typedef enum qn_log_level { QN_LOG_ERROR, QN_LOG_WARNING, QN_LOG_INFO, QN_LOG_DEBUG } qn_log_level;
+
+/* Called with one line without a newline, possibly from several threads at once. Must not call quern. */
+typedef void qn_log_callback(void *user, qn_log_level level, const char *message);
+
+/* Gets what kernels print with printf: `size` bytes, the whole output of one call of printf (at most 16 KiB;
+   what is longer is cut off). From any thread, also several at once. Must not call quern. */
+typedef void qn_print_callback(void *user, const char *text, size_t size);
+
+/* Memory hooks for all host memory that quern allocates. All three or none. Any thread. */
+typedef struct qn_allocator {
+    void *(*allocate)(void *user, size_t size); /* NULL when out of memory */
+    void *(*reallocate)(void *user, void *memory, size_t size);
+    void (*release)(void *user, void *memory);
+    void *user;
+} qn_allocator;
+
+/* Defaults: malloc; no log; kernels print to stdout; cache under $QUERN_CACHE_DIR, else
+   $XDG_CACHE_HOME/quern, else ~/.cache/quern, else /tmp/quern-UID, at most 256 MiB; one CPU thread per online
+   processor ($QUERN_CPU_THREADS overrides 0). The cache's folder must be the effective user's, nobody else's to
+   write to, and no symbolic link; otherwise it is not used, and `log` gets a warning. A process with more rights
+   than its user (set-user-ID) takes no notice of the environment. */
+typedef struct qn_context_desc {
+    qn_allocator allocator;
+    qn_log_callback *log;
+    void *log_user;
+    qn_log_level log_level; /* least important level that is passed to `log`; 0: errors only */
+    qn_print_callback *print;
+    void *print_user;
+    const char *cache_dir; /* copied */
+    uint64_t cache_limit;  /* bytes on disk; 0: 256 MiB */
+    bool disable_cache;
+    unsigned cpu_threads;     /* at most 4096 */
+    const char *cpu_compiler; /* C compiler of the CPU device: a path or a name on PATH; "none": interpret.
+                                 NULL: $QUERN_CC, else the first of cc, gcc, clang. Copied */
+    bool
+        cpu_compile_first; /* CPU device: qn_program_create comes back with compiled code (qn_program_wait) */
+} qn_context_desc;
+
+/* Makes a context. `desc` may be NULL. No driver is opened yet: that happens at the first look at the
+   devices. Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT (an incomplete allocator), QN_ERROR_OUT_OF_MEMORY. Any
+   thread. */
+QN_API qn_status qn_context_create(const qn_context_desc *desc, qn_context **context);
+
+/* Waits for all work, then releases everything that was made from the context and is still there. Pointers to
+   such objects are then invalid. One thread, after all other calls on the context. */
+QN_API void qn_context_destroy(qn_context *context);
+
+/* ---- devices ---- */
+
+typedef enum qn_device_kind {
+    QN_DEVICE_CPU,
+    QN_DEVICE_CUDA,
+    QN_DEVICE_VULKAN,
+    QN_DEVICE_OPENCL,
+    QN_DEVICE_WEBGPU,
+    QN_DEVICE_NULL, /* accepts everything, computes nothing; for tests, by name only */
+    QN_DEVICE_KIND_COUNT
+} qn_device_kind;
+
+/* What a device can do: bits of qn_device_info.capabilities. */
+enum {
+    QN_CAN_F16 = 1 << 0,
+    QN_CAN_F64 = 1 << 1,
+    QN_CAN_I64_ATOMICS = 1 << 2,
+    QN_CAN_SUB_GROUPS = 1 << 3,
+    QN_CAN_PRINTF = 1 << 4,
+    QN_CAN_SHARE_MEMORY = 1 << 5, /* buffers are host memory: mapping copies nothing */
+    QN_CAN_EMULATE = 1 << 6,      /* a GPU interface on the processor (software driver) */
+    /* 32-bit denormal numbers are kept. Without it they may count as zero, as OpenCL C 7.5.3 allows, whether they
+       come in or come out of a computation; moving them changes nothing. */
+    QN_CAN_F32_DENORMALS = 1 << 7
+};
+
+/* A capability's word: "f64" for QN_CAN_F64. NULL for what is not one of them. Any thread. */
+QN_API const char *qn_capability_name(uint32_t capability);
+
+typedef struct qn_device_info {
+    const char *name;        /* "cpu", "cuda:0": what qn_device_get takes */
+    const char *description; /* "AMD EPYC 9654, gcc 12.2" */
+    const char *driver;      /* version text of the driver or compiler */
+    qn_device_kind kind;
+    uint32_t capabilities;   /* QN_CAN_* bits */
+    uint32_t compute_units;  /* cores, multiprocessors; 0: not known */
+    uint32_t sub_group_size; /* the usual size */
+    uint32_t max_group_size; /* work-items in a work-group */
+    uint32_t max_local_size[3];
+    uint64_t max_global_size[3];
+    uint64_t local_memory;   /* bytes per work-group */
+    uint64_t private_memory; /* bytes of a work-item's private variables; 0: as many as there is memory */
+    uint64_t memory;         /* bytes of device memory */
+    uint64_t max_buffer;     /* bytes of one buffer */
+    uint32_t max_args_size;  /* bytes of a kernel's arguments: buffers 8, structs by value their size */
+    uint8_t uuid[16];        /* the same for the same hardware in all kinds; zeros: not known */
+} qn_device_info;
+
+/* Why a kind of device is there or not. */
+typedef struct qn_backend_info {
+    qn_device_kind kind;
+    const char *name;   /* "cuda" */
+    uint32_t devices;   /* how many were found */
+    const char *reason; /* with none: why, as a sentence; else NULL */
+} qn_backend_info;
+
+/* Devices in order of preference: CUDA, Vulkan, OpenCL, the processor, and then drivers that only emulate a GPU
+   (QN_CAN_EMULATE), which are never chosen unless named. The first that can be opened is what NULL selects
+   (unless QUERN_DEVICE says otherwise). Any thread. */
+QN_API uint32_t qn_device_count(qn_context *context);
+QN_API qn_device *qn_device_at(qn_context *context, uint32_t index); /* NULL when out of range */
+QN_API uint32_t qn_backend_count(qn_context *context);
+QN_API qn_status qn_backend_get(qn_context *context, uint32_t index, qn_backend_info *info);
+
+/* A device by name: "cpu", "cuda:0", a kind alone ("cuda" is "cuda:0"), or NULL for $QUERN_DEVICE or else the
+   best present. The device belongs to the context. Errors: QN_ERROR_NULL, QN_ERROR_NO_DEVICE (the message
+   lists those that exist, or why the kind is missing). Any thread. */
+QN_API qn_status qn_device_get(qn_context *context, const char *name, qn_device **device);
+QN_API qn_context *qn_device_context(const qn_device *device);
+/* Strings belong to the device. Errors: QN_ERROR_NULL. Any thread. */
+QN_API qn_status qn_device_get_info(const qn_device *device, qn_device_info *info);
+
+/* Bytes on the device as quern counts them. Any thread. */
+typedef struct qn_memory_stats {
+    uint64_t used;    /* in live buffers */
+    uint64_t peak;    /* largest `used` so far */
+    uint64_t pooled;  /* kept for reuse */
+    uint64_t buffers; /* live buffers */
+    uint64_t host;    /* host bytes in mapped views */
+} qn_memory_stats;
+QN_API qn_status qn_device_memory(const qn_device *device, qn_memory_stats *stats);
+/* Gives pooled memory back to the driver. Any thread. */
+QN_API qn_status qn_device_trim(qn_device *device);
+
+/* ---- buffers ---- */
+
+/* Defaults: zeroed memory. With `data`, size bytes are copied from it. `uninitialised` skips the zeroing. */
+typedef struct qn_buffer_desc {
+    uint64_t size; /* bytes, at least 1 */
+    const void *data;
+    bool uninitialised;
+    const char *label; /* for messages; copied; may be NULL */
+} qn_buffer_desc;
+
+/* Errors: QN_ERROR_NULL, QN_ERROR_RANGE (size 0 or over max_buffer), QN_ERROR_DEVICE_MEMORY,
+   QN_ERROR_OUT_OF_MEMORY. Any thread. */
+QN_API qn_status qn_buffer_create(qn_device *device, const qn_buffer_desc *desc, qn_buffer **buffer);
+/* A view of [offset, offset + size) of a buffer, which stays alive with it. The offset must be a multiple
+   of 16. Views are passed to kernels and copied like buffers; only whole buffers are mapped. Errors:
+   QN_ERROR_RANGE, QN_ERROR_ARGUMENT (alignment). Any thread. */
+QN_API qn_status qn_buffer_view(qn_buffer *buffer, uint64_t offset, uint64_t size, qn_buffer **view);
+QN_API void qn_buffer_destroy(qn_buffer *buffer);
+QN_API uint64_t qn_buffer_size(const qn_buffer *buffer);
+QN_API qn_device *qn_buffer_device(const qn_buffer *buffer);
+
+/* Blocking transfers on the default stream: ordered after all work submitted to the device's default stream,
+   and waiting for it, so that they also report what went wrong there (QN_ERROR_KERNEL_FAILED). Errors:
+   QN_ERROR_NULL, QN_ERROR_RANGE, QN_ERROR_STATE (the buffer is mapped, for writing if it is read; or the
+   default stream records a graph), QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DEVICE_LOST. One thread at a time per
+   buffer. */
+QN_API qn_status qn_buffer_write(qn_buffer *buffer, uint64_t offset, const void *data, uint64_t size);
+QN_API qn_status qn_buffer_read(qn_buffer *buffer, uint64_t offset, void *data, uint64_t size);
+
+/* Transfers on a stream; `data` may be NULL where size is 0. write: `data` is copied before the call returns.
+   read: `data` must stay valid until the stream has been waited for. copy: the ranges must not overlap; buffers
+   of one device. fill: repeats the pattern of 1, 2, 4, 8 or 16 bytes; offset and size are multiples of that.
+   Errors as above, QN_ERROR_WRONG_CONTEXT, QN_ERROR_ARGUMENT. */
+QN_API qn_status qn_stream_write(qn_stream *stream, qn_buffer *buffer, uint64_t offset, const void *data,
+                                 uint64_t size);
+QN_API qn_status qn_stream_read(qn_stream *stream, qn_buffer *buffer, uint64_t offset, void *data,
+                                uint64_t size);
+QN_API qn_status qn_stream_copy(qn_stream *stream, qn_buffer *from, uint64_t from_offset, qn_buffer *to,
+                                uint64_t to_offset, uint64_t size);
+QN_API qn_status qn_stream_fill(qn_stream *stream, qn_buffer *buffer, uint64_t offset, uint64_t size,
+                                const void *pattern, size_t pattern_size);
+
+typedef enum qn_map_access { QN_MAP_READ = 1, QN_MAP_WRITE = 2, QN_MAP_READ_WRITE = 3 } qn_map_access;
+
+/* Which side of a buffer holds the newest contents. */
+typedef enum qn_buffer_state {
+    QN_BUFFER_DEVICE, /* the device; a host view, if any, is out of date */
+    QN_BUFFER_HOST,   /* the host view: copied to the device when a launch or transfer next needs it */
+    QN_BUFFER_BOTH    /* equal */
+} qn_buffer_state;
+
+/* Gives a host pointer to the whole buffer, valid until qn_buffer_unmap. Waits for work that writes the
+   buffer, and copies only when the host side is out of date and the access includes reading; not at all where
+   memory is shared. After mapping for writing, the copy to the device happens when the device next needs it;
+   a map for writing alone need not show what was there, and all of the buffer is taken to be written.
+   While mapped, using the buffer in a launch or transfer is QN_ERROR_STATE (reading maps allow launches that
+   read). A graph is taken to write all of its buffers. Mapping nests; the last unmap ends it. When the device is
+   lost, what the host has is still mapped, if it is not out of date. Errors: QN_ERROR_ARGUMENT (access, or a
+   view), QN_ERROR_OUT_OF_MEMORY, and what the wait reports.
+   One thread at a time per buffer. */
+QN_API qn_status qn_buffer_map(qn_buffer *buffer, qn_map_access access, void **pointer);
+QN_API qn_status qn_buffer_unmap(qn_buffer *buffer); /* QN_ERROR_STATE when not mapped */
+QN_API qn_buffer_state qn_buffer_get_state(const qn_buffer *buffer);
+
+/* ---- programs and kernels ---- */
+
+/* A header that `#include "name"` finds before any directory. */
+typedef struct qn_header {
+    const char *name, *text;
+} qn_header;
+
+/* Defaults: optimise fully, use the disk cache. Everything is copied or used during the call only. */
+typedef struct qn_program_desc {
+    const char *source;  /* OpenCL C, at most 64 MiB, as each header; or NULL to read `path` */
+    size_t source_size;  /* 0: up to the terminating zero */
+    const char *path;    /* file to read; with `source`: its name in messages */
+    const char *options; /* as of clBuildProgram: "-D N=4 -I dir -cl-fast-relaxed-math"; may be NULL */
+    const qn_header *headers;
+    size_t num_headers;
+    int opt_level; /* 0: full (2); 1: quick; -1: none */
+    bool debug;    /* for gdb: positions and variables kept, nothing optimised */
+    bool disable_cache;
+} qn_program_desc;
+
+/* Compiles for one device. On the CPU device kernels can be launched within milliseconds: they are interpreted while
+   the host's C compiler works, and a launch goes on with the compiled code, from the next work-group, once that is
+   there; results are the same. With `debug`, and `cpu_compile_first` in the context, the call waits for the compiler.
+   Errors: QN_ERROR_NULL, QN_ERROR_COMPILE (qn_error_message is the log),
+   QN_ERROR_ARGUMENT (an unknown option), QN_ERROR_IO, QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DRIVER (the host's
+   compiler failed). On the CPU device a program that takes the host's C compiler too much time or memory (30 seconds,
+   2 GiB) is compiled without optimisation, or else interpreted; `log` gets a warning. Any thread. */
+QN_API qn_status qn_program_create(qn_device *device, const qn_program_desc *desc, qn_program **program);
+QN_API void qn_program_destroy(qn_program *program);
+QN_API const char *qn_program_log(const qn_program *program); /* warnings; "" if none; the program's */
+QN_API uint32_t qn_program_kernel_count(const qn_program *program);
+QN_API const char *qn_program_kernel_name(const qn_program *program, uint32_t index); /* NULL: out of range */
+
+/* Until the program's code is final: on the CPU device until the host's C compiler is done; elsewhere it is at once. For
+   measurements, and to have the disk cache filled: a program that is destroyed earlier waits for its compiler at most
+   as long again as it has run, then ends it. Errors: QN_ERROR_TIMEOUT, and QN_ERROR_DRIVER: the compiler failed, and
+   the program stays interpreted (`log` gets a warning). Any thread. */
+QN_API qn_status qn_program_wait(qn_program *program, uint64_t timeout_ns);
+
+/* Where the time of qn_program_create, and of qn_program_wait, went. */
+typedef struct qn_program_times {
+    uint64_t compile_ns; /* source to target text */
+    uint64_t driver_ns;  /* target text to loaded code, by the driver or host compiler */
+    bool from_cache;     /* neither quern nor, as far as it tells, the driver has compiled */
+} qn_program_times;
+QN_API qn_status qn_program_get_times(const qn_program *program, qn_program_times *times);
+
+/* Translates without a device. target: "c", "ptx", "spirv" (a binary module), "clc" (OpenCL C 1.2), "ir". Output is released with qn_text_free;
+   `log` (may be NULL) gets warnings or errors. `dump_pass`: NULL, or "all" or a pass's name: *text is then
+   the IR as it was after that pass. With `reflect` *text is JSON that describes the kernels. Errors as
+   qn_program_create, and QN_ERROR_UNSUPPORTED for a target that is not there. Any thread. */
+typedef struct qn_translate_desc {
+    qn_program_desc program;
+    const char *target;
+    const char *dump_pass;
+    bool reflect;
+    const char *arch; /* ptx: "sm_60" ... "sm_120"; NULL: the lowest that the kernel can do with */
+    size_t *size;     /* if not NULL: gets the bytes of *text, without the zero behind it */
+} qn_translate_desc;
+QN_API qn_status qn_translate(qn_context *context, const qn_translate_desc *desc, char **text, char **log);
+QN_API void qn_text_free(qn_context *context, char *text);
+
+/* A kernel of a program; name NULL when the program has just one. It may have any number of parameters, as long as they
+   take no more than the device's max_args_size. Errors: QN_ERROR_NO_KERNEL (the message lists those there are),
+   QN_ERROR_UNSUPPORTED (its parameters are too large; or it uses images or samplers, and the message has the line). Any
+   thread. */
+QN_API qn_status qn_kernel_create(qn_program *program, const char *name, qn_kernel **kernel);
+QN_API void qn_kernel_destroy(qn_kernel *kernel);
+
+typedef enum qn_param_kind {
+    QN_PARAM_VALUE,  /* scalar, vector or struct by value */
+    QN_PARAM_BUFFER, /* __global or __constant pointer */
+    QN_PARAM_LOCAL   /* __local pointer: its size is given at launch */
+} qn_param_kind;
+
+typedef enum qn_type {
+    QN_TYPE_BYTES, /* struct or unknown */
+    QN_TYPE_I8,
+    QN_TYPE_U8,
+    QN_TYPE_I16,
+    QN_TYPE_U16,
+    QN_TYPE_I32,
+    QN_TYPE_U32,
+    QN_TYPE_I64,
+    QN_TYPE_U64,
+    QN_TYPE_F16,
+    QN_TYPE_F32,
+    QN_TYPE_F64
+} qn_type;
+
+typedef struct qn_param_info {
+    const char *name, *type_name; /* "x", "float4*" */
+    qn_param_kind kind;
+    qn_type type;          /* of the value, or of what the pointer points to */
+    uint32_t lanes;        /* 1, 2, 3, 4, 8, 16 */
+    uint32_t size;         /* bytes of the value (buffers: 8) */
+    uint32_t element_size; /* bytes of what the pointer points to; 0 for void */
+    bool is_constant_space, is_const, is_restrict;
+} qn_param_info;
+
+typedef struct qn_kernel_info {
+    const char *name;
+    uint32_t num_params;
+    uint32_t required_local_size[3]; /* zeros: any */
+    uint32_t local_size_hint[3];
+    uint64_t local_memory; /* static bytes per work-group */
+} qn_kernel_info;
+
+QN_API qn_status qn_kernel_get_info(const qn_kernel *kernel, qn_kernel_info *info);
+QN_API qn_status qn_kernel_get_param(const qn_kernel *kernel, uint32_t index, qn_param_info *info);
+
+/* ---- launching ---- */
+
+/* Work size, of at most 2^62 work-items in all. Zeros mean one work-item in dimensions 1 and 2, no offset,
+   and a local size that quern chooses; global[0] of 0 is an empty launch, which is checked and does nothing.
+   The local size need not divide the global size: the last group is then smaller. */
+typedef struct qn_range {
+    uint64_t global[3];
+    uint32_t local[3];
+    uint64_t offset[3];
+} qn_range;
+
+/* QN_RANGE(1024, 1024), and QN_RANGE_LOCAL(QN_GROUP(1024, 1024), QN_GROUP(16, 16)): a range for one call. */
+#ifndef __cplusplus
+#define QN_RANGE(...) (&(qn_range){.global = {__VA_ARGS__}})
+#define QN_GROUP(...)                                                                                        \
+    { __VA_ARGS__ }
+#define QN_RANGE_LOCAL(global_size, local_size) (&(qn_range){.global = global_size, .local = local_size})
+#endif
+
+typedef enum qn_arg_kind {
+    QN_ARG_SIGNED,
+    QN_ARG_UNSIGNED,
+    QN_ARG_FLOAT,
+    QN_ARG_DOUBLE,
+    QN_ARG_BUFFER,
+    QN_ARG_LOCAL,
+    QN_ARG_BYTES,
+    QN_ARG_NULL
+} qn_arg_kind;
+
+/* One kernel argument. Numbers are converted to the parameter's type as C would where that loses nothing but
+   a double's precision; else QN_ERROR_KERNEL_ARGUMENT. Bytes must have the parameter's size. */
+typedef struct qn_arg {
+    qn_arg_kind kind;
+    uint64_t size; /* LOCAL: bytes; BYTES: bytes at .bytes */
+    union {
+        int64_t i;
+        uint64_t u;
+        double d;
+        qn_buffer *buffer;
+        const void *bytes; /* copied during the call */
+    } value;
+} qn_arg;
+
+static inline qn_arg qn_arg_signed(int64_t value) {
+    qn_arg arg = {QN_ARG_SIGNED, 0, {0}};
+    arg.value.i = value;
+    return arg;
+}
+static inline qn_arg qn_arg_unsigned(uint64_t value) {
+    qn_arg arg = {QN_ARG_UNSIGNED, 0, {0}};
+    arg.value.u = value;
+    return arg;
+}
+static inline qn_arg qn_arg_float(float value) {
+    qn_arg arg = {QN_ARG_FLOAT, 0, {0}};
+    arg.value.d = (double)value;
+    return arg;
+}
+static inline qn_arg qn_arg_double(double value) {
+    qn_arg arg = {QN_ARG_DOUBLE, 0, {0}};
+    arg.value.d = value;
+    return arg;
+}
+static inline qn_arg qn_arg_buffer(qn_buffer *buffer) {
+    qn_arg arg = {QN_ARG_BUFFER, 0, {0}};
+    arg.value.buffer = buffer;
+    return arg;
+}
+static inline qn_arg qn_arg_self(qn_arg arg) { return arg; }
+/* `bytes` of local memory for a __local pointer. */
+static inline qn_arg qn_arg_local(uint64_t bytes) {
+    qn_arg arg = {QN_ARG_LOCAL, bytes, {0}};
+    return arg;
+}
+/* A struct or vector by value: the bytes at `data`. Of a vector of three, as wide as one of four, the last component
+   may be left out. */
+static inline qn_arg qn_arg_bytes(const void *data, uint64_t size) {
+    qn_arg arg = {QN_ARG_BYTES, size, {0}};
+    arg.value.bytes = data;
+    return arg;
+}
+/* A null pointer for a buffer. */
+static inline qn_arg qn_arg_null(void) {
+    qn_arg arg = {QN_ARG_NULL, 0, {0}};
+    return arg;
+}
+
+/* QN_ARGS(n, 2.0f, x, y): an array of qn_arg from C values by their types, and its length; up to 24 arguments
+   (longer lists: fill an array). A struct or vector: QN_BYTES(value). */
+#ifndef __cplusplus
+#define QN_ARG(value)                                                                                        \
+    _Generic((value), qn_arg                                                                                 \
+             : qn_arg_self, qn_buffer *                                                                      \
+             : qn_arg_buffer, float                                                                          \
+             : qn_arg_float, double                                                                          \
+             : qn_arg_double, bool                                                                           \
+             : qn_arg_unsigned, char                                                                         \
+             : qn_arg_signed, signed char                                                                    \
+             : qn_arg_signed, short                                                                          \
+             : qn_arg_signed, int                                                                            \
+             : qn_arg_signed, long                                                                           \
+             : qn_arg_signed, long long                                                                      \
+             : qn_arg_signed, unsigned char                                                                  \
+             : qn_arg_unsigned, unsigned short                                                               \
+             : qn_arg_unsigned, unsigned                                                                     \
+             : qn_arg_unsigned, unsigned long                                                                \
+             : qn_arg_unsigned, unsigned long long                                                           \
+             : qn_arg_unsigned)(value)
+#define QN_ARGS(...)                                                                                         \
+    ((qn_arg[]){QN__MAP(QN__COUNT_ARGS(__VA_ARGS__), __VA_ARGS__)}), QN__COUNT_ARGS(__VA_ARGS__)
+#endif
+#define QN_BYTES(object) qn_arg_bytes(&(object), sizeof(object))
+#define QN_NO_ARGS       NULL, 0
+
+/* Submits a kernel over a range and returns at once. `args` holds one entry a parameter, in order. Buffers
+   must be of the kernel's device. Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT_COUNT, QN_ERROR_KERNEL_ARGUMENT
+   (names the parameter), QN_ERROR_WRONG_CONTEXT, QN_ERROR_LAUNCH_SIZE, QN_ERROR_STATE (a mapped buffer),
+   QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DEVICE_LOST. What goes wrong while the kernel runs is reported by the next
+   wait on the stream. */
+QN_API qn_status qn_launch(qn_stream *stream, qn_kernel *kernel, const qn_range *range, const qn_arg *args,
+                           size_t num_args);
+
+/* ---- streams, events, graphs ---- */
+
+#define QN_FOREVER UINT64_MAX
+
+/* Errors: QN_ERROR_OUT_OF_MEMORY (also: no more threads), QN_ERROR_DEVICE_LOST. Any thread. */
+QN_API qn_status qn_stream_create(qn_device *device, qn_stream **stream);
+/* Waits for the stream's work. The default stream stays. */
+QN_API void qn_stream_destroy(qn_stream *stream);
+/* Waits until everything submitted to the stream is done, at most `timeout_ns`. Errors: QN_ERROR_TIMEOUT (the
+   message names the kernels that are unfinished; the work goes on), QN_ERROR_KERNEL_FAILED, QN_ERROR_DEVICE_LOST:
+   the first failure since the last wait. QN_ERROR_STATE: the stream records a graph. */
+QN_API qn_status qn_stream_wait(qn_stream *stream, uint64_t timeout_ns);
+/* Waits for all streams of a device, at most `timeout_ns` for all together. Errors as qn_stream_wait. Any
+   thread. */
+QN_API qn_status qn_device_wait(qn_device *device, uint64_t timeout_ns);
+
+/* An event marks a place in a stream and the time the device reached it. Recording again moves it: a wait that
+   began before stays one for the place that it found. Any thread. */
+QN_API qn_status qn_event_create(qn_device *device, qn_event **event);
+QN_API void qn_event_destroy(qn_event *event);
+QN_API qn_status qn_stream_record(qn_stream *stream, qn_event *event);
+/* Later work on the stream waits, on the device, for the event (of the same device). */
+QN_API qn_status qn_stream_wait_event(qn_stream *stream, qn_event *event);
+/* Errors: QN_ERROR_STATE (never recorded), and as qn_stream_wait. */
+QN_API qn_status qn_event_wait(qn_event *event, uint64_t timeout_ns);
+QN_API qn_status qn_event_done(qn_event *event, bool *done);
+/* Nanoseconds from one event to another, both done (else QN_ERROR_STATE); same device. */
+QN_API qn_status qn_event_elapsed(qn_event *begin, qn_event *end, int64_t *elapsed_ns);
+
+/* Records what is submitted to `stream` between begin and end into a graph instead of running it; a recorded
+   graph is launched cheaply any number of times. Reads into host memory and event waits across streams cannot
+   be recorded (QN_ERROR_STATE), nor can events. Objects used by a graph stay alive with it. One graph can be
+   launched on several streams; its launches may then run one after another. Errors: QN_ERROR_STATE (begin: the stream records already; end: it does not; launch: it
+   records, or a buffer is mapped), QN_ERROR_WRONG_CONTEXT, QN_ERROR_OUT_OF_MEMORY. */
+QN_API qn_status qn_graph_begin(qn_stream *stream);
+QN_API qn_status qn_graph_end(qn_stream *stream, qn_graph **graph);
+QN_API qn_status qn_graph_launch(qn_stream *stream, qn_graph *graph);
+QN_API void qn_graph_destroy(qn_graph *graph);
+
+/* For the functions above that take a stream but no object that tells the device: the default stream by name.
+   The stream belongs to the device. Any thread. */
+QN_API qn_stream *qn_device_stream(qn_device *device);
+
+/* ---- disk cache ---- */
+
+typedef struct qn_cache_stats {
+    uint64_t bytes, entries; /* on disk now */
+    uint64_t hits, misses;   /* of this context */
+} qn_cache_stats;
+QN_API qn_status qn_cache_get_stats(qn_context *context, qn_cache_stats *stats);
+QN_API qn_status qn_cache_clear(qn_context *context); /* removes all entries. QN_ERROR_IO */
+QN_API const char *qn_cache_dir(qn_context *context); /* "" when disabled */
+
+/* ---- QN_ARGS, the machinery ---- */
+
+#ifndef __cplusplus
+#define QN__COUNT_ARGS(...)                                                                                  \
+    QN__PICK25(__VA_ARGS__, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, \
+               2, 1, 0)
+#define QN__PICK25(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, count, ...) count
+
+#define QN__JOIN(a, b)      QN__JOIN_(a, b)
+#define QN__JOIN_(a, b)     a##b
+#define QN__MAP(count, ...) QN__JOIN(QN__MAP, count)(__VA_ARGS__)
+#define QN__MAP1(a)         QN_ARG(a)
+#define QN__MAP2(a, ...)    QN_ARG(a), QN__MAP1(__VA_ARGS__)
+#define QN__MAP3(a, ...)    QN_ARG(a), QN__MAP2(__VA_ARGS__)
+#define QN__MAP4(a, ...)    QN_ARG(a), QN__MAP3(__VA_ARGS__)
+#define QN__MAP5(a, ...)    QN_ARG(a), QN__MAP4(__VA_ARGS__)
+#define QN__MAP6(a, ...)    QN_ARG(a), QN__MAP5(__VA_ARGS__)
+#define QN__MAP7(a, ...)    QN_ARG(a), QN__MAP6(__VA_ARGS__)
+#define QN__MAP8(a, ...)    QN_ARG(a), QN__MAP7(__VA_ARGS__)
+#define QN__MAP9(a, ...)    QN_ARG(a), QN__MAP8(__VA_ARGS__)
+#define QN__MAP10(a, ...)   QN_ARG(a), QN__MAP9(__VA_ARGS__)
+#define QN__MAP11(a, ...)   QN_ARG(a), QN__MAP10(__VA_ARGS__)
+#define QN__MAP12(a, ...)   QN_ARG(a), QN__MAP11(__VA_ARGS__)
+#define QN__MAP13(a, ...)   QN_ARG(a), QN__MAP12(__VA_ARGS__)
+#define QN__MAP14(a, ...)   QN_ARG(a), QN__MAP13(__VA_ARGS__)
+#define QN__MAP15(a, ...)   QN_ARG(a), QN__MAP14(__VA_ARGS__)
+#define QN__MAP16(a, ...)   QN_ARG(a), QN__MAP15(__VA_ARGS__)
+#define QN__MAP17(a, ...)   QN_ARG(a), QN__MAP16(__VA_ARGS__)
+#define QN__MAP18(a, ...)   QN_ARG(a), QN__MAP17(__VA_ARGS__)
+#define QN__MAP19(a, ...)   QN_ARG(a), QN__MAP18(__VA_ARGS__)
+#define QN__MAP20(a, ...)   QN_ARG(a), QN__MAP19(__VA_ARGS__)
+#define QN__MAP21(a, ...)   QN_ARG(a), QN__MAP20(__VA_ARGS__)
+#define QN__MAP22(a, ...)   QN_ARG(a), QN__MAP21(__VA_ARGS__)
+#define QN__MAP23(a, ...)   QN_ARG(a), QN__MAP22(__VA_ARGS__)
+#define QN__MAP24(a, ...)   QN_ARG(a), QN__MAP23(__VA_ARGS__)
+#endif
+
+#ifdef __cplusplus
+}
+
+/* ---- the same words in C++ ---- */
+
+/* QN_ARG, by overloads: numbers by their types, a buffer, nullptr, and what is an argument already. */
+inline qn_arg QN_ARG(qn_arg value) { return value; }
+inline qn_arg QN_ARG(qn_buffer *value) { return qn_arg_buffer(value); }
+inline qn_arg QN_ARG(decltype(nullptr)) { return qn_arg_null(); }
+template <class T> qn_arg QN_ARG(T *value) = delete; /* no pointer but a buffer's; none is a bool */
+inline qn_arg QN_ARG(float value) { return qn_arg_float(value); }
+inline qn_arg QN_ARG(double value) { return qn_arg_double(value); }
+inline qn_arg QN_ARG(bool value) { return qn_arg_unsigned(value); }
+inline qn_arg QN_ARG(char value) { return qn_arg_signed(value); }
+inline qn_arg QN_ARG(signed char value) { return qn_arg_signed(value); }
+inline qn_arg QN_ARG(short value) { return qn_arg_signed(value); }
+inline qn_arg QN_ARG(int value) { return qn_arg_signed(value); }
+inline qn_arg QN_ARG(long value) { return qn_arg_signed(value); }
+inline qn_arg QN_ARG(long long value) { return qn_arg_signed(value); }
+inline qn_arg QN_ARG(unsigned char value) { return qn_arg_unsigned(value); }
+inline qn_arg QN_ARG(unsigned short value) { return qn_arg_unsigned(value); }
+inline qn_arg QN_ARG(unsigned value) { return qn_arg_unsigned(value); }
+inline qn_arg QN_ARG(unsigned long value) { return qn_arg_unsigned(value); }
+inline qn_arg QN_ARG(unsigned long long value) { return qn_arg_unsigned(value); }
+
+/* What the macros point to lives until the end of the full expression that they stand in. */
+template <size_t count> struct qn__args {
+    qn_arg items[count];
+    const qn_arg *data() const { return items; }
+    static constexpr size_t size = count;
+};
+template <class... Values> qn__args<sizeof...(Values)> qn__make_args(const Values &...values) {
+    return {{QN_ARG(values)...}};
+}
+struct qn__sizes {
+    uint64_t of[3];
+};
+template <class... Sizes> qn__sizes qn__make_sizes(Sizes... sizes) {
+    static_assert(sizeof...(Sizes) >= 1 && sizeof...(Sizes) <= 3, "one to three dimensions");
+    return {{static_cast<uint64_t>(sizes)...}};
+}
+struct qn__range : qn_range {
+    explicit qn__range(const qn__sizes &global_size, const qn__sizes &local_size = qn__sizes()) : qn_range() {
+        for (int d = 0; d < 3; d++) {
+            global[d] = global_size.of[d];
+            local[d] = static_cast<uint32_t>(local_size.of[d]);
+        }
+    }
+    const qn_range *at() const { return this; }
+};
+
+#define QN_RANGE(...)                           qn__range(qn__make_sizes(__VA_ARGS__)).at()
+#define QN_GROUP(...)                           qn__make_sizes(__VA_ARGS__)
+#define QN_RANGE_LOCAL(global_size, local_size) qn__range(global_size, local_size).at()
+#define QN_ARGS(...)                            qn__make_args(__VA_ARGS__).data(), decltype(qn__make_args(__VA_ARGS__))::size
+#endif
+
+#endif
