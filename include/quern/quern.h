@@ -313,8 +313,8 @@ typedef enum qn_buffer_state {
    buffer, and copies only when the host side is out of date and the access includes reading; not at all where
    memory is shared. After mapping for writing, the copy to the device happens when the device next needs it;
    a map for writing alone need not show what was there, and all of the buffer is taken to be written.
-   While mapped, using the buffer in a launch or transfer is QN_ERROR_STATE (reading maps allow launches that
-   read). A graph is taken to write all of its buffers. Mapping nests; the last unmap ends it. When the device is
+   While mapped, using the buffer in a launch or transfer is QN_ERROR_STATE (reading maps allow launches and
+   graphs that only read it: through a pointer to const, or one that the kernel never writes through). Mapping nests; the last unmap ends it. When the device is
    lost, what the host has is still mapped, if it is not out of date. Errors: QN_ERROR_ARGUMENT (access, or a
    view), QN_ERROR_OUT_OF_MEMORY, and what the wait reports.
    One thread at a time per buffer. */

@@ -35,23 +35,23 @@ static qn__param_info describe_param(const ir_arg *arg, uint64_t end) {
     const bool is_pointer = arg->arg_kind == IR_ARG_BUFFER || arg->arg_kind == IR_ARG_LOCAL;
     const bool is_constant = is_pointer && arg->value->type.space == IR_CONSTANT_SPACE;
     const uint32_t align = arg->align ? arg->align : 1;
-    return (qn__param_info){
-        .name = arg->name,
-        .type_name = arg->type_name,
-        .kind = (uint8_t)kind_of(arg),
-        .lane_size = is_float || qn__ir_is_int(number) ? (uint8_t)(qn__ir_bits(number) / 8) : 0,
-        .lanes = number.lanes,
-        .is_float = is_float,
-        .is_signed = arg->is_signed,
-        .is_constant = is_constant,
-        .is_const = arg->flags & IR_ARG_CONST,
-        .is_restrict = arg->flags & IR_ARG_RESTRICT,
-        .is_state = arg->flags & IR_ARG_STATE,
-        .is_written = is_pointer && !is_constant && !(arg->flags & (IR_ARG_CONST | IR_ARG_NO_WRITE)),
-        .size = arg->size,
-        .align = align,
-        .offset = (uint32_t)aligned(end, align),
-        .pointee_size = arg->pointee_size};
+    return (qn__param_info){.name = arg->name,
+                            .type_name = arg->type_name,
+                            .kind = (uint8_t)kind_of(arg),
+                            .lane_size =
+                                is_float || qn__ir_is_int(number) ? (uint8_t)(qn__ir_bits(number) / 8) : 0,
+                            .lanes = number.lanes,
+                            .is_float = is_float,
+                            .is_signed = arg->is_signed,
+                            .is_constant = is_constant,
+                            .is_const = arg->flags & IR_ARG_CONST,
+                            .is_restrict = arg->flags & IR_ARG_RESTRICT,
+                            .is_state = arg->flags & IR_ARG_STATE,
+                            .is_written = is_pointer && !is_constant && !(arg->flags & IR_ARG_NO_WRITE),
+                            .size = arg->size,
+                            .align = align,
+                            .offset = (uint32_t)aligned(end, align),
+                            .pointee_size = arg->pointee_size};
 }
 
 static uint64_t static_local(const ir_function *kernel) {

@@ -49,7 +49,7 @@ qn_status qn_stream_record(qn_stream *stream, qn_event *event) {
     uint64_t version = atomic_fetch_add(&event->version, 1) + 1;
     qn__command command = {.kind = QN__COMMAND_RECORD, .mark = event->mark, .mark_version = version};
     uint64_t number;
-    status = qn__stream_submit(stream, &command, (qn__object *[]){&event->object}, 1, &number);
+    status = qn__stream_submit(stream, &command, NULL, 0, &event->object, &number);
     /* what never comes must not be waited for; a later recording stands in for it */
     if (status) atomic_compare_exchange_strong(&event->version, &(uint_fast64_t){version}, version - 1);
     return status;
@@ -66,7 +66,7 @@ qn_status qn_stream_wait_event(qn_stream *stream, qn_event *event) {
         return qn__fail(event->object.context, QN_ERROR_STATE, "qn_stream_wait_event: never recorded");
     qn__command command = {.kind = QN__COMMAND_WAIT, .mark = event->mark, .mark_version = version};
     uint64_t number;
-    return qn__stream_submit(stream, &command, (qn__object *[]){&event->object}, 1, &number);
+    return qn__stream_submit(stream, &command, NULL, 0, &event->object, &number);
 }
 
 qn_status qn_event_wait(qn_event *event, uint64_t timeout_ns) {

@@ -19,32 +19,48 @@ qn__command *qn__command_copy(const qn__allocator *allocator, const qn__command 
     return copy;
 }
 
-static bool grow(const qn__allocator *allocator, void **items, size_t *cap, size_t wanted) {
-    if (wanted <= *cap) return true;
-    size_t new_cap = *cap ? *cap * 2 : 16;
-    while (new_cap < wanted) new_cap *= 2;
-    void *grown = qn__reallocate(allocator, *items, new_cap * sizeof(void *));
-    if (!grown) return false;
-    *items = grown;
-    *cap = new_cap;
+static void step_free(const qn__allocator *allocator, qn__graph_step *step) {
+    for (uint32_t i = 0; i < step->num_uses; i++) qn__drop(&step->uses[i].buffer->object);
+    qn__drop(step->object);
+    qn__release(allocator, step->uses);
+    qn__release(allocator, step->command);
+}
+
+/* False: out of memory, and there is nothing to free. */
+static bool step_make(const qn__allocator *allocator, const qn__command *command, const qn__use *uses,
+                      size_t num_uses, qn__object *object, qn__graph_step *step) {
+    const size_t size = num_uses * sizeof *uses;
+    *step = (qn__graph_step){.command = qn__command_copy(allocator, command)};
+    step->uses = step->command && size ? qn__allocate(allocator, size) : NULL;
+    if (!step->command || (size && !step->uses)) {
+        qn__release(allocator, step->command);
+        return false;
+    }
+    if (size) memcpy(step->uses, uses, size);
+    step->num_uses = (uint32_t)num_uses;
+    step->object = object;
+    for (size_t i = 0; i < num_uses; i++) qn__retain(&uses[i].buffer->object);
+    if (object) qn__retain(object);
     return true;
 }
 
-qn_status qn__graph_add(qn_graph *graph, const qn__command *command, qn__object *const *used,
-                        size_t num_used) {
+static bool grow(qn_graph *graph) {
+    if (graph->num_steps < graph->cap_steps) return true;
+    const size_t cap = graph->cap_steps ? graph->cap_steps * 2 : 16;
+    void *grown = qn__reallocate(&graph->object.context->allocator, graph->steps, cap * sizeof *graph->steps);
+    if (!grown) return false;
+    graph->steps = grown;
+    graph->cap_steps = cap;
+    return true;
+}
+
+qn_status qn__graph_add(qn_graph *graph, const qn__command *command, const qn__use *uses, size_t num_uses,
+                        qn__object *object) {
     const qn__allocator *allocator = &graph->object.context->allocator;
-    void *commands = graph->commands, *objects = graph->used;
-    bool fits = grow(allocator, &commands, &graph->cap_commands, graph->num_commands + 1);
-    graph->commands = commands;
-    fits = fits && grow(allocator, &objects, &graph->cap_used, graph->num_used + num_used);
-    graph->used = objects;
-    qn__command *copy = fits ? qn__command_copy(allocator, command) : NULL;
-    if (!copy) return qn__fail_memory(graph->object.context, sizeof *command);
-    graph->commands[graph->num_commands++] = copy;
-    for (size_t i = 0; i < num_used; i++) {
-        qn__retain(used[i]);
-        graph->used[graph->num_used++] = used[i];
-    }
+    if (!grow(graph) ||
+        !step_make(allocator, command, uses, num_uses, object, &graph->steps[graph->num_steps]))
+        return qn__fail_memory(graph->object.context, sizeof *command);
+    graph->num_steps++;
     return QN_OK;
 }
 
@@ -61,20 +77,24 @@ qn_status qn_graph_begin(qn_stream *stream) {
     return QN_OK;
 }
 
+static void add_use(qn_graph *graph, const qn__use *use) {
+    qn_buffer *root = qn__buffer_root(use->buffer);
+    size_t at = 0;
+    while (at < graph->num_uses && graph->uses[at].buffer != root) at++;
+    if (at == graph->num_uses) graph->uses[graph->num_uses++] = (qn__use){root, false};
+    graph->uses[at].writes |= use->writes;
+}
+
 /* Buffers that a graph writes are newer on the device after each launch; host contents go over before. Each
    buffer is looked at once a launch, however often the graph uses it. */
 static qn_status list_uses(qn_graph *graph) {
     qn_context *context = graph->object.context;
-    size_t size = (graph->num_used + 1) * sizeof *graph->uses;
-    graph->uses = qn__allocate(&context->allocator, size);
-    if (!graph->uses) return qn__fail_memory(context, size);
-    for (size_t i = 0; i < graph->num_used; i++) {
-        if (graph->used[i]->magic != QN__MAGIC + QN__OBJECT_BUFFER) continue;
-        qn_buffer *root = qn__buffer_root((qn_buffer *)graph->used[i]);
-        size_t at = 0;
-        while (at < graph->num_uses && graph->uses[at].buffer != root) at++;
-        if (at == graph->num_uses) graph->uses[graph->num_uses++] = (qn__use){root, true};
-    }
+    size_t count = 1;
+    for (size_t i = 0; i < graph->num_steps; i++) count += graph->steps[i].num_uses;
+    graph->uses = qn__allocate(&context->allocator, count * sizeof *graph->uses);
+    if (!graph->uses) return qn__fail_memory(context, count * sizeof *graph->uses);
+    for (size_t i = 0; i < graph->num_steps; i++)
+        for (uint32_t k = 0; k < graph->steps[i].num_uses; k++) add_use(graph, &graph->steps[i].uses[k]);
     return QN_OK;
 }
 
@@ -82,12 +102,12 @@ static qn_status make_replay(qn_graph *graph) {
     qn_context *context = graph->object.context;
     qn_status status = list_uses(graph);
     if (status) return status;
-    qn__command *list = qn__allocate(&context->allocator, (graph->num_commands + 1) * sizeof *list);
-    if (!list) return qn__fail_memory(context, graph->num_commands * sizeof *list);
-    for (size_t i = 0; i < graph->num_commands; i++) list[i] = *graph->commands[i];
+    qn__command *list = qn__allocate(&context->allocator, (graph->num_steps + 1) * sizeof *list);
+    if (!list) return qn__fail_memory(context, graph->num_steps * sizeof *list);
+    for (size_t i = 0; i < graph->num_steps; i++) list[i] = *graph->steps[i].command;
     char why[QN__WHY] = "";
     qn_device *device = graph->device;
-    status = device->backend->replay_create(device->gpu, list, graph->num_commands, &graph->replay, why);
+    status = device->backend->replay_create(device->gpu, list, graph->num_steps, &graph->replay, why);
     qn__release(&context->allocator, list);
     return status ? qn__fail(context, status, "qn_graph_end: %s", why) : QN_OK;
 }
@@ -134,9 +154,7 @@ void qn_graph_destroy(qn_graph *graph) {
 void qn__graph_finalise(qn_graph *graph) {
     const qn__allocator *allocator = &graph->object.context->allocator;
     if (graph->replay) graph->device->backend->replay_destroy(graph->device->gpu, graph->replay);
-    for (size_t i = 0; i < graph->num_commands; i++) qn__release(allocator, graph->commands[i]);
-    for (size_t i = 0; i < graph->num_used; i++) qn__drop(graph->used[i]);
-    qn__release(allocator, graph->commands);
-    qn__release(allocator, graph->used);
+    for (size_t i = 0; i < graph->num_steps; i++) step_free(allocator, &graph->steps[i]);
+    qn__release(allocator, graph->steps);
     qn__release(allocator, graph->uses);
 }

@@ -21,12 +21,10 @@ typedef struct launch {
     unsigned char *args; /* the argument block */
     qn__binding *bindings;
     qn__use *uses;
-    qn__object **used;
     unsigned char *memory;
     _Alignas(16) unsigned char usual_args[USUAL_ARGS_SIZE];
     qn__binding usual_bindings[USUAL_PARAMS];
     qn__use usual_uses[USUAL_PARAMS];
-    qn__object *usual_used[USUAL_PARAMS + 1];
 } launch;
 
 static qn_status wrong(const launch *l, uint32_t index, const char *what) {
@@ -116,7 +114,6 @@ static void bind_buffer(launch *l, uint32_t index, qn_buffer *buffer) {
     const uint32_t n = l->num_buffers++;
     l->bindings[n] = (qn__binding){index, root->memory, buffer->offset};
     l->uses[n] = (qn__use){buffer, param->is_written};
-    l->used[n] = &buffer->object;
     memcpy(l->args + param->offset, &address, sizeof address);
 }
 
@@ -277,9 +274,8 @@ static qn_status submit(launch *l, qn__command *command, const qn_range *range, 
     command->bindings = l->bindings;
     command->num_bindings = l->num_buffers;
     command->local_memory = l->local_memory;
-    l->used[l->num_buffers] = &l->kernel->object;
     uint64_t number;
-    status = qn__stream_submit(l->stream, command, l->used, l->num_buffers + 1, &number);
+    status = qn__stream_submit(l->stream, command, l->uses, l->num_buffers, &l->kernel->object, &number);
     if (number) qn__buffers_used(l->uses, l->num_buffers, l->stream, number);
     return status;
 }
@@ -291,15 +287,13 @@ static bool make_room(launch *l) {
     l->args = l->usual_args;
     l->bindings = l->usual_bindings;
     l->uses = l->usual_uses;
-    l->used = l->usual_used;
     if (count <= USUAL_PARAMS && args <= USUAL_ARGS_SIZE) return true;
     const size_t bindings = count * sizeof *l->bindings, uses = count * sizeof *l->uses;
-    l->memory = qn__allocate(&l->context->allocator, args + bindings + uses + (count + 1) * sizeof *l->used);
+    l->memory = qn__allocate(&l->context->allocator, args + bindings + uses);
     if (!l->memory) return false;
     l->args = l->memory;
     l->bindings = (qn__binding *)(void *)(l->memory + args);
     l->uses = (qn__use *)(void *)(l->memory + args + bindings);
-    l->used = (qn__object **)(void *)(l->memory + args + bindings + uses);
     return true;
 }
 

@@ -177,13 +177,19 @@ struct qn_event {
     atomic_uint_fast64_t version; /* times recorded */
 };
 
+/* A recorded command and what it uses, with references. */
+typedef struct qn__graph_step {
+    qn__command *command;
+    qn__use *uses;
+    uint32_t num_uses;
+    qn__object *object; /* the kernel of a launch, or NULL */
+} qn__graph_step;
+
 struct qn_graph {
     qn__object object;
     qn_device *device;
-    qn__command **commands;
-    size_t num_commands, cap_commands;
-    qn__object **used; /* references */
-    size_t num_used, cap_used;
+    qn__graph_step *steps;
+    size_t num_steps, cap_steps;
     qn__use *uses; /* its buffers, each once */
     size_t num_uses;
     qn__replay *replay;
@@ -228,9 +234,9 @@ void qn__drivers_close(qn_context *context);   /* after all objects are gone */
 
 /* stream.c: lock held between begin and end. A NULL stream is the device's default. */
 qn_stream *qn__stream_of(qn_stream *stream, qn_device *device);
-/* *number is the command's in the stream. */
-qn_status qn__stream_submit(qn_stream *stream, const qn__command *command, qn__object *const *used,
-                            size_t num_used, uint64_t *number);
+/* What it uses is kept until it is done: buffers, and `object` (or NULL). *number is the command's in the stream. */
+qn_status qn__stream_submit(qn_stream *stream, const qn__command *command, const qn__use *uses,
+                            size_t num_uses, qn__object *object, uint64_t *number);
 /* The same, also while the stream records a graph: for what has to do with the buffer, not with the stream. */
 qn_status qn__stream_submit_now(qn_stream *stream, const qn__command *command, qn__object *used,
                                 uint64_t *number);
@@ -261,7 +267,7 @@ void qn__buffers_used(const qn__use *uses, size_t count, qn_stream *stream, uint
 void qn__buffers_forget(qn_stream *stream);
 
 /* graph.c */
-qn_status qn__graph_add(qn_graph *graph, const qn__command *command, qn__object *const *used,
-                        size_t num_used);
+qn_status qn__graph_add(qn_graph *graph, const qn__command *command, const qn__use *uses, size_t num_uses,
+                        qn__object *object);
 
 #endif

@@ -92,20 +92,19 @@ static bool grow_in_flight(qn_stream *stream, size_t wanted) {
     return true;
 }
 
-static void add_in_flight(qn_stream *stream, uint64_t number, qn__object *const *used, size_t num_used) {
-    size_t at = stream->first + stream->count, mask = stream->cap - 1;
-    for (size_t i = 0; i < num_used; i++) {
-        qn__retain(used[i]);
-        stream->in_flight[(at + i) & mask] = (qn__in_flight){number, used[i]};
-    }
-    stream->count += num_used;
+static void add_in_flight(qn_stream *stream, uint64_t number, qn__object *object) {
+    qn__retain(object);
+    stream->in_flight[(stream->first + stream->count++) & (stream->cap - 1)] =
+        (qn__in_flight){number, object};
 }
 
 /* Hands a command, or a graph's replay, to the backend and keeps what it uses alive. The lock is held. *number is 0
    where nothing got to the device. */
 static qn_status submit_locked(qn_stream *stream, const qn__command *command, qn__replay *replay,
-                               qn__object *const *used, size_t num_used, uint64_t *number, char *why) {
+                               const qn__use *uses, size_t num_uses, qn__object *object, uint64_t *number,
+                               char *why) {
     const qn_backend *backend = stream->device->backend;
+    const size_t num_used = num_uses + (object != NULL);
     *number = 0;
     if (stream->count + num_used > stream->reap_at) qn__stream_reap(stream, false);
     if (stream->count + num_used > stream->cap && !grow_in_flight(stream, stream->count + num_used))
@@ -118,7 +117,8 @@ static qn_status submit_locked(qn_stream *stream, const qn__command *command, qn
         return status;
     }
     stream->submitted = *number;
-    add_in_flight(stream, *number, used, num_used);
+    for (size_t i = 0; i < num_uses; i++) add_in_flight(stream, *number, &uses[i].buffer->object);
+    if (object) add_in_flight(stream, *number, object);
     return status;
 }
 
@@ -127,14 +127,15 @@ static qn_status say(qn_stream *stream, qn_status status, const char *why) {
     return qn__fail(stream->object.context, status, "%s", why[0] ? why : qn_status_text(status));
 }
 
-qn_status qn__stream_submit(qn_stream *stream, const qn__command *command, qn__object *const *used,
-                            size_t num_used, uint64_t *number) {
+qn_status qn__stream_submit(qn_stream *stream, const qn__command *command, const qn__use *uses,
+                            size_t num_uses, qn__object *object, uint64_t *number) {
     char why[QN__WHY];
     why[0] = 0;
     *number = 0;
     pthread_mutex_lock(&stream->lock);
-    qn_status status = stream->recording ? qn__graph_add(stream->recording, command, used, num_used)
-                                         : submit_locked(stream, command, NULL, used, num_used, number, why);
+    qn_status status = stream->recording
+                           ? qn__graph_add(stream->recording, command, uses, num_uses, object)
+                           : submit_locked(stream, command, NULL, uses, num_uses, object, number, why);
     pthread_mutex_unlock(&stream->lock);
     return QN__LIKELY(status == QN_OK) ? QN_OK : say(stream, status, why);
 }
@@ -143,7 +144,7 @@ qn_status qn__stream_submit_now(qn_stream *stream, const qn__command *command, q
                                 uint64_t *number) {
     char why[QN__WHY];
     pthread_mutex_lock(&stream->lock);
-    qn_status status = submit_locked(stream, command, NULL, &used, 1, number, why);
+    qn_status status = submit_locked(stream, command, NULL, NULL, 0, used, number, why);
     pthread_mutex_unlock(&stream->lock);
     return status ? say(stream, status, why) : QN_OK;
 }
@@ -151,8 +152,7 @@ qn_status qn__stream_submit_now(qn_stream *stream, const qn__command *command, q
 qn_status qn__stream_submit_replay(qn_stream *stream, qn_graph *graph, uint64_t *number) {
     char why[QN__WHY];
     pthread_mutex_lock(&stream->lock);
-    qn_status status =
-        submit_locked(stream, NULL, graph->replay, (qn__object *[]){&graph->object}, 1, number, why);
+    qn_status status = submit_locked(stream, NULL, graph->replay, NULL, 0, &graph->object, number, why);
     pthread_mutex_unlock(&stream->lock);
     return status ? say(stream, status, why) : QN_OK;
 }
@@ -281,10 +281,8 @@ static qn_status check_transfer(qn_stream *stream, qn_buffer *buffer, uint64_t o
 /* Submits a transfer of one or two buffers and remembers who uses them. */
 static qn_status submit_transfer(qn_stream *stream, const qn__command *command, const qn__use *uses,
                                  size_t count) {
-    qn__object *used[2];
     uint64_t number;
-    for (size_t i = 0; i < count; i++) used[i] = &uses[i].buffer->object;
-    qn_status status = qn__stream_submit(stream, command, used, count, &number);
+    qn_status status = qn__stream_submit(stream, command, uses, count, NULL, &number);
     if (number) qn__buffers_used(uses, count, stream, number);
     return status;
 }
