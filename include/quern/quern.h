@@ -232,7 +232,8 @@ typedef struct qn_backend_info {
 
 /* Devices in order of preference: CUDA, Vulkan, OpenCL, the processor, and then drivers that only emulate a GPU
    (QN_CAN_EMULATE), which are never chosen unless named. The first that can be opened is what NULL selects
-   (unless QUERN_DEVICE says otherwise). Any thread. */
+   (unless QUERN_DEVICE says otherwise). Listing opens every driver; choosing the default does not open those of Vulkan
+   and OpenCL where no GPU shows in the system (on Linux in /dev), for they could only be software. Any thread. */
 QN_API uint32_t qn_device_count(qn_context *context);
 QN_API qn_device *qn_device_at(qn_context *context, uint32_t index); /* NULL when out of range */
 QN_API uint32_t qn_backend_count(qn_context *context);

@@ -109,6 +109,9 @@ typedef struct qn_backend {
     const char *code_extension; /* of the files that code_load writes to the disk cache: ".so" */
     bool rewrites_code;         /* such a file changes later; code_load sees itself whether it is whole */
 
+    /* Whether there may be anything but software behind the driver, as far as can be told without opening it. If not, the
+       kind is not opened for the default device. NULL: it may. */
+    bool (*has_hardware)(void);
     /* Looks for the driver and its devices. QN_ERROR_NO_DEVICE with `why`: not here. */
     qn_status (*open)(const qn__services *services, qn__driver **driver, uint32_t *num_devices, char *why);
     void (*close)(qn__driver *driver);

@@ -267,12 +267,22 @@ static qn_status get_named(qn_context *context, const char *name, qn_device **ou
     return no_such_device(context, name);
 }
 
+/* Whether the kind may have the default device. Software drivers take long to open and are never chosen. */
+static bool is_candidate(qn_context *context, const qn_backend *backend) {
+    if (backend->by_name_only) return false;
+    if (!backend->has_hardware || backend->has_hardware()) return true;
+    qn__log(context, QN_LOG_DEBUG, "%s: not opened for the default device: no GPU shows in /dev",
+            backend->name);
+    return false;
+}
+
 /* The first that is no emulation and can be opened: one that cannot (held by another process, say) is no reason
    to go without the others. */
 static qn_status get_default(qn_context *context, qn_device **out) {
     qn_status status = QN_ERROR_NO_DEVICE;
     for (uint32_t i = 0; i < QN__NUM_BACKENDS; i++) {
-        qn_status found = backends[i]->by_name_only ? QN_OK : find_slot(context, i);
+        if (!is_candidate(context, backends[i])) continue;
+        qn_status found = find_slot(context, i);
         if (found) return found;
         for (uint32_t d = 0; d < context->slots[i].num_devices; d++) {
             qn_device *device = context->slots[i].devices[d];

@@ -146,6 +146,33 @@ static void nothing_leaks_over_many_rounds(void **state) {
     assert_int_equal(c.live, 0);
 }
 
+static bool is_mapped(const char *library) {
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[1024];
+    bool found = false;
+    assert_non_null(maps);
+    while (!found && fgets(line, sizeof line, maps)) found = strstr(line, library) != NULL;
+    fclose(maps);
+    return found;
+}
+
+/* The first test of the process: libraries stay. */
+static void software_drivers_stay_closed_for_the_default(void **state) {
+    (void)state;
+    if (getenv("QUERN_DEVICE") || access("/dev/dri", F_OK) == 0 || access("/proc/driver/nvidia", F_OK) == 0)
+        skip(); /* there may be a GPU, or a device is named */
+    qn_context *context = make_context(NULL);
+    qn_device *device;
+    qn_device_info info;
+    assert_ok(context, qn_device_get(context, NULL, &device));
+    assert_ok(context, qn_device_get_info(device, &info));
+    if (info.kind == QN_DEVICE_CPU) {
+        assert_false(is_mapped("/libvulkan"));
+        assert_false(is_mapped("/libOpenCL"));
+    }
+    qn_context_destroy(context);
+}
+
 static void devices_are_found_by_name(void **state) {
     (void)state;
     qn_context *context = make_context(NULL);
@@ -298,6 +325,7 @@ static void the_log_hook_hears(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(software_drivers_stay_closed_for_the_default),
         cmocka_unit_test(devices_are_found_by_name),
         cmocka_unit_test(capabilities_have_names),
         cmocka_unit_test(the_environment_chooses),

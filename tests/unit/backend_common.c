@@ -362,6 +362,29 @@ static void damaged_files_are_refused(void **state) {
     qn__release(NULL, file);
 }
 
+/* ---- hardware ---- */
+
+static void gpus_leave_traces(void **state) {
+    (void)state;
+    static const struct {
+        const char *folder, *file;
+        bool is_gpu;
+    } cases[] = {{"dev/dri", "renderD129", true}, {"dev", "nvidia0", true},    {"dev", "dxg", true},
+                 {"proc/driver", "nvidia", true}, {"dev/dri", "card0", false}, /* a screen and no more */
+                 {"dev", "null", false}};
+    for (size_t i = 0; i < QN__COUNT(cases); i++) {
+        char root[] = "/tmp/quern-hardware-XXXXXX", text[256];
+        assert_non_null(mkdtemp(root));
+        assert_false(qn__may_have_gpu(root));
+        snprintf(text, sizeof text, "mkdir -p %s/%s && touch %s/%s/%s", root, cases[i].folder, root,
+                 cases[i].folder, cases[i].file);
+        assert_int_equal(system(text), 0);
+        assert_int_equal(qn__may_have_gpu(root), cases[i].is_gpu);
+        snprintf(text, sizeof text, "rm -r %s", root);
+        assert_int_equal(system(text), 0);
+    }
+}
+
 /* ---- libraries ---- */
 
 static void missing_libraries_are_named(void **state) {
@@ -400,6 +423,7 @@ int main(void) {
         cmocka_unit_test(damaged_records_end_the_list),
         cmocka_unit_test(widths_are_bounded),
         cmocka_unit_test(damaged_files_are_refused),
+        cmocka_unit_test(gpus_leave_traces),
         cmocka_unit_test(missing_libraries_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

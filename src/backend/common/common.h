@@ -48,6 +48,13 @@ void qn__params_fill(unsigned char *block, const qn__command *launch, const qn__
 void qn__choose_local(const uint64_t global[3], uint32_t work_dim, bool guarded, uint32_t most, uint32_t wide,
                       const uint32_t max_local[3], uint32_t local[3]);
 
+/* ---- hardware.c ---- */
+
+/* Whether there may be a GPU: false only where its kernel driver would show in the file system and does not. `root` is put
+   before the paths. */
+bool qn__may_have_gpu(const char *root);
+bool qn__has_hardware(void); /* qn_backend.has_hardware of kinds whose loaders load software drivers too */
+
 /* ---- print.c ---- */
 
 /* Gives the text of a %s argument from its 64-bit word; NULL: it has none. */

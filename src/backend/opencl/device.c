@@ -153,6 +153,7 @@ const qn_backend qn__backend_opencl = {
     .name = "opencl",
     .code_extension = ".clbin",
     .rewrites_code = true,
+    .has_hardware = qn__has_hardware,
     .open = qn__cl_open,
     .close = qn__cl_close,
     .identify = qn__cl_identify,

@@ -176,6 +176,7 @@ const qn_backend qn__backend_vulkan = {
     .name = "vulkan",
     .code_extension = ".spv",
     .rewrites_code = true, /* when the driver has compiled more */
+    .has_hardware = qn__has_hardware,
     .open = qn__vk_open,
     .close = qn__vk_close,
     .identify = qn__vk_identify,
