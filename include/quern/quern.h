@@ -220,6 +220,9 @@ typedef struct qn_device_info {
     uint64_t max_buffer;     /* bytes of one buffer */
     uint32_t max_args_size;  /* bytes of a kernel's arguments: buffers 8, structs by value their size */
     uint8_t uuid[16];        /* the same for the same hardware in all kinds; zeros: not known */
+    /* Iterations of all its loops together after which the driver ends a work-item's loops without a word, so that results
+       are wrong; 0: none is known. A warning in the log when the device is opened says so too. */
+    uint64_t loop_limit;
 } qn_device_info;
 
 /* Why a kind of device is there or not. */

@@ -153,6 +153,7 @@ static void describe(qn_device *device) {
     info->name = device->name;
     info->kind = device->backend->kind;
     info->private_memory = device->target.private_bytes;
+    info->loop_limit = device->target.loop_limit;
     memcpy(info->uuid, device->identity.uuid, sizeof info->uuid);
     info->capabilities |= capabilities_of(&device->target);
     if (device->identity.emulated) info->capabilities |= QN_CAN_EMULATE;
@@ -166,6 +167,10 @@ static qn_status open_device(qn_device *device) {
         if (status) return qn__fail(context, status, "%s: %s", device->name, why);
     }
     describe(device);
+    if (device->info.loop_limit)
+        qn__log(context, QN_LOG_WARNING,
+                "%s: its driver ends a work-item's loops after %llu iterations in all, without a word",
+                device->name, (unsigned long long)device->info.loop_limit);
     return qn__stream_new(device, &device->stream);
 }
 

@@ -93,6 +93,12 @@ class Devices(ToolTest):
                 same = device["uuid"] == other["uuid"] != "00000000-0000-0000-0000-000000000000"
                 self.assertEqual(device["gpu"] == other["gpu"], same or device is other)
 
+    def test_limits_of_loops(self):
+        found = {d["name"]: d["loop_limit"] for d in json.loads(self.quern("devices", "--json"))["devices"]}
+        self.assertEqual(found["cpu"], 0)
+        told = re.findall(r"loops after (\d+) iterations", self.quern("devices"))
+        self.assertEqual(sorted(told), sorted(str(n) for n in found.values() if n))
+
     def test_wrong_use(self):
         self.quern("devices", "--xml", status=USAGE, error="--xml")
 

@@ -307,6 +307,32 @@ static void count_line(void *user, qn_log_level level, const char *message) {
     ((log_count *)user)->lines += message[0] != 0;
 }
 
+static void hear_of_loops(void *user, qn_log_level level, const char *message) {
+    if (level == QN_LOG_WARNING && strstr(message, "loops after")) *(bool *)user = true;
+}
+
+/* What is said of the device's loops is what a loop does that goes around more often; and it is in the log. */
+static void the_limit_of_loops_is_known(void **state) {
+    (void)state;
+    const uint32_t wanted = 100000;
+    bool heard = false;
+    qn_context *context = make_context(
+        &(qn_context_desc){.log = hear_of_loops, .log_user = &heard, .log_level = QN_LOG_WARNING});
+    qn_device *device = get_device(context, test_device());
+    qn_device_info info;
+    assert_ok(context, qn_device_get_info(device, &info));
+    assert_int_equal(heard, info.loop_limit != 0);
+    qn_program *program = make_program(device, "kernel void turns(global volatile uint *a, uint n) {\n"
+                                               "    for (uint i = 0; i < n; i++) a[0] += 1;\n}\n");
+    qn_kernel *kernel = make_kernel(program, context, "turns");
+    qn_buffer *buffer = make_buffer(device, 4, NULL);
+    uint32_t turns = 0;
+    assert_ok(context, qn_launch(NULL, kernel, QN_RANGE(1), QN_ARGS(buffer, wanted)));
+    assert_ok(context, qn_buffer_read(buffer, 0, &turns, sizeof turns));
+    assert_int_equal(turns, info.loop_limit ? info.loop_limit : wanted);
+    qn_context_destroy(context);
+}
+
 static void the_log_hook_hears(void **state) {
     (void)state;
     log_count count = {0};
@@ -331,6 +357,7 @@ int main(void) {
         cmocka_unit_test(the_environment_chooses),
         cmocka_unit_test(bad_contexts_are_refused),
         cmocka_unit_test(a_newer_header_is_refused),
+        cmocka_unit_test(the_limit_of_loops_is_known),
         cmocka_unit_test(the_log_hook_hears),
         cmocka_unit_test(the_second_compile_asks_for_little),
         cmocka_unit_test(nothing_leaks_over_many_rounds),

@@ -50,11 +50,11 @@ static void print_device_json(qn_context *context, const listed *device) {
         printf("null");
     printf(", \"sub_group_size\": %u, \"max_group_size\": %u, "
            "\"max_local_size\": [%u, %u, %u],\n     \"local_memory\": %llu, \"private_memory\": %llu, "
-           "\"memory\": %llu, \"max_buffer\": %llu, \"capabilities\": [",
+           "\"memory\": %llu, \"max_buffer\": %llu, \"loop_limit\": %llu, \"capabilities\": [",
            info->sub_group_size, info->max_group_size, info->max_local_size[0], info->max_local_size[1],
            info->max_local_size[2], (unsigned long long)info->local_memory,
            (unsigned long long)info->private_memory, (unsigned long long)info->memory,
-           (unsigned long long)info->max_buffer);
+           (unsigned long long)info->max_buffer, (unsigned long long)info->loop_limit);
     const char *between = "\"";
     for (uint32_t bit = 1; bit; bit <<= 1) {
         if (!(info->capabilities & bit)) continue;
@@ -81,6 +81,9 @@ static void print_device(const listed *device) {
     for (uint32_t bit = 1; bit; bit <<= 1)
         if (info->capabilities & bit) printf(" %s", qn_capability_name(bit));
     putchar('\n');
+    if (info->loop_limit)
+        printf("      its driver ends a work-item's loops after %llu iterations in all, without a word\n",
+               (unsigned long long)info->loop_limit);
 }
 
 static void print_missing(qn_context *context, bool json) {

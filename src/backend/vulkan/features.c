@@ -141,6 +141,8 @@ static void find_driver_abilities(const qn__driver *driver, const qn__vk_device 
     enum {
         DRIVER_NVIDIA = 4,
         DRIVER_LLVMPIPE = 13,
+        LLVMPIPE_LOOPS =
+            65535, /* Mesa's LP_MAX_TGSI_LOOP_ITERATIONS, counted over all loops of a work-item */
         /* 580.159.04 on an H200 compiles private arrays of 15,616 bytes, and fails (VK_ERROR_UNKNOWN) with 15,872: of one
            array or of several together. */
         NVIDIA_PRIVATE = 15 * 1024
@@ -153,6 +155,7 @@ static void find_driver_abilities(const qn__driver *driver, const qn__vk_device 
     driver->vk.GetPhysicalDeviceProperties2(device->handle, &properties);
     can->fma = can->loop_results = can->zeros = of.driverID != DRIVER_LLVMPIPE;
     can->byte_swaps = can->cut_signs = of.driverID != DRIVER_NVIDIA;
+    can->loop_limit = of.driverID == DRIVER_LLVMPIPE ? LLVMPIPE_LOOPS : 0;
     can->private_bytes = of.driverID == DRIVER_NVIDIA ? NVIDIA_PRIVATE : 0;
     can->flushes_compared = of.driverID == DRIVER_NVIDIA && floats.shaderDenormPreserveFloat32;
     can->f32_denormals = floats.shaderDenormPreserveFloat32 || of.driverID == DRIVER_LLVMPIPE;
@@ -283,6 +286,7 @@ void qn__vk_target(const qn__gpu *gpu, qn__target *target) {
     *target = (qn__target){.kind = QN__TARGET_SPIRV,
                            .sub_group_size = qn__vk_sub_group_size(gpu),
                            .private_bytes = can->private_bytes,
+                           .loop_limit = can->loop_limit,
                            .lacks_f16 = !can->f16,
                            .lacks_f64 = !can->f64,
                            .lacks_i8 = !can->i8,

@@ -120,8 +120,8 @@ typedef struct qn__vk_abilities {
     bool flushes_compared;                                                      /* the same */
     bool f32_denormals; /* kept, whether or not a module asks for it */
     uint32_t min_sub_group, max_sub_group;
-    uint32_t private_bytes; /* see target/target.def */
-    uint32_t compute_units; /* 0: not known */
+    uint32_t private_bytes, loop_limit; /* see target/target.def */
+    uint32_t compute_units;             /* 0: not known */
 } qn__vk_abilities;
 
 struct qn__gpu {
