@@ -303,7 +303,7 @@ qn_status qn_program_wait(qn_program *program, uint64_t timeout_ns) {
     program->times.driver_ns += qn__now_ns() - start;
     pthread_mutex_unlock(&context->lock);
     if (status == QN_ERROR_TIMEOUT)
-        return qn__fail(context, status, "qn_program_wait: the C compiler is not done in %.3g ms",
+        return qn__fail(context, status, "qn_program_wait: the C compiler is not done in %.12g ms",
                         (double)timeout_ns / 1e6);
     return status ? qn__fail(context, status, "%s: %s", program->device->name, why) : QN_OK;
 }

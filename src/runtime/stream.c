@@ -204,7 +204,7 @@ qn_status qn__timed_out(qn_device *device, qn_stream *first, const char *what, u
     if (first) add_unfinished(&n, first);
     for (qn_stream *stream = NULL; (stream = next_stream(device, stream));)
         if (stream != first) add_unfinished(&n, stream);
-    return qn__fail(device->object.context, QN_ERROR_TIMEOUT, "%s in %.3g ms%s%s", what,
+    return qn__fail(device->object.context, QN_ERROR_TIMEOUT, "%s in %.12g ms%s%s", what,
                     (double)timeout_ns / 1e6, n.length ? "; unfinished: kernel " : "", n.text);
 }
 

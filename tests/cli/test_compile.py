@@ -129,6 +129,12 @@ class Compile(ToolTest):
         self.quern("compile", ".", "--target", "c", status=RUN_FAILED, error=".")
         self.quern("compile", "saxpy.cl", "--target", "c", "-o", "no/such/place.c", status=RUN_FAILED, error="no/such/place.c")
 
+    def test_hint_where_the_address_space_is_not_known(self):
+        """It names the question that is checked, not the cast that promises."""
+        source = "kernel void k(global int *x, local int *y, int n) { int *p = n ? x : y; global int *g = p; *g = 1; }\n"
+        self.quern("compile", self.write("k.cl", source), "--cl-options", "-cl-std=CL3.0", "--reflect", status=COMPILE_ERROR,
+                   error="hint: to_global(p) asks whether it points there")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -251,7 +251,8 @@ class Options(ToolTest):
 
     def test_timeout(self):
         endless = "kernel void endless(volatile global int *x) { while (x[0] == 0) x[1]++; }"
-        self.run_kernel(endless, "--global", 1, "--timeout", "0.3", "buf:int:2", status=RUN_FAILED, error="endless")
+        self.run_kernel(endless, "--global", 1, "--timeout", "0.3", "buf:int:2", status=RUN_FAILED, error="in 300 ms; unfinished: kernel endless")
+        self.run_kernel(endless, "--global", 1, "--timeout", "1.25", "buf:int:2", status=RUN_FAILED, error="in 1250 ms; ")
         self.run_kernel(endless, "--global", 1, "--timeout", "60", "buf:int:2=1")
         for value in ("0", "x", "-1", "nan", "1e9"):
             self.run_kernel(SAXPY, "--global", 1, "--timeout", value, status=USAGE, error="--timeout")

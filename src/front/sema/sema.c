@@ -329,10 +329,10 @@ static ast_expr *refuse_space(front_parser *p, ast_expr *e, const ast_type *type
                    use_text(p, use), qn__type_text(p, e->type), qn__type_text(p, type->unqualified), from,
                    to);
     if (e->type->base->space == IR_GENERIC_SPACE && type->base->space != IR_CONSTANT_SPACE)
-        qn__diag_hint(
-            p->diag,
-            "where it is known to point there, say so: (%s)p; else ask with to%s(p), which may be null",
-            qn__type_text(p, type->unqualified), to + 1);
+        qn__diag_hint(p->diag,
+                      "to%s(p) asks whether it points there, and is null where it does not; a cast to '%s' "
+                      "is not checked",
+                      to + 1, qn__type_text(p, type->unqualified));
     else if (type->base->space == IR_GENERIC_SPACE)
         qn__diag_hint(
             p->diag,
