@@ -256,7 +256,7 @@ typedef struct qn_memory_stats {
     uint64_t peak;    /* largest `used` so far */
     uint64_t pooled;  /* kept for reuse */
     uint64_t buffers; /* live buffers */
-    uint64_t host;    /* host bytes in mapped views */
+    uint64_t host;    /* host bytes in mapped views and of qn_host_alloc */
 } qn_memory_stats;
 QN_API qn_status qn_device_memory(const qn_device *device, qn_memory_stats *stats);
 /* Gives pooled memory back to the driver. Any thread. */
@@ -283,6 +283,17 @@ QN_API void qn_buffer_destroy(qn_buffer *buffer);
 QN_API uint64_t qn_buffer_size(const qn_buffer *buffer);
 QN_API qn_device *qn_buffer_device(const qn_buffer *buffer);
 
+/* Pinned host memory: zeroed, aligned to 64 bytes. Transfers of the device's buffers from and to any part of it take
+   no detour and do not block (qn_stream_write); kernels do not see it. On the CPU device, where there is nothing to gain,
+   it is ordinary memory. There is less of it than of ordinary memory, and taking it costs the driver up to a
+   millisecond for each megabyte: keep it. What is left is released with the context.
+   qn_host_free may be called while transfers are under way: the memory goes when they are done, but is no longer
+   the caller's to touch. NULL does nothing; what qn_host_alloc did not give is left alone, with a message.
+   Errors: QN_ERROR_NULL, QN_ERROR_RANGE (size 0), QN_ERROR_OUT_OF_MEMORY (also: no more can be pinned),
+   QN_ERROR_DEVICE_LOST. Any thread. */
+QN_API qn_status qn_host_alloc(qn_device *device, uint64_t size, void **memory);
+QN_API void qn_host_free(qn_device *device, void *memory);
+
 /* Blocking transfers on the default stream: ordered after all work submitted to the device's default stream,
    and waiting for it, so that they also report what went wrong there (QN_ERROR_KERNEL_FAILED). Errors:
    QN_ERROR_NULL, QN_ERROR_RANGE, QN_ERROR_STATE (the buffer is mapped, for writing if it is read; or the
@@ -294,6 +305,16 @@ QN_API qn_status qn_buffer_read(qn_buffer *buffer, uint64_t offset, void *data, 
 /* Transfers on a stream; `data` may be NULL where size is 0. write: `data` is copied before the call returns.
    read: `data` must stay valid until the stream has been waited for. copy: the ranges must not overlap; buffers
    of one device. fill: repeats the pattern of 1, 2, 4, 8 or 16 bytes; offset and size are multiples of that.
+
+   Where `data` lies in memory of qn_host_alloc, nothing is copied on the way and the call does not wait: what is
+   written must stay as it is until the stream is done, and what is read is there then. (A write that is recorded
+   into a graph is copied all the same, before the call returns.) With ordinary memory the call may block:
+   - CUDA: a read returns when its data is there, after all work before it on the stream; a write waits where 8 MiB
+     of earlier writes are still on their way.
+   - Vulkan: a transfer waits where 64 MiB of earlier ones are still on their way. The data of a read gets to its
+     place while somebody waits for the stream, or looks at an event.
+   - OpenCL: as the driver likes; NVIDIA's blocks in a read as CUDA does, PoCL does not.
+   - The CPU device never blocks.
    Errors as above, QN_ERROR_WRONG_CONTEXT, QN_ERROR_ARGUMENT. */
 QN_API qn_status qn_stream_write(qn_stream *stream, qn_buffer *buffer, uint64_t offset, const void *data,
                                  uint64_t size);

@@ -112,6 +112,25 @@ class context {
     detail::owner<qn_context, qn_context_destroy> object_;
 };
 
+/* Pinned host memory (qn_host_alloc) for `count` zeros: stream::write from it and stream::read into it do not block. */
+template <class T> class pinned : public std::span<T> {
+  public:
+    pinned(const device &on, size_t count)
+        : std::span<T>(static_cast<T *>(allocate(on, count)), count), memory_(this->data(), {on.get()}) {}
+
+  private:
+    struct release {
+        qn_device *device;
+        void operator()(void *memory) const noexcept { qn_host_free(device, memory); }
+    };
+    static void *allocate(const device &on, size_t count) {
+        void *memory = nullptr;
+        check(qn_host_alloc(on.get(), detail::bytes_of<T>(count), &memory), on.context());
+        return memory;
+    }
+    std::unique_ptr<void, release> memory_;
+};
+
 /* A buffer's contents on the host for as long as this lives. */
 template <class T> class mapping : public std::span<T> {
   public:

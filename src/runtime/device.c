@@ -34,6 +34,7 @@ static qn_status add_device(qn_context *context, qn__backend_slot *slot) {
     if (backend->identify) backend->identify(slot->driver, device->index, &device->identity);
     pthread_mutex_init(&device->lock, NULL);
     pthread_mutex_init(&device->use_lock, NULL);
+    pthread_mutex_init(&device->host_lock, NULL);
     if (backend->single)
         snprintf(device->name, sizeof device->name, "%s", backend->name);
     else
@@ -188,6 +189,8 @@ qn_status qn__device_ready(qn_device *device) {
 
 void qn__device_finalise(qn_device *device) {
     if (device->gpu) device->backend->gpu_close(device->gpu);
+    qn__release(&device->object.context->allocator, device->hosts);
+    pthread_mutex_destroy(&device->host_lock);
     pthread_mutex_destroy(&device->lock);
     pthread_mutex_destroy(&device->use_lock);
 }

@@ -19,6 +19,7 @@ static void finalise_kernel(void *o) { qn__kernel_finalise(o); }
 static void finalise_stream(void *o) { qn__stream_finalise(o); }
 static void finalise_event(void *o) { qn__event_finalise(o); }
 static void finalise_graph(void *o) { qn__graph_finalise(o); }
+static void finalise_host(void *o) { qn__host_finalise(o); }
 
 static const kind_info kinds[QN__OBJECT_KINDS] = {
     [QN__OBJECT_DEVICE] = {"device", sizeof(qn_device), finalise_device},
@@ -28,6 +29,7 @@ static const kind_info kinds[QN__OBJECT_KINDS] = {
     [QN__OBJECT_STREAM] = {"stream", sizeof(qn_stream), finalise_stream},
     [QN__OBJECT_EVENT] = {"event", sizeof(qn_event), finalise_event},
     [QN__OBJECT_GRAPH] = {"graph", sizeof(qn_graph), finalise_graph},
+    [QN__OBJECT_HOST] = {"host memory", sizeof(qn__host), finalise_host},
     [QN__OBJECT_CONTEXT] = {"context", 0, NULL},
 };
 
@@ -156,8 +158,8 @@ static void drop_live(qn_context *context, qn__object_kind kind) {
 
 void qn__objects_free(qn_context *context) {
     static const qn__object_kind order[] = {QN__OBJECT_GRAPH,   QN__OBJECT_EVENT,  QN__OBJECT_KERNEL,
-                                            QN__OBJECT_PROGRAM, QN__OBJECT_BUFFER, QN__OBJECT_STREAM,
-                                            QN__OBJECT_DEVICE};
+                                            QN__OBJECT_PROGRAM, QN__OBJECT_BUFFER, QN__OBJECT_HOST,
+                                            QN__OBJECT_STREAM,  QN__OBJECT_DEVICE};
     for (size_t i = 0; i < QN__COUNT(order); i++) drop_live(context, order[i]);
     for (int kind = 0; kind < QN__OBJECT_CONTEXT; kind++) {
         qn__object_list *list = &context->objects[kind];

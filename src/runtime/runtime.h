@@ -2,7 +2,7 @@
    its kind (so that a wrong or destroyed pointer is an error, not a crash), its reference count and its place
    in the context's list of live objects. Memory of object structs is only reused for objects of the same
    kind, and late, so that looking at a destroyed handle is safe for as long as the context lives. Locks:
-   device->use_lock, stream->lock (submission), context->lock (lists), in this order; never held while a
+   device->use_lock, stream->lock (submission), host_lock, context->lock (lists), in this order; never held while a
    backend waits. */
 #ifndef QN__RUNTIME_H
 #define QN__RUNTIME_H
@@ -22,6 +22,7 @@ typedef enum qn__object_kind {
     QN__OBJECT_STREAM,
     QN__OBJECT_EVENT,
     QN__OBJECT_GRAPH,
+    QN__OBJECT_HOST,    /* pinned host memory; users have its address only */
     QN__OBJECT_CONTEXT, /* in no list of a context */
     QN__OBJECT_KINDS
 } qn__object_kind;
@@ -44,6 +45,7 @@ typedef struct qn__object_list {
 } qn__object_list;
 
 typedef struct qn__message qn__message;
+typedef struct qn__host qn__host;
 
 enum {
 #define BACKEND(name, doc) QN__BACKEND_##name,
@@ -96,6 +98,9 @@ struct qn_device {
     qn_stream *stream;        /* the default stream */
     pthread_mutex_t use_lock; /* guards state, maps and users of all its buffers */
     atomic_uint_fast64_t used, peak, buffers, host;
+    pthread_mutex_t host_lock; /* of what follows */
+    qn__host **hosts;          /* pinned host memory that is not freed, by address */
+    size_t num_hosts, cap_hosts;
 };
 
 struct qn_buffer {
@@ -150,6 +155,15 @@ struct qn_kernel {
     qn_program *program;
     uint32_t index;
     const qn__kernel_info *info;
+};
+
+/* Pinned host memory: what qn_host_alloc gave. */
+struct qn__host {
+    qn__object object;
+    qn_device *device;
+    unsigned char *begin;
+    uint64_t size;
+    unsigned char *base; /* as allocated; NULL: it is of the backend's host_create */
 };
 
 /* An object that a submitted command uses, until the command is done. */
@@ -225,6 +239,7 @@ void qn__kernel_finalise(qn_kernel *kernel);
 void qn__stream_finalise(qn_stream *stream);
 void qn__event_finalise(qn_event *event);
 void qn__graph_finalise(qn_graph *graph);
+void qn__host_finalise(qn__host *host);
 void qn__device_finalise(qn_device *device);
 
 /* device.c */
@@ -265,6 +280,9 @@ void qn__buffers_used(const qn__use *uses, size_t count, qn_stream *stream, uint
 
 /* No buffer names the stream as its last user any more. */
 void qn__buffers_forget(qn_stream *stream);
+
+/* host.c: the pinned memory of the device's that [memory, memory + size) lies in, with a reference; NULL: none. */
+qn__host *qn__host_find(qn_device *device, const void *memory, uint64_t size);
 
 /* graph.c */
 qn_status qn__graph_add(qn_graph *graph, const qn__command *command, const qn__use *uses, size_t num_uses,

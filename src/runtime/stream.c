@@ -278,11 +278,11 @@ static qn_status check_transfer(qn_stream *stream, qn_buffer *buffer, uint64_t o
     return qn__buffers_use(&(qn__use){buffer, writes}, 1, stream, function);
 }
 
-/* Submits a transfer of one or two buffers and remembers who uses them. */
+/* Submits a transfer of one or two buffers, or of one and pinned host memory, and remembers who uses them. */
 static qn_status submit_transfer(qn_stream *stream, const qn__command *command, const qn__use *uses,
-                                 size_t count) {
+                                 size_t count, qn__host *host) {
     uint64_t number;
-    qn_status status = qn__stream_submit(stream, command, uses, count, NULL, &number);
+    qn_status status = qn__stream_submit(stream, command, uses, count, host ? &host->object : NULL, &number);
     if (number) qn__buffers_used(uses, count, stream, number);
     return status;
 }
@@ -298,13 +298,18 @@ qn_status qn__stream_write(qn_stream *stream, qn_buffer *buffer, uint64_t offset
     qn_status status = check_transfer(stream, buffer, offset, size, true, "qn_stream_write");
     if (!status) status = check_host(stream, data, size, "qn_stream_write");
     if (status || size == 0) return status;
+    /* a graph has a copy of its own */
+    qn__host *pinned = stream->recording ? NULL : qn__host_find(stream->device, data, size);
     qn__command command = {.kind = QN__COMMAND_WRITE,
                            .to = qn__buffer_root(buffer)->memory,
                            .to_offset = buffer->offset + offset,
                            .size = size,
                            .host = (void *)data,
-                           .host_stays = data_stays};
-    return submit_transfer(stream, &command, &(qn__use){buffer, true}, 1);
+                           .host_stays = data_stays || pinned,
+                           .host_pinned = pinned != NULL};
+    status = submit_transfer(stream, &command, &(qn__use){buffer, true}, 1, pinned);
+    if (pinned) qn__drop(&pinned->object);
+    return status;
 }
 
 qn_status qn_stream_write(qn_stream *stream, qn_buffer *buffer, uint64_t offset, const void *data,
@@ -320,12 +325,16 @@ qn_status qn_stream_read(qn_stream *stream, qn_buffer *buffer, uint64_t offset, 
     if (stream->recording)
         return qn__fail(stream->object.context, QN_ERROR_STATE,
                         "qn_stream_read: reads cannot be recorded in a graph");
+    qn__host *pinned = qn__host_find(stream->device, data, size);
     qn__command command = {.kind = QN__COMMAND_READ,
                            .from = qn__buffer_root(buffer)->memory,
                            .from_offset = buffer->offset + offset,
                            .size = size,
-                           .host = data};
-    return submit_transfer(stream, &command, &(qn__use){buffer, false}, 1);
+                           .host = data,
+                           .host_pinned = pinned != NULL};
+    status = submit_transfer(stream, &command, &(qn__use){buffer, false}, 1, pinned);
+    if (pinned) qn__drop(&pinned->object);
+    return status;
 }
 
 static bool overlap(const qn_buffer *from, uint64_t from_offset, const qn_buffer *to, uint64_t to_offset,
@@ -349,7 +358,7 @@ qn_status qn_stream_copy(qn_stream *stream, qn_buffer *from, uint64_t from_offse
                            .to = qn__buffer_root(to)->memory,
                            .to_offset = to->offset + to_offset,
                            .size = size};
-    return submit_transfer(stream, &command, (const qn__use[]){{from, false}, {to, true}}, 2);
+    return submit_transfer(stream, &command, (const qn__use[]){{from, false}, {to, true}}, 2, NULL);
 }
 
 qn_status qn_stream_fill(qn_stream *stream, qn_buffer *buffer, uint64_t offset, uint64_t size,
@@ -372,5 +381,5 @@ qn_status qn_stream_fill(qn_stream *stream, qn_buffer *buffer, uint64_t offset, 
                            .size = size,
                            .pattern_size = (uint32_t)pattern_size};
     memcpy(command.pattern, pattern, pattern_size);
-    return submit_transfer(stream, &command, &(qn__use){buffer, true}, 1);
+    return submit_transfer(stream, &command, &(qn__use){buffer, true}, 1, NULL);
 }

@@ -1,6 +1,7 @@
 /* quern.hpp: what each class does, and what a failure says. */
 #include <quern/quern.hpp>
 
+#include <algorithm>
 #include <complex>
 #include <cstdio>
 #include <cstring>
@@ -119,6 +120,16 @@ static void streams(const quern::device &device) {
     quern::stream stream(device), other(device);
     quern::event begin(device), end(device);
     stream.record(begin);
+    quern::pinned<int> host(device, 4);
+    EXPECT(host.size() == 4 && host[0] == 0 && host[3] == 0);
+    host[2] = 6;
+    stream.write(x, host);
+    host = quern::pinned<int>(device, 4); /* the first one's memory stays until the write is done */
+    stream.read(x, host);
+    stream.wait();
+    EXPECT(host[2] == 6);
+    std::fill(host.begin(), host.end(), 0);
+    stream.write(x, host);
     quern::graph graph = stream.capture([&] {
         stream.launch(change, quern::range(4), x, how{1, 2}, quern::local{64});
     });

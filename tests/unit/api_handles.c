@@ -79,6 +79,8 @@ static const qn_translate_desc translate_desc = {.program = {.source = source}, 
     X(qn_device_get_info, 0, DEVICE, qn_device_get_info(h, &out.device_info))                                \
     X(qn_device_memory, 0, DEVICE, qn_device_memory(h, &out.memory))                                         \
     X(qn_device_trim, 0, DEVICE, qn_device_trim(h))                                                          \
+    X(qn_host_alloc, 0, DEVICE, qn_host_alloc(h, 16, &out.pointer))                                          \
+    X(qn_host_free, 0, DEVICE, (qn_host_free(h, out.data), QN_ERROR_ARGUMENT))                               \
     X(qn_buffer_create, 0, DEVICE, qn_buffer_create(h, &buffer_desc, &out.buffer))                           \
     X(qn_buffer_view, 0, BUFFER, qn_buffer_view(h, 0, 16, &out.buffer))                                      \
     X(qn_buffer_destroy, 0, BUFFER, (qn_buffer_destroy(h), QN_ERROR_ARGUMENT))                               \

@@ -231,6 +231,83 @@ static void views_are_pinned_where_that_works(void **state) {
     assert_int_equal(f->host_gone, 1);
 }
 
+/* What is written then: the device gets what is there when the command runs if nothing was copied. */
+static int written_late(void *memory, int *at) {
+    int got = 0;
+    qn_buffer *buffer = make_buffer(sizeof *at);
+    assert_non_null(memory);
+    *at = 1;
+    assert_int_equal(qn_stream_write(NULL, buffer, 0, at, sizeof *at), QN_OK);
+    *at = 2;
+    assert_int_equal(qn_buffer_read(buffer, 0, &got, sizeof got), QN_OK);
+    qn_buffer_destroy(buffer);
+    return got;
+}
+
+static void pinned_memory_is_not_copied(void **state) {
+    (void)state;
+    enum { PIECES = 40, INTS = 8 };
+    int *pieces[PIECES], ordinary[2];
+    for (int i = 0; i < PIECES; i++)
+        assert_int_equal(qn_host_alloc(f->device, INTS * sizeof(int), (void **)&pieces[i]), QN_OK);
+    for (int i = 0; i < PIECES; i += 2) qn_host_free(f->device, pieces[i]);
+    for (int i = 1; i < PIECES; i += 2) {
+        assert_int_equal(written_late(pieces[i], pieces[i]), 2);
+        assert_int_equal(written_late(pieces[i], pieces[i] + INTS - 1), 2);
+    }
+    assert_int_equal(written_late(ordinary, ordinary), 1);
+    /* memory of which a part only is pinned is not */
+    qn_buffer *buffer = make_buffer(2 * INTS * sizeof(int));
+    int *view;
+    assert_int_equal(qn_stream_write(NULL, buffer, 0, pieces[1], INTS * sizeof(int)), QN_OK);
+    assert_true(f->queues[0].commands[(f->queues[0].submitted - 1) % MAX_PENDING]->host_pinned);
+    int *both = calloc(2, INTS * sizeof *both);
+    assert_int_equal(qn_stream_write(NULL, buffer, 0, both, 2 * INTS * sizeof *both), QN_OK);
+    assert_false(f->queues[0].commands[(f->queues[0].submitted - 1) % MAX_PENDING]->host_pinned);
+    assert_int_equal(qn_stream_read(NULL, buffer, 0, pieces[1] + 1, (INTS - 1) * sizeof *both), QN_OK);
+    assert_true(f->queues[0].commands[(f->queues[0].submitted - 1) % MAX_PENDING]->host_pinned);
+    assert_int_equal(qn_buffer_map(buffer, QN_MAP_READ, (void **)&view), QN_OK);
+    assert_int_equal(qn_buffer_unmap(buffer), QN_OK);
+    free(both);
+    qn_buffer_destroy(buffer);
+}
+
+/* Freed while a transfer is under way it stays until that is done; what is recorded is copied. */
+static void pinned_memory_stays_while_it_is_used(void **state) {
+    (void)state;
+    int *pinned, got = 0;
+    qn_graph *graph;
+    qn_buffer *buffer = make_buffer(sizeof got);
+    qn_memory_stats stats;
+    assert_int_equal(qn_host_alloc(f->device, 64, (void **)&pinned), QN_OK);
+    assert_int_equal(qn_device_memory(f->device, &stats), QN_OK);
+    assert_int_equal(stats.host, 64);
+    *pinned = 5;
+    assert_int_equal(qn_graph_begin(f->device->stream), QN_OK);
+    assert_int_equal(qn_stream_write(NULL, buffer, 0, pinned, sizeof got), QN_OK);
+    assert_int_equal(qn_graph_end(f->device->stream, &graph), QN_OK);
+    *pinned = 6;
+    assert_int_equal(qn_stream_write(NULL, buffer, 0, pinned, sizeof got), QN_OK);
+    qn_host_free(f->device, pinned);
+    assert_int_equal(f->host_gone, 0);
+    assert_int_equal(qn_device_wait(f->device, QN_FOREVER), QN_OK);
+    assert_int_equal(f->host_gone, 1);
+    assert_int_equal(qn_buffer_read(buffer, 0, &got, sizeof got), QN_OK);
+    assert_int_equal(got, 6);
+    assert_int_equal(qn_graph_launch(NULL, graph), QN_OK);
+    assert_int_equal(qn_buffer_read(buffer, 0, &got, sizeof got), QN_OK);
+    assert_int_equal(got, 5);
+    assert_int_equal(qn_device_memory(f->device, &stats), QN_OK);
+    assert_int_equal(stats.host, 0);
+    void *none;
+    assert_int_equal(qn_host_alloc(f->device, 2 << 20, &none), QN_ERROR_OUT_OF_MEMORY);
+    assert_null(none);
+    assert_string_equal(
+        qn_error_message(f->context),
+        "qn_host_alloc: 2097152 bytes on null: the system has no more memory that can be pinned");
+    assert_int_equal(qn_host_alloc(f->device, 16, &none), QN_OK); /* released with the context */
+}
+
 /* A driver is asked for what is done now and then, not at each command. */
 static void the_driver_is_asked_seldom(void **state) {
     (void)state;
@@ -284,6 +361,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(hidden_copies_are_waited_for, setup, teardown),
         cmocka_unit_test_setup_teardown(a_second_map_waits_for_the_hidden_copy, setup, teardown),
         cmocka_unit_test_setup_teardown(views_are_pinned_where_that_works, setup, teardown),
+        cmocka_unit_test_setup_teardown(pinned_memory_is_not_copied, setup, teardown),
+        cmocka_unit_test_setup_teardown(pinned_memory_stays_while_it_is_used, setup, teardown),
         cmocka_unit_test_setup_teardown(the_driver_is_asked_seldom, setup, teardown),
         cmocka_unit_test_setup_teardown(what_failed_keeps_its_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(a_failed_allocation_gets_memory_back_first, setup, teardown),

@@ -420,7 +420,6 @@ qn_status qn__vk_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memory,
 
 qn_status qn__vk_host_create(qn__gpu *gpu, uint64_t size, void **host, char *why) {
     *host = NULL;
-    if (gpu->unified) return QN_ERROR_UNSUPPORTED; /* buffers are host memory already */
     qn__vk_pinned *pinned = qn__allocate_zeroed(gpu->services->allocator, sizeof *pinned);
     if (!pinned) return QN_ERROR_OUT_OF_MEMORY;
     qn_status status = qn__vk_allocate(gpu, QN__VK_HOST_HEAP, size, &pinned->memory, why);

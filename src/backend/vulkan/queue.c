@@ -32,7 +32,7 @@ static void note_command(qn__vk_batch *b, uint64_t number) {
 static qn_status transfer(qn__queue *queue, const qn__command *command, char *why) {
     qn_status status = QN_OK;
     for (uint64_t at = 0, size; at < command->size && !status; at += size) {
-        size = qn__vk_piece(queue->gpu, command, command->size - at);
+        size = qn__vk_piece(command, command->size - at);
         make_room(queue);
         qn__vk_batch *b = qn__vk_batch_open(queue, why);
         if (!b) return QN_ERROR_OUT_OF_MEMORY;
@@ -98,6 +98,7 @@ static bool transfer_directly(qn__queue *queue, const qn__command *c) {
         return true;
     }
     if (c->kind != QN__COMMAND_READ) return false;
+    if (c->host_pinned && !idle(queue)) return false; /* the device can write there itself */
     if (idle(queue)) {
         memcpy(c->host, qn__vk_mapped(c->from) + c->from_offset, (size_t)c->size);
         atomic_store(&queue->retired, queue->submitted);

@@ -135,8 +135,8 @@ qn_status qn__vk_record_copy(qn__vk_recorder *r, const qn__command *c) {
     return QN_OK;
 }
 
-uint64_t qn__vk_piece(const qn__gpu *gpu, const qn__command *command, uint64_t rest) {
-    return command->host_pinned && !gpu->unified ? rest : least(rest, QN__VK_CHUNK);
+uint64_t qn__vk_piece(const qn__command *command, uint64_t rest) {
+    return command->host_pinned ? rest : least(rest, QN__VK_CHUNK);
 }
 
 /* The host's side of a transfer: pinned memory as it is, else staging memory that is given back afterwards. */

@@ -42,7 +42,7 @@ static qn_status record_write(qn__vk_recorder *r, const qn__command *command, ch
     qn__command copied = *command; /* the host memory may change before the graph is launched */
     copied.host_stays = copied.host_pinned = false;
     for (uint64_t at = 0, size; at < command->size && !status; at += size) {
-        size = qn__vk_piece(r->gpu, &copied, command->size - at);
+        size = qn__vk_piece(&copied, command->size - at);
         status = qn__vk_record_write(r, &copied, at, size, why);
     }
     return status;

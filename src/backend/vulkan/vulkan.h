@@ -264,7 +264,7 @@ qn_status qn__vk_record_read(qn__vk_recorder *r, const qn__command *command, uin
                              char *why);
 void qn__vk_record_stamp(qn__vk_recorder *r, const qn__vk_stamp *stamp);
 /* Bytes of the next piece of a transfer of which `rest` are left. */
-uint64_t qn__vk_piece(const qn__gpu *gpu, const qn__command *command, uint64_t rest);
+uint64_t qn__vk_piece(const qn__command *command, uint64_t rest);
 
 /* ---- queues ---- */
 
