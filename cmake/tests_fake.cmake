@@ -30,6 +30,13 @@ foreach(test backend_cuda backend_cuda_api backend_cuda_faults)
 endforeach()
 quern_on_fakes(backend_opencl_api opencl)
 
+# Tests of the API that need no more kernels than the fake driver knows.
+foreach(test api_native)
+    add_test(NAME unit.fake_cuda.${test} COMMAND unit_${test} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(unit.fake_cuda.${test} PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT
+                         "QUERN_DEVICE=cuda;LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/fake/cuda")
+endforeach()
+
 # Where a toolkit is installed, what we declare of the driver is compared with its header.
 find_path(CUDA_HEADER cuda.h PATHS /usr/local/cuda/include)
 if(CUDA_HEADER)

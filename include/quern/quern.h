@@ -624,6 +624,53 @@ QN_API void qn_graph_destroy(qn_graph *graph);
    The stream belongs to the device. Any thread. */
 QN_API qn_stream *qn_device_stream(qn_device *device);
 
+/* ---- native handles: work of your own beside quern's ---- */
+
+/* A driver's own handles, as numbers: pointers are cast through uintptr_t. All are borrowed: they are quern's to release,
+   and what is done with them must leave the object as it was found but for contents. Those of a device and of a buffer
+   are valid as long as the object. Those of a stream are valid for as long on CUDA; elsewhere they are to be asked for
+   between qn_stream_native_begin and qn_stream_native_end, and are valid until then.
+   What a view's handle says includes the view's offset. */
+typedef enum qn_native_kind {
+    QN_NATIVE_HOST_POINTER = 1, /* buffer: void *, on devices whose buffers are host memory */
+    QN_NATIVE_CUDA_DEVICE,      /* device: CUdevice */
+    QN_NATIVE_CUDA_CONTEXT,     /* device: CUcontext, the primary one, which the runtime API shares */
+    QN_NATIVE_CUDA_STREAM,      /* stream: CUstream, which does not wait for the legacy default stream */
+    QN_NATIVE_CUDA_POINTER,     /* buffer: CUdeviceptr */
+    QN_NATIVE_VULKAN_INSTANCE,  /* device: VkInstance */
+    QN_NATIVE_VULKAN_PHYSICAL_DEVICE, /* device: VkPhysicalDevice */
+    QN_NATIVE_VULKAN_DEVICE,          /* device: VkDevice */
+    QN_NATIVE_VULKAN_QUEUE_FAMILY,    /* device: index of the family that all its queues are of */
+    QN_NATIVE_VULKAN_QUEUE,           /* stream: VkQueue, which several streams may share */
+    QN_NATIVE_VULKAN_BUFFER,  /* buffer: VkBuffer, of which it is a part; usage: transfer, storage, address */
+    QN_NATIVE_VULKAN_ADDRESS, /* buffer: VkDeviceAddress of its first byte */
+    QN_NATIVE_OPENCL_DEVICE,  /* device: cl_device_id */
+    QN_NATIVE_OPENCL_CONTEXT, /* device: cl_context */
+    QN_NATIVE_OPENCL_QUEUE,   /* stream: cl_command_queue, in order */
+    QN_NATIVE_OPENCL_MEM,     /* buffer: cl_mem, of which it is a part */
+    QN_NATIVE_OFFSET          /* buffer: bytes in front of it in that VkBuffer or cl_mem */
+} qn_native_kind;
+
+/* Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT (no such kind, or a handle of another sort of object: the message says of
+   which), QN_ERROR_UNSUPPORTED (the device is of another kind, or its buffers are not host memory). Any thread. */
+QN_API qn_status qn_device_native(const qn_device *device, qn_native_kind kind, uint64_t *handle);
+QN_API qn_status qn_stream_native(const qn_stream *stream, qn_native_kind kind, uint64_t *handle);
+QN_API qn_status qn_buffer_native(const qn_buffer *buffer, qn_native_kind kind, uint64_t *handle);
+
+/* Between begin and end the stream's native queue is the caller's: what is submitted to it then comes behind all that
+   was submitted to the stream before, and what is submitted to the stream later comes behind it; waits for the stream
+   wait for it. `buffers` are those that it uses: newer host contents are brought over first, and they count as written
+   by the stream (NULL and 0: none).
+   - CUDA and OpenCL: nothing else is needed. A stream or queue of one's own is ordered by the driver's events.
+   - Vulkan: commands that use the buffers begin with a memory barrier from the stages compute and transfer, and end with
+     one to them. Nobody else submits to the VkQueue meanwhile, so that work of other streams may wait at it for the end.
+   - The processor has no queue: begin waits for the stream's work, and the caller works on the memory itself.
+   Until the end the calling thread must not use the device in another way. Errors: QN_ERROR_STATE (begin: the stream
+   records a graph, has begun already, or a buffer is mapped; end: it has not begun), QN_ERROR_WRONG_CONTEXT,
+   QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DEVICE_LOST, and what the wait reports. */
+QN_API qn_status qn_stream_native_begin(qn_stream *stream, qn_buffer *const *buffers, size_t num_buffers);
+QN_API qn_status qn_stream_native_end(qn_stream *stream);
+
 /* ---- disk cache ---- */
 
 typedef struct qn_cache_stats {

@@ -172,6 +172,15 @@ typedef struct qn_backend {
                                char *why);
     void (*replay_destroy)(qn__gpu *gpu, qn__replay *replay);
     qn_status (*replay_submit)(qn__queue *queue, qn__replay *replay, uint64_t *number, char *why);
+
+    /* The driver's own handle of that kind (qn_native_kind, but for host pointers), of the device, the queue or the memory:
+       what it is not of is NULL. NULL: the kind of device has none. */
+    uint64_t (*native)(const qn__gpu *gpu, const qn__queue *queue, const qn__memory *memory,
+                       qn_native_kind kind);
+    /* From lend to take_back somebody else submits to the driver's queue, behind all that was submitted before; the thread
+       that lends takes back. take_back gives the number of a command behind that work. NULL: there is no such queue. */
+    qn_status (*lend)(qn__queue *queue, char *why);
+    qn_status (*take_back)(qn__queue *queue, uint64_t *number, char *why);
 } qn_backend;
 
 /* Copy of a command with its argument block and, for WRITE, its data behind it; freed with qn__release. */

@@ -182,6 +182,8 @@ struct qn_stream {
     size_t first, count, cap;
     size_t reap_at;      /* so many in flight: time to ask the driver what is done, which costs */
     qn_graph *recording; /* between qn_graph_begin and end */
+    qn__use *lent;       /* between qn_stream_native_begin and end: the buffers, with references; else NULL */
+    size_t num_lent;
 };
 
 struct qn_event {
@@ -255,6 +257,8 @@ qn_status qn__stream_submit(qn_stream *stream, const qn__command *command, const
 /* The same, also while the stream records a graph: for what has to do with the buffer, not with the stream. */
 qn_status qn__stream_submit_now(qn_stream *stream, const qn__command *command, qn__object *used,
                                 uint64_t *number);
+/* The stream's queue is quern's again: a command stands behind what was submitted to it meanwhile. */
+qn_status qn__stream_take_back(qn_stream *stream, uint64_t *number);
 qn_status qn__stream_submit_replay(qn_stream *stream, qn_graph *graph, uint64_t *number);
 /* Objects that only finished work still holds are let go, on all streams of the device; `wait`: all of them. */
 void qn__device_reap(qn_device *device, bool wait);

@@ -56,6 +56,7 @@ qn_status qn_stream_create(qn_device *device, qn_stream **out) {
 void qn_stream_destroy(qn_stream *stream) {
     if (!stream || qn__check(stream, QN__OBJECT_STREAM, "qn_stream_destroy", "stream")) return;
     if (stream->device->stream == stream) return; /* the device's own */
+    if (stream->lent) qn_stream_native_end(stream);
     char why[QN__WHY];
     /* while it is still found by those who wait for the whole device */
     stream->device->backend->wait(stream->queue, qn__stream_last(stream), QN_FOREVER, why);
@@ -106,10 +107,14 @@ static qn_status submit_locked(qn_stream *stream, const qn__command *command, qn
     const qn_backend *backend = stream->device->backend;
     const size_t num_used = num_uses + (object != NULL);
     *number = 0;
+    why[0] = 0;
+    if (QN__UNLIKELY(stream->lent != NULL)) {
+        snprintf(why, QN__WHY, "the stream is its native queue's until qn_stream_native_end");
+        return QN_ERROR_STATE;
+    }
     if (stream->count + num_used > stream->reap_at) qn__stream_reap(stream, false);
     if (stream->count + num_used > stream->cap && !grow_in_flight(stream, stream->count + num_used))
         return QN_ERROR_OUT_OF_MEMORY;
-    why[0] = 0;
     qn_status status = replay ? backend->replay_submit(stream->queue, replay, number, why)
                               : backend->submit(stream->queue, command, number, why);
     if (*number <= stream->submitted) {
@@ -154,6 +159,24 @@ qn_status qn__stream_submit_replay(qn_stream *stream, qn_graph *graph, uint64_t 
     pthread_mutex_lock(&stream->lock);
     qn_status status = submit_locked(stream, NULL, graph->replay, NULL, 0, &graph->object, number, why);
     pthread_mutex_unlock(&stream->lock);
+    return status ? say(stream, status, why) : QN_OK;
+}
+
+/* The buffers stay until the command is done; where that cannot be noted, it is waited for. */
+qn_status qn__stream_take_back(qn_stream *stream, uint64_t *number) {
+    const qn_backend *backend = stream->device->backend;
+    char why[QN__WHY] = "";
+    qn_status status = QN_OK;
+    pthread_mutex_lock(&stream->lock);
+    *number = stream->submitted;
+    if (backend->take_back) status = backend->take_back(stream->queue, number, why);
+    if (*number > stream->submitted) stream->submitted = *number;
+    bool fits = stream->count + stream->num_lent <= stream->cap ||
+                grow_in_flight(stream, stream->count + stream->num_lent);
+    for (size_t i = 0; i < stream->num_lent && fits; i++)
+        add_in_flight(stream, *number, &stream->lent[i].buffer->object);
+    pthread_mutex_unlock(&stream->lock);
+    if (!fits) status = backend->wait(stream->queue, *number, QN_FOREVER, why);
     return status ? say(stream, status, why) : QN_OK;
 }
 

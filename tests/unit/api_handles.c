@@ -57,6 +57,7 @@ static struct {
     void *pointer;
     bool done;
     int64_t elapsed;
+    uint64_t handle;
 } out;
 
 /* What a function without a status gives for a wrong object: nothing. */
@@ -135,6 +136,12 @@ static const qn_translate_desc translate_desc = {.program = {.source = source}, 
     X(qn_graph_launch, 1, GRAPH, qn_graph_launch(o[STREAM], h))                                              \
     X(qn_graph_destroy, 0, GRAPH, (qn_graph_destroy(h), QN_ERROR_ARGUMENT))                                  \
     X(qn_device_stream, 0, DEVICE, nothing(qn_device_stream(h) == NULL))                                     \
+    X(qn_device_native, 0, DEVICE, qn_device_native(h, QN_NATIVE_CUDA_CONTEXT, &out.handle))                 \
+    X(qn_stream_native, 0, STREAM, qn_stream_native(h, QN_NATIVE_CUDA_STREAM, &out.handle))                  \
+    X(qn_buffer_native, 0, BUFFER, qn_buffer_native(h, QN_NATIVE_HOST_POINTER, &out.handle))                 \
+    X(qn_stream_native_begin, 0, STREAM, qn_stream_native_begin(h, NULL, 0))                                 \
+    X(qn_stream_native_begin, 1, BUFFER, qn_stream_native_begin(o[STREAM], (qn_buffer *[]){h}, 1))           \
+    X(qn_stream_native_end, 0, STREAM, qn_stream_native_end(h))                                              \
     X(qn_cache_get_stats, 0, CONTEXT, qn_cache_get_stats(h, &out.stats))                                     \
     X(qn_cache_clear, 0, CONTEXT, qn_cache_clear(h))                                                         \
     X(qn_cache_dir, 0, CONTEXT, nothing(qn_cache_dir(h)[0] == 0))

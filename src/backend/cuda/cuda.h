@@ -191,6 +191,8 @@ qn_status qn__cuda_submit(qn__queue *queue, const qn__command *command, uint64_t
 uint64_t qn__cuda_completed(qn__queue *queue);
 void qn__cuda_unfinished(qn__queue *queue, char *names, size_t size);
 qn_status qn__cuda_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why);
+qn_status qn__cuda_lend(qn__queue *queue, char *why);
+qn_status qn__cuda_take_back(qn__queue *queue, uint64_t *number, char *why);
 /* After the work of the next command is on the stream: counts it. `name`: of its kernel, or NULL. */
 void qn__cuda_count(qn__queue *queue, const char *name, uint64_t *number);
 /* What a launch prints, which the queue then looks at when its next command is done. */

@@ -131,6 +131,16 @@ static void target(const qn__gpu *gpu, qn__target *target) {
                            .lacks_large_params = gpu->max_params == QN__PTX_PARAMS};
 }
 
+static uint64_t native(const qn__gpu *gpu, const qn__queue *queue, const qn__memory *memory,
+                       qn_native_kind kind) {
+    switch (kind) {
+    case QN_NATIVE_CUDA_DEVICE: return (uint64_t)gpu->device;
+    case QN_NATIVE_CUDA_CONTEXT: return (uint64_t)(uintptr_t)gpu->context;
+    case QN_NATIVE_CUDA_STREAM: return (uint64_t)(uintptr_t)queue->stream;
+    default: return (uint64_t)(uintptr_t)memory; /* QN_NATIVE_CUDA_POINTER */
+    }
+}
+
 static const char *cache_key(const qn__gpu *gpu) { return gpu->cache_key; }
 
 const qn_backend qn__backend_cuda = {
@@ -167,4 +177,7 @@ const qn_backend qn__backend_cuda = {
     .replay_create = qn__cuda_replay_create,
     .replay_destroy = qn__cuda_replay_destroy,
     .replay_submit = qn__cuda_replay_submit,
+    .native = native,
+    .lend = qn__cuda_lend,
+    .take_back = qn__cuda_take_back,
 };

@@ -237,3 +237,19 @@ qn_status qn__cuda_submit(qn__queue *queue, const qn__command *command, uint64_t
     qn__cuda_leave(gpu, entered);
     return status;
 }
+
+/* ---- work of others on the stream ---- */
+
+/* All that was submitted is with the driver, which is for any thread. */
+qn_status qn__cuda_lend(qn__queue *queue, char *why) {
+    return qn__is_lost(&queue->gpu->loss) ? qn__lost(&queue->gpu->loss, why) : QN_OK;
+}
+
+/* It counts as a command: a wait for that is one for the stream, or for an event behind it. */
+qn_status qn__cuda_take_back(qn__queue *queue, uint64_t *number, char *why) {
+    if (qn__is_lost(&queue->gpu->loss)) return qn__lost(&queue->gpu->loss, why);
+    const bool entered = qn__cuda_enter(queue->gpu);
+    qn__cuda_count(queue, NULL, number);
+    qn__cuda_leave(queue->gpu, entered);
+    return QN_OK;
+}

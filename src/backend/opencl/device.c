@@ -146,6 +146,17 @@ static void target(const qn__gpu *gpu, qn__target *target) {
         .wants_unrolled = !gpu->is_cpu};
 }
 
+static uint64_t native(const qn__gpu *gpu, const qn__queue *queue, const qn__memory *memory,
+                       qn_native_kind kind) {
+    switch (kind) {
+    case QN_NATIVE_OPENCL_DEVICE: return (uint64_t)(uintptr_t)gpu->device;
+    case QN_NATIVE_OPENCL_CONTEXT: return (uint64_t)(uintptr_t)gpu->context;
+    case QN_NATIVE_OPENCL_QUEUE: return (uint64_t)(uintptr_t)queue->queue;
+    case QN_NATIVE_OPENCL_MEM: return (uint64_t)(uintptr_t)memory->buffer;
+    default: return 0; /* QN_NATIVE_OFFSET: each has a memory object of its own */
+    }
+}
+
 static const char *cache_key(const qn__gpu *gpu) { return gpu->cache_key; }
 
 const qn_backend qn__backend_opencl = {
@@ -183,4 +194,7 @@ const qn_backend qn__backend_opencl = {
     .replay_create = qn__cl_replay_create,
     .replay_destroy = qn__cl_replay_destroy,
     .replay_submit = qn__cl_replay_submit,
+    .native = native,
+    .lend = qn__cl_lend,
+    .take_back = qn__cl_take_back,
 };

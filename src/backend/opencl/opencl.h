@@ -192,6 +192,8 @@ qn_status qn__cl_submit(qn__queue *queue, const qn__command *command, uint64_t *
 uint64_t qn__cl_completed(qn__queue *queue);
 void qn__cl_unfinished(qn__queue *queue, char *names, size_t size);
 qn_status qn__cl_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why);
+qn_status qn__cl_lend(qn__queue *queue, char *why);
+qn_status qn__cl_take_back(qn__queue *queue, uint64_t *number, char *why);
 /* One command of any kind but a graph's launch; the lock is held. */
 qn_status qn__cl_execute(qn__queue *queue, const qn__command *command, uint64_t number, char *why);
 /* Bookkeeping behind a command of which this kernel runs, or NULL; gives its number. The lock is held. */

@@ -331,3 +331,20 @@ qn_status qn__cl_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, ch
     pthread_mutex_unlock(&queue->lock);
     return status;
 }
+
+/* ---- work of others on the queue ---- */
+
+qn_status qn__cl_lend(qn__queue *queue, char *why) {
+    return qn__is_lost(&queue->gpu->loss) ? qn__lost(&queue->gpu->loss, why) : QN_OK;
+}
+
+/* It counts as a command: a marker behind that is behind it. */
+qn_status qn__cl_take_back(qn__queue *queue, uint64_t *number, char *why) {
+    if (qn__is_lost(&queue->gpu->loss)) return qn__lost(&queue->gpu->loss, why);
+    pthread_mutex_lock(&queue->lock);
+    *number = qn__cl_submitted(queue, NULL);
+    queue->unflushed++; /* not all of it may be with the device */
+    flush(queue);
+    pthread_mutex_unlock(&queue->lock);
+    return QN_OK;
+}

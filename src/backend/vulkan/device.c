@@ -207,4 +207,7 @@ const qn_backend qn__backend_vulkan = {
     .replay_create = qn__vk_replay_create,
     .replay_destroy = qn__vk_replay_destroy,
     .replay_submit = qn__vk_replay_submit,
+    .native = qn__vk_native,
+    .lend = qn__vk_lend,
+    .take_back = qn__vk_take_back,
 };

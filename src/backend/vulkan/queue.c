@@ -377,3 +377,45 @@ qn_status qn__vk_upload_now(qn__gpu *gpu, qn__memory *to, const void *data, uint
     qn__vk_queue_destroy(queue);
     return status;
 }
+
+/* ---- work of others on the driver's queue ---- */
+
+uint64_t qn__vk_native(const qn__gpu *gpu, const qn__queue *queue, const qn__memory *memory,
+                       qn_native_kind kind) {
+    switch (kind) {
+    case QN_NATIVE_VULKAN_INSTANCE: return (uint64_t)(uintptr_t)gpu->driver->instance;
+    case QN_NATIVE_VULKAN_PHYSICAL_DEVICE: return (uint64_t)(uintptr_t)gpu->physical->handle;
+    case QN_NATIVE_VULKAN_DEVICE: return (uint64_t)(uintptr_t)gpu->device;
+    case QN_NATIVE_VULKAN_QUEUE_FAMILY: return gpu->family;
+    case QN_NATIVE_VULKAN_QUEUE: return (uint64_t)(uintptr_t)queue->lane->queue;
+    case QN_NATIVE_VULKAN_BUFFER: return (uint64_t)memory->block->buffer;
+    case QN_NATIVE_VULKAN_ADDRESS: return qn__vk_address(memory);
+    default: return memory->offset; /* QN_NATIVE_OFFSET */
+    }
+}
+
+/* Reads that are still to be done must not see what comes now. */
+qn_status qn__vk_lend(qn__queue *queue, char *why) {
+    if (qn__is_lost(&queue->gpu->loss)) return qn__lost(&queue->gpu->loss, why);
+    pthread_mutex_lock(&queue->lock);
+    qn_status status = queue->late ? settle_late_reads(queue, why) : QN_OK;
+    if (!status) qn__vk_flush(queue);
+    pthread_mutex_unlock(&queue->lock);
+    if (!status) pthread_mutex_lock(&queue->lane->lock);
+    return status;
+}
+
+/* A batch without commands: its signal comes behind all that is in the driver's queue (specification, "Semaphore
+   Signaling"). */
+qn_status qn__vk_take_back(qn__queue *queue, uint64_t *number, char *why) {
+    pthread_mutex_unlock(&queue->lane->lock);
+    if (qn__is_lost(&queue->gpu->loss)) return qn__lost(&queue->gpu->loss, why);
+    pthread_mutex_lock(&queue->lock);
+    qn__vk_batch *b = qn__vk_batch_open(queue, why);
+    if (b) {
+        note_command(b, *number = ++queue->submitted);
+        qn__vk_flush(queue);
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return b ? QN_OK : QN_ERROR_OUT_OF_MEMORY;
+}

@@ -290,6 +290,11 @@ qn_status qn__vk_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, ch
 typedef struct qn__vk_reached qn__vk_reached;
 qn_status qn__vk_submit_recorded(qn__queue *queue, const qn__vk_recorder *recorded, qn__vk_reached *last,
                                  uint64_t *number, char *why);
+uint64_t qn__vk_native(const qn__gpu *gpu, const qn__queue *queue, const qn__memory *memory,
+                       qn_native_kind kind);
+/* The driver's queue is the caller's, and this thread's, until it is taken back. */
+qn_status qn__vk_lend(qn__queue *queue, char *why);
+qn_status qn__vk_take_back(qn__queue *queue, uint64_t *number, char *why);
 /* Copies to memory now and waits; for what is loaded once. */
 qn_status qn__vk_upload_now(qn__gpu *gpu, qn__memory *to, const void *data, uint64_t size, char *why);
 /* Commands of a timeline up to `number` are handed to the driver. */
