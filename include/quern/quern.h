@@ -119,7 +119,11 @@ QN_API const char *qn_error_message(const qn_context *context);
 
 typedef enum qn_log_level { QN_LOG_ERROR, QN_LOG_WARNING, QN_LOG_INFO, QN_LOG_DEBUG } qn_log_level;
 
-/* Called with one line without a newline, possibly from several threads at once. Must not call quern. */
+/* Called with one line without a newline, possibly from several threads at once. Must not call quern.
+   The library writes to no stream of the process's by itself. But where $QUERN_LOG is error, warning, info or debug, a
+   context without this callback writes its lines to the standard error, and that is the level of all contexts, with a
+   callback or without. At debug there is a line for each driver and device opened, each compile with its times and
+   whether the cache had it, each buffer made, and each launch with its range. */
 typedef void qn_log_callback(void *user, qn_log_level level, const char *message);
 
 /* Gets what kernels print with printf: `size` bytes, the whole output of one call of printf (at most 16 KiB;
@@ -134,7 +138,7 @@ typedef struct qn_allocator {
     void *user;
 } qn_allocator;
 
-/* Defaults: malloc; no log; kernels print to stdout; cache under $QUERN_CACHE_DIR, else
+/* Defaults: malloc; no log but what $QUERN_LOG asks for; kernels print to stdout; cache under $QUERN_CACHE_DIR, else
    $XDG_CACHE_HOME/quern, else ~/.cache/quern, else /tmp/quern-UID, at most 256 MiB; one CPU thread per online
    processor ($QUERN_CPU_THREADS overrides 0). The cache's folder must be the effective user's, nobody else's to
    write to, and no symbolic link; otherwise it is not used, and `log` gets a warning. A process with more rights
@@ -143,7 +147,8 @@ typedef struct qn_context_desc {
     qn_allocator allocator;
     qn_log_callback *log;
     void *log_user;
-    qn_log_level log_level; /* least important level that is passed to `log`; 0: errors only */
+    qn_log_level log_level; /* least important level that is passed to `log`; 0: errors only; $QUERN_LOG
+                               overrides it */
     qn_print_callback *print;
     void *print_user;
     const char *cache_dir; /* copied */

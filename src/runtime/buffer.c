@@ -105,11 +105,14 @@ qn_status qn_buffer_create(qn_device *device, const qn_buffer_desc *given, qn_bu
     if (desc.label) buffer->label = copy_label(device->object.context, desc.label);
     status = allocate(buffer);
     if (!status) status = set_contents(buffer, &desc);
-    if (status)
+    if (status) {
         qn__object_destroy(&buffer->object, QN__OBJECT_BUFFER);
-    else
-        *out = buffer;
-    return status;
+        return status;
+    }
+    qn__log(buffer->object.context, QN_LOG_DEBUG, "%s: a buffer of %llu bytes%s%s", device->name,
+            (unsigned long long)desc.size, buffer->label ? ": " : "", buffer->label ? buffer->label : "");
+    *out = buffer;
+    return QN_OK;
 }
 
 qn_status qn_buffer_view(qn_buffer *buffer, uint64_t offset, uint64_t size, qn_buffer **out) {

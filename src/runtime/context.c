@@ -123,6 +123,7 @@ qn_status qn_context_create_for(uint32_t header, const qn_context_desc *desc, qn
     context->header = header;
     context->allocator = allocator;
     context->desc = copy;
+    qn__log_init(context);
     qn__arena_store_init(&context->store, &context->allocator);
     pthread_mutex_init(&context->message_lock, NULL);
     pthread_mutex_init(&context->lock, NULL);

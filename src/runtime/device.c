@@ -13,7 +13,10 @@ static const qn_backend *const backends[] = {
 
 static qn_status find_driver(qn_context *context, qn__backend_slot *slot) {
     const qn_backend *backend = slot->backend;
+    const uint64_t start = qn__now_ns();
     qn_status status = backend->open(&context->services, &slot->driver, &slot->num_devices, slot->why);
+    qn__log(context, QN_LOG_DEBUG, "%s: %u devices, looked for in %.2f ms", backend->name,
+            (unsigned)(status ? 0 : slot->num_devices), (double)(qn__now_ns() - start) / 1e6);
     if (status == QN_OK && slot->num_devices == 0) snprintf(slot->why, QN__WHY, "the driver has no device");
     if (status == QN_OK) return QN_OK;
     slot->driver = NULL;
@@ -163,6 +166,7 @@ static void describe(qn_device *device) {
 static qn_status open_device(qn_device *device) {
     qn_context *context = device->object.context;
     char why[QN__WHY] = "";
+    const uint64_t start = qn__now_ns();
     if (!device->gpu) {
         qn_status status = device->backend->gpu_open(device->driver, device->index, &device->gpu, why);
         if (status) return qn__fail(context, status, "%s: %s", device->name, why);
@@ -172,7 +176,11 @@ static qn_status open_device(qn_device *device) {
         qn__log(context, QN_LOG_WARNING,
                 "%s: its driver ends a work-item's loops after %llu iterations in all, without a word",
                 device->name, (unsigned long long)device->info.loop_limit);
-    return qn__stream_new(device, &device->stream);
+    const qn_status status = qn__stream_new(device, &device->stream);
+    if (!status)
+        qn__log(context, QN_LOG_DEBUG, "%s opened in %.2f ms: %s, %s", device->name,
+                (double)(qn__now_ns() - start) / 1e6, device->info.description, device->info.driver);
+    return status;
 }
 
 qn_status qn__device_ready(qn_device *device) {

@@ -127,13 +127,3 @@ void qn__messages_free(qn_context *context) {
         context->messages = next;
     }
 }
-
-void qn__log(qn_context *context, qn_log_level level, const char *format, ...) {
-    if (!context->desc.log || level > context->desc.log_level) return;
-    char text[1024];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    context->desc.log(context->desc.log_user, level, text);
-}

@@ -144,6 +144,9 @@ qn_status qn_graph_launch(qn_stream *stream, qn_graph *graph) {
     status = qn__buffers_use(graph->uses, graph->num_uses, stream, "qn_graph_launch");
     if (!status) status = qn__stream_submit_replay(stream, graph, &number);
     if (number) qn__buffers_used(graph->uses, graph->num_uses, stream, number);
+    if (!status)
+        qn__log(context, QN_LOG_DEBUG, "%s: launch of a graph of %zu commands", graph->device->name,
+                graph->num_steps);
     return status;
 }
 

@@ -263,6 +263,13 @@ static qn_status check_objects(qn_stream *stream, qn_kernel *kernel, const qn_ra
                     stream->object.context == context ? "" : " in another context");
 }
 
+static void log_launch(const launch *l, const qn__command *command) {
+    char range[QN__RANGE_TEXT];
+    qn__range_print(command, range, sizeof range);
+    qn__log(l->context, QN_LOG_DEBUG, "%s: launch %s, %s%s", l->stream->device->name, l->info->name, range,
+            l->stream->recording ? ", recorded" : "");
+}
+
 /* Buffers are used, then submitted, then noted: the locks are held for as short as can be. */
 static qn_status submit(launch *l, qn__command *command, const qn_range *range, const qn_arg *args,
                         size_t num_args) {
@@ -277,6 +284,7 @@ static qn_status submit(launch *l, qn__command *command, const qn_range *range, 
     uint64_t number;
     status = qn__stream_submit(l->stream, command, l->uses, l->num_buffers, &l->kernel->object, &number);
     if (number) qn__buffers_used(l->uses, l->num_buffers, l->stream, number);
+    if (!status && qn__logs(l->context, QN_LOG_DEBUG)) log_launch(l, command);
     return status;
 }
 

@@ -217,14 +217,21 @@ static bool load_cached(qn_program *program, const qn__cache_key *key, const qn_
     return loaded;
 }
 
+static void log_build(const qn_program *program, const char *name, const char *cache) {
+    const qn_program_times *times = &program->times;
+    qn__log(program->object.context, QN_LOG_DEBUG, "%s: %s: cache %s, %s in %.2f ms, code loaded in %.2f ms",
+            program->device->name, name ? name : "a program", cache, times->from_cache ? "read" : "compiled",
+            (double)times->compile_ns / 1e6, (double)times->driver_ns / 1e6);
+}
+
 static qn_status build(qn_program *program, qn__program_input *input, bool use_cache) {
     qn_context *context = program->object.context;
     qn__cache_key key = {0};
     bool cached = use_cache && qn__cache_usable(context) &&
                   qn__cache_key_make(context, program->device, &input->request, &key);
-    qn_status status = QN_OK;
-    if (!cached || !load_cached(program, &key, &input->request))
-        status = compile(program, input, cached ? &key : NULL);
+    const bool hit = cached && load_cached(program, &key, &input->request);
+    qn_status status = hit ? QN_OK : compile(program, input, cached ? &key : NULL);
+    if (!status) log_build(program, input->request.name, cached ? hit ? "hit" : "miss" : "off");
     if (!status) status = create_state(program);
     qn__release(&context->allocator, key.text);
     return status;

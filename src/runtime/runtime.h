@@ -67,6 +67,9 @@ struct qn_context {
     uint32_t header;   /* QN_HEADER_VERSION of the program: structs that it hands over are that version's */
     qn__allocator allocator;
     qn_context_desc desc;
+    qn_log_callback *log; /* desc's, or of $QUERN_LOG; NULL: nobody listens */
+    void *log_user;
+    qn_log_level log_level;
     char *cache_dir, *cpu_compiler;
     qn__services services;
     qn__arena_store store; /* memory that compiles hand on to the next */
@@ -217,7 +220,15 @@ qn_status qn__fail_text(qn_context *context, qn_status status, const char *text)
 qn_status qn__fail_null(qn_context *context, const char *function, const char *argument);
 qn_status qn__fail_memory(qn_context *context, size_t size);
 void qn__messages_free(qn_context *context);
+
+/* log.c */
+void qn__log_init(qn_context *context); /* once desc is set */
 void qn__log(qn_context *context, qn_log_level level, const char *format, ...) QN__PRINTF(3, 4);
+static inline bool qn__logs(const qn_context *context, qn_log_level level) {
+    return context->log && level <= context->log_level;
+}
+enum { QN__RANGE_TEXT = 256 };
+void qn__range_print(const qn__command *launch, char *out, size_t size); /* "global 900x600, local 32x8" */
 
 /* object.c */
 void *qn__object_new(qn_context *context, qn__object_kind kind); /* one reference; NULL: out of memory */

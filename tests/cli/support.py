@@ -88,6 +88,13 @@ class ToolTest(unittest.TestCase):
             self.assertEqual(done.stderr, "", told)
         return done.stdout
 
+    def quern_and_log(self, *args, env):
+        """What a run that goes well prints, and the lines of its standard error."""
+        done = subprocess.run([QUERN, *map(str, args)], cwd=self.dir, capture_output=True, text=True, timeout=120,
+                              env=dict(self.env, **env))
+        self.assertEqual(done.returncode, OK, done.stderr)
+        return done.stdout, done.stderr.splitlines()
+
     def run_kernel(self, source, *args, **more):
         """quern run on a source given as text."""
         return self.quern("run", self.write("kernel.cl", source), *args, **more)

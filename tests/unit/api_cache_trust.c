@@ -205,6 +205,7 @@ static bool run_as_nobody(const char *program, char *text, size_t size) {
     pid_t child = fork();
     if (child == 0) {
         dup2(ends[1], 1);
+        dup2(ends[1], 2);
         if (setgid(NOBODY) || setuid(NOBODY)) _exit(1);
         execl(program, program, "--dir", (char *)NULL);
         _exit(1);
@@ -229,11 +230,14 @@ static void a_privileged_process_asks_no_environment(void **state) {
     snprintf(program, sizeof program, "%s/program", p->parent);
     copy_program(program);
     setenv("QUERN_CACHE_DIR", "/tmp/quern-chosen", 1);
+    setenv("QUERN_LOG", "loud", 1); /* any other process is told that there is no such level */
     const bool ran = run_as_nobody(program, text, sizeof text);
     unsetenv("QUERN_CACHE_DIR");
+    unsetenv("QUERN_LOG");
     if (!ran) skip();                            /* a build with libraries beside it */
     if (strncmp(text, "secure", 6) != 0) skip(); /* /tmp allows no set-user-ID */
     assert_null(strstr(text, "quern-chosen"));
+    assert_null(strstr(text, "QUERN_LOG"));
     assert_non_null(strstr(text, "/tmp/quern-0"));
 }
 

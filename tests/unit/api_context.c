@@ -349,6 +349,25 @@ static void the_log_hook_hears(void **state) {
     qn_context_destroy(context);
 }
 
+/* $QUERN_LOG is above what the descriptor says, and above it only. */
+static void the_environment_sets_the_level(void **state) {
+    (void)state;
+    const struct {
+        const char *wanted;
+        bool hears;
+    } cases[] = {{"debug", true}, {"info", false}, {"error", false}, {"", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        log_count count = {0};
+        setenv("QUERN_LOG", cases[i].wanted, 1);
+        qn_context *context = make_context(
+            &(qn_context_desc){.log = count_line, .log_user = &count, .log_level = QN_LOG_WARNING});
+        make_buffer(get_device(context, "null"), 16, NULL);
+        qn_context_destroy(context);
+        unsetenv("QUERN_LOG");
+        assert_int_equal(count.lines > 0, cases[i].hears);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(software_drivers_stay_closed_for_the_default),
@@ -359,6 +378,7 @@ int main(void) {
         cmocka_unit_test(a_newer_header_is_refused),
         cmocka_unit_test(the_limit_of_loops_is_known),
         cmocka_unit_test(the_log_hook_hears),
+        cmocka_unit_test(the_environment_sets_the_level),
         cmocka_unit_test(the_second_compile_asks_for_little),
         cmocka_unit_test(nothing_leaks_over_many_rounds),
         cmocka_unit_test(every_allocation_may_fail),

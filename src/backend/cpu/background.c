@@ -53,8 +53,17 @@ static void log_failure(const qn__cpu_background *b) {
     services->log(services->log_user, QN_LOG_WARNING, text);
 }
 
+static void log_time(const qn__cpu_background *b, uint64_t start_ns) {
+    const qn__services *services = b->code->gpu->services;
+    char text[256];
+    snprintf(text, sizeof text, "cpu: kernel %.80s compiled by %.80s in %.0f ms",
+             b->source.info->kernels[0].name, b->code->gpu->driver, (double)(qn__now_ns() - start_ns) / 1e6);
+    services->log(services->log_user, QN_LOG_DEBUG, text);
+}
+
 static void compile(qn__cpu_background *b) {
     qn__gpu *gpu = b->code->gpu;
+    const uint64_t start = qn__now_ns();
     pthread_mutex_lock(&b->lock);
     b->runs = true;
     pthread_mutex_unlock(&b->lock);
@@ -64,6 +73,7 @@ static void compile(qn__cpu_background *b) {
         if (!atomic_load(&b->stop)) log_failure(b);
         return;
     }
+    log_time(b, start);
     pthread_mutex_lock(&b->lock);
     atomic_store(&b->ready, b->code->library != NULL);
     pthread_cond_broadcast(&b->changed);
