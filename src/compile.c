@@ -155,6 +155,9 @@ static bool read_options(compile *c) {
     const char *problem = qn__options_parse(c->arena, request->options, &c->options);
     c->target = request->target;
     qn__compile_target(&c->target);
+    for (size_t i = 0; !problem && i < request->num_defines; i++)
+        problem =
+            qn__options_define(c->arena, request->defines[i].name, request->defines[i].value, &c->options);
     if (!problem) problem = tune(c);
     for (size_t i = 0; i < request->num_include_dirs; i++)
         qn__vec_push(c->arena, &c->options.include_dirs, request->include_dirs[i]);

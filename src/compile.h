@@ -26,6 +26,11 @@ typedef struct qn__compile_header {
     size_t size;
 } qn__compile_header;
 
+/* A macro beside those of the options, after them. */
+typedef struct qn__compile_define {
+    const char *name, *value; /* NULL: 1 */
+} qn__compile_define;
+
 enum { QN__MAX_SOURCE = 64 << 20 }; /* bytes of a source, and of each header */
 
 /* Zeroed but for source: all defaults. */
@@ -37,6 +42,8 @@ typedef struct qn__compile_request {
     size_t size;         /* bytes; 0: up to the zero byte */
     const char *name;    /* what messages and #line call the source; "kernel.cl" */
     const char *options; /* as clBuildProgram's: -D, -I, -cl-*, -g, -w, -Werror; NULL: none */
+    const qn__compile_define *defines;
+    size_t num_defines;
     const qn__compile_header *headers;
     size_t num_headers;
     const char *const *include_dirs; /* searched after the options' -I */

@@ -359,6 +359,11 @@ typedef struct qn_header {
     const char *name, *text;
 } qn_header;
 
+/* A macro: its name, or NAME(PARAMETERS), and its text, which is taken as it is; NULL: 1. */
+typedef struct qn_define {
+    const char *name, *value;
+} qn_define;
+
 /* Defaults: optimise fully, use the disk cache. Everything is copied or used during the call only. */
 typedef struct qn_program_desc {
     const char *source;  /* OpenCL C, at most 64 MiB, as each header; or NULL to read `path` */
@@ -370,13 +375,15 @@ typedef struct qn_program_desc {
     int opt_level; /* 0: full (2); 1: quick; -1: none */
     bool debug;    /* for gdb: positions and variables kept, nothing optimised */
     bool disable_cache;
+    const qn_define *defines; /* after those of `options`; a wrong name is QN_ERROR_ARGUMENT */
+    size_t num_defines;
 } qn_program_desc;
 
 /* Compiles for one device. On the CPU device kernels can be launched within milliseconds: they are interpreted while
    the host's C compiler works, and a launch goes on with the compiled code, from the next work-group, once that is
    there; results are the same. With `debug`, and `cpu_compile_first` in the context, the call waits for the compiler.
    Errors: QN_ERROR_NULL, QN_ERROR_COMPILE (qn_error_message is the log),
-   QN_ERROR_ARGUMENT (an unknown option), QN_ERROR_IO, QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DRIVER (the host's
+   QN_ERROR_ARGUMENT (an unknown option, a wrong name of a define), QN_ERROR_IO, QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DRIVER (the host's
    compiler failed). On the CPU device a program that takes the host's C compiler too much time or memory (30 seconds,
    2 GiB) is compiled without optimisation, or else interpreted; `log` gets a warning. Any thread. */
 QN_API qn_status qn_program_create(qn_device *device, const qn_program_desc *desc, qn_program **program);

@@ -76,6 +76,17 @@ static bool is_name(const char *text, size_t len) {
     return len > 0;
 }
 
+const char *qn__options_define(qn__arena *arena, const char *name, const char *value,
+                               front_options *options) {
+    const size_t length = strlen(name), word = strcspn(name, "(");
+    const bool has_parameters = word < length;
+    if (!is_name(name, word) || (has_parameters && strchr(name, ')') != name + length - 1))
+        return qn__arena_printf(arena, "'%.*s' is no name of a macro", SHOWN, name);
+    const front_define define = {qn__arena_strdup(arena, name), value ? qn__arena_strdup(arena, value) : "1"};
+    qn__vec_push(arena, &options->defines, define);
+    return NULL;
+}
+
 /* NAME, NAME=VALUE or NAME(PARAMETERS)=VALUE. */
 static const char *add_define(qn__arena *arena, front_options *options, const char *text, bool undefine) {
     size_t name_len = strcspn(text, undefine ? "" : "=("), len = name_len;

@@ -38,5 +38,8 @@ typedef struct front_options {
 
 /* Adds the options in `text` (NULL: none) to `options`. Returns NULL, or a message on what is wrong. */
 const char *qn__options_parse(qn__arena *arena, const char *text, front_options *options);
+/* Adds a macro, NAME or NAME(PARAMETERS), after those that are there; the value, as it is; NULL: 1. Gives a message
+   likewise. */
+const char *qn__options_define(qn__arena *arena, const char *name, const char *value, front_options *options);
 
 #endif

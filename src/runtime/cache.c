@@ -37,6 +37,11 @@ static void write_key(qn__buf *out, const qn_device *device, const qn__compile_r
     qn__target_print(out, &request->target);
     qn__buf_printf(out, " %d %d", request->level, request->debug);
     qn__buf_putc(out, 0);
+    for (size_t i = 0; i < request->num_defines; i++) {
+        put_text(out, request->defines[i].name);
+        put_text(out, request->defines[i].value ? request->defines[i].value : "1");
+    }
+    qn__buf_putc(out, 0); /* no name is empty */
     for (size_t i = 0; i < request->num_headers; i++) {
         put_text(out, request->headers[i].name);
         put_text(out, request->headers[i].text);

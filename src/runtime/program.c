@@ -18,12 +18,46 @@ static qn_status read_source(qn_context *context, const qn_program_desc *desc, c
                     strerror(error));
 }
 
+/* An array of `count` items; NULL with a message when there is no memory, or none for so many. */
+static void *new_array(qn_context *context, size_t count, size_t item) {
+    void *array = count <= SIZE_MAX / item ? qn__allocate_zeroed(&context->allocator, count * item) : NULL;
+    if (!array) qn__fail_memory(context, count <= SIZE_MAX / item ? count * item : SIZE_MAX);
+    return array;
+}
+
+static qn_status take_headers(qn_context *context, const qn_program_desc *desc, const char *function,
+                              qn__program_input *input) {
+    if (!desc->num_headers) return QN_OK;
+    input->headers = new_array(context, desc->num_headers, sizeof *input->headers);
+    if (!input->headers) return QN_ERROR_OUT_OF_MEMORY;
+    for (size_t i = 0; i < desc->num_headers; i++) {
+        if (!desc->headers[i].name || !desc->headers[i].text)
+            return qn__fail_null(context, function, "a header's name or text");
+        input->headers[i] =
+            (qn__compile_header){desc->headers[i].name, desc->headers[i].text, strlen(desc->headers[i].text)};
+    }
+    return QN_OK;
+}
+
+static qn_status take_defines(qn_context *context, const qn_program_desc *desc, const char *function,
+                              qn__program_input *input) {
+    if (!desc->num_defines) return QN_OK;
+    input->defines = new_array(context, desc->num_defines, sizeof *input->defines);
+    if (!input->defines) return QN_ERROR_OUT_OF_MEMORY;
+    for (size_t i = 0; i < desc->num_defines; i++) {
+        if (!desc->defines[i].name) return qn__fail_null(context, function, "the name of a define");
+        input->defines[i] = (qn__compile_define){desc->defines[i].name, desc->defines[i].value};
+    }
+    return QN_OK;
+}
+
 qn_status qn__program_request(qn_context *context, const qn_program_desc *desc, const char *function,
                               qn__program_input *input) {
     *input = (qn__program_input){0};
     if (!desc->source && !desc->path)
         return qn__fail(context, QN_ERROR_NULL, "%s: both source and path are NULL", function);
     if (desc->num_headers && !desc->headers) return qn__fail_null(context, function, "headers");
+    if (desc->num_defines && !desc->defines) return qn__fail_null(context, function, "defines");
     if (desc->opt_level < -1 || desc->opt_level > 2)
         return qn__fail(context, QN_ERROR_ARGUMENT, "%s: opt_level %d is not -1 (none), 0 (full), 1 or 2",
                         function, desc->opt_level);
@@ -31,16 +65,10 @@ qn_status qn__program_request(qn_context *context, const qn_program_desc *desc, 
     if (desc->source && !size) size = strlen(desc->source);
     qn_status status = desc->source ? QN_OK : read_source(context, desc, function, &input->source, &size);
     if (status) return status;
-    if (desc->num_headers) {
-        input->headers = qn__allocate_zeroed(&context->allocator, desc->num_headers * sizeof *input->headers);
-        if (!input->headers) return qn__fail_memory(context, desc->num_headers * sizeof *input->headers);
-    }
-    for (size_t i = 0; i < desc->num_headers; i++) {
-        if (!desc->headers[i].name || !desc->headers[i].text)
-            return qn__fail_null(context, function, "a header's name or text");
-        input->headers[i] =
-            (qn__compile_header){desc->headers[i].name, desc->headers[i].text, strlen(desc->headers[i].text)};
-    }
+    status = take_headers(context, desc, function, input);
+    if (status) return status;
+    status = take_defines(context, desc, function, input);
+    if (status) return status;
     input->request = (qn__compile_request){
         .allocator = &context->allocator,
         .store = &context->store,
@@ -48,6 +76,8 @@ qn_status qn__program_request(qn_context *context, const qn_program_desc *desc, 
         .size = size,
         .name = desc->path,
         .options = desc->options,
+        .defines = input->defines,
+        .num_defines = desc->num_defines,
         .headers = input->headers,
         .num_headers = desc->num_headers,
         .level = desc->opt_level == 0  ? 2
@@ -62,6 +92,7 @@ qn_status qn__program_request(qn_context *context, const qn_program_desc *desc, 
 void qn__program_input_free(qn_context *context, qn__program_input *input) {
     qn__release(&context->allocator, input->source);
     qn__release(&context->allocator, input->headers);
+    qn__release(&context->allocator, input->defines);
 }
 
 qn_status qn__compile_failure(qn_context *context, const qn__compile_result *result) {

@@ -9,6 +9,7 @@ typedef struct qn__program_input {
     qn__compile_request request;
     char *source;                /* read from a file, or NULL */
     qn__compile_header *headers; /* or NULL */
+    qn__compile_define *defines; /* or NULL */
 } qn__program_input;
 
 /* Free with qn__program_input_free whatever the status. */

@@ -65,6 +65,7 @@ static front_source *command_line(front_pp *pp) {
             qn__buf_printf(&text, "#undef %s", define->name);
         for (; start < text.len; start++)
             if (text.data[start] == '\n') text.data[start] = ' ';
+        if (text.data[text.len - 1] == '\\') qn__buf_puts(&text, "/**/"); /* it would join the next line */
         qn__buf_putc(&text, '\n');
     }
     return qn__source_add(pp->config.sources, "<command line>", (qn__str){text.data, text.len});
