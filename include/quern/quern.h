@@ -15,8 +15,8 @@
 
    Conventions
    - Every function that can fail returns a qn_status; 0 is success. A sentence that names what was wrong, for
-   the calling thread's last failed call, is qn_error_message(context). A call that fails because its only
-   object is NULL, or no object of quern's, has no context to leave a sentence with. Each function that takes an
+   the calling thread's last failed call, is qn_error_message(context). Where a call fails because its only
+   object is NULL, or no object of quern's, any context gives the sentence, and so does NULL. Each function that takes an
    object can return QN_ERROR_NULL, QN_ERROR_ARGUMENT (it is an object of another kind) and QN_ERROR_DESTROYED
    for it; what is listed with a function comes on top. Functions without a status give 0, NULL or "" then, and
    leave a sentence too.
@@ -34,8 +34,9 @@
    - A context does not live through fork: the child makes one of its own, and leaves the parent's alone.
    Drivers do not either: in the child of a process that has opened one, only the processor's device is sure to
    work, and what the driver does when that child calls exit is its own affair (_exit is safe).
-   - A NULL stream is the device's default stream. Work on one stream runs in order; streams run
-   independently. */
+   - A NULL stream is the default stream of the device that the call's other object is of. Calls with no other object
+   (qn_stream_wait, qn_graph_begin) take qn_device_stream(device) instead; NULL is QN_ERROR_NULL there. Work on one stream
+   runs in order; streams run independently. */
 #ifndef QUERN_H
 #define QUERN_H
 
@@ -111,8 +112,9 @@ QN_API const char *qn_status_name(qn_status status);
 QN_API const char *qn_status_text(qn_status status);
 
 /* A sentence about the last failed call of the calling thread on this context ("" if none); for
-   QN_ERROR_COMPILE the whole build log. Of what it quotes, long names are cut. NULL context: about
-   qn_context_create. Valid until the thread's next failing call. Any thread. */
+   QN_ERROR_COMPILE the whole build log. Of what it quotes, long names are cut. After a call that failed without any object
+   to tell its context by, as qn_context_create does, the sentence about that, whichever the context; NULL: only such a
+   one. Valid until the thread's next failing call. Any thread. */
 QN_API const char *qn_error_message(const qn_context *context);
 
 /* ---- context ---- */

@@ -99,25 +99,27 @@ static qn_status newer_header(uint32_t header, const qn_context_desc *desc) {
     char text[200];
     snprintf(text, sizeof text,
              "qn_context_create: the program was built with a newer quern.h (version %u) than quern %s knows "
-             "(up to %u)",
+             "(up to %u), and needs a newer libquern",
              (unsigned)header, qn_version(), (unsigned)QN_HEADER_VERSION);
     if (desc && desc->log) desc->log(desc->log_user, QN_LOG_ERROR, text);
-    return QN_ERROR_UNSUPPORTED;
+    return qn__fail(NULL, QN_ERROR_UNSUPPORTED, "%s", text);
 }
 
 qn_status qn_context_create_for(uint32_t header, const qn_context_desc *desc, qn_context **out) {
-    if (!out) return QN_ERROR_NULL;
+    if (!out) return qn__fail_null(NULL, "qn_context_create", "context");
     *out = NULL;
-    if (header == 0) return QN_ERROR_ARGUMENT;
+    if (header == 0)
+        return qn__fail(NULL, QN_ERROR_ARGUMENT, "qn_context_create_for: header versions begin with 1");
     if (header > QN_HEADER_VERSION) return newer_header(header, desc);
     qn_context_desc copy;
     qn__struct_read(header, QN__STRUCT_qn_context_desc, &copy, desc);
     qn_allocator a = copy.allocator;
     if ((a.allocate || a.reallocate || a.release) && !(a.allocate && a.reallocate && a.release))
-        return QN_ERROR_ARGUMENT;
+        return qn__fail(NULL, QN_ERROR_ARGUMENT,
+                        "qn_context_create: of the allocator's functions there are all three or none");
     qn__allocator allocator = {a.allocate, a.reallocate, a.release, a.user};
     qn_context *context = qn__allocate_zeroed(&allocator, sizeof *context);
-    if (!context) return QN_ERROR_OUT_OF_MEMORY;
+    if (!context) return qn__fail_memory(NULL, sizeof *context);
     context->object.magic = QN__MAGIC + QN__OBJECT_CONTEXT;
     context->object.context = context;
     context->header = header;
@@ -130,7 +132,7 @@ qn_status qn_context_create_for(uint32_t header, const qn_context_desc *desc, qn
     pthread_mutex_init(&context->open_lock, NULL);
     if (!copy_strings(context)) {
         context_release(context);
-        return QN_ERROR_OUT_OF_MEMORY;
+        return qn__fail_memory(NULL, sizeof *context);
     }
     set_services(context);
     *out = context;

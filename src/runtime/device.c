@@ -262,8 +262,9 @@ static qn_status no_such_device(qn_context *context, const char *name) {
     char list[512] = "";
     size_t length = 0;
     for (uint32_t i = 0; i < context->num_devices && length < sizeof list - 64; i++)
-        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "",
-                                   context->devices[i]->name);
+        if (!context->devices[i]->backend->by_name_only) /* not for use, and last in the list */
+            length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "",
+                                       context->devices[i]->name);
     return qn__fail(context, QN_ERROR_NO_DEVICE, "no device '%.100s'; there are: %s", name, list);
 }
 

@@ -1,6 +1,7 @@
-/* Messages: one a thread and context, in a list of the context's, so that there is no global state and no limit to the
-   number of contexts (the system has 1,024 thread-specific keys). Only calls that fail look for theirs. A thread that
-   ends leaves its slot, but not its message, to the one that gets its id. */
+/* Messages: one a thread and context, in a list of the context's, so that there is no limit to the number of contexts (the
+   system has 1,024 thread-specific keys). Only calls that fail look for theirs. A thread that ends leaves its slot, but
+   not its message, to the one that gets its id. A call that fails without any object has no context to keep its message:
+   the thread itself does. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -14,6 +15,9 @@ struct qn__message {
     char *text;
     size_t cap;
 };
+
+/* About a call that had no context to tell; until the thread's next failed call that has one. */
+static _Thread_local char homeless[256];
 
 static const char *const status_names[] = {
 #define NAME(name, value, text) #name,
@@ -72,7 +76,11 @@ static qn__message *message_of(qn_context *context) {
 }
 
 qn_status qn__fail_text(qn_context *context, qn_status status, const char *text) {
-    if (!context) return status;
+    homeless[0] = 0;
+    if (!context) {
+        snprintf(homeless, sizeof homeless, "%s", text);
+        return status;
+    }
     qn__message *message = message_of(context);
     if (!message) return status;
     size_t size = strlen(text) + 1;
@@ -109,10 +117,7 @@ qn_status qn__fail_memory(qn_context *context, size_t size) {
 }
 
 const char *qn_error_message(const qn_context *context) {
-    if (!context)
-        return "the context could not be made: see the status; where that is QN_ERROR_UNSUPPORTED, the "
-               "program was built "
-               "with a newer quern.h than this library's, and needs a newer libquern";
+    if (homeless[0] || !context) return homeless;
     if (qn__check(context, QN__OBJECT_CONTEXT, "qn_error_message", "context"))
         return "qn_error_message: that is no context";
     const qn__message *message = find_slot(context);

@@ -65,7 +65,7 @@ qn_status qn__graph_add(qn_graph *graph, const qn__command *command, const qn__u
 }
 
 qn_status qn_graph_begin(qn_stream *stream) {
-    qn_status status = qn__check(stream, QN__OBJECT_STREAM, "qn_graph_begin", "stream");
+    qn_status status = qn__check_stream(stream, "qn_graph_begin");
     if (status) return status;
     qn_context *context = stream->object.context;
     if (stream->recording)
@@ -114,7 +114,7 @@ static qn_status make_replay(qn_graph *graph) {
 
 qn_status qn_graph_end(qn_stream *stream, qn_graph **out) {
     if (out) *out = NULL;
-    qn_status status = qn__check(stream, QN__OBJECT_STREAM, "qn_graph_end", "stream");
+    qn_status status = qn__check_stream(stream, "qn_graph_end");
     if (status) return status;
     qn_context *context = stream->object.context;
     if (!out) return qn__fail_null(context, "qn_graph_end", "graph");

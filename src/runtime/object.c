@@ -144,6 +144,15 @@ qn_status qn__check(const void *pointer, qn__object_kind kind, const char *funct
     return qn__check_beside(NULL, pointer, kind, function, argument);
 }
 
+qn_status qn__check_stream(const qn_stream *stream, const char *function) {
+    if (stream) return qn__check(stream, QN__OBJECT_STREAM, function, "stream");
+    return qn__fail(
+        NULL, QN_ERROR_NULL,
+        "%s: stream is NULL, and nothing else in the call tells whose default stream that is: pass "
+        "qn_device_stream(device)",
+        function);
+}
+
 /* What the caller never destroyed: users before what they use. Each pass drops the caller's reference only;
    the references that objects hold of one another go with their owners. As a view takes its buffer along, the
    walk starts anew after each. */

@@ -214,7 +214,7 @@ struct qn_graph {
     qn__replay *replay;
 };
 
-/* error.c: sets the calling thread's message and returns the status. context NULL: no message. */
+/* error.c: sets the calling thread's message and returns the status. context NULL: the call had none to tell. */
 qn_status qn__fail(qn_context *context, qn_status status, const char *format, ...) QN__PRINTF(3, 4);
 qn_status qn__fail_text(qn_context *context, qn_status status, const char *text); /* text of any length */
 qn_status qn__fail_null(qn_context *context, const char *function, const char *argument);
@@ -244,6 +244,8 @@ qn_status qn__check(const void *object, qn__object_kind kind, const char *functi
 /* The same, with a message also where `object` is NULL or no object at all, if `other` is one. */
 qn_status qn__check_beside(const void *other, const void *object, qn__object_kind kind, const char *function,
                            const char *argument);
+/* For calls whose only object is a stream: NULL names none. */
+qn_status qn__check_stream(const qn_stream *stream, const char *function);
 void qn__objects_free(qn_context *context);
 /* What the last reference does, by kind; does not free the struct. */
 void qn__buffer_finalise(qn_buffer *buffer);

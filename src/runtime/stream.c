@@ -247,7 +247,7 @@ qn_status qn__stream_wait_number(qn_stream *stream, uint64_t number, uint64_t ti
 }
 
 qn_status qn_stream_wait(qn_stream *stream, uint64_t timeout_ns) {
-    qn_status status = qn__check(stream, QN__OBJECT_STREAM, "qn_stream_wait", "stream");
+    qn_status status = qn__check_stream(stream, "qn_stream_wait");
     if (status) return status;
     if (stream->recording)
         return qn__fail(stream->object.context, QN_ERROR_STATE, "qn_stream_wait: the stream records a graph");

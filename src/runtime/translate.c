@@ -193,6 +193,6 @@ qn_status qn_translate(qn_context *context, const qn_translate_desc *given, char
 }
 
 void qn_text_free(qn_context *context, char *text) {
-    if (context && qn__check(context, QN__OBJECT_CONTEXT, "qn_text_free", "context") == QN_OK)
+    if (text && qn__check(context, QN__OBJECT_CONTEXT, "qn_text_free", "context") == QN_OK)
         qn__release(&context->allocator, text);
 }

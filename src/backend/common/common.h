@@ -106,7 +106,9 @@ void qn__kernel_names_print(const qn__kernel_names *found, const char *first, ch
 enum { QN__FLIGHT = 256 };
 
 /* How far a queue is. Commands are numbered from 1; one thread at a time submits. Names are read by any thread, and of
-   commands that are not done: they have to be there until then. Zeroed: no command yet. */
+   commands that are not done: they have to be there until then. Where other threads may reach a command while its name
+   is read, either the names stay for good (CUDA's) or a lock of the queue's keeps them from it (OpenCL's, whose names are
+   the code's or the graph's, which stay as long as the command is not reached). Zeroed: no command yet. */
 typedef struct qn__flight {
     atomic_uint_fast64_t submitted, completed;
     _Atomic(const char *) names[QN__FLIGHT]; /* of command n at n % size; NULL: no kernel */
