@@ -625,13 +625,25 @@ QN_API qn_status qn_event_done(qn_event *event, bool *done);
 QN_API qn_status qn_event_elapsed(qn_event *begin, qn_event *end, int64_t *elapsed_ns);
 
 /* Records what is submitted to `stream` between begin and end into a graph instead of running it; a recorded
-   graph is launched cheaply any number of times. Reads into host memory and event waits across streams cannot
-   be recorded (QN_ERROR_STATE), nor can events. Objects used by a graph stay alive with it. One graph can be
-   launched on several streams; its launches may then run one after another. Errors: QN_ERROR_STATE (begin: the stream records already; end: it does not; launch: it
-   records, or a buffer is mapped), QN_ERROR_WRONG_CONTEXT, QN_ERROR_OUT_OF_MEMORY. */
+   graph is launched cheaply any number of times. Reads into host memory and waits for events cannot be recorded
+   (QN_ERROR_STATE). An event that is recorded in a graph is moved by each launch of it, on the stream of the launch; it
+   cuts the graph in two for the driver, which costs as much as another launch. Objects used by a graph stay alive with
+   it. One graph can be launched on several streams; its launches may then run one after another. Errors:
+   QN_ERROR_STATE (begin: the stream records already; end: it does not; launch: it records, or a buffer is mapped),
+   QN_ERROR_WRONG_CONTEXT, QN_ERROR_OUT_OF_MEMORY. */
 QN_API qn_status qn_graph_begin(qn_stream *stream);
 QN_API qn_status qn_graph_end(qn_stream *stream, qn_graph **graph);
 QN_API qn_status qn_graph_launch(qn_stream *stream, qn_graph *graph);
+/* Sets range and arguments of a launch of the graph, for the graph's launches from now on; those that still run are not
+   touched. `index` counts the launches (qn_launch) in the order in which they were recorded, empty ones too, from 0.
+   The kernel stays. A NULL range keeps the range, QN_NO_ARGS the arguments; else both are as for qn_launch, with the
+   same errors, after which the launch is as it was. An empty range leaves the launch out. What only the driver refuses is
+   an error of the next qn_graph_launch, which then runs nothing. Costs as much as a launch; but for CUDA the next launch
+   of the graph has the commands recorded again. QN_ERROR_RANGE: there is no such launch. Any thread. */
+QN_API qn_status qn_graph_set_launch(qn_graph *graph, uint32_t index, const qn_range *range,
+                                     const qn_arg *args, size_t num_args);
+/* How many launches it has. Any thread. */
+QN_API uint32_t qn_graph_launch_count(const qn_graph *graph);
 QN_API void qn_graph_destroy(qn_graph *graph);
 
 /* For the functions above that take a stream but no object that tells the device: the default stream by name.

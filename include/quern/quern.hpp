@@ -343,10 +343,20 @@ class event {
 
 class graph {
   public:
-    explicit graph(qn_graph *object) : object_(object) {}
+    explicit graph(qn_graph *object, const qn_context *context = nullptr)
+        : context_(context), object_(object) {}
     qn_graph *get() const noexcept { return object_.get(); }
+    std::uint32_t launch_count() const noexcept { return qn_graph_launch_count(get()); }
+    /* The launch of that index gets this range and, where there are any, these arguments. */
+    template <class... Values>
+    void set_launch(std::uint32_t index, const range &over, const Values &...values) const {
+        const std::array<qn_arg, sizeof...(Values)> args = {detail::argument(values)...};
+        const qn_arg *given = args.empty() ? nullptr : args.data();
+        check(qn_graph_set_launch(get(), index, over.get(), given, args.size()), context_);
+    }
 
   private:
+    const qn_context *context_;
     detail::owner<qn_graph, qn_graph_destroy> object_;
 };
 
@@ -397,7 +407,7 @@ class stream {
             throw;
         }
         check(qn_graph_end(get(), &made), context_);
-        return quern::graph(made);
+        return quern::graph(made, context_);
     }
     void launch(const graph &what) const { check(qn_graph_launch(get(), what.get()), context_); }
 

@@ -40,18 +40,28 @@ static qn_status check_both(qn_stream **stream, qn_event *event, const char *fun
                     function);
 }
 
+qn__command qn__event_record(qn_event *event) {
+    const uint64_t version = atomic_fetch_add(&event->version, 1) + 1;
+    return (qn__command){.kind = QN__COMMAND_RECORD, .mark = event->mark, .mark_version = version};
+}
+
+/* What never comes must not be waited for; a later recording stands in for it. */
+void qn__event_unrecord(qn_event *event, const qn__command *record) {
+    uint_fast64_t version = record->mark_version;
+    atomic_compare_exchange_strong(&event->version, &version, version - 1);
+}
+
 qn_status qn_stream_record(qn_stream *stream, qn_event *event) {
     qn_status status = check_both(&stream, event, "qn_stream_record");
     if (status) return status;
-    if (stream->recording)
-        return qn__fail(event->object.context, QN_ERROR_STATE,
-                        "qn_stream_record: events cannot be recorded in a graph");
-    uint64_t version = atomic_fetch_add(&event->version, 1) + 1;
-    qn__command command = {.kind = QN__COMMAND_RECORD, .mark = event->mark, .mark_version = version};
+    if (stream->recording) { /* each launch of the graph moves it */
+        const qn__command command = {.kind = QN__COMMAND_RECORD, .mark = event->mark};
+        return qn__stream_submit(stream, &command, NULL, 0, &event->object, &(uint64_t){0});
+    }
+    const qn__command command = qn__event_record(event);
     uint64_t number;
     status = qn__stream_submit(stream, &command, NULL, 0, &event->object, &number);
-    /* what never comes must not be waited for; a later recording stands in for it */
-    if (status) atomic_compare_exchange_strong(&event->version, &(uint_fast64_t){version}, version - 1);
+    if (status) qn__event_unrecord(event, &command);
     return status;
 }
 

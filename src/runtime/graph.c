@@ -1,4 +1,6 @@
-/* Graphs: the commands recorded on a stream, handed to the backend once as a whole. */
+/* Graphs: the commands recorded on a stream, handed to the backend as a whole, or in parts where events stand between
+   them: a backend's replay holds none. A launch that is set anew has the backend make its part again, when the graph is
+   next launched. */
 #include <string.h>
 
 #include "runtime/runtime.h"
@@ -73,43 +75,157 @@ qn_status qn_graph_begin(qn_stream *stream) {
     qn_graph *graph = qn__object_new(context, QN__OBJECT_GRAPH);
     if (!graph) return QN_ERROR_OUT_OF_MEMORY;
     graph->device = stream->device;
+    pthread_mutex_init(&graph->lock, NULL);
     stream->recording = graph;
     return QN_OK;
 }
 
-static void add_use(qn_graph *graph, const qn__use *use) {
+/* ---- parts ---- */
+
+static bool is_event(const qn__graph_step *step) { return step->command->kind == QN__COMMAND_RECORD; }
+
+/* An empty launch is there only to be set anew. */
+static bool is_empty(const qn__graph_step *step) {
+    return step->command->kind == QN__COMMAND_LAUNCH && step->command->global[0] == 0;
+}
+
+static qn_status make_parts(qn_graph *graph) {
+    qn_context *context = graph->object.context;
+    const size_t size = (graph->num_steps + 1) * sizeof *graph->parts;
+    graph->parts = qn__allocate_zeroed(&context->allocator, size);
+    if (!graph->parts) return qn__fail_memory(context, size);
+    for (size_t i = 0; i < graph->num_steps; i++) {
+        qn__graph_step *step = &graph->steps[i];
+        qn__graph_part *last = graph->num_parts ? &graph->parts[graph->num_parts - 1] : NULL;
+        if (last && !last->event && !is_event(step))
+            last->count++;
+        else
+            graph->parts[graph->num_parts++] = (qn__graph_part){
+                .first = i, .count = 1, .event = is_event(step) ? (qn_event *)step->object : NULL};
+    }
+    return QN_OK;
+}
+
+void qn__graph_replay_finalise(qn__graph_replay *replay) {
+    if (replay->replay) replay->device->backend->replay_destroy(replay->device->gpu, replay->replay);
+}
+
+/* The library's own objects have no handle to destroy. */
+static void *new_object(qn_context *context, qn__object_kind kind) {
+    qn__object *object = qn__object_new(context, kind);
+    if (object) atomic_store(&object->destroyed, true);
+    return object;
+}
+
+static qn_status make_replay(const qn_graph *graph, qn__graph_part *part, const char *function) {
+    qn_context *context = graph->object.context;
+    qn_device *device = graph->device;
+    char why[QN__WHY] = "";
+    qn__command *list = qn__allocate(&context->allocator, part->count * sizeof *list);
+    if (!list) return qn__fail_memory(context, part->count * sizeof *list);
+    size_t count = 0;
+    for (size_t i = part->first; i < part->first + part->count; i++)
+        if (!is_empty(&graph->steps[i])) list[count++] = *graph->steps[i].command;
+    qn__graph_replay *made = count ? new_object(context, QN__OBJECT_REPLAY) : NULL;
+    qn_status status = count && !made ? QN_ERROR_OUT_OF_MEMORY : QN_OK;
+    if (made) {
+        made->device = device;
+        status = device->backend->replay_create(device->gpu, list, count, &made->replay, why);
+        if (status) {
+            made->replay = NULL;
+            qn__drop(&made->object);
+            qn__fail(context, status, "%s: %s", function, why[0] ? why : qn_status_text(status));
+        }
+    }
+    qn__release(&context->allocator, list);
+    if (!status) part->replay = made;
+    return status;
+}
+
+/* ---- editions ---- */
+
+static void add_use(qn__graph_edition *edition, const qn__use *use) {
     qn_buffer *root = qn__buffer_root(use->buffer);
     size_t at = 0;
-    while (at < graph->num_uses && graph->uses[at].buffer != root) at++;
-    if (at == graph->num_uses) graph->uses[graph->num_uses++] = (qn__use){root, false};
-    graph->uses[at].writes |= use->writes;
+    while (at < edition->num_uses && edition->uses[at].buffer != root) at++;
+    if (at == edition->num_uses) edition->uses[edition->num_uses++] = (qn__use){root, false};
+    edition->uses[at].writes |= use->writes;
+}
+
+static void add_used(qn__graph_edition *edition, qn__object *object) {
+    if (!object) return;
+    qn__retain(object);
+    edition->used[edition->num_used++] = object;
 }
 
 /* Buffers that a graph writes are newer on the device after each launch; host contents go over before. Each
    buffer is looked at once a launch, however often the graph uses it. */
-static qn_status list_uses(qn_graph *graph) {
-    qn_context *context = graph->object.context;
-    size_t count = 1;
-    for (size_t i = 0; i < graph->num_steps; i++) count += graph->steps[i].num_uses;
-    graph->uses = qn__allocate(&context->allocator, count * sizeof *graph->uses);
-    if (!graph->uses) return qn__fail_memory(context, count * sizeof *graph->uses);
-    for (size_t i = 0; i < graph->num_steps; i++)
-        for (uint32_t k = 0; k < graph->steps[i].num_uses; k++) add_use(graph, &graph->steps[i].uses[k]);
+static qn_status list_uses(const qn_graph *graph, qn__graph_edition *edition) {
+    const qn__allocator *allocator = &graph->object.context->allocator;
+    size_t uses = 1, used = 1;
+    for (size_t i = 0; i < graph->num_steps; i++) {
+        uses += graph->steps[i].num_uses;
+        used += graph->steps[i].num_uses + 1;
+    }
+    edition->uses = qn__allocate(allocator, uses * sizeof *edition->uses);
+    edition->used = qn__allocate(allocator, used * sizeof *edition->used);
+    if (!edition->uses || !edition->used)
+        return qn__fail_memory(graph->object.context, used * sizeof *edition->used);
+    for (size_t i = 0; i < graph->num_steps; i++) {
+        const qn__graph_step *step = &graph->steps[i];
+        if (is_empty(step)) continue;
+        add_used(edition, step->object);
+        for (uint32_t k = 0; k < step->num_uses; k++) {
+            add_used(edition, &step->uses[k].buffer->object);
+            add_use(edition, &step->uses[k]);
+        }
+    }
     return QN_OK;
 }
 
-static qn_status make_replay(qn_graph *graph) {
-    qn_context *context = graph->object.context;
-    qn_status status = list_uses(graph);
+static qn_status copy_parts(const qn_graph *graph, qn__graph_edition *edition) {
+    const size_t size = (graph->num_parts + 1) * sizeof *edition->parts;
+    edition->parts = qn__allocate(&graph->object.context->allocator, size);
+    if (!edition->parts) return qn__fail_memory(graph->object.context, size);
+    for (size_t i = 0; i < graph->num_parts; i++) {
+        edition->parts[edition->num_parts++] = graph->parts[i];
+        if (graph->parts[i].replay) qn__retain(&graph->parts[i].replay->object);
+    }
+    return QN_OK;
+}
+
+void qn__graph_edition_finalise(qn__graph_edition *edition) {
+    const qn__allocator *allocator = &edition->object.context->allocator;
+    for (size_t i = 0; i < edition->num_parts; i++)
+        if (edition->parts[i].replay) qn__drop(&edition->parts[i].replay->object);
+    for (size_t i = 0; i < edition->num_used; i++) qn__drop(edition->used[i]);
+    qn__release(allocator, edition->parts);
+    qn__release(allocator, edition->used);
+    qn__release(allocator, edition->uses);
+}
+
+/* What is new since the last launch is made now. */
+static qn_status make_edition(qn_graph *graph, const char *function) {
+    if (graph->edition) return QN_OK;
+    qn_status status = QN_OK;
+    for (size_t i = 0; i < graph->num_parts && !status; i++)
+        if (!graph->parts[i].event && !graph->parts[i].replay)
+            status = make_replay(graph, &graph->parts[i], function);
     if (status) return status;
-    qn__command *list = qn__allocate(&context->allocator, (graph->num_steps + 1) * sizeof *list);
-    if (!list) return qn__fail_memory(context, graph->num_steps * sizeof *list);
-    for (size_t i = 0; i < graph->num_steps; i++) list[i] = *graph->steps[i].command;
-    char why[QN__WHY] = "";
-    qn_device *device = graph->device;
-    status = device->backend->replay_create(device->gpu, list, graph->num_steps, &graph->replay, why);
-    qn__release(&context->allocator, list);
-    return status ? qn__fail(context, status, "qn_graph_end: %s", why) : QN_OK;
+    qn__graph_edition *edition = new_object(graph->object.context, QN__OBJECT_EDITION);
+    if (!edition) return QN_ERROR_OUT_OF_MEMORY;
+    status = list_uses(graph, edition);
+    if (!status) status = copy_parts(graph, edition);
+    if (status)
+        qn__drop(&edition->object);
+    else
+        graph->edition = edition;
+    return status;
+}
+
+static void forget_edition(qn_graph *graph) {
+    if (graph->edition) qn__drop(&graph->edition->object);
+    graph->edition = NULL;
 }
 
 qn_status qn_graph_end(qn_stream *stream, qn_graph **out) {
@@ -121,11 +237,21 @@ qn_status qn_graph_end(qn_stream *stream, qn_graph **out) {
     qn_graph *graph = stream->recording;
     if (!graph) return qn__fail(context, QN_ERROR_STATE, "qn_graph_end: the stream does not record");
     stream->recording = NULL;
-    status = make_replay(graph);
+    status = make_parts(graph);
+    if (!status) status = make_edition(graph, "qn_graph_end");
     if (status)
         qn_graph_destroy(graph);
     else
         *out = graph;
+    return status;
+}
+
+static qn_status launch(const qn_graph *graph, qn_stream *stream) {
+    qn__graph_edition *edition = graph->edition;
+    uint64_t number = 0;
+    qn_status status = qn__buffers_use(edition->uses, edition->num_uses, stream, "qn_graph_launch");
+    if (!status) status = qn__stream_submit_edition(stream, edition, &number);
+    if (number) qn__buffers_used(edition->uses, edition->num_uses, stream, number);
     return status;
 }
 
@@ -140,14 +266,67 @@ qn_status qn_graph_launch(qn_stream *stream, qn_graph *graph) {
         return qn__fail(context, QN_ERROR_WRONG_CONTEXT, "qn_graph_launch: the graph is of another device");
     if (stream->recording)
         return qn__fail(context, QN_ERROR_STATE, "qn_graph_launch: the stream records a graph");
-    uint64_t number = 0;
-    status = qn__buffers_use(graph->uses, graph->num_uses, stream, "qn_graph_launch");
-    if (!status) status = qn__stream_submit_replay(stream, graph, &number);
-    if (number) qn__buffers_used(graph->uses, graph->num_uses, stream, number);
+    pthread_mutex_lock(&graph->lock);
+    status = make_edition(graph, "qn_graph_launch");
+    if (!status) status = launch(graph, stream);
+    pthread_mutex_unlock(&graph->lock);
     if (!status)
         qn__log(context, QN_LOG_DEBUG, "%s: launch of a graph of %zu commands", graph->device->name,
                 graph->num_steps);
     return status;
+}
+
+/* ---- updates ---- */
+
+uint32_t qn_graph_launch_count(const qn_graph *graph) {
+    uint32_t count = 0;
+    if (qn__check(graph, QN__OBJECT_GRAPH, "qn_graph_launch_count", "graph")) return 0;
+    for (size_t i = 0; i < graph->num_steps; i++)
+        count += graph->steps[i].command->kind == QN__COMMAND_LAUNCH;
+    return count;
+}
+
+static qn__graph_step *find_launch(const qn_graph *graph, uint32_t index) {
+    for (size_t i = 0; i < graph->num_steps; i++) {
+        qn__graph_step *step = &graph->steps[i];
+        if (step->command->kind == QN__COMMAND_LAUNCH && index-- == 0) return step;
+    }
+    return NULL;
+}
+
+static qn__graph_part *part_of(const qn_graph *graph, const qn__graph_step *step) {
+    size_t i = 0;
+    while (graph->parts[i].first + graph->parts[i].count <= (size_t)(step - graph->steps)) i++;
+    return &graph->parts[i];
+}
+
+qn_status qn__graph_replace(qn_graph *graph, qn__graph_step *step, const qn__command *command,
+                            const qn__use *uses, size_t num_uses) {
+    const qn__allocator *allocator = &graph->object.context->allocator;
+    qn__graph_step made;
+    if (!step_make(allocator, command, uses, num_uses, step->object, &made))
+        return qn__fail_memory(graph->object.context, sizeof *command);
+    qn__graph_part *part = part_of(graph, step);
+    if (part->replay) qn__drop(&part->replay->object);
+    part->replay = NULL;
+    forget_edition(graph);
+    step_free(allocator, step);
+    *step = made;
+    return QN_OK;
+}
+
+qn_status qn_graph_set_launch(qn_graph *graph, uint32_t index, const qn_range *range, const qn_arg *args,
+                              size_t num_args) {
+    static const char function[] = "qn_graph_set_launch";
+    qn_status status = qn__check(graph, QN__OBJECT_GRAPH, function, "graph");
+    if (status) return status;
+    pthread_mutex_lock(&graph->lock);
+    qn__graph_step *step = find_launch(graph, index);
+    if (step) status = qn__graph_set(graph, step, function, range, args, num_args);
+    pthread_mutex_unlock(&graph->lock);
+    if (step) return status;
+    return qn__fail(graph->object.context, QN_ERROR_RANGE, "%s: launch %u of a graph that has %u", function,
+                    (unsigned)index, (unsigned)qn_graph_launch_count(graph));
 }
 
 void qn_graph_destroy(qn_graph *graph) {
@@ -156,8 +335,11 @@ void qn_graph_destroy(qn_graph *graph) {
 
 void qn__graph_finalise(qn_graph *graph) {
     const qn__allocator *allocator = &graph->object.context->allocator;
-    if (graph->replay) graph->device->backend->replay_destroy(graph->device->gpu, graph->replay);
+    forget_edition(graph);
+    for (size_t i = 0; i < graph->num_parts; i++)
+        if (graph->parts[i].replay) qn__drop(&graph->parts[i].replay->object);
     for (size_t i = 0; i < graph->num_steps; i++) step_free(allocator, &graph->steps[i]);
     qn__release(allocator, graph->steps);
-    qn__release(allocator, graph->uses);
+    qn__release(allocator, graph->parts);
+    pthread_mutex_destroy(&graph->lock);
 }

@@ -11,8 +11,9 @@ enum { USUAL_PARAMS = 256, USUAL_ARGS_SIZE = 4096 };
 
 /* A launch under construction. The arrays are not cleared: a launch is to cost less than a microsecond. */
 typedef struct launch {
+    const char *function; /* of the API, for messages */
     qn_kernel *kernel;
-    qn_stream *stream;
+    const qn_device *device;
     const qn__kernel_info *info;
     qn_context *context;
     uint64_t local_memory;
@@ -29,7 +30,7 @@ typedef struct launch {
 
 static qn_status wrong(const launch *l, uint32_t index, const char *what) {
     const qn__param_info *param = &l->info->params[index];
-    return qn__fail(l->context, QN_ERROR_KERNEL_ARGUMENT, "qn_launch: parameter %u of %s, '%s %s': %s",
+    return qn__fail(l->context, QN_ERROR_KERNEL_ARGUMENT, "%s: parameter %u of %s, '%s %s': %s", l->function,
                     (unsigned)index + 1, l->info->name, param->type_name, param->name, what);
 }
 
@@ -100,7 +101,7 @@ static qn_status store_bytes(launch *l, uint32_t index, const qn_arg *arg, unsig
     bool three = param->lanes == 3 && arg->size == param->size / 4 * 3;
     if (arg->size != param->size && !three)
         return qn__fail(l->context, QN_ERROR_KERNEL_ARGUMENT,
-                        "qn_launch: parameter %u of %s, '%s %s': %llu bytes were given, it has %u",
+                        "%s: parameter %u of %s, '%s %s': %llu bytes were given, it has %u", l->function,
                         (unsigned)index + 1, l->info->name, param->type_name, param->name,
                         (unsigned long long)arg->size, (unsigned)param->size);
     memcpy(to, arg->value.bytes, arg->size);
@@ -124,25 +125,24 @@ static qn_status store_buffer(launch *l, uint32_t index, const qn_arg *arg) {
     if (arg->kind == QN_ARG_BUFFER) {
         qn_buffer *buffer = arg->value.buffer;
         if (!buffer) return wrong(l, index, "the buffer is NULL; qn_arg_null() passes a null pointer");
-        qn_status status = qn__check(buffer, QN__OBJECT_BUFFER, "qn_launch", param->name);
+        qn_status status = qn__check(buffer, QN__OBJECT_BUFFER, l->function, param->name);
         if (status == QN_ERROR_ARGUMENT) return wrong(l, index, "the pointer is not a buffer");
         if (status) return status;
-        if (buffer->object.context != l->context || buffer->device != l->stream->device)
-            return qn__fail(
-                l->context, QN_ERROR_WRONG_CONTEXT,
-                "qn_launch: parameter %u of %s, '%s %s': the buffer is of another device or context",
-                (unsigned)index + 1, l->info->name, param->type_name, param->name);
+        if (buffer->object.context != l->context || buffer->device != l->device)
+            return qn__fail(l->context, QN_ERROR_WRONG_CONTEXT,
+                            "%s: parameter %u of %s, '%s %s': the buffer is of another device or context",
+                            l->function, (unsigned)index + 1, l->info->name, param->type_name, param->name);
         bind_buffer(l, index, buffer);
     }
     return QN_OK;
 }
 
 static qn_status check_local(const launch *l, uint64_t wanted) {
-    const qn_device *device = l->stream->device;
+    const qn_device *device = l->device;
     if (wanted <= device->info.local_memory) return QN_OK;
-    return qn__fail(l->context, QN_ERROR_LAUNCH_SIZE,
-                    "qn_launch: %s needs %llu bytes of local memory; %s has %llu", l->info->name,
-                    (unsigned long long)wanted, device->name, (unsigned long long)device->info.local_memory);
+    return qn__fail(l->context, QN_ERROR_LAUNCH_SIZE, "%s: %s needs %llu bytes of local memory; %s has %llu",
+                    l->function, l->info->name, (unsigned long long)wanted, device->name,
+                    (unsigned long long)device->info.local_memory);
 }
 
 /* __local arguments lie one after another behind the kernel's own local variables, each aligned to 128 bytes,
@@ -177,10 +177,9 @@ static qn_status store_arg(launch *l, uint32_t index, const qn_arg *arg) {
 static qn_status store_args(launch *l, const qn_arg *args, size_t num_args) {
     const uint32_t wanted = qn__source_params(l->info);
     if (num_args != wanted)
-        return qn__fail(l->context, QN_ERROR_ARGUMENT_COUNT,
-                        "qn_launch: %s takes %u arguments, %zu were given", l->info->name, (unsigned)wanted,
-                        num_args);
-    if (num_args && !args) return qn__fail_null(l->context, "qn_launch", "args");
+        return qn__fail(l->context, QN_ERROR_ARGUMENT_COUNT, "%s: %s takes %u arguments, %zu were given",
+                        l->function, l->info->name, (unsigned)wanted, num_args);
+    if (num_args && !args) return qn__fail_null(l->context, l->function, "args");
     for (uint32_t i = 0; i < num_args; i++) {
         qn_status status = store_arg(l, i, &args[i]);
         if (status) return status;
@@ -193,7 +192,7 @@ static qn_status store_args(launch *l, const qn_arg *args, size_t num_args) {
 
 static qn_status set_local(launch *l, const qn_range *range, qn__command *command) {
     const uint32_t *reqd = l->info->reqd_local;
-    const qn_device *device = l->stream->device;
+    const qn_device *device = l->device;
     bool given = range->local[0] || range->local[1] || range->local[2];
     if (!given && reqd[0])
         memcpy(command->local, reqd, sizeof command->local);
@@ -206,19 +205,20 @@ static qn_status set_local(launch *l, const qn_range *range, qn__command *comman
     for (int d = 0; d < 3; d++) {
         if (reqd[0] && command->local[d] != reqd[d])
             return qn__fail(
-                l->context, QN_ERROR_LAUNCH_SIZE, "qn_launch: %s requires local size %u,%u,%u, not %u,%u,%u",
-                l->info->name, (unsigned)reqd[0], (unsigned)reqd[1], (unsigned)reqd[2],
+                l->context, QN_ERROR_LAUNCH_SIZE, "%s: %s requires local size %u,%u,%u, not %u,%u,%u",
+                l->function, l->info->name, (unsigned)reqd[0], (unsigned)reqd[1], (unsigned)reqd[2],
                 (unsigned)command->local[0], (unsigned)command->local[1], (unsigned)command->local[2]);
         if (command->local[d] > device->info.max_local_size[d])
-            return qn__fail(
-                l->context, QN_ERROR_LAUNCH_SIZE, "qn_launch: local size %u in dimension %d; %s allows %u",
-                (unsigned)command->local[d], d, device->name, (unsigned)device->info.max_local_size[d]);
+            return qn__fail(l->context, QN_ERROR_LAUNCH_SIZE,
+                            "%s: local size %u in dimension %d; %s allows %u", l->function,
+                            (unsigned)command->local[d], d, device->name,
+                            (unsigned)device->info.max_local_size[d]);
         items *= command->local[d];
     }
     if (items <= device->info.max_group_size) return QN_OK;
-    return qn__fail(l->context, QN_ERROR_LAUNCH_SIZE,
-                    "qn_launch: a work-group of %llu work-items; %s allows %u", (unsigned long long)items,
-                    device->name, (unsigned)device->info.max_group_size);
+    return qn__fail(l->context, QN_ERROR_LAUNCH_SIZE, "%s: a work-group of %llu work-items; %s allows %u",
+                    l->function, (unsigned long long)items, device->name,
+                    (unsigned)device->info.max_group_size);
 }
 
 /* Backends count work-groups in 64 bits. */
@@ -226,13 +226,13 @@ static qn_status check_product(const launch *l, const uint64_t global[3]) {
     const uint64_t limit = (uint64_t)1 << 62;
     if (global[1] <= limit / global[0] && global[2] <= limit / (global[0] * global[1])) return QN_OK;
     return qn__fail(l->context, QN_ERROR_LAUNCH_SIZE,
-                    "qn_launch: global size %llu,%llu,%llu is more than 2^62 work-items",
+                    "%s: global size %llu,%llu,%llu is more than 2^62 work-items", l->function,
                     (unsigned long long)global[0], (unsigned long long)global[1],
                     (unsigned long long)global[2]);
 }
 
 static qn_status set_sizes(launch *l, const qn_range *range, qn__command *command) {
-    const qn_device *device = l->stream->device;
+    const qn_device *device = l->device;
     command->work_dim = 1;
     for (int d = 0; d < 3; d++) {
         command->global[d] = range->global[d] ? range->global[d] : 1;
@@ -241,9 +241,10 @@ static qn_status set_sizes(launch *l, const qn_range *range, qn__command *comman
         if (command->global[d] > device->info.max_global_size[d] ||
             range->offset[d] > UINT64_MAX - command->global[d])
             return qn__fail(l->context, QN_ERROR_LAUNCH_SIZE,
-                            "qn_launch: global size %llu at offset %llu in dimension %d; %s allows %llu",
-                            (unsigned long long)command->global[d], (unsigned long long)range->offset[d], d,
-                            device->name, (unsigned long long)device->info.max_global_size[d]);
+                            "%s: global size %llu at offset %llu in dimension %d; %s allows %llu",
+                            l->function, (unsigned long long)command->global[d],
+                            (unsigned long long)range->offset[d], d, device->name,
+                            (unsigned long long)device->info.max_global_size[d]);
     }
     if (range->global[0] == 0) return QN_OK;
     qn_status status = check_product(l, command->global);
@@ -263,28 +264,59 @@ static qn_status check_objects(qn_stream *stream, qn_kernel *kernel, const qn_ra
                     stream->object.context == context ? "" : " in another context");
 }
 
-static void log_launch(const launch *l, const qn__command *command) {
+static void log_launch(const launch *l, const qn__command *command, bool recorded) {
     char range[QN__RANGE_TEXT];
     qn__range_print(command, range, sizeof range);
-    qn__log(l->context, QN_LOG_DEBUG, "%s: launch %s, %s%s", l->stream->device->name, l->info->name, range,
-            l->stream->recording ? ", recorded" : "");
+    qn__log(l->context, QN_LOG_DEBUG, "%s: launch %s, %s%s", l->device->name, l->info->name, range,
+            recorded ? ", recorded" : "");
 }
 
-/* Buffers are used, then submitted, then noted: the locks are held for as short as can be. */
-static qn_status submit(launch *l, qn__command *command, const qn_range *range, const qn_arg *args,
-                        size_t num_args) {
+/* What was recorded before, in place of arguments that are not given. */
+static void keep_args(launch *l, const qn__graph_step *before) {
+    const qn__command *command = before->command;
+    memcpy(l->args, command->args, command->args_size);
+    memcpy(l->bindings, command->bindings, command->num_bindings * sizeof *l->bindings);
+    memcpy(l->uses, before->uses, before->num_uses * sizeof *l->uses);
+    l->num_buffers = command->num_bindings;
+    l->local_memory = command->local_memory;
+}
+
+static void keep_sizes(qn__command *command, const qn__command *before) {
+    command->work_dim = before->work_dim;
+    memcpy(command->global, before->global, sizeof command->global);
+    memcpy(command->offset, before->offset, sizeof command->offset);
+    memcpy(command->local, before->local, sizeof command->local);
+}
+
+/* The whole command, checked. Of an empty launch the global size is 0. before: what stands for arguments and a range that
+   are not given, or NULL. */
+static qn_status prepare(launch *l, qn__command *command, const qn_range *range, const qn_arg *args,
+                         size_t num_args, const qn__graph_step *before) {
     qn_status status = check_local(l, l->local_memory); /* the kernel's own */
-    if (!status) status = store_args(l, args, num_args);
-    if (!status) status = set_sizes(l, range, command);
-    if (!status) status = qn__buffers_use(l->uses, l->num_buffers, l->stream, "qn_launch");
-    if (status || range->global[0] == 0) return status;
+    if (!status && before && !args && !num_args)
+        keep_args(l, before);
+    else if (!status)
+        status = store_args(l, args, num_args);
+    if (!status && before && !range)
+        keep_sizes(command, before->command);
+    else if (!status)
+        status = set_sizes(l, range, command);
+    if (range && range->global[0] == 0) command->global[0] = 0;
     command->bindings = l->bindings;
     command->num_bindings = l->num_buffers;
     command->local_memory = l->local_memory;
+    return status;
+}
+
+/* Buffers are used, then submitted, then noted: the locks are held for as short as can be. */
+static qn_status submit(launch *l, qn_stream *stream, const qn__command *command) {
+    qn_status status = qn__buffers_use(l->uses, l->num_buffers, stream, l->function);
+    const bool recorded = stream->recording != NULL;
+    if (status || (command->global[0] == 0 && !recorded)) return status;
     uint64_t number;
-    status = qn__stream_submit(l->stream, command, l->uses, l->num_buffers, &l->kernel->object, &number);
-    if (number) qn__buffers_used(l->uses, l->num_buffers, l->stream, number);
-    if (!status && qn__logs(l->context, QN_LOG_DEBUG)) log_launch(l, command);
+    status = qn__stream_submit(stream, command, l->uses, l->num_buffers, &l->kernel->object, &number);
+    if (number) qn__buffers_used(l->uses, l->num_buffers, stream, number);
+    if (!status && qn__logs(l->context, QN_LOG_DEBUG)) log_launch(l, command, recorded);
     return status;
 }
 
@@ -305,27 +337,53 @@ static bool make_room(launch *l) {
     return true;
 }
 
+/* Room, and what does not depend on range and arguments. */
+static qn_status begin(launch *l, const char *function, qn_kernel *kernel, qn__command *command) {
+    const qn__kernel_info *info = kernel->info;
+    l->function = function;
+    l->kernel = kernel;
+    l->device = kernel->program->device;
+    l->info = info;
+    l->context = kernel->object.context;
+    l->local_memory = info->static_local;
+    l->num_buffers = 0;
+    if (!make_room(l)) return qn__fail_memory(l->context, info->args_size);
+    for (uint32_t i = 0; i < info->args_size; i += 16) memset(l->args + i, 0, 16); /* in registers */
+    *command = (qn__command){.kind = QN__COMMAND_LAUNCH,
+                             .code = kernel->program->code,
+                             .kernel = kernel->index,
+                             .kernel_name = info->name,
+                             .args = l->args,
+                             .args_size = info->args_size};
+    return QN_OK;
+}
+
+static void end(launch *l) {
+    if (l->memory) qn__release(&l->context->allocator, l->memory);
+}
+
 qn_status qn_launch(qn_stream *stream, qn_kernel *kernel, const qn_range *range, const qn_arg *args,
                     size_t num_args) {
-    qn_status status = check_objects(stream, kernel, range);
-    if (status) return status;
-    const qn__kernel_info *info = kernel->info;
     launch l;
-    l.kernel = kernel;
-    l.stream = qn__stream_of(stream, kernel->program->device);
-    l.info = info;
-    l.context = kernel->object.context;
-    l.local_memory = info->static_local;
-    l.num_buffers = 0;
-    if (!make_room(&l)) return qn__fail_memory(l.context, info->args_size);
-    for (uint32_t i = 0; i < info->args_size; i += 16) memset(l.args + i, 0, 16); /* in registers */
-    qn__command command = {.kind = QN__COMMAND_LAUNCH,
-                           .code = kernel->program->code,
-                           .kernel = kernel->index,
-                           .kernel_name = info->name,
-                           .args = l.args,
-                           .args_size = info->args_size};
-    status = submit(&l, &command, range, args, num_args);
-    if (l.memory) qn__release(&l.context->allocator, l.memory);
+    qn__command command;
+    qn_status status = check_objects(stream, kernel, range);
+    if (!status) status = begin(&l, "qn_launch", kernel, &command);
+    if (status) return status;
+    status = prepare(&l, &command, range, args, num_args, NULL);
+    if (!status) status = submit(&l, qn__stream_of(stream, kernel->program->device), &command);
+    end(&l);
+    return status;
+}
+
+qn_status qn__graph_set(qn_graph *graph, qn__graph_step *step, const char *function, const qn_range *range,
+                        const qn_arg *args, size_t num_args) {
+    launch l;
+    qn__command command;
+    qn_kernel *kernel = (qn_kernel *)step->object;
+    qn_status status = begin(&l, function, kernel, &command);
+    if (status) return status;
+    status = prepare(&l, &command, range, args, num_args, step);
+    if (!status) status = qn__graph_replace(graph, step, &command, l.uses, l.num_buffers);
+    end(&l);
     return status;
 }

@@ -19,6 +19,8 @@ static void finalise_kernel(void *o) { qn__kernel_finalise(o); }
 static void finalise_stream(void *o) { qn__stream_finalise(o); }
 static void finalise_event(void *o) { qn__event_finalise(o); }
 static void finalise_graph(void *o) { qn__graph_finalise(o); }
+static void finalise_replay(void *o) { qn__graph_replay_finalise(o); }
+static void finalise_edition(void *o) { qn__graph_edition_finalise(o); }
 static void finalise_host(void *o) { qn__host_finalise(o); }
 
 static const kind_info kinds[QN__OBJECT_KINDS] = {
@@ -30,6 +32,8 @@ static const kind_info kinds[QN__OBJECT_KINDS] = {
     [QN__OBJECT_EVENT] = {"event", sizeof(qn_event), finalise_event},
     [QN__OBJECT_GRAPH] = {"graph", sizeof(qn_graph), finalise_graph},
     [QN__OBJECT_HOST] = {"host memory", sizeof(qn__host), finalise_host},
+    [QN__OBJECT_REPLAY] = {"replay", sizeof(qn__graph_replay), finalise_replay},
+    [QN__OBJECT_EDITION] = {"edition", sizeof(qn__graph_edition), finalise_edition},
     [QN__OBJECT_CONTEXT] = {"context", 0, NULL},
 };
 

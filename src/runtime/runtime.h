@@ -22,6 +22,8 @@ typedef enum qn__object_kind {
     QN__OBJECT_STREAM,
     QN__OBJECT_EVENT,
     QN__OBJECT_GRAPH,
+    QN__OBJECT_REPLAY, /* the library's own, as the next one */
+    QN__OBJECT_EDITION,
     QN__OBJECT_HOST,    /* pinned host memory; users have its address only */
     QN__OBJECT_CONTEXT, /* in no list of a context */
     QN__OBJECT_KINDS
@@ -201,17 +203,44 @@ typedef struct qn__graph_step {
     qn__command *command;
     qn__use *uses;
     uint32_t num_uses;
-    qn__object *object; /* the kernel of a launch, or NULL */
+    qn__object *object; /* a launch's kernel, an event, pinned host memory, or NULL */
 } qn__graph_step;
+
+/* What the backend has made of commands; ends with the last edition that has it. */
+typedef struct qn__graph_replay {
+    qn__object object;
+    qn_device *device;
+    qn__replay *replay;
+} qn__graph_replay;
+
+/* A part of a graph: commands between two events, or an event. */
+typedef struct qn__graph_part {
+    size_t first, count;      /* of its steps */
+    qn__graph_replay *replay; /* a reference; NULL: there is nothing to do, or it is not made */
+    qn_event *event;          /* or NULL */
+} qn__graph_part;
+
+/* A graph as it is between two updates: made by the first launch behind one, and kept by its launches, so that what an
+   update takes away lasts as long as they run. */
+typedef struct qn__graph_edition {
+    qn__object object;
+    qn__graph_part *parts;
+    size_t num_parts;
+    qn__object **used; /* references */
+    size_t num_used;
+    qn__use *uses; /* its buffers, each once */
+    size_t num_uses;
+} qn__graph_edition;
 
 struct qn_graph {
     qn__object object;
     qn_device *device;
     qn__graph_step *steps;
     size_t num_steps, cap_steps;
-    qn__use *uses; /* its buffers, each once */
-    size_t num_uses;
-    qn__replay *replay;
+    pthread_mutex_t lock; /* of all below, and of the steps once it is recorded */
+    qn__graph_part *parts;
+    size_t num_parts;
+    qn__graph_edition *edition; /* a reference; NULL: to be made */
 };
 
 /* error.c: sets the calling thread's message and returns the status. context NULL: the call had none to tell. */
@@ -254,6 +283,8 @@ void qn__kernel_finalise(qn_kernel *kernel);
 void qn__stream_finalise(qn_stream *stream);
 void qn__event_finalise(qn_event *event);
 void qn__graph_finalise(qn_graph *graph);
+void qn__graph_replay_finalise(qn__graph_replay *replay);
+void qn__graph_edition_finalise(qn__graph_edition *edition);
 void qn__host_finalise(qn__host *host);
 void qn__device_finalise(qn_device *device);
 
@@ -272,7 +303,8 @@ qn_status qn__stream_submit_now(qn_stream *stream, const qn__command *command, q
                                 uint64_t *number);
 /* The stream's queue is quern's again: a command stands behind what was submitted to it meanwhile. */
 qn_status qn__stream_take_back(qn_stream *stream, uint64_t *number);
-qn_status qn__stream_submit_replay(qn_stream *stream, qn_graph *graph, uint64_t *number);
+/* All parts of it, with nothing of other threads between them. */
+qn_status qn__stream_submit_edition(qn_stream *stream, qn__graph_edition *edition, uint64_t *number);
 /* Objects that only finished work still holds are let go, on all streams of the device; `wait`: all of them. */
 void qn__device_reap(qn_device *device, bool wait);
 /* qn_stream_write; `data_stays` until the caller has waited, so that no copy of it is needed. */
@@ -301,8 +333,19 @@ void qn__buffers_forget(qn_stream *stream);
 /* host.c: the pinned memory of the device's that [memory, memory + size) lies in, with a reference; NULL: none. */
 qn__host *qn__host_find(qn_device *device, const void *memory, uint64_t size);
 
+/* event.c: the command that moves the event on, and what to do if it could not be submitted. */
+qn__command qn__event_record(qn_event *event);
+void qn__event_unrecord(qn_event *event, const qn__command *record);
+
+/* launch.c: sets the launch's arguments and range, as qn_graph_set_launch; the graph's lock is held. */
+qn_status qn__graph_set(qn_graph *graph, qn__graph_step *step, const char *function, const qn_range *range,
+                        const qn_arg *args, size_t num_args);
+
 /* graph.c */
 qn_status qn__graph_add(qn_graph *graph, const qn__command *command, const qn__use *uses, size_t num_uses,
                         qn__object *object);
+/* The step's command and buffers become these; its kernel stays. */
+qn_status qn__graph_replace(qn_graph *graph, qn__graph_step *step, const qn__command *command,
+                            const qn__use *uses, size_t num_uses);
 
 #endif

@@ -154,10 +154,26 @@ qn_status qn__stream_submit_now(qn_stream *stream, const qn__command *command, q
     return status ? say(stream, status, why) : QN_OK;
 }
 
-qn_status qn__stream_submit_replay(qn_stream *stream, qn_graph *graph, uint64_t *number) {
-    char why[QN__WHY];
+static qn_status submit_part(qn_stream *stream, const qn__graph_part *part, qn__graph_edition *edition,
+                             uint64_t *number, char *why) {
+    qn__command record = {.kind = QN__COMMAND_RECORD};
+    qn__replay *replay = part->replay ? part->replay->replay : NULL;
+    if (part->event) record = qn__event_record(part->event);
+    if (!part->event && !replay) return QN_OK;
+    uint64_t n;
+    qn_status status = submit_locked(stream, &record, replay, NULL, 0, &edition->object, &n, why);
+    if (status && part->event) qn__event_unrecord(part->event, &record);
+    if (n) *number = n;
+    return status;
+}
+
+qn_status qn__stream_submit_edition(qn_stream *stream, qn__graph_edition *edition, uint64_t *number) {
+    char why[QN__WHY] = "";
+    qn_status status = QN_OK;
+    *number = 0;
     pthread_mutex_lock(&stream->lock);
-    qn_status status = submit_locked(stream, NULL, graph->replay, NULL, 0, &graph->object, number, why);
+    for (size_t i = 0; i < edition->num_parts && !status; i++)
+        status = submit_part(stream, &edition->parts[i], edition, number, why);
     pthread_mutex_unlock(&stream->lock);
     return status ? say(stream, status, why) : QN_OK;
 }

@@ -133,7 +133,11 @@ static void streams(const quern::device &device) {
     quern::graph graph = stream.capture([&] {
         stream.launch(change, quern::range(4), x, how{1, 2}, quern::local{64});
     });
+    EXPECT(graph.launch_count() == 1);
+    graph.set_launch(0, quern::range(4), x, how{1, 100}, quern::local{64});
+    graph.set_launch(0, quern::range(4), x, how{1, 2}, quern::local{64});
     stream.launch(graph);
+    graph.set_launch(0, quern::range(4));
     stream.launch(graph);
     stream.record(end);
     other.wait_for(end);

@@ -134,6 +134,8 @@ static const qn_translate_desc translate_desc = {.program = {.source = source}, 
     X(qn_graph_end, 0, STREAM, qn_graph_end(h, &out.graph))                                                  \
     X(qn_graph_launch, 0, STREAM, qn_graph_launch(h, o[GRAPH]))                                              \
     X(qn_graph_launch, 1, GRAPH, qn_graph_launch(o[STREAM], h))                                              \
+    X(qn_graph_set_launch, 0, GRAPH, qn_graph_set_launch(h, 0, NULL, QN_NO_ARGS))                            \
+    X(qn_graph_launch_count, 0, GRAPH, nothing(qn_graph_launch_count(h) == 0))                               \
     X(qn_graph_destroy, 0, GRAPH, (qn_graph_destroy(h), QN_ERROR_ARGUMENT))                                  \
     X(qn_device_stream, 0, DEVICE, nothing(qn_device_stream(h) == NULL))                                     \
     X(qn_device_native, 0, DEVICE, qn_device_native(h, QN_NATIVE_CUDA_CONTEXT, &out.handle))                 \

@@ -1,5 +1,5 @@
 /* Random sequences of calls on the CPU and null devices, against a model of what the buffers must hold: writes,
-   copies, fills, launches, maps, views, graphs, events, and objects that are destroyed while they are in use.
+   copies, fills, launches, maps, views, graphs and updates of them, events, and objects that are destroyed while they are in use.
    Work goes to several streams; before a call leaves one stream for another, an event orders the two.
    `unit_api_random SEED STEPS` runs one seed for long, `unit_api_random SEEDS` so many short ones. */
 #include "api_support.h"
@@ -39,6 +39,7 @@ typedef struct world {
     qn_stream *streams[STREAMS]; /* NULL: the default stream */
     int last;                    /* stream that was used last */
     qn_graph *graphs[GRAPHS];
+    qn_event *event; /* in all of them */
     step steps[GRAPHS][MAX_STEPS];
     int roots[GRAPHS][MAX_STEPS][2]; /* as recorded: the slots change */
     int num_steps[GRAPHS];
@@ -188,6 +189,7 @@ static void record_graph(world *w) {
     CALL(qn_graph_begin(stream));
     for (int i = (int)pick(w, MAX_STEPS + 1); i > 0; i--) {
         step s;
+        if (pick(w, 4) == 0) CALL(qn_stream_record(stream, w->event));
         if (!make_step(w, &s)) continue;
         submit(w, stream, &s);
         int n = w->num_steps[g]++;
@@ -200,6 +202,30 @@ static void record_graph(world *w) {
     }
     if (pick(w, 3) == 0) change_objects(w); /* destroys and makes buffers beside the recording */
     CALL(qn_graph_end(stream, &w->graphs[g]));
+}
+
+/* A launch of the graph gets other buffers, another value and another range. */
+static void update_graph(world *w) {
+    const int g = (int)pick(w, GRAPHS), n = w->num_steps[g] ? (int)pick(w, (unsigned)w->num_steps[g]) : 0;
+    step *old = &w->steps[g][n], s;
+    unsigned index = 0;
+    if (!w->graphs[g] || !w->num_steps[g] || old->kind < ADD) return;
+    for (int i = 0; i < n; i++) index += w->steps[g][i].kind >= ADD;
+    for (int tries = 0; tries < 50; tries++) {
+        if (!make_step(w, &s) || s.kind != old->kind) continue;
+        if (pick(w, 6) == 0) s.size = 0; /* left out */
+        const slot *from = &w->slots[s.from], *to = &w->slots[s.to];
+        const qn_arg add[] = {qn_arg_buffer(to->buffer), qn_arg_unsigned(s.bytes[0])};
+        const qn_arg mix[] = {qn_arg_buffer(from->buffer), add[0], add[1]};
+        CALL(qn_graph_set_launch(w->graphs[g], index, QN_RANGE(s.size), s.kind == ADD ? add : mix,
+                                 s.kind == ADD ? 2 : 3));
+        w->roots[g][n][0] = from->root;
+        w->roots[g][n][1] = to->root;
+        s.from = (int)from->offset;
+        s.to = (int)to->offset;
+        *old = s;
+        return;
+    }
 }
 
 static void launch_graph(world *w) {
@@ -259,7 +285,7 @@ static void rebuild_kernels(world *w) {
 }
 
 static void one_call(world *w) {
-    switch (pick(w, 16)) {
+    switch (pick(w, 18)) {
     case 0:
     case 1: change_objects(w); break;
     case 2: record_graph(w); break;
@@ -269,6 +295,8 @@ static void one_call(world *w) {
     case 6: read_back(w); break;
     case 7: map(w); break;
     case 8: rebuild_kernels(w); break;
+    case 9:
+    case 10: update_graph(w); break;
     default: do_step(w);
     }
 }
@@ -282,6 +310,7 @@ static void run(const char *device, uint64_t seed, long steps) {
     w->program = make_program(w->device, source);
     rebuild_kernels(w);
     for (int i = 0; i < BUFFERS; i++) make_root(w, i);
+    CALL(qn_event_create(w->device, &w->event));
     for (int i = 1; i < STREAMS; i++) CALL(qn_stream_create(w->device, &w->streams[i]));
     for (long i = 0; i < steps; i++) one_call(w);
     settle(w);
