@@ -204,7 +204,9 @@ enum {
     QN_CAN_EMULATE = 1 << 6,      /* a GPU interface on the processor (software driver) */
     /* 32-bit denormal numbers are kept. Without it they may count as zero, as OpenCL C 7.5.3 allows, whether they
        come in or come out of a computation; moving them changes nothing. */
-    QN_CAN_F32_DENORMALS = 1 << 7
+    QN_CAN_F32_DENORMALS = 1 << 7,
+    QN_CAN_SHARE_COHERENTLY =
+        1 << 8 /* QN_MEMORY_SHARED: host and kernels see memory alike while kernels run */
 };
 
 /* A capability's word: "f64" for QN_CAN_F64. NULL for what is not one of them. Any thread. */
@@ -271,16 +273,24 @@ QN_API qn_status qn_device_trim(qn_device *device);
 
 /* ---- buffers ---- */
 
-/* Defaults: zeroed memory. With `data`, size bytes are copied from it. `uninitialised` skips the zeroing. */
+/* Where a buffer's memory lies. */
+typedef enum qn_memory {
+    QN_MEMORY_DEVICE, /* where kernels are fastest */
+    QN_MEMORY_SHARED  /* where host and kernels see it alike, also while kernels run: see qn_buffer_host */
+} qn_memory;
+
+/* Defaults: zeroed memory of the device. With `data`, size bytes are copied from it. `uninitialised` skips the zeroing. */
 typedef struct qn_buffer_desc {
     uint64_t size; /* bytes, at least 1 */
     const void *data;
     bool uninitialised;
     const char *label; /* for messages; copied; may be NULL */
+    qn_memory memory;
 } qn_buffer_desc;
 
-/* Errors: QN_ERROR_NULL, QN_ERROR_RANGE (size 0 or over max_buffer), QN_ERROR_DEVICE_MEMORY,
-   QN_ERROR_OUT_OF_MEMORY. Any thread. */
+/* Errors: QN_ERROR_NULL, QN_ERROR_RANGE (size 0 or over max_buffer), QN_ERROR_ARGUMENT (memory), QN_ERROR_UNSUPPORTED
+   (QN_MEMORY_SHARED on a device without QN_CAN_SHARE_COHERENTLY), QN_ERROR_DEVICE_MEMORY, QN_ERROR_OUT_OF_MEMORY. Any
+   thread. */
 QN_API qn_status qn_buffer_create(qn_device *device, const qn_buffer_desc *desc, qn_buffer **buffer);
 /* A view of [offset, offset + size) of a buffer, which stays alive with it. The offset must be a multiple
    of 16. Views are passed to kernels and copied like buffers; only whole buffers are mapped. Errors:
@@ -289,6 +299,24 @@ QN_API qn_status qn_buffer_view(qn_buffer *buffer, uint64_t offset, uint64_t siz
 QN_API void qn_buffer_destroy(qn_buffer *buffer);
 QN_API uint64_t qn_buffer_size(const qn_buffer *buffer);
 QN_API qn_device *qn_buffer_device(const qn_buffer *buffer);
+/* The host's pointer to a buffer of QN_MEMORY_SHARED, or to a view's part of it: valid for as long as the buffer, with
+   no map. The library neither waits nor looks at who uses it; the buffer can be mapped and copied besides, as any.
+   What host and a running kernel see of each other there:
+   - Atomic loads and stores of 32 bits (of 64 with QN_CAN_I64_ATOMICS) at aligned addresses: each side sees what the other
+     has stored after a finite time and never half of it, in the host with C11's atomics, in a kernel with
+     atomic_load_explicit, atomic_store_explicit and memory_scope_all_svm_devices.
+   - What a side has written before a store with memory_order_release, the other sees after it has loaded that with
+     memory_order_acquire. Fences of the same scope do as well.
+   - Other atomics (atomic_fetch_add, ...) of one word by both sides at once: only where the device is the processor
+     (QN_DEVICE_CPU, QN_CAN_EMULATE). A GPU's are atomic among its own work-items.
+   - All else is seen when a kernel begins, and by the host when the stream has been waited for. A parameter that is
+     both const and restrict promises that nobody writes there while the kernel runs.
+   A kernel begins when the device has room for it and the stream has come to it, and no later than when somebody waits for
+   the stream: a host that waits for a running kernel itself should look at an event behind it now and then. Kernels
+   that wait for the host must not be more than the device runs at once. Not every driver promises this in writing:
+   devices on which it was not tried lack QN_CAN_SHARE_COHERENTLY.
+   NULL with a message: the buffer is not of that kind. Any thread. */
+QN_API void *qn_buffer_host(const qn_buffer *buffer);
 
 /* Pinned host memory: zeroed, aligned to 64 bytes. Transfers of the device's buffers from and to any part of it take
    no detour and do not block (qn_stream_write); kernels do not see it. On the CPU device, where there is nothing to gain,

@@ -130,7 +130,11 @@ typedef struct qn_backend {
        NULL. */
     qn_status (*memory_create)(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
                                void **host, char *why);
-    void (*memory_destroy)(qn__gpu *gpu, qn__memory *memory);
+    /* The same for memory that the host and running kernels see alike; *host is never NULL. For devices with
+       QN_CAN_SHARE_COHERENTLY; NULL: none has it. */
+    qn_status (*memory_share)(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
+                              void **host, char *why);
+    void (*memory_destroy)(qn__gpu *gpu, qn__memory *memory); /* of whichever function above */
     /* Zeroed host memory that the device copies from and to fast. Both functions NULL, or *host: ordinary memory
        does. */
     qn_status (*host_create)(qn__gpu *gpu, uint64_t size, void **host, char *why);

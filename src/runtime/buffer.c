@@ -14,6 +14,18 @@ static void count_memory(qn_device *device, uint64_t size) {
     atomic_fetch_add(&device->buffers, 1);
 }
 
+static qn_status check_memory(const qn_device *device, const qn_buffer_desc *desc) {
+    qn_context *context = device->object.context;
+    if (desc->memory != QN_MEMORY_DEVICE && desc->memory != QN_MEMORY_SHARED)
+        return qn__fail(context, QN_ERROR_ARGUMENT, "qn_buffer_create: memory %d is not a qn_memory",
+                        (int)desc->memory);
+    if (desc->memory == QN_MEMORY_DEVICE || device->info.capabilities & QN_CAN_SHARE_COHERENTLY) return QN_OK;
+    return qn__fail(context, QN_ERROR_UNSUPPORTED,
+                    "qn_buffer_create: %s has no memory that kernels and the host see alike "
+                    "(QN_CAN_SHARE_COHERENTLY); use QN_MEMORY_DEVICE, and map it",
+                    device->name);
+}
+
 static qn_status check_create(qn_device *device, const qn_buffer_desc *given, qn_buffer_desc *desc,
                               qn_buffer **out) {
     qn_status status = qn__check(device, QN__OBJECT_DEVICE, "qn_buffer_create", "device");
@@ -24,6 +36,8 @@ static qn_status check_create(qn_device *device, const qn_buffer_desc *given, qn
     if (!out) return qn__fail_null(context, "qn_buffer_create", "buffer");
     status = qn__device_ready(device);
     if (status) return status;
+    status = check_memory(device, desc);
+    if (status) return status;
     if (desc->size == 0) return qn__fail(context, QN_ERROR_RANGE, "qn_buffer_create: the size is 0");
     if (desc->size <= device->info.max_buffer) return QN_OK;
     return qn__fail(context, QN_ERROR_RANGE, "qn_buffer_create: %llu bytes; %s allows %llu in a buffer",
@@ -33,9 +47,10 @@ static qn_status check_create(qn_device *device, const qn_buffer_desc *given, qn
 
 static qn_status create_memory(qn_buffer *buffer, char *why) {
     qn_device *device = buffer->device;
+    const qn_backend *backend = device->backend;
     why[0] = 0;
-    return device->backend->memory_create(device->gpu, buffer->size, &buffer->memory, &buffer->address,
-                                          &buffer->shared, why);
+    return (buffer->kind == QN_MEMORY_SHARED ? backend->memory_share : backend->memory_create)(
+        device->gpu, buffer->size, &buffer->memory, &buffer->address, &buffer->shared, why);
 }
 
 /* Where memory is short, destroyed buffers that are only kept for work in flight go first: those of finished work,
@@ -101,6 +116,7 @@ qn_status qn_buffer_create(qn_device *device, const qn_buffer_desc *given, qn_bu
     if (!buffer) return QN_ERROR_OUT_OF_MEMORY;
     buffer->device = device;
     buffer->size = desc.size;
+    buffer->kind = desc.memory;
     buffer->state = QN_BUFFER_DEVICE;
     if (desc.label) buffer->label = copy_label(device->object.context, desc.label);
     status = allocate(buffer);
@@ -171,6 +187,16 @@ uint64_t qn_buffer_size(const qn_buffer *buffer) {
 
 qn_device *qn_buffer_device(const qn_buffer *buffer) {
     return qn__check(buffer, QN__OBJECT_BUFFER, "qn_buffer_device", "buffer") ? NULL : buffer->device;
+}
+
+void *qn_buffer_host(const qn_buffer *buffer) {
+    if (qn__check(buffer, QN__OBJECT_BUFFER, "qn_buffer_host", "buffer")) return NULL;
+    const qn_buffer *root = qn__buffer_root((qn_buffer *)buffer);
+    if (root->kind == QN_MEMORY_SHARED) return (unsigned char *)root->shared + buffer->offset;
+    qn__fail(buffer->object.context, QN_ERROR_ARGUMENT,
+             "qn_buffer_host: the buffer%s%s is not of QN_MEMORY_SHARED; map it", root->label ? " " : "",
+             root->label ? root->label : "");
+    return NULL;
 }
 
 qn_buffer_state qn_buffer_get_state(const qn_buffer *buffer) {

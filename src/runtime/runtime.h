@@ -116,6 +116,7 @@ struct qn_buffer {
     uint64_t size;
     char *label;
     /* root buffers only */
+    qn_memory kind;
     qn__memory *memory;
     uint64_t address;
     void *shared; /* host pointer where memory is shared */

@@ -36,7 +36,7 @@ static const char *const function_names[] = {
 typedef struct block {
     struct block *next;
     size_t size;
-    bool pinned;
+    bool pinned, mapped; /* mapped: kernels see it */
     unsigned char *data;
 } block;
 
@@ -272,6 +272,7 @@ API int cuDeviceGetAttribute(int *value, int attribute, int device) {
     case QN__CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK: *value = 49152; break;
     case QN__CU_DEVICE_ATTRIBUTE_WARP_SIZE: *value = 32; break;
     case QN__CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = 132; break;
+    case QN__CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY: *value = 1; break;
     case QN__CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
         *value = (int)fake.settings[FAKE_CAPABILITY] / 10;
         break;
@@ -314,11 +315,12 @@ API int cuCtxPopCurrent_v2(qn__cu_context *context) {
 
 /* ---- memory ---- */
 
-static void *new_block(size_t size, bool pinned) {
+static void *new_block(size_t size, bool pinned, bool mapped) {
     block *b = calloc(1, sizeof *b);
     b->data = malloc(size + 256);
     b->size = size;
     b->pinned = pinned;
+    b->mapped = mapped;
     memset(b->data, 0xcd, size);
     pthread_mutex_lock(&fake.lock);
     b->next = fake.blocks;
@@ -350,7 +352,7 @@ static int free_block(void *data, bool pinned) {
 static bool on_device(const unsigned char *at, size_t size) {
     pthread_mutex_lock(&fake.lock);
     block *b = fake.blocks;
-    while (b && (b->pinned || at < b->data || at + size > b->data + b->size)) b = b->next;
+    while (b && ((b->pinned && !b->mapped) || at < b->data || at + size > b->data + b->size)) b = b->next;
     pthread_mutex_unlock(&fake.lock);
     return b != NULL;
 }
@@ -358,7 +360,7 @@ static bool on_device(const unsigned char *at, size_t size) {
 static int allocate(qn__cu_address *address, size_t size) {
     if (size == 0) return QN__CU_ERROR_INVALID_VALUE;
     if (size > (size_t)fake.settings[FAKE_MEMORY] - fake.used) return QN__CU_ERROR_OUT_OF_MEMORY;
-    *address = (qn__cu_address)(uintptr_t)new_block(size, false);
+    *address = (qn__cu_address)(uintptr_t)new_block(size, false, false);
     return 0;
 }
 
@@ -420,10 +422,14 @@ API int cuMemFreeAsync(qn__cu_address address, qn__cu_stream stream) {
     return free_block((void *)(uintptr_t)address, false);
 }
 API int cuMemHostAlloc(void **memory, size_t size, unsigned flags) {
-    (void)flags;
     CALL_IN_CONTEXT(host_alloc);
-    *memory = new_block(size, true);
+    *memory = new_block(size, true, flags & QN__CU_MEMHOSTALLOC_DEVICEMAP);
     return 0;
+}
+API int cuMemHostGetDevicePointer_v2(qn__cu_address *address, void *memory, unsigned flags) {
+    CALL_IN_CONTEXT(host_address);
+    *address = (qn__cu_address)(uintptr_t)memory;
+    return flags || !on_device(memory, 1);
 }
 API int cuMemFreeHost(void *memory) {
     CALL(host_free);

@@ -87,6 +87,7 @@ static const qn_translate_desc translate_desc = {.program = {.source = source}, 
     X(qn_buffer_destroy, 0, BUFFER, (qn_buffer_destroy(h), QN_ERROR_ARGUMENT))                               \
     X(qn_buffer_size, 0, BUFFER, nothing(qn_buffer_size(h) == 0))                                            \
     X(qn_buffer_device, 0, BUFFER, nothing(qn_buffer_device(h) == NULL))                                     \
+    X(qn_buffer_host, 0, BUFFER, nothing(qn_buffer_host(h) == NULL))                                         \
     X(qn_buffer_write, 0, BUFFER, qn_buffer_write(h, 0, out.data, 16))                                       \
     X(qn_buffer_read, 0, BUFFER, qn_buffer_read(h, 0, out.data, 16))                                         \
     X(qn_stream_write, 0, STREAM, qn_stream_write(h, o[BUFFER], 0, out.data, 16))                            \

@@ -1,5 +1,7 @@
-/* Host memory that devices work with: pinned. */
+/* Host memory that devices work with: pinned, and shared while kernels run. */
 #include "api_support.h"
+
+#include <stdatomic.h>
 
 static const char add_source[] = "kernel void add(global int *a, int n) { a[get_global_id(0)] += n; }\n";
 
@@ -54,10 +56,155 @@ static void wrong_uses_of_pinned_memory_are_told(void **state) {
     qn_context_destroy(context);
 }
 
+/* ---- shared ---- */
+
+static qn_status create_shared(qn_device *device, uint64_t size, qn_buffer **buffer) {
+    return qn_buffer_create(device, &(qn_buffer_desc){.size = size, .memory = QN_MEMORY_SHARED}, buffer);
+}
+
+/* Answers message n in box[0], with what is in data[0], by 3 * data[0] + n in data[1] and n in box[1]. It ends after some
+   time without a message. Reading many times an iteration makes one last, where a driver allows few iterations. */
+#define READ_2  "    if (got <= done) got = READ(box);\n    if (got <= done) got = READ(box);\n"
+#define READ_8  READ_2 READ_2 READ_2 READ_2
+#define READ_32 READ_8 READ_8 READ_8 READ_8
+static const char answer_source[] =
+    "#define READ(at) atomic_load_explicit(at, memory_order_acquire, memory_scope_all_svm_devices)\n"
+    "kernel void answer(global atomic_int *box, global int *data, int turns, int last) {\n"
+    "    int done = READ(box + 1), got = done;\n"
+    "    for (int i = 0; i < turns && done < last; i++) {\n" READ_32 "        if (got > done) {\n"
+    "            data[1] = 3 * data[0] + got;\n"
+    "            done = got;\n"
+    "            atomic_store_explicit(box + 1, done, memory_order_release, memory_scope_all_svm_devices);\n"
+    "        }\n"
+    "    }\n"
+    "}\n";
+
+typedef struct talk {
+    fixture f;
+    qn_buffer *box, *data;
+    qn_event *end;
+    atomic_int *shared_box;
+    volatile int *shared_data;
+    int turns, last, runs;
+    double deadline;
+} talk;
+
+static void run_again(talk *t) {
+    assert_ok(t->f.context,
+              qn_launch(NULL, t->f.kernel, QN_RANGE(1), QN_ARGS(t->box, t->data, t->turns, t->last)));
+    assert_ok(t->f.context, qn_stream_record(qn_device_stream(t->f.device), t->end));
+    t->runs++;
+}
+
+static void exchange(talk *t, int number) {
+    t->shared_data[0] = number * 7;
+    atomic_store_explicit(&t->shared_box[0], number, memory_order_release);
+    for (unsigned looks = 1; atomic_load_explicit(&t->shared_box[1], memory_order_acquire) != number;
+         looks++) {
+        bool done = false;
+        if (looks % 64) continue;
+        assert_ok(t->f.context, qn_event_done(t->end, &done));
+        if (done && atomic_load(&t->shared_box[1]) != number) run_again(t);
+        if (test_seconds() > t->deadline) fail_msg("no answer to message %d after %d runs", number, t->runs);
+    }
+    assert_int_equal(t->shared_data[1], 3 * number * 7 + number);
+}
+
+/* Where more messages are answered than there were runs, a kernel has seen what the host wrote while it ran. */
+static void a_kernel_and_the_host_exchange_messages(void **state) {
+    (void)state;
+    if (!device_can(QN_CAN_SHARE_COHERENTLY, "memory that kernels and the host see alike")) return;
+    enum { LAST = 1 << 20, ENOUGH = 200 };
+    talk t = {.f = make_fixture(test_device(), answer_source, "answer"), .deadline = test_seconds() + 60};
+    qn_device_info info;
+    assert_ok(t.f.context, qn_device_get_info(t.f.device, &info));
+    t.turns = info.loop_limit ? (int)(info.loop_limit / 2) : 200000;
+    t.last = LAST;
+    assert_ok(t.f.context, create_shared(t.f.device, 64, &t.box));
+    assert_ok(t.f.context, create_shared(t.f.device, 64, &t.data));
+    assert_ok(t.f.context, qn_event_create(t.f.device, &t.end));
+    t.shared_box = qn_buffer_host(t.box);
+    t.shared_data = qn_buffer_host(t.data);
+    int number = 0;
+    run_again(&t);
+    while (number < ENOUGH || number <= t.runs) exchange(&t, ++number);
+    print_message("%d messages in %d runs\n", number, t.runs);
+    t.shared_data[0] = 0;
+    atomic_store(&t.shared_box[0], LAST); /* the last message: the kernel ends */
+    assert_ok(t.f.context, qn_stream_wait(qn_device_stream(t.f.device), 60000000000));
+    qn_context_destroy(t.f.context);
+}
+
+static void shared_buffers_are_buffers(void **state) {
+    (void)state;
+    enum { COUNT = 1000 };
+    if (!device_can(QN_CAN_SHARE_COHERENTLY, "memory that kernels and the host see alike")) return;
+    fixture f = make_fixture(test_device(), add_source, "add");
+    qn_buffer *shared, *view, *other = make_buffer(f.device, COUNT * sizeof(int), NULL);
+    int first[COUNT], got[COUNT], one = 1, *map;
+    for (int i = 0; i < COUNT; i++) first[i] = i;
+    assert_ok(
+        f.context,
+        qn_buffer_create(f.device,
+                         &(qn_buffer_desc){.size = sizeof first, .data = first, .memory = QN_MEMORY_SHARED},
+                         &shared));
+    int *host = qn_buffer_host(shared);
+    assert_memory_equal(host, first, sizeof first);
+    assert_ok(f.context, qn_buffer_view(shared, 160, 80, &view));
+    assert_ptr_equal(qn_buffer_host(view), host + 40);
+    host[3] = 100; /* seen by what begins later */
+    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(COUNT), QN_ARGS(shared, 5)));
+    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(20), QN_ARGS(view, 1000)));
+    assert_ok(f.context, qn_stream_copy(NULL, shared, 0, other, 0, sizeof first));
+    assert_ok(f.context, qn_stream_fill(NULL, shared, 4, 4, &one, 4));
+    assert_ok(f.context, qn_stream_write(NULL, shared, 0, &one, 4));
+    assert_ok(f.context, qn_stream_read(NULL, shared, 0, got, sizeof got));
+    assert_ok(f.context, qn_stream_wait(qn_device_stream(f.device), QN_FOREVER));
+    assert_memory_equal(got, host, sizeof got);
+    for (int i = 2; i < COUNT; i++)
+        assert_int_equal(host[i], i == 3 ? 105 : i + 5 + (i >= 40 && i < 60 ? 1000 : 0));
+    assert_int_equal(host[0], 1);
+    assert_int_equal(host[1], 1);
+    assert_ok(f.context, qn_buffer_read(other, 0, got, sizeof got));
+    assert_int_equal(got[1], 6);
+    assert_int_equal(got[3], 105);
+    assert_ok(f.context, qn_buffer_map(shared, QN_MAP_READ, (void **)&map));
+    assert_ptr_equal(map, host);
+    assert_ok(f.context, qn_buffer_unmap(shared));
+    qn_context_destroy(f.context);
+}
+
+static void wrong_uses_of_shared_memory_are_told(void **state) {
+    (void)state;
+    qn_context *context = make_context(NULL);
+    qn_device *device = get_device(context, test_device());
+    qn_buffer *buffer;
+    qn_device_info info;
+    assert_ok(context, qn_device_get_info(device, &info));
+    if (info.capabilities & QN_CAN_SHARE_COHERENTLY) {
+        assert_ok(context, create_shared(device, 16, &buffer));
+        for (int i = 0; i < 4; i++) assert_int_equal(((int *)qn_buffer_host(buffer))[i], 0);
+    } else
+        assert_fails(context, create_shared(device, 16, &buffer), QN_ERROR_UNSUPPORTED,
+                     "(QN_CAN_SHARE_COHERENTLY); use QN_MEMORY_DEVICE");
+    assert_fails(context,
+                 qn_buffer_create(device, &(qn_buffer_desc){.size = 16, .memory = (qn_memory)7}, &buffer),
+                 QN_ERROR_ARGUMENT, "memory 7 is not a qn_memory");
+    buffer = make_buffer(device, 16, NULL);
+    assert_null(qn_buffer_host(buffer));
+    assert_non_null(strstr(qn_error_message(context), "is not of QN_MEMORY_SHARED; map it"));
+    assert_fails(context, create_shared(get_device(context, "null"), 16, &buffer), QN_ERROR_UNSUPPORTED,
+                 "null has no memory that kernels and the host see alike");
+    qn_context_destroy(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pinned_memory_goes_there_and_back),
         cmocka_unit_test(wrong_uses_of_pinned_memory_are_told),
+        cmocka_unit_test(a_kernel_and_the_host_exchange_messages),
+        cmocka_unit_test(shared_buffers_are_buffers),
+        cmocka_unit_test(wrong_uses_of_shared_memory_are_told),
     };
     return run_device_tests(tests);
 }

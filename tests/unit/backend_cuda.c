@@ -137,6 +137,37 @@ static void pinned_memory_goes_directly(void **state) {
     close_device(&d);
 }
 
+static void shared_memory_is_pinned_and_given_back(void **state) {
+    (void)state;
+    device d = open_device();
+    qn_device_info info;
+    qn__memory *memory, *other;
+    uint64_t address;
+    unsigned char *host, data[100] = "what is written";
+    void *none;
+    cuda->gpu_info(d.gpu, &info);
+    assert_true(info.capabilities & QN_CAN_SHARE_COHERENTLY);
+    const long pinned = fake.live(FAKE_PINNED);
+    fake.fault("cuMemHostAlloc", 1, QN__CU_ERROR_OUT_OF_MEMORY);
+    assert_int_equal(cuda->memory_share(d.gpu, 100, &memory, &address, &none, d.why), QN_ERROR_DEVICE_MEMORY);
+    assert_null(none);
+    assert_why(&d, "the system pins no 100 bytes more");
+    fake.fault("cuMemHostGetDevicePointer_v2", 1, QN__CU_ERROR_INVALID_VALUE);
+    assert_int_equal(cuda->memory_share(d.gpu, 100, &memory, &address, &none, d.why), QN_ERROR_DRIVER);
+    assert_why(&d, "showing host memory to the device");
+    assert_int_equal(fake.live(FAKE_PINNED), pinned);
+    assert_int_equal(cuda->memory_share(d.gpu, 100, &memory, &address, (void **)&host, d.why), QN_OK);
+    assert_int_equal(cuda->memory_share(d.gpu, 100, &other, &address, &none, d.why), QN_OK);
+    transfer(&d, (qn__command){.kind = QN__COMMAND_WRITE, .to = memory, .size = 100, .host = data}, QN_OK);
+    finish(&d, 1);
+    assert_memory_equal(host, data, sizeof data);
+    cuda->memory_destroy(d.gpu, memory);
+    assert_int_equal(fake.live(FAKE_PINNED), pinned + 2); /* the other, and the write's block */
+    cuda->memory_destroy(d.gpu, other);
+    assert_int_equal(fake.live(FAKE_ALLOCATIONS), 0);
+    close_device(&d);
+}
+
 /* ---- launches ---- */
 
 static void launches_with_its_arguments(void **state) {
@@ -540,6 +571,7 @@ int main(void) {
         cmocka_unit_test(moves_data_of_any_size),
         cmocka_unit_test(fills_with_patterns_of_all_sizes),
         cmocka_unit_test(pinned_memory_goes_directly),
+        cmocka_unit_test(shared_memory_is_pinned_and_given_back),
         cmocka_unit_test(launches_with_its_arguments),
         cmocka_unit_test(local_memory_and_parts),
         cmocka_unit_test(groups_too_large_for_the_kernel),

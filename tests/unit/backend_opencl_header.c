@@ -31,6 +31,11 @@
     N(CL_DRIVER_VERSION)                                                                                     \
     N(CL_DEVICE_VERSION)                                                                                     \
     N(CL_DEVICE_EXTENSIONS)                                                                                  \
+    N(CL_DEVICE_SVM_CAPABILITIES)                                                                            \
+    N(CL_DEVICE_SVM_FINE_GRAIN_BUFFER)                                                                       \
+    N(CL_DEVICE_SVM_ATOMICS)                                                                                 \
+    N(CL_MEM_SVM_FINE_GRAIN_BUFFER)                                                                          \
+    N(CL_MEM_SVM_ATOMICS)                                                                                    \
     N(CL_DEVICE_TYPE_CPU)                                                                                    \
     N(CL_DEVICE_TYPE_CUSTOM)                                                                                 \
     N(CL_DEVICE_TYPE_ALL)                                                                                    \

@@ -227,6 +227,19 @@ static void loads_stay_before_branches(void **state) {
     }
 }
 
+/* NVIDIA's mem_fence is not enough beyond the work-group. */
+static void fences_reach_as_far_as_their_scope(void **state) {
+    qn__emit_result r = emitted(state,
+                                "kernel @k() {\n    fence global order acq_rel scope work_group\n"
+                                "    fence global order acq_rel scope device\n"
+                                "    fence global order acq_rel scope all_devices\n    return\n}\n",
+                                (qn__target){0});
+    has(&r, "#define qn_fence() asm volatile(\"membar.gl;\" ::: \"memory\")\n");
+    has(&r, "#define qn_fence_all() asm volatile(\"membar.sys;\" ::: \"memory\")\n");
+    has(&r,
+        "    mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);\n    qn_fence();\n    qn_fence_all();\n");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_kernel_is_guarded, ir_setup, ir_teardown),
@@ -242,6 +255,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(doubles_are_refused, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(loads_stay_before_branches, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(integers_wrap, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(fences_reach_as_far_as_their_scope, ir_setup, ir_teardown),
     };
     return cmocka_run_group_tests_name("emit.clc", tests, NULL, NULL);
 }

@@ -192,6 +192,28 @@ static void atomics(void **state) {
     has(&r, ".version 6.0\n.target sm_70\n");
 }
 
+#define WITH_ALL_DEVICES                                                                                     \
+    "kernel @k(%0.p: ptr.global buffer) {\n"                                                                 \
+    "    %1: i32 = atomic_load order acquire scope all_devices align 4 %0.p\n"                               \
+    "    atomic_store order release scope all_devices align 4 offset 4 %0.p, %1\n"                           \
+    "    fence global order acq_rel scope all_devices\n"                                                     \
+    "    %2: i32 = atomic_rmw combine add order relaxed scope all_devices align 4 %0.p, %1\n    return\n}\n"
+
+/* The scope of the host and of other devices is the system's. */
+static void atomics_with_all_devices(void **state) {
+    qn__emit_result r = emitted(state, 60, WITH_ALL_DEVICES);
+    has(&r, "ld.volatile.global.b32");
+    has(&r, "membar.sys;\n\tst.volatile.global.b32");
+    has(&r, "red.sys.global.add.u32");
+    has_not(&r, "membar.gl");
+    r = emitted(state, 90, WITH_ALL_DEVICES);
+    has(&r, "ld.acquire.sys.global.b32");
+    has(&r, "st.release.sys.global.b32");
+    has(&r, "fence.acq_rel.sys;");
+    has(&r, "red.sys.global.add.u32");
+    has_not(&r, ".gpu.");
+}
+
 /* Variables of fixed size are declared, with the arguments behind them in dynamic memory. */
 static void local_memory(void **state) {
     qn__emit_result r = emitted(state, 0,
@@ -325,6 +347,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(vectors_move_in_large_pieces, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(read_only_memory_is_read_through_its_cache, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(atomics, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(atomics_with_all_devices, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(local_memory, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(objects_that_are_compared_with_null, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(sub_groups, ir_setup, ir_teardown),

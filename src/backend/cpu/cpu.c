@@ -129,7 +129,7 @@ static void cpu_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     *info = (qn_device_info){
         .description = gpu->description,
         .driver = gpu->driver,
-        .capabilities = QN_CAN_SHARE_MEMORY,
+        .capabilities = QN_CAN_SHARE_MEMORY | QN_CAN_SHARE_COHERENTLY,
         .compute_units = gpu->num_workers,
         .sub_group_size = QN__CPU_SUB_GROUP,
         .max_group_size = QN__CPU_MAX_GROUP,
@@ -206,6 +206,7 @@ const qn_backend qn__backend_cpu = {
     .target = cpu_target,
     .cache_key = cpu_cache_key,
     .memory_create = cpu_memory_create,
+    .memory_share = cpu_memory_create,
     .memory_destroy = cpu_memory_destroy,
     .queue_create = qn__cpu_queue_create,
     .queue_destroy = qn__cpu_queue_destroy,

@@ -43,6 +43,13 @@ typedef struct qn__cuda_name {
     char text[];
 } qn__cuda_name;
 
+/* Host memory that kernels see. */
+typedef struct qn__cuda_seen {
+    struct qn__cuda_seen *next;
+    qn__cu_address address;
+    void *host;
+} qn__cuda_seen;
+
 struct qn__gpu {
     const qn__services *services;
     const qn__cu *cu;
@@ -58,6 +65,7 @@ struct qn__gpu {
     char name[128], cache_key[256];
     pthread_mutex_t lock; /* of what follows, and of use of `service` */
     qn__queue *queues;
+    qn__cuda_seen *seen;
     qn__cuda_base *base;
     qn__cuda_name *names;   /* of kernels; kept, so that messages can name kernels that are gone */
     qn__prints free_prints; /* qn__cuda_print, with their buffers */
@@ -158,6 +166,8 @@ const char *qn__cuda_intern(qn__gpu *gpu, const char *name); /* NULL: out of mem
 /* memory.c */
 qn_status qn__cuda_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
                                  void **host, char *why);
+qn_status qn__cuda_memory_share(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
+                                void **host, char *why);
 void qn__cuda_memory_destroy(qn__gpu *gpu, qn__memory *memory);
 qn_status qn__cuda_host_create(qn__gpu *gpu, uint64_t size, void **host, char *why);
 void qn__cuda_host_destroy(qn__gpu *gpu, void *host);

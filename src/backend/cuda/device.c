@@ -111,6 +111,8 @@ static void gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     gpu->cu->device_total_mem(&memory, gpu->device);
     *info = (qn_device_info){
         .description = gpu->name,
+        .capabilities =
+            attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY) ? QN_CAN_SHARE_COHERENTLY : 0u,
         .driver = gpu->driver->text,
         .compute_units = attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
         .sub_group_size = attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_WARP_SIZE),
@@ -156,6 +158,7 @@ const qn_backend qn__backend_cuda = {
     .target = target,
     .cache_key = cache_key,
     .memory_create = qn__cuda_memory_create,
+    .memory_share = qn__cuda_memory_share,
     .memory_destroy = qn__cuda_memory_destroy,
     .host_create = qn__cuda_host_create,
     .host_destroy = qn__cuda_host_destroy,

@@ -60,6 +60,7 @@ typedef struct qn__cu_exec_object *qn__cu_exec;
     X(DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 8)                                                       \
     X(DEVICE_ATTRIBUTE_WARP_SIZE, 10)                                                                        \
     X(DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 16)                                                             \
+    X(DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 19)                                                              \
     X(DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 75)                                                         \
     X(DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 76)                                                         \
     X(DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 97)                                                \
@@ -83,6 +84,7 @@ typedef struct qn__cu_exec_object *qn__cu_exec;
     X(MEMPOOL_ATTR_RESERVED_MEM_CURRENT, 5)                                                                  \
     X(MEMPOOL_ATTR_USED_MEM_CURRENT, 7)                                                                      \
     X(MEMHOSTALLOC_PORTABLE, 1)                                                                              \
+    X(MEMHOSTALLOC_DEVICEMAP, 2)                                                                             \
     X(STREAM_NON_BLOCKING, 1)                                                                                \
     X(STREAM_CAPTURE_MODE_THREAD_LOCAL, 1)                                                                   \
     X(EVENT_DEFAULT, 0)                                                                                      \
@@ -134,6 +136,8 @@ typedef struct qn__cu_pool_props {
     X(pool_free, "cuMemFreeAsync", (qn__cu_address address, qn__cu_stream stream))                           \
     X(host_alloc, "cuMemHostAlloc", (void **memory, size_t size, unsigned flags))                            \
     X(host_free, "cuMemFreeHost", (void *memory))                                                            \
+    X(host_address, "cuMemHostGetDevicePointer_v2",                                                          \
+      (qn__cu_address * address, void *memory, unsigned flags))                                              \
     X(copy_to_device, "cuMemcpyHtoDAsync_v2",                                                                \
       (qn__cu_address to, const void *from, size_t size, qn__cu_stream stream))                              \
     X(copy_to_host, "cuMemcpyDtoHAsync_v2",                                                                  \

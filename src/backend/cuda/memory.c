@@ -72,7 +72,71 @@ qn_status qn__cuda_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memor
     return status;
 }
 
+/* ---- host memory that kernels see ---- */
+
+/* In the context: notes the memory and tells the address that it has for kernels. */
+static qn_status show(qn__gpu *gpu, void *host, qn__cu_address *address, char *why) {
+    qn__cuda_seen *seen = qn__allocate_zeroed(gpu->services->allocator, sizeof *seen);
+    if (!seen) return QN_ERROR_OUT_OF_MEMORY;
+    qn__cu_result result = gpu->cu->host_address(&seen->address, host, 0);
+    if (result) {
+        qn__release(gpu->services->allocator, seen);
+        return qn__cuda_fail(gpu, result, "showing host memory to the device", why);
+    }
+    seen->host = host;
+    *address = seen->address;
+    pthread_mutex_lock(&gpu->lock);
+    seen->next = gpu->seen;
+    gpu->seen = seen;
+    pthread_mutex_unlock(&gpu->lock);
+    return QN_OK;
+}
+
+static qn_status pin(qn__gpu *gpu, uint64_t size, void **host, char *why) {
+    const unsigned flags = QN__CU_MEMHOSTALLOC_PORTABLE | QN__CU_MEMHOSTALLOC_DEVICEMAP;
+    qn__cu_result result =
+        size > SIZE_MAX ? QN__CU_ERROR_OUT_OF_MEMORY : gpu->cu->host_alloc(host, (size_t)size, flags);
+    if (!result) return QN_OK;
+    *host = NULL;
+    if (result != QN__CU_ERROR_OUT_OF_MEMORY) return qn__cuda_fail(gpu, result, "pinning memory", why);
+    snprintf(why, QN__WHY, "the system pins no %llu bytes more", (unsigned long long)size);
+    return QN_ERROR_DEVICE_MEMORY;
+}
+
+qn_status qn__cuda_memory_share(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
+                                void **host, char *why) {
+    *host = NULL;
+    if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
+    const bool entered = qn__cuda_enter(gpu);
+    qn_status status = pin(gpu, size, host, why);
+    if (!status) status = show(gpu, *host, address, why);
+    if (status && *host) {
+        gpu->cu->host_free(*host);
+        *host = NULL;
+    }
+    qn__cuda_leave(gpu, entered);
+    if (!status) *memory = (qn__memory *)(uintptr_t)*address;
+    return status;
+}
+
+/* Whether the address is of such memory, which then goes, also when the device is lost: the pages are the host's. */
+static bool hide(qn__gpu *gpu, qn__cu_address address) {
+    pthread_mutex_lock(&gpu->lock);
+    qn__cuda_seen **link = &gpu->seen;
+    while (*link && (*link)->address != address) link = &(*link)->next;
+    qn__cuda_seen *found = *link;
+    if (found) *link = found->next;
+    pthread_mutex_unlock(&gpu->lock);
+    if (!found) return false;
+    const bool entered = qn__cuda_enter(gpu);
+    gpu->cu->host_free(found->host);
+    qn__cuda_leave(gpu, entered);
+    qn__release(gpu->services->allocator, found);
+    return true;
+}
+
 void qn__cuda_memory_destroy(qn__gpu *gpu, qn__memory *memory) {
+    if (hide(gpu, (qn__cu_address)(uintptr_t)memory)) return;
     if (qn__is_lost(&gpu->loss)) return; /* it went with the context */
     const bool entered = qn__cuda_enter(gpu);
     pthread_mutex_lock(&gpu->lock);

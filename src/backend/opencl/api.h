@@ -1,4 +1,4 @@
-/* What quern uses of OpenCL 1.2 (Khronos OpenCL API Specification): our own declarations of the functions, which
+/* What quern uses of OpenCL 1.2, and of 2.0 where it is there (Khronos OpenCL API Specification): our own declarations of the functions, which
    are opened at run time, and of the numbers. All kinds of objects are one opaque type here. */
 #ifndef QN__OPENCL_API_H
 #define QN__OPENCL_API_H
@@ -40,8 +40,9 @@ enum { /* what is asked of platforms and devices */
        CL_DRIVER_VERSION = 0x102D,
        CL_DEVICE_VERSION = 0x102F,
        CL_DEVICE_EXTENSIONS = 0x1030,
-       CL_DEVICE_UUID_KHR = 0x106A,    /* cl_khr_device_uuid */
-       CL_DEVICE_WARP_SIZE_NV = 0x4003 /* cl_nv_device_attribute_query */
+       CL_DEVICE_SVM_CAPABILITIES = 0x1053, /* OpenCL 2.0 */
+       CL_DEVICE_UUID_KHR = 0x106A,         /* cl_khr_device_uuid */
+       CL_DEVICE_WARP_SIZE_NV = 0x4003      /* cl_nv_device_attribute_query */
 };
 
 enum {
@@ -58,6 +59,10 @@ enum {
     CL_MEM_READ_WRITE = 1 << 0,
     CL_MEM_USE_HOST_PTR = 1 << 3,
     CL_MEM_ALLOC_HOST_PTR = 1 << 4,
+    CL_MEM_SVM_FINE_GRAIN_BUFFER = 1 << 10,
+    CL_MEM_SVM_ATOMICS = 1 << 11,
+    CL_DEVICE_SVM_FINE_GRAIN_BUFFER = 1 << 1,
+    CL_DEVICE_SVM_ATOMICS = 1 << 3,
     CL_MAP_READ = 1 << 0,
     CL_MAP_WRITE = 1 << 1,
     CL_PROGRAM_BINARY_SIZES = 0x1165,
@@ -123,9 +128,15 @@ enum {
     F(int32_t, clFlush, (cl_object))                                                                         \
     F(int32_t, clFinish, (cl_object))
 
+/* Of OpenCL 2.0: NULL where the loader is older. */
+#define QN__CL_NEW_FUNCTIONS(F)                                                                              \
+    F(void *, clSVMAlloc, (cl_object, uint64_t, size_t, uint32_t))                                           \
+    F(void, clSVMFree, (cl_object, void *))
+
 typedef struct qn__cl {
 #define QN__CL_MEMBER(result, name, parameters) result(*name) parameters;
     QN__CL_FUNCTIONS(QN__CL_MEMBER)
+    QN__CL_NEW_FUNCTIONS(QN__CL_MEMBER)
 #undef QN__CL_MEMBER
 } qn__cl;
 

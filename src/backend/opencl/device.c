@@ -36,6 +36,7 @@ static void ask_limits(qn__gpu *gpu) {
 }
 
 static void ask_abilities(qn__gpu *gpu) {
+    enum { SVM = CL_DEVICE_SVM_FINE_GRAIN_BUFFER | CL_DEVICE_SVM_ATOMICS };
     const qn__cl *cl = gpu->cl;
     gpu->float_config = qn__cl_number(cl, gpu->device, CL_DEVICE_SINGLE_FP_CONFIG, 0);
     gpu->exact_division = (gpu->float_config & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
@@ -43,6 +44,8 @@ static void ask_abilities(qn__gpu *gpu) {
     gpu->has_i64_atomics = qn__cl_has(cl, gpu->device, "cl_khr_int64_base_atomics") &&
                            qn__cl_has(cl, gpu->device, "cl_khr_int64_extended_atomics");
     gpu->has_sub_groups = has_sub_groups(cl, gpu->device);
+    gpu->has_fine_svm = cl->clSVMAlloc && cl->clSVMFree &&
+                        (qn__cl_number(cl, gpu->device, CL_DEVICE_SVM_CAPABILITIES, 0) & SVM) == SVM;
     gpu->is_nvidia = qn__cl_has(cl, gpu->device, "cl_nv_device_attribute_query");
     gpu->warp = gpu->is_nvidia ? (uint32_t)qn__cl_number(cl, gpu->device, CL_DEVICE_WARP_SIZE_NV, 32) : 32;
     if (gpu->is_cpu) gpu->warp = 8;
@@ -115,7 +118,8 @@ static void gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     *info = (qn_device_info){
         .description = gpu->description,
         .driver = gpu->version,
-        .capabilities = gpu->is_cpu ? QN_CAN_SHARE_MEMORY : 0u,
+        .capabilities =
+            (gpu->is_cpu ? QN_CAN_SHARE_MEMORY : 0u) | (gpu->has_fine_svm ? QN_CAN_SHARE_COHERENTLY : 0u),
         .compute_units = gpu->compute_units,
         .sub_group_size = sub_group_size_of(gpu),
         .max_group_size = gpu->max_group,
@@ -174,6 +178,7 @@ const qn_backend qn__backend_opencl = {
     .target = target,
     .cache_key = cache_key,
     .memory_create = qn__cl_memory_create,
+    .memory_share = qn__cl_memory_share,
     .memory_destroy = qn__cl_memory_destroy,
     .host_create = qn__cl_host_create,
     .host_destroy = qn__cl_host_destroy,

@@ -8,6 +8,9 @@ static const qn__symbol symbols[] = {
 #define SYMBOL(result, name, parameters) {#name, offsetof(qn__cl, name), false},
     QN__CL_FUNCTIONS(SYMBOL)
 #undef SYMBOL
+#define SYMBOL(result, name, parameters) {#name, offsetof(qn__cl, name), true},
+        QN__CL_NEW_FUNCTIONS(SYMBOL)
+#undef SYMBOL
 };
 
 /* ---- asking ---- */

@@ -48,24 +48,20 @@ static cl_object create_buffer(qn__gpu *gpu, uint64_t size, void *host, int32_t 
     return buffer;
 }
 
-qn_status qn__cl_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **out, uint64_t *address, void **host,
-                               char *why) {
-    *host = NULL;
-    if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
-    if (size > SIZE_MAX - 4 * PAGE) return no_memory(gpu, size, CL_INVALID_BUFFER_SIZE, why);
-    qn__memory *memory = qn__allocate_zeroed(gpu->services->allocator, sizeof *memory);
-    if (!memory) return QN_ERROR_OUT_OF_MEMORY;
-    int32_t error = CL_MEM_OBJECT_ALLOCATION_FAILURE;
-    uint64_t rounded = (size + 63) / 64 * 64;
-    if (gpu->is_cpu) memory->base = own_memory(gpu, rounded, host);
-    if (memory->base || !gpu->is_cpu) {
-        error = 0;
-        memory->buffer = create_buffer(gpu, gpu->is_cpu ? rounded : size, *host, &error);
-    }
+static void release_memory(qn__gpu *gpu, qn__memory *memory) {
+    if (memory->buffer) gpu->cl->clReleaseMemObject(memory->buffer);
+    if (memory->svm) gpu->cl->clSVMFree(gpu->context, memory->svm);
+    qn__release(gpu->services->allocator, memory->base);
+    qn__release(gpu->services->allocator, memory);
+}
+
+/* The buffer over `host`, or in memory of the driver's where that is NULL; the struct is taken over. */
+static qn_status make_buffer(qn__gpu *gpu, qn__memory *memory, uint64_t size, void *host, qn__memory **out,
+                             uint64_t *address, char *why) {
+    int32_t error = 0;
+    memory->buffer = create_buffer(gpu, size, host, &error);
     if (!memory->buffer) {
-        qn__release(gpu->services->allocator, memory->base);
-        qn__release(gpu->services->allocator, memory);
-        *host = NULL;
+        release_memory(gpu, memory);
         return no_memory(gpu, size, error, why);
     }
     /* never given again, so that a kernel's last arguments can be compared by it */
@@ -77,11 +73,54 @@ qn_status qn__cl_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **out, ui
     return QN_OK;
 }
 
+static qn_status begin(qn__gpu *gpu, uint64_t size, qn__memory **memory, char *why) {
+    if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
+    if (size > SIZE_MAX - 4 * PAGE) return no_memory(gpu, size, CL_INVALID_BUFFER_SIZE, why);
+    *memory = qn__allocate_zeroed(gpu->services->allocator, sizeof **memory);
+    return *memory ? QN_OK : QN_ERROR_OUT_OF_MEMORY;
+}
+
+static uint64_t rounded(uint64_t size) { return (size + 63) / 64 * 64; }
+
+qn_status qn__cl_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **out, uint64_t *address, void **host,
+                               char *why) {
+    qn__memory *memory;
+    *host = NULL;
+    qn_status status = begin(gpu, size, &memory, why);
+    if (status) return status;
+    if (gpu->is_cpu) memory->base = own_memory(gpu, rounded(size), host);
+    if (gpu->is_cpu && !memory->base) {
+        release_memory(gpu, memory);
+        return no_memory(gpu, size, CL_MEM_OBJECT_ALLOCATION_FAILURE, why);
+    }
+    status = make_buffer(gpu, memory, gpu->is_cpu ? rounded(size) : size, *host, out, address, why);
+    if (status) *host = NULL;
+    return status;
+}
+
+/* Shared virtual memory, with a buffer over it that works on it at the same granularity (OpenCL API specification,
+   clCreateBuffer): launches bind it as any other. */
+qn_status qn__cl_memory_share(qn__gpu *gpu, uint64_t size, qn__memory **out, uint64_t *address, void **host,
+                              char *why) {
+    const uint64_t flags = CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS;
+    qn__memory *memory;
+    *host = NULL;
+    qn_status status = begin(gpu, size, &memory, why);
+    if (status) return status;
+    memory->svm = gpu->cl->clSVMAlloc(gpu->context, flags, (size_t)rounded(size), 0);
+    if (!memory->svm) {
+        release_memory(gpu, memory);
+        return no_memory(gpu, size, CL_MEM_OBJECT_ALLOCATION_FAILURE, why);
+    }
+    void *const svm = memory->svm;
+    status = make_buffer(gpu, memory, rounded(size), svm, out, address, why);
+    if (!status) *host = svm;
+    return status;
+}
+
 void qn__cl_memory_destroy(qn__gpu *gpu, qn__memory *memory) {
-    gpu->cl->clReleaseMemObject(memory->buffer);
     atomic_fetch_sub(&gpu->used, memory->size);
-    qn__release(gpu->services->allocator, memory->base);
-    qn__release(gpu->services->allocator, memory);
+    release_memory(gpu, memory);
 }
 
 /* ---- pinned host memory: a buffer that the driver keeps on the host, mapped for good ---- */

@@ -32,6 +32,7 @@ struct qn__gpu {
     cl_object platform, device, context;
     cl_object service; /* a queue for what happens outside of streams */
     bool is_cpu, has_f64, has_i64_atomics, has_sub_groups, exact_division, is_nvidia;
+    bool has_fine_svm; /* shared virtual memory, fine-grained, with atomics */
     uint32_t compute_units, max_group, warp;
     uint32_t max_local[3], max_groups[3];
     uint64_t float_config, memory, max_buffer, local_memory, max_params;
@@ -46,6 +47,7 @@ struct qn__gpu {
 struct qn__memory {
     cl_object buffer;
     void *base; /* own allocation, or NULL */
+    void *svm;  /* shared virtual memory, or NULL */
     uint64_t address, size;
 };
 
@@ -152,6 +154,8 @@ void qn__cl_uuid(const qn__cl *cl, cl_object device, uint8_t uuid[16]); /* zeros
 /* memory.c */
 qn_status qn__cl_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
                                void **host, char *why);
+qn_status qn__cl_memory_share(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
+                              void **host, char *why);
 void qn__cl_memory_destroy(qn__gpu *gpu, qn__memory *memory);
 qn_status qn__cl_host_create(qn__gpu *gpu, uint64_t size, void **host, char *why);
 void qn__cl_host_destroy(qn__gpu *gpu, void *host);

@@ -110,7 +110,8 @@ void qn__vk_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     *info = (qn_device_info){
         .description = gpu->physical->properties.deviceName,
         .driver = gpu->driver_text,
-        .capabilities = gpu->unified ? QN_CAN_SHARE_MEMORY : 0u,
+        .capabilities =
+            (gpu->unified ? QN_CAN_SHARE_MEMORY : 0u) | (gpu->can.coherent ? QN_CAN_SHARE_COHERENTLY : 0u),
         .compute_units = gpu->can.compute_units ? gpu->can.compute_units
                          : processors > 0       ? (uint32_t)processors
                                                 : 0,
@@ -186,6 +187,7 @@ const qn_backend qn__backend_vulkan = {
     .target = qn__vk_target,
     .cache_key = qn__vk_cache_key,
     .memory_create = qn__vk_memory_create,
+    .memory_share = qn__vk_memory_share,
     .memory_destroy = qn__vk_release,
     .host_create = qn__vk_host_create,
     .host_destroy = qn__vk_host_destroy,

@@ -158,6 +158,7 @@ static void find_driver_abilities(const qn__driver *driver, const qn__vk_device 
     can->loop_limit = of.driverID == DRIVER_LLVMPIPE ? LLVMPIPE_LOOPS : 0;
     can->private_bytes = of.driverID == DRIVER_NVIDIA ? NVIDIA_PRIVATE : 0;
     can->flushes_compared = of.driverID == DRIVER_NVIDIA && floats.shaderDenormPreserveFloat32;
+    can->coherent = of.driverID == DRIVER_LLVMPIPE || of.driverID == DRIVER_NVIDIA;
     can->f32_denormals = floats.shaderDenormPreserveFloat32 || of.driverID == DRIVER_LLVMPIPE;
     can->denormals = floats.shaderDenormPreserveFloat32 &&
                      (!can->f16 || floats.shaderDenormPreserveFloat16) &&

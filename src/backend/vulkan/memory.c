@@ -117,6 +117,7 @@ qn_status qn__vk_heaps_init(qn__gpu *gpu, char *why) {
     if (status) return status;
     int shared = is_unified(gpu) ? find_type(memory, usable, LOCAL | HOST, CACHED, 0) : -1;
     gpu->unified = shared >= 0;
+    atomic_store(&gpu->host_looks, gpu->unified);
     int device =
         gpu->unified ? shared : find_type(memory, usable, LOCAL, 0, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT);
     if (device < 0) device = find_type(memory, usable, LOCAL, 0, 0);
@@ -415,6 +416,17 @@ qn_status qn__vk_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memory,
     if (status) return status;
     *address = qn__vk_address(*memory);
     *host = gpu->unified ? qn__vk_mapped(*memory) : NULL;
+    return QN_OK;
+}
+
+/* Kernels reach it over the bus where it is not device memory anyway. */
+qn_status qn__vk_memory_share(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
+                              void **host, char *why) {
+    qn_status status = qn__vk_allocate(gpu, QN__VK_HOST_HEAP, size, memory, why);
+    if (status) return status;
+    *address = qn__vk_address(*memory);
+    *host = qn__vk_mapped(*memory);
+    atomic_store(&gpu->host_looks, true);
     return QN_OK;
 }
 

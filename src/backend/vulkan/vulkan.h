@@ -119,6 +119,7 @@ typedef struct qn__vk_abilities {
     bool denormals, nearest;                                                    /* the same */
     bool flushes_compared;                                                      /* the same */
     bool f32_denormals; /* kept, whether or not a module asks for it */
+    bool coherent;      /* host and running kernels see each other's writes */
     uint32_t min_sub_group, max_sub_group;
     uint32_t private_bytes, loop_limit; /* see target/target.def */
     uint32_t compute_units;             /* 0: not known */
@@ -137,6 +138,7 @@ struct qn__gpu {
     atomic_uint next_lane;
     VkPipelineLayout layout; /* of all pipelines: push constants, nothing else */
     bool unified;            /* device memory is host memory */
+    atomic_bool host_looks;  /* there are buffers that the host sees without a transfer */
     uint32_t max_groups[3];
     uint64_t memory_size, max_buffer;
     pthread_mutex_t lock; /* of heaps, pinned, stamps and timelines */
@@ -200,6 +202,8 @@ static inline uint64_t qn__vk_address(const qn__memory *memory) {
 }
 qn_status qn__vk_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
                                void **host, char *why);
+qn_status qn__vk_memory_share(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
+                              void **host, char *why);
 qn_status qn__vk_host_create(qn__gpu *gpu, uint64_t size, void **host, char *why);
 void qn__vk_host_destroy(qn__gpu *gpu, void *host);
 /* The pinned memory that [host, host + size) lies in and where; NULL: none. */

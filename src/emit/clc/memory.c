@@ -105,16 +105,27 @@ static void prefetch(clc_emitter *e, const ir_instr *instr) {
 
 /* ---- fences ---- */
 
+#define MEM_FENCE "mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)"
+
 /* NVIDIA's mem_fence orders within the work-group only. */
 void qn__clc_fence(clc_emitter *e, unsigned scope) {
-    bool wide = scope >= IR_SCOPE_DEVICE;
-    if (wide && qn__clc_need(e, "qn_fence"))
-        qn__buf_puts(&e->helpers, "#ifdef __NV_CL_C_VERSION\n"
-                                  "#define qn_fence() asm volatile(\"membar.gl;\" ::: \"memory\")\n"
-                                  "#else\n"
-                                  "#define qn_fence() mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)\n"
-                                  "#endif\n");
-    qn__clc_line(e, wide ? "qn_fence();" : "mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);");
+    static const struct {
+        const char *name, *nvidia;
+    } wide[] = {{"qn_fence", "membar.gl"}, {"qn_fence_all", "membar.sys"}}, *fence;
+    if (scope < IR_SCOPE_DEVICE) {
+        qn__clc_line(e, MEM_FENCE ";");
+        return;
+    }
+    fence = &wide[scope >= IR_SCOPE_ALL_DEVICES];
+    if (qn__clc_need(e, fence->name))
+        qn__buf_printf(&e->helpers,
+                       "#ifdef __NV_CL_C_VERSION\n"
+                       "#define %s() asm volatile(\"%s;\" ::: \"memory\")\n"
+                       "#else\n"
+                       "#define %s() " MEM_FENCE "\n"
+                       "#endif\n",
+                       fence->name, fence->nvidia, fence->name);
+    qn__clc_line(e, "%s();", fence->name);
 }
 
 static void fence_before(clc_emitter *e, const ir_instr *instr) {
