@@ -24,6 +24,15 @@ static const fact facts[] = {
     {"sizeof(CUdevice)", sizeof(CUdevice), sizeof(qn__cu_device)},
     {"sizeof(CUresult)", sizeof(CUresult), sizeof(qn__cu_result)},
     {"sizeof(CUuuid)", sizeof(CUuuid), 16},
+    {"sizeof(CUDA_KERNEL_NODE_PARAMS_v1)", sizeof(CUDA_KERNEL_NODE_PARAMS_v1), sizeof(qn__cu_kernel_node)},
+    {"CUDA_KERNEL_NODE_PARAMS_v1.gridDimX", offsetof(CUDA_KERNEL_NODE_PARAMS_v1, gridDimX),
+     offsetof(qn__cu_kernel_node, grid)},
+    {"CUDA_KERNEL_NODE_PARAMS_v1.blockDimX", offsetof(CUDA_KERNEL_NODE_PARAMS_v1, blockDimX),
+     offsetof(qn__cu_kernel_node, block)},
+    {"CUDA_KERNEL_NODE_PARAMS_v1.sharedMemBytes", offsetof(CUDA_KERNEL_NODE_PARAMS_v1, sharedMemBytes),
+     offsetof(qn__cu_kernel_node, shared)},
+    {"CUDA_KERNEL_NODE_PARAMS_v1.kernelParams", offsetof(CUDA_KERNEL_NODE_PARAMS_v1, kernelParams),
+     offsetof(qn__cu_kernel_node, params)},
 };
 
 int main(void) {

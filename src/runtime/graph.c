@@ -300,6 +300,20 @@ static qn__graph_part *part_of(const qn_graph *graph, const qn__graph_step *step
     return &graph->parts[i];
 }
 
+/* The backend sets the launch in what it has made; QN_ERROR_UNSUPPORTED: that is to be made again. */
+static qn_status update_replay(const qn_graph *graph, const qn__graph_part *part, const qn__graph_step *step,
+                               const qn__command *command) {
+    const qn_backend *backend = graph->device->backend;
+    char why[QN__WHY] = "";
+    size_t index = 0;
+    if (!part->replay || !backend->replay_update || is_empty(step) || command->global[0] == 0)
+        return QN_ERROR_UNSUPPORTED;
+    for (const qn__graph_step *s = &graph->steps[part->first]; s < step; s++) index += !is_empty(s);
+    qn_status status = backend->replay_update(graph->device->gpu, part->replay->replay, index, command, why);
+    if (!status || status == QN_ERROR_UNSUPPORTED) return status;
+    return qn__fail(graph->object.context, status, "%s", why[0] ? why : qn_status_text(status));
+}
+
 qn_status qn__graph_replace(qn_graph *graph, qn__graph_step *step, const qn__command *command,
                             const qn__use *uses, size_t num_uses) {
     const qn__allocator *allocator = &graph->object.context->allocator;
@@ -307,8 +321,15 @@ qn_status qn__graph_replace(qn_graph *graph, qn__graph_step *step, const qn__com
     if (!step_make(allocator, command, uses, num_uses, step->object, &made))
         return qn__fail_memory(graph->object.context, sizeof *command);
     qn__graph_part *part = part_of(graph, step);
-    if (part->replay) qn__drop(&part->replay->object);
-    part->replay = NULL;
+    const qn_status status = update_replay(graph, part, step, made.command);
+    if (status && status != QN_ERROR_UNSUPPORTED) {
+        step_free(allocator, &made);
+        return status;
+    }
+    if (status && part->replay) {
+        qn__drop(&part->replay->object);
+        part->replay = NULL;
+    }
     forget_edition(graph);
     step_free(allocator, step);
     *step = made;

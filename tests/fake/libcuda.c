@@ -22,14 +22,14 @@ enum { MAX_ENTRIES = 32, MAX_STACK = 64, INVALID_CONTEXT = 201, INVALID_HANDLE =
 
 enum function_number {
 #define ROW(field, symbol, params) N_##field,
-    QN__CU_FUNCTIONS(ROW)
+    QN__CU_FUNCTIONS(ROW) QN__CU_OPTIONAL_FUNCTIONS(ROW)
 #undef ROW
         N_COUNT
 };
 
 static const char *const function_names[] = {
 #define ROW(field, symbol, params) symbol,
-    QN__CU_FUNCTIONS(ROW)
+    QN__CU_FUNCTIONS(ROW) QN__CU_OPTIONAL_FUNCTIONS(ROW)
 #undef ROW
 };
 
@@ -84,6 +84,7 @@ struct qn__cu_module_object {
 
 typedef struct operation {
     struct operation *next;
+    const struct operation *node; /* of an instance: the graph's */
     enum { COPY, SET, LAUNCH } kind;
     unsigned char *to;
     const unsigned char *from;
@@ -761,30 +762,59 @@ API int cuFuncSetAttribute(qn__cu_function function, int attribute, int value) {
     function->dynamic = value;
     return 0;
 }
+static int set_launch(operation *op, const qn__cu_kernel_node *with) {
+    const unsigned *grid = with->grid, *block = with->block;
+    if (!grid[0] || !grid[1] || !grid[2] || !block[0] || !block[1] || !block[2] ||
+        block[0] * block[1] * block[2] > 1024)
+        return QN__CU_ERROR_INVALID_VALUE;
+    if (with->shared > 49152 && (int)with->shared > with->function->dynamic)
+        return QN__CU_ERROR_INVALID_VALUE;
+    op->kind = LAUNCH;
+    op->function = with->function;
+    op->launch = (fake_launch){
+        .grid = {grid[0], grid[1], grid[2]}, .block = {block[0], block[1], block[2]}, .shared = with->shared};
+    snprintf(op->launch.name, sizeof op->launch.name, "%.60s", with->function->entry.name);
+    op->launch.params_size = with->function->entry.params_size;
+    if (op->launch.params_size > sizeof op->launch.params) return QN__CU_ERROR_INVALID_VALUE;
+    if (op->launch.params_size) memcpy(op->launch.params, with->params[0], op->launch.params_size);
+    return 0;
+}
+
 API int cuLaunchKernel(qn__cu_function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                        unsigned by, unsigned bz, unsigned shared, qn__cu_stream stream, void **params,
                        void **extra) {
-    (void)extra;
     CALL_IN_CONTEXT(launch);
-    if (!gx || !gy || !gz || !bx || !by || !bz || bx * by * bz > 1024) return QN__CU_ERROR_INVALID_VALUE;
-    if (shared > 49152 && (int)shared > function->dynamic) return QN__CU_ERROR_INVALID_VALUE;
-    operation op = {.kind = LAUNCH, .function = function};
-    op.launch = (fake_launch){.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared};
-    snprintf(op.launch.name, sizeof op.launch.name, "%.60s", function->entry.name);
-    op.launch.params_size = function->entry.params_size;
-    if (op.launch.params_size > sizeof op.launch.params) return QN__CU_ERROR_INVALID_VALUE;
-    if (op.launch.params_size) memcpy(op.launch.params, params[0], op.launch.params_size);
-    return put(stream, &op);
+    const qn__cu_kernel_node with = {function, {gx, gy, gz}, {bx, by, bz}, shared, params, extra};
+    operation op = {.next = NULL};
+    const int result = set_launch(&op, &with);
+    return result ? result : put(stream, &op);
 }
 
 /* ---- graphs ---- */
 
+API int cuStreamGetCaptureInfo_v2(qn__cu_stream stream, int *status, uint64_t *id, qn__cu_graph *graph,
+                                  const qn__cu_node **before, size_t *num_before) {
+    CALL_IN_CONTEXT(stream_capture_info);
+    *status = stream->graph != NULL;
+    if (!stream->graph) return 0;
+    *id = 1;
+    *graph = stream->graph;
+    *before = (const qn__cu_node *)(const void *)&stream->graph->last;
+    *num_before = stream->graph->last != NULL;
+    return 0;
+}
 API int cuGraphInstantiateWithFlags(qn__cu_exec *exec, qn__cu_graph graph, unsigned long long flags) {
     (void)flags;
     CALL_IN_CONTEXT(graph_instantiate);
     *exec = calloc(1, sizeof **exec);
-    (*exec)->first = graph->first;
-    graph->first = NULL;
+    operation **end = &(*exec)->first;
+    for (const operation *op = graph->first; op; op = op->next) {
+        *end = malloc(sizeof **end);
+        **end = *op;
+        (*end)->node = op;
+        (*end)->next = NULL;
+        end = &(*end)->next;
+    }
     count_live(FAKE_EXECS, 1);
     return 0;
 }
@@ -804,6 +834,13 @@ API int cuGraphLaunch(qn__cu_exec exec, qn__cu_stream stream) {
     for (const operation *op = exec->first; op; op = op->next) perform(stream, op);
     atomic_store(&exec->busy, false);
     return 0;
+}
+API int cuGraphExecKernelNodeSetParams(qn__cu_exec exec, qn__cu_node node, const qn__cu_kernel_node *params) {
+    CALL_IN_CONTEXT(exec_set_kernel);
+    operation *op = exec->first;
+    while (op && op->node != (const operation *)(const void *)node) op = op->next;
+    if (!op || op->kind != LAUNCH) return INVALID_HANDLE;
+    return set_launch(op, params);
 }
 API int cuGraphExecDestroy(qn__cu_exec exec) {
     CALL(exec_destroy);

@@ -324,6 +324,39 @@ static void graphs(void **state) {
     nothing_left();
 }
 
+/* A node is set in place; what cannot be is recorded again, at the next launch. */
+static void set_launches(void **state) {
+    (void)state;
+    rig r = make_rig(&no_cache);
+    qn_stream *stream = qn_device_stream(r.device);
+    qn_graph *graph;
+    uint32_t back[2];
+    assert_ok(r.context, qn_graph_begin(stream));
+    assert_ok(r.context, fill(&r, 11));
+    assert_ok(r.context, fill(&r, 12));
+    assert_ok(r.context, qn_graph_end(stream, &graph));
+    for (uint32_t i = 20; i < 24; i++) {
+        assert_ok(r.context, qn_graph_set_launch(graph, 1, QN_RANGE(32 * i), QN_ARGS(r.buffer, i, 2)));
+        assert_ok(r.context, qn_graph_launch(stream, graph));
+        assert_ok(r.context, qn_buffer_read(r.buffer, 0, back, 8));
+        assert_int_equal(back[0], i);
+        assert_int_equal(fake.last_launch().grid[0] * fake.last_launch().block[0], 32 * i);
+    }
+    assert_int_equal(fake.count("cuGraphInstantiateWithFlags"), 1);
+    assert_int_equal(fake.count("cuGraphExecKernelNodeSetParams"), 4);
+    fake.fault("cuGraphExecKernelNodeSetParams", 1, QN__CU_ERROR_INVALID_VALUE);
+    assert_ok(r.context, qn_graph_set_launch(graph, 1, NULL, QN_ARGS(r.buffer, 30, 2)));
+    assert_ok(r.context, qn_graph_set_launch(graph, 1, NULL, QN_ARGS(r.buffer, 31, 2)));
+    assert_int_equal(fake.count("cuGraphInstantiateWithFlags"), 1);
+    assert_ok(r.context, qn_graph_launch(stream, graph));
+    assert_ok(r.context, qn_buffer_read(r.buffer, 0, back, 8));
+    assert_int_equal(back[0], 31);
+    assert_int_equal(fake.count("cuGraphInstantiateWithFlags"), 2);
+    qn_graph_destroy(graph);
+    drop_rig(&r);
+    nothing_left();
+}
+
 /* ---- large structs by value ---- */
 
 #define LAST_WORD_KERNEL "kernel void last_word(global int *p, uint n, block b) { p[0] = b.words[n - 1]; }\n"
@@ -453,6 +486,7 @@ int main(void) {
         cmocka_unit_test(the_driver_refuses_code),
         cmocka_unit_test(all_calls_tell_of_a_loss),
         cmocka_unit_test(graphs),
+        cmocka_unit_test(set_launches),
         cmocka_unit_test(large_structs_go_by_value),
         cmocka_unit_test(structs_as_large_as_the_device_takes),
         cmocka_unit_test(structs_larger_than_the_driver_takes),

@@ -185,6 +185,8 @@ void qn__cuda_prints_free(qn__gpu *gpu);
 
 /* execute.c: one command on a stream; the caller is in the context. */
 qn_status qn__cuda_execute(const qn__cuda_target *target, const qn__command *command, char *why);
+qn_status qn__cuda_set_node(const qn__gpu *gpu, qn__cu_exec exec, qn__cu_node node,
+                            const qn__command *command, char *why);
 void qn__cuda_choose_local(const qn__gpu *gpu, const qn__code *code, uint32_t kernel,
                            const uint64_t global[3], uint32_t local[3]);
 
@@ -224,6 +226,8 @@ void qn__cuda_code_unload(qn__gpu *gpu, qn__code *code);
 
 /* replay.c */
 qn_status qn__cuda_replay_create(qn__gpu *gpu, const qn__command *commands, size_t count, qn__replay **replay,
+                                 char *why);
+qn_status qn__cuda_replay_update(qn__gpu *gpu, qn__replay *replay, size_t index, const qn__command *command,
                                  char *why);
 void qn__cuda_replay_destroy(qn__gpu *gpu, qn__replay *replay);
 qn_status qn__cuda_replay_submit(qn__queue *queue, qn__replay *replay, uint64_t *number, char *why);

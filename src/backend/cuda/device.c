@@ -178,6 +178,7 @@ const qn_backend qn__backend_cuda = {
     .code_unload = qn__cuda_code_unload,
     .choose_local = qn__cuda_choose_local,
     .replay_create = qn__cuda_replay_create,
+    .replay_update = qn__cuda_replay_update,
     .replay_destroy = qn__cuda_replay_destroy,
     .replay_submit = qn__cuda_replay_submit,
     .native = native,

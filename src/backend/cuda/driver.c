@@ -14,6 +14,9 @@ static const qn__symbol symbols[] = {
 #define ROW(field, symbol, params) {symbol, offsetof(qn__cu, field), false},
     QN__CU_FUNCTIONS(ROW)
 #undef ROW
+#define ROW(field, symbol, params) {symbol, offsetof(qn__cu, field), true},
+        QN__CU_OPTIONAL_FUNCTIONS(ROW)
+#undef ROW
 };
 
 /* The kernel module's version, "580.65.06", from the line "NVRM version: ... Module  580.65.06  date". */

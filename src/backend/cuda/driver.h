@@ -19,6 +19,7 @@ typedef struct qn__cu_module_object *qn__cu_module;
 typedef struct qn__cu_function_object *qn__cu_function;
 typedef struct qn__cu_graph_object *qn__cu_graph;
 typedef struct qn__cu_exec_object *qn__cu_exec;
+typedef struct qn__cu_node_object *qn__cu_node;
 
 /* X(name behind QN__CU_, value): results that are told apart. */
 #define QN__CU_RESULTS(X)                                                                                    \
@@ -107,6 +108,12 @@ typedef struct qn__cu_pool_props {
     unsigned char reserved[54];
 } qn__cu_pool_props;
 
+typedef struct qn__cu_kernel_node {
+    qn__cu_function function;
+    unsigned grid[3], block[3], shared;
+    void **params, **extra;
+} qn__cu_kernel_node;
+
 /* X(field, exported name, parameters). The names carry the version of the ABI: those of CUDA 11.4. */
 #define QN__CU_FUNCTIONS(X)                                                                                  \
     X(init, "cuInit", (unsigned flags))                                                                      \
@@ -184,12 +191,20 @@ typedef struct qn__cu_pool_props {
       (qn__cu_exec * exec, qn__cu_graph graph, unsigned long long flags))                                    \
     X(graph_destroy, "cuGraphDestroy", (qn__cu_graph graph))                                                 \
     X(exec_upload, "cuGraphUpload", (qn__cu_exec exec, qn__cu_stream stream))                                \
+    X(exec_set_kernel, "cuGraphExecKernelNodeSetParams",                                                     \
+      (qn__cu_exec exec, qn__cu_node node, const qn__cu_kernel_node *params))                                \
     X(exec_launch, "cuGraphLaunch", (qn__cu_exec exec, qn__cu_stream stream))                                \
     X(exec_destroy, "cuGraphExecDestroy", (qn__cu_exec exec))
 
+/* Those that a driver may lack; NULL then. */
+#define QN__CU_OPTIONAL_FUNCTIONS(X)                                                                         \
+    X(stream_capture_info, "cuStreamGetCaptureInfo_v2",                                                      \
+      (qn__cu_stream stream, int *status, uint64_t *id, qn__cu_graph *graph, const qn__cu_node **before,     \
+       size_t *num_before))
+
 typedef struct qn__cu {
 #define QN__CU_FIELD(field, symbol, params) qn__cu_result(*field) params;
-    QN__CU_FUNCTIONS(QN__CU_FIELD)
+    QN__CU_FUNCTIONS(QN__CU_FIELD) QN__CU_OPTIONAL_FUNCTIONS(QN__CU_FIELD)
 #undef QN__CU_FIELD
 } qn__cu;
 

@@ -45,6 +45,11 @@ static qn__cu_result launch_part(const qn__cuda_target *target, qn__cu_function 
     }
 }
 
+static unsigned dynamic_local(const qn__cuda_kernel *kernel, const qn__command *command) {
+    const uint64_t fixed = kernel->static_local;
+    return command->local_memory > fixed ? (unsigned)(command->local_memory - fixed) : 0;
+}
+
 static qn_status launch(const qn__cuda_target *target, const qn__command *command, char *why) {
     const qn__cuda_kernel *kernel = &command->code->kernels[command->kernel];
     const qn__kernel_info *info = &command->code->info->kernels[command->kernel];
@@ -52,8 +57,7 @@ static qn_status launch(const qn__cuda_target *target, const qn__command *comman
     if (status) return status;
     _Alignas(16) unsigned char block[QN__PTX_MOST_PARAMS]; /* the emitter allows no more */
     void *params[] = {block};
-    uint64_t fixed = kernel->static_local;
-    unsigned shared = command->local_memory > fixed ? (unsigned)(command->local_memory - fixed) : 0;
+    const unsigned shared = dynamic_local(kernel, command);
     qn__implicit_addresses addresses = {.print = target->print};
     qn__cu_result result = target->print ? clear_print(target) : QN__CU_SUCCESS;
     qn__parts parts;
@@ -64,6 +68,27 @@ static qn_status launch(const qn__cuda_target *target, const qn__command *comman
         result = launch_part(target, kernel->function, &part, shared, params);
     }
     return result ? launch_failed(target, command, result, why) : QN_OK;
+}
+
+/* A recorded launch of one grid becomes this one of the same kernel; QN_ERROR_UNSUPPORTED where it takes several, or the
+   driver wants it recorded again. */
+qn_status qn__cuda_set_node(const qn__gpu *gpu, qn__cu_exec exec, qn__cu_node node,
+                            const qn__command *command, char *why) {
+    const qn__cuda_kernel *kernel = &command->code->kernels[command->kernel];
+    const qn__kernel_info *info = &command->code->info->kernels[command->kernel];
+    qn_status status = check_group(kernel, command, why);
+    if (status) return status;
+    _Alignas(16) unsigned char block[QN__PTX_MOST_PARAMS];
+    qn__parts parts;
+    qn__part part;
+    qn__parts_begin(&parts, command, info, gpu->max_grid);
+    if (!qn__parts_next(&parts, &part) || !parts.done) return QN_ERROR_UNSUPPORTED;
+    qn__params_fill(block, command, info, &part, &(qn__implicit_addresses){0});
+    qn__cu_kernel_node params = {
+        .function = kernel->function, .shared = dynamic_local(kernel, command), .params = (void *[]){block}};
+    memcpy(params.grid, part.groups, sizeof params.grid);
+    memcpy(params.block, part.local, sizeof params.block);
+    return gpu->cu->exec_set_kernel(exec, node, &params) ? QN_ERROR_UNSUPPORTED : QN_OK;
 }
 
 /* What a captured command writes from stays as it is for as long as the graph (replay.c). From memory that stays

@@ -1,14 +1,17 @@
 /* Graphs: the commands are captured from a stream of their own into a CUDA graph. What they write is copied to
    pinned memory that lives with the graph. The buffers that its kernels print to are part of the graph too: behind
    each launch they are copied to others, and the next launch, on whatever stream, comes behind the copies. The
-   driver runs one instance of a graph at a time. */
+   driver runs one instance of a graph at a time. A launch that is set anew changes its node in the instance, of which
+   launches in flight keep what they were launched with. */
 #include <stdio.h>
 #include <string.h>
 
 #include "backend/cuda/cuda.h"
 
 struct qn__replay {
+    qn__cu_graph graph; /* its nodes name those of the instance */
     qn__cu_exec exec;
+    qn__cu_node *nodes;  /* by command: of a launch that can be set anew, or NULL */
     unsigned char *data; /* of the writes; pinned */
     qn__cuda_print **prints;
     size_t num_prints;
@@ -54,7 +57,9 @@ static qn_status prepare(qn__gpu *gpu, qn__replay *replay, const qn__command *co
         replay->data = memory;
     }
     replay->prints = qn__allocate_zeroed(gpu->services->allocator, (num_prints + 1) * sizeof *replay->prints);
-    if (!replay->prints || !name_kernels(gpu, replay, commands, count)) return QN_ERROR_OUT_OF_MEMORY;
+    replay->nodes = qn__allocate_zeroed(gpu->services->allocator, (count + 1) * sizeof *replay->nodes);
+    if (!replay->prints || !replay->nodes || !name_kernels(gpu, replay, commands, count))
+        return QN_ERROR_OUT_OF_MEMORY;
     for (size_t i = 0; i < count; i++) {
         if (!prints(&commands[i])) continue;
         const qn__code_info *info = commands[i].code->info;
@@ -68,8 +73,29 @@ static qn_status prepare(qn__gpu *gpu, qn__replay *replay, const qn__command *co
     return result ? qn__cuda_fail(gpu, result, "an event", why) : QN_OK;
 }
 
-static qn_status capture(qn__gpu *gpu, const qn__replay *replay, qn__cu_stream stream,
-                         const qn__command *commands, size_t count, char *why) {
+static bool is_one_grid(const qn__gpu *gpu, const qn__command *command) {
+    qn__parts parts;
+    qn__part part;
+    qn__parts_begin(&parts, command, &command->code->info->kernels[command->kernel], gpu->max_grid);
+    return qn__parts_next(&parts, &part) && parts.done;
+}
+
+/* The node of the launch that was captured last. One that prints has others before it, as one of several grids. */
+static void note_node(const qn__gpu *gpu, qn__replay *replay, size_t index, qn__cu_stream stream,
+                      const qn__command *command) {
+    const qn__cu_node *last = NULL;
+    size_t count = 0;
+    uint64_t id;
+    qn__cu_graph graph;
+    int status;
+    if (command->kind != QN__COMMAND_LAUNCH || !gpu->cu->stream_capture_info) return;
+    if (prints(command) || !is_one_grid(gpu, command)) return;
+    if (gpu->cu->stream_capture_info(stream, &status, &id, &graph, &last, &count) || count != 1) return;
+    replay->nodes[index] = last[0];
+}
+
+static qn_status capture(qn__gpu *gpu, qn__replay *replay, qn__cu_stream stream, const qn__command *commands,
+                         size_t count, char *why) {
     qn__cuda_target target = {.gpu = gpu, .stream = stream};
     unsigned char *data = replay->data;
     qn__cuda_print *const *print = replay->prints;
@@ -82,6 +108,7 @@ static qn_status capture(qn__gpu *gpu, const qn__replay *replay, qn__cu_stream s
         target.print = prints(&command) ? (*print++)->buffer : 0;
         qn_status status = qn__cuda_execute(&target, &command, why);
         if (status) return status;
+        note_node(gpu, replay, i, stream, &command);
     }
     return QN_OK;
 }
@@ -90,21 +117,20 @@ static qn_status capture(qn__gpu *gpu, const qn__replay *replay, qn__cu_stream s
 static qn_status record(qn__gpu *gpu, qn__replay *replay, qn__cu_stream stream, const qn__command *commands,
                         size_t count, char *why) {
     const qn__cu *cu = gpu->cu;
-    qn__cu_graph graph = NULL;
     qn__cu_result result = cu->stream_begin_capture(stream, QN__CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
     if (result) return qn__cuda_fail(gpu, result, "recording a graph", why);
     qn_status status = capture(gpu, replay, stream, commands, count, why);
-    result = cu->stream_end_capture(stream, &graph);
+    result = cu->stream_end_capture(stream, &replay->graph);
+    if (result) replay->graph = NULL;
     if (!status && !result) {
-        result = cu->graph_instantiate(&replay->exec, graph, 0);
-        if (qn__cuda_make_room(gpu, result)) result = cu->graph_instantiate(&replay->exec, graph, 0);
+        result = cu->graph_instantiate(&replay->exec, replay->graph, 0);
+        if (qn__cuda_make_room(gpu, result)) result = cu->graph_instantiate(&replay->exec, replay->graph, 0);
         if (result) replay->exec = NULL;
     }
     if (!status && !result) {
         result = cu->exec_upload(replay->exec, stream);
         if (!result) result = cu->stream_synchronize(stream);
     }
-    if (graph) cu->graph_destroy(graph);
     if (!status && result) status = qn__cuda_fail(gpu, result, "recording a graph", why);
     return status;
 }
@@ -137,15 +163,29 @@ qn_status qn__cuda_replay_create(qn__gpu *gpu, const qn__command *commands, size
     return status;
 }
 
+qn_status qn__cuda_replay_update(qn__gpu *gpu, qn__replay *replay, size_t index, const qn__command *command,
+                                 char *why) {
+    if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
+    if (!replay->nodes[index]) return QN_ERROR_UNSUPPORTED;
+    const bool entered = qn__cuda_enter(gpu);
+    pthread_mutex_lock(&replay->lock);
+    qn_status status = qn__cuda_set_node(gpu, replay->exec, replay->nodes[index], command, why);
+    pthread_mutex_unlock(&replay->lock);
+    qn__cuda_leave(gpu, entered);
+    return status;
+}
+
 void qn__cuda_replay_destroy(qn__gpu *gpu, qn__replay *replay) {
     const bool entered = qn__cuda_enter(gpu);
     if (replay->exec) gpu->cu->exec_destroy(replay->exec);
+    if (replay->graph) gpu->cu->graph_destroy(replay->graph);
     if (replay->data) gpu->cu->host_free(replay->data);
     if (replay->copied) gpu->cu->event_destroy(replay->copied);
     for (size_t i = 0; i < replay->num_prints; i++) qn__cuda_print_drop(gpu, replay->prints[i]);
     qn__cuda_leave(gpu, entered);
     pthread_mutex_destroy(&replay->lock);
     qn__release(gpu->services->allocator, replay->prints);
+    qn__release(gpu->services->allocator, replay->nodes);
     qn__release(gpu->services->allocator, replay);
 }
 
