@@ -639,6 +639,18 @@ QN_API qn_status qn_stream_wait(qn_stream *stream, uint64_t timeout_ns);
    thread. */
 QN_API qn_status qn_device_wait(qn_device *device, uint64_t timeout_ns);
 
+/* Called once by a thread of the library's own. status: QN_OK, or what the next wait for the stream would report, or has
+   reported meanwhile, with its sentence ("" with QN_OK; valid during the call). Of quern it may call qn_status_name and
+   qn_status_text alone, and it should be short: all of a context's callbacks come from one thread. */
+typedef void qn_done_callback(void *user, qn_status status, const char *message);
+/* Has `callback` called when all that was submitted to the stream up to now is done, on every kind of device; at once
+   where it is. Callbacks of a stream come in the order of these calls. Each comes before qn_context_destroy is back, but
+   perhaps after qn_stream_destroy is; of work that a closed context leaves behind (qn_context_close), with
+   QN_ERROR_TIMEOUT. A failure is still reported by the next wait. The library finds out by looking, at first every 20 us,
+   then at growing pauses of up to 0.5 ms; a program that never calls this pays nothing. Errors: QN_ERROR_STATE (the
+   stream records a graph), QN_ERROR_OUT_OF_MEMORY (also: no more threads). */
+QN_API qn_status qn_stream_on_done(qn_stream *stream, qn_done_callback *callback, void *user);
+
 /* An event marks a place in a stream and the time the device reached it. Recording again moves it: a wait that
    began before stays one for the place that it found. Any thread. */
 QN_API qn_status qn_event_create(qn_device *device, qn_event **event);
@@ -649,6 +661,13 @@ QN_API qn_status qn_stream_wait_event(qn_stream *stream, qn_event *event);
 /* Errors: QN_ERROR_STATE (never recorded), and as qn_stream_wait. */
 QN_API qn_status qn_event_wait(qn_event *event, uint64_t timeout_ns);
 QN_API qn_status qn_event_done(qn_event *event, bool *done);
+/* A file descriptor for event loops (poll, epoll, select): readable from when the event's newest recorded place is
+   reached, or never will be (after a failure: qn_event_wait tells), until it is recorded again; never recorded: not
+   readable. The same at each call. It is the event's, which closes it: take it out of the loop before the event is
+   destroyed. Reading its 8 bytes, which nobody has to, makes it unreadable until the next recording is reached. Costs as
+   qn_stream_on_done, from the first call on. Errors: QN_ERROR_UNSUPPORTED (only Linux has it), QN_ERROR_DRIVER (no more
+   descriptors), QN_ERROR_OUT_OF_MEMORY. Any thread. */
+QN_API qn_status qn_event_fd(qn_event *event, int *fd);
 /* Nanoseconds from one event to another, both done (else QN_ERROR_STATE); same device. */
 QN_API qn_status qn_event_elapsed(qn_event *begin, qn_event *end, int64_t *elapsed_ns);
 

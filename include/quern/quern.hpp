@@ -19,6 +19,7 @@
 
 #include <array>
 #include <chrono>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -329,6 +330,12 @@ class event {
         check(qn_event_done(get(), &is_done), context_);
         return is_done;
     }
+    /* The event's own, for event loops. */
+    int fd() const {
+        int descriptor = -1;
+        check(qn_event_fd(get(), &descriptor), context_);
+        return descriptor;
+    }
     /* From an earlier event to this one. */
     std::chrono::nanoseconds since(const event &begin) const {
         int64_t elapsed = 0;
@@ -392,6 +399,17 @@ class stream {
             context_);
     }
     void record(const event &at) const { check(qn_stream_record(get(), at.get()), context_); }
+    /* `what` is called by a thread of the library's, with all that qn_stream_on_done says of it; it must not throw. */
+    void on_done(std::function<void(qn_status, const char *)> what) const {
+        using function = std::function<void(qn_status, const char *)>;
+        auto kept = std::make_unique<function>(std::move(what));
+        const auto call = [](void *user, qn_status status, const char *message) {
+            const std::unique_ptr<function> called(static_cast<function *>(user));
+            (*called)(status, message);
+        };
+        check(qn_stream_on_done(get(), call, kept.get()), context_);
+        static_cast<void>(kept.release());
+    }
     void wait_for(const event &at) const { check(qn_stream_wait_event(get(), at.get()), context_); }
     void wait(std::optional<std::chrono::nanoseconds> timeout = {}) const {
         check(qn_stream_wait(get(), detail::nanoseconds(timeout)), context_);

@@ -153,6 +153,9 @@ typedef struct qn_backend {
     /* Until command `number` is done. A failure of an earlier command is reported once. QN_ERROR_TIMEOUT comes
        without a message. Any thread. */
     qn_status (*wait)(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why);
+    /* The first failure of the queue that no wait has reported yet, which stays for the next wait, or a later one than the
+       first *since. *since is then how many were reported. NULL: it has none. Any thread. */
+    qn_status (*failure)(qn__queue *queue, uint32_t *since, char *why);
     /* The kernels that run or, where none does, run next, as "a or b"; empty: none. Any thread. */
     void (*unfinished)(qn__queue *queue, char *names, size_t size);
 

@@ -27,6 +27,7 @@ void qn_event_destroy(qn_event *event) {
 }
 
 void qn__event_finalise(qn_event *event) {
+    qn__event_close_fd(event);
     if (event->mark) event->device->backend->mark_destroy(event->mark);
 }
 
@@ -40,15 +41,23 @@ static qn_status check_both(qn_stream **stream, qn_event *event, const char *fun
                     function);
 }
 
-qn__command qn__event_record(qn_event *event) {
+qn_status qn__event_record(qn_event *event, qn__event_record_step *step) {
+    qn_status status = qn__event_prepare(event, &step->notice);
+    if (status) return status;
     const uint64_t version = atomic_fetch_add(&event->version, 1) + 1;
-    return (qn__command){.kind = QN__COMMAND_RECORD, .mark = event->mark, .mark_version = version};
+    step->command = (qn__command){.kind = QN__COMMAND_RECORD, .mark = event->mark, .mark_version = version};
+    return QN_OK;
 }
 
 /* What never comes must not be waited for; a later recording stands in for it. */
-void qn__event_unrecord(qn_event *event, const qn__command *record) {
-    uint_fast64_t version = record->mark_version;
+void qn__event_recorded(qn_event *event, qn__event_record_step *step, qn_status status) {
+    uint_fast64_t version = step->command.mark_version;
+    if (!status) {
+        qn__event_await(event, step->notice, version);
+        return;
+    }
     atomic_compare_exchange_strong(&event->version, &version, version - 1);
+    qn__release(&event->object.context->allocator, step->notice);
 }
 
 qn_status qn_stream_record(qn_stream *stream, qn_event *event) {
@@ -58,10 +67,12 @@ qn_status qn_stream_record(qn_stream *stream, qn_event *event) {
         const qn__command command = {.kind = QN__COMMAND_RECORD, .mark = event->mark};
         return qn__stream_submit(stream, &command, NULL, 0, &event->object, &(uint64_t){0});
     }
-    const qn__command command = qn__event_record(event);
+    qn__event_record_step step;
+    status = qn__event_record(event, &step);
+    if (status) return status;
     uint64_t number;
-    status = qn__stream_submit(stream, &command, NULL, 0, &event->object, &number);
-    if (status) qn__event_unrecord(event, &command);
+    status = qn__stream_submit(stream, &step.command, NULL, 0, &event->object, &number);
+    qn__event_recorded(event, &step, status);
     return status;
 }
 

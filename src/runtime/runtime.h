@@ -47,6 +47,17 @@ typedef struct qn__object_list {
 } qn__object_list;
 
 typedef struct qn__message qn__message;
+
+typedef struct qn__notice qn__notice;
+
+/* The thread that tells what is done (notify.c), and what it waits for. */
+typedef struct qn__notifier {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    qn__notice *first, **last; /* in the order in which they came */
+    bool started, stop;
+} qn__notifier;
 typedef struct qn__host qn__host;
 
 enum {
@@ -86,6 +97,7 @@ struct qn_context {
     uint32_t num_devices;
     atomic_uint_fast64_t cache_hits, cache_misses;
     atomic_bool cache_refused; /* a warning has told why */
+    qn__notifier notifier;
 };
 
 struct qn_device {
@@ -197,6 +209,9 @@ struct qn_event {
     qn_device *device;
     qn__mark *mark;
     atomic_uint_fast64_t version; /* times recorded */
+    atomic_bool has_fd;           /* qn_event_fd was asked for it */
+    int fd;
+    uint64_t awaited; /* the recording that it tells of; guarded by the notifier's lock */
 };
 
 /* A recorded command and what it uses, with references. */
@@ -334,13 +349,26 @@ void qn__buffers_forget(qn_stream *stream);
 /* host.c: the pinned memory of the device's that [memory, memory + size) lies in, with a reference; NULL: none. */
 qn__host *qn__host_find(qn_device *device, const void *memory, uint64_t size);
 
-/* event.c: the command that moves the event on, and what to do if it could not be submitted. */
-qn__command qn__event_record(qn_event *event);
-void qn__event_unrecord(qn_event *event, const qn__command *record);
+/* event.c: the command that moves the event on, and what to do once it was submitted, or could not be. */
+typedef struct qn__event_record_step {
+    qn__command command;
+    qn__notice *notice;
+} qn__event_record_step;
+qn_status qn__event_record(qn_event *event, qn__event_record_step *step);
+void qn__event_recorded(qn_event *event, qn__event_record_step *step, qn_status status);
 
 /* launch.c: sets the launch's arguments and range, as qn_graph_set_launch; the graph's lock is held. */
 qn_status qn__graph_set(qn_graph *graph, qn__graph_step *step, const char *function, const qn_range *range,
                         const qn_arg *args, size_t num_args);
+
+/* notify.c */
+void qn__notifier_init(qn_context *context);
+void qn__notifier_end(qn_context *context); /* after this nothing is told any more */
+void qn__notifier_free(qn_context *context);
+/* Before an event with a descriptor is recorded (else *notice is NULL), and after; awaiting takes the notice. */
+qn_status qn__event_prepare(qn_event *event, qn__notice **notice);
+void qn__event_await(qn_event *event, qn__notice *notice, uint64_t version);
+void qn__event_close_fd(qn_event *event);
 
 /* graph.c */
 qn_status qn__graph_add(qn_graph *graph, const qn__command *command, const qn__use *uses, size_t num_uses,

@@ -156,13 +156,14 @@ qn_status qn__stream_submit_now(qn_stream *stream, const qn__command *command, q
 
 static qn_status submit_part(qn_stream *stream, const qn__graph_part *part, qn__graph_edition *edition,
                              uint64_t *number, char *why) {
-    qn__command record = {.kind = QN__COMMAND_RECORD};
+    qn__event_record_step record;
     qn__replay *replay = part->replay ? part->replay->replay : NULL;
-    if (part->event) record = qn__event_record(part->event);
     if (!part->event && !replay) return QN_OK;
+    qn_status status = part->event ? qn__event_record(part->event, &record) : QN_OK;
+    if (status) return status;
     uint64_t n;
-    qn_status status = submit_locked(stream, &record, replay, NULL, 0, &edition->object, &n, why);
-    if (status && part->event) qn__event_unrecord(part->event, &record);
+    status = submit_locked(stream, &record.command, replay, NULL, 0, &edition->object, &n, why);
+    if (part->event) qn__event_recorded(part->event, &record, status);
     if (n) *number = n;
     return status;
 }

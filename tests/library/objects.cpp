@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <future>
 #include <string_view>
 
 using namespace std::chrono_literals;
@@ -141,6 +142,9 @@ static void streams(const quern::device &device) {
     stream.launch(graph);
     stream.record(end);
     other.wait_for(end);
+    std::promise<qn_status> told;
+    other.on_done([&told](qn_status status, const char *) { told.set_value(status); });
+    EXPECT(told.get_future().get() == QN_OK);
     std::array<int, 4> got = {};
     other.read(x, got);
     other.wait(60s);

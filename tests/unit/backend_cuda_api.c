@@ -1,5 +1,6 @@
 /* CUDA through the public API, on the fake driver (tests/fake): kernels are compiled to PTX by quern, and run by the
    driver if it knows their name. */
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -144,6 +145,53 @@ static void other_devices_survive_a_loss(void **state) {
     fake.set(FAKE_DEVICES, 1);
     r = make_rig(&no_cache); /* a new context has a new device */
     assert_ok(r.context, fill(&r, 5));
+    drop_rig(&r);
+}
+
+typedef struct told {
+    atomic_int calls;
+    qn_status status;
+    char message[200];
+} told;
+
+static void tell(void *user, qn_status status, const char *message) {
+    told *t = user;
+    t->status = status;
+    snprintf(t->message, sizeof t->message, "%s", message);
+    atomic_fetch_add(&t->calls, 1);
+}
+
+static bool comes(told *t) {
+    for (int i = 0; i < 20000 && !atomic_load(&t->calls); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    return atomic_load(&t->calls) == 1;
+}
+
+/* Nobody waits: the loss is found by looking. */
+static void who_wants_to_be_told_hears_of_a_loss(void **state) {
+    (void)state;
+    rig r = make_rig(&no_cache);
+    told first = {.calls = 0}, second = {.calls = 0};
+    qn_stream *stream;
+    qn_event *event;
+    struct pollfd polled = {.events = POLLIN};
+    assert_ok(r.context, qn_stream_create(r.device, &stream));
+    assert_ok(r.context, qn_event_create(r.device, &event));
+    assert_ok(r.context, qn_event_fd(event, &polled.fd));
+    assert_ok(r.context, qn_launch(stream, r.hang, QN_RANGE(1), NULL, 0));
+    assert_ok(r.context, qn_stream_on_done(stream, tell, &first));
+    assert_ok(r.context, qn_stream_record(stream, event));
+    assert_int_equal(poll(&polled, 1, 5), 0);
+    assert_int_equal(atomic_load(&first.calls), 0);
+    assert_ok(r.context, qn_launch(stream, r.bad, QN_RANGE(1), NULL, 0));
+    assert_ok(r.context, qn_stream_on_done(stream, tell, &second));
+    fake.release();
+    assert_true(comes(&second));
+    assert_int_equal(second.status, QN_ERROR_DEVICE_LOST);
+    assert_non_null(strstr(second.message, "CUDA_ERROR_ILLEGAL_ADDRESS"));
+    assert_int_equal(poll(&polled, 1, 20000), 1);
+    assert_true(comes(&first));
+    assert_fails(r.context, qn_stream_wait(stream, QN_FOREVER), QN_ERROR_DEVICE_LOST, "ILLEGAL_ADDRESS");
     drop_rig(&r);
 }
 
@@ -479,6 +527,7 @@ int main(void) {
         cmocka_unit_test(runs_a_kernel),
         cmocka_unit_test(second_start_compiles_nothing),
         cmocka_unit_test(other_devices_survive_a_loss),
+        cmocka_unit_test(who_wants_to_be_told_hears_of_a_loss),
         cmocka_unit_test(deadlines),
         cmocka_unit_test(a_thread_waits_for_the_recording_that_it_found),
         cmocka_unit_test(out_of_memory),

@@ -155,12 +155,15 @@ qn_status qn__lose(qn__loss *loss, char *why, const char *format, ...) QN__PRINT
 
 /* A queue's first failure that was not yet reported. The caller's lock guards it; zeroed: none. */
 typedef struct qn__sticky {
-    qn_status status;
-    char why[QN__WHY];
+    qn_status status, last; /* last: also when it was taken */
+    uint32_t taken;         /* how many were */
+    char why[QN__WHY];      /* of the last */
 } qn__sticky;
 
 void qn__sticky_set(qn__sticky *sticky, qn_status status, const char *why); /* nothing if there is one */
 qn_status qn__sticky_take(qn__sticky *sticky, char *why);                   /* then there is none */
+qn_status qn__sticky_look(const qn__sticky *sticky, uint32_t *since,
+                          char *why); /* as the backend's `failure` */
 
 /* ---- commands.c ---- */
 

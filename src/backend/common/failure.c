@@ -30,13 +30,21 @@ qn_status qn__lose(qn__loss *loss, char *why, const char *format, ...) {
 
 void qn__sticky_set(qn__sticky *sticky, qn_status status, const char *why) {
     if (sticky->status) return;
-    sticky->status = status;
+    sticky->status = sticky->last = status;
     snprintf(sticky->why, sizeof sticky->why, "%s", why);
 }
 
 qn_status qn__sticky_take(qn__sticky *sticky, char *why) {
     const qn_status status = sticky->status;
     if (status) memcpy(why, sticky->why, sizeof sticky->why);
+    if (status) sticky->taken++;
     sticky->status = QN_OK;
     return status;
+}
+
+qn_status qn__sticky_look(const qn__sticky *sticky, uint32_t *since, char *why) {
+    const bool told = sticky->status || sticky->taken > *since;
+    if (told) memcpy(why, sticky->why, sizeof sticky->why);
+    *since = sticky->taken;
+    return told ? sticky->last : QN_OK;
 }

@@ -213,6 +213,7 @@ const qn_backend qn__backend_cpu = {
     .submit = qn__cpu_submit,
     .completed = qn__cpu_completed,
     .wait = qn__cpu_wait,
+    .failure = qn__cpu_failure,
     .unfinished = qn__cpu_unfinished,
     .mark_create = qn__cpu_mark_create,
     .mark_destroy = qn__cpu_mark_destroy,

@@ -75,6 +75,7 @@ qn_status qn__cpu_submit(qn__queue *queue, const qn__command *command, uint64_t 
 uint64_t qn__cpu_completed(qn__queue *queue);
 void qn__cpu_unfinished(qn__queue *queue, char *names, size_t size);
 qn_status qn__cpu_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why);
+qn_status qn__cpu_failure(qn__queue *queue, uint32_t *since, char *why);
 qn_status qn__cpu_replay_create(qn__gpu *gpu, const qn__command *commands, size_t count, qn__replay **replay,
                                 char *why);
 void qn__cpu_replay_destroy(qn__gpu *gpu, qn__replay *replay);

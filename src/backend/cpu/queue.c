@@ -208,6 +208,13 @@ qn_status qn__cpu_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, c
     return status;
 }
 
+qn_status qn__cpu_failure(qn__queue *queue, uint32_t *since, char *why) {
+    pthread_mutex_lock(&queue->lock);
+    const qn_status status = qn__sticky_look(&queue->failure, since, why);
+    pthread_mutex_unlock(&queue->lock);
+    return status;
+}
+
 /* ---- graphs ---- */
 
 void qn__cpu_replay_destroy(qn__gpu *gpu, qn__replay *replay) {

@@ -169,6 +169,7 @@ const qn_backend qn__backend_cuda = {
     .submit = qn__cuda_submit,
     .completed = qn__cuda_completed,
     .wait = qn__cuda_wait,
+    .failure = qn__cuda_failure,
     .unfinished = qn__cuda_unfinished,
     .mark_create = qn__cuda_mark_create,
     .mark_destroy = qn__cuda_mark_destroy,

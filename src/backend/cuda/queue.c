@@ -180,6 +180,12 @@ qn_status qn__cuda_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, 
     return in_time ? QN_OK : QN_ERROR_TIMEOUT;
 }
 
+/* Nothing but the device's loss. */
+qn_status qn__cuda_failure(qn__queue *queue, uint32_t *since, char *why) {
+    (void)since;
+    return qn__is_lost(&queue->gpu->loss) ? qn__lost(&queue->gpu->loss, why) : QN_OK;
+}
+
 /* ---- submission ---- */
 
 void qn__cuda_count(qn__queue *queue, const char *name, uint64_t *number) {

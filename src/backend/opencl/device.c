@@ -187,6 +187,7 @@ const qn_backend qn__backend_opencl = {
     .submit = qn__cl_submit,
     .completed = qn__cl_completed,
     .wait = qn__cl_wait,
+    .failure = qn__cl_failure,
     .unfinished = qn__cl_unfinished,
     .mark_create = qn__cl_mark_create,
     .mark_destroy = qn__cl_mark_destroy,

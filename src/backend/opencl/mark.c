@@ -73,6 +73,7 @@ static void look(qn__mark *mark) {
     if (mark->gpu->cl->clGetEventInfo(mark->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
                                       NULL))
         status = -1;
+    if (status > CL_COMPLETE && qn__is_lost(&mark->gpu->loss)) status = -1; /* it never comes */
     if (status <= CL_COMPLETE) finish(mark, status);
 }
 

@@ -305,6 +305,14 @@ static qn_status wait_marker(qn__queue *queue, uint64_t number, uint64_t timeout
     return QN_OK;
 }
 
+qn_status qn__cl_failure(qn__queue *queue, uint32_t *since, char *why) {
+    pthread_mutex_lock(&queue->lock);
+    const qn_status status = qn__is_lost(&queue->gpu->loss) ? qn__lost(&queue->gpu->loss, why)
+                                                            : qn__sticky_look(&queue->failure, since, why);
+    pthread_mutex_unlock(&queue->lock);
+    return status;
+}
+
 qn_status qn__cl_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why) {
     qn_status status = QN_OK;
     char lost_why[QN__WHY];

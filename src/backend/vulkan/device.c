@@ -198,6 +198,7 @@ const qn_backend qn__backend_vulkan = {
     .submit = qn__vk_submit,
     .completed = qn__vk_completed,
     .wait = qn__vk_wait,
+    .failure = qn__vk_failure,
     .unfinished = qn__vk_unfinished,
     .mark_create = qn__vk_mark_create,
     .mark_destroy = qn__vk_mark_destroy,

@@ -322,6 +322,14 @@ qn_status qn__vk_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, ch
     return status;
 }
 
+qn_status qn__vk_failure(qn__queue *queue, uint32_t *since, char *why) {
+    if (qn__is_lost(&queue->gpu->loss)) return qn__lost(&queue->gpu->loss, why);
+    pthread_mutex_lock(&queue->lock);
+    const qn_status status = qn__sticky_look(&queue->failure, since, why);
+    pthread_mutex_unlock(&queue->lock);
+    return status;
+}
+
 /* ---- streams ---- */
 
 void qn__vk_queue_destroy(qn__queue *queue) {

@@ -288,6 +288,7 @@ qn_status qn__vk_queue_create(qn__gpu *gpu, qn__queue **queue, char *why);
 void qn__vk_queue_destroy(qn__queue *queue);
 qn_status qn__vk_submit(qn__queue *queue, const qn__command *command, uint64_t *number, char *why);
 uint64_t qn__vk_completed(qn__queue *queue); /* batch.c */
+qn_status qn__vk_failure(qn__queue *queue, uint32_t *since, char *why);
 void qn__vk_unfinished(qn__queue *queue, char *names, size_t size);
 qn_status qn__vk_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why);
 /* Submits a command buffer that was recorded before, behind its last submission, which this one then is. */
