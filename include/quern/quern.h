@@ -411,7 +411,8 @@ typedef struct qn_program_desc {
 
 /* Compiles for one device. On the CPU device kernels can be launched within milliseconds: they are interpreted while
    the host's C compiler works, and a launch goes on with the compiled code, from the next work-group, once that is
-   there; results are the same. With `debug`, and `cpu_compile_first` in the context, the call waits for the compiler.
+   there; results are the same. What is interpreted is checked: an access outside of the memory that a pointer leads to
+   ends the kernel with QN_ERROR_KERNEL_FAILED and a sentence with the line. Compiled code is not. With `debug`, and `cpu_compile_first` in the context, the call waits for the compiler.
    Errors: QN_ERROR_NULL, QN_ERROR_COMPILE (qn_error_message is the log),
    QN_ERROR_ARGUMENT (an unknown option, a wrong name of a define), QN_ERROR_IO, QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DRIVER (the host's
    compiler failed). On the CPU device a program that takes the host's C compiler too much time or memory (30 seconds,

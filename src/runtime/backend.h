@@ -67,6 +67,9 @@ typedef struct qn__command {
     uint32_t args_size;
     const qn__binding *bindings; /* the buffer arguments that are not null */
     uint32_t num_bindings;
+    const uint64_t
+        *extents; /* LAUNCH, by parameter: bytes that its pointer leads to; 0: null, or it is no pointer */
+    uint32_t num_extents;
     uint64_t local_memory; /* bytes per work-group, static and dynamic */
     qn__mark *mark;        /* RECORD, WAIT */
     uint64_t

@@ -5,19 +5,21 @@
 
 #include "runtime/runtime.h"
 
-/* The copy has its argument block behind it, then its bindings, then its data. */
+/* The copy has its argument block behind it, then its bindings and extents, then its data. */
 qn__command *qn__command_copy(const qn__allocator *allocator, const qn__command *command) {
     uint64_t data = command->kind == QN__COMMAND_WRITE && !command->host_stays ? command->size : 0;
     size_t args = ((size_t)command->args_size + 7) & ~(size_t)7;
     size_t bindings = command->num_bindings * sizeof *command->bindings;
+    size_t extents = command->num_extents * sizeof *command->extents;
     if (data > SIZE_MAX / 2) return NULL;
-    qn__command *copy = qn__allocate(allocator, sizeof *copy + args + bindings + (size_t)data);
+    qn__command *copy = qn__allocate(allocator, sizeof *copy + args + bindings + extents + (size_t)data);
     if (!copy) return NULL;
     *copy = *command;
     unsigned char *behind = (unsigned char *)(copy + 1);
     if (args) copy->args = memcpy(behind, command->args, command->args_size);
     if (bindings) copy->bindings = memcpy(behind + args, command->bindings, bindings);
-    if (data) copy->host = memcpy(behind + args + bindings, command->host, (size_t)data);
+    if (extents) copy->extents = memcpy(behind + args + bindings, command->extents, extents);
+    if (data) copy->host = memcpy(behind + args + bindings + extents, command->host, (size_t)data);
     return copy;
 }
 

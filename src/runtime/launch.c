@@ -22,10 +22,12 @@ typedef struct launch {
     unsigned char *args; /* the argument block */
     qn__binding *bindings;
     qn__use *uses;
+    uint64_t *extents; /* by parameter */
     unsigned char *memory;
     _Alignas(16) unsigned char usual_args[USUAL_ARGS_SIZE];
     qn__binding usual_bindings[USUAL_PARAMS];
     qn__use usual_uses[USUAL_PARAMS];
+    uint64_t usual_extents[USUAL_PARAMS];
 } launch;
 
 static qn_status wrong(const launch *l, uint32_t index, const char *what) {
@@ -115,6 +117,7 @@ static void bind_buffer(launch *l, uint32_t index, qn_buffer *buffer) {
     const uint32_t n = l->num_buffers++;
     l->bindings[n] = (qn__binding){index, root->memory, buffer->offset};
     l->uses[n] = (qn__use){buffer, param->is_written};
+    l->extents[index] = buffer->size;
     memcpy(l->args + param->offset, &address, sizeof address);
 }
 
@@ -155,11 +158,13 @@ static qn_status store_local(launch *l, uint32_t index, const qn_arg *arg, unsig
     qn_status status = check_local(l, arg->size > UINT64_MAX - offset ? UINT64_MAX : offset + arg->size);
     if (status) return status;
     memcpy(to, &offset, sizeof offset);
+    l->extents[index] = arg->size;
     l->local_memory = offset + arg->size;
     return QN_OK;
 }
 
 static qn_status store_arg(launch *l, uint32_t index, const qn_arg *arg) {
+    l->extents[index] = 0;
     unsigned char *to = l->args + l->info->params[index].offset;
     switch (arg->kind) {
     case QN_ARG_SIGNED:
@@ -304,6 +309,8 @@ static qn_status prepare(launch *l, qn__command *command, const qn_range *range,
     if (range && range->global[0] == 0) command->global[0] = 0;
     command->bindings = l->bindings;
     command->num_bindings = l->num_buffers;
+    command->extents = l->extents;
+    command->num_extents = l->info->num_params;
     command->local_memory = l->local_memory;
     return status;
 }
@@ -327,13 +334,15 @@ static bool make_room(launch *l) {
     l->args = l->usual_args;
     l->bindings = l->usual_bindings;
     l->uses = l->usual_uses;
+    l->extents = l->usual_extents;
     if (count <= USUAL_PARAMS && args <= USUAL_ARGS_SIZE) return true;
     const size_t bindings = count * sizeof *l->bindings, uses = count * sizeof *l->uses;
-    l->memory = qn__allocate(&l->context->allocator, args + bindings + uses);
+    l->memory = qn__allocate(&l->context->allocator, args + bindings + uses + count * sizeof *l->extents);
     if (!l->memory) return false;
     l->args = l->memory;
     l->bindings = (qn__binding *)(void *)(l->memory + args);
     l->uses = (qn__use *)(void *)(l->memory + args + bindings);
+    l->extents = (uint64_t *)(void *)(l->memory + args + bindings + uses);
     return true;
 }
 

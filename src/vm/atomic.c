@@ -11,6 +11,7 @@
         const uint64_t *pointer = qn__vm_slot(frame, instr->a);                                              \
         TYPE *result = qn__vm_slot(frame, instr->result);                                                    \
         uint64_t offset = (uint64_t)instr->ir->attr.offset;                                                  \
+        if (!qn__vm_may_access(frame, instr, 0, (int64_t)offset, sizeof(TYPE))) return;                      \
         for (uint64_t i = 0; i < frame->items; i++)                                                          \
             if (frame->active[i]) result[i] = atomic_load(ADDRESS(TYPE, i));                                 \
     }                                                                                                        \
@@ -18,6 +19,7 @@
         const uint64_t *pointer = qn__vm_slot(frame, instr->a);                                              \
         const TYPE *value = qn__vm_slot(frame, instr->b);                                                    \
         uint64_t offset = (uint64_t)instr->ir->attr.offset;                                                  \
+        if (!qn__vm_may_access(frame, instr, 0, (int64_t)offset, sizeof(TYPE))) return;                      \
         for (uint64_t i = 0; i < frame->items; i++)                                                          \
             if (frame->active[i]) atomic_store(ADDRESS(TYPE, i), value[i]);                                  \
     }                                                                                                        \
@@ -26,6 +28,7 @@
         const TYPE *value = qn__vm_slot(frame, instr->b);                                                    \
         TYPE *result = qn__vm_slot(frame, instr->result);                                                    \
         uint64_t offset = (uint64_t)instr->ir->attr.offset;                                                  \
+        if (!qn__vm_may_access(frame, instr, 0, (int64_t)offset, sizeof(TYPE))) return;                      \
         ir_combine combine = instr->ir->attr.combine;                                                        \
         ir_kind kind = instr->ir->operands[1]->type.kind;                                                    \
         for (uint64_t i = 0; i < frame->items; i++) {                                                        \
@@ -42,6 +45,7 @@
         const TYPE *expected = qn__vm_slot(frame, instr->b), *desired = qn__vm_slot(frame, instr->c);        \
         TYPE *result = qn__vm_slot(frame, instr->result);                                                    \
         uint64_t offset = (uint64_t)instr->ir->attr.offset;                                                  \
+        if (!qn__vm_may_access(frame, instr, 0, (int64_t)offset, sizeof(TYPE))) return;                      \
         for (uint64_t i = 0; i < frame->items; i++) {                                                        \
             if (!frame->active[i]) continue;                                                                 \
             TYPE old = expected[i];                                                                          \

@@ -43,8 +43,28 @@ struct qn__vm_instr {
     uint32_t num_copies;      /* jumps; loops: into the parameters */
     const qn__vm_copy *copies;
     qn__vm_region regions[2];
-    uint64_t place; /* var, local: byte offset; global: host address */
+    uint64_t place;      /* var, local: byte offset; global: host address */
+    uint32_t objects[2]; /* that the first two operands lead to, where they are pointers */
 };
+
+typedef enum qn__vm_object_kind {
+    QN__VM_UNKNOWN, /* it is looked up where the pointer is used */
+    QN__VM_BUFFER,  /* what an argument points to */
+    QN__VM_LOCAL_ARG,
+    QN__VM_STRUCT, /* an argument's own bytes */
+    QN__VM_PRIVATE,
+    QN__VM_LOCAL,
+    QN__VM_CONSTANT
+} qn__vm_object_kind;
+
+/* Something that pointers lead to. */
+typedef struct qn__vm_object {
+    qn__vm_object_kind kind;
+    uint32_t index;   /* of the argument; of the __constant object */
+    uint64_t size;    /* bytes; of buffers and __local arguments the launch knows */
+    const char *name; /* in the source, or NULL */
+    uint64_t place;   /* PRIVATE, LOCAL: byte offset */
+} qn__vm_object;
 
 typedef struct qn__vm_arg {
     const ir_arg *ir;
@@ -62,9 +82,10 @@ struct qn__vm_program {
     qn__vm_region body;
     QN__VEC(qn__vm_arg) args;
     QN__VEC(qn__vm_constant) constants;
-    unsigned char **globals; /* host addresses of the module's __constant objects */
-    uint64_t values_size;    /* bytes of all slots a work-item */
-    uint64_t private_size;   /* bytes of private variables a work-item, a multiple of private_align */
+    QN__VEC(qn__vm_object) objects; /* the first is QN__VM_UNKNOWN */
+    unsigned char **globals;        /* host addresses of the module's __constant objects */
+    uint64_t values_size;           /* bytes of all slots a work-item */
+    uint64_t private_size;          /* bytes of private variables a work-item, a multiple of private_align */
     uint64_t private_align;
     uint64_t static_local;
     uint64_t print_size; /* bytes of the longest printf's values */
@@ -77,10 +98,11 @@ struct qn__vm_program {
 struct qn__vm_frame {
     const qn__vm_program *program;
     const qn_cpu_launch *launch;
-    uint64_t stride; /* elements of a slot's lane */
-    uint64_t items;  /* work-items that run, at most the stride */
-    uint64_t count;  /* of these, active */
-    uint8_t *active; /* 0 or 1 a work-item */
+    const qn__vm_bounds *bounds; /* NULL: any address is taken */
+    uint64_t stride;             /* elements of a slot's lane */
+    uint64_t items;              /* work-items that run, at most the stride */
+    uint64_t count;              /* of these, active */
+    uint8_t *active;             /* 0 or 1 a work-item */
     /* Where each work-item is: 2 * depth + 1 while it runs (or waits to run on) in a region of that nesting
        depth, 2 * depth while it waits for the next iteration of the loop whose body has that depth, 0 after
        return. */
@@ -92,6 +114,8 @@ struct qn__vm_frame {
     const atomic_bool *ready; /* see qn__vm_run_until; NULL: runs to its end */
     bool wrote;               /* what others see */
     const char *error;
+    char *why;       /* QN__VM_WHY bytes for an error that is told of one launch */
+    uint64_t hit[2]; /* first byte and size of what was looked up last */
 };
 
 static inline void *qn__vm_slot(const qn__vm_frame *frame, uint32_t slot) {
@@ -134,6 +158,20 @@ qn__vm_handler *qn__vm_pick_memory(const ir_instr *instr);
 qn__vm_handler *qn__vm_pick_atomic(const ir_instr *instr);
 qn__vm_handler *qn__vm_pick_group(const ir_instr *instr);
 qn__vm_handler *qn__vm_pick_control(const ir_instr *instr);
+
+/* objects.c: the object of each value by its id, an index into program->objects, which it fills. */
+uint32_t *qn__vm_find_objects(qn__arena *arena, qn__vm_program *program);
+
+/* bounds.c: whether the active work-items may access `size` bytes where operand `operand`, the pointer, and `offset` lead.
+   If not, the frame has an error and nobody is active any more. */
+bool qn__vm_may_access(qn__vm_frame *frame, const qn__vm_instr *instr, unsigned operand, int64_t offset,
+                       uint64_t size);
+
+/* The same for work-item i and the string at an address, of which at most that many bytes are printed. */
+bool qn__vm_may_print(qn__vm_frame *frame, const qn__vm_instr *instr, uint64_t i, uint64_t address,
+                      uint64_t most);
+
+qn__vm_handler qn__vm_print; /* print.c */
 
 /* atomic_rmw, group_reduce and group_scan: the two values joined. */
 uint64_t qn__vm_combine(ir_combine combine, ir_kind kind, uint64_t a, uint64_t b);

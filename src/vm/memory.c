@@ -1,6 +1,6 @@
-/* Memory: addresses, loads, stores, copies and printf. A pointer is the host's address, whatever its space;
+/* Memory: addresses, loads, stores and copies. A pointer is the host's address, whatever its space;
    private variables lie a work-item after another, so that each has its own at the same distances. Any
-   alignment is fine. */
+   alignment is fine. An access outside of what the pointer leads to ends the kernel (bounds.c). */
 #include <string.h>
 
 #include "vm/internal.h"
@@ -43,6 +43,7 @@ static void ptr_add(qn__vm_frame *frame, const qn__vm_instr *instr) {
         const uint64_t *pointer = qn__vm_slot(frame, instr->a);                                              \
         TYPE *result = qn__vm_slot(frame, instr->result);                                                    \
         int64_t offset = instr->ir->attr.offset;                                                             \
+        if (!qn__vm_may_access(frame, instr, 0, offset, instr->lanes * sizeof(TYPE))) return;                \
         for (uint64_t i = 0, n = frame->items; i < n; i++) {                                                 \
             if (!frame->active[i]) continue;                                                                 \
             const unsigned char *from = address(pointer[i], offset);                                         \
@@ -54,6 +55,7 @@ static void ptr_add(qn__vm_frame *frame, const qn__vm_instr *instr) {
         const uint64_t *pointer = qn__vm_slot(frame, instr->a);                                              \
         const TYPE *value = qn__vm_slot(frame, instr->b);                                                    \
         int64_t offset = instr->ir->attr.offset;                                                             \
+        if (!qn__vm_may_access(frame, instr, 0, offset, instr->lanes * sizeof(TYPE))) return;                \
         for (uint64_t i = 0, n = frame->items; i < n; i++) {                                                 \
             if (!frame->active[i]) continue;                                                                 \
             unsigned char *to = address(pointer[i], offset);                                                 \
@@ -69,6 +71,7 @@ ACCESS(64, uint64_t)
 static void copy(qn__vm_frame *frame, const qn__vm_instr *instr) {
     const uint64_t *to = qn__vm_slot(frame, instr->a), *from = qn__vm_slot(frame, instr->b);
     size_t size = (size_t)instr->ir->attr.size;
+    if (!qn__vm_may_access(frame, instr, 0, 0, size) || !qn__vm_may_access(frame, instr, 1, 0, size)) return;
     for (uint64_t i = 0, n = frame->items; i < n; i++)
         if (frame->active[i]) memmove(address(to[i], 0), address(from[i], 0), size);
 }
@@ -80,37 +83,6 @@ static void commit(qn__vm_frame *frame, const qn__vm_instr *instr) {
 }
 
 static void nothing(qn__vm_frame *frame, const qn__vm_instr *instr) { (void)frame, (void)instr; }
-
-/* ---- printf ---- */
-
-/* Puts work-item i's arguments one after another as cpu_abi.h says; gives their bytes. */
-static uint64_t gather(const qn__vm_frame *frame, const qn__vm_instr *instr, uint64_t i) {
-    uint64_t at = 0;
-    for (uint32_t k = 0; k < instr->ir->num_operands; k++) {
-        ir_type type = instr->ir->operands[k]->type;
-        unsigned size = qn__vm_lane_size(type);
-        const unsigned char *value = qn__vm_slot(frame, instr->operands[k]);
-        uint64_t aligned = (at + size - 1) & ~(uint64_t)(size - 1);
-        memset(frame->print_area + at, 0, aligned - at);
-        at = aligned;
-        for (unsigned l = 0; l < type.lanes; l++, at += size)
-            memcpy(frame->print_area + at, value + (l * frame->stride + i) * size, size);
-    }
-    return at;
-}
-
-static void print(qn__vm_frame *frame, const qn__vm_instr *instr) {
-    const qn_cpu_services *services = frame->launch->services;
-    int32_t *result = qn__vm_slot(frame, instr->result);
-    const char *format = (const char *)(uintptr_t)instr->place;
-    for (uint64_t i = 0, n = frame->items; i < n; i++) {
-        if (!frame->active[i]) continue;
-        result[i] = -1;
-        if (!services || !services->print) continue;
-        uint64_t size = gather(frame, instr, i);
-        result[i] = services->print(services->user, format, frame->print_area, size);
-    }
-}
 
 qn__vm_handler *qn__vm_pick_memory(const ir_instr *instr) {
     static qn__vm_handler *const loads[] = {[1] = load_8, [2] = load_16, [4] = load_32, [8] = load_64};
@@ -126,7 +98,7 @@ qn__vm_handler *qn__vm_pick_memory(const ir_instr *instr) {
     case IR_ASYNC_COMMIT: return commit;
     case IR_ASYNC_WAIT:
     case IR_PREFETCH: return nothing;
-    case IR_PRINTF: return print;
+    case IR_PRINTF: return qn__vm_print;
     default: return NULL;
     }
 }

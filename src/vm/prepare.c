@@ -22,7 +22,7 @@ typedef struct preparation {
     /* By value id. */
     uint16_t *depths;    /* of the region that defines it */
     uint32_t *last_uses; /* number of an instruction of that region */
-    uint32_t *slots;
+    uint32_t *slots, *objects;
     int32_t *next_dying; /* chains values with the same last use */
     const ir_value **values;
     int32_t *dying; /* by instruction number: first value that dies there, or NO_VALUE */
@@ -142,6 +142,8 @@ static void describe(preparation *p, const ir_instr *ir, qn__vm_instr *instr) {
     for (uint32_t k = ir->num_operands; k < 3; k++) operands[k] = operands[0];
     instr->operands = operands;
     instr->a = operands[0], instr->b = operands[1], instr->c = operands[2];
+    for (uint32_t k = 0; k < ir->num_operands && k < QN__COUNT(instr->objects); k++)
+        instr->objects[k] = p->objects[ir->operands[k]->id];
     for (uint32_t k = 0; k < ir->num_results; k++)
         p->slots[ir->results[k]->id] = take_slot(p, ir->results[k]->type);
     const ir_value *shape = ir->num_results        ? ir->results[0]
@@ -169,6 +171,7 @@ static void place_variable(preparation *p, qn__vm_instr *instr) {
                     MAX_BYTES_PER_ITEM));
     else
         p->program->private_size = instr->place + var->size;
+    p->program->objects.data[p->objects[instr->ir->results[0]->id]].place = instr->place;
 }
 
 static uint64_t local_offset(const ir_function *kernel, uint32_t index) {
@@ -297,7 +300,10 @@ static void lower_special(preparation *p, qn__vm_instr *instr, unsigned depth) {
     if (ir->op == IR_ATOMIC_RMW || ir->op == IR_ATOMIC_CAS) p->program->uses_atomics = true;
     switch (ir->op) {
     case IR_VAR: place_variable(p, instr); break;
-    case IR_LOCAL: instr->place = local_offset(p->program->kernel, ir->attr.index); break;
+    case IR_LOCAL:
+        instr->place = local_offset(p->program->kernel, ir->attr.index);
+        p->program->objects.data[p->objects[ir->results[0]->id]].place = instr->place;
+        break;
     case IR_PRINTF: measure_print(p, ir); QN__FALLTHROUGH;
     case IR_GLOBAL: place_global(p, instr); break;
     default:
@@ -405,6 +411,7 @@ qn__vm_program *qn__vm_prepare(qn__arena *arena, ir_function *kernel, uint32_t s
     find_uses(p, kernel->body, 0);
     if (!p->error) {
         chain_dying(p, kernel->num_values);
+        p->objects = qn__vm_find_objects(arena, p->program);
         lower_args(p);
         p->order = 0;
         lower_region(p, kernel->body, 0, &p->program->body);

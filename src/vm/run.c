@@ -138,14 +138,16 @@ const char qn__vm_left[] = "the kernel is left to its compiled form";
 
 static const char *run(const qn__vm_program *program, const qn_cpu_launch *launch, uint64_t begin_x,
                        uint64_t end_x, uint64_t y, uint64_t z, unsigned char *local, unsigned char *scratch,
-                       uint64_t max_steps, const atomic_bool *ready) {
+                       const qn__vm_frame *setting) {
     qn__vm_frame frame = {.program = program,
                           .launch = launch,
                           .local = local,
                           .group_y = y,
                           .group_z = z,
-                          .max_steps = max_steps,
-                          .ready = ready};
+                          .max_steps = setting->max_steps,
+                          .ready = setting->ready,
+                          .bounds = setting->bounds,
+                          .why = setting->why};
     frame.stride = stride_for(program, launch->local_size[0] * launch->local_size[1] * launch->local_size[2]);
     lay_out(&frame, scratch);
     set_constants(&frame);
@@ -163,11 +165,14 @@ static const char *run(const qn__vm_program *program, const qn_cpu_launch *launc
 const char *qn__vm_run(const qn__vm_program *program, const qn_cpu_launch *launch, uint64_t begin_x,
                        uint64_t end_x, uint64_t y, uint64_t z, unsigned char *local, unsigned char *scratch,
                        uint64_t max_steps) {
-    return run(program, launch, begin_x, end_x, y, z, local, scratch, max_steps, NULL);
+    return run(program, launch, begin_x, end_x, y, z, local, scratch,
+               &(qn__vm_frame){.max_steps = max_steps});
 }
 
 const char *qn__vm_run_until(const qn__vm_program *program, const qn_cpu_launch *launch, uint64_t begin_x,
                              uint64_t end_x, uint64_t y, uint64_t z, unsigned char *local,
-                             unsigned char *scratch, const atomic_bool *ready) {
-    return run(program, launch, begin_x, end_x, y, z, local, scratch, 0, ready);
+                             unsigned char *scratch, const atomic_bool *ready, const qn__vm_bounds *bounds,
+                             char *why) {
+    return run(program, launch, begin_x, end_x, y, z, local, scratch,
+               &(qn__vm_frame){.ready = ready, .bounds = bounds, .why = why});
 }

@@ -1,4 +1,4 @@
-/* The CPU device: what it is, its memory, and the backend's table. */
+/* The CPU device: what it is, and the backend's table. */
 #include "backend/cpu/cpu.h"
 
 #include <limits.h>
@@ -110,6 +110,7 @@ static qn_status cpu_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out,
     }
     describe(gpu);
     pthread_mutex_init(&gpu->compile_lock, NULL);
+    pthread_mutex_init(&gpu->memory_lock, NULL);
     pthread_cond_init(&gpu->compile_left, NULL);
     *out = gpu;
     return QN_OK;
@@ -118,6 +119,7 @@ static qn_status cpu_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out,
 static void cpu_gpu_close(qn__gpu *gpu) {
     pthread_cond_destroy(&gpu->compile_left);
     pthread_mutex_destroy(&gpu->compile_lock);
+    pthread_mutex_destroy(&gpu->memory_lock);
     qn__pool_destroy(gpu->pool);
     for (unsigned i = 0; i < gpu->num_workers; i++)
         qn__release(gpu->services->allocator, gpu->workers[i].memory);
@@ -149,33 +151,6 @@ static void cpu_target(const qn__gpu *gpu, qn__target *target) {
 
 static const char *cpu_cache_key(const qn__gpu *gpu) { return gpu->cache_key; }
 
-/* ---- memory: host memory, aligned for vector loads; the allocation's start is kept in front ---- */
-
-enum { MEMORY_ALIGN = 128 };
-
-static qn_status cpu_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
-                                   void **host, char *why) {
-    if (size > SIZE_MAX - 2 * MEMORY_ALIGN) return QN_ERROR_DEVICE_MEMORY;
-    unsigned char *base = qn__allocate(gpu->services->allocator, (size_t)size + 2 * MEMORY_ALIGN);
-    if (!base) {
-        snprintf(why, QN__WHY, "the system has no more memory");
-        return QN_ERROR_DEVICE_MEMORY;
-    }
-    unsigned char *aligned = base + MEMORY_ALIGN;
-    aligned += (MEMORY_ALIGN - (uintptr_t)aligned % MEMORY_ALIGN) % MEMORY_ALIGN;
-    memcpy(aligned - sizeof base, &base, sizeof base);
-    *memory = (qn__memory *)aligned;
-    *address = (uint64_t)(uintptr_t)aligned;
-    *host = aligned;
-    return QN_OK;
-}
-
-static void cpu_memory_destroy(qn__gpu *gpu, qn__memory *memory) {
-    void *base;
-    memcpy(&base, (unsigned char *)memory - sizeof base, sizeof base);
-    qn__release(gpu->services->allocator, base);
-}
-
 /* ---- local sizes ---- */
 
 /* Without synchronisation a group is only a piece of work for a thread: long rows, and enough pieces for all
@@ -205,9 +180,9 @@ const qn_backend qn__backend_cpu = {
     .gpu_info = cpu_gpu_info,
     .target = cpu_target,
     .cache_key = cpu_cache_key,
-    .memory_create = cpu_memory_create,
-    .memory_share = cpu_memory_create,
-    .memory_destroy = cpu_memory_destroy,
+    .memory_create = qn__cpu_memory_create,
+    .memory_share = qn__cpu_memory_create,
+    .memory_destroy = qn__cpu_memory_destroy,
     .queue_create = qn__cpu_queue_create,
     .queue_destroy = qn__cpu_queue_destroy,
     .submit = qn__cpu_submit,

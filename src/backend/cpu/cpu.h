@@ -26,6 +26,8 @@ typedef struct qn__cpu_worker {
     uint64_t local_size, scratch_size;
 } qn__cpu_worker;
 
+typedef struct qn__cpu_block qn__cpu_block;
+
 struct qn__gpu {
     const qn__services *services;
     const char *compiler;
@@ -39,6 +41,10 @@ struct qn__gpu {
     pthread_mutex_t compile_lock;
     pthread_cond_t compile_left;
     unsigned compiling; /* compilers that run in the background */
+    pthread_mutex_t memory_lock;
+    qn__cpu_block *blocks;      /* live memory */
+    qn__cpu_block *dead_blocks; /* released once no kernel runs that may have found it */
+    unsigned lookers;           /* launches that have looked memory up */
 };
 
 typedef struct qn__cpu_background qn__cpu_background;
@@ -57,6 +63,14 @@ struct qn__code {
     qn__cpu_background *background; /* what compiles it meanwhile (background.h), or NULL */
 };
 
+/* memory.c */
+qn_status qn__cpu_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
+                                void **host, char *why);
+void qn__cpu_memory_destroy(qn__gpu *gpu, qn__memory *memory);
+/* The live memory that the address lies in. *looks, false at first, tells that the launch has found some: it then calls
+   qn__cpu_memory_leave once at its end, and up to that nothing that it has found is released. */
+bool qn__cpu_memory_find(qn__gpu *gpu, bool *looks, uint64_t address, uint64_t *begin, uint64_t *size);
+void qn__cpu_memory_leave(qn__gpu *gpu);
 /* code.c */
 qn_status qn__cpu_code_load(qn__gpu *gpu, const qn__code_source *source, qn__code **code, char *why);
 void qn__cpu_code_unload(qn__gpu *gpu, qn__code *code);
@@ -65,8 +79,8 @@ qn_status qn__cpu_code_wait(qn__code *code, uint64_t timeout_ns, char *why);
 /* run.c: whether the machine has the memory for a launch; else the status, with the numbers. */
 qn_status qn__cpu_check_memory(const qn__gpu *gpu, const qn__command *command, char *why);
 /* Runs a launch to its end on the pool and on this thread, which uses `own`. NULL, or a message that
-   says why it failed. */
-const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command, qn__cpu_worker *own);
+   says why it failed, which may lie in `why`. */
+const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command, qn__cpu_worker *own, char *why);
 extern const char qn__cpu_out_of_memory[]; /* the message, known by its address */
 /* queue.c */
 qn_status qn__cpu_queue_create(qn__gpu *gpu, qn__queue **queue, char *why);

@@ -46,18 +46,17 @@ static void fill(const qn__command *command) {
         memcpy(to + i, command->pattern, command->pattern_size);
 }
 
-/* NULL, or why it failed. */
-static const char *execute(qn__queue *queue, node *n) {
+/* NULL, or why it failed, which may lie in `why`. */
+static const char *execute(qn__queue *queue, node *n, char *why) {
     const qn__command *command = n->command;
     unsigned char *to = (unsigned char *)command->to + command->to_offset;
     const unsigned char *from = (const unsigned char *)command->from + command->from_offset;
-    char why[QN__WHY];
     switch (command->kind) {
     case QN__COMMAND_WRITE: memcpy(to, command->host, (size_t)command->size); break;
     case QN__COMMAND_READ: memcpy(command->host, from, (size_t)command->size); break;
     case QN__COMMAND_COPY: memmove(to, from, (size_t)command->size); break;
     case QN__COMMAND_FILL: fill(command); break;
-    case QN__COMMAND_LAUNCH: return qn__cpu_run(queue->gpu, command, &queue->worker);
+    case QN__COMMAND_LAUNCH: return qn__cpu_run(queue->gpu, command, &queue->worker, why);
     case QN__COMMAND_RECORD: qn__cpu_mark_reach(command->mark, &n->recording); break;
     case QN__COMMAND_WAIT: qn__cpu_mark_wait(command->mark, command->mark_version, QN_FOREVER, why); break;
     }
@@ -65,7 +64,7 @@ static const char *execute(qn__queue *queue, node *n) {
 }
 
 static void note_failure(qn__queue *queue, const qn__command *command, const char *error) {
-    char why[QN__WHY];
+    char why[2 * QN__WHY];
     if (!error) return;
     snprintf(why, sizeof why, "kernel %s: %s", command->kernel_name, error);
     qn__sticky_set(&queue->failure,
@@ -80,7 +79,8 @@ static void run_first(qn__queue *queue) {
     queue->running = true;
     queue->kernel = first->command->kind == QN__COMMAND_LAUNCH ? first->command->kernel_name : NULL;
     pthread_mutex_unlock(&queue->lock);
-    const char *error = execute(queue, first);
+    char why[QN__WHY];
+    const char *error = execute(queue, first, why);
     pthread_mutex_lock(&queue->lock);
     note_failure(queue, first->command, error);
     queue->running = false;

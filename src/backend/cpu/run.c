@@ -15,7 +15,11 @@ typedef struct run {
     uint64_t local_size, scratch_size;
     const atomic_bool *ready; /* the function is there; NULL: it is or never comes */
     uint64_t step;            /* work-groups that are interpreted before the function is looked for again */
+    qn__vm_bounds bounds;
+    bool looks; /* see qn__cpu_memory_find; guarded by its lock */
     _Atomic(const char *) error;
+    atomic_flag told; /* `why` has a message */
+    char *why;
 } run;
 
 const char qn__cpu_out_of_memory[] = "out of memory for a work-group";
@@ -41,6 +45,18 @@ static bool prepare_worker(run *r, qn__cpu_worker *worker) {
     return true;
 }
 
+/* The first error is the launch's; those that follow are of other work-groups. */
+static void tell(run *r, const char *error) {
+    if (atomic_flag_test_and_set(&r->told)) return;
+    snprintf(r->why, QN__WHY, "%s", error);
+    atomic_store(&r->error, r->why);
+}
+
+static bool find_memory(void *user, uint64_t address, uint64_t *begin, uint64_t *size) {
+    run *r = user;
+    return qn__cpu_memory_find(r->gpu, &r->looks, address, begin, size);
+}
+
 /* By the function, from the first group on for which it is there; up to that, interpreted. */
 static void run_groups(run *r, const qn__cpu_worker *worker, uint64_t begin, uint64_t end, uint64_t y,
                        uint64_t z) {
@@ -51,11 +67,12 @@ static void run_groups(run *r, const qn__cpu_worker *worker, uint64_t begin, uin
             return;
         }
         const uint64_t stop = r->ready && end - begin > r->step ? begin + r->step : end;
+        char why[QN__VM_WHY];
         const char *error = qn__vm_run_until(r->kernel->program, &r->launch, begin, stop, y, z, worker->local,
-                                             worker->scratch, r->ready);
+                                             worker->scratch, r->ready, &r->bounds, why);
         if (error == qn__vm_left) continue;
         if (error) {
-            atomic_store(&r->error, error);
+            tell(r, error);
             return;
         }
         begin = stop;
@@ -117,6 +134,7 @@ static void set_launch(run *r, const qn__command *command, const qn_cpu_services
         launch->local_size[d] = command->local[d];
         launch->num_groups[d] = (command->global[d] + command->local[d] - 1) / command->local[d];
     }
+    r->bounds = (qn__vm_bounds){command->extents, find_memory, r};
     r->local_size = command->local_memory;
     r->scratch_size = function_scratch(command);
     if (is_compiled(command)) return;
@@ -159,12 +177,17 @@ static const char *settle(const qn__gpu *gpu, const qn__command *command) {
     return is_compiled(command) ? NULL : qn__cpu_out_of_memory;
 }
 
-const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command, qn__cpu_worker *own) {
+const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command, qn__cpu_worker *own, char *why) {
     qn_cpu_services services = {(void *)gpu->services, print};
-    run r = {.gpu = gpu, .own = own, .kernel = &command->code->kernels[command->kernel]};
+    run r = {.gpu = gpu,
+             .own = own,
+             .kernel = &command->code->kernels[command->kernel],
+             .told = ATOMIC_FLAG_INIT,
+             .why = why};
     const char *error = settle(gpu, command);
     if (error) return error;
     set_launch(&r, command, &services);
     qn__pool_run(gpu->pool, cut(&r), run_piece, &r);
+    if (r.looks) qn__cpu_memory_leave(gpu);
     return atomic_load(&r.error);
 }

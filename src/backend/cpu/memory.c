@@ -1,0 +1,100 @@
+/* Memory of the CPU device: host memory, aligned for vector loads. What is live is in a list, by which the interpreter tells
+   memory of the device from other addresses that a kernel may come up with. */
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/cpu/cpu.h"
+
+enum { MEMORY_ALIGN = 128 };
+
+/* In front of the memory. */
+struct qn__cpu_block {
+    qn__cpu_block *next, *before;
+    unsigned char *base; /* as allocated */
+    uint64_t size;
+};
+
+_Static_assert(sizeof(qn__cpu_block) <= MEMORY_ALIGN, "it has room in front of the memory");
+
+static unsigned char *bytes_of(qn__cpu_block *block) { return (unsigned char *)(block + 1); }
+
+static void unlink(qn__gpu *gpu, qn__cpu_block *block) {
+    if (block->before)
+        block->before->next = block->next;
+    else
+        gpu->blocks = block->next;
+    if (block->next) block->next->before = block->before;
+}
+
+static void put_first(qn__gpu *gpu, qn__cpu_block *block) {
+    block->before = NULL;
+    block->next = gpu->blocks;
+    if (block->next) block->next->before = block;
+    gpu->blocks = block;
+}
+
+qn_status qn__cpu_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
+                                void **host, char *why) {
+    if (size > SIZE_MAX - 2 * MEMORY_ALIGN) return QN_ERROR_DEVICE_MEMORY;
+    unsigned char *base = qn__allocate(gpu->services->allocator, (size_t)size + 2 * MEMORY_ALIGN);
+    if (!base) {
+        snprintf(why, QN__WHY, "the system has no more memory");
+        return QN_ERROR_DEVICE_MEMORY;
+    }
+    unsigned char *aligned = base + MEMORY_ALIGN;
+    aligned += (MEMORY_ALIGN - (uintptr_t)aligned % MEMORY_ALIGN) % MEMORY_ALIGN;
+    qn__cpu_block *block = (qn__cpu_block *)(void *)aligned - 1;
+    *block = (qn__cpu_block){.base = base, .size = size};
+    pthread_mutex_lock(&gpu->memory_lock);
+    put_first(gpu, block);
+    pthread_mutex_unlock(&gpu->memory_lock);
+    *memory = (qn__memory *)aligned;
+    *address = (uint64_t)(uintptr_t)aligned;
+    *host = aligned;
+    return QN_OK;
+}
+
+/* While kernels run that have looked memory up, what they may have found stays. */
+void qn__cpu_memory_destroy(qn__gpu *gpu, qn__memory *memory) {
+    qn__cpu_block *block = (qn__cpu_block *)(void *)memory - 1;
+    pthread_mutex_lock(&gpu->memory_lock);
+    unlink(gpu, block);
+    const bool stays = gpu->lookers != 0;
+    if (stays) {
+        block->next = gpu->dead_blocks;
+        gpu->dead_blocks = block;
+    }
+    pthread_mutex_unlock(&gpu->memory_lock);
+    if (!stays) qn__release(gpu->services->allocator, block->base);
+}
+
+/* What is found comes to the front: the next that is looked for is most often the same. */
+bool qn__cpu_memory_find(qn__gpu *gpu, bool *looks, uint64_t address, uint64_t *begin, uint64_t *size) {
+    pthread_mutex_lock(&gpu->memory_lock);
+    qn__cpu_block *block = gpu->blocks;
+    while (block && address - (uintptr_t)bytes_of(block) >= block->size) block = block->next;
+    if (block) {
+        unlink(gpu, block);
+        put_first(gpu, block);
+        gpu->lookers += !*looks;
+        *looks = true;
+        *begin = (uintptr_t)bytes_of(block);
+        *size = block->size;
+    }
+    pthread_mutex_unlock(&gpu->memory_lock);
+    return block != NULL;
+}
+
+void qn__cpu_memory_leave(qn__gpu *gpu) {
+    qn__cpu_block *dead = NULL;
+    pthread_mutex_lock(&gpu->memory_lock);
+    if (--gpu->lookers == 0) {
+        dead = gpu->dead_blocks;
+        gpu->dead_blocks = NULL;
+    }
+    pthread_mutex_unlock(&gpu->memory_lock);
+    for (qn__cpu_block *next; dead; dead = next) {
+        next = dead->next;
+        qn__release(gpu->services->allocator, dead->base);
+    }
+}
