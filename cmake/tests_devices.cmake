@@ -46,6 +46,11 @@ foreach(device cuda vulkan opencl)
     endif()
 endforeach()
 
+# All devices that are there in one context: the processor, lavapipe, PoCL, GPUs.
+set(all_devices cpu vulkan:0 opencl:0 cuda:0 cuda:1 null)
+add_test(NAME unit.devices.api_across COMMAND unit_api_across ${all_devices} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+set_tests_properties(unit.devices.api_across PROPERTIES TIMEOUT 300 LABELS device)
+
 # The validation layer has nothing to say to what the Vulkan device does.
 function(quern_layers_test name program)
     add_test(NAME layers.${name} COMMAND ${PROJECT_SOURCE_DIR}/tests/vulkan_layers $<TARGET_FILE:quern>
@@ -58,6 +63,7 @@ quern_layers_test(backend_faults unit_backend_vulkan_faults)
 foreach(name api_stream api_threads api_launch api_native)
     quern_layers_test(${name} unit_${name})
 endforeach()
+quern_layers_test(api_across unit_api_across cpu vulkan:0)
 foreach(shard RANGE ${last_shard})
     quern_layers_test(cl.${shard} cl_runner --device vulkan --only full --shard ${shard}/${shards} -j 1 --cache
                       ${PROJECT_BINARY_DIR}/cl-cache-layers tests/cl)

@@ -338,8 +338,8 @@ QN_API qn_status qn_buffer_write(qn_buffer *buffer, uint64_t offset, const void 
 QN_API qn_status qn_buffer_read(qn_buffer *buffer, uint64_t offset, void *data, uint64_t size);
 
 /* Transfers on a stream; `data` may be NULL where size is 0. write: `data` is copied before the call returns.
-   read: `data` must stay valid until the stream has been waited for. copy: the ranges must not overlap; buffers
-   of one device. fill: repeats the pattern of 1, 2, 4, 8 or 16 bytes; offset and size are multiples of that.
+   read: `data` must stay valid until the stream has been waited for. copy: the ranges must not overlap; the
+   buffers are of the stream's device, or one of them is of another device of the context. fill: repeats the pattern of 1, 2, 4, 8 or 16 bytes; offset and size are multiples of that.
 
    Where `data` lies in memory of qn_host_alloc, nothing is copied on the way and the call does not wait: what is
    written must stay as it is until the stream is done, and what is read is there then. (A write that is recorded
@@ -657,7 +657,14 @@ QN_API qn_status qn_stream_on_done(qn_stream *stream, qn_done_callback *callback
 QN_API qn_status qn_event_create(qn_device *device, qn_event **event);
 QN_API void qn_event_destroy(qn_event *event);
 QN_API qn_status qn_stream_record(qn_stream *stream, qn_event *event);
-/* Later work on the stream waits, on the device, for the event (of the same device). */
+/* Later work on the stream waits for the event; the call does not. Both are of one context. Where the event is of the
+   stream's device, the device waits. Where it is of another one, the library keeps what is submitted to the stream from
+   then on until the event is reached, and a thread of its own submits it. So does a copy between devices: it starts when
+   the stream gets there, and goes through host memory in pieces. The other device's buffer cannot be mapped before it is
+   done; to order it with that device's own work takes events. What goes wrong meanwhile, the loss of the other device
+   too, ends the waiting and is what the next wait for the stream reports. A deadline's message names the device that is
+   waited for. Errors: QN_ERROR_STATE (never recorded; or the stream records a graph), QN_ERROR_WRONG_CONTEXT,
+   QN_ERROR_OUT_OF_MEMORY (also: no more threads). */
 QN_API qn_status qn_stream_wait_event(qn_stream *stream, qn_event *event);
 /* Errors: QN_ERROR_STATE (never recorded), and as qn_stream_wait. */
 QN_API qn_status qn_event_wait(qn_event *event, uint64_t timeout_ns);
@@ -739,6 +746,7 @@ QN_API qn_status qn_buffer_native(const qn_buffer *buffer, qn_native_kind kind, 
    - Vulkan: commands that use the buffers begin with a memory barrier from the stages compute and transfer, and end with
      one to them. Nobody else submits to the VkQueue meanwhile, so that work of other streams may wait at it for the end.
    - The processor has no queue: begin waits for the stream's work, and the caller works on the memory itself.
+   - Where the stream waits for another device, begin waits for that.
    Until the end the calling thread must not use the device in another way. Errors: QN_ERROR_STATE (begin: the stream
    records a graph, has begun already, or a buffer is mapped; end: it has not begun), QN_ERROR_WRONG_CONTEXT,
    QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DEVICE_LOST, and what the wait reports. */

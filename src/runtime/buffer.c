@@ -174,7 +174,10 @@ void qn__buffer_finalise(qn_buffer *buffer) {
             qn__release(allocator, buffer->view);
         atomic_fetch_sub(&device->host, buffer->size);
     }
-    if (buffer->sent_mark) device->backend->mark_destroy(buffer->sent_mark);
+    if (buffer->sent_mark) {
+        qn__recordings_forget(buffer->object.context, buffer->sent_mark);
+        device->backend->mark_destroy(buffer->sent_mark);
+    }
     if (!buffer->memory) return;
     device->backend->memory_destroy(device->gpu, buffer->memory);
     atomic_fetch_sub(&device->used, buffer->size);
@@ -230,6 +233,7 @@ qn_status qn_buffer_read(qn_buffer *buffer, uint64_t offset, void *data, uint64_
    and then forgets its buffers: until then this looks again. */
 static qn_status wait_for_users(qn_buffer *root) {
     qn_device *device = root->device;
+    qn__crossing_wait(root);
     for (;;) {
         pthread_mutex_lock(&device->use_lock);
         bool many = root->many_streams;
@@ -295,7 +299,7 @@ static qn_status send_host_side(qn_buffer *root, qn_stream *stream) {
 static qn_status wait_for_sent(qn_buffer *root, qn_stream *stream) {
     const qn_backend *backend = root->device->backend;
     qn_stream *sender = root->sent_stream;
-    if (backend->completed(sender->queue) >= root->sent_number) {
+    if (qn__stream_completed(sender) >= root->sent_number) {
         root->sent_stream = NULL;
         return QN_OK;
     }
@@ -330,6 +334,27 @@ static qn_status use(const qn__use *u, qn_stream *stream, const char *function) 
     if (root->sent_stream && root->sent_stream != stream && root->sent_seen != stream)
         return wait_for_sent(root, stream);
     return QN_OK;
+}
+
+qn_status qn__buffer_cross(qn_buffer *buffer, bool writes, const char *function) {
+    qn_buffer *root = qn__buffer_root(buffer);
+    qn_device *device = buffer->device;
+    qn_status status = QN_OK;
+    pthread_mutex_lock(&device->use_lock);
+    if (root->write_maps || (root->maps && writes))
+        status = refuse(buffer, function);
+    else if (!root->shared && root->state == QN_BUFFER_HOST)
+        status = send_host_side(root, device->stream);
+    if (!status && writes) root->state = QN_BUFFER_DEVICE;
+    pthread_mutex_unlock(&device->use_lock);
+    return status;
+}
+
+bool qn__buffer_is_sent(qn_buffer *root) {
+    pthread_mutex_lock(&root->device->use_lock);
+    bool sent = !root->sent_stream || qn__stream_completed(root->sent_stream) >= root->sent_number;
+    pthread_mutex_unlock(&root->device->use_lock);
+    return sent;
 }
 
 qn_status qn__buffers_use(const qn__use *uses, size_t count, qn_stream *stream, const char *function) {

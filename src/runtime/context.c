@@ -91,6 +91,7 @@ static void context_release(qn_context *context) {
     pthread_mutex_destroy(&context->lock);
     pthread_mutex_destroy(&context->open_lock);
     qn__notifier_free(context);
+    qn__courier_free(&context->courier);
     context->object.magic = 0;
     qn__release(&allocator, context);
 }
@@ -132,6 +133,7 @@ qn_status qn_context_create_for(uint32_t header, const qn_context_desc *desc, qn
     pthread_mutex_init(&context->lock, NULL);
     pthread_mutex_init(&context->open_lock, NULL);
     qn__notifier_init(context);
+    qn__courier_init(&context->courier);
     if (!copy_strings(context)) {
         context_release(context);
         return qn__fail_memory(NULL, sizeof *context);
@@ -145,6 +147,7 @@ void qn_context_destroy(qn_context *context) {
     if (!context || qn__check(context, QN__OBJECT_CONTEXT, "qn_context_destroy", "context")) return;
     qn__drivers_wait(context);
     qn__notifier_end(context);
+    qn__courier_stop(context);
     qn__objects_free(context);
     qn__drivers_close(context);
     context_release(context);

@@ -196,6 +196,7 @@ qn_status qn__device_ready(qn_device *device) {
 }
 
 void qn__device_finalise(qn_device *device) {
+    qn__crossing_close(device);
     if (device->gpu) device->backend->gpu_close(device->gpu);
     qn__release(&device->object.context->allocator, device->hosts);
     pthread_mutex_destroy(&device->host_lock);

@@ -1,6 +1,7 @@
 /* Events: a place in a stream and a time. Each recording has a number, so that waiting is for the latest
    one. */
 #include "runtime/runtime.h"
+#include "util/file.h"
 
 qn_status qn_event_create(qn_device *device, qn_event **out) {
     if (out) *out = NULL;
@@ -28,7 +29,9 @@ void qn_event_destroy(qn_event *event) {
 
 void qn__event_finalise(qn_event *event) {
     qn__event_close_fd(event);
-    if (event->mark) event->device->backend->mark_destroy(event->mark);
+    if (!event->mark) return;
+    qn__recordings_forget(event->object.context, event->mark);
+    event->device->backend->mark_destroy(event->mark);
 }
 
 static qn_status check_both(qn_stream **stream, qn_event *event, const char *function) {
@@ -36,8 +39,8 @@ static qn_status check_both(qn_stream **stream, qn_event *event, const char *fun
     if (status) return status;
     *stream = qn__stream_of(*stream, event->device);
     status = qn__check_beside(event, *stream, QN__OBJECT_STREAM, function, "stream");
-    if (status || (*stream)->device == event->device) return status;
-    return qn__fail(event->object.context, QN_ERROR_WRONG_CONTEXT, "%s: the event is of another device",
+    if (status || (*stream)->object.context == event->object.context) return status;
+    return qn__fail(event->object.context, QN_ERROR_WRONG_CONTEXT, "%s: the event is of another context",
                     function);
 }
 
@@ -63,6 +66,9 @@ void qn__event_recorded(qn_event *event, qn__event_record_step *step, qn_status 
 qn_status qn_stream_record(qn_stream *stream, qn_event *event) {
     qn_status status = check_both(&stream, event, "qn_stream_record");
     if (status) return status;
+    if (stream->device != event->device)
+        return qn__fail(event->object.context, QN_ERROR_WRONG_CONTEXT,
+                        "qn_stream_record: the event is of another device");
     if (stream->recording) { /* each launch of the graph moves it */
         const qn__command command = {.kind = QN__COMMAND_RECORD, .mark = event->mark};
         return qn__stream_submit(stream, &command, NULL, 0, &event->object, &(uint64_t){0});
@@ -87,6 +93,8 @@ qn_status qn_stream_wait_event(qn_stream *stream, qn_event *event) {
         return qn__fail(event->object.context, QN_ERROR_STATE, "qn_stream_wait_event: never recorded");
     qn__command command = {.kind = QN__COMMAND_WAIT, .mark = event->mark, .mark_version = version};
     uint64_t number;
+    qn_device *of = event->device;
+    if (of != stream->device) return qn__stream_submit_wait(stream, &command, of, &event->object, &number);
     return qn__stream_submit(stream, &command, NULL, 0, &event->object, &number);
 }
 
@@ -96,10 +104,16 @@ qn_status qn_event_wait(qn_event *event, uint64_t timeout_ns) {
     uint64_t version = atomic_load(&event->version);
     if (version == 0) return qn__fail(event->object.context, QN_ERROR_STATE, "qn_event_wait: never recorded");
     char why[QN__WHY] = "";
-    status = event->device->backend->mark_wait(event->mark, version, timeout_ns, why);
+    const uint64_t start = qn__now_ns();
+    status = qn__recording_wait(event->object.context, event->mark, version, timeout_ns);
+    if (!status)
+        status =
+            event->device->backend->mark_wait(event->mark, version, qn__time_left(start, timeout_ns), why);
     if (status == QN_ERROR_TIMEOUT)
         return qn__timed_out(event->device, NULL, "qn_event_wait: the event was not reached", timeout_ns);
-    return status ? qn__fail(event->object.context, status, "qn_event_wait: %s", why) : QN_OK;
+    if (!status) return QN_OK;
+    return qn__fail(event->object.context, status, "qn_event_wait: %s",
+                    why[0] ? why : qn_status_text(status));
 }
 
 qn_status qn_event_done(qn_event *event, bool *done) {

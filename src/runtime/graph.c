@@ -308,7 +308,8 @@ static qn_status update_replay(const qn_graph *graph, const qn__graph_part *part
     const qn_backend *backend = graph->device->backend;
     char why[QN__WHY] = "";
     size_t index = 0;
-    if (!part->replay || !backend->replay_update || is_empty(step) || command->global[0] == 0)
+    if (!part->replay || !backend->replay_update || atomic_load(&part->replay->held) || is_empty(step) ||
+        command->global[0] == 0)
         return QN_ERROR_UNSUPPORTED;
     for (const qn__graph_step *s = &graph->steps[part->first]; s < step; s++) index += !is_empty(s);
     qn_status status = backend->replay_update(graph->device->gpu, part->replay->replay, index, command, why);

@@ -123,7 +123,10 @@ static void forget_lent(qn_stream *stream) {
 static qn_status lend(qn_stream *stream) {
     const qn_backend *backend = stream->device->backend;
     char why[QN__WHY] = "";
-    if (!backend->lend) return qn__stream_wait_number(stream, qn__stream_last(stream), QN_FOREVER);
+    const uint64_t last = qn__stream_last(stream);
+    uint64_t placed;
+    if (!backend->lend) return qn__stream_wait_number(stream, last, QN_FOREVER);
+    qn__hold_place(stream, last, QN_FOREVER, &placed);
     pthread_mutex_lock(&stream->lock);
     qn_status status = backend->lend(stream->queue, why);
     pthread_mutex_unlock(&stream->lock);

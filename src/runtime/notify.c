@@ -45,8 +45,11 @@ static void signal_event(qn__notifier *notifier, const qn__notice *notice) {
 
 static bool is_done(const qn__notice *notice) {
     uint64_t time;
-    if (notice->stream)
-        return notice->stream->device->backend->completed(notice->stream->queue) >= notice->number;
+    if (notice->stream) return qn__stream_completed(notice->stream) >= notice->number;
+    qn_status missed;
+    const bool held =
+        qn__recording_is_held(notice->event->object.context, notice->event->mark, notice->version, &missed);
+    if (held || missed) return !held;
     return notice->event->device->backend->mark_done(notice->event->mark, notice->version, &time);
 }
 
@@ -56,6 +59,7 @@ static void tell(qn__notifier *notifier, qn__notice *notice) {
         const qn_backend *backend = notice->stream->device->backend;
         qn_status status = QN_OK;
         if (backend->failure) status = backend->failure(notice->stream->queue, &notice->failures, why);
+        if (!status) status = qn__hold_failure(notice->stream, why);
         call(notice, status, status ? why : "");
     } else {
         signal_event(notifier, notice);

@@ -12,6 +12,7 @@
 
 #include "compile.h"
 #include "runtime/backend.h"
+#include "runtime/hold.h"
 #include "runtime/structs.h"
 
 typedef enum qn__object_kind {
@@ -98,6 +99,7 @@ struct qn_context {
     atomic_uint_fast64_t cache_hits, cache_misses;
     atomic_bool cache_refused; /* a warning has told why */
     qn__notifier notifier;
+    qn__courier courier;
 };
 
 struct qn_device {
@@ -113,6 +115,7 @@ struct qn_device {
     qn_device_info info;
     qn__target target;        /* what kernels are compiled for */
     qn_stream *stream;        /* the default stream */
+    qn__queue *crossing;      /* the courier's, or NULL (crossing.c) */
     pthread_mutex_t use_lock; /* guards state, maps and users of all its buffers */
     atomic_uint_fast64_t used, peak, buffers, host;
     pthread_mutex_t host_lock; /* of what follows */
@@ -145,6 +148,7 @@ struct qn_buffer {
     const qn_stream *sent_seen; /* the last other stream that waits already: compared only */
     qn__mark *sent_mark;
     uint64_t sent_version;
+    uint32_t crossings; /* copies between devices that use it; guarded by the courier's lock */
 };
 
 /* A buffer that a command uses. */
@@ -202,6 +206,7 @@ struct qn_stream {
     qn_graph *recording; /* between qn_graph_begin and end */
     qn__use *lent;       /* between qn_stream_native_begin and end: the buffers, with references; else NULL */
     size_t num_lent;
+    qn__hold hold;
 };
 
 struct qn_event {
@@ -223,11 +228,12 @@ typedef struct qn__graph_step {
 } qn__graph_step;
 
 /* What the backend has made of commands; ends with the last edition that has it. */
-typedef struct qn__graph_replay {
+struct qn__graph_replay {
     qn__object object;
     qn_device *device;
     qn__replay *replay;
-} qn__graph_replay;
+    atomic_uint held; /* launches of it that are held by their streams: it must stay as it is */
+};
 
 /* A part of a graph: commands between two events, or an event. */
 typedef struct qn__graph_part {
@@ -317,6 +323,10 @@ qn_status qn__stream_submit(qn_stream *stream, const qn__command *command, const
 /* The same, also while the stream records a graph: for what has to do with the buffer, not with the stream. */
 qn_status qn__stream_submit_now(qn_stream *stream, const qn__command *command, qn__object *used,
                                 uint64_t *number);
+/* A wait for a mark of another device, and a copy from or to one; the crossing is the stream's then, unless it fails. */
+qn_status qn__stream_submit_wait(qn_stream *stream, const qn__command *command, qn_device *of,
+                                 qn__object *object, uint64_t *number);
+qn_status qn__stream_submit_crossing(qn_stream *stream, qn__crossing *crossing, uint64_t *number);
 /* The stream's queue is quern's again: a command stands behind what was submitted to it meanwhile. */
 qn_status qn__stream_take_back(qn_stream *stream, uint64_t *number);
 /* All parts of it, with nothing of other threads between them. */
@@ -331,7 +341,8 @@ qn_status qn__stream_wait_number(qn_stream *stream, uint64_t number, uint64_t ti
 /* QN_ERROR_TIMEOUT with a message: what was not done in that time, and the kernels that are unfinished on the device's
    streams, on `first` (or NULL) first. */
 qn_status qn__timed_out(qn_device *device, qn_stream *first, const char *what, uint64_t timeout_ns);
-uint64_t qn__stream_last(qn_stream *stream); /* number of its last command */
+uint64_t qn__stream_last(qn_stream *stream);      /* number of its last command */
+uint64_t qn__stream_completed(qn_stream *stream); /* number of the last that is done */
 void qn__stream_reap(qn_stream *stream, bool all);
 
 /* buffer.c */
@@ -342,6 +353,11 @@ static inline qn_buffer *qn__buffer_root(qn_buffer *buffer) {
 qn_status qn__buffers_use(const qn__use *uses, size_t count, qn_stream *stream, const char *function);
 /* After: remembers that command `number` uses them. */
 void qn__buffers_used(const qn__use *uses, size_t count, qn_stream *stream, uint64_t number);
+
+/* For a copy between devices, on the side that the copy's stream is not of: refuses a mapped one, and has the host's newer
+   contents on their way to the device, where they are once qn__buffer_is_sent. */
+qn_status qn__buffer_cross(qn_buffer *buffer, bool writes, const char *function);
+bool qn__buffer_is_sent(qn_buffer *root);
 
 /* No buffer names the stream as its last user any more. */
 void qn__buffers_forget(qn_stream *stream);

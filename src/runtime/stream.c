@@ -15,6 +15,7 @@ qn_status qn__stream_new(qn_device *device, qn_stream **out) {
     char why[QN__WHY] = "";
     qn__queue *queue = NULL;
     pthread_mutex_init(&stream->lock, NULL);
+    qn__hold_init(&stream->hold);
     qn_status status = device->backend->queue_create(device->gpu, &queue, why);
     pthread_mutex_lock(&context->lock); /* it is in the list already: other threads look at it */
     stream->device = device;
@@ -32,14 +33,15 @@ qn_status qn__stream_new(qn_device *device, qn_stream **out) {
 void qn__stream_finalise(qn_stream *stream) {
     const qn_backend *backend = stream->device->backend;
     char why[QN__WHY];
-    if (stream->queue) backend->wait(stream->queue, stream->submitted, QN_FOREVER, why);
+    if (stream->queue) qn__hold_wait(stream, stream->submitted, QN_FOREVER, why);
     qn__buffers_forget(stream);
     /* until then another stream could have a hidden copy's mark recorded here */
-    if (stream->queue) backend->wait(stream->queue, stream->submitted, QN_FOREVER, why);
+    if (stream->queue) qn__hold_wait(stream, stream->submitted, QN_FOREVER, why);
     qn__stream_reap(stream, true);
     if (stream->recording) qn__drop(&stream->recording->object);
     if (stream->queue) backend->queue_destroy(stream->queue);
     qn__release(&stream->object.context->allocator, stream->in_flight);
+    qn__hold_free(stream);
     pthread_mutex_destroy(&stream->lock);
 }
 
@@ -59,7 +61,7 @@ void qn_stream_destroy(qn_stream *stream) {
     if (stream->lent) qn_stream_native_end(stream);
     char why[QN__WHY];
     /* while it is still found by those who wait for the whole device */
-    stream->device->backend->wait(stream->queue, qn__stream_last(stream), QN_FOREVER, why);
+    qn__hold_wait(stream, qn__stream_last(stream), QN_FOREVER, why);
     qn__object_destroy(&stream->object, QN__OBJECT_STREAM);
 }
 
@@ -68,7 +70,7 @@ qn_stream *qn__stream_of(qn_stream *stream, qn_device *device) { return stream ?
 /* Drops the references of commands that are done; the stream's lock is held. */
 void qn__stream_reap(qn_stream *stream, bool all) {
     if (!stream->count) return;
-    uint64_t done = all ? UINT64_MAX : stream->device->backend->completed(stream->queue);
+    uint64_t done = all ? UINT64_MAX : qn__hold_completed(stream);
     while (stream->count && stream->in_flight[stream->first].number <= done) {
         qn__object *object = stream->in_flight[stream->first].object;
         stream->first = (stream->first + 1) & (stream->cap - 1);
@@ -99,12 +101,40 @@ static void add_in_flight(qn_stream *stream, uint64_t number, qn__object *object
         (qn__in_flight){number, object};
 }
 
-/* Hands a command, or a graph's replay, to the backend and keeps what it uses alive. The lock is held. *number is 0
-   where nothing got to the device. */
-static qn_status submit_locked(qn_stream *stream, const qn__command *command, qn__replay *replay,
-                               const qn__use *uses, size_t num_uses, qn__object *object, uint64_t *number,
-                               char *why) {
+/* What is submitted: a command, a graph's replay or a copy between devices. */
+typedef struct work {
+    const qn__command *command;
+    qn__graph_replay *replay;
+    qn__crossing *crossing;
+    qn_device *of; /* the command waits for a mark of this other device, and its driver cannot */
+} work;
+
+/* Whether it is to be held, or the stream has commands in flight that were. */
+static bool is_held(qn_stream *stream, const work *w) {
+    qn_status missed;
+    if (stream->hold.on || w->crossing || w->of) return true;
+    return !w->replay && w->command->kind == QN__COMMAND_WAIT &&
+           qn__recording_is_held(stream->object.context, w->command->mark, w->command->mark_version, &missed);
+}
+
+static qn_status hold(qn_stream *stream, const work *w, uint64_t *number, char *why) {
+    if (w->crossing) return qn__hold_crossing(stream, w->crossing, number);
+    if (w->replay) return qn__hold_replay(stream, w->replay, number, why);
+    return qn__hold_command(stream, w->command, w->of, number, why);
+}
+
+static qn_status hand_over(qn_stream *stream, const work *w, uint64_t *number, char *why) {
     const qn_backend *backend = stream->device->backend;
+    qn_status status = w->replay ? backend->replay_submit(stream->queue, w->replay->replay, number, why)
+                                 : backend->submit(stream->queue, w->command, number, why);
+    if (*number) *number += stream->hold.offset;
+    return status;
+}
+
+/* Hands the work to the backend, or holds it, and keeps what it uses alive. The lock is held. *number is 0 where nothing
+   got to the device. */
+static qn_status submit_locked(qn_stream *stream, const work *w, const qn__use *uses, size_t num_uses,
+                               qn__object *object, uint64_t *number, char *why) {
     const size_t num_used = num_uses + (object != NULL);
     *number = 0;
     why[0] = 0;
@@ -115,8 +145,8 @@ static qn_status submit_locked(qn_stream *stream, const qn__command *command, qn
     if (stream->count + num_used > stream->reap_at) qn__stream_reap(stream, false);
     if (stream->count + num_used > stream->cap && !grow_in_flight(stream, stream->count + num_used))
         return QN_ERROR_OUT_OF_MEMORY;
-    qn_status status = replay ? backend->replay_submit(stream->queue, replay, number, why)
-                              : backend->submit(stream->queue, command, number, why);
+    qn_status status =
+        QN__UNLIKELY(is_held(stream, w)) ? hold(stream, w, number, why) : hand_over(stream, w, number, why);
     if (*number <= stream->submitted) {
         *number = 0;
         return status;
@@ -138,9 +168,9 @@ qn_status qn__stream_submit(qn_stream *stream, const qn__command *command, const
     why[0] = 0;
     *number = 0;
     pthread_mutex_lock(&stream->lock);
-    qn_status status = stream->recording
-                           ? qn__graph_add(stream->recording, command, uses, num_uses, object)
-                           : submit_locked(stream, command, NULL, uses, num_uses, object, number, why);
+    qn_status status = stream->recording ? qn__graph_add(stream->recording, command, uses, num_uses, object)
+                                         : submit_locked(stream, &(work){.command = command}, uses, num_uses,
+                                                         object, number, why);
     pthread_mutex_unlock(&stream->lock);
     return QN__LIKELY(status == QN_OK) ? QN_OK : say(stream, status, why);
 }
@@ -149,7 +179,7 @@ qn_status qn__stream_submit_now(qn_stream *stream, const qn__command *command, q
                                 uint64_t *number) {
     char why[QN__WHY];
     pthread_mutex_lock(&stream->lock);
-    qn_status status = submit_locked(stream, command, NULL, NULL, 0, used, number, why);
+    qn_status status = submit_locked(stream, &(work){.command = command}, NULL, 0, used, number, why);
     pthread_mutex_unlock(&stream->lock);
     return status ? say(stream, status, why) : QN_OK;
 }
@@ -157,12 +187,12 @@ qn_status qn__stream_submit_now(qn_stream *stream, const qn__command *command, q
 static qn_status submit_part(qn_stream *stream, const qn__graph_part *part, qn__graph_edition *edition,
                              uint64_t *number, char *why) {
     qn__event_record_step record;
-    qn__replay *replay = part->replay ? part->replay->replay : NULL;
-    if (!part->event && !replay) return QN_OK;
+    if (!part->event && !part->replay) return QN_OK;
     qn_status status = part->event ? qn__event_record(part->event, &record) : QN_OK;
     if (status) return status;
     uint64_t n;
-    status = submit_locked(stream, &record.command, replay, NULL, 0, &edition->object, &n, why);
+    status = submit_locked(stream, &(work){.command = &record.command, .replay = part->replay}, NULL, 0,
+                           &edition->object, &n, why);
     if (part->event) qn__event_recorded(part->event, &record, status);
     if (n) *number = n;
     return status;
@@ -179,27 +209,54 @@ qn_status qn__stream_submit_edition(qn_stream *stream, qn__graph_edition *editio
     return status ? say(stream, status, why) : QN_OK;
 }
 
+qn_status qn__stream_submit_wait(qn_stream *stream, const qn__command *command, qn_device *of,
+                                 qn__object *object, uint64_t *number) {
+    char why[QN__WHY];
+    pthread_mutex_lock(&stream->lock);
+    qn_status status =
+        submit_locked(stream, &(work){.command = command, .of = of}, NULL, 0, object, number, why);
+    pthread_mutex_unlock(&stream->lock);
+    return status ? say(stream, status, why) : QN_OK;
+}
+
+qn_status qn__stream_submit_crossing(qn_stream *stream, qn__crossing *crossing, uint64_t *number) {
+    char why[QN__WHY];
+    pthread_mutex_lock(&stream->lock);
+    qn_status status = submit_locked(stream, &(work){.crossing = crossing}, NULL, 0, NULL, number, why);
+    pthread_mutex_unlock(&stream->lock);
+    return status ? say(stream, status, why) : QN_OK;
+}
+
 /* The buffers stay until the command is done; where that cannot be noted, it is waited for. */
 qn_status qn__stream_take_back(qn_stream *stream, uint64_t *number) {
     const qn_backend *backend = stream->device->backend;
     char why[QN__WHY] = "";
     qn_status status = QN_OK;
     pthread_mutex_lock(&stream->lock);
+    uint64_t count = 0;
     *number = stream->submitted;
-    if (backend->take_back) status = backend->take_back(stream->queue, number, why);
-    if (*number > stream->submitted) stream->submitted = *number;
-    bool fits = stream->count + stream->num_lent <= stream->cap ||
-                grow_in_flight(stream, stream->count + stream->num_lent);
+    if (backend->take_back) status = backend->take_back(stream->queue, &count, why);
+    bool fits = (stream->count + stream->num_lent <= stream->cap ||
+                 grow_in_flight(stream, stream->count + stream->num_lent)) &&
+                qn__hold_count(stream, count, number);
+    stream->submitted = *number;
     for (size_t i = 0; i < stream->num_lent && fits; i++)
         add_in_flight(stream, *number, &stream->lent[i].buffer->object);
     pthread_mutex_unlock(&stream->lock);
-    if (!fits) status = backend->wait(stream->queue, *number, QN_FOREVER, why);
+    if (!fits) status = backend->wait(stream->queue, count, QN_FOREVER, why);
     return status ? say(stream, status, why) : QN_OK;
 }
 
 uint64_t qn__stream_last(qn_stream *stream) {
     pthread_mutex_lock(&stream->lock);
     uint64_t number = stream->submitted;
+    pthread_mutex_unlock(&stream->lock);
+    return number;
+}
+
+uint64_t qn__stream_completed(qn_stream *stream) {
+    pthread_mutex_lock(&stream->lock);
+    uint64_t number = qn__hold_completed(stream);
     pthread_mutex_unlock(&stream->lock);
     return number;
 }
@@ -229,29 +286,42 @@ typedef struct names {
 static void add_unfinished(names *n, qn_stream *stream) {
     const qn_backend *backend = stream->device->backend;
     char found[160];
-    backend->completed(stream->queue);
+    qn__stream_completed(stream);
     backend->unfinished(stream->queue, found, sizeof found);
+    if (!found[0]) qn__hold_unfinished(stream, found, sizeof found);
     if (!found[0] || n->length + 1 >= sizeof n->text) return;
     n->length += (size_t)snprintf(n->text + n->length, sizeof n->text - n->length, "%s%s",
                                   n->length ? ", " : "", found);
 }
 
+/* Adds all streams' of a device but one's. A device that one of them waits for is the answer, or NULL. */
+static qn_device *add_streams(names *n, qn_device *device, qn_stream *but) {
+    qn_device *other = NULL;
+    for (qn_stream *stream = NULL; (stream = next_stream(device, stream));) {
+        if (stream == but) continue;
+        add_unfinished(n, stream);
+        if (!other) other = qn__hold_waits_for(stream);
+    }
+    return other;
+}
+
 /* What a stream has finished may not be known before it was asked once. */
 qn_status qn__timed_out(qn_device *device, qn_stream *first, const char *what, uint64_t timeout_ns) {
     names n = {.length = 0};
-    for (qn_stream *stream = NULL; (stream = next_stream(device, stream));)
-        device->backend->completed(stream->queue);
+    for (qn_stream *stream = NULL; (stream = next_stream(device, stream));) qn__stream_completed(stream);
     if (first) add_unfinished(&n, first);
-    for (qn_stream *stream = NULL; (stream = next_stream(device, stream));)
-        if (stream != first) add_unfinished(&n, stream);
-    return qn__fail(device->object.context, QN_ERROR_TIMEOUT, "%s in %.12g ms%s%s", what,
-                    (double)timeout_ns / 1e6, n.length ? "; unfinished: kernel " : "", n.text);
+    qn_device *waited = first ? qn__hold_waits_for(first) : NULL, *any = add_streams(&n, device, first);
+    if (!first) waited = any;
+    if (waited) add_streams(&n, waited, NULL);
+    return qn__fail(device->object.context, QN_ERROR_TIMEOUT, "%s in %.12g ms%s%s%s%s", what,
+                    (double)timeout_ns / 1e6, n.length ? "; unfinished: kernel " : "", n.text,
+                    waited ? "; it waits for " : "", waited ? waited->name : "");
 }
 
 /* A message tells the time that was `asked` for. */
 static qn_status wait_number(qn_stream *stream, uint64_t number, uint64_t timeout_ns, uint64_t asked) {
     char why[QN__WHY] = "";
-    qn_status status = stream->device->backend->wait(stream->queue, number, timeout_ns, why);
+    qn_status status = qn__hold_wait(stream, number, timeout_ns, why);
     pthread_mutex_lock(&stream->lock);
     qn__stream_reap(stream, false);
     pthread_mutex_unlock(&stream->lock);
@@ -274,7 +344,7 @@ qn_status qn_stream_wait(qn_stream *stream, uint64_t timeout_ns) {
 void qn__device_reap(qn_device *device, bool wait) {
     char why[QN__WHY];
     for (qn_stream *stream = NULL; (stream = next_stream(device, stream));) {
-        if (wait) device->backend->wait(stream->queue, qn__stream_last(stream), QN_FOREVER, why);
+        if (wait) qn__hold_wait(stream, qn__stream_last(stream), QN_FOREVER, why);
         pthread_mutex_lock(&stream->lock);
         qn__stream_reap(stream, false);
         pthread_mutex_unlock(&stream->lock);
@@ -301,6 +371,13 @@ static qn_stream *stream_for(qn_stream *stream, qn_buffer *buffer) {
     return buffer->device->stream;
 }
 
+static qn_status check_range(const qn_buffer *buffer, uint64_t offset, uint64_t size, const char *function) {
+    if (offset <= buffer->size && size <= buffer->size - offset) return QN_OK;
+    return qn__fail(buffer->object.context, QN_ERROR_RANGE, "%s: bytes %llu to %llu of a buffer of %llu",
+                    function, (unsigned long long)offset, (unsigned long long)(offset + size),
+                    (unsigned long long)buffer->size);
+}
+
 /* Checks both objects and the range; the buffer is then ready to be used on the stream. */
 static qn_status check_transfer(qn_stream *stream, qn_buffer *buffer, uint64_t offset, uint64_t size,
                                 bool writes, const char *function) {
@@ -311,10 +388,8 @@ static qn_status check_transfer(qn_stream *stream, qn_buffer *buffer, uint64_t o
     if (buffer->device != stream->device)
         return qn__fail(context, QN_ERROR_WRONG_CONTEXT, "%s: the buffer is of another device or context",
                         function);
-    if (offset > buffer->size || size > buffer->size - offset)
-        return qn__fail(context, QN_ERROR_RANGE, "%s: bytes %llu to %llu of a buffer of %llu", function,
-                        (unsigned long long)offset, (unsigned long long)(offset + size),
-                        (unsigned long long)buffer->size);
+    status = check_range(buffer, offset, size, function);
+    if (status) return status;
     return qn__buffers_use(&(qn__use){buffer, writes}, 1, stream, function);
 }
 
@@ -384,10 +459,49 @@ static bool overlap(const qn_buffer *from, uint64_t from_offset, const qn_buffer
     return a < b + size && b < a + size;
 }
 
+static qn_status check_across(const qn_stream *stream, const qn_buffer *from, uint64_t from_offset,
+                              const qn_buffer *to, uint64_t to_offset, uint64_t size) {
+    qn_context *context = stream->object.context;
+    const bool one_of_both = stream->device == from->device || stream->device == to->device;
+    if (from->object.context != context || to->object.context != context || !one_of_both)
+        return qn__fail(context, QN_ERROR_WRONG_CONTEXT, "qn_stream_copy: %s",
+                        one_of_both ? "the buffers are of two contexts"
+                                    : "the stream is of neither buffer's device");
+    qn_status status = check_range(from, from_offset, size, "qn_stream_copy");
+    if (!status) status = check_range(to, to_offset, size, "qn_stream_copy");
+    if (!status && stream->recording)
+        status = qn__fail(context, QN_ERROR_STATE,
+                          "qn_stream_copy: copies between devices cannot be recorded in a graph");
+    return status;
+}
+
+/* Between two devices: the courier does it when the stream gets there. */
+static qn_status copy_across(qn_stream *stream, qn_buffer *from, uint64_t from_offset, qn_buffer *to,
+                             uint64_t to_offset, uint64_t size) {
+    qn_status status = check_across(stream, from, from_offset, to, to_offset, size);
+    if (status || size == 0) return status;
+    const bool reads = stream->device == from->device;
+    const qn__use own = {reads ? from : to, !reads};
+    qn__crossing *crossing = NULL;
+    uint64_t number = 0;
+    status = qn__buffers_use(&own, 1, stream, "qn_stream_copy");
+    if (!status) status = qn__buffer_cross(reads ? to : from, reads, "qn_stream_copy");
+    if (!status) status = qn__crossing_new(from, from_offset, to, to_offset, size, &crossing);
+    if (!status) status = qn__stream_submit_crossing(stream, crossing, &number);
+    if (status && crossing) qn__crossing_free(crossing);
+    if (number) qn__buffers_used(&own, 1, stream, number);
+    return status;
+}
+
 qn_status qn_stream_copy(qn_stream *stream, qn_buffer *from, uint64_t from_offset, qn_buffer *to,
                          uint64_t to_offset, uint64_t size) {
     stream = stream_for(stream, from);
-    qn_status status = check_transfer(stream, from, from_offset, size, false, "qn_stream_copy");
+    qn_status status = qn__check_beside(stream, from, QN__OBJECT_BUFFER, "qn_stream_copy", "buffer");
+    if (!status) status = qn__check_beside(stream, to, QN__OBJECT_BUFFER, "qn_stream_copy", "buffer");
+    if (!status) status = qn__check_beside(from, stream, QN__OBJECT_STREAM, "qn_stream_copy", "stream");
+    if (status) return status;
+    if (from->device != to->device) return copy_across(stream, from, from_offset, to, to_offset, size);
+    status = check_transfer(stream, from, from_offset, size, false, "qn_stream_copy");
     if (!status) status = check_transfer(stream, to, to_offset, size, true, "qn_stream_copy");
     if (status || size == 0) return status;
     if (overlap(from, from_offset, to, to_offset, size))

@@ -104,7 +104,7 @@ bool qn__cpu_background_start(qn__code *code, const qn__code_source *source) {
     if (source->binary_path) b->source.binary_path = b->path;
     b->start_ns = qn__now_ns();
     pthread_mutex_init(&b->lock, NULL);
-    qn__cpu_cond_init(&b->changed);
+    qn__cond_init(&b->changed);
     code->background = b;
     if (qn__thread_start(&b->thread, background_main, b)) return true;
     code->background = NULL;
@@ -116,11 +116,11 @@ bool qn__cpu_background_start(qn__code *code, const qn__code_source *source) {
 
 /* Waits until all is over, or until the functions are in their places; false when the time is up. */
 static bool wait_for(qn__cpu_background *b, bool for_ready, uint64_t timeout_ns) {
-    const struct timespec until = qn__cpu_deadline(timeout_ns);
+    const struct timespec until = qn__deadline(timeout_ns);
     bool in_time = true;
     pthread_mutex_lock(&b->lock);
     while (!b->done && !(for_ready && atomic_load(&b->ready)) && in_time)
-        in_time = qn__cpu_cond_wait(&b->changed, &b->lock, timeout_ns, &until);
+        in_time = qn__cond_wait(&b->changed, &b->lock, timeout_ns, &until);
     pthread_mutex_unlock(&b->lock);
     return in_time;
 }

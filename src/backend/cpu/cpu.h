@@ -106,11 +106,4 @@ void qn__cpu_mark_announce(qn__mark *mark, qn__cpu_recording *recording, uint64_
 void qn__cpu_mark_reach(qn__mark *mark, qn__cpu_recording *recording);
 bool qn__cpu_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns);
 qn_status qn__cpu_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why);
-/* Conditions that are waited for until a time of CLOCK_MONOTONIC. */
-void qn__cpu_cond_init(pthread_cond_t *cond);
-struct timespec qn__cpu_deadline(uint64_t timeout_ns);
-/* False when the time is over; QN_FOREVER looks at no deadline. */
-bool qn__cpu_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t timeout_ns,
-                       const struct timespec *until);
-
 #endif

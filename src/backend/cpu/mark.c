@@ -1,10 +1,8 @@
 /* Events of the CPU device. A mark knows which of its recordings are announced and not yet reached, so that a
    wait is for the recording that it names: a later one, on another stream, may be reached first. */
-#include <errno.h>
-#include <time.h>
-
 #include "backend/cpu/cpu.h"
 #include "util/file.h"
+#include "util/thread.h"
 
 struct qn__mark {
     const qn__allocator *allocator;
@@ -15,33 +13,6 @@ struct qn__mark {
     uint64_t timed, time_ns;            /* the highest version that was reached, and when */
 };
 
-/* ---- deadlines ---- */
-
-struct timespec qn__cpu_deadline(uint64_t timeout_ns) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    uint64_t limit = (uint64_t)INT32_MAX * 1000000000u; /* far enough */
-    if (timeout_ns > limit) timeout_ns = limit;
-    uint64_t nanoseconds = (uint64_t)now.tv_nsec + timeout_ns % 1000000000u;
-    now.tv_sec += (time_t)(timeout_ns / 1000000000u + nanoseconds / 1000000000u);
-    now.tv_nsec = (long)(nanoseconds % 1000000000u);
-    return now;
-}
-
-bool qn__cpu_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t timeout_ns,
-                       const struct timespec *until) {
-    if (timeout_ns == QN_FOREVER) return pthread_cond_wait(cond, lock) == 0;
-    return pthread_cond_timedwait(cond, lock, until) != ETIMEDOUT;
-}
-
-void qn__cpu_cond_init(pthread_cond_t *cond) {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(cond, &attributes);
-    pthread_condattr_destroy(&attributes);
-}
-
 /* ---- marks ---- */
 
 qn_status qn__cpu_mark_create(qn__gpu *gpu, qn__mark **out, char *why) {
@@ -51,7 +22,7 @@ qn_status qn__cpu_mark_create(qn__gpu *gpu, qn__mark **out, char *why) {
     mark->allocator = gpu->services->allocator;
     mark->last = &mark->pending;
     pthread_mutex_init(&mark->lock, NULL);
-    qn__cpu_cond_init(&mark->changed);
+    qn__cond_init(&mark->changed);
     *out = mark;
     return QN_OK;
 }
@@ -104,11 +75,11 @@ bool qn__cpu_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns) {
 
 qn_status qn__cpu_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why) {
     (void)why;
-    struct timespec until = qn__cpu_deadline(timeout_ns);
+    struct timespec until = qn__deadline(timeout_ns);
     qn_status status = QN_OK;
     pthread_mutex_lock(&mark->lock);
     while (!is_reached(mark, version) && !status)
-        if (!qn__cpu_cond_wait(&mark->changed, &mark->lock, timeout_ns, &until)) status = QN_ERROR_TIMEOUT;
+        if (!qn__cond_wait(&mark->changed, &mark->lock, timeout_ns, &until)) status = QN_ERROR_TIMEOUT;
     pthread_mutex_unlock(&mark->lock);
     return status;
 }

@@ -114,8 +114,8 @@ qn_status qn__cpu_queue_create(qn__gpu *gpu, qn__queue **out, char *why) {
     if (!queue) return QN_ERROR_OUT_OF_MEMORY;
     queue->gpu = gpu;
     pthread_mutex_init(&queue->lock, NULL);
-    qn__cpu_cond_init(&queue->work);
-    qn__cpu_cond_init(&queue->done);
+    qn__cond_init(&queue->work);
+    qn__cond_init(&queue->done);
     if (!qn__thread_start(&queue->thread, queue_main, queue)) {
         snprintf(why, QN__WHY, "no more threads");
         qn__release(gpu->services->allocator, queue);
@@ -194,13 +194,13 @@ static bool is_for_any_thread(const node *n) {
 }
 
 qn_status qn__cpu_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why) {
-    struct timespec until = qn__cpu_deadline(timeout_ns);
+    struct timespec until = qn__deadline(timeout_ns);
     pthread_mutex_lock(&queue->lock);
     qn_status status = QN_OK;
     while (!status && atomic_load(&queue->completed) < number) {
         if (timeout_ns == QN_FOREVER && queue->first && !queue->running && is_for_any_thread(queue->first))
             run_first(queue);
-        else if (!qn__cpu_cond_wait(&queue->done, &queue->lock, timeout_ns, &until))
+        else if (!qn__cond_wait(&queue->done, &queue->lock, timeout_ns, &until))
             status = QN_ERROR_TIMEOUT;
     }
     if (!status) status = qn__sticky_take(&queue->failure, why);
