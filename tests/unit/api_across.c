@@ -242,12 +242,11 @@ static void a_held_stream_takes_everything(void **state) {
             assert_ok(w.context, qn_stream_record(first, reached));
             const double start = test_seconds();
             assert_ok(w.context, qn_stream_wait_event(held, reached));
-            assert_ok(w.context, qn_stream_write(held, x, 0, one, sizeof one)); /* 1 */
-            memset(one, 0xff, sizeof one);                                      /* it was copied */
-            assert_ok(w.context, add(m, held, x, 100));                         /* 101 */
-            assert_ok(w.context, qn_graph_launch(held, graph));                 /* 131 */
-            assert_ok(w.context,
-                      qn_graph_set_launch(graph, 0, NULL, QN_ARGS(x, 1000u), 2)); /* for later ones */
+            assert_ok(w.context, qn_stream_write(held, x, 0, one, sizeof one));           /* 1 */
+            memset(one, 0xff, sizeof one);                                                /* it was copied */
+            assert_ok(w.context, add(m, held, x, 100));                                   /* 101 */
+            assert_ok(w.context, qn_graph_launch(held, graph));                           /* 131 */
+            assert_ok(w.context, qn_graph_set_launch(graph, 0, NULL, QN_ARGS(x, 1000u))); /* for later ones */
             assert_ok(w.context, qn_stream_copy(held, x, 0, y, 0, 4 * WORDS));
             assert_ok(w.context, qn_stream_fill(held, x, 0, 4 * WORDS, &five, 4)); /* 5 */
             assert_ok(w.context, qn_stream_record(held, behind));
