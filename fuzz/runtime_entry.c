@@ -106,7 +106,7 @@ static void check_info(const qn__code_info *info) {
         const qn__buf first = written(&arena, info);
         qn__reader reader = {first.data, first.data + first.len, false};
         qn__code_info again;
-        qn__get_code_info(&reader, &arena, &again);
+        qn__get_code_info(&reader, &arena, NULL, &again);
         check(!reader.failed && reader.at == reader.end);
         const qn__buf second = written(&arena, &again);
         check(first.len == second.len && memcmp(first.data, second.data, first.len) == 0);

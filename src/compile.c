@@ -154,7 +154,7 @@ static bool read_options(compile *c) {
     const qn__compile_request *request = c->request;
     const char *problem = qn__options_parse(c->arena, request->options, &c->options);
     c->target = request->target;
-    qn__compile_target(&c->target);
+    if (!request->target_complete) qn__compile_target(&c->target);
     for (size_t i = 0; !problem && i < request->num_defines; i++)
         problem =
             qn__options_define(c->arena, request->defines[i].name, request->defines[i].value, &c->options);
@@ -415,7 +415,23 @@ static void escaped(qn__compile_result *result, int reason) {
     result->num_dependencies = 0;
 }
 
-qn__compile_status qn__compile(const qn__compile_request *request, qn__compile_result *result) {
+static void read_ir(compile *c) {
+    const qn__compile_request *request = c->request;
+    qn__compile_result *result = c->result;
+    const char *error = NULL;
+    const size_t size = request->size ? request->size : strlen(request->source);
+    c->module = qn__ir_parse(c->arena, request->source, size, &error);
+    if (c->module) error = qn__ir_verify(c->arena, c->module);
+    result->module = error ? NULL : c->module;
+    if (!error) return;
+    result->log = error;
+    result->errors = 1;
+    fail(c, QN__COMPILE_SOURCE_ERROR);
+}
+
+/* Does `work` in the result's arena. */
+static qn__compile_status run_in_arena(const qn__compile_request *request, qn__compile_result *result,
+                                       void (*work)(compile *)) {
     jmp_buf escape;
     *result = (qn__compile_result){.log = "", .dump = ""};
     if (request->allocator) result->allocator = *request->allocator;
@@ -431,10 +447,18 @@ qn__compile_status qn__compile(const qn__compile_request *request, qn__compile_r
         c->request = request;
         c->result = result;
         c->arena = &result->arena;
-        run(c);
+        work(c);
     }
     result->arena.escape = NULL;
     return result->status;
+}
+
+qn__compile_status qn__compile(const qn__compile_request *request, qn__compile_result *result) {
+    return run_in_arena(request, result, run);
+}
+
+qn__compile_status qn__compile_read_ir(const qn__compile_request *request, qn__compile_result *result) {
+    return run_in_arena(request, result, read_ir);
 }
 
 void qn__compile_free(qn__compile_result *result) {

@@ -48,12 +48,13 @@ typedef struct qn__compile_request {
     size_t num_headers;
     const char *const *include_dirs; /* searched after the options' -I */
     size_t num_include_dirs;
-    bool no_files;     /* headers only from the list above, nothing from disk */
-    qn__target target; /* and what the device can do */
-    int level;         /* 0, 1 or 2; -cl-opt-disable makes it 0 */
-    bool debug;        /* as -g */
-    bool verify;       /* verifier after every pass */
-    const char *dump;  /* NULL: no dump; "": the IR at the end; "all": after each pass that changed something;
+    bool no_files;        /* headers only from the list above, nothing from disk */
+    qn__target target;    /* and what the device can do */
+    bool target_complete; /* by qn__compile_target, or changed since: nothing is added to it */
+    int level;            /* 0, 1 or 2; -cl-opt-disable makes it 0 */
+    bool debug;           /* as -g */
+    bool verify;          /* verifier after every pass */
+    const char *dump; /* NULL: no dump; "": the IR at the end; "all": after each pass that changed something;
                          otherwise after the pass of that name ("lower" is what the passes start from) */
     size_t memory_budget; /* bytes; 0: 2 GB */
     uint32_t max_instrs;  /* 0: 4 million */
@@ -99,6 +100,10 @@ void qn__compile_target(qn__target *target);
    (its arena refers to it) and is freed with qn__compile_free whatever the status. */
 qn__compile_status qn__compile(const qn__compile_request *request, qn__compile_result *result);
 void qn__compile_free(qn__compile_result *result); /* a zeroed result is fine */
+
+/* The module of an IR text (a dump), checked: of the request only the allocator, source and size count. There are no
+   reflection and no text. */
+qn__compile_status qn__compile_read_ir(const qn__compile_request *request, qn__compile_result *result);
 
 /* A word for a stage or status, for messages: "parse", "out of memory". */
 const char *qn__compile_stage_name(qn__compile_stage stage);

@@ -407,6 +407,9 @@ typedef struct qn_program_desc {
     bool disable_cache;
     const qn_define *defines; /* after those of `options`; a wrong name is QN_ERROR_ARGUMENT */
     size_t num_defines;
+    const void
+        *binary; /* instead of a source: a packed program (qn_program_pack), which `path` may name as well */
+    size_t binary_size;
 } qn_program_desc;
 
 /* Compiles for one device. On the CPU device kernels can be launched within milliseconds: they are interpreted while
@@ -414,7 +417,9 @@ typedef struct qn_program_desc {
    there; results are the same. What is interpreted is checked: an access outside of the memory that a pointer leads to
    ends the kernel with QN_ERROR_KERNEL_FAILED and a sentence with the line. Compiled code is not. With `debug`, and `cpu_compile_first` in the context, the call waits for the compiler.
    Errors: QN_ERROR_NULL, QN_ERROR_COMPILE (qn_error_message is the log),
-   QN_ERROR_ARGUMENT (an unknown option, a wrong name of a define), QN_ERROR_IO, QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DRIVER (the host's
+   QN_ERROR_ARGUMENT (an unknown option, a wrong name of a define, anything that says how to compile with a packed program),
+   QN_ERROR_UNSUPPORTED (a packed program has nothing for the device: the message has what it has), QN_ERROR_IO (also: a
+   packed program is damaged), QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DRIVER (the host's
    compiler failed). On the CPU device a program that takes the host's C compiler too much time or memory (30 seconds,
    2 GiB) is compiled without optimisation, or else interpreted; `log` gets a warning. Any thread. */
 QN_API qn_status qn_program_create(qn_device *device, const qn_program_desc *desc, qn_program **program);
@@ -450,6 +455,27 @@ typedef struct qn_translate_desc {
     size_t *size;     /* if not NULL: gets the bytes of *text, without the zero behind it */
 } qn_translate_desc;
 QN_API qn_status qn_translate(qn_context *context, const qn_translate_desc *desc, char **text, char **log);
+/* Packs a program for several targets into one piece of bytes to ship (a .qnb; docs/qnb.md has the format), from which
+   qn_program_create compiles nothing, where it has code that the driver loads, and nothing but the driver or the host's
+   C compiler does otherwise. No device is needed to make it.
+   targets, with commas: "ptx": for each CUDA architecture of `archs`, or for all if it names none; "spirv" and "clc": for what GPUs
+   have in common, and where that matters again for as little as the program can do with; "c": the text, and compiled by
+   the host's C compiler for any processor of the kind that it runs on and for those of `archs`; "ir": for the processor where
+   nothing else fits, interpreted.
+   archs, with commas: "sm_60" ... "sm_121"; processors as -march: "x86-64-v2" ... "x86-64-v4", "armv8.1-a"; "native": the best of
+   those that this machine is.
+   Which part a device takes: machine code of the machine that is nearest to it; else text of the highest architecture, and then
+   with the most needs, that it can run; else, on the processor, the IR. What the driver refuses is left for the next, and
+   `log` gets a warning.
+   *data, of *size bytes, is released with qn_text_free; `log` (may be NULL) gets warnings. Errors as qn_translate; the
+   message names the target that cannot be had, and QN_ERROR_DRIVER: the C compiler fails or is not there. Any thread. */
+typedef struct qn_pack_desc {
+    const qn_program_desc *program; /* with a source */
+    const char *targets;            /* NULL: "ptx,spirv,clc,c,ir" */
+    const char *archs;              /* may be NULL */
+} qn_pack_desc;
+QN_API qn_status qn_program_pack(qn_context *context, const qn_pack_desc *desc, char **data, size_t *size,
+                                 char **log);
 QN_API void qn_text_free(qn_context *context, char *text);
 
 /* A kernel of a program; name NULL when the program has just one. It may have any number of parameters, as long as they

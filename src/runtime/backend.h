@@ -94,6 +94,11 @@ typedef struct qn__code_source {
     bool background;
     void (*stored)(void *user);
     void *stored_user;
+    /* Instead of a file of the cache: such a file's bytes, or for a processor an object (code_object), for the machine
+       that runs_binary has agreed to. NULL: none. For code_object `machine` is the one to compile for. */
+    const char *binary;
+    size_t binary_size;
+    const char *machine;
     bool debug;
     bool quick; /* the program asks for no optimisation: the driver's compiler may do without too */
 } qn__code_source;
@@ -174,6 +179,16 @@ typedef struct qn_backend {
        that it stays as it is. Any thread. */
     qn_status (*code_wait)(qn__code *code, uint64_t timeout_ns, char *why);
     void (*code_unload)(qn__gpu *gpu, qn__code *code);
+    /* For programs to ship. The name of the machine that binaries are for: `name` NULL: the least one; "native": this
+       one; else that of the name. NULL with a message: there is none of that name. Function NULL: the device's cache_key
+       is the only name. */
+    const char *(*find_machine)(const qn__gpu *gpu, const char *name, char *why);
+    /* Whether the device runs binaries for a machine: the more they make of it, the larger; 0: it does not. NULL: those
+       for its cache_key. */
+    uint32_t (*runs_binary)(const qn__gpu *gpu, const char *machine);
+    /* Compiles text for source->machine; *object is the caller's to release. NULL: it compiles for itself only. */
+    qn_status (*code_object)(qn__gpu *gpu, const qn__code_source *source, char **object, size_t *size,
+                             char *why);
     /* A good local size for a launch that names none; every component at least 1. */
     void (*choose_local)(const qn__gpu *gpu, const qn__code *code, uint32_t kernel, const uint64_t global[3],
                          uint32_t local[3]);

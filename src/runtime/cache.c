@@ -272,7 +272,7 @@ static bool get_entry(qn_program *program, const qn__cache_key *key, qn__reader 
         if (r->failed || !file_holds(context, qn__file_read, path, hash)) return false;
         name = qn__cache_code_name(name, hash);
     }
-    qn__get_code_info(r, &program->arena, &program->info);
+    qn__get_code_info(r, &program->arena, NULL, &program->info);
     if (r->failed || !qn__cache_code_path(program->device, name, code_path, path_size)) return false;
     if (program->device->backend->rewrites_code) return touch(code_path);
     return file_holds(context, qn__private_read, code_path, code);

@@ -98,27 +98,108 @@ uint32_t qn__get_count(qn__reader *r, size_t least) {
 
 static const char *get_optional(qn__reader *r) { return qn__get_number(r) ? qn__get_text(r) : NULL; }
 
-static void get_implicit(qn__reader *r, qn__arena *arena, qn__implicit *to) {
-    const uint64_t word = qn__get_number(r);
-    (void)arena;
-    *to = (qn__implicit){(uint8_t)word, (uint8_t)(word >> 8), (uint16_t)(word >> 16), (uint32_t)(word >> 32)};
+/* ---- which facts there are ---- */
+
+enum { PARAM, KERNEL, REFUSAL, CODE };
+enum {
+#define PARAM_FACT(shape, type, name, doc) PARAM_##name,
+#include "emit/code_info.def"
+    NUM_PARAM_FACTS
+};
+enum {
+#define KERNEL_FACT(shape, type, name, doc) KERNEL_##name,
+#include "emit/code_info.def"
+    NUM_KERNEL_FACTS
+};
+enum {
+#define REFUSAL_FACT(shape, type, name, doc) REFUSAL_##name,
+#include "emit/code_info.def"
+    NUM_REFUSAL_FACTS
+};
+enum {
+#define CODE_FACT(shape, type, name, doc) CODE_##name,
+#include "emit/code_info.def"
+    NUM_CODE_FACTS
+};
+
+static const uint8_t num_facts[QN__FACT_TABLES] = {NUM_PARAM_FACTS, NUM_KERNEL_FACTS, NUM_REFUSAL_FACTS,
+                                                   NUM_CODE_FACTS};
+_Static_assert((int)NUM_PARAM_FACTS <= (int)QN__MAX_FACTS && (int)NUM_KERNEL_FACTS <= (int)QN__MAX_FACTS,
+               "there is room");
+
+/* "NUMBER size", "LIST param_info params": all that reading it takes. */
+#define NAME_NUMBER(type, name) "NUMBER " #name
+#define NAME_TEXT(type, name)   "TEXT " #name
+#define NAME_SIZES(type, name)  "SIZES " #name
+#define NAME_BYTES(type, name)  "BYTES " #name
+#define NAME_WORDS(type, name)  "WORDS " #name
+#define NAME_TEXTS(type, name)  "TEXTS " #name
+#define NAME_LIST(type, name)   "LIST " #type " " #name
+
+static const char *const fact_names[QN__FACT_TABLES][QN__MAX_FACTS] = {
+    {
+#define PARAM_FACT(shape, type, name, doc) NAME_##shape(type, name),
+#include "emit/code_info.def"
+    },
+    {
+#define KERNEL_FACT(shape, type, name, doc) NAME_##shape(type, name),
+#include "emit/code_info.def"
+    },
+    {
+#define REFUSAL_FACT(shape, type, name, doc) NAME_##shape(type, name),
+#include "emit/code_info.def"
+    },
+    {
+#define CODE_FACT(shape, type, name, doc) NAME_##shape(type, name),
+#include "emit/code_info.def"
+    },
+};
+
+void qn__put_facts(qn__buf *out) {
+    for (int table = 0; table < QN__FACT_TABLES; table++) {
+        qn__put_number(out, num_facts[table]);
+        for (int row = 0; row < num_facts[table]; row++) qn__put_text(out, fact_names[table][row]);
+    }
 }
 
+static void own_facts(qn__facts *facts) {
+    for (int table = 0; table < QN__FACT_TABLES; table++) {
+        facts->num[table] = num_facts[table];
+        for (int row = 0; row < num_facts[table]; row++) facts->rows[table][row] = (uint8_t)row;
+    }
+}
+
+void qn__get_facts(qn__reader *r, qn__facts *facts) {
+    *facts = (qn__facts){0};
+    for (int table = 0; table < QN__FACT_TABLES; table++) {
+        const uint32_t count = qn__get_count(r, 9);
+        if (count == 0 || count > num_facts[table]) r->failed = true;
+        for (uint32_t i = 0; i < count && !r->failed; i++) {
+            const char *name = qn__get_text(r);
+            uint8_t row = 0;
+            while (row < num_facts[table] && strcmp(fact_names[table][row], name) != 0) row++;
+            if (row == num_facts[table]) r->failed = true;
+            facts->rows[table][facts->num[table]++] = row;
+        }
+    }
+}
+
+/* ---- reading a description ---- */
+
 /* Each fact takes a number at least. */
-enum {
-    LEAST_implicit = 8,
-#define PARAM_FACT(shape, type, name, doc) +8
-    LEAST_param_info = 0
-#include "emit/code_info.def"
-    ,
-#define KERNEL_FACT(shape, type, name, doc) +8
-    LEAST_kernel_info = 0
-#include "emit/code_info.def"
-    ,
-#define REFUSAL_FACT(shape, type, name, doc) +8
-    LEAST_refusal = 0
-#include "emit/code_info.def"
-};
+static size_t least_param_info(const qn__facts *facts) { return facts->num[PARAM] * (size_t)8; }
+static size_t least_kernel_info(const qn__facts *facts) { return facts->num[KERNEL] * (size_t)8; }
+static size_t least_refusal(const qn__facts *facts) { return facts->num[REFUSAL] * (size_t)8; }
+static size_t least_implicit(const qn__facts *facts) {
+    (void)facts;
+    return 8;
+}
+
+static void get_implicit(qn__reader *r, qn__arena *arena, const qn__facts *facts, qn__implicit *to) {
+    const uint64_t word = qn__get_number(r);
+    (void)arena, (void)facts;
+    *to = (qn__implicit){(uint8_t)word, (uint8_t)(word >> 8), (uint16_t)(word >> 16), (uint32_t)(word >> 32)};
+}
 
 #define GET_NUMBER(type, name) to->name = (type)qn__get_number(r);
 #define GET_TEXT(type, name)   to->name = get_optional(r);
@@ -134,26 +215,50 @@ enum {
     }
 #define GET_WORDS(type, name) GET_EACH(uint32_t, name, 8, items[i] = (uint32_t)qn__get_number(r))
 #define GET_TEXTS(type, name) GET_EACH(const char *, name, 8, items[i] = get_optional(r))
-#define GET_LIST(type, name)  GET_EACH(qn__##type, name, LEAST_##type, get_##type(r, arena, &items[i]))
+#define GET_LIST(type, name)                                                                                 \
+    GET_EACH(qn__##type, name, least_##type(facts), get_##type(r, arena, facts, &items[i]))
 
-static void get_param_info(qn__reader *r, qn__arena *arena, qn__param_info *to) {
+#define CASE(table, shape, type, name)                                                                       \
+    case table##_##name: GET_##shape(type, name) break;
+
+static void get_param_info(qn__reader *r, qn__arena *arena, const qn__facts *facts, qn__param_info *to) {
     (void)arena;
-#define PARAM_FACT(shape, type, name, doc) GET_##shape(type, name)
+    for (int f = 0; f < facts->num[PARAM]; f++) {
+        switch (facts->rows[PARAM][f]) {
+#define PARAM_FACT(shape, type, name, doc) CASE(PARAM, shape, type, name)
 #include "emit/code_info.def"
+        }
+    }
 }
 
-static void get_kernel_info(qn__reader *r, qn__arena *arena, qn__kernel_info *to) {
-#define KERNEL_FACT(shape, type, name, doc) GET_##shape(type, name)
+static void get_kernel_info(qn__reader *r, qn__arena *arena, const qn__facts *facts, qn__kernel_info *to) {
+    for (int f = 0; f < facts->num[KERNEL]; f++) {
+        switch (facts->rows[KERNEL][f]) {
+#define KERNEL_FACT(shape, type, name, doc) CASE(KERNEL, shape, type, name)
 #include "emit/code_info.def"
+        }
+    }
 }
 
-static void get_refusal(qn__reader *r, qn__arena *arena, qn__refusal *to) {
+static void get_refusal(qn__reader *r, qn__arena *arena, const qn__facts *facts, qn__refusal *to) {
     (void)arena;
-#define REFUSAL_FACT(shape, type, name, doc) GET_##shape(type, name)
+    for (int f = 0; f < facts->num[REFUSAL]; f++) {
+        switch (facts->rows[REFUSAL][f]) {
+#define REFUSAL_FACT(shape, type, name, doc) CASE(REFUSAL, shape, type, name)
 #include "emit/code_info.def"
+        }
+    }
 }
 
-void qn__get_code_info(qn__reader *r, qn__arena *arena, qn__code_info *to) {
-#define CODE_FACT(shape, type, name, doc) GET_##shape(type, name)
+void qn__get_code_info(qn__reader *r, qn__arena *arena, const qn__facts *facts, qn__code_info *to) {
+    qn__facts own;
+    if (!facts) own_facts(&own);
+    if (!facts) facts = &own;
+    *to = (qn__code_info){0};
+    for (int f = 0; f < facts->num[CODE]; f++) {
+        switch (facts->rows[CODE][f]) {
+#define CODE_FACT(shape, type, name, doc) CASE(CODE, shape, type, name)
 #include "emit/code_info.def"
+        }
+    }
 }

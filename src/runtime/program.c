@@ -1,5 +1,5 @@
 /* Programs: from the disk cache if it is there, else compiled; and translation without a device. */
-#include "runtime/program.h"
+#include "runtime/qnb.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -51,11 +51,29 @@ static qn_status take_defines(qn_context *context, const qn_program_desc *desc, 
     return QN_OK;
 }
 
+/* A packed program, given or read: what says how to compile is of no use with it. */
+static qn_status take_packed(qn_context *context, const qn_program_desc *desc, const char *function,
+                             const void *data, size_t size, qn__program_input *input) {
+    input->qnb = data;
+    input->qnb_size = size;
+    const char *what = desc->source        ? "source"
+                       : desc->options     ? "options"
+                       : desc->num_headers ? "headers"
+                       : desc->num_defines ? "defines"
+                       : desc->debug       ? "debug"
+                       : desc->opt_level   ? "opt_level"
+                                           : NULL;
+    if (!what) return QN_OK;
+    return qn__fail(context, QN_ERROR_ARGUMENT, "%s: %s with a packed program, which is compiled already",
+                    function, what);
+}
+
 qn_status qn__program_request(qn_context *context, const qn_program_desc *desc, const char *function,
                               qn__program_input *input) {
     *input = (qn__program_input){0};
+    if (desc->binary) return take_packed(context, desc, function, desc->binary, desc->binary_size, input);
     if (!desc->source && !desc->path)
-        return qn__fail(context, QN_ERROR_NULL, "%s: both source and path are NULL", function);
+        return qn__fail(context, QN_ERROR_NULL, "%s: source, path and binary are NULL", function);
     if (desc->num_headers && !desc->headers) return qn__fail_null(context, function, "headers");
     if (desc->num_defines && !desc->defines) return qn__fail_null(context, function, "defines");
     if (desc->opt_level < -1 || desc->opt_level > 2)
@@ -65,6 +83,8 @@ qn_status qn__program_request(qn_context *context, const qn_program_desc *desc, 
     if (desc->source && !size) size = strlen(desc->source);
     qn_status status = desc->source ? QN_OK : read_source(context, desc, function, &input->source, &size);
     if (status) return status;
+    if (!desc->source && qn__qnb_is(input->source, size))
+        return take_packed(context, desc, function, input->source, size, input);
     status = take_headers(context, desc, function, input);
     if (status) return status;
     status = take_defines(context, desc, function, input);
@@ -138,7 +158,7 @@ static const struct ir_module *get_module(void *user, char *why) {
     return NULL;
 }
 
-static qn_status load_code(qn_program *program, const qn__code_source *source) {
+qn_status qn__program_load(qn_program *program, const qn__code_source *source) {
     qn_device *device = program->device;
     char why[QN__WHY] = "";
     uint64_t start = qn__now_ns();
@@ -150,8 +170,7 @@ static qn_status load_code(qn_program *program, const qn__code_source *source) {
                   : QN_OK;
 }
 
-/* Makes the program's variables in global memory. */
-static qn_status create_state(qn_program *program) {
+qn_status qn__program_create_state(qn_program *program) {
     qn_context *context = program->object.context;
     const size_t size = (size_t)program->info.total_state, initial = (size_t)program->info.state_size;
     if (!size) return QN_OK;
@@ -221,25 +240,20 @@ static qn_status compile(qn_program *program, qn__program_input *input, const qn
                                     .quick = input->request.level == 0,
                                     .get_module = get_module,
                                     .get_module_user = &wanted};
-    status = load_code(program, &source);
+    status = qn__program_load(program, &source);
     if (!status && cached) qn__cache_store(context, key, result, path);
     return status;
 }
 
-/* True when a whole, valid entry was there and its code loaded. */
-static bool load_cached(qn_program *program, const qn__cache_key *key, const qn__compile_request *request) {
+bool qn__program_load_cached(qn_program *program, const qn__cache_key *key, qn__code_source source) {
     qn_context *context = program->object.context;
-    module_request wanted = {program, request};
     char path[4096];
-    const qn__code_source source = {.info = &program->info,
-                                    .binary_path = path,
-                                    .debug = request->debug,
-                                    .get_module = get_module,
-                                    .get_module_user = &wanted};
+    source.info = &program->info;
+    source.binary_path = path;
     uint64_t start = qn__now_ns();
     bool found = qn__cache_load(program, key, path, sizeof path);
     program->times.compile_ns = qn__now_ns() - start;
-    bool loaded = found && load_code(program, &source) == QN_OK;
+    bool loaded = found && qn__program_load(program, &source) == QN_OK;
     atomic_fetch_add(loaded ? &context->cache_hits : &context->cache_misses, 1);
     const qn_backend *backend = program->device->backend;
     bool compiled = loaded && backend->code_compiled && backend->code_compiled(program->code);
@@ -260,10 +274,13 @@ static qn_status build(qn_program *program, qn__program_input *input, bool use_c
     qn__cache_key key = {0};
     bool cached = use_cache && qn__cache_usable(context) &&
                   qn__cache_key_make(context, program->device, &input->request, &key);
-    const bool hit = cached && load_cached(program, &key, &input->request);
+    module_request wanted = {program, &input->request};
+    const qn__code_source source = {
+        .debug = input->request.debug, .get_module = get_module, .get_module_user = &wanted};
+    const bool hit = cached && qn__program_load_cached(program, &key, source);
     qn_status status = hit ? QN_OK : compile(program, input, cached ? &key : NULL);
     if (!status) log_build(program, input->request.name, cached ? hit ? "hit" : "miss" : "off");
-    if (!status) status = create_state(program);
+    if (!status) status = qn__program_create_state(program);
     qn__release(&context->allocator, key.text);
     return status;
 }
@@ -287,7 +304,9 @@ qn_status qn_program_create(qn_device *device, const qn_program_desc *desc, qn_p
     if (!status) {
         program->device = device;
         input.request.target = device->target;
-        status = build(program, &input, !wanted.disable_cache);
+        status = input.qnb
+                     ? qn__qnb_load(program, input.qnb, input.qnb_size, wanted.path, !wanted.disable_cache)
+                     : build(program, &input, !wanted.disable_cache);
     }
     qn__program_input_free(context, &input);
     if (!status)

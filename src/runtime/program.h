@@ -3,6 +3,7 @@
 #define QN__PROGRAM_H
 
 #include "runtime/runtime.h"
+#include "util/str.h"
 
 /* A compile request and the memory it refers to. */
 typedef struct qn__program_input {
@@ -10,6 +11,8 @@ typedef struct qn__program_input {
     char *source;                /* read from a file, or NULL */
     qn__compile_header *headers; /* or NULL */
     qn__compile_define *defines; /* or NULL */
+    const void *qnb;             /* the program is a .qnb instead: the caller's, or `source`; else NULL */
+    size_t qnb_size;
 } qn__program_input;
 
 /* Free with qn__program_input_free whatever the status. */
@@ -19,15 +22,30 @@ void qn__program_input_free(qn_context *context, qn__program_input *input);
 /* Sets the message for a failed compile. */
 qn_status qn__compile_failure(qn_context *context, const qn__compile_result *result);
 
-/* ---- cache.c: an entry is HASH.qn (key, includes, reflection, log, the code's hash) and CODE.so (or what the
-   backend calls its files), which the backend reads and writes. CODE also depends on what the included files hold:
-   a loaded library's path must never come to mean another library. ---- */
-
 typedef struct qn__cache_key {
     qn__hash128 hash;
     char *text; /* everything the result depends on but included files; the allocator's */
     size_t size;
 } qn__cache_key;
+
+/* Makes the program's variables in global memory. */
+qn_status qn__program_create_state(qn_program *program);
+/* Loads code, and takes the time. */
+qn_status qn__program_load(qn_program *program, const qn__code_source *source);
+/* The same with what the disk cache has under the key; false where that is not there, or not whole. `source` says how
+   else: its info and path are set. */
+bool qn__program_load_cached(qn_program *program, const qn__cache_key *key, qn__code_source source);
+
+/* ---- translate.c ---- */
+
+qn_status qn__find_target(qn_context *context, const char *name, qn__target_kind *kind);
+qn_status qn__find_arch(qn_context *context, const char *name, uint32_t *arch); /* "sm_90" is 90 */
+void qn__put_json(qn__buf *out, const char *text);                              /* with its quotes */
+void qn__put_reflection(qn__buf *out, const qn__code_info *info); /* JSON, without the brace at its end */
+
+/* ---- cache.c: an entry is HASH.qn (key, includes, reflection, log, the code's hash) and CODE.so (or what the
+   backend calls its files), which the backend reads and writes. CODE also depends on what the included files hold:
+   a loaded library's path must never come to mean another library. ---- */
 
 bool qn__cache_key_make(qn_context *context, const qn_device *device, const qn__compile_request *request,
                         qn__cache_key *key); /* false: out of memory */

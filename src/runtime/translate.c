@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/program.h"
+#include "runtime/qnb.h"
 #include "util/str.h"
 
 /* "ir, c, ptx" */
@@ -15,7 +15,7 @@ static const char *target_list(char *list, size_t size) {
     return list;
 }
 
-static qn_status find_target(qn_context *context, const char *name, qn__target_kind *kind) {
+qn_status qn__find_target(qn_context *context, const char *name, qn__target_kind *kind) {
     *kind = QN__TARGET_C;
     if (!name) return QN_OK;
     for (int i = 0; i < QN__TARGET_COUNT; i++) {
@@ -30,8 +30,7 @@ static qn_status find_target(qn_context *context, const char *name, qn__target_k
     return qn__fail(context, QN_ERROR_ARGUMENT, "there is no target '%.100s'; there are %s", name, list);
 }
 
-/* "sm_90" is 90. */
-static qn_status find_arch(qn_context *context, const char *name, uint32_t *arch) {
+qn_status qn__find_arch(qn_context *context, const char *name, uint32_t *arch) {
     char *end = NULL;
     *arch = 0;
     if (!name) return QN_OK;
@@ -45,7 +44,7 @@ static qn_status find_arch(qn_context *context, const char *name, uint32_t *arch
 
 /* ---- reflection as JSON ---- */
 
-static void put_json(qn__buf *out, const char *text) {
+void qn__put_json(qn__buf *out, const char *text) {
     qn__buf_putc(out, '"');
     for (; text && *text; text++) {
         if (*text == '"' || *text == '\\') qn__buf_putc(out, '\\');
@@ -59,7 +58,7 @@ static void put_json(qn__buf *out, const char *text) {
 
 static void put_field(qn__buf *out, const char *name, const char *text) {
     qn__buf_printf(out, ", \"%s\": ", name);
-    put_json(out, text);
+    qn__put_json(out, text);
 }
 
 static const char *const param_kinds[] = {[QN__PARAM_VALUE] = "value",
@@ -69,7 +68,7 @@ static const char *const param_kinds[] = {[QN__PARAM_VALUE] = "value",
 
 static void put_param(qn__buf *out, const qn__param_info *param) {
     qn__buf_puts(out, "{\"name\": ");
-    put_json(out, param->name);
+    qn__put_json(out, param->name);
     put_field(out, "type", param->type_name);
     put_field(out, "kind", param->is_state ? "state" : param_kinds[param->kind]);
     if (param->kind == QN__PARAM_BUFFER)
@@ -91,7 +90,7 @@ static void put_sizes(qn__buf *out, const char *name, const uint32_t sizes[3]) {
 
 static void put_kernel(qn__buf *out, const qn__kernel_info *kernel) {
     qn__buf_puts(out, "    {\"name\": ");
-    put_json(out, kernel->name);
+    qn__put_json(out, kernel->name);
     qn__buf_printf(out, ", \"local_memory\": %llu, \"args_size\": %u",
                    (unsigned long long)kernel->static_local, (unsigned)kernel->args_size);
     put_sizes(out, "required_local_size", kernel->reqd_local);
@@ -105,13 +104,13 @@ static void put_kernel(qn__buf *out, const qn__kernel_info *kernel) {
     qn__buf_puts(out, "]}");
 }
 
-static void put_reflection(qn__buf *out, const qn__compile_result *result) {
+void qn__put_reflection(qn__buf *out, const qn__code_info *info) {
     qn__buf_puts(out, "{\"kernels\": [");
-    for (uint32_t i = 0; i < result->info.num_kernels; i++) {
+    for (uint32_t i = 0; i < info->num_kernels; i++) {
         qn__buf_puts(out, i ? ",\n" : "\n");
-        put_kernel(out, &result->info.kernels[i]);
+        put_kernel(out, &info->kernels[i]);
     }
-    qn__buf_printf(out, "], \"state_size\": %llu}\n", (unsigned long long)result->info.total_state);
+    qn__buf_printf(out, "], \"state_size\": %llu", (unsigned long long)info->total_state);
 }
 
 /* ---- output ---- */
@@ -134,7 +133,8 @@ static char *reflection(qn_context *context, const qn__compile_result *result) {
     if (setjmp(escape) == 0) {
         qn__buf out;
         qn__buf_init(&out, &arena);
-        put_reflection(&out, result);
+        qn__put_reflection(&out, &result->info);
+        qn__buf_puts(&out, "}\n");
         copy = copy_out(context, out.data, out.len);
     }
     qn__arena_free(&arena);
@@ -169,6 +169,18 @@ static qn_status translate(qn_context *context, const qn_translate_desc *desc, q
     return status;
 }
 
+static qn_status translate_packed(qn_context *context, const qn_translate_desc *desc,
+                                  const qn__program_input *input, char **text) {
+    if (!desc->reflect || desc->target || desc->dump_pass)
+        return qn__fail(
+            context, QN_ERROR_ARGUMENT,
+            "qn_translate: a packed program is compiled already; it can be asked for its reflection");
+    const char *name = desc->program.path;
+    const qn_status status = qn__qnb_reflect(context, input->qnb, input->qnb_size, name, text);
+    if (!status && desc->size) *desc->size = strlen(*text);
+    return status;
+}
+
 qn_status qn_translate(qn_context *context, const qn_translate_desc *given, char **text, char **log) {
     if (log) *log = NULL;
     qn_status status = qn__check(context, QN__OBJECT_CONTEXT, "qn_translate", "context");
@@ -179,15 +191,18 @@ qn_status qn_translate(qn_context *context, const qn_translate_desc *given, char
     qn_translate_desc desc;
     QN__READ(context, qn_translate_desc, &desc, given);
     qn__target_kind target = QN__TARGET_IR;
-    status = find_target(context, desc.target, &target);
+    status = qn__find_target(context, desc.target, &target);
     if (status) return status;
     uint32_t arch;
-    status = find_arch(context, desc.arch, &arch);
+    status = qn__find_arch(context, desc.arch, &arch);
     if (status) return status;
     qn__program_input input;
     status = qn__program_request(context, &desc.program, "qn_translate", &input);
     input.request.target = (qn__target){.kind = target, .arch = arch};
-    if (!status) status = translate(context, &desc, &input, text, log);
+    if (!status && input.qnb)
+        status = translate_packed(context, &desc, &input, text);
+    else if (!status)
+        status = translate(context, &desc, &input, text, log);
     qn__program_input_free(context, &input);
     return status;
 }

@@ -35,6 +35,26 @@ qn__trait qn__trait_by_name(qn__str name) {
     return 0;
 }
 
+const qn__ability *qn__abilities(uint32_t *count) {
+    static const qn__ability abilities[] = {
+#define ABILITY_lacks(name) {#name, QN__TRAIT(lacks_##name), true},
+#define ABILITY_has(name)   {#name, QN__TRAIT(has_##name), false},
+#define ABILITY_wants(name)
+#define ABILITY_tries(name)
+#define TRAIT(sense, name, readers, doc) ABILITY_##sense(name)
+#include "target/target.def"
+    };
+    *count = sizeof abilities / sizeof *abilities;
+    return abilities;
+}
+
+const uint32_t *qn__target_number(const qn__target *target, qn__str name) {
+#define NUMBER(number, doc)                                                                                  \
+    if (is_name(name, #number)) return &target->number;
+#include "target/target.def"
+    return NULL;
+}
+
 const char *qn__target_name(qn__target_kind kind) {
     static const char *const names[QN__TARGET_COUNT] = {
 #define TARGET(ID, name, emitter) name,

@@ -32,6 +32,22 @@ static inline bool qn__has_trait(const qn__target *target, qn__trait trait) {
 }
 void qn__set_trait(qn__target *target, qn__trait trait, bool value);
 
+/* The traits that tell what a device can do: the rows with `lacks` and `has`. */
+typedef struct qn__ability {
+    const char *name; /* without the sense: "i8" */
+    qn__trait trait;
+    bool lacks; /* the trait tells that it is not there */
+} qn__ability;
+const qn__ability *qn__abilities(uint32_t *count);
+static inline bool qn__is_able(const qn__target *target, const qn__ability *ability) {
+    return qn__has_trait(target, ability->trait) != ability->lacks;
+}
+static inline void qn__set_able(qn__target *target, const qn__ability *ability, bool able) {
+    qn__set_trait(target, ability->trait, able != ability->lacks);
+}
+/* The field of that name (NUMBER) if there is one; else NULL. */
+const uint32_t *qn__target_number(const qn__target *target, qn__str name);
+
 /* The traits of `more` on top of those of `target`, and its numbers where `target` says none. */
 void qn__target_add(qn__target *target, const qn__target *more);
 /* "lacks_i64"; '-' stands for '_'. 0: there is none of that name. */

@@ -54,6 +54,7 @@ static struct {
     qn_graph *graph;
     qn_cache_stats stats;
     char *text, data[64];
+    size_t size;
     void *pointer;
     bool done;
     int64_t elapsed;
@@ -70,6 +71,8 @@ static qn_status nothing(bool is_nothing) { return is_nothing ? QN_ERROR_ARGUMEN
 
 static const qn_buffer_desc buffer_desc = {.size = 64};
 static const qn_program_desc program_desc = {.source = source};
+static const qn_program_desc packed_desc = {.source = source};
+static const qn_pack_desc pack_desc = {.program = &packed_desc, .targets = "ir"};
 static const qn_translate_desc translate_desc = {.program = {.source = source}, .target = "c"};
 
 /* X(function, parameter's place in the call, kind, call with `h` for the object and o[KIND] for others) */
@@ -115,6 +118,7 @@ static const qn_translate_desc translate_desc = {.program = {.source = source}, 
     X(qn_program_get_times, 0, PROGRAM, qn_program_get_times(h, &out.times))                                 \
     X(qn_program_wait, 0, PROGRAM, qn_program_wait(h, QN_FOREVER))                                           \
     X(qn_translate, 0, CONTEXT, qn_translate(h, &translate_desc, &out.text, NULL))                           \
+    X(qn_program_pack, 0, CONTEXT, qn_program_pack(h, &pack_desc, &out.text, &out.size, NULL))               \
     X(qn_text_free, 0, CONTEXT, (qn_text_free(h, out.data), QN_ERROR_ARGUMENT))                              \
     X(qn_kernel_create, 0, PROGRAM, qn_kernel_create(h, NULL, &out.kernel))                                  \
     X(qn_kernel_destroy, 0, KERNEL, (qn_kernel_destroy(h), QN_ERROR_ARGUMENT))                               \

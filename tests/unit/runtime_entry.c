@@ -113,7 +113,7 @@ static void keep_facts(fixture *f, qn__target_kind target) {
     qn__put_code_info(&out, &result.info);
     qn__reader reader = {out.data, out.data + out.len, false};
     qn__code_info read = {0};
-    qn__get_code_info(&reader, &f->arena, &read);
+    qn__get_code_info(&reader, &f->arena, NULL, &read);
     assert_false(reader.failed);
     assert_ptr_equal(reader.at, reader.end);
     same_code_info(&result.info, &read);
@@ -132,10 +132,10 @@ static void read_damaged(const char *cut, size_t at, const char *changed, size_t
     if (setjmp(escape)) fail_msg("a wrong count at %zu took the memory", at);
     qn__reader reader = {cut, cut + at, false};
     qn__code_info read = {0};
-    qn__get_code_info(&reader, &scratch, &read);
+    qn__get_code_info(&reader, &scratch, NULL, &read);
     assert_true(reader.failed);
     reader = (qn__reader){changed, changed + size, false};
-    qn__get_code_info(&reader, &scratch, &read);
+    qn__get_code_info(&reader, &scratch, NULL, &read);
     qn__arena_free(&scratch);
 }
 

@@ -79,3 +79,15 @@ char *qn__code_file_read(const qn__services *services, const char *path, qn__sec
     snprintf(why, QN__WHY, "the cached code %.300s is missing or damaged", path ? path : "without a name");
     return NULL;
 }
+
+qn_status qn__code_file_open(const qn__services *services, const qn__code_source *source,
+                             qn__section *sections, char **memory, char *why) {
+    *memory = NULL;
+    if (source->binary) {
+        if (qn__code_file_unpack(source->binary, source->binary_size, sections)) return QN_OK;
+        snprintf(why, QN__WHY, "the machine code is damaged");
+        return QN_ERROR_IO;
+    }
+    *memory = qn__code_file_read(services, source->binary_path, sections, why);
+    return *memory ? QN_OK : QN_ERROR_IO;
+}

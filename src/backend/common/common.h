@@ -188,6 +188,9 @@ enum { QN__MAX_SECTIONS = 3 }; /* as many in each file, empty ones too */
 
 /* Writes the file; false: it was not written, and a warning says why. */
 bool qn__code_file_write(const qn__services *services, const char *path, const qn__section *sections);
+/* The sections of a source without text: of its bytes, or of its file, which *memory is then in, to be released. */
+qn_status qn__code_file_open(const qn__services *services, const qn__code_source *source,
+                             qn__section *sections, char **memory, char *why);
 /* What the sections are in, to be released; NULL with a message: the file (NULL: there is none) is missing or damaged. */
 char *qn__code_file_read(const qn__services *services, const char *path, qn__section *sections, char *why);
 /* The file's contents, to be released; NULL: out of memory. And the way back; false: damaged. */

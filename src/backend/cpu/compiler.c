@@ -47,6 +47,7 @@ typedef struct run {
     qn__gpu *gpu;
     const level *level;
     bool native;
+    const char *machine; /* or NULL */
     const atomic_bool *stop;
     char source[PATH_MAX + 16], object[PATH_MAX + 16], errors[PATH_MAX + 16];
 } run;
@@ -62,11 +63,13 @@ static size_t add(const char **args, size_t n, const char *const *flags, size_t 
 
 static int start(const run *r) {
     const char *args[40];
+    char march[48];
     size_t n = 0;
     args[n++] = r->gpu->compiler;
     n = add(args, n, r->level->flags, MAX_LEVEL_FLAGS);
     if (!strstr(r->gpu->driver, "clang")) n = add(args, n, r->level->gcc_flags, MAX_LEVEL_FLAGS);
-    if (r->native) args[n++] = "-march=native";
+    snprintf(march, sizeof march, "-march=%.32s", r->machine ? r->machine : "native");
+    if (r->native || r->machine) args[n++] = march;
     n = add(args, n, common_flags, QN__COUNT(common_flags));
     args[n++] = "-o";
     args[n++] = r->object;
@@ -115,7 +118,7 @@ static qn__cc_result judge(const run *r, int status, char *why) {
 /* A compiler that knows no -march=native is asked without; what it says of the program counts. */
 static qn__cc_result run_level(run *r, char *why) {
     char ignored[QN__WHY];
-    r->native = r->level->native && !atomic_load(&r->gpu->refuses_native);
+    r->native = !r->machine && r->level->native && !atomic_load(&r->gpu->refuses_native);
     const qn__cc_result result = judge(r, start(r), why);
     if (result != QN__CC_FAILED || !r->native || is_stopped(r)) return result;
     r->native = false;
@@ -156,7 +159,7 @@ static void log_size(const qn__gpu *gpu, const qn__code_source *source, const le
 qn__cc_result qn__cc_compile(qn__gpu *gpu, const qn__work_folder *work, const qn__code_source *source,
                              const atomic_bool *stop, char *why) {
     const level *cheapest = &levels[QN__COUNT(levels) - 1], *level = first_level(source);
-    run r = {.gpu = gpu, .stop = stop};
+    run r = {.gpu = gpu, .machine = source->machine, .stop = stop};
     snprintf(r.source, sizeof r.source, "%s/" QN__CC_SOURCE, work->path);
     snprintf(r.object, sizeof r.object, "%s/" QN__CC_OBJECT, work->path);
     snprintf(r.errors, sizeof r.errors, "%s/errors", work->path);

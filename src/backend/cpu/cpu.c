@@ -73,6 +73,7 @@ static void describe(qn__gpu *gpu) {
     cpuinfo_line(text, "model name", model, sizeof model);
     cpuinfo_line(text, "flags", flags, sizeof flags);
     if (!flags[0]) cpuinfo_line(text, "Features", flags, sizeof flags); /* as Arm says */
+    gpu->machine = qn__cpu_machine(flags);
     const char *compiler = gpu->compiler[0] && realpath(gpu->compiler, real) ? real : "interpreter";
     const char *base = strrchr(compiler, '/') ? strrchr(compiler, '/') + 1 : compiler;
     struct stat info = {0};
@@ -197,6 +198,9 @@ const qn_backend qn__backend_cpu = {
     .code_load = qn__cpu_code_load,
     .code_wait = qn__cpu_code_wait,
     .code_unload = qn__cpu_code_unload,
+    .find_machine = qn__cpu_find_machine,
+    .runs_binary = qn__cpu_runs_binary,
+    .code_object = qn__cpu_code_object,
     .choose_local = cpu_choose_local,
     .replay_create = qn__cpu_replay_create,
     .replay_destroy = qn__cpu_replay_destroy,

@@ -36,6 +36,7 @@ struct qn__gpu {
     unsigned num_workers;
     uint64_t memory; /* bytes of the machine */
     char description[192], driver[128], cache_key[768];
+    unsigned machine; /* of machine.c's table: the last one that this is as good as, counted from 1 */
     atomic_bool refuses_native; /* the C compiler: -march=native */
     atomic_bool swept;          /* work folders that others have left are gone */
     pthread_mutex_t compile_lock;
@@ -72,6 +73,14 @@ void qn__cpu_memory_destroy(qn__gpu *gpu, qn__memory *memory);
 bool qn__cpu_memory_find(qn__gpu *gpu, bool *looks, uint64_t address, uint64_t *begin, uint64_t *size);
 void qn__cpu_memory_leave(qn__gpu *gpu);
 /* code.c */
+/* machine.c: processors by name. The number of the best that a processor with these flags is as good as. */
+unsigned qn__cpu_machine(const char *flags);
+const char *qn__cpu_find_machine(const qn__gpu *gpu, const char *name, char *why);
+uint32_t qn__cpu_runs_binary(const qn__gpu *gpu, const char *name);
+/* object.c */
+qn_status qn__cpu_code_object(qn__gpu *gpu, const qn__code_source *source, char **object, size_t *size,
+                              char *why);
+
 qn_status qn__cpu_code_load(qn__gpu *gpu, const qn__code_source *source, qn__code **code, char *why);
 void qn__cpu_code_unload(qn__gpu *gpu, qn__code *code);
 /* background.c */

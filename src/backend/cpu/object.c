@@ -50,6 +50,21 @@ static cached look_at(const qn__gpu *gpu, int file) {
     return !whole ? MISSING : gave_up ? TOO_MUCH : OBJECT;
 }
 
+static bool make_work_folder(qn__gpu *gpu, qn__work_folder *work, char *why) {
+    bool ignored;
+    const int error = qn__work_folder_make(work, &ignored);
+    if (ignored)
+        gpu->services->log(
+            gpu->services->log_user, QN_LOG_WARNING,
+            "cpu: $TMPDIR is not used: no folder can be made there that other users cannot change");
+    if (error == EPERM)
+        snprintf(why, QN__WHY,
+                 "no folder for the C compiler: other users can rename files in /tmp (chmod +t /tmp)");
+    else if (error)
+        snprintf(why, QN__WHY, "no folder for the C compiler can be made: %s", strerror(error));
+    return error == 0;
+}
+
 /* ---- loading ---- */
 
 static qn_status open_library(qn__code *code, const char *path, const qn__code_source *source, char *why) {
@@ -138,7 +153,21 @@ static qn_status load_cached(qn__gpu *gpu, qn__code *code, const qn__code_source
     return status;
 }
 
+/* The dynamic loader wants a file, which need not stay. */
+static qn_status load_memory(qn__gpu *gpu, qn__code *code, const qn__code_source *source, char *why) {
+    qn__work_folder work;
+    char path[PATH_MAX + 16];
+    if (!make_work_folder(gpu, &work, why)) return QN_ERROR_DRIVER;
+    snprintf(path, sizeof path, "%s/" QN__CC_OBJECT, work.path);
+    const int error = qn__folder_write(work.folder, QN__CC_OBJECT, source->binary, source->binary_size);
+    if (error) snprintf(why, QN__WHY, "cannot write to %.200s: %s", work.path, strerror(error));
+    const qn_status status = error ? QN_ERROR_DRIVER : open_library(code, path, source, why);
+    qn__work_folder_remove(&work);
+    return status;
+}
+
 qn_status qn__cpu_load_binary(qn__gpu *gpu, qn__code *code, const qn__code_source *source, char *why) {
+    if (source->binary) return load_memory(gpu, code, source, why);
     cached found;
     const qn_status status = load_cached(gpu, code, source, &found, why);
     if (found == OBJECT) return status;
@@ -154,21 +183,6 @@ qn_status qn__cpu_load_binary(qn__gpu *gpu, qn__code *code, const qn__code_sourc
 }
 
 /* ---- compiling ---- */
-
-static bool make_work_folder(qn__gpu *gpu, qn__work_folder *work, char *why) {
-    bool ignored;
-    const int error = qn__work_folder_make(work, &ignored);
-    if (ignored)
-        gpu->services->log(
-            gpu->services->log_user, QN_LOG_WARNING,
-            "cpu: $TMPDIR is not used: no folder can be made there that other users cannot change");
-    if (error == EPERM)
-        snprintf(why, QN__WHY,
-                 "no folder for the C compiler: other users can rename files in /tmp (chmod +t /tmp)");
-    else if (error)
-        snprintf(why, QN__WHY, "no folder for the C compiler can be made: %s", strerror(error));
-    return error == 0;
-}
 
 /* From the cache, or from the work folder: the cache's file may be trimmed away by now. */
 static qn_status load_object(qn__gpu *gpu, qn__code *code, const qn__work_folder *work,
@@ -205,4 +219,24 @@ qn_status qn__cpu_compile_text(qn__gpu *gpu, qn__code *code, const qn__code_sour
     if (!atomic_exchange(&gpu->swept, true)) qn__work_folder_sweep(&work);
     qn__work_folder_remove(&work);
     return status;
+}
+
+qn_status qn__cpu_code_object(qn__gpu *gpu, const qn__code_source *source, char **object, size_t *size,
+                              char *why) {
+    qn__work_folder work;
+    char path[PATH_MAX + 16];
+    if (!gpu->compiler[0]) {
+        snprintf(why, QN__WHY, "there is no C compiler to compile it with");
+        return QN_ERROR_DRIVER;
+    }
+    if (!make_work_folder(gpu, &work, why)) return QN_ERROR_DRIVER;
+    snprintf(path, sizeof path, "%s/" QN__CC_OBJECT, work.path);
+    int error = qn__folder_write(work.folder, QN__CC_SOURCE, source->text, source->text_size);
+    const qn__cc_result result = error ? QN__CC_DONE : qn__cc_compile(gpu, &work, source, NULL, why);
+    if (result == QN__CC_TOO_MUCH) snprintf(why, QN__WHY, "it is too much for the C compiler");
+    if (!error && result == QN__CC_DONE)
+        error = qn__private_read(gpu->services->allocator, path, MAX_OBJECT, object, size);
+    if (error) snprintf(why, QN__WHY, "the files in %.200s: %s", work.path, strerror(error));
+    qn__work_folder_remove(&work);
+    return error || result != QN__CC_DONE ? QN_ERROR_DRIVER : QN_OK;
 }

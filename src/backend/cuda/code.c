@@ -70,9 +70,10 @@ static qn_status compile_text(qn__gpu *gpu, qn__code *code, const qn__code_sourc
 
 static qn_status load_binary(qn__gpu *gpu, qn__code *code, const qn__code_source *source, char *why) {
     qn__section cubin[QN__MAX_SECTIONS];
-    char *data = qn__code_file_read(gpu->services, source->binary_path, cubin, why);
-    if (!data) return QN_ERROR_IO;
-    qn_status status = load_image(gpu, code, cubin->data, why);
+    char *data;
+    qn_status status = qn__code_file_open(gpu->services, source, cubin, &data, why);
+    if (status) return status;
+    status = load_image(gpu, code, cubin->data, why);
     qn__release(gpu->services->allocator, data);
     return status;
 }

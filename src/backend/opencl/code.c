@@ -63,11 +63,12 @@ static qn_status load_text(qn__code *code, const qn__code_source *source, char *
     return build_and_store(code, BINARY, &code->program, sections, why);
 }
 
-static qn_status load_file(qn__code *code, char *why) {
+static qn_status load_file(qn__code *code, const qn__code_source *source, char *why) {
     qn__section sections[QN__MAX_SECTIONS];
-    char *file = qn__code_file_read(code->gpu->services, code->path, sections, why);
-    if (!file) return QN_ERROR_IO;
-    qn_status status = QN_ERROR_OUT_OF_MEMORY;
+    char *file;
+    qn_status status = qn__code_file_open(code->gpu->services, source, sections, &file, why);
+    if (status) return status;
+    status = QN_ERROR_OUT_OF_MEMORY;
     if (keep_text(code, sections[TEXT].data, sections[TEXT].size))
         status = load_section(code, BINARY, &code->program, sections, why);
     qn__release(code->gpu->services->allocator, file);
@@ -78,7 +79,7 @@ static qn_status load(qn__code *code, const qn__code_source *source, char *why) 
     const char *path = source->binary_path;
     if (source->info->num_kernels == 0) return QN_OK;
     if (path && !(code->path = copy_text(code->gpu, path, strlen(path)))) return QN_ERROR_OUT_OF_MEMORY;
-    return source->text ? load_text(code, source, why) : load_file(code, why);
+    return source->text ? load_text(code, source, why) : load_file(code, source, why);
 }
 
 /* The program without a required local size: from the cache's file, else built and added to it. */

@@ -126,8 +126,7 @@ qn_status qn__vk_code_load(qn__gpu *gpu, const qn__code_source *source, qn__code
     qn__section sections[QN__MAX_SECTIONS] = {[WORDS] = {source->text, source->text_size}};
     char *file = NULL;
     qn_status status = QN_OK;
-    if (!source->text && !(file = qn__code_file_read(gpu->services, source->binary_path, sections, why)))
-        status = QN_ERROR_IO;
+    if (!source->text) status = qn__code_file_open(gpu->services, source, sections, &file, why);
     if (!status) status = load(code, source, sections, why);
     qn__release(gpu->services->allocator, file);
     if (status)

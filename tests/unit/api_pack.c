@@ -1,0 +1,218 @@
+/* Packed programs: made for several targets, loaded without a compiler, refused where they are damaged or hold nothing for
+   the device. */
+#include "api_support.h"
+
+static const char source[] =
+    "typedef struct { int add; float scale; } how;\n"
+    "constant float table[4] = {1, 2, 3, 4};\n"
+    "global int calls = 5;\n"
+    "kernel void f(global float *x, how h, local float *t) {\n"
+    "    size_t i = get_global_id(0), l = get_local_id(0);\n"
+    "    t[l] = x[i] * h.scale + table[i & 3];\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    x[i] = t[get_local_size(0) - 1 - l] + h.add + work_group_reduce_add(1) + FIVE;\n"
+    "}\n"
+    "kernel void g(global float *x) { x[0] = sin(x[0]) + calls; }\n"
+    "kernel void p(global int *x) { printf(\"p %d %s\\n\", x[0], \"ok\"); }\n";
+
+static const qn_define five = {"FIVE", "5"};
+static const qn_program_desc program_desc = {
+    .source = source, .path = "f.cl", .defines = &five, .num_defines = 1};
+
+typedef struct packed {
+    char *data;
+    size_t size;
+} packed;
+
+static packed pack(qn_context *context, const char *text, const char *targets, const char *archs) {
+    packed p;
+    qn_program_desc program = program_desc;
+    if (text) program = (qn_program_desc){.source = text};
+    const qn_pack_desc desc = {.program = &program, .targets = targets, .archs = archs};
+    assert_ok(context, qn_program_pack(context, &desc, &p.data, &p.size, NULL));
+    assert_true(p.size > 0);
+    return p;
+}
+
+static char printed[64];
+
+static void print(void *user, const char *text, size_t size) {
+    (void)user;
+    snprintf(printed, sizeof printed, "%.*s", (int)size, text);
+}
+
+/* The program does what its source says. */
+static void try_program(qn_context *context, qn_device *device, qn_program *program) {
+    const struct {
+        int add;
+        float scale;
+    } how = {7, 10};
+    float x[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    qn_buffer *buffer = make_buffer(device, sizeof x, x);
+    qn_kernel *f = make_kernel(program, context, "f");
+    assert_ok(context, qn_launch(NULL, f, QN_RANGE_LOCAL(QN_GROUP(8), QN_GROUP(4)),
+                                 QN_ARGS(buffer, QN_BYTES(how), qn_arg_local(4 * sizeof(float)))));
+    assert_ok(context, qn_buffer_read(buffer, 0, x, sizeof x));
+    for (int i = 0; i < 8; i++) {
+        const int from = i / 4 * 4 + 3 - i % 4;
+        assert_float_equal(x[i], from * 10 + from % 4 + 1 + 7 + 4 + 5, 0);
+    }
+    x[0] = 0;
+    assert_ok(context, qn_buffer_write(buffer, 0, x, sizeof x));
+    assert_ok(context, qn_launch(NULL, make_kernel(program, context, "g"), QN_RANGE(1), QN_ARGS(buffer)));
+    assert_ok(context, qn_buffer_read(buffer, 0, x, sizeof x));
+    assert_float_equal(x[0], 5, 0);
+    const int number = 12;
+    assert_ok(context, qn_buffer_write(buffer, 0, &number, sizeof number));
+    assert_ok(context, qn_launch(NULL, make_kernel(program, context, "p"), QN_RANGE(1), QN_ARGS(buffer)));
+    assert_ok(context, qn_device_wait(device, QN_FOREVER));
+    assert_string_equal(printed, "p 12 ok\n");
+}
+
+static void load_and_try(const packed *p, const char *compiler) {
+    qn_context *context =
+        make_context(&(qn_context_desc){.print = print, .cpu_compiler = compiler, .disable_cache = true});
+    qn_device *device = get_device(context, test_device());
+    qn_program *program;
+    const qn_program_desc desc = {.binary = p->data, .binary_size = p->size};
+    assert_ok(context, qn_program_create(device, &desc, &program));
+    assert_int_equal(qn_program_kernel_count(program), 3);
+    try_program(context, device, program);
+    qn_context_destroy(context);
+}
+
+static void a_packed_program_runs(void **state) {
+    (void)state;
+    qn_context *context = make_context(NULL);
+    packed p = pack(context, NULL, NULL, NULL);
+    load_and_try(&p, testing("cpu") ? "none" : NULL);
+    qn_text_free(context, p.data);
+    if (testing("cpu")) {
+        static const char *const targets[] = {"ir", "c", "ptx,c,ir", "ir,clc"};
+        for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+            p = pack(context, NULL, targets[i], NULL);
+            load_and_try(&p, "none");
+            load_and_try(&p, NULL);
+            qn_text_free(context, p.data);
+        }
+    }
+    qn_context_destroy(context);
+}
+
+static void a_file_is_read_by_its_path(void **state) {
+    (void)state;
+    char path[] = "/tmp/quern-pack-XXXXXX";
+    qn_context *context = make_context(NULL);
+    packed p = pack(context, NULL, NULL, NULL);
+    const int file = mkstemp(path);
+    assert_true(file >= 0 && write(file, p.data, p.size) == (ssize_t)p.size);
+    close(file);
+    qn_device *device = get_device(context, test_device());
+    qn_program *program;
+    assert_ok(context, qn_program_create(device, &(qn_program_desc){.path = path}, &program));
+    assert_int_equal(qn_program_kernel_count(program), 3);
+    char *json;
+    const qn_translate_desc reflect = {.program = {.path = path}, .reflect = true};
+    assert_ok(context, qn_translate(context, &reflect, &json, NULL));
+    assert_non_null(strstr(json, "\"name\": \"g\""));
+    assert_non_null(strstr(json, "{\"target\": \"ptx\", \"needs\": \"arch>="));
+    qn_text_free(context, json);
+    unlink(path);
+    qn_text_free(context, p.data);
+    qn_context_destroy(context);
+}
+
+/* A change of any byte, and an end after any. */
+static void damage_is_found(void **state) {
+    (void)state;
+    qn_context *context = make_context(&(qn_context_desc){.disable_cache = true});
+    qn_device *device = get_device(context, "null");
+    const packed p = pack(context, "kernel void f(global int *x, int n) { x[0] = n; }", "ir", NULL);
+    qn_program *program;
+    for (size_t at = 0; at < p.size; at++) {
+        char *changed = malloc(p.size), *cut = malloc(at + 1);
+        assert_true(changed && cut);
+        memcpy(changed, p.data, p.size);
+        memcpy(cut, p.data, at);
+        changed[at] ^= (char)(at % 255 + 1);
+        const qn_program_desc wrong = {.binary = changed, .binary_size = p.size};
+        assert_int_equal(qn_program_create(device, &wrong, &program), QN_ERROR_IO);
+        const qn_program_desc half = {.binary = cut, .binary_size = at};
+        assert_int_equal(qn_program_create(device, &half, &program), QN_ERROR_IO);
+        free(changed);
+        free(cut);
+    }
+    const qn_program_desc empty = {.binary = "", .binary_size = 0, .path = "some.qnb"};
+    assert_fails(context, qn_program_create(device, &empty, &program), QN_ERROR_IO,
+                 "some.qnb is no program of");
+    qn_text_free(context, p.data);
+    qn_context_destroy(context);
+}
+
+static void what_is_missing_is_told(void **state) {
+    (void)state;
+    qn_context *context = make_context(&(qn_context_desc){.disable_cache = true});
+    qn_device *device = get_device(context, test_device());
+    const char *other = testing("cpu") ? "ptx,spirv" : "c,ir";
+    const packed p = pack(context, NULL, other, testing("cpu") ? "sm_80,sm_90" : NULL);
+    qn_program *program;
+    const qn_program_desc desc = {.binary = p.data, .binary_size = p.size, .path = "x.qnb"};
+    assert_fails(context, qn_program_create(device, &desc, &program), QN_ERROR_UNSUPPORTED,
+                 "x.qnb has nothing for");
+    assert_non_null(strstr(qn_error_message(context), testing("cpu") ? "ptx" : "c for "));
+    qn_text_free(context, p.data);
+    qn_context_destroy(context);
+}
+
+static void wrong_uses_are_refused(void **state) {
+    (void)state;
+    qn_context *context = make_context(NULL);
+    qn_device *device = get_device(context, "null");
+    const packed p = pack(context, NULL, "ir", NULL);
+    char *data = NULL;
+    size_t size;
+    qn_pack_desc desc = {.program = &program_desc};
+    assert_fails(context, qn_program_pack(context, NULL, &data, &size, NULL), QN_ERROR_NULL, "desc");
+    assert_fails(context, qn_program_pack(context, &desc, NULL, &size, NULL), QN_ERROR_NULL, "data");
+    assert_fails(context, qn_program_pack(context, &desc, &data, NULL, NULL), QN_ERROR_NULL, "size");
+    desc.program = NULL;
+    assert_fails(context, qn_program_pack(context, &desc, &data, &size, NULL), QN_ERROR_NULL, "program");
+    desc.program = &program_desc;
+    desc.targets = "ptx,moon";
+    assert_fails(context, qn_program_pack(context, &desc, &data, &size, NULL), QN_ERROR_ARGUMENT, "'moon'");
+    desc.targets = "c";
+    desc.archs = "x86-64-v9";
+    assert_fails(context, qn_program_pack(context, &desc, &data, &size, NULL), QN_ERROR_ARGUMENT,
+                 "'x86-64-v9'");
+    desc.archs = "sm_3";
+    assert_fails(context, qn_program_pack(context, &desc, &data, &size, NULL), QN_ERROR_ARGUMENT, "'sm_3'");
+    const qn_program_desc wrong = {.source = "kernel void f() { x; }"};
+    desc = (qn_pack_desc){.program = &wrong, .targets = "clc"};
+    assert_fails(context, qn_program_pack(context, &desc, &data, &size, NULL), QN_ERROR_COMPILE, "1:19");
+    const qn_program_desc again = {.binary = p.data, .binary_size = p.size};
+    desc.program = &again;
+    assert_fails(context, qn_program_pack(context, &desc, &data, &size, NULL), QN_ERROR_ARGUMENT,
+                 "packed already");
+    assert_null(data);
+    qn_program *program;
+    qn_program_desc use = {.binary = p.data, .binary_size = p.size, .options = "-w"};
+    assert_fails(context, qn_program_create(device, &use, &program), QN_ERROR_ARGUMENT,
+                 "options with a packed");
+    use = (qn_program_desc){.binary = p.data, .binary_size = p.size, .debug = true};
+    assert_fails(context, qn_program_create(device, &use, &program), QN_ERROR_ARGUMENT,
+                 "debug with a packed");
+    const qn_translate_desc translate = {.program = again, .target = "ptx"};
+    assert_fails(context, qn_translate(context, &translate, &data, NULL), QN_ERROR_ARGUMENT,
+                 "compiled already");
+    qn_text_free(context, p.data);
+    qn_context_destroy(context);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_packed_program_runs),  cmocka_unit_test(a_file_is_read_by_its_path),
+        cmocka_unit_test(damage_is_found),        cmocka_unit_test(what_is_missing_is_told),
+        cmocka_unit_test(wrong_uses_are_refused),
+    };
+    return run_device_tests(tests);
+}
