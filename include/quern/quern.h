@@ -206,7 +206,8 @@ enum {
        come in or come out of a computation; moving them changes nothing. */
     QN_CAN_F32_DENORMALS = 1 << 7,
     QN_CAN_SHARE_COHERENTLY =
-        1 << 8 /* QN_MEMORY_SHARED: host and kernels see memory alike while kernels run */
+        1 << 8,                 /* QN_MEMORY_SHARED: host and kernels see memory alike while kernels run */
+    QN_CAN_IMPORT_HOST = 1 << 9 /* a buffer can be memory of the caller's: host in qn_buffer_desc */
 };
 
 /* A capability's word: "f64" for QN_CAN_F64. NULL for what is not one of them. Any thread. */
@@ -279,18 +280,29 @@ typedef enum qn_memory {
     QN_MEMORY_SHARED  /* where host and kernels see it alike, also while kernels run: see qn_buffer_host */
 } qn_memory;
 
-/* Defaults: zeroed memory of the device. With `data`, size bytes are copied from it. `uninitialised` skips the zeroing. */
+/* Defaults: zeroed memory of the device. With `data`, size bytes are copied from it. `uninitialised` skips the zeroing.
+   With `host` the buffer is the caller's `size` bytes there, ordinary memory or a mapped file, at a multiple of 16. Nothing
+   is copied or zeroed: they are the buffer's contents, and what kernels write is found there. `data`, `uninitialised` and
+   `memory` do not go with it. While work that uses the buffer is under way the bytes are the device's; otherwise a map
+   gives their address, and waits for that. The caller keeps them where they are until the buffer, its views and its graphs
+   are destroyed and a qn_device_wait that came after has returned. GPUs take whole pages, reach them over the bus, and take
+   none twice at a time: such memory should begin and end with a page. */
 typedef struct qn_buffer_desc {
     uint64_t size; /* bytes, at least 1 */
     const void *data;
     bool uninitialised;
     const char *label; /* for messages; copied; may be NULL */
     qn_memory memory;
+    void *host;
+    /* Kernels and transfers do not write the buffer, and it is not mapped for writing: else QN_ERROR_ARGUMENT. `host` has to
+       be so where the host cannot write it (PROT_READ). */
+    bool read_only;
 } qn_buffer_desc;
 
-/* Errors: QN_ERROR_NULL, QN_ERROR_RANGE (size 0 or over max_buffer), QN_ERROR_ARGUMENT (memory), QN_ERROR_UNSUPPORTED
-   (QN_MEMORY_SHARED on a device without QN_CAN_SHARE_COHERENTLY), QN_ERROR_DEVICE_MEMORY, QN_ERROR_OUT_OF_MEMORY. Any
-   thread. */
+/* Errors: QN_ERROR_NULL, QN_ERROR_RANGE (size 0 or over max_buffer), QN_ERROR_ARGUMENT (memory, host), QN_ERROR_UNSUPPORTED
+   (QN_MEMORY_SHARED on a device without QN_CAN_SHARE_COHERENTLY; host on one without QN_CAN_IMPORT_HOST, or where the
+   driver does not take such memory: some do not take files that cannot be written), QN_ERROR_DEVICE_MEMORY,
+   QN_ERROR_OUT_OF_MEMORY. Any thread. */
 QN_API qn_status qn_buffer_create(qn_device *device, const qn_buffer_desc *desc, qn_buffer **buffer);
 /* A view of [offset, offset + size) of a buffer, which stays alive with it. The offset must be a multiple
    of 16. Views are passed to kernels and copied like buffers; only whole buffers are mapped. Errors:
@@ -644,7 +656,8 @@ static inline qn_arg qn_arg_null(void) {
 
 /* Submits a kernel over a range and returns at once. `args` holds one entry a parameter, in order. Buffers
    must be of the kernel's device. Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT_COUNT, QN_ERROR_KERNEL_ARGUMENT
-   (names the parameter), QN_ERROR_WRONG_CONTEXT, QN_ERROR_LAUNCH_SIZE, QN_ERROR_STATE (a mapped buffer),
+   (names the parameter), QN_ERROR_WRONG_CONTEXT, QN_ERROR_LAUNCH_SIZE, QN_ERROR_STATE (a mapped buffer), QN_ERROR_ARGUMENT (a read-only
+   buffer would be written),
    QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DEVICE_LOST. What goes wrong while the kernel runs is reported by the next
    wait on the stream. */
 QN_API qn_status qn_launch(qn_stream *stream, qn_kernel *kernel, const qn_range *range, const qn_arg *args,

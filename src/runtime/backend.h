@@ -143,6 +143,12 @@ typedef struct qn_backend {
     qn_status (*memory_share)(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
                               void **host, char *why);
     void (*memory_destroy)(qn__gpu *gpu, qn__memory *memory); /* of whichever function above */
+    /* Memory of the caller's, at a multiple of 16, as device memory, without a copy; read_only: nothing writes it, and the
+       host may not be able to. For devices with QN_CAN_IMPORT_HOST; NULL: none has it. host_import_end gives it back, with
+       the same host and size. */
+    qn_status (*host_import)(qn__gpu *gpu, void *host, uint64_t size, bool read_only, qn__memory **memory,
+                             uint64_t *address, char *why);
+    void (*host_import_end)(qn__gpu *gpu, qn__memory *memory, void *host, uint64_t size);
     /* Zeroed host memory that the device copies from and to fast. Both functions NULL, or *host: ordinary memory
        does. */
     qn_status (*host_create)(qn__gpu *gpu, uint64_t size, void **host, char *why);

@@ -14,8 +14,29 @@ static void count_memory(qn_device *device, uint64_t size) {
     atomic_fetch_add(&device->buffers, 1);
 }
 
+static qn_status check_host(const qn_device *device, const qn_buffer_desc *desc) {
+    qn_context *context = device->object.context;
+    if (desc->data || desc->uninitialised || desc->memory)
+        return qn__fail(context, QN_ERROR_ARGUMENT,
+                        "qn_buffer_create: host memory is taken as it is; %s does not go with it",
+                        desc->data            ? "data"
+                        : desc->uninitialised ? "uninitialised"
+                                              : "memory");
+    if ((uintptr_t)desc->host % 16)
+        return qn__fail(context, QN_ERROR_ARGUMENT,
+                        "qn_buffer_create: host is %p, which is not a multiple of 16", desc->host);
+    if (desc->size > UINTPTR_MAX - (uintptr_t)desc->host)
+        return qn__fail(context, QN_ERROR_RANGE, "qn_buffer_create: host and size reach beyond all memory");
+    if (device->info.capabilities & QN_CAN_IMPORT_HOST) return QN_OK;
+    return qn__fail(
+        context, QN_ERROR_UNSUPPORTED,
+        "qn_buffer_create: %s cannot use host memory in place (QN_CAN_IMPORT_HOST); pass it as data",
+        device->name);
+}
+
 static qn_status check_memory(const qn_device *device, const qn_buffer_desc *desc) {
     qn_context *context = device->object.context;
+    if (desc->host) return check_host(device, desc);
     if (desc->memory != QN_MEMORY_DEVICE && desc->memory != QN_MEMORY_SHARED)
         return qn__fail(context, QN_ERROR_ARGUMENT, "qn_buffer_create: memory %d is not a qn_memory",
                         (int)desc->memory);
@@ -49,6 +70,9 @@ static qn_status create_memory(qn_buffer *buffer, char *why) {
     qn_device *device = buffer->device;
     const qn_backend *backend = device->backend;
     why[0] = 0;
+    if (buffer->imported)
+        return backend->host_import(device->gpu, buffer->shared, buffer->size, buffer->read_only,
+                                    &buffer->memory, &buffer->address, why);
     return (buffer->kind == QN_MEMORY_SHARED ? backend->memory_share : backend->memory_create)(
         device->gpu, buffer->size, &buffer->memory, &buffer->address, &buffer->shared, why);
 }
@@ -67,7 +91,7 @@ static qn_status allocate(qn_buffer *buffer) {
         status = create_memory(buffer, why);
     }
     if (status == QN_OK) {
-        count_memory(device, buffer->size);
+        count_memory(device, buffer->imported ? 0 : buffer->size);
         return QN_OK;
     }
     buffer->memory = NULL;
@@ -84,6 +108,7 @@ static qn_status run_now(qn_buffer *buffer, const qn__command *command) {
 }
 
 static qn_status set_contents(qn_buffer *buffer, const qn_buffer_desc *desc) {
+    if (buffer->imported) return QN_OK;
     if (buffer->shared) { /* nothing uses it yet */
         if (desc->data)
             memcpy(buffer->shared, desc->data, desc->size);
@@ -117,6 +142,9 @@ qn_status qn_buffer_create(qn_device *device, const qn_buffer_desc *given, qn_bu
     buffer->device = device;
     buffer->size = desc.size;
     buffer->kind = desc.memory;
+    buffer->imported = desc.host != NULL;
+    buffer->shared = desc.host;
+    buffer->read_only = desc.read_only;
     buffer->state = QN_BUFFER_DEVICE;
     if (desc.label) buffer->label = copy_label(device->object.context, desc.label);
     status = allocate(buffer);
@@ -179,8 +207,11 @@ void qn__buffer_finalise(qn_buffer *buffer) {
         device->backend->mark_destroy(buffer->sent_mark);
     }
     if (!buffer->memory) return;
-    device->backend->memory_destroy(device->gpu, buffer->memory);
-    atomic_fetch_sub(&device->used, buffer->size);
+    if (buffer->imported)
+        device->backend->host_import_end(device->gpu, buffer->memory, buffer->shared, buffer->size);
+    else
+        device->backend->memory_destroy(device->gpu, buffer->memory);
+    if (!buffer->imported) atomic_fetch_sub(&device->used, buffer->size);
     atomic_fetch_sub(&device->buffers, 1);
 }
 
@@ -325,9 +356,16 @@ static qn_status refuse(const qn_buffer *buffer, const char *function) {
                     root->write_maps ? " for writing" : "");
 }
 
+static qn_status refuse_to_write(const qn_buffer *root, const char *function) {
+    return qn__fail(root->object.context, QN_ERROR_ARGUMENT,
+                    "%s: the buffer%s%s is read-only and would be written", function, root->label ? " " : "",
+                    root->label ? root->label : "");
+}
+
 static qn_status use(const qn__use *u, qn_stream *stream, const char *function) {
     qn_buffer *root = qn__buffer_root(u->buffer);
     if (root->write_maps || (root->maps && u->writes)) return refuse(u->buffer, function);
+    if (root->read_only && u->writes) return refuse_to_write(root, function);
     /* a graph's buffers are sent at its launch */
     if (root->shared || stream->recording) return QN_OK;
     if (root->state == QN_BUFFER_HOST) return send_host_side(root, stream);
@@ -343,6 +381,8 @@ qn_status qn__buffer_cross(qn_buffer *buffer, bool writes, const char *function)
     pthread_mutex_lock(&device->use_lock);
     if (root->write_maps || (root->maps && writes))
         status = refuse(buffer, function);
+    else if (root->read_only && writes)
+        status = refuse_to_write(root, function);
     else if (!root->shared && root->state == QN_BUFFER_HOST)
         status = send_host_side(root, device->stream);
     if (!status && writes) root->state = QN_BUFFER_DEVICE;
@@ -418,6 +458,7 @@ qn_status qn_buffer_map(qn_buffer *buffer, qn_map_access access, void **pointer)
         return qn__fail(context, QN_ERROR_ARGUMENT, "qn_buffer_map: access %d is not a qn_map_access",
                         (int)access);
     if (buffer->parent) return qn__fail(context, QN_ERROR_ARGUMENT, "qn_buffer_map: a view cannot be mapped");
+    if (buffer->read_only && (access & QN_MAP_WRITE)) return refuse_to_write(buffer, "qn_buffer_map");
     status = wait_for_users(buffer);
     /* what the host has is whole, also when the device is gone */
     if (status == QN_ERROR_DEVICE_LOST && buffer->view && buffer->state != QN_BUFFER_DEVICE) status = QN_OK;

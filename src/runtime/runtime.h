@@ -132,6 +132,8 @@ struct qn_buffer {
     char *label;
     /* root buffers only */
     qn_memory kind;
+    bool imported; /* `shared` is the caller's memory */
+    bool read_only;
     qn__memory *memory;
     uint64_t address;
     void *shared; /* host pointer where memory is shared */

@@ -36,7 +36,7 @@ static const char *const function_names[] = {
 typedef struct block {
     struct block *next;
     size_t size;
-    bool pinned, mapped; /* mapped: kernels see it */
+    bool pinned, mapped, foreign; /* mapped: kernels see it; foreign: the application's */
     unsigned char *data;
 } block;
 
@@ -136,7 +136,7 @@ API void fake_reset(void) {
     memset(fake.live, 0, sizeof fake.live); /* what a lost device still had */
     for (block *next; fake.blocks; fake.blocks = next) {
         next = fake.blocks->next;
-        free(fake.blocks->data);
+        if (!fake.blocks->foreign) free(fake.blocks->data);
         free(fake.blocks);
     }
     fake.used = fake.reserved = 0;
@@ -273,7 +273,8 @@ API int cuDeviceGetAttribute(int *value, int attribute, int device) {
     case QN__CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK: *value = 49152; break;
     case QN__CU_DEVICE_ATTRIBUTE_WARP_SIZE: *value = 32; break;
     case QN__CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = 132; break;
-    case QN__CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY: *value = 1; break;
+    case QN__CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY:
+    case QN__CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED: *value = 1; break;
     case QN__CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
         *value = (int)fake.settings[FAKE_CAPABILITY] / 10;
         break;
@@ -345,7 +346,7 @@ static int free_block(void *data, bool pinned) {
     }
     pthread_mutex_unlock(&fake.lock);
     if (!b) return QN__CU_ERROR_INVALID_VALUE;
-    free(b->data);
+    if (!b->foreign) free(b->data);
     free(b);
     return 0;
 }
@@ -426,6 +427,29 @@ API int cuMemHostAlloc(void **memory, size_t size, unsigned flags) {
     CALL_IN_CONTEXT(host_alloc);
     *memory = new_block(size, true, flags & QN__CU_MEMHOSTALLOC_DEVICEMAP);
     return 0;
+}
+API int cuMemHostRegister_v2(void *memory, size_t size, unsigned flags) {
+    CALL_IN_CONTEXT(host_register);
+    if (!(flags & QN__CU_MEMHOSTREGISTER_DEVICEMAP) || size == 0) return QN__CU_ERROR_INVALID_VALUE;
+    block *b = calloc(1, sizeof *b);
+    *b = (block){.size = size, .pinned = true, .mapped = true, .foreign = true, .data = memory};
+    pthread_mutex_lock(&fake.lock);
+    bool free_of_others = true;
+    for (const block *other = fake.blocks; other && free_of_others; other = other->next)
+        free_of_others = other->data + other->size <= b->data || b->data + size <= other->data;
+    if (free_of_others) {
+        b->next = fake.blocks;
+        fake.blocks = b;
+        fake.live[FAKE_PINNED]++;
+    }
+    pthread_mutex_unlock(&fake.lock);
+    if (free_of_others) return 0;
+    free(b);
+    return QN__CU_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+}
+API int cuMemHostUnregister(void *memory) {
+    CALL(host_unregister);
+    return free_block(memory, true);
 }
 API int cuMemHostGetDevicePointer_v2(qn__cu_address *address, void *memory, unsigned flags) {
     CALL_IN_CONTEXT(host_address);

@@ -205,6 +205,32 @@ static void freed_buffers_are_no_memory(void **state) {
     qn_context_destroy(m.context);
 }
 
+/* Memory of the caller's is the device's for as long as a buffer is made of it. */
+static void imported_memory_is_memory(void **state) {
+    (void)state;
+    machine m = start_interpreter();
+    static _Alignas(16) int words[2 * WORDS];
+    qn_buffer *whole, *half, *address = make_buffer(m.device, 8, NULL);
+    assert_ok(m.context,
+              qn_buffer_create(m.device, &(qn_buffer_desc){.size = 2 * SIZE, .host = words}, &whole));
+    assert_ok(m.context, qn_buffer_create(m.device, &(qn_buffer_desc){.size = SIZE, .host = words}, &half));
+    assert_ok(m.context, run(&m, "tells", QN_RANGE(1), QN_ARGS(address, half)));
+    assert_ok(m.context, run(&m, "follows", QN_RANGE(1), QN_ARGS(address, 3)));
+    assert_int_equal(words[3], 7);
+    assert_fails(m.context, run(&m, "writes", QN_RANGE(5), QN_ARGS(half, 0)), QN_ERROR_KERNEL_FAILED,
+                 "at byte 16 of 'x', which has 16");
+    qn_buffer_destroy(whole);
+    assert_ok(m.context, run(&m, "follows", QN_RANGE(1), QN_ARGS(address, 2)));
+    assert_int_equal(words[2], 7);
+    assert_fails(m.context, run(&m, "follows", QN_RANGE(1), QN_ARGS(address, 4)), QN_ERROR_KERNEL_FAILED,
+                 "in no memory that it may use");
+    qn_buffer_destroy(half);
+    assert_fails(m.context, run(&m, "follows", QN_RANGE(1), QN_ARGS(address, 1)), QN_ERROR_KERNEL_FAILED,
+                 "in no memory that it may use");
+    assert_int_equal(words[1], 0);
+    qn_context_destroy(m.context);
+}
+
 static void graphs_have_bounds_too(void **state) {
     (void)state;
     machine m = start_interpreter();
@@ -247,8 +273,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accesses_outside_end_the_kernel), cmocka_unit_test(whole_objects_and_grids),
         cmocka_unit_test(null_buffers_are_named),          cmocka_unit_test(views_are_bounds),
-        cmocka_unit_test(freed_buffers_are_no_memory),     cmocka_unit_test(graphs_have_bounds_too),
-        cmocka_unit_test(bounds_before_the_code_is_there),
+        cmocka_unit_test(freed_buffers_are_no_memory),     cmocka_unit_test(imported_memory_is_memory),
+        cmocka_unit_test(graphs_have_bounds_too),          cmocka_unit_test(bounds_before_the_code_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -215,7 +215,8 @@ static void capabilities_have_names(void **state) {
     }
     assert_ok(context, qn_device_get(context, "cpu", &device));
     assert_ok(context, qn_device_get_info(device, &info));
-    assert_int_equal(info.capabilities, of_targets | QN_CAN_SHARE_MEMORY | QN_CAN_SHARE_COHERENTLY);
+    assert_int_equal(info.capabilities,
+                     of_targets | QN_CAN_SHARE_MEMORY | QN_CAN_SHARE_COHERENTLY | QN_CAN_IMPORT_HOST);
     assert_int_equal(info.private_memory, 0);
     assert_ok(context, qn_device_get(context, "null", &device));
     assert_ok(context, qn_device_get_info(device, &info));

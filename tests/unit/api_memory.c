@@ -1,7 +1,8 @@
-/* Host memory that devices work with: pinned, and shared while kernels run. */
+/* Host memory that devices work with: pinned, shared while kernels run, and the caller's own. */
 #include "api_support.h"
 
 #include <stdatomic.h>
+#include <sys/mman.h>
 
 static const char add_source[] = "kernel void add(global int *a, int n) { a[get_global_id(0)] += n; }\n";
 
@@ -198,6 +199,175 @@ static void wrong_uses_of_shared_memory_are_told(void **state) {
     qn_context_destroy(context);
 }
 
+/* ---- imported ---- */
+
+static const char sum_source[] =
+    "kernel void sum(global const uint *a, uint n, global uint *out) {\n"
+    "    uint s = 0;\n"
+    "    for (uint i = get_global_id(0); i < n; i += get_global_size(0)) s += a[i];\n"
+    "    atomic_add(out, s);\n"
+    "}\n"
+    "kernel void add(global int *a, int n) { a[get_global_id(0)] += n; }\n";
+
+enum { FILE_WORDS = 300000 };
+
+/* A file of the numbers 0, 1, ..., mapped; it has no name any more. */
+static uint32_t *map_file(int protection) {
+    uint32_t block[1000];
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    for (uint32_t i = 0; i < FILE_WORDS; i += 1000) {
+        for (uint32_t k = 0; k < 1000; k++) block[k] = i + k;
+        assert_int_equal(fwrite(block, sizeof block, 1, file), 1);
+    }
+    assert_int_equal(fflush(file), 0);
+    void *mapped = mmap(NULL, FILE_WORDS * sizeof *block, protection, MAP_PRIVATE, fileno(file), 0);
+    fclose(file);
+    assert_ptr_not_equal(mapped, MAP_FAILED);
+    return mapped;
+}
+
+/* As a file that cannot be written, or, where the driver does not take that, as one that can. */
+static qn_buffer *import_file(qn_device *device, uint32_t **words) {
+    qn_buffer *buffer;
+    qn_context *context = qn_device_context(device);
+    qn_buffer_desc desc = {.size = FILE_WORDS * sizeof **words, .read_only = true, .label = "the file"};
+    desc.host = *words = map_file(PROT_READ);
+    qn_status status = qn_buffer_create(device, &desc, &buffer);
+    if (status == QN_ERROR_UNSUPPORTED && (testing("cuda") || testing("vulkan"))) {
+        print_message("with PROT_WRITE, as %s\n", qn_error_message(context));
+        assert_non_null(strstr(qn_error_message(context), "the driver does not take this host memory"));
+        munmap(*words, desc.size);
+        desc.host = *words = map_file(PROT_READ | PROT_WRITE);
+        desc.read_only = false;
+        status = qn_buffer_create(device, &desc, &buffer);
+    }
+    assert_ok(context, status);
+    return buffer;
+}
+
+static void a_mapped_file_is_read_in_place(void **state) {
+    (void)state;
+    if (!device_can(QN_CAN_IMPORT_HOST, "buffers in the caller's memory")) return;
+    fixture f = make_fixture(test_device(), sum_source, "sum");
+    uint32_t *words, got, wanted = 0;
+    qn_memory_stats stats;
+    qn_buffer *file = import_file(f.device, &words), *out = make_buffer(f.device, 4, NULL), *view;
+    assert_ok(f.context, qn_device_memory(f.device, &stats));
+    assert_int_equal(stats.used, 4);
+    assert_int_equal(stats.buffers, 2);
+    for (uint32_t i = 0; i < FILE_WORDS; i++) wanted += i;
+    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1024), QN_ARGS(file, FILE_WORDS, out)));
+    assert_ok(f.context, qn_buffer_read(out, 0, &got, sizeof got));
+    assert_int_equal(got, wanted);
+    assert_ok(f.context, qn_buffer_view(file, 4096, 4000, &view));
+    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1), QN_ARGS(view, 1, out)));
+    assert_ok(f.context, qn_buffer_read(out, 0, &got, sizeof got));
+    assert_int_equal(got, wanted + 1024);
+    assert_ok(f.context, qn_buffer_read(view, 8, &got, sizeof got));
+    assert_int_equal(got, 1026);
+    qn_buffer_destroy(view);
+    qn_buffer_destroy(file);
+    assert_ok(f.context, qn_device_wait(f.device, QN_FOREVER));
+    munmap(words, FILE_WORDS * sizeof *words);
+    qn_context_destroy(f.context);
+}
+
+/* The array begins and ends in the midst of a page; all other bytes stay. */
+static void an_array_is_changed_in_place(void **state) {
+    (void)state;
+    enum { COUNT = 5000, BEFORE = 1028 };
+    if (!device_can(QN_CAN_IMPORT_HOST, "buffers in the caller's memory")) return;
+    fixture f = make_fixture(test_device(), sum_source, "add");
+    int *pages = aligned_alloc(1 << 16, 1 << 16), *array = pages + BEFORE, *map, three = 3;
+    for (int i = 0; i < 1 << 14; i++) pages[i] = i;
+    qn_buffer *buffer, *other = make_buffer(f.device, COUNT * sizeof(int), NULL);
+    assert_ok(
+        f.context,
+        qn_buffer_create(f.device, &(qn_buffer_desc){.size = COUNT * sizeof(int), .host = array}, &buffer));
+    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(COUNT), QN_ARGS(buffer, 7)));
+    assert_ok(f.context, qn_buffer_map(buffer, QN_MAP_READ_WRITE, (void **)&map));
+    assert_ptr_equal(map, array);
+    for (int i = 0; i < COUNT; i++)
+        if (array[i] != BEFORE + i + 7) fail_msg("%d: %d", i, array[i]);
+    array[5] = 500;
+    assert_ok(f.context, qn_buffer_unmap(buffer));
+    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(10), QN_ARGS(buffer, 1)));
+    assert_ok(f.context, qn_stream_fill(NULL, buffer, 80, 40, &three, 4));
+    assert_ok(f.context, qn_stream_copy(NULL, buffer, 0, other, 0, COUNT * sizeof(int)));
+    assert_ok(f.context, qn_buffer_write(buffer, (COUNT - 1) * sizeof(int), &three, 4));
+    assert_int_equal(array[5], 501);
+    assert_int_equal(array[20], 3);
+    assert_int_equal(array[29], 3);
+    assert_int_equal(array[COUNT - 1], 3);
+    for (int i = 0; i < BEFORE; i++) assert_int_equal(pages[i], i);
+    for (int i = BEFORE + COUNT; i < 1 << 14; i++) assert_int_equal(pages[i], i);
+    int got[30];
+    assert_ok(f.context, qn_buffer_read(other, 0, got, sizeof got));
+    assert_memory_equal(got, array, sizeof got);
+    qn_buffer_destroy(buffer);
+    assert_ok(f.context, qn_device_wait(f.device, QN_FOREVER));
+    free(pages);
+    qn_context_destroy(f.context);
+}
+
+static void read_only_buffers_are_not_written(void **state) {
+    (void)state;
+    fixture f = make_fixture(test_device(), sum_source, "add");
+    qn_kernel *sum = make_kernel(f.program, f.context, "sum");
+    qn_buffer *buffer, *view, *out = make_buffer(f.device, 64, NULL);
+    uint32_t data[16] = {1, 2, 3}, got;
+    void *map;
+    qn_graph *graph;
+    assert_ok(f.context,
+              qn_buffer_create(
+                  f.device,
+                  &(qn_buffer_desc){.size = sizeof data, .data = data, .read_only = true, .label = "table"},
+                  &buffer));
+    assert_ok(f.context, qn_buffer_view(buffer, 16, 16, &view));
+    static const char said[] = "the buffer table is read-only and would be written";
+    assert_fails(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1), QN_ARGS(view, 1)), QN_ERROR_ARGUMENT,
+                 said);
+    assert_fails(f.context, qn_buffer_write(buffer, 0, data, 4), QN_ERROR_ARGUMENT, said);
+    assert_fails(f.context, qn_stream_fill(NULL, view, 0, 4, data, 4), QN_ERROR_ARGUMENT, said);
+    assert_fails(f.context, qn_stream_copy(NULL, out, 0, buffer, 0, 16), QN_ERROR_ARGUMENT, said);
+    assert_fails(f.context, qn_buffer_map(buffer, QN_MAP_WRITE, &map), QN_ERROR_ARGUMENT, said);
+    assert_ok(f.context, qn_graph_begin(qn_device_stream(f.device)));
+    assert_fails(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1), QN_ARGS(buffer, 1)), QN_ERROR_ARGUMENT,
+                 said);
+    assert_ok(f.context, qn_launch(NULL, sum, QN_RANGE(1), QN_ARGS(buffer, 3, out)));
+    assert_ok(f.context, qn_graph_end(qn_device_stream(f.device), &graph));
+    assert_ok(f.context, qn_graph_launch(NULL, graph));
+    assert_ok(f.context, qn_buffer_map(buffer, QN_MAP_READ, &map));
+    assert_memory_equal(map, data, sizeof data);
+    assert_ok(f.context, qn_buffer_unmap(buffer));
+    assert_ok(f.context, qn_stream_copy(NULL, buffer, 4, out, 4, 4));
+    assert_ok(f.context, qn_buffer_read(out, 0, &got, 4));
+    assert_int_equal(got, 6);
+    qn_context_destroy(f.context);
+}
+
+static void wrong_imports_are_told(void **state) {
+    (void)state;
+    qn_context *context = make_context(NULL);
+    qn_device *device = get_device(context, "cpu");
+    _Alignas(16) char memory[64];
+    qn_buffer *buffer;
+#define IMPORT(...) qn_buffer_create(device, &(qn_buffer_desc){.size = 32, __VA_ARGS__}, &buffer)
+    assert_fails(context, IMPORT(.host = memory + 8), QN_ERROR_ARGUMENT, "which is not a multiple of 16");
+    assert_fails(context, IMPORT(.host = memory, .data = memory), QN_ERROR_ARGUMENT,
+                 "data does not go with it");
+    assert_fails(context, IMPORT(.host = memory, .uninitialised = true), QN_ERROR_ARGUMENT, "uninitialised");
+    assert_fails(context, IMPORT(.host = memory, .memory = QN_MEMORY_SHARED), QN_ERROR_ARGUMENT,
+                 "memory does");
+    assert_fails(context, IMPORT(.host = (void *)(UINTPTR_MAX - 15)), QN_ERROR_RANGE, "beyond all memory");
+    device = get_device(context, "null");
+    assert_fails(context, IMPORT(.host = memory), QN_ERROR_UNSUPPORTED,
+                 "(QN_CAN_IMPORT_HOST); pass it as data");
+#undef IMPORT
+    qn_context_destroy(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pinned_memory_goes_there_and_back),
@@ -205,6 +375,10 @@ int main(void) {
         cmocka_unit_test(a_kernel_and_the_host_exchange_messages),
         cmocka_unit_test(shared_buffers_are_buffers),
         cmocka_unit_test(wrong_uses_of_shared_memory_are_told),
+        cmocka_unit_test(a_mapped_file_is_read_in_place),
+        cmocka_unit_test(an_array_is_changed_in_place),
+        cmocka_unit_test(read_only_buffers_are_not_written),
+        cmocka_unit_test(wrong_imports_are_told),
     };
     return run_device_tests(tests);
 }

@@ -168,6 +168,51 @@ static void shared_memory_is_pinned_and_given_back(void **state) {
     close_device(&d);
 }
 
+static void host_memory_is_registered_as_it_is(void **state) {
+    (void)state;
+    device d = open_device();
+    _Alignas(16) static unsigned char host[4096], back[4096];
+    qn__memory *memory, *part;
+    uint64_t address;
+    const long pinned = fake.live(FAKE_PINNED);
+    static const struct {
+        int result;
+        bool read_only;
+        qn_status status;
+        const char *why;
+    } rows[] = {
+        {QN__CU_ERROR_OUT_OF_MEMORY, false, QN_ERROR_DEVICE_MEMORY, "the system pins no 4096 bytes more"},
+        {QN__CU_ERROR_NOT_SUPPORTED, true, QN_ERROR_UNSUPPORTED, "such as a private mapping with PROT_WRITE"},
+        {QN__CU_ERROR_INVALID_VALUE, false, QN_ERROR_UNSUPPORTED, "is it there, and can it be written?"},
+        {QN__CU_ERROR_NO_DEVICE, false, QN_ERROR_DRIVER, "importing host memory"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        fake.fault("cuMemHostRegister_v2", 1, rows[i].result);
+        assert_int_equal(
+            cuda->host_import(d.gpu, host, sizeof host, rows[i].read_only, &memory, &address, d.why),
+            rows[i].status);
+        assert_why(&d, rows[i].why);
+    }
+    fake.fault("cuMemHostGetDevicePointer_v2", 1, QN__CU_ERROR_INVALID_VALUE);
+    assert_int_equal(cuda->host_import(d.gpu, host, sizeof host, false, &memory, &address, d.why),
+                     QN_ERROR_DRIVER);
+    assert_int_equal(fake.live(FAKE_PINNED), pinned);
+    assert_int_equal(cuda->host_import(d.gpu, host, sizeof host, false, &memory, &address, d.why), QN_OK);
+    assert_int_equal(cuda->host_import(d.gpu, host + 16, 16, false, &part, &address, d.why),
+                     QN_ERROR_ARGUMENT);
+    assert_why(&d, "is the driver's already");
+    qn__command fill = {.kind = QN__COMMAND_FILL, .to = memory, .size = sizeof host, .pattern_size = 1};
+    fill.pattern[0] = 9;
+    transfer(&d, fill, QN_OK);
+    transfer(&d, (qn__command){.kind = QN__COMMAND_READ, .from = memory, .size = sizeof back, .host = back},
+             QN_OK);
+    finish(&d, 2);
+    assert_int_equal(host[4095], 9);
+    assert_memory_equal(host, back, sizeof host);
+    cuda->host_import_end(d.gpu, memory, host, sizeof host);
+    assert_int_equal(fake.live(FAKE_PINNED), pinned);
+    close_device(&d);
+}
+
 /* ---- launches ---- */
 
 static void launches_with_its_arguments(void **state) {
@@ -571,6 +616,7 @@ int main(void) {
         cmocka_unit_test(moves_data_of_any_size),
         cmocka_unit_test(fills_with_patterns_of_all_sizes),
         cmocka_unit_test(pinned_memory_goes_directly),
+        cmocka_unit_test(host_memory_is_registered_as_it_is),
         cmocka_unit_test(shared_memory_is_pinned_and_given_back),
         cmocka_unit_test(launches_with_its_arguments),
         cmocka_unit_test(local_memory_and_parts),

@@ -132,7 +132,7 @@ static void cpu_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     *info = (qn_device_info){
         .description = gpu->description,
         .driver = gpu->driver,
-        .capabilities = QN_CAN_SHARE_MEMORY | QN_CAN_SHARE_COHERENTLY,
+        .capabilities = QN_CAN_SHARE_MEMORY | QN_CAN_SHARE_COHERENTLY | QN_CAN_IMPORT_HOST,
         .compute_units = gpu->num_workers,
         .sub_group_size = QN__CPU_SUB_GROUP,
         .max_group_size = QN__CPU_MAX_GROUP,
@@ -184,6 +184,8 @@ const qn_backend qn__backend_cpu = {
     .memory_create = qn__cpu_memory_create,
     .memory_share = qn__cpu_memory_create,
     .memory_destroy = qn__cpu_memory_destroy,
+    .host_import = qn__cpu_host_import,
+    .host_import_end = qn__cpu_host_import_end,
     .queue_create = qn__cpu_queue_create,
     .queue_destroy = qn__cpu_queue_destroy,
     .submit = qn__cpu_submit,

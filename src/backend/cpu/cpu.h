@@ -68,6 +68,9 @@ struct qn__code {
 qn_status qn__cpu_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
                                 void **host, char *why);
 void qn__cpu_memory_destroy(qn__gpu *gpu, qn__memory *memory);
+qn_status qn__cpu_host_import(qn__gpu *gpu, void *host, uint64_t size, bool read_only, qn__memory **memory,
+                              uint64_t *address, char *why);
+void qn__cpu_host_import_end(qn__gpu *gpu, qn__memory *memory, void *host, uint64_t size);
 /* The live memory that the address lies in. *looks, false at first, tells that the launch has found some: it then calls
    qn__cpu_memory_leave once at its end, and up to that nothing that it has found is released. */
 bool qn__cpu_memory_find(qn__gpu *gpu, bool *looks, uint64_t address, uint64_t *begin, uint64_t *size);

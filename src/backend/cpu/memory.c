@@ -7,16 +7,15 @@
 
 enum { MEMORY_ALIGN = 128 };
 
-/* In front of the memory. */
+/* In front of the memory; of the caller's memory by itself. */
 struct qn__cpu_block {
     qn__cpu_block *next, *before;
-    unsigned char *base; /* as allocated */
+    void *base; /* as allocated */
+    unsigned char *begin;
     uint64_t size;
 };
 
 _Static_assert(sizeof(qn__cpu_block) <= MEMORY_ALIGN, "it has room in front of the memory");
-
-static unsigned char *bytes_of(qn__cpu_block *block) { return (unsigned char *)(block + 1); }
 
 static void unlink(qn__gpu *gpu, qn__cpu_block *block) {
     if (block->before)
@@ -33,6 +32,24 @@ static void put_first(qn__gpu *gpu, qn__cpu_block *block) {
     gpu->blocks = block;
 }
 
+static void add(qn__gpu *gpu, qn__cpu_block *block) {
+    pthread_mutex_lock(&gpu->memory_lock);
+    put_first(gpu, block);
+    pthread_mutex_unlock(&gpu->memory_lock);
+}
+
+/* While kernels run that have looked memory up, what they may have found stays. The lock is held, and is not afterwards. */
+static void take_out(qn__gpu *gpu, qn__cpu_block *block) {
+    unlink(gpu, block);
+    const bool stays = gpu->lookers != 0;
+    if (stays) {
+        block->next = gpu->dead_blocks;
+        gpu->dead_blocks = block;
+    }
+    pthread_mutex_unlock(&gpu->memory_lock);
+    if (!stays) qn__release(gpu->services->allocator, block->base);
+}
+
 qn_status qn__cpu_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
                                 void **host, char *why) {
     if (size > SIZE_MAX - 2 * MEMORY_ALIGN) return QN_ERROR_DEVICE_MEMORY;
@@ -44,41 +61,51 @@ qn_status qn__cpu_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memory
     unsigned char *aligned = base + MEMORY_ALIGN;
     aligned += (MEMORY_ALIGN - (uintptr_t)aligned % MEMORY_ALIGN) % MEMORY_ALIGN;
     qn__cpu_block *block = (qn__cpu_block *)(void *)aligned - 1;
-    *block = (qn__cpu_block){.base = base, .size = size};
-    pthread_mutex_lock(&gpu->memory_lock);
-    put_first(gpu, block);
-    pthread_mutex_unlock(&gpu->memory_lock);
+    *block = (qn__cpu_block){.base = base, .begin = aligned, .size = size};
+    add(gpu, block);
     *memory = (qn__memory *)aligned;
     *address = (uint64_t)(uintptr_t)aligned;
     *host = aligned;
     return QN_OK;
 }
 
-/* While kernels run that have looked memory up, what they may have found stays. */
 void qn__cpu_memory_destroy(qn__gpu *gpu, qn__memory *memory) {
-    qn__cpu_block *block = (qn__cpu_block *)(void *)memory - 1;
     pthread_mutex_lock(&gpu->memory_lock);
-    unlink(gpu, block);
-    const bool stays = gpu->lookers != 0;
-    if (stays) {
-        block->next = gpu->dead_blocks;
-        gpu->dead_blocks = block;
-    }
-    pthread_mutex_unlock(&gpu->memory_lock);
-    if (!stays) qn__release(gpu->services->allocator, block->base);
+    take_out(gpu, (qn__cpu_block *)(void *)memory - 1);
+}
+
+qn_status qn__cpu_host_import(qn__gpu *gpu, void *host, uint64_t size, bool read_only, qn__memory **memory,
+                              uint64_t *address, char *why) {
+    (void)read_only, (void)why;
+    qn__cpu_block *block = qn__allocate(gpu->services->allocator, sizeof *block);
+    if (!block) return QN_ERROR_OUT_OF_MEMORY;
+    *block = (qn__cpu_block){.base = block, .begin = host, .size = size};
+    add(gpu, block);
+    *memory = host;
+    *address = (uint64_t)(uintptr_t)host;
+    return QN_OK;
+}
+
+/* One address may have been imported more than once. */
+void qn__cpu_host_import_end(qn__gpu *gpu, qn__memory *memory, void *host, uint64_t size) {
+    (void)memory;
+    pthread_mutex_lock(&gpu->memory_lock);
+    qn__cpu_block *block = gpu->blocks;
+    while (block->begin != host || block->size != size || block->base != block) block = block->next;
+    take_out(gpu, block);
 }
 
 /* What is found comes to the front: the next that is looked for is most often the same. */
 bool qn__cpu_memory_find(qn__gpu *gpu, bool *looks, uint64_t address, uint64_t *begin, uint64_t *size) {
     pthread_mutex_lock(&gpu->memory_lock);
     qn__cpu_block *block = gpu->blocks;
-    while (block && address - (uintptr_t)bytes_of(block) >= block->size) block = block->next;
+    while (block && address - (uintptr_t)block->begin >= block->size) block = block->next;
     if (block) {
         unlink(gpu, block);
         put_first(gpu, block);
         gpu->lookers += !*looks;
         *looks = true;
-        *begin = (uintptr_t)bytes_of(block);
+        *begin = (uintptr_t)block->begin;
         *size = block->size;
     }
     pthread_mutex_unlock(&gpu->memory_lock);

@@ -169,6 +169,9 @@ qn_status qn__cuda_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memor
 qn_status qn__cuda_memory_share(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
                                 void **host, char *why);
 void qn__cuda_memory_destroy(qn__gpu *gpu, qn__memory *memory);
+qn_status qn__cuda_host_import(qn__gpu *gpu, void *host, uint64_t size, bool read_only, qn__memory **memory,
+                               uint64_t *address, char *why);
+void qn__cuda_host_import_end(qn__gpu *gpu, qn__memory *memory, void *host, uint64_t size);
 qn_status qn__cuda_host_create(qn__gpu *gpu, uint64_t size, void **host, char *why);
 void qn__cuda_host_destroy(qn__gpu *gpu, void *host);
 void qn__cuda_trim(qn__gpu *gpu, uint64_t *pooled);

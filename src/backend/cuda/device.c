@@ -112,7 +112,8 @@ static void gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     *info = (qn_device_info){
         .description = gpu->name,
         .capabilities =
-            attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY) ? QN_CAN_SHARE_COHERENTLY : 0u,
+            (attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY) ? QN_CAN_SHARE_COHERENTLY : 0u) |
+            (attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED) ? QN_CAN_IMPORT_HOST : 0u),
         .driver = gpu->driver->text,
         .compute_units = attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
         .sub_group_size = attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_WARP_SIZE),
@@ -160,6 +161,8 @@ const qn_backend qn__backend_cuda = {
     .memory_create = qn__cuda_memory_create,
     .memory_share = qn__cuda_memory_share,
     .memory_destroy = qn__cuda_memory_destroy,
+    .host_import = qn__cuda_host_import,
+    .host_import_end = qn__cuda_host_import_end,
     .host_create = qn__cuda_host_create,
     .host_destroy = qn__cuda_host_destroy,
     .trim = qn__cuda_trim,

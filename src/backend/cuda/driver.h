@@ -38,6 +38,7 @@ typedef struct qn__cu_node_object *qn__cu_node;
     X(ERROR_LAUNCH_OUT_OF_RESOURCES, 701)                                                                    \
     X(ERROR_LAUNCH_TIMEOUT, 702)                                                                             \
     X(ERROR_CONTEXT_IS_DESTROYED, 709)                                                                       \
+    X(ERROR_HOST_MEMORY_ALREADY_REGISTERED, 712)                                                             \
     X(ERROR_ASSERT, 710)                                                                                     \
     X(ERROR_HARDWARE_STACK_ERROR, 714)                                                                       \
     X(ERROR_ILLEGAL_INSTRUCTION, 715)                                                                        \
@@ -46,6 +47,7 @@ typedef struct qn__cu_node_object *qn__cu_node;
     X(ERROR_INVALID_PC, 718)                                                                                 \
     X(ERROR_LAUNCH_FAILED, 719)                                                                              \
     X(ERROR_TENSOR_MEMORY_LEAK, 721)                                                                         \
+    X(ERROR_NOT_SUPPORTED, 801)                                                                              \
     X(ERROR_EXTERNAL_DEVICE, 911)                                                                            \
     X(ERROR_UNKNOWN, 999)
 
@@ -65,6 +67,7 @@ typedef struct qn__cu_node_object *qn__cu_node;
     X(DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 75)                                                         \
     X(DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 76)                                                         \
     X(DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 97)                                                \
+    X(DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED, 99)                                                          \
     X(DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 115)                                                          \
     X(FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0)                                                               \
     X(FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, 1)                                                                   \
@@ -86,6 +89,9 @@ typedef struct qn__cu_node_object *qn__cu_node;
     X(MEMPOOL_ATTR_USED_MEM_CURRENT, 7)                                                                      \
     X(MEMHOSTALLOC_PORTABLE, 1)                                                                              \
     X(MEMHOSTALLOC_DEVICEMAP, 2)                                                                             \
+    X(MEMHOSTREGISTER_PORTABLE, 1)                                                                           \
+    X(MEMHOSTREGISTER_DEVICEMAP, 2)                                                                          \
+    X(MEMHOSTREGISTER_READ_ONLY, 8)                                                                          \
     X(STREAM_NON_BLOCKING, 1)                                                                                \
     X(STREAM_CAPTURE_MODE_THREAD_LOCAL, 1)                                                                   \
     X(EVENT_DEFAULT, 0)                                                                                      \
@@ -143,6 +149,8 @@ typedef struct qn__cu_kernel_node {
     X(pool_free, "cuMemFreeAsync", (qn__cu_address address, qn__cu_stream stream))                           \
     X(host_alloc, "cuMemHostAlloc", (void **memory, size_t size, unsigned flags))                            \
     X(host_free, "cuMemFreeHost", (void *memory))                                                            \
+    X(host_register, "cuMemHostRegister_v2", (void *memory, size_t size, unsigned flags))                    \
+    X(host_unregister, "cuMemHostUnregister", (void *memory))                                                \
     X(host_address, "cuMemHostGetDevicePointer_v2",                                                          \
       (qn__cu_address * address, void *memory, unsigned flags))                                              \
     X(copy_to_device, "cuMemcpyHtoDAsync_v2",                                                                \

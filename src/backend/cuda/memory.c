@@ -119,6 +119,54 @@ qn_status qn__cuda_memory_share(qn__gpu *gpu, uint64_t size, qn__memory **memory
     return status;
 }
 
+/* Memory of the caller's: the driver pins its pages. */
+static qn_status import_failed(qn__gpu *gpu, qn__cu_result result, uint64_t size, bool read_only, char *why) {
+    switch (result) {
+    case QN__CU_ERROR_OUT_OF_MEMORY:
+        snprintf(why, QN__WHY, "the system pins no %llu bytes more", (unsigned long long)size);
+        return QN_ERROR_DEVICE_MEMORY;
+    case QN__CU_ERROR_HOST_MEMORY_ALREADY_REGISTERED:
+        snprintf(why, QN__WHY, "a part of this host memory, or of its pages, is the driver's already");
+        return QN_ERROR_ARGUMENT;
+    case QN__CU_ERROR_NOT_SUPPORTED:
+    case QN__CU_ERROR_INVALID_VALUE:
+        snprintf(why, QN__WHY, "the driver does not take this host memory%s",
+                 read_only
+                     ? "; it may take what the host can write, such as a private mapping with PROT_WRITE"
+                     : "; is it there, and can it be written?");
+        return QN_ERROR_UNSUPPORTED;
+    default: return qn__cuda_fail(gpu, result, "importing host memory", why);
+    }
+}
+
+qn_status qn__cuda_host_import(qn__gpu *gpu, void *host, uint64_t size, bool read_only, qn__memory **memory,
+                               uint64_t *address, char *why) {
+    const unsigned flags = QN__CU_MEMHOSTREGISTER_PORTABLE | QN__CU_MEMHOSTREGISTER_DEVICEMAP |
+                           (read_only ? QN__CU_MEMHOSTREGISTER_READ_ONLY : 0u);
+    if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
+    const bool entered = qn__cuda_enter(gpu);
+    qn_status status = QN_OK;
+    qn__cu_result result = gpu->cu->host_register(host, (size_t)size, flags);
+    if (result) {
+        status = import_failed(gpu, result, size, read_only, why);
+    } else {
+        result = gpu->cu->host_address(address, host, 0);
+        if (result) gpu->cu->host_unregister(host);
+        if (result) status = qn__cuda_fail(gpu, result, "importing host memory", why);
+    }
+    qn__cuda_leave(gpu, entered);
+    if (!status) *memory = (qn__memory *)(uintptr_t)*address;
+    return status;
+}
+
+/* Also when the device is lost. */
+void qn__cuda_host_import_end(qn__gpu *gpu, qn__memory *memory, void *host, uint64_t size) {
+    (void)memory, (void)size;
+    const bool entered = qn__cuda_enter(gpu);
+    gpu->cu->host_unregister(host);
+    qn__cuda_leave(gpu, entered);
+}
+
 /* Whether the address is of such memory, which then goes, also when the device is lost: the pages are the host's. */
 static bool hide(qn__gpu *gpu, qn__cu_address address) {
     pthread_mutex_lock(&gpu->lock);

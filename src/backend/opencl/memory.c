@@ -118,6 +118,20 @@ qn_status qn__cl_memory_share(qn__gpu *gpu, uint64_t size, qn__memory **out, uin
     return status;
 }
 
+/* Processors work on it where it is. */
+qn_status qn__cl_host_import(qn__gpu *gpu, void *host, uint64_t size, bool read_only, qn__memory **out,
+                             uint64_t *address, char *why) {
+    (void)read_only;
+    qn__memory *memory;
+    qn_status status = begin(gpu, size, &memory, why);
+    return status ? status : make_buffer(gpu, memory, size, host, out, address, why);
+}
+
+void qn__cl_host_import_end(qn__gpu *gpu, qn__memory *memory, void *host, uint64_t size) {
+    (void)host, (void)size;
+    qn__cl_memory_destroy(gpu, memory);
+}
+
 void qn__cl_memory_destroy(qn__gpu *gpu, qn__memory *memory) {
     atomic_fetch_sub(&gpu->used, memory->size);
     release_memory(gpu, memory);

@@ -12,6 +12,15 @@ static const struct {
 } device_functions[] = {VK_DEVICE_FUNCTIONS(NAMED)};
 #undef NAMED
 
+/* What only imports need may be missing. */
+static void get_import_function(qn__gpu *gpu) {
+    VkFunction function =
+        gpu->can.import_alignment
+            ? gpu->driver->vk.GetDeviceProcAddr(gpu->device, "vkGetMemoryHostPointerPropertiesEXT")
+            : NULL;
+    memcpy(&gpu->get_host_pointer_properties, &function, sizeof function);
+}
+
 static qn_status get_functions(qn__gpu *gpu, char *why) {
     for (size_t i = 0; i < QN__COUNT(device_functions); i++) {
         VkFunction function = gpu->driver->vk.GetDeviceProcAddr(gpu->device, device_functions[i].name);
@@ -21,6 +30,7 @@ static qn_status get_functions(qn__gpu *gpu, char *why) {
         }
         memcpy((char *)&gpu->vk + device_functions[i].offset, &function, sizeof function);
     }
+    get_import_function(gpu);
     return QN_OK;
 }
 
@@ -110,8 +120,9 @@ void qn__vk_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     *info = (qn_device_info){
         .description = gpu->physical->properties.deviceName,
         .driver = gpu->driver_text,
-        .capabilities =
-            (gpu->unified ? QN_CAN_SHARE_MEMORY : 0u) | (gpu->can.coherent ? QN_CAN_SHARE_COHERENTLY : 0u),
+        .capabilities = (gpu->unified ? QN_CAN_SHARE_MEMORY : 0u) |
+                        (gpu->can.coherent ? QN_CAN_SHARE_COHERENTLY : 0u) |
+                        (gpu->get_host_pointer_properties ? QN_CAN_IMPORT_HOST : 0u),
         .compute_units = gpu->can.compute_units ? gpu->can.compute_units
                          : processors > 0       ? (uint32_t)processors
                                                 : 0,
@@ -189,6 +200,8 @@ const qn_backend qn__backend_vulkan = {
     .memory_create = qn__vk_memory_create,
     .memory_share = qn__vk_memory_share,
     .memory_destroy = qn__vk_release,
+    .host_import = qn__vk_host_import,
+    .host_import_end = qn__vk_host_import_end,
     .host_create = qn__vk_host_create,
     .host_destroy = qn__vk_host_destroy,
     .trim = qn__vk_trim,

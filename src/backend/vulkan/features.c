@@ -16,6 +16,7 @@ enum {
     CORE_PROPERTIES = 1 << 5,
     CORE_PROPERTIES_2 = 1 << 6,
     CORE_BUILTINS = 1 << 7,
+    HOST_MEMORY = 1 << 8,
     /* properties; not enabled */
     TOLD_ONLY = SM_BUILTINS | CORE_PROPERTIES | CORE_PROPERTIES_2 | CORE_BUILTINS
 };
@@ -32,6 +33,7 @@ static const struct {
     {"VK_AMD_shader_core_properties", CORE_PROPERTIES},
     {"VK_AMD_shader_core_properties2", CORE_PROPERTIES_2},
     {"VK_ARM_shader_core_builtins", CORE_BUILTINS},
+    {"VK_EXT_external_memory_host", HOST_MEMORY},
 };
 
 static qn_status find_extensions(const qn__driver *driver, const qn__vk_device *device,
@@ -203,6 +205,27 @@ static uint32_t find_compute_units(const qn__driver *driver, const qn__vk_device
     return amd.shaderEngineCount * amd.shaderArraysPerEngineCount * amd.computeUnitsPerShaderArray;
 }
 
+/* Of host memory that buffers can be made of; 0: of none. */
+static uint64_t find_import_alignment(const qn__driver *driver, const qn__vk_device *device,
+                                      uint32_t extensions) {
+    if (!(extensions & HOST_MEMORY)) return 0;
+    const VkPhysicalDeviceExternalBufferInfo asked = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO,
+        .usage = qn__vk_buffer_info(0).usage,
+        .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT};
+    VkExternalBufferProperties buffers = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
+    driver->vk.GetPhysicalDeviceExternalBufferProperties(device->handle, &asked, &buffers);
+    if (!(buffers.externalMemoryProperties.externalMemoryFeatures &
+          VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT))
+        return 0;
+    VkPhysicalDeviceExternalMemoryHostPropertiesEXT host = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT};
+    VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                              .pNext = &host};
+    driver->vk.GetPhysicalDeviceProperties2(device->handle, &properties);
+    return host.minImportedHostPointerAlignment;
+}
+
 static void find_abilities(const qn__driver *driver, const qn__vk_device *device, const qn__vk_features *f,
                            uint32_t extensions, qn__vk_abilities *can) {
     enum {
@@ -236,6 +259,7 @@ static void find_abilities(const qn__driver *driver, const qn__vk_device *device
     };
     find_driver_abilities(driver, device, can);
     can->compute_units = find_compute_units(driver, device, extensions);
+    can->import_alignment = find_import_alignment(driver, device, extensions);
     if (api < VK_API_VERSION_1_3 || !f->v13.subgroupSizeControl) return;
     VkPhysicalDeviceSubgroupSizeControlProperties sizes = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES};

@@ -15,7 +15,7 @@ enum {
 
 static uint64_t round_up(uint64_t size, uint64_t unit) { return (size + unit - 1) / unit * unit; }
 
-static VkBufferCreateInfo buffer_info(uint64_t size) {
+VkBufferCreateInfo qn__vk_buffer_info(uint64_t size) {
     return (VkBufferCreateInfo){.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
                                 .size = size,
                                 .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
@@ -38,7 +38,7 @@ static VkMemoryRequirements needs_of(qn__gpu *gpu, VkBuffer buffer, bool *alone)
 
 /* The memory types that our buffers can lie in, as bits. */
 static qn_status usable_types(qn__gpu *gpu, uint32_t *types, char *why) {
-    VkBufferCreateInfo info = buffer_info(LEAST_BLOCK);
+    VkBufferCreateInfo info = qn__vk_buffer_info(LEAST_BLOCK);
     VkBuffer buffer;
     VkResult result = gpu->vk.CreateBuffer(gpu->device, &info, NULL, &buffer);
     if (result != VK_SUCCESS) return qn__vk_failed("vkCreateBuffer", result, why);
@@ -139,7 +139,7 @@ qn_status qn__vk_heaps_init(qn__gpu *gpu, char *why) {
 
 /* ---- blocks ---- */
 
-static void free_block(qn__gpu *gpu, qn__vk_block *block) {
+void qn__vk_block_free(qn__gpu *gpu, qn__vk_block *block) {
     const qn__allocator *allocator = gpu->services->allocator;
     for (qn__memory *piece = block->first, *next; piece; piece = next) {
         next = piece->behind;
@@ -151,7 +151,7 @@ static void free_block(qn__gpu *gpu, qn__vk_block *block) {
 }
 
 static VkResult create_buffer(qn__gpu *gpu, const qn__vk_heap *heap, qn__vk_block *block) {
-    VkBufferCreateInfo info = buffer_info(block->size);
+    VkBufferCreateInfo info = qn__vk_buffer_info(block->size);
     VkResult result = gpu->vk.CreateBuffer(gpu->device, &info, NULL, &block->buffer);
     if (result != VK_SUCCESS) return result;
     bool alone;
@@ -196,7 +196,7 @@ static qn__vk_block *new_block(qn__gpu *gpu, qn__vk_heap *heap, uint64_t size, b
     }
     if (*result != VK_SUCCESS) {
         qn__release(allocator, piece);
-        if (block) free_block(gpu, block);
+        if (block) qn__vk_block_free(gpu, block);
         return NULL;
     }
     *piece = (qn__memory){.block = block, .size = size};
@@ -217,7 +217,7 @@ static void shrink(qn__gpu *gpu, qn__vk_heap *heap, uint64_t keep) {
         }
         *link = block->next;
         heap->pooled -= block->size;
-        free_block(gpu, block);
+        qn__vk_block_free(gpu, block);
     }
 }
 
@@ -400,7 +400,7 @@ void qn__vk_heaps_free(qn__gpu *gpu) {
     for (int i = 0; i < QN__VK_HEAP_COUNT; i++)
         for (qn__vk_block *block = gpu->heaps[i].blocks, *next; block; block = next) {
             next = block->next;
-            free_block(gpu, block);
+            qn__vk_block_free(gpu, block);
         }
     for (qn__vk_pinned *pinned = gpu->pinned, *next; pinned; pinned = next) {
         next = pinned->next;

@@ -31,7 +31,8 @@ enum { /* VkResult */
        VK_ERROR_EXTENSION_NOT_PRESENT = -7,
        VK_ERROR_FEATURE_NOT_PRESENT = -8,
        VK_ERROR_INCOMPATIBLE_DRIVER = -9,
-       VK_ERROR_TOO_MANY_OBJECTS = -10
+       VK_ERROR_TOO_MANY_OBJECTS = -10,
+       VK_ERROR_INVALID_EXTERNAL_HANDLE = -1000072003
 };
 
 enum { /* VkStructureType */
@@ -61,11 +62,17 @@ enum { /* VkStructureType */
        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2 = 1000059001,
        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2 = 1000059006,
        VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO = 1000060000,
+       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO = 1000071002,
+       VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES = 1000071003,
+       VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO = 1000072000,
        VK_STRUCTURE_TYPE_MEMORY_DEDICATED_REQUIREMENTS = 1000127000,
        VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO = 1000127001,
        VK_STRUCTURE_TYPE_BUFFER_MEMORY_REQUIREMENTS_INFO_2 = 1000146000,
        VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2 = 1000146003,
        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV = 1000154001,
+       VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT = 1000178000,
+       VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT = 1000178001,
+       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT = 1000178002,
        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD = 1000185000,
        VK_STRUCTURE_TYPE_PIPELINE_CREATION_FEEDBACK_CREATE_INFO = 1000192000,
        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES = 1000196000,
@@ -100,6 +107,8 @@ enum {
     VK_MEMORY_PROPERTY_HOST_CACHED_BIT = 8,
     VK_MEMORY_HEAP_DEVICE_LOCAL_BIT = 1,
     VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT = 2,
+    VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT = 0x80,
+    VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT = 4,
     VK_BUFFER_USAGE_TRANSFER_SRC_BIT = 0x1,
     VK_BUFFER_USAGE_TRANSFER_DST_BIT = 0x2,
     VK_BUFFER_USAGE_STORAGE_BUFFER_BIT = 0x20,
@@ -382,6 +391,47 @@ typedef struct VkMemoryAllocateInfo {
     uint32_t memoryTypeIndex;
 } VkMemoryAllocateInfo;
 
+typedef struct VkImportMemoryHostPointerInfoEXT {
+    uint32_t sType;
+    const void *pNext;
+    uint32_t handleType;
+    void *pHostPointer;
+} VkImportMemoryHostPointerInfoEXT;
+
+typedef struct VkMemoryHostPointerPropertiesEXT {
+    uint32_t sType;
+    void *pNext;
+    uint32_t memoryTypeBits;
+} VkMemoryHostPointerPropertiesEXT;
+
+typedef struct VkPhysicalDeviceExternalMemoryHostPropertiesEXT {
+    uint32_t sType;
+    void *pNext;
+    VkDeviceSize minImportedHostPointerAlignment;
+} VkPhysicalDeviceExternalMemoryHostPropertiesEXT;
+
+typedef struct VkExternalMemoryBufferCreateInfo {
+    uint32_t sType;
+    const void *pNext;
+    uint32_t handleTypes;
+} VkExternalMemoryBufferCreateInfo;
+
+typedef struct VkPhysicalDeviceExternalBufferInfo {
+    uint32_t sType;
+    const void *pNext;
+    uint32_t flags, usage, handleType;
+} VkPhysicalDeviceExternalBufferInfo;
+
+typedef struct VkExternalMemoryProperties {
+    uint32_t externalMemoryFeatures, exportFromImportedHandleTypes, compatibleHandleTypes;
+} VkExternalMemoryProperties;
+
+typedef struct VkExternalBufferProperties {
+    uint32_t sType;
+    void *pNext;
+    VkExternalMemoryProperties externalMemoryProperties;
+} VkExternalBufferProperties;
+
 typedef struct VkMemoryRequirements {
     VkDeviceSize size, alignment;
     uint32_t memoryTypeBits;
@@ -613,11 +663,18 @@ typedef void (*VkFunction)(void);
       (VkPhysicalDevice device, VkPhysicalDeviceMemoryProperties2 * properties))                             \
     X(void, GetPhysicalDeviceQueueFamilyProperties,                                                          \
       (VkPhysicalDevice device, uint32_t * count, VkQueueFamilyProperties * properties))                     \
+    X(void, GetPhysicalDeviceExternalBufferProperties,                                                       \
+      (VkPhysicalDevice device, const VkPhysicalDeviceExternalBufferInfo *info,                              \
+       VkExternalBufferProperties *properties))                                                              \
     X(VkResult, EnumerateDeviceExtensionProperties,                                                          \
       (VkPhysicalDevice device, const char *layer, uint32_t *count, VkExtensionProperties *properties))      \
     X(VkResult, CreateDevice,                                                                                \
       (VkPhysicalDevice physical, const VkDeviceCreateInfo *info, VkNoHooks hooks, VkDevice *device))        \
     X(VkFunction, GetDeviceProcAddr, (VkDevice device, const char *name))
+
+/* Of VK_EXT_external_memory_host. */
+typedef VkResult VkGetMemoryHostPointerPropertiesEXT(VkDevice device, uint32_t type, const void *host,
+                                                     VkMemoryHostPointerPropertiesEXT *properties);
 
 #define VK_DEVICE_FUNCTIONS(X)                                                                               \
     X(void, DestroyDevice, (VkDevice device, VkNoHooks hooks))                                               \

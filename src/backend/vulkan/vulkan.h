@@ -118,8 +118,9 @@ typedef struct qn__vk_abilities {
     bool fma, loop_results, zeros, byte_swaps, cut_signs, dot4, float_controls; /* see target/target.def */
     bool denormals, nearest;                                                    /* the same */
     bool flushes_compared;                                                      /* the same */
-    bool f32_denormals; /* kept, whether or not a module asks for it */
-    bool coherent;      /* host and running kernels see each other's writes */
+    bool f32_denormals;        /* kept, whether or not a module asks for it */
+    bool coherent;             /* host and running kernels see each other's writes */
+    uint64_t import_alignment; /* of host memory that becomes a buffer; 0: none can */
     uint32_t min_sub_group, max_sub_group;
     uint32_t private_bytes, loop_limit; /* see target/target.def */
     uint32_t compute_units;             /* 0: not known */
@@ -131,6 +132,7 @@ struct qn__gpu {
     const qn__vk_device *physical;
     VkDevice device;
     qn__vk_device_functions vk;
+    VkGetMemoryHostPointerPropertiesEXT *get_host_pointer_properties; /* NULL: nothing is imported */
     qn__vk_abilities can;
     uint32_t family, timestamp_bits;
     qn__vk_lane lanes[QN__VK_MAX_LANES];
@@ -192,6 +194,8 @@ const char *qn__vk_missing(const qn__driver *driver, VkPhysicalDevice device);
 /* memory.c */
 qn_status qn__vk_heaps_init(qn__gpu *gpu, char *why);
 void qn__vk_heaps_free(qn__gpu *gpu);
+VkBufferCreateInfo qn__vk_buffer_info(uint64_t size); /* of all buffers */
+void qn__vk_block_free(qn__gpu *gpu, qn__vk_block *block);
 qn_status qn__vk_allocate(qn__gpu *gpu, qn__vk_heap_kind heap, uint64_t size, qn__memory **memory, char *why);
 void qn__vk_release(qn__gpu *gpu, qn__memory *memory); /* NULL is fine */
 static inline unsigned char *qn__vk_mapped(const qn__memory *memory) {
@@ -210,6 +214,11 @@ void qn__vk_host_destroy(qn__gpu *gpu, void *host);
 qn__memory *qn__vk_find_pinned(qn__gpu *gpu, const void *host, uint64_t size, uint64_t *offset);
 void qn__vk_trim(qn__gpu *gpu, uint64_t *pooled);
 uint64_t qn__vk_pooled(const qn__gpu *gpu);
+
+/* import.c */
+qn_status qn__vk_host_import(qn__gpu *gpu, void *host, uint64_t size, bool read_only, qn__memory **memory,
+                             uint64_t *address, char *why);
+void qn__vk_host_import_end(qn__gpu *gpu, qn__memory *memory, void *host, uint64_t size);
 
 /* ---- recording ---- */
 
