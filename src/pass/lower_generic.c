@@ -361,7 +361,8 @@ static ir_value *to_named(generics *g, ir_value *operand, ir_space space) {
     if (!(spaces & 1u << space)) return qn__make_int(&g->l, type, 0);
     if (is_single(spaces)) return as_pointer(g, operand, space);
     ir_value *n = as_number(g, operand), *null = qn__make_int(&g->l, type, 0);
-    return qn__make_select(&g->l, is_in(g, n, space), pointer_in(g, n, space), null);
+    ir_value *pointer = pointer_in(g, n, space);
+    return qn__make_select(&g->l, is_in(g, n, space), pointer, null);
 }
 
 static ir_value *lower_cast(generics *g, ir_instr *i) {

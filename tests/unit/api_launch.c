@@ -42,8 +42,9 @@ static void values_of_all_kinds(void **state) {
     float v[4] = {1, 2, 3, 4};
     double out[5];
     qn_buffer *buffer = make_buffer(f.device, sizeof out, NULL);
-    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1),
-                                   QN_ARGS((char)-3, 1ull << 40, 0.1, QN_BYTES(v), QN_BYTES(pair), buffer)));
+    assert_ok(f.context,
+              qn_launch(NULL, f.kernel, QN_RANGE(1),
+                        QN_ARGS((signed char)-3, 1ull << 40, 0.1, QN_BYTES(v), QN_BYTES(pair), buffer)));
     assert_ok(f.context, qn_buffer_read(buffer, 0, out, sizeof out));
     const double wanted[5] = {-3, 1099511627776.0, 0.1, 10, 42.5};
     for (int i = 0; i < 5; i++) assert_true(out[i] == wanted[i]);

@@ -54,7 +54,7 @@ ir_value *qn__lower_group_vote(lower *l, ast_expr *e) {
 /* The linear id of the one that speaks: x + (y + z * size_y) * size_x. */
 ir_value *qn__lower_group_broadcast(lower *l, ast_expr *e) {
     ir_value *operands[2] = {argument(l, e, 0), NULL};
-    ir_value *ids[3];
+    ir_value *ids[3] = {NULL};
     size_t dims = e->args.len > 4 ? 3 : e->args.len - 1;
     for (size_t i = 0; i < dims; i++) ids[i] = argument(l, e, i + 1);
     qn__lower_at(l, e->loc);
