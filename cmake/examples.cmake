@@ -1,6 +1,6 @@
 # The examples: each links quern as a user's program would. See examples/README.md.
 include(cmake/kernels.cmake)
-find_path(STB_INCLUDE stb_image.h PATH_SUFFIXES stb REQUIRED)
+include(cmake/stb.cmake)
 
 function(quern_example name)
     add_executable(quern_${name} ${ARGN})
