@@ -11,6 +11,8 @@ typedef struct compile_options {
     qn_translate_desc desc;
 } compile_options;
 
+static bool is_packed(const compile_options *o) { return o->output && tool_ends_with(o->output, ".qnb"); }
+
 static int parse(int argc, char **argv, compile_options *o) {
     for (int i = 1; i < argc; i++) {
         const char *value = "", *given = argv[i];
@@ -38,7 +40,11 @@ static int parse(int argc, char **argv, compile_options *o) {
         if (!value) return needs_value(given);
     }
     if (!o->program.path) return tool_fail(TOOL_USAGE, "compile: no file; see `quern compile --help`");
-    if (!o->desc.target && !o->desc.reflect && !o->desc.dump_pass)
+    if (o->desc.target && strchr(o->desc.target, ',') && !is_packed(o))
+        return tool_fail(TOOL_USAGE, "compile: several targets go into one file: -o NAME.qnb is needed");
+    if (is_packed(o) && (o->desc.reflect || o->desc.dump_pass))
+        return tool_fail(TOOL_USAGE, "compile: --reflect and --dump-ir do not go into a .qnb");
+    if (!o->desc.target && !is_packed(o) && !o->desc.reflect && !o->desc.dump_pass)
         return tool_fail(TOOL_USAGE, "compile: --target, --dump-ir or --reflect is needed");
     return TOOL_OK;
 }
@@ -50,6 +56,15 @@ static int write_output(const char *path, const char *text, size_t size) {
     }
     const char *error = tool_file_write(path, (const unsigned char *)text, size);
     return error ? tool_fail(TOOL_RUN_FAILED, "%s: %s", path, error) : TOOL_OK;
+}
+
+static int pack(compile_options *o) {
+    unsigned char *data;
+    size_t size;
+    int result = program_pack(&o->program, o->desc.target, o->desc.arch, &data, &size);
+    if (!result) result = write_output(o->output, (const char *)data, size);
+    free(data);
+    return result;
 }
 
 static int translate(compile_options *o) {
@@ -77,7 +92,7 @@ static int translate(compile_options *o) {
 static int run(int argc, char **argv) {
     compile_options o = {0};
     int result = parse(argc, argv, &o);
-    if (!result) result = translate(&o);
+    if (!result) result = is_packed(&o) ? pack(&o) : translate(&o);
     program_options_free(&o.program);
     return result;
 }
@@ -86,8 +101,9 @@ const tool_command tool_compile = {
     "compile", "translate a kernel file to C, show its IR or its kernels' parameters",
     "usage: quern compile FILE.cl --target c|ptx|spirv|clc [--arch ARCH] [-o OUT] [--dump-ir[=PASS]] "
     "[--reflect]\n"
-    "                     " PROGRAM_OPTIONS_USAGE "\n\n"
-    "FILE.cl may be -: the standard input.\n\n"
+    "                     " PROGRAM_OPTIONS_USAGE "\n"
+    "       quern compile FILE.cl -o NAME.qnb [--target LIST] [--arch LIST] " PROGRAM_OPTIONS_USAGE "\n\n"
+    "FILE.cl may be -: the standard input. Of a .qnb there is --reflect.\n\n"
     "Writes the target's output to OUT or standard output: C11 for the "
     "host's compiler, PTX for CUDA, a "
     "SPIR-V\n"
@@ -96,7 +112,13 @@ const tool_command tool_compile = {
     "kernel can do with. --dump-ir writes the IR after all passes, --dump-ir=PASS after that pass (lower: "
     "before the\n"
     "first; all: after each). --reflect writes the kernels and their parameters as "
-    "JSON.\n\n" PROGRAM_OPTIONS_HELP
+    "JSON.\n\n"
+    "NAME.qnb holds the program for several targets, to be shipped (docs/qnb.md): all of ptx,spirv,clc,c,ir, "
+    "or those of LIST.\n"
+    "--arch: PTX architectures, and processors for machine code besides that for any: x86-64-v2 to "
+    "x86-64-v4, armv8.1-a,\n"
+    "armv8.2-a, native.\n\n" PROGRAM_OPTIONS_HELP
     "exit status: 0 done; 1 the kernel does not compile; 2 usage; 3 other failure\n\n"
-    "example: quern compile saxpy.cl --target c -o saxpy.c\n",
+    "example: quern compile saxpy.cl --target c -o saxpy.c\n"
+    "         quern compile saxpy.cl --arch sm_80,sm_90,x86-64-v3 -o saxpy.qnb\n",
     run};

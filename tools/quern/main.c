@@ -6,7 +6,7 @@
 
 #include "tool.h"
 
-static const tool_command *const commands[] = {&tool_devices, &tool_compile, &tool_run};
+static const tool_command *const commands[] = {&tool_devices, &tool_compile, &tool_embed, &tool_run};
 
 enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };
 

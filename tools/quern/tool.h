@@ -15,7 +15,7 @@ typedef struct tool_command {
     int (*run)(int argc, char **argv); /* argv[0] is the subcommand's name */
 } tool_command;
 
-extern const tool_command tool_devices, tool_compile, tool_run;
+extern const tool_command tool_devices, tool_compile, tool_embed, tool_run;
 
 /* Prints "quern: ..." to stderr and gives `status`. */
 int tool_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,0 +1,151 @@
+/* quern embed: a file as an array of a C program. One symbol, whose declaration has its size; C99 and C++. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "tool.h"
+
+typedef struct embed_options {
+    program_options program;
+    const char *targets, *archs, *output, *name;
+} embed_options;
+
+static int parse(int argc, char **argv, embed_options *o) {
+    for (int i = 1; i < argc; i++) {
+        const char *value = "", *given = argv[i];
+        int result = program_option(&o->program, argc, argv, &i);
+        if (result < 0) continue;
+        if (result > 0) return result;
+        if (option_value("--target", argc, argv, &i, &value))
+            o->targets = value;
+        else if (option_value("--arch", argc, argv, &i, &value))
+            o->archs = value;
+        else if (option_value("--name", argc, argv, &i, &value))
+            o->name = value;
+        else if (option_value("-o", argc, argv, &i, &value))
+            o->output = value;
+        else if (argv[i][0] == '-' && argv[i][1])
+            return tool_fail(TOOL_USAGE, "embed: unknown option '%s'", argv[i]);
+        else if (o->program.path)
+            return tool_fail(TOOL_USAGE, "embed: one file at a time ('%s' too)", argv[i]);
+        else
+            o->program.path = argv[i];
+        if (!value) return needs_value(given);
+    }
+    if (!o->program.path) return tool_fail(TOOL_USAGE, "embed: no file; see `quern embed --help`");
+    if (!o->output || !tool_ends_with(o->output, ".c") || strlen(o->output) < 3)
+        return tool_fail(TOOL_USAGE, "embed: -o NAME.c is needed");
+    return TOOL_OK;
+}
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* "k.qnb" as k_qnb. */
+static char *symbol_of(const char *path) {
+    const char *base = base_name(path);
+    char *symbol = tool_alloc(strlen(base) + 2), *to = symbol;
+    if (!isalpha((unsigned char)base[0])) *to++ = 'q';
+    for (; *base; base++) *to++ = isalnum((unsigned char)*base) ? *base : '_';
+    return symbol;
+}
+
+static bool is_symbol(const char *name) {
+    if (isdigit((unsigned char)name[0])) return false;
+    for (const char *at = name; *at; at++)
+        if (!isalnum((unsigned char)*at) && *at != '_') return false;
+    return name[0] != 0;
+}
+
+static void put_header(FILE *out, const char *symbol, bool packed, size_t size) {
+    fprintf(out,
+            "/* Made by `quern embed`: %s. */\n#ifndef %s_H\n#define %s_H\n\n#ifdef __cplusplus\nextern "
+            "\"C\" {\n#endif\n"
+            "extern const unsigned char %s[%zu];\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
+            packed ? "for qn_program_desc.binary, with sizeof as .binary_size"
+                   : "for qn_program_desc.source, cast to const char *; a zero ends it",
+            symbol, symbol, symbol, size);
+}
+
+static void put_array(FILE *out, const char *header, const char *symbol, const unsigned char *data,
+                      size_t size) {
+    fprintf(out, "/* Made by `quern embed`. */\n#include \"%s\"\n\nconst unsigned char %s[%zu] = {", header,
+            symbol, size);
+    for (size_t i = 0; i < size; i++) fprintf(out, "%s%u,", i % 24 ? "" : "\n    ", data[i]);
+    fprintf(out, "\n};\n");
+}
+
+/* Writes through `put_header`, or `put_array` where there is data. */
+static int write_file(const char *path, const char *header, const char *symbol, bool packed,
+                      const unsigned char *data, size_t size) {
+    FILE *out = fopen(path, "w");
+    if (out && data) put_array(out, header, symbol, data, size);
+    if (out && !data) put_header(out, symbol, packed, size);
+    const bool written = out && !ferror(out);
+    if (out && fclose(out) == 0 && written) return TOOL_OK;
+    return tool_fail(TOOL_RUN_FAILED, "%s cannot be written", path);
+}
+
+static int write_files(const embed_options *o, bool packed, const unsigned char *data, size_t size) {
+    char *symbol = o->name ? NULL : symbol_of(o->output), *header = tool_alloc(strlen(o->output) + 1);
+    if (symbol) symbol[strlen(symbol) - 2] = 0; /* "_c" */
+    const char *name = o->name ? o->name : symbol;
+    strcpy(header, o->output);
+    header[strlen(header) - 1] = 'h';
+    int result = is_symbol(name) ? TOOL_OK : tool_fail(TOOL_USAGE, "embed: '%s' is no name in C", name);
+    if (!result) result = write_file(o->output, base_name(header), name, packed, data, size);
+    if (!result) result = write_file(header, NULL, name, packed, NULL, size);
+    free(symbol);
+    free(header);
+    return result;
+}
+
+/* Of a source the zero behind it is embedded, too: tool_file_read's buffer is larger than what it holds. */
+static int read_file(const embed_options *o, bool *packed, unsigned char **data, size_t *size) {
+    static const unsigned char packed_start[] = {0x8f, 'q', 'n', 'b'};
+    const char *error = tool_file_read(o->program.path, data, size);
+    if (error) return tool_fail(TOOL_RUN_FAILED, "%s: %s", o->program.path, error);
+    *packed = *size > sizeof packed_start && memcmp(*data, packed_start, sizeof packed_start) == 0;
+    if (*packed) return TOOL_OK;
+    if (memchr(*data, 0, *size))
+        return tool_fail(TOOL_RUN_FAILED, "%s is no source: it has a zero byte", o->program.path);
+    unsigned char *longer = tool_alloc(*size + 1);
+    memcpy(longer, *data, *size);
+    free(*data);
+    *data = longer;
+    ++*size;
+    return TOOL_OK;
+}
+
+static int run(int argc, char **argv) {
+    embed_options o = {0};
+    unsigned char *data = NULL;
+    size_t size = 0;
+    bool packed = true;
+    int result = parse(argc, argv, &o);
+    if (!result && (o.targets || o.archs))
+        result = program_pack(&o.program, o.targets, o.archs, &data, &size);
+    else if (!result)
+        result = read_file(&o, &packed, &data, &size);
+    if (!result) result = write_files(&o, packed, data, size);
+    free(data);
+    program_options_free(&o.program);
+    return result;
+}
+
+const tool_command tool_embed = {
+    "embed", "make a C file and header of a kernel file, or of what it is packed to",
+    "usage: quern embed FILE -o NAME.c [--name SYMBOL] [--target LIST] [--arch LIST]\n"
+    "                   " PROGRAM_OPTIONS_USAGE "\n\n"
+    "Writes NAME.c with an array of the bytes of FILE, and NAME.h that declares it with its size, for C99 "
+    "and C++. FILE is a\n"
+    "packed program (quern compile -o k.qnb) for qn_program_desc.binary, or a source for "
+    "qn_program_desc.source. With --target\n"
+    "or --arch a source is packed first, as `quern compile` does it. The array is called NAME, or "
+    "SYMBOL.\n\n" PROGRAM_OPTIONS_HELP
+    "exit status: 0 done; 1 the kernel does not compile; 2 usage; 3 other failure\n\n"
+    "example: quern embed saxpy.cl --target ptx,spirv,c,ir -o saxpy_kernels.c\n",
+    run};
