@@ -282,6 +282,7 @@ static void keep_args(launch *l, const qn__graph_step *before) {
     memcpy(l->args, command->args, command->args_size);
     memcpy(l->bindings, command->bindings, command->num_bindings * sizeof *l->bindings);
     memcpy(l->uses, before->uses, before->num_uses * sizeof *l->uses);
+    memcpy(l->extents, command->extents, command->num_extents * sizeof *l->extents);
     l->num_buffers = command->num_bindings;
     l->local_memory = command->local_memory;
 }

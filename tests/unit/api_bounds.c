@@ -247,6 +247,14 @@ static void graphs_have_bounds_too(void **state) {
                          "of 'x', which has");
         else
             assert_ok(m.context, qn_stream_wait(stream, QN_FOREVER));
+        /* arguments that are kept keep their bounds */
+        assert_ok(m.context, qn_graph_set_launch(graph, 0, QN_RANGE(n ? 3 : 5), QN_NO_ARGS));
+        assert_ok(m.context, qn_graph_launch(stream, graph));
+        if (n)
+            assert_ok(m.context, qn_stream_wait(stream, QN_FOREVER));
+        else
+            assert_fails(m.context, qn_stream_wait(stream, QN_FOREVER), QN_ERROR_KERNEL_FAILED,
+                         "of 'x', which has");
         qn_graph_destroy(graph);
     }
     qn_context_destroy(m.context);
