@@ -20,6 +20,8 @@ static const fact facts[] = {
             PLACE(win32SecurityAttributes, security) PLACE(maxSize, max_size) PLACE(usage, usage)
                 PLACE(reserved, reserved){"sizeof(CUmemPoolProps)", sizeof(CUmemPoolProps),
                                           sizeof(qn__cu_pool_props)},
+    {"sizeof(CUmemAccessDesc)", sizeof(CUmemAccessDesc), sizeof(qn__cu_access)},
+    {"CUmemAccessDesc.flags", offsetof(CUmemAccessDesc, flags), offsetof(qn__cu_access, flags)},
     {"sizeof(CUdeviceptr)", sizeof(CUdeviceptr), sizeof(qn__cu_address)},
     {"sizeof(CUdevice)", sizeof(CUdevice), sizeof(qn__cu_device)},
     {"sizeof(CUresult)", sizeof(CUresult), sizeof(qn__cu_result)},

@@ -697,13 +697,14 @@ QN_API qn_status qn_event_create(qn_device *device, qn_event **event);
 QN_API void qn_event_destroy(qn_event *event);
 QN_API qn_status qn_stream_record(qn_stream *stream, qn_event *event);
 /* Later work on the stream waits for the event; the call does not. Both are of one context. Where the event is of the
-   stream's device, the device waits. Where it is of another one, the library keeps what is submitted to the stream from
-   then on until the event is reached, and a thread of its own submits it. So does a copy between devices: it starts when
-   the stream gets there, and goes through host memory in pieces. The other device's buffer cannot be mapped before it is
-   done; to order it with that device's own work takes events. What goes wrong meanwhile, the loss of the other device
-   too, ends the waiting and is what the next wait for the stream reports. A deadline's message names the device that is
-   waited for. Errors: QN_ERROR_STATE (never recorded; or the stream records a graph), QN_ERROR_WRONG_CONTEXT,
-   QN_ERROR_OUT_OF_MEMORY (also: no more threads). */
+   stream's device, or both devices are CUDA's, the device waits. Else the library keeps what is submitted to the stream
+   from then on until the event is reached, and a thread of its own submits it. So does a copy between two devices: it
+   starts when the stream gets there, and goes through host memory in pieces; between CUDA devices the driver copies,
+   directly where they can access each other's memory. The other device's buffer cannot be mapped before the copy is done;
+   to order it with that device's own work takes events. What goes wrong meanwhile, the loss of the other device too,
+   ends the waiting and is what the next wait for the stream reports. A deadline's message names the device that is waited
+   for. Errors: QN_ERROR_STATE (never recorded; or the stream records a graph), QN_ERROR_WRONG_CONTEXT,
+   QN_ERROR_OUT_OF_MEMORY (also: no more threads), QN_ERROR_DEVICE_LOST. */
 QN_API qn_status qn_stream_wait_event(qn_stream *stream, qn_event *event);
 /* Errors: QN_ERROR_STATE (never recorded), and as qn_stream_wait. */
 QN_API qn_status qn_event_wait(qn_event *event, uint64_t timeout_ns);

@@ -51,6 +51,7 @@ typedef struct qn__binding {
 typedef struct qn__command {
     qn__command_kind kind;
     qn__memory *to, *from;
+    qn__gpu *to_gpu, *from_gpu; /* COPY between two devices, of a backend with `peers`; else NULL */
     uint64_t to_offset, from_offset, size;
     void *host; /* WRITE: copied by the backend unless host_stays; READ: written before the queue is done */
     bool host_stays;  /* `host` stays as it is until the command is done */
@@ -116,6 +117,7 @@ typedef struct qn_backend {
     bool by_name_only;          /* never the default */
     const char *code_extension; /* of the files that code_load writes to the disk cache: ".so" */
     bool rewrites_code;         /* such a file changes later; code_load sees itself whether it is whole */
+    bool peers;                 /* its devices wait for each other's marks, and copy between their memories */
 
     /* Whether there may be anything but software behind the driver, as far as can be told without opening it. If not, the
        kind is not opened for the default device. NULL: it may. */

@@ -202,6 +202,7 @@ void qn__buffer_finalise(qn_buffer *buffer) {
             qn__release(allocator, buffer->view);
         atomic_fetch_sub(&device->host, buffer->size);
     }
+    qn__peer_forget(buffer, NULL);
     if (buffer->sent_mark) {
         qn__recordings_forget(buffer->object.context, buffer->sent_mark);
         device->backend->mark_destroy(buffer->sent_mark);
@@ -264,7 +265,8 @@ qn_status qn_buffer_read(qn_buffer *buffer, uint64_t offset, void *data, uint64_
    and then forgets its buffers: until then this looks again. */
 static qn_status wait_for_users(qn_buffer *root) {
     qn_device *device = root->device;
-    qn__crossing_wait(root);
+    qn_status across = qn__crossing_wait(root);
+    if (across) return across;
     for (;;) {
         pthread_mutex_lock(&device->use_lock);
         bool many = root->many_streams;
@@ -294,6 +296,7 @@ void qn__buffers_forget(qn_stream *stream) {
         if (buffer->last_stream == stream) buffer->last_stream = NULL;
         if (buffer->sent_stream == stream) buffer->sent_stream = NULL;
         if (buffer->sent_seen == stream) buffer->sent_seen = NULL;
+        if (!buffer->parent) qn__peer_forget(buffer, stream);
     }
     pthread_mutex_unlock(&context->lock);
     pthread_mutex_unlock(&stream->device->use_lock);

@@ -1,5 +1,6 @@
 /* Copies between two devices (hold.h). A piece is read from one device into host memory and written from there to the
    other, several under way at a time; a side that is host memory itself is read from or written to in place. */
+#include <sched.h>
 #include <stdio.h>
 
 #include "runtime/runtime.h"
@@ -41,11 +42,93 @@ static void count_crossing(qn_buffer *root, int change) {
     pthread_mutex_unlock(&courier->lock);
 }
 
-void qn__crossing_wait(qn_buffer *root) {
+/* ---- commands of streams of other devices; the courier's lock guards the list ---- */
+
+struct qn__peer_use {
+    qn__peer_use *next;
+    qn_stream *stream; /* not a reference: it is forgotten as the stream ends */
+    uint64_t number;
+};
+
+static qn__peer_use *find_use(qn_buffer *root, const qn_stream *stream) {
+    qn__peer_use *use = root->peer_uses;
+    while (use && use->stream != stream) use = use->next;
+    return use;
+}
+
+qn_status qn__peer_reserve(qn_buffer *root, qn_stream *stream) {
+    qn_context *context = root->object.context;
+    qn_status status = QN_OK;
+    pthread_mutex_lock(&context->courier.lock);
+    if (!find_use(root, stream)) {
+        qn__peer_use *use = qn__allocate_zeroed(&context->allocator, sizeof *use);
+        if (use) {
+            *use = (qn__peer_use){.next = root->peer_uses, .stream = stream};
+            root->peer_uses = use;
+        } else {
+            status = QN_ERROR_OUT_OF_MEMORY;
+        }
+    }
+    pthread_mutex_unlock(&context->courier.lock);
+    return status ? qn__fail_memory(context, sizeof(qn__peer_use)) : QN_OK;
+}
+
+void qn__peer_set(qn_buffer *root, const qn_stream *stream, uint64_t number) {
     qn__courier *courier = &root->object.context->courier;
     pthread_mutex_lock(&courier->lock);
-    while (root->crossings) pthread_cond_wait(&courier->moved, &courier->lock);
+    qn__peer_use *use = find_use(root, stream);
+    if (use) use->number = number;
     pthread_mutex_unlock(&courier->lock);
+}
+
+void qn__peer_forget(qn_buffer *root, const qn_stream *stream) {
+    qn__courier *courier = &root->object.context->courier;
+    pthread_mutex_lock(&courier->lock);
+    for (qn__peer_use **link = &root->peer_uses, *use; (use = *link);) {
+        if (stream && use->stream != stream) {
+            link = &use->next;
+            continue;
+        }
+        *link = use->next;
+        qn__release(&root->object.context->allocator, use);
+    }
+    pthread_mutex_unlock(&courier->lock);
+}
+
+/* Until the first of them is done, which is then gone. A stream that is just ending has waited for it, and forgets it. */
+static qn_status wait_for_first(qn_buffer *root) {
+    qn__courier *courier = &root->object.context->courier;
+    pthread_mutex_lock(&courier->lock);
+    const qn__peer_use *first = root->peer_uses;
+    const uint64_t number = first ? first->number : 0;
+    qn_stream *stream = first && qn__try_retain(&first->stream->object) ? first->stream : NULL;
+    pthread_mutex_unlock(&courier->lock);
+    if (!first) return QN_OK;
+    if (!stream) {
+        sched_yield();
+        return QN_OK;
+    }
+    qn_status status = qn__stream_wait_number(stream, number, QN_FOREVER);
+    qn__peer_forget(root, stream);
+    qn__drop(&stream->object);
+    return status;
+}
+
+qn_status qn__crossing_wait(qn_buffer *root) {
+    qn__courier *courier = &root->object.context->courier;
+    qn_status status = QN_OK;
+    pthread_mutex_lock(&courier->lock);
+    while (root->crossings) pthread_cond_wait(&courier->moved, &courier->lock);
+    bool uses = root->peer_uses != NULL;
+    pthread_mutex_unlock(&courier->lock);
+    while (uses) {
+        qn_status one = wait_for_first(root);
+        if (one && !status) status = one;
+        pthread_mutex_lock(&courier->lock);
+        uses = root->peer_uses != NULL;
+        pthread_mutex_unlock(&courier->lock);
+    }
+    return status;
 }
 
 qn_status qn__crossing_new(qn_buffer *from, uint64_t from_offset, qn_buffer *to, uint64_t to_offset,

@@ -94,7 +94,8 @@ qn_status qn_stream_wait_event(qn_stream *stream, qn_event *event) {
     qn__command command = {.kind = QN__COMMAND_WAIT, .mark = event->mark, .mark_version = version};
     uint64_t number;
     qn_device *of = event->device;
-    if (of != stream->device) return qn__stream_submit_wait(stream, &command, of, &event->object, &number);
+    if (of != stream->device && !qn__are_peers(of, stream->device))
+        return qn__stream_submit_wait(stream, &command, of, &event->object, &number);
     return qn__stream_submit(stream, &command, NULL, 0, &event->object, &number);
 }
 

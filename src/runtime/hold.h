@@ -124,9 +124,14 @@ qn_status qn__crossing_new(qn_buffer *from, uint64_t from_offset, qn_buffer *to,
 /* For the courier, without a lock: goes on with it. True when it has ended, with its status and message. */
 bool qn__crossing_step(qn__crossing *crossing, bool *moved, qn_status *status, char *why);
 void qn__crossing_free(qn__crossing *crossing);
+/* A stream of another device of the backend uses the buffer, by a command of its own: reserved before, set after. */
+typedef struct qn__peer_use qn__peer_use;
+qn_status qn__peer_reserve(qn_buffer *root, qn_stream *stream);
+void qn__peer_set(qn_buffer *root, const qn_stream *stream, uint64_t number);
+void qn__peer_forget(qn_buffer *root, const qn_stream *stream); /* NULL: all */
 qn_device *qn__crossing_other(const qn__crossing *crossing,
                               const qn_device *device); /* the other device of the two */
-void qn__crossing_wait(qn_buffer *root);                /* until no crossing uses the buffer */
+qn_status qn__crossing_wait(qn_buffer *root);           /* until no other device uses the buffer */
 void qn__crossing_close(qn_device *device);             /* as the device goes */
 
 #endif

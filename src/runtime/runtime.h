@@ -150,7 +150,8 @@ struct qn_buffer {
     const qn_stream *sent_seen; /* the last other stream that waits already: compared only */
     qn__mark *sent_mark;
     uint64_t sent_version;
-    uint32_t crossings; /* copies between devices that use it; guarded by the courier's lock */
+    uint32_t crossings;      /* copies between devices that use it; guarded by the courier's lock */
+    qn__peer_use *peer_uses; /* streams of other devices that do; the same */
 };
 
 /* A buffer that a command uses. */
@@ -316,6 +317,11 @@ void qn__device_finalise(qn_device *device);
 qn_status qn__device_ready(qn_device *device); /* opens the device, once */
 void qn__drivers_wait(qn_context *context);    /* until no device has work */
 void qn__drivers_close(qn_context *context);   /* after all objects are gone */
+
+/* Whether the driver orders and copies between the two by itself. */
+static inline bool qn__are_peers(const qn_device *a, const qn_device *b) {
+    return a->backend == b->backend && a->backend->peers;
+}
 
 /* stream.c: lock held between begin and end. A NULL stream is the device's default. */
 qn_stream *qn__stream_of(qn_stream *stream, qn_device *device);

@@ -475,17 +475,47 @@ static qn_status check_across(const qn_stream *stream, const qn_buffer *from, ui
     return status;
 }
 
-/* Between two devices: the courier does it when the stream gets there. */
+/* By the driver itself, in order on the stream. */
+static qn_status copy_by_peers(qn_stream *stream, const qn__command *command, const qn__use *own,
+                               const qn__use *other) {
+    qn_buffer *root = qn__buffer_root(other->buffer);
+    qn__use uses[] = {*own, *other};
+    uint64_t number = 0;
+    qn_status status = qn__peer_reserve(root, stream);
+    if (!status) status = qn__stream_submit(stream, command, uses, 2, NULL, &number);
+    if (number) qn__peer_set(root, stream, number);
+    if (number) qn__buffers_used(own, 1, stream, number);
+    return status;
+}
+
+static qn__command copy_of(const qn_buffer *from, uint64_t from_offset, const qn_buffer *to,
+                           uint64_t to_offset, uint64_t size) {
+    return (qn__command){.kind = QN__COMMAND_COPY,
+                         .from = qn__buffer_root((qn_buffer *)from)->memory,
+                         .from_offset = from->offset + from_offset,
+                         .to = qn__buffer_root((qn_buffer *)to)->memory,
+                         .to_offset = to->offset + to_offset,
+                         .size = size};
+}
+
+/* Between two devices. What is not the drivers' own affair, the courier does when the stream gets there. */
 static qn_status copy_across(qn_stream *stream, qn_buffer *from, uint64_t from_offset, qn_buffer *to,
                              uint64_t to_offset, uint64_t size) {
     qn_status status = check_across(stream, from, from_offset, to, to_offset, size);
     if (status || size == 0) return status;
     const bool reads = stream->device == from->device;
-    const qn__use own = {reads ? from : to, !reads};
+    const qn__use own = {reads ? from : to, !reads}, other = {reads ? to : from, reads};
     qn__crossing *crossing = NULL;
     uint64_t number = 0;
     status = qn__buffers_use(&own, 1, stream, "qn_stream_copy");
-    if (!status) status = qn__buffer_cross(reads ? to : from, reads, "qn_stream_copy");
+    if (!status) status = qn__buffer_cross(other.buffer, other.writes, "qn_stream_copy");
+    if (!status && qn__are_peers(from->device, to->device) &&
+        qn__buffer_is_sent(qn__buffer_root(other.buffer))) {
+        qn__command command = copy_of(from, from_offset, to, to_offset, size);
+        command.from_gpu = from->device->gpu;
+        command.to_gpu = to->device->gpu;
+        return copy_by_peers(stream, &command, &own, &other);
+    }
     if (!status) status = qn__crossing_new(from, from_offset, to, to_offset, size, &crossing);
     if (!status) status = qn__stream_submit_crossing(stream, crossing, &number);
     if (status && crossing) qn__crossing_free(crossing);
@@ -506,12 +536,7 @@ qn_status qn_stream_copy(qn_stream *stream, qn_buffer *from, uint64_t from_offse
     if (status || size == 0) return status;
     if (overlap(from, from_offset, to, to_offset, size))
         return qn__fail(stream->object.context, QN_ERROR_RANGE, "qn_stream_copy: the ranges overlap");
-    qn__command command = {.kind = QN__COMMAND_COPY,
-                           .from = qn__buffer_root(from)->memory,
-                           .from_offset = from->offset + from_offset,
-                           .to = qn__buffer_root(to)->memory,
-                           .to_offset = to->offset + to_offset,
-                           .size = size};
+    const qn__command command = copy_of(from, from_offset, to, to_offset, size);
     return submit_transfer(stream, &command, (const qn__use[]){{from, false}, {to, true}}, 2, NULL);
 }
 

@@ -24,6 +24,7 @@ typedef enum fake_setting {
     FAKE_CAPABILITY,
     FAKE_MEMORY,
     FAKE_POOLS,
+    FAKE_PEERS,       /* devices can access each other's memory */
     FAKE_MAX_THREADS, /* that a function says it can have */
     FAKE_SETTING_COUNT
 } fake_setting;

@@ -37,6 +37,7 @@ typedef struct block {
     struct block *next;
     size_t size;
     bool pinned, mapped, foreign; /* mapped: kernels see it; foreign: the application's */
+    int device;
     unsigned char *data;
 } block;
 
@@ -60,6 +61,7 @@ static struct {
                        [FAKE_CAPABILITY] = 90,
                        [FAKE_MEMORY] = 1 << 30,
                        [FAKE_POOLS] = 1,
+                       [FAKE_PEERS] = 1,
                        [FAKE_MAX_THREADS] = 1024}};
 
 struct qn__cu_context_object {
@@ -323,6 +325,7 @@ static void *new_block(size_t size, bool pinned, bool mapped) {
     b->size = size;
     b->pinned = pinned;
     b->mapped = mapped;
+    b->device = stack[depth - 1]->device;
     memset(b->data, 0xcd, size);
     pthread_mutex_lock(&fake.lock);
     b->next = fake.blocks;
@@ -359,6 +362,16 @@ static bool on_device(const unsigned char *at, size_t size) {
     return b != NULL;
 }
 
+/* Of the device, and all of it in one allocation. */
+static bool is_of(const unsigned char *at, size_t size, int device) {
+    pthread_mutex_lock(&fake.lock);
+    block *b = fake.blocks;
+    while (b && ((b->pinned && !b->mapped) || at < b->data || at + size > b->data + b->size)) b = b->next;
+    bool found = b && (b->pinned || b->device == device);
+    pthread_mutex_unlock(&fake.lock);
+    return found;
+}
+
 static int allocate(qn__cu_address *address, size_t size) {
     if (size == 0) return QN__CU_ERROR_INVALID_VALUE;
     if (size > (size_t)fake.settings[FAKE_MEMORY] - fake.used) return QN__CU_ERROR_OUT_OF_MEMORY;
@@ -366,6 +379,15 @@ static int allocate(qn__cu_address *address, size_t size) {
     return 0;
 }
 
+API int cuDeviceCanAccessPeer(int *can, int device, int peer) {
+    CALL(can_access_peer);
+    *can = device != peer && (int)fake.settings[FAKE_PEERS];
+    return 0;
+}
+API int cuCtxEnablePeerAccess(qn__cu_context peer, unsigned flags) {
+    CALL_IN_CONTEXT(enable_peer);
+    return flags || peer->device == stack[depth - 1]->device ? QN__CU_ERROR_INVALID_VALUE : 0;
+}
 API int cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
     CALL_IN_CONTEXT(mem_info);
     *total = (size_t)fake.settings[FAKE_MEMORY];
@@ -405,6 +427,12 @@ API int cuMemPoolGetAttribute(qn__cu_pool pool, int attribute, void *value) {
     uint64_t bytes = attribute == QN__CU_MEMPOOL_ATTR_USED_MEM_CURRENT ? fake.used : fake.reserved;
     memcpy(value, &bytes, sizeof bytes);
     return 0;
+}
+API int cuMemPoolSetAccess(qn__cu_pool pool, const qn__cu_access *access, size_t count) {
+    CALL_IN_CONTEXT(pool_set_access);
+    if (!pool || count != 1 || access->location.type != 1 || access->flags != 3)
+        return QN__CU_ERROR_INVALID_VALUE;
+    return access->location.id < fake.settings[FAKE_DEVICES] ? 0 : QN__CU_ERROR_INVALID_VALUE;
 }
 API int cuMemPoolTrimTo(qn__cu_pool pool, size_t keep) {
     (void)pool, (void)keep;
@@ -546,6 +574,14 @@ API int cuMemcpyDtoHAsync_v2(void *to, qn__cu_address from, size_t size, qn__cu_
 API int cuMemcpyDtoDAsync_v2(qn__cu_address to, qn__cu_address from, size_t size, qn__cu_stream stream) {
     CALL_IN_CONTEXT(copy_on_device);
     if (!on_device(pointer(from), size) || !on_device(pointer(to), size)) return QN__CU_ERROR_INVALID_VALUE;
+    return put(stream, &(operation){.kind = COPY, .to = pointer(to), .from = pointer(from), .size = size});
+}
+
+API int cuMemcpyPeerAsync(qn__cu_address to, qn__cu_context to_context, qn__cu_address from,
+                          qn__cu_context from_context, size_t size, qn__cu_stream stream) {
+    CALL_IN_CONTEXT(copy_peer);
+    if (!is_of(pointer(from), size, from_context->device) || !is_of(pointer(to), size, to_context->device))
+        return QN__CU_ERROR_INVALID_VALUE;
     return put(stream, &(operation){.kind = COPY, .to = pointer(to), .from = pointer(from), .size = size});
 }
 

@@ -346,8 +346,16 @@ static void wrong_mixtures_are_refused(void **state) {
     qn_context_destroy(w.context);
 }
 
+static bool are_too_few(void) {
+    world w = make_world();
+    if (w.count < 2) print_message("skipped: %d of the devices are there\n", w.count);
+    qn_context_destroy(w.context);
+    return w.count < 2;
+}
+
 int main(int count, char **arguments) {
     if (count > 1) names = arguments + 1;
+    if (are_too_few()) return TEST_SKIPPED;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_reach_every_device),
         cmocka_unit_test(copies_and_maps_see_each_other),

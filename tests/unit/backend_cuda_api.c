@@ -107,6 +107,126 @@ static void second_start_compiles_nothing(void **state) {
     assert_int_equal(system(command), 0);
 }
 
+/* By the driver's own copies and events, without a thread of ours; whether or not the devices see each other's memory. */
+static void devices_copy_by_themselves(void **state) {
+    (void)state;
+    for (long peers = 0; peers < 2; peers++) {
+        fake.set(FAKE_DEVICES, 2);
+        fake.set(FAKE_PEERS, peers);
+        rig r = make_rig(&no_cache);
+        qn_device *second = get_device(r.context, "cuda:1");
+        qn_buffer *there = make_buffer(second, 4096, NULL);
+        qn_event *event;
+        uint32_t back[1024], *mapped;
+        assert_ok(r.context, qn_event_create(r.device, &event));
+        for (uint32_t round = 1; round < 4; round++) {
+            assert_ok(r.context, fill(&r, round));
+            assert_ok(r.context, qn_stream_record(NULL, event));
+            assert_ok(r.context, qn_stream_wait_event(qn_device_stream(second), event));
+            assert_ok(r.context, qn_stream_copy(qn_device_stream(second), r.buffer, 16, there, 32, 1024));
+            assert_ok(r.context, qn_stream_copy(NULL, r.buffer, 0, there, 2048, 2048));
+            assert_ok(r.context, qn_buffer_map(there, QN_MAP_READ, (void **)&mapped));
+            for (int i = 0; i < 1024; i++)
+                assert_int_equal(mapped[i], (i >= 8 && i < 264) || i >= 512 ? round : 0);
+            assert_ok(r.context, qn_buffer_unmap(there));
+        }
+        assert_int_equal(fake.count("cuMemcpyPeerAsync"), 6);
+        assert_int_equal(fake.count("cuMemPoolSetAccess"), peers ? 2 : 0);
+        assert_int_equal(fake.count("cuCtxEnablePeerAccess"), peers ? 2 : 0);
+        /* newer host contents on the other side go over first */
+        assert_ok(r.context, qn_buffer_map(there, QN_MAP_WRITE, (void **)&mapped));
+        for (int i = 0; i < 1024; i++) mapped[i] = 77;
+        assert_ok(r.context, qn_buffer_unmap(there));
+        assert_ok(r.context, qn_stream_copy(qn_device_stream(r.device), there, 0, r.buffer, 0, 4096));
+        assert_ok(r.context, qn_buffer_read(r.buffer, 0, back, sizeof back));
+        for (int i = 0; i < 1024; i++) assert_int_equal(back[i], 77);
+        /* held by its device, and still there when it is done */
+        assert_ok(r.context, qn_launch(NULL, r.hang, QN_RANGE(1), NULL, 0));
+        assert_ok(r.context, qn_stream_copy(qn_device_stream(r.device), r.buffer, 0, there, 0, 4096));
+        qn_buffer_destroy(there);
+        assert_fails(r.context, qn_device_wait(r.device, 1000000), QN_ERROR_TIMEOUT, "kernel hang");
+        fake.release();
+        assert_ok(r.context, qn_device_wait(r.device, QN_FOREVER));
+        drop_rig(&r);
+        nothing_left();
+    }
+    fake.set(FAKE_PEERS, 1);
+    fake.set(FAKE_DEVICES, 1);
+}
+
+/* A stream that waits for a device which is lost meanwhile goes on, and its next wait says why. */
+static void a_loss_ends_the_waits_of_others(void **state) {
+    (void)state;
+    fake.set(FAKE_DEVICES, 2);
+    rig r = make_rig(&no_cache);
+    qn_device *cpu = get_device(r.context, "cpu"), *second = get_device(r.context, "cuda:1");
+    qn_buffer *on_cpu = make_buffer(cpu, 4096, NULL);
+    qn_stream *waits, *copies;
+    qn_event *event, *behind;
+    const uint32_t five = 5;
+    uint32_t back[1024];
+    assert_ok(r.context, qn_stream_create(cpu, &waits));
+    assert_ok(r.context, qn_stream_create(cpu, &copies));
+    assert_ok(r.context, qn_event_create(r.device, &event));
+    assert_ok(r.context, qn_event_create(r.device, &behind));
+    assert_ok(r.context, qn_launch(NULL, r.hang, QN_RANGE(1), NULL, 0));
+    assert_ok(r.context, qn_stream_record(NULL, event));
+    assert_ok(r.context, qn_stream_wait_event(waits, event));
+    assert_ok(r.context, qn_stream_copy(waits, r.buffer, 0, on_cpu, 0, 4096));
+    assert_ok(r.context, qn_stream_fill(waits, on_cpu, 0, 16, &five, 4));
+    assert_fails(r.context, qn_stream_wait(waits, 5000000), QN_ERROR_TIMEOUT, "it waits for cuda:0");
+    assert_ok(r.context, qn_launch(NULL, r.bad, QN_RANGE(1), NULL, 0));
+    fake.release();
+    assert_fails(r.context, qn_stream_wait(waits, 10000000000u), QN_ERROR_DEVICE_LOST, "cuda:0");
+    assert_ok(r.context, qn_stream_wait(waits, QN_FOREVER)); /* it is told once */
+    assert_ok(r.context, qn_buffer_read(on_cpu, 0, back, 16));
+    assert_int_equal(back[3], 5);
+    assert_fails(r.context, qn_stream_wait_event(qn_device_stream(second), event), QN_ERROR_DEVICE_LOST,
+                 "bad failed");
+    assert_ok(r.context, qn_stream_copy(copies, r.buffer, 0, on_cpu, 0, 4096));
+    assert_fails(r.context, qn_stream_wait(copies, 10000000000u), QN_ERROR_DEVICE_LOST,
+                 "qn_stream_copy: copying from cuda:0: ");
+    qn_buffer *there = make_buffer(second, 4096, NULL); /* that device is well */
+    assert_fails(r.context, qn_stream_copy(qn_device_stream(second), r.buffer, 0, there, 0, 4096),
+                 QN_ERROR_DEVICE_LOST, "bad failed");
+    assert_ok(r.context, qn_buffer_read(there, 0, back, sizeof back));
+    drop_rig(&r);
+    fake.set(FAKE_DEVICES, 1);
+}
+
+/* A recording that was held and then refused is reached by nobody, and nobody waits for it for ever. */
+static void a_loss_ends_what_was_held(void **state) {
+    (void)state;
+    rig r = make_rig(&no_cache);
+    qn_device *cpu = get_device(r.context, "cpu");
+    qn_stream *first, *held, *last;
+    qn_event *event, *behind;
+    assert_ok(r.context, qn_stream_create(r.device, &first));
+    assert_ok(r.context, qn_stream_create(cpu, &held));
+    assert_ok(r.context, qn_stream_create(cpu, &last));
+    qn_stream *second;
+    assert_ok(r.context, qn_stream_create(r.device, &second));
+    assert_ok(r.context, qn_event_create(cpu, &event));
+    assert_ok(r.context, qn_event_create(r.device, &behind));
+    qn_event *hangs;
+    assert_ok(r.context, qn_event_create(r.device, &hangs));
+    assert_ok(r.context, qn_launch(first, r.hang, QN_RANGE(1), NULL, 0));
+    assert_ok(r.context, qn_stream_record(first, hangs));
+    assert_ok(r.context, qn_stream_wait_event(held, hangs));   /* cpu for cuda */
+    assert_ok(r.context, qn_stream_record(held, event));       /* held */
+    assert_ok(r.context, qn_stream_wait_event(second, event)); /* cuda for cpu */
+    assert_ok(r.context, qn_stream_record(second, behind));    /* held */
+    assert_ok(r.context, qn_stream_wait_event(last, behind));  /* cpu for cuda */
+    assert_ok(r.context, qn_launch(first, r.bad, QN_RANGE(1), NULL, 0));
+    fake.release();
+    assert_fails(r.context, qn_stream_wait(held, 10000000000u), QN_ERROR_DEVICE_LOST, "cuda:0");
+    assert_fails(r.context, qn_stream_wait(second, 10000000000u), QN_ERROR_DEVICE_LOST, "bad failed");
+    assert_fails(r.context, qn_stream_wait(last, 10000000000u), QN_ERROR_DEVICE_LOST,
+                 "waiting for an event of cuda:0");
+    assert_fails(r.context, qn_event_wait(behind, 10000000000u), QN_ERROR_DEVICE_LOST, "qn_event_wait: ");
+    drop_rig(&r);
+}
+
 static void other_devices_survive_a_loss(void **state) {
     (void)state;
     fake.set(FAKE_DEVICES, 2);
@@ -125,7 +245,7 @@ static void other_devices_survive_a_loss(void **state) {
                  qn_program_create(r.device, &(qn_program_desc){.source = source}, &(qn_program *){0}),
                  QN_ERROR_DEVICE_LOST, "kernel bad failed");
     assert_fails(r.context, qn_stream_create(r.device, &(qn_stream *){0}), QN_ERROR_DEVICE_LOST,
-                 "kernel bad");
+                 "bad failed");
     /* the other GPU, and the processor with the host's copy */
     static const char *const others[] = {"cuda:1", "cpu"};
     assert_ok(r.context, qn_buffer_map(r.buffer, QN_MAP_READ, (void **)&mapped));
@@ -526,6 +646,9 @@ int main(void) {
         cmocka_unit_test(is_the_first_choice),
         cmocka_unit_test(runs_a_kernel),
         cmocka_unit_test(second_start_compiles_nothing),
+        cmocka_unit_test(devices_copy_by_themselves),
+        cmocka_unit_test(a_loss_ends_the_waits_of_others),
+        cmocka_unit_test(a_loss_ends_what_was_held),
         cmocka_unit_test(other_devices_survive_a_loss),
         cmocka_unit_test(who_wants_to_be_told_hears_of_a_loss),
         cmocka_unit_test(deadlines),

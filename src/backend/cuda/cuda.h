@@ -14,6 +14,7 @@
 
 enum {
     QN__CUDA_CHECKPOINT_EVERY = 32, /* commands */
+    QN__CUDA_PEER_WORDS = 4, /* of 64 devices each; those beyond are copied to as the driver does by itself */
     QN__CUDA_STAGES = 4,
     QN__CUDA_STAGE_SIZE = 2 << 20,
     QN__CUDA_SMALL = 256 << 10,      /* reads up to that size are left to the driver */
@@ -69,6 +70,8 @@ struct qn__gpu {
     qn__cuda_base *base;
     qn__cuda_name *names;   /* of kernels; kept, so that messages can name kernels that are gone */
     qn__prints free_prints; /* qn__cuda_print, with their buffers */
+    uint64_t
+        peers[QN__CUDA_PEER_WORDS]; /* bit of a device: it may access this one's memory, as far as it can */
     qn__loss loss;
 };
 
@@ -196,6 +199,8 @@ void qn__cuda_choose_local(const qn__gpu *gpu, const qn__code *code, uint32_t ke
 /* transfer.c: between ordinary memory and the device, through the queue's pinned blocks. */
 qn_status qn__cuda_write(qn__queue *queue, qn__cu_address to, const void *from, uint64_t size, char *why);
 qn_status qn__cuda_read(qn__queue *queue, void *to, qn__cu_address from, uint64_t size, char *why);
+/* From the memory of one device to that of another, on the stream of either. */
+qn_status qn__cuda_copy_peer(const qn__cuda_target *target, const qn__command *command, char *why);
 qn_status qn__cuda_fill(const qn__cuda_target *target, const qn__command *command, char *why);
 void qn__cuda_stages_free(qn__queue *queue);
 

@@ -150,6 +150,7 @@ const qn_backend qn__backend_cuda = {
     .kind = QN_DEVICE_CUDA,
     .name = "cuda",
     .code_extension = ".cubin",
+    .peers = true,
     .open = qn__cuda_open,
     .close = qn__cuda_close,
     .identify = qn__cuda_identify,

@@ -83,6 +83,7 @@ typedef struct qn__cu_node_object *qn__cu_node;
     X(JIT_GENERATE_LINE_INFO, 13)                                                                            \
     X(JIT_INPUT_PTX, 1)                                                                                      \
     X(MEM_ALLOCATION_TYPE_PINNED, 1)                                                                         \
+    X(MEM_ACCESS_FLAGS_PROT_READWRITE, 3)                                                                    \
     X(MEM_LOCATION_TYPE_DEVICE, 1)                                                                           \
     X(MEMPOOL_ATTR_RELEASE_THRESHOLD, 4)                                                                     \
     X(MEMPOOL_ATTR_RESERVED_MEM_CURRENT, 5)                                                                  \
@@ -120,6 +121,13 @@ typedef struct qn__cu_kernel_node {
     void **params, **extra;
 } qn__cu_kernel_node;
 
+typedef struct qn__cu_access {
+    struct {
+        int type, id;
+    } location;
+    int flags;
+} qn__cu_access;
+
 /* X(field, exported name, parameters). The names carry the version of the ABI: those of CUDA 11.4. */
 #define QN__CU_FUNCTIONS(X)                                                                                  \
     X(init, "cuInit", (unsigned flags))                                                                      \
@@ -136,6 +144,8 @@ typedef struct qn__cu_kernel_node {
     X(primary_release, "cuDevicePrimaryCtxRelease_v2", (qn__cu_device device))                               \
     X(context_push, "cuCtxPushCurrent_v2", (qn__cu_context context))                                         \
     X(context_pop, "cuCtxPopCurrent_v2", (qn__cu_context * context))                                         \
+    X(can_access_peer, "cuDeviceCanAccessPeer", (int *can, qn__cu_device device, qn__cu_device peer))        \
+    X(enable_peer, "cuCtxEnablePeerAccess", (qn__cu_context peer, unsigned flags))                           \
     X(mem_info, "cuMemGetInfo_v2", (size_t * free, size_t * total))                                          \
     X(mem_alloc, "cuMemAlloc_v2", (qn__cu_address * address, size_t size))                                   \
     X(mem_free, "cuMemFree_v2", (qn__cu_address address))                                                    \
@@ -143,6 +153,7 @@ typedef struct qn__cu_kernel_node {
     X(pool_destroy, "cuMemPoolDestroy", (qn__cu_pool pool))                                                  \
     X(pool_set, "cuMemPoolSetAttribute", (qn__cu_pool pool, int attribute, void *value))                     \
     X(pool_get, "cuMemPoolGetAttribute", (qn__cu_pool pool, int attribute, void *value))                     \
+    X(pool_set_access, "cuMemPoolSetAccess", (qn__cu_pool pool, const qn__cu_access *access, size_t count))  \
     X(pool_trim, "cuMemPoolTrimTo", (qn__cu_pool pool, size_t keep))                                         \
     X(pool_alloc, "cuMemAllocFromPoolAsync",                                                                 \
       (qn__cu_address * address, size_t size, qn__cu_pool pool, qn__cu_stream stream))                       \
@@ -159,6 +170,9 @@ typedef struct qn__cu_kernel_node {
       (void *to, qn__cu_address from, size_t size, qn__cu_stream stream))                                    \
     X(copy_on_device, "cuMemcpyDtoDAsync_v2",                                                                \
       (qn__cu_address to, qn__cu_address from, size_t size, qn__cu_stream stream))                           \
+    X(copy_peer, "cuMemcpyPeerAsync",                                                                        \
+      (qn__cu_address to, qn__cu_context to_context, qn__cu_address from, qn__cu_context from_context,       \
+       size_t size, qn__cu_stream stream))                                                                   \
     X(set_8, "cuMemsetD8Async",                                                                              \
       (qn__cu_address to, unsigned char value, size_t count, qn__cu_stream stream))                          \
     X(set_16, "cuMemsetD16Async",                                                                            \

@@ -112,6 +112,7 @@ static qn_status read(const qn__cuda_target *target, const qn__command *command,
 }
 
 static qn_status copy(const qn__cuda_target *target, const qn__command *command, char *why) {
+    if (command->from_gpu) return qn__cuda_copy_peer(target, command, why);
     qn__cu_result result =
         target->gpu->cu->copy_on_device((qn__cu_address)(uintptr_t)command->to + command->to_offset,
                                         (qn__cu_address)(uintptr_t)command->from + command->from_offset,

@@ -145,12 +145,14 @@ qn_status qn__cuda_mark_record(const qn__cuda_target *target, qn__mark *mark, ui
     return result ? qn__cuda_fail(gpu, result, "recording an event", why) : QN_OK;
 }
 
-/* What was recorded last is waited for: that is the recording meant, or a later one. */
+/* What was recorded last is waited for: that is the recording meant, or a later one. The mark may be another device's,
+   whose loss is not this one's. */
 qn_status qn__cuda_mark_await(const qn__cuda_target *target, qn__mark *mark, char *why) {
+    if (qn__is_lost(&mark->gpu->loss)) return qn__lost(&mark->gpu->loss, why);
     pthread_mutex_lock(&mark->lock);
     qn__cu_result result = target->gpu->cu->stream_wait_event(target->stream, mark->latest->event, 0);
     pthread_mutex_unlock(&mark->lock);
-    return result ? qn__cuda_fail(target->gpu, result, "waiting for an event", why) : QN_OK;
+    return result ? qn__cuda_fail(mark->gpu, result, "waiting for an event", why) : QN_OK;
 }
 
 /* The time of the latest recording, which is done. */

@@ -114,6 +114,41 @@ qn_status qn__cuda_read(qn__queue *queue, void *to, qn__cu_address from, uint64_
     return result ? qn__cuda_fail(queue->gpu, result, "a read", why) : QN_OK;
 }
 
+/* ---- between devices ---- */
+
+/* `peer` may access the memory of `gpu`, from now on: what is in its pool, and what is not. Where it cannot, the driver
+   goes through host memory by itself. */
+static void open_to(qn__gpu *gpu, qn__gpu *peer) {
+    const qn__cu *cu = gpu->cu;
+    const unsigned word = (unsigned)peer->device / 64, bit = (unsigned)peer->device % 64;
+    int can = 0;
+    if (word >= QN__CUDA_PEER_WORDS) return;
+    pthread_mutex_lock(&gpu->lock);
+    const bool is_open = gpu->peers[word] >> bit & 1;
+    gpu->peers[word] |= (uint64_t)1 << bit;
+    pthread_mutex_unlock(&gpu->lock);
+    if (is_open || cu->can_access_peer(&can, peer->device, gpu->device) || !can) return;
+    const qn__cu_access access = {.location = {QN__CU_MEM_LOCATION_TYPE_DEVICE, peer->device},
+                                  .flags = QN__CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    const bool entered = qn__cuda_enter(peer);
+    cu->enable_peer(gpu->context, 0); /* fails where the application has done it already */
+    qn__cuda_leave(peer, entered);
+    if (gpu->pool) cu->pool_set_access(gpu->pool, &access, 1);
+}
+
+qn_status qn__cuda_copy_peer(const qn__cuda_target *target, const qn__command *command, char *why) {
+    qn__gpu *from = command->from_gpu, *to = command->to_gpu;
+    qn__gpu *other = target->gpu == from ? to : from;
+    if (qn__is_lost(&other->loss)) return qn__lost(&other->loss, why);
+    open_to(from, to);
+    open_to(to, from);
+    qn__cu_result result =
+        target->gpu->cu->copy_peer((qn__cu_address)(uintptr_t)command->to + command->to_offset, to->context,
+                                   (qn__cu_address)(uintptr_t)command->from + command->from_offset,
+                                   from->context, (size_t)command->size, target->stream);
+    return result ? qn__cuda_fail(target->gpu, result, "a copy between devices", why) : QN_OK;
+}
+
 void qn__cuda_stages_free(qn__queue *queue) {
     for (unsigned i = 0; i < QN__CUDA_STAGES; i++) {
         if (!queue->stages[i].memory) continue;
