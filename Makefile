@@ -4,7 +4,7 @@ BUILD   = build/$(PRESET)
 MAKEFLAGS += --no-print-directory
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all run test test-all build setup setup-test bench docs format lint install clean fuzz asan ubsan tsan
+.PHONY: all run test test-all build setup setup-test bench docs format lint install dist deb clean fuzz asan ubsan tsan
 
 all: build
 
@@ -56,6 +56,15 @@ install: setup
 	@cmake -B build/install -DCMAKE_BUILD_TYPE=Release -DQUERN_TESTS=OFF -DQUERN_EXAMPLES=OFF > /dev/null
 	@cmake --build build/install -j $(JOBS)
 	@cmake --install build/install --prefix $(PREFIX)
+
+# A source tarball, a vcpkg port and a Homebrew formula of it in build/dist. URL: where the tarball is going to be.
+dist:
+	@scripts/dist $(URL)
+
+# Debian packages in build/deb.
+deb: setup
+	@scripts/setup package
+	@JOBS=$(JOBS) scripts/deb
 
 clean:
 	@rm -rf build

@@ -35,6 +35,7 @@ if(TARGET quern AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
     quern_script_test(gdb.kernel tests/gdb/check.sh $<TARGET_FILE:quern> ${PROJECT_SOURCE_DIR})
     quern_script_test(install.package tests/install/check.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR}
                       ${CMAKE_INSTALL_LIBDIR} ${CMAKE_C_COMPILER})
+    quern_script_test(packages tests/packaging/check.sh ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
     if(CMAKE_BUILD_TYPE STREQUAL "Release")
         set(library_limit 2097152)
     else()

@@ -68,26 +68,70 @@ if command -v readelf > /dev/null; then
     if readelf -d "$work/buildON/saxpy" | grep -q libquern; then fail "QUERN_USE_STATIC links the shared library"; fi
 fi
 
-# The same program with quern's sources in its own build. Only the library is built, without -Werror; what the project
-# itself sets is left alone.
-mkdir "$work/parent"
-cp "$work/saxpy.c" "$work/parent"
-cat > "$work/parent/CMakeLists.txt" <<LISTS
+# The same program with quern's sources in its own build: of the tree, and of a release, without git or a network. Only the
+# library is built, without -Werror; what the project itself sets is left alone.
+tarball=$(cd "$source" && QUERN_DIST_DIR="$work/dist" scripts/dist)
+project() { # name, line that adds quern
+    mkdir "$work/$1"
+    cp "$work/saxpy.c" "$work/$1"
+    cat > "$work/$1/CMakeLists.txt" <<LISTS
 cmake_minimum_required(VERSION 3.25)
 project(parent LANGUAGES C)
-add_subdirectory($source quern)
+$2
 add_executable(saxpy saxpy.c)
 target_link_libraries(saxpy PRIVATE quern::quern)
-get_directory_property(tests DIRECTORY $source TESTS)
+get_directory_property(tests DIRECTORY \${quern_SOURCE_DIR} TESTS)
 if(tests OR TARGET quern OR TARGET quern_tour OR CMAKE_BUILD_TYPE)
     message(FATAL_ERROR "tests '\${tests}', build type '\${CMAKE_BUILD_TYPE}', or a program is there")
 endif()
 LISTS
-cmake -S "$work/parent" -B "$work/sub" -DCMAKE_C_COMPILER="$cc" > "$work/log" 2>&1 ||
+}
+project parent "add_subdirectory($source quern)"
+cmake -S "$work/parent" -B "$work/parent/build" -DCMAKE_C_COMPILER="$cc" > "$work/log" 2>&1 ||
     { cat "$work/log"; fail "add_subdirectory failed"; }
-if grep -rq -e -Werror "$work/sub/quern/CMakeFiles/quern_util.dir/flags.make"; then fail "a subproject has -Werror"; fi
-cmake --build "$work/sub" -j 2 --target saxpy > "$work/log" 2>&1 ||
+
+mkdir "$work/bin"
+for program in git curl wget; do
+    printf '#!/bin/sh\necho "%s $*" >> %s/called\nexit 1\n' "$program" "$work" > "$work/bin/$program"
+    chmod +x "$work/bin/$program"
+done
+offline=
+if unshare -rn true 2> /dev/null; then offline="unshare -rn"; fi
+alone() { PATH="$work/bin:$PATH" $offline "$@"; }
+project fetcher "include(FetchContent)
+FetchContent_Declare(quern URL $tarball)
+FetchContent_MakeAvailable(quern)"
+alone cmake -S "$work/fetcher" -B "$work/sub" -DCMAKE_C_COMPILER="$cc" > "$work/log" 2>&1 ||
+    { cat "$work/log"; fail "FetchContent failed"; }
+if grep -rq -e -Werror "$work/sub/_deps/quern-build/CMakeFiles/quern_util.dir/flags.make"; then
+    fail "a subproject has -Werror"
+fi
+alone cmake --build "$work/sub" -j 2 --target saxpy > "$work/log" 2>&1 ||
     { tail -40 "$work/log"; fail "the subproject does not build"; }
-runs "add_subdirectory" "$work/sub/saxpy"
+runs "FetchContent, offline" "$work/sub/saxpy"
 cmake --install "$work/sub" --prefix "$work/nothing" > "$work/log" 2>&1 || { cat "$work/log"; fail "install failed"; }
 [ ! -e "$work/nothing/include" ] || fail "a subproject is installed with its parent"
+
+# Asked for, it is installed, and where one kind of library is wanted only that.
+cmake -S "$work/fetcher" -B "$work/sub" -DQUERN_INSTALL=ON -DBUILD_SHARED_LIBS=OFF > "$work/log" 2>&1 &&
+    cmake --build "$work/sub" -j 2 >> "$work/log" 2>&1 &&
+    cmake --install "$work/sub" --prefix "$work/static" >> "$work/log" 2>&1 || { cat "$work/log"; fail "install failed"; }
+[ -e "$work/static/$libdir/libquern.a" ] || fail "BUILD_SHARED_LIBS=OFF installs no static library"
+[ ! -e "$work/static/$libdir/libquern.so" ] || fail "BUILD_SHARED_LIBS=OFF installs the shared library"
+export PKG_CONFIG_PATH="$work/static/$libdir/pkgconfig"
+# shellcheck disable=SC2046,SC2086
+$cc $flags $(pkg-config --cflags quern) "$work/saxpy.c" -o "$work/pc_only" $(pkg-config --libs quern)
+runs "pkg-config, only static" "$work/pc_only"
+cmake -S "$work/project" -B "$work/buildONLY" -DCMAKE_PREFIX_PATH="$work/static" -DCMAKE_C_COMPILER="$cc" > "$work/log" 2>&1 &&
+    cmake --build "$work/buildONLY" > "$work/log" 2>&1 || { cat "$work/log"; fail "find_package, only static"; }
+runs "find_package, only static" "$work/buildONLY/saxpy"
+
+# The release by itself, with a test.
+tar -xzf "$tarball" -C "$work"
+alone cmake -S "$work/$(basename "$tarball" .tar.gz)" -B "$work/release" -DCMAKE_C_COMPILER="$cc" -DQUERN_EXAMPLES=OFF \
+    > "$work/log" 2>&1 || { cat "$work/log"; fail "the release does not configure"; }
+alone cmake --build "$work/release" -j 2 --target unit_util_arena > "$work/log" 2>&1 ||
+    { tail -40 "$work/log"; fail "the release does not build"; }
+alone ctest --test-dir "$work/release" -R '^unit.util_arena$' --no-tests=error > "$work/log" 2>&1 ||
+    { cat "$work/log"; fail "the release fails its test"; }
+[ ! -e "$work/called" ] || fail "building the release asks: $(cat "$work/called")"
