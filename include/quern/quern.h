@@ -90,7 +90,8 @@ QN_API const char *qn_version(void);
     X(QN_ERROR_UNSUPPORTED, 18, "the device or this version cannot do this")                                 \
     X(QN_ERROR_DRIVER, 19, "a driver or system call failed")                                                 \
     X(QN_ERROR_IO, 20, "a file could not be read or written")                                                \
-    X(QN_ERROR_INTERNAL, 21, "an error in quern itself; please report it")
+    X(QN_ERROR_INTERNAL, 21, "an error in quern itself; please report it")                                   \
+    X(QN_ERROR_CANCELLED, 22, "the work was cancelled")
 
 typedef enum qn_status {
 #define QN_STATUS_ENUM(name, value, text) name = value,
@@ -206,8 +207,9 @@ enum {
        come in or come out of a computation; moving them changes nothing. */
     QN_CAN_F32_DENORMALS = 1 << 7,
     QN_CAN_SHARE_COHERENTLY =
-        1 << 8,                 /* QN_MEMORY_SHARED: host and kernels see memory alike while kernels run */
-    QN_CAN_IMPORT_HOST = 1 << 9 /* a buffer can be memory of the caller's: host in qn_buffer_desc */
+        1 << 8,                  /* QN_MEMORY_SHARED: host and kernels see memory alike while kernels run */
+    QN_CAN_IMPORT_HOST = 1 << 9, /* a buffer can be memory of the caller's: host in qn_buffer_desc */
+    QN_CAN_CANCEL = 1 << 10      /* qn_stream_cancel */
 };
 
 /* A capability's word: "f64" for QN_CAN_F64. NULL for what is not one of them. Any thread. */
@@ -672,9 +674,17 @@ QN_API qn_status qn_stream_create(qn_device *device, qn_stream **stream);
 /* Waits for the stream's work. The default stream stays. */
 QN_API void qn_stream_destroy(qn_stream *stream);
 /* Waits until everything submitted to the stream is done, at most `timeout_ns`. Errors: QN_ERROR_TIMEOUT (the
-   message names the kernels that are unfinished; the work goes on), QN_ERROR_KERNEL_FAILED, QN_ERROR_DEVICE_LOST:
-   the first failure since the last wait. QN_ERROR_STATE: the stream records a graph. */
+   message names the kernels that are unfinished; the work goes on), QN_ERROR_KERNEL_FAILED, QN_ERROR_DEVICE_LOST,
+   QN_ERROR_CANCELLED: the first failure since the last wait. QN_ERROR_STATE: the stream records a graph. */
 QN_API qn_status qn_stream_wait(qn_stream *stream, uint64_t timeout_ns);
+/* Gives up what has been submitted to the stream: what has not begun is dropped, a kernel that runs ends at its next look,
+   and what the commands were to write is undefined. Returns at once; the next wait reports QN_ERROR_CANCELLED. What is
+   submitted afterwards runs as usual. Events that were recorded in what is dropped count as reached; a stream that waits
+   for one goes on. Of a graph's launch all is dropped. Nothing to do is no error. On the processor, compiled kernels look
+   in each iteration of loops that are not certain to end within 2^32, and between work-groups (at most 65,536 work-items);
+   the interpreter looks at all loops. On devices without QN_CAN_CANCEL a driver has no way to stop a kernel. Errors:
+   QN_ERROR_UNSUPPORTED, QN_ERROR_STATE (the stream records a graph). Any thread, also while others wait for the stream. */
+QN_API qn_status qn_stream_cancel(qn_stream *stream);
 /* Waits for all streams of a device, at most `timeout_ns` for all together. Errors as qn_stream_wait. Any
    thread. */
 QN_API qn_status qn_device_wait(qn_device *device, uint64_t timeout_ns);

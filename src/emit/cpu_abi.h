@@ -3,9 +3,10 @@
 #ifndef QN__CPU_ABI_H
 #define QN__CPU_ABI_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
-#define QN__CPU_ABI_VERSION 3
+#define QN__CPU_ABI_VERSION 4
 
 /* __constant objects too large to be spelled in C are parts of one array of bytes, qn__code_info.constants, which whoever
    loads the text copies to its symbol of this name. */
@@ -24,7 +25,8 @@ typedef struct qn_cpu_services {
    0). */
 typedef struct qn_cpu_launch {
     uint32_t work_dim;
-    uint32_t reserved;
+    /* Not 0 once the launch is cancelled: kernels look at it in loops that may not end, and return. */
+    _Atomic uint32_t cancelled;
     uint64_t global_size[3], global_offset[3], local_size[3], num_groups[3];
     /* The argument block: each argument at its reflected offset, at its natural alignment; buffers are host
        addresses, __local pointers a byte offset (uint64_t) into the group's local memory, structs their

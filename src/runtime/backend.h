@@ -172,6 +172,9 @@ typedef struct qn_backend {
     /* The first failure of the queue that no wait has reported yet, which stays for the next wait, or a later one than the
        first *since. *since is then how many were reported. NULL: it has none. Any thread. */
     qn_status (*failure)(qn__queue *queue, uint32_t *since, char *why);
+    /* Work that is not done is dropped, and what runs ends soon. Its commands count as done then, its events as reached, and
+       the next wait reports QN_ERROR_CANCELLED. NULL: that cannot be. Any thread. */
+    void (*cancel)(qn__queue *queue);
     /* The kernels that run or, where none does, run next, as "a or b"; empty: none. Any thread. */
     void (*unfinished)(qn__queue *queue, char *names, size_t size);
 

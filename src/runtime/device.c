@@ -160,6 +160,7 @@ static void describe(qn_device *device) {
     info->loop_limit = device->target.loop_limit;
     memcpy(info->uuid, device->identity.uuid, sizeof info->uuid);
     info->capabilities |= capabilities_of(&device->target);
+    if (device->backend->cancel) info->capabilities |= QN_CAN_CANCEL;
     if (device->identity.emulated) info->capabilities |= QN_CAN_EMULATE;
 }
 

@@ -304,6 +304,31 @@ bool qn__hold_step(qn_stream *stream, bool *empty) {
     return moved;
 }
 
+static bool drop_held(const qn__hold *hold, qn__held *held) {
+    const bool is_record = held->kind == QN__HELD_COMMAND && held->command->kind == QN__COMMAND_RECORD;
+    if (is_record || held->kind == QN__HELD_PLACED || (hold->busy && held == hold->first)) return false;
+    if (held->replay) atomic_fetch_sub(&held->replay->held, 1);
+    held->replay = NULL;
+    held->kind = QN__HELD_PLACED;
+    return true;
+}
+
+void qn__hold_cancel(qn_stream *stream) {
+    const qn_backend *backend = stream->device->backend;
+    const qn__hold *hold = &stream->hold;
+    char why[QN__WHY];
+    unsigned dropped = 0;
+    uint32_t since = UINT32_MAX;
+    pthread_mutex_lock(&stream->lock);
+    for (qn__held *held = hold->first; held; held = held->next) dropped += drop_held(hold, held);
+    if (dropped && (!backend->failure || !backend->failure(stream->queue, &since, why))) {
+        snprintf(why, sizeof why, "the stream was cancelled; commands that waited for another device: %u",
+                 dropped);
+        fail(stream, QN_ERROR_CANCELLED, why);
+    }
+    pthread_mutex_unlock(&stream->lock);
+}
+
 /* ---- waiting ---- */
 
 qn_status qn__hold_place(qn_stream *stream, uint64_t number, uint64_t timeout_ns, uint64_t *backend) {

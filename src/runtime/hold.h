@@ -87,6 +87,9 @@ uint64_t qn__hold_completed(qn_stream *stream);
 qn_status qn__hold_wait(qn_stream *stream, uint64_t number, uint64_t timeout_ns, char *why);
 /* The first failure of what was held that no wait has reported. The lock is not held. */
 qn_status qn__hold_failure(qn_stream *stream, char *why);
+/* What is held is given up: recordings are submitted when their turn comes, a copy that has begun ends, the rest is not done.
+   The lock is not held. */
+void qn__hold_cancel(qn_stream *stream);
 /* Until all commands up to `number` are with the backend; *backend is what the last of them is there. QN_ERROR_TIMEOUT
    comes without a message. The lock is not held. */
 qn_status qn__hold_place(qn_stream *stream, uint64_t number, uint64_t timeout_ns, uint64_t *backend);

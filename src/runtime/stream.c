@@ -341,6 +341,22 @@ qn_status qn_stream_wait(qn_stream *stream, uint64_t timeout_ns) {
     return qn__stream_wait_number(stream, qn__stream_last(stream), timeout_ns);
 }
 
+qn_status qn_stream_cancel(qn_stream *stream) {
+    qn_status status = qn__check_stream(stream, "qn_stream_cancel");
+    if (status) return status;
+    qn_context *context = stream->object.context;
+    const qn_backend *backend = stream->device->backend;
+    if (stream->recording)
+        return qn__fail(context, QN_ERROR_STATE, "qn_stream_cancel: the stream records a graph");
+    if (!backend->cancel)
+        return qn__fail(context, QN_ERROR_UNSUPPORTED,
+                        "qn_stream_cancel: %s cannot stop what its driver has been given (see QN_CAN_CANCEL)",
+                        stream->device->name);
+    backend->cancel(stream->queue);
+    qn__hold_cancel(stream);
+    return QN_OK;
+}
+
 void qn__device_reap(qn_device *device, bool wait) {
     char why[QN__WHY];
     for (qn_stream *stream = NULL; (stream = next_stream(device, stream));) {

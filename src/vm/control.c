@@ -17,6 +17,10 @@ void qn__vm_run_region(qn__vm_frame *frame, const qn__vm_region *region) {
         frame->error = qn__vm_left;
         frame->count = 0;
     }
+    if (atomic_load_explicit((_Atomic uint32_t *)&frame->launch->cancelled, memory_order_relaxed)) {
+        frame->error = qn__vm_cancelled;
+        frame->count = 0;
+    }
     const qn__vm_instr *end = region->instrs + region->len;
     for (const qn__vm_instr *instr = region->instrs; instr < end && frame->count; instr++) {
         frame->wrote |= instr->writes;

@@ -134,6 +134,7 @@ static void fill_chunk(qn__vm_frame *frame, cursor *at) {
     for (uint64_t i = 0; i < n; i++) frame->codes[i] = 1;
 }
 
+const char qn__vm_cancelled[] = "the launch was cancelled";
 const char qn__vm_left[] = "the kernel is left to its compiled form";
 
 static const char *run(const qn__vm_program *program, const qn_cpu_launch *launch, uint64_t begin_x,

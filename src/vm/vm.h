@@ -40,7 +40,7 @@ typedef struct qn__vm_bounds {
 } qn__vm_bounds;
 
 /* Same contract as qn_cpu_kernel; several threads may run the same program, each with its own local and
-   scratch. Returns NULL, or a static message when the work-items that run at once (a work-group, or less)
+   scratch. Returns NULL; qn__vm_cancelled when the launch says so; or a static message when the work-items that run at once (a work-group, or less)
    had not finished after `max_steps` instructions, each counted once for all of them; 0: no limit. Addresses are taken as
    they are. */
 const char *qn__vm_run(const qn__vm_program *program, const qn_cpu_launch *launch, uint64_t begin_x,
@@ -53,6 +53,6 @@ const char *qn__vm_run_until(const qn__vm_program *program, const qn_cpu_launch 
                              uint64_t end_x, uint64_t y, uint64_t z, unsigned char *local,
                              unsigned char *scratch, const atomic_bool *ready, const qn__vm_bounds *bounds,
                              char *why);
-extern const char qn__vm_left[]; /* known by its address */
+extern const char qn__vm_left[], qn__vm_cancelled[]; /* known by their addresses */
 
 #endif

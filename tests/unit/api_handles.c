@@ -138,6 +138,7 @@ static const qn_translate_desc translate_desc = {.program = {.source = source}, 
     X(qn_stream_wait_event, 1, EVENT, qn_stream_wait_event(o[STREAM], h))                                    \
     X(qn_event_wait, 0, EVENT, qn_event_wait(h, 0))                                                          \
     X(qn_stream_on_done, 0, STREAM, qn_stream_on_done(h, on_done, NULL))                                     \
+    X(qn_stream_cancel, 0, STREAM, qn_stream_cancel(h))                                                      \
     X(qn_event_fd, 0, EVENT, qn_event_fd(h, &out.fd))                                                        \
     X(qn_event_done, 0, EVENT, qn_event_done(h, &out.done))                                                  \
     X(qn_event_elapsed, 0, EVENT, qn_event_elapsed(h, o[EVENT], &out.elapsed))                               \

@@ -192,6 +192,7 @@ const qn_backend qn__backend_cpu = {
     .completed = qn__cpu_completed,
     .wait = qn__cpu_wait,
     .failure = qn__cpu_failure,
+    .cancel = qn__cpu_cancel,
     .unfinished = qn__cpu_unfinished,
     .mark_create = qn__cpu_mark_create,
     .mark_destroy = qn__cpu_mark_destroy,

@@ -90,15 +90,26 @@ void qn__cpu_code_unload(qn__gpu *gpu, qn__code *code);
 qn_status qn__cpu_code_wait(qn__code *code, uint64_t timeout_ns, char *why);
 /* run.c: whether the machine has the memory for a launch; else the status, with the numbers. */
 qn_status qn__cpu_check_memory(const qn__gpu *gpu, const qn__command *command, char *why);
+/* What a queue runs, for whoever cancels it. */
+typedef struct qn__cpu_running {
+    pthread_mutex_t lock;
+    _Atomic uint32_t *flag; /* of the launch that runs, or NULL */
+    qn__mark *mark;         /* that is waited for, or NULL */
+    atomic_bool cancelled;  /* the command is */
+} qn__cpu_running;
 /* Runs a launch to its end on the pool and on this thread, which uses `own`. NULL, or a message that
    says why it failed, which may lie in `why`. */
-const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command, qn__cpu_worker *own, char *why);
-extern const char qn__cpu_out_of_memory[]; /* the message, known by its address */
+const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command, qn__cpu_worker *own,
+                        qn__cpu_running *running, char *why);
+extern const char qn__cpu_out_of_memory[]; /* the messages, known by their addresses */
+extern const char qn__cpu_cancelled[];
 /* queue.c */
 qn_status qn__cpu_queue_create(qn__gpu *gpu, qn__queue **queue, char *why);
 void qn__cpu_queue_destroy(qn__queue *queue);
 qn_status qn__cpu_submit(qn__queue *queue, const qn__command *command, uint64_t *number, char *why);
 uint64_t qn__cpu_completed(qn__queue *queue);
+/* What has been submitted ends now, or is dropped. Events that are recorded in it are reached all the same. */
+void qn__cpu_cancel(qn__queue *queue);
 void qn__cpu_unfinished(qn__queue *queue, char *names, size_t size);
 qn_status qn__cpu_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why);
 qn_status qn__cpu_failure(qn__queue *queue, uint32_t *since, char *why);
@@ -118,4 +129,8 @@ void qn__cpu_mark_announce(qn__mark *mark, qn__cpu_recording *recording, uint64_
 void qn__cpu_mark_reach(qn__mark *mark, qn__cpu_recording *recording);
 bool qn__cpu_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns);
 qn_status qn__cpu_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why);
+/* Without a deadline, but until *stop is true, which whoever sets it tells by waking. */
+void qn__cpu_mark_await(qn__mark *mark, uint64_t version, const atomic_bool *stop);
+void qn__cpu_mark_wake(qn__mark *mark);
+
 #endif

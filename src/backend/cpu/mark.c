@@ -73,6 +73,18 @@ bool qn__cpu_mark_done(qn__mark *mark, uint64_t version, uint64_t *time_ns) {
     return done;
 }
 
+void qn__cpu_mark_await(qn__mark *mark, uint64_t version, const atomic_bool *stop) {
+    pthread_mutex_lock(&mark->lock);
+    while (!is_reached(mark, version) && !atomic_load(stop)) pthread_cond_wait(&mark->changed, &mark->lock);
+    pthread_mutex_unlock(&mark->lock);
+}
+
+void qn__cpu_mark_wake(qn__mark *mark) {
+    pthread_mutex_lock(&mark->lock);
+    pthread_cond_broadcast(&mark->changed);
+    pthread_mutex_unlock(&mark->lock);
+}
+
 qn_status qn__cpu_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why) {
     (void)why;
     struct timespec until = qn__deadline(timeout_ns);

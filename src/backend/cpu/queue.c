@@ -23,11 +23,13 @@ struct qn__queue {
     pthread_cond_t work, done;
     node *first, *last;
     uint64_t submitted;
+    uint64_t cancelled; /* number of the last command that is */
     atomic_uint_fast64_t completed;
     bool running, stop, asleep;
     const char *kernel;    /* that runs now, for messages */
     qn__cpu_worker worker; /* of the thread that runs commands */
     qn__sticky failure;
+    qn__cpu_running now;
 };
 
 struct qn__replay {
@@ -46,6 +48,17 @@ static void fill(const qn__command *command) {
         memcpy(to + i, command->pattern, command->pattern_size);
 }
 
+static void wait_for_mark(qn__queue *queue, const qn__command *command) {
+    qn__cpu_running *now = &queue->now;
+    pthread_mutex_lock(&now->lock);
+    now->mark = command->mark;
+    pthread_mutex_unlock(&now->lock);
+    qn__cpu_mark_await(command->mark, command->mark_version, &now->cancelled);
+    pthread_mutex_lock(&now->lock);
+    now->mark = NULL;
+    pthread_mutex_unlock(&now->lock);
+}
+
 /* NULL, or why it failed, which may lie in `why`. */
 static const char *execute(qn__queue *queue, node *n, char *why) {
     const qn__command *command = n->command;
@@ -56,16 +69,16 @@ static const char *execute(qn__queue *queue, node *n, char *why) {
     case QN__COMMAND_READ: memcpy(command->host, from, (size_t)command->size); break;
     case QN__COMMAND_COPY: memmove(to, from, (size_t)command->size); break;
     case QN__COMMAND_FILL: fill(command); break;
-    case QN__COMMAND_LAUNCH: return qn__cpu_run(queue->gpu, command, &queue->worker, why);
+    case QN__COMMAND_LAUNCH: return qn__cpu_run(queue->gpu, command, &queue->worker, &queue->now, why);
     case QN__COMMAND_RECORD: qn__cpu_mark_reach(command->mark, &n->recording); break;
-    case QN__COMMAND_WAIT: qn__cpu_mark_wait(command->mark, command->mark_version, QN_FOREVER, why); break;
+    case QN__COMMAND_WAIT: wait_for_mark(queue, command); break;
     }
     return NULL;
 }
 
 static void note_failure(qn__queue *queue, const qn__command *command, const char *error) {
     char why[2 * QN__WHY];
-    if (!error) return;
+    if (!error || error == qn__cpu_cancelled) return; /* who cancels it notes that */
     snprintf(why, sizeof why, "kernel %s: %s", command->kernel_name, error);
     qn__sticky_set(&queue->failure,
                    error == qn__cpu_out_of_memory ? QN_ERROR_OUT_OF_MEMORY : QN_ERROR_KERNEL_FAILED, why);
@@ -78,9 +91,11 @@ static void run_first(qn__queue *queue) {
     if (!queue->first) queue->last = NULL;
     queue->running = true;
     queue->kernel = first->command->kind == QN__COMMAND_LAUNCH ? first->command->kernel_name : NULL;
+    const bool dropped = first->number <= queue->cancelled && first->command->kind != QN__COMMAND_RECORD;
+    atomic_store(&queue->now.cancelled, false);
     pthread_mutex_unlock(&queue->lock);
     char why[QN__WHY];
-    const char *error = execute(queue, first, why);
+    const char *error = dropped ? NULL : execute(queue, first, why);
     pthread_mutex_lock(&queue->lock);
     note_failure(queue, first->command, error);
     queue->running = false;
@@ -114,6 +129,7 @@ qn_status qn__cpu_queue_create(qn__gpu *gpu, qn__queue **out, char *why) {
     if (!queue) return QN_ERROR_OUT_OF_MEMORY;
     queue->gpu = gpu;
     pthread_mutex_init(&queue->lock, NULL);
+    pthread_mutex_init(&queue->now.lock, NULL);
     qn__cond_init(&queue->work);
     qn__cond_init(&queue->done);
     if (!qn__thread_start(&queue->thread, queue_main, queue)) {
@@ -134,6 +150,7 @@ void qn__cpu_queue_destroy(qn__queue *queue) {
     pthread_cond_destroy(&queue->work);
     pthread_cond_destroy(&queue->done);
     pthread_mutex_destroy(&queue->lock);
+    pthread_mutex_destroy(&queue->now.lock);
     qn__release(queue->gpu->services->allocator, queue->worker.memory);
     qn__release(queue->gpu->services->allocator, queue);
 }
@@ -173,12 +190,17 @@ qn_status qn__cpu_submit(qn__queue *queue, const qn__command *command, uint64_t 
 
 uint64_t qn__cpu_completed(qn__queue *queue) { return atomic_load(&queue->completed); }
 
-/* The stream's thread may not have come to a kernel yet, or waits for another stream. */
-void qn__cpu_unfinished(qn__queue *queue, char *names, size_t size) {
-    pthread_mutex_lock(&queue->lock);
+/* The stream's thread may not have come to a kernel yet, or waits for another stream. NULL: there is none. */
+static const char *unfinished_kernel(const qn__queue *queue) {
     const char *kernel = queue->kernel;
     for (const node *n = queue->first; n && !kernel; n = n->next)
         if (n->command->kind == QN__COMMAND_LAUNCH) kernel = n->command->kernel_name;
+    return kernel;
+}
+
+void qn__cpu_unfinished(qn__queue *queue, char *names, size_t size) {
+    pthread_mutex_lock(&queue->lock);
+    const char *kernel = unfinished_kernel(queue);
     snprintf(names, size, "%s", kernel ? kernel : "");
     pthread_mutex_unlock(&queue->lock);
 }
@@ -213,6 +235,29 @@ qn_status qn__cpu_failure(qn__queue *queue, uint32_t *since, char *why) {
     const qn_status status = qn__sticky_look(&queue->failure, since, why);
     pthread_mutex_unlock(&queue->lock);
     return status;
+}
+
+static void interrupt(qn__cpu_running *now) {
+    pthread_mutex_lock(&now->lock);
+    atomic_store(&now->cancelled, true);
+    if (now->flag) atomic_store(now->flag, 1);
+    if (now->mark) qn__cpu_mark_wake(now->mark);
+    pthread_mutex_unlock(&now->lock);
+}
+
+void qn__cpu_cancel(qn__queue *queue) {
+    char why[QN__WHY];
+    pthread_mutex_lock(&queue->lock);
+    const uint64_t left = queue->submitted - atomic_load(&queue->completed);
+    const char *kernel = unfinished_kernel(queue);
+    if (left) {
+        snprintf(why, sizeof why, "the stream was cancelled%s%.200s; commands that were not done: %llu",
+                 kernel ? " with kernel " : "", kernel ? kernel : "", (unsigned long long)left);
+        qn__sticky_set(&queue->failure, QN_ERROR_CANCELLED, why);
+        queue->cancelled = queue->submitted;
+    }
+    if (left && queue->running) interrupt(&queue->now);
+    pthread_mutex_unlock(&queue->lock);
 }
 
 /* ---- graphs ---- */

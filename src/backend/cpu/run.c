@@ -22,6 +22,7 @@ typedef struct run {
     char *why;
 } run;
 
+const char qn__cpu_cancelled[] = "it was cancelled";
 const char qn__cpu_out_of_memory[] = "out of memory for a work-group";
 
 static unsigned char *aligned(unsigned char *p) {
@@ -81,7 +82,9 @@ static void run_groups(run *r, const qn__cpu_worker *worker, uint64_t begin, uin
 
 static void run_piece(void *user, uint64_t index, unsigned worker_index) {
     run *r = user;
-    if (atomic_load_explicit(&r->error, memory_order_relaxed)) return;
+    if (atomic_load_explicit(&r->error, memory_order_relaxed) ||
+        atomic_load_explicit(&r->launch.cancelled, memory_order_relaxed))
+        return;
     qn__cpu_worker *worker = worker_index ? &r->gpu->workers[worker_index] : r->own;
     if (!prepare_worker(r, worker)) {
         atomic_store(&r->error, qn__cpu_out_of_memory);
@@ -127,7 +130,9 @@ qn_status qn__cpu_check_memory(const qn__gpu *gpu, const qn__command *command, c
 
 static void set_launch(run *r, const qn__command *command, const qn_cpu_services *services) {
     qn_cpu_launch *launch = &r->launch;
-    *launch = (qn_cpu_launch){.work_dim = command->work_dim, .args = command->args, .services = services};
+    launch->work_dim = command->work_dim; /* the rest is zeros */
+    launch->args = command->args;
+    launch->services = services;
     for (int d = 0; d < 3; d++) {
         launch->global_size[d] = command->global[d];
         launch->global_offset[d] = command->offset[d];
@@ -177,7 +182,17 @@ static const char *settle(const qn__gpu *gpu, const qn__command *command) {
     return is_compiled(command) ? NULL : qn__cpu_out_of_memory;
 }
 
-const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command, qn__cpu_worker *own, char *why) {
+/* From here on whoever cancels the queue reaches the launch (NULL: no launch any more). */
+static bool show(qn__cpu_running *running, _Atomic uint32_t *flag) {
+    pthread_mutex_lock(&running->lock);
+    running->flag = flag;
+    const bool cancelled = atomic_load(&running->cancelled);
+    pthread_mutex_unlock(&running->lock);
+    return cancelled;
+}
+
+const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command, qn__cpu_worker *own,
+                        qn__cpu_running *running, char *why) {
     qn_cpu_services services = {(void *)gpu->services, print};
     run r = {.gpu = gpu,
              .own = own,
@@ -187,7 +202,7 @@ const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command, qn__cpu_worker
     const char *error = settle(gpu, command);
     if (error) return error;
     set_launch(&r, command, &services);
-    qn__pool_run(gpu->pool, cut(&r), run_piece, &r);
+    if (!show(running, &r.launch.cancelled)) qn__pool_run(gpu->pool, cut(&r), run_piece, &r);
     if (r.looks) qn__cpu_memory_leave(gpu);
-    return atomic_load(&r.error);
+    return show(running, NULL) ? qn__cpu_cancelled : atomic_load(&r.error);
 }

@@ -145,6 +145,7 @@ static qn_status null_submit(qn__queue *queue, const qn__command *command, uint6
 }
 
 static uint64_t null_completed(qn__queue *queue) { return queue->submitted; }
+static void null_cancel(qn__queue *queue) { (void)queue; /* all is done */ }
 static void null_unfinished(qn__queue *queue, char *names, size_t size) {
     (void)queue;
     if (size) names[0] = 0;
@@ -239,6 +240,7 @@ const qn_backend qn__backend_null = {
     .submit = null_submit,
     .completed = null_completed,
     .wait = null_wait,
+    .cancel = null_cancel,
     .unfinished = null_unfinished,
     .mark_create = null_mark_create,
     .mark_destroy = null_mark_destroy,

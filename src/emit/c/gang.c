@@ -229,6 +229,7 @@ static void gang_loop(c_emitter *e, ir_instr *instr) {
     const char *name = qn__arena_printf(e->arena, "m%u", instr->mark);
     if (masked) qn__c_line(e, "vi32 %s = %s;", live, qn__c_mask(e)->name);
     const ir_instr *outer = qn__c_open_loop(&e->flow, instr, "for (;;) {");
+    qn__c_look(e, instr);
     if (masked) {
         qn__c_line(e, "vi32 %s = %s;", name, live);
         push_mask(e, name, NULL, instr);

@@ -236,7 +236,10 @@ static void start(void *user, const ir_value *param, const ir_value *value) {
 
 static const char *condition(void *user, const ir_value *value) { return qn__c_use(user, value, 0); }
 
-static void write_region(void *user, ir_region *region) { item_region(user, region); }
+static void write_region(void *user, ir_region *region) {
+    if (region->owner->op == IR_LOOP) qn__c_look(user, region->owner);
+    item_region(user, region);
+}
 
 static void store_results(c_emitter *e, const ir_instr *construct) {
     for (uint32_t i = 0; i < construct->num_results; i++) {
