@@ -127,6 +127,7 @@ typedef struct startup_times {
     double translate_c, translate_ptx, translate_spirv, translate_clc; /* processor time */
     double translate_first; /* to PTX, in a process that has compiled nothing before */
     double first_result, cold_compile, cached_load, library_load, context, launch, submit;
+    double submit_traced, submit_cpu, submit_cpu_traced;
     double library_bytes;
     unsigned kernel_lines;
 } startup_times;

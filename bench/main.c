@@ -189,6 +189,9 @@ static void summarise(const outcome *outcomes, size_t count, double *mean, doubl
     X(context, 1e-3, "ms", 1, "qn_context_create")                                                           \
     X(launch, 1, "us", 0, "launch and wait, empty kernel of one work-group (runs on the caller)")            \
     X(submit, 1e3, "ns", 150, "quern's own part of a launch with three buffers (null device)")               \
+    X(submit_traced, 1e3, "ns", 1000, "the same while $QUERN_TRACE writes it to a file")                     \
+    X(submit_cpu, 1e3, "ns", 0, "the same on the CPU device, of 500 that run meanwhile")                     \
+    X(submit_cpu_traced, 1e3, "ns", 0, "and that while it is traced: at most 1 us more")                     \
     X(library_bytes, 1e-6, "MB", 2, "libquern.so, stripped")
 
 static void print_startup(const startup_times *t) {

@@ -169,9 +169,8 @@ static void measure_launch(startup_times *times, qn_device *device, unsigned rep
     qn_program_destroy(program);
 }
 
-/* What qn_launch costs by itself: the null device does nothing with it. */
-static void measure_submit(startup_times *times, qn_context *context, unsigned repeat) {
-    enum { AT_ONCE = 10000 };
+/* What qn_launch costs the thread that calls it; the null device does nothing with it. In microseconds, or -1. */
+static double submit_time(qn_context *context, const char *on, unsigned repeat, unsigned at_once) {
     static const char source[] =
         "kernel void f(global float *a, global float *b, global float *c, float s, int n) {"
         " a[n] = b[n] * s + c[n]; }";
@@ -180,22 +179,41 @@ static void measure_submit(startup_times *times, qn_context *context, unsigned r
     qn_program *program = NULL;
     qn_kernel *kernel = NULL;
     qn_buffer *buffers[3] = {NULL};
-    qn_status status = qn_device_get(context, "null", &device);
+    const unsigned rounds = repeat < 64 ? repeat : 64;
+    qn_status status = qn_device_get(context, on, &device);
     if (!status) status = qn_program_create(device, &(qn_program_desc){.source = source}, &program);
+    if (!status) status = qn_program_wait(program, QN_FOREVER);
     if (!status) status = qn_kernel_create(program, NULL, &kernel);
     for (int i = 0; i < 3 && !status; i++)
         status = qn_buffer_create(device, &(qn_buffer_desc){.size = 4096}, &buffers[i]);
-    for (unsigned r = 0; r < repeat && r < 64 && !status; r++) {
+    for (unsigned r = 0; r < rounds && !status; r++) {
         int64_t begin = bench_now();
-        for (int i = 0; i < AT_ONCE && !status; i++)
+        for (unsigned i = 0; i < at_once && !status; i++)
             status =
                 qn_launch(NULL, kernel, QN_RANGE(256), QN_ARGS(buffers[0], buffers[1], buffers[2], 2.0f, 7));
-        values[r] = since(begin) / AT_ONCE;
+        values[r] = since(begin) / at_once;
+        if (!status) status = qn_device_wait(device, QN_FOREVER);
     }
-    if (!status) times->submit = bench_median(values, repeat < 64 ? repeat : 64);
     for (int i = 0; i < 3; i++) qn_buffer_destroy(buffers[i]);
     qn_kernel_destroy(kernel);
     qn_program_destroy(program);
+    return status ? -1 : bench_median(values, rounds);
+}
+
+static void measure_submit(startup_times *times, qn_context *context, const char *folder, unsigned repeat) {
+    enum { ON_NULL = 10000, ON_CPU = 500 };
+    char path[128];
+    qn_context *traced = NULL;
+    times->submit = submit_time(context, "null", repeat, ON_NULL);
+    times->submit_cpu = submit_time(context, "cpu", repeat, ON_CPU);
+    snprintf(path, sizeof path, "%s/trace.json", folder);
+    setenv("QUERN_TRACE", path, 1);
+    if (!qn_context_create(NULL, &traced)) {
+        times->submit_traced = submit_time(traced, "null", repeat, ON_NULL);
+        times->submit_cpu_traced = submit_time(traced, "cpu", repeat, ON_CPU);
+        qn_context_destroy(traced);
+    }
+    unsetenv("QUERN_TRACE");
 }
 
 static void measure_size(startup_times *times) {
@@ -227,7 +245,7 @@ static bool first_result(qn_device *device, qn_program *program) {
 }
 
 void startup_measure(startup_times *times, bool quick) {
-    *times = (startup_times){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0};
+    *times = (startup_times){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0};
     const char *source = shipped_kernel(kernel_name);
     times->kernel_lines = count_lines(source);
     /* A cache of its own, which the children inherit. */
@@ -247,7 +265,7 @@ void startup_measure(startup_times *times, bool quick) {
         qn_program_destroy(program);
         measure_children(times, quick ? 3 : 15);
         measure_launch(times, device, quick ? 100 : 2000);
-        measure_submit(times, context, quick ? 5 : 50);
+        measure_submit(times, context, cache, quick ? 5 : 50);
     }
     measure_size(times);
     qn_context_destroy(context);

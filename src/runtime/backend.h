@@ -24,6 +24,9 @@ struct qn__services {
     const qn__allocator *allocator;
     void (*log)(void *user, qn_log_level level, const char *message); /* never NULL */
     void *log_user;
+    /* Something that the calling thread did until now, for the trace. NULL: there is none. */
+    void (*did)(void *user, const char *name, const char *detail, uint64_t begin_ns);
+    void *did_user;
     void (*print)(void *user, const char *text, size_t size); /* what kernels print; never NULL */
     void *print_user;
     const char *cpu_compiler; /* or NULL */
@@ -116,6 +119,7 @@ typedef struct qn_backend {
     bool single;                /* one device, called just `name` */
     bool by_name_only;          /* never the default */
     const char *code_extension; /* of the files that code_load writes to the disk cache: ".so" */
+    bool host_clock;            /* marks tell times of qn__now_ns */
     bool rewrites_code;         /* such a file changes later; code_load sees itself whether it is whole */
     bool peers;                 /* its devices wait for each other's marks, and copy between their memories */
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "runtime/runtime.h"
+#include "runtime/trace.h"
 #include "util/file.h"
 
 #define TEXT_OF(x)  TEXT_OF_(x)
@@ -139,6 +140,7 @@ qn_status qn_context_create_for(uint32_t header, const qn_context_desc *desc, qn
         return qn__fail_memory(NULL, sizeof *context);
     }
     set_services(context);
+    qn__trace_start(context);
     *out = context;
     return QN_OK;
 }
@@ -148,7 +150,9 @@ void qn_context_destroy(qn_context *context) {
     qn__drivers_wait(context);
     qn__notifier_end(context);
     qn__courier_stop(context);
+    qn__trace_stop(context);
     qn__objects_free(context);
+    qn__trace_free(context);
     qn__drivers_close(context);
     context_release(context);
 }

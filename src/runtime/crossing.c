@@ -166,6 +166,8 @@ qn_device *qn__crossing_other(const qn__crossing *crossing, const qn_device *dev
     return from == device ? crossing->to.buffer->device : from;
 }
 
+uint64_t qn__crossing_size(const qn__crossing *crossing) { return crossing->size; }
+
 /* ---- queues: the courier's own, one a device ---- */
 
 static qn_status queue_of(qn_device *device, qn__queue **queue, char *why) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/runtime.h"
+#include "runtime/trace.h"
 #include "util/file.h"
 
 static const qn_backend *const backends[] = {
@@ -197,6 +198,7 @@ qn_status qn__device_ready(qn_device *device) {
 }
 
 void qn__device_finalise(qn_device *device) {
+    qn__trace_forget(device);
     qn__crossing_close(device);
     if (device->gpu) device->backend->gpu_close(device->gpu);
     qn__release(&device->object.context->allocator, device->hosts);

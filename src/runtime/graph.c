@@ -132,6 +132,7 @@ static qn_status make_replay(const qn_graph *graph, qn__graph_part *part, const 
     qn_status status = count && !made ? QN_ERROR_OUT_OF_MEMORY : QN_OK;
     if (made) {
         made->device = device;
+        made->count = count;
         status = device->backend->replay_create(device->gpu, list, count, &made->replay, why);
         if (status) {
             made->replay = NULL;

@@ -133,8 +133,9 @@ qn_status qn__peer_reserve(qn_buffer *root, qn_stream *stream);
 void qn__peer_set(qn_buffer *root, const qn_stream *stream, uint64_t number);
 void qn__peer_forget(qn_buffer *root, const qn_stream *stream); /* NULL: all */
 qn_device *qn__crossing_other(const qn__crossing *crossing,
-                              const qn_device *device); /* the other device of the two */
-qn_status qn__crossing_wait(qn_buffer *root);           /* until no other device uses the buffer */
-void qn__crossing_close(qn_device *device);             /* as the device goes */
+                              const qn_device *device);   /* the other device of the two */
+uint64_t qn__crossing_size(const qn__crossing *crossing); /* bytes */
+qn_status qn__crossing_wait(qn_buffer *root);             /* until no other device uses the buffer */
+void qn__crossing_close(qn_device *device);               /* as the device goes */
 
 #endif

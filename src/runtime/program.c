@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/trace.h"
 #include "util/file.h"
 
 static qn_status read_source(qn_context *context, const qn_program_desc *desc, const char *function,
@@ -163,7 +164,9 @@ qn_status qn__program_load(qn_program *program, const qn__code_source *source) {
     char why[QN__WHY] = "";
     uint64_t start = qn__now_ns();
     qn_status status = device->backend->code_load(device->gpu, source, &program->code, why);
-    program->times.driver_ns = qn__now_ns() - start;
+    const uint64_t end = qn__now_ns();
+    program->times.driver_ns = end - start;
+    qn__trace_host(program->object.context, "compile", "load code", device->name, start, end);
     if (status) program->code = NULL;
     return status ? qn__fail(program->object.context, status, "%s: %s", device->name,
                              why[0] ? why : qn_status_text(status))
@@ -216,7 +219,9 @@ static qn_status compile(qn_program *program, qn__program_input *input, const qn
     program->result = result;
     uint64_t start = qn__now_ns();
     qn__compile(&input->request, result);
-    program->times.compile_ns = qn__now_ns() - start;
+    const uint64_t end = qn__now_ns();
+    program->times.compile_ns = end - start;
+    qn__trace_host(context, "compile", "compile", input->request.name, start, end);
     qn_status status = qn__compile_failure(context, result);
     if (status) return status;
     program->log = result->log;
@@ -252,7 +257,9 @@ bool qn__program_load_cached(qn_program *program, const qn__cache_key *key, qn__
     source.binary_path = path;
     uint64_t start = qn__now_ns();
     bool found = qn__cache_load(program, key, path, sizeof path);
-    program->times.compile_ns = qn__now_ns() - start;
+    const uint64_t end = qn__now_ns();
+    program->times.compile_ns = end - start;
+    qn__trace_host(context, "compile", found ? "cache hit" : "cache miss", program->device->name, start, end);
     bool loaded = found && qn__program_load(program, &source) == QN_OK;
     atomic_fetch_add(loaded ? &context->cache_hits : &context->cache_misses, 1);
     const qn_backend *backend = program->device->backend;

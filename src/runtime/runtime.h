@@ -48,6 +48,8 @@ typedef struct qn__object_list {
 } qn__object_list;
 
 typedef struct qn__message qn__message;
+typedef struct qn__trace qn__trace; /* trace.h */
+typedef struct qn__lane qn__lane;   /* a stream's part of it */
 
 typedef struct qn__notice qn__notice;
 
@@ -84,6 +86,7 @@ struct qn_context {
     qn_log_callback *log; /* desc's, or of $QUERN_LOG; NULL: nobody listens */
     void *log_user;
     qn_log_level log_level;
+    qn__trace *trace; /* NULL: none is written */
     char *cache_dir, *cpu_compiler;
     qn__services services;
     qn__arena_store store; /* memory that compiles hand on to the next */
@@ -207,6 +210,7 @@ struct qn_stream {
     size_t first, count, cap;
     size_t reap_at;      /* so many in flight: time to ask the driver what is done, which costs */
     qn_graph *recording; /* between qn_graph_begin and end */
+    qn__lane *lane;      /* of the trace; made with the first command that is traced */
     qn__use *lent;       /* between qn_stream_native_begin and end: the buffers, with references; else NULL */
     size_t num_lent;
     qn__hold hold;
@@ -236,6 +240,7 @@ struct qn__graph_replay {
     qn_device *device;
     qn__replay *replay;
     atomic_uint held; /* launches of it that are held by their streams: it must stay as it is */
+    size_t count;     /* of its commands */
 };
 
 /* A part of a graph: commands between two events, or an event. */
@@ -331,6 +336,8 @@ qn_status qn__stream_submit(qn_stream *stream, const qn__command *command, const
 /* The same, also while the stream records a graph: for what has to do with the buffer, not with the stream. */
 qn_status qn__stream_submit_now(qn_stream *stream, const qn__command *command, qn__object *used,
                                 uint64_t *number);
+/* For the trace, within a submission, whose lock is held: a RECORD that keeps nothing alive. */
+qn_status qn__stream_put(qn_stream *stream, const qn__command *command);
 /* A wait for a mark of another device, and a copy from or to one; the crossing is the stream's then, unless it fails. */
 qn_status qn__stream_submit_wait(qn_stream *stream, const qn__command *command, qn_device *of,
                                  qn__object *object, uint64_t *number);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/runtime.h"
+#include "runtime/trace.h"
 #include "util/file.h"
 
 enum { REAP_AT = 64 };
@@ -37,6 +38,7 @@ void qn__stream_finalise(qn_stream *stream) {
     qn__buffers_forget(stream);
     /* until then another stream could have a hidden copy's mark recorded here */
     if (stream->queue) qn__hold_wait(stream, stream->submitted, QN_FOREVER, why);
+    qn__trace_leave(stream);
     qn__stream_reap(stream, true);
     if (stream->recording) qn__drop(&stream->recording->object);
     if (stream->queue) backend->queue_destroy(stream->queue);
@@ -131,6 +133,23 @@ static qn_status hand_over(qn_stream *stream, const work *w, uint64_t *number, c
     return status;
 }
 
+qn_status qn__stream_put(qn_stream *stream, const qn__command *command) {
+    const work w = {.command = command};
+    char why[QN__WHY];
+    uint64_t number = 0;
+    const qn_status status =
+        is_held(stream, &w) ? hold(stream, &w, &number, why) : hand_over(stream, &w, &number, why);
+    if (number > stream->submitted) stream->submitted = number;
+    return status;
+}
+
+static qn__span *begin_span(qn_stream *stream, const work *w) {
+    const qn__command crossing = {.kind = QN__COMMAND_COPY,
+                                  .size = w->crossing ? qn__crossing_size(w->crossing) : 0};
+    const qn__command *command = w->crossing ? &crossing : w->command;
+    return qn__trace_begin(stream, w->replay ? NULL : command, w->replay ? w->replay->count : 1);
+}
+
 /* Hands the work to the backend, or holds it, and keeps what it uses alive. The lock is held. *number is 0 where nothing
    got to the device. */
 static qn_status submit_locked(qn_stream *stream, const work *w, const qn__use *uses, size_t num_uses,
@@ -145,15 +164,18 @@ static qn_status submit_locked(qn_stream *stream, const work *w, const qn__use *
     if (stream->count + num_used > stream->reap_at) qn__stream_reap(stream, false);
     if (stream->count + num_used > stream->cap && !grow_in_flight(stream, stream->count + num_used))
         return QN_ERROR_OUT_OF_MEMORY;
+    qn__span *span = NULL;
+    if (QN__UNLIKELY(stream->object.context->trace != NULL)) span = begin_span(stream, w);
     qn_status status =
         QN__UNLIKELY(is_held(stream, w)) ? hold(stream, w, number, why) : hand_over(stream, w, number, why);
-    if (*number <= stream->submitted) {
+    if (*number <= stream->submitted)
         *number = 0;
-        return status;
+    else {
+        stream->submitted = *number;
+        for (size_t i = 0; i < num_uses; i++) add_in_flight(stream, *number, &uses[i].buffer->object);
+        if (object) add_in_flight(stream, *number, object);
     }
-    stream->submitted = *number;
-    for (size_t i = 0; i < num_uses; i++) add_in_flight(stream, *number, &uses[i].buffer->object);
-    if (object) add_in_flight(stream, *number, object);
+    if (QN__UNLIKELY(span != NULL)) qn__trace_end(stream, span, status);
     return status;
 }
 

@@ -231,13 +231,18 @@ static void a_privileged_process_asks_no_environment(void **state) {
     copy_program(program);
     setenv("QUERN_CACHE_DIR", "/tmp/quern-chosen", 1);
     setenv("QUERN_LOG", "loud", 1); /* any other process is told that there is no such level */
+    char trace[128];
+    snprintf(trace, sizeof trace, "%s/trace.json", p->parent);
+    setenv("QUERN_TRACE", trace, 1);
     const bool ran = run_as_nobody(program, text, sizeof text);
+    unsetenv("QUERN_TRACE");
     unsetenv("QUERN_CACHE_DIR");
     unsetenv("QUERN_LOG");
     if (!ran) skip();                            /* a build with libraries beside it */
     if (strncmp(text, "secure", 6) != 0) skip(); /* /tmp allows no set-user-ID */
     assert_null(strstr(text, "quern-chosen"));
     assert_null(strstr(text, "QUERN_LOG"));
+    assert_int_not_equal(access(trace, F_OK), 0);
     assert_non_null(strstr(text, "/tmp/quern-0"));
 }
 

@@ -59,6 +59,8 @@ static void log_time(const qn__cpu_background *b, uint64_t start_ns) {
     snprintf(text, sizeof text, "cpu: kernel %.80s compiled by %.80s in %.0f ms",
              b->source.info->kernels[0].name, b->code->gpu->driver, (double)(qn__now_ns() - start_ns) / 1e6);
     services->log(services->log_user, QN_LOG_DEBUG, text);
+    if (services->did)
+        services->did(services->did_user, "C compiler", b->source.info->kernels[0].name, start_ns);
 }
 
 static void compile(qn__cpu_background *b) {

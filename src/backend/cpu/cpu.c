@@ -174,6 +174,7 @@ const qn_backend qn__backend_cpu = {
     .kind = QN_DEVICE_CPU,
     .name = "cpu",
     .single = true,
+    .host_clock = true,
     .open = cpu_open,
     .close = cpu_close,
     .gpu_open = cpu_gpu_open,

@@ -225,6 +225,7 @@ const qn_backend qn__backend_null = {
     .kind = QN_DEVICE_NULL,
     .name = "null",
     .single = true,
+    .host_clock = true,
     .by_name_only = true,
     .open = null_open,
     .close = null_close,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backend/vulkan/vulkan.h"
+#include "util/file.h"
 #include "util/hash.h"
 
 enum { MAX_KEY = 128 };
@@ -63,9 +64,12 @@ static qn_status create(qn__code *code, uint32_t index, const uint32_t *key, uin
                   .pName = kernel->symbol ? kernel->symbol : kernel->name,
                   .pSpecializationInfo = &constants},
         .layout = gpu->layout};
+    const uint64_t start = qn__now_ns();
     VkResult result = gpu->vk.CreateComputePipelines(gpu->device, code->cache, 1, &info, NULL, pipeline);
     if (result == VK_SUCCESS) {
         note_compilation(code, kernel, &feedback);
+        const qn__services *services = gpu->services;
+        if (services->did) services->did(services->did_user, "driver's compiler", kernel->name, start);
         return QN_OK;
     }
     *pipeline = 0;

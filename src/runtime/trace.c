@@ -1,0 +1,535 @@
+/* The trace's events. A traced command has a mark before and behind it in its stream, as an event would; a thread looks every
+   few milliseconds which were reached, and writes them. The device's clock is compared with the host's once a second: a mark
+   is set on a stream of the trace's own, and was reached after it was submitted and before it was seen.
+   The file's format is the "JSON Array Format" of Chromium's "Trace Event Format". Times are CLOCK_MONOTONIC's. */
+#include "runtime/trace.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/file.h"
+#include "util/json_file.h"
+#include "util/thread.h"
+
+enum {
+    LOOK_EVERY_NS = 20000000,
+    COMPARE_EVERY_NS = 1000000000,
+    COMPARE_ROUNDS = 5,
+    COMPARE_TIMEOUT_NS = 20000000,
+    MOST_PENDING = 1 << 16, /* of a stream; what comes on top is counted, not written */
+    BUFFER = 64 << 10,
+    EVENT_ROOM = 2 << 10,
+    NAME = 96,
+    FIRST_LANE = 1 << 28, /* tracks of streams and of the host's threads: no numbers of threads */
+    FIRST_HOST = 1 << 29,
+    MOST_HOSTS = 64,
+    MOST_FILES = 99
+};
+
+struct qn__span {
+    qn__span *next;
+    qn__mark *begin, *end;
+    uint64_t version; /* of both marks */
+    uint64_t submitted_ns;
+    qn__command command; /* kind, range and size count; LAUNCH with code NULL: a graph */
+    size_t count;        /* of a graph's commands */
+    char name[NAME];
+};
+
+/* How a device's clock stands to the host's. */
+typedef struct clock_of {
+    struct clock_of *next;
+    qn_device *device;
+    qn__queue *queue;
+    qn__mark *mark;
+    uint64_t version, number; /* of the mark's last recording, and of its command */
+    uint64_t compared_ns;     /* when; 0: never */
+    int64_t offset;           /* the host's minus the device's */
+    bool known;
+} clock_of;
+
+struct qn__lane {
+    qn__lane *next;
+    qn_stream *stream;
+    uint32_t track;
+    uint64_t last_end;     /* of its events, on the host's clock; the trace's lock guards it */
+    uint64_t dropped_told; /* of `dropped`, in the file */
+    pthread_mutex_t lock;  /* of what follows */
+    qn__span *first, *last, *free;
+    uint64_t pending, dropped;
+};
+
+struct qn__trace {
+    qn_context *context;
+    qn__json_file file;
+    pthread_mutex_t lock; /* of all that follows, but `stop`, and of the lanes' list */
+    qn__lane *lanes;
+    clock_of *clocks;
+    uint32_t num_lanes, num_hosts;
+    pthread_t hosts[MOST_HOSTS];
+    bool failed; /* the file cannot be written any more */
+    size_t length;
+    char text[BUFFER + QN__JSON_FILE_ROOM];
+    pthread_t thread;
+    pthread_mutex_t stop_lock;
+    pthread_cond_t stopping;
+    bool stop;
+};
+
+/* ---- writing; the lock is held ---- */
+
+static void flush(qn__trace *trace) {
+    const int error = trace->failed ? 0 : qn__json_file_append(&trace->file, trace->text, trace->length);
+    trace->length = 0;
+    if (!error) return;
+    trace->failed = true;
+    qn__log(trace->context, QN_LOG_WARNING, "the trace ends here: %s", strerror(error));
+}
+
+static void put(qn__trace *trace, const char *format, ...) QN__PRINTF(2, 3);
+static void put(qn__trace *trace, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    const int length = vsnprintf(trace->text + trace->length, BUFFER - trace->length, format, args);
+    va_end(args);
+    trace->length += length > 0 ? (size_t)length : 0;
+}
+
+/* An event up to its arguments. */
+static void put_head(qn__trace *trace, const char *name, const char *phase, uint32_t track) {
+    char quoted[2 * NAME + 64];
+    if (trace->length > BUFFER - EVENT_ROOM) flush(trace);
+    qn__json_string(quoted, sizeof quoted, name);
+    put(trace, ",\n{\"name\":%s,\"ph\":\"%s\",\"pid\":%ld,\"tid\":%u", quoted, phase, (long)getpid(),
+        (unsigned)track);
+}
+
+static void put_span(qn__trace *trace, const char *category, const char *name, uint32_t track,
+                     uint64_t begin_ns, uint64_t end_ns) {
+    const uint64_t took = end_ns - begin_ns;
+    put_head(trace, name, "X", track);
+    put(trace, ",\"cat\":\"%s\",\"ts\":%llu.%03u,\"dur\":%llu.%03u", category,
+        (unsigned long long)(begin_ns / 1000), (unsigned)(begin_ns % 1000), (unsigned long long)(took / 1000),
+        (unsigned)(took % 1000));
+}
+
+static void put_name(qn__trace *trace, const char *what, uint32_t track, const char *name) {
+    char quoted[2 * NAME + 64];
+    qn__json_string(quoted, sizeof quoted, name);
+    put_head(trace, what, "M", track);
+    put(trace, ",\"args\":{\"name\":%s}}", quoted);
+}
+
+/* ---- the clocks ---- */
+
+/* One comparison; false: the device did not get to it in time, or failed. */
+static bool compare(clock_of *clock, int64_t *least, int64_t *most) {
+    const qn_backend *backend = clock->device->backend;
+    char why[QN__WHY];
+    uint64_t reached;
+    const qn__command record = {
+        .kind = QN__COMMAND_RECORD, .mark = clock->mark, .mark_version = ++clock->version};
+    const uint64_t before = qn__now_ns();
+    if (backend->submit(clock->queue, &record, &clock->number, why)) return false;
+    if (backend->mark_wait(clock->mark, clock->version, COMPARE_TIMEOUT_NS, why)) return false;
+    const uint64_t after = qn__now_ns();
+    if (!backend->mark_done(clock->mark, clock->version, &reached)) return false;
+    if ((int64_t)(before - reached) > *least) *least = (int64_t)(before - reached);
+    if ((int64_t)(after - reached) < *most) *most = (int64_t)(after - reached);
+    return true;
+}
+
+static void compare_clocks(clock_of *clock) {
+    int64_t least = INT64_MIN, most = INT64_MAX;
+    clock->compared_ns = qn__now_ns();
+    if (clock->device->backend->host_clock) return;
+    for (int i = 0; i < COMPARE_ROUNDS; i++)
+        if (!compare(clock, &least, &most)) return;
+    clock->offset = least + (most - least) / 2;
+    clock->known = true;
+}
+
+static clock_of *add_clock(qn__trace *trace, qn_device *device) {
+    const qn_backend *backend = device->backend;
+    char why[QN__WHY];
+    clock_of *clock = qn__allocate_zeroed(&trace->context->allocator, sizeof *clock);
+    if (!clock) return NULL;
+    clock->device = device;
+    clock->known = backend->host_clock;
+    bool made = clock->known || !backend->queue_create(device->gpu, &clock->queue, why);
+    if (made && !clock->known && backend->mark_create(device->gpu, &clock->mark, why)) {
+        backend->queue_destroy(clock->queue);
+        made = false;
+    }
+    if (!made) {
+        qn__release(&trace->context->allocator, clock);
+        return NULL;
+    }
+    clock->next = trace->clocks;
+    return trace->clocks = clock;
+}
+
+/* A recent comparison; NULL: the device answers none. */
+static const clock_of *clock_for(qn__trace *trace, qn_device *device) {
+    clock_of *clock = trace->clocks;
+    while (clock && clock->device != device) clock = clock->next;
+    if (!clock) clock = add_clock(trace, device);
+    if (!clock) return NULL;
+    if (!clock->compared_ns || qn__now_ns() - clock->compared_ns > COMPARE_EVERY_NS) compare_clocks(clock);
+    return clock->known ? clock : NULL;
+}
+
+/* A stream that a device still holds back is left to it. */
+void qn__trace_forget(qn_device *device) {
+    qn__trace *trace = device->object.context->trace;
+    const qn_backend *backend = device->backend;
+    char why[QN__WHY];
+    if (!trace) return;
+    pthread_mutex_lock(&trace->lock);
+    clock_of **at = &trace->clocks;
+    while (*at && (*at)->device != device) at = &(*at)->next;
+    clock_of *clock = *at;
+    if (clock) *at = clock->next;
+    pthread_mutex_unlock(&trace->lock);
+    if (clock && clock->queue && !backend->wait(clock->queue, clock->number, COMPARE_TIMEOUT_NS, why)) {
+        backend->queue_destroy(clock->queue);
+        backend->mark_destroy(clock->mark);
+    }
+    qn__release(&trace->context->allocator, clock);
+}
+
+/* ---- commands that are done; the trace's lock is held ---- */
+
+static void put_command(qn__trace *trace, const qn__lane *lane, const qn__span *span, uint64_t begin,
+                        uint64_t end) {
+    static const char *const categories[] = {[QN__COMMAND_WRITE] = "copy",
+                                             [QN__COMMAND_READ] = "copy",
+                                             [QN__COMMAND_COPY] = "copy",
+                                             [QN__COMMAND_FILL] = "copy",
+                                             [QN__COMMAND_LAUNCH] = "launch"};
+    const qn__command *command = &span->command;
+    const bool graph = command->kind == QN__COMMAND_LAUNCH && !command->code;
+    char range[QN__RANGE_TEXT];
+    put_span(trace, graph ? "graph" : categories[command->kind], span->name, lane->track, begin, end);
+    if (graph)
+        put(trace, ",\"args\":{\"commands\":%zu", span->count);
+    else if (command->kind == QN__COMMAND_LAUNCH) {
+        qn__range_print(command, range, sizeof range);
+        put(trace, ",\"args\":{\"range\":\"%s\"", range);
+    } else
+        put(trace, ",\"args\":{\"bytes\":%llu", (unsigned long long)command->size);
+    put(trace, ",\"submitted\":%llu.%03u}}", (unsigned long long)(span->submitted_ns / 1000),
+        (unsigned)(span->submitted_ns % 1000));
+}
+
+/* Commands of a stream come one after another, none before it was submitted: what is off by the clocks' error is set right. */
+static void write_span(qn__trace *trace, qn__lane *lane, const qn__span *span) {
+    const qn_device *device = lane->stream->device;
+    const clock_of *clock = clock_for(trace, lane->stream->device);
+    uint64_t begin = 0, end = 0;
+    const bool done = clock && device->backend->mark_done(span->begin, span->version, &begin) &&
+                      device->backend->mark_done(span->end, span->version, &end);
+    if (!done) return;
+    begin += (uint64_t)clock->offset;
+    end += (uint64_t)clock->offset;
+    const uint64_t least = lane->last_end > span->submitted_ns ? lane->last_end : span->submitted_ns;
+    const uint64_t now = qn__now_ns();
+    if ((int64_t)(begin - least) < 0) begin = least;
+    if ((int64_t)(end - now) > 0) end = now;
+    if ((int64_t)(end - begin) < 0) end = begin;
+    lane->last_end = end;
+    put_command(trace, lane, span, begin, end);
+}
+
+static qn__span *take_done(qn__lane *lane, bool all) {
+    uint64_t time;
+    const qn_backend *backend = lane->stream->device->backend;
+    pthread_mutex_lock(&lane->lock);
+    qn__span *span = lane->first;
+    pthread_mutex_unlock(&lane->lock); /* only the reader takes spans out */
+    if (!span || (!all && !backend->mark_done(span->end, span->version, &time))) return NULL;
+    pthread_mutex_lock(&lane->lock);
+    lane->first = span->next;
+    if (!lane->first) lane->last = NULL;
+    lane->pending--;
+    pthread_mutex_unlock(&lane->lock);
+    return span;
+}
+
+static void give_back(qn__lane *lane, qn__span *span) {
+    pthread_mutex_lock(&lane->lock);
+    span->next = lane->free;
+    lane->free = span;
+    pthread_mutex_unlock(&lane->lock);
+}
+
+static void look_at(qn__trace *trace, qn__lane *lane, bool all) {
+    for (qn__span *span; (span = take_done(lane, all));) {
+        write_span(trace, lane, span);
+        give_back(lane, span);
+    }
+    pthread_mutex_lock(&lane->lock);
+    const uint64_t dropped = lane->dropped;
+    pthread_mutex_unlock(&lane->lock);
+    if (dropped == lane->dropped_told) return;
+    put_head(trace, "commands that came too fast to be written", "I", lane->track);
+    put(trace, ",\"ts\":%llu,\"s\":\"t\",\"args\":{\"count\":%llu}}", (unsigned long long)qn__now_ns() / 1000,
+        (unsigned long long)(dropped - lane->dropped_told));
+    lane->dropped_told = dropped;
+}
+
+static bool wait_to_stop(qn__trace *trace) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += LOOK_EVERY_NS;
+    if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+    pthread_mutex_lock(&trace->stop_lock);
+    if (!trace->stop) pthread_cond_timedwait(&trace->stopping, &trace->stop_lock, &until);
+    const bool stop = trace->stop;
+    pthread_mutex_unlock(&trace->stop_lock);
+    return stop;
+}
+
+static void *trace_main(void *argument) {
+    qn__trace *trace = argument;
+    while (!wait_to_stop(trace)) {
+        pthread_mutex_lock(&trace->lock);
+        for (qn__lane *lane = trace->lanes; lane; lane = lane->next) look_at(trace, lane, false);
+        flush(trace);
+        pthread_mutex_unlock(&trace->lock);
+    }
+    return NULL;
+}
+
+/* ---- beginning and end ---- */
+
+/* "trace.json", and where others have that, "trace.2.json" and so on. */
+static int open_file(qn__trace *trace, const char *path) {
+    char numbered[4096];
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    const int stem = dot ? (int)(dot - path) : (int)strlen(path);
+    int error = qn__json_file_open(&trace->file, path);
+    for (int i = 2; error == EWOULDBLOCK && i <= MOST_FILES; i++) {
+        snprintf(numbered, sizeof numbered, "%.*s.%d%s", stem, path, i, dot ? dot : "");
+        error = qn__json_file_open(&trace->file, numbered);
+    }
+    return error;
+}
+
+static void trace_free(qn__trace *trace) {
+    qn__json_file_close(&trace->file);
+    pthread_mutex_destroy(&trace->lock);
+    pthread_mutex_destroy(&trace->stop_lock);
+    pthread_cond_destroy(&trace->stopping);
+    qn__release(&trace->context->allocator, trace);
+}
+
+static void backend_did(void *user, const char *name, const char *detail, uint64_t begin_ns) {
+    qn__trace_host(user, "compile", name, detail, begin_ns, qn__now_ns());
+}
+
+void qn__trace_start(qn_context *context) {
+    const char *path = qn__environment("QUERN_TRACE");
+    if (!path || !path[0]) return;
+    qn__trace *trace = qn__allocate_zeroed(&context->allocator, sizeof *trace);
+    int error = trace ? 0 : ENOMEM;
+    if (trace) {
+        trace->context = context;
+        pthread_mutex_init(&trace->lock, NULL);
+        pthread_mutex_init(&trace->stop_lock, NULL);
+        pthread_condattr_t attributes;
+        pthread_condattr_init(&attributes);
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+        pthread_cond_init(&trace->stopping, &attributes);
+        pthread_condattr_destroy(&attributes);
+        error = open_file(trace, path);
+        if (!error) put_name(trace, "process_name", 0, "quern");
+        if (!error && !qn__thread_start(&trace->thread, trace_main, trace)) error = EAGAIN;
+        if (error) trace_free(trace);
+    }
+    if (!error) {
+        context->trace = trace;
+        context->services.did = backend_did;
+        context->services.did_user = context;
+    } else
+        qn__log(context, QN_LOG_WARNING, "no trace is written to %.500s: %s", path, strerror(error));
+}
+
+void qn__trace_stop(qn_context *context) {
+    qn__trace *trace = context->trace;
+    if (!trace) return;
+    pthread_mutex_lock(&trace->stop_lock);
+    trace->stop = true;
+    pthread_cond_signal(&trace->stopping);
+    pthread_mutex_unlock(&trace->stop_lock);
+    pthread_join(trace->thread, NULL);
+    pthread_mutex_lock(&trace->lock);
+    for (qn__lane *lane = trace->lanes; lane; lane = lane->next) look_at(trace, lane, false);
+    flush(trace);
+    pthread_mutex_unlock(&trace->lock);
+}
+
+void qn__trace_free(qn_context *context) {
+    if (context->trace) trace_free(context->trace);
+    context->trace = NULL;
+}
+
+/* ---- the submitting thread ---- */
+
+static qn__lane *lane_of(qn_stream *stream) {
+    qn__trace *trace = stream->object.context->trace;
+    if (stream->lane) return stream->lane;
+    qn__lane *lane = qn__allocate_zeroed(&trace->context->allocator, sizeof *lane);
+    if (!lane) return NULL;
+    char name[NAME];
+    lane->stream = stream;
+    pthread_mutex_init(&lane->lock, NULL);
+    pthread_mutex_lock(&trace->lock);
+    lane->track = FIRST_LANE + ++trace->num_lanes;
+    snprintf(name, sizeof name, "%s stream %u%s", stream->device->name, (unsigned)trace->num_lanes,
+             stream->device->stream == stream ? " (default)" : "");
+    put_name(trace, "thread_name", lane->track, name);
+    lane->next = trace->lanes;
+    trace->lanes = lane;
+    pthread_mutex_unlock(&trace->lock);
+    return stream->lane = lane;
+}
+
+static qn__span *new_span(const qn__lane *lane) {
+    const qn_device *device = lane->stream->device;
+    const qn__allocator *allocator = &device->object.context->allocator;
+    char why[QN__WHY];
+    qn__span *span = qn__allocate_zeroed(allocator, sizeof *span);
+    if (!span) return NULL;
+    if (device->backend->mark_create(device->gpu, &span->begin, why)) span->begin = NULL;
+    if (device->backend->mark_create(device->gpu, &span->end, why)) span->end = NULL;
+    if (span->begin && span->end) return span;
+    if (span->begin) device->backend->mark_destroy(span->begin);
+    if (span->end) device->backend->mark_destroy(span->end);
+    qn__release(allocator, span);
+    return NULL;
+}
+
+static qn__span *take_span(qn__lane *lane) {
+    pthread_mutex_lock(&lane->lock);
+    const bool full = lane->pending >= MOST_PENDING;
+    qn__span *span = full ? NULL : lane->free;
+    if (span) lane->free = span->next;
+    lane->dropped += full;
+    pthread_mutex_unlock(&lane->lock);
+    return span || full ? span : new_span(lane);
+}
+
+static bool record(qn_stream *stream, qn__mark *mark, uint64_t version) {
+    const qn__command command = {.kind = QN__COMMAND_RECORD, .mark = mark, .mark_version = version};
+    return qn__stream_put(stream, &command) == QN_OK;
+}
+
+static void set_name(qn__span *span) {
+    static const char *const names[] = {[QN__COMMAND_WRITE] = "write",
+                                        [QN__COMMAND_READ] = "read",
+                                        [QN__COMMAND_COPY] = "copy",
+                                        [QN__COMMAND_FILL] = "fill",
+                                        [QN__COMMAND_LAUNCH] = "graph"};
+    const char *kernel = span->command.kernel_name, *name = kernel ? kernel : names[span->command.kind];
+    const size_t length = strnlen(name, sizeof span->name - 1);
+    memcpy(span->name, name, length); /* the kernel may be gone when it is written */
+    span->name[length] = 0;
+}
+
+qn__span *qn__trace_begin(qn_stream *stream, const qn__command *command, size_t count) {
+    static const qn__command graph = {.kind = QN__COMMAND_LAUNCH};
+    if (command && (command->kind == QN__COMMAND_RECORD || command->kind == QN__COMMAND_WAIT)) return NULL;
+    qn__lane *lane = lane_of(stream);
+    qn__span *span = lane ? take_span(lane) : NULL;
+    if (!span) return NULL;
+    span->command = command ? *command : graph;
+    span->count = count;
+    set_name(span);
+    span->submitted_ns = qn__now_ns();
+    if (record(stream, span->begin, ++span->version)) return span;
+    give_back(lane, span);
+    return NULL;
+}
+
+void qn__trace_end(qn_stream *stream, qn__span *span, qn_status status) {
+    qn__lane *lane = stream->lane;
+    if (status || !record(stream, span->end, span->version)) {
+        give_back(lane, span);
+        return;
+    }
+    span->next = NULL;
+    pthread_mutex_lock(&lane->lock);
+    if (lane->last)
+        lane->last->next = span;
+    else
+        lane->first = span;
+    lane->last = span;
+    lane->pending++;
+    pthread_mutex_unlock(&lane->lock);
+}
+
+/* One that was held may never have been recorded. */
+static void destroy_mark(const qn_device *device, qn__mark *mark) {
+    qn__recordings_forget(device->object.context, mark);
+    device->backend->mark_destroy(mark);
+}
+
+static void free_spans(qn__lane *lane) {
+    const qn_device *device = lane->stream->device;
+    for (qn__span *span = lane->free, *next; span; span = next) {
+        next = span->next;
+        destroy_mark(device, span->begin);
+        destroy_mark(device, span->end);
+        qn__release(&device->object.context->allocator, span);
+    }
+}
+
+void qn__trace_leave(qn_stream *stream) {
+    qn__lane *lane = stream->lane;
+    if (!lane) return;
+    qn__trace *trace = stream->object.context->trace;
+    pthread_mutex_lock(&trace->lock);
+    look_at(trace, lane, true);
+    qn__lane **at = &trace->lanes;
+    while (*at != lane) at = &(*at)->next;
+    *at = lane->next;
+    flush(trace);
+    pthread_mutex_unlock(&trace->lock);
+    stream->lane = NULL;
+    free_spans(lane);
+    pthread_mutex_destroy(&lane->lock);
+    qn__release(&trace->context->allocator, lane);
+}
+
+/* ---- threads of the host ---- */
+
+/* The calling thread's track. A thread that ends leaves it to the one that gets its id. */
+static uint32_t host_track(qn__trace *trace) {
+    const pthread_t self = pthread_self();
+    char name[NAME];
+    for (uint32_t i = 0; i < trace->num_hosts; i++)
+        if (pthread_equal(trace->hosts[i], self)) return FIRST_HOST + i;
+    if (trace->num_hosts == MOST_HOSTS) return FIRST_HOST + MOST_HOSTS;
+    const uint32_t index = trace->num_hosts++;
+    trace->hosts[index] = self;
+    snprintf(name, sizeof name, "host thread %u", (unsigned)index + 1);
+    put_name(trace, "thread_name", FIRST_HOST + index, name);
+    return FIRST_HOST + index;
+}
+
+void qn__trace_host(qn_context *context, const char *category, const char *name, const char *detail,
+                    uint64_t begin_ns, uint64_t end_ns) {
+    qn__trace *trace = context->trace;
+    char quoted[2 * NAME + 64];
+    if (!trace) return;
+    qn__json_string(quoted, sizeof quoted, detail ? detail : "");
+    pthread_mutex_lock(&trace->lock);
+    put_span(trace, category, name, host_track(trace), begin_ns, end_ns);
+    put(trace, ",\"args\":{\"detail\":%s}}", quoted);
+    flush(trace);
+    pthread_mutex_unlock(&trace->lock);
+}
