@@ -1,14 +1,10 @@
 /* The disk cache. An entry is named by a 128-bit hash of its key and holds the whole key, so that a collision
    is a miss; a checksum over everything makes a damaged file a miss. Files are written beside and renamed, so
    processes need no lock. When the directory grows over its limit the entries used longest ago go. */
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "fingerprint.h" /* generated: QN__FINGERPRINT */
 #include "runtime/entry.h"
@@ -88,7 +84,7 @@ bool qn__cache_usable(qn_context *context) {
     if (!context->cache_dir[0]) return false;
     const int error = qn__folder_open(context->cache_dir, true, &folder);
     if (!error) {
-        close(folder);
+        qn__folder_close(folder);
         return true;
     }
     char why[512];
@@ -139,7 +135,7 @@ static void put_entry(qn__buf *out, const qn__cache_key *key, const qn__compile_
 
 typedef struct cached_file {
     char name[64];
-    time_t used;
+    int64_t used;
     uint64_t size;
 } cached_file;
 
@@ -148,30 +144,30 @@ static bool is_entry(const char *name) {
     return dot && dot - name == 32 && strspn(name, "0123456789abcdef") == 32 && strlen(name) < 60;
 }
 
+typedef struct cache_walk {
+    bool (*visit)(void *user, int folder, const cached_file *file);
+    void *user;
+} cache_walk;
+
+static bool visit_entry(void *user, int folder, const qn__folder_entry *entry) {
+    const cache_walk *walk = user;
+    if (!is_entry(entry->name)) return true;
+    cached_file file = {.used = entry->time, .size = entry->size};
+    snprintf(file.name, sizeof file.name, "%.60s", entry->name);
+    return walk->visit(walk->user, folder, &file);
+}
+
 /* Calls visit for each file of the cache; stops when it returns false. Gives an errno value where the folder cannot be
    used. */
 static int each_file(qn_context *context, bool (*visit)(void *user, int folder, const cached_file *file),
                      void *user) {
     int folder;
     if (!context->cache_dir[0]) return 0;
-    const int error = qn__folder_open(context->cache_dir, false, &folder);
+    int error = qn__folder_open(context->cache_dir, false, &folder);
     if (error) return error == ENOENT ? 0 : error;
-    DIR *dir = fdopendir(folder);
-    if (!dir) {
-        close(folder);
-        return ENOMEM;
-    }
-    bool go_on = true;
-    for (struct dirent *entry; go_on && (entry = readdir(dir));) {
-        struct stat info;
-        if (!is_entry(entry->d_name)) continue;
-        if (fstatat(folder, entry->d_name, &info, AT_SYMLINK_NOFOLLOW)) continue;
-        cached_file file = {.used = info.st_mtime, .size = (uint64_t)info.st_size};
-        snprintf(file.name, sizeof file.name, "%.60s", entry->d_name);
-        go_on = visit(user, folder, &file);
-    }
-    closedir(dir);
-    return 0;
+    error = qn__folder_each(folder, visit_entry, &(cache_walk){visit, user});
+    qn__folder_close(folder);
+    return error;
 }
 
 typedef struct file_list {
@@ -209,8 +205,8 @@ static void trim(qn_context *context) {
     if (list.bytes > limit && qn__folder_open(context->cache_dir, false, &folder) == 0) {
         qsort(list.files, list.count, sizeof *list.files, by_age);
         for (size_t i = 0; i < list.count && list.bytes > limit; i++)
-            if (unlinkat(folder, list.files[i].name, 0) == 0) list.bytes -= list.files[i].size;
-        close(folder);
+            if (qn__folder_unlink(folder, list.files[i].name) == 0) list.bytes -= list.files[i].size;
+        qn__folder_close(folder);
     }
     qn__release(&context->allocator, list.files);
 }
@@ -249,15 +245,6 @@ static qn__hash128 get_hash(qn__reader *r) {
     return hash;
 }
 
-/* Used now: matters to trim. False when the file is not there, or not ours. */
-static bool touch(const char *path) {
-    int file;
-    if (qn__private_open(path, &file)) return false;
-    (void)futimens(file, NULL);
-    close(file);
-    return true;
-}
-
 static bool get_entry(qn_program *program, const qn__cache_key *key, qn__reader *r, char *code_path,
                       size_t path_size) {
     qn_context *context = program->object.context;
@@ -274,7 +261,7 @@ static bool get_entry(qn_program *program, const qn__cache_key *key, qn__reader 
     }
     qn__get_code_info(r, &program->arena, NULL, &program->info);
     if (r->failed || !qn__cache_code_path(program->device, name, code_path, path_size)) return false;
-    if (program->device->backend->rewrites_code) return touch(code_path);
+    if (program->device->backend->rewrites_code) return qn__private_touch(code_path) == 0;
     return file_holds(context, qn__private_read, code_path, code);
 }
 
@@ -311,8 +298,8 @@ bool qn__cache_load(qn_program *program, const qn__cache_key *key, char *code_pa
         whole = get_entry(program, key, &r, code_path, path_size);
     program->arena.escape = NULL;
     if (whole) {
-        touch(path);
-        touch(code_path);
+        (void)qn__private_touch(path); /* used now: matters to trim */
+        (void)qn__private_touch(code_path);
         return true;
     }
     qn__log(context, QN_LOG_INFO, "the cache entry %s is damaged or out of date", path);
@@ -346,8 +333,8 @@ qn_status qn_cache_get_stats(qn_context *context, qn_cache_stats *stats) {
 }
 
 static bool remove_file(void *user, int folder, const cached_file *file) {
-    if (unlinkat(folder, file->name, 0) && errno != ENOENT)
-        *(bool *)user = true; /* another process may have been faster */
+    const int error = qn__folder_unlink(folder, file->name);
+    if (error && error != ENOENT) *(bool *)user = true; /* another process may have been faster */
     return true;
 }
 

@@ -2,11 +2,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "runtime/runtime.h"
 #include "runtime/trace.h"
 #include "util/file.h"
+#include "util/system.h"
 
 #define TEXT_OF(x)  TEXT_OF_(x)
 #define TEXT_OF_(x) #x
@@ -32,18 +32,10 @@ static char *copy_text(qn_context *context, const char *text) {
 
 /* Where the cache lives: "" when there is no place for it. Whether the folder can be trusted is seen at each use. */
 static void default_cache_dir(char *out, size_t size) {
-    const char *own = qn__environment("QUERN_CACHE_DIR"), *xdg = qn__environment("XDG_CACHE_HOME"),
-               *home = qn__environment("HOME");
-    int length = 0;
-    if (own)
-        length = snprintf(out, size, "%s", own);
-    else if (xdg && xdg[0] == '/')
-        length = snprintf(out, size, "%s/quern", xdg);
-    else if (home && home[0] == '/')
-        length = snprintf(out, size, "%s/.cache/quern", home);
-    else
-        length = snprintf(out, size, "/tmp/quern-%ld", (long)geteuid());
-    if (length < 0 || (size_t)length >= size) out[0] = 0;
+    const char *own = qn__environment("QUERN_CACHE_DIR");
+    const bool fits =
+        own ? (size_t)snprintf(out, size, "%s", own) < size : qn__default_cache_folder(out, size);
+    if (!fits) out[0] = 0;
 }
 
 static bool copy_strings(qn_context *context) {

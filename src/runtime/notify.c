@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "runtime/runtime.h"
@@ -91,14 +90,8 @@ static qn__notice *look(qn_context *context, qn__notice *list, bool *told) {
 
 /* The lock is held. False: something came meanwhile. */
 static bool pause_for(qn__notifier *notifier, long ns) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += ns;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
-    return pthread_cond_timedwait(&notifier->wake, &notifier->lock, &until) == ETIMEDOUT;
+    const struct timespec until = qn__deadline((uint64_t)ns);
+    return !qn__cond_wait(&notifier->wake, &notifier->lock, (uint64_t)ns, &until);
 }
 
 static void put_back(qn__notifier *notifier, qn__notice *rest) {
@@ -140,12 +133,8 @@ static void *notify_main(void *argument) {
 /* ---- the notifier's life ---- */
 
 void qn__notifier_init(qn_context *context) {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&context->notifier.lock, NULL);
-    pthread_cond_init(&context->notifier.wake, &attributes);
-    pthread_condattr_destroy(&attributes);
+    qn__cond_init(&context->notifier.wake);
     context->notifier.last = &context->notifier.first;
 }
 

@@ -12,6 +12,7 @@ int qn__file_read(const qn__allocator *allocator, const char *path, size_t limit
 /* The same for an opened file, which stays open; and all of `data` is written to one. */
 int qn__file_read_open(const qn__allocator *allocator, int fd, size_t limit, char **data, size_t *size);
 int qn__file_write_open(int fd, const void *data, size_t size);
+void qn__file_close(int fd);
 /* Whether the process has rights that whoever started it has not (set-user-ID, capabilities of its file). */
 bool qn__is_privileged(void);
 /* A variable of the environment; NULL also in a privileged process, whose user must not choose the code that it runs. */

@@ -7,19 +7,33 @@
 
 #include <limits.h>
 #include <stdbool.h>
-#include <sys/types.h>
+#include <stdint.h>
 
 #include "util/arena.h"
 
 /* Opens the folder. Returns 0 and a descriptor, or an errno value: EPERM for a folder that others can change.
    `make`: what is missing of the path is made with mode 0700, but nothing in a folder of another user than root. */
 int qn__folder_open(const char *path, bool make, int *folder);
-/* This user, or root. */
-bool qn__folder_owner_is_trusted(uid_t owner);
+void qn__folder_close(int folder);
 /* A message on why the folder gave that error. */
 void qn__folder_explain(const char *path, int error, char *text, size_t size);
 /* Opens the folder that the file `path` is in; *name is the file's name there. */
 int qn__folder_of(const char *path, int *folder, const char **name);
+
+/* One thing in a folder: when it was written, as seconds, and its bytes. */
+typedef struct qn__folder_entry {
+    const char *name;
+    int64_t time;
+    uint64_t size;
+} qn__folder_entry;
+/* Calls `visit` for each thing in a folder; stops when it returns false. Returns 0 or an errno value. */
+int qn__folder_each(int folder, bool (*visit)(void *user, int folder, const qn__folder_entry *entry),
+                    void *user);
+/* Removes a file. Returns 0 or an errno value. */
+int qn__folder_unlink(int folder, const char *name);
+/* A path by which the system's loader gets the file `name` of this very folder, whatever has become of the folder's own
+   path since. `shared`: other processes (a debugger) can use it too, as long as the folder is open. */
+void qn__folder_loadable(int folder, const char *name, bool shared, char *path, size_t size);
 
 /* Opens a file for reading. Returns 0 or an errno value: ELOOP for a link, EPERM for what is no file, or one that
    others can change. */
@@ -32,6 +46,8 @@ int qn__private_open(const char *path, int *file);
 int qn__private_read(const qn__allocator *allocator, const char *path, size_t limit, char **data,
                      size_t *size);
 int qn__private_write(const char *path, const void *data, size_t size);
+/* The file is as new as if it were written now. */
+int qn__private_touch(const char *path);
 
 /* A folder for the files of one task, that is gone with it. The path leads through folders that only this user and root
    can change, so that programs can be told paths in it. A lock shows that its process lives. */

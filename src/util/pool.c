@@ -6,8 +6,8 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <unistd.h>
 
+#include "util/system.h"
 #include "util/thread.h"
 
 typedef struct run {
@@ -104,10 +104,7 @@ static bool start_worker(qn__pool *pool, unsigned worker) {
 }
 
 qn__pool *qn__pool_create(const qn__allocator *allocator, unsigned threads) {
-    if (threads == 0) {
-        long online = sysconf(_SC_NPROCESSORS_ONLN);
-        threads = online > 0 ? (unsigned)online : 1;
-    }
+    if (threads == 0) threads = qn__processors();
     qn__pool *pool = qn__allocate_zeroed(allocator, sizeof *pool);
     if (!pool) return NULL;
     pool->allocator = allocator;

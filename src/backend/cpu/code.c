@@ -1,9 +1,8 @@
 /* Loaded programs: compiled, from the cache, or interpreted, for now or for good. */
-#include <dlfcn.h>
-#include <unistd.h>
-
 #include "backend/cpu/background.h"
 #include "backend/cpu/object.h"
+#include "util/dynamic.h"
+#include "util/folder.h"
 
 /* Interpreted from now on, and compiled meanwhile; false where that cannot be. */
 static bool start_in_background(qn__code *code, const qn__code_source *source) {
@@ -45,8 +44,8 @@ qn_status qn__cpu_code_load(qn__gpu *gpu, const qn__code_source *source, qn__cod
 
 void qn__cpu_code_unload(qn__gpu *gpu, qn__code *code) {
     qn__cpu_background_end(code);
-    if (code->library) dlclose(code->library);
-    if (code->folder >= 0) close(code->folder);
+    if (code->library) qn__dynamic_close(code->library);
+    if (code->folder >= 0) qn__folder_close(code->folder);
     qn__arena_free(&code->arena);
     qn__release(gpu->services->allocator, code->kernels);
     qn__release(gpu->services->allocator, code);

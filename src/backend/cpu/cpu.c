@@ -5,17 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "util/file.h"
 #include "util/hash.h"
+#include "util/system.h"
 
 /* A path, or a program on PATH; false when it is not there. */
 static bool find_compiler(const char *name, char *out, size_t size) {
     if (!strchr(name, '/')) return qn__find_program(name, out, size);
     snprintf(out, size, "%s", name);
-    return access(name, X_OK) == 0;
+    return qn__is_program(name);
 }
 
 static void choose_compiler(const qn__services *services, char *out, size_t size) {
@@ -63,7 +62,7 @@ static void cpuinfo_line(const char *text, const char *name, char *out, size_t s
 /* The cache's key: code for this processor by this compiler. The compiler is known by its file, because
    asking it for its version would cost more than loading from the cache may take. */
 static void describe(qn__gpu *gpu) {
-    char text[8192] = "", model[128] = "", flags[4096] = "", real[PATH_MAX];
+    char text[8192] = "", model[128] = "", flags[4096] = "";
     FILE *file = fopen("/proc/cpuinfo", "r");
     if (file) {
         size_t got = fread(text, 1, sizeof text - 1, file);
@@ -74,21 +73,16 @@ static void describe(qn__gpu *gpu) {
     cpuinfo_line(text, "flags", flags, sizeof flags);
     if (!flags[0]) cpuinfo_line(text, "Features", flags, sizeof flags); /* as Arm says */
     gpu->machine = qn__cpu_machine(flags);
-    const char *compiler = gpu->compiler[0] && realpath(gpu->compiler, real) ? real : "interpreter";
-    const char *base = strrchr(compiler, '/') ? strrchr(compiler, '/') + 1 : compiler;
-    struct stat info = {0};
-    if (compiler == real) stat(real, &info);
+    qn__program compiler = {.path = "interpreter"};
+    if (gpu->compiler[0] && !qn__program_identify(gpu->compiler, &compiler))
+        compiler = (qn__program){.path = "interpreter"};
+    const char *slash = strrchr(compiler.path, '/'), *base = slash ? slash + 1 : compiler.path;
     snprintf(gpu->description, sizeof gpu->description, "%s, %u threads", model[0] ? model : "processor",
              gpu->num_workers);
     snprintf(gpu->driver, sizeof gpu->driver, "%.120s", base);
     snprintf(gpu->cache_key, sizeof gpu->cache_key, "abi %d %.400s %lld %lld %s %016llx", QN__CPU_ABI_VERSION,
-             compiler, (long long)info.st_size, (long long)info.st_mtime, model,
+             compiler.path, (long long)compiler.size, (long long)compiler.time, model,
              (unsigned long long)qn__hash(flags, strlen(flags), 0));
-}
-
-static uint64_t machine_memory(void) {
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : (uint64_t)1 << 30;
 }
 
 static qn_status cpu_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out, char *why) {
@@ -98,7 +92,7 @@ static qn_status cpu_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out,
     if (!gpu) return QN_ERROR_OUT_OF_MEMORY;
     gpu->services = services;
     gpu->compiler = driver->compiler;
-    gpu->memory = machine_memory();
+    gpu->memory = qn__machine_memory();
     gpu->pool = qn__pool_create(services->allocator, services->cpu_threads);
     gpu->num_workers = gpu->pool ? qn__pool_threads(gpu->pool) : 0;
     gpu->workers =

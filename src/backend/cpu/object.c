@@ -1,15 +1,15 @@
 /* From emitted C to loaded code: the host's C compiler makes a shared object, which is loaded from the cache's file or
    from a work folder. Without a compiler, and where the text is too much for it, the IR is prepared for the interpreter. */
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "backend/common/common.h"
 #include "backend/cpu/compiler.h"
 #include "backend/cpu/object.h"
+#include "util/dynamic.h"
 #include "util/file.h"
+#include "util/folder.h"
 #include "util/hash.h"
 
 enum { SUB_GROUP = QN__CPU_SUB_GROUP, MAX_OBJECT = 256 << 20 };
@@ -68,18 +68,19 @@ static bool make_work_folder(qn__gpu *gpu, qn__work_folder *work, char *why) {
 /* ---- loading ---- */
 
 static qn_status open_library(qn__code *code, const char *path, const qn__code_source *source, char *why) {
-    code->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    char error[QN__WHY];
+    code->library = qn__dynamic_open(path, false, NULL, error, sizeof error);
     if (!code->library) {
-        snprintf(why, QN__WHY, "cannot load the compiled kernels: %.300s", dlerror());
+        snprintf(why, QN__WHY, "cannot load the compiled kernels: %.300s", error);
         return QN_ERROR_DRIVER;
     }
-    const uint32_t *version = dlsym(code->library, "qn_cpu_abi_version");
+    const uint32_t *version = qn__dynamic_symbol(code->library, "qn_cpu_abi_version");
     if (!version || *version != QN__CPU_ABI_VERSION) {
         snprintf(why, QN__WHY, "the compiled kernels are of another version");
         return QN_ERROR_DRIVER;
     }
     if (source->info->constants_size) {
-        void *constants = dlsym(code->library, QN__CPU_CONSTANTS);
+        void *constants = qn__dynamic_symbol(code->library, QN__CPU_CONSTANTS);
         if (!constants) {
             snprintf(why, QN__WHY, "the compiled kernels lack " QN__CPU_CONSTANTS);
             return QN_ERROR_DRIVER;
@@ -87,12 +88,12 @@ static qn_status open_library(qn__code *code, const char *path, const qn__code_s
         memcpy(constants, source->info->constants, (size_t)source->info->constants_size);
     }
     for (uint32_t i = 0; i < source->info->num_kernels; i++) {
-        if (dlsym(code->library, source->info->kernels[i].symbol)) continue;
+        if (qn__dynamic_symbol(code->library, source->info->kernels[i].symbol)) continue;
         snprintf(why, QN__WHY, "the compiled kernels lack %.200s", source->info->kernels[i].symbol);
         return QN_ERROR_DRIVER;
     }
     for (uint32_t i = 0; i < source->info->num_kernels; i++) {
-        void *symbol = dlsym(code->library, source->info->kernels[i].symbol);
+        void *symbol = qn__dynamic_symbol(code->library, source->info->kernels[i].symbol);
         qn_cpu_kernel *function;
         memcpy(&function, &symbol, sizeof symbol);
         atomic_store(&code->kernels[i].function, function); /* launches may be waiting for it */
@@ -126,30 +127,27 @@ static qn_status interpret_instead(qn__code *code, const qn__code_source *source
     return module ? qn__cpu_interpret(code, module, source, why) : QN_ERROR_DRIVER;
 }
 
-/* The dynamic loader takes a path. One through the descriptor of the folder leads to the file that was looked at,
-   whatever has become of the folder's own path since. It ends in the file's name, as the loader takes equal paths for
-   equal libraries. gdb reads the file by that path too, as long as the descriptor is open. */
+/* The file that is loaded is the one that was looked at; gdb reads it too, as long as the folder is open. */
 static qn_status load_cached(qn__gpu *gpu, qn__code *code, const qn__code_source *source, cached *found,
                              char *why) {
     int folder, file;
     const char *name;
-    char path[PATH_MAX], self[24] = "self";
+    char path[PATH_MAX];
     *found = MISSING;
     if (qn__folder_of(source->binary_path, &folder, &name)) return QN_ERROR_IO;
     if (qn__folder_file(folder, name, &file) == 0) {
         *found = look_at(gpu, file);
-        close(file);
+        qn__file_close(file);
     }
     qn_status status = QN_ERROR_IO;
     if (*found == OBJECT) {
-        if (source->debug) snprintf(self, sizeof self, "%ld", (long)getpid());
-        snprintf(path, sizeof path, "/proc/%s/fd/%d/%s", self, folder, name);
+        qn__folder_loadable(folder, name, source->debug, path, sizeof path);
         status = open_library(code, path, source, why);
     }
     if (!status && source->debug)
         code->folder = folder;
     else
-        close(folder);
+        qn__folder_close(folder);
     return status;
 }
 

@@ -1,9 +1,9 @@
 /* A Vulkan device: its queues, what it can do, and the table of functions that the runtime sees. */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "backend/vulkan/vulkan.h"
+#include "util/system.h"
 
 #define NAMED(result, name, parameters) {"vk" #name, offsetof(qn__vk_device_functions, name)},
 static const struct {
@@ -116,7 +116,7 @@ const char *qn__vk_cache_key(const qn__gpu *gpu) { return gpu->cache_key; }
 void qn__vk_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     const VkPhysicalDeviceLimits *limits = &gpu->physical->properties.limits;
     bool emulated = gpu->physical->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-    long processors = emulated ? sysconf(_SC_NPROCESSORS_ONLN) : 0;
+    const unsigned processors = emulated ? qn__processors() : 0;
     *info = (qn_device_info){
         .description = gpu->physical->properties.deviceName,
         .driver = gpu->driver_text,

@@ -1,9 +1,9 @@
 /* Opening Vulkan: the loader, an instance, and the devices that have what the backend needs. */
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "backend/vulkan/vulkan.h"
+#include "util/dynamic.h"
 
 /* ---- functions ---- */
 
@@ -95,7 +95,7 @@ static qn_status find_devices(qn__driver *driver, char *why) {
 
 static qn_status create_instance(qn__driver *driver, char *why) {
     VkGetInstanceProcAddr *get;
-    void *symbol = dlsym(driver->library, "vkGetInstanceProcAddr");
+    void *symbol = qn__dynamic_symbol(driver->library, "vkGetInstanceProcAddr");
     memcpy(&get, &symbol, sizeof get);
     if (!symbol) {
         snprintf(why, QN__WHY, "the Vulkan loader has no vkGetInstanceProcAddr");
@@ -129,7 +129,7 @@ static qn_status create_instance(qn__driver *driver, char *why) {
 
 void qn__vk_close(qn__driver *driver) {
     if (driver->instance && driver->vk.DestroyInstance) driver->vk.DestroyInstance(driver->instance, NULL);
-    if (driver->library) dlclose(driver->library);
+    if (driver->library) qn__dynamic_close(driver->library);
     qn__release(driver->services->allocator, driver->devices);
     qn__release(driver->services->allocator, driver);
 }

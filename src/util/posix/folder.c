@@ -1,6 +1,7 @@
 /* Folders of this user alone; see folder.h. */
 #include "util/folder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "util/file.h"
+#include "util/posix/owner.h"
 
 enum { OPEN_FOLDER = O_RDONLY | O_DIRECTORY | O_CLOEXEC };
 
@@ -131,7 +133,39 @@ int qn__folder_of(const char *path, int *folder, const char **name) {
     return qn__folder_open(length ? parent : slash ? "/" : ".", false, folder);
 }
 
+void qn__folder_close(int folder) { close(folder); }
+
 /* ---- files in them ---- */
+
+int qn__folder_each(int folder, bool (*visit)(void *user, int folder, const qn__folder_entry *entry),
+                    void *user) {
+    const int copy = openat(folder, ".", OPEN_FOLDER);
+    DIR *dir = copy >= 0 ? fdopendir(copy) : NULL;
+    if (!dir) {
+        const int error = errno;
+        if (copy >= 0) close(copy);
+        return error;
+    }
+    bool go_on = true;
+    for (struct dirent *entry; go_on && (entry = readdir(dir));) {
+        struct stat info;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        if (fstatat(folder, entry->d_name, &info, AT_SYMLINK_NOFOLLOW)) continue;
+        go_on =
+            visit(user, folder, &(qn__folder_entry){entry->d_name, info.st_mtime, (uint64_t)info.st_size});
+    }
+    closedir(dir);
+    return 0;
+}
+
+int qn__folder_unlink(int folder, const char *name) { return unlinkat(folder, name, 0) ? errno : 0; }
+
+/* It ends in the file's name, as the loader takes equal paths for equal libraries. */
+void qn__folder_loadable(int folder, const char *name, bool shared, char *path, size_t size) {
+    char self[24] = "self";
+    if (shared) snprintf(self, sizeof self, "%ld", (long)getpid());
+    snprintf(path, size, "/proc/%s/fd/%d/%s", self, folder, name);
+}
 
 int qn__folder_file(int folder, const char *name, int *file) {
     struct stat info;
@@ -170,6 +204,15 @@ int qn__private_open(const char *path, int *file) {
     error = qn__folder_file(folder, name, file);
     close(folder);
     return error;
+}
+
+int qn__private_touch(const char *path) {
+    int file;
+    const int error = qn__private_open(path, &file);
+    if (error) return error;
+    (void)futimens(file, NULL);
+    close(file);
+    return 0;
 }
 
 int qn__private_read(const qn__allocator *allocator, const char *path, size_t limit, char **data,

@@ -12,6 +12,7 @@
 
 #include "util/file.h"
 #include "util/folder.h"
+#include "util/posix/owner.h"
 
 /* A folder younger than this many seconds may be one whose process has not locked it yet. */
 enum { SWEEP_AFTER = 60 };
@@ -75,17 +76,14 @@ int qn__work_folder_make(qn__work_folder *work, bool *ignored) {
     return resolve_base(usual_base, base) ? make_in(work, base) : EPERM;
 }
 
-/* The files of a folder, which has no folders in it. */
-static void remove_files(int folder) {
-    const int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = copy >= 0 ? fdopendir(copy) : NULL;
-    if (!dir && copy >= 0) close(copy);
-    if (!dir) return;
-    for (struct dirent *entry; (entry = readdir(dir));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlinkat(folder, entry->d_name, 0);
-    closedir(dir);
+static bool remove_file(void *user, int folder, const qn__folder_entry *entry) {
+    (void)user;
+    (void)qn__folder_unlink(folder, entry->name);
+    return true;
 }
+
+/* The files of a folder, which has no folders in it. */
+static void remove_files(int folder) { (void)qn__folder_each(folder, remove_file, NULL); }
 
 void qn__work_folder_remove(qn__work_folder *work) {
     if (work->folder < 0) return;

@@ -61,6 +61,8 @@ int qn__file_write_open(int fd, const void *data, size_t size) {
     return 0;
 }
 
+void qn__file_close(int fd) { close(fd); }
+
 bool qn__is_privileged(void) {
     return getauxval(AT_SECURE) != 0 || geteuid() != getuid() || getegid() != getgid();
 }

@@ -1,0 +1,26 @@
+/* What the machine has, and where a user's files lie. */
+#ifndef QN__SYSTEM_H
+#define QN__SYSTEM_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Processors that are online; at least 1. */
+unsigned qn__processors(void);
+/* Bytes of memory; 1 GiB where the system does not say. */
+uint64_t qn__machine_memory(void);
+/* The folder for quern's cache where none is asked for; false when there is no place for it. */
+bool qn__default_cache_folder(char *out, size_t size);
+/* What tells a program, and a version of it, from others. */
+typedef struct qn__program {
+    char path[PATH_MAX]; /* links resolved */
+    int64_t size, time;
+} qn__program;
+/* False when there is none. */
+bool qn__program_identify(const char *path, qn__program *program);
+/* Whether a path leads to something that can be run. */
+bool qn__is_program(const char *path);
+
+#endif
