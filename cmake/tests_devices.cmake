@@ -6,7 +6,7 @@ if(NOT TARGET quern OR CMAKE_C_FLAGS MATCHES "-fsanitize")
 endif()
 
 # What is about the processor's compiler, the interpreter or the null device stays away.
-set(device_unit_tests api_buffer api_cache api_context api_graph api_launch api_lifetime api_maths api_memory api_native api_notify api_random api_rounds api_state api_stream
+set(device_unit_tests api_buffer api_cache api_context api_external api_graph api_launch api_lifetime api_maths api_memory api_native api_notify api_random api_rounds api_state api_stream
                       api_threads api_trace)
 
 function(quern_device_test device name)
@@ -62,7 +62,7 @@ function(quern_layers_test name program)
 endfunction()
 quern_layers_test(backend unit_backend_vulkan)
 quern_layers_test(backend_faults unit_backend_vulkan_faults)
-foreach(name api_stream api_threads api_launch api_native api_graph)
+foreach(name api_stream api_threads api_launch api_native api_external api_graph)
     quern_layers_test(${name} unit_${name})
 endforeach()
 quern_layers_test(api_across unit_api_across cpu vulkan:0)

@@ -238,6 +238,8 @@ typedef struct qn_device_info {
     /* Iterations of all its loops together after which the driver ends a work-item's loops without a word, so that results
        are wrong; 0: none is known. A warning in the log when the device is opened says so too. */
     uint64_t loop_limit;
+    uint32_t import_handles; /* qn_handle_kind bits: what qn_buffer_import takes */
+    uint32_t export_handles; /* and what qn_buffer_export gives of buffers that are made exportable */
 } qn_device_info;
 
 /* Why a kind of device is there or not. */
@@ -302,6 +304,7 @@ typedef struct qn_buffer_desc {
     /* Kernels and transfers do not write the buffer, and it is not mapped for writing: else QN_ERROR_ARGUMENT. `host` has to
        be so where the host cannot write it (PROT_READ). */
     bool read_only;
+    uint32_t exportable; /* qn_handle_kind bits, of the device's export_handles: for qn_buffer_export */
 } qn_buffer_desc;
 
 /* Errors: QN_ERROR_NULL, QN_ERROR_RANGE (size 0 or over max_buffer), QN_ERROR_ARGUMENT (memory, host), QN_ERROR_UNSUPPORTED
@@ -757,6 +760,50 @@ QN_API void qn_graph_destroy(qn_graph *graph);
 /* For the functions above that take a stream but no object that tells the device: the default stream by name.
    The stream belongs to the device. Any thread. */
 QN_API qn_stream *qn_device_stream(qn_device *device);
+
+/* ---- memory of other APIs and processes, without a copy ---- */
+
+/* Kinds of handles of memory, as bits. */
+typedef enum qn_handle_kind {
+    QN_HANDLE_CUDA_POINTER = 1, /* CUdeviceptr (or void * of cudaMalloc), of the device's primary context */
+    QN_HANDLE_OPENCL_MEM = 2,   /* cl_mem, of the device's context (QN_NATIVE_OPENCL_CONTEXT) */
+    QN_HANDLE_OPAQUE_FD =
+        4,                /* file descriptor between Vulkan and CUDA on the same GPU (qn_device_info.uuid) */
+    QN_HANDLE_DMA_BUF = 8 /* file descriptor of a Linux dma-buf */
+} qn_handle_kind;
+
+/* Defaults: the whole of the memory, from its beginning. */
+typedef struct qn_import_desc {
+    qn_handle_kind kind;
+    uint64_t handle;      /* the pointer, the cl_mem or the descriptor, as a number */
+    uint64_t size;        /* bytes of the buffer, at least 1 */
+    uint64_t offset;      /* where it begins in the memory: a multiple of 16, for a cl_mem 0 */
+    uint64_t memory_size; /* descriptors: bytes of all the memory, as its exporter tells; 0: offset + size */
+    const char *label;    /* as of qn_buffer_desc */
+} qn_import_desc;
+
+/* A buffer in memory that somebody else has made. Its contents are what is there. A pointer's memory is the caller's to
+   keep until the buffer is destroyed and the device done with it; a cl_mem is retained. A descriptor stays the caller's,
+   to be closed at any time: quern makes one of its own. Nothing orders the work of two APIs on the memory: wait for the
+   one (qn_stream_wait, or its own way) before the other goes on. Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT (the handle is
+   not what `kind` says, or not of this device), QN_ERROR_RANGE, QN_ERROR_UNSUPPORTED (kind is not among the device's
+   import_handles; or the driver does not take it), QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DEVICE_LOST. Any thread. */
+QN_API qn_status qn_buffer_import(qn_device *device, const qn_import_desc *desc, qn_buffer **buffer);
+
+/* What qn_buffer_import, Vulkan or CUDA want to know of an exported buffer. */
+typedef struct qn_export {
+    uint64_t handle;      /* the descriptor: the caller's, to be closed */
+    uint64_t offset;      /* where the buffer begins in the memory */
+    uint64_t size;        /* bytes of the buffer */
+    uint64_t memory_size; /* bytes of all the memory */
+} qn_export;
+
+/* A descriptor of the buffer's memory, for another context, API or process. `kind` was among those that the buffer was
+   made exportable for. The memory lives until the buffer, and all that was imported from it, are gone. Buffers that were
+   mapped for writing must have been used on the device since. Pointers and cl_mem are qn_buffer_native's. Errors:
+   QN_ERROR_NULL, QN_ERROR_ARGUMENT (a kind that is no descriptor), QN_ERROR_STATE (not made exportable, or the host has
+   newer contents), QN_ERROR_DRIVER (also: no more descriptors), QN_ERROR_DEVICE_LOST. Any thread. */
+QN_API qn_status qn_buffer_export(qn_buffer *buffer, qn_handle_kind kind, qn_export *out);
 
 /* ---- native handles: work of your own beside quern's ---- */
 

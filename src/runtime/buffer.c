@@ -6,7 +6,7 @@
 
 #include "runtime/runtime.h"
 
-static void count_memory(qn_device *device, uint64_t size) {
+void qn__count_memory(qn_device *device, uint64_t size) {
     uint64_t used = atomic_fetch_add(&device->used, size) + size;
     uint64_t peak = atomic_load(&device->peak);
     while (used > peak && !atomic_compare_exchange_weak(&device->peak, &peak, used)) {
@@ -58,6 +58,7 @@ static qn_status check_create(qn_device *device, const qn_buffer_desc *given, qn
     status = qn__device_ready(device);
     if (status) return status;
     status = check_memory(device, desc);
+    if (!status) status = qn__check_exportable(device, desc);
     if (status) return status;
     if (desc->size == 0) return qn__fail(context, QN_ERROR_RANGE, "qn_buffer_create: the size is 0");
     if (desc->size <= device->info.max_buffer) return QN_OK;
@@ -73,6 +74,9 @@ static qn_status create_memory(qn_buffer *buffer, char *why) {
     if (buffer->imported)
         return backend->host_import(device->gpu, buffer->shared, buffer->size, buffer->read_only,
                                     &buffer->memory, &buffer->address, why);
+    if (buffer->external)
+        return backend->external_create(device->gpu, buffer->size, buffer->exportable, &buffer->memory,
+                                        &buffer->address, &buffer->shared, why);
     return (buffer->kind == QN_MEMORY_SHARED ? backend->memory_share : backend->memory_create)(
         device->gpu, buffer->size, &buffer->memory, &buffer->address, &buffer->shared, why);
 }
@@ -91,7 +95,7 @@ static qn_status allocate(qn_buffer *buffer) {
         status = create_memory(buffer, why);
     }
     if (status == QN_OK) {
-        count_memory(device, buffer->imported ? 0 : buffer->size);
+        qn__count_memory(device, buffer->imported ? 0 : buffer->size);
         return QN_OK;
     }
     buffer->memory = NULL;
@@ -126,7 +130,7 @@ static qn_status set_contents(qn_buffer *buffer, const qn_buffer_desc *desc) {
     return run_now(buffer, &command);
 }
 
-static char *copy_label(qn_context *context, const char *label) {
+char *qn__copy_label(qn_context *context, const char *label) {
     size_t size = strlen(label) + 1;
     char *copy = qn__allocate(&context->allocator, size);
     return copy ? memcpy(copy, label, size) : NULL;
@@ -145,8 +149,10 @@ qn_status qn_buffer_create(qn_device *device, const qn_buffer_desc *given, qn_bu
     buffer->imported = desc.host != NULL;
     buffer->shared = desc.host;
     buffer->read_only = desc.read_only;
+    buffer->external = desc.exportable != 0;
+    buffer->exportable = desc.exportable;
     buffer->state = QN_BUFFER_DEVICE;
-    if (desc.label) buffer->label = copy_label(device->object.context, desc.label);
+    if (desc.label) buffer->label = qn__copy_label(device->object.context, desc.label);
     status = allocate(buffer);
     if (!status) status = set_contents(buffer, &desc);
     if (status) {
@@ -210,6 +216,8 @@ void qn__buffer_finalise(qn_buffer *buffer) {
     if (!buffer->memory) return;
     if (buffer->imported)
         device->backend->host_import_end(device->gpu, buffer->memory, buffer->shared, buffer->size);
+    else if (buffer->external)
+        device->backend->external_destroy(device->gpu, buffer->memory);
     else
         device->backend->memory_destroy(device->gpu, buffer->memory);
     if (!buffer->imported) atomic_fetch_sub(&device->used, buffer->size);

@@ -137,6 +137,8 @@ struct qn_buffer {
     qn_memory kind;
     bool imported; /* `shared` is the caller's memory */
     bool read_only;
+    bool external;       /* the memory is of the backend's external_create or external_import */
+    uint32_t exportable; /* qn_handle_kind bits */
     qn__memory *memory;
     uint64_t address;
     void *shared; /* host pointer where memory is shared */
@@ -373,6 +375,12 @@ void qn__buffers_used(const qn__use *uses, size_t count, qn_stream *stream, uint
    contents on their way to the device, where they are once qn__buffer_is_sent. */
 qn_status qn__buffer_cross(qn_buffer *buffer, bool writes, const char *function);
 bool qn__buffer_is_sent(qn_buffer *root);
+
+/* For buffers that are made: counts the device's memory; a copy of the label, or NULL. */
+void qn__count_memory(qn_device *device, uint64_t size);
+char *qn__copy_label(qn_context *context, const char *label);
+/* external.c: whether the buffer can be made exportable. */
+qn_status qn__check_exportable(const qn_device *device, const qn_buffer_desc *desc);
 
 /* No buffer names the stream as its last user any more. */
 void qn__buffers_forget(qn_stream *stream);

@@ -21,7 +21,13 @@ API long fake_cl_live(void);
 API long fake_cl_translated(void);
 API long fake_cl_assembled(void);
 
-enum { INVALID_VALUE = -30, INVALID_BINARY = -42, INVALID_EXECUTABLE = -45, INVALID_KERNEL_NAME = -46 };
+enum {
+    INVALID_VALUE = -30,
+    INVALID_MEM_OBJECT = -38,
+    INVALID_BINARY = -42,
+    INVALID_EXECUTABLE = -45,
+    INVALID_KERNEL_NAME = -46
+};
 
 enum function_number {
 #define ROW(result, name, parameters) N_##name,
@@ -39,6 +45,7 @@ static const char *const function_names[] = {
 /* One kind of object for all. */
 struct qn__cl_object {
     unsigned references;
+    cl_object context; /* of memory */
     size_t size;
     unsigned char *data; /* of memory; of a program: text, PTX or machine code */
     bool own_data;
@@ -222,12 +229,30 @@ cl_object clCreateCommandQueue(cl_object context, cl_object which, uint64_t prop
 }
 
 cl_object clCreateBuffer(cl_object context, uint64_t flags, size_t size, void *host, int32_t *error) {
-    (void)context;
     CALL_TO_MAKE(clCreateBuffer);
     const bool given = (flags & CL_MEM_USE_HOST_PTR) != 0;
     cl_object memory = make(given ? 0 : size);
     if (given) memory->data = host;
+    memory->context = context;
     return memory;
+}
+
+int32_t clRetainMemObject(cl_object memory) {
+    pthread_mutex_lock(&fake.lock);
+    memory->references++;
+    pthread_mutex_unlock(&fake.lock);
+    return 0;
+}
+
+int32_t clGetMemObjectInfo(cl_object memory, uint32_t what, size_t size, void *out, size_t *needed) {
+    const uint32_t type = CL_MEM_OBJECT_BUFFER;
+    if (!memory->context) return INVALID_MEM_OBJECT;
+    switch (what) {
+    case CL_MEM_TYPE: return answer(&type, sizeof type, size, out, needed);
+    case CL_MEM_SIZE: return answer(&memory->size, sizeof memory->size, size, out, needed);
+    case CL_MEM_CONTEXT: return answer(&memory->context, sizeof memory->context, size, out, needed);
+    default: return INVALID_VALUE;
+    }
 }
 
 int32_t clReleaseContext(cl_object context) { return release(context); }

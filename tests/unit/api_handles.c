@@ -59,6 +59,7 @@ static struct {
     bool done;
     int64_t elapsed;
     uint64_t handle;
+    qn_export exported;
     int fd;
 } out;
 
@@ -69,6 +70,7 @@ static void on_done(void *user, qn_status status, const char *message) {
 /* What a function without a status gives for a wrong object: nothing. */
 static qn_status nothing(bool is_nothing) { return is_nothing ? QN_ERROR_ARGUMENT : QN_OK; }
 
+static const qn_import_desc import_desc = {.kind = QN_HANDLE_OPAQUE_FD, .size = 64};
 static const qn_buffer_desc buffer_desc = {.size = 64};
 static const qn_program_desc program_desc = {.source = source};
 static const qn_program_desc packed_desc = {.source = source};
@@ -151,6 +153,8 @@ static const qn_translate_desc translate_desc = {.program = {.source = source}, 
     X(qn_graph_launch_count, 0, GRAPH, nothing(qn_graph_launch_count(h) == 0))                               \
     X(qn_graph_destroy, 0, GRAPH, (qn_graph_destroy(h), QN_ERROR_ARGUMENT))                                  \
     X(qn_device_stream, 0, DEVICE, nothing(qn_device_stream(h) == NULL))                                     \
+    X(qn_buffer_import, 0, DEVICE, qn_buffer_import(h, &import_desc, &out.buffer))                           \
+    X(qn_buffer_export, 0, BUFFER, qn_buffer_export(h, QN_HANDLE_OPAQUE_FD, &out.exported))                  \
     X(qn_device_native, 0, DEVICE, qn_device_native(h, QN_NATIVE_CUDA_CONTEXT, &out.handle))                 \
     X(qn_stream_native, 0, STREAM, qn_stream_native(h, QN_NATIVE_CUDA_STREAM, &out.handle))                  \
     X(qn_buffer_native, 0, BUFFER, qn_buffer_native(h, QN_NATIVE_HOST_POINTER, &out.handle))                 \

@@ -57,6 +57,10 @@ enum {
 enum {
     CL_QUEUE_PROFILING_ENABLE = 1 << 1,
     CL_MEM_READ_WRITE = 1 << 0,
+    CL_MEM_TYPE = 0x1100,
+    CL_MEM_SIZE = 0x1102,
+    CL_MEM_CONTEXT = 0x1106,
+    CL_MEM_OBJECT_BUFFER = 0x10F0,
     CL_MEM_USE_HOST_PTR = 1 << 3,
     CL_MEM_ALLOC_HOST_PTR = 1 << 4,
     CL_MEM_SVM_FINE_GRAIN_BUFFER = 1 << 10,
@@ -87,6 +91,8 @@ enum {
     F(cl_object, clCreateCommandQueue, (cl_object, cl_object, uint64_t, int32_t *))                          \
     F(int32_t, clReleaseCommandQueue, (cl_object))                                                           \
     F(cl_object, clCreateBuffer, (cl_object, uint64_t, size_t, void *, int32_t *))                           \
+    F(int32_t, clRetainMemObject, (cl_object))                                                               \
+    F(int32_t, clGetMemObjectInfo, (cl_object, uint32_t, size_t, void *, size_t *))                          \
     F(int32_t, clReleaseMemObject, (cl_object))                                                              \
     F(cl_object, clCreateProgramWithSource, (cl_object, uint32_t, const char **, const size_t *, int32_t *)) \
     F(cl_object, clCreateProgramWithBinary,                                                                  \

@@ -120,6 +120,7 @@ static void gpu_info(const qn__gpu *gpu, qn_device_info *info) {
         .driver = gpu->version,
         .capabilities = (gpu->is_cpu ? QN_CAN_SHARE_MEMORY | QN_CAN_IMPORT_HOST : 0u) |
                         (gpu->has_fine_svm ? QN_CAN_SHARE_COHERENTLY : 0u),
+        .import_handles = QN_HANDLE_OPENCL_MEM,
         .compute_units = gpu->compute_units,
         .sub_group_size = sub_group_size_of(gpu),
         .max_group_size = gpu->max_group,
@@ -182,6 +183,8 @@ const qn_backend qn__backend_opencl = {
     .memory_destroy = qn__cl_memory_destroy,
     .host_import = qn__cl_host_import,
     .host_import_end = qn__cl_host_import_end,
+    .external_import = qn__cl_external_import,
+    .external_destroy = qn__cl_memory_destroy,
     .host_create = qn__cl_host_create,
     .host_destroy = qn__cl_host_destroy,
     .queue_create = qn__cl_queue_create,

@@ -55,6 +55,14 @@ static void release_memory(qn__gpu *gpu, qn__memory *memory) {
     qn__release(gpu->services->allocator, memory);
 }
 
+/* Its address is never given again, so that a kernel's last arguments can be compared by it. */
+static void note_memory(qn__gpu *gpu, qn__memory *memory, uint64_t size, uint64_t *address) {
+    memory->address = atomic_fetch_add(&gpu->next_address, (size + 2 * PAGE - 1) / PAGE * PAGE);
+    memory->size = size;
+    atomic_fetch_add(&gpu->used, size);
+    *address = memory->address;
+}
+
 /* The buffer over `host`, or in memory of the driver's where that is NULL; the struct is taken over. */
 static qn_status make_buffer(qn__gpu *gpu, qn__memory *memory, uint64_t size, void *host, qn__memory **out,
                              uint64_t *address, char *why) {
@@ -64,11 +72,7 @@ static qn_status make_buffer(qn__gpu *gpu, qn__memory *memory, uint64_t size, vo
         release_memory(gpu, memory);
         return no_memory(gpu, size, error, why);
     }
-    /* never given again, so that a kernel's last arguments can be compared by it */
-    memory->address = atomic_fetch_add(&gpu->next_address, (size + 2 * PAGE - 1) / PAGE * PAGE);
-    memory->size = size;
-    atomic_fetch_add(&gpu->used, size);
-    *address = memory->address;
+    note_memory(gpu, memory, size, address);
     *out = memory;
     return QN_OK;
 }
@@ -130,6 +134,59 @@ qn_status qn__cl_host_import(qn__gpu *gpu, void *host, uint64_t size, bool read_
 void qn__cl_host_import_end(qn__gpu *gpu, qn__memory *memory, void *host, uint64_t size) {
     (void)host, (void)size;
     qn__cl_memory_destroy(gpu, memory);
+}
+
+/* ---- memory objects of others ---- */
+
+static qn_status check_object(const qn__gpu *gpu, const qn_import_desc *desc, cl_object object, char *why) {
+    const qn__cl *cl = gpu->cl;
+    uint32_t type = 0;
+    size_t size = 0;
+    cl_object context = NULL;
+    int32_t error = cl->clGetMemObjectInfo(object, CL_MEM_TYPE, sizeof type, &type, NULL);
+    if (!error) error = cl->clGetMemObjectInfo(object, CL_MEM_SIZE, sizeof size, &size, NULL);
+    if (!error)
+        error = cl->clGetMemObjectInfo(object, CL_MEM_CONTEXT, sizeof context, (void *)&context, NULL);
+    if (error || type != CL_MEM_OBJECT_BUFFER) {
+        snprintf(why, QN__WHY, "the handle is no cl_mem of a buffer%s%s", error ? ": " : "",
+                 error ? qn__cl_error_name(error) : "");
+        return QN_ERROR_ARGUMENT;
+    }
+    if (context != gpu->context) {
+        snprintf(why, QN__WHY,
+                 "the cl_mem is of another cl_context than the device's (QN_NATIVE_OPENCL_CONTEXT)");
+        return QN_ERROR_ARGUMENT;
+    }
+    if (desc->offset) {
+        snprintf(why, QN__WHY, "the offset of a cl_mem has to be 0; import it whole and take a view");
+        return QN_ERROR_ARGUMENT;
+    }
+    if (desc->size <= size) return QN_OK;
+    snprintf(why, QN__WHY, "%llu bytes of a cl_mem of %llu", (unsigned long long)desc->size,
+             (unsigned long long)size);
+    return QN_ERROR_RANGE;
+}
+
+qn_status qn__cl_external_import(qn__gpu *gpu, const qn_import_desc *desc, qn__memory **out,
+                                 uint64_t *address, void **host, char *why) {
+    cl_object object = (cl_object)(uintptr_t)desc->handle;
+    qn__memory *memory;
+    *host = NULL;
+    qn_status status = begin(gpu, desc->size, &memory, why);
+    if (status) return status;
+    status = check_object(gpu, desc, object, why);
+    if (!status && gpu->cl->clRetainMemObject(object)) {
+        snprintf(why, QN__WHY, "the cl_mem cannot be retained");
+        status = QN_ERROR_DRIVER;
+    }
+    if (status) {
+        release_memory(gpu, memory);
+        return status;
+    }
+    memory->buffer = object;
+    note_memory(gpu, memory, desc->size, address);
+    *out = memory;
+    return QN_OK;
 }
 
 void qn__cl_memory_destroy(qn__gpu *gpu, qn__memory *memory) {

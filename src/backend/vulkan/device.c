@@ -12,8 +12,16 @@ static const struct {
 } device_functions[] = {VK_DEVICE_FUNCTIONS(NAMED)};
 #undef NAMED
 
-/* What only imports need may be missing. */
-static void get_import_function(qn__gpu *gpu) {
+/* What only imports and exports need may be missing. */
+static void get_import_functions(qn__gpu *gpu) {
+    VkFunction get = NULL, ask = NULL;
+    if (gpu->can.import_handles | gpu->can.export_handles) {
+        get = gpu->driver->vk.GetDeviceProcAddr(gpu->device, "vkGetMemoryFdKHR");
+        ask = gpu->driver->vk.GetDeviceProcAddr(gpu->device, "vkGetMemoryFdPropertiesKHR");
+    }
+    memcpy(&gpu->get_memory_fd, &get, sizeof get);
+    memcpy(&gpu->get_fd_properties, &ask, sizeof ask);
+    if (!get || !ask) gpu->can.import_handles = gpu->can.export_handles = 0;
     VkFunction function =
         gpu->can.import_alignment
             ? gpu->driver->vk.GetDeviceProcAddr(gpu->device, "vkGetMemoryHostPointerPropertiesEXT")
@@ -30,7 +38,7 @@ static qn_status get_functions(qn__gpu *gpu, char *why) {
         }
         memcpy((char *)&gpu->vk + device_functions[i].offset, &function, sizeof function);
     }
-    get_import_function(gpu);
+    get_import_functions(gpu);
     return QN_OK;
 }
 
@@ -123,6 +131,8 @@ void qn__vk_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
         .capabilities = (gpu->unified ? QN_CAN_SHARE_MEMORY : 0u) |
                         (gpu->can.coherent ? QN_CAN_SHARE_COHERENTLY : 0u) |
                         (gpu->get_host_pointer_properties ? QN_CAN_IMPORT_HOST : 0u),
+        .import_handles = gpu->can.import_handles,
+        .export_handles = gpu->can.export_handles,
         .compute_units = gpu->can.compute_units ? gpu->can.compute_units
                          : processors > 0       ? (uint32_t)processors
                                                 : 0,
@@ -202,6 +212,10 @@ const qn_backend qn__backend_vulkan = {
     .memory_destroy = qn__vk_release,
     .host_import = qn__vk_host_import,
     .host_import_end = qn__vk_host_import_end,
+    .external_create = qn__vk_external_create,
+    .external_import = qn__vk_external_import,
+    .external_export = qn__vk_external_export,
+    .external_destroy = qn__vk_external_destroy,
     .host_create = qn__vk_host_create,
     .host_destroy = qn__vk_host_destroy,
     .trim = qn__vk_trim,

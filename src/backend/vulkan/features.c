@@ -17,6 +17,8 @@ enum {
     CORE_PROPERTIES_2 = 1 << 6,
     CORE_BUILTINS = 1 << 7,
     HOST_MEMORY = 1 << 8,
+    MEMORY_FD = 1 << 9,
+    DMA_BUF = 1 << 10,
     /* properties; not enabled */
     TOLD_ONLY = SM_BUILTINS | CORE_PROPERTIES | CORE_PROPERTIES_2 | CORE_BUILTINS
 };
@@ -34,6 +36,8 @@ static const struct {
     {"VK_AMD_shader_core_properties2", CORE_PROPERTIES_2},
     {"VK_ARM_shader_core_builtins", CORE_BUILTINS},
     {"VK_EXT_external_memory_host", HOST_MEMORY},
+    {"VK_KHR_external_memory_fd", MEMORY_FD},
+    {"VK_EXT_external_memory_dma_buf", DMA_BUF},
 };
 
 static qn_status find_extensions(const qn__driver *driver, const qn__vk_device *device,
@@ -160,6 +164,7 @@ static void find_driver_abilities(const qn__driver *driver, const qn__vk_device 
     can->loop_limit = of.driverID == DRIVER_LLVMPIPE ? LLVMPIPE_LOOPS : 0;
     can->private_bytes = of.driverID == DRIVER_NVIDIA ? NVIDIA_PRIVATE : 0;
     can->flushes_compared = of.driverID == DRIVER_NVIDIA && floats.shaderDenormPreserveFloat32;
+    can->closes_failed = of.driverID == DRIVER_LLVMPIPE;
     can->coherent = of.driverID == DRIVER_LLVMPIPE || of.driverID == DRIVER_NVIDIA;
     can->f32_denormals = floats.shaderDenormPreserveFloat32 || of.driverID == DRIVER_LLVMPIPE;
     can->denormals = floats.shaderDenormPreserveFloat32 &&
@@ -205,17 +210,40 @@ static uint32_t find_compute_units(const qn__driver *driver, const qn__vk_device
     return amd.shaderEngineCount * amd.shaderArraysPerEngineCount * amd.computeUnitsPerShaderArray;
 }
 
+/* VK_EXTERNAL_MEMORY_FEATURE_*: what can be done with buffers in such memory. */
+static uint32_t ask_external(const qn__driver *driver, const qn__vk_device *device, uint32_t type) {
+    const VkPhysicalDeviceExternalBufferInfo asked = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO,
+        .usage = qn__vk_buffer_info(0).usage,
+        .handleType = type};
+    VkExternalBufferProperties buffers = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
+    driver->vk.GetPhysicalDeviceExternalBufferProperties(device->handle, &asked, &buffers);
+    return buffers.externalMemoryProperties.externalMemoryFeatures;
+}
+
+/* Descriptors that memory is made of, and that are made of it. */
+static void find_descriptors(const qn__driver *driver, const qn__vk_device *device, uint32_t extensions,
+                             qn__vk_abilities *can) {
+    static const struct {
+        uint32_t extensions, type;
+        qn_handle_kind kind;
+    } rows[] = {
+        {MEMORY_FD, VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT, QN_HANDLE_OPAQUE_FD},
+        {MEMORY_FD | DMA_BUF, VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT, QN_HANDLE_DMA_BUF},
+    };
+    for (size_t i = 0; i < QN__COUNT(rows); i++) {
+        if ((extensions & rows[i].extensions) != rows[i].extensions) continue;
+        const uint32_t features = ask_external(driver, device, rows[i].type);
+        if (features & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) can->import_handles |= rows[i].kind;
+        if (features & VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT) can->export_handles |= rows[i].kind;
+    }
+}
+
 /* Of host memory that buffers can be made of; 0: of none. */
 static uint64_t find_import_alignment(const qn__driver *driver, const qn__vk_device *device,
                                       uint32_t extensions) {
     if (!(extensions & HOST_MEMORY)) return 0;
-    const VkPhysicalDeviceExternalBufferInfo asked = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO,
-        .usage = qn__vk_buffer_info(0).usage,
-        .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT};
-    VkExternalBufferProperties buffers = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
-    driver->vk.GetPhysicalDeviceExternalBufferProperties(device->handle, &asked, &buffers);
-    if (!(buffers.externalMemoryProperties.externalMemoryFeatures &
+    if (!(ask_external(driver, device, VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT) &
           VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT))
         return 0;
     VkPhysicalDeviceExternalMemoryHostPropertiesEXT host = {
@@ -260,6 +288,7 @@ static void find_abilities(const qn__driver *driver, const qn__vk_device *device
     find_driver_abilities(driver, device, can);
     can->compute_units = find_compute_units(driver, device, extensions);
     can->import_alignment = find_import_alignment(driver, device, extensions);
+    find_descriptors(driver, device, extensions, can);
     if (api < VK_API_VERSION_1_3 || !f->v13.subgroupSizeControl) return;
     VkPhysicalDeviceSubgroupSizeControlProperties sizes = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES};

@@ -65,6 +65,10 @@ enum { /* VkStructureType */
        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO = 1000071002,
        VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES = 1000071003,
        VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO = 1000072000,
+       VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO = 1000072002,
+       VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR = 1000074000,
+       VK_STRUCTURE_TYPE_MEMORY_FD_PROPERTIES_KHR = 1000074001,
+       VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR = 1000074002,
        VK_STRUCTURE_TYPE_MEMORY_DEDICATED_REQUIREMENTS = 1000127000,
        VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO = 1000127001,
        VK_STRUCTURE_TYPE_BUFFER_MEMORY_REQUIREMENTS_INFO_2 = 1000146000,
@@ -107,7 +111,10 @@ enum {
     VK_MEMORY_PROPERTY_HOST_CACHED_BIT = 8,
     VK_MEMORY_HEAP_DEVICE_LOCAL_BIT = 1,
     VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT = 2,
+    VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT = 1,
     VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT = 0x80,
+    VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT = 0x200,
+    VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT = 2,
     VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT = 4,
     VK_BUFFER_USAGE_TRANSFER_SRC_BIT = 0x1,
     VK_BUFFER_USAGE_TRANSFER_DST_BIT = 0x2,
@@ -410,6 +417,32 @@ typedef struct VkPhysicalDeviceExternalMemoryHostPropertiesEXT {
     VkDeviceSize minImportedHostPointerAlignment;
 } VkPhysicalDeviceExternalMemoryHostPropertiesEXT;
 
+typedef struct VkExportMemoryAllocateInfo {
+    uint32_t sType;
+    const void *pNext;
+    uint32_t handleTypes;
+} VkExportMemoryAllocateInfo;
+
+typedef struct VkImportMemoryFdInfoKHR {
+    uint32_t sType;
+    const void *pNext;
+    uint32_t handleType;
+    int fd;
+} VkImportMemoryFdInfoKHR;
+
+typedef struct VkMemoryFdPropertiesKHR {
+    uint32_t sType;
+    void *pNext;
+    uint32_t memoryTypeBits;
+} VkMemoryFdPropertiesKHR;
+
+typedef struct VkMemoryGetFdInfoKHR {
+    uint32_t sType;
+    const void *pNext;
+    VkDeviceMemory memory;
+    uint32_t handleType;
+} VkMemoryGetFdInfoKHR;
+
 typedef struct VkExternalMemoryBufferCreateInfo {
     uint32_t sType;
     const void *pNext;
@@ -671,6 +704,11 @@ typedef void (*VkFunction)(void);
     X(VkResult, CreateDevice,                                                                                \
       (VkPhysicalDevice physical, const VkDeviceCreateInfo *info, VkNoHooks hooks, VkDevice *device))        \
     X(VkFunction, GetDeviceProcAddr, (VkDevice device, const char *name))
+
+/* Of VK_KHR_external_memory_fd. */
+typedef VkResult VkGetMemoryFdKHR(VkDevice device, const VkMemoryGetFdInfoKHR *info, int *fd);
+typedef VkResult VkGetMemoryFdPropertiesKHR(VkDevice device, uint32_t type, int fd,
+                                            VkMemoryFdPropertiesKHR *properties);
 
 /* Of VK_EXT_external_memory_host. */
 typedef VkResult VkGetMemoryHostPointerPropertiesEXT(VkDevice device, uint32_t type, const void *host,

@@ -60,6 +60,7 @@ struct qn__vk_block {
     VkDeviceMemory memory;
     VkBuffer buffer; /* over the whole block */
     uint64_t address, size, used;
+    uint64_t allocated;    /* bytes of the memory, where it can be exported */
     unsigned char *mapped; /* NULL: the host cannot see it */
     bool single;           /* made for one piece */
     qn__memory *first, *first_free;
@@ -118,9 +119,11 @@ typedef struct qn__vk_abilities {
     bool fma, loop_results, zeros, byte_swaps, cut_signs, dot4, float_controls; /* see target/target.def */
     bool denormals, nearest;                                                    /* the same */
     bool flushes_compared;                                                      /* the same */
-    bool f32_denormals;        /* kept, whether or not a module asks for it */
-    bool coherent;             /* host and running kernels see each other's writes */
-    uint64_t import_alignment; /* of host memory that becomes a buffer; 0: none can */
+    bool f32_denormals;                      /* kept, whether or not a module asks for it */
+    bool closes_failed;                      /* a descriptor of memory, also when it does not take it */
+    bool coherent;                           /* host and running kernels see each other's writes */
+    uint32_t import_handles, export_handles; /* qn_handle_kind bits */
+    uint64_t import_alignment;               /* of host memory that becomes a buffer; 0: none can */
     uint32_t min_sub_group, max_sub_group;
     uint32_t private_bytes, loop_limit; /* see target/target.def */
     uint32_t compute_units;             /* 0: not known */
@@ -132,6 +135,8 @@ struct qn__gpu {
     const qn__vk_device *physical;
     VkDevice device;
     qn__vk_device_functions vk;
+    VkGetMemoryFdKHR *get_memory_fd; /* NULL, as the one below: there are no such handles */
+    VkGetMemoryFdPropertiesKHR *get_fd_properties;
     VkGetMemoryHostPointerPropertiesEXT *get_host_pointer_properties; /* NULL: nothing is imported */
     qn__vk_abilities can;
     uint32_t family, timestamp_bits;
@@ -183,7 +188,7 @@ typedef struct qn__vk_features {
     VkPhysicalDeviceVulkan13Features v13;
     VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomic_float;
     VkPhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR workgroup_layout;
-    const char *extensions[8];
+    const char *extensions[12];
     uint32_t num_extensions;
 } qn__vk_features;
 qn_status qn__vk_features_choose(const qn__driver *driver, const qn__vk_device *device,
@@ -219,6 +224,15 @@ uint64_t qn__vk_pooled(const qn__gpu *gpu);
 qn_status qn__vk_host_import(qn__gpu *gpu, void *host, uint64_t size, bool read_only, qn__memory **memory,
                              uint64_t *address, char *why);
 void qn__vk_host_import_end(qn__gpu *gpu, qn__memory *memory, void *host, uint64_t size);
+
+/* external.c */
+qn_status qn__vk_external_create(qn__gpu *gpu, uint64_t size, uint32_t kinds, qn__memory **memory,
+                                 uint64_t *address, void **host, char *why);
+qn_status qn__vk_external_import(qn__gpu *gpu, const qn_import_desc *desc, qn__memory **memory,
+                                 uint64_t *address, void **host, char *why);
+qn_status qn__vk_external_export(qn__gpu *gpu, const qn__memory *memory, qn_handle_kind kind, qn_export *out,
+                                 char *why);
+void qn__vk_external_destroy(qn__gpu *gpu, qn__memory *memory);
 
 /* ---- recording ---- */
 
