@@ -366,6 +366,9 @@ void qn__stream_reap(qn_stream *stream, bool all);
 static inline qn_buffer *qn__buffer_root(qn_buffer *buffer) {
     return buffer->parent ? buffer->parent : buffer;
 }
+
+/* sides.c: the host's side of a root goes with it. */
+void qn__sides_free(qn_buffer *root);
 /* Before a command on `stream` uses the buffers: refuses mapped ones, brings the host's newer contents over. */
 qn_status qn__buffers_use(const qn__use *uses, size_t count, qn_stream *stream, const char *function);
 /* After: remembers that command `number` uses them. */
