@@ -13,6 +13,7 @@
 #include "compile.h"
 #include "runtime/backend.h"
 #include "runtime/hold.h"
+#include "runtime/intervals.h"
 #include "runtime/structs.h"
 
 typedef enum qn__object_kind {
@@ -141,15 +142,20 @@ struct qn_buffer {
     uint32_t exportable; /* qn_handle_kind bits */
     qn__memory *memory;
     uint64_t address;
-    void *shared; /* host pointer where memory is shared */
-    void *view;   /* host copy otherwise, made by the first map */
+    void *shared;        /* host pointer where memory is shared */
+    unsigned char *view; /* host copy otherwise, made by the first map */
     qn_buffer_state state;
     uint32_t maps, write_maps;
-    bool view_pinned;       /* the view is of the backend's host_create */
+    bool view_pinned; /* the view is of the backend's host_create */
+    bool view_lazy;   /* it is ordinary memory as only parts were mapped */
+    /* Of the view: what is as new as on the device or newer, unless `state` says DEVICE; what of that is newer; and what maps
+       for writing reach, up to the last unmap. */
+    qn__intervals fresh, changed, written;
+    bool fetch_runs;        /* a copy to the view may run that no map has waited for */
     qn_stream *last_stream; /* who used it last, and up to which command; not a reference: compared only */
     uint64_t last_number;
     bool many_streams; /* used by more than one stream since the last wait */
-    /* The hidden copy of the host's contents, while it may still run: other streams wait for it on the device. */
+    /* The hidden copy from or to the view, while it may still run: other streams wait for it on the device. */
     qn_stream *sent_stream; /* not a reference; a stream that ends has done the copy */
     uint64_t sent_number;
     const qn_stream *sent_seen; /* the last other stream that waits already: compared only */

@@ -1,28 +1,17 @@
-/* The two sides of a buffer. Its newest contents are on the device, on the host, or both; copies are made when the
-   other side is needed and not before. With shared memory there is nothing to copy and mapping only waits. */
+/* The two sides of a buffer. Its newest contents are on the device, on the host, or both, by intervals of bytes; copies are made
+   when the other side is needed and not before. With shared memory there is nothing to copy and mapping only waits. The
+   host's side is a view, memory of the buffer's size whatever part of it is mapped, so that maps that overlap
+   are the same memory. */
 #include <sched.h>
 
 #include "runtime/runtime.h"
 
 qn_buffer_state qn_buffer_get_state(const qn_buffer *buffer) {
     if (qn__check(buffer, QN__OBJECT_BUFFER, "qn_buffer_get_state", "buffer")) return QN_BUFFER_DEVICE;
-    return qn__buffer_root((qn_buffer *)buffer)->state;
-}
-
-void qn__sides_free(qn_buffer *buffer) {
-    const qn__allocator *allocator = &buffer->object.context->allocator;
-    qn_device *device = buffer->device;
-    if (buffer->view) {
-        if (buffer->view_pinned)
-            device->backend->host_destroy(device->gpu, buffer->view);
-        else
-            qn__release(allocator, buffer->view);
-        atomic_fetch_sub(&device->host, buffer->size);
-    }
-    if (buffer->sent_mark) {
-        qn__recordings_forget(buffer->object.context, buffer->sent_mark);
-        device->backend->mark_destroy(buffer->sent_mark);
-    }
+    const qn_buffer *root = qn__buffer_root((qn_buffer *)buffer);
+    const bool in_part = root->state == QN_BUFFER_BOTH && !root->shared &&
+                         !qn__intervals_have(&root->fresh, (qn__interval){0, root->size});
+    return in_part ? QN_BUFFER_DEVICE : root->state;
 }
 
 /* Waits for the commands that use the buffer. A stream that is just being destroyed waits for its own work
@@ -72,23 +61,33 @@ static void mark_used(qn_buffer *root, qn_stream *stream, uint64_t number) {
     root->last_number = number;
 }
 
-/* Without shared memory: newer host contents go to the device, in order on the stream. The view stays as it is until
-   that is done, because the next map for writing waits for the buffer's users. */
-static qn_status send_host_side(qn_buffer *root, qn_stream *stream) {
-    qn__command command = {.kind = QN__COMMAND_WRITE,
-                           .to = root->memory,
-                           .size = root->size,
-                           .host = root->view,
-                           .host_stays = true,
-                           .host_pinned = root->view_pinned};
-    uint64_t number;
-    qn_status status = qn__stream_submit_now(stream, &command, &root->object, &number);
-    if (number) mark_used(root, stream, number);
-    if (status) return status;
-    root->state = QN_BUFFER_BOTH;
+/* A hidden copy, to the device or to the host. */
+static void note_hidden(qn_buffer *root, qn_stream *stream, uint64_t number) {
     root->sent_stream = stream;
     root->sent_number = number;
     root->sent_seen = NULL;
+}
+
+/* Without shared memory: newer host contents go to the device, in order on the stream. The view stays as it is until
+   that is done, because the next map for writing waits for the buffer's users. */
+static qn_status send_host_side(qn_buffer *root, qn_stream *stream) {
+    while (root->changed.count) {
+        const qn__interval interval = root->changed.list[root->changed.count - 1];
+        qn__command command = {.kind = QN__COMMAND_WRITE,
+                               .to = root->memory,
+                               .to_offset = interval.begin,
+                               .size = interval.end - interval.begin,
+                               .host = root->view + interval.begin,
+                               .host_stays = true,
+                               .host_pinned = root->view_pinned};
+        uint64_t number;
+        qn_status status = qn__stream_submit_now(stream, &command, &root->object, &number);
+        if (number) mark_used(root, stream, number);
+        if (status) return status;
+        note_hidden(root, stream, number);
+        root->changed.count--;
+    }
+    root->state = QN_BUFFER_BOTH;
     return QN_OK;
 }
 
@@ -116,6 +115,17 @@ static qn_status wait_for_sent(qn_buffer *root, qn_stream *stream) {
     return status;
 }
 
+/* Before work of the stream that uses the buffer, and before another hidden copy there. */
+static qn_status wait_for_hidden(qn_buffer *root, qn_stream *stream) {
+    const bool waits = root->sent_stream && root->sent_stream != stream && root->sent_seen != stream;
+    return waits ? wait_for_sent(root, stream) : QN_OK;
+}
+
+static qn_status settle_sides(qn_buffer *root, qn_stream *stream) {
+    qn_status status = wait_for_hidden(root, stream);
+    return status || root->state != QN_BUFFER_HOST ? status : send_host_side(root, stream);
+}
+
 static qn_status refuse(const qn_buffer *buffer, const char *function) {
     const qn_buffer *root = qn__buffer_root((qn_buffer *)buffer);
     return qn__fail(buffer->object.context, QN_ERROR_STATE, "%s: the buffer%s%s is mapped%s", function,
@@ -135,10 +145,7 @@ static qn_status use(const qn__use *u, qn_stream *stream, const char *function) 
     if (root->read_only && u->writes) return refuse_to_write(root, function);
     /* a graph's buffers are sent at its launch */
     if (root->shared || stream->recording) return QN_OK;
-    if (root->state == QN_BUFFER_HOST) return send_host_side(root, stream);
-    if (root->sent_stream && root->sent_stream != stream && root->sent_seen != stream)
-        return wait_for_sent(root, stream);
-    return QN_OK;
+    return settle_sides(root, stream);
 }
 
 qn_status qn__buffer_cross(qn_buffer *buffer, bool writes, const char *function) {
@@ -151,7 +158,7 @@ qn_status qn__buffer_cross(qn_buffer *buffer, bool writes, const char *function)
     else if (root->read_only && writes)
         status = refuse_to_write(root, function);
     else if (!root->shared && root->state == QN_BUFFER_HOST)
-        status = send_host_side(root, device->stream);
+        status = settle_sides(root, device->stream);
     if (!status && writes) root->state = QN_BUFFER_DEVICE;
     pthread_mutex_unlock(&device->use_lock);
     return status;
@@ -186,74 +193,228 @@ void qn__buffers_used(const qn__use *uses, size_t count, qn_stream *stream, uint
     pthread_mutex_unlock(lock);
 }
 
-/* Memory that the driver copies from and to at full speed, where it has it to give. */
-static qn_status make_view(qn_buffer *buffer) {
-    qn_device *device = buffer->device;
+/* ---- maps ---- */
+
+enum { LARGE_VIEW = 16 << 20 };
+
+static void drop_view(qn_buffer *root) {
+    qn_device *device = root->device;
+    if (!root->view) return;
+    if (root->view_pinned)
+        device->backend->host_destroy(device->gpu, root->view);
+    else
+        qn__release(&root->object.context->allocator, root->view);
+    atomic_fetch_sub(&device->host, root->size);
+    root->view = NULL;
+    root->view_pinned = root->view_lazy = false;
+}
+
+/* One that is not pinned though it could be goes as soon as nobody needs it. */
+static void drop_lazy_view(qn_buffer *root) {
+    if (!root->view_lazy || root->maps || root->state == QN_BUFFER_HOST || !qn__buffer_is_sent(root)) return;
+    drop_view(root);
+    root->state = QN_BUFFER_DEVICE;
+}
+
+/* Memory that the driver copies from and to at full speed, where it has it to give. Without `pin` ordinary memory, of
+   which pages that nobody touches cost nothing. */
+static qn_status make_view(qn_buffer *root, bool pin) {
+    qn_device *device = root->device;
     char why[QN__WHY] = "";
-    if (buffer->view) return QN_OK;
-    if (device->backend->host_create) {
-        qn_status status = device->backend->host_create(device->gpu, buffer->size, &buffer->view, why);
-        if (status) buffer->view = NULL;
-        buffer->view_pinned = buffer->view != NULL;
+    if (pin) drop_lazy_view(root);
+    if (root->view) return QN_OK;
+    if (pin && device->backend->host_create) {
+        void *pinned = NULL;
+        qn_status status = device->backend->host_create(device->gpu, root->size, &pinned, why);
+        root->view = status ? NULL : pinned;
+        root->view_pinned = root->view != NULL;
     }
-    if (!buffer->view) buffer->view = qn__allocate_zeroed(&buffer->object.context->allocator, buffer->size);
-    if (!buffer->view) return qn__fail_memory(buffer->object.context, buffer->size);
-    atomic_fetch_add(&device->host, buffer->size);
+    if (!root->view) root->view = qn__allocate_zeroed(&root->object.context->allocator, root->size);
+    if (!root->view) return qn__fail_memory(root->object.context, root->size);
+    root->view_lazy = !pin;
+    atomic_fetch_add(&device->host, root->size);
     return QN_OK;
 }
 
-static qn_status fetch_device_side(qn_buffer *buffer) {
-    qn_status status = make_view(buffer);
-    if (status || buffer->state != QN_BUFFER_DEVICE) return status;
-    qn__command command = {.kind = QN__COMMAND_READ,
-                           .from = buffer->memory,
-                           .size = buffer->size,
-                           .host = buffer->view,
-                           .host_pinned = buffer->view_pinned};
-    qn_stream *stream = buffer->device->stream;
-    uint64_t number;
-    status = qn__stream_submit_now(stream, &command, &buffer->object, &number);
-    if (!status) status = qn__stream_wait_number(stream, number, QN_FOREVER);
-    if (!status) buffer->state = QN_BUFFER_BOTH;
+/* What is read and the host does not have: neither as on the device nor because it is being written. Then there is room for
+   all that the map's fetch and the last unmap note. */
+static bool list_missing(qn_buffer *root, qn_map_access access, qn__interval interval,
+                         qn__intervals *missing) {
+    const qn__allocator *allocator = &root->object.context->allocator;
+    if (root->state == QN_BUFFER_DEVICE) root->fresh.count = 0;
+    if (!qn__intervals_reserve(allocator, missing, 1 + root->fresh.count + root->written.count)) return false;
+    if (access & QN_MAP_READ) qn__intervals_add(missing, interval);
+    for (size_t i = 0; i < root->fresh.count; i++) qn__intervals_remove(missing, root->fresh.list[i]);
+    for (size_t i = 0; i < root->written.count; i++) qn__intervals_remove(missing, root->written.list[i]);
+    const size_t written = root->written.count + 1;
+    return qn__intervals_reserve(allocator, &root->fresh, 2 * missing->count + written) &&
+           qn__intervals_reserve(allocator, &root->changed, written) &&
+           qn__intervals_reserve(allocator, &root->written, 1);
+}
+
+/* Submits the copies to the view; the lock is held. *number: of the last. */
+static qn_status fetch(qn_buffer *root, const qn__intervals *missing, qn_stream *stream, uint64_t *number) {
+    qn_status status = QN_OK;
+    for (size_t i = 0; i < missing->count && !status; i++) {
+        const qn__interval interval = missing->list[i];
+        qn__command command = {.kind = QN__COMMAND_READ,
+                               .from = root->memory,
+                               .from_offset = interval.begin,
+                               .size = interval.end - interval.begin,
+                               .host = root->view + interval.begin,
+                               .host_pinned = root->view_pinned};
+        uint64_t submitted;
+        status = qn__stream_submit_now(stream, &command, &root->object, &submitted);
+        if (submitted) mark_used(root, stream, *number = submitted);
+        if (!status) qn__intervals_add(&root->fresh, interval);
+    }
+    if (root->fresh.count && root->state == QN_BUFFER_DEVICE) root->state = QN_BUFFER_BOTH;
     return status;
+}
+
+static qn_status fetch_now(qn_buffer *root, const qn__intervals *missing) {
+    qn_stream *stream = root->device->stream;
+    uint64_t number = 0;
+    pthread_mutex_lock(&root->device->use_lock);
+    qn_status status = fetch(root, missing, stream, &number);
+    pthread_mutex_unlock(&root->device->use_lock);
+    qn_status waited = number ? qn__stream_wait_number(stream, number, QN_FOREVER) : QN_OK;
+    if (!status) status = waited;
+    for (size_t i = 0; i < missing->count && status; i++)
+        qn__intervals_remove(&root->fresh, missing->list[i]);
+    return status;
+}
+
+/* The same without waiting: streams that use the buffer later wait for it, as for what was sent. */
+static qn_status fetch_later(qn_buffer *root, const qn__intervals *missing, qn_stream *stream) {
+    uint64_t number = 0;
+    pthread_mutex_lock(&root->device->use_lock);
+    qn_status status = wait_for_hidden(root, stream);
+    if (!status) status = fetch(root, missing, stream, &number);
+    if (number) {
+        note_hidden(root, stream, number);
+        root->fetch_runs = true;
+    }
+    pthread_mutex_unlock(&root->device->use_lock);
+    return status;
+}
+
+/* On a stream, or at once where that is NULL. What the host has can be mapped when the device is gone. */
+static qn_status make_host_side(qn_buffer *root, qn_stream *stream, qn_map_access access,
+                                qn__interval interval) {
+    qn_status status = stream ? QN_OK : wait_for_users(root);
+    if (!stream && !status) root->fetch_runs = false;
+    const bool has_some = root->view && root->state != QN_BUFFER_DEVICE && !root->fetch_runs;
+    const bool lost = status == QN_ERROR_DEVICE_LOST && has_some;
+    if (root->shared || (status && !lost)) return status;
+    const bool pin = stream || interval.end - interval.begin == root->size || root->size < LARGE_VIEW;
+    qn__intervals missing = {0};
+    status = make_view(root, pin);
+    if (!status && !list_missing(root, access, interval, &missing))
+        status = qn__fail_memory(root->object.context, sizeof interval);
+    if (!status && lost)
+        status = missing.count ? QN_ERROR_DEVICE_LOST : QN_OK; /* the wait has left the message */
+    else if (!status)
+        status = stream ? fetch_later(root, &missing, stream) : fetch_now(root, &missing);
+    qn__intervals_free(&root->object.context->allocator, &missing);
+    return status;
+}
+
+static qn_status check_map(qn_buffer *buffer, qn_map_access access, uint64_t offset, uint64_t size,
+                           void **pointer, const char *function) {
+    qn_context *context = buffer->object.context;
+    if (!pointer) return qn__fail_null(context, function, "pointer");
+    if (access != QN_MAP_READ && access != QN_MAP_WRITE && access != QN_MAP_READ_WRITE)
+        return qn__fail(context, QN_ERROR_ARGUMENT, "%s: access %d is not a qn_map_access", function,
+                        (int)access);
+    if (size == 0 || offset > buffer->size || size > buffer->size - offset)
+        return qn__fail(context, QN_ERROR_RANGE, "%s: %llu bytes at %llu of a buffer of %llu", function,
+                        (unsigned long long)size, (unsigned long long)offset,
+                        (unsigned long long)buffer->size);
+    const qn_buffer *root = qn__buffer_root(buffer);
+    return root->read_only && (access & QN_MAP_WRITE) ? refuse_to_write(root, function) : QN_OK;
+}
+
+static qn_status map(qn_buffer *buffer, qn_stream *stream, qn_map_access access, uint64_t offset,
+                     uint64_t size, void **pointer, const char *function) {
+    if (pointer) *pointer = NULL;
+    qn_status status = check_map(buffer, access, offset, size, pointer, function);
+    if (status) return status;
+    qn_buffer *root = qn__buffer_root(buffer);
+    const uint64_t begin = buffer->offset + offset;
+    const qn__interval interval = {begin, begin + size};
+    status = make_host_side(root, stream, access, interval);
+    if (status) return status;
+    pthread_mutex_lock(&root->device->use_lock);
+    root->maps++;
+    if (access & QN_MAP_WRITE) root->write_maps++;
+    if ((access & QN_MAP_WRITE) && !root->shared) qn__intervals_add(&root->written, interval);
+    pthread_mutex_unlock(&root->device->use_lock);
+    *pointer = (root->shared ? (unsigned char *)root->shared : root->view) + begin;
+    return QN_OK;
 }
 
 qn_status qn_buffer_map(qn_buffer *buffer, qn_map_access access, void **pointer) {
     qn_status status = qn__check(buffer, QN__OBJECT_BUFFER, "qn_buffer_map", "buffer");
+    return status ? status : map(buffer, NULL, access, 0, buffer->size, pointer, "qn_buffer_map");
+}
+
+qn_status qn_buffer_map_range(qn_buffer *buffer, qn_map_access access, uint64_t offset, uint64_t size,
+                              void **pointer) {
+    qn_status status = qn__check(buffer, QN__OBJECT_BUFFER, "qn_buffer_map_range", "buffer");
+    return status ? status : map(buffer, NULL, access, offset, size, pointer, "qn_buffer_map_range");
+}
+
+qn_status qn_stream_map(qn_stream *stream, qn_buffer *buffer, qn_map_access access, uint64_t offset,
+                        uint64_t size, void **pointer) {
+    static const char function[] = "qn_stream_map";
+    qn_status status = qn__check_beside(stream, buffer, QN__OBJECT_BUFFER, function, "buffer");
     if (status) return status;
+    if (stream) status = qn__check_beside(buffer, stream, QN__OBJECT_STREAM, function, "stream");
+    if (status) return status;
+    stream = qn__stream_of(stream, buffer->device);
     qn_context *context = buffer->object.context;
-    if (!pointer) return qn__fail_null(context, "qn_buffer_map", "pointer");
-    *pointer = NULL;
-    if (access != QN_MAP_READ && access != QN_MAP_WRITE && access != QN_MAP_READ_WRITE)
-        return qn__fail(context, QN_ERROR_ARGUMENT, "qn_buffer_map: access %d is not a qn_map_access",
-                        (int)access);
-    if (buffer->parent) return qn__fail(context, QN_ERROR_ARGUMENT, "qn_buffer_map: a view cannot be mapped");
-    if (buffer->read_only && (access & QN_MAP_WRITE)) return refuse_to_write(buffer, "qn_buffer_map");
-    status = wait_for_users(buffer);
-    /* what the host has is whole, also when the device is gone */
-    if (status == QN_ERROR_DEVICE_LOST && buffer->view && buffer->state != QN_BUFFER_DEVICE) status = QN_OK;
-    bool fetches = (access & QN_MAP_READ) && !buffer->write_maps; /* what is being written is the newest */
-    if (!status && !buffer->shared) status = fetches ? fetch_device_side(buffer) : make_view(buffer);
-    if (status) return status;
-    pthread_mutex_lock(&buffer->device->use_lock);
-    buffer->maps++;
-    buffer->write_maps += (access & QN_MAP_WRITE) != 0;
-    pthread_mutex_unlock(&buffer->device->use_lock);
-    *pointer = buffer->shared ? buffer->shared : buffer->view;
-    return QN_OK;
+    if (buffer->device != stream->device)
+        return qn__fail(context, QN_ERROR_WRONG_CONTEXT, "%s: the buffer is of another device or context",
+                        function);
+    if (stream->recording)
+        return qn__fail(context, QN_ERROR_STATE, "%s: maps cannot be recorded in a graph", function);
+    return map(buffer, stream, access, offset, size, pointer, function);
+}
+
+/* What maps for writing reached is the newest there is now. */
+static void take_over(qn_buffer *root) {
+    for (size_t i = 0; i < root->written.count; i++) {
+        qn__intervals_add(&root->fresh, root->written.list[i]);
+        qn__intervals_add(&root->changed, root->written.list[i]);
+    }
+    root->written.count = 0;
+    root->state = root->shared ? QN_BUFFER_BOTH : QN_BUFFER_HOST;
 }
 
 /* Maps end in any order; the host's writes are taken to be complete when the last one ends. */
 qn_status qn_buffer_unmap(qn_buffer *buffer) {
     qn_status status = qn__check(buffer, QN__OBJECT_BUFFER, "qn_buffer_unmap", "buffer");
     if (status) return status;
-    if (buffer->maps == 0)
-        return qn__fail(buffer->object.context, QN_ERROR_STATE, "qn_buffer_unmap: the buffer is not mapped");
-    pthread_mutex_lock(&buffer->device->use_lock);
-    if (--buffer->maps == 0) {
-        if (buffer->write_maps) buffer->state = buffer->shared ? QN_BUFFER_BOTH : QN_BUFFER_HOST;
-        buffer->write_maps = 0;
+    qn_buffer *root = qn__buffer_root(buffer);
+    if (root->maps == 0)
+        return qn__fail(root->object.context, QN_ERROR_STATE, "qn_buffer_unmap: the buffer is not mapped");
+    pthread_mutex_lock(&root->device->use_lock);
+    if (--root->maps == 0) {
+        if (root->write_maps) take_over(root);
+        root->write_maps = 0;
     }
-    pthread_mutex_unlock(&buffer->device->use_lock);
+    pthread_mutex_unlock(&root->device->use_lock);
     return QN_OK;
+}
+
+void qn__sides_free(qn_buffer *root) {
+    const qn__allocator *allocator = &root->object.context->allocator;
+    drop_view(root);
+    qn__intervals_free(allocator, &root->fresh);
+    qn__intervals_free(allocator, &root->changed);
+    qn__intervals_free(allocator, &root->written);
+    if (!root->sent_mark) return;
+    qn__recordings_forget(root->object.context, root->sent_mark);
+    root->device->backend->mark_destroy(root->sent_mark);
 }

@@ -38,10 +38,23 @@ static void views_share_the_memory(void **state) {
     char out[4];
     assert_ok(context, qn_buffer_read(view, 16, out, 4));
     assert_memory_equal(out, "deep", 4);
-    assert_fails(context, qn_buffer_view(view, 8, 8, &inner), QN_ERROR_ARGUMENT, "multiple of 16");
-    assert_fails(context, qn_buffer_view(view, 16, 17, &inner), QN_ERROR_RANGE, "17 bytes at 16");
-    void *pointer;
-    assert_fails(context, qn_buffer_map(view, QN_MAP_READ, &pointer), QN_ERROR_ARGUMENT, "view");
+    qn_buffer *none;
+    assert_fails(context, qn_buffer_view(view, 8, 8, &none), QN_ERROR_ARGUMENT, "multiple of 16");
+    assert_fails(context, qn_buffer_view(view, 16, 17, &none), QN_ERROR_RANGE, "17 bytes at 16");
+    char *host, *inside;
+    assert_ok(context, qn_buffer_map(view, QN_MAP_READ, (void **)&host));
+    assert_memory_equal(host + 16, "deep", 4);
+    assert_ok(context, qn_buffer_map_range(inner, QN_MAP_READ, 1, 3, (void **)&inside));
+    assert_ptr_equal(inside, host + 17); /* the same memory */
+    assert_fails(context, qn_buffer_map_range(inner, QN_MAP_READ, 16, 1, (void **)&inside), QN_ERROR_RANGE,
+                 "qn_buffer_map_range: 1 bytes at 16 of a buffer of 16");
+    assert_fails(context, qn_buffer_map_range(inner, QN_MAP_READ, 0, 0, (void **)&inside), QN_ERROR_RANGE,
+                 "0 bytes");
+    assert_fails(context, qn_buffer_write(view, 0, "x", 1), QN_ERROR_STATE, "mapped");
+    assert_ok(context, qn_buffer_unmap(inner));
+    assert_fails(context, qn_buffer_write(view, 0, "x", 1), QN_ERROR_STATE, "mapped");
+    assert_ok(context, qn_buffer_unmap(inner)); /* all are the buffer's maps */
+    assert_ok(context, qn_buffer_write(view, 0, "x", 1));
     qn_context_destroy(context);
 }
 
@@ -103,6 +116,83 @@ static void maps_copy_only_when_needed(void **state) {
     qn_context_destroy(context);
 }
 
+/* The device's memory is the null device's own. What is not mapped for writing stays as it is there. */
+static void ranges_are_mapped_by_themselves(void **state) {
+    (void)state;
+    qn_context *context = make_context(NULL);
+    qn_device *device = get_device(context, "null");
+    qn_buffer *buffer = make_buffer(device, 12, "abcdefghijkl");
+    char *host, *other, out[12];
+    assert_ok(context, qn_buffer_map_range(buffer, QN_MAP_WRITE, 2, 2, (void **)&host));
+    memcpy(host, "CD", 2);
+    assert_ok(context, qn_buffer_map_range(buffer, QN_MAP_READ_WRITE, 3, 3, (void **)&other));
+    assert_memory_equal(other, "Def", 3); /* what the first wrote, and the device's */
+    other[2] = 'F';
+    assert_int_equal(qn_buffer_get_state(buffer), QN_BUFFER_DEVICE);
+    assert_ok(context, qn_buffer_unmap(buffer));
+    assert_ok(context, qn_buffer_unmap(buffer));
+    assert_int_equal(qn_buffer_get_state(buffer), QN_BUFFER_HOST);
+    assert_ok(context, qn_buffer_map_range(buffer, QN_MAP_WRITE, 9, 1, (void **)&host));
+    *host = 'J';
+    assert_ok(context, qn_buffer_unmap(buffer));
+    assert_ok(context, qn_buffer_read(buffer, 0, out, 12));
+    assert_memory_equal(out, "abCDeFghiJkl", 12);
+    assert_int_equal(qn_buffer_get_state(buffer), QN_BUFFER_DEVICE); /* the host has parts */
+    assert_ok(context, qn_buffer_map(buffer, QN_MAP_READ, (void **)&host));
+    assert_memory_equal(host, "abCDeFghiJkl", 12);
+    assert_ok(context, qn_buffer_unmap(buffer));
+    assert_int_equal(qn_buffer_get_state(buffer), QN_BUFFER_BOTH);
+    assert_ok(context, qn_buffer_write(buffer, 0, "A", 1));
+    assert_ok(context, qn_buffer_map_range(buffer, QN_MAP_READ, 0, 3, (void **)&host));
+    assert_memory_equal(host, "AbC", 3);
+    assert_ok(context, qn_buffer_unmap(buffer));
+    qn_context_destroy(context);
+}
+
+static void maps_on_streams(void **state) {
+    (void)state;
+    fixture f =
+        make_fixture(test_device(), "kernel void f(global int *a) { a[get_global_id(0)] += 1; }", "f");
+    enum { COUNT = 100000 };
+    qn_buffer *buffer = make_buffer(f.device, COUNT * sizeof(int), NULL), *view;
+    qn_stream *stream;
+    int *host, *first;
+    assert_ok(f.context, qn_stream_create(f.device, &stream));
+    assert_ok(f.context, qn_buffer_view(buffer, 400, 4000, &view));
+    for (int round = 1; round < 4; round++) {
+        assert_ok(f.context, qn_launch(stream, f.kernel, QN_RANGE(COUNT), QN_ARGS(buffer)));
+        assert_ok(f.context, qn_stream_map(stream, buffer, QN_MAP_READ, 4, 8, (void **)&first));
+        assert_ok(f.context, qn_stream_map(stream, view, QN_MAP_READ_WRITE, 400, 40, (void **)&host));
+        assert_fails(f.context, qn_launch(stream, f.kernel, QN_RANGE(1), QN_ARGS(buffer)), QN_ERROR_STATE,
+                     "mapped for writing");
+        assert_ok(f.context, qn_stream_wait(stream, QN_FOREVER));
+        assert_int_equal(first[0], round);
+        assert_int_equal(first[1], round);
+        for (int i = 0; i < 10; i++) {
+            assert_int_equal(host[i], round + 100 * (round - 1));
+            host[i] += 100;
+        }
+        assert_ok(f.context, qn_buffer_unmap(buffer));
+        assert_ok(f.context, qn_buffer_unmap(view));
+    }
+    int got[12];
+    assert_ok(f.context, qn_buffer_read(buffer, 796, got, sizeof got));
+    assert_int_equal(got[0], 3);
+    for (int i = 0; i < 10; i++) assert_int_equal(got[1 + i], 303);
+    assert_int_equal(got[11], 3);
+    assert_fails(f.context, qn_stream_map(stream, buffer, QN_MAP_READ, COUNT * 4, 1, (void **)&host),
+                 QN_ERROR_RANGE, "qn_stream_map: 1 bytes at 400000");
+    assert_ok(f.context, qn_graph_begin(stream));
+    assert_fails(f.context, qn_stream_map(stream, buffer, QN_MAP_READ, 0, 1, (void **)&host), QN_ERROR_STATE,
+                 "maps cannot be recorded");
+    qn_graph *graph;
+    assert_ok(f.context, qn_graph_end(stream, &graph));
+    qn_device *null = get_device(f.context, "null");
+    assert_fails(f.context, qn_stream_map(qn_device_stream(null), buffer, QN_MAP_READ, 0, 1, (void **)&host),
+                 QN_ERROR_WRONG_CONTEXT, "of another device");
+    qn_context_destroy(f.context);
+}
+
 /* Where memory is shared there is no second copy on the host. */
 static void maps_see_what_kernels_write(void **state) {
     (void)state;
@@ -148,6 +238,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contents_go_there_and_back),          cmocka_unit_test(views_share_the_memory),
         cmocka_unit_test(ranges_are_checked_without_overflow), cmocka_unit_test(maps_copy_only_when_needed),
+        cmocka_unit_test(ranges_are_mapped_by_themselves),     cmocka_unit_test(maps_on_streams),
         cmocka_unit_test(maps_see_what_kernels_write),         cmocka_unit_test(memory_is_counted),
     };
     return run_device_tests(tests);

@@ -77,6 +77,12 @@ static const qn_program_desc packed_desc = {.source = source};
 static const qn_pack_desc pack_desc = {.program = &packed_desc, .targets = "ir"};
 static const qn_translate_desc translate_desc = {.program = {.source = source}, .target = "c"};
 
+/* A NULL stream is one. */
+static qn_status map_and_unmap(qn_stream *stream, qn_buffer *buffer) {
+    const qn_status status = qn_stream_map(stream, buffer, QN_MAP_READ, 0, 4, &out.pointer);
+    return status ? status : qn_buffer_unmap(buffer);
+}
+
 /* X(function, parameter's place in the call, kind, call with `h` for the object and o[KIND] for others) */
 #define CALLS(X)                                                                                             \
     X(qn_error_message, 0, CONTEXT, nothing(strstr(qn_error_message(h), "no context") != NULL))              \
@@ -110,6 +116,9 @@ static const qn_translate_desc translate_desc = {.program = {.source = source}, 
     X(qn_stream_fill, 0, STREAM, qn_stream_fill(h, o[BUFFER], 0, 16, "x", 1))                                \
     X(qn_stream_fill, 1, BUFFER, qn_stream_fill(o[STREAM], h, 0, 16, "x", 1))                                \
     X(qn_buffer_map, 0, BUFFER, qn_buffer_map(h, QN_MAP_READ, &out.pointer))                                 \
+    X(qn_buffer_map_range, 0, BUFFER, qn_buffer_map_range(h, QN_MAP_READ, 0, 4, &out.pointer))               \
+    X(qn_stream_map, 0, STREAM, map_and_unmap(h, o[BUFFER]))                                                 \
+    X(qn_stream_map, 1, BUFFER, map_and_unmap(o[STREAM], h))                                                 \
     X(qn_buffer_unmap, 0, BUFFER, qn_buffer_unmap(h))                                                        \
     X(qn_buffer_get_state, 0, BUFFER, nothing(qn_buffer_get_state(h) == QN_BUFFER_DEVICE))                   \
     X(qn_program_create, 0, DEVICE, qn_program_create(h, &program_desc, &out.program))                       \

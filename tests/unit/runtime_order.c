@@ -23,6 +23,7 @@ typedef struct fixture {
     qn_context *context;
     qn_device *device;
     lazy_queue queues[MAX_QUEUES];
+    uint64_t most_host; /* that host_create gives; 0: 1 MiB */
     unsigned host_made, host_gone, completed_asked, creates_to_fail, submits_to_fail, trims;
 } fixture;
 
@@ -114,7 +115,7 @@ static void lazy_trim(qn__gpu *gpu, uint64_t *pooled) {
 
 static qn_status lazy_host_create(qn__gpu *gpu, uint64_t size, void **host, char *why) {
     (void)gpu, (void)why;
-    if (size > 1 << 20) return QN_ERROR_OUT_OF_MEMORY;
+    if (size > (f->most_host ? f->most_host : 1 << 20)) return QN_ERROR_OUT_OF_MEMORY;
     *host = calloc(1, size);
     f->host_made++;
     return QN_OK;
@@ -214,6 +215,120 @@ static void a_second_map_waits_for_the_hidden_copy(void **state) {
     write_map(buffer, 2);
     assert_int_equal(qn_device_wait(f->device, QN_FOREVER), QN_OK);
     assert_int_equal(got, 1);
+    qn_buffer_destroy(buffer);
+}
+
+static const qn__command *newest(const lazy_queue *q, uint64_t back) {
+    return q->commands[(q->submitted - 1 - back) % MAX_PENDING];
+}
+
+static void unmap(qn_buffer *buffer) { assert_int_equal(qn_buffer_unmap(buffer), QN_OK); }
+
+/* From and to the host go the intervals that are mapped, each once. */
+static void only_what_is_mapped_is_copied(void **state) {
+    (void)state;
+    char *host, byte;
+    qn_buffer *buffer = make_buffer(1000);
+    lazy_queue *q = &f->queues[0];
+    qn_device_wait(f->device, QN_FOREVER);
+    uint64_t before = q->submitted;
+    assert_int_equal(qn_buffer_map_range(buffer, QN_MAP_READ, 100, 50, (void **)&host), QN_OK);
+    assert_int_equal(qn_buffer_map_range(buffer, QN_MAP_READ, 120, 100, (void **)&host), QN_OK);
+    assert_int_equal(q->submitted, before + 2);
+    assert_int_equal(qn_buffer_map_range(buffer, QN_MAP_READ_WRITE, 110, 90, (void **)&host), QN_OK);
+    assert_int_equal(qn_buffer_map_range(buffer, QN_MAP_WRITE, 500, 10, (void **)&host), QN_OK);
+    assert_int_equal(qn_buffer_map_range(buffer, QN_MAP_READ, 505, 2, (void **)&host), QN_OK);
+    assert_int_equal(q->submitted, before + 2); /* it is there, or being written */
+    for (int i = 0; i < 5; i++) unmap(buffer);
+    assert_int_equal(qn_stream_read(NULL, buffer, 0, &byte, 1), QN_OK);
+    assert_int_equal(q->submitted, before + 5);
+    const qn__command *one = newest(q, 2), *two = newest(q, 1);
+    assert_int_equal(one->kind, QN__COMMAND_WRITE);
+    assert_int_equal(two->kind, QN__COMMAND_WRITE);
+    assert_int_equal(one->to_offset, 500);
+    assert_int_equal(one->size, 10);
+    assert_int_equal(two->to_offset, 110);
+    assert_int_equal(two->size, 90);
+    assert_int_equal(qn_device_wait(f->device, QN_FOREVER), QN_OK);
+    /* what is left of a larger range */
+    before = q->submitted;
+    assert_int_equal(qn_buffer_map_range(buffer, QN_MAP_READ, 50, 500, (void **)&host), QN_OK);
+    assert_int_equal(q->submitted, before + 3); /* 50 to 100, 220 to 500, 510 to 550 */
+    unmap(buffer);
+    assert_int_equal(qn_buffer_map_range(buffer, QN_MAP_READ, 50, 500, (void **)&host), QN_OK);
+    assert_int_equal(q->submitted, before + 3);
+    unmap(buffer);
+    qn_buffer_destroy(buffer);
+}
+
+/* The copy is made when the stream gets there, and other streams that write the buffer come behind it. */
+static void maps_on_streams_do_not_wait(void **state) {
+    (void)state;
+    int *host, *again, value = 7;
+    qn_stream *stream, *other;
+    qn_buffer *buffer = make_buffer(64);
+    assert_int_equal(qn_stream_create(f->device, &stream), QN_OK);
+    assert_int_equal(qn_stream_create(f->device, &other), QN_OK);
+    assert_int_equal(qn_device_wait(f->device, QN_FOREVER), QN_OK);
+    lazy_queue *q = find(stream->queue), *o = find(other->queue);
+    assert_int_equal(qn_stream_fill(stream, buffer, 0, 64, &value, 4), QN_OK);
+    assert_int_equal(qn_stream_map(stream, buffer, QN_MAP_READ, 4, 8, (void **)&host), QN_OK);
+    assert_int_equal(q->done, 0);
+    assert_int_equal(q->submitted, 2);
+    assert_int_equal(newest(q, 0)->kind, QN__COMMAND_READ);
+    assert_true(newest(q, 0)->host_pinned);
+    assert_int_equal(newest(q, 0)->from_offset, 4);
+    assert_int_equal(newest(q, 0)->size, 8);
+    assert_int_equal(host[0], 0); /* not yet */
+    /* on another stream it is no second copy, but waits for the first */
+    assert_int_equal(qn_stream_map(other, buffer, QN_MAP_READ, 8, 4, (void **)&again), QN_OK);
+    assert_ptr_equal(again, host + 1);
+    assert_int_equal(qn_stream_wait(other, QN_FOREVER), QN_OK);
+    assert_int_equal(again[0], 7);
+    unmap(buffer);
+    unmap(buffer);
+    /* ended without a wait: what comes on another stream must not overtake the copy */
+    assert_int_equal(qn_stream_wait(stream, QN_FOREVER), QN_OK);
+    assert_int_equal(qn_stream_fill(stream, buffer, 0, 64, &value, 4), QN_OK);
+    assert_int_equal(qn_stream_map(stream, buffer, QN_MAP_READ, 32, 4, (void **)&host), QN_OK);
+    unmap(buffer);
+    value = 8;
+    assert_int_equal(qn_stream_fill(other, buffer, 32, 4, &value, 4), QN_OK);
+    assert_int_equal(newest(o, 1)->kind, QN__COMMAND_WAIT);
+    assert_int_equal(qn_device_wait(f->device, QN_FOREVER), QN_OK);
+    assert_int_equal(host[0], 7);
+    /* a map that waits takes over what one on a stream has under way */
+    assert_int_equal(qn_stream_map(stream, buffer, QN_MAP_READ, 0, 64, (void **)&host), QN_OK);
+    assert_int_equal(qn_buffer_map(buffer, QN_MAP_READ, (void **)&again), QN_OK);
+    assert_int_equal(again[8], 8);
+    unmap(buffer);
+    unmap(buffer);
+    qn_buffer_destroy(buffer);
+}
+
+/* Of a large buffer of which ranges are mapped, the host's side is ordinary memory until all is mapped. */
+static void large_views_are_pinned_late(void **state) {
+    (void)state;
+    char *host;
+    f->most_host = 64 << 20;
+    qn_buffer *buffer = make_buffer(32 << 20);
+    assert_int_equal(qn_buffer_map_range(buffer, QN_MAP_WRITE, 1 << 20, 1, (void **)&host), QN_OK);
+    *host = 5;
+    unmap(buffer);
+    assert_int_equal(f->host_made, 0);
+    assert_int_equal(qn_buffer_map(buffer, QN_MAP_READ, (void **)&host), QN_OK); /* the byte is only here */
+    assert_int_equal(f->host_made, 0);
+    assert_int_equal(host[1 << 20], 5);
+    unmap(buffer);
+    assert_int_equal(qn_stream_fill(NULL, buffer, 0, 1, "\3", 1), QN_OK);
+    assert_int_equal(qn_buffer_map(buffer, QN_MAP_READ, (void **)&host), QN_OK);
+    assert_int_equal(f->host_made, 1);
+    assert_int_equal(host[1 << 20], 5);
+    assert_int_equal(host[0], 3);
+    unmap(buffer);
+    qn_memory_stats stats;
+    assert_int_equal(qn_device_memory(f->device, &stats), QN_OK);
+    assert_int_equal(stats.host, 32 << 20);
     qn_buffer_destroy(buffer);
 }
 
@@ -360,6 +475,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(hidden_copies_are_waited_for, setup, teardown),
         cmocka_unit_test_setup_teardown(a_second_map_waits_for_the_hidden_copy, setup, teardown),
+        cmocka_unit_test_setup_teardown(only_what_is_mapped_is_copied, setup, teardown),
+        cmocka_unit_test_setup_teardown(maps_on_streams_do_not_wait, setup, teardown),
+        cmocka_unit_test_setup_teardown(large_views_are_pinned_late, setup, teardown),
         cmocka_unit_test_setup_teardown(views_are_pinned_where_that_works, setup, teardown),
         cmocka_unit_test_setup_teardown(pinned_memory_is_not_copied, setup, teardown),
         cmocka_unit_test_setup_teardown(pinned_memory_stays_while_it_is_used, setup, teardown),
