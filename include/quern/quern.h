@@ -685,6 +685,28 @@ static inline qn_arg qn_arg_null(void) {
 QN_API qn_status qn_launch(qn_stream *stream, qn_kernel *kernel, const qn_range *range, const qn_arg *args,
                            size_t num_args);
 
+/* What a kernel takes of its device, and how many of its work-groups are there at once. */
+typedef struct qn_kernel_resources {
+    uint32_t max_group_size;     /* work-items of the largest work-group that it can run with */
+    uint32_t preferred_multiple; /* that the work-items of a group should be a multiple of */
+    uint32_t registers;          /* of a work-item, each of 32 bits; 0: not known */
+    uint64_t private_memory;     /* bytes of a work-item in memory: arrays, and registers that were spilled;
+                                      0: none, or not known */
+    uint64_t local_memory;       /* bytes of a work-group, without __local arguments */
+    uint64_t code_size;          /* bytes of its machine code; 0: not known */
+    uint32_t local_size[3];      /* that what follows is for: the range's, or what quern chooses for it */
+    uint32_t
+        resident_groups; /* such groups on a compute unit at a time; 0: not known, or they are too large */
+    uint64_t resident_on_device; /* on all compute units together; 0: not known */
+} qn_kernel_resources;
+
+/* For work-groups of this range; NULL: as of a large range of one dimension. __local arguments count as empty. CUDA and
+   OpenCL drivers are asked, and Vulkan drivers that can tell (VK_KHR_pipeline_executable_properties); on the CPU device a
+   thread runs a group at a time. What is not known is 0. Errors: QN_ERROR_LAUNCH_SIZE (as qn_launch), QN_ERROR_DRIVER,
+   QN_ERROR_DEVICE_LOST. Any thread. */
+QN_API qn_status qn_kernel_get_resources(const qn_kernel *kernel, const qn_range *range,
+                                         qn_kernel_resources *resources);
+
 /* ---- streams, events, graphs ---- */
 
 #define QN_FOREVER UINT64_MAX

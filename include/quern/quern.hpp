@@ -272,12 +272,19 @@ class kernel {
         check(qn_kernel_get_info(get(), &info), context_);
         return info;
     }
+    qn_kernel_resources resources() const { return resources(nullptr); }
+    qn_kernel_resources resources(const range &over) const { return resources(over.get()); }
     /* On the default stream of the kernel's device. */
     template <class... Values> void launch(const range &over, const Values &...values) const {
         detail::launch(nullptr, get(), context_, over, values...);
     }
 
   private:
+    qn_kernel_resources resources(const qn_range *over) const {
+        qn_kernel_resources got;
+        check(qn_kernel_get_resources(get(), over, &got), context_);
+        return got;
+    }
     detail::owner<qn_kernel, qn_kernel_destroy> object_;
     qn_context *context_;
 };

@@ -218,6 +218,10 @@ typedef struct qn_backend {
     void (*choose_local)(const qn__gpu *gpu, const qn__code *code, uint32_t kernel, const uint64_t global[3],
                          uint32_t local[3]);
 
+    /* What is known of the kernel in groups of `local` work-items, in place of what the device allows. NULL: no more. */
+    qn_status (*kernel_resources)(qn__gpu *gpu, const qn__code *code, uint32_t kernel,
+                                  const uint32_t local[3], qn_kernel_resources *resources, char *why);
+
     qn_status (*replay_create)(qn__gpu *gpu, const qn__command *commands, size_t count, qn__replay **replay,
                                char *why);
     /* Command `index` of the replay, a launch, becomes this launch of the same kernel, for submissions from now on.

@@ -119,3 +119,39 @@ qn_status qn_kernel_get_param(const qn_kernel *kernel, uint32_t index, qn_param_
     QN__WRITE(kernel->object.context, qn_param_info, info, &known);
     return QN_OK;
 }
+
+static uint32_t items_of(const uint32_t sizes[3]) { return sizes[0] * sizes[1] * sizes[2]; }
+
+/* What holds on any device, where the backend does not know better. */
+static void set_known(const qn_kernel *kernel, qn_kernel_resources *r) {
+    const qn_device_info *info = &kernel->program->device->info;
+    r->max_group_size = info->max_group_size;
+    r->preferred_multiple = info->sub_group_size ? info->sub_group_size : 1;
+    r->local_memory = kernel->info->static_local;
+}
+
+qn_status qn_kernel_get_resources(const qn_kernel *kernel, const qn_range *range,
+                                  qn_kernel_resources *resources) {
+    static const char function[] = "qn_kernel_get_resources";
+    static const qn_range large = {.global = {1 << 20}};
+    qn_status status = qn__check(kernel, QN__OBJECT_KERNEL, function, "kernel");
+    if (status) return status;
+    qn_context *context = kernel->object.context;
+    if (!resources) return qn__fail_null(context, function, "resources");
+    qn_device *device = kernel->program->device;
+    const qn_backend *backend = device->backend;
+    qn_kernel_resources r = {0};
+    char why[QN__WHY] = "";
+    if (!range || !range->global[0]) range = &large;
+    status = qn__launch_local((qn_kernel *)kernel, function, range, r.local_size);
+    if (status) return status;
+    set_known(kernel, &r);
+    if (backend->kernel_resources)
+        status = backend->kernel_resources(device->gpu, kernel->program->code, kernel->index, r.local_size,
+                                           &r, why);
+    if (status) return qn__fail(context, status, "%s: %s", function, why[0] ? why : qn_status_text(status));
+    if (kernel->info->reqd_local[0]) r.max_group_size = items_of(kernel->info->reqd_local);
+    r.resident_on_device = (uint64_t)r.resident_groups * device->info.compute_units;
+    QN__WRITE(context, qn_kernel_resources, resources, &r);
+    return QN_OK;
+}

@@ -372,6 +372,18 @@ static void end(launch *l) {
     if (l->memory) qn__release(&l->context->allocator, l->memory);
 }
 
+qn_status qn__launch_local(qn_kernel *kernel, const char *function, const qn_range *range,
+                           uint32_t local[3]) {
+    launch l;
+    qn__command command;
+    qn_status status = begin(&l, function, kernel, &command);
+    if (status) return status;
+    status = set_sizes(&l, range, &command);
+    memcpy(local, command.local, sizeof command.local);
+    end(&l);
+    return status;
+}
+
 qn_status qn_launch(qn_stream *stream, qn_kernel *kernel, const qn_range *range, const qn_arg *args,
                     size_t num_args) {
     launch l;

@@ -405,7 +405,8 @@ typedef struct qn__event_record_step {
 qn_status qn__event_record(qn_event *event, qn__event_record_step *step);
 void qn__event_recorded(qn_event *event, qn__event_record_step *step, qn_status status);
 
-/* launch.c: sets the launch's arguments and range, as qn_graph_set_launch; the graph's lock is held. */
+/* launch.c: the local size of a launch over the range, checked; and sets the launch's arguments and range, as qn_graph_set_launch; the graph's lock is held. */
+qn_status qn__launch_local(qn_kernel *kernel, const char *function, const qn_range *range, uint32_t local[3]);
 qn_status qn__graph_set(qn_graph *graph, qn__graph_step *step, const char *function, const qn_range *range,
                         const qn_arg *args, size_t num_args);
 

@@ -812,7 +812,17 @@ API int cuFuncGetAttribute(int *value, int attribute, qn__cu_function function) 
     CALL_IN_CONTEXT(function_get);
     *value = attribute == QN__CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? (int)fake.settings[FAKE_MAX_THREADS]
              : attribute == QN__CU_FUNC_ATTRIBUTE_NUM_REGS            ? 40
+             : attribute == QN__CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES    ? 48
                                                                       : 0;
+    return 0;
+}
+/* 2,048 threads, in as many groups as fit. */
+API int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, qn__cu_function function, int threads,
+                                                    size_t dynamic) {
+    (void)function, (void)dynamic;
+    CALL_IN_CONTEXT(occupancy);
+    if (threads <= 0) return QN__CU_ERROR_INVALID_VALUE;
+    *blocks = threads > fake.settings[FAKE_MAX_THREADS] ? 0 : 2048 / threads;
     return 0;
 }
 API int cuFuncSetAttribute(qn__cu_function function, int attribute, int value) {

@@ -48,6 +48,7 @@ static struct {
     qn_program_times times;
     qn_kernel *kernel;
     qn_kernel_info kernel_info;
+    qn_kernel_resources resources;
     qn_param_info param;
     qn_stream *stream;
     qn_event *event;
@@ -133,6 +134,7 @@ static qn_status map_and_unmap(qn_stream *stream, qn_buffer *buffer) {
     X(qn_text_free, 0, CONTEXT, (qn_text_free(h, out.data), QN_ERROR_ARGUMENT))                              \
     X(qn_kernel_create, 0, PROGRAM, qn_kernel_create(h, NULL, &out.kernel))                                  \
     X(qn_kernel_destroy, 0, KERNEL, (qn_kernel_destroy(h), QN_ERROR_ARGUMENT))                               \
+    X(qn_kernel_get_resources, 0, KERNEL, qn_kernel_get_resources(h, NULL, &out.resources))                  \
     X(qn_kernel_get_info, 0, KERNEL, qn_kernel_get_info(h, &out.kernel_info))                                \
     X(qn_kernel_get_param, 0, KERNEL, qn_kernel_get_param(h, 0, &out.param))                                 \
     X(qn_launch, 0, STREAM, qn_launch(h, o[KERNEL], QN_RANGE(1), QN_ARGS((qn_buffer *)o[BUFFER])))           \

@@ -525,6 +525,27 @@ static void set_launches(void **state) {
     nothing_left();
 }
 
+static void a_kernels_resources(void **state) {
+    (void)state;
+    rig r = make_rig(&no_cache);
+    qn_kernel_resources got;
+    qn_device_info info;
+    assert_ok(r.context, qn_device_get_info(r.device, &info));
+    assert_ok(r.context,
+              qn_kernel_get_resources(r.fill, QN_RANGE_LOCAL(QN_GROUP(4096), QN_GROUP(256)), &got));
+    assert_int_equal(got.max_group_size, 1024);
+    assert_int_equal(got.preferred_multiple, 32);
+    assert_int_equal(got.registers, 40);
+    assert_int_equal(got.private_memory, 48);
+    assert_int_equal(got.resident_groups, 8);
+    assert_int_equal(got.resident_on_device, 8 * info.compute_units);
+    fake.fault("cuOccupancyMaxActiveBlocksPerMultiprocessor", 1, QN__CU_ERROR_INVALID_VALUE);
+    assert_fails(r.context, qn_kernel_get_resources(r.fill, NULL, &got), QN_ERROR_DRIVER,
+                 "qn_kernel_get_resources: what a kernel takes");
+    drop_rig(&r);
+    nothing_left();
+}
+
 /* ---- large structs by value ---- */
 
 #define LAST_WORD_KERNEL "kernel void last_word(global int *p, uint n, block b) { p[0] = b.words[n - 1]; }\n"
@@ -659,6 +680,7 @@ int main(void) {
         cmocka_unit_test(all_calls_tell_of_a_loss),
         cmocka_unit_test(graphs),
         cmocka_unit_test(set_launches),
+        cmocka_unit_test(a_kernels_resources),
         cmocka_unit_test(large_structs_go_by_value),
         cmocka_unit_test(structs_as_large_as_the_device_takes),
         cmocka_unit_test(structs_larger_than_the_driver_takes),

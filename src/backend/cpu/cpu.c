@@ -164,6 +164,15 @@ static void cpu_choose_local(const qn__gpu *gpu, const qn__code *code, uint32_t 
     local[1] = local[2] = 1;
 }
 
+/* A thread, which counts as a compute unit, runs a group at a time. */
+static qn_status cpu_kernel_resources(qn__gpu *gpu, const qn__code *code, uint32_t kernel,
+                                      const uint32_t local[3], qn_kernel_resources *resources, char *why) {
+    (void)gpu, (void)local, (void)why;
+    resources->private_memory = code->info->kernels[kernel].scratch_per_item;
+    resources->resident_groups = 1;
+    return QN_OK;
+}
+
 const qn_backend qn__backend_cpu = {
     .kind = QN_DEVICE_CPU,
     .name = "cpu",
@@ -200,6 +209,7 @@ const qn_backend qn__backend_cpu = {
     .runs_binary = qn__cpu_runs_binary,
     .code_object = qn__cpu_code_object,
     .choose_local = cpu_choose_local,
+    .kernel_resources = cpu_kernel_resources,
     .replay_create = qn__cpu_replay_create,
     .replay_destroy = qn__cpu_replay_destroy,
     .replay_submit = qn__cpu_replay_submit,

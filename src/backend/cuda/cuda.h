@@ -196,6 +196,9 @@ qn_status qn__cuda_set_node(const qn__gpu *gpu, qn__cu_exec exec, qn__cu_node no
 void qn__cuda_choose_local(const qn__gpu *gpu, const qn__code *code, uint32_t kernel,
                            const uint64_t global[3], uint32_t local[3]);
 
+qn_status qn__cuda_kernel_resources(qn__gpu *gpu, const qn__code *code, uint32_t index,
+                                    const uint32_t local[3], qn_kernel_resources *resources, char *why);
+
 /* transfer.c: between ordinary memory and the device, through the queue's pinned blocks. */
 qn_status qn__cuda_write(qn__queue *queue, qn__cu_address to, const void *from, uint64_t size, char *why);
 qn_status qn__cuda_read(qn__queue *queue, void *to, qn__cu_address from, uint64_t size, char *why);

@@ -182,6 +182,7 @@ const qn_backend qn__backend_cuda = {
     .code_load = qn__cuda_code_load,
     .code_unload = qn__cuda_code_unload,
     .choose_local = qn__cuda_choose_local,
+    .kernel_resources = qn__cuda_kernel_resources,
     .replay_create = qn__cuda_replay_create,
     .replay_update = qn__cuda_replay_update,
     .replay_destroy = qn__cuda_replay_destroy,

@@ -71,6 +71,7 @@ typedef struct qn__cu_node_object *qn__cu_node;
     X(DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 115)                                                          \
     X(FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0)                                                               \
     X(FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, 1)                                                                   \
+    X(FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, 3)                                                                    \
     X(FUNC_ATTRIBUTE_NUM_REGS, 4)                                                                            \
     X(FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 8)                                                       \
     X(JIT_INFO_LOG_BUFFER, 3)                                                                                \
@@ -205,6 +206,8 @@ typedef struct qn__cu_access {
       (qn__cu_function * function, qn__cu_module module, const char *name))                                  \
     X(function_get, "cuFuncGetAttribute", (int *value, int attribute, qn__cu_function function))             \
     X(function_set, "cuFuncSetAttribute", (qn__cu_function function, int attribute, int value))              \
+    X(occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                                              \
+      (int *blocks, qn__cu_function function, int threads, size_t dynamic))                                  \
     X(launch, "cuLaunchKernel",                                                                              \
       (qn__cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,        \
        unsigned block_y, unsigned block_z, unsigned shared, qn__cu_stream stream, void **params,             \

@@ -139,3 +139,24 @@ void qn__cuda_choose_local(const qn__gpu *gpu, const qn__code *code, uint32_t ke
     qn__choose_local(global, work_dim, code->info->kernels[kernel].guarded, code->kernels[kernel].max_threads,
                      32, gpu->max_block, local);
 }
+
+qn_status qn__cuda_kernel_resources(qn__gpu *gpu, const qn__code *code, uint32_t index,
+                                    const uint32_t local[3], qn_kernel_resources *resources, char *why) {
+    if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
+    const qn__cuda_kernel *kernel = &code->kernels[index];
+    const qn__command launch = {.local_memory = code->info->kernels[index].static_local};
+    int memory = 0, blocks = 0;
+    const bool entered = qn__cuda_enter(gpu);
+    qn__cu_result result =
+        gpu->cu->function_get(&memory, QN__CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, kernel->function);
+    if (!result)
+        result = gpu->cu->occupancy(&blocks, kernel->function, (int)(local[0] * local[1] * local[2]),
+                                    dynamic_local(kernel, &launch));
+    qn__cuda_leave(gpu, entered);
+    if (result) return qn__cuda_fail(gpu, result, "what a kernel takes", why);
+    resources->max_group_size = kernel->max_threads;
+    resources->registers = kernel->registers;
+    resources->private_memory = (uint64_t)memory;
+    resources->resident_groups = (uint32_t)blocks;
+    return QN_OK;
+}

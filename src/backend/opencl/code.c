@@ -228,15 +228,22 @@ static void ask_kernel(qn__code *code, uint32_t kernel) {
     cl_instance *instance = NULL;
     const qn__gpu *gpu = code->gpu;
     size_t group = 0, multiple = 0;
+    uint64_t private_memory = 0, local_memory = 0;
     if (qn__cl_instance(code, kernel, NULL, false, &instance, why) == QN_OK) {
         gpu->cl->clGetKernelWorkGroupInfo(instance->kernel, gpu->device, CL_KERNEL_WORK_GROUP_SIZE,
                                           sizeof group, &group, NULL);
         gpu->cl->clGetKernelWorkGroupInfo(instance->kernel, gpu->device,
                                           CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, sizeof multiple,
                                           &multiple, NULL);
+        gpu->cl->clGetKernelWorkGroupInfo(instance->kernel, gpu->device, CL_KERNEL_PRIVATE_MEM_SIZE,
+                                          sizeof private_memory, &private_memory, NULL);
+        gpu->cl->clGetKernelWorkGroupInfo(instance->kernel, gpu->device, CL_KERNEL_LOCAL_MEM_SIZE,
+                                          sizeof local_memory, &local_memory, NULL);
         qn__cl_instance_free(code, kernel, instance);
     }
     pthread_mutex_lock(&code->lock);
+    info->private_memory = private_memory;
+    info->local_memory = local_memory;
     info->multiple = multiple ? (uint32_t)multiple : gpu->warp;
     info->max_group = group && group < gpu->max_group ? (uint32_t)group : gpu->max_group;
     pthread_mutex_unlock(&code->lock);
@@ -258,18 +265,35 @@ static void choose_for_cpu(const uint64_t global[3], uint32_t most, uint32_t loc
     }
 }
 
+static const cl_kernel_info *asked(const qn__code *const_code, uint32_t kernel) {
+    qn__code *code = (qn__code *)const_code;
+    cl_kernel_info *info = &code->kernels[kernel];
+    pthread_mutex_lock(&code->lock);
+    bool known = info->max_group != 0;
+    pthread_mutex_unlock(&code->lock);
+    if (!known) ask_kernel(code, kernel);
+    return info;
+}
+
 void qn__cl_choose_local(const qn__gpu *gpu, const qn__code *code, uint32_t kernel, const uint64_t global[3],
                          uint32_t local[3]) {
-    qn__code *asked = (qn__code *)code;
-    cl_kernel_info *info = &asked->kernels[kernel];
-    pthread_mutex_lock(&asked->lock);
-    bool known = info->max_group != 0;
-    pthread_mutex_unlock(&asked->lock);
-    if (!known) ask_kernel(asked, kernel);
+    const cl_kernel_info *info = asked(code, kernel);
     bool guarded = code->info->kernels[kernel].guarded;
     uint32_t dims = global[2] > 1 ? 3 : global[1] > 1 ? 2 : 1;
     if (gpu->is_cpu && guarded)
         choose_for_cpu(global, info->max_group, local);
     else
         qn__choose_local(global, dims, guarded, info->max_group, info->multiple, gpu->max_local, local);
+}
+
+/* OpenCL tells neither registers nor occupancy. */
+qn_status qn__cl_kernel_resources(qn__gpu *gpu, const qn__code *code, uint32_t kernel,
+                                  const uint32_t local[3], qn_kernel_resources *resources, char *why) {
+    (void)gpu, (void)local, (void)why;
+    const cl_kernel_info *info = asked(code, kernel);
+    resources->max_group_size = info->max_group;
+    resources->preferred_multiple = info->multiple;
+    resources->private_memory = info->private_memory;
+    if (info->local_memory > resources->local_memory) resources->local_memory = info->local_memory;
+    return QN_OK;
 }

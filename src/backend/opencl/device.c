@@ -202,6 +202,7 @@ const qn_backend qn__backend_opencl = {
     .code_compiled = qn__cl_code_compiled,
     .code_unload = qn__cl_code_unload,
     .choose_local = qn__cl_choose_local,
+    .kernel_resources = qn__cl_kernel_resources,
     .replay_create = qn__cl_replay_create,
     .replay_destroy = qn__cl_replay_destroy,
     .replay_submit = qn__cl_replay_submit,

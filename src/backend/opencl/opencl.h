@@ -69,6 +69,7 @@ typedef struct cl_instance {
 typedef struct cl_kernel_info {
     cl_instance *instances;
     uint32_t max_group, multiple; /* 0: not asked yet */
+    uint64_t private_memory, local_memory;
 } cl_kernel_info;
 
 struct qn__code {
@@ -179,6 +180,8 @@ bool qn__cl_code_compiled(const qn__code *code);
 void qn__cl_code_unload(qn__gpu *gpu, qn__code *code);
 void qn__cl_choose_local(const qn__gpu *gpu, const qn__code *code, uint32_t kernel, const uint64_t global[3],
                          uint32_t local[3]);
+qn_status qn__cl_kernel_resources(qn__gpu *gpu, const qn__code *code, uint32_t kernel,
+                                  const uint32_t local[3], qn_kernel_resources *resources, char *why);
 /* A kernel object of the queue (NULL: of a graph), made where there is none. */
 qn_status qn__cl_instance(qn__code *code, uint32_t kernel, qn__queue *queue, bool any_size,
                           cl_instance **instance, char *why);
