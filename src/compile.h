@@ -105,6 +105,20 @@ void qn__compile_free(qn__compile_result *result); /* a zeroed result is fine */
    reflection and no text. */
 qn__compile_status qn__compile_read_ir(const qn__compile_request *request, qn__compile_result *result);
 
+/* The range of a launch; a local size of zeros: it is not known. */
+typedef struct qn__reach_range {
+    uint64_t global[3], offset[3];
+    uint32_t local[3];
+} qn__reach_range;
+
+/* The bytes of a parameter's buffer that a launch is sure to reach: behind the last byte that some work-item accesses for
+   certain; 0 where none is known. `args` is the argument block, of which the values count. */
+uint64_t qn__reach(const qn__kernel_info *kernel, uint32_t param, const unsigned char *args,
+                   const qn__reach_range *range);
+/* The same as text, one expression after another, each given to `put`: "4 * get_global_id(0) + 4 if get_global_id(0) < n". */
+void qn__reach_print(const qn__kernel_info *kernel, uint32_t param, qn__arena *arena,
+                     void (*put)(void *user, const char *text), void *user);
+
 /* A word for a stage or status, for messages: "parse", "out of memory". */
 const char *qn__compile_stage_name(qn__compile_stage stage);
 const char *qn__compile_status_name(qn__compile_status status);

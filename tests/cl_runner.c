@@ -257,6 +257,22 @@ static void say_skipped(const session *s, const char *kernel, const char *reason
            reason);
 }
 
+/* No test goes outside of its buffers: sizes that would be required and are larger are a false alarm. */
+static void check_required(session *s, const cl_run *run, qn_kernel *kernel, const qn_arg *args) {
+    for (uint32_t i = 0; i < run->num_args; i++) {
+        uint64_t bytes = 0;
+        if (args[i].kind != QN_ARG_BUFFER || run->fails ||
+            qn_kernel_required_size(kernel, i, &run->range, args, run->num_args, &bytes))
+            continue;
+        if (bytes > qn_buffer_size(args[i].value.buffer)) {
+            char message[128];
+            snprintf(message, sizeof message, "argument %u is said to need %llu bytes", i + 1,
+                     (unsigned long long)bytes);
+            fail(s, run->kernel, message);
+        }
+    }
+}
+
 static void run_kernel(session *s, const cl_run *run, qn_program *program) {
     qn_kernel *kernel = NULL;
     qn_arg args[CL_MAX_ARGS];
@@ -265,6 +281,7 @@ static void run_kernel(session *s, const cl_run *run, qn_program *program) {
     if (s->host->printed.text) s->host->printed.text[0] = 0;
     qn_status status = qn_kernel_create(program, run->kernel, &kernel);
     if (!status) status = make_args(s, run, args, buffers);
+    if (!status) check_required(s, run, kernel, args);
     if (!status) status = qn_launch(NULL, kernel, &run->range, args, run->num_args);
     if (!status) status = qn_stream_wait(qn_device_stream(s->device), QN_FOREVER);
     if (run->fails)

@@ -676,6 +676,15 @@ static inline qn_arg qn_arg_null(void) {
 #define QN_BYTES(object) qn_arg_bytes(&(object), sizeof(object))
 #define QN_NO_ARGS       NULL, 0
 
+/* The least bytes that the buffer for a parameter must have for a launch with these arguments: what some work-item is sure
+   to access, as far as it follows from ids, sizes and arguments by value, and conditions on these. 0: nothing is known, or
+   it is no buffer. A smaller buffer is a mistake; a larger one may be one too. `args` is as for qn_launch, but of buffers
+   and local memory nothing is looked at. Where `local` is zeros and the kernel does not require a size, what depends on it
+   is not known; nor is anything of programs that are not optimised (opt_level -1, debug). Errors: QN_ERROR_NULL,
+   QN_ERROR_RANGE (param), QN_ERROR_ARGUMENT_COUNT, QN_ERROR_KERNEL_ARGUMENT, QN_ERROR_OUT_OF_MEMORY. Any thread. */
+QN_API qn_status qn_kernel_required_size(qn_kernel *kernel, uint32_t param, const qn_range *range,
+                                         const qn_arg *args, size_t num_args, uint64_t *bytes);
+
 /* Submits a kernel over a range and returns at once. `args` holds one entry a parameter, in order. Buffers
    must be of the kernel's device. Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT_COUNT, QN_ERROR_KERNEL_ARGUMENT
    (names the parameter), QN_ERROR_WRONG_CONTEXT, QN_ERROR_LAUNCH_SIZE, QN_ERROR_STATE (a mapped buffer), QN_ERROR_ARGUMENT (a read-only

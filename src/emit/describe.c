@@ -75,6 +75,8 @@ static void describe(qn__arena *arena, const ir_function *kernel, qn__kernel_inf
                               .args_size = (uint32_t)end,
                               .required_sub_group_size = kernel->required_sub_group_size,
                               .vec_type_hint = kernel->vec_type_hint,
+                              .reach = kernel->reach,
+                              .num_reach = kernel->num_reach,
                               .static_local = static_local(kernel)};
     memcpy(info->reqd_local, kernel->reqd_local, sizeof info->reqd_local);
     memcpy(info->hint_local, kernel->hint_local, sizeof info->hint_local);

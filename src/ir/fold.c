@@ -97,6 +97,13 @@ static uint64_t fold_lane(ir_op op, const lane *x, ir_kind result) {
     return bits;
 }
 
+uint64_t qn__fold_number(ir_op op, ir_kind kind, ir_kind result, const uint64_t operands[3]) {
+    const lane x = {kind, qn__ir_kind_bits[kind], {operands[0], operands[1], operands[2]}};
+    const unsigned width = qn__ir_kind_bits[result];
+    const uint64_t bits = fold_lane(op, &x, result);
+    return width < 64 ? bits & ((UINT64_C(1) << width) - 1) : bits;
+}
+
 static ir_value *fold_column(ir_function *function, const ir_instr *instr) {
     ir_type from = instr->operands[0]->type, to = instr->results[0]->type;
     uint64_t bits[16];

@@ -66,6 +66,9 @@ static inline uint64_t qn__fold_clz(uint64_t a, unsigned w) {
     return w - qn__fold_popcount(a);
 }
 
+/* An op of the fold column on scalars of `kind`: the bits of its result, which is of the kind `result`. */
+uint64_t qn__fold_number(ir_op op, ir_kind kind, ir_kind result, const uint64_t operands[3]);
+
 /* One lane of a conversion op (trunc to u2f, without bitcast and pointers): `bits` is the source's,
    zero-extended; so is the result. */
 uint64_t qn__fold_convert(ir_op op, ir_kind from, ir_kind to, ir_rounding rounding, uint64_t bits);

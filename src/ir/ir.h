@@ -182,6 +182,8 @@ static inline bool qn__ir_is_signed(unsigned op) { return qn__ir_ops[op].has & I
 /* Whether it has all of those properties and attributes. */
 static inline bool qn__ir_has(unsigned op, uint32_t what) { return (qn__ir_ops[op].has & what) == what; }
 bool qn__ir_op_by_name(qn__str name, ir_op *op);
+/* A number that changes with the table of ops: where numbers of ops are kept in files, it tells those of another build. */
+uint32_t qn__ir_ops_signature(void);
 /* Work-items act together: the active ones all take part. */
 static inline bool qn__ir_is_together(ir_op op) {
     return qn__ir_ops[op].effects == IR_EFFECT_CONVERGENT || qn__ir_ops[op].effects == IR_EFFECT_SYNC;
@@ -408,6 +410,8 @@ struct ir_function {
     uint32_t required_sub_group_size; /* 0: none */
     const char *vec_type_hint;        /* or NULL */
     ir_loc loc;
+    const uint32_t *reach; /* what a kernel is sure to access (ir/reach.h) */
+    uint32_t num_reach;
     ir_constants constants;
     ir_instr *last_var;                    /* where qn__ir_variable goes on; kept by the builder */
     uint32_t index, num_calls, num_copies; /* of qn__survey, for the inliner */

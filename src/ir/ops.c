@@ -122,3 +122,13 @@ bool qn__ir_op_by_name(qn__str name, ir_op *op) {
     }
     return false;
 }
+
+uint32_t qn__ir_ops_signature(void) {
+    uint32_t hash = 0x811c9dc5; /* FNV-1a */
+    for (unsigned op = 0; op < IR_OP_COUNT; op++)
+        for (const char *at = qn__ir_ops[op].name;; at++) {
+            hash = (hash ^ (unsigned char)*at) * 0x01000193u;
+            if (!*at) break;
+        }
+    return hash;
+}

@@ -179,16 +179,20 @@ static qn_status store_arg(launch *l, uint32_t index, const qn_arg *arg) {
     return wrong(l, index, "the argument has no valid kind");
 }
 
-static qn_status store_args(launch *l, const qn_arg *args, size_t num_args) {
+/* All, or the values alone, that is what is no pointer. */
+static qn_status store_args(launch *l, const qn_arg *args, size_t num_args, bool values_only) {
     const uint32_t wanted = qn__source_params(l->info);
     if (num_args != wanted)
         return qn__fail(l->context, QN_ERROR_ARGUMENT_COUNT, "%s: %s takes %u arguments, %zu were given",
                         l->function, l->info->name, (unsigned)wanted, num_args);
     if (num_args && !args) return qn__fail_null(l->context, l->function, "args");
     for (uint32_t i = 0; i < num_args; i++) {
+        const uint8_t kind = l->info->params[i].kind;
+        if (values_only && (kind == QN__PARAM_BUFFER || kind == QN__PARAM_LOCAL)) continue;
         qn_status status = store_arg(l, i, &args[i]);
         if (status) return status;
     }
+    if (values_only) return QN_OK;
     if (wanted < l->info->num_params) bind_buffer(l, wanted, l->kernel->program->state);
     return QN_OK;
 }
@@ -302,7 +306,7 @@ static qn_status prepare(launch *l, qn__command *command, const qn_range *range,
     if (!status && before && !args && !num_args)
         keep_args(l, before);
     else if (!status)
-        status = store_args(l, args, num_args);
+        status = store_args(l, args, num_args, false);
     if (!status && before && !range)
         keep_sizes(command, before->command);
     else if (!status)
@@ -406,6 +410,44 @@ qn_status qn__graph_set(qn_graph *graph, qn__graph_step *step, const char *funct
     if (status) return status;
     status = prepare(&l, &command, range, args, num_args, step);
     if (!status) status = qn__graph_replace(graph, step, &command, l.uses, l.num_buffers);
+    end(&l);
+    return status;
+}
+
+/* ---- what a launch is sure to access ---- */
+
+static qn__reach_range reach_range(const qn_range *range, const uint32_t reqd_local[3]) {
+    const bool is_given = range->local[0] || range->local[1] || range->local[2];
+    qn__reach_range all = {.global = {range->global[0], 1, 1}};
+    for (int d = 0; d < 3; d++) {
+        if (range->global[d]) all.global[d] = range->global[d];
+        all.offset[d] = range->offset[d];
+        all.local[d] = is_given ? (range->local[d] ? range->local[d] : 1) : reqd_local[d];
+        if (all.offset[d] > UINT64_MAX - all.global[d]) all.global[0] = 0; /* no launch takes it */
+    }
+    return all;
+}
+
+qn_status qn_kernel_required_size(qn_kernel *kernel, uint32_t param, const qn_range *range,
+                                  const qn_arg *args, size_t num_args, uint64_t *bytes) {
+    static const char function[] = "qn_kernel_required_size";
+    qn_status status = qn__check(kernel, QN__OBJECT_KERNEL, function, "kernel");
+    if (status) return status;
+    qn_context *context = kernel->object.context;
+    const qn__kernel_info *info = kernel->info;
+    if (!range) return qn__fail_null(context, function, "range");
+    if (!bytes) return qn__fail_null(context, function, "bytes");
+    *bytes = 0;
+    if (param >= qn__source_params(info))
+        return qn__fail(context, QN_ERROR_RANGE, "%s: index %u; %s has %u parameters", function,
+                        (unsigned)param, info->name, (unsigned)qn__source_params(info));
+    launch l;
+    qn__command command;
+    status = begin(&l, function, kernel, &command);
+    if (status) return status;
+    status = store_args(&l, args, num_args, true);
+    const qn__reach_range wanted = reach_range(range, info->reqd_local);
+    if (!status) *bytes = qn__reach(info, param, l.args, &wanted);
     end(&l);
     return status;
 }

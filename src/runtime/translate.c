@@ -66,7 +66,21 @@ static const char *const param_kinds[] = {[QN__PARAM_VALUE] = "value",
                                           [QN__PARAM_BUFFER] = "buffer",
                                           [QN__PARAM_LOCAL] = "local"};
 
-static void put_param(qn__buf *out, const qn__param_info *param) {
+/* The expressions of a list. */
+typedef struct json_list {
+    qn__buf *out;
+    bool begun;
+} json_list;
+
+static void put_entry(void *user, const char *text) {
+    json_list *list = user;
+    qn__buf_puts(list->out, list->begun ? ", " : "");
+    qn__put_json(list->out, text);
+    list->begun = true;
+}
+
+static void put_param(qn__buf *out, const qn__kernel_info *kernel, uint32_t index) {
+    const qn__param_info *param = &kernel->params[index];
     qn__buf_puts(out, "{\"name\": ");
     qn__put_json(out, param->name);
     put_field(out, "type", param->type_name);
@@ -76,10 +90,17 @@ static void put_param(qn__buf *out, const qn__param_info *param) {
     if (param->kind == QN__PARAM_LOCAL) put_field(out, "address_space", "local");
     qn__buf_printf(out,
                    ", \"size\": %u, \"align\": %u, \"offset\": %u, \"element_size\": %u, \"const\": %s, "
-                   "\"restrict\": %s}",
+                   "\"restrict\": %s",
                    (unsigned)param->size, (unsigned)param->align, (unsigned)param->offset,
                    (unsigned)param->pointee_size, param->is_const ? "true" : "false",
                    param->is_restrict ? "true" : "false");
+    if (param->kind == QN__PARAM_BUFFER && !param->is_state) {
+        json_list list = {out, false};
+        qn__buf_puts(out, ", \"required_sizes\": [");
+        qn__reach_print(kernel, index, out->arena, put_entry, &list);
+        qn__buf_putc(out, ']');
+    }
+    qn__buf_putc(out, '}');
 }
 
 static void put_sizes(qn__buf *out, const char *name, const uint32_t sizes[3]) {
@@ -99,7 +120,7 @@ static void put_kernel(qn__buf *out, const qn__kernel_info *kernel) {
     qn__buf_puts(out, ", \"params\": [");
     for (uint32_t i = 0; i < kernel->num_params; i++) {
         qn__buf_puts(out, i ? ",\n        " : "\n        ");
-        put_param(out, &kernel->params[i]);
+        put_param(out, kernel, i);
     }
     qn__buf_puts(out, "]}");
 }

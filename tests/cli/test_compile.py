@@ -135,6 +135,12 @@ class Compile(ToolTest):
         self.quern("compile", self.write("k.cl", source), "--cl-options", "-cl-std=CL3.0", "--reflect", status=COMPILE_ERROR,
                    error="hint: to_global(p) asks whether it points there")
 
+    def test_required_sizes(self):
+        source = "kernel void k(global float *x, int n) { int i = get_global_id(0); if (i < n) x[i] = 1; }"
+        kernel = json.loads(self.quern("compile", self.write("k.cl", source), "--reflect"))["kernels"][0]
+        self.assertEqual(kernel["params"][0]["required_sizes"], ["(get_global_id(0) << 2) + 4 if get_global_id(0) < n"])
+        self.assertNotIn("required_sizes", kernel["params"][1])
+
 
 if __name__ == "__main__":
     unittest.main()

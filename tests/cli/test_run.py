@@ -272,6 +272,20 @@ class Options(ToolTest):
         for parameter, given in (("float4", "float"), ("uint", "int"), ("float", "float2"), ("s", "int"), ("void", "char")):
             self.run_kernel(source % parameter, "--global", 1, "buf:%s:4" % given)
 
+    def test_buffers_that_are_too_small_are_warned_of(self):
+        """Where it is certain: with the range, the guard and the arguments as they are."""
+        args = ["--global", 8, "int:8", "float:2", "buf:float:8", "buf:float:5"]
+        self.run_kernel(SAXPY, *args, env={"QUERN_CC": "none"}, status=RUN_FAILED,
+                        error="warning: run: argument 'buf:float:5' for parameter 'float* y' is too small: the kernel accesses 8 elements, it has 5")
+        self.run_kernel(SAXPY, "--global", 8, "int:5", "float:2", "buf:float:8", "buf:float:5")
+        self.write("x.bin", bytes(4 * 7))
+        self.run_kernel(SAXPY, "--global", 8, "int:8", "float:2", "file:x.bin", "buf:float:8", env={"QUERN_CC": "none"}, status=RUN_FAILED,
+                        error="warning: run: argument 'file:x.bin' for parameter 'float* x' is too small: the kernel accesses 8 elements, it has 7")
+        tile = "kernel void k(global int *x, int w) { x[get_global_id(1) * w + get_global_id(0)] = 1; }"
+        self.run_kernel(tile, "--global", "4,4", "buf:int:16", "int:4")
+        self.run_kernel(tile, "--global", "4,4", "buf:int:16", "int:5", env={"QUERN_CC": "none"}, status=RUN_FAILED,
+                        error="the kernel accesses 19 elements, it has 16")
+
     def test_printf(self):
         out = self.run_kernel('kernel void k(void) { printf("%d %s %.2f\\n", 42, "text", 1.5f); }', "--global", 1)
         self.assertEqual(out, "42 text 1.50\n")

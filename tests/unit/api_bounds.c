@@ -260,6 +260,26 @@ static void graphs_have_bounds_too(void **state) {
     qn_context_destroy(m.context);
 }
 
+/* A range that is set anew comes with the bounds of the arguments that were there. */
+static void ranges_of_graphs_have_bounds(void **state) {
+    (void)state;
+    machine m = start_interpreter();
+    qn_kernel *kernel = make_kernel(m.program, m.context, "writes");
+    qn_stream *stream = qn_device_stream(m.device);
+    qn_graph *graph;
+    assert_ok(m.context, qn_graph_begin(stream));
+    assert_ok(m.context, qn_launch(stream, kernel, QN_RANGE(2), QN_ARGS(m.buffer, 0)));
+    assert_ok(m.context, qn_graph_end(stream, &graph));
+    assert_ok(m.context, qn_graph_set_launch(graph, 0, QN_RANGE(4), QN_NO_ARGS));
+    assert_ok(m.context, qn_graph_launch(stream, graph));
+    assert_ok(m.context, qn_stream_wait(stream, QN_FOREVER));
+    assert_ok(m.context, qn_graph_set_launch(graph, 0, QN_RANGE(5), QN_NO_ARGS));
+    assert_ok(m.context, qn_graph_launch(stream, graph));
+    assert_fails(m.context, qn_stream_wait(stream, QN_FOREVER), QN_ERROR_KERNEL_FAILED,
+                 "at byte 16 of 'x', which has 16");
+    qn_context_destroy(m.context);
+}
+
 /* While a C compiler works, kernels are interpreted, with the same bounds. The compiler is one that never ends. */
 static void bounds_before_the_code_is_there(void **state) {
     (void)state;
@@ -282,7 +302,8 @@ int main(void) {
         cmocka_unit_test(accesses_outside_end_the_kernel), cmocka_unit_test(whole_objects_and_grids),
         cmocka_unit_test(null_buffers_are_named),          cmocka_unit_test(views_are_bounds),
         cmocka_unit_test(freed_buffers_are_no_memory),     cmocka_unit_test(imported_memory_is_memory),
-        cmocka_unit_test(graphs_have_bounds_too),          cmocka_unit_test(bounds_before_the_code_is_there),
+        cmocka_unit_test(graphs_have_bounds_too),          cmocka_unit_test(ranges_of_graphs_have_bounds),
+        cmocka_unit_test(bounds_before_the_code_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

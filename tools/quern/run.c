@@ -207,6 +207,32 @@ static int make_args(qn_device *device, qn_kernel *kernel, run_options *o, qn_ar
     return TOOL_OK;
 }
 
+static void warn_of_size(const tool_arg *arg, const qn_param_info *param, uint64_t bytes) {
+    const unsigned size = arg->has_type ? tool_type_size(arg->type) : param->element_size;
+    if (size)
+        tool_warn("run: argument '%s' for parameter '%s %s' is too small: the kernel accesses %llu "
+                  "elements, it has %llu",
+                  arg->text, param->type_name, param->name, (unsigned long long)((bytes + size - 1) / size),
+                  (unsigned long long)(arg->size / size));
+    else
+        tool_warn("run: argument '%s' for parameter '%s %s' is too small: the kernel accesses %llu bytes, "
+                  "it has %llu",
+                  arg->text, param->type_name, param->name, (unsigned long long)bytes,
+                  (unsigned long long)arg->size);
+}
+
+/* Buffers that the range is sure to reach past the end of. */
+static void check_sizes(qn_kernel *kernel, const run_options *o, const qn_arg *args) {
+    for (uint32_t i = 0; i < o->num_args; i++) {
+        uint64_t bytes;
+        qn_param_info param;
+        if (!o->args[i].buffer || qn_kernel_get_param(kernel, i, &param) ||
+            qn_kernel_required_size(kernel, i, &o->range, args, o->num_args, &bytes))
+            continue;
+        if (bytes > o->args[i].size) warn_of_size(&o->args[i], &param, bytes);
+    }
+}
+
 /* ---- running ---- */
 
 static qn_status run_once(qn_kernel *kernel, const run_options *o, const qn_arg *args, qn_device *device) {
@@ -285,6 +311,7 @@ static int run_kernel(qn_context *context, qn_device *device, qn_kernel *kernel,
     qn_arg args[MAX_ARGS];
     int result = make_args(device, kernel, o, args);
     if (result) return result;
+    check_sizes(kernel, o, args);
     qn_status status = run_once(kernel, o, args, device);
     fflush(stdout);
     if (status) return fail(context, status);
