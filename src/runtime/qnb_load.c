@@ -333,20 +333,26 @@ static const char *put_file(qn__arena *arena, const void *data, size_t size, qn_
     return NULL;
 }
 
+static qn_status reflect_guarded(qn_context *context, qn__arena *arena, const void *data, size_t size,
+                                 const char *name, char **text) {
+    jmp_buf escape;
+    arena->escape = &escape;
+    if (setjmp(escape)) return qn__fail_memory(context, size);
+    qn__buf out;
+    qn__buf_init(&out, arena);
+    const char *wrong = put_file(arena, data, size, &out);
+    if (wrong) return qn__fail(context, QN_ERROR_IO, "%s %s", name_or(name), wrong);
+    *text = qn__allocate(&context->allocator, out.len + 1);
+    if (!*text) return qn__fail_memory(context, out.len + 1);
+    memcpy(*text, out.data, out.len + 1);
+    return QN_OK;
+}
+
 qn_status qn__qnb_reflect(qn_context *context, const void *data, size_t size, const char *name, char **text) {
     qn__arena arena;
-    jmp_buf escape;
-    qn_status status = QN_OK;
+    *text = NULL;
     qn__arena_init(&arena, &context->allocator, 0);
-    arena.escape = &escape;
-    if (setjmp(escape) == 0) {
-        qn__buf out;
-        qn__buf_init(&out, &arena);
-        const char *wrong = put_file(&arena, data, size, &out);
-        if (wrong) status = qn__fail(context, QN_ERROR_IO, "%s %s", name_or(name), wrong);
-        *text = wrong ? NULL : qn__allocate(&context->allocator, out.len + 1);
-        if (*text) memcpy(*text, out.data, out.len + 1);
-    }
+    const qn_status status = reflect_guarded(context, &arena, data, size, name, text);
     qn__arena_free(&arena);
-    return *text || status ? status : qn__fail_memory(context, size);
+    return status;
 }

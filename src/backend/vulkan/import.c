@@ -35,7 +35,7 @@ static qn_status bind(qn__gpu *gpu, qn__vk_block *block, void *pages, char *why)
                                              .buffer = block->buffer};
     VkMemoryRequirements2 needs = {.sType = VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2};
     gpu->vk.GetBufferMemoryRequirements2(gpu->device, &asked, &needs);
-    uint32_t type;
+    uint32_t type = 0;
     qn_status status = choose_type(gpu, pages, needs.memoryRequirements.memoryTypeBits, &type, why);
     if (status) return status;
     VkImportMemoryHostPointerInfoEXT import = {.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
