@@ -31,7 +31,7 @@ endforeach()
 quern_on_fakes(backend_opencl_api opencl)
 
 # Tests of the API that need no more kernels than the fake driver knows.
-foreach(test api_native)
+foreach(test api_native api_external)
     add_test(NAME unit.fake_cuda.${test} COMMAND unit_${test} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set_tests_properties(unit.fake_cuda.${test} PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT
                          "QUERN_DEVICE=cuda;LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/fake/cuda")

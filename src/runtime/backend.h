@@ -157,14 +157,14 @@ typedef struct qn_backend {
     void (*host_import_end)(qn__gpu *gpu, qn__memory *memory, void *host, uint64_t size);
     /* Memory of its own that can be exported as `kinds` (qn_handle_kind), memory of others, and a handle of memory that was
        made to be exported. A descriptor to import is the caller's. For the device's export_handles and import_handles;
-       NULL: there are none. external_destroy: of the first two. */
+       NULL: there are none. external_destroy: of the first two; `import`: the kind that was imported, or 0. */
     qn_status (*external_create)(qn__gpu *gpu, uint64_t size, uint32_t kinds, qn__memory **memory,
                                  uint64_t *address, void **host, char *why);
     qn_status (*external_import)(qn__gpu *gpu, const qn_import_desc *desc, qn__memory **memory,
                                  uint64_t *address, void **host, char *why);
     qn_status (*external_export)(qn__gpu *gpu, const qn__memory *memory, qn_handle_kind kind, qn_export *out,
                                  char *why);
-    void (*external_destroy)(qn__gpu *gpu, qn__memory *memory);
+    void (*external_destroy)(qn__gpu *gpu, qn__memory *memory, uint32_t import);
     /* Zeroed host memory that the device copies from and to fast. Both functions NULL, or *host: ordinary memory
        does. */
     qn_status (*host_create)(qn__gpu *gpu, uint64_t size, void **host, char *why);

@@ -204,7 +204,7 @@ void qn__buffer_finalise(qn_buffer *buffer) {
     if (buffer->imported)
         device->backend->host_import_end(device->gpu, buffer->memory, buffer->shared, buffer->size);
     else if (buffer->external)
-        device->backend->external_destroy(device->gpu, buffer->memory);
+        device->backend->external_destroy(device->gpu, buffer->memory, buffer->import);
     else
         device->backend->memory_destroy(device->gpu, buffer->memory);
     if (!buffer->imported) atomic_fetch_sub(&device->used, buffer->size);

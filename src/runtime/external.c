@@ -114,6 +114,7 @@ qn_status qn_buffer_import(qn_device *device, const qn_import_desc *given, qn_bu
     buffer->size = desc.size;
     buffer->state = QN_BUFFER_DEVICE;
     buffer->external = true;
+    buffer->import = (uint32_t)desc.kind;
     if (desc.label) buffer->label = qn__copy_label(device->object.context, desc.label);
     status = import(buffer, &desc);
     if (status)

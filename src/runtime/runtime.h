@@ -140,6 +140,7 @@ struct qn_buffer {
     bool read_only;
     bool external;       /* the memory is of the backend's external_create or external_import */
     uint32_t exportable; /* qn_handle_kind bits */
+    uint32_t import;     /* what it was imported by, or 0 */
     qn__memory *memory;
     uint64_t address;
     void *shared;        /* host pointer where memory is shared */

@@ -1,7 +1,9 @@
 /* Memory that is shared with other APIs and contexts: exported, imported, and taken from the driver's own calls. */
+#define _GNU_SOURCE /* memfd_create */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "api_support.h"
@@ -325,12 +327,47 @@ static void a_cuda_pointer_becomes_a_buffer(void **state) {
     qn_context_destroy(f.context);
 }
 
+/* Of the fake driver alone: memory as Vulkan would export it. */
+static void external_memory_is_mapped(void **state) {
+    (void)state;
+    if (!testing("cuda")) return;
+    fixture f = make_fixture(test_device(), source, "fill");
+    const bool is_fake = strncmp(info_of(&f).description, "Fake", 4) == 0;
+    const int before = open_descriptors();
+    const int fd = is_fake ? memfd_create("external", 0) : -1;
+    if (fd >= 0) {
+        assert_int_equal(ftruncate(fd, 65536), 0);
+        uint32_t *words = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        qn_import_desc desc = {.kind = QN_HANDLE_OPAQUE_FD,
+                               .handle = (uint64_t)fd,
+                               .size = BYTES,
+                               .offset = 4096,
+                               .memory_size = 65536};
+        qn_buffer *buffer, *out;
+        assert_ok(f.context, qn_buffer_import(f.device, &desc, &buffer));
+        desc.memory_size = 65537;
+        assert_fails(f.context, qn_buffer_import(f.device, &desc, &out), QN_ERROR_ARGUMENT,
+                     "none of memory that the driver takes");
+        close(fd);
+        assert_ok(f.context, fill(&f, buffer, 8, WORDS));
+        wait_for(&f);
+        assert_int_equal(words[1023], 0);
+        assert_int_equal(words[1024], 8);
+        assert_int_equal(words[1023 + WORDS], 8);
+        assert_int_equal(words[1024 + WORDS], 0);
+        qn_buffer_destroy(buffer);
+        munmap(words, 65536);
+    }
+    assert_int_equal(open_descriptors(), before);
+    qn_context_destroy(f.context);
+}
+
 int main(void) {
     if (device_is_missing()) return TEST_SKIPPED;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(descriptors_go_between_contexts), cmocka_unit_test(descriptors_go_between_kinds),
         cmocka_unit_test(what_is_no_memory_is_refused),    cmocka_unit_test(a_cl_mem_becomes_a_buffer),
-        cmocka_unit_test(a_cuda_pointer_becomes_a_buffer),
+        cmocka_unit_test(a_cuda_pointer_becomes_a_buffer), cmocka_unit_test(external_memory_is_mapped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

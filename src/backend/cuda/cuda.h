@@ -70,6 +70,8 @@ struct qn__gpu {
     qn__cuda_base *base;
     qn__cuda_name *names;   /* of kernels; kept, so that messages can name kernels that are gone */
     qn__prints free_prints; /* qn__cuda_print, with their buffers */
+    struct qn__cuda_external *externals; /* memory that is shared by descriptors */
+    bool shares_descriptors;
     uint64_t
         peers[QN__CUDA_PEER_WORDS]; /* bit of a device: it may access this one's memory, as far as it can */
     qn__loss loss;
@@ -188,6 +190,15 @@ void qn__cuda_print_drop(qn__gpu *gpu, qn__cuda_print *print);
 /* Prints what a launch that is done has left in the buffer. */
 void qn__cuda_print_records(qn__gpu *gpu, const qn__cuda_print *print);
 void qn__cuda_prints_free(qn__gpu *gpu);
+
+/* external.c */
+qn_status qn__cuda_external_create(qn__gpu *gpu, uint64_t size, uint32_t kinds, qn__memory **memory,
+                                   uint64_t *address, void **host, char *why);
+qn_status qn__cuda_external_import(qn__gpu *gpu, const qn_import_desc *desc, qn__memory **memory,
+                                   uint64_t *address, void **host, char *why);
+qn_status qn__cuda_external_export(qn__gpu *gpu, const qn__memory *memory, qn_handle_kind kind,
+                                   qn_export *out, char *why);
+void qn__cuda_external_destroy(qn__gpu *gpu, qn__memory *memory, uint32_t import);
 
 /* execute.c: one command on a stream; the caller is in the context. */
 qn_status qn__cuda_execute(const qn__cuda_target *target, const qn__command *command, char *why);

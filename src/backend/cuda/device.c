@@ -30,6 +30,9 @@ static void read_limits(qn__gpu *gpu) {
     uint32_t usual = attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
     uint32_t most = attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
     gpu->shared_memory = most > usual ? most : usual;
+    gpu->shares_descriptors =
+        attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) &&
+        attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED);
     if (gpu->cu->device_name(gpu->name, sizeof gpu->name, gpu->device))
         snprintf(gpu->name, sizeof gpu->name, "a CUDA device");
     gpu->name[sizeof gpu->name - 1] = 0;
@@ -115,6 +118,8 @@ static void gpu_info(const qn__gpu *gpu, qn_device_info *info) {
             (attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY) ? QN_CAN_SHARE_COHERENTLY : 0u) |
             (attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED) ? QN_CAN_IMPORT_HOST : 0u),
         .driver = gpu->driver->text,
+        .import_handles = QN_HANDLE_CUDA_POINTER | (gpu->shares_descriptors ? QN_HANDLE_OPAQUE_FD : 0u),
+        .export_handles = gpu->shares_descriptors ? QN_HANDLE_OPAQUE_FD : 0u,
         .compute_units = attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
         .sub_group_size = attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_WARP_SIZE),
         .max_group_size = gpu->max_threads,
@@ -164,6 +169,10 @@ const qn_backend qn__backend_cuda = {
     .memory_destroy = qn__cuda_memory_destroy,
     .host_import = qn__cuda_host_import,
     .host_import_end = qn__cuda_host_import_end,
+    .external_create = qn__cuda_external_create,
+    .external_import = qn__cuda_external_import,
+    .external_export = qn__cuda_external_export,
+    .external_destroy = qn__cuda_external_destroy,
     .host_create = qn__cuda_host_create,
     .host_destroy = qn__cuda_host_destroy,
     .trim = qn__cuda_trim,

@@ -19,6 +19,8 @@ typedef struct qn__cu_module_object *qn__cu_module;
 typedef struct qn__cu_function_object *qn__cu_function;
 typedef struct qn__cu_graph_object *qn__cu_graph;
 typedef struct qn__cu_exec_object *qn__cu_exec;
+typedef struct qn__cu_external_object *qn__cu_external;
+typedef unsigned long long qn__cu_allocation;
 typedef struct qn__cu_node_object *qn__cu_node;
 
 /* X(name behind QN__CU_, value): results that are told apart. */
@@ -84,6 +86,14 @@ typedef struct qn__cu_node_object *qn__cu_node;
     X(JIT_GENERATE_LINE_INFO, 13)                                                                            \
     X(JIT_INPUT_PTX, 1)                                                                                      \
     X(MEM_ALLOCATION_TYPE_PINNED, 1)                                                                         \
+    X(DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 102)                                             \
+    X(DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, 103)                                     \
+    X(POINTER_ATTRIBUTE_DEVICE_ORDINAL, 9)                                                                   \
+    X(POINTER_ATTRIBUTE_RANGE_START_ADDR, 11)                                                                \
+    X(POINTER_ATTRIBUTE_RANGE_SIZE, 12)                                                                      \
+    X(EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD, 1)                                                              \
+    X(MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 1)                                                              \
+    X(MEM_ALLOC_GRANULARITY_MINIMUM, 0)                                                                      \
     X(MEM_ACCESS_FLAGS_PROT_READWRITE, 3)                                                                    \
     X(MEM_LOCATION_TYPE_DEVICE, 1)                                                                           \
     X(MEMPOOL_ATTR_RELEASE_THRESHOLD, 4)                                                                     \
@@ -121,6 +131,32 @@ typedef struct qn__cu_kernel_node {
     unsigned grid[3], block[3], shared;
     void **params, **extra;
 } qn__cu_kernel_node;
+
+/* cuMemCreate */
+typedef struct qn__cu_allocation_props {
+    int type, handle_types;
+    struct {
+        int type, id;
+    } location;
+    void *security;
+    unsigned char flags[8];
+} qn__cu_allocation_props;
+
+/* cuImportExternalMemory */
+typedef struct qn__cu_external_desc {
+    int type;
+    union {
+        int fd;
+        void *others[2];
+    } handle;
+    unsigned long long size;
+    unsigned flags, reserved[16];
+} qn__cu_external_desc;
+
+typedef struct qn__cu_external_range {
+    unsigned long long offset, size;
+    unsigned flags, reserved[16];
+} qn__cu_external_range;
 
 typedef struct qn__cu_access {
     struct {
@@ -160,6 +196,32 @@ typedef struct qn__cu_access {
       (qn__cu_address * address, size_t size, qn__cu_pool pool, qn__cu_stream stream))                       \
     X(pool_free, "cuMemFreeAsync", (qn__cu_address address, qn__cu_stream stream))                           \
     X(host_alloc, "cuMemHostAlloc", (void **memory, size_t size, unsigned flags))                            \
+    X(pointer_get, "cuPointerGetAttribute", (void *value, int attribute, qn__cu_address address))            \
+    X(external_import, "cuImportExternalMemory",                                                             \
+      (qn__cu_external * external, const qn__cu_external_desc *desc))                                        \
+    X(external_map, "cuExternalMemoryGetMappedBuffer",                                                       \
+      (qn__cu_address * address, qn__cu_external external, const qn__cu_external_range *range))              \
+    X(external_destroy, "cuDestroyExternalMemory", (qn__cu_external external))                               \
+    X(granularity, "cuMemGetAllocationGranularity",                                                          \
+      (size_t * granularity, const qn__cu_allocation_props *props, int option))                              \
+    X(allocation_create, "cuMemCreate",                                                                      \
+      (qn__cu_allocation * allocation, size_t size, const qn__cu_allocation_props *props,                    \
+       unsigned long long flags))                                                                            \
+    X(allocation_release, "cuMemRelease", (qn__cu_allocation allocation))                                    \
+    X(allocation_export, "cuMemExportToShareableHandle",                                                     \
+      (void *handle, qn__cu_allocation allocation, int type, unsigned long long flags))                      \
+    X(allocation_import, "cuMemImportFromShareableHandle",                                                   \
+      (qn__cu_allocation * allocation, void *handle, int type))                                              \
+    X(range_reserve, "cuMemAddressReserve",                                                                  \
+      (qn__cu_address * address, size_t size, size_t alignment, qn__cu_address wanted,                       \
+       unsigned long long flags))                                                                            \
+    X(range_free, "cuMemAddressFree", (qn__cu_address address, size_t size))                                 \
+    X(range_map, "cuMemMap",                                                                                 \
+      (qn__cu_address address, size_t size, size_t offset, qn__cu_allocation allocation,                     \
+       unsigned long long flags))                                                                            \
+    X(range_unmap, "cuMemUnmap", (qn__cu_address address, size_t size))                                      \
+    X(range_set_access, "cuMemSetAccess",                                                                    \
+      (qn__cu_address address, size_t size, const qn__cu_access *access, size_t count))                      \
     X(host_free, "cuMemFreeHost", (void *memory))                                                            \
     X(host_register, "cuMemHostRegister_v2", (void *memory, size_t size, unsigned flags))                    \
     X(host_unregister, "cuMemHostUnregister", (void *memory))                                                \

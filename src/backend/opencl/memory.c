@@ -194,6 +194,11 @@ void qn__cl_memory_destroy(qn__gpu *gpu, qn__memory *memory) {
     release_memory(gpu, memory);
 }
 
+void qn__cl_external_destroy(qn__gpu *gpu, qn__memory *memory, uint32_t import) {
+    (void)import;
+    qn__cl_memory_destroy(gpu, memory);
+}
+
 /* ---- pinned host memory: a buffer that the driver keeps on the host, mapped for good ---- */
 
 static void release_pinned(qn__gpu *gpu, cl_pinned *pinned) {

@@ -163,6 +163,7 @@ qn_status qn__cl_host_import(qn__gpu *gpu, void *host, uint64_t size, bool read_
 void qn__cl_host_import_end(qn__gpu *gpu, qn__memory *memory, void *host, uint64_t size);
 qn_status qn__cl_external_import(qn__gpu *gpu, const qn_import_desc *desc, qn__memory **memory,
                                  uint64_t *address, void **host, char *why);
+void qn__cl_external_destroy(qn__gpu *gpu, qn__memory *memory, uint32_t import);
 qn_status qn__cl_host_create(qn__gpu *gpu, uint64_t size, void **host, char *why);
 void qn__cl_host_destroy(qn__gpu *gpu, void *host);
 

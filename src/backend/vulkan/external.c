@@ -92,12 +92,15 @@ static qn__memory *new_memory(qn__gpu *gpu, uint64_t offset, uint64_t size) {
     return memory;
 }
 
-void qn__vk_external_destroy(qn__gpu *gpu, qn__memory *memory) { qn__vk_block_free(gpu, memory->block); }
+void qn__vk_external_destroy(qn__gpu *gpu, qn__memory *memory, uint32_t import) {
+    (void)import;
+    qn__vk_block_free(gpu, memory->block);
+}
 
 static qn_status finish(qn__gpu *gpu, qn_status status, qn__memory *memory, qn__memory **out,
                         uint64_t *address, void **host) {
     if (status) {
-        qn__vk_external_destroy(gpu, memory);
+        qn__vk_block_free(gpu, memory->block);
         return status;
     }
     *out = memory;

@@ -232,7 +232,7 @@ qn_status qn__vk_external_import(qn__gpu *gpu, const qn_import_desc *desc, qn__m
                                  uint64_t *address, void **host, char *why);
 qn_status qn__vk_external_export(qn__gpu *gpu, const qn__memory *memory, qn_handle_kind kind, qn_export *out,
                                  char *why);
-void qn__vk_external_destroy(qn__gpu *gpu, qn__memory *memory);
+void qn__vk_external_destroy(qn__gpu *gpu, qn__memory *memory, uint32_t import);
 
 /* ---- recording ---- */
 
