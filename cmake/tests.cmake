@@ -54,6 +54,10 @@ if(TARGET quern_static)
                  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
         set_tests_properties(cl.${shard} PROPERTIES TIMEOUT 1800)
     endforeach()
+    # By way of programs to ship, compiled and interpreted.
+    add_test(NAME cl.packed COMMAND cl_runner --packed --only full --shard 0/16 -j 1 tests/cl
+             WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(cl.packed PROPERTIES TIMEOUT 900)
     # Batches in several processes at a time, as on devices, come to an end.
     add_test(NAME cl.batches COMMAND cl_runner --device cpu --only full --batch 32 --shard 0/24 -j 6
                                      --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl

@@ -15,6 +15,8 @@ function(quern_device_test device name)
                                             "QUERN_DEVICE=${device}")
 endfunction()
 
+list(APPEND device_unit_tests api_pack)
+
 set(shards 3)
 math(EXPR last_shard "${shards} - 1")
 foreach(device cuda vulkan opencl)
@@ -24,6 +26,9 @@ foreach(device cuda vulkan opencl)
         quern_device_test(${device} cl.${device}.plain.${shard} cl_runner --device ${device} --only "not optimised"
                           --shard ${shard}/${shards} -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl)
     endforeach()
+    # By way of programs to ship, a part of them; by hand all: cl_runner --device NAME --packed tests/cl.
+    quern_device_test(${device} cl.${device}.packed cl_runner --device ${device} --packed --only full --shard 0/16 -j 1
+                      tests/cl)
     foreach(name ${device_unit_tests})
         quern_device_test(${device} unit.${device}.${name} unit_${name})
     endforeach()
@@ -82,6 +87,8 @@ quern_masked_test(cl "i64,i64_atomics,i8,i16,f16,sub_group_sizes,float_controls"
                   --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl)
 quern_masked_test(cl_words "i64,i64_atomics,i8,i16,f16,storage_8,storage_16" $<TARGET_FILE:cl_runner> --device vulkan
                   --only full --shard 0/2 -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl)
+quern_masked_test(cl_packed "i64,i64_atomics,i8,i16,f16,storage_8,storage_16" $<TARGET_FILE:cl_runner> --device vulkan
+                  --packed --only full --shard 1/16 -j 1 tests/cl)
 quern_masked_test(random "i64,i64_atomics,i8,i16,f16,storage_8" $<TARGET_FILE:random_kernels> --device vulkan --count 8)
 quern_masked_test(sub_groups "sub_groups" $<TARGET_FILE:random_kernels> --device vulkan --count 16)
 quern_masked_test(devices "sm_count=132,f64" $<TARGET_FILE:quern> devices)

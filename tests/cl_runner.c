@@ -31,7 +31,7 @@ typedef struct options {
     const char *device, *cache, *only[MAX_ONLY];
     unsigned num_only;
     unsigned jobs, shard, shards, batch, seconds;
-    bool quiet;
+    bool quiet, packed;
     const char **paths;
     size_t num_paths;
 } options;
@@ -167,13 +167,37 @@ static void check_seen(session *s, int kind) {
 
 /* ---- programs and runs ---- */
 
+/* The target of a .qnb that the configuration takes. */
+static const char *packed_target(const session *s) {
+    switch (s->info.kind) {
+    case QN_DEVICE_CUDA: return "ptx";
+    case QN_DEVICE_VULKAN: return "spirv";
+    case QN_DEVICE_OPENCL: return "clc";
+    default: return s->config->interpret ? "ir" : "c";
+    }
+}
+
+/* By way of a .qnb. */
+static qn_status compile_packed(const session *s, const qn_program_desc *desc, qn_program **program) {
+    const qn_pack_desc pack = {.program = desc, .targets = packed_target(s)};
+    qn_context *context = qn_device_context(s->device);
+    char *data = NULL;
+    size_t size = 0;
+    qn_status status = qn_program_pack(context, &pack, &data, &size, NULL);
+    const qn_program_desc packed = {.binary = data, .binary_size = size, .path = "packed.qnb"};
+    if (!status) status = qn_program_create(s->device, &packed, program);
+    qn_text_free(context, data);
+    return status;
+}
+
 static qn_status compile(session *s, const char *cl_options, qn_program **program) {
     qn_program_desc desc = {.source = s->test->source,
                             .source_size = s->test->size,
                             .path = s->test->path,
                             .options = cl_options,
                             .opt_level = s->config->opt_level};
-    return qn_program_create(s->device, &desc, program);
+    return s->host->options->packed ? compile_packed(s, &desc, program)
+                                    : qn_program_create(s->device, &desc, program);
 }
 
 static void expect_errors(session *s) {
@@ -612,6 +636,7 @@ static void usage(void) {
         "  --batch N       files that a process runs, with --device in one context: 1, on other devices than "
         "the CPU 16\n"
         "  --seconds N     a file may take: 120\n"
+        "  --packed        pack each program (qn_program_pack) and load that\n"
         "  --quiet         print only what failed");
     exit(2);
 }
@@ -641,6 +666,8 @@ static void parse(int argc, char **argv, options *o) {
             add_only(o, value_of(argc, argv, &i));
         else if (strcmp(argv[i], "--cache") == 0)
             o->cache = value_of(argc, argv, &i);
+        else if (strcmp(argv[i], "--packed") == 0)
+            o->packed = true;
         else if (strcmp(argv[i], "--quiet") == 0)
             o->quiet = true;
         else if (strcmp(argv[i], "-j") == 0)

@@ -498,6 +498,8 @@ QN_API qn_status qn_translate(qn_context *context, const qn_translate_desc *desc
    nothing else fits, interpreted.
    archs, with commas: "sm_60" ... "sm_121"; processors as -march: "x86-64-v2" ... "x86-64-v4", "armv8.1-a"; "native": the best of
    those that this machine is.
+   devices, with commas: "cuda:0,vulkan": for these devices of the machine, text that fits them exactly, and what their drivers make
+   of it: a CUDA device's is for all of its generation, others' for the same device and driver.
    Which part a device takes: machine code of the machine that is nearest to it; else text of the highest architecture, and then
    with the most needs, that it can run; else, on the processor, the IR. What the driver refuses is left for the next, and
    `log` gets a warning.
@@ -505,8 +507,8 @@ QN_API qn_status qn_translate(qn_context *context, const qn_translate_desc *desc
    message names the target that cannot be had, and QN_ERROR_DRIVER: the C compiler fails or is not there. Any thread. */
 typedef struct qn_pack_desc {
     const qn_program_desc *program; /* with a source */
-    const char *targets;            /* NULL: "ptx,spirv,clc,c,ir" */
-    const char *archs;              /* may be NULL */
+    const char *targets;            /* NULL: none with `devices`, else "ptx,spirv,clc,c,ir" */
+    const char *archs, *devices;    /* may be NULL */
 } qn_pack_desc;
 QN_API qn_status qn_program_pack(qn_context *context, const qn_pack_desc *desc, char **data, size_t *size,
                                  char **log);

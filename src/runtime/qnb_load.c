@@ -256,6 +256,15 @@ static bool is_refusal(qn_status status) {
            status != QN_ERROR_DEVICE_LOST;
 }
 
+static qn_status log_loaded(const loader *l, const qn__qnb_entry *entry) {
+    const bool is_binary = entry->machine[0] != 0;
+    qn__log(l->program->object.context, QN_LOG_DEBUG, "%s: %s: its %s%s%.80s, %s, loaded in %.2f ms",
+            l->program->device->name, l->name, qn__target_name(entry->kind), is_binary ? " for " : "",
+            entry->machine, l->program->times.from_cache ? "compiled before" : "compiled by the driver",
+            (double)l->program->times.driver_ns / 1e6);
+    return QN_OK;
+}
+
 static qn_status load_best(loader *l) {
     qn_program *program = l->program;
     qn_context *context = program->object.context;
@@ -263,7 +272,7 @@ static qn_status load_best(loader *l) {
     if (!entry) return nothing_fits(l);
     for (;;) {
         const qn_status status = load_entry(l, entry);
-        if (!status) return QN_OK;
+        if (!status) return log_loaded(l, entry);
         forget(program);
         l->tried[entry - l->qnb.entries] = true;
         const char *word = qn__target_name(entry->kind);

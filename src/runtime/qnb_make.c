@@ -1,13 +1,16 @@
 /* Makes a .qnb: the program is compiled for each target that is asked for, as devices of that kind have it in common, or
    as one that is there has it. */
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/qnb.h"
+#include "util/folder.h"
 #include "util/vec.h"
 
 /* The least that a driver gives a work-item: NVIDIA's for Vulkan. */
-enum { PORTABLE_PRIVATE = 15 << 10 };
+enum { PORTABLE_PRIVATE = 15 << 10, MAX_BINARY = 256 << 20 };
 
 typedef struct maker {
     qn_context *context;
@@ -165,6 +168,18 @@ static void limit_private(maker *m, qn__target *target) {
     if (compile(m, &small)) *target = small;
 }
 
+/* Sub-groups of other sizes, where nothing else can do what they do. */
+static qn_status add_sizes(maker *m, qn__target target) {
+    static const uint32_t sizes[] = {4, 8, 16, 64, 128};
+    qn_status status = QN_OK;
+    qn__qnb_entry made;
+    for (size_t i = 0; i < QN__COUNT(sizes) && !status; i++) {
+        target.sub_group_size = sizes[i];
+        status = add_entry(m, &target, &made);
+    }
+    return status;
+}
+
 /* Two entries: for devices that have what desktop GPUs have, and for all, with all done without that can be. */
 static qn_status add_portable(maker *m, qn__target_kind kind) {
     qn__qnb_entry made;
@@ -180,7 +195,8 @@ static qn_status add_portable(maker *m, qn__target_kind kind) {
     qn__compile_target(&bare);
     avoid_all(&bare);
     qn__qnb_reduce(&bare, kind == QN__TARGET_SPIRV ? spirv_varies : clc_varies, hash_for, m);
-    return add_entry(m, &bare, &made);
+    status = add_entry(m, &bare, &made);
+    return status || !strstr(made.needs, "sub_group_size=") ? status : add_sizes(m, bare);
 }
 
 static qn_status add_ptx(maker *m) {
@@ -207,6 +223,19 @@ static qn_status get_cpu(maker *m, qn__target_kind kind, qn_device **cpu, qn__ta
     return QN_OK;
 }
 
+/* The machine code in m->data, made of a text. */
+static void add_binary(maker *m, const qn__qnb_entry *text, const char *machine, size_t size) {
+    qn__qnb_entry entry = *text;
+    entry.text = "";
+    entry.text_size = 0;
+    entry.machine = qn__arena_strdup(&m->arena, machine);
+    entry.binary = qn__arena_copy(&m->arena, m->data, size);
+    entry.binary_size = size;
+    qn__release(&m->context->allocator, m->data);
+    m->data = NULL;
+    if (!is_there(m, &entry)) qn__vec_push(&m->arena, &m->entries, entry);
+}
+
 /* What is compiled for a machine of that name; NULL: for the least. */
 static qn_status add_object(maker *m, const qn_device *cpu, const qn__qnb_entry *text, const char *name) {
     char why[QN__WHY] = "";
@@ -220,15 +249,7 @@ static qn_status add_object(maker *m, const qn_device *cpu, const qn__qnb_entry 
     size_t size = 0;
     const qn_status status = backend->code_object(cpu->gpu, &source, &m->data, &size, why);
     if (status) return qn__fail(m->context, status, "for the target c, %.80s: %s", machine, why);
-    qn__qnb_entry entry = *text;
-    entry.text = "";
-    entry.text_size = 0;
-    entry.machine = qn__arena_strdup(&m->arena, machine);
-    entry.binary = qn__arena_copy(&m->arena, m->data, size);
-    entry.binary_size = size;
-    qn__release(&m->context->allocator, m->data);
-    m->data = NULL;
-    if (!is_there(m, &entry)) qn__vec_push(&m->arena, &m->entries, entry);
+    add_binary(m, text, machine, size);
     return QN_OK;
 }
 
@@ -250,6 +271,59 @@ static qn_status add_ir(maker *m) {
     qn__qnb_entry made;
     const qn_status status = get_cpu(m, QN__TARGET_IR, &cpu, &target);
     return status ? status : add_entry(m, &target, &made);
+}
+
+/* ---- devices that are there ---- */
+
+/* What the driver makes of the text, as the backend keeps it in the disk cache: here, in a file of its own. */
+static qn_status make_binary(maker *m, const qn_device *device, const qn__qnb_entry *text, size_t *size,
+                             char *why) {
+    const qn_backend *backend = device->backend;
+    qn__work_folder work;
+    char path[PATH_MAX + 16];
+    qn__code *code = NULL;
+    int error = qn__work_folder_make(&work, NULL);
+    if (error) {
+        snprintf(why, QN__WHY, "no folder for its code: %s", strerror(error));
+        return QN_ERROR_IO;
+    }
+    snprintf(path, sizeof path, "%s/code", work.path);
+    const qn__code_source source = {.text = text->text,
+                                    .text_size = (size_t)text->text_size,
+                                    .info = &m->result.info,
+                                    .binary_path = path};
+    const qn_status status = backend->code_load(device->gpu, &source, &code, why);
+    if (!status) backend->code_unload(device->gpu, code);
+    if (!status) error = qn__private_read(&m->context->allocator, path, MAX_BINARY, &m->data, size);
+    qn__work_folder_remove(&work);
+    if (error) snprintf(why, QN__WHY, "its driver gives no machine code");
+    return status ? status : error ? QN_ERROR_UNSUPPORTED : QN_OK;
+}
+
+static qn_status add_machine_code(maker *m, const qn_device *device, const qn__qnb_entry *text) {
+    char why[QN__WHY] = "";
+    size_t size = 0;
+    const qn_backend *backend = device->backend;
+    const char *machine = backend->find_machine ? backend->find_machine(device->gpu, "native", why)
+                                                : backend->cache_key(device->gpu);
+    const qn_status status = make_binary(m, device, text, &size, why);
+    if (status) return qn__fail(m->context, status, "for the device %s: %s", device->name, why);
+    add_binary(m, text, machine, size);
+    return QN_OK;
+}
+
+/* Text that fits it exactly, and machine code. */
+static qn_status add_device(maker *m, const char *name) {
+    qn_device *device;
+    qn__qnb_entry made;
+    qn_status status = qn_device_get(m->context, name, &device);
+    if (status) return status;
+    const qn__target target = device->target;
+    if (target.kind == QN__TARGET_IR) return add_entry(m, &target, &made);
+    status = add_entry(m, &target, &made);
+    if (status || m->result.info.num_kernels == 0) return status;
+    return device->backend->code_object ? add_object(m, device, &made, "native")
+                                        : add_machine_code(m, device, &made);
 }
 
 /* ---- what the caller asks for ---- */
@@ -305,7 +379,9 @@ static qn_status make(maker *m, const qn_pack_desc *desc) {
     qn__buf_init(&m->log, &m->arena);
     qn__buf_puts(&m->log, "");
     qn_status status = each_word(m, desc->archs, take_arch);
-    if (!status) status = each_word(m, desc->targets ? desc->targets : "ptx,spirv,clc,c,ir", add_target);
+    const char *targets = desc->targets ? desc->targets : desc->devices ? "" : "ptx,spirv,clc,c,ir";
+    if (!status) status = each_word(m, targets, add_target);
+    if (!status) status = each_word(m, desc->devices, add_device);
     return status ? status : write_file(m);
 }
 

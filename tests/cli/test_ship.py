@@ -41,6 +41,13 @@ class Ship(ToolTest):
         self.quern("compile", "saxpy.cl", "-o", "x.qnb", "--arch", "z80", status=USAGE, error="no processor 'z80'")
         self.quern("compile", "saxpy.cl", "-o", "x.qnb", "--arch", "sm_1", status=USAGE, error="'sm_1'")
 
+    def test_devices(self):
+        shown = self.pack("--device", "cpu")
+        self.assertEqual([e["target"] for e in shown["entries"]], ["c", "c"])
+        self.assertEqual(self.quern("run", "saxpy.qnb", *RUN, env={"QUERN_CC": "none"}), RESULT)
+        self.quern("compile", "saxpy.cl", "-o", "x.qnb", "--device", "moon", status=RUN_FAILED, error="moon")
+        self.quern("compile", "saxpy.cl", "--target", "c", "--device", "cpu", status=USAGE, error="-o NAME.qnb")
+
     def test_options_go_into_it(self):
         self.write("n.cl", "kernel void k(global int *x) { x[0] = N; }\n")
         self.quern("compile", "n.cl", "-o", "n.qnb", "--target", "ir", "-D", "N=7")

@@ -1,6 +1,7 @@
 /* Packed programs: made for several targets, loaded without a compiler, refused where they are damaged or hold nothing for
    the device. */
 #include "api_support.h"
+#include "util/hash.h"
 
 static const char source[] =
     "typedef struct { int add; float scale; } how;\n"
@@ -24,14 +25,30 @@ typedef struct packed {
     size_t size;
 } packed;
 
-static packed pack(qn_context *context, const char *text, const char *targets, const char *archs) {
+static packed pack_by(qn_context *context, const qn_pack_desc *desc) {
     packed p;
-    qn_program_desc program = program_desc;
-    if (text) program = (qn_program_desc){.source = text};
-    const qn_pack_desc desc = {.program = &program, .targets = targets, .archs = archs};
-    assert_ok(context, qn_program_pack(context, &desc, &p.data, &p.size, NULL));
+    assert_ok(context, qn_program_pack(context, desc, &p.data, &p.size, NULL));
     assert_true(p.size > 0);
     return p;
+}
+
+static packed pack(qn_context *context, const char *text, const char *targets, const char *archs) {
+    qn_program_desc program = program_desc;
+    if (text) program = (qn_program_desc){.source = text};
+    return pack_by(context, &(qn_pack_desc){.program = &program, .targets = targets, .archs = archs});
+}
+
+/* Makes the checksum right again. */
+static void sign(const packed *p) {
+    const uint64_t sum = qn__hash(p->data, p->size - 8, 0);
+    memcpy(p->data + p->size - 8, &sum, sizeof sum);
+}
+
+static char *find(const packed *p, const char *bytes, size_t size) {
+    for (size_t at = 0; at + size <= p->size; at++)
+        if (memcmp(p->data + at, bytes, size) == 0) return p->data + at;
+    fail_msg("'%s' is not in the file", bytes);
+    return NULL;
 }
 
 static char printed[64];
@@ -149,6 +166,115 @@ static void damage_is_found(void **state) {
     qn_context_destroy(context);
 }
 
+/* Of other versions, by what the file says of itself. */
+static void other_versions_are_refused(void **state) {
+    (void)state;
+    qn_context *context = make_context(&(qn_context_desc){.disable_cache = true});
+    qn_device *device = get_device(context, "null");
+    const packed p = pack(context, NULL, "ir", NULL);
+    qn_program *program;
+    const qn_program_desc desc = {.binary = p.data, .binary_size = p.size, .path = "k.qnb"};
+    for (int version = 8; version <= 16; version += 8) {
+        p.data[version]++;
+        sign(&p);
+        assert_fails(context, qn_program_create(device, &desc, &program), QN_ERROR_IO,
+                     "k.qnb was made by quern");
+        p.data[version]--;
+    }
+    char *name = find(&p, "guarded", 7);
+    *name = 'G';
+    sign(&p);
+    assert_fails(context, qn_program_create(device, &desc, &program), QN_ERROR_IO,
+                 "does not know all that it says");
+    *name = 'g';
+    char *target = strstr(find(&p, "\2\0\0\0\0\0\0\0ir", 10) + 8, "ir");
+    *target = 'x'; /* a target of a later version is passed over */
+    sign(&p);
+    assert_fails(context, qn_program_create(device, &desc, &program), QN_ERROR_UNSUPPORTED,
+                 "nothing for null");
+    qn_text_free(context, p.data);
+    qn_context_destroy(context);
+}
+
+/* A device's own machine code: nothing is compiled. */
+static void machine_code_is_taken(void **state) {
+    (void)state;
+    qn_context *context = make_context(&(qn_context_desc){.disable_cache = true, .print = print});
+    qn_device *device = get_device(context, test_device());
+    const packed p = pack_by(context, &(qn_pack_desc){.program = &program_desc, .devices = test_device()});
+    qn_program *program;
+    qn_program_times times;
+    const qn_program_desc desc = {.binary = p.data, .binary_size = p.size};
+    assert_ok(context, qn_program_create(device, &desc, &program));
+    assert_ok(context, qn_program_get_times(program, &times));
+    assert_true(times.from_cache);
+    qn_text_free(context, p.data); /* the program has its own copy */
+    try_program(context, device, program);
+    qn_context_destroy(context);
+}
+
+static int warnings;
+
+static void count_warnings(void *user, qn_log_level level, const char *message) {
+    (void)user;
+    warnings += level == QN_LOG_WARNING && strstr(message, "cannot be used") != NULL;
+}
+
+/* Machine code that the loader refuses is left for the text. */
+static void what_is_refused_is_left(void **state) {
+    (void)state;
+    if (!testing("cpu")) skip();
+    qn_context *context = make_context(&(qn_context_desc){.disable_cache = true,
+                                                          .print = print,
+                                                          .log = count_warnings,
+                                                          .log_level = QN_LOG_WARNING,
+                                                          .cpu_compile_first = true});
+    qn_device *device = get_device(context, "cpu");
+    const packed p = pack(context, NULL, "c", NULL);
+    qn_program *program;
+    find(&p, "\177ELF", 4)[1] = 'e';
+    sign(&p);
+    warnings = 0;
+    const qn_program_desc desc = {.binary = p.data, .binary_size = p.size};
+    assert_ok(context, qn_program_create(device, &desc, &program));
+    assert_int_equal(warnings, 1);
+    try_program(context, device, program);
+    qn_text_free(context, p.data);
+    qn_context_destroy(context);
+}
+
+#if defined(__aarch64__)
+#define MACHINE "armv8-a"
+#elif defined(__riscv)
+#define MACHINE "rv64gc"
+#else
+#define MACHINE "x86-64"
+#endif
+
+/* The driver's code for a text is kept in the disk cache. */
+static void text_is_compiled_once(void **state) {
+    (void)state;
+    char dir[] = "/tmp/quern-packed-XXXXXX", command[64];
+    assert_non_null(mkdtemp(dir));
+    for (int round = 0; round < 2; round++) {
+        qn_context *context = make_context(&(qn_context_desc){.cache_dir = dir, .print = print});
+        qn_device *device = get_device(context, test_device());
+        packed p = pack(context, NULL, "ptx,spirv,clc,c", NULL);
+        if (testing("cpu")) find(&p, MACHINE, strlen(MACHINE))[0] = '?', sign(&p); /* not for this machine */
+        qn_program *program;
+        qn_cache_stats stats;
+        const qn_program_desc desc = {.binary = p.data, .binary_size = p.size};
+        assert_ok(context, qn_program_create(device, &desc, &program));
+        assert_ok(context, qn_cache_get_stats(context, &stats));
+        assert_int_equal(stats.hits, round);
+        try_program(context, device, program);
+        qn_text_free(context, p.data);
+        qn_context_destroy(context);
+    }
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    assert_int_equal(system(command), 0);
+}
+
 static void what_is_missing_is_told(void **state) {
     (void)state;
     qn_context *context = make_context(&(qn_context_desc){.disable_cache = true});
@@ -212,7 +338,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_packed_program_runs),  cmocka_unit_test(a_file_is_read_by_its_path),
         cmocka_unit_test(damage_is_found),        cmocka_unit_test(what_is_missing_is_told),
-        cmocka_unit_test(wrong_uses_are_refused),
+        cmocka_unit_test(wrong_uses_are_refused), cmocka_unit_test(other_versions_are_refused),
+        cmocka_unit_test(machine_code_is_taken),  cmocka_unit_test(what_is_refused_is_left),
+        cmocka_unit_test(text_is_compiled_once),
     };
     return run_device_tests(tests);
 }

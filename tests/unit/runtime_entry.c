@@ -120,6 +120,45 @@ static void keep_facts(fixture *f, qn__target_kind target) {
     qn__compile_free(&result);
 }
 
+/* What was written by a library with fewer facts: those that it lacks are 0. A fact of a later one is refused. */
+static void facts_are_found_by_name(void **state) {
+    fixture *f = *state;
+    qn__compile_result result;
+    const qn__compile_request request = {
+        .source = source, .target.kind = QN__TARGET_PTX, .level = 2, .no_files = true};
+    if (qn__compile(&request, &result)) fail_msg("%s", result.log);
+    if (setjmp(f->escape)) fail_msg("out of memory");
+    qn__buf names, out;
+    qn__buf_init(&names, &f->arena);
+    qn__buf_init(&out, &f->arena);
+    qn__put_facts(&names);
+    qn__put_code_info(&out, &result.info);
+    qn__facts facts;
+    qn__code_info read = {0};
+    qn__reader reader = {names.data, names.data + names.len, false};
+    qn__get_facts(&reader, &facts);
+    assert_true(!reader.failed && reader.at == reader.end);
+    reader = (qn__reader){out.data, out.data + out.len, false};
+    qn__get_code_info(&reader, &f->arena, &facts, &read);
+    assert_true(!reader.failed && reader.at == reader.end);
+    same_code_info(&result.info, &read);
+    assert_true(read.num_strings > 0); /* the last of all */
+    facts.num[QN__FACT_TABLES - 1]--;
+    reader = (qn__reader){out.data, out.data + out.len, false};
+    qn__get_code_info(&reader, &f->arena, &facts, &read);
+    assert_true(!reader.failed && read.num_strings == 0 && read.strings == NULL);
+    assert_int_equal(read.num_kernels, result.info.num_kernels);
+    for (size_t at = 8; at + 1 < names.len; at++) {
+        if (names.data[at] != 's' || names.data[at + 1] != 'i') continue; /* size, is_float, ... */
+        names.data[at] = 'z';
+        reader = (qn__reader){names.data, names.data + names.len, false};
+        qn__get_facts(&reader, &facts);
+        assert_true(reader.failed);
+        names.data[at] = 's';
+    }
+    qn__compile_free(&result);
+}
+
 static void every_fact_is_kept(void **state) {
     for (int target = 0; target < QN__TARGET_COUNT; target++) keep_facts(*state, (qn__target_kind)target);
 }
@@ -171,6 +210,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(every_fact_is_kept, setup, teardown),
         cmocka_unit_test_setup_teardown(damage_is_not_read_past, setup, teardown),
+        cmocka_unit_test_setup_teardown(facts_are_found_by_name, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 typedef struct compile_options {
     program_options program;
-    const char *output;
+    const char *output, *devices;
     qn_translate_desc desc;
 } compile_options;
 
@@ -23,6 +23,8 @@ static int parse(int argc, char **argv, compile_options *o) {
             o->desc.target = value;
         else if (option_value("--arch", argc, argv, &i, &value))
             o->desc.arch = value;
+        else if (option_value("--device", argc, argv, &i, &value))
+            o->devices = value;
         else if (option_value("-o", argc, argv, &i, &value))
             o->output = value;
         else if (strncmp(argv[i], "--dump-ir=", 10) == 0)
@@ -42,6 +44,8 @@ static int parse(int argc, char **argv, compile_options *o) {
     if (!o->program.path) return tool_fail(TOOL_USAGE, "compile: no file; see `quern compile --help`");
     if (o->desc.target && strchr(o->desc.target, ',') && !is_packed(o))
         return tool_fail(TOOL_USAGE, "compile: several targets go into one file: -o NAME.qnb is needed");
+    if (o->devices && !is_packed(o))
+        return tool_fail(TOOL_USAGE, "compile: --device says what goes into a .qnb: -o NAME.qnb is needed");
     if (is_packed(o) && (o->desc.reflect || o->desc.dump_pass))
         return tool_fail(TOOL_USAGE, "compile: --reflect and --dump-ir do not go into a .qnb");
     if (!o->desc.target && !is_packed(o) && !o->desc.reflect && !o->desc.dump_pass)
@@ -61,7 +65,7 @@ static int write_output(const char *path, const char *text, size_t size) {
 static int pack(compile_options *o) {
     unsigned char *data;
     size_t size;
-    int result = program_pack(&o->program, o->desc.target, o->desc.arch, &data, &size);
+    int result = program_pack(&o->program, o->desc.target, o->desc.arch, o->devices, &data, &size);
     if (!result) result = write_output(o->output, (const char *)data, size);
     free(data);
     return result;
@@ -102,7 +106,7 @@ const tool_command tool_compile = {
     "usage: quern compile FILE.cl --target c|ptx|spirv|clc [--arch ARCH] [-o OUT] [--dump-ir[=PASS]] "
     "[--reflect]\n"
     "                     " PROGRAM_OPTIONS_USAGE "\n"
-    "       quern compile FILE.cl -o NAME.qnb [--target LIST] [--arch LIST] " PROGRAM_OPTIONS_USAGE "\n\n"
+    "       quern compile FILE.cl -o NAME.qnb [--target LIST] [--arch LIST] [--device LIST] ...\n\n"
     "FILE.cl may be -: the standard input. Of a .qnb there is --reflect.\n\n"
     "Writes the target's output to OUT or standard output: C11 for the "
     "host's compiler, PTX for CUDA, a "
@@ -113,11 +117,12 @@ const tool_command tool_compile = {
     "before the\n"
     "first; all: after each). --reflect writes the kernels and their parameters as "
     "JSON.\n\n"
-    "NAME.qnb holds the program for several targets, to be shipped (docs/qnb.md): all of ptx,spirv,clc,c,ir, "
-    "or those of LIST.\n"
+    "NAME.qnb holds the program for several targets, to be shipped (docs/qnb.md): ptx,spirv,clc,c,ir, or "
+    "those of LIST.\n"
     "--arch: PTX architectures, and processors for machine code besides that for any: x86-64-v2 to "
-    "x86-64-v4, armv8.1-a,\n"
-    "armv8.2-a, native.\n\n" PROGRAM_OPTIONS_HELP
+    "x86-64-v4,\n"
+    "armv8.1-a, armv8.2-a, native. --device: the machine code of devices that are here, such as "
+    "cuda:0.\n\n" PROGRAM_OPTIONS_HELP
     "exit status: 0 done; 1 the kernel does not compile; 2 usage; 3 other failure\n\n"
     "example: quern compile saxpy.cl --target c -o saxpy.c\n"
     "         quern compile saxpy.cl --arch sm_80,sm_90,x86-64-v3 -o saxpy.qnb\n",

@@ -8,7 +8,7 @@
 
 typedef struct embed_options {
     program_options program;
-    const char *targets, *archs, *output, *name;
+    const char *targets, *archs, *devices, *output, *name;
 } embed_options;
 
 static int parse(int argc, char **argv, embed_options *o) {
@@ -21,6 +21,8 @@ static int parse(int argc, char **argv, embed_options *o) {
             o->targets = value;
         else if (option_value("--arch", argc, argv, &i, &value))
             o->archs = value;
+        else if (option_value("--device", argc, argv, &i, &value))
+            o->devices = value;
         else if (option_value("--name", argc, argv, &i, &value))
             o->name = value;
         else if (option_value("-o", argc, argv, &i, &value))
@@ -126,8 +128,8 @@ static int run(int argc, char **argv) {
     size_t size = 0;
     bool packed = true;
     int result = parse(argc, argv, &o);
-    if (!result && (o.targets || o.archs))
-        result = program_pack(&o.program, o.targets, o.archs, &data, &size);
+    if (!result && (o.targets || o.archs || o.devices))
+        result = program_pack(&o.program, o.targets, o.archs, o.devices, &data, &size);
     else if (!result)
         result = read_file(&o, &packed, &data, &size);
     if (!result) result = write_files(&o, packed, data, size);
@@ -138,14 +140,14 @@ static int run(int argc, char **argv) {
 
 const tool_command tool_embed = {
     "embed", "make a C file and header of a kernel file, or of what it is packed to",
-    "usage: quern embed FILE -o NAME.c [--name SYMBOL] [--target LIST] [--arch LIST]\n"
+    "usage: quern embed FILE -o NAME.c [--name SYMBOL] [--target LIST] [--arch LIST] [--device LIST]\n"
     "                   " PROGRAM_OPTIONS_USAGE "\n\n"
     "Writes NAME.c with an array of the bytes of FILE, and NAME.h that declares it with its size, for C99 "
-    "and C++. FILE is a\n"
-    "packed program (quern compile -o k.qnb) for qn_program_desc.binary, or a source for "
-    "qn_program_desc.source. With --target\n"
-    "or --arch a source is packed first, as `quern compile` does it. The array is called NAME, or "
-    "SYMBOL.\n\n" PROGRAM_OPTIONS_HELP
+    "and C++.\n"
+    "FILE is a packed program (quern compile -o k.qnb) for qn_program_desc.binary, or a source for\n"
+    "qn_program_desc.source. With --target, --arch or --device a source is packed first, as `quern compile` "
+    "does it.\n"
+    "The array is called NAME, or SYMBOL.\n\n" PROGRAM_OPTIONS_HELP
     "exit status: 0 done; 1 the kernel does not compile; 2 usage; 3 other failure\n\n"
     "example: quern embed saxpy.cl --target ptx,spirv,c,ir -o saxpy_kernels.c\n",
     run};

@@ -27,10 +27,10 @@ int program_option(program_options *options, int argc, char **argv, int *i);
 bool program_options_fill(program_options *options, qn_program_desc *desc);
 void program_options_free(program_options *options);
 
-/* The program packed for targets and architectures (lists with commas, or NULL), in memory from malloc. Gives an exit
+/* The program packed for targets, architectures and devices (lists with commas, or NULL), in memory from malloc. Gives an exit
    status, after a message. */
-int program_pack(program_options *options, const char *targets, const char *archs, unsigned char **data,
-                 size_t *size);
+int program_pack(program_options *options, const char *targets, const char *archs, const char *devices,
+                 unsigned char **data, size_t *size);
 
 /* "--name VALUE" or "--name=VALUE" ("-o VALUE"): true when argv[*i] is it. A missing value gives NULL. */
 bool option_value(const char *name, int argc, char **argv, int *i, const char **value);

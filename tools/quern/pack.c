@@ -4,11 +4,11 @@
 #include "options.h"
 #include "tool.h"
 
-int program_pack(program_options *o, const char *targets, const char *archs, unsigned char **data,
-                 size_t *size) {
+int program_pack(program_options *o, const char *targets, const char *archs, const char *devices,
+                 unsigned char **data, size_t *size) {
     qn_context *context;
     qn_program_desc program = {0};
-    const qn_pack_desc desc = {.program = &program, .targets = targets, .archs = archs};
+    const qn_pack_desc desc = {.program = &program, .targets = targets, .archs = archs, .devices = devices};
     char *packed = NULL, *log = NULL;
     *data = NULL;
     qn_status status = qn_context_create(NULL, &context);

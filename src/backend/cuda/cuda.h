@@ -63,7 +63,7 @@ struct qn__gpu {
     uint32_t max_params;   /* bytes of a kernel's */
     uint32_t max_threads, max_block[3], max_grid[3];
     uint64_t shared_memory; /* bytes a group can have */
-    char name[128], cache_key[256];
+    char name[128], cache_key[256], machine[24];
     pthread_mutex_t lock; /* of what follows, and of use of `service` */
     qn__queue *queues;
     qn__cuda_seen *seen;

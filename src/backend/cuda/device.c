@@ -36,6 +36,7 @@ static void read_limits(qn__gpu *gpu) {
     if (gpu->cu->device_name(gpu->name, sizeof gpu->name, gpu->device))
         snprintf(gpu->name, sizeof gpu->name, "a CUDA device");
     gpu->name[sizeof gpu->name - 1] = 0;
+    snprintf(gpu->machine, sizeof gpu->machine, "sm_%d", gpu->arch);
     snprintf(gpu->cache_key, sizeof gpu->cache_key, "cuda %d sm_%d %.100s %s", CACHE_VERSION, gpu->arch,
              gpu->name, gpu->driver->text);
 }
@@ -151,6 +152,18 @@ static uint64_t native(const qn__gpu *gpu, const qn__queue *queue, const qn__mem
 
 static const char *cache_key(const qn__gpu *gpu) { return gpu->cache_key; }
 
+/* A cubin runs on what is of the same major version and not older. */
+static uint32_t runs_binary(const qn__gpu *gpu, const char *machine) {
+    unsigned arch = 0;
+    const bool named = sscanf(machine, "sm_%u", &arch) == 1;
+    return named && arch / 10 == (unsigned)gpu->arch / 10 && arch <= (unsigned)gpu->arch ? arch : 0;
+}
+
+static const char *find_machine(const qn__gpu *gpu, const char *name, char *why) {
+    (void)name, (void)why;
+    return gpu->machine;
+}
+
 const qn_backend qn__backend_cuda = {
     .kind = QN_DEVICE_CUDA,
     .name = "cuda",
@@ -190,6 +203,8 @@ const qn_backend qn__backend_cuda = {
     .mark_wait = qn__cuda_mark_wait,
     .code_load = qn__cuda_code_load,
     .code_unload = qn__cuda_code_unload,
+    .find_machine = find_machine,
+    .runs_binary = runs_binary,
     .choose_local = qn__cuda_choose_local,
     .kernel_resources = qn__cuda_kernel_resources,
     .replay_create = qn__cuda_replay_create,

@@ -68,10 +68,10 @@ int qn__work_folder_make(qn__work_folder *work, bool *ignored) {
     char base[PATH_MAX];
     const char *wanted = qn__environment("TMPDIR");
     *work = (qn__work_folder){.folder = -1};
-    *ignored = false;
+    if (ignored) *ignored = false;
     if (wanted && wanted[0]) {
         if (resolve_base(wanted, base) && make_in(work, base) == 0) return 0;
-        *ignored = true;
+        if (ignored) *ignored = true;
     }
     return resolve_base(usual_base, base) ? make_in(work, base) : EPERM;
 }
