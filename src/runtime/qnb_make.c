@@ -22,6 +22,7 @@ typedef struct maker {
     qn__buf log;
     char *data; /* an object, and at last the file; the allocator's */
     size_t size;
+    uint32_t least_kernels; /* while a target is reduced: with fewer it is another program */
 } maker;
 
 /* ---- compiling ---- */
@@ -48,7 +49,7 @@ static qn__buf info_of(qn__arena *arena, const maker *m) {
 
 static bool hash_for(void *user, const qn__target *target, qn__hash128 *code) {
     maker *m = user;
-    if (!compile(m, target)) return false;
+    if (!compile(m, target) || m->result.info.num_kernels < m->least_kernels) return false;
     qn__arena_reset(&m->scratch);
     const qn__str text = code_of(m);
     const qn__buf info = info_of(&m->scratch, m);
@@ -180,7 +181,18 @@ static qn_status add_sizes(maker *m, qn__target target) {
     return status;
 }
 
-/* Two entries: for devices that have what desktop GPUs have, and for all, with all done without that can be. */
+/* With all done without that can be, and at least so many kernels. */
+static qn_status add_bare(maker *m, qn__target target, uint32_t least_kernels) {
+    qn__qnb_entry made;
+    m->least_kernels = least_kernels;
+    qn__qnb_reduce(&target, target.kind == QN__TARGET_SPIRV ? spirv_varies : clc_varies, hash_for, m);
+    m->least_kernels = 0;
+    const qn_status status = add_entry(m, &target, &made);
+    return !status && strstr(made.needs, "sub_group_size=") ? add_sizes(m, target) : status;
+}
+
+/* Two or three entries: for devices that have what desktop GPUs have, and for all, with all done without that can be; a
+   source may leave out kernels where a device lacks something, and then for those, too. */
 static qn_status add_portable(maker *m, qn__target_kind kind) {
     qn__qnb_entry made;
     qn__target full = {
@@ -191,12 +203,12 @@ static qn_status add_portable(maker *m, qn__target_kind kind) {
     limit_private(m, &full);
     qn_status status = add_entry(m, &full, &made);
     if (status || !made.needs[0]) return status;
+    const uint32_t num_kernels = m->result.info.num_kernels;
     bare.private_bytes = full.private_bytes;
     qn__compile_target(&bare);
     avoid_all(&bare);
-    qn__qnb_reduce(&bare, kind == QN__TARGET_SPIRV ? spirv_varies : clc_varies, hash_for, m);
-    status = add_entry(m, &bare, &made);
-    return status || !strstr(made.needs, "sub_group_size=") ? status : add_sizes(m, bare);
+    status = add_bare(m, bare, num_kernels);
+    return status ? status : add_bare(m, bare, 0);
 }
 
 static qn_status add_ptx(maker *m) {

@@ -116,6 +116,28 @@ static void a_packed_program_runs(void **state) {
     qn_context_destroy(context);
 }
 
+/* What can be done without is not left out of the program for it: a device that has doubles has the kernel. */
+static void no_kernel_is_lost(void **state) {
+    (void)state;
+    static const char text[] = "kernel void a(global float *x, global int *y) {\n"
+                               "    x[0] = fma(x[1], x[2], x[3]);\n"
+                               "    y[0] = sub_group_reduce_add(y[1]);\n"
+                               "}\n"
+                               "#ifdef cl_khr_fp64\n"
+                               "kernel void b(global double *x) { x[0] += 1; }\n"
+                               "#endif\n";
+    qn_context *context = make_context(&(qn_context_desc){.disable_cache = true});
+    qn_device *device = get_device(context, test_device());
+    const packed p = pack(context, text, NULL, NULL);
+    qn_program *from_source, *from_pack;
+    const qn_program_desc desc = {.binary = p.data, .binary_size = p.size};
+    assert_ok(context, qn_program_create(device, &(qn_program_desc){.source = text}, &from_source));
+    assert_ok(context, qn_program_create(device, &desc, &from_pack));
+    assert_int_equal(qn_program_kernel_count(from_pack), qn_program_kernel_count(from_source));
+    qn_text_free(context, p.data);
+    qn_context_destroy(context);
+}
+
 static void a_file_is_read_by_its_path(void **state) {
     (void)state;
     char path[] = "/tmp/quern-pack-XXXXXX";
@@ -340,7 +362,7 @@ int main(void) {
         cmocka_unit_test(damage_is_found),        cmocka_unit_test(what_is_missing_is_told),
         cmocka_unit_test(wrong_uses_are_refused), cmocka_unit_test(other_versions_are_refused),
         cmocka_unit_test(machine_code_is_taken),  cmocka_unit_test(what_is_refused_is_left),
-        cmocka_unit_test(text_is_compiled_once),
+        cmocka_unit_test(text_is_compiled_once),  cmocka_unit_test(no_kernel_is_lost),
     };
     return run_device_tests(tests);
 }
