@@ -711,9 +711,9 @@ typedef struct qn_kernel_resources {
     uint64_t resident_on_device; /* on all compute units together; 0: not known */
 } qn_kernel_resources;
 
-/* For work-groups of this range; NULL: as of a large range of one dimension. __local arguments count as empty. CUDA and
-   OpenCL drivers are asked, and Vulkan drivers that can tell (VK_KHR_pipeline_executable_properties); on the CPU device a
-   thread runs a group at a time. What is not known is 0. Errors: QN_ERROR_LAUNCH_SIZE (as qn_launch), QN_ERROR_DRIVER,
+/* For work-groups of this range; NULL: as of a large range of one dimension. __local arguments count as empty. CUDA
+   tells all but the code's size, OpenCL the group's size, its multiple and memory, Vulkan what the device allows any kernel;
+   on the CPU device a thread runs a group at a time. What is not known is 0. Errors: QN_ERROR_LAUNCH_SIZE (as qn_launch), QN_ERROR_DRIVER,
    QN_ERROR_DEVICE_LOST. Any thread. */
 QN_API qn_status qn_kernel_get_resources(const qn_kernel *kernel, const qn_range *range,
                                          qn_kernel_resources *resources);

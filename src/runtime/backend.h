@@ -4,6 +4,8 @@
 #ifndef QN__BACKEND_H
 #define QN__BACKEND_H
 
+#include <stdatomic.h>
+
 #include "emit/code_info.h"
 #include "quern/quern.h"
 #include "target/target.h"
@@ -107,6 +109,11 @@ typedef struct qn__code_source {
     bool quick; /* the program asks for no optimisation: the driver's compiler may do without too */
 } qn__code_source;
 
+/* When something began and ended, by qn__now_ns; the end comes last, and is 0 before. */
+typedef struct qn__times {
+    atomic_uint_fast64_t begin_ns, end_ns;
+} qn__times;
+
 /* What is known of a device before it is opened. */
 typedef struct qn__identity {
     bool emulated;    /* software on the processor: by name only */
@@ -119,7 +126,6 @@ typedef struct qn_backend {
     bool single;                /* one device, called just `name` */
     bool by_name_only;          /* never the default */
     const char *code_extension; /* of the files that code_load writes to the disk cache: ".so" */
-    bool host_clock;            /* marks tell times of qn__now_ns */
     bool rewrites_code;         /* such a file changes later; code_load sees itself whether it is whole */
     bool peers;                 /* its devices wait for each other's marks, and copy between their memories */
 
@@ -178,6 +184,10 @@ typedef struct qn_backend {
        too: then a part of it may be with the device, and what it uses has to stay until that number is done. So
        with replay_submit. */
     qn_status (*submit)(qn__queue *queue, const qn__command *command, uint64_t *number, char *why);
+    /* What is submitted to the queue next, a command or a replay, writes there when it ran. One that is not accepted leaves
+       it to the next; NULL takes it back. Where there is no such function, marks around it tell. A device that has it sets
+       its marks by qn__now_ns. */
+    void (*clock_next)(qn__queue *queue, qn__times *times);
     /* Number of the last command that is done. Any thread. */
     uint64_t (*completed)(qn__queue *queue);
     /* Until command `number` is done. A failure of an earlier command is reported once. QN_ERROR_TIMEOUT comes

@@ -147,7 +147,8 @@ static qn__span *begin_span(qn_stream *stream, const work *w) {
     const qn__command crossing = {.kind = QN__COMMAND_COPY,
                                   .size = w->crossing ? qn__crossing_size(w->crossing) : 0};
     const qn__command *command = w->crossing ? &crossing : w->command;
-    return qn__trace_begin(stream, w->replay ? NULL : command, w->replay ? w->replay->count : 1);
+    return qn__trace_begin(stream, w->replay ? NULL : command, w->replay ? w->replay->count : 1,
+                           is_held(stream, w));
 }
 
 /* Hands the work to the backend, or holds it, and keeps what it uses alive. The lock is held. *number is 0 where nothing

@@ -1,5 +1,5 @@
-/* The trace's events. A traced command has a mark before and behind it in its stream, as an event would; a thread looks every
-   few milliseconds which were reached, and writes them. The device's clock is compared with the host's once a second: a mark
+/* The trace's events. A command notes itself when it ran (clock_next), or has a mark before and behind it in its stream, as an
+   event would; a thread looks every few milliseconds which are done, and writes them. The device's clock is compared with the host's once a second: a mark
    is set on a stream of the trace's own, and was reached after it was submitted and before it was seen.
    The file's format is the "JSON Array Format" of Chromium's "Trace Event Format". Times are CLOCK_MONOTONIC's. */
 #include "runtime/trace.h"
@@ -29,15 +29,28 @@ enum {
     MOST_FILES = 99
 };
 
+/* As small as can be: thousands may be in flight. */
 struct qn__span {
     qn__span *next;
-    qn__mark *begin, *end;
-    uint64_t version; /* of both marks */
+    qn__times times;
+    qn__mark *begin, *end; /* NULL where none were needed */
+    uint64_t version;      /* of both marks */
+    bool marked;           /* they tell the times */
+    bool graph;
+    uint8_t kind; /* qn__command_kind */
+    uint8_t work_dim;
+    uint32_t local[3];
+    uint64_t global[3], offset[3];
+    uint64_t size; /* bytes, or commands of a graph */
     uint64_t submitted_ns;
-    qn__command command; /* kind, range and size count; LAUNCH with code NULL: a graph */
-    size_t count;        /* of a graph's commands */
-    char name[NAME];
+    const char *name; /* the lane's */
 };
+
+/* Names of kernels, which may be gone when they are written. */
+typedef struct known_name {
+    struct known_name *next;
+    char text[];
+} known_name;
 
 /* How a device's clock stands to the host's. */
 typedef struct clock_of {
@@ -60,6 +73,8 @@ struct qn__lane {
     pthread_mutex_t lock;  /* of what follows */
     qn__span *first, *last, *free;
     uint64_t pending, dropped;
+    known_name *names; /* the submitting thread's, as what follows */
+    const char *last_name;
 };
 
 struct qn__trace {
@@ -145,7 +160,7 @@ static bool compare(clock_of *clock, int64_t *least, int64_t *most) {
 static void compare_clocks(clock_of *clock) {
     int64_t least = INT64_MIN, most = INT64_MAX;
     clock->compared_ns = qn__now_ns();
-    if (clock->device->backend->host_clock) return;
+    if (!clock->queue) return;
     for (int i = 0; i < COMPARE_ROUNDS; i++)
         if (!compare(clock, &least, &most)) return;
     clock->offset = least + (most - least) / 2;
@@ -158,7 +173,7 @@ static clock_of *add_clock(qn__trace *trace, qn_device *device) {
     clock_of *clock = qn__allocate_zeroed(&trace->context->allocator, sizeof *clock);
     if (!clock) return NULL;
     clock->device = device;
-    clock->known = backend->host_clock;
+    clock->known = backend->clock_next != NULL; /* it is the host's */
     bool made = clock->known || !backend->queue_create(device->gpu, &clock->queue, why);
     if (made && !clock->known && backend->mark_create(device->gpu, &clock->mark, why)) {
         backend->queue_destroy(clock->queue);
@@ -205,36 +220,44 @@ void qn__trace_forget(qn_device *device) {
 
 static void put_command(qn__trace *trace, const qn__lane *lane, const qn__span *span, uint64_t begin,
                         uint64_t end) {
-    static const char *const categories[] = {[QN__COMMAND_WRITE] = "copy",
-                                             [QN__COMMAND_READ] = "copy",
-                                             [QN__COMMAND_COPY] = "copy",
-                                             [QN__COMMAND_FILL] = "copy",
-                                             [QN__COMMAND_LAUNCH] = "launch"};
-    const qn__command *command = &span->command;
-    const bool graph = command->kind == QN__COMMAND_LAUNCH && !command->code;
     char range[QN__RANGE_TEXT];
-    put_span(trace, graph ? "graph" : categories[command->kind], span->name, lane->track, begin, end);
-    if (graph)
-        put(trace, ",\"args\":{\"commands\":%zu", span->count);
-    else if (command->kind == QN__COMMAND_LAUNCH) {
-        qn__range_print(command, range, sizeof range);
+    const bool launch = span->kind == QN__COMMAND_LAUNCH && !span->graph;
+    put_span(trace, span->graph ? "graph" : launch ? "launch" : "copy", span->name, lane->track, begin, end);
+    if (launch) {
+        qn__command command = {.work_dim = span->work_dim};
+        memcpy(command.global, span->global, sizeof command.global);
+        memcpy(command.offset, span->offset, sizeof command.offset);
+        memcpy(command.local, span->local, sizeof command.local);
+        qn__range_print(&command, range, sizeof range);
         put(trace, ",\"args\":{\"range\":\"%s\"", range);
     } else
-        put(trace, ",\"args\":{\"bytes\":%llu", (unsigned long long)command->size);
+        put(trace, ",\"args\":{\"%s\":%llu", span->graph ? "commands" : "bytes",
+            (unsigned long long)span->size);
     put(trace, ",\"submitted\":%llu.%03u}}", (unsigned long long)(span->submitted_ns / 1000),
         (unsigned)(span->submitted_ns % 1000));
 }
 
-/* Commands of a stream come one after another, none before it was submitted: what is off by the clocks' error is set right. */
-static void write_span(qn__trace *trace, qn__lane *lane, const qn__span *span) {
-    const qn_device *device = lane->stream->device;
+/* When it ran, on the host's clock; false: that is not known. */
+static bool times_of(qn__trace *trace, const qn__lane *lane, qn__span *span, uint64_t *begin, uint64_t *end) {
+    const qn_backend *backend = lane->stream->device->backend;
+    if (!span->marked) {
+        *begin = atomic_load(&span->times.begin_ns);
+        *end = atomic_load(&span->times.end_ns);
+        return *end != 0;
+    }
     const clock_of *clock = clock_for(trace, lane->stream->device);
+    const bool done = clock && backend->mark_done(span->begin, span->version, begin) &&
+                      backend->mark_done(span->end, span->version, end);
+    if (!done) return false;
+    *begin += (uint64_t)clock->offset;
+    *end += (uint64_t)clock->offset;
+    return true;
+}
+
+/* Commands of a stream come one after another, none before it was submitted: what is off by the clocks' error is set right. */
+static void write_span(qn__trace *trace, qn__lane *lane, qn__span *span) {
     uint64_t begin = 0, end = 0;
-    const bool done = clock && device->backend->mark_done(span->begin, span->version, &begin) &&
-                      device->backend->mark_done(span->end, span->version, &end);
-    if (!done) return;
-    begin += (uint64_t)clock->offset;
-    end += (uint64_t)clock->offset;
+    if (!times_of(trace, lane, span, &begin, &end)) return;
     const uint64_t least = lane->last_end > span->submitted_ns ? lane->last_end : span->submitted_ns;
     const uint64_t now = qn__now_ns();
     if ((int64_t)(begin - least) < 0) begin = least;
@@ -244,13 +267,17 @@ static void write_span(qn__trace *trace, qn__lane *lane, const qn__span *span) {
     put_command(trace, lane, span, begin, end);
 }
 
-static qn__span *take_done(qn__lane *lane, bool all) {
+static bool is_done(const qn__lane *lane, qn__span *span) {
     uint64_t time;
-    const qn_backend *backend = lane->stream->device->backend;
+    if (!span->marked) return atomic_load(&span->times.end_ns) != 0;
+    return lane->stream->device->backend->mark_done(span->end, span->version, &time);
+}
+
+static qn__span *take_done(qn__lane *lane, bool all) {
     pthread_mutex_lock(&lane->lock);
     qn__span *span = lane->first;
     pthread_mutex_unlock(&lane->lock); /* only the reader takes spans out */
-    if (!span || (!all && !backend->mark_done(span->end, span->version, &time))) return NULL;
+    if (!span || (!all && !is_done(lane, span))) return NULL;
     pthread_mutex_lock(&lane->lock);
     lane->first = span->next;
     if (!lane->first) lane->last = NULL;
@@ -398,19 +425,12 @@ static qn__lane *lane_of(qn_stream *stream) {
     return stream->lane = lane;
 }
 
-static qn__span *new_span(const qn__lane *lane) {
+static bool make_marks(const qn__lane *lane, qn__span *span) {
     const qn_device *device = lane->stream->device;
-    const qn__allocator *allocator = &device->object.context->allocator;
     char why[QN__WHY];
-    qn__span *span = qn__allocate_zeroed(allocator, sizeof *span);
-    if (!span) return NULL;
-    if (device->backend->mark_create(device->gpu, &span->begin, why)) span->begin = NULL;
-    if (device->backend->mark_create(device->gpu, &span->end, why)) span->end = NULL;
-    if (span->begin && span->end) return span;
-    if (span->begin) device->backend->mark_destroy(span->begin);
-    if (span->end) device->backend->mark_destroy(span->end);
-    qn__release(allocator, span);
-    return NULL;
+    if (!span->begin && device->backend->mark_create(device->gpu, &span->begin, why)) span->begin = NULL;
+    if (!span->end && device->backend->mark_create(device->gpu, &span->end, why)) span->end = NULL;
+    return span->begin && span->end;
 }
 
 static qn__span *take_span(qn__lane *lane) {
@@ -420,7 +440,8 @@ static qn__span *take_span(qn__lane *lane) {
     if (span) lane->free = span->next;
     lane->dropped += full;
     pthread_mutex_unlock(&lane->lock);
-    return span || full ? span : new_span(lane);
+    if (span || full) return span;
+    return qn__allocate_zeroed(&lane->stream->object.context->allocator, sizeof *span);
 }
 
 static bool record(qn_stream *stream, qn__mark *mark, uint64_t version) {
@@ -428,36 +449,62 @@ static bool record(qn_stream *stream, qn__mark *mark, uint64_t version) {
     return qn__stream_put(stream, &command) == QN_OK;
 }
 
-static void set_name(qn__span *span) {
+/* A stream mostly launches what it has launched before. */
+static const char *keep_name(qn__lane *lane, const char *name) {
+    if (lane->last_name && strcmp(lane->last_name, name) == 0) return lane->last_name;
+    known_name *known = lane->names;
+    while (known && strcmp(known->text, name) != 0) known = known->next;
+    if (known) return lane->last_name = known->text;
+    const size_t size = strlen(name) + 1;
+    known = qn__allocate(&lane->stream->object.context->allocator, sizeof *known + size);
+    if (!known) return "kernel";
+    memcpy(known->text, name, size);
+    known->next = lane->names;
+    lane->names = known;
+    return lane->last_name = known->text;
+}
+
+static void describe(qn__lane *lane, qn__span *span, const qn__command *command, size_t count) {
     static const char *const names[] = {[QN__COMMAND_WRITE] = "write",
                                         [QN__COMMAND_READ] = "read",
                                         [QN__COMMAND_COPY] = "copy",
                                         [QN__COMMAND_FILL] = "fill",
-                                        [QN__COMMAND_LAUNCH] = "graph"};
-    const char *kernel = span->command.kernel_name, *name = kernel ? kernel : names[span->command.kind];
-    const size_t length = strnlen(name, sizeof span->name - 1);
-    memcpy(span->name, name, length); /* the kernel may be gone when it is written */
-    span->name[length] = 0;
+                                        [QN__COMMAND_LAUNCH] = "kernel"};
+    span->graph = command == NULL;
+    span->kind = command ? (uint8_t)command->kind : QN__COMMAND_LAUNCH;
+    span->size = command ? command->size : count;
+    span->name = command ? names[command->kind] : "graph";
+    if (!command || command->kind != QN__COMMAND_LAUNCH) return;
+    span->name = keep_name(lane, command->kernel_name);
+    span->work_dim = (uint8_t)command->work_dim;
+    memcpy(span->global, command->global, sizeof span->global);
+    memcpy(span->offset, command->offset, sizeof span->offset);
+    memcpy(span->local, command->local, sizeof span->local);
 }
 
-qn__span *qn__trace_begin(qn_stream *stream, const qn__command *command, size_t count) {
-    static const qn__command graph = {.kind = QN__COMMAND_LAUNCH};
+qn__span *qn__trace_begin(qn_stream *stream, const qn__command *command, size_t count, bool held) {
+    const qn_backend *backend = stream->device->backend;
     if (command && (command->kind == QN__COMMAND_RECORD || command->kind == QN__COMMAND_WAIT)) return NULL;
     qn__lane *lane = lane_of(stream);
     qn__span *span = lane ? take_span(lane) : NULL;
     if (!span) return NULL;
-    span->command = command ? *command : graph;
-    span->count = count;
-    set_name(span);
+    describe(lane, span, command, count);
+    span->marked = held || !backend->clock_next;
     span->submitted_ns = qn__now_ns();
-    if (record(stream, span->begin, ++span->version)) return span;
+    if (!span->marked) {
+        atomic_store_explicit(&span->times.end_ns, 0, memory_order_relaxed);
+        backend->clock_next(stream->queue, &span->times);
+        return span;
+    }
+    if (make_marks(lane, span) && record(stream, span->begin, ++span->version)) return span;
     give_back(lane, span);
     return NULL;
 }
 
 void qn__trace_end(qn_stream *stream, qn__span *span, qn_status status) {
     qn__lane *lane = stream->lane;
-    if (status || !record(stream, span->end, span->version)) {
+    if (status && !span->marked) stream->device->backend->clock_next(stream->queue, NULL);
+    if (status || (span->marked && !record(stream, span->end, span->version))) {
         give_back(lane, span);
         return;
     }
@@ -474,6 +521,7 @@ void qn__trace_end(qn_stream *stream, qn__span *span, qn_status status) {
 
 /* One that was held may never have been recorded. */
 static void destroy_mark(const qn_device *device, qn__mark *mark) {
+    if (!mark) return;
     qn__recordings_forget(device->object.context, mark);
     device->backend->mark_destroy(mark);
 }
@@ -501,6 +549,10 @@ void qn__trace_leave(qn_stream *stream) {
     pthread_mutex_unlock(&trace->lock);
     stream->lane = NULL;
     free_spans(lane);
+    for (known_name *known = lane->names, *next; known; known = next) {
+        next = known->next;
+        qn__release(&trace->context->allocator, known);
+    }
     pthread_mutex_destroy(&lane->lock);
     qn__release(&trace->context->allocator, lane);
 }

@@ -15,8 +15,8 @@ void qn__trace_forget(qn_device *device);
 void qn__trace_free(qn_context *context);
 
 /* Around the submission of a command, or of a graph's part of `count` commands (command NULL); the stream's lock is held.
-   begin gives NULL where it is not traced; both are only called where the context has a trace. */
-qn__span *qn__trace_begin(qn_stream *stream, const qn__command *command, size_t count);
+   `held`: it is not handed to the backend now. begin gives NULL where it is not traced; both are only called where the context has a trace. */
+qn__span *qn__trace_begin(qn_stream *stream, const qn__command *command, size_t count, bool held);
 void qn__trace_end(qn_stream *stream, qn__span *span, qn_status status);
 
 /* Something that a thread of the host did until now; `detail` (or NULL) says more. Does nothing without a trace. */

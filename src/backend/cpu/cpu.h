@@ -107,6 +107,7 @@ extern const char qn__cpu_cancelled[];
 qn_status qn__cpu_queue_create(qn__gpu *gpu, qn__queue **queue, char *why);
 void qn__cpu_queue_destroy(qn__queue *queue);
 qn_status qn__cpu_submit(qn__queue *queue, const qn__command *command, uint64_t *number, char *why);
+void qn__cpu_clock_next(qn__queue *queue, qn__times *times);
 uint64_t qn__cpu_completed(qn__queue *queue);
 /* What has been submitted ends now, or is dropped. Events that are recorded in it are reached all the same. */
 void qn__cpu_cancel(qn__queue *queue);

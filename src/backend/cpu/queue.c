@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "backend/cpu/cpu.h"
+#include "util/file.h"
 #include "util/thread.h"
 
 typedef struct node {
@@ -14,6 +15,7 @@ typedef struct node {
     bool owned;
     uint64_t number;
     qn__cpu_recording recording; /* RECORD */
+    qn__times *begins, *ends;    /* to be told, or NULL */
 } node;
 
 struct qn__queue {
@@ -22,6 +24,7 @@ struct qn__queue {
     pthread_mutex_t lock;
     pthread_cond_t work, done;
     node *first, *last;
+    qn__times *times; /* of what is submitted next, or NULL; the submitting thread's */
     uint64_t submitted;
     uint64_t cancelled; /* number of the last command that is */
     atomic_uint_fast64_t completed;
@@ -95,7 +98,9 @@ static void run_first(qn__queue *queue) {
     atomic_store(&queue->now.cancelled, false);
     pthread_mutex_unlock(&queue->lock);
     char why[QN__WHY];
+    if (first->begins) atomic_store(&first->begins->begin_ns, qn__now_ns());
     const char *error = dropped ? NULL : execute(queue, first, why);
+    if (first->ends) atomic_store(&first->ends->end_ns, qn__now_ns());
     pthread_mutex_lock(&queue->lock);
     note_failure(queue, first->command, error);
     queue->running = false;
@@ -180,6 +185,8 @@ qn_status qn__cpu_submit(qn__queue *queue, const qn__command *command, uint64_t 
     added->owned = true;
     if (command->kind == QN__COMMAND_RECORD)
         qn__cpu_mark_announce(command->mark, &added->recording, command->mark_version);
+    added->begins = added->ends = queue->times;
+    queue->times = NULL;
     pthread_mutex_lock(&queue->lock);
     append(queue, added);
     *number = queue->submitted;
@@ -187,6 +194,8 @@ qn_status qn__cpu_submit(qn__queue *queue, const qn__command *command, uint64_t 
     pthread_mutex_unlock(&queue->lock);
     return QN_OK;
 }
+
+void qn__cpu_clock_next(qn__queue *queue, qn__times *times) { queue->times = times; }
 
 uint64_t qn__cpu_completed(qn__queue *queue) { return atomic_load(&queue->completed); }
 
@@ -300,6 +309,10 @@ qn_status qn__cpu_replay_submit(qn__queue *queue, qn__replay *replay, uint64_t *
         else
             first = added;
         last = added;
+    }
+    if (first && queue->times) {
+        first->begins = last->ends = queue->times;
+        queue->times = NULL;
     }
     pthread_mutex_lock(&queue->lock);
     for (node *next; first; first = next) {
