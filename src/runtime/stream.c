@@ -548,7 +548,8 @@ static qn_status copy_across(qn_stream *stream, qn_buffer *from, uint64_t from_o
     uint64_t number = 0;
     status = qn__buffers_use(&own, 1, stream, "qn_stream_copy");
     if (!status) status = qn__buffer_cross(other.buffer, other.writes, "qn_stream_copy");
-    if (!status && qn__are_peers(from->device, to->device) &&
+    const bool in_host = qn__buffer_root(from)->shared || qn__buffer_root(to)->shared;
+    if (!status && qn__are_peers(from->device, to->device) && !in_host &&
         qn__buffer_is_sent(qn__buffer_root(other.buffer))) {
         qn__command command = copy_of(from, from_offset, to, to_offset, size);
         command.from_gpu = from->device->gpu;

@@ -372,8 +372,8 @@ static bool on_device(const unsigned char *at, size_t size) {
 static bool is_of(const unsigned char *at, size_t size, int device) {
     pthread_mutex_lock(&fake.lock);
     block *b = fake.blocks;
-    while (b && ((b->pinned && !b->mapped) || at < b->data || at + size > b->data + b->size)) b = b->next;
-    bool found = b && (b->pinned || b->device == device);
+    while (b && (at < b->data || at + size > b->data + b->size)) b = b->next;
+    bool found = b && !b->pinned && b->device == device;
     pthread_mutex_unlock(&fake.lock);
     return found;
 }

@@ -51,6 +51,48 @@ static const char source[] =
     "    switch (n) { case 1: a[i] = helper(a[i], TWICE(n)); break; default: a[i] = it.b.x; }\n"
     "}\n";
 
+/* The host's side of a device that has one of its own: the null device. */
+static qn_status use_maps(qn_context *context) {
+    qn_device *device;
+    qn_buffer *buffer = NULL;
+    void *at;
+    qn_status status = qn_device_get(context, "null", &device);
+    if (!status) status = qn_buffer_create(device, &(qn_buffer_desc){.size = 100}, &buffer);
+    unsigned maps = 0;
+    for (uint64_t i = 0; i < 10 && !status; i++) {
+        const uint64_t at_byte = i * 8;
+        status = i % 2 ? qn_stream_map(NULL, buffer, QN_MAP_READ, at_byte, 20, &at)
+                       : qn_buffer_map_range(buffer, (qn_map_access)(1 + i % 3), at_byte, 5, &at);
+        maps += !status;
+    }
+    while (maps--) qn_buffer_unmap(buffer);
+    if (!status) status = qn_buffer_write(buffer, 0, "x", 1);
+    qn_buffer_destroy(buffer);
+    return status;
+}
+
+/* Memory of the host's that a device works with. */
+static qn_status use_host(qn_context *context, qn_device *device) {
+    static _Alignas(16) char own[64];
+    qn_buffer *buffer = NULL, *shared = NULL, *imported = NULL;
+    qn_device_info info;
+    void *pinned = NULL;
+    qn_status status = qn_device_get_info(device, &info);
+    if (!status) status = qn_buffer_create(device, &(qn_buffer_desc){.size = 64}, &buffer);
+    if (!status) status = qn_host_alloc(device, 64, &pinned);
+    if (!status) status = qn_stream_write(NULL, buffer, 0, pinned, 64);
+    if (!status && info.capabilities & QN_CAN_SHARE_COHERENTLY)
+        status = qn_buffer_create(device, &(qn_buffer_desc){.size = 64, .memory = QN_MEMORY_SHARED}, &shared);
+    if (!status && info.capabilities & QN_CAN_IMPORT_HOST)
+        status = qn_buffer_create(device, &(qn_buffer_desc){.size = 64, .host = own}, &imported);
+    if (!status) status = qn_device_wait(device, QN_FOREVER);
+    qn_host_free(device, pinned);
+    qn_buffer_destroy(imported);
+    qn_buffer_destroy(shared);
+    qn_buffer_destroy(buffer);
+    return status ? status : use_maps(context);
+}
+
 /* Everything that allocates: 0 when all of it worked. */
 static qn_status use(qn_context *context) {
     qn_device *device;
@@ -86,7 +128,7 @@ static qn_status use(qn_context *context) {
     qn_buffer_destroy(buffer);
     qn_kernel_destroy(kernel);
     qn_program_destroy(program);
-    return status;
+    return status ? status : use_host(context, device);
 }
 
 static size_t count_allocations(const char *compiler) {

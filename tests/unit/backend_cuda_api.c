@@ -107,6 +107,34 @@ static void second_start_compiles_nothing(void **state) {
     assert_int_equal(system(command), 0);
 }
 
+/* The driver's copies between devices are of their memory: what lies with the host goes there directly. */
+static void host_memory_goes_to_other_devices(void **state) {
+    (void)state;
+    fake.set(FAKE_DEVICES, 2);
+    rig r = make_rig(&no_cache);
+    qn_device *second = get_device(r.context, "cuda:1");
+    static _Alignas(16) uint32_t own[64];
+    qn_buffer *shared, *imported, *there = make_buffer(second, 256, NULL);
+    uint32_t back[64];
+    assert_ok(r.context, qn_buffer_create(
+                             r.device, &(qn_buffer_desc){.size = 256, .memory = QN_MEMORY_SHARED}, &shared));
+    assert_ok(r.context, qn_buffer_create(r.device, &(qn_buffer_desc){.size = 256, .host = own}, &imported));
+    uint32_t *host = qn_buffer_host(shared);
+    for (uint32_t i = 0; i < 64; i++) host[i] = own[i] = i;
+    assert_ok(r.context, qn_stream_copy(NULL, shared, 0, there, 128, 128));
+    assert_ok(r.context, qn_stream_copy(NULL, imported, 128, there, 0, 128));
+    assert_ok(r.context, qn_device_wait(r.device, QN_FOREVER));
+    assert_ok(r.context, qn_buffer_read(there, 0, back, sizeof back));
+    for (uint32_t i = 0; i < 64; i++) assert_int_equal(back[i], (i + 32) % 64);
+    assert_ok(r.context, qn_stream_copy(qn_device_stream(second), there, 0, imported, 0, 256));
+    assert_ok(r.context, qn_device_wait(second, QN_FOREVER));
+    for (uint32_t i = 0; i < 64; i++) assert_int_equal(own[i], (i + 32) % 64);
+    assert_int_equal(fake.count("cuMemcpyPeerAsync"), 0);
+    drop_rig(&r);
+    nothing_left();
+    fake.set(FAKE_DEVICES, 1);
+}
+
 /* By the driver's own copies and events, without a thread of ours; whether or not the devices see each other's memory. */
 static void devices_copy_by_themselves(void **state) {
     (void)state;
@@ -667,6 +695,7 @@ int main(void) {
         cmocka_unit_test(is_the_first_choice),
         cmocka_unit_test(runs_a_kernel),
         cmocka_unit_test(second_start_compiles_nothing),
+        cmocka_unit_test(host_memory_goes_to_other_devices),
         cmocka_unit_test(devices_copy_by_themselves),
         cmocka_unit_test(a_loss_ends_the_waits_of_others),
         cmocka_unit_test(a_loss_ends_what_was_held),
