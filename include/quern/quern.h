@@ -118,6 +118,8 @@ QN_API const char *qn_status_text(qn_status status);
    one. Valid until the thread's next failing call. Any thread. */
 QN_API const char *qn_error_message(const qn_context *context);
 
+#define QN_FOREVER UINT64_MAX /* a deadline that never passes */
+
 /* ---- context ---- */
 
 typedef enum qn_log_level { QN_LOG_ERROR, QN_LOG_WARNING, QN_LOG_INFO, QN_LOG_DEBUG } qn_log_level;
@@ -181,8 +183,15 @@ static inline qn_status qn_context_create(const qn_context_desc *desc, qn_contex
     return qn_context_create_for(QN_HEADER_VERSION, desc, context);
 }
 
-/* Waits for all work, then releases everything that was made from the context and is still there. Pointers to
-   such objects are then invalid. One thread, after all other calls on the context. */
+/* Waits for all work at most `timeout_ns`, then releases everything that was made from the context and is still there (NULL:
+   nothing to do). Pointers to such objects are then invalid, whatever the status is: QN_OK; the first failure that no wait
+   has reported; or QN_ERROR_TIMEOUT, where work was not done in that time, or a persistent stream's was not at the end.
+   With QN_CAN_CANCEL such work is cancelled, and all is released. Elsewhere it is left with the driver: its device, with
+   all buffers and programs of the device, and what the context keeps of the driver, stay until the process ends, and so do
+   the hooks for memory, log and printing have to. Nothing that the work can reach is released. The sentence is
+   qn_error_message(NULL). One thread, after all other calls on the context. */
+QN_API qn_status qn_context_close(qn_context *context, uint64_t timeout_ns);
+/* qn_context_close(context, QN_FOREVER): waits for ever for a kernel that never ends, unless its stream is persistent. */
 QN_API void qn_context_destroy(qn_context *context);
 
 /* ---- devices ---- */
@@ -212,7 +221,8 @@ enum {
     QN_CAN_SHARE_COHERENTLY =
         1 << 8,                  /* QN_MEMORY_SHARED: host and kernels see memory alike while kernels run */
     QN_CAN_IMPORT_HOST = 1 << 9, /* a buffer can be memory of the caller's: host in qn_buffer_desc */
-    QN_CAN_CANCEL = 1 << 10      /* qn_stream_cancel */
+    QN_CAN_CANCEL = 1 << 10,     /* qn_stream_cancel */
+    QN_CAN_PERSIST = 1 << 11     /* qn_stream_set_persistent */
 };
 
 /* A capability's word: "f64" for QN_CAN_F64. NULL for what is not one of them. Any thread. */
@@ -720,11 +730,9 @@ QN_API qn_status qn_kernel_get_resources(const qn_kernel *kernel, const qn_range
 
 /* ---- streams, events, graphs ---- */
 
-#define QN_FOREVER UINT64_MAX
-
 /* Errors: QN_ERROR_OUT_OF_MEMORY (also: no more threads), QN_ERROR_DEVICE_LOST. Any thread. */
 QN_API qn_status qn_stream_create(qn_device *device, qn_stream **stream);
-/* Waits for the stream's work. The default stream stays. */
+/* Waits for the stream's work, for ever if need be (qn_stream_close has a deadline). The default stream stays. */
 QN_API void qn_stream_destroy(qn_stream *stream);
 /* Waits until everything submitted to the stream is done, at most `timeout_ns`. Errors: QN_ERROR_TIMEOUT (the
    message names the kernels that are unfinished; the work goes on), QN_ERROR_KERNEL_FAILED, QN_ERROR_DEVICE_LOST,
@@ -738,6 +746,25 @@ QN_API qn_status qn_stream_wait(qn_stream *stream, uint64_t timeout_ns);
    the interpreter looks at all loops. On devices without QN_CAN_CANCEL a driver has no way to stop a kernel. Errors:
    QN_ERROR_UNSUPPORTED, QN_ERROR_STATE (the stream records a graph). Any thread, also while others wait for the stream. */
 QN_API qn_status qn_stream_cancel(qn_stream *stream);
+/* Destroys the stream (NULL: nothing to do) whatever the status is: QN_OK; the failure that a wait would report; or
+   QN_ERROR_TIMEOUT, where its work was not done in that time. With QN_CAN_CANCEL the work is cancelled then and all is
+   released. Elsewhere it is left with the driver: the buffers, programs and host memory that its commands use are kept,
+   and released by a later allocation or the context's end if the work ends after all, else with the process; so is the
+   stream itself. Memory of the caller's that they use (qn_stream_read's, and imported host memory) has to stay as long.
+   Waits for the whole device, maps and allocations do not wait for it. QN_ERROR_ARGUMENT (nothing destroyed): the default
+   stream. */
+QN_API qn_status qn_stream_close(qn_stream *stream, uint64_t timeout_ns);
+/* For kernels that run until the host tells them to stop, or for ever. To be called before the stream's first work. The
+   stream is left out of qn_device_wait, and of whatever else waits for more than one stream or for a buffer's users: maps,
+   allocations, destroying; qn_stream_destroy cancels it or leaves it, as qn_stream_close with 0. Waits that name the stream,
+   or an event of it, wait. So that a map does not wait for such a kernel, it shows what the buffer holds at that time; a
+   buffer that it may write is fetched by each map. Its kernels see what the host sets in memory of QN_MEMORY_SHARED, and
+   what other streams write (qn_stream_write), if they read it by atomics or as volatile. Copies between devices, and maps, cannot be
+   on the stream (QN_ERROR_STATE), and a graph that it launches should be launched on no other. On the processor all such
+   streams together have half of the threads, beside one each; on Vulkan each has a queue of the driver's for itself.
+   Errors: QN_ERROR_UNSUPPORTED (no QN_CAN_PERSIST, or on Vulkan no such queue is left), QN_ERROR_STATE (it has been given
+   work), QN_ERROR_ARGUMENT (the default stream). */
+QN_API qn_status qn_stream_set_persistent(qn_stream *stream, bool persistent);
 /* Waits for all streams of a device, at most `timeout_ns` for all together. Errors as qn_stream_wait. Any
    thread. */
 QN_API qn_status qn_device_wait(qn_device *device, uint64_t timeout_ns);

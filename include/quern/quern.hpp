@@ -417,6 +417,10 @@ class stream {
         check(qn_stream_on_done(get(), call, kept.get()), context_);
         static_cast<void>(kept.release());
     }
+    void cancel() const { check(qn_stream_cancel(get()), context_); }
+    void set_persistent(bool persistent) const {
+        check(qn_stream_set_persistent(get(), persistent), context_);
+    }
     void wait_for(const event &at) const { check(qn_stream_wait_event(get(), at.get()), context_); }
     void wait(std::optional<std::chrono::nanoseconds> timeout = {}) const {
         check(qn_stream_wait(get(), detail::nanoseconds(timeout)), context_);

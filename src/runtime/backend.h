@@ -199,6 +199,9 @@ typedef struct qn_backend {
     /* Work that is not done is dropped, and what runs ends soon. Its commands count as done then, its events as reached, and
        the next wait reports QN_ERROR_CANCELLED. NULL: that cannot be. Any thread. */
     void (*cancel)(qn__queue *queue);
+    /* The queue has no work yet. From now on its kernels may never end, and must not keep other queues from going on; or no
+       longer. NULL: not possible. */
+    qn_status (*set_persistent)(qn__queue *queue, bool persistent, char *why);
     /* The kernels that run or, where none does, run next, as "a or b"; empty: none. Any thread. */
     void (*unfinished)(qn__queue *queue, char *names, size_t size);
 

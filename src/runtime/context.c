@@ -137,12 +137,12 @@ qn_status qn_context_create_for(uint32_t header, const qn_context_desc *desc, qn
     return QN_OK;
 }
 
-void qn_context_destroy(qn_context *context) {
-    if (!context || qn__check(context, QN__OBJECT_CONTEXT, "qn_context_destroy", "context")) return;
-    qn__drivers_wait(context);
-    qn__notifier_end(context);
-    qn__courier_stop(context);
-    qn__trace_stop(context);
+void qn__context_leave(qn_context *context) {
+    qn__objects_leave(context);
+    atomic_store(&context->object.destroyed, true);
+}
+
+void qn__context_free(qn_context *context) {
     qn__objects_free(context);
     qn__trace_free(context);
     qn__drivers_close(context);

@@ -110,14 +110,6 @@ static qn_status open_all(qn_context *context) {
     return status;
 }
 
-void qn__drivers_wait(qn_context *context) {
-    for (uint32_t i = 0; i < QN__NUM_BACKENDS; i++)
-        for (uint32_t d = 0; d < context->slots[i].num_made; d++) {
-            qn_device *device = context->slots[i].devices[d];
-            if (atomic_load(&device->ready)) qn_device_wait(device, QN_FOREVER);
-        }
-}
-
 void qn__drivers_close(qn_context *context) {
     for (uint32_t i = 0; i < QN__NUM_BACKENDS; i++) {
         qn__backend_slot *slot = &context->slots[i];

@@ -157,23 +157,44 @@ qn_status qn__check_stream(const qn_stream *stream, const char *function) {
         function);
 }
 
+/* Whether it is of a device with a stream that was left. */
+static bool is_left(const qn__object *object, qn__object_kind kind) {
+    const void *o = object;
+    switch (kind) {
+    case QN__OBJECT_DEVICE: return ((const qn_device *)o)->left;
+    case QN__OBJECT_BUFFER: return ((const qn_buffer *)o)->device->left;
+    case QN__OBJECT_HOST: return ((const qn__host *)o)->device->left;
+    case QN__OBJECT_PROGRAM: return ((const qn_program *)o)->device->left;
+    case QN__OBJECT_KERNEL: return ((const qn_kernel *)o)->program->device->left;
+    case QN__OBJECT_STREAM: return ((const qn_stream *)o)->device->left;
+    case QN__OBJECT_EVENT: return ((const qn_event *)o)->device->left;
+    case QN__OBJECT_GRAPH: return ((const qn_graph *)o)->device->left;
+    default: return false;
+    }
+}
+
 /* What the caller never destroyed: users before what they use. Each pass drops the caller's reference only;
    the references that objects hold of one another go with their owners. As a view takes its buffer along, the
    walk starts anew after each. */
 static void drop_live(qn_context *context, qn__object_kind kind) {
     for (;;) {
         qn__object *object = context->objects[kind].first;
-        while (object && atomic_exchange(&object->destroyed, true)) object = object->next;
+        while (object && (is_left(object, kind) || atomic_exchange(&object->destroyed, true)))
+            object = object->next;
         if (!object) return;
         qn__drop(object);
     }
 }
 
-void qn__objects_free(qn_context *context) {
+void qn__objects_leave(qn_context *context) {
     static const qn__object_kind order[] = {QN__OBJECT_GRAPH,   QN__OBJECT_EVENT,  QN__OBJECT_KERNEL,
                                             QN__OBJECT_PROGRAM, QN__OBJECT_BUFFER, QN__OBJECT_HOST,
                                             QN__OBJECT_STREAM,  QN__OBJECT_DEVICE};
     for (size_t i = 0; i < QN__COUNT(order); i++) drop_live(context, order[i]);
+}
+
+void qn__objects_free(qn_context *context) {
+    qn__objects_leave(context);
     for (int kind = 0; kind < QN__OBJECT_CONTEXT; kind++) {
         qn__object_list *list = &context->objects[kind];
         while (list->freed_first) qn__release(&context->allocator, take_freed(list));

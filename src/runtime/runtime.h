@@ -119,6 +119,7 @@ struct qn_device {
     qn_device_info info;
     qn__target target;        /* what kernels are compiled for */
     qn_stream *stream;        /* the default stream */
+    bool left;                /* by a context that is closed, with a stream that is not done */
     qn__queue *crossing;      /* the courier's, or NULL (crossing.c) */
     pthread_mutex_t use_lock; /* guards state, maps and users of all its buffers */
     atomic_uint_fast64_t used, peak, buffers, host;
@@ -162,6 +163,7 @@ struct qn_buffer {
     const qn_stream *sent_seen; /* the last other stream that waits already: compared only */
     qn__mark *sent_mark;
     uint64_t sent_version;
+    bool is_beside;          /* a persistent stream may write it at any time */
     uint32_t crossings;      /* copies between devices that use it; guarded by the courier's lock */
     qn__peer_use *peer_uses; /* streams of other devices that do; the same */
 };
@@ -223,6 +225,8 @@ struct qn_stream {
     qn__use *lent;       /* between qn_stream_native_begin and end: the buffers, with references; else NULL */
     size_t num_lent;
     qn__hold hold;
+    atomic_bool persistent; /* may never be done */
+    atomic_bool left;       /* its user has given it up, and the handle's reference is its own */
 };
 
 struct qn_event {
@@ -315,6 +319,7 @@ qn_status qn__check_beside(const void *other, const void *object, qn__object_kin
 /* For calls whose only object is a stream: NULL names none. */
 qn_status qn__check_stream(const qn_stream *stream, const char *function);
 void qn__objects_free(qn_context *context);
+void qn__objects_leave(qn_context *context); /* those of devices with a stream that was left stay */
 /* What the last reference does, by kind; does not free the struct. */
 void qn__buffer_finalise(qn_buffer *buffer);
 void qn__program_finalise(qn_program *program);
@@ -329,7 +334,6 @@ void qn__device_finalise(qn_device *device);
 
 /* device.c */
 qn_status qn__device_ready(qn_device *device); /* opens the device, once */
-void qn__drivers_wait(qn_context *context);    /* until no device has work */
 void qn__drivers_close(qn_context *context);   /* after all objects are gone */
 
 /* Whether the driver orders and copies between the two by itself. */
@@ -368,6 +372,20 @@ qn_status qn__timed_out(qn_device *device, qn_stream *first, const char *what, u
 uint64_t qn__stream_last(qn_stream *stream);      /* number of its last command */
 uint64_t qn__stream_completed(qn_stream *stream); /* number of the last that is done */
 void qn__stream_reap(qn_stream *stream, bool all);
+/* The next stream of the device behind `after` (NULL: the first), with a reference; that of `after`, which has
+   kept its place in the list, is given back. */
+qn_stream *qn__next_stream(qn_device *device, qn_stream *after);
+/* Nothing waits for it but a wait that names it. */
+static inline bool qn__stream_is_apart(const qn_stream *stream) {
+    return atomic_load(&((qn_stream *)stream)->persistent) || atomic_load(&((qn_stream *)stream)->left);
+}
+
+/* leave.c: streams that were left, and are done after all, go. */
+void qn__left_collect(qn_device *device);
+
+/* context.c: the end of one whose work is done; and of one that has left a stream: what that can reach stays. */
+void qn__context_free(qn_context *context);
+void qn__context_leave(qn_context *context);
 
 /* buffer.c */
 static inline qn_buffer *qn__buffer_root(qn_buffer *buffer) {

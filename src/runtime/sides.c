@@ -40,14 +40,28 @@ static qn_status wait_for_users(qn_buffer *root) {
     }
 }
 
+/* A stream that was left is not sure to do the copy: all that the host has is its newest once more. */
+static void send_again(qn_buffer *root) {
+    const size_t count = root->changed.count + root->fresh.count;
+    if (root->state != QN_BUFFER_BOTH ||
+        !qn__intervals_reserve(&root->object.context->allocator, &root->changed, count))
+        return;
+    for (size_t i = 0; i < root->fresh.count; i++) qn__intervals_add(&root->changed, root->fresh.list[i]);
+    if (root->changed.count) root->state = QN_BUFFER_HOST;
+}
+
 void qn__buffers_forget(qn_stream *stream) {
     qn_context *context = stream->object.context;
+    const uint64_t completed = atomic_load(&stream->left) ? qn__stream_completed(stream) : UINT64_MAX;
     pthread_mutex_lock(&stream->device->use_lock);
     pthread_mutex_lock(&context->lock);
     for (qn__object *o = context->objects[QN__OBJECT_BUFFER].first; o; o = o->next) {
         qn_buffer *buffer = (qn_buffer *)o;
         if (buffer->last_stream == stream) buffer->last_stream = NULL;
-        if (buffer->sent_stream == stream) buffer->sent_stream = NULL;
+        if (buffer->sent_stream == stream) {
+            if (completed < buffer->sent_number) send_again(buffer);
+            buffer->sent_stream = NULL;
+        }
         if (buffer->sent_seen == stream) buffer->sent_seen = NULL;
         if (!buffer->parent) qn__peer_forget(buffer, stream);
     }
@@ -55,7 +69,9 @@ void qn__buffers_forget(qn_stream *stream) {
     pthread_mutex_unlock(&stream->device->use_lock);
 }
 
+/* A stream that may never be done is nobody to wait for. */
 static void mark_used(qn_buffer *root, qn_stream *stream, uint64_t number) {
+    if (qn__stream_is_apart(stream)) return;
     if (root->last_stream && root->last_stream != stream) root->many_streams = true;
     root->last_stream = stream;
     root->last_number = number;
@@ -121,9 +137,13 @@ static qn_status wait_for_hidden(qn_buffer *root, qn_stream *stream) {
     return waits ? wait_for_sent(root, stream) : QN_OK;
 }
 
+/* Others could wait for ever for a copy on a stream that is apart: it is on the default stream then. */
 static qn_status settle_sides(qn_buffer *root, qn_stream *stream) {
-    qn_status status = wait_for_hidden(root, stream);
-    return status || root->state != QN_BUFFER_HOST ? status : send_host_side(root, stream);
+    qn_stream *sender = qn__stream_is_apart(stream) ? root->device->stream : stream;
+    if (root->state != QN_BUFFER_HOST) return wait_for_hidden(root, stream);
+    qn_status status = wait_for_hidden(root, sender);
+    if (!status) status = send_host_side(root, sender);
+    return status ? status : wait_for_hidden(root, stream);
 }
 
 static qn_status refuse(const qn_buffer *buffer, const char *function) {
@@ -189,6 +209,7 @@ void qn__buffers_used(const qn__use *uses, size_t count, qn_stream *stream, uint
         qn_buffer *root = qn__buffer_root(uses[i].buffer);
         mark_used(root, stream, number);
         if (uses[i].writes) root->state = QN_BUFFER_DEVICE;
+        if (uses[i].writes && qn__stream_is_apart(stream)) root->is_beside = true;
     }
     pthread_mutex_unlock(lock);
 }
@@ -241,7 +262,8 @@ static qn_status make_view(qn_buffer *root, bool pin) {
 static bool list_missing(qn_buffer *root, qn_map_access access, qn__interval interval,
                          qn__intervals *missing) {
     const qn__allocator *allocator = &root->object.context->allocator;
-    if (root->state == QN_BUFFER_DEVICE) root->fresh.count = 0;
+    if (root->state == QN_BUFFER_DEVICE || (root->is_beside && root->state != QN_BUFFER_HOST))
+        root->fresh.count = 0;
     if (!qn__intervals_reserve(allocator, missing, 1 + root->fresh.count + root->written.count)) return false;
     if (access & QN_MAP_READ) qn__intervals_add(missing, interval);
     for (size_t i = 0; i < root->fresh.count; i++) qn__intervals_remove(missing, root->fresh.list[i]);
@@ -379,6 +401,8 @@ qn_status qn_stream_map(qn_stream *stream, qn_buffer *buffer, qn_map_access acce
                         function);
     if (stream->recording)
         return qn__fail(context, QN_ERROR_STATE, "%s: maps cannot be recorded in a graph", function);
+    if (atomic_load(&stream->persistent))
+        return qn__fail(context, QN_ERROR_STATE, "%s: maps cannot be on a persistent stream", function);
     return map(buffer, stream, access, offset, size, pointer, function);
 }
 

@@ -57,16 +57,6 @@ qn_status qn_stream_create(qn_device *device, qn_stream **out) {
     return qn__stream_new(device, out);
 }
 
-void qn_stream_destroy(qn_stream *stream) {
-    if (!stream || qn__check(stream, QN__OBJECT_STREAM, "qn_stream_destroy", "stream")) return;
-    if (stream->device->stream == stream) return; /* the device's own */
-    if (stream->lent) qn_stream_native_end(stream);
-    char why[QN__WHY];
-    /* while it is still found by those who wait for the whole device */
-    qn__hold_wait(stream, qn__stream_last(stream), QN_FOREVER, why);
-    qn__object_destroy(&stream->object, QN__OBJECT_STREAM);
-}
-
 qn_stream *qn__stream_of(qn_stream *stream, qn_device *device) { return stream ? stream : device->stream; }
 
 /* Drops the references of commands that are done; the stream's lock is held. */
@@ -284,9 +274,8 @@ uint64_t qn__stream_completed(qn_stream *stream) {
     return number;
 }
 
-/* The next stream of the device behind `after` (NULL: the first), with a reference; that of `after`, which has
-   kept its place in the list, is given back. One without references has no work any more. */
-static qn_stream *next_stream(qn_device *device, qn_stream *after) {
+/* One without references has no work any more. */
+qn_stream *qn__next_stream(qn_device *device, qn_stream *after) {
     qn_context *context = device->object.context;
     pthread_mutex_lock(&context->lock);
     qn__object *o = after ? after->object.next : context->objects[QN__OBJECT_STREAM].first;
@@ -320,7 +309,7 @@ static void add_unfinished(names *n, qn_stream *stream) {
 /* Adds all streams' of a device but one's. A device that one of them waits for is the answer, or NULL. */
 static qn_device *add_streams(names *n, qn_device *device, qn_stream *but) {
     qn_device *other = NULL;
-    for (qn_stream *stream = NULL; (stream = next_stream(device, stream));) {
+    for (qn_stream *stream = NULL; (stream = qn__next_stream(device, stream));) {
         if (stream == but) continue;
         add_unfinished(n, stream);
         if (!other) other = qn__hold_waits_for(stream);
@@ -331,7 +320,7 @@ static qn_device *add_streams(names *n, qn_device *device, qn_stream *but) {
 /* What a stream has finished may not be known before it was asked once. */
 qn_status qn__timed_out(qn_device *device, qn_stream *first, const char *what, uint64_t timeout_ns) {
     names n = {.length = 0};
-    for (qn_stream *stream = NULL; (stream = next_stream(device, stream));) qn__stream_completed(stream);
+    for (qn_stream *stream = NULL; (stream = qn__next_stream(device, stream));) qn__stream_completed(stream);
     if (first) add_unfinished(&n, first);
     qn_device *waited = first ? qn__hold_waits_for(first) : NULL, *any = add_streams(&n, device, first);
     if (!first) waited = any;
@@ -364,26 +353,12 @@ qn_status qn_stream_wait(qn_stream *stream, uint64_t timeout_ns) {
     return qn__stream_wait_number(stream, qn__stream_last(stream), timeout_ns);
 }
 
-qn_status qn_stream_cancel(qn_stream *stream) {
-    qn_status status = qn__check_stream(stream, "qn_stream_cancel");
-    if (status) return status;
-    qn_context *context = stream->object.context;
-    const qn_backend *backend = stream->device->backend;
-    if (stream->recording)
-        return qn__fail(context, QN_ERROR_STATE, "qn_stream_cancel: the stream records a graph");
-    if (!backend->cancel)
-        return qn__fail(context, QN_ERROR_UNSUPPORTED,
-                        "qn_stream_cancel: %s cannot stop what its driver has been given (see QN_CAN_CANCEL)",
-                        stream->device->name);
-    backend->cancel(stream->queue);
-    qn__hold_cancel(stream);
-    return QN_OK;
-}
-
 void qn__device_reap(qn_device *device, bool wait) {
     char why[QN__WHY];
-    for (qn_stream *stream = NULL; (stream = next_stream(device, stream));) {
-        if (wait) qn__hold_wait(stream, qn__stream_last(stream), QN_FOREVER, why);
+    qn__left_collect(device);
+    for (qn_stream *stream = NULL; (stream = qn__next_stream(device, stream));) {
+        if (wait && !qn__stream_is_apart(stream))
+            qn__hold_wait(stream, qn__stream_last(stream), QN_FOREVER, why);
         pthread_mutex_lock(&stream->lock);
         qn__stream_reap(stream, false);
         pthread_mutex_unlock(&stream->lock);
@@ -394,7 +369,8 @@ qn_status qn_device_wait(qn_device *device, uint64_t timeout_ns) {
     qn_status status = qn__check(device, QN__OBJECT_DEVICE, "qn_device_wait", "device");
     if (status) return status;
     uint64_t start = qn__now_ns();
-    for (qn_stream *stream = NULL; (stream = next_stream(device, stream));) {
+    for (qn_stream *stream = NULL; (stream = qn__next_stream(device, stream));) {
+        if (qn__stream_is_apart(stream)) continue;
         uint64_t left = qn__time_left(start, timeout_ns);
         qn_status one = wait_number(stream, qn__stream_last(stream), left, timeout_ns);
         if (one && !status) status = one;
@@ -508,6 +484,9 @@ static qn_status check_across(const qn_stream *stream, const qn_buffer *from, ui
                                     : "the stream is of neither buffer's device");
     qn_status status = check_range(from, from_offset, size, "qn_stream_copy");
     if (!status) status = check_range(to, to_offset, size, "qn_stream_copy");
+    if (!status && atomic_load(&stream->persistent))
+        status = qn__fail(context, QN_ERROR_STATE,
+                          "qn_stream_copy: copies between devices cannot be on a persistent stream");
     if (!status && stream->recording)
         status = qn__fail(context, QN_ERROR_STATE,
                           "qn_stream_copy: copies between devices cannot be recorded in a graph");

@@ -17,6 +17,7 @@ typedef struct run {
     uint64_t count, chunk;
     atomic_uint_fast64_t claimed; /* tasks; may exceed `count` */
     unsigned joined;              /* pool threads in it; guarded by the pool's lock */
+    bool apart;
 } run;
 
 struct qn__pool {
@@ -29,6 +30,7 @@ struct qn__pool {
     run *runs;
     atomic_uint open; /* runs in the list */
     unsigned asleep;
+    unsigned apart; /* threads in runs that may never end */
     bool stop;
 };
 
@@ -56,7 +58,9 @@ static bool run_chunk(run *r, unsigned worker) {
 static run *choose(qn__pool *pool) {
     run *best = NULL;
     for (run *r = pool->runs; r; r = r->next)
-        if (has_tasks(r) && (!best || r->joined < best->joined)) best = r;
+        if (has_tasks(r) && !(r->apart && pool->apart >= (pool->num_threads - 1) / 2) &&
+            (!best || r->joined < best->joined))
+            best = r;
     return best;
 }
 
@@ -75,6 +79,7 @@ static run *join(qn__pool *pool) {
         pool->asleep--;
     }
     if (r) r->joined++;
+    if (r && r->apart) pool->apart++;
     return r;
 }
 
@@ -88,6 +93,7 @@ static void *worker_main(void *argument) {
         while (run_chunk(r, start.worker))
             if (atomic_load_explicit(&pool->open, memory_order_relaxed) > 1) break;
         pthread_mutex_lock(&pool->lock);
+        if (r->apart) pool->apart--;
         if (--r->joined == 0) pthread_cond_broadcast(&pool->left);
     }
     pthread_mutex_unlock(&pool->lock);
@@ -162,16 +168,24 @@ static void finish(qn__pool *pool, run *r) {
     pthread_mutex_unlock(&pool->lock);
 }
 
-void qn__pool_run(qn__pool *pool, uint64_t count, qn__pool_task *task, void *user) {
+static void run_all(qn__pool *pool, uint64_t count, qn__pool_task *task, void *user, bool apart) {
     if (count <= 1 || pool->num_threads == 1) {
         for (uint64_t i = 0; i < count; i++) task(user, i, 0);
         return;
     }
-    run r = {.task = task, .user = user, .count = count};
+    run r = {.task = task, .user = user, .count = count, .apart = apart};
     r.chunk = count / (pool->num_threads * (uint64_t)CHUNKS_PER_THREAD);
     if (r.chunk == 0) r.chunk = 1;
     announce(pool, &r);
     while (run_chunk(&r, 0)) {
     }
     finish(pool, &r);
+}
+
+void qn__pool_run(qn__pool *pool, uint64_t count, qn__pool_task *task, void *user) {
+    run_all(pool, count, task, user, false);
+}
+
+void qn__pool_run_apart(qn__pool *pool, uint64_t count, qn__pool_task *task, void *user) {
+    run_all(pool, count, task, user, true);
 }

@@ -18,5 +18,7 @@ unsigned qn__pool_threads(const qn__pool *pool);
    several callers go on side by side, share the pool's threads, and each has its caller to itself, so that a task
    that never ends stops no other run. */
 void qn__pool_run(qn__pool *pool, uint64_t count, qn__pool_task *task, void *user);
+/* The same for tasks that may never end: all such runs together have at most half of the pool's threads. */
+void qn__pool_run_apart(qn__pool *pool, uint64_t count, qn__pool_task *task, void *user);
 
 #endif

@@ -258,11 +258,11 @@ static void capabilities_have_names(void **state) {
     assert_ok(context, qn_device_get(context, "cpu", &device));
     assert_ok(context, qn_device_get_info(device, &info));
     assert_int_equal(info.capabilities, of_targets | QN_CAN_SHARE_MEMORY | QN_CAN_SHARE_COHERENTLY |
-                                            QN_CAN_IMPORT_HOST | QN_CAN_CANCEL);
+                                            QN_CAN_IMPORT_HOST | QN_CAN_CANCEL | QN_CAN_PERSIST);
     assert_int_equal(info.private_memory, 0);
     assert_ok(context, qn_device_get(context, "null", &device));
     assert_ok(context, qn_device_get_info(device, &info));
-    assert_int_equal(info.capabilities, of_targets | QN_CAN_CANCEL);
+    assert_int_equal(info.capabilities, of_targets | QN_CAN_CANCEL | QN_CAN_PERSIST);
     qn_context_destroy(context);
     assert_string_equal(qn_capability_name(QN_CAN_F64), "f64");
     assert_string_equal(qn_capability_name(QN_CAN_EMULATE), "emulated");

@@ -87,6 +87,7 @@ static qn_status map_and_unmap(qn_stream *stream, qn_buffer *buffer) {
 /* X(function, parameter's place in the call, kind, call with `h` for the object and o[KIND] for others) */
 #define CALLS(X)                                                                                             \
     X(qn_error_message, 0, CONTEXT, nothing(strstr(qn_error_message(h), "no context") != NULL))              \
+    X(qn_context_close, 0, CONTEXT, qn_context_close(h, 0))                                                  \
     X(qn_context_destroy, 0, CONTEXT, (qn_context_destroy(h), QN_ERROR_ARGUMENT))                            \
     X(qn_device_count, 0, CONTEXT, nothing(qn_device_count(h) == 0))                                         \
     X(qn_device_at, 0, CONTEXT, nothing(qn_device_at(h, 0) == NULL))                                         \
@@ -154,6 +155,8 @@ static qn_status map_and_unmap(qn_stream *stream, qn_buffer *buffer) {
     X(qn_event_wait, 0, EVENT, qn_event_wait(h, 0))                                                          \
     X(qn_stream_on_done, 0, STREAM, qn_stream_on_done(h, on_done, NULL))                                     \
     X(qn_stream_cancel, 0, STREAM, qn_stream_cancel(h))                                                      \
+    X(qn_stream_close, 0, STREAM, qn_stream_close(h, 0))                                                     \
+    X(qn_stream_set_persistent, 0, STREAM, qn_stream_set_persistent(h, true))                                \
     X(qn_event_fd, 0, EVENT, qn_event_fd(h, &out.fd))                                                        \
     X(qn_event_done, 0, EVENT, qn_event_done(h, &out.done))                                                  \
     X(qn_event_elapsed, 0, EVENT, qn_event_elapsed(h, o[EVENT], &out.elapsed))                               \
@@ -277,7 +280,8 @@ static void what_is_no_object_is_refused(void **state) {
 
 /* For a NULL stream there is a default where another object tells the device; destroying NULL is no failure. */
 static bool takes_null(const struct call *call, qn_status status) {
-    return strstr(call->function, "_destroy") || (!status && call->kind == STREAM && call->place == 0);
+    return strstr(call->function, "_destroy") || strstr(call->function, "_close") ||
+           (!status && call->kind == STREAM && call->place == 0);
 }
 
 static void no_older_message_stays(void **state) {

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <time.h>
 
@@ -153,8 +154,52 @@ static void threads_have_the_stack_that_is_promised(void **state) {
     assert_true(filled);
 }
 
+/* Of five threads four are the pool's: two at most are in runs that may never end, however many of those there are. */
+typedef struct never_done {
+    qn__pool *pool;
+    atomic_int inside;
+    atomic_bool stop;
+} never_done;
+
+static void go_on(void *user, uint64_t index, unsigned worker) {
+    never_done *e = user;
+    (void)index, (void)worker;
+    atomic_fetch_add(&e->inside, 1);
+    while (!atomic_load(&e->stop)) sched_yield();
+}
+
+static void *run_never_done(void *user) {
+    never_done *e = user;
+    qn__pool_run_apart(e->pool, 64, go_on, e);
+    return NULL;
+}
+
+static void count_worker(void *user, uint64_t index, unsigned worker) {
+    (void)index;
+    if (worker) atomic_fetch_add((atomic_int *)user, 1);
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+static void endless_runs_leave_threads_to_others(void **state) {
+    (void)state;
+    never_done e = {.pool = qn__pool_create(NULL, 5)};
+    pthread_t threads[3];
+    atomic_int by_others = 0;
+    assert_non_null(e.pool);
+    for (int i = 0; i < 3; i++) assert_int_equal(pthread_create(&threads[i], NULL, run_never_done, &e), 0);
+    for (int i = 0; i < 2000 && atomic_load(&e.inside) < 5; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    qn__pool_run(e.pool, 100, count_worker, &by_others);
+    assert_true(atomic_load(&by_others) > 0);
+    assert_int_equal(atomic_load(&e.inside), 5); /* their three callers, and two of the pool */
+    atomic_store(&e.stop, true);
+    for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
+    qn__pool_destroy(e.pool);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(endless_runs_leave_threads_to_others),
         cmocka_unit_test(every_task_runs_once),
         cmocka_unit_test(several_callers_run_side_by_side),
         cmocka_unit_test(an_endless_run_leaves_others_their_caller),

@@ -126,7 +126,7 @@ static void cpu_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     *info = (qn_device_info){
         .description = gpu->description,
         .driver = gpu->driver,
-        .capabilities = QN_CAN_SHARE_MEMORY | QN_CAN_SHARE_COHERENTLY | QN_CAN_IMPORT_HOST,
+        .capabilities = QN_CAN_SHARE_MEMORY | QN_CAN_SHARE_COHERENTLY | QN_CAN_IMPORT_HOST | QN_CAN_PERSIST,
         .compute_units = gpu->num_workers,
         .sub_group_size = QN__CPU_SUB_GROUP,
         .max_group_size = QN__CPU_MAX_GROUP,
@@ -197,6 +197,7 @@ const qn_backend qn__backend_cpu = {
     .wait = qn__cpu_wait,
     .failure = qn__cpu_failure,
     .cancel = qn__cpu_cancel,
+    .set_persistent = qn__cpu_set_persistent,
     .unfinished = qn__cpu_unfinished,
     .mark_create = qn__cpu_mark_create,
     .mark_destroy = qn__cpu_mark_destroy,

@@ -96,6 +96,7 @@ typedef struct qn__cpu_running {
     _Atomic uint32_t *flag; /* of the launch that runs, or NULL */
     qn__mark *mark;         /* that is waited for, or NULL */
     atomic_bool cancelled;  /* the command is */
+    bool persistent;        /* the queue is */
 } qn__cpu_running;
 /* Runs a launch to its end on the pool and on this thread, which uses `own`. NULL, or a message that
    says why it failed, which may lie in `why`. */
@@ -111,6 +112,7 @@ void qn__cpu_clock_next(qn__queue *queue, qn__times *times);
 uint64_t qn__cpu_completed(qn__queue *queue);
 /* What has been submitted ends now, or is dropped. Events that are recorded in it are reached all the same. */
 void qn__cpu_cancel(qn__queue *queue);
+qn_status qn__cpu_set_persistent(qn__queue *queue, bool persistent, char *why);
 void qn__cpu_unfinished(qn__queue *queue, char *names, size_t size);
 qn_status qn__cpu_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why);
 qn_status qn__cpu_failure(qn__queue *queue, uint32_t *since, char *why);

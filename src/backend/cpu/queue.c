@@ -246,6 +246,14 @@ qn_status qn__cpu_failure(qn__queue *queue, uint32_t *since, char *why) {
     return status;
 }
 
+qn_status qn__cpu_set_persistent(qn__queue *queue, bool persistent, char *why) {
+    (void)why;
+    pthread_mutex_lock(&queue->lock);
+    queue->now.persistent = persistent;
+    pthread_mutex_unlock(&queue->lock);
+    return QN_OK;
+}
+
 static void interrupt(qn__cpu_running *now) {
     pthread_mutex_lock(&now->lock);
     atomic_store(&now->cancelled, true);

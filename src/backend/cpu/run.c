@@ -202,7 +202,11 @@ const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command, qn__cpu_worker
     const char *error = settle(gpu, command);
     if (error) return error;
     set_launch(&r, command, &services);
-    if (!show(running, &r.launch.cancelled)) qn__pool_run(gpu->pool, cut(&r), run_piece, &r);
+    const bool cancelled = show(running, &r.launch.cancelled);
+    if (!cancelled && running->persistent)
+        qn__pool_run_apart(gpu->pool, cut(&r), run_piece, &r);
+    else if (!cancelled)
+        qn__pool_run(gpu->pool, cut(&r), run_piece, &r);
     if (r.looks) qn__cpu_memory_leave(gpu);
     return show(running, NULL) ? qn__cpu_cancelled : atomic_load(&r.error);
 }

@@ -224,6 +224,7 @@ void qn__cuda_queue_destroy(qn__queue *queue);
 qn_status qn__cuda_submit(qn__queue *queue, const qn__command *command, uint64_t *number, char *why);
 uint64_t qn__cuda_completed(qn__queue *queue);
 qn_status qn__cuda_failure(qn__queue *queue, uint32_t *since, char *why);
+qn_status qn__cuda_set_persistent(qn__queue *queue, bool persistent, char *why);
 void qn__cuda_unfinished(qn__queue *queue, char *names, size_t size);
 qn_status qn__cuda_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why);
 qn_status qn__cuda_lend(qn__queue *queue, char *why);

@@ -116,6 +116,7 @@ static void gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     *info = (qn_device_info){
         .description = gpu->name,
         .capabilities =
+            QN_CAN_PERSIST |
             (attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY) ? QN_CAN_SHARE_COHERENTLY : 0u) |
             (attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED) ? QN_CAN_IMPORT_HOST : 0u),
         .driver = gpu->driver->text,
@@ -196,6 +197,7 @@ const qn_backend qn__backend_cuda = {
     .completed = qn__cuda_completed,
     .wait = qn__cuda_wait,
     .failure = qn__cuda_failure,
+    .set_persistent = qn__cuda_set_persistent,
     .unfinished = qn__cuda_unfinished,
     .mark_create = qn__cuda_mark_create,
     .mark_destroy = qn__cuda_mark_destroy,

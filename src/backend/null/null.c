@@ -65,6 +65,7 @@ static void null_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     *info = (qn_device_info){
         .description = "accepts everything, computes nothing",
         .driver = "",
+        .capabilities = QN_CAN_PERSIST,
         .compute_units = 1,
         .sub_group_size = 32,
         .max_group_size = 1024,
@@ -158,6 +159,10 @@ static qn_status null_submit(qn__queue *queue, const qn__command *command, uint6
 
 static uint64_t null_completed(qn__queue *queue) { return queue->submitted; }
 static void null_cancel(qn__queue *queue) { (void)queue; /* all is done */ }
+static qn_status null_set_persistent(qn__queue *queue, bool persistent, char *why) {
+    (void)queue, (void)persistent, (void)why;
+    return QN_OK;
+}
 static void null_unfinished(qn__queue *queue, char *names, size_t size) {
     (void)queue;
     if (size) names[0] = 0;
@@ -256,6 +261,7 @@ const qn_backend qn__backend_null = {
     .completed = null_completed,
     .wait = null_wait,
     .cancel = null_cancel,
+    .set_persistent = null_set_persistent,
     .unfinished = null_unfinished,
     .mark_create = null_mark_create,
     .mark_destroy = null_mark_destroy,

@@ -118,7 +118,7 @@ static void gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     *info = (qn_device_info){
         .description = gpu->description,
         .driver = gpu->version,
-        .capabilities = (gpu->is_cpu ? QN_CAN_SHARE_MEMORY | QN_CAN_IMPORT_HOST : 0u) |
+        .capabilities = QN_CAN_PERSIST | (gpu->is_cpu ? QN_CAN_SHARE_MEMORY | QN_CAN_IMPORT_HOST : 0u) |
                         (gpu->has_fine_svm ? QN_CAN_SHARE_COHERENTLY : 0u),
         .import_handles = QN_HANDLE_OPENCL_MEM,
         .compute_units = gpu->compute_units,
@@ -193,6 +193,7 @@ const qn_backend qn__backend_opencl = {
     .completed = qn__cl_completed,
     .wait = qn__cl_wait,
     .failure = qn__cl_failure,
+    .set_persistent = qn__cl_set_persistent,
     .unfinished = qn__cl_unfinished,
     .mark_create = qn__cl_mark_create,
     .mark_destroy = qn__cl_mark_destroy,

@@ -204,6 +204,7 @@ void qn__cl_queue_destroy(qn__queue *queue);
 qn_status qn__cl_submit(qn__queue *queue, const qn__command *command, uint64_t *number, char *why);
 uint64_t qn__cl_completed(qn__queue *queue);
 qn_status qn__cl_failure(qn__queue *queue, uint32_t *since, char *why);
+qn_status qn__cl_set_persistent(qn__queue *queue, bool persistent, char *why);
 void qn__cl_unfinished(qn__queue *queue, char *names, size_t size);
 qn_status qn__cl_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why);
 qn_status qn__cl_lend(qn__queue *queue, char *why);

@@ -61,12 +61,14 @@ static bool choose_family(qn__gpu *gpu) {
     const VkQueueFamilyProperties *family = &families[chosen];
     gpu->family = chosen;
     gpu->timestamp_bits = family->timestampValidBits;
-    gpu->num_lanes = family->queueCount < QN__VK_MAX_LANES ? family->queueCount : QN__VK_MAX_LANES;
+    const uint32_t queues = family->queueCount;
+    gpu->num_lanes = queues <= QN__VK_MAX_LANES ? queues - (queues > 1) : QN__VK_MAX_LANES;
+    gpu->all_lanes = queues - gpu->num_lanes < QN__VK_OWN_LANES ? queues : gpu->num_lanes + QN__VK_OWN_LANES;
     return true;
 }
 
 static qn_status create_device(qn__gpu *gpu, char *why) {
-    static const float priorities[QN__VK_MAX_LANES] = {1, 1, 1, 1};
+    static const float priorities[QN__VK_ALL_LANES] = {1, 1, 1, 1, 1, 1, 1, 1};
     qn__vk_features features;
     qn_status status = qn__vk_features_choose(gpu->driver, gpu->physical, &features, &gpu->can, why);
     if (status) return status;
@@ -76,7 +78,7 @@ static qn_status create_device(qn__gpu *gpu, char *why) {
     }
     VkDeviceQueueCreateInfo queues = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
                                       .queueFamilyIndex = gpu->family,
-                                      .queueCount = gpu->num_lanes,
+                                      .queueCount = gpu->all_lanes,
                                       .pQueuePriorities = priorities};
     VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                .pNext = &features.base,
@@ -128,7 +130,8 @@ void qn__vk_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     *info = (qn_device_info){
         .description = gpu->physical->properties.deviceName,
         .driver = gpu->driver_text,
-        .capabilities = (gpu->unified ? QN_CAN_SHARE_MEMORY : 0u) |
+        .capabilities = (gpu->num_lanes < gpu->all_lanes ? QN_CAN_PERSIST : 0u) |
+                        (gpu->unified ? QN_CAN_SHARE_MEMORY : 0u) |
                         (gpu->can.coherent ? QN_CAN_SHARE_COHERENTLY : 0u) |
                         (gpu->get_host_pointer_properties ? QN_CAN_IMPORT_HOST : 0u),
         .import_handles = gpu->can.import_handles,
@@ -161,7 +164,7 @@ void qn__vk_gpu_close(qn__gpu *gpu) {
         if (gpu->layout) gpu->vk.DestroyPipelineLayout(gpu->device, gpu->layout, NULL);
         gpu->vk.DestroyDevice(gpu->device, NULL);
     }
-    for (uint32_t i = 0; i < QN__VK_MAX_LANES; i++) pthread_mutex_destroy(&gpu->lanes[i].lock);
+    for (uint32_t i = 0; i < QN__VK_ALL_LANES; i++) pthread_mutex_destroy(&gpu->lanes[i].lock);
     qn__loss_free(&gpu->loss);
     pthread_mutex_destroy(&gpu->lock);
     qn__release(gpu->services->allocator, gpu);
@@ -176,7 +179,7 @@ qn_status qn__vk_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out, cha
     pthread_mutex_init(&gpu->lock, NULL);
     qn__loss_init(&gpu->loss);
     qn__vk_watcher_init(gpu);
-    for (uint32_t i = 0; i < QN__VK_MAX_LANES; i++) pthread_mutex_init(&gpu->lanes[i].lock, NULL);
+    for (uint32_t i = 0; i < QN__VK_ALL_LANES; i++) pthread_mutex_init(&gpu->lanes[i].lock, NULL);
     qn_status status = create_device(gpu, why);
     if (!status) status = create_layout(gpu, why);
     if (!status) status = qn__vk_heaps_init(gpu, why);
@@ -184,7 +187,7 @@ qn_status qn__vk_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out, cha
         qn__vk_gpu_close(gpu);
         return status;
     }
-    for (uint32_t i = 0; i < gpu->num_lanes; i++)
+    for (uint32_t i = 0; i < gpu->all_lanes; i++)
         gpu->vk.GetDeviceQueue(gpu->device, gpu->family, i, &gpu->lanes[i].queue);
     memcpy(gpu->max_groups, gpu->physical->properties.limits.maxComputeWorkGroupCount,
            sizeof gpu->max_groups);
@@ -226,6 +229,7 @@ const qn_backend qn__backend_vulkan = {
     .completed = qn__vk_completed,
     .wait = qn__vk_wait,
     .failure = qn__vk_failure,
+    .set_persistent = qn__vk_set_persistent,
     .unfinished = qn__vk_unfinished,
     .mark_create = qn__vk_mark_create,
     .mark_destroy = qn__vk_mark_destroy,

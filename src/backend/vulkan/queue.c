@@ -332,6 +332,46 @@ qn_status qn__vk_failure(qn__queue *queue, uint32_t *since, char *why) {
 
 /* ---- streams ---- */
 
+static qn__vk_lane *shared_lane(qn__gpu *gpu) {
+    return &gpu->lanes[atomic_fetch_add(&gpu->next_lane, 1) % gpu->num_lanes];
+}
+
+/* A lane for the stream alone; NULL: there is none left. */
+static qn__vk_lane *take_lane(qn__gpu *gpu) {
+    qn__vk_lane *lane = NULL;
+    pthread_mutex_lock(&gpu->lock);
+    for (uint32_t i = gpu->num_lanes; i < gpu->all_lanes && !lane; i++)
+        if (!gpu->lanes[i].taken) lane = &gpu->lanes[i];
+    if (lane) lane->taken = true;
+    pthread_mutex_unlock(&gpu->lock);
+    return lane;
+}
+
+static void give_lane(qn__gpu *gpu, qn__vk_lane *lane) {
+    pthread_mutex_lock(&gpu->lock);
+    lane->taken = false;
+    pthread_mutex_unlock(&gpu->lock);
+}
+
+/* In a queue that it shared, what others submit would be done behind it. */
+qn_status qn__vk_set_persistent(qn__queue *queue, bool persistent, char *why) {
+    qn__gpu *gpu = queue->gpu;
+    qn__vk_lane *lane = persistent ? take_lane(gpu) : shared_lane(gpu);
+    if (!lane) {
+        snprintf(why, QN__WHY,
+                 gpu->num_lanes < gpu->all_lanes
+                     ? "all queues of the driver's that a stream can have alone are taken"
+                     : "the driver has one queue only, which all streams share");
+        return QN_ERROR_UNSUPPORTED;
+    }
+    pthread_mutex_lock(&queue->lock);
+    qn__vk_lane *before = queue->lane;
+    queue->lane = lane;
+    pthread_mutex_unlock(&queue->lock);
+    if (before->taken) give_lane(gpu, before);
+    return QN_OK;
+}
+
 void qn__vk_queue_destroy(qn__queue *queue) {
     qn__gpu *gpu = queue->gpu;
     qn__vk_unwatch(queue);
@@ -351,6 +391,7 @@ void qn__vk_queue_destroy(qn__queue *queue) {
     qn__vk_batches_free(queue);
     pthread_mutex_unlock(&queue->lock);
     if (queue->timeline) qn__vk_timeline_drop(queue->timeline);
+    if (queue->lane->taken) give_lane(gpu, queue->lane);
     pthread_mutex_destroy(&queue->lock);
     qn__release(gpu->services->allocator, queue);
 }
@@ -360,7 +401,7 @@ qn_status qn__vk_queue_create(qn__gpu *gpu, qn__queue **out, char *why) {
     qn__queue *queue = qn__allocate_zeroed(gpu->services->allocator, sizeof *queue);
     if (!queue) return QN_ERROR_OUT_OF_MEMORY;
     queue->gpu = gpu;
-    queue->lane = &gpu->lanes[atomic_fetch_add(&gpu->next_lane, 1) % gpu->num_lanes];
+    queue->lane = shared_lane(gpu);
     pthread_mutex_init(&queue->lock, NULL);
     qn_status status = qn__vk_timeline_new(gpu, queue, &queue->timeline, why);
     if (status)

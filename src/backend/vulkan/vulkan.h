@@ -12,7 +12,9 @@
 #include "backend/vulkan/vk.h"
 
 enum {
-    QN__VK_MAX_LANES = 4,
+    QN__VK_MAX_LANES = 4, /* that streams share */
+    QN__VK_OWN_LANES = 4, /* for streams that may never be done, each its own */
+    QN__VK_ALL_LANES = QN__VK_MAX_LANES + QN__VK_OWN_LANES,
     QN__VK_STAMPS = 256,            /* timestamps in a query pool */
     QN__VK_BATCH = 64,              /* commands that are gathered in a batch at most */
     QN__VK_CHUNK = 8 << 20,         /* bytes of a piece of a staged transfer */
@@ -86,6 +88,7 @@ typedef struct qn__vk_pinned {
 typedef struct qn__vk_lane {
     pthread_mutex_t lock;
     VkQueue queue;
+    bool taken; /* one of those for a stream alone; the gpu's lock guards it */
 } qn__vk_lane;
 
 /* The thread that submits what has gathered (watch.c). */
@@ -140,8 +143,8 @@ struct qn__gpu {
     VkGetMemoryHostPointerPropertiesEXT *get_host_pointer_properties; /* NULL: nothing is imported */
     qn__vk_abilities can;
     uint32_t family, timestamp_bits;
-    qn__vk_lane lanes[QN__VK_MAX_LANES];
-    uint32_t num_lanes;
+    qn__vk_lane lanes[QN__VK_ALL_LANES];
+    uint32_t num_lanes, all_lanes; /* shared ones first, then those for a stream alone */
     atomic_uint next_lane;
     VkPipelineLayout layout; /* of all pipelines: push constants, nothing else */
     bool unified;            /* device memory is host memory */
@@ -312,6 +315,7 @@ void qn__vk_queue_destroy(qn__queue *queue);
 qn_status qn__vk_submit(qn__queue *queue, const qn__command *command, uint64_t *number, char *why);
 uint64_t qn__vk_completed(qn__queue *queue); /* batch.c */
 qn_status qn__vk_failure(qn__queue *queue, uint32_t *since, char *why);
+qn_status qn__vk_set_persistent(qn__queue *queue, bool persistent, char *why);
 void qn__vk_unfinished(qn__queue *queue, char *names, size_t size);
 qn_status qn__vk_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why);
 /* Submits a command buffer that was recorded before, behind its last submission, which this one then is. */
