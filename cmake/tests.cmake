@@ -30,6 +30,15 @@ foreach(source ${unit_tests})
     set_tests_properties(unit.${name} PROPERTIES SKIP_RETURN_CODE 77)
 endforeach()
 
+# With a trace, calls do what they do without.
+foreach(name api_random api_stream)
+    if(TARGET unit_${name})
+        add_test(NAME unit.traced.${name} COMMAND unit_${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+        set_tests_properties(unit.traced.${name} PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT
+                                                            "QUERN_TRACE=${PROJECT_BINARY_DIR}/${name}.json")
+    endif()
+endforeach()
+
 # Pages that are generated from the sources are up to date.
 add_test(NAME docs.ir COMMAND scripts/gen-ir-docs --check WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 

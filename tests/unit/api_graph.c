@@ -1,6 +1,8 @@
 /* Graphs beyond recording and replaying: which of their buffers they write, launches that are set anew, events inside. */
 #include "api_support.h"
 
+#include <pthread.h>
+
 /* Only what a kernel does says that `in` is read: it is no pointer to const. */
 static const char source[] = "kernel void add(global int *in, global int *out, int by) {\n"
                              "    size_t i = get_global_id(0);\n"
@@ -185,6 +187,51 @@ static void a_launch_that_runs_is_not_touched(void **state) {
     qn_context_destroy(f.context);
 }
 
+/* Threads that set and launch one graph: each launch has one thread's range and arguments together. */
+enum { SETTERS = 3, SETTINGS = 60, ITEMS = 64 };
+
+typedef struct setter {
+    rig *r;
+    int by;
+    bool failed;
+} setter;
+
+static void *set_and_launch(void *user) {
+    setter *s = user;
+    for (int i = 0; i < SETTINGS && !s->failed; i++) {
+        s->failed = qn_graph_set_launch(s->r->graph, 0, QN_RANGE((uint64_t)s->by), QN_ARGS(s->r->b, s->by)) !=
+                        QN_OK ||
+                    qn_graph_launch(NULL, s->r->graph) != QN_OK;
+    }
+    return NULL;
+}
+
+static void threads_set_and_launch_one_graph(void **state) {
+    (void)state;
+    rig r = make_rig(test_device());
+    int out[ITEMS];
+    setter setters[SETTERS];
+    pthread_t threads[SETTERS];
+    qn_buffer_destroy(r.b);
+    r.b = make_buffer(r.f.device, sizeof out, NULL);
+    for (int i = 0; i < SETTERS; i++) {
+        setters[i] = (setter){&r, ITEMS >> i, false};
+        assert_int_equal(pthread_create(&threads[i], NULL, set_and_launch, &setters[i]), 0);
+    }
+    for (int i = 0; i < SETTERS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_false(setters[i].failed);
+    }
+    assert_ok(r.f.context, qn_buffer_read(r.b, 0, out, sizeof out));
+    /* what only the launches of 64 items added, of 32 as well, and of 16 too */
+    const int of_64 = out[ITEMS - 1], of_32 = out[ITEMS / 2 - 1] - of_64, of_16 = out[0] - out[ITEMS / 2 - 1];
+    for (int i = 0; i < ITEMS; i++)
+        assert_int_equal(out[i], of_64 + (i < 32 ? of_32 : 0) + (i < 16 ? of_16 : 0));
+    assert_true(of_64 % 64 == 0 && of_32 % 32 == 0 && of_16 % 16 == 0);
+    assert_int_equal(of_64 / 64 + of_32 / 32 + of_16 / 16, SETTERS * SETTINGS);
+    qn_context_destroy(r.f.context);
+}
+
 /* ---- events ---- */
 
 static void each_launch_moves_its_events(void **state) {
@@ -261,9 +308,13 @@ static void others_wait_for_a_graphs_event(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_what_is_written_is_newer), cmocka_unit_test(launches_are_set_anew),
-        cmocka_unit_test(wrong_settings_change_nothing), cmocka_unit_test(a_launch_that_runs_is_not_touched),
-        cmocka_unit_test(each_launch_moves_its_events),  cmocka_unit_test(others_wait_for_a_graphs_event),
+        cmocka_unit_test(only_what_is_written_is_newer),
+        cmocka_unit_test(launches_are_set_anew),
+        cmocka_unit_test(wrong_settings_change_nothing),
+        cmocka_unit_test(a_launch_that_runs_is_not_touched),
+        cmocka_unit_test(threads_set_and_launch_one_graph),
+        cmocka_unit_test(each_launch_moves_its_events),
+        cmocka_unit_test(others_wait_for_a_graphs_event),
     };
     return run_device_tests(tests);
 }
