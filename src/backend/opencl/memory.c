@@ -78,6 +78,7 @@ static qn_status make_buffer(qn__gpu *gpu, qn__memory *memory, uint64_t size, vo
 }
 
 static qn_status begin(qn__gpu *gpu, uint64_t size, qn__memory **memory, char *why) {
+    *memory = NULL;
     if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
     if (size > SIZE_MAX - 4 * PAGE) return no_memory(gpu, size, CL_INVALID_BUFFER_SIZE, why);
     *memory = qn__allocate_zeroed(gpu->services->allocator, sizeof **memory);
@@ -88,7 +89,7 @@ static uint64_t rounded(uint64_t size) { return (size + 63) / 64 * 64; }
 
 qn_status qn__cl_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **out, uint64_t *address, void **host,
                                char *why) {
-    qn__memory *memory = NULL;
+    qn__memory *memory;
     *host = NULL;
     qn_status status = begin(gpu, size, &memory, why);
     if (status) return status;
@@ -107,7 +108,7 @@ qn_status qn__cl_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **out, ui
 qn_status qn__cl_memory_share(qn__gpu *gpu, uint64_t size, qn__memory **out, uint64_t *address, void **host,
                               char *why) {
     const uint64_t flags = CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS;
-    qn__memory *memory = NULL;
+    qn__memory *memory;
     *host = NULL;
     qn_status status = begin(gpu, size, &memory, why);
     if (status) return status;
@@ -126,7 +127,7 @@ qn_status qn__cl_memory_share(qn__gpu *gpu, uint64_t size, qn__memory **out, uin
 qn_status qn__cl_host_import(qn__gpu *gpu, void *host, uint64_t size, bool read_only, qn__memory **out,
                              uint64_t *address, char *why) {
     (void)read_only;
-    qn__memory *memory = NULL;
+    qn__memory *memory;
     qn_status status = begin(gpu, size, &memory, why);
     return status ? status : make_buffer(gpu, memory, size, host, out, address, why);
 }
