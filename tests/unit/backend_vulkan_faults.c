@@ -18,6 +18,81 @@ static void out_of_memory(void **state) {
     array_free(small);
 }
 
+static VkResult failing_memory(VkDevice device, const VkMemoryAllocateInfo *info, VkNoHooks hooks,
+                               VkDeviceMemory *memory) {
+    (void)device;
+    (void)info;
+    (void)hooks;
+    (void)memory;
+    return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
+static VkResult failing_buffer(VkDevice device, const VkBufferCreateInfo *info, VkNoHooks hooks,
+                               VkBuffer *buffer) {
+    (void)device, (void)info, (void)hooks, (void)buffer;
+    return VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+static VkResult failing_bind(VkDevice device, VkBuffer buffer, VkDeviceMemory memory, VkDeviceSize offset) {
+    (void)device, (void)buffer, (void)memory, (void)offset;
+    return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
+static VkResult refusing_memory(VkDevice device, const VkMemoryAllocateInfo *info, VkNoHooks hooks,
+                                VkDeviceMemory *memory) {
+    (void)device, (void)info, (void)hooks, (void)memory;
+    return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+}
+
+static VkResult no_types(VkDevice device, uint32_t type, const void *host,
+                         VkMemoryHostPointerPropertiesEXT *properties) {
+    (void)device, (void)type, (void)host;
+    properties->memoryTypeBits = 0;
+    return VK_SUCCESS;
+}
+
+static void try_import(qn_status wanted, const char *part) {
+    static _Alignas(16) char host[100];
+    qn__memory *memory = NULL;
+    uint64_t address;
+    const long before = atomic_load(&live);
+    assert_int_equal(backend->host_import(gpu, host, sizeof host, false, &memory, &address, why), wanted);
+    if (wanted) {
+        if (!strstr(why, part)) fail_msg("it said %s", why);
+        assert_null(memory);
+    } else
+        backend->host_import_end(gpu, memory, host, sizeof host);
+    assert_int_equal(atomic_load(&live), before);
+}
+
+/* Whatever the driver refuses, the memory is the caller's, and the next time it works. */
+static void imports_fail(void **state) {
+    (void)state;
+    if (!gpu->get_host_pointer_properties) skip();
+    const qn__vk_device_functions kept = gpu->vk;
+    VkGetMemoryHostPointerPropertiesEXT *const asked = gpu->get_host_pointer_properties;
+    gpu->vk.CreateBuffer = failing_buffer;
+    try_import(QN_ERROR_OUT_OF_MEMORY, "vkCreateBuffer");
+    gpu->vk = kept;
+    gpu->vk.AllocateMemory = failing_memory;
+    try_import(QN_ERROR_DEVICE_MEMORY, "vkAllocateMemory");
+    gpu->vk.AllocateMemory = refusing_memory;
+    try_import(QN_ERROR_UNSUPPORTED, "the driver does not take this host memory");
+    gpu->vk = kept;
+    gpu->vk.BindBufferMemory = failing_bind;
+    try_import(QN_ERROR_DEVICE_MEMORY, "vkBindBufferMemory");
+    gpu->vk = kept;
+    gpu->get_host_pointer_properties = no_types;
+    try_import(QN_ERROR_UNSUPPORTED, "no coherent memory type");
+    gpu->get_host_pointer_properties = asked;
+    for (int n = 0; n < 2; n++) {
+        atomic_store(&fail_after, n);
+        try_import(QN_ERROR_OUT_OF_MEMORY, "");
+        atomic_store(&fail_after, -1);
+    }
+    try_import(QN_OK, "");
+}
+
 static VkResult lost_wait(VkDevice device, const VkSemaphoreWaitInfo *info, uint64_t timeout) {
     (void)device;
     (void)info;
@@ -38,15 +113,6 @@ static VkResult failing_submit(VkQueue queue, uint32_t count, const VkSubmitInfo
     (void)submits;
     (void)fence;
     return VK_ERROR_OUT_OF_HOST_MEMORY;
-}
-
-static VkResult failing_memory(VkDevice device, const VkMemoryAllocateInfo *info, VkNoHooks hooks,
-                               VkDeviceMemory *memory) {
-    (void)device;
-    (void)info;
-    (void)hooks;
-    (void)memory;
-    return VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 
 static VkResult failing_pipelines(VkDevice device, VkPipelineCache cache, uint32_t count,
@@ -295,13 +361,10 @@ static void device_lost(void **state) {
 
 int main(void) {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(out_of_memory),
-        cmocka_unit_test(submit_fails),
-        cmocka_unit_test(a_batch_behind_one_that_failed),
-        cmocka_unit_test(driver_refuses),
-        cmocka_unit_test(a_late_read_finds_no_memory),
-        cmocka_unit_test(host_memory_fails),
-        cmocka_unit_test(device_lost),
+        cmocka_unit_test(out_of_memory),     cmocka_unit_test(imports_fail),
+        cmocka_unit_test(submit_fails),      cmocka_unit_test(a_batch_behind_one_that_failed),
+        cmocka_unit_test(driver_refuses),    cmocka_unit_test(a_late_read_finds_no_memory),
+        cmocka_unit_test(host_memory_fails), cmocka_unit_test(device_lost),
     };
     return run_in_both_ways(tests, QN__COUNT(tests));
 }

@@ -117,7 +117,6 @@ qn_status qn__vk_heaps_init(qn__gpu *gpu, char *why) {
     if (status) return status;
     int shared = is_unified(gpu) ? find_type(memory, usable, LOCAL | HOST, CACHED, 0) : -1;
     gpu->unified = shared >= 0;
-    atomic_store(&gpu->host_looks, gpu->unified);
     int device =
         gpu->unified ? shared : find_type(memory, usable, LOCAL, 0, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT);
     if (device < 0) device = find_type(memory, usable, LOCAL, 0, 0);

@@ -112,7 +112,7 @@ static void order(qn__vk_recorder *r, const qn__vk_use *uses, uint32_t count) {
 }
 
 void qn__vk_recorder_end(qn__vk_recorder *r) {
-    if (!r->host_reads && !atomic_load(&r->gpu->host_looks)) return;
+    if (!r->gpu->unified && !r->host_reads && !atomic_load(&r->gpu->host_looks)) return;
     VkMemoryBarrier memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
                               .srcAccessMask = WRITES,
                               .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
