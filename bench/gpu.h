@@ -53,6 +53,7 @@ void gpu_memory(const gpu_options *o);
 void gpu_overhead(const gpu_options *o);
 void gpu_compile(const gpu_options *o);
 void gpu_software(const gpu_options *o);
+void gpu_peer(const gpu_options *o);
 void gpu_variants(const gpu_options *o); /* only where it is asked for */
 /* Writes PTX of every case, by quern and by NVRTC, into a folder: for reading, needs no GPU. */
 int gpu_dump(const char *folder, const char *only, int arch);
@@ -65,6 +66,7 @@ void gpu_memory_child(const gpu_options *o, const char *device, size_t first);
 void gpu_transfers_child(const gpu_options *o, const char *device, size_t first);
 void gpu_overhead_child(const gpu_options *o, const char *device, size_t first);
 void gpu_start_child(const gpu_options *o, const char *device, size_t first);
+void gpu_peer_child(const gpu_options *o, const char *device, size_t first);
 void gpu_software_child(const gpu_options *o, const char *device, size_t first);
 void gpu_variants_child(const gpu_options *o, const char *device, size_t first);
 /* Its text and failures are reported; figures go to `hear`. */

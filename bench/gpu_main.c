@@ -9,7 +9,7 @@ static const char help[] =
     "usage: quern_gpu_bench [--section NAME[,NAME...]] [--only CASE[,CASE...]] [--quick] [--cpu-time] "
     "[--markdown FILE]\n"
     "                       [--sample-ms N] [--reverse] [--dump FOLDER [--arch N]]\n"
-    "  --section NAME   only these: code, bandwidth, memory, overhead, compile, software;\n"
+    "  --section NAME   only these: code, bandwidth, memory, overhead, compile, software, peer;\n"
     "                   and, not without being asked for, variants: code compiled in different ways\n"
     "  --only CASE      of code, software and variants only cases whose name begins so\n"
     "  --quick          small sizes, few runs: does it work, not how fast\n"
@@ -28,7 +28,7 @@ static const struct section {
 } sections[] = {{"code", gpu_code, false},       {"bandwidth", gpu_bandwidth, false},
                 {"memory", gpu_memory, false},   {"overhead", gpu_overhead, false},
                 {"compile", gpu_compile, false}, {"software", gpu_software, false},
-                {"variants", gpu_variants, true}};
+                {"peer", gpu_peer, false},       {"variants", gpu_variants, true}};
 
 typedef struct command_line {
     gpu_options options;

@@ -36,8 +36,9 @@ foreach(test api_native api_external)
     set_tests_properties(unit.fake_cuda.${test} PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT
                          "QUERN_DEVICE=cuda;LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/fake/cuda")
 endforeach()
-add_test(NAME unit.fake_cuda.api_across COMMAND unit_api_across cpu cuda:0 null WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-set_tests_properties(unit.fake_cuda.api_across PROPERTIES ENVIRONMENT "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/fake/cuda")
+add_test(NAME unit.fake_cuda.api_across COMMAND unit_api_across cpu cuda:0 cuda:1 null WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+set_tests_properties(unit.fake_cuda.api_across PROPERTIES ENVIRONMENT
+                     "QN_FAKE_DEVICES=2;LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/fake/cuda")
 
 # Where a toolkit is installed, what we declare of the driver is compared with its header.
 find_path(CUDA_HEADER cuda.h PATHS /usr/local/cuda/include)

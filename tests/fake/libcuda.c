@@ -2,7 +2,7 @@
    done when it is submitted, graphs are recorded and replayed, modules are any text with `.entry` lines. A few
    kernels are known by name (see run_kernel). It is stricter than a driver: without a current context calls
    fail, addresses must lie in allocations, a graph is launched by one thread at a time. Tests steer it through the
-   fake_* functions (fake.h); faults also come from QN_FAKE_FAIL=name:nth:result,... */
+   fake_* functions (fake.h); faults also come from QN_FAKE_FAIL=name:nth:result,...; QN_FAKE_DEVICES=2 makes it two devices. */
 #define _GNU_SOURCE /* memfd_create */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -174,6 +174,8 @@ static void start(void) {
     if (fake.started) return;
     fake.started = true;
     char text[512], *rest = NULL;
+    const char *devices = getenv("QN_FAKE_DEVICES");
+    if (devices) fake.settings[FAKE_DEVICES] = strtol(devices, NULL, 10);
     const char *given = getenv("QN_FAKE_FAIL");
     snprintf(text, sizeof text, "%s", given ? given : "");
     for (char *one = strtok_r(text, ",", &rest); one; one = strtok_r(NULL, ",", &rest)) {
