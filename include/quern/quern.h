@@ -560,7 +560,19 @@ typedef struct qn_param_info {
     uint32_t size;         /* bytes of the value (buffers: 8) */
     uint32_t element_size; /* bytes of what the pointer points to; 0 for void */
     bool is_constant_space, is_const, is_restrict;
+    uint32_t
+        num_fields; /* of a struct, by value or pointed to: see qn_kernel_get_field; 0: none, or over 1,024 */
 } qn_param_info;
+
+/* A number, a vector or an array of these in a struct. Those of inner structs have a path: "light.color", "steps[1].at".
+   Bit-fields are left out. */
+typedef struct qn_field_info {
+    const char *name;
+    qn_type type;    /* QN_TYPE_BYTES: a pointer */
+    uint32_t lanes;  /* 1, 2, 3, 4, 8, 16 */
+    uint32_t offset; /* bytes from the struct's begin */
+    uint32_t count;  /* elements of an array, of all its dimensions together; else 1 */
+} qn_field_info;
 
 typedef struct qn_kernel_info {
     const char *name;
@@ -572,6 +584,10 @@ typedef struct qn_kernel_info {
 
 QN_API qn_status qn_kernel_get_info(const qn_kernel *kernel, qn_kernel_info *info);
 QN_API qn_status qn_kernel_get_param(const qn_kernel *kernel, uint32_t index, qn_param_info *info);
+/* A field of the struct that a parameter is or points to, in the order of the source, which is also that of the offsets but
+   in unions. Strings belong to the program. Errors: QN_ERROR_RANGE (either index). Any thread. */
+QN_API qn_status qn_kernel_get_field(const qn_kernel *kernel, uint32_t param, uint32_t index,
+                                     qn_field_info *info);
 
 /* ---- launching ---- */
 

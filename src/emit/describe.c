@@ -51,7 +51,11 @@ static qn__param_info describe_param(const ir_arg *arg, uint64_t end) {
                             .size = arg->size,
                             .align = align,
                             .offset = (uint32_t)aligned(end, align),
-                            .pointee_size = arg->pointee_size};
+                            .pointee_size = arg->pointee_size,
+                            .field_names = arg->field_names,
+                            .num_field_names = arg->num_fields,
+                            .fields = arg->fields,
+                            .num_fields = arg->num_fields * IR_FIELD_WORDS};
 }
 
 static uint64_t static_local(const ir_function *kernel) {

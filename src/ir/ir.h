@@ -365,14 +365,20 @@ enum {
 /* A function parameter: value and what reflection tells of it. */
 typedef struct ir_arg {
     ir_value *value;
-    uint8_t arg_kind;             /* ir_arg_kind (kernels) */
-    uint8_t flags;                /* IR_ARG_CONST ... */
-    bool is_signed;               /* integer element type is signed */
-    ir_type element;              /* pointee's type if a number or vector, else IR_VOID */
-    uint32_t size, align;         /* bytes of the value in the argument block (pointers: 8) */
-    uint32_t pointee_size;        /* bytes; 0 for void */
-    const char *name, *type_name; /* "x", "float4*" */
+    uint8_t arg_kind;               /* ir_arg_kind (kernels) */
+    uint8_t flags;                  /* IR_ARG_CONST ... */
+    bool is_signed;                 /* integer element type is signed */
+    ir_type element;                /* pointee's type if a number or vector, else IR_VOID */
+    uint32_t size, align;           /* bytes of the value in the argument block (pointers: 8) */
+    uint32_t pointee_size;          /* bytes; 0 for void */
+    const char *name, *type_name;   /* "x", "float4*" */
+    const char *const *field_names; /* of a struct by value or pointed to, as in code_info.def */
+    const uint32_t *fields;
+    uint32_t num_fields; /* words of `fields` are IR_FIELD_WORDS times as many */
 } ir_arg;
+
+/* A field: byte offset, bytes of a lane (0: no number), lanes, IR_FIELD_* bits, elements of the array that it is, else 1. */
+enum { IR_FIELD_WORDS = 5, IR_FIELD_FLOAT = 1, IR_FIELD_SIGNED = 2 };
 
 typedef struct ir_local {
     const char *name;

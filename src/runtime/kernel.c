@@ -115,8 +115,34 @@ qn_status qn_kernel_get_param(const qn_kernel *kernel, uint32_t index, qn_param_
         .is_constant_space = param->is_constant,
         .is_const = param->is_const,
         .is_restrict = param->is_restrict,
+        .num_fields = param->num_field_names,
     };
     QN__WRITE(kernel->object.context, qn_param_info, info, &known);
+    return QN_OK;
+}
+
+qn_status qn_kernel_get_field(const qn_kernel *kernel, uint32_t param, uint32_t index, qn_field_info *info) {
+    static const char function[] = "qn_kernel_get_field";
+    qn_status status = qn__check(kernel, QN__OBJECT_KERNEL, function, "kernel");
+    if (status) return status;
+    qn_context *context = kernel->object.context;
+    if (!info) return qn__fail_null(context, function, "info");
+    if (param >= qn__source_params(kernel->info))
+        return qn__fail(context, QN_ERROR_RANGE, "%s: param %u; %s has %u parameters", function,
+                        (unsigned)param, kernel->info->name, (unsigned)qn__source_params(kernel->info));
+    const qn__param_info *of = &kernel->info->params[param];
+    enum { WORDS = 5 }; /* code_info.def */
+    if (index >= of->num_field_names || index >= of->num_fields / WORDS)
+        return qn__fail(context, QN_ERROR_RANGE, "%s: index %u; '%s' has %u fields", function,
+                        (unsigned)index, of->name, (unsigned)of->num_field_names);
+    const uint32_t *field = of->fields + index * (size_t)WORDS;
+    const uint32_t lane_size = field[1] <= 8 ? field[1] : 0;
+    const qn_field_info known = {.name = of->field_names[index] ? of->field_names[index] : "",
+                                 .type = types[lane_size][field[3] & 1 ? 2 : field[3] >> 1 & 1],
+                                 .lanes = field[2],
+                                 .offset = field[0],
+                                 .count = field[4]};
+    QN__WRITE(context, qn_field_info, info, &known);
     return QN_OK;
 }
 

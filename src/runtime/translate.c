@@ -79,6 +79,22 @@ static void put_entry(void *user, const char *text) {
     list->begun = true;
 }
 
+/* Five words each (code_info.def). */
+static void put_fields(qn__buf *out, const qn__param_info *param) {
+    if (!param->num_field_names) return;
+    qn__buf_puts(out, ",\n         \"fields\": [");
+    for (uint32_t i = 0; i < param->num_field_names && 5 * i + 4 < param->num_fields; i++) {
+        const uint32_t *field = param->fields + i * (size_t)5;
+        const char *kind = field[1] == 0 ? "pointer" : field[3] & 1 ? "float" : field[3] & 2 ? "int" : "uint";
+        qn__buf_puts(out, i ? ",\n            {\"name\": " : "\n            {\"name\": ");
+        qn__put_json(out, param->field_names[i]);
+        qn__buf_printf(out, ", \"offset\": %u, \"kind\": \"%s\", \"bits\": %u, \"lanes\": %u, \"count\": %u}",
+                       (unsigned)field[0], kind, (unsigned)field[1] * 8, (unsigned)field[2],
+                       (unsigned)field[4]);
+    }
+    qn__buf_putc(out, ']');
+}
+
 static void put_param(qn__buf *out, const qn__kernel_info *kernel, uint32_t index) {
     const qn__param_info *param = &kernel->params[index];
     qn__buf_puts(out, "{\"name\": ");
@@ -100,6 +116,7 @@ static void put_param(qn__buf *out, const qn__kernel_info *kernel, uint32_t inde
         qn__reach_print(kernel, index, out->arena, put_entry, &list);
         qn__buf_putc(out, ']');
     }
+    put_fields(out, param);
     qn__buf_putc(out, '}');
 }
 

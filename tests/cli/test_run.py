@@ -1,4 +1,5 @@
 """quern run: arguments of every kind, files in and out, options, messages."""
+import json
 import os
 import re
 import struct
@@ -285,6 +286,30 @@ class Options(ToolTest):
         self.run_kernel(tile, "--global", "4,4", "buf:int:16", "int:4")
         self.run_kernel(tile, "--global", "4,4", "buf:int:16", "int:5", env={"QUERN_CC": "none"}, status=RUN_FAILED,
                         error="the kernel accesses 19 elements, it has 16")
+
+    def test_structs_by_field(self):
+        source = """typedef struct { char on; float at[2]; } step;
+            typedef struct { float scale; int shift; uchar4 color; step steps[2]; union { int bits; float value; }; short m[2][2]; int b : 3; float3 v; } params;
+            kernel void k(global float *o, params p) {
+                o[0] = p.scale; o[1] = p.shift; o[2] = p.color.x; o[3] = p.color.w; o[4] = p.steps[0].on; o[5] = p.steps[1].at[1];
+                o[6] = p.value; o[7] = p.m[1][0]; o[8] = p.v.z; o[9] = p.steps[0].at[0]; }"""
+        def shows(text, values):
+            self.assertEqual(self.run_kernel(source, "--global", 1, "buf:float:10@-", "struct:{%s}" % text), "o = %s\n" % values)
+        shows("scale=2,shift=-1", "2, -1, 0, 0, 0, 0, 0, 0, 0, 0")
+        shows("color=1,2,3,4,steps[1].at[1]=5,steps[0]={on=7,at=8}", "0, 0, 1, 4, 7, 5, 0, 0, 0, 8")
+        shows("color=9,value=1.5,m=1,2,3,4,v=1,2,6", "0, 0, 9, 9, 0, 0, 1.5, 3, 6, 0")
+        shows("", "0, 0, 0, 0, 0, 0, 0, 0, 0, 0")
+        for text, error in (("scala=1", "it has no field 'scala'\n  its fields: scale shift color steps[0].on steps[0].at"), ("scale=x", "no number of its type: 'x'"),
+                            ("scale=1,2", "more values than places in 'scale'"), ("scale", "a field is NAME=VALUE, not 'scale'"),
+                            ("steps[2].on=1", "no field 'steps[2].on'"), ("color[4]=1", "no field"), ("steps={on=1}", "no field 'steps.on'")):
+            self.run_kernel(source, "--global", 1, "buf:float:10", "struct:{%s}" % text, status=USAGE, error=error)
+        self.run_kernel(source, "--global", 1, "buf:float:10", "struct:scale=1", status=USAGE, error="a struct is struct:{FIELD=VALUE,...}")
+        self.run_kernel(SAXPY, "--global", 1, "int:1", "struct:{x=1}", "buf:float:1", "buf:float:1", status=USAGE, error="no struct with fields")
+        self.write("k.cl", source)
+        fields = json.loads(self.quern("compile", "k.cl", "--reflect"))["kernels"][0]["params"][1]["fields"]
+        self.assertEqual(fields[2], {"name": "color", "offset": 8, "kind": "uint", "bits": 8, "lanes": 4, "count": 1})
+        self.assertEqual([f["name"] for f in fields], ["scale", "shift", "color", "steps[0].on", "steps[0].at", "steps[1].on", "steps[1].at",
+                                                       "bits", "value", "m", "v"])
 
     def test_printf(self):
         out = self.run_kernel('kernel void k(void) { printf("%d %s %.2f\\n", 42, "text", 1.5f); }', "--global", 1)

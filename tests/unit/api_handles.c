@@ -50,6 +50,7 @@ static struct {
     qn_kernel_info kernel_info;
     qn_kernel_resources resources;
     qn_param_info param;
+    qn_field_info field;
     qn_stream *stream;
     qn_event *event;
     qn_graph *graph;
@@ -138,6 +139,7 @@ static qn_status map_and_unmap(qn_stream *stream, qn_buffer *buffer) {
     X(qn_kernel_get_resources, 0, KERNEL, qn_kernel_get_resources(h, NULL, &out.resources))                  \
     X(qn_kernel_get_info, 0, KERNEL, qn_kernel_get_info(h, &out.kernel_info))                                \
     X(qn_kernel_get_param, 0, KERNEL, qn_kernel_get_param(h, 0, &out.param))                                 \
+    X(qn_kernel_get_field, 0, KERNEL, qn_kernel_get_field(h, 0, 0, &out.field))                              \
     X(qn_kernel_required_size, 0, KERNEL,                                                                    \
       qn_kernel_required_size(h, 0, QN_RANGE(1), QN_ARGS((qn_buffer *)o[BUFFER]), &out.handle))              \
     X(qn_launch, 0, STREAM, qn_launch(h, o[KERNEL], QN_RANGE(1), QN_ARGS((qn_buffer *)o[BUFFER])))           \

@@ -182,7 +182,8 @@ int tool_arg_parse(const char *text, tool_arg *arg) {
     }
     const char *colon = strchr(text, ':');
     if (!colon)
-        return wrong(text, "it is none of TYPE:V, buf:, file:, null, local:, raw:; see `quern run --help`");
+        return wrong(
+            text, "it is none of TYPE:V, buf:, file:, struct:, null, local:, raw:; see `quern run --help`");
     size_t word = strcspn(text, "+:");
     bool buffer = word == 3 && memcmp(text, "buf", 3) == 0, file = word == 4 && memcmp(text, "file", 4) == 0;
     if (buffer || file) {
@@ -191,6 +192,12 @@ int tool_arg_parse(const char *text, tool_arg *arg) {
         return buffer ? parse_buffer(colon + 1, arg) : parse_file(colon + 1, arg);
     }
     if (strncmp(text, "local:", 6) == 0) return parse_local(colon + 1, arg);
+    if (strncmp(text, "struct:", 7) == 0) {
+        arg->kind = ARG_STRUCT;
+        const size_t length = strlen(colon + 1);
+        const bool has_braces = length >= 2 && colon[1] == '{' && colon[length] == '}';
+        return has_braces ? TOOL_OK : wrong(text, "a struct is struct:{FIELD=VALUE,...}");
+    }
     if (strncmp(text, "raw:", 4) == 0) return parse_raw(colon + 1, arg);
     return parse_value(colon, arg);
 }

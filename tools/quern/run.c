@@ -155,7 +155,9 @@ static int make_value(const tool_arg *arg, const qn_param_info *param, qn_arg *o
     if (param->kind != QN_PARAM_VALUE)
         return mismatch(arg, param, "the parameter is a pointer: give buf:, file: or null");
     if (param->type == QN_TYPE_BYTES)
-        return mismatch(arg, param, "the parameter is a struct: give its bytes as raw:HEX");
+        return mismatch(
+            arg, param,
+            "the parameter is a struct: give its fields as struct:{NAME=VALUE,...}, or its bytes as raw:HEX");
     if (param->lanes != arg->type.lanes || !same_number(param->type, arg->type.type))
         return mismatch(arg, param, "the types differ; begin it with the parameter's");
     *out = qn_arg_bytes(arg->data, arg->size);
@@ -175,6 +177,7 @@ static int make_arg(qn_device *device, tool_arg *arg, const qn_param_info *param
         if (param->kind != QN_PARAM_LOCAL) return mismatch(arg, param, "the parameter is no local pointer");
         *out = qn_arg_local(arg->size);
         return TOOL_OK;
+    case ARG_STRUCT:
     case ARG_RAW:
         if (param->kind != QN_PARAM_VALUE) return mismatch(arg, param, "the parameter is a pointer");
         *out = qn_arg_bytes(arg->data, arg->size);
@@ -201,7 +204,9 @@ static int make_args(qn_device *device, qn_kernel *kernel, run_options *o, qn_ar
     for (uint32_t i = 0; i < info.num_params; i++) {
         qn_param_info param;
         qn_kernel_get_param(kernel, i, &param);
-        int result = make_arg(device, &o->args[i], &param, &args[i]);
+        int result =
+            o->args[i].kind == ARG_STRUCT ? tool_struct_fill(kernel, i, &param, &o->args[i]) : TOOL_OK;
+        if (!result) result = make_arg(device, &o->args[i], &param, &args[i]);
         if (result) return result;
     }
     return TOOL_OK;
@@ -374,7 +379,9 @@ const tool_command tool_run = {
     "  file:PATH            a buffer from .npy, .png or .jpg (uchar4 pixels), or any file's bytes\n"
     "  null                 a null pointer\n"
     "  local:BYTES          local memory\n"
-    "  raw:HEX              the bytes of a by-value argument, such as a struct\n"
+    "  struct:{F=V,...}     a struct: fields F (light.on, steps[1]) or inner structs F={...}, zeros where "
+    "not named\n"
+    "  raw:HEX              the bytes of a by-value argument\n"
     "buf and file take flags: buf+ro: (read only), buf+wo: (write only), buf+uninit: (contents not "
     "defined).\n"
     "A buffer ARG may end in @PATH: written there after the run, as .npy, .png or raw bytes; @- prints its "

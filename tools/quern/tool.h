@@ -45,7 +45,15 @@ void tool_value_print(FILE *out, const unsigned char *from, qn_type type);
 
 /* ---- arguments ---- */
 
-typedef enum tool_arg_kind { ARG_VALUE, ARG_BUFFER, ARG_FILE, ARG_NULL, ARG_LOCAL, ARG_RAW } tool_arg_kind;
+typedef enum tool_arg_kind {
+    ARG_VALUE,
+    ARG_BUFFER,
+    ARG_FILE,
+    ARG_NULL,
+    ARG_LOCAL,
+    ARG_RAW,
+    ARG_STRUCT
+} tool_arg_kind;
 
 enum { TOOL_MAX_DIMS = 32 };
 
@@ -73,6 +81,8 @@ typedef struct tool_arg {
 /* Parses one ARG, reading its file. Prints what is wrong and returns TOOL_USAGE or TOOL_RUN_FAILED
    (unreadable file). */
 int tool_arg_parse(const char *text, tool_arg *arg);
+/* Sets the bytes of a struct by its fields, once the parameter is known. As tool_arg_parse. */
+int tool_struct_fill(const qn_kernel *kernel, uint32_t param, const qn_param_info *info, tool_arg *arg);
 /* Writes a buffer's contents to the place behind its '@'. `name` is the parameter's; global the launch's
    size. */
 int tool_arg_write(const tool_arg *arg, const char *name, const unsigned char *data,

@@ -168,6 +168,73 @@ static const char *arg_type_name(lower *l, const ast_type *type) {
     return qn__type_name(l->arena, &plain);
 }
 
+/* ---- the fields of structs, for reflection ---- */
+
+enum { MOST_FIELDS = 1024 };
+
+typedef struct fields {
+    lower *l;
+    QN__VEC(const char *) names;
+    QN__VEC(uint32_t) words;
+    bool overflows;
+} fields;
+
+static void add_fields(fields *f, const ast_type *type, const char *path, uint64_t offset);
+
+/* A number, a vector, an array of these, or what is neither. */
+static void add_field(fields *f, const ast_type *type, const char *path, uint64_t offset) {
+    uint64_t count = 1;
+    for (; type->kind == AST_ARRAY; type = type->base) count *= type->length;
+    const ir_type number = element_type(type);
+    const bool is_number = number.kind != IR_VOID && number.kind != IR_PTR;
+    f->overflows |= f->names.len >= MOST_FIELDS || count > UINT32_MAX || offset > UINT32_MAX;
+    if (f->overflows) return;
+    const uint32_t words[IR_FIELD_WORDS] = {
+        (uint32_t)offset, is_number ? qn__ir_bits(number) / 8u : 0, is_number ? number.lanes : 1,
+        (qn__ir_is_float(number) ? IR_FIELD_FLOAT : 0u) | (qn__type_is_signed(type) ? IR_FIELD_SIGNED : 0u),
+        (uint32_t)count};
+    qn__vec_push(f->l->arena, &f->names, path);
+    for (unsigned i = 0; i < IR_FIELD_WORDS; i++) qn__vec_push(f->l->arena, &f->words, words[i]);
+}
+
+static bool holds_records(const ast_type *type) {
+    while (type->kind == AST_ARRAY) type = type->base;
+    return qn__type_is_record(type);
+}
+
+static void add_member(fields *f, const ast_type *type, const char *path, uint64_t offset) {
+    if (qn__type_is_record(type))
+        add_fields(f, type, path, offset);
+    else if (type->kind != AST_ARRAY || !holds_records(type))
+        add_field(f, type, path, offset);
+    else
+        for (uint64_t i = 0; i < type->length && !f->overflows; i++)
+            add_member(f, type->base, qn__arena_printf(f->l->arena, "%s[%llu]", path, (unsigned long long)i),
+                       offset + i * type->base->size);
+}
+
+/* Bit-fields are left out: they have no bytes of their own. */
+static void add_fields(fields *f, const ast_type *type, const char *path, uint64_t offset) {
+    for (size_t i = 0; i < type->record->fields.len && !f->overflows; i++) {
+        const ast_field *field = &type->record->fields.data[i];
+        const char *between = path[0] && field->name ? "." : "";
+        if (field->is_bit_field) continue;
+        const char *name =
+            qn__arena_printf(f->l->arena, "%s%s%s", path, between, field->name ? field->name : "");
+        add_member(f, field->type, name, offset + field->offset);
+    }
+}
+
+static void describe_fields(lower *l, ir_arg *arg, const ast_type *type) {
+    fields f = {.l = l};
+    if (!qn__type_is_record(type) || !type->record->is_complete) return;
+    add_fields(&f, type, "", 0);
+    if (f.overflows) return; /* too many to be of use */
+    arg->field_names = f.names.data;
+    arg->fields = f.words.data;
+    arg->num_fields = (uint32_t)f.names.len;
+}
+
 static void add_kernel_arg(lower *l, ir_function *function, const ast_decl *param) {
     const ast_type *type = param->type;
     bool is_record = qn__type_is_record(type);
@@ -175,6 +242,7 @@ static void add_kernel_arg(lower *l, ir_function *function, const ast_decl *para
     qn__ir_arg_add(function, is_record ? qn__ir_pointer(IR_PARAM_SPACE) : qn__type_to_ir(type), name);
     ir_arg *arg = &qn__vec_last(&function->args);
     arg->type_name = arg_type_name(l, type);
+    describe_fields(l, arg, type->kind == AST_POINTER ? type->base : type);
     if (type->kind == AST_POINTER) {
         describe_pointer(arg, type);
         return;
