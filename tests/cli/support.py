@@ -13,7 +13,7 @@ import unittest
 import zlib
 
 QUERN = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "quern"
-OK, COMPILE_ERROR, USAGE, RUN_FAILED = range(4)
+OK, COMPILE_ERROR, USAGE, RUN_FAILED, DIFFERENT = range(5)
 
 SAXPY = """kernel void saxpy(int n, float a, global const float *x, global float *y) {
     int i = get_global_id(0);

@@ -6,7 +6,7 @@ import struct
 import subprocess
 import unittest
 
-from support import COMPILE_ERROR, OK, QUERN, RUN_FAILED, SAXPY, USAGE, ToolTest, npy, png, png_size, read_npy
+from support import COMPILE_ERROR, OK, QUERN, RUN_FAILED, SAXPY, USAGE, DIFFERENT, ToolTest, npy, png, png_size, read_npy
 
 COPY = "kernel void copy(global const T *in, global T *out) { out[get_global_id(0)] = in[get_global_id(0)]; }"
 
@@ -244,9 +244,14 @@ class Options(ToolTest):
         out = self.run_kernel(SAXPY, "--global", 4, "--time", 3, "int:4", "float:1", "buf:float:4=1", "buf:float:4@-")
         lines = out.splitlines()
         self.assertEqual(lines[0], "y = 1, 1, 1, 1")  # what is shown comes from the first run
-        self.assertRegex(lines[1], r"^median of 3: [0-9.]+ us, [0-9.]+ GB/s over the buffers' 32 bytes$")
+        self.assertRegex(lines[1], r"^compile: [0-9.]+ ms by quern, [0-9.]+ ms by the device's driver or compiler$")
+        self.assertRegex(lines[2], r"^transfer: [0-9.]+ us to the device \(32 bytes\), [0-9.]+ us back \(16 bytes\)$")
+        self.assertRegex(lines[3], r"^kernel: median of 3: [0-9.]+ us, [0-9.]+ GB/s over the buffers' 32 bytes$")
+        self.assertEqual(len(lines), 4)
+        out = self.run_kernel(SAXPY, "--global", 4, "--time", 3, "int:4", "float:1", "buf:float:4=1", "buf:float:4")
+        self.assertRegex(out, r"^compile: [0-9.]+ ms and [0-9.]+ ms to load it, from the cache\n")
         out = self.run_kernel("kernel void k(int x) { }", "--global", 4, "--time=2", "int:1")
-        self.assertRegex(out, r"^median of 2: [0-9.]+ us\n$")
+        self.assertRegex(out, r"\nkernel: median of 2: [0-9.]+ us\n$")
         for value in ("0", "x", "-1", "1.5"):
             self.run_kernel(SAXPY, "--global", 1, "--time", value, status=USAGE, error="--time")
 
@@ -286,6 +291,28 @@ class Options(ToolTest):
         self.run_kernel(tile, "--global", "4,4", "buf:int:16", "int:4")
         self.run_kernel(tile, "--global", "4,4", "buf:int:16", "int:5", env={"QUERN_CC": "none"}, status=RUN_FAILED,
                         error="the kernel accesses 19 elements, it has 16")
+
+    def test_devices_are_compared(self):
+        """The null device computes nothing: its results are what was there before."""
+        source = "kernel void k(global float *o, global const int *in, global int *n) { int i = get_global_id(0); o[i] = in[i] * 0.5f; n[i] = 7; }"
+        args = ["--global", 3, "buf:float:3=8", "buf:int:3=2,4,6", "buf:int:3=7"]
+        out = self.run_kernel(source, "--device", "cpu,cpu", "--compare", *args)
+        self.assertRegex(out, r"^device +kernel +o +n\ncpu +[0-9.]+ us +reference +reference\ncpu +[0-9.]+ us +0 +0\n$")
+        out = self.run_kernel(source, "--device", "cpu,null", "--compare", *args, status=DIFFERENT,
+                              error="run: 'o' of null differs from that of cpu: number 0 is 8, not 1")
+        self.assertRegex(out, r"\nnull +[0-9.]+ us +7 +0\n$")
+        self.run_kernel(source, "--device", "cpu,null", "--compare", "--tolerance", 7, *args)
+        self.run_kernel(source, "--device", "cpu,null", "--compare", "--tolerance", 5, *args, status=DIFFERENT, error="number 0 is 8, not 1")
+        out = self.run_kernel(source, "--device", "cpu,null", "--compare", "--global", 3, "buf:float:3=8", "buf:int:3=2,4,6", "buf:int:3=7@-")
+        self.assertRegex(out, r"^n = 7, 7, 7\ndevice +kernel +n\n")
+        everywhere = [d["name"] for d in json.loads(self.quern("devices", "--json"))["devices"]]
+        out = self.run_kernel(source, "--device", ",".join(everywhere + ["cpu"]), "--compare", *args)
+        self.assertEqual([line.split()[0] for line in out.splitlines()], ["device"] + everywhere + ["cpu"])
+        self.run_kernel(source, "--device", "cpu,", "--compare", *args, status=USAGE, error="no device ''")
+        self.run_kernel(source, "--device", "cpu,null", *args, status=USAGE, error="several devices ('cpu,null') need --compare")
+        self.run_kernel(source, "--device", "cpu", "--compare", *args, status=USAGE, error="--compare needs several devices")
+        for value in ("x", "-1", ""):
+            self.run_kernel(source, "--device", "cpu,null", "--compare", "--tolerance", value, *args, status=USAGE, error="--tolerance")
 
     def test_structs_by_field(self):
         source = """typedef struct { char on; float at[2]; } step;

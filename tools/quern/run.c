@@ -2,8 +2,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "compare.h"
 #include "options.h"
 #include "tool.h"
 
@@ -13,7 +15,8 @@ typedef struct run_options {
     program_options program;
     const char *kernel, *device;
     qn_range range;
-    bool has_global;
+    bool has_global, compare;
+    double tolerance;
     unsigned time;
     uint64_t timeout_ns;
     tool_arg args[MAX_ARGS];
@@ -69,13 +72,25 @@ static int set_timeout(const char *text, uint64_t *timeout_ns) {
     return -1;
 }
 
+static int set_tolerance(const char *text, double *tolerance) {
+    char *end;
+    *tolerance = strtod(text, &end);
+    if (end == text || *end || !(*tolerance >= 0))
+        return tool_fail(TOOL_USAGE, "--tolerance is a number that is not negative, not '%s'", text);
+    return -1;
+}
+
 /* As program_option. */
 static int run_option(run_options *o, int argc, char **argv, int *i) {
-    enum { KERNEL, DEVICE, LOCAL, OFFSET, TIME, TIMEOUT, GLOBAL, NUM_OPTIONS };
-    static const char *const names[NUM_OPTIONS] = {"--kernel", "--device",  "--local", "--offset",
-                                                   "--time",   "--timeout", "--global"};
+    enum { KERNEL, DEVICE, LOCAL, OFFSET, TIME, TIMEOUT, TOLERANCE, GLOBAL, NUM_OPTIONS };
+    static const char *const names[NUM_OPTIONS] = {"--kernel", "--device",  "--local",     "--offset",
+                                                   "--time",   "--timeout", "--tolerance", "--global"};
     const char *value = NULL, *given = argv[*i];
     int option = 0;
+    if (strcmp(given, "--compare") == 0) {
+        o->compare = true;
+        return -1;
+    }
     while (option < NUM_OPTIONS && !option_value(names[option], argc, argv, i, &value)) option++;
     if (option == NUM_OPTIONS) return 0;
     if (!value) return needs_value(given);
@@ -86,6 +101,7 @@ static int run_option(run_options *o, int argc, char **argv, int *i) {
     case OFFSET: return set_sizes("--offset", value, o->range.offset);
     case TIME: return set_time(value, &o->time);
     case TIMEOUT: return set_timeout(value, &o->timeout_ns);
+    case TOLERANCE: return set_tolerance(value, &o->tolerance);
     default: o->has_global = true; return set_sizes("--global", value, o->range.global);
     }
 }
@@ -107,6 +123,12 @@ static int parse(int argc, char **argv, run_options *o) {
         if (result) return result;
     }
     if (!o->program.path) return tool_fail(TOOL_USAGE, "run: no file; see `quern run --help`");
+    const bool has_several = o->device && strchr(o->device, ',');
+    if (o->compare != has_several)
+        return tool_fail(TOOL_USAGE,
+                         o->compare ? "run: --compare needs several devices: --device A,B"
+                                    : "run: several devices ('%s') need --compare",
+                         o->device);
     if (!o->has_global)
         return tool_fail(TOOL_USAGE, "run: --global X[,Y[,Z]] is needed: how many work-items");
     return TOOL_OK;
@@ -256,31 +278,80 @@ static uint64_t buffer_bytes(const run_options *o) {
     return bytes;
 }
 
-static qn_status time_runs(qn_kernel *kernel, const run_options *o, const qn_arg *args, qn_device *device) {
+/* The median of `count` launches as the device sees them. */
+static qn_status time_kernel(qn_kernel *kernel, const run_options *o, const qn_arg *args, qn_device *device,
+                             unsigned count, double *median_ns) {
     qn_event *begin = NULL, *end = NULL;
-    int64_t *times = tool_alloc(o->time * sizeof *times);
+    int64_t *times = tool_alloc(count * sizeof *times);
     qn_status status = qn_event_create(device, &begin);
     if (!status) status = qn_event_create(device, &end);
-    for (unsigned i = 0; i < o->time && !status; i++) {
+    for (unsigned i = 0; i < count && !status; i++) {
         status = qn_stream_record(NULL, begin);
         if (!status) status = qn_launch(NULL, kernel, &o->range, args, o->num_args);
         if (!status) status = qn_stream_record(NULL, end);
         if (!status) status = qn_stream_wait(qn_device_stream(device), o->timeout_ns);
         if (!status) status = qn_event_elapsed(begin, end, &times[i]);
     }
-    if (!status) {
-        qsort(times, o->time, sizeof *times, by_value);
-        double median = (double)times[o->time / 2];
-        printf("median of %u: %.3f us", o->time, median / 1e3);
-        if (buffer_bytes(o))
-            printf(", %.2f GB/s over the buffers' %llu bytes", (double)buffer_bytes(o) / median,
-                   (unsigned long long)buffer_bytes(o));
-        putchar('\n');
-    }
+    qsort(times, count, sizeof *times, by_value);
+    *median_ns = (double)times[count / 2];
     qn_event_destroy(begin);
     qn_event_destroy(end);
     free(times);
     return status;
+}
+
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* All buffers to the device, then those that the kernel may write back. */
+static qn_status time_transfers(qn_kernel *kernel, const run_options *o) {
+    uint64_t bytes[2] = {0, 0};
+    double seconds[2] = {0, 0};
+    qn_status status = QN_OK;
+    for (int back = 0; back < 2 && !status; back++)
+        for (uint32_t i = 0; i < o->num_args && !status; i++) {
+            const tool_arg *arg = &o->args[i];
+            qn_param_info param;
+            if (!arg->buffer || !arg->data || qn_kernel_get_param(kernel, i, &param)) continue;
+            if (back && (param.is_const || param.is_constant_space)) continue;
+            const double start = seconds_now();
+            status = back ? qn_buffer_read(arg->buffer, 0, arg->data, arg->size)
+                          : qn_buffer_write(arg->buffer, 0, arg->data, arg->size);
+            seconds[back] += seconds_now() - start;
+            bytes[back] += arg->size;
+        }
+    if (!status && bytes[0])
+        printf("transfer: %.3f us to the device (%llu bytes), %.3f us back (%llu bytes)\n", seconds[0] * 1e6,
+               (unsigned long long)bytes[0], seconds[1] * 1e6, (unsigned long long)bytes[1]);
+    return status;
+}
+
+static void print_compile_time(const qn_program *program) {
+    qn_program_times times;
+    if (qn_program_get_times(program, &times)) return;
+    printf("compile: %.3f ms", (double)times.compile_ns / 1e6);
+    if (times.from_cache)
+        printf(" and %.3f ms to load it, from the cache\n", (double)times.driver_ns / 1e6);
+    else
+        printf(" by quern, %.3f ms by the device's driver or compiler\n", (double)times.driver_ns / 1e6);
+}
+
+static qn_status time_runs(qn_program *program, qn_kernel *kernel, const run_options *o, const qn_arg *args,
+                           qn_device *device) {
+    double median = 0;
+    print_compile_time(program);
+    qn_status status = time_transfers(kernel, o);
+    if (!status) status = time_kernel(kernel, o, args, device, o->time, &median);
+    if (status) return status;
+    printf("kernel: median of %u: %.3f us", o->time, median / 1e3);
+    if (buffer_bytes(o))
+        printf(", %.2f GB/s over the buffers' %llu bytes", (double)buffer_bytes(o) / median,
+               (unsigned long long)buffer_bytes(o));
+    putchar('\n');
+    return QN_OK;
 }
 
 static int write_outputs(qn_context *context, qn_kernel *kernel, run_options *o) {
@@ -312,37 +383,122 @@ static int fail(qn_context *context, qn_status status) {
     return is_usage(status) ? TOOL_USAGE : result;
 }
 
-static int run_kernel(qn_context *context, qn_device *device, qn_kernel *kernel, run_options *o) {
+/* ---- comparing ---- */
+
+/* The buffers that have a place to go to; where none has, those that the kernel may write. */
+static void choose_outputs(const qn_kernel *kernel, const run_options *o, comparison *c) {
+    for (int may_write = 0; may_write < 2 && !c->num_outputs; may_write++)
+        for (uint32_t i = 0; i < o->num_args && c->num_outputs < COMPARE_OUTPUTS; i++) {
+            const tool_arg *arg = &o->args[i];
+            qn_param_info param;
+            if (!arg->buffer || qn_kernel_get_param(kernel, i, &param)) continue;
+            const bool is_read = param.is_const || param.is_constant_space || arg->read_only;
+            if (may_write ? is_read : !arg->output) continue;
+            c->outputs[c->num_outputs].index = i;
+            c->outputs[c->num_outputs].arg = arg;
+            snprintf(c->outputs[c->num_outputs++].name, sizeof c->outputs[0].name, "%s", param.name);
+        }
+}
+
+/* The device's results after the first run, and its time of more. */
+static qn_status gather(qn_kernel *kernel, const run_options *o, const qn_arg *args, qn_device *device,
+                        comparison *c) {
+    enum { USUAL_RUNS = 5 };
+    qn_device_info info;
+    const size_t row = c->num_rows++;
+    qn_status status = qn_device_get_info(device, &info);
+    if (row == 0) choose_outputs(kernel, o, c);
+    c->rows[row].device = status ? "" : info.name;
+    for (size_t i = 0; i < c->num_outputs && !status; i++) {
+        const tool_arg *arg = c->outputs[i].arg;
+        c->rows[row].data[i] = tool_alloc(arg->size);
+        status = qn_buffer_read(arg->buffer, 0, c->rows[row].data[i], arg->size);
+    }
+    if (!status)
+        status =
+            time_kernel(kernel, o, args, device, o->time ? o->time : USUAL_RUNS, &c->rows[row].median_ns);
+    return status;
+}
+
+/* ---- on a device ---- */
+
+/* c: NULL, or what gathers results of several devices; those of the first go to their places. */
+static int run_kernel(qn_context *context, qn_device *device, qn_program *program, qn_kernel *kernel,
+                      run_options *o, comparison *c) {
     qn_arg args[MAX_ARGS];
+    const bool is_first = !c || c->num_rows == 0;
     int result = make_args(device, kernel, o, args);
     if (result) return result;
-    check_sizes(kernel, o, args);
+    if (is_first) check_sizes(kernel, o, args);
     qn_status status = run_once(kernel, o, args, device);
     fflush(stdout);
+    if (!status && c) status = gather(kernel, o, args, device, c);
     if (status) return fail(context, status);
+    if (c) return TOOL_OK;
     result = write_outputs(context, kernel, o);
     if (!result && o->time) {
-        status = time_runs(kernel, o, args, device);
+        status = time_runs(program, kernel, o, args, device);
         if (status) return fail(context, status);
     }
     return result;
 }
 
-static int build_and_run(qn_context *context, run_options *o) {
+static int run_on(qn_context *context, const char *name, const qn_program_desc *desc, run_options *o,
+                  comparison *c) {
     qn_device *device;
     qn_program *program = NULL;
     qn_kernel *kernel = NULL;
-    qn_program_desc desc = {0};
-    if (!program_options_fill(&o->program, &desc)) return TOOL_RUN_FAILED;
-    qn_status status = qn_device_get(context, o->device, &device);
-    if (!status) status = qn_program_create(device, &desc, &program);
-    if (!status && o->time) status = qn_program_wait(program, QN_FOREVER); /* its final code is measured */
-    if (!status) fputs(qn_program_log(program), stderr);
+    const bool is_measured = o->time || c;
+    qn_status status = qn_device_get(context, name, &device);
+    if (!status) status = qn_program_create(device, desc, &program);
+    if (!status && is_measured)
+        status = qn_program_wait(program, QN_FOREVER); /* its final code is measured */
+    if (!status && (!c || c->num_rows == 0)) fputs(qn_program_log(program), stderr);
     if (!status) status = qn_kernel_create(program, o->kernel, &kernel);
-    int result = status ? fail(context, status) : run_kernel(context, device, kernel, o);
+    int result = status ? fail(context, status) : run_kernel(context, device, program, kernel, o, c);
+    for (size_t i = 0; i < o->num_args; i++) {
+        qn_buffer_destroy(o->args[i].buffer);
+        o->args[i].buffer = NULL;
+    }
     qn_kernel_destroy(kernel);
     qn_program_destroy(program);
     return result;
+}
+
+static int write_compared(const run_options *o, const comparison *c) {
+    int result = TOOL_OK;
+    for (size_t i = 0; i < c->num_outputs && !result; i++)
+        if (c->outputs[i].arg->output)
+            result =
+                tool_arg_write(c->outputs[i].arg, c->outputs[i].name, c->rows[0].data[i], o->range.global);
+    return result;
+}
+
+static int compare_devices(qn_context *context, const qn_program_desc *desc, run_options *o) {
+    comparison *c = tool_alloc(sizeof *c);
+    char *names = tool_alloc(strlen(o->device) + 1);
+    strcpy(names, o->device);
+    int result = TOOL_OK;
+    for (char *name = names, *rest; name && !result; name = rest) { /* drivers use strtok */
+        rest = strchr(name, ',');
+        if (rest) *rest++ = 0;
+        if (c->num_rows == COMPARE_DEVICES)
+            result = tool_fail(TOOL_USAGE, "run: --compare takes %d devices at most", COMPARE_DEVICES);
+        else
+            result = run_on(context, name, desc, o, c);
+    }
+    if (!result) result = write_compared(o, c);
+    if (!result) result = comparison_print(c, o->tolerance);
+    comparison_free(c);
+    free(names);
+    free(c);
+    return result;
+}
+
+static int build_and_run(qn_context *context, run_options *o) {
+    qn_program_desc desc = {0};
+    if (!program_options_fill(&o->program, &desc)) return TOOL_RUN_FAILED;
+    return o->compare ? compare_devices(context, &desc, o) : run_on(context, o->device, &desc, o, NULL);
 }
 
 static void free_args(run_options *o) {
@@ -371,7 +527,8 @@ const tool_command tool_run = {
     "run", "run a kernel of a .cl file on buffers, files and numbers",
     "usage: quern run FILE.cl [--kernel NAME] --global X[,Y[,Z]] [--local X[,Y[,Z]]] [--offset X[,Y[,Z]]] "
     "[--device NAME]\n"
-    "                 " PROGRAM_OPTIONS_USAGE " [--time N] [--timeout S]\n"
+    "                 " PROGRAM_OPTIONS_USAGE "\n"
+    "                 [--compare] [--tolerance T] [--time N] [--timeout S]\n"
     "                 ARG...\n\n"
     "FILE.cl may be -: the standard input. One ARG a kernel parameter, in order:\n"
     "  TYPE:V[,V...]        a value: int:5  float4:1,2,3,4  uchar:0xff  float:nan\n"
@@ -391,8 +548,10 @@ const tool_command tool_run = {
     "  --global X[,Y[,Z]]  work-items; --local: of a work-group (left out: quern chooses); --offset: of the "
     "first\n"
     "  --device NAME     as `quern devices` lists them\n"
-    "  --time N          run it N more times, print the median time and GB/s\n"
+    "  --device A,B --compare  run it on each, print times and the largest differences from A's results\n"
+    "  --tolerance T     differences up to T, absolute or relative, are fine (0)\n"
+    "  --time N          run it N more times, print the times of compiling, of transfers and of the kernel\n"
     "  --timeout S       give up when a run takes longer than S seconds\n" PROGRAM_OPTIONS_HELP
-    "exit status: 0 done; 1 the kernel does not compile; 2 usage; 3 the run failed\n\n"
+    "exit status: 0 done; 1 the kernel does not compile; 2 usage; 3 the run failed; 4 results differ\n\n"
     "example: quern run saxpy.cl --global 4 int:4 float:2 buf:float:4=1,2,3,4 buf:float:4=1@-\n",
     run};

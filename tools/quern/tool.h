@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 /* Exit statuses. */
-enum { TOOL_OK, TOOL_COMPILE_ERROR, TOOL_USAGE, TOOL_RUN_FAILED };
+enum { TOOL_OK, TOOL_COMPILE_ERROR, TOOL_USAGE, TOOL_RUN_FAILED, TOOL_DIFFERENT };
 
 typedef struct tool_command {
     const char *name, *summary;
@@ -41,6 +41,7 @@ unsigned tool_type_size(tool_type type);  /* a 3-vector takes 4 lanes */
 const char *tool_type_name(qn_type type); /* "float" */
 /* One component; false when the text is no number of that type or out of its range. */
 bool tool_value_parse(const char *text, size_t length, qn_type type, unsigned char *to);
+double tool_value_get(const unsigned char *from, qn_type type);
 void tool_value_print(FILE *out, const unsigned char *from, qn_type type);
 
 /* ---- arguments ---- */

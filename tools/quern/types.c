@@ -138,6 +138,22 @@ static uint64_t unsigned_value(const unsigned char *from, unsigned size) {
     return word;
 }
 
+double tool_value_get(const unsigned char *from, qn_type type) {
+    float narrow;
+    double wide;
+    uint16_t half;
+    switch (type) {
+    case QN_TYPE_F16: memcpy(&half, from, sizeof half); return half_value(half);
+    case QN_TYPE_F32: memcpy(&narrow, from, sizeof narrow); return (double)narrow;
+    case QN_TYPE_F64: memcpy(&wide, from, sizeof wide); return wide;
+    case QN_TYPE_I8:
+    case QN_TYPE_I16:
+    case QN_TYPE_I32:
+    case QN_TYPE_I64: return (double)signed_value(from, tool_type_scalar_size(type));
+    default: return (double)unsigned_value(from, tool_type_scalar_size(type));
+    }
+}
+
 void tool_value_print(FILE *out, const unsigned char *from, qn_type type) {
     float narrow;
     double wide;
