@@ -274,7 +274,7 @@ class Options(ToolTest):
         source = "typedef struct { int a; } s; kernel void k(global %s *x) { }"
         for parameter, given in (("float", "int"), ("int", "float"), ("int", "long"), ("double", "float"), ("half4", "short")):
             self.run_kernel(source % parameter, "--global", 1, "buf:%s:4" % given,
-                            error="warning: run: argument 'buf:%s:4' for parameter '%s* x': its elements are of type %s" % (given, parameter, given))
+                            error="warning: run: kernel.cl: argument 'buf:%s:4' for parameter '%s* x': its elements are of type %s" % (given, parameter, given))
         for parameter, given in (("float4", "float"), ("uint", "int"), ("float", "float2"), ("s", "int"), ("void", "char")):
             self.run_kernel(source % parameter, "--global", 1, "buf:%s:4" % given)
 
@@ -282,11 +282,11 @@ class Options(ToolTest):
         """Where it is certain: with the range, the guard and the arguments as they are."""
         args = ["--global", 8, "int:8", "float:2", "buf:float:8", "buf:float:5"]
         self.run_kernel(SAXPY, *args, env={"QUERN_CC": "none"}, status=RUN_FAILED,
-                        error="warning: run: argument 'buf:float:5' for parameter 'float* y' is too small: the kernel accesses 8 elements, it has 5")
+                        error="warning: run: kernel.cl: argument 'buf:float:5' for parameter 'float* y' is too small: the kernel accesses 8 elements, it has 5")
         self.run_kernel(SAXPY, "--global", 8, "int:5", "float:2", "buf:float:8", "buf:float:5")
         self.write("x.bin", bytes(4 * 7))
         self.run_kernel(SAXPY, "--global", 8, "int:8", "float:2", "file:x.bin", "buf:float:8", env={"QUERN_CC": "none"}, status=RUN_FAILED,
-                        error="warning: run: argument 'file:x.bin' for parameter 'float* x' is too small: the kernel accesses 8 elements, it has 7")
+                        error="warning: run: kernel.cl: argument 'file:x.bin' for parameter 'float* x' is too small: the kernel accesses 8 elements, it has 7")
         tile = "kernel void k(global int *x, int w) { x[get_global_id(1) * w + get_global_id(0)] = 1; }"
         self.run_kernel(tile, "--global", "4,4", "buf:int:16", "int:4")
         self.run_kernel(tile, "--global", "4,4", "buf:int:16", "int:5", env={"QUERN_CC": "none"}, status=RUN_FAILED,
@@ -299,7 +299,7 @@ class Options(ToolTest):
         out = self.run_kernel(source, "--device", "cpu,cpu", "--compare", *args)
         self.assertRegex(out, r"^device +kernel +o +n\ncpu +[0-9.]+ us +reference +reference\ncpu +[0-9.]+ us +0 +0\n$")
         out = self.run_kernel(source, "--device", "cpu,null", "--compare", *args, status=DIFFERENT,
-                              error="run: 'o' of null differs from that of cpu: number 0 is 8, not 1")
+                              error="run: kernel.cl: 'o' of null differs from that of cpu: number 0 is 8, not 1")
         self.assertRegex(out, r"\nnull +[0-9.]+ us +7 +0\n$")
         self.run_kernel(source, "--device", "cpu,null", "--compare", "--tolerance", 7, *args)
         self.run_kernel(source, "--device", "cpu,null", "--compare", "--tolerance", 5, *args, status=DIFFERENT, error="number 0 is 8, not 1")
@@ -341,6 +341,30 @@ class Options(ToolTest):
     def test_printf(self):
         out = self.run_kernel('kernel void k(void) { printf("%d %s %.2f\\n", 42, "text", 1.5f); }', "--global", 1)
         self.assertEqual(out, "42 text 1.50\n")
+
+    def test_messages_name_the_command_and_the_file(self):
+        """And never a function of the library, of which who types a command knows nothing."""
+        self.write("k.cl", SAXPY)
+        args = ["int:1", "float:1", "buf:float:1", "buf:float:1"]
+        wrong = [(["run", "gone.cl", "--global", 1], "quern: run: gone.cl: cannot read 'gone.cl'"),
+                 (["compile", "gone.cl", "--target", "c"], "quern: compile: gone.cl: cannot read 'gone.cl'"),
+                 (["compile", "k.cl", "--target", "zz"], "quern: compile: k.cl: there is no target 'zz'"),
+                 (["compile", "k.cl", "--target", "c", "-o", "no/x"], "quern: compile: k.cl: no/x: "),
+                 (["run", "k.cl", "--global", 1, "--local", 99999, *args], "quern: run: k.cl: local size 99999 in dimension 0"),
+                 (["run", "k.cl", "--global", 10 ** 17, *args], "quern: run: k.cl: global size 1"),
+                 (["run", "k.cl", "--global", 1, "raw:01", *args[1:]], "quern: run: k.cl: parameter 1 of saxpy, 'int n': 1 bytes"),
+                 (["run", "k.cl", "--global", 1, "int:x", *args[1:]], "quern: run: k.cl: argument 'int:x': "),
+                 (["run", "k.cl", "--global", 1, "int:1"], "quern: run: k.cl: saxpy takes 4 arguments"),
+                 (["run", "k.cl", "--global", "x", *args], "quern: run: k.cl: --global is X"),
+                 (["run", "k.cl", "--global", 1, "--kernel", "no", *args], "quern: run: k.cl: no kernel 'no'"),
+                 (["run", "k.cl", "--global", 1, "--device", "moon", *args], "quern: run: k.cl: no device 'moon'"),
+                 (["run", "k.cl", "--global", 1, "--cl-options", "-zzz", *args], "quern: run: k.cl: unknown compile option"),
+                 (["devices", "--xml"], "quern: devices: unknown option '--xml'")]
+        for command, begin in wrong:
+            done = subprocess.run([QUERN, *map(str, command)], cwd=self.dir, capture_output=True, text=True, env=self.env)
+            self.assertTrue(done.stderr.startswith(begin), done.stderr)
+            self.assertNotIn("qn_", done.stderr)
+            self.assertNotEqual(done.returncode, OK)
 
     def test_unknown_options(self):
         self.run_kernel(SAXPY, "--golbal", 4, status=USAGE, error="--golbal")

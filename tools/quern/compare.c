@@ -60,10 +60,10 @@ int comparison_print(const comparison *c, double tolerance) {
             const tool_arg *arg = c->outputs[i].arg;
             const uint64_t at = differences[i].place;
             fflush(stdout);
-            result = tool_fail(
-                TOOL_DIFFERENT, "run: '%s' of %s differs from that of %s: number %llu is %.9g, not %.9g",
-                c->outputs[i].name, c->rows[row].device, c->rows[0].device, (unsigned long long)at,
-                component(arg, c->rows[row].data[i], at), component(arg, c->rows[0].data[i], at));
+            result =
+                tool_fail(TOOL_DIFFERENT, "'%s' of %s differs from that of %s: number %llu is %.9g, not %.9g",
+                          c->outputs[i].name, c->rows[row].device, c->rows[0].device, (unsigned long long)at,
+                          component(arg, c->rows[row].data[i], at), component(arg, c->rows[0].data[i], at));
         }
     }
     free(differences);

@@ -34,22 +34,22 @@ static int parse(int argc, char **argv, compile_options *o) {
         else if (strcmp(argv[i], "--reflect") == 0)
             o->desc.reflect = true;
         else if (argv[i][0] == '-' && argv[i][1])
-            return tool_fail(TOOL_USAGE, "compile: unknown option '%s'", argv[i]);
+            return tool_fail(TOOL_USAGE, "unknown option '%s'", argv[i]);
         else if (o->program.path)
-            return tool_fail(TOOL_USAGE, "compile: one file at a time ('%s' too)", argv[i]);
+            return tool_fail(TOOL_USAGE, "one file at a time ('%s' too)", argv[i]);
         else
-            o->program.path = argv[i];
+            tool_set_file(o->program.path = argv[i]);
         if (!value) return needs_value(given);
     }
-    if (!o->program.path) return tool_fail(TOOL_USAGE, "compile: no file; see `quern compile --help`");
+    if (!o->program.path) return tool_fail(TOOL_USAGE, "no file; see `quern compile --help`");
     if (o->desc.target && strchr(o->desc.target, ',') && !is_packed(o))
-        return tool_fail(TOOL_USAGE, "compile: several targets go into one file: -o NAME.qnb is needed");
+        return tool_fail(TOOL_USAGE, "several targets go into one file: -o NAME.qnb is needed");
     if (o->devices && !is_packed(o))
-        return tool_fail(TOOL_USAGE, "compile: --device says what goes into a .qnb: -o NAME.qnb is needed");
+        return tool_fail(TOOL_USAGE, "--device says what goes into a .qnb: -o NAME.qnb is needed");
     if (is_packed(o) && (o->desc.reflect || o->desc.dump_pass))
-        return tool_fail(TOOL_USAGE, "compile: --reflect and --dump-ir do not go into a .qnb");
+        return tool_fail(TOOL_USAGE, "--reflect and --dump-ir do not go into a .qnb");
     if (!o->desc.target && !is_packed(o) && !o->desc.reflect && !o->desc.dump_pass)
-        return tool_fail(TOOL_USAGE, "compile: --target, --dump-ir or --reflect is needed");
+        return tool_fail(TOOL_USAGE, "--target, --dump-ir or --reflect is needed");
     return TOOL_OK;
 }
 

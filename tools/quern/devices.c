@@ -160,8 +160,7 @@ static void print_all(qn_context *context, qn_device *chosen, bool json) {
 static int run(int argc, char **argv) {
     bool json = false;
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--json") != 0)
-            return tool_fail(TOOL_USAGE, "devices: unknown option '%s'", argv[i]);
+        if (strcmp(argv[i], "--json") != 0) return tool_fail(TOOL_USAGE, "unknown option '%s'", argv[i]);
         json = true;
     }
     qn_context *context;

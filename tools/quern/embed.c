@@ -28,16 +28,16 @@ static int parse(int argc, char **argv, embed_options *o) {
         else if (option_value("-o", argc, argv, &i, &value))
             o->output = value;
         else if (argv[i][0] == '-' && argv[i][1])
-            return tool_fail(TOOL_USAGE, "embed: unknown option '%s'", argv[i]);
+            return tool_fail(TOOL_USAGE, "unknown option '%s'", argv[i]);
         else if (o->program.path)
-            return tool_fail(TOOL_USAGE, "embed: one file at a time ('%s' too)", argv[i]);
+            return tool_fail(TOOL_USAGE, "one file at a time ('%s' too)", argv[i]);
         else
-            o->program.path = argv[i];
+            tool_set_file(o->program.path = argv[i]);
         if (!value) return needs_value(given);
     }
-    if (!o->program.path) return tool_fail(TOOL_USAGE, "embed: no file; see `quern embed --help`");
+    if (!o->program.path) return tool_fail(TOOL_USAGE, "no file; see `quern embed --help`");
     if (!o->output || !tool_ends_with(o->output, ".c") || strlen(o->output) < 3)
-        return tool_fail(TOOL_USAGE, "embed: -o NAME.c is needed");
+        return tool_fail(TOOL_USAGE, "-o NAME.c is needed");
     return TOOL_OK;
 }
 
@@ -97,7 +97,7 @@ static int write_files(const embed_options *o, bool packed, const unsigned char 
     const char *name = o->name ? o->name : symbol;
     strcpy(header, o->output);
     header[strlen(header) - 1] = 'h';
-    int result = is_symbol(name) ? TOOL_OK : tool_fail(TOOL_USAGE, "embed: '%s' is no name in C", name);
+    int result = is_symbol(name) ? TOOL_OK : tool_fail(TOOL_USAGE, "'%s' is no name in C", name);
     if (!result) result = write_file(o->output, base_name(header), name, packed, data, size);
     if (!result) result = write_file(header, NULL, name, packed, NULL, size);
     free(symbol);

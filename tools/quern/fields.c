@@ -12,7 +12,7 @@ typedef struct filling {
 } filling;
 
 static int wrong(const filling *f, const char *what, const char *text, size_t length) {
-    return tool_fail(TOOL_USAGE, "run: argument '%s' for parameter '%s %s': %s '%.*s'", f->arg->text,
+    return tool_fail(TOOL_USAGE, "argument '%s' for parameter '%s %s': %s '%.*s'", f->arg->text,
                      f->info->type_name, f->info->name, what, (int)length, text);
 }
 
@@ -110,7 +110,7 @@ int tool_struct_fill(const qn_kernel *kernel, uint32_t param, const qn_param_inf
     const filling f = {kernel, param, info, arg};
     if (info->kind != QN_PARAM_VALUE || !info->num_fields)
         return tool_fail(TOOL_USAGE,
-                         "run: argument '%s' for parameter '%s %s': the parameter is no struct with fields",
+                         "argument '%s' for parameter '%s %s': the parameter is no struct with fields",
                          arg->text, info->type_name, info->name);
     free(arg->data);
     arg->size = info->size;

@@ -10,12 +10,23 @@ static const tool_command *const commands[] = {&tool_devices, &tool_compile, &to
 
 enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };
 
+/* What the process was asked to do, for its messages. */
+static struct { const char *command, *file; } task;
+
+void tool_set_file(const char *path) { task.file = strcmp(path, "-") == 0 ? "<stdin>" : path; }
+
+static void print_message(const char *kind, const char *format, va_list args) {
+    fprintf(stderr, "quern: %s", kind);
+    if (task.command) fprintf(stderr, "%s: ", task.command);
+    if (task.file) fprintf(stderr, "%s: ", task.file);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
 int tool_fail(int status, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    fputs("quern: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    print_message("", format, args);
     va_end(args);
     return status;
 }
@@ -23,19 +34,25 @@ int tool_fail(int status, const char *format, ...) {
 void tool_warn(const char *format, ...) {
     va_list args;
     va_start(args, format);
-    fputs("quern: warning: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    print_message("warning: ", format, args);
     va_end(args);
+}
+
+/* The library begins with the function that was called, which is nothing to who calls the tool. */
+static const char *without_function(const char *message) {
+    const size_t name = strspn(message, "abcdefghijklmnopqrstuvwxyz_");
+    const bool is_function = strncmp(message, "qn_", 3) == 0 && strncmp(message + name, ": ", 2) == 0;
+    return is_function ? message + name + 2 : message;
 }
 
 int tool_fail_status(qn_context *context, qn_status status) {
     const char *message = qn_error_message(context);
-    if (status == QN_ERROR_COMPILE) {
+    if (status == QN_ERROR_COMPILE && strncmp(message, "qn_", 3) != 0) {
         fputs(message, stderr);
         return TOOL_COMPILE_ERROR;
     }
-    return tool_fail(TOOL_RUN_FAILED, "%s", message[0] ? message : qn_status_text(status));
+    tool_fail(0, "%s", message[0] ? without_function(message) : qn_status_text(status));
+    return status == QN_ERROR_COMPILE ? TOOL_COMPILE_ERROR : TOOL_RUN_FAILED;
 }
 
 void *tool_alloc(size_t size) {
@@ -86,7 +103,10 @@ static int run_command(int argc, char **argv) {
     }
     if (wants_help(argc - 1, argv + 1)) return help_about(argv[1]);
     for (int i = 0; i < NUM_COMMANDS; i++)
-        if (strcmp(argv[1], commands[i]->name) == 0) return commands[i]->run(argc - 1, argv + 1);
+        if (strcmp(argv[1], commands[i]->name) == 0) {
+            task.command = commands[i]->name;
+            return commands[i]->run(argc - 1, argv + 1);
+        }
     return help_about(argv[1]);
 }
 

@@ -112,25 +112,23 @@ static int parse(int argc, char **argv, run_options *o) {
         if (result == 0) result = run_option(o, argc, argv, &i);
         if (result > 0) return result;
         if (result < 0) continue;
-        if (argv[i][0] == '-' && argv[i][1])
-            return tool_fail(TOOL_USAGE, "run: unknown option '%s'", argv[i]);
+        if (argv[i][0] == '-' && argv[i][1]) return tool_fail(TOOL_USAGE, "unknown option '%s'", argv[i]);
         if (!o->program.path) {
-            o->program.path = argv[i];
+            tool_set_file(o->program.path = argv[i]);
             continue;
         }
-        if (o->num_args == MAX_ARGS) return tool_fail(TOOL_USAGE, "run: more than %d arguments", MAX_ARGS);
+        if (o->num_args == MAX_ARGS) return tool_fail(TOOL_USAGE, "more than %d arguments", MAX_ARGS);
         result = tool_arg_parse(argv[i], &o->args[o->num_args++]);
         if (result) return result;
     }
-    if (!o->program.path) return tool_fail(TOOL_USAGE, "run: no file; see `quern run --help`");
+    if (!o->program.path) return tool_fail(TOOL_USAGE, "no file; see `quern run --help`");
     const bool has_several = o->device && strchr(o->device, ',');
     if (o->compare != has_several)
         return tool_fail(TOOL_USAGE,
-                         o->compare ? "run: --compare needs several devices: --device A,B"
-                                    : "run: several devices ('%s') need --compare",
+                         o->compare ? "--compare needs several devices: --device A,B"
+                                    : "several devices ('%s') need --compare",
                          o->device);
-    if (!o->has_global)
-        return tool_fail(TOOL_USAGE, "run: --global X[,Y[,Z]] is needed: how many work-items");
+    if (!o->has_global) return tool_fail(TOOL_USAGE, "--global X[,Y[,Z]] is needed: how many work-items");
     return TOOL_OK;
 }
 
@@ -149,8 +147,8 @@ static bool same_number(qn_type a, qn_type b) {
 /* The bytes are used as they are: as numbers of another type they are nonsense. */
 static void compare_elements(const tool_arg *arg, const qn_param_info *param) {
     if (!arg->has_type || param->type == QN_TYPE_BYTES || same_number(param->type, arg->type.type)) return;
-    tool_warn("run: argument '%s' for parameter '%s %s': its elements are of type %s", arg->text,
-              param->type_name, param->name, tool_type_name(arg->type.type));
+    tool_warn("argument '%s' for parameter '%s %s': its elements are of type %s", arg->text, param->type_name,
+              param->name, tool_type_name(arg->type.type));
 }
 
 static int make_buffer(qn_device *device, tool_arg *arg, const qn_param_info *param, qn_arg *out) {
@@ -237,12 +235,12 @@ static int make_args(qn_device *device, qn_kernel *kernel, run_options *o, qn_ar
 static void warn_of_size(const tool_arg *arg, const qn_param_info *param, uint64_t bytes) {
     const unsigned size = arg->has_type ? tool_type_size(arg->type) : param->element_size;
     if (size)
-        tool_warn("run: argument '%s' for parameter '%s %s' is too small: the kernel accesses %llu "
+        tool_warn("argument '%s' for parameter '%s %s' is too small: the kernel accesses %llu "
                   "elements, it has %llu",
                   arg->text, param->type_name, param->name, (unsigned long long)((bytes + size - 1) / size),
                   (unsigned long long)(arg->size / size));
     else
-        tool_warn("run: argument '%s' for parameter '%s %s' is too small: the kernel accesses %llu bytes, "
+        tool_warn("argument '%s' for parameter '%s %s' is too small: the kernel accesses %llu bytes, "
                   "it has %llu",
                   arg->text, param->type_name, param->name, (unsigned long long)bytes,
                   (unsigned long long)arg->size);
@@ -483,7 +481,7 @@ static int compare_devices(qn_context *context, const qn_program_desc *desc, run
         rest = strchr(name, ',');
         if (rest) *rest++ = 0;
         if (c->num_rows == COMPARE_DEVICES)
-            result = tool_fail(TOOL_USAGE, "run: --compare takes %d devices at most", COMPARE_DEVICES);
+            result = tool_fail(TOOL_USAGE, "--compare takes %d devices at most", COMPARE_DEVICES);
         else
             result = run_on(context, name, desc, o, c);
     }

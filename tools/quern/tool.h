@@ -17,9 +17,11 @@ typedef struct tool_command {
 
 extern const tool_command tool_devices, tool_compile, tool_embed, tool_run;
 
-/* Prints "quern: ..." to stderr and gives `status`. */
+/* The file that the command is about: messages name it from then on. */
+void tool_set_file(const char *path);
+/* Prints "quern: COMMAND: FILE: ..." to stderr and gives `status`. */
 int tool_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Prints "quern: warning: ...". */
+/* Prints "quern: warning: COMMAND: FILE: ...". */
 void tool_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The context's message for a failed call; TOOL_COMPILE_ERROR for build errors (the log as it is), else
    TOOL_RUN_FAILED. */
