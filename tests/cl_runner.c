@@ -222,6 +222,7 @@ static qn_status make_args(session *s, const cl_run *run, qn_arg *args, qn_buffe
         switch (arg->kind) {
         case ARG_VALUE:
         case ARG_RAW: args[i] = qn_arg_bytes(arg->data, arg->size); break;
+        case ARG_NAMED:
         case ARG_STRUCT: status = QN_ERROR_ARGUMENT; break; /* tests give its bytes */
         case ARG_NULL: args[i] = qn_arg_null(); break;
         case ARG_LOCAL: args[i] = qn_arg_local(arg->size); break;

@@ -314,6 +314,48 @@ class Options(ToolTest):
         for value in ("x", "-1", ""):
             self.run_kernel(source, "--device", "cpu,null", "--compare", "--tolerance", value, *args, status=USAGE, error="--tolerance")
 
+    def chain(self, text, *args, **more):
+        """A chain of two kernels, `add` and `twice`, in a file each."""
+        self.write("add.cl", "kernel void add(global int *x, global const int *y, int n) { x[get_global_id(0)] += y[get_global_id(0)] * N * n; }")
+        self.write("twice.cl", "kernel void other(void) {} kernel void twice(global int *x) { x[get_global_id(0)] *= 2; }")
+        return self.quern("run", self.write("k.qnc", text), *args, **more)
+
+    def test_chains(self):
+        text = """# two buffers, of which one is shown
+            buffer x buf:int:3=1,2,3@-
+            buffer y buf:int:3=10
+            run add.cl -D N=1 --global 3 x y int:1
+            repeat 3
+              run twice.cl --kernel twice --global 2 x   # but for the last
+            end
+            run add.cl -D N=100 --global 3 x y int:1
+            run add.cl -D N=1 --global 3 x y int:1\n"""
+        for env in ({}, {"QUERN_CC": "none"}):
+            self.assertEqual(self.chain(text, env=env), "x = 1098, 1106, 1023\n")
+        self.write("in.npy", npy("<i4", (2,), struct.pack("<2i", 5, 6)))
+        self.chain("buffer x file:in.npy@out.npy\nrun twice.cl --kernel twice --global 2 x\n", "--device", "cpu")
+        self.assertEqual(read_npy(self.read("out.npy"))[2], struct.pack("<2i", 10, 12))
+        self.assertEqual(self.chain("buffer x buf:int:1=7@-"), "x = 7\n")
+        self.assertEqual(self.chain(""), "")
+
+    def test_wrong_chains(self):
+        buffers = "buffer x buf:int:3\n"
+        for line, error in (("jump", "line 2: a line begins with buffer, run, repeat or its end, not 'jump'"), ("buffer x buf:int:3", "a buffer already of the name 'x'"),
+                            ("buffer z int:3", "line 2: a buffer is buf: or file:, not 'int:3'"), ("buffer z", "line 2: a buffer is: buffer NAME ARG"),
+                            ("repeat x", "line 2: a repeat is: repeat N"), ("repeat 2\nrepeat 2", "line 3: a repeat does not stand in another"),
+                            ("repeat 2", "the repeat has no end"), ("end", "not 'end'"), ("run k.qnc", "line 2: a launch in a chain is of a FILE.cl"),
+                            ("run twice.cl --kernel twice --global 1 z", "twice.cl: argument 'z'"),
+                            ("run twice.cl --kernel twice --global 1 buf:int:1@-", "line 2: what is written stands in a line `buffer`, not in 'buf:int:1@-'"),
+                            ("run twice.cl --kernel no --global 1 x", "twice.cl: no kernel 'no'"), ("run twice.cl x", "--global X[,Y[,Z]] is needed")):
+            self.chain(buffers + line, status=USAGE, error=error)
+        self.chain(buffers + "run add.cl -D N=1 --global 3 x int:1 int:1", status=USAGE, error="argument 'int:1' for parameter 'int* y'")
+        self.chain(buffers + "run add.cl --global 3 x x int:1", status=COMPILE_ERROR, error="add.cl:1:")
+        self.chain(buffers + "run gone.cl --global 1", status=RUN_FAILED, error="in line 2 of k.qnc")
+        self.chain(buffers + "run twice.cl --kernel twice --global 4 x", status=RUN_FAILED, env={"QUERN_CC": "none"}, error="work-item 3")
+        self.chain(buffers + "run twice.cl --kernel twice --global 4 x", status=RUN_FAILED, env={"QUERN_CC": "none"}, error="is too small: the kernel accesses 4 elements, it has 3")
+        self.chain(buffers, "--global", 3, status=USAGE, error="of a chain's launches nothing is said here")
+        self.quern("run", "gone.qnc", status=RUN_FAILED, error="gone.qnc: ")
+
     def test_structs_by_field(self):
         source = """typedef struct { char on; float at[2]; } step;
             typedef struct { float scale; int shift; uchar4 color; step steps[2]; union { int bits; float value; }; short m[2][2]; int b : 3; float3 v; } params;

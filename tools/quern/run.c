@@ -6,23 +6,7 @@
 #include <unistd.h>
 
 #include "compare.h"
-#include "options.h"
-#include "tool.h"
-
-enum { MAX_ARGS = 256 };
-
-typedef struct run_options {
-    program_options program;
-    const char *kernel, *device;
-    qn_range range;
-    bool has_global, compare;
-    double tolerance;
-    unsigned time;
-    uint64_t timeout_ns;
-    tool_arg args[MAX_ARGS];
-    size_t num_args;
-    int exit_status;
-} run_options;
+#include "run.h"
 
 /* ---- options ---- */
 
@@ -106,7 +90,13 @@ static int run_option(run_options *o, int argc, char **argv, int *i) {
     }
 }
 
-static int parse(int argc, char **argv, run_options *o) {
+static named_buffer *find_named(const run_options *o, const char *name) {
+    for (size_t i = 0; i < o->num_named; i++)
+        if (strcmp(o->named[i].name, name) == 0) return &o->named[i];
+    return NULL;
+}
+
+int run_parse(int argc, char **argv, run_options *o) {
     for (int i = 1; i < argc; i++) {
         int result = program_option(&o->program, argc, argv, &i);
         if (result == 0) result = run_option(o, argc, argv, &i);
@@ -118,8 +108,12 @@ static int parse(int argc, char **argv, run_options *o) {
             continue;
         }
         if (o->num_args == MAX_ARGS) return tool_fail(TOOL_USAGE, "more than %d arguments", MAX_ARGS);
-        result = tool_arg_parse(argv[i], &o->args[o->num_args++]);
-        if (result) return result;
+        tool_arg *arg = &o->args[o->num_args++];
+        named_buffer *named = find_named(o, argv[i]);
+        if (named)
+            *arg = (tool_arg){.kind = ARG_NAMED, .text = argv[i], .named = &named->arg};
+        else if ((result = tool_arg_parse(argv[i], arg)))
+            return result;
     }
     if (!o->program.path) return tool_fail(TOOL_USAGE, "no file; see `quern run --help`");
     const bool has_several = o->device && strchr(o->device, ',');
@@ -128,6 +122,10 @@ static int parse(int argc, char **argv, run_options *o) {
                          o->compare ? "--compare needs several devices: --device A,B"
                                     : "several devices ('%s') need --compare",
                          o->device);
+    if (is_chain(o->program.path)) {
+        if (!o->has_global && !o->num_args && !o->kernel && !o->compare && !o->time) return TOOL_OK;
+        return tool_fail(TOOL_USAGE, "of a chain's launches nothing is said here; see `quern run --help`");
+    }
     if (!o->has_global) return tool_fail(TOOL_USAGE, "--global X[,Y[,Z]] is needed: how many work-items");
     return TOOL_OK;
 }
@@ -184,8 +182,17 @@ static int make_value(const tool_arg *arg, const qn_param_info *param, qn_arg *o
     return TOOL_OK;
 }
 
+/* The first launch that uses it makes the buffer. */
+static int use_named(qn_device *device, tool_arg *named, const qn_param_info *param, qn_arg *out) {
+    if (!named->buffer || param->kind != QN_PARAM_BUFFER) return make_buffer(device, named, param, out);
+    compare_elements(named, param);
+    *out = qn_arg_buffer(named->buffer);
+    return TOOL_OK;
+}
+
 static int make_arg(qn_device *device, tool_arg *arg, const qn_param_info *param, qn_arg *out) {
     switch (arg->kind) {
+    case ARG_NAMED: return use_named(device, arg->named, param, out);
     case ARG_VALUE: return make_value(arg, param, out);
     case ARG_BUFFER:
     case ARG_FILE: return make_buffer(device, arg, param, out);
@@ -217,7 +224,7 @@ static int wrong_count(const qn_kernel *kernel, const qn_kernel_info *info, size
     return result;
 }
 
-static int make_args(qn_device *device, qn_kernel *kernel, run_options *o, qn_arg *args) {
+int run_make_args(qn_device *device, qn_kernel *kernel, run_options *o, qn_arg *args) {
     qn_kernel_info info;
     qn_kernel_get_info(kernel, &info);
     if (info.num_params != o->num_args) return wrong_count(kernel, &info, o->num_args);
@@ -247,14 +254,15 @@ static void warn_of_size(const tool_arg *arg, const qn_param_info *param, uint64
 }
 
 /* Buffers that the range is sure to reach past the end of. */
-static void check_sizes(qn_kernel *kernel, const run_options *o, const qn_arg *args) {
+void run_check_sizes(qn_kernel *kernel, const run_options *o, const qn_arg *args) {
     for (uint32_t i = 0; i < o->num_args; i++) {
         uint64_t bytes;
         qn_param_info param;
-        if (!o->args[i].buffer || qn_kernel_get_param(kernel, i, &param) ||
+        const tool_arg *arg = o->args[i].named ? o->args[i].named : &o->args[i];
+        if (!arg->buffer || qn_kernel_get_param(kernel, i, &param) ||
             qn_kernel_required_size(kernel, i, &o->range, args, o->num_args, &bytes))
             continue;
-        if (bytes > o->args[i].size) warn_of_size(&o->args[i], &param, bytes);
+        if (bytes > arg->size) warn_of_size(arg, &param, bytes);
     }
 }
 
@@ -372,7 +380,7 @@ static bool is_usage(qn_status status) {
 }
 
 /* A kernel that does not end cannot be waited for: the process ends with it. */
-static int fail(qn_context *context, qn_status status) {
+int run_fail(qn_context *context, qn_status status) {
     int result = tool_fail_status(context, status);
     if (status == QN_ERROR_TIMEOUT) {
         fflush(NULL);
@@ -425,18 +433,18 @@ static int run_kernel(qn_context *context, qn_device *device, qn_program *progra
                       run_options *o, comparison *c) {
     qn_arg args[MAX_ARGS];
     const bool is_first = !c || c->num_rows == 0;
-    int result = make_args(device, kernel, o, args);
+    int result = run_make_args(device, kernel, o, args);
     if (result) return result;
-    if (is_first) check_sizes(kernel, o, args);
+    if (is_first) run_check_sizes(kernel, o, args);
     qn_status status = run_once(kernel, o, args, device);
     fflush(stdout);
     if (!status && c) status = gather(kernel, o, args, device, c);
-    if (status) return fail(context, status);
+    if (status) return run_fail(context, status);
     if (c) return TOOL_OK;
     result = write_outputs(context, kernel, o);
     if (!result && o->time) {
         status = time_runs(program, kernel, o, args, device);
-        if (status) return fail(context, status);
+        if (status) return run_fail(context, status);
     }
     return result;
 }
@@ -453,7 +461,7 @@ static int run_on(qn_context *context, const char *name, const qn_program_desc *
         status = qn_program_wait(program, QN_FOREVER); /* its final code is measured */
     if (!status && (!c || c->num_rows == 0)) fputs(qn_program_log(program), stderr);
     if (!status) status = qn_kernel_create(program, o->kernel, &kernel);
-    int result = status ? fail(context, status) : run_kernel(context, device, program, kernel, o, c);
+    int result = status ? run_fail(context, status) : run_kernel(context, device, program, kernel, o, c);
     for (size_t i = 0; i < o->num_args; i++) {
         qn_buffer_destroy(o->args[i].buffer);
         o->args[i].buffer = NULL;
@@ -499,25 +507,25 @@ static int build_and_run(qn_context *context, run_options *o) {
     return o->compare ? compare_devices(context, &desc, o) : run_on(context, o->device, &desc, o, NULL);
 }
 
-static void free_args(run_options *o) {
+void run_free(run_options *o) {
     for (size_t i = 0; i < o->num_args; i++) {
         qn_buffer_destroy(o->args[i].buffer);
         free(o->args[i].data);
     }
+    program_options_free(&o->program);
+    free(o);
 }
 
 static int run(int argc, char **argv) {
     run_options *o = tool_alloc(sizeof *o);
     o->timeout_ns = QN_FOREVER;
     qn_context *context = NULL;
-    int result = parse(argc, argv, o);
+    int result = run_parse(argc, argv, o);
     if (!result && qn_context_create(NULL, &context))
         result = tool_fail(TOOL_RUN_FAILED, "no context: out of memory");
-    if (!result) result = build_and_run(context, o);
-    free_args(o);
+    if (!result) result = is_chain(o->program.path) ? chain_run(context, o) : build_and_run(context, o);
+    run_free(o);
     qn_context_destroy(context);
-    program_options_free(&o->program);
-    free(o);
     return result;
 }
 
@@ -527,8 +535,14 @@ const tool_command tool_run = {
     "[--device NAME]\n"
     "                 " PROGRAM_OPTIONS_USAGE "\n"
     "                 [--compare] [--tolerance T] [--time N] [--timeout S]\n"
-    "                 ARG...\n\n"
-    "FILE.cl may be -: the standard input. One ARG a kernel parameter, in order:\n"
+    "                 ARG...\n"
+    "       quern run FILE.qnc [--device NAME] [--timeout S]\n\n"
+    "FILE.cl may be -: the standard input. FILE.qnc is a chain, lines of\n"
+    "  buffer NAME ARG      a buffer of all launches: buf: or file:, written at the end where it has an "
+    "@PATH\n"
+    "  run FILE.cl ...      a launch as on the command line, with NAMEs among its ARGs\n"
+    "  repeat N, end        the launches between them are done N times; #: a comment\n\n"
+    "One ARG a kernel parameter, in order:\n"
     "  TYPE:V[,V...]        a value: int:5  float4:1,2,3,4  uchar:0xff  float:nan\n"
     "  buf:TYPE:N[=V,...]   a buffer of N elements, the values repeated to fill it, zeros without\n"
     "  file:PATH            a buffer from .npy, .png or .jpg (uchar4 pixels), or any file's bytes\n"

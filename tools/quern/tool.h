@@ -55,7 +55,8 @@ typedef enum tool_arg_kind {
     ARG_NULL,
     ARG_LOCAL,
     ARG_RAW,
-    ARG_STRUCT
+    ARG_STRUCT,
+    ARG_NAMED
 } tool_arg_kind;
 
 enum { TOOL_MAX_DIMS = 32 };
@@ -79,6 +80,7 @@ typedef struct tool_arg {
     tool_shape shape;
     unsigned width, height; /* pixels, of an image */
     qn_buffer *buffer;
+    struct tool_arg *named; /* the shared buffer that it names */
 } tool_arg;
 
 /* Parses one ARG, reading its file. Prints what is wrong and returns TOOL_USAGE or TOOL_RUN_FAILED
