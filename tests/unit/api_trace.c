@@ -88,6 +88,16 @@ static seen read_trace(const char *path) {
     return s;
 }
 
+static int count_named(const char *path, const char *part) {
+    char line[4096];
+    int count = 0;
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) count += has(line, part);
+    fclose(file);
+    return count;
+}
+
 static void streams_and_graphs_are_in_it(void **state) {
     const place *p = *state;
     const char *names[] = {test_device(), "null"};
@@ -156,6 +166,42 @@ static void each_context_has_a_file(void **state) {
     assert_int_equal(read_trace(p->second).launches, 5);
 }
 
+/* What is cancelled while another device holds it back is there with no length, and not in the way of what comes later. */
+static void what_is_cancelled_is_not_in_the_way(void **state) {
+    const place *p = *state;
+    fixture f = make_fixture("cpu", source, "add");
+    qn_device *other;
+    if (qn_device_get(f.context, "vulkan", &other)) {
+        qn_context_destroy(f.context);
+        skip();
+    }
+    qn_program *program = make_program(other, SPIN_SOURCE);
+    qn_kernel *spinning = make_kernel(program, f.context, "spin");
+    qn_buffer *x = make_buffer(f.device, 256, NULL), *y = make_buffer(other, 4, NULL);
+    qn_event *event;
+    int launches = 0;
+    assert_ok(f.context, qn_event_create(other, &event));
+    for (int i = 0; i < 400; i++)
+        assert_ok(f.context, qn_launch(NULL, spinning, QN_RANGE(1), QN_ARGS(y, 30000)));
+    assert_ok(f.context, qn_stream_record(qn_device_stream(other), event));
+    qn_stream *stream;
+    assert_ok(f.context, qn_stream_create(f.device, &stream));
+    assert_ok(f.context, qn_stream_wait_event(stream, event));
+    for (int i = 0; i < 5; i++)
+        assert_ok(f.context, qn_launch(stream, f.kernel, QN_RANGE(64), QN_ARGS(x, 1)));
+    assert_ok(f.context, qn_stream_cancel(stream));
+    assert_int_equal(qn_stream_wait(stream, QN_FOREVER), QN_ERROR_CANCELLED);
+    for (int i = 0; i < 3; i++)
+        assert_ok(f.context, qn_launch(stream, f.kernel, QN_RANGE(64), QN_ARGS(x, 1)));
+    assert_ok(f.context, qn_stream_wait(stream, QN_FOREVER));
+    for (int round = 0; round < 200 && launches < 8; round++) {
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+        launches = count_named(p->path, "\"name\":\"add\"");
+    }
+    assert_int_equal(launches, 8);
+    qn_context_destroy(f.context);
+}
+
 static void hear(void *user, qn_log_level level, const char *message) {
     (void)level;
     if (strstr(message, "no trace is written")) snprintf(user, 200, "%.199s", message);
@@ -175,9 +221,8 @@ static void what_cannot_be_written_is_told(void **state) {
 int main(void) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, make_place, drop_place)
     const struct CMUnitTest tests[] = {
-        TEST(streams_and_graphs_are_in_it),
-        TEST(it_is_whole_at_any_time),
-        TEST(each_context_has_a_file),
+        TEST(streams_and_graphs_are_in_it),   TEST(it_is_whole_at_any_time),
+        TEST(each_context_has_a_file),        TEST(what_is_cancelled_is_not_in_the_way),
         TEST(what_cannot_be_written_is_told),
     };
     return run_device_tests(tests);
