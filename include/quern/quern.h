@@ -273,6 +273,18 @@ QN_API qn_status qn_backend_get(qn_context *context, uint32_t index, qn_backend_
    best present. The device belongs to the context. Errors: QN_ERROR_NULL, QN_ERROR_NO_DEVICE (the message
    lists those that exist, or why the kind is missing). Any thread. */
 QN_API qn_status qn_device_get(qn_context *context, const char *name, qn_device **device);
+/* Opens a lost device (QN_ERROR_DEVICE_LOST) again, in the same context: `device`, its default stream and what is made on it
+   from now on work. What was made before stays lost, and each call with it says so; it is to be destroyed as ever, and
+   qn_buffer_device gives another, lost device for it. Memory that the host had of it ends: the device's buffers must be
+   unmapped and memory of qn_host_alloc be freed before, and pointers of qn_buffer_host are invalid.
+   - CUDA: the process's primary context of the GPU is reset, after which nothing else in the process that used it works
+     either (a failed kernel has broken it already). After some failures the driver takes the GPU only in a new
+     process: then the call fails, and may be tried again.
+   - Vulkan and OpenCL: a new device or context of the driver's beside the old one, which goes with the context.
+   - The processor and the null device are never lost.
+   Errors: QN_ERROR_STATE (not lost, or memory is still mapped), QN_ERROR_DRIVER and QN_ERROR_DEVICE_LOST (the driver does not
+   give it), QN_ERROR_OUT_OF_MEMORY. One thread, while no other call on the device or what is made of it is under way. */
+QN_API qn_status qn_device_reopen(qn_device *device);
 QN_API qn_context *qn_device_context(const qn_device *device);
 /* Strings belong to the device. Errors: QN_ERROR_NULL. Any thread. */
 QN_API qn_status qn_device_get_info(const qn_device *device, qn_device_info *info);

@@ -138,6 +138,11 @@ typedef struct qn_backend {
     void (*identify)(const qn__driver *driver, uint32_t index, qn__identity *identity); /* NULL: nothing */
     qn_status (*gpu_open)(qn__driver *driver, uint32_t index, qn__gpu **gpu, char *why);
     void (*gpu_close)(qn__gpu *gpu);
+    /* Whether it is lost, with the message of its calls; NULL: never. */
+    bool (*is_lost)(qn__gpu *gpu, char *why);
+    /* It is lost, and is going to be opened again beside what was made on it: calls say that it is lost from now on, and only
+       what gives things back may come. NULL: nothing to do. */
+    void (*gpu_abandon)(qn__gpu *gpu);
     /* Everything but name, kind, UUID and what `target` says, capabilities among it. Strings live as long as the
        gpu. */
     void (*gpu_info)(const qn__gpu *gpu, qn_device_info *info);

@@ -28,6 +28,12 @@ static qn_status find_driver(qn_context *context, qn__backend_slot *slot) {
     return QN_OK;
 }
 
+void qn__device_init(qn_device *device) {
+    pthread_mutex_init(&device->lock, NULL);
+    pthread_mutex_init(&device->use_lock, NULL);
+    pthread_mutex_init(&device->host_lock, NULL);
+}
+
 static qn_status add_device(qn_context *context, qn__backend_slot *slot) {
     qn_device *device = qn__object_new(context, QN__OBJECT_DEVICE);
     if (!device) return QN_ERROR_OUT_OF_MEMORY;
@@ -36,9 +42,7 @@ static qn_status add_device(qn_context *context, qn__backend_slot *slot) {
     device->driver = slot->driver;
     device->index = slot->num_made;
     if (backend->identify) backend->identify(slot->driver, device->index, &device->identity);
-    pthread_mutex_init(&device->lock, NULL);
-    pthread_mutex_init(&device->use_lock, NULL);
-    pthread_mutex_init(&device->host_lock, NULL);
+    qn__device_init(device);
     if (backend->single)
         snprintf(device->name, sizeof device->name, "%s", backend->name);
     else

@@ -67,8 +67,8 @@ qn_status qn_stream_record(qn_stream *stream, qn_event *event) {
     qn_status status = check_both(&stream, event, "qn_stream_record");
     if (status) return status;
     if (stream->device != event->device)
-        return qn__fail(event->object.context, QN_ERROR_WRONG_CONTEXT,
-                        "qn_stream_record: the event is of another device");
+        return qn__other_device(event->object.context, stream->device, event->device,
+                                "%s: the event is of another device", "qn_stream_record");
     if (stream->recording) { /* each launch of the graph moves it */
         const qn__command command = {.kind = QN__COMMAND_RECORD, .mark = event->mark};
         return qn__stream_submit(stream, &command, NULL, 0, &event->object, &(uint64_t){0});

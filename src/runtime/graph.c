@@ -266,7 +266,8 @@ qn_status qn_graph_launch(qn_stream *stream, qn_graph *graph) {
     if (status) return status;
     qn_context *context = stream->object.context;
     if (stream->device != graph->device)
-        return qn__fail(context, QN_ERROR_WRONG_CONTEXT, "qn_graph_launch: the graph is of another device");
+        return qn__other_device(context, stream->device, graph->device, "%s: the graph is of another device",
+                                "qn_graph_launch");
     if (stream->recording)
         return qn__fail(context, QN_ERROR_STATE, "qn_graph_launch: the stream records a graph");
     pthread_mutex_lock(&graph->lock);

@@ -131,6 +131,8 @@ static qn_status store_buffer(launch *l, uint32_t index, const qn_arg *arg) {
         qn_status status = qn__check(buffer, QN__OBJECT_BUFFER, l->function, param->name);
         if (status == QN_ERROR_ARGUMENT) return wrong(l, index, "the pointer is not a buffer");
         if (status) return status;
+        if (buffer->device != l->device && (buffer->device->replaced || l->device->replaced))
+            return qn__other_device(l->context, buffer->device, l->device, "%s", l->function);
         if (buffer->object.context != l->context || buffer->device != l->device)
             return qn__fail(l->context, QN_ERROR_WRONG_CONTEXT,
                             "%s: parameter %u of %s, '%s %s': the buffer is of another device or context",
@@ -268,6 +270,8 @@ static qn_status check_objects(qn_stream *stream, qn_kernel *kernel, const qn_ra
     if (!stream) return QN_OK;
     status = qn__check_beside(kernel, stream, QN__OBJECT_STREAM, "qn_launch", "stream");
     if (status || stream->device == kernel->program->device) return status;
+    if (stream->device->replaced || kernel->program->device->replaced)
+        return qn__other_device(context, stream->device, kernel->program->device, "%s", "qn_launch");
     return qn__fail(context, QN_ERROR_WRONG_CONTEXT, "qn_launch: the stream is of %s, the kernel of %s%s",
                     stream->device->name, kernel->program->device->name,
                     stream->object.context == context ? "" : " in another context");

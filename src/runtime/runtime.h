@@ -119,6 +119,7 @@ struct qn_device {
     qn_device_info info;
     qn__target target;        /* what kernels are compiled for */
     qn_stream *stream;        /* the default stream */
+    bool replaced;            /* it stands for what was made before a loss (reopen.c) */
     bool left;                /* by a context that is closed, with a stream that is not done */
     qn__queue *crossing;      /* the courier's, or NULL (crossing.c) */
     pthread_mutex_t use_lock; /* guards state, maps and users of all its buffers */
@@ -333,6 +334,7 @@ void qn__host_finalise(qn__host *host);
 void qn__device_finalise(qn_device *device);
 
 /* device.c */
+void qn__device_init(qn_device *device);       /* its locks */
 qn_status qn__device_ready(qn_device *device); /* opens the device, once */
 void qn__drivers_close(qn_context *context);   /* after all objects are gone */
 
@@ -380,6 +382,11 @@ static inline bool qn__stream_is_apart(const qn_stream *stream) {
     return atomic_load(&((qn_stream *)stream)->persistent) || atomic_load(&((qn_stream *)stream)->left);
 }
 
+/* reopen.c: objects of two devices are mixed: QN_ERROR_WRONG_CONTEXT with the message, whose %s is the function; or
+   QN_ERROR_DEVICE_LOST, where one was made before a loss. */
+qn_status qn__other_device(qn_context *context, const qn_device *a, const qn_device *b, const char *format,
+                           const char *function);
+
 /* leave.c: streams that were left, and are done after all, go. */
 void qn__left_collect(qn_device *device);
 
@@ -410,6 +417,8 @@ char *qn__copy_label(qn_context *context, const char *label);
 /* external.c: whether the buffer can be made exportable. */
 qn_status qn__check_exportable(const qn_device *device, const qn_buffer_desc *desc);
 
+/* The host has nothing of the buffer any more; use_lock is held. */
+void qn__buffer_lose_view(qn_buffer *root);
 /* No buffer names the stream as its last user any more. */
 void qn__buffers_forget(qn_stream *stream);
 

@@ -230,6 +230,13 @@ static void drop_view(qn_buffer *root) {
     root->view_pinned = root->view_lazy = false;
 }
 
+void qn__buffer_lose_view(qn_buffer *root) {
+    drop_view(root);
+    root->changed.count = root->fresh.count = 0;
+    root->sent_stream = NULL;
+    root->state = QN_BUFFER_DEVICE;
+}
+
 /* One that is not pinned though it could be goes as soon as nobody needs it. */
 static void drop_lazy_view(qn_buffer *root) {
     if (!root->view_lazy || root->maps || root->state == QN_BUFFER_HOST || !qn__buffer_is_sent(root)) return;
@@ -397,8 +404,8 @@ qn_status qn_stream_map(qn_stream *stream, qn_buffer *buffer, qn_map_access acce
     stream = qn__stream_of(stream, buffer->device);
     qn_context *context = buffer->object.context;
     if (buffer->device != stream->device)
-        return qn__fail(context, QN_ERROR_WRONG_CONTEXT, "%s: the buffer is of another device or context",
-                        function);
+        return qn__other_device(context, buffer->device, stream->device,
+                                "%s: the buffer is of another device or context", function);
     if (stream->recording)
         return qn__fail(context, QN_ERROR_STATE, "%s: maps cannot be recorded in a graph", function);
     if (atomic_load(&stream->persistent))

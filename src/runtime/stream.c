@@ -401,8 +401,8 @@ static qn_status check_transfer(qn_stream *stream, qn_buffer *buffer, uint64_t o
     if (status) return status;
     qn_context *context = stream->object.context;
     if (buffer->device != stream->device)
-        return qn__fail(context, QN_ERROR_WRONG_CONTEXT, "%s: the buffer is of another device or context",
-                        function);
+        return qn__other_device(context, buffer->device, stream->device,
+                                "%s: the buffer is of another device or context", function);
     status = check_range(buffer, offset, size, function);
     if (status) return status;
     return qn__buffers_use(&(qn__use){buffer, writes}, 1, stream, function);
@@ -483,6 +483,8 @@ static qn_status check_across(const qn_stream *stream, const qn_buffer *from, ui
                         one_of_both ? "the buffers are of two contexts"
                                     : "the stream is of neither buffer's device");
     qn_status status = check_range(from, from_offset, size, "qn_stream_copy");
+    if (!status && (from->device->replaced || to->device->replaced))
+        status = qn__other_device(context, from->device, to->device, "%s", "qn_stream_copy");
     if (!status) status = check_range(to, to_offset, size, "qn_stream_copy");
     if (!status && atomic_load(&stream->persistent))
         status = qn__fail(context, QN_ERROR_STATE,

@@ -312,6 +312,15 @@ API int cuDevicePrimaryCtxRelease_v2(int device) {
     count_live(FAKE_CONTEXTS, -1);
     return 0;
 }
+/* All that was made in it is gone, and it works again. */
+API int cuDevicePrimaryCtxReset_v2(int device) {
+    CALL(primary_reset);
+    const long held = fake.live[FAKE_CONTEXTS];
+    memset(fake.live, 0, sizeof fake.live);
+    fake.live[FAKE_CONTEXTS] = held;
+    fake.lost[device] = 0;
+    return 0;
+}
 API int cuCtxPushCurrent_v2(qn__cu_context context) {
     CALL(context_push);
     if (depth == MAX_STACK) abort();

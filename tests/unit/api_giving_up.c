@@ -240,6 +240,7 @@ static void who_cannot_says_so(void **state) {
         qn_device_info info;
         assert_ok(context, qn_device_get_info(device, &info));
         if (names[i]) assert_true(info.capabilities & QN_CAN_CANCEL);
+        assert_fails(context, qn_device_reopen(device), QN_ERROR_STATE, "is not lost");
         if (info.capabilities & QN_CAN_CANCEL)
             assert_ok(context, qn_stream_cancel(qn_device_stream(device)));
         else

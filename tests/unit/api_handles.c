@@ -98,6 +98,7 @@ static qn_status map_and_unmap(qn_stream *stream, qn_buffer *buffer) {
     X(qn_device_context, 0, DEVICE, nothing(qn_device_context(h) == NULL))                                   \
     X(qn_device_get_info, 0, DEVICE, qn_device_get_info(h, &out.device_info))                                \
     X(qn_device_memory, 0, DEVICE, qn_device_memory(h, &out.memory))                                         \
+    X(qn_device_reopen, 0, DEVICE, qn_device_reopen(h))                                                      \
     X(qn_device_trim, 0, DEVICE, qn_device_trim(h))                                                          \
     X(qn_host_alloc, 0, DEVICE, qn_host_alloc(h, 16, &out.pointer))                                          \
     X(qn_host_free, 0, DEVICE, (qn_host_free(h, out.data), QN_ERROR_ARGUMENT))                               \

@@ -343,6 +343,76 @@ static void who_wants_to_be_told_hears_of_a_loss(void **state) {
     drop_rig(&r);
 }
 
+/* What was made before a loss says so for good, alone and with what is new; new things work, also after another loss. */
+static void a_lost_device_is_opened_again(void **state) {
+    (void)state;
+    rig r = make_rig(&no_cache);
+    uint32_t back[1024], *mapped;
+    bool done;
+    qn_stream *stream, *fresh_stream;
+    qn_event *event;
+    qn_graph *graph;
+    qn_stream *standard = qn_device_stream(r.device);
+    assert_fails(r.context, qn_device_reopen(r.device), QN_ERROR_STATE, "cuda:0 is not lost");
+    assert_ok(r.context, qn_stream_create(r.device, &stream));
+    assert_ok(r.context, qn_event_create(r.device, &event));
+    assert_ok(r.context, qn_stream_record(stream, event));
+    assert_ok(r.context, qn_graph_begin(stream));
+    assert_ok(r.context, qn_launch(stream, r.fill, QN_RANGE(4), QN_ARGS(r.buffer, 1, 4)));
+    assert_ok(r.context, qn_graph_end(stream, &graph));
+    for (int round = 0; round < 3; round++) {
+        assert_ok(r.context, fill(&r, 5));
+        assert_ok(r.context, qn_buffer_map(r.buffer, QN_MAP_READ, (void **)&mapped));
+        assert_ok(r.context, qn_launch(NULL, r.bad, QN_RANGE(1), NULL, 0));
+        assert_fails(r.context, qn_device_wait(r.device, QN_FOREVER), QN_ERROR_DEVICE_LOST,
+                     "kernel bad failed");
+        assert_fails(r.context, qn_device_reopen(r.device), QN_ERROR_STATE, "a buffer of cuda:0 is mapped");
+        assert_ok(r.context, qn_buffer_unmap(r.buffer));
+        assert_ok(r.context, qn_device_reopen(r.device));
+        rig fresh = {.context = r.context, .device = r.device, .program = make_program(r.device, source)};
+        fresh.fill = make_kernel(fresh.program, r.context, "fill");
+        fresh.bad = make_kernel(fresh.program, r.context, "bad");
+        fresh.hang = make_kernel(fresh.program, r.context, "hang");
+        fresh.buffer = make_buffer(r.device, 4096, NULL);
+        assert_ok(r.context, fill(&fresh, 7));
+        assert_ok(r.context, qn_buffer_read(fresh.buffer, 0, back, sizeof back));
+        assert_int_equal(back[1023], 7);
+        assert_ok(r.context, qn_device_wait(r.device, QN_FOREVER));
+        assert_ok(r.context, qn_stream_create(r.device, &fresh_stream));
+        /* the old, alone */
+        assert_fails(r.context, fill(&r, 6), QN_ERROR_DEVICE_LOST, "kernel bad failed");
+        assert_fails(r.context, qn_buffer_read(r.buffer, 0, back, 4), QN_ERROR_DEVICE_LOST,
+                     "kernel bad failed");
+        assert_fails(r.context, qn_buffer_map(r.buffer, QN_MAP_READ, (void **)&mapped), QN_ERROR_DEVICE_LOST,
+                     "kernel bad failed");
+        assert_fails(r.context, qn_stream_wait(stream, 0), QN_ERROR_DEVICE_LOST, "kernel bad failed");
+        assert_fails(r.context, qn_event_wait(event, 0), QN_ERROR_DEVICE_LOST, "kernel bad failed");
+        assert_fails(r.context, qn_graph_launch(NULL, graph), QN_ERROR_DEVICE_LOST, "kernel bad failed");
+        assert_fails(r.context, qn_stream_wait(standard, 0), QN_ERROR_DEVICE_LOST, "kernel bad failed");
+        assert_ok(r.context, qn_event_done(event, &done));
+        assert_true(done);
+        /* with the new */
+        static const char both[] = "lost and opened again";
+        assert_fails(r.context, qn_launch(fresh_stream, r.fill, QN_RANGE(1), QN_ARGS(fresh.buffer, 1, 1)),
+                     QN_ERROR_DEVICE_LOST, both);
+        assert_fails(r.context, qn_launch(NULL, fresh.fill, QN_RANGE(1), QN_ARGS(r.buffer, 1, 1)),
+                     QN_ERROR_DEVICE_LOST, both);
+        assert_fails(r.context, qn_stream_write(fresh_stream, r.buffer, 0, back, 4), QN_ERROR_DEVICE_LOST,
+                     both);
+        assert_fails(r.context, qn_stream_copy(fresh_stream, r.buffer, 0, fresh.buffer, 0, 4),
+                     QN_ERROR_DEVICE_LOST, both);
+        assert_fails(r.context, qn_graph_launch(fresh_stream, graph), QN_ERROR_DEVICE_LOST, both);
+        assert_fails(r.context, qn_stream_record(fresh_stream, event), QN_ERROR_DEVICE_LOST, both);
+        qn_buffer_destroy(r.buffer);
+        r = fresh;
+        if (round == 0) continue; /* some stay until the context goes */
+        qn_stream_destroy(fresh_stream);
+    }
+    assert_ok(r.context, fill(&r, 9));
+    drop_rig(&r);
+    nothing_left();
+}
+
 static void deadlines(void **state) {
     (void)state;
     rig r = make_rig(&no_cache);
@@ -701,6 +771,7 @@ int main(void) {
         cmocka_unit_test(a_loss_ends_what_was_held),
         cmocka_unit_test(other_devices_survive_a_loss),
         cmocka_unit_test(who_wants_to_be_told_hears_of_a_loss),
+        cmocka_unit_test(a_lost_device_is_opened_again),
         cmocka_unit_test(deadlines),
         cmocka_unit_test(a_thread_waits_for_the_recording_that_it_found),
         cmocka_unit_test(out_of_memory),

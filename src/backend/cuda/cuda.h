@@ -168,6 +168,10 @@ void qn__cuda_error_text(const qn__cu *cu, qn__cu_result result, char *out, size
 qn_status qn__cuda_fail(qn__gpu *gpu, qn__cu_result result, const char *what, char *why);
 const char *qn__cuda_intern(qn__gpu *gpu, const char *name); /* NULL: out of memory */
 
+/* abandon.c */
+bool qn__cuda_is_lost(qn__gpu *gpu, char *why);
+void qn__cuda_abandon(qn__gpu *gpu);
+
 /* memory.c */
 qn_status qn__cuda_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
                                  void **host, char *why);

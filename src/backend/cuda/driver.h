@@ -179,6 +179,7 @@ typedef struct qn__cu_access {
     X(device_attribute, "cuDeviceGetAttribute", (int *value, int attribute, qn__cu_device device))           \
     X(primary_retain, "cuDevicePrimaryCtxRetain", (qn__cu_context * context, qn__cu_device device))          \
     X(primary_release, "cuDevicePrimaryCtxRelease_v2", (qn__cu_device device))                               \
+    X(primary_reset, "cuDevicePrimaryCtxReset_v2", (qn__cu_device device))                                   \
     X(context_push, "cuCtxPushCurrent_v2", (qn__cu_context context))                                         \
     X(context_pop, "cuCtxPopCurrent_v2", (qn__cu_context * context))                                         \
     X(can_access_peer, "cuDeviceCanAccessPeer", (int *can, qn__cu_device device, qn__cu_device peer))        \

@@ -164,6 +164,10 @@ static uint64_t native(const qn__gpu *gpu, const qn__queue *queue, const qn__mem
 
 static const char *cache_key(const qn__gpu *gpu) { return gpu->cache_key; }
 
+static bool is_lost(qn__gpu *gpu, char *why) {
+    return qn__is_lost(&gpu->loss) && qn__lost(&gpu->loss, why) == QN_ERROR_DEVICE_LOST;
+}
+
 const qn_backend qn__backend_opencl = {
     .kind = QN_DEVICE_OPENCL,
     .name = "opencl",
@@ -175,6 +179,7 @@ const qn_backend qn__backend_opencl = {
     .identify = qn__cl_identify,
     .gpu_open = gpu_open,
     .gpu_close = gpu_close,
+    .is_lost = is_lost,
     .gpu_info = gpu_info,
     .target = target,
     .cache_key = cache_key,

@@ -196,6 +196,10 @@ qn_status qn__vk_gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out, cha
     return QN_OK;
 }
 
+static bool is_lost(qn__gpu *gpu, char *why) {
+    return qn__is_lost(&gpu->loss) && qn__lost(&gpu->loss, why) == QN_ERROR_DEVICE_LOST;
+}
+
 const qn_backend qn__backend_vulkan = {
     .kind = QN_DEVICE_VULKAN,
     .name = "vulkan",
@@ -207,6 +211,7 @@ const qn_backend qn__backend_vulkan = {
     .identify = qn__vk_identify,
     .gpu_open = qn__vk_gpu_open,
     .gpu_close = qn__vk_gpu_close,
+    .is_lost = is_lost,
     .gpu_info = qn__vk_gpu_info,
     .target = qn__vk_target,
     .cache_key = qn__vk_cache_key,
