@@ -14,7 +14,8 @@ typedef struct run {
     uint64_t pieces_x, piece; /* pieces in a row, work-groups in a piece */
     uint64_t local_size, scratch_size;
     const atomic_bool *ready; /* the function is there; NULL: it is or never comes */
-    uint64_t step;            /* work-groups that are interpreted before the function is looked for again */
+    uint64_t stride; /* work-groups that are run before anybody looks whether the launch is cancelled */
+    uint64_t step;   /* work-groups that are interpreted before the function is looked for again */
     qn__vm_bounds bounds;
     bool looks; /* see qn__cpu_memory_find; guarded by its lock */
     _Atomic(const char *) error;
@@ -63,9 +64,12 @@ static void run_groups(run *r, const qn__cpu_worker *worker, uint64_t begin, uin
                        uint64_t z) {
     while (begin < end) {
         qn_cpu_kernel *function = atomic_load_explicit(&r->kernel->function, memory_order_acquire);
+        if (atomic_load_explicit(&r->launch.cancelled, memory_order_relaxed)) return;
         if (function) {
-            function(&r->launch, begin, end, y, z, worker->local, worker->scratch);
-            return;
+            const uint64_t stop = end - begin > r->stride ? begin + r->stride : end;
+            function(&r->launch, begin, stop, y, z, worker->local, worker->scratch);
+            begin = stop;
+            continue;
         }
         const uint64_t stop = r->ready && end - begin > r->step ? begin + r->step : end;
         char why[QN__VM_WHY];
@@ -140,6 +144,8 @@ static void set_launch(run *r, const qn__command *command, const qn_cpu_services
         launch->num_groups[d] = (command->global[d] + command->local[d] - 1) / command->local[d];
     }
     r->bounds = (qn__vm_bounds){command->extents, find_memory, r};
+    enum { STRIDE_ITEMS = 1 << 16 };
+    r->stride = group_items(command) < STRIDE_ITEMS ? STRIDE_ITEMS / group_items(command) : 1;
     r->local_size = command->local_memory;
     r->scratch_size = function_scratch(command);
     if (is_compiled(command)) return;

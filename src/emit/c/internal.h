@@ -128,7 +128,7 @@ void qn__c_make_available(c_emitter *e, const ir_value *value); /* inside item l
 
 /* group.c: sync points */
 void qn__c_sync(c_emitter *e, ir_instr *instr);
-/* look.c: where a loop begins an iteration; NULL: where the loops over groups do. */
+/* look.c: where a loop begins an iteration. */
 void qn__c_look(c_emitter *e, const ir_instr *loop);
 
 /* step.c: what runs in step */

@@ -136,20 +136,18 @@ static void dimension(c_emitter *e, unsigned dim) {
     qn__c_line(e, "const i32 narrow%u = (i32)base%u;", dim, dim);
 }
 
-/* One loop over all x of the range, in pieces of which each looks at whether the launch is cancelled. */
+/* One loop over all x of the range, in pieces that a 32-bit counter can count. */
 static void open_flat(c_emitter *e) {
     qn__c_line(e, "const i64 size0 = (i64)launch->local_size[0], whole0 = (i64)launch->global_size[0];");
     qn__c_line(e, "const i64 stop0 = end * size0 < whole0 ? end * size0 : whole0;");
-    qn__c_open(e, "for (i64 start0 = begin * size0; start0 < stop0; start0 += 1 << 16) {");
-    qn__c_look(e, NULL);
-    qn__c_line(e, "const i32 count0 = (i32)(stop0 - start0 < 1 << 16 ? stop0 - start0 : 1 << 16);");
+    qn__c_open(e, "for (i64 start0 = begin * size0; start0 < stop0; start0 += 1 << 30) {");
+    qn__c_line(e, "const i32 count0 = (i32)(stop0 - start0 < 1 << 30 ? stop0 - start0 : 1 << 30);");
     qn__c_line(e, "const i64 base0 = (i64)launch->global_offset[0] + start0;");
     qn__c_line(e, "const i32 narrow0 = (i32)base0;");
 }
 
 static void open_groups(c_emitter *e) {
     qn__c_open(e, "for (i64 group0 = begin; group0 < end; ++group0) {");
-    qn__c_look(e, NULL);
     dimension(e, 0);
     qn__c_line(e, "const i32 items = count0 * count1 * count2;");
     if (e->plan->masked) qn__c_line(e, "for (i32 i = 0; i < items; ++i) pend[i] = 0;");

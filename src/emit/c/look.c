@@ -1,6 +1,6 @@
 /* Which loops of a kernel look at whether its launch is cancelled. Those that are certain to end soon do not: such as count,
    in 32 bits at most, and go round no more than 2^32 times, with what is inside counted too. Others look at each
-   iteration, and the loops over groups once for each group. */
+   iteration. Between work-groups the device looks itself, so that a kernel without such loops is as if there were no looks. */
 #include "emit/c/internal.h"
 
 enum { MOST_STEP = 1 << 20 };
@@ -125,6 +125,6 @@ static uint64_t rounds(const ir_instr *loop) {
 }
 
 void qn__c_look(c_emitter *e, const ir_instr *loop) {
-    if (loop && rounds(loop) <= most_rounds) return;
+    if (rounds(loop) <= most_rounds) return;
     qn__c_line(e, "if (QN_CANCELLED) return;");
 }
