@@ -135,13 +135,15 @@ template <class T> class pinned : public std::span<T> {
 /* A buffer's contents on the host for as long as this lives. */
 template <class T> class mapping : public std::span<T> {
   public:
-    mapping(qn_buffer *buffer, qn_map_access access, size_t count)
-        : std::span<T>(static_cast<T *>(map(buffer, access)), count), buffer_(buffer) {}
+    mapping(qn_buffer *buffer, qn_map_access access, size_t count, size_t first = 0)
+        : std::span<T>(static_cast<T *>(map(buffer, access, first, count)), count), buffer_(buffer) {}
 
   private:
-    static void *map(qn_buffer *buffer, qn_map_access access) {
+    static void *map(qn_buffer *buffer, qn_map_access access, size_t first, size_t count) {
         void *pointer = nullptr;
-        check(qn_buffer_map(buffer, access, &pointer), qn_device_context(qn_buffer_device(buffer)));
+        check(qn_buffer_map_range(buffer, access, detail::bytes_of<T>(first), detail::bytes_of<T>(count),
+                                  &pointer),
+              qn_device_context(qn_buffer_device(buffer)));
         return pointer;
     }
     detail::owner<qn_buffer, qn_buffer_unmap> buffer_;
@@ -178,10 +180,25 @@ template <class T> class buffer {
     }
     mapping<T> map(qn_map_access access = QN_MAP_READ_WRITE) { return {get(), access, size()}; }
     mapping<const T> map() const { return {get(), QN_MAP_READ, size()}; }
+    /* `count` elements from `first` on. */
+    mapping<T> map(size_t first, size_t count, qn_map_access access = QN_MAP_READ_WRITE) {
+        return {get(), access, count, first};
+    }
+    mapping<const T> map(size_t first, size_t count) const { return {get(), QN_MAP_READ, count, first}; }
+    /* `count` zeros where host and running kernels see them alike (QN_MEMORY_SHARED), and the host's address of them. */
+    static buffer shared(const device &on, size_t count) {
+        return buffer(on, count, nullptr, QN_MEMORY_SHARED);
+    }
+    std::span<T> host() const {
+        void *memory = qn_buffer_host(get());
+        if (!memory) throw error(QN_ERROR_ARGUMENT, qn_error_message(context()));
+        return {static_cast<T *>(memory), size()};
+    }
 
   private:
-    buffer(const device &on, size_t count, const T *values) {
+    buffer(const device &on, size_t count, const T *values, qn_memory memory = QN_MEMORY_DEVICE) {
         qn_buffer_desc desc = {};
+        desc.memory = memory;
         desc.size = detail::bytes_of<T>(count);
         desc.data = values;
         qn_buffer *made = nullptr;

@@ -92,6 +92,27 @@ static void buffers(const quern::device &device) {
     EXPECT(moved.size() == 4 && !x.get());
     const quern::buffer<int> &fixed = moved;
     EXPECT(fixed.map()[2] == 9);
+    {
+        quern::mapping<int> part = moved.map(1, 2);
+        EXPECT(part.size() == 2 && part[1] == 9);
+        part[0] = 70;
+    }
+    EXPECT(fixed.map(0, 2)[1] == 70 && moved.read()[3] == 3);
+    const quern::buffer<int> seen = quern::buffer<int>::shared(device, 3);
+    seen.host()[2] = 8;
+    EXPECT(seen.host().size() == 3 && (seen.read() == std::vector<int>{0, 0, 8}));
+    try {
+        fixed.host();
+        EXPECT(false);
+    } catch (const quern::error &e) {
+        EXPECT(std::strstr(e.what(), "is not of QN_MEMORY_SHARED"));
+    }
+    try {
+        moved.map(3, 2);
+        EXPECT(false);
+    } catch (const quern::error &e) {
+        EXPECT(e.status() == QN_ERROR_RANGE);
+    }
 }
 
 static void launches(const quern::device &device) {
