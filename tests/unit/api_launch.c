@@ -463,8 +463,50 @@ static void sources_are_not_cut_off(void **state) {
     qn_context_destroy(context);
 }
 
+/* Structs by value and behind pointers; what is no struct has no fields. */
+static void structs_have_fields(void **state) {
+    (void)state;
+    static const char source[] =
+        "typedef struct { char on; struct { double at[2][3]; } inner[2]; union { ushort low; half value; }; "
+        "} item;\n"
+        "typedef struct { char many[2000]; item items[1000]; } crowd;\n"
+        "kernel void k(item v, global item *p, int n, global crowd *c) { p[0] = v; }\n";
+    static const qn_field_info wanted[] = {{"on", QN_TYPE_I8, 1, 0, 1},
+                                           {"inner[0].at", QN_TYPE_F64, 1, 8, 6},
+                                           {"inner[1].at", QN_TYPE_F64, 1, 56, 6},
+                                           {"low", QN_TYPE_U16, 1, 104, 1},
+                                           {"value", QN_TYPE_F16, 1, 104, 1}};
+    enum { WANTED = sizeof wanted / sizeof wanted[0] };
+    fixture f = make_fixture("null", source, "k");
+    qn_param_info param;
+    qn_field_info field;
+    for (uint32_t p = 0; p < 2; p++) {
+        assert_ok(f.context, qn_kernel_get_param(f.kernel, p, &param));
+        assert_int_equal(param.num_fields, WANTED);
+        for (uint32_t i = 0; i < WANTED; i++) {
+            assert_ok(f.context, qn_kernel_get_field(f.kernel, p, i, &field));
+            assert_string_equal(field.name, wanted[i].name);
+            assert_int_equal(field.type, wanted[i].type);
+            assert_int_equal(field.offset, wanted[i].offset);
+            assert_int_equal(field.count, wanted[i].count);
+            assert_int_equal(field.lanes, 1);
+        }
+    }
+    for (uint32_t p = 2; p < 4; p++) {
+        assert_ok(f.context, qn_kernel_get_param(f.kernel, p, &param));
+        assert_int_equal(param.num_fields, 0); /* a number; too many */
+    }
+    assert_fails(f.context, qn_kernel_get_field(f.kernel, 0, WANTED, &field), QN_ERROR_RANGE,
+                 "'v' has 5 fields");
+    assert_fails(f.context, qn_kernel_get_field(f.kernel, 4, 0, &field), QN_ERROR_RANGE,
+                 "k has 4 parameters");
+    assert_fails(f.context, qn_kernel_get_field(f.kernel, 0, 0, NULL), QN_ERROR_NULL, "info");
+    qn_context_destroy(f.context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(structs_have_fields),
         cmocka_unit_test(launches_compute),
         cmocka_unit_test(values_of_all_kinds),
         cmocka_unit_test(local_memory_is_given_at_launch),
