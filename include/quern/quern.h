@@ -48,7 +48,9 @@
 extern "C" {
 #endif
 
-#if defined(QUERN_SHARED) && defined(__GNUC__)
+#if defined(QUERN_SHARED) && defined(_WIN32)
+#define QN_API __declspec(dllexport)
+#elif defined(QUERN_SHARED) && defined(__GNUC__)
 #define QN_API __attribute__((visibility("default")))
 #else
 #define QN_API

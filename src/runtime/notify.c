@@ -52,7 +52,7 @@ static bool is_done(const qn__notice *notice) {
     return notice->event->device->backend->mark_done(notice->event->mark, notice->version, &time);
 }
 
-static void tell(qn__notifier *notifier, qn__notice *notice) {
+static void tell_of(qn__notifier *notifier, qn__notice *notice) {
     char why[QN__WHY] = "";
     if (notice->stream) {
         const qn_backend *backend = notice->stream->device->backend;
@@ -76,7 +76,7 @@ static qn__notice *look(qn_context *context, qn__notice *list, bool *told) {
     for (qn__notice *notice = list, *next; notice; notice = next) {
         next = notice->next;
         if (is_done(notice)) {
-            tell(&context->notifier, notice);
+            tell_of(&context->notifier, notice);
             let_go(context, notice);
             *told = true;
         } else {

@@ -5,6 +5,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The name of a library on Unix, and on Windows. */
+#ifdef _WIN32
+#define QN__DYNAMIC_NAME(unix_name, windows_name) windows_name
+#else
+#define QN__DYNAMIC_NAME(unix_name, windows_name) unix_name
+#endif
+
 /* Loads a library by its path, or by its name from where the system looks for libraries. `stays`: for as long as the
    process. NULL: `why` has the system's message, *missing tells whether there is no such file; it may be NULL. */
 void *qn__dynamic_open(const char *path, bool stays, bool *missing, char *why, size_t size);

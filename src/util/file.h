@@ -13,6 +13,15 @@ int qn__file_read(const qn__allocator *allocator, const char *path, size_t limit
 int qn__file_read_open(const qn__allocator *allocator, int fd, size_t limit, char **data, size_t *size);
 int qn__file_write_open(int fd, const void *data, size_t size);
 void qn__file_close(int fd);
+/* Another descriptor of the same, that programs started from now on do not get; -1 with errno. */
+int qn__file_duplicate(int fd);
+/* Programs started from now on do not get it. */
+void qn__file_keep(int fd);
+/* The same from a place on, whatever the file is at. */
+int qn__file_write_at(int fd, const void *data, size_t size, uint64_t at);
+/* Makes a file, or empties the one that is there, and keeps others from it until it is closed. Returns 0 or an errno
+   value: EWOULDBLOCK when somebody has seized it already, in this process or another. */
+int qn__file_seize(const char *path, int *fd);
 /* Whether the process has rights that whoever started it has not (set-user-ID, capabilities of its file). */
 bool qn__is_privileged(void);
 /* A variable of the environment; NULL also in a privileged process, whose user must not choose the code that it runs. */

@@ -1,32 +1,17 @@
 /* The array's end is written behind every append, and the next one begins over it. */
 #include "util/json_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
-#include <unistd.h>
+
+#include "util/file.h"
 
 static const char ending[QN__JSON_FILE_ROOM] = {'\n', ']', '\n'};
 
-static int write_at(int fd, const char *text, size_t size, uint64_t at) {
-    while (size) {
-        const ssize_t written = pwrite(fd, text, size, (off_t)at);
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return errno;
-        text += written;
-        size -= (size_t)written;
-        at += (uint64_t)written;
-    }
-    return 0;
-}
-
 int qn__json_file_open(qn__json_file *file, const char *path) {
-    *file = (qn__json_file){.fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666), .end = 1};
-    if (file->fd < 0) return errno;
-    int error = flock(file->fd, LOCK_EX | LOCK_NB) || ftruncate(file->fd, 0) ? errno : 0;
-    if (!error) error = write_at(file->fd, "[\n]\n", 4, 0);
+    *file = (qn__json_file){.fd = -1, .end = 1};
+    int error = qn__file_seize(path, &file->fd);
+    if (!error) error = qn__file_write_at(file->fd, "[\n]\n", 4, 0);
     if (error) qn__json_file_close(file);
     return error;
 }
@@ -35,13 +20,13 @@ int qn__json_file_append(qn__json_file *file, char *text, size_t size) {
     if (!size) return 0;
     memcpy(text + size, ending, sizeof ending);
     const size_t skipped = file->end == 1; /* the first element has no comma */
-    const int error = write_at(file->fd, text + skipped, size - skipped + sizeof ending, file->end);
+    const int error = qn__file_write_at(file->fd, text + skipped, size - skipped + sizeof ending, file->end);
     if (!error) file->end += size - skipped;
     return error;
 }
 
 void qn__json_file_close(qn__json_file *file) {
-    if (file->fd >= 0) close(file->fd);
+    if (file->fd >= 0) qn__file_close(file->fd);
     file->fd = -1;
 }
 

@@ -20,6 +20,8 @@ typedef struct qn__program {
 } qn__program;
 /* False when there is none. */
 bool qn__program_identify(const char *path, qn__program *program);
+/* Whether kernels can be compiled for this system by a C compiler on it; elsewhere they are interpreted. */
+bool qn__compiles_for_itself(void);
 /* Whether a path leads to something that can be run. */
 bool qn__is_program(const char *path);
 

@@ -17,12 +17,21 @@ typedef struct tool_command {
 
 extern const tool_command tool_devices, tool_compile, tool_embed, tool_run;
 
+/* The compiler checks a format as the C standard has it, on Windows too. */
+#if defined(__MINGW32__)
+#define TOOL_PRINTF(format_index, first_arg) __attribute__((format(gnu_printf, format_index, first_arg)))
+#elif defined(__GNUC__)
+#define TOOL_PRINTF(format_index, first_arg) __attribute__((format(printf, format_index, first_arg)))
+#else
+#define TOOL_PRINTF(format_index, first_arg)
+#endif
+
 /* The file that the command is about: messages name it from then on. */
 void tool_set_file(const char *path);
 /* Prints "quern: COMMAND: FILE: ..." to stderr and gives `status`. */
-int tool_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int tool_fail(int status, const char *format, ...) TOOL_PRINTF(2, 3);
 /* Prints "quern: warning: COMMAND: FILE: ...". */
-void tool_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void tool_warn(const char *format, ...) TOOL_PRINTF(1, 2);
 /* The context's message for a failed call; TOOL_COMPILE_ERROR for build errors (the log as it is), else
    TOOL_RUN_FAILED. */
 int tool_fail_status(qn_context *context, qn_status status);

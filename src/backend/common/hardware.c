@@ -1,11 +1,12 @@
 /* Whether the machine may have a GPU, found without its driver. Loaders of Vulkan and OpenCL load every driver that is
    installed, and on a machine without a GPU these are software drivers only: 0.1 s and 80 MB for devices that are never
    chosen. */
+#include "backend/common/common.h"
+
+#ifdef __linux__
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "backend/common/common.h"
 
 /* What kernel drivers leave: names in a folder that begin so. */
 static const struct trace {
@@ -35,17 +36,18 @@ static bool folder_has(const char *path, const char *prefix) {
 }
 
 bool qn__may_have_gpu(const char *root) {
-#ifdef __linux__
     for (size_t i = 0; i < QN__COUNT(traces); i++) {
         char path[512];
         snprintf(path, sizeof path, "%s%s", root, traces[i].folder);
         if (folder_has(path, traces[i].prefix)) return true;
     }
     return false;
+}
 #else
+bool qn__may_have_gpu(const char *root) {
     (void)root; /* other systems leave no such traces */
     return true;
-#endif
 }
+#endif
 
 bool qn__has_hardware(void) { return qn__may_have_gpu(""); }

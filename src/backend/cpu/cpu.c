@@ -20,6 +20,7 @@ static bool find_compiler(const char *name, char *out, size_t size) {
 static void choose_compiler(const qn__services *services, char *out, size_t size) {
     static const char *const usual[] = {"cc", "gcc", "clang"};
     out[0] = 0;
+    if (!qn__compiles_for_itself()) return;
     if (services->cpu_compiler) {
         if (strcmp(services->cpu_compiler, "none") == 0) return;
         if (find_compiler(services->cpu_compiler, out, size)) return;

@@ -17,7 +17,7 @@ struct qn__cpu_block {
 
 _Static_assert(sizeof(qn__cpu_block) <= MEMORY_ALIGN, "it has room in front of the memory");
 
-static void unlink(qn__gpu *gpu, qn__cpu_block *block) {
+static void unchain(qn__gpu *gpu, qn__cpu_block *block) {
     if (block->before)
         block->before->next = block->next;
     else
@@ -40,7 +40,7 @@ static void add(qn__gpu *gpu, qn__cpu_block *block) {
 
 /* While kernels run that have looked memory up, what they may have found stays. The lock is held, and is not afterwards. */
 static void take_out(qn__gpu *gpu, qn__cpu_block *block) {
-    unlink(gpu, block);
+    unchain(gpu, block);
     const bool stays = gpu->lookers != 0;
     if (stays) {
         block->next = gpu->dead_blocks;
@@ -101,7 +101,7 @@ bool qn__cpu_memory_find(qn__gpu *gpu, bool *looks, uint64_t address, uint64_t *
     qn__cpu_block *block = gpu->blocks;
     while (block && address - (uintptr_t)block->begin >= block->size) block = block->next;
     if (block) {
-        unlink(gpu, block);
+        unchain(gpu, block);
         put_first(gpu, block);
         gpu->lookers += !*looks;
         *looks = true;

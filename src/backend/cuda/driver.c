@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backend/cuda/cuda.h"
+#include "util/dynamic.h"
 
 enum {
     LEAST_VERSION = 11040, /* CUDA 11.4: the youngest functions in the table */
@@ -88,7 +89,8 @@ static qn_status list_devices(qn__driver *driver, char *why) {
 
 /* The library stays open for good: the driver's threads and exit handlers do not survive its removal. */
 qn_status qn__cuda_open(const qn__services *services, qn__driver **out, uint32_t *num_devices, char *why) {
-    static const char *const names[] = {"libcuda.so.1", "libcuda.so", NULL};
+    static const char *const names[] = {QN__DYNAMIC_NAME("libcuda.so.1", "nvcuda.dll"),
+                                        QN__DYNAMIC_NAME("libcuda.so", NULL), NULL};
     *num_devices = 0;
     void *library = qn__library_open(names, why);
     if (!library) return QN_ERROR_NO_DEVICE;

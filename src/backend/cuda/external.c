@@ -2,12 +2,11 @@
    memory, which the driver imports as external memory, or of an allocation of CUDA's own virtual memory management, as
    ours are that can be exported. A qn__memory is the address, as of all memory. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "backend/cuda/cuda.h"
+#include "util/file.h"
 
 /* What belongs to an address; those of pointers have none. */
 typedef struct qn__cuda_external {
@@ -134,7 +133,7 @@ qn_status qn__cuda_external_export(qn__gpu *gpu, const qn__memory *memory, qn_ha
         gpu->cu->allocation_export(&fd, e->allocation, QN__CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
     qn__cuda_leave(gpu, entered);
     if (result) return qn__cuda_fail(gpu, result, "exporting memory", why);
-    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    qn__file_keep(fd);
     *out = (qn_export){.handle = (uint64_t)fd, .memory_size = e->size};
     return QN_OK;
 }
@@ -150,7 +149,7 @@ static qn__cu_result import_external(qn__gpu *gpu, external *e, int fd, uint64_t
     qn__cu_result result = cu->external_import(&e->external, &desc);
     if (result) {
         e->external = NULL;
-        close(fd);
+        qn__file_close(fd);
         return result;
     }
     return cu->external_map(&e->base, e->external, &range);
@@ -171,7 +170,7 @@ static qn__cu_result import_allocation(qn__gpu *gpu, external *e, int fd, uint64
 
 static qn_status import_descriptor(qn__gpu *gpu, const qn_import_desc *desc, external *e, char *why) {
     const uint64_t memory_size = desc->memory_size ? desc->memory_size : desc->offset + desc->size;
-    const int fd = fcntl((int)desc->handle, F_DUPFD_CLOEXEC, 0);
+    const int fd = qn__file_duplicate((int)desc->handle);
     char text[256];
     if (fd < 0) {
         snprintf(why, QN__WHY, "descriptor %d: %s", (int)desc->handle, strerror(errno));

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "backend/opencl/opencl.h"
+#include "util/dynamic.h"
 
 static const qn__symbol symbols[] = {
 #define SYMBOL(result, name, parameters) {#name, offsetof(qn__cl, name), false},
@@ -103,7 +104,8 @@ static qn_status find_devices(qn__driver *driver, char *why) {
 
 /* The loader stays in memory: drivers start threads and leave exit handlers that must not lose their code. */
 qn_status qn__cl_open(const qn__services *services, qn__driver **out, uint32_t *num_devices, char *why) {
-    static const char *const names[] = {"libOpenCL.so.1", "libOpenCL.so", NULL};
+    static const char *const names[] = {QN__DYNAMIC_NAME("libOpenCL.so.1", "OpenCL.dll"),
+                                        QN__DYNAMIC_NAME("libOpenCL.so", NULL), NULL};
     void *library = qn__library_open(names, why);
     if (!library) return QN_ERROR_NO_DEVICE;
     qn__driver *driver = qn__allocate_zeroed(services->allocator, sizeof *driver);

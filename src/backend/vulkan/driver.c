@@ -135,7 +135,7 @@ void qn__vk_close(qn__driver *driver) {
 }
 
 qn_status qn__vk_open(const qn__services *services, qn__driver **out, uint32_t *num_devices, char *why) {
-    static const char *const names[] = {"libvulkan.so.1", NULL};
+    static const char *const names[] = {QN__DYNAMIC_NAME("libvulkan.so.1", "vulkan-1.dll"), NULL};
     qn__driver *driver = qn__allocate_zeroed(services->allocator, sizeof *driver);
     if (!driver) return QN_ERROR_OUT_OF_MEMORY;
     driver->services = services;

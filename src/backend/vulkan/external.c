@@ -3,13 +3,12 @@
    wants for opaque descriptors ("External Memory Handle Types Compatibility"); none is dedicated to its buffer, as that
    they would have to agree on too. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "backend/vulkan/vulkan.h"
+#include "util/file.h"
 
 static uint32_t types_of(uint32_t kinds) {
     return (kinds & QN_HANDLE_OPAQUE_FD ? VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT : 0u) |
@@ -195,14 +194,14 @@ static qn_status import_memory(qn__gpu *gpu, qn__vk_block *block, const qn_impor
     const bool closes = gpu->can.closes_failed;
     VkImportMemoryFdInfoKHR import = {.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR,
                                       .handleType = types_of((uint32_t)desc->kind),
-                                      .fd = fcntl((int)desc->handle, F_DUPFD_CLOEXEC, 0)};
+                                      .fd = qn__file_duplicate((int)desc->handle)};
     if (import.fd < 0) {
         snprintf(why, QN__WHY, "descriptor %d: %s", (int)desc->handle, strerror(errno));
         return errno == EBADF ? QN_ERROR_ARGUMENT : QN_ERROR_DRIVER;
     }
     VkResult result = allocate(gpu, block, size, type, &import);
     if (result == VK_SUCCESS) return QN_OK;
-    if (!closes) close(import.fd);
+    if (!closes) qn__file_close(import.fd);
     if (result == VK_ERROR_DEVICE_LOST) return qn__vk_lost(gpu, NULL, why);
     snprintf(why, QN__WHY, "the driver does not take the descriptor (%s)", qn__vk_text(result));
     return QN_ERROR_ARGUMENT;

@@ -6,6 +6,12 @@
 
 /* ---- characters ---- */
 
+static inline char *put_text(char *at, const char *text) {
+    const size_t length = strlen(text);
+    memcpy(at, text, length);
+    return at + length;
+}
+
 static char *put_long_number(char *at, uint64_t value) {
     char digits[20];
     unsigned count = 0;
@@ -43,11 +49,11 @@ static char *put_hex(char *at, uint64_t value, unsigned digits) {
 
 static char *put_symbol(char *at, uint32_t symbol) {
     switch (symbol) {
-    case PTX_PARAMS: return stpcpy(at, "params");
-    case PTX_LOCALS: return stpcpy(at, "locals");
-    case PTX_DYNAMIC: return stpcpy(at, "qn_dynamic");
-    case PTX_DEPOT: return stpcpy(at, "depot");
-    default: return put_number(stpcpy(at, "qn_constant_"), symbol - PTX_FIRST_GLOBAL);
+    case PTX_PARAMS: return put_text(at, "params");
+    case PTX_LOCALS: return put_text(at, "locals");
+    case PTX_DYNAMIC: return put_text(at, "qn_dynamic");
+    case PTX_DEPOT: return put_text(at, "depot");
+    default: return put_number(put_text(at, "qn_constant_"), symbol - PTX_FIRST_GLOBAL);
     }
 }
 
@@ -81,7 +87,7 @@ static char *put_other(char *at, const ptx_operand *a) {
     switch (a->kind) {
     case PTX_FLOAT:
         *at++ = '0';
-        if (a->cls == PTX_B16) return put_hex(stpcpy(at, "x"), a->bits, 4);
+        if (a->cls == PTX_B16) return put_hex(put_text(at, "x"), a->bits, 4);
         *at++ = a->cls == PTX_B64 ? 'd' : 'f';
         return put_hex(at, a->bits, a->cls == PTX_B64 ? 16 : 8);
     case PTX_SYMBOL:
@@ -90,7 +96,7 @@ static char *put_other(char *at, const ptx_operand *a) {
         *at++ = '+';
         return put_number(at, a->bits);
     case PTX_NUMBER: return put_signed(at, (int64_t)a->bits);
-    case PTX_TEXT: return stpcpy(at, a->text);
+    case PTX_TEXT: return put_text(at, a->text);
     default:
         if (a->cls == PTX_B64) return put_signed(at, (int64_t)a->bits);
         if (a->cls == PTX_B32) return put_signed(at, (int32_t)a->bits);
@@ -111,7 +117,7 @@ static inline char *put_operand(const printer *p, char *at, const ptx_operand *a
 /* "op result, a, ..." */
 static char *put_plain(const printer *p, char *at, const ptx_line *l, const ptx_operand *operands) {
     const ptx_operand *end = operands + l->num_operands;
-    at = stpcpy(at, l->text);
+    at = put_text(at, l->text);
     for (const ptx_operand *a = operands; a < end; a++) {
         *at++ = ' ';
         at = put_operand(p, at, a);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -61,7 +62,33 @@ int qn__file_write_open(int fd, const void *data, size_t size) {
     return 0;
 }
 
+int qn__file_write_at(int fd, const void *data, size_t size, uint64_t at) {
+    for (const char *text = data; size;) {
+        const ssize_t n = pwrite(fd, text, size, (off_t)at);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return errno;
+        text += n;
+        size -= (size_t)n;
+        at += (uint64_t)n;
+    }
+    return 0;
+}
+
+int qn__file_seize(const char *path, int *fd) {
+    *fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (*fd < 0) return errno;
+    const int error = flock(*fd, LOCK_EX | LOCK_NB) || ftruncate(*fd, 0) ? errno : 0;
+    if (!error) return 0;
+    close(*fd);
+    *fd = -1;
+    return error;
+}
+
 void qn__file_close(int fd) { close(fd); }
+
+int qn__file_duplicate(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, 0); }
+
+void qn__file_keep(int fd) { (void)fcntl(fd, F_SETFD, FD_CLOEXEC); }
 
 bool qn__is_privileged(void) {
     return getauxval(AT_SECURE) != 0 || geteuid() != getuid() || getegid() != getgid();
