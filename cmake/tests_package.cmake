@@ -44,7 +44,7 @@ if(TARGET quern AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
     quern_script_test(library.exports tests/library/check.sh $<TARGET_FILE:quern_shared> ${PROJECT_SOURCE_DIR}
                       ${CMAKE_C_COMPILER} ${library_limit})
     # Other machines and C libraries, played by emulators.
-    foreach(kind aarch64 musl)
+    foreach(kind aarch64 musl windows)
         quern_script_test(cross.${kind} tests/cross/check.sh ${kind} ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
     endforeach()
 endif()

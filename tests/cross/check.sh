@@ -4,6 +4,7 @@
 # Usage: check.sh KIND BUILD_DIR SOURCE_DIR [all]
 #   aarch64   by Debian's cross compiler, run by qemu-user
 #   musl      by musl-gcc; kernels by that and by the system's compiler
+#   windows   by mingw-w64, run by Wine; kernels are interpreted
 #   all       every kernel test, more of the unit tests, and generators built for this machine by the cross build itself
 set -eu
 kind=$1 native=$2 source=$3 all=${4:-}
@@ -20,6 +21,7 @@ fail() {
     exit 1
 }
 
+exe=
 # What the kind needs, how it is configured, what runs its programs.
 case $kind in
 aarch64)
@@ -47,11 +49,19 @@ musl)
     set -- -DCMAKE_C_COMPILER=musl-gcc -DQUERN_OWN_CMOCKA=ON
     emulator=""
     ;;
+windows)
+    command -v x86_64-w64-mingw32-gcc-posix > /dev/null || skip "no cross compiler (gcc-mingw-w64-x86-64-posix)"
+    emulator=$(PATH="$PATH:/usr/lib/wine" command -v wine64) || skip "no wine64"
+    set -- --toolchain "$source/cmake/toolchains/x86_64-w64-mingw32.cmake"
+    export WINEPREFIX="$build/wine" WINEDEBUG=-all
+    unset DISPLAY
+    exe=.exe
+    ;;
 *) fail "there is no kind '$kind'" ;;
 esac
 
 tools=$native
-units="api_buffer api_launch backend_cpu_background emit_c ir_text pass_text util_pool util_process vm_ops"
+units="api_buffer api_launch backend_cpu_background emit_c ir_text pass_text util_pool util_process util_system vm_ops"
 shard=0/64
 if [ "$all" = all ]; then
     units="$units api_context api_handles api_lifetime api_random api_state api_stream api_threads compile_language
@@ -62,6 +72,11 @@ fi
 # It runs itself, which only qemu can where it is no program of this machine.
 [ "$kind" = aarch64 ] || units="$units util_system"
 targets="quern cl_runner"
+# The kernel tests' runner is POSIX's own.
+if [ "$kind" = windows ]; then
+    units="front_lower front_pp ir_text pass_text util_arena util_system"
+    targets="quern quern_shared"
+fi
 for unit in $units; do targets="$targets unit_$unit"; done
 
 cmake -S "$source" -B "$build" "$@" -DQUERN_HOST_TOOLS="$tools" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=-O1 \
@@ -77,8 +92,14 @@ run() {
     # shellcheck disable=SC2086
     $emulator "$@" > "$build.log" 2>&1 || { grep -vE '^(ok|\[ +OK)' "$build.log" | tail -40; status=1; echo "failed: $*"; }
 }
-for unit in $units; do run "$build/unit_$unit"; done
-run "$build/cl_runner" --shard "$shard" -j "$jobs" --cache "$build/cl-cache" tests/cl
-grep -E 'passed' "$build.log" || true
-[ "$kind" != musl ] || QUERN_CC=musl-gcc run "$build/cl_runner" --shard "$shard" -j "$jobs" --cache "$build/cl-cache-musl" tests/cl
+for unit in $units; do run "$build/unit_$unit$exe"; done
+if [ "$kind" = windows ]; then
+    . "$source/tests/cross/windows.sh"
+else
+    run "$build/cl_runner" --shard "$shard" -j "$jobs" --cache "$build/cl-cache" tests/cl
+    grep -E 'passed' "$build.log" || true
+fi
+if [ "$kind" = musl ]; then
+    QUERN_CC=musl-gcc run "$build/cl_runner" --shard "$shard" -j "$jobs" --cache "$build/cl-cache-musl" tests/cl
+fi
 exit $status
