@@ -2,10 +2,11 @@
 #include <quern/quern.h>
 #include <stdio.h>
 
-static const char source[] = "kernel void saxpy(float a, global const float *x, global float *y) {\n"
-                             "    size_t i = get_global_id(0);\n"
-                             "    y[i] = a * x[i] + y[i];\n"
-                             "}\n";
+static const char source[] =
+    "kernel void saxpy(uint n, float a, global const float *restrict x, global float *restrict y) {\n"
+    "    size_t i = get_global_id(0);\n"
+    "    if (i < n) y[i] = a * x[i] + y[i];\n"
+    "}\n";
 
 int main(void) {
     float x[] = {1, 2, 3, 4, 5, 6, 7, 8}, y[] = {10, 20, 30, 40, 50, 60, 70, 80};
@@ -20,7 +21,7 @@ int main(void) {
     if (!status) status = qn_kernel_create(program, "saxpy", &kernel);
     if (!status) status = qn_buffer_create(device, &(qn_buffer_desc){.size = sizeof x, .data = x}, &xs);
     if (!status) status = qn_buffer_create(device, &(qn_buffer_desc){.size = sizeof y, .data = y}, &ys);
-    if (!status) status = qn_launch(NULL, kernel, QN_RANGE(8), QN_ARGS(2.0f, xs, ys));
+    if (!status) status = qn_launch(NULL, kernel, QN_RANGE(8), QN_ARGS(8, 2.0f, xs, ys));
     if (!status) status = qn_buffer_read(ys, 0, y, sizeof y);
     if (status) fprintf(stderr, "%s: %s\n", qn_status_text(status), qn_error_message(context));
     for (int i = 0; i < 8 && !status; i++) printf("%g ", y[i]);

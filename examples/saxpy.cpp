@@ -4,9 +4,9 @@
 #include <iostream>
 
 static const char source[] = R"(
-    kernel void saxpy(float a, global const float *x, global float *y) {
+    kernel void saxpy(uint n, float a, global const float *restrict x, global float *restrict y) {
         size_t i = get_global_id(0);
-        y[i] = a * x[i] + y[i];
+        if (i < n) y[i] = a * x[i] + y[i];
     }
 )";
 
@@ -16,7 +16,7 @@ int main() try {
     quern::device device = context.device();
     quern::program program(device, source);
     quern::buffer<float> x(device, xs), y(device, ys);
-    program.kernel().launch(quern::range(xs.size()), 2.0f, x, y);
+    program.kernel().launch(quern::range(xs.size()), xs.size(), 2.0f, x, y);
     for (float value : y.read()) std::cout << value << ' ';
     std::cout << '\n';
 } catch (const quern::error &error) {

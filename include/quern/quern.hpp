@@ -6,7 +6,7 @@
        quern::device device = context.device();
        quern::program program(device, source);
        quern::buffer<float> x(device, xs), y(device, ys); // of spans, vectors, arrays
-       program.kernel("saxpy").launch(quern::range(n), 2.0f, x, y);
+       program.kernel("saxpy").launch(quern::range(n), n, 2.0f, x, y);
        std::vector<float> result = y.read();
 
    Objects can be moved, not copied. Threads: as quern.h says of the object. */

@@ -3,6 +3,7 @@
 usage of a test: python3 tests/cli/test_X.py PATH_OF_QUERN [unittest's arguments]
 """
 import os
+import pathlib
 import resource
 import shutil
 import struct
@@ -15,11 +16,8 @@ import zlib
 QUERN = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "quern"
 OK, COMPILE_ERROR, USAGE, RUN_FAILED, DIFFERENT = range(5)
 
-SAXPY = """kernel void saxpy(int n, float a, global const float *x, global float *y) {
-    int i = get_global_id(0);
-    if (i < n) y[i] = a * x[i] + y[i];
-}
-"""
+SOURCES = pathlib.Path(__file__).resolve().parents[2]
+SAXPY = (SOURCES / "kernels" / "saxpy.cl").read_text()
 
 
 def npy(dtype, shape, data, order=False, version=1):

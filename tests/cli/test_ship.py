@@ -23,7 +23,7 @@ class Ship(ToolTest):
     def test_all_targets(self):
         shown = self.pack()
         self.assertEqual([k["name"] for k in shown["kernels"]], ["saxpy"])
-        self.assertEqual([p["type"] for p in shown["kernels"][0]["params"]], ["int", "float", "float*", "float*"])
+        self.assertEqual([p["type"] for p in shown["kernels"][0]["params"]], ["uint", "float", "float*", "float*"])
         targets = [e["target"] for e in shown["entries"]]
         self.assertEqual(sorted(set(targets)), ["c", "clc", "ir", "ptx", "spirv"])
         self.assertTrue(all((e["binary_size"] > 0) == (e["machine"] != "") for e in shown["entries"]))
