@@ -97,40 +97,39 @@ static qn_status nothing_fits(loader *l) {
 /* ---- loading ---- */
 
 /* The program's own copy: it outlives the file. */
-static const char *keep_entry(loader *l, qn__qnb_entry *entry) {
+static qn_status keep_entry(loader *l, qn__qnb_entry *entry) {
     qn_program *program = l->program;
     const qn__allocator *allocator = &program->object.context->allocator;
     const size_t log = strlen(entry->log) + 1, info = (size_t)entry->info_size + 1,
                  text = (size_t)entry->text_size + 1;
     char *memory = qn__allocate(allocator, log + info + text);
-    if (!memory) return "cannot be copied: out of host memory";
+    if (!memory) return qn__fail_memory(program->object.context, log + info + text);
     program->memory = memory;
     entry->log = memcpy(memory, entry->log, log);
     entry->info = memcpy(memory + log, entry->info, info);
     entry->text = memcpy(memory + log + info, entry->text, text);
     program->log = entry->log;
-    return qn__qnb_info(&program->arena, &l->qnb, entry, &program->info);
+    const char *wrong = qn__qnb_info(&program->arena, &l->qnb, entry, &program->info);
+    return wrong ? qn__fail(program->object.context, QN_ERROR_IO, "%s %s", l->name, wrong) : QN_OK;
 }
 
 /* The file's IR as a module, with its description; both live as long as the program. */
-static const struct ir_module *read_ir(loader *l, const qn__qnb_entry *entry, qn__compile_result **result,
-                                       char *why) {
+static qn_status read_ir(loader *l, const qn__qnb_entry *entry, qn__compile_result **result, char *why) {
     qn_program *program = l->program;
     qn_context *context = program->object.context;
     *result = qn__allocate_zeroed(&context->allocator, sizeof **result);
     if (!*result) {
         snprintf(why, QN__WHY, "out of host memory");
-        return NULL;
+        return QN_ERROR_OUT_OF_MEMORY;
     }
     const qn__compile_request request = {.allocator = &context->allocator,
                                          .store = &context->store,
                                          .source = entry->text,
                                          .size = (size_t)entry->text_size};
-    if (entry->text_size && qn__compile_read_ir(&request, *result) == QN__COMPILE_OK)
-        return (*result)->module;
+    if (entry->text_size && qn__compile_read_ir(&request, *result) == QN__COMPILE_OK) return QN_OK;
     snprintf(why, QN__WHY, "the IR of %.200s: %.200s", l->name,
              entry->text_size ? (*result)->log : "it is empty");
-    return NULL;
+    return (*result)->status == QN__COMPILE_OUT_OF_MEMORY ? QN_ERROR_OUT_OF_MEMORY : QN_ERROR_IO;
 }
 
 static const struct ir_module *find_ir(loader *l, char *why) {
@@ -140,9 +139,9 @@ static const struct ir_module *find_ir(loader *l, char *why) {
         qn__code_info info;
         const char *wrong = qn__qnb_info(&l->program->arena, &l->qnb, entry, &info);
         if (wrong) snprintf(why, QN__WHY, "%.200s %.100s", l->name, wrong);
-        const struct ir_module *module = wrong ? NULL : read_ir(l, entry, &l->program->interpreted, why);
-        if (module) l->program->info = info;
-        return module;
+        if (wrong || read_ir(l, entry, &l->program->interpreted, why)) return NULL;
+        l->program->info = info;
+        return l->program->interpreted->module;
     }
     snprintf(why, QN__WHY, "the C compiler does not compile it, and %.200s has no IR to interpret", l->name);
     return NULL;
@@ -164,9 +163,10 @@ static const struct ir_module *get_module(void *user, char *why) {
 
 static qn_status load_ir(loader *l, qn__qnb_entry *entry) {
     char why[QN__WHY] = "";
-    const struct ir_module *module = read_ir(l, entry, &l->program->result, why);
-    if (!module) return qn__fail(l->program->object.context, QN_ERROR_IO, "%s", why);
-    return qn__program_load(l->program, &(qn__code_source){.module = module, .info = &l->program->info});
+    const qn_status status = read_ir(l, entry, &l->program->result, why);
+    if (status) return qn__fail(l->program->object.context, status, "%s", why);
+    return qn__program_load(
+        l->program, &(qn__code_source){.module = l->program->result->module, .info = &l->program->info});
 }
 
 static qn_status load_binary(loader *l, const qn__qnb_entry *entry) {
@@ -214,13 +214,10 @@ static qn_status load_kept(loader *l, qn__qnb_entry entry, const qn__cache_key *
     qn_program *program = l->program;
     qn__arena_init(&program->arena, &program->object.context->allocator, 0);
     program->arena.escape = l->arena.escape;
-    const char *wrong = keep_entry(l, &entry);
-    qn_status status;
-    if (wrong)
-        status = qn__fail(program->object.context, QN_ERROR_IO, "%s %s", l->name, wrong);
-    else if (entry.kind == QN__TARGET_IR)
+    qn_status status = keep_entry(l, &entry);
+    if (!status && entry.kind == QN__TARGET_IR)
         status = load_ir(l, &entry);
-    else
+    else if (!status)
         status = entry.machine[0] ? load_binary(l, &entry) : load_text(l, &entry, key, path);
     program->arena.escape = NULL;
     return status;

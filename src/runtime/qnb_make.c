@@ -22,6 +22,7 @@ typedef struct maker {
     qn__buf log;
     char *data; /* an object, and at last the file; the allocator's */
     size_t size;
+    bool no_memory;         /* a compile has failed for that, so that what it was to tell is not known */
     uint32_t least_kernels; /* while a target is reduced: with fewer it is another program */
 } maker;
 
@@ -49,7 +50,11 @@ static qn__buf info_of(qn__arena *arena, const maker *m) {
 
 static bool hash_for(void *user, const qn__target *target, qn__hash128 *code) {
     maker *m = user;
-    if (!compile(m, target) || m->result.info.num_kernels < m->least_kernels) return false;
+    if (!compile(m, target)) {
+        m->no_memory |= m->result.status == QN__COMPILE_OUT_OF_MEMORY;
+        return false;
+    }
+    if (m->result.info.num_kernels < m->least_kernels) return false;
     qn__arena_reset(&m->scratch);
     const qn__str text = code_of(m);
     const qn__buf info = info_of(&m->scratch, m);
@@ -394,6 +399,8 @@ static qn_status make(maker *m, const qn_pack_desc *desc) {
     const char *targets = desc->targets ? desc->targets : desc->devices ? "" : "ptx,spirv,clc,c,ir";
     if (!status) status = each_word(m, targets, add_target);
     if (!status) status = each_word(m, desc->devices, add_device);
+    if (!status && m->no_memory)
+        status = qn__fail(m->context, QN_ERROR_OUT_OF_MEMORY, "qn_program_pack: out of host memory");
     return status ? status : write_file(m);
 }
 

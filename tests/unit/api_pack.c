@@ -356,13 +356,79 @@ static void wrong_uses_are_refused(void **state) {
     qn_context_destroy(context);
 }
 
+/* ---- whatever allocation fails, the call says so and nothing leaks ---- */
+
+static size_t live, total, fail_at; /* fail_at 0: never */
+
+static bool fails(void) { return fail_at && ++total >= fail_at; }
+
+static void *allocate(void *user, size_t size) {
+    (void)user;
+    void *memory = fails() ? NULL : malloc(size);
+    live += memory != NULL;
+    return memory;
+}
+static void *reallocate(void *user, void *memory, size_t size) {
+    (void)user;
+    if (fails()) return NULL;
+    live += memory == NULL;
+    return realloc(memory, size);
+}
+static void release(void *user, void *memory) {
+    (void)user;
+    live -= memory != NULL;
+    free(memory);
+}
+
+static qn_status pack_and_load(qn_context *context, qn_device *device) {
+    const qn_program_desc program = {
+        .source = "kernel void f(global float *x, int n) { x[0] = fma(x[1], x[2], n); }"};
+    const qn_pack_desc desc = {.program = &program, .targets = "ptx,spirv,ir"};
+    qn_program_desc packed = {0};
+    char *data = NULL, *log = NULL, *json = NULL;
+    qn_program *loaded = NULL;
+    qn_status status = qn_program_pack(context, &desc, &data, &packed.binary_size, &log);
+    packed.binary = data;
+    const qn_translate_desc reflect = {.program = packed, .reflect = true};
+    if (!status) status = qn_program_create(device, &packed, &loaded);
+    if (!status) status = qn_translate(context, &reflect, &json, NULL);
+    qn_text_free(context, json);
+    qn_text_free(context, log);
+    qn_text_free(context, data);
+    qn_program_destroy(loaded);
+    return status;
+}
+
+static void every_allocation_may_fail(void **state) {
+    (void)state;
+    if (!testing("cpu")) skip(); /* the interpreter is the processor's */
+    const qn_context_desc desc = {.allocator = {allocate, reallocate, release, NULL},
+                                  .cpu_compiler = "none",
+                                  .cpu_threads = 1,
+                                  .disable_cache = true};
+    qn_status status = QN_ERROR_OUT_OF_MEMORY;
+    for (size_t at = 1; status; at++) {
+        qn_context *context = make_context(&desc);
+        qn_device *device = get_device(context, "cpu");
+        total = 0;
+        fail_at = at;
+        status = pack_and_load(context, device);
+        fail_at = 0;
+        assert_true(status == QN_OK || status == QN_ERROR_OUT_OF_MEMORY);
+        assert_ok(context, pack_and_load(context, device));
+        qn_context_destroy(context);
+        assert_int_equal(live, 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_packed_program_runs),  cmocka_unit_test(a_file_is_read_by_its_path),
-        cmocka_unit_test(damage_is_found),        cmocka_unit_test(what_is_missing_is_told),
-        cmocka_unit_test(wrong_uses_are_refused), cmocka_unit_test(other_versions_are_refused),
-        cmocka_unit_test(machine_code_is_taken),  cmocka_unit_test(what_is_refused_is_left),
-        cmocka_unit_test(text_is_compiled_once),  cmocka_unit_test(no_kernel_is_lost),
+        cmocka_unit_test(a_packed_program_runs),     cmocka_unit_test(a_file_is_read_by_its_path),
+        cmocka_unit_test(damage_is_found),           cmocka_unit_test(what_is_missing_is_told),
+        cmocka_unit_test(wrong_uses_are_refused),    cmocka_unit_test(other_versions_are_refused),
+        cmocka_unit_test(machine_code_is_taken),     cmocka_unit_test(what_is_refused_is_left),
+        cmocka_unit_test(text_is_compiled_once),     cmocka_unit_test(no_kernel_is_lost),
+        cmocka_unit_test(every_allocation_may_fail),
     };
     return run_device_tests(tests);
 }

@@ -135,6 +135,39 @@ static void host_memory_goes_to_other_devices(void **state) {
     fake.set(FAKE_DEVICES, 1);
 }
 
+/* A cubin of a program to ship is loaded, and PTX only compiled by the driver, also for an older architecture. */
+static void packed_code_is_only_loaded(void **state) {
+    (void)state;
+    rig r = make_rig(&no_cache);
+    static const struct {
+        const char *targets, *archs, *devices;
+        long links;
+    } packs[] = {{NULL, NULL, "cuda:0", 0}, {"ptx", "sm_70,sm_90", NULL, 1}, {"ptx", NULL, NULL, 1}};
+    for (size_t i = 0; i < sizeof packs / sizeof *packs; i++) {
+        const qn_program_desc program = {.source = source};
+        const qn_pack_desc pack = {.program = &program,
+                                   .targets = packs[i].targets,
+                                   .archs = packs[i].archs,
+                                   .devices = packs[i].devices};
+        qn_program_desc packed = {0};
+        char *data;
+        assert_ok(r.context, qn_program_pack(r.context, &pack, &data, &packed.binary_size, NULL));
+        packed.binary = data;
+        const long links = fake.count("cuLinkCreate_v2"), loads = fake.count("cuModuleLoadData");
+        qn_program *loaded;
+        qn_program_times times;
+        assert_ok(r.context, qn_program_create(r.device, &packed, &loaded));
+        assert_int_equal(fake.count("cuLinkCreate_v2") - links, packs[i].links);
+        assert_int_equal(fake.count("cuModuleLoadData") - loads, 1);
+        assert_ok(r.context, qn_program_get_times(loaded, &times));
+        assert_int_equal(times.from_cache, packs[i].links == 0);
+        qn_text_free(r.context, data);
+        qn_program_destroy(loaded);
+    }
+    drop_rig(&r);
+    nothing_left();
+}
+
 /* By the driver's own copies and events, without a thread of ours; whether or not the devices see each other's memory. */
 static void devices_copy_by_themselves(void **state) {
     (void)state;
@@ -766,6 +799,7 @@ int main(void) {
         cmocka_unit_test(runs_a_kernel),
         cmocka_unit_test(second_start_compiles_nothing),
         cmocka_unit_test(host_memory_goes_to_other_devices),
+        cmocka_unit_test(packed_code_is_only_loaded),
         cmocka_unit_test(devices_copy_by_themselves),
         cmocka_unit_test(a_loss_ends_the_waits_of_others),
         cmocka_unit_test(a_loss_ends_what_was_held),
