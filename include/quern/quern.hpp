@@ -317,6 +317,8 @@ class program {
         : program(on, describe(source, options)) {}
     program(const device &on, const std::string &source, const char *options = nullptr)
         : program(on, source.c_str(), options) {}
+    /* A packed program, such as an array of `quern embed`; pack() makes one. */
+    program(const device &on, std::span<const unsigned char> packed) : program(on, describe(packed)) {}
     qn_program *get() const noexcept { return object_.get(); }
     /* Warnings; "" if there are none. */
     const char *log() const noexcept { return qn_program_log(get()); }
@@ -334,9 +336,27 @@ class program {
         desc.options = options;
         return desc;
     }
+    static qn_program_desc describe(std::span<const unsigned char> packed) {
+        qn_program_desc desc = {};
+        desc.binary = packed.data();
+        desc.binary_size = packed.size();
+        return desc;
+    }
     qn_context *context_;
     detail::owner<qn_program, qn_program_destroy> object_;
 };
+
+/* The program packed to be shipped: targets and so on as in qn_pack_desc, whose `program` is filled in here. */
+inline std::vector<unsigned char> pack(const context &in, const qn_program_desc &program,
+                                       qn_pack_desc desc = {}) {
+    char *made = nullptr;
+    size_t size = 0;
+    desc.program = &program;
+    check(qn_program_pack(in.get(), &desc, &made, &size, nullptr), in.get());
+    const auto release = [&in](char *text) { qn_text_free(in.get(), text); };
+    const std::unique_ptr<char, decltype(release)> data(made, release);
+    return std::vector<unsigned char>(made, made + size);
+}
 
 class event {
   public:

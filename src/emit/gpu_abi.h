@@ -30,6 +30,8 @@
    at its natural alignment up to 8. A %s argument is a 64-bit word: index of the object << 32 | offset. A record
    that does not fit is not written and its printf returns -1; where the first such one would begin, there is
    a zero. A string that is not found has an index past the last object. */
+/* Programs to ship are launched by this contract: where a change would launch those of before wrongly, ABI of
+   runtime/qnb.c goes up. */
 #ifndef QN__GPU_ABI_H
 #define QN__GPU_ABI_H
 

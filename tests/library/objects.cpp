@@ -135,6 +135,24 @@ static void launches(const quern::device &device) {
     EXPECT(x.read()[0] == 1);
 }
 
+static void packed(const quern::context &context, const quern::device &device) {
+    qn_program_desc desc = {};
+    desc.source = source;
+    qn_pack_desc targets = {};
+    targets.targets = "ir";
+    const std::vector<unsigned char> data = quern::pack(context, desc, targets);
+    quern::program program(device, data);
+    quern::buffer<int> x(device, 4);
+    program.kernel("change").launch(quern::range(4), x, how{1, 2}, quern::local{64});
+    EXPECT(x.read() == std::vector<int>(4, 2));
+    try {
+        quern::program(device, std::span(data).first(20));
+        EXPECT(false);
+    } catch (const quern::error &e) {
+        EXPECT(e.status() == QN_ERROR_IO);
+    }
+}
+
 static void streams(const quern::device &device) {
     quern::program program(device, source);
     quern::kernel change = program.kernel("change");
@@ -200,6 +218,7 @@ int main() try {
     errors(device);
     buffers(device);
     launches(device);
+    packed(context, device);
     streams(device);
     return failures != 0;
 } catch (const quern::error &e) {
