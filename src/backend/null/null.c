@@ -119,9 +119,14 @@ static void reach(atomic_uint_fast64_t *latest, uint_fast64_t version) {
     }
 }
 
+/* Of a command that has no such memory: NULL. */
+static unsigned char *at(qn__memory *memory, uint64_t offset) {
+    return memory ? (unsigned char *)memory + offset : NULL;
+}
+
 static void execute(const qn__command *command) {
-    unsigned char *to = (unsigned char *)command->to + command->to_offset;
-    const unsigned char *from = (const unsigned char *)command->from + command->from_offset;
+    unsigned char *to = at(command->to, command->to_offset);
+    const unsigned char *from = at(command->from, command->from_offset);
     switch (command->kind) {
     case QN__COMMAND_WRITE: memcpy(to, command->host, (size_t)command->size); break;
     case QN__COMMAND_READ: memcpy(command->host, from, (size_t)command->size); break;
