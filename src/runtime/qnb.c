@@ -109,12 +109,13 @@ static bool param_is_sound(const qn__param_info *param, const qn__kernel_info *k
            (param->kind < QN__PARAM_BUFFER || param->size == 8);
 }
 
-static bool kernel_is_sound(const qn__kernel_info *kernel, bool has_text) {
+static bool kernel_is_sound(const qn__kernel_info *kernel, bool has_text, bool has_state) {
     uint32_t locals = 0;
     if (!kernel->name || (has_text && !kernel->symbol) || kernel->args_size > QN__MAX_ARGS_SIZE) return false;
     for (uint32_t i = 0; i < kernel->num_params; i++) {
         if (!param_is_sound(&kernel->params[i], kernel)) return false;
-        if (kernel->params[i].is_state && i + 1 != kernel->num_params) return false;
+        if (kernel->params[i].is_state && !(has_state && i + 1 == kernel->num_params)) return false;
+        if (kernel->params[i].is_state && kernel->params[i].kind != QN__PARAM_BUFFER) return false;
         locals += kernel->params[i].kind == QN__PARAM_LOCAL;
     }
     for (uint32_t i = 0; i < kernel->num_implicit; i++) {
@@ -130,7 +131,7 @@ static bool kernel_is_sound(const qn__kernel_info *kernel, bool has_text) {
 
 static bool info_is_sound(const qn__code_info *info, qn__target_kind kind) {
     for (uint32_t i = 0; i < info->num_kernels; i++)
-        if (!kernel_is_sound(&info->kernels[i], kind != QN__TARGET_IR)) return false;
+        if (!kernel_is_sound(&info->kernels[i], kind != QN__TARGET_IR, info->total_state > 0)) return false;
     for (uint32_t i = 0; i < info->num_refused; i++)
         if (!info->refused[i].kernel || !info->refused[i].why) return false;
     for (uint32_t i = 0; i < info->num_relocations; i++)
