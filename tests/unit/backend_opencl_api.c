@@ -191,6 +191,30 @@ static void an_event_needs_a_queue_with_time(void **state) {
     }
 }
 
+/* CL_DEVICE_NOT_AVAILABLE: the driver's context beside the old one works, and the old one goes with quern's. */
+static void a_lost_device_is_opened_again(void **state) {
+    enum { NOT_AVAILABLE = -2 };
+    (void)state;
+    int host[16] = {0};
+    rig r = open_rig();
+    qn_buffer *before = make_buffer(r.device, sizeof host, NULL);
+    assert_fails(r.context, qn_device_reopen(r.device), QN_ERROR_STATE, "opencl:0 is not lost");
+    cl.fault("clEnqueueFillBuffer", 1, NOT_AVAILABLE);
+    assert_fails(r.context, qn_stream_fill(NULL, before, 0, sizeof host, host, 4), QN_ERROR_DEVICE_LOST,
+                 "stopped");
+    assert_ok(r.context, qn_device_reopen(r.device));
+    assert_fails(r.context, qn_buffer_read(before, 0, host, sizeof host), QN_ERROR_DEVICE_LOST, "stopped");
+    assert_fails(r.context, qn_stream_fill(qn_device_stream(r.device), before, 0, sizeof host, host, 4),
+                 QN_ERROR_DEVICE_LOST, "lost and opened again");
+    qn_buffer *buffer = make_buffer(r.device, sizeof host, NULL);
+    assert_ok(r.context, qn_stream_fill(NULL, buffer, 0, sizeof host, &(int){9}, 4));
+    assert_ok(r.context, qn_buffer_read(buffer, 0, host, sizeof host));
+    assert_int_equal(host[15], 9);
+    r.program = make_program(r.device, source);
+    launch_both(&r);
+    close_rig(&r);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_place, remove_place)
 
 int main(void) {
@@ -202,6 +226,7 @@ int main(void) {
         TEST(nothing_to_keep),
         TEST(a_text_that_does_not_build_is_explained),
         TEST(a_late_build_that_fails_is_the_launchs_failure),
+        TEST(a_lost_device_is_opened_again),
         TEST(an_event_needs_a_queue_with_time),
     };
     return cmocka_run_group_tests(tests, find_fakes, NULL);
