@@ -80,10 +80,13 @@ struct qn__lane {
 struct qn__trace {
     qn_context *context;
     qn__json_file file;
-    pthread_mutex_t lock; /* of all that follows, but `stop`, and of the lanes' list */
+    pthread_mutex_t lock; /* of the lanes' list and the clocks; a backend may be asked while it is held */
     qn__lane *lanes;
     clock_of *clocks;
-    uint32_t num_lanes, num_hosts;
+    uint32_t num_lanes;
+    pthread_mutex_t
+        text_lock; /* of what follows, but `stop`; a backend that has a lock of its own may wait for it */
+    uint32_t num_hosts;
     pthread_t hosts[MOST_HOSTS];
     bool failed; /* the file cannot be written any more */
     size_t length;
@@ -94,7 +97,7 @@ struct qn__trace {
     bool stop;
 };
 
-/* ---- writing; the lock is held ---- */
+/* ---- writing; the text's lock is held ---- */
 
 static void flush(qn__trace *trace) {
     const int error = trace->failed ? 0 : qn__json_file_append(&trace->file, trace->text, trace->length);
@@ -264,7 +267,9 @@ static void write_span(qn__trace *trace, qn__lane *lane, qn__span *span) {
     if ((int64_t)(end - now) > 0) end = now;
     if ((int64_t)(end - begin) < 0) end = begin;
     lane->last_end = end;
+    pthread_mutex_lock(&trace->text_lock);
     put_command(trace, lane, span, begin, end);
+    pthread_mutex_unlock(&trace->text_lock);
 }
 
 static bool is_done(const qn__lane *lane, qn__span *span) {
@@ -302,10 +307,18 @@ static void look_at(qn__trace *trace, qn__lane *lane, bool all) {
     const uint64_t dropped = lane->dropped;
     pthread_mutex_unlock(&lane->lock);
     if (dropped == lane->dropped_told) return;
+    pthread_mutex_lock(&trace->text_lock);
     put_head(trace, "commands that came too fast to be written", "I", lane->track);
     put(trace, ",\"ts\":%llu,\"s\":\"t\",\"args\":{\"count\":%llu}}", (unsigned long long)qn__now_ns() / 1000,
         (unsigned long long)(dropped - lane->dropped_told));
+    pthread_mutex_unlock(&trace->text_lock);
     lane->dropped_told = dropped;
+}
+
+static void flush_all(qn__trace *trace) {
+    pthread_mutex_lock(&trace->text_lock);
+    flush(trace);
+    pthread_mutex_unlock(&trace->text_lock);
 }
 
 static bool wait_to_stop(qn__trace *trace) {
@@ -325,7 +338,7 @@ static void *trace_main(void *argument) {
     while (!wait_to_stop(trace)) {
         pthread_mutex_lock(&trace->lock);
         for (qn__lane *lane = trace->lanes; lane; lane = lane->next) look_at(trace, lane, false);
-        flush(trace);
+        flush_all(trace);
         pthread_mutex_unlock(&trace->lock);
     }
     return NULL;
@@ -349,6 +362,7 @@ static int open_file(qn__trace *trace, const char *path) {
 static void trace_free(qn__trace *trace) {
     qn__json_file_close(&trace->file);
     pthread_mutex_destroy(&trace->lock);
+    pthread_mutex_destroy(&trace->text_lock);
     pthread_mutex_destroy(&trace->stop_lock);
     pthread_cond_destroy(&trace->stopping);
     qn__release(&trace->context->allocator, trace);
@@ -366,6 +380,7 @@ void qn__trace_start(qn_context *context) {
     if (trace) {
         trace->context = context;
         pthread_mutex_init(&trace->lock, NULL);
+        pthread_mutex_init(&trace->text_lock, NULL);
         pthread_mutex_init(&trace->stop_lock, NULL);
         pthread_condattr_t attributes;
         pthread_condattr_init(&attributes);
@@ -395,7 +410,7 @@ void qn__trace_stop(qn_context *context) {
     pthread_join(trace->thread, NULL);
     pthread_mutex_lock(&trace->lock);
     for (qn__lane *lane = trace->lanes; lane; lane = lane->next) look_at(trace, lane, false);
-    flush(trace);
+    flush_all(trace);
     pthread_mutex_unlock(&trace->lock);
 }
 
@@ -418,7 +433,9 @@ static qn__lane *lane_of(qn_stream *stream) {
     lane->track = FIRST_LANE + ++trace->num_lanes;
     snprintf(name, sizeof name, "%s stream %u%s", stream->device->name, (unsigned)trace->num_lanes,
              stream->device->stream == stream ? " (default)" : "");
+    pthread_mutex_lock(&trace->text_lock);
     put_name(trace, "thread_name", lane->track, name);
+    pthread_mutex_unlock(&trace->text_lock);
     lane->next = trace->lanes;
     trace->lanes = lane;
     pthread_mutex_unlock(&trace->lock);
@@ -545,7 +562,7 @@ void qn__trace_leave(qn_stream *stream) {
     qn__lane **at = &trace->lanes;
     while (*at != lane) at = &(*at)->next;
     *at = lane->next;
-    flush(trace);
+    flush_all(trace);
     pthread_mutex_unlock(&trace->lock);
     stream->lane = NULL;
     free_spans(lane);
@@ -579,9 +596,9 @@ void qn__trace_host(qn_context *context, const char *category, const char *name,
     char quoted[2 * NAME + 64];
     if (!trace) return;
     qn__json_string(quoted, sizeof quoted, detail ? detail : "");
-    pthread_mutex_lock(&trace->lock);
+    pthread_mutex_lock(&trace->text_lock);
     put_span(trace, category, name, host_track(trace), begin_ns, end_ns);
     put(trace, ",\"args\":{\"detail\":%s}}", quoted);
     flush(trace);
-    pthread_mutex_unlock(&trace->lock);
+    pthread_mutex_unlock(&trace->text_lock);
 }

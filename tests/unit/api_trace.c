@@ -218,12 +218,28 @@ static void what_cannot_be_written_is_told(void **state) {
     assert_string_equal(line, "no trace is written to /nowhere/trace.json: No such file or directory");
 }
 
+/* A driver may compile at a launch, with a lock of the stream that the trace takes, too, to see what is done. */
+static void compiles_go_on_while_it_looks(void **state) {
+    (void)state;
+    fixture f = make_fixture(test_device(), source, "add");
+    qn_buffer *buffer = make_buffer(f.device, 4096, NULL);
+    int out[1024];
+    alarm(120); /* it stood still */
+    for (uint32_t local = 1; local <= 120; local++)
+        assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE_LOCAL(QN_GROUP(1000), QN_GROUP(local)),
+                                       QN_ARGS(buffer, 1)));
+    assert_ok(f.context, qn_buffer_read(buffer, 0, out, sizeof out));
+    alarm(0);
+    assert_int_equal(out[999], 120);
+    qn_context_destroy(f.context);
+}
+
 int main(void) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, make_place, drop_place)
     const struct CMUnitTest tests[] = {
         TEST(streams_and_graphs_are_in_it),   TEST(it_is_whole_at_any_time),
         TEST(each_context_has_a_file),        TEST(what_is_cancelled_is_not_in_the_way),
-        TEST(what_cannot_be_written_is_told),
+        TEST(what_cannot_be_written_is_told), TEST(compiles_go_on_while_it_looks),
     };
     return run_device_tests(tests);
 }
