@@ -394,7 +394,7 @@ class Options(ToolTest):
                  (["compile", "k.cl", "--target", "c", "-o", "no/x"], "quern: compile: k.cl: no/x: "),
                  (["run", "k.cl", "--global", 1, "--local", 99999, *args], "quern: run: k.cl: local size 99999 in dimension 0"),
                  (["run", "k.cl", "--global", 10 ** 17, *args], "quern: run: k.cl: global size 1"),
-                 (["run", "k.cl", "--global", 1, "raw:01", *args[1:]], "quern: run: k.cl: parameter 1 of saxpy, 'int n': 1 bytes"),
+                 (["run", "k.cl", "--global", 1, "raw:01", *args[1:]], "quern: run: k.cl: parameter 1 of saxpy, 'uint n': 1 bytes"),
                  (["run", "k.cl", "--global", 1, "int:x", *args[1:]], "quern: run: k.cl: argument 'int:x': "),
                  (["run", "k.cl", "--global", 1, "int:1"], "quern: run: k.cl: saxpy takes 4 arguments"),
                  (["run", "k.cl", "--global", "x", *args], "quern: run: k.cl: --global is X"),
