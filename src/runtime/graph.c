@@ -65,6 +65,7 @@ qn_status qn__graph_add(qn_graph *graph, const qn__command *command, const qn__u
         !step_make(allocator, command, uses, num_uses, object, &graph->steps[graph->num_steps]))
         return qn__fail_memory(graph->object.context, sizeof *command);
     graph->num_steps++;
+    graph->num_launches += command->kind == QN__COMMAND_LAUNCH;
     return QN_OK;
 }
 
@@ -283,11 +284,7 @@ qn_status qn_graph_launch(qn_stream *stream, qn_graph *graph) {
 /* ---- updates ---- */
 
 uint32_t qn_graph_launch_count(const qn_graph *graph) {
-    uint32_t count = 0;
-    if (qn__check(graph, QN__OBJECT_GRAPH, "qn_graph_launch_count", "graph")) return 0;
-    for (size_t i = 0; i < graph->num_steps; i++)
-        count += graph->steps[i].command->kind == QN__COMMAND_LAUNCH;
-    return count;
+    return qn__check(graph, QN__OBJECT_GRAPH, "qn_graph_launch_count", "graph") ? 0 : graph->num_launches;
 }
 
 static qn__graph_step *find_launch(const qn_graph *graph, uint32_t index) {
@@ -352,7 +349,7 @@ qn_status qn_graph_set_launch(qn_graph *graph, uint32_t index, const qn_range *r
     pthread_mutex_unlock(&graph->lock);
     if (step) return status;
     return qn__fail(graph->object.context, QN_ERROR_RANGE, "%s: launch %u of a graph that has %u", function,
-                    (unsigned)index, (unsigned)qn_graph_launch_count(graph));
+                    (unsigned)index, (unsigned)graph->num_launches);
 }
 
 void qn_graph_destroy(qn_graph *graph) {

@@ -281,7 +281,8 @@ struct qn_graph {
     qn_device *device;
     qn__graph_step *steps;
     size_t num_steps, cap_steps;
-    pthread_mutex_t lock; /* of all below, and of the steps once it is recorded */
+    uint32_t num_launches; /* of the steps */
+    pthread_mutex_t lock;  /* of all below, and of the steps once it is recorded */
     qn__graph_part *parts;
     size_t num_parts;
     qn__graph_edition *edition; /* a reference; NULL: to be made */

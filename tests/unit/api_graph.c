@@ -2,6 +2,7 @@
 #include "api_support.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 /* Only what a kernel does says that `in` is read: it is no pointer to const. */
 static const char source[] = "kernel void add(global int *in, global int *out, int by) {\n"
@@ -232,6 +233,72 @@ static void threads_set_and_launch_one_graph(void **state) {
     qn_context_destroy(r.f.context);
 }
 
+/* What is released is scribbled over, and stays so for a while. Sizes are kept in front of the memory. */
+enum { IN_FRONT = 32 };
+
+static void *keep_size(void *memory, size_t size) {
+    if (!memory) return NULL;
+    memcpy(memory, &size, sizeof size);
+    return (unsigned char *)memory + IN_FRONT;
+}
+
+static void *sized_allocate(void *user, size_t size) {
+    (void)user;
+    return keep_size(malloc(size + IN_FRONT), size);
+}
+
+static void *sized_reallocate(void *user, void *memory, size_t size) {
+    (void)user;
+    return keep_size(realloc(memory ? (unsigned char *)memory - IN_FRONT : NULL, size + IN_FRONT), size);
+}
+
+static void scribbling_release(void *user, void *memory) {
+    size_t size;
+    if (!memory) return;
+    memcpy(&size, (unsigned char *)memory - IN_FRONT, sizeof size);
+    memset(memory, 0xdd, size);
+    if (atomic_load((atomic_bool *)user)) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    free((unsigned char *)memory - IN_FRONT);
+}
+
+typedef struct counter {
+    const qn_graph *graph;
+    atomic_bool stop;
+    unsigned wrong;
+} counter;
+
+static void *count_launches(void *user) {
+    counter *c = user;
+    while (!atomic_load(&c->stop)) c->wrong += qn_graph_launch_count(c->graph) != 1;
+    return NULL;
+}
+
+/* Setting a launch releases what it was before. */
+static void launches_are_counted_while_they_are_set(void **state) {
+    (void)state;
+    atomic_bool slow = false;
+    const qn_context_desc desc = {.allocator = {sized_allocate, sized_reallocate, scribbling_release, &slow}};
+    qn_context *context = make_context(&desc);
+    qn_device *device = get_device(context, "null");
+    qn_kernel *add = make_kernel(make_program(device, sum_source), context, "add");
+    qn_buffer *buffer = make_buffer(device, 64, NULL);
+    counter count = {.stop = false};
+    pthread_t thread;
+    qn_graph *graph;
+    assert_ok(context, qn_graph_begin(qn_device_stream(device)));
+    assert_ok(context, qn_launch(NULL, add, QN_RANGE(4), QN_ARGS(buffer, 1)));
+    assert_ok(context, qn_graph_end(qn_device_stream(device), &graph));
+    count.graph = graph;
+    assert_int_equal(pthread_create(&thread, NULL, count_launches, &count), 0);
+    atomic_store(&slow, true);
+    for (int i = 0; i < 10; i++) assert_ok(context, qn_graph_set_launch(graph, 0, NULL, QN_ARGS(buffer, i)));
+    atomic_store(&slow, false);
+    atomic_store(&count.stop, true);
+    pthread_join(thread, NULL);
+    assert_int_equal(count.wrong, 0);
+    qn_context_destroy(context);
+}
+
 /* ---- events ---- */
 
 static void each_launch_moves_its_events(void **state) {
@@ -313,6 +380,7 @@ int main(void) {
         cmocka_unit_test(wrong_settings_change_nothing),
         cmocka_unit_test(a_launch_that_runs_is_not_touched),
         cmocka_unit_test(threads_set_and_launch_one_graph),
+        cmocka_unit_test(launches_are_counted_while_they_are_set),
         cmocka_unit_test(each_launch_moves_its_events),
         cmocka_unit_test(others_wait_for_a_graphs_event),
     };
