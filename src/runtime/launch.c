@@ -413,6 +413,7 @@ qn_status qn__graph_set(qn_graph *graph, qn__graph_step *step, const char *funct
     qn_status status = begin(&l, function, kernel, &command);
     if (status) return status;
     status = prepare(&l, &command, range, args, num_args, step);
+    if (!status) status = qn__buffers_check_writes(l.uses, l.num_buffers, function);
     if (!status) status = qn__graph_replace(graph, step, &command, l.uses, l.num_buffers);
     end(&l);
     return status;

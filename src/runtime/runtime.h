@@ -404,6 +404,8 @@ static inline qn_buffer *qn__buffer_root(qn_buffer *buffer) {
 void qn__sides_free(qn_buffer *root);
 /* Before a command on `stream` uses the buffers: refuses mapped ones, brings the host's newer contents over. */
 qn_status qn__buffers_use(const qn__use *uses, size_t count, qn_stream *stream, const char *function);
+/* Without a stream: refuses those that are read-only and would be written. */
+qn_status qn__buffers_check_writes(const qn__use *uses, size_t count, const char *function);
 /* After: remembers that command `number` uses them. */
 void qn__buffers_used(const qn__use *uses, size_t count, qn_stream *stream, uint64_t number);
 

@@ -201,6 +201,14 @@ qn_status qn__buffers_use(const qn__use *uses, size_t count, qn_stream *stream, 
     return status;
 }
 
+qn_status qn__buffers_check_writes(const qn__use *uses, size_t count, const char *function) {
+    for (size_t i = 0; i < count; i++) {
+        const qn_buffer *root = qn__buffer_root(uses[i].buffer);
+        if (root->read_only && uses[i].writes) return refuse_to_write(root, function);
+    }
+    return QN_OK;
+}
+
 void qn__buffers_used(const qn__use *uses, size_t count, qn_stream *stream, uint64_t number) {
     if (count == 0 || stream->recording) return;
     pthread_mutex_t *lock = &uses[0].buffer->device->use_lock;

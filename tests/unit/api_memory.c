@@ -336,7 +336,10 @@ static void read_only_buffers_are_not_written(void **state) {
     assert_fails(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1), QN_ARGS(buffer, 1)), QN_ERROR_ARGUMENT,
                  said);
     assert_ok(f.context, qn_launch(NULL, sum, QN_RANGE(1), QN_ARGS(buffer, 3, out)));
+    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(0), QN_ARGS(out, 1)));
     assert_ok(f.context, qn_graph_end(qn_device_stream(f.device), &graph));
+    assert_fails(f.context, qn_graph_set_launch(graph, 1, QN_RANGE(1), QN_ARGS(view, 1)), QN_ERROR_ARGUMENT,
+                 said);
     assert_ok(f.context, qn_graph_launch(NULL, graph));
     assert_ok(f.context, qn_buffer_map(buffer, QN_MAP_READ, &map));
     assert_memory_equal(map, data, sizeof data);
