@@ -75,6 +75,9 @@ qn_status qn_graph_begin(qn_stream *stream) {
     qn_context *context = stream->object.context;
     if (stream->recording)
         return qn__fail(context, QN_ERROR_STATE, "qn_graph_begin: the stream already records");
+    if (stream->lent)
+        return qn__fail(context, QN_ERROR_STATE,
+                        "qn_graph_begin: the stream is its native queue's until qn_stream_native_end");
     qn_graph *graph = qn__object_new(context, QN__OBJECT_GRAPH);
     if (!graph) return QN_ERROR_OUT_OF_MEMORY;
     graph->device = stream->device;

@@ -70,7 +70,7 @@ qn_status qn_device_native(const qn_device *const_device, qn_native_kind kind, u
 }
 
 qn_status qn_stream_native(const qn_stream *stream, qn_native_kind kind, uint64_t *handle) {
-    qn_status status = qn__check(stream, QN__OBJECT_STREAM, "qn_stream_native", "stream");
+    qn_status status = qn__check_stream(stream, "qn_stream_native");
     if (status) return status;
     qn_device *device = stream->device;
     status = check_kind(device, QN__OBJECT_STREAM, kind, handle);
@@ -136,7 +136,12 @@ static qn_status lend(qn_stream *stream) {
 }
 
 qn_status qn_stream_native_begin(qn_stream *stream, qn_buffer *const *buffers, size_t num_buffers) {
-    qn_status status = qn__check(stream, QN__OBJECT_STREAM, "qn_stream_native_begin", "stream");
+    qn_status status = QN_OK;
+    if (!stream && num_buffers && buffers) {
+        status = qn__check(buffers[0], QN__OBJECT_BUFFER, "qn_stream_native_begin", "buffer");
+        if (!status) stream = buffers[0]->device->stream;
+    }
+    if (!status) status = qn__check_stream(stream, "qn_stream_native_begin");
     if (!status) status = check_buffers(stream, buffers, num_buffers);
     if (status) return status;
     qn_context *context = stream->object.context;
@@ -161,7 +166,7 @@ qn_status qn_stream_native_begin(qn_stream *stream, qn_buffer *const *buffers, s
 }
 
 qn_status qn_stream_native_end(qn_stream *stream) {
-    qn_status status = qn__check(stream, QN__OBJECT_STREAM, "qn_stream_native_end", "stream");
+    qn_status status = qn__check_stream(stream, "qn_stream_native_end");
     if (status) return status;
     if (!stream->lent)
         return qn__fail(stream->object.context, QN_ERROR_STATE,

@@ -279,6 +279,7 @@ static void begin_and_end_come_in_turn(void **state) {
     assert_ok(f.context, qn_stream_native_begin(stream, NULL, 0));
     assert_fails(f.context, qn_stream_native_begin(stream, NULL, 0), QN_ERROR_STATE, "has begun already");
     assert_fails(f.context, fill(&f, stream, buffer, 1), QN_ERROR_STATE, "until qn_stream_native_end");
+    assert_fails(f.context, qn_graph_begin(stream), QN_ERROR_STATE, "until qn_stream_native_end");
     assert_ok(f.context, qn_stream_native_end(stream));
     assert_ok(f.context, fill(&f, stream, buffer, 1));
     assert_ok(f.context, qn_graph_begin(other));
@@ -291,13 +292,30 @@ static void begin_and_end_come_in_turn(void **state) {
     qn_context_destroy(f.context);
 }
 
+/* The default stream is the first buffer's device's; calls without a buffer tell how it is named. */
+static void no_stream_is_the_default_stream(void **state) {
+    (void)state;
+    fixture f = make_fixture(test_device(), source, "fill");
+    qn_buffer *buffer = make_buffer(f.device, BYTES, NULL);
+    uint64_t handle;
+    assert_ok(f.context, qn_stream_native_begin(NULL, &buffer, 1));
+    assert_fails(f.context, fill(&f, NULL, buffer, 1), QN_ERROR_STATE, "until qn_stream_native_end");
+    assert_fails(f.context, qn_stream_native_end(NULL), QN_ERROR_NULL, "pass qn_device_stream(device)");
+    assert_ok(f.context, qn_stream_native_end(qn_device_stream(f.device)));
+    assert_ok(f.context, fill(&f, NULL, buffer, 1));
+    assert_fails(f.context, qn_stream_native_begin(NULL, NULL, 0), QN_ERROR_NULL,
+                 "pass qn_device_stream(device)");
+    assert_fails(f.context, qn_stream_native(NULL, QN_NATIVE_CUDA_STREAM, &handle), QN_ERROR_NULL,
+                 "pass qn_device_stream(device)");
+    qn_context_destroy(f.context);
+}
+
 int main(void) {
     if (device_is_missing()) return TEST_SKIPPED;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(work_of_ones_own_is_in_order),
-        cmocka_unit_test(the_host_side_is_kept_up),
-        cmocka_unit_test(handles_are_of_their_objects),
-        cmocka_unit_test(begin_and_end_come_in_turn),
+        cmocka_unit_test(work_of_ones_own_is_in_order),    cmocka_unit_test(the_host_side_is_kept_up),
+        cmocka_unit_test(handles_are_of_their_objects),    cmocka_unit_test(begin_and_end_come_in_turn),
+        cmocka_unit_test(no_stream_is_the_default_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
