@@ -828,6 +828,9 @@ QN_API qn_status qn_stream_record(qn_stream *stream, qn_event *event);
 QN_API qn_status qn_stream_wait_event(qn_stream *stream, qn_event *event);
 /* Errors: QN_ERROR_STATE (never recorded), and as qn_stream_wait. */
 QN_API qn_status qn_event_wait(qn_event *event, uint64_t timeout_ns);
+/* Whether the newest recorded place is reached, without waiting. Where it never will be, *done is true too, and the
+   status is the one that qn_event_wait would give. Errors: QN_ERROR_STATE (never recorded), and as qn_stream_wait but for
+   QN_ERROR_TIMEOUT. */
 QN_API qn_status qn_event_done(qn_event *event, bool *done);
 /* A file descriptor for event loops (poll, epoll, select): readable from when the event's newest recorded place is
    reached, or never will be (after a failure: qn_event_wait tells), until it is recorded again; never recorded: not
@@ -844,7 +847,7 @@ QN_API qn_status qn_event_elapsed(qn_event *begin, qn_event *end, int64_t *elaps
    (QN_ERROR_STATE). An event that is recorded in a graph is moved by each launch of it, on the stream of the launch; it
    cuts the graph in two for the driver, which costs as much as another launch. Objects used by a graph stay alive with
    it. One graph can be launched on several streams; its launches may then run one after another. Errors:
-   QN_ERROR_STATE (begin: the stream records already; end: it does not; launch: it records, or a buffer is mapped),
+   QN_ERROR_STATE (begin: the stream records already, or is between qn_stream_native_begin and end; end: it does not; launch: it records, or a buffer is mapped),
    QN_ERROR_WRONG_CONTEXT, QN_ERROR_OUT_OF_MEMORY. */
 QN_API qn_status qn_graph_begin(qn_stream *stream);
 QN_API qn_status qn_graph_end(qn_stream *stream, qn_graph **graph);
@@ -945,7 +948,8 @@ QN_API qn_status qn_buffer_native(const qn_buffer *buffer, qn_native_kind kind, 
 /* Between begin and end the stream's native queue is the caller's: what is submitted to it then comes behind all that
    was submitted to the stream before, and what is submitted to the stream later comes behind it; waits for the stream
    wait for it. `buffers` are those that it uses: newer host contents are brought over first, and they count as written
-   by the stream (NULL and 0: none).
+   by the stream (NULL and 0: none). A NULL stream is the default stream of the first buffer's device; without a buffer,
+   and for the end, that is qn_device_stream(device).
    - CUDA and OpenCL: nothing else is needed. A stream or queue of one's own is ordered by the driver's events.
    - Vulkan: commands that use the buffers begin with a memory barrier from the stages compute and transfer, and end with
      one to them. Nobody else submits to the VkQueue meanwhile, so that work of other streams may wait at it for the end.

@@ -40,8 +40,10 @@ static qn_status check_both(qn_stream **stream, qn_event *event, const char *fun
     *stream = qn__stream_of(*stream, event->device);
     status = qn__check_beside(event, *stream, QN__OBJECT_STREAM, function, "stream");
     if (status || (*stream)->object.context == event->object.context) return status;
-    return qn__fail(event->object.context, QN_ERROR_WRONG_CONTEXT, "%s: the event is of another context",
-                    function);
+    /* whichever of the two the caller asks */
+    static const char said[] = "%s: the event is of another context";
+    qn__fail((*stream)->object.context, QN_ERROR_WRONG_CONTEXT, said, function);
+    return qn__fail(event->object.context, QN_ERROR_WRONG_CONTEXT, said, function);
 }
 
 qn_status qn__event_record(qn_event *event, qn__event_record_step *step) {
@@ -123,8 +125,18 @@ qn_status qn_event_done(qn_event *event, bool *done) {
     if (!done) return qn__fail_null(event->object.context, "qn_event_done", "done");
     uint64_t version = atomic_load(&event->version), time;
     if (version == 0) return qn__fail(event->object.context, QN_ERROR_STATE, "qn_event_done: never recorded");
-    *done = event->device->backend->mark_done(event->mark, version, &time);
-    return QN_OK;
+    char why[QN__WHY] = "";
+    const qn_backend *backend = event->device->backend;
+    const bool held = qn__recording_is_held(event->object.context, event->mark, version, &status);
+    *done = !held && (status || backend->mark_done(event->mark, version, &time));
+    if (*done && !status) status = backend->mark_wait(event->mark, version, 0, why);
+    if (status == QN_ERROR_TIMEOUT) { /* just being recorded */
+        *done = false;
+        return QN_OK;
+    }
+    if (!status) return QN_OK;
+    return qn__fail(event->object.context, status, "qn_event_done: %s",
+                    why[0] ? why : qn_status_text(status));
 }
 
 static bool time_of(qn_event *event, uint64_t *time) {

@@ -285,6 +285,12 @@ static void a_loss_ends_what_was_held(void **state) {
     assert_fails(r.context, qn_stream_wait(last, 10000000000u), QN_ERROR_DEVICE_LOST,
                  "waiting for an event of cuda:0");
     assert_fails(r.context, qn_event_wait(behind, 10000000000u), QN_ERROR_DEVICE_LOST, "qn_event_wait: ");
+    qn_event *const never[] = {behind, hangs}; /* refused when its turn came, and lost on its way */
+    for (int i = 0; i < 2; i++) {
+        bool done = false;
+        assert_fails(r.context, qn_event_done(never[i], &done), QN_ERROR_DEVICE_LOST, "qn_event_done: ");
+        assert_true(done);
+    }
     drop_rig(&r);
 }
 
