@@ -778,7 +778,8 @@ QN_API qn_status qn_stream_wait(qn_stream *stream, uint64_t timeout_ns);
 QN_API qn_status qn_stream_cancel(qn_stream *stream);
 /* Destroys the stream (NULL: nothing to do) whatever the status is: QN_OK; the failure that a wait would report; or
    QN_ERROR_TIMEOUT, where its work was not done in that time. With QN_CAN_CANCEL the work is cancelled then and all is
-   released. Elsewhere it is left with the driver: the buffers, programs and host memory that its commands use are kept,
+   released. So it is elsewhere where the driver has none of what is not done, as all of it waited for another device: that
+   is dropped. Other work is left with the driver: the buffers, programs and host memory that its commands use are kept,
    and released by a later allocation or the context's end if the work ends after all, else with the process; so is the
    stream itself. Memory of the caller's that they use (qn_stream_read's, and imported host memory) has to stay as long.
    Waits for the whole device, maps and allocations do not wait for it. QN_ERROR_ARGUMENT (nothing destroyed): the default

@@ -313,7 +313,7 @@ static bool drop_held(const qn__hold *hold, qn__held *held) {
     return true;
 }
 
-void qn__hold_cancel(qn_stream *stream) {
+bool qn__hold_cancel(qn_stream *stream) {
     const qn_backend *backend = stream->device->backend;
     const qn__hold *hold = &stream->hold;
     char why[QN__WHY];
@@ -326,7 +326,10 @@ void qn__hold_cancel(qn_stream *stream) {
                  dropped);
         fail(stream, QN_ERROR_CANCELLED, why);
     }
+    const uint64_t given = hold->on ? hold->backend : stream->submitted - hold->offset;
+    const bool is_idle = backend->completed(stream->queue) >= given;
     pthread_mutex_unlock(&stream->lock);
+    return is_idle;
 }
 
 /* ---- waiting ---- */

@@ -88,8 +88,8 @@ qn_status qn__hold_wait(qn_stream *stream, uint64_t number, uint64_t timeout_ns,
 /* The first failure of what was held that no wait has reported. The lock is not held. */
 qn_status qn__hold_failure(qn_stream *stream, char *why);
 /* What is held is given up: recordings are submitted when their turn comes, a copy that has begun ends, the rest is not done.
-   The lock is not held. */
-void qn__hold_cancel(qn_stream *stream);
+   True: the backend has done all that it was given. The lock is not held. */
+bool qn__hold_cancel(qn_stream *stream);
 /* Until all commands up to `number` are with the backend; *backend is what the last of them is there. QN_ERROR_TIMEOUT
    comes without a message. The lock is not held. */
 qn_status qn__hold_place(qn_stream *stream, uint64_t number, uint64_t timeout_ns, uint64_t *backend);

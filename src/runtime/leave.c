@@ -87,16 +87,22 @@ void qn__left_collect(qn_device *device) {
 
 /* The deadline has passed: QN_ERROR_TIMEOUT, with a message that tells what has become of the work. */
 static qn_status give_up(qn_stream *stream, uint64_t timeout_ns) {
-    char what[160], why[QN__WHY];
-    const bool cancelled = cancel(stream);
-    snprintf(what, sizeof what, "qn_stream_close: not done, and %s",
-             cancelled ? "cancelled" : "left to the driver with all that it uses;");
-    qn_status status = qn__timed_out(stream->device, stream, what, timeout_ns);
-    if (cancelled && qn__hold_wait(stream, qn__stream_last(stream), GRACE_NS, why) != QN_ERROR_TIMEOUT)
+    qn_context *context = stream->object.context;
+    const qn_backend *backend = stream->device->backend;
+    char text[QN__WHY], why[QN__WHY];
+    qn__describe_timeout(stream->device, stream, "qn_stream_close: not done", timeout_ns, text);
+    if (backend->cancel) backend->cancel(stream->queue);
+    const bool is_idle = qn__hold_cancel(stream);
+    if ((backend->cancel || is_idle) &&
+        qn__hold_wait(stream, qn__stream_last(stream), GRACE_NS, why) != QN_ERROR_TIMEOUT) {
         qn__object_destroy(&stream->object, QN__OBJECT_STREAM);
-    else
-        leave(stream);
-    return status;
+        return qn__fail(context, QN_ERROR_TIMEOUT, "%s; %s", text,
+                        backend->cancel ? "the work was cancelled"
+                                        : "the rest was dropped: the driver had not been given it yet");
+    }
+    leave(stream);
+    return qn__fail(context, QN_ERROR_TIMEOUT, "%s; the work is left to the driver, with all that it uses",
+                    text);
 }
 
 static qn_status close_stream(qn_stream *stream, uint64_t timeout_ns) {
@@ -205,8 +211,9 @@ qn_status qn_context_close(qn_context *context, uint64_t timeout_ns) {
             "qn_context_close: kernel %s was left running; its device and what it can reach stay with "
             "the driver until the process ends",
             e.kernels[0] ? e.kernels : "(unknown)");
-    if (status == QN_ERROR_TIMEOUT)
-        return qn__fail(NULL, status, "qn_context_close: kernel %s was not done, and cancelled",
+    if (status == QN_ERROR_TIMEOUT ||
+        (!status && e.unfinished)) /* a persistent stream's: it was not waited for */
+        return qn__fail(NULL, QN_ERROR_TIMEOUT, "qn_context_close: kernel %s was not done, and cancelled",
                         e.kernels[0] ? e.kernels : "(unknown)");
     return status ? qn__fail(NULL, status, "%s", why) : QN_OK;
 }

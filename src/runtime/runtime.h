@@ -372,6 +372,9 @@ qn_status qn__stream_wait_number(qn_stream *stream, uint64_t number, uint64_t ti
 /* QN_ERROR_TIMEOUT with a message: what was not done in that time, and the kernels that are unfinished on the device's
    streams, on `first` (or NULL) first. */
 qn_status qn__timed_out(qn_device *device, qn_stream *first, const char *what, uint64_t timeout_ns);
+/* Only the message; `text` has room for QN__WHY bytes. */
+void qn__describe_timeout(qn_device *device, qn_stream *first, const char *what, uint64_t timeout_ns,
+                          char *text);
 uint64_t qn__stream_last(qn_stream *stream);      /* number of its last command */
 uint64_t qn__stream_completed(qn_stream *stream); /* number of the last that is done */
 void qn__stream_reap(qn_stream *stream, bool all);

@@ -318,16 +318,23 @@ static qn_device *add_streams(names *n, qn_device *device, qn_stream *but) {
 }
 
 /* What a stream has finished may not be known before it was asked once. */
-qn_status qn__timed_out(qn_device *device, qn_stream *first, const char *what, uint64_t timeout_ns) {
+void qn__describe_timeout(qn_device *device, qn_stream *first, const char *what, uint64_t timeout_ns,
+                          char *text) {
     names n = {.length = 0};
     for (qn_stream *stream = NULL; (stream = qn__next_stream(device, stream));) qn__stream_completed(stream);
     if (first) add_unfinished(&n, first);
     qn_device *waited = first ? qn__hold_waits_for(first) : NULL, *any = add_streams(&n, device, first);
     if (!first) waited = any;
     if (waited) add_streams(&n, waited, NULL);
-    return qn__fail(device->object.context, QN_ERROR_TIMEOUT, "%s in %.12g ms%s%s%s%s", what,
-                    (double)timeout_ns / 1e6, n.length ? "; unfinished: kernel " : "", n.text,
-                    waited ? "; it waits for " : "", waited ? waited->name : "");
+    snprintf(text, QN__WHY, "%s in %.12g ms%s%s%s%s", what, (double)timeout_ns / 1e6,
+             n.length ? "; unfinished: kernel " : "", n.text, waited ? "; it waits for " : "",
+             waited ? waited->name : "");
+}
+
+qn_status qn__timed_out(qn_device *device, qn_stream *first, const char *what, uint64_t timeout_ns) {
+    char text[QN__WHY];
+    qn__describe_timeout(device, first, what, timeout_ns, text);
+    return qn__fail(device->object.context, QN_ERROR_TIMEOUT, "%s", text);
 }
 
 /* A message tells the time that was `asked` for. */

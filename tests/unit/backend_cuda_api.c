@@ -294,6 +294,42 @@ static void a_loss_ends_what_was_held(void **state) {
     drop_rig(&r);
 }
 
+/* Of a stream that still waits for another device, the driver has nothing: all goes at once. */
+static void what_is_held_goes_with_its_stream(void **state) {
+    (void)state;
+    rig r = make_rig(&no_cache);
+    qn_device *cpu = get_device(r.context, "cpu");
+    qn_stream *first, *held, *second;
+    qn_event *hangs, *event;
+    qn_memory_stats before, after;
+    assert_ok(r.context, qn_stream_create(r.device, &first));
+    assert_ok(r.context, qn_stream_create(r.device, &second));
+    assert_ok(r.context, qn_stream_create(cpu, &held));
+    assert_ok(r.context, qn_event_create(r.device, &hangs));
+    assert_ok(r.context, qn_event_create(cpu, &event));
+    assert_ok(r.context, qn_launch(first, r.hang, QN_RANGE(1), NULL, 0));
+    assert_ok(r.context, qn_stream_record(first, hangs));
+    assert_ok(r.context, qn_stream_wait_event(held, hangs)); /* cpu for cuda */
+    assert_ok(r.context, qn_stream_record(held, event));
+    assert_ok(r.context, qn_device_memory(r.device, &before));
+    qn_buffer *buffer = make_buffer(r.device, 4096, NULL);
+    assert_ok(r.context, qn_launch(second, r.fill, QN_RANGE(1024), QN_ARGS(buffer, 1, 1024)));
+    assert_ok(r.context, qn_stream_wait(second, 10000000000u));
+    assert_ok(r.context, qn_stream_wait_event(second, event)); /* cuda for cpu */
+    assert_ok(r.context, qn_launch(second, r.fill, QN_RANGE(1024), QN_ARGS(buffer, 2, 1024)));
+    qn_buffer_destroy(buffer);
+    assert_fails(
+        r.context, qn_stream_close(second, 5000000), QN_ERROR_TIMEOUT,
+        "qn_stream_close: not done in 5 ms; unfinished: kernel fill, hang; it waits for cpu; the rest was "
+        "dropped");
+    assert_ok(r.context, qn_device_memory(r.device, &after));
+    assert_int_equal(after.used, before.used);
+    assert_int_equal(qn_stream_wait(first, 0), QN_ERROR_TIMEOUT); /* the other goes on */
+    fake.release();
+    assert_ok(r.context, qn_stream_wait(held, 10000000000u));
+    drop_rig(&r);
+}
+
 static void other_devices_survive_a_loss(void **state) {
     (void)state;
     fake.set(FAKE_DEVICES, 2);
@@ -809,6 +845,7 @@ int main(void) {
         cmocka_unit_test(devices_copy_by_themselves),
         cmocka_unit_test(a_loss_ends_the_waits_of_others),
         cmocka_unit_test(a_loss_ends_what_was_held),
+        cmocka_unit_test(what_is_held_goes_with_its_stream),
         cmocka_unit_test(other_devices_survive_a_loss),
         cmocka_unit_test(who_wants_to_be_told_hears_of_a_loss),
         cmocka_unit_test(a_lost_device_is_opened_again),
