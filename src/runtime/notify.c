@@ -42,9 +42,18 @@ static void signal_event(qn__notifier *notifier, const qn__notice *notice) {
     pthread_mutex_unlock(&notifier->lock);
 }
 
-static bool is_done(const qn__notice *notice) {
+/* Of a stream the same all through a round, so that none is told before one that came earlier. */
+static uint64_t completed(qn_stream *stream, uint64_t round) {
+    if (stream->looked_at != round) {
+        stream->looked_at = round;
+        stream->looked_completed = qn__stream_completed(stream);
+    }
+    return stream->looked_completed;
+}
+
+static bool is_done(const qn__notice *notice, uint64_t round) {
     uint64_t time;
-    if (notice->stream) return qn__stream_completed(notice->stream) >= notice->number;
+    if (notice->stream) return completed(notice->stream, round) >= notice->number;
     qn_status missed;
     const bool held =
         qn__recording_is_held(notice->event->object.context, notice->event->mark, notice->version, &missed);
@@ -73,9 +82,10 @@ static void let_go(qn_context *context, qn__notice *notice) {
 /* Tells of what is done; the others stay in their order. */
 static qn__notice *look(qn_context *context, qn__notice *list, bool *told) {
     qn__notice *rest = NULL, **last = &rest;
+    const uint64_t round = ++context->notifier.round;
     for (qn__notice *notice = list, *next; notice; notice = next) {
         next = notice->next;
-        if (is_done(notice)) {
+        if (is_done(notice, round)) {
             tell_of(&context->notifier, notice);
             let_go(context, notice);
             *told = true;

@@ -60,6 +60,7 @@ typedef struct qn__notifier {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     qn__notice *first, **last; /* in the order in which they came */
+    uint64_t round;            /* how often its thread has looked */
     bool started, stop;
 } qn__notifier;
 typedef struct qn__host qn__host;
@@ -226,8 +227,9 @@ struct qn_stream {
     qn__use *lent;       /* between qn_stream_native_begin and end: the buffers, with references; else NULL */
     size_t num_lent;
     qn__hold hold;
-    atomic_bool persistent; /* may never be done */
-    atomic_bool left;       /* its user has given it up, and the handle's reference is its own */
+    uint64_t looked_at, looked_completed; /* the notifier's round, and what was completed in it */
+    atomic_bool persistent;               /* may never be done */
+    atomic_bool left; /* its user has given it up, and the handle's reference is its own */
 };
 
 struct qn_event {

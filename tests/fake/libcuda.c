@@ -654,7 +654,7 @@ API int cuImportExternalMemory(qn__cu_external *external, const qn__cu_external_
     struct stat info;
     if (desc->type != 1 || !is_named(desc->handle.fd, "external") || fstat(desc->handle.fd, &info) ||
         (size_t)info.st_size < desc->size)
-        return QN__CU_ERROR_INVALID_VALUE;
+        return QN__CU_ERROR_UNKNOWN; /* as the real one of 580.159 */
     *external = new_shared(desc->handle.fd, desc->size);
     return 0;
 }

@@ -181,7 +181,9 @@ static qn_status import_descriptor(qn__gpu *gpu, const qn_import_desc *desc, ext
     if (result && !e->external) result = import_allocation(gpu, e, (int)desc->handle, memory_size);
     if (!result) return QN_OK;
     if (result == QN__CU_ERROR_OUT_OF_MEMORY) return qn__cuda_fail(gpu, result, "importing memory", why);
-    qn_status status = qn__cuda_fail(gpu, first, "importing memory", why);
+    /* "unknown error" is what the driver says of a file that it does not know; the device is not lost by it */
+    qn_status status = QN_ERROR_ARGUMENT;
+    if (first != QN__CU_ERROR_UNKNOWN) status = qn__cuda_fail(gpu, first, "importing memory", why);
     if (status == QN_ERROR_DEVICE_LOST) return status;
     qn__cuda_error_text(gpu->cu, first, text, sizeof text);
     snprintf(why, QN__WHY, "the descriptor is none of memory that the driver takes (%s)", text);
