@@ -168,6 +168,8 @@ qn_device *qn__crossing_other(const qn__crossing *crossing, const qn_device *dev
 
 uint64_t qn__crossing_size(const qn__crossing *crossing) { return crossing->size; }
 
+bool qn__crossing_has_begun(const qn__crossing *crossing) { return crossing->asked > 0; }
+
 /* ---- queues: the courier's own, one a device ---- */
 
 static qn_status queue_of(qn_device *device, qn__queue **queue, char *why) {

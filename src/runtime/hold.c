@@ -213,10 +213,14 @@ qn_status qn__hold_crossing(qn_stream *stream, qn__crossing *crossing, uint64_t 
 
 /* ---- going on ---- */
 
+static bool is_unreported(const qn__hold *hold) { return hold->failure && !hold->reported; }
+
 static void fail(qn_stream *stream, qn_status status, const char *why) {
     qn__hold *hold = &stream->hold;
-    if (hold->failure) return;
+    if (is_unreported(hold)) return;
     hold->failure = status;
+    hold->reported = false;
+    hold->num_failures++;
     snprintf(hold->why, sizeof hold->why, "%s", why[0] ? why : qn_status_text(status));
 }
 
@@ -307,6 +311,7 @@ bool qn__hold_step(qn_stream *stream, bool *empty) {
 static bool drop_held(const qn__hold *hold, qn__held *held) {
     const bool is_record = held->kind == QN__HELD_COMMAND && held->command->kind == QN__COMMAND_RECORD;
     if (is_record || held->kind == QN__HELD_PLACED || (hold->busy && held == hold->first)) return false;
+    if (held->kind == QN__HELD_CROSSING && qn__crossing_has_begun(held->crossing)) return false;
     if (held->replay) atomic_fetch_sub(&held->replay->held, 1);
     held->replay = NULL;
     held->kind = QN__HELD_PLACED;
@@ -351,17 +356,20 @@ qn_status qn__hold_place(qn_stream *stream, uint64_t number, uint64_t timeout_ns
 static qn_status take_failure(qn_stream *stream, char *why) {
     qn__hold *hold = &stream->hold;
     pthread_mutex_lock(&stream->lock);
-    qn_status status = hold->failure;
+    qn_status status = is_unreported(hold) ? hold->failure : QN_OK;
     if (status) memcpy(why, hold->why, sizeof hold->why);
-    hold->failure = QN_OK;
+    hold->reported = true;
     pthread_mutex_unlock(&stream->lock);
     return status;
 }
 
-qn_status qn__hold_failure(qn_stream *stream, char *why) {
+qn_status qn__hold_failure(qn_stream *stream, uint32_t *since, char *why) {
+    const qn__hold *hold = &stream->hold;
     pthread_mutex_lock(&stream->lock);
-    qn_status status = stream->hold.failure;
-    if (status) memcpy(why, stream->hold.why, sizeof stream->hold.why);
+    const bool asks = *since > hold->num_failures; /* where to begin */
+    qn_status status = *since < hold->num_failures ? hold->failure : QN_OK;
+    if (status) memcpy(why, hold->why, sizeof hold->why);
+    *since = hold->num_failures - (asks && is_unreported(hold));
     pthread_mutex_unlock(&stream->lock);
     return status;
 }
@@ -371,7 +379,7 @@ qn_status qn__hold_wait(qn_stream *stream, uint64_t number, uint64_t timeout_ns,
     const qn__hold *hold = &stream->hold;
     uint64_t wanted = number;
     pthread_mutex_lock(&stream->lock);
-    const bool plain = !hold->on && !hold->failure;
+    const bool plain = !hold->on && !is_unreported(hold);
     wanted -= hold->offset;
     pthread_mutex_unlock(&stream->lock);
     if (plain) return backend->wait(stream->queue, wanted, timeout_ns, why);

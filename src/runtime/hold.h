@@ -52,7 +52,9 @@ typedef struct qn__hold {
     qn__placed *placed; /* ring; cap is a power of two */
     size_t first_placed, num_placed, cap_placed, num_held;
     pthread_cond_t moved; /* something was submitted */
-    qn_status failure;    /* the first that no wait has reported */
+    qn_status failure;    /* the last that counts: others are left out until a wait has reported it */
+    bool reported;        /* by a wait */
+    uint32_t num_failures;
     char why[QN__WHY];
     qn_stream *next_listed; /* with the courier; its lock guards it */
 } qn__hold;
@@ -85,8 +87,9 @@ bool qn__hold_count(qn_stream *stream, uint64_t backend, uint64_t *number);
 uint64_t qn__hold_completed(qn_stream *stream);
 /* As the backend's wait, for a number of the stream. The lock is not held. */
 qn_status qn__hold_wait(qn_stream *stream, uint64_t number, uint64_t timeout_ns, char *why);
-/* The first failure of what was held that no wait has reported. The lock is not held. */
-qn_status qn__hold_failure(qn_stream *stream, char *why);
+/* The last failure of what was held, if it came behind the first `*since`, which becomes what has come; with `*since` larger
+   than that, it becomes what waits have reported, and there is none. The lock is not held. */
+qn_status qn__hold_failure(qn_stream *stream, uint32_t *since, char *why);
 /* What is held is given up: recordings are submitted when their turn comes, a copy that has begun ends, the rest is not done.
    True: the backend has done all that it was given. The lock is not held. */
 bool qn__hold_cancel(qn_stream *stream);
@@ -132,6 +135,8 @@ typedef struct qn__peer_use qn__peer_use;
 qn_status qn__peer_reserve(qn_buffer *root, qn_stream *stream);
 void qn__peer_set(qn_buffer *root, const qn_stream *stream, uint64_t number);
 void qn__peer_forget(qn_buffer *root, const qn_stream *stream); /* NULL: all */
+/* Pieces are under way, and it has to come to its end. Not while the courier is at it. */
+bool qn__crossing_has_begun(const qn__crossing *crossing);
 qn_device *qn__crossing_other(const qn__crossing *crossing,
                               const qn_device *device);   /* the other device of the two */
 uint64_t qn__crossing_size(const qn__crossing *crossing); /* bytes */

@@ -21,7 +21,7 @@ struct qn__notice {
     qn__notice *next;
     qn_stream *stream; /* a reference, as is `event`; one of the two is NULL */
     uint64_t number;
-    uint32_t failures; /* of the stream, that were reported before */
+    uint32_t failures, held_failures; /* of the stream, that were reported before */
     qn_done_callback *callback;
     void *user;
     qn_event *event;
@@ -67,7 +67,7 @@ static void tell_of(qn__notifier *notifier, qn__notice *notice) {
         const qn_backend *backend = notice->stream->device->backend;
         qn_status status = QN_OK;
         if (backend->failure) status = backend->failure(notice->stream->queue, &notice->failures, why);
-        if (!status) status = qn__hold_failure(notice->stream, why);
+        if (!status) status = qn__hold_failure(notice->stream, &notice->held_failures, why);
         call(notice, status, status ? why : "");
     } else {
         signal_event(notifier, notice);
@@ -215,8 +215,9 @@ qn_status qn_stream_on_done(qn_stream *stream, qn_done_callback *callback, void 
     if (!notice) return QN_ERROR_OUT_OF_MEMORY;
     const qn_backend *backend = stream->device->backend;
     char why[QN__WHY];
-    notice->failures = UINT32_MAX;
+    notice->failures = notice->held_failures = UINT32_MAX;
     if (backend->failure) backend->failure(stream->queue, &notice->failures, why);
+    qn__hold_failure(stream, &notice->held_failures, why);
     notice->stream = stream;
     notice->number = qn__stream_last(stream);
     notice->callback = callback;

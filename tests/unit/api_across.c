@@ -310,6 +310,35 @@ static void deadlines_name_the_other_device(void **state) {
     qn_context_destroy(w.context);
 }
 
+/* What a cancelled stream leaves is the caller's: a copy that has begun has ended by then, and has not begun else. */
+static void cancelled_copies_are_over(void **state) {
+    enum { SIZE = 24 << 20, STEP = 1 << 12, TIMES = 6 };
+    (void)state;
+    const world w = make_world();
+    for (int round = 0; round < TIMES * w.count; round++) {
+        const member *from = &w.members[round % w.count], *to = &w.members[(round + 1) % w.count];
+        if (!(to->info.capabilities & QN_CAN_CANCEL)) continue;
+        qn_buffer *a = make_buffer(from->device, SIZE, NULL), *b = make_buffer(to->device, SIZE, NULL);
+        qn_stream *stream = stream_on(&w, to);
+        assert_ok(w.context, qn_stream_copy(stream, a, 0, b, 0, SIZE));
+        nanosleep(&(struct timespec){.tv_nsec = 1000000L * (round / w.count)}, NULL);
+        assert_ok(w.context, qn_stream_cancel(stream));
+        const qn_status status = qn_stream_wait(stream, QN_FOREVER);
+        assert_true(status == QN_OK || status == QN_ERROR_CANCELLED);
+        unsigned char *mine;
+        assert_ok(w.context, qn_buffer_map(b, QN_MAP_WRITE, (void **)&mine));
+        for (size_t i = 0; i < SIZE; i += STEP) mine[i] = 9;
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+        for (size_t i = 0; i < SIZE; i += STEP)
+            if (mine[i] != 9) fail_msg("a copy to %s goes on after it was cancelled", to->info.name);
+        assert_ok(w.context, qn_buffer_unmap(b));
+        qn_buffer_destroy(a);
+        qn_buffer_destroy(b);
+        qn_stream_destroy(stream);
+    }
+    qn_context_destroy(w.context);
+}
+
 static void wrong_mixtures_are_refused(void **state) {
     (void)state;
     world w = make_world();
@@ -368,6 +397,7 @@ int main(int count, char **arguments) {
         cmocka_unit_test(pipelines_go_round),
         cmocka_unit_test(a_held_stream_takes_everything),
         cmocka_unit_test(deadlines_name_the_other_device),
+        cmocka_unit_test(cancelled_copies_are_over),
         cmocka_unit_test(wrong_mixtures_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -205,6 +205,35 @@ static void callbacks_tell_of_it(void **state) {
     qn_context_destroy(f.context);
 }
 
+/* Of what was held for another device, whether a wait has told it before or not. */
+static void callbacks_tell_of_what_was_held(void **state) {
+    (void)state;
+    fixture f = make_fixture("cpu", source, "wait");
+    qn_device *other = get_device(f.context, "null");
+    qn_buffer *buffer = make_buffer(f.device, 512, NULL), *far = make_buffer(other, 512, NULL);
+    qn_stream *stream = qn_device_stream(f.device), *behind;
+    qn_event *event;
+    assert_ok(f.context, qn_stream_create(f.device, &behind));
+    assert_ok(f.context, qn_event_create(f.device, &event));
+    for (int i = 0; i < 20; i++) {
+        atomic_int status = -1;
+        assert_ok(f.context, launch(&f, stream, "wait", buffer));
+        assert_ok(f.context, qn_stream_copy(stream, far, 0, buffer, 0, 512));
+        assert_ok(f.context, qn_stream_record(stream, event));
+        assert_ok(f.context, qn_stream_wait_event(behind, event));
+        assert_ok(f.context, qn_launch(behind, f.kernel, QN_RANGE(0), QN_ARGS(buffer)));
+        assert_ok(f.context, qn_stream_fill(behind, buffer, 256, 4, "1234", 4));
+        assert_ok(f.context, qn_stream_on_done(behind, keep_status, &status));
+        assert_ok(f.context, qn_stream_cancel(behind));
+        assert_fails(f.context, qn_stream_wait(behind, QN_FOREVER), QN_ERROR_CANCELLED, "another device");
+        for (int n = 0; n < 20000 && atomic_load(&status) < 0; n++) pause_ms(1);
+        assert_int_equal(atomic_load(&status), QN_ERROR_CANCELLED);
+        assert_ok(f.context, qn_stream_cancel(stream));
+        assert_fails(f.context, qn_stream_wait(stream, QN_FOREVER), QN_ERROR_CANCELLED, "with kernel wait");
+    }
+    qn_context_destroy(f.context);
+}
+
 static void graphs_are_dropped(void **state) {
     (void)state;
     fixture f = make_fixture("cpu", source, "wait");
@@ -258,6 +287,7 @@ int main(void) {
         cmocka_unit_test(another_thread_cancels),
         cmocka_unit_test(what_waits_for_another_device_is_dropped),
         cmocka_unit_test(callbacks_tell_of_it),
+        cmocka_unit_test(callbacks_tell_of_what_was_held),
         cmocka_unit_test(graphs_are_dropped),
         cmocka_unit_test(who_cannot_says_so),
     };
