@@ -333,7 +333,7 @@ typedef struct qn_buffer_desc {
 
 /* Errors: QN_ERROR_NULL, QN_ERROR_RANGE (size 0 or over max_buffer), QN_ERROR_ARGUMENT (memory, host), QN_ERROR_UNSUPPORTED
    (QN_MEMORY_SHARED on a device without QN_CAN_SHARE_COHERENTLY; host on one without QN_CAN_IMPORT_HOST, or where the
-   driver does not take such memory: some do not take files that cannot be written), QN_ERROR_DEVICE_MEMORY,
+   driver does not take such memory: some take no files, or none that cannot be written), QN_ERROR_DEVICE_MEMORY,
    QN_ERROR_OUT_OF_MEMORY. Any thread. */
 QN_API qn_status qn_buffer_create(qn_device *device, const qn_buffer_desc *desc, qn_buffer **buffer);
 /* A view of [offset, offset + size) of a buffer, which stays alive with it. The offset must be a multiple

@@ -15,6 +15,8 @@ int qn__file_write_open(int fd, const void *data, size_t size);
 void qn__file_close(int fd);
 /* Another descriptor of the same, that programs started from now on do not get; -1 with errno. */
 int qn__file_duplicate(int fd);
+/* False for what cannot be a GPU driver's memory: folders, pipes, sockets, disks, /dev/null and its like. */
+bool qn__file_may_be_memory(int fd);
 /* Programs started from now on do not get it. */
 void qn__file_keep(int fd);
 /* The same from a place on, whatever the file is at. */

@@ -242,6 +242,11 @@ static qn_buffer *import_file(qn_device *device, uint32_t **words) {
         desc.read_only = false;
         status = qn_buffer_create(device, &desc, &buffer);
     }
+    if (status == QN_ERROR_UNSUPPORTED && testing("vulkan")) { /* NVIDIA's takes no file at all */
+        print_message("skipped: %s\n", qn_error_message(context));
+        munmap(*words, desc.size);
+        return NULL;
+    }
     assert_ok(context, status);
     return buffer;
 }
@@ -252,7 +257,12 @@ static void a_mapped_file_is_read_in_place(void **state) {
     fixture f = make_fixture(test_device(), sum_source, "sum");
     uint32_t *words, got, wanted = 0;
     qn_memory_stats stats;
-    qn_buffer *file = import_file(f.device, &words), *out = make_buffer(f.device, 4, NULL), *view;
+    qn_buffer *file = import_file(f.device, &words), *out, *view;
+    if (!file) {
+        qn_context_destroy(f.context);
+        return;
+    }
+    out = make_buffer(f.device, 4, NULL);
     assert_ok(f.context, qn_device_memory(f.device, &stats));
     assert_int_equal(stats.used, 4);
     assert_int_equal(stats.buffers, 2);

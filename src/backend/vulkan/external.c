@@ -162,6 +162,11 @@ static qn_status check_size(int fd, uint64_t size, char *why) {
         snprintf(why, QN__WHY, "descriptor %d: %s", fd, strerror(errno));
         return QN_ERROR_ARGUMENT;
     }
+    /* NVIDIA's driver allocates nothing for others any more after it was given /dev/null. */
+    if (!qn__file_may_be_memory(fd)) {
+        snprintf(why, QN__WHY, "descriptor %d is no memory's", fd);
+        return QN_ERROR_ARGUMENT;
+    }
     if (!S_ISREG(info.st_mode) || info.st_size <= 0 || (uint64_t)info.st_size >= size) return QN_OK;
     snprintf(why, QN__WHY, "the descriptor's memory has %lld bytes; %llu are wanted", (long long)info.st_size,
              (unsigned long long)size);

@@ -6,8 +6,10 @@
 
 enum { HANDLE = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT };
 
+/* NVIDIA's driver calls it out of memory, though an import takes none. */
 static qn_status refused(const char *function, VkResult result, char *why) {
-    if (result != VK_ERROR_INVALID_EXTERNAL_HANDLE) return qn__vk_failed(function, result, why);
+    if (result != VK_ERROR_INVALID_EXTERNAL_HANDLE && result != VK_ERROR_OUT_OF_DEVICE_MEMORY)
+        return qn__vk_failed(function, result, why);
     snprintf(why, QN__WHY,
              "the driver does not take this host memory; read-only mappings of files may be a reason");
     return QN_ERROR_UNSUPPORTED;

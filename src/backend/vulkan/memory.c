@@ -123,6 +123,8 @@ qn_status qn__vk_heaps_init(qn__gpu *gpu, char *why) {
     int host = gpu->unified ? shared : find_type(memory, usable, HOST, CACHED, LOCAL);
     if (host < 0) host = find_type(memory, usable, HOST, CACHED, 0);
     int upload = gpu->unified ? shared : find_type(memory, usable, HOST | LOCAL, 0, 0);
+    /* What kernels read over the bus may be stale while they run: only device memory that the host sees is shared. */
+    if (upload < 0) gpu->can.coherent = false;
     if (upload < 0) upload = host;
     if (device < 0 || host < 0) {
         snprintf(why, QN__WHY, "the device has no memory that the host can see, or none of its own");
@@ -418,10 +420,10 @@ qn_status qn__vk_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memory,
     return QN_OK;
 }
 
-/* Kernels reach it over the bus where it is not device memory anyway. */
+/* Device memory that the host reaches over the bus. */
 qn_status qn__vk_memory_share(qn__gpu *gpu, uint64_t size, qn__memory **memory, uint64_t *address,
                               void **host, char *why) {
-    qn_status status = qn__vk_allocate(gpu, QN__VK_HOST_HEAP, size, memory, why);
+    qn_status status = qn__vk_allocate(gpu, QN__VK_UPLOAD_HEAP, size, memory, why);
     if (status) return status;
     *address = qn__vk_address(*memory);
     *host = qn__vk_mapped(*memory);

@@ -10,6 +10,7 @@
 #include <sys/auxv.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -87,6 +88,15 @@ int qn__file_seize(const char *path, int *fd) {
 void qn__file_close(int fd) { close(fd); }
 
 int qn__file_duplicate(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, 0); }
+
+bool qn__file_may_be_memory(int fd) {
+    enum { MEMORY_DEVICES = 1 }; /* Linux, Documentation/admin-guide/devices.txt */
+    struct stat info;
+    if (fstat(fd, &info)) return false;
+    const mode_t mode = info.st_mode;
+    return !S_ISDIR(mode) && !S_ISFIFO(mode) && !S_ISSOCK(mode) && !S_ISBLK(mode) &&
+           !(S_ISCHR(mode) && major(info.st_rdev) == MEMORY_DEVICES);
+}
 
 void qn__file_keep(int fd) { (void)fcntl(fd, F_SETFD, FD_CLOEXEC); }
 
