@@ -1,4 +1,5 @@
 /* Buffers: creation, views, blocking transfers. Their two sides are in sides.c. */
+#include <stdio.h>
 #include <string.h>
 
 #include "runtime/runtime.h"
@@ -127,6 +128,12 @@ static qn_status set_contents(qn_buffer *buffer, const qn_buffer_desc *desc) {
     return run_now(buffer, &command);
 }
 
+void qn__buffer_name(const qn_buffer *root, char *text) {
+    const char *quote = root->label ? "'" : "";
+    snprintf(text, QN__BUFFER_NAME, "the buffer%s%s%.128s%s", root->label ? " " : "", quote,
+             root->label ? root->label : "", quote);
+}
+
 char *qn__copy_label(qn_context *context, const char *label) {
     size_t size = strlen(label) + 1;
     char *copy = qn__allocate(&context->allocator, size);
@@ -223,9 +230,10 @@ void *qn_buffer_host(const qn_buffer *buffer) {
     if (qn__check(buffer, QN__OBJECT_BUFFER, "qn_buffer_host", "buffer")) return NULL;
     const qn_buffer *root = qn__buffer_root((qn_buffer *)buffer);
     if (root->kind == QN_MEMORY_SHARED) return (unsigned char *)root->shared + buffer->offset;
+    char name[QN__BUFFER_NAME];
+    qn__buffer_name(root, name);
     qn__fail(buffer->object.context, QN_ERROR_ARGUMENT,
-             "qn_buffer_host: the buffer%s%s is not of QN_MEMORY_SHARED; map it", root->label ? " " : "",
-             root->label ? root->label : "");
+             "qn_buffer_host: %s is not of QN_MEMORY_SHARED; map it", name);
     return NULL;
 }
 

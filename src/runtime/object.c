@@ -140,8 +140,8 @@ qn_status qn__check_beside(const void *other, const void *pointer, qn__object_ki
         return qn__fail(object->context, QN_ERROR_ARGUMENT, "%s: %s is %s %s, not %s %s", function, argument,
                         article(actual), kinds[actual].name, article(kind), kinds[kind].name);
     if (!atomic_load_explicit(&((qn__object *)pointer)->destroyed, memory_order_relaxed)) return QN_OK;
-    return qn__fail(object->context, QN_ERROR_DESTROYED, "%s: the %s '%s' has been destroyed", function,
-                    kinds[kind].name, argument);
+    return qn__fail(object->context, QN_ERROR_DESTROYED, "%s: %s is %s %s that has been destroyed", function,
+                    argument, article(kind), kinds[kind].name);
 }
 
 qn_status qn__check(const void *pointer, qn__object_kind kind, const char *function, const char *argument) {

@@ -405,6 +405,9 @@ static inline qn_buffer *qn__buffer_root(qn_buffer *buffer) {
     return buffer->parent ? buffer->parent : buffer;
 }
 
+enum { QN__BUFFER_NAME = 160 };
+void qn__buffer_name(const qn_buffer *root, char *text); /* "the buffer 'weights'", or "the buffer" */
+
 /* sides.c: the host's side of a root goes with it. */
 void qn__sides_free(qn_buffer *root);
 /* Before a command on `stream` uses the buffers: refuses mapped ones, brings the host's newer contents over. */

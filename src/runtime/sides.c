@@ -148,15 +148,17 @@ static qn_status settle_sides(qn_buffer *root, qn_stream *stream) {
 
 static qn_status refuse(const qn_buffer *buffer, const char *function) {
     const qn_buffer *root = qn__buffer_root((qn_buffer *)buffer);
-    return qn__fail(buffer->object.context, QN_ERROR_STATE, "%s: the buffer%s%s is mapped%s", function,
-                    root->label ? " " : "", root->label ? root->label : "",
+    char name[QN__BUFFER_NAME];
+    qn__buffer_name(root, name);
+    return qn__fail(buffer->object.context, QN_ERROR_STATE, "%s: %s is mapped%s", function, name,
                     root->write_maps ? " for writing" : "");
 }
 
 static qn_status refuse_to_write(const qn_buffer *root, const char *function) {
-    return qn__fail(root->object.context, QN_ERROR_ARGUMENT,
-                    "%s: the buffer%s%s is read-only and would be written", function, root->label ? " " : "",
-                    root->label ? root->label : "");
+    char name[QN__BUFFER_NAME];
+    qn__buffer_name(root, name);
+    return qn__fail(root->object.context, QN_ERROR_ARGUMENT, "%s: %s is read-only and would be written",
+                    function, name);
 }
 
 static qn_status use(const qn__use *u, qn_stream *stream, const char *function) {

@@ -347,6 +347,8 @@ static void destroyed_objects_are_refused(void **state) {
         if (!strstr(qn_error_message(context), "has been destroyed"))
             fail_msg("%s said: %s", calls[i].function, qn_error_message(context));
     }
+    assert_fails(context, qn_event_wait(o.all[EVENT], 0), QN_ERROR_DESTROYED,
+                 "qn_event_wait: event is an event that has been destroyed");
     qn_context_destroy(context);
 }
 

@@ -335,7 +335,7 @@ static void read_only_buffers_are_not_written(void **state) {
                   &(qn_buffer_desc){.size = sizeof data, .data = data, .read_only = true, .label = "table"},
                   &buffer));
     assert_ok(f.context, qn_buffer_view(buffer, 16, 16, &view));
-    static const char said[] = "the buffer table is read-only and would be written";
+    static const char said[] = "the buffer 'table' is read-only and would be written";
     assert_fails(f.context, qn_launch(NULL, f.kernel, QN_RANGE(1), QN_ARGS(view, 1)), QN_ERROR_ARGUMENT,
                  said);
     assert_fails(f.context, qn_buffer_write(buffer, 0, data, 4), QN_ERROR_ARGUMENT, said);
