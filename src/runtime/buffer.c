@@ -98,7 +98,7 @@ static qn_status allocate(qn_buffer *buffer) {
     }
     buffer->memory = NULL;
     return qn__fail(buffer->object.context, status, "a buffer of %llu bytes on %s: %s",
-                    (unsigned long long)buffer->size, device->name, why[0] ? why : qn_status_text(status));
+                    (unsigned long long)buffer->size, device->name, qn__reason(why, status));
 }
 
 /* Runs a transfer of the buffer alone on the default stream, even while a graph is recorded there. */

@@ -223,8 +223,7 @@ static void give_up(qn__crossing *crossing, const side *where, qn_status status,
     if (crossing->status) return;
     crossing->status = status;
     snprintf(crossing->why, sizeof crossing->why, "copying %s %s: %.400s",
-             where == &crossing->from ? "from" : "to", where->buffer->device->name,
-             why[0] ? why : qn_status_text(status));
+             where == &crossing->from ? "from" : "to", where->buffer->device->name, qn__reason(why, status));
 }
 
 /* One command on the device's own side. */

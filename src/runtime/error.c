@@ -124,6 +124,8 @@ const char *qn_error_message(const qn_context *context) {
     return message && message->text && message->clock == own_clock() ? message->text : "";
 }
 
+const char *qn__reason(const char *why, qn_status status) { return why[0] ? why : qn_status_text(status); }
+
 void qn__messages_free(qn_context *context) {
     while (context->messages) {
         qn__message *next = context->messages->next;

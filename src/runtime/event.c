@@ -115,8 +115,7 @@ qn_status qn_event_wait(qn_event *event, uint64_t timeout_ns) {
     if (status == QN_ERROR_TIMEOUT)
         return qn__timed_out(event->device, NULL, "qn_event_wait: the event was not reached", timeout_ns);
     if (!status) return QN_OK;
-    return qn__fail(event->object.context, status, "qn_event_wait: %s",
-                    why[0] ? why : qn_status_text(status));
+    return qn__fail(event->object.context, status, "qn_event_wait: %s", qn__reason(why, status));
 }
 
 qn_status qn_event_done(qn_event *event, bool *done) {
@@ -135,8 +134,7 @@ qn_status qn_event_done(qn_event *event, bool *done) {
         return QN_OK;
     }
     if (!status) return QN_OK;
-    return qn__fail(event->object.context, status, "qn_event_done: %s",
-                    why[0] ? why : qn_status_text(status));
+    return qn__fail(event->object.context, status, "qn_event_done: %s", qn__reason(why, status));
 }
 
 static bool time_of(qn_event *event, uint64_t *time) {

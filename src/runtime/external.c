@@ -99,8 +99,7 @@ static qn_status import(qn_buffer *buffer, const qn_import_desc *desc) {
         return QN_OK;
     }
     buffer->memory = NULL;
-    return qn__fail(buffer->object.context, status, "qn_buffer_import: %s",
-                    why[0] ? why : qn_status_text(status));
+    return qn__fail(buffer->object.context, status, "qn_buffer_import: %s", qn__reason(why, status));
 }
 
 qn_status qn_buffer_import(qn_device *device, const qn_import_desc *given, qn_buffer **out) {
@@ -154,8 +153,7 @@ qn_status qn_buffer_export(qn_buffer *buffer, qn_handle_kind kind, qn_export *ou
     char why[QN__WHY] = "";
     status =
         device->backend->external_export(device->gpu, qn__buffer_root(buffer)->memory, kind, &result, why);
-    if (status)
-        return qn__fail(context, status, "qn_buffer_export: %s", why[0] ? why : qn_status_text(status));
+    if (status) return qn__fail(context, status, "qn_buffer_export: %s", qn__reason(why, status));
     result.offset += buffer->offset;
     result.size = buffer->size;
     QN__WRITE(context, qn_export, out, &result);

@@ -141,7 +141,7 @@ static qn_status make_replay(const qn_graph *graph, qn__graph_part *part, const 
         if (status) {
             made->replay = NULL;
             qn__drop(&made->object);
-            qn__fail(context, status, "%s: %s", function, why[0] ? why : qn_status_text(status));
+            qn__fail(context, status, "%s: %s", function, qn__reason(why, status));
         }
     }
     qn__release(&context->allocator, list);
@@ -316,7 +316,7 @@ static qn_status update_replay(const qn_graph *graph, const qn__graph_part *part
     for (const qn__graph_step *s = &graph->steps[part->first]; s < step; s++) index += !is_empty(s);
     qn_status status = backend->replay_update(graph->device->gpu, part->replay->replay, index, command, why);
     if (!status || status == QN_ERROR_UNSUPPORTED) return status;
-    return qn__fail(graph->object.context, status, "%s", why[0] ? why : qn_status_text(status));
+    return qn__fail(graph->object.context, status, "%s", qn__reason(why, status));
 }
 
 qn_status qn__graph_replace(qn_graph *graph, qn__graph_step *step, const qn__command *command,

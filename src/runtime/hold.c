@@ -221,7 +221,7 @@ static void fail(qn_stream *stream, qn_status status, const char *why) {
     hold->failure = status;
     hold->reported = false;
     hold->num_failures++;
-    snprintf(hold->why, sizeof hold->why, "%s", why[0] ? why : qn_status_text(status));
+    snprintf(hold->why, sizeof hold->why, "%s", qn__reason(why, status));
 }
 
 /* Whether the mark's recording is reached, or never will be. */
@@ -239,7 +239,7 @@ static bool is_reached(qn_stream *stream, const qn__held *held) {
     }
     if (!status) return true;
     snprintf(text, sizeof text, "waiting for an event of %s: %.400s", held->of->name,
-             why[0] ? why : qn_status_text(status));
+             qn__reason(why, status));
     fail(stream, status, text);
     return true;
 }

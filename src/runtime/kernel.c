@@ -175,7 +175,7 @@ qn_status qn_kernel_get_resources(const qn_kernel *kernel, const qn_range *range
     if (backend->kernel_resources)
         status = backend->kernel_resources(device->gpu, kernel->program->code, kernel->index, r.local_size,
                                            &r, why);
-    if (status) return qn__fail(context, status, "%s: %s", function, why[0] ? why : qn_status_text(status));
+    if (status) return qn__fail(context, status, "%s: %s", function, qn__reason(why, status));
     if (kernel->info->reqd_local[0]) r.max_group_size = items_of(kernel->info->reqd_local);
     r.resident_on_device = (uint64_t)r.resident_groups * device->info.compute_units;
     QN__WRITE(context, qn_kernel_resources, resources, &r);

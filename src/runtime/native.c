@@ -131,8 +131,7 @@ static qn_status lend(qn_stream *stream) {
     qn_status status = backend->lend(stream->queue, why);
     pthread_mutex_unlock(&stream->lock);
     if (!status) return QN_OK;
-    return qn__fail(stream->object.context, status, "qn_stream_native_begin: %s",
-                    why[0] ? why : qn_status_text(status));
+    return qn__fail(stream->object.context, status, "qn_stream_native_begin: %s", qn__reason(why, status));
 }
 
 qn_status qn_stream_native_begin(qn_stream *stream, qn_buffer *const *buffers, size_t num_buffers) {

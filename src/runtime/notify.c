@@ -29,7 +29,7 @@ struct qn__notice {
 };
 
 static void call(const qn__notice *notice, qn_status status, const char *why) {
-    notice->callback(notice->user, status, status && !why[0] ? qn_status_text(status) : why);
+    notice->callback(notice->user, status, status ? qn__reason(why, status) : why);
 }
 
 /* A recording that is no longer the event's newest says nothing. */

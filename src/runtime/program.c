@@ -168,8 +168,7 @@ qn_status qn__program_load(qn_program *program, const qn__code_source *source) {
     program->times.driver_ns = end - start;
     qn__trace_host(program->object.context, "compile", "load code", device->name, start, end);
     if (status) program->code = NULL;
-    return status ? qn__fail(program->object.context, status, "%s: %s", device->name,
-                             why[0] ? why : qn_status_text(status))
+    return status ? qn__fail(program->object.context, status, "%s: %s", device->name, qn__reason(why, status))
                   : QN_OK;
 }
 

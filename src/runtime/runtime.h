@@ -295,6 +295,7 @@ qn_status qn__fail(qn_context *context, qn_status status, const char *format, ..
 qn_status qn__fail_text(qn_context *context, qn_status status, const char *text); /* text of any length */
 qn_status qn__fail_null(qn_context *context, const char *function, const char *argument);
 qn_status qn__fail_memory(qn_context *context, size_t size);
+const char *qn__reason(const char *why, qn_status status); /* `why`, or the status's text where it is empty */
 void qn__messages_free(qn_context *context);
 
 /* log.c */

@@ -119,7 +119,7 @@ static qn_status wait_for_sent(qn_buffer *root, qn_stream *stream) {
     char why[QN__WHY] = "";
     qn_status status =
         root->sent_mark ? QN_OK : backend->mark_create(root->device->gpu, &root->sent_mark, why);
-    if (status) return qn__fail(root->object.context, status, "%s", why[0] ? why : qn_status_text(status));
+    if (status) return qn__fail(root->object.context, status, "%s", qn__reason(why, status));
     qn__command record = {
         .kind = QN__COMMAND_RECORD, .mark = root->sent_mark, .mark_version = ++root->sent_version};
     qn__command wait = record;

@@ -172,7 +172,7 @@ static qn_status submit_locked(qn_stream *stream, const work *w, const qn__use *
 
 /* Not inlined with its caller's path: the message takes half a kilobyte of stack. */
 static qn_status say(qn_stream *stream, qn_status status, const char *why) {
-    return qn__fail(stream->object.context, status, "%s", why[0] ? why : qn_status_text(status));
+    return qn__fail(stream->object.context, status, "%s", qn__reason(why, status));
 }
 
 qn_status qn__stream_submit(qn_stream *stream, const qn__command *command, const qn__use *uses,
