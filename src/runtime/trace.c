@@ -322,12 +322,9 @@ static void flush_all(qn__trace *trace) {
 }
 
 static bool wait_to_stop(qn__trace *trace) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += LOOK_EVERY_NS;
-    if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+    const struct timespec until = qn__deadline(LOOK_EVERY_NS);
     pthread_mutex_lock(&trace->stop_lock);
-    if (!trace->stop) pthread_cond_timedwait(&trace->stopping, &trace->stop_lock, &until);
+    if (!trace->stop) qn__cond_wait(&trace->stopping, &trace->stop_lock, LOOK_EVERY_NS, &until);
     const bool stop = trace->stop;
     pthread_mutex_unlock(&trace->stop_lock);
     return stop;
@@ -382,11 +379,7 @@ void qn__trace_start(qn_context *context) {
         pthread_mutex_init(&trace->lock, NULL);
         pthread_mutex_init(&trace->text_lock, NULL);
         pthread_mutex_init(&trace->stop_lock, NULL);
-        pthread_condattr_t attributes;
-        pthread_condattr_init(&attributes);
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-        pthread_cond_init(&trace->stopping, &attributes);
-        pthread_condattr_destroy(&attributes);
+        qn__cond_init(&trace->stopping);
         error = open_file(trace, path);
         if (!error) put_name(trace, "process_name", 0, "quern");
         if (!error && !qn__thread_start(&trace->thread, trace_main, trace)) error = EAGAIN;
