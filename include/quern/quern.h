@@ -115,9 +115,9 @@ QN_API const char *qn_status_name(qn_status status);
 QN_API const char *qn_status_text(qn_status status);
 
 /* A sentence about the last failed call of the calling thread on this context ("" if none); for
-   QN_ERROR_COMPILE the whole build log. Of what it quotes, long names are cut. After a call that failed without any object
-   to tell its context by, as qn_context_create does, the sentence about that, whichever the context; NULL: only such a
-   one. Valid until the thread's next failing call. Any thread. */
+   QN_ERROR_COMPILE the whole build log. Of what it quotes, long names are cut. After a call that failed without any
+   object to tell its context by, as qn_context_create does, the sentence about that, whichever the context; NULL: only
+   such a one. Valid until the thread's next failing call. Any thread. */
 QN_API const char *qn_error_message(const qn_context *context);
 
 #define QN_FOREVER UINT64_MAX /* a deadline that never passes */
@@ -131,10 +131,11 @@ typedef enum qn_log_level { QN_LOG_ERROR, QN_LOG_WARNING, QN_LOG_INFO, QN_LOG_DE
    context without this callback writes its lines to the standard error, and that is the level of all contexts, with a
    callback or without. At debug there is a line for each driver and device opened, each compile with its times and
    whether the cache had it, each buffer made, and each launch with its range.
-   $QUERN_TRACE names a file that gets a trace of the context's compiles, copies and launches, in the JSON that Perfetto and
-   chrome://tracing open: times of the device on the host's monotonic clock, a track for each stream. It is whole at any
-   time. While one context writes to `t.json`, another one, of this process or not, writes to `t.2.json`, and so on. Where
-   the file cannot be written there is no trace, and a warning in the log tells why (seen with $QUERN_LOG=warning). */
+   $QUERN_TRACE names a file that gets a trace of the context's compiles, copies and launches, in the JSON that Perfetto
+   and chrome://tracing open: times of the device on the host's monotonic clock, a track for each stream. It is whole at
+   any time. While one context writes to `t.json`, another one, of this process or not, writes to `t.2.json`, and so on.
+   Where the file cannot be written there is no trace, and a warning in the log tells why (seen with
+   $QUERN_LOG=warning). */
 typedef void qn_log_callback(void *user, qn_log_level level, const char *message);
 
 /* Gets what kernels print with printf: `size` bytes, the whole output of one call of printf (at most 16 KiB;
@@ -168,8 +169,8 @@ typedef struct qn_context_desc {
     unsigned cpu_threads;     /* at most 4096 */
     const char *cpu_compiler; /* C compiler of the CPU device: a path or a name on PATH; "none": interpret.
                                  NULL: $QUERN_CC, else the first of cc, gcc, clang. Copied */
-    bool
-        cpu_compile_first; /* CPU device: qn_program_create comes back with compiled code (qn_program_wait) */
+    /* CPU device: qn_program_create comes back with compiled code (qn_program_wait). */
+    bool cpu_compile_first;
 } qn_context_desc;
 
 /* Makes a context for a program with the structs of that version of quern.h, which all calls with the context and what is
@@ -186,13 +187,13 @@ static inline qn_status qn_context_create(const qn_context_desc *desc, qn_contex
     return qn_context_create_for(QN_HEADER_VERSION, desc, context);
 }
 
-/* Waits for all work at most `timeout_ns`, then releases everything that was made from the context and is still there (NULL:
-   nothing to do). Pointers to such objects are then invalid, whatever the status is: QN_OK; the first failure that no wait
-   has reported; or QN_ERROR_TIMEOUT, where work was not done in that time, or a persistent stream's was not at the end.
-   With QN_CAN_CANCEL such work is cancelled, and all is released. Elsewhere it is left with the driver: its device, with
-   all buffers and programs of the device, and what the context keeps of the driver, stay until the process ends, and so do
-   the hooks for memory, log and printing have to. Nothing that the work can reach is released. The sentence is
-   qn_error_message(NULL). One thread, after all other calls on the context. */
+/* Waits for all work at most `timeout_ns`, then releases everything that was made from the context and is still there
+   (NULL: nothing to do). Pointers to such objects are then invalid, whatever the status is: QN_OK; the first failure
+   that no wait has reported; or QN_ERROR_TIMEOUT, where work was not done in that time, or a persistent stream's was
+   not at the end. With QN_CAN_CANCEL such work is cancelled, and all is released. Elsewhere it is left with the driver:
+   its device, with all buffers and programs of the device, and what the context keeps of the driver, stay until the
+   process ends, and so do the hooks for memory, log and printing have to. Nothing that the work can reach is released.
+   The sentence is qn_error_message(NULL). One thread, after all other calls on the context. */
 QN_API qn_status qn_context_close(qn_context *context, uint64_t timeout_ns);
 /* qn_context_close(context, QN_FOREVER): waits for ever for a kernel that never ends, unless its stream is persistent. */
 QN_API void qn_context_destroy(qn_context *context);
@@ -221,8 +222,8 @@ enum {
     /* 32-bit denormal numbers are kept. Without it they may count as zero, as OpenCL C 7.5.3 allows, whether they
        come in or come out of a computation; moving them changes nothing. */
     QN_CAN_F32_DENORMALS = 1 << 7,
-    QN_CAN_SHARE_COHERENTLY =
-        1 << 8,                  /* QN_MEMORY_SHARED: host and kernels see memory alike while kernels run */
+    /* QN_MEMORY_SHARED: host and kernels see memory alike while kernels run. */
+    QN_CAN_SHARE_COHERENTLY = 1 << 8,
     QN_CAN_IMPORT_HOST = 1 << 9, /* a buffer can be memory of the caller's: host in qn_buffer_desc */
     QN_CAN_CANCEL = 1 << 10,     /* qn_stream_cancel */
     QN_CAN_PERSIST = 1 << 11     /* qn_stream_set_persistent */
@@ -248,8 +249,8 @@ typedef struct qn_device_info {
     uint64_t max_buffer;     /* bytes of one buffer */
     uint32_t max_args_size;  /* bytes of a kernel's arguments: buffers 8, structs by value their size */
     uint8_t uuid[16];        /* the same for the same hardware in all kinds; zeros: not known */
-    /* Iterations of all its loops together after which the driver ends a work-item's loops without a word, so that results
-       are wrong; 0: none is known. A warning in the log when the device is opened says so too. */
+    /* Iterations of all its loops together after which the driver ends a work-item's loops without a word, so that
+       results are wrong; 0: none is known. A warning in the log when the device is opened says so too. */
     uint64_t loop_limit;
     uint32_t import_handles; /* qn_handle_kind bits: what qn_buffer_import takes */
     uint32_t export_handles; /* and what qn_buffer_export gives of buffers that are made exportable */
@@ -276,17 +277,18 @@ QN_API qn_status qn_backend_get(qn_context *context, uint32_t index, qn_backend_
    best present. The device belongs to the context. Errors: QN_ERROR_NULL, QN_ERROR_NO_DEVICE (the message
    lists those that exist, or why the kind is missing). Any thread. */
 QN_API qn_status qn_device_get(qn_context *context, const char *name, qn_device **device);
-/* Opens a lost device (QN_ERROR_DEVICE_LOST) again, in the same context: `device`, its default stream and what is made on it
-   from now on work. What was made before stays lost, and each call with it says so; it is to be destroyed as ever, and
-   qn_buffer_device gives another, lost device for it. Memory that the host had of it ends: the device's buffers must be
-   unmapped and memory of qn_host_alloc be freed before, and pointers of qn_buffer_host are invalid.
+/* Opens a lost device (QN_ERROR_DEVICE_LOST) again, in the same context: `device`, its default stream and what is made
+   on it from now on work. What was made before stays lost, and each call with it says so; it is to be destroyed as
+   ever, and qn_buffer_device gives another, lost device for it. Memory that the host had of it ends: the device's
+   buffers must be unmapped and memory of qn_host_alloc be freed before, and pointers of qn_buffer_host are invalid.
    - CUDA: the process's primary context of the GPU is reset, after which nothing else in the process that used it works
      either (a failed kernel has broken it already). After some failures the driver takes the GPU only in a new
      process: then the call fails, and may be tried again.
    - Vulkan and OpenCL: a new device or context of the driver's beside the old one, which goes with the context.
    - The processor and the null device are never lost.
-   Errors: QN_ERROR_STATE (not lost, or memory is still mapped), QN_ERROR_DRIVER and QN_ERROR_DEVICE_LOST (the driver does not
-   give it), QN_ERROR_OUT_OF_MEMORY. One thread, while no other call on the device or what is made of it is under way. */
+   Errors: QN_ERROR_STATE (not lost, or memory is still mapped), QN_ERROR_DRIVER and QN_ERROR_DEVICE_LOST (the driver
+   does not give it), QN_ERROR_OUT_OF_MEMORY. One thread, while no other call on the device or what is made of it is
+   under way. */
 QN_API qn_status qn_device_reopen(qn_device *device);
 QN_API qn_context *qn_device_context(const qn_device *device);
 /* Strings belong to the device. Errors: QN_ERROR_NULL. Any thread. */
@@ -313,12 +315,12 @@ typedef enum qn_memory {
 } qn_memory;
 
 /* Defaults: zeroed memory of the device. With `data`, size bytes are copied from it. `uninitialised` skips the zeroing.
-   With `host` the buffer is the caller's `size` bytes there, ordinary memory or a mapped file, at a multiple of 16. Nothing
-   is copied or zeroed: they are the buffer's contents, and what kernels write is found there. `data`, `uninitialised` and
-   `memory` do not go with it. While work that uses the buffer is under way the bytes are the device's; otherwise a map
-   gives their address, and waits for that. The caller keeps them where they are until the buffer, its views and its graphs
-   are destroyed and a qn_device_wait that came after has returned. GPUs take whole pages, reach them over the bus, and take
-   none twice at a time: such memory should begin and end with a page. */
+   With `host` the buffer is the caller's `size` bytes there, ordinary memory or a mapped file, at a multiple of 16.
+   Nothing is copied or zeroed: they are the buffer's contents, and what kernels write is found there. `data`,
+   `uninitialised` and `memory` do not go with it. While work that uses the buffer is under way the bytes are the
+   device's; otherwise a map gives their address, and waits for that. The caller keeps them where they are until the
+   buffer, its views and its graphs are destroyed and a qn_device_wait that came after has returned. GPUs take whole
+   pages, reach them over the bus, and take none twice at a time: such memory should begin and end with a page. */
 typedef struct qn_buffer_desc {
     uint64_t size; /* bytes, at least 1 */
     const void *data;
@@ -326,16 +328,16 @@ typedef struct qn_buffer_desc {
     const char *label; /* for messages; copied; may be NULL */
     qn_memory memory;
     void *host;
-    /* Kernels and transfers do not write the buffer, and it is not mapped for writing: else QN_ERROR_ARGUMENT. `host` has to
-       be so where the host cannot write it (PROT_READ). */
+    /* Kernels and transfers do not write the buffer, and it is not mapped for writing: else QN_ERROR_ARGUMENT. `host`
+       has to be so where the host cannot write it (PROT_READ). */
     bool read_only;
     uint32_t exportable; /* qn_handle_kind bits, of the device's export_handles: for qn_buffer_export */
 } qn_buffer_desc;
 
-/* Errors: QN_ERROR_NULL, QN_ERROR_RANGE (size 0 or over max_buffer), QN_ERROR_ARGUMENT (memory, host), QN_ERROR_UNSUPPORTED
-   (QN_MEMORY_SHARED on a device without QN_CAN_SHARE_COHERENTLY; host on one without QN_CAN_IMPORT_HOST, or where the
-   driver does not take such memory: some take no files, or none that cannot be written), QN_ERROR_DEVICE_MEMORY,
-   QN_ERROR_OUT_OF_MEMORY. Any thread. */
+/* Errors: QN_ERROR_NULL, QN_ERROR_RANGE (size 0 or over max_buffer), QN_ERROR_ARGUMENT (memory, host),
+   QN_ERROR_UNSUPPORTED (QN_MEMORY_SHARED on a device without QN_CAN_SHARE_COHERENTLY; host on one without
+   QN_CAN_IMPORT_HOST, or where the driver does not take such memory: some take no files, or none that cannot be
+   written), QN_ERROR_DEVICE_MEMORY, QN_ERROR_OUT_OF_MEMORY. Any thread. */
 QN_API qn_status qn_buffer_create(qn_device *device, const qn_buffer_desc *desc, qn_buffer **buffer);
 /* A view of [offset, offset + size) of a buffer, which stays alive with it. The offset must be a multiple
    of 16. Views are passed to kernels, copied and mapped like buffers. Errors:
@@ -347,8 +349,8 @@ QN_API qn_device *qn_buffer_device(const qn_buffer *buffer);
 /* The host's pointer to a buffer of QN_MEMORY_SHARED, or to a view's part of it: valid for as long as the buffer, with
    no map. The library neither waits nor looks at who uses it; the buffer can be mapped and copied besides, as any.
    What host and a running kernel see of each other there:
-   - Atomic loads and stores of 32 bits (of 64 with QN_CAN_I64_ATOMICS) at aligned addresses: each side sees what the other
-     has stored after a finite time and never half of it, in the host with C11's atomics, in a kernel with
+   - Atomic loads and stores of 32 bits (of 64 with QN_CAN_I64_ATOMICS) at aligned addresses: each side sees what the
+     other has stored after a finite time and never half of it, in the host with C11's atomics, in a kernel with
      atomic_load_explicit, atomic_store_explicit and memory_scope_all_svm_devices.
    - What a side has written before a store with memory_order_release, the other sees after it has loaded that with
      memory_order_acquire. Fences of the same scope do as well.
@@ -356,8 +358,8 @@ QN_API qn_device *qn_buffer_device(const qn_buffer *buffer);
      (QN_DEVICE_CPU, QN_CAN_EMULATE). A GPU's are atomic among its own work-items.
    - All else is seen when a kernel begins, and by the host when the stream has been waited for. A parameter that is
      both const and restrict promises that nobody writes there while the kernel runs.
-   A kernel begins when the device has room for it and the stream has come to it, and no later than when somebody waits for
-   the stream: a host that waits for a running kernel itself should look at an event behind it now and then. Kernels
+   A kernel begins when the device has room for it and the stream has come to it, and no later than when somebody waits
+   for the stream: a host that waits for a running kernel itself should look at an event behind it now and then. Kernels
    that wait for the host must not be more than the device runs at once. Not every driver promises this in writing:
    devices on which it was not tried lack QN_CAN_SHARE_COHERENTLY.
    NULL with a message: the buffer is not of that kind. Any thread. */
@@ -384,7 +386,8 @@ QN_API qn_status qn_buffer_read(qn_buffer *buffer, uint64_t offset, void *data, 
 
 /* Transfers on a stream; `data` may be NULL where size is 0. write: `data` is copied before the call returns.
    read: `data` must stay valid until the stream has been waited for. copy: the ranges must not overlap; the
-   buffers are of the stream's device, or one of them is of another device of the context. fill: repeats the pattern of 1, 2, 4, 8 or 16 bytes; offset and size are multiples of that.
+   buffers are of the stream's device, or one of them is of another device of the context. fill: repeats the pattern of
+   1, 2, 4, 8 or 16 bytes; offset and size are multiples of that.
 
    Where `data` lies in memory of qn_host_alloc, nothing is copied on the way and the call does not wait: what is
    written must stay as it is until the stream is done, and what is read is there then. (A write that is recorded
@@ -414,28 +417,29 @@ typedef enum qn_buffer_state {
     QN_BUFFER_BOTH /* equal */
 } qn_buffer_state;
 
-/* Gives a host pointer to the whole buffer, or to `size` bytes at `offset` (map_range), valid until qn_buffer_unmap. Waits
-   for work that uses the buffer, and copies only what is mapped, when the host side of it is out of date and the access
-   includes reading; nothing at all where memory is shared. After mapping for writing, the copy to the device
+/* Gives a host pointer to the whole buffer, or to `size` bytes at `offset` (map_range), valid until qn_buffer_unmap.
+   Waits for work that uses the buffer, and copies only what is mapped, when the host side of it is out of date and the
+   access includes reading; nothing at all where memory is shared. After mapping for writing, the copy to the device
    happens when the device next needs it, of what was mapped for writing and no more; a map for writing alone need not
    show what was there, and all that it reaches is taken to be written.
-   While anything of it is mapped, using the buffer in a launch or transfer is QN_ERROR_STATE (reading maps allow transfers,
-   launches and graphs that only read it: through a pointer to const, or one that the kernel never writes through). Maps nest, of any ranges, which may overlap and then
-   are the same memory; what one has written the next sees. The last unmap ends them all. A map of a view is one of its range
-   of the buffer, and counts with the buffer's. When the device is lost, what the host has is still mapped, if it is not
-   out of date. The host's side has the buffer's size once anything is mapped, but of a large buffer (16 MiB and more) of
-   which only ranges are mapped the pages in between take no memory. Errors: QN_ERROR_ARGUMENT (access, or a read-only
-   buffer is mapped for writing), QN_ERROR_RANGE (the range, or size 0), QN_ERROR_OUT_OF_MEMORY, and what the wait reports.
-   One thread at a time per buffer. */
+   While anything of it is mapped, using the buffer in a launch or transfer is QN_ERROR_STATE (reading maps allow
+   transfers, launches and graphs that only read it: through a pointer to const, or one that the kernel never writes
+   through). Maps nest, of any ranges, which may overlap and then are the same memory; what one has written the next
+   sees. The last unmap ends them all. A map of a view is one of its range of the buffer, and counts with the buffer's.
+   When the device is lost, what the host has is still mapped, if it is not out of date. The host's side has the
+   buffer's size once anything is mapped, but of a large buffer (16 MiB and more) of which only ranges are mapped the
+   pages in between take no memory. Errors: QN_ERROR_ARGUMENT (access, or a read-only buffer is mapped for writing),
+   QN_ERROR_RANGE (the range, or size 0), QN_ERROR_OUT_OF_MEMORY, and what the wait reports. One thread at a time per
+   buffer. */
 QN_API qn_status qn_buffer_map(qn_buffer *buffer, qn_map_access access, void **pointer);
 QN_API qn_status qn_buffer_map_range(qn_buffer *buffer, qn_map_access access, uint64_t offset, uint64_t size,
                                      void **pointer);
 /* The same without waiting: what is read is copied behind the work on `stream` and is there once the stream, or an event
    recorded behind this call, is done. Until then the memory must be neither read nor written. The buffer is mapped at
    once, for other calls too; qn_buffer_unmap ends it. Work on other streams has to be ordered by events, as for any
-   other command. The host's side is pinned as a whole (qn_host_alloc), but where other maps of the buffer have begun before
-   with ordinary memory; the call may then wait, as qn_stream_read does. Errors as above, QN_ERROR_WRONG_CONTEXT, QN_ERROR_STATE
-   (the stream records a graph), QN_ERROR_DEVICE_LOST. */
+   other command. The host's side is pinned as a whole (qn_host_alloc), but where other maps of the buffer have begun
+   before with ordinary memory; the call may then wait, as qn_stream_read does. Errors as above, QN_ERROR_WRONG_CONTEXT,
+   QN_ERROR_STATE (the stream records a graph), QN_ERROR_DEVICE_LOST. */
 QN_API qn_status qn_stream_map(qn_stream *stream, qn_buffer *buffer, qn_map_access access, uint64_t offset,
                                uint64_t size, void **pointer);
 QN_API qn_status qn_buffer_unmap(qn_buffer *buffer); /* QN_ERROR_STATE when not mapped */
@@ -474,13 +478,13 @@ typedef struct qn_program_desc {
 /* Compiles for one device. On the CPU device kernels can be launched within milliseconds: they are interpreted while
    the host's C compiler works, and a launch goes on with the compiled code, from the next work-group, once that is
    there; results are the same. What is interpreted is checked: an access outside of the memory that a pointer leads to
-   ends the kernel with QN_ERROR_KERNEL_FAILED and a sentence with the line. Compiled code is not. With `debug`, and `cpu_compile_first` in the context, the call waits for the compiler.
-   Errors: QN_ERROR_NULL, QN_ERROR_COMPILE (qn_error_message is the log),
-   QN_ERROR_ARGUMENT (an unknown option, a wrong name of a define, anything that says how to compile with a packed program),
-   QN_ERROR_UNSUPPORTED (a packed program has nothing for the device: the message has what it has), QN_ERROR_IO (also: a
-   packed program is damaged), QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DRIVER (the host's
-   compiler failed). On the CPU device a program that takes the host's C compiler too much time or memory (30 seconds,
-   2 GiB) is compiled without optimisation, or else interpreted; `log` gets a warning. Any thread. */
+   ends the kernel with QN_ERROR_KERNEL_FAILED and a sentence with the line. Compiled code is not. With `debug`, and
+   `cpu_compile_first` in the context, the call waits for the compiler. Errors: QN_ERROR_NULL, QN_ERROR_COMPILE
+   (qn_error_message is the log), QN_ERROR_ARGUMENT (an unknown option, a wrong name of a define, anything that says how
+   to compile with a packed program), QN_ERROR_UNSUPPORTED (a packed program has nothing for the device: the message has
+   what it has), QN_ERROR_IO (also: a packed program is damaged), QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DRIVER (the host's
+   compiler failed). On the CPU device a program that takes the host's C compiler too much time or memory (30 seconds, 2
+   GiB) is compiled without optimisation, or else interpreted; `log` gets a warning. Any thread. */
 QN_API qn_status qn_program_create(qn_device *device, const qn_program_desc *desc, qn_program **program);
 QN_API void qn_program_destroy(qn_program *program);
 QN_API const char *qn_program_log(const qn_program *program); /* warnings; "" if none; the program's */
@@ -501,10 +505,10 @@ typedef struct qn_program_times {
 } qn_program_times;
 QN_API qn_status qn_program_get_times(const qn_program *program, qn_program_times *times);
 
-/* Translates without a device. target: "c", "ptx", "spirv" (a binary module), "clc" (OpenCL C 1.2), "ir". Output is released with qn_text_free;
-   `log` (may be NULL) gets warnings or errors. `dump_pass`: NULL, or "all" or a pass's name: *text is then
-   the IR as it was after that pass. With `reflect` *text is JSON that describes the kernels. Errors as
-   qn_program_create, and QN_ERROR_UNSUPPORTED for a target that is not there. Any thread. */
+/* Translates without a device. target: "c", "ptx", "spirv" (a binary module), "clc" (OpenCL C 1.2), "ir". Output is
+   released with qn_text_free; `log` (may be NULL) gets warnings or errors. `dump_pass`: NULL, or "all" or a pass's
+   name: *text is then the IR as it was after that pass. With `reflect` *text is JSON that describes the kernels. Errors
+   as qn_program_create, and QN_ERROR_UNSUPPORTED for a target that is not there. Any thread. */
 typedef struct qn_translate_desc {
     qn_program_desc program;
     const char *target;
@@ -517,17 +521,17 @@ QN_API qn_status qn_translate(qn_context *context, const qn_translate_desc *desc
 /* Packs a program for several targets into one piece of bytes to ship (a .qnb; docs/qnb.md has the format), from which
    qn_program_create compiles nothing, where it has code that the driver loads, and nothing but the driver or the host's
    C compiler does otherwise. No device is needed to make it.
-   targets, with commas: "ptx": for each CUDA architecture of `archs`, or for all if it names none; "spirv" and "clc": for what GPUs
-   have in common, and where that matters again for as little as the program can do with; "c": the text, and compiled by
-   the host's C compiler for any processor of the kind that it runs on and for those of `archs`; "ir": for the processor where
-   nothing else fits, interpreted.
-   archs, with commas: "sm_60" ... "sm_121"; processors as -march: "x86-64-v2" ... "x86-64-v4", "armv8.1-a"; "native": the best of
-   those that this machine is.
-   devices, with commas: "cuda:0,vulkan": for these devices of the machine, text that fits them exactly, and what their drivers make
-   of it: a CUDA device's is for all of its generation, others' for the same device and driver.
-   Which part a device takes: machine code of the machine that is nearest to it; else text of the highest architecture, and then
-   with the most needs, that it can run; else, on the processor, the IR. What the driver refuses is left for the next, and
-   `log` gets a warning.
+   targets, with commas: "ptx": for each CUDA architecture of `archs`, or for all if it names none; "spirv" and "clc":
+   for what GPUs have in common, and where that matters again for as little as the program can do with; "c": the text,
+   and compiled by the host's C compiler for any processor of the kind that it runs on and for those of `archs`; "ir":
+   for the processor where nothing else fits, interpreted.
+   archs, with commas: "sm_60" ... "sm_121"; processors as -march: "x86-64-v2" ... "x86-64-v4", "armv8.1-a"; "native":
+   the best of those that this machine is.
+   devices, with commas: "cuda:0,vulkan": for these devices of the machine, text that fits them exactly, and what their
+   drivers make of it: a CUDA device's is for all of its generation, others' for the same device and driver.
+   Which part a device takes: machine code of the machine that is nearest to it; else text of the highest architecture,
+   and then with the most needs, that it can run; else, on the processor, the IR. What the driver refuses is left for
+   the next, and `log` gets a warning.
    *data, of *size bytes, is released with qn_text_free; `log` (may be NULL) gets warnings. Errors as qn_translate; the
    message names the target that cannot be had, and QN_ERROR_DRIVER: the C compiler fails or is not there. Any thread. */
 typedef struct qn_pack_desc {
@@ -575,8 +579,8 @@ typedef struct qn_param_info {
     uint32_t size;         /* bytes of the value (buffers: 8) */
     uint32_t element_size; /* bytes of what the pointer points to; 0 for void */
     bool is_constant_space, is_const, is_restrict;
-    uint32_t
-        num_fields; /* of a struct, by value or pointed to: see qn_kernel_get_field; 0: none, or over 1,024 */
+    /* Of a struct, by value or pointed to: see qn_kernel_get_field; 0: none, or over 1,024. */
+    uint32_t num_fields;
 } qn_param_info;
 
 /* A number, a vector or an array of these in a struct. Those of inner structs have a path: "light.color", "steps[1].at".
@@ -599,8 +603,8 @@ typedef struct qn_kernel_info {
 
 QN_API qn_status qn_kernel_get_info(const qn_kernel *kernel, qn_kernel_info *info);
 QN_API qn_status qn_kernel_get_param(const qn_kernel *kernel, uint32_t index, qn_param_info *info);
-/* A field of the struct that a parameter is or points to, in the order of the source, which is also that of the offsets but
-   in unions. Strings belong to the program. Errors: QN_ERROR_RANGE (either index). Any thread. */
+/* A field of the struct that a parameter is or points to, in the order of the source, which is also that of the offsets
+   but in unions. Strings belong to the program. Errors: QN_ERROR_RANGE (either index). Any thread. */
 QN_API qn_status qn_kernel_get_field(const qn_kernel *kernel, uint32_t param, uint32_t index,
                                      qn_field_info *info);
 
@@ -719,21 +723,21 @@ static inline qn_arg qn_arg_null(void) {
 #define QN_BYTES(object) qn_arg_bytes(&(object), sizeof(object))
 #define QN_NO_ARGS       NULL, 0
 
-/* The least bytes that the buffer for a parameter must have for a launch with these arguments: what some work-item is sure
-   to access, as far as it follows from ids, sizes and arguments by value, and conditions on these. 0: nothing is known, or
-   it is no buffer. A smaller buffer is a mistake; a larger one may be one too. `args` is as for qn_launch, but of buffers
-   and local memory nothing is looked at. Where `local` is zeros and the kernel does not require a size, what depends on it
-   is not known; nor is anything of programs that are not optimised (opt_level -1, debug). Errors: QN_ERROR_NULL,
-   QN_ERROR_RANGE (param), QN_ERROR_ARGUMENT_COUNT, QN_ERROR_KERNEL_ARGUMENT, QN_ERROR_OUT_OF_MEMORY. Any thread. */
+/* The least bytes that the buffer for a parameter must have for a launch with these arguments: what some work-item is
+   sure to access, as far as it follows from ids, sizes and arguments by value, and conditions on these. 0: nothing is
+   known, or it is no buffer. A smaller buffer is a mistake; a larger one may be one too. `args` is as for qn_launch,
+   but of buffers and local memory nothing is looked at. Where `local` is zeros and the kernel does not require a size,
+   what depends on it is not known; nor is anything of programs that are not optimised (opt_level -1, debug). Errors:
+   QN_ERROR_NULL, QN_ERROR_RANGE (param), QN_ERROR_ARGUMENT_COUNT, QN_ERROR_KERNEL_ARGUMENT, QN_ERROR_OUT_OF_MEMORY. Any
+   thread. */
 QN_API qn_status qn_kernel_required_size(qn_kernel *kernel, uint32_t param, const qn_range *range,
                                          const qn_arg *args, size_t num_args, uint64_t *bytes);
 
 /* Submits a kernel over a range and returns at once. `args` holds one entry a parameter, in order. Buffers
    must be of the kernel's device. Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT_COUNT, QN_ERROR_KERNEL_ARGUMENT
-   (names the parameter), QN_ERROR_WRONG_CONTEXT, QN_ERROR_LAUNCH_SIZE, QN_ERROR_STATE (a mapped buffer), QN_ERROR_ARGUMENT (a read-only
-   buffer would be written),
-   QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DEVICE_LOST. What goes wrong while the kernel runs is reported by the next
-   wait on the stream. */
+   (names the parameter), QN_ERROR_WRONG_CONTEXT, QN_ERROR_LAUNCH_SIZE, QN_ERROR_STATE (a mapped buffer),
+   QN_ERROR_ARGUMENT (a read-only buffer would be written), QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DEVICE_LOST. What goes
+   wrong while the kernel runs is reported by the next wait on the stream. */
 QN_API qn_status qn_launch(qn_stream *stream, qn_kernel *kernel, const qn_range *range, const qn_arg *args,
                            size_t num_args);
 
@@ -747,15 +751,15 @@ typedef struct qn_kernel_resources {
     uint64_t local_memory;       /* bytes of a work-group, without __local arguments */
     uint64_t code_size;          /* bytes of its machine code; 0: not known */
     uint32_t local_size[3];      /* that what follows is for: the range's, or what quern chooses for it */
-    uint32_t
-        resident_groups; /* such groups on a compute unit at a time; 0: not known, or they are too large */
+    /* Such groups on a compute unit at a time; 0: not known, or they are too large. */
+    uint32_t resident_groups;
     uint64_t resident_on_device; /* on all compute units together; 0: not known */
 } qn_kernel_resources;
 
 /* For work-groups of this range; NULL: as of a large range of one dimension. __local arguments count as empty. CUDA
-   tells all but the code's size, OpenCL the group's size, its multiple and memory, Vulkan what the device allows any kernel;
-   on the CPU device a thread runs a group at a time. What is not known is 0. Errors: QN_ERROR_LAUNCH_SIZE (as qn_launch), QN_ERROR_DRIVER,
-   QN_ERROR_DEVICE_LOST. Any thread. */
+   tells all but the code's size, OpenCL the group's size, its multiple and memory, Vulkan what the device allows any
+   kernel; on the CPU device a thread runs a group at a time. What is not known is 0. Errors: QN_ERROR_LAUNCH_SIZE (as
+   qn_launch), QN_ERROR_DRIVER, QN_ERROR_DEVICE_LOST. Any thread. */
 QN_API qn_status qn_kernel_get_resources(const qn_kernel *kernel, const qn_range *range,
                                          qn_kernel_resources *resources);
 
@@ -769,33 +773,34 @@ QN_API void qn_stream_destroy(qn_stream *stream);
    message names the kernels that are unfinished; the work goes on), QN_ERROR_KERNEL_FAILED, QN_ERROR_DEVICE_LOST,
    QN_ERROR_CANCELLED: the first failure since the last wait. QN_ERROR_STATE: the stream records a graph. */
 QN_API qn_status qn_stream_wait(qn_stream *stream, uint64_t timeout_ns);
-/* Gives up what has been submitted to the stream: what has not begun is dropped, a kernel that runs ends at its next look,
-   and what the commands were to write is undefined. Returns at once; the next wait reports QN_ERROR_CANCELLED. What is
-   submitted afterwards runs as usual. Events that were recorded in what is dropped count as reached; a stream that waits
-   for one goes on. Of a graph's launch all is dropped. Nothing to do is no error. On the processor, compiled kernels look
-   in each iteration of loops that are not certain to end within 2^32, and between work-groups (at most 65,536 work-items);
-   the interpreter looks at all loops. On devices without QN_CAN_CANCEL a driver has no way to stop a kernel. Errors:
-   QN_ERROR_UNSUPPORTED, QN_ERROR_STATE (the stream records a graph). Any thread, also while others wait for the stream. */
+/* Gives up what has been submitted to the stream: what has not begun is dropped, a kernel that runs ends at its next
+   look, and what the commands were to write is undefined. Returns at once; the next wait reports QN_ERROR_CANCELLED.
+   What is submitted afterwards runs as usual. Events that were recorded in what is dropped count as reached; a stream
+   that waits for one goes on. Of a graph's launch all is dropped. Nothing to do is no error. On the processor, compiled
+   kernels look in each iteration of loops that are not certain to end within 2^32, and between work-groups (at most
+   65,536 work-items); the interpreter looks at all loops. On devices without QN_CAN_CANCEL a driver has no way to stop
+   a kernel. Errors: QN_ERROR_UNSUPPORTED, QN_ERROR_STATE (the stream records a graph). Any thread, also while others
+   wait for the stream. */
 QN_API qn_status qn_stream_cancel(qn_stream *stream);
 /* Destroys the stream (NULL: nothing to do) whatever the status is: QN_OK; the failure that a wait would report; or
    QN_ERROR_TIMEOUT, where its work was not done in that time. With QN_CAN_CANCEL the work is cancelled then and all is
-   released. So it is elsewhere where the driver has none of what is not done, as all of it waited for another device: that
-   is dropped. Other work is left with the driver: the buffers, programs and host memory that its commands use are kept,
-   and released by a later allocation or the context's end if the work ends after all, else with the process; so is the
-   stream itself. Memory of the caller's that they use (qn_stream_read's, and imported host memory) has to stay as long.
-   Waits for the whole device, maps and allocations do not wait for it. QN_ERROR_ARGUMENT (nothing destroyed): the default
-   stream. */
+   released. So it is elsewhere where the driver has none of what is not done, as all of it waited for another device:
+   that is dropped. Other work is left with the driver: the buffers, programs and host memory that its commands use are
+   kept, and released by a later allocation or the context's end if the work ends after all, else with the process; so
+   is the stream itself. Memory of the caller's that they use (qn_stream_read's, and imported host memory) has to stay
+   as long. Waits for the whole device, maps and allocations do not wait for it. QN_ERROR_ARGUMENT (nothing destroyed):
+   the default stream. */
 QN_API qn_status qn_stream_close(qn_stream *stream, uint64_t timeout_ns);
 /* For kernels that run until the host tells them to stop, or for ever. To be called before the stream's first work. The
-   stream is left out of qn_device_wait, and of whatever else waits for more than one stream or for a buffer's users: maps,
-   allocations, destroying; qn_stream_destroy cancels it or leaves it, as qn_stream_close with 0. Waits that name the stream,
-   or an event of it, wait. So that a map does not wait for such a kernel, it shows what the buffer holds at that time; a
-   buffer that it may write is fetched by each map. Its kernels see what the host sets in memory of QN_MEMORY_SHARED, and
-   what other streams write (qn_stream_write), if they read it by atomics or as volatile. Copies between devices, and maps, cannot be
-   on the stream (QN_ERROR_STATE), and a graph that it launches should be launched on no other. On the processor all such
-   streams together have half of the threads, beside one each; on Vulkan each has a queue of the driver's for itself.
-   Errors: QN_ERROR_UNSUPPORTED (no QN_CAN_PERSIST, or on Vulkan no such queue is left), QN_ERROR_STATE (it has been given
-   work), QN_ERROR_ARGUMENT (the default stream). */
+   stream is left out of qn_device_wait, and of whatever else waits for more than one stream or for a buffer's users:
+   maps, allocations, destroying; qn_stream_destroy cancels it or leaves it, as qn_stream_close with 0. Waits that name
+   the stream, or an event of it, wait. So that a map does not wait for such a kernel, it shows what the buffer holds at
+   that time; a buffer that it may write is fetched by each map. Its kernels see what the host sets in memory of
+   QN_MEMORY_SHARED, and what other streams write (qn_stream_write), if they read it by atomics or as volatile. Copies
+   between devices, and maps, cannot be on the stream (QN_ERROR_STATE), and a graph that it launches should be launched
+   on no other. On the processor all such streams together have half of the threads, beside one each; on Vulkan each has
+   a queue of the driver's for itself. Errors: QN_ERROR_UNSUPPORTED (no QN_CAN_PERSIST, or on Vulkan no such queue is
+   left), QN_ERROR_STATE (it has been given work), QN_ERROR_ARGUMENT (the default stream). */
 QN_API qn_status qn_stream_set_persistent(qn_stream *stream, bool persistent);
 /* Waits for all streams of a device, at most `timeout_ns` for all together. Errors as qn_stream_wait. Any
    thread. */
@@ -849,8 +854,8 @@ QN_API qn_status qn_event_elapsed(qn_event *begin, qn_event *end, int64_t *elaps
    (QN_ERROR_STATE). An event that is recorded in a graph is moved by each launch of it, on the stream of the launch; it
    cuts the graph in two for the driver, which costs as much as another launch. Objects used by a graph stay alive with
    it. One graph can be launched on several streams; its launches may then run one after another. Errors:
-   QN_ERROR_STATE (begin: the stream records already, or is between qn_stream_native_begin and end; end: it does not; launch: it records, or a buffer is mapped),
-   QN_ERROR_WRONG_CONTEXT, QN_ERROR_OUT_OF_MEMORY. */
+   QN_ERROR_STATE (begin: the stream records already, or is between qn_stream_native_begin and end; end: it does not;
+   launch: it records, or a buffer is mapped), QN_ERROR_WRONG_CONTEXT, QN_ERROR_OUT_OF_MEMORY. */
 QN_API qn_status qn_graph_begin(qn_stream *stream);
 QN_API qn_status qn_graph_end(qn_stream *stream, qn_graph **graph);
 QN_API qn_status qn_graph_launch(qn_stream *stream, qn_graph *graph);
@@ -876,8 +881,8 @@ QN_API qn_stream *qn_device_stream(qn_device *device);
 typedef enum qn_handle_kind {
     QN_HANDLE_CUDA_POINTER = 1, /* CUdeviceptr (or void * of cudaMalloc), of the device's primary context */
     QN_HANDLE_OPENCL_MEM = 2,   /* cl_mem, of the device's context (QN_NATIVE_OPENCL_CONTEXT) */
-    QN_HANDLE_OPAQUE_FD =
-        4,                /* file descriptor between Vulkan and CUDA on the same GPU (qn_device_info.uuid) */
+    /* File descriptor between Vulkan and CUDA on the same GPU (qn_device_info.uuid). */
+    QN_HANDLE_OPAQUE_FD = 4,
     QN_HANDLE_DMA_BUF = 8 /* file descriptor of a Linux dma-buf */
 } qn_handle_kind;
 
