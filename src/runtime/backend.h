@@ -207,6 +207,8 @@ typedef struct qn_backend {
     /* The queue has no work yet. From now on its kernels may never end, and must not keep other queues from going on; or no
        longer. NULL: not possible. */
     qn_status (*set_persistent)(qn__queue *queue, bool persistent, char *why);
+    void (*leave)(
+        qn__queue *queue); /* what it runs may never end, and nobody waits for it; NULL: all the same */
     /* The kernels that run or, where none does, run next, as "a or b"; empty: none. Any thread. */
     void (*unfinished)(qn__queue *queue, char *names, size_t size);
 

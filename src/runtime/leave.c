@@ -66,7 +66,9 @@ qn_status qn_stream_set_persistent(qn_stream *stream, bool persistent) {
 
 /* The handle's reference is the stream's own then. */
 static void leave(qn_stream *stream) {
+    const qn_backend *backend = stream->device->backend;
     atomic_store(&stream->left, true);
+    if (backend->leave) backend->leave(stream->queue);
     qn__hold_cancel(stream); /* of what the driver does not have */
     qn__buffers_forget(stream);
     atomic_store(&stream->object.destroyed, true);

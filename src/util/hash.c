@@ -3,23 +3,40 @@
 
 #include <string.h>
 
-/* High and low halves of the 128-bit product, xored; in 32-bit pieces because C11 has no 128-bit type. */
+/* High and low halves of the 128-bit product, xored. */
+#ifdef __SIZEOF_INT128__
+__extension__ typedef unsigned __int128 wide;
+static uint64_t fold(uint64_t a, uint64_t b) {
+    const wide product = (wide)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+#else
 static uint64_t fold(uint64_t a, uint64_t b) {
     uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
     uint64_t middle = a1 * b0 + ((a0 * b0) >> 32);
     uint64_t cross = a0 * b1 + (uint32_t)middle;
     return (a1 * b1 + (middle >> 32) + (cross >> 32)) ^ (a * b);
 }
+#endif
+
+static uint64_t step(uint64_t hash, const unsigned char *bytes) {
+    uint64_t word;
+    memcpy(&word, bytes, 8);
+    return fold(hash ^ word, 0xD6E8FEB86659FD93u);
+}
 
 uint64_t qn__hash(const void *data, size_t size, uint64_t seed) {
+    enum { LANES = 4, LONG = 1024 }; /* long texts in lanes, as each step waits for the one before */
     const unsigned char *bytes = data;
     uint64_t hash = seed ^ 0x9E3779B97F4A7C15u ^ size;
     size_t left = size;
-    for (; left >= 8; left -= 8, bytes += 8) {
-        uint64_t word;
-        memcpy(&word, bytes, 8);
-        hash = fold(hash ^ word, 0xD6E8FEB86659FD93u);
+    if (left >= LONG) {
+        uint64_t lanes[LANES] = {hash, ~hash, hash ^ 0x2D358DCCAA6C78A5u, hash ^ 0x8BB84B93962EACC9u};
+        for (; left >= 8 * LANES; left -= 8 * LANES, bytes += 8 * LANES)
+            for (unsigned i = 0; i < LANES; i++) lanes[i] = step(lanes[i], bytes + 8 * i);
+        for (unsigned i = 0; i < LANES; i++) hash = fold(hash ^ lanes[i], 0x589965CC75374CC3u);
     }
+    for (; left >= 8; left -= 8, bytes += 8) hash = step(hash, bytes);
     uint64_t tail = 0;
     if (left) memcpy(&tail, bytes, left);
     hash = fold(hash ^ tail ^ 0xA0761D6478BD642Fu, 0xE7037ED1A0B428DBu);

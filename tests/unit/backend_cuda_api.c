@@ -670,6 +670,26 @@ static void graphs(void **state) {
 }
 
 /* A node is set in place; what cannot be is recorded again, at the next launch. */
+/* cuMemFreeHost waits for all kernels: beside one that may never end, pinned memory goes later. */
+static void pinned_memory_goes_when_no_kernel_is_endless(void **state) {
+    (void)state;
+    rig r = make_rig(&no_cache);
+    void *memory;
+    qn_stream *stream;
+    assert_ok(r.context, qn_stream_create(r.device, &stream));
+    assert_ok(r.context, qn_stream_set_persistent(stream, true));
+    for (int i = 0; i < 3; i++) {
+        assert_ok(r.context, qn_host_alloc(r.device, 4096, &memory));
+        qn_host_free(r.device, memory);
+    }
+    const unsigned before = fake.count("cuMemFreeHost");
+    assert_int_equal(before, 0);
+    qn_stream_destroy(stream);
+    assert_true(fake.count("cuMemFreeHost") >= 3);
+    drop_rig(&r);
+    nothing_left();
+}
+
 static void set_launches(void **state) {
     (void)state;
     rig r = make_rig(&no_cache);
@@ -861,6 +881,7 @@ int main(void) {
         cmocka_unit_test(all_calls_tell_of_a_loss),
         cmocka_unit_test(graphs),
         cmocka_unit_test(set_launches),
+        cmocka_unit_test(pinned_memory_goes_when_no_kernel_is_endless),
         cmocka_unit_test(a_kernels_resources),
         cmocka_unit_test(large_structs_go_by_value),
         cmocka_unit_test(structs_as_large_as_the_device_takes),

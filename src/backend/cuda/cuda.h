@@ -70,6 +70,8 @@ struct qn__gpu {
     qn__cuda_base *base;
     qn__cuda_name *names;   /* of kernels; kept, so that messages can name kernels that are gone */
     qn__prints free_prints; /* qn__cuda_print, with their buffers */
+    unsigned num_endless;   /* queues whose kernels may never end */
+    void *kept;             /* pinned memory to be freed without them; each leads to the next */
     struct qn__cuda_external *externals; /* memory that is shared by descriptors */
     bool shares_descriptors;
     uint64_t
@@ -108,6 +110,7 @@ struct qn__queue {
     qn__gpu *gpu;
     qn__queue *next; /* of the gpu's; guarded by its lock */
     qn__cu_stream stream;
+    bool endless;      /* its kernels may never end; guarded by the gpu's lock */
     qn__flight flight; /* commands up to `completed` have printed, too */
     /* pinned blocks for transfers of ordinary memory; the submitting thread's */
     struct qn__cuda_stage {
@@ -183,6 +186,9 @@ qn_status qn__cuda_host_import(qn__gpu *gpu, void *host, uint64_t size, bool rea
 void qn__cuda_host_import_end(qn__gpu *gpu, qn__memory *memory, void *host, uint64_t size);
 qn_status qn__cuda_host_create(qn__gpu *gpu, uint64_t size, void **host, char *why);
 void qn__cuda_host_destroy(qn__gpu *gpu, void *host);
+/* Pinned memory goes, in the context. cuMemFreeHost waits for all kernels: where one may never end, that is for later. */
+void qn__cuda_unpin(qn__gpu *gpu, void *host);
+void qn__cuda_set_endless(qn__queue *queue, bool endless); /* in the context */
 void qn__cuda_trim(qn__gpu *gpu, uint64_t *pooled);
 uint64_t qn__cuda_pooled(const qn__gpu *gpu);
 /* For callers that are in the context. After a call that wanted device memory: whether it failed for lack of it and
@@ -229,6 +235,7 @@ qn_status qn__cuda_submit(qn__queue *queue, const qn__command *command, uint64_t
 uint64_t qn__cuda_completed(qn__queue *queue);
 qn_status qn__cuda_failure(qn__queue *queue, uint32_t *since, char *why);
 qn_status qn__cuda_set_persistent(qn__queue *queue, bool persistent, char *why);
+void qn__cuda_leave_queue(qn__queue *queue);
 void qn__cuda_unfinished(qn__queue *queue, char *names, size_t size);
 qn_status qn__cuda_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, char *why);
 qn_status qn__cuda_lend(qn__queue *queue, char *why);

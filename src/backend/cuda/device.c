@@ -200,6 +200,7 @@ const qn_backend qn__backend_cuda = {
     .wait = qn__cuda_wait,
     .failure = qn__cuda_failure,
     .set_persistent = qn__cuda_set_persistent,
+    .leave = qn__cuda_leave_queue,
     .unfinished = qn__cuda_unfinished,
     .mark_create = qn__cuda_mark_create,
     .mark_destroy = qn__cuda_mark_destroy,

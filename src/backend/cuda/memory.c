@@ -6,6 +6,34 @@
 
 #include "backend/cuda/cuda.h"
 
+void qn__cuda_unpin(qn__gpu *gpu, void *host) {
+    pthread_mutex_lock(&gpu->lock);
+    const bool keep = gpu->num_endless > 0;
+    if (keep) {
+        *(void **)host = gpu->kept;
+        gpu->kept = host;
+    }
+    pthread_mutex_unlock(&gpu->lock);
+    if (!keep) gpu->cu->host_free(host);
+}
+
+void qn__cuda_set_endless(qn__queue *queue, bool endless) {
+    qn__gpu *gpu = queue->gpu;
+    void *kept = NULL;
+    pthread_mutex_lock(&gpu->lock);
+    if (queue->endless && !endless && --gpu->num_endless == 0) {
+        kept = gpu->kept;
+        gpu->kept = NULL;
+    }
+    gpu->num_endless += endless && !queue->endless;
+    queue->endless = endless;
+    pthread_mutex_unlock(&gpu->lock);
+    for (void *next; kept; kept = next) {
+        next = *(void **)kept;
+        gpu->cu->host_free(kept);
+    }
+}
+
 /* The service stream is in use: gpu->lock is held. */
 static qn__cu_result allocate(qn__gpu *gpu, uint64_t size, qn__cu_address *address) {
     const qn__cu *cu = gpu->cu;
@@ -111,7 +139,7 @@ qn_status qn__cuda_memory_share(qn__gpu *gpu, uint64_t size, qn__memory **memory
     qn_status status = pin(gpu, size, host, why);
     if (!status) status = show(gpu, *host, address, why);
     if (status && *host) {
-        gpu->cu->host_free(*host);
+        qn__cuda_unpin(gpu, *host);
         *host = NULL;
     }
     qn__cuda_leave(gpu, entered);
@@ -177,7 +205,7 @@ static bool hide(qn__gpu *gpu, qn__cu_address address) {
     pthread_mutex_unlock(&gpu->lock);
     if (!found) return false;
     const bool entered = qn__cuda_enter(gpu);
-    gpu->cu->host_free(found->host);
+    qn__cuda_unpin(gpu, found->host);
     qn__cuda_leave(gpu, entered);
     qn__release(gpu->services->allocator, found);
     return true;
@@ -234,7 +262,7 @@ qn_status qn__cuda_host_create(qn__gpu *gpu, uint64_t size, void **host, char *w
 /* Also when the device is lost: the pages are the host's. */
 void qn__cuda_host_destroy(qn__gpu *gpu, void *host) {
     const bool entered = qn__cuda_enter(gpu);
-    gpu->cu->host_free(host);
+    qn__cuda_unpin(gpu, host);
     qn__cuda_leave(gpu, entered);
 }
 

@@ -50,6 +50,7 @@ void qn__cuda_queue_destroy(qn__queue *queue) {
         if (queue->checkpoints[i].event) gpu->cu->event_destroy(queue->checkpoints[i].event);
     qn__cuda_stages_free(queue);
     gpu->cu->stream_destroy(queue->stream);
+    qn__cuda_set_endless(queue, false);
     qn__cuda_leave(gpu, entered);
     pthread_mutex_destroy(&queue->lock);
     qn__release(gpu->services->allocator, queue);
@@ -182,8 +183,17 @@ qn_status qn__cuda_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, 
 
 /* Each stream is a queue of the driver's, which waits for no other. */
 qn_status qn__cuda_set_persistent(qn__queue *queue, bool persistent, char *why) {
-    (void)queue, (void)persistent, (void)why;
+    (void)why;
+    const bool entered = qn__cuda_enter(queue->gpu);
+    qn__cuda_set_endless(queue, persistent);
+    qn__cuda_leave(queue->gpu, entered);
     return QN_OK;
+}
+
+void qn__cuda_leave_queue(qn__queue *queue) {
+    const bool entered = qn__cuda_enter(queue->gpu);
+    qn__cuda_set_endless(queue, true);
+    qn__cuda_leave(queue->gpu, entered);
 }
 
 /* Nothing but the device's loss. */

@@ -179,7 +179,7 @@ void qn__cuda_replay_destroy(qn__gpu *gpu, qn__replay *replay) {
     const bool entered = qn__cuda_enter(gpu);
     if (replay->exec) gpu->cu->exec_destroy(replay->exec);
     if (replay->graph) gpu->cu->graph_destroy(replay->graph);
-    if (replay->data) gpu->cu->host_free(replay->data);
+    if (replay->data) qn__cuda_unpin(gpu, replay->data);
     if (replay->copied) gpu->cu->event_destroy(replay->copied);
     for (size_t i = 0; i < replay->num_prints; i++) qn__cuda_print_drop(gpu, replay->prints[i]);
     qn__cuda_leave(gpu, entered);

@@ -152,7 +152,7 @@ qn_status qn__cuda_copy_peer(const qn__cuda_target *target, const qn__command *c
 void qn__cuda_stages_free(qn__queue *queue) {
     for (unsigned i = 0; i < QN__CUDA_STAGES; i++) {
         if (!queue->stages[i].memory) continue;
-        queue->gpu->cu->host_free(queue->stages[i].memory);
+        qn__cuda_unpin(queue->gpu, queue->stages[i].memory);
         queue->gpu->cu->event_destroy(queue->stages[i].event);
     }
 }
