@@ -61,7 +61,7 @@ windows)
 esac
 
 tools=$native
-units="api_buffer api_launch backend_cpu_background emit_c ir_text pass_text util_pool util_process util_system vm_ops"
+units="api_buffer api_launch backend_cpu_background emit_c ir_text pass_text util_pool util_process vm_ops"
 shard=0/64
 if [ "$all" = all ]; then
     units="$units api_context api_handles api_lifetime api_random api_state api_stream api_threads compile_language
