@@ -339,15 +339,15 @@ static const char *put_file(qn__arena *arena, const void *data, size_t size, qn_
     return NULL;
 }
 
-static qn_status reflect_guarded(qn_context *context, qn__arena *arena, const void *data, size_t size,
-                                 const char *name, char **text) {
+static qn_status reflect_guarded(qn_context *context, loader *l, const void *data, size_t size, char **text) {
     jmp_buf escape;
-    arena->escape = &escape;
+    qn__arena_init(&l->arena, &context->allocator, 0);
+    l->arena.escape = &escape;
     if (setjmp(escape)) return qn__fail_memory(context, size);
     qn__buf out;
-    qn__buf_init(&out, arena);
-    const char *wrong = put_file(arena, data, size, &out);
-    if (wrong) return qn__fail(context, QN_ERROR_IO, "%s %s", name_or(name), wrong);
+    qn__buf_init(&out, &l->arena);
+    const char *wrong = put_file(&l->arena, data, size, &out);
+    if (wrong) return qn__fail(context, QN_ERROR_IO, "%s %s", l->name, wrong);
     *text = qn__allocate(&context->allocator, out.len + 1);
     if (!*text) return qn__fail_memory(context, out.len + 1);
     memcpy(*text, out.data, out.len + 1);
@@ -355,10 +355,9 @@ static qn_status reflect_guarded(qn_context *context, qn__arena *arena, const vo
 }
 
 qn_status qn__qnb_reflect(qn_context *context, const void *data, size_t size, const char *name, char **text) {
-    qn__arena arena;
+    loader l = {.name = name_or(name)};
     *text = NULL;
-    qn__arena_init(&arena, &context->allocator, 0);
-    const qn_status status = reflect_guarded(context, &arena, data, size, name, text);
-    qn__arena_free(&arena);
+    const qn_status status = reflect_guarded(context, &l, data, size, text);
+    qn__arena_free(&l.arena);
     return status;
 }

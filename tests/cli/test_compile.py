@@ -18,6 +18,15 @@ class Compile(ToolTest):
         self.assertEqual(self.read("saxpy.c").decode(), text)
         self.assertEqual(self.quern("compile", "saxpy.cl", "--target", "c", "-o", "-"), text)
 
+    def test_a_source_is_not_overwritten(self):
+        self.write("one.c", SAXPY)
+        os.link(os.path.join(self.dir, "one.c"), os.path.join(self.dir, "two.c"))
+        self.quern("compile", "saxpy.cl", "--target", "c", "-o", "./saxpy.cl", status=USAGE,
+                   error="would overwrite the source")
+        self.quern("embed", "one.c", "-o", "two.c", status=USAGE, error="would overwrite the file itself")
+        self.assertEqual(self.read("saxpy.cl").decode(), SAXPY)
+        self.assertEqual(self.read("one.c").decode(), SAXPY)
+
     def test_ptx(self):
         text = self.quern("compile", "saxpy.cl", "--target", "ptx")
         self.assertRegex(text, r"(?m)^\.version \d\.\d$")

@@ -42,6 +42,8 @@ static int parse(int argc, char **argv, compile_options *o) {
         if (!value) return needs_value(given);
     }
     if (!o->program.path) return tool_fail(TOOL_USAGE, "no file; see `quern compile --help`");
+    if (o->output && strcmp(o->output, "-") != 0 && tool_is_same_file(o->output, o->program.path))
+        return tool_fail(TOOL_USAGE, "-o %s would overwrite the source", o->output);
     if (o->desc.target && strchr(o->desc.target, ',') && !is_packed(o))
         return tool_fail(TOOL_USAGE, "several targets go into one file: -o NAME.qnb is needed");
     if (o->devices && !is_packed(o))

@@ -38,6 +38,8 @@ static int parse(int argc, char **argv, embed_options *o) {
     if (!o->program.path) return tool_fail(TOOL_USAGE, "no file; see `quern embed --help`");
     if (!o->output || !tool_ends_with(o->output, ".c") || strlen(o->output) < 3)
         return tool_fail(TOOL_USAGE, "-o NAME.c is needed");
+    if (tool_is_same_file(o->output, o->program.path))
+        return tool_fail(TOOL_USAGE, "-o %s would overwrite the file itself", o->output);
     return TOOL_OK;
 }
 

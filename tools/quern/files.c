@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #include "tool.h"
 
@@ -47,6 +48,14 @@ const char *tool_file_read(const char *path, unsigned char **data, size_t *size)
     const char *error = tool_stream_read(file, data, size);
     fclose(file);
     return error;
+}
+
+/* Where a file system has no numbers of files, paths tell. */
+bool tool_is_same_file(const char *a, const char *b) {
+    struct stat of_a, of_b;
+    if (strcmp(a, b) == 0) return true;
+    return !stat(a, &of_a) && !stat(b, &of_b) && of_a.st_ino && of_a.st_ino == of_b.st_ino &&
+           of_a.st_dev == of_b.st_dev;
 }
 
 const char *tool_file_write(const char *path, const unsigned char *data, size_t size) {

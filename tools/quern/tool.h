@@ -114,6 +114,8 @@ const char *tool_png_write(const char *path, unsigned width, unsigned height, un
 const char *tool_file_read(const char *path, unsigned char **data, size_t *size);
 const char *tool_stream_read(FILE *file, unsigned char **data, size_t *size); /* to its end */
 const char *tool_file_write(const char *path, const unsigned char *data, size_t size);
+/* Whether both paths lead to one file, so that writing the one would end the other. */
+bool tool_is_same_file(const char *a, const char *b);
 bool tool_ends_with(const char *text, const char *end); /* ASCII case ignored */
 
 #endif
