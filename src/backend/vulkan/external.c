@@ -18,15 +18,8 @@ static uint32_t types_of(uint32_t kinds) {
 /* The buffer over [0, size) of memory that is not there yet. */
 static qn_status make_buffer(qn__gpu *gpu, qn__vk_block *block, uint32_t types, VkMemoryRequirements *needs,
                              char *why) {
-    VkExternalMemoryBufferCreateInfo external = {
-        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO, .handleTypes = types};
-    VkBufferCreateInfo info = qn__vk_buffer_info(block->size);
-    info.pNext = &external;
-    VkResult result = gpu->vk.CreateBuffer(gpu->device, &info, NULL, &block->buffer);
-    if (result != VK_SUCCESS) {
-        block->buffer = 0;
-        return qn__vk_failed("vkCreateBuffer", result, why);
-    }
+    qn_status status = qn__vk_buffer_over(gpu, block, types, why);
+    if (status) return status;
     VkBufferMemoryRequirementsInfo2 asked = {.sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_REQUIREMENTS_INFO_2,
                                              .buffer = block->buffer};
     VkMemoryDedicatedRequirements dedicated = {.sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_REQUIREMENTS};

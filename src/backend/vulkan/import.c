@@ -60,16 +60,8 @@ static qn_status bind(qn__gpu *gpu, qn__vk_block *block, void *pages, char *why)
 }
 
 static qn_status make_buffer(qn__gpu *gpu, qn__vk_block *block, void *pages, char *why) {
-    VkExternalMemoryBufferCreateInfo external = {
-        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO, .handleTypes = HANDLE};
-    VkBufferCreateInfo info = qn__vk_buffer_info(block->size);
-    info.pNext = &external;
-    VkResult result = gpu->vk.CreateBuffer(gpu->device, &info, NULL, &block->buffer);
-    if (result != VK_SUCCESS) {
-        block->buffer = 0;
-        return qn__vk_failed("vkCreateBuffer", result, why);
-    }
-    qn_status status = bind(gpu, block, pages, why);
+    qn_status status = qn__vk_buffer_over(gpu, block, HANDLE, why);
+    if (!status) status = bind(gpu, block, pages, why);
     if (status) return status;
     VkBufferDeviceAddressInfo address = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
                                          .buffer = block->buffer};

@@ -23,6 +23,17 @@ VkBufferCreateInfo qn__vk_buffer_info(uint64_t size) {
                                          VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
 }
 
+qn_status qn__vk_buffer_over(qn__gpu *gpu, qn__vk_block *block, uint32_t handle_types, char *why) {
+    VkExternalMemoryBufferCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO, .handleTypes = handle_types};
+    VkBufferCreateInfo info = qn__vk_buffer_info(block->size);
+    info.pNext = &external;
+    VkResult result = gpu->vk.CreateBuffer(gpu->device, &info, NULL, &block->buffer);
+    if (result == VK_SUCCESS) return QN_OK;
+    block->buffer = 0;
+    return qn__vk_failed("vkCreateBuffer", result, why);
+}
+
 /* ---- heaps ---- */
 
 /* What memory a buffer needs, and whether the driver wants it to be for this buffer alone. */

@@ -203,6 +203,8 @@ const char *qn__vk_missing(const qn__driver *driver, VkPhysicalDevice device);
 qn_status qn__vk_heaps_init(qn__gpu *gpu, char *why);
 void qn__vk_heaps_free(qn__gpu *gpu);
 VkBufferCreateInfo qn__vk_buffer_info(uint64_t size); /* of all buffers */
+/* The block's buffer, for memory that comes by a handle of these types. */
+qn_status qn__vk_buffer_over(qn__gpu *gpu, qn__vk_block *block, uint32_t handle_types, char *why);
 void qn__vk_block_free(qn__gpu *gpu, qn__vk_block *block);
 qn_status qn__vk_allocate(qn__gpu *gpu, qn__vk_heap_kind heap, uint64_t size, qn__memory **memory, char *why);
 void qn__vk_release(qn__gpu *gpu, qn__memory *memory); /* NULL is fine */
