@@ -33,12 +33,8 @@ static int parse(int argc, char **argv, compile_options *o) {
             o->desc.dump_pass = "";
         else if (strcmp(argv[i], "--reflect") == 0)
             o->desc.reflect = true;
-        else if (argv[i][0] == '-' && argv[i][1])
-            return tool_fail(TOOL_USAGE, "unknown option '%s'", argv[i]);
-        else if (o->program.path)
-            return tool_fail(TOOL_USAGE, "one file at a time ('%s' too)", argv[i]);
-        else
-            tool_set_file(o->program.path = argv[i]);
+        else if ((result = program_file(&o->program, argv[i])))
+            return result;
         if (!value) return needs_value(given);
     }
     if (!o->program.path) return tool_fail(TOOL_USAGE, "no file; see `quern compile --help`");
@@ -104,7 +100,8 @@ static int run(int argc, char **argv) {
 }
 
 const tool_command tool_compile = {
-    "compile", "translate a kernel file to C, show its IR or its kernels' parameters",
+    "compile",
+    "translate a kernel file to PTX, SPIR-V, OpenCL C or C, or pack it to ship; show its IR or parameters",
     "usage: quern compile FILE.cl --target c|ptx|spirv|clc [--arch ARCH] [-o OUT] [--dump-ir[=PASS]] "
     "[--reflect]\n"
     "                     " PROGRAM_OPTIONS_USAGE "\n"

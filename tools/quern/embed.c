@@ -27,12 +27,8 @@ static int parse(int argc, char **argv, embed_options *o) {
             o->name = value;
         else if (option_value("-o", argc, argv, &i, &value))
             o->output = value;
-        else if (argv[i][0] == '-' && argv[i][1])
-            return tool_fail(TOOL_USAGE, "unknown option '%s'", argv[i]);
-        else if (o->program.path)
-            return tool_fail(TOOL_USAGE, "one file at a time ('%s' too)", argv[i]);
-        else
-            tool_set_file(o->program.path = argv[i]);
+        else if ((result = program_file(&o->program, argv[i])))
+            return result;
         if (!value) return needs_value(given);
     }
     if (!o->program.path) return tool_fail(TOOL_USAGE, "no file; see `quern embed --help`");

@@ -51,6 +51,13 @@ static int set_level(program_options *o, const char *value) {
     return -1;
 }
 
+int program_file(program_options *o, const char *word) {
+    if (word[0] == '-' && word[1]) return tool_fail(TOOL_USAGE, "unknown option '%s'", word);
+    if (o->path) return tool_fail(TOOL_USAGE, "one file at a time ('%s' too)", word);
+    tool_set_file(o->path = word);
+    return TOOL_OK;
+}
+
 int program_option(program_options *o, int argc, char **argv, int *i) {
     const char *value, *given = argv[*i];
     if (strcmp(given, "--debug") == 0) {

@@ -23,6 +23,8 @@ typedef struct program_options {
 /* Looks at argv[*i]: -1 taken (and *i moved to its last word), 0 not one of these, else the exit status after
    a message. */
 int program_option(program_options *options, int argc, char **argv, int *i);
+/* The word that is no option: the file. Else the exit status after a message. */
+int program_file(program_options *options, const char *word);
 /* Reads the standard input where that is the file; false after a message. */
 bool program_options_fill(program_options *options, qn_program_desc *desc);
 void program_options_free(program_options *options);
