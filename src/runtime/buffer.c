@@ -134,10 +134,20 @@ void qn__buffer_name(const qn_buffer *root, char *text) {
              root->label ? root->label : "", quote);
 }
 
-char *qn__copy_label(qn_context *context, const char *label) {
+static char *copy_label(qn_context *context, const char *label) {
     size_t size = strlen(label) + 1;
     char *copy = qn__allocate(&context->allocator, size);
     return copy ? memcpy(copy, label, size) : NULL;
+}
+
+qn_buffer *qn__buffer_new(qn_device *device, uint64_t size, const char *label) {
+    qn_buffer *buffer = qn__object_new(device->object.context, QN__OBJECT_BUFFER);
+    if (!buffer) return NULL;
+    buffer->device = device;
+    buffer->size = size;
+    buffer->state = QN_BUFFER_DEVICE;
+    if (label) buffer->label = copy_label(device->object.context, label);
+    return buffer;
 }
 
 qn_status qn_buffer_create(qn_device *device, const qn_buffer_desc *given, qn_buffer **out) {
@@ -145,18 +155,14 @@ qn_status qn_buffer_create(qn_device *device, const qn_buffer_desc *given, qn_bu
     if (out) *out = NULL;
     qn_status status = check_create(device, given, &desc, out);
     if (status) return status;
-    qn_buffer *buffer = qn__object_new(device->object.context, QN__OBJECT_BUFFER);
+    qn_buffer *buffer = qn__buffer_new(device, desc.size, desc.label);
     if (!buffer) return QN_ERROR_OUT_OF_MEMORY;
-    buffer->device = device;
-    buffer->size = desc.size;
     buffer->kind = desc.memory;
     buffer->imported = desc.host != NULL;
     buffer->shared = desc.host;
     buffer->read_only = desc.read_only;
     buffer->external = desc.exportable != 0;
     buffer->exportable = desc.exportable;
-    buffer->state = QN_BUFFER_DEVICE;
-    if (desc.label) buffer->label = qn__copy_label(device->object.context, desc.label);
     status = allocate(buffer);
     if (!status) status = set_contents(buffer, &desc);
     if (status) {

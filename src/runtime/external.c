@@ -107,14 +107,10 @@ qn_status qn_buffer_import(qn_device *device, const qn_import_desc *given, qn_bu
     if (out) *out = NULL;
     qn_status status = check_import(device, given, &desc, out);
     if (status) return status;
-    qn_buffer *buffer = qn__object_new(device->object.context, QN__OBJECT_BUFFER);
+    qn_buffer *buffer = qn__buffer_new(device, desc.size, desc.label);
     if (!buffer) return QN_ERROR_OUT_OF_MEMORY;
-    buffer->device = device;
-    buffer->size = desc.size;
-    buffer->state = QN_BUFFER_DEVICE;
     buffer->external = true;
     buffer->import = (uint32_t)desc.kind;
-    if (desc.label) buffer->label = qn__copy_label(device->object.context, desc.label);
     status = import(buffer, &desc);
     if (status)
         qn__object_destroy(&buffer->object, QN__OBJECT_BUFFER);

@@ -423,9 +423,9 @@ void qn__buffers_used(const qn__use *uses, size_t count, qn_stream *stream, uint
 qn_status qn__buffer_cross(qn_buffer *buffer, bool writes, const char *function);
 bool qn__buffer_is_sent(qn_buffer *root);
 
-/* For buffers that are made: counts the device's memory; a copy of the label, or NULL. */
+/* For buffers that are made: counts the device's memory; a buffer that has none yet (NULL after a message). */
 void qn__count_memory(qn_device *device, uint64_t size);
-char *qn__copy_label(qn_context *context, const char *label);
+qn_buffer *qn__buffer_new(qn_device *device, uint64_t size, const char *label);
 /* external.c: whether the buffer can be made exportable. */
 qn_status qn__check_exportable(const qn_device *device, const qn_buffer_desc *desc);
 
