@@ -399,9 +399,10 @@ struct ir_function {
     ir_module *module;
     const char *name;
     bool is_kernel;
-    bool is_const; /* __attribute__((const/pure)) or a maths helper: calls may be merged */
+    bool is_const;   /* __attribute__((const/pure)) or a maths helper: calls may be merged */
+    bool is_library; /* of the maths library: what it does is done by the line that calls it */
     bool
-        is_tidy; /* the passes before inlining have nothing to do: it comes from the library, where they have been */
+        is_tidy; /* the passes before inlining have nothing to do: they have been there when the library was built */
     ir_type result; /* kernels: void */
     QN__VEC(ir_arg) args;
     QN__VEC(ir_local) locals; /* __local variables (kernels; merged into the kernel by inlining) */

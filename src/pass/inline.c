@@ -133,6 +133,15 @@ static void adapt(inliner *in, ir_instr *first, const ir_instr *end, ir_instr *b
     }
 }
 
+/* Users do not know the library's lines: fresh copies, up to `end`, are where the call is. A fused multiply-add stays where it
+   was, as lower_fma wants to know whose it is. */
+static void locate(ir_instr *first, const ir_instr *end, ir_loc call) {
+    for (ir_instr *i = first; i != end; i = i->next) {
+        if (i->op != IR_FMA) i->loc = call;
+        for (uint32_t r = 0; r < i->num_regions; r++) locate(i->regions[r]->first, NULL, call);
+    }
+}
+
 static int32_t merge_locals(inliner *in, node *callee) {
     if (callee->local_base < 0) {
         callee->local_base = (int32_t)in->kernel->locals.len;
@@ -161,6 +170,7 @@ static void place_body(inliner *in, node *callee, ir_instr *call, ir_value **map
     ir_instr *first = before ? before->next : region->first, *last = call->prev;
     if (in->calls[callee->function->index].len || callee->function->locals.len)
         adapt(in, first, call, NULL, local_base);
+    if (callee->function->is_library) locate(first, call, call->loc);
     qn__rewrite_results(&in->rewrite, call, last->operands);
     qn__ir_unlink(last);
 }
@@ -181,6 +191,7 @@ static void inline_call(inliner *in, ir_instr *call) {
         qn__ir_at_end(&builder, block->regions[0]);
         copy_body(callee, &builder, map);
         adapt(in, block->regions[0]->first, NULL, block, merge_locals(in, callee));
+        if (from->is_library) locate(block->regions[0]->first, NULL, call->loc);
         qn__rewrite_results(&in->rewrite, call, block->results);
     }
     qn__ir_unlink(call);

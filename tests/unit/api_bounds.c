@@ -50,7 +50,12 @@ static const char source[] =
     "'z'); }\n"                                                                                   /* 36 */
     "kernel void cuts(global int *x, int n) { printf(\"%%%.3s\\n\", bare + n); }\n"               /* 37 */
     "kernel void finds(global int *x, int n) { printf(\"%s\\n\", (constant char *)(ulong)n); }\n" /* 38 */
-    "kernel void some(global int *x, int n) { if (get_global_id(0) == 3) x[n] = 1; }\n";          /* 35 */
+    "kernel void some(global int *x, int n) { if (get_global_id(0) == 3) x[n] = 1; }\n"           /* 39 */
+    "kernel void splits(global int *x, int n) {\n"
+    "    float f = frexp((float)n, x + n); if (f > 2) x[0] = 1; }\n" /* 41: what the library does is done by its caller */
+    "void help(global int *x, int n) { float f = modf(n + 0.5f, (global float *)x + n); if (f > 2) x[0] = 1; "
+    "}\n"
+    "kernel void helped(global int *x, int n) { help(x, n); }\n";
 
 enum { WORDS = 4, SIZE = 4 * WORDS };
 
@@ -123,9 +128,11 @@ static const struct {
     {"swaps", 12, 16, "k.cl:19: work-item 0 changes 4 bytes at byte 16 of 'x', which has 16"},
     {"swaps", 12, 2, "but atomics are done at multiples of their size"},
     {"stores", 3, -1, "k.cl:20: work-item 0 writes 4 bytes at byte -4 of 'x', which has 16"},
-    {"copies", 4, 5, "of 'x', which has 16"},
-    {"copies", 0, 16, "of 'x', which has 16"},
-    {"returns", 0, 1, "of 'x', which has 16"},
+    {"copies", 4, 5, "k.cl:22: work-item 0 reads 4 bytes at byte 16 of 'x', which has 16"},
+    {"copies", 0, 16, "k.cl:22: "},
+    {"returns", 0, 1, "k.cl:24: "},
+    {"splits", 0, 4, "k.cl:41: work-item 0 writes 4 bytes at byte 16 of 'x', which has 16"},
+    {"helped", 0, 4, "k.cl:42: work-item 0 writes 4 bytes at byte 16 of 'x', which has 16"},
     {"walks", 4, 5, "k.cl:25: work-item 0 writes 4 bytes at byte 16 of 'x', which has 16"},
     {"casts", 3, 1 << 24, "k.cl:26: work-item 0 writes 4 bytes at 0x"},
     {"chooses", 1, 0, "k.cl:27: work-item 0 writes 4 bytes through a null pointer"},

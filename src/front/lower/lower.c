@@ -124,6 +124,7 @@ static ir_function *new_callable(lower *l, ast_decl *decl) {
     ir_type type = qn__type_is_record(result) ? qn__ir_type(IR_VOID, 1) : qn__type_to_ir(result);
     ir_function *function = qn__ir_function_new(l->module, unique_function_name(l, decl->name), type);
     function->is_const = decl->is_pure;
+    function->is_library = decl->is_library;
     function->loc = qn__source_resolve(l->config->sources, decl->loc);
     if (qn__type_is_record(result)) qn__ir_arg_add(function, qn__ir_pointer(IR_PRIVATE), "result");
     for (size_t i = 0; i < decl->params.len; i++) {
