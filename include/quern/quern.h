@@ -16,10 +16,10 @@
    Conventions
    - Every function that can fail returns a qn_status; 0 is success. A sentence that names what was wrong, for
    the calling thread's last failed call, is qn_error_message(context). Where a call fails because its only
-   object is NULL, or no object of quern's, any context gives the sentence, and so does NULL. Each function that takes an
-   object can return QN_ERROR_NULL, QN_ERROR_ARGUMENT (it is an object of another kind) and QN_ERROR_DESTROYED
-   for it; what is listed with a function comes on top. Functions without a status give 0, NULL or "" then, and
-   leave a sentence too.
+   object is NULL, or no object of quern's, any context gives the sentence, and so does NULL; where objects of two
+   contexts were mixed, both give it. Each function that takes an object can return QN_ERROR_NULL, QN_ERROR_ARGUMENT
+   (it is an object of another kind) and QN_ERROR_DESTROYED for it; what is listed with a function comes on top.
+   Functions without a status give 0, NULL or "" then, and leave a sentence too.
    - Objects are opaque. Whoever creates one destroys it, once; destroying NULL does nothing. A destroyed object's
    memory is released when the device is done with it: it is safe to destroy a buffer that a launch still
    uses. An object keeps what it was made from alive (a kernel its program, a buffer its device); the context

@@ -99,6 +99,16 @@ qn_status qn__fail_text(qn_context *context, qn_status status, const char *text)
     return status;
 }
 
+qn_status qn__fail_both(qn_context *a, qn_context *b, qn_status status, const char *format, ...) {
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (b != a) qn__fail_text(b, status, text);
+    return qn__fail_text(a, status, text);
+}
+
 qn_status qn__fail(qn_context *context, qn_status status, const char *format, ...) {
     char text[1024];
     va_list args;

@@ -40,10 +40,8 @@ static qn_status check_both(qn_stream **stream, qn_event *event, const char *fun
     *stream = qn__stream_of(*stream, event->device);
     status = qn__check_beside(event, *stream, QN__OBJECT_STREAM, function, "stream");
     if (status || (*stream)->object.context == event->object.context) return status;
-    /* whichever of the two the caller asks */
-    static const char said[] = "%s: the event is of another context";
-    qn__fail((*stream)->object.context, QN_ERROR_WRONG_CONTEXT, said, function);
-    return qn__fail(event->object.context, QN_ERROR_WRONG_CONTEXT, said, function);
+    return qn__fail_both((*stream)->object.context, event->object.context, QN_ERROR_WRONG_CONTEXT,
+                         "%s: the event is of another context", function);
 }
 
 qn_status qn__event_record(qn_event *event, qn__event_record_step *step) {
@@ -69,8 +67,8 @@ qn_status qn_stream_record(qn_stream *stream, qn_event *event) {
     qn_status status = check_both(&stream, event, "qn_stream_record");
     if (status) return status;
     if (stream->device != event->device)
-        return qn__other_device(event->object.context, stream->device, event->device,
-                                "%s: the event is of another device", "qn_stream_record");
+        return qn__other_device(stream->device, event->device, "%s: the event is of another device",
+                                "qn_stream_record");
     if (stream->recording) { /* each launch of the graph moves it */
         const qn__command command = {.kind = QN__COMMAND_RECORD, .mark = event->mark};
         return qn__stream_submit(stream, &command, NULL, 0, &event->object, &(uint64_t){0});
@@ -149,7 +147,8 @@ qn_status qn_event_elapsed(qn_event *begin, qn_event *end, int64_t *elapsed_ns) 
     qn_context *context = begin->object.context;
     if (!elapsed_ns) return qn__fail_null(context, "qn_event_elapsed", "elapsed_ns");
     if (begin->device != end->device)
-        return qn__fail(context, QN_ERROR_WRONG_CONTEXT, "qn_event_elapsed: events of two devices");
+        return qn__fail_both(context, end->object.context, QN_ERROR_WRONG_CONTEXT,
+                             "qn_event_elapsed: events of two devices");
     uint64_t from, to;
     if (!time_of(begin, &from) || !time_of(end, &to))
         return qn__fail(context, QN_ERROR_STATE, "qn_event_elapsed: an event is not done");

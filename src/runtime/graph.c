@@ -270,7 +270,7 @@ qn_status qn_graph_launch(qn_stream *stream, qn_graph *graph) {
     if (status) return status;
     qn_context *context = stream->object.context;
     if (stream->device != graph->device)
-        return qn__other_device(context, stream->device, graph->device, "%s: the graph is of another device",
+        return qn__other_device(stream->device, graph->device, "%s: the graph is of another device",
                                 "qn_graph_launch");
     if (stream->recording)
         return qn__fail(context, QN_ERROR_STATE, "qn_graph_launch: the stream records a graph");

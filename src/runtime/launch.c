@@ -132,11 +132,12 @@ static qn_status store_buffer(launch *l, uint32_t index, const qn_arg *arg) {
         if (status == QN_ERROR_ARGUMENT) return wrong(l, index, "the pointer is not a buffer");
         if (status) return status;
         if (buffer->device != l->device && (buffer->device->replaced || l->device->replaced))
-            return qn__other_device(l->context, buffer->device, l->device, "%s", l->function);
+            return qn__other_device(buffer->device, l->device, "%s", l->function);
         if (buffer->object.context != l->context || buffer->device != l->device)
-            return qn__fail(l->context, QN_ERROR_WRONG_CONTEXT,
-                            "%s: parameter %u of %s, '%s %s': the buffer is of another device or context",
-                            l->function, (unsigned)index + 1, l->info->name, param->type_name, param->name);
+            return qn__fail_both(
+                l->context, buffer->object.context, QN_ERROR_WRONG_CONTEXT,
+                "%s: parameter %u of %s, '%s %s': the buffer is of another device or context", l->function,
+                (unsigned)index + 1, l->info->name, param->type_name, param->name);
         bind_buffer(l, index, buffer);
     }
     return QN_OK;
@@ -271,10 +272,11 @@ static qn_status check_objects(qn_stream *stream, qn_kernel *kernel, const qn_ra
     status = qn__check_beside(kernel, stream, QN__OBJECT_STREAM, "qn_launch", "stream");
     if (status || stream->device == kernel->program->device) return status;
     if (stream->device->replaced || kernel->program->device->replaced)
-        return qn__other_device(context, stream->device, kernel->program->device, "%s", "qn_launch");
-    return qn__fail(context, QN_ERROR_WRONG_CONTEXT, "qn_launch: the stream is of %s, the kernel of %s%s",
-                    stream->device->name, kernel->program->device->name,
-                    stream->object.context == context ? "" : " in another context");
+        return qn__other_device(stream->device, kernel->program->device, "%s", "qn_launch");
+    return qn__fail_both(context, stream->object.context, QN_ERROR_WRONG_CONTEXT,
+                         "qn_launch: the stream is of %s, the kernel of %s%s", stream->device->name,
+                         kernel->program->device->name,
+                         stream->object.context == context ? "" : " in another context");
 }
 
 static void log_launch(const launch *l, const qn__command *command, bool recorded) {

@@ -106,8 +106,8 @@ static qn_status check_buffers(qn_stream *stream, qn_buffer *const *buffers, siz
             qn__check_beside(stream, buffers[i], QN__OBJECT_BUFFER, "qn_stream_native_begin", "buffer");
         if (status) return status;
         if (buffers[i]->device != stream->device)
-            return qn__fail(context, QN_ERROR_WRONG_CONTEXT,
-                            "qn_stream_native_begin: buffer %zu is of another device or context", i);
+            return qn__fail_both(context, buffers[i]->object.context, QN_ERROR_WRONG_CONTEXT,
+                                 "qn_stream_native_begin: buffer %zu is of another device or context", i);
     }
     return QN_OK;
 }

@@ -108,12 +108,12 @@ qn_status qn_device_reopen(qn_device *device) {
     return qn__device_ready(device); /* where that fails, the next use tries again */
 }
 
-qn_status qn__other_device(qn_context *context, const qn_device *a, const qn_device *b, const char *format,
-                           const char *function) {
+qn_status qn__other_device(const qn_device *a, const qn_device *b, const char *format, const char *function) {
+    qn_context *one = a->object.context, *other = b->object.context;
     const qn_device *lost = a->replaced ? a : b->replaced ? b : NULL;
-    if (!lost) return qn__fail(context, QN_ERROR_WRONG_CONTEXT, format, function);
-    return qn__fail(
-        context, QN_ERROR_DEVICE_LOST,
+    if (!lost) return qn__fail_both(one, other, QN_ERROR_WRONG_CONTEXT, format, function);
+    return qn__fail_both(
+        one, other, QN_ERROR_DEVICE_LOST,
         "%s: %s was lost and opened again; what was made on it before is lost, and has to be made anew",
         function, lost->name);
 }

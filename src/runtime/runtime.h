@@ -293,6 +293,9 @@ struct qn_graph {
 /* error.c: sets the calling thread's message and returns the status. context NULL: the call had none to tell. */
 qn_status qn__fail(qn_context *context, qn_status status, const char *format, ...) QN__PRINTF(3, 4);
 qn_status qn__fail_text(qn_context *context, qn_status status, const char *text); /* text of any length */
+/* Objects of two contexts, or of one, are mixed: whichever of them the caller asks has the message. */
+qn_status qn__fail_both(qn_context *a, qn_context *b, qn_status status, const char *format, ...)
+    QN__PRINTF(4, 5);
 qn_status qn__fail_null(qn_context *context, const char *function, const char *argument);
 qn_status qn__fail_memory(qn_context *context, size_t size);
 const char *qn__reason(const char *why, qn_status status); /* `why`, or the status's text where it is empty */
@@ -391,8 +394,7 @@ static inline bool qn__stream_is_apart(const qn_stream *stream) {
 
 /* reopen.c: objects of two devices are mixed: QN_ERROR_WRONG_CONTEXT with the message, whose %s is the function; or
    QN_ERROR_DEVICE_LOST, where one was made before a loss. */
-qn_status qn__other_device(qn_context *context, const qn_device *a, const qn_device *b, const char *format,
-                           const char *function);
+qn_status qn__other_device(const qn_device *a, const qn_device *b, const char *format, const char *function);
 
 /* leave.c: streams that were left, and are done after all, go. */
 void qn__left_collect(qn_device *device);

@@ -414,7 +414,7 @@ qn_status qn_stream_map(qn_stream *stream, qn_buffer *buffer, qn_map_access acce
     stream = qn__stream_of(stream, buffer->device);
     qn_context *context = buffer->object.context;
     if (buffer->device != stream->device)
-        return qn__other_device(context, buffer->device, stream->device,
+        return qn__other_device(buffer->device, stream->device,
                                 "%s: the buffer is of another device or context", function);
     if (stream->recording)
         return qn__fail(context, QN_ERROR_STATE, "%s: maps cannot be recorded in a graph", function);

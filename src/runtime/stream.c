@@ -406,9 +406,8 @@ static qn_status check_transfer(qn_stream *stream, qn_buffer *buffer, uint64_t o
     qn_status status = qn__check_beside(stream, buffer, QN__OBJECT_BUFFER, function, "buffer");
     if (!status) status = qn__check_beside(buffer, stream, QN__OBJECT_STREAM, function, "stream");
     if (status) return status;
-    qn_context *context = stream->object.context;
     if (buffer->device != stream->device)
-        return qn__other_device(context, buffer->device, stream->device,
+        return qn__other_device(buffer->device, stream->device,
                                 "%s: the buffer is of another device or context", function);
     status = check_range(buffer, offset, size, function);
     if (status) return status;
@@ -481,17 +480,23 @@ static bool overlap(const qn_buffer *from, uint64_t from_offset, const qn_buffer
     return a < b + size && b < a + size;
 }
 
+static qn_status check_contexts(const qn_stream *stream, const qn_buffer *from, const qn_buffer *to) {
+    qn_context *context = stream->object.context;
+    const bool one_of_both = stream->device == from->device || stream->device == to->device;
+    if (from->object.context == context && to->object.context == context && one_of_both) return QN_OK;
+    return qn__fail_both(context, from->object.context != context ? from->object.context : to->object.context,
+                         QN_ERROR_WRONG_CONTEXT, "qn_stream_copy: %s",
+                         one_of_both ? "the buffers are of two contexts"
+                                     : "the stream is of neither buffer's device");
+}
+
 static qn_status check_across(const qn_stream *stream, const qn_buffer *from, uint64_t from_offset,
                               const qn_buffer *to, uint64_t to_offset, uint64_t size) {
     qn_context *context = stream->object.context;
-    const bool one_of_both = stream->device == from->device || stream->device == to->device;
-    if (from->object.context != context || to->object.context != context || !one_of_both)
-        return qn__fail(context, QN_ERROR_WRONG_CONTEXT, "qn_stream_copy: %s",
-                        one_of_both ? "the buffers are of two contexts"
-                                    : "the stream is of neither buffer's device");
-    qn_status status = check_range(from, from_offset, size, "qn_stream_copy");
+    qn_status status = check_contexts(stream, from, to);
+    if (!status) status = check_range(from, from_offset, size, "qn_stream_copy");
     if (!status && (from->device->replaced || to->device->replaced))
-        status = qn__other_device(context, from->device, to->device, "%s", "qn_stream_copy");
+        status = qn__other_device(from->device, to->device, "%s", "qn_stream_copy");
     if (!status) status = check_range(to, to_offset, size, "qn_stream_copy");
     if (!status && atomic_load(&stream->persistent))
         status = qn__fail(context, QN_ERROR_STATE,

@@ -354,6 +354,45 @@ static void destroyed_objects_are_refused(void **state) {
 
 /* ---- messages ---- */
 
+/* Whose context is asked is up to the caller: both have the sentence. */
+static void check_both(const objects *a, const objects *b, qn_status status, const char *function) {
+    if (status != QN_ERROR_WRONG_CONTEXT) fail_msg("%s: %s", function, qn_status_name(status));
+    check_message(a->all[CONTEXT], function, "");
+    check_message(b->all[CONTEXT], function, "");
+    assert_string_equal(qn_error_message(a->all[CONTEXT]), qn_error_message(b->all[CONTEXT]));
+    leave_message(a->all[CONTEXT]);
+    leave_message(b->all[CONTEXT]);
+}
+
+static void objects_of_two_contexts_tell_both(void **state) {
+    (void)state;
+    objects o[2] = {make_objects(), make_objects()};
+    for (int swapped = 0; swapped < 2; swapped++) {
+        const objects *a = &o[swapped], *b = &o[!swapped];
+        qn_buffer *mixed[] = {a->all[BUFFER], b->all[BUFFER]};
+        qn_stream *stream = a->all[STREAM];
+        int64_t elapsed;
+        void *pointer;
+        char word[4] = {0};
+        check_both(a, b, qn_launch(NULL, a->all[KERNEL], QN_RANGE(1), QN_ARGS(mixed[1])), "qn_launch");
+        check_both(a, b, qn_launch(stream, b->all[KERNEL], QN_RANGE(1), QN_ARGS(mixed[1])), "qn_launch");
+        check_both(a, b, qn_graph_launch(stream, b->all[GRAPH]), "qn_graph_launch");
+        check_both(a, b, qn_graph_set_launch(a->all[GRAPH], 0, QN_RANGE(1), QN_ARGS(mixed[1])),
+                   "qn_graph_set_launch");
+        check_both(a, b, qn_stream_copy(stream, mixed[0], 0, mixed[1], 0, 4), "qn_stream_copy");
+        check_both(a, b, qn_stream_copy(stream, mixed[1], 0, mixed[1], 8, 4), "qn_stream_copy");
+        check_both(a, b, qn_stream_fill(stream, mixed[1], 0, 4, word, 4), "qn_stream_fill");
+        check_both(a, b, qn_stream_write(stream, mixed[1], 0, word, 4), "qn_stream_write");
+        check_both(a, b, qn_stream_read(stream, mixed[1], 0, word, 4), "qn_stream_read");
+        check_both(a, b, qn_stream_map(stream, mixed[1], QN_MAP_READ, 0, 4, &pointer), "qn_stream_map");
+        check_both(a, b, qn_stream_record(stream, b->all[EVENT]), "qn_stream_record");
+        check_both(a, b, qn_stream_wait_event(stream, b->all[EVENT]), "qn_stream_wait_event");
+        check_both(a, b, qn_event_elapsed(a->all[EVENT], b->all[EVENT], &elapsed), "qn_event_elapsed");
+        check_both(a, b, qn_stream_native_begin(stream, mixed, 2), "qn_stream_native_begin");
+    }
+    for (int i = 0; i < 2; i++) qn_context_destroy(o[i].all[CONTEXT]);
+}
+
 static void long_names_are_cut(void **state) {
     (void)state;
     qn_context *context = make_context(NULL);
@@ -425,6 +464,7 @@ int main(void) {
         cmocka_unit_test(no_older_message_stays),
         cmocka_unit_test(a_message_without_a_context_is_not_for_long),
         cmocka_unit_test(destroyed_objects_are_refused),
+        cmocka_unit_test(objects_of_two_contexts_tell_both),
         cmocka_unit_test(long_names_are_cut),
         cmocka_unit_test(a_thread_sees_no_message_of_one_that_ended),
         cmocka_unit_test(there_may_be_many_contexts),
