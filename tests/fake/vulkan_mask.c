@@ -9,7 +9,7 @@
 
 #include "backend/vulkan/vk.h"
 
-enum { LOADER_INSTANCE_CREATE_INFO = 47, LAYER_LINK_INFO = 0, INTERFACE_VERSION = 2, DRIVER_NVIDIA = 4 };
+enum { LOADER_INSTANCE_CREATE_INFO = 47, LAYER_LINK_INFO = 0, INTERFACE_VERSION = 2 };
 
 typedef struct VkLayerInstanceLink {
     struct VkLayerInstanceLink *next;
@@ -118,7 +118,8 @@ static void mask_properties(VkBaseStructure *structure) {
             *of = nothing;
         }
         if (structure->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES && masks("nvidia"))
-            ((VkPhysicalDeviceDriverProperties *)(void *)structure)->driverID = DRIVER_NVIDIA;
+            ((VkPhysicalDeviceDriverProperties *)(void *)structure)->driverID =
+                VK_DRIVER_ID_NVIDIA_PROPRIETARY;
         if (structure->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV)
             ((VkPhysicalDeviceShaderSMBuiltinsPropertiesNV *)(void *)structure)->shaderSMCount =
                 number("sm_count=");

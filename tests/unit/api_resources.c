@@ -55,6 +55,29 @@ static void they_are_within_the_devices(void **state) {
     }
 }
 
+/* Registers, code and private arrays are told where the driver tells them: CUDA's, and NVIDIA's Vulkan. */
+static void nvidia_tells_of_the_code(void **state) {
+    (void)state;
+    fixture f = make_fixture(test_device(), source, "plain");
+    qn_device_info info;
+    assert_ok(f.context, qn_device_get_info(f.device, &info));
+    if (info.kind != QN_DEVICE_CUDA && !(info.kind == QN_DEVICE_VULKAN && strstr(info.driver, "NVIDIA"))) {
+        print_message("skipped: %s is no GPU of NVIDIA's\n", info.name);
+        qn_context_destroy(f.context);
+        return;
+    }
+    const qn_kernel_resources plain = ask(&f, "plain", NULL), large = ask(&f, "large", NULL);
+    assert_true(plain.registers >= 4 && plain.registers <= 64);
+    assert_true(large.registers >= 4 && large.registers <= 255);
+    assert_int_equal(plain.private_memory, 0);
+    assert_true(large.private_memory >= 1200 && large.private_memory < 2000); /* its array has 1,200 bytes */
+    if (info.kind == QN_DEVICE_VULKAN) {
+        assert_true(plain.code_size > 0 && large.code_size > plain.code_size);
+        assert_int_equal(plain.preferred_multiple, 32);
+    }
+    qn_context_destroy(f.context);
+}
+
 static void the_largest_group_can_be_launched(void **state) {
     (void)state;
     fixture f = make_fixture(test_device(), source, "plain");
@@ -101,6 +124,7 @@ static void the_processor_runs_a_group_a_thread(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(they_are_within_the_devices),
+        cmocka_unit_test(nvidia_tells_of_the_code),
         cmocka_unit_test(the_largest_group_can_be_launched),
         cmocka_unit_test(they_are_for_the_ranges_groups),
         cmocka_unit_test(the_processor_runs_a_group_a_thread),

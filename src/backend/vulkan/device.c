@@ -29,6 +29,17 @@ static void get_import_functions(qn__gpu *gpu) {
     memcpy(&gpu->get_host_pointer_properties, &function, sizeof function);
 }
 
+static void get_statistics_functions(qn__gpu *gpu) {
+    VkFunction executables = NULL, statistics = NULL;
+    if (gpu->can.statistics) {
+        executables = gpu->driver->vk.GetDeviceProcAddr(gpu->device, "vkGetPipelineExecutablePropertiesKHR");
+        statistics = gpu->driver->vk.GetDeviceProcAddr(gpu->device, "vkGetPipelineExecutableStatisticsKHR");
+    }
+    if (!executables || !statistics) return;
+    memcpy(&gpu->get_executables, &executables, sizeof executables);
+    memcpy(&gpu->get_statistics, &statistics, sizeof statistics);
+}
+
 static qn_status get_functions(qn__gpu *gpu, char *why) {
     for (size_t i = 0; i < QN__COUNT(device_functions); i++) {
         VkFunction function = gpu->driver->vk.GetDeviceProcAddr(gpu->device, device_functions[i].name);
@@ -39,6 +50,7 @@ static qn_status get_functions(qn__gpu *gpu, char *why) {
         memcpy((char *)&gpu->vk + device_functions[i].offset, &function, sizeof function);
     }
     get_import_functions(gpu);
+    get_statistics_functions(gpu);
     return QN_OK;
 }
 
@@ -243,6 +255,7 @@ const qn_backend qn__backend_vulkan = {
     .code_load = qn__vk_code_load,
     .code_unload = qn__vk_code_unload,
     .choose_local = qn__vk_choose_local,
+    .kernel_resources = qn__vk_kernel_resources,
     .replay_create = qn__vk_replay_create,
     .replay_destroy = qn__vk_replay_destroy,
     .replay_submit = qn__vk_replay_submit,

@@ -19,6 +19,7 @@ enum {
     HOST_MEMORY = 1 << 8,
     MEMORY_FD = 1 << 9,
     DMA_BUF = 1 << 10,
+    EXECUTABLE_PROPERTIES = 1 << 11,
     /* properties; not enabled */
     TOLD_ONLY = SM_BUILTINS | CORE_PROPERTIES | CORE_PROPERTIES_2 | CORE_BUILTINS
 };
@@ -38,6 +39,7 @@ static const struct {
     {"VK_EXT_external_memory_host", HOST_MEMORY},
     {"VK_KHR_external_memory_fd", MEMORY_FD},
     {"VK_EXT_external_memory_dma_buf", DMA_BUF},
+    {"VK_KHR_pipeline_executable_properties", EXECUTABLE_PROPERTIES},
 };
 
 static qn_status find_extensions(const qn__driver *driver, const qn__vk_device *device,
@@ -71,6 +73,8 @@ static void chain(qn__vk_features *features, uint32_t api_version, uint32_t exte
     features->atomic_float.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT;
     features->workgroup_layout.sType =
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_FEATURES_KHR;
+    features->executables.sType =
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR;
     features->base.pNext = &features->v11;
     features->v11.pNext = &features->v12;
     void **tail = &features->v12.pNext;
@@ -82,7 +86,11 @@ static void chain(qn__vk_features *features, uint32_t api_version, uint32_t exte
         *tail = &features->atomic_float;
         tail = &features->atomic_float.pNext;
     }
-    if (extensions & WORKGROUP_LAYOUT) *tail = &features->workgroup_layout;
+    if (extensions & WORKGROUP_LAYOUT) {
+        *tail = &features->workgroup_layout;
+        tail = &features->workgroup_layout.pNext;
+    }
+    if (extensions & EXECUTABLE_PROPERTIES) *tail = &features->executables;
 }
 
 /* Leaves of `features` only what the backend or kernels use. */
@@ -145,8 +153,6 @@ static uint32_t api_of(const qn__driver *driver, const VkPhysicalDevicePropertie
 static void find_driver_abilities(const qn__driver *driver, const qn__vk_device *device,
                                   qn__vk_abilities *can) {
     enum {
-        DRIVER_NVIDIA = 4,
-        DRIVER_LLVMPIPE = 13,
         LLVMPIPE_LOOPS =
             65535, /* Mesa's LP_MAX_TGSI_LOOP_ITERATIONS, counted over all loops of a work-item */
         /* 580.159.04 on an H200 compiles private arrays of 15,616 bytes, and fails (VK_ERROR_UNKNOWN) with 15,872: of one
@@ -159,14 +165,17 @@ static void find_driver_abilities(const qn__driver *driver, const qn__vk_device 
     VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
                                               .pNext = &floats};
     driver->vk.GetPhysicalDeviceProperties2(device->handle, &properties);
-    can->fma = can->loop_results = can->zeros = of.driverID != DRIVER_LLVMPIPE;
-    can->byte_swaps = can->cut_signs = of.driverID != DRIVER_NVIDIA;
-    can->loop_limit = of.driverID == DRIVER_LLVMPIPE ? LLVMPIPE_LOOPS : 0;
-    can->private_bytes = of.driverID == DRIVER_NVIDIA ? NVIDIA_PRIVATE : 0;
-    can->flushes_compared = of.driverID == DRIVER_NVIDIA && floats.shaderDenormPreserveFloat32;
-    can->closes_failed = of.driverID == DRIVER_LLVMPIPE;
-    can->coherent = of.driverID == DRIVER_LLVMPIPE || of.driverID == DRIVER_NVIDIA;
-    can->f32_denormals = floats.shaderDenormPreserveFloat32 || of.driverID == DRIVER_LLVMPIPE;
+    can->driver_id = of.driverID;
+    can->fma = can->loop_results = can->zeros = of.driverID != VK_DRIVER_ID_MESA_LLVMPIPE;
+    can->byte_swaps = can->cut_signs = of.driverID != VK_DRIVER_ID_NVIDIA_PROPRIETARY;
+    can->loop_limit = of.driverID == VK_DRIVER_ID_MESA_LLVMPIPE ? LLVMPIPE_LOOPS : 0;
+    can->private_bytes = of.driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY ? NVIDIA_PRIVATE : 0;
+    can->flushes_compared =
+        of.driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY && floats.shaderDenormPreserveFloat32;
+    can->closes_failed = of.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
+    can->coherent =
+        of.driverID == VK_DRIVER_ID_MESA_LLVMPIPE || of.driverID == VK_DRIVER_ID_NVIDIA_PROPRIETARY;
+    can->f32_denormals = floats.shaderDenormPreserveFloat32 || of.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
     can->denormals = floats.shaderDenormPreserveFloat32 &&
                      (!can->f16 || floats.shaderDenormPreserveFloat16) &&
                      (!can->f64 || floats.shaderDenormPreserveFloat64);
@@ -284,6 +293,7 @@ static void find_abilities(const qn__driver *driver, const qn__vk_device *device
         .dot4 = f->v13.shaderIntegerDotProduct,
         .feedback = api >= VK_API_VERSION_1_3 || (extensions & FEEDBACK),
         .budget = extensions & MEMORY_BUDGET,
+        .statistics = (extensions & EXECUTABLE_PROPERTIES) && f->executables.pipelineExecutableInfo,
     };
     find_driver_abilities(driver, device, can);
     can->compute_units = find_compute_units(driver, device, extensions);

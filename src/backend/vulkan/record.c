@@ -6,7 +6,7 @@
 
 #include "backend/vulkan/vulkan.h"
 
-enum { UPLOAD_ROOM = 16 << 10, TILE = 4096, MAX_LOCAL_ARGS = 64 };
+enum { UPLOAD_ROOM = 16 << 10, TILE = 4096 };
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
@@ -251,7 +251,7 @@ void qn__vk_record_stamp(qn__vk_recorder *r, const qn__vk_stamp *stamp) {
 typedef struct launch {
     const qn__command *command;
     const qn__kernel_info *kernel;
-    uint32_t key[3 + MAX_LOCAL_ARGS]; /* specialisation constants: local size, lengths of local arguments */
+    uint32_t key[QN__VK_MAX_KEY]; /* specialisation constants: local size, lengths of local arguments */
     uint32_t num_key;
     qn__implicit_addresses addresses;
     qn__memory *print,
@@ -261,11 +261,11 @@ typedef struct launch {
 /* The length of each __local argument: up to the next one, or to the end of the local memory. */
 static qn_status local_lengths(launch *l, char *why) {
     const qn__kernel_info *kernel = l->kernel;
-    uint64_t offsets[MAX_LOCAL_ARGS + 1];
+    uint64_t offsets[QN__VK_LOCAL_ARGS + 1];
     uint32_t count = 0;
     for (uint32_t i = 0; i < kernel->num_params; i++) {
         if (kernel->params[i].kind != QN__PARAM_LOCAL) continue;
-        if (count == MAX_LOCAL_ARGS || count == kernel->num_local_units) {
+        if (count == QN__VK_LOCAL_ARGS || count == kernel->num_local_units) {
             snprintf(why, QN__WHY, "kernel %s has more than %d local arguments", kernel->name, (int)count);
             return QN_ERROR_UNSUPPORTED;
         }

@@ -91,6 +91,11 @@ enum { /* VkStructureType */
        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT = 1000237000,
        VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO = 1000244001,
        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT = 1000260000,
+       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR = 1000269000,
+       VK_STRUCTURE_TYPE_PIPELINE_INFO_KHR = 1000269001,
+       VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_PROPERTIES_KHR = 1000269002,
+       VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INFO_KHR = 1000269003,
+       VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_STATISTIC_KHR = 1000269004,
        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_FEATURES_KHR = 1000336000,
        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES = 1000413001,
        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_BUILTINS_PROPERTIES_ARM = 1000497001
@@ -147,7 +152,19 @@ enum {
     VK_SUBGROUP_FEATURE_SHUFFLE_BIT = 0x10,
     VK_PIPELINE_CREATION_FEEDBACK_VALID_BIT = 1,
     VK_PIPELINE_CREATION_FEEDBACK_APPLICATION_PIPELINE_CACHE_HIT_BIT = 2,
-    VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT = 2
+    VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT = 2,
+    VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR = 0x40,
+    VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_BOOL32_KHR = 0,
+    VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_INT64_KHR = 1,
+    VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_UINT64_KHR = 2,
+    VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_FLOAT64_KHR = 3,
+    VK_DRIVER_ID_AMD_PROPRIETARY = 1,
+    VK_DRIVER_ID_AMD_OPEN_SOURCE = 2,
+    VK_DRIVER_ID_MESA_RADV = 3,
+    VK_DRIVER_ID_NVIDIA_PROPRIETARY = 4,
+    VK_DRIVER_ID_INTEL_OPEN_SOURCE_MESA = 6,
+    VK_DRIVER_ID_MESA_LLVMPIPE = 13,
+    VK_DRIVER_ID_MESA_PANVK = 20
 };
 
 #define VK_WHOLE_SIZE ((VkDeviceSize)-1)
@@ -337,6 +354,12 @@ typedef struct VkPhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR {
     VkBool32 workgroupMemoryExplicitLayout, workgroupMemoryExplicitLayoutScalarBlockLayout,
         workgroupMemoryExplicitLayout8BitAccess, workgroupMemoryExplicitLayout16BitAccess;
 } VkPhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR;
+
+typedef struct VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR {
+    uint32_t sType;
+    void *pNext;
+    VkBool32 pipelineExecutableInfo;
+} VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR;
 
 typedef struct VkQueueFamilyProperties {
     uint32_t queueFlags, queueCount, timestampValidBits, granularity[3];
@@ -675,6 +698,40 @@ typedef struct VkPipelineCreationFeedbackCreateInfo {
     VkPipelineCreationFeedback *pPipelineStageCreationFeedbacks;
 } VkPipelineCreationFeedbackCreateInfo;
 
+typedef struct VkPipelineInfoKHR {
+    uint32_t sType;
+    const void *pNext;
+    VkPipeline pipeline;
+} VkPipelineInfoKHR;
+
+typedef struct VkPipelineExecutablePropertiesKHR {
+    uint32_t sType;
+    void *pNext;
+    uint32_t stages;
+    char name[256], description[256];
+    uint32_t subgroupSize;
+} VkPipelineExecutablePropertiesKHR;
+
+typedef struct VkPipelineExecutableInfoKHR {
+    uint32_t sType;
+    const void *pNext;
+    VkPipeline pipeline;
+    uint32_t executableIndex;
+} VkPipelineExecutableInfoKHR;
+
+typedef struct VkPipelineExecutableStatisticKHR {
+    uint32_t sType;
+    void *pNext;
+    char name[256], description[256];
+    uint32_t format;
+    union {
+        VkBool32 b32;
+        int64_t i64;
+        uint64_t u64;
+        double f64;
+    } value;
+} VkPipelineExecutableStatisticKHR;
+
 /* ---- functions: X(result, name without vk, parameters). `no_hooks` are host memory callbacks: NULL ---- */
 
 typedef const void *VkNoHooks;
@@ -713,6 +770,15 @@ typedef VkResult VkGetMemoryFdPropertiesKHR(VkDevice device, uint32_t type, int 
 /* Of VK_EXT_external_memory_host. */
 typedef VkResult VkGetMemoryHostPointerPropertiesEXT(VkDevice device, uint32_t type, const void *host,
                                                      VkMemoryHostPointerPropertiesEXT *properties);
+
+/* Of VK_KHR_pipeline_executable_properties. */
+typedef VkResult VkGetPipelineExecutablePropertiesKHR(VkDevice device, const VkPipelineInfoKHR *info,
+                                                      uint32_t *count,
+                                                      VkPipelineExecutablePropertiesKHR *properties);
+typedef VkResult VkGetPipelineExecutableStatisticsKHR(VkDevice device,
+                                                      const VkPipelineExecutableInfoKHR *info,
+                                                      uint32_t *count,
+                                                      VkPipelineExecutableStatisticKHR *statistics);
 
 #define VK_DEVICE_FUNCTIONS(X)                                                                               \
     X(void, DestroyDevice, (VkDevice device, VkNoHooks hooks))                                               \

@@ -15,10 +15,12 @@ enum {
     QN__VK_MAX_LANES = 4, /* that streams share */
     QN__VK_OWN_LANES = 4, /* for streams that may never be done, each its own */
     QN__VK_ALL_LANES = QN__VK_MAX_LANES + QN__VK_OWN_LANES,
-    QN__VK_STAMPS = 256,            /* timestamps in a query pool */
-    QN__VK_BATCH = 64,              /* commands that are gathered in a batch at most */
-    QN__VK_CHUNK = 8 << 20,         /* bytes of a piece of a staged transfer */
-    QN__VK_STAGING_LIMIT = 64 << 20 /* bytes that a stream stages before it waits for the oldest */
+    QN__VK_LOCAL_ARGS = 64,                 /* __local arguments of a kernel */
+    QN__VK_MAX_KEY = 3 + QN__VK_LOCAL_ARGS, /* specialisation constants */
+    QN__VK_STAMPS = 256,                    /* timestamps in a query pool */
+    QN__VK_BATCH = 64,                      /* commands that are gathered in a batch at most */
+    QN__VK_CHUNK = 8 << 20,                 /* bytes of a piece of a staged transfer */
+    QN__VK_STAGING_LIMIT = 64 << 20         /* bytes that a stream stages before it waits for the oldest */
 };
 
 typedef struct qn__vk_device {
@@ -118,7 +120,7 @@ typedef struct qn__vk_stamp_pool {
 typedef struct qn__vk_abilities {
     uint32_t api_version;
     bool f16, f64, i8, i16, i64, storage_8, storage_16, i64_atomics, float_atomic_add;
-    bool sub_groups, shuffles, sub_group_sizes, feedback, budget;
+    bool sub_groups, shuffles, sub_group_sizes, feedback, budget, statistics;
     bool fma, loop_results, zeros, byte_swaps, cut_signs, dot4, float_controls; /* see target/target.def */
     bool denormals, nearest;                                                    /* the same */
     bool flushes_compared;                                                      /* the same */
@@ -130,6 +132,7 @@ typedef struct qn__vk_abilities {
     uint32_t min_sub_group, max_sub_group;
     uint32_t private_bytes, loop_limit; /* see target/target.def */
     uint32_t compute_units;             /* 0: not known */
+    uint32_t driver_id;                 /* VK_DRIVER_ID_* */
 } qn__vk_abilities;
 
 struct qn__gpu {
@@ -141,6 +144,8 @@ struct qn__gpu {
     VkGetMemoryFdKHR *get_memory_fd; /* NULL, as the one below: there are no such handles */
     VkGetMemoryFdPropertiesKHR *get_fd_properties;
     VkGetMemoryHostPointerPropertiesEXT *get_host_pointer_properties; /* NULL: nothing is imported */
+    VkGetPipelineExecutablePropertiesKHR *get_executables; /* NULL, as the one below: it tells nothing */
+    VkGetPipelineExecutableStatisticsKHR *get_statistics;
     qn__vk_abilities can;
     uint32_t family, timestamp_bits;
     qn__vk_lane lanes[QN__VK_ALL_LANES];
@@ -191,6 +196,7 @@ typedef struct qn__vk_features {
     VkPhysicalDeviceVulkan13Features v13;
     VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomic_float;
     VkPhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR workgroup_layout;
+    VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables;
     const char *extensions[12];
     uint32_t num_extensions;
 } qn__vk_features;
@@ -367,9 +373,20 @@ qn__vk_reached qn__vk_mark_get(qn__mark *mark);
 
 /* ---- programs ---- */
 
+/* What the driver's compiler tells of a pipeline. */
+typedef enum qn__vk_statistic {
+    QN__VK_REGISTERS, /* of a work-item */
+    QN__VK_PRIVATE,   /* bytes of a work-item in memory */
+    QN__VK_CODE_SIZE, /* bytes */
+    QN__VK_SUB_GROUP_SIZE,
+    QN__VK_STATISTICS
+} qn__vk_statistic;
+
 typedef struct qn__vk_pipeline { /* a kernel with a local size and sizes of local arguments */
     struct qn__vk_pipeline *next;
-    VkPipeline handle;
+    VkPipeline handle;                /* 0: not made yet */
+    bool asked;                       /* the driver, for the statistics */
+    uint64_t told[QN__VK_STATISTICS]; /* 0: not known */
     uint32_t kernel, num_key;
     uint32_t key[]; /* specialisation constants 0, 1, ... */
 } qn__vk_pipeline;
@@ -399,7 +416,21 @@ void qn__vk_choose_local(const qn__gpu *gpu, const qn__code *code, uint32_t kern
 /* pipeline.c */
 qn_status qn__vk_pipeline_get(const qn__code *code, uint32_t kernel, const uint32_t *key, uint32_t num_key,
                               VkPipeline *pipeline, char *why);
+/* What is known of that pipeline; it need not have been made. */
+qn_status qn__vk_pipeline_statistics(const qn__code *code, uint32_t kernel, const uint32_t *key,
+                                     uint32_t num_key, uint64_t told[QN__VK_STATISTICS], char *why);
 void qn__vk_pipelines_free(qn__code *code);
+/* The driver's call. `flags` other than 0: without the code's cache. The feedback is zeros where the driver gives
+   none. */
+qn_status qn__vk_pipeline_create(const qn__code *code, uint32_t kernel, const uint32_t *key, uint32_t num_key,
+                                 uint32_t flags, VkPipelineCreationFeedback *feedback, VkPipeline *pipeline,
+                                 char *why);
+
+/* statistics.c */
+qn_status qn__vk_statistics_ask(const qn__code *code, uint32_t kernel, const uint32_t *key, uint32_t num_key,
+                                uint64_t told[QN__VK_STATISTICS], char *why);
+qn_status qn__vk_kernel_resources(qn__gpu *gpu, const qn__code *code, uint32_t kernel,
+                                  const uint32_t local[3], qn_kernel_resources *resources, char *why);
 
 /* replay.c */
 qn_status qn__vk_replay_create(qn__gpu *gpu, const qn__command *commands, size_t count, qn__replay **replay,
