@@ -18,19 +18,16 @@ static qn__vk_pipeline *find(const qn__code *code, uint32_t bucket, uint32_t ker
 /* Whether the driver compiled, and not only loaded, is what it says itself; unsaid, it did. */
 static void note_compilation(qn__code *code, const qn__kernel_info *kernel,
                              const VkPipelineCreationFeedback *feedback) {
-    qn__gpu *gpu = code->gpu;
+    const qn__services *services = code->gpu->services;
     enum { HIT = VK_PIPELINE_CREATION_FEEDBACK_APPLICATION_PIPELINE_CACHE_HIT_BIT };
     bool valid = feedback->flags & VK_PIPELINE_CREATION_FEEDBACK_VALID_BIT;
     bool hit = valid && (feedback->flags & HIT);
     char line[QN__WHY];
-    if (!hit) {
-        atomic_fetch_add(&gpu->compilations, 1);
-        code->grown = true;
-    }
+    if (!hit) code->grown = true;
     snprintf(line, sizeof line, "vulkan: kernel %.200s %s by the driver, %.3g ms", kernel->name,
              hit ? "found in the pipeline cache" : "compiled",
              valid ? (double)feedback->duration / 1e6 : 0.0);
-    gpu->services->log(gpu->services->log_user, QN_LOG_DEBUG, line);
+    services->log(services->log_user, QN_LOG_DEBUG, line);
 }
 
 qn_status qn__vk_pipeline_create(const qn__code *code, uint32_t index, const uint32_t *key, uint32_t num_key,

@@ -163,7 +163,6 @@ struct qn__gpu {
     qn__vk_stamp *free_stamps;
     struct qn__vk_timeline *free_timelines;
     qn__vk_watcher watcher;
-    atomic_uint compilations; /* pipelines that the driver compiled, rather than found in its cache */
     qn__loss loss;
     char driver_text[640], cache_key[1024];
 };
