@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+enum { LONG = 1024, BLOCK = 64 }; /* bytes */
+#define PRIME 0x589965CC75374CC3u
+
 /* High and low halves of the 128-bit product, xored. */
 #ifdef __SIZEOF_INT128__
 __extension__ typedef unsigned __int128 wide;
@@ -19,22 +22,41 @@ static uint64_t fold(uint64_t a, uint64_t b) {
 }
 #endif
 
-static uint64_t step(uint64_t hash, const unsigned char *bytes) {
+static uint64_t read_word(const unsigned char *bytes) {
     uint64_t word;
     memcpy(&word, bytes, 8);
-    return fold(hash ^ word, 0xD6E8FEB86659FD93u);
+    return word;
+}
+
+static uint64_t step(uint64_t hash, const unsigned char *bytes) {
+    return fold(hash ^ read_word(bytes), 0xD6E8FEB86659FD93u);
+}
+
+static uint64_t step_wide(uint64_t hash, const unsigned char *bytes) {
+    return fold(hash ^ read_word(bytes), PRIME ^ read_word(bytes + 8));
+}
+
+/* Long texts: four lanes, as each step waits for the one before, and two words a step, for products are what takes the
+   time. A local array of lanes would live in memory: they are variables. */
+static uint64_t hash_blocks(const unsigned char *bytes, size_t count, uint64_t hash) {
+    uint64_t a = hash, b = ~hash, c = hash ^ 0x2D358DCCAA6C78A5u, d = hash ^ 0x8BB84B93962EACC9u;
+    for (; count > 0; count--, bytes += BLOCK) {
+        a = step_wide(a, bytes);
+        b = step_wide(b, bytes + 16);
+        c = step_wide(c, bytes + 32);
+        d = step_wide(d, bytes + 48);
+    }
+    return fold(fold(hash ^ a, PRIME ^ b), fold(hash ^ c, PRIME ^ d) ^ PRIME);
 }
 
 uint64_t qn__hash(const void *data, size_t size, uint64_t seed) {
-    enum { LANES = 4, LONG = 1024 }; /* long texts in lanes, as each step waits for the one before */
     const unsigned char *bytes = data;
     uint64_t hash = seed ^ 0x9E3779B97F4A7C15u ^ size;
     size_t left = size;
     if (left >= LONG) {
-        uint64_t lanes[LANES] = {hash, ~hash, hash ^ 0x2D358DCCAA6C78A5u, hash ^ 0x8BB84B93962EACC9u};
-        for (; left >= 8 * LANES; left -= 8 * LANES, bytes += 8 * LANES)
-            for (unsigned i = 0; i < LANES; i++) lanes[i] = step(lanes[i], bytes + 8 * i);
-        for (unsigned i = 0; i < LANES; i++) hash = fold(hash ^ lanes[i], 0x589965CC75374CC3u);
+        hash = hash_blocks(bytes, left / BLOCK, hash);
+        bytes += left / BLOCK * BLOCK;
+        left %= BLOCK;
     }
     for (; left >= 8; left -= 8, bytes += 8) hash = step(hash, bytes);
     uint64_t tail = 0;
