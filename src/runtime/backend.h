@@ -100,8 +100,9 @@ typedef struct qn__code_source {
     bool background;
     void (*stored)(void *user);
     void *stored_user;
-    /* Instead of a file of the cache: such a file's bytes, or for a processor an object (code_object), for the machine
-       that runs_binary has agreed to. NULL: none. For code_object `machine` is the one to compile for. */
+    /* Instead of a file of the cache: such a file's bytes, which the file around it has a checksum of, or for a processor an
+       object (code_object), for the machine that runs_binary has agreed to. NULL: none. For code_object `machine` is the one
+       to compile for. */
     const char *binary;
     size_t binary_size;
     const char *machine;

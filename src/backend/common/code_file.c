@@ -40,7 +40,8 @@ unsigned char *qn__code_file_pack(const qn__allocator *allocator, const qn__sect
     return data;
 }
 
-bool qn__code_file_unpack(const void *data, size_t size, qn__section *sections) {
+/* Where the sections lie; what is in them is not looked at. */
+static bool find_sections(const void *data, size_t size, qn__section *sections, uint64_t *sum) {
     footer f;
     if (size < sizeof f) return false;
     const unsigned char *at = data;
@@ -53,7 +54,13 @@ bool qn__code_file_unpack(const void *data, size_t size, qn__section *sections) 
         at += sections[i].size;
         rest -= sections[i].size;
     }
-    return rest == 0 && f.sum == hash(data, size);
+    *sum = f.sum;
+    return rest == 0;
+}
+
+bool qn__code_file_unpack(const void *data, size_t size, qn__section *sections) {
+    uint64_t sum;
+    return find_sections(data, size, sections, &sum) && sum == hash(data, size);
 }
 
 bool qn__code_file_write(const qn__services *services, const char *path, const qn__section *sections) {
@@ -82,9 +89,10 @@ char *qn__code_file_read(const qn__services *services, const char *path, qn__sec
 
 qn_status qn__code_file_open(const qn__services *services, const qn__code_source *source,
                              qn__section *sections, char **memory, char *why) {
+    uint64_t sum;
     *memory = NULL;
     if (source->binary) {
-        if (qn__code_file_unpack(source->binary, source->binary_size, sections)) return QN_OK;
+        if (find_sections(source->binary, source->binary_size, sections, &sum)) return QN_OK;
         snprintf(why, QN__WHY, "the machine code is damaged");
         return QN_ERROR_IO;
     }
