@@ -545,8 +545,8 @@ QN_API void qn_text_free(qn_context *context, char *text);
 
 /* A kernel of a program; name NULL when the program has just one. It may have any number of parameters, as long as they
    take no more than the device's max_args_size. Errors: QN_ERROR_NO_KERNEL (the message lists those there are),
-   QN_ERROR_UNSUPPORTED (its parameters are too large; or it uses images or samplers, and the message has the line). Any
-   thread. */
+   QN_ERROR_UNSUPPORTED (its parameters are too large; or it uses images or samplers, and the message has the line), and
+   those of devices: on CUDA the driver puts a kernel's code on the device here, not in qn_program_create. Any thread. */
 QN_API qn_status qn_kernel_create(qn_program *program, const char *name, qn_kernel **kernel);
 QN_API void qn_kernel_destroy(qn_kernel *kernel);
 
@@ -808,8 +808,9 @@ QN_API qn_status qn_stream_close(qn_stream *stream, uint64_t timeout_ns);
    between devices, and maps, cannot be on the stream (QN_ERROR_STATE), and a graph that it launches should be launched
    on no other. On the processor all such streams together have half of the threads, beside one each; on Vulkan each has
    a queue of the driver's for itself. CUDA's driver (580.159) lets maps of 8 MiB, or what comes with them, wait for such a
-   kernel all the same: map and allocate what is large before the stream's first work. Errors: QN_ERROR_UNSUPPORTED (no QN_CAN_PERSIST, or on Vulkan no such queue is
-   left), QN_ERROR_STATE (it has been given work), QN_ERROR_ARGUMENT (the default stream). */
+   kernel all the same: map and allocate what is large before the stream's first work. So may qn_kernel_create, as
+   loading code can wait for what runs: make the kernels before, too. Errors: QN_ERROR_UNSUPPORTED (no QN_CAN_PERSIST, or
+   on Vulkan no such queue is left), QN_ERROR_STATE (it has been given work), QN_ERROR_ARGUMENT (the default stream). */
 QN_API qn_status qn_stream_set_persistent(qn_stream *stream, bool persistent);
 /* Waits for all streams of a device, at most `timeout_ns` for all together. Errors as qn_stream_wait. Any
    thread. */

@@ -235,6 +235,9 @@ typedef struct qn_backend {
     /* Compiles text for source->machine; *object is the caller's to release. NULL: it compiles for itself only. */
     qn_status (*code_object)(qn__gpu *gpu, const qn__code_source *source, char **object, size_t *size,
                              char *why);
+    /* A kernel of the code is going to be used by functions that take its number, launches and all below; comes for each
+       qn_kernel. Any thread. NULL: code_load has seen to all of them. */
+    qn_status (*kernel_prepare)(qn__gpu *gpu, qn__code *code, uint32_t kernel, char *why);
     /* A good local size for a launch that names none; every component at least 1. */
     void (*choose_local)(const qn__gpu *gpu, const qn__code *code, uint32_t kernel, const uint64_t global[3],
                          uint32_t local[3]);

@@ -38,6 +38,17 @@ static const qn__kernel_info *find(const qn_program *program, const char *name) 
     return NULL;
 }
 
+static qn_status prepare(qn_program *program, uint32_t index) {
+    const qn_device *device = program->device;
+    const qn_backend *backend = device->backend;
+    char why[QN__WHY] = "";
+    if (!backend->kernel_prepare) return QN_OK;
+    const qn_status status = backend->kernel_prepare(device->gpu, program->code, index, why);
+    if (!status) return QN_OK;
+    return qn__fail(program->object.context, status, "qn_kernel_create: %s: %s", device->name,
+                    qn__reason(why, status));
+}
+
 qn_status qn_kernel_create(qn_program *program, const char *name, qn_kernel **out) {
     if (out) *out = NULL;
     qn_status status = qn__check(program, QN__OBJECT_PROGRAM, "qn_kernel_create", "program");
@@ -51,11 +62,14 @@ qn_status qn_kernel_create(qn_program *program, const char *name, qn_kernel **ou
                         "qn_kernel_create: the %u parameters of %.100s take %u bytes; %s allows %u",
                         (unsigned)info->num_params, info->name, (unsigned)info->args_size, device->name,
                         (unsigned)device->info.max_args_size);
+    const uint32_t index = (uint32_t)(info - program->info.kernels);
+    status = prepare(program, index);
+    if (status) return status;
     qn_kernel *kernel = qn__object_new(program->object.context, QN__OBJECT_KERNEL);
     if (!kernel) return QN_ERROR_OUT_OF_MEMORY;
     kernel->program = program;
     kernel->info = info;
-    kernel->index = (uint32_t)(info - program->info.kernels);
+    kernel->index = index;
     qn__retain(&program->object);
     *out = kernel;
     return QN_OK;

@@ -9,6 +9,7 @@
 #include "api_support.h"
 #include "backend/cuda/driver.h"
 #include "find_fake.h"
+#include "util/hash.h"
 
 static const char source[] = "kernel void fill(global uint *p, uint value, uint n) {\n"
                              "    if (get_global_id(0) < n) p[get_global_id(0)] = value;\n"
@@ -164,6 +165,67 @@ static void packed_code_is_only_loaded(void **state) {
         qn_text_free(r.context, data);
         qn_program_destroy(loaded);
     }
+    drop_rig(&r);
+    nothing_left();
+}
+
+static qn_program_desc pack_machine_code(const rig *r, char **data) {
+    const qn_program_desc program = {.source = source};
+    const qn_pack_desc pack = {.program = &program, .devices = "cuda:0"};
+    qn_program_desc packed = {0};
+    assert_ok(r->context, qn_program_pack(r->context, &pack, data, &packed.binary_size, NULL));
+    packed.binary = *data;
+    return packed;
+}
+
+/* The driver is asked about a kernel once, when it is first wanted: loading a program costs no more than its code. */
+static void kernels_are_found_when_they_are_made(void **state) {
+    (void)state;
+    rig r = make_rig(&no_cache);
+    char *data;
+    const qn_program_desc packed = pack_machine_code(&r, &data);
+    const long found = fake.count("cuModuleGetFunction"), asked = fake.count("cuFuncGetAttribute");
+    qn_program *loaded;
+    assert_ok(r.context, qn_program_create(r.device, &packed, &loaded));
+    assert_int_equal(fake.count("cuModuleGetFunction"), found);
+    assert_int_equal(fake.count("cuFuncGetAttribute"), asked);
+    qn_kernel *kernel = NULL;
+    fake.fault("cuModuleGetFunction", 1, 500);
+    assert_fails(r.context, qn_kernel_create(loaded, "fill", &kernel), QN_ERROR_DRIVER,
+                 "qn_kernel_create: cuda:0: kernel fill: ");
+    assert_null(kernel);
+    for (int i = 0; i < 3; i++) make_kernel(loaded, r.context, "fill");
+    assert_int_equal(fake.count("cuModuleGetFunction"), found + 2);
+    qn_kernel_destroy(r.fill);
+    r.fill = make_kernel(loaded, r.context, "fill");
+    assert_ok(r.context, fill(&r, 6));
+    uint32_t back[1];
+    assert_ok(r.context, qn_buffer_read(r.buffer, 0, back, sizeof back));
+    assert_int_equal(back[0], 6);
+    qn_text_free(r.context, data);
+    drop_rig(&r);
+    nothing_left();
+}
+
+/* Machine code that lacks a kernel of the description. */
+static void absent_kernels_are_told(void **state) {
+    (void)state;
+    rig r = make_rig(&no_cache);
+    char *data;
+    const qn_program_desc packed = pack_machine_code(&r, &data);
+    char *image = data;
+    while (memcmp(image, "\177ELF", 4) != 0) image++;
+    char *name = strstr(image + 4, ".entry bad(");
+    assert_non_null(name);
+    name[strlen(".entry ")] = 'm';
+    const uint64_t sum = qn__hash(data, packed.binary_size - 8, 0);
+    memcpy(data + packed.binary_size - 8, &sum, sizeof sum);
+    qn_program *loaded;
+    qn_kernel *kernel;
+    assert_ok(r.context, qn_program_create(r.device, &packed, &loaded));
+    assert_fails(r.context, qn_kernel_create(loaded, "bad", &kernel), QN_ERROR_DRIVER, "kernel bad: ");
+    make_kernel(loaded, r.context, "hang");
+    qn_text_free(r.context, data);
     drop_rig(&r);
     nothing_left();
 }
@@ -866,6 +928,8 @@ int main(void) {
         cmocka_unit_test(second_start_compiles_nothing),
         cmocka_unit_test(host_memory_goes_to_other_devices),
         cmocka_unit_test(packed_code_is_only_loaded),
+        cmocka_unit_test(kernels_are_found_when_they_are_made),
+        cmocka_unit_test(absent_kernels_are_told),
         cmocka_unit_test(devices_copy_by_themselves),
         cmocka_unit_test(a_loss_ends_the_waits_of_others),
         cmocka_unit_test(a_loss_ends_what_was_held),

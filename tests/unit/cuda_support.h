@@ -82,7 +82,12 @@ static const qn__code_info info = {
 static qn_status load(device *d, const char *ptx, const char *path) {
     qn__code_source source = {
         .text = ptx, .text_size = ptx ? strlen(ptx) : 0, .info = &info, .binary_path = path};
-    return cuda->code_load(d->gpu, &source, &d->code, d->why);
+    qn_status status = cuda->code_load(d->gpu, &source, &d->code, d->why);
+    if (status) return status;
+    for (uint32_t i = 0; !status && i < NUM_KERNELS; i++)
+        status = cuda->kernel_prepare(d->gpu, d->code, i, d->why);
+    if (status) cuda->code_unload(d->gpu, d->code), d->code = NULL;
+    return status;
 }
 
 static device open_device(void) {

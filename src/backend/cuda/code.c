@@ -1,5 +1,6 @@
 /* From PTX to loaded code: the driver's linker makes a cubin, which is loaded, and kept in the cache's file. From
-   that file nothing is compiled. */
+   that file nothing is compiled. The driver puts a kernel on the device when it is first asked about it, which takes
+   longer than all else where there is a cubin: that waits until somebody wants the kernel. */
 #include <stdio.h>
 #include <string.h>
 
@@ -92,10 +93,9 @@ static qn__cu_result prepare_local(qn__gpu *gpu, qn__cuda_kernel *kernel, const 
                                  (int)gpu->shared_memory - declared);
 }
 
-static qn_status find_kernel(qn__gpu *gpu, qn__code *code, uint32_t index, char *why) {
+static qn_status find_kernel(qn__gpu *gpu, const qn__code *code, const qn__kernel_info *info,
+                             qn__cuda_kernel *kernel, char *why) {
     const qn__cu *cu = gpu->cu;
-    const qn__kernel_info *info = &code->info->kernels[index];
-    qn__cuda_kernel *kernel = &code->kernels[index];
     int threads = 0, registers = 0;
     kernel->name = qn__cuda_intern(gpu, info->name);
     if (!kernel->name) return QN_ERROR_OUT_OF_MEMORY;
@@ -118,11 +118,7 @@ static qn_status load(qn__gpu *gpu, qn__code *code, const qn__code_source *sourc
     code->kernels = qn__allocate_zeroed(allocator, (source->info->num_kernels + 1) * sizeof *code->kernels);
     if (!code->kernels) return QN_ERROR_OUT_OF_MEMORY;
     if (source->info->num_kernels == 0) return QN_OK;
-    qn_status status =
-        source->text ? compile_text(gpu, code, source, why) : load_binary(gpu, code, source, why);
-    for (uint32_t i = 0; !status && i < source->info->num_kernels; i++)
-        status = find_kernel(gpu, code, i, why);
-    return status;
+    return source->text ? compile_text(gpu, code, source, why) : load_binary(gpu, code, source, why);
 }
 
 qn_status qn__cuda_code_load(qn__gpu *gpu, const qn__code_source *source, qn__code **out, char *why) {
@@ -137,6 +133,28 @@ qn_status qn__cuda_code_load(qn__gpu *gpu, const qn__code_source *source, qn__co
     else
         *out = code;
     return status;
+}
+
+static bool is_prepared(qn__gpu *gpu, const qn__cuda_kernel *kernel) {
+    pthread_mutex_lock(&gpu->lock);
+    const bool prepared = kernel->function != NULL;
+    pthread_mutex_unlock(&gpu->lock);
+    return prepared;
+}
+
+/* Several threads may find the same; who launches reads what the first has written. */
+qn_status qn__cuda_kernel_prepare(qn__gpu *gpu, qn__code *code, uint32_t index, char *why) {
+    qn__cuda_kernel *kernel = &code->kernels[index], found = {0};
+    if (is_prepared(gpu, kernel)) return QN_OK;
+    if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
+    const bool entered = qn__cuda_enter(gpu);
+    const qn_status status = find_kernel(gpu, code, &code->info->kernels[index], &found, why);
+    qn__cuda_leave(gpu, entered);
+    if (status) return status;
+    pthread_mutex_lock(&gpu->lock);
+    if (!kernel->function) *kernel = found;
+    pthread_mutex_unlock(&gpu->lock);
+    return QN_OK;
 }
 
 void qn__cuda_code_unload(qn__gpu *gpu, qn__code *code) {

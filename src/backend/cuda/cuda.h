@@ -80,8 +80,8 @@ struct qn__gpu {
 };
 
 typedef struct qn__cuda_kernel {
-    qn__cu_function function;
-    const char *name; /* the gpu's */
+    qn__cu_function function; /* NULL: not asked for yet; set under the gpu's lock */
+    const char *name;         /* the gpu's */
     uint32_t max_threads, registers;
     uint64_t static_local; /* bytes of a launch's local memory that are not dynamic */
 } qn__cuda_kernel;
@@ -257,6 +257,7 @@ void qn__cuda_base_release(qn__gpu *gpu, qn__cuda_base *base);
 
 /* code.c */
 qn_status qn__cuda_code_load(qn__gpu *gpu, const qn__code_source *source, qn__code **code, char *why);
+qn_status qn__cuda_kernel_prepare(qn__gpu *gpu, qn__code *code, uint32_t kernel, char *why);
 void qn__cuda_code_unload(qn__gpu *gpu, qn__code *code);
 
 /* replay.c */

@@ -210,6 +210,7 @@ const qn_backend qn__backend_cuda = {
     .code_unload = qn__cuda_code_unload,
     .find_machine = find_machine,
     .runs_binary = runs_binary,
+    .kernel_prepare = qn__cuda_kernel_prepare,
     .choose_local = qn__cuda_choose_local,
     .kernel_resources = qn__cuda_kernel_resources,
     .replay_create = qn__cuda_replay_create,
