@@ -20,6 +20,7 @@ typedef struct reading {
     uint64_t values[QN__REACH_MOST];
     bool known[QN__REACH_MOST];
     bool wanted[QN__REACH_MOST]; /* by the access at hand */
+    bool varies[QN__REACH_MOST]; /* from work-item to work-item */
 } reading;
 
 /* One access: its condition list lies behind it. */
@@ -121,6 +122,19 @@ static void want(reading *r, const access *a) {
     }
 }
 
+static bool is_of_item(unsigned op) {
+    return op == IR_GLOBAL_ID || op == IR_LOCAL_ID || op == IR_GROUP_ID || op == IR_LOCAL_SIZE;
+}
+
+static void find_varying(reading *r) {
+    for (uint32_t i = 0; i < r->num_nodes; i++) {
+        const uint32_t *node = r->nodes + i * (size_t)QN__REACH_NODE;
+        r->varies[i] = is_of_item(node[0] & 255);
+        for (unsigned k = 0; k < num_operands(node) && k < 3; k++)
+            if (node[1 + k] < i) r->varies[i] |= r->varies[node[1 + k]];
+    }
+}
+
 /* All wanted nodes for a work-item. What is not known makes what depends on it unknown. */
 static void evaluate(reading *r, const uint64_t id[3]) {
     for (uint32_t i = 0; i < r->num_nodes; i++) {
@@ -146,6 +160,17 @@ static bool is_done(const reading *r, const access *a) {
         if (!r->known[node] || (r->values[node] & 1) != (a->conditions[i] & 1)) return false;
     }
     return r->known[a->node];
+}
+
+/* Whether no work-item does the access: a condition that is the same for all does not hold, or is not known. Values are those
+   of any work-item. */
+static bool is_never_done(const reading *r, const access *a) {
+    for (uint32_t i = 0; i < a->num_conditions; i++) {
+        const uint32_t node = a->conditions[i] / 2;
+        if (r->varies[node]) continue;
+        if (!r->known[node] || (r->values[node] & 1) != (a->conditions[i] & 1)) return true;
+    }
+    return false;
 }
 
 /* ---- work-items to look at ---- */
@@ -205,6 +230,8 @@ static uint64_t reach_of(reading *r, const access *a) {
     places dims[3] = {{{0}, 0}};
     uint64_t near[3], id[3], most = 0;
     want(r, a);
+    evaluate(r, r->range->offset);
+    if (is_never_done(r, a)) return 0;
     for (unsigned further = 0; further < 2; further++) {
         for (unsigned d = 0; d < 3; d++) near[d] = r->range->offset[d] + (further && r->range->global[d] > 1);
         for (unsigned d = 0; d < 3; d++) find_places(r, a, d, near, &dims[d]);
@@ -226,6 +253,7 @@ uint64_t qn__reach(const qn__kernel_info *kernel, uint32_t param, const unsigned
     access a;
     uint64_t most = 0;
     if (!begin(&r, kernel) || !range->global[0] || !range->global[1] || !range->global[2]) return 0;
+    find_varying(&r);
     const uint32_t *at = r.accesses;
     for (uint32_t i = 0; i < r.num_accesses && next(&r, &at, &a); i++) {
         const uint64_t reach = a.param == param ? reach_of(&r, &a) : 0;

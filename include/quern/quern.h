@@ -690,7 +690,8 @@ static inline qn_arg qn_arg_bytes(const void *data, uint64_t size) {
     arg.value.bytes = data;
     return arg;
 }
-/* A null pointer for a buffer. */
+/* A null pointer for a buffer. The kernel may test for it; a launch that is sure to follow it is refused, as far as
+   qn_kernel_required_size can tell. */
 static inline qn_arg qn_arg_null(void) {
     qn_arg arg = {QN_ARG_NULL, 0, {0}};
     return arg;
@@ -724,8 +725,8 @@ static inline qn_arg qn_arg_null(void) {
 #define QN_NO_ARGS       NULL, 0
 
 /* The least bytes that the buffer for a parameter must have for a launch with these arguments: what some work-item is
-   sure to access, as far as it follows from ids, sizes and arguments by value, and conditions on these. 0: nothing is
-   known, or it is no buffer. A smaller buffer is a mistake; a larger one may be one too. `args` is as for qn_launch,
+   sure to access, as far as it follows from ids, sizes and arguments by value, and conditions on these; of an access
+   elsewhere its own bytes. 0: nothing is known, or it is no buffer. A smaller buffer is a mistake; a larger one may be one too. `args` is as for qn_launch,
    but of buffers and local memory nothing is looked at. Where `local` is zeros and the kernel does not require a size,
    what depends on it is not known; nor is anything of programs that are not optimised (opt_level -1, debug). Errors:
    QN_ERROR_NULL, QN_ERROR_RANGE (param), QN_ERROR_ARGUMENT_COUNT, QN_ERROR_KERNEL_ARGUMENT, QN_ERROR_OUT_OF_MEMORY. Any

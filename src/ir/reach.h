@@ -3,8 +3,9 @@
        signature of the ops (a file may be read by another build, which then knows nothing), number of nodes, of accesses
        nodes     expressions of integers without memory, each of four words: op | kind << 8 | kind of operand 0 << 16,
                  and operands by number of an earlier node
-       accesses  parameter, node of the first byte's distance from the buffer's begin (an i64), bytes, number of conditions,
-                 then a word each: node * 2 + the value that it must have
+       accesses  parameter, node of the first byte's distance from the buffer's begin (an i64; 0 where it is not known, for
+                 the buffer has that many bytes at least), bytes, number of conditions, then a word each: node * 2 + the
+                 value that it must have
    An access is done by each work-item for which all of its conditions hold. */
 #ifndef QN__REACH_H
 #define QN__REACH_H

@@ -1,5 +1,6 @@
-/* Finds the accesses to buffers that a kernel is sure to do: those whose place and conditions are integers made of ids, sizes
-   and arguments by value. The IR stays as it is; the findings go to ir_function.reach, as ir/reach.h describes them.
+/* Finds the accesses to buffers that a kernel is sure to do: those whose conditions are integers made of ids, sizes and
+   arguments by value. Where the place is none, only the bytes of the access are known to be there. The IR stays as it is; the
+   findings go to ir_function.reach, as ir/reach.h describes them.
 
        kernel @f(%0.x: ptr.global buffer, %1.n: i32 value)          x, at 4 * global_id(0), 4 bytes,
            ... if (global_id(0) < %1.n) { store x[global_id(0)] }   where global_id(0) < n
@@ -96,28 +97,32 @@ static uint32_t sum(finder *f, uint32_t a, uint32_t b) {
     return a == none || b == none ? none : add_node(f, IR_ADD, IR_I64, IR_I64, a, b, 0);
 }
 
-/* The distance of a pointer from the buffer of an argument, which is given too. */
-static uint32_t distance(finder *f, const ir_value *pointer, int64_t offset, uint32_t *param) {
+/* The argument whose buffer the pointer leads into, or none. */
+static uint32_t buffer_of(const finder *f, const ir_value *pointer) {
+    while (qn__defined_by(pointer, IR_PTR_ADD)) pointer = pointer->def->operands[0];
+    const bool is_buffer =
+        pointer->value_kind == IR_VALUE_ARG && f->kernel->args.data[pointer->index].arg_kind == IR_ARG_BUFFER;
+    return is_buffer ? pointer->index : none;
+}
+
+/* The pointer's distance from the begin of that buffer. */
+static uint32_t distance(finder *f, const ir_value *pointer, int64_t offset) {
     uint32_t total = none;
-    while (qn__defined_by(pointer, IR_PTR_ADD)) {
-        const ir_instr *add = pointer->def;
-        const uint32_t bytes = express(f, add->operands[1], 0);
+    for (; qn__defined_by(pointer, IR_PTR_ADD); pointer = pointer->def->operands[0]) {
+        const uint32_t bytes = express(f, pointer->def->operands[1], 0);
         if (bytes == none) return none;
         total = total == none ? bytes : sum(f, total, bytes);
-        offset += add->attr.offset;
-        pointer = add->operands[0];
+        offset += pointer->def->attr.offset;
     }
-    if (pointer->value_kind != IR_VALUE_ARG || f->kernel->args.data[pointer->index].arg_kind != IR_ARG_BUFFER)
-        return none;
-    *param = pointer->index;
     const uint32_t constant = offset || total == none ? add_const(f, IR_I64, (uint64_t)offset) : none;
     return total == none ? constant : constant == none ? total : sum(f, total, constant);
 }
 
 static void note(finder *f, const ir_value *pointer, int64_t offset, uint64_t size) {
-    uint32_t param = 0;
-    if (f->num_accesses == QN__REACH_MOST || size > UINT32_MAX) return;
-    const uint32_t begin = distance(f, pointer, offset, &param);
+    const uint32_t param = buffer_of(f, pointer);
+    if (param == none || f->num_accesses == QN__REACH_MOST || size > UINT32_MAX) return;
+    uint32_t begin = distance(f, pointer, offset);
+    if (begin == none) begin = add_const(f, IR_I64, 0);
     if (begin == none) return;
     const uint32_t words[] = {param, begin, (uint32_t)size, (uint32_t)f->conditions.len};
     for (size_t i = 0; i < QN__COUNT(words); i++) qn__vec_push(f->arena, &f->accesses, words[i]);

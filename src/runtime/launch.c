@@ -18,6 +18,7 @@ typedef struct launch {
     qn_context *context;
     uint64_t local_memory;
     uint32_t num_buffers; /* of bindings and uses */
+    bool may_have_null;   /* a null pointer among the arguments */
     /* The usual ones below; of a larger kernel, parts of `memory`. */
     unsigned char *args; /* the argument block */
     qn__binding *bindings;
@@ -139,6 +140,8 @@ static qn_status store_buffer(launch *l, uint32_t index, const qn_arg *arg) {
                 "%s: parameter %u of %s, '%s %s': the buffer is of another device or context", l->function,
                 (unsigned)index + 1, l->info->name, param->type_name, param->name);
         bind_buffer(l, index, buffer);
+    } else {
+        l->may_have_null = true;
     }
     return QN_OK;
 }
@@ -295,6 +298,7 @@ static void keep_args(launch *l, const qn__graph_step *before) {
     memcpy(l->extents, command->extents, command->num_extents * sizeof *l->extents);
     l->num_buffers = command->num_bindings;
     l->local_memory = command->local_memory;
+    l->may_have_null = true;
 }
 
 static void keep_sizes(qn__command *command, const qn__command *before) {
@@ -302,6 +306,23 @@ static void keep_sizes(qn__command *command, const qn__command *before) {
     memcpy(command->global, before->global, sizeof command->global);
     memcpy(command->offset, before->offset, sizeof command->offset);
     memcpy(command->local, before->local, sizeof command->local);
+}
+
+/* Kernels may look at a pointer and leave it alone where it is null. What is sure to follow it would end the process, or take
+   the device along. */
+static qn_status check_nulls(const launch *l, const qn__command *command) {
+    qn__reach_range range;
+    for (int d = 0; d < 3; d++) {
+        range.global[d] = command->global[d];
+        range.offset[d] = command->offset[d];
+        range.local[d] = command->local[d];
+    }
+    for (uint32_t i = 0; i < l->info->num_params; i++) {
+        const bool is_null = l->info->params[i].kind == QN__PARAM_BUFFER && !l->extents[i];
+        if (is_null && qn__reach(l->info, i, l->args, &range))
+            return wrong(l, i, "it is null, and the kernel accesses it");
+    }
+    return QN_OK;
 }
 
 /* The whole command, checked. Of an empty launch the global size is 0. before: what stands for arguments and a range that
@@ -318,6 +339,7 @@ static qn_status prepare(launch *l, qn__command *command, const qn_range *range,
     else if (!status)
         status = set_sizes(l, range, command);
     if (range && range->global[0] == 0) command->global[0] = 0;
+    if (!status && l->may_have_null && command->global[0]) status = check_nulls(l, command);
     command->bindings = l->bindings;
     command->num_bindings = l->num_buffers;
     command->extents = l->extents;
@@ -367,6 +389,7 @@ static qn_status begin(launch *l, const char *function, qn_kernel *kernel, qn__c
     l->context = kernel->object.context;
     l->local_memory = info->static_local;
     l->num_buffers = 0;
+    l->may_have_null = false;
     if (!make_room(l)) return qn__fail_memory(l->context, info->args_size);
     for (uint32_t i = 0; i < info->args_size; i += 16) memset(l->args + i, 0, 16); /* in registers */
     *command = (qn__command){.kind = QN__COMMAND_LAUNCH,

@@ -149,6 +149,9 @@ class Compile(ToolTest):
         kernel = json.loads(self.quern("compile", self.write("k.cl", source), "--reflect"))["kernels"][0]
         self.assertEqual(kernel["params"][0]["required_sizes"], ["(get_global_id(0) << 2) + 4 if get_global_id(0) < n"])
         self.assertNotIn("required_sizes", kernel["params"][1])
+        source = "kernel void k(global int *x, global int *y) { x[y[get_global_id(0)]] = 1; }"
+        kernel = json.loads(self.quern("compile", self.write("k.cl", source), "--reflect"))["kernels"][0]
+        self.assertEqual(kernel["params"][0]["required_sizes"], ["0 + 4"])
 
 
 if __name__ == "__main__":

@@ -11,6 +11,11 @@ from support import COMPILE_ERROR, OK, QUERN, RUN_FAILED, SAXPY, USAGE, DIFFEREN
 COPY = "kernel void copy(global const T *in, global T *out) { out[get_global_id(0)] = in[get_global_id(0)]; }"
 
 
+def is_sanitized():
+    with open(QUERN, "rb") as file:
+        return b"__asan_init" in file.read()
+
+
 class Values(ToolTest):
     def test_saxpy(self):
         self.assertEqual(self.run_kernel(SAXPY, "--global", 4, "int:4", "float:2", "buf:float:4=1,2,3,4", "buf:float:4=1@-"),
@@ -66,6 +71,20 @@ class Values(ToolTest):
             int i = get_local_id(0); tmp[i] = i; barrier(CLK_LOCAL_MEM_FENCE);
             out[i] = maybe ? -1 : tmp[3 - i]; }"""
         self.assertEqual(self.run_kernel(source, "--global", 4, "--local", 4, "local:16", "null", "buf:int:4@-"), "out = 3, 2, 1, 0\n")
+
+    def test_null_that_is_followed(self):
+        """Refused where that is sure; else the process ends with a sentence, interpreted or compiled."""
+        source = """kernel void sure(global int *x, global int *y) { x[get_global_id(0)] = y[get_global_id(0)]; }
+            kernel void led(global int *x, global int *y) { if (x[get_global_id(0)] == 0) y[0] = 1; }"""
+        args = ("--global", 4, "--device", "cpu", "buf:int:4", "null")
+        self.run_kernel(source, "--kernel", "sure", *args, status=USAGE,
+                        error="parameter 2 of sure, 'int* y': it is null, and the kernel accesses it")
+        self.run_kernel(source, "--kernel", "led", *args, status=RUN_FAILED, env={"QUERN_CC": "none"},
+                        error="kernel.cl:2: work-item 0 writes 4 bytes through 'y', which is null")
+        if is_sanitized():
+            self.skipTest("the sanitizer tells of the fault itself")
+        self.run_kernel(source, "--kernel", "led", *args, "--time", 1, status=RUN_FAILED,
+                        error="quern: run: kernel.cl: a kernel accesses memory outside of its buffers")
 
     def test_wrong_values(self):
         source = "kernel void k(uchar v, global int *out) { out[0] = v; }"

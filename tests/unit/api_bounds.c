@@ -44,7 +44,7 @@ static const char source[] =
     "kernel void grid(global int *x, int n) { x[get_global_id(1) * 2 + get_global_id(0)] = n; }\n" /* 31 */
     "kernel void tells(global ulong *to, global int *x) { to[0] = (ulong)x; }\n"
     "kernel void follows(global ulong *from, int n) { ((global int *)from[0])[n] = 7; }\n" /* 33 */
-    "kernel void one(global int *x, global int *y) { x[0] = 2; y[0] = 1; }\n"              /* 34 */
+    "kernel void one(global int *x, global int *y) { if (x[0] != 2) y[0] = 1; }\n"         /* 34 */
     "constant char text[4] = \"abc\", bare[3] = {'d', 'e', 'f'};\n"
     "kernel void prints(global int *x, int n) { printf(\"%d %s %c\\n\", 1, n < 4 ? text + n : text - n, "
     "'z'); }\n"                                                                                   /* 36 */

@@ -35,6 +35,9 @@ static const char source[] =
     "n; }\n"
     "kernel void behind_memory(global int *x, int n) { if (x[0] != 1234) return; x[get_global_id(0) + n] = "
     "1; }\n"
+    "kernel void led(global int *x, global int *to) { x[to[get_global_id(0)]] = 1; }\n"
+    "kernel void choosy(global int *x, global int *y, int n) {\n"
+    "    int i = get_global_id(0), t = y ? y[i] : 0; if (n > 3) x[t] = 1; }\n"
     "kernel void never(global int *x, int n) { if (n < -1000) x[get_global_id(0)] = 1; }\n"
     "kernel void left(global int *x, int n) {\n"
     "    for (int k = 0; k < 4; k++) if (x[k] == n) return; x[get_global_id(0) + 1000] = 1; }\n"
@@ -130,6 +133,60 @@ static void every_device_knows(void **state) {
     assert_int_equal(system(command), 0);
 }
 
+/* Where is not known, but an access takes its own bytes at least. */
+static void unknown_places_take_their_size(void **state) {
+    (void)state;
+    fixture f = make_fixture("cpu", source, "led");
+    const qn_arg args[] = {qn_arg_null(), qn_arg_null()};
+    uint64_t bytes;
+    assert_ok(f.context, qn_kernel_required_size(f.kernel, 0, QN_RANGE(10), args, 2, &bytes));
+    assert_int_equal(bytes, 4);
+    assert_ok(f.context, qn_kernel_required_size(f.kernel, 1, QN_RANGE(10), args, 2, &bytes));
+    assert_int_equal(bytes, 40);
+    qn_context_destroy(f.context);
+}
+
+/* A launch that is sure to follow a null pointer would end the process, or take the device along. */
+static void null_pointers_are_refused_where_they_are_followed(void **state) {
+    (void)state;
+    fixture f = make_fixture(test_device(), source, "led");
+    qn_kernel *choosy = make_kernel(f.program, f.context, "choosy"),
+              *guarded = make_kernel(f.program, f.context, "guarded");
+    const int zeros[16] = {0};
+    qn_buffer *buffer = make_buffer(f.device, sizeof zeros, zeros);
+    qn_stream *stream;
+    qn_graph *graph;
+    assert_ok(f.context, qn_stream_create(f.device, &stream));
+    assert_fails(f.context, qn_launch(NULL, f.kernel, QN_RANGE(4), QN_ARGS(qn_arg_null(), buffer)),
+                 QN_ERROR_KERNEL_ARGUMENT,
+                 "qn_launch: parameter 1 of led, 'int* x': it is null, and the kernel accesses it");
+    assert_fails(f.context, qn_launch(NULL, f.kernel, QN_RANGE(4), QN_ARGS(buffer, qn_arg_null())),
+                 QN_ERROR_KERNEL_ARGUMENT, "parameter 2 of led, 'int* to': it is null");
+    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(0), QN_ARGS(buffer, qn_arg_null())));
+    /* the kernel looks at it itself, or does not come by */
+    assert_ok(f.context, qn_launch(NULL, choosy, QN_RANGE(4), QN_ARGS(buffer, qn_arg_null(), 5)));
+    assert_ok(f.context, qn_launch(NULL, choosy, QN_RANGE(4), QN_ARGS(qn_arg_null(), buffer, 3)));
+    assert_fails(f.context, qn_launch(NULL, choosy, QN_RANGE(4), QN_ARGS(qn_arg_null(), buffer, 4)),
+                 QN_ERROR_KERNEL_ARGUMENT, "parameter 1 of choosy");
+    assert_ok(f.context, qn_launch(NULL, guarded, QN_RANGE(4), QN_ARGS(qn_arg_null(), 0)));
+    assert_ok(f.context, qn_device_wait(f.device, QN_FOREVER));
+    /* graphs, and what is set in them */
+    assert_ok(f.context, qn_graph_begin(stream));
+    assert_fails(f.context, qn_launch(stream, guarded, QN_RANGE(4), QN_ARGS(qn_arg_null(), 1)),
+                 QN_ERROR_KERNEL_ARGUMENT, "parameter 1 of guarded");
+    assert_ok(f.context, qn_launch(stream, guarded, &(qn_range){.global = {4}, .offset = {8}},
+                                   QN_ARGS(qn_arg_null(), 8)));
+    assert_ok(f.context, qn_graph_end(stream, &graph));
+    assert_fails(f.context, qn_graph_set_launch(graph, 0, QN_RANGE(4), QN_NO_ARGS), QN_ERROR_KERNEL_ARGUMENT,
+                 "qn_graph_set_launch: parameter 1 of guarded, 'int* x': it is null");
+    assert_fails(f.context, qn_graph_set_launch(graph, 0, NULL, QN_ARGS(qn_arg_null(), 9)),
+                 QN_ERROR_KERNEL_ARGUMENT, "parameter 1 of guarded");
+    assert_ok(f.context, qn_graph_set_launch(graph, 0, QN_RANGE(4), QN_ARGS(buffer, 9)));
+    assert_ok(f.context, qn_graph_launch(stream, graph));
+    assert_ok(f.context, qn_stream_wait(stream, QN_FOREVER));
+    qn_context_destroy(f.context);
+}
+
 static void what_is_not_known_is_nothing(void **state) {
     (void)state;
     fixture f = make_fixture("cpu", source, "groups");
@@ -177,6 +234,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_the_least),
         cmocka_unit_test(every_device_knows),
+        cmocka_unit_test(unknown_places_take_their_size),
+        cmocka_unit_test(null_pointers_are_refused_where_they_are_followed),
         cmocka_unit_test(what_is_not_known_is_nothing),
         cmocka_unit_test(wrong_calls_are_refused),
     };

@@ -523,6 +523,7 @@ static int run(int argc, char **argv) {
     int result = run_parse(argc, argv, o);
     if (!result && qn_context_create(NULL, &context))
         result = tool_fail(TOOL_RUN_FAILED, "no context: out of memory");
+    if (!result) faults_watch(o->program.path);
     if (!result) result = is_chain(o->program.path) ? chain_run(context, o) : build_and_run(context, o);
     run_free(o);
     qn_context_destroy(context);
