@@ -1,5 +1,5 @@
-/* quern_bench: quern's CPU device beside PoCL, on the same kernels, sizes and number of threads. Each case is
-   run by one engine and the other in turn; what is shown is the median. Every result is checked first. */
+/* quern_bench: quern's CPU device beside PoCL, or beside itself compiled otherwise, on the same kernels, sizes and number of
+   threads. Each case is run by one engine and the other in turn; what is shown is the median. Every result is checked first. */
 #include "bench.h"
 
 #include "shipped.h"
@@ -10,10 +10,17 @@
 #include <unistd.h>
 
 enum { NUM_ENGINES = 2, MAX_REPEAT = 1000 };
-static const engine_type *const engine_types[NUM_ENGINES] = {&engine_quern, &engine_pocl};
+
+/* The peer: another engine, or quern with -qn-tune. */
+typedef struct peer {
+    const engine_type *type;
+    const char *name, *key; /* in the table, in the JSON */
+} peer;
+static const peer pocl = {&engine_pocl, "PoCL", "pocl"}, tuned = {&engine_quern, "tuned", "tuned"};
 
 typedef struct options {
-    const char *only, *json;
+    const char *only, *json, *tune;
+    const peer *peer;
     bool quick, cpu_time;
     unsigned repeat, threads;
 } options;
@@ -30,13 +37,14 @@ typedef struct outcome {
 static const char help[] =
     "quern_bench: quern's CPU device against PoCL, and the cost of starting\n"
     "usage: quern_bench [--only NAME[,NAME...]] [--quick] [--repeat N] [--threads N] [--json FILE] "
-    "[--cpu-time] [--list]\n"
+    "[--cpu-time] [--tune WORDS] [--list]\n"
     "  --only NAME   only cases whose name begins so; also \"startup\"\n"
     "  --quick       small sizes, few runs: does it work, not how fast\n"
     "  --repeat N    runs of each case by each engine (else by time: 7 to 51)\n"
     "  --threads N   threads of both engines (else one per processor)\n"
     "  --json FILE   all figures, also as JSON\n"
     "  --cpu-time    processor time over threads instead of wall-clock time: for a machine that is busy\n"
+    "  --tune WORDS  in place of PoCL: quern itself, compiled with -qn-tune=WORDS (\"\": as it is)\n"
     "  --list        names of the cases\n"
     "example: quern_bench --only matmul,nbody --json build/bench.json\n";
 
@@ -51,10 +59,13 @@ static bool selected(const char *list, const char *name) {
     return false;
 }
 
+static const engine_type *engine_at(const options *opt, int e) { return e ? opt->peer->type : &engine_quern; }
+
 /* ---- one case ---- */
 
 /* A first run, its result checked. */
-static bool verify(const engine_type *type, session *s, const workload *load, outcome *o, int e) {
+static bool verify(const options *opt, session *s, const workload *load, outcome *o, int e) {
+    const engine_type *type = engine_at(opt, e);
     char why[WHY_SIZE] = "";
     void *result = bench_alloc(load->buffers[load->result].size);
     bool fine = type->reset(s) && type->run(s, why) && type->read(s, load->result, result);
@@ -65,7 +76,7 @@ static bool verify(const engine_type *type, session *s, const workload *load, ou
             snprintf(why, sizeof why, "wrong result: error %.3g, allowed %.3g", o->error[e], o->which->bound);
     }
     if (!fine) fprintf(stderr, "quern_bench: %s by %s: %s\n", o->which->name, type->name, why);
-    if (!fine && e == 0) o->wrong = true;
+    if (!fine && type == &engine_quern) o->wrong = true;
     free(result);
     return fine;
 }
@@ -90,11 +101,11 @@ static void time_sessions(const options *opt, session **sessions, outcome *o) {
     static double times[NUM_ENGINES][MAX_REPEAT];
     double once = 0;
     for (int e = 0; e < NUM_ENGINES; e++)
-        if (sessions[e]) once = fmax(once, timed_run(opt, engine_types[e], sessions[e]));
+        if (sessions[e]) once = fmax(once, timed_run(opt, engine_at(opt, e), sessions[e]));
     unsigned repeat = choose_repeat(opt, once);
     for (unsigned i = 0; i < repeat; i++)
         for (int e = 0; e < NUM_ENGINES; e++)
-            if (sessions[e]) times[e][i] = timed_run(opt, engine_types[e], sessions[e]);
+            if (sessions[e]) times[e][i] = timed_run(opt, engine_at(opt, e), sessions[e]);
     for (int e = 0; e < NUM_ENGINES; e++) {
         if (!sessions[e]) continue;
         o->median_ms[e] = bench_median(times[e], repeat);
@@ -102,24 +113,30 @@ static void time_sessions(const options *opt, session **sessions, outcome *o) {
     }
 }
 
+static session *prepare(const options *opt, engine **engines, const workload *load, outcome *o, int e) {
+    char why[WHY_SIZE] = "", tuning[256];
+    const engine_type *type = engine_at(opt, e);
+    const char *options = o->which->options;
+    if (!engines[e]) return NULL;
+    snprintf(tuning, sizeof tuning, "%s -qn-tune=%s", options ? options : "", opt->tune ? opt->tune : "");
+    session *s = type->prepare(engines[e], shipped_kernel(o->which->file), opt->tune && e ? tuning : options,
+                               load, why);
+    if (!s) {
+        fprintf(stderr, "quern_bench: %s by %s: %s\n", o->which->name, type->name, why);
+        if (type == &engine_quern) o->wrong = true;
+    } else if (!verify(opt, s, load, o, e)) {
+        type->release(s);
+        s = NULL;
+    }
+    return s;
+}
+
 static void run_case(const options *opt, engine **engines, outcome *o) {
     workload load = {0};
-    session *sessions[NUM_ENGINES] = {NULL, NULL};
+    session *sessions[NUM_ENGINES];
     o->which->make(&load, opt->quick ? BENCH_QUICK : BENCH_CPU);
     memcpy(o->size, load.size, sizeof o->size);
-    const char *source = shipped_kernel(o->which->file);
-    for (int e = 0; e < NUM_ENGINES; e++) {
-        char why[WHY_SIZE] = "";
-        if (!engines[e]) continue;
-        sessions[e] = engine_types[e]->prepare(engines[e], source, o->which->options, &load, why);
-        if (!sessions[e]) {
-            fprintf(stderr, "quern_bench: %s by %s: %s\n", o->which->name, engine_types[e]->name, why);
-            if (e == 0) o->wrong = true;
-        } else if (!verify(engine_types[e], sessions[e], &load, o, e)) {
-            engine_types[e]->release(sessions[e]);
-            sessions[e] = NULL;
-        }
-    }
+    for (int e = 0; e < NUM_ENGINES; e++) sessions[e] = prepare(opt, engines, &load, o, e);
     time_sessions(opt, sessions, o);
     if (o->median_ms[0] > 0) {
         bool flops = load.flops > 0 && load.bytes == 0;
@@ -127,7 +144,7 @@ static void run_case(const options *opt, engine **engines, outcome *o) {
         o->rate = (flops ? load.flops : load.bytes) / o->median_ms[0] * 1e-6;
     }
     for (int e = 0; e < NUM_ENGINES; e++)
-        if (sessions[e]) engine_types[e]->release(sessions[e]);
+        if (sessions[e]) engine_at(opt, e)->release(sessions[e]);
     workload_free(&load);
 }
 
@@ -152,7 +169,7 @@ static void print_outcome(const outcome *o) {
         printf("  %7.2f %-7s", o->rate, o->unit);
     else
         printf("  %15s", "");
-    if (ratio(o) > 0) printf("  %6.2f", ratio(o));
+    if (ratio(o) > 0) printf("  %6.3f", ratio(o));
     printf("%s\n", o->wrong ? "  FAILED" : "");
     fflush(stdout);
 }
@@ -227,8 +244,8 @@ static void json_header(FILE *f, int argc, char **argv, engine **engines, const 
     fprintf(f, "],\n  \"threads\": %u,\n  \"compiler\": ", opt->threads);
     json_string(f, __VERSION__);
     for (int e = 0; e < NUM_ENGINES; e++) {
-        fprintf(f, ",\n  \"%s\": ", engine_types[e]->name);
-        json_string(f, engines[e] ? engine_types[e]->version(engines[e]) : "not found");
+        fprintf(f, ",\n  \"%s\": ", e ? opt->peer->key : "quern");
+        json_string(f, engines[e] ? engine_at(opt, e)->version(engines[e]) : "not found");
     }
 }
 
@@ -240,14 +257,13 @@ static bool write_json(const char *path, int argc, char **argv, engine **engines
     fprintf(f, ",\n  \"cases\": [");
     for (size_t i = 0; i < count; i++) {
         const outcome *o = &outcomes[i];
-        fprintf(
-            f,
-            "%s\n    {\"name\": \"%s\", \"size\": \"%s\", \"quern_ms\": %.6g, \"quern_best_ms\": %.6g, "
-            "\"pocl_ms\": %.6g, \"pocl_best_ms\": %.6g, \"ratio\": %.4g, \"rate\": %.6g, \"unit\": \"%s\", "
-            "\"error\": %.3g, \"correct\": %s}",
-            i ? "," : "", o->which->name, o->size, o->median_ms[0], o->best_ms[0], o->median_ms[1],
-            o->best_ms[1], ratio(o), o->rate, o->unit ? o->unit : "",
-            isfinite(o->error[0]) ? o->error[0] : -1, o->wrong ? "false" : "true");
+        fprintf(f,
+                "%s\n    {\"name\": \"%s\", \"size\": \"%s\", \"quern_ms\": %.6g, \"quern_best_ms\": %.6g, "
+                "\"%s_ms\": %.6g, \"%s_best_ms\": %.6g, \"ratio\": %.4g, \"rate\": %.6g, \"unit\": \"%s\", "
+                "\"error\": %.3g, \"correct\": %s}",
+                i ? "," : "", o->which->name, o->size, o->median_ms[0], o->best_ms[0], opt->peer->key,
+                o->median_ms[1], opt->peer->key, o->best_ms[1], ratio(o), o->rate, o->unit ? o->unit : "",
+                isfinite(o->error[0]) ? o->error[0] : -1, o->wrong ? "false" : "true");
     }
     double mean, worst;
     const char *which;
@@ -295,6 +311,8 @@ static int parse(options *opt, int argc, char **argv) {
             opt->only = value;
         else if (value && strcmp(argv[i], "--json") == 0)
             opt->json = value;
+        else if (value && strcmp(argv[i], "--tune") == 0)
+            opt->tune = value, opt->peer = &tuned;
         else if (value && strcmp(argv[i], "--repeat") == 0)
             opt->repeat = (unsigned)strtoul(value, NULL, 10);
         else if (value && strcmp(argv[i], "--threads") == 0)
@@ -311,15 +329,16 @@ static int parse(options *opt, int argc, char **argv) {
 static void open_engines(const options *opt, engine **engines) {
     for (int e = 0; e < NUM_ENGINES; e++) {
         char why[WHY_SIZE] = "";
-        engines[e] = engine_types[e]->open(opt->threads, why);
-        printf("%-6s %s%s\n", engine_types[e]->name,
-               engines[e] ? "" : "not found: ", engines[e] ? engine_types[e]->version(engines[e]) : why);
+        engines[e] = engine_at(opt, e)->open(opt->threads, why);
+        printf("%-6s %s%s\n", e ? opt->peer->name : "quern",
+               engines[e] ? "" : "not found: ", engines[e] ? engine_at(opt, e)->version(engines[e]) : why);
     }
+    if (opt->tune) printf("tuned: -qn-tune=%s\n", opt->tune);
     printf("threads: %u each%s\n\n", opt->threads, opt->cpu_time ? "; processor time / threads" : "");
 }
 
 int main(int argc, char **argv) {
-    options opt = {.threads = (unsigned)sysconf(_SC_NPROCESSORS_ONLN)};
+    options opt = {.peer = &pocl, .threads = (unsigned)sysconf(_SC_NPROCESSORS_ONLN)};
     int status = parse(&opt, argc, argv);
     if (status >= 0) return status;
     outcome *outcomes = bench_alloc(bench_num_cases * sizeof *outcomes);
@@ -327,7 +346,9 @@ int main(int argc, char **argv) {
     size_t count = 0;
     bool failed = false;
     open_engines(&opt, engines);
-    printf("%-17s %-15s %9s %9s  %-15s  %6s\n", "case", "size", "quern ms", "PoCL ms", "quern", "ratio");
+    char peer_ms[16];
+    snprintf(peer_ms, sizeof peer_ms, "%s ms", opt.peer->name);
+    printf("%-17s %-15s %9s %9s  %-15s  %6s\n", "case", "size", "quern ms", peer_ms, "quern", "ratio");
     for (size_t i = 0; i < bench_num_cases && engines[0]; i++) {
         if (!selected(opt.only, bench_cases[i].name)) continue;
         outcomes[count].which = &bench_cases[i];
@@ -339,9 +360,9 @@ int main(int argc, char **argv) {
     const char *which;
     summarise(outcomes, count, &mean, &worst, &which);
     if (mean > 0)
-        printf("\nratio = PoCL's time / quern's, above 1 quern is faster: geometric mean %.2f, worst %.2f "
+        printf("\nratio = %s's time / quern's, above 1 quern is faster: geometric mean %.3f, worst %.3f "
                "(%s)\n",
-               mean, worst, which);
+               opt.peer->name, mean, worst, which);
     startup_times startup;
     bool started = selected(opt.only, "startup");
     if (started) {
@@ -354,7 +375,7 @@ int main(int argc, char **argv) {
         failed = true;
     }
     for (int e = 0; e < NUM_ENGINES; e++)
-        if (engines[e]) engine_types[e]->close(engines[e]);
+        if (engines[e]) engine_at(&opt, e)->close(engines[e]);
     free(outcomes);
     return failed || !engines[0];
 }

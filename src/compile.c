@@ -37,6 +37,7 @@ static const struct tuning {
     {"loose-division", {0}, {QN__TRAIT(lacks_division)}}, /* the driver's quotients and roots as they are */
     {"no-float-modes", {QN__TRAIT(lacks_float_controls)}, {QN__TRAIT(has_denormals), QN__TRAIT(has_nearest)}},
     {"glsl-memory", {QN__TRAIT(tries_glsl_memory)}, {0}},
+    {"no-looks", {QN__TRAIT(tries_no_looks)}, {0}},
     {"pairs", {QN__TRAIT(wants_words)}, {QN__TRAIT(wants_wide_addresses)}}, /* addresses of two words */
     {"plain-copies", {0}, {QN__TRAIT(has_async_copies)}},                   /* loads and stores */
     {"swap-shifts", {0}, {QN__TRAIT(lacks_byte_swaps)}},

@@ -23,6 +23,7 @@ static const char large_loop[] =
     "global float *o, uint n, float a) {\n    float s = 0;\n"
     "    for (uint i = 0; i < n; i++) { MANY(s = fma(s, a, 1.0f); s += s * s;) }\n"
     "    o[0] = s;\n}\n";
+static const char open_loop[] = K "global int *o) { while (o[0] != o[1]) o[0] = o[0] * 3 + 1; }";
 static const char product[] = K "global float *o, float a, float b) { o[0] = a * b + o[1]; }";
 static const char fused[] = K "global float *o, float a, float b) { o[0] = fma(a, b, o[1]); }";
 static const char quotient[] = K "global float *o) { o[0] = o[1] / o[2]; }";
@@ -56,6 +57,7 @@ static const struct tuned {
     {"loose-division", {.kind = QN__TARGET_SPIRV}, quotient},
     {"no-float-modes", {.kind = QN__TARGET_SPIRV, .has_denormals = true, .has_nearest = true}, product},
     {"glsl-memory", {.kind = QN__TARGET_SPIRV}, fetch},
+    {"no-looks", {.kind = QN__TARGET_C}, open_loop},
     {"pairs", {.kind = QN__TARGET_SPIRV, .wants_wide_addresses = true}, loop},
     {"swap-shifts", {.kind = QN__TARGET_SPIRV, .lacks_byte_swaps = true}, byte_swap},
     {"swap-words", {.kind = QN__TARGET_SPIRV}, byte_swap},
