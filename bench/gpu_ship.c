@@ -1,4 +1,5 @@
-/* Programs to ship: loading a .qnb beside cuModuleLoadData with what is in it, for PTX and for machine code, in turn. */
+/* Programs to ship: a .qnb in memory is loaded, and a kernel of it made ready to be launched, beside the bare driver with what is
+   in it, for PTX and for machine code, in turn. */
 #include "gpu.h"
 #include "gpu_cuda.h"
 
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLES = 25, QUICK_SAMPLES = 3 };
+enum { SAMPLES = 25, QUICK_SAMPLES = 3, MAX_THREADS_PER_BLOCK = 0 /* a CUfunction_attribute */ };
 static const char kernel_file[] = "lines300.cl";
 
 typedef struct shipped {
@@ -17,6 +18,7 @@ typedef struct shipped {
     char *data; /* the .qnb */
     size_t size;
     const void *image; /* in it: what the driver takes */
+    char kernel[128];  /* one of its kernels */
 } shipped;
 
 static bool failed(const shipped *s, const char *what) {
@@ -44,50 +46,70 @@ static bool pack(shipped *s, bool machine_code) {
     return s->image != NULL;
 }
 
-/* Milliseconds; negative: failed. */
-static double load_packed(const shipped *s, bool machine_code) {
+enum { LOADED, READY, NUM_FIGURES }; /* the program; its first kernel, which can be launched */
+static const char *const figure_names[NUM_FIGURES] = {"loaded", "a kernel ready"};
+
+static double since(int64_t begin) { return (double)(bench_now() - begin) * 1e-6; }
+
+/* Milliseconds from the bytes in memory. */
+static bool load_packed(shipped *s, bool machine_code, double ms[NUM_FIGURES]) {
     qn_program *program = NULL;
+    qn_kernel *kernel = NULL;
     qn_program_times times = {0};
     const qn_program_desc desc = {.binary = s->data, .binary_size = s->size};
     const int64_t begin = bench_now();
-    const qn_status status = qn_program_create(s->device, &desc, &program);
-    const double ms = (double)(bench_now() - begin) * 1e-6;
-    if (status) failed(s, "qn_program_create");
+    qn_status status = qn_program_create(s->device, &desc, &program);
+    ms[LOADED] = since(begin);
+    if (!status) status = qn_kernel_create(program, qn_program_kernel_name(program, 0), &kernel);
+    ms[READY] = since(begin);
+    if (status) failed(s, "the packed program");
     if (!status) qn_program_get_times(program, &times);
+    if (!status) snprintf(s->kernel, sizeof s->kernel, "%s", qn_program_kernel_name(program, 0));
     if (!status && machine_code && !times.from_cache) report_failure("ship: machine code was compiled");
+    qn_kernel_destroy(kernel);
     qn_program_destroy(program);
-    return status ? -1 : ms;
+    return !status;
 }
 
-static double load_bare(const shipped *s) {
+/* What a launch needs to know of the kernel is asked: drivers put it on the device no earlier than that. */
+static bool load_bare(const shipped *s, double ms[NUM_FIGURES]) {
     char why[WHY_SIZE];
-    cu_object module = NULL;
+    cu_object module = NULL, function = NULL;
+    int threads = 0;
+    const cuda *c = s->bare;
+    c->context_set(c->context);
     const int64_t begin = bench_now();
-    const int status = s->bare->module_load(&module, s->image);
-    const double ms = (double)(bench_now() - begin) * 1e-6;
-    if (!cuda_good(s->bare, status, "cuModuleLoadData", why)) {
-        report_failure("ship: %s", why);
-        return -1;
-    }
-    s->bare->module_unload(module);
-    return ms;
+    bool fine = cuda_good(c, c->module_load(&module, s->image), "cuModuleLoadData", why);
+    ms[LOADED] = since(begin);
+    fine = fine && cuda_good(c, c->module_function(&function, module, s->kernel), s->kernel, why) &&
+           cuda_good(c, c->function_attribute(&threads, MAX_THREADS_PER_BLOCK, function), s->kernel, why);
+    ms[READY] = since(begin);
+    if (!fine) report_failure("ship: %s", why);
+    if (module) c->module_unload(module);
+    return fine;
 }
 
-static void row(const gpu_options *o, shipped *s, bool machine_code) {
-    const char *word = machine_code ? "machine code" : "PTX";
+static void print_row(const shipped *s, const char *code, int figure, double ms, double bare_ms) {
+    char what[96];
+    report("| %s | %zu | %s | %.4f | %.4f | %.2f |\n", code, s->size, figure_names[figure], ms, bare_ms,
+           ms / bare_ms);
+    snprintf(what, sizeof what, "%s from a .qnb, %s / the bare driver", code, figure_names[figure]);
+    report_target(what, ms / bare_ms, 1.5, false);
+}
+
+static void rows(const gpu_options *o, shipped *s, bool machine_code) {
     const unsigned samples = o->quick ? QUICK_SAMPLES : SAMPLES;
-    double packed[SAMPLES], bare[SAMPLES];
-    char what[64];
+    double packed[NUM_FIGURES][SAMPLES], bare[NUM_FIGURES][SAMPLES], ms[NUM_FIGURES];
     if (!pack(s, machine_code)) return;
     for (unsigned i = 0; i < samples; i++) {
-        packed[i] = load_packed(s, machine_code);
-        bare[i] = load_bare(s);
-        if (packed[i] < 0 || bare[i] < 0) return;
+        if (!load_packed(s, machine_code, ms)) return;
+        for (int f = 0; f < NUM_FIGURES; f++) packed[f][i] = ms[f];
+        if (!load_bare(s, ms)) return;
+        for (int f = 0; f < NUM_FIGURES; f++) bare[f][i] = ms[f];
     }
-    const double ms = gpu_median(packed, samples), bare_ms = gpu_median(bare, samples);
-    report("| %s | %zu | %.3f | %.3f | %.2f |\n", word, s->size, ms, bare_ms, ms / bare_ms);
-    snprintf(what, sizeof what, "load %s from a .qnb / cuModuleLoadData", word);
-    report_target(what, ms / bare_ms, 1.5, false);
+    for (int f = 0; f < NUM_FIGURES; f++)
+        print_row(s, machine_code ? "machine code" : "PTX", f, gpu_median(packed[f], samples),
+                  gpu_median(bare[f], samples));
 }
 
 /* In a process of its own. */
@@ -102,7 +124,7 @@ void gpu_ship_child(const gpu_options *o, const char *device, size_t first) {
     else if (qn_context_create(&desc, &s.context) || qn_device_get(s.context, device, &s.device))
         failed(&s, device);
     for (int machine_code = 0; s.device && machine_code < 2; machine_code++) {
-        row(o, &s, machine_code);
+        rows(o, &s, machine_code);
         qn_text_free(s.context, s.data);
         s.data = NULL;
     }
@@ -112,12 +134,13 @@ void gpu_ship_child(const gpu_options *o, const char *device, size_t first) {
 
 void gpu_ship(const gpu_options *o) {
     char why[WHY_SIZE];
-    report("\n### Programs to ship\n\n%s from a .qnb, and the same code by the bare driver; no caches.\n",
+    report("\n### Programs to ship\n\n%s from a .qnb in memory, and the same code by the bare driver "
+           "(cuModuleLoadData; cuModuleGetFunction and cuFuncGetAttribute of one kernel); no caches.\n",
            kernel_file);
     if (gpu_look("cuda", why) != GPU_PRESENT) {
         report("\nleft out: %s\n", why);
         return;
     }
-    report("\n| code | bytes | quern ms | cuModuleLoadData ms | ratio |\n|---|---:|---:|---:|---:|\n");
+    report("\n| code | bytes | | quern ms | driver ms | ratio |\n|---|---:|---|---:|---:|---:|\n");
     gpu_run_child(o, "ship", "cuda", NULL, NULL);
 }
