@@ -227,9 +227,11 @@ void gpu_bandwidth_child(const gpu_options *o, const char *device, size_t first)
 /* ---- transfers ---- */
 
 enum { NUM_QUEUES = 2 }; /* of the bare Vulkan driver: that computes, for copies alone */
+enum { MAPPED, PINNED, ORDINARY, NUM_MEMORIES };
+static const char *const memory_names[NUM_MEMORIES] = {"a mapped buffer", "qn_host_alloc", "ordinary memory"};
 
 typedef struct transfer {
-    double ours[2][SAMPLES], peers[2][NUM_QUEUES][SAMPLES]; /* milliseconds; up and down */
+    double ours[NUM_MEMORIES][2][SAMPLES], peers[2][NUM_QUEUES][SAMPLES]; /* milliseconds; up and down */
     unsigned num_queues;
     const char *peer;
     uint64_t size;
@@ -291,33 +293,76 @@ static bool round_trip(streams *s, qn_buffer *buffer, transfer *t, unsigned n, c
     if (!good(s, qn_launch(NULL, s->touch, &range, QN_ARGS(buffer)), why) ||
         !good(s, qn_stream_wait(stream, QN_FOREVER), why))
         return false;
-    t->ours[0][n] = (double)(bench_now() - begin) * 1e-6;
+    t->ours[MAPPED][0][n] = (double)(bench_now() - begin) * 1e-6;
     begin = bench_now();
     if (!good(s, qn_buffer_map(buffer, QN_MAP_READ, &pointer), why)) return false;
-    t->ours[1][n] = (double)(bench_now() - begin) * 1e-6;
+    t->ours[MAPPED][1][n] = (double)(bench_now() - begin) * 1e-6;
     bool right = ((float *)pointer)[0] == (float)n + 1 && ((float *)pointer)[997] == (float)(997 + n);
     if (!right) snprintf(why, WHY_SIZE, "wrong data came back");
     return good(s, qn_buffer_unmap(buffer), why) && right;
 }
 
+/* Written from there and read back, each waited for. */
+static bool there_and_back(streams *s, qn_buffer *buffer, float *memory, int kind, transfer *t, unsigned n,
+                           char *why) {
+    qn_stream *stream = qn_device_stream(s->device);
+    const size_t last = t->size / sizeof *memory - 1;
+    memory[0] = (float)n;
+    memory[last] = (float)n + 2;
+    int64_t begin = bench_now();
+    if (!good(s, qn_stream_write(stream, buffer, 0, memory, t->size), why) ||
+        !good(s, qn_stream_wait(stream, QN_FOREVER), why))
+        return false;
+    t->ours[kind][0][n] = (double)(bench_now() - begin) * 1e-6;
+    memory[0] = memory[last] = -1;
+    begin = bench_now();
+    if (!good(s, qn_stream_read(stream, buffer, 0, memory, t->size), why) ||
+        !good(s, qn_stream_wait(stream, QN_FOREVER), why))
+        return false;
+    t->ours[kind][1][n] = (double)(bench_now() - begin) * 1e-6;
+    const bool right = memory[0] == (float)n && memory[last] == (float)n + 2;
+    if (!right) snprintf(why, WHY_SIZE, "%s: wrong data came back", memory_names[kind]);
+    return right;
+}
+
 /* Beside the peer's fastest queue. */
-static void print_transfer(const char *device, const transfer *t, unsigned samples) {
+static void print_transfer(const char *device, const transfer *t, int memory, int way, unsigned samples) {
     static const char *const ways[2] = {"host to device", "device to host"};
-    for (int w = 0; w < 2; w++) {
-        const double rate = (double)t->size / gpu_median(t->ours[w], samples) * 1e-6;
-        double peer_rate = 0;
-        for (unsigned q = 0; q < t->num_queues; q++)
-            peer_rate = fmax(peer_rate, (double)t->size / gpu_median(t->peers[w][q], samples) * 1e-6);
-        report("| %s | %s | %.2f |", device, ways[w], rate);
-        if (!(peer_rate > 0)) {
-            report(" | | |\n");
-            continue;
-        }
-        report(" %s | %.2f | %.3f |\n", t->peer, peer_rate, rate / peer_rate);
-        char what[64];
-        snprintf(what, sizeof what, "pinned transfer on %s, %s", device, ways[w]);
-        report_target(what, rate / peer_rate, 0.95, true);
+    const double rate = (double)t->size / gpu_median(t->ours[memory][way], samples) * 1e-6;
+    double peer_rate = 0;
+    for (unsigned q = 0; q < t->num_queues; q++)
+        peer_rate = fmax(peer_rate, (double)t->size / gpu_median(t->peers[way][q], samples) * 1e-6);
+    report("| %s | %s | %s | %.2f |", device, memory_names[memory], ways[way], rate);
+    if (!(peer_rate > 0)) {
+        report(" | | |\n");
+        return;
     }
+    report(" %s | %.2f | %.3f |\n", t->peer, peer_rate, rate / peer_rate);
+    if (memory == ORDINARY) return;
+    char what[96];
+    snprintf(what, sizeof what, "transfer on %s, %s, %s", device, memory_names[memory], ways[way]);
+    report_target(what, rate / peer_rate, 0.95, true);
+}
+
+/* All ways in turn with the peer. */
+static bool measure_transfers(streams *s, copier *c, transfer *t, unsigned samples, char *why) {
+    qn_buffer *buffer = NULL;
+    void *pinned = NULL;
+    float *ordinary = bench_alloc(t->size);
+    memset(ordinary, 1, t->size);
+    bool fine = good(s, qn_buffer_create(s->device, &(qn_buffer_desc){.size = t->size}, &buffer), why) &&
+                good(s, qn_host_alloc(s->device, t->size, &pinned), why) &&
+                round_trip(s, buffer, t, 0, why); /* makes the host's view */
+    for (unsigned n = 0; n < samples && fine; n++) {
+        fine = round_trip(s, buffer, t, n, why) && there_and_back(s, buffer, pinned, PINNED, t, n, why) &&
+               there_and_back(s, buffer, ordinary, ORDINARY, t, n, why);
+        for (unsigned q = 0; q < t->num_queues; q++)
+            for (int w = 0; w < 2; w++) t->peers[w][q][n] = copy_time(c, t, w == 0, q);
+    }
+    qn_host_free(s->device, pinned);
+    qn_buffer_destroy(buffer);
+    free(ordinary);
+    return fine;
 }
 
 void gpu_transfers_child(const gpu_options *o, const char *device, size_t first) {
@@ -328,21 +373,13 @@ void gpu_transfers_child(const gpu_options *o, const char *device, size_t first)
     t.size = o->quick ? 1u << 22 : 1u << 28;
     streams s;
     copier c;
-    qn_buffer *buffer = NULL;
     gpu_look(device, description);
-    bool fine = open_streams(&s, device, 1u << 16, why) &&
-                good(&s, qn_buffer_create(s.device, &(qn_buffer_desc){.size = t.size}, &buffer), why);
+    bool fine = open_streams(&s, device, 1u << 16, why);
     open_copier(&c, &t, device, description);
-    if (fine) fine = round_trip(&s, buffer, &t, 0, why); /* makes the host's view */
-    for (unsigned n = 0; n < samples && fine; n++) {
-        fine = round_trip(&s, buffer, &t, n, why);
-        for (unsigned q = 0; q < t.num_queues; q++)
-            for (int w = 0; w < 2; w++) t.peers[w][q][n] = copy_time(&c, &t, w == 0, q);
-    }
-    if (fine)
-        print_transfer(device, &t, samples);
-    else
-        report_failure("transfers on %s: %s", device, why);
+    fine = fine && measure_transfers(&s, &c, &t, samples, why);
+    for (int memory = 0; memory < NUM_MEMORIES && fine; memory++)
+        for (int way = 0; way < 2; way++) print_transfer(device, &t, memory, way, samples);
+    if (!fine) report_failure("transfers on %s: %s", device, why);
     close_copier(&c);
     qn_context_destroy(s.context);
 }
@@ -366,11 +403,11 @@ void gpu_bandwidth(const gpu_options *o) {
            NUM_WAYS);
     for (int i = 0; i < 3 && !gpu_stopped(); i++)
         if (present[i]) gpu_run_child(o, "bandwidth", devices[i], NULL, NULL);
-    report("\n256 MiB through a mapped buffer, the launch that needs it included. Peer: the driver's own "
-           "copy from "
-           "and to pinned memory, on Vulkan by the faster of the queue that computes and one for copies "
-           "alone.\n\n"
-           "| device | way | GB/s | peer | GB/s | ratio |\n|---|---|---:|---|---:|---:|\n");
+    report("\n256 MiB through a mapped buffer, the launch that needs it included, and by qn_stream_write and "
+           "qn_stream_read of memory of qn_host_alloc and of ordinary memory. Peer: the driver's own copy "
+           "from and to pinned memory, on Vulkan by the faster of the queue that computes and one for "
+           "copies alone.\n\n"
+           "| device | memory | way | GB/s | peer | GB/s | ratio |\n|---|---|---|---:|---|---:|---:|\n");
     for (int i = 0; i < 3 && !gpu_stopped(); i++)
         if (present[i]) gpu_run_child(o, "transfers", devices[i], NULL, NULL);
 }
