@@ -55,6 +55,7 @@ void gpu_compile(const gpu_options *o);
 void gpu_software(const gpu_options *o);
 void gpu_peer(const gpu_options *o);
 void gpu_ship(const gpu_options *o);
+void gpu_trace(const gpu_options *o);
 void gpu_variants(const gpu_options *o); /* only where it is asked for */
 /* Writes PTX of every case, by quern and by NVRTC, into a folder: for reading, needs no GPU. */
 int gpu_dump(const char *folder, const char *only, int arch);
@@ -70,6 +71,7 @@ void gpu_start_child(const gpu_options *o, const char *device, size_t first);
 void gpu_peer_child(const gpu_options *o, const char *device, size_t first);
 void gpu_software_child(const gpu_options *o, const char *device, size_t first);
 void gpu_ship_child(const gpu_options *o, const char *device, size_t first);
+void gpu_trace_child(const gpu_options *o, const char *device, size_t first);
 void gpu_variants_child(const gpu_options *o, const char *device, size_t first);
 /* Its text and failures are reported; figures go to `hear`. */
 typedef void gpu_hear(void *user, const char *figures);
