@@ -808,9 +808,10 @@ QN_API qn_status qn_stream_close(qn_stream *stream, uint64_t timeout_ns);
    QN_MEMORY_SHARED, and what other streams write (qn_stream_write), if they read it by atomics or as volatile. Copies
    between devices, and maps, cannot be on the stream (QN_ERROR_STATE), and a graph that it launches should be launched
    on no other. On the processor all such streams together have half of the threads, beside one each; on Vulkan each has
-   a queue of the driver's for itself. CUDA's driver (580.159) lets maps of 8 MiB, or what comes with them, wait for such a
-   kernel all the same: map and allocate what is large before the stream's first work. So may qn_kernel_create, as
-   loading code can wait for what runs: make the kernels before, too. Errors: QN_ERROR_UNSUPPORTED (no QN_CAN_PERSIST, or
+   a queue of the driver's for itself. CUDA's driver would wait for such a kernel before it loads code, so that while one
+   runs qn_program_create, and the first qn_kernel_create of a kernel, are refused there (QN_ERROR_STATE): create them
+   before its launch. Pinned and imported host memory and programs that are given up are released behind such streams. Errors:
+   QN_ERROR_UNSUPPORTED (no QN_CAN_PERSIST, or
    on Vulkan no such queue is left), QN_ERROR_STATE (it has been given work), QN_ERROR_ARGUMENT (the default stream). */
 QN_API qn_status qn_stream_set_persistent(qn_stream *stream, bool persistent);
 /* Waits for all streams of a device, at most `timeout_ns` for all together. Errors as qn_stream_wait. Any

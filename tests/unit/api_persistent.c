@@ -14,11 +14,12 @@ static const char source[] =
     "    atomic_store_explicit(&flag[2], i == most ? 2 : 1, memory_order_relaxed, "
     "memory_scope_all_svm_devices);\n"
     "}\n"
-    "kernel void add(global int *a, int v) { a[get_global_id(0)] += v; }\n";
+    "kernel void add(global int *a, int v) { a[get_global_id(0)] += v; }\n"
+    "kernel void twice(global int *a) { a[get_global_id(0)] *= 2; }\n";
 
 typedef struct spinner {
     fixture f;
-    qn_kernel *add;
+    qn_kernel *add, *twice;
     qn_stream *stream;
     qn_buffer *flag;
     atomic_int *words; /* the flag, as the host sees it */
@@ -37,6 +38,7 @@ static spinner start_spinner(bool persistent) {
     spinner s = {.f = make_fixture(test_device(), source, "spin")};
     const qn_buffer_desc desc = {.size = 64, .memory = QN_MEMORY_SHARED};
     s.add = make_kernel(s.f.program, s.f.context, "add");
+    s.twice = make_kernel(s.f.program, s.f.context, "twice");
     assert_ok(s.f.context, qn_stream_create(s.f.device, &s.stream));
     assert_ok(s.f.context, qn_stream_set_persistent(s.stream, persistent));
     assert_ok(s.f.context, qn_buffer_create(s.f.device, &desc, &s.flag));
@@ -86,19 +88,38 @@ static void maps_and_allocations(const spinner *s) {
     assert_ok(s->f.context, qn_device_trim(s->f.device));
 }
 
-static void programs_graphs_and_events(const spinner *s) {
+/* CUDA's driver loads none then, and would wait: that is refused. */
+static void programs(const spinner *s) {
+    static const char text[] = "kernel void thrice(global int *a) { a[get_global_id(0)] *= 3; }";
+    const qn_program_desc desc = {.source = text};
+    int host[4] = {5, 6, 7, 8};
+    qn_program *program;
+    if (testing("cuda")) {
+        assert_fails(s->f.context, qn_program_create(s->f.device, &desc, &program), QN_ERROR_STATE,
+                     "loads no code while a kernel that may never end is on the device, kernel spin");
+        return;
+    }
+    assert_ok(s->f.context, qn_program_create(s->f.device, &desc, &program));
+    qn_kernel *thrice = make_kernel(program, s->f.context, NULL);
+    qn_buffer *buffer = make_buffer(s->f.device, sizeof host, host);
+    assert_ok(s->f.context, qn_launch(NULL, thrice, QN_RANGE(4), QN_ARGS(buffer)));
+    assert_ok(s->f.context, qn_buffer_read(buffer, 0, host, sizeof host));
+    assert_int_equal(host[3], 24);
+    qn_kernel_destroy(thrice);
+    qn_program_destroy(program);
+    qn_buffer_destroy(buffer);
+}
+
+static void graphs_and_events(const spinner *s) {
     int host[4] = {0};
     bool done = false;
     qn_graph *graph;
     qn_event *event;
     qn_buffer *buffer = make_buffer(s->f.device, sizeof host, NULL);
-    qn_program *program =
-        make_program(s->f.device, "kernel void twice(global int *a) { a[get_global_id(0)] *= 2; }");
-    qn_kernel *twice = make_kernel(program, s->f.context, NULL);
     assert_ok(s->f.context, qn_event_create(s->f.device, &event));
     assert_ok(s->f.context, qn_launch(NULL, s->add, QN_RANGE(4), QN_ARGS(buffer, 3)));
     assert_ok(s->f.context, qn_graph_begin(qn_device_stream(s->f.device)));
-    assert_ok(s->f.context, qn_launch(NULL, twice, QN_RANGE(4), QN_ARGS(buffer)));
+    assert_ok(s->f.context, qn_launch(NULL, s->twice, QN_RANGE(4), QN_ARGS(buffer)));
     assert_ok(s->f.context, qn_graph_end(qn_device_stream(s->f.device), &graph));
     assert_ok(s->f.context, qn_graph_launch(NULL, graph));
     assert_ok(s->f.context, qn_stream_record(NULL, event));
@@ -108,8 +129,6 @@ static void programs_graphs_and_events(const spinner *s) {
     assert_ok(s->f.context, qn_buffer_read(buffer, 0, host, sizeof host));
     assert_int_equal(host[3], 6);
     qn_graph_destroy(graph);
-    qn_kernel_destroy(twice);
-    qn_program_destroy(program);
     qn_buffer_destroy(buffer);
     qn_event_destroy(event);
 }
@@ -120,7 +139,8 @@ static void everything_else_goes_on(void **state) {
     spinner s = start_spinner(true);
     transfers_and_launches(&s);
     maps_and_allocations(&s);
-    programs_graphs_and_events(&s);
+    programs(&s);
+    graphs_and_events(&s);
     void *pointer;
     assert_ok(s.f.context, qn_buffer_map(s.flag, QN_MAP_READ, &pointer)); /* although the kernel has it */
     assert_ok(s.f.context, qn_buffer_unmap(s.flag));

@@ -6,50 +6,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "api_support.h"
 #include "backend/cuda/driver.h"
-#include "find_fake.h"
+#include "cuda_rig.h"
 #include "util/hash.h"
-
-static const char source[] = "kernel void fill(global uint *p, uint value, uint n) {\n"
-                             "    if (get_global_id(0) < n) p[get_global_id(0)] = value;\n"
-                             "}\n"
-                             "kernel void bad(void) {}\n"
-                             "kernel void hang(void) {}\n";
-
-typedef struct rig {
-    qn_context *context;
-    qn_device *device;
-    qn_program *program;
-    qn_kernel *fill, *bad, *hang;
-    qn_buffer *buffer; /* of 1024 words */
-} rig;
-
-static rig make_rig(const qn_context_desc *desc) {
-    rig r;
-    fake.reset();
-    r.context = make_context(desc);
-    r.device = get_device(r.context, "cuda:0");
-    r.program = make_program(r.device, source);
-    r.fill = make_kernel(r.program, r.context, "fill");
-    r.bad = make_kernel(r.program, r.context, "bad");
-    r.hang = make_kernel(r.program, r.context, "hang");
-    r.buffer = make_buffer(r.device, 4096, NULL);
-    return r;
-}
-
-static const qn_context_desc no_cache = {.disable_cache = true};
-
-static void drop_rig(rig *r) {
-    qn_context_destroy(r->context);
-    assert_int_equal(fake.live(FAKE_CONTEXTS), 0);
-    assert_int_equal(fake.depth(), 0);
-}
-
-static void nothing_left(void) {
-    for (int kind = 0; kind < FAKE_LIVE_COUNT; kind++)
-        if (fake.live((fake_live_kind)kind)) fail_msg("%ld of kind %d", fake.live(kind), kind);
-}
 
 static qn_status fill(rig *r, uint32_t value) {
     return qn_launch(NULL, r->fill, QN_RANGE(1024), QN_ARGS(r->buffer, value, 1024));
@@ -732,26 +691,6 @@ static void graphs(void **state) {
 }
 
 /* A node is set in place; what cannot be is recorded again, at the next launch. */
-/* cuMemFreeHost waits for all kernels: beside one that may never end, pinned memory goes later. */
-static void pinned_memory_goes_when_no_kernel_is_endless(void **state) {
-    (void)state;
-    rig r = make_rig(&no_cache);
-    void *memory;
-    qn_stream *stream;
-    assert_ok(r.context, qn_stream_create(r.device, &stream));
-    assert_ok(r.context, qn_stream_set_persistent(stream, true));
-    for (int i = 0; i < 3; i++) {
-        assert_ok(r.context, qn_host_alloc(r.device, 4096, &memory));
-        qn_host_free(r.device, memory);
-    }
-    const unsigned before = fake.count("cuMemFreeHost");
-    assert_int_equal(before, 0);
-    qn_stream_destroy(stream);
-    assert_true(fake.count("cuMemFreeHost") >= 3);
-    drop_rig(&r);
-    nothing_left();
-}
-
 static void set_launches(void **state) {
     (void)state;
     rig r = make_rig(&no_cache);
@@ -945,7 +884,6 @@ int main(void) {
         cmocka_unit_test(all_calls_tell_of_a_loss),
         cmocka_unit_test(graphs),
         cmocka_unit_test(set_launches),
-        cmocka_unit_test(pinned_memory_goes_when_no_kernel_is_endless),
         cmocka_unit_test(a_kernels_resources),
         cmocka_unit_test(large_structs_go_by_value),
         cmocka_unit_test(structs_as_large_as_the_device_takes),

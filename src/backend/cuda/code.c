@@ -11,8 +11,11 @@ enum { LOG_SIZE = 8 << 10 };
 /* ---- loading ---- */
 
 static qn_status load_image(qn__gpu *gpu, qn__code *code, const void *image, char *why) {
+    qn_status status = qn__cuda_load_begin(gpu, why);
+    if (status) return status;
     qn__cu_result result = gpu->cu->module_load(&code->module, image);
     if (qn__cuda_make_room(gpu, result)) result = gpu->cu->module_load(&code->module, image);
+    qn__cuda_load_end(gpu);
     if (!result) return QN_OK;
     code->module = NULL;
     return qn__cuda_fail(gpu, result, "loading the compiled kernels", why);
@@ -148,7 +151,11 @@ qn_status qn__cuda_kernel_prepare(qn__gpu *gpu, qn__code *code, uint32_t index, 
     if (is_prepared(gpu, kernel)) return QN_OK;
     if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
     const bool entered = qn__cuda_enter(gpu);
-    const qn_status status = find_kernel(gpu, code, &code->info->kernels[index], &found, why);
+    qn_status status = qn__cuda_load_begin(gpu, why);
+    if (!status) {
+        status = find_kernel(gpu, code, &code->info->kernels[index], &found, why);
+        qn__cuda_load_end(gpu);
+    }
     qn__cuda_leave(gpu, entered);
     if (status) return status;
     pthread_mutex_lock(&gpu->lock);
@@ -157,13 +164,16 @@ qn_status qn__cuda_kernel_prepare(qn__gpu *gpu, qn__code *code, uint32_t index, 
     return QN_OK;
 }
 
-void qn__cuda_code_unload(qn__gpu *gpu, qn__code *code) {
+static void unload(qn__gpu *gpu, qn__cuda_kept *kept) {
     const qn__allocator *allocator = gpu->services->allocator;
-    if (code->module) {
-        const bool entered = qn__cuda_enter(gpu);
-        gpu->cu->module_unload(code->module);
-        qn__cuda_leave(gpu, entered);
-    }
+    qn__code *code = (qn__code *)kept;
+    if (code->module) gpu->cu->module_unload(code->module);
     qn__release(allocator, code->kernels);
     qn__release(allocator, code);
+}
+
+void qn__cuda_code_unload(qn__gpu *gpu, qn__code *code) {
+    const bool entered = qn__cuda_enter(gpu);
+    qn__cuda_put_off(gpu, &code->kept, unload);
+    qn__cuda_leave(gpu, entered);
 }

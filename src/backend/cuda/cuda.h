@@ -16,6 +16,7 @@ enum {
     QN__CUDA_CHECKPOINT_EVERY = 32, /* commands */
     QN__CUDA_PEER_WORDS = 4, /* of 64 devices each; those beyond are copied to as the driver does by itself */
     QN__CUDA_STAGES = 4,
+    QN__CUDA_PINNED = 64, /* the least that is pinned: room for a qn__cuda_kept */
     QN__CUDA_STAGE_SIZE = 2 << 20,
     QN__CUDA_SMALL = 256 << 10,      /* reads up to that size are left to the driver */
     QN__CUDA_STATIC_LOCAL = 48 << 10 /* with more, all local memory is dynamic */
@@ -44,8 +45,15 @@ typedef struct qn__cuda_name {
     char text[];
 } qn__cuda_name;
 
+/* Something that is given up only when no kernel may be endless; the first member of what it is part of. */
+typedef struct qn__cuda_kept {
+    struct qn__cuda_kept *next;
+    void (*release)(qn__gpu *gpu, struct qn__cuda_kept *kept); /* in the context */
+} qn__cuda_kept;
+
 /* Host memory that kernels see. */
 typedef struct qn__cuda_seen {
+    qn__cuda_kept kept;
     struct qn__cuda_seen *next;
     qn__cu_address address;
     void *host;
@@ -70,12 +78,17 @@ struct qn__gpu {
     qn__cuda_base *base;
     qn__cuda_name *names;   /* of kernels; kept, so that messages can name kernels that are gone */
     qn__prints free_prints; /* qn__cuda_print, with their buffers */
-    unsigned num_endless;   /* queues whose kernels may never end */
-    void *kept;             /* pinned memory to be freed without them; each leads to the next */
     struct qn__cuda_external *externals; /* memory that is shared by descriptors */
     bool shares_descriptors;
     uint64_t
         peers[QN__CUDA_PEER_WORDS]; /* bit of a device: it may access this one's memory, as far as it can */
+    struct {
+        pthread_mutex_t lock; /* taken before other locks */
+        pthread_cond_t changed;
+        qn__queue *queues; /* whose kernels may never end */
+        qn__cuda_kept *kept;
+        unsigned launching, loading; /* calls that launch on such a queue, and that load code */
+    } endless;
     qn__loss loss;
 };
 
@@ -87,6 +100,7 @@ typedef struct qn__cuda_kernel {
 } qn__cuda_kernel;
 
 struct qn__code {
+    qn__cuda_kept kept;
     qn__cu_module module;
     const qn__code_info *info;
     qn__cuda_kernel *kernels;
@@ -110,8 +124,9 @@ struct qn__queue {
     qn__gpu *gpu;
     qn__queue *next; /* of the gpu's; guarded by its lock */
     qn__cu_stream stream;
-    bool endless;      /* its kernels may never end; guarded by the gpu's lock */
-    qn__flight flight; /* commands up to `completed` have printed, too */
+    atomic_bool endless;     /* its kernels may never end */
+    qn__queue *next_endless; /* guarded by endless.lock */
+    qn__flight flight;       /* commands up to `completed` have printed, too */
     /* pinned blocks for transfers of ordinary memory; the submitting thread's */
     struct qn__cuda_stage {
         unsigned char *memory;
@@ -186,9 +201,6 @@ qn_status qn__cuda_host_import(qn__gpu *gpu, void *host, uint64_t size, bool rea
 void qn__cuda_host_import_end(qn__gpu *gpu, qn__memory *memory, void *host, uint64_t size);
 qn_status qn__cuda_host_create(qn__gpu *gpu, uint64_t size, void **host, char *why);
 void qn__cuda_host_destroy(qn__gpu *gpu, void *host);
-/* Pinned memory goes, in the context. cuMemFreeHost waits for all kernels: where one may never end, that is for later. */
-void qn__cuda_unpin(qn__gpu *gpu, void *host);
-void qn__cuda_set_endless(qn__queue *queue, bool endless); /* in the context */
 void qn__cuda_trim(qn__gpu *gpu, uint64_t *pooled);
 uint64_t qn__cuda_pooled(const qn__gpu *gpu);
 /* For callers that are in the context. After a call that wanted device memory: whether it failed for lack of it and
@@ -200,6 +212,16 @@ void qn__cuda_print_drop(qn__gpu *gpu, qn__cuda_print *print);
 /* Prints what a launch that is done has left in the buffer. */
 void qn__cuda_print_records(qn__gpu *gpu, const qn__cuda_print *print);
 void qn__cuda_prints_free(qn__gpu *gpu);
+
+/* endless.c; in the context */
+void qn__cuda_set_endless(qn__queue *queue, bool endless);
+void qn__cuda_put_off(qn__gpu *gpu, qn__cuda_kept *kept, void (*release)(qn__gpu *, qn__cuda_kept *));
+void qn__cuda_unpin(qn__gpu *gpu, void *host); /* pinned memory of at least QN__CUDA_PINNED bytes */
+qn_status qn__cuda_load_begin(qn__gpu *gpu, char *why);
+void qn__cuda_load_end(qn__gpu *gpu);
+/* Whether the queue is endless, which qn__cuda_launch_end is told then; around each launch. */
+bool qn__cuda_launch_begin(qn__queue *queue);
+void qn__cuda_launch_end(qn__gpu *gpu, bool endless);
 
 /* external.c */
 qn_status qn__cuda_external_create(qn__gpu *gpu, uint64_t size, uint32_t kinds, qn__memory **memory,

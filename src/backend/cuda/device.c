@@ -69,6 +69,14 @@ static qn_status open_context(qn__gpu *gpu, char *why) {
     return status;
 }
 
+static void drop(qn__gpu *gpu) {
+    qn__loss_free(&gpu->loss);
+    pthread_cond_destroy(&gpu->endless.changed);
+    pthread_mutex_destroy(&gpu->endless.lock);
+    pthread_mutex_destroy(&gpu->lock);
+    qn__release(gpu->services->allocator, gpu);
+}
+
 static qn_status gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out, char *why) {
     const qn__allocator *allocator = driver->services->allocator;
     qn__gpu *gpu = qn__allocate_zeroed(allocator, sizeof *gpu);
@@ -78,13 +86,13 @@ static qn_status gpu_open(qn__driver *driver, uint32_t index, qn__gpu **out, cha
     gpu->cu = &driver->cu;
     gpu->device = driver->devices[index];
     pthread_mutex_init(&gpu->lock, NULL);
+    pthread_mutex_init(&gpu->endless.lock, NULL);
+    pthread_cond_init(&gpu->endless.changed, NULL);
     qn__loss_init(&gpu->loss);
     read_limits(gpu);
     qn_status status = open_context(gpu, why);
     if (status) {
-        qn__loss_free(&gpu->loss);
-        pthread_mutex_destroy(&gpu->lock);
-        qn__release(allocator, gpu);
+        drop(gpu);
         return status;
     }
     *out = gpu;
@@ -104,9 +112,7 @@ static void gpu_close(qn__gpu *gpu) {
         next = name->next;
         qn__release(allocator, name);
     }
-    qn__loss_free(&gpu->loss);
-    pthread_mutex_destroy(&gpu->lock);
-    qn__release(allocator, gpu);
+    drop(gpu);
 }
 
 static void gpu_info(const qn__gpu *gpu, qn_device_info *info) {

@@ -6,34 +6,6 @@
 
 #include "backend/cuda/cuda.h"
 
-void qn__cuda_unpin(qn__gpu *gpu, void *host) {
-    pthread_mutex_lock(&gpu->lock);
-    const bool keep = gpu->num_endless > 0;
-    if (keep) {
-        *(void **)host = gpu->kept;
-        gpu->kept = host;
-    }
-    pthread_mutex_unlock(&gpu->lock);
-    if (!keep) gpu->cu->host_free(host);
-}
-
-void qn__cuda_set_endless(qn__queue *queue, bool endless) {
-    qn__gpu *gpu = queue->gpu;
-    void *kept = NULL;
-    pthread_mutex_lock(&gpu->lock);
-    if (queue->endless && !endless && --gpu->num_endless == 0) {
-        kept = gpu->kept;
-        gpu->kept = NULL;
-    }
-    gpu->num_endless += endless && !queue->endless;
-    queue->endless = endless;
-    pthread_mutex_unlock(&gpu->lock);
-    for (void *next; kept; kept = next) {
-        next = *(void **)kept;
-        gpu->cu->host_free(kept);
-    }
-}
-
 /* The service stream is in use: gpu->lock is held. */
 static qn__cu_result allocate(qn__gpu *gpu, uint64_t size, qn__cu_address *address) {
     const qn__cu *cu = gpu->cu;
@@ -102,6 +74,23 @@ qn_status qn__cuda_memory_create(qn__gpu *gpu, uint64_t size, qn__memory **memor
 
 /* ---- host memory that kernels see ---- */
 
+static void note(qn__gpu *gpu, qn__cuda_seen *seen) {
+    pthread_mutex_lock(&gpu->lock);
+    seen->next = gpu->seen;
+    gpu->seen = seen;
+    pthread_mutex_unlock(&gpu->lock);
+}
+
+static qn__cuda_seen *take_note(qn__gpu *gpu, qn__cu_address address) {
+    pthread_mutex_lock(&gpu->lock);
+    qn__cuda_seen **link = &gpu->seen;
+    while (*link && (*link)->address != address) link = &(*link)->next;
+    qn__cuda_seen *found = *link;
+    if (found) *link = found->next;
+    pthread_mutex_unlock(&gpu->lock);
+    return found;
+}
+
 /* In the context: notes the memory and tells the address that it has for kernels. */
 static qn_status show(qn__gpu *gpu, void *host, qn__cu_address *address, char *why) {
     qn__cuda_seen *seen = qn__allocate_zeroed(gpu->services->allocator, sizeof *seen);
@@ -113,17 +102,15 @@ static qn_status show(qn__gpu *gpu, void *host, qn__cu_address *address, char *w
     }
     seen->host = host;
     *address = seen->address;
-    pthread_mutex_lock(&gpu->lock);
-    seen->next = gpu->seen;
-    gpu->seen = seen;
-    pthread_mutex_unlock(&gpu->lock);
+    note(gpu, seen);
     return QN_OK;
 }
 
 static qn_status pin(qn__gpu *gpu, uint64_t size, void **host, char *why) {
     const unsigned flags = QN__CU_MEMHOSTALLOC_PORTABLE | QN__CU_MEMHOSTALLOC_DEVICEMAP;
+    const size_t least = size < QN__CUDA_PINNED ? QN__CUDA_PINNED : (size_t)size;
     qn__cu_result result =
-        size > SIZE_MAX ? QN__CU_ERROR_OUT_OF_MEMORY : gpu->cu->host_alloc(host, (size_t)size, flags);
+        size > SIZE_MAX ? QN__CU_ERROR_OUT_OF_MEMORY : gpu->cu->host_alloc(host, least, flags);
     if (!result) return QN_OK;
     *host = NULL;
     if (result != QN__CU_ERROR_OUT_OF_MEMORY) return qn__cuda_fail(gpu, result, "pinning memory", why);
@@ -167,21 +154,28 @@ static qn_status import_failed(qn__gpu *gpu, qn__cu_result result, uint64_t size
     }
 }
 
-qn_status qn__cuda_host_import(qn__gpu *gpu, void *host, uint64_t size, bool read_only, qn__memory **memory,
-                               uint64_t *address, char *why) {
+static void unregister(qn__gpu *gpu, qn__cuda_kept *kept) {
+    gpu->cu->host_unregister(((qn__cuda_seen *)kept)->host);
+    qn__release(gpu->services->allocator, kept);
+}
+
+/* In the context. */
+static qn_status import(qn__gpu *gpu, void *host, uint64_t size, bool read_only, qn__cu_address *address,
+                        char *why) {
     const unsigned flags = QN__CU_MEMHOSTREGISTER_PORTABLE | QN__CU_MEMHOSTREGISTER_DEVICEMAP |
                            (read_only ? QN__CU_MEMHOSTREGISTER_READ_ONLY : 0u);
+    qn__cu_result result = gpu->cu->host_register(host, (size_t)size, flags);
+    if (result) return import_failed(gpu, result, size, read_only, why);
+    qn_status status = show(gpu, host, address, why);
+    if (status) gpu->cu->host_unregister(host);
+    return status;
+}
+
+qn_status qn__cuda_host_import(qn__gpu *gpu, void *host, uint64_t size, bool read_only, qn__memory **memory,
+                               uint64_t *address, char *why) {
     if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
     const bool entered = qn__cuda_enter(gpu);
-    qn_status status = QN_OK;
-    qn__cu_result result = gpu->cu->host_register(host, (size_t)size, flags);
-    if (result) {
-        status = import_failed(gpu, result, size, read_only, why);
-    } else {
-        result = gpu->cu->host_address(address, host, 0);
-        if (result) gpu->cu->host_unregister(host);
-        if (result) status = qn__cuda_fail(gpu, result, "importing host memory", why);
-    }
+    qn_status status = import(gpu, host, size, read_only, address, why);
     qn__cuda_leave(gpu, entered);
     if (!status) *memory = (qn__memory *)(uintptr_t)*address;
     return status;
@@ -189,25 +183,26 @@ qn_status qn__cuda_host_import(qn__gpu *gpu, void *host, uint64_t size, bool rea
 
 /* Also when the device is lost. */
 void qn__cuda_host_import_end(qn__gpu *gpu, qn__memory *memory, void *host, uint64_t size) {
-    (void)memory, (void)size;
+    (void)host, (void)size;
+    qn__cuda_seen *seen = take_note(gpu, (qn__cu_address)(uintptr_t)memory);
     const bool entered = qn__cuda_enter(gpu);
-    gpu->cu->host_unregister(host);
+    qn__cuda_put_off(gpu, &seen->kept, unregister);
     qn__cuda_leave(gpu, entered);
 }
 
-/* Whether the address is of such memory, which then goes, also when the device is lost: the pages are the host's. */
+static void free_seen(qn__gpu *gpu, qn__cuda_kept *kept) {
+    gpu->cu->host_free(((qn__cuda_seen *)kept)->host);
+    qn__release(gpu->services->allocator, kept);
+}
+
+/* Whether the address is of memory that was pinned for kernels, which then goes, also when the device is lost: the pages are
+   the host's. */
 static bool hide(qn__gpu *gpu, qn__cu_address address) {
-    pthread_mutex_lock(&gpu->lock);
-    qn__cuda_seen **link = &gpu->seen;
-    while (*link && (*link)->address != address) link = &(*link)->next;
-    qn__cuda_seen *found = *link;
-    if (found) *link = found->next;
-    pthread_mutex_unlock(&gpu->lock);
+    qn__cuda_seen *found = take_note(gpu, address);
     if (!found) return false;
     const bool entered = qn__cuda_enter(gpu);
-    qn__cuda_unpin(gpu, found->host);
+    qn__cuda_put_off(gpu, &found->kept, free_seen);
     qn__cuda_leave(gpu, entered);
-    qn__release(gpu->services->allocator, found);
     return true;
 }
 
@@ -250,7 +245,8 @@ qn_status qn__cuda_host_create(qn__gpu *gpu, uint64_t size, void **host, char *w
     if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
     if (size > SIZE_MAX) return QN_OK;
     const bool entered = qn__cuda_enter(gpu);
-    qn__cu_result result = gpu->cu->host_alloc(host, (size_t)size, QN__CU_MEMHOSTALLOC_PORTABLE);
+    const size_t least = size < QN__CUDA_PINNED ? QN__CUDA_PINNED : (size_t)size;
+    qn__cu_result result = gpu->cu->host_alloc(host, least, QN__CU_MEMHOSTALLOC_PORTABLE);
     qn__cuda_leave(gpu, entered);
     if (result)
         *host = NULL;

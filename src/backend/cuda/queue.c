@@ -248,7 +248,7 @@ qn_status qn__cuda_submit(qn__queue *queue, const qn__command *command, uint64_t
     if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
     qn__cuda_target target = {.gpu = gpu, .stream = queue->stream, .queue = queue};
     bool launch = command->kind == QN__COMMAND_LAUNCH;
-    const bool entered = qn__cuda_enter(gpu);
+    const bool entered = qn__cuda_enter(gpu), endless = launch && qn__cuda_launch_begin(queue);
     qn_status status;
     if (launch && command->code->info->kernels[command->kernel].uses_printf)
         status = submit_printing(&target, command, number, why);
@@ -256,6 +256,7 @@ qn_status qn__cuda_submit(qn__queue *queue, const qn__command *command, uint64_t
         status = qn__cuda_execute(&target, command, why);
         qn__cuda_count(queue, launch ? command->code->kernels[command->kernel].name : NULL, number);
     }
+    qn__cuda_launch_end(gpu, endless);
     qn__cuda_leave(gpu, entered);
     return status;
 }

@@ -248,12 +248,14 @@ qn_status qn__cuda_replay_submit(qn__queue *queue, qn__replay *replay, uint64_t 
     qn__gpu *gpu = queue->gpu;
     if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
     const bool entered = qn__cuda_enter(gpu);
+    const bool endless = qn__cuda_launch_begin(queue);
     qn_status status = replay->num_prints ? qn__cuda_print_room(queue, why) : QN_OK;
     if (!status) {
         pthread_mutex_lock(&replay->lock);
         status = submit(queue, replay, number, why);
         pthread_mutex_unlock(&replay->lock);
     }
+    qn__cuda_launch_end(gpu, endless);
     qn__cuda_leave(gpu, entered);
     return status;
 }

@@ -1,0 +1,85 @@
+/* CUDA beside kernels that may never end, on the fake driver: nothing waits for them, though the driver would. */
+#include <stdlib.h>
+
+#include "cuda_rig.h"
+
+static qn_stream *make_endless(const rig *r) {
+    qn_stream *stream;
+    assert_ok(r->context, qn_stream_create(r->device, &stream));
+    assert_ok(r->context, qn_stream_set_persistent(stream, true));
+    return stream;
+}
+
+/* What the driver gives up only behind all kernels goes later. */
+static void giving_up_is_put_off(void **state) {
+    (void)state;
+    static const char *const calls[] = {"cuMemFreeHost", "cuMemHostUnregister", "cuModuleUnload"};
+    rig r = make_rig(&no_cache);
+    void *memory, *own = aligned_alloc(4096, 4096);
+    qn_buffer *imported;
+    qn_stream *stream = make_endless(&r);
+    assert_ok(r.context, qn_host_alloc(r.device, 1, &memory));
+    qn_host_free(r.device, memory);
+    assert_ok(r.context, qn_buffer_create(r.device, &(qn_buffer_desc){.size = 4096, .host = own}, &imported));
+    qn_buffer_destroy(imported);
+    qn_program_destroy(make_program(r.device, source));
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) assert_int_equal(fake.count(calls[i]), 0);
+    qn_stream_destroy(stream);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) assert_int_not_equal(fake.count(calls[i]), 0);
+    drop_rig(&r);
+    nothing_left();
+    free(own);
+}
+
+static void code_is_refused_while_one_runs(void **state) {
+    (void)state;
+    static const char what[] =
+        "loads no code while a kernel that may never end is on the device, kernel hang";
+    const qn_program_desc desc = {.source = source};
+    rig r = make_rig(&no_cache);
+    qn_program *program, *before = make_program(r.device, source);
+    qn_kernel *kernel;
+    qn_stream *stream = make_endless(&r);
+    qn_program_destroy(make_program(r.device, source)); /* nothing runs yet */
+    assert_ok(r.context, qn_launch(stream, r.hang, QN_RANGE(1), QN_NO_ARGS));
+    assert_fails(r.context, qn_program_create(r.device, &desc, &program), QN_ERROR_STATE, what);
+    assert_fails(r.context, qn_kernel_create(before, "fill", &kernel), QN_ERROR_STATE, what);
+    assert_ok(r.context, qn_kernel_create(r.program, "fill", &kernel)); /* is there already */
+    qn_kernel_destroy(kernel);
+    fake.release();
+    assert_ok(r.context, qn_stream_wait(stream, QN_FOREVER));
+    assert_ok(r.context, qn_kernel_create(before, "fill", &kernel));
+    qn_program_destroy(make_program(r.device, source));
+    drop_rig(&r);
+    nothing_left();
+}
+
+/* The same for a stream that was left with its kernel, and for a graph's kernels. */
+static void code_is_refused_beside_a_stream_that_was_left(void **state) {
+    (void)state;
+    const qn_program_desc desc = {.source = source};
+    rig r = make_rig(&no_cache);
+    qn_program *program;
+    qn_stream *stream;
+    qn_graph *graph;
+    assert_ok(r.context, qn_stream_create(r.device, &stream));
+    assert_ok(r.context, qn_graph_begin(stream));
+    assert_ok(r.context, qn_launch(stream, r.hang, QN_RANGE(1), QN_NO_ARGS));
+    assert_ok(r.context, qn_graph_end(stream, &graph));
+    assert_ok(r.context, qn_graph_launch(stream, graph));
+    assert_int_equal(qn_stream_close(stream, 1000000), QN_ERROR_TIMEOUT);
+    assert_fails(r.context, qn_program_create(r.device, &desc, &program), QN_ERROR_STATE, "may never end");
+    fake.release();
+    qn_program_destroy(make_program(r.device, source));
+    drop_rig(&r);
+    nothing_left();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(giving_up_is_put_off),
+        cmocka_unit_test(code_is_refused_while_one_runs),
+        cmocka_unit_test(code_is_refused_beside_a_stream_that_was_left),
+    };
+    return cmocka_run_group_tests(tests, find_fake, NULL);
+}
