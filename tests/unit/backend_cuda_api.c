@@ -1,5 +1,6 @@
 /* CUDA through the public API, on the fake driver (tests/fake): kernels are compiled to PTX by quern, and run by the
    driver if it knows their name. */
+#include <elf.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -174,7 +175,7 @@ static void absent_kernels_are_told(void **state) {
     const qn_program_desc packed = pack_machine_code(&r, &data);
     char *image = data;
     while (memcmp(image, "\177ELF", 4) != 0) image++;
-    char *name = strstr(image + 4, ".entry bad(");
+    char *name = strstr(image + sizeof(Elf64_Ehdr), ".entry bad(");
     assert_non_null(name);
     name[strlen(".entry ")] = 'm';
     const uint64_t sum = qn__hash(data, packed.binary_size - 8, 0);
@@ -735,6 +736,7 @@ static void a_kernels_resources(void **state) {
     assert_int_equal(got.preferred_multiple, 32);
     assert_int_equal(got.registers, 40);
     assert_int_equal(got.private_memory, 48);
+    assert_int_equal(got.code_size, 128); /* the first of the fake's */
     assert_int_equal(got.resident_groups, 8);
     assert_int_equal(got.resident_on_device, 8 * info.compute_units);
     fake.fault("cuOccupancyMaxActiveBlocksPerMultiprocessor", 1, QN__CU_ERROR_INVALID_VALUE);

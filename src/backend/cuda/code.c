@@ -5,18 +5,40 @@
 #include <string.h>
 
 #include "backend/cuda/cuda.h"
+#include "util/elf.h"
 
 enum { LOG_SIZE = 8 << 10 };
 
 /* ---- loading ---- */
 
-static qn_status load_image(qn__gpu *gpu, qn__code *code, const void *image, char *why) {
+/* A kernel's code is a section of the cubin that has its name. ptxas puts the last kernel first. */
+static void note_sizes(qn__code *code, const void *cubin, size_t size) {
+    static const char prefix[] = ".text.";
+    const size_t length = sizeof prefix - 1;
+    const uint32_t count = code->info->num_kernels;
+    uint32_t at = 0;
+    qn__elf elf;
+    qn__elf_part part;
+    if (!qn__elf_read(&elf, cubin, size)) return;
+    for (uint64_t s = 0; s < elf.num_sections; s++) {
+        if (!qn__elf_section(&elf, s, &part) || strncmp(part.name, prefix, length) != 0) continue;
+        uint32_t tried = 0;
+        for (; tried < count && strcmp(code->info->kernels[at].symbol, part.name + length) != 0; tried++)
+            at = (at ? at : count) - 1;
+        if (tried < count) code->kernels[at].code_size = part.size;
+    }
+}
+
+static qn_status load_image(qn__gpu *gpu, qn__code *code, const void *image, size_t size, char *why) {
     qn_status status = qn__cuda_load_begin(gpu, why);
     if (status) return status;
     qn__cu_result result = gpu->cu->module_load(&code->module, image);
     if (qn__cuda_make_room(gpu, result)) result = gpu->cu->module_load(&code->module, image);
     qn__cuda_load_end(gpu);
-    if (!result) return QN_OK;
+    if (!result) {
+        note_sizes(code, image, size);
+        return QN_OK;
+    }
     code->module = NULL;
     return qn__cuda_fail(gpu, result, "loading the compiled kernels", why);
 }
@@ -56,7 +78,7 @@ static qn_status link_text(qn__gpu *gpu, qn__code *code, const qn__code_source *
                           "kernels.ptx", 0, NULL, NULL);
     if (!result) result = cu->link_complete(link, &cubin, &size);
     qn_status status =
-        result ? compile_failed(gpu, result, source, log, why) : load_image(gpu, code, cubin, why);
+        result ? compile_failed(gpu, result, source, log, why) : load_image(gpu, code, cubin, size, why);
     if (!status && source->binary_path)
         qn__code_file_write(gpu->services, source->binary_path,
                             (qn__section[QN__MAX_SECTIONS]){{cubin, size}});
@@ -77,7 +99,7 @@ static qn_status load_binary(qn__gpu *gpu, qn__code *code, const qn__code_source
     char *data;
     qn_status status = qn__code_file_open(gpu->services, source, cubin, &data, why);
     if (status) return status;
-    status = load_image(gpu, code, cubin->data, why);
+    status = load_image(gpu, code, cubin->data, cubin->size, why);
     qn__release(gpu->services->allocator, data);
     return status;
 }
@@ -159,6 +181,7 @@ qn_status qn__cuda_kernel_prepare(qn__gpu *gpu, qn__code *code, uint32_t index, 
     qn__cuda_leave(gpu, entered);
     if (status) return status;
     pthread_mutex_lock(&gpu->lock);
+    found.code_size = kernel->code_size;
     if (!kernel->function) *kernel = found;
     pthread_mutex_unlock(&gpu->lock);
     return QN_OK;

@@ -97,6 +97,7 @@ typedef struct qn__cuda_kernel {
     const char *name;         /* the gpu's */
     uint32_t max_threads, registers;
     uint64_t static_local; /* bytes of a launch's local memory that are not dynamic */
+    uint64_t code_size;    /* bytes; 0: not known */
 } qn__cuda_kernel;
 
 struct qn__code {

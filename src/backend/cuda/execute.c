@@ -157,6 +157,7 @@ qn_status qn__cuda_kernel_resources(qn__gpu *gpu, const qn__code *code, uint32_t
     resources->max_group_size = kernel->max_threads;
     resources->registers = kernel->registers;
     resources->private_memory = (uint64_t)memory;
+    resources->code_size = kernel->code_size;
     resources->resident_groups = (uint32_t)blocks;
     return QN_OK;
 }
