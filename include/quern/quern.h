@@ -760,12 +760,13 @@ typedef struct qn_kernel_resources {
 /* For work-groups of this range; NULL: as of a large range of one dimension. __local arguments count as empty. What is
    not known is 0:
 
-     CUDA     all but the code's size is known
+     CUDA     all is known
      OpenCL   group size, multiple and memory
      Vulkan   what the device allows any kernel; registers, private memory and the code's size from drivers with
               VK_KHR_pipeline_executable_properties (NVIDIA's, RADV, ANV, NVK: as far as each tells); no driver tells
               resident groups. Such a driver compiles the kernel once more when a local size is asked for first
-     CPU      a thread runs a group at a time
+     CPU      memory; the code's size where code is ELF (not on Windows), once it is compiled (qn_program_wait); a thread
+              runs a group at a time
 
    Errors: QN_ERROR_LAUNCH_SIZE (as qn_launch), QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DRIVER (also: it does not compile the
    kernel for that size), QN_ERROR_DEVICE_MEMORY, QN_ERROR_DEVICE_LOST. Any thread. */

@@ -12,6 +12,9 @@
    loads the text copies to its symbol of this name. */
 #define QN__CPU_CONSTANTS "qn_constants"
 
+/* What a kernel does is in a function of its own: the kernel's name and this. */
+#define QN__CPU_GROUPS "_groups"
+
 /* Host services a kernel may call. */
 typedef struct qn_cpu_services {
     void *user;

@@ -71,10 +71,8 @@ static void nvidia_tells_of_the_code(void **state) {
     assert_true(large.registers >= 4 && large.registers <= 255);
     assert_int_equal(plain.private_memory, 0);
     assert_true(large.private_memory >= 1200 && large.private_memory < 2000); /* its array has 1,200 bytes */
-    if (info.kind == QN_DEVICE_VULKAN) {
-        assert_true(plain.code_size > 0 && large.code_size > plain.code_size);
-        assert_int_equal(plain.preferred_multiple, 32);
-    }
+    assert_true(plain.code_size > 0 && large.code_size > plain.code_size);
+    assert_int_equal(plain.preferred_multiple, 32);
     qn_context_destroy(f.context);
 }
 
@@ -113,12 +111,79 @@ static void they_are_for_the_ranges_groups(void **state) {
     qn_context_destroy(f.context);
 }
 
-/* A thread is a compute unit, and runs a group at a time. */
+/* A thread is a compute unit, and runs a group at a time. The code is what the C compiler makes of a kernel. */
 static void the_processor_runs_a_group_a_thread(void **state) {
     (void)state;
     fixture f = make_fixture("cpu", source, "plain");
-    assert_int_equal(ask(&f, "plain", NULL).resident_groups, 1);
+    qn_device_info info;
+    assert_ok(f.context, qn_device_get_info(f.device, &info));
+    const qn_kernel_resources plain = ask(&f, "plain", NULL), large = ask(&f, "large", NULL);
+    assert_int_equal(plain.resident_groups, 1);
+#ifdef __ELF__
+    if (strcmp(info.driver, "interpreter") != 0)
+        assert_true(plain.code_size >= 32 && large.code_size > plain.code_size && large.code_size < 1 << 20);
+#endif
     qn_context_destroy(f.context);
+}
+
+static uint64_t code_size(qn_context *context, const qn_program_desc *desc, const char *name) {
+    qn_program *program;
+    qn_kernel_resources r;
+    assert_ok(context, qn_program_create(get_device(context, "cpu"), desc, &program));
+    assert_ok(context, qn_program_wait(program, QN_FOREVER));
+    assert_ok(context, qn_kernel_get_resources(make_kernel(program, context, name), NULL, &r));
+    return r.code_size;
+}
+
+/* Compiled without a cache, compiled for it, found there, and shipped; beside a kernel whose name only looks alike. */
+static void code_is_as_large_wherever_it_comes_from(void **state) {
+    (void)state;
+    static const char text[] = "kernel void k(global int *a) { a[get_global_id(0)] += 1; }\n"
+                               "kernel void k_groups(global float *a) {\n"
+                               "    a[get_global_id(0)] = sin(a[get_global_id(0)]) / a[0];\n"
+                               "}\n"
+                               "kernel void groups(global int *a) { a[0] = 7; }\n";
+    char folder[] = "/tmp/quern-test-XXXXXX", *packed;
+    size_t size;
+    uint64_t first[3] = {0};
+    const qn_program_desc desc = {.source = text};
+    assert_non_null(mkdtemp(folder));
+    for (int round = 0; round < 3 + (first[0] > 0); round++) {
+        qn_context *context =
+            make_context(&(qn_context_desc){.cache_dir = folder, .disable_cache = round == 0});
+        qn_program_desc from = desc;
+        if (round == 3) {
+            const qn_pack_desc all = {.program = &desc, .targets = "c", .archs = "native"};
+            assert_ok(context, qn_program_pack(context, &all, &packed, &size, NULL));
+            from = (qn_program_desc){.binary = packed, .binary_size = size};
+        }
+        static const char *const names[] = {"k", "k_groups", "groups"};
+        for (int i = 0; i < 3; i++) {
+            const uint64_t got = code_size(context, &from, names[i]);
+            if (round == 0) first[i] = got;
+            if (round < 3)
+                assert_int_equal(got, first[i]);
+            else /* by the name of a processor, not for this very one */
+                assert_int_equal(got > 0, first[i] > 0);
+        }
+        if (round == 3) qn_text_free(context, packed);
+        qn_context_destroy(context);
+    }
+    assert_true(first[1] > first[0] || first[0] == 0); /* 0: no ELF, or interpreted */
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+static void interpreted_kernels_have_no_code(void **state) {
+    (void)state;
+    qn_context *context = make_context(&(qn_context_desc){.cpu_compiler = "none"});
+    qn_device *device = get_device(context, "cpu");
+    qn_kernel *kernel = make_kernel(make_program(device, source), context, "plain");
+    qn_kernel_resources got;
+    assert_ok(context, qn_kernel_get_resources(kernel, NULL, &got));
+    assert_int_equal(got.code_size, 0);
+    qn_context_destroy(context);
 }
 
 int main(void) {
@@ -128,6 +193,8 @@ int main(void) {
         cmocka_unit_test(the_largest_group_can_be_launched),
         cmocka_unit_test(they_are_for_the_ranges_groups),
         cmocka_unit_test(the_processor_runs_a_group_a_thread),
+        cmocka_unit_test(code_is_as_large_wherever_it_comes_from),
+        cmocka_unit_test(interpreted_kernels_have_no_code),
     };
     return run_device_tests(tests);
 }

@@ -169,6 +169,7 @@ static void cpu_choose_local(const qn__gpu *gpu, const qn__code *code, uint32_t 
 static qn_status cpu_kernel_resources(qn__gpu *gpu, const qn__code *code, uint32_t kernel,
                                       const uint32_t local[3], qn_kernel_resources *resources, char *why) {
     (void)gpu, (void)local, (void)why;
+    if (atomic_load(&code->kernels[kernel].function)) resources->code_size = code->kernels[kernel].code_size;
     resources->private_memory = code->info->kernels[kernel].scratch_per_item;
     resources->resident_groups = 1;
     return QN_OK;

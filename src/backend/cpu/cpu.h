@@ -58,6 +58,7 @@ struct qn__code {
     struct qn__cpu_code_kernel {
         _Atomic(qn_cpu_kernel *) function; /* NULL: interpreted, for now or for good */
         qn__vm_program *program;
+        uint64_t code_size; /* bytes; 0: not known */
         bool uses_sync;
     } * kernels;
     qn__arena arena;                /* the interpreter's programs */

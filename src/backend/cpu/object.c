@@ -8,6 +8,7 @@
 #include "backend/cpu/compiler.h"
 #include "backend/cpu/object.h"
 #include "util/dynamic.h"
+#include "util/elf.h"
 #include "util/file.h"
 #include "util/folder.h"
 #include "util/hash.h"
@@ -23,22 +24,51 @@ static void write_cached(const qn__gpu *gpu, const char *path, const void *data,
     qn__code_file_write(gpu->services, path, (qn__section[QN__MAX_SECTIONS]){{data, size}});
 }
 
-static void store(const qn__gpu *gpu, const char *object, const char *path) {
-    char *data;
-    size_t size;
-    if (qn__private_read(gpu->services->allocator, object, MAX_OBJECT, &data, &size)) return;
-    write_cached(gpu, path, data, size);
-    qn__release(gpu->services->allocator, data);
-}
-
 static void store_too_much(const qn__gpu *gpu, const char *path) {
     write_cached(gpu, path, too_much, sizeof too_much);
 }
 
 typedef enum cached { MISSING, OBJECT, TOO_MUCH } cached;
 
+/* Also what the C compiler cuts off from the function, as "kernel_groups.cold". */
+static bool is_of_kernel(const char *function, const char *kernel) {
+    const size_t length = strlen(kernel), more = sizeof QN__CPU_GROUPS - 1;
+    if (strncmp(function, kernel, length) != 0 || strncmp(function + length, QN__CPU_GROUPS, more) != 0)
+        return false;
+    return function[length + more] == 0 || function[length + more] == '.';
+}
+
+/* The object has the functions nearly in the order of the kernels. */
+static void note_sizes(qn__code *code, const void *object, size_t size) {
+    const uint32_t count = code->info->num_kernels;
+    qn__elf elf;
+    qn__elf_part part;
+    if (!qn__elf_read(&elf, object, size)) return;
+    for (uint32_t i = 0; i < count; i++) code->kernels[i].code_size = 0;
+    uint32_t at = 0;
+    for (uint64_t s = 0; s < elf.num_symbols; s++) {
+        if (!qn__elf_function(&elf, s, &part) || !strstr(part.name, QN__CPU_GROUPS)) continue;
+        uint32_t tried = 0;
+        for (; tried < count && !is_of_kernel(part.name, code->info->kernels[at].name); tried++)
+            at = (at + 1) % count;
+        if (tried < count) code->kernels[at].code_size += part.size;
+    }
+}
+
+/* What the C compiler has made: looked at, and put into the cache if there is one. */
+static void keep(qn__code *code, const char *object, const char *path) {
+    const qn__gpu *gpu = code->gpu;
+    char *data;
+    size_t size;
+    if (qn__private_read(gpu->services->allocator, object, MAX_OBJECT, &data, &size)) return;
+    note_sizes(code, data, size);
+    if (path) write_cached(gpu, path, data, size);
+    qn__release(gpu->services->allocator, data);
+}
+
 /* What the opened file of the cache holds. */
-static cached look_at(const qn__gpu *gpu, int file) {
+static cached look_at(qn__code *code, int file) {
+    const qn__gpu *gpu = code->gpu;
     char *data;
     size_t size;
     qn__section object[QN__MAX_SECTIONS];
@@ -46,6 +76,7 @@ static cached look_at(const qn__gpu *gpu, int file) {
     const bool whole = qn__code_file_unpack(data, size, object);
     const bool gave_up =
         whole && object->size == sizeof too_much && memcmp(object->data, too_much, sizeof too_much) == 0;
+    if (whole && !gave_up) note_sizes(code, object->data, object->size);
     qn__release(gpu->services->allocator, data);
     return !whole ? MISSING : gave_up ? TOO_MUCH : OBJECT;
 }
@@ -128,15 +159,14 @@ static qn_status interpret_instead(qn__code *code, const qn__code_source *source
 }
 
 /* The file that is loaded is the one that was looked at; gdb reads it too, as long as the folder is open. */
-static qn_status load_cached(qn__gpu *gpu, qn__code *code, const qn__code_source *source, cached *found,
-                             char *why) {
+static qn_status load_cached(qn__code *code, const qn__code_source *source, cached *found, char *why) {
     int folder, file;
     const char *name;
     char path[PATH_MAX];
     *found = MISSING;
     if (qn__folder_of(source->binary_path, &folder, &name)) return QN_ERROR_IO;
     if (qn__folder_file(folder, name, &file) == 0) {
-        *found = look_at(gpu, file);
+        *found = look_at(code, file);
         qn__file_close(file);
     }
     qn_status status = QN_ERROR_IO;
@@ -159,6 +189,7 @@ static qn_status load_memory(qn__gpu *gpu, qn__code *code, const qn__code_source
     snprintf(path, sizeof path, "%s/" QN__CC_OBJECT, work.path);
     const int error = qn__folder_write(work.folder, QN__CC_OBJECT, source->binary, source->binary_size);
     if (error) snprintf(why, QN__WHY, "cannot write to %.200s: %s", work.path, strerror(error));
+    note_sizes(code, source->binary, source->binary_size);
     const qn_status status = error ? QN_ERROR_DRIVER : open_library(code, path, source, why);
     qn__work_folder_remove(&work);
     return status;
@@ -167,7 +198,7 @@ static qn_status load_memory(qn__gpu *gpu, qn__code *code, const qn__code_source
 qn_status qn__cpu_load_binary(qn__gpu *gpu, qn__code *code, const qn__code_source *source, char *why) {
     if (source->binary) return load_memory(gpu, code, source, why);
     cached found;
-    const qn_status status = load_cached(gpu, code, source, &found, why);
+    const qn_status status = load_cached(code, source, &found, why);
     if (found == OBJECT) return status;
     if (found == TOO_MUCH) {
         gpu->services->log(
@@ -183,13 +214,13 @@ qn_status qn__cpu_load_binary(qn__gpu *gpu, qn__code *code, const qn__code_sourc
 /* ---- compiling ---- */
 
 /* From the cache, or from the work folder: the cache's file may be trimmed away by now. */
-static qn_status load_object(qn__gpu *gpu, qn__code *code, const qn__work_folder *work,
-                             const qn__code_source *source, char *why) {
+static qn_status load_object(qn__code *code, const qn__work_folder *work, const qn__code_source *source,
+                             char *why) {
     char object[PATH_MAX + 16];
     cached found;
     snprintf(object, sizeof object, "%s/" QN__CC_OBJECT, work->path);
-    if (source->binary_path) store(gpu, object, source->binary_path);
-    if (source->binary_path && load_cached(gpu, code, source, &found, why) == QN_OK) return QN_OK;
+    keep(code, object, source->binary_path);
+    if (source->binary_path && load_cached(code, source, &found, why) == QN_OK) return QN_OK;
     return code->library ? QN_ERROR_DRIVER : open_library(code, object, source, why);
 }
 
@@ -201,7 +232,7 @@ static qn_status compile_in(qn__gpu *gpu, qn__code *code, const qn__work_folder 
         return QN_ERROR_DRIVER;
     }
     switch (qn__cc_compile(gpu, work, source, stop, why)) {
-    case QN__CC_DONE: return load_object(gpu, code, work, source, why);
+    case QN__CC_DONE: return load_object(code, work, source, why);
     case QN__CC_FAILED: return QN_ERROR_DRIVER;
     case QN__CC_TOO_MUCH: break;
     }

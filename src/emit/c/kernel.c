@@ -230,7 +230,7 @@ void qn__c_kernel(c_emitter *e, ir_function *kernel) {
     kernel_body(e);
     e->text.out = out;
     e->text.depth = 0;
-    const char *range = qn__arena_printf(e->arena, "%s_groups", kernel->name);
+    const char *range = qn__arena_printf(e->arena, "%s" QN__CPU_GROUPS, kernel->name);
     info->symbol = qn__arena_printf(e->arena, "qn_kernel_%s", kernel->name);
     qn__buf_printf(
         out,
