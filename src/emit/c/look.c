@@ -1,5 +1,6 @@
 /* Which loops of a kernel look at whether its launch is cancelled. Those that are certain to end soon do not: such as count,
-   in 32 bits at most, and go round no more than 2^32 times, with what is inside counted too. Others look at each
+   in 32 bits at most, or go on by the size of the range or of the group to a bound of 32 bits, and go round no more than 2^32
+   times, with what is inside counted too. Others look at each
    iteration. Between work-groups the device looks itself, so that a kernel without such loops is as if there were no looks. */
 #include "emit/c/internal.h"
 
@@ -56,6 +57,49 @@ static const ir_value *counter_of(const ir_value *side, const ir_instr *loop) {
     return is_param(side, loop) && qn__ir_is_int(side->type) && qn__ir_bits(side->type) <= 32 ? side : NULL;
 }
 
+/* What is added to a value; NULL: it is no such sum. */
+static const ir_value *added_to(const ir_value *value, const ir_value *sum) {
+    const ir_instr *add = made_by(sum, IR_ADD);
+    if (!add) return NULL;
+    return add->operands[0] == value ? add->operands[1] : add->operands[1] == value ? add->operands[0] : NULL;
+}
+
+/* The parameter goes on by a size of the range at each continue of the loop below `region`: in 64 bits, or in 32 by one of a
+   work-group, which is small. */
+static bool strides(const ir_region *region, const ir_instr *loop, const ir_value *counter) {
+    const bool narrow = qn__ir_bits(counter->type) < 64;
+    for (const ir_instr *i = region->first; i; i = i->next) {
+        for (uint32_t r = 0; r < i->num_regions; r++)
+            if (!strides(i->regions[r], loop, counter)) return false;
+        if (i->op != IR_CONTINUE || i->attr.target != loop) continue;
+        const ir_value *next = i->operands[counter->index], *step = NULL;
+        const ir_instr *cut = narrow ? made_by(next, IR_TRUNC) : NULL;
+        const ir_instr *sum = cut ? made_by(cut->operands[0], IR_ADD) : NULL;
+        for (int side = 0; sum && side < 2 && !step; side++) {
+            const ir_instr *wide = made_by(sum->operands[side], IR_ZEXT);
+            if (wide && wide->operands[0] == counter) step = sum->operands[!side];
+        }
+        if (!narrow) step = added_to(counter, next);
+        if (!step || step->value_kind != IR_VALUE_RESULT || !qn__ir_has(step->def->op, IR_POSITIVE) ||
+            (narrow && !qn__ir_has(step->def->op, IR_SMALL)))
+            return false;
+    }
+    return true;
+}
+
+/* `i < bound` of a counter that strides, and that cannot wrap before it gets there. */
+static uint64_t rounds_of_stride(const ir_instr *test, const ir_instr *loop) {
+    const ir_value *counter = test->operands[0], *bound = test->operands[1];
+    if (test->op != IR_ULT || !is_param(counter, loop) || !qn__ir_is_int(counter->type) ||
+        !is_fixed(bound, loop))
+        return endless;
+    const unsigned bits = qn__ir_bits(counter->type);
+    const ir_instr *wide = made_by(bound, IR_ZEXT);
+    const uint64_t most = qn__ir_is_const(bound) ? bound->bits[0] : wide ? most_rounds : endless;
+    if (bits < 32 || most > (bits == 32 ? most_rounds / 2 : most_rounds)) return endless;
+    return strides(loop->regions[0], loop, counter) ? most : endless;
+}
+
 /* How often the loop goes round at most, as this test ends it. */
 static uint64_t rounds_of(const ir_instr *test, const ir_instr *loop) {
     const bool equal = test->op == IR_EQ || test->op == IR_NE;
@@ -72,7 +116,7 @@ static uint64_t rounds_of(const ir_instr *test, const ir_instr *loop) {
         const uint64_t a = first->bits[0], b = bound->bits[0], size = (uint64_t)(step < 0 ? -step : step);
         return (a < b ? b - a : a - b) / size + 2;
     }
-    return endless;
+    return rounds_of_stride(test, loop);
 }
 
 /* Out of the loop, at the end of a region of an `if` in its body. */
