@@ -148,8 +148,14 @@ struct ast_decl {
     bool is_state; /* in global memory, alive as long as the program: `data` (or zeros) at state_offset */
     uint64_t state_offset;
 
+    /* names with linkage: functions, and variables at file scope or declared extern */
+    bool is_defined; /* not only declared */
+    bool is_static;
+    ast_decl *definition; /* of what is only declared here; NULL: there is none, or this is it */
+
     /* functions */
-    bool is_kernel, is_defined;
+    bool is_kernel;
+    bool is_inline; /* all its declarations are, none is extern: it is this file's own (C99 6.7.4) */
     QN__VEC(ast_decl *) params;
     ast_stmt *body;
     uint32_t reqd_local[3], hint_local[3], sub_group_size;
@@ -177,6 +183,11 @@ struct ast_decl {
     bool is_warned;                     /* of being read before it is written */
     bool is_address_taken, is_assigned; /* parameter facts from the parser: whether it needs memory */
 };
+
+/* The function or variable that a declaration means. */
+static inline ast_decl *qn__decl_definition(ast_decl *decl) {
+    return decl->definition ? decl->definition : decl;
+}
 
 /* ---- expressions ---- */
 

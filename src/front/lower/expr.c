@@ -328,7 +328,8 @@ static ir_value *swizzle_value(lower *l, ast_expr *e) {
 }
 
 static ir_value *call(lower *l, ast_expr *e) {
-    ir_function *callee = qn__lower_callee(l, e->callee, e->loc);
+    ast_decl *called = qn__decl_definition(e->callee);
+    ir_function *callee = qn__lower_callee(l, called, e->loc);
     bool is_record = qn__type_is_record(e->type);
     QN__VEC(ir_value *) operands = {0};
     if (is_record) {
@@ -347,7 +348,7 @@ static ir_value *call(lower *l, ast_expr *e) {
         }
         qn__vec_push(l->arena, &operands, v);
     }
-    if (e->callee->uses_state) qn__vec_push(l->arena, &operands, l->state);
+    if (called->uses_state) qn__vec_push(l->arena, &operands, l->state);
     qn__lower_at(l, e->loc);
     ir_type type = qn__type_to_ir(e->type);
     bool has_result = !is_record && e->type->kind != AST_VOID;

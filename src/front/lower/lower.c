@@ -76,7 +76,7 @@ uint32_t qn__lower_global(lower *l, ast_decl *decl) {
     global.data = decl->data ? decl->data : qn__arena_alloc(l->arena, (size_t)size);
     decl->global_index = qn__ir_global_add(l->module, global);
     for (size_t i = 0; i < decl->addresses.len; i++) {
-        uint32_t target = qn__lower_global(l, decl->addresses.data[i].target);
+        uint32_t target = qn__lower_global(l, qn__decl_definition(decl->addresses.data[i].target));
         ir_relocation relocation = {.offset = decl->addresses.data[i].offset,
                                     .target = target,
                                     .addend = decl->addresses.data[i].addend};

@@ -124,8 +124,10 @@ static bool format_index(lower *l, const ast_expr *e, uint32_t *index) {
         *index = qn__lower_string(l, e->string, true);
         return true;
     }
-    if (e->expr_kind != EXPR_VARIABLE || !e->decl->data || e->decl->type->kind != AST_ARRAY) return false;
-    *index = qn__lower_global(l, e->decl);
+    if (e->expr_kind != EXPR_VARIABLE) return false;
+    ast_decl *decl = qn__decl_definition(e->decl);
+    if (!decl->data || decl->type->kind != AST_ARRAY) return false;
+    *index = qn__lower_global(l, decl);
     ir_global *global = &l->module->globals.data[*index];
     global->is_format = true;
     return global->size && !global->data[global->size - 1];

@@ -66,7 +66,7 @@ static lower_place place_of_pointer(ir_value *pointer, const ast_type *type, uin
 }
 
 static lower_place variable_place(lower *l, const ast_expr *e) {
-    ast_decl *decl = e->decl;
+    ast_decl *decl = qn__decl_definition(e->decl);
     const ast_type *type = decl->type;
     uint32_t align = decl->align > type->align ? decl->align : type->align;
     if (decl->decl_kind == DECL_PARAMETER) {

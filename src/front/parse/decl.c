@@ -35,11 +35,12 @@ static void declare_typedef(front_parser *p, const front_declarator *declarator)
 
 /* ---- variables ---- */
 
-static bool check_object_type(front_parser *p, const front_declarator *declarator, bool has_init) {
+/* `is_open`: an initializer, or the definition, tells the length of an array. */
+static bool check_object_type(front_parser *p, const front_declarator *declarator, bool is_open) {
     const ast_type *type = declarator->type;
     const char *name = declarator->name->data;
     if (qn__type_is_error(p->types, type)) return false;
-    if (type->kind == AST_ARRAY && type->is_incomplete && has_init) return true;
+    if (type->kind == AST_ARRAY && type->is_incomplete && is_open) return true;
     if (!qn__type_is_complete(type)) {
         qn__diag_error(p->diag, declarator->loc, "variable '%s' has incomplete type '%s'", name,
                        qn__type_text(p, type));
@@ -98,7 +99,10 @@ static void check_block_space(front_parser *p, const front_specifiers *specifier
     qn__touch_image_type(p, type, declarator->loc);
     if (qn__type_is_opaque(type)) return;
     if (type->space == IR_GLOBAL_SPACE && (specifiers->is_static || specifiers->is_extern)) return;
-    if (type->space == IR_GLOBAL_SPACE) {
+    if (specifiers->is_extern && type->space != IR_CONSTANT_SPACE) {
+        qn__diag_error(p->diag, declarator->loc,
+                       "extern variable '%s' must be in the __constant or __global address space", name);
+    } else if (type->space == IR_GLOBAL_SPACE) {
         qn__diag_error(p->diag, declarator->loc, "variable '%s' cannot be in the __global address space",
                        name);
         qn__diag_hint(p->diag, "a pointer to global memory is written '__global T *%s'", name);
@@ -155,33 +159,31 @@ static ast_decl *variable_new(front_parser *p, const front_declarator *declarato
     return decl;
 }
 
-static void constant_finish(front_parser *p, ast_decl *decl, bool is_extern) {
+static void constant_finish(front_parser *p, ast_decl *decl, bool has_init) {
     if (qn__type_is_error(p->types, decl->type) || qn__type_is_opaque(decl->type)) return;
-    if (decl->init) {
+    if (has_init) {
         qn__constant_image(p, decl);
-    } else if (!is_extern) {
+        qn__vec_push(p->arena, &p->context->unit->constants, decl);
+    } else if (decl->is_defined && !decl->init) {
         qn__diag_error(p->diag, decl->loc, "__constant variable '%s' must be initialized", decl->name);
     }
-    decl->is_static_local = p->function != NULL;
-    qn__vec_push(p->arena, &p->context->unit->constants, decl);
 }
 
-/* Gives the variable its place in the program's state. */
 static void state_begin(front_parser *p, ast_decl *decl, const front_token *behind_name) {
     if (decl->type->space != IR_GLOBAL_SPACE || decl->is_state) return;
     decl->is_state = true;
-    decl->is_static_local = p->function != NULL;
     if (p->function) qn__map64_set(p->arena, &p->context->statics, (uint64_t)(uintptr_t)behind_name, decl);
 }
 
-static void state_finish(front_parser *p, ast_decl *decl) {
+/* Gives the variable its place in the program's state. */
+static void state_finish(front_parser *p, ast_decl *decl, bool has_init, bool has_place) {
     ast_unit *unit = p->context->unit;
     if (!decl->is_state || qn__type_is_error(p->types, decl->type)) return;
-    if (decl->init) qn__constant_image(p, decl);
+    if (has_init) qn__constant_image(p, decl);
     if (decl->addresses.len)
         qn__diag_error(p->diag, decl->loc, "the initializer of global variable '%s' holds an address",
                        decl->name);
-    if (decl->state_offset || (unit->state.len && unit->state.data[0] == decl)) return; /* declared before */
+    if (!decl->is_defined || has_place) return;
     const uint64_t offset = (unit->state_size + decl->align - 1) / decl->align * decl->align;
     if (offset + decl->type->size > MOST_STATE_BYTES)
         qn__diag_error(p->diag, decl->loc, "the program's global variables take more than %d bytes",
@@ -196,29 +198,55 @@ static ast_decl *static_before(front_parser *p) {
     return p->function ? qn__map64_get(&p->context->statics, (uint64_t)(uintptr_t)p->at) : NULL;
 }
 
+/* The same type, or an array whose length one of them leaves open. */
+static bool is_same_object(const ast_type *a, const ast_type *b) {
+    return a == b || (a->kind == AST_ARRAY && a->quals == b->quals && a->space == b->space &&
+                      qn__type_compatible(a, b));
+}
+
+/* The variable that this declares once more: one of the file, which `extern` means in a block, too. NULL: a new one. */
+static ast_decl *declared_before(front_parser *p, const front_specifiers *specifiers,
+                                 const front_declarator *declarator, bool has_init) {
+    const front_symbol *known = qn__lookup(p, declarator->name);
+    const bool is_of_file = known && known->symbol_kind == SYMBOL_OBJECT && known->level == p->file_level;
+    if (!is_of_file || (p->function && !specifiers->is_extern)) return NULL;
+    if ((known->decl->init && has_init) || !is_same_object(known->decl->type, declarator->type)) return NULL;
+    return known->decl;
+}
+
+/* The declaration of the variable, new or known, with what the specifiers say of it. */
+static ast_decl *variable_begin(front_parser *p, const front_specifiers *specifiers,
+                                front_declarator *declarator, bool good, bool has_init) {
+    const front_token *behind_name = p->at;
+    const bool is_linked = !p->is_library && (!p->function || specifiers->is_extern);
+    ast_decl *again = declared_before(p, specifiers, declarator, has_init);
+    ast_decl *before = again ? again : static_before(p);
+    ast_decl *decl = before ? before : variable_new(p, declarator, good ? declarator->type : p->types->error);
+    if (again && !declarator->type->is_incomplete) decl->type = declarator->type;
+    if (again && !has_init) declarator->type = decl->type;
+    state_begin(p, decl, behind_name);
+    decl->is_static |= specifiers->is_static;
+    if (!is_linked) decl->is_static_local = decl->is_state || decl->type->space == IR_CONSTANT_SPACE;
+    if (again || !redefinition(p, declarator->name, declarator->loc)) {
+        front_symbol *symbol = qn__declare(p, SYMBOL_OBJECT, declarator->name, declarator->loc);
+        symbol->decl = decl;
+        if (is_linked && !before) qn__link_note(p, decl, symbol);
+    }
+    return decl;
+}
+
 /* The rest of a variable's declaration behind its declarator: initializer, checks, scope. */
 static ast_decl *declare_variable(front_parser *p, const front_specifiers *specifiers,
                                   front_declarator *declarator) {
-    bool has_init = qn__peek(p, FRONT_T_ASSIGN);
-    bool is_file = !p->function;
-    const front_token *behind_name = p->at;
-    ast_decl *before = static_before(p);
-    declarator->type = default_space(p, declarator->type, is_file || specifiers->is_static);
+    const bool has_init = qn__peek(p, FRONT_T_ASSIGN), is_file = !p->function;
+    const bool is_lasting = is_file || specifiers->is_static || specifiers->is_extern;
+    declarator->type = default_space(p, declarator->type, is_lasting);
     if (is_file) declarator->type = check_file_space(p, declarator, declarator->type);
-    bool good = check_object_type(p, declarator, has_init);
+    bool good = check_object_type(p, declarator, has_init || specifiers->is_extern);
     if (good && !is_file) check_block_space(p, specifiers, declarator, has_init);
-    bool is_extern_before = false;
-    front_symbol *known = qn__lookup(p, declarator->name);
-    if (known && known->level == p->level && known->decl && known->decl->type == declarator->type &&
-        known->decl->decl_kind == DECL_VARIABLE && !known->decl->init && is_file)
-        is_extern_before = true;
-    if (is_extern_before && known->decl->is_state) before = known->decl;
-    ast_decl *decl = before ? before : variable_new(p, declarator, good ? declarator->type : p->types->error);
-    state_begin(p, decl, behind_name);
-    if (is_extern_before || !redefinition(p, declarator->name, declarator->loc)) {
-        front_symbol *symbol = qn__declare(p, SYMBOL_OBJECT, declarator->name, declarator->loc);
-        symbol->decl = decl;
-    }
+    ast_decl *decl = variable_begin(p, specifiers, declarator, good, has_init);
+    const bool was_defined = decl->is_defined;
+    decl->is_defined |= has_init || !specifiers->is_extern;
     if (has_init) {
         qn__advance(p);
         variable_init(p, decl, declarator);
@@ -227,8 +255,8 @@ static ast_decl *declare_variable(front_parser *p, const front_specifiers *speci
     } else {
         decl->is_space_open = !is_file && !decl->is_state && is_space_open(p, declarator, decl->type);
     }
-    if (decl->type->space == IR_CONSTANT_SPACE) constant_finish(p, decl, specifiers->is_extern);
-    state_finish(p, decl);
+    if (decl->type->space == IR_CONSTANT_SPACE) constant_finish(p, decl, has_init);
+    state_finish(p, decl, has_init, was_defined);
     return decl;
 }
 
@@ -288,11 +316,15 @@ static ast_decl *declare_function(front_parser *p, const front_specifiers *speci
         symbol = qn__declare(p, SYMBOL_FUNCTION, declarator->name, declarator->loc);
         symbol->is_overloadable = is_overloadable;
     }
-    if (!decl || decl->type != declarator->type) {
+    const bool is_new = !decl || decl->type != declarator->type;
+    if (is_new) {
         decl = function_new(p, declarator);
         if (!symbol->decl) symbol->decl = decl;
         qn__vec_push(p->arena, &symbol->overloads, decl);
+        if (!p->is_library) qn__link_note(p, decl, symbol);
     }
+    decl->is_static |= specifiers->is_static;
+    decl->is_inline = (is_new || decl->is_inline) && specifiers->is_inline && !specifiers->is_extern;
     symbol->is_overloadable |= is_overloadable;
     apply_attributes(decl, &specifiers->attributes);
     apply_attributes(decl, &declarator->attributes);

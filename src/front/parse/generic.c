@@ -52,6 +52,16 @@ static ast_decl *instantiate(front_parser *p, struct front_generic *generic, gen
     return instance->decl;
 }
 
+void qn__generic_finish(front_parser *file, ast_decl *decl) {
+    const struct front_generic *generic = qn__map64_get(&file->context->generics, (uint64_t)(uintptr_t)decl);
+    if (!generic || decl->body) return;
+    front_parser inner = *file;
+    inner.at = generic->start;
+    decl->is_called = true;
+    decl->is_defined = false;
+    qn__parse_external_declaration(&inner);
+}
+
 ast_decl *qn__generic_callee(front_parser *p, ast_decl *callee, ast_expr *const *args, size_t num_args) {
     struct front_generic *generic = qn__map64_get(&p->context->generics, (uint64_t)(uintptr_t)callee);
     if (!generic || num_args > MOST_PARAMS || p->instance_nesting >= MOST_NESTED) return callee;

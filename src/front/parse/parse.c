@@ -210,6 +210,7 @@ void qn__function_end(front_parser *p) {
 
 static void parser_init(front_parser *p, front_context *context, front_tokens tokens) {
     *p = (front_parser){.context = context,
+                        .file = p,
                         .arena = context->arena,
                         .diag = context->diag,
                         .types = &context->types,
@@ -232,18 +233,7 @@ void qn__front_context_init(front_context *context) {
     context->generics = (qn__map64){0};
     context->statics = (qn__map64){0};
     context->library_level = 0;
-    context->calls.len = 0;
-}
-
-static void check_undefined(front_context *context) {
-    for (size_t i = 0; i < context->calls.len; i++) {
-        ast_decl *callee = context->calls.data[i].callee;
-        if (callee->is_defined || callee->visit) continue;
-        callee->visit = 1;
-        qn__diag_error(context->diag, context->calls.data[i].loc, "function '%s' is called but never defined",
-                       callee->name);
-        qn__diag_note(context->diag, callee->loc, "it is declared here");
-    }
+    context->calls.len = context->linked.len = 0;
 }
 
 /* translation-unit: external-declaration* */
@@ -257,7 +247,7 @@ ast_unit *qn__parse(front_context *context, front_tokens tokens) {
         if (p->panic && p->at < p->end) qn__skip_to(p, FRONT_T_SEMICOLON);
         if (p->at == before) qn__advance(p);
     }
-    check_undefined(context);
+    qn__link(context);
     qn__check_recursion(context);
     qn__inherit_facts(context);
     qn__refuse_images(context);

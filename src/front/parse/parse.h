@@ -15,6 +15,16 @@ typedef struct front_call {
     front_loc loc;
 } front_call;
 
+struct front_symbol;
+struct front_parser;
+
+/* A declaration of a name that other declarations may mean as well. */
+typedef struct front_linked {
+    ast_decl *decl;
+    const struct front_symbol *symbol;
+    struct front_parser *file;
+} front_linked;
+
 typedef struct front_context {
     /* Set by the caller. */
     qn__arena *arena;
@@ -37,6 +47,7 @@ typedef struct front_context {
     unsigned library_nesting; /* library functions being parsed, one in another */
     uint32_t library_level;   /* of scopes, of the innermost */
     QN__VEC(front_call) calls;
+    QN__VEC(front_linked) linked;
 } front_context;
 
 /* Readies a context whose first part is set. */

@@ -45,6 +45,8 @@ typedef struct front_label {
 
 typedef struct front_parser {
     front_context *context;
+    struct front_parser
+        *file; /* of the file that is parsed; this one but within a generic function's instance */
     qn__arena *arena;
     front_diag *diag;
     ast_types *types;
@@ -158,11 +160,20 @@ ast_init *qn__parse_initializer(front_parser *p, const ast_type **type);
 /* The bytes of a __constant object from its initializer. */
 void qn__constant_image(front_parser *p, ast_decl *decl);
 
+/* ---- link.c ---- */
+
+/* Notes a function, or a variable at file scope or declared extern. */
+void qn__link_note(front_parser *p, ast_decl *decl, const front_symbol *symbol);
+/* Points declarations at definitions; reports what is defined twice, or used and never defined. */
+void qn__link(front_context *context);
+
 /* ---- generic.c ---- */
 
 /* Keeps a definition that begins at `start`, whose body is next, for its calls; false: parse it now. */
 bool qn__generic_define(front_parser *p, const front_token *start, const front_declarator *declarator,
                         const ast_decl *decl);
+/* Parses a definition that is kept, for callers that know no more than its declaration: with generic parameters. */
+void qn__generic_finish(front_parser *file, ast_decl *decl);
 /* The instance of a function for these arguments; the function itself where it has none. */
 ast_decl *qn__generic_callee(front_parser *p, ast_decl *callee, ast_expr *const *args, size_t num_args);
 
