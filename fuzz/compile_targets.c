@@ -1,7 +1,8 @@
 /* libFuzzer target: source text through the whole compiler to each target, with the verifier after every pass, and what
    the interpreter makes of the module. A kernel file is an input as it is. Its first line may say how it is compiled:
        //~ LEVEL TRAITS ARCH OPTIONS
-   where the first three are hexadecimal: the level, a bit for each of the list of traits below, and an architecture. */
+   where the first three are hexadecimal: the level, a bit for each of the list of traits below, and an architecture. A
+   line "//~file" begins another file of the program. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 #include "ir/ir.h"
 #include "vm/vm.h"
 
-enum { BUDGET = 256 << 20, MAX_INSTRS = 20000, MAX_OPTIONS = 256 };
+enum { BUDGET = 256 << 20, MAX_INSTRS = 20000, MAX_OPTIONS = 256, MAX_MORE = 4 };
 
 static const uint32_t archs[] = {0, 60, 61, 70, 75, 80, 86, 90, 100, 120};
 static const uint32_t sub_group_sizes[] = {0, 8, 16, 64};
@@ -81,6 +82,17 @@ static void read_head(const char *text, qn__compile_request *request, char *opti
     request->options = options;
 }
 
+/* Ends each file's text, and gives how many there are behind the first. */
+static size_t split(char *text, qn__compile_source more[MAX_MORE]) {
+    static const char line[] = "\n//~file\n";
+    size_t count = 0;
+    for (char *at = text; count < MAX_MORE && (at = strstr(at, line)); at++) {
+        at[0] = 0;
+        more[count++] = (qn__compile_source){.text = at + 1};
+    }
+    return count;
+}
+
 static void prepare_kernels(qn__compile_result *result) {
     jmp_buf escape;
     result->arena.escape = &escape;
@@ -100,7 +112,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     text[size] = 0;
     qn__compile_request request = {
         .source = text, .no_files = true, .verify = true, .memory_budget = BUDGET, .max_instrs = MAX_INSTRS};
+    qn__compile_source more[MAX_MORE];
     read_head(text, &request, options);
+    request.more = more;
+    request.num_more = split(text, more);
     const qn__target target = request.target;
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         qn__compile_result result;

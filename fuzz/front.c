@@ -41,8 +41,7 @@ static void compile(qn__arena *arena, const char *options_text, qn__str text) {
                               .names = &names,
                               .options = &options,
                               .max_tokens = MAX_TOKENS};
-    front_context context = {
-        .arena = arena, .sources = &sources, .diag = &diag, .names = &names, .options = &options};
+    front_context context = {.arena = arena, .sources = &sources, .diag = &diag, .options = &options};
     qn__buf out;
     qn__buf_init(&out, arena);
     front_tokens tokens = qn__pp_run(&config, qn__source_add(&sources, "fuzz.cl", text));

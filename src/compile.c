@@ -54,7 +54,6 @@ typedef struct compile {
     front_options options;
     front_sources sources;
     front_diag diag;
-    front_names names;
     QN__VEC(qn__compile_dependency) dependencies;
     qn__buf dump;
     const ast_unit *unit;
@@ -89,6 +88,14 @@ static bool fail(compile *c, qn__compile_status status) {
 }
 
 /* ---- sources ---- */
+
+qn__compile_source qn__compile_source_at(const qn__compile_request *request, size_t index) {
+    const qn__compile_source first = {request->name, request->source, request->size};
+    qn__compile_source source = index ? request->more[index - 1] : first;
+    if (!source.name) source.name = "kernel.cl";
+    if (!source.size) source.size = strlen(source.text);
+    return source;
+}
 
 static bool is_header(const qn__compile_header *header, const char *path) {
     size_t path_len = strlen(path), name_len = strlen(header->name);
@@ -173,31 +180,45 @@ static bool read_options(compile *c) {
     return problem ? fail(c, QN__COMPILE_BAD_OPTION) : true;
 }
 
-static ast_unit *parse(compile *c, front_context *context) {
-    const qn__compile_request *request = c->request;
-    const char *name = request->name ? request->name : "kernel.cl";
-    size_t size = request->size ? request->size : strlen(request->source);
-    front_source *main = qn__source_add(&c->sources, name, (qn__str){request->source, size});
-    front_pp_config config = {.arena = c->arena,
-                              .sources = &c->sources,
-                              .diag = &c->diag,
-                              .names = &c->names,
-                              .options = &c->options,
-                              .target = c->target};
+/* Macros and names are the file's own. False: nothing more can be told of the program. */
+static bool parse_file(compile *c, front_context *context, const qn__compile_source *file) {
+    front_names *names = QN__NEW(c->arena, front_names);
+    front_source *main = qn__source_add(&c->sources, file->name, (qn__str){file->text, file->size});
+    if (!main) {
+        qn__diag_error(&c->diag, FRONT_NO_LOC, "the program has more than %d files", FRONT_MAX_SOURCES);
+        return false;
+    }
+    qn__names_init(names, c->arena);
+    const front_pp_config config = {.arena = c->arena,
+                                    .sources = &c->sources,
+                                    .diag = &c->diag,
+                                    .names = names,
+                                    .options = &c->options,
+                                    .target = c->target};
     begin_stage(c);
-    front_tokens tokens = qn__pp_run(&config, main);
+    const front_tokens tokens = qn__pp_run(&config, main);
     end_stage(c, QN__STAGE_PREPROCESS);
-    if (c->diag.stopped) return NULL;
+    if (c->diag.stopped) return false;
     begin_stage(c);
-    *context = (front_context){.arena = c->arena,
-                               .sources = &c->sources,
-                               .diag = &c->diag,
-                               .names = &c->names,
-                               .options = &c->options,
-                               .target = c->target,
-                               .frozen = &qn__frozen_library};
-    qn__front_context_init(context);
-    ast_unit *unit = qn__parse(context, tokens);
+    qn__parse_file(context, tokens);
+    end_stage(c, QN__STAGE_PARSE);
+    return !c->diag.stopped;
+}
+
+static ast_unit *parse(compile *c) {
+    front_context context = {.arena = c->arena,
+                             .sources = &c->sources,
+                             .diag = &c->diag,
+                             .options = &c->options,
+                             .target = c->target,
+                             .frozen = &qn__frozen_library};
+    qn__front_context_init(&context);
+    for (size_t i = 0; i <= c->request->num_more; i++) {
+        const qn__compile_source file = qn__compile_source_at(c->request, i);
+        if (!parse_file(c, &context, &file)) return NULL;
+    }
+    begin_stage(c);
+    ast_unit *unit = qn__parse_end(&context);
     end_stage(c, QN__STAGE_PARSE);
     return unit;
 }
@@ -207,8 +228,7 @@ static uint32_t max_instrs(const compile *c) {
 }
 
 static bool run_front(compile *c) {
-    front_context context;
-    ast_unit *unit = parse(c, &context);
+    ast_unit *unit = parse(c);
     if (!unit || c->diag.errors) return fail(c, QN__COMPILE_SOURCE_ERROR);
     lower_config config = {.arena = c->arena,
                            .sources = &c->sources,
@@ -383,7 +403,6 @@ static bool run_emit(compile *c) {
 static void run(compile *c) {
     qn__diag_init(&c->diag, c->arena, &c->sources);
     qn__sources_init(&c->sources, c->arena, read_file, c);
-    qn__names_init(&c->names, c->arena);
     qn__buf_init(&c->dump, c->arena);
     bool done =
         read_options(c) && run_front(c) && run_passes(c) && check_args(c) && check_private(c) && run_emit(c);

@@ -31,6 +31,13 @@ typedef struct qn__compile_define {
     const char *name, *value; /* NULL: 1 */
 } qn__compile_define;
 
+/* A file of a program, which is a translation unit of its own. */
+typedef struct qn__compile_source {
+    const char *name; /* what messages and #line call it; NULL: "kernel.cl" */
+    const char *text;
+    size_t size; /* bytes; 0: up to the zero byte */
+} qn__compile_source;
+
 enum { QN__MAX_SOURCE = 64 << 20 }; /* bytes of a source, and of each header */
 
 /* Zeroed but for source: all defaults. */
@@ -38,9 +45,11 @@ typedef struct qn__compile_request {
     const qn__allocator *allocator; /* NULL: malloc; must outlive the result */
     qn__arena_store
         *store; /* of that allocator, for compiles to hand memory on; must outlive the result; or NULL */
-    const char *source;
-    size_t size;         /* bytes; 0: up to the zero byte */
-    const char *name;    /* what messages and #line call the source; "kernel.cl" */
+    const char *source; /* this, `size` and `name` are the program's first file, as in qn__compile_source */
+    size_t size;
+    const char *name;
+    const qn__compile_source *more; /* the files behind the first */
+    size_t num_more;
     const char *options; /* as clBuildProgram's: -D, -I, -cl-*, -g, -w, -Werror; NULL: none */
     const qn__compile_define *defines;
     size_t num_defines;
@@ -92,6 +101,9 @@ typedef struct qn__compile_result {
     qn__allocator allocator; /* a copy: the arena's */
     qn__arena arena;
 } qn__compile_result;
+
+/* The file of that number, from 0 to num_more, its name and size told. */
+qn__compile_source qn__compile_source_at(const qn__compile_request *request, size_t index);
 
 /* What a device's backend says of it, completed by what is so on every device of its target. */
 void qn__compile_target(qn__target *target);

@@ -160,8 +160,9 @@ struct ast_decl {
     ast_stmt *body;
     uint32_t reqd_local[3], hint_local[3], sub_group_size;
     const char *vec_type_hint;
-    bool is_pure;    /* a maths helper, or attribute const/pure: same arguments, same result */
-    bool is_library; /* from src/lib: means what IEEE 754 says; no contraction, no fast-math flags */
+    bool is_pure;       /* a maths helper, or attribute const/pure: same arguments, same result */
+    bool is_library;    /* from src/lib: means what IEEE 754 says; no contraction, no fast-math flags */
+    bool is_contracted; /* products and sums may be fused: FP_CONTRACT at its end */
     bool uses_goto;
     bool is_space_open;  /* a pointer declared without an address space, to be that of what it first gets */
     bool is_space_taken; /* the same once it has that address space; a parameter has that of the call */
@@ -345,7 +346,7 @@ typedef struct ast_refusal {
     ir_loc loc; /* of the use */
 } ast_refusal;
 
-/* A parsed file. */
+/* A parsed program. */
 typedef struct ast_unit {
     QN__VEC(ast_decl *)
     functions; /* defined ones in order of definition, library helpers they need included */
@@ -353,7 +354,6 @@ typedef struct ast_unit {
     QN__VEC(ast_decl *) state;     /* variables in global memory, of the program and of functions (static) */
     uint64_t state_size;
     QN__VEC(ast_refusal) refused;
-    bool fp_contract; /* at the end of file; see also the float flags in options */
 } ast_unit;
 
 #endif

@@ -62,6 +62,7 @@ front_source *qn__source_add(front_sources *sources, const char *name, qn__str t
     source->path = qn__arena_strdup(sources->arena, name);
     source->text = text;
     source->index = (uint16_t)sources->list.len;
+    source->unit = sources->unit;
     source->name = qn__source_name(sources, name);
     clean_text(sources->arena, source);
     qn__vec_push(sources->arena, &sources->list, source);
@@ -88,12 +89,14 @@ bool qn__source_read(const char *path, qn__arena *arena, qn__str *text) {
 
 front_source *qn__source_open(front_sources *sources, const char *path) {
     qn__str key = qn__str_of(path), text = {0};
-    front_source *source = qn__map_get(&sources->by_path, key);
-    if (source) return source;
-    bool found = sources->read ? sources->read(sources->user, path, sources->arena, &text)
-                               : qn__source_read(path, sources->arena, &text);
+    const front_source *known = qn__map_get(&sources->by_path, key);
+    if (known && known->unit == sources->unit) return sources->list.data[known->index];
+    bool found = known           ? true
+                 : sources->read ? sources->read(sources->user, path, sources->arena, &text)
+                                 : qn__source_read(path, sources->arena, &text);
     if (!found) return NULL;
-    source = qn__source_add(sources, path, text);
+    front_source *source = qn__source_add(sources, path, known ? known->text : text);
+    if (source && known) source->is_too_large = known->is_too_large;
     if (source) qn__map_set(sources->arena, &sources->by_path, key, source);
     return source;
 }

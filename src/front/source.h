@@ -38,6 +38,7 @@ typedef struct front_source {
     uint32_t num_splices;
     uint16_t index;          /* in front_sources.list */
     uint16_t name;           /* in front_sources.names */
+    uint16_t unit;           /* the translation unit that has opened it, see front_sources */
     bool once;               /* `#pragma once` was seen */
     bool is_too_large;       /* over FRONT_MAX_SOURCE_BYTES: there is no text */
     bool is_main;            /* not included by another */
@@ -57,7 +58,8 @@ typedef struct front_sources {
     front_file_read *read; /* NULL: from disk */
     void *user;
     QN__VEC(front_source *) list;
-    qn__map by_path;             /* of the opened ones */
+    qn__map by_path; /* of the opened ones */
+    uint16_t unit; /* the translation unit being read: a file that two of them include is a source of each */
     QN__VEC(const char *) names; /* what resolved positions index; copy to ir_module.files */
 } front_sources;
 
@@ -69,7 +71,8 @@ void qn__sources_init(front_sources *sources, qn__arena *arena, front_file_read 
 front_source *qn__source_add(front_sources *sources, const char *name, qn__str text);
 /* A file's text from disk; a front_file_read but for the user's pointer. */
 bool qn__source_read(const char *path, qn__arena *arena, qn__str *text);
-/* Opens a file; a path that was opened before gives the same source again. NULL when it cannot be read. */
+/* Opens a file; a path that this translation unit has opened before gives the same source again, and no path is read
+   twice. NULL when it cannot be read. */
 front_source *qn__source_open(front_sources *sources, const char *path);
 /* Index of a file name in sources->names, added if new (beyond 65535 names: 0). */
 uint16_t qn__source_name(front_sources *sources, const char *name);

@@ -98,8 +98,7 @@ static ir_module *compile(qn__arena *arena, const char *text) {
     qn__names_init(&names, arena);
     front_pp_config pp = {
         .arena = arena, .sources = &sources, .diag = &diag, .names = &names, .options = &options};
-    front_context context = {
-        .arena = arena, .sources = &sources, .diag = &diag, .names = &names, .options = &options};
+    front_context context = {.arena = arena, .sources = &sources, .diag = &diag, .options = &options};
     lower_config lowering = {.arena = arena, .sources = &sources, .diag = &diag, .options = &options};
     front_tokens tokens = qn__pp_run(&pp, qn__source_add(&sources, "caller.cl", qn__str_of(text)));
     qn__front_context_init(&context);

@@ -119,8 +119,7 @@ static void test_calls(void **state) {
     (void)state;
     help h;
     help_start(&h);
-    front_context context = {
-        .arena = &h.arena, .sources = &h.sources, .diag = &h.diag, .names = &h.names, .target = h.target};
+    front_context context = {.arena = &h.arena, .sources = &h.sources, .diag = &h.diag, .target = h.target};
     qn__front_context_init(&context);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         assert_string_equal(form_of(&context, &calls[i]), calls[i].form);

@@ -66,6 +66,16 @@ static const lower_case cases[] = {
     {"\n#pragma OPENCL FP_CONTRACT OFF\nkernel void k(global float *a, float b) { *a = *a * b; }",
      {"fmul"},
      "contract"},
+    {"kernel void k(global float *a, float b) { *a = *a * b; }\n#pragma OPENCL FP_CONTRACT OFF\n",
+     {"fmul contract"},
+     NULL},
+    {"kernel void j(global float *a) {\n#pragma OPENCL FP_CONTRACT OFF\n*a = 1; }\n"
+     "kernel void k(global float *a, float b) { *a = *a * b; }",
+     {"fmul contract"},
+     NULL},
+    {"kernel void k(global float *a, float b) {\n#pragma OPENCL FP_CONTRACT OFF\n*a = *a * b; }",
+     {"fmul"},
+     "contract"},
     {"kernel void k(global uint *a) { a[0] = get_global_id(1) + get_local_size(7); }",
      {"global_id"},
      "local_size"},
@@ -78,7 +88,6 @@ static char *lowered(help *h, const char *source) {
     *context = (front_context){.arena = &h->arena,
                                .sources = &h->sources,
                                .diag = &h->diag,
-                               .names = &h->names,
                                .options = &h->options,
                                .target = h->target};
     qn__front_context_init(context);

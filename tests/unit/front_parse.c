@@ -8,7 +8,6 @@ static ast_unit *parse(help *h, const char *text) {
     *context = (front_context){.arena = &h->arena,
                                .sources = &h->sources,
                                .diag = &h->diag,
-                               .names = &h->names,
                                .options = &h->options,
                                .target = h->target};
     qn__front_context_init(context);

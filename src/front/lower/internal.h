@@ -35,7 +35,6 @@ typedef struct lower {
     ir_value *state;  /* the address of the program's state, where the function uses it */
     lower_frame *frames;
     unsigned depth;     /* of nested expressions and statements */
-    bool contract;      /* fmul and fadd may fuse */
     bool stopped;       /* too deep or too large: reported, nothing more is lowered */
     front_loc last_loc; /* cache of qn__lower_at */
     ir_loc last_resolved;

@@ -1,4 +1,4 @@
-/* Lowering of a file: __constant objects, functions with their parameters, kernels with what reflection tells
+/* Lowering of a program: __constant objects, functions with their parameters, kernels with what reflection tells
    of them. Records are passed to functions as the address of the caller's copy and returned through a hidden
    first parameter. Program-scope variables in global memory lie in one block, the program's state; a function that
    uses it has its address as a hidden last parameter, a kernel as a last argument that the runtime gives. */
@@ -388,7 +388,8 @@ static void lower_body(lower *l, ast_decl *decl, ir_function *function, bool as_
     l->has_labels = decl->uses_goto;
     if (decl->uses_goto) qn__lower_enter_statements(l, decl->body);
     l->barriers.len = 0;
-    l->b.float_flags = is_exact ? 0 : (uint16_t)((l->contract ? IR_CONTRACT : 0) | (fast ? IR_FAST : 0));
+    l->b.float_flags =
+        is_exact ? 0 : (uint16_t)((decl->is_contracted ? IR_CONTRACT : 0) | (fast ? IR_FAST : 0));
     qn__ir_at_end(&l->b, function->body);
     bool has_result_param = !as_kernel && qn__type_is_record(decl->type->base);
     l->result = has_result_param ? function->args.data[0].value : NULL;
@@ -425,7 +426,6 @@ ir_module *qn__lower(const lower_config *config, const ast_unit *unit) {
     l->arena = config->arena;
     l->module = qn__ir_module_new(config->arena);
     l->module->max_instrs = config->max_instrs;
-    l->contract = unit->fp_contract;
     lower_functions(l, unit);
     for (size_t i = 0; i < config->sources->names.len; i++)
         qn__vec_push(l->arena, &l->module->files, config->sources->names.data[i]);

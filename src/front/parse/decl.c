@@ -344,6 +344,7 @@ static void declare_parameters(front_parser *p, const front_declarator *declarat
 
 static void define_body(front_parser *p, ast_decl *decl, const front_declarator *declarator) {
     const bool has_taken = p->instance && is_space_open(p, declarator, decl->type->base);
+    const bool contract = p->contract;
     decl->is_space_open = has_taken;
     qn__scope_push(p);
     qn__function_begin(p, decl);
@@ -353,6 +354,8 @@ static void define_body(front_parser *p, ast_decl *decl, const front_declarator 
         qn__warn_no_return(p, decl);
         if (decl->is_kernel) qn__check_kernel(p, decl);
     }
+    decl->is_contracted = p->contract;
+    p->contract = contract;
     qn__function_end(p);
     qn__scope_pop(p);
 }
@@ -430,8 +433,7 @@ void qn__parse_static_assert(front_parser *p) {
 
 static void file_pragma(front_parser *p) {
     const front_pragma *pragma = p->at->pragma;
-    if (pragma->kind == FRONT_PRAGMA_FP_CONTRACT)
-        p->context->unit->fp_contract = pragma->setting != FRONT_OFF;
+    if (pragma->kind == FRONT_PRAGMA_FP_CONTRACT) p->contract = pragma->setting != FRONT_OFF;
     qn__advance(p);
 }
 

@@ -16,6 +16,7 @@ typedef struct generic_instance {
 
 struct front_generic {
     const front_token *start; /* of the definition */
+    bool contract;            /* FP_CONTRACT there */
     QN__VEC(generic_instance *) instances;
 };
 
@@ -26,6 +27,7 @@ bool qn__generic_define(front_parser *p, const front_token *start, const front_d
     if (!wanted) return false;
     struct front_generic *generic = QN__NEW(p->arena, struct front_generic);
     generic->start = start;
+    generic->contract = p->contract;
     qn__map64_set(p->arena, &p->context->generics, (uint64_t)(uintptr_t)decl, generic);
     qn__advance(p); /* the body's brace */
     qn__skip_to(p, FRONT_T_RBRACE);
@@ -38,6 +40,7 @@ bool qn__generic_define(front_parser *p, const front_token *start, const front_d
 static ast_decl *instantiate(front_parser *p, struct front_generic *generic, generic_instance *instance) {
     front_parser inner = *p;
     inner.at = generic->start;
+    inner.contract = generic->contract;
     inner.level = inner.base_level = p->level + 1;
     inner.nesting = 0;
     inner.instance_nesting++;
@@ -57,6 +60,7 @@ void qn__generic_finish(front_parser *file, ast_decl *decl) {
     if (!generic || decl->body) return;
     front_parser inner = *file;
     inner.at = generic->start;
+    inner.contract = generic->contract;
     decl->is_called = true;
     decl->is_defined = false;
     qn__parse_external_declaration(&inner);

@@ -219,13 +219,13 @@ static void parser_init(front_parser *p, front_context *context, front_tokens to
                         .end = tokens.data + tokens.len - 1,
                         .level = 1,
                         .base_level = 1,
-                        .file_level = 1};
+                        .file_level = 1,
+                        .contract = true};
 }
 
 void qn__front_context_init(front_context *context) {
     qn__types_init(&context->types, context->arena);
     context->unit = QN__NEW(context->arena, ast_unit);
-    context->unit->fp_contract = true;
     qn__names_init(&context->library_names, context->arena);
     context->library_tokens = (qn__map64){0};
     context->instances = (qn__map){0};
@@ -233,13 +233,14 @@ void qn__front_context_init(front_context *context) {
     context->generics = (qn__map64){0};
     context->statics = (qn__map64){0};
     context->library_level = 0;
-    context->calls.len = context->linked.len = 0;
+    context->calls.len = context->linked.len = context->files.len = 0;
 }
 
 /* translation-unit: external-declaration* */
-ast_unit *qn__parse(front_context *context, front_tokens tokens) {
-    front_parser parser, *p = &parser;
+void qn__parse_file(front_context *context, front_tokens tokens) {
+    front_parser *p = QN__NEW(context->arena, front_parser);
     parser_init(p, context, tokens);
+    qn__vec_push(context->arena, &context->files, p);
     while (!qn__peek(p, FRONT_T_END)) {
         const front_token *before = p->at;
         p->panic = false;
@@ -247,12 +248,20 @@ ast_unit *qn__parse(front_context *context, front_tokens tokens) {
         if (p->panic && p->at < p->end) qn__skip_to(p, FRONT_T_SEMICOLON);
         if (p->at == before) qn__advance(p);
     }
+}
+
+ast_unit *qn__parse_end(front_context *context) {
     qn__link(context);
     qn__check_recursion(context);
     qn__inherit_facts(context);
     qn__refuse_images(context);
-    qn__scope_pop(p);
+    for (size_t i = 0; i < context->files.len; i++) qn__scope_pop(context->files.data[i]);
     return context->unit;
+}
+
+ast_unit *qn__parse(front_context *context, front_tokens tokens) {
+    qn__parse_file(context, tokens);
+    return qn__parse_end(context);
 }
 
 /* ---- the library ---- */

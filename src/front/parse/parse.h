@@ -1,6 +1,6 @@
-/* The parser with its semantic checks: tokens -> the typed tree of ast.h. A front_context holds what one
-   compile shares: the arena, the diagnostics, the table of types and the library functions instantiated so
-   far. The tree may be lowered when diag->errors is zero afterwards. Recursive descent; each function of the
+/* The parser with its semantic checks: tokens -> the typed tree of ast.h. A program is one file or several, each a
+   translation unit with names of its own, which linkage joins at the end. A front_context holds what they share: the
+   arena, the diagnostics, the table of types and the library functions instantiated so far. The tree may be lowered when diag->errors is zero afterwards. Recursive descent; each function of the
    grammar is named after the rule it reads. */
 #ifndef QN__FRONT_PARSE_H
 #define QN__FRONT_PARSE_H
@@ -30,7 +30,6 @@ typedef struct front_context {
     qn__arena *arena;
     front_sources *sources;
     front_diag *diag;
-    front_names *names;           /* those of the tokens */
     const front_options *options; /* NULL: none */
     qn__target target;
     const struct front_frozen_library *frozen; /* library functions that need no parsing; NULL: none */
@@ -48,12 +47,17 @@ typedef struct front_context {
     uint32_t library_level;   /* of scopes, of the innermost */
     QN__VEC(front_call) calls;
     QN__VEC(front_linked) linked;
+    QN__VEC(struct front_parser *) files;
 } front_context;
 
 /* Readies a context whose first part is set. */
 void qn__front_context_init(front_context *context);
 
-/* Parses a whole file. Errors are in the diagnostics; the unit is never NULL. */
+/* Parses a file of the program. Errors are in the diagnostics. The names of its tokens are those of no other file. */
+void qn__parse_file(front_context *context, front_tokens tokens);
+/* Joins the files that were parsed. The unit is never NULL. */
+ast_unit *qn__parse_end(front_context *context);
+/* Both, for a program of one file. */
 ast_unit *qn__parse(front_context *context, front_tokens tokens);
 
 /* A name that stands for a type in a library text: T, S, I, U, ... */

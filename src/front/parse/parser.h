@@ -55,6 +55,7 @@ typedef struct front_parser {
     const front_token *end; /* the last one */
     bool panic;
     bool is_library;
+    bool contract; /* FP_CONTRACT */
     unsigned nesting;
     front_symbol *symbols;      /* newest */
     uint32_t level, base_level; /* symbols below base_level but above file_level are another parse's */

@@ -313,8 +313,7 @@ static ast_stmt *parse_hinted(front_parser *p) {
     if (qn__peek(p, FRONT_T_PRAGMA)) {
         const front_pragma *pragma = p->at->pragma;
         if (pragma->kind == FRONT_PRAGMA_UNROLL) p->unroll = pragma->unroll;
-        if (pragma->kind == FRONT_PRAGMA_FP_CONTRACT)
-            p->context->unit->fp_contract = pragma->setting != FRONT_OFF;
+        if (pragma->kind == FRONT_PRAGMA_FP_CONTRACT) p->contract = pragma->setting != FRONT_OFF;
         qn__advance(p);
     } else {
         front_attributes attributes = {0};

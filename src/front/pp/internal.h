@@ -54,6 +54,7 @@ typedef struct pp_expansion {
 } pp_expansion;
 
 typedef struct front_pp {
+    const struct front_pp *before; /* of the file preprocessed before, whose macros messages still name */
     front_pp_config config;
     const front_options *options;
     qn__arena *arena;

@@ -130,14 +130,14 @@ void qn__pp_next(front_pp *pp, front_token *token) {
 /* ---- running ---- */
 
 static void note_origin(front_diag *diag, front_loc loc, void *user) {
-    front_pp *pp = user;
-    for (size_t i = 0; i < pp->expansions.len; i++) {
-        const front_macro *macro = pp->expansions.data[i].macro;
-        if (!qn__loc_same(pp->expansions.data[i].loc, loc) || !macro->loc.line) continue;
-        qn__diag_note(diag, macro->loc, "expanded from macro '%.*s'",
-                      (int)(macro->name->len < 80 ? macro->name->len : 80), macro->name->data);
-        return;
-    }
+    for (const front_pp *pp = user; pp; pp = pp->before)
+        for (size_t i = 0; i < pp->expansions.len; i++) {
+            const front_macro *macro = pp->expansions.data[i].macro;
+            if (!qn__loc_same(pp->expansions.data[i].loc, loc) || !macro->loc.line) continue;
+            qn__diag_note(diag, macro->loc, "expanded from macro '%.*s'",
+                          (int)(macro->name->len < 80 ? macro->name->len : 80), macro->name->data);
+            return;
+        }
 }
 
 static const front_options no_options = {.std = 0};
@@ -152,6 +152,7 @@ static front_pp *start(const front_pp_config *config, front_source *main) {
     pp->arena = config->arena;
     pp->names = config->names;
     pp->diag = config->diag;
+    pp->before = pp->diag->origin == note_origin ? pp->diag->origin_user : NULL;
     pp->diag->origin = note_origin;
     pp->diag->origin_user = pp;
     pp->name_defined = qn__name_str(pp->names, QN__STR("defined"));
@@ -159,6 +160,7 @@ static front_pp *start(const front_pp_config *config, front_source *main) {
     pp->name_pragma = qn__name_str(pp->names, QN__STR("_Pragma"));
     pp->name_va_args = qn__name_str(pp->names, QN__STR("__VA_ARGS__"));
     main->is_main = true;
+    pp->config.sources->unit++;
     qn__pp_predefine(pp);
     qn__pp_enter(pp, main, FRONT_NO_LOC);
     if (pp->options->defines.len) {
