@@ -457,6 +457,13 @@ typedef struct qn_define {
     const char *name, *value;
 } qn_define;
 
+/* A file of a program that has several. */
+typedef struct qn_source {
+    const char *text; /* OpenCL C, at most 64 MiB; or NULL to read `path` */
+    size_t size;      /* 0: up to the terminating zero */
+    const char *path; /* file to read; with `text`: its name in messages */
+} qn_source;
+
 /* Defaults: optimise fully, use the disk cache. Everything is copied or used during the call only. */
 typedef struct qn_program_desc {
     const char *source;  /* OpenCL C, at most 64 MiB, as each header; or NULL to read `path` */
@@ -473,6 +480,11 @@ typedef struct qn_program_desc {
     const void
         *binary; /* instead of a source: a packed program (qn_program_pack), which `path` may name as well */
     size_t binary_size;
+    /* Instead of `source` and `path`: several files. Each is a translation unit: macros, types, and what is static or
+       inline belong to it; functions, kernels and variables at program scope are the program's, known where they are
+       declared. Options, defines and headers are for all. What two files define is QN_ERROR_COMPILE. */
+    const qn_source *sources;
+    size_t num_sources;
 } qn_program_desc;
 
 /* Compiles for one device. On the CPU device kernels can be launched within milliseconds: they are interpreted while
@@ -480,8 +492,8 @@ typedef struct qn_program_desc {
    there; results are the same. What is interpreted is checked: an access outside of the memory that a pointer leads to
    ends the kernel with QN_ERROR_KERNEL_FAILED and a sentence with the line. Compiled code is not. With `debug`, and
    `cpu_compile_first` in the context, the call waits for the compiler. Errors: QN_ERROR_NULL, QN_ERROR_COMPILE
-   (qn_error_message is the log), QN_ERROR_ARGUMENT (an unknown option, a wrong name of a define, anything that says how
-   to compile with a packed program), QN_ERROR_UNSUPPORTED (a packed program has nothing for the device: the message has
+   (qn_error_message is the log), QN_ERROR_ARGUMENT (an unknown option, a wrong name of a define, `sources` beside
+   `source` or `path`, a packed program among `sources`, anything that says how to compile with a packed program), QN_ERROR_UNSUPPORTED (a packed program has nothing for the device: the message has
    what it has), QN_ERROR_IO (also: a packed program is damaged), QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DRIVER (the host's
    compiler failed). On the CPU device a program that takes the host's C compiler too much time or memory (30 seconds, 2
    GiB) is compiled without optimisation, or else interpreted; `log` gets a warning. Any thread. */

@@ -317,6 +317,9 @@ class program {
         : program(on, describe(source, options)) {}
     program(const device &on, const std::string &source, const char *options = nullptr)
         : program(on, source.c_str(), options) {}
+    /* Several files; each is a translation unit, see qn_program_desc. */
+    program(const device &on, std::span<const qn_source> files, const char *options = nullptr)
+        : program(on, describe(files, options)) {}
     /* A packed program, such as an array of `quern embed`; pack() makes one. */
     program(const device &on, std::span<const unsigned char> packed) : program(on, describe(packed)) {}
     qn_program *get() const noexcept { return object_.get(); }
@@ -333,6 +336,13 @@ class program {
     static qn_program_desc describe(const char *source, const char *options) {
         qn_program_desc desc = {};
         desc.source = source;
+        desc.options = options;
+        return desc;
+    }
+    static qn_program_desc describe(std::span<const qn_source> files, const char *options) {
+        qn_program_desc desc = {};
+        desc.sources = files.data();
+        desc.num_sources = files.size();
         desc.options = options;
         return desc;
     }

@@ -28,7 +28,6 @@ static void write_key(qn__buf *out, const qn_device *device, const qn__compile_r
     put_text(out, QN__FINGERPRINT);
     put_text(out, device->backend->name);
     put_text(out, device->backend->cache_key(device->gpu));
-    put_text(out, request->name);
     put_text(out, request->options);
     qn__target_print(out, &request->target);
     qn__buf_printf(out, " %d %d", request->level, request->debug);
@@ -42,7 +41,13 @@ static void write_key(qn__buf *out, const qn_device *device, const qn__compile_r
         put_text(out, request->headers[i].name);
         put_text(out, request->headers[i].text);
     }
-    qn__buf_append(out, request->source, request->size);
+    qn__buf_putc(out, 0);
+    for (size_t i = 0; i <= request->num_more; i++) {
+        const qn__compile_source file = qn__compile_source_at(request, i);
+        put_text(out, file.name);
+        qn__buf_printf(out, "%zu ", file.size);
+        qn__buf_append(out, file.text, file.size);
+    }
 }
 
 bool qn__cache_key_make(qn_context *context, const qn_device *device, const qn__compile_request *request,

@@ -8,15 +8,14 @@
 #include "runtime/trace.h"
 #include "util/file.h"
 
-static qn_status read_source(qn_context *context, const qn_program_desc *desc, const char *function,
-                             char **memory, size_t *size) {
-    int error = qn__file_read(&context->allocator, desc->path, QN__MAX_SOURCE, memory, size);
+static qn_status read_file(qn_context *context, const char *path, const char *function, char **memory,
+                           size_t *size) {
+    int error = qn__file_read(&context->allocator, path, QN__MAX_SOURCE, memory, size);
     if (!error) return QN_OK;
     if (error == EFBIG)
-        return qn__fail(context, QN_ERROR_COMPILE, "%s: '%.500s' has more than %d MiB", function, desc->path,
+        return qn__fail(context, QN_ERROR_COMPILE, "%s: '%.500s' has more than %d MiB", function, path,
                         QN__MAX_SOURCE >> 20);
-    return qn__fail(context, QN_ERROR_IO, "%s: cannot read '%.500s': %s", function, desc->path,
-                    strerror(error));
+    return qn__fail(context, QN_ERROR_IO, "%s: cannot read '%.500s': %s", function, path, strerror(error));
 }
 
 /* An array of `count` items; NULL with a message when there is no memory, or none for so many. */
@@ -58,6 +57,7 @@ static qn_status take_packed(qn_context *context, const qn_program_desc *desc, c
     input->qnb = data;
     input->qnb_size = size;
     const char *what = desc->source        ? "source"
+                       : desc->num_sources ? "sources"
                        : desc->options     ? "options"
                        : desc->num_headers ? "headers"
                        : desc->num_defines ? "defines"
@@ -69,49 +69,115 @@ static qn_status take_packed(qn_context *context, const qn_program_desc *desc, c
                     function, what);
 }
 
+static qn_status take_source(qn_context *context, const qn_source *source, const char *function,
+                             char **memory, qn__compile_source *file) {
+    *file = (qn__compile_source){source->path, source->text, source->size};
+    if (file->text) return QN_OK;
+    const qn_status status = read_file(context, source->path, function, memory, &file->size);
+    file->text = *memory;
+    return status;
+}
+
+static qn_status take_first(qn_context *context, const qn_source *source, const char *function,
+                            qn__program_input *input) {
+    qn__compile_source file;
+    const qn_status status = take_source(context, source, function, &input->file, &file);
+    input->request.name = file.name;
+    input->request.source = file.text;
+    input->request.size = file.size;
+    return status;
+}
+
+static qn_status take_more(qn_context *context, const qn_source *sources, size_t count, const char *function,
+                           qn__program_input *input) {
+    if (!count) return QN_OK;
+    input->more_files = new_array(context, count, sizeof *input->more_files);
+    input->more = input->more_files ? new_array(context, count, sizeof *input->more) : NULL;
+    if (!input->more) return QN_ERROR_OUT_OF_MEMORY;
+    input->num_more = count;
+    qn_status status = QN_OK;
+    for (size_t i = 0; i < count && !status; i++)
+        status = take_source(context, &sources[i], function, &input->more_files[i], &input->more[i]);
+    input->request.more = input->more;
+    input->request.num_more = count;
+    return status;
+}
+
+static bool is_packed(const char *file, size_t size) { return file && qn__qnb_is(file, size); }
+
+static qn_status take_sources(qn_context *context, const qn_program_desc *desc, const char *function,
+                              qn__program_input *input) {
+    const qn_source *sources = desc->sources, *packed = NULL;
+    if (desc->num_sources > SIZE_MAX / sizeof *sources) return qn__fail_memory(context, SIZE_MAX);
+    for (size_t i = 0; i < desc->num_sources; i++)
+        if (!sources[i].text && !sources[i].path)
+            return qn__fail(context, QN_ERROR_NULL, "%s: text and path of sources[%zu] are NULL", function,
+                            i);
+    qn_status status = take_first(context, sources, function, input);
+    if (!status) status = take_more(context, sources + 1, desc->num_sources - 1, function, input);
+    if (status) return status;
+    if (is_packed(input->file, input->request.size)) packed = &sources[0];
+    for (size_t i = 0; i < input->num_more && !packed; i++)
+        if (is_packed(input->more_files[i], input->more[i].size)) packed = &sources[i + 1];
+    if (!packed) return QN_OK;
+    return qn__fail(context, QN_ERROR_ARGUMENT,
+                    "%s: '%.500s' is a packed program, which is no file of another", function, packed->path);
+}
+
+/* Several files, or one, which may be packed. */
+static qn_status take_program(qn_context *context, const qn_program_desc *desc, const char *function,
+                              qn__program_input *input) {
+    const qn_source single = {desc->source, desc->source_size, desc->path};
+    const bool is_single = desc->source || desc->path;
+    if (is_single && desc->num_sources)
+        return qn__fail(context, QN_ERROR_ARGUMENT,
+                        "%s: a program's files are in sources, or it is one file in source or path; not both",
+                        function);
+    if (!is_single && !desc->num_sources)
+        return qn__fail(context, QN_ERROR_NULL, "%s: source, path, sources and binary are NULL", function);
+    if (!is_single && !desc->sources) return qn__fail_null(context, function, "sources");
+    if (!is_single) return take_sources(context, desc, function, input);
+    const qn_status status = take_first(context, &single, function, input);
+    if (status || !is_packed(input->file, input->request.size)) return status;
+    return take_packed(context, desc, function, input->file, input->request.size, input);
+}
+
+static int level_of(const qn_program_desc *desc) {
+    if (desc->debug || desc->opt_level < 0) return 0;
+    return desc->opt_level ? desc->opt_level : 2;
+}
+
 qn_status qn__program_request(qn_context *context, const qn_program_desc *desc, const char *function,
                               qn__program_input *input) {
     *input = (qn__program_input){0};
     if (desc->binary) return take_packed(context, desc, function, desc->binary, desc->binary_size, input);
-    if (!desc->source && !desc->path)
-        return qn__fail(context, QN_ERROR_NULL, "%s: source, path and binary are NULL", function);
     if (desc->num_headers && !desc->headers) return qn__fail_null(context, function, "headers");
     if (desc->num_defines && !desc->defines) return qn__fail_null(context, function, "defines");
     if (desc->opt_level < -1 || desc->opt_level > 2)
         return qn__fail(context, QN_ERROR_ARGUMENT, "%s: opt_level %d is not -1 (none), 0 (full), 1 or 2",
                         function, desc->opt_level);
-    size_t size = desc->source_size;
-    if (desc->source && !size) size = strlen(desc->source);
-    qn_status status = desc->source ? QN_OK : read_source(context, desc, function, &input->source, &size);
-    if (status) return status;
-    if (!desc->source && qn__qnb_is(input->source, size))
-        return take_packed(context, desc, function, input->source, size, input);
+    qn_status status = take_program(context, desc, function, input);
+    if (status || input->qnb) return status;
     status = take_headers(context, desc, function, input);
-    if (status) return status;
-    status = take_defines(context, desc, function, input);
-    if (status) return status;
-    input->request = (qn__compile_request){
-        .allocator = &context->allocator,
-        .store = &context->store,
-        .source = desc->source ? desc->source : input->source,
-        .size = size,
-        .name = desc->path,
-        .options = desc->options,
-        .defines = input->defines,
-        .num_defines = desc->num_defines,
-        .headers = input->headers,
-        .num_headers = desc->num_headers,
-        .level = desc->opt_level == 0  ? 2
-                 : desc->opt_level < 0 ? 0
-                                       : desc->opt_level,
-        .debug = desc->debug,
-    };
-    if (desc->debug) input->request.level = 0;
-    return QN_OK;
+    if (!status) status = take_defines(context, desc, function, input);
+    qn__compile_request *request = &input->request;
+    request->allocator = &context->allocator;
+    request->store = &context->store;
+    request->options = desc->options;
+    request->defines = input->defines;
+    request->num_defines = desc->num_defines;
+    request->headers = input->headers;
+    request->num_headers = desc->num_headers;
+    request->level = level_of(desc);
+    request->debug = desc->debug;
+    return status;
 }
 
 void qn__program_input_free(qn_context *context, qn__program_input *input) {
-    qn__release(&context->allocator, input->source);
+    for (size_t i = 0; i < input->num_more; i++) qn__release(&context->allocator, input->more_files[i]);
+    qn__release(&context->allocator, input->file);
+    qn__release(&context->allocator, input->more_files);
+    qn__release(&context->allocator, input->more);
     qn__release(&context->allocator, input->headers);
     qn__release(&context->allocator, input->defines);
 }
@@ -211,6 +277,16 @@ static bool keep_entry(qn_program *program, const qn__cache_key *key, const char
     return true;
 }
 
+enum { LABEL = 256 };
+
+/* What the log and a trace call the program. */
+static const char *label_of(const qn__compile_request *request, char label[LABEL]) {
+    if (!request->num_more) return request->name;
+    const qn__compile_source first = qn__compile_source_at(request, 0);
+    snprintf(label, LABEL, "%.200s and %zu more", first.name, request->num_more);
+    return label;
+}
+
 static qn_status compile(qn_program *program, qn__program_input *input, const qn__cache_key *key) {
     qn_context *context = program->object.context;
     qn__compile_result *result = qn__allocate_zeroed(&context->allocator, sizeof *result);
@@ -220,7 +296,8 @@ static qn_status compile(qn_program *program, qn__program_input *input, const qn
     qn__compile(&input->request, result);
     const uint64_t end = qn__now_ns();
     program->times.compile_ns = end - start;
-    qn__trace_host(context, "compile", "compile", input->request.name, start, end);
+    char label[LABEL];
+    qn__trace_host(context, "compile", "compile", label_of(&input->request, label), start, end);
     qn_status status = qn__compile_failure(context, result);
     if (status) return status;
     program->log = result->log;
@@ -285,7 +362,8 @@ static qn_status build(qn_program *program, qn__program_input *input, bool use_c
         .debug = input->request.debug, .get_module = get_module, .get_module_user = &wanted};
     const bool hit = cached && qn__program_load_cached(program, &key, source);
     qn_status status = hit ? QN_OK : compile(program, input, cached ? &key : NULL);
-    if (!status) log_build(program, input->request.name, cached ? hit ? "hit" : "miss" : "off");
+    char label[LABEL];
+    if (!status) log_build(program, label_of(&input->request, label), cached ? hit ? "hit" : "miss" : "off");
     if (!status) status = qn__program_create_state(program);
     qn__release(&context->allocator, key.text);
     return status;

@@ -8,10 +8,13 @@
 /* A compile request and the memory it refers to. */
 typedef struct qn__program_input {
     qn__compile_request request;
-    char *source;                /* read from a file, or NULL */
+    char *file;                  /* the first file, where it was read, or NULL */
+    size_t num_more;             /* files behind it */
+    char **more_files;           /* the same of these; NULL: there are none */
+    qn__compile_source *more;    /* of the request, or NULL */
     qn__compile_header *headers; /* or NULL */
     qn__compile_define *defines; /* or NULL */
-    const void *qnb;             /* the program is a .qnb instead: the caller's, or `source`; else NULL */
+    const void *qnb;             /* the program is a .qnb instead: the caller's, or a file; else NULL */
     size_t qnb_size;
 } qn__program_input;
 

@@ -135,6 +135,16 @@ static void launches(const quern::device &device) {
     EXPECT(x.read()[0] == 1);
 }
 
+static void files(const quern::device &device) {
+    const std::array<qn_source, 2> sources = {
+        qn_source{"int f(void);\nkernel void k(global int *x) { x[0] = f(); }\n", 0, "k.cl"},
+        qn_source{"int f(void) { return N; }\n", 0, "f.cl"}};
+    quern::program program(device, sources, "-D N=7");
+    quern::buffer<int> x(device, 1);
+    program.kernel().launch(quern::range(1), x);
+    EXPECT(x.read()[0] == 7);
+}
+
 static void packed(const quern::context &context, const quern::device &device) {
     qn_program_desc desc = {};
     desc.source = source;
@@ -218,6 +228,7 @@ int main() try {
     errors(device);
     buffers(device);
     launches(device);
+    files(device);
     packed(context, device);
     streams(device);
     return failures != 0;

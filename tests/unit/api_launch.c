@@ -394,7 +394,7 @@ static void a_bad_program_gives_its_log(void **state) {
                  "bad.cl:2:12: error:");
     assert_null(program);
     assert_fails(context, qn_program_create(device, &(qn_program_desc){0}, &program), QN_ERROR_NULL,
-                 "source, path and binary");
+                 "source, path, sources and binary");
     assert_fails(context, qn_program_create(device, &(qn_program_desc){.path = "/nonexistent.cl"}, &program),
                  QN_ERROR_IO, "nonexistent");
     desc = (qn_program_desc){.source = "", .opt_level = 9};
