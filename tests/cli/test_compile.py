@@ -131,7 +131,7 @@ class Compile(ToolTest):
 
     def test_wrong_use(self):
         for args, error in ((["saxpy.cl"], "--target"), (["--target", "c"], "no file"), (["saxpy.cl", "--traget", "c"], "--traget"),
-                            (["saxpy.cl", "other.cl", "--target", "c"], "other.cl"), (["saxpy.cl", "--target"], "--target needs"),
+                            (["saxpy.cl", "saxpy.cl", "--target", "c"], "given twice"), (["saxpy.cl", "--target"], "--target needs"),
                             (["saxpy.cl", "--target", "c", "-o"], "-o needs"), (["saxpy.cl", "-D"], "-D needs")):
             self.quern("compile", *args, status=USAGE, error=error)
         self.quern("compile", "gone.cl", "--target", "c", status=RUN_FAILED, error="gone.cl")

@@ -31,7 +31,7 @@ typedef struct chain {
     bool is_repeated;                         /* between repeat and end */
 } chain;
 
-bool is_chain(const char *path) { return tool_ends_with(path, ".qnc"); }
+bool is_chain(const run_options *o) { return tool_ends_with(o->program.files[0], ".qnc"); }
 
 static int wrong(const chain *c, const char *what, const char *word) {
     return tool_fail(TOOL_USAGE, "line %u: %s%s%s%s", c->line, what, word ? " '" : "", word ? word : "",
@@ -68,17 +68,12 @@ static int add_buffer(chain *c, char **words, int count) {
     return wrong(c, "a buffer is buf: or file:, not", words[2]);
 }
 
-static bool same_text(const char *a, const char *b) { return (!a && !b) || (a && b && strcmp(a, b) == 0); }
-
 /* The program, or that of an earlier step. */
 static qn_status make_program(chain *c, step *s) {
     const program_options *wanted = &s->options->program;
     for (size_t i = 0; i < c->num_steps && !s->program; i++) {
         const program_options *other = &c->steps[i].options->program;
-        const bool is_same = same_text(wanted->path, other->path) &&
-                             same_text(wanted->options, other->options) &&
-                             wanted->opt_level == other->opt_level && wanted->debug == other->debug;
-        if (&c->steps[i] != s && is_same) s->program = c->steps[i].program;
+        if (&c->steps[i] != s && program_is_same(wanted, other)) s->program = c->steps[i].program;
     }
     s->is_shared = s->program != NULL;
     qn_program_desc desc = {0};
@@ -102,7 +97,7 @@ static int add_launch(chain *c, char **words, int count) {
     int result = run_parse(count, words, s->options);
     if (result) return result;
     const run_options *o = s->options;
-    if (is_chain(o->program.path) || o->device || o->compare || o->time)
+    if (is_chain(o) || o->device || o->compare || o->time)
         return wrong(c, "a launch in a chain is of a FILE.cl, and has no --device, --compare or --time",
                      NULL);
     for (size_t i = 0; i < o->num_args; i++)
@@ -208,7 +203,7 @@ static void chain_free(chain *c) {
 int chain_run(qn_context *context, const run_options *o) {
     unsigned char *text = NULL;
     size_t size;
-    const char *path = o->program.path, *error = tool_file_read(path, &text, &size);
+    const char *path = o->program.files[0], *error = tool_file_read(path, &text, &size);
     if (error) return tool_fail(TOOL_RUN_FAILED, "%s", error);
     chain *c = tool_alloc(sizeof *c);
     c->context = context;
@@ -225,7 +220,7 @@ int chain_run(qn_context *context, const run_options *o) {
         if (next) *next++ = 0;
         c->line++;
         result = read_line(c, line);
-        tool_set_file(path);
+        tool_set_files(&path, 1);
         if (result) fprintf(stderr, "  in line %u of %s\n", c->line, path);
     }
     if (!result && c->is_repeated) result = wrong(c, "the repeat has no end", NULL);

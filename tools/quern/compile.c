@@ -1,4 +1,4 @@
-/* quern compile: a kernel file to the text of a target, the IR between passes, or reflection. */
+/* quern compile: kernel files to the text of a target, the IR between passes, or reflection. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,8 +37,8 @@ static int parse(int argc, char **argv, compile_options *o) {
             return result;
         if (!value) return needs_value(given);
     }
-    if (!o->program.path) return tool_fail(TOOL_USAGE, "no file; see `quern compile --help`");
-    if (o->output && strcmp(o->output, "-") != 0 && tool_is_same_file(o->output, o->program.path))
+    if (!o->program.num_files) return tool_fail(TOOL_USAGE, "no file; see `quern compile --help`");
+    if (o->output && strcmp(o->output, "-") != 0 && program_overwrites(&o->program, o->output))
         return tool_fail(TOOL_USAGE, "-o %s would overwrite the source", o->output);
     if (o->desc.target && strchr(o->desc.target, ',') && !is_packed(o))
         return tool_fail(TOOL_USAGE, "several targets go into one file: -o NAME.qnb is needed");
@@ -101,12 +101,12 @@ static int run(int argc, char **argv) {
 
 const tool_command tool_compile = {
     "compile",
-    "translate a kernel file to PTX, SPIR-V, OpenCL C or C, or pack it to ship; show its IR or parameters",
-    "usage: quern compile FILE.cl --target c|ptx|spirv|clc [--arch ARCH] [-o OUT] [--dump-ir[=PASS]] "
+    "translate kernel files to PTX, SPIR-V, OpenCL C or C, or pack them to ship; show their IR or parameters",
+    "usage: quern compile FILE.cl... --target c|ptx|spirv|clc [--arch ARCH] [-o OUT] [--dump-ir[=PASS]] "
     "[--reflect]\n"
     "                     " PROGRAM_OPTIONS_USAGE "\n"
-    "       quern compile FILE.cl -o NAME.qnb [--target LIST] [--arch LIST] [--device LIST] ...\n\n"
-    "FILE.cl may be -: the standard input. Of a .qnb there is --reflect.\n\n"
+    "       quern compile FILE.cl... -o NAME.qnb [--target LIST] [--arch LIST] [--device LIST] ...\n\n"
+    "FILE.cl may be -: the standard input. " PROGRAM_FILES_HELP "Of a .qnb there is --reflect.\n\n"
     "Writes the target's output to OUT or standard output: C11 for the "
     "host's compiler, PTX for CUDA, a "
     "SPIR-V\n"

@@ -11,6 +11,8 @@ typedef struct embed_options {
     const char *targets, *archs, *devices, *output, *name;
 } embed_options;
 
+static bool is_to_pack(const embed_options *o) { return o->targets || o->archs || o->devices; }
+
 static int parse(int argc, char **argv, embed_options *o) {
     for (int i = 1; i < argc; i++) {
         const char *value = "", *given = argv[i];
@@ -31,11 +33,14 @@ static int parse(int argc, char **argv, embed_options *o) {
             return result;
         if (!value) return needs_value(given);
     }
-    if (!o->program.path) return tool_fail(TOOL_USAGE, "no file; see `quern embed --help`");
+    if (!o->program.num_files) return tool_fail(TOOL_USAGE, "no file; see `quern embed --help`");
     if (!o->output || !tool_ends_with(o->output, ".c") || strlen(o->output) < 3)
         return tool_fail(TOOL_USAGE, "-o NAME.c is needed");
-    if (tool_is_same_file(o->output, o->program.path))
+    if (program_overwrites(&o->program, o->output))
         return tool_fail(TOOL_USAGE, "-o %s would overwrite the file itself", o->output);
+    if (o->program.num_files > 1 && !is_to_pack(o))
+        return tool_fail(TOOL_USAGE, "several files are embedded packed: --target, --arch or --device is "
+                                     "needed, such as --target ptx,spirv,clc,c,ir");
     return TOOL_OK;
 }
 
@@ -106,12 +111,12 @@ static int write_files(const embed_options *o, bool packed, const unsigned char 
 /* Of a source the zero behind it is embedded, too: tool_file_read's buffer is larger than what it holds. */
 static int read_file(const embed_options *o, bool *packed, unsigned char **data, size_t *size) {
     static const unsigned char packed_start[] = {0x8f, 'q', 'n', 'b'};
-    const char *error = tool_file_read(o->program.path, data, size);
-    if (error) return tool_fail(TOOL_RUN_FAILED, "%s: %s", o->program.path, error);
+    const char *path = o->program.files[0], *error = tool_file_read(path, data, size);
+    if (error) return tool_fail(TOOL_RUN_FAILED, "%s: %s", path, error);
     *packed = *size > sizeof packed_start && memcmp(*data, packed_start, sizeof packed_start) == 0;
     if (*packed) return TOOL_OK;
     if (memchr(*data, 0, *size))
-        return tool_fail(TOOL_RUN_FAILED, "%s is no source: it has a zero byte", o->program.path);
+        return tool_fail(TOOL_RUN_FAILED, "%s is no source: it has a zero byte", path);
     unsigned char *longer = tool_alloc(*size + 1);
     memcpy(longer, *data, *size);
     free(*data);
@@ -126,7 +131,7 @@ static int run(int argc, char **argv) {
     size_t size = 0;
     bool packed = true;
     int result = parse(argc, argv, &o);
-    if (!result && (o.targets || o.archs || o.devices))
+    if (!result && is_to_pack(&o))
         result = program_pack(&o.program, o.targets, o.archs, o.devices, &data, &size);
     else if (!result)
         result = read_file(&o, &packed, &data, &size);
@@ -138,13 +143,14 @@ static int run(int argc, char **argv) {
 
 const tool_command tool_embed = {
     "embed", "make a C file and header of a kernel file, or of what it is packed to",
-    "usage: quern embed FILE -o NAME.c [--name SYMBOL] [--target LIST] [--arch LIST] [--device LIST]\n"
+    "usage: quern embed FILE... -o NAME.c [--name SYMBOL] [--target LIST] [--arch LIST] [--device LIST]\n"
     "                   " PROGRAM_OPTIONS_USAGE "\n\n"
     "Writes NAME.c with an array of the bytes of FILE, and NAME.h that declares it with its size, for C99 "
     "and C++.\n"
     "FILE is a packed program (quern compile -o k.qnb) for qn_program_desc.binary, or a source for\n"
     "qn_program_desc.source. With --target, --arch or --device a source is packed first, as `quern compile` "
-    "does it.\n"
+    "does it,\n"
+    "and there may be several.\n"
     "The array is called NAME, or SYMBOL.\n\n" PROGRAM_OPTIONS_HELP
     "exit status: 0 done; 1 the kernel does not compile; 2 usage; 3 other failure\n\n"
     "example: quern embed saxpy.cl --target ptx,spirv,c,ir -o saxpy_kernels.c\n",

@@ -21,12 +21,12 @@ static void watch(int number) {
     if (before != SIG_DFL && before != SIG_ERR) signal(number, before);
 }
 
-void faults_watch(const char *path) {
+void faults_watch(void) {
     snprintf(sentence, sizeof sentence,
              "quern: run: %.200s: a kernel accesses memory outside of its buffers and variables; with "
              "QUERN_CC=none "
              "and --device cpu it is interpreted, and the message names the line\n",
-             strcmp(path, "-") == 0 ? "<stdin>" : path);
+             tool_files());
     watch(SIGSEGV);
 #ifdef SIGBUS
     watch(SIGBUS);

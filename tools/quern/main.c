@@ -11,14 +11,24 @@ static const tool_command *const commands[] = {&tool_devices, &tool_compile, &to
 enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };
 
 /* What the process was asked to do, for its messages. */
-static struct { const char *command, *file; } task;
+static struct {
+    const char *command;
+    char files[512];
+} task;
 
-void tool_set_file(const char *path) { task.file = strcmp(path, "-") == 0 ? "<stdin>" : path; }
+void tool_set_files(const char *const *paths, size_t count) {
+    size_t used = 0;
+    for (size_t i = 0; i < count && used < sizeof task.files; i++)
+        used += (size_t)snprintf(task.files + used, sizeof task.files - used, "%s%s", i ? ", " : "",
+                                 strcmp(paths[i], "-") == 0 ? "<stdin>" : paths[i]);
+}
+
+const char *tool_files(void) { return task.files; }
 
 static void print_message(const char *kind, const char *format, va_list args) {
     fprintf(stderr, "quern: %s", kind);
     if (task.command) fprintf(stderr, "%s: ", task.command);
-    if (task.file) fprintf(stderr, "%s: ", task.file);
+    if (task.files[0]) fprintf(stderr, "%s: ", task.files);
     vfprintf(stderr, format, args);
     fputc('\n', stderr);
 }

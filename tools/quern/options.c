@@ -53,9 +53,30 @@ static int set_level(program_options *o, const char *value) {
 
 int program_file(program_options *o, const char *word) {
     if (word[0] == '-' && word[1]) return tool_fail(TOOL_USAGE, "unknown option '%s'", word);
-    if (o->path) return tool_fail(TOOL_USAGE, "one file at a time ('%s' too)", word);
-    tool_set_file(o->path = word);
+    for (size_t i = 0; i < o->num_files; i++)
+        if (strcmp(o->files[i], word) == 0) return tool_fail(TOOL_USAGE, "'%s' is given twice", word);
+    const char **files = tool_alloc((o->num_files + 1) * sizeof *files);
+    if (o->num_files) memcpy(files, o->files, o->num_files * sizeof *files);
+    free(o->files);
+    o->files = files;
+    o->files[o->num_files++] = word;
+    tool_set_files(o->files, o->num_files);
     return TOOL_OK;
+}
+
+bool program_overwrites(const program_options *o, const char *output) {
+    for (size_t i = 0; i < o->num_files; i++)
+        if (tool_is_same_file(output, o->files[i])) return true;
+    return false;
+}
+
+static bool is_same_text(const char *a, const char *b) { return (!a && !b) || (a && b && strcmp(a, b) == 0); }
+
+bool program_is_same(const program_options *a, const program_options *b) {
+    if (a->num_files != b->num_files || !is_same_text(a->options, b->options)) return false;
+    for (size_t i = 0; i < a->num_files; i++)
+        if (strcmp(a->files[i], b->files[i]) != 0) return false;
+    return a->opt_level == b->opt_level && a->debug == b->debug;
 }
 
 int program_option(program_options *o, int argc, char **argv, int *i) {
@@ -75,28 +96,41 @@ int program_option(program_options *o, int argc, char **argv, int *i) {
     return -1;
 }
 
-static bool read_standard_input(program_options *o, qn_program_desc *desc) {
+static bool read_standard_input(program_options *o, qn_source *source) {
     unsigned char *data;
-    size_t size;
-    const char *error = tool_stream_read(stdin, &data, &size);
-    o->source = (char *)data;
-    desc->source = o->source;
-    desc->source_size = size;
-    desc->path = "<stdin>";
-    if (!error && size == 0) error = "it is empty";
+    const char *error = tool_stream_read(stdin, &data, &source->size);
+    o->input = (char *)data;
+    source->text = o->input;
+    source->path = "<stdin>";
+    if (!error && source->size == 0) error = "it is empty";
     if (error) tool_fail(TOOL_RUN_FAILED, "standard input: %s", error);
     return !error;
 }
 
 bool program_options_fill(program_options *o, qn_program_desc *desc) {
-    desc->path = o->path;
     desc->options = o->options;
     desc->opt_level = o->opt_level;
     desc->debug = o->debug;
-    return strcmp(o->path, "-") != 0 || read_standard_input(o, desc);
+    free(o->sources);
+    o->sources = tool_alloc(o->num_files * sizeof *o->sources);
+    for (size_t i = 0; i < o->num_files; i++) {
+        o->sources[i].path = o->files[i];
+        if (strcmp(o->files[i], "-") == 0 && !read_standard_input(o, &o->sources[i])) return false;
+    }
+    if (o->num_files > 1) {
+        desc->sources = o->sources;
+        desc->num_sources = o->num_files;
+        return true;
+    }
+    desc->source = o->sources[0].text;
+    desc->source_size = o->sources[0].size;
+    desc->path = o->sources[0].path; /* a packed program, perhaps */
+    return true;
 }
 
 void program_options_free(program_options *o) {
+    free(o->files);
+    free(o->sources);
     free(o->options);
-    free(o->source);
+    free(o->input);
 }

@@ -12,19 +12,28 @@
     "  --opt 0|1|2       how much to optimise (2)\n"                                                         \
     "  --debug           keep positions and variables for gdb, optimise nothing\n\n"
 
+#define PROGRAM_FILES_HELP                                                                                   \
+    "Several files are one program: each has its own macros, types and\n"                                    \
+    "what is static, and may call functions of the others that it declares.\n"
+
 typedef struct program_options {
-    const char *path; /* "-": the standard input */
-    char *source;     /* what was read there; from malloc */
-    char *options;    /* joined; from malloc */
-    int opt_level;    /* as qn_program_desc */
+    const char **files; /* "-": the standard input; from malloc */
+    size_t num_files;
+    char *input;        /* what was read there; from malloc */
+    qn_source *sources; /* of several files; from malloc */
+    char *options;      /* joined; from malloc */
+    int opt_level;      /* as qn_program_desc */
     bool debug;
 } program_options;
 
 /* Looks at argv[*i]: -1 taken (and *i moved to its last word), 0 not one of these, else the exit status after
    a message. */
 int program_option(program_options *options, int argc, char **argv, int *i);
-/* The word that is no option: the file. Else the exit status after a message. */
+/* The word that is no option: a file. Else the exit status after a message. */
 int program_file(program_options *options, const char *word);
+/* Whether what is written to `output` would end one of the files. */
+bool program_overwrites(const program_options *options, const char *output);
+bool program_is_same(const program_options *a, const program_options *b);
 /* Reads the standard input where that is the file; false after a message. */
 bool program_options_fill(program_options *options, qn_program_desc *desc);
 void program_options_free(program_options *options);

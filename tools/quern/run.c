@@ -96,6 +96,14 @@ static named_buffer *find_named(const run_options *o, const char *name) {
     return NULL;
 }
 
+/* An ARG has a colon behind its kind, where a path has none or a drive before it. */
+static bool is_file(const run_options *o, const char *word) {
+    const char *colon = strchr(word, ':');
+    if (!o->program.num_files) return true;
+    if (strcmp(word, "-") == 0) return true;
+    return tool_ends_with(word, ".cl") && (!colon || colon == word + 1) && !find_named(o, word);
+}
+
 int run_parse(int argc, char **argv, run_options *o) {
     for (int i = 1; i < argc; i++) {
         int result = program_option(&o->program, argc, argv, &i);
@@ -103,8 +111,8 @@ int run_parse(int argc, char **argv, run_options *o) {
         if (result > 0) return result;
         if (result < 0) continue;
         if (argv[i][0] == '-' && argv[i][1]) return tool_fail(TOOL_USAGE, "unknown option '%s'", argv[i]);
-        if (!o->program.path) {
-            tool_set_file(o->program.path = argv[i]);
+        if (is_file(o, argv[i])) {
+            if ((result = program_file(&o->program, argv[i]))) return result;
             continue;
         }
         if (o->num_args == MAX_ARGS) return tool_fail(TOOL_USAGE, "more than %d arguments", MAX_ARGS);
@@ -115,14 +123,15 @@ int run_parse(int argc, char **argv, run_options *o) {
         else if ((result = tool_arg_parse(argv[i], arg)))
             return result;
     }
-    if (!o->program.path) return tool_fail(TOOL_USAGE, "no file; see `quern run --help`");
+    if (!o->program.num_files) return tool_fail(TOOL_USAGE, "no file; see `quern run --help`");
     const bool has_several = o->device && strchr(o->device, ',');
     if (o->compare != has_several)
         return tool_fail(TOOL_USAGE,
                          o->compare ? "--compare needs several devices: --device A,B"
                                     : "several devices ('%s') need --compare",
                          o->device);
-    if (is_chain(o->program.path)) {
+    if (is_chain(o)) {
+        if (o->program.num_files > 1) return tool_fail(TOOL_USAGE, "a chain names its files itself");
         if (!o->has_global && !o->num_args && !o->kernel && !o->compare && !o->time) return TOOL_OK;
         return tool_fail(TOOL_USAGE, "of a chain's launches nothing is said here; see `quern run --help`");
     }
@@ -523,25 +532,26 @@ static int run(int argc, char **argv) {
     int result = run_parse(argc, argv, o);
     if (!result && qn_context_create(NULL, &context))
         result = tool_fail(TOOL_RUN_FAILED, "no context: out of memory");
-    if (!result) faults_watch(o->program.path);
-    if (!result) result = is_chain(o->program.path) ? chain_run(context, o) : build_and_run(context, o);
+    if (!result) faults_watch();
+    if (!result) result = is_chain(o) ? chain_run(context, o) : build_and_run(context, o);
     run_free(o);
     qn_context_destroy(context);
     return result;
 }
 
 const tool_command tool_run = {
-    "run", "run a kernel of a .cl file on buffers, files and numbers",
-    "usage: quern run FILE.cl [--kernel NAME] --global X[,Y[,Z]] [--local X[,Y[,Z]]] [--offset X[,Y[,Z]]] "
+    "run", "run a kernel of .cl files on buffers, files and numbers",
+    "usage: quern run FILE.cl... [--kernel NAME] --global X[,Y[,Z]] [--local X[,Y[,Z]]] [--offset X[,Y[,Z]]] "
     "[--device NAME]\n"
     "                 " PROGRAM_OPTIONS_USAGE "\n"
     "                 [--compare] [--tolerance T] [--time N] [--timeout S]\n"
     "                 ARG...\n"
     "       quern run FILE.qnc [--device NAME] [--timeout S]\n\n"
-    "FILE.cl may be -: the standard input. FILE.qnc is a chain, lines of\n"
+    "FILE.cl may be -: the standard input. " PROGRAM_FILES_HELP
+    "The names of all but the first end in .cl. FILE.qnc is a chain, lines of\n"
     "  buffer NAME ARG      a buffer of all launches: buf: or file:, written at the end where it has an "
     "@PATH\n"
-    "  run FILE.cl ...      a launch as on the command line, with NAMEs among its ARGs\n"
+    "  run FILE.cl... ARG... a launch as on the command line, with NAMEs among its ARGs\n"
     "  repeat N, end        the launches between them are done N times; #: a comment\n\n"
     "One ARG a kernel parameter, in order:\n"
     "  TYPE:V[,V...]        a value: int:5  float4:1,2,3,4  uchar:0xff  float:nan\n"
@@ -557,7 +567,7 @@ const tool_command tool_run = {
     "A buffer ARG may end in @PATH: written there after the run, as .npy, .png or raw bytes; @- prints its "
     "values.\n"
     "With --time the first run's results are written. A file whose own name has an @ is taken as it is.\n\n"
-    "  --kernel NAME     may be left out when the file has one kernel\n"
+    "  --kernel NAME     may be left out when there is one kernel\n"
     "  --global X[,Y[,Z]]  work-items; --local: of a work-group (left out: quern chooses); --offset: of the "
     "first\n"
     "  --device NAME     as `quern devices` lists them\n"

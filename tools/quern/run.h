@@ -37,11 +37,11 @@ void run_check_sizes(qn_kernel *kernel, const run_options *o, const qn_arg *args
 int run_fail(qn_context *context, qn_status status);
 void run_free(run_options *o);
 
-/* faults.c: from now on a kernel of the file that ends the process leaves a sentence and a status. */
-void faults_watch(const char *path);
+/* faults.c: from now on a kernel that ends the process leaves a sentence and a status. */
+void faults_watch(void);
 
-/* chain.c: all of the file `o->program.path`, a chain. */
-bool is_chain(const char *path);
+/* chain.c: all of the file that is a chain. */
+bool is_chain(const run_options *o);
 int chain_run(qn_context *context, const run_options *o);
 
 #endif

@@ -26,8 +26,9 @@ extern const tool_command tool_devices, tool_compile, tool_embed, tool_run;
 #define TOOL_PRINTF(format_index, first_arg)
 #endif
 
-/* The file that the command is about: messages name it from then on. */
-void tool_set_file(const char *path);
+/* The files that the command is about: messages name them from then on. */
+void tool_set_files(const char *const *paths, size_t count);
+const char *tool_files(void); /* as messages name them */
 /* Prints "quern: COMMAND: FILE: ..." to stderr and gives `status`. */
 int tool_fail(int status, const char *format, ...) TOOL_PRINTF(2, 3);
 /* Prints "quern: warning: COMMAND: FILE: ...". */
