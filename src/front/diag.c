@@ -27,13 +27,23 @@ void qn__diag_init(front_diag *diag, qn__arena *arena, front_sources *sources) {
 
 /* ---- collecting ---- */
 
-/* An error is a repetition if there is one at its place, a warning if the same was said there. */
+/* The same place of a header that another file has included, too. */
+static bool is_same_line(const front_diag *diag, front_loc a, front_loc b) {
+    if (a.line != b.line || a.column != b.column) return false;
+    const front_source *of_a = diag->sources->list.data[a.file], *of_b = diag->sources->list.data[b.file];
+    return !of_a->is_main && !of_b->is_main && !strcmp(of_a->path, of_b->path);
+}
+
+/* An error is a repetition if there is one at its place, a warning if the same was said there; and what was said of a header
+   when another file included it. */
 static bool is_repetition(const front_diag *diag, const front_message *message) {
     if (!message->loc.line) return false;
     for (size_t i = 0; i < diag->messages.len; i++) {
         const front_message *other = &diag->messages.data[i];
-        if (other->severity != message->severity || !qn__loc_same(other->loc, message->loc)) continue;
-        if (!message->is_warning || !strcmp(other->text, message->text)) return true;
+        const bool is_here = qn__loc_same(other->loc, message->loc);
+        if (other->severity != message->severity || !other->loc.line) continue;
+        if (!is_here && !is_same_line(diag, other->loc, message->loc)) continue;
+        if ((is_here && !message->is_warning) || !strcmp(other->text, message->text)) return true;
     }
     return false;
 }

@@ -78,6 +78,7 @@ static ast_expr *unknown_name(front_parser *p, const front_token *token) {
     qn__diag_range(p->diag, token->loc, token->len);
     const char *meant = qn__did_you_mean(p, token->name);
     if (meant) qn__diag_hint(p->diag, "did you mean '%s'?", meant);
+    qn__link_unknown(p, token->name);
     return qn__expr_error(p, token->loc);
 }
 

@@ -10,6 +10,12 @@ void qn__link_note(front_parser *p, ast_decl *decl, const front_symbol *symbol) 
     qn__vec_push(p->arena, &p->context->linked, linked);
 }
 
+void qn__link_unknown(front_parser *p, const front_name *name) {
+    const front_unknown unknown = {name->data, p->diag->last, p->file};
+    if (!p->diag->muted && !p->diag->stopped && !p->is_library)
+        qn__vec_push(p->arena, &p->context->unknown, unknown);
+}
+
 /* Kernels are known by name to the host, whatever their declarations say. */
 static bool is_of_file(const ast_decl *decl) {
     return !decl->is_kernel && (decl->is_static || decl->is_inline);
@@ -144,6 +150,24 @@ static void hint_at_own(front_context *context, const ast_decl *decl) {
     }
 }
 
+/* What is used before its definition, or in another file than it, has to be declared. */
+static void hint_at_definition(front_context *context, const front_unknown *unknown) {
+    for (size_t i = 0; i < context->linked.len; i++) {
+        const front_linked *linked = &context->linked.data[i];
+        const bool is_here = linked->file == unknown->file;
+        if (!linked->decl->is_defined || (!is_here && is_of_file(linked->decl)) ||
+            strcmp(linked->decl->name, unknown->name) != 0)
+            continue;
+        const ir_loc loc = qn__source_resolve(context->sources, linked->decl->loc);
+        context->diag->messages.data[unknown->message].hint =
+            is_here ? qn__arena_printf(context->arena, "it is defined below, in line %u: declare it before",
+                                       (unsigned)loc.line)
+                    : qn__arena_printf(context->arena, "it is defined in %s:%u: declare it in this file, too",
+                                       context->sources->names.data[loc.file], (unsigned)loc.line);
+        return;
+    }
+}
+
 static void check_calls(front_context *context) {
     for (size_t i = 0; i < context->calls.len; i++) {
         front_call *call = &context->calls.data[i];
@@ -178,4 +202,5 @@ void qn__link(front_context *context) {
     }
     for (size_t i = 0; i < context->linked.len; i++) check_variable(context, context->linked.data[i].decl);
     check_calls(context);
+    for (size_t i = 0; i < context->unknown.len; i++) hint_at_definition(context, &context->unknown.data[i]);
 }

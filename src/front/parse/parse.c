@@ -233,7 +233,7 @@ void qn__front_context_init(front_context *context) {
     context->generics = (qn__map64){0};
     context->statics = (qn__map64){0};
     context->library_level = 0;
-    context->calls.len = context->linked.len = context->files.len = 0;
+    context->calls.len = context->linked.len = context->unknown.len = context->files.len = 0;
 }
 
 /* translation-unit: external-declaration* */

@@ -25,6 +25,13 @@ typedef struct front_linked {
     struct front_parser *file;
 } front_linked;
 
+/* A name that was used and not known, and the message that says so. */
+typedef struct front_unknown {
+    const char *name;
+    size_t message;
+    const struct front_parser *file;
+} front_unknown;
+
 typedef struct front_context {
     /* Set by the caller. */
     qn__arena *arena;
@@ -47,6 +54,7 @@ typedef struct front_context {
     uint32_t library_level;   /* of scopes, of the innermost */
     QN__VEC(front_call) calls;
     QN__VEC(front_linked) linked;
+    QN__VEC(front_unknown) unknown;
     QN__VEC(struct front_parser *) files;
 } front_context;
 

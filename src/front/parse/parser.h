@@ -165,6 +165,8 @@ void qn__constant_image(front_parser *p, ast_decl *decl);
 
 /* Notes a function, or a variable at file scope or declared extern. */
 void qn__link_note(front_parser *p, ast_decl *decl, const front_symbol *symbol);
+/* Behind the error that says that a name is not known: hints at its definition, should there be one. */
+void qn__link_unknown(front_parser *p, const front_name *name);
 /* Points declarations at definitions; reports what is defined twice, or used and never defined. */
 void qn__link(front_context *context);
 

@@ -360,6 +360,7 @@ static ast_expr *undeclared(front_parser *p, front_name *name, front_loc loc) {
     qn__diag_range(p->diag, loc, name->len);
     const char *meant = qn__did_you_mean(p, name);
     if (meant) qn__diag_hint(p->diag, "did you mean '%s'?", meant);
+    qn__link_unknown(p, name);
     return qn__expr_error(p, loc);
 }
 
