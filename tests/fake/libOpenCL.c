@@ -316,7 +316,7 @@ int32_t clBuildProgram(cl_object program, uint32_t count, const cl_object *devic
                        void *notify, void *user) {
     (void)count, (void)devices, (void)notify, (void)user;
     CALL(clBuildProgram);
-    if (strstr((const char *)program->data, "qn_refused(")) {
+    if (strstr((const char *)program->data, "qn_kernel_refused(")) {
         snprintf(program->log, sizeof program->log, "<kernel>:1:2: error: the fake driver refuses this\n");
         return CL_BUILD_PROGRAM_FAILURE;
     }

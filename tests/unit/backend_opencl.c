@@ -486,7 +486,7 @@ static void bad_text_is_explained(void **state) {
     (void)state;
     qn__code *code = NULL;
     qn__code_source bad = r.source;
-    bad.text = "__kernel void qn_add(__global int *a) { a[0] = nonsense; }\n";
+    bad.text = "__kernel void qn_kernel_add(__global int *a) { a[0] = nonsense; }\n";
     bad.text_size = strlen(bad.text);
     assert_int_equal(backend->code_load(r.gpu, &bad, &code, r.why), QN_ERROR_DRIVER);
     assert_non_null(strstr(r.why, "cannot compile add"));

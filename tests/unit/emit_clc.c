@@ -24,14 +24,14 @@ static void a_kernel_is_guarded(void **state) {
                                 (qn__target){0});
     const qn__kernel_info *kernel = &r.info.kernels[0];
     assert_null(r.error);
-    assert_string_equal(kernel->symbol, "qn_k");
+    assert_string_equal(kernel->symbol, "qn_kernel_k");
     assert_true(kernel->guarded);
     assert_false(kernel->uses_sync);
     assert_true(asks(kernel, QN__IMPLICIT_OVERHANG, 0));
     assert_true(asks(kernel, QN__IMPLICIT_LIMIT, 2));
     assert_true(asks(kernel, QN__IMPLICIT_BUFFER_OFFSET, 0));
     assert_false(asks(kernel, QN__IMPLICIT_BUFFER_OFFSET, 1));
-    has(&r, "__kernel void qn_k(__global uchar *restrict p0, uint p1, struct qn_implicit_k implicit)");
+    has(&r, "__kernel void qn_kernel_k(__global uchar *restrict p0, uint p1, struct qn_implicit_k implicit)");
     has(&r, "get_global_id(0)");
     has_not(&r, "cl_khr_fp64");
 }

@@ -134,7 +134,7 @@ static void describe(clc_emitter *e, uint64_t static_local) {
         qn__vec_push(e->arena, &e->implicit, implicit);
     }
     qn__kernel_info *kernel = qn__describe_kernel(e->arena, &e->result->info, e->kernel);
-    kernel->symbol = qn__arena_printf(e->arena, "qn_%s", qn__symbol_of(e->arena, e->kernel->name));
+    kernel->symbol = qn__arena_printf(e->arena, "qn_kernel_%s", qn__symbol_of(e->arena, e->kernel->name));
     kernel->static_local = static_local;
     kernel->uses_sync = e->uses_sync;
     kernel->uses_printf = e->prints;
@@ -159,7 +159,7 @@ static void signature(clc_emitter *e, qn__buf *out) {
     if (reqd[0])
         qn__buf_printf(out, "QN_LOCAL_SIZE(%u, %u, %u) ", reqd[0], reqd[1] ? reqd[1] : 1,
                        reqd[2] ? reqd[2] : 1);
-    qn__buf_printf(out, "void qn_%s(", qn__symbol_of(e->arena, kernel->name));
+    qn__buf_printf(out, "void qn_kernel_%s(", qn__symbol_of(e->arena, kernel->name));
     for (size_t i = 0; i < kernel->args.len; i++) {
         if (kernel->args.data[i].arg_kind == IR_ARG_PRINT) continue;
         qn__buf_printf(out, "%s%s", first ? "" : ", ", parameter(e, &kernel->args.data[i], i));
