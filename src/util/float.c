@@ -4,8 +4,12 @@
 
 #include <string.h>
 
-const qn__float_format qn__float_16 = {11, 15, 16}, qn__float_32 = {24, 127, 32},
-                       qn__float_64 = {53, 1023, 64};
+const qn__float_format qn__float_16 = {.precision = 11, .bias = 15, .bits = 16},
+                       qn__float_32 = {.precision = 24, .bias = 127, .bits = 32},
+                       qn__float_64 = {.precision = 53, .bias = 1023, .bits = 64};
+const qn__float_format qn__float_bf16 = {.precision = 8, .bias = 127, .bits = 16, .nan = 0x7fff},
+                       qn__float_e4m3 = {.precision = 4, .bias = 7, .bits = 8, .nan = 0x7f, .finite = true},
+                       qn__float_e5m2 = {.precision = 3, .bias = 15, .bits = 8, .nan = 0x7f};
 
 typedef struct number {
     enum { ZERO_OR_FINITE, INFINITE, NOT_A_NUMBER } class;
@@ -25,7 +29,8 @@ static number from_float(const qn__float_format *format, uint64_t bits) {
     const qn__float_format f = *format;
     number n = {ZERO_OR_FINITE, bits >> (f.bits - 1) & 1, bits & mask((unsigned)f.precision - 1), 0};
     int field = (int)(bits >> (f.precision - 1) & mask(f.bits - (unsigned)f.precision));
-    if (field == 2 * f.bias + 1) {
+    const bool is_last = field == 2 * f.bias + 1;
+    if (f.finite ? is_last && n.significand == mask((unsigned)f.precision - 1) : is_last) {
         n.class = n.significand ? NOT_A_NUMBER : INFINITE;
     } else {
         if (field) n.significand |= (uint64_t)1 << (f.precision - 1);
@@ -63,12 +68,17 @@ static int highest_bit(uint64_t value) {
     return bit;
 }
 
+/* What follows the largest number: infinity, or NaN in a finite format. */
+static uint64_t beyond(const qn__float_format *f) {
+    return f->finite ? mask(f->bits - 1) : (uint64_t)(2 * f->bias + 1) << (f->precision - 1);
+}
+
 static uint64_t to_float(number n, const qn__float_format *format, qn__rounding rounding) {
     const qn__float_format f = *format;
     uint64_t hidden = (uint64_t)1 << (f.precision - 1);
-    uint64_t infinity = (uint64_t)(2 * f.bias + 1) << (f.precision - 1);
+    uint64_t infinity = beyond(format);
     uint64_t sign = (uint64_t)n.negative << (f.bits - 1);
-    if (n.class == NOT_A_NUMBER) return sign | infinity | hidden >> 1;
+    if (n.class == NOT_A_NUMBER) return f.nan ? f.nan : sign | infinity | hidden >> 1;
     if (n.class == INFINITE) return sign | infinity;
     if (n.significand == 0) return sign;
 
@@ -81,7 +91,7 @@ static uint64_t to_float(number n, const qn__float_format *format, qn__rounding 
     /* A carry out of m increases the exponent field by itself, from subnormal to normal as well. */
     uint64_t field = (uint64_t)(unit + f.precision - 1 - lowest);
     uint64_t bits = (field << (f.precision - 1)) + m;
-    if (top > f.bias || bits >= infinity) {
+    if (top > f.bias + f.finite || bits >= infinity) {
         bool away = rounding == QN__ROUND_EVEN || (rounding == QN__ROUND_UP && !n.negative) ||
                     (rounding == QN__ROUND_DOWN && n.negative);
         bits = away ? infinity : infinity - 1;
@@ -109,6 +119,13 @@ uint64_t qn__float_convert(const qn__float_format *from, const qn__float_format 
     return to_float(from_float(from, bits), to, rounding);
 }
 
+uint64_t qn__float_convert_saturated(const qn__float_format *from, const qn__float_format *to,
+                                     qn__rounding rounding, uint64_t bits) {
+    const number n = from_float(from, bits);
+    const uint64_t made = to_float(n, to, rounding), size = made & mask(to->bits - 1);
+    return n.class != NOT_A_NUMBER && size == beyond(to) ? made - 1 : made;
+}
+
 uint64_t qn__float_to_integer(const qn__float_format *from, unsigned width, bool is_signed,
                               qn__rounding rounding, uint64_t bits) {
     return to_integer(from_float(from, bits), width, is_signed, rounding);
@@ -119,15 +136,23 @@ uint64_t qn__float_from_integer(unsigned width, bool is_signed, const qn__float_
     return to_float(from_integer(bits, width, is_signed), to, rounding);
 }
 
-uint16_t qn__f16_from_double(double value) {
+uint64_t qn__float_from_double(const qn__float_format *to, double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
-    return (uint16_t)qn__float_convert(&qn__float_64, &qn__float_16, QN__ROUND_EVEN, bits);
+    return qn__float_convert(&qn__float_64, to, QN__ROUND_EVEN, bits);
 }
 
-double qn__f16_to_double(uint16_t bits) {
-    const uint64_t wide = qn__float_convert(&qn__float_16, &qn__float_64, QN__ROUND_EVEN, bits);
+double qn__float_to_double(const qn__float_format *from, uint64_t bits) {
+    const uint64_t wide = qn__float_convert(from, &qn__float_64, QN__ROUND_EVEN, bits);
     double value;
     memcpy(&value, &wide, sizeof value);
     return value;
 }
+
+double qn__float_largest(const qn__float_format *format) {
+    return qn__float_to_double(format, beyond(format) - 1);
+}
+
+uint16_t qn__f16_from_double(double value) { return (uint16_t)qn__float_from_double(&qn__float_16, value); }
+
+double qn__f16_to_double(uint16_t bits) { return qn__float_to_double(&qn__float_16, bits); }
