@@ -25,6 +25,16 @@ uint64_t qn__fold_convert(ir_op op, ir_kind from, ir_kind to, ir_rounding how, u
     case IR_ZEXT: return bits & mask(from) & mask(to);
     case IR_SEXT: return sign_extended(bits, from) & mask(to);
     case IR_FCONVERT: return qn__float_convert(format_of(from), format_of(to), rounding, bits);
+    case IR_BF16_TO_F32: return qn__float_convert(&qn__float_bf16, &qn__float_32, rounding, bits);
+    case IR_F32_TO_BF16: return qn__float_convert(&qn__float_32, &qn__float_bf16, rounding, bits);
+    case IR_E4M3_TO_F32: return qn__float_convert(&qn__float_e4m3, &qn__float_32, rounding, bits);
+    case IR_F32_TO_E4M3: return qn__float_convert(&qn__float_32, &qn__float_e4m3, rounding, bits);
+    case IR_F32_TO_E4M3_SAT:
+        return qn__float_convert_saturated(&qn__float_32, &qn__float_e4m3, rounding, bits);
+    case IR_E5M2_TO_F32: return qn__float_convert(&qn__float_e5m2, &qn__float_32, rounding, bits);
+    case IR_F32_TO_E5M2: return qn__float_convert(&qn__float_32, &qn__float_e5m2, rounding, bits);
+    case IR_F32_TO_E5M2_SAT:
+        return qn__float_convert_saturated(&qn__float_32, &qn__float_e5m2, rounding, bits);
     case IR_F2S:
     case IR_F2U: return qn__float_to_integer(format_of(from), width(to), op == IR_F2S, rounding, bits);
     case IR_S2F:

@@ -73,6 +73,16 @@ static const char *broken_convert(const ir_instr *instr) {
                    : "it goes from an integer or bool to a wider integer";
     case IR_FCONVERT:
         return qn__ir_is_float(a) && qn__ir_is_float(r) ? NULL : "fconvert goes from float to float";
+    case IR_BF16_TO_F32:
+        return a.kind == IR_I16 && r.kind == IR_F32 ? NULL : "bf16_to_f32 goes from i16 to f32";
+    case IR_F32_TO_BF16:
+        return a.kind == IR_F32 && r.kind == IR_I16 ? NULL : "f32_to_bf16 goes from f32 to i16";
+    case IR_E4M3_TO_F32:
+    case IR_E5M2_TO_F32: return a.kind == IR_I8 && r.kind == IR_F32 ? NULL : "it goes from i8 to f32";
+    case IR_F32_TO_E4M3:
+    case IR_F32_TO_E4M3_SAT:
+    case IR_F32_TO_E5M2:
+    case IR_F32_TO_E5M2_SAT: return a.kind == IR_F32 && r.kind == IR_I8 ? NULL : "it goes from f32 to i8";
     case IR_F2S:
     case IR_F2U: return qn__ir_is_float(a) && qn__ir_is_int(r) ? NULL : "it goes from float to integer";
     case IR_S2F: return qn__ir_is_int(a) && qn__ir_is_float(r) ? NULL : "s2f goes from integer to float";

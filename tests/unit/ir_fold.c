@@ -1,5 +1,7 @@
 /* Constant folding: each row is an instruction on constants and the constant that it gives. */
+#include "ir/fold.h"
 #include "ir_support.h"
+#include "small_float_reference.h"
 
 typedef struct row {
     const char *type, *instr, *value; /* value NULL: does not fold */
@@ -136,6 +138,14 @@ static const row rows[] = {
     /* What is not constant. */
     {"i32", "add i32 1, undef i32", NULL},
     {"i64", "global_id [0]", NULL},
+    /* Small floats are integers. */
+    {"i16", "f32_to_bf16 f32 1.0", "i16 16256"},
+    {"i16", "f32_to_bf16 round up f32 0x1.01p0", "i16 16257"},
+    {"f32", "bf16_to_f32 i16 16256", "f32 1.0"},
+    {"i8x2", "f32_to_e4m3 f32x2 (1000.0, -1.0)", "i8x2 (127, -72)"},
+    {"i8", "f32_to_e4m3_sat f32 1000.0", "i8 126"},
+    {"i8", "f32_to_e5m2 f32 -1000000.0", "i8 -4"},
+    {"f32", "e5m2_to_f32 i8 1", "f32 0x1p-16"},
 };
 
 /* Equal constants are one value, so the folded one is the one that the text returns. */
@@ -191,11 +201,77 @@ static void halves_round_trip(void **state) {
     assert_int_equal(qn__f16_from_double(-1e-300), 0x8000);
 }
 
+/* ---- small floats ---- */
+
+static const struct {
+    ir_op to, to_saturated, from;
+    ir_kind kind;
+} small_ops[NUM_SMALL_FORMATS] = {{IR_F32_TO_BF16, IR_OP_COUNT, IR_BF16_TO_F32, IR_I16},
+                                  {IR_F32_TO_E4M3, IR_F32_TO_E4M3_SAT, IR_E4M3_TO_F32, IR_I8},
+                                  {IR_F32_TO_E5M2, IR_F32_TO_E5M2_SAT, IR_E5M2_TO_F32, IR_I8}};
+
+static uint32_t bits_of(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static void check_rounding(unsigned n, float x, unsigned *guess) {
+    static const ir_rounding modes[] = {
+        [TO_EVEN] = IR_ROUND_EVEN, [TO_ZERO] = IR_ROUND_ZERO, [UP] = IR_ROUND_UP, [DOWN] = IR_ROUND_DOWN};
+    for (int mode = TO_EVEN; mode <= DOWN; mode++)
+        for (int saturates = 0; saturates < 2; saturates++) {
+            const ir_op op = saturates ? small_ops[n].to_saturated : small_ops[n].to;
+            if (op == IR_OP_COUNT) continue;
+            const unsigned want =
+                small_of(&small_formats[n], (long double)x, (small_rounding)mode, saturates, guess);
+            const uint64_t got = qn__fold_convert(op, IR_F32, small_ops[n].kind, modes[mode], bits_of(x));
+            if (got != want)
+                fail_msg("%s of %a: %#x, not %#x", qn__ir_ops[op].name, (double)x, (unsigned)got, want);
+        }
+}
+
+static void small_floats_are_rounded_as_defined(void **state) {
+    (void)state;
+    for (unsigned n = 0; n < NUM_SMALL_FORMATS; n++) {
+        const small_format *f = &small_formats[n];
+        unsigned guess = 0;
+        for (unsigned code = 0; code <= f->largest; code++) {
+            const float low = (float)small_size(f, code),
+                        half = (float)(small_size(f, code + 1) / 2) + low / 2;
+            for (int sign = -1; sign <= 1; sign += 2) {
+                const float near[] = {low, half, nextafterf(low, INFINITY), nextafterf(half, 0),
+                                      nextafterf(half, INFINITY)};
+                for (size_t i = 0; i < sizeof near / sizeof *near; i++)
+                    check_rounding(n, (float)sign * near[i], &guess);
+            }
+        }
+        check_rounding(n, INFINITY, &guess);
+        check_rounding(n, -INFINITY, &guess);
+        check_rounding(n, NAN, &guess);
+        check_rounding(n, 1e30f, &guess);
+    }
+}
+
+static void small_floats_become_floats(void **state) {
+    (void)state;
+    for (unsigned n = 0; n < NUM_SMALL_FORMATS; n++)
+        for (unsigned code = 0; code >> small_formats[n].bits == 0; code++) {
+            const float want = (float)small_value(&small_formats[n], code);
+            const uint64_t got =
+                qn__fold_convert(small_ops[n].from, small_ops[n].kind, IR_F32, IR_ROUND_EVEN, code);
+            if (isnan(want) ? (got & 0x7fffffff) <= 0x7f800000 : got != bits_of(want))
+                fail_msg("%s %#x: %#x", small_formats[n].name, code, (unsigned)got);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(rows_fold, ir_setup, ir_teardown),
         cmocka_unit_test(every_column_is_tested),
         cmocka_unit_test(halves_round_trip),
+        cmocka_unit_test(small_floats_are_rounded_as_defined),
+        cmocka_unit_test(small_floats_become_floats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,6 +134,8 @@ static void complete(qn__target *target) {
     target->has_dot4 = target->arch >= 61;
     target->has_async_copies = target->arch >= 80;      /* cp.async */
     target->has_active_reductions = target->arch >= 80; /* redux */
+    target->has_bf16_convert = target->arch >= 80;
+    target->has_f8_convert = target->arch >= 89;
 }
 
 const qn__emitter qn__emitter_ptx = {
