@@ -580,7 +580,10 @@ typedef enum qn_type {
     QN_TYPE_U64,
     QN_TYPE_F16,
     QN_TYPE_F32,
-    QN_TYPE_F64
+    QN_TYPE_F64,
+    QN_TYPE_BF16, /* qn_bf16: a float's upper 16 bits */
+    QN_TYPE_E4M3, /* qn_e4m3 and qn_e5m2: OCP's 8-bit formats */
+    QN_TYPE_E5M2
 } qn_type;
 
 typedef struct qn_param_info {

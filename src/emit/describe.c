@@ -42,6 +42,7 @@ static qn__param_info describe_param(const ir_arg *arg, uint64_t end) {
                                 is_float || qn__ir_is_int(number) ? (uint8_t)(qn__ir_bits(number) / 8) : 0,
                             .lanes = number.lanes,
                             .is_float = is_float,
+                            .small_float = arg->small_float,
                             .is_signed = arg->is_signed,
                             .is_constant = is_constant,
                             .is_const = arg->flags & IR_ARG_CONST,
@@ -118,4 +119,4 @@ static void emit_nothing(qn__arena *arena, ir_module *module, const qn__emit_opt
     describe_all(arena, &result->info, module);
 }
 
-const qn__emitter qn__emitter_ir = {.emit = emit_nothing};
+const qn__emitter qn__emitter_ir = {.base = {.has_small_floats = true}, .emit = emit_nothing};

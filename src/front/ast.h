@@ -12,7 +12,7 @@
 
 typedef enum ast_kind {
     AST_VOID,
-    AST_BOOL, /* scalars in order of conversion rank */
+    AST_BOOL, /* scalars in order of conversion rank, up to double */
     AST_CHAR,
     AST_UCHAR,
     AST_SHORT,
@@ -24,6 +24,10 @@ typedef enum ast_kind {
     AST_HALF,
     AST_FLOAT,
     AST_DOUBLE,
+    AST_BF16, /* the small floats, which promote to float */
+    AST_E4M3,
+    AST_E5M2,
+    AST_LAST_SCALAR = AST_E5M2,
     AST_VECTOR,
     AST_POINTER,
     AST_ARRAY,
@@ -87,10 +91,13 @@ static inline bool qn__type_is_integer(const ast_type *t) {
     return t->kind >= AST_BOOL && t->kind <= AST_ULONG;
 }
 static inline bool qn__type_is_float(const ast_type *t) {
-    return t->kind >= AST_HALF && t->kind <= AST_DOUBLE;
+    return t->kind >= AST_HALF && t->kind <= AST_LAST_SCALAR;
+}
+static inline bool qn__type_is_small_float(const ast_type *t) {
+    return t->kind >= AST_BF16 && t->kind <= AST_LAST_SCALAR;
 }
 static inline bool qn__type_is_scalar(const ast_type *t) {
-    return t->kind >= AST_BOOL && t->kind <= AST_DOUBLE;
+    return t->kind >= AST_BOOL && t->kind <= AST_LAST_SCALAR;
 }
 static inline bool qn__type_is_record(const ast_type *t) {
     return t->kind == AST_STRUCT || t->kind == AST_UNION;
@@ -105,7 +112,7 @@ static inline bool qn__type_is_signed(const ast_type *t) {
     unsigned kind = qn__type_element(t)->kind;
     return kind == AST_CHAR || kind == AST_SHORT || kind == AST_INT || kind == AST_LONG;
 }
-/* The IR type of a value: scalars, vectors, pointers (event_t: i32; bool: IR_BOOL). Records and arrays have
+/* The IR type of a value: scalars, vectors, pointers (event_t: i32; bool: IR_BOOL; small floats: their bits). Records and arrays have
    none (IR_VOID). In memory bool is a byte, 0 or 1. */
 ir_type qn__type_to_ir(const ast_type *type);
 const char *qn__type_name(qn__arena *arena, const ast_type *type); /* as written in C: "__global float4*" */
@@ -193,15 +200,15 @@ static inline ast_decl *qn__decl_definition(ast_decl *decl) {
 /* ---- expressions ---- */
 
 typedef enum ast_expr_kind {
-    EXPR_INT,       /* .int_value; any integer type, bool too */
-    EXPR_FLOAT,     /* .float_value, already rounded to the type */
-    EXPR_STRING,    /* .string: bytes with the zero; an lvalue of type __constant char[N] */
-    EXPR_VARIABLE,  /* lvalue: .decl */
-    EXPR_UNARY,     /* .unary, operand a */
-    EXPR_BINARY,    /* .binary, a and b of one type (shifts: b has a's lanes, any integer type; pointer +
+    EXPR_INT,      /* .int_value; any integer type, bool too */
+    EXPR_FLOAT,    /* .float_value, already rounded to the type */
+    EXPR_STRING,   /* .string: bytes with the zero; an lvalue of type __constant char[N] */
+    EXPR_VARIABLE, /* lvalue: .decl */
+    EXPR_UNARY,    /* .unary, operand a */
+    EXPR_BINARY,   /* .binary, a and b of one type (shifts: b has a's lanes, any integer type; pointer +
                        integer) */
-    EXPR_ASSIGN,    /* a = b; value is the new value, converted to a's type */
-    EXPR_ASSIGN_OP, /* a op= b: computed in .compute_type, then converted to a's type (.binary) */
+    EXPR_ASSIGN,   /* a = b; value is the new value, converted to a's type */
+    EXPR_ASSIGN_OP, /* a op= b: computed in .compute_type, then converted to a's type (.binary); EXPR_INCREMENT, too */
     EXPR_INCREMENT, /* ++ -- : .is_decrement, .is_postfix; a is an lvalue of any scalar, vector or pointer
                        type */
     EXPR_LOGICAL,   /* && || : scalars give int 0/1 with short circuit (.binary is BINARY_AND or BINARY_OR) */

@@ -47,6 +47,7 @@ typedef struct sig {
 #define SIGNED_ALL  (BIT(CHAR) | BIT(SHORT) | BIT(INT) | BIT(LONG))
 #define UNSIGN_ALL  (BIT(UCHAR) | BIT(USHORT) | BIT(UINT) | BIT(ULONG))
 #define FLOAT_ALL   (BIT(HALF) | BIT(FLOAT) | BIT(DOUBLE))
+#define SMALL_ALL   (BIT(BF16) | BIT(E4M3) | BIT(E5M2))
 #define ATOMIC_INTS (BIT(INT) | BIT(UINT) | BIT(LONG) | BIT(ULONG))
 
 static const struct element_class {
@@ -55,6 +56,7 @@ static const struct element_class {
     const char *doc;
 } element_classes[] = {
     {'n', SIGNED_ALL | UNSIGN_ALL | FLOAT_ALL, "a number"},
+    {'t', SIGNED_ALL | UNSIGN_ALL | FLOAT_ALL | SMALL_ALL, "a number or a small float"},
     {'i', SIGNED_ALL | UNSIGN_ALL, "an integer"},
     {'k', SIGNED_ALL, "a signed integer"},
     {'y', UNSIGN_ALL, "an unsigned integer"},
@@ -138,8 +140,10 @@ static ast_kind with_sign(ast_kind integer, bool is_signed) {
 }
 
 static ast_kind integer_like(ast_kind kind, bool is_signed) {
-    if (kind >= AST_HALF) kind = kind == AST_HALF ? AST_SHORT : kind == AST_FLOAT ? AST_INT : AST_LONG;
-    return with_sign(kind, is_signed);
+    static const uint8_t integers[AST_LAST_SCALAR + 1] = {
+        [AST_HALF] = AST_SHORT, [AST_FLOAT] = AST_INT, [AST_DOUBLE] = AST_LONG,
+        [AST_BF16] = AST_SHORT, [AST_E4M3] = AST_CHAR, [AST_E5M2] = AST_CHAR};
+    return with_sign(integers[kind] ? (ast_kind)integers[kind] : kind, is_signed);
 }
 
 static ast_kind float_like(ast_kind integer) {
@@ -216,6 +220,7 @@ static bool find_element(match *m) {
             if (!(class->kinds >> kind & 1)) return fail(m, i + 1, NULL);
             fixed = kind;
         } else {
+            if (kind > AST_DOUBLE) kind = AST_FLOAT;
             loose = loose ? common_kind(loose, kind) : kind;
             if (class->kinds >> kind & 1) fitting = fitting ? common_kind(fitting, kind) : kind;
             last = i + 1;

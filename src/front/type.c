@@ -14,10 +14,10 @@ typedef struct type_node {
     uint32_t depth;
 } type_node;
 
-static const uint8_t scalar_sizes[AST_DOUBLE + 1] = {0, 1, 1, 1, 2, 2, 4, 4, 8, 8, 2, 4, 8};
-static const char *const scalar_names[AST_DOUBLE + 1] = {"void",   "bool",  "char",  "uchar", "short",
-                                                         "ushort", "int",   "uint",  "long",  "ulong",
-                                                         "half",   "float", "double"};
+static const uint8_t scalar_sizes[AST_LAST_SCALAR + 1] = {0, 1, 1, 1, 2, 2, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
+static const char *const scalar_names[AST_LAST_SCALAR + 1] = {
+    "void", "bool",  "char", "uchar", "short",  "ushort",  "int",     "uint",
+    "long", "ulong", "half", "float", "double", "qn_bf16", "qn_e4m3", "qn_e5m2"};
 
 static type_node *node_of(const ast_type *type) { return (type_node *)(uintptr_t)type; }
 
@@ -100,7 +100,7 @@ static const ast_type *type_intern(ast_types *types, const ast_type *key, const 
 
 void qn__types_init(ast_types *types, qn__arena *arena) {
     *types = (ast_types){.arena = arena};
-    for (unsigned kind = AST_VOID; kind <= AST_DOUBLE; kind++) {
+    for (unsigned kind = AST_VOID; kind <= AST_LAST_SCALAR; kind++) {
         ast_type key = {.kind = (uint8_t)kind, .size = scalar_sizes[kind], .align = scalar_sizes[kind]};
         if (kind == AST_VOID) key.align = 1;
         types->scalars[kind] = type_intern(types, &key, NULL);
@@ -115,7 +115,7 @@ void qn__types_init(ast_types *types, qn__arena *arena) {
 
 const ast_type *qn__type_vector(ast_types *types, const ast_type *element, unsigned lanes) {
     element = element->unqualified;
-    if (lanes == 1 || element->kind < AST_BOOL || element->kind > AST_DOUBLE) return element;
+    if (lanes == 1 || !qn__type_is_scalar(element)) return element;
     const ast_type **known = &types->vectors[element->kind][lanes];
     if (*known) return *known;
     uint32_t size = (uint32_t)element->size * (lanes == 3 ? 4 : lanes);
@@ -315,8 +315,19 @@ bool qn__type_is_complete(const ast_type *type) {
 unsigned qn__type_bits(const ast_type *type) { return (unsigned)qn__type_element(type)->size * 8; }
 
 unsigned qn__type_rank(const ast_type *type) {
-    static const uint8_t ranks[AST_DOUBLE + 1] = {0, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 7, 8};
-    return type->kind <= AST_DOUBLE ? ranks[type->kind] : 0;
+    static const uint8_t ranks[AST_LAST_SCALAR + 1] = {0, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 7, 8, 7, 7, 7};
+    return type->kind <= AST_LAST_SCALAR ? ranks[type->kind] : 0;
+}
+
+const qn__float_format *qn__type_format(const ast_type *type) {
+    switch (type->kind) {
+    case AST_HALF: return &qn__float_16;
+    case AST_FLOAT: return &qn__float_32;
+    case AST_BF16: return &qn__float_bf16;
+    case AST_E4M3: return &qn__float_e4m3;
+    case AST_E5M2: return &qn__float_e5m2;
+    default: return &qn__float_64;
+    }
 }
 
 bool qn__type_compatible(const ast_type *a, const ast_type *b) {
@@ -343,9 +354,10 @@ bool qn__type_contains(const ast_type *type, ast_kind kind) {
 }
 
 ir_type qn__type_to_ir(const ast_type *type) {
-    static const uint8_t kinds[AST_DOUBLE + 1] = {IR_VOID, IR_BOOL, IR_I8,  IR_I8,  IR_I16, IR_I16, IR_I32,
-                                                  IR_I32,  IR_I64,  IR_I64, IR_F16, IR_F32, IR_F64};
-    if (type->kind <= AST_DOUBLE) return qn__ir_type((ir_kind)kinds[type->kind], 1);
+    static const uint8_t kinds[AST_LAST_SCALAR + 1] = {IR_VOID, IR_BOOL, IR_I8,  IR_I8,  IR_I16, IR_I16,
+                                                       IR_I32,  IR_I32,  IR_I64, IR_I64, IR_F16, IR_F32,
+                                                       IR_F64,  IR_I16,  IR_I8,  IR_I8};
+    if (type->kind <= AST_LAST_SCALAR) return qn__ir_type((ir_kind)kinds[type->kind], 1);
     switch (type->kind) {
     case AST_VECTOR: return qn__ir_type((ir_kind)kinds[type->base->kind], type->lanes);
     case AST_POINTER: return qn__ir_pointer((ir_space)type->base->space);
@@ -403,6 +415,9 @@ static const name_row type_names[] = {
     {"ptrdiff_t", AST_LONG, 0},
     {"pipe", AST_STRUCT, 0},
     {"queue_t", AST_STRUCT, 0},
+    {"qn_bf16", AST_VECTOR, AST_BF16},
+    {"qn_e4m3", AST_VECTOR, AST_E4M3},
+    {"qn_e5m2", AST_VECTOR, AST_E5M2},
     {"reserve_id_t", AST_STRUCT, 0},
     {"short", AST_VECTOR, AST_SHORT},
     {"size_t", AST_ULONG, 0},
@@ -427,10 +442,11 @@ static void put_quals(qn__buf *out, const ast_type *type) {
 static void put_base(qn__buf *out, const ast_type *type) {
     if (type->kind == AST_VOID && type->is_incomplete)
         qn__buf_puts(out, "<error>");
-    else if (type->kind <= AST_DOUBLE)
+    else if (type->kind <= AST_LAST_SCALAR)
         qn__buf_puts(out, scalar_names[type->kind]);
     else if (type->kind == AST_VECTOR)
-        qn__buf_printf(out, "%s%u", scalar_names[type->base->kind], type->lanes);
+        qn__buf_printf(out, "%s%s%u", scalar_names[type->base->kind],
+                       qn__type_is_small_float(type->base) ? "x" : "", type->lanes);
     else if (type->kind == AST_EVENT)
         qn__buf_puts(out, "event_t");
     else if (type->kind == AST_OPAQUE)
@@ -498,7 +514,7 @@ static void put_type(qn__buf *out, const ast_type *type) {
 }
 
 const char *qn__type_name(qn__arena *arena, const ast_type *type) {
-    if (type->kind <= AST_DOUBLE && type->unqualified == type && !type->is_incomplete)
+    if (type->kind <= AST_LAST_SCALAR && type->unqualified == type && !type->is_incomplete)
         return scalar_names[type->kind];
     qn__buf out;
     qn__buf_init(&out, arena);
@@ -508,9 +524,13 @@ const char *qn__type_name(qn__arena *arena, const ast_type *type) {
 
 /* ---- types by name ---- */
 
-/* Lanes that the digits behind an element's name tell; 0: none such. */
-static unsigned lanes_of(qn__str digits) {
+/* Lanes that the digits behind an element's name tell; 0: none such. An 'x' keeps them from the digits of the name. */
+static unsigned lanes_of(qn__str digits, bool has_digits) {
     if (digits.len == 0) return 1;
+    if (has_digits) {
+        if (digits.len == 1 || digits.data[0] != 'x') return 0;
+        digits = (qn__str){digits.data + 1, digits.len - 1};
+    }
     if (digits.len == 2) return digits.data[0] == '1' && digits.data[1] == '6' ? 16 : 0;
     char c = digits.data[0];
     return digits.len == 1 && (c == '2' || c == '3' || c == '4' || c == '8') ? (unsigned)(c - '0') : 0;
@@ -527,7 +547,7 @@ const ast_type *qn__type_by_name(ast_types *types, qn__str name, bool *is_unsupp
         if (name.len < len || memcmp(row->name, name.data, len) != 0) continue;
         qn__str rest = {name.data + len, name.len - len};
         if (row->kind == AST_VECTOR) {
-            unsigned lanes = lanes_of(rest);
+            unsigned lanes = lanes_of(rest, row->element > AST_DOUBLE);
             if (lanes) return qn__type_vector(types, types->scalars[row->element], lanes);
         } else if (rest.len == 0) {
             if (row->kind == AST_EVENT) return types->event;

@@ -7,8 +7,8 @@
 
 typedef struct ast_types {
     qn__arena *arena;
-    const ast_type *scalars[AST_DOUBLE + 1]; /* by ast_kind, AST_VOID too */
-    const ast_type *vectors[AST_DOUBLE + 1][17];
+    const ast_type *scalars[AST_LAST_SCALAR + 1]; /* by ast_kind, AST_VOID too */
+    const ast_type *vectors[AST_LAST_SCALAR + 1][17];
     const ast_type *event;
     const ast_type *error; /* of an expression that was already complained about */
     const ast_type **slots;
@@ -32,6 +32,8 @@ const ast_type *qn__type_function(ast_types *types, const ast_type *result, cons
                                   uint32_t num_params, bool is_variadic);
 /* A new struct or union; complete it with qn__record_layout. */
 const ast_type *qn__type_record(ast_types *types, ast_kind kind, const char *tag);
+/* How the bits of a scalar float are to be read. */
+const qn__float_format *qn__type_format(const ast_type *type);
 /* The type with exactly these qualifiers and space; of an array, its elements get them too. */
 const ast_type *qn__type_qualified(ast_types *types, const ast_type *type, unsigned quals, unsigned space);
 /* The type with these qualifiers added. */
@@ -49,7 +51,7 @@ bool qn__record_layout(ast_types *types, const ast_type *type, uint32_t align);
 bool qn__type_is_complete(const ast_type *type);
 /* Bits of a scalar, or of a vector's element. */
 unsigned qn__type_bits(const ast_type *type);
-/* Conversion rank of a scalar: bool < char < short < int < long < half < float < double. */
+/* Conversion rank of a scalar: bool < char < short < int < long < half < float < double; small floats: float's. */
 unsigned qn__type_rank(const ast_type *type);
 /* Whether a and b denote the same type but for qualifiers at the top; pointees may differ in completeness of
    arrays. */

@@ -21,6 +21,7 @@ extern const char *const qn__ir_scope_names[IR_SCOPE_COUNT];
 extern const char *const qn__ir_combine_names[IR_COMBINE_COUNT];
 extern const char *const qn__ir_arg_kind_names[IR_ARG_KIND_COUNT];
 extern const char *const qn__ir_arg_flag_names[IR_ARG_FLAG_COUNT];
+extern const char *const qn__ir_small_float_names[IR_SMALL_FLOAT_COUNT];
 
 bool qn__ir_type_valid(ir_type type); /* a value may have it: known kind, lanes and space, not void */
 

@@ -362,12 +362,21 @@ enum {
     IR_ARG_STATE = 32 /* a kernel's last one: the program's own variables, which the runtime passes */
 };
 
+typedef enum ir_small_float {
+    IR_SMALL_NONE,
+    IR_SMALL_BF16,
+    IR_SMALL_E4M3,
+    IR_SMALL_E5M2,
+    IR_SMALL_FLOAT_COUNT
+} ir_small_float;
+
 /* A function parameter: value and what reflection tells of it. */
 typedef struct ir_arg {
     ir_value *value;
     uint8_t arg_kind;               /* ir_arg_kind (kernels) */
     uint8_t flags;                  /* IR_ARG_CONST ... */
     bool is_signed;                 /* integer element type is signed */
+    uint8_t small_float;            /* ir_small_float: what integers of the element type are to the source */
     ir_type element;                /* pointee's type if a number or vector, else IR_VOID */
     uint32_t size, align;           /* bytes of the value in the argument block (pointers: 8) */
     uint32_t pointee_size;          /* bytes; 0 for void */
@@ -377,8 +386,9 @@ typedef struct ir_arg {
     uint32_t num_fields; /* words of `fields` are IR_FIELD_WORDS times as many */
 } ir_arg;
 
-/* A field: byte offset, bytes of a lane (0: no number), lanes, IR_FIELD_* bits, elements of the array that it is, else 1. */
-enum { IR_FIELD_WORDS = 5, IR_FIELD_FLOAT = 1, IR_FIELD_SIGNED = 2 };
+/* A field: byte offset, bytes of a lane (0: no number), lanes, IR_FIELD_* bits, elements of the array that it is, else 1.
+   From IR_FIELD_SMALL on its ir_small_float. */
+enum { IR_FIELD_WORDS = 5, IR_FIELD_FLOAT = 1, IR_FIELD_SIGNED = 2, IR_FIELD_SMALL = 4 };
 
 typedef struct ir_local {
     const char *name;

@@ -84,6 +84,7 @@ const char *const qn__ir_order_names[IR_ORDER_COUNT] = {"relaxed", "acquire", "r
 const char *const qn__ir_scope_names[IR_SCOPE_COUNT] = {"work_item", "sub_group", "work_group", "device",
                                                         "all_devices"};
 const char *const qn__ir_arg_kind_names[IR_ARG_KIND_COUNT] = {"value", "struct", "buffer", "local", "print"};
+const char *const qn__ir_small_float_names[IR_SMALL_FLOAT_COUNT] = {"", "bf16", "e4m3", "e5m2"};
 const char *const qn__ir_arg_flag_names[IR_ARG_FLAG_COUNT] = {"const",    "restrict", "volatile",
                                                               "no_write", "no_read",  "state"};
 

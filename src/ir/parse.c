@@ -419,6 +419,11 @@ static bool parse_arg_attr(parser *p, ir_arg *arg) {
             arg->flags |= (uint8_t)(1u << i);
             return true;
         }
+    for (unsigned i = 1; i < IR_SMALL_FLOAT_COUNT; i++)
+        if (qn__ir_lex_accept_word(lex, qn__ir_small_float_names[i])) {
+            arg->small_float = (uint8_t)i;
+            return true;
+        }
     if (qn__ir_lex_accept_word(lex, "signed"))
         arg->is_signed = true;
     else if (qn__ir_lex_accept_word(lex, "element"))

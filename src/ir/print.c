@@ -362,6 +362,8 @@ static void put_arg(printer *p, const ir_arg *arg) {
     for (unsigned i = 0; i < IR_ARG_FLAG_COUNT; i++)
         if (arg->flags & 1u << i) qn__buf_printf(out, " %s", qn__ir_arg_flag_names[i]);
     if (arg->is_signed) qn__buf_puts(out, " signed");
+    if (arg->small_float)
+        qn__buf_printf(out, " %s", name_in(qn__ir_small_float_names, IR_SMALL_FLOAT_COUNT, arg->small_float));
     if (arg->element.kind != IR_VOID) {
         qn__buf_puts(out, " element ");
         put_type(out, arg->element);

@@ -102,9 +102,21 @@ static const qn_type types[9][3] = {[1] = {QN_TYPE_U8, QN_TYPE_I8},
                                     [4] = {QN_TYPE_U32, QN_TYPE_I32, QN_TYPE_F32},
                                     [8] = {QN_TYPE_U64, QN_TYPE_I64, QN_TYPE_F64}};
 
+/* As code_info.def numbers them. */
+static qn_type small_type(uint32_t small_float) {
+    static const qn_type small[] = {QN_TYPE_BYTES, QN_TYPE_BF16, QN_TYPE_E4M3, QN_TYPE_E5M2};
+    return small[small_float < sizeof small / sizeof *small ? small_float : 0];
+}
+
 static qn_type type_of(const qn__param_info *param) {
     if (param->lane_size > 8) return QN_TYPE_BYTES;
+    if (param->small_float) return small_type(param->small_float);
     return types[param->lane_size][param->is_float ? 2 : param->is_signed];
+}
+
+static qn_type field_type(uint32_t lane_size, uint32_t flags) {
+    if (flags / 4) return small_type(flags / 4);
+    return types[lane_size][flags & 1 ? 2 : flags >> 1 & 1];
 }
 
 qn_status qn_kernel_get_param(const qn_kernel *kernel, uint32_t index, qn_param_info *info) {
@@ -152,7 +164,7 @@ qn_status qn_kernel_get_field(const qn_kernel *kernel, uint32_t param, uint32_t 
     const uint32_t *field = of->fields + index * (size_t)WORDS;
     const uint32_t lane_size = field[1] <= 8 ? field[1] : 0;
     const qn_field_info known = {.name = of->field_names[index] ? of->field_names[index] : "",
-                                 .type = types[lane_size][field[3] & 1 ? 2 : field[3] >> 1 & 1],
+                                 .type = field_type(lane_size, field[3]),
                                  .lanes = field[2],
                                  .offset = field[0],
                                  .count = field[4]};

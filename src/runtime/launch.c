@@ -53,26 +53,36 @@ static bool store_integer(const qn__param_info *param, int64_t value, bool is_ne
     return true;
 }
 
-static void store_half(double value, unsigned char *to) {
-    uint16_t bits = qn__f16_from_double(value);
-    memcpy(to, &bits, sizeof bits);
+static const qn__float_format *format_of(const qn__param_info *param) {
+    static const qn__float_format *const small[] = {NULL, &qn__float_bf16, &qn__float_e4m3, &qn__float_e5m2};
+    if (param->small_float && param->small_float < sizeof small / sizeof *small)
+        return small[param->small_float];
+    return param->lane_size == 2 ? &qn__float_16 : param->lane_size == 4 ? &qn__float_32 : &qn__float_64;
 }
 
+/* float and double are quick: a launch is to cost less than a microsecond. */
 static bool store_float(const qn__param_info *param, double value, unsigned char *to) {
-    double largest = param->lane_size == 2 ? 65504 : param->lane_size == 4 ? FLT_MAX : DBL_MAX;
-    if (isfinite(value) && fabs(value) > largest) return false;
-    float narrow = (float)value;
-    switch (param->lane_size) {
-    case 2: store_half(value, to); return true;
-    case 4: memcpy(to, &narrow, sizeof narrow); return true;
-    default: memcpy(to, &value, sizeof value); return true;
+    const qn__float_format *format = format_of(param);
+    const float single = (float)value;
+    if (param->lane_size == sizeof value) {
+        memcpy(to, &value, sizeof value);
+        return true;
     }
+    if (param->lane_size == sizeof single) {
+        memcpy(to, &single, sizeof single);
+        return !isfinite(value) || fabs(value) <= FLT_MAX;
+    }
+    if (isfinite(value) && fabs(value) > qn__float_largest(format)) return false;
+    if (isinf(value) && format->finite) return false;
+    const uint64_t bits = qn__float_from_double(format, value);
+    memcpy(to, &bits, param->size); /* little-endian */
+    return true;
 }
 
 /* An integer given for a floating-point parameter must be exact. */
 static bool store_integer_as_float(const qn__param_info *param, double value, bool exact, unsigned char *to) {
-    bool fits = exact && (param->lane_size != 4 || (double)(float)value == value) &&
-                (param->lane_size != 2 || qn__f16_to_double(qn__f16_from_double(value)) == value);
+    const qn__float_format *format = format_of(param);
+    bool fits = exact && qn__float_to_double(format, qn__float_from_double(format, value)) == value;
     return fits && store_float(param, value, to);
 }
 
@@ -83,7 +93,7 @@ static qn_status store_number(launch *l, uint32_t index, const qn_arg *arg, unsi
         return wrong(l, index, "a number was given for a vector; pass its bytes (QN_BYTES)");
     bool negative = arg->kind == QN_ARG_SIGNED && arg->value.i < 0;
     bool is_real = arg->kind == QN_ARG_FLOAT || arg->kind == QN_ARG_DOUBLE, stored;
-    if (param->is_float) {
+    if (param->is_float || param->small_float) {
         double value = is_real ? arg->value.d : negative ? (double)arg->value.i : (double)arg->value.u;
         bool exact = is_real || fabs(value) <= 9007199254740992.0;
         stored = is_real ? store_float(param, value, to) : store_integer_as_float(param, value, exact, to);

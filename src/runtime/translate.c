@@ -79,13 +79,19 @@ static void put_entry(void *user, const char *text) {
     list->begun = true;
 }
 
+static const char *kind_of(const uint32_t *field) {
+    static const char *const small[] = {"", "bf16", "e4m3", "e5m2"};
+    if (field[3] / 4 && field[3] / 4 < sizeof small / sizeof *small) return small[field[3] / 4];
+    return field[1] == 0 ? "pointer" : field[3] & 1 ? "float" : field[3] & 2 ? "int" : "uint";
+}
+
 /* Five words each (code_info.def). */
 static void put_fields(qn__buf *out, const qn__param_info *param) {
     if (!param->num_field_names) return;
     qn__buf_puts(out, ",\n         \"fields\": [");
     for (uint32_t i = 0; i < param->num_field_names && 5 * i + 4 < param->num_fields; i++) {
         const uint32_t *field = param->fields + i * (size_t)5;
-        const char *kind = field[1] == 0 ? "pointer" : field[3] & 1 ? "float" : field[3] & 2 ? "int" : "uint";
+        const char *kind = kind_of(field);
         qn__buf_puts(out, i ? ",\n            {\"name\": " : "\n            {\"name\": ");
         qn__put_json(out, param->field_names[i]);
         qn__buf_printf(out, ", \"offset\": %u, \"kind\": \"%s\", \"bits\": %u, \"lanes\": %u, \"count\": %u}",

@@ -2,6 +2,9 @@
    and pointers. f2s and f2u saturate by themselves; saturation from integers is minima and maxima. */
 #include "front/lower/internal.h"
 
+static const ast_type float_type = {
+    .kind = AST_FLOAT, .unqualified = &float_type, .size = sizeof(float), .align = sizeof(float)};
+
 ir_rounding qn__lower_rounding(ast_rounding rounding, ir_rounding standard) {
     switch (rounding) {
     case ROUND_RTE: return IR_ROUND_EVEN;
@@ -77,8 +80,46 @@ ir_value *qn__lower_from_bool(lower *l, ir_value *v, ir_type to) {
     return qn__ir_convert(&l->b, to.lanes > 1 ? IR_SEXT : IR_ZEXT, v, to);
 }
 
-ir_value *qn__lower_number(lower *l, ir_value *v, const ast_type *from, const ast_type *to,
-                           ast_rounding rounding, bool saturate) {
+/* ---- small floats ---- */
+
+/* By ast_kind from AST_BF16 on. A bf16 never saturates. */
+static const struct {
+    ir_op from, to, to_saturated;
+} small_ops[] = {{IR_BF16_TO_F32, IR_F32_TO_BF16, IR_F32_TO_BF16},
+                 {IR_E4M3_TO_F32, IR_F32_TO_E4M3, IR_F32_TO_E4M3_SAT},
+                 {IR_E5M2_TO_F32, IR_F32_TO_E5M2, IR_F32_TO_E5M2_SAT}};
+
+static ir_value *back(lower *l, ir_value *v, const ast_type *from, ir_type to) {
+    if (qn__ir_is_float(to)) return rounded(l, IR_FCONVERT, v, to, IR_ROUND_EVEN);
+    return rounded(l, qn__type_is_signed(from) ? IR_F2S : IR_F2U, v, to, IR_ROUND_ZERO);
+}
+
+/* A number as f32 in such a way that rounding it again, to fewer bits, rounds it once: what is not exact is made odd
+   (Boldo and Melquiond, "When double rounding is odd"). */
+static ir_value *odd_f32(lower *l, ir_value *v, const ast_type *from) {
+    const ir_type f32 = qn__ir_type(IR_F32, v->type.lanes), i32 = qn__ir_type(IR_I32, v->type.lanes);
+    const ir_op op = qn__ir_is_float(v->type) ? IR_FCONVERT : qn__type_is_signed(from) ? IR_S2F : IR_U2F;
+    if (v->type.kind == IR_F32) return v;
+    if (v->type.kind == IR_F16 || qn__ir_bits(v->type) <= 16) return rounded(l, op, v, f32, IR_ROUND_EVEN);
+    ir_value *cut = rounded(l, op, v, f32, IR_ROUND_ZERO), *again = back(l, cut, from, v->type);
+    ir_value *differs = qn__ir_op2(&l->b, qn__ir_is_float(v->type) ? IR_FNE : IR_NE, again, v);
+    ir_value *bits = qn__ir_convert(&l->b, IR_BITCAST, cut, i32);
+    bits = qn__ir_op2(&l->b, IR_OR, bits, qn__ir_convert(&l->b, IR_ZEXT, differs, i32));
+    return qn__ir_convert(&l->b, IR_BITCAST, bits, f32);
+}
+
+static ir_value *to_small(lower *l, ir_value *v, const ast_type *from, const ast_type *to,
+                          ast_rounding rounding, bool saturate) {
+    const unsigned kind = qn__type_element(to)->kind - AST_BF16;
+    const ir_op op = saturate ? small_ops[kind].to_saturated : small_ops[kind].to;
+    return rounded(l, op, odd_f32(l, v, from), qn__type_to_ir(to),
+                   qn__lower_rounding(rounding, IR_ROUND_EVEN));
+}
+
+/* ---- numbers ---- */
+
+static ir_value *number(lower *l, ir_value *v, const ast_type *from, const ast_type *to,
+                        ast_rounding rounding, bool saturate) {
     ir_type type = qn__type_to_ir(to);
     bool from_signed = qn__type_is_signed(from), to_signed = qn__type_is_signed(to);
     if (type.kind == IR_BOOL) return qn__lower_nonzero(l, v);
@@ -96,6 +137,18 @@ ir_value *qn__lower_number(lower *l, ir_value *v, const ast_type *from, const as
                        qn__lower_rounding(rounding, IR_ROUND_EVEN));
     if (saturate) v = clamp(l, v, from_signed, qn__ir_bits(type), to_signed);
     return resize(l, v, type, from_signed);
+}
+
+ir_value *qn__lower_number(lower *l, ir_value *v, const ast_type *from, const ast_type *to,
+                           ast_rounding rounding, bool saturate) {
+    const ast_type *a = qn__type_element(from), *b = qn__type_element(to);
+    if (a == b) return v;
+    if (qn__type_is_small_float(a)) {
+        v = qn__ir_convert(&l->b, small_ops[a->kind - AST_BF16].from, v, qn__ir_type(IR_F32, v->type.lanes));
+        from = &float_type;
+    }
+    if (qn__type_is_small_float(b)) return to_small(l, v, from, to, rounding, saturate);
+    return number(l, v, from, to, rounding, saturate);
 }
 
 /* ---- bits ---- */

@@ -247,6 +247,12 @@ static ir_value *increment(lower *l, ast_expr *e) {
     } else if (type.kind == IR_BOOL) { /* ++ gives true; -- turns it over */
         ir_value *one = qn__ir_const_bool(l->b.function, true);
         after = e->is_decrement ? qn__ir_op2(&l->b, IR_XOR, before, one) : one;
+    } else if (qn__type_is_small_float(e->a->type)) {
+        const ast_type *number = e->compute_type;
+        ir_value *one = qn__ir_const_float(l->b.function, IR_F32, 1.0);
+        after = qn__lower_number(l, before, e->a->type, number, ROUND_DEFAULT, false);
+        after = qn__lower_arith(l, op, number, after, one);
+        after = qn__lower_number(l, after, number, e->a->type, ROUND_DEFAULT, false);
     } else {
         ir_value *one = qn__ir_is_float(type) ? qn__ir_const_float(l->b.function, (ir_kind)type.kind, 1.0)
                                               : qn__ir_const_int(l->b.function, (ir_kind)type.kind, 1);
@@ -383,8 +389,9 @@ static ir_value *value(lower *l, ast_expr *e) {
     case EXPR_INT: return int_constant(l, e);
     case EXPR_FLOAT: {
         ir_type type = qn__type_to_ir(e->type);
-        ir_value *scalar = qn__ir_const_float(l->b.function, (ir_kind)type.kind, e->float_value);
-        return qn__ir_splat(&l->b, scalar, type.lanes);
+        const uint64_t bits =
+            qn__float_from_double(qn__type_format(qn__type_element(e->type)), e->float_value);
+        return qn__ir_const_splat(l->b.function, type, bits);
     }
     case EXPR_UNARY:
         if (e->unary != UNARY_NOT) return unary(l, e);

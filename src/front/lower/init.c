@@ -101,15 +101,14 @@ static void put_bits(uint8_t *to, uint64_t bits, unsigned size) {
 }
 
 /* Writes a number's bytes; false where the item is not a constant number. */
-static bool put_number(lower *l, uint8_t *to, const ast_expr *e) {
-    if (e->type->kind > AST_DOUBLE || e->type->kind < AST_BOOL) return false;
+static bool put_number(uint8_t *to, const ast_expr *e) {
+    if (!qn__type_is_scalar(e->type)) return false;
     if (e->expr_kind == EXPR_INT) {
         put_bits(to, e->int_value, (unsigned)e->type->size);
         return true;
     }
     if (e->expr_kind != EXPR_FLOAT) return false;
-    ir_kind kind = (ir_kind)qn__type_to_ir(e->type).kind;
-    put_bits(to, qn__ir_const_float(l->b.function, kind, e->float_value)->bits[0], (unsigned)e->type->size);
+    put_bits(to, qn__float_from_double(qn__type_format(e->type), e->float_value), (unsigned)e->type->size);
     return true;
 }
 
@@ -124,7 +123,7 @@ static bool copy_image(lower *l, ir_value *pointer, const ast_type *type, uint32
     }
     uint8_t *data = qn__arena_alloc(l->arena, (size_t)type->size);
     for (size_t i = 0; i < init->items.len; i++)
-        if (!put_number(l, data + init->items.data[i].offset, init->items.data[i].value)) return false;
+        if (!put_number(data + init->items.data[i].offset, init->items.data[i].value)) return false;
     uint32_t index = qn__lower_table(l, ".init", data, type->size, align);
     ir_type constant = qn__ir_pointer(IR_CONSTANT_SPACE);
     ir_instr *table = qn__ir_emit(&l->b, IR_GLOBAL, NULL, 0, &constant, 1);

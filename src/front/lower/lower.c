@@ -151,12 +151,19 @@ static ir_type element_type(const ast_type *type) {
     return is_number ? qn__lower_memory_type(type) : qn__ir_type(IR_VOID, 1);
 }
 
+static uint8_t small_float(const ast_type *type) {
+    const ast_type *element = qn__type_element(type);
+    return (uint8_t)(qn__type_is_small_float(element) ? element->kind - AST_BF16 + IR_SMALL_BF16
+                                                      : IR_SMALL_NONE);
+}
+
 static void describe_pointer(ir_arg *arg, const ast_type *type) {
     const ast_type *pointee = type->base;
     arg->arg_kind = pointee->space == IR_LOCAL_SPACE ? IR_ARG_LOCAL : IR_ARG_BUFFER;
     arg->flags = arg_flags(type);
     arg->element = element_type(pointee);
     arg->is_signed = qn__type_is_signed(pointee);
+    arg->small_float = small_float(pointee);
     arg->pointee_size = pointee->size > UINT32_MAX ? 0 : (uint32_t)pointee->size;
     arg->size = arg->align = 8;
 }
@@ -192,7 +199,8 @@ static void add_field(fields *f, const ast_type *type, const char *path, uint64_
     if (f->overflows) return;
     const uint32_t words[IR_FIELD_WORDS] = {
         (uint32_t)offset, is_number ? qn__ir_bits(number) / 8u : 0, is_number ? number.lanes : 1,
-        (qn__ir_is_float(number) ? IR_FIELD_FLOAT : 0u) | (qn__type_is_signed(type) ? IR_FIELD_SIGNED : 0u),
+        (qn__ir_is_float(number) ? IR_FIELD_FLOAT : 0u) | (qn__type_is_signed(type) ? IR_FIELD_SIGNED : 0u) |
+            small_float(type) * (uint32_t)IR_FIELD_SMALL,
         (uint32_t)count};
     qn__vec_push(f->l->arena, &f->names, path);
     for (unsigned i = 0; i < IR_FIELD_WORDS; i++) qn__vec_push(f->l->arena, &f->words, words[i]);
@@ -251,6 +259,7 @@ static void add_kernel_arg(lower *l, ir_function *function, const ast_decl *para
     arg->arg_kind = is_record ? IR_ARG_STRUCT : IR_ARG_VALUE;
     arg->element = element_type(type);
     arg->is_signed = qn__type_is_signed(type);
+    arg->small_float = small_float(type);
     arg->size = (uint32_t)type->size;
     arg->align = type->align;
 }

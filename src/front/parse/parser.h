@@ -216,6 +216,8 @@ ast_expr *qn__sema_bool(front_parser *p, ast_expr *e, const char *what);
 const ast_type *qn__sema_promote(front_parser *p, const ast_type *type);
 /* Brings both values to their common type; NULL type and an error where there is none. */
 const ast_type *qn__sema_usual(front_parser *p, ast_expr **a, ast_expr **b, front_loc loc);
+/* Complains where the type is a vector of small floats: operators do not compute with these. */
+bool qn__sema_refuse_small(front_parser *p, const char *op, const ast_type *type, front_loc loc);
 /* Where a value goes, for messages: "initialization", or argument `index` (from 1) of `callee`. */
 typedef struct front_use {
     const char *what, *callee;

@@ -152,8 +152,10 @@ static ast_expr *convert_number(front_parser *p, const conversion *how, ast_expr
                        qn__type_text(p, a->type), qn__type_text(p, type));
         return qn__expr_error(p, loc);
     }
-    if (how->saturate && !qn__type_is_integer(qn__type_element(type))) {
-        qn__diag_error(p->diag, loc, "'_sat' is for conversions to integers, not to '%s'",
+    const ast_kind element = (ast_kind)qn__type_element(type)->kind;
+    const bool saturates = element <= AST_ULONG || element == AST_E4M3 || element == AST_E5M2;
+    if (how->saturate && !saturates) {
+        qn__diag_error(p->diag, loc, "'_sat' is for conversions to integers and to 8-bit floats, not to '%s'",
                        qn__type_text(p, type));
         return qn__expr_error(p, loc);
     }

@@ -203,7 +203,7 @@ static void put_lane(uint8_t *to, const ast_type *element, lane_value value) {
         memcpy(to, &single, sizeof single);
         return;
     }
-    if (element->kind == AST_HALF) bits = qn__f16_from_double(value.f);
+    if (qn__type_is_float(element)) bits = qn__float_from_double(qn__type_format(element), value.f);
     for (unsigned i = 0; i < element->size; i++) to[i] = (uint8_t)(bits >> (8 * i));
 }
 
@@ -216,9 +216,9 @@ static lane_value get_lane(const uint8_t *from, const ast_type *element) {
         return out;
     }
     for (unsigned i = 0; i < element->size; i++) out.u |= (uint64_t)from[i] << (8 * i);
-    if (element->kind == AST_HALF)
-        out.f = qn__f16_to_double((uint16_t)out.u);
-    else if (element->kind != AST_DOUBLE)
+    if (qn__type_is_float(element))
+        out.f = qn__float_to_double(qn__type_format(element), out.u);
+    else
         out.u = qn__wrap_int(element, out.u);
     return out;
 }

@@ -154,6 +154,7 @@ static bool fits(const format_spec *spec, const ast_type *type) {
     if (type->kind == AST_POINTER)
         return spec->letter == 'p' || (spec->letter == 's' && qn__type_element(type->base)->size == 1);
     if (spec->letter == 's' || spec->letter == 'p' || qn__type_lanes(type) != spec->lanes) return false;
+    if (type->kind == AST_VECTOR && qn__type_is_small_float(element)) return false;
     if (is_real(spec))
         return qn__type_is_float(element) && (spec->lanes == 1 || element->size == size_of(spec));
     if (!qn__type_is_integer(element)) return false;
@@ -190,6 +191,9 @@ static void hint_at(front_parser *p, const format_spec *spec, const ast_type *ty
     const ast_type *element = qn__type_element(type);
     if (spec->letter == 's')
         qn__diag_hint(p->diag, "%%s prints a string: a pointer to char");
+    else if (type->kind == AST_VECTOR && qn__type_is_small_float(element))
+        qn__diag_hint(p->diag, "vectors of small floats are printed by %%v%uhlf, converted to float%u",
+                      type->lanes, type->lanes);
     else if (type->kind == AST_VECTOR)
         qn__diag_hint(p->diag, "vectors are printed by %%v%u%s", type->lanes,
                       element->size == 8   ? "l..."

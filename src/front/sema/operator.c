@@ -31,6 +31,7 @@ static ast_expr *unary(front_parser *p, ast_unary op, ast_expr *a, const ast_typ
 
 static ast_expr *negate(front_parser *p, ast_expr *a, front_loc loc) {
     if (!is_number(a->type)) return invalid_operand(p, "-", a, loc);
+    if (qn__sema_refuse_small(p, "-", a->type, loc)) return qn__expr_error(p, loc);
     a = qn__sema_cast_to(p, a, qn__sema_promote(p, a->type));
     if (a->expr_kind == EXPR_INT) {
         ast_expr *e = qn__expr_int(p, a->type, UINT64_C(0) - a->int_value, loc);
@@ -42,6 +43,7 @@ static ast_expr *negate(front_parser *p, ast_expr *a, front_loc loc) {
 }
 
 static ast_expr *logical_not(front_parser *p, ast_expr *a, front_loc loc) {
+    if (qn__sema_refuse_small(p, "!", a->type, loc)) return qn__expr_error(p, loc);
     if (a->type->kind == AST_VECTOR)
         return unary(p, UNARY_NOT, a, qn__type_integer_like(p->types, a->type, true), loc);
     a = qn__sema_bool(p, a, "operand of '!'");
@@ -60,6 +62,7 @@ ast_expr *qn__sema_unary(front_parser *p, front_token_kind op, ast_expr *a, fron
         return unary(p, UNARY_COMPLEMENT, a, a->type, loc);
     case FRONT_T_PLUS:
         if (!is_number(a->type)) return invalid_operand(p, "+", a, loc);
+        if (qn__sema_refuse_small(p, "+", a->type, loc)) return qn__expr_error(p, loc);
         return qn__sema_cast_to(p, a, qn__sema_promote(p, a->type));
     default: /* '*' */
         if (a->type->kind != AST_POINTER) {
@@ -127,10 +130,12 @@ ast_expr *qn__sema_increment(front_parser *p, ast_expr *a, bool is_decrement, bo
     if (!check_modifiable(p, a, loc)) return qn__expr_error(p, loc);
     bool is_pointer = a->type->kind == AST_POINTER;
     if (!is_pointer && !is_number(a->type)) return invalid_operand(p, is_decrement ? "--" : "++", a, loc);
+    if (qn__sema_refuse_small(p, is_decrement ? "--" : "++", a->type, loc)) return qn__expr_error(p, loc);
     if (is_pointer && !check_pointee(p, a->type, loc)) return qn__expr_error(p, loc);
     ast_expr *e = qn__expr(p, EXPR_INCREMENT, a->type->unqualified, loc, a, NULL, NULL);
     if (qn__is_error(p, e)) return e;
     e->is_decrement = is_decrement;
+    e->compute_type = qn__sema_promote(p, e->type);
     e->is_postfix = is_postfix;
     return e;
 }
@@ -220,6 +225,12 @@ static void warn_division(front_parser *p, const ast_expr *b, front_loc loc) {
         qn__diag_warning(p->diag, FRONT_WARN_DIVISION, loc, "division by zero");
 }
 
+/* Of two operands one may be a vector of small floats. */
+static bool refuse_small(front_parser *p, const char *op, const ast_expr *a, const ast_expr *b,
+                         front_loc loc) {
+    return qn__sema_refuse_small(p, op, a->type, loc) || qn__sema_refuse_small(p, op, b->type, loc);
+}
+
 /* a op b for numbers: the common type in *common; NULL: error, reported. */
 static bool arithmetic_operands(front_parser *p, ast_binary op, ast_expr **a, ast_expr **b, front_loc loc) {
     if (op == BINARY_SHL || op == BINARY_SHR) {
@@ -235,6 +246,7 @@ static bool arithmetic_operands(front_parser *p, ast_binary op, ast_expr **a, as
         if (op == BINARY_REM) qn__diag_hint(p->diag, "'%%' is for integers; use fmod for floats");
         return false;
     }
+    if (refuse_small(p, spellings[op], *a, *b, loc)) return false;
     const ast_type *common = qn__sema_usual(p, a, b, loc);
     if (qn__type_is_error(p->types, common)) return false;
     if ((op == BINARY_DIV || op == BINARY_REM) && is_integers(common)) warn_division(p, *b, loc);
@@ -288,6 +300,7 @@ ast_expr *qn__sema_logical(front_parser *p, ast_binary op, ast_expr *a, ast_expr
     if (qn__is_error(p, a)) return a;
     if (qn__is_error(p, b)) return b;
     if (a->type->kind == AST_VECTOR || b->type->kind == AST_VECTOR) {
+        if (refuse_small(p, op == BINARY_AND ? "&&" : "||", a, b, loc)) return qn__expr_error(p, loc);
         const ast_type *common = qn__sema_usual(p, &a, &b, loc);
         if (!common) return invalid_operands(p, op == BINARY_AND ? "&&" : "||", a, b, loc);
         if (qn__type_is_error(p->types, common)) return qn__expr_error(p, loc);
@@ -342,11 +355,16 @@ static ast_expr *pointer_arms(front_parser *p, ast_expr **b, ast_expr **c, front
 
 /* Brings the arms to one type; an error node, reported, where there is none. */
 static ast_expr *common_arms(front_parser *p, ast_expr **b, ast_expr **c, front_loc loc) {
-    if ((*b)->type == (*c)->type && !is_number((*b)->type)) return NULL;
+    if ((*b)->type == (*c)->type && !qn__type_is_scalar((*b)->type)) return NULL;
     if ((*b)->type->kind == AST_POINTER || (*c)->type->kind == AST_POINTER) return pointer_arms(p, b, c, loc);
+    if (refuse_small(p, "?:", *b, *c, loc)) return qn__expr_error(p, loc);
     const ast_type *common = qn__sema_usual(p, b, c, loc);
     if (!common) return invalid_operands(p, "?:", *b, *c, loc);
     return qn__type_is_error(p->types, common) ? qn__expr_error(p, loc) : NULL;
+}
+
+static const ast_type *unsmall(front_parser *p, const ast_type *type) {
+    return qn__type_is_small_float(type) ? p->types->scalars[AST_FLOAT] : type;
 }
 
 /* The scalars of `vector ? b : c`: brought to one type without promotion to int, or the lanes would not match the
@@ -354,7 +372,9 @@ static ast_expr *common_arms(front_parser *p, ast_expr **b, ast_expr **c, front_
 static const ast_type *scalar_arms(front_parser *p, const ast_type *condition, ast_expr **b, ast_expr **c) {
     const bool b_literal = (*b)->expr_kind == EXPR_INT && (*b)->is_constant;
     const bool c_literal = (*c)->expr_kind == EXPR_INT && (*c)->is_constant;
-    const ast_type *tb = (*b)->type, *tc = (*c)->type, *type = tb;
+    const bool differ = (*b)->type != (*c)->type;
+    const ast_type *tb = differ ? unsmall(p, (*b)->type) : (*b)->type;
+    const ast_type *tc = differ ? unsmall(p, (*c)->type) : (*c)->type, *type = tb;
     if (b_literal && c_literal)
         type = qn__type_element(condition);
     else if (b_literal)

@@ -63,8 +63,9 @@ ast_expr *qn__expr_int(front_parser *p, const ast_type *type, uint64_t value, fr
 
 double qn__round_to(const ast_type *type, double value) {
     if (type->kind == AST_FLOAT) return (double)(float)value;
-    if (type->kind == AST_HALF) return qn__f16_to_double(qn__f16_from_double(value));
-    return value;
+    if (type->kind == AST_DOUBLE) return value;
+    const qn__float_format *format = qn__type_format(type);
+    return qn__float_to_double(format, qn__float_from_double(format, value));
 }
 
 ast_expr *qn__expr_float(front_parser *p, const ast_type *type, double value, front_loc loc) {
@@ -150,9 +151,9 @@ static uint64_t float_to_int(const ast_type *type, double value) {
 }
 
 double qn__int_to_float(const ast_type *from, uint64_t value, const ast_type *to) {
-    bool is_signed = qn__type_is_signed(from);
-    if (to->kind == AST_FLOAT) return is_signed ? (double)(float)(int64_t)value : (double)(float)value;
-    return qn__round_to(to, is_signed ? (double)(int64_t)value : (double)value);
+    const qn__float_format *format = qn__type_format(to);
+    return qn__float_to_double(
+        format, qn__float_from_integer(64, qn__type_is_signed(from), format, QN__ROUND_EVEN, value));
 }
 
 uint64_t qn__float_to_int(const ast_type *to, double value) {
@@ -209,6 +210,8 @@ ast_expr *qn__sema_cast_to(front_parser *p, ast_expr *value, const ast_type *typ
         ast_kind wide = qn__type_is_signed(type) ? AST_LONG : AST_ULONG;
         return qn__sema_cast_to(p, convert(p, CONVERT_FROM_POINTER, value, p->types->scalars[wide]), type);
     }
+    if (type->kind == AST_BOOL && qn__type_is_small_float(from))
+        value = qn__sema_cast_to(p, value, p->types->scalars[AST_FLOAT]);
     if (type->kind == AST_VECTOR && from->kind != AST_VECTOR)
         return convert(p, CONVERT_SPLAT, qn__sema_cast_to(p, value, type->base), type);
     ast_expr *folded = fold_number(p, value, type);
@@ -232,6 +235,7 @@ ast_expr *qn__sema_bool(front_parser *p, ast_expr *e, const char *what) {
 
 const ast_type *qn__sema_promote(front_parser *p, const ast_type *type) {
     bool is_small = type->kind >= AST_BOOL && type->kind < AST_INT;
+    if (qn__type_is_small_float(type)) return p->types->scalars[AST_FLOAT];
     return is_small ? p->types->scalars[AST_INT] : type;
 }
 
@@ -279,6 +283,15 @@ static bool widen(front_parser *p, ast_expr **scalar, const ast_type *vector, fr
 }
 
 static bool is_number(const ast_type *type) { return qn__type_is_scalar(type) || type->kind == AST_VECTOR; }
+
+bool qn__sema_refuse_small(front_parser *p, const char *op, const ast_type *type, front_loc loc) {
+    if (type->kind != AST_VECTOR || !qn__type_is_small_float(type->base)) return false;
+    qn__diag_error(p->diag, loc, "'%s' is not for vectors of small floats such as '%s'", op,
+                   qn__type_text(p, type));
+    qn__diag_hint(p->diag, "compute in float: convert_float%u(...) and back by convert_%s(...)", type->lanes,
+                  qn__type_text(p, type));
+    return true;
+}
 
 const ast_type *qn__sema_usual(front_parser *p, ast_expr **a, ast_expr **b, front_loc loc) {
     const ast_type *ta = (*a)->type, *tb = (*b)->type;

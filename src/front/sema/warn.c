@@ -103,7 +103,7 @@ static bool float_fits(double value, const ast_type *type) {
 
 void qn__warn_constant(front_parser *p, const ast_expr *e, const ast_type *type) {
     type = qn__type_element(type);
-    if (p->is_library || type->kind <= AST_BOOL || type->kind > AST_DOUBLE) return;
+    if (p->is_library || type->kind <= AST_BOOL || type->kind > AST_LAST_SCALAR) return;
     if (e->expr_kind == EXPR_INT && qn__type_is_integer(e->type) && qn__type_is_integer(type)) {
         if (keeps_bits(e, type)) return;
         const bool is_signed = qn__type_is_signed(e->type);
