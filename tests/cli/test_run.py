@@ -98,6 +98,18 @@ class Values(ToolTest):
         self.run_kernel(source, "--global", 1, "uchar:1", status=USAGE, error="takes 2 arguments, 1")
         self.run_kernel(source, "--global", 1, "uchar:1", "buf:int:1", "int:1", status=USAGE, error="takes 2 arguments, 3")
 
+    def test_small_floats(self):
+        for kind, given, shown in (("bf16", "1.5,-0x1p-133,3.389e38,inf,nan,257", "1.5, -9.18354962e-41, 3.38953139e+38, inf, nan, 256"),
+                                   ("e4m3", "1.5,-0x1p-9,448,464,nan,17", "1.5, -0.001953125, 448, 448, nan, 16"),
+                                   ("e5m2", "1.5,-0x1p-16,57344,inf,nan,5.1", "1.5, -1.52587891e-05, 57344, inf, nan, 5"),
+                                   ("bf16x3", "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18", ", ".join(map(str, range(1, 19)))),
+                                   ("qn_e4m3x2", "1,2,3,4,5,6,7,8,9,10,11,12", ", ".join(map(str, range(1, 13))))):
+            self.assertEqual(self.run_kernel(COPY, "-DT=qn_" + kind.replace("qn_", ""), "--global", 6, "buf:%s:6=%s" % (kind, given), "buf:%s:6@-" % kind),
+                             "out = %s\n" % shown)
+        for arg in ("buf:bf16:6=1e39", "buf:e4m3:6=480", "buf:e4m3:6=1e9", "buf:e5m2:6=61440", "buf:bf162:6", "buf:bf16x:6", "buf:bf16x5:6", "buf:e4m34:6"):
+            self.run_kernel(COPY, "-DT=qn_bf16", "--global", 6, arg, "buf:bf16:6", status=USAGE, error="'%s'" % arg)
+        self.run_kernel(COPY, "-DT=half", "--global", 2, "buf:half:2", "buf:bf16:2@-", error="its elements are of type bf16")
+
     def test_flags(self):
         self.assertEqual(self.run_kernel(COPY, "-DT=int", "--global", 2, "buf+ro:int:2=5", "buf+wo:int:2@-"), "out = 5, 5\n")
         self.assertEqual(self.run_kernel(COPY, "-DT=int", "--global", 2, "buf+ro:int:2=5", "buf+wo+uninit:int:2@-"), "out = 5, 5\n")
@@ -111,6 +123,14 @@ class Files(ToolTest):
             data = struct.pack("<6" + form, 1, 2, 3, 4, 5, 100)
             self.write("in.npy", npy(dtype, (2, 3), data))
             self.assertEqual(self.run_kernel(COPY, "-DT=" + kind, "--global", 6, "file:in.npy@same.npy", "buf:%s:6@out.npy" % kind), "")
+            self.assertEqual(read_npy(self.read("out.npy")), (dtype, (6,), data, False))
+            self.assertEqual(read_npy(self.read("same.npy")), (dtype, (2, 3), data, False))
+
+    def test_npy_of_small_floats(self):
+        for kind, dtype, form in (("bf16", "<V2", "H"), ("e4m3", "|V1", "B"), ("e5m2", "|V1", "B")):
+            data = struct.pack("<6" + form, 1, 2, 3, 4, 5, 100)
+            self.write("in.npy", npy(dtype, (2, 3), data))
+            self.assertEqual(self.run_kernel(COPY, "-DT=qn_" + kind, "--global", 6, "file:in.npy@same.npy", "buf:%s:6@out.npy" % kind), "")
             self.assertEqual(read_npy(self.read("out.npy")), (dtype, (6,), data, False))
             self.assertEqual(read_npy(self.read("same.npy")), (dtype, (2, 3), data, False))
 
@@ -387,6 +407,8 @@ class Options(ToolTest):
         shows("color=1,2,3,4,steps[1].at[1]=5,steps[0]={on=7,at=8}", "0, 0, 1, 4, 7, 5, 0, 0, 0, 8")
         shows("color=9,value=1.5,m=1,2,3,4,v=1,2,6", "0, 0, 9, 9, 0, 0, 1.5, 3, 6, 0")
         shows("", "0, 0, 0, 0, 0, 0, 0, 0, 0, 0")
+        small = "typedef struct { qn_bf16 a; qn_e4m3x2 b[2]; } s; kernel void k(global float *o, s p) { o[0] = p.a; o[1] = p.b[1].y; }"
+        self.assertEqual(self.run_kernel(small, "--global", 1, "buf:float:2@-", "struct:{a=2.5,b[1]=1,448}"), "o = 2.5, 448\n")
         for text, error in (("scala=1", "it has no field 'scala'\n  its fields: scale shift color steps[0].on steps[0].at"), ("scale=x", "no number of its type: 'x'"),
                             ("scale=1,2", "more values than places in 'scale'"), ("scale", "a field is NAME=VALUE, not 'scale'"),
                             ("steps[2].on=1", "no field 'steps[2].on'"), ("color[4]=1", "no field"), ("steps={on=1}", "no field 'steps.on'")):

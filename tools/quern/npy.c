@@ -9,10 +9,12 @@ static const struct dtype {
     const char *name; /* without byte order */
     qn_type type;
     unsigned lanes;
-} dtypes[] = {{"i1", QN_TYPE_I8, 1},  {"u1", QN_TYPE_U8, 1},  {"b1", QN_TYPE_U8, 1},  {"i2", QN_TYPE_I16, 1},
-              {"u2", QN_TYPE_U16, 1}, {"i4", QN_TYPE_I32, 1}, {"u4", QN_TYPE_U32, 1}, {"i8", QN_TYPE_I64, 1},
-              {"u8", QN_TYPE_U64, 1}, {"f2", QN_TYPE_F16, 1}, {"f4", QN_TYPE_F32, 1}, {"f8", QN_TYPE_F64, 1},
-              {"c8", QN_TYPE_F32, 2}, {"c16", QN_TYPE_F64, 2}};
+} dtypes[] = {{"i1", QN_TYPE_I8, 1},   {"u1", QN_TYPE_U8, 1},   {"b1", QN_TYPE_U8, 1},
+              {"i2", QN_TYPE_I16, 1},  {"u2", QN_TYPE_U16, 1},  {"i4", QN_TYPE_I32, 1},
+              {"u4", QN_TYPE_U32, 1},  {"i8", QN_TYPE_I64, 1},  {"u8", QN_TYPE_U64, 1},
+              {"f2", QN_TYPE_F16, 1},  {"f4", QN_TYPE_F32, 1},  {"f8", QN_TYPE_F64, 1},
+              {"c8", QN_TYPE_F32, 2},  {"c16", QN_TYPE_F64, 2}, {"V2", QN_TYPE_BF16, 1},
+              {"V1", QN_TYPE_E4M3, 1}, {"V1", QN_TYPE_E5M2, 1}}; /* as ml_dtypes writes them */
 
 /* Behind "'key':" in the header; NULL when it is not there. */
 static const char *value_of(const char *header, const char *key) {
@@ -70,7 +72,7 @@ static const char *read_header(const char *header, tool_arg *arg, uint64_t *byte
                *shape = value_of(header, "shape");
     if (!descr || !order || !shape) return "the .npy header is damaged";
     const char *error = read_dtype(descr, arg, swap);
-    uint64_t elements;
+    uint64_t elements = 0;
     if (!error) error = read_shape(shape, &arg->shape, &elements);
     arg->shape.fortran_order = strncmp(order, "True", 4) == 0;
     if (!error) *bytes = elements * tool_type_size(arg->type);
@@ -94,7 +96,7 @@ const char *tool_npy_read(const unsigned char *file, size_t file_size, tool_arg 
     memcpy(arg->data, file + start + length, (size_t)bytes);
     if (swap) swap_bytes(arg->data, bytes, tool_type_scalar_size(arg->type.type));
     arg->size = bytes;
-    arg->has_type = true;
+    arg->has_type = arg->type.type < QN_TYPE_BF16; /* else it is the parameter's: V2 is any two bytes */
     return NULL;
 }
 

@@ -148,7 +148,7 @@ static int mismatch(const tool_arg *arg, const qn_param_info *param, const char 
 
 static bool same_number(qn_type a, qn_type b) {
     bool a_real = a >= QN_TYPE_F16, b_real = b >= QN_TYPE_F16;
-    return a_real == b_real && tool_type_scalar_size(a) == tool_type_scalar_size(b);
+    return a_real || b_real ? a == b : tool_type_scalar_size(a) == tool_type_scalar_size(b);
 }
 
 /* The bytes are used as they are: as numbers of another type they are nonsense. */
@@ -554,7 +554,7 @@ const tool_command tool_run = {
     "  run FILE.cl... ARG... a launch as on the command line, with NAMEs among its ARGs\n"
     "  repeat N, end        the launches between them are done N times; #: a comment\n\n"
     "One ARG a kernel parameter, in order:\n"
-    "  TYPE:V[,V...]        a value: int:5  float4:1,2,3,4  uchar:0xff  float:nan\n"
+    "  TYPE:V[,V...]        a value: int:5  float4:1,2,3,4  uchar:0xff  float:nan  bf16:1.5  e4m3x4:1\n"
     "  buf:TYPE:N[=V,...]   a buffer of N elements, the values repeated to fill it, zeros without\n"
     "  file:PATH            a buffer from .npy, .png or .jpg (uchar4 pixels), or any file's bytes\n"
     "  null                 a null pointer\n"
