@@ -81,6 +81,9 @@ static inline uint32_t bench_pick(bench_scale scale, uint32_t quick, uint32_t cp
     return scale == BENCH_QUICK ? quick : scale == BENCH_CPU ? cpu : gpu;
 }
 
+/* The text of a kernel file of bench/kernels, or of one that ships with quern; NULL when there is none. */
+const char *bench_source(const char *name);
+
 /* Reproducible numbers (Marsaglia's xorshift). */
 uint32_t bench_random(uint32_t *state);
 float bench_uniform(uint32_t *state, float low, float high);

@@ -1,5 +1,5 @@
-/* Files of bench/kernels that are not OpenCL C (a header for NVRTC, SPIR-V of the GLSL twins), built into the
-   benchmark by cmake/bench.cmake. */
+/* Files of bench/kernels (OpenCL C, a header for NVRTC, SPIR-V of the GLSL twins), built into the benchmarks by
+   cmake/bench.cmake. */
 #ifndef BENCH_TEXT_H
 #define BENCH_TEXT_H
 

@@ -2,8 +2,6 @@
    beside the driver's own copy within the card; and transfers through mapped buffers beside the driver's own from pinned memory. */
 #include "gpu.h"
 
-#include "shipped.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,8 +88,7 @@ static bool get_way(streams *s, int kernel, const way *w, char *why) {
     const char *file = w->per ? "bandwidth.cl" : kernel == SAXPY ? "saxpy.cl" : "stream.cl";
     qn_kernel_destroy(s->kernel);
     s->kernel = NULL;
-    return get_kernel(s, shipped_kernel(file), options, w->per ? wide[kernel] : plain[kernel], &s->kernel,
-                      why);
+    return get_kernel(s, bench_source(file), options, w->per ? wide[kernel] : plain[kernel], &s->kernel, why);
 }
 
 static qn_status submit(streams *s, int kernel, const way *w) {

@@ -4,7 +4,6 @@
 #include "gpu.h"
 
 #include "cases.h"
-#include "shipped.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -120,7 +119,7 @@ static void measure_usage(trial *t, const char *image) {
     const char *name = t->load.steps[0].kernel;
     snprintf(arch, sizeof arch, "sm_%d", cuda_arch(t->rig->bare));
     qn_translate_desc desc = {
-        .program = {.source = shipped_kernel(t->which->file)}, .target = "ptx", .arch = arch};
+        .program = {.source = bench_source(t->which->file)}, .target = "ptx", .arch = arch};
     cuda_kernel_usage(t->rig->bare, image, name, &t->their_usage, why);
     if (qn_translate(t->rig->translator, &desc, &ptx, NULL) == QN_OK)
         cuda_kernel_usage(t->rig->bare, ptx, name, &t->our_usage, why);
@@ -144,7 +143,7 @@ static void prepare_twin(trial *t, char *why) {
 
 static void prepare(trial *t) {
     char why[WHY_SIZE] = "";
-    const char *source = shipped_kernel(t->which->file);
+    const char *source = bench_source(t->which->file);
     t->ours = engine_quern.prepare(t->rig->quern, source, t->which->options, &t->load, why);
     if (!t->ours) report_failure("%s on %s: %s", t->which->name, t->rig->device, why);
     prepare_twin(t, why);
@@ -410,7 +409,7 @@ int gpu_dump(const char *folder, const char *only, int arch) {
         if (theirs) write_text(folder, c->name, "nvrtc", theirs, strlen(theirs));
         if (!theirs) fprintf(stderr, "quern_gpu_bench: %s: %s\n", c->name, why), result = 1;
         qn_translate_desc desc = {
-            .program = {.source = shipped_kernel(c->file)}, .target = "ptx", .arch = name, .size = &size};
+            .program = {.source = bench_source(c->file)}, .target = "ptx", .arch = name, .size = &size};
         if (qn_translate(context, &desc, &ours, NULL) == QN_OK)
             write_text(folder, c->name, "quern", ours, size);
         else

@@ -2,8 +2,6 @@
    driver's apart; then a second process, which must find everything in the disk cache. */
 #include "gpu.h"
 
-#include "shipped.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -34,9 +32,8 @@ static bool translate_times(qn_context *context, const char *target, unsigned sa
         char *text = NULL;
         int64_t begin = bench_now();
         qn_status status = qn_translate(
-            context,
-            &(qn_translate_desc){.program = {.source = shipped_kernel(kernel_file)}, .target = target}, &text,
-            NULL);
+            context, &(qn_translate_desc){.program = {.source = bench_source(kernel_file)}, .target = target},
+            &text, NULL);
         times[n] = (double)(bench_now() - begin) * 1e-6;
         qn_text_free(context, text);
         if (!status) continue;
@@ -91,7 +88,7 @@ static qn_status first_result(qn_device *device) {
     qn_buffer_desc desc = {.size = SIDE * SIDE * sizeof(float)};
     qn_range range = {.global = {SIDE / 4, SIDE / 4}, .local = {16, 16}};
     qn_status status =
-        qn_program_create(device, &(qn_program_desc){.source = shipped_kernel("matmul.cl")}, &program);
+        qn_program_create(device, &(qn_program_desc){.source = bench_source("matmul.cl")}, &program);
     if (!status) status = qn_kernel_create(program, "matmul_registers", &kernel);
     for (int i = 0; i < 3 && !status; i++) status = qn_buffer_create(device, &desc, &buffers[i]);
     if (!status)
@@ -113,8 +110,7 @@ static bool start_once(const char *device_name, start *s, char *why) {
     if (!status) status = qn_device_get(context, device_name, &device);
     int64_t begin = bench_now();
     if (!status)
-        status =
-            qn_program_create(device, &(qn_program_desc){.source = shipped_kernel(kernel_file)}, &program);
+        status = qn_program_create(device, &(qn_program_desc){.source = bench_source(kernel_file)}, &program);
     for (uint32_t i = 0; !status && i < qn_program_kernel_count(program); i++) {
         qn_kernel *kernel = NULL;
         status = qn_kernel_create(program, qn_program_kernel_name(program, i), &kernel);

@@ -4,8 +4,6 @@
    shows in the short one only. The address shows which pages the driver can map the memory with. */
 #include "gpu.h"
 
-#include "shipped.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +48,7 @@ static bool open_memory(memory *m, const char *device, char *why) {
     const qn_buffer_desc word = {.size = 8};
     return good(m, qn_context_create(NULL, &m->context), why) &&
            good(m, qn_device_get(m->context, device, &m->device), why) &&
-           get_kernel(m, shipped_kernel("bandwidth.cl"), "-D PER=1", "wide_copy", &m->copy, why) &&
+           get_kernel(m, bench_source("bandwidth.cl"), "-D PER=1", "wide_copy", &m->copy, why) &&
            get_kernel(m, address_source, NULL, "address", &m->address, why) &&
            good(m, qn_buffer_create(m->device, &word, &m->result), why) &&
            good(m, qn_event_create(m->device, &m->begin), why) &&

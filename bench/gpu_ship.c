@@ -3,8 +3,6 @@
 #include "gpu.h"
 #include "gpu_cuda.h"
 
-#include "shipped.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +34,7 @@ static const void *find_image(const shipped *s, const char *mark) {
 
 static bool pack(shipped *s, bool machine_code) {
     char arch[16];
-    const qn_program_desc program = {.source = shipped_kernel(kernel_file)};
+    const qn_program_desc program = {.source = bench_source(kernel_file)};
     qn_pack_desc desc = {.program = &program, .devices = "cuda"};
     snprintf(arch, sizeof arch, "sm_%d", cuda_arch(s->bare));
     if (!machine_code) desc = (qn_pack_desc){.program = &program, .targets = "ptx", .archs = arch};

@@ -3,8 +3,6 @@
 #include "bench_text.h"
 #include "gpu.h"
 
-#include "shipped.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +117,7 @@ static void run_case(const char *device, engine *quern, const rival *r, size_t i
         workload_free(&p.load);
         return;
     }
-    const char *source = shipped_kernel(which->file);
+    const char *source = bench_source(which->file);
     p.ours = engine_quern.prepare(quern, source, which->options, &p.load, why);
     if (!p.ours) report_failure("%s on %s: %s", which->name, device, why);
     if (p.ours && r->vulkan) p.glslang = prepare_glslang(r->vulkan, &p.load, why);

@@ -4,7 +4,6 @@
 #include "gpu.h"
 
 #include "bench_text.h"
-#include "shipped.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -80,7 +79,7 @@ static void drop_global(char *text) {
 }
 
 char *gpu_twin_source(const char *file, char *why) {
-    const char *prelude = bench_text("cuda_prelude.cuh", NULL), *body = shipped_kernel(file);
+    const char *prelude = bench_text("cuda_prelude.cuh", NULL), *body = bench_source(file);
     size_t head = strlen(prelude);
     char *text = bench_alloc(strlen(body) + 1);
     memcpy(text, body, strlen(body));

@@ -3,8 +3,6 @@
    case has a process of its own, which does it as it is first and last: the two tell what a difference is worth. */
 #include "gpu.h"
 
-#include "shipped.h"
-
 #include <string.h>
 
 enum { NUM_VARIANTS = 16 };

@@ -2,8 +2,6 @@
    threads. Each case is run by one engine and the other in turn; what is shown is the median. Every result is checked first. */
 #include "bench.h"
 
-#include "shipped.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,8 +117,8 @@ static session *prepare(const options *opt, engine **engines, const workload *lo
     const char *options = o->which->options;
     if (!engines[e]) return NULL;
     snprintf(tuning, sizeof tuning, "%s -qn-tune=%s", options ? options : "", opt->tune ? opt->tune : "");
-    session *s = type->prepare(engines[e], shipped_kernel(o->which->file), opt->tune && e ? tuning : options,
-                               load, why);
+    session *s =
+        type->prepare(engines[e], bench_source(o->which->file), opt->tune && e ? tuning : options, load, why);
     if (!s) {
         fprintf(stderr, "quern_bench: %s by %s: %s\n", o->which->name, type->name, why);
         if (type == &engine_quern) o->wrong = true;

@@ -3,8 +3,6 @@
    which print microseconds. */
 #include "bench.h"
 
-#include "shipped.h"
-
 #include <dlfcn.h>
 #include <quern/quern.h>
 #include <stdlib.h>
@@ -33,7 +31,7 @@ static int child_load(void) {
     if (qn_context_create(NULL, &context) || qn_device_get(context, "cpu", &device)) return 1;
     int64_t begin = bench_now();
     qn_status status =
-        qn_program_create(device, &(qn_program_desc){.source = shipped_kernel(kernel_name)}, &program);
+        qn_program_create(device, &(qn_program_desc){.source = bench_source(kernel_name)}, &program);
     double time = since(begin);
     qn_program_times times = {0};
     if (!status) qn_program_get_times(program, &times);
@@ -72,9 +70,8 @@ static int child_first(void) {
         char *text = NULL;
         int64_t begin = bench_cpu_now();
         status = qn_translate(
-            context,
-            &(qn_translate_desc){.program = {.source = shipped_kernel(kernel_name)}, .target = "ptx"}, &text,
-            NULL);
+            context, &(qn_translate_desc){.program = {.source = bench_source(kernel_name)}, .target = "ptx"},
+            &text, NULL);
         times[i] = (double)(bench_cpu_now() - begin) * 1e-3;
         qn_text_free(context, text);
     }
@@ -246,7 +243,7 @@ static bool first_result(qn_device *device, qn_program *program) {
 
 void startup_measure(startup_times *times, bool quick) {
     *times = (startup_times){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0};
-    const char *source = shipped_kernel(kernel_name);
+    const char *source = bench_source(kernel_name);
     times->kernel_lines = count_lines(source);
     /* A cache of its own, which the children inherit. */
     char cache[] = "/tmp/quern-bench-XXXXXX", command[64];

@@ -1,5 +1,8 @@
 /* Building and releasing workloads, reproducible input, time and medians. */
 #include "bench.h"
+#include "bench_text.h"
+
+#include <quern/kernels.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +34,12 @@ void workload_step(workload *load, const char *kernel, uint64_t global_x, uint64
 void workload_free(workload *load) {
     for (unsigned i = 0; i < load->num_buffers; i++) free(load->buffers[i].data);
     free(load->steps);
+}
+
+const char *bench_source(const char *name) {
+    qn_program_desc desc = {0};
+    const char *own = bench_text(name, NULL);
+    return own ? own : qn_kernels_source(name, &desc) ? desc.source : NULL;
 }
 
 uint32_t bench_random(uint32_t *state) {

@@ -1,7 +1,6 @@
 # The benchmarks: quern_bench (the CPU device beside PoCL) and quern_gpu_bench (GPUs beside NVRTC and the bare drivers).
 # Every peer is opened at run time; nothing more is needed to build them than quern itself. Where they are installed,
 # Vulkan's headers and glslangValidator add the peers that need them.
-include(cmake/kernels.cmake)
 file(GLOB bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.c)
 set(bench_shared ${bench_sources})
 list(FILTER bench_shared INCLUDE REGEX "/(cases[a-z_]*|engine_[a-z]*|workload)\\.c$")
@@ -9,8 +8,8 @@ set(bench_gpu ${bench_sources})
 list(FILTER bench_gpu INCLUDE REGEX "/gpu_[a-z_]*\\.c$")
 set(bench_cpu ${PROJECT_SOURCE_DIR}/bench/main.c ${PROJECT_SOURCE_DIR}/bench/startup.c)
 
-# Files of bench/kernels that are no OpenCL C, as arrays; GLSL as SPIR-V.
-file(GLOB bench_texts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/kernels/*.cuh)
+# Files of bench/kernels as arrays; GLSL as SPIR-V.
+file(GLOB bench_texts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/kernels/*.cl ${PROJECT_SOURCE_DIR}/bench/kernels/*.cuh)
 file(GLOB bench_shaders CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/kernels/*.comp)
 find_program(GLSLANG glslangValidator)
 if(GLSLANG)
@@ -30,15 +29,16 @@ add_custom_command(
     DEPENDS ${bench_texts} ${PROJECT_SOURCE_DIR}/cmake/bench_text.cmake
     VERBATIM)
 
-add_library(bench_shared STATIC ${bench_shared})
+add_library(bench_shared STATIC ${bench_shared} ${bench_text_source})
 add_executable(quern_bench ${bench_cpu})
-add_executable(quern_gpu_bench ${bench_gpu} ${bench_text_source})
+add_executable(quern_gpu_bench ${bench_gpu})
+target_include_directories(bench_shared PRIVATE bench)
 target_include_directories(quern_gpu_bench PRIVATE bench)
 foreach(target bench_shared quern_bench quern_gpu_bench)
     target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic $<$<BOOL:${QUERN_WERROR}>:-Werror>)
     target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L _XOPEN_SOURCE=700)
 endforeach()
-target_link_libraries(bench_shared PUBLIC quern_static quern_kernels)
+target_link_libraries(bench_shared PUBLIC quern_kernels_static)
 target_link_libraries(quern_bench PRIVATE bench_shared)
 target_link_libraries(quern_gpu_bench PRIVATE bench_shared)
 target_compile_definitions(quern_bench PRIVATE QUERN_SHARED_PATH="$<TARGET_FILE:quern_shared>")

@@ -1,10 +1,9 @@
 # The examples: each links quern as a user's program would. See examples/README.md.
-include(cmake/kernels.cmake)
 include(cmake/stb.cmake)
 
 function(quern_example name)
     add_executable(quern_${name} ${ARGN})
-    target_link_libraries(quern_${name} PRIVATE quern_static quern_kernels m)
+    target_link_libraries(quern_${name} PRIVATE quern_kernels_static m)
     target_include_directories(quern_${name} SYSTEM PRIVATE ${STB_INCLUDE})
     target_compile_options(quern_${name} PRIVATE -Wall -Wextra -Wpedantic $<$<BOOL:${QUERN_WERROR}>:-Werror>)
     target_compile_definitions(quern_${name} PRIVATE _POSIX_C_SOURCE=200809L _XOPEN_SOURCE=700)

@@ -1,40 +1,63 @@
-# kernels/*.cl (and bench/kernels/*.cl) as C arrays in the static library quern_kernels; see kernels/shipped.h.
-# Included by the build it sets up the library; run as a script (cmake -P) it writes the generated file.
-if(TARGET quern_kernels)
-    return()
-elseif(NOT CMAKE_SCRIPT_MODE_FILE)
-    file(GLOB shipped_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/*.cl
-                                              ${PROJECT_SOURCE_DIR}/bench/kernels/*.cl)
-    set(shipped_source ${PROJECT_BINARY_DIR}/generated/shipped.c)
-    add_custom_command(
-        OUTPUT ${shipped_source}
-        COMMAND ${CMAKE_COMMAND} "-DFILES=${shipped_files}" -DOUT=${shipped_source}
-                -P ${PROJECT_SOURCE_DIR}/cmake/kernels.cmake
-        DEPENDS ${shipped_files} ${PROJECT_SOURCE_DIR}/cmake/kernels.cmake
-        VERBATIM)
-    add_library(quern_kernels STATIC ${shipped_source})
-    target_include_directories(quern_kernels PUBLIC ${PROJECT_SOURCE_DIR}/kernels)
-    return()
-endif()
-
-set(arrays "")
-set(rows "")
-set(index 0)
-foreach(path ${FILES})
-    get_filename_component(name ${path} NAME)
-    file(READ ${path} bytes HEX)
-    string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
-    string(APPEND arrays "static const char text${index}[] = {${bytes}0};\n")
-    string(APPEND rows "    {\"${name}\", text${index}},\n")
-    math(EXPR index "${index} + 1")
-endforeach()
-file(WRITE ${OUT} "#include \"shipped.h\"
-#include <stddef.h>
+# libquern_kernels: the calls of quern/kernels.h (src/kernels), static and shared, with the files of kernels/ as texts inside
+# (src/kernels/texts.h). The targets have the names that an installed quern gives them: quern::kernels_static,
+# quern::kernels_shared, and quern::kernels for the one that goes with quern::quern.
+# Run as a script (cmake -P) it writes OUT, the C file with the texts of the files under FOLDER.
+if(CMAKE_SCRIPT_MODE_FILE)
+    file(GLOB_RECURSE paths RELATIVE ${FOLDER} ${FOLDER}/*.cl ${FOLDER}/*.h)
+    list(SORT paths)
+    set(headers ${paths})
+    list(FILTER headers INCLUDE REGEX "\\.h$")
+    set(arrays "")
+    set(rows "")
+    set(index 0)
+    foreach(path ${paths})
+        file(READ ${FOLDER}/${path} bytes HEX)
+        string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
+        string(APPEND arrays "static const char text${index}[] = {${bytes}0};\n")
+        string(MAKE_C_IDENTIFIER "text_of_${path}" name)
+        set(${name} text${index})
+        get_filename_component(folder "${path}" DIRECTORY)
+        string(MAKE_C_IDENTIFIER "headers_${folder}" table)
+        list(APPEND folders "${folder}|${table}")
+        string(APPEND rows "    {\"${path}\", text${index}, ${table}, sizeof ${table} / sizeof *${table}},\n")
+        math(EXPR index "${index} + 1")
+    endforeach()
+    # A header by the names that a file of the folder includes it by.
+    list(REMOVE_DUPLICATES folders)
+    foreach(entry ${folders})
+        string(REGEX REPLACE "\\|.*" "" folder "${entry}")
+        string(REGEX REPLACE ".*\\|" "" table "${entry}")
+        string(APPEND arrays "static const qn_header ${table}[] = {\n")
+        foreach(header ${headers})
+            file(RELATIVE_PATH name "/${folder}" "/${header}")
+            string(MAKE_C_IDENTIFIER "text_of_${header}" text)
+            string(APPEND arrays "    {\"${name}\", ${${text}}},\n")
+        endforeach()
+        string(APPEND arrays "};\n")
+    endforeach()
+    file(WRITE ${OUT} "#include \"kernels/texts.h\"
 #include <string.h>
-${arrays}static const struct { const char *name, *text; } files[] = {\n${rows}};
-const char *shipped_kernel(const char *name) {
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (strcmp(files[i].name, name) == 0) return files[i].text;
+${arrays}static const qn__text texts[] = {\n${rows}};
+const qn__text *qn__text_find(const char *name) {
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (strcmp(texts[i].name, name) == 0) return &texts[i];
     return NULL;
 }
 ")
+    return()
+endif()
+
+file(GLOB_RECURSE kernel_texts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/*.cl ${PROJECT_SOURCE_DIR}/kernels/*.h)
+set(kernel_text_source ${PROJECT_BINARY_DIR}/generated/kernel_texts.c)
+add_custom_command(
+    OUTPUT ${kernel_text_source}
+    COMMAND ${CMAKE_COMMAND} -DFOLDER=${PROJECT_SOURCE_DIR}/kernels -DOUT=${kernel_text_source}
+            -P ${PROJECT_SOURCE_DIR}/cmake/kernels.cmake
+    DEPENDS ${kernel_texts} ${PROJECT_SOURCE_DIR}/cmake/kernels.cmake
+    VERBATIM)
+file(GLOB kernel_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/kernels/*.c)
+add_library(quern_kernels_objects OBJECT ${kernel_sources} ${kernel_text_source})
+target_link_libraries(quern_kernels_objects PRIVATE quern_flags)
+quern_library(quern_kernels kernels_ kernels quern_kernels_objects)
+target_link_libraries(quern_kernels_static PUBLIC quern_static)
+target_link_libraries(quern_kernels_shared PUBLIC quern_shared)

@@ -1,9 +1,7 @@
 /* Blurs a picture and finds its edges, with kernels that ship (kernels/blur.cl, kernels/sobel.cl):
    filters IN.png [RADIUS]. Writes blurred.png and edges.png into the current folder. */
-#include "shipped.h"
-
 #include <math.h>
-#include <quern/quern.h>
+#include <quern/kernels.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,8 +26,8 @@ static int failed(const filters *f, qn_status status) {
 
 static int get_kernel(filters *f, const char *file, const char *name, qn_kernel **kernel) {
     qn_program *program = NULL;
-    qn_program_desc desc = {.source = shipped_kernel(file), .path = file};
-    int bad = failed(f, qn_program_create(f->device, &desc, &program)) ||
+    qn_program_desc desc = {0};
+    int bad = !qn_kernels_source(file, &desc) || failed(f, qn_program_create(f->device, &desc, &program)) ||
               failed(f, qn_kernel_create(program, name, kernel));
     qn_program_destroy(program);
     return bad;

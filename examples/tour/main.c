@@ -1,9 +1,8 @@
 /* quern_tour: what quern does, shown in under a minute. `make run` calls it. */
 #include "tour.h"
 
-#include "shipped.h"
-
 #include <errno.h>
+#include <quern/kernels.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,12 +15,10 @@ bool tour_good(const tour *t, qn_status status, const char *what) {
 
 bool tour_kernel(tour *t, const char *file, const char *name, qn_kernel **kernel) {
     qn_program *program = NULL;
-    bool good =
-        tour_good(t,
-                  qn_program_create(
-                      t->device, &(qn_program_desc){.source = shipped_kernel(file), .path = file}, &program),
-                  file) &&
-        tour_good(t, qn_kernel_create(program, name, kernel), name);
+    qn_program_desc desc = {0};
+    bool good = qn_kernels_source(file, &desc) &&
+                tour_good(t, qn_program_create(t->device, &desc, &program), file) &&
+                tour_good(t, qn_kernel_create(program, name, kernel), name);
     qn_program_destroy(program);
     return good;
 }

@@ -120,6 +120,11 @@ QN_API const char *qn_status_text(qn_status status);
    such a one. Valid until the thread's next failing call. Any thread. */
 QN_API const char *qn_error_message(const qn_context *context);
 
+/* For libraries that stand above this one and answer for calls of their own: leaves `message` (copied) as the sentence
+   of qn_error_message, also in the log, and gives `status` back. Without a context, after a call that had no object to
+   tell it by, any context gives the sentence. Errors: QN_ERROR_NULL (message). Any thread. */
+QN_API qn_status qn_error_set(qn_context *context, qn_status status, const char *message);
+
 #define QN_FOREVER UINT64_MAX /* a deadline that never passes */
 
 /* ---- context ---- */
@@ -197,6 +202,10 @@ static inline qn_status qn_context_create(const qn_context_desc *desc, qn_contex
 QN_API qn_status qn_context_close(qn_context *context, uint64_t timeout_ns);
 /* qn_context_close(context, QN_FOREVER): waits for ever for a kernel that never ends, unless its stream is persistent. */
 QN_API void qn_context_destroy(qn_context *context);
+
+/* The functions that the context takes host memory with: those of its descriptor, or ones that call malloc, realloc and
+   free; never NULL. For libraries that stand above this one. Errors: QN_ERROR_NULL. Any thread. */
+QN_API qn_status qn_context_get_allocator(const qn_context *context, qn_allocator *allocator);
 
 /* ---- devices ---- */
 
@@ -346,6 +355,10 @@ QN_API qn_status qn_buffer_view(qn_buffer *buffer, uint64_t offset, uint64_t siz
 QN_API void qn_buffer_destroy(qn_buffer *buffer);
 QN_API uint64_t qn_buffer_size(const qn_buffer *buffer);
 QN_API qn_device *qn_buffer_device(const qn_buffer *buffer);
+/* The buffer that a view is a part of, and in *offset (may be NULL) where it begins there; of other buffers themselves and
+   0. Two buffers share memory where these are one and their ranges overlap. It may have been destroyed: the pointer is
+   for comparing. NULL with a message: `buffer` is none. Any thread. */
+QN_API const qn_buffer *qn_buffer_origin(const qn_buffer *buffer, uint64_t *offset);
 /* The host's pointer to a buffer of QN_MEMORY_SHARED, or to a view's part of it: valid for as long as the buffer, with
    no map. The library neither waits nor looks at who uses it; the buffer can be mapped and copied besides, as any.
    What host and a running kernel see of each other there:

@@ -228,6 +228,13 @@ uint64_t qn_buffer_size(const qn_buffer *buffer) {
     return qn__check(buffer, QN__OBJECT_BUFFER, "qn_buffer_size", "buffer") ? 0 : buffer->size;
 }
 
+const qn_buffer *qn_buffer_origin(const qn_buffer *buffer, uint64_t *offset) {
+    if (offset) *offset = 0;
+    if (qn__check(buffer, QN__OBJECT_BUFFER, "qn_buffer_origin", "buffer")) return NULL;
+    if (offset) *offset = buffer->offset;
+    return buffer->parent ? buffer->parent : buffer;
+}
+
 qn_device *qn_buffer_device(const qn_buffer *buffer) {
     return qn__check(buffer, QN__OBJECT_BUFFER, "qn_buffer_device", "buffer") ? NULL : buffer->device;
 }

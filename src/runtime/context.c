@@ -137,6 +137,31 @@ qn_status qn_context_create_for(uint32_t header, const qn_context_desc *desc, qn
     return QN_OK;
 }
 
+static void *plain_allocate(void *user, size_t size) {
+    (void)user;
+    return malloc(size);
+}
+
+static void *plain_reallocate(void *user, void *memory, size_t size) {
+    (void)user;
+    return realloc(memory, size);
+}
+
+static void plain_release(void *user, void *memory) {
+    (void)user;
+    free(memory);
+}
+
+qn_status qn_context_get_allocator(const qn_context *context, qn_allocator *out) {
+    const qn_status status = qn__check(context, QN__OBJECT_CONTEXT, "qn_context_get_allocator", "context");
+    if (status) return status;
+    if (!out) return qn__fail_null((qn_context *)context, "qn_context_get_allocator", "allocator");
+    const qn__allocator *a = &context->allocator;
+    *out = a->allocate ? (qn_allocator){a->allocate, a->reallocate, a->release, a->user}
+                       : (qn_allocator){plain_allocate, plain_reallocate, plain_release, NULL};
+    return QN_OK;
+}
+
 void qn__context_leave(qn_context *context) {
     qn__objects_leave(context);
     atomic_store(&context->object.destroyed, true);

@@ -126,6 +126,14 @@ qn_status qn__fail_memory(qn_context *context, size_t size) {
     return qn__fail(context, QN_ERROR_OUT_OF_MEMORY, "out of host memory (%zu bytes were wanted)", size);
 }
 
+qn_status qn_error_set(qn_context *context, qn_status status, const char *text) {
+    const qn_status wrong =
+        context ? qn__check(context, QN__OBJECT_CONTEXT, "qn_error_set", "context") : QN_OK;
+    if (wrong) return wrong;
+    if (!text) return qn__fail_null(context, "qn_error_set", "message");
+    return qn__fail_text(context, status, text);
+}
+
 const char *qn_error_message(const qn_context *context) {
     if (homeless[0] || !context) return homeless;
     if (qn__check(context, QN__OBJECT_CONTEXT, "qn_error_message", "context"))

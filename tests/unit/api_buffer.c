@@ -33,6 +33,11 @@ static void views_share_the_memory(void **state) {
     qn_buffer *buffer = make_buffer(device, 64, NULL), *view, *inner;
     assert_ok(context, qn_buffer_view(buffer, 16, 32, &view));
     assert_ok(context, qn_buffer_view(view, 16, 16, &inner));
+    uint64_t at = 7;
+    assert_ptr_equal(qn_buffer_origin(inner, &at), buffer);
+    assert_int_equal(at, 32);
+    assert_ptr_equal(qn_buffer_origin(buffer, &at), buffer);
+    assert_int_equal(at, 0);
     qn_buffer_destroy(buffer); /* lives on with its views */
     assert_ok(context, qn_buffer_write(inner, 0, "deep", 4));
     char out[4];

@@ -377,6 +377,29 @@ static void the_limit_of_loops_is_known(void **state) {
     qn_context_destroy(context);
 }
 
+static void libraries_above_leave_sentences_and_take_memory(void **state) {
+    (void)state;
+    counter c = {0};
+    qn_context_desc desc = counted(&c, "none");
+    qn_context *context = make_context(&desc), *plain = make_context(NULL);
+    qn_allocator a;
+    assert_int_equal(qn_error_set(context, QN_ERROR_RANGE, "qx_call: n is 7"), QN_ERROR_RANGE);
+    assert_string_equal(qn_error_message(context), "qx_call: n is 7");
+    assert_fails(context, qn_error_set(context, QN_ERROR_RANGE, NULL), QN_ERROR_NULL, "message is NULL");
+    assert_fails(context, qn_context_get_allocator(context, NULL), QN_ERROR_NULL, "allocator is NULL");
+    assert_ok(context, qn_context_get_allocator(context, &a));
+    const size_t live = c.live;
+    void *memory = a.allocate(a.user, 10);
+    assert_int_equal(c.live, live + 1);
+    a.release(a.user, memory);
+    assert_ok(plain, qn_context_get_allocator(plain, &a));
+    memory = a.reallocate(a.user, a.allocate(a.user, 10), 1000);
+    assert_non_null(memory);
+    a.release(a.user, memory);
+    qn_context_destroy(context);
+    qn_context_destroy(plain);
+}
+
 static void the_log_hook_hears(void **state) {
     (void)state;
     log_count count = {0};
@@ -421,6 +444,7 @@ int main(void) {
         cmocka_unit_test(bad_contexts_are_refused),
         cmocka_unit_test(a_newer_header_is_refused),
         cmocka_unit_test(the_limit_of_loops_is_known),
+        cmocka_unit_test(libraries_above_leave_sentences_and_take_memory),
         cmocka_unit_test(the_log_hook_hears),
         cmocka_unit_test(the_environment_sets_the_level),
         cmocka_unit_test(the_second_compile_asks_for_little),

@@ -42,6 +42,7 @@ static struct {
     qn_backend_info backend;
     qn_device *device;
     qn_device_info device_info;
+    qn_allocator allocator;
     qn_memory_stats memory;
     qn_buffer *buffer;
     qn_program *program;
@@ -88,6 +89,8 @@ static qn_status map_and_unmap(qn_stream *stream, qn_buffer *buffer) {
 /* X(function, parameter's place in the call, kind, call with `h` for the object and o[KIND] for others) */
 #define CALLS(X)                                                                                             \
     X(qn_error_message, 0, CONTEXT, nothing(strstr(qn_error_message(h), "no context") != NULL))              \
+    X(qn_error_set, 0, CONTEXT, qn_error_set(h, QN_ERROR_IO, NULL))                                          \
+    X(qn_context_get_allocator, 0, CONTEXT, qn_context_get_allocator(h, &out.allocator))                     \
     X(qn_context_close, 0, CONTEXT, qn_context_close(h, 0))                                                  \
     X(qn_context_destroy, 0, CONTEXT, (qn_context_destroy(h), QN_ERROR_ARGUMENT))                            \
     X(qn_device_count, 0, CONTEXT, nothing(qn_device_count(h) == 0))                                         \
@@ -107,6 +110,7 @@ static qn_status map_and_unmap(qn_stream *stream, qn_buffer *buffer) {
     X(qn_buffer_destroy, 0, BUFFER, (qn_buffer_destroy(h), QN_ERROR_ARGUMENT))                               \
     X(qn_buffer_size, 0, BUFFER, nothing(qn_buffer_size(h) == 0))                                            \
     X(qn_buffer_device, 0, BUFFER, nothing(qn_buffer_device(h) == NULL))                                     \
+    X(qn_buffer_origin, 0, BUFFER, nothing(qn_buffer_origin(h, NULL) == NULL))                               \
     X(qn_buffer_host, 0, BUFFER, nothing(qn_buffer_host(h) == NULL))                                         \
     X(qn_buffer_write, 0, BUFFER, qn_buffer_write(h, 0, out.data, 16))                                       \
     X(qn_buffer_read, 0, BUFFER, qn_buffer_read(h, 0, out.data, 16))                                         \

@@ -1,0 +1,154 @@
+/* Kernels that ship with quern, one call each: what stands between a service and its first hand-written kernel. A library
+   of its own above quern.h (libquern_kernels; CMake's quern::kernels, pkg-config's quern_kernels).
+
+       qn_kernels *kernels;
+       qn_kernels_create(device, NULL, &kernels);
+       qn_copy(kernels, stream, &(qn_copy_desc){.from = QN_ARRAY(x, QN_F16, 64, 1000), .to = QN_ARRAY(y, QN_F32, 64, 1000)});
+
+   What holds for every call that takes a stream
+   - It enqueues and returns; it never waits for the device, and can be recorded in a graph (qn_graph_begin). A NULL stream
+   is the device's default one. What goes wrong while a kernel runs is reported by the next wait.
+   - It works on every device: which kernel it takes is chosen by shape, type and capability from a table that always has
+   one. Kernels are compiled at the first call that needs them, and kept; QN_ERROR_UNSUPPORTED is for types alone that the
+   device does not have (QN_F64 without QN_CAN_F64).
+   - Operands are arrays: views of buffers, with sizes and strides. Shapes, types and overlaps that the call does not take
+   are QN_ERROR_ARGUMENT, what lies outside of a buffer is QN_ERROR_RANGE, each with a sentence (qn_error_message of the
+   device's context) that names the field and the numbers. Further: QN_ERROR_NULL, QN_ERROR_WRONG_CONTEXT,
+   QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DEVICE_MEMORY, and what qn_program_create and qn_launch report.
+   - Where an operand is to be written, it shares no memory with the others, unless the call says so.
+   - Arrays without elements are fine: there is nothing to do.
+   - Sizes are 64-bit, also beyond 2^31 elements.
+   - Zero is the default of each field; the defaults are listed above each descriptor. */
+#ifndef QUERN_KERNELS_H
+#define QUERN_KERNELS_H
+
+#include <quern/quern.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- arrays ---- */
+
+/* X(NAME, word): types of elements. */
+#define QN_ELEMENT_MAP(X)                                                                                    \
+    X(QN_F32, "f32")                                                                                         \
+    X(QN_F64, "f64")                                                                                         \
+    X(QN_F16, "f16")                                                                                         \
+    X(QN_BF16, "bf16") /* the upper half of an f32 */                                                        \
+    X(QN_E4M3, "e4m3") /* 8 bits as OCP has them: up to 448, no infinities, one NaN */                       \
+    X(QN_E5M2, "e5m2") /* 8 bits as OCP has them: up to 57344, infinities, NaNs */                           \
+    X(QN_I8, "i8")                                                                                           \
+    X(QN_I16, "i16")                                                                                         \
+    X(QN_I32, "i32")                                                                                         \
+    X(QN_I64, "i64")                                                                                         \
+    X(QN_U8, "u8")                                                                                           \
+    X(QN_U16, "u16")                                                                                         \
+    X(QN_U32, "u32")                                                                                         \
+    X(QN_U64, "u64")                                                                                         \
+    X(QN_BOOL, "bool") /* a byte, 0 or 1 */
+
+typedef enum qn_element {
+#define QN_ELEMENT_ENUM(name, word) name,
+    QN_ELEMENT_MAP(QN_ELEMENT_ENUM)
+#undef QN_ELEMENT_ENUM
+        QN_ELEMENT_COUNT
+} qn_element;
+
+/* "f32", and the bytes of one. NULL and 0 for what is none. Any thread. */
+QN_API const char *qn_element_name(qn_element type);
+QN_API uint32_t qn_element_size(qn_element type);
+
+#define QN_MAX_RANK 8
+
+/* A view of a buffer as an array of `rank` dimensions, outermost first; rank 0 is one element. Strides are the elements
+   from one index to the next, of any sign; 0 repeats. When all of them are 0 the array is contiguous, the last dimension
+   fastest. (To repeat one element along all dimensions give it sizes of 1: calls that broadcast repeat those.)
+   `offset` is where element (0, 0, ...) is, in elements. An array without elements needs no buffer. */
+typedef struct qn_array {
+    qn_buffer *buffer;
+    uint64_t offset;
+    qn_element type;
+    uint32_t rank;
+    uint64_t sizes[QN_MAX_RANK];
+    int64_t strides[QN_MAX_RANK];
+} qn_array;
+
+/* A contiguous array of these sizes at the begin of a buffer: QN_ARRAY(buffer, QN_F32, 64, 1000). */
+#ifndef __cplusplus
+#define QN_ARRAY(array_buffer, element, ...)                                                                 \
+    ((qn_array){.buffer = (array_buffer),                                                                    \
+                .type = (element),                                                                           \
+                .rank = sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t),                                \
+                .sizes = {__VA_ARGS__}})
+#endif
+
+/* The array with two of its dimensions exchanged: the same elements. What is not among its dimensions leaves it as it is.
+   Any thread. */
+QN_API qn_array qn_array_transpose(qn_array array, uint32_t dimension, uint32_t other);
+/* How many elements it has; UINT64_MAX where that is beyond 64 bits. Any thread. */
+QN_API uint64_t qn_array_count(const qn_array *array);
+
+/* ---- the kernels of a device ---- */
+
+/* The shipped kernels of one device: programs compiled so far, and what was decided for shapes met before. Any thread. */
+typedef struct qn_kernels qn_kernels;
+
+/* Defaults: none to choose so far. */
+typedef struct qn_kernels_desc {
+    uint32_t reserved; /* 0 */
+} qn_kernels_desc;
+
+/* As qn_kernels_create, for a program with the structs of that version of quern.h. */
+QN_API qn_status qn_kernels_create_for(uint32_t header_version, qn_device *device,
+                                       const qn_kernels_desc *desc, qn_kernels **kernels);
+/* Compiles nothing yet. `desc` may be NULL. It takes memory by the context's allocator, and is to be destroyed before the
+   context. Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT, QN_ERROR_OUT_OF_MEMORY, QN_ERROR_UNSUPPORTED (the library is older
+   than this header). Any thread. */
+static inline qn_status qn_kernels_create(qn_device *device, const qn_kernels_desc *desc,
+                                          qn_kernels **kernels) {
+    return qn_kernels_create_for(QN_HEADER_VERSION, device, desc, kernels);
+}
+/* Work that has been enqueued goes on. NULL: nothing to do. */
+QN_API void qn_kernels_destroy(qn_kernels *kernels);
+QN_API qn_device *qn_kernels_device(const qn_kernels *kernels);
+/* Until the code of all kernels compiled so far is final (qn_program_wait): for measurements. Errors: as there. */
+QN_API qn_status qn_kernels_wait(qn_kernels *kernels, uint64_t timeout_ns);
+
+/* The text of a shipped file by its path under kernels/, "saxpy.cl" or "matmul/01_naive.cl": sets `source`, `path` and
+   `headers` of a descriptor for qn_program_create and leaves the rest. The texts are static. False: there is no such file.
+   Any thread. */
+QN_API bool qn_kernels_source(const char *name, qn_program_desc *desc);
+
+/* ---- copying ---- */
+
+/* to = from, element by element; `from` is broadcast: where it has fewer dimensions they count as outer ones of size 1, and
+   a size of 1 is repeated. Types convert: between floats to nearest even, what is too large becoming infinite (e4m3: NaN);
+   a float to an integer towards zero, at most to the type's limits, NaN to 0; integers among each other by their low
+   bits; anything to bool: whether it is not 0. Defaults: both arrays have to be given. */
+typedef struct qn_copy_desc {
+    qn_array to, from;
+} qn_copy_desc;
+QN_API qn_status qn_copy(qn_kernels *kernels, qn_stream *stream, const qn_copy_desc *desc);
+
+/* Every element becomes `value`, converted as by qn_copy; or what `element` points to, if it is not NULL: one element of
+   the array's type, which 64-bit integers beyond 2^53 need. Defaults: 0. */
+typedef struct qn_fill_desc {
+    qn_array to;
+    double value;
+    const void *element;
+} qn_fill_desc;
+QN_API qn_status qn_fill(qn_kernels *kernels, qn_stream *stream, const qn_fill_desc *desc);
+
+#ifdef __cplusplus
+}
+
+/* The same in C++. */
+template <class... Sizes> qn_array QN_ARRAY(qn_buffer *buffer, qn_element type, Sizes... sizes) {
+    static_assert(sizeof...(Sizes) <= QN_MAX_RANK, "at most eight dimensions");
+    qn_array array = {buffer, 0, type, sizeof...(Sizes), {static_cast<uint64_t>(sizes)...}, {}};
+    return array;
+}
+#endif
+
+#endif

@@ -1,0 +1,128 @@
+/* What the calls of kernels.h share: the checks of their arrays, programs compiled once, and plans, which are what a call
+   decided for operands of these shapes and types. A call goes so: check the arrays, make a key of what matters, get the plan
+   for it (the first time it is made, which may compile), launch.
+   This room sees the public headers only. */
+#ifndef QN__KERNELS_OP_H
+#define QN__KERNELS_OP_H
+
+#include <quern/kernels.h>
+
+#include <pthread.h>
+
+/* Sets the message and returns `status`. Formats as printf. */
+qn_status qn__op_fail(const qn_kernels *kernels, qn_status status, const char *format, ...);
+/* QN_ERROR_NULL where one of them is. */
+qn_status qn__op_check(const qn_kernels *kernels, const void *desc, const char *function);
+
+/* ---- elements ---- */
+
+/* What kernel texts need to know of a type; the functions are those of kernels/element.h. */
+typedef struct qn__element_info {
+    const char *name;
+    uint32_t size;
+    bool is_float;
+    const char *storage; /* "ushort": what a pointer to it points to */
+    const char *value;   /* "float": what is computed with */
+    const char *load, *store;
+    const char *to_value; /* converts a float or double to `value` */
+} qn__element_info;
+
+/* `type` is a valid one. */
+const qn__element_info *qn__element(qn_element type);
+/* The bytes of `value` as an element, converted as qn_copy does. */
+void qn__element_encode(qn_element type, double value, void *bytes);
+
+/* ---- arrays ---- */
+
+/* Checks the array and writes it to `out` with all its strides. `name` is the field's. */
+qn_status qn__array_check(const qn_kernels *kernels, const char *function, const char *name,
+                          const qn_array *array, qn_array *out);
+/* The same for an array that is written: none of its elements may stand for several. */
+qn_status qn__array_check_written(const qn_kernels *kernels, const char *function, const char *name,
+                                  const qn_array *array, qn_array *out);
+/* QN_ERROR_ARGUMENT where what `written` reaches and what `other` reaches overlap; both have been checked. */
+qn_status qn__array_apart(const qn_kernels *kernels, const char *function, const char *written_name,
+                          const qn_array *written, const char *other_name, const qn_array *other);
+/* "64x1000x3" for messages. */
+typedef struct qn__shape_text {
+    char text[176];
+} qn__shape_text;
+qn__shape_text qn__shape(const qn_array *array);
+
+enum { QN__WALK_ARRAYS = 4 };
+
+/* How to visit all elements of some arrays together: dimensions of size 1 are gone, those that lie together are one. The
+   first is the innermost. Rank 0: one element. */
+typedef struct qn__walk {
+    uint32_t rank;
+    uint64_t sizes[QN_MAX_RANK];
+    int64_t strides[QN__WALK_ARRAYS][QN_MAX_RANK];
+} qn__walk;
+
+/* Of `count` arrays, which have been checked; all are broadcast to the first one's shape, whose strides decide which
+   dimension is the innermost. */
+qn_status qn__walk_make(const qn_kernels *kernels, const char *function, const qn_array *const *arrays,
+                        const char *const *names, uint32_t count, qn__walk *walk);
+
+/* ---- programs ---- */
+
+typedef struct qn__variant {
+    const char *file;   /* under kernels/ */
+    const char *kernel; /* NULL: the only one */
+    const char *options;
+} qn__variant;
+
+/* The kernel, compiled at the first call. It is the qn_kernels' own. */
+qn_status qn__variant_get(qn_kernels *kernels, const qn__variant *variant, qn_kernel **kernel);
+
+/* ---- plans ---- */
+
+enum { QN__KEY_WORDS = 160 };
+
+/* What a plan depends on. */
+typedef struct qn__key {
+    uint32_t count;
+    uint64_t words[QN__KEY_WORDS];
+} qn__key;
+
+void qn__key_add(qn__key *key, uint64_t word);
+/* Type, sizes and strides; not the buffer, nor the offset. */
+void qn__key_add_array(qn__key *key, const qn_array *array);
+
+/* A kind of call. A plan is `plan_size` bytes that can be copied. */
+typedef struct qn__op {
+    const char *name;
+    size_t plan_size;
+    /* Decides, from what the call was given, and compiles. Must depend on nothing but what is in the key. */
+    qn_status (*make)(qn_kernels *kernels, const void *request, void *plan);
+} qn__op;
+
+/* Copies the plan for the key to *plan, making it if need be. Plans are kept, up to some thousands. */
+qn_status qn__plan_get(qn_kernels *kernels, const qn__op *op, const qn__key *key, const void *request,
+                       void *plan);
+
+/* ---- the object ---- */
+
+typedef struct qn__plan_set qn__plan_set;
+typedef struct qn__compiled qn__compiled;
+
+struct qn_kernels {
+    uint32_t magic;
+    uint32_t header; /* version of the structs that the program hands over */
+    qn_device *device;
+    qn_context *context;
+    qn_allocator allocator;
+    qn_device_info info;
+    pthread_mutex_t plan_lock; /* of `plans` */
+    qn__plan_set *plans;
+    pthread_mutex_t
+        compile_lock; /* of `compiled`; held while one compiles, so that no two compile the same */
+    qn__compiled *compiled;
+};
+
+void *qn__op_allocate(const qn_kernels *kernels, size_t size); /* zeroed; NULL with a message */
+void qn__op_release(const qn_kernels *kernels, void *memory);
+void qn__plans_free(qn_kernels *kernels);
+void qn__compiled_free(qn_kernels *kernels);
+
+#endif
