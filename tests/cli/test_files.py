@@ -63,6 +63,15 @@ class Files(ToolTest):
         self.quern("run", "main.cl", "main.cl", *ARGS, status=USAGE, error="'main.cl' is given twice")
         self.quern("run", "main.cl", "helper.txt", *ARGS, status=USAGE, error="helper.txt")
 
+    def test_what_runs_names_its_file(self):
+        self.write("k.cl", "int put(global int *, int);\nkernel void k(global int *x) { put(x, x[0]); }\n")
+        self.write("put.cl", "\n\nint put(global int *x, int i) { x[i] = 1; return i; }\n")
+        run = ("run", "k.cl", "put.cl", "--device", "cpu", "--global", "1")
+        self.quern(*run, "buf:int:1=1000", env={"QUERN_CC": "none"}, status=RUN_FAILED,
+                   error="quern: run: k.cl, put.cl: kernel k: put.cl:3: work-item 0 writes")
+        _, lines = self.quern_and_log(*run, "buf:int:1", env={"QUERN_LOG": "debug"})
+        self.assertEqual(len([line for line in lines if "cpu: k.cl and 1 more: cache" in line]), 1, lines)
+
     def test_data_may_be_called_cl(self):
         self.write("data.cl", b"\x01\0\0\0\x02\0\0\0")
         self.write("k.cl", "kernel void k(global int *x, global int *y) { y[0] = x[1]; }\n")
