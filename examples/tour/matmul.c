@@ -1,23 +1,12 @@
-/* Third chapter: matrix multiplication as a ladder of kernels (kernels/matmul.cl), beside a plain C loop.
-   Each rung is verified against a reference in double precision. */
+/* Third chapter: matrix multiplication as a ladder of kernels (kernels/matmul), beside a plain C loop. Each rung is
+   verified against a reference in double precision. */
 #include "tour.h"
 
 #include <math.h>
+#include <quern/kernels.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-/* A rung: how much of C one work-item computes, and its work-group (0: quern chooses). */
-typedef struct rung {
-    const char *kernel, *what;
-    uint32_t per_x, per_y, local;
-} rung;
-
-static const rung ladder[] = {
-    {"matmul_naive", "one element a work-item", 1, 1, 0},
-    {"matmul_tiled", "tiles in local memory", 1, 1, 16},
-    {"matmul_registers", "tiles, and 4x4 sums in registers", 4, 4, 16},
-    {"matmul_vector", "8x16 sums in vector registers", 16, 8, 0},
-};
+#include <string.h>
 
 typedef struct matrices {
     uint32_t n;
@@ -94,22 +83,23 @@ static bool report(const matrices *m, const char *name, const char *what, double
     return right;
 }
 
-static bool climb(tour *t, matrices *m, const rung *r) {
+static bool climb(tour *t, matrices *m, const qn_rung *r) {
     qn_kernel *kernel = NULL;
-    if (!tour_kernel(t, "matmul.cl", r->kernel, &kernel)) return false;
-    qn_range range = {.global = {m->n / r->per_x, m->n / r->per_y}, .local = {r->local, r->local}};
+    const char *name = r->file + strlen("matmul/");
+    if (!tour_kernel(t, r->file, "matmul", &kernel)) return false;
     double best = INFINITY, until = tour_seconds() + (t->quick ? 0 : 0.5);
     bool good = true;
     for (int i = 0; good && (i < 3 || tour_seconds() < until); i++) {
         double begin = tour_seconds();
-        good = tour_good(
-                   t, qn_launch(NULL, kernel, &range, QN_ARGS(m->n, m->n, m->n, m->on_a, m->on_b, m->on_c)),
-                   r->kernel) &&
-               tour_wait(t);
+        good =
+            tour_good(
+                t, qn_launch(NULL, kernel, &r->range, QN_ARGS(m->n, m->n, m->n, m->on_a, m->on_b, m->on_c)),
+                name) &&
+            tour_wait(t);
         best = fmin(best, tour_seconds() - begin);
     }
     good = good && tour_good(t, qn_buffer_read(m->on_c, 0, m->c, (uint64_t)m->n * m->n * 4), "reading") &&
-           report(m, r->kernel, r->what, best);
+           report(m, name, r->adds, best);
     qn_kernel_destroy(kernel);
     return good;
 }
@@ -123,7 +113,8 @@ bool tour_matmul(tour *t) {
         plain_loop(&m);
         good = report(&m, "plain C", "three loops, one thread", tour_seconds() - begin);
     }
-    for (size_t i = 0; good && i < sizeof ladder / sizeof *ladder; i++) good = climb(t, &m, &ladder[i]);
+    qn_rung rung;
+    for (uint32_t i = 0; good && qn_matmul_rung(i, m.n, m.n, &rung); i++) good = climb(t, &m, &rung);
     free_matrices(&m);
     return good;
 }

@@ -120,6 +120,20 @@ QN_API qn_status qn_kernels_wait(qn_kernels *kernels, uint64_t timeout_ns);
    Any thread. */
 QN_API bool qn_kernels_source(const char *name, qn_program_desc *desc);
 
+/* ---- the ladder ---- */
+
+/* One of the kernels in kernels/matmul, each faster than the one before: C = A B for contiguous row-major matrices of 32-bit
+   floats, A of m by k, B of k by n. Its parameters are (uint m, uint n, uint k, global const float *a, global const float *b,
+   global float *c), its name is matmul. They are there to be read and measured. */
+typedef struct qn_rung {
+    const char *file; /* for qn_kernels_source */
+    const char *adds; /* in a few words */
+    qn_range range;   /* of a launch for these m and n */
+} qn_rung;
+
+/* Rung `index` from the bottom, from 0. False: there are no more. Any thread. */
+QN_API bool qn_matmul_rung(uint32_t index, uint32_t m, uint32_t n, qn_rung *rung);
+
 /* ---- copying ---- */
 
 /* to = from, element by element; `from` is broadcast: where it has fewer dimensions they count as outer ones of size 1, and

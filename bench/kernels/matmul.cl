@@ -1,11 +1,11 @@
-// C = A * B for row-major float matrices: A is m by k, B is k by n, C is m by n. A ladder of kernels, each
-// faster than the one before on most devices. Sizes are multiples of the block a work-group computes, which
-// is given with each kernel. TILE and the block sizes may be set with -D.
+// C = A * B for row-major float matrices, to compare compilers with: A is m by k, B is k by n, C is m by n. Sizes are multiples
+// of the block a work-group computes, which is given with each kernel. TILE and the block sizes may be set with -D.
+// (The ladder that ships is kernels/matmul.)
 #ifndef TILE
 #define TILE 16
 #endif
 
-// Rung 1. One element of C a work-item, straight from global memory. Any size; any local size.
+// One element of C a work-item, straight from global memory. Any size; any local size.
 // Global size: n, m.
 kernel void matmul_naive(uint m, uint n, uint k, global const float *restrict a, global const float *restrict b,
                          global float *restrict c) {
@@ -16,7 +16,7 @@ kernel void matmul_naive(uint m, uint n, uint k, global const float *restrict a,
     c[row * n + column] = sum;
 }
 
-// Rung 2. A group computes a TILE by TILE block of C. It walks along k in steps of TILE and keeps the tiles
+// A group computes a TILE by TILE block of C. It walks along k in steps of TILE and keeps the tiles
 // of A and B of each step in local memory, so that each element is read from global memory once a group
 // rather than once a work-item. Global size: n, m; local size: TILE, TILE.
 kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void
@@ -35,7 +35,7 @@ matmul_tiled(uint m, uint n, uint k, global const float *restrict a, global cons
     c[row * n + column] = sum;
 }
 
-// Rung 3. As rung 2, and each work-item keeps PER by PER sums in registers: what it reads from local memory
+// As matmul_tiled, and each work-item keeps PER by PER sums in registers: what it reads from local memory
 // it uses PER times. A group computes a block of TILE*PER by TILE*PER. A work-item's elements are TILE apart,
 // so that neighbours touch neighbouring addresses. Global size: n/PER, m/PER; local size: TILE, TILE.
 #ifndef PER
@@ -77,7 +77,7 @@ matmul_registers(uint m, uint n, uint k, global const float *restrict a, global 
     }
 }
 
-// Rung 4. No local memory: a work-item keeps a strip of ROWS rows by 16 columns of C in float16 registers and
+// No local memory: a work-item keeps a strip of ROWS rows by 16 columns of C in float16 registers and
 // lets the cache do the sharing. The rung for processors with wide vector registers. Global size: n/16,
 // m/ROWS; any local size.
 #ifndef ROWS
