@@ -85,6 +85,7 @@ struct ast_record {
     QN__VEC(ast_field) fields;
     uint64_t size;
     uint32_t align;
+    ir_matrix matrix; /* a matrix fragment, which has no fields; element 0: none */
 };
 
 static inline bool qn__type_is_integer(const ast_type *t) {
@@ -101,6 +102,9 @@ static inline bool qn__type_is_scalar(const ast_type *t) {
 }
 static inline bool qn__type_is_record(const ast_type *t) {
     return t->kind == AST_STRUCT || t->kind == AST_UNION;
+}
+static inline bool qn__type_is_matrix(const ast_type *t) {
+    return t->kind == AST_STRUCT && t->record->matrix.element;
 }
 /* Element of a vector, else the type itself (unqualified). */
 static inline const ast_type *qn__type_element(const ast_type *t) {

@@ -53,7 +53,8 @@ typedef enum ast_special {
     SPECIAL_GET_FENCE,      /* of a generic pointer */
     SPECIAL_PRINTF,
     SPECIAL_PREFETCH,
-    SPECIAL_ASYNC, /* of library texts: variant 0 copies an element, 1 commits, 2 waits */
+    SPECIAL_MATRIX, /* on matrix fragments: variant is the ir_op */
+    SPECIAL_ASYNC,  /* of library texts: variant 0 copies an element, 1 commits, 2 waits */
     SPECIAL_COUNT
 } ast_special;
 

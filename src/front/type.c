@@ -171,6 +171,25 @@ const ast_type *qn__type_record(ast_types *types, ast_kind kind, const char *tag
     return type_intern(types, &key, NULL);
 }
 
+const ast_type *qn__type_matrix(ast_types *types, ir_matrix matrix, const ast_type *element, uint32_t share) {
+    static const char *const uses[IR_MATRIX_USES] = {"qn_use_a", "qn_use_b", "qn_use_accumulator"};
+    for (size_t i = 0; i < types->matrices.len; i++) {
+        const ir_matrix other = types->matrices.data[i]->record->matrix;
+        if (memcmp(&other, &matrix, sizeof other) == 0) return types->matrices.data[i];
+    }
+    const char *tag = qn__arena_printf(types->arena, "qn_matrix(%s, %u, %u, %s)", scalar_names[element->kind],
+                                       matrix.rows, matrix.columns, uses[matrix.use]);
+    const ast_type *type = qn__type_record(types, AST_STRUCT, tag);
+    ast_record *record = type->record;
+    record->is_named_by_typedef = record->is_complete = true;
+    record->matrix = matrix;
+    type_node *node = node_of(type);
+    node->type.size = record->size = (share * element->size + 3) / 4 * 4;
+    node->type.align = record->align = 4;
+    qn__vec_push(types->arena, &types->matrices, type);
+    return type;
+}
+
 const ast_type *qn__type_qualified(ast_types *types, const ast_type *type, unsigned quals, unsigned space) {
     if (type->quals == quals && type->space == space) return type;
     const ast_type *plain = type->unqualified;

@@ -10,6 +10,7 @@ typedef struct ast_types {
     const ast_type *scalars[AST_LAST_SCALAR + 1]; /* by ast_kind, AST_VOID too */
     const ast_type *vectors[AST_LAST_SCALAR + 1][17];
     const ast_type *event;
+    QN__VEC(const ast_type *) matrices;
     const ast_type *error; /* of an expression that was already complained about */
     const ast_type **slots;
     uint32_t len, cap; /* cap is a power of two */
@@ -34,6 +35,8 @@ const ast_type *qn__type_function(ast_types *types, const ast_type *result, cons
 const ast_type *qn__type_record(ast_types *types, ast_kind kind, const char *tag);
 /* How the bits of a scalar float are to be read. */
 const qn__float_format *qn__type_format(const ast_type *type);
+/* The matrix fragment of which a work-item holds `share` elements. */
+const ast_type *qn__type_matrix(ast_types *types, ir_matrix matrix, const ast_type *element, uint32_t share);
 /* The type with exactly these qualifiers and space; of an array, its elements get them too. */
 const ast_type *qn__type_qualified(ast_types *types, const ast_type *type, unsigned quals, unsigned space);
 /* The type with these qualifiers added. */

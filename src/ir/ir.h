@@ -113,6 +113,9 @@ typedef enum ir_rule {
     RULE_GROUP,       /* scalar number -> the same */
     RULE_GROUP_INDEX, /* any number (vectors too), i32 -> the first's type */
     RULE_BALLOT,
+    RULE_MATRIX, /* pointers to fragments, as attr.matrices tells; values of their elements */
+    RULE_MMA,
+    RULE_LDMATRIX,
     RULE_PRINTF,
     RULE_CALL,
     RULE_CONSTRUCT,
@@ -163,17 +166,18 @@ enum {
     IR_ATTR_CALLEE = 1 << 14,
     IR_ATTR_TARGET = 1 << 15,
     IR_ATTR_UNROLL = 1 << 16,
-    IR_ATTRS = (1 << 17) - 1,
-    IR_COMMUTES = 1 << 17, /* its first two operands may be swapped */
-    IR_SIGNED = 1 << 18,   /* it reads its operands as signed */
-    IR_UNSIGNED = 1 << 19, /* as unsigned */
-    IR_LOW = 1 << 20,      /* the low bits of its result are made of as many of its operands */
-    IR_SLOW = 1 << 21,     /* as long as several others */
-    IR_VARIES = 1 << 22,   /* work-items get different values, whatever they bring */
-    IR_LEVELS = 1 << 23,   /* all of its scope get the same, whatever they bring */
-    IR_WHOLE = 1 << 24,    /* its value tells of the group as it runs */
-    IR_SMALL = 1 << 25,    /* at most about the size of a work-group */
-    IR_POSITIVE = 1 << 26  /* never 0 */
+    IR_ATTR_MATRIX = 1 << 17,
+    IR_ATTRS = (1 << 18) - 1,
+    IR_COMMUTES = 1 << 18, /* its first two operands may be swapped */
+    IR_SIGNED = 1 << 19,   /* it reads its operands as signed */
+    IR_UNSIGNED = 1 << 20, /* as unsigned */
+    IR_LOW = 1 << 21,      /* the low bits of its result are made of as many of its operands */
+    IR_SLOW = 1 << 22,     /* as long as several others */
+    IR_VARIES = 1 << 23,   /* work-items get different values, whatever they bring */
+    IR_LEVELS = 1 << 24,   /* all of its scope get the same, whatever they bring */
+    IR_WHOLE = 1 << 25,    /* its value tells of the group as it runs */
+    IR_SMALL = 1 << 26,    /* at most about the size of a work-group */
+    IR_POSITIVE = 1 << 27  /* never 0 */
 };
 
 extern const ir_op_info qn__ir_ops[IR_OP_COUNT];
@@ -200,7 +204,9 @@ enum {
     IR_EXCLUSIVE = 1 << 6, /* group_scan */
     IR_ASYNC = 1 << 7,     /* copy: need not be done before async_wait */
     IR_BRANCH = 1 << 8,    /* if: work-items seldom differ; a branch, not both sides and selects */
-    IR_ACTIVE = 1 << 9     /* of a sub-group together: some of it may be elsewhere, those that come by act */
+    IR_ACTIVE = 1 << 9,    /* of a sub-group together: some of it may be elsewhere, those that come by act */
+    IR_TRANSPOSED =
+        1 << 10 /* matrix_load, matrix_store: columns lie together, not rows; ldmatrix: as its row says */
 };
 
 typedef enum ir_rounding {
@@ -238,6 +244,24 @@ uint64_t qn__ir_combine_identity(unsigned combine, ir_kind kind, bool exact);
 uint32_t qn__ir_combine_nothing(unsigned combine, ir_kind kind);
 
 enum { IR_FENCE_LOCAL = 1, IR_FENCE_GLOBAL = 2 };
+
+/* A fragment of a matrix, which the work-items of a sub-group hold together, each a share of its elements. */
+typedef enum ir_matrix_element {
+    IR_MATRIX_NONE,
+#define ELEMENT(ID, name, kind, uses) IR_MATRIX_##ID,
+#include "ir/matrices.def"
+    IR_MATRIX_ELEMENTS
+} ir_matrix_element;
+
+typedef enum ir_matrix_use { IR_USE_A, IR_USE_B, IR_USE_ACCUMULATOR, IR_MATRIX_USES } ir_matrix_use;
+
+typedef struct ir_matrix {
+    uint8_t element;       /* ir_matrix_element; 0: none */
+    uint8_t rows, columns; /* 8, 16, 32 or 64 */
+    uint8_t use;           /* ir_matrix_use */
+} ir_matrix;
+
+enum { IR_MATRICES = 3 }; /* that an instruction tells of, at most */
 
 /* ---- values, instructions, regions ---- */
 
@@ -280,6 +304,7 @@ typedef struct ir_var {
     uint64_t size;    /* bytes */
     uint32_t align;
     ir_debug_type debug;
+    ir_matrix matrix; /* a fragment, or an array of them; element 0: none */
 } ir_var;
 
 typedef struct ir_attr {
@@ -295,13 +320,14 @@ typedef struct ir_attr {
             int64_t offset;
             uint64_t size; /* copy, prefetch */
         };
-        uint32_t dim;        /* queries */
-        uint32_t index;      /* local, global, printf */
-        uint8_t rounding;    /* conversions */
-        ir_var *var;         /* var */
-        ir_function *callee; /* call */
-        ir_instr *target;    /* break, continue */
-        int32_t unroll;      /* loop: 0 no hint, 1 do not unroll, n > 1 that often, -1 fully */
+        uint32_t dim;                    /* queries */
+        uint32_t index;                  /* local, global, printf */
+        uint8_t rounding;                /* conversions */
+        ir_var *var;                     /* var */
+        ir_function *callee;             /* call */
+        ir_instr *target;                /* break, continue */
+        ir_matrix matrices[IR_MATRICES]; /* of the pointers among the operands; what follows the last is 0 */
+        int32_t unroll;                  /* loop: 0 no hint, 1 do not unroll, n > 1 that often, -1 fully */
     };
 } ir_attr;
 

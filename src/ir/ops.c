@@ -10,44 +10,46 @@
 #define FOLDABLE(...)     SECOND(__VA_ARGS__, 1, ~)
 
 /* The words of the column `has`; flags lie above the rest. */
-#define FLAG(bit) ((uint64_t)IR_##bit << 32)
-#define NONE      0u
-#define COMMUTES  IR_COMMUTES
-#define SIGNED    IR_SIGNED
-#define UNSIGNED  IR_UNSIGNED
-#define LOW       IR_LOW
-#define SLOW      IR_SLOW
-#define VARIES    IR_VARIES
-#define LEVELS    IR_LEVELS
-#define WHOLE     IR_WHOLE
-#define SMALL     IR_SMALL
-#define POSITIVE  IR_POSITIVE
-#define LANE      IR_ATTR_LANE
-#define LANES     IR_ATTR_LANES
-#define ALIGN     IR_ATTR_ALIGN
-#define OFFSET    IR_ATTR_OFFSET
-#define SIZE      IR_ATTR_SIZE
-#define ORDER     IR_ATTR_ORDER
-#define FAIL      IR_ATTR_FAIL
-#define SCOPE     IR_ATTR_SCOPE
-#define COMBINE   IR_ATTR_COMBINE
-#define FENCES    IR_ATTR_FENCE
-#define DIM       IR_ATTR_DIM
-#define INDEX     IR_ATTR_INDEX
-#define ROUNDING  IR_ATTR_ROUNDING
-#define VARIABLE  IR_ATTR_VAR
-#define CALLEE    IR_ATTR_CALLEE
-#define TARGET    IR_ATTR_TARGET
-#define UNROLL    IR_ATTR_UNROLL
-#define ACCESS    (ALIGN | OFFSET | VOLATILE)
-#define ATOMIC    (ACCESS | ORDER | SCOPE)
-#define NSW       FLAG(NSW)
-#define VOLATILE  FLAG(VOLATILE)
-#define READONLY  FLAG(READONLY)
-#define EXCLUSIVE FLAG(EXCLUSIVE)
-#define ASYNC     FLAG(ASYNC)
-#define BRANCH    FLAG(BRANCH)
-#define ACTIVE    FLAG(ACTIVE)
+#define FLAG(bit)  ((uint64_t)IR_##bit << 32)
+#define NONE       0u
+#define COMMUTES   IR_COMMUTES
+#define SIGNED     IR_SIGNED
+#define UNSIGNED   IR_UNSIGNED
+#define LOW        IR_LOW
+#define SLOW       IR_SLOW
+#define VARIES     IR_VARIES
+#define LEVELS     IR_LEVELS
+#define WHOLE      IR_WHOLE
+#define SMALL      IR_SMALL
+#define POSITIVE   IR_POSITIVE
+#define LANE       IR_ATTR_LANE
+#define LANES      IR_ATTR_LANES
+#define ALIGN      IR_ATTR_ALIGN
+#define OFFSET     IR_ATTR_OFFSET
+#define SIZE       IR_ATTR_SIZE
+#define ORDER      IR_ATTR_ORDER
+#define FAIL       IR_ATTR_FAIL
+#define SCOPE      IR_ATTR_SCOPE
+#define COMBINE    IR_ATTR_COMBINE
+#define FENCES     IR_ATTR_FENCE
+#define DIM        IR_ATTR_DIM
+#define INDEX      IR_ATTR_INDEX
+#define ROUNDING   IR_ATTR_ROUNDING
+#define VARIABLE   IR_ATTR_VAR
+#define CALLEE     IR_ATTR_CALLEE
+#define TARGET     IR_ATTR_TARGET
+#define UNROLL     IR_ATTR_UNROLL
+#define MATRIX     IR_ATTR_MATRIX
+#define ACCESS     (ALIGN | OFFSET | VOLATILE)
+#define ATOMIC     (ACCESS | ORDER | SCOPE)
+#define NSW        FLAG(NSW)
+#define VOLATILE   FLAG(VOLATILE)
+#define READONLY   FLAG(READONLY)
+#define EXCLUSIVE  FLAG(EXCLUSIVE)
+#define ASYNC      FLAG(ASYNC)
+#define BRANCH     FLAG(BRANCH)
+#define ACTIVE     FLAG(ACTIVE)
+#define TRANSPOSED FLAG(TRANSPOSED)
 
 /* The flags of all ops of a rule. */
 #define RULE_FLAGS(rule)                                                                                     \
@@ -76,8 +78,9 @@ const char *const qn__ir_kind_names[IR_KIND_COUNT] = {"void", "bool", "i8",  "i1
                                                       "i64",  "f16",  "f32", "f64", "ptr"};
 const char *const qn__ir_space_names[IR_SPACE_COUNT] = {"private", "global", "constant",
                                                         "local",   "param",  "generic"};
-const char *const qn__ir_flag_names[IR_FLAG_COUNT] = {
-    "nsw", "nuw", "contract", "fast", "volatile", "readonly", "exclusive", "async", "branch", "active"};
+const char *const qn__ir_flag_names[IR_FLAG_COUNT] = {"nsw",      "nuw",      "contract",  "fast",
+                                                      "volatile", "readonly", "exclusive", "async",
+                                                      "branch",   "active",   "transposed"};
 const char *const qn__ir_rounding_names[IR_ROUNDING_COUNT] = {"even", "zero", "up", "down"};
 const char *const qn__ir_order_names[IR_ORDER_COUNT] = {"relaxed", "acquire", "release", "acq_rel",
                                                         "seq_cst"};

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ir/lexer.h"
+#include "ir/matrix.h"
 #include "util/map.h"
 
 /* Zero-filled objects larger than this are refused, so that a short text cannot ask for much memory. */
@@ -175,7 +176,25 @@ static ir_loc parse_loc(parser *p) {
 
 /* ---- attributes ---- */
 
-/* var: [string] [size n] [align n] [debug [signed] TYPE ['[' n ']' ...]] */
+/* 'matrix' element rows columns use */
+static ir_matrix parse_matrix(parser *p) {
+    const char *elements[IR_MATRIX_ELEMENTS];
+    for (unsigned i = 0; i < IR_MATRIX_ELEMENTS; i++) elements[i] = qn__ir_matrix_elements[i].name;
+    ir_lexer *lex = &p->lex;
+    ir_matrix m = {0};
+    m.element = (uint8_t)qn__ir_lex_choice(lex, elements, IR_MATRIX_ELEMENTS, "an element of matrices");
+    m.rows = (uint8_t)qn__ir_lex_unsigned(lex, UINT8_MAX);
+    m.columns = (uint8_t)qn__ir_lex_unsigned(lex, UINT8_MAX);
+    m.use = (uint8_t)qn__ir_lex_choice(lex, qn__ir_matrix_uses, IR_MATRIX_USES, "a, b or accumulator");
+    return m;
+}
+
+static void parse_matrices(parser *p, ir_instr *instr) {
+    for (unsigned i = 0; i < IR_MATRICES && qn__ir_lex_accept_word(&p->lex, "matrix"); i++)
+        instr->attr.matrices[i] = parse_matrix(p);
+}
+
+/* var: [string] [size n] [align n] [matrix ...] [debug [signed] TYPE ['[' n ']' ...]] */
 static void parse_var(parser *p, ir_instr *instr) {
     ir_lexer *lex = &p->lex;
     ir_var *var = QN__NEW(lex->arena, ir_var);
@@ -184,6 +203,7 @@ static void parse_var(parser *p, ir_instr *instr) {
     if (lex->token.kind == IR_TOKEN_STRING) var->name = qn__ir_lex_string(lex);
     if (qn__ir_lex_accept_word(lex, "size")) var->size = qn__ir_lex_unsigned(lex, UINT64_MAX);
     if (qn__ir_lex_accept_word(lex, "align")) var->align = parse_u32(p);
+    if (qn__ir_lex_accept_word(lex, "matrix")) var->matrix = parse_matrix(p);
     if (!qn__ir_lex_accept_word(lex, "debug")) return;
     var->debug.is_signed = qn__ir_lex_accept_word(lex, "signed");
     var->debug.type = parse_type(p);
@@ -297,6 +317,7 @@ static void parse_attrs(parser *p, ir_instr *instr) {
     while (parse_attr(p, instr, uses)) {
     }
     if (uses & IR_ATTR_VAR) parse_var(p, instr);
+    if (uses & IR_ATTR_MATRIX) parse_matrices(p, instr);
     if (uses & IR_ATTR_CALLEE && p->calls.len != calls + 1)
         qn__ir_lex_fail(&p->lex, "expected one @function");
     if (uses & IR_ATTR_TARGET && !instr->attr.target)

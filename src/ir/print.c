@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ir/internal.h"
+#include "ir/matrix.h"
 #include "util/map.h"
 
 typedef struct printer {
@@ -223,12 +224,18 @@ static void put_label(printer *p, const ir_instr *construct) {
 
 /* ---- attributes ---- */
 
+static void put_matrix(qn__buf *out, ir_matrix m) {
+    const char *use = m.use < IR_MATRIX_USES ? qn__ir_matrix_uses[m.use] : "?";
+    qn__buf_printf(out, " matrix %s %u %u %s", qn__ir_matrix_info(m)->name, m.rows, m.columns, use);
+}
+
 static void put_var(qn__buf *out, const ir_var *var) {
     if (var->name) {
         qn__buf_putc(out, ' ');
         put_text(out, var->name);
     }
     qn__buf_printf(out, " size %llu align %u", (unsigned long long)var->size, var->align);
+    if (var->matrix.element) put_matrix(out, var->matrix);
     if (var->debug.type.kind == IR_VOID) return;
     qn__buf_puts(out, var->debug.is_signed ? " debug signed " : " debug ");
     put_type(out, var->debug.type);
@@ -293,6 +300,8 @@ static void put_attrs(printer *p, const ir_instr *instr) {
     if (uses & IR_ATTR_TARGET || instr->op == IR_BLOCK || instr->op == IR_LOOP)
         put_label(p, uses & IR_ATTR_TARGET ? attr->target : instr);
     if (uses & IR_ATTR_UNROLL) put_unroll(out, attr->unroll);
+    for (unsigned i = 0; i < IR_MATRICES && uses & IR_ATTR_MATRIX && attr->matrices[i].element; i++)
+        put_matrix(out, attr->matrices[i]);
 }
 
 static void put_loc(qn__buf *out, ir_loc loc) {

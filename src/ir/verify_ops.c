@@ -1,6 +1,7 @@
 /* The verifier's rules about one instruction by itself: the types that its rule in ops.def asks for, and its
    attributes and flags. */
 #include "ir/internal.h"
+#include "ir/matrix.h"
 
 /* ---- types ---- */
 
@@ -217,6 +218,82 @@ static const char *broken_group(const ir_instr *instr) {
     }
 }
 
+/* ---- matrix fragments ---- */
+
+static unsigned num_matrices(const ir_instr *instr) {
+    unsigned count = 0;
+    while (count < IR_MATRICES && instr->attr.matrices[count].element) count++;
+    return count;
+}
+
+static bool is_element(const ir_instr *instr, ir_type t) {
+    return is_scalar(t, qn__ir_matrix_info(instr->attr.matrices[0])->kind);
+}
+
+/* Operands that follow the pointers to fragments, and the result. */
+static const char *broken_matrix_values(const ir_instr *instr) {
+    switch (instr->op) {
+    case IR_MATRIX_FILL:
+        return is_element(instr, operand(instr, 1)) ? NULL : "operand 1 must be of the element's type";
+    case IR_MATRIX_LOAD:
+    case IR_MATRIX_STORE:
+        if (operand(instr, 1).kind != IR_PTR) return "operand 1 must be a pointer";
+        if (instr->op == IR_MATRIX_STORE && !is_writable(operand(instr, 1)))
+            return "its address space cannot be written";
+        return is_scalar(operand(instr, 2), IR_I64) ? NULL : "operand 2 must be i64";
+    case IR_MATRIX_GET:
+    case IR_MATRIX_SET:
+        if (!is_scalar(operand(instr, 1), IR_I32)) return "operand 1 must be i32";
+        return is_element(instr, instr->num_results ? result(instr) : operand(instr, 2))
+                   ? NULL
+                   : "the element must be of its type";
+    case IR_MATRIX_ROW:
+    case IR_MATRIX_COLUMN:
+        if (!is_scalar(operand(instr, 0), IR_I32)) return "operand 0 must be i32";
+        /* fallthrough */
+    case IR_MATRIX_LENGTH: return is_scalar(result(instr), IR_I32) ? NULL : "the result must be i32";
+    default: return NULL;
+    }
+}
+
+static const char *broken_matrix(const ir_instr *instr) {
+    const ir_matrix *m = instr->attr.matrices;
+    const bool is_query = qn__ir_ops[instr->op].effects == IR_EFFECT_QUERY;
+    const unsigned count = num_matrices(instr);
+    unsigned wanted = instr->op == IR_MATRIX_MULTIPLY_ADD ? 3 : instr->op == IR_MATRIX_CONVERT ? 2 : 1;
+    if (count != wanted) return "it does not tell of as many matrices as it takes";
+    for (unsigned i = 0; i < count; i++) {
+        if (!qn__ir_matrix_valid(m[i])) return "there is no such matrix";
+        if (!is_query && !qn__ir_same(operand(instr, i), qn__ir_pointer(IR_PRIVATE)))
+            return "a fragment is given by a pointer to private memory";
+    }
+    if (instr->op == IR_MATRIX_CONVERT && (m[0].rows != m[1].rows || m[0].columns != m[1].columns))
+        return "a conversion keeps the shape";
+    if (instr->op == IR_MATRIX_MULTIPLY_ADD && !qn__ir_matrix_has_product(m[0], m[1], m[2]))
+        return "there is no such product";
+    return broken_matrix_values(instr);
+}
+
+static const char *broken_mma(const ir_instr *instr) {
+    if (num_matrices(instr) != IR_MATRICES) return "it tells of three matrices";
+    if (!instr->num_results || instr->num_operands <= instr->num_results) return "operands are missing";
+    for (uint32_t i = 0; i < instr->num_operands; i++) {
+        const ir_type wanted = i < instr->num_results ? instr->results[i]->type : qn__ir_type(IR_I32, 1);
+        if (!qn__ir_same(operand(instr, i), wanted)) return "operands are words, or of the sum's type";
+    }
+    return NULL;
+}
+
+static const char *broken_ldmatrix(const ir_instr *instr) {
+    if (!qn__ir_same(operand(instr, 0), qn__ir_pointer(IR_LOCAL_SPACE)))
+        return "operand 0 must be a pointer to local memory";
+    for (uint32_t i = 0; i < instr->num_results; i++)
+        if (!is_scalar(instr->results[i]->type, IR_I32)) return "the results must be i32";
+    return instr->num_results == 1 || instr->num_results == 2 || instr->num_results == 4
+               ? NULL
+               : "it gives 1, 2 or 4 words";
+}
+
 static const char *broken_event(const ir_instr *instr) {
     return is_scalar(operand(instr, 0), IR_I32) && (!instr->num_results || is_scalar(result(instr), IR_I32))
                ? NULL
@@ -285,6 +362,9 @@ const char *qn__ir_broken_types(const ir_function *function, const ir_instr *ins
     case RULE_GROUP:
     case RULE_GROUP_INDEX:
     case RULE_BALLOT: return broken_group(instr);
+    case RULE_MATRIX: return broken_matrix(instr);
+    case RULE_MMA: return broken_mma(instr);
+    case RULE_LDMATRIX: return broken_ldmatrix(instr);
     case RULE_EVENT: return broken_event(instr);
     case RULE_PRINTF: return broken_printf(instr);
     case RULE_CALL: return broken_call(function, instr);

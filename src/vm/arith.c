@@ -142,6 +142,9 @@ static uint64_t double_bits(double value) {
 #define CLASS_RULE_GROUP                                               OTHER
 #define CLASS_RULE_GROUP_INDEX                                         OTHER
 #define CLASS_RULE_BALLOT                                              OTHER
+#define CLASS_RULE_MATRIX                                              OTHER
+#define CLASS_RULE_MMA                                                 OTHER
+#define CLASS_RULE_LDMATRIX                                            OTHER
 #define CLASS_RULE_PRINTF                                              OTHER
 #define CLASS_RULE_CALL                                                OTHER
 #define CLASS_RULE_CONSTRUCT                                           OTHER

@@ -3,7 +3,7 @@
    `; ---`; a case is
 
        ; RUN: simplify dce            the passes, in order (or `pipeline N` for the whole of level N)
-       ; TARGET: f16                   what the target lacks, if anything
+       ; TARGET: lacks-f16 arch=80     what the target is like, if that matters
        module text
        ; EXPECT                       the rest is the module that must come out, in any numbering
        module text
@@ -40,11 +40,19 @@ static const char *directive(qn__arena *arena, const char **from, const char *ke
     return qn__arena_strndup(arena, found, (size_t)(*from - found));
 }
 
-/* Words as in target/target.def, "lacks-f16". */
+/* Words as in target/target.def, "lacks-f16", and numbers, "arch=80". */
 static qn__target target_of(const test_case *c, qn__arena *arena, const char *text) {
     qn__target target = {0};
     char *words = qn__arena_strdup(arena, text ? text : ""), *rest = NULL;
     for (char *word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        const char *value = strchr(word, '=');
+        if (value) {
+            const qn__str name = {word, (size_t)(value - word)};
+            uint32_t *number = (uint32_t *)(uintptr_t)qn__target_number(&target, name);
+            if (!number) complain(c, "TARGET", word, "");
+            *number = (uint32_t)strtoul(value + 1, NULL, 10);
+            continue;
+        }
         const qn__trait trait = qn__trait_by_name(qn__str_of(word));
         if (!trait) complain(c, "TARGET", word, "");
         qn__set_trait(&target, trait, true);

@@ -210,6 +210,7 @@ static qn__lower_special *const specials[SPECIAL_COUNT] = {
     [SPECIAL_PRINTF] = qn__lower_printf,
     [SPECIAL_PREFETCH] = qn__lower_prefetch,
     [SPECIAL_ASYNC] = qn__lower_async,
+    [SPECIAL_MATRIX] = qn__lower_matrix,
 };
 
 ir_value *qn__lower_builtin(lower *l, ast_expr *e) {

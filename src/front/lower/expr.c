@@ -208,7 +208,7 @@ static ir_value *assign(lower *l, ast_expr *e) {
         lower_place place = qn__lower_place(l, e->a);
         qn__lower_at(l, e->loc);
         uint32_t align = place.align < source.align ? place.align : source.align;
-        if (e->type->size) qn__ir_copy(&l->b, place.pointer, source.pointer, e->type->size, align);
+        qn__lower_object_copy(l, place.pointer, source.pointer, e->type, align);
         return place.pointer;
     }
     ir_value *v = qn__lower_value(l, e->b);

@@ -96,6 +96,8 @@ ir_value *qn__lower_address(lower *l, ast_expr *lvalue, ir_type pointer);
 /* The object that a record-typed expression stands for; for a value it may be a temporary. */
 lower_place qn__lower_record(lower *l, ast_expr *e);
 void qn__lower_record_copy(lower *l, ir_value *to, uint32_t align, ast_expr *from);
+/* A record's bytes, or a matrix fragment. */
+void qn__lower_object_copy(lower *l, ir_value *to, ir_value *from, const ast_type *type, uint32_t align);
 /* Flags of a load through the pointer value `e`. */
 uint16_t qn__lower_pointer_flags(const lower *l, const ast_expr *e);
 
@@ -150,7 +152,7 @@ bool qn__lower_ends_in_jump(const ast_stmt *stmt);
    returns. */
 bool qn__lower_find(ast_stmt *stmt, bool (*visit)(const ast_stmt *stmt, const void *user), const void *user);
 
-/* ---- built-ins: builtin.c, memory.c, atomic.c, group.c ---- */
+/* ---- built-ins: builtin.c, memory.c, atomic.c, group.c, matrix.c ---- */
 
 typedef ir_value *qn__lower_special(lower *l, ast_expr *e);
 ir_value *qn__lower_builtin(lower *l, ast_expr *e);
@@ -162,6 +164,7 @@ qn__lower_special qn__lower_fence, qn__lower_atomic_old, qn__lower_atomic_inc, q
 qn__lower_special qn__lower_query, qn__lower_linear_id, qn__lower_barrier, qn__lower_group_vote,
     qn__lower_group_broadcast, qn__lower_group_reduce, qn__lower_group_scan, qn__lower_sub_group_shuffle,
     qn__lower_ballot;
+qn__lower_special qn__lower_matrix;
 /* The combination for a type, from its signed form: smin becomes umin or fmin. */
 ir_combine qn__lower_combine(int32_t combine, const ast_type *type);
 unsigned qn__lower_fence_bits(const ast_expr *flags);

@@ -349,6 +349,9 @@ static ir_debug_type debug_type(const ast_type *type) {
 
 ir_value *qn__lower_temporary(lower *l, const ast_type *type, const char *name, uint32_t align) {
     ir_var var = {.name = name, .size = type->size, .align = align, .debug = debug_type(type)};
+    const ast_type *element = type;
+    while (element->kind == AST_ARRAY) element = element->base;
+    if (qn__type_is_matrix(element)) var.matrix = element->record->matrix;
     if (align < type->align) var.align = type->align;
     return qn__ir_variable(&l->b, var);
 }

@@ -181,8 +181,8 @@ lower_place qn__lower_record(lower *l, ast_expr *e) {
 void qn__lower_record_copy(lower *l, ir_value *to, uint32_t align, ast_expr *from) {
     lower_place source = qn__lower_record(l, from);
     qn__lower_at(l, from->loc);
-    if (from->type->size && source.pointer)
-        qn__ir_copy(&l->b, to, source.pointer, from->type->size, align < source.align ? align : source.align);
+    if (source.pointer)
+        qn__lower_object_copy(l, to, source.pointer, from->type, align < source.align ? align : source.align);
 }
 
 /* The parameter that an lvalue is a part of, without a pointer in between; or NULL. */

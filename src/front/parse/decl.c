@@ -75,6 +75,7 @@ static const ast_type *default_space(front_parser *p, const ast_type *type, bool
 static const ast_type *check_file_space(front_parser *p, const front_declarator *declarator,
                                         const ast_type *type) {
     if (qn__type_is_error(p->types, type) || type->space == IR_CONSTANT_SPACE) return type;
+    if (!qn__matrix_place(p, type, declarator->loc)) return p->types->error;
     if (qn__type_is_opaque(type) || type->space == IR_GLOBAL_SPACE) return type;
     qn__diag_error(p->diag, declarator->loc,
                    "variable '%s' at file scope must be in the __constant or __global address space",
@@ -97,7 +98,7 @@ static void check_block_space(front_parser *p, const front_specifiers *specifier
     const ast_type *type = declarator->type;
     const char *name = declarator->name->data;
     qn__touch_image_type(p, type, declarator->loc);
-    if (qn__type_is_opaque(type)) return;
+    if (qn__type_is_opaque(type) || !qn__matrix_place(p, type, declarator->loc)) return;
     if (type->space == IR_GLOBAL_SPACE && (specifiers->is_static || specifiers->is_extern)) return;
     if (specifiers->is_extern && type->space != IR_CONSTANT_SPACE) {
         qn__diag_error(p->diag, declarator->loc,

@@ -13,6 +13,7 @@ static const ast_type *pointer_to(front_parser *p, const ast_type *pointee, fron
         qn__diag_error(p->diag, loc, "pointers to images and samplers are not allowed in OpenCL C");
         return p->types->error;
     }
+    if (!qn__matrix_place(p, pointee, loc)) return p->types->error;
     const ast_type *type = qn__type_pointer(p->types, pointee);
     if (qn__type_is_error(p->types, type) && !qn__type_is_error(p->types, pointee))
         qn__diag_error(p->diag, loc, "type is nested too deeply");
@@ -182,7 +183,8 @@ static const ast_type *parse_pointers(front_parser *p, const ast_type *type, fro
         front_loc loc = qn__here(p);
         unsigned quals = 0, space = IR_PRIVATE;
         qn__advance(p);
-        if (!declarator->has_space && type->space == IR_PRIVATE && qn__has_generic(p))
+        if (!declarator->has_space && type->space == IR_PRIVATE && qn__has_generic(p) &&
+            !qn__type_is_matrix(type))
             type = qn__type_qualified(p->types, type, type->quals, IR_GENERIC_SPACE);
         declarator->has_space = false;
         for (;; qn__advance(p)) {

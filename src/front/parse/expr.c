@@ -68,6 +68,7 @@ static ast_expr *unknown_name(front_parser *p, const front_token *token) {
         }
     }
     ast_expr *constant = qn__sema_image_constant(p, name, token->loc);
+    if (!constant) constant = qn__sema_matrix_constant(p, name, token->loc);
     if (constant) return constant;
     if (qn__builtin_exists(name)) {
         qn__diag_error(p->diag, token->loc, "built-in function '%s' can only be called", token->name->data);
@@ -251,6 +252,13 @@ static ast_expr *size_of(front_parser *p, const ast_type *type, unsigned what, f
     if (what == FRONT_T_VEC_STEP) {
         unsigned lanes = qn__type_lanes(type);
         return qn__expr_int(p, p->types->scalars[AST_INT], lanes == 3 ? 4 : lanes, loc);
+    }
+    const ast_type *element = type;
+    while (element->kind == AST_ARRAY) element = element->base;
+    if (qn__type_is_matrix(element)) {
+        qn__diag_error(p->diag, loc, "a matrix fragment has no size in bytes that all devices agree on");
+        qn__diag_hint(p->diag, "qn_matrix_length tells the elements of a work-item's share");
+        return qn__expr_error(p, loc);
     }
     if (!qn__type_is_complete(type) && type->kind != AST_VOID) {
         qn__diag_error(p->diag, loc, "size of incomplete type '%s'", qn__type_text(p, type));

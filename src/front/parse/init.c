@@ -347,6 +347,14 @@ ast_init *qn__parse_initializer(front_parser *p, const ast_type **type) {
         skip_initializer(&s);
         return init;
     }
+    const ast_type *element = object;
+    while (element->kind == AST_ARRAY) element = element->base;
+    if (qn__type_is_matrix(element) && qn__peek(p, FRONT_T_LBRACE)) {
+        qn__diag_error(p->diag, qn__here(p), "a matrix fragment has no initializer in braces");
+        qn__diag_hint(p->diag, "qn_matrix_fill gives its elements a value");
+        skip_initializer(&s);
+        return init;
+    }
     if (qn__peek(p, FRONT_T_LBRACE)) {
         object = init_braced(&s, object, 0, NULL);
     } else {

@@ -291,6 +291,17 @@ ast_expr *qn__sema_image_call(front_parser *p, qn__str name, ast_expr **args, si
 ast_expr *qn__sema_image_constant(front_parser *p, qn__str name, front_loc loc);
 ast_expr *qn__sema_sampler(front_parser *p, ast_expr *e, const ast_type *type);
 
+/* ---- front/sema/matrix.c ---- */
+
+/* qn_matrix(element, rows, columns, use). */
+const ast_type *qn__sema_matrix_type(front_parser *p, const ast_type *element, int64_t rows, int64_t columns,
+                                     int64_t use, front_loc loc);
+ast_expr *qn__sema_matrix_call(front_parser *p, qn__str name, ast_expr **args, size_t num_args,
+                               front_loc loc);
+ast_expr *qn__sema_matrix_constant(front_parser *p, qn__str name, front_loc loc);
+/* Whether an object of the type may be where it is declared; else there is an error. */
+bool qn__matrix_place(front_parser *p, const ast_type *type, front_loc loc);
+
 /* ---- front/sema/foreign.c ---- */
 
 /* A word of another language that begins a declaration. */

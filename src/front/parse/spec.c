@@ -36,6 +36,7 @@ bool qn__is_type_start(front_parser *p, const front_token *token) {
     case FRONT_T_ATOMIC:
     case FRONT_T_COMPLEX:
     case FRONT_T_IMAGINARY:
+    case FRONT_T_MATRIX:
     case FRONT_T_TYPEOF: return true;
     case FRONT_T_IDENTIFIER: {
         front_symbol *symbol = qn__lookup(p, token->name);
@@ -92,6 +93,12 @@ static bool check_field_type(front_parser *p, front_declarator *declarator) {
     }
     if (type->kind == AST_EVENT) {
         qn__diag_error(p->diag, declarator->loc, "an event_t cannot be a member of a struct or union");
+        return false;
+    }
+    const ast_type *element = type;
+    while (element->kind == AST_ARRAY) element = element->base;
+    if (qn__type_is_matrix(element)) {
+        qn__diag_error(p->diag, declarator->loc, "a matrix fragment cannot be a member of a struct or union");
         return false;
     }
     if (qn__type_is_opaque(type)) {
@@ -482,6 +489,23 @@ static const ast_type *parse_typeof(front_parser *p) {
     return type;
 }
 
+/* matrix: 'qn_matrix' '(' type-name ',' rows ',' columns ',' use ')' */
+static const ast_type *parse_matrix(front_parser *p) {
+    const front_loc loc = qn__here(p);
+    int64_t numbers[3] = {0};
+    static const char *const what[] = {"number of rows", "number of columns", "use of a matrix fragment"};
+    qn__advance(p);
+    if (!qn__expect(p, FRONT_T_LPAREN, "after 'qn_matrix'")) return p->types->error;
+    const ast_type *element = qn__parse_type_name(p);
+    for (size_t i = 0; i < QN__COUNT(numbers); i++) {
+        qn__expect(p, FRONT_T_COMMA, "in qn_matrix(type, rows, columns, use)");
+        if (p->panic || !qn__parse_constant(p, what[i], &numbers[i], NULL)) element = p->types->error;
+    }
+    qn__expect(p, FRONT_T_RPAREN, "after the use of a matrix fragment");
+    if (p->panic) return p->types->error;
+    return qn__sema_matrix_type(p, element, numbers[0], numbers[1], numbers[2], loc);
+}
+
 static bool is_size_name(const front_name *name) {
     static const char *const names[] = {"size_t", "ptrdiff_t", "intptr_t", "uintptr_t"};
     for (size_t i = 0; i < QN__COUNT(names); i++)
@@ -532,11 +556,13 @@ static bool type_specifier(front_parser *p, specifier_state *state) {
     case FRONT_T_STRUCT:
     case FRONT_T_UNION:
     case FRONT_T_ENUM:
+    case FRONT_T_MATRIX:
     case FRONT_T_TYPEOF:
         if (state->words) return false;
         state->words += WORD_OTHER;
         state->other = qn__peek(p, FRONT_T_ENUM)     ? parse_enum(p)
                        : qn__peek(p, FRONT_T_TYPEOF) ? parse_typeof(p)
+                       : qn__peek(p, FRONT_T_MATRIX) ? parse_matrix(p)
                                                      : parse_record(p);
         return true;
     case FRONT_T_READ_ONLY:

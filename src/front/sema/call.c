@@ -400,6 +400,7 @@ ast_expr *qn__sema_call_name(front_parser *p, front_name *name, ast_expr **args,
     if (!e) e = call_builtin(p, text, args, num_args, loc);
     if (!e) e = call_library_helper(p, text, args, num_args, loc, end);
     if (!e) e = qn__sema_space_call(p, text, args, num_args, loc);
+    if (!e) e = qn__sema_matrix_call(p, text, args, num_args, loc);
     if (!e) e = qn__sema_image_call(p, text, args, num_args, loc);
     if (!e && num_args) e = call_compiler(p, text, args, num_args, loc);
     return e ? e : undeclared(p, name, loc);

@@ -33,7 +33,7 @@ static void check_parameter(front_parser *p, const ast_decl *param) {
                          "use uint or ulong");
     else if (type->kind == AST_BOOL)
         refuse_parameter(p, param, "has no size that host and device agree on", "use int or uchar");
-    else if (type->kind == AST_EVENT)
+    else if (type->kind == AST_EVENT || qn__type_is_matrix(type))
         refuse_parameter(p, param, "cannot be passed to a kernel", NULL);
     else if (qn__type_is_record(type) && qn__type_contains(type, AST_POINTER))
         refuse_parameter(p, param, "contains a pointer", "pass the pointer as a parameter of its own");
