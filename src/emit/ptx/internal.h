@@ -123,6 +123,8 @@ static inline bool qn__ptx_is_operand(char c) {
     const uint64_t lower = UINT64_C(1) << '=' | UINT64_C(1) << '$' | UINT64_C(1) << '#';
     return (unsigned char)c < HALF ? lower >> c & 1 : c == '~';
 }
+/* The same with the operands in an array; the pattern lives as long as the kernel. */
+void qn__ptx_list(ptx_emitter *e, const char *pattern, const ptx_operand *operands, uint32_t count);
 void qn__ptx_label(ptx_emitter *e, uint32_t label);
 ptx_operand qn__ptx_new(ptx_emitter *e, ptx_class cls);
 /* "op result, a[, b[, c]]" with a new result. */
@@ -204,6 +206,7 @@ bool qn__ptx_async(ptx_emitter *e, const ir_instr *instr);  /* async.c */
 bool qn__ptx_atomic(ptx_emitter *e, const ir_instr *instr); /* atomic.c */
 bool qn__ptx_query(ptx_emitter *e, const ir_instr *instr);  /* query.c */
 bool qn__ptx_group(ptx_emitter *e, const ir_instr *instr);  /* group.c */
+bool qn__ptx_matrix(ptx_emitter *e, const ir_instr *instr); /* matrix.c */
 
 /* Two values of a kind joined (reductions, compare-and-swap loops). */
 ptx_operand qn__ptx_combine(ptx_emitter *e, ir_combine combine, ir_kind kind, ptx_operand a, ptx_operand b);

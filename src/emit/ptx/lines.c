@@ -63,6 +63,23 @@ void qn__ptx(ptx_emitter *e, const char *pattern, ...) {
     qn__vec_push(e->arena, &e->lines, l);
 }
 
+void qn__ptx_list(ptx_emitter *e, const char *pattern, const ptx_operand *operands, uint32_t count) {
+    const uint32_t first = (uint32_t)e->operands.len;
+    for (const char *p = pattern; *p && count; p++) {
+        if (!qn__ptx_is_operand(*p)) continue;
+        ptx_operand a = *operands++;
+        a.is_def = *p == '=';
+        qn__vec_push(e->arena, &e->operands, a);
+        count--;
+    }
+    const ptx_line l = {.text = pattern,
+                        .first_operand = first,
+                        .num_operands = (uint32_t)e->operands.len - first,
+                        .kind = PTX_LINE_OTHER,
+                        .is_pattern = true};
+    qn__vec_push(e->arena, &e->lines, l);
+}
+
 void qn__ptx_label(ptx_emitter *e, uint32_t label) {
     qn__ptx(e, "L#:", (int64_t)label);
     qn__vec_last(&e->lines).kind = PTX_LINE_LABEL;

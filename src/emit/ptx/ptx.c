@@ -132,7 +132,8 @@ static void emit(qn__arena *arena, ir_module *module, const qn__emit_options *op
 
 static void complete(qn__target *target) {
     target->has_dot4 = target->arch >= 61;
-    target->has_async_copies = target->arch >= 80;      /* cp.async */
+    target->has_async_copies = target->arch >= 80; /* cp.async */
+    target->has_mma = target->arch >= 75;
     target->has_active_reductions = target->arch >= 80; /* redux */
     target->has_bf16_convert = target->arch >= 80;
     target->has_f8_convert = target->arch >= 89;
