@@ -46,7 +46,7 @@ static qn__vk_batch *batch_new(qn__gpu *gpu, char *why) {
                                            .commandBufferCount = 1};
     if (b->pool) result = gpu->vk.AllocateCommandBuffers(gpu->device, &buffers, &b->recorder.commands);
     if (result == VK_SUCCESS) return b;
-    qn__vk_failed("vkAllocateCommandBuffers", result, why);
+    qn__vk_failed(gpu, "vkAllocateCommandBuffers", result, why);
     batch_delete(gpu, b);
     return NULL;
 }
@@ -88,7 +88,7 @@ qn__vk_batch *qn__vk_batch_open(qn__queue *queue, char *why) {
     VkResult result = gpu->vk.ResetCommandPool(gpu->device, b->pool, 0);
     if (result == VK_SUCCESS) result = gpu->vk.BeginCommandBuffer(b->recorder.commands, &info);
     if (result != VK_SUCCESS) {
-        qn__vk_failed("vkBeginCommandBuffer", result, why);
+        qn__vk_failed(gpu, "vkBeginCommandBuffer", result, why);
         free_batch(queue, b);
         return NULL;
     }
@@ -147,7 +147,7 @@ static void note_failure(qn__queue *queue, qn__vk_batch *b, const char *function
         qn__vk_queue_lost(queue, why);
         return;
     }
-    qn_status status = qn__vk_failed(function, result, why);
+    qn_status status = qn__vk_failed(queue->gpu, function, result, why);
     qn__sticky_set(&queue->failure, status, why);
 }
 

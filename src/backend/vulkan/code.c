@@ -59,7 +59,7 @@ static qn_status create_module(qn__code *code, qn__section pipelines, char *why)
     VkResult result = gpu->vk.CreatePipelineCache(gpu->device, &cache_info, NULL, &code->cache);
     if (result != VK_SUCCESS) {
         code->cache = 0;
-        return qn__vk_failed("vkCreatePipelineCache", result, why);
+        return qn__vk_failed(gpu, "vkCreatePipelineCache", result, why);
     }
     VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
                                      .codeSize = code->words_size,
@@ -67,7 +67,7 @@ static qn_status create_module(qn__code *code, qn__section pipelines, char *why)
     result = gpu->vk.CreateShaderModule(gpu->device, &info, NULL, &code->module);
     if (result == VK_SUCCESS) return QN_OK;
     code->module = 0;
-    qn_status status = qn__vk_failed("vkCreateShaderModule", result, why);
+    qn_status status = qn__vk_failed(gpu, "vkCreateShaderModule", result, why);
     return status == QN_ERROR_OUT_OF_MEMORY ? status : QN_ERROR_DRIVER;
 }
 

@@ -101,7 +101,7 @@ static qn_status create_device(qn__gpu *gpu, char *why) {
     VkResult result = gpu->driver->vk.CreateDevice(gpu->physical->handle, &info, NULL, &gpu->device);
     if (result == VK_SUCCESS) return get_functions(gpu, why);
     gpu->device = NULL;
-    return qn__vk_failed("vkCreateDevice", result, why);
+    return qn__vk_failed(gpu, "vkCreateDevice", result, why);
 }
 
 static qn_status create_layout(qn__gpu *gpu, char *why) {
@@ -110,7 +110,7 @@ static qn_status create_layout(qn__gpu *gpu, char *why) {
                                        .pushConstantRangeCount = 1,
                                        .pPushConstantRanges = &range};
     VkResult result = gpu->vk.CreatePipelineLayout(gpu->device, &info, NULL, &gpu->layout);
-    return result == VK_SUCCESS ? QN_OK : qn__vk_failed("vkCreatePipelineLayout", result, why);
+    return result == VK_SUCCESS ? QN_OK : qn__vk_failed(gpu, "vkCreatePipelineLayout", result, why);
 }
 
 /* ---- texts ---- */

@@ -89,7 +89,7 @@ static qn_status find_devices(qn__driver *driver, char *why) {
     result = driver->vk.EnumeratePhysicalDevices(driver->instance, &count, handles);
     for (uint32_t i = 0; result >= 0 && i < count; i++) add_device(driver, handles[i], why);
     qn__release(allocator, handles);
-    if (result < 0) qn__vk_failed("vkEnumeratePhysicalDevices", result, why);
+    if (result < 0) qn__vk_failed(NULL, "vkEnumeratePhysicalDevices", result, why);
     return driver->num_devices ? QN_OK : QN_ERROR_NO_DEVICE;
 }
 

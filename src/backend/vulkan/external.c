@@ -53,7 +53,7 @@ static bool is_mappable(qn__gpu *gpu, uint32_t type) {
 /* The backend takes it for granted that it can map all memory where that is the host's. */
 static qn_status bind(qn__gpu *gpu, qn__vk_block *block, uint32_t type, char *why) {
     VkResult result = gpu->vk.BindBufferMemory(gpu->device, block->buffer, block->memory, 0);
-    if (result != VK_SUCCESS) return qn__vk_failed("vkBindBufferMemory", result, why);
+    if (result != VK_SUCCESS) return qn__vk_failed(gpu, "vkBindBufferMemory", result, why);
     VkBufferDeviceAddressInfo address = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
                                          .buffer = block->buffer};
     block->address = gpu->vk.GetBufferDeviceAddress(gpu->device, &address);
@@ -65,7 +65,7 @@ static qn_status bind(qn__gpu *gpu, qn__vk_block *block, uint32_t type, char *wh
     void *mapped = NULL;
     result = gpu->vk.MapMemory(gpu->device, block->memory, 0, VK_WHOLE_SIZE, 0, &mapped);
     block->mapped = mapped;
-    return result == VK_SUCCESS ? QN_OK : qn__vk_failed("vkMapMemory", result, why);
+    return result == VK_SUCCESS ? QN_OK : qn__vk_failed(gpu, "vkMapMemory", result, why);
 }
 
 /* A block with one piece, which begins at `offset`. NULL: out of memory. */
@@ -123,7 +123,7 @@ qn_status qn__vk_external_create(qn__gpu *gpu, uint64_t size, uint32_t kinds, qn
             snprintf(why, QN__WHY, "%llu bytes are wanted", (unsigned long long)needs.size);
             status = QN_ERROR_DEVICE_MEMORY;
         } else if (result != VK_SUCCESS)
-            status = qn__vk_failed("vkAllocateMemory", result, why);
+            status = qn__vk_failed(gpu, "vkAllocateMemory", result, why);
     }
     block->allocated = needs.size;
     if (!status) status = bind(gpu, block, type, why);
@@ -139,7 +139,7 @@ qn_status qn__vk_external_export(qn__gpu *gpu, const qn__memory *memory, qn_hand
     if (qn__is_lost(&gpu->loss)) return qn__lost(&gpu->loss, why);
     VkResult result = gpu->get_memory_fd(gpu->device, &info, &fd);
     if (result != VK_SUCCESS) {
-        qn_status status = qn__vk_failed("vkGetMemoryFdKHR", result, why);
+        qn_status status = qn__vk_failed(gpu, "vkGetMemoryFdKHR", result, why);
         return status == QN_ERROR_DEVICE_MEMORY ? QN_ERROR_DRIVER : status;
     }
     *out = (qn_export){.handle = (uint64_t)fd, .memory_size = memory->block->allocated};

@@ -17,7 +17,9 @@ const char *qn__vk_text(VkResult result) {
     }
 }
 
-qn_status qn__vk_failed(const char *function, VkResult result, char *why) {
+qn_status qn__vk_failed(qn__gpu *gpu, const char *function, VkResult result, char *why) {
+    if (gpu && result == VK_ERROR_DEVICE_LOST)
+        return qn__lose(&gpu->loss, why, "%s: %s", function, qn__vk_text(result));
     snprintf(why, QN__WHY, "%s: %s (%d)", function, qn__vk_text(result), (int)result);
     if (result == VK_ERROR_OUT_OF_HOST_MEMORY) return QN_ERROR_OUT_OF_MEMORY;
     if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY) return QN_ERROR_DEVICE_MEMORY;

@@ -7,9 +7,9 @@
 enum { HANDLE = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT };
 
 /* NVIDIA's driver calls it out of memory, though an import takes none. */
-static qn_status refused(const char *function, VkResult result, char *why) {
+static qn_status refused(qn__gpu *gpu, const char *function, VkResult result, char *why) {
     if (result != VK_ERROR_INVALID_EXTERNAL_HANDLE && result != VK_ERROR_OUT_OF_DEVICE_MEMORY)
-        return qn__vk_failed(function, result, why);
+        return qn__vk_failed(gpu, function, result, why);
     snprintf(why, QN__WHY,
              "the driver does not take this host memory; read-only mappings of files may be a reason");
     return QN_ERROR_UNSUPPORTED;
@@ -21,7 +21,7 @@ static qn_status choose_type(qn__gpu *gpu, void *pages, uint32_t usable, uint32_
     VkMemoryHostPointerPropertiesEXT of = {.sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
     VkPhysicalDeviceMemoryProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
     VkResult result = gpu->get_host_pointer_properties(gpu->device, HANDLE, pages, &of);
-    if (result != VK_SUCCESS) return refused("vkGetMemoryHostPointerPropertiesEXT", result, why);
+    if (result != VK_SUCCESS) return refused(gpu, "vkGetMemoryHostPointerPropertiesEXT", result, why);
     gpu->driver->vk.GetPhysicalDeviceMemoryProperties2(gpu->physical->handle, &all);
     const VkPhysicalDeviceMemoryProperties *memory = &all.memoryProperties;
     for (*type = 0; *type < memory->memoryTypeCount; ++*type) {
@@ -53,10 +53,10 @@ static qn_status bind(qn__gpu *gpu, qn__vk_block *block, void *pages, char *why)
     VkResult result = gpu->vk.AllocateMemory(gpu->device, &memory, NULL, &block->memory);
     if (result != VK_SUCCESS) {
         block->memory = 0;
-        return refused("vkAllocateMemory", result, why);
+        return refused(gpu, "vkAllocateMemory", result, why);
     }
     result = gpu->vk.BindBufferMemory(gpu->device, block->buffer, block->memory, 0);
-    return result == VK_SUCCESS ? QN_OK : qn__vk_failed("vkBindBufferMemory", result, why);
+    return result == VK_SUCCESS ? QN_OK : qn__vk_failed(gpu, "vkBindBufferMemory", result, why);
 }
 
 static qn_status make_buffer(qn__gpu *gpu, qn__vk_block *block, void *pages, char *why) {

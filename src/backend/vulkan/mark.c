@@ -114,12 +114,12 @@ static qn_status wait_reached(qn__gpu *gpu, qn__vk_reached *reached, uint64_t ti
         timeline_done(reached->timeline, reached->number); /* reads are finished, output is printed */
         return QN_OK;
     }
-    return result == VK_ERROR_DEVICE_LOST ? qn__vk_lost(gpu, NULL, why)
-                                          : qn__vk_failed("vkWaitSemaphores", result, why);
+    return qn__vk_failed(gpu, "vkWaitSemaphores", result, why);
 }
 
 qn_status qn__vk_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns, char *why) {
     uint64_t start = qn__now_ns();
+    if (qn__is_lost(&mark->gpu->loss)) return qn__lost(&mark->gpu->loss, why);
     qn__vk_reached reached = get(mark, version);
     while (!reached.timeline && qn__time_left(start, timeout_ns)) { /* another thread is just recording it */
         nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);

@@ -31,7 +31,7 @@ qn_status qn__vk_buffer_over(qn__gpu *gpu, qn__vk_block *block, uint32_t handle_
     VkResult result = gpu->vk.CreateBuffer(gpu->device, &info, NULL, &block->buffer);
     if (result == VK_SUCCESS) return QN_OK;
     block->buffer = 0;
-    return qn__vk_failed("vkCreateBuffer", result, why);
+    return qn__vk_failed(gpu, "vkCreateBuffer", result, why);
 }
 
 /* ---- heaps ---- */
@@ -52,7 +52,7 @@ static qn_status usable_types(qn__gpu *gpu, uint32_t *types, char *why) {
     VkBufferCreateInfo info = qn__vk_buffer_info(LEAST_BLOCK);
     VkBuffer buffer;
     VkResult result = gpu->vk.CreateBuffer(gpu->device, &info, NULL, &buffer);
-    if (result != VK_SUCCESS) return qn__vk_failed("vkCreateBuffer", result, why);
+    if (result != VK_SUCCESS) return qn__vk_failed(gpu, "vkCreateBuffer", result, why);
     bool alone;
     *types = needs_of(gpu, buffer, &alone).memoryTypeBits;
     gpu->vk.DestroyBuffer(gpu->device, buffer, NULL);
@@ -305,7 +305,7 @@ static qn__memory *find_piece(const qn__vk_heap *heap, uint64_t size, bool singl
 static qn_status no_memory(qn__gpu *gpu, const qn__vk_heap *heap, uint64_t size, VkResult result, char *why) {
     if (result != VK_ERROR_OUT_OF_DEVICE_MEMORY && result != VK_ERROR_OUT_OF_HOST_MEMORY &&
         result != VK_ERROR_TOO_MANY_OBJECTS)
-        return qn__vk_failed("vkAllocateMemory", result, why);
+        return qn__vk_failed(gpu, "vkAllocateMemory", result, why);
     VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
     VkPhysicalDeviceMemoryProperties2 properties = {.sType =

@@ -67,7 +67,7 @@ qn_status qn__vk_pipeline_create(const qn__code *code, uint32_t index, const uin
     if (result == VK_SUCCESS) return QN_OK;
     *pipeline = 0;
     char reason[QN__WHY];
-    qn_status status = qn__vk_failed("vkCreateComputePipelines", result, reason);
+    qn_status status = qn__vk_failed(gpu, "vkCreateComputePipelines", result, reason);
     snprintf(why, QN__WHY, "kernel %.100s: the driver does not compile it: %.300s", kernel->name, reason);
     return status == QN_ERROR_DEVICE_LOST ? status : QN_ERROR_DRIVER;
 }

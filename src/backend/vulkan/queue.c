@@ -24,6 +24,11 @@ static void make_room(qn__queue *queue) {
 
 /* ---- submission ---- */
 
+/* Why there is none to record into. */
+static qn_status no_batch(const qn__queue *queue) {
+    return qn__is_lost(&queue->gpu->loss) ? QN_ERROR_DEVICE_LOST : QN_ERROR_OUT_OF_MEMORY;
+}
+
 static void note_command(qn__vk_batch *b, uint64_t number) {
     b->num_commands++;
     b->last = number;
@@ -35,7 +40,7 @@ static qn_status transfer(qn__queue *queue, const qn__command *command, char *wh
         size = qn__vk_piece(command, command->size - at);
         make_room(queue);
         qn__vk_batch *b = qn__vk_batch_open(queue, why);
-        if (!b) return QN_ERROR_OUT_OF_MEMORY;
+        if (!b) return no_batch(queue);
         status = command->kind == QN__COMMAND_WRITE
                      ? qn__vk_record_write(&b->recorder, command, at, size, why)
                      : qn__vk_record_read(&b->recorder, command, at, size, why);
@@ -61,7 +66,7 @@ static qn_status record_wait(qn__queue *queue, const qn__vk_reached *reached, ch
         (queue->open->num_commands > queue->open->num_waits || queue->open->num_waits == QN__VK_MAX_WAITS))
         qn__vk_flush(queue);
     qn__vk_batch *b = qn__vk_batch_open(queue, why);
-    if (!b) return QN_ERROR_OUT_OF_MEMORY;
+    if (!b) return no_batch(queue);
     if (!reached->timeline || reached->timeline == queue->timeline) return QN_OK; /* in order already */
     atomic_fetch_add(&reached->timeline->references, 1);
     b->waits[b->num_waits] = reached->timeline;
@@ -76,7 +81,7 @@ static qn_status record(qn__queue *queue, const qn__command *command, const qn__
         return transfer(queue, command, why);
     if (queue->open && queue->open->num_stamps == QN__VK_MAX_STAMPS) qn__vk_flush(queue);
     qn__vk_batch *b = qn__vk_batch_open(queue, why);
-    if (!b) return QN_ERROR_OUT_OF_MEMORY;
+    if (!b) return no_batch(queue);
     switch (command->kind) {
     case QN__COMMAND_COPY: return qn__vk_record_copy(&b->recorder, command);
     case QN__COMMAND_FILL: return qn__vk_record_fill(&b->recorder, command, why);
@@ -246,7 +251,7 @@ qn_status qn__vk_submit_recorded(qn__queue *queue, const qn__vk_recorder *record
         note_launch(queue, b, last);
         qn__vk_flush_if_due(queue);
     } else if (!status)
-        status = QN_ERROR_OUT_OF_MEMORY;
+        status = no_batch(queue);
     bool watch = wants_watch(queue);
     pthread_mutex_unlock(&queue->lock);
     if (watch) qn__vk_watch(queue);
@@ -312,7 +317,7 @@ qn_status qn__vk_wait(qn__queue *queue, uint64_t number, uint64_t timeout_ns, ch
             qn__vk_retire(queue);
             if (atomic_load(&queue->retired) < number) status = QN_ERROR_TIMEOUT;
         } else if (result != VK_SUCCESS)
-            status = qn__vk_failed("vkWaitSemaphores", result, why);
+            status = qn__vk_failed(queue->gpu, "vkWaitSemaphores", result, why);
         if (status) break;
     }
     if (status == QN_ERROR_DEVICE_LOST) qn__vk_retire(queue);
@@ -466,5 +471,5 @@ qn_status qn__vk_take_back(qn__queue *queue, uint64_t *number, char *why) {
         qn__vk_flush(queue);
     }
     pthread_mutex_unlock(&queue->lock);
-    return b ? QN_OK : QN_ERROR_OUT_OF_MEMORY;
+    return b ? QN_OK : no_batch(queue);
 }

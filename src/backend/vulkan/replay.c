@@ -71,7 +71,7 @@ static qn_status record_all(qn__gpu *gpu, qn__replay *replay, const qn__command 
     VkResult result = gpu->vk.CreateCommandPool(gpu->device, &pool, NULL, &replay->pool);
     if (result != VK_SUCCESS) {
         replay->pool = 0;
-        return qn__vk_failed("vkCreateCommandPool", result, why);
+        return qn__vk_failed(gpu, "vkCreateCommandPool", result, why);
     }
     VkCommandBufferAllocateInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
                                           .commandPool = replay->pool,
@@ -81,14 +81,14 @@ static qn_status record_all(qn__gpu *gpu, qn__replay *replay, const qn__command 
     VkCommandBuffer handle = NULL;
     result = gpu->vk.AllocateCommandBuffers(gpu->device, &buffer, &handle);
     if (result == VK_SUCCESS) result = gpu->vk.BeginCommandBuffer(handle, &begin);
-    if (result != VK_SUCCESS) return qn__vk_failed("vkBeginCommandBuffer", result, why);
+    if (result != VK_SUCCESS) return qn__vk_failed(gpu, "vkBeginCommandBuffer", result, why);
     qn__vk_recorder_begin(&replay->recorder, gpu, handle, stages_of(commands, count));
     qn_status status = QN_OK;
     for (size_t i = 0; i < count && !status; i++) status = record(&replay->recorder, &commands[i], why);
     if (status) return status;
     qn__vk_recorder_end(&replay->recorder);
     result = gpu->vk.EndCommandBuffer(handle);
-    return result == VK_SUCCESS ? QN_OK : qn__vk_failed("vkEndCommandBuffer", result, why);
+    return result == VK_SUCCESS ? QN_OK : qn__vk_failed(gpu, "vkEndCommandBuffer", result, why);
 }
 
 qn_status qn__vk_replay_create(qn__gpu *gpu, const qn__command *commands, size_t count, qn__replay **out,

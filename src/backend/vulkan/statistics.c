@@ -81,14 +81,14 @@ static void log_all(const qn__code *code, uint32_t kernel, const VkPipelineExecu
 
 static qn_status ask_executable(const qn__code *code, uint32_t kernel, VkPipeline pipeline, uint32_t index,
                                 uint64_t told[QN__VK_STATISTICS], char *why) {
-    const qn__gpu *gpu = code->gpu;
+    qn__gpu *gpu = code->gpu;
     const VkPipelineExecutableInfoKHR info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INFO_KHR,
                                               .pipeline = pipeline,
                                               .executableIndex = index};
     uint32_t count = 0;
     VkResult result = gpu->get_statistics(gpu->device, &info, &count, NULL);
     if (count > MOST_STATISTICS) count = MOST_STATISTICS;
-    if (result < 0) return qn__vk_failed("vkGetPipelineExecutableStatisticsKHR", result, why);
+    if (result < 0) return qn__vk_failed(gpu, "vkGetPipelineExecutableStatisticsKHR", result, why);
     if (count == 0) return QN_OK;
     const qn__allocator *allocator = gpu->services->allocator;
     VkPipelineExecutableStatisticKHR *list = qn__allocate_zeroed(allocator, count * sizeof *list);
@@ -98,18 +98,18 @@ static qn_status ask_executable(const qn__code *code, uint32_t kernel, VkPipelin
     for (uint32_t i = 0; i < count && result >= 0; i++) take(gpu->can.driver_id, &list[i], told);
     if (result >= 0) log_all(code, kernel, list, count);
     qn__release(allocator, list);
-    return result < 0 ? qn__vk_failed("vkGetPipelineExecutableStatisticsKHR", result, why) : QN_OK;
+    return result < 0 ? qn__vk_failed(gpu, "vkGetPipelineExecutableStatisticsKHR", result, why) : QN_OK;
 }
 
 static qn_status ask_pipeline(const qn__code *code, uint32_t kernel, VkPipeline pipeline,
                               uint64_t told[QN__VK_STATISTICS], char *why) {
-    const qn__gpu *gpu = code->gpu;
+    qn__gpu *gpu = code->gpu;
     const VkPipelineInfoKHR info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_INFO_KHR, .pipeline = pipeline};
     VkPipelineExecutablePropertiesKHR list[MOST_EXECUTABLES] = {{0}};
     uint32_t count = QN__COUNT(list), index = 0;
     for (uint32_t i = 0; i < count; i++) list[i].sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_PROPERTIES_KHR;
     const VkResult result = gpu->get_executables(gpu->device, &info, &count, list);
-    if (result < 0) return qn__vk_failed("vkGetPipelineExecutablePropertiesKHR", result, why);
+    if (result < 0) return qn__vk_failed(gpu, "vkGetPipelineExecutablePropertiesKHR", result, why);
     while (index < count && !(list[index].stages & VK_SHADER_STAGE_COMPUTE_BIT)) index++;
     if (index == count) return QN_OK;
     told[QN__VK_SUB_GROUP_SIZE] = list[index].subgroupSize;
@@ -118,7 +118,7 @@ static qn_status ask_pipeline(const qn__code *code, uint32_t kernel, VkPipeline 
 
 qn_status qn__vk_statistics_ask(const qn__code *code, uint32_t kernel, const uint32_t *key, uint32_t num_key,
                                 uint64_t told[QN__VK_STATISTICS], char *why) {
-    const qn__gpu *gpu = code->gpu;
+    qn__gpu *gpu = code->gpu;
     VkPipeline pipeline;
     VkPipelineCreationFeedback ignored;
     qn_status status = qn__vk_pipeline_create(

@@ -50,7 +50,7 @@ static qn_status make_timeline(qn__gpu *gpu, qn__vk_timeline **out, char *why) {
     if (result != VK_SUCCESS) {
         timeline->semaphore = 0;
         delete_timeline(timeline);
-        return qn__vk_failed("vkCreateSemaphore", result, why);
+        return qn__vk_failed(gpu, "vkCreateSemaphore", result, why);
     }
     *out = timeline;
     return QN_OK;

@@ -175,8 +175,9 @@ void qn__vk_identify(const qn__driver *driver, uint32_t index, qn__identity *ide
 /* fail.c */
 /* A word for a result: "out of device memory". */
 const char *qn__vk_text(VkResult result);
-/* The status for a failed call, with a message: "vkCreateBuffer: out of device memory". */
-qn_status qn__vk_failed(const char *function, VkResult result, char *why);
+/* The status for a failed call, with a message: "vkCreateBuffer: out of device memory". Where the call says so, the device
+   is lost from now on. `gpu` may be NULL: there is none yet. */
+qn_status qn__vk_failed(qn__gpu *gpu, const char *function, VkResult result, char *why);
 /* The device is gone: remembers why, with the names of the kernels that were running, or NULL. */
 qn_status qn__vk_lost(qn__gpu *gpu, const qn__kernel_names *running, char *why);
 
