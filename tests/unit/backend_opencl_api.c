@@ -198,12 +198,20 @@ static void a_lost_device_is_opened_again(void **state) {
     int host[16] = {0};
     rig r = open_rig();
     qn_buffer *before = make_buffer(r.device, sizeof host, NULL);
+    qn_event *reached;
+    bool done = false;
     assert_fails(r.context, qn_device_reopen(r.device), QN_ERROR_STATE, "opencl:0 is not lost");
+    assert_ok(r.context, qn_event_create(r.device, &reached));
+    assert_ok(r.context, qn_stream_record(NULL, reached));
+    assert_ok(r.context, qn_event_wait(reached, QN_FOREVER));
     cl.fault("clEnqueueFillBuffer", 1, NOT_AVAILABLE);
     assert_fails(r.context, qn_stream_fill(NULL, before, 0, sizeof host, host, 4), QN_ERROR_DEVICE_LOST,
                  "stopped");
     assert_ok(r.context, qn_device_reopen(r.device));
     assert_fails(r.context, qn_buffer_read(before, 0, host, sizeof host), QN_ERROR_DEVICE_LOST, "stopped");
+    assert_fails(r.context, qn_event_wait(reached, 0), QN_ERROR_DEVICE_LOST, "stopped");
+    assert_fails(r.context, qn_event_done(reached, &done), QN_ERROR_DEVICE_LOST, "stopped");
+    assert_true(done);
     assert_fails(r.context, qn_stream_fill(qn_device_stream(r.device), before, 0, sizeof host, host, 4),
                  QN_ERROR_DEVICE_LOST, "lost and opened again");
     qn_buffer *buffer = make_buffer(r.device, sizeof host, NULL);

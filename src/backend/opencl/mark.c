@@ -101,6 +101,7 @@ qn_status qn__cl_mark_wait(qn__mark *mark, uint64_t version, uint64_t timeout_ns
     const qn__cl *cl = mark->gpu->cl;
     const uint64_t start = qn__now_ns();
     bool done;
+    if (qn__is_lost(&mark->gpu->loss)) return qn__lost(&mark->gpu->loss, why);
     cl_object event = event_of(mark, version, &done);
     while (!event && !done && qn__time_left(start, timeout_ns)) { /* another thread is just recording it */
         nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
