@@ -64,6 +64,14 @@ static qn_event *event_on(const world *w, const member *m) {
     return event;
 }
 
+/* A test that found nothing to look at among these devices has passed nothing. */
+static void end_world(world *w, int looked_at, const char *wanted) {
+    qn_context_destroy(w->context);
+    if (looked_at) return;
+    print_message("skipped: it takes %s\n", wanted);
+    skip();
+}
+
 /* ---- copies ---- */
 
 static void fill_random(unsigned char *bytes, size_t size, unsigned seed) {
@@ -158,7 +166,11 @@ static void pipelines_go_round(void **state) {
     (void)state;
     enum { ROUNDS = 40 };
     world w = make_world();
-    if (w.computing < 2) print_message("one device only computes here\n");
+    if (w.computing < 2) print_message("%d of the devices computes\n", w.computing);
+    if (!w.computing) {
+        end_world(&w, 0, "a device that runs kernels");
+        return;
+    }
     qn_stream *streams[MOST];
     qn_buffer *buffers[MOST], *kept[ROUNDS];
     qn_event *events[MOST];
@@ -214,7 +226,8 @@ static int spin_count(const world *w, const member *m, double seconds) {
                                                              : count; /* lavapipe's limit of iterations */
 }
 
-/* Where the driver itself waits nothing is held: its reads into ordinary memory block, and deadlines know one stream. */
+/* Where the driver itself waits nothing is held: what is submitted comes out the same, but its reads into ordinary memory
+   block, and deadlines know one stream. */
 static bool waits_itself(const member *a, const member *b) {
     return a->info.kind == QN_DEVICE_CUDA && b->info.kind == QN_DEVICE_CUDA;
 }
@@ -223,10 +236,13 @@ static bool waits_itself(const member *a, const member *b) {
 static void a_held_stream_takes_everything(void **state) {
     (void)state;
     world w = make_world();
+    int looked_at = 0;
     for (int a = 0; a < w.computing; a++)
         for (int b = 0; b < w.computing; b++) {
             const member *slow = &w.members[a], *m = &w.members[b];
-            if (a == b || waits_itself(slow, m)) continue;
+            if (a == b) continue;
+            looked_at++;
+            const bool is_held = !waits_itself(slow, m);
             const int count = spin_count(&w, slow, 0.05);
             qn_stream *first = stream_on(&w, slow), *held = stream_on(&w, m), *third = stream_on(&w, m);
             qn_buffer *spun = make_buffer(slow->device, 4, NULL),
@@ -262,14 +278,15 @@ static void a_held_stream_takes_everything(void **state) {
             assert_ok(w.context, qn_stream_copy(first, y, 0, z, 0, 4 * WORDS));
             assert_ok(w.context, qn_event_done(behind, &done));
             const double took = test_seconds() - start;
-            if (took > 0.1)
+            if (is_held && took > 0.1)
                 fail_msg("%s behind %s: the host was held for %.3f s", m->info.name, slow->info.name, took);
-            assert_false(done);
+            if (is_held) assert_false(done);
             qn_buffer_destroy(y);
             qn_event_destroy(reached);
             qn_graph_destroy(graph);
-            assert_fails(w.context, qn_event_wait(behind, 1000000), QN_ERROR_TIMEOUT,
-                         "was not reached in 1 ms");
+            if (is_held)
+                assert_fails(w.context, qn_event_wait(behind, 1000000), QN_ERROR_TIMEOUT,
+                             "was not reached in 1 ms");
             assert_ok(w.context, qn_event_wait(behind, QN_FOREVER));
             assert_ok(w.context, qn_event_done(behind, &done));
             assert_true(done);
@@ -284,18 +301,20 @@ static void a_held_stream_takes_everything(void **state) {
             qn_stream_destroy(held);
             qn_stream_destroy(third);
         }
-    qn_context_destroy(w.context);
+    end_world(&w, looked_at, "two devices that run kernels");
 }
 
 /* The device that is waited for is named, with its kernel. */
 static void deadlines_name_the_other_device(void **state) {
     (void)state;
     world w = make_world();
+    int looked_at = 0;
     for (int a = 0; a < w.computing; a++)
         for (int b = 0; b < w.computing; b++) {
             const member *slow = &w.members[a], *m = &w.members[b];
             char wanted[96];
-            if (a == b || waits_itself(slow, m)) continue;
+            if (a == b) continue;
+            looked_at++;
             const int count = spin_count(&w, slow, 0.05);
             qn_stream *first = stream_on(&w, slow), *held = stream_on(&w, m);
             qn_buffer *spun = make_buffer(slow->device, 4, NULL),
@@ -306,23 +325,29 @@ static void deadlines_name_the_other_device(void **state) {
             assert_ok(w.context, qn_stream_record(first, event));
             assert_ok(w.context, qn_stream_wait_event(held, event));
             assert_ok(w.context, add(m, held, x, 1));
-            snprintf(wanted, sizeof wanted, "unfinished: kernel add, spin; it waits for %s", slow->info.name);
+            if (waits_itself(slow, m))
+                snprintf(wanted, sizeof wanted, "unfinished: kernel add");
+            else
+                snprintf(wanted, sizeof wanted, "unfinished: kernel add, spin; it waits for %s",
+                         slow->info.name);
             assert_fails(w.context, qn_stream_wait(held, 1000000), QN_ERROR_TIMEOUT, wanted);
             assert_ok(w.context, qn_stream_wait(held, QN_FOREVER));
             qn_stream_destroy(held);
             qn_stream_destroy(first);
         }
-    qn_context_destroy(w.context);
+    end_world(&w, looked_at, "two devices that run kernels");
 }
 
 /* What a cancelled stream leaves is the caller's: a copy that has begun has ended by then, and has not begun else. */
 static void cancelled_copies_are_over(void **state) {
     enum { SIZE = 24 << 20, STEP = 1 << 12, TIMES = 6 };
     (void)state;
-    const world w = make_world();
+    world w = make_world();
+    int looked_at = 0;
     for (int round = 0; round < TIMES * w.count; round++) {
         const member *from = &w.members[round % w.count], *to = &w.members[(round + 1) % w.count];
         if (!(to->info.capabilities & QN_CAN_CANCEL)) continue;
+        looked_at++;
         qn_buffer *a = make_buffer(from->device, SIZE, NULL), *b = make_buffer(to->device, SIZE, NULL);
         qn_stream *stream = stream_on(&w, to);
         assert_ok(w.context, qn_stream_copy(stream, a, 0, b, 0, SIZE));
@@ -341,16 +366,16 @@ static void cancelled_copies_are_over(void **state) {
         qn_buffer_destroy(b);
         qn_stream_destroy(stream);
     }
-    qn_context_destroy(w.context);
+    end_world(&w, looked_at, "a device that can cancel");
 }
 
 static void wrong_mixtures_are_refused(void **state) {
     (void)state;
     world w = make_world();
     qn_context *other = make_context(NULL);
-    qn_device *cpu = w.members[0].device, *null = get_device(w.context, "null"),
+    qn_device *first = w.members[0].device, *null = get_device(w.context, "null"),
               *foreign = get_device(other, "null");
-    qn_buffer *a = make_buffer(cpu, 64, NULL), *b = make_buffer(null, 64, NULL),
+    qn_buffer *a = make_buffer(first, 64, NULL), *b = make_buffer(null, 64, NULL),
               *c = make_buffer(foreign, 64, NULL);
     qn_stream *stream = stream_on(&w, &w.members[0]);
     qn_event *event, *event_of_null;
@@ -363,10 +388,10 @@ static void wrong_mixtures_are_refused(void **state) {
                  "bytes 61 to 65 of a buffer of 64");
     assert_fails(w.context, qn_stream_copy(stream, a, 65, b, 0, 0), QN_ERROR_RANGE, "bytes 65 to 65");
     assert_ok(w.context, qn_stream_copy(stream, a, 64, b, 0, 0));
-    if (w.count > 2)
-        assert_fails(w.context, qn_stream_copy(qn_device_stream(w.members[1].device), a, 0, b, 0, 4),
-                     w.members[1].device == null ? QN_OK : QN_ERROR_WRONG_CONTEXT,
-                     "the stream is of neither");
+    for (int i = 1; i < w.count; i++)
+        if (w.members[i].device != null)
+            assert_fails(w.context, qn_stream_copy(qn_device_stream(w.members[i].device), a, 0, b, 0, 4),
+                         QN_ERROR_WRONG_CONTEXT, "the stream is of neither");
     for (int i = 0; i < 2; i++) { /* either context has the sentence */
         qn_context *asked = i ? other : w.context;
         assert_fails(asked, qn_stream_wait_event(stream, event), QN_ERROR_WRONG_CONTEXT,
