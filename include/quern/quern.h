@@ -539,7 +539,7 @@ typedef struct qn_translate_desc {
     const char *target;
     const char *dump_pass;
     bool reflect;
-    const char *arch; /* ptx: "sm_60" ... "sm_120"; NULL: the lowest that the kernel can do with */
+    const char *arch; /* of ptx alone: "sm_60" ... "sm_121"; NULL: the lowest that the kernel can do with */
     size_t *size;     /* if not NULL: gets the bytes of *text, without the zero behind it */
 } qn_translate_desc;
 QN_API qn_status qn_translate(qn_context *context, const qn_translate_desc *desc, char **text, char **log);
@@ -551,7 +551,7 @@ QN_API qn_status qn_translate(qn_context *context, const qn_translate_desc *desc
    and compiled by the host's C compiler for any processor of the kind that it runs on and for those of `archs`; "ir":
    for the processor where nothing else fits, interpreted.
    archs, with commas: "sm_60" ... "sm_121"; processors as -march: "x86-64-v2" ... "x86-64-v4", "armv8.1-a"; "native":
-   the best of those that this machine is.
+   the best of those that this machine is. Each is of "ptx" or "c": QN_ERROR_ARGUMENT where that is not among the targets.
    devices, with commas: "cuda:0,vulkan": for these devices of the machine, text that fits them exactly, and what their
    drivers make of it: a CUDA device's is for all of its generation, others' for the same device and driver.
    Which part a device takes: machine code of the machine that is nearest to it; else text of the highest architecture,

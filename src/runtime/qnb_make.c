@@ -379,6 +379,28 @@ static qn_status add_target(maker *m, const char *word) {
     }
 }
 
+/* Whether the list with commas has the word. */
+static bool lists(const char *list, const char *word) {
+    const size_t length = strlen(word);
+    for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
+        if (strcspn(at, ",") == length && strncmp(at, word, length) == 0) return true;
+    return false;
+}
+
+/* What is asked for and would not be made. */
+static qn_status check_archs(const maker *m, const char *targets) {
+    const char *separator = targets[0] ? ": " : "";
+    if (m->archs.len && !lists(targets, "ptx"))
+        return qn__fail(m->context, QN_ERROR_ARGUMENT,
+                        "'%.100s' is an architecture of ptx, which is not among the targets%s%.100s",
+                        m->archs.data[0], separator, targets);
+    if (m->machines.len && !lists(targets, "c"))
+        return qn__fail(m->context, QN_ERROR_ARGUMENT,
+                        "'%.100s' is a processor, and c is not among the targets%s%.100s",
+                        m->machines.data[0], separator, targets);
+    return QN_OK;
+}
+
 static qn_status write_file(maker *m) {
     qn__buf out;
     qn__buf_init(&out, &m->arena);
@@ -397,6 +419,7 @@ static qn_status make(maker *m, const qn_pack_desc *desc) {
     qn__buf_puts(&m->log, "");
     qn_status status = each_word(m, desc->archs, take_arch);
     const char *targets = desc->targets ? desc->targets : desc->devices ? "" : "ptx,spirv,clc,c,ir";
+    if (!status) status = check_archs(m, targets);
     if (!status) status = each_word(m, targets, add_target);
     if (!status) status = each_word(m, desc->devices, add_device);
     if (!status && m->no_memory)

@@ -239,6 +239,9 @@ qn_status qn_translate(qn_context *context, const qn_translate_desc *given, char
     if (status) return status;
     uint32_t arch;
     status = qn__find_arch(context, desc.arch, &arch);
+    if (!status && desc.arch && target != QN__TARGET_PTX)
+        status = qn__fail(context, QN_ERROR_ARGUMENT, "'%s' is an architecture of ptx; the target is %s",
+                          desc.arch, qn__target_name(target));
     if (status) return status;
     qn__program_input input;
     status = qn__program_request(context, &desc.program, "qn_translate", &input);

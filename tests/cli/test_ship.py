@@ -107,6 +107,39 @@ class Ship(ToolTest):
         for got in self.built("text.c", "my_text"):
             self.assertEqual(got, self.read("text.cl") + b"\0")
 
+    def test_embeds_the_standard_input(self):
+        self.assertEqual(self.quern("embed", "-", "-o", "in.c", stdin=SAXPY), "")
+        for got in self.built("in.c", "in"):
+            self.assertEqual(got, SAXPY.encode() + b"\0")
+        self.quern("embed", "-", "-o", "packed.c", "--target", "ir", stdin=SAXPY)
+        self.quern("embed", "-", "-o", "in.c", stdin="", status=RUN_FAILED, error="quern: embed: <stdin>: standard input: it is empty")
+
+    def test_names_that_no_program_can_use(self):
+        for name, why in (("int", "a keyword of C or C++"), ("class", "a keyword of C or C++"), ("_Bool", "reserved"),
+                          ("__text", "reserved"), ("_text", "reserved"), ("main", "reserved")):
+            self.quern("embed", "saxpy.cl", "-o", "x.c", "--name", name, status=USAGE, error="'%s' is %s" % (name, why))
+        self.quern("embed", "saxpy.cl", "-o", "double.c", status=USAGE, error="'double' is a keyword of C or C++: give --name")
+        self.quern("embed", "saxpy.cl", "-o", "double.c", "--name", "double_kernels")
+
+    def test_no_compiler(self):
+        """Machine code of the processor is made by a C compiler."""
+        for args in ((), ("--target", "c,ir")):
+            self.quern("compile", "saxpy.cl", "-o", "x.qnb", *args, status=RUN_FAILED, env={"QUERN_CC": "none"},
+                       error="there is no C compiler for it: install one, or name the other targets: ptx,spirv,clc,ir")
+        self.quern("compile", "saxpy.cl", "-o", "x.qnb", "--target", "ptx,spirv,clc,ir", env={"QUERN_CC": "none"})
+
+    def test_architectures_of_other_targets(self):
+        self.quern("compile", "saxpy.cl", "--target", "c", "--arch", "sm_80", status=USAGE,
+                   error="'sm_80' is an architecture of ptx; the target is c")
+        self.quern("compile", "saxpy.cl", "--dump-ir", "--arch", "sm_80", status=USAGE, error="the target is c")
+        self.quern("compile", "saxpy.cl", "--reflect", "--arch", "sm_80", status=USAGE, error="'sm_80'")
+        self.quern("compile", "saxpy.cl", "--target", "ptx", "--arch", "sm_80")
+        self.quern("compile", "saxpy.cl", "--target", "ptx", "--dump-ir", "--arch", "sm_80")
+        self.quern("compile", "saxpy.cl", "-o", "x.qnb", "--target", "c,ir", "--arch", "sm_80", status=USAGE,
+                   error="'sm_80' is an architecture of ptx, which is not among the targets: c,ir")
+        self.quern("compile", "saxpy.cl", "-o", "x.qnb", "--target", "ptx,ir", "--arch", "sm_80,native", status=USAGE,
+                   error="'native' is a processor, and c is not among the targets: ptx,ir")
+
     def test_packs_and_embeds(self):
         self.pack("--target", "spirv,ir")
         self.quern("embed", "saxpy.cl", "--target", "spirv,ir", "-o", "k.c")

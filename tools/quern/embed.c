@@ -58,11 +58,30 @@ static char *symbol_of(const char *path) {
     return symbol;
 }
 
-static bool is_symbol(const char *name) {
-    if (isdigit((unsigned char)name[0])) return false;
+/* Of C to C23 and C++ to C++20, where they begin with a letter. */
+static const char keywords[] =
+    " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t "
+    "char8_t class co_await co_return co_yield compl concept const const_cast consteval constexpr "
+    "constinit continue decltype default delete do double dynamic_cast else enum explicit export "
+    "extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq "
+    "nullptr operator or or_eq private protected public register reinterpret_cast requires restrict "
+    "return short signed sizeof static static_assert static_cast struct switch template this "
+    "thread_local throw true try typedef typeid typename typeof typeof_unqual union unsigned using "
+    "virtual void volatile wchar_t while xor xor_eq ";
+
+static bool is_keyword(const char *name) {
+    char between[32];
+    const int length = snprintf(between, sizeof between, " %s ", name);
+    return (size_t)length < sizeof between && strstr(keywords, between);
+}
+
+/* Why an array cannot be called so, or NULL. */
+static const char *why_no_symbol(const char *name) {
+    if (!name[0] || isdigit((unsigned char)name[0])) return "no name in C";
     for (const char *at = name; *at; at++)
-        if (!isalnum((unsigned char)*at) && *at != '_') return false;
-    return name[0] != 0;
+        if (!isalnum((unsigned char)*at) && *at != '_') return "no name in C";
+    if (name[0] == '_' || strcmp(name, "main") == 0) return "reserved in C";
+    return is_keyword(name) ? "a keyword of C or C++" : NULL;
 }
 
 static void put_header(FILE *out, const char *symbol, bool packed, size_t size) {
@@ -100,7 +119,8 @@ static int write_files(const embed_options *o, bool packed, const unsigned char 
     const char *name = o->name ? o->name : symbol;
     strcpy(header, o->output);
     header[strlen(header) - 1] = 'h';
-    int result = is_symbol(name) ? TOOL_OK : tool_fail(TOOL_USAGE, "'%s' is no name in C", name);
+    const char *why = why_no_symbol(name);
+    int result = why ? tool_fail(TOOL_USAGE, "'%s' is %s: give --name SYMBOL", name, why) : TOOL_OK;
     if (!result) result = write_file(o->output, base_name(header), name, packed, data, size);
     if (!result) result = write_file(header, NULL, name, packed, NULL, size);
     free(symbol);
@@ -111,12 +131,15 @@ static int write_files(const embed_options *o, bool packed, const unsigned char 
 /* Of a source the zero behind it is embedded, too: tool_file_read's buffer is larger than what it holds. */
 static int read_file(const embed_options *o, bool *packed, unsigned char **data, size_t *size) {
     static const unsigned char packed_start[] = {0x8f, 'q', 'n', 'b'};
-    const char *path = o->program.files[0], *error = tool_file_read(path, data, size);
+    const char *path = o->program.files[0];
+    const bool is_stdin = strcmp(path, "-") == 0;
+    const char *error = is_stdin ? NULL : tool_file_read(path, data, size);
     if (error) return tool_fail(TOOL_RUN_FAILED, "%s: %s", path, error);
+    const int result = is_stdin ? program_read_stdin(data, size) : TOOL_OK;
+    if (result) return result;
     *packed = *size > sizeof packed_start && memcmp(*data, packed_start, sizeof packed_start) == 0;
     if (*packed) return TOOL_OK;
-    if (memchr(*data, 0, *size))
-        return tool_fail(TOOL_RUN_FAILED, "%s is no source: it has a zero byte", path);
+    if (memchr(*data, 0, *size)) return tool_fail(TOOL_RUN_FAILED, "it is no source: it has a zero byte");
     unsigned char *longer = tool_alloc(*size + 1);
     memcpy(longer, *data, *size);
     free(*data);
@@ -148,8 +171,8 @@ const tool_command tool_embed = {
     "Writes NAME.c with an array of the bytes of FILE, and NAME.h that declares it with its size, for C99 "
     "and C++.\n"
     "FILE is a packed program (quern compile -o k.qnb) for qn_program_desc.binary, or a source for\n"
-    "qn_program_desc.source. With --target, --arch or --device a source is packed first, as `quern compile` "
-    "does it,\n"
+    "qn_program_desc.source; - is the standard input. With --target, --arch or --device a source is packed "
+    "first, as `quern compile` does it,\n"
     "and there may be several.\n"
     "The array is called NAME, or SYMBOL.\n\n" PROGRAM_OPTIONS_HELP
     "exit status: 0 done; 1 the kernel does not compile; 2 usage; 3 other failure\n\n"

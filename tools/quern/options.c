@@ -96,15 +96,19 @@ int program_option(program_options *o, int argc, char **argv, int *i) {
     return -1;
 }
 
-static bool read_standard_input(program_options *o, qn_source *source) {
+int program_read_stdin(unsigned char **data, size_t *size) {
+    const char *error = tool_stream_read(stdin, data, size);
+    if (!error && *size == 0) error = "it is empty";
+    return error ? tool_fail(TOOL_RUN_FAILED, "standard input: %s", error) : TOOL_OK;
+}
+
+static bool source_from_stdin(program_options *o, qn_source *source) {
     unsigned char *data;
-    const char *error = tool_stream_read(stdin, &data, &source->size);
+    const int result = program_read_stdin(&data, &source->size);
     o->input = (char *)data;
     source->text = o->input;
     source->path = "<stdin>";
-    if (!error && source->size == 0) error = "it is empty";
-    if (error) tool_fail(TOOL_RUN_FAILED, "standard input: %s", error);
-    return !error;
+    return result == TOOL_OK;
 }
 
 bool program_options_fill(program_options *o, qn_program_desc *desc) {
@@ -115,7 +119,7 @@ bool program_options_fill(program_options *o, qn_program_desc *desc) {
     o->sources = tool_alloc(o->num_files * sizeof *o->sources);
     for (size_t i = 0; i < o->num_files; i++) {
         o->sources[i].path = o->files[i];
-        if (strcmp(o->files[i], "-") == 0 && !read_standard_input(o, &o->sources[i])) return false;
+        if (strcmp(o->files[i], "-") == 0 && !source_from_stdin(o, &o->sources[i])) return false;
     }
     if (o->num_files > 1) {
         desc->sources = o->sources;

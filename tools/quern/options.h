@@ -36,6 +36,8 @@ bool program_overwrites(const program_options *options, const char *output);
 bool program_is_same(const program_options *a, const program_options *b);
 /* Reads the standard input where that is the file; false after a message. */
 bool program_options_fill(program_options *options, qn_program_desc *desc);
+/* All of the standard input, from malloc. Gives an exit status, after a message. */
+int program_read_stdin(unsigned char **data, size_t *size);
 void program_options_free(program_options *options);
 
 /* The program packed for targets, architectures and devices (lists with commas, or NULL), in memory from malloc. Gives an exit

@@ -255,7 +255,8 @@ qn_status qn__cpu_code_object(qn__gpu *gpu, const qn__code_source *source, char 
     qn__work_folder work;
     char path[PATH_MAX + 16];
     if (!gpu->compiler[0]) {
-        snprintf(why, QN__WHY, "there is no C compiler to compile it with");
+        snprintf(why, QN__WHY,
+                 "there is no C compiler for it: install one, or name the other targets: ptx,spirv,clc,ir");
         return QN_ERROR_DRIVER;
     }
     if (!make_work_folder(gpu, &work, why)) return QN_ERROR_DRIVER;
