@@ -12,6 +12,7 @@ typedef struct fake_opencl {
     long (*live)(void);                                       /* objects but platform and device */
     long (*translated)(void);                                 /* texts made PTX */
     long (*assembled)(void);                                  /* PTX made machine code */
+    long (*warned)(void); /* built so that the driver may print what it thinks of the text, as PoCL does */
 } fake_opencl;
 
 /* False: what is found is not the fake one (LD_LIBRARY_PATH). */
@@ -22,7 +23,8 @@ static inline int find_fake_opencl(fake_opencl *fake) {
         void *function;
     } rows[] = {{"fake_cl_reset", &fake->reset},           {"fake_cl_fault", &fake->fault},
                 {"fake_cl_count", &fake->count},           {"fake_cl_live", &fake->live},
-                {"fake_cl_translated", &fake->translated}, {"fake_cl_assembled", &fake->assembled}};
+                {"fake_cl_translated", &fake->translated}, {"fake_cl_assembled", &fake->assembled},
+                {"fake_cl_warned", &fake->warned}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         void *symbol = library ? dlsym(library, rows[i].name) : NULL;
         if (!symbol) return 0;

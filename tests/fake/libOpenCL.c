@@ -20,6 +20,7 @@ API long fake_cl_count(const char *function);
 API long fake_cl_live(void);
 API long fake_cl_translated(void);
 API long fake_cl_assembled(void);
+API long fake_cl_warned(void);
 
 enum {
     INVALID_VALUE = -30,
@@ -57,7 +58,7 @@ static struct qn__cl_object platform, device;
 
 static struct {
     pthread_mutex_t lock;
-    long counts[N_COUNT], live, translated, assembled;
+    long counts[N_COUNT], live, translated, assembled, warned;
     struct {
         int nth, result; /* counts down; 0: none */
     } faults[N_COUNT];
@@ -77,7 +78,7 @@ void fake_cl_reset(void) {
     pthread_mutex_lock(&fake.lock);
     memset(fake.counts, 0, sizeof fake.counts);
     memset(fake.faults, 0, sizeof fake.faults);
-    fake.translated = fake.assembled = 0;
+    fake.translated = fake.assembled = fake.warned = 0;
     pthread_mutex_unlock(&fake.lock);
 }
 
@@ -91,6 +92,7 @@ long fake_cl_count(const char *function) { return fake.counts[number_of(function
 long fake_cl_live(void) { return fake.live; }
 long fake_cl_translated(void) { return fake.translated; }
 long fake_cl_assembled(void) { return fake.assembled; }
+long fake_cl_warned(void) { return fake.warned; }
 
 static int call(int number) {
     pthread_mutex_lock(&fake.lock);
@@ -323,6 +325,7 @@ int32_t clBuildProgram(cl_object program, uint32_t count, const cl_object *devic
     if (!is_ptx(program->data)) translate(program, strstr(options, "QN_ANY_LOCAL_SIZE") != NULL);
     pthread_mutex_lock(&fake.lock);
     fake.assembled++;
+    fake.warned += strstr(options, " -w") == NULL;
     pthread_mutex_unlock(&fake.lock);
     program->built = true;
     return 0;

@@ -63,6 +63,7 @@ static rig open_rig(void) {
 static void close_rig(rig *r) {
     qn_context_destroy(r->context);
     assert_int_equal(cl.live(), 0);
+    assert_int_equal(cl.warned(), 0);
 }
 
 /* The global size of `turn` leaves a smaller group at the end. */

@@ -32,8 +32,9 @@ static void explain_build(const qn__code *code, cl_object program, int32_t error
 /* The program goes when it cannot be built. */
 static qn_status build(const qn__code *code, bool any_size, cl_object *program, char *why) {
     const qn__gpu *gpu = code->gpu;
-    char options[160];
-    snprintf(options, sizeof options, "-cl-std=CL1.2%s%s",
+    char options
+        [160]; /* -w: what a driver would warn of, or count on the standard error, is not in the user's text */
+    snprintf(options, sizeof options, "-cl-std=CL1.2 -w%s%s",
              gpu->exact_division ? " -cl-fp32-correctly-rounded-divide-sqrt" : "",
              any_size ? " -DQN_ANY_LOCAL_SIZE" : "");
     int32_t error = gpu->cl->clBuildProgram(*program, 1, &gpu->device, options, NULL, NULL);
