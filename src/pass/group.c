@@ -130,8 +130,8 @@ ir_value *qn__group_choose(qn__group *g, ir_value *condition, ir_type type, qn__
 ir_value *qn__group_fold(qn__group *g, ir_combine combine, ir_type type, ir_value *first, ir_value *end,
                          bool keep) {
     const ir_builder outside = g->b;
-    ir_value *inits[2] = {qn__group_with(g, IR_ADD, first, 1),
-                          qn__group_load(g, qn__group_place(g, first), type)};
+    ir_value *inits[2] = {qn__group_with(g, IR_ADD, first, 1)};
+    inits[1] = qn__group_load(g, qn__group_place(g, first), type);
     ir_instr *loop = qn__ir_loop(&g->b, inits, 2, &type, 1);
     loop->attr.unroll = 1;
     ir_value **params = loop->regions[0]->params;

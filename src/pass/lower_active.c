@@ -61,11 +61,10 @@ static void join_word(qn__group *g, const ir_instr *i, ir_value **carried, unsig
     ir_value *value = from_active(g, IR_SUB_GROUP_SHUFFLE, operands, 2, types[0]);
     ir_value *taken = is_taken(g, i, from);
     ir_value *joined = qn__ir_combine(&g->b, i->attr.combine, params[SUM], value);
-    ir_value *next[] = {
-        qn__group_op(g, IR_AND, params[REST], qn__group_with(g, IR_SUB, params[REST], 1)),
-        qn__ir_select(&g->b, taken, joined, params[SUM]),
-        qn__ir_select(&g->b, taken, qn__group_word(g, 1), params[SEEN]),
-    };
+    ir_value *next[NUM_CARRIED];
+    next[REST] = qn__group_op(g, IR_AND, params[REST], qn__group_with(g, IR_SUB, params[REST], 1));
+    next[SUM] = qn__ir_select(&g->b, taken, joined, params[SUM]);
+    next[SEEN] = qn__ir_select(&g->b, taken, qn__group_word(g, 1), params[SEEN]);
     qn__ir_continue(&g->b, loop, next, NUM_CARRIED);
     g->b = outside;
     carried[SUM] = loop->results[0];
@@ -80,8 +79,9 @@ static ir_value *joined(lowering *l, const ir_instr *i) {
     const unsigned words = l->target->lacks_linear_sub_groups ? MOST_WORDS : 1;
     ir_value *comes_by = qn__ir_const_bool(g->function, true);
     ir_value *active = from_active(g, IR_SUB_GROUP_BALLOT, &comes_by, 1, qn__ir_type(IR_I32, MOST_WORDS));
-    ir_value *carried[NUM_CARRIED] = {
-        [SUM] = qn__group_identity(g, combine, kind, true), [SEEN] = qn__group_word(g, 0)};
+    ir_value *carried[NUM_CARRIED];
+    carried[SUM] = qn__group_identity(g, combine, kind, true);
+    carried[SEEN] = qn__group_word(g, 0);
     for (unsigned word = 0; word < words; word++) {
         carried[REST] = qn__ir_extract(&g->b, active, word);
         join_word(g, i, carried, word);

@@ -51,7 +51,8 @@ static ir_value *any(lowering *l, ir_value *condition) {
     qn__group *g = &l->g;
     qn__group_before_writes(g);
     ir_builder outside = qn__group_enter(g, qn__group_with(g, IR_EQ, g->linear, 0));
-    qn__group_store(g, place(l, 0), qn__group_word(g, 0));
+    ir_value *first = place(l, 0);
+    qn__group_store(g, first, qn__group_word(g, 0));
     qn__group_leave(g, outside);
     if (l->sub_groups) {
         condition = in_sub_group(l, IR_GROUP_ANY, condition, NULL);
@@ -85,8 +86,10 @@ static ir_value *broadcast(lowering *l, const ir_instr *i) {
     const unsigned count = value->type.lanes;
     qn__group_before_writes(g);
     ir_builder outside = qn__group_enter(g, qn__group_op(g, IR_EQ, g->linear, i->operands[1]));
-    for (unsigned n = 0; n < count; n++)
-        qn__group_store(g, place(l, n), count == 1 ? value : qn__ir_extract(&g->b, value, n));
+    for (unsigned n = 0; n < count; n++) {
+        ir_value *at = place(l, n);
+        qn__group_store(g, at, count == 1 ? value : qn__ir_extract(&g->b, value, n));
+    }
     qn__group_leave(g, outside);
     qn__group_before_reads(g);
     for (unsigned n = 0; n < count; n++)
@@ -135,10 +138,10 @@ static void join_sub_groups(lowering *l, const sums *s, ir_value *tells, ir_valu
 static ir_value *by_sub_groups(lowering *l, const ir_instr *i) {
     qn__group *g = &l->g;
     ir_value *own = i->operands[0];
-    const sums s = {.id = qn__ir_query(&g->b, IR_SUB_GROUP_ID, 0),
-                    .lane = lane(l),
-                    .count = qn__ir_query(&g->b, IR_NUM_SUB_GROUPS, 0),
-                    .type = own->type};
+    sums s = {.type = own->type};
+    s.id = qn__ir_query(&g->b, IR_SUB_GROUP_ID, 0);
+    s.lane = lane(l);
+    s.count = qn__ir_query(&g->b, IR_NUM_SUB_GROUPS, 0);
     ir_value *sum = in_sub_group(l, (ir_op)i->op, own, i); /* inclusive */
     if (i->op == IR_GROUP_REDUCE) {
         join_sub_groups(l, &s, qn__group_with(g, IR_EQ, s.lane, 0), sum);
@@ -171,7 +174,8 @@ static ir_value *chunk_end(lowering *l, ir_value *chunk) {
 static ir_value *join_chunks(lowering *l, ir_value *count, ir_type type) {
     qn__group *g = &l->g;
     const ir_builder outside = g->b;
-    ir_value *inits[2] = {qn__group_word(g, 1), qn__group_load(g, chunk_end(l, qn__group_word(g, 0)), type)};
+    ir_value *inits[2] = {qn__group_word(g, 1)};
+    inits[1] = qn__group_load(g, chunk_end(l, qn__group_word(g, 0)), type);
     ir_instr *loop = qn__ir_loop(&g->b, inits, 2, &type, 1);
     loop->attr.unroll = 1;
     ir_value **params = loop->regions[0]->params;
@@ -183,8 +187,8 @@ static ir_value *join_chunks(lowering *l, ir_value *count, ir_type type) {
     qn__ir_break(&g->b, loop, &params[1], 1);
     qn__ir_at_end(&g->b, loop->regions[0]);
     ir_value *value = qn__group_load(g, chunk_end(l, params[0]), type);
-    ir_value *next[2] = {qn__group_with(g, IR_ADD, params[0], 1),
-                         qn__ir_combine(&g->b, l->instr->attr.combine, params[1], value)};
+    ir_value *next[2] = {qn__group_with(g, IR_ADD, params[0], 1)};
+    next[1] = qn__ir_combine(&g->b, l->instr->attr.combine, params[1], value);
     qn__ir_continue(&g->b, loop, next, 2);
     g->b = outside;
     return loop->results[0];

@@ -74,8 +74,9 @@ static ir_value *is_ordinary(qn__lowering *l, ir_value *value) {
 /* Vulkan bounds the error of a quotient for divisors up to 2^126; the inverse of a larger one is denormal, and zero
    to a driver that flushes. Such quotients are taken of both numbers scaled down. */
 static ir_value *divide_any(qn__lowering *l, ir_value *a, ir_value *b) {
-    ir_value *large = test(l, IR_FLT, like(l, b, 0x1p96), plainly(qn__make1(l, IR_FABS, b)));
-    ir_value *down = qn__make_select(l, large, like(l, b, 0x1p-32), like(l, b, 1));
+    ir_value *most = like(l, b, 0x1p96), *small = like(l, b, 0x1p-32), *one = like(l, b, 1);
+    ir_value *large = test(l, IR_FLT, most, plainly(qn__make1(l, IR_FABS, b)));
+    ir_value *down = qn__make_select(l, large, small, one);
     a = times(l, a, down);
     b = times(l, b, down);
     return divide(l, a, b);

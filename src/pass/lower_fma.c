@@ -22,7 +22,8 @@ static ir_value *with(qn__lowering *l, ir_op op, ir_value *a, uint32_t value) {
 }
 
 static ir_value *choose_word(qn__lowering *l, ir_value *condition, uint32_t a, uint32_t b) {
-    return qn__make_select(l, condition, word(l, a), word(l, b));
+    ir_value *one = word(l, a), *other = word(l, b);
+    return qn__make_select(l, condition, one, other);
 }
 
 static ir_value *add(qn__lowering *l, ir_value *a, ir_value *b) { return qn__make2(l, IR_FADD, a, b); }
@@ -126,7 +127,8 @@ static scaled take_apart(qn__lowering *l, ir_value *value) {
 
 /* 2^n for an n in the range of normal numbers. */
 static ir_value *power(qn__lowering *l, ir_value *n) {
-    return join(l, (words){word(l, 0), with(l, IR_SHL, with(l, IR_ADD, n, BIAS), FIELD)});
+    ir_value *low = word(l, 0), *high = with(l, IR_SHL, with(l, IR_ADD, n, BIAS), FIELD);
+    return join(l, (words){low, high});
 }
 
 static ir_value *clamp(qn__lowering *l, ir_value *n, int least, int most) {

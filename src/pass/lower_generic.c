@@ -158,7 +158,8 @@ static ir_value *tagged(generics *g, ir_value *pointer, bool may_be_null) {
     ir_value *with_tag = qn__make2(l, IR_OR, address, number(g, tag_of((ir_space)pointer->type.space)));
     if (!may_be_null) return with_tag;
     ir_value *null = qn__make_int(l, pointer->type, 0);
-    return qn__make_select(l, qn__make2(l, IR_EQ, pointer, null), number(g, 0), with_tag);
+    ir_value *is_null = qn__make2(l, IR_EQ, pointer, null);
+    return qn__make_select(l, is_null, number(g, 0), with_tag);
 }
 
 /* The pointer that a number was made of by `tagged`, or NULL. */
@@ -221,7 +222,8 @@ static ir_value *is_in(generics *g, ir_value *n, ir_space space) {
     if (is_choice(n, MOST_STEPS)) return choice_is_in(g, n, space);
     if (space == IR_LOCAL_SPACE) return qn__make2(l, IR_SLT, number(g, ADDRESS), n);
     if (space == IR_PRIVATE) return qn__make2(l, IR_SLT, n, number(g, 0 - LOCAL_TAG));
-    return qn__make2(l, IR_SLE, number(g, 0), qn__make2(l, IR_ADD, n, number(g, LOCAL_TAG)));
+    ir_value *zero = number(g, 0);
+    return qn__make2(l, IR_SLE, zero, qn__make2(l, IR_ADD, n, number(g, LOCAL_TAG)));
 }
 
 /* An operand that was generic, as a number. */
@@ -415,7 +417,8 @@ static void lower_receivers(generics *g, ir_instr *i) {
 static void lower_printed(generics *g, ir_instr *i) {
     for (uint32_t n = 0; n < i->num_operands; n++) {
         if (!was_generic(g, i->operands[n])) continue;
-        ir_value *address = qn__make2(&g->l, IR_AND, as_number(g, i->operands[n]), number(g, ADDRESS));
+        ir_value *address = as_number(g, i->operands[n]);
+        address = qn__make2(&g->l, IR_AND, address, number(g, ADDRESS));
         set_operand(i, n, pointer_in(g, address, IR_GLOBAL_SPACE));
     }
 }

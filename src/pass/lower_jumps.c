@@ -152,8 +152,10 @@ static void lower_loop(lowering *l, ir_instr *loop) {
     find_exits(l, &e, loop->regions[0]);
     if (!e.ways.len) return;
     ir_value *code = NULL;
-    if (e.breaks.len || e.ways.len > 1)
-        code = add_result(l, &e, way_code(l, &e, 0), way_code(l, &e, 0)->type);
+    if (e.breaks.len || e.ways.len > 1) {
+        ir_value *first = way_code(l, &e, 0);
+        code = add_result(l, &e, first, first->type);
+    }
     for (size_t n = 0; n < e.ways.len; n++) carry_values(l, &e, &e.ways.data[n]);
     for (size_t n = 0; n < e.ways.len; n++) turn_jumps(l, &e, n, code);
     test_ways(l, &e, code);

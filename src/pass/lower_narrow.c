@@ -70,9 +70,11 @@ static ir_value *compute(lowering *l, const ir_instr *i, ir_value *a, ir_value *
         b = op(l, IR_AND, b, number(l, b, width - 1));
     switch (i->op) {
     case IR_ROTL: return rotate(l, a, b, width);
-    case IR_UMULHI: return op(l, IR_LSHR, op(l, IR_MUL, a, b), number(l, a, width));
-    case IR_SMULHI: return op(l, IR_ASHR, op(l, IR_MUL, a, b), number(l, a, width));
-    case IR_CLZ: return op(l, IR_SUB, qn__ir_op1(builder, IR_CLZ, a), number(l, a, 32 - width));
+    case IR_UMULHI:
+    case IR_SMULHI:
+        b = op(l, IR_MUL, a, b);
+        return op(l, i->op == IR_UMULHI ? IR_LSHR : IR_ASHR, b, number(l, a, width));
+    case IR_CLZ: b = qn__ir_op1(builder, IR_CLZ, a); return op(l, IR_SUB, b, number(l, a, 32 - width));
     case IR_CTZ: return qn__ir_op1(builder, IR_CTZ, op(l, IR_OR, a, number(l, a, UINT64_C(1) << width)));
     default: break;
     }

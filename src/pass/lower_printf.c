@@ -93,11 +93,14 @@ static void put_double(printer *p, record *r, ir_value *value) {
     ir_value *wide = with(p, IR_ADD, exponent, 1023 - 127);
     wide = qn__ir_select(&p->builder, top_exponent, word(p, 2047), wide);
     ir_value *below = op2(p, IR_SUB, word(p, 1023 - 127 + 1), shift);
-    below = qn__ir_select(&p->builder, with(p, IR_EQ, fraction, 0), word(p, 0), below);
+    ir_value *is_zero = with(p, IR_EQ, fraction, 0);
+    below = qn__ir_select(&p->builder, is_zero, word(p, 0), below);
     wide = qn__ir_select(&p->builder, low_exponent, below, wide);
     fraction = qn__ir_select(&p->builder, low_exponent, subnormal, fraction);
-    ir_value *high = op2(p, IR_OR, with(p, IR_AND, bits, INT64_C(0x80000000)), with(p, IR_SHL, wide, 20));
-    put_pair(p, r, with(p, IR_SHL, fraction, 29), op2(p, IR_OR, high, with(p, IR_LSHR, fraction, 3)));
+    ir_value *high = with(p, IR_AND, bits, INT64_C(0x80000000)), *low = with(p, IR_SHL, fraction, 29);
+    high = op2(p, IR_OR, high, with(p, IR_SHL, wide, 20));
+    high = op2(p, IR_OR, high, with(p, IR_LSHR, fraction, 3));
+    put_pair(p, r, low, high);
 }
 
 static void put_number(printer *p, record *r, ir_value *value) {

@@ -69,7 +69,8 @@ static ir_value *to_bf16(qn__lowering *l, const ir_instr *i, ir_rounding roundin
     } else if (rounding != IR_ROUND_ZERO) {
         sum = qn__make2(l, IR_ADD, bits, with(l, IR_AND, away(l, bits, rounding), 0xffff));
     }
-    ir_value *made = choose(l, is_nan(l, size), NAN_BITS, with(l, IR_LSHR, sum, GONE));
+    ir_value *made = with(l, IR_LSHR, sum, GONE);
+    made = choose(l, is_nan(l, size), NAN_BITS, made);
     return qn__make_convert(l, IR_TRUNC, made, i->results[0]->type);
 }
 
@@ -94,7 +95,8 @@ static void align(qn__lowering *l, ir_value *size, const small *f, ir_rounding r
     ir_value *is_small = qn__make2(l, IR_ULT, size, number(l, size, (uint64_t)lowest << 23));
     ir_value *normal = with(l, IR_SUB, size, (uint64_t)(lowest - 1) << 23);
     *bits = qn__make_select(l, is_small, significand, normal);
-    *shift = qn__make_select(l, is_small, with(l, IR_UMIN, far, 31), number(l, size, gone));
+    far = with(l, IR_UMIN, far, 31);
+    *shift = qn__make_select(l, is_small, far, number(l, size, gone));
 }
 
 static ir_value *rounded(qn__lowering *l, ir_value *bits, ir_value *shift, ir_value *up,
@@ -131,7 +133,8 @@ static ir_value *to_f8(qn__lowering *l, const ir_instr *i, const small *f, bool 
     ir_value *code = rounded(l, bits, shift, up, rounding);
     code = limited(l, code, size, up, f, rounding, saturates);
     ir_value *sign = with(l, IR_AND, with(l, IR_LSHR, word, 24), F8_SIGN);
-    code = choose(l, is_nan(l, size), F8_NAN, qn__make2(l, IR_OR, code, sign));
+    code = qn__make2(l, IR_OR, code, sign);
+    code = choose(l, is_nan(l, size), F8_NAN, code);
     return qn__make_convert(l, IR_TRUNC, code, i->results[0]->type);
 }
 

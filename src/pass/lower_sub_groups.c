@@ -99,8 +99,8 @@ static ir_value *scan(lowering *l, const ir_instr *i) {
 static ir_value *take(lowering *l, ir_value *value, ir_value *index) {
     qn__group *g = &l->g;
     ir_value *lanes[16], *from = qn__group_with(g, IR_AND, index, (int64_t)l->size - 1);
-    from =
-        qn__group_smaller(g, qn__group_op(g, IR_ADD, l->first, from), qn__group_with(g, IR_SUB, g->items, 1));
+    from = qn__group_op(g, IR_ADD, l->first, from);
+    from = qn__group_smaller(g, from, qn__group_with(g, IR_SUB, g->items, 1));
     ir_value *place = qn__group_place(g, from);
     for (unsigned lane = 0; lane < value->type.lanes; lane++) {
         share(l, value->type.lanes == 1 ? value : qn__ir_extract(&g->b, value, lane));

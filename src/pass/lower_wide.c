@@ -130,7 +130,8 @@ static ir_value *joined(qn__lowering *l, qn__words w) {
 }
 
 static ir_value *bit_if(qn__lowering *l, ir_value *condition) {
-    return qn__make_select(l, condition, qn__word(l, 1), qn__word(l, 0));
+    ir_value *one = qn__word(l, 1);
+    return qn__make_select(l, condition, one, qn__word(l, 0));
 }
 
 /* ---- sums and products ---- */
@@ -218,7 +219,8 @@ static qn__words shift(qn__lowering *l, ir_op op, qn__words a, ir_value *amount)
     const ir_op forth = left ? IR_SHL : IR_LSHR, back = left ? IR_LSHR : IR_SHL;
     ir_value *out = left ? a.lo : a.hi, *in = left ? a.hi : a.lo;
     ir_value *by = qn__word_with(l, IR_AND, amount, 31), *rest = qn__word_op(l, IR_SUB, qn__word(l, 31), by);
-    ir_value *far = qn__make2(l, IR_NE, qn__word_with(l, IR_AND, amount, 32), qn__word(l, 0));
+    ir_value *far = qn__word_with(l, IR_AND, amount, 32);
+    far = qn__make2(l, IR_NE, far, qn__word(l, 0));
     ir_value *moved = qn__word_op(l, op, out, by);
     ir_value *carried = qn__word_op(l, back, qn__word_with(l, back, out, 1), rest);
     ir_value *filled = qn__word_op(l, IR_OR, qn__word_op(l, forth, in, by), carried);

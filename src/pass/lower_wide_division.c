@@ -42,7 +42,7 @@ static division step(qn__lowering *l, division d, qn__words by) {
     ir_value *exceeds = test(l, IR_NE, over, qn__word(l, 0)), *not_less = qn__make1(l, IR_NOT, less);
     ir_value *fits = test(l, IR_OR, exceeds, not_less);
     d.rest = subtract_if(l, fits, d.rest, by);
-    ir_value *bit = qn__make_select(l, fits, qn__word(l, 1), qn__word(l, 0));
+    ir_value *one = qn__word(l, 1), *bit = qn__make_select(l, fits, one, qn__word(l, 0));
     d.quotient.lo = qn__word_op(l, IR_OR, d.quotient.lo, bit);
     return d;
 }

@@ -114,8 +114,10 @@ static void shuffle(c_emitter *e, const ir_instr *instr) {
     open_members(e);
     qn__c_line(e, "const i32 wanted = (i32)%s;", of_item(e, instr->operands[1], 0, "i"));
     qn__c_line(e, "const i32 from = (u32)wanted < (u32)(last - first) ? first + wanted : i;");
-    for (unsigned lane = 0; lane < result->type.lanes; lane++)
-        qn__c_line(e, "%s[i] = %s;", qn__c_context(e, result, lane), of_item(e, value, lane, "from"));
+    for (unsigned lane = 0; lane < result->type.lanes; lane++) {
+        const char *to = qn__c_context(e, result, lane);
+        qn__c_line(e, "%s[i] = %s;", to, of_item(e, value, lane, "from"));
+    }
     qn__c_close(e, "}");
 }
 

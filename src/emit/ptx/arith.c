@@ -262,7 +262,9 @@ static bool compare_short(ptx_emitter *e, const ir_instr *instr, unsigned lane) 
     ptx_operand b = qn__ptx_use_short(e, instr->operands[1], lane);
     if (!qn__ptx_is_short(a) || !qn__ptx_is_short(b)) return false;
     unsigned op = instr->op == IR_SLT ? IR_ULT : instr->op == IR_SLE ? IR_ULE : instr->op;
-    a = qn__ptx_op2(e, compare_rows[op].op32, PTX_PRED, qn__ptx_low(e, a), qn__ptx_low(e, b));
+    a = qn__ptx_low(e, a);
+    b = qn__ptx_low(e, b);
+    a = qn__ptx_op2(e, compare_rows[op].op32, PTX_PRED, a, b);
     qn__ptx_define(e, instr->results[0], lane, a);
     return true;
 }

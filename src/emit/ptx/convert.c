@@ -207,7 +207,9 @@ static ptx_operand gathered(ptx_emitter *e, const ir_value *source, unsigned to,
     ptx_operand low = 2 * lane < words ? qn__ptx_word(e, source, 2 * lane) : zero;
     ptx_operand high = 2 * lane + 1 < words ? qn__ptx_word(e, source, 2 * lane + 1) : zero;
     ptx_operand r = qn__ptx_new(e, PTX_B64);
-    qn__ptx(e, "mov.b64 =, {$, $};", r, qn__ptx_in_register(e, low), qn__ptx_in_register(e, high));
+    low = qn__ptx_in_register(e, low);
+    high = qn__ptx_in_register(e, high);
+    qn__ptx(e, "mov.b64 =, {$, $};", r, low, high);
     return r;
 }
 

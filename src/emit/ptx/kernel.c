@@ -130,9 +130,9 @@ static guard_labels guard(ptx_emitter *e) {
 static void guard_end(ptx_emitter *e, guard_labels g) {
     qn__ptx_label(e, g.outside);
     for (unsigned dim = 0; dim < 3; dim++) {
-        ptx_operand end =
-            qn__ptx_op2(e, "add.s64", PTX_B64, qn__ptx_implicit(e, QN__IMPLICIT_GLOBAL_SIZE, dim),
-                        qn__ptx_implicit(e, QN__IMPLICIT_GLOBAL_OFFSET, dim));
+        ptx_operand end = qn__ptx_implicit(e, QN__IMPLICIT_GLOBAL_SIZE, dim);
+        ptx_operand offset = qn__ptx_implicit(e, QN__IMPLICIT_GLOBAL_OFFSET, dim);
+        end = qn__ptx_op2(e, "add.s64", PTX_B64, end, offset);
         qn__ptx(e, "@$ ret;", qn__ptx_op2(e, "setp.ge.u64", PTX_PRED, qn__ptx_global_id(e, dim), end));
     }
     qn__ptx(e, "bra L#;", (int64_t)g.inside);

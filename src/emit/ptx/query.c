@@ -32,13 +32,16 @@ static ptx_operand global_id_32(ptx_emitter *e, unsigned dim) {
 
 ptx_operand qn__ptx_linear_id(ptx_emitter *e) {
     ptx_operand r = special(e, "tid", 2);
-    for (unsigned dim = 2; dim-- > 0;)
-        r = qn__ptx_op3(e, "mad.lo.s32", PTX_B32, r, special(e, "ntid", dim), special(e, "tid", dim));
+    for (unsigned dim = 2; dim-- > 0;) {
+        ptx_operand size = special(e, "ntid", dim), id = special(e, "tid", dim);
+        r = qn__ptx_op3(e, "mad.lo.s32", PTX_B32, r, size, id);
+    }
     return r;
 }
 
 ptx_operand qn__ptx_group_items(ptx_emitter *e) {
-    ptx_operand r = qn__ptx_op2(e, "mul.lo.s32", PTX_B32, special(e, "ntid", 0), special(e, "ntid", 1));
+    ptx_operand x = special(e, "ntid", 0), y = special(e, "ntid", 1);
+    ptx_operand r = qn__ptx_op2(e, "mul.lo.s32", PTX_B32, x, y);
     return qn__ptx_op2(e, "mul.lo.s32", PTX_B32, r, special(e, "ntid", 2));
 }
 

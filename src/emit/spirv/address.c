@@ -192,7 +192,8 @@ uint32_t qn__spv_address(spv *e, const ir_value *place) {
     const spv_class *class = qn__spv_class(e, place);
     uint32_t index = qn__spv_low(e, place);
     if (!class) return index;
-    return qn__spv_add(e, qn__spv_mul(e, index, class->step), qn__spv_u32(e, (uint32_t) class->base));
+    index = qn__spv_mul(e, index, class->step);
+    return qn__spv_add(e, index, qn__spv_u32(e, (uint32_t) class->base));
 }
 
 uint32_t qn__spv_place(spv *e, const ir_value *like, uint32_t address) {

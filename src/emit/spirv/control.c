@@ -142,7 +142,10 @@ static void write_loop(spv *e, const ir_instr *instr) {
         uint32_t type = qn__spv_value_type(e, instr->results[i]);
         add_phi(e, &h, type, qn__spv_intern(e, SP_CONSTANT_NULL, type, NULL, 0), before, jumps.next);
     }
-    if (jumps.rounds) add_phi(e, &h, qn__spv_bool(e), truth(e, false), before, jumps.next);
+    if (jumps.rounds) {
+        uint32_t boolean = qn__spv_bool(e);
+        add_phi(e, &h, boolean, truth(e, false), before, jumps.next);
+    }
     size_t chains = e->chains.len;
     for (uint32_t i = 0; i < count; i++) qn__spv_define(e, region->params[i], h.ids[i]);
     SPV_DO(e, SP_LOOP_MERGE, jumps.merge, jumps.next, loop_control(e, instr));

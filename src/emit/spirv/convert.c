@@ -94,8 +94,8 @@ static spv_pair to_words(spv *e, ir_type from, uint32_t value) {
     uint32_t t = qn__spv_u32t(e), f = qn__spv_memory_type(e, from);
     uint32_t scaled = float_op(e, SP_F_MUL, from, value, number(e, from, 1 / power_of_two(32)));
     uint32_t hi = SPV(e, SP_CONVERT_F_TO_U, t, scaled);
-    uint32_t high =
-        float_op(e, SP_F_MUL, from, SPV(e, SP_CONVERT_U_TO_F, f, hi), number(e, from, power_of_two(32)));
+    uint32_t high = SPV(e, SP_CONVERT_U_TO_F, f, hi);
+    high = float_op(e, SP_F_MUL, from, high, number(e, from, power_of_two(32)));
     return (spv_pair){SPV(e, SP_CONVERT_F_TO_U, t, float_op(e, SP_F_SUB, from, value, high)), hi};
 }
 
@@ -106,11 +106,14 @@ static uint32_t to_wide(spv *e, ir_type from, uint32_t value, bool is_signed) {
     uint32_t size = SPV_GLSL(e, GLSL_F_ABS, qn__spv_memory_type(e, from), value);
     uint32_t negative = test(e, SP_F_LESS, value, number(e, from, 0));
     spv_pair a = to_words(e, from, size);
-    uint32_t zero = word(e, 0),
-             mask = SPV(e, SP_SELECT, qn__spv_u32t(e), negative, word(e, UINT32_MAX), zero);
-    spv_pair flipped = {word_op(e, SP_BITWISE_XOR, a.lo, mask), word_op(e, SP_BITWISE_XOR, a.hi, mask)};
-    spv_pair one = {SPV(e, SP_SELECT, qn__spv_u32t(e), negative, word(e, 1), zero), zero};
-    return qn__spv_wide_add(e, qn__spv_join(e, flipped), qn__spv_join(e, one));
+    uint32_t zero = word(e, 0), type = qn__spv_u32t(e), ones = word(e, UINT32_MAX);
+    uint32_t mask = SPV(e, SP_SELECT, type, negative, ones, zero);
+    spv_pair flipped = {.lo = word_op(e, SP_BITWISE_XOR, a.lo, mask)};
+    flipped.hi = word_op(e, SP_BITWISE_XOR, a.hi, mask);
+    uint32_t unit = word(e, 1);
+    spv_pair one = {SPV(e, SP_SELECT, type, negative, unit, zero), zero};
+    uint32_t inverse = qn__spv_join(e, flipped), carry = qn__spv_join(e, one);
+    return qn__spv_wide_add(e, inverse, carry);
 }
 
 /* Saturates; NaN gives 0. Ordered comparisons alone, which say no to NaN. */
@@ -135,11 +138,18 @@ static uint32_t float_to_int(spv *e, const ir_instr *instr, ir_type from, ir_typ
     return width < 32 ? qn__spv_bitcast_lane(e, (ir_kind)to.kind, id) : id;
 }
 
+/* One of two constants. */
+static uint32_t choose_word(spv *e, uint32_t condition, uint32_t a, uint32_t b) {
+    uint32_t one = word(e, a), other = word(e, b);
+    return choose(e, I32, condition, one, other);
+}
+
 /* ---- integer to float ---- */
 
 /* The number of zeros above; 32 for 0. */
 static uint32_t leading(spv *e, uint32_t a) {
-    return word_op(e, SP_I_SUB, word(e, 31), SPV_GLSL(e, GLSL_FIND_MSB, qn__spv_u32t(e), a));
+    uint32_t most = word(e, 31);
+    return word_op(e, SP_I_SUB, most, SPV_GLSL(e, GLSL_FIND_MSB, qn__spv_u32t(e), a));
 }
 
 /* Whether a magnitude is rounded away from zero: `rest` are the bits cut off, `half` the highest of them. */
@@ -174,8 +184,7 @@ static uint32_t magnitude_to_f32(spv *e, spv_pair a, uint32_t negative, unsigned
     uint32_t up = rounds_up(e, rounding, rest, word(e, 0x80), odd, negative);
     kept = word_op(e, SP_I_ADD, kept, choose(e, I32, up, word(e, 1), zero));
     /* times 2 to the power of 31 - zeros - 23, and 32 more for the high word */
-    uint32_t exponent =
-        word_op(e, SP_I_SUB, choose(e, I32, small, word(e, 127 + 8), word(e, 127 + 40)), zeros);
+    uint32_t exponent = word_op(e, SP_I_SUB, choose_word(e, small, 127 + 8, 127 + 40), zeros);
     uint32_t scale = from_bits(e, word_op(e, SP_SHIFT_LEFT, exponent, word(e, 23)));
     uint32_t value = SPV(e, SP_CONVERT_U_TO_F, qn__spv_scalar(e, IR_F32), kept);
     return float_op(e, SP_F_MUL, F32, value, scale);
@@ -196,8 +205,8 @@ static uint32_t step_f64(spv *e, uint32_t value, bool away) {
 /* Both parts are exact in f64; so is the error of their sum (fast two-sum). */
 static uint32_t magnitude_to_f64(spv *e, spv_pair a, uint32_t negative, unsigned rounding) {
     uint32_t t = qn__spv_scalar(e, IR_F64);
-    uint32_t high =
-        float_op(e, SP_F_MUL, F64, SPV(e, SP_CONVERT_U_TO_F, t, a.hi), number(e, F64, power_of_two(32)));
+    uint32_t high = SPV(e, SP_CONVERT_U_TO_F, t, a.hi);
+    high = float_op(e, SP_F_MUL, F64, high, number(e, F64, power_of_two(32)));
     uint32_t low = SPV(e, SP_CONVERT_U_TO_F, t, a.lo), sum = float_op(e, SP_F_ADD, F64, high, low);
     if (rounding == IR_ROUND_EVEN) return sum;
     uint32_t error = float_op(e, SP_F_SUB, F64, low, float_op(e, SP_F_SUB, F64, sum, high));
@@ -236,7 +245,10 @@ static uint32_t narrow_float(spv *e, ir_type from, ir_type to, uint32_t value, u
 static uint32_t int_to_float(spv *e, const ir_instr *instr, ir_type from, ir_type to, uint32_t value) {
     bool is_signed = instr->op == IR_S2F, wide = from.kind == IR_I64;
     unsigned rounding = instr->attr.rounding & 3, convert = is_signed ? SP_CONVERT_S_TO_F : SP_CONVERT_U_TO_F;
-    if (from.kind == IR_BOOL) return choose(e, to, value, number(e, to, 1), number(e, to, 0));
+    if (from.kind == IR_BOOL) {
+        uint32_t one = number(e, to, 1);
+        return choose(e, to, value, one, number(e, to, 0));
+    }
     if (qn__ir_bits(from) < 32)
         value = SPV(e, is_signed ? SP_S_CONVERT : SP_U_CONVERT, qn__spv_u32t(e), value);
     bool small = qn__ir_bits(from) < 32;
@@ -275,9 +287,7 @@ typedef struct parts {
 
 static uint32_t not_zero(spv *e, uint32_t a) { return test(e, SP_I_NOT_EQUAL, a, word(e, 0)); }
 
-static uint32_t bit_if(spv *e, uint32_t condition) {
-    return choose(e, I32, condition, word(e, 1), word(e, 0));
-}
+static uint32_t bit_if(spv *e, uint32_t condition) { return choose_word(e, condition, 1, 0); }
 
 static parts take_apart(spv *e, ir_type from, uint32_t value) {
     uint32_t t = qn__spv_u32t(e), hi, lo = 0, mantissa, rest, most;
@@ -301,11 +311,12 @@ static parts take_apart(spv *e, ir_type from, uint32_t value) {
     }
     uint32_t exponent = qn__spv_and(e, qn__spv_shr(e, hi, field), most);
     p.is_finite = test(e, SP_U_LESS, exponent, word(e, most));
-    p.is_nan =
-        test(e, SP_LOGICAL_AND, SPV(e, SP_LOGICAL_NOT, qn__spv_bool(e), p.is_finite), not_zero(e, rest));
+    p.is_nan = SPV(e, SP_LOGICAL_NOT, qn__spv_bool(e), p.is_finite);
+    p.is_nan = test(e, SP_LOGICAL_AND, p.is_nan, not_zero(e, rest));
     /* Denormal numbers are far below what is rounded to: that they are not zero is all that counts. */
     uint32_t whole = qn__spv_or(e, mantissa, word(e, 1u << 29));
-    p.significand = choose(e, I32, not_zero(e, size), whole, word(e, 0));
+    uint32_t is_any = not_zero(e, size);
+    p.significand = choose(e, I32, is_any, whole, word(e, 0));
     p.exponent = word_op(e, SP_I_SUB, exponent, word(e, most / 2));
     return p;
 }
@@ -329,10 +340,10 @@ static uint32_t round_parts(spv *e, ir_type to, const parts *p, unsigned roundin
     uint32_t over = test(e, SP_U_GREATER_EQUAL, base, word(e, infinite));
     base = choose(e, I32, over, word(e, infinite - 1), base);
     rest = choose(e, I32, over, mask, rest);
-    uint32_t up =
-        rounds_up(e, rounding, rest, qn__spv_shr(e, unit, 1), qn__spv_and(e, base, 1), not_zero(e, p->sign));
+    uint32_t half = qn__spv_shr(e, unit, 1), odd = qn__spv_and(e, base, 1);
+    uint32_t up = rounds_up(e, rounding, rest, half, odd, not_zero(e, p->sign));
     base = word_op(e, SP_I_ADD, base, bit_if(e, up));
-    base = choose(e, I32, p->is_finite, base, choose(e, I32, p->is_nan, word(e, quiet), word(e, infinite)));
+    base = choose(e, I32, p->is_finite, base, choose_word(e, p->is_nan, quiet, infinite));
     base = qn__spv_or(e, base, qn__spv_shr(e, p->sign, is_half ? 16 : 0));
     return qn__spv_bitcast_lane(e, (ir_kind)to.kind, base);
 }

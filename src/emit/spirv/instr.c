@@ -315,8 +315,10 @@ static uint32_t copy_sign(spv *e, const ir_instr *instr) {
     uint32_t a = qn__spv_use(e, instr->operands[0]), b = qn__spv_use(e, instr->operands[1]), parts[16];
     if (type.lanes == 1) return copysign_lane(e, lane, a, b);
     uint32_t t = qn__spv_type(e, lane);
-    for (unsigned i = 0; i < type.lanes; i++)
-        parts[i] = copysign_lane(e, lane, qn__spv_extract(e, t, a, i), qn__spv_extract(e, t, b, i));
+    for (unsigned i = 0; i < type.lanes; i++) {
+        parts[i] = qn__spv_extract(e, t, a, i);
+        parts[i] = copysign_lane(e, lane, parts[i], qn__spv_extract(e, t, b, i));
+    }
     return qn__spv_build(e, qn__spv_type(e, type), parts, type.lanes);
 }
 
@@ -334,8 +336,10 @@ static uint32_t compare(spv *e, const ir_instr *instr) {
     ir_type type = left->type;
     ir_op op = (ir_op)instr->op;
     uint32_t boolean = qn__spv_bools(e, type.lanes);
-    if (qn__spv_is_place(type))
-        return SPV(e, integer_ops[op], boolean, qn__spv_address(e, left), qn__spv_address(e, right));
+    if (qn__spv_is_place(type)) {
+        uint32_t a = qn__spv_address(e, left), b = qn__spv_address(e, right);
+        return SPV(e, integer_ops[op], boolean, a, b);
+    }
     refuse_pairs(e, instr);
     extended x;
     if (find_extended(e, instr, &x)) return SPV(e, integer_ops[order_of(op, &x)], boolean, x.a, x.b);
@@ -418,8 +422,9 @@ static uint32_t vector_op(spv *e, const ir_instr *instr) {
         return SPV(e, SP_VECTOR_EXTRACT_DYNAMIC, type, qn__spv_use(e, with[0]), lane);
     }
     case IR_INSERT:
-        return SPV(e, SP_COMPOSITE_INSERT, type, use_part(e, with[1]), use_part(e, with[0]),
-                   instr->attr.lanes[0]);
+        parts[0] = use_part(e, with[0]);
+        parts[1] = use_part(e, with[1]);
+        return SPV(e, SP_COMPOSITE_INSERT, type, parts[1], parts[0], instr->attr.lanes[0]);
     default:
         if (qn__spv_is_long(e, with[0]->type)) return long_shuffle(e, instr);
         parts[0] = use_part(e, with[0]);

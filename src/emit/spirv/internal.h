@@ -168,9 +168,12 @@ typedef struct spv {
 
 void qn__spv_do(spv *e, unsigned op, const uint32_t *args, unsigned count);
 uint32_t qn__spv_emit(spv *e, unsigned op, uint32_t type, const uint32_t *args, unsigned count);
+static inline uint32_t qn__spv_make(spv *e, unsigned op, const uint32_t *type_and_args, unsigned count) {
+    return qn__spv_emit(e, op, type_and_args[0], type_and_args + 1, count - 1);
+}
 #define SPV_COUNT(...) (sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
-#define SPV(e, op, type, ...)                                                                                \
-    qn__spv_emit((e), (op), (type), (const uint32_t[]){__VA_ARGS__}, SPV_COUNT(__VA_ARGS__))
+/* The result's type and the operands. One list, which compilers take from left to right: ids are handed out in that order. */
+#define SPV(e, op, ...)            qn__spv_make((e), (op), (const uint32_t[]){__VA_ARGS__}, SPV_COUNT(__VA_ARGS__))
 #define SPV_DO(e, op, ...)         qn__spv_do((e), (op), (const uint32_t[]){__VA_ARGS__}, SPV_COUNT(__VA_ARGS__))
 #define SPV_GLSL(e, fn, type, ...) SPV(e, SP_EXT_INST, type, qn__spv_glsl(e), fn, __VA_ARGS__)
 uint32_t qn__spv_glsl(spv *e);
@@ -183,8 +186,10 @@ void qn__spv_text(spv *e, spv_words *section, unsigned op, const uint32_t *args,
                   const char *text, const uint32_t *after, unsigned num_after);
 /* A global instruction, once: its id. `type` 0: it has no type (types themselves). */
 uint32_t qn__spv_intern(spv *e, unsigned op, uint32_t type, const uint32_t *args, unsigned count);
-#define SPV_ONCE(e, op, type, ...)                                                                           \
-    qn__spv_intern((e), (op), (type), (const uint32_t[]){__VA_ARGS__}, SPV_COUNT(__VA_ARGS__))
+static inline uint32_t qn__spv_once(spv *e, unsigned op, const uint32_t *type_and_args, unsigned count) {
+    return qn__spv_intern(e, op, type_and_args[0], type_and_args + 1, count - 1);
+}
+#define SPV_ONCE(e, op, ...) qn__spv_once((e), (op), (const uint32_t[]){__VA_ARGS__}, SPV_COUNT(__VA_ARGS__))
 void qn__spv_finish(spv *e);
 
 /* The memory model: Vulkan's, or that of GLSL, where every access may be seen by others after a barrier. */

@@ -127,7 +127,8 @@ static uint32_t built_in(spv *e, uint32_t number, unsigned lanes) {
 }
 
 uint32_t qn__spv_never(spv *e) {
-    uint32_t group = qn__spv_extract(e, qn__spv_u32t(e), built_in(e, SP_WORKGROUP_ID, 3), 0);
+    uint32_t word = qn__spv_u32t(e), group = built_in(e, SP_WORKGROUP_ID, 3);
+    group = qn__spv_extract(e, word, group, 0);
     return SPV(e, SP_I_EQUAL, qn__spv_bool(e), group, qn__spv_u32(e, UINT32_MAX));
 }
 

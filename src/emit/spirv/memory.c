@@ -373,8 +373,8 @@ static void load_instr(spv *e, const ir_instr *instr) {
     uint32_t value;
     if (!e->uses[result->id] && !(instr->flags & IR_VOLATILE)) return;
     if (pointer->type.space == IR_PARAM_SPACE) {
-        uint32_t address =
-            qn__spv_add(e, qn__spv_low(e, pointer), qn__spv_u32(e, (uint32_t)instr->attr.offset));
+        uint32_t address = qn__spv_low(e, pointer);
+        address = qn__spv_add(e, address, qn__spv_u32(e, (uint32_t)instr->attr.offset));
         value = qn__spv_param(e, type, address, instr->attr.align);
     } else if (qn__spv_is_wide(pointer->type)) {
         value = load_global(e, instr, type);

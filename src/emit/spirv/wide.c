@@ -63,13 +63,15 @@ static spv_pair add(spv *e, spv_pair a, spv_pair b) {
 
 static spv_pair multiply(spv *e, spv_pair a, spv_pair b) {
     spv_pair low = extended(e, SP_U_MUL_EXTENDED, a.lo, b.lo);
-    uint32_t cross = word_op(e, SP_I_ADD, word_op(e, SP_I_MUL, a.lo, b.hi), word_op(e, SP_I_MUL, a.hi, b.lo));
+    uint32_t cross = word_op(e, SP_I_MUL, a.lo, b.hi);
+    cross = word_op(e, SP_I_ADD, cross, word_op(e, SP_I_MUL, a.hi, b.lo));
     return (spv_pair){low.lo, word_op(e, SP_I_ADD, low.hi, cross)};
 }
 
 uint32_t qn__spv_wide_add(spv *e, uint32_t a, uint32_t b) {
     if (e->native) return SPV(e, SP_I_ADD, qn__spv_wide(e), a, b);
-    return qn__spv_join(e, add(e, qn__spv_split(e, a), qn__spv_split(e, b)));
+    spv_pair left = qn__spv_split(e, a), right = qn__spv_split(e, b);
+    return qn__spv_join(e, add(e, left, right));
 }
 
 static spv_pair shift_left_by(spv *e, spv_pair a, unsigned bits) {
@@ -102,9 +104,11 @@ uint32_t qn__spv_low_op(spv *e, const ir_instr *instr) {
         [IR_OR] = SP_BITWISE_OR, [IR_XOR] = SP_BITWISE_XOR, [IR_NOT] = SP_NOT,   [IR_SHL] = SP_SHIFT_LEFT};
     uint32_t word = qn__spv_u32t(e);
     ir_value *const *with = instr->operands;
-    if (instr->op == IR_SELECT)
-        return SPV(e, SP_SELECT, word, qn__spv_use(e, with[0]), qn__spv_low(e, with[1]),
-                   qn__spv_low(e, with[2]));
+    if (instr->op == IR_SELECT) {
+        uint32_t condition = qn__spv_use(e, with[0]), one = qn__spv_low(e, with[1]);
+        uint32_t other = qn__spv_low(e, with[2]);
+        return SPV(e, SP_SELECT, word, condition, one, other);
+    }
     uint32_t a = qn__spv_low(e, with[0]);
     if (instr->op == IR_NOT) return SPV(e, SP_NOT, word, a);
     if (instr->op == IR_SHL)

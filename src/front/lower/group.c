@@ -95,7 +95,8 @@ static ir_value *shuffle_source(lower *l, int32_t variant, ir_value *given) {
 }
 
 ir_value *qn__lower_sub_group_shuffle(lower *l, ast_expr *e) {
-    ir_value *operands[2] = {argument(l, e, 0), argument(l, e, 1)};
+    ir_value *operands[2];
+    for (unsigned i = 0; i < 2; i++) operands[i] = argument(l, e, i);
     qn__lower_at(l, e->loc);
     ir_value *given = qn__lower_resize(l, operands[1], IR_I32, false);
     operands[1] = shuffle_source(l, e->builtin->variant, given);
