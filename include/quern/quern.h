@@ -235,7 +235,10 @@ enum {
     QN_CAN_SHARE_COHERENTLY = 1 << 8,
     QN_CAN_IMPORT_HOST = 1 << 9, /* a buffer can be memory of the caller's: host in qn_buffer_desc */
     QN_CAN_CANCEL = 1 << 10,     /* qn_stream_cancel */
-    QN_CAN_PERSIST = 1 << 11     /* qn_stream_set_persistent */
+    QN_CAN_PERSIST = 1 << 11,    /* qn_stream_set_persistent */
+    /* Barriers that count bytes, tile copies, clusters and products by quads of sub-groups in kernels: CUDA devices of
+       compute capability 9.0; qn_buffer_tensor_map, and docs/language.md, Extensions. */
+    QN_CAN_COPY_TILES = 1 << 12
 };
 
 /* A capability's word: "f64" for QN_CAN_F64. NULL for what is not one of them. Any thread. */
@@ -353,6 +356,29 @@ QN_API qn_status qn_buffer_create(qn_device *device, const qn_buffer_desc *desc,
    QN_ERROR_RANGE, QN_ERROR_ARGUMENT (alignment). Any thread. */
 QN_API qn_status qn_buffer_view(qn_buffer *buffer, uint64_t offset, uint64_t size, qn_buffer **view);
 QN_API void qn_buffer_destroy(qn_buffer *buffer);
+
+/* How a tensor lies in a buffer, for kernels that copy tiles of it (qn_tile_load, docs/language.md): up to three dimensions,
+   the first contiguous. Zeros: dimensions of 1, rows and planes that follow each other. */
+typedef struct qn_tensor_desc {
+    uint64_t offset;       /* bytes, a multiple of 16 */
+    uint32_t element_size; /* bytes: 1, 2, 4 or 8 */
+    uint64_t sizes[3];     /* elements, below 2^32; the first at least 1 */
+    uint64_t strides[2];   /* bytes from a row to the next, and from a plane: multiples of 16 below 2^40 */
+    /* Elements of a tile, up to 256. Its rows take a multiple of 16 bytes, at most 128; rows of 128 are swizzled in local
+       memory: the 16 bytes number i of row r lie at i ^ (r & 7). */
+    uint32_t tile[3];
+} qn_tensor_desc;
+
+/* The struct of that name in kernels, given to them by value. */
+typedef struct qn_tensor_map {
+    uint64_t words[16];
+} qn_tensor_map;
+
+/* Fills *map with the tensor as the device's copies want it. It holds the buffer's address and nothing else: the buffer has
+   to live as long as kernels use the map, and has to be among the kernel's other arguments too, by which quern knows what
+   the kernel uses. What a tile has beyond the tensor's end is read as zero and not written. Errors: QN_ERROR_NULL,
+   QN_ERROR_ARGUMENT, QN_ERROR_RANGE, QN_ERROR_UNSUPPORTED (no QN_CAN_COPY_TILES). Any thread. */
+QN_API qn_status qn_buffer_tensor_map(qn_buffer *buffer, const qn_tensor_desc *desc, qn_tensor_map *map);
 QN_API uint64_t qn_buffer_size(const qn_buffer *buffer);
 QN_API qn_device *qn_buffer_device(const qn_buffer *buffer);
 /* The buffer that a view is a part of, and in *offset (may be NULL) where it begins there; of other buffers themselves and

@@ -169,7 +169,7 @@ struct ast_decl {
     bool is_inline; /* all its declarations are, none is extern: it is this file's own (C99 6.7.4) */
     QN__VEC(ast_decl *) params;
     ast_stmt *body;
-    uint32_t reqd_local[3], hint_local[3], sub_group_size;
+    uint32_t reqd_local[3], hint_local[3], sub_group_size, cluster;
     const char *vec_type_hint;
     bool is_pure;       /* a maths helper, or attribute const/pure: same arguments, same result */
     bool is_library;    /* from src/lib: means what IEEE 754 says; no contraction, no fast-math flags */

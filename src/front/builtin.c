@@ -251,6 +251,7 @@ static const ast_type *type_of(match *m, sig_type t) {
     switch (t.letter) {
     case 'v': return types->scalars[AST_VOID];
     case 'e': return types->event;
+    case 't': return types->tensor_map;
     case 'S': lanes = 1; break;
     case 'I': kind = AST_INT; break;
     case 'U': kind = integer_like(kind, false); break;

@@ -98,6 +98,15 @@ static const ast_type *type_intern(ast_types *types, const ast_type *key, const 
     }
 }
 
+static void make_tensor_map(ast_types *types) {
+    enum { WORDS = 16, ALIGN = 64 };
+    const ast_type *words = qn__type_array(types, types->scalars[AST_ULONG], WORDS);
+    types->tensor_map = qn__type_record(types, AST_STRUCT, "qn_tensor_map");
+    qn__vec_push(types->arena, &types->tensor_map->record->fields,
+                 (ast_field){.name = "words", .type = words});
+    qn__record_layout(types, types->tensor_map, ALIGN);
+}
+
 void qn__types_init(ast_types *types, qn__arena *arena) {
     *types = (ast_types){.arena = arena};
     for (unsigned kind = AST_VOID; kind <= AST_LAST_SCALAR; kind++) {
@@ -109,6 +118,7 @@ void qn__types_init(ast_types *types, qn__arena *arena) {
     types->event = type_intern(types, &event, NULL);
     ast_type error = {.kind = AST_VOID, .align = 1, .is_incomplete = true};
     types->error = type_intern(types, &error, NULL);
+    make_tensor_map(types);
 }
 
 /* ---- making types ---- */
@@ -433,10 +443,12 @@ static const name_row type_names[] = {
     {"ndrange_t", AST_STRUCT, 0},
     {"ptrdiff_t", AST_LONG, 0},
     {"pipe", AST_STRUCT, 0},
-    {"queue_t", AST_STRUCT, 0},
+    {"qn_barrier", AST_ULONG, 0},
     {"qn_bf16", AST_VECTOR, AST_BF16},
     {"qn_e4m3", AST_VECTOR, AST_E4M3},
     {"qn_e5m2", AST_VECTOR, AST_E5M2},
+    {"qn_tensor_map", AST_STRUCT, 1},
+    {"queue_t", AST_STRUCT, 0},
     {"reserve_id_t", AST_STRUCT, 0},
     {"short", AST_VECTOR, AST_SHORT},
     {"size_t", AST_ULONG, 0},
@@ -570,6 +582,7 @@ const ast_type *qn__type_by_name(ast_types *types, qn__str name, bool *is_unsupp
             if (lanes) return qn__type_vector(types, types->scalars[row->element], lanes);
         } else if (rest.len == 0) {
             if (row->kind == AST_EVENT) return types->event;
+            if (row->kind == AST_STRUCT && row->element) return types->tensor_map;
             if (row->kind == AST_OPAQUE) {
                 ast_type key = {.kind = AST_OPAQUE, .length = i, .size = 8, .align = 8};
                 return type_intern(types, &key, NULL);

@@ -11,7 +11,8 @@ typedef struct ast_types {
     const ast_type *vectors[AST_LAST_SCALAR + 1][17];
     const ast_type *event;
     QN__VEC(const ast_type *) matrices;
-    const ast_type *error; /* of an expression that was already complained about */
+    const ast_type *tensor_map; /* qn_tensor_map: 128 bytes that the driver has filled */
+    const ast_type *error;      /* of an expression that was already complained about */
     const ast_type **slots;
     uint32_t len, cap; /* cap is a power of two */
 } ast_types;

@@ -116,6 +116,7 @@ typedef enum ir_rule {
     RULE_MATRIX, /* pointers to fragments, as attr.matrices tells; values of their elements */
     RULE_MMA,
     RULE_LDMATRIX,
+    RULE_NATIVE,
     RULE_PRINTF,
     RULE_CALL,
     RULE_CONSTRUCT,
@@ -262,6 +263,25 @@ typedef struct ir_matrix {
 } ir_matrix;
 
 enum { IR_MATRICES = 3 }; /* that an instruction tells of, at most */
+
+typedef enum ir_native {
+#define NATIVE(ID, name, signature, arch, version, pattern, doc) IR_NATIVE_##ID,
+#include "ir/natives.def"
+    IR_NATIVE_COUNT
+} ir_native;
+
+/* attr.index of quad_product: the elements of a and b, and b's layout. */
+typedef enum ir_quad_element {
+    IR_QUAD_F16,
+    IR_QUAD_BF16,
+    IR_QUAD_TF32,
+    IR_QUAD_I8,
+    IR_QUAD_U8,
+    IR_QUAD_E4M3,
+    IR_QUAD_E5M2,
+    IR_QUAD_ELEMENTS
+} ir_quad_element;
+enum { IR_QUAD_ROWS = 1 << 3 }; /* the rows of b lie together, not its columns */
 
 /* ---- values, instructions, regions ---- */
 
@@ -451,6 +471,7 @@ struct ir_function {
     uint32_t reqd_local[3]; /* reqd_work_group_size; 0: none */
     uint32_t hint_local[3];
     uint32_t required_sub_group_size; /* 0: none */
+    uint32_t cluster;                 /* work-groups of a cluster in dimension 0; 0: none */
     const char *vec_type_hint;        /* or NULL */
     ir_loc loc;
     const uint32_t *reach; /* what a kernel is sure to access (ir/reach.h) */

@@ -499,6 +499,8 @@ static bool parse_function_attr(parser *p, ir_function *function) {
         parse_sizes(p, function->hint_local);
     else if (qn__ir_lex_accept_word(lex, "sub_group"))
         function->required_sub_group_size = parse_u32(p);
+    else if (qn__ir_lex_accept_word(lex, "cluster"))
+        function->cluster = parse_u32(p);
     else if (qn__ir_lex_accept_word(lex, "vec_type_hint"))
         function->vec_type_hint = qn__ir_lex_string(lex);
     else if (qn__ir_lex_is(lex, '!'))

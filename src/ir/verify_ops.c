@@ -367,6 +367,7 @@ const char *qn__ir_broken_types(const ir_function *function, const ir_instr *ins
     case RULE_LDMATRIX: return broken_ldmatrix(instr);
     case RULE_EVENT: return broken_event(instr);
     case RULE_PRINTF: return broken_printf(instr);
+    case RULE_NATIVE: return NULL; /* the front end's call was checked */
     case RULE_CALL: return broken_call(function, instr);
     case RULE_CONSTRUCT: return broken_construct(instr);
     case RULE_NONE:
@@ -415,6 +416,9 @@ static const char *broken_index(const ir_function *function, const ir_instr *ins
     const ir_module *module = function->module;
     uint32_t index = instr->attr.index;
     if (instr->op == IR_LOCAL) return index < function->locals.len ? NULL : "the function has no such local";
+    if (instr->op == IR_NATIVE) return index < IR_NATIVE_COUNT ? NULL : "there is no such native instruction";
+    if (instr->op == IR_QUAD_PRODUCT)
+        return index % IR_QUAD_ROWS < IR_QUAD_ELEMENTS ? NULL : "there are no such products";
     if (index >= module->globals.len) return "the module has no such constant";
     return instr->op != IR_PRINTF || module->globals.data[index].is_format ? NULL : "it must name a format";
 }

@@ -12,6 +12,7 @@ typedef struct finder {
     const qn__points_to *sets;
     bool *written; /* by root */
     bool any;      /* a call may write through all of them */
+    bool by_map; /* a tile may be stored to what any of them leads to, but where the source promises not to */
 } finder;
 
 /* Atomic loads count as writes by their effect alone. */
@@ -23,6 +24,7 @@ static bool writes(const ir_instr *instr) {
 static void look_at(ir_instr *instr, void *user) {
     finder *f = user;
     f->any |= instr->op == IR_CALL;
+    f->by_map |= instr->op == IR_NATIVE && instr->attr.index == IR_NATIVE_TILE_STORE;
     if (!writes(instr)) return;
     const ir_value *to = instr->operands[0];
     if (to->type.kind == IR_PTR && to->type.space == IR_GLOBAL_SPACE && to->value_kind <= IR_VALUE_ARG)
@@ -31,6 +33,7 @@ static void look_at(ir_instr *instr, void *user) {
 
 static bool is_only_read(const finder *f, const ir_arg *arg) {
     const uint32_t root = qn__points_to_root(f->sets, arg->value->id);
+    if (f->by_map && !(arg->flags & IR_ARG_CONST)) return false;
     const uint32_t mixed = qn__points_to_root(f->sets, qn__points_to_escaped(f->sets, IR_GLOBAL_SPACE));
     return !f->written[root] || (root == mixed && (arg->flags & IR_ARG_CONST));
 }
@@ -39,7 +42,7 @@ bool qn__pass_no_write(qn__pass_context *context) {
     const ir_function *kernel = context->function;
     if (!kernel->is_kernel) return false;
     const qn__points_to sets = qn__points_to_find(context->scratch, kernel, 1u << IR_GLOBAL_SPACE, 0, false);
-    finder f = {&sets, QN__NEW_ARRAY(context->scratch, bool, sets.count), false};
+    finder f = {&sets, QN__NEW_ARRAY(context->scratch, bool, sets.count), false, false};
     bool changed = false;
     qn__ir_walk(kernel->body, look_at, &f);
     for (size_t i = 0; i < kernel->args.len && !f.any; i++) {

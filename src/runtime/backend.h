@@ -235,6 +235,9 @@ typedef struct qn_backend {
     /* Compiles text for source->machine; *object is the caller's to release. NULL: it compiles for itself only. */
     qn_status (*code_object)(qn__gpu *gpu, const qn__code_source *source, char **object, size_t *size,
                              char *why);
+    /* A tensor at an address, whose description has been checked, as tile copies want it. NULL: there are none. Any thread. */
+    qn_status (*tensor_map)(qn__gpu *gpu, uint64_t address, const qn_tensor_desc *desc, qn_tensor_map *map,
+                            char *why);
     /* A kernel of the code is going to be used by functions that take its number, launches and all below; comes for each
        qn_kernel. Any thread. NULL: code_load has seen to all of them. */
     qn_status (*kernel_prepare)(qn__gpu *gpu, qn__code *code, uint32_t kernel, char *why);

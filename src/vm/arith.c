@@ -145,6 +145,7 @@ static uint64_t double_bits(double value) {
 #define CLASS_RULE_MATRIX                                              OTHER
 #define CLASS_RULE_MMA                                                 OTHER
 #define CLASS_RULE_LDMATRIX                                            OTHER
+#define CLASS_RULE_NATIVE                                              OTHER
 #define CLASS_RULE_PRINTF                                              OTHER
 #define CLASS_RULE_CALL                                                OTHER
 #define CLASS_RULE_CONSTRUCT                                           OTHER

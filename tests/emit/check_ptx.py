@@ -27,6 +27,7 @@ def find_ptxas():
 
 
 def assemble(ptxas, arch, path):
+    """arch: 90, or "90a" for what later architectures do not have."""
     return subprocess.run([ptxas, "-O0", f"-arch=sm_{arch}", path, "-o", os.devnull], capture_output=True, text=True)
 
 
@@ -45,10 +46,10 @@ def check(quern, ptxas, arch, path, folder):
         crashed = made.returncode not in (1, 3) or "internal" in made.stderr
         return f"{path}: exit status {made.returncode}\n{made.stderr}" if crashed else "refused"
     with open(out, encoding="utf-8") as file:
-        target = int(re.search(r"^\.target sm_(\d+)", file.read(), re.MULTILINE).group(1))
-    if target > arch:
+        target, variant = re.search(r"^\.target sm_(\d+)(a?)", file.read(), re.MULTILINE).groups()
+    if int(target) > arch:
         return f"{path}: asks for sm_{target} where sm_{arch} was given"
-    done = assemble(ptxas, arch, out)
+    done = assemble(ptxas, f"{arch}{variant}", out)
     os.remove(out)
     return f"{path}, sm_{arch}:\n{done.stdout}{done.stderr}" if done.returncode else None
 

@@ -63,6 +63,7 @@ static struct {
     int64_t elapsed;
     uint64_t handle;
     qn_export exported;
+    qn_tensor_map tensor_map;
     int fd;
 } out;
 
@@ -75,6 +76,7 @@ static qn_status nothing(bool is_nothing) { return is_nothing ? QN_ERROR_ARGUMEN
 
 static const qn_import_desc import_desc = {.kind = QN_HANDLE_OPAQUE_FD, .size = 64};
 static const qn_buffer_desc buffer_desc = {.size = 64};
+static const qn_tensor_desc tensor_desc = {.element_size = 4, .sizes = {16}, .tile = {16}};
 static const qn_program_desc program_desc = {.source = source};
 static const qn_program_desc packed_desc = {.source = source};
 static const qn_pack_desc pack_desc = {.program = &packed_desc, .targets = "ir"};
@@ -107,6 +109,7 @@ static qn_status map_and_unmap(qn_stream *stream, qn_buffer *buffer) {
     X(qn_host_free, 0, DEVICE, (qn_host_free(h, out.data), QN_ERROR_ARGUMENT))                               \
     X(qn_buffer_create, 0, DEVICE, qn_buffer_create(h, &buffer_desc, &out.buffer))                           \
     X(qn_buffer_view, 0, BUFFER, qn_buffer_view(h, 0, 16, &out.buffer))                                      \
+    X(qn_buffer_tensor_map, 0, BUFFER, qn_buffer_tensor_map(h, &tensor_desc, &out.tensor_map))               \
     X(qn_buffer_destroy, 0, BUFFER, (qn_buffer_destroy(h), QN_ERROR_ARGUMENT))                               \
     X(qn_buffer_size, 0, BUFFER, nothing(qn_buffer_size(h) == 0))                                            \
     X(qn_buffer_device, 0, BUFFER, nothing(qn_buffer_device(h) == NULL))                                     \

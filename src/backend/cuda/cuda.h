@@ -283,6 +283,10 @@ qn_status qn__cuda_code_load(qn__gpu *gpu, const qn__code_source *source, qn__co
 qn_status qn__cuda_kernel_prepare(qn__gpu *gpu, qn__code *code, uint32_t kernel, char *why);
 void qn__cuda_code_unload(qn__gpu *gpu, qn__code *code);
 
+/* tensor.c */
+qn_status qn__cuda_tensor_map(qn__gpu *gpu, uint64_t address, const qn_tensor_desc *desc, qn_tensor_map *map,
+                              char *why);
+
 /* replay.c */
 qn_status qn__cuda_replay_create(qn__gpu *gpu, const qn__command *commands, size_t count, qn__replay **replay,
                                  char *why);

@@ -104,6 +104,15 @@ typedef struct qn__cu_node_object *qn__cu_node;
     X(MEMHOSTREGISTER_PORTABLE, 1)                                                                           \
     X(MEMHOSTREGISTER_DEVICEMAP, 2)                                                                          \
     X(MEMHOSTREGISTER_READ_ONLY, 8)                                                                          \
+    X(TENSOR_MAP_DATA_TYPE_UINT8, 0)                                                                         \
+    X(TENSOR_MAP_DATA_TYPE_UINT16, 1)                                                                        \
+    X(TENSOR_MAP_DATA_TYPE_UINT32, 2)                                                                        \
+    X(TENSOR_MAP_DATA_TYPE_UINT64, 4)                                                                        \
+    X(TENSOR_MAP_INTERLEAVE_NONE, 0)                                                                         \
+    X(TENSOR_MAP_SWIZZLE_NONE, 0)                                                                            \
+    X(TENSOR_MAP_SWIZZLE_128B, 3)                                                                            \
+    X(TENSOR_MAP_L2_PROMOTION_L2_256B, 3)                                                                    \
+    X(TENSOR_MAP_FLOAT_OOB_FILL_NONE, 0)                                                                     \
     X(STREAM_NON_BLOCKING, 1)                                                                                \
     X(STREAM_CAPTURE_MODE_THREAD_LOCAL, 1)                                                                   \
     X(EVENT_DEFAULT, 0)                                                                                      \
@@ -288,7 +297,10 @@ typedef struct qn__cu_access {
 #define QN__CU_OPTIONAL_FUNCTIONS(X)                                                                         \
     X(stream_capture_info, "cuStreamGetCaptureInfo_v2",                                                      \
       (qn__cu_stream stream, int *status, uint64_t *id, qn__cu_graph *graph, const qn__cu_node **before,     \
-       size_t *num_before))
+       size_t *num_before))                                                                                  \
+    X(tensor_map, "cuTensorMapEncodeTiled",                                                                  \
+      (void *map, int type, unsigned rank, void *address, const uint64_t *sizes, const uint64_t *strides,    \
+       const unsigned *tile, const unsigned *steps, int interleave, int swizzle, int promotion, int fill))
 
 typedef struct qn__cu {
 #define QN__CU_FIELD(field, symbol, params) qn__cu_result(*field) params;

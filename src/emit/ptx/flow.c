@@ -199,9 +199,9 @@ static bool is_unused(const ptx_emitter *e, const ir_instr *instr) {
 }
 
 static void plain(ptx_emitter *e, const ir_instr *instr) {
-    static ptx_handler *const handlers[] = {qn__ptx_arith,   qn__ptx_async,  qn__ptx_memory,
-                                            qn__ptx_convert, qn__ptx_vector, qn__ptx_query,
-                                            qn__ptx_atomic,  qn__ptx_group,  qn__ptx_matrix};
+    static ptx_handler *const handlers[] = {qn__ptx_arith,  qn__ptx_async, qn__ptx_memory, qn__ptx_convert,
+                                            qn__ptx_vector, qn__ptx_query, qn__ptx_atomic, qn__ptx_group,
+                                            qn__ptx_matrix, qn__ptx_native};
     if (is_unused(e, instr)) return;
     for (size_t i = 0; i < QN__COUNT(handlers); i++)
         if (handlers[i](e, instr)) return;

@@ -81,6 +81,7 @@ typedef struct ptx_emitter {
     uint32_t arch;        /* of the device; 0: the lowest */
     uint32_t need_target; /* what has been used so far: sm times 10 and ISA version times 10 */
     uint32_t need_version;
+    bool is_specific;                /* instructions of this architecture alone: sm_90a */
     bool *global_used, dynamic_used; /* module's variables */
     ir_loc loc;                      /* of what is emitted now */
 
@@ -108,6 +109,7 @@ typedef struct ptx_emitter {
     bool locals_in_dynamic; /* too large for a static array */
     bool uses_group;        /* barriers, collectives, sizes of groups: not guarded */
     bool uses_sync, uses_printf, uses_locals;
+    bool sets_registers; /* qn_registers_take, qn_registers_give */
     bool
         compares_near; /* pointers to private or __local memory, which begin at 0: no object may, as 0 is null */
     bool uses_events, joins_events; /* of async copies; some events are shared by more than one */
@@ -207,6 +209,7 @@ bool qn__ptx_atomic(ptx_emitter *e, const ir_instr *instr); /* atomic.c */
 bool qn__ptx_query(ptx_emitter *e, const ir_instr *instr);  /* query.c */
 bool qn__ptx_group(ptx_emitter *e, const ir_instr *instr);  /* group.c */
 bool qn__ptx_matrix(ptx_emitter *e, const ir_instr *instr); /* matrix.c */
+bool qn__ptx_native(ptx_emitter *e, const ir_instr *instr); /* native.c */
 
 /* Two values of a kind joined (reductions, compare-and-swap loops). */
 ptx_operand qn__ptx_combine(ptx_emitter *e, ir_combine combine, ir_kind kind, ptx_operand a, ptx_operand b);

@@ -161,12 +161,26 @@ static void group_size(const ptx_emitter *e, qn__buf *text) {
                    size[1] ? size[1] : 1, size[2] ? size[2] : 1);
 }
 
+static uint32_t params_align(const ptx_emitter *e) {
+    uint32_t align = 16;
+    for (size_t i = 0; i < e->function->args.len; i++)
+        if (e->function->args.data[i].align > align) align = e->function->args.data[i].align;
+    return align;
+}
+
 static void frame(ptx_emitter *e, qn__buf *text) {
     static const char *const names[PTX_CLASS_COUNT] = {".pred %p", ".b16 %h", ".b32 %r", ".b64 %d"};
     qn__buf_printf(text, "\n.visible .entry %s(", e->symbol);
-    if (e->params_size) qn__buf_printf(text, ".param .align 16 .b8 params[%u]", e->params_size);
+    if (e->params_size)
+        qn__buf_printf(text, ".param .align %u .b8 params[%u]", params_align(e), e->params_size);
     qn__buf_puts(text, ")\n");
     group_size(e, text);
+    if (e->function->cluster) {
+        qn__ptx_require(e, 90, 78);
+        qn__buf_printf(text, ".explicitcluster\n.reqnctapercluster %u, 1, 1\n", e->function->cluster);
+    }
+    if (e->sets_registers)
+        qn__buf_puts(text, ".minnctapersm 1\n"); /* else ptxas has no number to begin with */
     qn__buf_puts(text, "{\n");
     for (int c = 0; c < PTX_CLASS_COUNT; c++)
         if (e->num_registers[c]) qn__buf_printf(text, "\t.reg %s<%u>;\n", names[c], e->num_registers[c]);
@@ -219,6 +233,7 @@ void qn__ptx_kernel(ptx_emitter *module, ir_function *kernel, qn__buf *text) {
     module->lines.data = e.lines.data, module->lines.cap = e.lines.cap; /* their room */
     module->operands.data = e.operands.data, module->operands.cap = e.operands.cap;
     module->lanes.data = e.lanes.data, module->lanes.cap = e.lanes.cap;
+    module->is_specific = e.is_specific;
     module->need_target = e.need_target;
     module->need_version = e.need_version;
     module->dynamic_used = e.dynamic_used;

@@ -77,8 +77,8 @@ static void constants(ptx_emitter *e, qn__buf *text) {
 /* ---- module ---- */
 
 static void header(const ptx_emitter *e, qn__buf *text) {
-    qn__buf_printf(text, ".version %u.%u\n.target sm_%u\n.address_size 64\n", e->need_version / 10,
-                   e->need_version % 10, e->need_target);
+    qn__buf_printf(text, ".version %u.%u\n.target sm_%u%s\n.address_size 64\n", e->need_version / 10,
+                   e->need_version % 10, e->need_target, e->is_specific ? "a" : "");
     if (!e->options->debug) return;
     for (size_t i = 0; i < e->module->files.len; i++) {
         qn__buf_printf(text, ".file %zu \"", i + 1);
@@ -137,6 +137,7 @@ static void complete(qn__target *target) {
     target->has_active_reductions = target->arch >= 80; /* redux */
     target->has_bf16_convert = target->arch >= 80;
     target->has_f8_convert = target->arch >= 89;
+    target->has_hopper = target->arch == 90;
 }
 
 const qn__emitter qn__emitter_ptx = {

@@ -211,6 +211,8 @@ static qn__lower_special *const specials[SPECIAL_COUNT] = {
     [SPECIAL_PREFETCH] = qn__lower_prefetch,
     [SPECIAL_ASYNC] = qn__lower_async,
     [SPECIAL_MATRIX] = qn__lower_matrix,
+    [SPECIAL_NATIVE] = qn__lower_native,
+    [SPECIAL_QUAD_PRODUCT] = qn__lower_quad_product,
 };
 
 ir_value *qn__lower_builtin(lower *l, ast_expr *e) {

@@ -12,6 +12,7 @@ typedef enum attribute_kind {
     ATTR_SIZE_HINT,
     ATTR_VEC_TYPE_HINT,
     ATTR_SUB_GROUP_SIZE,
+    ATTR_CLUSTER,
     ATTR_UNROLL,
     ATTR_OVERLOADABLE,
     ATTR_CONST,
@@ -28,6 +29,7 @@ static const struct attribute_row {
     {"work_group_size_hint", ATTR_SIZE_HINT},
     {"vec_type_hint", ATTR_VEC_TYPE_HINT},
     {"intel_reqd_sub_group_size", ATTR_SUB_GROUP_SIZE},
+    {"qn_cluster_size", ATTR_CLUSTER},
     {"opencl_unroll_hint", ATTR_UNROLL},
     {"overloadable", ATTR_OVERLOADABLE},
     {"const", ATTR_CONST},
@@ -125,6 +127,20 @@ static void attribute_sizes(front_parser *p, uint32_t *sizes, front_loc loc) {
     memcpy(sizes, read, sizeof read);
 }
 
+static void attribute_cluster(front_parser *p, front_attributes *attributes, front_loc loc) {
+    enum { MOST = 8 }; /* that every device with clusters takes */
+    uint32_t size = 0;
+    if (!attribute_numbers(p, &size, 1, false)) return;
+    if (size == 0 || size > MOST)
+        qn__diag_error(p->diag, loc, "a cluster has 1 to %d work-groups, not %u", MOST, size);
+    else if (!p->context->target.has_hopper)
+        qn__diag_error(
+            p->diag, loc,
+            "this device has no clusters of work-groups: CUDA devices of compute capability 9.0 have");
+    else
+        attributes->cluster = size;
+}
+
 static void attribute_type_hint(front_parser *p, front_attributes *attributes) {
     if (!qn__expect(p, FRONT_T_LPAREN, "after 'vec_type_hint'")) return;
     attributes->vec_type_hint = qn__type_text(p, qn__parse_type_name(p));
@@ -148,6 +164,7 @@ static void attribute_apply(front_parser *p, front_attributes *attributes, attri
     case ATTR_SUB_GROUP_SIZE:
         if (attribute_numbers(p, &number, 1, false)) attributes->sub_group_size = number;
         return;
+    case ATTR_CLUSTER: attribute_cluster(p, attributes, loc); return;
     case ATTR_UNROLL:
         attributes->unroll = attribute_numbers(p, &number, 1, true) && number ? (int32_t)number : -1;
         return;

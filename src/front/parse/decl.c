@@ -267,6 +267,7 @@ static void apply_attributes(ast_decl *decl, const front_attributes *attributes)
     if (attributes->reqd_local[0]) memcpy(decl->reqd_local, attributes->reqd_local, sizeof decl->reqd_local);
     if (attributes->hint_local[0]) memcpy(decl->hint_local, attributes->hint_local, sizeof decl->hint_local);
     if (attributes->sub_group_size) decl->sub_group_size = attributes->sub_group_size;
+    if (attributes->cluster) decl->cluster = attributes->cluster;
     if (attributes->vec_type_hint) decl->vec_type_hint = attributes->vec_type_hint;
     decl->is_pure |= attributes->is_const;
 }

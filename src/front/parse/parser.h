@@ -117,7 +117,7 @@ unsigned qn__standard(const front_parser *p); /* 120, 200, 300 */
 typedef struct front_attributes {
     uint32_t align; /* 0: none */
     bool packed, is_const, is_overloadable;
-    uint32_t reqd_local[3], hint_local[3], sub_group_size;
+    uint32_t reqd_local[3], hint_local[3], sub_group_size, cluster;
     const char *vec_type_hint;
     int32_t unroll;        /* 0: none */
     unsigned vector_lanes; /* ext_vector_type */

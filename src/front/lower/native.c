@@ -1,0 +1,79 @@
+/* Built-ins that are instructions of one architecture (ir/natives.def), and products by quads of sub-groups, whose sums are an
+   array of the work-item's: it is read and written whole around each product, so that it becomes values. */
+#include "front/lower/internal.h"
+
+enum { MOST_OPERANDS = 8 };
+
+ir_value *qn__lower_native(lower *l, ast_expr *e) {
+    ir_value *operands[MOST_OPERANDS];
+    const uint32_t count = e->args.len < MOST_OPERANDS ? (uint32_t)e->args.len : MOST_OPERANDS;
+    for (uint32_t i = 0; i < count; i++) {
+        const ast_expr *arg = e->args.data[i];
+        operands[i] = qn__lower_value(l, e->args.data[i]);
+        if (qn__type_is_record(arg->type) && operands[i]->type.space != IR_PARAM_SPACE)
+            qn__lower_error(l, arg->loc, "a qn_tensor_map is given as the kernel's parameter that it is",
+                            NULL);
+    }
+    qn__lower_at(l, e->loc);
+    const ir_type type = qn__type_to_ir(e->type);
+    ir_instr *made = qn__ir_emit(&l->b, IR_NATIVE, operands, count, &type, type.kind != IR_VOID);
+    made->attr.index = (uint32_t)e->builtin->variant;
+    return type.kind != IR_VOID ? made->results[0] : NULL;
+}
+
+static int element_of(const ast_type *pointer) {
+    switch (pointer->base->kind) {
+    case AST_HALF: return IR_QUAD_F16;
+    case AST_FLOAT: return IR_QUAD_TF32;
+    case AST_CHAR: return IR_QUAD_I8;
+    case AST_UCHAR: return IR_QUAD_U8;
+    case AST_BF16: return IR_QUAD_BF16;
+    case AST_E4M3: return IR_QUAD_E4M3;
+    case AST_E5M2: return IR_QUAD_E5M2;
+    default: return -1;
+    }
+}
+
+/* Constant, a multiple of 8 up to 256; 0: it is not. */
+static uint32_t columns_of(lower *l, ast_expr *arg) {
+    const ir_value *n = qn__lower_folded(l, qn__lower_value(l, arg));
+    const bool fits = qn__ir_is_const(n) && n->bits[0] % 8 == 0 && n->bits[0] <= 256;
+    if (!fits || !n->bits[0])
+        qn__lower_error(l, arg->loc, "the product's columns are a constant multiple of 8 up to 256", NULL);
+    return fits ? (uint32_t)n->bits[0] : 0;
+}
+
+/* qn_quad_multiply_add(sums, n, a, b, by_rows, accumulate) */
+ir_value *qn__lower_quad_product(lower *l, ast_expr *e) {
+    enum { MOST_SUMS = 128, SUM_BYTES = 4 };
+    ast_expr **args = e->args.data;
+    const int element = element_of(args[2]->type);
+    const bool has_ints = element == IR_QUAD_I8 || element == IR_QUAD_U8;
+    const uint32_t columns = columns_of(l, args[1]), num_sums = columns / 2;
+    ir_value *sums = qn__lower_value(l, args[0]), *operands[3 + MOST_SUMS];
+    const ir_value *by_rows = qn__lower_folded(l, qn__lower_value(l, args[4]));
+    if (element < 0 || has_ints != (args[0]->type->base->kind == AST_INT))
+        qn__lower_error(l, e->loc,
+                        "there is no such product: those of floats have sums of float, char and uchar of int",
+                        NULL);
+    if (!qn__ir_is_const(by_rows) || (by_rows->bits[0] && element > IR_QUAD_BF16))
+        qn__lower_error(l, args[4]->loc,
+                        "whether b's rows lie together is a constant; only those of 16-bit elements may",
+                        NULL);
+    operands[0] = qn__lower_value(l, args[2]);
+    operands[1] = qn__lower_value(l, args[3]);
+    operands[2] = qn__lower_value(l, args[5]);
+    qn__lower_at(l, e->loc);
+    ir_type types[MOST_SUMS];
+    for (uint32_t i = 0; i < num_sums; i++) {
+        types[i] = qn__ir_type(has_ints ? IR_I32 : IR_F32, 1);
+        operands[3 + i] = qn__ir_load(&l->b, qn__ir_ptr_offset(&l->b, sums, (int64_t)i * SUM_BYTES), types[i],
+                                      SUM_BYTES, 0);
+    }
+    ir_instr *made = qn__ir_emit(&l->b, IR_QUAD_PRODUCT, operands, 3 + num_sums, types, num_sums);
+    made->attr.index = (uint32_t)(element < 0 ? 0 : element) | (by_rows->bits[0] ? IR_QUAD_ROWS : 0u);
+    for (uint32_t i = 0; i < num_sums; i++)
+        qn__ir_store(&l->b, qn__ir_ptr_offset(&l->b, sums, (int64_t)i * SUM_BYTES), made->results[i],
+                     SUM_BYTES, 0);
+    return NULL;
+}

@@ -1,0 +1,214 @@
+/* Tile copies, barriers that count bytes, clusters and products by quads of sub-groups: on devices that have them, right against
+   plain arithmetic; on others, sentences. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "api_support.h"
+
+enum { ROWS = 128, COLUMNS = 64, DEPTH = 192, STEP = 64, GROUP = 128, CLUSTER = 2 };
+
+/* Each work-group of a cluster computes 64 rows; the two share b's tiles, of which each loads one half of the rows. */
+static const char source[] =
+    "#define STEP 64\n"
+    "kernel __attribute__((reqd_work_group_size(128, 1, 1), qn_cluster_size(2)))\n"
+    "void product(qn_tensor_map am, qn_tensor_map bm, qn_tensor_map cm, global const TYPE *a, global const "
+    "TYPE *b,\n"
+    "             global float *c, int depth) {\n"
+    "    local TYPE as[64 * STEP] __attribute__((aligned(1024))), bs[STEP * 64] "
+    "__attribute__((aligned(1024)));\n"
+    "    local float cs[64 * 64] __attribute__((aligned(1024)));\n"
+    "    local qn_barrier full, empty;\n"
+    "    const uint rank = qn_cluster_rank(), item = get_local_id(0), lane = item % 32;\n"
+    "    float sums[32];\n"
+    "    if (item == 0) { qn_barrier_init(&full, 1); qn_barrier_init(&empty, 2); }\n"
+    "    qn_cluster_barrier();\n"
+    "    for (int k = 0; k < depth; k += STEP) {\n"
+    "        const uint parity = k / STEP & 1;\n"
+    "        if (item == 0) {\n"
+    "            qn_barrier_wait(&empty, parity ^ 1);\n"
+    "            qn_barrier_expect(&full, 2 * 64 * STEP * sizeof(TYPE));\n"
+    "            qn_tile_load(as, am, k, (int)(rank * 64), 0, &full);\n"
+    "            qn_tile_load_to(bs + rank * 32 * 64, bm, HALF_X, HALF_Y, 0, &full, 3);\n"
+    "        }\n"
+    "        qn_barrier_wait(&full, parity);\n"
+    "        qn_quad_multiply_add(sums, 64, as, bs, BY_ROWS, k > 0);\n"
+    "        qn_quad_wait(0);\n"
+    "        if (item < 2) qn_barrier_arrive_at(&empty, item);\n"
+    "    }\n"
+    "    #pragma unroll\n"
+    "    for (int i = 0; i < 32; i++) {\n"
+    "        const uint row = item / 32 * 16 + lane / 4 + i / 2 % 2 * 8, column = i / 4 * 8 + lane % 4 * 2 + "
+    "i % 2;\n"
+    "        cs[column / 32 * 64 * 32 + row * 32 + ((column % 32 / 4 ^ row % 8) * 4 + column % 4)] = "
+    "sums[i];\n"
+    "    }\n"
+    "    qn_async_fence();\n"
+    "    qn_named_barrier(1, 128);\n"
+    "    if (item == 0) {\n"
+    "        qn_tile_store(cm, 0, (int)(rank * 64), 0, cs);\n"
+    "        qn_tile_store(cm, 32, (int)(rank * 64), 0, cs + 64 * 32);\n"
+    "        qn_tile_store_wait(0);\n"
+    "    }\n"
+    "    qn_cluster_barrier();\n"
+    "}\n";
+
+typedef struct kind {
+    const char *options;
+    uint32_t size;
+} kind;
+
+static uint32_t bits_of(float f) {
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+
+/* Small integers, which every type holds. */
+static float number(int row, int column, int salt) { return (float)((row * 7 + column * 13 + salt) % 9 - 4); }
+
+static void put(void *data, const kind *k, size_t at, float value) {
+    const uint32_t bits = bits_of(value);
+    const uint16_t upper = (uint16_t)(bits >> 16),
+                   half = value == 0 ? 0
+                                     : (uint16_t)((bits >> 16 & 0x8000) | (((bits >> 23 & 255) - 112) << 10) |
+                                                  (bits >> 13 & 1023));
+    if (k->size == 4)
+        memcpy((char *)data + 4 * at, &bits, 4);
+    else
+        memcpy((char *)data + 2 * at, strstr(k->options, "bf16") ? &upper : &half, 2);
+}
+
+/* b is given by rows (depth x columns), or by columns. */
+static void check_product(qn_device *device, const kind *k, bool by_rows) {
+    qn_context *context = qn_device_context(device);
+    qn_buffer *a, *b, *c;
+    qn_tensor_map maps[3];
+    float *sums = malloc(ROWS * COLUMNS * sizeof *sums);
+    char options[256], *data = calloc(ROWS * DEPTH, k->size);
+    snprintf(options, sizeof options, "%s -D BY_ROWS=%d %s", k->options, by_rows,
+             by_rows ? "-D HALF_X=0 -D 'HALF_Y=(int)(k+rank*32)'" : "-D HALF_X=k -D 'HALF_Y=(int)(rank*32)'");
+    qn_program *program;
+    const qn_program_desc desc = {.source = source, .options = options};
+    assert_ok(context, qn_program_create(device, &desc, &program));
+    qn_kernel *kernel = make_kernel(program, context, "product");
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < DEPTH; j++) put(data, k, (size_t)i * DEPTH + (size_t)j, number(i, j, 1));
+    a = make_buffer(device, (uint64_t)ROWS * DEPTH * k->size, data);
+    for (int i = 0; i < DEPTH; i++)
+        for (int j = 0; j < COLUMNS; j++)
+            put(data, k, by_rows ? (size_t)(i * COLUMNS + j) : (size_t)(j * DEPTH + i), number(i, j, 2));
+    b = make_buffer(device, (uint64_t)COLUMNS * DEPTH * k->size, data);
+    c = make_buffer(device, ROWS * COLUMNS * sizeof *sums, NULL);
+    const uint64_t b_inner = by_rows ? COLUMNS : DEPTH, b_outer = by_rows ? DEPTH : COLUMNS;
+    const qn_tensor_desc tensors[3] = {
+        {.element_size = k->size, .sizes = {DEPTH, ROWS}, .tile = {128 / k->size, 64}},
+        {.element_size = k->size, .sizes = {b_inner, b_outer}, .tile = {128 / k->size, 32}},
+        {.element_size = 4, .sizes = {COLUMNS, ROWS}, .tile = {32, 64}}};
+    assert_ok(context, qn_buffer_tensor_map(a, &tensors[0], &maps[0]));
+    assert_ok(context, qn_buffer_tensor_map(b, &tensors[1], &maps[1]));
+    assert_ok(context, qn_buffer_tensor_map(c, &tensors[2], &maps[2]));
+    assert_ok(context,
+              qn_launch(NULL, kernel, QN_RANGE(CLUSTER * GROUP),
+                        QN_ARGS(QN_BYTES(maps[0]), QN_BYTES(maps[1]), QN_BYTES(maps[2]), a, b, c, DEPTH)));
+    assert_ok(context, qn_buffer_read(c, 0, sums, ROWS * COLUMNS * sizeof *sums));
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < COLUMNS; j++) {
+            float wanted = 0;
+            for (int d = 0; d < DEPTH; d++) wanted += number(i, d, 1) * number(d, j, 2);
+            if (sums[i * COLUMNS + j] != wanted)
+                fail_msg("%s, by %s: %d, %d is %g, not %g", k->options, by_rows ? "rows" : "columns", i, j,
+                         (double)sums[i * COLUMNS + j], (double)wanted);
+        }
+    qn_buffer_destroy(a);
+    qn_buffer_destroy(b);
+    qn_buffer_destroy(c);
+    qn_kernel_destroy(kernel);
+    qn_program_destroy(program);
+    free(data);
+    free(sums);
+}
+
+static void products(void **state) {
+    (void)state;
+    static const kind kinds[] = {{"-D TYPE=half", 2}, {"-D TYPE=qn_bf16", 2}};
+    if (!device_can(QN_CAN_COPY_TILES, "tile copies")) return;
+    qn_context *context = make_context(NULL);
+    qn_device *device = get_device(context, test_device());
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (int by_rows = 0; by_rows < 2; by_rows++) check_product(device, &kinds[i], by_rows);
+    qn_context_destroy(context);
+}
+
+/* Where there are no tile copies. */
+static void are_refused_elsewhere(void **state) {
+    (void)state;
+    qn_context *context = make_context(NULL);
+    qn_device *device = get_device(context, test_device());
+    qn_device_info info;
+    qn_program *program;
+    qn_tensor_map map;
+    assert_ok(context, qn_device_get_info(device, &info));
+    if (!(info.capabilities & QN_CAN_COPY_TILES)) {
+        static const char *const texts[][2] = {
+            {"kernel void f(global int *p) { local qn_barrier b; qn_barrier_init(&b, 1); }",
+             "'qn_barrier_init' needs something that this device does not have"},
+            {"kernel __attribute__((qn_cluster_size(2))) void f(global int *p) { *p = 1; }",
+             "this device has no clusters of work-groups"}};
+        for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+            const qn_program_desc desc = {.source = texts[i][0]};
+            assert_fails(context, qn_program_create(device, &desc, &program), QN_ERROR_COMPILE, texts[i][1]);
+        }
+        qn_buffer *buffer = make_buffer(device, 4096, NULL);
+        assert_fails(context,
+                     qn_buffer_tensor_map(
+                         buffer, &(qn_tensor_desc){.element_size = 4, .sizes = {16}, .tile = {16}}, &map),
+                     QN_ERROR_UNSUPPORTED, "has no tile copies");
+    }
+    qn_context_destroy(context);
+}
+
+static void wrong_descriptions(void **state) {
+    (void)state;
+    static const struct {
+        qn_tensor_desc desc;
+        qn_status status;
+        const char *what;
+    } rows[] = {
+        {{.element_size = 3, .sizes = {16}, .tile = {16}}, QN_ERROR_ARGUMENT, "element_size is 3"},
+        {{.element_size = 4, .sizes = {0}, .tile = {16}}, QN_ERROR_ARGUMENT, "sizes[0] is 0"},
+        {{.element_size = 4, .sizes = {16, (uint64_t)1 << 32}, .tile = {16}}, QN_ERROR_ARGUMENT, "sizes[1]"},
+        {{.element_size = 4, .sizes = {16, 4}, .tile = {16, 257}}, QN_ERROR_ARGUMENT, "tile[1] is 257"},
+        {{.element_size = 4, .sizes = {16}, .tile = {3}}, QN_ERROR_ARGUMENT, "multiple of 16 up to 128"},
+        {{.element_size = 4, .sizes = {64}, .tile = {64}}, QN_ERROR_ARGUMENT, "multiple of 16 up to 128"},
+        {{.offset = 8, .element_size = 4, .sizes = {16}, .tile = {16}}, QN_ERROR_ARGUMENT, "offset is 8"},
+        {{.element_size = 4, .sizes = {16, 4}, .strides = {40}, .tile = {16}},
+         QN_ERROR_ARGUMENT,
+         "strides[0] is 40"},
+        {{.element_size = 4, .sizes = {16, 65}, .tile = {16}},
+         QN_ERROR_RANGE,
+         "takes 4160 bytes at 0 of a buffer of 4096"},
+        {{.offset = 16, .element_size = 4, .sizes = {16, 64}, .tile = {16}}, QN_ERROR_RANGE, "at 16"},
+        {{.element_size = 4, .sizes = {16, 2, 0xffffffff}, .strides = {64, (uint64_t)1 << 39}, .tile = {16}},
+         QN_ERROR_RANGE,
+         "takes"},
+    };
+    qn_context *context = make_context(NULL);
+    qn_device *device = get_device(context, test_device());
+    qn_buffer *buffer = make_buffer(device, 4096, NULL);
+    qn_tensor_map map;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_fails(context, qn_buffer_tensor_map(buffer, &rows[i].desc, &map), rows[i].status,
+                     rows[i].what);
+    assert_fails(context, qn_buffer_tensor_map(buffer, NULL, &map), QN_ERROR_NULL, "desc");
+    assert_fails(context, qn_buffer_tensor_map(buffer, &rows[0].desc, NULL), QN_ERROR_NULL, "map");
+    qn_context_destroy(context);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products),
+        cmocka_unit_test(are_refused_elsewhere),
+        cmocka_unit_test(wrong_descriptions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
