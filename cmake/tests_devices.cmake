@@ -15,7 +15,7 @@ function(quern_device_test device name)
                                             "QUERN_DEVICE=${device}")
 endfunction()
 
-list(APPEND device_unit_tests api_pack kernels_copy kernels_ladder)
+list(APPEND device_unit_tests api_pack kernels_copy kernels_ladder kernels_matmul)
 
 set(shards 3)
 math(EXPR last_shard "${shards} - 1")

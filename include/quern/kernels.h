@@ -124,7 +124,7 @@ QN_API bool qn_kernels_source(const char *name, qn_program_desc *desc);
 
 /* One of the kernels in kernels/matmul, each faster than the one before: C = A B for contiguous row-major matrices of 32-bit
    floats, A of m by k, B of k by n. Its parameters are (uint m, uint n, uint k, global const float *a, global const float *b,
-   global float *c), its name is matmul. They are there to be read and measured. */
+   global float *c), its name is matmul. They are there to be read and measured; qn_matmul is there to be used. */
 typedef struct qn_rung {
     const char *file; /* for qn_kernels_source */
     const char *adds; /* in a few words */
@@ -133,6 +133,47 @@ typedef struct qn_rung {
 
 /* Rung `index` from the bottom, from 0. False: there are no more. Any thread. */
 QN_API bool qn_matmul_rung(uint32_t index, uint32_t m, uint32_t n, qn_rung *rung);
+
+/* ---- matrix multiplication ---- */
+
+typedef enum qn_activation {
+    QN_ACTIVATION_NONE,
+    QN_ACTIVATION_RELU,
+    QN_ACTIVATION_GELU,      /* x (1 + erf(x / sqrt 2)) / 2 */
+    QN_ACTIVATION_GELU_TANH, /* its approximation by tanh */
+    QN_ACTIVATION_SILU,      /* x / (1 + exp(-x)) */
+    QN_ACTIVATION_TANH,
+    QN_ACTIVATION_SIGMOID,
+    QN_ACTIVATION_COUNT
+} qn_activation;
+
+/* out = scale * activation(alpha a b + beta c + bias) + residual.
+   Shapes: a is [..., m, k], b [..., k, n], out [..., m, n]; a transposed operand is one by its strides
+   (qn_array_transpose). The dimensions before the last two are batches, to which those of a and b are broadcast. c, bias and
+   residual are broadcast to out: a bias for each column is [n], one for each row [m, 1].
+   Types: a and b are of f32, f16, bf16, e4m3, e5m2 in any pairing, both f64, or of i8 and u8. Products of floats are summed up
+   in f32 (of f64 in f64), in an order that is the same at each call on the same device; those of integers exactly in 32 bits,
+   where sums beyond that wrap. The epilogue is computed in f32, for f64 operands in f64; where there is none (alpha 1, and
+   nothing else) integer sums stay integers. All other arrays are of any type, f64 only with a device that has it; out is
+   converted as by qn_copy, integers to their limits.
+   c, bias and residual may be the same array as out, in which case its contents are read first; otherwise out shares no
+   memory with any operand.
+   Defaults: alpha and scale 0 are 1; beta 0: c is not looked at; c without a buffer: out as it was; bias and residual without
+   a buffer: none; variant NULL and splits 0: the library chooses. */
+typedef struct qn_matmul_desc {
+    qn_array out, a, b;
+    double alpha, beta;
+    qn_array c, bias;
+    qn_activation activation;
+    double scale;
+    qn_array residual;
+    const char *
+        variant; /* how, by a name of qn_matmul_variant: for measurements; QN_ERROR_ARGUMENT where it cannot */
+    uint32_t splits; /* into how many parts k is cut, which are computed side by side and then added */
+} qn_matmul_desc;
+QN_API qn_status qn_matmul(qn_kernels *kernels, qn_stream *stream, const qn_matmul_desc *desc);
+/* Names of the ways that there are to do it, "tile 128x128" and so on, from index 0; NULL: there are no more. Any thread. */
+QN_API const char *qn_matmul_variant(uint32_t index);
 
 /* ---- copying ---- */
 

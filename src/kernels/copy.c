@@ -43,20 +43,6 @@ typedef struct plan {
     walk_block walk;
 } plan;
 
-static bool is_narrow(const qn__element_info *e) { return e->is_float && e->size < 4; }
-
-/* The function of the kernels that converts a loaded `from` to what the store of `to` takes. */
-static const char *conversion(qn_element from, qn_element to, char *text, size_t size) {
-    const qn__element_info *f = qn__element(from), *t = qn__element(to);
-    if (from == to) return "";
-    if (is_narrow(t) && from == QN_F64) return "double_to_narrow";
-    if (is_narrow(t) && !f->is_float && f->size >= 4)
-        return f->value[0] == 'u' ? "ulong_to_narrow" : "long_to_narrow";
-    if (f->is_float || to == QN_BOOL) return t->to_value;
-    snprintf(text, size, "convert_%s", t->value);
-    return text;
-}
-
 /* Same types are moved as integers of their size. */
 static const qn__element_info *as_bits(const qn__element_info *e) {
     static const qn_element by_size[] = {[1] = QN_U8, [2] = QN_U16, [4] = QN_U32, [8] = QN_U64};
@@ -68,12 +54,11 @@ static qn_status copy_kernel(qn_kernels *kernels, const qn_copy_desc *d, const q
     const bool same = d->from.type == d->to.type;
     const qn__element_info *from = qn__element(d->from.type), *to = qn__element(d->to.type);
     if (same) from = to = as_bits(to);
-    char convert[32], options[320];
+    char convert[QN__CONVERSION_SIZE], options[320];
     snprintf(options, sizeof options,
              "-D FROM=%s -D FROM_LOAD=%s -D TO=%s -D TO_STORE=%s -D CONVERT=%s -D RANK=%u%s", from->storage,
-             from->load, to->storage, to->store,
-             conversion(d->from.type, d->to.type, convert, sizeof convert), walk->rank,
-             walk->strides[0][0] == 1 && walk->strides[1][0] == 1 ? " -D CONTIGUOUS" : "");
+             from->load, to->storage, to->store, qn__element_conversion(d->from.type, d->to.type, convert),
+             walk->rank, walk->strides[0][0] == 1 && walk->strides[1][0] == 1 ? " -D CONTIGUOUS" : "");
     return qn__variant_get(kernels, &(qn__variant){"copy.cl", "copy", options}, kernel);
 }
 

@@ -1,5 +1,6 @@
 /* Types of elements: what kernel texts call them, and numbers as their bytes. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "kernels/op.h"
@@ -34,6 +35,19 @@ uint32_t qn_element_size(qn_element type) {
 }
 
 const qn__element_info *qn__element(qn_element type) { return &elements[type]; }
+
+static bool is_narrow(const qn__element_info *e) { return e->is_float && e->size < 4; }
+
+const char *qn__element_conversion(qn_element from, qn_element to, char text[QN__CONVERSION_SIZE]) {
+    const qn__element_info *f = &elements[from], *t = &elements[to];
+    if (from == to || (f->is_float && t->is_float && strcmp(f->value, t->value) == 0)) return "";
+    if (is_narrow(t) && from == QN_F64) return "double_to_narrow";
+    if (is_narrow(t) && !f->is_float && f->size >= 4)
+        return f->value[0] == 'u' ? "ulong_to_narrow" : "long_to_narrow";
+    if (f->is_float || to == QN_BOOL) return t->to_value;
+    snprintf(text, QN__CONVERSION_SIZE, "convert_%s", t->value);
+    return text;
+}
 
 /* How a float narrower than 32 bits is laid out. */
 typedef struct narrow {

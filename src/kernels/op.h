@@ -29,6 +29,10 @@ typedef struct qn__element_info {
 
 /* `type` is a valid one. */
 const qn__element_info *qn__element(qn_element type);
+/* The function of the kernels that converts a loaded `from` to what the store of `to` takes ("": none is needed), in `text`
+   where it is not a constant. */
+enum { QN__CONVERSION_SIZE = 32 };
+const char *qn__element_conversion(qn_element from, qn_element to, char text[QN__CONVERSION_SIZE]);
 /* The bytes of `value` as an element, converted as qn_copy does. */
 void qn__element_encode(qn_element type, double value, void *bytes);
 
@@ -49,7 +53,7 @@ typedef struct qn__shape_text {
 } qn__shape_text;
 qn__shape_text qn__shape(const qn_array *array);
 
-enum { QN__WALK_ARRAYS = 4 };
+enum { QN__WALK_ARRAYS = 6 };
 
 /* How to visit all elements of some arrays together: dimensions of size 1 are gone, those that lie together are one. The
    first is the innermost. Rank 0: one element. */

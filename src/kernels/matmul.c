@@ -1,0 +1,185 @@
+/* qn_matmul: what is asked for is checked here; src/kernels/matmul_plan.c decides how it is done. */
+#include <string.h>
+
+#include "kernels/matmul.h"
+
+static const char *const names[QN__MATMUL_OPERANDS] = {"out", "a", "b", "c", "bias", "residual"};
+
+const char *qn_matmul_variant(uint32_t index) { return qn__matmul_variant_name(index); }
+
+static bool is_narrow_float(qn_element t) { return qn__element(t)->is_float && t != QN_F64; }
+static bool is_byte(qn_element t) { return t == QN_I8 || t == QN_U8; }
+
+static qn_status check_types(const qn_kernels *kernels, const qn__matmul *q) {
+    const qn_element a = q->arrays[QN__MATMUL_A].type, b = q->arrays[QN__MATMUL_B].type;
+    const bool good = (is_narrow_float(a) && is_narrow_float(b)) || (a == QN_F64 && b == QN_F64) ||
+                      (is_byte(a) && is_byte(b));
+    if (!good)
+        return qn__op_fail(
+            kernels, QN_ERROR_ARGUMENT,
+            "qn_matmul: a is %s and b is %s; both are floats of up to 32 bits, or f64, or i8 and u8",
+            qn__element(a)->name, qn__element(b)->name);
+    for (int i = 0; i < QN__MATMUL_OPERANDS; i++) {
+        if (!q->has[i] || q->arrays[i].type != QN_F64) continue;
+        if (!(kernels->info.capabilities & QN_CAN_F64))
+            return qn__op_fail(kernels, QN_ERROR_UNSUPPORTED, "qn_matmul: %s is f64, which %s does not have",
+                               names[i], kernels->info.name);
+    }
+    return QN_OK;
+}
+
+static qn_status check_shapes(const qn_kernels *kernels, qn__matmul *q) {
+    const qn_array *out = &q->arrays[QN__MATMUL_OUT], *a = &q->arrays[QN__MATMUL_A],
+                   *b = &q->arrays[QN__MATMUL_B];
+    for (int i = QN__MATMUL_OUT; i <= QN__MATMUL_B; i++)
+        if (q->arrays[i].rank < 2)
+            return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
+                               "qn_matmul: %s has %u dimensions; a matrix has two, and batches before them",
+                               names[i], q->arrays[i].rank);
+    q->m = out->sizes[out->rank - 2];
+    q->n = out->sizes[out->rank - 1];
+    q->k = a->sizes[a->rank - 1];
+    if (a->sizes[a->rank - 2] != q->m || b->sizes[b->rank - 2] != q->k || b->sizes[b->rank - 1] != q->n)
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_matmul: a (%s) by b (%s) is not out (%s)",
+                           qn__shape(a).text, qn__shape(b).text, qn__shape(out).text);
+    return QN_OK;
+}
+
+/* Strides along the last two dimensions; c, bias and residual are broadcast. */
+static qn_status set_strides(const qn_kernels *kernels, qn__matmul *q) {
+    const qn_array *out = &q->arrays[QN__MATMUL_OUT];
+    for (int i = 0; i < QN__MATMUL_OPERANDS; i++) {
+        const qn_array *x = &q->arrays[i];
+        const uint32_t r = x->rank;
+        if (!q->has[i]) continue;
+        q->column[i] = r > 0 ? x->strides[r - 1] : 0;
+        q->row[i] = r > 1 ? x->strides[r - 2] : 0;
+        if (i <= QN__MATMUL_B) continue;
+        const uint64_t columns = r > 0 ? x->sizes[r - 1] : 1, rows = r > 1 ? x->sizes[r - 2] : 1;
+        if (r > out->rank || (columns != 1 && columns != q->n) || (rows != 1 && rows != q->m))
+            return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
+                               "qn_matmul: %s (%s) cannot be broadcast to out (%s)", names[i],
+                               qn__shape(x).text, qn__shape(out).text);
+        if (columns == 1) q->column[i] = 0;
+        if (rows == 1) q->row[i] = 0;
+    }
+    return QN_OK;
+}
+
+static bool same_array(const qn_array *x, const qn_array *y) {
+    if (x->buffer != y->buffer || x->offset != y->offset || x->type != y->type || x->rank != y->rank)
+        return false;
+    return memcmp(x->sizes, y->sizes, sizeof x->sizes) == 0 &&
+           memcmp(x->strides, y->strides, sizeof x->strides) == 0;
+}
+
+static qn_status check_memory(const qn_kernels *kernels, const qn__matmul *q) {
+    const qn_array *out = &q->arrays[QN__MATMUL_OUT];
+    qn_status status = QN_OK;
+    for (int i = QN__MATMUL_A; i < QN__MATMUL_OPERANDS && !status; i++)
+        if (q->has[i] && !(i >= QN__MATMUL_C && same_array(out, &q->arrays[i])))
+            status = qn__array_apart(kernels, "qn_matmul", "out", out, names[i], &q->arrays[i]);
+    return status;
+}
+
+static qn_status find_variant(const qn_kernels *kernels, const char *name, int *variant) {
+    *variant = -1;
+    if (!name) return QN_OK;
+    for (uint32_t i = 0; qn_matmul_variant(i); i++)
+        if (strcmp(qn_matmul_variant(i), name) == 0) {
+            *variant = (int)i;
+            return QN_OK;
+        }
+    return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
+                       "qn_matmul: there is no variant '%s' (see qn_matmul_variant)", name);
+}
+
+static qn_status read_arrays(const qn_kernels *kernels, const qn_matmul_desc *desc, qn__matmul *q) {
+    const bool adds = desc->beta != 0;
+    const qn_array *given[QN__MATMUL_OPERANDS] = {&desc->out,
+                                                  &desc->a,
+                                                  &desc->b,
+                                                  adds ? desc->c.buffer ? &desc->c : &desc->out : NULL,
+                                                  desc->bias.buffer ? &desc->bias : NULL,
+                                                  desc->residual.buffer ? &desc->residual : NULL};
+    qn_status status = qn__array_check_written(kernels, "qn_matmul", names[0], given[0], &q->arrays[0]);
+    for (int i = 0; i < QN__MATMUL_OPERANDS && !status; i++) {
+        q->has[i] = given[i] != NULL;
+        if (i > 0 && given[i])
+            status = qn__array_check(kernels, "qn_matmul", names[i], given[i], &q->arrays[i]);
+    }
+    return status;
+}
+
+static qn_status read_desc(const qn_kernels *kernels, const qn_matmul_desc *desc, qn__matmul *q) {
+    *q = (qn__matmul){.activation = desc->activation, .splits = desc->splits};
+    if ((unsigned)desc->activation >= QN_ACTIVATION_COUNT)
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
+                           "qn_matmul: activation is %u, which is no qn_activation",
+                           (unsigned)desc->activation);
+    q->plain = (desc->alpha == 0 || desc->alpha == 1) && (desc->scale == 0 || desc->scale == 1) &&
+               desc->beta == 0 && !desc->bias.buffer && !desc->residual.buffer && !desc->activation;
+    qn_status status = read_arrays(kernels, desc, q);
+    if (!status) status = check_types(kernels, q);
+    if (!status) status = check_shapes(kernels, q);
+    if (!status) status = set_strides(kernels, q);
+    if (!status) status = check_memory(kernels, q);
+    return status ? status : find_variant(kernels, desc->variant, &q->variant);
+}
+
+/* All that the plan looks at. Where arrays begin counts by what vectors of four need. */
+static void make_key(const qn__matmul *q, qn__key *key) {
+    uint64_t flags = (uint64_t)q->activation | (uint64_t)q->plain << 8 | (uint64_t)(q->variant + 1) << 16;
+    for (int i = 0; i < QN__MATMUL_OPERANDS; i++) {
+        flags |= (uint64_t)q->has[i] << (24 + i) | (q->arrays[i].offset & 3) << (32 + 2 * i);
+        if (q->has[i]) qn__key_add_array(key, &q->arrays[i]);
+    }
+    qn__key_add(key, flags);
+    qn__key_add(key, q->splits);
+}
+
+static qn_arg buffer_arg(const qn_array *a) { return a->buffer ? qn_arg_buffer(a->buffer) : qn_arg_null(); }
+
+static qn_status launch(const qn__matmul_plan *p, qn_stream *stream, const qn__matmul *q,
+                        const qn_matmul_desc *desc, qn_buffer *work) {
+    uint64_t words[QN__MATMUL_WORDS];
+    memcpy(words, p->words, p->num_words * sizeof *words);
+    static const qn__matmul_operand begins[] = {QN__MATMUL_A, QN__MATMUL_B,    QN__MATMUL_OUT,
+                                                QN__MATMUL_C, QN__MATMUL_BIAS, QN__MATMUL_RESIDUAL};
+    for (int i = 0; i < QN__MATMUL_OPERANDS; i++) words[QN__MATMUL_BEGINS + i] = q->arrays[begins[i]].offset;
+    qn_arg args[] = {qn_arg_bytes(words, p->num_words * sizeof *words),
+                     buffer_arg(&q->arrays[QN__MATMUL_A]),
+                     buffer_arg(&q->arrays[QN__MATMUL_B]),
+                     buffer_arg(&q->arrays[QN__MATMUL_OUT]),
+                     buffer_arg(&q->arrays[QN__MATMUL_C]),
+                     buffer_arg(&q->arrays[QN__MATMUL_BIAS]),
+                     buffer_arg(&q->arrays[QN__MATMUL_RESIDUAL]),
+                     qn_arg_double(desc->alpha == 0 ? 1 : desc->alpha),
+                     qn_arg_double(desc->beta),
+                     qn_arg_double(desc->scale == 0 ? 1 : desc->scale),
+                     work ? qn_arg_buffer(work) : qn_arg_null()};
+    const size_t count = sizeof args / sizeof *args;
+    qn_status status = qn_launch(stream, p->kernel, &p->range, args, count);
+    if (status || !p->finish) return status;
+    words[QN__MATMUL_PART] = p->splits;
+    return qn_launch(stream, p->finish, &p->finish_range, args, count);
+}
+
+qn_status qn_matmul(qn_kernels *kernels, qn_stream *stream, const qn_matmul_desc *desc) {
+    qn_status status = qn__op_check(kernels, desc, "qn_matmul");
+    qn__matmul q;
+    if (!status) status = read_desc(kernels, desc, &q);
+    if (status || qn_array_count(&q.arrays[QN__MATMUL_OUT]) == 0) return status;
+    qn__key key = {.count = 0};
+    make_key(&q, &key);
+    qn__matmul_plan p;
+    status = qn__plan_get(kernels, &qn__matmul_op, &key, &q, &p);
+    if (status || !p.work) return status ? status : launch(&p, stream, &q, desc, NULL);
+    qn_buffer *work = NULL;
+    status = qn_buffer_create(
+        kernels->device,
+        &(qn_buffer_desc){.size = p.work, .uninitialised = true, .label = "qn_matmul's parts"}, &work);
+    if (!status) status = launch(&p, stream, &q, desc, work);
+    qn_buffer_destroy(work);
+    return status;
+}

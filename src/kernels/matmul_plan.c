@@ -1,0 +1,348 @@
+/* How a qn_matmul is done: a table of variants, a model of what each costs on a device with so many compute units, and the
+   numbers and options that the kernels get. Tiles take any operands; so there always is one. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kernels/matmul.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+typedef enum family { TILE, VECTOR, STRIP } family;
+
+/* A tile: wm by wn bands of lm by ln lanes of tm by tn elements, k in steps of `step`. `resident`: such groups on a compute
+   unit at a time; `rate`: of its peak, with all of them there. Measured on an H200. */
+typedef struct variant {
+    const char *name;
+    family family;
+    uint32_t wm, wn, lm, ln, tm, tn, step;
+    uint32_t resident;
+    double rate;
+} variant;
+
+static const variant variants[] = {
+    {"tile 128x128", TILE, 4, 1, 4, 8, 8, 16, 8, 2, 0.80},
+    {"tile 64x128", TILE, 2, 2, 4, 8, 8, 8, 16, 3, 0.79},
+    {"tile 64x64", TILE, 2, 2, 4, 8, 8, 4, 16, 6, 0.70},
+    {"tile 32x64", TILE, 2, 1, 4, 8, 4, 8, 16, 8, 0.60},
+    {"tile 32x32", TILE, 2, 1, 4, 8, 4, 4, 16, 12, 0.45},
+    {"tile 16x128", TILE, 1, 2, 4, 8, 4, 8, 16, 8, 0.45},
+    {"tile 128x16", TILE, 2, 1, 8, 4, 8, 4, 16, 8, 0.45},
+    {"vector", VECTOR, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {"strip", STRIP, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+};
+enum { SMALLEST = 4 }; /* the tile that any device can run */
+
+const char *qn__matmul_variant_name(uint32_t index) {
+    return index < COUNT(variants) ? variants[index].name : NULL;
+}
+
+static uint32_t tile_rows(const variant *v) { return v->wm * v->lm * v->tm; }
+static uint32_t tile_columns(const variant *v) { return v->wn * v->ln * v->tn; }
+static uint32_t tile_items(const variant *v) { return v->wm * v->wn * v->lm * v->ln; }
+static uint64_t divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+
+static bool is_double(const qn__matmul *q) { return q->arrays[QN__MATMUL_A].type == QN_F64; }
+static bool is_integer(const qn__matmul *q) { return !qn__element(q->arrays[QN__MATMUL_A].type)->is_float; }
+
+static uint64_t batches_of(const qn__matmul *q) {
+    const qn_array *out = &q->arrays[QN__MATMUL_OUT];
+    uint64_t count = 1;
+    for (uint32_t d = 0; d + 2 < out->rank; d++) count *= out->sizes[d];
+    return count;
+}
+
+/* ---- which operands a variant takes ---- */
+
+/* Stride along k, and along the other dimension, of A or B. */
+static int64_t along_k(const qn__matmul *q, qn__matmul_operand x) {
+    return x == QN__MATMUL_A ? q->column[x] : q->row[x];
+}
+static int64_t along_side(const qn__matmul *q, qn__matmul_operand x) {
+    return x == QN__MATMUL_A ? q->row[x] : q->column[x];
+}
+
+static bool fits_tile(const qn_kernels *kernels, const qn__matmul *q, const variant *v) {
+    const uint64_t local = 2ull * v->step * (tile_rows(v) + tile_columns(v) + 8) * (is_double(q) ? 8 : 4);
+    if (is_double(q) && v->tm * v->tn > 32) return false; /* registers */
+    return local <= kernels->info.local_memory && tile_items(v) <= kernels->info.max_group_size;
+}
+
+/* The operand that is the matrix: the other one is a row or a column. */
+static qn__matmul_operand matrix_of(const qn__matmul *q) { return q->m == 1 ? QN__MATMUL_B : QN__MATMUL_A; }
+
+enum { VECTOR_LANES = 32, VECTOR_SLICES = 4, VECTOR_ITEMS = 128 };
+
+static bool fits(const qn_kernels *kernels, const qn__matmul *q, const variant *v) {
+    if (v->family == TILE) return fits_tile(kernels, q, v);
+    if (v->family == STRIP) return q->splits <= 1;
+    return (q->m == 1 || q->n == 1) && kernels->info.max_group_size >= VECTOR_ITEMS;
+}
+
+/* ---- what it costs, in clocks of a device of so many units ---- */
+
+static uint32_t units_of(const qn_kernels *kernels) {
+    return kernels->info.compute_units ? kernels->info.compute_units : 16;
+}
+
+/* The parts of k are added by another launch, which reads them once. */
+static double cost_of_parts(const qn_kernels *kernels, const qn__matmul *q, uint64_t splits) {
+    const double bytes = 4.0 * (double)splits * (double)q->m * (double)q->n * (double)batches_of(q);
+    return splits > 1 ? 4000 + bytes / (20.0 * units_of(kernels)) : 0;
+}
+
+static double cost_of_tiles(const qn_kernels *kernels, const qn__matmul *q, const variant *v,
+                            uint64_t splits) {
+    const double groups = (double)divide_up(q->m, tile_rows(v)) * (double)divide_up(q->n, tile_columns(v)) *
+                          (double)batches_of(q) * (double)splits;
+    const double on_unit = ceil(groups / units_of(kernels)), there = fmin(on_unit, v->resident) / v->resident;
+    const double multiplications =
+        tile_rows(v) * tile_columns(v) * ((double)divide_up(q->k, splits) + v->step);
+    return on_unit * multiplications / (128 * v->rate * (0.35 + 0.65 * there)) +
+           cost_of_parts(kernels, q, splits);
+}
+
+/* ---- the choice ---- */
+
+typedef struct choice {
+    const variant *variant;
+    uint64_t splits;
+} choice;
+
+/* The cheapest tile and number of parts. */
+static choice choose_tile(const qn_kernels *kernels, const qn__matmul *q, const variant *only) {
+    choice best = {only ? only : &variants[SMALLEST], q->splits ? q->splits : 1};
+    double least = INFINITY;
+    for (size_t i = 0; i < COUNT(variants); i++) {
+        const variant *v = &variants[i];
+        if (v->family != TILE || (only && v != only) || !fits_tile(kernels, q, v)) continue;
+        for (uint64_t splits = 1; splits <= 64; splits *= 2) {
+            if (q->splits && splits > 1) break;
+            const uint64_t parts = q->splits ? q->splits : splits;
+            if (parts > 1 && !q->splits && q->k / parts < 4 * v->step) break;
+            const double cost = cost_of_tiles(kernels, q, v, parts);
+            if (cost < least) {
+                least = cost;
+                best = (choice){v, parts};
+            }
+        }
+    }
+    return best;
+}
+
+static bool vector_along_k(const qn__matmul *q) {
+    const qn__matmul_operand x = matrix_of(q);
+    return along_side(q, x) != 1 || along_k(q, x) == 1;
+}
+
+/* Enough groups for the whole device, none with too little to do. */
+static uint64_t vector_splits(const qn_kernels *kernels, const qn__matmul *q) {
+    const bool lines = vector_along_k(q);
+    const uint64_t sides = q->m == 1 ? q->n : q->m;
+    const uint64_t groups = batches_of(q) * (lines ? sides : divide_up(sides, 4 * VECTOR_LANES));
+    const uint64_t wanted = divide_up(8ull * units_of(kernels), groups);
+    const uint64_t most = q->k / (lines ? 16 * VECTOR_ITEMS : 16 * VECTOR_SLICES);
+    const uint64_t splits = wanted < most ? wanted : most;
+    return splits > 64 ? 64 : splits ? splits : 1;
+}
+
+static choice choose(const qn_kernels *kernels, const qn__matmul *q) {
+    const variant *vector = &variants[COUNT(variants) - 2], *strip = &variants[COUNT(variants) - 1];
+    const variant *v = q->variant < 0 ? NULL : &variants[q->variant];
+    const bool processor =
+        kernels->info.kind == QN_DEVICE_CPU || (kernels->info.capabilities & QN_CAN_EMULATE);
+    const qn__matmul_operand x = matrix_of(q);
+    const bool is_vector = fits(kernels, q, vector) && (along_k(q, x) == 1 || along_side(q, x) == 1);
+    if (!v && is_vector && !(processor && q->m == 1 && along_k(q, x) != 1)) v = vector;
+    if (!v && processor && q->splits <= 1) v = strip;
+    if (!v || v->family == TILE) return choose_tile(kernels, q, v);
+    if (v->family == STRIP) return (choice){v, 1};
+    return (choice){v, q->splits ? q->splits : vector_splits(kernels, q)};
+}
+
+/* ---- options ---- */
+
+typedef struct text {
+    char at[2048];
+    size_t size;
+} text;
+
+static void add(text *t, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    const int n = vsnprintf(t->at + t->size, sizeof t->at - t->size, format, args);
+    va_end(args);
+    t->size += n > 0 ? (size_t)n : 0;
+    if (t->size >= sizeof t->at) t->size = sizeof t->at - 1;
+}
+
+static const char *const words_of[QN__MATMUL_OPERANDS] = {"OUT", "A", "B", "C", "BIAS", "RESIDUAL"};
+
+/* Whether four neighbours are at addresses that are multiples of their size, in every batch. */
+static bool in_fours(const qn__matmul *q, qn__matmul_operand x, int64_t next, int64_t other) {
+    const qn_array *a = &q->arrays[x];
+    bool good = next == 1 && other % 4 == 0 && a->offset % 4 == 0 && a->type != QN_F64;
+    for (uint32_t d = 0; d + 2 < a->rank; d++) good = good && (a->sizes[d] == 1 || a->strides[d] % 4 == 0);
+    return good;
+}
+
+/* Whether neighbours along k are nearer than those along the other dimension. */
+static bool taken_along_k(const qn__matmul *q, qn__matmul_operand x) {
+    const int64_t k = along_k(q, x), side = along_side(q, x);
+    return side != 1 && (k == 1 || llabs(k) < llabs(side));
+}
+
+static void add_types(text *t, const qn__matmul *q) {
+    const qn_element sum = is_double(q) ? QN_F64 : is_integer(q) ? QN_I32 : QN_F32;
+    const qn_element result = is_integer(q) && !q->plain ? QN_F32 : sum;
+    const char *s = qn__element(sum)->value, *r = qn__element(result)->value;
+    add(t, "-D SUM=%s -D SUM4=%s4 -D SUM16=%s16 -D RESULT=%s -D RESULT4=%s4 -D FACTOR=%s", s, s, s, r, r,
+        is_double(q) ? "double" : "float");
+    for (int i = 0; i < QN__MATMUL_OPERANDS; i++) {
+        const qn__element_info *e = qn__element(q->has[i] ? q->arrays[i].type : QN_F32);
+        add(t, " -D %s_T=%s -D %s_%s=%s", words_of[i], e->storage, words_of[i], i ? "LOAD" : "STORE",
+            i ? e->load : e->store);
+        if (i == QN__MATMUL_A || i == QN__MATMUL_B) add(t, " -D %s_LOAD4=%s4", words_of[i], e->load);
+        if (i >= QN__MATMUL_C && q->has[i]) add(t, " -D HAS_%s", words_of[i]);
+    }
+    char conversion[QN__CONVERSION_SIZE];
+    const qn_element to = q->arrays[QN__MATMUL_OUT].type;
+    const bool narrows = result == QN_I32 && !qn__element(to)->is_float && to != QN_I32;
+    const char *convert =
+        narrows ? qn__element(to)->to_value : qn__element_conversion(result, to, conversion);
+    add(t, " -D TO_OUT=%s -D ACTIVATION=%d%s", convert, (int)q->activation, q->plain ? " -D PLAIN" : "");
+    if (sum == QN_I32) add(t, " -D SUM_IS_INTEGER");
+    const bool has_store4 = (result == QN_F32 && (to == QN_F32 || to == QN_F16 || to == QN_BF16)) ||
+                            (result == QN_I32 && to == QN_I32);
+    if (has_store4 && in_fours(q, QN__MATMUL_OUT, q->column[QN__MATMUL_OUT], q->row[QN__MATMUL_OUT]))
+        add(t, " -D OUT_STORE4=%s4", qn__element(to)->store);
+}
+
+static void add_operand(text *t, const qn__matmul *q, qn__matmul_operand x) {
+    const bool k_first = taken_along_k(q, x);
+    const int64_t k = along_k(q, x), side = along_side(q, x);
+    const bool vectors = k_first ? in_fours(q, x, k, side) : in_fours(q, x, side, k);
+    add(t, " -D %s_ALONG_K=%d -D %s_VECTORS=%d", words_of[x], k_first, words_of[x], vectors);
+}
+
+static void add_vector(text *t, const qn__matmul *q) {
+    const qn__matmul_operand x = matrix_of(q);
+    const bool lines = vector_along_k(q);
+    const int64_t next = lines ? along_k(q, x) : along_side(q, x),
+                  other = lines ? along_side(q, x) : along_k(q, x);
+    if (x == QN__MATMUL_B) add(t, " -D VECTOR_IS_A");
+    if (lines) add(t, " -D ALONG_K");
+    if (in_fours(q, x, next, other)) add(t, " -D VECTORS");
+    add(t, " -D ITEMS=%d -D LANES=%d -D SLICES=%d", VECTOR_ITEMS, VECTOR_LANES, VECTOR_SLICES);
+}
+
+enum { STRIP_COLUMNS = 16 };
+
+static uint32_t strip_rows(const qn__matmul *q) { return q->m >= 8 ? 8 : q->m >= 4 ? 4 : 1; }
+
+/* ---- the numbers ---- */
+
+static qn_status set_numbers(const qn_kernels *kernels, const qn__matmul *q, qn__matmul_plan *p,
+                             uint32_t *batches) {
+    static const char *const names[QN__MATMUL_OPERANDS] = {"the batches of out",  "the batches of a",
+                                                           "the batches of b",    "the batches of c",
+                                                           "the batches of bias", "the batches of residual"};
+    qn_array before[QN__MATMUL_OPERANDS] = {{0}};
+    const qn_array *at[QN__MATMUL_OPERANDS];
+    for (int i = 0; i < QN__MATMUL_OPERANDS; i++) {
+        at[i] = &before[i];
+        if (!q->has[i]) continue;
+        before[i] = q->arrays[i];
+        before[i].rank = before[i].rank > 2 ? before[i].rank - 2 : 0;
+    }
+    qn__walk walk;
+    const qn_status status = qn__walk_make(kernels, "qn_matmul", at, names, QN__MATMUL_OPERANDS, &walk);
+    if (status) return status;
+    const uint64_t head[] = {0, 0, 0, 0, 0, 0, q->m, q->n, q->k, p->part};
+    uint64_t *w = p->words;
+    for (size_t i = 0; i < COUNT(head); i++) *w++ = head[i];
+    static const qn__matmul_operand order[] = {QN__MATMUL_A, QN__MATMUL_B,    QN__MATMUL_OUT,
+                                               QN__MATMUL_C, QN__MATMUL_BIAS, QN__MATMUL_RESIDUAL};
+    for (size_t i = 0; i < COUNT(order); i++) {
+        *w++ = (uint64_t)q->row[order[i]];
+        *w++ = (uint64_t)q->column[order[i]];
+    }
+    for (uint32_t d = 0; d < walk.rank; d++) *w++ = walk.sizes[d];
+    for (int i = 0; i < QN__MATMUL_OPERANDS; i++)
+        for (uint32_t d = 0; d < walk.rank; d++) *w++ = (uint64_t)walk.strides[i][d];
+    p->num_words = (uint32_t)(w - p->words);
+    *batches = walk.rank;
+    return QN_OK;
+}
+
+static void set_range(const qn__matmul *q, const choice *c, qn__matmul_plan *p) {
+    const variant *v = c->variant;
+    const uint64_t batches = batches_of(q), sides = q->m == 1 ? q->n : q->m;
+    qn_range *r = &p->range;
+    if (v->family == TILE)
+        *r = (qn_range){
+            .global = {divide_up(q->m, tile_rows(v)) * divide_up(q->n, tile_columns(v)) * tile_items(v),
+                       c->splits, batches},
+            .local = {tile_items(v), 1, 1}};
+    else if (v->family == STRIP)
+        *r = (qn_range){.global = {divide_up(q->n, STRIP_COLUMNS), divide_up(q->m, strip_rows(q)), batches}};
+    else if (vector_along_k(q))
+        *r = (qn_range){.global = {sides * VECTOR_ITEMS, c->splits, batches}, .local = {VECTOR_ITEMS, 1, 1}};
+    else
+        *r = (qn_range){
+            .global = {divide_up(sides, 4 * VECTOR_LANES) * VECTOR_LANES, c->splits * VECTOR_SLICES, batches},
+            .local = {VECTOR_LANES, VECTOR_SLICES, 1}};
+    p->finish_range = (qn_range){.global = {q->n, q->m, batches}};
+}
+
+static void add_family(text *t, const qn__matmul *q, const variant *v) {
+    if (v->family == TILE) {
+        add(t, " -D WM=%u -D WN=%u -D LM=%u -D LN=%u -D TM=%u -D TN=%u -D BK=%u", v->wm, v->wn, v->lm, v->ln,
+            v->tm, v->tn, v->step);
+        add_operand(t, q, QN__MATMUL_A);
+        add_operand(t, q, QN__MATMUL_B);
+    } else if (v->family == VECTOR) {
+        add_vector(t, q);
+    } else {
+        const qn_element b = q->arrays[QN__MATMUL_B].type;
+        const bool vectors = q->column[QN__MATMUL_B] == 1 && (b == QN_F32 || b == QN_F64);
+        add(t, " -D ROWS=%u -D B_VECTORS=%d", strip_rows(q), vectors);
+    }
+}
+
+static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
+    static const char *const files[] = {"matmul/tile.cl", "matmul/vector.cl", "matmul/strip.cl"};
+    const qn__matmul *q = request;
+    qn__matmul_plan *p = plan;
+    choice c = choose(kernels, q);
+    if (q->variant >= 0 && !fits(kernels, q, &variants[q->variant]))
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_matmul: variant '%s' cannot do this on %s",
+                           variants[q->variant].name, kernels->info.name);
+    if (c.splits > q->k) c.splits = q->k ? q->k : 1;
+    p->part = divide_up(q->k, c.splits);
+    p->splits = c.splits = p->part ? divide_up(q->k, p->part) : 1; /* none of them is empty */
+    uint32_t batches = 0;
+    qn_status status = set_numbers(kernels, q, p, &batches);
+    if (status) return status;
+    set_range(q, &c, p);
+    text t = {.size = 0};
+    add_types(&t, q);
+    add(&t, " -D BATCHES=%u", batches);
+    if (c.splits > 1) {
+        const uint64_t size = is_double(q) ? 8 : 4, elements = q->m * q->n * batches_of(q);
+        if (elements > UINT64_MAX / size / c.splits)
+            return qn__op_fail(kernels, QN_ERROR_DEVICE_MEMORY,
+                               "qn_matmul: %llu parts of k take too much memory",
+                               (unsigned long long)c.splits);
+        p->work = elements * size * c.splits;
+        status = qn__variant_get(kernels, &(qn__variant){"matmul/finish.cl", NULL, t.at}, &p->finish);
+        add(&t, " -D SPLIT");
+    }
+    add_family(&t, q, c.variant);
+    return status
+               ? status
+               : qn__variant_get(kernels, &(qn__variant){files[c.variant->family], NULL, t.at}, &p->kernel);
+}
+
+const qn__op qn__matmul_op = {"qn_matmul", sizeof(qn__matmul_plan), make};

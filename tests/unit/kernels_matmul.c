@@ -1,0 +1,404 @@
+/* qn_matmul: every variant, types, strides, batches and epilogues, against sums in double precision; what is refused. */
+#include "kernels_common.h"
+
+/* How a matrix lies: its rows one after the other, its columns, with gaps between, from the end backwards. */
+typedef enum layout { ROWS, COLUMNS, GAPS, GAPS_OF_FOUR, BACKWARDS, LAYOUTS } layout;
+
+typedef struct operand {
+    qn_array array;
+    void *data;
+    uint64_t count;
+} operand;
+
+/* [batches, rows, columns]; without batches, 0, two dimensions. */
+static operand make_operand(kernels_fixture *f, qn_element type, uint64_t batches, uint64_t rows,
+                            uint64_t columns, layout how, uint32_t seed) {
+    operand o = {.array = {.type = type, .rank = batches ? 3 : 2}};
+    const uint64_t pitch = (how == COLUMNS ? rows : columns) + (how == GAPS           ? 3
+                                                                : how == GAPS_OF_FOUR ? 4 - columns % 4
+                                                                                      : 0);
+    const uint64_t step = how == COLUMNS ? columns * pitch : rows * pitch;
+    const int64_t row = how == COLUMNS ? 1 : (int64_t)pitch, column = how == COLUMNS ? (int64_t)pitch : 1;
+    const uint32_t at = batches ? 1 : 0;
+    o.count = step * (batches ? batches : 1) + 9;
+    o.array.offset = how == GAPS ? 5 : how == GAPS_OF_FOUR ? 4 : 0;
+    if (batches) o.array.sizes[0] = batches, o.array.strides[0] = (int64_t)step;
+    o.array.sizes[at] = rows;
+    o.array.sizes[at + 1] = columns;
+    o.array.strides[at] = row;
+    o.array.strides[at + 1] = column;
+    if (how == BACKWARDS && rows) {
+        o.array.offset += (rows - 1) * pitch;
+        o.array.strides[at] = -row;
+    }
+    const bool whole = element_epsilon(type) == 0;
+    o.data = random_elements(type, o.count,
+                             whole && type != QN_U8 ? -20
+                             : whole                ? 0
+                                                    : -1,
+                             whole ? 20 : 1, seed);
+    o.array.buffer = elements_buffer(f, type, o.count, o.data);
+    return o;
+}
+
+static void end_operand(operand *o) {
+    free(o->data);
+    qn_buffer_destroy(o->array.buffer);
+}
+
+/* The element for an index of `out`, whose dimensions are [batch, row, column] or the last two; what is missing, or of size 1,
+   is repeated. */
+static double element_for(const operand *o, uint64_t batch, uint64_t row, uint64_t column) {
+    const uint64_t index[3] = {batch, row, column};
+    uint64_t own[QN_MAX_RANK] = {0};
+    for (uint32_t d = 0; d < o->array.rank; d++) {
+        const uint64_t i = index[3 - o->array.rank + d];
+        own[d] = o->array.sizes[d] == 1 ? 0 : i;
+    }
+    return element_get(o->array.type, o->data, element_place(&o->array, own));
+}
+
+typedef struct problem {
+    uint64_t batches, m, n, k;
+    qn_element a, b, out;
+    layout of_a, of_b, of_out;
+    double alpha, beta, scale;
+    bool bias_of_rows, bias, residual, one_a; /* one_a: a is the same for all batches */
+    qn_activation activation;
+    const char *variant;
+    uint32_t splits;
+} problem;
+
+static double activate(qn_activation how, double x) {
+    switch (how) {
+    case QN_ACTIVATION_RELU: return x < 0 ? 0 : x;
+    case QN_ACTIVATION_GELU: return x * 0.5 * (1 + erf(x * sqrt(0.5)));
+    case QN_ACTIVATION_GELU_TANH:
+        return x * 0.5 * (1 + tanh(sqrt(2 / 3.14159265358979324) * (x + 0.044715 * x * x * x)));
+    case QN_ACTIVATION_SILU: return x / (1 + exp(-x));
+    case QN_ACTIVATION_TANH: return tanh(x);
+    case QN_ACTIVATION_SIGMOID: return 1 / (1 + exp(-x));
+    default: return x;
+    }
+}
+
+/* One element's value and bound. */
+typedef struct expected {
+    double value, bound;
+} expected;
+
+static expected expect(const problem *p, const operand *a, const operand *b, const operand *out,
+                       const operand *bias, const operand *residual, uint64_t batch, uint64_t row,
+                       uint64_t column) {
+    const double alpha = p->alpha == 0 ? 1 : p->alpha, scale = p->scale == 0 ? 1 : p->scale;
+    const double epsilon = p->a == QN_F64 ? 0x1p-53 : 0x1p-24;
+    double sum = 0, size = 0;
+    for (uint64_t i = 0; i < p->k; i++) {
+        const double product = element_for(a, batch, row, i) * element_for(b, batch, i, column);
+        sum += product;
+        size += fabs(product);
+    }
+    double v = alpha * sum,
+           bound = element_epsilon(p->a) > 0 ? fabs(alpha) * size * epsilon * ((double)p->k + 2) : 0;
+    if (p->beta != 0) v += p->beta * element_for(out, batch, row, column);
+    if (p->bias || p->bias_of_rows) v += element_for(bias, batch, row, column);
+    bound += 8 * epsilon * (fabs(v) + 2);
+    v = activate(p->activation, v) * scale;
+    bound = bound * 1.2 * fabs(scale) + 8 * epsilon * fabs(v);
+    if (p->residual) v += element_for(residual, batch, row, column);
+    return (expected){v, bound + epsilon * fabs(v)};
+}
+
+static void check_result(const problem *p, const operand *a, const operand *b, const operand *out,
+                         const operand *bias, const operand *residual, const void *got) {
+    uint64_t index[QN_MAX_RANK] = {0};
+    unsigned char *touched = calloc(out->count, 1);
+    assert_non_null(touched);
+    do {
+        const uint32_t at = out->array.rank - 2;
+        const uint64_t batch = at ? index[0] : 0, row = index[at], column = index[at + 1];
+        const uint64_t place = element_place(&out->array, index);
+        expected e = expect(p, a, b, out, bias, residual, batch, row, column);
+        const double value = element_get(p->out, got, place);
+        const narrow_type t = narrow_of(p->out);
+        /* Half of the last place, also of the smallest numbers. */
+        double half = element_epsilon(p->out) * fabs(e.value) + (t.bits ? ldexp(1, -t.bias - t.mantissa) : 0);
+        if (element_epsilon(p->out) ==
+            0) { /* to the type's limits; by cutting off, where the epilogue made fractions */
+            const double most = p->out == QN_I8 ? 127 : INT32_MAX, least = p->out == QN_I8 ? -128 : INT32_MIN;
+            e.value = e.value > most ? most : e.value < least ? least : e.value;
+            half = p->alpha == 0 ? 0 : 1;
+            e.bound = p->alpha == 0 ? 0 : e.bound;
+        }
+        touched[place] = 1;
+        if (!(fabs(value - e.value) <= e.bound + half))
+            fail_msg("%s splits %u, %llux%llux%llu %s x %s -> %s, layouts %d %d %d: [%llu %llu %llu] is "
+                     "%.9g, not %.9g +- %.3g",
+                     p->variant ? p->variant : "(chosen)", p->splits, (unsigned long long)p->m,
+                     (unsigned long long)p->n, (unsigned long long)p->k, qn_element_name(p->a),
+                     qn_element_name(p->b), qn_element_name(p->out), p->of_a, p->of_b, p->of_out,
+                     (unsigned long long)batch, (unsigned long long)row, (unsigned long long)column, value,
+                     e.value, e.bound + half);
+    } while (next_index(&out->array, index));
+    const uint32_t size = qn_element_size(p->out);
+    for (uint64_t i = 0; i < out->count; i++)
+        if (!touched[i] &&
+            memcmp((const char *)got + i * size, (const char *)out->data + i * size, size) != 0)
+            fail_msg("%s: element %llu beside the result was written", p->variant ? p->variant : "(chosen)",
+                     (unsigned long long)i);
+    free(touched);
+}
+
+static void solve(kernels_fixture *f, const problem *p, uint32_t seed) {
+    operand a = make_operand(f, p->a, p->one_a ? 0 : p->batches, p->m, p->k, p->of_a, seed),
+            b = make_operand(f, p->b, p->batches, p->k, p->n, p->of_b, seed + 1),
+            out = make_operand(f, p->out, p->batches, p->m, p->n, p->of_out, seed + 2),
+            bias = make_operand(f, QN_F32, 0, p->bias_of_rows ? p->m : 1, p->bias_of_rows ? 1 : p->n, ROWS,
+                                seed + 3),
+            residual = make_operand(f, QN_F16, p->batches, p->m, p->n, COLUMNS, seed + 4);
+    qn_matmul_desc desc = {.out = out.array,
+                           .a = a.array,
+                           .b = b.array,
+                           .alpha = p->alpha,
+                           .beta = p->beta,
+                           .activation = p->activation,
+                           .scale = p->scale,
+                           .variant = p->variant,
+                           .splits = p->splits};
+    if (p->bias || p->bias_of_rows) desc.bias = bias.array;
+    if (p->residual) desc.residual = residual.array;
+    assert_ok(f->context, qn_matmul(f->kernels, NULL, &desc));
+    void *got = buffer_contents(f, out.array.buffer);
+    check_result(p, &a, &b, &out, &bias, &residual, got);
+    free(got);
+    operand *const all[] = {&a, &b, &out, &bias, &residual};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) end_operand(all[i]);
+}
+
+static bool is_vector(const char *variant) { return variant && strcmp(variant, "vector") == 0; }
+
+/* A GPU's driver compiles fast. The processor's compiler and software devices take seconds: there some cases are tried, and no
+   large tiles on the latter. */
+static bool is_tried(const kernels_fixture *f, uint32_t number, const char *variant) {
+    if (f->info.capabilities & QN_CAN_EMULATE)
+        return number % 7 == 0 && !(variant && (strstr(variant, "64") || strstr(variant, "128")));
+    return f->info.kind != QN_DEVICE_CPU || number % 3 == 0;
+}
+
+static void every_variant_takes_any_size_and_layout(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels();
+    const char *variant;
+    uint32_t number = 0;
+    for (uint32_t v = 0; (variant = qn_matmul_variant(v)); v++)
+        for (int how = 0; how < LAYOUTS; how++, number++) {
+            if (!is_tried(&f, number, variant)) continue;
+            problem p = {.m = 37 + 2 * v,
+                         .n = 45,
+                         .k = 41,
+                         .of_a = (layout)how,
+                         .of_b = (layout)((how + v) % LAYOUTS),
+                         .of_out = (layout)((how + 2) % LAYOUTS),
+                         .variant = variant};
+            if (is_vector(variant)) *(how % 2 ? &p.m : &p.n) = 1;
+            solve(&f, &p, number);
+            p.k = 64; /* whole steps, and in vectors of four */
+            p.m = is_vector(variant) && how % 2 ? 1 : 132;
+            p.n = is_vector(variant) && how % 2 == 0 ? 1 : 136;
+            solve(&f, &p, number + 100);
+        }
+    end_kernels(&f);
+}
+
+static void k_is_split(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels();
+    const struct {
+        const char *variant;
+        uint64_t m, n, k;
+        uint32_t splits;
+    } cases[] = {{"tile 32x32", 33, 20, 100, 3},
+                 {"vector", 1, 130, 77, 4},
+                 {"tile 32x32", 5, 6, 3, 8},
+                 {"vector", 50, 1, 600, 2},
+                 {"tile 16x128", 3, 140, 64, 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (uint64_t batches = 0; batches <= 2; batches += 2) {
+            const problem p = {.batches = batches,
+                               .m = cases[i].m,
+                               .n = cases[i].n,
+                               .k = cases[i].k,
+                               .alpha = 0.5,
+                               .beta = 2,
+                               .bias = true,
+                               .variant = cases[i].variant,
+                               .splits = cases[i].splits};
+            if (is_tried(&f, (uint32_t)i * 3 + (uint32_t)batches, p.variant)) solve(&f, &p, (uint32_t)i);
+        }
+    end_kernels(&f);
+}
+
+static void types_are_paired(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels();
+    static const qn_element types[][3] = {
+        {QN_F16, QN_F16, QN_F16},  {QN_BF16, QN_BF16, QN_BF16}, {QN_BF16, QN_BF16, QN_F32},
+        {QN_F32, QN_BF16, QN_F16}, {QN_E4M3, QN_E5M2, QN_F32},  {QN_E5M2, QN_E4M3, QN_BF16},
+        {QN_I8, QN_I8, QN_I32},    {QN_U8, QN_I8, QN_F32},      {QN_I8, QN_I8, QN_I8},
+        {QN_F64, QN_F64, QN_F64},  {QN_F64, QN_F64, QN_F32},    {QN_F16, QN_F16, QN_E4M3}};
+    uint32_t number = 0;
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+        for (int way = 0; way < 3; way++, number++) {
+            problem p = {.m = 40,
+                         .n = 36,
+                         .k = 24,
+                         .a = types[t][0],
+                         .b = types[t][1],
+                         .out = types[t][2],
+                         .of_b = way == 1 ? COLUMNS : ROWS};
+            if (way == 0) p.variant = "tile 32x32";
+            if (way == 1) p.m = 1, p.variant = "vector";
+            if (way == 2) p.alpha = 0.25, p.bias = true; /* integers go through floats */
+            if (has_type(&f, p.a) && is_tried(&f, number, p.variant)) solve(&f, &p, number);
+        }
+    end_kernels(&f);
+}
+
+static void epilogues_and_batches(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels();
+    for (int how = 0; how < QN_ACTIVATION_COUNT; how++) {
+        const problem p = {.batches = how % 2 ? 3 : 0,
+                           .m = 19,
+                           .n = 21,
+                           .k = 10,
+                           .alpha = 1.5,
+                           .beta = how % 3 ? 0.5 : 0,
+                           .scale = how % 2 ? 0 : 3,
+                           .bias = how % 3 == 0,
+                           .bias_of_rows = how % 3 == 1,
+                           .residual = how % 2 == 0,
+                           .activation = (qn_activation)how,
+                           .of_out = (layout)(how % LAYOUTS),
+                           .one_a = how == 3,
+                           .variant = how % 2 ? NULL : "tile 32x32"};
+        if (is_tried(&f, (uint32_t)how, NULL)) solve(&f, &p, (uint32_t)how);
+    }
+    const problem empty = {.m = 3, .n = 4, .k = 0, .beta = 2, .bias = true},
+                  nothing = {.m = 0, .n = 4, .k = 5};
+    solve(&f, &empty, 1);
+    operand a = make_operand(&f, QN_F32, 0, nothing.m, nothing.k, ROWS, 1),
+            b = make_operand(&f, QN_F32, 0, 5, 4, ROWS, 2);
+    assert_ok(f.context,
+              qn_matmul(f.kernels, NULL,
+                        &(qn_matmul_desc){.out = {.rank = 2, .sizes = {0, 4}}, .a = a.array, .b = b.array}));
+    end_operand(&a);
+    end_operand(&b);
+    end_kernels(&f);
+}
+
+static void many_batch_dimensions(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels();
+    /* [2, 3, 4, 4] of a [3, 1..] and a b [2, 1, 4, 4]. */
+    float *a = random_elements(QN_F32, 48, -1, 1, 1), *b = random_elements(QN_F32, 32, -1, 1, 2), *got;
+    qn_buffer *on_a = elements_buffer(&f, QN_F32, 48, a), *on_b = elements_buffer(&f, QN_F32, 32, b),
+              *on_out = elements_buffer(&f, QN_F32, 96, NULL);
+    const qn_matmul_desc desc = {.out = QN_ARRAY(on_out, QN_F32, 2, 3, 4, 4),
+                                 .a = QN_ARRAY(on_a, QN_F32, 3, 4, 4),
+                                 .b = QN_ARRAY(on_b, QN_F32, 2, 1, 4, 4),
+                                 .variant = "tile 32x32"};
+    assert_ok(f.context, qn_matmul(f.kernels, NULL, &desc));
+    got = buffer_contents(&f, on_out);
+    for (int i = 0; i < 96; i++) {
+        double sum = 0;
+        for (int p = 0; p < 4; p++)
+            sum += (double)a[i / 16 % 3 * 16 + i / 4 % 4 * 4 + p] * b[i / 48 * 16 + p * 4 + i % 4];
+        assert_true(fabs(got[i] - sum) < 1e-5);
+    }
+    free(a);
+    free(b);
+    free(got);
+    end_kernels(&f);
+}
+
+static void wrong_calls_are_refused(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels();
+    qn_buffer *x = elements_buffer(&f, QN_F32, 100, NULL), *y = elements_buffer(&f, QN_F32, 100, NULL),
+              *z = elements_buffer(&f, QN_F32, 100, NULL);
+    const qn_matmul_desc good = {
+        .out = QN_ARRAY(z, QN_F32, 4, 6), .a = QN_ARRAY(x, QN_F32, 4, 5), .b = QN_ARRAY(y, QN_F32, 5, 6)};
+    assert_ok(f.context, qn_matmul(f.kernels, NULL, &good));
+#define REFUSED(status, message, ...)                                                                        \
+    do {                                                                                                     \
+        qn_matmul_desc desc = good;                                                                          \
+        __VA_ARGS__;                                                                                         \
+        assert_fails(f.context, qn_matmul(f.kernels, NULL, &desc), status, message);                         \
+    } while (0)
+    REFUSED(QN_ERROR_ARGUMENT, "a (4x6) by b (5x6) is not out (4x6)", desc.a = QN_ARRAY(x, QN_F32, 4, 6));
+    REFUSED(QN_ERROR_ARGUMENT, "a has 1 dimensions", desc.a = QN_ARRAY(x, QN_F32, 20));
+    REFUSED(QN_ERROR_ARGUMENT, "a is i32 and b is f32", desc.a.type = QN_I32);
+    REFUSED(QN_ERROR_ARGUMENT, "a is i8 and b is f32", desc.a.type = QN_I8);
+    REFUSED(QN_ERROR_ARGUMENT, "out and a share memory", desc.a = QN_ARRAY(z, QN_F32, 4, 5));
+    REFUSED(QN_ERROR_ARGUMENT, "bias (5) cannot be broadcast to out (4x6)",
+            desc.bias = QN_ARRAY(x, QN_F32, 5));
+    REFUSED(QN_ERROR_ARGUMENT, "the batches of a", desc.a = QN_ARRAY(x, QN_F32, 2, 4, 5);
+            desc.out = QN_ARRAY(z, QN_F32, 3, 4, 6));
+    REFUSED(QN_ERROR_ARGUMENT, "activation is 77", desc.activation = (qn_activation)77);
+    REFUSED(QN_ERROR_ARGUMENT, "no variant 'tile'", desc.variant = "tile");
+    REFUSED(QN_ERROR_ARGUMENT, "variant 'vector' cannot do this", desc.variant = "vector");
+    REFUSED(QN_ERROR_RANGE, "out (4x60 of f32)", desc.out = QN_ARRAY(z, QN_F32, 4, 60));
+    REFUSED(QN_ERROR_ARGUMENT, "residual share memory", desc.residual = QN_ARRAY(z, QN_F32, 4, 6);
+            desc.residual.offset = 1);
+    end_kernels(&f);
+}
+
+/* Recorded once, with work space between two kernels, and launched after the operands have changed. */
+static void products_are_recorded_in_graphs(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels();
+    enum { N = 24 };
+    float *a = random_elements(QN_F32, N * N, -1, 1, 1), *b = random_elements(QN_F32, N * N, -1, 1, 2);
+    qn_buffer *on_a = elements_buffer(&f, QN_F32, N * N, NULL), *on_b = elements_buffer(&f, QN_F32, N * N, b),
+              *on_out = elements_buffer(&f, QN_F32, N * N, NULL);
+    qn_stream *stream;
+    qn_graph *graph;
+    assert_ok(f.context, qn_stream_create(f.device, &stream));
+    assert_ok(f.context, qn_graph_begin(stream));
+    const qn_matmul_desc desc = {.out = QN_ARRAY(on_out, QN_F32, N, N),
+                                 .a = QN_ARRAY(on_a, QN_F32, N, N),
+                                 .b = QN_ARRAY(on_b, QN_F32, N, N),
+                                 .variant = "tile 32x32",
+                                 .splits = 3};
+    assert_ok(f.context, qn_matmul(f.kernels, stream, &desc));
+    assert_ok(f.context, qn_graph_end(stream, &graph));
+    assert_int_equal(qn_graph_launch_count(graph), 2);
+    assert_ok(f.context, qn_buffer_write(on_a, 0, a, N * N * sizeof *a));
+    for (int i = 0; i < 2; i++) assert_ok(f.context, qn_graph_launch(NULL, graph));
+    float *got = buffer_contents(&f, on_out);
+    for (int i = 0; i < N * N; i++) {
+        double sum = 0;
+        for (int p = 0; p < N; p++) sum += (double)a[i / N * N + p] * b[p * N + i % N];
+        assert_true(fabs(got[i] - sum) < 1e-4);
+    }
+    free(a);
+    free(b);
+    free(got);
+    qn_graph_destroy(graph);
+    qn_stream_destroy(stream);
+    end_kernels(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrong_calls_are_refused),
+        cmocka_unit_test(every_variant_takes_any_size_and_layout),
+        cmocka_unit_test(k_is_split),
+        cmocka_unit_test(types_are_paired),
+        cmocka_unit_test(epilogues_and_batches),
+        cmocka_unit_test(many_batch_dimensions),
+        cmocka_unit_test(products_are_recorded_in_graphs),
+    };
+    return run_device_tests(tests);
+}
