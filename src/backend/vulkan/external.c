@@ -106,7 +106,7 @@ static qn_status finish(qn__gpu *gpu, qn_status status, qn__memory *memory, qn__
 qn_status qn__vk_external_create(qn__gpu *gpu, uint64_t size, uint32_t kinds, qn__memory **out,
                                  uint64_t *address, void **host, char *why) {
     const uint32_t types = types_of(kinds), type = gpu->heaps[QN__VK_DEVICE_HEAP].type;
-    VkMemoryRequirements needs;
+    VkMemoryRequirements needs = {0};
     VkExportMemoryAllocateInfo exported = {.sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO,
                                            .handleTypes = types};
     qn__memory *memory = new_memory(gpu, 0, size);
