@@ -2,6 +2,7 @@
    a, b and c; where it names a type it has a letter behind %, those of src/front/builtins.def:
        T  the row's type     U, D  unsigned and signed integer as wide    R  what a comparison of T gives
        W  unsigned integer twice as wide    H  half as wide    B  uchar   I, F  int and float in as many lanes
+   %x is the suffix of the lanes of a small float;
    %w is the width in bits, %k a number that goes from the row's first to its last; %s is the suffix of the lanes. */
 #include "op_source.h"
 
@@ -84,6 +85,7 @@ static void put_pattern(writer *w, const char *pattern, op_kind kind, unsigned l
         case 'w': put(w, "%u", kinds[kind].size * 8); break;
         case 'k': put(w, "%u", k); break;
         case 's': put(w, "%s", suffix(lanes)); break;
+        case 'x': put(w, "%s%s", lanes > 1 ? "x" : "", suffix(lanes)); break;
         default: put(w, "%s%s", kinds[kind_of(*p, kind, lanes)].name, suffix(lanes)); break;
         }
     }
@@ -321,6 +323,20 @@ static const row idioms[] = {
     {1 << OP_FLOAT, "s:T", "as_float(as_uint(a) ^ 0x80000000u)", 0, 0},
     {1 << OP_FLOAT, "s:I", "as_int(a) >> 23 & 0xff", 0, 0},
     {1 << OP_HALF, "U", "as_%U(a) ^ (%U)0x8000", 0, 0},
+    /* small floats */
+    {NUMBERS, "F", "convert_%F(convert_qn_bf16%x(a))", 0, 0},
+    {NUMBERS, "B", "as_%B(convert_qn_e4m3%x(a))", 0, 0},
+    {NUMBERS, "B", "as_%B(convert_qn_e5m2%x_sat_rtp(a))", 0, 0},
+    {1 << OP_FLOAT, "H", "as_%H(convert_qn_bf16%x(a))", 0, 0},
+    {1 << OP_FLOAT, "H", "as_%H(convert_qn_bf16%x_rtz(a * b))", 0, 0},
+    {1 << OP_FLOAT, "H", "as_%H(convert_qn_bf16%x_rtn(a))", 0, 0},
+    {1 << OP_FLOAT, "B", "as_%B(convert_qn_e4m3%x_sat(a))", 0, 0},
+    {1 << OP_FLOAT, "B", "as_%B(convert_qn_e5m2%x(a))", 0, 0},
+    {1 << OP_FLOAT, "B", "as_%B(convert_qn_e4m3%x_rtn(a))", 0, 0},
+    {U16, "F", "convert_%F(as_qn_bf16%x(a))", 0, 0},
+    {1 << OP_UCHAR, "F", "convert_%F(as_qn_e4m3%x(a)) * convert_%F(as_qn_e5m2%x(b))", 0, 0},
+    {1 << OP_UCHAR, "I", "convert_%I(as_qn_e5m2%x(a))", 0, 0},
+    {U16, "T", "as_%T(convert_qn_bf16%x(convert_%F(as_qn_bf16%x(a)) + convert_%F(as_qn_bf16%x(b))))", 0, 0},
     {1 << OP_HALF, "v:U", "(as_%U(a) << (%U)1) | (as_%U(a) >> (%U)15)", 0, 0},
     {1 << OP_HALF, "s:U", "(ushort)((as_ushort(a) << 8) | (as_ushort(a) >> 8))", 0, 0},
 };

@@ -178,7 +178,7 @@ static ir_value *lower(qn__lowering *l, ir_instr *i) {
     const bool has_bf16 =
         target->has_bf16_convert && (rounding == IR_ROUND_EVEN || rounding == IR_ROUND_ZERO);
     switch (i->op) {
-    case IR_BF16_TO_F32: return from_bf16(l, i);
+    case IR_BF16_TO_F32: return target->has_bf16_convert ? NULL : from_bf16(l, i);
     case IR_F32_TO_BF16: return has_bf16 ? NULL : to_bf16(l, i, rounding);
     case IR_E4M3_TO_F32: return target->has_f8_convert ? NULL : from_f8(l, i, &e4m3);
     case IR_E5M2_TO_F32: return target->has_f8_convert ? NULL : from_f8(l, i, &e5m2);

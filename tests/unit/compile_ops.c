@@ -32,7 +32,6 @@ static const struct lowered {
     {QN__TARGET_C, IR_BF16_TO_F32, IR_F32_TO_E5M2_SAT, ANY, 1, "lower_small_floats"},
     {QN__TARGET_CLC, IR_BF16_TO_F32, IR_F32_TO_E5M2_SAT, ANY, 1, "lower_small_floats"},
     {QN__TARGET_SPIRV, IR_BF16_TO_F32, IR_F32_TO_E5M2_SAT, ANY, 1, "lower_small_floats"},
-    {QN__TARGET_PTX, IR_BF16_TO_F32, IR_BF16_TO_F32, ANY, 1, "lower_small_floats"},
     {QN__TARGET_PTX, IR_F32_TO_E4M3, IR_F32_TO_E4M3, ANY, 1, "lower_small_floats"},
     {QN__TARGET_PTX, IR_F32_TO_E5M2, IR_F32_TO_E5M2, ANY, 1, "lower_small_floats"},
     {QN__TARGET_PTX, IR_FREM, IR_FREM, ANY, 1, "fmod is a function of src/lib"},

@@ -334,6 +334,36 @@ static void values_that_change_places_in_a_loop(void **state) {
     has(&r, "bra L");
 }
 
+/* Two at once; what comes from memory and goes there stays in words. */
+static void small_floats(void **state) {
+    static const char bf16[] = "kernel @k(%0.out: ptr.global buffer, %1.x: ptr.global buffer) {\n"
+                               "    %2: i16x4 = load align 8 %1.x\n    %3: f32x4 = bf16_to_f32 %2\n"
+                               "    %4: f32x4 = fmul %3, f32x4 3.0\n    %5: i16x4 = f32_to_bf16 %4\n"
+                               "    store align 8 %0.out, %5\n    return\n}\n";
+    static const char f8[] =
+        "kernel @k(%0.out: ptr.global buffer, %1.x: ptr.global buffer) {\n"
+        "    %2: i8x4 = load align 4 %1.x\n    %3: f32x4 = e5m2_to_f32 %2\n"
+        "    %4: i8x4 = f32_to_e4m3_sat %3\n    store align 4 %0.out, %4\n    return\n}\n";
+    qn__emit_result r = emitted(state, 80, bf16);
+    has(&r, ".version 7.0\n.target sm_80\n");
+    has(&r, "cvt.rn.bf16x2.f32 ");
+    has(&r, "and.b32 ");
+    has(&r, "st.global.v2.b32 ");
+    has_not(&r, "prmt");
+    r = emitted(state, 89, f8);
+    has(&r, ".version 8.1\n.target sm_89\n");
+    r = emitted(state, 90, f8);
+    has(&r, ".version 7.8\n.target sm_90\n");
+    has(&r, "cvt.rn.f16x2.e5m2x2 ");
+    has(&r, "cvt.rn.satfinite.e4m3x2.f32 ");
+    has(&r, "ld.global.b32 ");
+    has(&r, "st.global.b32 ");
+    r = emitted(state, 90,
+                "kernel @k(%0.out: ptr.global buffer, %1.x: f32 value size 4 align 4) {\n"
+                "    %2: i16 = f32_to_bf16 round zero %1.x\n    store align 2 %0.out, %2\n    return\n}\n");
+    has(&r, "cvt.rz.bf16x2.f32 ");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_kernel_is_guarded_and_asks_for_little, ir_setup, ir_teardown),
@@ -354,6 +384,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(active_work_items, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(byte_products, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(large_parameters, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(small_floats, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(values_that_change_places_in_a_loop, ir_setup, ir_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -182,13 +182,14 @@ static ptx_operand join32(ptx_emitter *e, const ir_value *source, unsigned first
 
 ptx_operand qn__ptx_word(ptx_emitter *e, const ir_value *source, unsigned word) {
     unsigned width = qn__ir_bits(source->type);
+    if (e->words[source->id]) return e->words[source->id][word];
     if (width < 32) return join32(e, source, word * (32 / width), width);
     return part_of(e, qn__ptx_use(e, source, width == 64 ? word / 2 : word), width, 32,
                    width == 64 ? word % 2 : 0);
 }
 
 /* 16 bits out of two of 8. */
-static ptx_operand join16(ptx_emitter *e, const ir_value *source, unsigned first) {
+ptx_operand qn__ptx_byte_pair(ptx_emitter *e, const ir_value *source, unsigned first) {
     ptx_operand low = qn__ptx_use(e, source, first), high = qn__ptx_int(PTX_B32, 0);
     if (first + 1 < source->type.lanes) high = qn__ptx_use(e, source, first + 1);
     ptx_operand r = qn__ptx_op3(e, "prmt.b32", PTX_B32, low, high, qn__ptx_int(PTX_B32, 0x0040));
@@ -200,7 +201,7 @@ static ptx_operand gathered(ptx_emitter *e, const ir_value *source, unsigned to,
     unsigned width = qn__ir_bits(source->type);
     if (width > to)
         return part_of(e, qn__ptx_use(e, source, lane / (width / to)), width, to, lane % (width / to));
-    if (to == 16) return join16(e, source, lane * 2);
+    if (to == 16) return qn__ptx_byte_pair(e, source, lane * 2);
     if (to == 32) return qn__ptx_word(e, source, lane);
     unsigned words = ((unsigned)source->type.lanes * width + 31) / 32;
     ptx_operand zero = qn__ptx_int(PTX_B32, 0);
@@ -227,7 +228,8 @@ static void bitcast(ptx_emitter *e, const ir_instr *instr) {
     }
 }
 
-static bool convert_lanes(ptx_emitter *e, const ir_instr *instr) {
+bool qn__ptx_convert(ptx_emitter *e, const ir_instr *instr) {
+    if (qn__ptx_small_float(e, instr)) return true;
     if (instr->op == IR_BITCAST) {
         bitcast(e, instr);
         return true;
@@ -250,88 +252,4 @@ static bool convert_lanes(ptx_emitter *e, const ir_instr *instr) {
         qn__ptx_define(e, instr->results[0], lane, a);
     }
     return true;
-}
-
-/* ---- small floats ---- */
-
-/* Lanes `lane` and the next one as f32, the second 0 where there is none. */
-static void use_pair(ptx_emitter *e, const ir_value *value, unsigned lane, ptx_operand pair[2]) {
-    pair[0] = qn__ptx_in_register(e, qn__ptx_use(e, value, lane));
-    pair[1] = lane + 1 < value->type.lanes ? qn__ptx_use(e, value, lane + 1)
-                                           : (ptx_operand){.kind = PTX_FLOAT, .cls = PTX_B32};
-    pair[1] = qn__ptx_in_register(e, pair[1]);
-}
-
-static void define_pair(ptx_emitter *e, const ir_value *result, unsigned lane, ptx_operand word,
-                        unsigned width) {
-    const bool is_single = lane + 1 == result->type.lanes; /* zeros above */
-    word.extended = is_single ? PTX_ZERO_EXTENDED : 0;
-    qn__ptx_define(e, result, lane, word);
-    if (is_single) return;
-    ptx_operand high = qn__ptx_op2(e, "shr.u32", PTX_B32, word, qn__ptx_int(PTX_B32, width));
-    high.extended = PTX_ZERO_EXTENDED;
-    qn__ptx_define(e, result, lane + 1, high);
-}
-
-static void to_bf16(ptx_emitter *e, const ir_instr *instr, unsigned lane) {
-    ptx_operand pair[2], r;
-    qn__ptx_require(e, 80, 70);
-    use_pair(e, instr->operands[0], lane, pair);
-    r = qn__ptx_new(e, PTX_B32);
-    qn__ptx(e, "cvt.~.bf16x2.f32 =, $, $;", roundings[instr->attr.rounding & 3], r, pair[1], pair[0]);
-    define_pair(e, instr->results[0], lane, r, 16);
-}
-
-static const char *f8_name(unsigned op) {
-    return op == IR_E4M3_TO_F32 || op == IR_F32_TO_E4M3_SAT ? "e4m3x2" : "e5m2x2";
-}
-
-/* sm_89 got them later than sm_90. */
-static void require_f8(ptx_emitter *e) {
-    const bool is_hopper = e->arch >= 90;
-    qn__ptx_require(e, is_hopper ? 90 : 89, is_hopper ? 78 : 81);
-}
-
-static void to_f8(ptx_emitter *e, const ir_instr *instr, unsigned lane) {
-    ptx_operand pair[2], r;
-    require_f8(e);
-    use_pair(e, instr->operands[0], lane, pair);
-    r = qn__ptx_new(e, PTX_B16);
-    qn__ptx(e, "cvt.rn.satfinite.~.f32 =, $, $;", f8_name(instr->op), r, pair[1], pair[0]);
-    define_pair(e, instr->results[0], lane, qn__ptx_op1(e, "cvt.u32.u16", PTX_B32, r), 8);
-}
-
-/* By way of f16, which has all of their numbers. */
-static void from_f8(ptx_emitter *e, const ir_instr *instr, unsigned lane) {
-    const ir_value *source = instr->operands[0], *result = instr->results[0];
-    const ptx_operand word = join16(e, source, lane);
-    ptx_operand pair = qn__ptx_op1(e, "cvt.u16.u32", PTX_B16, word), halves = qn__ptx_new(e, PTX_B32);
-    ptx_operand low = qn__ptx_new(e, PTX_B16), high = qn__ptx_new(e, PTX_B16);
-    require_f8(e);
-    qn__ptx(e, "cvt.rn.f16x2.~ =, $;", f8_name(instr->op), halves, pair);
-    qn__ptx(e, "mov.b32 {=, =}, $;", low, high, halves);
-    qn__ptx_define(e, result, lane, qn__ptx_op1(e, "cvt.f32.f16", PTX_B32, low));
-    if (lane + 1 < result->type.lanes)
-        qn__ptx_define(e, result, lane + 1, qn__ptx_op1(e, "cvt.f32.f16", PTX_B32, high));
-}
-
-typedef void pair_handler(ptx_emitter *e, const ir_instr *instr, unsigned lane);
-
-/* Those that do two lanes at once; what is not here the passes have lowered. */
-static pair_handler *pair_handler_of(const ir_instr *instr) {
-    switch (instr->op) {
-    case IR_F32_TO_BF16: return to_bf16;
-    case IR_E4M3_TO_F32:
-    case IR_E5M2_TO_F32: return from_f8;
-    case IR_F32_TO_E4M3_SAT:
-    case IR_F32_TO_E5M2_SAT: return to_f8;
-    default: return NULL;
-    }
-}
-
-bool qn__ptx_convert(ptx_emitter *e, const ir_instr *instr) {
-    pair_handler *of_pairs = pair_handler_of(instr);
-    for (unsigned lane = 0; of_pairs && lane < instr->results[0]->type.lanes; lane += 2)
-        of_pairs(e, instr, lane);
-    return of_pairs || convert_lanes(e, instr);
 }

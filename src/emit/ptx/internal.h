@@ -48,7 +48,8 @@ enum {
     PTX_USED_SEXT = 1 << 0, /* 8 or 16 bits: extended so somewhere */
     PTX_USED_ZEXT = 1 << 1,
     PTX_USED_BITS = 1 << 2, /* float: more than arithmetic looks at it */
-    PTX_SHORT = 1 << 3      /* i64 that is below 2^32 and computed in 32 bits */
+    PTX_SHORT = 1 << 3,     /* i64 that is below 2^32 and computed in 32 bits */
+    PTX_USED_WORDS = 1 << 4 /* vector of 8 or 16 bits: who uses it wants its words (qn__ptx_keep_words) */
 };
 
 typedef enum ptx_line_kind {
@@ -89,7 +90,9 @@ typedef struct ptx_emitter {
     ir_function *function;
     const char *symbol;
     QN__VEC(ptx_operand) lanes;
-    uint32_t *first_lane;  /* by value id: in these; 0: not there yet */
+    uint32_t *first_lane; /* by value id: in these; 0: not there yet */
+    const ptx_operand *
+        *words; /* by value id: the 32-bit registers that a vector of smaller numbers lies in, too; or NULL */
     uint32_t *uses;        /* by value id */
     const bool *read_only; /* by value id: pointers to where nobody writes; NULL: there are none */
     uint8_t *flags;        /* by value id */
@@ -162,6 +165,8 @@ bool qn__ptx_is_short(ptx_operand a); /* such a one, or a constant */
 /* A pointer that may have bytes to add. */
 ptx_operand qn__ptx_use_pointer(ptx_emitter *e, const ir_value *pointer);
 void qn__ptx_define(ptx_emitter *e, const ir_value *value, unsigned lane, ptx_operand operand);
+/* Its lanes stand in these words, too: who wants words need not put them together. */
+void qn__ptx_keep_words(ptx_emitter *e, const ir_value *value, const ptx_operand *words, unsigned count);
 /* New registers for all lanes, to be moved to. */
 void qn__ptx_declare(ptx_emitter *e, const ir_value *value);
 static inline bool qn__ptx_is_near(const ir_value *pointer) {
@@ -200,8 +205,10 @@ bool qn__ptx_arith(ptx_emitter *e, const ir_instr *instr);   /* arith.c */
 bool qn__ptx_convert(ptx_emitter *e, const ir_instr *instr); /* convert.c */
 /* One lane of a division, where a short way is known to be exact; divide.c. */
 bool qn__ptx_divide(ptx_emitter *e, const ir_instr *instr, unsigned lane);
-/* 32 bits of a value's lanes as they lie in memory; convert.c. */
+bool qn__ptx_small_float(ptx_emitter *e, const ir_instr *instr); /* small_float.c */
+/* 32 bits of a value's lanes as they lie in memory, and 16 of a vector of bytes; convert.c. */
 ptx_operand qn__ptx_word(ptx_emitter *e, const ir_value *source, unsigned word);
+ptx_operand qn__ptx_byte_pair(ptx_emitter *e, const ir_value *source, unsigned first);
 bool qn__ptx_vector(ptx_emitter *e, const ir_instr *instr); /* vector.c */
 bool qn__ptx_memory(ptx_emitter *e, const ir_instr *instr); /* memory.c */
 bool qn__ptx_async(ptx_emitter *e, const ir_instr *instr);  /* async.c */

@@ -230,6 +230,10 @@ void qn__ptx_define(ptx_emitter *e, const ir_value *value, unsigned lane, ptx_op
     lanes_of(e, value)[lane] = operand;
 }
 
+void qn__ptx_keep_words(ptx_emitter *e, const ir_value *value, const ptx_operand *words, unsigned count) {
+    e->words[value->id] = qn__arena_copy(e->arena, words, count * sizeof *words);
+}
+
 void qn__ptx_declare(ptx_emitter *e, const ir_value *value) {
     ptx_operand *lanes = lanes_of(e, value);
     for (unsigned i = 0; i < value->type.lanes; i++) lanes[i] = qn__ptx_new(e, qn__ptx_held_class(e, value));

@@ -141,9 +141,11 @@ static const char *load_space(const ptx_emitter *e, const ir_instr *instr, const
 }
 
 /* Small elements that fill words. */
-static bool goes_as_words(ir_type type, unsigned align) {
-    unsigned total = type.lanes * element_size(type);
-    return element_size(type) < 4 && total % 8 == 0 && align >= 4;
+/* One word only where it is a word to others, too. */
+static bool goes_as_words(const ptx_emitter *e, const ir_value *value, unsigned align) {
+    const unsigned size = element_size(value->type), total = value->type.lanes * size;
+    const bool is_word = e->words[value->id] || e->flags[value->id] & PTX_USED_WORDS;
+    return size < 4 && total % (is_word ? 4 : 8) == 0 && align >= 4;
 }
 
 static unsigned align_of(const ir_instr *instr, ir_type type) {
@@ -182,6 +184,7 @@ static void load_words(ptx_emitter *e, const ir_instr *instr, const char *op, co
         for (unsigned k = 0; k < n; k++) words[i + k] = qn__ptx_new(e, PTX_B32);
         access(e, op, "b32", place, i * 4, words + i, n, false);
     }
+    qn__ptx_keep_words(e, result, words, count);
     for (unsigned lane = 0; lane < result->type.lanes; lane += 2) {
         ptx_operand word = words[lane / each];
         if (result->type.kind == IR_F16) {
@@ -227,7 +230,7 @@ static void load(ptx_emitter *e, const ir_instr *instr) {
     ptx_place place = qn__ptx_place(e, instr->operands[0], instr->attr.offset);
     const char *op = is_volatile(instr) ? "ld.volatile" : "ld";
     place.space = load_space(e, instr, place.space);
-    if (goes_as_words(type, align)) {
+    if (goes_as_words(e, result, align)) {
         load_words(e, instr, op, &place, align);
         return;
     }
@@ -288,7 +291,7 @@ static void store(ptx_emitter *e, const ir_instr *instr) {
     const unsigned size = element_size(type), align = align_of(instr, type);
     ptx_place place = qn__ptx_place(e, instr->operands[0], instr->attr.offset);
     const char *op = is_volatile(instr) ? "st.volatile" : "st";
-    if (goes_as_words(type, align)) {
+    if (goes_as_words(e, value, align)) {
         store_words(e, value, op, &place, align);
         return;
     }

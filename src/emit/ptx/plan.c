@@ -38,6 +38,10 @@ static bool wants_zeros(ir_op op) {
     return qn__ir_has(op, IR_UNSIGNED) || (qn__ir_ops[op].rule == RULE_COMPARE && !qn__ir_is_signed(op));
 }
 
+static bool takes_words(ir_op op) {
+    return op == IR_BF16_TO_F32 || op == IR_E4M3_TO_F32 || op == IR_E5M2_TO_F32;
+}
+
 static void count_instr(ptx_emitter *e, const ir_instr *instr) {
     for (uint32_t i = 0; i < instr->num_operands; i++) {
         const ir_value *value = instr->operands[i];
@@ -46,6 +50,7 @@ static void count_instr(ptx_emitter *e, const ir_instr *instr) {
             e->flags[value->id] |= PTX_USED_BITS;
         if (is_narrow_int(value) && qn__ir_is_signed(instr->op)) e->flags[value->id] |= PTX_USED_SEXT;
         if (is_narrow_int(value) && wants_zeros((ir_op)instr->op)) e->flags[value->id] |= PTX_USED_ZEXT;
+        if (takes_words((ir_op)instr->op)) e->flags[value->id] |= PTX_USED_WORDS;
     }
     const ir_value *source;
     bool is_signed;
@@ -189,6 +194,7 @@ void qn__ptx_plan(ptx_emitter *e) {
     e->uses = QN__NEW_ARRAY(e->arena, uint32_t, kernel->num_values + 1);
     e->flags = QN__NEW_ARRAY(e->arena, uint8_t, kernel->num_values + 1);
     e->first_lane = QN__NEW_ARRAY(e->arena, uint32_t, kernel->num_values + 1);
+    e->words = QN__NEW_ARRAY(e->arena, const ptx_operand *, kernel->num_values + 1);
     e->num_instrs = 0;
     counting c = {.e = e};
     qn__ir_walk(kernel->body, count, &c);
