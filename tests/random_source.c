@@ -210,6 +210,8 @@ static void leaf(generator *g, kind k, unsigned depth) {
 
 static void float_number(generator *g, kind k, unsigned depth) {
     static const char *const ones[] = {"fabs", "floor", "ceil", "trunc", "rint", "-", "sqrt"};
+    static const char *const small[] = {"qn_bf16", "qn_bf16_rtz", "qn_e4m3", "qn_e4m3_sat_rtp",
+                                        "qn_e5m2_rtn"};
     const char *name = kinds[k].name;
     switch (below(g, 10)) {
     case 0:
@@ -248,7 +250,10 @@ static void float_number(generator *g, kind k, unsigned depth) {
         break;
     case 7:
         put(g, "(%s)", name);
+        if (below(g, 2)) put(g, "convert_%s", small[below(g, 5)]);
+        put(g, "(");
         number(g, g->features & RANDOM_F64 ? DOUBLE : FLOAT, depth);
+        put(g, ")");
         break;
     case 8:
         put(g, "copysign(");
