@@ -38,15 +38,24 @@ static inline long double small_value(const small_format *f, unsigned code) {
     return sign ? -value : value;
 }
 
+/* All sizes of one of small_formats, and the step behind the last. */
+static inline const long double *small_sizes(const small_format *f) {
+    static long double sizes[NUM_SMALL_FORMATS][0x7f81];
+    long double *own = sizes[f - small_formats];
+    for (unsigned code = 0; own[1] == 0 && code <= f->largest + 1u; code++)
+        own[f->largest + 1u - code] = small_size(f, f->largest + 1u - code); /* 1 comes near the end */
+    return own;
+}
+
 /* The last number that is not above, from a guess that is often right. */
-static inline unsigned small_below(const small_format *f, long double size, unsigned guess) {
-    if (guess <= f->largest && small_size(f, guess) <= size &&
-        (guess == f->largest || size < small_size(f, guess + 1)))
+static inline unsigned small_below(const small_format *f, const long double *sizes, long double size,
+                                   unsigned guess) {
+    if (guess <= f->largest && sizes[guess] <= size && (guess == f->largest || size < sizes[guess + 1]))
         return guess;
     unsigned low = 0, high = f->largest;
     while (low < high) {
         const unsigned middle = (low + high + 1) / 2;
-        if (small_size(f, middle) <= size)
+        if (sizes[middle] <= size)
             low = middle;
         else
             high = middle - 1;
@@ -62,8 +71,9 @@ static inline unsigned small_of(const small_format *f, long double x, small_roun
     const long double size = fabsl(x);
     if (isnan(x)) return f->nan;
     if (isinf(x)) return sign | (saturates ? f->largest : f->beyond);
-    const unsigned below = *guess = small_below(f, size, *guess);
-    const long double low = small_size(f, below), high = small_size(f, below + 1);
+    const long double *sizes = small_sizes(f);
+    const unsigned below = *guess = small_below(f, sizes, size, *guess);
+    const long double low = sizes[below], high = sizes[below + 1];
     bool goes_up = false;
     switch (rounding) {
     case TO_EVEN: goes_up = size - low > high - size || (size - low == high - size && below & 1); break;
