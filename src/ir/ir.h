@@ -249,7 +249,7 @@ enum { IR_FENCE_LOCAL = 1, IR_FENCE_GLOBAL = 2 };
 /* A fragment of a matrix, which the work-items of a sub-group hold together, each a share of its elements. */
 typedef enum ir_matrix_element {
     IR_MATRIX_NONE,
-#define ELEMENT(ID, name, kind, uses) IR_MATRIX_##ID,
+#define ELEMENT(ID, name, kind, uses, to_float, from_float) IR_MATRIX_##ID,
 #include "ir/matrices.def"
     IR_MATRIX_ELEMENTS
 } ir_matrix_element;

@@ -5,9 +5,9 @@
 #define ACCUMULATOR 2
 
 const ir_matrix_info qn__ir_matrix_elements[IR_MATRIX_ELEMENTS] = {
-    [IR_MATRIX_NONE] = {"none", IR_VOID, false, false},
-#define ELEMENT(ID, name, kind, uses)                                                                        \
-    [IR_MATRIX_##ID] = {name, kind, ((uses)&OPERAND) != 0, ((uses)&ACCUMULATOR) != 0},
+    [IR_MATRIX_NONE] = {"none", IR_VOID, false, false, IR_OP_COUNT, IR_OP_COUNT},
+#define ELEMENT(ID, name, kind, uses, to_float, from_float)                                                  \
+    [IR_MATRIX_##ID] = {name, kind, ((uses)&OPERAND) != 0, ((uses)&ACCUMULATOR) != 0, to_float, from_float},
 #include "ir/matrices.def"
 };
 

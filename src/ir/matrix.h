@@ -8,6 +8,7 @@ typedef struct ir_matrix_info {
     const char *name;
     ir_kind kind; /* of an element as a value */
     bool is_operand, is_accumulator;
+    ir_op to_float, from_float; /* to f32 and back */
 } ir_matrix_info;
 
 extern const ir_matrix_info qn__ir_matrix_elements[IR_MATRIX_ELEMENTS]; /* the first is of none */

@@ -56,26 +56,26 @@ ir_value *qn__matrix_stride(qn__matrix_lowering *l, const ir_instr *instr) {
     return qn__matrix_times(l, instr->operands[2], qn__ir_matrix_bytes(instr->attr.matrices[0]));
 }
 
-static bool is_unsigned(ir_matrix m) { return m.element == IR_MATRIX_U8; }
-
 ir_value *qn__matrix_convert_value(qn__matrix_lowering *l, ir_value *value, ir_matrix from, ir_matrix to) {
+    const ir_matrix_info *was = qn__ir_matrix_info(from), *becomes = qn__ir_matrix_info(to);
+    const ir_type type = qn__ir_type(becomes->kind, value->type.lanes);
+    const bool was_int = was->to_float == IR_S2F || was->to_float == IR_U2F;
+    const bool becomes_int = becomes->from_float == IR_F2S || becomes->from_float == IR_F2U;
     if (from.element == to.element) return value;
-    const ir_type type = qn__ir_type(qn__ir_matrix_info(to)->kind, value->type.lanes);
-    const bool was_float = qn__ir_is_float(value->type), becomes_float = qn__ir_is_float(type);
-    if (was_float && becomes_float) return qn__ir_convert(&l->b, IR_FCONVERT, value, type);
-    if (becomes_float) return qn__ir_convert(&l->b, is_unsigned(from) ? IR_U2F : IR_S2F, value, type);
-    if (was_float) {
-        ir_value *made = qn__ir_convert(&l->b, is_unsigned(to) ? IR_F2U : IR_F2S, value, type);
-        made->def->attr.rounding = IR_ROUND_ZERO;
-        return made;
+    if (was_int && becomes_int) {
+        const unsigned bits = qn__ir_bits(value->type), wanted = qn__ir_bits(type);
+        const ir_op extend = was->to_float == IR_U2F ? IR_ZEXT : IR_SEXT;
+        return bits == wanted ? value : qn__ir_convert(&l->b, wanted < bits ? IR_TRUNC : extend, value, type);
     }
-    const unsigned bits = qn__ir_bits(value->type), wanted = qn__ir_bits(type);
-    if (bits == wanted) return value;
-    return qn__ir_convert(&l->b,
-                          wanted < bits       ? IR_TRUNC
-                          : is_unsigned(from) ? IR_ZEXT
-                                              : IR_SEXT,
-                          value, type);
+    const bool direct = becomes->from_float == IR_FCONVERT; /* half and float */
+    if (direct && (was_int || was->to_float == IR_FCONVERT))
+        return qn__ir_convert(&l->b, was->to_float, value, type);
+    if (from.element != IR_MATRIX_F32)
+        value = qn__ir_convert(&l->b, was->to_float, value, qn__ir_type(IR_F32, value->type.lanes));
+    if (to.element == IR_MATRIX_F32) return value;
+    ir_value *made = qn__ir_convert(&l->b, becomes->from_float, value, type);
+    made->def->attr.rounding = becomes_int ? IR_ROUND_ZERO : IR_ROUND_EVEN;
+    return made;
 }
 
 /* ---- the pass ---- */

@@ -26,8 +26,9 @@ static const struct mma_row *row_of(const ir_matrix *m) {
 
 static const char *type_name(ir_matrix m) {
     static const char *const names[IR_MATRIX_ELEMENTS] = {
-        [IR_MATRIX_F16] = "f16", [IR_MATRIX_F32] = "f32", [IR_MATRIX_I8] = "s8",
-        [IR_MATRIX_U8] = "u8",   [IR_MATRIX_I32] = "s32",
+        [IR_MATRIX_F16] = "f16",   [IR_MATRIX_F32] = "f32",   [IR_MATRIX_I8] = "s8",
+        [IR_MATRIX_U8] = "u8",     [IR_MATRIX_I32] = "s32",   [IR_MATRIX_BF16] = "bf16",
+        [IR_MATRIX_E4M3] = "e4m3", [IR_MATRIX_E5M2] = "e5m2",
     };
     if (m.element == IR_MATRIX_F32 && m.use != IR_USE_ACCUMULATOR) return "tf32";
     return names[m.element];

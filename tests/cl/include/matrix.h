@@ -13,8 +13,8 @@
         local TB b[(K) * (N)] __attribute__((aligned(16)));                                                   \
         local TC c[(M) * (N)] __attribute__((aligned(16)));                                                   \
         int me = (int)get_local_id(0), bad = 0;                                                               \
-        for (int i = me; i < (M) * (K); i += 32) a[i] = (TA)(i * 7 % 11 - (((TA)-1) < 0 ? 5 : 0));            \
-        for (int i = me; i < (K) * (N); i += 32) b[i] = (TB)(i * 5 % 13 - (((TB)-1) < 0 ? 6 : 0));            \
+        for (int i = me; i < (M) * (K); i += 32) a[i] = (TA)(float)(i * 7 % 9 - (((TA)-1) < 0 ? 4 : 0));            \
+        for (int i = me; i < (K) * (N); i += 32) b[i] = (TB)(float)(i * 5 % 9 - (((TB)-1) < 0 ? 4 : 0));            \
         for (int i = me; i < (M) * (N); i += 32) c[i] = (TC)(i % 17);                                         \
         barrier(CLK_LOCAL_MEM_FENCE);                                                                         \
         qn_matrix(TA, M, K, qn_use_a) fa;                                                                     \
