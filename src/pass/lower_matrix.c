@@ -146,6 +146,7 @@ bool qn__pass_lower_matrix(qn__pass_context *context) {
     if (!qn__has_op(function, IR_MATRIX_FILL, IR_MATRIX_LENGTH)) return false;
     const uint32_t nominal = target->sub_group_size ? target->sub_group_size : 32;
     if (!function->required_sub_group_size) function->required_sub_group_size = nominal;
+    function->whole_sub_groups = true;
     survey s = {.target = target,
                 .size = function->required_sub_group_size,
                 .has_words = target->has_mma && function->required_sub_group_size == 32};

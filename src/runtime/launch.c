@@ -215,6 +215,31 @@ static qn_status store_args(launch *l, const qn_arg *args, size_t num_args, bool
 
 /* ---- sizes ---- */
 
+/* Whether all work-groups are made up of whole sub-groups, those at the end of the range, too. */
+static bool has_whole_sub_groups(const launch *l, const qn__command *command) {
+    enum { CORNERS = 8 }; /* a bit a dimension: the last group there, which may be smaller */
+    for (unsigned corner = 0; corner < CORNERS; corner++) {
+        uint64_t items = 1;
+        for (unsigned d = 0; d < 3; d++) {
+            const uint64_t rest = command->global[d] % command->local[d];
+            items *= corner >> d & 1 && rest ? rest : command->local[d];
+        }
+        if (items % l->info->required_sub_group_size) return false;
+    }
+    return true;
+}
+
+static qn_status check_sub_groups(const launch *l, const qn__command *command) {
+    if (!l->info->whole_sub_groups || has_whole_sub_groups(l, command)) return QN_OK;
+    return qn__fail(l->context, QN_ERROR_LAUNCH_SIZE,
+                    "%s: %s uses matrix fragments, so its work-groups must be whole sub-groups of %u "
+                    "work-items; local size %u,%u,%u and global size %llu,%llu,%llu leave some smaller",
+                    l->function, l->info->name, (unsigned)l->info->required_sub_group_size,
+                    (unsigned)command->local[0], (unsigned)command->local[1], (unsigned)command->local[2],
+                    (unsigned long long)command->global[0], (unsigned long long)command->global[1],
+                    (unsigned long long)command->global[2]);
+}
+
 static qn_status set_local(launch *l, const qn_range *range, qn__command *command) {
     const uint32_t *reqd = l->info->reqd_local;
     const qn_device *device = l->device;
@@ -240,7 +265,7 @@ static qn_status set_local(launch *l, const qn_range *range, qn__command *comman
                             (unsigned)device->info.max_local_size[d]);
         items *= command->local[d];
     }
-    if (items <= device->info.max_group_size) return QN_OK;
+    if (items <= device->info.max_group_size) return check_sub_groups(l, command);
     return qn__fail(l->context, QN_ERROR_LAUNCH_SIZE, "%s: a work-group of %llu work-items; %s allows %u",
                     l->function, (unsigned long long)items, device->name,
                     (unsigned)device->info.max_group_size);
