@@ -219,6 +219,25 @@ typedef enum qn_device_kind {
     QN_DEVICE_KIND_COUNT
 } qn_device_kind;
 
+/* Types of numbers. */
+typedef enum qn_type {
+    QN_TYPE_BYTES, /* struct or unknown */
+    QN_TYPE_I8,
+    QN_TYPE_U8,
+    QN_TYPE_I16,
+    QN_TYPE_U16,
+    QN_TYPE_I32,
+    QN_TYPE_U32,
+    QN_TYPE_I64,
+    QN_TYPE_U64,
+    QN_TYPE_F16,
+    QN_TYPE_F32,
+    QN_TYPE_F64,
+    QN_TYPE_BF16, /* qn_bf16: a float's upper 16 bits */
+    QN_TYPE_E4M3, /* qn_e4m3 and qn_e5m2: OCP's 8-bit formats */
+    QN_TYPE_E5M2
+} qn_type;
+
 /* What a device can do: bits of qn_device_info.capabilities. */
 enum {
     QN_CAN_F16 = 1 << 0,
@@ -238,7 +257,8 @@ enum {
     QN_CAN_PERSIST = 1 << 11,    /* qn_stream_set_persistent */
     /* Barriers that count bytes, tile copies, clusters and products by quads of sub-groups in kernels: CUDA devices of
        compute capability 9.0; qn_buffer_tensor_map, and docs/language.md, Extensions. */
-    QN_CAN_COPY_TILES = 1 << 12
+    QN_CAN_COPY_TILES = 1 << 12,
+    QN_CAN_MULTIPLY_MATRICES = 1 << 13 /* matrix units: qn_device_get_matrix_shape */
 };
 
 /* A capability's word: "f64" for QN_CAN_F64. NULL for what is not one of them. Any thread. */
@@ -266,6 +286,8 @@ typedef struct qn_device_info {
     uint64_t loop_limit;
     uint32_t import_handles; /* qn_handle_kind bits: what qn_buffer_import takes */
     uint32_t export_handles; /* and what qn_buffer_export gives of buffers that are made exportable */
+    uint32_t
+        matrix_shapes; /* how many qn_device_get_matrix_shape tells; 0: the device has no matrix units for kernels */
 } qn_device_info;
 
 /* Why a kind of device is there or not. */
@@ -305,6 +327,18 @@ QN_API qn_status qn_device_reopen(qn_device *device);
 QN_API qn_context *qn_device_context(const qn_device *device);
 /* Strings belong to the device. Errors: QN_ERROR_NULL. Any thread. */
 QN_API qn_status qn_device_get_info(const qn_device *device, qn_device_info *info);
+
+/* A product of matrix fragments (docs/language.md, Extensions) that a device's matrix units do: of a, rows x k, and b,
+   k x columns, summed in `sum`. */
+typedef struct qn_matrix_shape {
+    qn_type a, b; /* QN_TYPE_F32: taken as tf32, 10 bits of fraction */
+    qn_type sum;
+    uint32_t rows, columns, k;
+} qn_matrix_shape;
+/* Shape `index` of the device's, 0 to matrix_shapes - 1 of its info. On CUDA a kernel's fragments may also be several times
+   as large in each direction. Every other product that the language has is plain arithmetic, on every device. Errors:
+   QN_ERROR_NULL, QN_ERROR_RANGE. Any thread. */
+QN_API qn_status qn_device_get_matrix_shape(const qn_device *device, uint32_t index, qn_matrix_shape *shape);
 
 /* Bytes on the device as quern counts them. Any thread. */
 typedef struct qn_memory_stats {
@@ -606,24 +640,6 @@ typedef enum qn_param_kind {
     QN_PARAM_BUFFER, /* __global or __constant pointer */
     QN_PARAM_LOCAL   /* __local pointer: its size is given at launch */
 } qn_param_kind;
-
-typedef enum qn_type {
-    QN_TYPE_BYTES, /* struct or unknown */
-    QN_TYPE_I8,
-    QN_TYPE_U8,
-    QN_TYPE_I16,
-    QN_TYPE_U16,
-    QN_TYPE_I32,
-    QN_TYPE_U32,
-    QN_TYPE_I64,
-    QN_TYPE_U64,
-    QN_TYPE_F16,
-    QN_TYPE_F32,
-    QN_TYPE_F64,
-    QN_TYPE_BF16, /* qn_bf16: a float's upper 16 bits */
-    QN_TYPE_E4M3, /* qn_e4m3 and qn_e5m2: OCP's 8-bit formats */
-    QN_TYPE_E5M2
-} qn_type;
 
 typedef struct qn_param_info {
     const char *name, *type_name; /* "x", "float4*" */

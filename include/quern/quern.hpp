@@ -80,6 +80,13 @@ class device {
         check(qn_device_get_info(object_, &info), context());
         return info;
     }
+    /* Products of matrix fragments that its matrix units do. */
+    std::vector<qn_matrix_shape> matrix_shapes() const {
+        std::vector<qn_matrix_shape> all(info().matrix_shapes);
+        for (uint32_t i = 0; i < all.size(); i++)
+            check(qn_device_get_matrix_shape(object_, i, &all[i]), context());
+        return all;
+    }
     /* Waits for all streams; without a timeout for ever. */
     void wait(std::optional<std::chrono::nanoseconds> timeout = {}) const {
         check(qn_device_wait(object_, detail::nanoseconds(timeout)), context());

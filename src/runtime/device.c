@@ -155,6 +155,7 @@ static void describe(qn_device *device) {
     info->kind = device->backend->kind;
     info->private_memory = device->target.private_bytes;
     info->loop_limit = device->target.loop_limit;
+    info->matrix_shapes = qn__matrix_shapes(&device->target);
     memcpy(info->uuid, device->identity.uuid, sizeof info->uuid);
     info->capabilities |= capabilities_of(&device->target);
     if (device->backend->cancel) info->capabilities |= QN_CAN_CANCEL;

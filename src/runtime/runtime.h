@@ -341,7 +341,9 @@ void qn__host_finalise(qn__host *host);
 void qn__device_finalise(qn_device *device);
 
 /* device.c */
-void qn__device_init(qn_device *device);       /* its locks */
+void qn__device_init(qn_device *device); /* its locks */
+/* How many products of matrix fragments the target has; matrix.c. */
+uint32_t qn__matrix_shapes(const qn__target *target);
 qn_status qn__device_ready(qn_device *device); /* opens the device, once */
 void qn__drivers_close(qn_context *context);   /* after all objects are gone */
 

@@ -271,6 +271,46 @@ static void capabilities_have_names(void **state) {
     assert_null(qn_capability_name(UINT32_C(1) << 31));
 }
 
+/* A kernel of each shape that a device tells compiles there; a device without any says so. */
+static void matrix_shapes_are_told(void **state) {
+    (void)state;
+    static const char *const types[] = {
+        [QN_TYPE_F16] = "half",     [QN_TYPE_F32] = "float",    [QN_TYPE_BF16] = "qn_bf16",
+        [QN_TYPE_E4M3] = "qn_e4m3", [QN_TYPE_E5M2] = "qn_e5m2", [QN_TYPE_I8] = "char",
+        [QN_TYPE_U8] = "uchar",     [QN_TYPE_I32] = "int"};
+    qn_context *context = make_context(NULL);
+    qn_device *device;
+    qn_device_info info;
+    assert_ok(context, qn_device_get(context, NULL, &device));
+    assert_ok(context, qn_device_get_info(device, &info));
+    assert_int_equal(info.matrix_shapes != 0, (info.capabilities & QN_CAN_MULTIPLY_MATRICES) != 0);
+    qn_matrix_shape shape;
+    for (uint32_t i = 0; i < info.matrix_shapes; i++) {
+        char options[256];
+        assert_ok(context, qn_device_get_matrix_shape(device, i, &shape));
+        snprintf(options, sizeof options, "-D A=%s -D B=%s -D C=%s -D M=%u -D N=%u -D K=%u", types[shape.a],
+                 types[shape.b], types[shape.sum], shape.rows, shape.columns, shape.k);
+        const qn_program_desc desc = {
+            .source = "kernel void run(global C *c, global const A *a, global const B *b) {\n"
+                      "    qn_matrix(A, M, K, qn_use_a) x; qn_matrix(B, K, N, qn_use_b) y;\n"
+                      "    qn_matrix(C, M, N, qn_use_accumulator) z;\n"
+                      "    qn_matrix_load(&x, a, K, qn_row_major);\n"
+                      "    qn_matrix_load(&y, b, K, qn_column_major);\n"
+                      "    qn_matrix_fill(&z, 0);\n"
+                      "    qn_matrix_multiply_add(&z, &x, &y);\n"
+                      "    qn_matrix_store(&z, c, N, qn_row_major);\n"
+                      "}\n",
+            .options = options};
+        qn_program *program = NULL;
+        assert_ok(context, qn_program_create(device, &desc, &program));
+        qn_program_destroy(program);
+    }
+    assert_fails(context, qn_device_get_matrix_shape(device, info.matrix_shapes, &shape), QN_ERROR_RANGE,
+                 "shapes");
+    assert_fails(context, qn_device_get_matrix_shape(device, 0, NULL), QN_ERROR_NULL, "shape");
+    qn_context_destroy(context);
+}
+
 static void the_environment_chooses(void **state) {
     (void)state;
     qn_context *context = make_context(NULL);
@@ -440,6 +480,7 @@ int main(void) {
         cmocka_unit_test(software_drivers_stay_closed_for_the_default),
         cmocka_unit_test(devices_are_found_by_name),
         cmocka_unit_test(capabilities_have_names),
+        cmocka_unit_test(matrix_shapes_are_told),
         cmocka_unit_test(the_environment_chooses),
         cmocka_unit_test(bad_contexts_are_refused),
         cmocka_unit_test(a_newer_header_is_refused),

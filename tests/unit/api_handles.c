@@ -52,6 +52,7 @@ static struct {
     qn_kernel_resources resources;
     qn_param_info param;
     qn_field_info field;
+    qn_matrix_shape shape;
     qn_stream *stream;
     qn_event *event;
     qn_graph *graph;
@@ -102,6 +103,7 @@ static qn_status map_and_unmap(qn_stream *stream, qn_buffer *buffer) {
     X(qn_device_get, 0, CONTEXT, qn_device_get(h, NULL, &out.device))                                        \
     X(qn_device_context, 0, DEVICE, nothing(qn_device_context(h) == NULL))                                   \
     X(qn_device_get_info, 0, DEVICE, qn_device_get_info(h, &out.device_info))                                \
+    X(qn_device_get_matrix_shape, 0, DEVICE, qn_device_get_matrix_shape(h, 0, &out.shape))                   \
     X(qn_device_memory, 0, DEVICE, qn_device_memory(h, &out.memory))                                         \
     X(qn_device_reopen, 0, DEVICE, qn_device_reopen(h))                                                      \
     X(qn_device_trim, 0, DEVICE, qn_device_trim(h))                                                          \

@@ -15,6 +15,7 @@ static void print_string(const char *text) {
 
 /* A listed device. Those of one GPU, seen through several interfaces, have one number. */
 typedef struct listed {
+    qn_device *device;
     qn_device_info info;
     bool is_default;
     uint32_t gpu, ways;
@@ -61,7 +62,34 @@ static void print_device_json(qn_context *context, const listed *device) {
         printf("%s%s\"", between, qn_capability_name(bit));
         between = ", \"";
     }
+    printf("], \"matrix_shapes\": [");
+    qn_matrix_shape shape;
+    for (uint32_t i = 0; i < info->matrix_shapes; i++)
+        if (qn_device_get_matrix_shape(device->device, i, &shape) == QN_OK)
+            printf("%s\n     {\"a\": \"%s\", \"b\": \"%s\", \"sum\": \"%s\", \"rows\": %u, \"columns\": %u, "
+                   "\"k\": %u}",
+                   i ? "," : "", tool_type_name(shape.a), tool_type_name(shape.b), tool_type_name(shape.sum),
+                   shape.rows, shape.columns, shape.k);
     printf("]}");
+}
+
+/* The first shape of each pair of types, the others being smaller. */
+static void print_matrix_shapes(const listed *device) {
+    enum { TYPES = 32 };
+    qn_matrix_shape shape;
+    uint32_t seen[TYPES] = {0}, count = 0; /* by type of the operands: bits by that of the sum */
+    const char *between = "      matrix units: ";
+    for (uint32_t i = 0; i < device->info.matrix_shapes; i++) {
+        if (qn_device_get_matrix_shape(device->device, i, &shape) || shape.a != shape.b) continue;
+        uint32_t *sums = &seen[shape.a % TYPES];
+        if (*sums >> shape.sum & 1) continue;
+        *sums |= UINT32_C(1) << shape.sum;
+        printf("%s%s in %s %ux%ux%u", between, tool_type_name(shape.a), tool_type_name(shape.sum), shape.rows,
+               shape.columns, shape.k);
+        between = ", ";
+        count++;
+    }
+    if (count) putchar('\n');
 }
 
 static void print_device(const listed *device) {
@@ -81,6 +109,7 @@ static void print_device(const listed *device) {
     for (uint32_t bit = 1; bit; bit <<= 1)
         if (info->capabilities & bit) printf(" %s", qn_capability_name(bit));
     putchar('\n');
+    print_matrix_shapes(device);
     if (info->loop_limit)
         printf("      its driver ends a work-item's loops after %llu iterations in all, without a word\n",
                (unsigned long long)info->loop_limit);
@@ -112,7 +141,7 @@ static listed *list_devices(qn_context *context, qn_device *chosen, uint32_t cou
     uint32_t gpus = 0, placed = 0;
     for (uint32_t i = 0; i < count; i++) {
         qn_device *device = qn_device_at(context, i);
-        all[i] = (listed){.is_default = device == chosen};
+        all[i] = (listed){.device = device, .is_default = device == chosen};
         if (qn_device_get_info(device, &all[i].info)) {
             const char *message = qn_error_message(context);
             all[i].failure = tool_alloc(strlen(message) + 1);
