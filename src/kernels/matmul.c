@@ -138,7 +138,11 @@ static void make_key(const qn__matmul *q, qn__key *key) {
     qn__key_add(key, q->splits);
 }
 
-static qn_arg buffer_arg(const qn_array *a) { return a->buffer ? qn_arg_buffer(a->buffer) : qn_arg_null(); }
+/* For what is not there, and which the kernel does not touch, out stands in: a launch looks closer at null pointers. */
+static qn_arg buffer_arg(const qn__matmul *q, qn__matmul_operand x) {
+    qn_buffer *buffer = q->arrays[x].buffer;
+    return qn_arg_buffer(buffer ? buffer : q->arrays[QN__MATMUL_OUT].buffer);
+}
 
 static qn_status launch(const qn__matmul_plan *p, qn_stream *stream, const qn__matmul *q,
                         const qn_matmul_desc *desc, qn_buffer *work) {
@@ -148,16 +152,16 @@ static qn_status launch(const qn__matmul_plan *p, qn_stream *stream, const qn__m
                                                 QN__MATMUL_C, QN__MATMUL_BIAS, QN__MATMUL_RESIDUAL};
     for (int i = 0; i < QN__MATMUL_OPERANDS; i++) words[QN__MATMUL_BEGINS + i] = q->arrays[begins[i]].offset;
     qn_arg args[] = {qn_arg_bytes(words, p->num_words * sizeof *words),
-                     buffer_arg(&q->arrays[QN__MATMUL_A]),
-                     buffer_arg(&q->arrays[QN__MATMUL_B]),
-                     buffer_arg(&q->arrays[QN__MATMUL_OUT]),
-                     buffer_arg(&q->arrays[QN__MATMUL_C]),
-                     buffer_arg(&q->arrays[QN__MATMUL_BIAS]),
-                     buffer_arg(&q->arrays[QN__MATMUL_RESIDUAL]),
+                     buffer_arg(q, QN__MATMUL_A),
+                     buffer_arg(q, QN__MATMUL_B),
+                     buffer_arg(q, QN__MATMUL_OUT),
+                     buffer_arg(q, QN__MATMUL_C),
+                     buffer_arg(q, QN__MATMUL_BIAS),
+                     buffer_arg(q, QN__MATMUL_RESIDUAL),
                      qn_arg_double(desc->alpha == 0 ? 1 : desc->alpha),
                      qn_arg_double(desc->beta),
                      qn_arg_double(desc->scale == 0 ? 1 : desc->scale),
-                     work ? qn_arg_buffer(work) : qn_arg_null()};
+                     work ? qn_arg_buffer(work) : buffer_arg(q, QN__MATMUL_OUT)};
     const size_t count = sizeof args / sizeof *args;
     qn_status status = qn_launch(stream, p->kernel, &p->range, args, count);
     if (status || !p->finish) return status;

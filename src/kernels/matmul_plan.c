@@ -72,6 +72,7 @@ static bool fits_tile(const qn_kernels *kernels, const qn__matmul *q, const vari
 /* The operand that is the matrix: the other one is a row or a column. */
 static qn__matmul_operand matrix_of(const qn__matmul *q) { return q->m == 1 ? QN__MATMUL_B : QN__MATMUL_A; }
 
+enum { STRIP_COLUMNS = 16 };
 enum { VECTOR_LANES = 32, VECTOR_SLICES = 4, VECTOR_ITEMS = 128 };
 
 static bool fits(const qn_kernels *kernels, const qn__matmul *q, const variant *v) {
@@ -237,8 +238,6 @@ static void add_vector(text *t, const qn__matmul *q) {
     add(t, " -D ITEMS=%d -D LANES=%d -D SLICES=%d", VECTOR_ITEMS, VECTOR_LANES, VECTOR_SLICES);
 }
 
-enum { STRIP_COLUMNS = 16 };
-
 static uint32_t strip_rows(const qn__matmul *q) { return q->m >= 8 ? 8 : q->m >= 4 ? 4 : 1; }
 
 /* ---- the numbers ---- */
@@ -306,7 +305,8 @@ static void add_family(text *t, const qn__matmul *q, const variant *v) {
         add_vector(t, q);
     } else {
         const qn_element b = q->arrays[QN__MATMUL_B].type;
-        const bool vectors = q->column[QN__MATMUL_B] == 1 && (b == QN_F32 || b == QN_F64);
+        const bool vectors =
+            q->column[QN__MATMUL_B] == 1 && q->n >= STRIP_COLUMNS && (b == QN_F32 || b == QN_F64);
         add(t, " -D ROWS=%u -D B_VECTORS=%d", strip_rows(q), vectors);
     }
 }
