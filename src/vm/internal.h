@@ -33,7 +33,8 @@ typedef struct qn__vm_copy {
 struct qn__vm_instr {
     qn__vm_handler *run;
     const ir_instr *ir;
-    uint32_t result;          /* slot of the only result */
+    uint32_t result;          /* slot of the only result, or the first */
+    const uint32_t *results;  /* slots of all; constructs: NULL */
     uint32_t a, b, c;         /* slots of the first operands; those that are missing repeat the first */
     const uint32_t *operands; /* slots of all operands */
     uint8_t lanes, size;      /* of the result, or of the value that is stored: lanes, and bytes of one */
@@ -157,6 +158,7 @@ qn__vm_handler *qn__vm_pick_data(const ir_instr *instr);
 qn__vm_handler *qn__vm_pick_memory(const ir_instr *instr);
 qn__vm_handler *qn__vm_pick_atomic(const ir_instr *instr);
 qn__vm_handler *qn__vm_pick_group(const ir_instr *instr);
+qn__vm_handler *qn__vm_pick_matrix(const ir_instr *instr);
 qn__vm_handler *qn__vm_pick_control(const ir_instr *instr);
 
 /* objects.c: the object of each value by its id, an index into program->objects, which it fills. */

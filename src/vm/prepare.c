@@ -122,9 +122,9 @@ static void release_dead(preparation *p, uint32_t order) {
 
 static qn__vm_handler *pick(const ir_instr *instr) {
     typedef qn__vm_handler *picker(const ir_instr *instr);
-    static picker *const families[] = {qn__vm_pick_arith, qn__vm_pick_memory, qn__vm_pick_convert,
-                                       qn__vm_pick_data,  qn__vm_pick_group,  qn__vm_pick_control,
-                                       qn__vm_pick_atomic};
+    static picker *const families[] = {qn__vm_pick_arith,   qn__vm_pick_memory, qn__vm_pick_convert,
+                                       qn__vm_pick_data,    qn__vm_pick_group,  qn__vm_pick_matrix,
+                                       qn__vm_pick_control, qn__vm_pick_atomic};
     qn__vm_handler *handler = NULL;
     for (size_t i = 0; i < QN__COUNT(families) && !handler; i++) handler = families[i](instr);
     return handler;
@@ -151,6 +151,11 @@ static void describe(preparation *p, const ir_instr *ir, qn__vm_instr *instr) {
                             : ir->num_operands     ? ir->operands[0]
                                                    : NULL;
     if (ir->num_results) instr->result = p->slots[ir->results[0]->id];
+    if (ir->num_results && !ir->num_regions) {
+        uint32_t *results = QN__NEW_ARRAY(p->arena, uint32_t, ir->num_results);
+        for (uint32_t k = 0; k < ir->num_results; k++) results[k] = p->slots[ir->results[k]->id];
+        instr->results = results;
+    }
     if (shape) instr->lanes = shape->type.lanes, instr->size = (uint8_t)qn__vm_lane_size(shape->type);
 }
 
