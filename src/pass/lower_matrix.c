@@ -140,6 +140,13 @@ static void look(ir_instr *i, void *user) {
     s->has_words = s->has_words && (is_copy(i) || qn__matrix_has_words(s->target, i));
 }
 
+/* Rows of fragments in local memory begin at multiples of 16 bytes: so do the arrays that they are in. */
+static void align_locals(ir_function *function) {
+    enum { ROW_ALIGN = 16 };
+    for (size_t i = 0; i < function->locals.len; i++)
+        if (function->locals.data[i].align < ROW_ALIGN) function->locals.data[i].align = ROW_ALIGN;
+}
+
 bool qn__pass_lower_matrix(qn__pass_context *context) {
     ir_function *function = context->function;
     const qn__target *target = &context->options->target;
@@ -161,6 +168,7 @@ bool qn__pass_lower_matrix(qn__pass_context *context) {
                         "matrix fragments need sub-groups of this device's own size: ask for no other");
         return false;
     }
+    align_locals(function);
     qn__matrix_lowering l = {.b = {.function = function}, .context = context, .size = s.size};
     visit(&l, form_of(s.has_words), function->body);
     return true;

@@ -20,7 +20,7 @@
             if (leads) atomic_inc(&seen[row * columns + column]);                                            \
         }                                                                                                    \
         barrier(CLK_LOCAL_MEM_FENCE);                                                                        \
-        local T out[rows * columns] __attribute__((aligned(16)));                                            \
+        local T out[rows * columns];                                            \
         qn_matrix_store(&m, out, columns, qn_row_major);                                                     \
         barrier(CLK_LOCAL_MEM_FENCE);                                                                        \
         for (int i = me; i < rows * columns; i += 32)                                                        \
@@ -50,8 +50,8 @@ sums plus(sums a, const sums *b) {
 }
 
 kernel GROUP void converted(global int *wrong) {
-    local float in[256] __attribute__((aligned(16)));
-    local half out[256] __attribute__((aligned(16)));
+    local float in[256];
+    local half out[256];
     int me = (int)get_local_id(0), bad = 0;
     for (int i = me; i < 256; i += 32) in[i] = (float)(i % 37) + 0.25f;
     barrier(CLK_LOCAL_MEM_FENCE);
