@@ -288,6 +288,8 @@ typedef struct qn_device_info {
     uint32_t export_handles; /* and what qn_buffer_export gives of buffers that are made exportable */
     uint32_t
         matrix_shapes; /* how many qn_device_get_matrix_shape tells; 0: the device has no matrix units for kernels */
+    uint32_t
+        vector_bytes; /* SIMD registers of a processor whose kernels are compiled; 0: none, or not known */
 } qn_device_info;
 
 /* Why a kind of device is there or not. */

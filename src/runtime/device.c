@@ -156,6 +156,7 @@ static void describe(qn_device *device) {
     info->private_memory = device->target.private_bytes;
     info->loop_limit = device->target.loop_limit;
     info->matrix_shapes = qn__matrix_shapes(&device->target);
+    info->vector_bytes = device->target.vector_bytes;
     memcpy(info->uuid, device->identity.uuid, sizeof info->uuid);
     info->capabilities |= capabilities_of(&device->target);
     if (device->backend->cancel) info->capabilities |= QN_CAN_CANCEL;

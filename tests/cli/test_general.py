@@ -99,6 +99,11 @@ class Devices(ToolTest):
         told = re.findall(r"loops after (\d+) iterations", self.quern("devices"))
         self.assertEqual(sorted(told), sorted(str(n) for n in found.values() if n))
 
+    def test_registers(self):
+        found = {d["name"]: d["vector_bytes"] for d in json.loads(self.quern("devices", "--json"))["devices"]}
+        self.assertIn(found.pop("cpu"), (0, 16, 32, 64))
+        self.assertEqual(set(found.values()) - {0}, set())
+
     def test_wrong_use(self):
         self.quern("devices", "--xml", status=USAGE, error="--xml")
 

@@ -1,4 +1,5 @@
-/* Which loops of the C for the processor look whether their launch is cancelled: those that may not end soon. */
+/* What is in the C for the processor: which loops look whether their launch is cancelled, those that may not end soon; and
+   which vectors are kept in registers of the processor. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +60,43 @@ static void loops_that_may_not_end_look(void **state) {
     }
 }
 
+/* The sum of n vectors: `registers` of so many bytes hold it, or else its lanes are variables. */
+static const struct sums {
+    const char *type;
+    uint32_t vector_bytes, registers;
+} sums[] = {
+    {"float4", 0, 16},   {"float8", 0, 32},  {"float16", 0, 0},   {"float16", 32, 0},
+    {"float16", 64, 64}, {"double4", 0, 32}, {"double8", 32, 0},  {"double8", 64, 64},
+    {"int16", 64, 64},   {"int16", 0, 0},    {"double16", 64, 0}, {"float8", 64, 32},
+};
+
+static void vectors_that_fit_are_kept_in_registers(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+        char source[512], wanted[64];
+        qn__compile_result result;
+        snprintf(source, sizeof source,
+                 "kernel void k(global const %s *a, global %s *o, int n) {\n    %s sum = 0;\n"
+                 "    for (int i = 0; i < n; i++) sum = sum * a[i] + a[i + 1];\n    o[0] = sum;\n}\n",
+                 sums[i].type, sums[i].type, sums[i].type);
+        const qn__compile_request request = {
+            .source = source,
+            .target = {.kind = QN__TARGET_C, .vector_bytes = sums[i].vector_bytes},
+            .level = 2,
+            .verify = true};
+        if (qn__compile(&request, &result)) fail_msg("%s: %s", sums[i].type, result.log);
+        snprintf(wanted, sizeof wanted, "vector_size(%u)", (unsigned)sums[i].registers);
+        const bool found = strstr(result.text, sums[i].registers ? wanted : "sum_") != NULL;
+        const bool other = !sums[i].registers && strstr(result.text, "} sum");
+        if (!found || other || (!sums[i].registers && strstr(result.text, "vector_size(64)")))
+            fail_msg("%s with registers of %u bytes:\n%s", sums[i].type, (unsigned)sums[i].vector_bytes,
+                     result.text);
+        qn__compile_free(&result);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(loops_that_may_not_end_look)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(loops_that_may_not_end_look),
+                                       cmocka_unit_test(vectors_that_fit_are_kept_in_registers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

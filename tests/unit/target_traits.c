@@ -69,11 +69,13 @@ static void the_text_has_it_all(void **state) {
     if (setjmp(escape)) fail_msg("out of memory");
     qn__buf text;
     qn__buf_init(&text, &arena);
-    qn__target_print(
-        &text,
-        &(qn__target){
-            .kind = QN__TARGET_SPIRV, .arch = 3, .sub_group_size = 64, .private_bytes = 9, .loop_limit = 7});
-    assert_string_equal(text.data, "spirv 3 64 9 7");
+    qn__target_print(&text, &(qn__target){.kind = QN__TARGET_SPIRV,
+                                          .arch = 3,
+                                          .sub_group_size = 64,
+                                          .private_bytes = 9,
+                                          .vector_bytes = 5,
+                                          .loop_limit = 7});
+    assert_string_equal(text.data, "spirv 3 64 9 5 7");
     for (size_t i = 0; i < NUM_TRAITS; i++) {
         qn__target target = {.kind = QN__TARGET_SPIRV};
         qn__set_trait(&target, qn__trait_by_name(qn__str_of(names[i])), true);

@@ -51,11 +51,12 @@ static void print_device_json(qn_context *context, const listed *device) {
         printf("null");
     printf(", \"sub_group_size\": %u, \"max_group_size\": %u, "
            "\"max_local_size\": [%u, %u, %u],\n     \"local_memory\": %llu, \"private_memory\": %llu, "
-           "\"memory\": %llu, \"max_buffer\": %llu, \"loop_limit\": %llu, \"capabilities\": [",
+           "\"memory\": %llu, \"max_buffer\": %llu, \"loop_limit\": %llu, "
+           "\"vector_bytes\": %u, \"capabilities\": [",
            info->sub_group_size, info->max_group_size, info->max_local_size[0], info->max_local_size[1],
            info->max_local_size[2], (unsigned long long)info->local_memory,
            (unsigned long long)info->private_memory, (unsigned long long)info->memory,
-           (unsigned long long)info->max_buffer, (unsigned long long)info->loop_limit);
+           (unsigned long long)info->max_buffer, (unsigned long long)info->loop_limit, info->vector_bytes);
     const char *between = "\"";
     for (uint32_t bit = 1; bit; bit <<= 1) {
         if (!(info->capabilities & bit)) continue;

@@ -143,6 +143,7 @@ static void cpu_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
 static void cpu_target(const qn__gpu *gpu, qn__target *target) {
     target->sub_group_size = QN__CPU_SUB_GROUP;
     target->kind = gpu->compiler[0] ? QN__TARGET_C : QN__TARGET_IR;
+    if (gpu->compiler[0]) target->vector_bytes = qn__cpu_vector_bytes(gpu);
 }
 
 static const char *cpu_cache_key(const qn__gpu *gpu) { return gpu->cache_key; }

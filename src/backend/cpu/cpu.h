@@ -79,6 +79,7 @@ void qn__cpu_memory_leave(qn__gpu *gpu);
 /* code.c */
 /* machine.c: processors by name. The number of the best that a processor with these flags is as good as. */
 unsigned qn__cpu_machine(const char *flags);
+uint32_t qn__cpu_vector_bytes(const qn__gpu *gpu); /* of its SIMD registers; 0: not known */
 const char *qn__cpu_find_machine(const qn__gpu *gpu, const char *name, char *why);
 uint32_t qn__cpu_runs_binary(const qn__gpu *gpu, const char *name);
 /* object.c */

@@ -7,22 +7,23 @@
 
 typedef struct machine {
     const char *name, *flags; /* words of /proc/cpuinfo on top of the row above */
+    uint32_t vector_bytes;    /* SIMD registers; 0: none, or of a size that the name does not tell */
 } machine;
 
 static const machine machines[] = {
 #if defined(__x86_64__)
-    {"x86-64", ""},
-    {"x86-64-v2", "cx16 lahf_lm popcnt pni sse4_1 sse4_2 ssse3"},
-    {"x86-64-v3", "abm avx avx2 bmi1 bmi2 f16c fma movbe xsave"},
-    {"x86-64-v4", "avx512f avx512bw avx512cd avx512dq avx512vl"},
+    {"x86-64", "", 16},
+    {"x86-64-v2", "cx16 lahf_lm popcnt pni sse4_1 sse4_2 ssse3", 16},
+    {"x86-64-v3", "abm avx avx2 bmi1 bmi2 f16c fma movbe xsave", 32},
+    {"x86-64-v4", "avx512f avx512bw avx512cd avx512dq avx512vl", 64},
 #elif defined(__aarch64__)
-    {"armv8-a", "fp asimd"},
-    {"armv8.1-a", "atomics crc32 asimdrdm"},
-    {"armv8.2-a", "dcpop"},
+    {"armv8-a", "fp asimd", 16},
+    {"armv8.1-a", "atomics crc32 asimdrdm", 16},
+    {"armv8.2-a", "dcpop", 16},
 #elif defined(__riscv) && __riscv_xlen == 64
-    {"rv64gc", ""},
+    {"rv64gc", "", 0},
 #endif
-    {NULL, NULL},
+    {NULL, NULL, 0},
 };
 
 enum { NUM_MACHINES = QN__COUNT(machines) - 1 };
@@ -59,6 +60,10 @@ static unsigned number_of(const char *name) {
 uint32_t qn__cpu_runs_binary(const qn__gpu *gpu, const char *name) {
     const unsigned number = number_of(name);
     return number <= gpu->machine ? number : 0;
+}
+
+uint32_t qn__cpu_vector_bytes(const qn__gpu *gpu) {
+    return gpu->machine ? machines[gpu->machine - 1].vector_bytes : 0;
 }
 
 const char *qn__cpu_find_machine(const qn__gpu *gpu, const char *name, char *why) {

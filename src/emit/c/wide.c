@@ -4,12 +4,19 @@
    by lane. */
 #include "emit/c/gang.h"
 
-/* Sixteen lanes the host compiler joins by itself, and addresses their operands better. */
+/* Compilers keep vectors that no register holds in memory; those of 32 bytes they split well. */
+static bool fits_register(const c_emitter *e, ir_type type) {
+    const unsigned bytes = type.lanes * qn__ir_bits(type) / 8, most = e->options->target.vector_bytes;
+    return bytes <= (most > 32 ? most : 32);
+}
+
 bool qn__c_is_wide(const c_emitter *e, const ir_value *value) {
     const c_plan *plan = e->plan;
     ir_type type = value->type;
-    if (value->value_kind > IR_VALUE_PARAM || (type.lanes != 4 && type.lanes != 8)) return false;
-    if (type.kind != IR_F32 && type.kind != IR_I32) return false;
+    if (value->value_kind > IR_VALUE_PARAM || (type.lanes != 4 && type.lanes != 8 && type.lanes != 16))
+        return false;
+    if (type.kind != IR_F32 && type.kind != IR_F64 && type.kind != IR_I32) return false;
+    if (!fits_register(e, type)) return false;
     const ir_instr *def = value->def;
     if (e->options->debug || plan->in_step[def->mark] || !e->gang_plan->wide[plan->chunk[def->mark]])
         return false;
@@ -22,7 +29,7 @@ const char *qn__c_wide_type(c_emitter *e, ir_type type, const char *suffix) {
     const char *extra = *suffix ? ", aligned(4), may_alias" : "";
     if (qn__c_need(e, name))
         qn__buf_printf(&e->helpers, "typedef %s %s __attribute__((vector_size(%u)%s));\n", scalar, name,
-                       4 * (unsigned)type.lanes, extra);
+                       type.lanes * qn__ir_bits(type) / 8, extra);
     return name;
 }
 
@@ -43,12 +50,23 @@ static const char *fused(c_emitter *e, const ir_instr *instr) {
     ir_type type = instr->results[0]->type;
     const char *vector = qn__c_wide_type(e, type, "");
     const char *name = qn__arena_printf(e->arena, "qn_fma_%s", vector);
-    if (qn__c_need(e, name)) {
+    static const struct {
+        ir_kind kind;
+        unsigned lanes;
+        const char *condition, *spelling;
+    } table[] = {{IR_F32, 4, "__FMA__", "ps(a, b, c)"},
+                 {IR_F32, 8, "__FMA__", "ps256(a, b, c)"},
+                 {IR_F32, 16, "__AVX512F__", "ps512_mask(a, b, c, -1, 4)"},
+                 {IR_F64, 4, "__FMA__", "pd256(a, b, c)"},
+                 {IR_F64, 8, "__AVX512F__", "pd512_mask(a, b, c, -1, 4)"}};
+    for (size_t i = 0; i < QN__COUNT(table); i++) {
+        if (table[i].kind != type.kind || table[i].lanes != type.lanes || !qn__c_need(e, name)) continue;
         qn__buf_printf(&e->helpers,
-                       "static inline %s %s(%s a, %s b, %s c) {\n#ifdef __FMA__\n    return "
-                       "__builtin_ia32_vfmaddps%s(a, b, c);\n#else\n    for (i32 i = 0; i < %u; ++i) a[i] = "
-                       "__builtin_fmaf(a[i], b[i], c[i]);\n    return a;\n#endif\n}\n",
-                       vector, name, vector, vector, vector, type.lanes == 4 ? "" : "256", type.lanes);
+                       "static inline %s %s(%s a, %s b, %s c) {\n#ifdef %s\n    return "
+                       "__builtin_ia32_vfmadd%s;\n#else\n    for (i32 i = 0; i < %u; ++i) a[i] = "
+                       "__builtin_fma%s(a[i], b[i], c[i]);\n    return a;\n#endif\n}\n",
+                       vector, name, vector, vector, vector, table[i].condition, table[i].spelling,
+                       type.lanes, type.kind == IR_F32 ? "f" : "");
     }
     return qn__arena_printf(e->arena, "%s(%s, %s, %s)", name, qn__c_wide_use(e, instr->operands[0]),
                             qn__c_wide_use(e, instr->operands[1]), qn__c_wide_use(e, instr->operands[2]));
