@@ -129,6 +129,9 @@ typedef struct qn_rung {
     const char *file; /* for qn_kernels_source */
     const char *adds; /* in a few words */
     qn_range range;   /* of a launch for these m and n */
+    /* Rows and columns of C that what is loaded from global memory at a time serves: a column of so many elements of A and
+       a row of so many of B. */
+    uint32_t reuse[2];
 } qn_rung;
 
 /* Rung `index` from the bottom, from 0. False: there are no more. Any thread. */
