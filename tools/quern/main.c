@@ -6,7 +6,8 @@
 
 #include "tool.h"
 
-static const tool_command *const commands[] = {&tool_devices, &tool_compile, &tool_embed, &tool_run};
+static const tool_command *const commands[] = {&tool_devices, &tool_compile, &tool_embed, &tool_run,
+                                               &tool_bench};
 
 enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };
 

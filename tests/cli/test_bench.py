@@ -1,0 +1,78 @@
+"""quern bench: what it measures is right, what it writes can be read, and what is wrong does not pass. The figures are those of
+small products on the interpreter: whether they are good is for others to look at."""
+import json
+import unittest
+import xml.etree.ElementTree as tree
+
+from support import DIFFERENT, RUN_FAILED, SOURCES, USAGE, ToolTest
+
+RUNGS = sorted(path.name for path in (SOURCES / "kernels" / "matmul").glob("0*.cl"))
+ROW = {"section": "matmul", "device": "cpu", "by": "quern", "unit": "FLOP/s", "is_time": False, "samples": 3}
+
+
+def earlier(what, value):
+    return dict(ROW, what=what, value=value, low=value * 0.9, high=value * 1.1, note="of a later version")
+
+
+class Bench(ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.env.update(QUERN_CC="none", QUERN_CPU_THREADS="1")
+
+    def test_ladder(self):
+        size = "40x24x17 f32, rung "
+        before = [earlier(size + "1: one element a work-item", 1e30), earlier(size + "2: work-groups of 256", 1e-3),
+                  earlier(size + "99: magic", 1)]
+        self.write("old.json", json.dumps({"quern": "0.1", "machine": "another", "results": before}))
+        shown = self.quern("bench", "matmul", "--ladder", "--device", "cpu", "--size", "40x24x17", "--seconds", "0.001", "--json",
+                           "new.json", "--svg", "ladder.svg", "--compare", "old.json", status=DIFFERENT)
+        results = json.loads(self.read("new.json"))["results"]
+        self.assertEqual(len(results), len(RUNGS))
+        for number, row in enumerate(results, 1):
+            self.assertTrue(row["what"].startswith("%s%d: " % (size, number)), row)
+            self.assertGreater(row["low"], 0)
+            self.assertLessEqual(row["low"], row["value"])
+            self.assertLessEqual(row["value"], row["high"])
+            self.assertGreaterEqual(row["samples"], 3)
+            self.assertRegex(shown, r"(?m)^ +%d  %s +[0-9.]+ +[0-9.]+ %%" % (number, row["what"].split(": ")[1]))
+        self.picture(len(RUNGS))
+        self.assertRegex(shown, r"x slower: matmul on cpu, 40x24x17 f32, rung 1: .*, was 1e\+30\n")
+        self.assertRegex(shown, r"x faster: matmul on cpu, 40x24x17 f32, rung 2: .*, was 0.001\n")
+        self.assertIn("only then: matmul on cpu, 40x24x17 f32, rung 99: magic, by quern\n", shown)
+        self.assertIn("only now: matmul on cpu, 40x24x17 f32, rung 3: ", shown)
+        self.assertIn("2 of 2 figures differ beyond their spread, 1 for the worse\n", shown)
+
+    def picture(self, rungs):
+        root = tree.fromstring(self.read("ladder.svg"))
+        space = "{http://www.w3.org/2000/svg}"
+        self.assertEqual(len([r for r in root.iter(space + "rect") if r.get("class") == "bar"]), rungs)
+        self.assertEqual(len(list(root.iter(space + "circle"))), rungs)
+        width, height = (float(root.get(side)) for side in ("width", "height"))
+        for circle in root.iter(space + "circle"):
+            self.assertTrue(0 < float(circle.get("cx")) < width and 0 < float(circle.get("cy")) < height)
+
+    def test_a_wrong_result_is_no_figure(self):
+        """The null device computes nothing."""
+        self.quern("bench", "matmul", "--ladder", "--device", "null", "--seconds", "0.001", "--json", "null.json",
+                   status=DIFFERENT, error="quern: bench: null: the loop of multiply-adds gives")
+        self.assertEqual(json.loads(self.read("null.json"))["results"], [])
+
+    def test_usage(self):
+        self.quern("bench", "flops", status=USAGE, error="there is no bench 'flops'")
+        self.quern("bench", "--size", "0", status=USAGE, error="--size is MxNxK or one number for all three, not '0'")
+        self.quern("bench", "--size", "4x4", status=USAGE, error="not '4x4'")
+        self.quern("bench", "--size", "4x4x4x4", status=USAGE, error="not '4x4x4x4'")
+        self.quern("bench", "--seconds", "-1", status=USAGE, error="not '-1'")
+        self.quern("bench", "--seconds", status=USAGE, error="--seconds needs a value")
+        self.quern("bench", "--svg", "x.svg", status=USAGE, error="give --ladder")
+        self.quern("bench", "--device", "cuda:99", "--ladder", status=RUN_FAILED, error="cuda")
+
+    def test_files(self):
+        self.quern("bench", "--compare", "missing.json", status=RUN_FAILED, error="missing.json: No such file")
+        for text in ("", "[]", '{"quern": "0.2"}', '{"results": [{"section": 3}]}', '{"results": [{"value": "x"}]}', '{"results": ['):
+            self.write("not.json", text)
+            self.quern("bench", "--compare", "not.json", status=RUN_FAILED, error="not.json is no report of quern bench --json")
+
+
+if __name__ == "__main__":
+    unittest.main()

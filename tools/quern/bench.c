@@ -1,0 +1,183 @@
+/* quern bench: measures this machine. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "options.h"
+
+/* ---- the command line ---- */
+
+typedef struct section {
+    const char *name;
+    int (*run)(bench_device *d);
+} section;
+
+static int run_matmul(bench_device *d) { return bench_ladder_run(d); }
+
+static const section sections[] = {{"matmul", run_matmul}};
+enum { NUM_SECTIONS = sizeof sections / sizeof *sections };
+
+static bool parse_shape(const char *text, uint64_t shape[3]) {
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        if (*text < '0' || *text > '9') return false;
+        shape[i] = strtoull(text, &end, 10);
+        if (shape[i] == 0 || shape[i] > (uint64_t)1 << 40) return false;
+        if (i == 0 && !*end) shape[1] = shape[2] = shape[0];
+        if (i == 0 && !*end) return true;
+        if (*end != (i < 2 ? 'x' : 0)) return false;
+        text = end + 1;
+    }
+    return true;
+}
+
+static bool parse_seconds(const char *text, double *seconds) {
+    char *end;
+    *seconds = strtod(text, &end);
+    return end != text && !*end && *seconds > 0 && *seconds <= 3600;
+}
+
+/* As program_option: -1 taken, 0 none of these, else the exit status. */
+static int parse_text_option(bench_options *o, int argc, char **argv, int *i) {
+    const struct {
+        const char *name, **to;
+    } texts[] = {
+        {"--device", &o->devices}, {"--json", &o->json}, {"--svg", &o->svg}, {"--compare", &o->before}};
+    const char *given = argv[*i];
+    for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
+        if (option_value(texts[t].name, argc, argv, i, texts[t].to))
+            return *texts[t].to ? -1 : needs_value(given);
+    return 0;
+}
+
+static int parse_option(bench_options *o, int argc, char **argv, int *i) {
+    const char *value, *given = argv[*i];
+    const int result = parse_text_option(o, argc, argv, i);
+    if (result) return result;
+    if (strcmp(given, "--ladder") == 0) {
+        o->ladder = true;
+        return -1;
+    }
+    if (option_value("--seconds", argc, argv, i, &value)) {
+        if (!value) return needs_value(given);
+        if (parse_seconds(value, &o->seconds)) return -1;
+        return tool_fail(TOOL_USAGE, "--seconds is a number above 0, up to 3600, not '%s'", value);
+    }
+    if (option_value("--size", argc, argv, i, &value)) {
+        if (!value) return needs_value(given);
+        if (parse_shape(value, o->shape)) return -1;
+        return tool_fail(TOOL_USAGE, "--size is MxNxK or one number for all three, not '%s'", value);
+    }
+    return given[0] == '-' ? tool_fail(TOOL_USAGE, "unknown option '%s'", given) : 0;
+}
+
+static int parse(int argc, char **argv, bench_options *o, bool *chosen) {
+    bool any = false;
+    for (int i = 1; i < argc; i++) {
+        const int result = parse_option(o, argc, argv, &i);
+        if (result > 0) return result;
+        if (result < 0) continue;
+        bool known = false;
+        for (int s = 0; s < NUM_SECTIONS; s++)
+            if (strcmp(argv[i], "all") == 0 || strcmp(argv[i], sections[s].name) == 0)
+                known = chosen[s] = any = true;
+        if (!known) return tool_fail(TOOL_USAGE, "there is no bench '%s'; see `quern bench --help`", argv[i]);
+    }
+    for (int s = 0; s < NUM_SECTIONS && !any; s++) chosen[s] = true;
+    if (o->svg && !o->ladder) return tool_fail(TOOL_USAGE, "--svg draws the ladder: give --ladder");
+    return TOOL_OK;
+}
+
+/* ---- devices ---- */
+
+static int run_on(const bench_options *o, bench_report *report, const bool *chosen, qn_context *context,
+                  const char *name) {
+    bench_device d = {.options = o, .report = report};
+    int result = bench_device_open(&d, context, name), first = result;
+    for (int s = 0; s < NUM_SECTIONS && !result; s++) {
+        const int status = chosen[s] ? sections[s].run(&d) : TOOL_OK;
+        bench_progress(&d, NULL);
+        if (!first) first = status;
+    }
+    bench_device_close(&d);
+    return first;
+}
+
+/* What one device fails in does not keep the others from being measured. */
+static int run_on_all(const bench_options *o, bench_report *report, const bool *chosen, qn_context *context) {
+    int first = TOOL_OK;
+    for (uint32_t i = 0; i < qn_device_count(context); i++) {
+        qn_device_info info;
+        const qn_status status = qn_device_get_info(qn_device_at(context, i), &info);
+        const int result =
+            status ? tool_fail_status(context, status) : run_on(o, report, chosen, context, info.name);
+        if (!first) first = result;
+    }
+    return first;
+}
+
+static int run_on_list(const bench_options *o, bench_report *report, const bool *chosen,
+                       qn_context *context) {
+    int first = TOOL_OK;
+    char *names = tool_alloc(strlen(o->devices) + 1), *name = strcpy(names, o->devices);
+    for (char *comma; !first && name; name = comma) {
+        comma = strchr(name, ',');
+        if (comma) *comma++ = 0;
+        first = run_on(o, report, chosen, context, name);
+    }
+    free(names);
+    return first;
+}
+
+static int measure(const bench_options *o, bench_report *report, const bool *chosen) {
+    qn_context *context;
+    const qn_status status = qn_context_create(&(qn_context_desc){.cpu_compile_first = true}, &context);
+    if (status) return tool_fail(TOOL_RUN_FAILED, "%s", qn_status_text(status));
+    const int result = !o->devices                      ? run_on(o, report, chosen, context, NULL)
+                       : strcmp(o->devices, "all") == 0 ? run_on_all(o, report, chosen, context)
+                                                        : run_on_list(o, report, chosen, context);
+    qn_context_destroy(context);
+    return result;
+}
+
+static int run(int argc, char **argv) {
+    bench_options o = {.seconds = 1};
+    bench_report report = {0}, before = {0};
+    bool chosen[NUM_SECTIONS] = {false};
+    int result = parse(argc, argv, &o, chosen);
+    if (!result && o.before) result = bench_report_read(o.before, &before);
+    if (!result) {
+        int written = TOOL_OK;
+        result = measure(&o, &report, chosen);
+        if (o.json) written = bench_report_write(&report, o.json);
+        if (!written && o.svg && report.num_ladders) written = bench_draw(&report, o.svg);
+        if (!result) result = written;
+    }
+    if (!result && o.before) result = bench_compare(&report, &before, o.before);
+    bench_report_free(&report);
+    bench_report_free(&before);
+    return result;
+}
+
+const tool_command tool_bench = {
+    "bench", "measure this machine",
+    "usage: quern bench [matmul|all] [--device NAME[,NAME...]|all] [--ladder] [--size MxNxK]\n"
+    "                   [--seconds S] [--json FILE] [--svg FILE] [--compare FILE]\n\n"
+    "Measures with the device's own clock: medians of samples, after a warm-up, on random data and on "
+    "operands that\n"
+    "together are larger than the caches. Every result is verified. `spread` is half the distance between "
+    "the tenth\n"
+    "and the ninetieth of a hundred samples.\n\n"
+    "  matmul            products of matrices of 32-bit floats; with --ladder each kernel of kernels/matmul, "
+    "from the\n"
+    "                    simplest to the tuned one, beside the device's peak in this run and a loop in C\n"
+    "  --device NAMES    on these devices, or all (the default device)\n"
+    "  --size MxNxK      of the product; one number is for all three (4096 on a GPU, else 512)\n"
+    "  --seconds S       of measuring, for each figure (1); at least three samples are taken\n"
+    "  --json FILE       write all figures\n"
+    "  --svg FILE        draw the ladder, and a roofline\n"
+    "  --compare FILE    then say what differs from the figures of an earlier --json beyond the spread of "
+    "both\n\n"
+    "exit status: 0 done; 2 usage; 3 failure; 4 a result is wrong, or --compare finds something slower\n\n"
+    "example: quern bench matmul --ladder --device all --svg ladder.svg\n",
+    run};

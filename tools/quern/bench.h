@@ -1,0 +1,152 @@
+/* quern bench: what its files share. Whatever is measured is a task that bench_measure repeats, on a device between two
+   events or on the host by the clock; what comes out is a row of the report, which is what is printed, written as JSON and
+   compared with an earlier run. */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <quern/kernels.h>
+
+#include "tool.h"
+
+typedef struct bench_options {
+    const char *devices;             /* names with commas, "all", or NULL: the default one */
+    const char *against;             /* peers' names with commas, or "all"; NULL: none */
+    const char *json, *svg, *before; /* files; NULL: none */
+    double seconds;                  /* of measuring, for each figure */
+    bool ladder;
+    uint64_t shape[3]; /* m, n, k of a product; zeros: the device's usual ones */
+} bench_options;
+
+/* ---- what came out ---- */
+
+typedef struct bench_result {
+    char section[16], device[32], what[112], by[40]; /* these four name it */
+    char unit[16];
+    bool is_time;            /* less is better */
+    double value, low, high; /* the median, and what most samples lie between */
+    uint32_t samples;
+} bench_result;
+
+enum { BENCH_MAX_RUNGS = 16 };
+
+/* A ladder, for its picture. Rates in FLOP/s and bytes/s. */
+typedef struct bench_ladder {
+    char device[32], description[160];
+    uint64_t shape[3];
+    double peak, bandwidth, scalar;
+    uint32_t count;
+    struct {
+        const char *adds;
+        double rate, intensity; /* FLOP for each byte that its loads ask of global memory */
+    } rungs[BENCH_MAX_RUNGS];
+} bench_ladder;
+
+typedef struct bench_report {
+    bench_result *results;
+    size_t count, capacity;
+    bench_ladder *ladders;
+    size_t num_ladders;
+} bench_report;
+
+/* What they give is there until the next one is added. */
+bench_result *bench_report_add(bench_report *report);
+bench_ladder *bench_report_add_ladder(bench_report *report);
+void bench_report_free(bench_report *report);
+/* Exit statuses, after a message. */
+int bench_report_write(const bench_report *report, const char *path);
+int bench_report_read(const char *path, bench_report *report);
+/* Prints what differs by more than both spreads. TOOL_DIFFERENT: something has become worse. */
+int bench_compare(const bench_report *report, const bench_report *before, const char *path);
+int bench_draw(const bench_report *report, const char *path);
+
+/* ---- measuring ---- */
+
+/* A device under measurement. */
+typedef struct bench_device {
+    const bench_options *options;
+    bench_report *report;
+    qn_context *context;
+    qn_device *device;
+    qn_device_info info;
+    qn_stream *stream;
+    qn_event *begin, *end;
+    qn_kernels *kernels;
+} bench_device;
+
+int bench_device_open(bench_device *d, qn_context *context, const char *name);
+void bench_device_close(bench_device *d);
+bool bench_is_gpu(const bench_device *d); /* no processor, and no driver that runs on one */
+
+/* Does runs number `first` to `first + count - 1`, or submits them to the device's stream. The number is for taking other
+   operands each time. */
+typedef struct bench_task {
+    qn_status (*run)(void *user, uint32_t first, uint32_t count);
+    void *user;
+    bool on_host; /* is done when `run` returns; timed by the clock */
+} bench_task;
+
+/* Nanoseconds of one run: the median of samples, and the tenth and the ninetieth of a hundred. */
+typedef struct bench_time {
+    double median, low, high;
+    uint32_t samples, runs; /* runs: all, those of the warm-up too */
+} bench_time;
+
+/* Warms up, then takes samples for the seconds of the options, at least three. Exit status, after a message. */
+int bench_measure(const bench_device *d, const bench_task *task, bench_time *time);
+/* Nanoseconds of one of `count` runs, without all that. */
+int bench_sample(const bench_device *d, const bench_task *task, uint32_t count, double *ns);
+/* Puts `work / time` a second into the report's row; or the time, where `work` is 0. */
+void bench_rate(bench_result *result, double work, const bench_time *time);
+/* Half the distance between low and high, of the value. */
+double bench_spread(const bench_result *result);
+
+/* What is being measured, in a line on the terminal, if that is where messages go. NULL: takes it away. */
+void bench_progress(const bench_device *d, const char *what);
+
+/* Several copies of an operand, one a run, so that no cache holds it from one run to the next. */
+typedef struct bench_copies {
+    qn_buffer *buffer, **views;
+    uint32_t count;
+} bench_copies;
+
+/* How many copies of operands that take `bytes` together are more than caches hold. */
+uint32_t bench_copies_needed(const bench_device *d, uint64_t bytes);
+/* data NULL: bytes of all ones, which are NaNs. */
+int bench_copies_create(const bench_device *d, uint64_t size, const void *data, uint32_t count,
+                        bench_copies *copies);
+void bench_copies_free(bench_copies *copies);
+/* Bytes that no cache of the device's holds. */
+uint64_t bench_beyond_caches(const bench_device *d);
+
+int64_t bench_now(void); /* nanoseconds */
+/* Uniform in [-1, 1): the same numbers for the same seed. */
+float *bench_random(size_t count, uint32_t seed);
+
+/* Rates that the device reaches in this run: of multiply-adds of 32-bit floats, in FLOP/s, and of copying, in bytes/s read
+   and written. */
+int bench_peak(const bench_device *d, double *flops);
+int bench_bandwidth(const bench_device *d, double *bytes);
+
+/* ---- products of matrices ---- */
+
+/* C = A B with contiguous row-major matrices of 32-bit floats. */
+typedef struct bench_product {
+    uint64_t m, n, k;
+    float *a, *b;
+    bench_copies on_device[3]; /* a, b, c */
+} bench_product;
+
+int bench_product_create(const bench_device *d, const uint64_t shape[3], bench_product *product);
+void bench_product_free(bench_product *product);
+/* Elements of `c`, which has m by n, against sums in double precision: the largest difference, as a part of what rounding
+   may amount to; up to 1 is right. */
+double bench_product_error(const bench_product *product, const float *c);
+/* The same for the device's copies after `runs` runs, which are then made NaNs again. Exit status after a message: wrong is
+   TOOL_DIFFERENT. */
+int bench_product_check(const bench_device *d, bench_product *product, uint32_t runs, const char *what);
+
+/* ---- sections ---- */
+
+int bench_ladder_run(bench_device *d);
+
+#endif

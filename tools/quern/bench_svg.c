@@ -1,0 +1,202 @@
+/* quern bench --svg: for each device the ladder as bars, and a roofline: what a rung does beside the most that memory lets it
+   do, if each of its loads came from there, and the most that the units can do. Plain SVG without scripts, whose colours
+   follow the reader's light or dark scheme. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "bench.h"
+
+enum {
+    WIDTH = 1000,
+    ROW = 28,
+    HEAD = 64,
+    FOOT = 56,
+    LABELS = 250,
+    BARS = 190,
+    PLOT_LEFT = 610,
+    PLOT_WIDTH = 340
+};
+
+static const char style[] =
+    "<style>\n"
+    "text { font: 13px system-ui, 'Segoe UI', Helvetica, Arial, sans-serif; fill: #1f2328 }\n"
+    ".title { font-size: 16px; font-weight: 600 }\n"
+    ".soft { fill: #59636e; font-size: 12px }\n"
+    ".end { text-anchor: end }\n"
+    ".middle { text-anchor: middle }\n"
+    ".bar { fill: #0969da }\n"
+    ".line { stroke: #59636e; fill: none }\n"
+    ".grid { stroke: #d1d9e0; fill: none }\n"
+    ".roof { stroke: #bc4c00; stroke-width: 2; fill: none }\n"
+    ".roof-text { fill: #bc4c00; font-size: 12px }\n"
+    ".dot { fill: #0969da }\n"
+    "@media (prefers-color-scheme: dark) {\n"
+    "text { fill: #f0f6fc }\n"
+    ".soft { fill: #9198a1 }\n"
+    ".bar, .dot { fill: #4493f8 }\n"
+    ".line { stroke: #9198a1 }\n"
+    ".grid { stroke: #3d444d }\n"
+    ".roof { stroke: #f0883e }\n"
+    ".roof-text { fill: #f0883e }\n"
+    "}\n"
+    "</style>\n";
+
+static void text(FILE *file, double x, double y, const char *class, const char *content) {
+    fprintf(file, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">", x, y, class);
+    for (; *content; content++) {
+        if (*content == '&')
+            fputs("&amp;", file);
+        else if (*content == '<')
+            fputs("&lt;", file);
+        else if ((unsigned char)*content >= 32)
+            putc(*content, file);
+    }
+    fputs("</text>\n", file);
+}
+
+static void line(FILE *file, const char *class, double x, double y, double to_x, double to_y) {
+    fprintf(file, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", class, x, y, to_x,
+            to_y);
+}
+
+/* "61.2 TFLOP/s": three digits. */
+static const char *with_unit(char out[32], double rate, const char *unit) {
+    static const char *const steps[] = {"", "k", "M", "G", "T", "P"};
+    size_t step = 0;
+    while (rate >= 999.5 && step + 1 < sizeof steps / sizeof *steps) {
+        rate /= 1000;
+        step++;
+    }
+    snprintf(out, 32, "%.*f %s%s", rate < 9.995 ? 2 : rate < 99.95 ? 1 : 0, rate, steps[step], unit);
+    return out;
+}
+
+static double height_of(const bench_ladder *l) { return HEAD + l->count * ROW + FOOT; }
+
+/* The device reaches `most`, which a rung may have passed where the measure of the peak was unlucky. */
+static double most_of(const bench_ladder *l) {
+    double most = l->peak;
+    for (uint32_t i = 0; i < l->count; i++) most = fmax(most, l->rungs[i].rate);
+    return most;
+}
+
+static void draw_bars(FILE *file, const bench_ladder *l, double top) {
+    const double scale = BARS / most_of(l), peak = LABELS + l->peak * scale;
+    char rate[32], label[64];
+    for (uint32_t i = 0; i < l->count; i++) {
+        const double y = top + i * ROW, width = fmax(l->rungs[i].rate * scale, 1);
+        snprintf(label, sizeof label, "%u  %s", i + 1, l->rungs[i].adds);
+        text(file, 16, y + 18, "name", label);
+        fprintf(file, "<rect class=\"bar\" x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"2\"/>\n",
+                LABELS, y + 5, width, ROW - 10);
+        snprintf(label, sizeof label, "%s, %.1f %%", with_unit(rate, l->rungs[i].rate, "FLOP/s"),
+                 l->rungs[i].rate / l->peak * 100);
+        text(file, fmax(LABELS + BARS, peak) + 10, y + 18, "soft", label);
+    }
+    line(file, "roof", peak, top, peak, top + l->count * ROW);
+    snprintf(label, sizeof label, "peak %s", with_unit(rate, l->peak, "FLOP/s"));
+    text(file, peak, top + l->count * ROW + 16, "roof-text middle", label);
+    snprintf(label, sizeof label, "a loop in C: %s", with_unit(rate, l->scalar, "FLOP/s"));
+    text(file, 16, top + l->count * ROW + 16, "soft", label);
+}
+
+/* ---- the roofline: both axes logarithmic ---- */
+
+typedef struct axes {
+    double left, top, width, height;
+    double first_x, last_x, first_y, last_y; /* logarithms, of 2 and of 10 */
+} axes;
+
+static double x_at(const axes *a, double intensity) {
+    return a->left + (log2(intensity) - a->first_x) / (a->last_x - a->first_x) * a->width;
+}
+
+static double y_at(const axes *a, double rate) {
+    return a->top + (a->last_y - log10(rate)) / (a->last_y - a->first_y) * a->height;
+}
+
+static axes axes_of(const bench_ladder *l, double top) {
+    axes a = {
+        PLOT_LEFT, top, PLOT_WIDTH, l->count * ROW, -3, 7, log10(l->bandwidth / 8), log10(most_of(l)) + 0.15};
+    for (uint32_t i = 0; i < l->count; i++) a.first_y = fmin(a.first_y, log10(l->rungs[i].rate));
+    a.first_y = floor(a.first_y);
+    return a;
+}
+
+static void draw_grid(FILE *file, const axes *a) {
+    char label[32];
+    for (double x = a->first_x; x <= a->last_x; x += 2) {
+        const double at = x_at(a, exp2(x));
+        line(file, "grid", at, a->top, at, a->top + a->height);
+        snprintf(label, sizeof label, x < 0 ? "1/%g" : "%g", exp2(fabs(x)));
+        text(file, at, a->top + a->height + 16, "soft middle", label);
+    }
+    for (double y = a->first_y; y <= a->last_y; y++) {
+        line(file, "grid", a->left, y_at(a, pow(10, y)), a->left + a->width, y_at(a, pow(10, y)));
+        text(file, a->left - 6, y_at(a, pow(10, y)) + 4, "soft end", with_unit(label, pow(10, y), ""));
+    }
+    text(file, a->left + a->width / 2, a->top + a->height + 34, "soft middle",
+         "FLOP/s by FLOP for each byte that loads ask of global memory");
+}
+
+static void draw_roof(FILE *file, const axes *a, const bench_ladder *l) {
+    const double ridge = l->peak / l->bandwidth, first = exp2(a->first_x), last = exp2(a->last_x);
+    const double turn = fmin(fmax(ridge, first), last);
+    char rate[32], label[64];
+    line(file, "roof", x_at(a, first), y_at(a, fmin(l->bandwidth * first, l->peak)), x_at(a, turn),
+         y_at(a, fmin(l->bandwidth * turn, l->peak)));
+    if (turn < last) line(file, "roof", x_at(a, turn), y_at(a, l->peak), x_at(a, last), y_at(a, l->peak));
+    snprintf(label, sizeof label, "memory %s", with_unit(rate, l->bandwidth, "B/s"));
+    const double middle = sqrt(first * turn);
+    text(file, x_at(a, middle) + 10, y_at(a, fmin(l->bandwidth * middle, l->peak)) + 14, "roof-text", label);
+}
+
+/* Rungs that lie together are numbered one above the other. */
+static void draw_dots(FILE *file, const axes *a, const bench_ladder *l) {
+    double above = 0;
+    for (uint32_t i = 0; i < l->count; i++) {
+        const double x = x_at(a, l->rungs[i].intensity), y = y_at(a, l->rungs[i].rate);
+        const bool crowded = i && l->rungs[i].intensity == l->rungs[i - 1].intensity && fabs(y - above) < 11;
+        char label[16];
+        snprintf(label, sizeof label, "%u", i + 1);
+        above = crowded ? above - 11 : y;
+        fprintf(file, "<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>\n", x, y);
+        text(file, x + 8, above + 4, "name", label);
+    }
+}
+
+static void draw_ladder(FILE *file, const bench_ladder *l, double top) {
+    char title[256];
+    const axes a = axes_of(l, top + HEAD);
+    snprintf(title, sizeof title, "%s: %s", l->device, l->description);
+    text(file, 16, top + 26, "title", title);
+    snprintf(title, sizeof title, "C = A B of 32-bit floats, %llu x %llu x %llu",
+             (unsigned long long)l->shape[0], (unsigned long long)l->shape[1],
+             (unsigned long long)l->shape[2]);
+    text(file, 16, top + 46, "soft", title);
+    draw_bars(file, l, top + HEAD);
+    draw_grid(file, &a);
+    draw_roof(file, &a, l);
+    draw_dots(file, &a, l);
+}
+
+int bench_draw(const bench_report *report, const char *path) {
+    double height = 0, top = 0;
+    for (size_t i = 0; i < report->num_ladders; i++) height += height_of(&report->ladders[i]);
+    errno = 0;
+    FILE *file = fopen(path, "w");
+    if (!file) return tool_fail(TOOL_RUN_FAILED, "%s: %s", path, strerror(errno));
+    fprintf(
+        file,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\">\n%s",
+        WIDTH, height, WIDTH, height, style);
+    for (size_t i = 0; i < report->num_ladders; i++) {
+        draw_ladder(file, &report->ladders[i], top);
+        top += height_of(&report->ladders[i]);
+    }
+    fputs("</svg>\n", file);
+    const bool failed = ferror(file) != 0;
+    if (fclose(file) == 0 && !failed) return TOOL_OK;
+    return tool_fail(TOOL_RUN_FAILED, "%s: %s", path, strerror(errno ? errno : EIO));
+}
