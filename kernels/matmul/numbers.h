@@ -28,19 +28,19 @@ typedef struct places {
     size_t a, b, out, c, bias, residual;
 } places;
 
-static places places_of(const numbers *s, ulong batch) {
-    places at = {s->a_begin, s->b_begin, s->out_begin, s->c_begin, s->bias_begin, s->residual_begin};
+static places places_of(numbers s, ulong batch) {
+    places at = {s.a_begin, s.b_begin, s.out_begin, s.c_begin, s.bias_begin, s.residual_begin};
 #if BATCHES
 #pragma unroll
     for (uint d = 0; d < BATCHES; d++) {
-        const ulong outer = d + 1 < BATCHES ? batch / s->batch_sizes[d] : 0;
-        const long i = batch - outer * s->batch_sizes[d];
-        at.a += i * s->a_batch[d];
-        at.b += i * s->b_batch[d];
-        at.out += i * s->out_batch[d];
-        at.c += i * s->c_batch[d];
-        at.bias += i * s->bias_batch[d];
-        at.residual += i * s->residual_batch[d];
+        const ulong outer = d + 1 < BATCHES ? batch / s.batch_sizes[d] : 0;
+        const long i = batch - outer * s.batch_sizes[d];
+        at.a += i * s.a_batch[d];
+        at.b += i * s.b_batch[d];
+        at.out += i * s.out_batch[d];
+        at.c += i * s.c_batch[d];
+        at.bias += i * s.bias_batch[d];
+        at.residual += i * s.residual_batch[d];
         batch = outer;
     }
 #endif
@@ -73,28 +73,26 @@ typedef struct epilogue {
     FACTOR alpha, beta, scale;
 } epilogue;
 
-static RESULT finish(RESULT v, const numbers *s, const epilogue *e, const places *at, size_t row,
-                     size_t column) {
+static RESULT finish(RESULT v, numbers s, const epilogue *e, const places *at, size_t row, size_t column) {
 #ifndef PLAIN // nothing but the sum
     v *= e->alpha;
 #ifdef HAS_C
-    v += e->beta * (RESULT)C_LOAD(e->c, at->c + row * s->c_row + column * s->c_column);
+    v += e->beta * (RESULT)C_LOAD(e->c, at->c + row * s.c_row + column * s.c_column);
 #endif
 #ifdef HAS_BIAS
-    v += (RESULT)BIAS_LOAD(e->bias, at->bias + row * s->bias_row + column * s->bias_column);
+    v += (RESULT)BIAS_LOAD(e->bias, at->bias + row * s.bias_row + column * s.bias_column);
 #endif
     v = activate(v) * e->scale;
 #ifdef HAS_RESIDUAL
-    v += (RESULT)RESIDUAL_LOAD(e->residual,
-                               at->residual + row * s->residual_row + column * s->residual_column);
+    v += (RESULT)RESIDUAL_LOAD(e->residual, at->residual + row * s.residual_row + column * s.residual_column);
 #endif
 #endif
     return v;
 }
 
-static void put(global OUT_T *out, SUM sum, const numbers *s, const epilogue *e, const places *at, size_t row,
+static void put(global OUT_T *out, SUM sum, numbers s, const epilogue *e, const places *at, size_t row,
                 size_t column) {
-    OUT_STORE(out, at->out + row * s->out_row + column * s->out_column,
+    OUT_STORE(out, at->out + row * s.out_row + column * s.out_column,
               TO_OUT(finish((RESULT)sum, s, e, at, row, column)));
 }
 

@@ -5,7 +5,7 @@
 #include "numbers.h"
 
 kernel void matmul(PARAMETERS) {
-    const places at = places_of(&s, get_global_id(2));
+    const places at = places_of(s, get_global_id(2));
     const size_t column = get_global_id(0) * 16, row = get_global_id(1) * ROWS;
 #if B_VECTORS
     const size_t begin = min(column, s.n - 16);
@@ -40,6 +40,6 @@ kernel void matmul(PARAMETERS) {
         SUM of[16];
         vstore16(sum[r], 0, of);
         for (uint j = (uint)(column - begin); j < 16; j++)
-            if (row + r < s.m && begin + j < s.n) put(out, of[j], &s, &e, &at, row + r, begin + j);
+            if (row + r < s.m && begin + j < s.n) put(out, of[j], s, &e, &at, row + r, begin + j);
     }
 }

@@ -127,14 +127,14 @@ static void multiply(SUM sum[TM][TN], local const SUM *a_tile, local const SUM *
 }
 
 // Four neighbours of a row, `count` of which are there.
-static void put4(global OUT_T *out, const SUM *sum, const numbers *s, const epilogue *e, const places *at, size_t row,
+static void put4(global OUT_T *out, const SUM *sum, numbers s, const epilogue *e, const places *at, size_t row,
                  size_t column, uint count) {
 #ifdef OUT_STORE4
     if (count == 4) {
         RESULT v[4];
         #pragma unroll
         for (uint j = 0; j < 4; j++) v[j] = finish((RESULT)sum[j], s, e, at, row, column + j);
-        OUT_STORE4(out, at->out + row * s->out_row + column, (RESULT4)(v[0], v[1], v[2], v[3]));
+        OUT_STORE4(out, at->out + row * s.out_row + column, (RESULT4)(v[0], v[1], v[2], v[3]));
         return;
     }
 #endif
@@ -145,7 +145,7 @@ static void put4(global OUT_T *out, const SUM *sum, const numbers *s, const epil
 
 kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void matmul(PARAMETERS) {
     local SUM a_tile[2][BK * A_PITCH] __attribute__((aligned(32))), b_tile[2][BK * B_PITCH] __attribute__((aligned(32)));
-    const places at = places_of(&s, get_group_id(2));
+    const places at = places_of(s, get_group_id(2));
     const ulong across = (s.n + BN - 1) / BN, down = (s.m + BM - 1) / BM, group = get_group_id(0);
     const ulong band = group / (BAND * across), in_band = group % (BAND * across), high = min(down - band * BAND, (ulong)BAND);
     const size_t row = (band * BAND + in_band % high) * BM, column = in_band / high * BN;
@@ -161,7 +161,7 @@ kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void matmul(PARAMETERS
         #pragma unroll
         for (uint q = 0; q < TN; q++) sum[p][q] = 0;
 
-    const bool inside = of_a.sides >= BM && of_b.sides >= BN;
+    const bool inside = s.m - row >= BM && s.n - column >= BN;
     const ulong whole = inside ? k / BK * BK : 0; // of k: what is taken without checks
     if (k > 0) {
         const part t = whole ? fetch_part(false, a, &of_a, b, &of_b, 0) : fetch_part(true, a, &of_a, b, &of_b, 0);
@@ -197,7 +197,7 @@ kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void matmul(PARAMETERS
             global SUM *to = work + ((get_group_id(1) * get_num_groups(2) + get_group_id(2)) * s.m + r) * s.n + c0;
             for (uint j = 0; j < count; j++) to[j] = sum[p][q + j];
 #else
-            put4(out, &sum[p][q], &s, &e, &at, r, c0, count);
+            put4(out, &sum[p][q], s, &e, &at, r, c0, count);
 #endif
         }
     }

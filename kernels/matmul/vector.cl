@@ -21,7 +21,7 @@
 #define VECTOR_STEP  s.b_k
 #endif
 
-static void put_side(global OUT_T *out, global SUM *work, SUM sum, const numbers *s, const epilogue *e, const places *at,
+static void put_side(global OUT_T *out, global SUM *work, SUM sum, numbers s, const epilogue *e, const places *at,
                      ulong side) {
 #ifdef VECTOR_IS_A
     const size_t row = 0, column = side;
@@ -29,7 +29,7 @@ static void put_side(global OUT_T *out, global SUM *work, SUM sum, const numbers
     const size_t row = side, column = 0;
 #endif
 #ifdef SPLIT
-    work[((get_group_id(1) * get_num_groups(2) + get_group_id(2)) * s->m + row) * s->n + column] = sum;
+    work[((get_group_id(1) * get_num_groups(2) + get_group_id(2)) * s.m + row) * s.n + column] = sum;
 #else
     put(out, sum, s, e, at, row, column);
 #endif
@@ -50,7 +50,7 @@ static void put_side(global OUT_T *out, global SUM *work, SUM sum, const numbers
 #ifdef ALONG_K
 // A group of ITEMS sums up one line of the matrix. Groups: lines; parts of k; batches.
 kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void matmul(PARAMETERS) {
-    const places at = places_of(&s, get_group_id(2));
+    const places at = places_of(s, get_group_id(2));
     const ulong side = get_group_id(0), first = get_group_id(1) * s.part, k = min(s.part, s.k - first);
     const size_t m0 = BEGIN_OF_MATRIX + side * SIDE_STRIDE + first * K_STRIDE, v0 = BEGIN_OF_VECTOR + first * VECTOR_STEP;
     SUM sum = 0;
@@ -71,14 +71,14 @@ kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void matmul(PARAMETERS
         sum = MULTIPLY_ADD((SUM)MATRIX_LOAD(MATRIX, m0 + i * K_STRIDE), (SUM)VECTOR_LOAD(VECTOR, v0 + i * VECTOR_STEP), sum);
     sum = work_group_reduce_add(sum);
     const epilogue e = EPILOGUE;
-    if (get_local_id(0) == 0) put_side(out, work, sum, &s, &e, &at, side);
+    if (get_local_id(0) == 0) put_side(out, work, sum, s, &e, &at, side);
 }
 #else
 // A group of LANES by SLICES: each lane has four neighbours of the side, each slice every SLICES-th of k. Groups: runs of
 // 4 * LANES along the side; parts of k; batches.
 kernel __attribute__((reqd_work_group_size(LANES, SLICES, 1))) void matmul(PARAMETERS) {
     local SUM4 sums[SLICES][LANES];
-    const places at = places_of(&s, get_group_id(2));
+    const places at = places_of(s, get_group_id(2));
     const uint lane = get_local_id(0), slice = get_local_id(1);
     const ulong side = (get_group_id(0) * LANES + lane) * 4, first = get_group_id(1) * s.part, k = min(s.part, s.k - first);
     const ulong count = side < SIDES ? min((ulong)4, SIDES - side) : 0;
@@ -111,6 +111,6 @@ kernel __attribute__((reqd_work_group_size(LANES, SLICES, 1))) void matmul(PARAM
     const epilogue e = EPILOGUE;
     #pragma unroll
     for (uint j = 0; j < 4; j++)
-        if (j < count) put_side(out, work, v[j], &s, &e, &at, side + j);
+        if (j < count) put_side(out, work, v[j], s, &e, &at, side + j);
 }
 #endif

@@ -112,7 +112,7 @@ static qn_status read_arrays(const qn_kernels *kernels, const qn_matmul_desc *de
 }
 
 static qn_status read_desc(const qn_kernels *kernels, const qn_matmul_desc *desc, qn__matmul *q) {
-    *q = (qn__matmul){.activation = desc->activation, .splits = desc->splits};
+    *q = (qn__matmul){.activation = desc->activation, .splits = desc->splits, .tf32 = desc->tf32};
     if ((unsigned)desc->activation >= QN_ACTIVATION_COUNT)
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
                            "qn_matmul: activation is %u, which is no qn_activation",
@@ -127,11 +127,12 @@ static qn_status read_desc(const qn_kernels *kernels, const qn_matmul_desc *desc
     return status ? status : find_variant(kernels, desc->variant, &q->variant);
 }
 
-/* All that the plan looks at. Where arrays begin counts by what vectors of four need. */
+/* All that the plan looks at. Where arrays begin counts by what vectors of 16 bytes need. */
 static void make_key(const qn__matmul *q, qn__key *key) {
-    uint64_t flags = (uint64_t)q->activation | (uint64_t)q->plain << 8 | (uint64_t)(q->variant + 1) << 16;
+    uint64_t flags = (uint64_t)q->activation | (uint64_t)q->plain << 8 | (uint64_t)(q->variant + 1) << 16 |
+                     (uint64_t)q->tf32 << 31;
     for (int i = 0; i < QN__MATMUL_OPERANDS; i++) {
-        flags |= (uint64_t)q->has[i] << (24 + i) | (q->arrays[i].offset & 3) << (32 + 2 * i);
+        flags |= (uint64_t)q->has[i] << (24 + i) | (q->arrays[i].offset & 15) << (32 + 4 * i);
         if (q->has[i]) qn__key_add_array(key, &q->arrays[i]);
     }
     qn__key_add(key, flags);

@@ -21,8 +21,9 @@ typedef struct qn__matmul {
     uint64_t m, n, k;
     int64_t row[QN__MATMUL_OPERANDS], column[QN__MATMUL_OPERANDS]; /* strides along the last two dimensions */
     qn_activation activation;
-    bool plain;      /* no epilogue */
-    int variant;     /* of the table, or -1 */
+    bool plain;  /* no epilogue */
+    int variant; /* of the table, or -1 */
+    bool tf32;
     uint32_t splits; /* 0: to be chosen */
 } qn__matmul;
 

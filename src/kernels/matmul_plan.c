@@ -9,9 +9,10 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-typedef enum family { TILE, VECTOR, STRIP } family;
+typedef enum family { TILE, UNITS, VECTOR, STRIP } family;
 
-/* A tile: wm by wn bands of lm by ln lanes of tm by tn elements, k in steps of `step`. `resident`: such groups on a compute
+/* A tile: wm by wn bands of lm by ln lanes of tm by tn elements, k in steps of `step`; for matrix units: wm by wn sub-groups
+   of tm by tn elements, k in steps of 64 bytes, for which `step` stands. `resident`: such groups on a compute
    unit at a time; `rate`: of its peak, with all of them there. Measured on an H200. */
 typedef struct variant {
     const char *name;
@@ -23,12 +24,15 @@ typedef struct variant {
 
 static const variant variants[] = {
     {"tile 128x128", TILE, 4, 1, 4, 8, 8, 16, 8, 2, 0.80},
-    {"tile 64x128", TILE, 2, 2, 4, 8, 8, 8, 16, 3, 0.79},
-    {"tile 64x64", TILE, 2, 2, 4, 8, 8, 4, 16, 6, 0.70},
-    {"tile 32x64", TILE, 2, 1, 4, 8, 4, 8, 16, 8, 0.60},
+    {"tile 64x128", TILE, 2, 2, 4, 8, 8, 8, 8, 3, 0.79},
+    {"tile 64x64", TILE, 2, 2, 4, 8, 8, 4, 16, 4, 0.70},
+    {"tile 32x64", TILE, 2, 1, 4, 8, 4, 8, 16, 6, 0.60},
     {"tile 32x32", TILE, 2, 1, 4, 8, 4, 4, 16, 12, 0.45},
-    {"tile 16x128", TILE, 1, 2, 4, 8, 4, 8, 16, 8, 0.45},
-    {"tile 128x16", TILE, 2, 1, 8, 4, 8, 4, 16, 8, 0.45},
+    {"tile 16x128", TILE, 1, 2, 4, 8, 4, 8, 16, 4, 0.45},
+    {"tile 128x16", TILE, 2, 1, 8, 4, 8, 4, 16, 6, 0.45},
+    {"units 128x128", UNITS, 2, 2, 1, 1, 64, 64, 32, 2, 8},
+    {"units 64x64", UNITS, 2, 2, 1, 1, 32, 32, 32, 4, 5},
+    {"units 32x32", UNITS, 1, 1, 1, 1, 32, 32, 32, 12, 3},
     {"vector", VECTOR, 0, 0, 0, 0, 0, 0, 0, 0, 0},
     {"strip", STRIP, 0, 0, 0, 0, 0, 0, 0, 0, 0},
 };
@@ -40,7 +44,10 @@ const char *qn__matmul_variant_name(uint32_t index) {
 
 static uint32_t tile_rows(const variant *v) { return v->wm * v->lm * v->tm; }
 static uint32_t tile_columns(const variant *v) { return v->wn * v->ln * v->tn; }
-static uint32_t tile_items(const variant *v) { return v->wm * v->wn * v->lm * v->ln; }
+/* Lanes, of which the units' variants have those of a sub-group. */
+static uint32_t tile_items(const qn_kernels *kernels, const variant *v) {
+    return v->wm * v->wn * (v->family == UNITS ? kernels->info.sub_group_size : v->lm * v->ln);
+}
 static uint64_t divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 
 static bool is_double(const qn__matmul *q) { return q->arrays[QN__MATMUL_A].type == QN_F64; }
@@ -66,7 +73,32 @@ static int64_t along_side(const qn__matmul *q, qn__matmul_operand x) {
 static bool fits_tile(const qn_kernels *kernels, const qn__matmul *q, const variant *v) {
     const uint64_t local = 2ull * v->step * (tile_rows(v) + tile_columns(v) + 8) * (is_double(q) ? 8 : 4);
     if (is_double(q) && v->tm * v->tn > 32) return false; /* registers */
-    return local <= kernels->info.local_memory && tile_items(v) <= kernels->info.max_group_size;
+    return local <= kernels->info.local_memory && tile_items(kernels, v) <= kernels->info.max_group_size;
+}
+
+/* The name of a type in fragments; NULL: they are not made of it. f32 is not without leave, as precision is lost. */
+static const char *unit_of(const qn__matmul *q, qn_element type) {
+    switch (type) {
+    case QN_F16: return "half";
+    case QN_BF16: return "qn_bf16";
+    case QN_E4M3: return "qn_e4m3";
+    case QN_E5M2: return "qn_e5m2";
+    case QN_I8: return "char";
+    case QN_U8: return "uchar";
+    case QN_F32: return q->tf32 ? "float" : NULL;
+    default: return NULL;
+    }
+}
+
+static bool fits_units(const qn_kernels *kernels, const qn__matmul *q, const variant *v) {
+    const qn_element a = q->arrays[QN__MATMUL_A].type, b = q->arrays[QN__MATMUL_B].type;
+    const uint32_t items = tile_items(kernels, v), pieces = 4; /* of 16 bytes in a line of 64 */
+    if (!unit_of(q, a) || !unit_of(q, b) || (a != b && qn__element(a)->size != 1)) return false;
+    if (!(kernels->info.capabilities & QN_CAN_SUB_GROUPS) || items == 0 ||
+        items > kernels->info.max_group_size)
+        return false;
+    if (tile_rows(v) * pieces % items || tile_columns(v) * pieces % items) return false;
+    return 2ull * (tile_rows(v) + tile_columns(v)) * 128 <= kernels->info.local_memory;
 }
 
 /* The operand that is the matrix: the other one is a row or a column. */
@@ -77,6 +109,7 @@ enum { VECTOR_LANES = 32, VECTOR_SLICES = 4, VECTOR_ITEMS = 128 };
 
 static bool fits(const qn_kernels *kernels, const qn__matmul *q, const variant *v) {
     if (v->family == TILE) return fits_tile(kernels, q, v);
+    if (v->family == UNITS) return fits_units(kernels, q, v);
     if (v->family == STRIP) return q->splits <= 1;
     return (q->m == 1 || q->n == 1) && kernels->info.max_group_size >= VECTOR_ITEMS;
 }
@@ -117,7 +150,10 @@ static choice choose_tile(const qn_kernels *kernels, const qn__matmul *q, const 
     double least = INFINITY;
     for (size_t i = 0; i < COUNT(variants); i++) {
         const variant *v = &variants[i];
-        if (v->family != TILE || (only && v != only) || !fits_tile(kernels, q, v)) continue;
+        const bool has_units = kernels->info.capabilities & QN_CAN_MULTIPLY_MATRICES;
+        if ((v->family != TILE && v->family != UNITS) || (only && v != only) || !fits(kernels, q, v))
+            continue;
+        if (v->family == UNITS && !only && !has_units) continue;
         for (uint64_t splits = 1; splits <= 64; splits *= 2) {
             if (q->splits && splits > 1) break;
             const uint64_t parts = q->splits ? q->splits : splits;
@@ -157,7 +193,7 @@ static choice choose(const qn_kernels *kernels, const qn__matmul *q) {
     const bool is_vector = fits(kernels, q, vector) && (along_k(q, x) == 1 || along_side(q, x) == 1);
     if (!v && is_vector && !(processor && q->m == 1 && along_k(q, x) != 1)) v = vector;
     if (!v && processor && q->splits <= 1) v = strip;
-    if (!v || v->family == TILE) return choose_tile(kernels, q, v);
+    if (!v || v->family == TILE || v->family == UNITS) return choose_tile(kernels, q, v);
     if (v->family == STRIP) return (choice){v, 1};
     return (choice){v, q->splits ? q->splits : vector_splits(kernels, q)};
 }
@@ -180,12 +216,16 @@ static void add(text *t, const char *format, ...) {
 
 static const char *const words_of[QN__MATMUL_OPERANDS] = {"OUT", "A", "B", "C", "BIAS", "RESIDUAL"};
 
-/* Whether four neighbours are at addresses that are multiples of their size, in every batch. */
-static bool in_fours(const qn__matmul *q, qn__matmul_operand x, int64_t next, int64_t other) {
+/* Whether so many neighbours are at addresses that are multiples of their size, in every batch. */
+static bool in_runs(const qn__matmul *q, qn__matmul_operand x, int64_t next, int64_t other, uint32_t run) {
     const qn_array *a = &q->arrays[x];
-    bool good = next == 1 && other % 4 == 0 && a->offset % 4 == 0 && a->type != QN_F64;
-    for (uint32_t d = 0; d + 2 < a->rank; d++) good = good && (a->sizes[d] == 1 || a->strides[d] % 4 == 0);
+    bool good = next == 1 && other % run == 0 && a->offset % run == 0 && a->type != QN_F64;
+    for (uint32_t d = 0; d + 2 < a->rank; d++) good = good && (a->sizes[d] == 1 || a->strides[d] % run == 0);
     return good;
+}
+
+static bool in_fours(const qn__matmul *q, qn__matmul_operand x, int64_t next, int64_t other) {
+    return in_runs(q, x, next, other, 4);
 }
 
 /* Whether neighbours along k are nearer than those along the other dimension. */
@@ -220,10 +260,10 @@ static void add_types(text *t, const qn__matmul *q) {
         add(t, " -D OUT_STORE4=%s4", qn__element(to)->store);
 }
 
-static void add_operand(text *t, const qn__matmul *q, qn__matmul_operand x) {
+static void add_operand(text *t, const qn__matmul *q, qn__matmul_operand x, uint32_t run) {
     const bool k_first = taken_along_k(q, x);
     const int64_t k = along_k(q, x), side = along_side(q, x);
-    const bool vectors = k_first ? in_fours(q, x, k, side) : in_fours(q, x, side, k);
+    const bool vectors = k_first ? in_runs(q, x, k, side, run) : in_runs(q, x, side, k, run);
     add(t, " -D %s_ALONG_K=%d -D %s_VECTORS=%d", words_of[x], k_first, words_of[x], vectors);
 }
 
@@ -275,15 +315,15 @@ static qn_status set_numbers(const qn_kernels *kernels, const qn__matmul *q, qn_
     return QN_OK;
 }
 
-static void set_range(const qn__matmul *q, const choice *c, qn__matmul_plan *p) {
+static void set_range(const qn_kernels *kernels, const qn__matmul *q, const choice *c, qn__matmul_plan *p) {
     const variant *v = c->variant;
     const uint64_t batches = batches_of(q), sides = q->m == 1 ? q->n : q->m;
     qn_range *r = &p->range;
-    if (v->family == TILE)
-        *r = (qn_range){
-            .global = {divide_up(q->m, tile_rows(v)) * divide_up(q->n, tile_columns(v)) * tile_items(v),
-                       c->splits, batches},
-            .local = {tile_items(v), 1, 1}};
+    if (v->family == TILE || v->family == UNITS)
+        *r = (qn_range){.global = {divide_up(q->m, tile_rows(v)) * divide_up(q->n, tile_columns(v)) *
+                                       tile_items(kernels, v),
+                                   c->splits, batches},
+                        .local = {tile_items(kernels, v), 1, 1}};
     else if (v->family == STRIP)
         *r = (qn_range){.global = {divide_up(q->n, STRIP_COLUMNS), divide_up(q->m, strip_rows(q)), batches}};
     else if (vector_along_k(q))
@@ -295,12 +335,24 @@ static void set_range(const qn__matmul *q, const choice *c, qn__matmul_plan *p) 
     p->finish_range = (qn_range){.global = {q->n, q->m, batches}};
 }
 
-static void add_family(text *t, const qn__matmul *q, const variant *v) {
+static void add_units(text *t, const qn_kernels *kernels, const qn__matmul *q, const variant *v) {
+    static const char *const bits[] = {[1] = "uchar", [2] = "ushort", [4] = "uint"};
+    const qn_element a = q->arrays[QN__MATMUL_A].type, b = q->arrays[QN__MATMUL_B].type;
+    const uint32_t size = qn__element(a)->size;
+    add(t, " -D WM=%u -D WN=%u -D SM=%u -D SN=%u -D ITEMS=%u -D SIZE=%u -D BITS=%s -D A_UNIT=%s -D B_UNIT=%s",
+        v->wm, v->wn, v->tm, v->tn, tile_items(kernels, v), size, bits[size], unit_of(q, a), unit_of(q, b));
+    add_operand(t, q, QN__MATMUL_A, 16 / size);
+    add_operand(t, q, QN__MATMUL_B, 16 / size);
+}
+
+static void add_family(text *t, const qn_kernels *kernels, const qn__matmul *q, const variant *v) {
     if (v->family == TILE) {
         add(t, " -D WM=%u -D WN=%u -D LM=%u -D LN=%u -D TM=%u -D TN=%u -D BK=%u", v->wm, v->wn, v->lm, v->ln,
             v->tm, v->tn, v->step);
-        add_operand(t, q, QN__MATMUL_A);
-        add_operand(t, q, QN__MATMUL_B);
+        add_operand(t, q, QN__MATMUL_A, 4);
+        add_operand(t, q, QN__MATMUL_B, 4);
+    } else if (v->family == UNITS) {
+        add_units(t, kernels, q, v);
     } else if (v->family == VECTOR) {
         add_vector(t, q);
     } else {
@@ -312,7 +364,8 @@ static void add_family(text *t, const qn__matmul *q, const variant *v) {
 }
 
 static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
-    static const char *const files[] = {"matmul/tile.cl", "matmul/vector.cl", "matmul/strip.cl"};
+    static const char *const files[] = {"matmul/tile.cl", "matmul/units.cl", "matmul/vector.cl",
+                                        "matmul/strip.cl"};
     const qn__matmul *q = request;
     qn__matmul_plan *p = plan;
     choice c = choose(kernels, q);
@@ -325,7 +378,7 @@ static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
     uint32_t batches = 0;
     qn_status status = set_numbers(kernels, q, p, &batches);
     if (status) return status;
-    set_range(q, &c, p);
+    set_range(kernels, q, &c, p);
     text t = {.size = 0};
     add_types(&t, q);
     add(&t, " -D BATCHES=%u", batches);
@@ -339,7 +392,7 @@ static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
         status = qn__variant_get(kernels, &(qn__variant){"matmul/finish.cl", NULL, t.at}, &p->finish);
         add(&t, " -D SPLIT");
     }
-    add_family(&t, q, c.variant);
+    add_family(&t, kernels, q, c.variant);
     return status
                ? status
                : qn__variant_get(kernels, &(qn__variant){files[c.variant->family], NULL, t.at}, &p->kernel);

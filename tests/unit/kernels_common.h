@@ -16,13 +16,20 @@ typedef struct kernels_fixture {
     qn_kernels *kernels;
 } kernels_fixture;
 
-static inline kernels_fixture make_kernels(void) {
+static inline kernels_fixture make_kernels_with(const qn_context_desc *desc) {
     kernels_fixture f;
-    f.context = make_context(NULL);
+    f.context = make_context(desc);
     f.device = get_device(f.context, test_device());
     assert_ok(f.context, qn_device_get_info(f.device, &f.info));
     assert_ok(f.context, qn_kernels_create(f.device, NULL, &f.kernels));
     return f;
+}
+
+static inline kernels_fixture make_kernels(void) { return make_kernels_with(NULL); }
+
+/* On the processor without its C compiler, which takes seconds for a large kernel: for tests of many. */
+static inline kernels_fixture make_kernels_quickly(void) {
+    return make_kernels_with(&(qn_context_desc){.cpu_compiler = "none"});
 }
 
 static inline void end_kernels(kernels_fixture *f) {

@@ -67,6 +67,7 @@ typedef struct problem {
     qn_activation activation;
     const char *variant;
     uint32_t splits;
+    bool tf32;
 } problem;
 
 static double activate(qn_activation how, double x) {
@@ -100,6 +101,7 @@ static expected expect(const problem *p, const operand *a, const operand *b, con
     }
     double v = alpha * sum,
            bound = element_epsilon(p->a) > 0 ? fabs(alpha) * size * epsilon * ((double)p->k + 2) : 0;
+    if (p->tf32) bound += fabs(alpha) * size * 0x1p-9;
     if (p->beta != 0) v += p->beta * element_for(out, batch, row, column);
     if (p->bias || p->bias_of_rows) v += element_for(bias, batch, row, column);
     bound += 8 * epsilon * (fabs(v) + 2);
@@ -164,7 +166,8 @@ static void solve(kernels_fixture *f, const problem *p, uint32_t seed) {
                            .activation = p->activation,
                            .scale = p->scale,
                            .variant = p->variant,
-                           .splits = p->splits};
+                           .splits = p->splits,
+                           .tf32 = p->tf32};
     if (p->bias || p->bias_of_rows) desc.bias = bias.array;
     if (p->residual) desc.residual = residual.array;
     assert_ok(f->context, qn_matmul(f->kernels, NULL, &desc));
@@ -175,10 +178,11 @@ static void solve(kernels_fixture *f, const problem *p, uint32_t seed) {
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) end_operand(all[i]);
 }
 
+static bool is_units(const char *variant) { return strncmp(variant, "units", 5) == 0; }
 static bool is_vector(const char *variant) { return variant && strcmp(variant, "vector") == 0; }
 
-/* A GPU's driver compiles fast. The processor's compiler and software devices take seconds: there some cases are tried, and no
-   large tiles on the latter. */
+/* A GPU's driver compiles fast. The interpreter is slow, and software devices take seconds to compile: there some cases are
+   tried, and no large tiles on the latter. */
 static bool is_tried(const kernels_fixture *f, uint32_t number, const char *variant) {
     if (f->info.capabilities & QN_CAN_EMULATE)
         return number % 7 == 0 && !(variant && (strstr(variant, "64") || strstr(variant, "128")));
@@ -187,7 +191,7 @@ static bool is_tried(const kernels_fixture *f, uint32_t number, const char *vari
 
 static void every_variant_takes_any_size_and_layout(void **state) {
     (void)state;
-    kernels_fixture f = make_kernels();
+    kernels_fixture f = make_kernels_quickly();
     const char *variant;
     uint32_t number = 0;
     for (uint32_t v = 0; (variant = qn_matmul_variant(v)); v++)
@@ -200,6 +204,7 @@ static void every_variant_takes_any_size_and_layout(void **state) {
                          .of_b = (layout)((how + v) % LAYOUTS),
                          .of_out = (layout)((how + 2) % LAYOUTS),
                          .variant = variant};
+            if (is_units(variant)) p.a = p.b = how % 2 ? QN_BF16 : QN_F16;
             if (is_vector(variant)) *(how % 2 ? &p.m : &p.n) = 1;
             solve(&f, &p, number);
             p.k = 64; /* whole steps, and in vectors of four */
@@ -210,9 +215,25 @@ static void every_variant_takes_any_size_and_layout(void **state) {
     end_kernels(&f);
 }
 
+/* One of each family, by the processor's compiler too. */
+static void final_code_does_the_same(void **state) {
+    (void)state;
+    if (testing("vulkan") || testing("opencl")) skip(); /* there all code is final */
+    kernels_fixture f = make_kernels();
+    static const char *const variants[] = {"tile 32x32", "units 32x32", "vector", "strip"};
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
+        problem p = {.m = is_vector(variants[i]) ? 1 : 45, .n = 50, .k = 70, .variant = variants[i]};
+        if (is_units(variants[i])) p.a = p.b = QN_BF16;
+        solve(&f, &p, 1);
+        assert_ok(f.context, qn_kernels_wait(f.kernels, QN_FOREVER));
+        solve(&f, &p, 2);
+    }
+    end_kernels(&f);
+}
+
 static void k_is_split(void **state) {
     (void)state;
-    kernels_fixture f = make_kernels();
+    kernels_fixture f = make_kernels_quickly();
     const struct {
         const char *variant;
         uint64_t m, n, k;
@@ -240,7 +261,7 @@ static void k_is_split(void **state) {
 
 static void types_are_paired(void **state) {
     (void)state;
-    kernels_fixture f = make_kernels();
+    kernels_fixture f = make_kernels_quickly();
     static const qn_element types[][3] = {
         {QN_F16, QN_F16, QN_F16},  {QN_BF16, QN_BF16, QN_BF16}, {QN_BF16, QN_BF16, QN_F32},
         {QN_F32, QN_BF16, QN_F16}, {QN_E4M3, QN_E5M2, QN_F32},  {QN_E5M2, QN_E4M3, QN_BF16},
@@ -264,9 +285,38 @@ static void types_are_paired(void **state) {
     end_kernels(&f);
 }
 
+/* What matrix units take: the same results from any device, with or without them. */
+static void units_take_their_types(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels_quickly();
+    static const qn_element types[][3] = {{QN_F16, QN_F16, QN_F16},   {QN_BF16, QN_BF16, QN_F32},
+                                          {QN_E4M3, QN_E4M3, QN_F16}, {QN_E4M3, QN_E5M2, QN_F32},
+                                          {QN_I8, QN_U8, QN_I32},     {QN_F32, QN_F32, QN_F32}};
+    uint32_t number = 0;
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+        for (int how = 0; how < 4; how++, number++) {
+            problem p = {.m = 70,
+                         .n = 48,
+                         .k = 80,
+                         .a = types[t][0],
+                         .b = types[t][1],
+                         .out = types[t][2],
+                         .of_a = how & 1 ? COLUMNS : ROWS,
+                         .of_b = how & 2 ? COLUMNS : ROWS,
+                         .tf32 = types[t][0] == QN_F32,
+                         .variant = "units 32x32",
+                         .splits = how == 3 ? 2 : 0,
+                         .bias = how == 2};
+            if (!is_tried(&f, number, NULL)) continue;
+            if (how == 2) p.alpha = 0.5;
+            solve(&f, &p, number);
+        }
+    end_kernels(&f);
+}
+
 static void epilogues_and_batches(void **state) {
     (void)state;
-    kernels_fixture f = make_kernels();
+    kernels_fixture f = make_kernels_quickly();
     for (int how = 0; how < QN_ACTIVATION_COUNT; how++) {
         const problem p = {.batches = how % 2 ? 3 : 0,
                            .m = 19,
@@ -346,6 +396,8 @@ static void wrong_calls_are_refused(void **state) {
     REFUSED(QN_ERROR_ARGUMENT, "the batches of a", desc.a = QN_ARRAY(x, QN_F32, 2, 4, 5);
             desc.out = QN_ARRAY(z, QN_F32, 3, 4, 6));
     REFUSED(QN_ERROR_ARGUMENT, "activation is 77", desc.activation = (qn_activation)77);
+    REFUSED(QN_ERROR_ARGUMENT, "variant 'units 32x32' cannot do this",
+            desc.variant = "units 32x32"); /* no tf32 */
     REFUSED(QN_ERROR_ARGUMENT, "no variant 'tile'", desc.variant = "tile");
     REFUSED(QN_ERROR_ARGUMENT, "variant 'vector' cannot do this", desc.variant = "vector");
     REFUSED(QN_ERROR_RANGE, "out (4x60 of f32)", desc.out = QN_ARRAY(z, QN_F32, 4, 60));
@@ -390,15 +442,59 @@ static void products_are_recorded_in_graphs(void **state) {
     end_kernels(&f);
 }
 
+/* Rows that lie more than 2^31 elements apart, in buffers of which little is touched. */
+static void elements_beyond_2_31_are_reached(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels();
+    const uint64_t apart = (1ull << 31) + 64, size = apart + 64;
+    if (f.info.max_buffer < size || f.info.memory < 4 * size) {
+        print_message("skipped: %s has no buffers of %llu bytes\n", f.info.name, (unsigned long long)size);
+        end_kernels(&f);
+        return;
+    }
+    int8_t a[2][16], b[16][16];
+    for (int i = 0; i < 16; i++)
+        for (int j = 0; j < 16; j++) b[i][j] = (int8_t)(i * 3 - j);
+    for (int i = 0; i < 32; i++) a[i / 16][i % 16] = (int8_t)(i - 9);
+    qn_buffer *on_a = NULL, *on_b = make_buffer(f.device, sizeof b, b),
+              *on_out = make_buffer(f.device, 2 * 16 * 4, NULL);
+    assert_ok(f.context,
+              qn_buffer_create(f.device, &(qn_buffer_desc){.size = size, .uninitialised = true}, &on_a));
+    for (int i = 0; i < 2; i++) assert_ok(f.context, qn_buffer_write(on_a, (uint64_t)i * apart, a[i], 16));
+    const qn_matmul_desc desc = {.out = QN_ARRAY(on_out, QN_I32, 2, 16),
+                                 .a = {on_a, 0, QN_I8, 2, {2, 16}, {(int64_t)apart, 1}},
+                                 .b = QN_ARRAY(on_b, QN_I8, 16, 16)};
+    assert_ok(f.context, qn_matmul(f.kernels, NULL, &desc));
+    int32_t got[2][16];
+    assert_ok(f.context, qn_buffer_read(on_out, 0, got, sizeof got));
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 16; j++) {
+            int32_t sum = 0;
+            for (int p = 0; p < 16; p++) sum += a[i][p] * b[p][j];
+            assert_int_equal(got[i][j], sum);
+        }
+    /* And as the target of a strided fill. */
+    assert_ok(f.context,
+              qn_fill(f.kernels, NULL,
+                      &(qn_fill_desc){.to = {on_a, 0, QN_I8, 2, {2, 16}, {(int64_t)apart, 1}}, .value = 7}));
+    int8_t filled[16];
+    assert_ok(f.context, qn_buffer_read(on_a, apart, filled, 16));
+    for (int i = 0; i < 16; i++) assert_int_equal(filled[i], 7);
+    end_kernels(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_calls_are_refused),
         cmocka_unit_test(every_variant_takes_any_size_and_layout),
+        cmocka_unit_test(final_code_does_the_same),
         cmocka_unit_test(k_is_split),
         cmocka_unit_test(types_are_paired),
+        cmocka_unit_test(units_take_their_types),
         cmocka_unit_test(epilogues_and_batches),
         cmocka_unit_test(many_batch_dimensions),
         cmocka_unit_test(products_are_recorded_in_graphs),
+        cmocka_unit_test(elements_beyond_2_31_are_reached),
     };
     return run_device_tests(tests);
 }
