@@ -16,6 +16,7 @@ function(quern_device_test device name)
 endfunction()
 
 list(APPEND device_unit_tests api_pack kernels_copy kernels_ladder kernels_matmul)
+list(APPEND device_unit_tests kernels_sort)
 
 set(shards 3)
 math(EXPR last_shard "${shards} - 1")

@@ -199,6 +199,22 @@ typedef struct qn_fill_desc {
 } qn_fill_desc;
 QN_API qn_status qn_fill(qn_kernels *kernels, qn_stream *stream, const qn_fill_desc *desc);
 
+/* ---- sorting and choosing ---- */
+
+/* to_keys = the keys of each row (the last dimension) in ascending order, and to_values the values that go with them. The sort
+   is stable: equal keys keep their order, descending too. Floats are ordered by value, -0 before 0, a NaN with its sign bit
+   set below all and others above all. All arrays have the same sizes, keys and to_keys one type, values and to_values
+   too. to_keys may be keys itself, and to_values values: the same view; nothing else may overlap. It needs memory for a second
+   copy of keys and values.
+   Defaults: no values: only keys are sorted. With to_values but no values, each value is its key's place in the row, from
+   0: of type QN_I32, QN_U32, QN_I64 or QN_U64. */
+typedef struct qn_sort_desc {
+    qn_array keys, values;
+    qn_array to_keys, to_values;
+    bool descending;
+} qn_sort_desc;
+QN_API qn_status qn_sort(qn_kernels *kernels, qn_stream *stream, const qn_sort_desc *desc);
+
 #ifdef __cplusplus
 }
 

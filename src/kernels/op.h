@@ -53,6 +53,26 @@ typedef struct qn__shape_text {
 } qn__shape_text;
 qn__shape_text qn__shape(const qn_array *array);
 
+/* Whether the elements follow each other in the order of the indices; the array has been checked. */
+bool qn__array_is_packed(const qn_array *array);
+
+/* An array as kernels take it that know contiguous ones only: the array itself, or a copy. */
+typedef struct qn__packed {
+    qn_array array;
+    qn_buffer *copy; /* NULL: none was needed */
+} qn__packed;
+
+/* For an array that is read, or is written in part: a copy has its elements. */
+qn_status qn__packed_open(qn_kernels *kernels, qn_stream *stream, const qn_array *array, qn__packed *packed);
+/* For an array that will be written as a whole. */
+qn_status qn__packed_blank(qn_kernels *kernels, const qn_array *array, qn__packed *packed);
+/* Writes a copy back to `to`, unless that is NULL or `status` is a failure, and gives the copy up. */
+qn_status qn__packed_close(qn_kernels *kernels, qn_stream *stream, const qn_array *to, qn__packed *packed,
+                           qn_status status);
+
+/* Memory between kernels: destroy it right after the launches that need it. */
+qn_status qn__scratch(qn_kernels *kernels, uint64_t bytes, qn_buffer **buffer);
+
 enum { QN__WALK_ARRAYS = 6 };
 
 /* How to visit all elements of some arrays together: dimensions of size 1 are gone, those that lie together are one. The
