@@ -49,7 +49,8 @@ static ir_value *wide(qn__matrix_lowering *l, ir_value *a) {
 ir_value *qn__matrix_address(qn__matrix_lowering *l, ir_value *memory, ir_value *line, ir_value *stride,
                              ir_value *bytes) {
     ir_value *offset = qn__ir_op2(&l->b, IR_MUL, wide(l, line), stride);
-    return qn__ir_ptr_add(&l->b, qn__ir_ptr_add(&l->b, memory, offset), wide(l, bytes));
+    memory = qn__ir_ptr_add(&l->b, memory, offset);
+    return qn__ir_ptr_add(&l->b, memory, wide(l, bytes));
 }
 
 ir_value *qn__matrix_stride(qn__matrix_lowering *l, const ir_instr *instr) {

@@ -191,12 +191,14 @@ static uint32_t across_unit(const cut *c) { return is_sum(c) ? 8 : UNIT_BYTES / 
 
 static ir_value *line_of(qn__matrix_lowering *l, const cut *c, ir_value *index) {
     ir_value *unit = qn__matrix_over(l, qn__matrix_over(l, index, c->elements), c->across);
-    return qn__matrix_add(l, qn__matrix_times(l, unit, UNIT_LINES), line_in_unit(l));
+    ir_value *first = qn__matrix_times(l, unit, UNIT_LINES);
+    return qn__matrix_add(l, first, line_in_unit(l));
 }
 
 static ir_value *place_of(qn__matrix_lowering *l, const cut *c, ir_value *index) {
     ir_value *unit = qn__matrix_modulo(l, qn__matrix_over(l, index, c->elements), c->across);
-    ir_value *first = qn__matrix_add(l, qn__matrix_times(l, unit, across_unit(c)), place_in_unit(l, c));
+    ir_value *first = qn__matrix_times(l, unit, across_unit(c));
+    first = qn__matrix_add(l, first, place_in_unit(l, c));
     return qn__matrix_add(l, first, qn__matrix_modulo(l, index, c->elements));
 }
 
@@ -312,10 +314,11 @@ static ir_value *move(qn__matrix_lowering *l, const ir_instr *i) {
         load_by_ldmatrix(&t);
         return NULL;
     }
-    ir_value *address = address_of(&t, line_in_unit(l), place_in_unit(l, &t.c));
+    ir_value *line = line_in_unit(l), *place = place_in_unit(l, &t.c);
+    ir_value *address = address_of(&t, line, place);
     for (uint32_t unit = 0; unit < num_units(&t.c); unit++) {
-        const uint32_t line = unit / t.c.across * UNIT_LINES, place = unit % t.c.across * across_unit(&t.c);
-        (t.along ? move_together : move_apart)(&t, unit, step(&t, address, line, place));
+        const uint32_t down = unit / t.c.across * UNIT_LINES, across = unit % t.c.across * across_unit(&t.c);
+        (t.along ? move_together : move_apart)(&t, unit, step(&t, address, down, across));
     }
     return NULL;
 }
