@@ -156,7 +156,9 @@ typedef enum qn_activation {
    residual are broadcast to out: a bias for each column is [n], one for each row [m, 1].
    Types: a and b are of f32, f16, bf16, e4m3, e5m2 in any pairing, both f64, or of i8 and u8. Products of floats are summed up
    in f32 (of f64 in f64), in an order that is the same at each call on the same device; those of integers exactly in 32 bits,
-   where sums beyond that wrap. Types of up to 16 bits go to the device's matrix units where it has some. The epilogue is computed in f32, for f64 operands in f64; where there is none (alpha 1, and
+   where sums beyond that wrap. Types of up to 16 bits go to the device's matrix units where it has some; those of compute
+   capability 9.0 sum up e4m3 and e5m2 with 13 bits, so that up to 2^-12 of the products' sizes is lost. The epilogue is
+   computed in f32, for f64 operands in f64; where there is none (alpha 1, and
    nothing else) integer sums stay integers. All other arrays are of any type, f64 only with a device that has it; out is
    converted as by qn_copy, integers to their limits.
    c, bias and residual may be the same array as out, in which case its contents are read first; otherwise out shares no

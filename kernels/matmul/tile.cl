@@ -195,7 +195,9 @@ kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void matmul(PARAMETERS
             const uint count = (uint)min((ulong)4, s.n - c0);
 #ifdef SPLIT
             global SUM *to = work + ((get_group_id(1) * get_num_groups(2) + get_group_id(2)) * s.m + r) * s.n + c0;
-            for (uint j = 0; j < count; j++) to[j] = sum[p][q + j];
+            #pragma unroll
+            for (uint j = 0; j < 4; j++)
+                if (j < count) to[j] = sum[p][q + j];
 #else
             put4(out, &sum[p][q], s, &e, &at, r, c0, count);
 #endif

@@ -281,7 +281,8 @@ typedef enum ir_quad_element {
     IR_QUAD_E5M2,
     IR_QUAD_ELEMENTS
 } ir_quad_element;
-enum { IR_QUAD_ROWS = 1 << 3 }; /* the rows of b lie together, not its columns */
+/* The rows of b lie together, not its columns; the columns of a, not its rows. */
+enum { IR_QUAD_ROWS = 1 << 3, IR_QUAD_COLUMNS = 1 << 4, IR_QUAD_CODES = 1 << 5 };
 
 /* ---- values, instructions, regions ---- */
 

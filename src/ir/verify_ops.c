@@ -418,7 +418,9 @@ static const char *broken_index(const ir_function *function, const ir_instr *ins
     if (instr->op == IR_LOCAL) return index < function->locals.len ? NULL : "the function has no such local";
     if (instr->op == IR_NATIVE) return index < IR_NATIVE_COUNT ? NULL : "there is no such native instruction";
     if (instr->op == IR_QUAD_PRODUCT)
-        return index % IR_QUAD_ROWS < IR_QUAD_ELEMENTS ? NULL : "there are no such products";
+        return index < IR_QUAD_CODES && index % IR_QUAD_ROWS < IR_QUAD_ELEMENTS
+                   ? NULL
+                   : "there are no such products";
     if (index >= module->globals.len) return "the module has no such constant";
     return instr->op != IR_PRINTF || module->globals.data[index].is_format ? NULL : "it must name a format";
 }

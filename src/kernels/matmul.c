@@ -145,26 +145,42 @@ static qn_arg buffer_arg(const qn__matmul *q, qn__matmul_operand x) {
     return qn_arg_buffer(buffer ? buffer : q->arrays[QN__MATMUL_OUT].buffer);
 }
 
-static qn_status launch(const qn__matmul_plan *p, qn_stream *stream, const qn__matmul *q,
-                        const qn_matmul_desc *desc, qn_buffer *work) {
+/* Buffers of a call's own. */
+typedef struct scratch {
+    qn_buffer *work, *brought[2];
+} scratch;
+
+static qn_status launch(qn_kernels *kernels, const qn__matmul_plan *p, qn_stream *stream, const qn__matmul *q,
+                        const qn_matmul_desc *desc, scratch *own) {
+    enum { MOST = QN__MATMUL_TENSOR_ARGS + 11 };
     uint64_t words[QN__MATMUL_WORDS];
+    qn_tensor_map maps[3];
+    qn_arg args[MOST];
+    size_t first = 0;
+    if (p->has_tensors) {
+        const qn_status status =
+            qn__matmul_quad_bring(kernels, stream, q, &p->tensors, own->brought, maps, args);
+        if (status) return status;
+        first = QN__MATMUL_TENSOR_ARGS;
+    }
     memcpy(words, p->words, p->num_words * sizeof *words);
     static const qn__matmul_operand begins[] = {QN__MATMUL_A, QN__MATMUL_B,    QN__MATMUL_OUT,
                                                 QN__MATMUL_C, QN__MATMUL_BIAS, QN__MATMUL_RESIDUAL};
     for (int i = 0; i < QN__MATMUL_OPERANDS; i++) words[QN__MATMUL_BEGINS + i] = q->arrays[begins[i]].offset;
-    qn_arg args[] = {qn_arg_bytes(words, p->num_words * sizeof *words),
-                     buffer_arg(q, QN__MATMUL_A),
-                     buffer_arg(q, QN__MATMUL_B),
-                     buffer_arg(q, QN__MATMUL_OUT),
-                     buffer_arg(q, QN__MATMUL_C),
-                     buffer_arg(q, QN__MATMUL_BIAS),
-                     buffer_arg(q, QN__MATMUL_RESIDUAL),
-                     qn_arg_double(desc->alpha == 0 ? 1 : desc->alpha),
-                     qn_arg_double(desc->beta),
-                     qn_arg_double(desc->scale == 0 ? 1 : desc->scale),
-                     work ? qn_arg_buffer(work) : buffer_arg(q, QN__MATMUL_OUT)};
-    const size_t count = sizeof args / sizeof *args;
-    qn_status status = qn_launch(stream, p->kernel, &p->range, args, count);
+    const qn_arg rest[] = {qn_arg_bytes(words, p->num_words * sizeof *words),
+                           own->brought[0] ? qn_arg_buffer(own->brought[0]) : buffer_arg(q, QN__MATMUL_A),
+                           own->brought[1] ? qn_arg_buffer(own->brought[1]) : buffer_arg(q, QN__MATMUL_B),
+                           buffer_arg(q, QN__MATMUL_OUT),
+                           buffer_arg(q, QN__MATMUL_C),
+                           buffer_arg(q, QN__MATMUL_BIAS),
+                           buffer_arg(q, QN__MATMUL_RESIDUAL),
+                           qn_arg_double(desc->alpha == 0 ? 1 : desc->alpha),
+                           qn_arg_double(desc->beta),
+                           qn_arg_double(desc->scale == 0 ? 1 : desc->scale),
+                           own->work ? qn_arg_buffer(own->work) : buffer_arg(q, QN__MATMUL_OUT)};
+    memcpy(args + first, rest, sizeof rest);
+    const size_t count = sizeof rest / sizeof *rest;
+    qn_status status = qn_launch(stream, p->kernel, &p->range, args, first + count);
     if (status || !p->finish) return status;
     words[QN__MATMUL_PART] = p->splits;
     return qn_launch(stream, p->finish, &p->finish_range, args, count);
@@ -179,12 +195,13 @@ qn_status qn_matmul(qn_kernels *kernels, qn_stream *stream, const qn_matmul_desc
     make_key(&q, &key);
     qn__matmul_plan p;
     status = qn__plan_get(kernels, &qn__matmul_op, &key, &q, &p);
-    if (status || !p.work) return status ? status : launch(&p, stream, &q, desc, NULL);
-    qn_buffer *work = NULL;
-    status = qn_buffer_create(
-        kernels->device,
-        &(qn_buffer_desc){.size = p.work, .uninitialised = true, .label = "qn_matmul's parts"}, &work);
-    if (!status) status = launch(&p, stream, &q, desc, work);
-    qn_buffer_destroy(work);
+    if (status) return status;
+    scratch own = {.work = NULL};
+    const qn_buffer_desc parts = {.size = p.work, .uninitialised = true, .label = "qn_matmul's parts"};
+    if (p.work) status = qn_buffer_create(kernels->device, &parts, &own.work);
+    if (!status) status = launch(kernels, &p, stream, &q, desc, &own);
+    if (own.work) qn_buffer_destroy(own.work);
+    for (int i = 0; i < 2; i++)
+        if (own.brought[i]) qn_buffer_destroy(own.brought[i]);
     return status;
 }

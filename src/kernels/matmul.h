@@ -27,6 +27,20 @@ typedef struct qn__matmul {
     uint32_t splits; /* 0: to be chosen */
 } qn__matmul;
 
+/* A variant by quads of sub-groups (kernels/matmul/quad.cl): work-groups of a cluster, columns of a tile, tiles of k ahead. */
+typedef struct qn__matmul_quad {
+    uint32_t cluster, columns, stages;
+    double rate; /* of the matrix units' peak, measured on an H200 */
+} qn__matmul_quad;
+
+/* What a product by quads gets: the maps of a, b and out, and which of a and b is first copied to rows along k. */
+typedef struct qn__matmul_tensors {
+    qn_tensor_desc descs[3];
+    uint32_t batches, batched[2];
+    bool copied[2];
+    bool stores_tiles;
+} qn__matmul_tensors;
+
 enum { QN__MATMUL_WORDS = 22 + 7 * (QN_MAX_RANK - 2) };
 
 /* What kernels/matmul/numbers.h calls numbers, `finish` the kernel that adds the parts of k. */
@@ -34,6 +48,8 @@ typedef struct qn__matmul_plan {
     qn_kernel *kernel, *finish;
     qn_range range, finish_range;
     uint64_t work; /* bytes between the two */
+    bool has_tensors;
+    qn__matmul_tensors tensors;
     uint64_t part, splits;
     uint32_t num_words;
     uint64_t words[QN__MATMUL_WORDS];
@@ -44,5 +60,21 @@ enum { QN__MATMUL_BEGINS = 0, QN__MATMUL_PART = 9 };
 
 extern const qn__op qn__matmul_op; /* a request is a qn__matmul */
 const char *qn__matmul_variant_name(uint32_t index);
+
+/* matmul_quad.c */
+bool qn__matmul_quad_fits(const qn_kernels *kernels, const qn__matmul *q);
+double qn__matmul_quad_cost(const qn_kernels *kernels, const qn__matmul *q,
+                            const qn__matmul_quad *v); /* clocks */
+void qn__matmul_quad_plan(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_quad *v,
+                          qn__matmul_plan *p);
+/* The options beside those of all kernels. */
+void qn__matmul_quad_options(const qn__matmul *q, const qn__matmul_quad *v, const qn__matmul_tensors *t,
+                             char *out, size_t size);
+/* Before the other arguments of the launch: `args` has room for QN__MATMUL_TENSOR_ARGS, `maps` for three. Brings a and b
+   where they are copied: `brought` has those buffers then, which are the caller's to destroy. */
+enum { QN__MATMUL_TENSOR_ARGS = 6 };
+qn_status qn__matmul_quad_bring(qn_kernels *kernels, qn_stream *stream, const qn__matmul *q,
+                                const qn__matmul_tensors *t, qn_buffer *brought[2], qn_tensor_map maps[3],
+                                qn_arg *args);
 
 #endif

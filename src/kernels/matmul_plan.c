@@ -4,15 +4,17 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "kernels/matmul.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-typedef enum family { TILE, UNITS, VECTOR, STRIP } family;
+typedef enum family { TILE, UNITS, QUAD, VECTOR, STRIP } family;
 
 /* A tile: wm by wn bands of lm by ln lanes of tm by tn elements, k in steps of `step`; for matrix units: wm by wn sub-groups
-   of tm by tn elements, k in steps of 64 bytes, for which `step` stands. `resident`: such groups on a compute
+   of tm by tn elements, k in steps of 64 bytes, for which `step` stands; by quads: wm work-groups of a cluster, tm by tn
+   elements of each, `step` tiles of k ahead. `resident`: such groups on a compute
    unit at a time; `rate`: of its peak, with all of them there. Measured on an H200. */
 typedef struct variant {
     const char *name;
@@ -33,15 +35,22 @@ static const variant variants[] = {
     {"units 128x128", UNITS, 2, 2, 1, 1, 64, 64, 32, 2, 8},
     {"units 64x64", UNITS, 2, 2, 1, 1, 32, 32, 32, 4, 5},
     {"units 32x32", UNITS, 1, 1, 1, 1, 32, 32, 32, 12, 3},
+    {"quad 2x256", QUAD, 2, 0, 0, 0, 128, 256, 3, 1, 0.90},
+    {"quad 1x256", QUAD, 1, 0, 0, 0, 128, 256, 3, 1, 0.86},
+    {"quad 2x128", QUAD, 2, 0, 0, 0, 128, 128, 5, 1, 0.80},
+    {"quad 1x128", QUAD, 1, 0, 0, 0, 128, 128, 5, 1, 0.70},
     {"vector", VECTOR, 0, 0, 0, 0, 0, 0, 0, 0, 0},
     {"strip", STRIP, 0, 0, 0, 0, 0, 0, 0, 0, 0},
 };
+static const variant *const vector = &variants[COUNT(variants) - 2], *const strip =
+                                                                         &variants[COUNT(variants) - 1];
 enum { SMALLEST = 4 }; /* the tile that any device can run */
 
 const char *qn__matmul_variant_name(uint32_t index) {
     return index < COUNT(variants) ? variants[index].name : NULL;
 }
 
+static qn__matmul_quad quad_of(const variant *v) { return (qn__matmul_quad){v->wm, v->tn, v->step, v->rate}; }
 static uint32_t tile_rows(const variant *v) { return v->wm * v->lm * v->tm; }
 static uint32_t tile_columns(const variant *v) { return v->wn * v->ln * v->tn; }
 /* Lanes, of which the units' variants have those of a sub-group. */
@@ -111,6 +120,7 @@ static bool fits(const qn_kernels *kernels, const qn__matmul *q, const variant *
     if (v->family == TILE) return fits_tile(kernels, q, v);
     if (v->family == UNITS) return fits_units(kernels, q, v);
     if (v->family == STRIP) return q->splits <= 1;
+    if (v->family == QUAD) return qn__matmul_quad_fits(kernels, q);
     return (q->m == 1 || q->n == 1) && kernels->info.max_group_size >= VECTOR_ITEMS;
 }
 
@@ -168,6 +178,23 @@ static choice choose_tile(const qn_kernels *kernels, const qn__matmul *q, const 
     return best;
 }
 
+/* The cheapest of these, or NULL. */
+static const variant *choose_quad(const qn_kernels *kernels, const qn__matmul *q, double least) {
+    const variant *best = NULL;
+    if (!qn__matmul_quad_fits(kernels, q)) return NULL;
+    for (size_t i = 0; i < COUNT(variants); i++) {
+        const variant *v = &variants[i];
+        if (v->family != QUAD) continue;
+        const qn__matmul_quad quad = quad_of(v);
+        const double cost = qn__matmul_quad_cost(kernels, q, &quad);
+        if (cost < least) {
+            least = cost;
+            best = v;
+        }
+    }
+    return best;
+}
+
 static bool vector_along_k(const qn__matmul *q) {
     const qn__matmul_operand x = matrix_of(q);
     return along_side(q, x) != 1 || along_k(q, x) == 1;
@@ -185,7 +212,6 @@ static uint64_t vector_splits(const qn_kernels *kernels, const qn__matmul *q) {
 }
 
 static choice choose(const qn_kernels *kernels, const qn__matmul *q) {
-    const variant *vector = &variants[COUNT(variants) - 2], *strip = &variants[COUNT(variants) - 1];
     const variant *v = q->variant < 0 ? NULL : &variants[q->variant];
     const bool processor =
         kernels->info.kind == QN_DEVICE_CPU || (kernels->info.capabilities & QN_CAN_EMULATE);
@@ -193,8 +219,13 @@ static choice choose(const qn_kernels *kernels, const qn__matmul *q) {
     const bool is_vector = fits(kernels, q, vector) && (along_k(q, x) == 1 || along_side(q, x) == 1);
     if (!v && is_vector && !(processor && q->m == 1 && along_k(q, x) != 1)) v = vector;
     if (!v && processor && q->splits <= 1) v = strip;
-    if (!v || v->family == TILE || v->family == UNITS) return choose_tile(kernels, q, v);
-    if (v->family == STRIP) return (choice){v, 1};
+    if (!v || v->family == TILE || v->family == UNITS) {
+        const choice tile = choose_tile(kernels, q, v);
+        const double cost = cost_of_tiles(kernels, q, tile.variant, tile.splits);
+        const variant *quad = v ? NULL : choose_quad(kernels, q, cost);
+        return quad ? (choice){quad, 1} : tile;
+    }
+    if (v->family == STRIP || v->family == QUAD) return (choice){v, 1};
     return (choice){v, q->splits ? q->splits : vector_splits(kernels, q)};
 }
 
@@ -345,8 +376,17 @@ static void add_units(text *t, const qn_kernels *kernels, const qn__matmul *q, c
     add_operand(t, q, QN__MATMUL_B, 16 / size);
 }
 
-static void add_family(text *t, const qn_kernels *kernels, const qn__matmul *q, const variant *v) {
-    if (v->family == TILE) {
+static void add_quad(text *t, const qn__matmul *q, const variant *v, const qn__matmul_tensors *tensors) {
+    const qn__matmul_quad quad = quad_of(v);
+    qn__matmul_quad_options(q, &quad, tensors, t->at + t->size, sizeof t->at - t->size);
+    t->size += strlen(t->at + t->size);
+}
+
+static void add_family(text *t, const qn_kernels *kernels, const qn__matmul *q, const variant *v,
+                       const qn__matmul_plan *p) {
+    if (v->family == QUAD) {
+        add_quad(t, q, v, &p->tensors);
+    } else if (v->family == TILE) {
         add(t, " -D WM=%u -D WN=%u -D LM=%u -D LN=%u -D TM=%u -D TN=%u -D BK=%u", v->wm, v->wn, v->lm, v->ln,
             v->tm, v->tn, v->step);
         add_operand(t, q, QN__MATMUL_A, 4);
@@ -364,8 +404,8 @@ static void add_family(text *t, const qn_kernels *kernels, const qn__matmul *q, 
 }
 
 static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
-    static const char *const files[] = {"matmul/tile.cl", "matmul/units.cl", "matmul/vector.cl",
-                                        "matmul/strip.cl"};
+    static const char *const files[] = {"matmul/tile.cl", "matmul/units.cl", "matmul/quad.cl",
+                                        "matmul/vector.cl", "matmul/strip.cl"};
     const qn__matmul *q = request;
     qn__matmul_plan *p = plan;
     choice c = choose(kernels, q);
@@ -378,7 +418,12 @@ static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
     uint32_t batches = 0;
     qn_status status = set_numbers(kernels, q, p, &batches);
     if (status) return status;
-    set_range(kernels, q, &c, p);
+    p->has_tensors = c.variant->family == QUAD;
+    const qn__matmul_quad quad = quad_of(c.variant);
+    if (p->has_tensors)
+        qn__matmul_quad_plan(kernels, q, &quad, p);
+    else
+        set_range(kernels, q, &c, p);
     text t = {.size = 0};
     add_types(&t, q);
     add(&t, " -D BATCHES=%u", batches);
@@ -392,7 +437,7 @@ static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
         status = qn__variant_get(kernels, &(qn__variant){"matmul/finish.cl", NULL, t.at}, &p->finish);
         add(&t, " -D SPLIT");
     }
-    add_family(&t, kernels, q, c.variant);
+    add_family(&t, kernels, q, c.variant, p);
     return status
                ? status
                : qn__variant_get(kernels, &(qn__variant){files[c.variant->family], NULL, t.at}, &p->kernel);

@@ -27,11 +27,11 @@ static const char source[] =
     "        if (item == 0) {\n"
     "            qn_barrier_wait(&empty, parity ^ 1);\n"
     "            qn_barrier_expect(&full, 2 * 64 * STEP * sizeof(TYPE));\n"
-    "            qn_tile_load(as, am, k, (int)(rank * 64), 0, &full);\n"
+    "            qn_tile_load(as, am, A_X, A_Y, 0, &full);\n"
     "            qn_tile_load_to(bs + rank * 32 * 64, bm, HALF_X, HALF_Y, 0, &full, 3);\n"
     "        }\n"
     "        qn_barrier_wait(&full, parity);\n"
-    "        qn_quad_multiply_add(sums, 64, as, bs, BY_ROWS, k > 0);\n"
+    "        qn_quad_multiply_add(sums, 64, as, bs, LAYOUT, k > 0);\n"
     "        qn_quad_wait(0);\n"
     "        if (item < 2) qn_barrier_arrive_at(&empty, item);\n"
     "    }\n"
@@ -78,21 +78,23 @@ static void put(void *data, const kind *k, size_t at, float value) {
         memcpy((char *)data + 2 * at, strstr(k->options, "bf16") ? &upper : &half, 2);
 }
 
-/* b is given by rows (depth x columns), or by columns. */
-static void check_product(qn_device *device, const kind *k, bool by_rows) {
+/* b is given by rows (depth x columns), or by columns; a by columns or rows. */
+static void check_product(qn_device *device, const kind *k, bool by_rows, bool by_columns) {
     qn_context *context = qn_device_context(device);
     qn_buffer *a, *b, *c;
     qn_tensor_map maps[3];
     float *sums = malloc(ROWS * COLUMNS * sizeof *sums);
     char options[256], *data = calloc(ROWS * DEPTH, k->size);
-    snprintf(options, sizeof options, "%s -D BY_ROWS=%d %s", k->options, by_rows,
-             by_rows ? "-D HALF_X=0 -D 'HALF_Y=(int)(k+rank*32)'" : "-D HALF_X=k -D 'HALF_Y=(int)(rank*32)'");
+    snprintf(options, sizeof options, "%s -D LAYOUT=%d %s %s", k->options, by_rows + 2 * by_columns,
+             by_rows ? "-D HALF_X=0 -D HALF_Y=(int)(k+rank*32)" : "-D HALF_X=k -D HALF_Y=(int)(rank*32)",
+             by_columns ? "-D A_X=(int)(rank*64) -D A_Y=k" : "-D A_X=k -D A_Y=(int)(rank*64)");
     qn_program *program;
     const qn_program_desc desc = {.source = source, .options = options};
     assert_ok(context, qn_program_create(device, &desc, &program));
     qn_kernel *kernel = make_kernel(program, context, "product");
     for (int i = 0; i < ROWS; i++)
-        for (int j = 0; j < DEPTH; j++) put(data, k, (size_t)i * DEPTH + (size_t)j, number(i, j, 1));
+        for (int j = 0; j < DEPTH; j++)
+            put(data, k, by_columns ? (size_t)(j * ROWS + i) : (size_t)(i * DEPTH + j), number(i, j, 1));
     a = make_buffer(device, (uint64_t)ROWS * DEPTH * k->size, data);
     for (int i = 0; i < DEPTH; i++)
         for (int j = 0; j < COLUMNS; j++)
@@ -100,8 +102,9 @@ static void check_product(qn_device *device, const kind *k, bool by_rows) {
     b = make_buffer(device, (uint64_t)COLUMNS * DEPTH * k->size, data);
     c = make_buffer(device, ROWS * COLUMNS * sizeof *sums, NULL);
     const uint64_t b_inner = by_rows ? COLUMNS : DEPTH, b_outer = by_rows ? DEPTH : COLUMNS;
+    const uint64_t a_inner = by_columns ? ROWS : DEPTH, a_outer = by_columns ? DEPTH : ROWS;
     const qn_tensor_desc tensors[3] = {
-        {.element_size = k->size, .sizes = {DEPTH, ROWS}, .tile = {128 / k->size, 64}},
+        {.element_size = k->size, .sizes = {a_inner, a_outer}, .tile = {128 / k->size, 64}},
         {.element_size = k->size, .sizes = {b_inner, b_outer}, .tile = {128 / k->size, 32}},
         {.element_size = 4, .sizes = {COLUMNS, ROWS}, .tile = {32, 64}}};
     assert_ok(context, qn_buffer_tensor_map(a, &tensors[0], &maps[0]));
@@ -116,8 +119,8 @@ static void check_product(qn_device *device, const kind *k, bool by_rows) {
             float wanted = 0;
             for (int d = 0; d < DEPTH; d++) wanted += number(i, d, 1) * number(d, j, 2);
             if (sums[i * COLUMNS + j] != wanted)
-                fail_msg("%s, by %s: %d, %d is %g, not %g", k->options, by_rows ? "rows" : "columns", i, j,
-                         (double)sums[i * COLUMNS + j], (double)wanted);
+                fail_msg("%s: %d, %d is %g, not %g", options, i, j, (double)sums[i * COLUMNS + j],
+                         (double)wanted);
         }
     qn_buffer_destroy(a);
     qn_buffer_destroy(b);
@@ -135,7 +138,7 @@ static void products(void **state) {
     qn_context *context = make_context(NULL);
     qn_device *device = get_device(context, test_device());
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        for (int by_rows = 0; by_rows < 2; by_rows++) check_product(device, &kinds[i], by_rows);
+        for (int layout = 0; layout < 4; layout++) check_product(device, &kinds[i], layout & 1, layout & 2);
     qn_context_destroy(context);
 }
 

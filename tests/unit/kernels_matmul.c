@@ -88,6 +88,8 @@ typedef struct expected {
     double value, bound;
 } expected;
 
+static bool is_quad(const char *variant) { return variant && strncmp(variant, "quad", 4) == 0; }
+
 static expected expect(const problem *p, const operand *a, const operand *b, const operand *out,
                        const operand *bias, const operand *residual, uint64_t batch, uint64_t row,
                        uint64_t column) {
@@ -102,6 +104,7 @@ static expected expect(const problem *p, const operand *a, const operand *b, con
     double v = alpha * sum,
            bound = element_epsilon(p->a) > 0 ? fabs(alpha) * size * epsilon * ((double)p->k + 2) : 0;
     if (p->tf32) bound += fabs(alpha) * size * 0x1p-9;
+    if (is_quad(p->variant) && (p->a == QN_E4M3 || p->a == QN_E5M2)) bound += fabs(alpha) * size * 0x1p-12;
     if (p->beta != 0) v += p->beta * element_for(out, batch, row, column);
     if (p->bias || p->bias_of_rows) v += element_for(bias, batch, row, column);
     bound += 8 * epsilon * (fabs(v) + 2);
@@ -196,7 +199,7 @@ static void every_variant_takes_any_size_and_layout(void **state) {
     uint32_t number = 0;
     for (uint32_t v = 0; (variant = qn_matmul_variant(v)); v++)
         for (int how = 0; how < LAYOUTS; how++, number++) {
-            if (!is_tried(&f, number, variant)) continue;
+            if (is_quad(variant) || !is_tried(&f, number, variant)) continue;
             problem p = {.m = 37 + 2 * v,
                          .n = 45,
                          .k = 41,
@@ -228,6 +231,43 @@ static void final_code_does_the_same(void **state) {
         assert_ok(f.context, qn_kernels_wait(f.kernels, QN_FOREVER));
         solve(&f, &p, 2);
     }
+    end_kernels(&f);
+}
+
+/* Strides that tile copies take and others, for which operands are copied first; results that are stored by tiles and others. */
+static void quads(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels();
+    static const qn_element types[][3] = {{QN_F16, QN_F16, QN_F16},   {QN_BF16, QN_BF16, QN_BF16},
+                                          {QN_BF16, QN_BF16, QN_F32}, {QN_E4M3, QN_E4M3, QN_BF16},
+                                          {QN_E5M2, QN_E5M2, QN_F16}, {QN_I8, QN_I8, QN_I32},
+                                          {QN_U8, QN_U8, QN_F32},     {QN_F32, QN_F32, QN_F32}};
+    const char *variant;
+    uint32_t number = 0;
+    for (uint32_t v = 0; (variant = qn_matmul_variant(v)); v++)
+        for (size_t t = 0; t < sizeof types / sizeof *types && is_quad(variant); t++)
+            for (int how = 0; how < 6; how++, number++) {
+                const problem p = {.batches = how == 4 ? 3 : 0,
+                                   .m = how % 2 ? 201 : 256,
+                                   .n = how % 2 ? 279 : 320,
+                                   .k = how % 2 ? 131 : 208,
+                                   .a = types[t][0],
+                                   .b = types[t][1],
+                                   .out = types[t][2],
+                                   .of_a = how & 2 ? COLUMNS : ROWS,
+                                   .of_b = (how + (int)t) % 3 ? ROWS : COLUMNS,
+                                   .of_out = how == 5 ? COLUMNS : ROWS,
+                                   .alpha = how > 2 ? 0.5 : 0,
+                                   .beta = how == 3 ? 2 : 0,
+                                   .bias = how == 4,
+                                   .one_a = how == 4 && t % 2,
+                                   .activation = how == 5 ? QN_ACTIVATION_RELU : 0,
+                                   .tf32 = types[t][0] == QN_F32,
+                                   .variant = variant};
+                if (f.info.capabilities & QN_CAN_COPY_TILES) solve(&f, &p, number);
+            }
+    if (!(f.info.capabilities & QN_CAN_COPY_TILES))
+        print_message("skipped: %s has no tile copies\n", f.info.name);
     end_kernels(&f);
 }
 
@@ -488,6 +528,7 @@ int main(void) {
         cmocka_unit_test(wrong_calls_are_refused),
         cmocka_unit_test(every_variant_takes_any_size_and_layout),
         cmocka_unit_test(final_code_does_the_same),
+        cmocka_unit_test(quads),
         cmocka_unit_test(k_is_split),
         cmocka_unit_test(types_are_paired),
         cmocka_unit_test(units_take_their_types),

@@ -93,7 +93,9 @@ static const char *product_pattern(ptx_emitter *e, const ir_instr *instr) {
     for (uint32_t i = 0; i < instr->num_results; i++) qn__buf_puts(&text, i ? ", =" : "=");
     qn__buf_puts(&text, "}, $, $, $");
     if (row->has_signs) qn__buf_puts(&text, ", 1, 1");
-    if (row->has_layouts) qn__buf_printf(&text, ", 0, %d", (instr->attr.index & IR_QUAD_ROWS) != 0);
+    if (row->has_layouts)
+        qn__buf_printf(&text, ", %d, %d", (instr->attr.index & IR_QUAD_COLUMNS) != 0,
+                       (instr->attr.index & IR_QUAD_ROWS) != 0);
     qn__buf_puts(&text, ";");
     return text.data;
 }
@@ -102,7 +104,7 @@ static const char *product_pattern(ptx_emitter *e, const ir_instr *instr) {
 static void quad_product(ptx_emitter *e, const ir_instr *instr) {
     enum { FIRST_SUM = 3, MOST = 128 + 3 };
     const uint32_t num_sums = instr->num_results;
-    const bool by_rows = instr->attr.index & IR_QUAD_ROWS;
+    const bool by_rows = instr->attr.index & IR_QUAD_ROWS, by_columns = instr->attr.index & IR_QUAD_COLUMNS;
     ptx_operand operands[MOST], *inputs = operands + num_sums;
     require(e, SPECIFIC, 80);
     for (uint32_t i = 0; i < num_sums; i++) {
@@ -117,7 +119,7 @@ static void quad_product(ptx_emitter *e, const ir_instr *instr) {
     qn__ptx(e, "wgmma.fence.sync.aligned;");
     for (int i = 0; i < STEPS; i++) {
         if (i) {
-            inputs[0] = step(e, inputs[0], STEP);
+            inputs[0] = step(e, inputs[0], by_columns ? ROW_STEP : STEP);
             inputs[1] = step(e, inputs[1], by_rows ? ROW_STEP : STEP);
             inputs[2] = qn__ptx_op2(e, "setp.eq.s32", PTX_PRED, counts, counts);
         }

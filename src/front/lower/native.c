@@ -43,7 +43,7 @@ static uint32_t columns_of(lower *l, ast_expr *arg) {
     return fits ? (uint32_t)n->bits[0] : 0;
 }
 
-/* qn_quad_multiply_add(sums, n, a, b, by_rows, accumulate) */
+/* qn_quad_multiply_add(sums, n, a, b, layout, accumulate) */
 ir_value *qn__lower_quad_product(lower *l, ast_expr *e) {
     enum { MOST_SUMS = 128, SUM_BYTES = 4 };
     ast_expr **args = e->args.data;
@@ -51,15 +51,16 @@ ir_value *qn__lower_quad_product(lower *l, ast_expr *e) {
     const bool has_ints = element == IR_QUAD_I8 || element == IR_QUAD_U8;
     const uint32_t columns = columns_of(l, args[1]), num_sums = columns / 2;
     ir_value *sums = qn__lower_value(l, args[0]), *operands[3 + MOST_SUMS];
-    const ir_value *by_rows = qn__lower_folded(l, qn__lower_value(l, args[4]));
+    const ir_value *layout = qn__lower_folded(l, qn__lower_value(l, args[4]));
     if (element < 0 || has_ints != (args[0]->type->base->kind == AST_INT))
         qn__lower_error(l, e->loc,
                         "there is no such product: those of floats have sums of float, char and uchar of int",
                         NULL);
-    if (!qn__ir_is_const(by_rows) || (by_rows->bits[0] && element > IR_QUAD_BF16))
-        qn__lower_error(l, args[4]->loc,
-                        "whether b's rows lie together is a constant; only those of 16-bit elements may",
-                        NULL);
+    const bool is_known = qn__ir_is_const(layout) && layout->bits[0] <= 3;
+    if (!is_known || (layout->bits[0] && element > IR_QUAD_BF16))
+        qn__lower_error(
+            l, args[4]->loc,
+            "the layout is a constant, 0 to 3; other ones than 0 are those of 16-bit elements alone", NULL);
     operands[0] = qn__lower_value(l, args[2]);
     operands[1] = qn__lower_value(l, args[3]);
     operands[2] = qn__lower_value(l, args[5]);
@@ -71,7 +72,8 @@ ir_value *qn__lower_quad_product(lower *l, ast_expr *e) {
                                       SUM_BYTES, 0);
     }
     ir_instr *made = qn__ir_emit(&l->b, IR_QUAD_PRODUCT, operands, 3 + num_sums, types, num_sums);
-    made->attr.index = (uint32_t)(element < 0 ? 0 : element) | (by_rows->bits[0] ? IR_QUAD_ROWS : 0u);
+    made->attr.index =
+        (uint32_t)(element < 0 ? 0 : element) | (is_known ? (uint32_t)layout->bits[0] * IR_QUAD_ROWS : 0u);
     for (uint32_t i = 0; i < num_sums; i++)
         qn__ir_store(&l->b, qn__ir_ptr_offset(&l->b, sums, (int64_t)i * SUM_BYTES), made->results[i],
                      SUM_BYTES, 0);
