@@ -57,11 +57,29 @@ class Bench(ToolTest):
                    status=DIFFERENT, error="quern: bench: null: the loop of multiply-adds gives")
         self.assertEqual(json.loads(self.read("null.json"))["results"], [])
 
+    def test_matmul(self):
+        for type, against in (("f32", "all"), ("bf16", "openblas,blis"), ("f16", "all")):
+            shown = self.quern("bench", "matmul", "--device", "cpu", "--size", "20x7x33", "--type", type, "--against", against,
+                               "--seconds", "0.001", "--json", "m.json")
+            results = json.loads(self.read("m.json"))["results"]
+            self.assertEqual({row["what"] for row in results}, {"20x7x33 " + type})
+            # Each library is measured or named as absent; those of f32 alone are not asked for anything else.
+            measured = [row["by"] for row in results]
+            self.assertEqual(measured[0], "quern")
+            for peer in ("openblas", "blis", "mkl") if against == "all" else ("openblas", "blis"):
+                absent = "%s is absent: " % peer in shown
+                self.assertEqual(peer in measured, type == "f32" and not absent, shown)
+                self.assertEqual("of %s's speed" % peer in shown, peer in measured, shown)
+        self.quern("bench", "matmul", "--device", "null", "--size", "20x7x33", "--type", "f16", "--seconds", "0.001", status=DIFFERENT,
+                   error="20x7x33 f16: the product of 20 x 7 x 33 is wrong, by inf times")
+
     def test_usage(self):
         self.quern("bench", "flops", status=USAGE, error="there is no bench 'flops'")
         self.quern("bench", "--size", "0", status=USAGE, error="--size is MxNxK or one number for all three, not '0'")
         self.quern("bench", "--size", "4x4", status=USAGE, error="not '4x4'")
         self.quern("bench", "--size", "4x4x4x4", status=USAGE, error="not '4x4x4x4'")
+        self.quern("bench", "--type", "f64", status=USAGE, error="--type is f32, bf16 or f16, not 'f64'")
+        self.quern("bench", "--against", "blis,atlas", status=USAGE, error="not 'blis,atlas'")
         self.quern("bench", "--seconds", "-1", status=USAGE, error="not '-1'")
         self.quern("bench", "--seconds", status=USAGE, error="--seconds needs a value")
         self.quern("bench", "--svg", "x.svg", status=USAGE, error="give --ladder")

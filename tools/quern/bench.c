@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "bench_peer.h"
 #include "options.h"
 
 /* ---- the command line ---- */
@@ -12,7 +13,9 @@ typedef struct section {
     int (*run)(bench_device *d);
 } section;
 
-static int run_matmul(bench_device *d) { return bench_ladder_run(d); }
+static int run_matmul(bench_device *d) {
+    return d->options->ladder ? bench_ladder_run(d) : bench_matmul_run(d);
+}
 
 static const section sections[] = {{"matmul", run_matmul}};
 enum { NUM_SECTIONS = sizeof sections / sizeof *sections };
@@ -41,8 +44,8 @@ static bool parse_seconds(const char *text, double *seconds) {
 static int parse_text_option(bench_options *o, int argc, char **argv, int *i) {
     const struct {
         const char *name, **to;
-    } texts[] = {
-        {"--device", &o->devices}, {"--json", &o->json}, {"--svg", &o->svg}, {"--compare", &o->before}};
+    } texts[] = {{"--device", &o->devices}, {"--against", &o->against}, {"--type", &o->type},
+                 {"--json", &o->json},      {"--svg", &o->svg},         {"--compare", &o->before}};
     const char *given = argv[*i];
     for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
         if (option_value(texts[t].name, argc, argv, i, texts[t].to))
@@ -84,6 +87,10 @@ static int parse(int argc, char **argv, bench_options *o, bool *chosen) {
         if (!known) return tool_fail(TOOL_USAGE, "there is no bench '%s'; see `quern bench --help`", argv[i]);
     }
     for (int s = 0; s < NUM_SECTIONS && !any; s++) chosen[s] = true;
+    if (o->against && !bench_peers_known(o->against))
+        return tool_fail(TOOL_USAGE, "--against is all or names of " BENCH_PEERS ", not '%s'", o->against);
+    if (o->type && !bench_matmul_takes(o->type))
+        return tool_fail(TOOL_USAGE, "--type is f32, bf16 or f16, not '%s'", o->type);
     if (o->svg && !o->ladder) return tool_fail(TOOL_USAGE, "--svg draws the ladder: give --ladder");
     return TOOL_OK;
 }
@@ -161,23 +168,31 @@ static int run(int argc, char **argv) {
 
 const tool_command tool_bench = {
     "bench", "measure this machine",
-    "usage: quern bench [matmul|all] [--device NAME[,NAME...]|all] [--ladder] [--size MxNxK]\n"
-    "                   [--seconds S] [--json FILE] [--svg FILE] [--compare FILE]\n\n"
+    "usage: quern bench [matmul|all] [--device NAME[,NAME...]|all] [--against NAME[,NAME...]|all] "
+    "[--ladder]\n"
+    "                   [--type T] [--size MxNxK] [--seconds S] [--json FILE] [--svg FILE] [--compare "
+    "FILE]\n\n"
     "Measures with the device's own clock: medians of samples, after a warm-up, on random data and on "
     "operands that\n"
     "together are larger than the caches. Every result is verified. `spread` is half the distance between "
     "the tenth\n"
     "and the ninetieth of a hundred samples.\n\n"
-    "  matmul            products of matrices of 32-bit floats; with --ladder each kernel of kernels/matmul, "
-    "from the\n"
-    "                    simplest to the tuned one, beside the device's peak in this run and a loop in C\n"
+    "  matmul            qn_matmul over shapes met in practice, beside the libraries of --against; with "
+    "--ladder each\n"
+    "                    kernel of kernels/matmul, from the simplest to the tuned one, beside the device's "
+    "peak in this\n"
+    "                    run and a loop in C\n"
     "  --device NAMES    on these devices, or all (the default device)\n"
-    "  --size MxNxK      of the product; one number is for all three (4096 on a GPU, else 512)\n"
+    "  --against NAMES   measure these libraries too where they are there, or all: " BENCH_PEERS "\n"
+    "  --type T          f32, bf16 or f16 (on a GPU all, else f32)\n"
+    "  --size MxNxK      of the product alone; one number is for all three (of the ladder 4096 on a GPU, "
+    "else 512)\n"
     "  --seconds S       of measuring, for each figure (1); at least three samples are taken\n"
     "  --json FILE       write all figures\n"
     "  --svg FILE        draw the ladder, and a roofline\n"
     "  --compare FILE    then say what differs from the figures of an earlier --json beyond the spread of "
     "both\n\n"
     "exit status: 0 done; 2 usage; 3 failure; 4 a result is wrong, or --compare finds something slower\n\n"
-    "example: quern bench matmul --ladder --device all --svg ladder.svg\n",
+    "example: quern bench matmul --against all\n"
+    "         quern bench matmul --ladder --device all --svg ladder.svg\n",
     run};

@@ -14,7 +14,8 @@ typedef struct bench_options {
     const char *json, *svg, *before; /* files; NULL: none */
     double seconds;                  /* of measuring, for each figure */
     bool ladder;
-    uint64_t shape[3]; /* m, n, k of a product; zeros: the device's usual ones */
+    const char *type;  /* of a product; NULL: the device's usual ones */
+    uint64_t shape[3]; /* m, n, k of a product; zeros: likewise */
 } bench_options;
 
 /* ---- what came out ---- */
@@ -129,18 +130,20 @@ int bench_bandwidth(const bench_device *d, double *bytes);
 
 /* ---- products of matrices ---- */
 
-/* C = A B with contiguous row-major matrices of 32-bit floats. */
+/* C = A B with contiguous row-major matrices of one type: f32, bf16 or f16. */
 typedef struct bench_product {
     uint64_t m, n, k;
-    float *a, *b;
+    qn_element type;
+    float *a, *b;              /* their values */
     bench_copies on_device[3]; /* a, b, c */
 } bench_product;
 
-int bench_product_create(const bench_device *d, const uint64_t shape[3], bench_product *product);
+int bench_product_create(const bench_device *d, const uint64_t shape[3], qn_element type,
+                         bench_product *product);
 void bench_product_free(bench_product *product);
 /* Elements of `c`, which has m by n, against sums in double precision: the largest difference, as a part of what rounding
    may amount to; up to 1 is right. */
-double bench_product_error(const bench_product *product, const float *c);
+double bench_product_error(const bench_product *product, const void *c);
 /* The same for the device's copies after `runs` runs, which are then made NaNs again. Exit status after a message: wrong is
    TOOL_DIFFERENT. */
 int bench_product_check(const bench_device *d, bench_product *product, uint32_t runs, const char *what);
@@ -148,5 +151,7 @@ int bench_product_check(const bench_device *d, bench_product *product, uint32_t 
 /* ---- sections ---- */
 
 int bench_ladder_run(bench_device *d);
+int bench_matmul_run(bench_device *d);
+bool bench_matmul_takes(const char *type);
 
 #endif

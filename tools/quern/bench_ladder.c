@@ -20,7 +20,7 @@ static void multiply_row(const bench_product *p, uint64_t row, float *c) {
 
 /* As many rows as the time allows; which changes nothing about the rate. */
 static int measure_scalar(const bench_device *d, const bench_product *p, double *rate) {
-    const bench_product row = {.m = 1, .n = p->n, .k = p->k, .a = p->a, .b = p->b};
+    const bench_product row = {.m = 1, .n = p->n, .k = p->k, .type = p->type, .a = p->a, .b = p->b};
     float *c = tool_alloc(p->n * sizeof *c);
     uint64_t rows = 0;
     bench_progress(d, "loop in C");
@@ -148,7 +148,7 @@ int bench_ladder_run(bench_device *d) {
     snprintf(l.description, sizeof l.description, "%s", d->info.description);
     int result = bench_peak(d, &l.peak);
     if (!result) result = bench_bandwidth(d, &l.bandwidth);
-    if (!result) result = bench_product_create(d, l.shape, &p);
+    if (!result) result = bench_product_create(d, l.shape, QN_F32, &p);
     if (!result) result = measure_scalar(d, &p, &l.scalar);
     bench_progress(d, NULL);
     if (!result) print_head(&l);

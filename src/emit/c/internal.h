@@ -66,7 +66,7 @@ typedef struct c_emitter {
     bool gangs;                /* some chunk is */
     QN__VEC(c_context_array) contexts;
     const char *wide_lanes[16]; /* of the wide value that is being defined */
-    qn__map variable_names;    /* of private variables, in debug mode */
+    qn__map variable_names;     /* of private variables, in debug mode */
     bool uses_printf;
     uint64_t stack; /* bytes of the kernel's arrays that lie on the stack */
 } c_emitter;

@@ -1,0 +1,71 @@
+/* Libraries for the processor with the C interface of the BLAS, each with as many threads as quern's device has. */
+#include "bench_peer.h"
+
+#include <stdlib.h>
+
+enum { ROW_MAJOR = 101, NO_TRANSPOSE = 111 };
+
+typedef struct cblas {
+    void (*sgemm)(int layout, int op_a, int op_b, int m, int n, int k, float alpha, const float *a, int lda,
+                  const float *b, int ldb, float beta, float *c, int ldc);
+} cblas;
+
+/* How many threads: the name of the function for it, and whether it takes 64 bits. */
+typedef struct thread_setter {
+    const char *symbol;
+    bool is_wide;
+} thread_setter;
+
+static bool set_threads(void *library, thread_setter setter, uint32_t threads, char *why) {
+    void (*narrow)(int) = NULL;
+    void (*wide)(int64_t) = NULL;
+    if (!bench_library_find(library, setter.symbol, setter.is_wide ? (void *)&wide : (void *)&narrow, why))
+        return false;
+    if (setter.is_wide)
+        wide(threads);
+    else
+        narrow((int)threads);
+    return true;
+}
+
+static void *open_library(const bench_device *d, const char *const *names, thread_setter setter, char *why) {
+    cblas *c = tool_alloc(sizeof *c);
+    void *library = bench_library_open(names, why);
+    if (library && bench_library_find(library, "cblas_sgemm", &c->sgemm, why) &&
+        set_threads(library, setter, d->info.compute_units, why))
+        return c;
+    free(c);
+    return NULL;
+}
+
+static void *open_openblas(const bench_device *d, char *why) {
+    static const char *const names[] = {"libopenblas.dll", "libopenblas.so.0", "libopenblas.so", NULL};
+    return open_library(d, names, (thread_setter){"openblas_set_num_threads", false}, why);
+}
+
+static void *open_blis(const bench_device *d, char *why) {
+    static const char *const names[] = {"libblis.dll", "libblis.so.4", "libblis.so", NULL};
+    return open_library(d, names, (thread_setter){"bli_thread_set_num_threads", true}, why);
+}
+
+static void *open_mkl(const bench_device *d, char *why) {
+    static const char *const names[] = {"mkl_rt.2.dll", "libmkl_rt.so.2", "libmkl_rt.so", NULL};
+    return open_library(d, names, (thread_setter){"MKL_Set_Num_Threads", false}, why);
+}
+
+static bool takes(qn_element type) { return type == QN_F32; }
+
+static bool multiply(void *peer, const bench_product *p, const uint64_t pointers[3]) {
+    const cblas *c = peer;
+    const int m = (int)p->m, n = (int)p->n, k = (int)p->k;
+    c->sgemm(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, m, n, k, 1, (const float *)(uintptr_t)pointers[0], k,
+             (const float *)(uintptr_t)pointers[1], n, 0, (float *)(uintptr_t)pointers[2], n);
+    return true;
+}
+
+static void close_library(void *peer) { free(peer); }
+
+const bench_peer_type bench_openblas = {"openblas", QN_DEVICE_CPU, true,         open_openblas,
+                                        takes,      multiply,      close_library};
+const bench_peer_type bench_blis = {"blis", QN_DEVICE_CPU, true, open_blis, takes, multiply, close_library};
+const bench_peer_type bench_mkl = {"mkl", QN_DEVICE_CPU, true, open_mkl, takes, multiply, close_library};

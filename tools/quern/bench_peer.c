@@ -1,0 +1,123 @@
+/* The peers of a device: which are there, and how their calls are measured: on quern's own buffers and, where they work on a
+   device, on quern's own stream between the same events. */
+#include "bench_peer.h"
+
+#include <stdlib.h>
+#include <string.h>
+#if defined(_WIN32)
+#include <windows.h>
+#else
+#include <dlfcn.h>
+#endif
+
+static const bench_peer_type *const types[] = {&bench_cublas, &bench_openblas, &bench_blis, &bench_mkl};
+enum { NUM_TYPES = sizeof types / sizeof *types };
+
+/* ---- libraries ---- */
+
+void *bench_library_open(const char *const *names, char *why) {
+    void *library = NULL;
+    for (const char *const *name = names; *name && !library; name++) {
+#if defined(_WIN32)
+        library = (void *)LoadLibraryA(*name);
+        if (!library) snprintf(why, BENCH_WHY, "%s cannot be opened", *name);
+#else
+        library = dlopen(*name, RTLD_NOW | RTLD_LOCAL);
+        if (!library) snprintf(why, BENCH_WHY, "%s", dlerror());
+#endif
+    }
+    return library;
+}
+
+bool bench_library_find(void *library, const char *symbol, void *function, char *why) {
+#if defined(_WIN32)
+    const FARPROC at = GetProcAddress((HMODULE)library, symbol);
+#else
+    void *const at = dlsym(library, symbol);
+#endif
+    memcpy(function, &at, sizeof at); /* C has no other way from an object's address to a function's */
+    if (!at) snprintf(why, BENCH_WHY, "it has no %s", symbol);
+    return at != NULL;
+}
+
+/* ---- which ---- */
+
+/* Is `name` in a list with commas, or is that "all"? */
+static bool is_listed(const char *list, const char *name) {
+    const size_t length = strlen(name);
+    if (strcmp(list, "all") == 0) return true;
+    for (; list; list = strchr(list, ',')) {
+        list += *list == ',';
+        if (strncmp(list, name, length) == 0 && (list[length] == ',' || !list[length])) return true;
+    }
+    return false;
+}
+
+bool bench_peers_known(const char *against) {
+    size_t listed = 1, known = 0;
+    if (strcmp(against, "all") == 0) return true;
+    for (const char *c = against; *c; c++) listed += *c == ',';
+    for (int i = 0; i < NUM_TYPES; i++) known += is_listed(against, types[i]->name);
+    return known == listed;
+}
+
+uint32_t bench_peers_open(const bench_device *d, const char *against, bench_peer peers[BENCH_MAX_PEERS]) {
+    uint32_t count = 0;
+    for (int i = 0; i < NUM_TYPES && against; i++) {
+        char why[BENCH_WHY] = "";
+        if (types[i]->kind != d->info.kind || !is_listed(against, types[i]->name)) continue;
+        void *peer = types[i]->open(d, why);
+        if (peer)
+            peers[count++] = (bench_peer){types[i], peer, d};
+        else
+            printf("%s is absent: %s\n", types[i]->name, why);
+    }
+    return count;
+}
+
+void bench_peers_close(bench_peer *peers, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) peers[i].type->close(peers[i].peer);
+}
+
+/* ---- measuring ---- */
+
+typedef struct peer_task {
+    const bench_peer *peer;
+    const bench_product *product;
+    bool failed;
+} peer_task;
+
+static qn_status pointers_of(const bench_peer *peer, const bench_product *p, uint32_t run,
+                             uint64_t pointers[3]) {
+    const qn_native_kind kind = peer->type->on_host ? QN_NATIVE_HOST_POINTER : QN_NATIVE_CUDA_POINTER;
+    qn_status status = QN_OK;
+    for (int i = 0; i < 3 && !status; i++)
+        status = qn_buffer_native(p->on_device[i].views[run % p->on_device[i].count], kind, &pointers[i]);
+    return status;
+}
+
+static qn_status run_peer(void *user, uint32_t first, uint32_t count) {
+    peer_task *t = user;
+    const bench_product *p = t->product;
+    qn_stream *stream = t->peer->d->stream;
+    qn_buffer *const used[] = {p->on_device[0].buffer, p->on_device[1].buffer, p->on_device[2].buffer};
+    uint64_t pointers[3];
+    qn_status status = qn_stream_native_begin(stream, used, 3);
+    if (status) return status;
+    for (uint32_t i = first; i < first + count && !status && !t->failed; i++) {
+        status = pointers_of(t->peer, p, i, pointers);
+        if (!status) t->failed = !t->peer->type->multiply(t->peer->peer, p, pointers);
+    }
+    const qn_status ended = qn_stream_native_end(stream);
+    return status ? status : ended;
+}
+
+int bench_peer_measure(const bench_peer *peer, bench_product *p, bench_time *time) {
+    peer_task t = {.peer = peer, .product = p};
+    const bench_task task = {.run = run_peer, .user = &t, .on_host = peer->type->on_host};
+    bench_progress(peer->d, peer->type->name);
+    int result = bench_measure(peer->d, &task, time);
+    if (!result && t.failed)
+        result = tool_fail(TOOL_RUN_FAILED, "%s: the call for the product failed", peer->type->name);
+    return result ? result : bench_product_check(peer->d, p, time->runs, peer->type->name);
+}
