@@ -4,56 +4,14 @@
 static float f32_load(global const float *p, size_t i) { return p[i]; }
 static void f32_store(global float *p, size_t i, float v) { p[i] = v; }
 
-static float f16_load(global const half *p, size_t i) { return vload_half(i, p); }
-static void f16_store(global half *p, size_t i, float v) { vstore_half_rte(v, i, p); }
-
-// bf16: the upper half of a float.
-static float bf16_load(global const ushort *p, size_t i) { return as_float((uint)p[i] << 16); }
-static void bf16_store(global ushort *p, size_t i, float v) {
-    const uint bits = as_uint(v);
-    const bool nan = (bits & 0x7fffffff) > 0x7f800000;
-    p[i] = (ushort)(nan ? bits >> 16 | 0x40 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
-// The 8 bits of a float with `mantissa` bits, to nearest even. `least`: the smallest normal number; `unit`: 1 / the smallest
-// one. What is above `largest` becomes `beyond`. An exponent is 127 - bias = `shift` below that of a float.
-static uint narrow_bits(float v, uint mantissa, uint shift, float least, float unit, uint largest,
-                        uint beyond, uint nan) {
-    const float size = fabs(v);
-    const uint sign = as_uint(v) >> 24 & 0x80, bits = as_uint(size), drop = 23 - mantissa;
-    if (bits > 0x7f800000) return sign | nan;
-    uint code;
-    if (size < least)
-        code = (uint)rint(size * unit);
-    else
-        code = ((bits + (1u << (drop - 1)) - 1 + (bits >> drop & 1)) >> drop) - (shift << mantissa);
-    return sign | (code > largest ? beyond : code);
-}
-
-// e4m3: no infinities; 0x7f is the NaN.
-static float e4m3_load(global const uchar *p, size_t i) {
-    const uint bits = p[i], size = bits & 0x7f, sign = (bits & 0x80) << 24;
-    const float small = (float)size * 0x1p-9f; // of those without a leading one
-    const uint code = size == 0x7f ? 0x7fc00000 : size < 8 ? as_uint(small) : (size << 20) + (120u << 23);
-    return as_float(sign | code);
-}
-static void e4m3_store(global uchar *p, size_t i, float v) {
-    p[i] = (uchar)narrow_bits(v, 3, 120, 0x1p-6f, 0x1p9f, 0x7e, 0x7f, 0x7f);
-}
-
-// e5m2: as f16 without its lower half.
-static float e5m2_load(global const uchar *p, size_t i) {
-    const uint bits = p[i], size = bits & 0x7f, sign = (bits & 0x80) << 24;
-    const float small = (float)size * 0x1p-16f;
-    const uint code = size > 0x7c    ? 0x7fc00000
-                      : size == 0x7c ? 0x7f800000
-                      : size < 4     ? as_uint(small)
-                                     : (size << 21) + (112u << 23);
-    return as_float(sign | code);
-}
-static void e5m2_store(global uchar *p, size_t i, float v) {
-    p[i] = (uchar)narrow_bits(v, 2, 112, 0x1p-14f, 0x1p16f, 0x7b, 0x7c, 0x7e);
-}
+static float f16_load(global const half *p, size_t i) { return p[i]; }
+static void f16_store(global half *p, size_t i, float v) { p[i] = (half)v; }
+static float bf16_load(global const qn_bf16 *p, size_t i) { return p[i]; }
+static void bf16_store(global qn_bf16 *p, size_t i, float v) { p[i] = v; }
+static float e4m3_load(global const qn_e4m3 *p, size_t i) { return p[i]; }
+static void e4m3_store(global qn_e4m3 *p, size_t i, float v) { p[i] = v; }
+static float e5m2_load(global const qn_e5m2 *p, size_t i) { return p[i]; }
+static void e5m2_store(global qn_e5m2 *p, size_t i, float v) { p[i] = v; }
 
 static char i8_load(global const char *p, size_t i) { return p[i]; }
 static void i8_store(global char *p, size_t i, char v) { p[i] = v; }

@@ -54,10 +54,10 @@ static qn_status copy_kernel(qn_kernels *kernels, const qn_copy_desc *d, const q
     const bool same = d->from.type == d->to.type;
     const qn__element_info *from = qn__element(d->from.type), *to = qn__element(d->to.type);
     if (same) from = to = as_bits(to);
-    char convert[QN__CONVERSION_SIZE], options[320];
+    char options[320];
     snprintf(options, sizeof options,
              "-D FROM=%s -D FROM_LOAD=%s -D TO=%s -D TO_STORE=%s -D CONVERT=%s -D RANK=%u%s", from->storage,
-             from->load, to->storage, to->store, qn__element_conversion(d->from.type, d->to.type, convert),
+             from->load, to->storage, to->store, qn__element_conversion(d->from.type, d->to.type).text,
              walk->rank, walk->strides[0][0] == 1 && walk->strides[1][0] == 1 ? " -D CONTIGUOUS" : "");
     return qn__variant_get(kernels, &(qn__variant){"copy.cl", "copy", options}, kernel);
 }

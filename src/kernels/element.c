@@ -12,9 +12,9 @@ static const qn__element_info elements[QN_ELEMENT_COUNT] = {
     [QN_F32] = {"f32", 4, true, "float", "float", "f32_load", "f32_store", "convert_float"},
     [QN_F64] = {"f64", 8, true, "double", "double", "f64_load", "f64_store", "convert_double"},
     [QN_F16] = {"f16", 2, true, "half", "float", "f16_load", "f16_store", "convert_float"},
-    [QN_BF16] = {"bf16", 2, true, "ushort", "float", "bf16_load", "bf16_store", "convert_float"},
-    [QN_E4M3] = {"e4m3", 1, true, "uchar", "float", "e4m3_load", "e4m3_store", "convert_float"},
-    [QN_E5M2] = {"e5m2", 1, true, "uchar", "float", "e5m2_load", "e5m2_store", "convert_float"},
+    [QN_BF16] = {"bf16", 2, true, "qn_bf16", "float", "bf16_load", "bf16_store", "convert_float"},
+    [QN_E4M3] = {"e4m3", 1, true, "qn_e4m3", "float", "e4m3_load", "e4m3_store", "convert_float"},
+    [QN_E5M2] = {"e5m2", 1, true, "qn_e5m2", "float", "e5m2_load", "e5m2_store", "convert_float"},
     [QN_I8] = INTEGER("i8", 1, "char", "i8"),
     [QN_I16] = INTEGER("i16", 2, "short", "i16"),
     [QN_I32] = INTEGER("i32", 4, "int", "i32"),
@@ -38,15 +38,19 @@ const qn__element_info *qn__element(qn_element type) { return &elements[type]; }
 
 static bool is_narrow(const qn__element_info *e) { return e->is_float && e->size < 4; }
 
-const char *qn__element_conversion(qn_element from, qn_element to, char text[QN__CONVERSION_SIZE]) {
+qn__conversion qn__element_conversion(qn_element from, qn_element to) {
     const qn__element_info *f = &elements[from], *t = &elements[to];
-    if (from == to || (f->is_float && t->is_float && strcmp(f->value, t->value) == 0)) return "";
-    if (is_narrow(t) && from == QN_F64) return "double_to_narrow";
-    if (is_narrow(t) && !f->is_float && f->size >= 4)
-        return f->value[0] == 'u' ? "ulong_to_narrow" : "long_to_narrow";
-    if (f->is_float || to == QN_BOOL) return t->to_value;
-    snprintf(text, QN__CONVERSION_SIZE, "convert_%s", t->value);
-    return text;
+    qn__conversion c = {""};
+    if (from == to || (f->is_float && t->is_float && strcmp(f->value, t->value) == 0)) return c;
+    if (is_narrow(t) && from == QN_F64)
+        snprintf(c.text, sizeof c.text, "double_to_narrow");
+    else if (is_narrow(t) && !f->is_float && f->size >= 4)
+        snprintf(c.text, sizeof c.text, f->value[0] == 'u' ? "ulong_to_narrow" : "long_to_narrow");
+    else if (f->is_float || to == QN_BOOL)
+        snprintf(c.text, sizeof c.text, "%s", t->to_value);
+    else
+        snprintf(c.text, sizeof c.text, "convert_%s", t->value);
+    return c;
 }
 
 /* How a float narrower than 32 bits is laid out. */

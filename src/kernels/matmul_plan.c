@@ -278,11 +278,10 @@ static void add_types(text *t, const qn__matmul *q) {
         if (i == QN__MATMUL_A || i == QN__MATMUL_B) add(t, " -D %s_LOAD4=%s4", words_of[i], e->load);
         if (i >= QN__MATMUL_C && q->has[i]) add(t, " -D HAS_%s", words_of[i]);
     }
-    char conversion[QN__CONVERSION_SIZE];
     const qn_element to = q->arrays[QN__MATMUL_OUT].type;
     const bool narrows = result == QN_I32 && !qn__element(to)->is_float && to != QN_I32;
-    const char *convert =
-        narrows ? qn__element(to)->to_value : qn__element_conversion(result, to, conversion);
+    const qn__conversion conversion = qn__element_conversion(result, to);
+    const char *convert = narrows ? qn__element(to)->to_value : conversion.text;
     add(t, " -D TO_OUT=%s -D ACTIVATION=%d%s", convert, (int)q->activation, q->plain ? " -D PLAIN" : "");
     if (sum == QN_I32) add(t, " -D SUM_IS_INTEGER");
     const bool has_store4 = (result == QN_F32 && (to == QN_F32 || to == QN_F16 || to == QN_BF16)) ||

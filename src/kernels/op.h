@@ -29,10 +29,11 @@ typedef struct qn__element_info {
 
 /* `type` is a valid one. */
 const qn__element_info *qn__element(qn_element type);
-/* The function of the kernels that converts a loaded `from` to what the store of `to` takes ("": none is needed), in `text`
-   where it is not a constant. */
-enum { QN__CONVERSION_SIZE = 32 };
-const char *qn__element_conversion(qn_element from, qn_element to, char text[QN__CONVERSION_SIZE]);
+/* The function of kernels/element.h that makes of a loaded `from` what the store of `to` takes; "" where it is the same. */
+typedef struct qn__conversion {
+    char text[32];
+} qn__conversion;
+qn__conversion qn__element_conversion(qn_element from, qn_element to);
 /* The bytes of `value` as an element, converted as qn_copy does. */
 void qn__element_encode(qn_element type, double value, void *bytes);
 
