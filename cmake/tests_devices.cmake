@@ -17,6 +17,7 @@ endfunction()
 
 list(APPEND device_unit_tests api_pack kernels_copy kernels_ladder kernels_matmul)
 list(APPEND device_unit_tests kernels_sort)
+list(APPEND device_unit_tests kernels_map)
 
 set(shards 3)
 math(EXPR last_shard "${shards} - 1")

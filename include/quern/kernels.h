@@ -216,6 +216,100 @@ typedef struct qn_sort_desc {
     bool descending;
 } qn_sort_desc;
 QN_API qn_status qn_sort(qn_kernels *kernels, qn_stream *stream, const qn_sort_desc *desc);
+/* ---- maps ---- */
+
+/* X(NAME, word, operands, kind): functions of elements a, b, c. Kinds: ANY is computed in the operands' type; REAL likewise, but
+   integers become f32; WHOLE is for integers alone; TRUTH gives 1 or 0. */
+#define QN_MAP_MAP(X)                                                                                        \
+    X(QN_MAP_COPY, copy, 1, ANY)                                                                             \
+    X(QN_MAP_NEGATE, negate, 1, ANY)                                                                         \
+    X(QN_MAP_ABS, abs, 1, ANY)                                                                               \
+    X(QN_MAP_SIGN, sign, 1, ANY) /* -1, 0, 1; 0 of a NaN */                                                  \
+    X(QN_MAP_SQUARE, square, 1, ANY)                                                                         \
+    X(QN_MAP_RELU, relu, 1, ANY) /* a, but 0 below 0 */                                                      \
+    X(QN_MAP_RECIPROCAL, reciprocal, 1, REAL)                                                                \
+    X(QN_MAP_SQRT, sqrt, 1, REAL)                                                                            \
+    X(QN_MAP_RSQRT, rsqrt, 1, REAL)                                                                          \
+    X(QN_MAP_CBRT, cbrt, 1, REAL)                                                                            \
+    X(QN_MAP_EXP, exp, 1, REAL)                                                                              \
+    X(QN_MAP_EXP2, exp2, 1, REAL)                                                                            \
+    X(QN_MAP_EXPM1, expm1, 1, REAL)                                                                          \
+    X(QN_MAP_LOG, log, 1, REAL)                                                                              \
+    X(QN_MAP_LOG2, log2, 1, REAL)                                                                            \
+    X(QN_MAP_LOG10, log10, 1, REAL)                                                                          \
+    X(QN_MAP_LOG1P, log1p, 1, REAL)                                                                          \
+    X(QN_MAP_SIN, sin, 1, REAL)                                                                              \
+    X(QN_MAP_COS, cos, 1, REAL)                                                                              \
+    X(QN_MAP_TAN, tan, 1, REAL)                                                                              \
+    X(QN_MAP_ASIN, asin, 1, REAL)                                                                            \
+    X(QN_MAP_ACOS, acos, 1, REAL)                                                                            \
+    X(QN_MAP_ATAN, atan, 1, REAL)                                                                            \
+    X(QN_MAP_SINH, sinh, 1, REAL)                                                                            \
+    X(QN_MAP_COSH, cosh, 1, REAL)                                                                            \
+    X(QN_MAP_TANH, tanh, 1, REAL)                                                                            \
+    X(QN_MAP_ERF, erf, 1, REAL)                                                                              \
+    X(QN_MAP_FLOOR, floor, 1, REAL)                                                                          \
+    X(QN_MAP_CEIL, ceil, 1, REAL)                                                                            \
+    X(QN_MAP_ROUND, round, 1, REAL) /* to nearest even */                                                    \
+    X(QN_MAP_TRUNC, trunc, 1, REAL)                                                                          \
+    X(QN_MAP_SIGMOID, sigmoid, 1, REAL)     /* 1 / (1 + exp(-a)) */                                          \
+    X(QN_MAP_SILU, silu, 1, REAL)           /* a sigmoid(a) */                                               \
+    X(QN_MAP_SOFTPLUS, softplus, 1, REAL)   /* log(1 + exp(a)) */                                            \
+    X(QN_MAP_GELU, gelu, 1, REAL)           /* a (1 + erf(a / sqrt 2)) / 2 */                                \
+    X(QN_MAP_GELU_TANH, gelu_tanh, 1, REAL) /* the same approximated by tanh */                              \
+    X(QN_MAP_IS_NAN, is_nan, 1, TRUTH)                                                                       \
+    X(QN_MAP_IS_FINITE, is_finite, 1, REAL_TRUTH)                                                            \
+    X(QN_MAP_LOGICAL_NOT, logical_not, 1, TRUTH)                                                             \
+    X(QN_MAP_BIT_NOT, bit_not, 1, WHOLE)                                                                     \
+    X(QN_MAP_ADD, add, 2, ANY)                                                                               \
+    X(QN_MAP_SUBTRACT, subtract, 2, ANY)                                                                     \
+    X(QN_MAP_MULTIPLY, multiply, 2, ANY)                                                                     \
+    X(QN_MAP_DIVIDE, divide, 2, ANY)       /* of integers towards zero; by 0 as in kernels */                \
+    X(QN_MAP_REMAINDER, remainder, 2, ANY) /* of the sign of a */                                            \
+    X(QN_MAP_MAX, max, 2, ANY)             /* of a NaN and a number the number */                            \
+    X(QN_MAP_MIN, min, 2, ANY)                                                                               \
+    X(QN_MAP_POWER, power, 2, REAL)                                                                          \
+    X(QN_MAP_ATAN2, atan2, 2, REAL)                                                                          \
+    X(QN_MAP_HYPOT, hypot, 2, REAL)                                                                          \
+    X(QN_MAP_EQUAL, equal, 2, TRUTH)                                                                         \
+    X(QN_MAP_NOT_EQUAL, not_equal, 2, TRUTH)                                                                 \
+    X(QN_MAP_LESS, less, 2, TRUTH)                                                                           \
+    X(QN_MAP_LESS_EQUAL, less_equal, 2, TRUTH)                                                               \
+    X(QN_MAP_LOGICAL_AND, logical_and, 2, TRUTH)                                                             \
+    X(QN_MAP_LOGICAL_OR, logical_or, 2, TRUTH)                                                               \
+    X(QN_MAP_LOGICAL_XOR, logical_xor, 2, TRUTH)                                                             \
+    X(QN_MAP_BIT_AND, bit_and, 2, WHOLE)                                                                     \
+    X(QN_MAP_BIT_OR, bit_or, 2, WHOLE)                                                                       \
+    X(QN_MAP_BIT_XOR, bit_xor, 2, WHOLE)                                                                     \
+    X(QN_MAP_SHIFT_LEFT, shift_left, 2, WHOLE)                                                               \
+    X(QN_MAP_SHIFT_RIGHT, shift_right, 2, WHOLE)                                                             \
+    X(QN_MAP_WHERE, where, 3, ANY)               /* b where a is not 0, else c; a may be of any type */      \
+    X(QN_MAP_CLIP, clip, 3, ANY)                 /* a, but at least b and at most c */                       \
+    X(QN_MAP_MULTIPLY_ADD, multiply_add, 3, ANY) /* a b + c, of floats rounded once */
+
+typedef enum qn_map_function {
+#define QN_MAP_ENUM(name, word, operands, kind) name,
+    QN_MAP_MAP(QN_MAP_ENUM)
+#undef QN_MAP_ENUM
+        QN_MAP_COUNT
+} qn_map_function;
+
+/* "add", and how many operands it takes. NULL and 0 for what is none. Any thread. */
+QN_API const char *qn_map_name(qn_map_function function);
+QN_API uint32_t qn_map_operands(qn_map_function function);
+
+/* to = f(from[0], from[1], from[2]), element by element; operands are broadcast as by qn_copy. It is computed in f64 if an
+   operand has it; else in f32 if one is a float; else in the type of the operands, which must be one, bool counting as i32.
+   The result is converted as by qn_copy. An operand is a number in place of an array where its bit in `scalars` is set; if all
+   are, the type of `to` counts as theirs. `to` may be one of the operands: the same elements in the same order.
+   Defaults: QN_MAP_COPY, and arrays for operands. */
+typedef struct qn_map_desc {
+    qn_map_function function;
+    qn_array to, from[3];
+    uint32_t scalars; /* bit i: scalar[i] in place of from[i] */
+    double scalar[3];
+} qn_map_desc;
+QN_API qn_status qn_map(qn_kernels *kernels, qn_stream *stream, const qn_map_desc *desc);
 
 #ifdef __cplusplus
 }

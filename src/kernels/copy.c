@@ -5,42 +5,12 @@
 
 #include "kernels/op.h"
 
-/* What kernels/copy.cl gets of a walk: sizes, and strides for each array, `rank` of each. */
-typedef struct walk_block {
-    uint32_t size; /* bytes */
-    uint64_t words[3 * QN_MAX_RANK];
-} walk_block;
-
-static walk_block block_of(const qn__walk *walk, uint32_t arrays) {
-    walk_block b = {.size = (uint32_t)((1 + arrays) * walk->rank * sizeof *b.words)};
-    uint64_t *at = b.words;
-    for (uint32_t d = 0; d < walk->rank; d++) *at++ = walk->sizes[d];
-    for (uint32_t i = 0; i < arrays; i++)
-        for (uint32_t d = 0; d < walk->rank; d++) *at++ = (uint64_t)walk->strides[i][d];
-    return b;
-}
-
-static qn_range range_of(const qn__walk *walk) {
-    qn_range r = {.global = {walk->sizes[0], 1, 1}};
-    if (walk->rank > 1) r.global[1] = walk->sizes[1];
-    for (uint32_t d = 2; d < walk->rank; d++) r.global[2] *= walk->sizes[d];
-    return r;
-}
-
-/* The one element of arrays without dimensions. */
-static void give_dimension(qn__walk *walk, uint32_t arrays) {
-    if (walk->rank) return;
-    walk->rank = 1;
-    walk->sizes[0] = 1;
-    for (uint32_t i = 0; i < arrays; i++) walk->strides[i][0] = 1;
-}
-
 typedef struct plan {
     bool whole; /* qn_stream_copy or qn_stream_fill does it */
     uint64_t bytes;
     qn_kernel *kernel;
     qn_range range;
-    walk_block walk;
+    qn__walk_block walk;
 } plan;
 
 /* Same types are moved as integers of their size. */
@@ -69,7 +39,7 @@ static qn_status make_copy(qn_kernels *kernels, const void *request, void *out) 
     qn_status status = qn__walk_make(kernels, "qn_copy", (const qn_array *const[]){&d->to, &d->from},
                                      (const char *const[]){"to", "from"}, 2, &walk);
     if (status) return status;
-    give_dimension(&walk, 2);
+    qn__walk_give_dimension(&walk, 2);
     if (d->from.type == d->to.type && walk.rank == 1 && walk.strides[0][0] == 1 && walk.strides[1][0] == 1) {
         p->whole = true;
         p->bytes = walk.sizes[0] * qn__element(d->to.type)->size;
@@ -80,8 +50,8 @@ static qn_status make_copy(qn_kernels *kernels, const void *request, void *out) 
         return qn__op_fail(kernels, QN_ERROR_UNSUPPORTED,
                            "qn_copy: %s has no f64, and cannot convert between %s and %s", kernels->info.name,
                            qn__element(d->from.type)->name, qn__element(d->to.type)->name);
-    p->range = range_of(&walk);
-    p->walk = block_of(&walk, 2);
+    p->range = qn__walk_range(&walk);
+    p->walk = qn__walk_block_of(&walk, 2);
     return copy_kernel(kernels, d, &walk, &p->kernel);
 }
 
@@ -122,15 +92,15 @@ static qn_status make_fill(qn_kernels *kernels, const void *request, void *out) 
     const qn_status status = qn__walk_make(kernels, "qn_fill", (const qn_array *const[]){to},
                                            (const char *const[]){"to"}, 1, &walk);
     if (status) return status;
-    give_dimension(&walk, 1);
+    qn__walk_give_dimension(&walk, 1);
     const qn__element_info *bits = as_bits(qn__element(to->type));
     if (walk.rank == 1 && walk.strides[0][0] == 1) {
         p->whole = true;
         p->bytes = walk.sizes[0] * bits->size;
         return QN_OK;
     }
-    p->range = range_of(&walk);
-    p->walk = block_of(&walk, 1);
+    p->range = qn__walk_range(&walk);
+    p->walk = qn__walk_block_of(&walk, 1);
     char options[320];
     snprintf(options, sizeof options,
              "-D FROM=%s -D FROM_LOAD=%s -D TO=%s -D TO_STORE=%s -D CONVERT= -D RANK=%u", bits->storage,

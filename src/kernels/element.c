@@ -36,6 +36,14 @@ uint32_t qn_element_size(qn_element type) {
 
 const qn__element_info *qn__element(qn_element type) { return &elements[type]; }
 
+const char *qn__element_word(uint32_t bytes) {
+    return bytes >= 16  ? "uint4"
+           : bytes >= 8 ? "uint2"
+           : bytes >= 4 ? "uint"
+           : bytes >= 2 ? "ushort"
+                        : "uchar";
+}
+
 static bool is_narrow(const qn__element_info *e) { return e->is_float && e->size < 4; }
 
 qn__conversion qn__element_conversion(qn_element from, qn_element to) {

@@ -29,6 +29,8 @@ typedef struct qn__element_info {
 
 /* `type` is a valid one. */
 const qn__element_info *qn__element(qn_element type);
+/* The type of kernels that moves this many bytes, a power of two; of more than 16, that moves 16 of them. */
+const char *qn__element_word(uint32_t bytes);
 /* The function of kernels/element.h that makes of a loaded `from` what the store of `to` takes; "" where it is the same. */
 typedef struct qn__conversion {
     char text[32];
@@ -88,6 +90,18 @@ typedef struct qn__walk {
    dimension is the innermost. */
 qn_status qn__walk_make(const qn_kernels *kernels, const char *function, const qn_array *const *arrays,
                         const char *const *names, uint32_t count, qn__walk *walk);
+
+/* Makes a dimension of 1 where there is none. */
+void qn__walk_give_dimension(qn__walk *walk, uint32_t count);
+/* A work-item for each index of the two innermost dimensions, and for all others together. */
+qn_range qn__walk_range(const qn__walk *walk);
+
+/* What a kernel gets of a walk: struct { ulong sizes[RANK]; long strides[ARRAYS][RANK]; }. */
+typedef struct qn__walk_block {
+    uint32_t size; /* bytes */
+    uint64_t words[(1 + QN__WALK_ARRAYS) * QN_MAX_RANK];
+} qn__walk_block;
+qn__walk_block qn__walk_block_of(const qn__walk *walk, uint32_t count);
 
 /* ---- programs ---- */
 
