@@ -73,6 +73,21 @@ class Bench(ToolTest):
         self.quern("bench", "matmul", "--device", "null", "--size", "20x7x33", "--type", "f16", "--seconds", "0.001", status=DIFFERENT,
                    error="20x7x33 f16: the product of 20 x 7 x 33 is wrong, by inf times")
 
+    def test_small_sections(self):
+        shown = self.quern("bench", "launch", "transfer", "compile", "--device", "cpu", "--seconds", "0.001", "--json", "s.json")
+        rows = json.loads(self.read("s.json"))["results"]
+        sections = {name: [row for row in rows if row["section"] == name] for name in ("launch", "transfer", "compile")}
+        self.assertEqual(len(rows), sum(map(len, sections.values())))
+        for name, wanted, unit in (("launch", "qn_matmul of 16x16x16", "ns"), ("transfer", "65536 KiB to the device, pinned", "B/s"),
+                                   ("compile", "scan.cl to spirv", "ns")):
+            self.assertTrue([row for row in sections[name] if wanted in row["what"]], name)
+            for row in sections[name]:
+                self.assertEqual((row["unit"], row["is_time"], row["by"]), (unit, unit == "ns", "quern"))
+                self.assertTrue(0 < row["low"] <= row["value"] <= row["high"], row)
+                self.assertRegex(shown, r"(?m)^  %s +[0-9.]+ " % row["what"])
+        self.quern("bench", "launch", "--device", "null", "--seconds", "0.001", status=DIFFERENT,
+                   error="work-item 0 has counted 0")
+
     def test_usage(self):
         self.quern("bench", "flops", status=USAGE, error="there is no bench 'flops'")
         self.quern("bench", "--size", "0", status=USAGE, error="--size is MxNxK or one number for all three, not '0'")

@@ -17,7 +17,10 @@ static int run_matmul(bench_device *d) {
     return d->options->ladder ? bench_ladder_run(d) : bench_matmul_run(d);
 }
 
-static const section sections[] = {{"matmul", run_matmul}};
+static const section sections[] = {{"matmul", run_matmul},
+                                   {"launch", bench_launch_run},
+                                   {"transfer", bench_transfer_run},
+                                   {"compile", bench_compile_run}};
 enum { NUM_SECTIONS = sizeof sections / sizeof *sections };
 
 static bool parse_shape(const char *text, uint64_t shape[3]) {
@@ -168,10 +171,9 @@ static int run(int argc, char **argv) {
 
 const tool_command tool_bench = {
     "bench", "measure this machine",
-    "usage: quern bench [matmul|all] [--device NAME[,NAME...]|all] [--against NAME[,NAME...]|all] "
-    "[--ladder]\n"
-    "                   [--type T] [--size MxNxK] [--seconds S] [--json FILE] [--svg FILE] [--compare "
-    "FILE]\n\n"
+    "usage: quern bench [matmul|launch|transfer|compile|all]... [--device NAME[,NAME...]|all]\n"
+    "                   [--against NAME[,NAME...]|all] [--ladder] [--type T] [--size MxNxK] [--seconds S]\n"
+    "                   [--json FILE] [--svg FILE] [--compare FILE]\n\n"
     "Measures with the device's own clock: medians of samples, after a warm-up, on random data and on "
     "operands that\n"
     "together are larger than the caches. Every result is verified. `spread` is half the distance between "
@@ -182,6 +184,11 @@ const tool_command tool_bench = {
     "                    kernel of kernels/matmul, from the simplest to the tuned one, beside the device's "
     "peak in this\n"
     "                    run and a loop in C\n"
+    "  launch            what a launch, a graph and a call of qn_matmul cost the host, and until they are "
+    "done\n"
+    "  transfer          copies between host and device, from pinned and ordinary memory, and within the "
+    "device\n"
+    "  compile           kernels to each target's text, and to a program; without the cache\n"
     "  --device NAMES    on these devices, or all (the default device)\n"
     "  --against NAMES   measure these libraries too where they are there, or all: " BENCH_PEERS "\n"
     "  --type T          f32, bf16 or f16 (on a GPU all, else f32)\n"

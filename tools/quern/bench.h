@@ -18,6 +18,8 @@ typedef struct bench_options {
     uint64_t shape[3]; /* m, n, k of a product; zeros: likewise */
 } bench_options;
 
+typedef struct bench_device bench_device;
+
 /* ---- what came out ---- */
 
 typedef struct bench_result {
@@ -51,6 +53,9 @@ typedef struct bench_report {
 
 /* What they give is there until the next one is added. */
 bench_result *bench_report_add(bench_report *report);
+/* With its names set. */
+bench_result *bench_report_row(const bench_device *d, const char *section, const char *what, const char *by,
+                               const char *unit);
 bench_ladder *bench_report_add_ladder(bench_report *report);
 void bench_report_free(bench_report *report);
 /* Exit statuses, after a message. */
@@ -63,7 +68,7 @@ int bench_draw(const bench_report *report, const char *path);
 /* ---- measuring ---- */
 
 /* A device under measurement. */
-typedef struct bench_device {
+struct bench_device {
     const bench_options *options;
     bench_report *report;
     qn_context *context;
@@ -72,7 +77,7 @@ typedef struct bench_device {
     qn_stream *stream;
     qn_event *begin, *end;
     qn_kernels *kernels;
-} bench_device;
+};
 
 int bench_device_open(bench_device *d, qn_context *context, const char *name);
 void bench_device_close(bench_device *d);
@@ -83,7 +88,8 @@ bool bench_is_gpu(const bench_device *d); /* no processor, and no driver that ru
 typedef struct bench_task {
     qn_status (*run)(void *user, uint32_t first, uint32_t count);
     void *user;
-    bool on_host; /* is done when `run` returns; timed by the clock */
+    bool on_host;                   /* is done when `run` returns; timed by the clock */
+    qn_status (*after)(void *user); /* of each sample, not timed; may be NULL */
 } bench_task;
 
 /* Nanoseconds of one run: the median of samples, and the tenth and the ninetieth of a hundred. */
@@ -98,6 +104,10 @@ int bench_measure(const bench_device *d, const bench_task *task, bench_time *tim
 int bench_sample(const bench_device *d, const bench_task *task, uint32_t count, double *ns);
 /* Puts `work / time` a second into the report's row; or the time, where `work` is 0. */
 void bench_rate(bench_result *result, double work, const bench_time *time);
+/* A table whose rows are figures, and such a row, which goes into the report as `bench_rate` says. */
+void bench_print_head(const bench_device *d, const char *section);
+void bench_print_figure(const bench_device *d, const char *section, const char *what, double work,
+                        const char *unit, const bench_time *time);
 /* Half the distance between low and high, of the value. */
 double bench_spread(const bench_result *result);
 
@@ -153,5 +163,8 @@ int bench_product_check(const bench_device *d, bench_product *product, uint32_t 
 int bench_ladder_run(bench_device *d);
 int bench_matmul_run(bench_device *d);
 bool bench_matmul_takes(const char *type);
+int bench_launch_run(bench_device *d);
+int bench_transfer_run(bench_device *d);
+int bench_compile_run(bench_device *d);
 
 #endif

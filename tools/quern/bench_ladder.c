@@ -110,14 +110,10 @@ static void print_rung(const bench_ladder *l, const bench_result *result) {
 static void add_rung(bench_device *d, bench_ladder *l, const qn_rung *rung, double flops,
                      const bench_time *time) {
     const double reads = 1.0 / rung->reuse[0] + 1.0 / rung->reuse[1]; /* elements for one multiply-add */
-    bench_result *result = bench_report_add(d->report);
-    snprintf(result->section, sizeof result->section, "matmul");
-    snprintf(result->device, sizeof result->device, "%s", l->device);
-    snprintf(result->what, sizeof result->what, "%llux%llux%llu f32, rung %u: %s",
-             (unsigned long long)l->shape[0], (unsigned long long)l->shape[1],
-             (unsigned long long)l->shape[2], l->count + 1, rung->adds);
-    snprintf(result->by, sizeof result->by, "quern");
-    snprintf(result->unit, sizeof result->unit, "FLOP/s");
+    char what[112];
+    snprintf(what, sizeof what, "%llux%llux%llu f32, rung %u: %s", (unsigned long long)l->shape[0],
+             (unsigned long long)l->shape[1], (unsigned long long)l->shape[2], l->count + 1, rung->adds);
+    bench_result *result = bench_report_row(d, "matmul", what, "quern", "FLOP/s");
     bench_rate(result, flops, time);
     l->rungs[l->count].adds = rung->adds;
     l->rungs[l->count].rate = result->value;

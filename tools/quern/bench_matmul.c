@@ -56,12 +56,7 @@ static int measure_quern(const bench_device *d, bench_product *p, const char *wh
 
 static bench_result *add_row(const bench_device *d, const char *what, const char *by, const bench_product *p,
                              const bench_time *time) {
-    bench_result *result = bench_report_add(d->report);
-    snprintf(result->section, sizeof result->section, "matmul");
-    snprintf(result->device, sizeof result->device, "%s", d->info.name);
-    snprintf(result->what, sizeof result->what, "%s", what);
-    snprintf(result->by, sizeof result->by, "%s", by);
-    snprintf(result->unit, sizeof result->unit, "FLOP/s");
+    bench_result *result = bench_report_row(d, "matmul", what, by, "FLOP/s");
     bench_rate(result, 2.0 * (double)p->m * (double)p->n * (double)p->k, time);
     return result;
 }

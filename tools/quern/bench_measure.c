@@ -34,9 +34,10 @@ static qn_status sample_on_device(const bench_device *d, const bench_task *task,
 static int sample(const bench_device *d, const bench_task *task, uint32_t *first, uint32_t count,
                   double *ns) {
     const int64_t begin = bench_now();
-    const qn_status status =
+    qn_status status =
         task->on_host ? task->run(task->user, *first, count) : sample_on_device(d, task, *first, count, ns);
     if (task->on_host) *ns = (double)(bench_now() - begin);
+    if (!status && task->after) status = task->after(task->user);
     if (status) return tool_fail_status(d->context, status);
     *first += count;
     *ns = fmax(*ns, 1) / count; /* a device's clock may be coarse */

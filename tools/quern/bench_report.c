@@ -20,6 +20,33 @@ bench_result *bench_report_add(bench_report *report) {
     return result;
 }
 
+bench_result *bench_report_row(const bench_device *d, const char *section, const char *what, const char *by,
+                               const char *unit) {
+    bench_result *result = bench_report_add(d->report);
+    snprintf(result->section, sizeof result->section, "%s", section);
+    snprintf(result->device, sizeof result->device, "%s", d->info.name);
+    snprintf(result->what, sizeof result->what, "%s", what);
+    snprintf(result->by, sizeof result->by, "%s", by);
+    snprintf(result->unit, sizeof result->unit, "%s", unit);
+    return result;
+}
+
+void bench_print_head(const bench_device *d, const char *section) {
+    printf("%s on %s: %s\n\n  %-44s %14s   spread\n", section, d->info.name, d->info.description, "",
+           "median");
+}
+
+/* Rates are thousands of millions a second, times are microseconds. */
+void bench_print_figure(const bench_device *d, const char *section, const char *what, double work,
+                        const char *unit, const bench_time *time) {
+    bench_result *result = bench_report_row(d, section, what, "quern", unit);
+    bench_rate(result, work, time);
+    bench_progress(d, NULL);
+    printf("  %-44s %9.2f %s%-3s  %5.1f %%\n", what, result->value * (work == 0 ? 1e-3 : 1e-9),
+           work == 0 ? "" : "G", work == 0 ? "us" : unit, bench_spread(result) * 100);
+    fflush(stdout);
+}
+
 bench_ladder *bench_report_add_ladder(bench_report *report) {
     bench_ladder *grown = tool_alloc((report->num_ladders + 1) * sizeof *grown);
     if (report->num_ladders) memcpy(grown, report->ladders, report->num_ladders * sizeof *grown);

@@ -1,0 +1,81 @@
+/* quern bench compile: from the text of a kernel to a target's, and to a program that a device can launch; nothing is taken from
+   the cache. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+typedef struct compile_task {
+    bench_device *d;
+    qn_program_desc program;
+    const char *target; /* NULL: the device's program */
+    char *text;         /* the first translation, of `size` bytes: the others have to be the same */
+    size_t size;
+    bool differs;
+} compile_task;
+
+static qn_status translate(compile_task *t) {
+    char *text = NULL;
+    size_t size = 0;
+    const qn_translate_desc desc = {.program = t->program, .target = t->target, .size = &size};
+    const qn_status status = qn_translate(t->d->context, &desc, &text, NULL);
+    if (status) return status;
+    if (!t->text) {
+        t->text = text;
+        t->size = size;
+        return QN_OK;
+    }
+    if (size != t->size || memcmp(text, t->text, size) != 0) t->differs = true;
+    qn_text_free(t->d->context, text);
+    return QN_OK;
+}
+
+static qn_status load(compile_task *t) {
+    qn_program *program = NULL;
+    qn_kernel *kernel = NULL;
+    qn_status status = qn_program_create(t->d->device, &t->program, &program);
+    if (!status) status = qn_program_wait(program, QN_FOREVER);
+    if (!status) status = qn_kernel_create(program, qn_program_kernel_name(program, 0), &kernel);
+    qn_kernel_destroy(kernel);
+    qn_program_destroy(program);
+    return status;
+}
+
+static qn_status run_compile(void *user, uint32_t first, uint32_t count) {
+    compile_task *t = user;
+    qn_status status = QN_OK;
+    (void)first;
+    for (uint32_t i = 0; i < count && !status; i++) status = t->target ? translate(t) : load(t);
+    return status;
+}
+
+static int measure(bench_device *d, const char *file, const char *target) {
+    compile_task t = {.d = d, .program = {.disable_cache = true}, .target = target};
+    const bench_task task = {.run = run_compile, .user = &t, .on_host = true};
+    char what[64];
+    bench_time time;
+    if (!qn_kernels_source(file, &t.program))
+        return tool_fail(TOOL_RUN_FAILED, "the library has no %s", file);
+    snprintf(what, sizeof what, "%s to %s", file, target ? target : "a program");
+    bench_progress(d, what);
+    int result = bench_measure(d, &task, &time);
+    if (!result && t.differs)
+        result = tool_fail(TOOL_DIFFERENT, "%s: not the same at each translation", what);
+    if (!result) bench_print_figure(d, "compile", what, 0, "ns", &time);
+    qn_text_free(d->context, t.text);
+    return result;
+}
+
+int bench_compile_run(bench_device *d) {
+    static const char *const files[] = {"saxpy.cl", "scan.cl", "matmul/09_sub_groups.cl"}, *const loaded =
+                                                                                               "saxpy.cl";
+    static const char *const targets[] = {"ptx", "spirv", "clc", "c"};
+    int result = TOOL_OK;
+    bench_print_head(d, "compile");
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++)
+        for (size_t t = 0; t < sizeof targets / sizeof *targets && !result; t++)
+            result = measure(d, files[f], targets[t]);
+    if (!result) result = measure(d, loaded, NULL);
+    if (!result) putchar('\n');
+    return result;
+}
