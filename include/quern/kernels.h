@@ -311,6 +311,61 @@ typedef struct qn_map_desc {
 } qn_map_desc;
 QN_API qn_status qn_map(qn_kernels *kernels, qn_stream *stream, const qn_map_desc *desc);
 
+/* to = the largest elements of each row (the last dimension) of `from`, the largest first, as many as to's rows have; to_indices
+   their places in the row, from 0, of type QN_I32, QN_U32, QN_I64 or QN_U64. Among equal ones those that come first; the order
+   is that of qn_sort. Defaults: the largest; without to_indices there are none. It needs memory for two copies of `from`. */
+typedef struct qn_top_k_desc {
+    qn_array from;
+    qn_array to, to_indices;
+    bool smallest;
+} qn_top_k_desc;
+QN_API qn_status qn_top_k(qn_kernels *kernels, qn_stream *stream, const qn_top_k_desc *desc);
+
+/* to = the elements of `from` where `mask` is not 0, in their order, and count how many there are. The mask has from's sizes,
+   of bool or an integer type; `to` has one dimension, and what it has no room for is counted and not written; what is
+   behind the count stays as it is. `count` is one element of type QN_I32, QN_U32, QN_I64 or QN_U64. All have to be given. */
+typedef struct qn_compact_desc {
+    qn_array from, mask;
+    qn_array to, count;
+} qn_compact_desc;
+QN_API qn_status qn_compact(qn_kernels *kernels, qn_stream *stream, const qn_compact_desc *desc);
+
+/* The same of the first element and each that differs from the one before it: of sorted elements, each once. They are compared by their
+   bits: -0 and 0 differ, a NaN is equal to itself. */
+typedef struct qn_unique_desc {
+    qn_array from;
+    qn_array to, count;
+} qn_unique_desc;
+QN_API qn_status qn_unique(qn_kernels *kernels, qn_stream *stream, const qn_unique_desc *desc);
+
+/* ---- gathering and scattering ---- */
+
+/* to = the slices of `from` along a dimension that the indices name: as many as there are, in their order. The sizes of `to` are from's
+   with those of `indices` in place of the dimension: of a table of 50000 x 512 and 8 x 100 indices, 8 x 100 x 512. What an index
+   names that `from` does not have (a negative one too) is 0. Types: any, the same in both; indices QN_I32, QN_U32, QN_I64 or
+   QN_U64. Defaults: dimension 0. */
+typedef struct qn_gather_desc {
+    qn_array from, indices;
+    qn_array to;
+    uint32_t dimension;
+} qn_gather_desc;
+QN_API qn_status qn_gather(qn_kernels *kernels, qn_stream *stream, const qn_gather_desc *desc);
+
+/* The other way: the slices of `from` are written to those of `to` that the indices name, or added to them; the rest of `to` stays.
+   Slices whose index `to` does not have are left out. Sizes and types are as for qn_gather, with the two exchanged.
+   Where indices are the same: with `add` all are added, QN_F32 in an order that may differ from call to call; without it any one of them
+   is left, element by element. With `deterministic` all happens in the order of the indices: the last one is left, sums are the same
+   at each call. That sorts the indices first, as adding does for types other than QN_F32, QN_I32 and QN_U32 in any case; narrow
+   types are added in 32 bits and rounded once. QN_BOOL cannot be added.
+   Defaults: dimension 0; written, not added; not deterministic. */
+typedef struct qn_scatter_desc {
+    qn_array from, indices;
+    qn_array to;
+    uint32_t dimension;
+    bool add, deterministic;
+} qn_scatter_desc;
+QN_API qn_status qn_scatter(qn_kernels *kernels, qn_stream *stream, const qn_scatter_desc *desc);
+
 #ifdef __cplusplus
 }
 

@@ -73,6 +73,10 @@ qn_status qn__packed_blank(qn_kernels *kernels, const qn_array *array, qn__packe
 qn_status qn__packed_close(qn_kernels *kernels, qn_stream *stream, const qn_array *to, qn__packed *packed,
                            qn_status status);
 
+/* Whether a work-group of one work-item that goes through its share is best: on processors. (OpenCL's compilers for them are slow
+   where barriers are many.) */
+bool qn__is_processor(const qn_kernels *kernels);
+
 /* Memory between kernels: destroy it right after the launches that need it. */
 qn_status qn__scratch(qn_kernels *kernels, uint64_t bytes, qn_buffer **buffer);
 

@@ -1,4 +1,5 @@
-/* Contiguous copies of arrays whose strides a kernel does not take, and memory between kernels. */
+/* What kernels want of devices and arrays: contiguous copies of arrays whose strides a kernel does not take, memory between
+   kernels, whether the device is a processor. */
 #include "kernels/op.h"
 
 bool qn__array_is_packed(const qn_array *array) {
@@ -47,4 +48,10 @@ qn_status qn__packed_close(qn_kernels *kernels, qn_stream *stream, const qn_arra
     qn_buffer_destroy(packed->copy);
     packed->copy = NULL;
     return status;
+}
+
+bool qn__is_processor(const qn_kernels *kernels) {
+    const qn_device_info *info = &kernels->info;
+    return info->kind == QN_DEVICE_CPU ||
+           (info->kind == QN_DEVICE_OPENCL && (info->capabilities & QN_CAN_EMULATE));
 }

@@ -36,11 +36,9 @@ static uint32_t wider(const request *r) {
     return key > value ? key : value;
 }
 
-static shape shape_of(const qn_device_info *info, const request *r, uint64_t rows, uint64_t length) {
-    /* OpenCL on a processor is slow to compile where barriers are many, and runs one work-item after the other. */
-    const bool plain = info->kind == QN_DEVICE_CPU ||
-                       (info->kind == QN_DEVICE_OPENCL && (info->capabilities & QN_CAN_EMULATE));
-    if (plain || info->sub_group_size < 4) return (shape){1, 1, 1, false};
+static shape shape_of(const qn_kernels *kernels, const request *r, uint64_t rows, uint64_t length) {
+    const qn_device_info *info = &kernels->info;
+    if (qn__is_processor(kernels) || info->sub_group_size < 4) return (shape){1, 1, 1, false};
     shape s = {.subs = 8, .items = wider(r) > 4 ? 8 : 16};
     if (info->capabilities & QN_CAN_EMULATE) s.items = 2; /* its compilers are slow with unrolled loops */
     while (s.subs > 1 && s.subs * info->sub_group_size > info->max_local_size[0]) s.subs /= 2;
@@ -102,7 +100,7 @@ static qn_status make_sort(qn_kernels *kernels, const void *request_, void *out)
     const uint32_t rank = r->keys.rank;
     p->length = rank ? r->keys.sizes[rank - 1] : 1;
     p->rows = qn_array_count(&r->keys) / p->length;
-    const shape s = shape_of(&kernels->info, r, p->rows, p->length);
+    const shape s = shape_of(kernels, r, p->rows, p->length);
     p->group = s.group;
     p->passes = qn__element(r->keys.type)->size * 8 / BITS_A_PASS;
     p->place_size = p->length > UINT32_MAX ? 8 : 4;
