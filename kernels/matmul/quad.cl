@@ -103,7 +103,7 @@ matmul(qn_tensor_map a_map, qn_tensor_map b_map, qn_tensor_map out_map, uint bat
             }
             qn_quad_wait(0);
             if (previous < STAGES && item < CLUSTER) qn_barrier_arrive_at(&empty[previous], item);
-            const places at = places_of(&s, t.batch);
+            const places at = places_of(s, t.batch);
 #ifdef OUT_TILES
             if (item == 0) qn_tile_store_wait(0);
             qn_named_barrier(part + 1, 128);
@@ -112,7 +112,7 @@ matmul(qn_tensor_map a_map, qn_tensor_map b_map, qn_tensor_map out_map, uint bat
             for (uint i = 0; i < COLUMNS / 2; i++) {
                 const size_t row = t.row + part * 64 + item / 32 * 16 + lane / 4 + i / 2 % 2 * 8,
                              column = t.column + i / 4 * 8 + across + i % 2;
-                if (row < s.m && column < s.n) sums[i] = finish(sums[i], &s, &e, &at, row, column);
+                if (row < s.m && column < s.n) sums[i] = finish(sums[i], s, &e, &at, row, column);
             }
 #endif
             const uint line = item / 32 * 16 + lane % 16, side = lane / 16;
@@ -135,7 +135,7 @@ matmul(qn_tensor_map a_map, qn_tensor_map b_map, qn_tensor_map out_map, uint bat
             for (uint i = 0; i < COLUMNS / 2; i++) {
                 const size_t row = t.row + part * 64 + item / 32 * 16 + lane / 4 + i / 2 % 2 * 8,
                              column = t.column + i / 4 * 8 + across + i % 2;
-                if (row < s.m && column < s.n) put(out, sums[i], &s, &e, &at, row, column);
+                if (row < s.m && column < s.n) put(out, sums[i], s, &e, &at, row, column);
             }
 #endif
         }
