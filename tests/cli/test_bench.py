@@ -73,6 +73,14 @@ class Bench(ToolTest):
         self.quern("bench", "matmul", "--device", "null", "--size", "20x7x33", "--type", "f16", "--seconds", "0.001", status=DIFFERENT,
                    error="20x7x33 f16: the product of 20 x 7 x 33 is wrong, by inf times")
 
+    def test_kernels(self):
+        self.quern("bench", "kernels", "--device", "cpu", "--elements", "3001", "--seconds", "0.001", "--json", "k.json")
+        units = {row["what"]: row["unit"] for row in json.loads(self.read("k.json"))["results"]}
+        for name in ("copy f32", "copy f32 to bf16", "transpose f32", "fill f32", "square f32", "add f32"):
+            self.assertEqual(units.pop(name + ", 3001 elements"), "B/s")
+        self.assertEqual(units, {"sort f32, 3001 elements": "keys/s"})
+        self.quern("bench", "kernels", "--elements", "0", status=USAGE, error="--elements is a number above 0, not '0'")
+
     def test_small_sections(self):
         shown = self.quern("bench", "launch", "transfer", "compile", "--device", "cpu", "--seconds", "0.001", "--json", "s.json")
         rows = json.loads(self.read("s.json"))["results"]

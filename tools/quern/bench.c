@@ -18,6 +18,7 @@ static int run_matmul(bench_device *d) {
 }
 
 static const section sections[] = {{"matmul", run_matmul},
+                                   {"kernels", bench_kernels_run},
                                    {"launch", bench_launch_run},
                                    {"transfer", bench_transfer_run},
                                    {"compile", bench_compile_run}};
@@ -68,6 +69,13 @@ static int parse_option(bench_options *o, int argc, char **argv, int *i) {
         if (!value) return needs_value(given);
         if (parse_seconds(value, &o->seconds)) return -1;
         return tool_fail(TOOL_USAGE, "--seconds is a number above 0, up to 3600, not '%s'", value);
+    }
+    if (option_value("--elements", argc, argv, i, &value)) {
+        char *end;
+        if (!value) return needs_value(given);
+        o->elements = *value >= '1' && *value <= '9' ? strtoull(value, &end, 10) : 0;
+        if (o->elements && !*end && o->elements <= (uint64_t)1 << 40) return -1;
+        return tool_fail(TOOL_USAGE, "--elements is a number above 0, not '%s'", value);
     }
     if (option_value("--size", argc, argv, i, &value)) {
         if (!value) return needs_value(given);
@@ -171,9 +179,9 @@ static int run(int argc, char **argv) {
 
 const tool_command tool_bench = {
     "bench", "measure this machine",
-    "usage: quern bench [matmul|launch|transfer|compile|all]... [--device NAME[,NAME...]|all]\n"
-    "                   [--against NAME[,NAME...]|all] [--ladder] [--type T] [--size MxNxK] [--seconds S]\n"
-    "                   [--json FILE] [--svg FILE] [--compare FILE]\n\n"
+    "usage: quern bench [matmul|kernels|launch|transfer|compile|all]... [--device NAME[,NAME...]|all]\n"
+    "                   [--against NAME[,NAME...]|all] [--ladder] [--type T] [--size MxNxK] [--elements N]\n"
+    "                   [--seconds S] [--json FILE] [--svg FILE] [--compare FILE]\n\n"
     "Measures with the device's own clock: medians of samples, after a warm-up, on random data and on "
     "operands that\n"
     "together are larger than the caches. Every result is verified. `spread` is half the distance between "
@@ -184,6 +192,7 @@ const tool_command tool_bench = {
     "                    kernel of kernels/matmul, from the simplest to the tuned one, beside the device's "
     "peak in this\n"
     "                    run and a loop in C\n"
+    "  kernels           the other calls of kernels.h, beside copying in the same run\n"
     "  launch            what a launch, a graph and a call of qn_matmul cost the host, and until they are "
     "done\n"
     "  transfer          copies between host and device, from pinned and ordinary memory, and within the "
@@ -194,6 +203,7 @@ const tool_command tool_bench = {
     "  --type T          f32, bf16 or f16 (on a GPU all, else f32)\n"
     "  --size MxNxK      of the product alone; one number is for all three (of the ladder 4096 on a GPU, "
     "else 512)\n"
+    "  --elements N      of what `kernels` works on (2^28 on a GPU, else more than the caches hold)\n"
     "  --seconds S       of measuring, for each figure (1); at least three samples are taken\n"
     "  --json FILE       write all figures\n"
     "  --svg FILE        draw the ladder, and a roofline\n"

@@ -16,6 +16,7 @@ typedef struct bench_options {
     bool ladder;
     const char *type;  /* of a product; NULL: the device's usual ones */
     uint64_t shape[3]; /* m, n, k of a product; zeros: likewise */
+    uint64_t elements; /* of what the other kernels work on; 0: likewise */
 } bench_options;
 
 typedef struct bench_device bench_device;
@@ -104,10 +105,10 @@ int bench_measure(const bench_device *d, const bench_task *task, bench_time *tim
 int bench_sample(const bench_device *d, const bench_task *task, uint32_t count, double *ns);
 /* Puts `work / time` a second into the report's row; or the time, where `work` is 0. */
 void bench_rate(bench_result *result, double work, const bench_time *time);
-/* A table whose rows are figures, and such a row, which goes into the report as `bench_rate` says. */
+/* A table whose rows are figures, and such a row, which goes into the report as `bench_rate` says. `note` ends the line. */
 void bench_print_head(const bench_device *d, const char *section);
 void bench_print_figure(const bench_device *d, const char *section, const char *what, double work,
-                        const char *unit, const bench_time *time);
+                        const char *unit, const bench_time *time, const char *note);
 /* Half the distance between low and high, of the value. */
 double bench_spread(const bench_result *result);
 
@@ -163,6 +164,7 @@ int bench_product_check(const bench_device *d, bench_product *product, uint32_t 
 int bench_ladder_run(bench_device *d);
 int bench_matmul_run(bench_device *d);
 bool bench_matmul_takes(const char *type);
+int bench_kernels_run(bench_device *d);
 int bench_launch_run(bench_device *d);
 int bench_transfer_run(bench_device *d);
 int bench_compile_run(bench_device *d);

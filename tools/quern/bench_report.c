@@ -32,18 +32,19 @@ bench_result *bench_report_row(const bench_device *d, const char *section, const
 }
 
 void bench_print_head(const bench_device *d, const char *section) {
-    printf("%s on %s: %s\n\n  %-44s %14s   spread\n", section, d->info.name, d->info.description, "",
+    printf("%s on %s: %s\n\n  %-44s %9s            spread\n", section, d->info.name, d->info.description, "",
            "median");
 }
 
 /* Rates are thousands of millions a second, times are microseconds. */
 void bench_print_figure(const bench_device *d, const char *section, const char *what, double work,
-                        const char *unit, const bench_time *time) {
+                        const char *unit, const bench_time *time, const char *note) {
     bench_result *result = bench_report_row(d, section, what, "quern", unit);
     bench_rate(result, work, time);
     bench_progress(d, NULL);
-    printf("  %-44s %9.2f %s%-3s  %5.1f %%\n", what, result->value * (work == 0 ? 1e-3 : 1e-9),
-           work == 0 ? "" : "G", work == 0 ? "us" : unit, bench_spread(result) * 100);
+    printf("  %-44s %9.2f %s%-*s %6.1f %%%s%s\n", what, result->value * (work == 0 ? 1e-3 : 1e-9),
+           work == 0 ? "" : "G", work == 0 ? 7 : 6, work == 0 ? "us" : unit, bench_spread(result) * 100,
+           *note ? "  " : "", note);
     fflush(stdout);
 }
 
