@@ -16,7 +16,7 @@ function(quern_device_test device name)
 endfunction()
 
 list(APPEND device_unit_tests api_pack kernels_copy kernels_ladder kernels_matmul)
-list(APPEND device_unit_tests kernels_sort kernels_choose kernels_gather)
+list(APPEND device_unit_tests kernels_sort kernels_choose kernels_gather kernels_histogram kernels_spmv kernels_convolve)
 list(APPEND device_unit_tests kernels_map)
 
 set(shards 3)

@@ -366,6 +366,54 @@ typedef struct qn_scatter_desc {
 } qn_scatter_desc;
 QN_API qn_status qn_scatter(qn_kernels *kernels, qn_stream *stream, const qn_scatter_desc *desc);
 
+/* ---- counting ---- */
+
+/* to[b] = how many elements of `from` fall into bin b; `to` is one row of QN_U32. With low and high the range between them is cut
+   into as many equal parts as there are bins: bin (x - low) * (bins / (high - low)), computed in 32-bit floats; an x equal to
+   `high` is in the last bin, what is outside, and NaN, in none. Without them (both 0) elements are integers and an element is the
+   number of its bin.
+   Defaults: low and high 0; what `to` had is replaced; with `accumulate` counts are added to it. */
+typedef struct qn_histogram_desc {
+    qn_array from;
+    qn_array to;
+    double low, high;
+    bool accumulate;
+} qn_histogram_desc;
+QN_API qn_status qn_histogram(qn_kernels *kernels, qn_stream *stream, const qn_histogram_desc *desc);
+
+/* ---- sparse matrices ---- */
+
+/* y = alpha A x + beta y for a sparse matrix A in compressed rows (CSR): row r has the elements starts[r] up to but not with
+   starts[r + 1], each a value and its column; `starts` has one number more than A has rows, ascending from 0 to the number of
+   elements. Rows of any lengths cost what their elements cost. Sums are taken in 32-bit floats (QN_F64: in 64 bits), in an order
+   that does not change; y is rounded once. Values, x and y are of one type of floats, starts and columns of QN_I32, QN_U32,
+   QN_I64 or QN_U64. A column that x does not have counts as 0. Where beta is 0, y is not read.
+   Defaults: an alpha of 0 is 1. */
+typedef struct qn_spmv_desc {
+    qn_array starts, columns, values;
+    qn_array x;
+    qn_array y;
+    double alpha, beta;
+} qn_spmv_desc;
+QN_API qn_status qn_spmv(qn_kernels *kernels, qn_stream *stream, const qn_spmv_desc *desc);
+
+/* ---- images ---- */
+
+/* Convolution in two dimensions as neural networks have it (weights are not mirrored): `from` is images x channels x rows x columns
+   (NCHW), `weights` outputs x channels x rows x columns, `bias` as many numbers as outputs, and to[n, k, p, q] = bias[k] + the sum of
+   from[n, c, p stride - padding + r dilation, ...] weights[k, c, r, s]; what is outside of an image is 0. Another order of the
+   dimensions in memory, such as NHWC, is one with other strides. With groups, the outputs of each see only the channels of their
+   group: weights have channels / groups. `to` has (rows + 2 padding - (taps - 1) dilation - 1) / stride + 1 rows, and columns
+   alike. All are of one type of floats; sums are taken in 32-bit floats (QN_F64: in 64 bits).
+   Defaults: no bias; a stride, dilation or number of groups of 0 is 1; no padding. Of each pair the first is for rows. */
+typedef struct qn_convolve_desc {
+    qn_array from, weights, bias;
+    qn_array to;
+    uint32_t stride[2], padding[2], dilation[2];
+    uint32_t groups;
+} qn_convolve_desc;
+QN_API qn_status qn_convolve(qn_kernels *kernels, qn_stream *stream, const qn_convolve_desc *desc);
+
 #ifdef __cplusplus
 }
 
