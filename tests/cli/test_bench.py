@@ -69,7 +69,7 @@ class Bench(ToolTest):
             for peer in ("openblas", "blis", "mkl") if against == "all" else ("openblas", "blis"):
                 absent = "%s is absent: " % peer in shown
                 self.assertEqual(peer in measured, type == "f32" and not absent, shown)
-                self.assertEqual("of %s's speed" % peer in shown, peer in measured, shown)
+                self.assertEqual("of the speed of %s" % peer in shown, peer in measured, shown)
         self.quern("bench", "matmul", "--device", "null", "--size", "20x7x33", "--type", "f16", "--seconds", "0.001", status=DIFFERENT,
                    error="20x7x33 f16: the product of 20 x 7 x 33 is wrong, by inf times")
 

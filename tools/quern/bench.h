@@ -29,6 +29,7 @@ typedef struct bench_result {
     bool is_time;            /* less is better */
     double value, low, high; /* the median, and what most samples lie between */
     uint32_t samples;
+    uint8_t uuid[16]; /* of the hardware, in this run alone */
 } bench_result;
 
 enum { BENCH_MAX_RUNGS = 16 };

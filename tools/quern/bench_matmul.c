@@ -61,13 +61,49 @@ static bench_result *add_row(const bench_device *d, const char *what, const char
     return result;
 }
 
-/* Peers of a type, with the logarithms of quern's speed by theirs. */
+/* Of quern's speed by that of another library, over the shapes. */
+typedef struct mean {
+    char of[80]; /* "cublas", "cublas on cuda:0" */
+    double logs;
+    uint32_t count;
+} mean;
+
 typedef struct table {
     bench_peer peers[BENCH_MAX_PEERS];
     uint32_t num_peers;
-    double logs[BENCH_MAX_PEERS];
-    uint32_t count;
+    mean means[2 * BENCH_MAX_PEERS];
+    uint32_t num_means;
 } table;
+
+static void add_ratio(table *t, const char *of, double ratio) {
+    uint32_t i = 0;
+    while (i < t->num_means && strcmp(t->means[i].of, of) != 0) i++;
+    if (i == sizeof t->means / sizeof *t->means) return;
+    if (i == t->num_means) {
+        t->num_means++;
+        t->means[i] = (mean){.logs = 0};
+        snprintf(t->means[i].of, sizeof t->means[i].of, "%s", of);
+    }
+    t->means[i].logs += log(ratio);
+    t->means[i].count++;
+}
+
+/* What libraries did on the same hardware through another of its interfaces, earlier in this run: cuBLAS's figures are the
+   measure of a GPU's Vulkan device too. */
+static void compare_ways(const bench_device *d, table *t, const char *what, double quern) {
+    static const uint8_t unknown[16];
+    if (memcmp(d->info.uuid, unknown, sizeof unknown) == 0) return;
+    for (size_t i = 0; i < d->report->count; i++) {
+        const bench_result *r = &d->report->results[i];
+        char of[80];
+        if (strcmp(r->by, "quern") == 0 || strcmp(r->what, what) != 0 ||
+            strcmp(r->device, d->info.name) == 0 || memcmp(r->uuid, d->info.uuid, sizeof r->uuid) != 0)
+            continue;
+        snprintf(of, sizeof of, "%s on %s", r->by, r->device);
+        printf("  %.3f of %s", quern / r->value, of);
+        add_ratio(t, of, quern / r->value);
+    }
+}
 
 static void print_head(const bench_device *d, const table *t, qn_element type) {
     printf("matmul of %s on %s: %s\n\n  %-20s %12s   spread", qn_element_name(type), d->info.name,
@@ -86,7 +122,7 @@ static int measure_peers(table *t, bench_product *p, const char *what, double qu
         bench_progress(peer->d, NULL);
         if (result) return result;
         const double rate = add_row(peer->d, what, peer->type->name, p, &time)->value;
-        t->logs[i] += log(quern / rate);
+        add_ratio(t, peer->type->name, quern / rate);
         printf(" %12.1f %7.3f", rate * 1e-9, quern / rate);
     }
     return TOOL_OK;
@@ -107,9 +143,9 @@ static int measure_shape(const bench_device *d, table *t, const uint64_t shape[3
         printf("  %-20s %12.*f  %5.1f %%", size, row.value < 1e9 ? 4 : 1, row.value * 1e-9,
                bench_spread(&row) * 100);
         result = measure_peers(t, &p, what, row.value);
+        compare_ways(d, t, what, row.value);
         putchar('\n');
         fflush(stdout);
-        t->count++;
     }
     bench_product_free(&p);
     return result;
@@ -125,17 +161,15 @@ static bool is_for(const bench_device *d, const uint64_t shape[3]) {
 static int measure_type(const bench_device *d, table *t, qn_element type) {
     const uint64_t *asked = d->options->shape;
     int result = TOOL_OK;
-    memset(t->logs, 0, sizeof t->logs);
-    t->count = 0;
+    t->num_means = 0;
     print_head(d, t, type);
     if (asked[0]) result = measure_shape(d, t, asked, type);
     for (int i = 0; i < NUM_USUAL && !asked[0] && !result; i++)
         if (is_for(d, usual[i])) result = measure_shape(d, t, usual[i], type);
     if (result) return result;
-    for (uint32_t i = 0; i < t->num_peers; i++)
-        if (t->peers[i].type->takes(type))
-            printf("  geometric mean: %.3f of %s's speed\n", exp(t->logs[i] / t->count),
-                   t->peers[i].type->name);
+    for (uint32_t i = 0; i < t->num_means; i++)
+        printf("  geometric mean: %.3f of the speed of %s\n", exp(t->means[i].logs / t->means[i].count),
+               t->means[i].of);
     putchar('\n');
     return TOOL_OK;
 }

@@ -28,6 +28,7 @@ bench_result *bench_report_row(const bench_device *d, const char *section, const
     snprintf(result->what, sizeof result->what, "%s", what);
     snprintf(result->by, sizeof result->by, "%s", by);
     snprintf(result->unit, sizeof result->unit, "%s", unit);
+    memcpy(result->uuid, d->info.uuid, sizeof result->uuid);
     return result;
 }
 
