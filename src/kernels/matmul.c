@@ -152,7 +152,7 @@ typedef struct scratch {
 
 static qn_status launch(qn_kernels *kernels, const qn__matmul_plan *p, qn_stream *stream, const qn__matmul *q,
                         const qn_matmul_desc *desc, scratch *own) {
-    enum { MOST = QN__MATMUL_TENSOR_ARGS + 11 };
+    enum { MOST = QN__MATMUL_TENSOR_ARGS + 11, BLOCK_ARGS = 2 };
     uint64_t words[QN__MATMUL_WORDS];
     qn_tensor_map maps[3];
     qn_arg args[MOST];
@@ -180,7 +180,15 @@ static qn_status launch(qn_kernels *kernels, const qn__matmul_plan *p, qn_stream
                            own->work ? qn_arg_buffer(own->work) : buffer_arg(q, QN__MATMUL_OUT)};
     memcpy(args + first, rest, sizeof rest);
     const size_t count = sizeof rest / sizeof *rest;
-    qn_status status = qn_launch(stream, p->kernel, &p->range, args, first + count);
+    qn_status status = QN_OK;
+    size_t more = first;
+    if (p->pack) {
+        status = qn_launch(stream, p->pack, &p->pack_range, args, count);
+        args[count] = qn_arg_unsigned(p->block_rows);
+        args[count + 1] = qn_arg_unsigned(p->block_columns);
+        more = BLOCK_ARGS;
+    }
+    if (!status) status = qn_launch(stream, p->kernel, &p->range, args, count + more);
     if (status || !p->finish) return status;
     words[QN__MATMUL_PART] = p->splits;
     return qn_launch(stream, p->finish, &p->finish_range, args, count);

@@ -45,9 +45,10 @@ enum { QN__MATMUL_WORDS = 22 + 7 * (QN_MAX_RANK - 2) };
 
 /* What kernels/matmul/numbers.h calls numbers, `finish` the kernel that adds the parts of k. */
 typedef struct qn__matmul_plan {
-    qn_kernel *kernel, *finish;
-    qn_range range, finish_range;
-    uint64_t work; /* bytes between the two */
+    qn_kernel *pack, *kernel, *finish;
+    qn_range pack_range, range, finish_range;
+    uint32_t block_rows, block_columns; /* with `pack`: of C, for each work-item */
+    uint64_t work;                      /* bytes between them */
     bool has_tensors;
     qn__matmul_tensors tensors;
     uint64_t part, splits;
@@ -60,6 +61,14 @@ enum { QN__MATMUL_BEGINS = 0, QN__MATMUL_PART = 9 };
 
 extern const qn__op qn__matmul_op; /* a request is a qn__matmul */
 const char *qn__matmul_variant_name(uint32_t index);
+
+/* matmul_packed.c */
+bool qn__matmul_packed_fits(const qn_kernels *kernels, const qn__matmul *q);
+bool qn__matmul_packed_pays(const qn_kernels *kernels, const qn__matmul *q); /* strips would take longer */
+void qn__matmul_packed_options(const qn_kernels *kernels, const qn__matmul *q, char *out, size_t size);
+/* Sets the ranges, the block and `work`. */
+qn_status qn__matmul_packed_plan(const qn_kernels *kernels, const qn__matmul *q, uint64_t batches,
+                                 qn__matmul_plan *p);
 
 /* matmul_quad.c */
 bool qn__matmul_quad_fits(const qn_kernels *kernels, const qn__matmul *q);

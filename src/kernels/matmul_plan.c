@@ -10,7 +10,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-typedef enum family { TILE, UNITS, QUAD, VECTOR, STRIP } family;
+typedef enum family { TILE, UNITS, QUAD, PACKED, VECTOR, STRIP } family;
 
 /* A tile: wm by wn bands of lm by ln lanes of tm by tn elements, k in steps of `step`; for matrix units: wm by wn sub-groups
    of tm by tn elements, k in steps of 64 bytes, for which `step` stands; by quads: wm work-groups of a cluster, tm by tn
@@ -39,11 +39,13 @@ static const variant variants[] = {
     {"quad 1x256", QUAD, 1, 0, 0, 0, 128, 256, 3, 1, 0.86},
     {"quad 2x128", QUAD, 2, 0, 0, 0, 128, 128, 5, 1, 0.80},
     {"quad 1x128", QUAD, 1, 0, 0, 0, 128, 128, 5, 1, 0.70},
+    {"packed", PACKED, 0, 0, 0, 0, 0, 0, 0, 0, 0},
     {"vector", VECTOR, 0, 0, 0, 0, 0, 0, 0, 0, 0},
     {"strip", STRIP, 0, 0, 0, 0, 0, 0, 0, 0, 0},
 };
-static const variant *const vector = &variants[COUNT(variants) - 2], *const strip =
-                                                                         &variants[COUNT(variants) - 1];
+static const variant *const packed = &variants[COUNT(variants) - 3],
+                            *const vector = &variants[COUNT(variants) - 2],
+                            *const strip = &variants[COUNT(variants) - 1];
 enum { SMALLEST = 4 }; /* the tile that any device can run */
 
 const char *qn__matmul_variant_name(uint32_t index) {
@@ -119,6 +121,7 @@ enum { VECTOR_LANES = 32, VECTOR_SLICES = 4, VECTOR_ITEMS = 128 };
 static bool fits(const qn_kernels *kernels, const qn__matmul *q, const variant *v) {
     if (v->family == TILE) return fits_tile(kernels, q, v);
     if (v->family == UNITS) return fits_units(kernels, q, v);
+    if (v->family == PACKED) return qn__matmul_packed_fits(kernels, q);
     if (v->family == STRIP) return q->splits <= 1;
     if (v->family == QUAD) return qn__matmul_quad_fits(kernels, q);
     return (q->m == 1 || q->n == 1) && kernels->info.max_group_size >= VECTOR_ITEMS;
@@ -218,6 +221,7 @@ static choice choose(const qn_kernels *kernels, const qn__matmul *q) {
     const qn__matmul_operand x = matrix_of(q);
     const bool is_vector = fits(kernels, q, vector) && (along_k(q, x) == 1 || along_side(q, x) == 1);
     if (!v && is_vector && !(processor && q->m == 1 && along_k(q, x) != 1)) v = vector;
+    if (!v && qn__matmul_packed_pays(kernels, q)) v = packed;
     if (!v && processor && q->splits <= 1) v = strip;
     if (!v || v->family == TILE || v->family == UNITS) {
         const choice tile = choose_tile(kernels, q, v);
@@ -225,7 +229,7 @@ static choice choose(const qn_kernels *kernels, const qn__matmul *q) {
         const variant *quad = v ? NULL : choose_quad(kernels, q, cost);
         return quad ? (choice){quad, 1} : tile;
     }
-    if (v->family == STRIP || v->family == QUAD) return (choice){v, 1};
+    if (v->family == PACKED || v->family == STRIP || v->family == QUAD) return (choice){v, 1};
     return (choice){v, q->splits ? q->splits : vector_splits(kernels, q)};
 }
 
@@ -392,6 +396,9 @@ static void add_family(text *t, const qn_kernels *kernels, const qn__matmul *q, 
         add_operand(t, q, QN__MATMUL_B, 4);
     } else if (v->family == UNITS) {
         add_units(t, kernels, q, v);
+    } else if (v->family == PACKED) {
+        qn__matmul_packed_options(kernels, q, t->at + t->size, sizeof t->at - t->size);
+        t->size += strlen(t->at + t->size);
     } else if (v->family == VECTOR) {
         add_vector(t, q);
     } else {
@@ -403,8 +410,8 @@ static void add_family(text *t, const qn_kernels *kernels, const qn__matmul *q, 
 }
 
 static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
-    static const char *const files[] = {"matmul/tile.cl", "matmul/units.cl", "matmul/quad.cl",
-                                        "matmul/vector.cl", "matmul/strip.cl"};
+    static const char *const files[] = {"matmul/tile.cl",   "matmul/units.cl",  "matmul/quad.cl",
+                                        "matmul/packed.cl", "matmul/vector.cl", "matmul/strip.cl"};
     const qn__matmul *q = request;
     qn__matmul_plan *p = plan;
     choice c = choose(kernels, q);
@@ -421,6 +428,8 @@ static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
     const qn__matmul_quad quad = quad_of(c.variant);
     if (p->has_tensors)
         qn__matmul_quad_plan(kernels, q, &quad, p);
+    else if (c.variant->family == PACKED)
+        status = qn__matmul_packed_plan(kernels, q, batches_of(q), p);
     else
         set_range(kernels, q, &c, p);
     text t = {.size = 0};
@@ -437,9 +446,13 @@ static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
         add(&t, " -D SPLIT");
     }
     add_family(&t, kernels, q, c.variant, p);
-    return status
-               ? status
-               : qn__variant_get(kernels, &(qn__variant){files[c.variant->family], NULL, t.at}, &p->kernel);
+    qn__variant text = {files[c.variant->family], NULL, t.at};
+    if (!status && c.variant->family == PACKED) {
+        text.kernel = "pack";
+        status = qn__variant_get(kernels, &text, &p->pack);
+        text.kernel = "matmul";
+    }
+    return status ? status : qn__variant_get(kernels, &text, &p->kernel);
 }
 
 const qn__op qn__matmul_op = {"qn_matmul", sizeof(qn__matmul_plan), make};

@@ -187,6 +187,7 @@ static bool is_vector(const char *variant) { return variant && strcmp(variant, "
 /* A GPU's driver compiles fast. The interpreter is slow, and software devices take seconds to compile: there some cases are
    tried, and no large tiles on the latter. */
 static bool is_tried(const kernels_fixture *f, uint32_t number, const char *variant) {
+    if (variant && strcmp(variant, "packed") == 0) return f->info.vector_bytes > 0 && number % 2 == 0;
     if (f->info.capabilities & QN_CAN_EMULATE)
         return number % 26 == 0 && !(variant && (strstr(variant, "64") || strstr(variant, "128")));
     return f->info.kind != QN_DEVICE_CPU || number % 3 == 0;
@@ -233,6 +234,46 @@ static void final_code_does_the_same(void **state) {
         assert_ok(f.context, qn_kernels_wait(f.kernels, QN_FOREVER));
         solve(&f, &p, 2);
     }
+    end_kernels(&f);
+}
+
+/* Several steps along k and several blocks, each of more than a tile; parts of tiles at the edges. By the final code, as the
+   interpreter would take long. */
+static void processors_pack_panels(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels();
+    static const problem problems[] = {
+        {.m = 150, .n = 170, .k = 300},
+        {.m = 1, .n = 1, .k = 1},
+        {.m = 28, .n = 64, .k = 513, .of_b = COLUMNS},
+        {.batches = 3, .one_a = true, .m = 29, .n = 33, .k = 40, .b = QN_BF16, .out = QN_F16},
+        {.batches = 2, .m = 31, .n = 37, .k = 260, .a = QN_F64, .b = QN_F64, .out = QN_F64},
+        {.m = 40, .n = 50, .k = 257, .a = QN_I8, .b = QN_U8, .out = QN_I32},
+        {.m = 30,
+         .n = 35,
+         .k = 280,
+         .alpha = 0.5,
+         .beta = 2,
+         .scale = 3,
+         .bias = true,
+         .residual = true,
+         .a = QN_F16}};
+    for (size_t i = 0; i < sizeof problems / sizeof *problems && f.info.vector_bytes; i++) {
+        problem p = problems[i], few = p;
+        p.variant = few.variant = "packed";
+        few.m = few.m < 2 ? 1 : 2;
+        few.k = 3;
+        solve(&f, &few, (uint32_t)i);
+        assert_ok(f.context, qn_kernels_wait(f.kernels, QN_FOREVER));
+        solve(&f, &p, (uint32_t)i + 40);
+    }
+    if (!f.info.vector_bytes) print_message("skipped: %s has no such registers\n", f.info.name);
+    qn_buffer *x = elements_buffer(&f, QN_F32, 600, NULL), *y = elements_buffer(&f, QN_F32, 600, NULL);
+    const qn_matmul_desc none = {.out = QN_ARRAY(x, QN_F32, 20, 20),
+                                 .a = QN_ARRAY(y, QN_F32, 20, 0),
+                                 .b = QN_ARRAY(y, QN_F32, 0, 20),
+                                 .variant = "packed"};
+    assert_int_equal(qn_matmul(f.kernels, NULL, &none), QN_ERROR_ARGUMENT); /* nothing to pack */
     end_kernels(&f);
 }
 
@@ -535,6 +576,7 @@ int main(void) {
         cmocka_unit_test(wrong_calls_are_refused),
         cmocka_unit_test(every_variant_takes_any_size_and_layout),
         cmocka_unit_test(final_code_does_the_same),
+        cmocka_unit_test(processors_pack_panels),
         cmocka_unit_test(quads),
         cmocka_unit_test(k_is_split),
         cmocka_unit_test(types_are_paired),

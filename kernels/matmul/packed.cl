@@ -1,0 +1,125 @@
+// qn_matmul on a processor, for matrices that are read many times: both are packed first, A into panels of MR rows and B into
+// panels of NR columns, in which what a step along k takes lies together; then a work-item computes a block of C, tile by tile
+// of MR by NR sums that stay in vector registers (Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication";
+// van Zee and van de Geijn, "BLIS"). k goes in steps of STEP, so that a panel of B stays in the nearest cache while the block's
+// panels of A pass by, which stay in the next one; between steps the block's sums are in private memory. Panels are filled up
+// with zeros.
+// By -D: MR, VECTORS and LANES, NR being their product; STEP; TILES, how many a block has at most; A_SHARED and B_SHARED, one
+// matrix for all batches; B_COLUMN, the stride along the rows of B where it is known; OUT_VECTORS, whole rows of a tile are stored as they are.
+#include "numbers.h"
+
+#define NR                 (LANES * VECTORS)
+#define JOINED(x, y)       x##y
+#define OF_LANES(x, lanes) JOINED(x, lanes)
+#define VECTOR             OF_LANES(SUM, LANES)
+#define LOAD_VECTOR        OF_LANES(vload, LANES)
+#define STORE_VECTOR       OF_LANES(vstore, LANES)
+
+// Where the packed matrices are in `work`.
+static size_t panels_of(ulong count, uint size) { return (count + size - 1) / size; }
+static size_t packed_a(numbers s, ulong batch) {
+    return A_SHARED ? 0 : batch * panels_of(s.m, MR) * MR * s.k;
+}
+static size_t packed_b(numbers s, ulong batch) {
+    const size_t begin = packed_a(s, get_global_size(2)) + (A_SHARED ? panels_of(s.m, MR) * MR * s.k : 0);
+    return (begin + 15) / 16 * 16 + (B_SHARED ? 0 : batch * panels_of(s.n, NR) * NR * s.k);
+}
+
+// What a step along k takes of a panel: `there` of its SIZE elements are, the others become zeros.
+#define PACK(to, SIZE, there, element)                                                                       \
+    do {                                                                                                     \
+        SUM step[SIZE];                                                                                      \
+        _Pragma("unroll") for (uint i = 0; i < SIZE; i++) step[i] = i < there ? (SUM)element : 0;            \
+        _Pragma("unroll") for (uint i = 0; i < SIZE; i++) to[i] = step[i];                                   \
+    } while (0)
+
+// A step along k of a panel of A or B. Global size: k; the panels of A, and behind them those of B; batches.
+kernel void pack(PARAMETERS) {
+    const size_t k = get_global_id(0), batch = get_global_id(2), a_panels = panels_of(s.m, MR);
+    const places at = places_of(s, batch);
+    if (get_global_id(1) < a_panels) {
+        if (A_SHARED && batch > 0) return;
+        const size_t row = get_global_id(1) * MR, from = at.a + row * s.a_row + k * s.a_k;
+        global SUM *to = work + packed_a(s, batch) + (row * s.k + k * MR);
+        if (row + MR <= s.m)
+            PACK(to, MR, MR, A_LOAD(a, from + i * s.a_row));
+        else
+            PACK(to, MR, s.m - row, A_LOAD(a, from + i * s.a_row));
+    } else {
+        if (B_SHARED && batch > 0) return;
+        const size_t column = (get_global_id(1) - a_panels) * NR, from = at.b + column * s.b_column + k * s.b_k;
+        global SUM *to = work + packed_b(s, batch) + (column * s.k + k * NR);
+        if (column + NR <= s.n)
+            PACK(to, NR, NR, B_LOAD(b, from + i * B_COLUMN));
+        else
+            PACK(to, NR, s.n - column, B_LOAD(b, from + i * B_COLUMN));
+    }
+}
+
+static void multiply_panels(VECTOR sum[MR][VECTORS], global const SUM *a, global const SUM *b, uint steps) {
+    for (uint p = 0; p < steps; p++) {
+        VECTOR v[VECTORS];
+        #pragma unroll
+        for (uint j = 0; j < VECTORS; j++) v[j] = LOAD_VECTOR(j, b);
+        #pragma unroll
+        for (uint i = 0; i < MR; i++)
+            #pragma unroll
+            for (uint j = 0; j < VECTORS; j++) sum[i][j] = MULTIPLY_ADD((VECTOR)a[i], v[j], sum[i][j]);
+        a += MR;
+        b += NR;
+    }
+}
+
+static void put_tile(global OUT_T *out, const SUM *tile, numbers s, const epilogue *e, const places *at, size_t row,
+                     size_t column) {
+    const uint rows = (uint)min(s.m - row, (ulong)MR), columns = (uint)min(s.n - column, (ulong)NR);
+    for (uint i = 0; i < rows; i++)
+        for (uint j = 0; j < columns; j++) put(out, tile[i * NR + j], s, e, at, row + i, column + j);
+}
+
+// Global size: blocks across, blocks down, batches; a block has so many rows and columns, whole tiles.
+kernel void matmul(PARAMETERS, uint block_rows, uint block_columns) {
+    const places at = places_of(s, get_global_id(2));
+    const size_t first_row = get_global_id(1) * block_rows, first_column = get_global_id(0) * block_columns;
+    const uint rows = (uint)min(s.m - first_row, (ulong)block_rows);
+    const uint columns = (uint)min(s.n - first_column, (ulong)block_columns);
+    global const SUM *a_panels = work + packed_a(s, get_global_id(2)) + first_row * s.k;
+    global const SUM *b_panels = work + packed_b(s, get_global_id(2)) + first_column * s.k;
+    const epilogue e = EPILOGUE;
+    SUM kept[TILES * MR * NR], tile[MR * NR];
+    for (ulong k = 0; k < s.k; k += STEP) {
+        const uint steps = (uint)min(s.k - k, (ulong)STEP);
+        const bool last = k + steps == s.k;
+        uint index = 0;
+        for (uint column = 0; column < columns; column += NR)
+            for (uint row = 0; row < rows; row += MR) {
+                SUM *keep = kept + index++ * (MR * NR);
+                VECTOR sum[MR][VECTORS];
+                #pragma unroll
+                for (uint i = 0; i < MR; i++)
+                    #pragma unroll
+                    for (uint j = 0; j < VECTORS; j++) {
+                        sum[i][j] = 0;
+                        if (k > 0) sum[i][j] = LOAD_VECTOR(i * VECTORS + j, keep);
+                    }
+                multiply_panels(sum, a_panels + row * s.k + k * MR, b_panels + column * s.k + k * NR, steps);
+                const size_t out_row = first_row + row, out_column = first_column + column;
+#if OUT_VECTORS
+                if (last && out_row + MR <= s.m && out_column + NR <= s.n) {
+                    global OUT_T *to = out + at.out + out_row * s.out_row + out_column;
+                    #pragma unroll
+                    for (uint i = 0; i < MR; i++)
+                        #pragma unroll
+                        for (uint j = 0; j < VECTORS; j++) STORE_VECTOR(sum[i][j], j, to + i * s.out_row);
+                    continue;
+                }
+#endif
+                SUM *to = last ? tile : keep;
+                #pragma unroll
+                for (uint i = 0; i < MR; i++)
+                    #pragma unroll
+                    for (uint j = 0; j < VECTORS; j++) STORE_VECTOR(sum[i][j], i * VECTORS + j, to);
+                if (last) put_tile(out, tile, s, &e, &at, out_row, out_column);
+            }
+    }
+}
