@@ -307,7 +307,8 @@ static void quads(void **state) {
                                    .activation = how == 5 ? QN_ACTIVATION_RELU : 0,
                                    .tf32 = types[t][0] == QN_F32,
                                    .variant = variant};
-                if (f.info.capabilities & QN_CAN_COPY_TILES) solve(&f, &p, number);
+                /* each driver's compile takes a second */
+                if (f.info.capabilities & QN_CAN_COPY_TILES && number % 4 == v % 4) solve(&f, &p, number);
             }
     if (!(f.info.capabilities & QN_CAN_COPY_TILES))
         print_message("skipped: %s has no tile copies\n", f.info.name);
