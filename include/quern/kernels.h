@@ -201,21 +201,6 @@ typedef struct qn_fill_desc {
 } qn_fill_desc;
 QN_API qn_status qn_fill(qn_kernels *kernels, qn_stream *stream, const qn_fill_desc *desc);
 
-/* ---- sorting and choosing ---- */
-
-/* to_keys = the keys of each row (the last dimension) in ascending order, and to_values the values that go with them. The sort
-   is stable: equal keys keep their order, descending too. Floats are ordered by value, -0 before 0, a NaN with its sign bit
-   set below all and others above all. All arrays have the same sizes, keys and to_keys one type, values and to_values
-   too. to_keys may be keys itself, and to_values values: the same view; nothing else may overlap. It needs memory for a second
-   copy of keys and values.
-   Defaults: no values: only keys are sorted. With to_values but no values, each value is its key's place in the row, from
-   0: of type QN_I32, QN_U32, QN_I64 or QN_U64. */
-typedef struct qn_sort_desc {
-    qn_array keys, values;
-    qn_array to_keys, to_values;
-    bool descending;
-} qn_sort_desc;
-QN_API qn_status qn_sort(qn_kernels *kernels, qn_stream *stream, const qn_sort_desc *desc);
 /* ---- maps ---- */
 
 /* X(NAME, word, operands, kind): functions of elements a, b, c. Kinds: ANY is computed in the operands' type; REAL likewise, but
@@ -311,6 +296,56 @@ typedef struct qn_map_desc {
 } qn_map_desc;
 QN_API qn_status qn_map(qn_kernels *kernels, qn_stream *stream, const qn_map_desc *desc);
 
+/* ---- reductions ---- */
+
+/* X(NAME, word): what many elements become one by. */
+#define QN_REDUCE_MAP(X)                                                                                     \
+    X(QN_REDUCE_SUM, sum)                                                                                    \
+    X(QN_REDUCE_MEAN, mean)                                                                                  \
+    X(QN_REDUCE_PRODUCT, product)                                                                            \
+    X(QN_REDUCE_MAX, max) /* NaNs count only where there is nothing else */                                  \
+    X(QN_REDUCE_MIN, min)                                                                                    \
+    X(QN_REDUCE_ARGMAX,                                                                                      \
+      argmax) /* the first index of the largest, among all elements of the axes in order */                  \
+    X(QN_REDUCE_ARGMIN, argmin)                                                                              \
+    X(QN_REDUCE_NORM2, norm2) /* the root of the sum of the squares */                                       \
+    X(QN_REDUCE_ANY, any)     /* 1 where one is not 0, else 0 */                                             \
+    X(QN_REDUCE_ALL, all)
+
+typedef enum qn_reduce_operation {
+#define QN_REDUCE_ENUM(name, word) name,
+    QN_REDUCE_MAP(QN_REDUCE_ENUM)
+#undef QN_REDUCE_ENUM
+        QN_REDUCE_COUNT
+} qn_reduce_operation;
+
+/* to = the reduction of `from` along axes. `to` has the dimensions of `from` without those, or with sizes of 1 in their
+   places. Floats are accumulated in f32 (f64 for f64); sums, products and means of integers in 64 bits, which wrap, and norms of
+   them in f32. The order is the same for all arrays of one shape and strides: results are reproducible. The result is
+   converted to the type of `to` as by qn_copy. Without elements a sum is 0, a product 1, `any` 0, `all` 1, a mean NaN; for the others that is
+   QN_ERROR_ARGUMENT. Defaults: QN_REDUCE_SUM, all axes. */
+typedef struct qn_reduce_desc {
+    qn_reduce_operation operation;
+    uint32_t axes; /* bit i: along dimension i; 0: all */
+    qn_array to, from;
+} qn_reduce_desc;
+QN_API qn_status qn_reduce(qn_kernels *kernels, qn_stream *stream, const qn_reduce_desc *desc);
+
+/* ---- sorting and choosing ---- */
+
+/* to_keys = the keys of each row (the last dimension) in ascending order, and to_values the values that go with them. The sort
+   is stable: equal keys keep their order, descending too. Floats are ordered by value, -0 before 0, a NaN with its sign bit
+   set below all and others above all. All arrays have the same sizes, keys and to_keys one type, values and to_values
+   too. to_keys may be keys itself, and to_values values: the same view; nothing else may overlap. It needs memory for a second
+   copy of keys and values.
+   Defaults: no values: only keys are sorted. With to_values but no values, each value is its key's place in the row, from
+   0: of type QN_I32, QN_U32, QN_I64 or QN_U64. */
+typedef struct qn_sort_desc {
+    qn_array keys, values;
+    qn_array to_keys, to_values;
+    bool descending;
+} qn_sort_desc;
+QN_API qn_status qn_sort(qn_kernels *kernels, qn_stream *stream, const qn_sort_desc *desc);
 /* to = the largest elements of each row (the last dimension) of `from`, the largest first, as many as to's rows have; to_indices
    their places in the row, from 0, of type QN_I32, QN_U32, QN_I64 or QN_U64. Among equal ones those that come first; the order
    is that of qn_sort. Defaults: the largest; without to_indices there are none. It needs memory for two copies of `from`. */

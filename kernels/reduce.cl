@@ -1,0 +1,247 @@
+// Many elements to one: sums, extremes and their like, for each index of the dimensions that are kept. TEAM work-items of a
+// work-group of LOCAL, both powers of two, make one result; each takes every TEAMth of its N neighbours, and what they found is
+// joined in a tree. So the order depends on the shape alone. COLUMNS: neighbours in memory belong to different results, so
+// neighbouring work-items do. SPLIT: a result is of several teams, which leave partial ones; a launch with PARTIALS joins those.
+// By -D also: FROM, FROM_LOADED, FROM_CONVERT and FROM_WORD (see map.cl), VALUE that is computed in, RESULT, TO and TO_CONVERT,
+// KEPT and REDUCED, the ranks of the walks, and REDUCE_WORD, the operation. Global size: LOCAL for each group.
+#include "element.h"
+#include "pack.h"
+#pragma OPENCL FP_CONTRACT OFF
+
+typedef struct kept {
+    ulong sizes[KEPT];
+    long from[KEPT], to[KEPT];
+} kept;
+
+// `index` gives the index in the order of the array's dimensions, for those that ask where something is.
+typedef struct reduced {
+    ulong sizes[REDUCED];
+    long from[REDUCED], index[REDUCED];
+} reduced;
+
+// ---- the operations: `least` for the first, `take` of an element, `join` of two and `finish` ----
+
+#if defined REDUCE_argmax || defined REDUCE_argmin
+typedef struct state {
+    VALUE v;
+    ulong at;
+} state;
+static state least(void) {
+    const state s = {LEAST, ~0ul};
+    return s;
+}
+static state take(VALUE v, ulong at) {
+    const state s = {v, at};
+    return s;
+}
+static state join(state a, state b) {
+#ifdef REDUCE_argmax
+    const bool better = b.v > a.v;
+#else
+    const bool better = b.v < a.v;
+#endif
+    // A NaN is equal to nothing, and so never taken.
+    return better || (b.v == a.v && b.at < a.at) ? b : a;
+}
+static ulong finish(state s, ulong count) { return s.at == ~0ul ? 0 : s.at; }
+#else
+typedef VALUE state;
+static state least(void) { return LEAST; }
+#if defined REDUCE_norm2
+static state take(VALUE v, ulong at) { return v * v; }
+#elif defined REDUCE_any || defined REDUCE_all
+static state take(VALUE v, ulong at) { return v != 0; }
+#else
+static state take(VALUE v, ulong at) { return v; }
+#endif
+static state join(state a, state b) {
+#if defined REDUCE_product
+    return a * b;
+#elif defined REDUCE_max && defined REAL
+    return fmax(a, b);
+#elif defined REDUCE_min && defined REAL
+    return fmin(a, b);
+#elif defined REDUCE_max
+    return max(a, b);
+#elif defined REDUCE_min
+    return min(a, b);
+#elif defined REDUCE_any
+    return a != 0 || b != 0;
+#elif defined REDUCE_all
+    return a != 0 && b != 0;
+#else
+    return a + b;
+#endif
+}
+static RESULT finish(state s, ulong count) {
+#if defined REDUCE_mean
+    return (RESULT)s / (RESULT)count;
+#elif defined REDUCE_norm2
+    return sqrt(s);
+#else
+    return s;
+#endif
+}
+#endif
+
+// ---- where elements are ----
+
+static long from_place(reduced r, ulong i) {
+#if REDUCED == 1
+    return (long)i * r.from[0];
+#else
+    long at = 0;
+    #pragma unroll
+    for (uint d = 0; d < REDUCED; d++) {
+        const ulong outer = d + 1 < REDUCED ? i / r.sizes[d] : 0;
+        at += (long)(i - outer * r.sizes[d]) * r.from[d];
+        i = outer;
+    }
+    return at;
+#endif
+}
+
+static ulong index_of(reduced r, ulong i) {
+#if REDUCED == 1
+    return i * (ulong)r.index[0];
+#else
+    ulong at = 0;
+    #pragma unroll
+    for (uint d = 0; d < REDUCED; d++) {
+        const ulong outer = d + 1 < REDUCED ? i / r.sizes[d] : 0;
+        at += (i - outer * r.sizes[d]) * (ulong)r.index[d];
+        i = outer;
+    }
+    return at;
+#endif
+}
+
+static long kept_from(kept k, ulong output) {
+    long at = 0;
+    #pragma unroll
+    for (uint d = 0; d < KEPT; d++) {
+        const ulong outer = d + 1 < KEPT ? output / k.sizes[d] : 0;
+        at += (long)(output - outer * k.sizes[d]) * k.from[d];
+        output = outer;
+    }
+    return at;
+}
+
+static long kept_to(kept k, ulong output) {
+    long at = 0;
+    #pragma unroll
+    for (uint d = 0; d < KEPT; d++) {
+        const ulong outer = d + 1 < KEPT ? output / k.sizes[d] : 0;
+        at += (long)(output - outer * k.sizes[d]) * k.to[d];
+        output = outer;
+    }
+    return at;
+}
+
+#define TEAMS (LOCAL / TEAM)
+#ifdef COLUMNS
+#define MEMBER (lid / TEAMS) // of its team
+#define OWN_TEAM (lid % TEAMS)
+#define APART TEAMS // members of a team in the local array
+#else
+#define MEMBER (lid % TEAM)
+#define OWN_TEAM (lid / TEAM)
+#define APART 1
+#endif
+
+#ifdef PARTIALS
+#define SOURCE state
+#define ELEMENT(p, i) (p)[i]
+#else
+PACK(pack, FROM, N, FROM_WORD)
+#define SOURCE FROM
+#define VALUE_OF(x) FROM_CONVERT((FROM_LOADED)(x))
+#define ELEMENT(p, i) take(VALUE_OF((p)[from_place(r, i)]), index_of(r, i))
+#endif
+
+// The elements from `i`, by steps, up to `end`, of this work-item. `p` is where the result's elements begin.
+static state gather(reduced r, global const SOURCE *p, ulong i, ulong end) {
+    enum { AHEAD = 4, STEP = TEAM * N };
+#if defined PARTIALS || N == 1
+    state sums[AHEAD];
+    #pragma unroll
+    for (uint a = 0; a < AHEAD; a++) sums[a] = least();
+    for (; i + (AHEAD - 1) * STEP < end; i += AHEAD * STEP) {
+        #pragma unroll
+        for (uint a = 0; a < AHEAD; a++) sums[a] = join(sums[a], ELEMENT(p, i + a * STEP));
+    }
+    for (; i < end; i += STEP) sums[0] = join(sums[0], ELEMENT(p, i));
+    return join(join(sums[0], sums[1]), join(sums[2], sums[3]));
+#else
+    state sums[N];
+    #pragma unroll
+    for (uint k = 0; k < N; k++) sums[k] = least();
+    for (; i + (AHEAD - 1) * STEP + N <= end; i += AHEAD * STEP) {
+        pack packs[AHEAD];
+        #pragma unroll
+        for (uint a = 0; a < AHEAD; a++) packs[a] = pack_load(p + i + a * STEP);
+        #pragma unroll
+        for (uint a = 0; a < AHEAD; a++) {
+            #pragma unroll
+            for (uint k = 0; k < N; k++)
+                sums[k] = join(sums[k], take(VALUE_OF(packs[a].e[k]), i + a * STEP + k));
+        }
+    }
+    for (; i < end; i += STEP) {
+        #pragma unroll
+        for (uint k = 0; k < N; k++)
+            if (i + k < end) sums[k] = join(sums[k], take(VALUE_OF(p[i + k]), i + k));
+    }
+    #pragma unroll
+    for (uint half_n = N / 2; half_n > 0; half_n /= 2) {
+        #pragma unroll
+        for (uint k = 0; k < half_n; k++) sums[k] = join(sums[k], sums[k + half_n]);
+    }
+    return sums[0];
+#endif
+}
+
+// `length` elements for each of the `pieces` teams of a result; `count` are reduced in all.
+kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+reduce(kept k, reduced r, ulong outputs, ulong count, ulong elements, ulong length, ulong pieces, ulong from_begin,
+       global const SOURCE *restrict from, ulong to_begin,
+#ifdef SPLIT
+       global state *restrict to
+#else
+       global TO *restrict to
+#endif
+) {
+    local state scratch[LOCAL];
+    const uint lid = (uint)get_local_id(0);
+    const ulong team = (ulong)get_group_id(0) * TEAMS + OWN_TEAM;
+#ifdef COLUMNS
+    // All results of a piece come before the next piece: groups that run together read along rows.
+    const ulong padded = (outputs + TEAMS - 1) / TEAMS * TEAMS;
+    const ulong piece = team / padded, output = team % padded;
+#else
+    const ulong output = team / pieces, piece = team % pieces;
+#endif
+    const bool real = output < outputs;
+    state s = least();
+    if (real) {
+        const ulong begin = piece * length, end = min(begin + length, elements);
+#ifdef PARTIALS
+        s = gather(r, from + output * elements, begin + MEMBER, end);
+#else
+        s = gather(r, from + (long)from_begin + kept_from(k, output), begin + MEMBER * N, end);
+#endif
+    }
+    scratch[lid] = s;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    #pragma unroll
+    for (uint half_team = TEAM / 2; half_team > 0; half_team /= 2) {
+        if (MEMBER < half_team) scratch[lid] = join(scratch[lid], scratch[lid + half_team * APART]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (!real || MEMBER != 0) return;
+#ifdef SPLIT
+    to[output * pieces + piece] = scratch[lid];
+#else
+    to[(long)to_begin + kept_to(k, output)] = TO_CONVERT(finish(scratch[lid], count));
+#endif
+}

@@ -1,0 +1,303 @@
+/* qn_reduce. A team of work-items makes one result, or a piece of one where results are few; kernels/reduce.cl says how. How
+   the work is cut depends on shape and strides alone, so that the same sums come out everywhere. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/op.h"
+
+static const char *const words[QN_REDUCE_COUNT] = {
+#define WORD(name, word) #word,
+    QN_REDUCE_MAP(WORD)
+#undef WORD
+};
+
+enum {
+    LOCAL = 256,  /* work-items of a group, or what the device has */
+    COLUMNS = 32, /* teams of a group, where neighbours in memory are of different results */
+    WORTH = 16,   /* steps that a work-item should have before a result is cut into pieces */
+    ENOUGH = 4096 /* groups that fill any device */
+};
+
+/* Of elements of a type. */
+typedef struct types {
+    qn_element value, result;
+    const char *least;
+} types;
+
+static bool is_signed(qn_element type) { return type >= QN_I8 && type <= QN_I64; }
+
+static qn_element float_of(qn_element type) { return type == QN_F64 ? QN_F64 : QN_F32; }
+
+/* The least and the largest number of a type, for what looks for the other. */
+static const char *extreme(qn_element type, bool largest) {
+    static const char *const least[QN_ELEMENT_COUNT] = {
+        [QN_F32] = "-INFINITY", [QN_F64] = "-INFINITY", [QN_I8] = "CHAR_MIN", [QN_I16] = "SHRT_MIN",
+        [QN_I32] = "INT_MIN",   [QN_I64] = "LONG_MIN",  [QN_U8] = "0",        [QN_U16] = "0",
+        [QN_U32] = "0",         [QN_U64] = "0",         [QN_BOOL] = "0"};
+    static const char *const most[QN_ELEMENT_COUNT] = {
+        [QN_F32] = "INFINITY", [QN_F64] = "INFINITY",  [QN_I8] = "CHAR_MAX",   [QN_I16] = "SHRT_MAX",
+        [QN_I32] = "INT_MAX",  [QN_I64] = "LONG_MAX",  [QN_U8] = "UCHAR_MAX",  [QN_U16] = "USHRT_MAX",
+        [QN_U32] = "UINT_MAX", [QN_U64] = "ULONG_MAX", [QN_BOOL] = "UCHAR_MAX"};
+    return largest ? most[type] : least[type];
+}
+
+static types types_of(const qn_reduce_desc *d) {
+    const qn_element from = d->from.type;
+    const bool real = qn__element(from)->is_float;
+    const qn_element own = real ? float_of(from) : from;
+    const qn_element wide = real ? own : is_signed(from) ? QN_I64 : QN_U64;
+    switch (d->operation) {
+    case QN_REDUCE_MEAN: return (types){wide, float_of(from), "0"};
+    case QN_REDUCE_PRODUCT: return (types){wide, wide, "1"};
+    case QN_REDUCE_MAX: return (types){own, own, real ? "NAN" : extreme(own, false)};
+    case QN_REDUCE_MIN: return (types){own, own, real ? "NAN" : extreme(own, true)};
+    case QN_REDUCE_ARGMAX: return (types){own, QN_U64, extreme(own, false)};
+    case QN_REDUCE_ARGMIN: return (types){own, QN_U64, extreme(own, true)};
+    case QN_REDUCE_NORM2: return (types){float_of(from), float_of(from), "0"};
+    case QN_REDUCE_ANY: return (types){real ? own : from, QN_BOOL, "0"};
+    case QN_REDUCE_ALL: return (types){real ? own : from, QN_BOOL, "1"};
+    default: return (types){wide, wide, "0"};
+    }
+}
+
+/* A call whose arrays have been checked, taken apart. */
+typedef struct request {
+    qn_reduce_desc d;
+    qn_array kept, to, reduced,
+        index; /* `to` without the dimensions that are reduced; the others are of `from` */
+    uint64_t outputs, elements;
+} request;
+
+static void add_dimension(qn_array *a, uint64_t size, int64_t stride) {
+    a->sizes[a->rank] = size;
+    a->strides[a->rank++] = stride;
+}
+
+static qn_status take_apart(const qn_kernels *kernels, const qn_reduce_desc *d, request *r) {
+    const uint32_t axes = d->axes ? d->axes : (1u << d->from.rank) - 1;
+    if (axes >> d->from.rank)
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_reduce: axes is 0x%x, but from has %u dimensions",
+                           (unsigned)axes, d->from.rank);
+    *r = (request){.d = *d};
+    r->kept.type = r->reduced.type = d->from.type;
+    r->to.type = d->to.type;
+    const bool all = d->to.rank == d->from.rank;
+    bool fits = true;
+    for (uint32_t i = 0, next = 0; i < d->from.rank; i++) {
+        const bool is_reduced = axes >> i & 1;
+        if (is_reduced)
+            add_dimension(&r->reduced, d->from.sizes[i], d->from.strides[i]);
+        else
+            add_dimension(&r->kept, d->from.sizes[i], d->from.strides[i]);
+        if (is_reduced && !all) continue;
+        const uint64_t size = next < d->to.rank ? d->to.sizes[next] : 0;
+        fits = fits && next < d->to.rank && size == (is_reduced ? 1 : d->from.sizes[i]);
+        if (fits && !is_reduced) add_dimension(&r->to, size, d->to.strides[next]);
+        next++;
+    }
+    if (!fits || (!all && d->to.rank != r->kept.rank))
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
+                           "qn_reduce: to (%s) is not from (%s) without axes 0x%x, nor with sizes of 1 there",
+                           qn__shape(&d->to).text, qn__shape(&d->from).text, (unsigned)axes);
+    r->index = r->reduced;
+    int64_t stride = 1;
+    for (uint32_t i = r->index.rank; i-- > 0; stride *= (int64_t)r->index.sizes[i])
+        r->index.strides[i] = stride;
+    r->outputs = qn_array_count(&r->kept);
+    r->elements = qn_array_count(&r->reduced);
+    return QN_OK;
+}
+
+/* How a launch cuts the work. */
+typedef struct cut {
+    bool columns;
+    uint32_t local, team, width;
+    uint64_t length, pieces;
+} cut;
+
+static uint64_t ceil_divide(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+
+static uint32_t power_up_to(uint64_t value, uint32_t most) {
+    uint32_t p = 1;
+    while (p < most && p * 2 <= value) p *= 2;
+    return p;
+}
+
+/* How many neighbours a work-item can load as one. */
+static uint32_t choose_width(const request *r, const qn__walk *kept, const qn__walk *reduced) {
+    const uint32_t width = 16 / qn__element(r->d.from.type)->size;
+    if (reduced->rank > 1 || reduced->strides[0][0] != 1 || reduced->strides[1][0] != 1) return 1;
+    if (r->d.from.offset % width) return 1;
+    for (uint32_t d = 0; d < kept->rank; d++)
+        if (kept->sizes[d] > 1 && kept->strides[0][d] % (int64_t)width) return 1;
+    return width;
+}
+
+static uint64_t step_of(int64_t stride) { return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride; }
+
+static cut choose_cut(const qn_kernels *kernels, const request *r, const qn__walk *kept,
+                      const qn__walk *reduced) {
+    cut c = {.local = power_up_to(kernels->info.max_group_size, LOCAL)};
+    const bool is_near = step_of(kept->strides[0][0]) < step_of(reduced->strides[0][0]);
+    c.columns = r->outputs >= COLUMNS / 2 && r->elements > 1 && is_near;
+    c.width = c.columns ? 1 : choose_width(r, kept, reduced);
+    c.team = c.columns ? (c.local > COLUMNS ? c.local / COLUMNS : 1)
+                       : power_up_to(r->elements / (2 * c.width), c.local);
+    const uint64_t groups = ceil_divide(r->outputs, c.local / c.team);
+    const uint64_t worth = (uint64_t)c.team * c.width * WORTH;
+    c.pieces = ENOUGH / (groups < ENOUGH ? groups : ENOUGH);
+    if (c.pieces > ceil_divide(r->elements, worth)) c.pieces = ceil_divide(r->elements, worth);
+    c.length = ceil_divide(ceil_divide(r->elements, c.pieces), c.width) * c.width;
+    c.pieces = ceil_divide(r->elements, c.length);
+    return c;
+}
+
+typedef struct stage {
+    qn_kernel *kernel;
+    uint64_t groups, elements, length, pieces;
+} stage;
+
+typedef struct plan {
+    qn__walk_block kept, reduced;
+    uint64_t outputs, count;
+    uint32_t local;
+    uint64_t workspace; /* bytes; 0: one stage */
+    stage stages[2];
+} plan;
+
+static qn_status get_kernel(qn_kernels *kernels, const request *r, const cut *c, const qn__walk *kept,
+                            const qn__walk *reduced, bool split, bool partials, qn_kernel **kernel) {
+    const types t = types_of(&r->d);
+    const qn__element_info *from = qn__element(r->d.from.type), *value = qn__element(t.value);
+    char options[1024];
+    snprintf(
+        options, sizeof options,
+        "-D REDUCE_%s -D FROM=%s -D FROM_LOADED=%s -D FROM_CONVERT=%s -D FROM_WORD=%s -D VALUE=%s "
+        "-D RESULT=%s -D TO=%s -D TO_CONVERT=%s -D LEAST=%s -D KEPT=%u -D REDUCED=%u -D LOCAL=%u -D TEAM=%u "
+        "-D N=%u%s%s%s%s",
+        words[r->d.operation], from->storage, from->value,
+        qn__element_conversion(r->d.from.type, t.value).text, qn__element_word(from->size * c->width),
+        value->value, qn__element(t.result)->value, qn__element(r->d.to.type)->storage,
+        qn__element_conversion(t.result, r->d.to.type).text, t.least, kept->rank, reduced->rank, c->local,
+        c->team, c->width, value->is_float ? " -D REAL" : "", c->columns ? " -D COLUMNS" : "",
+        split ? " -D SPLIT" : "", partials ? " -D PARTIALS" : "");
+    return qn__variant_get(kernels, &(qn__variant){"reduce.cl", "reduce", options}, kernel);
+}
+
+static uint64_t groups_of(const request *r, const cut *c) {
+    const uint32_t teams = c->local / c->team;
+    return c->columns ? ceil_divide(r->outputs, teams) * c->pieces
+                      : ceil_divide(r->outputs * c->pieces, teams);
+}
+
+static qn_status plan_stages(qn_kernels *kernels, const request *r, const qn__walk *kept,
+                             const qn__walk *reduced, plan *p) {
+    const cut c = choose_cut(kernels, r, kept, reduced);
+    const bool split = c.pieces > 1;
+    p->local = c.local;
+    p->stages[0] = (stage){NULL, groups_of(r, &c), r->elements, c.length, c.pieces};
+    qn_status status = get_kernel(kernels, r, &c, kept, reduced, split, false, &p->stages[0].kernel);
+    if (status || !split) return status;
+    const types t = types_of(&r->d);
+    const bool is_where = r->d.operation == QN_REDUCE_ARGMAX || r->d.operation == QN_REDUCE_ARGMIN;
+    p->workspace = r->outputs * c.pieces * (is_where ? 16 : qn__element(t.value)->size);
+    cut second = {.local = c.local, .width = 1, .length = c.pieces, .pieces = 1};
+    second.team = power_up_to(c.pieces, c.local);
+    p->stages[1] = (stage){NULL, groups_of(r, &second), c.pieces, c.pieces, 1};
+    return get_kernel(kernels, r, &second, kept, reduced, false, true, &p->stages[1].kernel);
+}
+
+static qn_status make_reduce(qn_kernels *kernels, const void *given, void *out) {
+    const request *r = given;
+    plan *p = out;
+    const bool wide = r->d.from.type == QN_F64 || r->d.to.type == QN_F64;
+    if (wide && !(kernels->info.capabilities & QN_CAN_F64))
+        return qn__op_fail(kernels, QN_ERROR_UNSUPPORTED, "qn_reduce: %s has no f64", kernels->info.name);
+    qn__walk kept, reduced;
+    qn_status status = qn__walk_make(kernels, "qn_reduce", (const qn_array *const[]){&r->kept, &r->to},
+                                     (const char *const[]){"from", "to"}, 2, &kept);
+    if (!status)
+        status = qn__walk_make(kernels, "qn_reduce", (const qn_array *const[]){&r->reduced, &r->index},
+                               (const char *const[]){"from", "from"}, 2, &reduced);
+    if (status) return status;
+    qn__walk_give_dimension(&kept, 2);
+    qn__walk_give_dimension(&reduced, 2);
+    p->outputs = r->outputs;
+    p->count = r->elements;
+    p->kept = qn__walk_block_of(&kept, 2);
+    p->reduced = qn__walk_block_of(&reduced, 2);
+    return plan_stages(kernels, r, &kept, &reduced, p);
+}
+
+static const qn__op reduce_op = {"qn_reduce", sizeof(plan), make_reduce};
+
+static qn_status launch(qn_stream *stream, const plan *p, const stage *s, uint64_t from_begin,
+                        qn_buffer *from, uint64_t to_begin, qn_buffer *to) {
+    const qn_range range = {.global = {s->groups * p->local}, .local = {p->local}};
+    const qn_arg args[] = {qn_arg_bytes(p->kept.words, p->kept.size),
+                           qn_arg_bytes(p->reduced.words, p->reduced.size),
+                           qn_arg_unsigned(p->outputs),
+                           qn_arg_unsigned(p->count),
+                           qn_arg_unsigned(s->elements),
+                           qn_arg_unsigned(s->length),
+                           qn_arg_unsigned(s->pieces),
+                           qn_arg_unsigned(from_begin),
+                           qn_arg_buffer(from),
+                           qn_arg_unsigned(to_begin),
+                           qn_arg_buffer(to)};
+    return qn_launch(stream, s->kernel, &range, args, sizeof args / sizeof *args);
+}
+
+static qn_status run(qn_kernels *kernels, qn_stream *stream, const plan *p, const qn_reduce_desc *d) {
+    if (!p->workspace)
+        return launch(stream, p, &p->stages[0], d->from.offset, d->from.buffer, d->to.offset, d->to.buffer);
+    qn_buffer *partials;
+    qn_status status = qn__scratch(kernels, p->workspace, &partials);
+    if (status) return status;
+    status = launch(stream, p, &p->stages[0], d->from.offset, d->from.buffer, 0, partials);
+    if (!status) status = launch(stream, p, &p->stages[1], 0, partials, d->to.offset, d->to.buffer);
+    qn_buffer_destroy(partials);
+    return status;
+}
+
+/* What is made of no elements. */
+static qn_status fill_empty(qn_kernels *kernels, qn_stream *stream, const qn_reduce_desc *d) {
+    switch (d->operation) {
+    case QN_REDUCE_SUM:
+    case QN_REDUCE_NORM2:
+    case QN_REDUCE_ANY: return qn_fill(kernels, stream, &(qn_fill_desc){.to = d->to});
+    case QN_REDUCE_PRODUCT:
+    case QN_REDUCE_ALL: return qn_fill(kernels, stream, &(qn_fill_desc){.to = d->to, .value = 1});
+    case QN_REDUCE_MEAN: return qn_fill(kernels, stream, &(qn_fill_desc){.to = d->to, .value = NAN});
+    default:
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
+                           "qn_reduce: from (%s) has no elements, of which there is no %s",
+                           qn__shape(&d->from).text, words[d->operation]);
+    }
+}
+
+qn_status qn_reduce(qn_kernels *kernels, qn_stream *stream, const qn_reduce_desc *desc) {
+    qn_status status = qn__op_check(kernels, desc, "qn_reduce");
+    if (status) return status;
+    if ((unsigned)desc->operation >= QN_REDUCE_COUNT)
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
+                           "qn_reduce: operation is %u, which is no qn_reduce_operation",
+                           (unsigned)desc->operation);
+    qn_reduce_desc d = *desc;
+    request r;
+    status = qn__array_check_written(kernels, "qn_reduce", "to", &desc->to, &d.to);
+    if (!status) status = qn__array_check(kernels, "qn_reduce", "from", &desc->from, &d.from);
+    if (!status) status = qn__array_apart(kernels, "qn_reduce", "to", &d.to, "from", &d.from);
+    if (!status) status = take_apart(kernels, &d, &r);
+    if (status || r.outputs == 0) return status;
+    if (r.elements == 0) return fill_empty(kernels, stream, &d);
+    qn__key key = {0};
+    qn__key_add(&key, (uint64_t)d.operation << 32 | d.axes);
+    qn__key_add_array(&key, &d.to);
+    qn__key_add_array(&key, &d.from);
+    qn__key_add(&key, d.from.offset % 16);
+    plan p;
+    status = qn__plan_get(kernels, &reduce_op, &key, &r, &p);
+    return status ? status : run(kernels, stream, &p, &d);
+}
