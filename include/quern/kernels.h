@@ -331,6 +331,25 @@ typedef struct qn_reduce_desc {
 } qn_reduce_desc;
 QN_API qn_status qn_reduce(qn_kernels *kernels, qn_stream *stream, const qn_reduce_desc *desc);
 
+/* ---- random numbers ---- */
+
+/* Uniform: from a up to, not including, b; with both 0, floats from 0 to 1 and integers of all values of the type. Normal: of
+   mean a and deviation b; with both 0, 0 and 1; for float types. */
+typedef enum qn_distribution { QN_RANDOM_UNIFORM, QN_RANDOM_NORMAL } qn_distribution;
+
+/* Fills `to` with random numbers by Philox 4x32-10. The element that is number i in the order of the indices becomes number
+   offset + i of the sequence that the seed begins, the same one on every device: an array may be filled in parts, each with its
+   offset. (Normal numbers may differ in their last bits, as
+   maths functions do.)
+   Types of 64 bits have a sequence of their own. Elements narrower than f32 are rounded, and may so become b. Defaults: uniform, seed 0, offset 0. */
+typedef struct qn_random_desc {
+    qn_array to;
+    qn_distribution distribution;
+    uint64_t seed, offset;
+    double a, b;
+} qn_random_desc;
+QN_API qn_status qn_random(qn_kernels *kernels, qn_stream *stream, const qn_random_desc *desc);
+
 /* ---- sorting and choosing ---- */
 
 /* to_keys = the keys of each row (the last dimension) in ascending order, and to_values the values that go with them. The sort

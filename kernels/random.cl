@@ -1,0 +1,86 @@
+// Random numbers by Philox 4x32-10 (Salmon, Moraes, Dror and Shaw: Parallel random numbers: as easy as 1, 2, 3; 2011). Number
+// i of a seed is made of word i % 4 of the block whose counter is i / 4, so that each work-item makes four neighbours on its own, and
+// the same ones anywhere. Wide elements (WIDE) take two words, and half as many are of a block. By -D: TO, VALUE, TO_CONVERT; NORMAL or not;
+// WHOLE for integers; RANK of `to`, its dimensions from the innermost one on. Global size: blocks.
+#include "element.h"
+#pragma OPENCL FP_CONTRACT OFF
+
+typedef struct place {
+    ulong sizes[RANK];
+    long to[RANK];
+} place;
+
+static uint4 philox(ulong counter, ulong seed) {
+    uint4 c = (uint4)((uint)counter, (uint)(counter >> 32), 0, 0);
+    uint2 key = (uint2)((uint)seed, (uint)(seed >> 32));
+    #pragma unroll
+    for (uint round = 0; round < 10; round++) {
+        const uint high0 = mul_hi(0xd2511f53u, c.x), low0 = 0xd2511f53u * c.x;
+        const uint high1 = mul_hi(0xcd9e8d57u, c.z), low1 = 0xcd9e8d57u * c.z;
+        c = (uint4)(high1 ^ c.y ^ key.x, low1, high0 ^ c.w ^ key.y, low0);
+        key += (uint2)(0x9e3779b9u, 0xbb67ae85u);
+    }
+    return c;
+}
+
+#ifdef WIDE
+#define COUNT 2
+typedef ulong bits_t;
+#else
+#define COUNT 4
+typedef uint bits_t;
+#endif
+
+#ifdef WHOLE
+// From a up to b: the high word of the product with how many there are. 0 of them: all there are.
+static VALUE number(bits_t bits, VALUE a, bits_t span) { return (VALUE)((bits_t)a + (span ? mul_hi(bits, span) : bits)); }
+#define SPAN bits_t
+#else
+#define SPAN VALUE
+#ifdef WIDE
+#define FRACTION(bits) ((VALUE)((bits) >> 11) * 0x1p-53)
+#define HALF_STEP 0x1p-54
+#define TWO_PI 6.283185307179586
+#else
+#define FRACTION(bits) ((VALUE)((bits) >> 8) * 0x1p-24f)
+#define HALF_STEP 0x1p-25f
+#define TWO_PI 6.2831853f
+#endif
+// a + b x, with x from 0 up to 1.
+static VALUE number(bits_t bits, VALUE a, VALUE b) { return a + b * FRACTION(bits); }
+#endif
+
+kernel void random(place w, ulong seed, ulong first, ulong count, VALUE a, SPAN b, ulong to_begin, global TO *restrict to) {
+    const ulong block = first / COUNT + get_global_id(0);
+    const uint4 words = philox(block, seed);
+#ifdef WIDE
+    const ulong bits[COUNT] = {(ulong)words.y << 32 | words.x, (ulong)words.w << 32 | words.z};
+#else
+    const uint bits[COUNT] = {words.x, words.y, words.z, words.w};
+#endif
+    VALUE numbers[COUNT];
+    #pragma unroll
+    for (uint k = 0; k < COUNT; k++) {
+#ifdef NORMAL
+        // Box and Muller: two numbers of the standard normal distribution from two words.
+        const VALUE radius = sqrt(-2 * log(FRACTION(bits[k & ~1u]) + HALF_STEP));
+        const VALUE angle = TWO_PI * FRACTION(bits[k | 1]);
+        numbers[k] = a + b * (radius * (k & 1 ? sin(angle) : cos(angle)));
+#else
+        numbers[k] = number(bits[k], a, b);
+#endif
+    }
+    #pragma unroll
+    for (uint k = 0; k < COUNT; k++) {
+        ulong i = block * COUNT + k - first;
+        if (i >= count) continue; // also where it would be negative
+        long at = (long)to_begin;
+        #pragma unroll
+        for (uint d = 0; d < RANK; d++) {
+            const ulong outer = d + 1 < RANK ? i / w.sizes[d] : 0;
+            at += (long)(i - outer * w.sizes[d]) * w.to[d];
+            i = outer;
+        }
+        to[at] = TO_CONVERT(numbers[k]);
+    }
+}
