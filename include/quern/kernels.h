@@ -331,6 +331,35 @@ typedef struct qn_reduce_desc {
 } qn_reduce_desc;
 QN_API qn_status qn_reduce(qn_kernels *kernels, qn_stream *stream, const qn_reduce_desc *desc);
 
+/* ---- functions of rows ---- */
+
+/* to = softmax of `from` along its last dimension: exp(x - m) / sum of exp(x - m), m being the largest; or, if `log` is set, its
+   logarithm. Arrays are of the same shape and of float types; it is computed in f32 (f64 if one is f64). A row of 16384
+   elements or less is read once. */
+typedef struct qn_softmax_desc {
+    qn_array to, from;
+    bool log;
+} qn_softmax_desc;
+QN_API qn_status qn_softmax(qn_kernels *kernels, qn_stream *stream, const qn_softmax_desc *desc);
+
+/* The gradient by what qn_softmax got, from its `result` and the `gradient` by that. Defaults: `log` as there. */
+typedef struct qn_softmax_backward_desc {
+    qn_array to, result, gradient;
+    bool log;
+} qn_softmax_backward_desc;
+QN_API qn_status qn_softmax_backward(qn_kernels *kernels, qn_stream *stream,
+                                     const qn_softmax_backward_desc *desc);
+
+/* Layer norm: to = (x - mean) / sqrt(variance + epsilon) * weight + bias along the last dimension; RMS norm: to = x / sqrt(mean of x x + epsilon)
+   * weight + bias. Types as for qn_softmax. Defaults: epsilon 1e-5; `weight` and `bias`, which have one dimension, without a buffer:
+   1 and 0. */
+typedef struct qn_norm_desc {
+    qn_array to, from, weight, bias;
+    double epsilon;
+} qn_norm_desc;
+QN_API qn_status qn_layer_norm(qn_kernels *kernels, qn_stream *stream, const qn_norm_desc *desc);
+QN_API qn_status qn_rms_norm(qn_kernels *kernels, qn_stream *stream, const qn_norm_desc *desc);
+
 /* ---- random numbers ---- */
 
 /* Uniform: from a up to, not including, b; with both 0, floats from 0 to 1 and integers of all values of the type. Normal: of

@@ -1,0 +1,240 @@
+/* qn_softmax, qn_layer_norm and their kin: functions of rows, by kernels/rows.cl. A work-group has a row; what fits into its work-items'
+   registers is read once. */
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/op.h"
+
+enum {
+    MOST_LOCAL = 512, /* work-items of a group */
+    MOST_HELD = 32    /* elements that a work-item keeps of an array */
+};
+
+enum { TO, A, B, WEIGHT, BIAS, ARRAYS };
+
+/* A call. Arrays without a buffer are not there. */
+typedef struct request {
+    const char *function, *operation; /* "qn_softmax", "log_softmax" */
+    const char *names[ARRAYS];
+    qn_array arrays[ARRAYS];
+    double epsilon;
+} request;
+
+static bool has(const request *r, uint32_t i) { return r->arrays[i].buffer != NULL; }
+
+typedef struct plan {
+    qn_kernel *kernel;
+    uint64_t rows, length;
+    uint32_t local, walk_size;
+    bool wide;
+    uint64_t walk[(1 + 3) * QN_MAX_RANK + 3];
+} plan;
+
+static qn_element computed(const request *r) {
+    for (uint32_t i = 0; i < ARRAYS; i++)
+        if (has(r, i) && r->arrays[i].type == QN_F64) return QN_F64;
+    return QN_F32;
+}
+
+/* `array` without its last dimension. */
+static qn_array outer_of(const qn_array *array) {
+    qn_array outer = *array;
+    outer.rank--;
+    return outer;
+}
+
+static int64_t row_stride(const qn_array *a) { return a->strides[a->rank - 1]; }
+
+static uint32_t choose_width(const request *r, const qn__walk *walk, uint32_t count) {
+    uint32_t least = 8, most = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t size = qn__element(r->arrays[i].type)->size;
+        least = size < least ? size : least;
+        most = size > most ? size : most;
+    }
+    const uint32_t width = 16 / least < 32 / most ? 16 / least : 32 / most;
+    for (uint32_t i = 0; i < count; i++) {
+        if (row_stride(&r->arrays[i]) != 1 || r->arrays[i].offset % width) return 1;
+        for (uint32_t d = 0; d < walk->rank; d++)
+            if (walk->sizes[d] > 1 && walk->strides[i][d] % (int64_t)width) return 1;
+    }
+    return width;
+}
+
+static uint32_t power_from(uint64_t value, uint32_t least, uint32_t most) {
+    uint32_t p = least;
+    while (p < most && p < value) p *= 2;
+    return p;
+}
+
+static size_t add_array(char *at, size_t room, const char *word, const qn_array *a, qn_element value,
+                        uint32_t width) {
+    const qn__element_info *e = qn__element(a->type);
+    return (size_t)snprintf(at, room, " -D %s=%s -D %s_LOADED=%s -D %s_CONVERT=%s -D %s_WORD=%s", word,
+                            e->storage, word, e->value, word, qn__element_conversion(a->type, value).text,
+                            word, qn__element_word(e->size * width));
+}
+
+static qn_status get_kernel(qn_kernels *kernels, const request *r, const qn__walk *walk, uint32_t count,
+                            uint32_t width, plan *p) {
+    static const char *const words[ARRAYS] = {"TO", "A", "B", "WEIGHT", "BIAS"};
+    const qn_element value = computed(r);
+    const qn__element_info *to = qn__element(r->arrays[TO].type);
+    char options[1024];
+    size_t at = (size_t)snprintf(
+        options, sizeof options,
+        "-D OP_%s -D VALUE=%s -D TO=%s -D TO_WORD=%s -D TO_CONVERT=%s -D N=%u -D LOCAL=%u "
+        "-D RANK=%u -D ARRAYS=%u",
+        r->operation, qn__element(value)->value, to->storage, qn__element_word(to->size * width),
+        qn__element_conversion(value, r->arrays[TO].type).text, width, p->local, walk->rank, count);
+    const uint64_t step = (uint64_t)p->local * width, held = (p->length + step - 1) / step;
+    at += (size_t)snprintf(options + at, sizeof options - at, " -D EXACT=%d",
+                           width > 1 && p->length % step == 0);
+    if (held * width <= MOST_HELD)
+        at += (size_t)snprintf(options + at, sizeof options - at, " -D HELD=%u", (unsigned)held);
+    for (uint32_t i = A; i < ARRAYS; i++)
+        if (has(r, i))
+            at += add_array(options + at, sizeof options - at, words[i], &r->arrays[i], value, width);
+    return qn__variant_get(kernels, &(qn__variant){"rows.cl", "rows", options}, &p->kernel);
+}
+
+static qn_status make_rows(qn_kernels *kernels, const void *given, void *out) {
+    const request *r = given;
+    plan *p = out;
+    if (computed(r) == QN_F64 && !(kernels->info.capabilities & QN_CAN_F64))
+        return qn__op_fail(kernels, QN_ERROR_UNSUPPORTED, "%s: %s has no f64", r->function,
+                           kernels->info.name);
+    const uint32_t count = has(r, B) ? 3 : 2;
+    qn_array outer[3];
+    for (uint32_t i = 0; i < count; i++) outer[i] = outer_of(&r->arrays[i]);
+    qn__walk walk;
+    const qn_status status =
+        qn__walk_make(kernels, r->function, (const qn_array *const[]){&outer[0], &outer[1], &outer[2]},
+                      r->names, count, &walk);
+    if (status) return status;
+    qn__walk_give_dimension(&walk, count);
+    const uint32_t width = choose_width(r, &walk, count);
+    p->wide = computed(r) == QN_F64;
+    p->length = r->arrays[A].sizes[r->arrays[A].rank - 1];
+    p->rows = qn_array_count(&outer[0]);
+    const uint32_t most = kernels->info.max_group_size < MOST_LOCAL
+                              ? power_from(kernels->info.max_group_size / 2 + 1, 1, MOST_LOCAL)
+                              : MOST_LOCAL;
+    p->local = power_from((p->length + width * 4 - 1) / (width * 4), most < 32 ? most : 32, most);
+    const qn__walk_block block = qn__walk_block_of(&walk, count);
+    memcpy(p->walk, block.words, block.size);
+    int64_t strides[3] = {0};
+    for (uint32_t i = 0; i < count; i++) strides[i] = row_stride(&r->arrays[i]);
+    memcpy((char *)p->walk + block.size, strides, sizeof strides);
+    p->walk_size = block.size + (uint32_t)sizeof strides;
+    return get_kernel(kernels, r, &walk, count, width, p);
+}
+
+static const qn__op rows_op = {"rows", sizeof(plan), make_rows};
+
+static qn_status launch(qn_stream *stream, const plan *p, const request *r) {
+    const qn_range range = {.global = {p->rows * p->local}, .local = {p->local}};
+    const float single = (float)r->epsilon;
+    qn_arg args[3 + 2 * 3 + 3 * 2] = {qn_arg_bytes(p->walk, p->walk_size), qn_arg_unsigned(p->length),
+                                      p->wide ? qn_arg_bytes(&r->epsilon, sizeof r->epsilon)
+                                              : qn_arg_bytes(&single, sizeof single)};
+    uint32_t count = 3;
+    for (uint32_t i = 0; i < ARRAYS; i++) {
+        if (!has(r, i)) continue;
+        if (i >= WEIGHT) args[count++] = qn_arg_signed(row_stride(&r->arrays[i]));
+        args[count++] = qn_arg_unsigned(r->arrays[i].offset);
+        args[count++] = qn_arg_buffer(r->arrays[i].buffer);
+    }
+    return qn_launch(stream, p->kernel, &range, args, count);
+}
+
+/* A row's weights. */
+static qn_status check_weights(const qn_kernels *kernels, const request *r, uint32_t i) {
+    const uint64_t length = r->arrays[A].sizes[r->arrays[A].rank - 1];
+    if (r->arrays[i].rank == 1 && r->arrays[i].sizes[0] == length) return QN_OK;
+    return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
+                       "%s: %s (%s) is not one dimension of %llu, as the rows of %s (%s)", r->function,
+                       r->names[i], qn__shape(&r->arrays[i]).text, (unsigned long long)length, r->names[A],
+                       qn__shape(&r->arrays[A]).text);
+}
+
+static qn_status check_array(const qn_kernels *kernels, request *r, uint32_t i) {
+    qn_array *a = &r->arrays[i];
+    const qn_array given = *a;
+    qn_status status = i == TO ? qn__array_check_written(kernels, r->function, r->names[i], &given, a)
+                               : qn__array_check(kernels, r->function, r->names[i], &given, a);
+    if (status) return status;
+    if (!qn__element(a->type)->is_float)
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "%s: %s is of %s; it has to be of a float type",
+                           r->function, r->names[i], qn__element(a->type)->name);
+    if (i != TO) status = qn__array_apart(kernels, r->function, r->names[TO], &r->arrays[TO], r->names[i], a);
+    if (status || i == TO || i >= WEIGHT) return status;
+    if (a->rank == r->arrays[TO].rank && a->rank > 0 &&
+        memcmp(a->sizes, r->arrays[TO].sizes, sizeof a->sizes) == 0)
+        return QN_OK;
+    return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
+                       "%s: %s (%s) is not of the shape of %s (%s), with a dimension at least", r->function,
+                       r->names[i], qn__shape(a).text, r->names[TO], qn__shape(&r->arrays[TO]).text);
+}
+
+static qn_status run(qn_kernels *kernels, qn_stream *stream, request *r) {
+    qn_status status = QN_OK;
+    for (uint32_t i = 0; i < ARRAYS && !status; i++)
+        if (r->names[i] && (i < WEIGHT || has(r, i))) status = check_array(kernels, r, i);
+    for (uint32_t i = WEIGHT; i < ARRAYS && !status; i++)
+        if (has(r, i)) status = check_weights(kernels, r, i);
+    if (status || qn_array_count(&r->arrays[TO]) == 0) return status;
+    qn__key key = {0};
+    for (const char *c = r->operation; *c; c++) qn__key_add(&key, (unsigned char)*c);
+    for (uint32_t i = 0; i < ARRAYS; i++) {
+        qn__key_add(&key, has(r, i));
+        if (!has(r, i)) continue;
+        qn__key_add_array(&key, &r->arrays[i]);
+        qn__key_add(&key, r->arrays[i].offset % 16);
+    }
+    plan p;
+    status = qn__plan_get(kernels, &rows_op, &key, r, &p);
+    return status ? status : launch(stream, &p, r);
+}
+
+qn_status qn_softmax(qn_kernels *kernels, qn_stream *stream, const qn_softmax_desc *desc) {
+    const qn_status status = qn__op_check(kernels, desc, "qn_softmax");
+    if (status) return status;
+    request r = {.function = "qn_softmax",
+                 .operation = desc->log ? "log_softmax" : "softmax",
+                 .names = {"to", "from"},
+                 .arrays = {desc->to, desc->from}};
+    return run(kernels, stream, &r);
+}
+
+qn_status qn_softmax_backward(qn_kernels *kernels, qn_stream *stream, const qn_softmax_backward_desc *desc) {
+    const qn_status status = qn__op_check(kernels, desc, "qn_softmax_backward");
+    if (status) return status;
+    request r = {.function = "qn_softmax_backward",
+                 .operation = desc->log ? "log_softmax_backward" : "softmax_backward",
+                 .names = {"to", "result", "gradient"},
+                 .arrays = {desc->to, desc->result, desc->gradient}};
+    return run(kernels, stream, &r);
+}
+
+static qn_status norm(qn_kernels *kernels, qn_stream *stream, const qn_norm_desc *d, const char *function,
+                      const char *operation) {
+    const qn_status status = qn__op_check(kernels, d, function);
+    if (status) return status;
+    if (!(d->epsilon >= 0))
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "%s: epsilon is %g", function, d->epsilon);
+    request r = {.function = function,
+                 .operation = operation,
+                 .names = {"to", "from", NULL, "weight", "bias"},
+                 .arrays = {[TO] = d->to, [A] = d->from, [WEIGHT] = d->weight, [BIAS] = d->bias},
+                 .epsilon = d->epsilon > 0 ? d->epsilon : 1e-5};
+    return run(kernels, stream, &r);
+}
+
+qn_status qn_layer_norm(qn_kernels *kernels, qn_stream *stream, const qn_norm_desc *desc) {
+    return norm(kernels, stream, desc, "qn_layer_norm", "layer_norm");
+}
+
+qn_status qn_rms_norm(qn_kernels *kernels, qn_stream *stream, const qn_norm_desc *desc) {
+    return norm(kernels, stream, desc, "qn_rms_norm", "rms_norm");
+}
