@@ -1,4 +1,4 @@
-/* qn_convolve against plain loops in double precision: strides, padding, dilation, groups, bias, both orders of dimensions, tiles
+/* qn_convolve and qn_blur against plain loops in double precision: strides, padding, dilation, groups, bias, both orders of dimensions, tiles
    that end within and behind the array; what is refused. */
 #include "kernels_common.h"
 
@@ -147,11 +147,99 @@ static void wrong_convolutions_are_refused(void **state) {
     end_kernels(&f);
 }
 
+static uint64_t clamped(int64_t at, uint64_t size) {
+    return at < 0 ? 0 : at < (int64_t)size ? (uint64_t)at : size - 1;
+}
+
+static void check_blur(kernels_fixture *f, qn_element type, const uint64_t sizes[3], uint64_t taps,
+                       bool transposed, uint32_t seed) {
+    if (!has_type(f, type)) return;
+    qn_array from = QN_ARRAY(NULL, type, sizes[0], sizes[1], sizes[2]), to = from;
+    if (transposed) {
+        from = qn_array_transpose(QN_ARRAY(NULL, type, sizes[0], sizes[2], sizes[1]), 1, 2);
+        to = qn_array_transpose(QN_ARRAY(NULL, type, sizes[1], sizes[0], sizes[2]), 0, 1);
+    }
+    const uint64_t count = qn_array_count(&from);
+    void *x = random_elements(type, count, 0, 200, seed);
+    float *w = random_elements(QN_F32, taps, 0, 2 / (double)taps, seed + 1);
+    qn_buffer *weights = elements_buffer(f, QN_F32, taps, w);
+    from.buffer = elements_buffer(f, type, count, x);
+    to.buffer = elements_buffer(f, type, count, NULL);
+    assert_ok(f->context,
+              qn_blur(f->kernels, NULL,
+                      &(qn_blur_desc){.from = from, .weights = QN_ARRAY(weights, QN_F32, taps), .to = to}));
+    void *got = buffer_contents(f, to.buffer);
+    const int64_t radius = (int64_t)taps / 2;
+    uint64_t at[QN_MAX_RANK] = {0};
+    do {
+        double wanted = 0;
+        for (int64_t r = -radius; r <= radius; r++)
+            for (int64_t c = -radius; c <= radius; c++) {
+                const uint64_t in[QN_MAX_RANK] = {at[0], clamped((int64_t)at[1] + r, sizes[1]),
+                                                  clamped((int64_t)at[2] + c, sizes[2])};
+                wanted +=
+                    (double)w[r + radius] * w[c + radius] * element_get(type, x, element_place(&from, in));
+            }
+        const bool whole = element_epsilon(type) == 0;
+        if (type == QN_U8 && wanted > 255) wanted = 255;
+        const double bound =
+            fabs(wanted) * (2 * element_epsilon(type) + 4 * (double)taps * 0x1p-24) + (whole ? 0.501 : 0);
+        const double result = element_get(type, got, element_place(&to, at));
+        if (!(fabs(result - wanted) <= bound))
+            fail_msg("%s: (%llu, %llu, %llu) is %.9g, not %.9g", qn_element_name(type),
+                     (unsigned long long)at[0], (unsigned long long)at[1], (unsigned long long)at[2], result,
+                     wanted);
+    } while (next_index(&to, at));
+    free(x), free(w), free(got);
+    qn_buffer_destroy(from.buffer), qn_buffer_destroy(to.buffer), qn_buffer_destroy(weights);
+}
+
+static void images_are_blurred(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels();
+    check_blur(&f, QN_F32, (const uint64_t[]){1, 33, 47}, 5, false, 1);
+    check_blur(&f, QN_U8, (const uint64_t[]){3, 20, 31}, 7, false, 2);
+    check_blur(&f, QN_F16, (const uint64_t[]){2, 9, 8}, 3, true, 3);
+    check_blur(&f, QN_F32, (const uint64_t[]){2, 2, 3}, 9, true, 4); /* wider than the image */
+    check_blur(&f, QN_F64, (const uint64_t[]){1, 1, 5}, 1, false, 5);
+    end_kernels(&f);
+}
+
+static void wrong_blurs_are_refused(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels();
+    qn_buffer *a = elements_buffer(&f, QN_F32, 100, NULL), *b = elements_buffer(&f, QN_F32, 100, NULL),
+              *c = elements_buffer(&f, QN_F32, 100, NULL);
+    const qn_array x = QN_ARRAY(a, QN_F32, 5, 5), w = QN_ARRAY(b, QN_F32, 3), y = QN_ARRAY(c, QN_F32, 5, 5);
+    const struct {
+        qn_blur_desc desc;
+        const char *message;
+    } cases[] = {
+        {{.from = x, .weights = QN_ARRAY(b, QN_F32, 4), .to = y},
+         "qn_blur: weights is 4 of f32; it must be an odd number of f32"},
+        {{.from = x, .weights = QN_ARRAY(b, QN_F16, 3), .to = y}, "weights is 3 of f16"},
+        {{.from = x, .weights = w, .to = QN_ARRAY(c, QN_F32, 5, 4)}, "to is 5x4 and from is 5x5"},
+        {{.from = QN_ARRAY(a, QN_F32, 25), .weights = w, .to = QN_ARRAY(c, QN_F32, 25)},
+         "of at least two dimensions"},
+        {{.from = x, .weights = w, .to = QN_ARRAY(c, QN_I32, 5, 5)}, "from.type and to.type are f32 and i32"},
+        {{.from = x, .weights = w, .to = x}, "to and from share memory"},
+        {{.from = x, .weights = QN_ARRAY(c, QN_F32, 3), .to = y}, "to and weights share memory"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_fails(f.context, qn_blur(f.kernels, NULL, &cases[i].desc), QN_ERROR_ARGUMENT,
+                     cases[i].message);
+    assert_fails(f.context, qn_blur(f.kernels, NULL, NULL), QN_ERROR_NULL, "qn_blur: desc is NULL");
+    qn_buffer_destroy(a), qn_buffer_destroy(b), qn_buffer_destroy(c);
+    end_kernels(&f);
+}
+
 int main(void) {
     if (device_is_missing()) return TEST_SKIPPED;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(images_are_convolved),
         cmocka_unit_test(wrong_convolutions_are_refused),
+        cmocka_unit_test(images_are_blurred),
+        cmocka_unit_test(wrong_blurs_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,135 @@
+/* qn_blur, with kernels/separable.cl: along the rows into memory of its own, then along the columns. */
+#include <stdio.h>
+
+#include "kernels/op.h"
+
+typedef struct plan {
+    qn_kernel *rows, *columns;
+    qn_range over_rows, over_columns;
+    uint64_t outer;
+} plan;
+
+static qn_status get_pass(qn_kernels *kernels, qn_element from, qn_element to, const char *convert, bool flat,
+                          qn_kernel **kernel) {
+    const qn__element_info *f = qn__element(from), *t = qn__element(to);
+    char options[320];
+    snprintf(options, sizeof options,
+             "-D FROM=%s -D FROM_LOAD=%s -D TO=%s -D TO_STORE=%s -D VALUE=%s -D CONVERT=%s%s", f->storage,
+             f->load, t->storage, t->store, from == QN_F64 ? "double" : "float", convert,
+             flat ? " -D FLAT" : "");
+    return qn__variant_get(kernels, &(qn__variant){"separable.cl", "along", options}, kernel);
+}
+
+/* The type between the passes. */
+static qn_element middle_of(qn_element type) { return type == QN_F64 ? QN_F64 : QN_F32; }
+
+static qn_status make(qn_kernels *kernels, const void *request, void *out) {
+    const qn_blur_desc *d = request;
+    const uint32_t rank = d->from.rank;
+    const qn_element type = d->from.type;
+    const uint64_t rows = d->from.sizes[rank - 2], columns = d->from.sizes[rank - 1];
+    plan *p = out;
+    p->outer = qn_array_count(&d->from) / rows / columns;
+    p->over_rows = (qn_range){.global = {columns, p->outer * rows, 1}};
+    p->over_columns = (qn_range){.global = {columns, rows, p->outer}};
+    const qn_status status = get_pass(kernels, type, middle_of(type), "SAME", true, &p->rows);
+    if (status) return status;
+    return get_pass(kernels, middle_of(type), type,
+                    type == QN_U8    ? "TO_U8"
+                    : type == QN_U16 ? "TO_U16"
+                                     : "SAME",
+                    false, &p->columns);
+}
+
+static const qn__op blur_op = {"qn_blur", sizeof(plan), make};
+
+static qn_status check(const qn_kernels *kernels, const qn_blur_desc *desc, qn_blur_desc *d) {
+    qn_status status = qn__op_check(kernels, desc, "qn_blur");
+    if (status) return status;
+    *d = *desc;
+    status = qn__array_check(kernels, "qn_blur", "from", &desc->from, &d->from);
+    if (!status) status = qn__array_check(kernels, "qn_blur", "weights", &desc->weights, &d->weights);
+    if (!status) status = qn__array_check_written(kernels, "qn_blur", "to", &desc->to, &d->to);
+    if (status) return status;
+    const qn__element_info *e = qn__element(d->from.type);
+    if (d->from.type != d->to.type || !(e->is_float || d->from.type == QN_U8 || d->from.type == QN_U16))
+        return qn__op_fail(
+            kernels, QN_ERROR_ARGUMENT,
+            "qn_blur: from.type and to.type are %s and %s; they must be the same, of floats, u8 or u16",
+            e->name, qn__element(d->to.type)->name);
+    bool same = d->from.rank >= 2 && d->from.rank == d->to.rank;
+    for (uint32_t i = 0; same && i < d->from.rank; i++) same = d->from.sizes[i] == d->to.sizes[i];
+    if (!same)
+        return qn__op_fail(
+            kernels, QN_ERROR_ARGUMENT,
+            "qn_blur: to is %s and from is %s; they must be the same, of at least two dimensions",
+            qn__shape(&d->to).text, qn__shape(&d->from).text);
+    if (d->weights.type != QN_F32 || d->weights.rank != 1 || d->weights.sizes[0] % 2 == 0 ||
+        d->weights.sizes[0] > INT32_MAX)
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
+                           "qn_blur: weights is %s of %s; it must be an odd number of f32",
+                           qn__shape(&d->weights).text, qn__element(d->weights.type)->name);
+    if (d->from.type == QN_F64 && !(kernels->info.capabilities & QN_CAN_F64))
+        return qn__op_fail(kernels, QN_ERROR_UNSUPPORTED, "qn_blur: %s has no f64", kernels->info.name);
+    status = qn__array_apart(kernels, "qn_blur", "to", &d->to, "from", &d->from);
+    return status ? status : qn__array_apart(kernels, "qn_blur", "to", &d->to, "weights", &d->weights);
+}
+
+static qn_status launch(qn_stream *stream, const plan *p, const qn_blur_desc *d, qn_buffer *middle) {
+    const uint32_t rank = d->from.rank;
+    const uint64_t rows = d->from.sizes[rank - 2], columns = d->from.sizes[rank - 1];
+    const qn_arg taps = qn_arg_unsigned(d->weights.sizes[0]), begin = qn_arg_unsigned(d->weights.offset),
+                 weights = qn_arg_buffer(d->weights.buffer);
+    const qn_arg first[] = {qn_arg_unsigned(columns),
+                            qn_arg_unsigned(1),
+                            taps,
+                            begin,
+                            weights,
+                            qn_arg_unsigned(d->from.offset),
+                            qn_arg_buffer(d->from.buffer),
+                            qn_arg_unsigned(0),
+                            qn_arg_buffer(middle)};
+    const qn_arg second[] = {qn_arg_unsigned(rows),
+                             qn_arg_unsigned(columns),
+                             taps,
+                             begin,
+                             weights,
+                             qn_arg_unsigned(0),
+                             qn_arg_buffer(middle),
+                             qn_arg_unsigned(d->to.offset),
+                             qn_arg_buffer(d->to.buffer)};
+    const qn_status status = qn_launch(stream, p->rows, &p->over_rows, first, sizeof first / sizeof *first);
+    return status ? status
+                  : qn_launch(stream, p->columns, &p->over_columns, second, sizeof second / sizeof *second);
+}
+
+static qn_status run_packed(qn_kernels *kernels, qn_stream *stream, const qn_blur_desc *d) {
+    qn__key key = {0};
+    qn__key_add_array(&key, &d->from);
+    plan p;
+    qn_buffer *middle = NULL;
+    qn_status status = qn__plan_get(kernels, &blur_op, &key, d, &p);
+    if (!status)
+        status = qn__scratch(kernels, qn_array_count(&d->from) * qn__element(middle_of(d->from.type))->size,
+                             &middle);
+    if (!status) status = launch(stream, &p, d, middle);
+    qn_buffer_destroy(middle);
+    return status;
+}
+
+qn_status qn_blur(qn_kernels *kernels, qn_stream *stream, const qn_blur_desc *desc) {
+    qn_blur_desc d;
+    qn_status status = check(kernels, desc, &d);
+    if (status || qn_array_count(&d.to) == 0) return status;
+    qn__packed from = {0}, weights = {0}, to = {0};
+    status = qn__packed_open(kernels, stream, &d.from, &from);
+    if (!status) status = qn__packed_open(kernels, stream, &d.weights, &weights);
+    if (!status) status = qn__packed_blank(kernels, &d.to, &to);
+    if (!status)
+        status = run_packed(kernels, stream,
+                            &(qn_blur_desc){.from = from.array, .weights = weights.array, .to = to.array});
+    status = qn__packed_close(kernels, stream, &d.to, &to, status);
+    qn__packed_close(kernels, stream, NULL, &from, status);
+    qn__packed_close(kernels, stream, NULL, &weights, status);
+    return status;
+}
