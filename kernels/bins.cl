@@ -15,7 +15,7 @@ static uint bin_of(global const STORAGE *restrict from, ulong i, uint bins, floa
 #endif
 }
 
-kernel void count(ulong length, uint bins, float low, float high, float scale, ulong from_begin,
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void count(ulong length, uint bins, float low, float high, float scale, ulong from_begin,
                   global const STORAGE *restrict from, ulong to_begin, global uint *to) {
 #ifdef BINS
     local uint mine[BINS];

@@ -20,7 +20,7 @@ static uint keeps(global const VALUE *p, ulong i) { return i == 0 || p[i] != p[i
 #define KEEPS(i) keeps(from + from_begin, i)
 #endif
 
-kernel void count(ulong length, ulong chunk_size, global ulong *restrict counts, KEEPS_PARAMS) {
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void count(ulong length, ulong chunk_size, global ulong *restrict counts, KEEPS_PARAMS) {
     const ulong first = get_group_id(0) * chunk_size, end = min(first + chunk_size, length);
     uint kept = 0;
     for (ulong i = first + get_local_id(0); i < end; i += GROUP) kept += KEEPS(i);
@@ -29,7 +29,7 @@ kernel void count(ulong length, ulong chunk_size, global ulong *restrict counts,
 }
 
 // One work-group. Counts become the sums of those before, and total[0] the sum of all.
-kernel void begin(uint chunks, global ulong *restrict counts, ulong total_begin, global TOTAL *restrict total) {
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void begin(uint chunks, global ulong *restrict counts, ulong total_begin, global TOTAL *restrict total) {
     ulong sum = 0;
     for (uint first = 0; first < chunks; first += GROUP) {
         const uint i = first + get_local_id(0);
@@ -42,10 +42,10 @@ kernel void begin(uint chunks, global ulong *restrict counts, ulong total_begin,
 }
 
 #ifdef MASK
-kernel void move(ulong length, ulong chunk_size, ulong room, global const ulong *restrict counts, ulong from_begin,
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void move(ulong length, ulong chunk_size, ulong room, global const ulong *restrict counts, ulong from_begin,
                  global const VALUE *restrict from, ulong to_begin, global VALUE *restrict to, KEEPS_PARAMS) {
 #else
-kernel void move(ulong length, ulong chunk_size, ulong room, global const ulong *restrict counts, KEEPS_PARAMS,
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void move(ulong length, ulong chunk_size, ulong room, global const ulong *restrict counts, KEEPS_PARAMS,
                  ulong to_begin, global VALUE *restrict to) {
 #endif
     const ulong begin = get_group_id(0) * chunk_size, end = min(begin + chunk_size, length);

@@ -37,7 +37,7 @@ static VALUE result(const matrix *m, VALUE sum, VALUE alpha, VALUE beta, global 
 // leads[g]: what chunk g has of the row that is under way where it begins. open[g] and tails[g]: the row that begins in chunk g and
 // goes on behind it, or ~0, and what the chunk has of it.
 #if GROUP == 1
-kernel void multiply(matrix m, VALUE alpha, VALUE beta, global const START *restrict starts,
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void multiply(matrix m, VALUE alpha, VALUE beta, global const START *restrict starts,
                      global const COLUMN *restrict columns, global const STORAGE *restrict values,
                      global const STORAGE *restrict x, global STORAGE *y, global VALUE *restrict leads,
                      global VALUE *restrict tails, global ulong *restrict open) {
@@ -76,7 +76,7 @@ static VALUE sum_of(local const VALUE *products, local VALUE *parts, uint begin,
     return sum;
 }
 
-kernel void multiply(matrix m, VALUE alpha, VALUE beta, global const START *restrict starts,
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void multiply(matrix m, VALUE alpha, VALUE beta, global const START *restrict starts,
                      global const COLUMN *restrict columns, global const STORAGE *restrict values,
                      global const STORAGE *restrict x, global STORAGE *y, global VALUE *restrict leads,
                      global VALUE *restrict tails, global ulong *restrict open) {

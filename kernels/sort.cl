@@ -27,7 +27,7 @@ static KEY ordered(KEY key) {
 static uint digit_of(KEY key, uint shift) { return (uint)(ordered(key) >> shift) & 255; }
 
 // counts[(row * 256 + digit) * chunks + chunk]. Work-group: one chunk of a row.
-kernel void count(ulong length, ulong chunk_size, uint chunks, uint shift, ulong keys_begin,
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void count(ulong length, ulong chunk_size, uint chunks, uint shift, ulong keys_begin,
                   global const KEY *restrict keys, global PLACE *restrict counts) {
     const ulong row = get_group_id(0) / chunks, chunk = get_group_id(0) % chunks;
     const ulong first = chunk * chunk_size, end = min(first + chunk_size, length);
@@ -47,7 +47,7 @@ kernel void count(ulong length, ulong chunk_size, uint chunks, uint shift, ulong
 }
 
 // Counts become the sums of those of the chunks before; totals[row * 256 + digit] their sum. Work-group: a digit of a row.
-kernel void begin(uint chunks, global PLACE *restrict counts, global PLACE *restrict totals) {
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void begin(uint chunks, global PLACE *restrict counts, global PLACE *restrict totals) {
     global PLACE *mine = counts + (ulong)get_group_id(0) * chunks;
     PLACE sum = 0;
     for (uint first = 0; first < chunks; first += GROUP) {
@@ -216,7 +216,7 @@ static void load_keys(KEY *key, global const KEY *restrict keys, uint valid) {
 #endif
 
 // Work-group: one chunk of a row.
-kernel void scatter(ulong length, ulong chunk_size, uint chunks, uint shift, ulong keys_begin,
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scatter(ulong length, ulong chunk_size, uint chunks, uint shift, ulong keys_begin,
                     global const KEY *restrict keys, ulong to_begin, global KEY *restrict to,
                     global const PLACE *restrict counts, global const PLACE *restrict totals VALUES) {
     const ulong row = get_group_id(0) / chunks, chunk = get_group_id(0) % chunks;
@@ -286,7 +286,7 @@ kernel void scatter(ulong length, ulong chunk_size, uint chunks, uint shift, ulo
 #define PASSES (BITS / 8)
 
 // found[pass * 256 + digit] += how often the keys have it. They are zeros before.
-kernel void count_all(ulong length, ulong keys_begin, global const KEY *restrict keys, global uint *restrict found) {
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void count_all(ulong length, ulong keys_begin, global const KEY *restrict keys, global uint *restrict found) {
     local uint mine[PASSES * 256];
     for (uint i = get_local_id(0); i < PASSES * 256; i += GROUP) mine[i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -301,7 +301,7 @@ kernel void count_all(ulong length, ulong keys_begin, global const KEY *restrict
 }
 
 // found[pass * 256 + digit] becomes where the digit begins. Work-group: a pass.
-kernel void begin_all(global uint *restrict found) {
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void begin_all(global uint *restrict found) {
     local uint mine[256];
     for (uint d = get_local_id(0); d < 256; d += GROUP) mine[d] = found[get_group_id(0) * 256 + d];
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -329,7 +329,7 @@ static uint look_back(global atomic_uint *states, uint tile, uint d) {
 
 // One pass. counts[ticket] and states are zeros; counts begins with what begin_all has left. Tiles are taken in the order in which work-groups begin, so that those before
 // a tile have all begun.
-kernel void sweep(ulong length, uint shift, ulong keys_begin, global const KEY *restrict keys, ulong to_begin,
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sweep(ulong length, uint shift, ulong keys_begin, global const KEY *restrict keys, ulong to_begin,
                   global KEY *restrict to, global uint *counts, uint ticket, global atomic_uint *states VALUES) {
     local tile t;
     local staged s;

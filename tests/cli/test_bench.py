@@ -76,7 +76,8 @@ class Bench(ToolTest):
     def test_kernels(self):
         self.quern("bench", "kernels", "--device", "cpu", "--elements", "3001", "--seconds", "0.001", "--json", "k.json")
         units = {row["what"]: row["unit"] for row in json.loads(self.read("k.json"))["results"]}
-        for name in ("copy f32", "copy f32 to bf16", "transpose f32", "fill f32", "square f32", "add f32"):
+        for name in ("copy f32", "copy f32 to bf16", "transpose f32", "fill f32", "square f32", "add f32", "histogram f32, 256 bins",
+                     "compact f32 by a mask", "blur f32, 5 taps"):
             self.assertEqual(units.pop(name + ", 3001 elements"), "B/s")
         self.assertEqual(units, {"sort f32, 3001 elements": "keys/s"})
         self.quern("bench", "kernels", "--elements", "0", status=USAGE, error="--elements is a number above 0, not '0'")

@@ -59,6 +59,32 @@ static qn_status run_sort(const kernels_task *t) {
                    &(qn_sort_desc){.keys = floats(t, t->from), .to_keys = floats(t, t->to)});
 }
 
+enum { BINS = 256, TAPS = 5 };
+
+static qn_status run_histogram(const kernels_task *t) {
+    return qn_histogram(
+        t->d->kernels, t->d->stream,
+        &(qn_histogram_desc){
+            .from = floats(t, t->from), .to = QN_ARRAY(t->to, QN_U32, BINS), .low = -1, .high = 1});
+}
+
+/* By the bytes of y; how many there are is the last element of the result. */
+static qn_status run_compact(const kernels_task *t) {
+    const uint64_t count = t->count - 1;
+    return qn_compact(t->d->kernels, t->d->stream,
+                      &(qn_compact_desc){.from = QN_ARRAY(t->from, QN_F32, count),
+                                         .mask = QN_ARRAY(t->other, QN_U8, count),
+                                         .to = QN_ARRAY(t->to, QN_F32, count),
+                                         .count = {.buffer = t->to, .offset = count, .type = QN_U32}});
+}
+
+static qn_status run_blur(const kernels_task *t) {
+    return qn_blur(t->d->kernels, t->d->stream,
+                   &(qn_blur_desc){.from = QN_ARRAY(t->from, QN_F32, t->side, t->side),
+                                   .weights = QN_ARRAY(t->other, QN_F32, TAPS),
+                                   .to = QN_ARRAY(t->to, QN_F32, t->side, t->side)});
+}
+
 /* ---- what the results are ---- */
 
 static float number_at(const void *result, uint64_t i) { return ((const float *)result)[i]; }
@@ -121,6 +147,43 @@ static bool is_sorted(const kernels_task *t, const void *result) {
     return sum_of_hashes(result, t->count) == sum_of_hashes(t->x, t->count);
 }
 
+static bool is_counted(const kernels_task *t, const void *result) {
+    uint32_t bins[BINS] = {0};
+    for (uint64_t i = 0; i < t->count; i++) {
+        const float from_low = t->x[i] + 1, place = from_low * (BINS / 2);
+        if (place >= 0 && t->x[i] <= 1) bins[place < BINS ? (int)place : BINS - 1]++;
+    }
+    return memcmp(result, bins, sizeof bins) == 0;
+}
+
+static bool is_compacted(const kernels_task *t, const void *result) {
+    const uint8_t *mask = (const uint8_t *)t->y;
+    uint32_t kept = 0;
+    for (uint64_t i = 0; i + 1 < t->count; i++)
+        if (mask[i] && number_at(result, kept++) != t->x[i]) return false;
+    return ((const uint32_t *)result)[t->count - 1] == kept;
+}
+
+/* Some thousand elements of it, the first and the last among them. */
+static bool is_blurred(const kernels_task *t, const void *result) {
+    enum { LOOKED_AT = 4096 };
+    const int64_t side = (int64_t)t->side;
+    for (int64_t i = 0; i <= LOOKED_AT; i++) {
+        const int64_t at = (side * side - 1) * i / LOOKED_AT;
+        double sum = 0, size = 0;
+        for (int64_t tap = 0; tap < TAPS * TAPS; tap++) {
+            int64_t row = at / side + tap / TAPS - TAPS / 2, column = at % side + tap % TAPS - TAPS / 2;
+            row = row < 0 ? 0 : row < side ? row : side - 1;
+            column = column < 0 ? 0 : column < side ? column : side - 1;
+            const double term = (double)t->y[tap / TAPS] * t->y[tap % TAPS] * t->x[row * side + column];
+            sum += term;
+            size += fabs(term);
+        }
+        if (!(fabs(number_at(result, (uint64_t)at) - sum) <= size * 0x1p-20)) return false;
+    }
+    return true;
+}
+
 /* ---- the table ---- */
 
 static const struct {
@@ -135,6 +198,9 @@ static const struct {
             {"fill f32", run_fill, is_filled, 4, false},
             {"square f32", run_square, is_square, 8, false},
             {"add f32", run_add, is_sum, 12, false},
+            {"histogram f32, 256 bins", run_histogram, is_counted, 4, false},
+            {"compact f32 by a mask", run_compact, is_compacted, 9, false},
+            {"blur f32, 5 taps", run_blur, is_blurred, 8, true},
             {"sort f32", run_sort, is_sorted, 0, false}};
 enum { NUM_ROWS = sizeof rows / sizeof *rows };
 
