@@ -50,6 +50,10 @@ class Bench(ToolTest):
         width, height = (float(root.get(side)) for side in ("width", "height"))
         for circle in root.iter(space + "circle"):
             self.assertTrue(0 < float(circle.get("cx")) < width and 0 < float(circle.get("cy")) < height)
+        numbers = [(float(t.get("x")), float(t.get("y"))) for t in root.iter(space + "text") if t.get("class") == "number"]
+        self.assertEqual(len(numbers), rungs)
+        for i, (x, y) in enumerate(numbers):  # none covers another
+            self.assertEqual([at for at in numbers[:i] if at[0] == x and abs(at[1] - y) < 10], [])
 
     def test_a_wrong_result_is_no_figure(self):
         """The null device computes nothing."""

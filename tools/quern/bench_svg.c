@@ -8,13 +8,13 @@
 #include "bench.h"
 
 enum {
-    WIDTH = 1000,
+    WIDTH = 1040,
     ROW = 28,
     HEAD = 64,
     FOOT = 56,
     LABELS = 250,
     BARS = 190,
-    PLOT_LEFT = 610,
+    PLOT_LEFT = 660,
     PLOT_WIDTH = 340
 };
 
@@ -149,20 +149,30 @@ static void draw_roof(FILE *file, const axes *a, const bench_ladder *l) {
     if (turn < last) line(file, "roof", x_at(a, turn), y_at(a, l->peak), x_at(a, last), y_at(a, l->peak));
     snprintf(label, sizeof label, "memory %s", with_unit(rate, l->bandwidth, "B/s"));
     const double middle = sqrt(first * turn);
-    text(file, x_at(a, middle) + 10, y_at(a, fmin(l->bandwidth * middle, l->peak)) + 14, "roof-text", label);
+    text(file, x_at(a, middle) - 10, y_at(a, fmin(l->bandwidth * middle, l->peak)) - 6, "roof-text end",
+         label);
 }
 
-/* Rungs that lie together are numbered one above the other. */
+/* Where the number of rung `at` goes: above those of earlier rungs that it would cover. */
+static double label_at(const bench_ladder *l, const double *labels, uint32_t at, double y) {
+    const double least = 11;
+    for (uint32_t i = 0; i < at; i++) {
+        if (l->rungs[i].intensity != l->rungs[at].intensity || fabs(labels[i] - y) >= least) continue;
+        y = labels[i] - least;
+        i = UINT32_MAX; /* it may cover another one now */
+    }
+    return y;
+}
+
 static void draw_dots(FILE *file, const axes *a, const bench_ladder *l) {
-    double above = 0;
+    double labels[BENCH_MAX_RUNGS];
     for (uint32_t i = 0; i < l->count; i++) {
         const double x = x_at(a, l->rungs[i].intensity), y = y_at(a, l->rungs[i].rate);
-        const bool crowded = i && l->rungs[i].intensity == l->rungs[i - 1].intensity && fabs(y - above) < 11;
         char label[16];
         snprintf(label, sizeof label, "%u", i + 1);
-        above = crowded ? above - 11 : y;
+        labels[i] = label_at(l, labels, i, y);
         fprintf(file, "<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>\n", x, y);
-        text(file, x + 8, above + 4, "name", label);
+        text(file, x + 8, labels[i] + 4, "number", label);
     }
 }
 
