@@ -7,7 +7,8 @@ set -eu
 library=$1 source=$2 cc=$3 limit=$4 core=${5:-}
 name=quern
 [ -z "$core" ] || name=$(basename "$library" | sed 's/^libquern_//; s/\.so.*//')
-header=$source/include/quern/$name.h
+headers=$source/include/quern/$name.h
+[ -n "$core" ] || headers="$headers $source/include/quern/interop.h"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 status=0
@@ -20,7 +21,8 @@ nm -D --defined-only "$library" | awk '{print $NF}' | sed 's/@.*//' | sort -u > 
 foreign=$(grep -vE '^qn_[a-z]' "$work/exported" | grep -vE '^(_init|_fini)$' || true)
 [ -z "$foreign" ] || fail "exports names that are not the API's: $foreign"
 # Functions of the header: QN_API type name(
-tr '\n' ' ' < "$header" | grep -oE 'QN_API [a-z0-9_ *]*qn_[a-z0-9_]*\(' |
+# shellcheck disable=SC2086
+cat $headers | tr '\n' ' ' | grep -oE 'QN_API [a-z0-9_ *]*qn_[a-z0-9_]*\(' |
     sed -E 's/.*[ *](qn_[a-z0-9_]+)\($/\1/' > "$work/functions"
 [ -n "$core" ] || echo qn_context_create >> "$work/functions" # src/runtime/before.c: for programs of header 1
 sort -u "$work/functions" > "$work/declared"
@@ -73,7 +75,8 @@ if [ -n "$core" ]; then
 fi
 
 # Each struct of the header that has fields has a row in the table of sizes, or is none that a program hands over.
-sed -nE 's/^typedef struct (qn_[a-z_]+) \{.*/\1/p' "$source/include/quern/quern.h" | sort > "$work/structs"
+sed -nE 's/^typedef struct (qn_[a-z_]+) \{.*/\1/p' "$source"/include/quern/quern.h "$source"/include/quern/interop.h |
+    sort > "$work/structs"
 [ "$(wc -l < "$work/structs")" -gt 10 ] || fail "the header's structs were not found"
 sed -nE 's/^(STRUCT|STRUCT_SINCE_[0-9]+|FROZEN)\((qn_[a-z_]+)[,)].*/\2/p' "$source/src/runtime/structs.def" |
     sort > "$work/rows"
