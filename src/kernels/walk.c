@@ -19,7 +19,9 @@ static uint64_t size_of_step(int64_t stride) { return stride < 0 ? 0 - (uint64_t
 
 /* Puts dimension `d` of the walk where the first array's strides want it: the smallest first. */
 static void sort_in(qn__walk *walk, uint32_t d, uint32_t count) {
-    for (; d > 0 && size_of_step(walk->strides[0][d]) < size_of_step(walk->strides[0][d - 1]); d--) {
+    for (; d > 0 && d < QN_MAX_RANK &&
+           size_of_step(walk->strides[0][d]) < size_of_step(walk->strides[0][d - 1]);
+         d--) {
         const uint64_t size = walk->sizes[d];
         walk->sizes[d] = walk->sizes[d - 1];
         walk->sizes[d - 1] = size;

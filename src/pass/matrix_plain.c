@@ -188,18 +188,19 @@ static ir_value *element_of_b(product *p, ir_value *k, ir_value *j) {
     qn__matrix_lowering *l = p->l;
     const deal *b = &p->b_deal;
     const uint32_t width = p->acc_deal.width;
-    ir_value *fragment = p->instr->operands[2], *line = qn__matrix_over(l, k, b->row_step), *value = NULL;
+    ir_value *fragment = p->instr->operands[2], *line = qn__matrix_over(l, k, b->row_step);
     ir_value *column = qn__matrix_add(l, qn__matrix_times(l, p->in_row, width), j);
     ir_value *from = qn__matrix_times(l, qn__matrix_modulo(l, k, b->row_step), b->per_row);
     from = qn__matrix_add(l, from, qn__matrix_over(l, column, b->width));
     /* Where one holds more than this one is above, each part goes to those that want it. */
     const uint32_t parts = width < b->width ? b->width / width : 1;
     ir_value *mine = qn__matrix_modulo(l, p->in_row, parts), *place = qn__matrix_modulo(l, j, b->width);
-    for (uint32_t n = 0; n < parts; n++) {
+    ir_value *value = shuffled(l, own(p, b, fragment, line, place), from);
+    for (uint32_t n = 1; n < parts; n++) {
         ir_value *in_part = qn__matrix_add(l, place, qn__matrix_word(l, n * width));
         ir_value *other = shuffled(l, own(p, b, fragment, line, in_part), from);
-        ir_value *is_mine = value ? qn__ir_op2(&l->b, IR_EQ, mine, qn__matrix_word(l, n)) : NULL;
-        value = value ? qn__ir_select(&l->b, is_mine, other, value) : other;
+        ir_value *is_mine = qn__ir_op2(&l->b, IR_EQ, mine, qn__matrix_word(l, n));
+        value = qn__ir_select(&l->b, is_mine, other, value);
     }
     return qn__matrix_convert_value(l, value, p->b, p->sum);
 }

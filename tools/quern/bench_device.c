@@ -180,7 +180,7 @@ static int peak_of(const bench_device *d, uint32_t shape, double *flops) {
     const uint64_t items = (uint64_t)units * (bench_is_gpu(d) ? 128 : 4) * GROUP;
     rate_task t = {.d = d, .range = {.global = {items}, .local = {GROUP}}};
     const bench_task task = {.run = run_peak, .user = &t};
-    bench_time time;
+    bench_time time = {.median = 0};
     int result = rate_kernel(&t, shapes[shape].options, "peak");
     if (!result) result = bench_copies_create(d, items * lanes * sizeof(float), NULL, 1, &t.to);
     if (!result) result = choose_steps(&t);
@@ -239,7 +239,7 @@ int bench_bandwidth(const bench_device *d, double *rate) {
     float *data = bench_random(bytes / sizeof(float), 1);
     rate_task t = {.d = d};
     const bench_task task = {.run = run_copy, .user = &t};
-    bench_time time;
+    bench_time time = {.median = 0};
     bench_progress(d, "bandwidth of copies");
     int result = rate_kernel(&t, shapes[0].options, "copy");
     if (!result) result = bench_copies_create(d, bytes, data, 1, &t.from);

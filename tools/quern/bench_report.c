@@ -99,7 +99,7 @@ static void write_field(FILE *file, const field *f, const bench_result *result) 
     fprintf(file, "\"%s\": ", f->name);
     switch (f->kind) {
     case FIELD_TEXT: write_text(file, at); break;
-    case FIELD_NUMBER: fprintf(file, "%.9g", *(const double *)at); break;
+    case FIELD_NUMBER: fprintf(file, "%.9g", *(const double *)(const void *)at); break;
     case FIELD_COUNT: fprintf(file, "%" PRIu32, *(const uint32_t *)at); break;
     case FIELD_BOOL: fputs(*(const bool *)at ? "true" : "false", file); break;
     }
@@ -183,7 +183,7 @@ static bool read_value(reader *r, const char *name, bench_result *result) {
     if (f->kind == FIELD_TEXT) return read_text(r, at, f->size);
     if (f->kind == FIELD_BOOL) return read_bool(r, (bool *)at);
     if (!read_number(r, &number)) return false;
-    if (f->kind == FIELD_NUMBER) *(double *)at = number;
+    if (f->kind == FIELD_NUMBER) *(double *)(void *)at = number;
     if (f->kind == FIELD_COUNT) *(uint32_t *)at = number >= 0 && number < 1e9 ? (uint32_t)number : 0;
     return true;
 }
