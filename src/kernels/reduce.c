@@ -285,7 +285,7 @@ qn_status qn_reduce(qn_kernels *kernels, qn_stream *stream, const qn_reduce_desc
                            "qn_reduce: operation is %u, which is no qn_reduce_operation",
                            (unsigned)desc->operation);
     qn_reduce_desc d = *desc;
-    request r;
+    request r = {.outputs = 0};
     status = qn__array_check_written(kernels, "qn_reduce", "to", &desc->to, &d.to);
     if (!status) status = qn__array_check(kernels, "qn_reduce", "from", &desc->from, &d.from);
     if (!status) status = qn__array_apart(kernels, "qn_reduce", "to", &d.to, "from", &d.from);

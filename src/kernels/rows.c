@@ -179,8 +179,10 @@ static qn_status check_array(const qn_kernels *kernels, request *r, uint32_t i) 
 
 static qn_status run(qn_kernels *kernels, qn_stream *stream, request *r) {
     qn_status status = QN_OK;
-    for (uint32_t i = 0; i < ARRAYS && !status; i++)
-        if (r->names[i] && (i < WEIGHT || has(r, i))) status = check_array(kernels, r, i);
+    for (uint32_t i = 0; i < ARRAYS && !status; i++) {
+        const bool is_there = i < WEIGHT || has(r, i);
+        if (r->names[i] && is_there) status = check_array(kernels, r, i);
+    }
     for (uint32_t i = WEIGHT; i < ARRAYS && !status; i++)
         if (has(r, i)) status = check_weights(kernels, r, i);
     if (status || qn_array_count(&r->arrays[TO]) == 0) return status;
