@@ -4,6 +4,12 @@
 // GROUP work-items a work-group. Elements beyond the matrix, and columns beyond x, count as 0.
 #include "element.h"
 
+// On a processor nothing may depend on a work-item's number: what does is computed for a vector of work-items.
+#if GROUP == 1
+#define ME 0
+#else
+#define ME get_local_id(0)
+#endif
 typedef struct matrix {
     ulong rows, columns, elements;
     ulong starts_begin, columns_begin, values_begin, x_begin, y_begin;
@@ -63,7 +69,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void multiply(matrix m
 #else
 // The sum of products[begin .. end) by `lanes` neighbouring work-items, in the first of them. All of the work-group call.
 static VALUE sum_of(local const VALUE *products, local VALUE *parts, uint begin, uint end, uint lane, uint lanes) {
-    const uint me = get_local_id(0);
+    const uint me = ME;
     VALUE sum = 0;
     for (uint i = begin + lane; i < end; i += lanes) sum += products[i];
     parts[me] = sum;
@@ -81,7 +87,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void multiply(matrix m
                      global const STORAGE *restrict x, global STORAGE *y, global VALUE *restrict leads,
                      global VALUE *restrict tails, global ulong *restrict open) {
     local VALUE products[CHUNK], parts[GROUP];
-    const uint me = get_local_id(0);
+    const uint me = ME;
     const ulong g = get_group_id(0), begin = g * CHUNK, end = min(begin + CHUNK, m.elements);
     for (ulong i = begin + me; i < end; i += GROUP) products[i - begin] = product(&m, columns, values, x, i);
     const ulong first = row_from(&m, starts, begin), last = end == m.elements ? m.rows : row_from(&m, starts, end);

@@ -8,6 +8,12 @@
 // each other what they have counted while they run, and look back for what those before them have (Adinets and Merrill,
 // "Onesweep: A faster least significant digit radix sort for GPUs", 2022). That wants work-groups that go on while others wait.
 
+// On a processor nothing may depend on a work-item's number: what does is computed for a vector of work-items.
+#if GROUP == 1
+#define ME 0
+#else
+#define ME get_local_id(0)
+#endif
 #define TILE (GROUP * ITEMS)
 #define TOP ((KEY)1 << (BITS - 1))
 
@@ -33,9 +39,9 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void count(ulong lengt
     const ulong first = chunk * chunk_size, end = min(first + chunk_size, length);
     global const KEY *from = keys + keys_begin + row * length;
     local uint found[256];
-    for (uint d = get_local_id(0); d < 256; d += GROUP) found[d] = 0;
+    for (uint d = ME; d < 256; d += GROUP) found[d] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (ulong i = first + get_local_id(0); i < end; i += GROUP) {
+    for (ulong i = first + ME; i < end; i += GROUP) {
 #if GROUP == 1
         found[digit_of(from[i], shift)]++;
 #else
@@ -43,7 +49,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void count(ulong lengt
 #endif
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint d = get_local_id(0); d < 256; d += GROUP) counts[(row * 256 + d) * chunks + chunk] = found[d];
+    for (uint d = ME; d < 256; d += GROUP) counts[(row * 256 + d) * chunks + chunk] = found[d];
 }
 
 // Counts become the sums of those of the chunks before; totals[row * 256 + digit] their sum. Work-group: a digit of a row.
@@ -51,7 +57,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void begin(uint chunks
     global PLACE *mine = counts + (ulong)get_group_id(0) * chunks;
     PLACE sum = 0;
     for (uint first = 0; first < chunks; first += GROUP) {
-        const uint i = first + get_local_id(0);
+        const uint i = first + ME;
         const PLACE found = i < chunks ? mine[i] : 0;
 #if GROUP == 1
         mine[i] = sum;
@@ -62,7 +68,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void begin(uint chunks
         sum += work_group_reduce_add(found);
 #endif
     }
-    if (get_local_id(0) == 0) totals[get_group_id(0)] = sum;
+    if (ME == 0) totals[get_group_id(0)] = sum;
 }
 
 #if GROUP > 1
@@ -70,7 +76,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void begin(uint chunks
 static void scan_digits(local uint *begins, local const uint *counts) {
     uint sum = 0;
     for (uint first = 0; first < 256; first += GROUP) {
-        const uint d = first + get_local_id(0);
+        const uint d = first + ME;
         const uint found = d < 256 ? counts[d] : 0;
         const uint before = work_group_scan_exclusive_add(found);
         if (d < 256) begins[d] = sum + before;
@@ -122,7 +128,7 @@ static uint item_at(uint item) {
 // the highest digit, behind all others.
 static void rank_tile(local tile *t, const KEY *key, uint *place, uint shift, uint valid) {
     const uint sub = get_sub_group_id();
-    for (uint i = get_local_id(0); i < SUBS * 256; i += GROUP) t->found[0][i] = 0;
+    for (uint i = ME; i < SUBS * 256; i += GROUP) t->found[0][i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     #pragma unroll
     for (uint item = 0; item < ITEMS; item++) {
@@ -134,7 +140,7 @@ static void rank_tile(local tile *t, const KEY *key, uint *place, uint shift, ui
         place[item] = sub_group_shuffle(earlier, leader) + rank;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint d = get_local_id(0); d < 256; d += GROUP) {
+    for (uint d = ME; d < 256; d += GROUP) {
         uint sum = 0;
         #pragma unroll
         for (uint s = 0; s < SUBS; s++) {
@@ -151,7 +157,7 @@ static void rank_tile(local tile *t, const KEY *key, uint *place, uint shift, ui
         const uint digit = item_at(item) < valid ? digit_of(key[item], shift) : 255;
         place[item] += t->found[sub][digit] + t->begins[digit];
     }
-    if (get_local_id(0) == 0) t->counts[255] -= TILE - valid;
+    if (ME == 0) t->counts[255] -= TILE - valid;
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
@@ -176,7 +182,7 @@ static void write_tile(local tile *t, local staged *s, local const PLACE *to_pla
     barrier(CLK_LOCAL_MEM_FENCE);
     #pragma unroll
     for (uint item = 0; item < ITEMS; item++) {
-        const uint i = item * GROUP + get_local_id(0);
+        const uint i = item * GROUP + ME;
         if (i < valid) {
             const KEY k = s->keys[i];
             target[item] = to_place[digit_of(k, shift)] + i;
@@ -190,7 +196,7 @@ static void write_tile(local tile *t, local staged *s, local const PLACE *to_pla
     barrier(CLK_LOCAL_MEM_FENCE);
     #pragma unroll
     for (uint item = 0; item < ITEMS; item++) {
-        const uint i = item * GROUP + get_local_id(0);
+        const uint i = item * GROUP + ME;
         if (i < valid) to_values[target[item]] = s->values[i];
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -230,7 +236,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scatter(ulong len
     global VALUE *to_values_row = to_values + to_values_begin + row * length;
 #endif
     local PLACE next[256]; // where the digit's next key goes
-    for (uint d = get_local_id(0); d < 256; d += GROUP)
+    for (uint d = ME; d < 256; d += GROUP)
         next[d] = totals[row * 256 + d];
     barrier(CLK_LOCAL_MEM_FENCE);
 #if GROUP == 1
@@ -251,7 +257,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scatter(ulong len
 #else
     PLACE sum = 0;
     for (uint first = 0; first < 256; first += GROUP) {
-        const uint d = first + get_local_id(0);
+        const uint d = first + ME;
         const PLACE total = d < 256 ? next[d] : 0;
         const PLACE lower = work_group_scan_exclusive_add(total);
         if (d < 256) next[d] = sum + lower + counts[(row * 256 + d) * chunks + chunk];
@@ -265,7 +271,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scatter(ulong len
         const uint valid = (uint)min(end - first, (ulong)TILE);
         load_keys(key, from + first, valid);
         rank_tile(&t, key, place, shift, valid);
-        for (uint d = get_local_id(0); d < 256; d += GROUP) next[d] -= t.begins[d];
+        for (uint d = ME; d < 256; d += GROUP) next[d] -= t.begins[d];
         barrier(CLK_LOCAL_MEM_FENCE);
 #ifdef VALUE
         VALUE value[ITEMS];
@@ -276,7 +282,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scatter(ulong len
 #else
         write_tile(&t, &s, next, key, place, shift, valid, to_row);
 #endif
-        for (uint d = get_local_id(0); d < 256; d += GROUP) next[d] += t.begins[d] + t.counts[d];
+        for (uint d = ME; d < 256; d += GROUP) next[d] += t.begins[d] + t.counts[d];
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 #endif
@@ -288,7 +294,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scatter(ulong len
 // found[pass * 256 + digit] += how often the keys have it. They are zeros before.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void count_all(ulong length, ulong keys_begin, global const KEY *restrict keys, global uint *restrict found) {
     local uint mine[PASSES * 256];
-    for (uint i = get_local_id(0); i < PASSES * 256; i += GROUP) mine[i] = 0;
+    for (uint i = ME; i < PASSES * 256; i += GROUP) mine[i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     for (ulong i = get_global_id(0); i < length; i += get_global_size(0)) {
         const KEY k = ordered(keys[keys_begin + i]);
@@ -296,17 +302,17 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void count_all(ulong l
         for (uint pass = 0; pass < PASSES; pass++) atomic_inc(&mine[pass * 256 + ((uint)(k >> (8 * pass)) & 255)]);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = get_local_id(0); i < PASSES * 256; i += GROUP)
+    for (uint i = ME; i < PASSES * 256; i += GROUP)
         if (mine[i]) atomic_add(&found[i], mine[i]);
 }
 
 // found[pass * 256 + digit] becomes where the digit begins. Work-group: a pass.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void begin_all(global uint *restrict found) {
     local uint mine[256];
-    for (uint d = get_local_id(0); d < 256; d += GROUP) mine[d] = found[get_group_id(0) * 256 + d];
+    for (uint d = ME; d < 256; d += GROUP) mine[d] = found[get_group_id(0) * 256 + d];
     barrier(CLK_LOCAL_MEM_FENCE);
     scan_digits(mine, mine);
-    for (uint d = get_local_id(0); d < 256; d += GROUP) found[get_group_id(0) * 256 + d] = mine[d];
+    for (uint d = ME; d < 256; d += GROUP) found[get_group_id(0) * 256 + d] = mine[d];
 }
 
 // What a tile tells of a digit: two bits of how much it knows, and a count.
@@ -334,7 +340,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sweep(ulong lengt
     local tile t;
     local staged s;
     local uint which, to_place[256];
-    if (get_local_id(0) == 0) which = atomic_inc(&counts[ticket]);
+    if (ME == 0) which = atomic_inc(&counts[ticket]);
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint me = which;
     const ulong first = (ulong)me * TILE;
@@ -343,7 +349,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sweep(ulong lengt
     uint place[ITEMS];
     load_keys(key, keys + keys_begin + first, valid);
     rank_tile(&t, key, place, shift, valid);
-    for (uint d = get_local_id(0); d < 256; d += GROUP) {
+    for (uint d = ME; d < 256; d += GROUP) {
         global atomic_uint *mine = &states[(ulong)me * 256 + d];
         const uint found = t.counts[d];
         if (me > 0) atomic_store_explicit(mine, OWN | found, memory_order_relaxed, memory_scope_device);
