@@ -85,6 +85,41 @@ static qn_status run_blur(const kernels_task *t) {
                                    .to = QN_ARRAY(t->to, QN_F32, t->side, t->side)});
 }
 
+static qn_array square_of(const kernels_task *t, qn_buffer *buffer) {
+    return QN_ARRAY(buffer, QN_F32, t->side, t->side);
+}
+
+static qn_status run_total(const kernels_task *t) {
+    return qn_reduce(t->d->kernels, t->d->stream,
+                     &(qn_reduce_desc){.to = QN_ARRAY(t->to, QN_F32, 1), .from = floats(t, t->from)});
+}
+
+static qn_status run_row_sums(const kernels_task *t) {
+    return qn_reduce(
+        t->d->kernels, t->d->stream,
+        &(qn_reduce_desc){.axes = 2, .to = QN_ARRAY(t->to, QN_F32, t->side), .from = square_of(t, t->from)});
+}
+
+static qn_status run_column_sums(const kernels_task *t) {
+    return qn_reduce(
+        t->d->kernels, t->d->stream,
+        &(qn_reduce_desc){.axes = 1, .to = QN_ARRAY(t->to, QN_F32, t->side), .from = square_of(t, t->from)});
+}
+
+static qn_status run_softmax(const kernels_task *t) {
+    return qn_softmax(t->d->kernels, t->d->stream,
+                      &(qn_softmax_desc){.to = square_of(t, t->to), .from = square_of(t, t->from)});
+}
+
+static qn_status run_rms_norm(const kernels_task *t) {
+    return qn_rms_norm(t->d->kernels, t->d->stream,
+                       &(qn_norm_desc){.to = square_of(t, t->to), .from = square_of(t, t->from)});
+}
+
+static qn_status run_random(const kernels_task *t) {
+    return qn_random(t->d->kernels, t->d->stream, &(qn_random_desc){.to = floats(t, t->to), .seed = 1});
+}
+
 /* ---- what the results are ---- */
 
 static float number_at(const void *result, uint64_t i) { return ((const float *)result)[i]; }
@@ -126,6 +161,67 @@ static bool is_square(const kernels_task *t, const void *result) {
     for (uint64_t i = 0; i < t->count; i++)
         if (number_at(result, i) != t->x[i] * t->x[i]) return false;
     return true;
+}
+
+/* `count` elements that are `step` apart, and the sum that came out. */
+static bool is_sum_of(const float *x, uint64_t count, uint64_t step, float result) {
+    double sum = 0, sizes = 0;
+    for (uint64_t i = 0; i < count; i++) sum += x[i * step], sizes += fabsf(x[i * step]);
+    return fabs(result - sum) <= 1e-6 * sizes;
+}
+
+static bool is_total(const kernels_task *t, const void *result) {
+    return is_sum_of(t->x, t->count, 1, number_at(result, 0));
+}
+
+static bool is_row_sums(const kernels_task *t, const void *result) {
+    for (uint64_t i = 0; i < t->side; i++)
+        if (!is_sum_of(t->x + i * t->side, t->side, 1, number_at(result, i))) return false;
+    return true;
+}
+
+static bool is_column_sums(const kernels_task *t, const void *result) {
+    for (uint64_t i = 0; i < t->side; i++)
+        if (!is_sum_of(t->x + i, t->side, t->side, number_at(result, i))) return false;
+    return true;
+}
+
+static bool is_softmax(const kernels_task *t, const void *result) {
+    for (uint64_t row = 0; row < t->side; row++) {
+        const float *x = t->x + row * t->side;
+        double sum = 0;
+        for (uint64_t i = 0; i < t->side; i++) sum += exp(x[i]);
+        for (uint64_t i = 0; i < t->side; i++) {
+            const double wanted = exp(x[i]) / sum;
+            if (!(fabs(number_at(result, row * t->side + i) - wanted) <= 1e-5 * wanted)) return false;
+        }
+    }
+    return true;
+}
+
+static bool is_rms_norm(const kernels_task *t, const void *result) {
+    for (uint64_t row = 0; row < t->side; row++) {
+        const float *x = t->x + row * t->side;
+        double squares = 0;
+        for (uint64_t i = 0; i < t->side; i++) squares += (double)x[i] * x[i];
+        const double scale = 1 / sqrt(squares / (double)t->side + 1e-5);
+        for (uint64_t i = 0; i < t->side; i++)
+            if (!(fabs(number_at(result, row * t->side + i) - x[i] * scale) <= 1e-5 * fabs(x[i] * scale)))
+                return false;
+    }
+    return true;
+}
+
+/* Within bounds, and with the mean and variance of a uniform distribution as far as chance allows. */
+static bool is_uniform(const kernels_task *t, const void *result) {
+    double sum = 0, squares = 0;
+    const double n = (double)t->count;
+    for (uint64_t i = 0; i < t->count; i++) {
+        const double v = number_at(result, i);
+        if (!(v >= 0 && v < 1)) return false;
+        sum += v - 0.5, squares += (v - 0.5) * (v - 0.5);
+    }
+    return fabs(sum / n) <= 2 / sqrt(n) && fabs(squares / n - 1.0 / 12) <= 1 / sqrt(n);
 }
 
 /* The same for the same numbers in any order, and hardly for others (the mixing step of splitmix64). */
@@ -201,6 +297,12 @@ static const struct {
             {"histogram f32, 256 bins", run_histogram, is_counted, 4, false},
             {"compact f32 by a mask", run_compact, is_compacted, 9, false},
             {"blur f32, 5 taps", run_blur, is_blurred, 8, true},
+            {"sum f32", run_total, is_total, 4, false},
+            {"sums of rows f32", run_row_sums, is_row_sums, 4, true},
+            {"sums of columns f32", run_column_sums, is_column_sums, 4, true},
+            {"softmax f32", run_softmax, is_softmax, 8, true},
+            {"rms norm f32", run_rms_norm, is_rms_norm, 8, true},
+            {"random f32", run_random, is_uniform, 4, false},
             {"sort f32", run_sort, is_sorted, 0, false}};
 enum { NUM_ROWS = sizeof rows / sizeof *rows };
 
