@@ -156,10 +156,13 @@ static void draw_roof(FILE *file, const axes *a, const bench_ladder *l) {
 /* Where the number of rung `at` goes: above those of earlier rungs that it would cover. */
 static double label_at(const bench_ladder *l, const double *labels, uint32_t at, double y) {
     const double least = 11;
-    for (uint32_t i = 0; i < at; i++) {
-        if (l->rungs[i].intensity != l->rungs[at].intensity || fabs(labels[i] - y) >= least) continue;
-        y = labels[i] - least;
-        i = UINT32_MAX; /* it may cover another one now */
+    bool moved = true;
+    while (moved) { /* it may cover another one then */
+        moved = false;
+        for (uint32_t i = 0; i < at && !moved; i++) {
+            moved = l->rungs[i].intensity == l->rungs[at].intensity && fabs(labels[i] - y) < least;
+            if (moved) y = labels[i] - least;
+        }
     }
     return y;
 }
