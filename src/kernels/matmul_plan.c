@@ -409,6 +409,9 @@ static void add_family(text *t, const qn_kernels *kernels, const qn__matmul *q, 
     }
 }
 
+/* Parts of k begin where vectors along k may, of 16 elements at most. */
+enum { PART_UNIT = 16 };
+
 static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
     static const char *const files[] = {"matmul/tile.cl",   "matmul/units.cl",  "matmul/quad.cl",
                                         "matmul/packed.cl", "matmul/vector.cl", "matmul/strip.cl"};
@@ -419,7 +422,7 @@ static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_matmul: variant '%s' cannot do this on %s",
                            variants[q->variant].name, kernels->info.name);
     if (c.splits > q->k) c.splits = q->k ? q->k : 1;
-    p->part = divide_up(q->k, c.splits);
+    p->part = divide_up(divide_up(q->k, c.splits), PART_UNIT) * PART_UNIT;
     p->splits = c.splits = p->part ? divide_up(q->k, p->part) : 1; /* none of them is empty */
     uint32_t batches = 0;
     qn_status status = set_numbers(kernels, q, p, &batches);

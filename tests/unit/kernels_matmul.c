@@ -326,7 +326,9 @@ static void k_is_split(void **state) {
                  {"vector", 1, 130, 77, 4},
                  {"tile 32x32", 5, 6, 3, 8},
                  {"vector", 50, 1, 600, 2},
-                 {"tile 16x128", 3, 140, 64, 2}};
+                 {"tile 16x128", 3, 140, 64, 2},
+                 {"tile 32x32", 36, 40, 200, 4}, /* parts of 50 would begin beside vectors of four */
+                 {"vector", 40, 1, 600, 4}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (uint64_t batches = 0; batches <= 2; batches += 2) {
             const problem p = {.batches = batches,
