@@ -3,14 +3,16 @@
 
 #include <stdlib.h>
 
-/* cudaDataType, cublasComputeType_t (without TF32) and cublasGemmAlgo_t. */
-enum { R_32F = 0, R_16F = 2, R_16BF = 14, COMPUTE_32F = 68, ALGORITHM_DEFAULT = -1 };
+/* cudaDataType, cublasComputeType_t (without TF32), cublasGemmAlgo_t, and the cublasMath_t without which parts of a sum may be
+   added in the type of the operands. */
+enum { R_32F = 0, R_16F = 2, R_16BF = 14, COMPUTE_32F = 68, ALGORITHM_DEFAULT = -1, SUMS_IN_FULL = 16 };
 
 typedef struct cublas {
     void *handle;
     int (*create)(void **handle);
     int (*destroy)(void *handle);
     int (*set_stream)(void *handle, void *stream);
+    int (*set_mode)(void *handle, int mode);
     int (*gemm)(void *handle, int op_a, int op_b, int m, int n, int k, const void *alpha, const void *a,
                 int a_type, int lda, const void *b, int b_type, int ldb, const void *beta, void *c,
                 int c_type, int ldc, int compute, int algorithm);
@@ -26,6 +28,7 @@ static bool start(const bench_device *d, cublas *c, char *why) {
     }
     int failed = c->create(&c->handle);
     if (!failed) failed = c->set_stream(c->handle, (void *)(uintptr_t)stream);
+    if (!failed) failed = c->set_mode(c->handle, SUMS_IN_FULL);
     if (failed) snprintf(why, BENCH_WHY, "it does not start: status %d", failed);
     return qn_stream_native_end(d->stream) == QN_OK && !failed;
 }
@@ -43,6 +46,7 @@ static void *open_cublas(const bench_device *d, char *why) {
     if (library && bench_library_find(library, "cublasCreate_v2", &c->create, why) &&
         bench_library_find(library, "cublasDestroy_v2", &c->destroy, why) &&
         bench_library_find(library, "cublasSetStream_v2", &c->set_stream, why) &&
+        bench_library_find(library, "cublasSetMathMode", &c->set_mode, why) &&
         bench_library_find(library, "cublasGemmEx", &c->gemm, why) && start(d, c, why))
         return c;
     free(c);
