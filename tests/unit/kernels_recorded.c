@@ -1,0 +1,136 @@
+/* Every call of kernels.h that takes a stream: recorded in a graph it does what it does at once, also with other contents of the
+   same buffers, and again. While a stream records, what would wait for the device is refused: so no call waits. */
+#include "kernels_common.h"
+
+enum { ROWS = 12, COLUMNS = 40, COUNT_OF_ALL = ROWS * COLUMNS, RESULTS = 8192 };
+
+/* What the calls work on: `x` changes between the runs; `indices` are below ROWS, `starts` ascend to COUNT_OF_ALL. */
+typedef struct operands {
+    qn_buffer *x, *y, *indices, *starts, *out, *more;
+} operands;
+
+#define GRID(buffer) QN_ARRAY(o->buffer, QN_F32, ROWS, COLUMNS)
+#define LINE(buffer) QN_ARRAY(o->buffer, QN_F32, COUNT_OF_ALL)
+#define ONE(buffer)  QN_ARRAY(o->buffer, QN_U32, 1)
+
+/* X(name, the descriptor's struct without its ends, its fields): calls qn_NAME. */
+#define CALLS(X)                                                                                             \
+    X(copy, copy, .to = QN_ARRAY(o->out, QN_F16, COLUMNS, ROWS), .from = qn_array_transpose(GRID(x), 0, 1))  \
+    X(fill, fill, .to = LINE(out), .value = 3)                                                               \
+    X(map, map, .function = QN_MAP_MULTIPLY_ADD, .to = GRID(out), .from = {GRID(x), GRID(y), GRID(x)})       \
+    X(reduce, reduce, .operation = QN_REDUCE_MAX, .axes = 1, .to = QN_ARRAY(o->out, QN_F32, COLUMNS),        \
+      .from = GRID(x))                                                                                       \
+    X(softmax, softmax, .to = GRID(out), .from = GRID(x))                                                    \
+    X(softmax_backward, softmax_backward, .to = GRID(out), .result = GRID(x), .gradient = GRID(y))           \
+    X(layer_norm, norm, .to = GRID(out), .from = GRID(x))                                                    \
+    X(rms_norm, norm, .to = GRID(out), .from = GRID(x))                                                      \
+    X(random, random, .to = LINE(out), .seed = 5)                                                            \
+    X(sort, sort, .keys = LINE(x), .to_keys = LINE(out),                                                     \
+      .to_values = QN_ARRAY(o->more, QN_U32, COUNT_OF_ALL))                                                  \
+    X(top_k, top_k, .from = GRID(x), .to = QN_ARRAY(o->out, QN_F32, ROWS, 5),                                \
+      .to_indices = QN_ARRAY(o->more, QN_I32, ROWS, 5))                                                      \
+    X(compact, compact, .from = LINE(y), .mask = QN_ARRAY(o->x, QN_U8, COUNT_OF_ALL), .to = LINE(out),       \
+      .count = ONE(more))                                                                                    \
+    X(unique, unique, .from = QN_ARRAY(o->x, QN_U8, 4 * COUNT_OF_ALL),                                       \
+      .to = QN_ARRAY(o->out, QN_U8, 4 * COUNT_OF_ALL), .count = ONE(more))                                   \
+    X(gather, gather, .from = GRID(x), .indices = QN_ARRAY(o->indices, QN_U32, 30),                          \
+      .to = QN_ARRAY(o->out, QN_F32, 30, COLUMNS))                                                           \
+    X(scatter, scatter, .from = GRID(x), .indices = QN_ARRAY(o->indices, QN_U32, ROWS), .to = GRID(out),     \
+      .add = true, .deterministic = true)                                                                    \
+    X(histogram, histogram, .from = LINE(x), .to = QN_ARRAY(o->out, QN_U32, 64), .low = -4, .high = 4)       \
+    X(spmv, spmv, .starts = QN_ARRAY(o->starts, QN_U32, ROWS + 1),                                           \
+      .columns = QN_ARRAY(o->indices, QN_U32, COUNT_OF_ALL), .values = LINE(x),                              \
+      .x = QN_ARRAY(o->y, QN_F32, ROWS), .y = QN_ARRAY(o->out, QN_F32, ROWS))                                \
+    X(convolve, convolve, .from = QN_ARRAY(o->x, QN_F32, 2, 2, 10, 12),                                      \
+      .weights = QN_ARRAY(o->y, QN_F32, 3, 2, 3, 3), .to = QN_ARRAY(o->out, QN_F32, 2, 3, 8, 10))            \
+    X(blur, blur, .from = GRID(x), .weights = QN_ARRAY(o->y, QN_F32, 5), .to = GRID(out))                    \
+    X(matmul, matmul, .a = GRID(x), .b = qn_array_transpose(GRID(y), 0, 1), .splits = 2,                     \
+      .out = QN_ARRAY(o->out, QN_F32, ROWS, ROWS))
+
+#define CALL_FUNCTION(name, struct_name, ...)                                                                \
+    static qn_status call_##name(qn_kernels *kernels, qn_stream *stream, const operands *o) {                \
+        const qn_##struct_name##_desc desc = {__VA_ARGS__};                                                  \
+        return qn_##name(kernels, stream, &desc);                                                            \
+    }
+CALLS(CALL_FUNCTION)
+
+typedef struct call {
+    const char *name;
+    qn_status (*run)(qn_kernels *kernels, qn_stream *stream, const operands *o);
+} call;
+
+static const call calls[] = {
+#define CALL_ROW(name, struct_name, ...) {#name, call_##name},
+    CALLS(CALL_ROW)};
+
+static operands make_operands(const kernels_fixture *f) {
+    float *y = random_elements(QN_F32, COUNT_OF_ALL, -1, 1, 3);
+    uint32_t *indices = random_elements(QN_U32, COUNT_OF_ALL, 0, ROWS, 4), starts[ROWS + 1];
+    for (uint32_t i = 0; i <= ROWS; i++) starts[i] = i * COLUMNS;
+    const operands o = {.x = elements_buffer(f, QN_F32, COUNT_OF_ALL, NULL),
+                        .y = elements_buffer(f, QN_F32, COUNT_OF_ALL, y),
+                        .indices = elements_buffer(f, QN_U32, COUNT_OF_ALL, indices),
+                        .starts = elements_buffer(f, QN_U32, ROWS + 1, starts),
+                        .out = make_buffer(f->device, RESULTS, NULL),
+                        .more = make_buffer(f->device, RESULTS, NULL)};
+    free(y);
+    free(indices);
+    return o;
+}
+
+/* Both results as they were before the call: zeros. */
+static void prepare(const kernels_fixture *f, const operands *o, const float *x) {
+    static const char zeros[RESULTS];
+    assert_ok(f->context, qn_buffer_write(o->x, 0, x, COUNT_OF_ALL * sizeof *x));
+    assert_ok(f->context, qn_buffer_write(o->out, 0, zeros, RESULTS));
+    assert_ok(f->context, qn_buffer_write(o->more, 0, zeros, RESULTS));
+}
+
+typedef struct results {
+    char out[RESULTS], more[RESULTS];
+} results;
+
+static void read_results(const kernels_fixture *f, const operands *o, results *r) {
+    assert_ok(f->context, qn_buffer_read(o->out, 0, r->out, RESULTS));
+    assert_ok(f->context, qn_buffer_read(o->more, 0, r->more, RESULTS));
+}
+
+static void check_call(const kernels_fixture *f, const operands *o, const call *c, float *const x[2]) {
+    results expected[2], got;
+    qn_stream *stream;
+    qn_graph *graph;
+    for (int i = 0; i < 2; i++) {
+        prepare(f, o, x[i]);
+        assert_ok(f->context, c->run(f->kernels, NULL, o));
+        read_results(f, o, &expected[i]);
+    }
+    assert_ok(f->context, qn_stream_create(f->device, &stream));
+    assert_ok(f->context, qn_graph_begin(stream));
+    assert_ok(f->context, c->run(f->kernels, stream, o));
+    assert_ok(f->context, qn_graph_end(stream, &graph));
+    for (int i = 0; i < 3; i++) {
+        prepare(f, o, x[i % 2]);
+        assert_ok(f->context, qn_graph_launch(NULL, graph));
+        read_results(f, o, &got);
+        if (memcmp(&got, &expected[i % 2], sizeof got) != 0)
+            fail_msg("qn_%s: launch %d of the graph gave something else than the call", c->name, i + 1);
+    }
+    qn_graph_destroy(graph);
+    qn_stream_destroy(stream);
+}
+
+static void every_call_is_recorded(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels_quickly();
+    const operands o = make_operands(&f);
+    float *x[2];
+    for (uint32_t i = 0; i < 2; i++) x[i] = random_elements(QN_F32, COUNT_OF_ALL, -3, 3, 10 + i);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) check_call(&f, &o, &calls[i], x);
+    for (int i = 0; i < 2; i++) free(x[i]);
+    end_kernels(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_call_is_recorded)};
+    return run_device_tests(tests);
+}
