@@ -1,5 +1,5 @@
-# The benchmarks: quern_bench (the CPU device beside PoCL), quern_gpu_bench (GPUs beside NVRTC and the bare drivers) and
-# quern_kernels_bench (qn_matmul beside cuBLAS).
+# The benchmarks beside `quern bench`: quern_bench (the CPU device beside PoCL) and quern_gpu_bench (GPUs beside NVRTC and the
+# bare drivers).
 # Every peer is opened at run time; nothing more is needed to build them than quern itself. Where they are installed,
 # Vulkan's headers and glslangValidator add the peers that need them.
 file(GLOB bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.c)
@@ -35,15 +35,13 @@ add_executable(quern_bench ${bench_cpu})
 add_executable(quern_gpu_bench ${bench_gpu})
 target_include_directories(bench_shared PRIVATE bench)
 target_include_directories(quern_gpu_bench PRIVATE bench)
-add_executable(quern_kernels_bench ${PROJECT_SOURCE_DIR}/bench/kernels_matmul.c)
-foreach(target bench_shared quern_bench quern_gpu_bench quern_kernels_bench)
+foreach(target bench_shared quern_bench quern_gpu_bench)
     target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic $<$<BOOL:${QUERN_WERROR}>:-Werror>)
     target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L _XOPEN_SOURCE=700)
 endforeach()
 target_link_libraries(bench_shared PUBLIC quern_kernels_static)
 target_link_libraries(quern_bench PRIVATE bench_shared)
 target_link_libraries(quern_gpu_bench PRIVATE bench_shared)
-target_link_libraries(quern_kernels_bench PRIVATE bench_shared)
 target_compile_definitions(quern_bench PRIVATE QUERN_SHARED_PATH="$<TARGET_FILE:quern_shared>")
 add_dependencies(quern_bench quern_shared)
 if(QUERN_TESTS)
@@ -51,6 +49,5 @@ if(QUERN_TESTS)
     add_test(NAME bench.tune COMMAND quern_bench --quick --only sum --tune no-looks)
     add_test(NAME bench.gpu COMMAND quern_gpu_bench --quick --only saxpy,scan --section code,bandwidth,overhead,software,trace)
     add_test(NAME bench.variants COMMAND quern_gpu_bench --quick --only scan --section variants)
-    add_test(NAME bench.kernels COMMAND quern_kernels_bench --device cpu --shape 64,64,64 --shape 33,65,17)
     set_tests_properties(bench.gpu bench.variants PROPERTIES LABELS device)
 endif()

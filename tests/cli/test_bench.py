@@ -69,13 +69,33 @@ class Bench(ToolTest):
             self.assertEqual({row["what"] for row in results}, {"20x7x33 " + type})
             # Each library is measured or named as absent; those of f32 alone are not asked for anything else.
             measured = [row["by"] for row in results]
-            self.assertEqual(measured[0], "quern")
+            self.assertIn("quern", measured)
             for peer in ("openblas", "blis", "mkl") if against == "all" else ("openblas", "blis"):
                 absent = "%s is absent: " % peer in shown
                 self.assertEqual(peer in measured, type == "f32" and not absent, shown)
                 self.assertEqual("of the speed of %s" % peer in shown, peer in measured, shown)
         self.quern("bench", "matmul", "--device", "null", "--size", "20x7x33", "--type", "f16", "--seconds", "0.001", status=DIFFERENT,
                    error="20x7x33 f16: the product of 20 x 7 x 33 is wrong, by inf times")
+
+    def test_matmul_by_each_way(self):
+        """A line for each variant, number of parts, shape and type; a way that does not take the operands has no figure."""
+        shown = self.quern("bench", "matmul", "--device", "cpu", "--size", "20x7x33,9", "--type", "i8,tf32", "--variant",
+                           "tile 32x32,strip", "--splits", "1,3", "--seconds", "0.001", "--json", "w.json")
+        wanted = {"%s %s, %s" % (size, type, way) for size in ("20x7x33", "9x9x9") for type in ("i8", "tf32")
+                  for way in ("tile 32x32, 1 part", "tile 32x32, 3 parts", "strip, 1 part")}
+        self.assertEqual({row["what"] for row in json.loads(self.read("w.json"))["results"]}, wanted)
+        for name in wanted:
+            self.assertRegex(shown, r"(?m)^  %s +[0-9.]+ +[0-9.]+ %% +[0-9.]+$" % name)
+        self.assertRegex(shown, r"(?m)^  9x9x9 tf32, strip, 3 parts +cannot$")
+        self.quern("bench", "matmul", "--device", "null", "--size", "9", "--variant", "tile 32x32,strip", "--seconds", "0.001",
+                   "--json", "w.json", status=DIFFERENT, error="9x9x9 f32, strip: the product of 9 x 9 x 9 is wrong")
+        self.assertEqual(json.loads(self.read("w.json"))["results"], [])
+
+    def test_every_type(self):
+        """Operands and results of each type are written and read as the library has them."""
+        self.quern("bench", "matmul", "--device", "cpu", "--size", "17x5x9", "--type", "f32,bf16,f16,tf32,e4m3,e5m2,i8,f64",
+                   "--variant", "tile 32x32", "--seconds", "0.001", "--json", "t.json")
+        self.assertEqual(len(json.loads(self.read("t.json"))["results"]), 8)
 
     def test_kernels(self):
         self.quern("bench", "kernels", "--device", "cpu", "--elements", "3001", "--seconds", "0.001", "--json", "k.json")
@@ -104,10 +124,14 @@ class Bench(ToolTest):
 
     def test_usage(self):
         self.quern("bench", "flops", status=USAGE, error="there is no bench 'flops'")
-        self.quern("bench", "--size", "0", status=USAGE, error="--size is MxNxK or one number for all three, not '0'")
+        self.quern("bench", "--size", "0", status=USAGE, error="--size is MxNxK or one number for all three, or up to 64 of them with commas, not '0'")
         self.quern("bench", "--size", "4x4", status=USAGE, error="not '4x4'")
         self.quern("bench", "--size", "4x4x4x4", status=USAGE, error="not '4x4x4x4'")
-        self.quern("bench", "--type", "f64", status=USAGE, error="--type is f32, bf16 or f16, not 'f64'")
+        self.quern("bench", "--type", "f31", status=USAGE, error="not 'f31'")
+        self.quern("bench", "--type", "f32,f31", status=USAGE, error="not 'f32,f31'")
+        self.quern("bench", "--variant", "tile 3x3", status=USAGE, error="names of qn_matmul_variant with commas, not 'tile 3x3'")
+        self.quern("bench", "--splits", "2,0", status=USAGE, error="--splits is a number from 1 to 65535, or up to 16 of them")
+        self.quern("bench", "--ladder", "--size", "4,5", status=USAGE, error="--ladder takes one --size")
         self.quern("bench", "--against", "blis,atlas", status=USAGE, error="not 'blis,atlas'")
         self.quern("bench", "--seconds", "-1", status=USAGE, error="not '-1'")
         self.quern("bench", "--seconds", status=USAGE, error="--seconds needs a value")

@@ -44,12 +44,56 @@ static bool parse_seconds(const char *text, double *seconds) {
     return end != text && !*end && *seconds > 0 && *seconds <= 3600;
 }
 
+bool bench_list_next(const char **list, char *name, size_t size) {
+    if (!*list) return false;
+    const char *comma = strchr(*list, ',');
+    const size_t length = comma ? (size_t)(comma - *list) : strlen(*list);
+    snprintf(name, size, "%.*s", (int)(length < size ? length : size - 1), *list);
+    *list = comma ? comma + 1 : NULL;
+    return true;
+}
+
+static bool parse_shapes(const char *list, bench_options *o) {
+    char shape[64];
+    for (o->num_shapes = 0; bench_list_next(&list, shape, sizeof shape); o->num_shapes++)
+        if (o->num_shapes == BENCH_MAX_SHAPES || !parse_shape(shape, o->shapes[o->num_shapes])) return false;
+    return true;
+}
+
+static bool parse_splits(const char *list, bench_options *o) {
+    char text[16], *end;
+    for (o->num_splits = 0; bench_list_next(&list, text, sizeof text); o->num_splits++) {
+        if (o->num_splits == BENCH_MAX_SPLITS || *text < '1' || *text > '9') return false;
+        const unsigned long parts = strtoul(text, &end, 10);
+        if (*end || parts > 65535) return false;
+        o->splits[o->num_splits] = (uint32_t)parts;
+    }
+    return true;
+}
+
+static bool variant_known(const char *name) {
+    uint32_t i = 0;
+    while (qn_matmul_variant(i) && strcmp(qn_matmul_variant(i), name) != 0) i++;
+    return qn_matmul_variant(i) != NULL;
+}
+
+static bool type_known(const char *name) { return bench_type_named(name) != NULL; }
+
+/* Whether each word of the list is. */
+static bool all_known(const char *list, bool (*known)(const char *name)) {
+    char name[64];
+    while (bench_list_next(&list, name, sizeof name))
+        if (!known(name)) return false;
+    return true;
+}
+
 /* As program_option: -1 taken, 0 none of these, else the exit status. */
 static int parse_text_option(bench_options *o, int argc, char **argv, int *i) {
     const struct {
         const char *name, **to;
-    } texts[] = {{"--device", &o->devices}, {"--against", &o->against}, {"--type", &o->type},
-                 {"--json", &o->json},      {"--svg", &o->svg},         {"--compare", &o->before}};
+    } texts[] = {{"--device", &o->devices},   {"--against", &o->against}, {"--type", &o->types},
+                 {"--variant", &o->variants}, {"--json", &o->json},       {"--svg", &o->svg},
+                 {"--compare", &o->before}};
     const char *given = argv[*i];
     for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
         if (option_value(texts[t].name, argc, argv, i, texts[t].to))
@@ -79,8 +123,18 @@ static int parse_option(bench_options *o, int argc, char **argv, int *i) {
     }
     if (option_value("--size", argc, argv, i, &value)) {
         if (!value) return needs_value(given);
-        if (parse_shape(value, o->shape)) return -1;
-        return tool_fail(TOOL_USAGE, "--size is MxNxK or one number for all three, not '%s'", value);
+        if (parse_shapes(value, o)) return -1;
+        return tool_fail(
+            TOOL_USAGE,
+            "--size is MxNxK or one number for all three, or up to %d of them with commas, not '%s'",
+            BENCH_MAX_SHAPES, value);
+    }
+    if (option_value("--splits", argc, argv, i, &value)) {
+        if (!value) return needs_value(given);
+        if (parse_splits(value, o)) return -1;
+        return tool_fail(TOOL_USAGE,
+                         "--splits is a number from 1 to 65535, or up to %d of them with commas, not '%s'",
+                         BENCH_MAX_SPLITS, value);
     }
     return given[0] == '-' ? tool_fail(TOOL_USAGE, "unknown option '%s'", given) : 0;
 }
@@ -100,8 +154,12 @@ static int parse(int argc, char **argv, bench_options *o, bool *chosen) {
     for (int s = 0; s < NUM_SECTIONS && !any; s++) chosen[s] = true;
     if (o->against && !bench_peers_known(o->against))
         return tool_fail(TOOL_USAGE, "--against is all or names of " BENCH_PEERS ", not '%s'", o->against);
-    if (o->type && !bench_matmul_takes(o->type))
-        return tool_fail(TOOL_USAGE, "--type is f32, bf16 or f16, not '%s'", o->type);
+    if (o->types && !all_known(o->types, type_known))
+        return tool_fail(TOOL_USAGE, "--type is names of " BENCH_TYPES " with commas, not '%s'", o->types);
+    if (o->variants && strcmp(o->variants, "all") != 0 && !all_known(o->variants, variant_known))
+        return tool_fail(TOOL_USAGE, "--variant is all or names of qn_matmul_variant with commas, not '%s'",
+                         o->variants);
+    if (o->ladder && o->num_shapes > 1) return tool_fail(TOOL_USAGE, "--ladder takes one --size");
     if (o->svg && !o->ladder) return tool_fail(TOOL_USAGE, "--svg draws the ladder: give --ladder");
     return TOOL_OK;
 }
@@ -137,13 +195,10 @@ static int run_on_all(const bench_options *o, bench_report *report, const bool *
 static int run_on_list(const bench_options *o, bench_report *report, const bool *chosen,
                        qn_context *context) {
     int first = TOOL_OK;
-    char *names = tool_alloc(strlen(o->devices) + 1), *name = strcpy(names, o->devices);
-    for (char *comma; !first && name; name = comma) {
-        comma = strchr(name, ',');
-        if (comma) *comma++ = 0;
+    const char *list = o->devices;
+    char name[64];
+    while (!first && bench_list_next(&list, name, sizeof name))
         first = run_on(o, report, chosen, context, name);
-    }
-    free(names);
     return first;
 }
 
@@ -180,8 +235,9 @@ static int run(int argc, char **argv) {
 const tool_command tool_bench = {
     "bench", "measure this machine",
     "usage: quern bench [matmul|kernels|launch|transfer|compile|all]... [--device NAME[,NAME...]|all]\n"
-    "                   [--against NAME[,NAME...]|all] [--ladder] [--type T] [--size MxNxK] [--elements N]\n"
-    "                   [--seconds S] [--json FILE] [--svg FILE] [--compare FILE]\n\n"
+    "                   [--against NAME[,NAME...]|all] [--ladder] [--type T[,T...]] [--size MxNxK[,...]]\n"
+    "                   [--variant NAME[,NAME...]|all] [--splits N[,N...]] [--elements N] [--seconds S]\n"
+    "                   [--json FILE] [--svg FILE] [--compare FILE]\n\n"
     "Measures with the device's own clock: medians of samples, after a warm-up, on random data and on "
     "operands that\n"
     "together are larger than the caches. Every result is verified. `spread` is half the distance between "
@@ -200,9 +256,13 @@ const tool_command tool_bench = {
     "  compile           kernels to each target's text, and to a program; without the cache\n"
     "  --device NAMES    on these devices, or all (the default device)\n"
     "  --against NAMES   measure these libraries too where they are there, or all: " BENCH_PEERS "\n"
-    "  --type T          f32, bf16 or f16 (on a GPU all, else f32)\n"
-    "  --size MxNxK      of the product alone; one number is for all three (of the ladder 4096 on a GPU, "
+    "  --type T          of products: names of " BENCH_TYPES " (on a\n"
+    "                    GPU the first three, else the first)\n"
+    "  --size MxNxK      these products alone; one number is for all three (of the ladder 4096 on a GPU, "
     "else 512)\n"
+    "  --variant NAME    qn_matmul by these of its ways, as \"tile 64x64\", or all: a line for each that "
+    "can\n"
+    "  --splits N        with k in so many parts: a line for each\n"
     "  --elements N      of what `kernels` works on (2^28 on a GPU, else more than the caches hold)\n"
     "  --seconds S       of measuring, for each figure (1); at least three samples are taken\n"
     "  --json FILE       write all figures\n"

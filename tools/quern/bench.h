@@ -8,16 +8,25 @@
 
 #include "tool.h"
 
+enum { BENCH_MAX_SHAPES = 64, BENCH_MAX_SPLITS = 16 };
+
 typedef struct bench_options {
     const char *devices;             /* names with commas, "all", or NULL: the default one */
     const char *against;             /* peers' names with commas, or "all"; NULL: none */
     const char *json, *svg, *before; /* files; NULL: none */
     double seconds;                  /* of measuring, for each figure */
     bool ladder;
-    const char *type;  /* of a product; NULL: the device's usual ones */
-    uint64_t shape[3]; /* m, n, k of a product; zeros: likewise */
-    uint64_t elements; /* of what the other kernels work on; 0: likewise */
+    const char *types;                    /* of products, with commas; NULL: the device's usual ones */
+    uint64_t shapes[BENCH_MAX_SHAPES][3]; /* m, n, k of products */
+    uint32_t num_shapes;                  /* 0: likewise */
+    const char *variants;                 /* of qn_matmul, with commas, or "all"; NULL: it chooses */
+    uint32_t splits[BENCH_MAX_SPLITS];    /* parts of k */
+    uint32_t num_splits;                  /* 0: it chooses */
+    uint64_t elements;                    /* of what the other kernels work on; 0: likewise */
 } bench_options;
+
+/* The next name of a list with commas, cut to `size`; false: there are no more. */
+bool bench_list_next(const char **list, char *name, size_t size);
 
 typedef struct bench_device bench_device;
 
@@ -142,20 +151,44 @@ int bench_bandwidth(const bench_device *d, double *bytes);
 
 /* ---- products of matrices ---- */
 
-/* C = A B with contiguous row-major matrices of one type: f32, bf16 or f16. */
+/* What a product is of: elements of operands and result, and what errors its sums may have. */
+typedef struct bench_type {
+    const char *name; /* "f32", "tf32" */
+    qn_element from, to;
+    bool tf32;
+    bool is_usual; /* measured on a GPU where none is asked for */
+    int bits; /* operands are whole parts of 1/2^bits (integers: the parts), which the type has exactly */
+    double
+        summing; /* the rounding of a sum, as a part of it: those of e4m3 and e5m2 may be added with 13 bits */
+    double rounding; /* of a result */
+} bench_type;
+
+/* Their names, for messages. */
+#define BENCH_TYPES "f32, bf16, f16, tf32, e4m3, e5m2, i8, f64"
+
+const bench_type *bench_type_at(uint32_t index);      /* NULL: there are no more */
+const bench_type *bench_type_named(const char *name); /* NULL: there is none */
+
+/* What an element is checked by: the sum in double precision, and that of the products' sizes. */
+typedef struct bench_expected {
+    double sum, magnitude;
+} bench_expected;
+
+/* C = A B with contiguous row-major matrices. */
 typedef struct bench_product {
     uint64_t m, n, k;
-    qn_element type;
+    const bench_type *type;
     float *a, *b;              /* their values */
     bench_copies on_device[3]; /* a, b, c */
+    bench_expected *expected;  /* of the elements that are checked; NULL before the first check */
 } bench_product;
 
-int bench_product_create(const bench_device *d, const uint64_t shape[3], qn_element type,
+int bench_product_create(const bench_device *d, const uint64_t shape[3], const bench_type *type,
                          bench_product *product);
 void bench_product_free(bench_product *product);
 /* Elements of `c`, which has m by n, against sums in double precision: the largest difference, as a part of what rounding
    may amount to; up to 1 is right. */
-double bench_product_error(const bench_product *product, const void *c);
+double bench_product_error(bench_product *product, const void *c);
 /* The same for the device's copies after `runs` runs, which are then made NaNs again. Exit status after a message: wrong is
    TOOL_DIFFERENT. */
 int bench_product_check(const bench_device *d, bench_product *product, uint32_t runs, const char *what);
@@ -164,7 +197,6 @@ int bench_product_check(const bench_device *d, bench_product *product, uint32_t 
 
 int bench_ladder_run(bench_device *d);
 int bench_matmul_run(bench_device *d);
-bool bench_matmul_takes(const char *type);
 int bench_kernels_run(bench_device *d);
 int bench_launch_run(bench_device *d);
 int bench_transfer_run(bench_device *d);

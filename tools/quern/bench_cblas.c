@@ -53,7 +53,7 @@ static void *open_mkl(const bench_device *d, char *why) {
     return open_library(d, names, (thread_setter){"MKL_Set_Num_Threads", false}, why);
 }
 
-static bool takes(qn_element type) { return type == QN_F32; }
+static bool takes(const bench_type *type) { return type->from == QN_F32 && !type->tf32; }
 
 static bool multiply(void *peer, const bench_product *p, const uint64_t pointers[3]) {
     const cblas *c = peer;

@@ -2,10 +2,17 @@
 #include "bench_peer.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* cudaDataType, cublasComputeType_t (without TF32), cublasGemmAlgo_t, and the cublasMath_t without which parts of a sum may be
-   added in the type of the operands. */
-enum { R_32F = 0, R_16F = 2, R_16BF = 14, COMPUTE_32F = 68, ALGORITHM_DEFAULT = -1, SUMS_IN_FULL = 16 };
+/* cublasGemmAlgo_t, and the cublasMath_t without which parts of a sum may be added in the type of the operands. */
+enum { ALGORITHM_DEFAULT = -1, SUMS_IN_FULL = 16 };
+
+/* cudaDataType and cublasComputeType_t. */
+static const struct {
+    const char *type;
+    int data, compute;
+} modes[] = {{"f32", 0, 68}, {"f16", 2, 68}, {"bf16", 14, 68}, {"tf32", 0, 77}, {"f64", 1, 70}};
+enum { NUM_MODES = sizeof modes / sizeof *modes };
 
 typedef struct cublas {
     void *handle;
@@ -53,17 +60,26 @@ static void *open_cublas(const bench_device *d, char *why) {
     return NULL;
 }
 
-static bool takes(qn_element type) { return type == QN_F32 || type == QN_F16 || type == QN_BF16; }
+static int mode_of(const bench_type *type) {
+    int i = 0;
+    while (i < NUM_MODES && strcmp(modes[i].type, type->name) != 0) i++;
+    return i;
+}
+
+static bool takes(const bench_type *type) { return mode_of(type) < NUM_MODES; }
 
 /* It is column-major: the transposed product of the operands in the other order. */
 static bool multiply(void *peer, const bench_product *p, const uint64_t pointers[3]) {
     const cublas *c = peer;
-    const float one = 1, zero = 0;
-    const int m = (int)p->m, n = (int)p->n, k = (int)p->k;
-    const int type = p->type == QN_F32 ? R_32F : p->type == QN_F16 ? R_16F : R_16BF;
-    return c->gemm(c->handle, 0, 0, n, m, k, &one, (void *)(uintptr_t)pointers[1], type, n,
-                   (void *)(uintptr_t)pointers[0], type, k, &zero, (void *)(uintptr_t)pointers[2], type, n,
-                   COMPUTE_32F, ALGORITHM_DEFAULT) == 0;
+    const float factors[] = {1, 0};
+    const double wide[] = {1, 0};
+    const bool is_wide = p->type->from == QN_F64;
+    const void *one = is_wide ? (const void *)&wide[0] : &factors[0],
+               *zero = is_wide ? (const void *)&wide[1] : &factors[1];
+    const int m = (int)p->m, n = (int)p->n, k = (int)p->k, mode = mode_of(p->type), type = modes[mode].data;
+    return c->gemm(c->handle, 0, 0, n, m, k, one, (void *)(uintptr_t)pointers[1], type, n,
+                   (void *)(uintptr_t)pointers[0], type, k, zero, (void *)(uintptr_t)pointers[2], type, n,
+                   modes[mode].compute, ALGORITHM_DEFAULT) == 0;
 }
 
 static void close_cublas(void *peer) {

@@ -20,7 +20,7 @@ static void multiply_row(const bench_product *p, uint64_t row, float *c) {
 
 /* As many rows as the time allows; which changes nothing about the rate. */
 static int measure_scalar(const bench_device *d, const bench_product *p, double *rate) {
-    const bench_product row = {.m = 1, .n = p->n, .k = p->k, .type = p->type, .a = p->a, .b = p->b};
+    bench_product row = {.m = 1, .n = p->n, .k = p->k, .type = p->type, .a = p->a, .b = p->b};
     float *c = tool_alloc(p->n * sizeof *c);
     uint64_t rows = 0;
     bench_progress(d, "loop in C");
@@ -31,6 +31,7 @@ static int measure_scalar(const bench_device *d, const bench_product *p, double 
     multiply_row(p, 0, c);
     const double error = bench_product_error(&row, c);
     free(c);
+    free(row.expected);
     return error <= 1 ? TOOL_OK : tool_fail(TOOL_DIFFERENT, "the loop in C is wrong");
 }
 
@@ -134,7 +135,7 @@ static int measure_rungs(bench_device *d, bench_product *p, bench_ladder *l) {
 }
 
 int bench_ladder_run(bench_device *d) {
-    const uint64_t side = bench_is_gpu(d) ? 4096 : 512, *asked = d->options->shape;
+    const uint64_t side = bench_is_gpu(d) ? 4096 : 512, *asked = d->options->shapes[0];
     bench_ladder l = {.shape = {side, side, side}};
     bench_product p = {0};
     if (asked[0]) memcpy(l.shape, asked, sizeof l.shape);
@@ -144,7 +145,7 @@ int bench_ladder_run(bench_device *d) {
     snprintf(l.description, sizeof l.description, "%s", d->info.description);
     int result = bench_peak(d, &l.peak);
     if (!result) result = bench_bandwidth(d, &l.bandwidth);
-    if (!result) result = bench_product_create(d, l.shape, QN_F32, &p);
+    if (!result) result = bench_product_create(d, l.shape, bench_type_named("f32"), &p);
     if (!result) result = measure_scalar(d, &p, &l.scalar);
     bench_progress(d, NULL);
     if (!result) print_head(&l);

@@ -17,35 +17,47 @@ static const uint64_t usual[][3] = {
 };
 enum { NUM_USUAL = sizeof usual / sizeof *usual };
 
-static const qn_element types[] = {QN_F32, QN_BF16, QN_F16};
-enum { NUM_TYPES = sizeof types / sizeof *types };
+/* One way to do it: what qn_matmul is told. */
+typedef struct way {
+    const char *variant; /* NULL: it chooses */
+    uint32_t splits;     /* 0: it chooses */
+} way;
 
 typedef struct matmul_task {
     const bench_device *d;
     const bench_product *product;
+    way way;
 } matmul_task;
 
 static qn_status run_matmul(void *user, uint32_t first, uint32_t count) {
     const matmul_task *t = user;
     const bench_product *p = t->product;
+    const bench_type *type = p->type;
     qn_status status = QN_OK;
     for (uint32_t i = first; i < first + count && !status; i++) {
         const uint32_t copy = i % p->on_device[0].count;
         status =
             qn_matmul(t->d->kernels, t->d->stream,
-                      &(qn_matmul_desc){.out = QN_ARRAY(p->on_device[2].views[copy], p->type, p->m, p->n),
-                                        .a = QN_ARRAY(p->on_device[0].views[copy], p->type, p->m, p->k),
-                                        .b = QN_ARRAY(p->on_device[1].views[copy], p->type, p->k, p->n)});
+                      &(qn_matmul_desc){.out = QN_ARRAY(p->on_device[2].views[copy], type->to, p->m, p->n),
+                                        .a = QN_ARRAY(p->on_device[0].views[copy], type->from, p->m, p->k),
+                                        .b = QN_ARRAY(p->on_device[1].views[copy], type->from, p->k, p->n),
+                                        .variant = t->way.variant,
+                                        .splits = t->way.splits,
+                                        .tf32 = type->tf32});
     }
     return status;
 }
 
-/* The first call compiles; on the processor what it compiles is final later. */
-static int measure_quern(const bench_device *d, bench_product *p, const char *what, bench_time *time) {
-    matmul_task t = {d, p};
+/* The first call compiles; on the processor what it compiles is final later. `can`: whether this way takes the operands; one that
+   is not told to does. */
+static int measure_quern(const bench_device *d, bench_product *p, way how, const char *what, bench_time *time,
+                         bool *can) {
+    matmul_task t = {d, p, how};
     const bench_task task = {.run = run_matmul, .user = &t};
     bench_progress(d, what);
     qn_status status = run_matmul(&t, 0, 1);
+    *can = status != QN_ERROR_ARGUMENT || !(how.variant || how.splits);
+    if (!*can) return TOOL_OK;
     if (!status) status = qn_kernels_wait(d->kernels, QN_FOREVER);
     if (status) return tool_fail_status(d->context, status);
     const int result = bench_measure(d, &task, time);
@@ -71,8 +83,10 @@ typedef struct mean {
 typedef struct table {
     bench_peer peers[BENCH_MAX_PEERS];
     uint32_t num_peers;
+    double rates[BENCH_MAX_PEERS]; /* of the shape's products; 0: not measured */
     mean means[2 * BENCH_MAX_PEERS];
     uint32_t num_means;
+    bool of_ways; /* lines say which */
 } table;
 
 static void add_ratio(table *t, const char *of, double ratio) {
@@ -105,48 +119,105 @@ static void compare_ways(const bench_device *d, table *t, const char *what, doub
     }
 }
 
-static void print_head(const bench_device *d, const table *t, qn_element type) {
-    printf("matmul of %s on %s: %s\n\n  %-20s %12s   spread", qn_element_name(type), d->info.name,
-           d->info.description, "m x n x k", "GFLOP/s");
+static int width(const table *t) { return t->of_ways ? 48 : 20; }
+
+static void print_head(const bench_device *d, const table *t, const bench_type *type) {
+    printf("matmul of %s on %s: %s\n\n  %-*s %12s   spread %12s", type->name, d->info.name,
+           d->info.description, width(t), "m x n x k", "GFLOP/s", "us");
     for (uint32_t i = 0; i < t->num_peers; i++)
         if (t->peers[i].type->takes(type)) printf(" %12s   ratio", t->peers[i].type->name);
     putchar('\n');
 }
 
-static int measure_peers(table *t, bench_product *p, const char *what, double quern) {
+static int measure_peers(table *t, bench_product *p, const char *what) {
     for (uint32_t i = 0; i < t->num_peers; i++) {
         const bench_peer *peer = &t->peers[i];
         bench_time time;
+        t->rates[i] = 0;
         if (!peer->type->takes(p->type)) continue;
         const int result = bench_peer_measure(peer, p, &time);
-        bench_progress(peer->d, NULL);
         if (result) return result;
-        const double rate = add_row(peer->d, what, peer->type->name, p, &time)->value;
-        add_ratio(t, peer->type->name, quern / rate);
-        printf(" %12.1f %7.3f", rate * 1e-9, quern / rate);
+        t->rates[i] = add_row(peer->d, what, peer->type->name, p, &time)->value;
     }
     return TOOL_OK;
 }
 
-static int measure_shape(const bench_device *d, table *t, const uint64_t shape[3], qn_element type) {
-    bench_product p;
+static void compare_peers(table *t, double quern) {
+    for (uint32_t i = 0; i < t->num_peers; i++)
+        if (t->rates[i] > 0) printf(" %12.1f %7.3f", t->rates[i] * 1e-9, quern / t->rates[i]);
+}
+
+/* ---- shapes and ways ---- */
+
+/* "4096x4096x4096 f32, tile 64x64, 4 parts": the shape is named by `size`, the whole by `what`. */
+typedef struct name {
+    char size[64], what[112];
+} name;
+
+static void append(char *text, size_t size, const char *before, const char *word) {
+    const size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%s", before, word);
+}
+
+static name name_of(const bench_product *p, way how) {
+    name n;
+    char parts[24];
+    snprintf(n.size, sizeof n.size, "%llux%llux%llu", (unsigned long long)p->m, (unsigned long long)p->n,
+             (unsigned long long)p->k);
+    memcpy(n.what, n.size, sizeof n.size);
+    append(n.what, sizeof n.what, " ", p->type->name);
+    if (how.variant) append(n.what, sizeof n.what, ", ", how.variant);
+    snprintf(parts, sizeof parts, "%u part%s", how.splits, how.splits > 1 ? "s" : "");
+    if (how.splits) append(n.what, sizeof n.what, ", ", parts);
+    return n;
+}
+
+static int measure_way(const bench_device *d, table *t, bench_product *p, way how, double *rate) {
+    const name n = name_of(p, how);
+    const char *shown = t->of_ways ? n.what : n.size;
     bench_time time;
-    char what[64], size[48];
-    snprintf(size, sizeof size, "%llux%llux%llu", (unsigned long long)shape[0], (unsigned long long)shape[1],
-             (unsigned long long)shape[2]);
-    snprintf(what, sizeof what, "%s %s", size, qn_element_name(type));
-    int result = bench_product_create(d, shape, type, &p);
-    if (!result) result = measure_quern(d, &p, what, &time);
+    bool can;
+    const int result = measure_quern(d, p, how, n.what, &time, &can);
     bench_progress(d, NULL);
-    if (!result) {
-        const bench_result row = *add_row(d, what, "quern", &p, &time);
-        printf("  %-20s %12.*f  %5.1f %%", size, row.value < 1e9 ? 4 : 1, row.value * 1e-9,
-               bench_spread(&row) * 100);
-        result = measure_peers(t, &p, what, row.value);
-        compare_ways(d, t, what, row.value);
-        putchar('\n');
-        fflush(stdout);
+    if (!can) printf("  %-*s %12s\n", width(t), shown, "cannot");
+    if (result || !can) return result;
+    const bench_result row = *add_row(d, n.what, "quern", p, &time);
+    printf("  %-*s %12.*f  %5.1f %% %12.2f", width(t), shown, row.value < 1e9 ? 4 : 1, row.value * 1e-9,
+           bench_spread(&row) * 100, time.median * 1e-3);
+    *rate = fmax(*rate, row.value);
+    compare_peers(t, row.value);
+    compare_ways(d, t, name_of(p, (way){NULL, 0}).what, row.value);
+    putchar('\n');
+    fflush(stdout);
+    return TOOL_OK;
+}
+
+/* Each variant with each number of parts. What is wrong with one keeps no other from being measured. */
+static int measure_ways(const bench_device *d, table *t, bench_product *p, double *best) {
+    const bench_options *o = d->options;
+    const bool all = o->variants && strcmp(o->variants, "all") == 0;
+    const char *list = o->variants;
+    char given[40];
+    int first = TOOL_OK;
+    for (uint32_t v = 0;; v++) {
+        const char *variant = all ? qn_matmul_variant(v) : given;
+        if (all ? !variant : o->variants ? !bench_list_next(&list, given, sizeof given) : v > 0) return first;
+        for (uint32_t s = 0; s < (o->num_splits ? o->num_splits : 1); s++) {
+            const way how = {o->variants ? variant : NULL, o->num_splits ? o->splits[s] : 0};
+            const int result = measure_way(d, t, p, how, best);
+            if (!first) first = result;
+        }
     }
+}
+
+static int measure_shape(const bench_device *d, table *t, const uint64_t shape[3], const bench_type *type) {
+    bench_product p;
+    double best = 0;
+    int result = bench_product_create(d, shape, type, &p);
+    if (!result) result = measure_peers(t, &p, name_of(&p, (way){NULL, 0}).what);
+    if (!result) result = measure_ways(d, t, &p, &best);
+    for (uint32_t i = 0; i < t->num_peers && best > 0; i++)
+        if (t->rates[i] > 0) add_ratio(t, t->peers[i].type->name, best / t->rates[i]);
     bench_product_free(&p);
     return result;
 }
@@ -158,38 +229,39 @@ static bool is_for(const bench_device *d, const uint64_t shape[3]) {
     return work <= (uint64_t)1 << (d->info.kind == QN_DEVICE_CPU ? 33 : 27);
 }
 
-static int measure_type(const bench_device *d, table *t, qn_element type) {
-    const uint64_t *asked = d->options->shape;
-    int result = TOOL_OK;
+static int measure_type(const bench_device *d, table *t, const bench_type *type) {
+    const bench_options *o = d->options;
+    const uint64_t(*shapes)[3] = o->num_shapes ? o->shapes : usual;
+    int first = TOOL_OK;
     t->num_means = 0;
     print_head(d, t, type);
-    if (asked[0]) result = measure_shape(d, t, asked, type);
-    for (int i = 0; i < NUM_USUAL && !asked[0] && !result; i++)
-        if (is_for(d, usual[i])) result = measure_shape(d, t, usual[i], type);
-    if (result) return result;
+    for (uint32_t i = 0; i < (o->num_shapes ? o->num_shapes : NUM_USUAL); i++) {
+        const int result = o->num_shapes || is_for(d, shapes[i]) ? measure_shape(d, t, shapes[i], type) : 0;
+        if (!first) first = result;
+        if (result == TOOL_RUN_FAILED) break;
+    }
     for (uint32_t i = 0; i < t->num_means; i++)
         printf("  geometric mean: %.3f of the speed of %s\n", exp(t->means[i].logs / t->means[i].count),
                t->means[i].of);
     putchar('\n');
-    return TOOL_OK;
+    return first;
 }
 
 int bench_matmul_run(bench_device *d) {
     const bench_options *o = d->options;
-    table t = {.num_peers = 0};
-    int result = TOOL_OK;
+    table t = {.of_ways = o->variants || o->num_splits};
+    char name[16];
+    const char *list = o->types;
+    int first = TOOL_OK;
     t.num_peers = bench_peers_open(d, o->against, t.peers);
-    for (int i = 0; i < NUM_TYPES && !result; i++) {
-        const bool is_usual = i == 0 || bench_is_gpu(d);
-        if (o->type ? strcmp(o->type, qn_element_name(types[i])) == 0 : is_usual)
-            result = measure_type(d, &t, types[i]);
+    for (uint32_t i = 0;; i++) {
+        const bench_type *type = o->types ? NULL : bench_type_at(i);
+        if (o->types && bench_list_next(&list, name, sizeof name)) type = bench_type_named(name);
+        if (!type) break;
+        const bool is_usual = i == 0 || (type->is_usual && bench_is_gpu(d));
+        const int result = o->types || is_usual ? measure_type(d, &t, type) : TOOL_OK;
+        if (!first) first = result;
     }
     bench_peers_close(t.peers, t.num_peers);
-    return result;
-}
-
-bool bench_matmul_takes(const char *type) {
-    for (int i = 0; i < NUM_TYPES; i++)
-        if (strcmp(type, qn_element_name(types[i])) == 0) return true;
-    return false;
+    return first;
 }

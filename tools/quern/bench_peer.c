@@ -44,21 +44,22 @@ bool bench_library_find(void *library, const char *symbol, void *function, char 
 
 /* Is `name` in a list with commas, or is that "all"? */
 static bool is_listed(const char *list, const char *name) {
-    const size_t length = strlen(name);
+    char word[32];
     if (strcmp(list, "all") == 0) return true;
-    for (; list; list = strchr(list, ',')) {
-        list += *list == ',';
-        if (strncmp(list, name, length) == 0 && (list[length] == ',' || !list[length])) return true;
-    }
+    while (bench_list_next(&list, word, sizeof word))
+        if (strcmp(word, name) == 0) return true;
     return false;
 }
 
 bool bench_peers_known(const char *against) {
-    size_t listed = 1, known = 0;
+    char word[32];
     if (strcmp(against, "all") == 0) return true;
-    for (const char *c = against; *c; c++) listed += *c == ',';
-    for (int i = 0; i < NUM_TYPES; i++) known += is_listed(against, types[i]->name);
-    return known == listed;
+    while (bench_list_next(&against, word, sizeof word)) {
+        int i = 0;
+        while (i < NUM_TYPES && strcmp(types[i]->name, word) != 0) i++;
+        if (i == NUM_TYPES) return false;
+    }
+    return true;
 }
 
 uint32_t bench_peers_open(const bench_device *d, const char *against, bench_peer peers[BENCH_MAX_PEERS]) {

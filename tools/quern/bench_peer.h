@@ -17,7 +17,7 @@ typedef struct bench_peer_type {
     bool on_host;        /* it is done when the call returns */
     /* Where it is not there, NULL and a sentence in `why` (BENCH_WHY bytes). */
     void *(*open)(const bench_device *d, char *why);
-    bool (*takes)(qn_element type);
+    bool (*takes)(const bench_type *type);
     /* c = a b; of the operands' pointers. */
     bool (*multiply)(void *peer, const bench_product *p, const uint64_t pointers[3]);
     void (*close)(void *peer);
