@@ -270,7 +270,7 @@ typedef enum ir_native {
     IR_NATIVE_COUNT
 } ir_native;
 
-/* attr.index of quad_product: the elements of a and b, and b's layout. */
+/* attr.index of quad_product: the elements of a and b, how they lie, and whether a is in registers. */
 typedef enum ir_quad_element {
     IR_QUAD_F16,
     IR_QUAD_BF16,
@@ -281,8 +281,14 @@ typedef enum ir_quad_element {
     IR_QUAD_E5M2,
     IR_QUAD_ELEMENTS
 } ir_quad_element;
-/* The rows of b lie together, not its columns; the columns of a, not its rows. */
-enum { IR_QUAD_ROWS = 1 << 3, IR_QUAD_COLUMNS = 1 << 4, IR_QUAD_CODES = 1 << 5 };
+/* The rows of b lie together, not its columns; the columns of a, not its rows; a is IR_QUAD_WORDS words of the work-item's. */
+enum {
+    IR_QUAD_ROWS = 1 << 3,
+    IR_QUAD_COLUMNS = 1 << 4,
+    IR_QUAD_HELD = 1 << 5,
+    IR_QUAD_CODES = 1 << 6,
+    IR_QUAD_WORDS = 16
+};
 
 /* ---- values, instructions, regions ---- */
 

@@ -31,7 +31,17 @@ static const char source[] =
     "            qn_tile_load_to(bs + rank * 32 * 64, bm, HALF_X, HALF_Y, 0, &full, 3);\n"
     "        }\n"
     "        qn_barrier_wait(&full, parity);\n"
+    "#ifdef HELD\n"
+    "        uint words[16];\n"
+    "        #pragma unroll\n"
+    "        for (int i = 0; i < 16; i++)\n"
+    "            words[i] = *(global const uint *)(a + (rank * 64 + item / 32 * 16 + lane / 4 + i % 2 * 8) * "
+    "depth + k +\n"
+    "                                              i / 2 * 8 + lane % 4 * 2);\n"
+    "        qn_quad_multiply_add(sums, 64, words, bs, LAYOUT, k > 0);\n"
+    "#else\n"
     "        qn_quad_multiply_add(sums, 64, as, bs, LAYOUT, k > 0);\n"
+    "#endif\n"
     "        qn_quad_wait(0);\n"
     "        if (item < 2) qn_barrier_arrive_at(&empty, item);\n"
     "    }\n"
@@ -133,12 +143,15 @@ static void check_product(qn_device *device, const kind *k, bool by_rows, bool b
 
 static void products(void **state) {
     (void)state;
-    static const kind kinds[] = {{"-D TYPE=half", 2}, {"-D TYPE=qn_bf16", 2}};
+    static const kind kinds[] = {{"-D TYPE=half", 2}, {"-D TYPE=qn_bf16", 2}},
+                      held[] = {{"-D HELD -D TYPE=half", 2}, {"-D HELD -D TYPE=qn_bf16", 2}};
     if (!device_can(QN_CAN_COPY_TILES, "tile copies")) return;
     qn_context *context = make_context(NULL);
     qn_device *device = get_device(context, test_device());
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         for (int layout = 0; layout < 4; layout++) check_product(device, &kinds[i], layout & 1, layout & 2);
+    for (size_t i = 0; i < sizeof held / sizeof *held; i++)
+        for (int layout = 0; layout < 2; layout++) check_product(device, &held[i], layout & 1, false);
     qn_context_destroy(context);
 }
 

@@ -84,47 +84,67 @@ static ptx_operand step(ptx_emitter *e, ptx_operand descriptor, uint32_t bytes) 
     return qn__ptx_op2(e, "add.s64", PTX_B64, descriptor, qn__ptx_int(PTX_B64, bytes >> 4));
 }
 
+static void put_list(qn__buf *text, const char *word, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) qn__buf_printf(text, i ? ", %s" : "%s", word);
+}
+
 static const char *product_pattern(ptx_emitter *e, const ir_instr *instr) {
     const struct quad_row *row = &quad_rows[instr->attr.index % IR_QUAD_ROWS];
+    const bool is_held = instr->attr.index & IR_QUAD_HELD;
     qn__buf text;
     qn__buf_init(&text, e->arena);
     qn__buf_printf(&text, "wgmma.mma_async.sync.aligned.m64n%uk%u.%s {", instr->num_results * 2, row->k,
                    row->types);
-    for (uint32_t i = 0; i < instr->num_results; i++) qn__buf_puts(&text, i ? ", =" : "=");
-    qn__buf_puts(&text, "}, $, $, $");
+    put_list(&text, "=", instr->num_results);
+    qn__buf_puts(&text, is_held ? "}, {" : "}, ");
+    put_list(&text, "$", is_held ? IR_QUAD_WORDS / STEPS : 1);
+    qn__buf_puts(&text, is_held ? "}, $, $" : ", $, $");
     if (row->has_signs) qn__buf_puts(&text, ", 1, 1");
-    if (row->has_layouts)
-        qn__buf_printf(&text, ", %d, %d", (instr->attr.index & IR_QUAD_COLUMNS) != 0,
-                       (instr->attr.index & IR_QUAD_ROWS) != 0);
+    if (row->has_layouts && !is_held)
+        qn__buf_printf(&text, ", %d", (instr->attr.index & IR_QUAD_COLUMNS) != 0);
+    if (row->has_layouts) qn__buf_printf(&text, ", %d", (instr->attr.index & IR_QUAD_ROWS) != 0);
     qn__buf_puts(&text, ";");
     return text.data;
 }
 
-/* The sums are read and written in place. */
-static void quad_product(ptx_emitter *e, const ir_instr *instr) {
-    enum { FIRST_SUM = 3, MOST = 128 + 3 };
-    const uint32_t num_sums = instr->num_results;
-    const bool by_rows = instr->attr.index & IR_QUAD_ROWS, by_columns = instr->attr.index & IR_QUAD_COLUMNS;
-    ptx_operand operands[MOST], *inputs = operands + num_sums;
-    require(e, SPECIFIC, 80);
-    for (uint32_t i = 0; i < num_sums; i++) {
-        operands[i] = qn__ptx_new(e, PTX_B32);
-        qn__ptx_move(e, operands[i], qn__ptx_use(e, instr->operands[FIRST_SUM + i], 0));
+/* The sums are read and written in place; what they were is not asked for where it does not count. */
+static void take_sums(ptx_emitter *e, const ir_instr *instr, bool counts, uint32_t first, ptx_operand *sums) {
+    for (uint32_t i = 0; i < instr->num_results; i++) {
+        sums[i] = qn__ptx_new(e, PTX_B32);
+        if (counts) qn__ptx_move(e, sums[i], qn__ptx_use(e, instr->operands[first + i], 0));
     }
-    inputs[0] = descriptor(e, instr->operands[0], 0);
-    inputs[1] = descriptor(e, instr->operands[1], by_rows ? COLUMN_BLOCK : 0);
-    ptx_operand counts = qn__ptx_in_register(e, qn__ptx_use(e, instr->operands[2], 0));
-    inputs[2] = qn__ptx_op2(e, "setp.ne.s32", PTX_PRED, counts, qn__ptx_int(PTX_B32, 0));
+}
+
+static void quad_product(ptx_emitter *e, const ir_instr *instr) {
+    enum { MOST = 128 + IR_QUAD_WORDS / STEPS + 2 };
+    const uint32_t num_sums = instr->num_results;
+    const bool by_rows = instr->attr.index & IR_QUAD_ROWS, by_columns = instr->attr.index & IR_QUAD_COLUMNS,
+               is_held = instr->attr.index & IR_QUAD_HELD;
+    const uint32_t num_words = is_held ? IR_QUAD_WORDS : 1, per_step = is_held ? IR_QUAD_WORDS / STEPS : 1;
+    const ir_value *counts = instr->operands[num_words + 1];
+    const bool may_count = !qn__ir_is_const(counts) || counts->bits[0];
+    ptx_operand operands[MOST], words[IR_QUAD_WORDS], *inputs = operands + num_sums;
+    require(e, SPECIFIC, 80);
+    take_sums(e, instr, may_count, num_words + 2, operands);
+    for (uint32_t i = 0; is_held && i < num_words; i++)
+        words[i] = qn__ptx_in_register(e, qn__ptx_use(e, instr->operands[i], 0));
+    if (!is_held) words[0] = descriptor(e, instr->operands[0], 0);
+    ptx_operand b = descriptor(e, instr->operands[num_words], by_rows ? COLUMN_BLOCK : 0);
+    ptx_operand counted = qn__ptx_in_register(e, qn__ptx_use(e, counts, 0));
+    ptx_operand counting = qn__ptx_op2(e, "setp.ne.s32", PTX_PRED, counted, qn__ptx_int(PTX_B32, 0));
     const char *pattern = product_pattern(e, instr);
     qn__ptx(e, "wgmma.fence.sync.aligned;");
-    for (int i = 0; i < STEPS; i++) {
+    for (uint32_t i = 0; i < STEPS; i++) {
         if (i) {
-            inputs[0] = step(e, inputs[0], by_columns ? ROW_STEP : STEP);
-            inputs[1] = step(e, inputs[1], by_rows ? ROW_STEP : STEP);
-            inputs[2] = qn__ptx_op2(e, "setp.eq.s32", PTX_PRED, counts, counts);
+            if (!is_held) words[0] = step(e, words[0], by_columns ? ROW_STEP : STEP);
+            b = step(e, b, by_rows ? ROW_STEP : STEP);
+            counting = qn__ptx_op2(e, "setp.eq.s32", PTX_PRED, counted, counted);
         }
-        qn__ptx_list(e, pattern, operands, num_sums + FIRST_SUM);
-        qn__vec_last(&e->lines).predicated = true; /* what it writes it reads first */
+        for (uint32_t w = 0; w < per_step; w++) inputs[w] = words[is_held ? i * per_step + w : 0];
+        inputs[per_step] = b;
+        inputs[per_step + 1] = counting;
+        qn__ptx_list(e, pattern, operands, num_sums + per_step + 2);
+        qn__vec_last(&e->lines).predicated = i || may_count; /* what it writes it reads first */
     }
     qn__ptx(e, "wgmma.commit_group.sync.aligned;");
     for (uint32_t i = 0; i < num_sums; i++) qn__ptx_define(e, instr->results[i], 0, operands[i]);

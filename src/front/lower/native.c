@@ -1,5 +1,5 @@
 /* Built-ins that are instructions of one architecture (ir/natives.def), and products by quads of sub-groups, whose sums are an
-   array of the work-item's: it is read and written whole around each product, so that it becomes values. */
+   array of the work-item's, as a may be: they are read and written whole around each product, so that they become values. */
 #include "front/lower/internal.h"
 
 enum { MOST_OPERANDS = 8 };
@@ -43,39 +43,61 @@ static uint32_t columns_of(lower *l, ast_expr *arg) {
     return fits ? (uint32_t)n->bits[0] : 0;
 }
 
-/* qn_quad_multiply_add(sums, n, a, b, layout, accumulate) */
-ir_value *qn__lower_quad_product(lower *l, ast_expr *e) {
-    enum { MOST_SUMS = 128, SUM_BYTES = 4 };
+/* Products whose types or layout there are not, reported. Returns attr.index. */
+static uint32_t kind_of(lower *l, ast_expr *e, bool is_held) {
     ast_expr **args = e->args.data;
-    const int element = element_of(args[2]->type);
-    const bool has_ints = element == IR_QUAD_I8 || element == IR_QUAD_U8;
-    const uint32_t columns = columns_of(l, args[1]), num_sums = columns / 2;
-    ir_value *sums = qn__lower_value(l, args[0]), *operands[3 + MOST_SUMS];
+    const int element = element_of(args[3]->type);
+    const bool has_ints = element == IR_QUAD_I8 || element == IR_QUAD_U8, is_wide = element > IR_QUAD_BF16;
     const ir_value *layout = qn__lower_folded(l, qn__lower_value(l, args[4]));
-    if (element < 0 || has_ints != (args[0]->type->base->kind == AST_INT))
-        qn__lower_error(l, e->loc,
-                        "there is no such product: those of floats have sums of float, char and uchar of int",
-                        NULL);
-    const bool is_known = qn__ir_is_const(layout) && layout->bits[0] <= 3;
-    if (!is_known || (layout->bits[0] && element > IR_QUAD_BF16))
+    if (element < 0 || has_ints != (args[0]->type->base->kind == AST_INT) || (is_held && is_wide))
+        qn__lower_error(
+            l, e->loc,
+            "there is no such product: those of floats have sums of float, char and uchar of int; "
+            "a is in registers for 16-bit elements alone",
+            NULL);
+    const bool is_known = qn__ir_is_const(layout) && layout->bits[0] <= (is_held ? 1 : 3);
+    if (!is_known || (layout->bits[0] && is_wide))
         qn__lower_error(
             l, args[4]->loc,
-            "the layout is a constant, 0 to 3; other ones than 0 are those of 16-bit elements alone", NULL);
-    operands[0] = qn__lower_value(l, args[2]);
-    operands[1] = qn__lower_value(l, args[3]);
-    operands[2] = qn__lower_value(l, args[5]);
+            "the layout is a constant, 0 to 3; other ones than 0 are those of 16-bit elements alone, "
+            "and bit 1 of an a in local memory",
+            NULL);
+    return (uint32_t)(element < 0 ? 0 : element) |
+           (is_known ? (uint32_t)layout->bits[0] * IR_QUAD_ROWS : 0u) | (is_held ? IR_QUAD_HELD : 0u);
+}
+
+enum { WORD_BYTES = 4 };
+
+static void load_words(lower *l, ir_value *array, ir_type type, uint32_t count, ir_value **out) {
+    for (uint32_t i = 0; i < count; i++)
+        out[i] =
+            qn__ir_load(&l->b, qn__ir_ptr_offset(&l->b, array, (int64_t)i * WORD_BYTES), type, WORD_BYTES, 0);
+}
+
+/* qn_quad_multiply_add(sums, n, a, b, layout, accumulate) */
+ir_value *qn__lower_quad_product(lower *l, ast_expr *e) {
+    enum { MOST_SUMS = 128 };
+    ast_expr **args = e->args.data;
+    const bool is_held = e->builtin->variant;
+    const uint32_t kind = kind_of(l, e, is_held), num_sums = columns_of(l, args[1]) / 2,
+                   num_words = is_held ? IR_QUAD_WORDS : 1;
+    ir_value *sums = qn__lower_value(l, args[0]), *operands[IR_QUAD_WORDS + 2 + MOST_SUMS];
+    ir_value *a = qn__lower_value(l, args[2]);
+    operands[num_words] = qn__lower_value(l, args[3]);
+    operands[num_words + 1] = qn__lower_value(l, args[5]);
     qn__lower_at(l, e->loc);
+    const ir_type type = qn__ir_type(args[0]->type->base->kind == AST_INT ? IR_I32 : IR_F32, 1);
     ir_type types[MOST_SUMS];
-    for (uint32_t i = 0; i < num_sums; i++) {
-        types[i] = qn__ir_type(has_ints ? IR_I32 : IR_F32, 1);
-        operands[3 + i] = qn__ir_load(&l->b, qn__ir_ptr_offset(&l->b, sums, (int64_t)i * SUM_BYTES), types[i],
-                                      SUM_BYTES, 0);
-    }
-    ir_instr *made = qn__ir_emit(&l->b, IR_QUAD_PRODUCT, operands, 3 + num_sums, types, num_sums);
-    made->attr.index =
-        (uint32_t)(element < 0 ? 0 : element) | (is_known ? (uint32_t)layout->bits[0] * IR_QUAD_ROWS : 0u);
+    for (uint32_t i = 0; i < num_sums; i++) types[i] = type;
+    if (is_held)
+        load_words(l, a, qn__ir_type(IR_I32, 1), num_words, operands);
+    else
+        operands[0] = a;
+    load_words(l, sums, type, num_sums, operands + num_words + 2);
+    ir_instr *made = qn__ir_emit(&l->b, IR_QUAD_PRODUCT, operands, num_words + 2 + num_sums, types, num_sums);
+    made->attr.index = kind;
     for (uint32_t i = 0; i < num_sums; i++)
-        qn__ir_store(&l->b, qn__ir_ptr_offset(&l->b, sums, (int64_t)i * SUM_BYTES), made->results[i],
-                     SUM_BYTES, 0);
+        qn__ir_store(&l->b, qn__ir_ptr_offset(&l->b, sums, (int64_t)i * WORD_BYTES), made->results[i],
+                     WORD_BYTES, 0);
     return NULL;
 }
