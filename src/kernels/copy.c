@@ -5,8 +5,16 @@
 
 #include "kernels/op.h"
 
+typedef enum way {
+    EACH,  /* an element a work-item */
+    WHOLE, /* qn_stream_copy or qn_stream_fill */
+    LINES, /* packs of neighbours */
+    TILES  /* through local memory */
+} way;
+
 typedef struct plan {
-    bool whole; /* qn_stream_copy or qn_stream_fill does it */
+    way way;
+    uint32_t head;
     uint64_t bytes;
     qn_kernel *kernel;
     qn_range range;
@@ -19,53 +27,201 @@ static const qn__element_info *as_bits(const qn__element_info *e) {
     return qn__element(by_size[e->size]);
 }
 
-static qn_status copy_kernel(qn_kernels *kernels, const qn_copy_desc *d, const qn__walk *walk,
-                             qn_kernel **kernel) {
-    const bool same = d->from.type == d->to.type;
-    const qn__element_info *from = qn__element(d->from.type), *to = qn__element(d->to.type);
-    if (same) from = to = as_bits(to);
-    char options[320];
-    snprintf(options, sizeof options,
-             "-D FROM=%s -D FROM_LOAD=%s -D TO=%s -D TO_STORE=%s -D CONVERT=%s -D RANK=%u%s", from->storage,
-             from->load, to->storage, to->store, qn__element_conversion(d->from.type, d->to.type).text,
-             walk->rank, walk->strides[0][0] == 1 && walk->strides[1][0] == 1 ? " -D CONTIGUOUS" : "");
-    return qn__variant_get(kernels, &(qn__variant){"copy.cl", "copy", options}, kernel);
+/* ---- the ways to copy ---- */
+
+enum { GROUP = 256, PACK_BYTES = 16, TILE = 64, TILE_BYTES = 16 * 1024 };
+
+typedef struct request {
+    const qn_copy_desc *d;
+    const qn__element_info *from, *to; /* integers of their size, where the types are the same */
+    qn__walk walk;
+} request;
+
+enum { TO, FROM }; /* arrays of the walk */
+
+static uint64_t power_from(uint64_t value) {
+    uint64_t p = 1;
+    while (p < value) p *= 2;
+    return p;
 }
 
-static qn_status make_copy(qn_kernels *kernels, const void *request, void *out) {
-    const qn_copy_desc *d = request;
+static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static uint64_t size_of_step(int64_t stride) { return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride; }
+
+static qn_status get_kernel(qn_kernels *kernels, const request *r, const char *file, const char *kernel,
+                            const char *more, plan *p) {
+    char options[512];
+    snprintf(
+        options, sizeof options,
+        "-D FROM=%s -D FROM_LOAD=%s -D FROM_LOADED=%s -D TO=%s -D TO_STORE=%s -D CONVERT=%s -D RANK=%u%s",
+        r->from->storage, r->from->load, r->from->value, r->to->storage, r->to->store,
+        qn__element_conversion(r->d->from.type, r->d->to.type).text, r->walk.rank, more);
+    p->walk = qn__walk_block_of(&r->walk, 2);
+    return qn__variant_get(kernels, &(qn__variant){file, kernel, options}, &p->kernel);
+}
+
+/* An element a work-item: best where work-items are lanes of a vector, and right everywhere. */
+static qn_status make_each(qn_kernels *kernels, const request *r, plan *p) {
+    const bool contiguous = r->walk.strides[TO][0] == 1 && r->walk.strides[FROM][0] == 1;
+    p->way = EACH;
+    p->range = qn__walk_range(&r->walk);
+    return get_kernel(kernels, r, "copy.cl", "copy", contiguous ? " -D CONTIGUOUS" : "", p);
+}
+
+/* The dimension that is innermost for `from` where it is not for `to`; 0: there is none. */
+static uint32_t crossing(const qn__walk *walk) {
+    uint32_t best = 0;
+    if (walk->strides[FROM][0] == 0) return 0;
+    for (uint32_t d = 1; d < walk->rank; d++)
+        if (walk->strides[FROM][d] != 0 &&
+            size_of_step(walk->strides[FROM][d]) < size_of_step(walk->strides[FROM][best]))
+            best = d;
+    return best;
+}
+
+static void exchange(qn__walk *walk, uint32_t a, uint32_t b) {
+    const uint64_t size = walk->sizes[a];
+    walk->sizes[a] = walk->sizes[b];
+    walk->sizes[b] = size;
+    for (uint32_t i = 0; i < 2; i++) {
+        const int64_t stride = walk->strides[i][a];
+        walk->strides[i][a] = walk->strides[i][b];
+        walk->strides[i][b] = stride;
+    }
+}
+
+/* Whether packs of `width` along `dimension` lie at multiples of it all over array `i`, if they do at `offset`. */
+static bool lies_in_packs(const qn__walk *walk, uint32_t i, uint32_t dimension, uint64_t offset,
+                          uint32_t width) {
+    if (walk->strides[i][dimension] != 1) return width == 1;
+    for (uint32_t d = 0; d < walk->rank; d++)
+        if (d != dimension && walk->strides[i][d] % (int64_t)width) return false;
+    return offset % width == 0;
+}
+
+/* Elements of 8 and 16 bits are moved by 32 bits where they lie so. */
+static uint32_t tile_width(const request *r, uint32_t i, uint32_t dimension, uint64_t offset, uint32_t size) {
+    uint32_t width = size < 4 ? 4 / size : 1;
+    while (!lies_in_packs(&r->walk, i, dimension, offset, width)) width /= 2;
+    return width;
+}
+
+static qn_status make_tiles(qn_kernels *kernels, request *r, uint32_t cross, plan *p) {
+    qn__walk *walk = &r->walk;
+    exchange(walk, 1, cross);
+    const uint64_t most = r->from->size > 4 ? TILE_BYTES / r->from->size : TILE_BYTES / 4;
+    uint64_t t0 = smaller(power_from(walk->sizes[0]), TILE),
+             t1 = smaller(power_from(walk->sizes[1]), most / t0);
+    t0 = smaller(power_from(walk->sizes[0]), most / t1);
+    const uint32_t from = tile_width(r, FROM, 1, r->d->from.offset, r->from->size),
+                   to = tile_width(r, TO, 0, r->d->to.offset, r->to->size);
+    while (t0 * t1 < (uint64_t)GROUP * PACK_BYTES / 4) t0 *= 2;
+    const qn_range range = qn__walk_range(walk);
+    p->way = TILES;
+    p->range = (qn_range){
+        .global = {(walk->sizes[0] - 1) / t0 * GROUP + GROUP, (walk->sizes[1] - 1) / t1 + 1, range.global[2]},
+        .local = {GROUP, 1, 1}};
+    char more[256];
+    snprintf(more, sizeof more, " -D T0=%u -D T1=%u -D VF=%u -D VT=%u -D FROM_WORD=%s -D TO_WORD=%s%s%s",
+             (unsigned)t0, (unsigned)t1, from, to, qn__element_word(from * r->from->size),
+             qn__element_word(to * r->to->size), walk->strides[TO][0] == 1 ? " -D TO_STRIDE=1" : "",
+             walk->strides[FROM][1] == 1 ? " -D FROM_STRIDE=1" : "");
+    return get_kernel(kernels, r, "copy_tiles.cl", "tiles", more, p);
+}
+
+/* How many neighbours along the rows can be moved at once: both arrays begin as far from an aligned pack, in each row. */
+static uint32_t line_width(const request *r) {
+    const uint32_t least = (uint32_t)smaller(r->from->size, r->to->size),
+                   most = r->from->size > r->to->size ? r->from->size : r->to->size;
+    const bool repeated = r->walk.strides[FROM][0] == 0;
+    uint32_t width = (uint32_t)smaller(PACK_BYTES / least, 2 * PACK_BYTES / most);
+    const uint64_t head = r->d->to.offset % width;
+    while (width > 1 &&
+           !(lies_in_packs(&r->walk, TO, 0, r->d->to.offset - head % width, width) &&
+             (repeated || lies_in_packs(&r->walk, FROM, 0, r->d->from.offset - head % width, width))))
+        width /= 2;
+    return width;
+}
+
+static qn_status make_lines(qn_kernels *kernels, const request *r, plan *p) {
+    const qn__walk *walk = &r->walk;
+    const uint32_t width = line_width(r),
+                   most = width * smaller(r->from->size, r->to->size) < PACK_BYTES ? 8 : 2;
+    const bool repeated = walk->strides[FROM][0] == 0;
+    const uint64_t packs = (walk->sizes[0] + r->d->to.offset % width - 1) / width + 1,
+                   rows = walk->rank > 1 ? walk->sizes[1] : 1;
+    const bool along = rows == 1 || packs >= (uint64_t)GROUP * most * 4;
+    uint64_t lx = along ? GROUP : smaller(power_from(packs), GROUP), ly = GROUP / lx, times = most;
+    while (lx > 32 && (packs + lx - 1) / lx * lx * 7 > packs * 8) lx /= 2; /* an eighth may be idle */
+    if (!along) {
+        ly = smaller(GROUP / lx, power_from(rows));
+        while (lx * ly < 32) ly *= 2;
+        while (times > 1 && ly * times > power_from(rows)) times /= 2;
+    }
+    const qn_range range = qn__walk_range(walk);
+    const uint64_t across = lx * (along ? times : 1), down = ly * times;
+    p->way = LINES;
+    p->head = (uint32_t)(r->d->to.offset % width);
+    p->range = (qn_range){.global = {((packs - 1) / across + 1) * lx,
+                                     along ? rows : ((rows - 1) / down + 1) * ly, range.global[2]},
+                          .local = {(uint32_t)lx, along ? 1 : (uint32_t)ly, 1}};
+    char more[256];
+    snprintf(more, sizeof more,
+             " -D V=%u -D U=%u -D LX=%u -D LY=%u -D FROM_COUNT=%u -D FROM_WORD=%s -D TO_WORD=%s%s%s%s", width,
+             (unsigned)times, (unsigned)lx, (unsigned)ly, repeated ? 1 : width,
+             qn__element_word(r->from->size * (repeated ? 1 : width)), qn__element_word(r->to->size * width),
+             along ? " -D ALONG" : "", walk->strides[TO][0] == 1 ? " -D TO_STRIDE=1" : "",
+             repeated                      ? " -D FROM_STRIDE=0"
+             : walk->strides[FROM][0] == 1 ? " -D FROM_STRIDE=1"
+                                           : "");
+    return get_kernel(kernels, r, "copy_lines.cl", "lines", more, p);
+}
+
+static bool has_groups(const qn_kernels *kernels) {
+    return !qn__is_processor(kernels) && kernels->info.max_group_size >= GROUP &&
+           kernels->info.local_memory >= TILE_BYTES + TILE_BYTES / 4;
+}
+
+static qn_status make_copy(qn_kernels *kernels, const void *given, void *out) {
+    const qn_copy_desc *d = given;
     plan *p = out;
-    qn__walk walk;
-    qn_status status = qn__walk_make(kernels, "qn_copy", (const qn_array *const[]){&d->to, &d->from},
-                                     (const char *const[]){"to", "from"}, 2, &walk);
+    request r = {d, qn__element(d->from.type), qn__element(d->to.type), {0}};
+    if (d->from.type == d->to.type) r.from = r.to = as_bits(r.to);
+    const qn_status status = qn__walk_make(kernels, "qn_copy", (const qn_array *const[]){&d->to, &d->from},
+                                           (const char *const[]){"to", "from"}, 2, &r.walk);
     if (status) return status;
-    qn__walk_give_dimension(&walk, 2);
-    if (d->from.type == d->to.type && walk.rank == 1 && walk.strides[0][0] == 1 && walk.strides[1][0] == 1) {
-        p->whole = true;
-        p->bytes = walk.sizes[0] * qn__element(d->to.type)->size;
+    qn__walk_give_dimension(&r.walk, 2);
+    if (d->from.type == d->to.type && r.walk.rank == 1 && r.walk.strides[TO][0] == 1 &&
+        r.walk.strides[FROM][0] == 1) {
+        p->way = WHOLE;
+        p->bytes = r.walk.sizes[0] * r.to->size;
         return QN_OK;
     }
     const bool wide = d->from.type != d->to.type && (d->from.type == QN_F64 || d->to.type == QN_F64);
     if (wide && !(kernels->info.capabilities & QN_CAN_F64))
         return qn__op_fail(kernels, QN_ERROR_UNSUPPORTED,
                            "qn_copy: %s has no f64, and cannot convert between %s and %s", kernels->info.name,
-                           qn__element(d->from.type)->name, qn__element(d->to.type)->name);
-    p->range = qn__walk_range(&walk);
-    p->walk = qn__walk_block_of(&walk, 2);
-    return copy_kernel(kernels, d, &walk, &p->kernel);
+                           r.from->name, r.to->name);
+    if (!has_groups(kernels)) return make_each(kernels, &r, p);
+    const uint32_t cross = crossing(&r.walk);
+    return cross && r.walk.sizes[0] * r.walk.sizes[cross] >= GROUP ? make_tiles(kernels, &r, cross, p)
+                                                                   : make_lines(kernels, &r, p);
 }
 
 static const qn__op copy_op = {"qn_copy", sizeof(plan), make_copy};
 
 static qn_status run_copy(const plan *p, qn_stream *stream, const qn_copy_desc *d) {
     const uint32_t size = qn__element(d->to.type)->size;
-    if (p->whole)
+    if (p->way == WHOLE)
         return qn_stream_copy(stream, d->from.buffer, d->from.offset * size, d->to.buffer,
                               d->to.offset * size, p->bytes);
-    const qn_arg args[] = {qn_arg_bytes(p->walk.words, p->walk.size), qn_arg_unsigned(d->to.offset),
-                           qn_arg_buffer(d->to.buffer), qn_arg_unsigned(d->from.offset),
-                           qn_arg_buffer(d->from.buffer)};
-    return qn_launch(stream, p->kernel, &p->range, args, sizeof args / sizeof *args);
+    qn_arg args[6] = {qn_arg_bytes(p->walk.words, p->walk.size), qn_arg_unsigned(p->head)};
+    uint32_t count = p->way == LINES ? 2 : 1;
+    args[count++] = qn_arg_unsigned(d->to.offset);
+    args[count++] = qn_arg_buffer(d->to.buffer);
+    args[count++] = qn_arg_unsigned(d->from.offset);
+    args[count++] = qn_arg_buffer(d->from.buffer);
+    return qn_launch(stream, p->kernel, &p->range, args, count);
 }
 
 qn_status qn_copy(qn_kernels *kernels, qn_stream *stream, const qn_copy_desc *desc) {
@@ -79,6 +235,7 @@ qn_status qn_copy(qn_kernels *kernels, qn_stream *stream, const qn_copy_desc *de
     qn__key key = {0};
     qn__key_add_array(&key, &d.to);
     qn__key_add_array(&key, &d.from);
+    qn__key_add(&key, d.to.offset % PACK_BYTES << 8 | d.from.offset % PACK_BYTES);
     if (qn_array_count(&d.to) == 0) return QN_OK;
     plan p;
     status = qn__plan_get(kernels, &copy_op, &key, &d, &p);
@@ -95,7 +252,7 @@ static qn_status make_fill(qn_kernels *kernels, const void *request, void *out) 
     qn__walk_give_dimension(&walk, 1);
     const qn__element_info *bits = as_bits(qn__element(to->type));
     if (walk.rank == 1 && walk.strides[0][0] == 1) {
-        p->whole = true;
+        p->way = WHOLE;
         p->bytes = walk.sizes[0] * bits->size;
         return QN_OK;
     }
@@ -127,7 +284,7 @@ qn_status qn_fill(qn_kernels *kernels, qn_stream *stream, const qn_fill_desc *de
         memcpy(value, desc->element, size);
     else
         qn__element_encode(to.type, desc->value, value);
-    if (p.whole) return qn_stream_fill(stream, to.buffer, to.offset * size, p.bytes, value, size);
+    if (p.way == WHOLE) return qn_stream_fill(stream, to.buffer, to.offset * size, p.bytes, value, size);
     const qn_arg args[] = {qn_arg_bytes(p.walk.words, p.walk.size), qn_arg_unsigned(to.offset),
                            qn_arg_buffer(to.buffer), qn_arg_bytes(value, size)};
     return qn_launch(stream, p.kernel, &p.range, args, sizeof args / sizeof *args);

@@ -178,6 +178,80 @@ static void arrays_of_any_strides_are_copied(void **state) {
     end_kernels(&f);
 }
 
+/* What GPUs move in packs and tiles: beginnings off alignment, odd pitches, dimensions in another order, repeated elements. `to` is
+   contiguous but for a pitch of its rows; `from` has its dimensions at these strides. */
+typedef struct large_case {
+    qn_element from, to;
+    uint32_t rank;
+    uint64_t sizes[4];
+    uint64_t to_offset, to_pitch; /* 0: as long as a row */
+    uint64_t from_offset;
+    int64_t from_strides[4];
+} large_case;
+
+static const large_case large_cases[] = {
+    {QN_F32, QN_BF16, 1, {9001}, 3, 0, 3, {1}},              /* packs begin before the array */
+    {QN_F32, QN_BF16, 1, {9001}, 3, 0, 4, {1}},              /* no common alignment */
+    {QN_U16, QN_U16, 2, {37, 1023}, 0, 1024, 0, {1023, 1}},  /* odd pitch to even */
+    {QN_U8, QN_U8, 2, {70, 60}, 16, 64, 32, {80, 1}},        /* aligned rows with an end that is not */
+    {QN_F32, QN_F32, 2, {300, 4}, 0, 0, 1, {5, 1}},          /* short rows */
+    {QN_F32, QN_F32, 2, {5, 4000}, 0, 0, 3999, {4000, -1}},  /* backwards */
+    {QN_BF16, QN_F32, 2, {90, 130}, 0, 0, 5, {1, 0}},        /* each element a row */
+    {QN_I8, QN_I32, 2, {50, 700}, 1, 0, 0, {0, 1}},          /* a row again and again */
+    {QN_U8, QN_U8, 2, {132, 200}, 0, 0, 0, {1, 132}},        /* transposed: by words of four */
+    {QN_U8, QN_U8, 2, {131, 67}, 1, 0, 3, {1, 133}},         /* by bytes, with edges */
+    {QN_F16, QN_F32, 2, {129, 66}, 0, 0, 0, {1, 130}},       /* with conversion */
+    {QN_F32, QN_F16, 2, {64, 128}, 2, 0, 0, {1, 64}},        /* whole tiles */
+    {QN_U64, QN_U64, 2, {40, 70}, 0, 0, 0, {1, 41}},         /* eight bytes */
+    {QN_I32, QN_I32, 3, {70, 5, 33}, 0, 0, 0, {1, 70, 350}}, /* all dimensions the other way round */
+    {QN_U8, QN_U8, 4, {2, 30, 41, 3}, 0, 0, 0, {3690, 41, 1, 1230}}, /* images, channels last */
+    {QN_U8, QN_U8, 4, {2, 3, 30, 41}, 0, 0, 0, {3690, 1, 123, 3}},   /* and first */
+    {QN_I32, QN_I32, 3, {300, 3, 5}, 0, 0, 0, {15, 1, 3}},           /* many small matrices */
+    {QN_F64, QN_F64, 2, {700, 2}, 0, 0, 0, {1, 700}},                /* pairs */
+};
+
+static void check_large(const kernels_fixture *f, const large_case *c) {
+    qn_array to = {.offset = c->to_offset, .type = c->to, .rank = c->rank},
+             from = {.offset = c->from_offset, .type = c->from, .rank = c->rank};
+    int64_t stride = 1;
+    uint64_t from_count = c->from_offset + 1;
+    for (uint32_t d = c->rank; d-- > 0;) {
+        to.sizes[d] = from.sizes[d] = c->sizes[d];
+        to.strides[d] = stride;
+        stride *= (int64_t)(d + 1 == c->rank && c->to_pitch ? c->to_pitch : c->sizes[d]);
+        from.strides[d] = c->from_strides[d];
+        if (from.strides[d] > 0) from_count += (c->sizes[d] - 1) * (uint64_t)from.strides[d];
+    }
+    const uint64_t to_count = c->to_offset + (uint64_t)stride + 1, size = qn_element_size(c->to);
+    void *source = random_elements(c->from, from_count, 0, 15, 7);
+    char *wanted = random_elements(c->to, to_count, 0, 15, 8);
+    from.buffer = elements_buffer(f, c->from, from_count, source);
+    to.buffer = elements_buffer(f, c->to, to_count, wanted);
+    uint64_t index[QN_MAX_RANK] = {0};
+    do
+        element_set(c->to, wanted, element_place(&to, index),
+                    element_get(c->from, source, element_place(&from, index)));
+    while (next_index(&to, index));
+    assert_ok(f->context, qn_copy(f->kernels, NULL, &(qn_copy_desc){.to = to, .from = from}));
+    char *got = buffer_contents(f, to.buffer);
+    for (uint64_t i = 0; i < to_count; i++)
+        if (memcmp(got + i * size, wanted + i * size, size) != 0)
+            fail_msg("case %u: element %llu is %g, not %g", (unsigned)(c - large_cases),
+                     (unsigned long long)i, element_get(c->to, got, i), element_get(c->to, wanted, i));
+    free(got);
+    free(source);
+    free(wanted);
+    qn_buffer_destroy(from.buffer);
+    qn_buffer_destroy(to.buffer);
+}
+
+static void large_arrays_are_moved_in_packs_and_tiles(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels();
+    for (size_t i = 0; i < sizeof large_cases / sizeof *large_cases; i++) check_large(&f, &large_cases[i]);
+    end_kernels(&f);
+}
+
 static void fills_touch_what_they_should(void **state) {
     (void)state;
     kernels_fixture f = make_kernels();
@@ -421,6 +495,7 @@ int main(void) {
         cmocka_unit_test(arrays_are_described),
         cmocka_unit_test(types_convert_as_the_header_says),
         cmocka_unit_test(arrays_of_any_strides_are_copied),
+        cmocka_unit_test(large_arrays_are_moved_in_packs_and_tiles),
         cmocka_unit_test(fills_touch_what_they_should),
         cmocka_unit_test(wrong_arrays_are_refused_with_their_numbers),
         cmocka_unit_test(copies_are_recorded_in_graphs),

@@ -1,0 +1,84 @@
+// to = from where their innermost dimensions differ: a work-group of 256 takes a tile of T0 indices of the one of `to`, the walk's first, by T1
+// of the one of `from`, its second, through local memory, so that both are gone through in order. By -D: types and CONVERT as for
+// copy.cl, FROM_LOADED, what loading gives; VF and VT, how many neighbours are moved at once, in words of FROM_WORD and TO_WORD; TO_STRIDE
+// and FROM_STRIDE along those dimensions where they are 1. Global size: 256 for each T0, each T1, all other dimensions.
+#include "element.h"
+#include "pack.h"
+
+typedef struct walk {
+    ulong sizes[RANK];
+    long to[RANK], from[RANK];
+} walk;
+
+#ifndef TO_STRIDE
+#define TO_STRIDE w.to[0]
+#endif
+#ifndef FROM_STRIDE
+#define FROM_STRIDE w.from[1]
+#endif
+PACK(from_pack, FROM, VF, FROM_WORD)
+PACK(to_pack, TO, VT, TO_WORD)
+
+#define ITEMS 256
+// Of a tile of `a` by `b` elements, moved in packs of `v` along b, pack r of a work-item lies at the sum of what depends on the
+// work-item alone and what depends on r alone, which is the same for all.
+#define OUTER_LANE(v, b) ((b) > ITEMS * (v) ? 0 : lid * (v) / (b))
+#define INNER_LANE(v, b) ((b) > ITEMS * (v) ? lid * (v) : lid * (v) % (b))
+#define OUTER_ROUND(r, v, b) ((b) > ITEMS * (v) ? (r) / ((b) / (ITEMS * (v))) : (r) * (ITEMS * (v) / (b)))
+#define INNER_ROUND(r, v, b) ((b) > ITEMS * (v) ? (r) % ((b) / (ITEMS * (v))) * (ITEMS * (v)) : 0)
+#define OUTER(r, v, b) (OUTER_LANE(v, b) + OUTER_ROUND(r, v, b))
+#define INNER(r, v, b) (INNER_LANE(v, b) + INNER_ROUND(r, v, b))
+#define FROM_ROUNDS (T0 * T1 / (ITEMS * VF))
+#define TO_ROUNDS (T0 * T1 / (ITEMS * VT))
+#define EACH(r, rounds) _Pragma("unroll") for (uint r = 0; r < rounds; r++)
+
+kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
+tiles(walk w, ulong to_begin, global TO *restrict to, ulong from_begin, global const FROM *restrict from) {
+    local FROM tile[T0][T1 + 1]; // one more, so that a column lies in all banks
+    const uint lid = (uint)get_local_id(0);
+    const ulong first0 = (ulong)get_group_id(0) * T0, first1 = (ulong)get_group_id(1) * T1;
+    const uint n0 = (uint)min(w.sizes[0] - first0, (ulong)T0), n1 = (uint)min(w.sizes[1] - first1, (ulong)T1);
+    to += (long)to_begin + (long)first0 * TO_STRIDE + (long)first1 * w.to[1];
+    from += (long)from_begin + (long)first0 * w.from[0] + (long)first1 * FROM_STRIDE;
+#if RANK > 2
+    ulong rest = get_global_id(2);
+    #pragma unroll
+    for (uint d = 2; d < RANK; d++) {
+        const ulong outer = d + 1 < RANK ? rest / w.sizes[d] : 0;
+        const long i = rest - outer * w.sizes[d];
+        to += i * w.to[d];
+        from += i * w.from[d];
+        rest = outer;
+    }
+#endif
+    from += (long)OUTER_LANE(VF, T1) * w.from[0] + (long)INNER_LANE(VF, T1) * FROM_STRIDE;
+    to += (long)OUTER_LANE(VT, T0) * w.to[1] + (long)INNER_LANE(VT, T0) * TO_STRIDE;
+#define FROM_AT(r) (from + ((long)OUTER_ROUND(r, VF, T1) * w.from[0] + (long)INNER_ROUND(r, VF, T1) * FROM_STRIDE))
+#define TO_AT(r) (to + ((long)OUTER_ROUND(r, VT, T0) * w.to[1] + (long)INNER_ROUND(r, VT, T0) * TO_STRIDE))
+    const bool whole = n0 == T0 && n1 == T1;
+    from_pack x[FROM_ROUNDS]; // all loads are under way before the first is used
+    if (whole) {
+        EACH(r, FROM_ROUNDS) x[r] = from_pack_load(FROM_AT(r));
+    } else {
+        EACH(r, FROM_ROUNDS) {
+            EACH(k, VF) {
+                if (OUTER(r, VF, T1) < n0 && INNER(r, VF, T1) + k < n1) x[r].e[k] = FROM_AT(r)[k * FROM_STRIDE];
+            }
+        }
+    }
+    EACH(r, FROM_ROUNDS) {
+        EACH(k, VF) tile[OUTER(r, VF, T1)][INNER(r, VF, T1) + k] = x[r].e[k];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    EACH(r, TO_ROUNDS) {
+        to_pack y;
+        EACH(k, VT) y.e[k] = CONVERT((FROM_LOADED)tile[INNER(r, VT, T0) + k][OUTER(r, VT, T0)]);
+        if (whole) {
+            to_pack_store(TO_AT(r), y);
+        } else {
+            EACH(k, VT) {
+                if (OUTER(r, VT, T0) < n1 && INNER(r, VT, T0) + k < n0) TO_AT(r)[k * TO_STRIDE] = y.e[k];
+            }
+        }
+    }
+}
