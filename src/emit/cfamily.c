@@ -74,6 +74,11 @@ void qn__c_expand(qn__buf *out, const char *pattern, const qn__c_pattern *with) 
 
 #define HELPER(name, parameters, body)                                                                       \
     "qn_" name "_%t", "static inline %t qn_" name "_%t(" parameters ") { " body " }\n"
+/* c + the sum of the products of four bytes, those of a read as A and those of b as B. */
+#define DOT4(name, A, B)                                                                                     \
+    HELPER(name, "i32 a, i32 b, i32 c",                                                                      \
+           "for (i32 i = 0; i < 32; i += 8) c = (i32)((u32)c + (u32)((i32)(" A ")(a >> i) * (i32)(" B        \
+           ")(b >> i)));\n    return c;")
 
 static const qn__c_spelling spellings[IR_OP_COUNT] = {
     [IR_ADD] = {.expression = "(%t)((%n)%a + (%n)%b)"},
@@ -113,6 +118,10 @@ static const qn__c_spelling spellings[IR_OP_COUNT] = {
     [IR_CTZ] = {"qn_ctz_%t(%a)",
                 HELPER("ctz", "%t a", "return (%t)((%u)a ? __builtin_ctzl((u64)(%u)a) : %w);")},
     [IR_POPCOUNT] = {.expression = "(%t)__builtin_popcountl((u64)(%u)%a)"},
+
+    [IR_UDOT4] = {"qn_udot4_%t(%a, %b, %c)", DOT4("udot4", "u8", "u8")},
+    [IR_SDOT4] = {"qn_sdot4_%t(%a, %b, %c)", DOT4("sdot4", "i8", "i8")},
+    [IR_SUDOT4] = {"qn_sudot4_%t(%a, %b, %c)", DOT4("sudot4", "i8", "u8")},
 
     [IR_EQ] = {.expression = "(%a == %b)"},
     [IR_NE] = {.expression = "(%a != %b)"},

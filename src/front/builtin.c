@@ -62,6 +62,7 @@ static const struct element_class {
     {'y', UNSIGN_ALL, "an unsigned integer"},
     {'f', FLOAT_ALL, "half, float or double"},
     {'o', BIT(FLOAT), "float"},
+    {'p', BIT(UINT), "uint"},
     {'w', BIT(DOUBLE), "double"},
     {'q', ATOMIC_INTS, "int, uint, long or ulong"},
     {'K', BIT(INT) | BIT(LONG), "int or long"},

@@ -86,7 +86,7 @@ typedef enum ir_rule {
     RULE_NONE,
     RULE_INT,      /* all operands and the result: one integer type */
     RULE_LOGIC,    /* the same, integer or bool */
-    RULE_BYTES,    /* the same, i32 */
+    RULE_BYTES,    /* the same, i32 or vectors of it */
     RULE_COMPARE,  /* two operands of one type; result bool of their lanes */
     RULE_FCOMPARE, /* the same for floats */
     RULE_FLOAT,    /* all operands and the result: one float type */

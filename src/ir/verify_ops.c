@@ -35,7 +35,7 @@ static const char *broken_arithmetic(const ir_instr *instr) {
     ir_type t = result(instr);
     switch (qn__ir_ops[instr->op].rule) {
     case RULE_INT: return qn__ir_is_int(t) ? NULL : "the type must be an integer";
-    case RULE_BYTES: return is_scalar(t, IR_I32) ? NULL : "the type must be i32";
+    case RULE_BYTES: return t.kind == IR_I32 ? NULL : "the type must be i32 or vectors of it";
     case RULE_LOGIC:
         return qn__ir_is_int(t) || t.kind == IR_BOOL ? NULL : "the type must be an integer or bool";
     default: break;

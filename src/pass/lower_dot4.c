@@ -1,10 +1,13 @@
 /* Products of four bytes where the target has no instruction for them: the bytes by themselves, extended, multiplied
    and summed, which a compiler for vectors sees through.
 
-       %d = sdot4 %a, %b, %c   ->   %d = %c + (%a << 24 >> 24) * (%b << 24 >> 24) + ... */
+       %d = sdot4 %a, %b, %c   ->   %d = %c + (%a << 24 >> 24) * (%b << 24 >> 24) + ...
+
+   Vectors of words are split where there is one for scalars alone. */
 #include "pass/tools.h"
 
 typedef struct lowering {
+    const qn__target *target;
     ir_builder builder;
     qn__rewrite rewrite;
     bool changed;
@@ -14,12 +17,12 @@ typedef struct lowering {
 static ir_value *bytes_of(const ir_value *word) {
     if (!qn__defined_by(word, IR_BITCAST)) return NULL;
     ir_value *bytes = word->def->operands[0];
-    return bytes->type.kind == IR_I8 ? bytes : NULL;
+    return bytes->type.kind == IR_I8 && word->type.lanes == 1 ? bytes : NULL;
 }
 
 static ir_value *with(ir_builder *b, ir_op op, ir_value *word, unsigned number) {
     if (number == (op == IR_AND ? UINT32_MAX : 0)) return word;
-    return qn__ir_op2(b, op, word, qn__ir_const_int(b->function, IR_I32, number));
+    return qn__ir_op2(b, op, word, qn__ir_const_splat(b->function, word->type, number));
 }
 
 static ir_value *byte_of(ir_builder *b, ir_value *word, unsigned lane, bool is_signed) {
@@ -32,10 +35,8 @@ static ir_value *byte_of(ir_builder *b, ir_value *word, unsigned lane, bool is_s
     return with(b, IR_AND, with(b, IR_LSHR, word, 8 * lane), lane == 3 ? UINT32_MAX : 255);
 }
 
-static void lower(lowering *l, ir_instr *instr) {
-    ir_builder *b = &l->builder;
+static ir_value *written_out(ir_builder *b, const ir_instr *instr) {
     ir_value *sum = instr->operands[2];
-    qn__ir_at(b, instr);
     for (unsigned lane = 0; lane < 4; lane++) {
         ir_value *first = byte_of(b, instr->operands[0], lane, instr->op != IR_UDOT4);
         ir_value *second = byte_of(b, instr->operands[1], lane, instr->op == IR_SDOT4);
@@ -43,6 +44,25 @@ static void lower(lowering *l, ir_instr *instr) {
         product->def->flags = IR_NSW;
         sum = qn__ir_op2(b, IR_ADD, sum, product);
     }
+    return sum;
+}
+
+static ir_value *split(ir_builder *b, const ir_instr *instr) {
+    const unsigned lanes = instr->results[0]->type.lanes;
+    ir_value *made[16];
+    for (unsigned lane = 0; lane < lanes; lane++) {
+        ir_value *of[3];
+        for (unsigned i = 0; i < 3; i++) of[i] = qn__ir_extract(b, instr->operands[i], lane);
+        made[lane] = qn__ir_op3(b, (ir_op)instr->op, of[0], of[1], of[2]);
+    }
+    return qn__ir_vector(b, made, lanes);
+}
+
+static void lower(lowering *l, ir_instr *instr) {
+    const bool is_vector = instr->results[0]->type.lanes > 1;
+    if (is_vector ? l->target->has_dot4_vectors : l->target->has_dot4) return;
+    qn__ir_at(&l->builder, instr);
+    ir_value *sum = l->target->has_dot4 ? split(&l->builder, instr) : written_out(&l->builder, instr);
     qn__rewrite_set(&l->rewrite, instr->results[0], sum);
     qn__ir_unlink(instr);
     l->changed = true;
@@ -58,7 +78,7 @@ static void visit(lowering *l, ir_region *region) {
 }
 
 bool qn__pass_lower_dot4(qn__pass_context *context) {
-    lowering l = {.builder = {.function = context->function}};
+    lowering l = {.target = &context->options->target, .builder = {.function = context->function}};
     if (!qn__has_op(context->function, IR_UDOT4, IR_SUDOT4)) return false;
     visit(&l, context->function->body);
     return l.changed;

@@ -89,7 +89,7 @@ static const phase phases[] = {
       {"lower_sub_groups", qn__pass_lower_sub_groups, 0, FUNCTION, ONLY(lacks_sub_groups)},
       {"lower_collectives", qn__pass_lower_collectives, 0, FUNCTION, ONLY(lacks_collectives)},
       {"lower_wide_groups", qn__pass_lower_wide_groups, 0, FUNCTION, ONLY(lacks_i64)},
-      {"lower_dot4", qn__pass_lower_dot4, 0, FUNCTION, UNLESS(has_dot4)},
+      {"lower_dot4", qn__pass_lower_dot4, 0, FUNCTION, ALL},
       {"lower_small_floats", qn__pass_lower_small_floats, 0, FUNCTION, UNLESS(has_small_floats)},
       {"lower_f16", qn__pass_lower_f16, 0, FUNCTION, ONLY(lacks_f16)},
       {"lower_int_division", qn__pass_lower_int_division, 0, FUNCTION,

@@ -28,7 +28,6 @@ static const struct lowered {
     {QN__TARGET_CLC, IR_FADD, IR_FRINT, IR_F16, 1, "lower_f16"},
     {QN__TARGET_CLC, IR_FEQ, IR_FLE, IR_F16, 1, "lower_f16"},
     {QN__TARGET_CLC, IR_UDOT4, IR_SUDOT4, ANY, 1, "lower_dot4"},
-    {QN__TARGET_C, IR_UDOT4, IR_SUDOT4, ANY, 1, "lower_dot4"},
     {QN__TARGET_C, IR_BF16_TO_F32, IR_F32_TO_E5M2_SAT, ANY, 1, "lower_small_floats"},
     {QN__TARGET_CLC, IR_BF16_TO_F32, IR_F32_TO_E5M2_SAT, ANY, 1, "lower_small_floats"},
     {QN__TARGET_SPIRV, IR_BF16_TO_F32, IR_F32_TO_E5M2_SAT, ANY, 1, "lower_small_floats"},
@@ -217,9 +216,7 @@ static void what_has_no_spelling_is_refused(void **state) {
         qn__target_kind target;
         ir_op op;
         ir_kind kind;
-    } rows[] = {{QN__TARGET_C, IR_UDOT4, IR_I32},
-                {QN__TARGET_CLC, IR_SDOT4, IR_I32},
-                {QN__TARGET_PTX, IR_FREM, IR_F64}};
+    } rows[] = {{QN__TARGET_CLC, IR_SDOT4, IR_I32}, {QN__TARGET_PTX, IR_FREM, IR_F64}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         writer w;
         qn__emit_result emitted = {0};

@@ -72,6 +72,76 @@ static const char *fused(c_emitter *e, const ir_instr *instr) {
                             qn__c_wide_use(e, instr->operands[1]), qn__c_wide_use(e, instr->operands[2]));
 }
 
+/* Of words: the products of a's bytes, signed, and b's, unsigned. VNNI has an instruction for it; else even and odd bytes are
+   multiplied and added in pairs of 16 bits, which is exact. */
+static const char *mixed_dot_helper(c_emitter *e, ir_type type) {
+    static const struct {
+        unsigned lanes;
+        const char *vnni, *gcc, *clang, *pairs_if, *pairs, *rest;
+    } table[] = {
+        {4, "defined __AVX512VNNI__ && defined __AVX512VL__ || defined __AVXVNNI__", "vpdpbusd_v4si",
+         "vpdpbusd128", "defined __SSE2__", "pmaddwd128", ""},
+        {8, "defined __AVX512VNNI__ && defined __AVX512VL__ || defined __AVXVNNI__", "vpdpbusd_v8si",
+         "vpdpbusd256", "defined __AVX2__", "pmaddwd256", ""},
+        {16, "defined __AVX512VNNI__", "vpdpbusd_v16si", "vpdpbusd512",
+         "defined __AVX512BW__ && !defined __clang__", "pmaddwd512_mask", ", (words){0}, -1"},
+    };
+    const char *vector = qn__c_wide_type(e, type, "");
+    const char *name = qn__arena_printf(e->arena, "qn_sudot4_%s", vector);
+    for (size_t i = 0; i < QN__COUNT(table); i++) {
+        if (table[i].lanes != type.lanes || !qn__c_need(e, name)) continue;
+        qn__buf_printf(&e->helpers,
+                       "static inline %s %s(%s a, %s b, %s c) {\n#if %s\n#ifdef __clang__\n"
+                       "    return __builtin_ia32_%s(c, b, a);\n#else\n"
+                       "    return __builtin_ia32_%s(c, b, a);\n#endif\n#else\n",
+                       vector, name, vector, vector, vector, table[i].vnni, table[i].clang, table[i].gcc);
+        for (unsigned t = 0; t < 5; t++) {
+            static const char *const types[] = {"i8 bytes", "u8 ubytes", "i16 halves", "u32 uwords",
+                                                "i32 words"};
+            qn__buf_printf(&e->helpers, "    typedef %s __attribute__((vector_size(%u)));\n", types[t],
+                           4 * (unsigned)type.lanes);
+        }
+        qn__buf_printf(
+            &e->helpers,
+            "#if %s\n    const words even = __builtin_ia32_%s((halves)((uwords)(halves)a << 8) >> 8, "
+            "(halves)(b & 0xff00ff)%s),\n"
+            "                odd = __builtin_ia32_%s((halves)a >> 8, (halves)((uwords)b >> 8 & "
+            "0xff00ff)%s);\n"
+            "    return (%s)((uwords)c + (uwords)even + (uwords)odd);\n#else\n",
+            table[i].pairs_if, table[i].pairs, table[i].rest, table[i].pairs, table[i].rest, vector);
+        qn__buf_printf(&e->helpers,
+                       "    uwords sum = (uwords)c;\n    for (i32 i = 0; i < %u; ++i)\n"
+                       "        sum[i / 4] += (u32)((i32)((bytes)a)[i] * (i32)((ubytes)b)[i]);\n"
+                       "    return (%s)sum;\n#endif\n#endif\n}\n",
+                       4 * (unsigned)type.lanes, vector);
+    }
+    return name;
+}
+
+/* The others by that one: bytes with their upper bit flipped are 128 off. */
+static const char *dotted(c_emitter *e, const ir_instr *instr) {
+    static const char *const bodies[] = {
+        [IR_SDOT4 - IR_UDOT4] = "(uwords)%s(a, b ^ (i32)0x80808080, c) - (uwords)%s(a, (%s){0} | "
+                                "(i32)0x80808080, (%s){0})",
+        [0] = "(uwords)%s(a ^ (i32)0x80808080, b, c) + ((uwords)%s((%s){0} | 0x01010101, b, (%s){0}) << 7)"};
+    const ir_type type = instr->results[0]->type;
+    const char *vector = qn__c_wide_type(e, type, ""), *name = mixed_dot_helper(e, type);
+    if (instr->op != IR_SUDOT4) {
+        const char *mixed = name;
+        name = qn__arena_printf(e->arena, "qn_%s_%s", qn__ir_ops[instr->op].name, vector);
+        if (qn__c_need(e, name)) {
+            qn__buf_printf(&e->helpers,
+                           "static inline %s %s(%s a, %s b, %s c) {\n    typedef u32 uwords "
+                           "__attribute__((vector_size(%u)));\n    return (%s)(",
+                           vector, name, vector, vector, vector, 4 * (unsigned)type.lanes, vector);
+            qn__buf_printf(&e->helpers, bodies[instr->op - IR_UDOT4], mixed, mixed, vector, vector);
+            qn__buf_puts(&e->helpers, ");\n}\n");
+        }
+    }
+    return qn__arena_printf(e->arena, "%s(%s, %s, %s)", name, qn__c_wide_use(e, instr->operands[0]),
+                            qn__c_wide_use(e, instr->operands[1]), qn__c_wide_use(e, instr->operands[2]));
+}
+
 /* Integers that fit i32, to floats: both steps are instructions of SIMD units, and the first is found by the
    compiler. */
 static const char *converted(c_emitter *e, const ir_instr *instr) {
@@ -124,6 +194,9 @@ static const char *operation(c_emitter *e, const ir_instr *instr) {
     switch (instr->op) {
     case IR_FNEG: return qn__arena_printf(e->arena, "-%s", qn__c_wide_use(e, a));
     case IR_FMA: return fused(e, instr);
+    case IR_UDOT4:
+    case IR_SDOT4:
+    case IR_SUDOT4: return dotted(e, instr);
     case IR_S2F:
     case IR_U2F: return converted(e, instr);
     case IR_BITCAST:

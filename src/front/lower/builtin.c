@@ -149,12 +149,13 @@ static ir_value *select_function(lower *l, ast_expr *e) {
 
 static ir_value *dot4(lower *l, ast_expr *e) {
     const int32_t variant = e->builtin->variant;
-    const ir_type word = qn__ir_type(IR_I32, 1);
     ir_value *a = argument(l, e, 0), *b = argument(l, e, 1);
+    const ir_type word =
+        qn__ir_type(IR_I32, a->type.kind == IR_I32 ? a->type.lanes : 1); /* else of four bytes */
     qn__lower_at(l, e->loc);
     a = qn__ir_convert(&l->b, IR_BITCAST, a, word);
     b = qn__ir_convert(&l->b, IR_BITCAST, b, word);
-    ir_value *zero = qn__ir_const_int(l->b.function, IR_I32, 0);
+    ir_value *zero = qn__ir_const_splat(l->b.function, word, 0);
     return qn__ir_op3(&l->b, (ir_op)(variant / 2), variant % 2 ? b : a, variant % 2 ? a : b, zero);
 }
 
