@@ -1,23 +1,25 @@
 /* qn_matmul on a processor by packed panels (kernels/matmul/packed.cl): the sizes of its tiles and blocks. */
 #include <stdio.h>
+#include <string.h>
 
 #include "kernels/matmul.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* A tile of `rows` by `vectors`: as many sums as registers hold beside a step of B and an element of A. There are 32 registers
-   of AVX-512, 16 of AVX and of SSE, 32 of Arm's. */
+/* A tile of `rows` by `vectors`: as many sums as registers hold beside a step of B and an element of A; with products of
+   bytes, fewer rows, as an element of A takes a register then, and so may the sums of B's columns. There are 32 registers of
+   AVX-512, 16 of AVX and of SSE, 32 of Arm's. */
 typedef struct micro {
-    uint32_t vector_bytes, rows, vectors;
+    uint32_t vector_bytes, rows, rows_of_bytes, vectors;
 } micro;
 
 static const micro micros[] = {
-    {64, 14, 2},
-    {32, 6, 2},
+    {64, 14, 12, 2},
+    {32, 6, 4, 2},
 #if defined(__aarch64__)
-    {16, 8, 3},
+    {16, 8, 6, 3},
 #else
-    {16, 4, 2},
+    {16, 4, 4, 2},
 #endif
 };
 
@@ -32,6 +34,15 @@ static const micro *micro_of(const qn_kernels *kernels) {
 }
 
 static uint64_t divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+
+/* Whether four neighbours along k are multiplied at once. */
+static bool is_of_bytes(const qn__matmul *q) { return !qn__element(q->arrays[QN__MATMUL_A].type)->is_float; }
+
+static uint32_t rows_of(const micro *m, const qn__matmul *q) {
+    return is_of_bytes(q) ? m->rows_of_bytes : m->rows;
+}
+
+static uint64_t steps_of(const qn__matmul *q) { return is_of_bytes(q) ? divide_up(q->k, 4) : q->k; }
 
 /* Of a sum, in bytes. */
 static uint32_t size_of(const qn__matmul *q) { return q->arrays[QN__MATMUL_A].type == QN_F64 ? 8 : 4; }
@@ -50,7 +61,7 @@ bool qn__matmul_packed_fits(const qn_kernels *kernels, const qn__matmul *q) {
 bool qn__matmul_packed_pays(const qn_kernels *kernels, const qn__matmul *q) {
     if (!qn__matmul_packed_fits(kernels, q)) return false;
     const micro *m = micro_of(kernels);
-    return q->m >= 3ull * m->rows && q->n >= 2ull * lanes_of(m, q) && q->k >= 32;
+    return q->m >= 3ull * rows_of(m, q) && q->n >= 2ull * lanes_of(m, q) && q->k >= 32;
 }
 
 /* One matrix for all batches. */
@@ -59,6 +70,17 @@ static bool is_shared(const qn__matmul *q, qn__matmul_operand x) {
     for (uint32_t d = 0; d + 2 < a->rank; d++)
         if (a->sizes[d] != 1 && a->strides[d] != 0) return false;
     return true;
+}
+
+/* Indexed by whether a and b are signed. */
+static void add_bytes(const qn__matmul *q, char *out, size_t size) {
+    static const struct {
+        const char *signs, *flip, *correction;
+    } rows[2][2] = {{{"su", "0x80808080", " -D CORRECTION=128"}, {"us", "0", ""}},
+                    {{"su", "0", ""}, {"us", "0x80808080", " -D CORRECTION=-128"}}};
+    const bool a = q->arrays[QN__MATMUL_A].type == QN_I8, b = q->arrays[QN__MATMUL_B].type == QN_I8;
+    snprintf(out, size, " -D BYTES -D DOT=dot_4x8packed_%s_int -D A_FLIP=%s%s", rows[a][b].signs,
+             rows[a][b].flip, rows[a][b].correction);
 }
 
 void qn__matmul_packed_options(const qn_kernels *kernels, const qn__matmul *q, char *out, size_t size) {
@@ -72,49 +94,51 @@ void qn__matmul_packed_options(const qn_kernels *kernels, const qn__matmul *q, c
              " -D MR=%u -D VECTORS=%u -D LANES=%u -D STEP=%d -D TILES=%d -D A_SHARED=%d -D "
              "B_SHARED=%d "
              "-D B_COLUMN=%s -D OUT_VECTORS=%d",
-             m->rows, m->vectors, lanes_of(m, q), STEP, BLOCK_ROWS * BLOCK_COLUMNS,
+             rows_of(m, q), m->vectors, lanes_of(m, q), STEP, BLOCK_ROWS * BLOCK_COLUMNS,
              is_shared(q, QN__MATMUL_A), is_shared(q, QN__MATMUL_B),
              q->column[QN__MATMUL_B] == 1 ? "1" : "s.b_column",
              q->plain && same && q->column[QN__MATMUL_OUT] == 1);
+    const size_t used = strlen(out);
+    if (is_of_bytes(q)) add_bytes(q, out + used, size - used);
 }
 
 /* So many blocks as threads want, no smaller than they have to be, and all alike. */
-static void set_block(const qn_kernels *kernels, const micro *m, uint64_t nr, uint64_t down, uint64_t across,
+static void set_block(const qn_kernels *kernels, uint64_t mr, uint64_t nr, uint64_t down, uint64_t across,
                       uint64_t batches, qn__matmul_plan *p) {
     const uint64_t wanted = (uint64_t)kernels->info.compute_units * BLOCKS_A_THREAD;
     uint64_t rows = divide_up(down, BLOCK_ROWS), columns = divide_up(across, BLOCK_COLUMNS);
     while ((rows < down || columns < across) &&
            (double)rows * (double)columns * (double)batches < (double)wanted) {
-        const bool wide = across / columns * nr >= down / rows * m->rows;
+        const bool wide = across / columns * nr >= down / rows * mr;
         if (columns < across && (wide || rows >= down))
             columns++;
         else
             rows++;
     }
-    p->block_rows = (uint32_t)(divide_up(down, rows) * m->rows);
+    p->block_rows = (uint32_t)(divide_up(down, rows) * mr);
     p->block_columns = (uint32_t)(divide_up(across, columns) * nr);
 }
 
 qn_status qn__matmul_packed_plan(const qn_kernels *kernels, const qn__matmul *q, uint64_t batches,
                                  qn__matmul_plan *p) {
     const micro *m = micro_of(kernels);
-    const uint64_t nr = (uint64_t)lanes_of(m, q) * m->vectors, down = divide_up(q->m, m->rows),
-                   across = divide_up(q->n, nr);
+    const uint64_t mr = rows_of(m, q), nr = (uint64_t)lanes_of(m, q) * m->vectors, down = divide_up(q->m, mr),
+                   across = divide_up(q->n, nr), steps = steps_of(q);
     const uint64_t of_a = is_shared(q, QN__MATMUL_A) ? 1 : batches,
                    of_b = is_shared(q, QN__MATMUL_B) ? 1 : batches;
     const double bytes =
-        ((double)down * m->rows * (double)of_a + (double)across * (double)nr * (double)of_b) * (double)q->k *
-        size_of(q);
+        ((double)down * (double)mr * (double)of_a + (double)across * (double)nr * (double)of_b) *
+        (double)steps * size_of(q);
     if (bytes > 1e18)
         return qn__op_fail(kernels, QN_ERROR_DEVICE_MEMORY,
                            "qn_matmul: a (%s) and b (%s) would take %.3g bytes when they are packed",
                            qn__shape(&q->arrays[QN__MATMUL_A]).text, qn__shape(&q->arrays[QN__MATMUL_B]).text,
                            bytes);
-    set_block(kernels, m, nr, down, across, batches, p);
+    set_block(kernels, mr, nr, down, across, batches, p);
     p->range =
         (qn_range){.global = {divide_up(q->n, p->block_columns), divide_up(q->m, p->block_rows), batches},
                    .local = {1, 1, 1}};
-    p->pack_range = (qn_range){.global = {q->k, down + across, batches}};
-    p->work = (down * m->rows * of_a + across * nr * of_b) * q->k * size_of(q) + GAP_BYTES;
+    p->pack_range = (qn_range){.global = {steps, down + across, batches}};
+    p->work = (down * mr * of_a + across * nr * of_b) * steps * size_of(q) + GAP_BYTES;
     return QN_OK;
 }

@@ -249,6 +249,8 @@ static void processors_pack_panels(void **state) {
         {.batches = 3, .one_a = true, .m = 29, .n = 33, .k = 40, .b = QN_BF16, .out = QN_F16},
         {.batches = 2, .m = 31, .n = 37, .k = 260, .a = QN_F64, .b = QN_F64, .out = QN_F64},
         {.m = 40, .n = 50, .k = 257, .a = QN_I8, .b = QN_U8, .out = QN_I32},
+        {.m = 40, .n = 51, .k = 1030, .a = QN_I8, .b = QN_I8, .out = QN_I32},
+        {.batches = 2, .m = 29, .n = 50, .k = 258, .a = QN_U8, .b = QN_U8, .out = QN_I32, .of_b = COLUMNS},
         {.m = 30,
          .n = 35,
          .k = 280,
