@@ -80,6 +80,7 @@ static void describe(qn__arena *arena, const ir_function *kernel, qn__kernel_inf
                               .args_size = (uint32_t)end,
                               .required_sub_group_size = kernel->required_sub_group_size,
                               .whole_sub_groups = kernel->whole_sub_groups,
+                              .uniform_groups = kernel->uniform_groups,
                               .vec_type_hint = kernel->vec_type_hint,
                               .reach = kernel->reach,
                               .num_reach = kernel->num_reach,

@@ -480,7 +480,8 @@ struct ir_function {
     uint32_t required_sub_group_size; /* 0: none */
     uint32_t cluster;                 /* work-groups of a cluster in dimension 0; 0: none */
     bool whole_sub_groups;            /* all sub-groups are of that size, the last of a work-group, too */
-    const char *vec_type_hint;        /* or NULL */
+    bool uniform_groups;       /* a launch's work-groups are all of one size: none at the end is smaller */
+    const char *vec_type_hint; /* or NULL */
     ir_loc loc;
     const uint32_t *reach; /* what a kernel is sure to access (ir/reach.h) */
     uint32_t num_reach;

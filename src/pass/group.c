@@ -21,9 +21,10 @@ static ir_value *convert(qn__group *g, ir_op op, ir_value *value, ir_kind kind) 
 
 /* ---- the start ---- */
 
-/* A required size is that of full groups: the last one may be smaller. */
+/* A required size is that of full groups: the last one may be smaller, unless it is said that all are alike. */
 static ir_value *local_size(qn__group *g, uint32_t dim) {
-    if (g->function->reqd_local[dim] == 1) return qn__group_word(g, 1);
+    const uint32_t required = g->function->reqd_local[dim];
+    if (required == 1 || (required && g->function->uniform_groups)) return qn__group_word(g, required);
     return convert(g, IR_TRUNC, qn__ir_query(&g->b, IR_LOCAL_SIZE, dim), IR_I32);
 }
 

@@ -229,6 +229,19 @@ static bool has_whole_sub_groups(const launch *l, const qn__command *command) {
     return true;
 }
 
+/* What the kernel was told of all launches (-cl-uniform-work-group-size) must hold for this one. */
+static qn_status check_uniform(const launch *l, const qn__command *command) {
+    for (int d = 0; l->info->uniform_groups && d < 3; d++)
+        if (command->global[d] % command->local[d])
+            return qn__fail(
+                l->context, QN_ERROR_LAUNCH_SIZE,
+                "%s: %s was compiled with -cl-uniform-work-group-size; in dimension %d global size %llu "
+                "is no multiple of local size %u",
+                l->function, l->info->name, d, (unsigned long long)command->global[d],
+                (unsigned)command->local[d]);
+    return QN_OK;
+}
+
 static qn_status check_sub_groups(const launch *l, const qn__command *command) {
     if (!l->info->whole_sub_groups || has_whole_sub_groups(l, command)) return QN_OK;
     return qn__fail(l->context, QN_ERROR_LAUNCH_SIZE,
@@ -265,7 +278,10 @@ static qn_status set_local(launch *l, const qn_range *range, qn__command *comman
                             (unsigned)device->info.max_local_size[d]);
         items *= command->local[d];
     }
-    if (items <= device->info.max_group_size) return check_sub_groups(l, command);
+    if (items <= device->info.max_group_size) {
+        const qn_status status = check_uniform(l, command);
+        return status ? status : check_sub_groups(l, command);
+    }
     return qn__fail(l->context, QN_ERROR_LAUNCH_SIZE, "%s: a work-group of %llu work-items; %s allows %u",
                     l->function, (unsigned long long)items, device->name,
                     (unsigned)device->info.max_group_size);

@@ -210,6 +210,14 @@ static void sizes_are_checked(void **state) {
     assert_fails(c, qn_launch(NULL, fixed, QN_RANGE_LOCAL(QN_GROUP(8, 8), QN_GROUP(8, 1)), QN_ARGS(b)),
                  QN_ERROR_LAUNCH_SIZE, "requires local size 4,2,1");
     assert_ok(c, qn_launch(NULL, fixed, QN_RANGE(8, 8), QN_ARGS(b)));
+    assert_ok(c, qn_launch(NULL, fixed, QN_RANGE(7, 8), QN_ARGS(b)));
+    const qn_program_desc uniform = {.source = source, .options = "-cl-uniform-work-group-size"};
+    qn_program *program;
+    assert_ok(c, qn_program_create(f.device, &uniform, &program));
+    fixed = make_kernel(program, c, "fixed");
+    assert_ok(c, qn_launch(NULL, fixed, QN_RANGE(8, 8), QN_ARGS(b)));
+    assert_fails(c, qn_launch(NULL, fixed, QN_RANGE(8, 7), QN_ARGS(b)), QN_ERROR_LAUNCH_SIZE,
+                 "in dimension 1 global size 7 is no multiple of local size 2");
     qn_context_destroy(c);
 }
 

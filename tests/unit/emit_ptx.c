@@ -1,5 +1,7 @@
 /* The PTX target: what the text of kernels says, and what it asks of the backend. That the text is right is shown by
    the kernel tests on CUDA devices, that it is PTX by tests/emit/check_ptx.py. */
+#include <stdio.h>
+
 #include "emit_text.h"
 
 static qn__emit_result emitted(void **state, uint32_t arch, const char *ir) {
@@ -267,6 +269,28 @@ static void sub_groups(void **state) {
     has(&r, ".version 7.0\n.target sm_80\n");
 }
 
+/* Where no work-group is smaller than what is required, all lanes are members, and sizes are numbers. */
+static void whole_sub_groups(void **state) {
+    static const char body[] = "    %2: i32 = group_reduce combine add scope sub_group %1.x\n"
+                               "    %3: i32 = sub_group_shuffle %2, i32 3\n"
+                               "    %4: i32 = sub_group_id\n    %5: i32 = add %3, %4\n"
+                               "    store align 4 %0.out, %5\n    return\n}\n";
+    static const char head[] = "kernel @k(%0.out: ptr.global buffer, %1.x: i32 value)";
+    char text[1024];
+    snprintf(text, sizeof text, "%s reqd (64, 1, 1) {\n%s", head, body);
+    qn__emit_result r = emitted(state, 0, text);
+    has(&r, "ntid");
+    snprintf(text, sizeof text, "%s reqd (64, 1, 1) uniform {\n%s", head, body);
+    r = emitted(state, 0, text);
+    has(&r, ".reqntid 64, 1, 1");
+    has(&r, ", 3, 31, -1;");
+    assert_null(strstr(r.text, "%ntid"));
+    assert_null(strstr(r.text, "%tid.y"));
+    snprintf(text, sizeof text, "%s reqd (48, 1, 1) uniform {\n%s", head, body);
+    r = emitted(state, 0, text);
+    assert_null(strstr(r.text, ", -1;"));
+}
+
 /* Where some of the sub-group may be elsewhere, those that come by are the members. */
 static void active_work_items(void **state) {
     static const char ir[] = "kernel @k(%0.out: ptr.global buffer, %1.x: i32 value) {\n"
@@ -381,6 +405,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(local_memory, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(objects_that_are_compared_with_null, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(sub_groups, ir_setup, ir_teardown),
+        cmocka_unit_test_setup_teardown(whole_sub_groups, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(active_work_items, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(byte_products, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(large_parameters, ir_setup, ir_teardown),

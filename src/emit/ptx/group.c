@@ -12,8 +12,9 @@ static ptx_operand member_mask(ptx_emitter *e, const ir_instr *instr) {
         qn__ptx(e, "activemask.b32 =;", active);
         return active;
     }
-    ptx_operand one = qn__ptx_int(PTX_B32, 1);
     qn__ptx_require(e, 60, 60);
+    if (qn__ptx_has_whole_sub_groups(e)) return qn__ptx_int(PTX_B32, UINT32_MAX);
+    ptx_operand one = qn__ptx_int(PTX_B32, 1);
     ptx_operand bit = qn__ptx_op2(e, "shl.b32", PTX_B32, one, qn__ptx_sub_group_rest(e));
     return qn__ptx_op2(e, "sub.s32", PTX_B32, bit, one);
 }
@@ -108,9 +109,11 @@ static void reduce(ptx_emitter *e, const ir_instr *instr) {
         qn__ptx_define(e, result, 0, redux(e, instr, a, mask));
         return;
     }
-    ptx_operand last =
-        qn__ptx_op2(e, "min.u32", PTX_B32, qn__ptx_sub_group_rest(e), qn__ptx_int(PTX_B32, 32));
-    last = qn__ptx_op2(e, "sub.s32", PTX_B32, last, qn__ptx_int(PTX_B32, 1));
+    ptx_operand last = qn__ptx_int(PTX_B32, 31);
+    if (!qn__ptx_has_whole_sub_groups(e)) {
+        last = qn__ptx_op2(e, "min.u32", PTX_B32, qn__ptx_sub_group_rest(e), qn__ptx_int(PTX_B32, 32));
+        last = qn__ptx_op2(e, "sub.s32", PTX_B32, last, qn__ptx_int(PTX_B32, 1));
+    }
     for (unsigned step = 16; step; step /= 2) {
         ptx_operand in_range;
         ptx_operand other = shuffle(e, "down", a, qn__ptx_int(PTX_B32, step), last, mask, &in_range);

@@ -223,6 +223,9 @@ ptx_operand qn__ptx_combine(ptx_emitter *e, ir_combine combine, ir_kind kind, pt
 /* The work-item's ids (query.c), in 32 bits but for the global id. */
 ptx_operand qn__ptx_linear_id(ptx_emitter *e);
 ptx_operand qn__ptx_group_items(ptx_emitter *e);
+/* Whether every work-group is sure to have the required size; whether all sub-groups are sure to have 32 members. */
+bool qn__ptx_has_size(const ptx_emitter *e);
+bool qn__ptx_has_whole_sub_groups(ptx_emitter *e);
 ptx_operand qn__ptx_global_id(ptx_emitter *e, unsigned dim);
 ptx_operand qn__ptx_lane(ptx_emitter *e);
 /* Work-items of the group from the first of this sub-group on. */

@@ -157,7 +157,7 @@ static void check_params(ptx_emitter *e) {
 static void group_size(const ptx_emitter *e, qn__buf *text) {
     const uint32_t *size = e->function->reqd_local;
     if (!size[0]) return;
-    qn__buf_printf(text, "%s %u, %u, %u\n", e->uses_group ? ".maxntid" : ".reqntid", size[0],
+    qn__buf_printf(text, "%s %u, %u, %u\n", qn__ptx_has_size(e) ? ".reqntid" : ".maxntid", size[0],
                    size[1] ? size[1] : 1, size[2] ? size[2] : 1);
 }
 
