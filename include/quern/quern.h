@@ -337,8 +337,8 @@ typedef struct qn_matrix_shape {
     qn_type sum;
     uint32_t rows, columns, k;
 } qn_matrix_shape;
-/* Shape `index` of the device's, 0 to matrix_shapes - 1 of its info. On CUDA a kernel's fragments may also be several times
-   as large in each direction. Every other product that the language has is plain arithmetic, on every device. Errors:
+/* Shape `index` of the device's, 0 to matrix_shapes - 1 of its info. A kernel's fragments may also be several times as large
+   in each direction. Every other product that the language has is plain arithmetic, on every device. Errors:
    QN_ERROR_NULL, QN_ERROR_RANGE. Any thread. */
 QN_API qn_status qn_device_get_matrix_shape(const qn_device *device, uint32_t index, qn_matrix_shape *shape);
 

@@ -6,8 +6,8 @@
        matrix_multiply_add %c, %m, %n            %a = load %m; ...; %d = mma ... %a ...; store %c, %d
 
    sroa and mem2reg then make values of the memory, as of other arrays. A function has one form for all of its fragments: words
-   where all that it does with them has such instructions, else elements. Targets whose emitter knows fragments (has_matrices)
-   keep them where the device lists all shapes of the function. */
+   where all that it does with them has such instructions, else elements. For SPIR-V, where fragments are types, there is a
+   third form: they stay fragments, cut into pieces of the shapes that the device lists. */
 #include "pass/matrix.h"
 
 ir_value *qn__matrix_add(qn__matrix_lowering *l, ir_value *a, ir_value *b) {
@@ -81,10 +81,6 @@ ir_value *qn__matrix_convert_value(qn__matrix_lowering *l, ir_value *value, ir_m
 
 /* ---- the pass ---- */
 
-static const qn__matrix_form *form_of(bool has_words) {
-    return has_words ? &qn__matrix_words : &qn__matrix_plain;
-}
-
 static bool is_copy(const ir_instr *i) {
     return i->op == IR_MATRIX_CONVERT && qn__ir_matrix_same(i->attr.matrices[0], i->attr.matrices[1]);
 }
@@ -97,18 +93,22 @@ static ir_value *copy(qn__matrix_lowering *l, const ir_instr *i) {
     return NULL;
 }
 
+static ir_value *length(qn__matrix_lowering *l, const ir_instr *i) {
+    return qn__matrix_word(l, qn__ir_matrix_share(i->attr.matrices[0], l->size));
+}
+
 static ir_value *lower(qn__matrix_lowering *l, const qn__matrix_form *form, const ir_instr *i) {
     switch (i->op) {
     case IR_MATRIX_FILL: return form->fill(l, i);
     case IR_MATRIX_LOAD: return form->load(l, i);
     case IR_MATRIX_STORE: return form->store(l, i);
     case IR_MATRIX_MULTIPLY_ADD: return form->multiply_add(l, i);
-    case IR_MATRIX_CONVERT: return is_copy(i) ? copy(l, i) : form->convert(l, i);
+    case IR_MATRIX_CONVERT: return is_copy(i) && !form->keeps ? copy(l, i) : form->convert(l, i);
     case IR_MATRIX_GET: return form->get(l, i);
     case IR_MATRIX_SET: return form->set(l, i);
     case IR_MATRIX_ROW: return form->row(l, i);
     case IR_MATRIX_COLUMN: return form->column(l, i);
-    default: return qn__matrix_word(l, qn__ir_matrix_share(i->attr.matrices[0], l->size));
+    default: return form->keeps ? form->length(l, i) : length(l, i);
     }
 }
 
@@ -117,7 +117,9 @@ static void visit(qn__matrix_lowering *l, const qn__matrix_form *form, ir_region
         next = i->next;
         qn__rewrite_operands(&l->rewrite, i);
         for (uint32_t r = 0; r < i->num_regions; r++) visit(l, form, i->regions[r]);
-        if (i->op == IR_VAR) i->attr.var->matrix = (ir_matrix){0};
+        if (i->op == IR_VAR && i->attr.var->matrix.element)
+            i->attr.var->matrix =
+                form->keeps ? qn__matrix_piece(&l->cut, i->attr.var->matrix) : (ir_matrix){0};
         if (qn__ir_ops[i->op].rule != RULE_MATRIX) continue;
         qn__ir_at(&l->b, i);
         ir_value *result = lower(l, form, i);
@@ -171,6 +173,12 @@ bool qn__pass_lower_matrix(qn__pass_context *context) {
     }
     align_locals(function);
     qn__matrix_lowering l = {.b = {.function = function}, .context = context, .size = s.size};
-    visit(&l, form_of(s.has_words), function->body);
+    const bool has_pieces =
+        target->has_matrices && s.size == nominal && qn__matrix_find_pieces(target, function, &l.cut);
+    visit(&l,
+          s.has_words  ? &qn__matrix_words
+          : has_pieces ? &qn__matrix_pieces
+                       : &qn__matrix_plain,
+          function->body);
     return true;
 }

@@ -14,6 +14,20 @@ static const uint8_t columns[] = {16, 8};
 
 /* Number `index` of the target's shapes; false: it has fewer. */
 static bool shape_at(const qn__target *target, uint32_t index, qn_matrix_shape *shape) {
+    static const uint8_t types[QN__UNITS] = {
+#define UNIT(ID, name) QN_TYPE_##ID,
+#include "target/units.def"
+    };
+    if (target->has_matrices && index < target->num_shapes) {
+        const qn__unit_shape *s = &target->shapes[index];
+        *shape = (qn_matrix_shape){.a = (qn_type)types[s->a],
+                                   .b = (qn_type)types[s->b],
+                                   .sum = (qn_type)types[s->sum],
+                                   .rows = s->rows,
+                                   .columns = s->columns,
+                                   .k = s->k};
+        return true;
+    }
     if (!target->has_mma) return false;
     for (size_t i = 0; i < QN__COUNT(rows); i++) {
         if (target->arch < rows[i].arch) continue;

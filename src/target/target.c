@@ -1,6 +1,8 @@
 /* The table of traits, by name and by place. */
 #include "target/target.h"
 
+#include <string.h>
+
 static const struct {
     const char *name;
     qn__trait trait;
@@ -21,6 +23,13 @@ void qn__target_add(qn__target *target, const qn__target *more) {
 #define NUMBER(name, doc)                                                                                    \
     if (!target->name) target->name = more->name;
 #include "target/target.def"
+    for (uint32_t i = 0; i < more->num_shapes; i++) qn__target_add_shape(target, more->shapes[i]);
+}
+
+void qn__target_add_shape(qn__target *target, qn__unit_shape shape) {
+    for (uint32_t i = 0; i < target->num_shapes; i++)
+        if (memcmp(&target->shapes[i], &shape, sizeof shape) == 0) return;
+    if (target->num_shapes < QN__UNIT_SHAPES) target->shapes[target->num_shapes++] = shape;
 }
 
 static bool is_name(qn__str given, const char *name) {
@@ -69,4 +78,13 @@ void qn__target_print(qn__buf *out, const qn__target *target) {
 #include "target/target.def"
     for (size_t i = 0; i < NUM_TRAITS; i++)
         if (qn__has_trait(target, traits[i].trait)) qn__buf_printf(out, " %s", traits[i].name);
+    static const char *const units[QN__UNITS] = {
+#define UNIT(ID, name) name,
+#include "target/units.def"
+    };
+    for (uint32_t i = 0; i < target->num_shapes; i++) {
+        const qn__unit_shape *s = &target->shapes[i];
+        qn__buf_printf(out, " %s*%s+%s:%ux%ux%u", units[s->a], units[s->b], units[s->sum], s->rows,
+                       s->columns, s->k);
+    }
 }

@@ -16,11 +16,28 @@ typedef enum qn__target_kind {
     QN__TARGET_COUNT
 } qn__target_kind;
 
+/* Elements of matrix fragments, by the names that ir/matrices.def and the public qn_type have for them: what an entry of
+   qn__target's list is made of. */
+typedef enum qn__unit {
+#define UNIT(ID, name) QN__UNIT_##ID,
+#include "target/units.def"
+    QN__UNITS
+} qn__unit;
+
+/* A product that a device's matrix units do: of a, rows x k, and b, k x columns, added to `sum`. */
+typedef struct qn__unit_shape {
+    uint8_t a, b, sum; /* qn__unit */
+    uint8_t rows, columns, k;
+} qn__unit_shape;
+enum { QN__UNIT_SHAPES = 64 };
+
 typedef struct qn__target {
     qn__target_kind kind;
 #define NUMBER(name, doc)                uint32_t name;
 #define TRAIT(sense, name, readers, doc) bool sense##_##name;
 #include "target/target.def"
+    uint32_t num_shapes; /* with has_matrices; PTX's are those of mma.def */
+    qn__unit_shape shapes[QN__UNIT_SHAPES];
 } qn__target;
 
 /* A trait as a value, for tables: its place in qn__target. 0: none. */
@@ -52,6 +69,8 @@ const uint32_t *qn__target_number(const qn__target *target, qn__str name);
 void qn__target_add(qn__target *target, const qn__target *more);
 /* "lacks_i64"; '-' stands for '_'. 0: there is none of that name. */
 qn__trait qn__trait_by_name(qn__str name);
+/* One more shape, unless it is known or there is no room. */
+void qn__target_add_shape(qn__target *target, qn__unit_shape shape);
 const char *qn__target_name(qn__target_kind kind); /* "spirv" */
 /* All of it as text, for keys. */
 void qn__target_print(qn__buf *out, const qn__target *target);

@@ -1,19 +1,8 @@
 /* The SPIR-V target: what modules ask of a device, and what they ask of the backend. That they are valid is shown by
    tests/emit/check_spirv.py, that they are right by the kernel tests on Vulkan devices; modules for devices that
    lack something are given to spirv-val here, where it is installed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#include "compile.h"
 #include "emit/emit.h"
+#include "spirv_support.h"
 
 /* Numbers of capabilities and instructions in the specification. */
 enum {
@@ -82,28 +71,6 @@ static void compiled(qn__compile_result *result, const char *source, qn__target 
     assert_int_equal(result->text_size % 4, 0);
 }
 
-static uint32_t word(const qn__compile_result *result, size_t index) {
-    uint32_t value;
-    memcpy(&value, result->text + index * 4, sizeof value);
-    return value;
-}
-
-/* Calls visit for each instruction. */
-static void each(const qn__compile_result *result,
-                 void (*visit)(const qn__compile_result *, size_t at, unsigned op, unsigned length, void *),
-                 void *user) {
-    size_t count = result->text_size / 4;
-    assert_true(count > 5);
-    assert_int_equal(word(result, 0), 0x07230203);
-    assert_int_equal(word(result, 1), 0x00010500);
-    for (size_t at = 5; at < count;) {
-        unsigned length = word(result, at) >> 16;
-        assert_true(length > 0 && at + length <= count);
-        visit(result, at, word(result, at) & 0xffff, length, user);
-        at += length;
-    }
-}
-
 typedef struct counted {
     uint32_t capabilities[64], num_capabilities;
     uint32_t op, operand, value,
@@ -115,20 +82,6 @@ static void visit(const qn__compile_result *result, size_t at, unsigned op, unsi
     if (op == OP_CAPABILITY) c->capabilities[c->num_capabilities++] = word(result, at + 1);
     if (op == c->op && (!c->operand || (c->operand < length && word(result, at + c->operand) == c->value)))
         c->count++;
-}
-
-/* Runs spirv-val on the module, if there is one. */
-static void validate(const qn__compile_result *result, const char *source) {
-    char path[] = "/tmp/quern-spirv-XXXXXX", command[128];
-    int file = mkstemp(path);
-    assert_true(file >= 0);
-    assert_int_equal(write(file, result->text, result->text_size), (ssize_t)result->text_size);
-    close(file);
-    snprintf(command, sizeof command,
-             "! command -v spirv-val > /dev/null || spirv-val --target-env vulkan1.2 %s", path);
-    int status = system(command);
-    unlink(path);
-    if (status) fail_msg("spirv-val refuses the module of:\n%s", source);
 }
 
 static bool is_in(const uint32_t *list, uint32_t count, uint32_t value) {

@@ -3,7 +3,8 @@
    `; ---`; a case is
 
        ; RUN: simplify dce            the passes, in order (or `pipeline N` for the whole of level N)
-       ; TARGET: lacks-f16 arch=80     what the target is like, if that matters
+       ; TARGET: lacks-f16 arch=80     what the target is like, if that matters; f16*f16+f32:16x8x16 is a shape of its
+                                       matrix units
        module text
        ; EXPECT                       the rest is the module that must come out, in any numbering
        module text
@@ -40,6 +41,31 @@ static const char *directive(qn__arena *arena, const char **from, const char *ke
     return qn__arena_strndup(arena, found, (size_t)(*from - found));
 }
 
+static unsigned unit_of(const test_case *c, const char *name) {
+    static const char *const names[] = {
+#define UNIT(ID, name) name,
+#include "target/units.def"
+    };
+    for (unsigned i = 0; i < QN__UNITS; i++)
+        if (strcmp(names[i], name) == 0) return i;
+    complain(c, "TARGET", name, "");
+    return 0;
+}
+
+static bool add_shape(const test_case *c, qn__target *target, const char *word) {
+    char a[8], b[8], sum[8];
+    unsigned rows, columns, k;
+    if (sscanf(word, "%7[a-z0-9]*%7[a-z0-9]+%7[a-z0-9]:%ux%ux%u", a, b, sum, &rows, &columns, &k) != 6)
+        return false;
+    qn__target_add_shape(target, (qn__unit_shape){.a = (uint8_t)unit_of(c, a),
+                                                  .b = (uint8_t)unit_of(c, b),
+                                                  .sum = (uint8_t)unit_of(c, sum),
+                                                  .rows = (uint8_t)rows,
+                                                  .columns = (uint8_t)columns,
+                                                  .k = (uint8_t)k});
+    return true;
+}
+
 /* Words as in target/target.def, "lacks-f16", and numbers, "arch=80". */
 static qn__target target_of(const test_case *c, qn__arena *arena, const char *text) {
     qn__target target = {0};
@@ -53,6 +79,7 @@ static qn__target target_of(const test_case *c, qn__arena *arena, const char *te
             *number = (uint32_t)strtoul(value + 1, NULL, 10);
             continue;
         }
+        if (add_shape(c, &target, word)) continue;
         const qn__trait trait = qn__trait_by_name(qn__str_of(word));
         if (!trait) complain(c, "TARGET", word, "");
         qn__set_trait(&target, trait, true);

@@ -76,6 +76,13 @@ static void the_text_has_it_all(void **state) {
                                           .vector_bytes = 5,
                                           .loop_limit = 7});
     assert_string_equal(text.data, "spirv 3 64 9 5 7");
+    qn__target shapes = {.kind = QN__TARGET_SPIRV};
+    const qn__unit_shape shape = {QN__UNIT_BF16, QN__UNIT_BF16, QN__UNIT_F32, 16, 8, 32};
+    qn__target_add_shape(&shapes, shape);
+    qn__target_add_shape(&shapes, shape); /* known already */
+    qn__buf_init(&text, &arena);
+    qn__target_print(&text, &shapes);
+    assert_string_equal(text.data, "spirv 0 0 0 0 0 bf16*bf16+f32:16x8x32");
     for (size_t i = 0; i < NUM_TRAITS; i++) {
         qn__target target = {.kind = QN__TARGET_SPIRV};
         qn__set_trait(&target, qn__trait_by_name(qn__str_of(names[i])), true);

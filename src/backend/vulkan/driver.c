@@ -124,6 +124,8 @@ static qn_status create_instance(qn__driver *driver, char *why) {
     if (!get_functions(get, driver->instance, instance_functions, QN__COUNT(instance_functions), &driver->vk,
                        why))
         return QN_ERROR_NO_DEVICE;
+    driver->get_matrices = (VkGetPhysicalDeviceCooperativeMatrixPropertiesKHR *)get(
+        driver->instance, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");
     return QN_OK;
 }
 

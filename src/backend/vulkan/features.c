@@ -20,6 +20,9 @@ enum {
     MEMORY_FD = 1 << 9,
     DMA_BUF = 1 << 10,
     EXECUTABLE_PROPERTIES = 1 << 11,
+    MATRICES = 1 << 12,
+    BF16 = 1 << 13,
+    FLOAT8 = 1 << 14,
     /* properties; not enabled */
     TOLD_ONLY = SM_BUILTINS | CORE_PROPERTIES | CORE_PROPERTIES_2 | CORE_BUILTINS
 };
@@ -40,6 +43,9 @@ static const struct {
     {"VK_KHR_external_memory_fd", MEMORY_FD},
     {"VK_EXT_external_memory_dma_buf", DMA_BUF},
     {"VK_KHR_pipeline_executable_properties", EXECUTABLE_PROPERTIES},
+    {"VK_KHR_cooperative_matrix", MATRICES},
+    {"VK_KHR_shader_bfloat16", BF16},
+    {"VK_EXT_shader_float8", FLOAT8},
 };
 
 static qn_status find_extensions(const qn__driver *driver, const qn__vk_device *device,
@@ -75,6 +81,9 @@ static void chain(qn__vk_features *features, uint32_t api_version, uint32_t exte
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_FEATURES_KHR;
     features->executables.sType =
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR;
+    features->matrices.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR;
+    features->bf16.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR;
+    features->f8.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT8_FEATURES_EXT;
     features->base.pNext = &features->v11;
     features->v11.pNext = &features->v12;
     void **tail = &features->v12.pNext;
@@ -90,7 +99,19 @@ static void chain(qn__vk_features *features, uint32_t api_version, uint32_t exte
         *tail = &features->workgroup_layout;
         tail = &features->workgroup_layout.pNext;
     }
-    if (extensions & EXECUTABLE_PROPERTIES) *tail = &features->executables;
+    if (extensions & EXECUTABLE_PROPERTIES) {
+        *tail = &features->executables;
+        tail = &features->executables.pNext;
+    }
+    if (extensions & MATRICES) {
+        *tail = &features->matrices;
+        tail = &features->matrices.pNext;
+    }
+    if (extensions & BF16) {
+        *tail = &features->bf16;
+        tail = &features->bf16.pNext;
+    }
+    if (extensions & FLOAT8) *tail = &features->f8;
 }
 
 /* Leaves of `features` only what the backend or kernels use. */
@@ -141,6 +162,8 @@ static void keep_wanted(qn__vk_features *f) {
         .shaderSharedFloat32AtomicAdd = atomic.shaderSharedFloat32AtomicAdd,
         .shaderSharedFloat64AtomicAdd = atomic.shaderSharedFloat64AtomicAdd,
     };
+    f->matrices.cooperativeMatrixRobustBufferAccess = 0;
+    f->bf16.shaderBFloat16DotProduct = 0;
 }
 
 static uint32_t api_of(const qn__driver *driver, const VkPhysicalDeviceProperties *properties) {
@@ -294,6 +317,10 @@ static void find_abilities(const qn__driver *driver, const qn__vk_device *device
         .feedback = api >= VK_API_VERSION_1_3 || (extensions & FEEDBACK),
         .budget = extensions & MEMORY_BUDGET,
         .statistics = (extensions & EXECUTABLE_PROPERTIES) && f->executables.pipelineExecutableInfo,
+        .matrices = (extensions & MATRICES) && f->matrices.cooperativeMatrix,
+        .bf16_matrices =
+            (extensions & BF16) && f->bf16.shaderBFloat16Type && f->bf16.shaderBFloat16CooperativeMatrix,
+        .f8_matrices = (extensions & FLOAT8) && f->f8.shaderFloat8 && f->f8.shaderFloat8CooperativeMatrix,
     };
     find_driver_abilities(driver, device, can);
     can->compute_units = find_compute_units(driver, device, extensions);
@@ -377,4 +404,5 @@ void qn__vk_target(const qn__gpu *gpu, qn__target *target) {
                            .has_dot4 = can->dot4,
                            .wants_wide_addresses = can->i64,
                            .wants_unrolled = properties->deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU};
+    qn__vk_list_matrices(gpu, target);
 }

@@ -74,6 +74,7 @@ enum { /* VkStructureType */
        VK_STRUCTURE_TYPE_BUFFER_MEMORY_REQUIREMENTS_INFO_2 = 1000146000,
        VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2 = 1000146003,
        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV = 1000154001,
+       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR = 1000141000,
        VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT = 1000178000,
        VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT = 1000178001,
        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_MEMORY_HOST_PROPERTIES_EXT = 1000178002,
@@ -98,7 +99,11 @@ enum { /* VkStructureType */
        VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_STATISTIC_KHR = 1000269004,
        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_WORKGROUP_MEMORY_EXPLICIT_LAYOUT_FEATURES_KHR = 1000336000,
        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES = 1000413001,
-       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_BUILTINS_PROPERTIES_ARM = 1000497001
+       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_BUILTINS_PROPERTIES_ARM = 1000497001,
+       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR = 1000506000,
+       VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR = 1000506001,
+       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_PROPERTIES_KHR = 1000506002,
+       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT8_FEATURES_EXT = 1000567000
 };
 
 enum {
@@ -354,6 +359,57 @@ typedef struct VkPhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR {
     VkBool32 workgroupMemoryExplicitLayout, workgroupMemoryExplicitLayoutScalarBlockLayout,
         workgroupMemoryExplicitLayout8BitAccess, workgroupMemoryExplicitLayout16BitAccess;
 } VkPhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR;
+
+typedef enum VkComponentTypeKHR {
+    VK_COMPONENT_TYPE_FLOAT16_KHR = 0,
+    VK_COMPONENT_TYPE_FLOAT32_KHR = 1,
+    VK_COMPONENT_TYPE_SINT8_KHR = 3,
+    VK_COMPONENT_TYPE_SINT32_KHR = 5,
+    VK_COMPONENT_TYPE_UINT8_KHR = 7,
+    VK_COMPONENT_TYPE_UINT32_KHR = 9,
+    VK_COMPONENT_TYPE_BFLOAT16_KHR = 1000141000,
+    VK_COMPONENT_TYPE_FLOAT8_E4M3_EXT = 1000491002,
+    VK_COMPONENT_TYPE_FLOAT8_E5M2_EXT = 1000491003
+} VkComponentTypeKHR;
+
+enum { VK_SCOPE_SUBGROUP_KHR = 3 };
+
+typedef struct VkPhysicalDeviceCooperativeMatrixFeaturesKHR {
+    uint32_t sType;
+    void *pNext;
+    VkBool32 cooperativeMatrix;
+    VkBool32 cooperativeMatrixRobustBufferAccess;
+} VkPhysicalDeviceCooperativeMatrixFeaturesKHR;
+
+typedef struct VkPhysicalDeviceCooperativeMatrixPropertiesKHR {
+    uint32_t sType;
+    void *pNext;
+    uint32_t cooperativeMatrixSupportedStages;
+} VkPhysicalDeviceCooperativeMatrixPropertiesKHR;
+
+typedef struct VkCooperativeMatrixPropertiesKHR {
+    uint32_t sType;
+    void *pNext;
+    uint32_t MSize, NSize, KSize;
+    uint32_t AType, BType, CType, ResultType;
+    VkBool32 saturatingAccumulation;
+    uint32_t scope;
+} VkCooperativeMatrixPropertiesKHR;
+
+typedef struct VkPhysicalDeviceShaderBfloat16FeaturesKHR {
+    uint32_t sType;
+    void *pNext;
+    VkBool32 shaderBFloat16Type;
+    VkBool32 shaderBFloat16DotProduct;
+    VkBool32 shaderBFloat16CooperativeMatrix;
+} VkPhysicalDeviceShaderBfloat16FeaturesKHR;
+
+typedef struct VkPhysicalDeviceShaderFloat8FeaturesEXT {
+    uint32_t sType;
+    void *pNext;
+    VkBool32 shaderFloat8;
+    VkBool32 shaderFloat8CooperativeMatrix;
+} VkPhysicalDeviceShaderFloat8FeaturesEXT;
 
 typedef struct VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR {
     uint32_t sType;
@@ -761,6 +817,11 @@ typedef void (*VkFunction)(void);
     X(VkResult, CreateDevice,                                                                                \
       (VkPhysicalDevice physical, const VkDeviceCreateInfo *info, VkNoHooks hooks, VkDevice *device))        \
     X(VkFunction, GetDeviceProcAddr, (VkDevice device, const char *name))
+
+/* Of VK_KHR_cooperative_matrix. */
+typedef VkResult
+VkGetPhysicalDeviceCooperativeMatrixPropertiesKHR(VkPhysicalDevice device, uint32_t *count,
+                                                  VkCooperativeMatrixPropertiesKHR *properties);
 
 /* Of VK_KHR_external_memory_fd. */
 typedef VkResult VkGetMemoryFdKHR(VkDevice device, const VkMemoryGetFdInfoKHR *info, int *fd);

@@ -35,6 +35,7 @@ struct qn__driver {
     VkInstance instance;
     uint32_t api_version; /* asked for: 1.2 or 1.3 */
     qn__vk_instance_functions vk;
+    VkGetPhysicalDeviceCooperativeMatrixPropertiesKHR *get_matrices; /* NULL: the loader does not know it */
     qn__vk_device *devices; /* those that can be used; software last */
     uint32_t num_devices;
 };
@@ -121,6 +122,7 @@ typedef struct qn__vk_abilities {
     uint32_t api_version;
     bool f16, f64, i8, i16, i64, storage_8, storage_16, i64_atomics, float_atomic_add;
     bool sub_groups, shuffles, sub_group_sizes, feedback, budget, statistics;
+    bool matrices, bf16_matrices, f8_matrices; /* fragments are types, elements of theirs are these, too */
     bool fma, loop_results, zeros, byte_swaps, cut_signs, dot4, float_controls; /* see target/target.def */
     bool denormals, nearest;                                                    /* the same */
     bool flushes_compared;                                                      /* the same */
@@ -197,13 +199,19 @@ typedef struct qn__vk_features {
     VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomic_float;
     VkPhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR workgroup_layout;
     VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables;
-    const char *extensions[12];
+    VkPhysicalDeviceCooperativeMatrixFeaturesKHR matrices;
+    VkPhysicalDeviceShaderBfloat16FeaturesKHR bf16;
+    VkPhysicalDeviceShaderFloat8FeaturesEXT f8;
+    const char *extensions[16];
     uint32_t num_extensions;
 } qn__vk_features;
 qn_status qn__vk_features_choose(const qn__driver *driver, const qn__vk_device *device,
                                  qn__vk_features *features, qn__vk_abilities *can, char *why);
 /* The first thing that the backend needs and the device has not, as words; NULL: it can be used. */
 const char *qn__vk_missing(const qn__driver *driver, VkPhysicalDevice device);
+
+/* matrix.c: the shapes of matrix fragments that the device lists, into the target. */
+void qn__vk_list_matrices(const qn__gpu *gpu, qn__target *target);
 
 /* memory.c */
 qn_status qn__vk_heaps_init(qn__gpu *gpu, char *why);

@@ -96,6 +96,20 @@ static bool join_all_sides(spv *e) {
     return changed;
 }
 
+/* In local memory they are moved as vectors of words. */
+static void find_fragments(spv *e, const ir_instr *instr) {
+    for (uint32_t i = 0; i < instr->num_operands; i++) {
+        const ir_value *pointer = instr->operands[i];
+        if (pointer->type.kind != IR_PTR) continue;
+        spv_class *class = qn__spv_class(e, pointer);
+        const unsigned align = qn__spv_matrix_align(instr);
+        if (pointer->type.space == IR_LOCAL_SPACE)
+            see_access(e, pointer, qn__ir_type(IR_I32, align / 4), align, 0);
+        else if (class)
+            class->matrix = instr->attr.matrices[i];
+    }
+}
+
 static void find_access(spv *e, const ir_instr *instr) {
     switch (instr->op) {
     case IR_PTR_ADD: {
@@ -124,7 +138,9 @@ static void find_access(spv *e, const ir_instr *instr) {
         if (class) class->atomic = true;
         break;
     }
-    default: break;
+    default:
+        if (qn__ir_ops[instr->op].rule == RULE_MATRIX) find_fragments(e, instr);
+        break;
     }
 }
 
@@ -142,6 +158,12 @@ static bool must_be_packed(const spv *e, const spv_class *class) {
 }
 
 static void settle_class(spv *e, spv_class *class) {
+    if (class->matrix.element) {
+        class->step = qn__spv_matrix_step(e, class->matrix);
+        if (class->unit || class->copy_unit || class->escapes || !divides(class->step, class->offset_bits))
+            qn__spv_fail(e, "a matrix fragment is used as bytes");
+        return;
+    }
     if (!class->unit || unit_of(class) < class->unit) {
         class->mixed = class->unit != 0;
         class->unit = (uint8_t)unit_of(class);
@@ -302,9 +324,10 @@ static uint32_t local_variable(spv *e, uint32_t pointer) {
 }
 
 static void declare(spv *e, spv_class *class, uint32_t index) {
-    bool local = class->space == IR_LOCAL_SPACE;
-    uint32_t element_size = (uint32_t) class->unit * class->lanes, length;
-    uint32_t element = qn__spv_type(e, qn__ir_type((ir_kind) class->kind, class->lanes));
+    const bool local = class->space == IR_LOCAL_SPACE, is_matrix = class->matrix.element != 0;
+    const uint32_t element_size = is_matrix ? class->step : (uint32_t) class->unit * class->lanes;
+    uint32_t length, element = is_matrix ? qn__spv_matrix_type(e, class->matrix)
+                                         : qn__spv_type(e, qn__ir_type((ir_kind) class->kind, class->lanes));
     if (class->num_args && class->num_objects > 1) {
         place_joint_args(e, class, index);
         length = class->variable;
@@ -326,7 +349,7 @@ void qn__spv_class_variables(spv *e) {
     for (size_t n = 0; n < e->plan.near.len; n++) {
         const ir_instr *instr = e->plan.near.data[n];
         if (!qn__spv_is_access(instr)) continue;
-        for (uint32_t i = 0; i < instr->num_operands && i < 2; i++) {
+        for (uint32_t i = 0; i < instr->num_operands && i < IR_MATRICES; i++) {
             spv_class *class = qn__spv_class(e, instr->operands[i]);
             if (class && !class->variable) declare(e, class, (uint32_t)(class - e->classes.data));
         }

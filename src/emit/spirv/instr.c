@@ -538,6 +538,10 @@ static void note_kinds(spv *e, const ir_instr *instr) {
 void qn__spv_instr(spv *e, const ir_instr *instr) {
     unsigned effects = qn__ir_ops[instr->op].effects;
     const ir_value *result = instr->num_results ? instr->results[0] : NULL;
+    if (qn__ir_ops[instr->op].rule == RULE_MATRIX) {
+        if (!qn__spv_matrix(e, instr)) refuse(e, (ir_op)instr->op);
+        return;
+    }
     if (effects == IR_EFFECT_QUERY) {
         qn__spv_query(e, instr);
         return;

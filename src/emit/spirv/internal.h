@@ -40,6 +40,11 @@ typedef enum spv_cap {
     CAP_GROUP_SHUFFLE,
     CAP_DOT,
     CAP_DOT_PACKED,
+    CAP_MATRIX,
+    CAP_BF16,
+    CAP_BF16_MATRIX,
+    CAP_FLOAT8,
+    CAP_FLOAT8_MATRIX,
     CAP_COUNT
 } spv_cap;
 
@@ -72,6 +77,7 @@ typedef struct spv_class {
     uint8_t copy_unit;              /* what copies can move at once; 0: there are none */
     uint8_t most_lanes, lane_limit; /* of vectors accessed, and what their alignment allows */
     uint32_t step;
+    ir_matrix matrix;     /* of fragments: elements are such, and nothing else; element 0: it is not */
     uint64_t offset_bits; /* all bits set in any offset */
     uint64_t size, base;  /* bytes of the objects; number of the first byte's address */
     uint32_t variable;
@@ -250,10 +256,10 @@ static inline bool qn__spv_is_split_id(const qn__term *term) {
            term->value->def->op == IR_GLOBAL_ID;
 }
 static inline bool qn__spv_is_place(ir_type type) { return type.kind == IR_PTR && !qn__spv_is_wide(type); }
-/* Of what its first or second operand points to. */
+/* Of what its first operands point to. */
 static inline bool qn__spv_is_access(const ir_instr *instr) {
     const unsigned rule = qn__ir_ops[instr->op].rule;
-    return rule >= RULE_LOAD && rule <= RULE_ATOMIC_CAS;
+    return (rule >= RULE_LOAD && rule <= RULE_ATOMIC_CAS) || rule == RULE_MATRIX;
 }
 
 /* ---- classes.c: private and local memory ---- */
@@ -347,7 +353,19 @@ uint32_t qn__spv_place(spv *e, const ir_value *like, uint32_t address); /* and b
 /* Pointer to a scalar of a class's variable (or to an element, `whole`), `bytes` from the place `index`. */
 uint32_t qn__spv_element(spv *e, const spv_class *class, uint32_t index, int64_t bytes, bool whole);
 
+/* ---- matrix.c ---- */
+
+bool qn__spv_matrix(spv *e, const ir_instr *instr);
+uint32_t qn__spv_matrix_type(spv *e, ir_matrix m);
+/* Bytes that addresses of rows (of columns, transposed) of a fragment in memory are a multiple of. */
+unsigned qn__spv_matrix_align(const ir_instr *instr);
+/* Bytes that a fragment counts for in private memory. */
+uint32_t qn__spv_matrix_step(const spv *e, ir_matrix m);
+
 /* ---- memory.c, atomic.c ---- */
+
+/* Other work-items may write there, or see what is written. */
+bool qn__spv_is_shared(const spv *e, const ir_value *pointer, const ir_instr *instr);
 
 bool qn__spv_memory(spv *e, const ir_instr *instr);
 /* A value from the 32-bit words of the parameter block. */

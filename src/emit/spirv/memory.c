@@ -15,7 +15,7 @@ typedef struct access {
     int64_t offset;
 } access;
 
-static bool is_shared(const spv *e, const ir_value *pointer, const ir_instr *instr) {
+bool qn__spv_is_shared(const spv *e, const ir_value *pointer, const ir_instr *instr) {
     if (!qn__spv_is_vulkan(e)) return false;
     if (pointer->type.space == IR_LOCAL_SPACE) return e->plan.shares;
     return e->plan.shares_buffers && qn__spv_is_wide(pointer->type) && !(instr->flags & IR_READONLY) &&
@@ -65,7 +65,7 @@ static access access_of(spv *e, const ir_value *pointer, const ir_instr *instr, 
                         unsigned unit) {
     access a = {.class = qn__spv_class(e, pointer), .unit = unit, .offset = offset};
     a.is_volatile = instr->flags & IR_VOLATILE;
-    a.is_shared = is_shared(e, pointer, instr);
+    a.is_shared = qn__spv_is_shared(e, pointer, instr);
     a.is_param = pointer->type.space == IR_PARAM_SPACE;
     if (qn__spv_is_wide(pointer->type))
         a.address = qn__spv_use(e, pointer);
@@ -277,7 +277,7 @@ static uint32_t load_global(spv *e, const ir_instr *instr, ir_type type) {
         return read_composed(e, &a, type);
     }
     uint32_t p = qn__spv_pointer_at(e, qn__spv_further(e, qn__spv_use(e, pointer), instr->attr.offset), type);
-    return load_from(e, type, p, instr->flags & IR_VOLATILE, is_shared(e, pointer, instr), align);
+    return load_from(e, type, p, instr->flags & IR_VOLATILE, qn__spv_is_shared(e, pointer, instr), align);
 }
 
 static void store_global(spv *e, const ir_instr *instr, ir_type type, uint32_t value) {
@@ -289,7 +289,7 @@ static void store_global(spv *e, const ir_instr *instr, ir_type type, uint32_t v
         return;
     }
     uint32_t p = qn__spv_pointer_at(e, qn__spv_further(e, qn__spv_use(e, pointer), instr->attr.offset), type);
-    store_to(e, type, p, value, instr->flags & IR_VOLATILE, is_shared(e, pointer, instr), align);
+    store_to(e, type, p, value, instr->flags & IR_VOLATILE, qn__spv_is_shared(e, pointer, instr), align);
 }
 
 /* ---- variables ---- */
@@ -315,7 +315,7 @@ static unsigned class_unit(const spv_class *class, ir_type type, unsigned align)
 
 static uint32_t load_class(spv *e, const ir_instr *instr, const spv_class *class, ir_type type) {
     const ir_value *pointer = instr->operands[0];
-    bool is_volatile = instr->flags & IR_VOLATILE, shared = is_shared(e, pointer, instr);
+    bool is_volatile = instr->flags & IR_VOLATILE, shared = qn__spv_is_shared(e, pointer, instr);
     uint32_t index = qn__spv_low(e, pointer), lanes[16];
     unsigned width = type.lanes == 3 ? 4 : type.lanes;
     if (!is_direct(class, type)) {
@@ -344,7 +344,7 @@ static uint32_t load_class(spv *e, const ir_instr *instr, const spv_class *class
 
 static void store_class(spv *e, const ir_instr *instr, const spv_class *class, ir_type type, uint32_t value) {
     const ir_value *pointer = instr->operands[0];
-    bool is_volatile = instr->flags & IR_VOLATILE, shared = is_shared(e, pointer, instr);
+    bool is_volatile = instr->flags & IR_VOLATILE, shared = qn__spv_is_shared(e, pointer, instr);
     uint32_t index = qn__spv_low(e, pointer);
     if (!is_direct(class, type)) {
         unsigned unit = class_unit(class, type, instr->attr.align);

@@ -32,6 +32,11 @@ static const struct {
     [CAP_GROUP_SHUFFLE] = {65, QN__TRAIT(lacks_sub_group_shuffle), "sub-group shuffle", NULL},
     [CAP_DOT] = {6019, 0, NULL, "SPV_KHR_integer_dot_product"},
     [CAP_DOT_PACKED] = {6018, 0, NULL, "SPV_KHR_integer_dot_product"},
+    [CAP_MATRIX] = {6022, 0, NULL, "SPV_KHR_cooperative_matrix"},
+    [CAP_BF16] = {5116, 0, NULL, "SPV_KHR_bfloat16"},
+    [CAP_BF16_MATRIX] = {5118, 0, NULL, "SPV_KHR_bfloat16"},
+    [CAP_FLOAT8] = {4212, 0, NULL, "SPV_EXT_float8"},
+    [CAP_FLOAT8_MATRIX] = {4213, 0, NULL, "SPV_EXT_float8"},
 };
 
 enum {

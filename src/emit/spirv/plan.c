@@ -35,6 +35,11 @@ static bool own_demand(qn__demand *d, const ir_instr *instr) {
     bool is_signed;
     switch (instr->op) {
     case IR_PTR_ADD: return ptr_add_demand(d, instr);
+    case IR_MATRIX_LOAD:
+    case IR_MATRIX_STORE: /* the stride's low word */
+        qn__want(d, instr->operands[1], QN__WANT_ALL);
+        qn__want(d, instr->operands[2], QN__WANT_LOW);
+        return true;
     case IR_PREFETCH: return true; /* nothing is written for it */
     case IR_TRUNC:                 /* a vector has no low half that is kept apart */
         if (instr->operands[0]->type.lanes == 1) return false;
@@ -64,6 +69,7 @@ static const qn__demand_rules demand_rules = {
 /* ---- the kernel ---- */
 
 static void visit_query(spv *e, const ir_instr *instr) {
+    if (instr->op == IR_MATRIX_LENGTH) return;
     unsigned bit = (instr->op - IR_GLOBAL_ID) * 3 + (instr->op < IR_WORK_DIM ? instr->attr.dim : 0);
     e->plan.queries |= (uint64_t)1 << bit;
     if (qn__ir_has(instr->op, IR_WHOLE)) e->plan.guarded = false;
@@ -85,8 +91,8 @@ static bool is_near(const ir_value *value) {
 static void visit_near(spv *e, const ir_instr *instr) {
     bool near = (instr->op == IR_VAR || instr->op == IR_LOCAL || instr->op == IR_PTR_ADD) &&
                 is_near(instr->results[0]);
-    if (qn__spv_is_access(instr))
-        near = is_near(instr->operands[0]) || (instr->num_operands > 1 && is_near(instr->operands[1]));
+    for (uint32_t i = 0; qn__spv_is_access(instr) && i < instr->num_operands; i++)
+        near = near || is_near(instr->operands[i]);
     if (near) qn__vec_push(e->arena, &e->plan.near, instr);
 }
 
@@ -107,6 +113,10 @@ static void visit(ir_instr *instr, void *user) {
         e->linear |= instr->op != IR_BARRIER;
     }
     if (qn__ir_has(instr->op, IR_ATTR_ORDER)) see_order(e, instr);
+    if (qn__ir_ops[instr->op].rule == RULE_MATRIX) {
+        e->linear = true;
+        e->plan.guarded = false;
+    }
 }
 
 /* ---- what the device lacks ---- */

@@ -34,6 +34,7 @@ enum {
     SP_TYPE_FLOAT = 22,
     SP_TYPE_VECTOR = 23,
     SP_TYPE_ARRAY = 28,
+    SP_TYPE_RUNTIME_ARRAY = 29,
     SP_TYPE_STRUCT = 30,
     SP_TYPE_POINTER = 32,
     SP_TYPE_FORWARD_POINTER = 39,
@@ -116,6 +117,11 @@ enum {
     SP_S_DOT = 4450,
     SP_U_DOT = 4451,
     SP_SU_DOT = 4452,
+    SP_TYPE_MATRIX = 4456, /* SPV_KHR_cooperative_matrix's, as the four below */
+    SP_MATRIX_LOAD = 4457,
+    SP_MATRIX_STORE = 4458,
+    SP_MATRIX_MULTIPLY_ADD = 4459,
+    SP_MATRIX_LENGTH = 4460,
     SP_CONTROL_BARRIER = 224,
     SP_MEMORY_BARRIER = 225,
     SP_ATOMIC_LOAD = 227,
@@ -241,6 +247,20 @@ enum { /* memory operands */
        SP_VOLATILE = 0x1,
        SP_ALIGNED = 0x2,
        SP_NON_PRIVATE = 0x20
+};
+
+enum { /* of matrices: uses, layouts, bits of a product; encodings of floats */
+       SP_USE_A = 0,
+       SP_USE_B = 1,
+       SP_USE_ACCUMULATOR = 2,
+       SP_ROW_MAJOR = 0,
+       SP_COLUMN_MAJOR = 1,
+       SP_A_SIGNED = 0x1,
+       SP_B_SIGNED = 0x2,
+       SP_SUM_SIGNED = 0xc, /* before and after */
+       SP_BFLOAT16 = 0,
+       SP_FLOAT8_E4M3 = 4214,
+       SP_FLOAT8_E5M2 = 4215
 };
 
 enum { /* group operations; loop controls; rounding */
