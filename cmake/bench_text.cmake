@@ -1,4 +1,4 @@
-# Run as a script (cmake -P): writes OUT, a C file with FILES as arrays of bytes; see bench/bench_text.h.
+# Run as a script (cmake -P): writes OUT, a C file with FILES as arrays of bytes; see tools/quern/bench_text.h.
 set(arrays "")
 set(rows "")
 set(index 0)

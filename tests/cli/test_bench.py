@@ -62,7 +62,7 @@ class Bench(ToolTest):
         self.assertEqual(json.loads(self.read("null.json"))["results"], [])
 
     def test_matmul(self):
-        for type, against in (("f32", "all"), ("bf16", "openblas,blis"), ("f16", "all")):
+        for type, against in (("f32", "all"), ("bf16", "openblas,blis"), ("i8", "all")):
             shown = self.quern("bench", "matmul", "--device", "cpu", "--size", "20x7x33", "--type", type, "--against", against,
                                "--seconds", "0.001", "--json", "m.json")
             results = json.loads(self.read("m.json"))["results"]
@@ -70,9 +70,9 @@ class Bench(ToolTest):
             # Each library is measured or named as absent; those of f32 alone are not asked for anything else.
             measured = [row["by"] for row in results]
             self.assertIn("quern", measured)
-            for peer in ("openblas", "blis", "mkl") if against == "all" else ("openblas", "blis"):
+            for peer in ("openblas", "blis", "mkl", "onednn") if against == "all" else ("openblas", "blis"):
                 absent = "%s is absent: " % peer in shown
-                self.assertEqual(peer in measured, type == "f32" and not absent, shown)
+                self.assertEqual(peer in measured, (type == "f32" or (type, peer) == ("i8", "onednn")) and not absent, shown)
                 self.assertEqual("of the speed of %s" % peer in shown, peer in measured, shown)
         self.quern("bench", "matmul", "--device", "null", "--size", "20x7x33", "--type", "f16", "--seconds", "0.001", status=DIFFERENT,
                    error="20x7x33 f16: the product of 20 x 7 x 33 is wrong, by inf times")
@@ -104,7 +104,10 @@ class Bench(ToolTest):
                      "compact f32 by a mask", "blur f32, 5 taps", "sum f32", "sums of rows f32", "sums of columns f32", "softmax f32",
                      "rms norm f32", "random f32"):
             self.assertEqual(units.pop(name + ", 3001 elements"), "B/s")
-        self.assertEqual(units, {"sort f32, 3001 elements": "keys/s"})
+        self.assertEqual(units, {"sort f32, 3001 elements": "keys/s", "convolve 3x3 f32, 3001 elements": "FLOP/s"})
+        self.quern("bench", "kernels", "--device", "cpu", "--elements", "1", "--only", "sort,conv", "--seconds", "0.001", "--json", "k.json")
+        self.assertEqual([row["what"] for row in json.loads(self.read("k.json"))["results"]],
+                         ["sort f32, 1 elements", "convolve 3x3 f32, 1 elements"])
         self.quern("bench", "kernels", "--elements", "0", status=USAGE, error="--elements is a number above 0, not '0'")
 
     def test_small_sections(self):

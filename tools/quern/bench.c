@@ -92,8 +92,8 @@ static int parse_text_option(bench_options *o, int argc, char **argv, int *i) {
     const struct {
         const char *name, **to;
     } texts[] = {{"--device", &o->devices},   {"--against", &o->against}, {"--type", &o->types},
-                 {"--variant", &o->variants}, {"--json", &o->json},       {"--svg", &o->svg},
-                 {"--compare", &o->before}};
+                 {"--variant", &o->variants}, {"--only", &o->only},       {"--json", &o->json},
+                 {"--svg", &o->svg},          {"--compare", &o->before}};
     const char *given = argv[*i];
     for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
         if (option_value(texts[t].name, argc, argv, i, texts[t].to))
@@ -236,8 +236,9 @@ const tool_command tool_bench = {
     "bench", "measure this machine",
     "usage: quern bench [matmul|kernels|launch|transfer|compile|all]... [--device NAME[,NAME...]|all]\n"
     "                   [--against NAME[,NAME...]|all] [--ladder] [--type T[,T...]] [--size MxNxK[,...]]\n"
-    "                   [--variant NAME[,NAME...]|all] [--splits N[,N...]] [--elements N] [--seconds S]\n"
-    "                   [--json FILE] [--svg FILE] [--compare FILE]\n\n"
+    "                   [--variant NAME[,NAME...]|all] [--splits N[,N...]] [--elements N] [--only "
+    "NAME[,...]]\n"
+    "                   [--seconds S] [--json FILE] [--svg FILE] [--compare FILE]\n\n"
     "Measures with the device's own clock: medians of samples, after a warm-up, on random data and on "
     "operands that\n"
     "together are larger than the caches. Every result is verified. `spread` is half the distance between "
@@ -264,6 +265,7 @@ const tool_command tool_bench = {
     "can\n"
     "  --splits N        with k in so many parts: a line for each\n"
     "  --elements N      of what `kernels` works on (2^28 on a GPU, else more than the caches hold)\n"
+    "  --only NAME       of `kernels` the rows whose names begin so\n"
     "  --seconds S       of measuring, for each figure (1); at least three samples are taken\n"
     "  --json FILE       write all figures\n"
     "  --svg FILE        draw the ladder, and a roofline\n"

@@ -22,6 +22,7 @@ typedef struct bench_options {
     const char *variants;                 /* of qn_matmul, with commas, or "all"; NULL: it chooses */
     uint32_t splits[BENCH_MAX_SPLITS];    /* parts of k */
     uint32_t num_splits;                  /* 0: it chooses */
+    const char *only;                     /* rows of `kernels` whose names begin so, with commas; NULL: all */
     uint64_t elements;                    /* of what the other kernels work on; 0: likewise */
 } bench_options;
 
@@ -115,10 +116,11 @@ int bench_measure(const bench_device *d, const bench_task *task, bench_time *tim
 int bench_sample(const bench_device *d, const bench_task *task, uint32_t count, double *ns);
 /* Puts `work / time` a second into the report's row; or the time, where `work` is 0. */
 void bench_rate(bench_result *result, double work, const bench_time *time);
-/* A table whose rows are figures, and such a row, which goes into the report as `bench_rate` says. `note` ends the line. */
+/* A table whose rows are figures, and such a row, which goes into the report as `bench_rate` says: by "quern", or by a peer,
+   whose line names it alone. `note` ends the line. */
 void bench_print_head(const bench_device *d, const char *section);
-void bench_print_figure(const bench_device *d, const char *section, const char *what, double work,
-                        const char *unit, const bench_time *time, const char *note);
+void bench_print_figure(const bench_device *d, const char *section, const char *what, const char *by,
+                        double work, const char *unit, const bench_time *time, const char *note);
 /* Half the distance between low and high, of the value. */
 double bench_spread(const bench_result *result);
 
@@ -156,7 +158,8 @@ typedef struct bench_type {
     const char *name; /* "f32", "tf32" */
     qn_element from, to;
     bool tf32;
-    bool is_usual; /* measured on a GPU where none is asked for */
+    bool is_turned; /* b is stored by columns, as libraries want it for this type */
+    bool is_usual;  /* measured on a GPU where none is asked for */
     int bits; /* operands are whole parts of 1/2^bits (integers: the parts), which the type has exactly */
     double
         summing; /* the rounding of a sum, as a part of it: those of e4m3 and e5m2 may be added with 13 bits */

@@ -55,17 +55,19 @@ static void *open_mkl(const bench_device *d, char *why) {
 
 static bool takes(const bench_type *type) { return type->from == QN_F32 && !type->tf32; }
 
-static bool multiply(void *peer, const bench_product *p, const uint64_t pointers[3]) {
+static bool multiply(void *peer, const bench_product *p, const bench_place places[3]) {
     const cblas *c = peer;
     const int m = (int)p->m, n = (int)p->n, k = (int)p->k;
-    c->sgemm(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, m, n, k, 1, (const float *)(uintptr_t)pointers[0], k,
-             (const float *)(uintptr_t)pointers[1], n, 0, (float *)(uintptr_t)pointers[2], n);
+    c->sgemm(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, m, n, k, 1, (const float *)(uintptr_t)places[0].at, k,
+             (const float *)(uintptr_t)places[1].at, n, 0, (float *)(uintptr_t)places[2].at, n);
     return true;
 }
 
 static void close_library(void *peer) { free(peer); }
 
-const bench_peer_type bench_openblas = {"openblas", QN_DEVICE_CPU, true,         open_openblas,
-                                        takes,      multiply,      close_library};
-const bench_peer_type bench_blis = {"blis", QN_DEVICE_CPU, true, open_blis, takes, multiply, close_library};
-const bench_peer_type bench_mkl = {"mkl", QN_DEVICE_CPU, true, open_mkl, takes, multiply, close_library};
+#define PEER(word)                                                                                           \
+    {                                                                                                        \
+        .name = #word, .kind = QN_DEVICE_CPU, .on_host = true, .open = open_##word, .close = close_library,  \
+        .takes = takes, .multiply = multiply                                                                 \
+    }
+const bench_peer_type bench_openblas = PEER(openblas), bench_blis = PEER(blis), bench_mkl = PEER(mkl);

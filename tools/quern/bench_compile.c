@@ -61,7 +61,7 @@ static int measure(bench_device *d, const char *file, const char *target) {
     int result = bench_measure(d, &task, &time);
     if (!result && t.differs)
         result = tool_fail(TOOL_DIFFERENT, "%s: not the same at each translation", what);
-    if (!result) bench_print_figure(d, "compile", what, 0, "ns", &time, "");
+    if (!result) bench_print_figure(d, "compile", what, "quern", 0, "ns", &time, "");
     qn_text_free(d->context, t.text);
     return result;
 }

@@ -69,7 +69,7 @@ static int mode_of(const bench_type *type) {
 static bool takes(const bench_type *type) { return mode_of(type) < NUM_MODES; }
 
 /* It is column-major: the transposed product of the operands in the other order. */
-static bool multiply(void *peer, const bench_product *p, const uint64_t pointers[3]) {
+static bool multiply(void *peer, const bench_product *p, const bench_place places[3]) {
     const cublas *c = peer;
     const float factors[] = {1, 0};
     const double wide[] = {1, 0};
@@ -77,8 +77,8 @@ static bool multiply(void *peer, const bench_product *p, const uint64_t pointers
     const void *one = is_wide ? (const void *)&wide[0] : &factors[0],
                *zero = is_wide ? (const void *)&wide[1] : &factors[1];
     const int m = (int)p->m, n = (int)p->n, k = (int)p->k, mode = mode_of(p->type), type = modes[mode].data;
-    return c->gemm(c->handle, 0, 0, n, m, k, one, (void *)(uintptr_t)pointers[1], type, n,
-                   (void *)(uintptr_t)pointers[0], type, k, zero, (void *)(uintptr_t)pointers[2], type, n,
+    return c->gemm(c->handle, 0, 0, n, m, k, one, (void *)(uintptr_t)places[1].at, type, n,
+                   (void *)(uintptr_t)places[0].at, type, k, zero, (void *)(uintptr_t)places[2].at, type, n,
                    modes[mode].compute, ALGORITHM_DEFAULT) == 0;
 }
 
@@ -88,5 +88,9 @@ static void close_cublas(void *peer) {
     free(c);
 }
 
-const bench_peer_type bench_cublas = {"cublas", QN_DEVICE_CUDA, false,       open_cublas,
-                                      takes,    multiply,       close_cublas};
+const bench_peer_type bench_cublas = {.name = "cublas",
+                                      .kind = QN_DEVICE_CUDA,
+                                      .open = open_cublas,
+                                      .close = close_cublas,
+                                      .takes = takes,
+                                      .multiply = multiply};

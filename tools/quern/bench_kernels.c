@@ -4,14 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
+#include "bench_peer.h"
 
 typedef struct kernels_task {
     bench_device *d;
     uint64_t count, side; /* elements, and of the largest square among them */
-    float *x, *y;         /* the operands' values */
+    uint32_t image[BENCH_IMAGE_NUMBERS];
+    float *x, *y; /* the operands' values */
     qn_buffer *from, *other, *to;
     int row;
+    const bench_peer *peer; /* whose time is measured; NULL: quern's */
+    bool failed;            /* the peer's call */
 } kernels_task;
 
 static qn_array floats(const kernels_task *t, qn_buffer *buffer) {
@@ -119,6 +122,30 @@ static qn_status run_rms_norm(const kernels_task *t) {
 static qn_status run_random(const kernels_task *t) {
     return qn_random(t->d->kernels, t->d->stream, &(qn_random_desc){.to = floats(t, t->to), .seed = 1});
 }
+
+static qn_array image_of(const kernels_task *t, qn_buffer *buffer, uint32_t channels) {
+    const uint32_t *s = t->image;
+    return QN_ARRAY(buffer, QN_F32, s[BENCH_IMAGES], channels, s[BENCH_ROWS], s[BENCH_COLUMNS]);
+}
+
+static qn_status run_convolve(const kernels_task *t) {
+    const uint32_t *s = t->image, outputs = s[BENCH_OUTPUTS], channels = s[BENCH_CHANNELS],
+                   taps = s[BENCH_TAPS];
+    return qn_convolve(
+        t->d->kernels, t->d->stream,
+        &(qn_convolve_desc){.from = image_of(t, t->from, channels),
+                            .weights = QN_ARRAY(t->other, QN_F32, outputs, channels, taps, taps),
+                            .to = image_of(t, t->to, outputs),
+                            .padding = {taps / 2, taps / 2}});
+}
+
+static double flops_of_convolve(const kernels_task *t) {
+    const uint32_t *s = t->image;
+    return 2.0 * s[BENCH_IMAGES] * s[BENCH_OUTPUTS] * s[BENCH_ROWS] * s[BENCH_COLUMNS] * s[BENCH_CHANNELS] *
+           s[BENCH_TAPS] * s[BENCH_TAPS];
+}
+
+static double keys_of_sort(const kernels_task *t) { return (double)t->count; }
 
 /* ---- what the results are ---- */
 
@@ -280,30 +307,68 @@ static bool is_blurred(const kernels_task *t, const void *result) {
     return true;
 }
 
+/* The sum for one element, and that of the terms' sizes. */
+static double convolved_at(const kernels_task *t, uint64_t at, double *sizes) {
+    const uint32_t *s = t->image, channels = s[BENCH_CHANNELS], taps = s[BENCH_TAPS];
+    const int64_t height = s[BENCH_ROWS], width = s[BENCH_COLUMNS], plane = height * width, half = taps / 2;
+    const int64_t row = (int64_t)at % plane / width, column = (int64_t)at % width;
+    const uint64_t output = at / (uint64_t)plane % s[BENCH_OUTPUTS],
+                   image = at / (uint64_t)plane / s[BENCH_OUTPUTS];
+    double sum = *sizes = 0;
+    for (uint32_t i = 0; i < channels * taps * taps; i++) {
+        const int64_t r = row + i / taps % taps - half, c = column + i % taps - half;
+        if (r < 0 || c < 0 || r >= height || c >= width) continue;
+        const uint64_t from = (image * channels + i / (taps * taps)) * (uint64_t)plane;
+        const double term =
+            (double)t->y[output * channels * taps * taps + i] * t->x[from + (uint64_t)(r * width + c)];
+        sum += term;
+        *sizes += fabs(term);
+    }
+    return sum;
+}
+
+/* Some thousand elements of it, the first and the last among them. */
+static bool is_convolved(const kernels_task *t, const void *result) {
+    enum { LOOKED_AT = 4096 };
+    const uint32_t *s = t->image;
+    const uint64_t last = (uint64_t)s[BENCH_IMAGES] * s[BENCH_OUTPUTS] * s[BENCH_ROWS] * s[BENCH_COLUMNS] - 1;
+    for (uint64_t i = 0; i <= LOOKED_AT; i++) {
+        double sizes;
+        const uint64_t at = last * i / LOOKED_AT;
+        const double sum = convolved_at(t, at, &sizes);
+        if (!(fabs(number_at(result, at) - sum) <= sizes * 0x1p-18)) return false;
+    }
+    return true;
+}
+
 /* ---- the table ---- */
 
 static const struct {
     const char *what;
     qn_status (*run)(const kernels_task *t);
     bool (*is_right)(const kernels_task *t, const void *result);
-    uint32_t bytes; /* that must be moved for an element; 0: the figure is keys */
+    uint32_t bytes; /* that must be moved for an element */
     bool is_square; /* of elements that are a square matrix */
-} rows[] = {{"copy f32", run_copy, is_copy, 8, false},
-            {"copy f32 to bf16", run_convert, is_converted, 6, false},
-            {"transpose f32", run_transpose, is_transposed, 8, true},
-            {"fill f32", run_fill, is_filled, 4, false},
-            {"square f32", run_square, is_square, 8, false},
-            {"add f32", run_add, is_sum, 12, false},
-            {"histogram f32, 256 bins", run_histogram, is_counted, 4, false},
-            {"compact f32 by a mask", run_compact, is_compacted, 9, false},
-            {"blur f32, 5 taps", run_blur, is_blurred, 8, true},
-            {"sum f32", run_total, is_total, 4, false},
-            {"sums of rows f32", run_row_sums, is_row_sums, 4, true},
-            {"sums of columns f32", run_column_sums, is_column_sums, 4, true},
-            {"softmax f32", run_softmax, is_softmax, 8, true},
-            {"rms norm f32", run_rms_norm, is_rms_norm, 8, true},
-            {"random f32", run_random, is_uniform, 4, false},
-            {"sort f32", run_sort, is_sorted, 0, false}};
+    /* Where bytes are not the figure: what is done, and its unit. */
+    double (*work)(const kernels_task *t);
+    const char *unit;
+} rows[] = {{"copy f32", run_copy, is_copy, 8, false, NULL, NULL},
+            {"copy f32 to bf16", run_convert, is_converted, 6, false, NULL, NULL},
+            {"transpose f32", run_transpose, is_transposed, 8, true, NULL, NULL},
+            {"fill f32", run_fill, is_filled, 4, false, NULL, NULL},
+            {"square f32", run_square, is_square, 8, false, NULL, NULL},
+            {"add f32", run_add, is_sum, 12, false, NULL, NULL},
+            {"histogram f32, 256 bins", run_histogram, is_counted, 4, false, NULL, NULL},
+            {"compact f32 by a mask", run_compact, is_compacted, 9, false, NULL, NULL},
+            {"blur f32, 5 taps", run_blur, is_blurred, 8, true, NULL, NULL},
+            {"sum f32", run_total, is_total, 4, false, NULL, NULL},
+            {"sums of rows f32", run_row_sums, is_row_sums, 4, true, NULL, NULL},
+            {"sums of columns f32", run_column_sums, is_column_sums, 4, true, NULL, NULL},
+            {"softmax f32", run_softmax, is_softmax, 8, true, NULL, NULL},
+            {"rms norm f32", run_rms_norm, is_rms_norm, 8, true, NULL, NULL},
+            {"random f32", run_random, is_uniform, 4, false, NULL, NULL},
+            {"sort f32", run_sort, is_sorted, 0, false, keys_of_sort, "keys/s"},
+            {"convolve 3x3 f32", run_convolve, is_convolved, 0, false, flops_of_convolve, "FLOP/s"}};
 enum { NUM_ROWS = sizeof rows / sizeof *rows };
 
 static qn_status run_row(void *user, uint32_t first, uint32_t count) {
@@ -314,14 +379,32 @@ static qn_status run_row(void *user, uint32_t first, uint32_t count) {
     return status;
 }
 
+static qn_status run_peer(void *user, uint32_t first, uint32_t count) {
+    kernels_task *t = user;
+    const bench_peer *peer = t->peer;
+    bench_work work = {.what = rows[t->row].what, .count = t->count, .side = t->side, .image = t->image};
+    qn_buffer *const used[] = {t->from, t->other, t->to};
+    qn_status status = qn_stream_native_begin(t->d->stream, used, 3);
+    if (status) return status;
+    (void)first;
+    status = bench_peer_place(peer, t->from, &work.from);
+    if (!status) status = bench_peer_place(peer, t->other, &work.other);
+    if (!status) status = bench_peer_place(peer, t->to, &work.to);
+    for (uint32_t i = 0; i < count && !status && !t->failed; i++)
+        t->failed = !peer->type->run(peer->peer, &work);
+    const qn_status ended = qn_stream_native_end(t->d->stream);
+    return status ? status : ended;
+}
+
 static int check(const kernels_task *t) {
     const uint64_t size = t->count * sizeof(float);
     void *result = tool_alloc(size);
     const qn_status status = qn_buffer_read(t->to, 0, result, size);
     int status_of_tool = status ? tool_fail_status(t->d->context, status) : TOOL_OK;
     if (!status && !rows[t->row].is_right(t, result))
-        status_of_tool = tool_fail(TOOL_DIFFERENT, "%s: %s of %llu elements gives a wrong result",
-                                   t->d->info.name, rows[t->row].what, (unsigned long long)t->count);
+        status_of_tool = tool_fail(TOOL_DIFFERENT, "%s: %s of %llu elements by %s gives a wrong result",
+                                   t->d->info.name, rows[t->row].what, (unsigned long long)t->count,
+                                   t->peer ? t->peer->type->name : "quern");
     free(result);
     return status_of_tool;
 }
@@ -333,26 +416,64 @@ static qn_status clear(const kernels_task *t) {
     return status ? status : qn_stream_wait(t->d->stream, QN_FOREVER);
 }
 
-static int measure_row(kernels_task *t, int row, double copying) {
-    const bench_task task = {.run = run_row, .user = t};
-    char what[64];
-    bench_time time;
-    t->row = row;
-    snprintf(what, sizeof what, "%s, %llu elements", rows[row].what, (unsigned long long)t->count);
-    bench_progress(t->d, what);
+static double work_of(const kernels_task *t) {
+    const double elements = (double)(rows[t->row].is_square ? t->side * t->side : t->count);
+    return rows[t->row].work ? rows[t->row].work(t) : elements * rows[t->row].bytes;
+}
+
+static void name_row(const kernels_task *t, char *what, size_t size) {
+    snprintf(what, size, "%s, %llu elements", rows[t->row].what, (unsigned long long)t->count);
+}
+
+/* By quern, or by a peer; checked. */
+static int measure(kernels_task *t, const bench_peer *peer, bench_time *time) {
+    const bench_task task = {
+        .run = peer ? run_peer : run_row, .user = t, .on_host = peer && peer->type->on_host};
+    t->peer = peer;
+    t->failed = false;
     qn_status status = clear(t);
-    if (!status) status = run_row(t, 0, 1);
-    if (!status) status = qn_kernels_wait(t->d->kernels, QN_FOREVER);
+    if (!status && !peer) status = run_row(t, 0, 1);
+    if (!status && !peer) status = qn_kernels_wait(t->d->kernels, QN_FOREVER);
     if (!status) status = qn_stream_wait(t->d->stream, QN_FOREVER);
-    int result = status ? tool_fail_status(t->d->context, status) : bench_measure(t->d, &task, &time);
-    if (!result) result = check(t);
+    const int result = status ? tool_fail_status(t->d->context, status) : bench_measure(t->d, &task, time);
+    if (!result && t->failed)
+        return tool_fail(TOOL_RUN_FAILED, "%s: the call for '%s' failed", peer->type->name,
+                         rows[t->row].what);
+    return result ? result : check(t);
+}
+
+static void print_row(const kernels_task *t, const char *by, const bench_time *time, const char *note) {
+    const char *unit = rows[t->row].unit ? rows[t->row].unit : "B/s";
+    char what[64];
+    name_row(t, what, sizeof what);
+    bench_print_figure(t->d, "kernels", what, by, work_of(t), unit, time, note);
+}
+
+static int measure_peer(kernels_task *t, const bench_peer *peer, double quern) {
+    char note[48];
+    bench_time time;
+    bench_progress(t->d, peer->type->name);
+    const int result = measure(t, peer, &time);
     if (result) return result;
-    const double elements = (double)(rows[row].is_square ? t->side * t->side : t->count);
-    const double work = elements * (rows[row].bytes ? rows[row].bytes : 1);
-    char note[32] = "";
-    if (rows[row].bytes) snprintf(note, sizeof note, "%.3f of copying", work / time.median * 1e9 / copying);
-    bench_print_figure(t->d, "kernels", what, work, rows[row].bytes ? "B/s" : "keys/s", &time, note);
+    snprintf(note, sizeof note, "quern has %.3f of it", time.median / quern);
+    print_row(t, peer->type->name, &time, note);
     return TOOL_OK;
+}
+
+static int measure_row(kernels_task *t, double copying, const bench_peer *peers, uint32_t num_peers) {
+    char what[64], note[32] = "";
+    bench_time time;
+    name_row(t, what, sizeof what);
+    bench_progress(t->d, what);
+    int result = measure(t, NULL, &time);
+    if (result) return result;
+    if (!rows[t->row].work)
+        snprintf(note, sizeof note, "%.3f of copying", work_of(t) / time.median * 1e9 / copying);
+    print_row(t, "quern", &time, note);
+    for (uint32_t i = 0; i < num_peers && !result; i++)
+        if (peers[i].type->has(peers[i].peer, rows[t->row].what))
+            result = measure_peer(t, &peers[i], time.median);
+    return result;
 }
 
 static qn_status create_buffers(kernels_task *t) {
@@ -370,20 +491,54 @@ static uint64_t usual_count(const bench_device *d) {
     return d->info.kind == QN_DEVICE_CPU ? bench_beyond_caches(d) / sizeof(float) : (uint64_t)1 << 20;
 }
 
+/* A layer of networks for pictures; with few elements a smaller one, which they are enough for. */
+static void choose_image(kernels_task *t) {
+    static const uint32_t usual[BENCH_IMAGE_NUMBERS] = {32, 64, 56, 56, 64, 3};
+    uint32_t *s = t->image;
+    memcpy(s, usual, sizeof usual);
+    if (t->count >= (uint64_t)s[BENCH_IMAGES] * s[BENCH_CHANNELS] * s[BENCH_ROWS] * s[BENCH_COLUMNS]) return;
+    const uint32_t side = t->count >= 4 * 56 * 56 ? 56 : (uint32_t)sqrt((double)t->count / 4);
+    s[BENCH_IMAGES] = 1;
+    s[BENCH_CHANNELS] = s[BENCH_OUTPUTS] = side >= 6 ? 4 : 1;
+    s[BENCH_ROWS] = s[BENCH_COLUMNS] = side ? side : 1;
+    if (t->count < 9) s[BENCH_TAPS] = 1;
+}
+
+static bool is_asked_for(const bench_device *d, const char *what) {
+    const char *list = d->options->only;
+    char begin[64];
+    while (list && bench_list_next(&list, begin, sizeof begin))
+        if (strncmp(what, begin, strlen(begin)) == 0) return true;
+    return !d->options->only;
+}
+
+static int measure_rows(kernels_task *t) {
+    bench_peer peers[BENCH_MAX_PEERS];
+    double copying;
+    int first = bench_bandwidth(t->d, &copying);
+    if (first) return first;
+    bench_progress(t->d, NULL);
+    const uint32_t num_peers = bench_peers_open(t->d, t->d->options->against, BENCH_OF_ROWS, peers);
+    bench_print_head(t->d, "kernels");
+    for (t->row = 0; t->row < NUM_ROWS; t->row++) {
+        const int result =
+            is_asked_for(t->d, rows[t->row].what) ? measure_row(t, copying, peers, num_peers) : TOOL_OK;
+        bench_progress(t->d, NULL);
+        if (!first) first = result;
+    }
+    putchar('\n');
+    bench_peers_close(peers, num_peers);
+    return first;
+}
+
 int bench_kernels_run(bench_device *d) {
     kernels_task t = {.d = d, .count = d->options->elements ? d->options->elements : usual_count(d)};
-    double copying;
     t.side = (uint64_t)sqrt((double)t.count);
-    int result = bench_bandwidth(d, &copying);
-    if (result) return result;
+    choose_image(&t);
     t.x = bench_random(t.count, 4);
     t.y = bench_random(t.count, 5);
     const qn_status status = create_buffers(&t);
-    if (status) result = tool_fail_status(d->context, status);
-    bench_progress(d, NULL);
-    if (!result) bench_print_head(d, "kernels");
-    for (int row = 0; row < NUM_ROWS && !result; row++) result = measure_row(&t, row, copying);
-    if (!result) putchar('\n');
+    const int result = status ? tool_fail_status(d->context, status) : measure_rows(&t);
     free(t.x);
     free(t.y);
     qn_buffer_destroy(t.from);

@@ -141,7 +141,7 @@ int bench_launch_run(bench_device *d) {
         bench_progress(d, figures[i].what);
         result = bench_measure(d, &task, &time);
         if (!result) result = check(&t);
-        if (!result) bench_print_figure(d, "launch", figures[i].what, 0, "ns", &time, "");
+        if (!result) bench_print_figure(d, "launch", figures[i].what, "quern", 0, "ns", &time, "");
     }
     if (!result) putchar('\n');
     qn_graph_destroy(t.graph);

@@ -29,21 +29,25 @@ typedef struct matmul_task {
     way way;
 } matmul_task;
 
+static qn_matmul_desc desc_of(const bench_product *p, way how, uint32_t copy) {
+    const bench_type *type = p->type;
+    qn_buffer *const b = p->on_device[1].views[copy];
+    return (qn_matmul_desc){.out = QN_ARRAY(p->on_device[2].views[copy], type->to, p->m, p->n),
+                            .a = QN_ARRAY(p->on_device[0].views[copy], type->from, p->m, p->k),
+                            .b = type->is_turned
+                                     ? qn_array_transpose(QN_ARRAY(b, type->from, p->n, p->k), 0, 1)
+                                     : QN_ARRAY(b, type->from, p->k, p->n),
+                            .variant = how.variant,
+                            .splits = how.splits,
+                            .tf32 = type->tf32};
+}
+
 static qn_status run_matmul(void *user, uint32_t first, uint32_t count) {
     const matmul_task *t = user;
-    const bench_product *p = t->product;
-    const bench_type *type = p->type;
     qn_status status = QN_OK;
     for (uint32_t i = first; i < first + count && !status; i++) {
-        const uint32_t copy = i % p->on_device[0].count;
-        status =
-            qn_matmul(t->d->kernels, t->d->stream,
-                      &(qn_matmul_desc){.out = QN_ARRAY(p->on_device[2].views[copy], type->to, p->m, p->n),
-                                        .a = QN_ARRAY(p->on_device[0].views[copy], type->from, p->m, p->k),
-                                        .b = QN_ARRAY(p->on_device[1].views[copy], type->from, p->k, p->n),
-                                        .variant = t->way.variant,
-                                        .splits = t->way.splits,
-                                        .tf32 = type->tf32});
+        const qn_matmul_desc desc = desc_of(t->product, t->way, i % t->product->on_device[0].count);
+        status = qn_matmul(t->d->kernels, t->d->stream, &desc);
     }
     return status;
 }
@@ -133,18 +137,22 @@ static int measure_peers(table *t, bench_product *p, const char *what) {
     for (uint32_t i = 0; i < t->num_peers; i++) {
         const bench_peer *peer = &t->peers[i];
         bench_time time;
+        bool can;
         t->rates[i] = 0;
         if (!peer->type->takes(p->type)) continue;
-        const int result = bench_peer_measure(peer, p, &time);
+        const int result = bench_peer_measure(peer, p, &time, &can);
         if (result) return result;
-        t->rates[i] = add_row(peer->d, what, peer->type->name, p, &time)->value;
+        if (can) t->rates[i] = add_row(peer->d, what, peer->type->name, p, &time)->value;
     }
     return TOOL_OK;
 }
 
-static void compare_peers(table *t, double quern) {
+static void compare_peers(const table *t, const bench_type *type, double quern) {
     for (uint32_t i = 0; i < t->num_peers; i++)
-        if (t->rates[i] > 0) printf(" %12.1f %7.3f", t->rates[i] * 1e-9, quern / t->rates[i]);
+        if (t->rates[i] > 0)
+            printf(" %12.1f %7.3f", t->rates[i] * 1e-9, quern / t->rates[i]);
+        else if (t->peers[i].type->takes(type))
+            printf(" %12s %7s", "cannot", "");
 }
 
 /* ---- shapes and ways ---- */
@@ -185,7 +193,7 @@ static int measure_way(const bench_device *d, table *t, bench_product *p, way ho
     printf("  %-*s %12.*f  %5.1f %% %12.2f", width(t), shown, row.value < 1e9 ? 4 : 1, row.value * 1e-9,
            bench_spread(&row) * 100, time.median * 1e-3);
     *rate = fmax(*rate, row.value);
-    compare_peers(t, row.value);
+    compare_peers(t, p->type, row.value);
     compare_ways(d, t, name_of(p, (way){NULL, 0}).what, row.value);
     putchar('\n');
     fflush(stdout);
@@ -253,7 +261,7 @@ int bench_matmul_run(bench_device *d) {
     char name[16];
     const char *list = o->types;
     int first = TOOL_OK;
-    t.num_peers = bench_peers_open(d, o->against, t.peers);
+    t.num_peers = bench_peers_open(d, o->against, BENCH_OF_PRODUCTS, t.peers);
     for (uint32_t i = 0;; i++) {
         const bench_type *type = o->types ? NULL : bench_type_at(i);
         if (o->types && bench_list_next(&list, name, sizeof name)) type = bench_type_named(name);

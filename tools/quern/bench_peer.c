@@ -10,7 +10,9 @@
 #include <dlfcn.h>
 #endif
 
-static const bench_peer_type *const types[] = {&bench_cublas, &bench_openblas, &bench_blis, &bench_mkl};
+static const bench_peer_type *const types[] = {&bench_cublas, &bench_cublaslt, &bench_cudnn,
+                                               &bench_cub,    &bench_clblast,  &bench_openblas,
+                                               &bench_blis,   &bench_mkl,      &bench_onednn};
 enum { NUM_TYPES = sizeof types / sizeof *types };
 
 /* ---- libraries ---- */
@@ -62,12 +64,16 @@ bool bench_peers_known(const char *against) {
     return true;
 }
 
-uint32_t bench_peers_open(const bench_device *d, const char *against, bench_peer peers[BENCH_MAX_PEERS]) {
+uint32_t bench_peers_open(const bench_device *d, const char *against, bench_peer_use use,
+                          bench_peer peers[BENCH_MAX_PEERS]) {
     uint32_t count = 0;
     for (int i = 0; i < NUM_TYPES && against; i++) {
         char why[BENCH_WHY] = "";
-        if (types[i]->kind != d->info.kind || !is_listed(against, types[i]->name)) continue;
+        const bool is_of_use = use == BENCH_OF_PRODUCTS ? types[i]->multiply != NULL : types[i]->run != NULL;
+        if (types[i]->kind != d->info.kind || !is_of_use || !is_listed(against, types[i]->name)) continue;
+        bench_progress(d, types[i]->name);
         void *peer = types[i]->open(d, why);
+        bench_progress(d, NULL);
         if (peer)
             peers[count++] = (bench_peer){types[i], peer, d};
         else
@@ -82,18 +88,28 @@ void bench_peers_close(bench_peer *peers, uint32_t count) {
 
 /* ---- measuring ---- */
 
+qn_status bench_peer_place(const bench_peer *peer, const qn_buffer *buffer, bench_place *place) {
+    const qn_device_kind device = peer->d->info.kind;
+    const qn_native_kind kind = device == QN_DEVICE_CUDA     ? QN_NATIVE_CUDA_POINTER
+                                : device == QN_DEVICE_OPENCL ? QN_NATIVE_OPENCL_MEM
+                                                             : QN_NATIVE_HOST_POINTER;
+    *place = (bench_place){0, 0};
+    const qn_status status = qn_buffer_native(buffer, kind, &place->at);
+    if (status || kind != QN_NATIVE_OPENCL_MEM) return status;
+    return qn_buffer_native(buffer, QN_NATIVE_OFFSET, &place->offset);
+}
+
 typedef struct peer_task {
     const bench_peer *peer;
     const bench_product *product;
     bool failed;
 } peer_task;
 
-static qn_status pointers_of(const bench_peer *peer, const bench_product *p, uint32_t run,
-                             uint64_t pointers[3]) {
-    const qn_native_kind kind = peer->type->on_host ? QN_NATIVE_HOST_POINTER : QN_NATIVE_CUDA_POINTER;
+static qn_status places_of(const bench_peer *peer, const bench_product *p, uint32_t run,
+                           bench_place places[3]) {
     qn_status status = QN_OK;
     for (int i = 0; i < 3 && !status; i++)
-        status = qn_buffer_native(p->on_device[i].views[run % p->on_device[i].count], kind, &pointers[i]);
+        status = bench_peer_place(peer, p->on_device[i].views[run % p->on_device[i].count], &places[i]);
     return status;
 }
 
@@ -102,20 +118,22 @@ static qn_status run_peer(void *user, uint32_t first, uint32_t count) {
     const bench_product *p = t->product;
     qn_stream *stream = t->peer->d->stream;
     qn_buffer *const used[] = {p->on_device[0].buffer, p->on_device[1].buffer, p->on_device[2].buffer};
-    uint64_t pointers[3];
+    bench_place places[3];
     qn_status status = qn_stream_native_begin(stream, used, 3);
     if (status) return status;
     for (uint32_t i = first; i < first + count && !status && !t->failed; i++) {
-        status = pointers_of(t->peer, p, i, pointers);
-        if (!status) t->failed = !t->peer->type->multiply(t->peer->peer, p, pointers);
+        status = places_of(t->peer, p, i, places);
+        if (!status) t->failed = !t->peer->type->multiply(t->peer->peer, p, places);
     }
     const qn_status ended = qn_stream_native_end(stream);
     return status ? status : ended;
 }
 
-int bench_peer_measure(const bench_peer *peer, bench_product *p, bench_time *time) {
+int bench_peer_measure(const bench_peer *peer, bench_product *p, bench_time *time, bool *can) {
     peer_task t = {.peer = peer, .product = p};
     const bench_task task = {.run = run_peer, .user = &t, .on_host = peer->type->on_host};
+    *can = !peer->type->prepare || peer->type->prepare(peer->peer, p);
+    if (!*can) return TOOL_OK;
     bench_progress(peer->d, peer->type->name);
     int result = bench_measure(peer->d, &task, time);
     if (!result && t.failed)

@@ -5,39 +5,75 @@
 #include "bench.h"
 
 /* Their names, for messages. */
-#define BENCH_PEERS "cublas (on CUDA devices), openblas, blis, mkl (on the processor)"
+#define BENCH_PEERS                                                                                          \
+    "cublas, cublaslt, cudnn, cub (on CUDA devices), clblast (on OpenCL devices), openblas, blis, mkl, "     \
+    "onednn (on the processor)"
 
-enum { BENCH_MAX_PEERS = 8, BENCH_WHY = 256 };
+enum { BENCH_MAX_PEERS = 12, BENCH_WHY = 256 };
 
-/* A library that multiplies matrices. */
-typedef struct bench_peer bench_peer;
+/* Where an operand is: by its pointer, or on OpenCL devices by its cl_mem and the bytes in front of it there. */
+typedef struct bench_place {
+    uint64_t at, offset;
+} bench_place;
+
+/* What a row of `quern bench kernels` works on. */
+typedef struct bench_work {
+    const char *what; /* the row's name */
+    uint64_t count, side;
+    const uint32_t *image; /* BENCH_IMAGE_* numbers, of convolutions */
+    bench_place from, other, to;
+} bench_work;
+
+/* What a convolution is of: images, channels, rows and columns of each, outputs, taps along a side; at a padding that keeps sizes. */
+enum {
+    BENCH_IMAGES,
+    BENCH_CHANNELS,
+    BENCH_ROWS,
+    BENCH_COLUMNS,
+    BENCH_OUTPUTS,
+    BENCH_TAPS,
+    BENCH_IMAGE_NUMBERS
+};
+
+/* A library that does the work of some of quern's calls. Functions that it lacks are NULL. */
 typedef struct bench_peer_type {
     const char *name;
     qn_device_kind kind; /* of devices that it is a peer on */
     bool on_host;        /* it is done when the call returns */
     /* Where it is not there, NULL and a sentence in `why` (BENCH_WHY bytes). */
     void *(*open)(const bench_device *d, char *why);
-    bool (*takes)(const bench_type *type);
-    /* c = a b; of the operands' pointers. */
-    bool (*multiply)(void *peer, const bench_product *p, const uint64_t pointers[3]);
     void (*close)(void *peer);
+    /* c = a b: whether it can at all, whether it can for these sizes, and the call, of the places of a, b and c. */
+    bool (*takes)(const bench_type *type);
+    bool (*prepare)(void *peer, const bench_product *p); /* NULL: it always can */
+    bool (*multiply)(void *peer, const bench_product *p, const bench_place places[3]);
+    /* Rows of `quern bench kernels`. `run` is called again and again with the same sizes. */
+    bool (*has)(void *peer, const char *what);
+    bool (*run)(void *peer, const bench_work *work);
 } bench_peer_type;
 
-struct bench_peer {
+typedef struct bench_peer {
     const bench_peer_type *type;
     void *peer;
     const bench_device *d;
-};
+} bench_peer;
 
-extern const bench_peer_type bench_cublas, bench_openblas, bench_blis, bench_mkl;
+extern const bench_peer_type bench_cublas, bench_cublaslt, bench_cudnn, bench_cub, bench_clblast,
+    bench_openblas, bench_blis, bench_mkl, bench_onednn;
 
-/* Opens those for the device that `against` lists ("all", or names with commas), and prints which of them are not there. */
-uint32_t bench_peers_open(const bench_device *d, const char *against, bench_peer peers[BENCH_MAX_PEERS]);
+typedef enum bench_peer_use { BENCH_OF_PRODUCTS, BENCH_OF_ROWS } bench_peer_use;
+
+/* Opens those for the device and the use that `against` lists ("all", or names with commas), and prints which of them are not
+   there. */
+uint32_t bench_peers_open(const bench_device *d, const char *against, bench_peer_use use,
+                          bench_peer peers[BENCH_MAX_PEERS]);
 void bench_peers_close(bench_peer *peers, uint32_t count);
 /* False: there is no such peer. */
 bool bench_peers_known(const char *against);
-/* The product by the peer, checked. Exit status, after a message. */
-int bench_peer_measure(const bench_peer *peer, bench_product *p, bench_time *time);
+/* The product by the peer, checked; `can`: whether it takes the sizes. Exit status, after a message. */
+int bench_peer_measure(const bench_peer *peer, bench_product *p, bench_time *time, bool *can);
+/* The place of a buffer, between qn_stream_native_begin and qn_stream_native_end. */
+qn_status bench_peer_place(const bench_peer *peer, const qn_buffer *buffer, bench_place *place);
 
 /* The first of these names (NULL ends them) that can be opened. */
 void *bench_library_open(const char *const *names, char *why);

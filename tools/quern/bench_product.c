@@ -7,14 +7,14 @@
 
 /* ---- elements ---- */
 
-static const bench_type types[] = {{"f32", QN_F32, QN_F32, false, true, 23, 0x1p-24, 0},
-                                   {"bf16", QN_BF16, QN_BF16, false, true, 7, 0x1p-24, 0x1p-8},
-                                   {"f16", QN_F16, QN_F16, false, true, 10, 0x1p-24, 0x1p-11},
-                                   {"tf32", QN_F32, QN_F32, true, false, 10, 0x1p-24, 0},
-                                   {"e4m3", QN_E4M3, QN_BF16, false, false, 4, 0x1p-14, 0x1p-8},
-                                   {"e5m2", QN_E5M2, QN_BF16, false, false, 3, 0x1p-14, 0x1p-8},
-                                   {"i8", QN_I8, QN_I32, false, false, 7, 0, 0},
-                                   {"f64", QN_F64, QN_F64, false, false, 23, 0x1p-52, 0}};
+static const bench_type types[] = {{"f32", QN_F32, QN_F32, false, false, true, 23, 0x1p-24, 0},
+                                   {"bf16", QN_BF16, QN_BF16, false, false, true, 7, 0x1p-24, 0x1p-8},
+                                   {"f16", QN_F16, QN_F16, false, false, true, 10, 0x1p-24, 0x1p-11},
+                                   {"tf32", QN_F32, QN_F32, true, false, false, 10, 0x1p-24, 0},
+                                   {"e4m3", QN_E4M3, QN_BF16, false, true, false, 4, 0x1p-14, 0x1p-8},
+                                   {"e5m2", QN_E5M2, QN_BF16, false, true, false, 3, 0x1p-14, 0x1p-8},
+                                   {"i8", QN_I8, QN_I32, false, true, false, 7, 0, 0},
+                                   {"f64", QN_F64, QN_F64, false, false, false, 23, 0x1p-52, 0}};
 enum { NUM_TYPES = sizeof types / sizeof *types };
 
 const bench_type *bench_type_at(uint32_t index) { return index < NUM_TYPES ? &types[index] : NULL; }
@@ -150,10 +150,12 @@ static uint64_t checked_at(const bench_product *p, uint32_t i) {
 }
 
 static bench_expected expected_at(const bench_product *p, uint64_t at) {
-    const float *a = p->a + at / p->n * p->k, *b = p->b + at % p->n;
+    const bool is_turned = p->type->is_turned;
+    const float *a = p->a + at / p->n * p->k, *b = p->b + at % p->n * (is_turned ? p->k : 1);
+    const uint64_t step = is_turned ? 1 : p->n;
     double sum = 0, magnitude = 0;
     for (uint64_t i = 0; i < p->k; i++) {
-        const double product = (double)a[i] * (double)b[i * p->n];
+        const double product = (double)a[i] * (double)b[i * step];
         sum += product;
         magnitude += fabs(product);
     }

@@ -38,14 +38,16 @@ void bench_print_head(const bench_device *d, const char *section) {
 }
 
 /* Rates are thousands of millions a second, times are microseconds. */
-void bench_print_figure(const bench_device *d, const char *section, const char *what, double work,
-                        const char *unit, const bench_time *time, const char *note) {
-    bench_result *result = bench_report_row(d, section, what, "quern", unit);
+void bench_print_figure(const bench_device *d, const char *section, const char *what, const char *by,
+                        double work, const char *unit, const bench_time *time, const char *note) {
+    bench_result *result = bench_report_row(d, section, what, by, unit);
+    char name[48];
+    snprintf(name, sizeof name, "  by %s", by);
     bench_rate(result, work, time);
     bench_progress(d, NULL);
-    printf("  %-44s %9.2f %s%-*s %6.1f %%%s%s\n", what, result->value * (work == 0 ? 1e-3 : 1e-9),
-           work == 0 ? "" : "G", work == 0 ? 7 : 6, work == 0 ? "us" : unit, bench_spread(result) * 100,
-           *note ? "  " : "", note);
+    printf("  %-44s %9.2f %s%-*s %6.1f %%%s%s\n", strcmp(by, "quern") == 0 ? what : name,
+           result->value * (work == 0 ? 1e-3 : 1e-9), work == 0 ? "" : "G", work == 0 ? 7 : 6,
+           work == 0 ? "us" : unit, bench_spread(result) * 100, *note ? "  " : "", note);
     fflush(stdout);
 }
 

@@ -89,7 +89,7 @@ static int measure_kind(transfer_task *t, int kind) {
     const qn_status status = prepare(t, kind);
     int result = status ? tool_fail_status(t->d->context, status) : bench_measure(t->d, &task, &time);
     if (!result) result = check(t, kind);
-    if (!result) bench_print_figure(t->d, "transfer", what, (double)t->size, "B/s", &time, "");
+    if (!result) bench_print_figure(t->d, "transfer", what, "quern", (double)t->size, "B/s", &time, "");
     return result;
 }
 

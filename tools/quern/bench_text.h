@@ -1,5 +1,5 @@
-/* Files of bench/kernels (OpenCL C, a header for NVRTC, SPIR-V of the GLSL twins), built into the benchmarks by
-   cmake/bench.cmake. */
+/* Files that are built into a program by cmake/bench_text.cmake: bench/peers into the tool; bench/kernels (OpenCL C, a header
+   for NVRTC, SPIR-V of the GLSL twins) into the benchmarks beside it. */
 #ifndef BENCH_TEXT_H
 #define BENCH_TEXT_H
 
