@@ -25,7 +25,8 @@ static const micro micros[] = {
 
 /* Steps along k for which a panel of B stays in the nearest cache; tiles of a block, whose panels of A stay in the next one. */
 enum { STEP = 256, BLOCK_ROWS = 12, BLOCK_COLUMNS = 16, BLOCKS_A_THREAD = 4 };
-enum { GAP_BYTES = 16 * 8 }; /* between the two packed matrices, at most */
+enum { STEPS_OF_A_BLOCK = 1 << 19 }; /* multiplications, at least: some 5 microseconds */
+enum { GAP_BYTES = 16 * 8 };         /* between the two packed matrices, at most */
 
 static const micro *micro_of(const qn_kernels *kernels) {
     for (size_t i = 0; i < COUNT(micros); i++)
@@ -102,13 +103,16 @@ void qn__matmul_packed_options(const qn_kernels *kernels, const qn__matmul *q, c
     if (is_of_bytes(q)) add_bytes(q, out + used, size - used);
 }
 
-/* So many blocks as threads want, no smaller than they have to be, and all alike. */
+/* So many blocks as threads want, no smaller than they have to be, and all alike; fewer where one would be shorter than what
+   it takes to wake a thread for it. */
 static void set_block(const qn_kernels *kernels, uint64_t mr, uint64_t nr, uint64_t down, uint64_t across,
-                      uint64_t batches, qn__matmul_plan *p) {
-    const uint64_t wanted = (uint64_t)kernels->info.compute_units * BLOCKS_A_THREAD;
+                      uint64_t steps, uint64_t batches, qn__matmul_plan *p) {
+    const double most = (double)kernels->info.compute_units * BLOCKS_A_THREAD,
+                 worth = (double)(down * mr) * (double)(across * nr) * (double)steps * (double)batches /
+                         STEPS_OF_A_BLOCK;
+    const double wanted = worth < most ? worth : most;
     uint64_t rows = divide_up(down, BLOCK_ROWS), columns = divide_up(across, BLOCK_COLUMNS);
-    while ((rows < down || columns < across) &&
-           (double)rows * (double)columns * (double)batches < (double)wanted) {
+    while ((rows < down || columns < across) && (double)rows * (double)columns * (double)batches < wanted) {
         const bool wide = across / columns * nr >= down / rows * mr;
         if (columns < across && (wide || rows >= down))
             columns++;
@@ -134,7 +138,7 @@ qn_status qn__matmul_packed_plan(const qn_kernels *kernels, const qn__matmul *q,
                            "qn_matmul: a (%s) and b (%s) would take %.3g bytes when they are packed",
                            qn__shape(&q->arrays[QN__MATMUL_A]).text, qn__shape(&q->arrays[QN__MATMUL_B]).text,
                            bytes);
-    set_block(kernels, mr, nr, down, across, batches, p);
+    set_block(kernels, mr, nr, down, across, steps, batches, p);
     p->range =
         (qn_range){.global = {divide_up(q->n, p->block_columns), divide_up(q->m, p->block_rows), batches},
                    .local = {1, 1, 1}};

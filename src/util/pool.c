@@ -1,7 +1,8 @@
 /* Thread pool; see pool.h. A run's tasks are claimed in chunks from its atomic counter, by its caller and by the
    pool's threads that have joined it. A thread joins the run with the fewest, and looks again after each chunk
    while there are several. Threads without a run sleep on a condition variable after a short spin, because
-   launches often follow one another within microseconds. */
+   launches often follow one another within microseconds. To wake a thread takes microseconds, too: whoever begins a
+   run wakes a few, and each of them a few more while there are tasks, so that short runs are done meanwhile. */
 #include "util/pool.h"
 
 #include <pthread.h>
@@ -16,7 +17,7 @@ typedef struct run {
     void *user;
     uint64_t count, chunk;
     atomic_uint_fast64_t claimed; /* tasks; may exceed `count` */
-    unsigned joined;              /* pool threads in it; guarded by the pool's lock */
+    atomic_uint joined;           /* pool threads in it; written with the pool's lock */
     bool apart;
 } run;
 
@@ -34,7 +35,7 @@ struct qn__pool {
     bool stop;
 };
 
-enum { SPINS = 2000, CHUNKS_PER_THREAD = 8 };
+enum { SPINS = 150, CHUNKS_PER_THREAD = 8, WAKES = 2 };
 
 typedef struct worker_start {
     qn__pool *pool;
@@ -52,7 +53,20 @@ static bool run_chunk(run *r, unsigned worker) {
     return true;
 }
 
+static void pause_a_little(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb"); /* `yield` takes no time on most */
+#endif
+}
+
 /* ---- the pool's threads ---- */
+
+/* Of those asleep. The lock is not held: a thread that wakes needs it first. */
+static void wake(qn__pool *pool, uint64_t threads) {
+    for (uint64_t i = 0; i < threads && i < WAKES; i++) pthread_cond_signal(&pool->wake);
+}
 
 /* The run with tasks that the fewest threads have joined. The lock is held. */
 static run *choose(qn__pool *pool) {
@@ -69,8 +83,8 @@ static run *join(qn__pool *pool) {
     run *r = choose(pool);
     if (!r && !pool->stop) {
         pthread_mutex_unlock(&pool->lock);
-        for (int i = 0; i < SPINS; i++)
-            if (atomic_load_explicit(&pool->open, memory_order_relaxed)) break;
+        for (int i = 0; i < SPINS && !atomic_load_explicit(&pool->open, memory_order_relaxed); i++)
+            pause_a_little();
         pthread_mutex_lock(&pool->lock);
     }
     while (!pool->stop && !(r = choose(pool))) {
@@ -89,12 +103,14 @@ static void *worker_main(void *argument) {
     qn__release(pool->allocator, argument);
     pthread_mutex_lock(&pool->lock);
     for (run *r; (r = join(pool));) {
+        const unsigned asleep = pool->asleep;
         pthread_mutex_unlock(&pool->lock);
+        if (has_tasks(r)) wake(pool, asleep);
         while (run_chunk(r, start.worker))
             if (atomic_load_explicit(&pool->open, memory_order_relaxed) > 1) break;
         pthread_mutex_lock(&pool->lock);
         if (r->apart) pool->apart--;
-        if (--r->joined == 0) pthread_cond_broadcast(&pool->left);
+        if (atomic_fetch_sub(&r->joined, 1) == 1) pthread_cond_broadcast(&pool->left);
     }
     pthread_mutex_unlock(&pool->lock);
     return NULL;
@@ -145,16 +161,14 @@ unsigned qn__pool_threads(const qn__pool *pool) { return pool->num_threads; }
 /* ---- a run ---- */
 
 static void announce(qn__pool *pool, run *r) {
-    const uint64_t chunks = (r->count + r->chunk - 1) / r->chunk;
+    const uint64_t others = (r->count + r->chunk - 1) / r->chunk - 1;
     pthread_mutex_lock(&pool->lock);
     r->next = pool->runs;
     pool->runs = r;
     atomic_fetch_add(&pool->open, 1);
-    if (chunks > pool->asleep)
-        pthread_cond_broadcast(&pool->wake);
-    else
-        for (uint64_t i = 1; i < chunks; i++) pthread_cond_signal(&pool->wake);
+    const unsigned asleep = pool->asleep;
     pthread_mutex_unlock(&pool->lock);
+    wake(pool, others < asleep ? others : asleep);
 }
 
 /* Nobody joins any more; waits for those who have. */
@@ -164,6 +178,9 @@ static void finish(qn__pool *pool, run *r) {
     while (*at != r) at = &(*at)->next;
     *at = r->next;
     atomic_fetch_sub(&pool->open, 1);
+    pthread_mutex_unlock(&pool->lock);
+    for (int i = 0; i < SPINS && atomic_load(&r->joined); i++) pause_a_little();
+    pthread_mutex_lock(&pool->lock);
     while (r->joined) pthread_cond_wait(&pool->left, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
 }
