@@ -1,14 +1,11 @@
 // Random numbers by Philox 4x32-10 (Salmon, Moraes, Dror and Shaw: Parallel random numbers: as easy as 1, 2, 3; 2011). Number
 // i of a seed is made of word i % 4 of the block whose counter is i / 4, so that each work-item makes four neighbours on its own, and
 // the same ones anywhere. Wide elements (WIDE) take two words, and half as many are of a block. By -D: TO, VALUE, TO_CONVERT; NORMAL or not;
-// WHOLE for integers; RANK of `to`, its dimensions from the innermost one on. Global size: blocks.
+// WHOLE for integers; RANK of `to`, its dimensions from the innermost one on. Global size: blocks. BLOCKS: for a contiguous `to`, so many
+// blocks a work-item, GROUP apart, moved in words of TO_WORD; global size: GROUP for each GROUP * BLOCKS of them.
 #include "element.h"
+#include "pack.h"
 #pragma OPENCL FP_CONTRACT OFF
-
-typedef struct place {
-    ulong sizes[RANK];
-    long to[RANK];
-} place;
 
 static uint4 philox(ulong counter, ulong seed) {
     uint4 c = (uint4)((uint)counter, (uint)(counter >> 32), 0, 0);
@@ -50,15 +47,14 @@ static VALUE number(bits_t bits, VALUE a, bits_t span) { return (VALUE)((bits_t)
 static VALUE number(bits_t bits, VALUE a, VALUE b) { return a + b * FRACTION(bits); }
 #endif
 
-kernel void random(place w, ulong seed, ulong first, ulong count, VALUE a, SPAN b, ulong to_begin, global TO *restrict to) {
-    const ulong block = first / COUNT + get_global_id(0);
+// The numbers of a block.
+static void make_numbers(VALUE *restrict numbers, ulong block, ulong seed, VALUE a, SPAN b) {
     const uint4 words = philox(block, seed);
 #ifdef WIDE
     const ulong bits[COUNT] = {(ulong)words.y << 32 | words.x, (ulong)words.w << 32 | words.z};
 #else
     const uint bits[COUNT] = {words.x, words.y, words.z, words.w};
 #endif
-    VALUE numbers[COUNT];
     #pragma unroll
     for (uint k = 0; k < COUNT; k++) {
 #ifdef NORMAL
@@ -70,6 +66,48 @@ kernel void random(place w, ulong seed, ulong first, ulong count, VALUE a, SPAN 
         numbers[k] = number(bits[k], a, b);
 #endif
     }
+}
+
+#ifdef BLOCKS
+PACK(to_pack, TO, COUNT, TO_WORD)
+static to_pack converted(ulong block, ulong seed, VALUE a, SPAN b) {
+    VALUE numbers[COUNT];
+    make_numbers(numbers, block, seed, a, b);
+    to_pack r;
+    #pragma unroll
+    for (uint k = 0; k < COUNT; k++) r.e[k] = TO_CONVERT(numbers[k]);
+    return r;
+}
+
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+random(ulong seed, ulong first, ulong count, VALUE a, SPAN b, ulong to_begin, global TO *restrict to) {
+    const ulong group = first / COUNT + (ulong)get_group_id(0) * (GROUP * BLOCKS), block = group + get_local_id(0);
+    const bool whole = group * COUNT >= first && group * COUNT - first + GROUP * BLOCKS * COUNT <= count;
+    const ulong begin = block * COUNT - first; // wraps where the block begins before the first number
+    to += (long)to_begin + (long)begin;
+    #pragma unroll 1
+    for (uint j = 0; j < BLOCKS; j++) {
+        const to_pack r = converted(block + j * GROUP, seed, a, b);
+        const ulong i = begin + j * (GROUP * COUNT);
+        if (whole) {
+            to_pack_store(to + j * (GROUP * COUNT), r);
+        } else {
+            #pragma unroll
+            for (uint k = 0; k < COUNT; k++)
+                if (i + k < count) to[j * (GROUP * COUNT) + k] = r.e[k];
+        }
+    }
+}
+#else
+typedef struct place {
+    ulong sizes[RANK];
+    long to[RANK];
+} place;
+
+kernel void random(place w, ulong seed, ulong first, ulong count, VALUE a, SPAN b, ulong to_begin, global TO *restrict to) {
+    const ulong block = first / COUNT + get_global_id(0);
+    VALUE numbers[COUNT];
+    make_numbers(numbers, block, seed, a, b);
     #pragma unroll
     for (uint k = 0; k < COUNT; k++) {
         ulong i = block * COUNT + k - first;
@@ -84,3 +122,4 @@ kernel void random(place w, ulong seed, ulong first, ulong count, VALUE a, SPAN 
         to[at] = TO_CONVERT(numbers[k]);
     }
 }
+#endif

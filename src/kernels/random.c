@@ -6,10 +6,13 @@
 
 #include "kernels/op.h"
 
+enum { GROUP = 256, BLOCKS = 4 };
+
 typedef struct plan {
     qn_kernel *kernel;
     qn__walk_block walk;
     uint64_t count;
+    bool packed; /* contiguous: BLOCKS blocks a work-item, in groups of GROUP */
 } plan;
 
 /* The array's dimensions as they are, the last one first: numbers go by the order of indices, not of addresses. */
@@ -39,6 +42,13 @@ static qn_element computed(qn_element type) {
     return type == QN_F64 ? QN_F64 : QN_F32;
 }
 
+static uint32_t block_count(qn_element type) { return is_wide(type) ? 2 : 4; }
+
+/* Whether blocks begin at multiples of their size in memory. */
+static bool is_aligned(const qn_random_desc *d) {
+    return (d->to.offset - d->offset) % block_count(d->to.type) == 0;
+}
+
 static qn_status make_random(qn_kernels *kernels, const void *request, void *out) {
     const qn_random_desc *d = request;
     plan *p = out;
@@ -48,11 +58,17 @@ static qn_status make_random(qn_kernels *kernels, const void *request, void *out
     const qn__walk walk = in_order(&d->to);
     p->walk = qn__walk_block_of(&walk, 1);
     p->count = qn_array_count(&d->to);
+    p->packed = walk.rank == 1 && walk.strides[0][0] == 1 && !qn__is_processor(kernels) &&
+                kernels->info.max_group_size >= GROUP;
     char options[320];
-    snprintf(options, sizeof options, "-D TO=%s -D VALUE=%s -D TO_CONVERT=%s -D RANK=%u%s%s%s",
-             qn__element(type)->storage, qn__element(value)->value, qn__element_conversion(value, type).text,
-             walk.rank, is_wide(type) ? " -D WIDE" : "", qn__element(type)->is_float ? "" : " -D WHOLE",
-             d->distribution == QN_RANDOM_NORMAL ? " -D NORMAL" : "");
+    int at = snprintf(options, sizeof options, "-D TO=%s -D VALUE=%s -D TO_CONVERT=%s -D RANK=%u%s%s%s",
+                      qn__element(type)->storage, qn__element(value)->value,
+                      qn__element_conversion(value, type).text, walk.rank, is_wide(type) ? " -D WIDE" : "",
+                      qn__element(type)->is_float ? "" : " -D WHOLE",
+                      d->distribution == QN_RANDOM_NORMAL ? " -D NORMAL" : "");
+    if (p->packed)
+        snprintf(options + at, sizeof options - (size_t)at, " -D GROUP=%d -D BLOCKS=%d -D TO_WORD=%s", GROUP,
+                 BLOCKS, qn__element_word(qn__element(type)->size * (is_aligned(d) ? block_count(type) : 1)));
     return qn__variant_get(kernels, &(qn__variant){"random.cl", "random", options}, &p->kernel);
 }
 
@@ -66,7 +82,7 @@ static void whole_range(const qn_random_desc *d, unsigned char first[8], uint64_
 }
 
 static qn_status launch(qn_stream *stream, const plan *p, const qn_random_desc *d) {
-    const bool whole = !qn__element(d->to.type)->is_float, wide = is_wide(d->to.type);
+    const bool whole = !qn__element(d->to.type)->is_float;
     const uint32_t size = qn__element(computed(d->to.type))->size;
     const bool standard = d->a == 0 && d->b == 0;
     const bool normal = d->distribution == QN_RANDOM_NORMAL;
@@ -78,9 +94,11 @@ static qn_status launch(qn_stream *stream, const plan *p, const qn_random_desc *
         qn__element_encode(computed(d->to.type), d->a, a);
         qn__element_encode(computed(d->to.type), standard ? 1 : normal ? d->b : d->b - d->a, b);
     }
-    const uint32_t a_block = wide ? 2 : 4;
+    const uint32_t a_block = block_count(d->to.type);
     const uint64_t blocks = (d->offset % a_block + p->count - 1) / a_block + 1;
-    const qn_range range = {.global = {blocks}};
+    const qn_range range = p->packed ? (qn_range){.global = {((blocks - 1) / (GROUP * BLOCKS) + 1) * GROUP},
+                                                  .local = {GROUP, 1, 1}}
+                                     : (qn_range){.global = {blocks}};
     const qn_arg args[] = {qn_arg_bytes(p->walk.words, p->walk.size),
                            qn_arg_unsigned(d->seed),
                            qn_arg_unsigned(d->offset),
@@ -89,7 +107,8 @@ static qn_status launch(qn_stream *stream, const plan *p, const qn_random_desc *
                            whole ? qn_arg_unsigned(span) : qn_arg_bytes(b, size),
                            qn_arg_unsigned(d->to.offset),
                            qn_arg_buffer(d->to.buffer)};
-    return qn_launch(stream, p->kernel, &range, args, sizeof args / sizeof *args);
+    const uint32_t first = p->packed ? 1 : 0; /* who is contiguous needs no walk */
+    return qn_launch(stream, p->kernel, &range, args + first, sizeof args / sizeof *args - first);
 }
 
 static qn_status check_numbers(const qn_kernels *kernels, const qn_random_desc *d) {
@@ -121,7 +140,7 @@ qn_status qn_random(qn_kernels *kernels, qn_stream *stream, const qn_random_desc
     if (d.offset > UINT64_MAX - qn_array_count(&d.to))
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_random: offset and the elements of to pass 2^64");
     qn__key key = {0};
-    qn__key_add(&key, d.distribution);
+    qn__key_add(&key, (uint64_t)d.distribution << 1 | is_aligned(&d));
     qn__key_add_array(&key, &d.to);
     plan p;
     status = qn__plan_get(kernels, &random_op, &key, &d, &p);

@@ -90,6 +90,36 @@ static void numbers_follow_from_the_words(void **state) {
     end_kernels(&f);
 }
 
+/* Contiguous arrays have a kernel of their own, which moves blocks as a whole where they lie so: the same numbers as with gaps. */
+static void contiguous_arrays_get_the_same_numbers(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels();
+    enum { COUNT = 9001 };
+    static const qn_element types[] = {QN_F32, QN_U8, QN_U64};
+    static const uint64_t begins[][2] = {{0, 0}, {6, 2}, {1, 4}, {0, 7}}; /* in the array, in the sequence */
+    for (size_t i = 0; i < 12; i++) {
+        const qn_element type = types[i / 4];
+        const uint64_t *begin = begins[i % 4], size = qn_element_size(type);
+        qn_buffer *out = elements_buffer(&f, type, COUNT + 8, NULL),
+                  *with_gaps = elements_buffer(&f, type, 2 * COUNT, NULL);
+        const qn_array flat = {out, begin[0], type, 1, {COUNT}, {1}},
+                       gaps = {with_gaps, 0, type, 1, {COUNT}, {2}};
+        for (int with = 0; with < 2; with++) {
+            const qn_random_desc d = {.to = with ? gaps : flat, .seed = 11, .offset = begin[1]};
+            assert_ok(f.context, qn_random(f.kernels, NULL, &d));
+        }
+        char *got = buffer_contents(&f, out), *wanted = buffer_contents(&f, with_gaps);
+        for (uint64_t n = 0; n < COUNT; n++)
+            if (memcmp(got + (begin[0] + n) * size, wanted + 2 * n * size, size) != 0)
+                fail_msg("%s, case %u: number %u", qn_element_name(type), (unsigned)i % 4, (unsigned)n);
+        for (uint64_t n = 0; n < (COUNT + 8) * size; n++) /* nothing before it or behind it */
+            assert_true(got[n] == 0 || (n >= begin[0] * size && n < (begin[0] + COUNT) * size));
+        free(got), free(wanted);
+        qn_buffer_destroy(out), qn_buffer_destroy(with_gaps);
+    }
+    end_kernels(&f);
+}
+
 static void normal_numbers_have_their_moments(void **state) {
     (void)state;
     kernels_fixture f = make_kernels();
@@ -153,6 +183,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_those_of_philox),
         cmocka_unit_test(numbers_follow_from_the_words),
+        cmocka_unit_test(contiguous_arrays_get_the_same_numbers),
         cmocka_unit_test(normal_numbers_have_their_moments),
         cmocka_unit_test(wrong_calls_are_refused),
     };
