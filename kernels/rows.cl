@@ -1,81 +1,14 @@
-// Functions of whole rows: softmax, its gradient, and normalisation. A work-group of LOCAL work-items has a row; each work-item takes
-// N neighbours of every LOCAL * N. HELD: times that are enough for the row, whose elements are then kept in registers and read
-// once; without it they are read again for each step. By -D: OP_softmax, OP_log_softmax, OP_softmax_backward, OP_log_softmax_backward, OP_layer_norm
-// or OP_rms_norm; for arrays A, B (where there is a second one) and TO their types as in map.cl; VALUE that is computed in; WEIGHT and BIAS
-// likewise, where they are; RANK and ARRAYS of the walk over rows. Global size: LOCAL for each row.
-#include "element.h"
-#include "pack.h"
-
-typedef struct walk {
-    ulong sizes[RANK];
-    long strides[ARRAYS][RANK];
-    long to_stride, a_stride, b_stride; // along the row
-} walk;
-
-PACK(a_pack, A, N, A_WORD)
-PACK(to_pack, TO, N, TO_WORD)
-#define A_VALUE(x) A_CONVERT((A_LOADED)(x))
-#ifdef B
-PACK(b_pack, B, N, B_WORD)
-#define B_VALUE(x) B_CONVERT((B_LOADED)(x))
-#endif
-
-static long row_place(walk w, uint array) {
-    ulong row = get_group_id(0);
-    long at = 0;
-    #pragma unroll
-    for (uint d = 0; d < RANK; d++) {
-        const ulong outer = d + 1 < RANK ? row / w.sizes[d] : 0;
-        at += (long)(row - outer * w.sizes[d]) * w.strides[array][d];
-        row = outer;
-    }
-    return at;
-}
-
-// N elements from `i` on; what is beyond the row becomes `absent`.
-#define FETCH(name, type, pack, value)                                                                                  \
-    static void name(VALUE *v, global const type *p, long stride, ulong i, ulong n, VALUE absent) {                    \
-        if (EXACT || (N > 1 && i + N <= n)) {                                                                                     \
-            const pack x = pack##_load(p + i);                                                                         \
-            _Pragma("unroll") for (uint k = 0; k < N; k++) v[k] = value(x.e[k]);                                       \
-        } else {                                                                                                       \
-            _Pragma("unroll") for (uint k = 0; k < N; k++) v[k] = i + k < n ? value(p[(long)(i + k) * stride]) : absent; \
-        }                                                                                                              \
-    }
-FETCH(fetch_a, A, a_pack, A_VALUE)
-#ifdef B
-FETCH(fetch_b, B, b_pack, B_VALUE)
-#endif
-
+// Functions of whole rows: softmax, its gradient, and normalisation. By -D, besides what rows.h wants: OP_softmax, OP_log_softmax,
+// OP_softmax_backward, OP_log_softmax_backward, OP_layer_norm or OP_rms_norm. Global size: LOCAL for each row.
 #if defined OP_softmax || defined OP_log_softmax
 #define ABSENT (-INFINITY)
 #else
 #define ABSENT 0
 #endif
+#include "rows.h"
 
-// In a loop of EACH, after READ, x[AT] and y[AT] are the elements of a and b at round j.
-#define PLACE (((ulong)j * LOCAL + lid) * N)
-#ifdef B
-#define READ_BOTH fetch_a(x[AT], a, w.a_stride, PLACE, n, ABSENT), fetch_b(y[AT], b, w.b_stride, PLACE, n, 0)
-#else
-#define READ_BOTH fetch_a(x[AT], a, w.a_stride, PLACE, n, ABSENT)
-#endif
-#ifdef HELD
-#define EACH _Pragma("unroll") for (uint j = 0; j < HELD; j++)
-#define AT j
-#define READ
-#else
-#define HELD 1
-#define EACH for (ulong j = 0; j < rounds; j++)
-#define AT 0
-#define READ READ_BOTH
-#define AGAIN
-#endif
-#define ALL_K _Pragma("unroll") for (uint k = 0; k < N; k++)
-#define INSIDE (PLACE + k < n)
-
-kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-rows(walk w, ulong n, VALUE epsilon, ulong to_begin, global TO *restrict to, ulong a_begin, global const A *restrict a
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+rows(walk w, ulong count, ulong n, VALUE epsilon, ulong to_begin, global TO *restrict to, ulong a_begin, global const A *restrict a
 #ifdef B
      , ulong b_begin, global const B *restrict b
 #endif
@@ -86,14 +19,21 @@ rows(walk w, ulong n, VALUE epsilon, ulong to_begin, global TO *restrict to, ulo
      , long bias_stride, ulong bias_begin, global const BIAS *restrict bias
 #endif
 ) {
-    const uint lid = (uint)get_local_id(0);
+    const uint lid = LANE;
+    const ulong row = min((ulong)ROW, count - 1); // what is beyond the last one takes part in nothing but sums
+#ifdef WEIGHT
+    weight += weight_begin;
+#endif
+#ifdef BIAS
+    bias += bias_begin;
+#endif
     const ulong rounds = (n + LOCAL * N - 1) / (LOCAL * N);
     VALUE x[HELD][N];
-    to += (long)to_begin + row_place(w, 0);
-    a += (long)a_begin + row_place(w, 1);
+    to += (long)to_begin + row_place(w, 0, row);
+    a += (long)a_begin + row_place(w, 1, row);
 #ifdef B
     VALUE y[HELD][N];
-    b += (long)b_begin + row_place(w, 2);
+    b += (long)b_begin + row_place(w, 2, row);
 #endif
 #ifndef AGAIN
     EACH READ_BOTH;
@@ -101,29 +41,42 @@ rows(walk w, ulong n, VALUE epsilon, ulong to_begin, global TO *restrict to, ulo
 
 #if defined OP_softmax || defined OP_log_softmax
     VALUE most = -INFINITY, sum = 0;
+#ifdef AGAIN
+    // In one pass: the sum is taken of powers of what is the largest so far, and rescaled where that grows.
     EACH {
         READ;
-        ALL_K most = fmax(most, x[AT][k]);
+        VALUE now = most;
+        ALL_K now = fmax(now, x[AT][k]);
+        const VALUE base = FINITE(now);
+        sum *= EXP(most - base);
+        ALL_K sum += EXP(x[AT][k] - base);
+        most = now;
     }
-    most = work_group_reduce_max(most);
-    EACH {
-        READ;
-        ALL_K {
-            const VALUE e = exp(x[AT][k] - most);
-            sum += e;
-#if defined OP_softmax && !defined AGAIN
-            x[AT][k] = e;
-#endif
-        }
-    }
-    sum = work_group_reduce_add(sum);
-#ifdef OP_log_softmax
-    const VALUE all = most + log(sum);
-#define RESULT x[AT][k] - all
-#elif defined AGAIN
-#define RESULT exp(x[AT][k] - most) / sum
+    const VALUE all_most = REDUCE_MAX(most);
+    sum *= EXP(most - FINITE(all_most));
+    most = all_most;
 #else
-#define RESULT x[AT][k] / sum
+    EACH ALL_K most = fmax(most, x[AT][k]);
+    most = REDUCE_MAX(most);
+    EACH ALL_K {
+        const VALUE e = EXP(x[AT][k] - most);
+        sum += e;
+#ifdef OP_softmax
+        x[AT][k] = e;
+#endif
+    }
+#endif
+    sum = REDUCE_ADD(sum);
+#ifdef OP_log_softmax
+    const VALUE all = log(sum);
+#define RESULT (x[AT][k] - most) - all
+#else
+    const VALUE scale = 1 / sum;
+#ifdef AGAIN
+#define RESULT EXP(x[AT][k] - most) * scale
+#else
+#define RESULT x[AT][k] * scale
+#endif
 #endif
 
 #elif defined OP_softmax_backward || defined OP_log_softmax_backward
@@ -136,11 +89,11 @@ rows(walk w, ulong n, VALUE epsilon, ulong to_begin, global TO *restrict to, ulo
         ALL_K sum += y[AT][k];
 #endif
     }
-    sum = work_group_reduce_add(sum);
+    sum = REDUCE_ADD(sum);
 #ifdef OP_softmax_backward
 #define RESULT x[AT][k] * (y[AT][k] - sum)
 #else
-#define RESULT y[AT][k] - exp(x[AT][k]) * sum
+#define RESULT y[AT][k] - EXP(x[AT][k]) * sum
 #endif
 
 #else // normalisation
@@ -150,7 +103,7 @@ rows(walk w, ulong n, VALUE epsilon, ulong to_begin, global TO *restrict to, ulo
         READ;
         ALL_K mean += x[AT][k];
     }
-    mean = work_group_reduce_add(mean) / (VALUE)n;
+    mean = REDUCE_ADD(mean) / (VALUE)n;
 #endif
     EACH {
         READ;
@@ -159,30 +112,27 @@ rows(walk w, ulong n, VALUE epsilon, ulong to_begin, global TO *restrict to, ulo
             squares += d * d;
         }
     }
-    const VALUE scale = 1 / sqrt(work_group_reduce_add(squares) / (VALUE)n + epsilon);
-#ifdef WEIGHT
-#define WEIGHTED * (VALUE)(WEIGHT_CONVERT((WEIGHT_LOADED)weight[(long)weight_begin + (long)(PLACE + k) * weight_stride]))
-#else
-#define WEIGHTED
-#endif
-#ifdef BIAS
-#define BIASED + (VALUE)(BIAS_CONVERT((BIAS_LOADED)bias[(long)bias_begin + (long)(PLACE + k) * bias_stride]))
-#else
-#define BIASED
-#endif
-#define RESULT (x[AT][k] - mean) * scale WEIGHTED BIASED
+    const VALUE scale = 1 / sqrt(REDUCE_ADD(squares) / (VALUE)n + epsilon);
+#define RESULT (x[AT][k] - mean) * scale
 #endif
 
     EACH {
         READ;
-        if (EXACT || (N > 1 && PLACE + N <= n)) {
-            to_pack r;
-            ALL_K r.e[k] = TO_CONVERT(RESULT);
-            to_pack_store(to + PLACE, r);
-        } else {
-            ALL_K {
-                if (INSIDE) to[(long)(PLACE + k) * w.to_stride] = TO_CONVERT(RESULT);
-            }
-        }
+        VALUE r[N];
+        ALL_K r[k] = RESULT;
+#ifdef WEIGHT
+        VALUE factors[N];
+        fetch_weight(factors, weight, weight_stride, PLACE, n, 0);
+        ALL_K r[k] *= factors[k];
+#endif
+#ifdef BIAS
+        VALUE terms[N];
+        fetch_bias(terms, bias, bias_stride, PLACE, n, 0);
+        ALL_K r[k] += terms[k];
+#endif
+#ifdef ROWS
+        if (ROW < count)
+#endif
+            put(to, w.to_stride, PLACE, n, r);
     }
 }

@@ -360,6 +360,20 @@ typedef struct qn_norm_desc {
 QN_API qn_status qn_layer_norm(qn_kernels *kernels, qn_stream *stream, const qn_norm_desc *desc);
 QN_API qn_status qn_rms_norm(qn_kernels *kernels, qn_stream *stream, const qn_norm_desc *desc);
 
+/* The gradients of a norm, from what it got, `from`, with the same weight and epsilon, and the `gradient` by what it gave: `to` by from,
+   to_weight and to_bias by its weight and bias, which have one dimension; those are sums over all rows, in an order that is the same
+   at each call on the same device. Types as for qn_softmax. Defaults: epsilon 1e-5; `weight` without a buffer: 1; to_weight and
+   to_bias without a buffer are not computed. */
+typedef struct qn_norm_backward_desc {
+    qn_array to, from, gradient, weight;
+    qn_array to_weight, to_bias;
+    double epsilon;
+} qn_norm_backward_desc;
+QN_API qn_status qn_layer_norm_backward(qn_kernels *kernels, qn_stream *stream,
+                                        const qn_norm_backward_desc *desc);
+QN_API qn_status qn_rms_norm_backward(qn_kernels *kernels, qn_stream *stream,
+                                      const qn_norm_backward_desc *desc);
+
 /* ---- random numbers ---- */
 
 /* Uniform: from a up to, not including, b; with both 0, floats from 0 to 1 and integers of all values of the type. Normal: of

@@ -1,5 +1,6 @@
-/* qn_softmax, qn_layer_norm and their kin: functions of rows, by kernels/rows.cl. A work-group has a row; what fits into its work-items'
-   registers is read once. */
+/* qn_softmax, qn_layer_norm and their kin: functions of rows, by kernels/rows.cl and norm_backward.cl. A work-group has a row; what
+   fits into its work-items' registers is read once. The gradients by weights are sums over rows: each of some work-groups leaves
+   one of its own, and qn_reduce adds them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +8,10 @@
 
 enum {
     MOST_LOCAL = 512, /* work-items of a group */
-    MOST_HELD = 32    /* elements that a work-item keeps of an array */
+    GROUP = 256,      /* of one that has several rows */
+    MOST_HELD = 32,   /* elements that a work-item keeps of an array */
+    MOST_HELD_BACKWARD = 8,
+    GROUPS_A_UNIT = 4 /* work-groups that go through the rows, for each compute unit */
 };
 
 enum { TO, A, B, WEIGHT, BIAS, ARRAYS };
@@ -18,14 +22,17 @@ typedef struct request {
     const char *names[ARRAYS];
     qn_array arrays[ARRAYS];
     double epsilon;
+    bool backward;
+    qn_array to_weight, to_bias; /* for `backward` */
 } request;
 
 static bool has(const request *r, uint32_t i) { return r->arrays[i].buffer != NULL; }
 
 typedef struct plan {
     qn_kernel *kernel;
-    uint64_t rows, length;
-    uint32_t local, walk_size;
+    uint64_t rows, groups, length;
+    uint32_t local, walk_size; /* work-items of a row */
+    uint32_t rows_a_group;
     bool wide;
     uint64_t walk[(1 + 3) * QN_MAX_RANK + 3];
 } plan;
@@ -44,7 +51,13 @@ static qn_array outer_of(const qn_array *array) {
 }
 
 static int64_t row_stride(const qn_array *a) { return a->strides[a->rank - 1]; }
+static uint64_t row_length(const request *r) { return r->arrays[A].sizes[r->arrays[A].rank - 1]; }
+/* A processor reads a row again from its cache, and has few registers for two arrays and two sums. */
+static uint64_t most_held(const qn_kernels *kernels, const request *r) {
+    return !r->backward ? MOST_HELD : qn__is_processor(kernels) ? 0 : MOST_HELD_BACKWARD;
+}
 
+/* How many neighbours a work-item takes at once: 1 where arrays do not lie so. */
 static uint32_t choose_width(const request *r, const qn__walk *walk, uint32_t count) {
     uint32_t least = 8, most = 1;
     for (uint32_t i = 0; i < count; i++) {
@@ -53,9 +66,10 @@ static uint32_t choose_width(const request *r, const qn__walk *walk, uint32_t co
         most = size > most ? size : most;
     }
     const uint32_t width = 16 / least < 32 / most ? 16 / least : 32 / most;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < ARRAYS; i++) {
+        if (!has(r, i)) continue;
         if (row_stride(&r->arrays[i]) != 1 || r->arrays[i].offset % width) return 1;
-        for (uint32_t d = 0; d < walk->rank; d++)
+        for (uint32_t d = 0; i < count && d < walk->rank; d++)
             if (walk->sizes[d] > 1 && walk->strides[i][d] % (int64_t)width) return 1;
     }
     return width;
@@ -84,18 +98,43 @@ static qn_status get_kernel(qn_kernels *kernels, const request *r, const qn__wal
     size_t at = (size_t)snprintf(
         options, sizeof options,
         "-D OP_%s -D VALUE=%s -D TO=%s -D TO_WORD=%s -D TO_CONVERT=%s -D N=%u -D LOCAL=%u "
-        "-D RANK=%u -D ARRAYS=%u",
+        "-D RANK=%u -D ARRAYS=%u%s",
         r->operation, qn__element(value)->value, to->storage, qn__element_word(to->size * width),
-        qn__element_conversion(value, r->arrays[TO].type).text, width, p->local, walk->rank, count);
+        qn__element_conversion(value, r->arrays[TO].type).text, width, p->local, walk->rank, count,
+        value == QN_F32 && !qn__is_processor(kernels) ? " -D NATIVE" : "");
     const uint64_t step = (uint64_t)p->local * width, held = (p->length + step - 1) / step;
-    at += (size_t)snprintf(options + at, sizeof options - at, " -D EXACT=%d",
-                           width > 1 && p->length % step == 0);
-    if (held * width <= MOST_HELD)
+    at += (size_t)snprintf(options + at, sizeof options - at, " -D EXACT=%d%s%s",
+                           width > 1 && p->length % step == 0, r->to_weight.buffer ? " -D WEIGHT_PARTS" : "",
+                           r->to_bias.buffer ? " -D BIAS_PARTS" : "");
+    if (p->rows_a_group > 1)
+        at += (size_t)snprintf(options + at, sizeof options - at, " -D ROWS=%u", p->rows_a_group);
+    if (held * width <= most_held(kernels, r))
         at += (size_t)snprintf(options + at, sizeof options - at, " -D HELD=%u", (unsigned)held);
     for (uint32_t i = A; i < ARRAYS; i++)
         if (has(r, i))
             at += add_array(options + at, sizeof options - at, words[i], &r->arrays[i], value, width);
-    return qn__variant_get(kernels, &(qn__variant){"rows.cl", "rows", options}, &p->kernel);
+    return qn__variant_get(
+        kernels, &(qn__variant){r->backward ? "norm_backward.cl" : "rows.cl", NULL, options}, &p->kernel);
+}
+
+/* Work-items of a row: as few as hold it in their registers, at most what the device has. Where they are part of a sub-group, a group
+   has several rows. */
+static void choose_group(const qn_kernels *kernels, const request *r, uint32_t width, plan *p) {
+    const qn_device_info *info = &kernels->info;
+    const uint64_t each = r->backward ? MOST_HELD_BACKWARD : width * 4,
+                   wanted = (p->length + each - 1) / each;
+    p->rows_a_group = 1;
+    if (!r->backward && !qn__is_processor(kernels) && wanted <= info->sub_group_size &&
+        info->max_group_size >= GROUP && GROUP % info->sub_group_size == 0) {
+        p->local = power_from(wanted, 1, info->sub_group_size);
+        p->rows_a_group = GROUP / p->local;
+        return;
+    }
+    uint32_t most = info->max_group_size < MOST_LOCAL
+                        ? power_from(info->max_group_size / 2 + 1, 1, MOST_LOCAL)
+                        : MOST_LOCAL;
+    if (r->backward && qn__is_processor(kernels) && most > 32) most = 32;
+    p->local = power_from(wanted, most < 32 ? most : 32, most);
 }
 
 static qn_status make_rows(qn_kernels *kernels, const void *given, void *out) {
@@ -113,14 +152,15 @@ static qn_status make_rows(qn_kernels *kernels, const void *given, void *out) {
                       r->names, count, &walk);
     if (status) return status;
     qn__walk_give_dimension(&walk, count);
-    const uint32_t width = choose_width(r, &walk, count);
+    const uint32_t width = choose_width(r, &walk, count), units = kernels->info.compute_units;
     p->wide = computed(r) == QN_F64;
     p->length = r->arrays[A].sizes[r->arrays[A].rank - 1];
     p->rows = qn_array_count(&outer[0]);
-    const uint32_t most = kernels->info.max_group_size < MOST_LOCAL
-                              ? power_from(kernels->info.max_group_size / 2 + 1, 1, MOST_LOCAL)
-                              : MOST_LOCAL;
-    p->local = power_from((p->length + width * 4 - 1) / (width * 4), most < 32 ? most : 32, most);
+    choose_group(kernels, r, width, p);
+    p->groups = (p->rows - 1) / p->rows_a_group + 1;
+    if ((r->to_weight.buffer || r->to_bias.buffer) &&
+        p->groups > (uint64_t)(units ? units : 1) * GROUPS_A_UNIT)
+        p->groups = (uint64_t)(units ? units : 1) * GROUPS_A_UNIT;
     const qn__walk_block block = qn__walk_block_of(&walk, count);
     memcpy(p->walk, block.words, block.size);
     int64_t strides[3] = {0};
@@ -132,30 +172,84 @@ static qn_status make_rows(qn_kernels *kernels, const void *given, void *out) {
 
 static const qn__op rows_op = {"rows", sizeof(plan), make_rows};
 
-static qn_status launch(qn_stream *stream, const plan *p, const request *r) {
-    const qn_range range = {.global = {p->rows * p->local}, .local = {p->local}};
+/* `parts`: of the gradients by weights and biases, or NULL. */
+static qn_status launch(qn_stream *stream, const plan *p, const request *r, qn_buffer *const parts[2]) {
+    const uint32_t local = p->local * p->rows_a_group;
+    const qn_range range = {.global = {p->groups * local}, .local = {local}};
     const float single = (float)r->epsilon;
-    qn_arg args[3 + 2 * 3 + 3 * 2] = {qn_arg_bytes(p->walk, p->walk_size), qn_arg_unsigned(p->length),
-                                      p->wide ? qn_arg_bytes(&r->epsilon, sizeof r->epsilon)
-                                              : qn_arg_bytes(&single, sizeof single)};
-    uint32_t count = 3;
+    qn_arg args[4 + 2 * 3 + 3 * 2 + 2] = {qn_arg_bytes(p->walk, p->walk_size)};
+    uint32_t count = 1;
+    args[count++] = qn_arg_unsigned(p->rows);
+    args[count++] = qn_arg_unsigned(p->length);
+    args[count++] =
+        p->wide ? qn_arg_bytes(&r->epsilon, sizeof r->epsilon) : qn_arg_bytes(&single, sizeof single);
     for (uint32_t i = 0; i < ARRAYS; i++) {
         if (!has(r, i)) continue;
         if (i >= WEIGHT) args[count++] = qn_arg_signed(row_stride(&r->arrays[i]));
         args[count++] = qn_arg_unsigned(r->arrays[i].offset);
         args[count++] = qn_arg_buffer(r->arrays[i].buffer);
     }
+    for (int i = 0; i < 2; i++)
+        if (parts[i]) args[count++] = qn_arg_buffer(parts[i]);
     return qn_launch(stream, p->kernel, &range, args, count);
 }
 
-/* A row's weights. */
-static qn_status check_weights(const qn_kernels *kernels, const request *r, uint32_t i) {
-    const uint64_t length = r->arrays[A].sizes[r->arrays[A].rank - 1];
-    if (r->arrays[i].rank == 1 && r->arrays[i].sizes[0] == length) return QN_OK;
+/* Adds the work-groups' shares of a gradient. */
+static qn_status add_parts(qn_kernels *kernels, qn_stream *stream, const plan *p, const qn_array *to,
+                           qn_buffer *parts) {
+    const qn_array from = {parts, 0, p->wide ? QN_F64 : QN_F32, 2, {p->groups, p->length}, {0}};
+    return qn_reduce(kernels, stream, &(qn_reduce_desc){.axes = 1, .to = *to, .from = from});
+}
+
+static qn_status launch_all(qn_kernels *kernels, qn_stream *stream, const plan *p, const request *r) {
+    const qn_array *const sums[2] = {&r->to_weight, &r->to_bias};
+    qn_buffer *parts[2] = {NULL, NULL};
+    qn_status status = QN_OK;
+    for (int i = 0; i < 2 && !status; i++)
+        if (sums[i]->buffer)
+            status = qn__scratch(kernels, p->groups * p->length * (p->wide ? 8 : 4), &parts[i]);
+    if (!status) status = launch(stream, p, r, parts);
+    for (int i = 0; i < 2; i++) {
+        if (parts[i] && !status) status = add_parts(kernels, stream, p, sums[i], parts[i]);
+        qn_buffer_destroy(parts[i]);
+    }
+    return status;
+}
+
+/* Numbers along a row: weights. */
+static qn_status check_weights(const qn_kernels *kernels, const request *r, const char *name,
+                               const qn_array *a) {
+    if (a->rank == 1 && a->sizes[0] == row_length(r)) return QN_OK;
     return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                       "%s: %s (%s) is not one dimension of %llu, as the rows of %s (%s)", r->function,
-                       r->names[i], qn__shape(&r->arrays[i]).text, (unsigned long long)length, r->names[A],
+                       "%s: %s (%s) is not one dimension of %llu, as the rows of %s (%s)", r->function, name,
+                       qn__shape(a).text, (unsigned long long)row_length(r), r->names[A],
                        qn__shape(&r->arrays[A]).text);
+}
+
+static qn_status check_float(const qn_kernels *kernels, const request *r, const char *name,
+                             const qn_array *a) {
+    if (qn__element(a->type)->is_float) return QN_OK;
+    return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "%s: %s is of %s; it has to be of a float type",
+                       r->function, name, qn__element(a->type)->name);
+}
+
+/* A gradient by weights, which shares no memory with anything else. */
+static qn_status check_sum(const qn_kernels *kernels, const request *r, const char *name, qn_array *a) {
+    const qn_array given = *a;
+    qn_status status = qn__array_check_written(kernels, r->function, name, &given, a);
+    if (!status) status = check_float(kernels, r, name, a);
+    if (!status) status = check_weights(kernels, r, name, a);
+    for (uint32_t i = 0; i < ARRAYS && !status; i++)
+        if (has(r, i)) status = qn__array_apart(kernels, r->function, name, a, r->names[i], &r->arrays[i]);
+    return status;
+}
+
+static qn_status check_sums(const qn_kernels *kernels, request *r) {
+    qn_status status = QN_OK;
+    if (r->to_weight.buffer) status = check_sum(kernels, r, "to_weight", &r->to_weight);
+    if (!status && r->to_bias.buffer) status = check_sum(kernels, r, "to_bias", &r->to_bias);
+    if (status || !r->to_weight.buffer || !r->to_bias.buffer) return status;
+    return qn__array_apart(kernels, r->function, "to_weight", &r->to_weight, "to_bias", &r->to_bias);
 }
 
 static qn_status check_array(const qn_kernels *kernels, request *r, uint32_t i) {
@@ -164,9 +258,8 @@ static qn_status check_array(const qn_kernels *kernels, request *r, uint32_t i) 
     qn_status status = i == TO ? qn__array_check_written(kernels, r->function, r->names[i], &given, a)
                                : qn__array_check(kernels, r->function, r->names[i], &given, a);
     if (status) return status;
-    if (!qn__element(a->type)->is_float)
-        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "%s: %s is of %s; it has to be of a float type",
-                           r->function, r->names[i], qn__element(a->type)->name);
+    status = check_float(kernels, r, r->names[i], a);
+    if (status) return status;
     if (i != TO) status = qn__array_apart(kernels, r->function, r->names[TO], &r->arrays[TO], r->names[i], a);
     if (status || i == TO || i >= WEIGHT) return status;
     if (a->rank == r->arrays[TO].rank && a->rank > 0 &&
@@ -177,17 +270,33 @@ static qn_status check_array(const qn_kernels *kernels, request *r, uint32_t i) 
                        r->names[i], qn__shape(a).text, r->names[TO], qn__shape(&r->arrays[TO]).text);
 }
 
-static qn_status run(qn_kernels *kernels, qn_stream *stream, request *r) {
+static qn_status check(const qn_kernels *kernels, request *r) {
     qn_status status = QN_OK;
     for (uint32_t i = 0; i < ARRAYS && !status; i++) {
         const bool is_there = i < WEIGHT || has(r, i);
         if (r->names[i] && is_there) status = check_array(kernels, r, i);
     }
     for (uint32_t i = WEIGHT; i < ARRAYS && !status; i++)
-        if (has(r, i)) status = check_weights(kernels, r, i);
-    if (status || qn_array_count(&r->arrays[TO]) == 0) return status;
+        if (has(r, i)) status = check_weights(kernels, r, r->names[i], &r->arrays[i]);
+    return status ? status : check_sums(kernels, r);
+}
+
+/* Of no rows. */
+static qn_status clear_sums(qn_kernels *kernels, qn_stream *stream, const request *r) {
+    qn_status status = QN_OK;
+    if (r->to_weight.buffer) status = qn_fill(kernels, stream, &(qn_fill_desc){.to = r->to_weight});
+    if (!status && r->to_bias.buffer) status = qn_fill(kernels, stream, &(qn_fill_desc){.to = r->to_bias});
+    return status;
+}
+
+static qn_status run(qn_kernels *kernels, qn_stream *stream, request *r) {
+    qn_status status = check(kernels, r);
+    if (status) return status;
+    if (qn_array_count(&r->arrays[TO]) == 0) return clear_sums(kernels, stream, r);
     qn__key key = {0};
     for (const char *c = r->operation; *c; c++) qn__key_add(&key, (unsigned char)*c);
+    qn__key_add(&key, r->backward | (uint64_t)(r->to_weight.buffer != NULL) << 1 |
+                          (uint64_t)(r->to_bias.buffer != NULL) << 2);
     for (uint32_t i = 0; i < ARRAYS; i++) {
         qn__key_add(&key, has(r, i));
         if (!has(r, i)) continue;
@@ -196,7 +305,7 @@ static qn_status run(qn_kernels *kernels, qn_stream *stream, request *r) {
     }
     plan p;
     status = qn__plan_get(kernels, &rows_op, &key, r, &p);
-    return status ? status : launch(stream, &p, r);
+    return status ? status : launch_all(kernels, stream, &p, r);
 }
 
 qn_status qn_softmax(qn_kernels *kernels, qn_stream *stream, const qn_softmax_desc *desc) {
@@ -219,17 +328,23 @@ qn_status qn_softmax_backward(qn_kernels *kernels, qn_stream *stream, const qn_s
     return run(kernels, stream, &r);
 }
 
+static double usual_epsilon(double epsilon) { return epsilon > 0 ? epsilon : 1e-5; }
+
+static qn_status check_epsilon(const qn_kernels *kernels, const char *function, double epsilon) {
+    if (epsilon >= 0) return QN_OK;
+    return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "%s: epsilon is %g", function, epsilon);
+}
+
 static qn_status norm(qn_kernels *kernels, qn_stream *stream, const qn_norm_desc *d, const char *function,
                       const char *operation) {
-    const qn_status status = qn__op_check(kernels, d, function);
+    qn_status status = qn__op_check(kernels, d, function);
+    if (!status) status = check_epsilon(kernels, function, d->epsilon);
     if (status) return status;
-    if (!(d->epsilon >= 0))
-        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "%s: epsilon is %g", function, d->epsilon);
     request r = {.function = function,
                  .operation = operation,
                  .names = {"to", "from", NULL, "weight", "bias"},
                  .arrays = {[TO] = d->to, [A] = d->from, [WEIGHT] = d->weight, [BIAS] = d->bias},
-                 .epsilon = d->epsilon > 0 ? d->epsilon : 1e-5};
+                 .epsilon = usual_epsilon(d->epsilon)};
     return run(kernels, stream, &r);
 }
 
@@ -239,4 +354,28 @@ qn_status qn_layer_norm(qn_kernels *kernels, qn_stream *stream, const qn_norm_de
 
 qn_status qn_rms_norm(qn_kernels *kernels, qn_stream *stream, const qn_norm_desc *desc) {
     return norm(kernels, stream, desc, "qn_rms_norm", "rms_norm");
+}
+
+static qn_status norm_backward(qn_kernels *kernels, qn_stream *stream, const qn_norm_backward_desc *d,
+                               const char *function, const char *operation) {
+    qn_status status = qn__op_check(kernels, d, function);
+    if (!status) status = check_epsilon(kernels, function, d->epsilon);
+    if (status) return status;
+    request r = {.function = function,
+                 .operation = operation,
+                 .names = {"to", "from", "gradient", "weight", NULL},
+                 .arrays = {[TO] = d->to, [A] = d->from, [B] = d->gradient, [WEIGHT] = d->weight},
+                 .epsilon = usual_epsilon(d->epsilon),
+                 .backward = true,
+                 .to_weight = d->to_weight,
+                 .to_bias = d->to_bias};
+    return run(kernels, stream, &r);
+}
+
+qn_status qn_layer_norm_backward(qn_kernels *kernels, qn_stream *stream, const qn_norm_backward_desc *desc) {
+    return norm_backward(kernels, stream, desc, "qn_layer_norm_backward", "layer_norm");
+}
+
+qn_status qn_rms_norm_backward(qn_kernels *kernels, qn_stream *stream, const qn_norm_backward_desc *desc) {
+    return norm_backward(kernels, stream, desc, "qn_rms_norm_backward", "rms_norm");
 }

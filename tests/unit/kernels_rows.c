@@ -1,4 +1,4 @@
-/* qn_softmax, its gradient, qn_layer_norm and qn_rms_norm against double precision: rows that are kept in registers and rows that are
+/* qn_softmax, qn_layer_norm, qn_rms_norm and their gradients against double precision: rows that are kept in registers and rows that are
    read again, types, strides, and what is refused. */
 #include "kernels_common.h"
 
@@ -11,9 +11,12 @@ typedef struct shape {
 } shape;
 
 static const shape shapes[] = {
-    {QN_F32, QN_F32, 7, 1, false},      {QN_F32, QN_F32, 5, 100, false},   {QN_F32, QN_F32, 3, 1001, false},
-    {QN_F32, QN_F32, 9, 4096, false},   {QN_BF16, QN_BF16, 4, 768, false}, {QN_F16, QN_F32, 3, 50, true},
-    {QN_F32, QN_BF16, 2, 20000, false}, {QN_F64, QN_F64, 3, 130, false},   {QN_F32, QN_F32, 2, 17001, true},
+    {QN_F32, QN_F32, 7, 1, false},      {QN_F32, QN_F32, 5, 100, false},
+    {QN_F32, QN_F32, 3, 1001, false},   {QN_F32, QN_F32, 9, 4096, false},
+    {QN_BF16, QN_BF16, 4, 768, false},  {QN_F16, QN_F32, 3, 50, true},
+    {QN_F32, QN_BF16, 2, 20000, false}, {QN_F64, QN_F64, 3, 130, false},
+    {QN_F32, QN_F32, 2, 17001, true},   {QN_F32, QN_F32, 135, 60, false},
+    {QN_F32, QN_BF16, 70, 9, false},    {QN_BF16, QN_F32, 40, 128, false}, /* short rows */
 };
 
 static double weight_of(uint64_t i) { return 0.5 + (double)(i % 5) * 0.25; }
@@ -122,6 +125,147 @@ static void norms_of_rows(void **state) {
     check_operations(LAYER_NORM, RMS_NORM);
 }
 
+/* ---- gradients of norms ---- */
+
+typedef struct gradient_case {
+    bool layer;
+    qn_element from, gradient, to;
+    uint64_t rows, length;
+    bool weighted, strided, sums;
+} gradient_case;
+
+static const gradient_case gradient_cases[] = {
+    {true, QN_F32, QN_F32, QN_F32, 5, 1, true, false, true},
+    {true, QN_F32, QN_F32, QN_F32, 700, 37, true, false,
+     true}, /* more rows than work-groups, where there are few */
+    {false, QN_F32, QN_F32, QN_F32, 61, 1024, false, false, true},
+    {true, QN_BF16, QN_F32, QN_BF16, 40, 768, true, false, true},
+    {false, QN_F16, QN_F16, QN_F32, 6, 130, true, true, true},
+    {true, QN_F32, QN_F32, QN_F32, 3, 20001, true, false, true}, /* beyond what registers hold */
+    {false, QN_F32, QN_F32, QN_F32, 2, 20000, true, false, false},
+    {true, QN_F64, QN_F64, QN_F64, 9, 200, true, false, true},
+};
+
+typedef struct gradients {
+    double *to, *weight, *bias; /* rows x length, length, length */
+} gradients;
+
+/* As the definition has it, row by row: with h = (x - mean) / deviation, g = gradient * weight: (g - mean of g - h * mean of g h) /
+   deviation; for RMS norm without the means of x and g. */
+static void add_row_gradients(const gradient_case *c, const double *x, const double *dy, double *dx,
+                              gradients *out) {
+    const double n = (double)c->length, epsilon = c->layer ? 1e-5 : 1e-3;
+    double mean = 0, squares = 0, all = 0, dot = 0;
+    for (uint64_t i = 0; c->layer && i < c->length; i++) mean += x[i] / n;
+    for (uint64_t i = 0; i < c->length; i++) squares += (x[i] - mean) * (x[i] - mean) / n;
+    const double deviation = sqrt(squares + epsilon);
+    for (uint64_t i = 0; i < c->length; i++) {
+        const double h = (x[i] - mean) / deviation, g = dy[i] * (c->weighted ? weight_of(i) : 1);
+        dot += g * h / n;
+        if (c->layer) all += g / n;
+        out->weight[i] += dy[i] * h;
+        out->bias[i] += dy[i];
+    }
+    for (uint64_t i = 0; i < c->length; i++)
+        dx[i] =
+            (dy[i] * (c->weighted ? weight_of(i) : 1) - all - (x[i] - mean) / deviation * dot) / deviation;
+}
+
+static gradients expect_gradients(const gradient_case *c, const void *x, const qn_array *from, const void *dy,
+                                  const qn_array *gradient) {
+    gradients out = {calloc(c->rows * c->length, sizeof(double)), calloc(c->length, sizeof(double)),
+                     calloc(c->length, sizeof(double))};
+    double *row = calloc(c->length, sizeof(double)), *by_row = calloc(c->length, sizeof(double));
+    for (uint64_t r = 0; r < c->rows; r++) {
+        for (uint64_t i = 0; i < c->length; i++) {
+            const uint64_t index[QN_MAX_RANK] = {r, i};
+            row[i] = element_get(c->from, x, element_place(from, index));
+            by_row[i] = element_get(c->gradient, dy, element_place(gradient, index));
+        }
+        add_row_gradients(c, row, by_row, out.to + r * c->length, &out);
+    }
+    free(row), free(by_row);
+    return out;
+}
+
+/* Within the type's rounding and a part of the largest number. */
+static void check_numbers(const char *what, size_t number, qn_element type, const void *got,
+                          const qn_array *array, const double *wanted, double part) {
+    uint64_t index[QN_MAX_RANK] = {0}, i = 0;
+    double largest = 0;
+    for (uint64_t n = 0; n < qn_array_count(array); n++) largest = fmax(largest, fabs(wanted[n]));
+    do {
+        const double value = element_get(type, got, element_place(array, index));
+        const double bound = element_epsilon(type) * fabs(wanted[i]) + part * largest + 1e-30;
+        if (!(fabs(value - wanted[i]) <= bound))
+            fail_msg("case %u: element %u of %s is %.9g, not %.9g", (unsigned)number, (unsigned)i, what,
+                     value, wanted[i]);
+        i++;
+    } while (next_index(array, index));
+}
+
+static void check_gradients(kernels_fixture *f, const gradient_case *c) {
+    if (!has_type(f, c->from)) return;
+    const shape s = {c->from, c->to, c->rows, c->length, c->strided};
+    const uint64_t room = (c->rows + 2) * c->length;
+    void *x = random_elements(c->from, room, 1, 3, 21), *dy = random_elements(c->gradient, room, -1, 1, 22);
+    float *w = malloc(c->length * sizeof *w);
+    for (uint64_t i = 0; i < c->length; i++) w[i] = (float)weight_of(i);
+    qn_norm_backward_desc d = {
+        .from = view_of(elements_buffer(f, c->from, room, x), c->from, &s),
+        .gradient = view_of(elements_buffer(f, c->gradient, room, dy), c->gradient, &s),
+        .to = view_of(elements_buffer(f, c->to, room, NULL), c->to, &s),
+        .weight = QN_ARRAY(elements_buffer(f, QN_F32, c->length, w), QN_F32, c->length),
+        .to_weight = QN_ARRAY(elements_buffer(f, c->to, c->length, NULL), c->to, c->length),
+        .to_bias = QN_ARRAY(elements_buffer(f, QN_F32, c->length, NULL), QN_F32, c->length),
+        .epsilon = c->layer ? 0 : 1e-3};
+    qn_norm_backward_desc given = d;
+    if (!c->weighted) given.weight = (qn_array){0};
+    if (!c->sums) given.to_weight = given.to_bias = (qn_array){0};
+    assert_ok(f->context, c->layer ? qn_layer_norm_backward(f->kernels, NULL, &given)
+                                   : qn_rms_norm_backward(f->kernels, NULL, &given));
+    gradients wanted = expect_gradients(c, x, &d.from, dy, &d.gradient);
+    void *to = buffer_contents(f, d.to.buffer), *to_weight = buffer_contents(f, d.to_weight.buffer),
+         *to_bias = buffer_contents(f, d.to_bias.buffer);
+    const double part = c->from == QN_F64 ? 1e-13 : 4e-6;
+    const size_t number = (size_t)(c - gradient_cases);
+    if (!c->sums)
+        memset(wanted.weight, 0, c->length * sizeof(double)),
+            memset(wanted.bias, 0, c->length * sizeof(double));
+    check_numbers("to", number, c->to, to, &d.to, wanted.to, part);
+    check_numbers("to_weight", number, c->to, to_weight, &d.to_weight, wanted.weight, part);
+    check_numbers("to_bias", number, QN_F32, to_bias, &d.to_bias, wanted.bias, 4e-6);
+    free(x), free(dy), free(w), free(to), free(to_weight), free(to_bias);
+    free(wanted.to), free(wanted.weight), free(wanted.bias);
+    qn_buffer_destroy(d.from.buffer), qn_buffer_destroy(d.gradient.buffer), qn_buffer_destroy(d.to.buffer);
+    qn_buffer_destroy(d.weight.buffer), qn_buffer_destroy(d.to_weight.buffer),
+        qn_buffer_destroy(d.to_bias.buffer);
+}
+
+static void gradients_of_norms(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels();
+    for (size_t i = 0; i < sizeof gradient_cases / sizeof *gradient_cases; i++)
+        check_gradients(&f, &gradient_cases[i]);
+    end_kernels(&f);
+}
+
+/* Sums over no rows are 0. */
+static void gradients_of_no_rows(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels();
+    const float ones[5] = {1, 1, 1, 1, 1};
+    float got[5];
+    qn_buffer *out = make_buffer(f.device, sizeof ones, ones);
+    const qn_array none = {.type = QN_F32, .rank = 2, .sizes = {0, 5}};
+    const qn_norm_backward_desc d = {
+        .to = none, .from = none, .gradient = none, .to_weight = QN_ARRAY(out, QN_F32, 5)};
+    assert_ok(f.context, qn_layer_norm_backward(f.kernels, NULL, &d));
+    assert_ok(f.context, qn_buffer_read(out, 0, got, sizeof got));
+    for (int i = 0; i < 5; i++) assert_true(got[i] == 0);
+    end_kernels(&f);
+}
+
 /* Large numbers do not overflow, and what is -infinity gets nothing. */
 static void softmax_of_what_overflows(void **state) {
     (void)state;
@@ -172,6 +316,27 @@ static void wrong_calls_are_refused(void **state) {
     assert_fails(f.context,
                  qn_softmax_backward(f.kernels, NULL, &(qn_softmax_backward_desc){.to = to, .result = from}),
                  QN_ERROR_NULL, "gradient.buffer is NULL");
+    const qn_array backward_to = QN_ARRAY(elements_buffer(&f, QN_F32, 64, NULL), QN_F32, 4, 5);
+    const struct {
+        qn_array to_weight, to_bias;
+        qn_status status;
+        const char *message;
+    } sums[] = {
+        {QN_ARRAY(x, QN_F32, 4), none, QN_ERROR_ARGUMENT, "to_weight (4) is not one dimension of 5"},
+        {QN_ARRAY(x, QN_F32, 5), none, QN_ERROR_ARGUMENT, "to_weight and from share memory"},
+        {none, QN_ARRAY(x, QN_I32, 5), QN_ERROR_ARGUMENT, "to_bias is of i32; it has to be of a float type"},
+        {none, QN_ARRAY(x, QN_F32, 65), QN_ERROR_RANGE, "to_bias (65 of f32) reaches"},
+    };
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+        const qn_norm_backward_desc d = {.to = backward_to,
+                                         .from = from,
+                                         .gradient = to,
+                                         .to_weight = sums[i].to_weight,
+                                         .to_bias = sums[i].to_bias};
+        assert_fails(f.context, qn_layer_norm_backward(f.kernels, NULL, &d), sums[i].status, sums[i].message);
+    }
+    assert_fails(f.context, qn_rms_norm_backward(f.kernels, NULL, NULL), QN_ERROR_NULL,
+                 "qn_rms_norm_backward: desc is NULL");
     const qn_array empty = {.rank = 2, .sizes = {0, 5}};
     assert_ok(f.context, qn_softmax(f.kernels, NULL, &(qn_softmax_desc){.to = empty, .from = empty}));
     end_kernels(&f);
@@ -180,7 +345,8 @@ static void wrong_calls_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(softmax_of_rows),         cmocka_unit_test(gradients_of_softmax),
-        cmocka_unit_test(norms_of_rows),           cmocka_unit_test(softmax_of_what_overflows),
+        cmocka_unit_test(norms_of_rows),           cmocka_unit_test(gradients_of_norms),
+        cmocka_unit_test(gradients_of_no_rows),    cmocka_unit_test(softmax_of_what_overflows),
         cmocka_unit_test(wrong_calls_are_refused),
     };
     return run_device_tests(tests);

@@ -1,0 +1,120 @@
+// What kernels of rows share (rows.cl, norm_backward.cl): LOCAL work-items have a row of n elements, and each takes N neighbours of every
+// LOCAL * N. They are a work-group; with ROWS, which is for short rows, they are a part of a sub-group, and a work-group has ROWS of them. HELD: times that are enough for the row, whose elements are then kept in registers and read once;
+// without it they are read again for each step. Arrays A and, where there is one, B are read, TO is written: types as in map.cl, VALUE
+// is computed in. WEIGHT and BIAS, where they are, go along the row. EXACT: LOCAL * N divides n. RANK and ARRAYS: of the walk over
+// rows. ABSENT: what counts as an element of A beyond the row.
+#include "element.h"
+#include "pack.h"
+
+typedef struct walk {
+    ulong sizes[RANK];
+    long strides[ARRAYS][RANK];
+    long to_stride, a_stride, b_stride; // along the row
+} walk;
+
+// e^x. NATIVE: by the device's own power of 2, whose error is within float's rounding of x log2 e.
+#ifdef NATIVE
+#define EXP(x) native_exp2((x)*1.44269504f)
+#else
+#define EXP(x) exp(x)
+#endif
+#define FINITE(x) ((x) == -INFINITY ? 0 : (x)) // of what may be the largest of no elements
+
+PACK(a_pack, A, N, A_WORD)
+PACK(to_pack, TO, N, TO_WORD)
+#define A_VALUE(x) A_CONVERT((A_LOADED)(x))
+#ifdef B
+PACK(b_pack, B, N, B_WORD)
+#define B_VALUE(x) B_CONVERT((B_LOADED)(x))
+#endif
+#ifdef WEIGHT
+PACK(weight_pack, WEIGHT, N, WEIGHT_WORD)
+#define WEIGHT_VALUE(x) WEIGHT_CONVERT((WEIGHT_LOADED)(x))
+#endif
+#ifdef BIAS
+PACK(bias_pack, BIAS, N, BIAS_WORD)
+#define BIAS_VALUE(x) BIAS_CONVERT((BIAS_LOADED)(x))
+#endif
+
+static long row_place(walk w, uint array, ulong row) {
+    long at = 0;
+#pragma unroll
+    for (uint d = 0; d < RANK; d++) {
+        const ulong outer = d + 1 < RANK ? row / w.sizes[d] : 0;
+        at += (long)(row - outer * w.sizes[d]) * w.strides[array][d];
+        row = outer;
+    }
+    return at;
+}
+
+// N elements from `i` on; what is beyond the row becomes `absent`.
+#define FETCH(name, type, pack, value)                                                                       \
+    static void name(VALUE *v, global const type *p, long stride, ulong i, ulong n, VALUE absent) {          \
+        if (EXACT || (N > 1 && i + N <= n)) {                                                                \
+            const pack x = pack##_load(p + i);                                                               \
+            _Pragma("unroll") for (uint k = 0; k < N; k++) v[k] = value(x.e[k]);                             \
+        } else {                                                                                             \
+            _Pragma("unroll") for (uint k = 0; k < N; k++) v[k] =                                            \
+                i + k < n ? value(p[(long)(i + k) * stride]) : absent;                                       \
+        }                                                                                                    \
+    }
+FETCH(fetch_a, A, a_pack, A_VALUE)
+#ifdef B
+FETCH(fetch_b, B, b_pack, B_VALUE)
+#endif
+#ifdef WEIGHT
+FETCH(fetch_weight, WEIGHT, weight_pack, WEIGHT_VALUE)
+#endif
+#ifdef BIAS
+FETCH(fetch_bias, BIAS, bias_pack, BIAS_VALUE)
+#endif
+
+// In a loop of EACH, after READ, x[AT] and y[AT] are the elements of a and b at round j.
+#define PLACE (((ulong)j * LOCAL + lid) * N)
+#ifdef B
+#define READ_BOTH fetch_a(x[AT], a, w.a_stride, PLACE, n, ABSENT), fetch_b(y[AT], b, w.b_stride, PLACE, n, 0)
+#else
+#define READ_BOTH fetch_a(x[AT], a, w.a_stride, PLACE, n, ABSENT)
+#endif
+#ifdef HELD
+#define EACH _Pragma("unroll") for (uint j = 0; j < HELD; j++)
+#define AT   j
+#define READ
+#else
+#define HELD 1
+#define EACH for (ulong j = 0; j < rounds; j++)
+#define AT   0
+#define READ READ_BOTH
+#define AGAIN
+#endif
+#define ALL_K  _Pragma("unroll") for (uint k = 0; k < N; k++)
+#define INSIDE (EXACT || PLACE + k < n)
+
+// Where a work-item is in its row, its row, and sums over the row.
+#ifdef ROWS
+#define ITEM          (get_sub_group_id() * get_max_sub_group_size() + get_sub_group_local_id())
+#define LANE          (ITEM % LOCAL)
+#define ROW           (get_group_id(0) * ROWS + ITEM / LOCAL)
+#define GROUP         (ROWS * LOCAL)
+#define REDUCE_ADD(x) sub_group_clustered_reduce_add(x, LOCAL)
+#define REDUCE_MAX(x) sub_group_clustered_reduce_max(x, LOCAL)
+#else
+#define LANE          ((uint)get_local_id(0))
+#define ROW           get_group_id(0)
+#define GROUP         LOCAL
+#define REDUCE_ADD(x) work_group_reduce_add(x)
+#define REDUCE_MAX(x) work_group_reduce_max(x)
+#endif
+
+// Writes N elements from `i` on, of which `n` are in the row.
+static void put(global TO *p, long stride, ulong i, ulong n, const VALUE *v) {
+    if (EXACT || (N > 1 && i + N <= n)) {
+        to_pack r;
+        ALL_K r.e[k] = TO_CONVERT(v[k]);
+        to_pack_store(p + i, r);
+    } else {
+        ALL_K {
+            if (i + k < n) p[(long)(i + k) * stride] = TO_CONVERT(v[k]);
+        }
+    }
+}
