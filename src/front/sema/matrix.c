@@ -201,9 +201,13 @@ static bool check_pointer(front_parser *p, const matrix_call *c) {
     return false;
 }
 
+/* The argument becomes its value, whatever expression it is. */
 static bool check_layout(front_parser *p, const matrix_call *c) {
     int64_t layout = 0;
-    if (qn__const_int(p, c->args[3], &layout) && (layout == 0 || layout == 1)) return true;
+    if (qn__const_int(p, c->args[3], &layout) && (layout == 0 || layout == 1)) {
+        c->args[3] = qn__expr_int(p, p->types->scalars[AST_INT], (uint64_t)layout, c->args[3]->loc);
+        return true;
+    }
     qn__diag_error(p->diag, c->args[3]->loc,
                    "the layout is qn_row_major or qn_column_major, known when the kernel is compiled");
     return false;
