@@ -257,8 +257,9 @@ static void what_the_host_holds_goes_first(void **state) {
     assert_fails(context, qn_device_reopen(device), QN_ERROR_STATE, "is not lost");
     assert_ok(context, qn_buffer_map(t.buffer, QN_MAP_READ, &mapped));
     assert_ok(context, qn_host_alloc(device, 4096, &pinned));
+    qn_buffer *other =
+        make_buffer(device, 64, NULL); /* before the watcher may hand something to the driver */
     device->gpu->vk.QueueSubmit = lost_submit;
-    qn_buffer *other = make_buffer(device, 64, NULL);
     qn_launch(NULL, t.put, QN_RANGE(1), QN_ARGS(other, 5));
     assert_fails(context, qn_device_wait(device, QN_FOREVER), QN_ERROR_DEVICE_LOST, "the device was lost");
     assert_fails(context, qn_device_reopen(device), QN_ERROR_STATE, "pinned memory");
