@@ -1,20 +1,21 @@
-// qn_matmul by matrix units (qn_matrix in docs/language.md), for the types that they take. WM by WN sub-groups compute SM by SN
-// elements each. By -D A_UNIT, B_UNIT: the operands' types in the language; BITS: an integer of their size, as which they are
-// moved; SIZE, its bytes. Tiles lie in local memory as in global memory: fragments are loaded in either order.
+// qn_matmul by matrix units (qn_matrix in docs/language.md), for the types that they take. WM by WN sub-groups of LANES
+// work-items compute SM by SN elements each, as fragments of 16 by 16. By -D: A_UNIT, B_UNIT: the operands' types in the
+// language; BITS: an integer of their size, as which they are moved; SIZE, its bytes. Tiles lie in local memory as in global
+// memory, in pieces of 16 bytes: fragments are loaded in either order.
 // Groups: as in tile.cl.
 #include "numbers.h"
 
 #define BM     (WM * SM)
 #define BN     (WN * SN)
-#define BK     (64 / SIZE) // one step along k: 64 bytes
-#define FK     (32 / SIZE) // of a fragment
-#define PIECE  (16 / SIZE) // elements that are moved at once
-#define PAD    PIECE       // keeps rows in different banks
-#define BAND   8           // tiles
-#define LINES(along_k, side)  ((along_k) ? (side) : BK)
-#define LENGTH(along_k, side) ((along_k) ? BK : (side))
-#define PITCH(along_k, side)  (LENGTH(along_k, side) + PAD)
-#define PARTS(side)           ((side) * BK / PIECE / ITEMS)
+#define PIECE  (16 / SIZE)     // elements of 16 bytes, which are moved at once
+#define BK     (BYTES / SIZE)  // one step along k
+#define FK     (32 / SIZE)     // of a fragment
+#define SIDE   16              // its rows and columns
+#define STRIP  (SIDE + 4)      // a row of a fragment of sums in local memory
+#define BAND   8               // tiles
+#define LINES(along_k, side) ((along_k) ? (side) : BK)
+#define PITCH(along_k, side) (((along_k) ? BK : (side)) / PIECE + 1) // pieces of a line; one more: other banks for the next
+#define PARTS(side)          ((side) * BK / PIECE / ITEMS)
 
 // One operand: where the tile begins, strides along its side and along k, and how many there are of each from there on.
 typedef struct operand {
@@ -23,14 +24,14 @@ typedef struct operand {
     ulong sides, alongs;
 } operand;
 
-// Where piece `i` of a tile begins.
+// Where piece `i` of a tile begins, and its number in local memory.
 typedef struct corner {
     uint side, k, at;
 } corner;
 
 static corner corner_of(bool along_k, uint side, uint i) {
-    const uint per = LENGTH(along_k, side) / PIECE, line = i / per, from = i % per * PIECE;
-    const corner c = {along_k ? line : from, along_k ? from : line, line * PITCH(along_k, side) + from};
+    const uint per = PITCH(along_k, side) - 1, line = i / per, from = i % per * PIECE;
+    const corner c = {along_k ? line : from, along_k ? from : line, line * (per + 1) + from / PIECE};
     return c;
 }
 
@@ -47,18 +48,38 @@ static uint4 fetch(bool vectors, bool along_k, global const BITS *p, operand o, 
     return u.all;
 }
 
-// At the edges, an element at a time; what is beyond is 0.
-static void keep_checked(bool along_k, global const BITS *p, operand o, corner c, ulong k, local BITS *tile) {
+// At the edges; what is beyond is 0.
+static uint4 fetch_checked(bool along_k, global const BITS *p, operand o, corner c, ulong k) {
+    union {
+        BITS each[PIECE];
+        uint4 all;
+    } u;
     #pragma unroll
     for (uint j = 0; j < PIECE; j++) {
         const ulong side = c.side + (along_k ? 0 : j), at = k + c.k + (along_k ? j : 0);
-        tile[c.at + j] = side < o.sides && at < o.alongs ? p[o.begin + side * o.side + at * o.along] : (BITS)0;
+        u.each[j] = side < o.sides && at < o.alongs ? p[o.begin + side * o.side + at * o.along] : (BITS)0;
     }
+    return u.all;
+}
+
+// A work-item's pieces of the next tiles, inside of the matrices.
+typedef struct pieces {
+    uint4 a[PARTS(BM)], b[PARTS(BN)];
+} pieces;
+
+static void bring(pieces *next, global const BITS *a, global const BITS *b, operand of_a, operand of_b, ulong k) {
+    const uint item = get_local_id(0);
+    #pragma unroll
+    for (uint i = 0; i < PARTS(BM); i++)
+        next->a[i] = fetch(A_VECTORS, A_ALONG_K, a, of_a, corner_of(A_ALONG_K, BM, item + i * ITEMS), k);
+    #pragma unroll
+    for (uint i = 0; i < PARTS(BN); i++)
+        next->b[i] = fetch(B_VECTORS, B_ALONG_K, b, of_b, corner_of(B_ALONG_K, BN, item + i * ITEMS), k);
 }
 
 kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void matmul(PARAMETERS) {
-    local A_UNIT a_tile[2][LINES(A_ALONG_K, BM) * PITCH(A_ALONG_K, BM)] __attribute__((aligned(16)));
-    local B_UNIT b_tile[2][LINES(B_ALONG_K, BN) * PITCH(B_ALONG_K, BN)] __attribute__((aligned(16)));
+    local uint4 a_tile[2][LINES(A_ALONG_K, BM) * PITCH(A_ALONG_K, BM)], b_tile[2][LINES(B_ALONG_K, BN) * PITCH(B_ALONG_K, BN)];
+    local SUM strips[WM * WN][SIDE * STRIP];
     global const BITS *a_bits = (global const BITS *)a, *b_bits = (global const BITS *)b;
     const places at = places_of(s, get_group_id(2));
     const ulong across = (s.n + BN - 1) / BN, down = (s.m + BM - 1) / BM, group = get_group_id(0);
@@ -71,69 +92,77 @@ kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void matmul(PARAMETERS
     const bool inside = s.m - row >= BM && s.n - column >= BN;
     const ulong whole = inside ? k / BK * BK : 0; // of k: what is taken without checks
 
-    qn_matrix(SUM, SM, SN, qn_use_accumulator) sum;
-    qn_matrix_fill(&sum, 0);
-    uint4 of_next_a[PARTS(BM)], of_next_b[PARTS(BN)];
+    qn_matrix(SUM, SIDE, SIDE, qn_use_accumulator) sum[SM / SIDE][SN / SIDE];
+    #pragma unroll
+    for (uint i = 0; i < SM / SIDE; i++)
+        #pragma unroll
+        for (uint j = 0; j < SN / SIDE; j++) qn_matrix_fill(&sum[i][j], 0);
+    pieces next;
     uint now = 0;
+    if (whole > 0) bring(&next, a_bits, b_bits, of_a, of_b, 0);
     for (ulong step = 0; step < k; step += BK, now ^= 1) {
-        local BITS *a_to = (local BITS *)a_tile[now], *b_to = (local BITS *)b_tile[now];
         if (step < whole) {
-            if (step == 0) {
-                #pragma unroll
-                for (uint i = 0; i < PARTS(BM); i++)
-                    of_next_a[i] = fetch(A_VECTORS, A_ALONG_K, a_bits, of_a, corner_of(A_ALONG_K, BM, item + i * ITEMS), 0);
-                #pragma unroll
-                for (uint i = 0; i < PARTS(BN); i++)
-                    of_next_b[i] = fetch(B_VECTORS, B_ALONG_K, b_bits, of_b, corner_of(B_ALONG_K, BN, item + i * ITEMS), 0);
-            }
             #pragma unroll
-            for (uint i = 0; i < PARTS(BM); i++)
-                *(local uint4 *)(a_to + corner_of(A_ALONG_K, BM, item + i * ITEMS).at) = of_next_a[i];
+            for (uint i = 0; i < PARTS(BM); i++) a_tile[now][corner_of(A_ALONG_K, BM, item + i * ITEMS).at] = next.a[i];
             #pragma unroll
-            for (uint i = 0; i < PARTS(BN); i++)
-                *(local uint4 *)(b_to + corner_of(B_ALONG_K, BN, item + i * ITEMS).at) = of_next_b[i];
+            for (uint i = 0; i < PARTS(BN); i++) b_tile[now][corner_of(B_ALONG_K, BN, item + i * ITEMS).at] = next.b[i];
         } else {
-            for (uint i = 0; i < PARTS(BM); i++)
-                keep_checked(A_ALONG_K, a_bits, of_a, corner_of(A_ALONG_K, BM, item + i * ITEMS), step, a_to);
-            for (uint i = 0; i < PARTS(BN); i++)
-                keep_checked(B_ALONG_K, b_bits, of_b, corner_of(B_ALONG_K, BN, item + i * ITEMS), step, b_to);
+            #pragma unroll 1
+            for (uint i = item; i < PARTS(BM) * ITEMS; i += ITEMS) {
+                const corner c = corner_of(A_ALONG_K, BM, i);
+                a_tile[now][c.at] = fetch_checked(A_ALONG_K, a_bits, of_a, c, step);
+            }
+            #pragma unroll 1
+            for (uint i = item; i < PARTS(BN) * ITEMS; i += ITEMS) {
+                const corner c = corner_of(B_ALONG_K, BN, i);
+                b_tile[now][c.at] = fetch_checked(B_ALONG_K, b_bits, of_b, c, step);
+            }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (step + BK < whole) { // the next pieces are on their way while these are multiplied
-            #pragma unroll
-            for (uint i = 0; i < PARTS(BM); i++)
-                of_next_a[i] = fetch(A_VECTORS, A_ALONG_K, a_bits, of_a, corner_of(A_ALONG_K, BM, item + i * ITEMS), step + BK);
-            #pragma unroll
-            for (uint i = 0; i < PARTS(BN); i++)
-                of_next_b[i] = fetch(B_VECTORS, B_ALONG_K, b_bits, of_b, corner_of(B_ALONG_K, BN, item + i * ITEMS), step + BK);
-        }
+        // The next pieces are on their way while these are multiplied.
+        if (step + BK < whole) bring(&next, a_bits, b_bits, of_a, of_b, step + BK);
         #pragma unroll
         for (uint i = 0; i < BK; i += FK) {
-            qn_matrix(A_UNIT, SM, FK, qn_use_a) from_a;
-            qn_matrix(B_UNIT, FK, SN, qn_use_b) from_b;
-#if A_ALONG_K
-            qn_matrix_load(&from_a, &a_tile[now][y * PITCH(true, BM) + i], PITCH(true, BM), qn_row_major);
-#else
-            qn_matrix_load(&from_a, &a_tile[now][i * PITCH(false, BM) + y], PITCH(false, BM), qn_column_major);
-#endif
-#if B_ALONG_K
-            qn_matrix_load(&from_b, &b_tile[now][x * PITCH(true, BN) + i], PITCH(true, BN), qn_column_major);
-#else
-            qn_matrix_load(&from_b, &b_tile[now][i * PITCH(false, BN) + x], PITCH(false, BN), qn_row_major);
-#endif
-            qn_matrix_multiply_add(&sum, &from_a, &from_b);
+            qn_matrix(A_UNIT, SIDE, FK, qn_use_a) from_a[SM / SIDE];
+            qn_matrix(B_UNIT, FK, SIDE, qn_use_b) from_b[SN / SIDE];
+            #pragma unroll
+            for (uint p = 0; p < SM; p += SIDE) {
+                const uint place = A_ALONG_K ? (y + p) * PITCH(true, BM) + i / PIECE : i * PITCH(false, BM) + (y + p) / PIECE;
+                qn_matrix_load(&from_a[p / SIDE], (local const A_UNIT *)&a_tile[now][place], PITCH(A_ALONG_K, BM) * PIECE,
+                               A_ALONG_K ? qn_row_major : qn_column_major);
+            }
+            #pragma unroll
+            for (uint q = 0; q < SN; q += SIDE) {
+                const uint place = B_ALONG_K ? (x + q) * PITCH(true, BN) + i / PIECE : i * PITCH(false, BN) + (x + q) / PIECE;
+                qn_matrix_load(&from_b[q / SIDE], (local const B_UNIT *)&b_tile[now][place], PITCH(B_ALONG_K, BN) * PIECE,
+                               B_ALONG_K ? qn_column_major : qn_row_major);
+            }
+            #pragma unroll
+            for (uint p = 0; p < SM / SIDE; p++)
+                #pragma unroll
+                for (uint q = 0; q < SN / SIDE; q++) qn_matrix_multiply_add(&sum[p][q], &from_a[p], &from_b[q]);
         }
     }
 
+    // Where elements are in fragments is the device's own: sums go through local memory, a fragment at a time.
     const epilogue e = EPILOGUE;
+    local SUM *strip = strips[get_sub_group_id()];
     #pragma unroll
-    for (int i = 0; i < qn_matrix_length(&sum); i++) {
-        const size_t r = row + y + qn_matrix_row(&sum, i), c0 = column + x + qn_matrix_column(&sum, i);
-        if (r >= s.m || c0 >= s.n) continue;
+    for (uint p = 0; p < SM / SIDE; p++)
+        #pragma unroll
+        for (uint q = 0; q < SN / SIDE; q++) {
+            qn_matrix_store(&sum[p][q], strip, STRIP, qn_row_major);
+            sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+            for (uint i = get_sub_group_local_id(); i < SIDE * SIDE; i += LANES) {
+                const size_t r = row + y + p * SIDE + i / SIDE, c0 = column + x + q * SIDE + i % SIDE;
+                const SUM v = strip[i / SIDE * STRIP + i % SIDE];
+                if (r >= s.m || c0 >= s.n) continue;
 #ifdef SPLIT
-        work[((get_group_id(1) * get_num_groups(2) + get_group_id(2)) * s.m + r) * s.n + c0] = qn_matrix_get(&sum, i);
+                work[((get_group_id(1) * get_num_groups(2) + get_group_id(2)) * s.m + r) * s.n + c0] = v;
 #else
-        put(out, qn_matrix_get(&sum, i), s, &e, &at, r, c0);
+                put(out, v, s, &e, &at, r, c0);
 #endif
-    }
+            }
+            sub_group_barrier(CLK_LOCAL_MEM_FENCE);
+        }
 }

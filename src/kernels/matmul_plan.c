@@ -101,6 +101,41 @@ static const char *unit_of(const qn__matmul *q, qn_element type) {
     }
 }
 
+static qn_type type_of(qn_element element) {
+    switch (element) {
+    case QN_F16: return QN_TYPE_F16;
+    case QN_BF16: return QN_TYPE_BF16;
+    case QN_E4M3: return QN_TYPE_E4M3;
+    case QN_E5M2: return QN_TYPE_E5M2;
+    case QN_I8: return QN_TYPE_I8;
+    case QN_U8: return QN_TYPE_U8;
+    default: return QN_TYPE_F32;
+    }
+}
+
+/* What the fragments of kernels/matmul/units.cl are. */
+enum { UNITS_SIDE = 16, UNITS_K_BYTES = 32, UNITS_STEP_BYTES = 64 };
+
+/* The device's matrix units do the product; elsewhere it is plain arithmetic, which tiles do better. */
+static bool has_units(const qn_kernels *kernels, const qn__matmul *q) {
+    const qn_element a = q->arrays[QN__MATMUL_A].type, b = q->arrays[QN__MATMUL_B].type;
+    const qn_type sum = is_integer(q) ? QN_TYPE_I32 : QN_TYPE_F32;
+    const uint32_t k = UNITS_K_BYTES / qn__element(a)->size;
+    qn_matrix_shape s;
+    for (uint32_t i = 0; i < kernels->info.matrix_shapes; i++)
+        if (qn_device_get_matrix_shape(kernels->device, i, &s) == QN_OK && s.a == type_of(a) &&
+            s.b == type_of(b) && s.sum == sum && UNITS_SIDE % s.rows == 0 && UNITS_SIDE % s.columns == 0 &&
+            k % s.k == 0)
+            return true;
+    return false;
+}
+
+/* Tiles, two of each operand, and a fragment of sums for each sub-group; lines of one piece more than they need. */
+static uint64_t units_local(const variant *v) {
+    enum { LINE = UNITS_STEP_BYTES + 16, FRAGMENT = UNITS_SIDE * (UNITS_SIDE + 4) * 4 };
+    return 2ull * (tile_rows(v) + tile_columns(v)) * LINE + (uint64_t)v->wm * v->wn * FRAGMENT;
+}
+
 static bool fits_units(const qn_kernels *kernels, const qn__matmul *q, const variant *v) {
     const qn_element a = q->arrays[QN__MATMUL_A].type, b = q->arrays[QN__MATMUL_B].type;
     const uint32_t items = tile_items(kernels, v), pieces = 4; /* of 16 bytes in a line of 64 */
@@ -109,7 +144,7 @@ static bool fits_units(const qn_kernels *kernels, const qn__matmul *q, const var
         items > kernels->info.max_group_size)
         return false;
     if (tile_rows(v) * pieces % items || tile_columns(v) * pieces % items) return false;
-    return 2ull * (tile_rows(v) + tile_columns(v)) * 128 <= kernels->info.local_memory;
+    return units_local(v) <= kernels->info.local_memory;
 }
 
 /* The operand that is the matrix: the other one is a row or a column. */
@@ -163,10 +198,9 @@ static choice choose_tile(const qn_kernels *kernels, const qn__matmul *q, const 
     double least = INFINITY;
     for (size_t i = 0; i < COUNT(variants); i++) {
         const variant *v = &variants[i];
-        const bool has_units = kernels->info.capabilities & QN_CAN_MULTIPLY_MATRICES;
         if ((v->family != TILE && v->family != UNITS) || (only && v != only) || !fits(kernels, q, v))
             continue;
-        if (v->family == UNITS && !only && !has_units) continue;
+        if (v->family == UNITS && !only && !has_units(kernels, q)) continue;
         for (uint64_t splits = 1; splits <= 64; splits *= 2) {
             if (q->splits && splits > 1) break;
             const uint64_t parts = q->splits ? q->splits : splits;
@@ -375,6 +409,7 @@ static void add_units(text *t, const qn_kernels *kernels, const qn__matmul *q, c
     const uint32_t size = qn__element(a)->size;
     add(t, " -D WM=%u -D WN=%u -D SM=%u -D SN=%u -D ITEMS=%u -D SIZE=%u -D BITS=%s -D A_UNIT=%s -D B_UNIT=%s",
         v->wm, v->wn, v->tm, v->tn, tile_items(kernels, v), size, bits[size], unit_of(q, a), unit_of(q, b));
+    add(t, " -D BYTES=%d -D LANES=%u", UNITS_STEP_BYTES, kernels->info.sub_group_size);
     add_operand(t, q, QN__MATMUL_A, 16 / size);
     add_operand(t, q, QN__MATMUL_B, 16 / size);
 }
