@@ -502,14 +502,31 @@ QN_API qn_status qn_spmv(qn_kernels *kernels, qn_stream *stream, const qn_spmv_d
    dimensions in memory, such as NHWC, is one with other strides. With groups, the outputs of each see only the channels of their
    group: weights have channels / groups. `to` has (rows + 2 padding - (taps - 1) dilation - 1) / stride + 1 rows, and columns
    alike. All are of one type of floats; sums are taken in 32-bit floats (QN_F64: in 64 bits).
-   Defaults: no bias; a stride, dilation or number of groups of 0 is 1; no padding. Of each pair the first is for rows. */
+   Defaults: no bias; a stride, dilation or number of groups of 0 is 1; no padding; variant NULL: the library chooses. Of each pair the first is
+   for rows. A variant is how it is done, by a name of qn_convolve_variant, for measurements: QN_ERROR_ARGUMENT where it cannot. */
 typedef struct qn_convolve_desc {
     qn_array from, weights, bias;
     qn_array to;
     uint32_t stride[2], padding[2], dilation[2];
     uint32_t groups;
+    const char *variant;
 } qn_convolve_desc;
 QN_API qn_status qn_convolve(qn_kernels *kernels, qn_stream *stream, const qn_convolve_desc *desc);
+/* Names of the ways that there are to do it, "tile 128x64" and so on, from index 0; NULL: there are no more. Any thread. */
+QN_API const char *qn_convolve_variant(uint32_t index);
+
+/* to = the gradient by what qn_convolve got as `from`, of whose sizes it is: from `gradient`, that by what came out, and the weights. All are of
+   one type of floats; sums are taken as there. (The gradient by the bias is the sum of `gradient` along dimensions 0, 2 and 3:
+   qn_reduce.) Defaults: as for qn_convolve. */
+typedef struct qn_convolve_backward_input_desc {
+    qn_array gradient, weights;
+    qn_array to;
+    uint32_t stride[2], padding[2], dilation[2];
+    uint32_t groups;
+    const char *variant;
+} qn_convolve_backward_input_desc;
+QN_API qn_status qn_convolve_backward_input(qn_kernels *kernels, qn_stream *stream,
+                                            const qn_convolve_backward_input_desc *desc);
 
 /* to = `from` filtered along its rows and along its columns, the last two dimensions, by the same weights: an odd number of QN_F32, the
    middle one for the element itself. Beyond an edge the element there is repeated. from and to have the same sizes and one type,

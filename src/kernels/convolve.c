@@ -1,182 +1,273 @@
-/* qn_convolve, with kernels/convolve.cl: as a product of matrices in tiles, or element by element where there is too little for
-   tiles (few channels, depthwise) and on processors. */
-#include <stdio.h>
+/* qn_convolve and its gradients: what is asked for is checked here. The gradient by the images is again a convolution, of the
+   gradient by what came out with the weights mirrored; with strides several, each of which gives some of the pixels. */
+#include "kernels/convolve.h"
 
-#include "kernels/op.h"
+/* The fields of a call, for messages. */
+typedef struct names {
+    const char *function, *from, *weights, *to;
+} names;
 
-enum { TILE = 64, GROUP = 256 };
-
-/* As convolve.cl has it. */
-typedef struct shape {
-    uint64_t images;
-    uint32_t groups, channels, outputs;
-    uint32_t rows, columns, to_rows, to_columns;
-    uint32_t stride[2], dilation[2], padding[2];
-    uint64_t from_begin, weights_begin, bias_begin, to_begin;
-    int64_t from[4], weights[4], bias, to[4];
-} shape;
-
-typedef struct plan {
-    qn_kernel *kernel;
-    qn_range range;
-} plan;
-
-static bool suits_tiles(const qn_kernels *kernels, const shape *h, const qn_convolve_desc *d) {
-    const uint64_t depth = h->channels * d->weights.sizes[2] * d->weights.sizes[3];
-    return !qn__is_processor(kernels) && kernels->info.max_local_size[0] >= GROUP && h->outputs >= TILE / 4 &&
-           depth >= 16 && depth <= UINT32_MAX;
-}
-
-static shape shape_of(const qn_convolve_desc *d) {
-    shape h = {.images = d->from.sizes[0],
-               .groups = d->groups,
-               .channels = (uint32_t)d->weights.sizes[1],
-               .outputs = (uint32_t)d->to.sizes[1] / d->groups,
-               .rows = (uint32_t)d->from.sizes[2],
-               .columns = (uint32_t)d->from.sizes[3],
-               .to_rows = (uint32_t)d->to.sizes[2],
-               .to_columns = (uint32_t)d->to.sizes[3],
-               .from_begin = d->from.offset,
-               .weights_begin = d->weights.offset,
-               .bias_begin = d->bias.offset,
-               .to_begin = d->to.offset,
-               .bias = d->bias.strides[0]};
-    for (int i = 0; i < 2; i++) {
-        h.stride[i] = d->stride[i];
-        h.dilation[i] = d->dilation[i];
-        h.padding[i] = d->padding[i];
-    }
-    for (int i = 0; i < 4; i++) {
-        h.from[i] = d->from.strides[i];
-        h.weights[i] = d->weights.strides[i];
-        h.to[i] = d->to.strides[i];
-    }
-    return h;
-}
-
-static qn_status make(qn_kernels *kernels, const void *request, void *out) {
-    const qn_convolve_desc *d = request;
-    const qn__element_info *e = qn__element(d->to.type);
-    const shape h = shape_of(d);
-    plan *p = out;
-    const bool tiles = suits_tiles(kernels, &h, d);
-    const uint64_t pixels = h.images * h.to_rows * h.to_columns;
-    p->range = (qn_range){.global = {h.to_columns, h.to_rows, h.images * d->to.sizes[1]}};
-    if (tiles)
-        p->range =
-            (qn_range){.global = {((pixels - 1) / TILE + 1) * GROUP, (h.outputs - 1) / TILE + 1, h.groups},
-                       .local = {GROUP, 1, 1}};
-    char options[256];
-    snprintf(options, sizeof options,
-             "-D STORAGE=%s -D LOAD=%s -D STORE=%s -D VALUE=%s -D ROWS=%llu -D COLUMNS=%llu%s", e->storage,
-             e->load, e->store, e->value, (unsigned long long)d->weights.sizes[2],
-             (unsigned long long)d->weights.sizes[3], d->bias.buffer ? " -D BIAS" : "");
-    return qn__variant_get(kernels, &(qn__variant){"convolve.cl", tiles ? "tiles" : "direct", options},
-                           &p->kernel);
-}
-
-static const qn__op convolve_op = {"qn_convolve", sizeof(plan), make};
-
-static qn_status check_types(const qn_kernels *kernels, const qn_convolve_desc *d) {
-    const qn_element type = d->to.type;
+static qn_status check_types(const qn_kernels *kernels, const names *name, const qn__convolution *c) {
+    const qn_element type = c->to.type;
     const bool same =
-        d->from.type == type && d->weights.type == type && (!d->bias.buffer || d->bias.type == type);
+        c->from.type == type && c->weights.type == type && (!c->bias.buffer || c->bias.type == type);
     if (!same || !qn__element(type)->is_float)
         return qn__op_fail(
             kernels, QN_ERROR_ARGUMENT,
-            "qn_convolve: the types of from, weights and to are %s, %s and %s%s%s; they must be one type of "
-            "floats",
-            qn__element(d->from.type)->name, qn__element(d->weights.type)->name, qn__element(type)->name,
-            d->bias.buffer ? ", that of bias " : "", d->bias.buffer ? qn__element(d->bias.type)->name : "");
+            "%s: the types of %s, %s and %s are %s, %s and %s%s%s; they must be one type of floats",
+            name->function, name->from, name->weights, name->to, qn__element(c->from.type)->name,
+            qn__element(c->weights.type)->name, qn__element(type)->name,
+            c->bias.buffer ? ", that of bias " : "", c->bias.buffer ? qn__element(c->bias.type)->name : "");
     if (type == QN_F64 && !(kernels->info.capabilities & QN_CAN_F64))
-        return qn__op_fail(kernels, QN_ERROR_UNSUPPORTED, "qn_convolve: %s has no f64", kernels->info.name);
+        return qn__op_fail(kernels, QN_ERROR_UNSUPPORTED, "%s: %s has no f64", name->function,
+                           kernels->info.name);
     return QN_OK;
 }
 
-static qn_status check_channels(const qn_kernels *kernels, const qn_convolve_desc *d) {
-    const uint64_t *from = d->from.sizes, *weights = d->weights.sizes, *to = d->to.sizes;
-    if (d->from.rank != 4 || d->weights.rank != 4 || d->to.rank != 4)
-        return qn__op_fail(
-            kernels, QN_ERROR_ARGUMENT,
-            "qn_convolve: from, weights and to have %u, %u and %u dimensions; they must have four",
-            d->from.rank, d->weights.rank, d->to.rank);
-    if (from[1] != weights[1] * d->groups || weights[0] % d->groups)
-        return qn__op_fail(
-            kernels, QN_ERROR_ARGUMENT,
-            "qn_convolve: from is %s and weights is %s; in %u groups weights must have %u times fewer "
-            "channels than from, and a multiple of %u outputs",
-            qn__shape(&d->from).text, qn__shape(&d->weights).text, d->groups, d->groups, d->groups);
-    if (d->bias.buffer && (d->bias.rank != 1 || d->bias.sizes[0] != weights[0]))
+static qn_status check_channels(const qn_kernels *kernels, const names *name, const qn__convolution *c) {
+    const uint64_t *from = c->from.sizes, *weights = c->weights.sizes;
+    if (c->from.rank != 4 || c->weights.rank != 4 || c->to.rank != 4)
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                           "qn_convolve: bias is %s; it must be %llu, as weights has outputs",
-                           qn__shape(&d->bias).text, (unsigned long long)weights[0]);
+                           "%s: %s, %s and %s have %u, %u and %u dimensions; they must have four",
+                           name->function, name->from, name->weights, name->to, c->from.rank, c->weights.rank,
+                           c->to.rank);
+    if (from[1] != weights[1] * c->groups || weights[0] % c->groups)
+        return qn__op_fail(
+            kernels, QN_ERROR_ARGUMENT,
+            "%s: %s is %s and %s is %s; in %u groups %s must have %u times fewer channels than %s, and a "
+            "multiple of %u outputs",
+            name->function, name->from, qn__shape(&c->from).text, name->weights, qn__shape(&c->weights).text,
+            c->groups, name->weights, c->groups, name->from, c->groups);
+    if (c->bias.buffer && (c->bias.rank != 1 || c->bias.sizes[0] != weights[0]))
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
+                           "%s: bias is %s; it must be %llu, as weights has outputs", name->function,
+                           qn__shape(&c->bias).text, (unsigned long long)weights[0]);
     for (int i = 0; i < 4; i++)
-        if (from[i] > INT32_MAX || weights[i] > INT32_MAX || to[i] > INT32_MAX)
-            return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                               "qn_convolve: from is %s, weights is %s; sizes are below 2^31",
-                               qn__shape(&d->from).text, qn__shape(&d->weights).text);
+        if (from[i] > INT32_MAX || weights[i] > INT32_MAX || c->to.sizes[i] > INT32_MAX)
+            return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "%s: %s is %s, %s is %s; sizes are below 2^31",
+                               name->function, name->from, qn__shape(&c->from).text, name->weights,
+                               qn__shape(&c->weights).text);
     return QN_OK;
 }
 
 /* What comes out along dimension 2 + i. */
-static uint64_t size_out(const qn_convolve_desc *d, int i) {
-    const uint64_t padded = d->from.sizes[2 + i] + 2 * (uint64_t)d->padding[i],
-                   taps = d->weights.sizes[2 + i];
-    const uint64_t reach = taps ? (taps - 1) * d->dilation[i] + 1 : 0;
-    return taps == 0 || padded < reach ? 0 : (padded - reach) / d->stride[i] + 1;
+static uint64_t size_out(const qn__convolution *c, int i) {
+    const uint64_t padded = c->from.sizes[2 + i] + 2 * (uint64_t)c->padding[i],
+                   taps = c->weights.sizes[2 + i];
+    const uint64_t reach = taps ? (taps - 1) * c->dilation[i] + 1 : 0;
+    return taps == 0 || padded < reach ? 0 : (padded - reach) / c->stride[i] + 1;
 }
 
-static qn_status check_sizes(const qn_kernels *kernels, const qn_convolve_desc *d) {
-    const uint64_t wanted[4] = {d->from.sizes[0], d->weights.sizes[0], size_out(d, 0), size_out(d, 1)};
+static qn_status check_sizes(const qn_kernels *kernels, const names *name, const qn__convolution *c) {
+    static const char *const fields[] = {"stride", "padding", "dilation"};
+    const uint32_t *const pairs[] = {c->stride, c->padding, c->dilation};
+    for (int i = 0; i < 6; i++)
+        if (pairs[i / 2][i % 2] > INT32_MAX)
+            return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "%s: %s[%d] is %u; it must be below 2^31",
+                               name->function, fields[i / 2], i % 2, pairs[i / 2][i % 2]);
+    const uint64_t wanted[4] = {c->from.sizes[0], c->weights.sizes[0], size_out(c, 0), size_out(c, 1)};
     for (int i = 0; i < 4; i++)
-        if (d->to.sizes[i] != wanted[i])
-            return qn__op_fail(
-                kernels, QN_ERROR_ARGUMENT, "qn_convolve: to is %s; it must be %llux%llux%llux%llu",
-                qn__shape(&d->to).text, (unsigned long long)wanted[0], (unsigned long long)wanted[1],
-                (unsigned long long)wanted[2], (unsigned long long)wanted[3]);
-    qn_status status = qn__array_apart(kernels, "qn_convolve", "to", &d->to, "from", &d->from);
-    if (!status) status = qn__array_apart(kernels, "qn_convolve", "to", &d->to, "weights", &d->weights);
-    if (!status && d->bias.buffer)
-        status = qn__array_apart(kernels, "qn_convolve", "to", &d->to, "bias", &d->bias);
+        if (c->to.sizes[i] != wanted[i])
+            return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "%s: %s is %s; it must be %llux%llux%llux%llu",
+                               name->function, name->to, qn__shape(&c->to).text,
+                               (unsigned long long)wanted[0], (unsigned long long)wanted[1],
+                               (unsigned long long)wanted[2], (unsigned long long)wanted[3]);
+    return QN_OK;
+}
+
+static qn_status check(const qn_kernels *kernels, const names *name, const char *variant,
+                       qn__convolution *c) {
+    for (int i = 0; i < 2; i++) {
+        if (c->stride[i] == 0) c->stride[i] = 1;
+        if (c->dilation[i] == 0) c->dilation[i] = 1;
+    }
+    if (c->groups == 0) c->groups = 1;
+    qn_status status = check_channels(kernels, name, c);
+    if (!status) status = check_types(kernels, name, c);
+    if (!status) status = check_sizes(kernels, name, c);
+    return status ? status : qn__convolve_find_variant(kernels, name->function, variant, &c->variant);
+}
+
+/* One array of a call: its field, what is given, and where it goes. */
+typedef struct field {
+    const char *name;
+    const qn_array *given;
+    qn_array *out;
+} field;
+
+/* The first of them is written, and shares no memory with the others. */
+static qn_status check_arrays(const qn_kernels *kernels, const char *function, const field *fields,
+                              int count) {
+    qn_status status =
+        qn__array_check_written(kernels, function, fields[0].name, fields[0].given, fields[0].out);
+    for (int i = 1; i < count && !status; i++)
+        status = qn__array_check(kernels, function, fields[i].name, fields[i].given, fields[i].out);
     return status;
 }
 
-static qn_status check(const qn_kernels *kernels, const qn_convolve_desc *desc, qn_convolve_desc *d) {
-    qn_status status = qn__op_check(kernels, desc, "qn_convolve");
-    if (status) return status;
-    *d = *desc;
-    for (int i = 0; i < 2; i++) {
-        if (d->stride[i] == 0) d->stride[i] = 1;
-        if (d->dilation[i] == 0) d->dilation[i] = 1;
-    }
-    if (d->groups == 0) d->groups = 1;
-    status = qn__array_check(kernels, "qn_convolve", "from", &desc->from, &d->from);
-    if (!status) status = qn__array_check(kernels, "qn_convolve", "weights", &desc->weights, &d->weights);
-    if (!status && desc->bias.buffer)
-        status = qn__array_check(kernels, "qn_convolve", "bias", &desc->bias, &d->bias);
-    if (!status) status = qn__array_check_written(kernels, "qn_convolve", "to", &desc->to, &d->to);
-    if (!status) status = check_channels(kernels, d);
-    if (!status) status = check_types(kernels, d);
-    return status ? status : check_sizes(kernels, d);
+static qn_status check_apart(const qn_kernels *kernels, const char *function, const field *fields,
+                             int count) {
+    qn_status status = QN_OK;
+    for (int i = 1; i < count && !status; i++)
+        status =
+            qn__array_apart(kernels, function, fields[0].name, fields[0].out, fields[i].name, fields[i].out);
+    return status;
 }
 
-static qn_arg buffer_of(const qn_array *a) { return a->buffer ? qn_arg_buffer(a->buffer) : qn_arg_null(); }
+qn__convolve_problem qn__convolve_problem_of(const qn__convolution *c) {
+    const uint64_t *from = c->from.sizes, *weights = c->weights.sizes, *to = c->to.sizes;
+    qn__convolve_problem p = {.numbers = {.pixels = to[0] * to[2] * to[3],
+                                          .to_rows = (uint32_t)to[2],
+                                          .to_columns = (uint32_t)to[3],
+                                          .channels = (uint32_t)weights[1],
+                                          .outputs = (uint32_t)weights[0] / c->groups,
+                                          .groups = c->groups,
+                                          .rows = (int32_t)from[2],
+                                          .columns = (int32_t)from[3],
+                                          .from_begin = c->from.offset,
+                                          .weights_begin = c->weights.offset,
+                                          .bias_begin = c->bias.offset,
+                                          .to_begin = c->to.offset,
+                                          .bias = c->bias.strides[0]},
+                              .type = c->to.type,
+                              .images = to[0],
+                              .taps = {(uint32_t)weights[2], (uint32_t)weights[3]},
+                              .variant = c->variant,
+                              .from = c->from.buffer,
+                              .weights = c->weights.buffer,
+                              .bias = c->bias.buffer,
+                              .to = c->to.buffer};
+    qn__convolve_numbers *n = &p.numbers;
+    for (int i = 0; i < 2; i++) {
+        n->stride[i] = (int32_t)c->stride[i];
+        n->dilation[i] = (int32_t)c->dilation[i];
+        n->padding[i] = c->padding[i];
+    }
+    for (int i = 0; i < 4; i++) {
+        n->from[i] = c->from.strides[i];
+        n->weights[i] = c->weights.strides[i];
+        n->to[i] = c->to.strides[i];
+    }
+    n->from_group = n->channels * n->from[1];
+    n->weights_group = n->outputs * n->weights[0];
+    n->to_group = n->outputs * n->to[1];
+    return p;
+}
 
 qn_status qn_convolve(qn_kernels *kernels, qn_stream *stream, const qn_convolve_desc *desc) {
-    qn_convolve_desc d;
-    qn_status status = check(kernels, desc, &d);
-    if (status || qn_array_count(&d.to) == 0) return status;
-    qn__key key = {0};
-    qn__key_add_array(&key, &d.from);
-    qn__key_add_array(&key, &d.weights);
-    qn__key_add_array(&key, &d.to);
-    qn__key_add(&key, d.groups);
-    qn__key_add(&key, d.bias.buffer != NULL);
-    plan p;
-    status = qn__plan_get(kernels, &convolve_op, &key, &d, &p);
+    static const names name = {"qn_convolve", "from", "weights", "to"};
+    qn_status status = qn__op_check(kernels, desc, name.function);
     if (status) return status;
-    const shape h = shape_of(&d);
-    const qn_arg args[] = {QN_BYTES(h), buffer_of(&d.from), buffer_of(&d.weights), buffer_of(&d.bias),
-                           buffer_of(&d.to)};
-    return qn_launch(stream, p.kernel, &p.range, args, sizeof args / sizeof *args);
+    qn__convolution c = {.bias = desc->bias,
+                         .stride = {desc->stride[0], desc->stride[1]},
+                         .padding = {desc->padding[0], desc->padding[1]},
+                         .dilation = {desc->dilation[0], desc->dilation[1]},
+                         .groups = desc->groups};
+    const field fields[] = {{name.to, &desc->to, &c.to},
+                            {name.from, &desc->from, &c.from},
+                            {name.weights, &desc->weights, &c.weights},
+                            {"bias", &desc->bias, &c.bias}};
+    const int count = desc->bias.buffer ? 4 : 3;
+    status = check_arrays(kernels, name.function, fields, count);
+    if (!status) status = check(kernels, &name, desc->variant, &c);
+    if (!status) status = check_apart(kernels, name.function, fields, count);
+    if (status || qn_array_count(&c.to) == 0) return status;
+    const qn__convolve_problem p = qn__convolve_problem_of(&c);
+    return qn__convolve_launch(kernels, stream, &p);
+}
+
+/* ---- the gradient by the images ---- */
+
+/* Of one dimension: the pixels from `first` on, `stride` apart, that the taps from `tap` on reach, `step` apart; and how these
+   are a convolution of the gradient: mirrored, the last tap first. */
+typedef struct phase {
+    uint64_t first, pixels, tap, step, taps;
+    int64_t padding;
+    int32_t dilation;
+} phase;
+
+static uint64_t common_divisor(uint64_t a, uint64_t b) { return b ? common_divisor(b, a % b) : a; }
+
+/* Pixel h is part of what comes out at p by tap r where h + padding = p stride + r dilation: pixels whose h + padding leaves the
+   same rest by the stride share their taps. */
+static phase phase_of(const qn__convolution *c, int i, uint64_t rest) {
+    const uint64_t stride = c->stride[i], dilation = c->dilation[i], size = c->from.sizes[2 + i],
+                   taps = c->weights.sizes[2 + i], padding = c->padding[i];
+    phase p = {.first = (rest + stride - padding % stride) % stride,
+               .step = stride / common_divisor(stride, dilation)};
+    p.pixels = p.first < size ? (size - 1 - p.first) / stride + 1 : 0;
+    while (p.tap < taps && p.tap < p.step && p.tap * dilation % stride != rest) p.tap++;
+    if (p.tap == taps || p.tap == p.step) return p;
+    p.taps = (taps - 1 - p.tap) / p.step + 1;
+    p.dilation = (int32_t)(dilation * p.step / stride);
+    p.padding = (int64_t)(p.taps - 1) * p.dilation -
+                ((int64_t)(p.first + padding) - (int64_t)(p.tap * dilation)) / (int64_t)stride;
+    return p;
+}
+
+/* The pixels of both phases, as an array of the images' gradient. */
+static qn_array pixels_of(const qn__convolution *c, const phase phases[2]) {
+    qn_array view = c->from;
+    for (int i = 0; i < 2; i++) {
+        const int64_t stride = c->from.strides[2 + i];
+        view.offset += (uint64_t)((int64_t)phases[i].first * stride);
+        view.sizes[2 + i] = phases[i].pixels;
+        view.strides[2 + i] = stride * c->stride[i];
+    }
+    return view;
+}
+
+static qn_status launch_phase(qn_kernels *kernels, qn_stream *stream, const qn__convolution *c,
+                              const phase phases[2]) {
+    const qn_array view = pixels_of(c, phases);
+    if (qn_array_count(&view) == 0) return QN_OK;
+    if (phases[0].taps == 0 || phases[1].taps == 0 || c->to.sizes[2] == 0 || c->to.sizes[3] == 0)
+        return qn_fill(kernels, stream, &(qn_fill_desc){.to = view});
+    qn__convolution turned = {
+        .from = c->to, .weights = c->weights, .to = view, .groups = c->groups, .variant = c->variant};
+    qn__convolve_problem p = qn__convolve_problem_of(&turned);
+    qn__convolve_numbers *n = &p.numbers;
+    n->channels = (uint32_t)c->weights.sizes[0] / c->groups;
+    n->outputs = (uint32_t)c->weights.sizes[1];
+    n->weights[0] = c->weights.strides[1];
+    n->weights[1] = c->weights.strides[0];
+    n->from_group = n->channels * n->from[1];
+    n->weights_group = n->channels * n->weights[1];
+    n->to_group = n->outputs * n->to[1];
+    for (int i = 0; i < 2; i++) {
+        const int64_t stride = c->weights.strides[2 + i];
+        const uint64_t last = phases[i].tap + (phases[i].taps - 1) * phases[i].step;
+        n->weights_begin += (uint64_t)((int64_t)last * stride);
+        n->weights[2 + i] = -(int64_t)phases[i].step * stride;
+        n->stride[i] = 1;
+        n->dilation[i] = phases[i].dilation;
+        n->padding[i] = phases[i].padding;
+        p.taps[i] = (uint32_t)phases[i].taps;
+    }
+    return qn__convolve_launch(kernels, stream, &p);
+}
+
+qn_status qn_convolve_backward_input(qn_kernels *kernels, qn_stream *stream,
+                                     const qn_convolve_backward_input_desc *desc) {
+    static const names name = {"qn_convolve_backward_input", "to", "weights", "gradient"};
+    qn_status status = qn__op_check(kernels, desc, name.function);
+    if (status) return status;
+    qn__convolution c = {.stride = {desc->stride[0], desc->stride[1]},
+                         .padding = {desc->padding[0], desc->padding[1]},
+                         .dilation = {desc->dilation[0], desc->dilation[1]},
+                         .groups = desc->groups};
+    const field fields[] = {{name.from, &desc->to, &c.from},
+                            {name.to, &desc->gradient, &c.to},
+                            {name.weights, &desc->weights, &c.weights}};
+    status = check_arrays(kernels, name.function, fields, 3);
+    if (!status) status = check(kernels, &name, desc->variant, &c);
+    if (!status) status = check_apart(kernels, name.function, fields, 3);
+    if (status || qn_array_count(&c.from) == 0) return status;
+    for (uint64_t row = 0; row < c.stride[0] && row < c.from.sizes[2] && !status; row++)
+        for (uint64_t column = 0; column < c.stride[1] && column < c.from.sizes[3] && !status; column++) {
+            const phase phases[2] = {phase_of(&c, 0, (row + c.padding[0]) % c.stride[0]),
+                                     phase_of(&c, 1, (column + c.padding[1]) % c.stride[1])};
+            status = launch_phase(kernels, stream, &c, phases);
+        }
+    return status;
 }

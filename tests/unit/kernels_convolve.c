@@ -7,6 +7,7 @@ typedef struct convolve_case {
     uint64_t from[4], weights[4];
     uint32_t stride[2], padding[2], dilation[2], groups;
     bool bias, channels_last;
+    const char *variant;
 } convolve_case;
 
 static uint64_t factor(uint32_t given) { return given ? given : 1; }
@@ -24,97 +25,240 @@ static qn_array images(const convolve_case *c, qn_buffer *buffer, const uint64_t
     return qn_array_transpose(qn_array_transpose(last, 1, 3), 2, 3);
 }
 
-/* The sum for one element, and the sum of the sizes of what is added. */
-static double sum_at(const convolve_case *c, const qn_array *from, const void *x, const qn_array *weights,
-                     const void *w, const uint64_t at[4], double *size) {
+/* The arrays of a convolution: each is the sum of products of the two others. */
+typedef enum side { FROM, WEIGHTS, TO, SIDES } side;
+
+typedef struct sides {
+    qn_array arrays[SIDES]; /* without buffers */
+    void *data[SIDES];
+} sides;
+
+static sides sides_of(const convolve_case *c, uint32_t seed) {
+    const uint64_t to[4] = {c->from[0], c->weights[0], size_out(c, 0), size_out(c, 1)};
+    sides s = {{images(c, NULL, c->from), images(c, NULL, c->weights), images(c, NULL, to)}, {NULL}};
+    for (int i = 0; i < SIDES; i++)
+        s.data[i] = random_elements(c->type, qn_array_count(&s.arrays[i]), -1, 1, seed + (uint32_t)i);
+    return s;
+}
+
+static void free_sides(sides *s) {
+    for (int i = 0; i < SIDES; i++) free(s->data[i]);
+}
+
+/* What the elements of one side should be: the sums, the sums of the sizes of what is added, and how many there are. */
+typedef struct wanted {
+    double *sum, *size, *terms;
+} wanted;
+
+static void add_product(const convolve_case *c, const sides *s, side of, const uint64_t places[SIDES],
+                        wanted *w) {
+    const side x = of == FROM ? TO : FROM, y = of == WEIGHTS ? TO : WEIGHTS;
+    const double product =
+        element_get(c->type, s->data[x], places[x]) * element_get(c->type, s->data[y], places[y]);
+    w->sum[places[of]] += product;
+    w->size[places[of]] += fabs(product);
+    w->terms[places[of]]++;
+}
+
+/* All products that the element of TO is the sum of. */
+static void add_products(const convolve_case *c, const sides *s, side of, const uint64_t at[QN_MAX_RANK],
+                         wanted *w) {
     const uint64_t outputs = c->weights[0] / factor(c->groups), first = at[1] / outputs * c->weights[1];
-    double sum = 0;
     for (uint64_t k = 0; k < c->weights[1]; k++)
         for (uint64_t r = 0; r < c->weights[2]; r++)
-            for (uint64_t s = 0; s < c->weights[3]; s++) {
+            for (uint64_t t = 0; t < c->weights[3]; t++) {
                 const uint64_t row =
                                    at[2] * factor(c->stride[0]) + r * factor(c->dilation[0]) - c->padding[0],
                                column =
-                                   at[3] * factor(c->stride[1]) + s * factor(c->dilation[1]) - c->padding[1];
+                                   at[3] * factor(c->stride[1]) + t * factor(c->dilation[1]) - c->padding[1];
                 if (row >= c->from[2] || column >= c->from[3]) continue; /* also what is below 0 */
                 const uint64_t in[QN_MAX_RANK] = {at[0], first + k, row, column},
-                               tap[QN_MAX_RANK] = {at[1], k, r, s};
-                const double product = element_get(c->type, x, element_place(from, in)) *
-                                       element_get(c->type, w, element_place(weights, tap));
-                sum += product;
-                *size += fabs(product);
+                               tap[QN_MAX_RANK] = {at[1], k, r, t};
+                const uint64_t places[SIDES] = {element_place(&s->arrays[FROM], in),
+                                                element_place(&s->arrays[WEIGHTS], tap),
+                                                element_place(&s->arrays[TO], at)};
+                add_product(c, s, of, places, w);
             }
-    return sum;
 }
+
+static wanted wanted_of(const convolve_case *c, const sides *s, side of) {
+    const uint64_t count = qn_array_count(&s->arrays[of]);
+    wanted w = {calloc(count, sizeof(double)), calloc(count, sizeof(double)), calloc(count, sizeof(double))};
+    assert_true(w.sum && w.size && w.terms);
+    uint64_t at[QN_MAX_RANK] = {0};
+    do add_products(c, s, of, at, &w);
+    while (next_index(&s->arrays[TO], at));
+    return w;
+}
+
+/* `bias`: for each output, or NULL. */
+static void check_side(const convolve_case *c, const sides *s, side of, const void *got, const void *bias,
+                       uint32_t seed) {
+    static const char *const names[] = {"the gradient by from", "the gradient by the weights", "to"};
+    wanted w = wanted_of(c, s, of);
+    uint64_t at[QN_MAX_RANK] = {0};
+    do {
+        const uint64_t place = element_place(&s->arrays[of], at);
+        const double sum = w.sum[place] + (bias ? element_get(c->type, bias, at[1]) : 0);
+        const double bound =
+            (w.size[place] + 1) * (w.terms[place] + 2) * (c->type == QN_F64 ? 0x1p-53 : 0x1p-24) +
+            fabs(sum) * element_epsilon(c->type) * 2;
+        const double result = element_get(c->type, got, place);
+        if (!(fabs(result - sum) <= bound))
+            fail_msg("case %u: %s at (%llu, %llu, %llu, %llu) is %.9g, not %.9g", seed, names[of],
+                     (unsigned long long)at[0], (unsigned long long)at[1], (unsigned long long)at[2],
+                     (unsigned long long)at[3], result, sum);
+    } while (next_index(&s->arrays[of], at));
+    free(w.sum), free(w.size), free(w.terms);
+}
+
+/* Arrays with buffers; `of` is left without what it should become. */
+static void give_buffers(const kernels_fixture *f, const convolve_case *c, const sides *s, side of,
+                         qn_array arrays[SIDES]) {
+    for (int i = 0; i < SIDES; i++) {
+        const uint64_t count = qn_array_count(&s->arrays[i]);
+        arrays[i] = s->arrays[i];
+        arrays[i].buffer = elements_buffer(f, c->type, count, i == (int)of ? NULL : s->data[i]);
+    }
+}
+
+static void take_buffers(qn_array arrays[SIDES]) {
+    for (int i = 0; i < SIDES; i++) qn_buffer_destroy(arrays[i].buffer);
+}
+
+#define WINDOW(c)                                                                                            \
+    .stride = {(c)->stride[0], (c)->stride[1]}, .padding = {(c)->padding[0], (c)->padding[1]},               \
+    .dilation = {(c)->dilation[0], (c)->dilation[1]}, .groups = (c)->groups, .variant = (c)->variant
 
 static void check_convolve(kernels_fixture *f, const convolve_case *c, uint32_t seed) {
     if (!has_type(f, c->type)) return;
-    const uint64_t sizes[4] = {c->from[0], c->weights[0], size_out(c, 0), size_out(c, 1)};
-    qn_convolve_desc d = {.from = images(c, NULL, c->from),
-                          .weights = images(c, NULL, c->weights),
-                          .bias = QN_ARRAY(NULL, c->type, c->weights[0]),
-                          .to = images(c, NULL, sizes),
-                          .stride = {c->stride[0], c->stride[1]},
-                          .padding = {c->padding[0], c->padding[1]},
-                          .dilation = {c->dilation[0], c->dilation[1]},
-                          .groups = c->groups};
-    void *x = random_elements(c->type, qn_array_count(&d.from), -1, 1, seed),
-         *w = random_elements(c->type, qn_array_count(&d.weights), -1, 1, seed + 1),
-         *bias = random_elements(c->type, c->weights[0], -1, 1, seed + 2);
-    d.from.buffer = elements_buffer(f, c->type, qn_array_count(&d.from), x);
-    d.weights.buffer = elements_buffer(f, c->type, qn_array_count(&d.weights), w);
-    d.to.buffer = elements_buffer(f, c->type, qn_array_count(&d.to), NULL);
-    if (c->bias) d.bias.buffer = elements_buffer(f, c->type, c->weights[0], bias);
+    sides s = sides_of(c, seed);
+    qn_array arrays[SIDES];
+    give_buffers(f, c, &s, TO, arrays);
+    qn_convolve_desc d = {.from = arrays[FROM], .weights = arrays[WEIGHTS], .to = arrays[TO], WINDOW(c)};
+    void *bias = random_elements(c->type, c->weights[0], -1, 1, seed + SIDES);
+    if (c->bias) {
+        d.bias = QN_ARRAY(NULL, c->type, c->weights[0]);
+        d.bias.buffer = elements_buffer(f, c->type, c->weights[0], bias);
+    }
     assert_ok(f->context, qn_convolve(f->kernels, NULL, &d));
-    void *got = buffer_contents(f, d.to.buffer);
-    uint64_t at[QN_MAX_RANK] = {0};
-    const double terms = (double)(c->weights[1] * c->weights[2] * c->weights[3] + 2);
-    do {
-        double size = 1;
-        const double wanted = sum_at(c, &d.from, x, &d.weights, w, at, &size) +
-                              (c->bias ? element_get(c->type, bias, at[1]) : 0);
-        const double bound = size * terms * (c->type == QN_F64 ? 0x1p-53 : 0x1p-24) +
-                             fabs(wanted) * element_epsilon(c->type) * 2;
-        const double result = element_get(c->type, got, element_place(&d.to, at));
-        if (!(fabs(result - wanted) <= bound))
-            fail_msg("seed %u: (%llu, %llu, %llu, %llu) is %.9g, not %.9g", seed, (unsigned long long)at[0],
-                     (unsigned long long)at[1], (unsigned long long)at[2], (unsigned long long)at[3], result,
-                     wanted);
-    } while (next_index(&d.to, at));
-    free(x), free(w), free(bias), free(got);
-    qn_buffer_destroy(d.from.buffer), qn_buffer_destroy(d.weights.buffer), qn_buffer_destroy(d.to.buffer);
+    void *got = buffer_contents(f, arrays[TO].buffer);
+    check_side(c, &s, TO, got, c->bias ? bias : NULL, seed);
+    free(got), free(bias);
     qn_buffer_destroy(d.bias.buffer);
+    take_buffers(arrays);
+    free_sides(&s);
+}
+
+static void check_backward_input(kernels_fixture *f, const convolve_case *c, uint32_t seed) {
+    if (!has_type(f, c->type)) return;
+    sides s = sides_of(c, seed);
+    qn_array arrays[SIDES];
+    give_buffers(f, c, &s, FROM, arrays);
+    const qn_convolve_backward_input_desc d = {
+        .gradient = arrays[TO], .weights = arrays[WEIGHTS], .to = arrays[FROM], WINDOW(c)};
+    assert_ok(f->context, qn_convolve_backward_input(f->kernels, NULL, &d));
+    void *got = buffer_contents(f, arrays[FROM].buffer);
+    check_side(c, &s, FROM, got, NULL, seed);
+    free(got);
+    take_buffers(arrays);
+    free_sides(&s);
+}
+
+static const convolve_case cases[] = {
+    {.type = QN_F32, .from = {2, 3, 7, 9}, .weights = {4, 3, 3, 3}, .padding = {1, 1}, .bias = true},
+    {.type = QN_F32,
+     .from = {2, 8, 9, 7},
+     .weights = {20, 8, 3, 3},
+     .padding = {1, 1},
+     .channels_last = true},
+    {.type = QN_F32,
+     .from = {1, 6, 15, 12},
+     .weights = {36, 3, 3, 5},
+     .stride = {2, 1},
+     .padding = {0, 2},
+     .groups = 2,
+     .bias = true},
+    {.type = QN_F32, .from = {3, 17, 5, 5}, .weights = {70, 17, 1, 1}},
+    {.type = QN_F32,
+     .from = {2, 6, 10, 10},
+     .weights = {6, 1, 3, 3},
+     .dilation = {2, 3},
+     .padding = {1, 4},
+     .groups = 6},
+    {.type = QN_F16, .from = {1, 16, 6, 6}, .weights = {16, 16, 3, 3}, .padding = {1, 1}, .bias = true},
+    {.type = QN_BF16, .from = {1, 4, 6, 6}, .weights = {5, 4, 2, 2}, .channels_last = true},
+    {.type = QN_F64, .from = {1, 5, 6, 6}, .weights = {16, 5, 2, 2}, .stride = {3, 2}},
+    /* rows of taps one by one; more pixels than a tile */
+    {.type = QN_F32,
+     .from = {2, 3, 21, 24},
+     .weights = {18, 3, 7, 7},
+     .stride = {2, 2},
+     .padding = {3, 3},
+     .bias = true},
+    /* in parts of the channels, in both orders */
+    {.type = QN_F32, .from = {1, 67, 4, 4}, .weights = {68, 67, 3, 3}, .padding = {1, 1}, .bias = true},
+    {.type = QN_F32,
+     .from = {1, 72, 5, 3},
+     .weights = {36, 72, 3, 3},
+     .stride = {1, 2},
+     .padding = {2, 1},
+     .bias = true,
+     .channels_last = true},
+    /* groups of channels that lie together; strides and dilations with a common divisor, and more stride than taps */
+    {.type = QN_F16, .from = {2, 24, 9, 8}, .weights = {32, 12, 1, 3}, .groups = 2, .channels_last = true},
+    {.type = QN_F32,
+     .from = {2, 5, 13, 15},
+     .weights = {17, 5, 3, 2},
+     .stride = {4, 3},
+     .dilation = {2, 3},
+     .padding = {3, 1}},
+    {.type = QN_F32,
+     .from = {1, 20, 8, 9},
+     .weights = {16, 20, 2, 1},
+     .stride = {3, 4},
+     .channels_last = true},
+};
+
+enum { NUM_CASES = sizeof cases / sizeof *cases };
+
+/* Drivers that emulate a device take a second or more to compile a kernel: they get some of the cases. */
+static uint32_t cases_apart(const kernels_fixture *f, uint32_t emulated) {
+    return f->info.capabilities & QN_CAN_EMULATE ? emulated : 1;
 }
 
 static void images_are_convolved(void **state) {
     (void)state;
     kernels_fixture f = make_kernels();
-    const convolve_case cases[] = {
-        {.type = QN_F32, .from = {2, 3, 7, 9}, .weights = {4, 3, 3, 3}, .padding = {1, 1}, .bias = true},
-        {.type = QN_F32,
-         .from = {2, 8, 9, 7},
-         .weights = {20, 8, 3, 3},
-         .padding = {1, 1},
-         .channels_last = true},
-        {.type = QN_F32,
-         .from = {1, 6, 15, 12},
-         .weights = {36, 3, 3, 5},
-         .stride = {2, 1},
-         .padding = {0, 2},
-         .groups = 2,
-         .bias = true},
-        {.type = QN_F32, .from = {3, 17, 5, 5}, .weights = {70, 17, 1, 1}},
-        {.type = QN_F32,
-         .from = {2, 6, 10, 10},
-         .weights = {6, 1, 3, 3},
-         .dilation = {2, 3},
-         .padding = {1, 4},
-         .groups = 6},
-        {.type = QN_F16, .from = {1, 16, 6, 6}, .weights = {16, 16, 3, 3}, .padding = {1, 1}, .bias = true},
-        {.type = QN_BF16, .from = {1, 4, 6, 6}, .weights = {5, 4, 2, 2}, .channels_last = true},
-        {.type = QN_F64, .from = {1, 5, 6, 6}, .weights = {16, 5, 2, 2}, .stride = {3, 2}},
-    };
-    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) check_convolve(&f, &cases[i], i + 1);
+    for (uint32_t i = 0; i < NUM_CASES; i += cases_apart(&f, 2)) check_convolve(&f, &cases[i], i);
+    end_kernels(&f);
+}
+
+static void gradients_by_images_are_computed(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels();
+    for (uint32_t i = 0; i < NUM_CASES; i += cases_apart(&f, 3)) check_backward_input(&f, &cases[i], i);
+    end_kernels(&f);
+}
+
+/* Whatever the device would choose. */
+static void variants_compute_the_same(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels_quickly();
+    if (f.info.capabilities & QN_CAN_EMULATE) {
+        end_kernels(&f);
+        skip(); /* seconds for each kernel */
+    }
+    for (uint32_t i = 0; i < NUM_CASES; i++) {
+        const char *name;
+        for (uint32_t v = 0; (name = qn_convolve_variant(v)); v++) {
+            convolve_case c = cases[i];
+            c.variant = name;
+            if (c.type == QN_F64 && strcmp(name, "tile 128x128") == 0) continue; /* too many registers */
+            check_convolve(&f, &c, i);
+            if (v == i % 5) check_backward_input(&f, &c, i);
+        }
+    }
     end_kernels(&f);
 }
 
@@ -138,11 +282,20 @@ static void wrong_convolutions_are_refused(void **state) {
         {{.from = x, .weights = w, .to = y, .bias = QN_ARRAY(b, QN_F32, 5)}, "bias is 5; it must be 6"},
         {{.from = x, .weights = w, .to = y, .dilation = {3}}, "it must be 1x6x0x3"},
         {{.from = x, .weights = w, .to = QN_ARRAY(a, QN_F32, 1, 6, 3, 3)}, "to and from share memory"},
+        {{.from = x, .weights = w, .to = y, .variant = "best"}, "there is no variant 'best'"},
+        {{.from = x, .weights = w, .to = y, .padding = {0, 1u << 31}},
+         "padding[1] is 2147483648; it must be below 2^31"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_fails(f.context, qn_convolve(f.kernels, NULL, &cases[i].desc), QN_ERROR_ARGUMENT,
                      cases[i].message);
     assert_fails(f.context, qn_convolve(f.kernels, NULL, NULL), QN_ERROR_NULL, "qn_convolve: desc is NULL");
+    assert_fails(f.context, qn_convolve_backward_input(f.kernels, NULL, NULL), QN_ERROR_NULL,
+                 "qn_convolve_backward_input: desc is NULL");
+    const qn_convolve_backward_input_desc backward = {
+        .gradient = y, .weights = w, .to = QN_ARRAY(a, QN_F32, 1, 4, 6, 5)};
+    assert_fails(f.context, qn_convolve_backward_input(f.kernels, NULL, &backward), QN_ERROR_ARGUMENT,
+                 "qn_convolve_backward_input: gradient is 1x6x3x3; it must be 1x6x4x3");
     qn_buffer_destroy(a), qn_buffer_destroy(b), qn_buffer_destroy(c);
     end_kernels(&f);
 }
@@ -236,10 +389,9 @@ static void wrong_blurs_are_refused(void **state) {
 int main(void) {
     if (device_is_missing()) return TEST_SKIPPED;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(images_are_convolved),
-        cmocka_unit_test(wrong_convolutions_are_refused),
-        cmocka_unit_test(images_are_blurred),
-        cmocka_unit_test(wrong_blurs_are_refused),
+        cmocka_unit_test(images_are_convolved),      cmocka_unit_test(gradients_by_images_are_computed),
+        cmocka_unit_test(variants_compute_the_same), cmocka_unit_test(wrong_convolutions_are_refused),
+        cmocka_unit_test(images_are_blurred),        cmocka_unit_test(wrong_blurs_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

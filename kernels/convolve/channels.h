@@ -1,0 +1,101 @@
+// How tile.cl loads images whose channels lie together (NHWC): four neighbours of a pixel at once. A step is STEP channels of one
+// tap, and all taps of these channels come before the next ones.
+// By -D: STEP, a multiple of 4; channels are multiples of 4; WEIGHTS_TOGETHER, those of four channels are loaded at once.
+#define BK           STEP
+#define RUNS         (BK / 4)
+#define A_PITCH      (BM + 4)
+#define PIXELS       (BM * RUNS / ITEMS)
+#define APART        (ITEMS / RUNS) // from a work-item's pixel to its next one, and from an output to the next one
+#define WEIGHT_PARTS ((BN * RUNS + ITEMS - 1) / ITEMS)
+
+typedef struct part {
+    VALUE4 a[PIXELS], b[WEIGHT_PARTS];
+} part;
+
+typedef struct place {
+    global const STORAGE *pixels[PIXELS], *weights;
+    uint rows[PIXELS], columns[PIXELS]; // a bit for each tap
+    uint outputs;                       // that are left from its first one on
+    uint row, column, channels_left;    // of the step
+} place;
+
+static uint steps_of(uint channels) { return (channels + STEP - 1) / STEP * ROWS * COLUMNS; }
+
+static void set_place(place *p, problem h, global const STORAGE *from, global const STORAGE *weights,
+                      INDEX first_pixel, uint first_output, uint channels) {
+    const uint item = get_local_id(0), first_channel = item % RUNS * 4, area = h.to_rows * h.to_columns;
+#pragma unroll
+    for (uint i = 0; i < PIXELS; i++) {
+        const INDEX at = first_pixel + item / RUNS + i * APART, n = at / area;
+        const uint in_image = (uint)(at % area);
+        const long row = (long)(in_image / h.to_columns) * h.stride[0] - h.padding[0],
+                   column = (long)(in_image % h.to_columns) * h.stride[1] - h.padding[1];
+        p->rows[i] = at < h.pixels ? bits_inside(row, h.dilation[0], ROWS, h.rows) : 0;
+        p->columns[i] = bits_inside(column, h.dilation[1], COLUMNS, h.columns);
+        p->pixels[i] = from + (long)n * h.from[0] + row * h.from[2] + column * h.from[3] + first_channel;
+    }
+    const uint output = item / RUNS;
+    p->weights = weights + (long)(first_output + output) * h.weights[0] + first_channel * h.weights[1];
+    p->outputs = h.outputs - first_output - min(output, h.outputs - first_output);
+    p->row = p->column = 0;
+    p->channels_left = channels - min(channels, first_channel);
+}
+
+static void advance(place *p, problem h) {
+    const long next_row = h.dilation[0] * h.from[2], next_column = h.dilation[1] * h.from[3];
+    long further = next_column, weights = h.weights[3];
+    if (++p->column == COLUMNS) {
+        p->column = 0;
+        further = next_row - (COLUMNS - 1) * next_column;
+        weights = h.weights[2] - (COLUMNS - 1) * h.weights[3];
+        if (++p->row == ROWS) {
+            p->row = 0;
+            p->channels_left -= min(p->channels_left, (uint)STEP);
+            further = STEP - (ROWS - 1) * next_row - (COLUMNS - 1) * next_column;
+            weights = STEP * h.weights[1] - (ROWS - 1) * h.weights[2] - (COLUMNS - 1) * h.weights[3];
+        }
+    }
+    p->weights += weights;
+#pragma unroll
+    for (uint i = 0; i < PIXELS; i++) p->pixels[i] += further;
+}
+
+static void fetch(part *t, problem h, const place *p) {
+    const bool there = p->channels_left > 0;
+#pragma unroll
+    for (uint i = 0; i < PIXELS; i++) {
+        t->a[i] = 0;
+        if (there && (p->rows[i] >> p->row & p->columns[i] >> p->column & 1))
+            t->a[i] = LOAD4(p->pixels[i], 0);
+    }
+#pragma unroll
+    for (uint i = 0; i < WEIGHT_PARTS; i++) {
+        t->b[i] = 0;
+        if (!there || i * APART >= p->outputs) continue;
+        global const STORAGE *w = p->weights + (long)(i * APART) * h.weights[0];
+#if WEIGHTS_TOGETHER
+        t->b[i] = LOAD4(w, 0);
+#else
+        t->b[i] = (VALUE4)(LOAD(w, 0), LOAD(w + h.weights[1], 0), LOAD(w + 2 * h.weights[1], 0),
+                           LOAD(w + 3 * h.weights[1], 0));
+#endif
+    }
+}
+
+static void keep_run(VALUE4 v, local VALUE *to, uint pitch) {
+    to[0] = v.x;
+    to[pitch] = v.y;
+    to[2 * pitch] = v.z;
+    to[3 * pitch] = v.w;
+}
+
+static void keep(const part *t, local VALUE *a_tile, local VALUE *b_tile) {
+    const uint item = get_local_id(0), channel = item % RUNS * 4;
+#pragma unroll
+    for (uint i = 0; i < PIXELS; i++)
+        keep_run(t->a[i], a_tile + channel * A_PITCH + item / RUNS + i * APART, A_PITCH);
+#pragma unroll
+    for (uint i = 0; i < WEIGHT_PARTS; i++)
+        if ((i + 1) * APART <= BN || item / RUNS + i * APART < BN)
+            keep_run(t->b[i], b_tile + channel * B_PITCH + item / RUNS + i * APART, B_PITCH);
+}

@@ -1,0 +1,43 @@
+/* What the files of qn_convolve and its gradients share: a convolution as a call asks for it, and one as kernels compute it. */
+#ifndef QN__KERNELS_CONVOLVE_H
+#define QN__KERNELS_CONVOLVE_H
+
+#include "kernels/op.h"
+
+/* Checked, with all strides and defaults. `from` are the images that the weights meet, `to` what comes out: gradients have the
+   arrays in the same places. */
+typedef struct qn__convolution {
+    qn_array from, weights, bias, to;
+    uint32_t stride[2], padding[2], dilation[2], groups;
+    int variant; /* of qn_convolve_variant; -1: to be chosen */
+} qn__convolution;
+
+/* As kernels/convolve/problem.h has it. */
+typedef struct qn__convolve_numbers {
+    uint64_t pixels;
+    uint32_t to_rows, to_columns, channels, outputs, part, groups;
+    int32_t rows, columns, stride[2], dilation[2];
+    int64_t padding[2];
+    uint64_t from_begin, weights_begin, bias_begin, to_begin;
+    int64_t from[4], weights[4], to[4], bias;
+    int64_t from_group, weights_group, to_group;
+} qn__convolve_numbers;
+
+/* A convolution with any signs: weights may go backwards, padding may be below 0. */
+typedef struct qn__convolve_problem {
+    qn__convolve_numbers numbers;
+    qn_element type;
+    uint64_t images;
+    uint32_t taps[2];
+    int variant;
+    qn_buffer *from, *weights, *bias, *to;
+} qn__convolve_problem;
+
+/* That of qn_convolve. */
+qn__convolve_problem qn__convolve_problem_of(const qn__convolution *c);
+qn_status qn__convolve_find_variant(const qn_kernels *kernels, const char *function, const char *name,
+                                    int *variant);
+/* Enqueues it. There is something to compute. */
+qn_status qn__convolve_launch(qn_kernels *kernels, qn_stream *stream, const qn__convolve_problem *problem);
+
+#endif

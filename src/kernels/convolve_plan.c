@@ -1,0 +1,316 @@
+/* How a convolution is computed: in tiles (kernels/convolve/tile.cl), of a size that suits the device and the shape, or element by
+   element where there is too little for tiles and on processors. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/convolve.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* Bands, lanes and sums of a work-item, as in matmul/tile.cl: down, across. `rate` is the share of the device's peak that it
+   reaches with enough of them, measured on an H200. */
+typedef struct tile {
+    const char *name;
+    uint32_t wm, wn, lm, ln, tm, tn;
+    double rate;
+} tile;
+
+static const tile tiles[] = {
+    {"tile 128x128", 4, 1, 4, 8, 8, 16, 0.66},
+    {"tile 128x64", 2, 2, 8, 4, 8, 8, 0.70},
+    {"tile 64x64", 2, 1, 4, 8, 8, 8, 0.66},
+    {"tile 32x32", 1, 1, 4, 8, 8, 4, 0.40},
+};
+enum { SMALLEST = COUNT(tiles) - 1, DIRECT = COUNT(tiles), VARIANTS };
+
+const char *qn_convolve_variant(uint32_t index) {
+    return index < COUNT(tiles) ? tiles[index].name : index == DIRECT ? "direct" : NULL;
+}
+
+qn_status qn__convolve_find_variant(const qn_kernels *kernels, const char *function, const char *name,
+                                    int *variant) {
+    *variant = -1;
+    if (!name) return QN_OK;
+    for (int i = 0; i < VARIANTS; i++)
+        if (strcmp(qn_convolve_variant((uint32_t)i), name) == 0) {
+            *variant = i;
+            return QN_OK;
+        }
+    return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "%s: there is no variant '%s' (see qn_convolve_variant)",
+                       function, name);
+}
+
+/* Sizes of a tile and of its steps. */
+typedef struct choice {
+    const tile *tile;
+    uint32_t step_channels, step_rows; /* without channels_together */
+    bool channels_together;
+    uint32_t parts;
+} choice;
+
+enum { CHANNELS_STEP = 16, MIN_DEPTH = 16, MIN_OUTPUTS = 16, MAX_TAPS = 32, MAX_PARTS = 64 };
+
+typedef struct plan {
+    qn_kernel *kernel, *sum; /* `sum`: of the parts, or NULL */
+    qn_range range, sum_range;
+    uint32_t part;
+    uint64_t work; /* bytes */
+} plan;
+
+static uint64_t divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+static uint32_t items_of(const tile *t) { return t->wm * t->wn * t->lm * t->ln; }
+static uint32_t down_of(const tile *t) { return t->wm * t->lm * t->tm; }
+static uint32_t across_of(const tile *t) { return t->wn * t->ln * t->tn; }
+static uint32_t sum_size(const qn__convolve_problem *p) { return p->type == QN_F64 ? 8 : 4; }
+static bool has_vectors(qn_element type) { return type == QN_F32 || type == QN_F16 || type == QN_BF16; }
+
+/* ---- what suits ---- */
+
+static bool fours(uint64_t begin, const int64_t *strides, int count, int64_t group) {
+    bool good = begin % 4 == 0 && group % 4 == 0;
+    for (int i = 0; i < count; i++) good = good && strides[i] % 4 == 0;
+    return good;
+}
+
+/* Whether four channels of a pixel can be loaded at once. */
+static bool channels_together(const qn__convolve_problem *p) {
+    const qn__convolve_numbers *n = &p->numbers;
+    const int64_t others[] = {n->from[0], n->from[2], n->from[3]};
+    return n->channels >= 8 && n->channels % 4 == 0 && n->from[1] == 1 && has_vectors(p->type) &&
+           fours(n->from_begin, others, 3, n->groups > 1 ? n->from_group : 0);
+}
+
+static bool weights_together(const qn__convolve_problem *p) {
+    const qn__convolve_numbers *n = &p->numbers;
+    const int64_t others[] = {n->weights[0], n->weights[2], n->weights[3]};
+    return n->weights[1] == 1 && fours(n->weights_begin, others, 3, n->groups > 1 ? n->weights_group : 0);
+}
+
+/* 1: four pixels, 2: four outputs can be stored at once. */
+static int to_along(const qn__convolve_problem *p) {
+    const qn__convolve_numbers *n = &p->numbers;
+    const int64_t group = n->groups > 1 ? n->to_group : 0;
+    const int64_t planes[] = {p->images > 1 ? n->to[0] : 0, n->to[1]},
+                  pixels[] = {p->images > 1 ? n->to[0] : 0, n->to[2], n->to[3]};
+    const bool packed = n->to[3] == 1 && (n->to_rows == 1 || n->to[2] == n->to_columns) &&
+                        (uint64_t)n->to_rows * n->to_columns % 4 == 0;
+    if (!has_vectors(p->type)) return 0;
+    if (packed && fours(n->to_begin, planes, 2, group)) return 1;
+    return n->to[1] == 1 && n->outputs % 4 == 0 && fours(n->to_begin, pixels, 3, group) ? 2 : 0;
+}
+
+static void set_step(const qn__convolve_problem *p, choice *c) {
+    const uint32_t taps = p->taps[0] * p->taps[1];
+    c->step_rows = taps <= 12 ? p->taps[0] : 1;
+    const uint32_t of_channel = c->step_rows * p->taps[1];
+    c->step_channels = of_channel >= 8 ? 1 : (8 + of_channel / 2) / of_channel;
+    c->channels_together = channels_together(p);
+}
+
+static uint32_t depth_of_step(const qn__convolve_problem *p, const choice *c) {
+    return c->channels_together ? CHANNELS_STEP : c->step_channels * c->step_rows * p->taps[1];
+}
+
+static bool fits(const qn_kernels *kernels, const qn__convolve_problem *p, const choice *c) {
+    const uint64_t local =
+        2ull * depth_of_step(p, c) * (down_of(c->tile) + across_of(c->tile) + 8) * sum_size(p);
+    return kernels->info.max_local_size[0] >= items_of(c->tile) && local <= kernels->info.local_memory &&
+           (p->type != QN_F64 || across_of(c->tile) <= 64);
+}
+
+static bool can_tile(const qn__convolve_problem *p) {
+    const qn__convolve_numbers *n = &p->numbers;
+    return p->taps[0] <= MAX_TAPS && p->taps[1] <= MAX_TAPS && n->channels > 0 &&
+           (uint64_t)n->to_rows * n->to_columns <= INT32_MAX;
+}
+
+static bool suits_tiles(const qn_kernels *kernels, const qn__convolve_problem *p) {
+    const qn__convolve_numbers *n = &p->numbers;
+    if (p->variant >= 0) return p->variant != DIRECT;
+    return !qn__is_processor(kernels) && n->outputs >= MIN_OUTPUTS &&
+           (uint64_t)n->channels * p->taps[0] * p->taps[1] >= MIN_DEPTH;
+}
+
+/* ---- what it costs ---- */
+
+/* In clocks of a compute unit of 128 lanes. Work-groups share it: with few of them there is nothing to do while they wait. Parts are
+   written and read again, and are another launch. */
+static double cost_of(const qn_kernels *kernels, const qn__convolve_problem *p, const tile *t,
+                      uint32_t parts) {
+    const qn__convolve_numbers *n = &p->numbers;
+    const double units = kernels->info.compute_units ? kernels->info.compute_units : 1;
+    const double groups = (double)divide_up(n->pixels, down_of(t)) *
+                          (double)divide_up(n->outputs, across_of(t)) * n->groups * parts;
+    const double depth = (double)divide_up(n->channels, parts) * p->taps[0] * p->taps[1] + 16;
+    const double of_group = (double)down_of(t) * across_of(t) * depth / (128 * t->rate);
+    const double sums = ceil(groups / units) * items_of(t) / 128; /* work-groups of 128 at a time */
+    const double alone = sums <= 1 ? 1.6 : sums <= 2 ? 1.2 : sums <= 3 ? 1.1 : 1;
+    const double moved = (2.0 * parts + 1) * (double)n->pixels * n->outputs * n->groups * 4 / units;
+    return ceil(groups / units) * of_group * alone + (parts > 1 ? moved / 16 + 6000 : 0);
+}
+
+static bool choose(const qn_kernels *kernels, const qn__convolve_problem *p, choice *best) {
+    double least = INFINITY;
+    choice c = {.parts = 1};
+    set_step(p, &c);
+    /* A driver that emulates a device spends more on large tiles than they give. */
+    const int only = p->variant >= 0                               ? p->variant
+                     : kernels->info.capabilities & QN_CAN_EMULATE ? SMALLEST
+                                                                   : -1;
+    for (int i = 0; i < (int)COUNT(tiles); i++) {
+        if (only >= 0 && i != only) continue;
+        for (uint32_t parts = 1; parts <= MAX_PARTS && (parts == 1 || p->numbers.channels / parts >= 8);
+             parts *= 2) {
+            c.tile = &tiles[i];
+            c.parts = parts;
+            const double cost = cost_of(kernels, p, c.tile, parts);
+            if (cost >= least || !fits(kernels, p, &c)) continue;
+            least = cost;
+            *best = c;
+        }
+    }
+    return least < INFINITY;
+}
+
+/* ---- the plan ---- */
+
+typedef struct options {
+    char text[1024];
+    size_t size;
+} options;
+
+static void add(options *o, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    const int n = vsnprintf(o->text + o->size, sizeof o->text - o->size, format, args);
+    va_end(args);
+    o->size += n > 0 ? (size_t)n : 0;
+    if (o->size >= sizeof o->text) o->size = sizeof o->text - 1;
+}
+
+static options common_options(const qn__convolve_problem *p) {
+    const qn__element_info *e = qn__element(p->type);
+    options o = {.size = 0};
+    add(&o, "-D STORAGE=%s -D LOAD=%s -D STORE=%s -D VALUE=%s -D ROWS=%u -D COLUMNS=%u%s", e->storage,
+        e->load, e->store, e->value, p->taps[0], p->taps[1], p->bias ? " -D BIAS" : "");
+    return o;
+}
+
+static uint64_t pitch_of(const qn__convolve_problem *p) { return divide_up(p->numbers.pixels, 4) * 4; }
+
+static void add_tile_options(options *o, const qn__convolve_problem *p) {
+    const qn__element_info *e = qn__element(p->type);
+    const qn__convolve_numbers *n = &p->numbers;
+    const bool narrow = (double)pitch_of(p) * n->outputs * n->groups < UINT32_MAX;
+    add(o, " -D VALUE4=%s4 -D LOAD4=%s4 -D STORE4=%s4 -D INDEX=%s -D TO_ALONG=%d", e->value, e->load,
+        e->store, narrow ? "uint" : "ulong", to_along(p));
+}
+
+static void add_choice(options *o, const qn__convolve_problem *p, const choice *c) {
+    const tile *t = c->tile;
+    add(o, " -D WM=%u -D WN=%u -D LM=%u -D LN=%u -D TM=%u -D TN=%u -D CHANNELS_TOGETHER=%d%s", t->wm, t->wn,
+        t->lm, t->ln, t->tm, t->tn, c->channels_together, c->parts > 1 ? " -D SPLIT" : "");
+    if (c->channels_together)
+        add(o, " -D STEP=%d -D WEIGHTS_TOGETHER=%d", CHANNELS_STEP, weights_together(p));
+    else
+        add(o, " -D STEP_CHANNELS=%u -D STEP_ROWS=%u -D NEXT=%s", c->step_channels, c->step_rows,
+            p->numbers.from[3] * p->numbers.dilation[1] == 1 ? "1" : "(h.dilation[1]*h.from[3])");
+}
+
+static qn_status plan_tiles(qn_kernels *kernels, const qn__convolve_problem *p, choice *c, plan *out) {
+    const qn__convolve_numbers *n = &p->numbers;
+    const uint64_t down = divide_up(n->pixels, down_of(c->tile)),
+                   across = divide_up(n->outputs, across_of(c->tile));
+    options o = common_options(p);
+    add_tile_options(&o, p);
+    out->part = (uint32_t)divide_up(divide_up(n->channels, c->parts), 4) * 4;
+    c->parts = (uint32_t)divide_up(n->channels, out->part);
+    out->range = (qn_range){.global = {down * across * items_of(c->tile), c->parts, n->groups},
+                            .local = {items_of(c->tile), 1, 1}};
+    if (c->parts > 1) {
+        const uint64_t sums = pitch_of(p) * n->outputs * n->groups;
+        out->work = sums * c->parts * sum_size(p);
+        out->sum_range =
+            (qn_range){.global = {(to_along(p) == 2 ? n->pixels * n->outputs * n->groups : sums) / 4, 1, 1}};
+        const qn_status status =
+            qn__variant_get(kernels, &(qn__variant){"convolve/parts.cl", NULL, o.text}, &out->sum);
+        if (status) return status;
+    }
+    add_choice(&o, p, c);
+    return qn__variant_get(kernels, &(qn__variant){"convolve/tile.cl", NULL, o.text}, &out->kernel);
+}
+
+static qn_status make(qn_kernels *kernels, const void *request, void *made) {
+    const qn__convolve_problem *p = request;
+    const qn__convolve_numbers *n = &p->numbers;
+    plan *out = made;
+    choice c = {.parts = 1};
+    out->part = n->channels;
+    if (can_tile(p) && suits_tiles(kernels, p) && choose(kernels, p, &c))
+        return plan_tiles(kernels, p, &c, out);
+    if (p->variant >= 0 && p->variant != DIRECT)
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_convolve: variant '%s' cannot do this on %s",
+                           tiles[p->variant].name, kernels->info.name);
+    out->range = (qn_range){.global = {n->to_columns, n->to_rows, p->images * n->outputs * n->groups}};
+    const options o = common_options(p);
+    return qn__variant_get(kernels, &(qn__variant){"convolve/direct.cl", NULL, o.text}, &out->kernel);
+}
+
+static const qn__op convolve_op = {"qn_convolve", sizeof(plan), make};
+
+/* All but where arrays begin, of which it counts whether vectors may begin there. */
+static qn__key key_of(const qn__convolve_problem *p) {
+    enum { WORDS = sizeof(qn__convolve_numbers) / sizeof(uint64_t) };
+    uint64_t words[WORDS];
+    qn__convolve_numbers n = p->numbers;
+    n.from_begin %= 4;
+    n.weights_begin %= 4;
+    n.to_begin %= 4;
+    n.bias_begin = p->bias != NULL;
+    memcpy(words, &n, sizeof words);
+    qn__key key = {.count = 0};
+    for (int i = 0; i < WORDS; i++) qn__key_add(&key, words[i]);
+    qn__key_add(&key, (uint64_t)p->taps[0] << 32 | p->taps[1]);
+    qn__key_add(&key, (uint64_t)p->type << 32 | (uint32_t)p->variant);
+    return key;
+}
+
+/* For what is not there, and which the kernel does not touch, `to` stands in. */
+static qn_arg buffer_arg(const qn__convolve_problem *p, qn_buffer *buffer) {
+    return qn_arg_buffer(buffer ? buffer : p->to);
+}
+
+static qn_status launch(qn_stream *stream, const qn__convolve_problem *p, const plan *plan, qn_buffer *work) {
+    qn__convolve_numbers n = p->numbers;
+    n.part = plan->part;
+    const qn_arg args[] = {
+        QN_BYTES(n),          qn_arg_buffer(p->from), qn_arg_buffer(p->weights), buffer_arg(p, p->bias),
+        qn_arg_buffer(p->to), buffer_arg(p, work)};
+    const bool tiles = plan->range.local[0] > 0;
+    return qn_launch(stream, plan->kernel, &plan->range, args,
+                     COUNT(args) - !tiles); /* no `work` otherwise */
+}
+
+static qn_status add_parts(qn_stream *stream, const qn__convolve_problem *p, const plan *plan,
+                           qn_buffer *work) {
+    qn__convolve_numbers n = p->numbers;
+    n.part = plan->part;
+    const qn_arg args[] = {QN_BYTES(n), buffer_arg(p, p->bias), qn_arg_buffer(p->to), qn_arg_buffer(work)};
+    return qn_launch(stream, plan->sum, &plan->sum_range, args, COUNT(args));
+}
+
+qn_status qn__convolve_launch(qn_kernels *kernels, qn_stream *stream, const qn__convolve_problem *p) {
+    const qn__key key = key_of(p);
+    plan plan;
+    qn_status status = qn__plan_get(kernels, &convolve_op, &key, p, &plan);
+    if (status) return status;
+    qn_buffer *work = NULL;
+    const qn_buffer_desc parts = {.size = plan.work, .uninitialised = true, .label = "qn_convolve's parts"};
+    if (plan.work) status = qn_buffer_create(kernels->device, &parts, &work);
+    if (!status) status = launch(stream, p, &plan, work);
+    if (!status && plan.sum) status = add_parts(stream, p, &plan, work);
+    qn_buffer_destroy(work);
+    return status;
+}
