@@ -94,16 +94,22 @@ QN_API uint64_t qn_array_count(const qn_array *array);
 /* The shipped kernels of one device: programs compiled so far, and what was decided for shapes met before. Any thread. */
 typedef struct qn_kernels qn_kernels;
 
-/* Defaults: none to choose so far. */
+/* What the text of a tuning begins with. */
+#define QN_TUNING_HEAD "quern tuning 1"
+
+/* `tuning`: the text (not the path) of a file that `quern tune --out` has written, zero-terminated, which is read here and not
+   kept. Its choices take the place of the library's own on devices of the same kind, description and driver, for products of
+   the same types and layouts whose sizes are those that were tuned or near them; other lines are read past. Results may differ
+   from those without in the order of their sums. Defaults: NULL: none. */
 typedef struct qn_kernels_desc {
-    uint32_t reserved; /* 0 */
+    const char *tuning;
 } qn_kernels_desc;
 
 /* As qn_kernels_create, for a program with the structs of that version of quern.h. */
 QN_API qn_status qn_kernels_create_for(uint32_t header_version, qn_device *device,
                                        const qn_kernels_desc *desc, qn_kernels **kernels);
 /* Compiles nothing yet. `desc` may be NULL. It takes memory by the context's allocator, and is to be destroyed before the
-   context. Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT, QN_ERROR_OUT_OF_MEMORY, QN_ERROR_UNSUPPORTED (the library is older
+   context. Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT (a tuning that is none: the message has the line), QN_ERROR_OUT_OF_MEMORY, QN_ERROR_UNSUPPORTED (the library is older
    than this header). Any thread. */
 static inline qn_status qn_kernels_create(qn_device *device, const qn_kernels_desc *desc,
                                           qn_kernels **kernels) {
@@ -112,6 +118,9 @@ static inline qn_status qn_kernels_create(qn_device *device, const qn_kernels_de
 /* Work that has been enqueued goes on. NULL: nothing to do. */
 QN_API void qn_kernels_destroy(qn_kernels *kernels);
 QN_API qn_device *qn_kernels_device(const qn_kernels *kernels);
+/* Writes the line of a tuning that says which devices the lines after it are for, those that are like this one: "device cuda |
+   NVIDIA H200 | ...", zero-terminated, cut to `size` bytes. Any thread. */
+QN_API void qn_kernels_tuning_device(const qn_kernels *kernels, char *text, size_t size);
 /* Until the code of all kernels compiled so far is final (qn_program_wait): for measurements. Errors: as there. */
 QN_API qn_status qn_kernels_wait(qn_kernels *kernels, uint64_t timeout_ns);
 

@@ -267,6 +267,23 @@ static choice choose(const qn_kernels *kernels, const qn__matmul *q) {
     return (choice){v, q->splits ? q->splits : vector_splits(kernels, q)};
 }
 
+/* With the choice of the tuning, if there is one and the caller made none. */
+static qn__matmul tuned(const qn_kernels *kernels, const qn__matmul *q) {
+    const qn__tuned like = {
+        .sizes = {q->m, q->n, q->k},
+        .types = {q->arrays[QN__MATMUL_A].type, q->arrays[QN__MATMUL_B].type, q->arrays[QN__MATMUL_OUT].type},
+        .tf32 = q->tf32,
+        .turned = {q->column[QN__MATMUL_A] != 1 && q->row[QN__MATMUL_A] == 1,
+                   q->column[QN__MATMUL_B] != 1 && q->row[QN__MATMUL_B] == 1}};
+    const bool is_open = q->variant < 0 && !q->splits && q->k > 0 && batches_of(q) == 1;
+    const qn__tuned *found = is_open ? qn__tuning_find(kernels, &like) : NULL;
+    qn__matmul t = *q;
+    if (!found) return t;
+    t.variant = found->variant;
+    t.splits = found->splits;
+    return fits(kernels, &t, &variants[t.variant]) ? t : *q; /* strides and epilogues have a say, too */
+}
+
 /* ---- options ---- */
 
 typedef struct text {
@@ -450,7 +467,7 @@ enum { PART_UNIT = 16 };
 static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
     static const char *const files[] = {"matmul/tile.cl",   "matmul/units.cl",  "matmul/quad.cl",
                                         "matmul/packed.cl", "matmul/vector.cl", "matmul/strip.cl"};
-    const qn__matmul *q = request;
+    const qn__matmul t = tuned(kernels, request), *q = &t;
     qn__matmul_plan *p = plan;
     choice c = choose(kernels, q);
     if (q->variant >= 0 && !fits(kernels, q, &variants[q->variant]))
@@ -470,9 +487,9 @@ static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
         status = qn__matmul_packed_plan(kernels, q, batches_of(q), p);
     else
         set_range(kernels, q, &c, p);
-    text t = {.size = 0};
-    add_types(&t, q);
-    add(&t, " -D BATCHES=%u", batches);
+    text options = {.size = 0};
+    add_types(&options, q);
+    add(&options, " -D BATCHES=%u", batches);
     if (c.splits > 1) {
         const uint64_t size = is_double(q) ? 8 : 4, elements = q->m * q->n * batches_of(q);
         if (elements > UINT64_MAX / size / c.splits)
@@ -480,11 +497,11 @@ static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
                                "qn_matmul: %llu parts of k take too much memory",
                                (unsigned long long)c.splits);
         p->work = elements * size * c.splits;
-        status = qn__variant_get(kernels, &(qn__variant){"matmul/finish.cl", NULL, t.at}, &p->finish);
-        add(&t, " -D SPLIT");
+        status = qn__variant_get(kernels, &(qn__variant){"matmul/finish.cl", NULL, options.at}, &p->finish);
+        add(&options, " -D SPLIT");
     }
-    add_family(&t, kernels, q, c.variant, p);
-    qn__variant text = {files[c.variant->family], NULL, t.at};
+    add_family(&options, kernels, q, c.variant, p);
+    qn__variant text = {files[c.variant->family], NULL, options.at};
     if (!status && c.variant->family == PACKED) {
         text.kernel = "pack";
         status = qn__variant_get(kernels, &text, &p->pack);

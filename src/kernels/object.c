@@ -45,7 +45,6 @@ void qn__op_release(const qn_kernels *kernels, void *memory) {
 
 qn_status qn_kernels_create_for(uint32_t header, qn_device *device, const qn_kernels_desc *desc,
                                 qn_kernels **out) {
-    (void)desc;
     if (out) *out = NULL;
     qn_kernels made = {.magic = MAGIC, .header = header, .device = device};
     qn_status status = qn_device_get_info(device, &made.info);
@@ -59,7 +58,10 @@ qn_status qn_kernels_create_for(uint32_t header, qn_device *device, const qn_ker
                            (unsigned)header, (unsigned)QN_HEADER_VERSION);
     status = qn_context_get_allocator(made.context, &made.allocator);
     if (status) return status;
+    if (desc && desc->tuning) status = qn__tuning_read(&made, desc->tuning, &made.tuning);
+    if (status) return status;
     qn_kernels *kernels = qn__op_allocate(&made, sizeof *kernels);
+    if (!kernels) qn__op_release(&made, made.tuning);
     if (!kernels) return QN_ERROR_OUT_OF_MEMORY;
     *kernels = made;
     pthread_mutex_init(&kernels->plan_lock, NULL);
@@ -72,6 +74,7 @@ void qn_kernels_destroy(qn_kernels *kernels) {
     if (!kernels || check_object(kernels, "qn_kernels_destroy")) return;
     qn__plans_free(kernels);
     qn__compiled_free(kernels);
+    qn__op_release(kernels, kernels->tuning);
     pthread_mutex_destroy(&kernels->plan_lock);
     pthread_mutex_destroy(&kernels->compile_lock);
     kernels->magic = 0;

@@ -144,6 +144,27 @@ typedef struct qn__op {
 qn_status qn__plan_get(qn_kernels *kernels, const qn__op *op, const qn__key *key, const void *request,
                        void *plan);
 
+/* ---- tuning ---- */
+
+/* What was found for a product of this kind. */
+typedef struct qn__tuned {
+    uint64_t sizes[3];    /* m, n, k */
+    qn_element types[3];  /* of a, b and out */
+    bool tf32, turned[2]; /* a and b: their neighbours in memory are along the first dimension */
+    int variant;
+    uint32_t splits;
+} qn__tuned;
+
+/* A factor by which sizes may differ from the tuned ones, as a power of two. */
+#define QN__TUNING_REACH 0.25
+
+typedef struct qn__tuning qn__tuning;
+
+/* The choices in a text for devices as this one; of its lines for others the form alone is looked at. */
+qn_status qn__tuning_read(const qn_kernels *kernels, const char *text, qn__tuning **tuning);
+/* The nearest one to `like`, whose choice does not matter; NULL: there is none. */
+const qn__tuned *qn__tuning_find(const qn_kernels *kernels, const qn__tuned *like);
+
 /* ---- the object ---- */
 
 typedef struct qn__plan_set qn__plan_set;
@@ -156,6 +177,7 @@ struct qn_kernels {
     qn_context *context;
     qn_allocator allocator;
     qn_device_info info;
+    qn__tuning *tuning;        /* NULL: none */
     pthread_mutex_t plan_lock; /* of `plans` */
     qn__plan_set *plans;
     pthread_mutex_t

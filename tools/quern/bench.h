@@ -22,10 +22,17 @@ typedef struct bench_options {
     const char *variants;                 /* of qn_matmul, with commas, or "all"; NULL: it chooses */
     uint32_t splits[BENCH_MAX_SPLITS];    /* parts of k */
     uint32_t num_splits;                  /* 0: it chooses */
-    const char *only;                     /* rows of `kernels` whose names begin so, with commas; NULL: all */
-    uint64_t elements;                    /* of what the other kernels work on; 0: likewise */
+    const char *tuning_file;
+    const char *
+        tuning; /* its text, from quern tune: its choices are measured beside the library's own; NULL: none */
+    const char *only;  /* rows of `kernels` whose names begin so, with commas; NULL: all */
+    uint64_t elements; /* of what the other kernels work on; 0: likewise */
 } bench_options;
 
+/* As program_option: -1 taken, 0 no option, else the exit status after a message. */
+int bench_option(bench_options *options, int argc, char **argv, int *i);
+/* Whether they go together. Exit status, after a message. */
+int bench_options_check(const bench_options *options);
 /* The next name of a list with commas, cut to `size`; false: there are no more. */
 bool bench_list_next(const char **list, char *name, size_t size);
 
@@ -88,10 +95,13 @@ struct bench_device {
     qn_device_info info;
     qn_stream *stream;
     qn_event *begin, *end;
-    qn_kernels *kernels;
+    qn_kernels *kernels; /* without a tuning */
+    qn_kernels *tuned;   /* NULL: there is none */
 };
 
 int bench_device_open(bench_device *d, qn_context *context, const char *name);
+/* The text of a file of `quern tune`, from malloc. Exit status, after a message. */
+int bench_tuning_read(const char *path, char **text);
 void bench_device_close(bench_device *d);
 bool bench_is_gpu(const bench_device *d); /* no processor, and no driver that runs on one */
 
@@ -195,6 +205,33 @@ double bench_product_error(bench_product *product, const void *c);
 /* The same for the device's copies after `runs` runs, which are then made NaNs again. Exit status after a message: wrong is
    TOOL_DIFFERENT. */
 int bench_product_check(const bench_device *d, bench_product *product, uint32_t runs, const char *what);
+
+/* One way to do it: what qn_matmul is told. */
+typedef struct bench_way {
+    const char *variant; /* NULL: it chooses */
+    uint32_t splits;     /* 0: it chooses */
+} bench_way;
+
+/* qn_matmul of a product's copies again and again, with these kernels. */
+typedef struct bench_matmul {
+    const bench_device *d;
+    qn_kernels *kernels;
+    const bench_product *product;
+    bench_way way;
+} bench_matmul;
+
+/* For bench_task. */
+qn_status bench_matmul_submit(void *matmul, uint32_t first, uint32_t count);
+/* The first call compiles; on the processor what it compiles is final later. `can`: whether this way takes the operands; one that
+   is not told to does. Exit status, after a message. */
+int bench_matmul_compile(bench_matmul *m, bool *can);
+/* Compiles, measures and checks. */
+int bench_matmul_measure(bench_matmul *m, bench_product *product, const char *what, bench_time *time,
+                         bool *can);
+/* Shapes met in practice that a device of this kind does in seconds. False: there are no more. */
+bool bench_matmul_shape(const bench_device *d, uint32_t index, uint64_t shape[3]);
+/* The types that are asked for, or the device's usual ones; NULL: there are no more. */
+const bench_type *bench_matmul_type(const bench_device *d, uint32_t index);
 
 /* ---- sections ---- */
 

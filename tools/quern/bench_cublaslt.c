@@ -6,7 +6,14 @@
 #include <string.h>
 
 /* Attributes of a product, and of what is asked for. */
-enum { DESC_TRANSA = 3, DESC_FAST_ACCUM = 25, PREF_WORKSPACE = 1, OP_T = 1, WORKSPACE = 32 << 20 };
+enum {
+    DESC_TRANSA = 3,
+    DESC_FAST_ACCUM = 25,
+    PREF_WORKSPACE = 1,
+    PREF_REDUCTIONS = 3,
+    OP_T = 1,
+    WORKSPACE = 32 << 20
+};
 
 /* cudaDataType of operands and result, cublasComputeType_t, and cudaDataType of the factors. */
 static const struct {
@@ -127,9 +134,11 @@ static bool describe(cublaslt *c, const bench_product *p) {
 
 static bool choose(cublaslt *c) {
     const size_t workspace = WORKSPACE;
+    const uint32_t in_full = 2; /* parts of a sum are added in its own type, not in that of the result */
     void *preference = NULL;
     int found = 0, failed = c->pref_create(&preference);
     if (!failed) failed = c->pref_set(preference, PREF_WORKSPACE, &workspace, sizeof workspace);
+    if (!failed) failed = c->pref_set(preference, PREF_REDUCTIONS, &in_full, sizeof in_full);
     if (!failed)
         failed = c->choose(c->handle, c->desc, c->layouts[0], c->layouts[1], c->layouts[2], c->layouts[2],
                            preference, 1, &c->chosen, &found);

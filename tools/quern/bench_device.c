@@ -14,11 +14,14 @@ int bench_device_open(bench_device *d, qn_context *context, const char *name) {
     if (!status) status = qn_event_create(d->device, &d->begin);
     if (!status) status = qn_event_create(d->device, &d->end);
     if (!status) status = qn_kernels_create(d->device, NULL, &d->kernels);
+    if (!status && d->options->tuning)
+        status = qn_kernels_create(d->device, &(qn_kernels_desc){.tuning = d->options->tuning}, &d->tuned);
     return status ? tool_fail_status(context, status) : TOOL_OK;
 }
 
 void bench_device_close(bench_device *d) {
     qn_kernels_destroy(d->kernels);
+    qn_kernels_destroy(d->tuned);
     qn_event_destroy(d->begin);
     qn_event_destroy(d->end);
     qn_stream_destroy(d->stream);

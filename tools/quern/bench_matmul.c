@@ -17,19 +17,9 @@ static const uint64_t usual[][3] = {
 };
 enum { NUM_USUAL = sizeof usual / sizeof *usual };
 
-/* One way to do it: what qn_matmul is told. */
-typedef struct way {
-    const char *variant; /* NULL: it chooses */
-    uint32_t splits;     /* 0: it chooses */
-} way;
+/* ---- the call ---- */
 
-typedef struct matmul_task {
-    const bench_device *d;
-    const bench_product *product;
-    way way;
-} matmul_task;
-
-static qn_matmul_desc desc_of(const bench_product *p, way how, uint32_t copy) {
+static qn_matmul_desc desc_of(const bench_product *p, bench_way how, uint32_t copy) {
     const bench_type *type = p->type;
     qn_buffer *const b = p->on_device[1].views[copy];
     return (qn_matmul_desc){.out = QN_ARRAY(p->on_device[2].views[copy], type->to, p->m, p->n),
@@ -42,30 +32,63 @@ static qn_matmul_desc desc_of(const bench_product *p, way how, uint32_t copy) {
                             .tf32 = type->tf32};
 }
 
-static qn_status run_matmul(void *user, uint32_t first, uint32_t count) {
-    const matmul_task *t = user;
+qn_status bench_matmul_submit(void *matmul, uint32_t first, uint32_t count) {
+    const bench_matmul *m = matmul;
     qn_status status = QN_OK;
     for (uint32_t i = first; i < first + count && !status; i++) {
-        const qn_matmul_desc desc = desc_of(t->product, t->way, i % t->product->on_device[0].count);
-        status = qn_matmul(t->d->kernels, t->d->stream, &desc);
+        const qn_matmul_desc desc = desc_of(m->product, m->way, i % m->product->on_device[0].count);
+        status = qn_matmul(m->kernels, m->d->stream, &desc);
     }
     return status;
 }
 
-/* The first call compiles; on the processor what it compiles is final later. `can`: whether this way takes the operands; one that
-   is not told to does. */
-static int measure_quern(const bench_device *d, bench_product *p, way how, const char *what, bench_time *time,
-                         bool *can) {
-    matmul_task t = {d, p, how};
-    const bench_task task = {.run = run_matmul, .user = &t};
-    bench_progress(d, what);
-    qn_status status = run_matmul(&t, 0, 1);
-    *can = status != QN_ERROR_ARGUMENT || !(how.variant || how.splits);
+int bench_matmul_compile(bench_matmul *m, bool *can) {
+    qn_status status = bench_matmul_submit(m, 0, 1);
+    *can = status != QN_ERROR_ARGUMENT || !(m->way.variant || m->way.splits);
     if (!*can) return TOOL_OK;
-    if (!status) status = qn_kernels_wait(d->kernels, QN_FOREVER);
-    if (status) return tool_fail_status(d->context, status);
-    const int result = bench_measure(d, &task, time);
-    return result ? result : bench_product_check(d, p, time->runs, what);
+    if (!status) status = qn_kernels_wait(m->kernels, QN_FOREVER);
+    return status ? tool_fail_status(m->d->context, status) : TOOL_OK;
+}
+
+int bench_matmul_measure(bench_matmul *m, bench_product *product, const char *what, bench_time *time,
+                         bool *can) {
+    const bench_task task = {.run = bench_matmul_submit, .user = m};
+    bench_progress(m->d, what);
+    int result = bench_matmul_compile(m, can);
+    if (result || !*can) return result;
+    result = bench_measure(m->d, &task, time);
+    return result ? result : bench_product_check(m->d, product, time->runs, what);
+}
+
+/* ---- what is measured ---- */
+
+static bool is_for(const bench_device *d, const uint64_t shape[3]) {
+    const uint64_t work = shape[0] * shape[1] * shape[2];
+    if (bench_is_gpu(d)) return true;
+    return work <= (uint64_t)1 << (d->info.kind == QN_DEVICE_CPU ? 33 : 27);
+}
+
+bool bench_matmul_shape(const bench_device *d, uint32_t index, uint64_t shape[3]) {
+    const bench_options *o = d->options;
+    for (uint32_t i = 0; i < (o->num_shapes ? o->num_shapes : NUM_USUAL); i++) {
+        const uint64_t *at = o->num_shapes ? o->shapes[i] : usual[i];
+        if ((!o->num_shapes && !is_for(d, at)) || index--) continue;
+        memcpy(shape, at, sizeof *usual);
+        return true;
+    }
+    return false;
+}
+
+const bench_type *bench_matmul_type(const bench_device *d, uint32_t index) {
+    const char *list = d->options->types;
+    char name[16];
+    for (uint32_t i = 0; list && bench_list_next(&list, name, sizeof name); i++)
+        if (i == index) return bench_type_named(name);
+    for (uint32_t i = 0; !d->options->types && bench_type_at(i); i++) {
+        const bench_type *type = bench_type_at(i);
+        if ((i == 0 || (type->is_usual && bench_is_gpu(d))) && index-- == 0) return type;
+    }
+    return NULL;
 }
 
 /* ---- the table ---- */
@@ -87,6 +110,7 @@ typedef struct mean {
 typedef struct table {
     bench_peer peers[BENCH_MAX_PEERS];
     uint32_t num_peers;
+    double tuned;                  /* rate of the shape's product by the tuning's choice; 0: there is none */
     double rates[BENCH_MAX_PEERS]; /* of the shape's products; 0: not measured */
     mean means[2 * BENCH_MAX_PEERS];
     uint32_t num_means;
@@ -114,7 +138,7 @@ static void compare_ways(const bench_device *d, table *t, const char *what, doub
     for (size_t i = 0; i < d->report->count; i++) {
         const bench_result *r = &d->report->results[i];
         char of[80];
-        if (strcmp(r->by, "quern") == 0 || strcmp(r->what, what) != 0 ||
+        if (strcmp(r->by, "quern") == 0 || strcmp(r->by, "tuned") == 0 || strcmp(r->what, what) != 0 ||
             strcmp(r->device, d->info.name) == 0 || memcmp(r->uuid, d->info.uuid, sizeof r->uuid) != 0)
             continue;
         snprintf(of, sizeof of, "%s on %s", r->by, r->device);
@@ -128,12 +152,15 @@ static int width(const table *t) { return t->of_ways ? 48 : 20; }
 static void print_head(const bench_device *d, const table *t, const bench_type *type) {
     printf("matmul of %s on %s: %s\n\n  %-*s %12s   spread %12s", type->name, d->info.name,
            d->info.description, width(t), "m x n x k", "GFLOP/s", "us");
+    if (d->tuned) printf(" %12s   ratio", "tuned");
     for (uint32_t i = 0; i < t->num_peers; i++)
         if (t->peers[i].type->takes(type)) printf(" %12s   ratio", t->peers[i].type->name);
     putchar('\n');
 }
 
+/* One that is wrong has no figure, and keeps no other from being measured. */
 static int measure_peers(table *t, bench_product *p, const char *what) {
+    int first = TOOL_OK;
     for (uint32_t i = 0; i < t->num_peers; i++) {
         const bench_peer *peer = &t->peers[i];
         bench_time time;
@@ -141,18 +168,31 @@ static int measure_peers(table *t, bench_product *p, const char *what) {
         t->rates[i] = 0;
         if (!peer->type->takes(p->type)) continue;
         const int result = bench_peer_measure(peer, p, &time, &can);
-        if (result) return result;
-        if (can) t->rates[i] = add_row(peer->d, what, peer->type->name, p, &time)->value;
+        bench_progress(peer->d, NULL);
+        if (!first) first = result;
+        if (can && !result) t->rates[i] = add_row(peer->d, what, peer->type->name, p, &time)->value;
     }
-    return TOOL_OK;
+    return first;
+}
+
+static int measure_tuned(const bench_device *d, table *t, bench_product *p, const char *what) {
+    bench_matmul m = {.d = d, .kernels = d->tuned, .product = p};
+    bench_time time;
+    bool can;
+    t->tuned = 0;
+    if (!d->tuned) return TOOL_OK;
+    const int result = bench_matmul_measure(&m, p, what, &time, &can);
+    if (!result) t->tuned = add_row(d, what, "tuned", p, &time)->value;
+    return result;
 }
 
 static void compare_peers(const table *t, const bench_type *type, double quern) {
+    if (t->tuned > 0) printf(" %12.1f %7.3f", t->tuned * 1e-9, quern / t->tuned);
     for (uint32_t i = 0; i < t->num_peers; i++)
         if (t->rates[i] > 0)
             printf(" %12.1f %7.3f", t->rates[i] * 1e-9, quern / t->rates[i]);
         else if (t->peers[i].type->takes(type))
-            printf(" %12s %7s", "cannot", "");
+            printf(" %12s %7s", "none", "");
 }
 
 /* ---- shapes and ways ---- */
@@ -167,7 +207,7 @@ static void append(char *text, size_t size, const char *before, const char *word
     snprintf(text + used, size - used, "%s%s", before, word);
 }
 
-static name name_of(const bench_product *p, way how) {
+static name name_of(const bench_product *p, bench_way how) {
     name n;
     char parts[24];
     snprintf(n.size, sizeof n.size, "%llux%llux%llu", (unsigned long long)p->m, (unsigned long long)p->n,
@@ -180,12 +220,13 @@ static name name_of(const bench_product *p, way how) {
     return n;
 }
 
-static int measure_way(const bench_device *d, table *t, bench_product *p, way how, double *rate) {
+static int measure_way(const bench_device *d, table *t, bench_product *p, bench_way how, double *rate) {
     const name n = name_of(p, how);
     const char *shown = t->of_ways ? n.what : n.size;
     bench_time time;
     bool can;
-    const int result = measure_quern(d, p, how, n.what, &time, &can);
+    bench_matmul m = {d, d->kernels, p, how};
+    const int result = bench_matmul_measure(&m, p, n.what, &time, &can);
     bench_progress(d, NULL);
     if (!can) printf("  %-*s %12s\n", width(t), shown, "cannot");
     if (result || !can) return result;
@@ -194,7 +235,7 @@ static int measure_way(const bench_device *d, table *t, bench_product *p, way ho
            bench_spread(&row) * 100, time.median * 1e-3);
     *rate = fmax(*rate, row.value);
     compare_peers(t, p->type, row.value);
-    compare_ways(d, t, name_of(p, (way){NULL, 0}).what, row.value);
+    compare_ways(d, t, name_of(p, (bench_way){NULL, 0}).what, row.value);
     putchar('\n');
     fflush(stdout);
     return TOOL_OK;
@@ -211,7 +252,7 @@ static int measure_ways(const bench_device *d, table *t, bench_product *p, doubl
         const char *variant = all ? qn_matmul_variant(v) : given;
         if (all ? !variant : o->variants ? !bench_list_next(&list, given, sizeof given) : v > 0) return first;
         for (uint32_t s = 0; s < (o->num_splits ? o->num_splits : 1); s++) {
-            const way how = {o->variants ? variant : NULL, o->num_splits ? o->splits[s] : 0};
+            const bench_way how = {o->variants ? variant : NULL, o->num_splits ? o->splits[s] : 0};
             const int result = measure_way(d, t, p, how, best);
             if (!first) first = result;
         }
@@ -222,29 +263,25 @@ static int measure_shape(const bench_device *d, table *t, const uint64_t shape[3
     bench_product p;
     double best = 0;
     int result = bench_product_create(d, shape, type, &p);
-    if (!result) result = measure_peers(t, &p, name_of(&p, (way){NULL, 0}).what);
+    const name n = name_of(&p, (bench_way){NULL, 0});
+    const int peers = result ? result : measure_peers(t, &p, n.what);
+    if (!result) result = measure_tuned(d, t, &p, n.what);
     if (!result) result = measure_ways(d, t, &p, &best);
+    if (!result) result = peers;
     for (uint32_t i = 0; i < t->num_peers && best > 0; i++)
         if (t->rates[i] > 0) add_ratio(t, t->peers[i].type->name, best / t->rates[i]);
+    if (t->tuned > 0 && best > 0) add_ratio(t, "tuned", best / t->tuned);
     bench_product_free(&p);
     return result;
 }
 
-/* Shapes that a device of this kind does in seconds. */
-static bool is_for(const bench_device *d, const uint64_t shape[3]) {
-    const uint64_t work = shape[0] * shape[1] * shape[2];
-    if (bench_is_gpu(d)) return true;
-    return work <= (uint64_t)1 << (d->info.kind == QN_DEVICE_CPU ? 33 : 27);
-}
-
 static int measure_type(const bench_device *d, table *t, const bench_type *type) {
-    const bench_options *o = d->options;
-    const uint64_t(*shapes)[3] = o->num_shapes ? o->shapes : usual;
+    uint64_t shape[3];
     int first = TOOL_OK;
     t->num_means = 0;
     print_head(d, t, type);
-    for (uint32_t i = 0; i < (o->num_shapes ? o->num_shapes : NUM_USUAL); i++) {
-        const int result = o->num_shapes || is_for(d, shapes[i]) ? measure_shape(d, t, shapes[i], type) : 0;
+    for (uint32_t i = 0; bench_matmul_shape(d, i, shape); i++) {
+        const int result = measure_shape(d, t, shape, type);
         if (!first) first = result;
         if (result == TOOL_RUN_FAILED) break;
     }
@@ -258,16 +295,11 @@ static int measure_type(const bench_device *d, table *t, const bench_type *type)
 int bench_matmul_run(bench_device *d) {
     const bench_options *o = d->options;
     table t = {.of_ways = o->variants || o->num_splits};
-    char name[16];
-    const char *list = o->types;
+    const bench_type *type;
     int first = TOOL_OK;
     t.num_peers = bench_peers_open(d, o->against, BENCH_OF_PRODUCTS, t.peers);
-    for (uint32_t i = 0;; i++) {
-        const bench_type *type = o->types ? NULL : bench_type_at(i);
-        if (o->types && bench_list_next(&list, name, sizeof name)) type = bench_type_named(name);
-        if (!type) break;
-        const bool is_usual = i == 0 || (type->is_usual && bench_is_gpu(d));
-        const int result = o->types || is_usual ? measure_type(d, &t, type) : TOOL_OK;
+    for (uint32_t i = 0; (type = bench_matmul_type(d, i)) != NULL; i++) {
+        const int result = measure_type(d, &t, type);
         if (!first) first = result;
     }
     bench_peers_close(t.peers, t.num_peers);

@@ -1,0 +1,134 @@
+/* Options of quern bench and quern tune. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench_peer.h"
+#include "options.h"
+
+static bool parse_shape(const char *text, uint64_t shape[3]) {
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        if (*text < '0' || *text > '9') return false;
+        shape[i] = strtoull(text, &end, 10);
+        if (shape[i] == 0 || shape[i] > (uint64_t)1 << 40) return false;
+        if (i == 0 && !*end) shape[1] = shape[2] = shape[0];
+        if (i == 0 && !*end) return true;
+        if (*end != (i < 2 ? 'x' : 0)) return false;
+        text = end + 1;
+    }
+    return true;
+}
+
+static bool parse_seconds(const char *text, double *seconds) {
+    char *end;
+    *seconds = strtod(text, &end);
+    return end != text && !*end && *seconds > 0 && *seconds <= 3600;
+}
+
+bool bench_list_next(const char **list, char *name, size_t size) {
+    if (!*list) return false;
+    const char *comma = strchr(*list, ',');
+    const size_t length = comma ? (size_t)(comma - *list) : strlen(*list);
+    snprintf(name, size, "%.*s", (int)(length < size ? length : size - 1), *list);
+    *list = comma ? comma + 1 : NULL;
+    return true;
+}
+
+static bool parse_shapes(const char *list, bench_options *o) {
+    char shape[64];
+    for (o->num_shapes = 0; bench_list_next(&list, shape, sizeof shape); o->num_shapes++)
+        if (o->num_shapes == BENCH_MAX_SHAPES || !parse_shape(shape, o->shapes[o->num_shapes])) return false;
+    return true;
+}
+
+static bool parse_splits(const char *list, bench_options *o) {
+    char text[16], *end;
+    for (o->num_splits = 0; bench_list_next(&list, text, sizeof text); o->num_splits++) {
+        if (o->num_splits == BENCH_MAX_SPLITS || *text < '1' || *text > '9') return false;
+        const unsigned long parts = strtoul(text, &end, 10);
+        if (*end || parts > 65535) return false;
+        o->splits[o->num_splits] = (uint32_t)parts;
+    }
+    return true;
+}
+
+static bool variant_known(const char *name) {
+    uint32_t i = 0;
+    while (qn_matmul_variant(i) && strcmp(qn_matmul_variant(i), name) != 0) i++;
+    return qn_matmul_variant(i) != NULL;
+}
+
+static bool type_known(const char *name) { return bench_type_named(name) != NULL; }
+
+/* Whether each word of the list is. */
+static bool all_known(const char *list, bool (*known)(const char *name)) {
+    char name[64];
+    while (bench_list_next(&list, name, sizeof name))
+        if (!known(name)) return false;
+    return true;
+}
+
+/* As program_option: -1 taken, 0 none of these, else the exit status. */
+static int parse_text_option(bench_options *o, int argc, char **argv, int *i) {
+    const struct {
+        const char *name, **to;
+    } texts[] = {{"--device", &o->devices},   {"--against", &o->against}, {"--type", &o->types},
+                 {"--variant", &o->variants}, {"--only", &o->only},       {"--tuning", &o->tuning_file},
+                 {"--json", &o->json},        {"--svg", &o->svg},         {"--compare", &o->before}};
+    const char *given = argv[*i];
+    for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
+        if (option_value(texts[t].name, argc, argv, i, texts[t].to))
+            return *texts[t].to ? -1 : needs_value(given);
+    return 0;
+}
+
+int bench_option(bench_options *o, int argc, char **argv, int *i) {
+    const char *value, *given = argv[*i];
+    const int result = parse_text_option(o, argc, argv, i);
+    if (result) return result;
+    if (strcmp(given, "--ladder") == 0) {
+        o->ladder = true;
+        return -1;
+    }
+    if (option_value("--seconds", argc, argv, i, &value)) {
+        if (!value) return needs_value(given);
+        if (parse_seconds(value, &o->seconds)) return -1;
+        return tool_fail(TOOL_USAGE, "--seconds is a number above 0, up to 3600, not '%s'", value);
+    }
+    if (option_value("--elements", argc, argv, i, &value)) {
+        char *end;
+        if (!value) return needs_value(given);
+        o->elements = *value >= '1' && *value <= '9' ? strtoull(value, &end, 10) : 0;
+        if (o->elements && !*end && o->elements <= (uint64_t)1 << 40) return -1;
+        return tool_fail(TOOL_USAGE, "--elements is a number above 0, not '%s'", value);
+    }
+    if (option_value("--size", argc, argv, i, &value)) {
+        if (!value) return needs_value(given);
+        if (parse_shapes(value, o)) return -1;
+        return tool_fail(
+            TOOL_USAGE,
+            "--size is MxNxK or one number for all three, or up to %d of them with commas, not '%s'",
+            BENCH_MAX_SHAPES, value);
+    }
+    if (option_value("--splits", argc, argv, i, &value)) {
+        if (!value) return needs_value(given);
+        if (parse_splits(value, o)) return -1;
+        return tool_fail(TOOL_USAGE,
+                         "--splits is a number from 1 to 65535, or up to %d of them with commas, not '%s'",
+                         BENCH_MAX_SPLITS, value);
+    }
+    return given[0] == '-' ? tool_fail(TOOL_USAGE, "unknown option '%s'", given) : 0;
+}
+
+int bench_options_check(const bench_options *o) {
+    if (o->against && !bench_peers_known(o->against))
+        return tool_fail(TOOL_USAGE, "--against is all or names of " BENCH_PEERS ", not '%s'", o->against);
+    if (o->types && !all_known(o->types, type_known))
+        return tool_fail(TOOL_USAGE, "--type is names of " BENCH_TYPES " with commas, not '%s'", o->types);
+    if (o->variants && strcmp(o->variants, "all") != 0 && !all_known(o->variants, variant_known))
+        return tool_fail(TOOL_USAGE, "--variant is all or names of qn_matmul_variant with commas, not '%s'",
+                         o->variants);
+    if (o->ladder && o->num_shapes > 1) return tool_fail(TOOL_USAGE, "--ladder takes one --size");
+    if (o->svg && !o->ladder) return tool_fail(TOOL_USAGE, "--svg draws the ladder: give --ladder");
+    return TOOL_OK;
+}
