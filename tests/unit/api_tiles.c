@@ -155,6 +155,45 @@ static void products(void **state) {
     qn_context_destroy(context);
 }
 
+/* Each work-group of a cluster adds up, for its own part, what all of them have in local memory. */
+static void words_of_neighbours(void **state) {
+    (void)state;
+    static const char text[] =
+        "kernel __attribute__((reqd_work_group_size(64, 1, 1), qn_cluster_size(4))) void add(global float "
+        "*to) {\n"
+        "    local float own[64];\n"
+        "    const uint item = get_local_id(0), rank = qn_cluster_rank();\n"
+        "    own[item] = (float)(item * 10 + rank);\n"
+        "    qn_cluster_barrier();\n"
+        "    float sum = 0;\n"
+        "    for (uint i = 0; i < 4; i++) sum = sum * 10 + as_float(qn_cluster_read(qn_cluster_address(own + "
+        "rank, i) + item / 4 * 4));\n"
+        "    qn_cluster_barrier();\n"
+        "    to[get_global_id(0)] = sum;\n"
+        "}\n";
+    enum { ITEMS = 64, GROUPS = 8 };
+    if (!device_can(QN_CAN_COPY_TILES, "tile copies")) return;
+    qn_context *context = make_context(NULL);
+    qn_device *device = get_device(context, test_device());
+    qn_program *program;
+    assert_ok(context, qn_program_create(device, &(qn_program_desc){.source = text}, &program));
+    qn_kernel *kernel = make_kernel(program, context, "add");
+    float sums[GROUPS * ITEMS];
+    qn_buffer *to = make_buffer(device, sizeof sums, NULL);
+    assert_ok(context, qn_launch(NULL, kernel, QN_RANGE(GROUPS * ITEMS), QN_ARGS(to)));
+    assert_ok(context, qn_buffer_read(to, 0, sums, sizeof sums));
+    for (int i = 0; i < GROUPS * ITEMS; i++) {
+        const int word = i / ITEMS % 4 + i % ITEMS / 4;
+        float wanted = 0;
+        for (int rank = 0; rank < 4; rank++) wanted = wanted * 10 + (float)(word * 10 + rank);
+        assert_float_equal(sums[i], wanted, 0);
+    }
+    qn_buffer_destroy(to);
+    qn_kernel_destroy(kernel);
+    qn_program_destroy(program);
+    qn_context_destroy(context);
+}
+
 /* Where there are no tile copies. */
 static void are_refused_elsewhere(void **state) {
     (void)state;
@@ -223,6 +262,7 @@ static void wrong_descriptions(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products),
+        cmocka_unit_test(words_of_neighbours),
         cmocka_unit_test(are_refused_elsewhere),
         cmocka_unit_test(wrong_descriptions),
     };
