@@ -15,38 +15,42 @@ typedef enum family { TILE, UNITS, QUAD, PACKED, VECTOR, STRIP } family;
 /* A tile: wm by wn bands of lm by ln lanes of tm by tn elements, k in steps of `step`; for matrix units: wm by wn sub-groups
    of tm by tn elements, k in steps of 64 bytes, for which `step` stands; by quads: wm work-groups of a cluster, tm by tn
    elements of each, `step` tiles of k ahead. `resident`: such groups on a compute
-   unit at a time; `rate`: of its peak, with all of them there. Measured on an H200. */
+   unit at a time; `rate`: of its peak, with all of them there. For tiles (see cost_of_tiles) `rate` is the limit that more and more
+   groups would come near to, `alone` what a group adds to that, `fixed` its clocks beside the multiplications. All by fits to
+   measurements on an H200: tiles to 1,500 of 32-bit floats. */
 typedef struct variant {
     const char *name;
     family family;
     uint32_t wm, wn, lm, ln, tm, tn, step;
     uint32_t resident;
-    double rate;
+    double rate, alone, fixed;
 } variant;
 
 static const variant variants[] = {
-    {"tile 128x128", TILE, 4, 1, 4, 8, 8, 16, 8, 2, 0.80},
-    {"tile 64x128", TILE, 2, 2, 4, 8, 8, 8, 8, 3, 0.79},
-    {"tile 64x64", TILE, 2, 2, 4, 8, 8, 4, 16, 4, 0.70},
-    {"tile 32x64", TILE, 2, 1, 4, 8, 4, 8, 16, 6, 0.60},
-    {"tile 32x32", TILE, 2, 1, 4, 8, 4, 4, 16, 12, 0.45},
-    {"tile 16x128", TILE, 1, 2, 4, 8, 4, 8, 16, 4, 0.45},
-    {"tile 128x16", TILE, 2, 1, 8, 4, 8, 4, 16, 6, 0.45},
-    {"units 128x128", UNITS, 2, 2, 1, 1, 64, 64, 32, 2, 8},
-    {"units 64x64", UNITS, 2, 2, 1, 1, 32, 32, 32, 4, 5},
-    {"units 32x32", UNITS, 1, 1, 1, 1, 32, 32, 32, 12, 3},
-    {"quad 2x256", QUAD, 2, 0, 0, 0, 128, 256, 3, 1, 0.90},
-    {"quad 1x256", QUAD, 1, 0, 0, 0, 128, 256, 3, 1, 0.86},
-    {"quad 2x128", QUAD, 2, 0, 0, 0, 128, 128, 5, 1, 0.80},
-    {"quad 1x128", QUAD, 1, 0, 0, 0, 128, 128, 5, 1, 0.70},
-    {"packed", PACKED, 0, 0, 0, 0, 0, 0, 0, 0, 0},
-    {"vector", VECTOR, 0, 0, 0, 0, 0, 0, 0, 0, 0},
-    {"strip", STRIP, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {"tile 128x128", TILE, 4, 1, 4, 8, 8, 16, 8, 2, 1.30, 1.20, 7600},
+    {"tile 64x128", TILE, 2, 2, 4, 8, 8, 8, 8, 3, 1.38, 1.73, 3300},
+    {"tile 64x128 by 16", TILE, 2, 2, 4, 8, 8, 8, 16, 3, 1.02, 1.04, 4700},
+    {"tile 128x64", TILE, 4, 1, 4, 8, 8, 8, 16, 3, 1.00, 1.10, 4600},
+    {"tile 64x64", TILE, 2, 2, 4, 8, 8, 4, 16, 7, 0.77, 1.29, 1700},
+    {"tile 32x32", TILE, 2, 1, 4, 8, 4, 4, 16, 16, 0.66, 4.87, 730},
+    {"tile 16x128", TILE, 1, 2, 4, 8, 4, 8, 16, 10, 0.71, 3.50, 1150},
+    {"tile 8x128", TILE, 1, 2, 2, 16, 4, 4, 32, 6, 0.57, 4.70, 1200},
+    {"tile 128x16", TILE, 2, 1, 8, 4, 8, 4, 16, 10, 0.50, 3.30, 370},
+    {"units 128x128", UNITS, 2, 2, 1, 1, 64, 64, 32, 2, 8, 0, 0},
+    {"units 64x64", UNITS, 2, 2, 1, 1, 32, 32, 32, 4, 5, 0, 0},
+    {"units 32x32", UNITS, 1, 1, 1, 1, 32, 32, 32, 12, 3, 0, 0},
+    {"quad 2x256", QUAD, 2, 0, 0, 0, 128, 256, 3, 1, 0.90, 0, 0},
+    {"quad 1x256", QUAD, 1, 0, 0, 0, 128, 256, 3, 1, 0.86, 0, 0},
+    {"quad 2x128", QUAD, 2, 0, 0, 0, 128, 128, 5, 1, 0.80, 0, 0},
+    {"quad 1x128", QUAD, 1, 0, 0, 0, 128, 128, 5, 1, 0.70, 0, 0},
+    {"packed", PACKED, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {"vector", VECTOR, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {"strip", STRIP, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
 };
 static const variant *const packed = &variants[COUNT(variants) - 3],
                             *const vector = &variants[COUNT(variants) - 2],
                             *const strip = &variants[COUNT(variants) - 1];
-enum { SMALLEST = 4 }; /* the tile that any device can run */
+enum { SMALLEST = 5 }; /* the tile that any device can run */
 
 const char *qn__matmul_variant_name(uint32_t index) {
     return index < COUNT(variants) ? variants[index].name : NULL;
@@ -168,13 +172,56 @@ static uint32_t units_of(const qn_kernels *kernels) {
     return kernels->info.compute_units ? kernels->info.compute_units : 16;
 }
 
+/* How k is cut. Joined: the parts are work-groups of a cluster, which add each other's sums. */
+typedef struct cut {
+    uint64_t splits;
+    bool joined;
+} cut;
+
 /* The parts of k are added by another launch, which reads them once. */
 static double cost_of_parts(const qn_kernels *kernels, const qn__matmul *q, uint64_t splits) {
     const double bytes = 4.0 * (double)splits * (double)q->m * (double)q->n * (double)batches_of(q);
-    return splits > 1 ? 4000 + bytes / (20.0 * units_of(kernels)) : 0;
+    return splits > 1 ? 9200 + bytes / (8.0 * units_of(kernels)) : 0;
 }
 
-static double cost_of_tiles(const qn_kernels *kernels, const qn__matmul *q, const variant *v,
+static bool is_in_vectors(const qn__matmul *q, qn__matmul_operand x);
+
+/* Clocks until `groups` groups are done of which so many are on a unit at a time. One of r there takes the time of its own
+   multiplications `alone` times, for what it waits for, and the r / rate times that all of them take from each other. Few rounds
+   are whole ones; of many the last ones overlap. */
+static double cost_of_rounds(const variant *v, double groups, double units, double multiplications) {
+    const double on_unit = groups / units < 3 * v->resident ? ceil(groups / units) : groups / units;
+    const double full = floor(on_unit / v->resident), rest = on_unit - full * v->resident;
+    const double own = v->fixed + multiplications * v->alone;
+    return (full + (rest > 0)) * own + on_unit * multiplications / v->rate;
+}
+
+static double bytes_moved(const qn__matmul *q) {
+    const uint64_t elements[] = {q->m * q->n, q->m * q->k, q->k * q->n};
+    double bytes = 0;
+    for (int i = 0; i < 3; i++) bytes += (double)elements[i] * qn__element(q->arrays[i].type)->size;
+    return bytes * (double)batches_of(q);
+}
+
+static double cost_of_tiles(const qn_kernels *kernels, const qn__matmul *q, const variant *v, cut c) {
+    static const double full_share[] =
+        {[2] = 1, [4] = 0.90, [8] = 0.92}, /* of the units, that clusters fill */
+        waits[] = {[2] = 1.04, [4] = 1.07, [8] = 1.14};
+    const double tiles = (double)divide_up(q->m, tile_rows(v)) * (double)divide_up(q->n, tile_columns(v)) *
+                         (double)batches_of(q);
+    const double units = units_of(kernels) * (c.joined ? full_share[c.splits] : 1);
+    const uint64_t steps = divide_up(divide_up(q->k, c.splits), v->step);
+    double multiplications = (double)tile_rows(v) * tile_columns(v) * (double)(steps * v->step) / 128;
+    for (int x = QN__MATMUL_A; x <= QN__MATMUL_B; x++)
+        if (!is_in_vectors(q, (qn__matmul_operand)x)) multiplications *= 1.05;
+    if (is_double(q)) multiplications *= 2;
+    const double rounds = cost_of_rounds(v, tiles * (double)c.splits, units, multiplications);
+    const double least = bytes_moved(q) / (14.0 * units_of(kernels));
+    const double clocks = fmax(rounds * (c.joined ? waits[c.splits] : 1), least);
+    return clocks + (c.joined ? 3200 + 44.0 * (double)c.splits : cost_of_parts(kernels, q, c.splits));
+}
+
+static double cost_of_units(const qn_kernels *kernels, const qn__matmul *q, const variant *v,
                             uint64_t splits) {
     const double groups = (double)divide_up(q->m, tile_rows(v)) * (double)divide_up(q->n, tile_columns(v)) *
                           (double)batches_of(q) * (double)splits;
@@ -189,27 +236,50 @@ static double cost_of_tiles(const qn_kernels *kernels, const qn__matmul *q, cons
 
 typedef struct choice {
     const variant *variant;
-    uint64_t splits;
+    cut cut;
 } choice;
+
+static bool can_join(const qn_kernels *kernels, const qn__matmul *q, const variant *v, uint64_t splits) {
+    return v->family == TILE && (splits == 2 || splits == 4 || splits == 8) && splits <= q->k &&
+           !is_double(q) && (kernels->info.capabilities & QN_CAN_COPY_TILES);
+}
+
+static double cost_of(const qn_kernels *kernels, const qn__matmul *q, const variant *v, cut c) {
+    return v->family == TILE ? cost_of_tiles(kernels, q, v, c) : cost_of_units(kernels, q, v, c.splits);
+}
+
+/* The cheapest number of parts of a variant. */
+static choice choose_cut(const qn_kernels *kernels, const qn__matmul *q, const variant *v, double *least) {
+    static const uint8_t splits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+    choice best = {v, {1, false}};
+    *least = INFINITY;
+    for (size_t i = 0; i < 2 * COUNT(splits); i++) {
+        const cut c = {q->splits ? q->splits : splits[i / 2], i % 2};
+        const uint64_t steps = q->k / c.splits / v->step;
+        if (c.joined != can_join(kernels, q, v, c.splits) && (c.joined || q->splits)) continue;
+        if (c.splits > 1 && !q->splits && steps < (c.joined ? 2 : 4)) continue;
+        const double cost = cost_of(kernels, q, v, c);
+        if (cost >= *least) continue;
+        *least = cost;
+        best.cut = c;
+    }
+    return best;
+}
 
 /* The cheapest tile and number of parts. */
 static choice choose_tile(const qn_kernels *kernels, const qn__matmul *q, const variant *only) {
-    choice best = {only ? only : &variants[SMALLEST], q->splits ? q->splits : 1};
+    choice best = {only ? only : &variants[SMALLEST], {q->splits ? q->splits : 1, false}};
     double least = INFINITY;
     for (size_t i = 0; i < COUNT(variants); i++) {
         const variant *v = &variants[i];
         if ((v->family != TILE && v->family != UNITS) || (only && v != only) || !fits(kernels, q, v))
             continue;
         if (v->family == UNITS && !only && !has_units(kernels, q)) continue;
-        for (uint64_t splits = 1; splits <= 64; splits *= 2) {
-            if (q->splits && splits > 1) break;
-            const uint64_t parts = q->splits ? q->splits : splits;
-            if (parts > 1 && !q->splits && q->k / parts < 4 * v->step) break;
-            const double cost = cost_of_tiles(kernels, q, v, parts);
-            if (cost < least) {
-                least = cost;
-                best = (choice){v, parts};
-            }
+        double cost;
+        const choice c = choose_cut(kernels, q, v, &cost);
+        if (cost < least) {
+            least = cost;
+            best = c;
         }
     }
     return best;
@@ -259,12 +329,12 @@ static choice choose(const qn_kernels *kernels, const qn__matmul *q) {
     if (!v && processor && q->splits <= 1) v = strip;
     if (!v || v->family == TILE || v->family == UNITS) {
         const choice tile = choose_tile(kernels, q, v);
-        const double cost = cost_of_tiles(kernels, q, tile.variant, tile.splits);
+        const double cost = cost_of(kernels, q, tile.variant, tile.cut);
         const variant *quad = v ? NULL : choose_quad(kernels, q, cost);
-        return quad ? (choice){quad, 1} : tile;
+        return quad ? (choice){quad, {1, false}} : tile;
     }
-    if (v->family == PACKED || v->family == STRIP || v->family == QUAD) return (choice){v, 1};
-    return (choice){v, q->splits ? q->splits : vector_splits(kernels, q)};
+    if (v->family == PACKED || v->family == STRIP || v->family == QUAD) return (choice){v, {1, false}};
+    return (choice){v, {q->splits ? q->splits : vector_splits(kernels, q), false}};
 }
 
 /* With the choice of the tuning, if there is one and the caller made none. */
@@ -320,9 +390,21 @@ static bool taken_along_k(const qn__matmul *q, qn__matmul_operand x) {
     return side != 1 && (k == 1 || llabs(k) < llabs(side));
 }
 
+static qn_element sum_of(const qn__matmul *q) {
+    return is_double(q) ? QN_F64 : is_integer(q) ? QN_I32 : QN_F32;
+}
+static qn_element result_of(const qn__matmul *q) { return is_integer(q) && !q->plain ? QN_F32 : sum_of(q); }
+
+/* Whether results can be stored four at a time. */
+static bool has_store4(const qn__matmul *q) {
+    const qn_element result = result_of(q), to = q->arrays[QN__MATMUL_OUT].type;
+    const bool can = (result == QN_F32 && (to == QN_F32 || to == QN_F16 || to == QN_BF16)) ||
+                     (result == QN_I32 && to == QN_I32);
+    return can && in_fours(q, QN__MATMUL_OUT, q->column[QN__MATMUL_OUT], q->row[QN__MATMUL_OUT]);
+}
+
 static void add_types(text *t, const qn__matmul *q) {
-    const qn_element sum = is_double(q) ? QN_F64 : is_integer(q) ? QN_I32 : QN_F32;
-    const qn_element result = is_integer(q) && !q->plain ? QN_F32 : sum;
+    const qn_element sum = sum_of(q), result = result_of(q);
     const char *s = qn__element(sum)->value, *r = qn__element(result)->value;
     add(t, "-D SUM=%s -D SUM4=%s4 -D SUM16=%s16 -D RESULT=%s -D RESULT4=%s4 -D FACTOR=%s", s, s, s, r, r,
         is_double(q) ? "double" : "float");
@@ -339,10 +421,7 @@ static void add_types(text *t, const qn__matmul *q) {
     const char *convert = narrows ? qn__element(to)->to_value : conversion.text;
     add(t, " -D TO_OUT=%s -D ACTIVATION=%d%s", convert, (int)q->activation, q->plain ? " -D PLAIN" : "");
     if (sum == QN_I32) add(t, " -D SUM_IS_INTEGER");
-    const bool has_store4 = (result == QN_F32 && (to == QN_F32 || to == QN_F16 || to == QN_BF16)) ||
-                            (result == QN_I32 && to == QN_I32);
-    if (has_store4 && in_fours(q, QN__MATMUL_OUT, q->column[QN__MATMUL_OUT], q->row[QN__MATMUL_OUT]))
-        add(t, " -D OUT_STORE4=%s4", qn__element(to)->store);
+    if (has_store4(q)) add(t, " -D OUT_STORE4=%s4", qn__element(to)->store);
 }
 
 static void add_operand(text *t, const qn__matmul *q, qn__matmul_operand x, uint32_t run) {
@@ -404,19 +483,21 @@ static void set_range(const qn_kernels *kernels, const qn__matmul *q, const choi
     const variant *v = c->variant;
     const uint64_t batches = batches_of(q), sides = q->m == 1 ? q->n : q->m;
     qn_range *r = &p->range;
-    if (v->family == TILE || v->family == UNITS)
-        *r = (qn_range){.global = {divide_up(q->m, tile_rows(v)) * divide_up(q->n, tile_columns(v)) *
-                                       tile_items(kernels, v),
-                                   c->splits, batches},
+    if (v->family == TILE || v->family == UNITS) {
+        const uint64_t tiles = divide_up(q->m, tile_rows(v)) * divide_up(q->n, tile_columns(v));
+        const cut cut = c->cut;
+        *r = (qn_range){.global = {tiles * tile_items(kernels, v) * (cut.joined ? cut.splits : 1),
+                                   cut.joined ? 1 : cut.splits, batches},
                         .local = {tile_items(kernels, v), 1, 1}};
-    else if (v->family == STRIP)
+    } else if (v->family == STRIP)
         *r = (qn_range){.global = {divide_up(q->n, STRIP_COLUMNS), divide_up(q->m, strip_rows(q)), batches}};
     else if (vector_along_k(q))
-        *r = (qn_range){.global = {sides * VECTOR_ITEMS, c->splits, batches}, .local = {VECTOR_ITEMS, 1, 1}};
+        *r = (qn_range){.global = {sides * VECTOR_ITEMS, c->cut.splits, batches},
+                        .local = {VECTOR_ITEMS, 1, 1}};
     else
-        *r = (qn_range){
-            .global = {divide_up(sides, 4 * VECTOR_LANES) * VECTOR_LANES, c->splits * VECTOR_SLICES, batches},
-            .local = {VECTOR_LANES, VECTOR_SLICES, 1}};
+        *r = (qn_range){.global = {divide_up(sides, 4 * VECTOR_LANES) * VECTOR_LANES,
+                                   c->cut.splits * VECTOR_SLICES, batches},
+                        .local = {VECTOR_LANES, VECTOR_SLICES, 1}};
     p->finish_range = (qn_range){.global = {q->n, q->m, batches}};
 }
 
@@ -437,15 +518,39 @@ static void add_quad(text *t, const qn__matmul *q, const variant *v, const qn__m
     t->size += strlen(t->at + t->size);
 }
 
+static uint64_t sides_of(const qn__matmul *q, qn__matmul_operand x) {
+    return x == QN__MATMUL_A ? q->m : q->n;
+}
+
+/* Whether a tile's kernel loads the operand four at a time: whole vectors, in which nothing lies beyond the matrix. */
+static bool is_in_vectors(const qn__matmul *q, qn__matmul_operand x) {
+    const bool k_first = taken_along_k(q, x);
+    const int64_t k = along_k(q, x), side = along_side(q, x);
+    return k_first ? q->k % 4 == 0 && in_fours(q, x, k, side)
+                   : sides_of(q, x) % 4 == 0 && in_fours(q, x, side, k);
+}
+
+static void add_tile_operand(text *t, const qn__matmul *q, qn__matmul_operand x, uint32_t tile) {
+    const bool k_first = taken_along_k(q, x);
+    const int64_t near = k_first ? along_k(q, x) : along_side(q, x);
+    add(t, " -D %s_ALONG_K=%d -D %s_NEAR=%d -D %s_VECTORS=%d -D SHORT_%s=%d", words_of[x], k_first,
+        words_of[x], near == 1, words_of[x], is_in_vectors(q, x), words_of[x], sides_of(q, x) < tile);
+}
+
+static void add_tile(text *t, const qn__matmul *q, const variant *v) {
+    add(t, " -D WM=%u -D WN=%u -D LM=%u -D LN=%u -D TM=%u -D TN=%u -D BK=%u", v->wm, v->wn, v->lm, v->ln,
+        v->tm, v->tn, v->step);
+    add_tile_operand(t, q, QN__MATMUL_A, tile_rows(v));
+    add_tile_operand(t, q, QN__MATMUL_B, tile_columns(v));
+    if (q->n % 4 == 0 && has_store4(q)) add(t, " -D WHOLE_RUNS");
+}
+
 static void add_family(text *t, const qn_kernels *kernels, const qn__matmul *q, const variant *v,
                        const qn__matmul_plan *p) {
     if (v->family == QUAD) {
         add_quad(t, q, v, &p->tensors);
     } else if (v->family == TILE) {
-        add(t, " -D WM=%u -D WN=%u -D LM=%u -D LN=%u -D TM=%u -D TN=%u -D BK=%u", v->wm, v->wn, v->lm, v->ln,
-            v->tm, v->tn, v->step);
-        add_operand(t, q, QN__MATMUL_A, 4);
-        add_operand(t, q, QN__MATMUL_B, 4);
+        add_tile(t, q, v);
     } else if (v->family == UNITS) {
         add_units(t, kernels, q, v);
     } else if (v->family == PACKED) {
@@ -473,9 +578,11 @@ static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
     if (q->variant >= 0 && !fits(kernels, q, &variants[q->variant]))
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_matmul: variant '%s' cannot do this on %s",
                            variants[q->variant].name, kernels->info.name);
-    if (c.splits > q->k) c.splits = q->k ? q->k : 1;
-    p->part = divide_up(divide_up(q->k, c.splits), PART_UNIT) * PART_UNIT;
-    p->splits = c.splits = p->part ? divide_up(q->k, p->part) : 1; /* none of them is empty */
+    cut *cut = &c.cut;
+    if (cut->splits > q->k) cut->splits = q->k ? q->k : 1;
+    p->part = divide_up(divide_up(q->k, cut->splits), PART_UNIT) * PART_UNIT;
+    if (!cut->joined)
+        p->splits = cut->splits = p->part ? divide_up(q->k, p->part) : 1; /* none of them is empty */
     uint32_t batches = 0;
     qn_status status = set_numbers(kernels, q, p, &batches);
     if (status) return status;
@@ -490,13 +597,15 @@ static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
     text options = {.size = 0};
     add_types(&options, q);
     add(&options, " -D BATCHES=%u", batches);
-    if (c.splits > 1) {
+    if (cut->joined) {
+        add(&options, " -D CLUSTER=%u", (unsigned)cut->splits);
+    } else if (cut->splits > 1) {
         const uint64_t size = is_double(q) ? 8 : 4, elements = q->m * q->n * batches_of(q);
-        if (elements > UINT64_MAX / size / c.splits)
+        if (elements > UINT64_MAX / size / cut->splits)
             return qn__op_fail(kernels, QN_ERROR_DEVICE_MEMORY,
                                "qn_matmul: %llu parts of k take too much memory",
-                               (unsigned long long)c.splits);
-        p->work = elements * size * c.splits;
+                               (unsigned long long)cut->splits);
+        p->work = elements * size * cut->splits;
         status = qn__variant_get(kernels, &(qn__variant){"matmul/finish.cl", NULL, options.at}, &p->finish);
         add(&options, " -D SPLIT");
     }

@@ -213,9 +213,10 @@ static void every_variant_takes_any_size_and_layout(void **state) {
             if (is_units(variant)) p.a = p.b = how % 2 ? QN_BF16 : QN_F16;
             if (is_vector(variant)) *(how % 2 ? &p.m : &p.n) = 1;
             solve(&f, &p, number);
-            p.k = 64; /* whole steps, and in vectors of four */
-            p.m = is_vector(variant) && how % 2 ? 1 : 132;
-            p.n = is_vector(variant) && how % 2 == 0 ? 1 : 136;
+            const bool odd = how % 2; /* else in vectors of four and, as to k, whole steps */
+            p.k = odd ? 67 : 64;
+            p.m = is_vector(variant) && odd ? 1 : odd ? 131 : 132;
+            p.n = is_vector(variant) && !odd ? 1 : odd ? 135 : 136;
             if (!(f.info.capabilities & QN_CAN_EMULATE)) solve(&f, &p, number + 100);
         }
     end_kernels(&f);
@@ -330,7 +331,9 @@ static void k_is_split(void **state) {
                  {"vector", 50, 1, 600, 2},
                  {"tile 16x128", 3, 140, 64, 2},
                  {"tile 32x32", 36, 40, 200, 4}, /* parts of 50 would begin beside vectors of four */
-                 {"vector", 40, 1, 600, 4}};
+                 {"vector", 40, 1, 600, 4},
+                 {"tile 64x64", 70, 65, 300, 2},
+                 {"tile 32x32", 32, 36, 40, 8}}; /* fewer steps than parts */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (uint64_t batches = 0; batches <= 2; batches += 2) {
             const problem p = {.batches = batches,
@@ -412,8 +415,8 @@ static void epilogues_and_batches(void **state) {
     kernels_fixture f = make_kernels_quickly();
     for (int how = 0; how < QN_ACTIVATION_COUNT; how++) {
         const problem p = {.batches = how % 2 ? 3 : 0,
-                           .m = 19,
-                           .n = 21,
+                           .m = how < 3 ? 39 : 19,
+                           .n = how < 3 ? 35 : 21,
                            .k = 10,
                            .alpha = 1.5,
                            .beta = how % 3 ? 0.5 : 0,
