@@ -119,6 +119,18 @@ static const char *set_standard(qn__arena *arena, front_options *options, const 
                             SHOWN, text);
 }
 
+static const char *set_max_registers(qn__arena *arena, front_options *options, const char *text) {
+    enum { LEAST = 16, MOST = 255 };
+    uint32_t number = 0;
+    for (const char *p = text; *p; p++)
+        number = *p >= '0' && *p <= '9' && number <= MOST ? number * 10 + (uint32_t)(*p - '0') : MOST + 1;
+    if (number < LEAST || number > MOST)
+        return qn__arena_printf(arena, "the option '-cl-nv-maxrregcount=%.*s' takes a number from %d to %d",
+                                SHOWN, text, LEAST, MOST);
+    options->max_registers = number;
+    return NULL;
+}
+
 static const char *unclosed_quote(qn__arena *arena, const char *word) {
     return qn__arena_printf(arena, "a quote is not closed in the compile options: %.*s", SHOWN, word);
 }
@@ -142,6 +154,7 @@ static const char *take_option(qn__arena *arena, front_options *options, const c
         return NULL;
     }
     if (!strncmp(word, "-cl-std=", 8)) return set_standard(arena, options, word + 8);
+    if (!strncmp(word, "-cl-nv-maxrregcount=", 20)) return set_max_registers(arena, options, word + 20);
     if (!strncmp(word, "-qn-tune=", 9)) {
         options->tune = word + 9;
         return NULL;

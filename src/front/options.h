@@ -17,8 +17,9 @@ typedef struct front_define {
 typedef struct front_options {
     QN__VEC(front_define) defines;
     QN__VEC(const char *) include_dirs;
-    unsigned std;     /* -cl-std=CLx.y: 100, 110, 120, 200 or 300; 0: not given, that is 120 */
-    bool opt_disable; /* -cl-opt-disable */
+    unsigned std;           /* -cl-std=CLx.y: 100, 110, 120, 200 or 300; 0: not given, that is 120 */
+    uint32_t max_registers; /* -cl-nv-maxrregcount=N; 0: not given */
+    bool opt_disable;       /* -cl-opt-disable */
     bool single_precision_constant;
     bool denorms_are_zero;
     bool correctly_rounded_divide_sqrt; /* -cl-fp32-correctly-rounded-divide-sqrt */

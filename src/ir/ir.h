@@ -480,6 +480,7 @@ struct ir_function {
     uint32_t required_sub_group_size; /* 0: none */
     uint32_t cluster;                 /* work-groups of a cluster in dimension 0; 0: none */
     bool whole_sub_groups;            /* all sub-groups are of that size, the last of a work-group, too */
+    uint32_t max_registers;           /* of a work-item, where the target has a say in that; 0: as it likes */
     bool uniform_groups;       /* a launch's work-groups are all of one size: none at the end is smaller */
     const char *vec_type_hint; /* or NULL */
     ir_loc loc;

@@ -499,6 +499,8 @@ static bool parse_function_attr(parser *p, ir_function *function) {
         parse_sizes(p, function->hint_local);
     else if (qn__ir_lex_accept_word(lex, "whole"))
         function->whole_sub_groups = true;
+    else if (qn__ir_lex_accept_word(lex, "registers"))
+        function->max_registers = parse_u32(p);
     else if (qn__ir_lex_accept_word(lex, "uniform"))
         function->uniform_groups = true;
     else if (qn__ir_lex_accept_word(lex, "sub_group"))

@@ -429,6 +429,7 @@ void qn__ir_print_function(qn__buf *out, const ir_function *function) {
         qn__buf_printf(out, " sub_group %u", function->required_sub_group_size);
     if (function->cluster) qn__buf_printf(out, " cluster %u", function->cluster);
     if (function->whole_sub_groups) qn__buf_puts(out, " whole");
+    if (function->max_registers) qn__buf_printf(out, " registers %u", function->max_registers);
     if (function->uniform_groups) qn__buf_puts(out, " uniform");
     if (function->vec_type_hint) {
         qn__buf_puts(out, " vec_type_hint ");

@@ -283,11 +283,13 @@ static void whole_sub_groups(void **state) {
     snprintf(text, sizeof text, "%s reqd (64, 1, 1) uniform {\n%s", head, body);
     r = emitted(state, 0, text);
     has(&r, ".reqntid 64, 1, 1");
+    has_not(&r, ".maxnreg");
     has(&r, ", 3, 31, -1;");
     assert_null(strstr(r.text, "%ntid"));
     assert_null(strstr(r.text, "%tid.y"));
-    snprintf(text, sizeof text, "%s reqd (48, 1, 1) uniform {\n%s", head, body);
+    snprintf(text, sizeof text, "%s reqd (48, 1, 1) uniform registers 40 {\n%s", head, body);
     r = emitted(state, 0, text);
+    has(&r, ".maxnreg 40");
     assert_null(strstr(r.text, ", -1;"));
 }
 

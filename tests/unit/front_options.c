@@ -69,16 +69,18 @@ static void test_flags(void **state) {
     (void)state;
     help h;
     help_start(&h);
-    assert_null(qn__options_parse(&h.arena,
-                                  "-cl-std=CL3.0 -cl-fast-relaxed-math -cl-denorms-are-zero "
-                                  "-cl-single-precision-constant -cl-fp32-correctly-rounded-divide-sqrt "
-                                  "-cl-uniform-work-group-size -qn-tune=one-iteration,pairs",
-                                  &h.options));
+    assert_null(
+        qn__options_parse(&h.arena,
+                          "-cl-std=CL3.0 -cl-fast-relaxed-math -cl-denorms-are-zero "
+                          "-cl-single-precision-constant -cl-fp32-correctly-rounded-divide-sqrt "
+                          "-cl-uniform-work-group-size -cl-nv-maxrregcount=64 -qn-tune=one-iteration,pairs",
+                          &h.options));
     assert_int_equal(h.options.std, 300);
     assert_true(h.options.fast_relaxed_math && h.options.unsafe_math && h.options.finite_math_only);
     assert_true(h.options.mad_enable && h.options.no_signed_zeros && h.options.denorms_are_zero);
     assert_true(h.options.single_precision_constant && h.options.correctly_rounded_divide_sqrt);
     assert_true(h.options.uniform_work_group_size);
+    assert_int_equal(h.options.max_registers, 64);
     assert_string_equal(h.options.tune, "one-iteration,pairs");
     assert_false(h.options.opt_disable || h.options.debug || h.options.no_warnings);
     help_stop(&h);

@@ -179,6 +179,7 @@ static void frame(ptx_emitter *e, qn__buf *text) {
         qn__ptx_require(e, 90, 78);
         qn__buf_printf(text, ".explicitcluster\n.reqnctapercluster %u, 1, 1\n", e->function->cluster);
     }
+    if (e->function->max_registers) qn__buf_printf(text, ".maxnreg %u\n", e->function->max_registers);
     if (e->sets_registers)
         qn__buf_puts(text, ".minnctapersm 1\n"); /* else ptxas has no number to begin with */
     qn__buf_puts(text, "{\n");

@@ -283,6 +283,7 @@ static ir_function *new_kernel(lower *l, ast_decl *decl) {
     function->required_sub_group_size = decl->sub_group_size;
     function->cluster = decl->cluster;
     function->uniform_groups = l->config->options && l->config->options->uniform_work_group_size;
+    function->max_registers = l->config->options ? l->config->options->max_registers : 0;
     function->vec_type_hint = decl->vec_type_hint;
     for (size_t i = 0; i < decl->params.len; i++) add_kernel_arg(l, function, decl->params.data[i]);
     if (decl->uses_state) add_state_arg(function);
