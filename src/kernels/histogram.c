@@ -19,7 +19,7 @@ static qn_status make(qn_kernels *kernels, const void *request, void *out) {
     const qn__element_info *e = qn__element(d->from.type);
     plan *p = out;
     const bool processor = qn__is_processor(kernels);
-    const uint32_t group = processor ? 1 : info->max_local_size[0] < 256 ? info->max_local_size[0] : 256;
+    const uint32_t group = processor ? 1 : info->max_local_size[0] < 512 ? info->max_local_size[0] : 512;
     const uint64_t units = info->compute_units ? info->compute_units : 16;
     p->length = qn_array_count(&d->from);
     p->bins = (uint32_t)d->to.sizes[0];
@@ -28,11 +28,14 @@ static qn_status make(qn_kernels *kernels, const void *request, void *out) {
     while (room < p->bins) room *= 2;
     const bool local = (uint64_t)room * 4 <= info->local_memory / 2;
     const uint64_t each = local && room > 16 * group ? room : 16 * group;
-    const uint64_t wanted = (p->length - 1) / each + 1, most = processor ? 2 * units : 16 * units;
+    const uint64_t wanted = (p->length - 1) / each + 1, most = processor ? 2 * units : 2048 / group * units;
     p->range = (qn_range){.global = {(wanted < most ? wanted : most) * group}, .local = {group}};
+    /* A processor's loads are its compiler's matter. */
+    const uint32_t width = processor || d->from.offset % (16 / e->size) ? 1 : 16 / e->size;
     char options[160];
-    const int at = snprintf(options, sizeof options, "-D STORAGE=%s -D LOAD=%s -D GROUP=%u%s", e->storage,
-                            e->load, group, by_range(d) ? " -D RANGE" : "");
+    const int at =
+        snprintf(options, sizeof options, "-D STORAGE=%s -D N=%u -D WORD=%s -D GROUP=%u%s", e->storage, width,
+                 qn__element_word(e->size * width), group, by_range(d) ? " -D RANGE" : "");
     if (local) snprintf(options + at, sizeof options - (size_t)at, " -D BINS=%u", room);
     return qn__variant_get(kernels, &(qn__variant){"bins.cl", "count", options}, &p->kernel);
 }
@@ -79,7 +82,7 @@ static qn_status run_packed(qn_kernels *kernels, qn_stream *stream, const qn_his
     qn__key key = {0};
     qn__key_add_array(&key, &d->from);
     qn__key_add(&key, d->to.sizes[0]);
-    qn__key_add(&key, by_range(d));
+    qn__key_add(&key, (uint64_t)by_range(d) << 8 | d->from.offset % 16);
     plan p;
     const qn_status status = qn__plan_get(kernels, &histogram_op, &key, d, &p);
     if (status) return status;
