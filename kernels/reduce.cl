@@ -1,7 +1,7 @@
 // Many elements to one: sums, extremes and their like, for each index of the dimensions that are kept. TEAM work-items of a
 // work-group of LOCAL, both powers of two, make one result; each takes every TEAMth of its N neighbours, and what they found is
 // joined in a tree. So the order depends on the shape alone. COLUMNS: neighbours in memory belong to different results, so
-// neighbouring work-items do. SPLIT: a result is of several teams, which leave partial ones; a launch with PARTIALS joins those.
+// neighbouring work-items do, and a work-item makes ACROSS results that are neighbours. SPLIT: a result is of several teams, which leave partial ones; a launch with PARTIALS joins those.
 // By -D also: FROM, FROM_LOADED, FROM_CONVERT and FROM_WORD (see map.cl), VALUE that is computed in, RESULT, TO and TO_CONVERT,
 // KEPT and REDUCED, the ranks of the walks, and REDUCE_WORD, the operation. Global size: LOCAL for each group.
 #include "element.h"
@@ -149,11 +149,19 @@ static long kept_to(kept k, ulong output) {
 #define APART 1
 #endif
 
+#ifndef ACROSS
+#define ACROSS 1
+#endif
+
 #ifdef PARTIALS
 #define SOURCE state
 #define ELEMENT(p, i) (p)[i]
 #else
+#if ACROSS > 1
+PACK(pack, FROM, ACROSS, FROM_WORD)
+#else
 PACK(pack, FROM, N, FROM_WORD)
+#endif
 #define SOURCE FROM
 #define VALUE_OF(x) FROM_CONVERT((FROM_LOADED)(x))
 #define ELEMENT(p, i) take(VALUE_OF((p)[from_place(r, i)]), index_of(r, i))
@@ -201,6 +209,29 @@ static state gather(reduced r, global const SOURCE *p, ulong i, ulong end) {
 #endif
 }
 
+#if ACROSS > 1
+// The same for ACROSS results whose elements are neighbours.
+static void gather_across(reduced r, global const SOURCE *p, ulong i, ulong end, state *sums) {
+    enum { AHEAD = 4 };
+    for (; i + (AHEAD - 1) * TEAM < end; i += AHEAD * TEAM) {
+        pack packs[AHEAD];
+        #pragma unroll
+        for (uint a = 0; a < AHEAD; a++) packs[a] = pack_load(p + from_place(r, i + a * TEAM));
+        #pragma unroll
+        for (uint a = 0; a < AHEAD; a++) {
+            #pragma unroll
+            for (uint k = 0; k < ACROSS; k++)
+                sums[k] = join(sums[k], take(VALUE_OF(packs[a].e[k]), index_of(r, i + a * TEAM)));
+        }
+    }
+    for (; i < end; i += TEAM) {
+        const pack one = pack_load(p + from_place(r, i));
+        #pragma unroll
+        for (uint k = 0; k < ACROSS; k++) sums[k] = join(sums[k], take(VALUE_OF(one.e[k]), index_of(r, i)));
+    }
+}
+#endif
+
 // `length` elements for each of the `pieces` teams of a result; `count` are reduced in all.
 kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 reduce(kept k, reduced r, ulong outputs, ulong count, ulong elements, ulong length, ulong pieces, ulong from_begin,
@@ -211,37 +242,51 @@ reduce(kept k, reduced r, ulong outputs, ulong count, ulong elements, ulong leng
        global TO *restrict to
 #endif
 ) {
-    local state scratch[LOCAL];
+    local state scratch[ACROSS * LOCAL];
     const uint lid = (uint)get_local_id(0);
     const ulong team = (ulong)get_group_id(0) * TEAMS + OWN_TEAM;
 #ifdef COLUMNS
     // All results of a piece come before the next piece: groups that run together read along rows.
-    const ulong padded = (outputs + TEAMS - 1) / TEAMS * TEAMS;
-    const ulong piece = team / padded, output = team % padded;
+    const ulong padded = (outputs / ACROSS + TEAMS - 1) / TEAMS * TEAMS;
+    const ulong piece = team / padded, output = team % padded * ACROSS;
 #else
     const ulong output = team / pieces, piece = team % pieces;
 #endif
     const bool real = output < outputs;
-    state s = least();
+    state s[ACROSS];
+    #pragma unroll
+    for (uint o = 0; o < ACROSS; o++) s[o] = least();
     if (real) {
         const ulong begin = piece * length, end = min(begin + length, elements);
 #ifdef PARTIALS
-        s = gather(r, from + output * elements, begin + MEMBER, end);
+        s[0] = gather(r, from + output * elements, begin + MEMBER, end);
+#elif ACROSS > 1
+        gather_across(r, from + (long)from_begin + kept_from(k, output), begin + MEMBER, end, s);
 #else
-        s = gather(r, from + (long)from_begin + kept_from(k, output), begin + MEMBER * N, end);
+        s[0] = gather(r, from + (long)from_begin + kept_from(k, output), begin + MEMBER * N, end);
 #endif
     }
-    scratch[lid] = s;
+    #pragma unroll
+    for (uint o = 0; o < ACROSS; o++) scratch[o * LOCAL + lid] = s[o];
     barrier(CLK_LOCAL_MEM_FENCE);
     #pragma unroll
     for (uint half_team = TEAM / 2; half_team > 0; half_team /= 2) {
-        if (MEMBER < half_team) scratch[lid] = join(scratch[lid], scratch[lid + half_team * APART]);
+        if (MEMBER < half_team) {
+            #pragma unroll
+            for (uint o = 0; o < ACROSS; o++) {
+                const uint at = o * LOCAL + lid;
+                scratch[at] = join(scratch[at], scratch[at + half_team * APART]);
+            }
+        }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     if (!real || MEMBER != 0) return;
+    #pragma unroll
+    for (uint o = 0; o < ACROSS; o++) {
 #ifdef SPLIT
-    to[output * pieces + piece] = scratch[lid];
+        to[(output + o) * pieces + piece] = scratch[o * LOCAL + lid];
 #else
-    to[(long)to_begin + kept_to(k, output)] = TO_CONVERT(finish(scratch[lid], count));
+        to[(long)to_begin + kept_to(k, output + o)] = TO_CONVERT(finish(scratch[o * LOCAL + lid], count));
 #endif
+    }
 }

@@ -44,6 +44,18 @@ const char *qn__element_word(uint32_t bytes) {
                         : "uchar";
 }
 
+const char *qn__element_limit(qn_element type, bool largest) {
+    static const char *const least[QN_ELEMENT_COUNT] = {
+        [QN_F32] = "-INFINITY", [QN_F64] = "-INFINITY", [QN_I8] = "CHAR_MIN", [QN_I16] = "SHRT_MIN",
+        [QN_I32] = "INT_MIN",   [QN_I64] = "LONG_MIN",  [QN_U8] = "0",        [QN_U16] = "0",
+        [QN_U32] = "0",         [QN_U64] = "0",         [QN_BOOL] = "0"};
+    static const char *const most[QN_ELEMENT_COUNT] = {
+        [QN_F32] = "INFINITY", [QN_F64] = "INFINITY",  [QN_I8] = "CHAR_MAX",   [QN_I16] = "SHRT_MAX",
+        [QN_I32] = "INT_MAX",  [QN_I64] = "LONG_MAX",  [QN_U8] = "UCHAR_MAX",  [QN_U16] = "USHRT_MAX",
+        [QN_U32] = "UINT_MAX", [QN_U64] = "ULONG_MAX", [QN_BOOL] = "UCHAR_MAX"};
+    return largest ? most[type] : least[type];
+}
+
 static bool is_narrow(const qn__element_info *e) { return e->is_float && e->size < 4; }
 
 qn__conversion qn__element_conversion(qn_element from, qn_element to) {

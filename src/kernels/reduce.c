@@ -29,19 +29,6 @@ static bool is_signed(qn_element type) { return type >= QN_I8 && type <= QN_I64;
 
 static qn_element float_of(qn_element type) { return type == QN_F64 ? QN_F64 : QN_F32; }
 
-/* The least and the largest number of a type, for what looks for the other. */
-static const char *extreme(qn_element type, bool largest) {
-    static const char *const least[QN_ELEMENT_COUNT] = {
-        [QN_F32] = "-INFINITY", [QN_F64] = "-INFINITY", [QN_I8] = "CHAR_MIN", [QN_I16] = "SHRT_MIN",
-        [QN_I32] = "INT_MIN",   [QN_I64] = "LONG_MIN",  [QN_U8] = "0",        [QN_U16] = "0",
-        [QN_U32] = "0",         [QN_U64] = "0",         [QN_BOOL] = "0"};
-    static const char *const most[QN_ELEMENT_COUNT] = {
-        [QN_F32] = "INFINITY", [QN_F64] = "INFINITY",  [QN_I8] = "CHAR_MAX",   [QN_I16] = "SHRT_MAX",
-        [QN_I32] = "INT_MAX",  [QN_I64] = "LONG_MAX",  [QN_U8] = "UCHAR_MAX",  [QN_U16] = "USHRT_MAX",
-        [QN_U32] = "UINT_MAX", [QN_U64] = "ULONG_MAX", [QN_BOOL] = "UCHAR_MAX"};
-    return largest ? most[type] : least[type];
-}
-
 static types types_of(const qn_reduce_desc *d) {
     const qn_element from = d->from.type;
     const bool real = qn__element(from)->is_float;
@@ -50,10 +37,10 @@ static types types_of(const qn_reduce_desc *d) {
     switch (d->operation) {
     case QN_REDUCE_MEAN: return (types){wide, float_of(from), "0"};
     case QN_REDUCE_PRODUCT: return (types){wide, wide, "1"};
-    case QN_REDUCE_MAX: return (types){own, own, real ? "NAN" : extreme(own, false)};
-    case QN_REDUCE_MIN: return (types){own, own, real ? "NAN" : extreme(own, true)};
-    case QN_REDUCE_ARGMAX: return (types){own, QN_U64, extreme(own, false)};
-    case QN_REDUCE_ARGMIN: return (types){own, QN_U64, extreme(own, true)};
+    case QN_REDUCE_MAX: return (types){own, own, real ? "NAN" : qn__element_limit(own, false)};
+    case QN_REDUCE_MIN: return (types){own, own, real ? "NAN" : qn__element_limit(own, true)};
+    case QN_REDUCE_ARGMAX: return (types){own, QN_U64, qn__element_limit(own, false)};
+    case QN_REDUCE_ARGMIN: return (types){own, QN_U64, qn__element_limit(own, true)};
     case QN_REDUCE_NORM2: return (types){float_of(from), float_of(from), "0"};
     case QN_REDUCE_ANY: return (types){real ? own : from, QN_BOOL, "0"};
     case QN_REDUCE_ALL: return (types){real ? own : from, QN_BOOL, "1"};
@@ -112,7 +99,8 @@ static qn_status take_apart(const qn_kernels *kernels, const qn_reduce_desc *d, 
 /* How a launch cuts the work. */
 typedef struct cut {
     bool columns;
-    uint32_t local, team, width;
+    uint32_t local, team;
+    uint32_t width, across; /* neighbours that a work-item loads as one: of one result, or one of each */
     uint64_t length, pieces;
 } cut;
 
@@ -134,6 +122,18 @@ static uint32_t choose_width(const request *r, const qn__walk *kept, const qn__w
     return width;
 }
 
+/* How many results a work-item can make whose elements are neighbours. */
+static uint32_t choose_across(const request *r, const qn__walk *kept, const qn__walk *reduced) {
+    const uint32_t size = qn__element(r->d.from.type)->size, across = size > 4 ? 16 / size : 4;
+    if (kept->strides[0][0] != 1 || kept->sizes[0] % across || r->d.from.offset % across) return 1;
+    if (r->outputs < (uint64_t)COLUMNS * across) return 1;
+    for (uint32_t d = 1; d < kept->rank; d++)
+        if (kept->strides[0][d] % (int64_t)across) return 1;
+    for (uint32_t d = 0; d < reduced->rank; d++)
+        if (reduced->strides[0][d] % (int64_t)across) return 1;
+    return across;
+}
+
 static uint64_t step_of(int64_t stride) { return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride; }
 
 static cut choose_cut(const qn_kernels *kernels, const request *r, const qn__walk *kept,
@@ -142,9 +142,10 @@ static cut choose_cut(const qn_kernels *kernels, const request *r, const qn__wal
     const bool is_near = step_of(kept->strides[0][0]) < step_of(reduced->strides[0][0]);
     c.columns = r->outputs >= COLUMNS / 2 && r->elements > 1 && is_near;
     c.width = c.columns ? 1 : choose_width(r, kept, reduced);
+    c.across = c.columns ? choose_across(r, kept, reduced) : 1;
     c.team = c.columns ? (c.local > COLUMNS ? c.local / COLUMNS : 1)
                        : power_up_to(r->elements / (2 * c.width), c.local);
-    const uint64_t groups = ceil_divide(r->outputs, c.local / c.team);
+    const uint64_t groups = ceil_divide(r->outputs, (uint64_t)c.local / c.team * c.across);
     const uint64_t worth = (uint64_t)c.team * c.width * WORTH;
     c.pieces = ENOUGH / (groups < ENOUGH ? groups : ENOUGH);
     if (c.pieces > ceil_divide(r->elements, worth)) c.pieces = ceil_divide(r->elements, worth);
@@ -175,19 +176,20 @@ static qn_status get_kernel(qn_kernels *kernels, const request *r, const cut *c,
         options, sizeof options,
         "-D REDUCE_%s -D FROM=%s -D FROM_LOADED=%s -D FROM_CONVERT=%s -D FROM_WORD=%s -D VALUE=%s "
         "-D RESULT=%s -D TO=%s -D TO_CONVERT=%s -D LEAST=%s -D KEPT=%u -D REDUCED=%u -D LOCAL=%u -D TEAM=%u "
-        "-D N=%u%s%s%s%s",
+        "-D N=%u -D ACROSS=%u%s%s%s%s",
         words[r->d.operation], from->storage, from->value,
-        qn__element_conversion(r->d.from.type, t.value).text, qn__element_word(from->size * c->width),
-        value->value, qn__element(t.result)->value, qn__element(r->d.to.type)->storage,
+        qn__element_conversion(r->d.from.type, t.value).text,
+        qn__element_word(from->size * (c->across > 1 ? c->across : c->width)), value->value,
+        qn__element(t.result)->value, qn__element(r->d.to.type)->storage,
         qn__element_conversion(t.result, r->d.to.type).text, t.least, kept->rank, reduced->rank, c->local,
-        c->team, c->width, value->is_float ? " -D REAL" : "", c->columns ? " -D COLUMNS" : "",
+        c->team, c->width, c->across, value->is_float ? " -D REAL" : "", c->columns ? " -D COLUMNS" : "",
         split ? " -D SPLIT" : "", partials ? " -D PARTIALS" : "");
     return qn__variant_get(kernels, &(qn__variant){"reduce.cl", "reduce", options}, kernel);
 }
 
 static uint64_t groups_of(const request *r, const cut *c) {
     const uint32_t teams = c->local / c->team;
-    return c->columns ? ceil_divide(r->outputs, teams) * c->pieces
+    return c->columns ? ceil_divide(r->outputs / c->across, teams) * c->pieces
                       : ceil_divide(r->outputs * c->pieces, teams);
 }
 
@@ -202,7 +204,7 @@ static qn_status plan_stages(qn_kernels *kernels, const request *r, const qn__wa
     const types t = types_of(&r->d);
     const bool is_where = r->d.operation == QN_REDUCE_ARGMAX || r->d.operation == QN_REDUCE_ARGMIN;
     p->workspace = r->outputs * c.pieces * (is_where ? 16 : qn__element(t.value)->size);
-    cut second = {.local = c.local, .width = 1, .length = c.pieces, .pieces = 1};
+    cut second = {.local = c.local, .width = 1, .across = 1, .length = c.pieces, .pieces = 1};
     second.team = power_up_to(c.pieces, c.local);
     p->stages[1] = (stage){NULL, groups_of(r, &second), c.pieces, c.pieces, 1};
     return get_kernel(kernels, r, &second, kept, reduced, false, true, &p->stages[1].kernel);

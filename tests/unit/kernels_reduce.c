@@ -160,6 +160,11 @@ static void every_operation_over_all_kinds_of_axes(void **state) {
         {QN_REDUCE_NORM2, QN_F32, QN_F32, 0, {7, 40, 300}, 4, -1, 1},
         {QN_REDUCE_NORM2, QN_F64, QN_F64, 4, {7, 4, 300}, 0, -1, 1},
         {QN_REDUCE_SUM, QN_F64, QN_F64, 2, {2, 600, 5}, 2, -1, 1},
+        {QN_REDUCE_SUM, QN_F32, QN_F32, 2, {2, 700, 132}, 0, -1, 1}, /* results that are neighbours */
+        {QN_REDUCE_ARGMAX, QN_F32, QN_I32, 1, {300, 2, 132}, 0, -1, 1},
+        {QN_REDUCE_MEAN, QN_BF16, QN_F32, 3, {30, 20, 260}, 0, -1, 1},
+        {QN_REDUCE_SUM, QN_F32, QN_F32, 2, {2, 70, 132}, 4, -1, 1},
+        {QN_REDUCE_MAX, QN_F32, QN_F32, 2, {2, 70, 133}, 0, -1, 1},
         {QN_REDUCE_SUM, QN_BOOL, QN_I32, 4, {3, 4, 777}, 0, 0, 2},
         {QN_REDUCE_SUM, QN_U16, QN_U64, 0, {30, 40, 77}, 0, 0, 65535},
         {QN_REDUCE_ANY, QN_BOOL, QN_BOOL, 4, {3, 40, 3}, 0, 0, 1.3},
