@@ -30,6 +30,19 @@ static KEY ordered(KEY key) {
     return key;
 }
 
+// The key of an ordered one.
+static KEY key_of(KEY key) {
+#ifdef DESCENDING
+    key = (KEY)~key;
+#endif
+#ifdef FLOAT
+    key ^= key & TOP ? TOP : (KEY)~(KEY)0;
+#elif defined SIGNED
+    key ^= TOP;
+#endif
+    return key;
+}
+
 static uint digit_of(KEY key, uint shift) { return (uint)(ordered(key) >> shift) & 255; }
 
 // counts[(row * 256 + digit) * chunks + chunk]. Work-group: one chunk of a row.
@@ -72,21 +85,6 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void begin(uint chunks
 }
 
 #if GROUP > 1
-// begins[d] becomes the sum of the counts before d; counts has 256 and may be the same.
-static void scan_digits(local uint *begins, local const uint *counts) {
-    uint sum = 0;
-    for (uint first = 0; first < 256; first += GROUP) {
-        const uint d = first + ME;
-        const uint found = d < 256 ? counts[d] : 0;
-        const uint before = work_group_scan_exclusive_add(found);
-        if (d < 256) begins[d] = sum + before;
-#if GROUP < 256
-        sum += work_group_reduce_add(found);
-#endif
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-}
-
 // Which members of the sub-group are set.
 #if GROUP == 32 * SUBS
 typedef uint members;
@@ -102,6 +100,8 @@ static uint size_of(members m) { return sub_group_ballot_bit_count(m); }
 static uint lowest(members m) { return sub_group_ballot_find_lsb(m); }
 #endif
 
+static uint digit_at(KEY key, uint shift) { return (uint)(key >> shift) & 255; }
+
 // The members whose digit is the same.
 static members same_digit(uint digit) {
     members same = MEMBERS(sub_group_ballot(1));
@@ -114,98 +114,128 @@ static members same_digit(uint digit) {
     return same;
 }
 
-// What a work-group knows of its tile. Keys of a sub-group lie together, those of a work-item a sub-group's size apart.
+// What a work-group knows of its tile. Keys of a sub-group lie together, those of a work-item a sub-group's size apart. They are
+// ordered ones (see above); what lies beyond the row's end counts as the highest digit, behind all others.
 typedef struct tile {
-    uint found[SUBS][256]; // of a digit in each sub-group; then, in those before it
-    uint counts[256], begins[256];
+    uint found[SUBS][256]; // of a digit in each sub-group; then, the place of its next key
+    uint begins[256];      // where a digit begins in the sorted tile
+    union {
+        KEY keys[TILE];
+#ifdef VALUE
+        VALUE values[TILE];
+#endif
+    };
 } tile;
 
 static uint item_at(uint item) {
     return get_sub_group_id() * (TILE / SUBS) + item * (GROUP / SUBS) + get_sub_group_local_id();
 }
 
-// Sets each key's place in the sorted tile, and the tile's counts and begins. Places that have no key count as
-// the highest digit, behind all others.
-static void rank_tile(local tile *t, const KEY *key, uint *place, uint shift, uint valid) {
-    const uint sub = get_sub_group_id();
-    for (uint i = ME; i < SUBS * 256; i += GROUP) t->found[0][i] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    #pragma unroll
-    for (uint item = 0; item < ITEMS; item++) {
-        const uint digit = item_at(item) < valid ? digit_of(key[item], shift) : 255;
-        const members same = same_digit(digit);
-        const uint rank = before(same), leader = lowest(same);
-        uint earlier = 0;
-        if (rank == 0) earlier = atomic_add(&t->found[sub][digit], size_of(same));
-        place[item] = sub_group_shuffle(earlier, leader) + rank;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint d = ME; d < 256; d += GROUP) {
-        uint sum = 0;
+static void load_keys(KEY *key, global const KEY *restrict keys, uint valid) {
+    if (valid == TILE) {
+        global const KEY *mine = keys + item_at(0);
         #pragma unroll
-        for (uint s = 0; s < SUBS; s++) {
-            const uint found = t->found[s][d];
-            t->found[s][d] = sum;
-            sum += found;
-        }
-        t->counts[d] = sum;
+        for (uint item = 0; item < ITEMS; item++) key[item] = mine[item * (GROUP / SUBS)];
+        #pragma unroll
+        for (uint item = 0; item < ITEMS; item++) key[item] = ordered(key[item]);
+    } else {
+        #pragma unroll
+        for (uint item = 0; item < ITEMS; item++)
+            key[item] = item_at(item) < valid ? ordered(keys[item_at(item)]) : (KEY)~(KEY)0;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    scan_digits(t->begins, t->counts);
+}
+
+// Counts the digits of each sub-group.
+static void count_tile(local tile *t, const KEY *key, uint shift) {
+    local uint *mine = t->found[get_sub_group_id()];
+    for (uint d = get_sub_group_local_id(); d < 256; d += GROUP / SUBS) mine[d] = 0;
+    sub_group_barrier(CLK_LOCAL_MEM_FENCE);
     #pragma unroll
-    for (uint item = 0; item < ITEMS; item++) {
-        const uint digit = item_at(item) < valid ? digit_of(key[item], shift) : 255;
-        place[item] += t->found[sub][digit] + t->begins[digit];
-    }
-    if (ME == 0) t->counts[255] -= TILE - valid;
+    for (uint item = 0; item < ITEMS; item++) atomic_inc(&mine[digit_at(key[item], shift)]);
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-typedef union staged {
-    KEY keys[TILE];
-#ifdef VALUE
-    VALUE values[TILE];
-#endif
-} staged;
+// How many keys of the tile have digit d.
+static uint count_of(local tile *t, uint d, uint valid) {
+    uint sum = 0;
+    #pragma unroll
+    for (uint s = 0; s < SUBS; s++) sum += t->found[s][d];
+    return d == 255 ? sum - (TILE - valid) : sum;
+}
 
-// Writes a tile: sorted in local memory first, so that what goes to one digit is written together.
-// to_place[d] + i: where the sorted tile's element i goes, of digit d.
-static void write_tile(local tile *t, local staged *s, local const PLACE *to_place, const KEY *key,
-                       const uint *place, uint shift, uint valid, global KEY *restrict to_keys
+// Where digits begin, in the tile and for each sub-group. `count` is count_of this work-item's digit, where it has one.
+static void begin_digits(local tile *t, uint count) {
+#if GROUP >= 256
+    const uint before_this = work_group_scan_exclusive_add(count);
+    if (ME < 256) t->begins[ME] = before_this;
+#else
+    uint sum = 0;
+    for (uint first = 0; first < 256; first += GROUP) {
+        const uint d = first + ME;
+        uint found = 0;
+        if (d < 256)
+            for (uint s = 0; s < SUBS; s++) found += t->found[s][d];
+        const uint before_this = work_group_scan_exclusive_add(found);
+        if (d < 256) t->begins[d] = sum + before_this;
+        sum += work_group_reduce_add(found);
+    }
+#endif
+    for (uint d = ME; d < 256; d += GROUP) {
+        uint at = t->begins[d];
+        #pragma unroll
+        for (uint s = 0; s < SUBS; s++) {
+            const uint found = t->found[s][d];
+            t->found[s][d] = at;
+            at += found;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+// The keys go to local memory in order; `place` is where each is.
+static void sort_tile(local tile *t, const KEY *key, uint *place, uint shift) {
+    local uint *next = t->found[get_sub_group_id()];
+    #pragma unroll
+    for (uint item = 0; item < ITEMS; item++) {
+        const uint digit = digit_at(key[item], shift);
+        const members same = same_digit(digit);
+        const uint rank = before(same), leader = lowest(same);
+        uint earlier = 0;
+        if (rank == 0) earlier = atomic_add(&next[digit], size_of(same));
+        place[item] = sub_group_shuffle(earlier, leader) + rank;
+        t->keys[place[item]] = key[item];
+    }
+}
+
+// Writes the sorted tile. to_place[d] + i: where its element i goes, of digit d.
+static void write_tile(local tile *t, local const PLACE *to_place, const uint *place, uint shift, uint valid,
+                       global KEY *restrict to_keys
 #ifdef VALUE
                        , const VALUE *value, global VALUE *restrict to_values
 #endif
 ) {
     PLACE target[ITEMS];
-    #pragma unroll
-    for (uint item = 0; item < ITEMS; item++) s->keys[place[item]] = key[item];
-    barrier(CLK_LOCAL_MEM_FENCE);
+    local const KEY *sorted = t->keys + ME;
     #pragma unroll
     for (uint item = 0; item < ITEMS; item++) {
         const uint i = item * GROUP + ME;
         if (i < valid) {
-            const KEY k = s->keys[i];
-            target[item] = to_place[digit_of(k, shift)] + i;
-            to_keys[target[item]] = k;
+            const KEY k = sorted[item * GROUP];
+            target[item] = to_place[digit_at(k, shift)] + i;
+            to_keys[target[item]] = key_of(k);
         }
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
 #ifdef VALUE
+    barrier(CLK_LOCAL_MEM_FENCE);
     #pragma unroll
-    for (uint item = 0; item < ITEMS; item++) s->values[place[item]] = value[item];
+    for (uint item = 0; item < ITEMS; item++) t->values[place[item]] = value[item];
     barrier(CLK_LOCAL_MEM_FENCE);
     #pragma unroll
     for (uint item = 0; item < ITEMS; item++) {
         const uint i = item * GROUP + ME;
-        if (i < valid) to_values[target[item]] = s->values[i];
+        if (i < valid) to_values[target[item]] = t->values[i];
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
 #endif
-}
-
-static void load_keys(KEY *key, global const KEY *restrict keys, uint valid) {
-    #pragma unroll
-    for (uint item = 0; item < ITEMS; item++) key[item] = item_at(item) < valid ? keys[item_at(item)] : 0;
 }
 #endif
 
@@ -264,25 +294,29 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scatter(ulong len
         sum += work_group_reduce_add(total);
     }
     local tile t;
-    local staged s;
     KEY key[ITEMS];
     uint place[ITEMS];
     for (ulong first = begin; first < end; first += TILE) {
         const uint valid = (uint)min(end - first, (ulong)TILE);
         load_keys(key, from + first, valid);
-        rank_tile(&t, key, place, shift, valid);
+        count_tile(&t, key, shift);
+        const uint found = ME < 256 ? count_of(&t, ME, TILE) : 0;
+        begin_digits(&t, found);
         for (uint d = ME; d < 256; d += GROUP) next[d] -= t.begins[d];
+        sort_tile(&t, key, place, shift);
         barrier(CLK_LOCAL_MEM_FENCE);
 #ifdef VALUE
         VALUE value[ITEMS];
         #pragma unroll
         for (uint item = 0; item < ITEMS; item++)
             if (item_at(item) < valid) value[item] = VALUE_AT(from_values, first, item_at(item));
-        write_tile(&t, &s, next, key, place, shift, valid, to_row, value, to_values_row);
+        write_tile(&t, next, place, shift, valid, to_row, value, to_values_row);
 #else
-        write_tile(&t, &s, next, key, place, shift, valid, to_row);
+        write_tile(&t, next, place, shift, valid, to_row);
 #endif
-        for (uint d = ME; d < 256; d += GROUP) next[d] += t.begins[d] + t.counts[d];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        // The last sub-group's next place is where the digit ends.
+        for (uint d = ME; d < 256; d += GROUP) next[d] += t.found[SUBS - 1][d];
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 #endif
@@ -291,16 +325,28 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void scatter(ulong len
 #ifdef SWEEP
 #define PASSES (BITS / 8)
 
+static void count_key(local uint *found, KEY key) {
+    const KEY k = ordered(key);
+    #pragma unroll
+    for (uint pass = 0; pass < PASSES; pass++) atomic_inc(&found[pass * 256 + digit_at(k, 8 * pass)]);
+}
+
 // found[pass * 256 + digit] += how often the keys have it. They are zeros before.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void count_all(ulong length, ulong keys_begin, global const KEY *restrict keys, global uint *restrict found) {
     local uint mine[PASSES * 256];
     for (uint i = ME; i < PASSES * 256; i += GROUP) mine[i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (ulong i = get_global_id(0); i < length; i += get_global_size(0)) {
-        const KEY k = ordered(keys[keys_begin + i]);
+    enum { AHEAD = 8 };
+    const ulong step = get_global_size(0);
+    ulong i = get_global_id(0);
+    for (; i + (AHEAD - 1) * step < length; i += AHEAD * step) {
+        KEY k[AHEAD];
         #pragma unroll
-        for (uint pass = 0; pass < PASSES; pass++) atomic_inc(&mine[pass * 256 + ((uint)(k >> (8 * pass)) & 255)]);
+        for (uint a = 0; a < AHEAD; a++) k[a] = keys[keys_begin + i + a * step];
+        #pragma unroll
+        for (uint a = 0; a < AHEAD; a++) count_key(mine, k[a]);
     }
+    for (; i < length; i += step) count_key(mine, keys[keys_begin + i]);
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint i = ME; i < PASSES * 256; i += GROUP)
         if (mine[i]) atomic_add(&found[i], mine[i]);
@@ -308,11 +354,15 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void count_all(ulong l
 
 // found[pass * 256 + digit] becomes where the digit begins. Work-group: a pass.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void begin_all(global uint *restrict found) {
-    local uint mine[256];
-    for (uint d = ME; d < 256; d += GROUP) mine[d] = found[get_group_id(0) * 256 + d];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    scan_digits(mine, mine);
-    for (uint d = ME; d < 256; d += GROUP) found[get_group_id(0) * 256 + d] = mine[d];
+    global uint *mine = found + get_group_id(0) * 256;
+    uint sum = 0;
+    for (uint first = 0; first < 256; first += GROUP) {
+        const uint d = first + ME;
+        const uint count = d < 256 ? mine[d] : 0;
+        const uint before_this = work_group_scan_exclusive_add(count);
+        if (d < 256) mine[d] = sum + before_this;
+        sum += work_group_reduce_add(count);
+    }
 }
 
 // What a tile tells of a digit: two bits of how much it knows, and a count.
@@ -320,15 +370,27 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void begin_all(global 
 #define ALL (2u << 30) // of them and all before
 #define COUNT (OWN - 1)
 
+// What is known of tiles before `tile`, LOOK of them at a time.
 static uint look_back(global atomic_uint *states, uint tile, uint d) {
     uint sum = 0;
     while (tile > 0) {
-        const uint state = atomic_load_explicit(&states[(ulong)(tile - 1) * 256 + d], memory_order_relaxed,
-                                                memory_scope_device);
-        if (state == 0) continue;
-        sum += state & COUNT;
-        if (state & ALL) break;
-        tile--;
+        uint state[LOOK];
+        #pragma unroll
+        for (uint k = 0; k < LOOK; k++)
+            state[k] = k < tile ? atomic_load_explicit(&states[(ulong)(tile - 1 - k) * 256 + d],
+                                                       memory_order_relaxed, memory_scope_device)
+                                : ALL;
+        uint known = 0;
+        bool all = false;
+        #pragma unroll
+        for (uint k = 0; k < LOOK; k++)
+            if (known == k && !all && state[k]) {
+                sum += state[k] & COUNT;
+                all = state[k] & ALL;
+                known = k + 1;
+            }
+        if (all) break;
+        tile -= known;
     }
     return sum;
 }
@@ -338,7 +400,6 @@ static uint look_back(global atomic_uint *states, uint tile, uint d) {
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sweep(ulong length, uint shift, ulong keys_begin, global const KEY *restrict keys, ulong to_begin,
                   global KEY *restrict to, global uint *counts, uint ticket, global atomic_uint *states VALUES) {
     local tile t;
-    local staged s;
     local uint which, to_place[256];
     if (ME == 0) which = atomic_inc(&counts[ticket]);
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -348,14 +409,22 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sweep(ulong lengt
     KEY key[ITEMS];
     uint place[ITEMS];
     load_keys(key, keys + keys_begin + first, valid);
-    rank_tile(&t, key, place, shift, valid);
-    for (uint d = ME; d < 256; d += GROUP) {
-        global atomic_uint *mine = &states[(ulong)me * 256 + d];
-        const uint found = t.counts[d];
-        if (me > 0) atomic_store_explicit(mine, OWN | found, memory_order_relaxed, memory_scope_device);
-        const uint earlier = look_back(states, me, d);
-        atomic_store_explicit(mine, ALL | (earlier + found), memory_order_relaxed, memory_scope_device);
-        to_place[d] = counts[shift / 8 * 256 + d] + earlier - t.begins[d];
+    count_tile(&t, key, shift);
+    global atomic_uint *mine = &states[(ulong)me * 256 + ME];
+    uint found = 0, begins = 0;
+    if (ME < 256) {
+        begins = counts[shift / 8 * 256 + ME];
+        found = count_of(&t, ME, valid);
+        atomic_store_explicit(mine, (me > 0 ? OWN : ALL) | found, memory_order_relaxed, memory_scope_device);
+        if (ME == 255) found += TILE - valid;
+    }
+    begin_digits(&t, found);
+    sort_tile(&t, key, place, shift);
+    if (ME < 256) {
+        const uint earlier = look_back(states, me, ME);
+        if (ME == 255) found -= TILE - valid;
+        if (me > 0) atomic_store_explicit(mine, ALL | (earlier + found), memory_order_relaxed, memory_scope_device);
+        to_place[ME] = begins + earlier - t.begins[ME];
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 #ifdef VALUE
@@ -363,9 +432,9 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void sweep(ulong lengt
     #pragma unroll
     for (uint item = 0; item < ITEMS; item++)
         if (item_at(item) < valid) value[item] = VALUE_AT(values + values_begin, first, item_at(item));
-    write_tile(&t, &s, to_place, key, place, shift, valid, to + to_begin, value, to_values + to_values_begin);
+    write_tile(&t, to_place, place, shift, valid, to + to_begin, value, to_values + to_values_begin);
 #else
-    write_tile(&t, &s, to_place, key, place, shift, valid, to + to_begin);
+    write_tile(&t, to_place, place, shift, valid, to + to_begin);
 #endif
 }
 #endif

@@ -41,12 +41,19 @@ static shape shape_of(const qn_kernels *kernels, const request *r, uint64_t rows
     if (qn__is_processor(kernels) || info->sub_group_size < 4) return (shape){1, 1, 1, false};
     shape s = {.subs = 8, .items = wider(r) > 4 ? 8 : 16};
     if (info->capabilities & QN_CAN_EMULATE) s.items = 2; /* its compilers are slow with unrolled loops */
+    s.sweeps = info->kind == QN_DEVICE_CUDA && rows == 1 && length < 1u << 30;
+    if (s.sweeps) {
+        /* Large tiles look back less; with values the registers of a large work-group do not suffice. */
+        const bool large = length >= 1u << 22 && wider(r) <= 4 && !r->kind;
+        s.subs = large ? 32 : 8;
+        s.items = wider(r) > 4 ? 10 : large ? 16 : 20;
+    }
     while (s.subs > 1 && s.subs * info->sub_group_size > info->max_local_size[0]) s.subs /= 2;
     s.group = s.subs * info->sub_group_size;
     /* Counts of sub-groups, three words a digit, a tile. */
     const uint64_t room = info->local_memory - (s.subs + 4) * DIGITS * 4;
     while (s.items > 1 && (uint64_t)s.group * s.items * wider(r) > room) s.items /= 2;
-    s.sweeps = info->kind == QN_DEVICE_CUDA && rows == 1 && length < 1u << 30;
+    s.sweeps = s.sweeps && s.group >= DIGITS;
     return s;
 }
 
@@ -54,19 +61,21 @@ static void options_of(const request *r, const shape *s, const plan *p, bool fir
     static const char *const words[] = {[1] = "uchar", [2] = "ushort", [4] = "uint", [8] = "ulong"};
     const qn__element_info *key = qn__element(r->keys.type);
     const bool is_signed = r->keys.type >= QN_I8 && r->keys.type <= QN_I64;
-    int at = snprintf(text, size, "-D KEY=%s -D BITS=%u -D PLACE=%s -D GROUP=%u -D SUBS=%u -D ITEMS=%u%s%s%s",
+    int at = snprintf(text, size,
+                      "-cl-uniform-work-group-size -D KEY=%s -D BITS=%u -D PLACE=%s -D GROUP=%u -D SUBS=%u "
+                      "-D ITEMS=%u%s%s%s",
                       words[key->size], key->size * 8, words[p->place_size], s->group, s->subs, s->items,
                       key->is_float ? " -D FLOAT"
                       : is_signed   ? " -D SIGNED"
                                     : "",
-                      r->descending ? " -D DESCENDING" : "", s->sweeps ? " -D SWEEP" : "");
+                      r->descending ? " -D DESCENDING" : "", s->sweeps ? " -D SWEEP -D LOOK=4" : "");
     if (r->kind)
         snprintf(text + at, size - (size_t)at, " -D VALUE=%s%s", words[qn__element(r->to_values.type)->size],
                  first ? " -D FIRST" : "");
 }
 
 static qn_status get_kernels(qn_kernels *kernels, const request *r, const shape *s, plan *p) {
-    char options[256], first[256];
+    char options[320], first[320];
     options_of(r, s, p, false, options, sizeof options);
     options_of(r, s, p, true, first, sizeof first);
     const struct {
