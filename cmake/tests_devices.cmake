@@ -17,7 +17,7 @@ endfunction()
 
 list(APPEND device_unit_tests api_pack kernels_copy kernels_ladder kernels_matmul)
 list(APPEND device_unit_tests kernels_sort kernels_choose kernels_gather kernels_histogram kernels_spmv kernels_convolve)
-list(APPEND device_unit_tests kernels_tuning kernels_map kernels_random kernels_reduce kernels_rows)
+list(APPEND device_unit_tests kernels_tuning kernels_map kernels_random kernels_reduce kernels_rows kernels_scan)
 
 set(shards 3)
 math(EXPR last_shard "${shards} - 1")

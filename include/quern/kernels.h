@@ -340,6 +340,37 @@ typedef struct qn_reduce_desc {
 } qn_reduce_desc;
 QN_API qn_status qn_reduce(qn_kernels *kernels, qn_stream *stream, const qn_reduce_desc *desc);
 
+/* ---- scans ---- */
+
+/* X(NAME, word): what elements are joined by. */
+#define QN_SCAN_MAP(X)                                                                                       \
+    X(QN_SCAN_SUM, sum)                                                                                      \
+    X(QN_SCAN_PRODUCT, product)                                                                              \
+    X(QN_SCAN_MAX, max) /* NaNs count only where there is nothing else before */                             \
+    X(QN_SCAN_MIN, min)
+
+typedef enum qn_scan_operation {
+#define QN_SCAN_ENUM(name, word) name,
+    QN_SCAN_MAP(QN_SCAN_ENUM)
+#undef QN_SCAN_ENUM
+        QN_SCAN_COUNT
+} qn_scan_operation;
+
+/* to[i] = from[0], ..., from[i] joined, along a dimension, for each index of the others; with `exclusive` without from[i], so that it
+   begins with 0 for sums, 1 for products, and for max and min with the least and the largest number of from's type (of floats: an
+   infinity). With `reverse` it begins at the other end. Floats are accumulated in f32 (f64 for f64); integers wrap, in 64 bits or in
+   what `to` holds, and are exact for max and min. The result is converted to the type of `to` as by qn_copy. The order in which
+   floats are added depends on shape, strides and device alone: results are reproducible. Both arrays have the same sizes; `to` may be
+   `from`: the same view, of one type. Where rows are few and long it needs memory for a word for some thousand elements.
+   Defaults: QN_SCAN_SUM, inclusive, dimension 0, from the begin. */
+typedef struct qn_scan_desc {
+    qn_scan_operation operation;
+    uint32_t dimension;
+    bool exclusive, reverse;
+    qn_array to, from;
+} qn_scan_desc;
+QN_API qn_status qn_scan(qn_kernels *kernels, qn_stream *stream, const qn_scan_desc *desc);
+
 /* ---- functions of rows ---- */
 
 /* to = softmax of `from` along its last dimension: exp(x - m) / sum of exp(x - m), m being the largest; or, if `log` is set, its

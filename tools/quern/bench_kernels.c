@@ -109,6 +109,16 @@ static qn_status run_column_sums(const kernels_task *t) {
         &(qn_reduce_desc){.axes = 1, .to = QN_ARRAY(t->to, QN_F32, t->side), .from = square_of(t, t->from)});
 }
 
+static qn_status run_scan(const kernels_task *t) {
+    return qn_scan(t->d->kernels, t->d->stream,
+                   &(qn_scan_desc){.to = floats(t, t->to), .from = floats(t, t->from)});
+}
+
+static qn_status run_column_scans(const kernels_task *t) {
+    return qn_scan(t->d->kernels, t->d->stream,
+                   &(qn_scan_desc){.to = square_of(t, t->to), .from = square_of(t, t->from)});
+}
+
 static qn_status run_softmax(const kernels_task *t) {
     return qn_softmax(t->d->kernels, t->d->stream,
                       &(qn_softmax_desc){.to = square_of(t, t->to), .from = square_of(t, t->from)});
@@ -210,6 +220,27 @@ static bool is_row_sums(const kernels_task *t, const void *result) {
 static bool is_column_sums(const kernels_task *t, const void *result) {
     for (uint64_t i = 0; i < t->side; i++)
         if (!is_sum_of(t->x + i, t->side, t->side, number_at(result, i))) return false;
+    return true;
+}
+
+/* `count` sums that are `step` apart. */
+static bool is_scan_of(const kernels_task *t, const float *result, uint64_t first, uint64_t count,
+                       uint64_t step) {
+    double sum = 0, sizes = 0;
+    for (uint64_t i = first; i < first + count * step; i += step) {
+        sum += t->x[i], sizes += fabsf(t->x[i]);
+        if (!(fabs(result[i] - sum) <= 1e-6 * sizes)) return false;
+    }
+    return true;
+}
+
+static bool is_scan(const kernels_task *t, const void *result) {
+    return is_scan_of(t, result, 0, t->count, 1);
+}
+
+static bool is_column_scans(const kernels_task *t, const void *result) {
+    for (uint64_t i = 0; i < t->side; i++)
+        if (!is_scan_of(t, result, i, t->side, t->side)) return false;
     return true;
 }
 
@@ -364,6 +395,8 @@ static const struct {
             {"sum f32", run_total, is_total, 4, false, NULL, NULL},
             {"sums of rows f32", run_row_sums, is_row_sums, 4, true, NULL, NULL},
             {"sums of columns f32", run_column_sums, is_column_sums, 4, true, NULL, NULL},
+            {"scan f32", run_scan, is_scan, 8, false, NULL, NULL},
+            {"scans of columns f32", run_column_scans, is_column_scans, 8, true, NULL, NULL},
             {"softmax f32", run_softmax, is_softmax, 8, true, NULL, NULL},
             {"rms norm f32", run_rms_norm, is_rms_norm, 8, true, NULL, NULL},
             {"random f32", run_random, is_uniform, 4, false, NULL, NULL},
