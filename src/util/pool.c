@@ -2,12 +2,14 @@
    pool's threads that have joined it. A thread joins the run with the fewest, and looks again after each chunk
    while there are several. Threads without a run sleep on a condition variable after a short spin, because
    launches often follow one another within microseconds. To wake a thread takes microseconds, too: whoever begins a
-   run wakes a few, and each of them a few more while there are tasks, so that short runs are done meanwhile. */
+   run wakes a few, and each of them a few more while there are tasks. A run that is expected to be shorter than that is
+   begun by its caller alone. */
 #include "util/pool.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "util/file.h"
 #include "util/system.h"
 #include "util/thread.h"
 
@@ -18,6 +20,7 @@ typedef struct run {
     uint64_t count, chunk;
     atomic_uint_fast64_t claimed; /* tasks; may exceed `count` */
     atomic_uint joined;           /* pool threads in it; written with the pool's lock */
+    uint64_t busy_ns;             /* of all threads; guarded by the pool's lock */
     bool apart;
 } run;
 
@@ -106,9 +109,12 @@ static void *worker_main(void *argument) {
         const unsigned asleep = pool->asleep;
         pthread_mutex_unlock(&pool->lock);
         if (has_tasks(r)) wake(pool, asleep);
+        const uint64_t begun = qn__now_ns();
         while (run_chunk(r, start.worker))
             if (atomic_load_explicit(&pool->open, memory_order_relaxed) > 1) break;
+        const uint64_t took = qn__now_ns() - begun;
         pthread_mutex_lock(&pool->lock);
+        r->busy_ns += took;
         if (r->apart) pool->apart--;
         if (atomic_fetch_sub(&r->joined, 1) == 1) pthread_cond_broadcast(&pool->left);
     }
@@ -185,24 +191,30 @@ static void finish(qn__pool *pool, run *r) {
     pthread_mutex_unlock(&pool->lock);
 }
 
-static void run_all(qn__pool *pool, uint64_t count, qn__pool_task *task, void *user, bool apart) {
-    if (count <= 1 || pool->num_threads == 1) {
-        for (uint64_t i = 0; i < count; i++) task(user, i, 0);
-        return;
+/* The tasks that are left, with the pool's threads. */
+static void run_together(qn__pool *pool, run *r) {
+    announce(pool, r);
+    const uint64_t begun = qn__now_ns();
+    while (run_chunk(r, 0)) {
     }
-    run r = {.task = task, .user = user, .count = count, .apart = apart};
+    const uint64_t took = qn__now_ns() - begun;
+    finish(pool, r);
+    r->busy_ns += took;
+}
+
+uint64_t qn__pool_run(qn__pool *pool, uint64_t count, qn__pool_task *task, void *user, qn__pool_kind kind) {
+    const bool alone = count <= 1 || pool->num_threads == 1;
+    run r = {.task = task, .user = user, .count = count, .apart = kind == QN__POOL_ENDLESS};
     r.chunk = count / (pool->num_threads * (uint64_t)CHUNKS_PER_THREAD);
     if (r.chunk == 0) r.chunk = 1;
-    announce(pool, &r);
-    while (run_chunk(&r, 0)) {
+    if (alone || kind == QN__POOL_SHORT) {
+        const uint64_t begun = qn__now_ns();
+        do {
+            const bool more = run_chunk(&r, 0);
+            r.busy_ns = qn__now_ns() - begun;
+            if (!more) return r.busy_ns;
+        } while (alone || r.busy_ns < QN__POOL_SHORT_NS);
     }
-    finish(pool, &r);
-}
-
-void qn__pool_run(qn__pool *pool, uint64_t count, qn__pool_task *task, void *user) {
-    run_all(pool, count, task, user, false);
-}
-
-void qn__pool_run_apart(qn__pool *pool, uint64_t count, qn__pool_task *task, void *user) {
-    run_all(pool, count, task, user, true);
+    if (has_tasks(&r)) run_together(pool, &r);
+    return r.busy_ns;
 }

@@ -34,10 +34,10 @@ static bool count_runs(qn__pool *pool) {
     static const unsigned counts[] = {0, 1, 2, 3, THREADS, 31, 32, 33, MOST};
     tally t;
     bool right = true;
-    for (unsigned round = 0; round < 90; round++) {
-        const unsigned count = counts[round % (sizeof counts / sizeof *counts)];
+    for (unsigned round = 0; round < 180; round++) {
+        const unsigned count = counts[round / 2 % (sizeof counts / sizeof *counts)];
         memset(&t, 0, sizeof t);
-        qn__pool_run(pool, count, count_task, &t);
+        qn__pool_run(pool, count, count_task, &t, round % 2 ? QN__POOL_SHORT : QN__POOL_USUAL);
         for (unsigned i = 0; i < MOST; i++) right = right && atomic_load(&t.times[i]) == (i < count);
         right = right && !atomic_load(&t.wrong);
     }
@@ -97,7 +97,7 @@ static void endless_task(void *user, uint64_t index, unsigned worker) {
 
 static void *endless_main(void *argument) {
     endless *e = argument;
-    qn__pool_run(e->pool, 64, endless_task, e);
+    qn__pool_run(e->pool, 64, endless_task, e, QN__POOL_USUAL);
     return NULL;
 }
 
@@ -170,7 +170,7 @@ static void go_on(void *user, uint64_t index, unsigned worker) {
 
 static void *run_never_done(void *user) {
     never_done *e = user;
-    qn__pool_run_apart(e->pool, 64, go_on, e);
+    qn__pool_run(e->pool, 64, go_on, e, QN__POOL_ENDLESS);
     return NULL;
 }
 
@@ -189,7 +189,7 @@ static void endless_runs_leave_threads_to_others(void **state) {
     for (int i = 0; i < 3; i++) assert_int_equal(pthread_create(&threads[i], NULL, run_never_done, &e), 0);
     for (int i = 0; i < 2000 && atomic_load(&e.inside) < 5; i++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    qn__pool_run(e.pool, 100, count_worker, &by_others);
+    qn__pool_run(e.pool, 100, count_worker, &by_others, QN__POOL_USUAL);
     assert_true(atomic_load(&by_others) > 0);
     assert_int_equal(atomic_load(&e.inside), 5); /* their three callers, and two of the pool */
     atomic_store(&e.stop, true);
@@ -197,10 +197,34 @@ static void endless_runs_leave_threads_to_others(void **state) {
     qn__pool_destroy(e.pool);
 }
 
+static void by_whom(void *user, uint64_t index, unsigned worker) {
+    atomic_int *of = user; /* the time of a task in ms, tasks of others */
+    (void)index;
+    if (worker) atomic_fetch_add(&of[1], 1);
+    if (atomic_load(&of[0])) nanosleep(&(struct timespec){.tv_nsec = atomic_load(&of[0]) * 1000000L}, NULL);
+}
+
+/* What is over before a thread is awake is its caller's; what takes longer than expected is not. */
+static void short_runs_wake_nobody(void **state) {
+    (void)state;
+    qn__pool *pool = qn__pool_create(NULL, THREADS);
+    assert_non_null(pool);
+    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL); /* they sleep */
+    atomic_int of[2] = {0, 0};
+    uint64_t took = qn__pool_run(pool, 2, by_whom, of, QN__POOL_SHORT);
+    assert_true(took < QN__POOL_SHORT_NS ? atomic_load(&of[1]) == 0 : took > 0);
+    atomic_store(&of[0], 2);
+    took = qn__pool_run(pool, 40, by_whom, of, QN__POOL_SHORT);
+    assert_true(took >= 80000000);
+    assert_true(atomic_load(&of[1]) > 0);
+    qn__pool_destroy(pool);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(endless_runs_leave_threads_to_others),
         cmocka_unit_test(every_task_runs_once),
+        cmocka_unit_test(short_runs_wake_nobody),
         cmocka_unit_test(several_callers_run_side_by_side),
         cmocka_unit_test(an_endless_run_leaves_others_their_caller),
         cmocka_unit_test(threads_block_signals_but_no_faults),

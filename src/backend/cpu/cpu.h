@@ -60,6 +60,8 @@ struct qn__code {
         qn__vm_program *program;
         uint64_t code_size; /* bytes; 0: not known */
         bool uses_sync;
+        atomic_uint_fast64_t
+            work; /* the time of 1,024 work-items in the last launch of the function; 0: not known */
     } * kernels;
     qn__arena arena;                /* the interpreter's programs */
     qn__cpu_background *background; /* what compiles it meanwhile (background.h), or NULL */

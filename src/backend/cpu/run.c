@@ -9,7 +9,7 @@
 typedef struct run {
     qn__gpu *gpu;
     qn__cpu_worker *own; /* the calling thread's */
-    const struct qn__cpu_code_kernel *kernel;
+    struct qn__cpu_code_kernel *kernel;
     qn_cpu_launch launch;
     uint64_t pieces_x, piece; /* pieces in a row, work-groups in a piece */
     uint64_t local_size, scratch_size;
@@ -197,6 +197,22 @@ static bool show(qn__cpu_running *running, _Atomic uint32_t *flag) {
     return cancelled;
 }
 
+/* What the last launch tells of this one decides whether other threads are called at once. */
+static void run_pieces(run *r, const qn__command *command, bool endless) {
+    enum { ITEMS = 1024 };
+    const double items = (double)command->global[0] * (double)command->global[1] * (double)command->global[2];
+    const uint64_t known = atomic_load_explicit(&r->kernel->work, memory_order_relaxed);
+    const bool is_short = known && (double)known * items < (double)ITEMS * QN__POOL_SHORT_NS;
+    const bool compiled = is_compiled(command);
+    const uint64_t took = qn__pool_run(r->gpu->pool, cut(r), run_piece, r,
+                                       endless    ? QN__POOL_ENDLESS
+                                       : is_short ? QN__POOL_SHORT
+                                                  : QN__POOL_USUAL);
+    if (compiled && items > 0)
+        atomic_store_explicit(&r->kernel->work, (uint64_t)((double)took * ITEMS / items) + 1,
+                              memory_order_relaxed);
+}
+
 const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command, qn__cpu_worker *own,
                         qn__cpu_running *running, char *why) {
     qn_cpu_services services = {(void *)gpu->services, print};
@@ -209,10 +225,7 @@ const char *qn__cpu_run(qn__gpu *gpu, const qn__command *command, qn__cpu_worker
     if (error) return error;
     set_launch(&r, command, &services);
     const bool cancelled = show(running, &r.launch.cancelled);
-    if (!cancelled && running->persistent)
-        qn__pool_run_apart(gpu->pool, cut(&r), run_piece, &r);
-    else if (!cancelled)
-        qn__pool_run(gpu->pool, cut(&r), run_piece, &r);
+    if (!cancelled) run_pieces(&r, command, running->persistent);
     if (r.looks) qn__cpu_memory_leave(gpu);
     return show(running, NULL) ? qn__cpu_cancelled : atomic_load(&r.error);
 }
