@@ -1,6 +1,7 @@
-// Slices by their indices: to[o, j, k] = from[o, indices[j], k] and back. By -D: INDEX, the type of indices; STORAGE, of elements;
-// SORTED: scatter goes through equal indices one after the other, with VALUE, LOAD and STORE (element.h); ADD; ATOMIC, the type of
-// an atomic add. Global size: `inner`, `chosen` and the outer indices; where `inner` is 1 (FLAT) `chosen` comes first.
+// Slices by their indices: to[o, j, k] = from[o, indices[j], k] and back. By -D: INDEX, the type of indices; STORAGE, of elements, or of
+// words that slices are moved in; SORTED: scatter goes through equal indices one after the other, with VALUE, LOAD and STORE (element.h);
+// ADD; ATOMIC, the type of an atomic add. Global size: `inner`, `chosen` and the outer indices; where `inner` is 1 (FLAT) `chosen` comes
+// first. U: a work-item has so many indices, LY apart; the local size is LX along k and LY along j.
 #include "element.h"
 
 #ifdef FLAT
@@ -16,26 +17,65 @@
 // What is not among 0 .. length - 1 becomes at least `length`.
 static ulong index_at(global const INDEX *indices, ulong i) { return (ulong)(long)indices[i]; }
 
-kernel void gather(ulong length, ulong chosen, ulong inner, ulong indices_begin, global const INDEX *restrict indices,
-                   ulong from_begin, global const STORAGE *restrict from, ulong to_begin, global STORAGE *restrict to) {
-    const ulong at = index_at(indices, indices_begin + J);
-    STORAGE value = 0;
-    if (at < length) value = from[from_begin + (O * length + at) * inner + K];
-    to[to_begin + (O * chosen + J) * inner + K] = value;
+#ifdef U
+#ifdef FLAT
+#define FIRST_J ((ulong)get_group_id(0) * (U * LY) + get_local_id(0))
+#define ATTRIBUTE __attribute__((reqd_work_group_size(LY, 1, 1)))
+#else
+#define FIRST_J ((ulong)get_group_id(1) * (U * LY) + get_local_id(1))
+#define ATTRIBUTE __attribute__((reqd_work_group_size(LX, LY, 1)))
+#endif
+#else
+#define U 1
+#define LY 1
+#define FIRST_J J
+#define ATTRIBUTE
+#endif
+
+// The slices of a work-item's indices, `length` for none.
+static void find(ulong *at, ulong length, ulong chosen, global const INDEX *restrict indices, ulong j) {
+    #pragma unroll
+    for (uint u = 0; u < U; u++) at[u] = U == 1 || j + u * LY < chosen ? index_at(indices, j + u * LY) : length;
+}
+
+kernel ATTRIBUTE void gather(ulong length, ulong chosen, ulong inner, ulong indices_begin, global const INDEX *restrict indices,
+                             ulong from_begin, global const STORAGE *restrict from, ulong to_begin, global STORAGE *restrict to) {
+    const ulong j = FIRST_J, k = K;
+    if (U > 1 && k >= inner) return;
+    ulong at[U];
+    find(at, length, chosen, indices + indices_begin, j);
+    STORAGE values[U];
+    #pragma unroll
+    for (uint u = 0; u < U; u++) {
+        values[u] = 0;
+        if (at[u] < length) values[u] = from[from_begin + (O * length + at[u]) * inner + k];
+    }
+    #pragma unroll
+    for (uint u = 0; u < U; u++)
+        if (U == 1 || j + u * LY < chosen) to[to_begin + (O * chosen + j + u * LY) * inner + k] = values[u];
 }
 
 #ifndef SORTED
-kernel void scatter(ulong length, ulong chosen, ulong inner, ulong indices_begin, global const INDEX *restrict indices,
-                    ulong from_begin, global const STORAGE *restrict from, ulong to_begin, global STORAGE *to) {
-    const ulong at = index_at(indices, indices_begin + J);
-    if (at >= length) return;
-    const STORAGE value = from[from_begin + (O * chosen + J) * inner + K];
-    global STORAGE *p = to + (to_begin + (O * length + at) * inner + K);
+kernel ATTRIBUTE void scatter(ulong length, ulong chosen, ulong inner, ulong indices_begin, global const INDEX *restrict indices,
+                              ulong from_begin, global const STORAGE *restrict from, ulong to_begin, global STORAGE *to) {
+    const ulong j = FIRST_J, k = K;
+    if (U > 1 && k >= inner) return;
+    ulong at[U];
+    find(at, length, chosen, indices + indices_begin, j);
+    STORAGE values[U];
+    #pragma unroll
+    for (uint u = 0; u < U; u++)
+        if (at[u] < length) values[u] = from[from_begin + (O * chosen + j + u * LY) * inner + k];
+    #pragma unroll
+    for (uint u = 0; u < U; u++) {
+        global STORAGE *p = to + (to_begin + (O * length + at[u]) * inner + k);
+        if (at[u] >= length) continue;
 #ifdef ATOMIC
-    atomic_fetch_add_explicit((volatile global ATOMIC *)p, value, memory_order_relaxed, memory_scope_device);
+        atomic_fetch_add_explicit((volatile global ATOMIC *)p, values[u], memory_order_relaxed, memory_scope_device);
 #else
-    *p = value;
+        *p = values[u];
 #endif
+    }
 }
 #else
 // `indices` are sorted, and `places` are where they were. The first of equal ones does the work of all.

@@ -15,27 +15,59 @@ typedef struct request {
 typedef struct plan {
     qn_kernel *kernel;
     qn_range range;
-    uint64_t length, chosen, inner;
+    uint64_t length, chosen, inner; /* `inner` in words of `elements` */
+    uint32_t elements;
 } plan;
 
+enum { GROUP = 256, TIMES = 4, WORD_BYTES = 16 };
+
+/* Bytes that are moved at once: the largest word of which slices are made, at its multiples. */
+static uint32_t word_bytes(const request *r, uint64_t inner) {
+    const uint32_t size = qn__element(r->whole.type)->size;
+    uint32_t bytes = WORD_BYTES;
+    while (bytes > size &&
+           (inner * size % bytes || r->whole.offset * size % bytes || r->chosen.offset * size % bytes))
+        bytes /= 2;
+    return bytes;
+}
+
+/* Groups of a size of their own, whose work-items have several indices. */
+static int add_groups(char *options, size_t room, plan *p, uint64_t outer) {
+    uint32_t lx = 1;
+    while (lx < GROUP && lx < p->inner) lx *= 2;
+    const uint32_t ly = GROUP / lx, each = ly * TIMES;
+    const uint64_t groups = (p->chosen - 1) / each + 1;
+    p->range = p->inner == 1 ? (qn_range){.global = {groups * ly, outer, 1}, .local = {ly, 1, 1}}
+                             : (qn_range){.global = {(p->inner - 1) / lx * lx + lx, groups * ly, outer},
+                                          .local = {lx, ly, 1}};
+    return snprintf(options, room, " -D U=%d -D LX=%u -D LY=%u", TIMES, lx, ly);
+}
+
 static qn_status make(qn_kernels *kernels, const void *request_, void *out) {
-    static const char *const bits[] = {[1] = "uchar", [2] = "ushort", [4] = "uint", [8] = "ulong"};
+    static const char *const bits[] = {
+        [1] = "uchar", [2] = "ushort", [4] = "uint", [8] = "ulong", [16] = "uint4"};
     const request *r = request_;
     const qn__element_info *e = qn__element(r->whole.type);
+    const bool grouped = !r->sorted && !qn__is_processor(kernels) && kernels->info.max_group_size >= GROUP;
     plan *p = out;
-    uint64_t outer = 1;
-    p->inner = 1;
+    uint64_t outer = 1, inner = 1;
+    for (uint32_t d = 0; d < r->dimension; d++) outer *= r->whole.sizes[d];
+    for (uint32_t d = r->dimension + 1; d < r->whole.rank; d++) inner *= r->whole.sizes[d];
+    const uint32_t word = grouped && !r->add ? word_bytes(r, inner) : e->size;
+    p->elements = word / e->size;
+    p->inner = inner / p->elements;
     p->length = r->whole.sizes[r->dimension];
     p->chosen = qn_array_count(&r->indices);
-    for (uint32_t d = 0; d < r->dimension; d++) outer *= r->whole.sizes[d];
-    for (uint32_t d = r->dimension + 1; d < r->whole.rank; d++) p->inner *= r->whole.sizes[d];
     const bool flat = p->inner == 1;
-    p->range = flat ? (qn_range){.global = {p->chosen, outer, 1}}
-                    : (qn_range){.global = {p->inner, p->chosen, outer}};
     char options[320];
     int at = snprintf(options, sizeof options, "-D INDEX=%s -D STORAGE=%s%s",
-                      qn__element(r->indices.type)->storage, r->add ? e->storage : bits[e->size],
+                      qn__element(r->indices.type)->storage, r->add ? e->storage : bits[word],
                       flat ? " -D FLAT" : "");
+    if (grouped)
+        at += add_groups(options + at, sizeof options - (size_t)at, p, outer);
+    else
+        p->range = flat ? (qn_range){.global = {p->chosen, outer, 1}}
+                        : (qn_range){.global = {p->inner, p->chosen, outer}};
     if (r->sorted) at += snprintf(options + at, sizeof options - (size_t)at, " -D SORTED");
     if (r->add && r->sorted)
         snprintf(options + at, sizeof options - (size_t)at, " -D ADD -D VALUE=%s -D LOAD=%s -D STORE=%s",
@@ -58,9 +90,9 @@ static qn_status launch(qn_stream *stream, const plan *p, const request *r, qn_b
                            qn_arg_unsigned(p->inner),
                            sorted ? qn_arg_buffer(sorted) : qn_arg_unsigned(r->indices.offset),
                            sorted ? qn_arg_buffer(places) : buffer_of(&r->indices),
-                           qn_arg_unsigned(from->offset),
+                           qn_arg_unsigned(from->offset / p->elements),
                            buffer_of(from),
-                           qn_arg_unsigned(to->offset),
+                           qn_arg_unsigned(to->offset / p->elements),
                            buffer_of(to)};
     return qn_launch(stream, p->kernel, &p->range, args, sizeof args / sizeof *args);
 }
@@ -90,6 +122,7 @@ static qn_status run_packed(qn_kernels *kernels, qn_stream *stream, const reques
     qn__key_add_array(&key, &r->whole);
     qn__key_add_array(&key, &r->indices);
     qn__key_add(&key, r->dimension);
+    qn__key_add(&key, r->whole.offset % WORD_BYTES << 8 | r->chosen.offset % WORD_BYTES);
     qn__key_add(&key, (uint64_t)r->scatters | (uint64_t)r->add << 1 | (uint64_t)r->sorted << 2);
     plan p;
     qn_buffer *sorted = NULL, *places = NULL;

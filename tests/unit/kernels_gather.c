@@ -10,19 +10,32 @@ typedef struct gather_case {
 } gather_case;
 
 static const gather_case cases[] = {
-    {QN_F32, QN_I32, 1, 50, 1, {7, 9}, true, false},    {QN_F32, QN_U32, 1, 300, 17, {40, 5}, true, true},
-    {QN_F16, QN_I64, 3, 20, 4, {6, 10}, true, false},   {QN_BF16, QN_U64, 2, 9, 1, {5, 5}, true, true},
-    {QN_U8, QN_I32, 5, 11, 3, {4, 4}, true, false},     {QN_I32, QN_I32, 2, 100, 6, {30, 10}, true, false},
-    {QN_U64, QN_U32, 4, 30, 2, {11, 3}, false, true},   {QN_BOOL, QN_I64, 1, 64, 5, {8, 8}, false, true},
-    {QN_E4M3, QN_I32, 1, 40, 1, {100, 1}, false, true}, {QN_F32, QN_I32, 2, 5, 3, {0, 4}, true, true},
+    {QN_F32, QN_I32, 1, 50, 1, {7, 9}, true, false},
+    {QN_F32, QN_U32, 1, 300, 17, {40, 5}, true, true},
+    {QN_F16, QN_I64, 3, 20, 4, {6, 10}, true, false},
+    {QN_BF16, QN_U64, 2, 9, 1, {5, 5}, true, true},
+    {QN_U8, QN_I32, 5, 11, 3, {4, 4}, true, false},
+    {QN_I32, QN_I32, 2, 100, 6, {30, 10}, true, false},
+    {QN_U64, QN_U32, 4, 30, 2, {11, 3}, false, true},
+    {QN_BOOL, QN_I64, 1, 64, 5, {8, 8}, false, true},
+    {QN_E4M3, QN_I32, 1, 40, 1, {100, 1}, false, true},
+    {QN_F32, QN_I32, 2, 5, 3, {0, 4}, true, true},
+    /* Several work-groups, and slices of whole words. */
+    {QN_F32, QN_I32, 2, 500, 12, {150, 3}, false, false},
+    {QN_U8, QN_U32, 1, 330, 272, {20, 15}, false, false},
+    {QN_I32, QN_I32, 1, 1500, 1, {1200, 1}, false, false},
+    {QN_F32, QN_I32, 1, 30, 300, {37, 1}, true, false},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
-/* Indices of a type, some of them beyond the length; signed ones below 0 too. As numbers, too. */
+/* Indices of a type, some of them beyond the length; signed ones below 0 too. As numbers, too. Where it matters which of equal ones is
+   left, and may be any, all differ. */
 static void *make_indices(const gather_case *c, int64_t *numbers, uint32_t seed) {
     const uint64_t count = c->chosen[0] * c->chosen[1];
     const bool is_signed = c->index_type == QN_I32 || c->index_type == QN_I64;
     void *indices = random_elements(c->index_type, count, is_signed ? -3 : 0, (double)c->length + 3, seed);
+    for (uint64_t i = 0; i < count && !c->add && !c->deterministic; i++)
+        element_set(c->index_type, indices, i, (double)((i * 7 + 2) % (c->length + 3)));
     for (uint64_t i = 0; i < count; i++) numbers[i] = (int64_t)element_get(c->index_type, indices, i);
     return indices;
 }
