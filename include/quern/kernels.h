@@ -571,7 +571,7 @@ QN_API qn_status qn_convolve_backward_input(qn_kernels *kernels, qn_stream *stre
 /* to = `from` filtered along its rows and along its columns, the last two dimensions, by the same weights: an odd number of QN_F32, the
    middle one for the element itself. Beyond an edge the element there is repeated. from and to have the same sizes and one type,
    of floats, QN_U8 or QN_U16 (rounded to nearest even, within the type's limits). Sums are taken in 32-bit floats (QN_F64: in
-   64 bits). It needs memory for one copy in the type of the sums. All have to be given. */
+   64 bits). With many weights it needs memory for one copy in the type of the sums. All have to be given. */
 typedef struct qn_blur_desc {
     qn_array from, weights;
     qn_array to;

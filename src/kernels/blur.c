@@ -1,9 +1,13 @@
-/* qn_blur, with kernels/separable.cl: along the rows into memory of its own, then along the columns. */
+/* qn_blur, with kernels/separable.cl: few taps at once, many along the rows into memory of its own and then along the columns. */
 #include <stdio.h>
 
 #include "kernels/op.h"
 
+enum { GROUP = 128, MOST_TAPS_AT_ONCE = 15, ROWS_AT_ONCE = 21, WIDTH = 4 };
+
 typedef struct plan {
+    qn_kernel *both; /* NULL: one after the other */
+    qn_range range;
     qn_kernel *rows, *columns;
     qn_range over_rows, over_columns;
     uint64_t outer;
@@ -23,6 +27,39 @@ static qn_status get_pass(qn_kernels *kernels, qn_element from, qn_element to, c
 /* The type between the passes. */
 static qn_element middle_of(qn_element type) { return type == QN_F64 ? QN_F64 : QN_F32; }
 
+static const char *rounding(qn_element type) {
+    return type == QN_U8 ? "TO_U8" : type == QN_U16 ? "TO_U16" : "SAME";
+}
+
+/* Whether both passes can go at once: on GPUs, where a row's last sums stay in registers. */
+static bool goes_at_once(const qn_kernels *kernels, const qn_blur_desc *d) {
+    return d->weights.sizes[0] <= MOST_TAPS_AT_ONCE && !qn__is_processor(kernels) &&
+           kernels->info.max_group_size >= GROUP;
+}
+
+static qn_status make_both(qn_kernels *kernels, const qn_blur_desc *d, plan *p) {
+    const uint32_t rank = d->from.rank, taps = (uint32_t)d->weights.sizes[0],
+                   steps = ROWS_AT_ONCE / taps * taps;
+    const uint64_t rows = d->from.sizes[rank - 2], columns = d->from.sizes[rank - 1];
+    const qn__element_info *e = qn__element(d->from.type);
+    const bool wide = columns % WIDTH == 0 && d->from.offset % WIDTH == 0 && d->to.offset % WIDTH == 0;
+    const uint32_t width = wide ? WIDTH : 1;
+    const char *word = qn__element_word(e->size * width);
+    uint64_t lx = GROUP;
+    while (lx > 32 && lx / 2 * width >= columns) lx /= 2;
+    char options[320];
+    snprintf(
+        options, sizeof options,
+        "-D FROM=%s -D FROM_LOADED=%s -D FROM_WORD=%s -D TO=%s -D TO_WORD=%s -D VALUE=%s -D CONVERT=%s -D "
+        "TAPS=%u -D V=%u -D LX=%u -D STEPS=%u",
+        e->storage, e->value, word, e->storage, word, d->from.type == QN_F64 ? "double" : "float",
+        rounding(d->from.type), taps, width, (unsigned)lx, steps);
+    p->range =
+        (qn_range){.global = {(columns - 1) / (lx * width) * lx + lx, (rows - 1) / steps + 1, p->outer},
+                   .local = {(uint32_t)lx, 1, 1}};
+    return qn__variant_get(kernels, &(qn__variant){"separable.cl", "both", options}, &p->both);
+}
+
 static qn_status make(qn_kernels *kernels, const void *request, void *out) {
     const qn_blur_desc *d = request;
     const uint32_t rank = d->from.rank;
@@ -30,15 +67,12 @@ static qn_status make(qn_kernels *kernels, const void *request, void *out) {
     const uint64_t rows = d->from.sizes[rank - 2], columns = d->from.sizes[rank - 1];
     plan *p = out;
     p->outer = qn_array_count(&d->from) / rows / columns;
+    if (goes_at_once(kernels, d)) return make_both(kernels, d, p);
     p->over_rows = (qn_range){.global = {columns, p->outer * rows, 1}};
     p->over_columns = (qn_range){.global = {columns, rows, p->outer}};
     const qn_status status = get_pass(kernels, type, middle_of(type), "SAME", true, &p->rows);
     if (status) return status;
-    return get_pass(kernels, middle_of(type), type,
-                    type == QN_U8    ? "TO_U8"
-                    : type == QN_U16 ? "TO_U16"
-                                     : "SAME",
-                    false, &p->columns);
+    return get_pass(kernels, middle_of(type), type, rounding(type), false, &p->columns);
 }
 
 static const qn__op blur_op = {"qn_blur", sizeof(plan), make};
@@ -103,12 +137,28 @@ static qn_status launch(qn_stream *stream, const plan *p, const qn_blur_desc *d,
                   : qn_launch(stream, p->columns, &p->over_columns, second, sizeof second / sizeof *second);
 }
 
+static qn_status launch_both(qn_stream *stream, const plan *p, const qn_blur_desc *d) {
+    const uint32_t rank = d->from.rank;
+    const qn_arg args[] = {qn_arg_unsigned(d->from.sizes[rank - 2]),
+                           qn_arg_unsigned(d->from.sizes[rank - 1]),
+                           qn_arg_unsigned(d->weights.offset),
+                           qn_arg_buffer(d->weights.buffer),
+                           qn_arg_unsigned(d->from.offset),
+                           qn_arg_buffer(d->from.buffer),
+                           qn_arg_unsigned(d->to.offset),
+                           qn_arg_buffer(d->to.buffer)};
+    return qn_launch(stream, p->both, &p->range, args, sizeof args / sizeof *args);
+}
+
 static qn_status run_packed(qn_kernels *kernels, qn_stream *stream, const qn_blur_desc *d) {
     qn__key key = {0};
     qn__key_add_array(&key, &d->from);
+    qn__key_add(&key, d->weights.sizes[0]);
+    qn__key_add(&key, d->from.offset % WIDTH << 8 | d->to.offset % WIDTH);
     plan p;
     qn_buffer *middle = NULL;
     qn_status status = qn__plan_get(kernels, &blur_op, &key, d, &p);
+    if (!status && p.both) return launch_both(stream, &p, d);
     if (!status)
         status = qn__scratch(kernels, qn_array_count(&d->from) * qn__element(middle_of(d->from.type))->size,
                              &middle);
