@@ -70,6 +70,7 @@ lines(walk w, uint head, ulong to_begin, global TO *restrict to, ulong from_begi
         for (uint u = 0; u < U; u++) to_pack_store(to + u * TO_STEP, converted(x[u]));
         return;
     }
+    #pragma unroll 1
     for (uint u = 0; u < U; u++) {
 #ifdef ALONG
         const long at = column + u * (LX * V);
@@ -77,6 +78,7 @@ lines(walk w, uint head, ulong to_begin, global TO *restrict to, ulong from_begi
         const long at = column;
         if (row + u * LY >= w.sizes[1]) return;
 #endif
+        #pragma unroll 1
         for (uint k = 0; k < V; k++)
             if (at + k >= 0 && at + k < n)
                 to[u * TO_STEP + k * TO_STRIDE] = CONVERT((FROM_LOADED)from[u * FROM_STEP + k * FROM_STRIDE]);

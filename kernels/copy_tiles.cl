@@ -20,6 +20,8 @@ PACK(from_pack, FROM, VF, FROM_WORD)
 PACK(to_pack, TO, VT, TO_WORD)
 
 #define ITEMS 256
+// So many more elements in a row of a tile that a column lies in all banks, which are of four bytes.
+#define PAD (sizeof(FROM) * VT < 4 ? 4 / (sizeof(FROM) * VT) : 1)
 // Of a tile of `a` by `b` elements, moved in packs of `v` along b, pack r of a work-item lies at the sum of what depends on the
 // work-item alone and what depends on r alone, which is the same for all.
 #define OUTER_LANE(v, b) ((b) > ITEMS * (v) ? 0 : lid * (v) / (b))
@@ -34,7 +36,7 @@ PACK(to_pack, TO, VT, TO_WORD)
 
 kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
 tiles(walk w, ulong to_begin, global TO *restrict to, ulong from_begin, global const FROM *restrict from) {
-    local FROM tile[T0][T1 + 1]; // one more, so that a column lies in all banks
+    local FROM tile[T0][T1 + PAD];
     const uint lid = (uint)get_local_id(0);
     const ulong first0 = (ulong)get_group_id(0) * T0, first1 = (ulong)get_group_id(1) * T1;
     const uint n0 = (uint)min(w.sizes[0] - first0, (ulong)T0), n1 = (uint)min(w.sizes[1] - first1, (ulong)T1);
@@ -56,28 +58,36 @@ tiles(walk w, ulong to_begin, global TO *restrict to, ulong from_begin, global c
 #define FROM_AT(r) (from + ((long)OUTER_ROUND(r, VF, T1) * w.from[0] + (long)INNER_ROUND(r, VF, T1) * FROM_STRIDE))
 #define TO_AT(r) (to + ((long)OUTER_ROUND(r, VT, T0) * w.to[1] + (long)INNER_ROUND(r, VT, T0) * TO_STRIDE))
     const bool whole = n0 == T0 && n1 == T1;
-    from_pack x[FROM_ROUNDS]; // all loads are under way before the first is used
+    // All loads are under way before the first is used.
     if (whole) {
+        from_pack x[FROM_ROUNDS];
         EACH(r, FROM_ROUNDS) x[r] = from_pack_load(FROM_AT(r));
+        EACH(r, FROM_ROUNDS) {
+            EACH(k, VF) tile[OUTER(r, VF, T1)][INNER(r, VF, T1) + k] = x[r].e[k];
+        }
     } else {
+        FROM x[FROM_ROUNDS][VF];
         EACH(r, FROM_ROUNDS) {
             EACH(k, VF) {
-                if (OUTER(r, VF, T1) < n0 && INNER(r, VF, T1) + k < n1) x[r].e[k] = FROM_AT(r)[k * FROM_STRIDE];
+                if (OUTER(r, VF, T1) < n0 && INNER(r, VF, T1) + k < n1) x[r][k] = FROM_AT(r)[k * FROM_STRIDE];
             }
         }
-    }
-    EACH(r, FROM_ROUNDS) {
-        EACH(k, VF) tile[OUTER(r, VF, T1)][INNER(r, VF, T1) + k] = x[r].e[k];
+        EACH(r, FROM_ROUNDS) {
+            EACH(k, VF) tile[OUTER(r, VF, T1)][INNER(r, VF, T1) + k] = x[r][k];
+        }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    EACH(r, TO_ROUNDS) {
-        to_pack y;
-        EACH(k, VT) y.e[k] = CONVERT((FROM_LOADED)tile[INNER(r, VT, T0) + k][OUTER(r, VT, T0)]);
-        if (whole) {
+#define ELEMENT(r, k) CONVERT((FROM_LOADED)tile[INNER(r, VT, T0) + k][OUTER(r, VT, T0)])
+    if (whole) {
+        EACH(r, TO_ROUNDS) {
+            to_pack y;
+            EACH(k, VT) y.e[k] = ELEMENT(r, k);
             to_pack_store(TO_AT(r), y);
-        } else {
+        }
+    } else {
+        EACH(r, TO_ROUNDS) {
             EACH(k, VT) {
-                if (OUTER(r, VT, T0) < n1 && INNER(r, VT, T0) + k < n0) TO_AT(r)[k * TO_STRIDE] = y.e[k];
+                if (OUTER(r, VT, T0) < n1 && INNER(r, VT, T0) + k < n0) TO_AT(r)[k * TO_STRIDE] = ELEMENT(r, k);
             }
         }
     }

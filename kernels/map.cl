@@ -2,7 +2,8 @@
 // operands; VALUE, what is computed in, and RESULT, what the function gives. For each operand and `to` its type (A), what
 // loading gives (A_LOADED) and the conversion from there (A_CONVERT), and A_COUNT, how many neighbours a work-item loads at
 // once: N, or 1 for an element that all share; A_WORD: in words of this type. A_SCALAR: the operand is a number in place of an array. ARRAYS and RANK of the
-// walk. Global size: the innermost dimension by N, the next one, and all others. UNEVEN: N does not divide the innermost one.
+// walk. Global size: the innermost dimension by N, the next one, and all others. UNEVEN: N does not divide the innermost one. U: a work-item has so
+// many packs of N, with ALONG in the innermost dimension, LX packs apart, else in rows, LY apart; the local size is LX, LY.
 #include "element.h"
 #include "map_functions.h"
 #include "pack.h"
@@ -12,11 +13,26 @@ typedef struct walk {
     long strides[ARRAYS][RANK];
 } walk;
 
-// Where the work-item begins in array number `array`; `inner` is its index in the innermost dimension.
-static size_t place(walk w, uint array, long inner) {
+#ifdef U
+#define ATTRIBUTE __attribute__((reqd_work_group_size(LX, LY, 1)))
+#else
+#define U 1
+#define ALONG
+#define LX 0
+#define SIMPLE
+#define ATTRIBUTE
+#endif
+#ifdef ALONG
+#define STEP(array) (LX * N * w.strides[array][0])
+#else
+#define STEP(array) (LY * w.strides[array][1])
+#endif
+
+// Where the work-item begins in array number `array`.
+static size_t place(walk w, uint array, long inner, long row) {
     size_t at = inner * w.strides[array][0];
 #if RANK > 1
-    at += (long)get_global_id(1) * w.strides[array][1];
+    at += row * w.strides[array][1];
 #endif
 #if RANK > 2
     ulong rest = get_global_id(2);
@@ -82,37 +98,69 @@ static RESULT apply(FIRST_VALUE a, VALUE b) { return (RESULT)OP(a, b); }
 static RESULT apply(FIRST_VALUE a, VALUE b, VALUE c) { return (RESULT)OP(a, b, c); }
 #endif
 
-kernel void map(walk w, ulong to_begin, global TO *RESTRICT to A_PARAMETER B_PARAMETER C_PARAMETER) {
-    const long inner = (long)get_global_id(0) * N;
+#define EACH _Pragma("unroll") for (uint u = 0; u < U; u++)
+
+kernel ATTRIBUTE void map(walk w, ulong to_begin, global TO *RESTRICT to A_PARAMETER B_PARAMETER C_PARAMETER) {
+#ifdef SIMPLE
+    const long inner = (long)get_global_id(0) * N, row = get_global_id(1);
+#elif defined ALONG
+    const long inner = (long)get_group_id(0) * (LX * N * U) + (long)get_local_id(0) * N, row = get_global_id(1);
+#else
+    const long inner = (long)get_global_id(0) * N, row = (long)get_group_id(1) * (LY * U) + get_local_id(1);
+#endif
     uint array = 0;
-    to += to_begin + place(w, array++, inner);
+    to += to_begin + place(w, array, inner, row);
+    const long to_step = STEP(array);
 #ifdef A
-    a += a_begin + place(w, array++, inner);
+    a += a_begin + place(w, ++array, inner, row);
+    const long a_step = STEP(array);
 #endif
 #ifdef B
-    b += b_begin + place(w, array++, inner);
+    b += b_begin + place(w, ++array, inner, row);
+    const long b_step = STEP(array);
 #endif
 #ifdef C
-    c += c_begin + place(w, array++, inner);
+    c += c_begin + place(w, ++array, inner, row);
+    const long c_step = STEP(array);
 #endif
 #ifdef UNEVEN
-    if (inner + N > w.sizes[0]) {
-        for (uint k = 0; inner + k < w.sizes[0]; k++)
-            to[k] = TO_CONVERT(apply(FIRST(a, k) SECOND(b, k) THIRD(c, k)));
+#ifdef ALONG
+    const bool whole = inner + (U - 1) * LX * N + N <= w.sizes[0];
+#else
+    const bool whole = inner + N <= w.sizes[0] && row + (U - 1) * LY < w.sizes[1];
+#endif
+    if (!whole) {
+        for (uint u = 0; u < U; u++) {
+#ifdef ALONG
+            const long at = inner + u * (LX * N);
+#else
+            const long at = inner;
+            if (row + u * LY >= w.sizes[1]) return;
+#endif
+            for (uint k = 0; k < N && at + k < w.sizes[0]; k++)
+                to[u * to_step + k] = TO_CONVERT(apply(FIRST((a + u * a_step), k) SECOND((b + u * b_step), k) THIRD((c + u * c_step), k)));
+        }
         return;
     }
 #endif
+    // All loads are under way before the first store.
 #ifdef A
-    const a_pack as = a_pack_load(a);
+    a_pack as[U];
+    EACH as[u] = a_pack_load(a + u * a_step);
 #endif
 #ifdef B
-    const b_pack bs = b_pack_load(b);
+    b_pack bs[U];
+    EACH bs[u] = b_pack_load(b + u * b_step);
 #endif
 #ifdef C
-    const c_pack cs = c_pack_load(c);
+    c_pack cs[U];
+    EACH cs[u] = c_pack_load(c + u * c_step);
 #endif
-    to_pack r;
-    #pragma unroll
-    for (uint k = 0; k < N; k++) r.e[k] = TO_CONVERT(apply(FIRST(as.e, k) SECOND(bs.e, k) THIRD(cs.e, k)));
-    to_pack_store(to, r);
+    EACH {
+        to_pack r;
+        #pragma unroll
+        for (uint k = 0; k < N; k++)
+            r.e[k] = TO_CONVERT(apply(FIRST(as[u].e, k) SECOND(bs[u].e, k) THIRD(cs[u].e, k)));
+        to_pack_store(to + u * to_step, r);
+    }
 }

@@ -85,7 +85,7 @@ random(ulong seed, ulong first, ulong count, VALUE a, SPAN b, ulong to_begin, gl
     const bool whole = group * COUNT >= first && group * COUNT - first + GROUP * BLOCKS * COUNT <= count;
     const ulong begin = block * COUNT - first; // wraps where the block begins before the first number
     to += (long)to_begin + (long)begin;
-    #pragma unroll 1
+    #pragma unroll 2
     for (uint j = 0; j < BLOCKS; j++) {
         const to_pack r = converted(block + j * GROUP, seed, a, b);
         const ulong i = begin + j * (GROUP * COUNT);

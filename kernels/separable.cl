@@ -10,7 +10,7 @@
 #ifdef TAPS
 // Both passes at once, for few taps: a work-item goes down STEPS rows of V columns, and keeps the last TAPS rows, filtered along
 // themselves, in registers. STEPS is a multiple of TAPS. By -D, besides: FROM_LOADED, what loading gives; FROM_WORD and TO_WORD, in which V
-// neighbours are moved. Local size: LX. Global size: the columns by V, LX for each STEPS rows, images.
+// neighbours are moved; UNEVEN: V need not divide the columns. Local size: LX. Global size: the columns by V, LX for each STEPS rows, images.
 #define RADIUS (TAPS / 2)
 #define BESIDE ((RADIUS + V - 1) / V) // packs on each side that the filter reaches into
 PACK(from_pack, FROM, V, FROM_WORD)
@@ -62,7 +62,14 @@ static void go_down(bool inside, long first, long x, long rows, long columns, co
                 for (uint t = 0; t < TAPS; t++) sum += w[t] * ring[(y + t) % TAPS][k];
                 out.e[k] = CONVERT(sum);
             }
-            if (base + y < rows) to_pack_store(to + ((base + y) * columns + x), out);
+            if (base + y >= rows) continue;
+#ifdef UNEVEN
+            if (x + V > columns) {
+                for (uint k = 0; x + k < columns; k++) to[(base + y) * columns + x + k] = out.e[k];
+                continue;
+            }
+#endif
+            to_pack_store(to + ((base + y) * columns + x), out);
         }
     }
 }

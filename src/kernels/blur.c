@@ -3,7 +3,7 @@
 
 #include "kernels/op.h"
 
-enum { GROUP = 128, MOST_TAPS_AT_ONCE = 15, ROWS_AT_ONCE = 21, WIDTH = 4 };
+enum { GROUP = 128, MOST_TAPS_AT_ONCE = 15, ROWS_AT_ONCE = 15, WIDTH = 4 };
 
 typedef struct plan {
     qn_kernel *both; /* NULL: one after the other */
@@ -39,21 +39,21 @@ static bool goes_at_once(const qn_kernels *kernels, const qn_blur_desc *d) {
 
 static qn_status make_both(qn_kernels *kernels, const qn_blur_desc *d, plan *p) {
     const uint32_t rank = d->from.rank, taps = (uint32_t)d->weights.sizes[0],
-                   steps = ROWS_AT_ONCE / taps * taps;
+                   steps = taps > 5 ? 3 * taps : ROWS_AT_ONCE / taps * taps;
     const uint64_t rows = d->from.sizes[rank - 2], columns = d->from.sizes[rank - 1];
     const qn__element_info *e = qn__element(d->from.type);
     const bool wide = columns % WIDTH == 0 && d->from.offset % WIDTH == 0 && d->to.offset % WIDTH == 0;
-    const uint32_t width = wide ? WIDTH : 1;
-    const char *word = qn__element_word(e->size * width);
+    const uint32_t width = wide ? WIDTH : WIDTH / 2;
+    const char *word = qn__element_word(e->size * (wide ? width : 1));
     uint64_t lx = GROUP;
     while (lx > 32 && lx / 2 * width >= columns) lx /= 2;
     char options[320];
     snprintf(
         options, sizeof options,
         "-D FROM=%s -D FROM_LOADED=%s -D FROM_WORD=%s -D TO=%s -D TO_WORD=%s -D VALUE=%s -D CONVERT=%s -D "
-        "TAPS=%u -D V=%u -D LX=%u -D STEPS=%u",
+        "TAPS=%u -D V=%u -D LX=%u -D STEPS=%u%s",
         e->storage, e->value, word, e->storage, word, d->from.type == QN_F64 ? "double" : "float",
-        rounding(d->from.type), taps, width, (unsigned)lx, steps);
+        rounding(d->from.type), taps, width, (unsigned)lx, steps, wide ? "" : " -D UNEVEN");
     p->range =
         (qn_range){.global = {(columns - 1) / (lx * width) * lx + lx, (rows - 1) / steps + 1, p->outer},
                    .local = {(uint32_t)lx, 1, 1}};

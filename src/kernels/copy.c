@@ -29,7 +29,7 @@ static const qn__element_info *as_bits(const qn__element_info *e) {
 
 /* ---- the ways to copy ---- */
 
-enum { GROUP = 256, PACK_BYTES = 16, TILE = 64, TILE_BYTES = 16 * 1024 };
+enum { GROUP = QN__LINES_GROUP, PACK_BYTES = 16, TILE = 64, TILE_BYTES = 16 * 1024 };
 
 typedef struct request {
     const qn_copy_desc *d;
@@ -38,12 +38,6 @@ typedef struct request {
 } request;
 
 enum { TO, FROM }; /* arrays of the walk */
-
-static uint64_t power_from(uint64_t value) {
-    uint64_t p = 1;
-    while (p < value) p *= 2;
-    return p;
-}
 
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static uint64_t size_of_step(int64_t stride) { return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride; }
@@ -106,15 +100,31 @@ static uint32_t tile_width(const request *r, uint32_t i, uint32_t dimension, uin
     return width;
 }
 
+typedef struct tile {
+    uint64_t edge[2], elements;
+} tile;
+
+/* As large as pays: rows of `to` that begin and end within sectors of memory want to be long, and narrow elements that are moved in words
+   many. */
+static tile choose_tile(const qn_kernels *kernels, const request *r, bool in_words) {
+    const uint32_t size = r->from->size;
+    const bool roomy = kernels->info.local_memory >= 3 * TILE_BYTES, narrow = size < 4 && in_words,
+               ragged = size == 4 && (uint64_t)r->walk.strides[TO][1] * r->to->size % 32;
+    const uint64_t first = roomy && (ragged || narrow) ? 2 * TILE : TILE, second = narrow     ? 2 * TILE
+                                                                                   : size > 4 ? TILE / 2
+                                                                                              : TILE;
+    return (tile){{first, second}, first * second};
+}
+
 static qn_status make_tiles(qn_kernels *kernels, request *r, uint32_t cross, plan *p) {
     qn__walk *walk = &r->walk;
     exchange(walk, 1, cross);
-    const uint64_t most = r->from->size > 4 ? TILE_BYTES / r->from->size : TILE_BYTES / 4;
-    uint64_t t0 = smaller(power_from(walk->sizes[0]), TILE),
-             t1 = smaller(power_from(walk->sizes[1]), most / t0);
-    t0 = smaller(power_from(walk->sizes[0]), most / t1);
     const uint32_t from = tile_width(r, FROM, 1, r->d->from.offset, r->from->size),
                    to = tile_width(r, TO, 0, r->d->to.offset, r->to->size);
+    const tile t = choose_tile(kernels, r, from > 1 && to > 1);
+    uint64_t t0 = smaller(qn__power_from(walk->sizes[0]), t.edge[0]),
+             t1 = smaller(qn__power_from(walk->sizes[1]), t.elements / t0);
+    t0 = smaller(qn__power_from(walk->sizes[0]), t.elements / t1);
     while (t0 * t1 < (uint64_t)GROUP * PACK_BYTES / 4) t0 *= 2;
     const qn_range range = qn__walk_range(walk);
     p->way = TILES;
@@ -146,31 +156,20 @@ static uint32_t line_width(const request *r) {
 static qn_status make_lines(qn_kernels *kernels, const request *r, plan *p) {
     const qn__walk *walk = &r->walk;
     const uint32_t width = line_width(r),
-                   most = width * smaller(r->from->size, r->to->size) < PACK_BYTES ? 8 : 2;
+                   most = width * smaller(r->from->size, r->to->size) < PACK_BYTES ? 8 : 1;
     const bool repeated = walk->strides[FROM][0] == 0;
-    const uint64_t packs = (walk->sizes[0] + r->d->to.offset % width - 1) / width + 1,
-                   rows = walk->rank > 1 ? walk->sizes[1] : 1;
-    const bool along = rows == 1 || packs >= (uint64_t)GROUP * most * 4;
-    uint64_t lx = along ? GROUP : smaller(power_from(packs), GROUP), ly = GROUP / lx, times = most;
-    while (lx > 32 && (packs + lx - 1) / lx * lx * 7 > packs * 8) lx /= 2; /* an eighth may be idle */
-    if (!along) {
-        ly = smaller(GROUP / lx, power_from(rows));
-        while (lx * ly < 32) ly *= 2;
-        while (times > 1 && ly * times > power_from(rows)) times /= 2;
-    }
-    const qn_range range = qn__walk_range(walk);
-    const uint64_t across = lx * (along ? times : 1), down = ly * times;
+    const uint64_t packs = (walk->sizes[0] + r->d->to.offset % width - 1) / width + 1;
+    const qn__lines lines = qn__lines_of(walk, packs, most);
     p->way = LINES;
     p->head = (uint32_t)(r->d->to.offset % width);
-    p->range = (qn_range){.global = {((packs - 1) / across + 1) * lx,
-                                     along ? rows : ((rows - 1) / down + 1) * ly, range.global[2]},
-                          .local = {(uint32_t)lx, along ? 1 : (uint32_t)ly, 1}};
+    p->range = lines.range;
     char more[256];
     snprintf(more, sizeof more,
              " -D V=%u -D U=%u -D LX=%u -D LY=%u -D FROM_COUNT=%u -D FROM_WORD=%s -D TO_WORD=%s%s%s%s", width,
-             (unsigned)times, (unsigned)lx, (unsigned)ly, repeated ? 1 : width,
-             qn__element_word(r->from->size * (repeated ? 1 : width)), qn__element_word(r->to->size * width),
-             along ? " -D ALONG" : "", walk->strides[TO][0] == 1 ? " -D TO_STRIDE=1" : "",
+             (unsigned)lines.times, (unsigned)lines.range.local[0], (unsigned)lines.range.local[1],
+             repeated ? 1 : width, qn__element_word(r->from->size * (repeated ? 1 : width)),
+             qn__element_word(r->to->size * width), lines.along ? " -D ALONG" : "",
+             walk->strides[TO][0] == 1 ? " -D TO_STRIDE=1" : "",
              repeated                      ? " -D FROM_STRIDE=0"
              : walk->strides[FROM][0] == 1 ? " -D FROM_STRIDE=1"
                                            : "");

@@ -129,17 +129,21 @@ static qn_status make_walk(const qn_kernels *kernels, const request *r, map_walk
     return status;
 }
 
-/* How many neighbours a work-item takes: 16 bytes of the narrowest array, at most 32 of the widest; 1 where they do not lie so. */
-static uint32_t choose_width(const map_walk *w) {
+/* How many neighbours a work-item takes, at best: 16 bytes of the narrowest array, at most 32 of the widest. */
+static uint32_t best_width(const map_walk *w) {
     uint32_t least = 8, most = 1;
     for (uint32_t i = 0; i < w->count; i++) {
         const uint32_t size = qn__element(w->arrays[i]->type)->size;
         least = size < least ? size : least;
         most = size > most ? size : most;
     }
-    const uint32_t width = 16 / least < 32 / most ? 16 / least : 32 / most;
+    return 16 / least < 32 / most ? 16 / least : 32 / most;
+}
+
+/* 1 where they do not lie so. */
+static uint32_t choose_width(const map_walk *w) {
+    const uint32_t width = best_width(w);
     if (w->walk.strides[0][0] != 1) return 1;
-    if (w->walk.rank > 1 && w->walk.sizes[0] % width) return 1;
     for (uint32_t i = 0; i < w->count; i++) {
         const int64_t *strides = w->walk.strides[i];
         if (strides[0] == 0) continue;
@@ -172,7 +176,7 @@ static size_t add_operand(char *at, size_t room, const request *r, uint32_t i, u
 }
 
 static qn_status get_kernel(qn_kernels *kernels, const request *r, const map_walk *w, uint32_t width,
-                            qn_kernel **kernel) {
+                            const char *lines, qn_kernel **kernel) {
     const map_kind kind = functions[r->d.function].kind;
     const bool truth = kind == TRUTH || kind == REAL_TRUTH, real = qn__element(r->computed)->is_float;
     const qn_element result = truth ? QN_BOOL : r->computed;
@@ -183,12 +187,12 @@ static qn_status get_kernel(qn_kernels *kernels, const request *r, const map_wal
         "-D OP=map_%s -D ARITY=%u -D VALUE=%s -D FIRST_VALUE=%s -D RESULT=%s -D TO=%s -D TO_WORD=%s -D "
         "TO_CONVERT=%s -D "
         "N=%u "
-        "-D ARRAYS=%u -D RANK=%u -D RESTRICT=%s%s%s",
+        "-D ARRAYS=%u -D RANK=%u -D RESTRICT=%s%s%s%s",
         functions[r->d.function].word, r->operands, value, qn__element(operand_type(r, 0))->value,
         qn__element(result)->value, qn__element(r->d.to.type)->storage,
         qn__element_word(qn__element(r->d.to.type)->size * width),
         qn__element_conversion(result, r->d.to.type).text, width, w->count, w->walk.rank,
-        r->in_place ? "" : "restrict", w->walk.sizes[0] % width ? " -D UNEVEN" : "",
+        r->in_place ? "" : "restrict", *lines || w->walk.sizes[0] % width ? " -D UNEVEN" : "", lines,
         !real                   ? ""
         : r->computed == QN_F64 ? " -D REAL -D K(x)=x"
                                 : " -D REAL -D K(x)=x##f");
@@ -208,12 +212,20 @@ static qn_status make_map(qn_kernels *kernels, const void *given, void *out) {
     map_walk w;
     status = make_walk(kernels, &r, &w);
     if (status) return status;
-    const uint32_t width = choose_width(&w);
+    const uint32_t width = choose_width(&w), times = best_width(&w) / width;
+    const uint64_t packs = (w.walk.sizes[0] + width - 1) / width;
+    char lines[64] = "";
     p->computed = r.computed;
     p->range = qn__walk_range(&w.walk);
-    p->range.global[0] = (w.walk.sizes[0] + width - 1) / width;
+    p->range.global[0] = packs;
     p->walk = qn__walk_block_of(&w.walk, w.count);
-    return get_kernel(kernels, &r, &w, width, &p->kernel);
+    if (times > 1 && !qn__is_processor(kernels) && kernels->info.max_group_size >= QN__LINES_GROUP) {
+        const qn__lines l = qn__lines_of(&w.walk, packs, times < 8 ? times : 8);
+        p->range = l.range;
+        snprintf(lines, sizeof lines, " -D U=%u -D LX=%u -D LY=%u%s", l.times, l.range.local[0],
+                 l.range.local[1], l.along ? " -D ALONG" : "");
+    }
+    return get_kernel(kernels, &r, &w, width, lines, &p->kernel);
 }
 
 static const qn__op map_op = {"qn_map", sizeof(plan), make_map};

@@ -102,6 +102,19 @@ void qn__walk_give_dimension(qn__walk *walk, uint32_t count);
 /* A work-item for each index of the two innermost dimensions, and for all others together. */
 qn_range qn__walk_range(const qn__walk *walk);
 
+enum { QN__LINES_GROUP = 256 };
+
+/* How work-groups of a size of their own share out a walk in which neighbours are moved in packs: `times` packs a work-item, `along` the
+   innermost dimension, as many work-items apart as a group has there, or in as many rows. */
+typedef struct qn__lines {
+    bool along;
+    uint32_t times;
+    qn_range range;
+} qn__lines;
+/* Of so many packs in the innermost dimension, `times` a work-item where there are enough. */
+qn__lines qn__lines_of(const qn__walk *walk, uint64_t packs, uint32_t times);
+uint64_t qn__power_from(uint64_t value); /* the least power of 2 that is not below */
+
 /* What a kernel gets of a walk: struct { ulong sizes[RANK]; long strides[ARRAYS][RANK]; }. */
 typedef struct qn__walk_block {
     uint32_t size; /* bytes */

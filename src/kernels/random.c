@@ -6,7 +6,7 @@
 
 #include "kernels/op.h"
 
-enum { GROUP = 256, BLOCKS = 4 };
+enum { GROUP = 256, BLOCKS = 8 };
 
 typedef struct plan {
     qn_kernel *kernel;

@@ -100,3 +100,29 @@ qn__walk_block qn__walk_block_of(const qn__walk *walk, uint32_t count) {
         for (uint32_t d = 0; d < walk->rank; d++) *at++ = (uint64_t)walk->strides[i][d];
     return b;
 }
+
+static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+uint64_t qn__power_from(uint64_t value) {
+    uint64_t p = 1;
+    while (p < value) p *= 2;
+    return p;
+}
+
+qn__lines qn__lines_of(const qn__walk *walk, uint64_t packs, uint32_t times) {
+    const uint64_t rows = walk->rank > 1 ? walk->sizes[1] : 1, rest = qn__walk_range(walk).global[2];
+    const bool along = rows == 1 || packs >= (uint64_t)QN__LINES_GROUP * times * 4;
+    uint64_t x = along ? QN__LINES_GROUP : smaller(qn__power_from(packs), QN__LINES_GROUP), y = 1;
+    while (!along && x > 32 && (packs + x - 1) / x * x * 7 > packs * 8) x /= 2; /* an eighth may be idle */
+    if (!along) {
+        y = smaller(QN__LINES_GROUP / x, qn__power_from(rows));
+        while (x * y < 32) y *= 2;
+        while (times > 1 && y * times > qn__power_from(rows)) times /= 2;
+    }
+    const uint64_t across = x * (along ? times : 1), down = y * times;
+    return (qn__lines){.along = along,
+                       .times = times,
+                       .range = {.global = {((packs - 1) / across + 1) * x,
+                                            along ? rows : ((rows - 1) / down + 1) * y, rest},
+                                 .local = {(uint32_t)x, (uint32_t)y, 1}}};
+}
