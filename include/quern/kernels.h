@@ -568,6 +568,19 @@ typedef struct qn_convolve_backward_input_desc {
 QN_API qn_status qn_convolve_backward_input(qn_kernels *kernels, qn_stream *stream,
                                             const qn_convolve_backward_input_desc *desc);
 
+/* to = the gradient by the weights, of whose sizes it is: from what qn_convolve got as `from`, and `gradient`, that by what came out. Types,
+   sums and defaults as there. Sums over many pixels are taken in parts, in an order that depends on shapes and device alone: results are
+   reproducible. It needs memory for the parts. */
+typedef struct qn_convolve_backward_weights_desc {
+    qn_array gradient, from;
+    qn_array to;
+    uint32_t stride[2], padding[2], dilation[2];
+    uint32_t groups;
+    const char *variant;
+} qn_convolve_backward_weights_desc;
+QN_API qn_status qn_convolve_backward_weights(qn_kernels *kernels, qn_stream *stream,
+                                              const qn_convolve_backward_weights_desc *desc);
+
 /* to = `from` filtered along its rows and along its columns, the last two dimensions, by the same weights: an odd number of QN_F32, the
    middle one for the element itself. Beyond an edge the element there is repeated. from and to have the same sizes and one type,
    of floats, QN_U8 or QN_U16 (rounded to nearest even, within the type's limits). Sums are taken in 32-bit floats (QN_F64: in

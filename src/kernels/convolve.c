@@ -271,3 +271,26 @@ qn_status qn_convolve_backward_input(qn_kernels *kernels, qn_stream *stream,
         }
     return status;
 }
+
+/* ---- the gradient by the weights ---- */
+
+qn_status qn_convolve_backward_weights(qn_kernels *kernels, qn_stream *stream,
+                                       const qn_convolve_backward_weights_desc *desc) {
+    static const names name = {"qn_convolve_backward_weights", "from", "to", "gradient"};
+    qn_status status = qn__op_check(kernels, desc, name.function);
+    if (status) return status;
+    qn__convolution c = {.stride = {desc->stride[0], desc->stride[1]},
+                         .padding = {desc->padding[0], desc->padding[1]},
+                         .dilation = {desc->dilation[0], desc->dilation[1]},
+                         .groups = desc->groups};
+    const field fields[] = {{name.weights, &desc->to, &c.weights},
+                            {name.from, &desc->from, &c.from},
+                            {name.to, &desc->gradient, &c.to}};
+    status = check_arrays(kernels, name.function, fields, 3);
+    if (!status) status = check(kernels, &name, desc->variant, &c);
+    if (!status) status = check_apart(kernels, name.function, fields, 3);
+    if (status || qn_array_count(&c.weights) == 0) return status;
+    if (qn_array_count(&c.to) == 0) return qn_fill(kernels, stream, &(qn_fill_desc){.to = c.weights});
+    const qn__convolve_problem p = qn__convolve_problem_of(&c);
+    return qn__convolve_weights_launch(kernels, stream, &p);
+}

@@ -37,7 +37,14 @@ typedef struct qn__convolve_problem {
 qn__convolve_problem qn__convolve_problem_of(const qn__convolution *c);
 qn_status qn__convolve_find_variant(const qn_kernels *kernels, const char *function, const char *name,
                                     int *variant);
+/* The variant that goes element by element. */
+int qn__convolve_direct(void);
+/* All of the problem but where arrays begin, of which it counts whether vectors may begin there. */
+qn__key qn__convolve_key(const qn__convolve_problem *problem);
 /* Enqueues it. There is something to compute. */
 qn_status qn__convolve_launch(qn_kernels *kernels, qn_stream *stream, const qn__convolve_problem *problem);
+/* The gradient by the weights, of which there is one at least: `weights` are written, `to` is the other gradient. */
+qn_status qn__convolve_weights_launch(qn_kernels *kernels, qn_stream *stream,
+                                      const qn__convolve_problem *problem);
 
 #endif

@@ -25,6 +25,8 @@ static const tile tiles[] = {
 };
 enum { SMALLEST = COUNT(tiles) - 1, DIRECT = COUNT(tiles), VARIANTS };
 
+int qn__convolve_direct(void) { return DIRECT; }
+
 const char *qn_convolve_variant(uint32_t index) {
     return index < COUNT(tiles) ? tiles[index].name : index == DIRECT ? "direct" : NULL;
 }
@@ -260,8 +262,7 @@ static qn_status make(qn_kernels *kernels, const void *request, void *made) {
 
 static const qn__op convolve_op = {"qn_convolve", sizeof(plan), make};
 
-/* All but where arrays begin, of which it counts whether vectors may begin there. */
-static qn__key key_of(const qn__convolve_problem *p) {
+qn__key qn__convolve_key(const qn__convolve_problem *p) {
     enum { WORDS = sizeof(qn__convolve_numbers) / sizeof(uint64_t) };
     uint64_t words[WORDS];
     qn__convolve_numbers n = p->numbers;
@@ -302,7 +303,7 @@ static qn_status add_parts(qn_stream *stream, const qn__convolve_problem *p, con
 }
 
 qn_status qn__convolve_launch(qn_kernels *kernels, qn_stream *stream, const qn__convolve_problem *p) {
-    const qn__key key = key_of(p);
+    const qn__key key = qn__convolve_key(p);
     plan plan;
     qn_status status = qn__plan_get(kernels, &convolve_op, &key, p, &plan);
     if (status) return status;

@@ -165,6 +165,21 @@ static void check_backward_input(kernels_fixture *f, const convolve_case *c, uin
     free_sides(&s);
 }
 
+static void check_backward_weights(kernels_fixture *f, const convolve_case *c, uint32_t seed) {
+    if (!has_type(f, c->type)) return;
+    sides s = sides_of(c, seed);
+    qn_array arrays[SIDES];
+    give_buffers(f, c, &s, WEIGHTS, arrays);
+    const qn_convolve_backward_weights_desc d = {
+        .gradient = arrays[TO], .from = arrays[FROM], .to = arrays[WEIGHTS], WINDOW(c)};
+    assert_ok(f->context, qn_convolve_backward_weights(f->kernels, NULL, &d));
+    void *got = buffer_contents(f, arrays[WEIGHTS].buffer);
+    check_side(c, &s, WEIGHTS, got, NULL, seed);
+    free(got);
+    take_buffers(arrays);
+    free_sides(&s);
+}
+
 static const convolve_case cases[] = {
     {.type = QN_F32, .from = {2, 3, 7, 9}, .weights = {4, 3, 3, 3}, .padding = {1, 1}, .bias = true},
     {.type = QN_F32,
@@ -241,6 +256,13 @@ static void gradients_by_images_are_computed(void **state) {
     end_kernels(&f);
 }
 
+static void gradients_by_weights_are_computed(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels();
+    for (uint32_t i = 0; i < NUM_CASES; i += cases_apart(&f, 3)) check_backward_weights(&f, &cases[i], i);
+    end_kernels(&f);
+}
+
 /* Whatever the device would choose. */
 static void variants_compute_the_same(void **state) {
     (void)state;
@@ -257,6 +279,7 @@ static void variants_compute_the_same(void **state) {
             if (c.type == QN_F64 && strcmp(name, "tile 128x128") == 0) continue; /* too many registers */
             check_convolve(&f, &c, i);
             if (v == i % 5) check_backward_input(&f, &c, i);
+            if (v == 0) check_backward_weights(&f, &c, i); /* its own choice of a tile */
         }
     }
     end_kernels(&f);
@@ -296,6 +319,11 @@ static void wrong_convolutions_are_refused(void **state) {
         .gradient = y, .weights = w, .to = QN_ARRAY(a, QN_F32, 1, 4, 6, 5)};
     assert_fails(f.context, qn_convolve_backward_input(f.kernels, NULL, &backward), QN_ERROR_ARGUMENT,
                  "qn_convolve_backward_input: gradient is 1x6x3x3; it must be 1x6x4x3");
+    const qn_convolve_backward_weights_desc of_weights = {
+        .gradient = y, .from = x, .to = QN_ARRAY(b, QN_F32, 6, 3, 3, 3)};
+    assert_fails(
+        f.context, qn_convolve_backward_weights(f.kernels, NULL, &of_weights), QN_ERROR_ARGUMENT,
+        "from is 1x4x5x5 and to is 6x3x3x3; in 1 groups to must have 1 times fewer channels than from");
     qn_buffer_destroy(a), qn_buffer_destroy(b), qn_buffer_destroy(c);
     end_kernels(&f);
 }
@@ -391,9 +419,13 @@ static void wrong_blurs_are_refused(void **state) {
 int main(void) {
     if (device_is_missing()) return TEST_SKIPPED;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(images_are_convolved),      cmocka_unit_test(gradients_by_images_are_computed),
-        cmocka_unit_test(variants_compute_the_same), cmocka_unit_test(wrong_convolutions_are_refused),
-        cmocka_unit_test(images_are_blurred),        cmocka_unit_test(wrong_blurs_are_refused),
+        cmocka_unit_test(images_are_convolved),
+        cmocka_unit_test(gradients_by_images_are_computed),
+        cmocka_unit_test(gradients_by_weights_are_computed),
+        cmocka_unit_test(variants_compute_the_same),
+        cmocka_unit_test(wrong_convolutions_are_refused),
+        cmocka_unit_test(images_are_blurred),
+        cmocka_unit_test(wrong_blurs_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
