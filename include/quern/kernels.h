@@ -413,6 +413,46 @@ QN_API qn_status qn_layer_norm_backward(qn_kernels *kernels, qn_stream *stream,
                                         const qn_norm_backward_desc *desc);
 QN_API qn_status qn_rms_norm_backward(qn_kernels *kernels, qn_stream *stream,
                                       const qn_norm_backward_desc *desc);
+/* ---- attention ---- */
+
+/* out = softmax(scale q k' + mask) v, for each head of each batch. q is batches x heads x queries x size, k is batches x key heads x
+   keys x size, v has value size in place of size, and out is batches x heads x queries x value size; arrays that lie in another
+   order, such as batches x length x heads x size, are those by their strides (qn_array_transpose). `heads` is a multiple of
+   `key heads`: several heads of queries, neighbours, have one of keys and values. Heads have 1 to 256 elements, lengths any.
+   With `causal`, query i sees the keys up to i + keys - queries: the last query sees all.
+   The mask is broadcast to batches x heads x queries x keys: of QN_BOOL, keys where it is 0 are not seen; of a float type it is
+   added to the scores. A query that sees no key gets zeros.
+   logs, batches x heads x queries, become the logarithms of the sums of exp(score): what qn_attention_backward needs. They are
+   of QN_F32 (QN_F64: of QN_F64). The others are of one float type; it is computed in f32 (f64), weights of f16 and bf16 being
+   rounded to that type on matrix units. Nothing of queries x keys is kept in memory. Two calls give the same bits.
+   Defaults: scale 0 is 1 / sqrt(size); mask and logs without a buffer: none; not causal; variant NULL: the library chooses. */
+typedef struct qn_attention_desc {
+    qn_array q, k, v;
+    qn_array out;
+    double scale;
+    bool causal;
+    qn_array mask;
+    qn_array logs;
+    const char *variant; /* how, by a name of qn_attention_variant: for measurements and tests */
+} qn_attention_desc;
+QN_API qn_status qn_attention(qn_kernels *kernels, qn_stream *stream, const qn_attention_desc *desc);
+
+/* The gradients by q, k and v, from what qn_attention got, the `out` and `logs` that it wrote, and the `gradient` by out. Each array
+   is of the shape of what it is the gradient of. The mask gets none. All have to be given but for the mask; the defaults are
+   those of qn_attention. */
+typedef struct qn_attention_backward_desc {
+    qn_array q, k, v;
+    qn_array out, logs, gradient;
+    qn_array to_q, to_k, to_v;
+    double scale;
+    bool causal;
+    qn_array mask;
+    const char *variant;
+} qn_attention_backward_desc;
+QN_API qn_status qn_attention_backward(qn_kernels *kernels, qn_stream *stream,
+                                       const qn_attention_backward_desc *desc);
+/* Names of the ways that there are to do both, from index 0; NULL: there are no more. Any thread. */
+QN_API const char *qn_attention_variant(uint32_t index);
 
 /* ---- random numbers ---- */
 
