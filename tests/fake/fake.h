@@ -34,6 +34,7 @@ typedef struct fake_launch {
     unsigned grid[3], block[3], shared;
     size_t params_size;
     unsigned char params[32768];
+    int cluster_policy; /* what was preferred for the kernel */
 } fake_launch;
 
 typedef struct fake_driver {

@@ -85,6 +85,7 @@ struct qn__cu_module_object {
     struct qn__cu_function_object {
         entry entry;
         int dynamic; /* allowed */
+        int cluster_policy;
     } functions[MAX_ENTRIES];
 };
 
@@ -766,8 +767,10 @@ static int set_launch(operation *op, const qn__cu_kernel_node *with) {
         return QN__CU_ERROR_INVALID_VALUE;
     op->kind = LAUNCH;
     op->function = with->function;
-    op->launch = (fake_launch){
-        .grid = {grid[0], grid[1], grid[2]}, .block = {block[0], block[1], block[2]}, .shared = with->shared};
+    op->launch = (fake_launch){.grid = {grid[0], grid[1], grid[2]},
+                               .block = {block[0], block[1], block[2]},
+                               .shared = with->shared,
+                               .cluster_policy = with->function->cluster_policy};
     snprintf(op->launch.name, sizeof op->launch.name, "%.60s", with->function->entry.name);
     op->launch.params_size = with->function->entry.params_size;
     if (op->launch.params_size > sizeof op->launch.params) return QN__CU_ERROR_INVALID_VALUE;

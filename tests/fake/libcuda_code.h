@@ -149,6 +149,11 @@ API int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, qn__cu_function
 }
 API int cuFuncSetAttribute(qn__cu_function function, int attribute, int value) {
     CALL_IN_CONTEXT(function_set);
+    if (attribute == QN__CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE &&
+        fake.settings[FAKE_CAPABILITY] >= 90) {
+        function->cluster_policy = value;
+        return 0;
+    }
     if (attribute != QN__CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value > 232448)
         return QN__CU_ERROR_INVALID_VALUE;
     function->dynamic = value;

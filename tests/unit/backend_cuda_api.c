@@ -832,6 +832,21 @@ static void structs_larger_than_the_driver_takes(void **state) {
     nothing_left();
 }
 
+/* Where there are clusters, and never else. */
+static void clusters_are_balanced(void **state) {
+    (void)state;
+    for (long capability = 80; capability <= 90; capability += 10) {
+        fake.set(FAKE_CAPABILITY, capability);
+        rig r = make_rig(&no_cache);
+        assert_ok(r.context, fill(&r, 1));
+        assert_ok(r.context, qn_stream_wait(qn_device_stream(r.device), QN_FOREVER));
+        assert_int_equal(fake.last_launch().cluster_policy,
+                         capability == 90 ? QN__CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING : 0);
+        drop_rig(&r);
+    }
+    nothing_left();
+}
+
 /* Rounds of everything that can be made, with memory on both sides counted. */
 static void nothing_piles_up(void **state) {
     (void)state;
@@ -890,6 +905,7 @@ int main(void) {
         cmocka_unit_test(large_structs_go_by_value),
         cmocka_unit_test(structs_as_large_as_the_device_takes),
         cmocka_unit_test(structs_larger_than_the_driver_takes),
+        cmocka_unit_test(clusters_are_balanced),
         cmocka_unit_test(nothing_piles_up),
     };
     return cmocka_run_group_tests(tests, find_fake, NULL);

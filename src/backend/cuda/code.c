@@ -118,6 +118,15 @@ static qn__cu_result prepare_local(qn__gpu *gpu, qn__cuda_kernel *kernel, const 
                                  (int)gpu->shared_memory - declared);
 }
 
+/* Left to itself the driver spreads the work-groups of a cluster over as many units, and clusters that would fit wait. It is a
+   preference: a driver without it launches as well. */
+static void prefer_balance(const qn__gpu *gpu, const qn__cuda_kernel *kernel) {
+    enum { CLUSTERS_SINCE = 90 };
+    if (gpu->arch < CLUSTERS_SINCE) return;
+    (void)gpu->cu->function_set(kernel->function, QN__CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
+                                QN__CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING);
+}
+
 static qn_status find_kernel(qn__gpu *gpu, const qn__code *code, const qn__kernel_info *info,
                              qn__cuda_kernel *kernel, char *why) {
     const qn__cu *cu = gpu->cu;
@@ -129,6 +138,7 @@ static qn_status find_kernel(qn__gpu *gpu, const qn__code *code, const qn__kerne
         result = cu->function_get(&threads, QN__CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kernel->function);
     if (!result) result = cu->function_get(&registers, QN__CU_FUNC_ATTRIBUTE_NUM_REGS, kernel->function);
     if (!result) result = prepare_local(gpu, kernel, info);
+    if (!result) prefer_balance(gpu, kernel);
     kernel->max_threads = threads > 0 ? (uint32_t)threads : 1;
     kernel->registers = (uint32_t)registers;
     if (!result) return QN_OK;

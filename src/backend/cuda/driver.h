@@ -76,6 +76,8 @@ typedef struct qn__cu_node_object *qn__cu_node;
     X(FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, 3)                                                                    \
     X(FUNC_ATTRIBUTE_NUM_REGS, 4)                                                                            \
     X(FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 8)                                                       \
+    X(FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, 15)                                               \
+    X(CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING, 2)                                                           \
     X(JIT_INFO_LOG_BUFFER, 3)                                                                                \
     X(JIT_INFO_LOG_BUFFER_SIZE_BYTES, 4)                                                                     \
     X(JIT_ERROR_LOG_BUFFER, 5)                                                                               \
