@@ -61,10 +61,15 @@ if(TARGET quern_static)
     math(EXPR last_shard "${shards} - 1")
     foreach(shard RANGE ${last_shard})
         add_test(NAME cl.${shard}
-                 COMMAND cl_runner --shard ${shard}/${shards} -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl
+                 COMMAND cl_runner --only "not optimised" --only full --shard ${shard}/${shards} -j 1 --cache
+                         ${PROJECT_BINARY_DIR}/cl-cache tests/cl
                  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
         set_tests_properties(cl.${shard} PROPERTIES TIMEOUT 1800)
     endforeach()
+    # The level between, whose passes the others have too, for a part of them; `make test-all` has all.
+    add_test(NAME cl.quick COMMAND cl_runner --only quick --shard 0/4 -j 1 --cache ${PROJECT_BINARY_DIR}/cl-cache tests/cl
+             WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(cl.quick PROPERTIES TIMEOUT 900)
     # By way of programs to ship, compiled and interpreted.
     add_test(NAME cl.packed COMMAND cl_runner --packed --only full --shard 0/16 -j 1 tests/cl
              WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
@@ -93,8 +98,8 @@ endif()
 if(TARGET quern_static)
     add_executable(random_kernels ${PROJECT_SOURCE_DIR}/tests/random_kernels.c ${PROJECT_SOURCE_DIR}/tests/random_source.c)
     target_link_libraries(random_kernels PRIVATE quern_flags quern_static m)
-    foreach(first 1 41)
-        add_test(NAME random.${first} COMMAND random_kernels --first ${first} --count 40)
+    foreach(first 1 25)
+        add_test(NAME random.${first} COMMAND random_kernels --first ${first} --count 24)
         set_tests_properties(random.${first} PROPERTIES TIMEOUT 1800)
     endforeach()
 endif()

@@ -1,8 +1,9 @@
 #!/bin/sh
-# clang accepts the OpenCL C that is emitted for every kernel test, as OpenCL C 1.2, optimised or not. Kernels that
+# clang accepts the OpenCL C that is emitted for every kernel test, as OpenCL C 1.2: every other one optimised, the rest not. Kernels that
 # the target refuses with a sentence are counted; a crash or an internal error is a failure. Sub-groups, which a
 # device with an extension may have, are declared for OpenCL C 2.0 only.
-# Usage: check_clc.sh QUERN SOURCE_DIR [FILE.cl ...]
+# Usage: check_clc.sh QUERN SOURCE_DIR [FILE.cl ...]     these files, both optimised and not
+#        check_clc.sh QUERN SOURCE_DIR all              every one of them
 set -eu
 quern=$1 source=$2
 shift 2
@@ -10,21 +11,26 @@ if ! command -v clang > /dev/null; then
     echo "skipped: clang is not installed"
     exit 77
 fi
-[ $# -gt 0 ] || set -- "$source"/tests/cl/*.cl
+both=$#
+[ $# -gt 0 ] && [ "$1" != all ] || set -- "$source"/tests/cl/*.cl
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 extensions=+cl_khr_fp64,+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+cl_khr_subgroups
 for name in shuffle ballot extended_types non_uniform_arithmetic; do
     extensions=$extensions,+cl_khr_subgroup_$name
 done
-status=0 count=0 refused=0
+status=0 count=0 refused=0 optimised=no
 cd "$source/tests/cl"
 for file in "$@"; do
     options=$(sed -n 's|^// options: *||p' "$file")
     case $file in
         *error_* | *warn_*) continue ;;
     esac
+    if [ $optimised = yes ]; then optimised=no; else optimised=yes; fi
     for level in "--opt 0" "--opt 2 --debug"; do
+        case $optimised$level in
+            yes*0 | no*debug) [ "$both" != 0 ] || continue ;;
+        esac
         code=0
         # shellcheck disable=SC2086
         "$quern" compile "$file" --target clc $level $options -o "$work/kernel.cl" 2> "$work/errors" || code=$?

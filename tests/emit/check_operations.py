@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Each operation with each type and number of lanes, a kernel of its own (tests/op_source.c), makes text that the tool
-of each target accepts, optimised and not: spirv-val, ptxas, the C compiler, clang as an OpenCL C compiler. A tool that
-is not installed is left out. Every kernel has to compile: nothing may be refused.
+of each target accepts: spirv-val, ptxas, the C compiler, clang as an OpenCL C compiler. Where both are looked at, every other file
+is optimised and the rest is not; with targets named, all are both. A tool that is not installed is left out. Every kernel has to
+compile: nothing may be refused.
 Usage: check_operations.py OP_KERNELS QUERN [FAMILIES [TARGET ...]]"""
 import concurrent.futures
 import glob
@@ -41,6 +42,11 @@ def check(quern, target, level, path):
     return None
 
 
+def levels(target, number, both):
+    all_of_them = TARGETS[target][2]
+    return all_of_them if both else all_of_them[number % len(all_of_them)]
+
+
 def main():
     kernels, quern = sys.argv[1:3]
     families = sys.argv[3] if len(sys.argv) > 3 else "arithmetic,conversions,memory"
@@ -51,8 +57,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         command = [kernels, "--batch", BATCH, "--family", families, "--write", folder]
         written = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        jobs = [(quern, target, level, path) for path in sorted(glob.glob(f"{folder}/*.cl"))
-                for target in targets for level in TARGETS[target][2]]
+        jobs = [(quern, target, level, path) for number, path in enumerate(sorted(glob.glob(f"{folder}/*.cl")))
+                for target in targets for level in levels(target, number, len(sys.argv) > 4)]
         with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
             results = list(pool.map(lambda job: check(*job), jobs))
     failures = [r for r in results if r]

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""ptxas accepts the PTX of every kernel test: all of them for the oldest and the newest architecture that it is asked
-about, every sixth for those between. Kernels that the target refuses with a sentence are counted; a crash or an
+"""ptxas accepts the PTX of every kernel test: all of them for the newest architecture that it is asked about, every other
+one for the oldest, every twelfth for those between. Kernels that the target refuses with a sentence are counted; a crash or an
 internal error is a failure, and so is a module that asks for a newer architecture than it was written for. The largest
 kernel parameters that are translated stay within what an indexed read of the constant bank reaches.
-Usage: check_ptx.py QUERN SOURCE_DIR [FILE.cl ...]"""
+Usage: check_ptx.py QUERN SOURCE_DIR [FILE.cl ...]       these files for all architectures
+       check_ptx.py QUERN SOURCE_DIR all                every one of them for all"""
 import concurrent.futures
 import glob
 import os
@@ -97,7 +98,9 @@ def main():
     if not ptxas:
         print("skipped: ptxas is not installed")
         return 77
-    if not files:
+    everything = bool(files)
+    if not files or files == ["all"]:
+        files = []
         for pattern in ("tests/cl/*.cl", "kernels/*.cl", "bench/kernels/*.cl"):
             files += sorted(glob.glob(os.path.join(source, pattern)))
     files = [f for f in files if not re.match(r"error_|warning_as_error|pp_error", os.path.basename(f))]
@@ -108,7 +111,7 @@ def main():
         known = [a for a in ARCHITECTURES if assemble(ptxas, a, empty).returncode == 0]
         jobs = []
         for arch in known:
-            step = 1 if arch in (known[0], known[-1]) else 6
+            step = 1 if arch == known[-1] or everything else 2 if arch == known[0] else 12
             jobs += [(quern, ptxas, arch, path, folder) for path in files[arch % step :: step]]
         with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
             results = list(pool.map(lambda job: check(*job), jobs))
