@@ -67,11 +67,21 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void multiply(matrix m
     }
 }
 #else
+// firsts[g]: the first row that begins in chunk g or behind it. Work-item: a chunk, and one behind the last.
+kernel void find_rows(matrix m, global const START *restrict starts, global ulong *restrict firsts) {
+    const ulong g = get_global_id(0);
+    firsts[g] = g == 0 || g * CHUNK < m.elements ? row_from(&m, starts, g * CHUNK) : m.rows;
+}
+
+#define EACH (CHUNK / GROUP)
+#define PLACE(i) ((i) + (i) / 32) // rows of so many elements do not begin in one bank all of them
+
 // The sum of products[begin .. end) by `lanes` neighbouring work-items, in the first of them. All of the work-group call.
 static VALUE sum_of(local const VALUE *products, local VALUE *parts, uint begin, uint end, uint lane, uint lanes) {
     const uint me = ME;
     VALUE sum = 0;
-    for (uint i = begin + lane; i < end; i += lanes) sum += products[i];
+    for (uint i = begin + lane; i < end; i += lanes) sum += products[PLACE(i)];
+    if (lanes == 1) return sum;
     parts[me] = sum;
     for (uint step = lanes / 2; step > 0; step /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -85,12 +95,25 @@ static VALUE sum_of(local const VALUE *products, local VALUE *parts, uint begin,
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void multiply(matrix m, VALUE alpha, VALUE beta, global const START *restrict starts,
                      global const COLUMN *restrict columns, global const STORAGE *restrict values,
                      global const STORAGE *restrict x, global STORAGE *y, global VALUE *restrict leads,
-                     global VALUE *restrict tails, global ulong *restrict open) {
-    local VALUE products[CHUNK], parts[GROUP];
+                     global VALUE *restrict tails, global ulong *restrict open, global const ulong *restrict firsts) {
+    local VALUE products[PLACE(CHUNK)], parts[GROUP];
     const uint me = ME;
     const ulong g = get_group_id(0), begin = g * CHUNK, end = min(begin + CHUNK, m.elements);
-    for (ulong i = begin + me; i < end; i += GROUP) products[i - begin] = product(&m, columns, values, x, i);
-    const ulong first = row_from(&m, starts, begin), last = end == m.elements ? m.rows : row_from(&m, starts, end);
+    const ulong first = firsts[g], last = firsts[g + 1];
+    if (begin + CHUNK <= m.elements) { // all loads are under way before the first is used
+        ulong at[EACH];
+        VALUE factors[EACH];
+        #pragma unroll
+        for (uint j = 0; j < EACH; j++) {
+            at[j] = (ulong)(long)columns[m.columns_begin + begin + me + j * GROUP];
+            factors[j] = LOAD(values, m.values_begin + begin + me + j * GROUP);
+        }
+        #pragma unroll
+        for (uint j = 0; j < EACH; j++)
+            products[PLACE(me + j * GROUP)] = at[j] < m.columns ? factors[j] * LOAD(x, m.x_begin + at[j]) : 0;
+    } else {
+        for (ulong i = begin + me; i < end; i += GROUP) products[PLACE(i - begin)] = product(&m, columns, values, x, i);
+    }
     const ulong lead_end = first < m.rows ? min(START_OF(first), end) : end;
     if (me == 0) open[g] = ~0ul;
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);

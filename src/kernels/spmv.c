@@ -4,7 +4,7 @@
 #include "kernels/op.h"
 
 typedef struct plan {
-    qn_kernel *multiply, *finish;
+    qn_kernel *find, *multiply, *finish; /* `find` NULL: work-groups find their first row themselves */
     uint32_t group, value_size;
     uint64_t chunks;
 } plan;
@@ -33,8 +33,9 @@ static qn_status make(qn_kernels *kernels, const void *request, void *out) {
         "-D STORAGE=%s -D LOAD=%s -D STORE=%s -D VALUE=%s -D START=%s -D COLUMN=%s -D GROUP=%u -D CHUNK=%u",
         e->storage, e->load, e->store, e->value, qn__element(d->starts.type)->storage,
         qn__element(d->columns.type)->storage, group, chunk);
-    const qn_status status =
-        qn__variant_get(kernels, &(qn__variant){"csr.cl", "multiply", options}, &p->multiply);
+    qn_status status = qn__variant_get(kernels, &(qn__variant){"csr.cl", "multiply", options}, &p->multiply);
+    if (!status && group > 1)
+        status = qn__variant_get(kernels, &(qn__variant){"csr.cl", "find_rows", options}, &p->find);
     return status ? status
                   : qn__variant_get(kernels, &(qn__variant){"csr.cl", "finish", options}, &p->finish);
 }
@@ -103,9 +104,13 @@ static qn_status check(const qn_kernels *kernels, const qn_spmv_desc *desc, qn_s
 
 static qn_arg buffer_of(const qn_array *a) { return a->buffer ? qn_arg_buffer(a->buffer) : qn_arg_null(); }
 
-/* `sums` has the leads and tails of the chunks, `open` their open rows. */
-static qn_status launch(qn_stream *stream, const plan *p, const qn_spmv_desc *d, qn_buffer *const sums[2],
-                        qn_buffer *open) {
+/* Memory between the kernels, with an element for each chunk: sums of the rows that are under way where it begins and that go on behind
+   it, which row that is, and the first row (and one more). */
+typedef struct scratch {
+    qn_buffer *leads, *tails, *open, *firsts;
+} scratch;
+
+static qn_status launch(qn_stream *stream, const plan *p, const qn_spmv_desc *d, const scratch *s) {
     const matrix m = {d->y.sizes[0],     d->x.sizes[0],    d->values.sizes[0], d->starts.offset,
                       d->columns.offset, d->values.offset, d->x.offset,        d->y.offset};
     const double alpha = d->alpha == 0 ? 1 : d->alpha;
@@ -122,10 +127,15 @@ static qn_status launch(qn_stream *stream, const plan *p, const qn_spmv_desc *d,
                            buffer_of(&d->values),
                            buffer_of(&d->x),
                            buffer_of(&d->y),
-                           qn_arg_buffer(sums[0]),
-                           qn_arg_buffer(sums[1]),
-                           qn_arg_buffer(open)};
-    const qn_status status = qn_launch(stream, p->multiply, &chunks, args, sizeof args / sizeof *args);
+                           qn_arg_buffer(s->leads),
+                           qn_arg_buffer(s->tails),
+                           qn_arg_buffer(s->open),
+                           qn_arg_buffer(s->firsts)};
+    const uint32_t count = sizeof args / sizeof *args - (p->find ? 0 : 1);
+    const qn_range ends = {.global = {p->chunks + 1}};
+    const qn_arg find[] = {args[0], args[3], args[11]};
+    qn_status status = p->find ? qn_launch(stream, p->find, &ends, find, 3) : QN_OK;
+    if (!status) status = qn_launch(stream, p->multiply, &chunks, args, count);
     if (status || p->chunks == 1) return status;
     const qn_arg rest[] = {args[0], args[1], args[2], qn_arg_unsigned(p->chunks), args[3], args[7],
                            args[8], args[9], args[10]};
@@ -138,14 +148,17 @@ static qn_status run_packed(qn_kernels *kernels, qn_stream *stream, const qn_spm
     qn__key_add_array(&key, &d->columns);
     qn__key_add(&key, d->values.type);
     plan p;
-    qn_buffer *sums[2] = {NULL, NULL}, *open = NULL;
+    scratch s = {NULL, NULL, NULL, NULL};
     qn_status status = qn__plan_get(kernels, &spmv_op, &key, d, &p);
-    for (int i = 0; i < 2 && !status; i++) status = qn__scratch(kernels, p.chunks * p.value_size, &sums[i]);
-    if (!status) status = qn__scratch(kernels, p.chunks * sizeof(uint64_t), &open);
-    if (!status) status = launch(stream, &p, d, sums, open);
-    qn_buffer_destroy(sums[0]);
-    qn_buffer_destroy(sums[1]);
-    qn_buffer_destroy(open);
+    if (!status) status = qn__scratch(kernels, p.chunks * p.value_size, &s.leads);
+    if (!status) status = qn__scratch(kernels, p.chunks * p.value_size, &s.tails);
+    if (!status) status = qn__scratch(kernels, p.chunks * sizeof(uint64_t), &s.open);
+    if (!status && p.find) status = qn__scratch(kernels, (p.chunks + 1) * sizeof(uint64_t), &s.firsts);
+    if (!status) status = launch(stream, &p, d, &s);
+    qn_buffer_destroy(s.leads);
+    qn_buffer_destroy(s.tails);
+    qn_buffer_destroy(s.open);
+    qn_buffer_destroy(s.firsts);
     return status;
 }
 
