@@ -11,7 +11,9 @@ typedef struct kernels_task {
     uint64_t count, side; /* elements, and of the largest square among them */
     uint32_t image[BENCH_IMAGE_NUMBERS];
     float *x, *y; /* the operands' values */
-    qn_buffer *from, *other, *to;
+    uint32_t *
+        places; /* indices of a table's rows, and columns of a sparse matrix: a quarter as many as elements */
+    qn_buffer *from, *other, *to, *indices, *starts;
     int row;
     const bench_peer *peer; /* whose time is measured; NULL: quern's */
     bool failed;            /* the peer's call */
@@ -129,8 +131,85 @@ static qn_status run_rms_norm(const kernels_task *t) {
                        &(qn_norm_desc){.to = square_of(t, t->to), .from = square_of(t, t->from)});
 }
 
+/* The rows but the last one, which is where the gradient by weights goes. */
+static qn_array upper_of(const kernels_task *t, qn_buffer *buffer) {
+    return QN_ARRAY(buffer, QN_F32, t->side - 1, t->side);
+}
+
+static qn_status run_layer_norm_backward(const kernels_task *t) {
+    return qn_layer_norm_backward(
+        t->d->kernels, t->d->stream,
+        &(qn_norm_backward_desc){.to = upper_of(t, t->to),
+                                 .from = upper_of(t, t->from),
+                                 .gradient = upper_of(t, t->other),
+                                 .to_weight = {t->to, (t->side - 1) * t->side, QN_F32, 1, {t->side}, {1}}});
+}
+
+static qn_status run_layer_norm(const kernels_task *t) {
+    const qn_array weight = QN_ARRAY(t->other, QN_F32, t->side);
+    return qn_layer_norm(
+        t->d->kernels, t->d->stream,
+        &(qn_norm_desc){
+            .to = square_of(t, t->to), .from = square_of(t, t->from), .weight = weight, .bias = weight});
+}
+
+static qn_status run_add_row(const kernels_task *t) {
+    return qn_map(t->d->kernels, t->d->stream,
+                  &(qn_map_desc){.function = QN_MAP_ADD,
+                                 .to = square_of(t, t->to),
+                                 .from = {square_of(t, t->from), QN_ARRAY(t->other, QN_F32, t->side)}});
+}
+
+enum { ODD = 1023 };
+
+/* Rows of an odd number of elements to rows that begin at even ones. */
+static qn_status run_pitch(const kernels_task *t) {
+    const uint64_t rows = t->count / (ODD + 1);
+    return qn_copy(t->d->kernels, t->d->stream,
+                   &(qn_copy_desc){.to = {t->to, 0, QN_BF16, 2, {rows, ODD}, {ODD + 1, 1}},
+                                   .from = QN_ARRAY(t->from, QN_BF16, rows, ODD)});
+}
+
+static qn_status run_transpose_bf16(const kernels_task *t) {
+    const qn_array square = QN_ARRAY(t->from, QN_BF16, t->side, t->side);
+    return qn_copy(t->d->kernels, t->d->stream,
+                   &(qn_copy_desc){.to = QN_ARRAY(t->to, QN_BF16, t->side, t->side),
+                                   .from = qn_array_transpose(square, 0, 1)});
+}
+
+enum { TABLE_ROW = 128, ROW_ELEMENTS = 32 };
+
+static uint64_t table_rows(const kernels_task *t) { return t->count / TABLE_ROW; }
+
+static qn_status run_gather(const kernels_task *t) {
+    return qn_gather(t->d->kernels, t->d->stream,
+                     &(qn_gather_desc){.from = QN_ARRAY(t->from, QN_F32, table_rows(t), TABLE_ROW),
+                                       .indices = QN_ARRAY(t->indices, QN_U32, table_rows(t)),
+                                       .to = QN_ARRAY(t->to, QN_F32, table_rows(t), TABLE_ROW)});
+}
+
+/* A square matrix with as many rows as the table has, of ROW_ELEMENTS elements each. */
+static qn_status run_spmv(const kernels_task *t) {
+    const uint64_t rows = table_rows(t), elements = rows * ROW_ELEMENTS;
+    return qn_spmv(t->d->kernels, t->d->stream,
+                   &(qn_spmv_desc){.starts = QN_ARRAY(t->starts, QN_U32, rows + 1),
+                                   .columns = QN_ARRAY(t->indices, QN_U32, elements),
+                                   .values = QN_ARRAY(t->from, QN_F32, elements),
+                                   .x = QN_ARRAY(t->other, QN_F32, rows),
+                                   .y = QN_ARRAY(t->to, QN_F32, rows)});
+}
+
+static double bytes_of_spmv(const kernels_task *t) {
+    return (double)table_rows(t) * (ROW_ELEMENTS * 8 + 3 * 4); /* a start, x and y */
+}
+
 static qn_status run_random(const kernels_task *t) {
     return qn_random(t->d->kernels, t->d->stream, &(qn_random_desc){.to = floats(t, t->to), .seed = 1});
+}
+
+static qn_status run_normal(const kernels_task *t) {
+    return qn_random(t->d->kernels, t->d->stream,
+                     &(qn_random_desc){.to = floats(t, t->to), .distribution = QN_RANDOM_NORMAL, .seed = 1});
 }
 
 static qn_array image_of(const kernels_task *t, qn_buffer *buffer, uint32_t channels) {
@@ -270,6 +349,110 @@ static bool is_rms_norm(const kernels_task *t, const void *result) {
     return true;
 }
 
+typedef struct moments {
+    double mean, scale; /* one over the deviation */
+} moments;
+
+static moments moments_of(const float *row, uint64_t n) {
+    double sum = 0, squares = 0;
+    for (uint64_t i = 0; i < n; i++) sum += row[i];
+    for (uint64_t i = 0; i < n; i++) squares += (row[i] - sum / (double)n) * (row[i] - sum / (double)n);
+    return (moments){sum / (double)n, 1 / sqrt(squares / (double)n + 1e-5)};
+}
+
+static bool is_layer_norm(const kernels_task *t, const void *result) {
+    for (uint64_t row = 0; row < t->side; row++) {
+        const float *x = t->x + row * t->side;
+        const moments m = moments_of(x, t->side);
+        for (uint64_t i = 0; i < t->side; i++) {
+            const double part = (x[i] - m.mean) * m.scale * t->y[i];
+            if (!(fabs(number_at(result, row * t->side + i) - part - t->y[i]) <=
+                  1e-5 * (fabs(part) + fabs(t->y[i]))))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Every so many rows; of the gradient by weights the sums over all. */
+static bool is_layer_norm_backward(const kernels_task *t, const void *result) {
+    const uint64_t n = t->side, rows = n - 1, step = rows / 64 + 1;
+    double *sums = tool_alloc(n * sizeof *sums), *sizes = tool_alloc(n * sizeof *sizes);
+    memset(sums, 0, n * sizeof *sums), memset(sizes, 0, n * sizeof *sizes);
+    bool right = true;
+    for (uint64_t row = 0; row < rows; row++) {
+        const float *x = t->x + row * n, *dy = t->y + row * n;
+        const moments m = moments_of(x, n);
+        double dot = 0, all = 0;
+        for (uint64_t i = 0; i < n; i++) {
+            const double h = (x[i] - m.mean) * m.scale;
+            dot += h * dy[i] / (double)n, all += dy[i] / (double)n;
+            sums[i] += h * dy[i], sizes[i] += fabs(h * dy[i]);
+        }
+        for (uint64_t i = 0; i < n && row % step == 0; i++) {
+            const double wanted = m.scale * (dy[i] - all - (x[i] - m.mean) * m.scale * dot);
+            right = right && fabs(number_at(result, row * n + i) - wanted) <= 1e-5 * m.scale;
+        }
+    }
+    for (uint64_t i = 0; i < n; i++)
+        right = right && fabs(number_at(result, rows * n + i) - sums[i]) <= 1e-5 * sizes[i];
+    free(sums), free(sizes);
+    return right;
+}
+
+static bool is_row_added(const kernels_task *t, const void *result) {
+    for (uint64_t i = 0; i < t->side * t->side; i++)
+        if (number_at(result, i) != t->x[i] + t->y[i % t->side]) return false;
+    return true;
+}
+
+static bool is_pitched(const kernels_task *t, const void *result) {
+    const uint16_t *to = result, *from = (const uint16_t *)t->x;
+    for (uint64_t row = 0; row < t->count / (ODD + 1); row++)
+        if (memcmp(to + row * (ODD + 1), from + row * ODD, ODD * sizeof *to) != 0) return false;
+    return true;
+}
+
+static bool is_transposed_bf16(const kernels_task *t, const void *result) {
+    const uint16_t *to = result, *from = (const uint16_t *)t->x;
+    for (uint64_t i = 0; i < t->side; i++)
+        for (uint64_t j = 0; j < t->side; j++)
+            if (to[i * t->side + j] != from[j * t->side + i]) return false;
+    return true;
+}
+
+static bool is_gathered(const kernels_task *t, const void *result) {
+    const float *to = result;
+    for (uint64_t j = 0; j < table_rows(t); j++)
+        if (memcmp(to + j * TABLE_ROW, t->x + (uint64_t)t->places[j] * TABLE_ROW, TABLE_ROW * sizeof *to) !=
+            0)
+            return false;
+    return true;
+}
+
+static bool is_spmv(const kernels_task *t, const void *result) {
+    for (uint64_t row = 0; row < table_rows(t); row++) {
+        double sum = 0, sizes = 0;
+        for (uint64_t i = row * ROW_ELEMENTS; i < (row + 1) * ROW_ELEMENTS; i++) {
+            const double term = (double)t->x[i] * t->y[t->places[i]];
+            sum += term, sizes += fabs(term);
+        }
+        if (!(fabs(number_at(result, row) - sum) <= sizes * 0x1p-18)) return false;
+    }
+    return true;
+}
+
+static bool is_normal(const kernels_task *t, const void *result) {
+    double sum = 0, squares = 0;
+    const double n = (double)t->count;
+    for (uint64_t i = 0; i < t->count; i++) {
+        const double v = number_at(result, i);
+        if (!(fabs(v) < 7)) return false;
+        sum += v, squares += v * v;
+    }
+    return fabs(sum / n) <= 6 / sqrt(n) && fabs(squares / n - 1) <= 9 / sqrt(n);
+}
+
 /* Within bounds, and with the mean and variance of a uniform distribution as far as chance allows. */
 static bool is_uniform(const kernels_task *t, const void *result) {
     double sum = 0, squares = 0;
@@ -380,28 +563,37 @@ static const struct {
     bool (*is_right)(const kernels_task *t, const void *result);
     uint32_t bytes; /* that must be moved for an element */
     bool is_square; /* of elements that are a square matrix */
-    /* Where bytes are not the figure: what is done, and its unit. */
+    /* Where the bytes are not so many for each element: what is done; where it is not bytes, its unit. */
     double (*work)(const kernels_task *t);
     const char *unit;
-} rows[] = {{"copy f32", run_copy, is_copy, 8, false, NULL, NULL},
-            {"copy f32 to bf16", run_convert, is_converted, 6, false, NULL, NULL},
-            {"transpose f32", run_transpose, is_transposed, 8, true, NULL, NULL},
-            {"fill f32", run_fill, is_filled, 4, false, NULL, NULL},
-            {"square f32", run_square, is_square, 8, false, NULL, NULL},
-            {"add f32", run_add, is_sum, 12, false, NULL, NULL},
-            {"histogram f32, 256 bins", run_histogram, is_counted, 4, false, NULL, NULL},
-            {"compact f32 by a mask", run_compact, is_compacted, 9, false, NULL, NULL},
-            {"blur f32, 5 taps", run_blur, is_blurred, 8, true, NULL, NULL},
-            {"sum f32", run_total, is_total, 4, false, NULL, NULL},
-            {"sums of rows f32", run_row_sums, is_row_sums, 4, true, NULL, NULL},
-            {"sums of columns f32", run_column_sums, is_column_sums, 4, true, NULL, NULL},
-            {"scan f32", run_scan, is_scan, 8, false, NULL, NULL},
-            {"scans of columns f32", run_column_scans, is_column_scans, 8, true, NULL, NULL},
-            {"softmax f32", run_softmax, is_softmax, 8, true, NULL, NULL},
-            {"rms norm f32", run_rms_norm, is_rms_norm, 8, true, NULL, NULL},
-            {"random f32", run_random, is_uniform, 4, false, NULL, NULL},
-            {"sort f32", run_sort, is_sorted, 0, false, keys_of_sort, "keys/s"},
-            {"convolve 3x3 f32", run_convolve, is_convolved, 0, false, flops_of_convolve, "FLOP/s"}};
+} rows[] = {
+    {"copy f32", run_copy, is_copy, 8, false, NULL, NULL},
+    {"copy f32 to bf16", run_convert, is_converted, 6, false, NULL, NULL},
+    {"transpose f32", run_transpose, is_transposed, 8, true, NULL, NULL},
+    {"transpose bf16", run_transpose_bf16, is_transposed_bf16, 4, true, NULL, NULL},
+    {"copy bf16, odd rows to even ones", run_pitch, is_pitched, 4, false, NULL, NULL},
+    {"fill f32", run_fill, is_filled, 4, false, NULL, NULL},
+    {"square f32", run_square, is_square, 8, false, NULL, NULL},
+    {"add f32", run_add, is_sum, 12, false, NULL, NULL},
+    {"add a row f32", run_add_row, is_row_added, 8, true, NULL, NULL},
+    {"histogram f32, 256 bins", run_histogram, is_counted, 4, false, NULL, NULL},
+    {"compact f32 by a mask", run_compact, is_compacted, 9, false, NULL, NULL},
+    {"blur f32, 5 taps", run_blur, is_blurred, 8, true, NULL, NULL},
+    {"sum f32", run_total, is_total, 4, false, NULL, NULL},
+    {"sums of rows f32", run_row_sums, is_row_sums, 4, true, NULL, NULL},
+    {"sums of columns f32", run_column_sums, is_column_sums, 4, true, NULL, NULL},
+    {"scan f32", run_scan, is_scan, 8, false, NULL, NULL},
+    {"scans of columns f32", run_column_scans, is_column_scans, 8, true, NULL, NULL},
+    {"softmax f32", run_softmax, is_softmax, 8, true, NULL, NULL},
+    {"rms norm f32", run_rms_norm, is_rms_norm, 8, true, NULL, NULL},
+    {"layer norm f32", run_layer_norm, is_layer_norm, 8, true, NULL, NULL},
+    {"layer norm backward f32", run_layer_norm_backward, is_layer_norm_backward, 12, true, NULL, NULL},
+    {"gather rows of f32", run_gather, is_gathered, 8, false, NULL, NULL},
+    {"sparse matrix by vector f32", run_spmv, is_spmv, 0, false, bytes_of_spmv, NULL},
+    {"random normal f32", run_normal, is_normal, 4, false, NULL, NULL},
+    {"random f32", run_random, is_uniform, 4, false, NULL, NULL},
+    {"sort f32", run_sort, is_sorted, 0, false, keys_of_sort, "keys/s"},
+    {"convolve 3x3 f32", run_convolve, is_convolved, 0, false, flops_of_convolve, "FLOP/s"}};
 enum { NUM_ROWS = sizeof rows / sizeof *rows };
 
 static qn_status run_row(void *user, uint32_t first, uint32_t count) {
@@ -500,7 +692,7 @@ static int measure_row(kernels_task *t, double copying, const bench_peer *peers,
     bench_progress(t->d, what);
     int result = measure(t, NULL, &time);
     if (result) return result;
-    if (!rows[t->row].work)
+    if (!rows[t->row].unit)
         snprintf(note, sizeof note, "%.3f of copying", work_of(t) / time.median * 1e9 / copying);
     print_row(t, "quern", &time, note);
     for (uint32_t i = 0; i < num_peers && !result; i++)
@@ -509,12 +701,32 @@ static int measure_row(kernels_task *t, double copying, const bench_peer *peers,
     return result;
 }
 
+/* Of random rows, and the starts of a sparse matrix's rows, which are of one length. */
+static qn_status create_indices(kernels_task *t) {
+    const uint64_t rows = table_rows(t), count = rows * ROW_ELEMENTS;
+    uint32_t *starts = tool_alloc((rows + 1) * sizeof *starts);
+    for (uint64_t i = 0; i <= rows; i++) starts[i] = (uint32_t)(i * ROW_ELEMENTS);
+    t->places = tool_alloc((count + 1) * sizeof *t->places);
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, &t->y[i], sizeof bits);
+        t->places[i] = (uint32_t)(bits * UINT64_C(0x9e3779b97f4a7c15) >> 32) % (uint32_t)rows;
+    }
+    const qn_buffer_desc places = {.size = (count + 1) * sizeof *t->places, .data = t->places},
+                         begin = {.size = (rows + 1) * sizeof *starts, .data = starts};
+    qn_status status = qn_buffer_create(t->d->device, &places, &t->indices);
+    if (!status) status = qn_buffer_create(t->d->device, &begin, &t->starts);
+    free(starts);
+    return status;
+}
+
 static qn_status create_buffers(kernels_task *t) {
     const qn_buffer_desc from = {.size = t->count * sizeof(float), .data = t->x},
                          other = {.size = t->count * sizeof(float), .data = t->y},
                          to = {.size = t->count * sizeof(float), .uninitialised = true};
     qn_status status = qn_buffer_create(t->d->device, &from, &t->from);
     if (!status) status = qn_buffer_create(t->d->device, &other, &t->other);
+    if (!status) status = create_indices(t);
     return status ? status : qn_buffer_create(t->d->device, &to, &t->to);
 }
 
@@ -574,8 +786,11 @@ int bench_kernels_run(bench_device *d) {
     const int result = status ? tool_fail_status(d->context, status) : measure_rows(&t);
     free(t.x);
     free(t.y);
+    free(t.places);
     qn_buffer_destroy(t.from);
     qn_buffer_destroy(t.other);
     qn_buffer_destroy(t.to);
+    qn_buffer_destroy(t.indices);
+    qn_buffer_destroy(t.starts);
     return result;
 }
