@@ -1,15 +1,14 @@
-// How tile.cl loads images whose channels lie together (NHWC): four neighbours of a pixel at once. A step is STEP channels of one
-// tap, and all taps of these channels come before the next ones.
-// By -D: STEP, a multiple of 4; channels are multiples of 4; WEIGHTS_TOGETHER, those of four channels are loaded at once.
-#define BK           STEP
-#define RUNS         (BK / 4)
-#define A_PITCH      (BM + 4)
+// How images are loaded whose channels lie together (NHWC): RUN neighbours of a pixel at once, a PIECE, of which channels are a
+// multiple. A step is BK channels of one tap, and all taps of these channels come before the next ones.
+// Expects RUN, PIECE, BK, LOAD_PIECE(pointer), and GATHER_PIECE(pointer, stride) for elements that are apart; by -D WEIGHTS_TOGETHER: the
+// weights of neighbouring channels lie together, too.
+#define RUNS         (BK / RUN)
 #define PIXELS       (BM * RUNS / ITEMS)
 #define APART        (ITEMS / RUNS) // from a work-item's pixel to its next one, and from an output to the next one
 #define WEIGHT_PARTS ((BN * RUNS + ITEMS - 1) / ITEMS)
 
 typedef struct part {
-    VALUE4 a[PIXELS], b[WEIGHT_PARTS];
+    PIECE a[PIXELS], b[WEIGHT_PARTS];
 } part;
 
 typedef struct place {
@@ -19,11 +18,11 @@ typedef struct place {
     uint row, column, channels_left;    // of the step
 } place;
 
-static uint steps_of(uint channels) { return (channels + STEP - 1) / STEP * ROWS * COLUMNS; }
+static uint steps_of(uint channels) { return (channels + BK - 1) / BK * ROWS * COLUMNS; }
 
 static void set_place(place *p, problem h, global const STORAGE *from, global const STORAGE *weights,
                       INDEX first_pixel, uint first_output, uint channels) {
-    const uint item = get_local_id(0), first_channel = item % RUNS * 4, area = h.to_rows * h.to_columns;
+    const uint item = get_local_id(0), first_channel = item % RUNS * RUN, area = h.to_rows * h.to_columns;
 #pragma unroll
     for (uint i = 0; i < PIXELS; i++) {
         const INDEX at = first_pixel + item / RUNS + i * APART, n = at / area;
@@ -50,9 +49,9 @@ static void advance(place *p, problem h) {
         weights = h.weights[2] - (COLUMNS - 1) * h.weights[3];
         if (++p->row == ROWS) {
             p->row = 0;
-            p->channels_left -= min(p->channels_left, (uint)STEP);
-            further = STEP - (ROWS - 1) * next_row - (COLUMNS - 1) * next_column;
-            weights = STEP * h.weights[1] - (ROWS - 1) * h.weights[2] - (COLUMNS - 1) * h.weights[3];
+            p->channels_left -= min(p->channels_left, (uint)BK);
+            further = BK - (ROWS - 1) * next_row - (COLUMNS - 1) * next_column;
+            weights = BK * h.weights[1] - (ROWS - 1) * h.weights[2] - (COLUMNS - 1) * h.weights[3];
         }
     }
     p->weights += weights;
@@ -66,7 +65,7 @@ static void fetch(part *t, problem h, const place *p) {
     for (uint i = 0; i < PIXELS; i++) {
         t->a[i] = 0;
         if (there && (p->rows[i] >> p->row & p->columns[i] >> p->column & 1))
-            t->a[i] = LOAD4(p->pixels[i], 0);
+            t->a[i] = LOAD_PIECE(p->pixels[i]);
     }
 #pragma unroll
     for (uint i = 0; i < WEIGHT_PARTS; i++) {
@@ -74,28 +73,9 @@ static void fetch(part *t, problem h, const place *p) {
         if (!there || i * APART >= p->outputs) continue;
         global const STORAGE *w = p->weights + (long)(i * APART) * h.weights[0];
 #if WEIGHTS_TOGETHER
-        t->b[i] = LOAD4(w, 0);
+        t->b[i] = LOAD_PIECE(w);
 #else
-        t->b[i] = (VALUE4)(LOAD(w, 0), LOAD(w + h.weights[1], 0), LOAD(w + 2 * h.weights[1], 0),
-                           LOAD(w + 3 * h.weights[1], 0));
+        t->b[i] = GATHER_PIECE(w, h.weights[1]);
 #endif
     }
-}
-
-static void keep_run(VALUE4 v, local VALUE *to, uint pitch) {
-    to[0] = v.x;
-    to[pitch] = v.y;
-    to[2 * pitch] = v.z;
-    to[3 * pitch] = v.w;
-}
-
-static void keep(const part *t, local VALUE *a_tile, local VALUE *b_tile) {
-    const uint item = get_local_id(0), channel = item % RUNS * 4;
-#pragma unroll
-    for (uint i = 0; i < PIXELS; i++)
-        keep_run(t->a[i], a_tile + channel * A_PITCH + item / RUNS + i * APART, A_PITCH);
-#pragma unroll
-    for (uint i = 0; i < WEIGHT_PARTS; i++)
-        if ((i + 1) * APART <= BN || item / RUNS + i * APART < BN)
-            keep_run(t->b[i], b_tile + channel * B_PITCH + item / RUNS + i * APART, B_PITCH);
 }

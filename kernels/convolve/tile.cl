@@ -3,7 +3,7 @@
 // images: planes.h or channels.h. A bit for each tap says whether it is inside of the image, so that a step asks no more than that.
 // By -D: STORAGE, LOAD, STORE and VALUE, the type of elements and of sums (element.h), LOAD4, STORE4 and VALUE4 where they are
 // used; ROWS and COLUMNS, the taps; WM, WN, LM, LN, TM, TN as in matmul/tile.cl; INDEX, a number of a pixel; CHANNELS_TOGETHER,
-// and what the file for that takes; TO_ALONG: 1 where the pixels of an image lie together in fours, 2 where the outputs of a pixel
+// with STEP, the channels of a step, and what channels.h takes, else what planes.h does; TO_ALONG: 1 where the pixels of an image lie together in fours, 2 where the outputs of a pixel
 // do, else 0; BIAS; SPLIT: sums of parts of the channels go to `work`, for sum_parts.
 // Groups: tiles, output channels fastest; parts of the channels; groups of channels.
 #include "problem.h"
@@ -14,7 +14,32 @@
 #define B_PITCH (BN + 4)
 
 #if CHANNELS_TOGETHER
+#define BK            STEP
+#define A_PITCH       (BM + 4)
+#define RUN           4
+#define PIECE         VALUE4
+#define LOAD_PIECE(p) LOAD4(p, 0)
+#define GATHER_PIECE(p, next)                                                                                \
+    (VALUE4)(LOAD(p, 0), LOAD(p + next, 0), LOAD(p + 2 * next, 0), LOAD(p + 3 * next, 0))
 #include "channels.h"
+
+static void keep_run(VALUE4 v, local VALUE *to, uint pitch) {
+    to[0] = v.x;
+    to[pitch] = v.y;
+    to[2 * pitch] = v.z;
+    to[3 * pitch] = v.w;
+}
+
+static void keep(const part *t, local VALUE *a_tile, local VALUE *b_tile) {
+    const uint item = get_local_id(0), channel = item % RUNS * RUN;
+#pragma unroll
+    for (uint i = 0; i < PIXELS; i++)
+        keep_run(t->a[i], a_tile + channel * A_PITCH + item / RUNS + i * APART, A_PITCH);
+#pragma unroll
+    for (uint i = 0; i < WEIGHT_PARTS; i++)
+        if ((i + 1) * APART <= BN || item / RUNS + i * APART < BN)
+            keep_run(t->b[i], b_tile + channel * B_PITCH + item / RUNS + i * APART, B_PITCH);
+}
 #else
 #include "planes.h"
 #endif

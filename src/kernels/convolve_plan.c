@@ -9,21 +9,23 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Bands, lanes and sums of a work-item, as in matmul/tile.cl: down, across. `rate` is the share of the device's peak that it
-   reaches with enough of them, measured on an H200. */
+/* Bands, lanes and sums of a work-item, as in matmul/tile.cl: down, across; of units (kernels/convolve/units.cl), whose lanes are
+   sub-groups, the sums of such a one. `rate` is the share of the device's peak of multiply-adds that it reaches with enough of them,
+   measured on an H200. */
 typedef struct tile {
     const char *name;
+    bool units;
     uint32_t wm, wn, lm, ln, tm, tn;
     double rate;
 } tile;
 
 static const tile tiles[] = {
-    {"tile 128x128", 4, 1, 4, 8, 8, 16, 0.66},
-    {"tile 128x64", 2, 2, 8, 4, 8, 8, 0.70},
-    {"tile 64x64", 2, 1, 4, 8, 8, 8, 0.66},
-    {"tile 32x32", 1, 1, 4, 8, 8, 4, 0.40},
+    {"tile 128x128", false, 4, 1, 4, 8, 8, 16, 0.66}, {"tile 128x64", false, 2, 2, 8, 4, 8, 8, 0.70},
+    {"tile 64x64", false, 2, 1, 4, 8, 8, 8, 0.66},    {"tile 32x32", false, 1, 1, 4, 8, 8, 4, 0.40},
+    {"units 128x128", true, 2, 2, 1, 1, 64, 64, 5},   {"units 128x64", true, 2, 2, 1, 1, 64, 32, 4.5},
+    {"units 64x64", true, 2, 2, 1, 1, 32, 32, 3},
 };
-enum { SMALLEST = COUNT(tiles) - 1, DIRECT = COUNT(tiles), VARIANTS };
+enum { SMALLEST = 3, DIRECT = COUNT(tiles), VARIANTS };
 
 int qn__convolve_direct(void) { return DIRECT; }
 
@@ -44,7 +46,7 @@ qn_status qn__convolve_find_variant(const qn_kernels *kernels, const char *funct
                        function, name);
 }
 
-/* Sizes of a tile and of its steps. */
+/* A tile and its steps. */
 typedef struct choice {
     const tile *tile;
     uint32_t step_channels, step_rows; /* without channels_together */
@@ -52,6 +54,8 @@ typedef struct choice {
     uint32_t parts;
 } choice;
 
+/* Of units: channels of a step, a run of 16 bytes, the side of a fragment. */
+enum { UNITS_STEP = 32, UNITS_RUN = 8, UNITS_FRAGMENT = 16 };
 enum { CHANNELS_STEP = 16, MIN_DEPTH = 16, MIN_OUTPUTS = 16, MAX_TAPS = 32, MAX_PARTS = 64 };
 
 typedef struct plan {
@@ -62,7 +66,9 @@ typedef struct plan {
 } plan;
 
 static uint64_t divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
-static uint32_t items_of(const tile *t) { return t->wm * t->wn * t->lm * t->ln; }
+static uint32_t items_of(const qn_kernels *kernels, const tile *t) {
+    return t->wm * t->wn * (t->units ? kernels->info.sub_group_size : t->lm * t->ln);
+}
 static uint32_t down_of(const tile *t) { return t->wm * t->lm * t->tm; }
 static uint32_t across_of(const tile *t) { return t->wn * t->ln * t->tn; }
 static uint32_t sum_size(const qn__convolve_problem *p) { return p->type == QN_F64 ? 8 : 4; }
@@ -70,37 +76,41 @@ static bool has_vectors(qn_element type) { return type == QN_F32 || type == QN_F
 
 /* ---- what suits ---- */
 
-static bool fours(uint64_t begin, const int64_t *strides, int count, int64_t group) {
-    bool good = begin % 4 == 0 && group % 4 == 0;
-    for (int i = 0; i < count; i++) good = good && strides[i] % 4 == 0;
+/* Whether all that begins at these is at multiples of a run. */
+static bool in_runs(int run, uint64_t begin, const int64_t *strides, int count, int64_t group) {
+    bool good = begin % (uint64_t)run == 0 && group % run == 0;
+    for (int i = 0; i < count; i++) good = good && strides[i] % run == 0;
     return good;
 }
 
-/* Whether four channels of a pixel can be loaded at once. */
-static bool channels_together(const qn__convolve_problem *p) {
+/* Whether a run of channels of a pixel can be loaded at once. */
+static bool channels_together(const qn__convolve_problem *p, int run) {
     const qn__convolve_numbers *n = &p->numbers;
     const int64_t others[] = {n->from[0], n->from[2], n->from[3]};
-    return n->channels >= 8 && n->channels % 4 == 0 && n->from[1] == 1 && has_vectors(p->type) &&
-           fours(n->from_begin, others, 3, n->groups > 1 ? n->from_group : 0);
+    return n->channels >= 8 && n->channels % (uint32_t)run == 0 && n->from[1] == 1 && has_vectors(p->type) &&
+           in_runs(run, n->from_begin, others, 3, n->groups > 1 ? n->from_group : 0);
 }
 
-static bool weights_together(const qn__convolve_problem *p) {
+static bool weights_together(const qn__convolve_problem *p, int run) {
     const qn__convolve_numbers *n = &p->numbers;
     const int64_t others[] = {n->weights[0], n->weights[2], n->weights[3]};
-    return n->weights[1] == 1 && fours(n->weights_begin, others, 3, n->groups > 1 ? n->weights_group : 0);
+    return n->weights[1] == 1 &&
+           in_runs(run, n->weights_begin, others, 3, n->groups > 1 ? n->weights_group : 0);
 }
 
-/* 1: four pixels, 2: four outputs can be stored at once. */
-static int to_along(const qn__convolve_problem *p) {
+/* 1: a run of pixels, 2: one of outputs can be stored at once. */
+static int to_along(const qn__convolve_problem *p, int run) {
     const qn__convolve_numbers *n = &p->numbers;
     const int64_t group = n->groups > 1 ? n->to_group : 0;
     const int64_t planes[] = {p->images > 1 ? n->to[0] : 0, n->to[1]},
                   pixels[] = {p->images > 1 ? n->to[0] : 0, n->to[2], n->to[3]};
     const bool packed = n->to[3] == 1 && (n->to_rows == 1 || n->to[2] == n->to_columns) &&
-                        (uint64_t)n->to_rows * n->to_columns % 4 == 0;
+                        (uint64_t)n->to_rows * n->to_columns % (uint64_t)run == 0;
     if (!has_vectors(p->type)) return 0;
-    if (packed && fours(n->to_begin, planes, 2, group)) return 1;
-    return n->to[1] == 1 && n->outputs % 4 == 0 && fours(n->to_begin, pixels, 3, group) ? 2 : 0;
+    if (packed && in_runs(run, n->to_begin, planes, 2, group)) return 1;
+    return n->to[1] == 1 && n->outputs % (uint32_t)run == 0 && in_runs(run, n->to_begin, pixels, 3, group)
+               ? 2
+               : 0;
 }
 
 static void set_step(const qn__convolve_problem *p, choice *c) {
@@ -108,18 +118,45 @@ static void set_step(const qn__convolve_problem *p, choice *c) {
     c->step_rows = taps <= 12 ? p->taps[0] : 1;
     const uint32_t of_channel = c->step_rows * p->taps[1];
     c->step_channels = of_channel >= 8 ? 1 : (8 + of_channel / 2) / of_channel;
-    c->channels_together = channels_together(p);
+    c->channels_together = channels_together(p, 4);
 }
 
 static uint32_t depth_of_step(const qn__convolve_problem *p, const choice *c) {
+    if (c->tile->units) return UNITS_STEP;
     return c->channels_together ? CHANNELS_STEP : c->step_channels * c->step_rows * p->taps[1];
 }
 
+/* The device's matrix units do the product; elsewhere it is plain arithmetic, which tiles do better. */
+static bool has_units(const qn_kernels *kernels, qn_element type) {
+    const qn_type wanted = type == QN_F16 ? QN_TYPE_F16 : QN_TYPE_BF16;
+    qn_matrix_shape s;
+    for (uint32_t i = 0; i < kernels->info.matrix_shapes; i++)
+        if (qn_device_get_matrix_shape(kernels->device, i, &s) == QN_OK && s.a == wanted && s.b == wanted &&
+            s.sum == QN_TYPE_F32 && UNITS_FRAGMENT % s.rows == 0 && UNITS_FRAGMENT % s.columns == 0 &&
+            UNITS_FRAGMENT % s.k == 0)
+            return true;
+    return false;
+}
+
+/* Runs of a line of the tiles are loaded by whole work-groups. */
+static bool fits_units(const qn_kernels *kernels, const qn__convolve_problem *p, const tile *t,
+                       uint32_t parts) {
+    const uint32_t items = items_of(kernels, t), runs = UNITS_STEP / UNITS_RUN;
+    if (p->type != QN_F16 && p->type != QN_BF16) return false;
+    if (!(kernels->info.capabilities & QN_CAN_SUB_GROUPS) || items == 0 || down_of(t) * runs % items)
+        return false;
+    return channels_together(p, UNITS_RUN) && (parts == 1 || to_along(p, 4) == 2) &&
+           (p->variant >= 0 || has_units(kernels, p->type));
+}
+
 static bool fits(const qn_kernels *kernels, const qn__convolve_problem *p, const choice *c) {
-    const uint64_t local =
-        2ull * depth_of_step(p, c) * (down_of(c->tile) + across_of(c->tile) + 8) * sum_size(p);
-    return kernels->info.max_local_size[0] >= items_of(c->tile) && local <= kernels->info.local_memory &&
-           (p->type != QN_F64 || across_of(c->tile) <= 64);
+    const tile *t = c->tile;
+    const uint64_t pitch = t->units ? (UNITS_STEP + UNITS_RUN) * 2u : depth_of_step(p, c) * sum_size(p);
+    const uint64_t local = 2 * pitch * (down_of(t) + across_of(t) + 8);
+    if (kernels->info.max_local_size[0] < items_of(kernels, t) || local > kernels->info.local_memory)
+        return false;
+    if (t->units) return fits_units(kernels, p, t, c->parts);
+    return p->type != QN_F64 || across_of(t) <= 64; /* registers */
 }
 
 static bool can_tile(const qn__convolve_problem *p) {
@@ -145,9 +182,11 @@ static double cost_of(const qn_kernels *kernels, const qn__convolve_problem *p, 
     const double units = kernels->info.compute_units ? kernels->info.compute_units : 1;
     const double groups = (double)divide_up(n->pixels, down_of(t)) *
                           (double)divide_up(n->outputs, across_of(t)) * n->groups * parts;
-    const double depth = (double)divide_up(n->channels, parts) * p->taps[0] * p->taps[1] + 16;
+    const uint64_t step = t->units ? UNITS_STEP : 1,
+                   channels = divide_up(divide_up(n->channels, parts), step) * step;
+    const double depth = (double)channels * p->taps[0] * p->taps[1] + (t->units ? 128 : 16);
     const double of_group = (double)down_of(t) * across_of(t) * depth / (128 * t->rate);
-    const double sums = ceil(groups / units) * items_of(t) / 128; /* work-groups of 128 at a time */
+    const double sums = ceil(groups / units) * items_of(kernels, t) / 128; /* work-groups of 128 at a time */
     const double alone = sums <= 1 ? 1.6 : sums <= 2 ? 1.2 : sums <= 3 ? 1.1 : 1;
     const double moved = (2.0 * parts + 1) * (double)n->pixels * n->outputs * n->groups * 4 / units;
     return ceil(groups / units) * of_group * alone + (parts > 1 ? moved / 16 + 6000 : 0);
@@ -202,12 +241,16 @@ static options common_options(const qn__convolve_problem *p) {
 
 static uint64_t pitch_of(const qn__convolve_problem *p) { return divide_up(p->numbers.pixels, 4) * 4; }
 
+/* What counts pixels and sums. */
+static const char *index_of(const qn__convolve_problem *p) {
+    return (double)pitch_of(p) * p->numbers.outputs * p->numbers.groups < UINT32_MAX - 1024 ? "uint"
+                                                                                            : "ulong";
+}
+
 static void add_tile_options(options *o, const qn__convolve_problem *p) {
     const qn__element_info *e = qn__element(p->type);
-    const qn__convolve_numbers *n = &p->numbers;
-    const bool narrow = (double)pitch_of(p) * n->outputs * n->groups < UINT32_MAX;
     add(o, " -D VALUE4=%s4 -D LOAD4=%s4 -D STORE4=%s4 -D INDEX=%s -D TO_ALONG=%d", e->value, e->load,
-        e->store, narrow ? "uint" : "ulong", to_along(p));
+        e->store, index_of(p), to_along(p, 4));
 }
 
 static void add_choice(options *o, const qn__convolve_problem *p, const choice *c) {
@@ -215,10 +258,21 @@ static void add_choice(options *o, const qn__convolve_problem *p, const choice *
     add(o, " -D WM=%u -D WN=%u -D LM=%u -D LN=%u -D TM=%u -D TN=%u -D CHANNELS_TOGETHER=%d%s", t->wm, t->wn,
         t->lm, t->ln, t->tm, t->tn, c->channels_together, c->parts > 1 ? " -D SPLIT" : "");
     if (c->channels_together)
-        add(o, " -D STEP=%d -D WEIGHTS_TOGETHER=%d", CHANNELS_STEP, weights_together(p));
+        add(o, " -D STEP=%d -D WEIGHTS_TOGETHER=%d", CHANNELS_STEP, weights_together(p, 4));
     else
         add(o, " -D STEP_CHANNELS=%u -D STEP_ROWS=%u -D NEXT=%s", c->step_channels, c->step_rows,
             p->numbers.from[3] * p->numbers.dilation[1] == 1 ? "1" : "(h.dilation[1]*h.from[3])");
+}
+
+static options units_options(const qn_kernels *kernels, const qn__convolve_problem *p, const choice *c) {
+    const tile *t = c->tile;
+    options o = common_options(p);
+    add(&o,
+        " -D UNIT=%s -D INDEX=%s -D TO_ALONG=%d -D WM=%u -D WN=%u -D SM=%u -D SN=%u -D ITEMS=%u -D "
+        "WEIGHTS_TOGETHER=%d%s",
+        qn__element(p->type)->storage, index_of(p), to_along(p, UNITS_RUN) == 2 ? 2 : 0, t->wm, t->wn, t->tm,
+        t->tn, items_of(kernels, t), weights_together(p, UNITS_RUN), c->parts > 1 ? " -D SPLIT" : "");
+    return o;
 }
 
 static qn_status plan_tiles(qn_kernels *kernels, const qn__convolve_problem *p, choice *c, plan *out) {
@@ -227,21 +281,24 @@ static qn_status plan_tiles(qn_kernels *kernels, const qn__convolve_problem *p, 
                    across = divide_up(n->outputs, across_of(c->tile));
     options o = common_options(p);
     add_tile_options(&o, p);
-    out->part = (uint32_t)divide_up(divide_up(n->channels, c->parts), 4) * 4;
+    out->part = (uint32_t)divide_up(divide_up(n->channels, c->parts), UNITS_RUN) * UNITS_RUN; /* whole runs */
     c->parts = (uint32_t)divide_up(n->channels, out->part);
-    out->range = (qn_range){.global = {down * across * items_of(c->tile), c->parts, n->groups},
-                            .local = {items_of(c->tile), 1, 1}};
+    out->range = (qn_range){.global = {down * across * items_of(kernels, c->tile), c->parts, n->groups},
+                            .local = {items_of(kernels, c->tile), 1, 1}};
     if (c->parts > 1) {
         const uint64_t sums = pitch_of(p) * n->outputs * n->groups;
         out->work = sums * c->parts * sum_size(p);
-        out->sum_range =
-            (qn_range){.global = {(to_along(p) == 2 ? n->pixels * n->outputs * n->groups : sums) / 4, 1, 1}};
+        out->sum_range = (qn_range){
+            .global = {(to_along(p, 4) == 2 ? n->pixels * n->outputs * n->groups : sums) / 4, 1, 1}};
         const qn_status status =
             qn__variant_get(kernels, &(qn__variant){"convolve/parts.cl", NULL, o.text}, &out->sum);
         if (status) return status;
     }
     add_choice(&o, p, c);
-    return qn__variant_get(kernels, &(qn__variant){"convolve/tile.cl", NULL, o.text}, &out->kernel);
+    const options of_units = units_options(kernels, p, c);
+    const qn__variant tile = {"convolve/tile.cl", NULL, o.text},
+                      units = {"convolve/units.cl", NULL, of_units.text};
+    return qn__variant_get(kernels, c->tile->units ? &units : &tile, &out->kernel);
 }
 
 static qn_status make(qn_kernels *kernels, const void *request, void *made) {
@@ -266,9 +323,9 @@ qn__key qn__convolve_key(const qn__convolve_problem *p) {
     enum { WORDS = sizeof(qn__convolve_numbers) / sizeof(uint64_t) };
     uint64_t words[WORDS];
     qn__convolve_numbers n = p->numbers;
-    n.from_begin %= 4;
-    n.weights_begin %= 4;
-    n.to_begin %= 4;
+    n.from_begin %= UNITS_RUN;
+    n.weights_begin %= UNITS_RUN;
+    n.to_begin %= UNITS_RUN;
     n.bias_begin = p->bias != NULL;
     memcpy(words, &n, sizeof words);
     qn__key key = {.count = 0};

@@ -233,6 +233,18 @@ static const convolve_case cases[] = {
      .weights = {16, 20, 2, 1},
      .stride = {3, 4},
      .channels_last = true},
+    /* for matrix units: more outputs than a tile has, outputs that are no eights, parts of the channels */
+    {.type = QN_F16,
+     .from = {2, 16, 9, 7},
+     .weights = {72, 16, 3, 3},
+     .padding = {1, 1},
+     .bias = true,
+     .channels_last = true},
+    {.type = QN_BF16,
+     .from = {1, 80, 6, 5},
+     .weights = {36, 80, 2, 3},
+     .stride = {1, 2},
+     .channels_last = true},
 };
 
 enum { NUM_CASES = sizeof cases / sizeof *cases };
@@ -263,6 +275,11 @@ static void gradients_by_weights_are_computed(void **state) {
     end_kernels(&f);
 }
 
+/* Matrix units take 16-bit floats whose channels lie together in eights. */
+static bool takes_units(const convolve_case *c) {
+    return c->channels_last && (c->type == QN_F16 || c->type == QN_BF16) && c->weights[1] % 8 == 0;
+}
+
 /* Whatever the device would choose. */
 static void variants_compute_the_same(void **state) {
     (void)state;
@@ -277,6 +294,8 @@ static void variants_compute_the_same(void **state) {
             convolve_case c = cases[i];
             c.variant = name;
             if (c.type == QN_F64 && strcmp(name, "tile 128x128") == 0) continue; /* too many registers */
+            const bool units = strncmp(name, "units", 5) == 0;
+            if (units ? !takes_units(&c) : (i + v) % 3 > 0) continue;
             check_convolve(&f, &c, i);
             if (v == i % 5) check_backward_input(&f, &c, i);
             if (v == 0) check_backward_weights(&f, &c, i); /* its own choice of a tile */
@@ -306,6 +325,8 @@ static void wrong_convolutions_are_refused(void **state) {
         {{.from = x, .weights = w, .to = y, .dilation = {3}}, "it must be 1x6x0x3"},
         {{.from = x, .weights = w, .to = QN_ARRAY(a, QN_F32, 1, 6, 3, 3)}, "to and from share memory"},
         {{.from = x, .weights = w, .to = y, .variant = "best"}, "there is no variant 'best'"},
+        {{.from = x, .weights = w, .to = y, .variant = "units 64x64"},
+         "variant 'units 64x64' cannot do this on"},
         {{.from = x, .weights = w, .to = y, .padding = {0, 1u << 31}},
          "padding[1] is 2147483648; it must be below 2^31"},
     };
