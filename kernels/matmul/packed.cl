@@ -1,8 +1,8 @@
 // qn_matmul on a processor, for matrices that are read many times: both are packed first, A into panels of MR rows and B into
 // panels of NR columns, in which what a step along k takes lies together; then a work-item computes a block of C, tile by tile
 // of MR by NR sums that stay in vector registers (Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication";
-// van Zee and van de Geijn, "BLIS"). k goes in steps of STEP, so that a panel of B stays in the nearest cache while the block's
-// panels of A pass by, which stay in the next one; between steps the block's sums are in private memory. Panels are filled up
+// van Zee and van de Geijn, "BLIS"). k goes in parts of at most STEP, so that a panel of B stays in the nearest cache while the block's
+// panels of A pass by, which stay in the next one; between parts the block's sums are in private memory. Panels are filled up
 // with zeros.
 // BYTES: A and B are of 8-bit integers, and a step is of four neighbours along k, as the bytes of a word. Processors multiply signed
 // bytes by unsigned ones: if both are of the same kind, A_FLIP turns the upper bits of A's, which so are 128 less or more, and
@@ -128,8 +128,9 @@ kernel void matmul(PARAMETERS, uint block_rows, uint block_columns) {
     global const SUM *b_panels = work + packed_b(s, get_global_id(2)) + first_column * all;
     const epilogue e = EPILOGUE;
     SUM kept[TILES * MR * NR], tile[MR * NR];
-    for (ulong k = 0; k < all; k += STEP) {
-        const uint steps = (uint)min(all - k, (ulong)STEP);
+    const ulong parts = (all + STEP - 1) / STEP, of_part = parts ? (all + parts - 1) / parts : 1; // none much shorter
+    for (ulong k = 0; k < all; k += of_part) {
+        const uint steps = (uint)min(all - k, of_part);
         const bool last = k + steps == all;
         uint index = 0;
         for (uint column = 0; column < columns; column += NR)
