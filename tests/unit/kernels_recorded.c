@@ -10,6 +10,7 @@ typedef struct operands {
 } operands;
 
 #define GRID(buffer) QN_ARRAY(o->buffer, QN_F32, ROWS, COLUMNS)
+#define HEAD(buffer) QN_ARRAY(o->buffer, QN_F32, 1, 1, ROWS, COLUMNS)
 #define LINE(buffer) QN_ARRAY(o->buffer, QN_F32, COUNT_OF_ALL)
 #define ONE(buffer)  QN_ARRAY(o->buffer, QN_U32, 1)
 
@@ -20,6 +21,14 @@ typedef struct operands {
     X(map, map, .function = QN_MAP_MULTIPLY_ADD, .to = GRID(out), .from = {GRID(x), GRID(y), GRID(x)})       \
     X(reduce, reduce, .operation = QN_REDUCE_MAX, .axes = 1, .to = QN_ARRAY(o->out, QN_F32, COLUMNS),        \
       .from = GRID(x))                                                                                       \
+    X(scan, scan, .to = LINE(out), .from = LINE(x), .reverse = true)                                         \
+    X(layer_norm_backward, norm_backward, .to = GRID(out), .from = GRID(x), .gradient = GRID(y),             \
+      .to_weight = QN_ARRAY(o->more, QN_F32, COLUMNS))                                                       \
+    X(rms_norm_backward, norm_backward, .to = GRID(out), .from = GRID(x), .gradient = GRID(y))               \
+    X(attention, attention, .q = HEAD(x), .k = HEAD(y), .v = HEAD(y), .out = HEAD(out), .causal = true)      \
+    X(attention_backward, attention_backward, .q = HEAD(x), .k = HEAD(y), .v = HEAD(y), .out = HEAD(y),      \
+      .logs = QN_ARRAY(o->y, QN_F32, 1, 1, ROWS), .gradient = HEAD(y), .to_q = HEAD(out),                    \
+      .to_k = HEAD(more), .to_v = {o->more, 1000, QN_F32, 4, {1, 1, ROWS, COLUMNS}, {0}})                    \
     X(softmax, softmax, .to = GRID(out), .from = GRID(x))                                                    \
     X(softmax_backward, softmax_backward, .to = GRID(out), .result = GRID(x), .gradient = GRID(y))           \
     X(layer_norm, norm, .to = GRID(out), .from = GRID(x))                                                    \
@@ -43,6 +52,10 @@ typedef struct operands {
       .x = QN_ARRAY(o->y, QN_F32, ROWS), .y = QN_ARRAY(o->out, QN_F32, ROWS))                                \
     X(convolve, convolve, .from = QN_ARRAY(o->x, QN_F32, 2, 2, 10, 12),                                      \
       .weights = QN_ARRAY(o->y, QN_F32, 3, 2, 3, 3), .to = QN_ARRAY(o->out, QN_F32, 2, 3, 8, 10))            \
+    X(convolve_backward_input, convolve_backward_input, .to = QN_ARRAY(o->out, QN_F32, 2, 2, 10, 12),        \
+      .weights = QN_ARRAY(o->y, QN_F32, 3, 2, 3, 3), .gradient = QN_ARRAY(o->x, QN_F32, 2, 3, 8, 10))        \
+    X(convolve_backward_weights, convolve_backward_weights, .from = QN_ARRAY(o->x, QN_F32, 2, 2, 10, 12),    \
+      .to = QN_ARRAY(o->out, QN_F32, 3, 2, 3, 3), .gradient = QN_ARRAY(o->y, QN_F32, 2, 3, 8, 10))           \
     X(blur, blur, .from = GRID(x), .weights = QN_ARRAY(o->y, QN_F32, 5), .to = GRID(out))                    \
     X(matmul, matmul, .a = GRID(x), .b = qn_array_transpose(GRID(y), 0, 1), .splits = 2,                     \
       .out = QN_ARRAY(o->out, QN_F32, ROWS, ROWS))
