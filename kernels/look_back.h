@@ -50,15 +50,18 @@ static VALUE look_back(global atomic_ulong *states, ulong first, ulong column) {
     const uint lane = get_sub_group_local_id(), rest = (uint)(column % WIDTH);
     const ulong block = column / WIDTH;
     told t[LOOK];
-    uint reach = 0; // so many blocks back there is one whose last tile knows all
-    while (reach == 0) {
-        uint what[LOOK];
+    uint what[LOOK], reach = 0; // so many blocks back there is one whose last tile knows all
 #pragma unroll
-        for (uint k = 0; k < LOOK; k++) {
-            const bool is_there = k <= block && (k > 0 || lane < rest);
-            t[k].value = LEAST;
-            what[k] = is_there ? ask(states, first + (block - k) * WIDTH + lane, &t[k]) : k > 0 ? 2 : 1;
-        }
+    for (uint k = 0; k < LOOK; k++) {
+        t[k].value = LEAST;
+        what[k] = k <= block && (k > 0 || lane < rest) ? 0 : k > 0 ? 2 : 1;
+    }
+    while (reach == 0) {
+// Nobody asks again for what is known: that would be most of the traffic.
+#pragma unroll
+        for (uint k = 0; k < LOOK; k++)
+            if (what[k] == 0 || (k > 0 && lane == WIDTH - 1 && what[k] == 1))
+                what[k] = ask(states, first + (block - k) * WIDTH + lane, &t[k]);
         bool known = true;
 #pragma unroll
         for (uint k = 0; k < LOOK; k++) {
@@ -84,10 +87,9 @@ static VALUE look_back(global atomic_ulong *states, ulong first, ulong column) {
     return join(run, sums[0]);
 }
 
-// What a tile finds before it, having told what it has itself. A sub-group does it.
-static VALUE tell_and_look(global atomic_ulong *states, ulong first, ulong column, VALUE own) {
+// What a tile finds before it, after it has told its own. A sub-group does it.
+static VALUE find_before(global atomic_ulong *states, ulong first, ulong column, VALUE own) {
     const bool speaks = get_sub_group_local_id() == 0;
-    if (speaks) tell(states, first + column, own, OWN);
     if (column == 0) return LEAST;
     const VALUE before = look_back(states, first, column);
     if (speaks && column % WIDTH == WIDTH - 1) tell(states, first + column, join(before, own), ALL);

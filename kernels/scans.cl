@@ -312,8 +312,9 @@ sweep(rows r, ulong length, ulong tiles, long from_step, long to_step, long from
     VALUE x[ROUNDS * N], before;
     load_tile(x, from + from_begin + from_begin_of(r, row) + (long)(column * TILE) * from_step, from_step, valid);
     const VALUE all = scan_tile(x, sums, &before);
+    if (get_local_id(0) == 0) tell(states, me, all, OWN);
     if (get_sub_group_id() == 0) {
-        const VALUE earlier = tell_and_look(states, row * tiles, column, all);
+        const VALUE earlier = find_before(states, row * tiles, column, all);
         if (get_sub_group_local_id() == 0) carry = earlier;
     }
     barrier(CLK_LOCAL_MEM_FENCE);

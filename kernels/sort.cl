@@ -15,33 +15,7 @@
 #define ME get_local_id(0)
 #endif
 #define TILE (GROUP * ITEMS)
-#define TOP ((KEY)1 << (BITS - 1))
-
-// The integer that is ordered as the key is.
-static KEY ordered(KEY key) {
-#ifdef FLOAT
-    key ^= key & TOP ? (KEY)~(KEY)0 : TOP;
-#elif defined SIGNED
-    key ^= TOP;
-#endif
-#ifdef DESCENDING
-    key = (KEY)~key;
-#endif
-    return key;
-}
-
-// The key of an ordered one.
-static KEY key_of(KEY key) {
-#ifdef DESCENDING
-    key = (KEY)~key;
-#endif
-#ifdef FLOAT
-    key ^= key & TOP ? TOP : (KEY)~(KEY)0;
-#elif defined SIGNED
-    key ^= TOP;
-#endif
-    return key;
-}
+#include "ordered.h"
 
 static uint digit_of(KEY key, uint shift) { return (uint)(ordered(key) >> shift) & 255; }
 

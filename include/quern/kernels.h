@@ -490,7 +490,8 @@ typedef struct qn_sort_desc {
 QN_API qn_status qn_sort(qn_kernels *kernels, qn_stream *stream, const qn_sort_desc *desc);
 /* to = the largest elements of each row (the last dimension) of `from`, the largest first, as many as to's rows have; to_indices
    their places in the row, from 0, of type QN_I32, QN_U32, QN_I64 or QN_U64. Among equal ones those that come first; the order
-   is that of qn_sort. Defaults: the largest; without to_indices there are none. It needs memory for two copies of `from`. */
+   is that of qn_sort. Rows are not sorted for it, but where more than 1024 and half of a row are wanted, which needs memory for two
+   copies of `from`. Defaults: the largest; without to_indices there are none. */
 typedef struct qn_top_k_desc {
     qn_array from;
     qn_array to, to_indices;

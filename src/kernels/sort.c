@@ -43,10 +43,9 @@ static shape shape_of(const qn_kernels *kernels, const request *r, uint64_t rows
     if (info->capabilities & QN_CAN_EMULATE) s.items = 2; /* its compilers are slow with unrolled loops */
     s.sweeps = info->kind == QN_DEVICE_CUDA && rows == 1 && length < 1u << 30;
     if (s.sweeps) {
-        /* Large tiles look back less; with values the registers of a large work-group do not suffice. */
-        const bool large = length >= 1u << 22 && wider(r) <= 4 && !r->kind;
-        s.subs = large ? 32 : 8;
-        s.items = wider(r) > 4 ? 10 : large ? 16 : 20;
+        /* Two work-groups a multiprocessor; a large tile looks back less. */
+        s.subs = length >= 1u << 20 ? 16 : 8;
+        s.items = wider(r) > 4 ? 8 : r->kind ? 16 : 20;
     }
     while (s.subs > 1 && s.subs * info->sub_group_size > info->max_local_size[0]) s.subs /= 2;
     s.group = s.subs * info->sub_group_size;
@@ -68,14 +67,15 @@ static void options_of(const request *r, const shape *s, const plan *p, bool fir
                       key->is_float ? " -D FLOAT"
                       : is_signed   ? " -D SIGNED"
                                     : "",
-                      r->descending ? " -D DESCENDING" : "", s->sweeps ? " -D SWEEP -D LOOK=4" : "");
+                      r->descending ? " -D DESCENDING" : "",
+                      s->sweeps ? " -D SWEEP -D LOOK=4 -cl-nv-maxrregcount=64" : "");
     if (r->kind)
         snprintf(text + at, size - (size_t)at, " -D VALUE=%s%s", words[qn__element(r->to_values.type)->size],
                  first ? " -D FIRST" : "");
 }
 
 static qn_status get_kernels(qn_kernels *kernels, const request *r, const shape *s, plan *p) {
-    char options[320], first[320];
+    char options[384], first[384];
     options_of(r, s, p, false, options, sizeof options);
     options_of(r, s, p, true, first, sizeof first);
     const struct {

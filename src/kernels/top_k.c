@@ -1,4 +1,7 @@
-/* qn_top_k: the rows sorted, and the begin of each copied. */
+/* qn_top_k, with kernels/top_k.cl: the last key that is wanted is found digit by digit, then those before it are taken, and sorted. A
+   row is a work-group's; where rows are few and long they are cut into parts. Where most of a row is wanted it is sorted. */
+#include <stdio.h>
+
 #include "kernels/op.h"
 
 static qn_status check_shape(const qn_kernels *kernels, const char *name, const qn_array *to,
@@ -45,6 +48,238 @@ static qn_status check(const qn_kernels *kernels, const qn_top_k_desc *desc, qn_
     return status || !desc->to_indices.buffer ? status : check_indices(kernels, desc, d);
 }
 
+enum { SORTED = 1024 }; /* the most that a work-group sorts in local memory */
+
+/* A call whose arrays have been checked; its arrays are contiguous. */
+typedef struct request {
+    const qn_top_k_desc *d;
+    uint64_t rows, length, wanted;
+    bool with_indices;
+} request;
+
+typedef struct plan {
+    qn_kernel *whole; /* or all of the next */
+    qn_kernel *count, *pick, *tally, *begin, *take;
+    qn_kernel *sort_taken; /* after `take`; NULL where so many are wanted that qn_sort does it */
+    uint32_t group, parts, bits, digit;
+    uint64_t part;
+    bool sorts_all, leaves_order; /* leaves_order: qn_sort has to follow */
+} plan;
+
+static uint64_t divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+static uint32_t choose_group(const qn_kernels *kernels, const request *r) {
+    if (qn__is_processor(kernels)) return 1;
+    const uint32_t wanted = r->length < 1u << 14   ? 256
+                            : r->length < 1u << 17 ? 512
+                                                   : 1024,
+                   most = kernels->info.max_local_size[0];
+    uint32_t group = 1;
+    while (group * 2 <= wanted && group * 2 <= most) group *= 2;
+    return group;
+}
+
+static void choose_parts(const qn_kernels *kernels, const request *r, plan *p) {
+    const uint64_t units = kernels->info.compute_units ? kernels->info.compute_units : 16;
+    const uint64_t groups = p->group == 1 ? 2 * units : 4 * units, worth = 1u << 15;
+    const uint64_t parts = r->rows < groups ? groups / r->rows : 1;
+    p->part = divide_up(r->length, least(parts, divide_up(r->length, worth)));
+    p->parts = (uint32_t)divide_up(r->length, p->part);
+}
+
+static void options_of(const request *r, const plan *p, bool sorted, char *text, size_t size) {
+    static const char *const words[] = {[1] = "uchar", [2] = "ushort", [4] = "uint", [8] = "ulong"};
+    const qn_element type = r->d->from.type;
+    const qn__element_info *key = qn__element(type);
+    const bool is_signed = type >= QN_I8 && type <= QN_I64;
+    int at =
+        snprintf(text, size, "-cl-uniform-work-group-size -D KEY=%s -D BITS=%u -D DIGIT=%u -D GROUP=%u%s%s%s",
+                 words[key->size], p->bits, p->digit, p->group,
+                 key->is_float ? " -D FLOAT"
+                 : is_signed   ? " -D SIGNED"
+                               : "",
+                 r->d->smallest ? "" : " -D DESCENDING", r->with_indices ? " -D INDEX=" : "");
+    if (r->with_indices)
+        at += snprintf(text + at, size - (size_t)at, "%s", words[qn__element(r->d->to_indices.type)->size]);
+    uint32_t room = 2;
+    while (room < r->wanted) room *= 2;
+    if (sorted) snprintf(text + at, size - (size_t)at, " -D SORTED=%u", room);
+}
+
+static qn_status make_top_k(qn_kernels *kernels, const void *given, void *out) {
+    const request *r = given;
+    plan *p = out;
+    p->sorts_all = r->length > UINT32_MAX || (r->wanted > SORTED && r->wanted > r->length / 2);
+    if (p->sorts_all) return QN_OK;
+    p->bits = qn__element(r->d->from.type)->size * 8;
+    p->digit = p->bits > 16 ? 11 : 8;
+    p->group = choose_group(kernels, r);
+    choose_parts(kernels, r, p);
+    p->leaves_order = r->wanted > SORTED;
+    const bool parts = p->parts > 1;
+    char plain[256], sorted[256];
+    options_of(r, p, false, plain, sizeof plain);
+    options_of(r, p, true, sorted, sizeof sorted);
+    const struct {
+        const char *name, *options;
+        qn_kernel **kernel;
+        bool wanted;
+    } all[] = {{"whole", p->leaves_order ? plain : sorted, &p->whole, !parts},
+               {"count", plain, &p->count, parts},
+               {"pick", plain, &p->pick, parts},
+               {"tally", plain, &p->tally, parts},
+               {"begin", plain, &p->begin, parts},
+               {"take", plain, &p->take, parts},
+               {"sort_taken", sorted, &p->sort_taken, parts && !p->leaves_order}};
+    qn_status status = QN_OK;
+    for (size_t i = 0; i < sizeof all / sizeof *all && !status; i++)
+        if (all[i].wanted)
+            status = qn__variant_get(kernels, &(qn__variant){"top_k.cl", all[i].name, all[i].options},
+                                     all[i].kernel);
+    return status;
+}
+
+static const qn__op top_k_op = {"qn_top_k", sizeof(plan), make_top_k};
+
+/* ---- the launches ---- */
+
+/* Where keys and their places go: to the results, or to memory of our own, in the order of the row. */
+typedef struct results {
+    qn_buffer *keys, *indices;
+    uint64_t keys_at, indices_at;
+} results;
+
+typedef struct work {
+    qn_stream *stream;
+    const plan *p;
+    const request *r;
+    qn_buffer *limits, *found, *counts;
+} work;
+
+static size_t add_results(const work *w, const results *to, qn_arg *args, size_t count) {
+    args[count++] = qn_arg_unsigned(to->keys_at);
+    args[count++] = qn_arg_buffer(to->keys);
+    if (!w->r->with_indices) return count;
+    args[count++] = qn_arg_unsigned(to->indices_at);
+    args[count++] = qn_arg_buffer(to->indices);
+    return count;
+}
+
+static qn_status launch(const work *w, qn_kernel *kernel, uint64_t groups, const qn_arg *args, size_t count) {
+    const uint32_t group = w->p->group;
+    return qn_launch(w->stream, kernel, &(qn_range){.global = {groups * group}, .local = {group}}, args,
+                     count);
+}
+
+static qn_status take_whole(const work *w, const results *to) {
+    const request *r = w->r;
+    qn_arg args[8] = {qn_arg_unsigned(r->length), qn_arg_unsigned(r->wanted),
+                      qn_arg_unsigned(r->d->from.offset), qn_arg_buffer(r->d->from.buffer)};
+    return launch(w, w->p->whole, r->rows, args, add_results(w, to, args, 4));
+}
+
+/* The digits of the last key that is wanted, from the highest. */
+static qn_status find_limits(const work *w) {
+    const plan *p = w->p;
+    const request *r = w->r;
+    const qn_arg limits = qn_arg_buffer(w->limits), found = qn_arg_buffer(w->found),
+                 wanted = qn_arg_unsigned(r->wanted);
+    const qn_arg begin[] = {wanted, qn_arg_unsigned(0), limits, found};
+    qn_status status = launch(w, p->pick, r->rows, begin, 4);
+    for (uint32_t high = p->bits; high > 0 && !status; high = high > p->digit ? high - p->digit : 0) {
+        const qn_arg count[] = {qn_arg_unsigned(r->length),
+                                qn_arg_unsigned(p->part),
+                                qn_arg_unsigned(p->parts),
+                                qn_arg_unsigned(high),
+                                qn_arg_unsigned(r->d->from.offset),
+                                qn_arg_buffer(r->d->from.buffer),
+                                limits,
+                                found};
+        const qn_arg pick[] = {wanted, qn_arg_unsigned(high), limits, found};
+        status = launch(w, p->count, r->rows * p->parts, count, 8);
+        if (!status) status = launch(w, p->pick, r->rows, pick, 4);
+    }
+    return status;
+}
+
+static qn_status take_parts(const work *w, const results *to) {
+    const plan *p = w->p;
+    const request *r = w->r;
+    const qn_arg length = qn_arg_unsigned(r->length), part = qn_arg_unsigned(p->part),
+                 parts = qn_arg_unsigned(p->parts), from = qn_arg_unsigned(r->d->from.offset),
+                 keys = qn_arg_buffer(r->d->from.buffer), limits = qn_arg_buffer(w->limits),
+                 counts = qn_arg_buffer(w->counts);
+    qn_status status = find_limits(w);
+    const qn_arg tally[] = {length, part, parts, from, keys, limits, counts}, begin[] = {parts, counts};
+    if (!status) status = launch(w, p->tally, r->rows * p->parts, tally, 7);
+    if (!status) status = launch(w, p->begin, r->rows, begin, 2);
+    qn_arg take[12] = {length, part, parts, qn_arg_unsigned(r->wanted), from, keys, limits, counts};
+    const size_t count = add_results(w, to, take, 8);
+    return status ? status : launch(w, p->take, r->rows * p->parts, take, count);
+}
+
+static qn_status sort_parts(const work *w, const results *from, const results *to) {
+    qn_arg args[8] = {qn_arg_unsigned(w->r->wanted), qn_arg_buffer(from->keys)};
+    size_t count = 2;
+    if (w->r->with_indices) args[count++] = qn_arg_buffer(from->indices);
+    return launch(w, w->p->sort_taken, w->r->rows, args, add_results(w, to, args, count));
+}
+
+/* By qn_sort, which keeps the order of equal keys. */
+static qn_status sort_taken(qn_kernels *kernels, const work *w, const results *from) {
+    const qn_top_k_desc *d = w->r->d;
+    qn_sort_desc sort = {.keys = d->to, .to_keys = d->to, .descending = !d->smallest};
+    sort.keys.buffer = from->keys;
+    sort.keys.offset = 0;
+    if (w->r->with_indices) {
+        sort.values = sort.to_values = d->to_indices;
+        sort.values.buffer = from->indices;
+        sort.values.offset = 0;
+    }
+    return qn_sort(kernels, w->stream, &sort);
+}
+
+static qn_status get_memory(qn_kernels *kernels, work *w, results *taken) {
+    enum { LIMIT = 24 }; /* bytes of a limit at most */
+    const plan *p = w->p;
+    const request *r = w->r;
+    const uint64_t count = r->rows * r->wanted, bins = r->rows * 4 << p->digit;
+    qn_status status = QN_OK;
+    if (p->parts > 1 || p->leaves_order) {
+        status = qn__scratch(kernels, count * qn__element(r->d->from.type)->size, &taken->keys);
+        if (!status && r->with_indices)
+            status = qn__scratch(kernels, count * qn__element(r->d->to_indices.type)->size, &taken->indices);
+    }
+    if (status || p->parts == 1) return status;
+    status = qn__scratch(kernels, r->rows * LIMIT, &w->limits);
+    if (!status) status = qn__scratch(kernels, bins, &w->found);
+    if (!status) status = qn__scratch(kernels, r->rows * p->parts * 8, &w->counts);
+    return status ? status : qn_stream_fill(w->stream, w->found, 0, bins, &(uint32_t){0}, 4);
+}
+
+static qn_status select_all(qn_kernels *kernels, qn_stream *stream, const plan *p, const request *r) {
+    work w = {.stream = stream, .p = p, .r = r};
+    const results final = {r->d->to.buffer, r->d->to_indices.buffer, r->d->to.offset,
+                           r->d->to_indices.offset};
+    results taken = {0};
+    qn_status status = get_memory(kernels, &w, &taken);
+    const results *to = taken.keys ? &taken : &final;
+    if (!status) status = p->parts > 1 ? take_parts(&w, to) : take_whole(&w, to);
+    if (!status && p->leaves_order)
+        status = sort_taken(kernels, &w, &taken);
+    else if (!status && p->parts > 1)
+        status = sort_parts(&w, &taken, &final);
+    qn_buffer_destroy(taken.keys);
+    qn_buffer_destroy(taken.indices);
+    qn_buffer_destroy(w.limits);
+    qn_buffer_destroy(w.found);
+    qn_buffer_destroy(w.counts);
+    return status;
+}
+
+/* ---- by sorting all ---- */
+
 /* The begin of each row of `sorted`, which is contiguous and of from's sizes. */
 static qn_status copy_begins(qn_kernels *kernels, qn_stream *stream, const qn_array *from, qn_buffer *sorted,
                              const qn_array *to) {
@@ -56,8 +291,8 @@ static qn_status copy_begins(qn_kernels *kernels, qn_stream *stream, const qn_ar
     return qn_copy(kernels, stream, &(qn_copy_desc){.to = *to, .from = view});
 }
 
-static qn_status run(qn_kernels *kernels, qn_stream *stream, const qn_top_k_desc *d, qn_buffer **keys,
-                     qn_buffer **indices) {
+static qn_status sort_all(qn_kernels *kernels, qn_stream *stream, const qn_top_k_desc *d, qn_buffer **keys,
+                          qn_buffer **indices) {
     const uint64_t count = qn_array_count(&d->from);
     const bool with_indices = d->to_indices.buffer != NULL;
     qn_sort_desc sort = {.keys = d->from, .to_keys = d->from, .descending = !d->smallest};
@@ -77,13 +312,47 @@ static qn_status run(qn_kernels *kernels, qn_stream *stream, const qn_top_k_desc
     return status;
 }
 
+/* ---- the call ---- */
+
+static qn_status run_sort(qn_kernels *kernels, qn_stream *stream, const qn_top_k_desc *d) {
+    qn_buffer *keys = NULL, *indices = NULL;
+    const qn_status status = sort_all(kernels, stream, d, &keys, &indices);
+    qn_buffer_destroy(keys);
+    qn_buffer_destroy(indices);
+    return status;
+}
+
+/* All arrays are contiguous. */
+static qn_status run(qn_kernels *kernels, qn_stream *stream, const qn_top_k_desc *d) {
+    const uint32_t last = d->from.rank - 1;
+    const request r = {.d = d,
+                       .length = d->from.sizes[last],
+                       .wanted = d->to.sizes[last],
+                       .rows = qn_array_count(&d->to) / d->to.sizes[last],
+                       .with_indices = d->to_indices.buffer != NULL};
+    qn__key key = {0};
+    qn__key_add(&key,
+                (uint64_t)d->smallest << 8 | (r.with_indices ? qn__element(d->to_indices.type)->size : 0));
+    qn__key_add(&key, r.wanted);
+    qn__key_add_array(&key, &d->from);
+    plan p;
+    const qn_status status = qn__plan_get(kernels, &top_k_op, &key, &r, &p);
+    if (status) return status;
+    return p.sorts_all ? run_sort(kernels, stream, d) : select_all(kernels, stream, &p, &r);
+}
+
 qn_status qn_top_k(qn_kernels *kernels, qn_stream *stream, const qn_top_k_desc *desc) {
     qn_top_k_desc d;
     qn_status status = check(kernels, desc, &d);
     if (status || qn_array_count(&d.to) == 0) return status;
-    qn_buffer *keys = NULL, *indices = NULL;
-    status = run(kernels, stream, &d, &keys, &indices);
-    qn_buffer_destroy(keys);
-    qn_buffer_destroy(indices);
+    qn__packed from = {0}, to = {0}, indices = {0};
+    status = qn__packed_open(kernels, stream, &d.from, &from);
+    if (!status) status = qn__packed_blank(kernels, &d.to, &to);
+    if (!status && d.to_indices.buffer) status = qn__packed_blank(kernels, &d.to_indices, &indices);
+    const qn_top_k_desc packed = {from.array, to.array, indices.array, d.smallest};
+    if (!status) status = run(kernels, stream, &packed);
+    status = qn__packed_close(kernels, stream, &d.to, &to, status);
+    status = qn__packed_close(kernels, stream, &d.to_indices, &indices, status);
+    qn__packed_close(kernels, stream, NULL, &from, status);
     return status;
 }

@@ -38,6 +38,79 @@ static void the_largest_of_each_row_are_chosen(void **state) {
     end_kernels(&f);
 }
 
+typedef struct top_case {
+    qn_element type, index;
+    uint64_t rows, length, wanted;
+    double low, high;
+    bool smallest;
+} top_case;
+
+typedef struct ranked {
+    double key;
+    uint64_t place;
+} ranked;
+
+static int ranked_before(const void *a, const void *b) {
+    const ranked *x = a, *y = b;
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+static void check_top(kernels_fixture *f, const top_case *c, uint32_t seed) {
+    const uint64_t count = c->rows * c->wanted;
+    void *data = random_elements(c->type, c->rows * c->length, c->low, c->high, seed);
+    qn_buffer *from = elements_buffer(f, c->type, c->rows * c->length, data),
+              *to = elements_buffer(f, c->type, count, NULL),
+              *indices = elements_buffer(f, c->index, count, NULL);
+    const qn_top_k_desc d = {.from = QN_ARRAY(from, c->type, c->rows, c->length),
+                             .to = QN_ARRAY(to, c->type, c->rows, c->wanted),
+                             .to_indices = QN_ARRAY(indices, c->index, c->rows, c->wanted),
+                             .smallest = c->smallest};
+    assert_ok(f->context, qn_top_k(f->kernels, NULL, &d));
+    void *got = buffer_contents(f, to), *places = buffer_contents(f, indices);
+    qn_top_k_desc keys_only = d;
+    keys_only.to_indices = (qn_array){0};
+    assert_ok(f->context, qn_top_k(f->kernels, NULL, &keys_only));
+    void *again = buffer_contents(f, to);
+    assert_memory_equal(got, again, count * qn_element_size(c->type));
+    ranked *row = calloc(c->length, sizeof *row);
+    assert_non_null(row);
+    for (uint64_t r = 0; r < c->rows; r++) {
+        for (uint64_t i = 0; i < c->length; i++) {
+            const double x = element_get(c->type, data, r * c->length + i);
+            row[i] = (ranked){c->smallest ? x : -x, i};
+        }
+        qsort(row, c->length, sizeof *row, ranked_before);
+        for (uint64_t i = 0; i < c->wanted; i++) {
+            const double key = element_get(c->type, got, r * c->wanted + i),
+                         place = element_get(c->index, places, r * c->wanted + i);
+            if (key != (c->smallest ? row[i].key : -row[i].key) || place != (double)row[i].place)
+                fail_msg("%s, row %llu of %llu, number %llu of %llu: %g at %g, not %g at %llu",
+                         qn_element_name(c->type), (unsigned long long)r, (unsigned long long)c->length,
+                         (unsigned long long)i, (unsigned long long)c->wanted, key, place, fabs(row[i].key),
+                         (unsigned long long)row[i].place);
+        }
+    }
+    free(row), free(data), free(got), free(places), free(again);
+    qn_buffer_destroy(from), qn_buffer_destroy(to), qn_buffer_destroy(indices);
+}
+
+/* Rows of a work-group each and in parts, few that are sorted at once and many that are not, equal keys, all of a row. */
+static void any_number_of_any_row(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels_quickly();
+    const top_case cases[] = {
+        {QN_F32, QN_U32, 3, 5000, 1, -1, 1, false},      {QN_U8, QN_I32, 40, 300, 299, 0, 200, true},
+        {QN_F32, QN_I32, 2, 120001, 50, -1, 1, true},    {QN_I16, QN_U32, 1, 200003, 1024, -50, 50, false},
+        {QN_F32, QN_U32, 2, 5000, 2000, -9, 9, false},   {QN_F32, QN_I64, 1, 100003, 3000, -9, 9, false},
+        {QN_BF16, QN_U32, 7, 64, 64, -1, 1, false},      {QN_I64, QN_U64, 2, 70001, 100, -1e12, 1e12, true},
+        {QN_U32, QN_U32, 1, 40000, 30000, 0, 4e9, true}, {QN_F32, QN_U32, 5, 1, 1, 0, 1, false},
+    };
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (testing("cpu") || testing("cuda") || i < 5) check_top(&f, &cases[i], i + 1);
+    end_kernels(&f);
+}
+
 /* Places of the elements that are kept; returns how many. */
 static uint64_t kept_places(const void *data, uint32_t size, const uint8_t *mask, uint64_t length,
                             uint64_t *places) {
@@ -173,9 +246,8 @@ static void wrong_choices_are_refused(void **state) {
 int main(void) {
     if (device_is_missing()) return TEST_SKIPPED;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_largest_of_each_row_are_chosen),
-        cmocka_unit_test(what_is_kept_is_moved_and_counted),
-        cmocka_unit_test(other_strides_are_compacted),
+        cmocka_unit_test(the_largest_of_each_row_are_chosen), cmocka_unit_test(any_number_of_any_row),
+        cmocka_unit_test(what_is_kept_is_moved_and_counted),  cmocka_unit_test(other_strides_are_compacted),
         cmocka_unit_test(wrong_choices_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

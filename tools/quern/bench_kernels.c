@@ -116,6 +116,20 @@ static qn_status run_scan(const kernels_task *t) {
                    &(qn_scan_desc){.to = floats(t, t->to), .from = floats(t, t->from)});
 }
 
+/* How many of the largest are chosen. */
+static uint64_t best_of(const kernels_task *t) { return t->side < 64 ? t->side : 64; }
+
+static qn_status run_top_k(const kernels_task *t) {
+    return qn_top_k(t->d->kernels, t->d->stream,
+                    &(qn_top_k_desc){.from = floats(t, t->from), .to = QN_ARRAY(t->to, QN_F32, best_of(t))});
+}
+
+static qn_status run_row_top_k(const kernels_task *t) {
+    return qn_top_k(
+        t->d->kernels, t->d->stream,
+        &(qn_top_k_desc){.from = square_of(t, t->from), .to = QN_ARRAY(t->to, QN_F32, t->side, best_of(t))});
+}
+
 static qn_status run_column_scans(const kernels_task *t) {
     return qn_scan(t->d->kernels, t->d->stream,
                    &(qn_scan_desc){.to = square_of(t, t->to), .from = square_of(t, t->from)});
@@ -320,6 +334,28 @@ static bool is_scan(const kernels_task *t, const void *result) {
 static bool is_column_scans(const kernels_task *t, const void *result) {
     for (uint64_t i = 0; i < t->side; i++)
         if (!is_scan_of(t, result, i, t->side, t->side)) return false;
+    return true;
+}
+
+/* In order, and as many are larger than the last as there are before it, but for equal ones. */
+static bool is_top_of(const float *x, uint64_t count, const float *best, uint64_t chosen) {
+    uint64_t larger = 0, equal = 0, before = 0;
+    const float last = best[chosen - 1];
+    for (uint64_t i = 1; i < chosen; i++)
+        if (!(best[i - 1] >= best[i])) return false;
+    for (uint64_t i = 0; i < chosen; i++) before += best[i] > last;
+    for (uint64_t i = 0; i < count; i++) larger += x[i] > last, equal += x[i] == last;
+    return larger == before && equal >= chosen - before;
+}
+
+static bool is_top_k(const kernels_task *t, const void *result) {
+    return is_top_of(t->x, t->count, result, best_of(t));
+}
+
+static bool is_row_top_k(const kernels_task *t, const void *result) {
+    for (uint64_t i = 0; i < t->side; i++)
+        if (!is_top_of(t->x + i * t->side, t->side, (const float *)result + i * best_of(t), best_of(t)))
+            return false;
     return true;
 }
 
@@ -584,6 +620,8 @@ static const struct {
     {"sums of columns f32", run_column_sums, is_column_sums, 4, true, NULL, NULL},
     {"scan f32", run_scan, is_scan, 8, false, NULL, NULL},
     {"scans of columns f32", run_column_scans, is_column_scans, 8, true, NULL, NULL},
+    {"top 64 f32", run_top_k, is_top_k, 4, false, NULL, NULL},
+    {"top 64 of rows f32", run_row_top_k, is_row_top_k, 4, true, NULL, NULL},
     {"softmax f32", run_softmax, is_softmax, 8, true, NULL, NULL},
     {"rms norm f32", run_rms_norm, is_rms_norm, 8, true, NULL, NULL},
     {"layer norm f32", run_layer_norm, is_layer_norm, 8, true, NULL, NULL},
