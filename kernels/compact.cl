@@ -1,6 +1,8 @@
-// The elements that are kept, one behind the other. By -D: VALUE, an unsigned integer of an element's size; what is kept: where a
-// mask of MASK is not 0, or without one what differs from the element before. GROUP work-items a work-group; each work-group has
-// a chunk. Three kernels: how many each chunk keeps, the sums over the chunks before, and moving them.
+// The elements that are kept, one behind the other. By -D: ELEMENT, an unsigned integer of an element's size; what is kept: where a
+// mask of MASK is not 0, or without one what differs from the element before. GROUP work-items a work-group. Three kernels, for which
+// each work-group has a chunk: how many each chunk keeps, the sums over the chunks before, and moving them. Or one, SWEEP, in which
+// work-groups tell each other what they keep (look_back.h): SUBS sub-groups, of 32, ROUNDS times N neighbours a work-item, in words of
+// ELEMENT_WORD and MASK_WORD; VALUE, an integer that holds the count.
 
 // On a processor nothing may depend on a work-item's number: what does is computed for a vector of work-items.
 #if GROUP == 1
@@ -21,11 +23,12 @@
 static uint keeps(global const MASK *p, ulong i) { return p[i] != 0; }
 #define KEEPS(i) keeps(mask + mask_begin, i)
 #else
-#define KEEPS_PARAMS ulong from_begin, global const VALUE *restrict from
-static uint keeps(global const VALUE *p, ulong i) { return i == 0 || p[i] != p[i - 1]; }
+#define KEEPS_PARAMS ulong from_begin, global const ELEMENT *restrict from
+static uint keeps(global const ELEMENT *p, ulong i) { return i == 0 || p[i] != p[i - 1]; }
 #define KEEPS(i) keeps(from + from_begin, i)
 #endif
 
+#ifndef SWEEP
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void count(ulong length, ulong chunk_size, global ulong *restrict counts, KEEPS_PARAMS) {
     const ulong first = get_group_id(0) * chunk_size, end = min(first + chunk_size, length);
     uint kept = 0;
@@ -49,10 +52,10 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void begin(uint chunks
 
 #ifdef MASK
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void move(ulong length, ulong chunk_size, ulong room, global const ulong *restrict counts, ulong from_begin,
-                 global const VALUE *restrict from, ulong to_begin, global VALUE *restrict to, KEEPS_PARAMS) {
+                 global const ELEMENT *restrict from, ulong to_begin, global ELEMENT *restrict to, KEEPS_PARAMS) {
 #else
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void move(ulong length, ulong chunk_size, ulong room, global const ulong *restrict counts, KEEPS_PARAMS,
-                 ulong to_begin, global VALUE *restrict to) {
+                 ulong to_begin, global ELEMENT *restrict to) {
 #endif
     const ulong begin = get_group_id(0) * chunk_size, end = min(begin + chunk_size, length);
     ulong at = counts[get_group_id(0)];
@@ -64,3 +67,135 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void move(ulong length
         at += SUM(kept);
     }
 }
+#else
+#include "pack.h"
+
+#define WIDTH (GROUP / SUBS)
+#define TILE (GROUP * ROUNDS * N)
+#define ROUND (WIDTH * N) // elements of a sub-group's round
+#define LEAST 0
+static VALUE join(VALUE a, VALUE b) { return a + b; }
+#include "look_back.h"
+
+PACK(elements, ELEMENT, N, ELEMENT_WORD)
+#ifdef MASK
+PACK(masks, MASK, N, MASK_WORD)
+#else
+#define mask_begin from_begin
+#define mask from
+#endif
+
+// The tile's elements of this work-item, a bit of kept[r] for each one of round r that is kept. What is beyond the end is not kept.
+static void load_tile(elements *packs, uint *kept, ulong first, uint begin, uint valid, ulong from_begin,
+                      global const ELEMENT *restrict from
+#ifdef MASK
+                      , KEEPS_PARAMS
+#endif
+) {
+    global const ELEMENT *own = from + from_begin + first + begin;
+    if (valid == TILE) {
+#ifdef MASK
+        masks m[ROUNDS];
+        #pragma unroll
+        for (uint r = 0; r < ROUNDS; r++) m[r] = masks_load(mask + mask_begin + first + begin + r * ROUND);
+#endif
+        #pragma unroll
+        for (uint r = 0; r < ROUNDS; r++) packs[r] = elements_load(own + r * ROUND);
+        #pragma unroll
+        for (uint r = 0; r < ROUNDS; r++) {
+            kept[r] = 0;
+#ifdef MASK
+            #pragma unroll
+            for (uint k = 0; k < N; k++) kept[r] |= m[r].e[k] != 0 ? 1u << k : 0;
+#else
+            kept[r] = KEEPS(first + begin + r * ROUND);
+            #pragma unroll
+            for (uint k = 1; k < N; k++) kept[r] |= packs[r].e[k] != packs[r].e[k - 1] ? 1u << k : 0;
+#endif
+        }
+        return;
+    }
+    #pragma unroll
+    for (uint r = 0; r < ROUNDS; r++) {
+        kept[r] = 0;
+        #pragma unroll
+        for (uint k = 0; k < N; k++) {
+            const uint i = r * ROUND + k;
+            packs[r].e[k] = 0;
+            if (begin + i < valid) {
+                packs[r].e[k] = own[i];
+                kept[r] |= KEEPS(first + begin + i) << k;
+            }
+        }
+    }
+}
+
+// Where element i of the tile that is kept lies in local memory: neighbours of work-items fall into different banks.
+static uint staged_at(uint i) { return N == 1 ? i : i ^ (i >> 5 & (N - 1)); }
+
+// Tiles are taken in the order in which work-groups begin. The ticket and the states, which begin behind it in words of 64 bits, are zeros.
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+sweep(ulong length, ulong room, ulong from_begin, global const ELEMENT *restrict from, ulong to_begin,
+      global ELEMENT *restrict to, ulong total_begin, global TOTAL *restrict total, global uint *ticket, ulong states_begin
+#ifdef MASK
+      , KEEPS_PARAMS
+#endif
+) {
+    local uint which, sums[SUBS];
+    local VALUE carry;
+    local ELEMENT staged[TILE];
+    global atomic_ulong *states = (global atomic_ulong *)ticket + states_begin;
+    const uint lane = get_sub_group_local_id(), sub = get_sub_group_id(), lower = (1u << lane) - 1;
+    if (get_local_id(0) == 0) which = atomic_inc(ticket);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const ulong me = which, first = me * TILE;
+    elements packs[ROUNDS];
+    uint kept[ROUNDS], place[ROUNDS], run = 0;
+    load_tile(packs, kept, first, sub * (ROUND * ROUNDS) + lane * N, (uint)min(length - first, (ulong)TILE), from_begin, from
+#ifdef MASK
+              , mask_begin, mask
+#endif
+    );
+    #pragma unroll
+    for (uint r = 0; r < ROUNDS; r++) {
+        place[r] = run;
+        #pragma unroll
+        for (uint k = 0; k < N; k++) {
+            const uint members = sub_group_ballot(kept[r] >> k & 1).x;
+            place[r] += popcount(members & lower);
+            run += popcount(members);
+        }
+    }
+    if (lane == 0) sums[sub] = run;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    uint all = 0, before = 0;
+    #pragma unroll
+    for (uint s = 0; s < SUBS; s++) {
+        if (s == sub) before = all;
+        all += sums[s];
+    }
+    if (get_local_id(0) == 0) tell(states, me, all, OWN);
+    #pragma unroll
+    for (uint r = 0; r < ROUNDS; r++) {
+        uint at = before + place[r];
+        #pragma unroll
+        for (uint k = 0; k < N; k++)
+            if (kept[r] >> k & 1) staged[staged_at(at++)] = packs[r].e[k];
+    }
+    if (sub == 0) {
+        const VALUE earlier = find_before(states, 0, me, all);
+        if (lane == 0) {
+            carry = earlier;
+            if (first + TILE >= length) total[total_begin] = (TOTAL)(earlier + all);
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    // Words of a sub-group's stores begin where lines of memory do.
+    const ulong base = carry;
+    const uint most = base < room ? (uint)min(room - base, (ulong)all) : 0;
+    const uint shift = (uint)(to_begin + base) & 31;
+    global ELEMENT *p = to + (to_begin + base - shift);
+    for (uint i = get_local_id(0); i < most + shift; i += GROUP)
+        if (i >= shift) p[i] = staged[staged_at(i - shift)];
+}
+#endif

@@ -45,12 +45,13 @@ static VALUE join_members(VALUE v) {
     return v;
 }
 
-// All before tile `column` of a row whose first tile is `first`. A sub-group does it; every member gets it.
-static VALUE look_back(global atomic_ulong *states, ulong first, ulong column) {
+// What is before tile `column` of a row whose first tile is `first`; it has told `own`. A sub-group does it; every member gets it.
+static VALUE find_before(global atomic_ulong *states, ulong first, ulong column, VALUE own) {
     const uint lane = get_sub_group_local_id(), rest = (uint)(column % WIDTH);
     const ulong block = column / WIDTH;
     told t[LOOK];
     uint what[LOOK], reach = 0; // so many blocks back there is one whose last tile knows all
+    if (column == 0) return LEAST;
 #pragma unroll
     for (uint k = 0; k < LOOK; k++) {
         t[k].value = LEAST;
@@ -75,7 +76,7 @@ static VALUE look_back(global atomic_ulong *states, ulong first, ulong column) {
             }
         }
     }
-    VALUE sums[LOOK], run = LEAST;
+    VALUE sums[LOOK], run = LEAST; // of blocks; up to this tile's block
 #pragma unroll
     for (uint k = 0; k < LOOK - 1; k++) sums[k] = join_members(t[k].value);
 #pragma unroll
@@ -84,14 +85,10 @@ static VALUE look_back(global atomic_ulong *states, ulong first, ulong column) {
         if (k == reach) run = all;
         if (k < reach) run = join(run, sums[k]);
     }
+    if (rest == WIDTH - 1) {
+        // In the tree in which others join this block.
+        const VALUE whole = join_members(lane == rest ? own : t[0].value);
+        if (lane == rest) tell(states, first + column, join(run, whole), ALL);
+    }
     return join(run, sums[0]);
-}
-
-// What a tile finds before it, after it has told its own. A sub-group does it.
-static VALUE find_before(global atomic_ulong *states, ulong first, ulong column, VALUE own) {
-    const bool speaks = get_sub_group_local_id() == 0;
-    if (column == 0) return LEAST;
-    const VALUE before = look_back(states, first, column);
-    if (speaks && column % WIDTH == WIDTH - 1) tell(states, first + column, join(before, own), ALL);
-    return before;
 }

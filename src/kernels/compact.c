@@ -1,4 +1,4 @@
-/* qn_compact and qn_unique, with kernels/compact.cl. */
+/* qn_compact and qn_unique, with kernels/compact.cl: in one kernel where work-groups go on while others wait, else in three. */
 #include <stdio.h>
 
 #include "kernels/op.h"
@@ -11,7 +11,9 @@ typedef struct request {
 
 typedef struct plan {
     qn_kernel *count, *begin, *move;
+    qn_kernel *sweep; /* or NULL */
     uint32_t group, chunks;
+    uint64_t states; /* bytes of what the tiles of `sweep` tell */
     uint64_t length, chunk_size;
 } plan;
 
@@ -20,12 +22,38 @@ static const char *bits_of(qn_element type) {
     return words[qn__element(type)->size];
 }
 
+static qn_status make_sweep(qn_kernels *kernels, const request *r, plan *p) {
+    enum { SUBS = 8 };
+    const uint32_t size = qn__element(r->from.type)->size,
+                   mask = r->has_mask ? qn__element(r->mask.type)->size : size,
+                   wider = size > mask ? size : mask, usual = wider > 4 ? 2 : 4,
+                   rounds = size > 4 ? 8 : 32 / usual;
+    const bool together = r->from.offset % usual == 0 && (!r->has_mask || r->mask.offset % usual == 0);
+    const uint32_t width = together ? usual : 1, count = p->length > UINT32_MAX ? 8 : 4;
+    p->group = SUBS * kernels->info.sub_group_size;
+    p->chunk_size = (uint64_t)p->group * rounds * width;
+    p->chunks = (uint32_t)((p->length - 1) / p->chunk_size + 1);
+    p->states = (uint64_t)p->chunks * 2 * count;
+    char options[384];
+    int at = snprintf(
+        options, sizeof options,
+        "-cl-uniform-work-group-size -D ELEMENT=%s -D TOTAL=%s -D GROUP=%u -D SUBS=%u -D SWEEP -D LOOK=4 "
+        "-D ROUNDS=%u -D N=%u -D ELEMENT_WORD=%s -D VALUE=%s",
+        bits_of(r->from.type), bits_of(r->count.type), p->group, (unsigned)SUBS, rounds, width,
+        qn__element_word(size * width), count == 8 ? "ulong" : "uint");
+    if (r->has_mask)
+        snprintf(options + at, sizeof options - (size_t)at, " -D MASK=%s -D MASK_WORD=%s",
+                 bits_of(r->mask.type), qn__element_word(mask * width));
+    return qn__variant_get(kernels, &(qn__variant){"compact.cl", "sweep", options}, &p->sweep);
+}
+
 static qn_status make(qn_kernels *kernels, const void *request_, void *out) {
     const request *r = request_;
     const qn_device_info *info = &kernels->info;
     plan *p = out;
-    p->group = qn__is_processor(kernels) ? 1 : info->max_local_size[0] < 256 ? info->max_local_size[0] : 256;
     p->length = qn_array_count(&r->from);
+    if (info->kind == QN_DEVICE_CUDA && p->length < UINT64_C(1) << 40) return make_sweep(kernels, r, p);
+    p->group = qn__is_processor(kernels) ? 1 : info->max_local_size[0] < 256 ? info->max_local_size[0] : 256;
     const uint64_t least = p->group == 1 ? 1u << 14 : 16 * p->group,
                    units = info->compute_units ? info->compute_units : 16;
     const uint64_t tiles = (p->length - 1) / least + 1, wanted = p->group == 1 ? 2 * units : 16 * units;
@@ -33,8 +61,9 @@ static qn_status make(qn_kernels *kernels, const void *request_, void *out) {
     p->chunk_size = ((tiles - 1) / chunks + 1) * least;
     p->chunks = (uint32_t)((p->length - 1) / p->chunk_size + 1);
     char options[160];
-    int at = snprintf(options, sizeof options, "-D VALUE=%s -D TOTAL=%s -D GROUP=%u", bits_of(r->from.type),
-                      bits_of(r->count.type), p->group);
+    int at =
+        snprintf(options, sizeof options, "-cl-uniform-work-group-size -D ELEMENT=%s -D TOTAL=%s -D GROUP=%u",
+                 bits_of(r->from.type), bits_of(r->count.type), p->group);
     if (r->has_mask)
         snprintf(options + at, sizeof options - (size_t)at, " -D MASK=%s", bits_of(r->mask.type));
     qn_status status = qn__variant_get(kernels, &(qn__variant){"compact.cl", "count", options}, &p->count);
@@ -65,14 +94,40 @@ static qn_status launch(qn_stream *stream, const plan *p, const request *r, qn_b
     return status ? status : qn_launch(stream, p->move, &all, move_args, r->has_mask ? 10 : 8);
 }
 
+/* The states of all tiles, behind the ticket. */
+static qn_status sweep(qn_kernels *kernels, qn_stream *stream, const plan *p, const request *r) {
+    enum { TICKET = 128 };
+    qn_buffer *states;
+    qn_status status = qn__scratch(kernels, TICKET + p->states, &states);
+    if (status) return status;
+    status = qn_stream_fill(stream, states, 0, TICKET + p->states, &(uint32_t){0}, 4);
+    const qn_arg args[] = {qn_arg_unsigned(p->length),
+                           qn_arg_unsigned(qn_array_count(&r->to)),
+                           qn_arg_unsigned(r->from.offset),
+                           qn_arg_buffer(r->from.buffer),
+                           qn_arg_unsigned(r->to.offset),
+                           r->to.buffer ? qn_arg_buffer(r->to.buffer) : qn_arg_null(),
+                           qn_arg_unsigned(r->count.offset),
+                           qn_arg_buffer(r->count.buffer),
+                           qn_arg_buffer(states),
+                           qn_arg_unsigned(TICKET / 8),
+                           qn_arg_unsigned(r->mask.offset),
+                           r->has_mask ? qn_arg_buffer(r->mask.buffer) : qn_arg_null()};
+    const qn_range all = {.global = {(uint64_t)p->chunks * p->group}, .local = {p->group}};
+    if (!status) status = qn_launch(stream, p->sweep, &all, args, r->has_mask ? 12 : 10);
+    qn_buffer_destroy(states);
+    return status;
+}
+
 static qn_status run_packed(qn_kernels *kernels, qn_stream *stream, const request *r) {
     qn__key key = {0};
     qn__key_add_array(&key, &r->from);
     qn__key_add(&key, r->has_mask ? qn__element(r->mask.type)->size : 0);
-    qn__key_add(&key, qn__element(r->count.type)->size);
+    qn__key_add(&key, qn__element(r->count.type)->size << 8 | r->from.offset % 4 << 4 | r->mask.offset % 4);
     plan p;
     qn_buffer *counts = NULL;
     qn_status status = qn__plan_get(kernels, &compact_op, &key, r, &p);
+    if (!status && p.sweep) return sweep(kernels, stream, &p, r);
     if (!status) status = qn__scratch(kernels, p.chunks * sizeof(uint64_t), &counts);
     if (!status) status = launch(stream, &p, r, counts);
     qn_buffer_destroy(counts);
