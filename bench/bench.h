@@ -125,18 +125,4 @@ int64_t bench_now(void);     /* nanoseconds */
 int64_t bench_cpu_now(void); /* of all threads of this process */
 double bench_median(double *values, size_t count);
 
-/* Start-up costs, in microseconds unless said; negative: not measured. */
-typedef struct startup_times {
-    double translate_c, translate_ptx, translate_spirv, translate_clc; /* processor time */
-    double translate_first; /* to PTX, in a process that has compiled nothing before */
-    double first_result, cold_compile, cached_load, library_load, context, launch, submit;
-    double submit_traced, submit_cpu, submit_cpu_traced;
-    double library_bytes;
-    unsigned kernel_lines;
-} startup_times;
-
-void startup_measure(startup_times *times, bool quick);
-/* What this program does as the child of startup_measure. */
-int startup_child(const char *what);
-
 #endif

@@ -49,13 +49,11 @@ double ratios_mean(const ratios *r);
 
 void gpu_code(const gpu_options *o);
 void gpu_bandwidth(const gpu_options *o);
-void gpu_memory(const gpu_options *o);
 void gpu_overhead(const gpu_options *o);
 void gpu_compile(const gpu_options *o);
 void gpu_software(const gpu_options *o);
 void gpu_peer(const gpu_options *o);
 void gpu_ship(const gpu_options *o);
-void gpu_trace(const gpu_options *o);
 void gpu_variants(const gpu_options *o); /* only where it is asked for */
 /* Writes PTX of every case, by quern and by NVRTC, into a folder: for reading, needs no GPU. */
 int gpu_dump(const char *folder, const char *only, int arch);
@@ -64,14 +62,12 @@ int gpu_dump(const char *folder, const char *only, int arch);
 /* What each does there; cases before `first` are left out. */
 void gpu_code_child(const gpu_options *o, const char *device, size_t first);
 void gpu_bandwidth_child(const gpu_options *o, const char *device, size_t first);
-void gpu_memory_child(const gpu_options *o, const char *device, size_t first);
 void gpu_transfers_child(const gpu_options *o, const char *device, size_t first);
 void gpu_overhead_child(const gpu_options *o, const char *device, size_t first);
 void gpu_start_child(const gpu_options *o, const char *device, size_t first);
 void gpu_peer_child(const gpu_options *o, const char *device, size_t first);
 void gpu_software_child(const gpu_options *o, const char *device, size_t first);
 void gpu_ship_child(const gpu_options *o, const char *device, size_t first);
-void gpu_trace_child(const gpu_options *o, const char *device, size_t first);
 void gpu_variants_child(const gpu_options *o, const char *device, size_t first);
 /* Its text and failures are reported; figures go to `hear`. */
 typedef void gpu_hear(void *user, const char *figures);

@@ -18,10 +18,9 @@ static const struct part {
     const char *name;
     void (*run)(const gpu_options *o, const char *device, size_t first);
 } parts[] = {
-    {"code", gpu_code_child},           {"bandwidth", gpu_bandwidth_child}, {"memory", gpu_memory_child},
-    {"transfers", gpu_transfers_child}, {"overhead", gpu_overhead_child},   {"start", gpu_start_child},
-    {"software", gpu_software_child},   {"variants", gpu_variants_child},   {"peer", gpu_peer_child},
-    {"ship", gpu_ship_child},           {"trace", gpu_trace_child}};
+    {"code", gpu_code_child},         {"bandwidth", gpu_bandwidth_child}, {"transfers", gpu_transfers_child},
+    {"overhead", gpu_overhead_child}, {"start", gpu_start_child},         {"software", gpu_software_child},
+    {"variants", gpu_variants_child}, {"peer", gpu_peer_child},           {"ship", gpu_ship_child}};
 
 static volatile sig_atomic_t stopped;
 

@@ -9,8 +9,7 @@ static const char help[] =
     "usage: quern_gpu_bench [--section NAME[,NAME...]] [--only CASE[,CASE...]] [--quick] [--cpu-time] "
     "[--markdown FILE]\n"
     "                       [--sample-ms N] [--reverse] [--dump FOLDER [--arch N]]\n"
-    "  --section NAME   only these: code, bandwidth, memory, overhead, compile, software, peer, ship, "
-    "trace;\n"
+    "  --section NAME   only these: code, bandwidth, overhead, compile, software, peer, ship;\n"
     "                   and, not without being asked for, variants: code compiled in different ways\n"
     "  --only CASE      of code, software and variants only cases whose name begins so\n"
     "  --quick          small sizes, few runs: does it work, not how fast\n"
@@ -26,11 +25,10 @@ static const struct section {
     const char *name;
     void (*run)(const gpu_options *o);
     bool on_request; /* not part of a whole run */
-} sections[] = {{"code", gpu_code, false},       {"bandwidth", gpu_bandwidth, false},
-                {"memory", gpu_memory, false},   {"overhead", gpu_overhead, false},
-                {"compile", gpu_compile, false}, {"software", gpu_software, false},
-                {"peer", gpu_peer, false},       {"ship", gpu_ship, false},
-                {"trace", gpu_trace, false},     {"variants", gpu_variants, true}};
+} sections[] = {{"code", gpu_code, false},         {"bandwidth", gpu_bandwidth, false},
+                {"overhead", gpu_overhead, false}, {"compile", gpu_compile, false},
+                {"software", gpu_software, false}, {"peer", gpu_peer, false},
+                {"ship", gpu_ship, false},         {"variants", gpu_variants, true}};
 
 typedef struct command_line {
     gpu_options options;

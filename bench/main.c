@@ -33,10 +33,10 @@ typedef struct outcome {
 } outcome;
 
 static const char help[] =
-    "quern_bench: quern's CPU device against PoCL, and the cost of starting\n"
+    "quern_bench: quern's CPU device against PoCL\n"
     "usage: quern_bench [--only NAME[,NAME...]] [--quick] [--repeat N] [--threads N] [--json FILE] "
     "[--cpu-time] [--tune WORDS] [--list]\n"
-    "  --only NAME   only cases whose name begins so; also \"startup\"\n"
+    "  --only NAME   only cases whose name begins so\n"
     "  --quick       small sizes, few runs: does it work, not how fast\n"
     "  --repeat N    runs of each case by each engine (else by time: 7 to 51)\n"
     "  --threads N   threads of both engines (else one per processor)\n"
@@ -190,40 +190,6 @@ static void summarise(const outcome *outcomes, size_t count, double *mean, doubl
     if (ratios) *mean = exp(logs / (double)ratios);
 }
 
-/* X(member, scale, unit, target, text) */
-#define STARTUP_ROWS(X)                                                                                      \
-    X(translate_c, 1e-3, "ms", 2, "source to C text, lines300.cl, process warm, processor time")             \
-    X(translate_ptx, 1e-3, "ms", 2, "the same to PTX")                                                       \
-    X(translate_spirv, 1e-3, "ms", 2, "the same to SPIR-V")                                                  \
-    X(translate_clc, 1e-3, "ms", 2, "the same to OpenCL C")                                                  \
-    X(translate_first, 1e-3, "ms", 0, "to PTX, the first in a process")                                      \
-    X(first_result, 1e-3, "ms", 50, "source to the first result, nothing cached (interpreted)")              \
-    X(cold_compile, 1e-3, "ms", 0, "source to compiled code, nothing cached (mostly the C compiler)")        \
-    X(cached_load, 1e-3, "ms", 1, "the same in a new process, from the disk cache")                          \
-    X(library_load, 1e-3, "ms", 1, "dlopen of libquern.so")                                                  \
-    X(context, 1e-3, "ms", 1, "qn_context_create")                                                           \
-    X(launch, 1, "us", 0, "launch and wait, empty kernel of one work-group (runs on the caller)")            \
-    X(submit, 1e3, "ns", 150, "quern's own part of a launch with three buffers (null device)")               \
-    X(submit_traced, 1e3, "ns", 1000, "the same while $QUERN_TRACE writes it to a file")                     \
-    X(submit_cpu, 1e3, "ns", 0, "the same on the CPU device, of 500 that run meanwhile")                     \
-    X(submit_cpu_traced, 1e3, "ns", 0, "and that while it is traced: at most 1 us more")                     \
-    X(library_bytes, 1e-6, "MB", 2, "libquern.so, stripped")
-
-static void print_startup(const startup_times *t) {
-    printf("\nstart-up (%u-line kernel file)\n", t->kernel_lines);
-#define PRINT_ROW(member, scale, unit, target, text)                                                         \
-    if (t->member >= 0) {                                                                                    \
-        printf("  %9.3f %-2s", t->member *(scale), unit);                                                    \
-        if ((target) > 0)                                                                                    \
-            printf("  (target %d)  ", (int)(target));                                                        \
-        else                                                                                                 \
-            printf("              ");                                                                        \
-        printf("%s\n", text);                                                                                \
-    }
-    STARTUP_ROWS(PRINT_ROW)
-#undef PRINT_ROW
-}
-
 static void json_string(FILE *f, const char *text) {
     fputc('"', f);
     for (; *text; text++) {
@@ -248,7 +214,7 @@ static void json_header(FILE *f, int argc, char **argv, engine **engines, const 
 }
 
 static bool write_json(const char *path, int argc, char **argv, engine **engines, const options *opt,
-                       const outcome *outcomes, size_t count, const startup_times *startup) {
+                       const outcome *outcomes, size_t count) {
     FILE *f = fopen(path, "w");
     if (!f) return false;
     json_header(f, argc, argv, engines, opt);
@@ -268,14 +234,6 @@ static bool write_json(const char *path, int argc, char **argv, engine **engines
     summarise(outcomes, count, &mean, &worst, &which);
     fprintf(f, "\n  ],\n  \"geometric_mean\": %.4g,\n  \"worst\": {\"name\": \"%s\", \"ratio\": %.4g}", mean,
             which, worst);
-    if (startup) {
-        fprintf(f, ",\n  \"startup\": {\"kernel_lines\": %u", startup->kernel_lines);
-#define JSON_ROW(member, scale, unit, target, text)                                                          \
-    fprintf(f, ", \"%s_%s\": %.6g", #member, unit, startup->member *(scale));
-        STARTUP_ROWS(JSON_ROW)
-#undef JSON_ROW
-        fprintf(f, "}");
-    }
     fprintf(f, "\n}\n");
     return fclose(f) == 0;
 }
@@ -304,7 +262,6 @@ static int parse(options *opt, int argc, char **argv) {
             opt->cpu_time = true;
             continue;
         }
-        if (value && strcmp(argv[i], "--child") == 0) return startup_child(value);
         if (value && strcmp(argv[i], "--only") == 0)
             opt->only = value;
         else if (value && strcmp(argv[i], "--json") == 0)
@@ -361,14 +318,7 @@ int main(int argc, char **argv) {
         printf("\nratio = %s's time / quern's, above 1 quern is faster: geometric mean %.3f, worst %.3f "
                "(%s)\n",
                opt.peer->name, mean, worst, which);
-    startup_times startup;
-    bool started = selected(opt.only, "startup");
-    if (started) {
-        startup_measure(&startup, opt.quick);
-        print_startup(&startup);
-    }
-    if (opt.json &&
-        !write_json(opt.json, argc, argv, engines, &opt, outcomes, count, started ? &startup : NULL)) {
+    if (opt.json && !write_json(opt.json, argc, argv, engines, &opt, outcomes, count)) {
         fprintf(stderr, "quern_bench: cannot write %s\n", opt.json);
         failed = true;
     }

@@ -113,17 +113,24 @@ class Bench(ToolTest):
         self.quern("bench", "kernels", "--elements", "0", status=USAGE, error="--elements is a number above 0, not '0'")
 
     def test_small_sections(self):
-        shown = self.quern("bench", "launch", "transfer", "compile", "--device", "cpu", "--seconds", "0.001", "--json", "s.json")
+        shown = self.quern("bench", "start", "launch", "memory", "transfer", "compile", "--device", "cpu", "--seconds", "0.001", "--json",
+                           "s.json")
         rows = json.loads(self.read("s.json"))["results"]
-        sections = {name: [row for row in rows if row["section"] == name] for name in ("launch", "transfer", "compile")}
+        sections = {name: [row for row in rows if row["section"] == name] for name in ("start", "launch", "memory", "transfer", "compile")}
         self.assertEqual(len(rows), sum(map(len, sections.values())))
-        for name, wanted, unit in (("launch", "qn_matmul of 16x16x16", "ns"), ("transfer", "65536 KiB to the device, pinned", "B/s"),
+        self.assertEqual(len(sections["memory"]), 24)
+        self.assertRegex(shown, r"(?m)^  of the large pairs the slowest has [01]\.[0-9]+ of the quickest$")
+        for name, wanted, unit in (("start", "a kernel's text to its first result", "ns"), ("start", "this device in it", "ns"),
+                                   ("launch", "qn_matmul of 16x16x16", "ns"), ("launch", "while traced", "ns"),
+                                   ("launch", "on the null device", "ns"), ("memory", "pair 24 of 24, 1024 KiB each", "B/s"),
+                                   ("transfer", "65536 KiB to the device, pinned", "B/s"),
                                    ("compile", "scan.cl to spirv", "ns")):
             self.assertTrue([row for row in sections[name] if wanted in row["what"]], name)
             for row in sections[name]:
                 self.assertEqual((row["unit"], row["is_time"], row["by"]), (unit, unit == "ns", "quern"))
                 self.assertTrue(0 < row["low"] <= row["value"] <= row["high"], row)
                 self.assertRegex(shown, r"(?m)^  %s +[0-9.]+ " % row["what"])
+        self.quern("bench", "start", "--device", "null", "--seconds", "0.001", status=DIFFERENT, error="the first result is wrong")
         self.quern("bench", "launch", "--device", "null", "--seconds", "0.001", status=DIFFERENT,
                    error="work-item 0 has counted 0")
 

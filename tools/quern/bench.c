@@ -16,10 +16,9 @@ static int run_matmul(bench_device *d) {
     return d->options->ladder ? bench_ladder_run(d) : bench_matmul_run(d);
 }
 
-static const section sections[] = {{"matmul", run_matmul},
-                                   {"kernels", bench_kernels_run},
-                                   {"launch", bench_launch_run},
-                                   {"transfer", bench_transfer_run},
+static const section sections[] = {{"matmul", run_matmul},        {"kernels", bench_kernels_run},
+                                   {"start", bench_start_run},    {"launch", bench_launch_run},
+                                   {"memory", bench_memory_run},  {"transfer", bench_transfer_run},
                                    {"compile", bench_compile_run}};
 enum { NUM_SECTIONS = sizeof sections / sizeof *sections };
 
@@ -113,7 +112,8 @@ static int run(int argc, char **argv) {
 
 const tool_command tool_bench = {
     "bench", "measure this machine",
-    "usage: quern bench [matmul|kernels|launch|transfer|compile|all]... [--device NAME[,NAME...]|all]\n"
+    "usage: quern bench [matmul|kernels|start|launch|memory|transfer|compile|all]... [--device "
+    "NAME[,NAME...]|all]\n"
     "                   [--against NAME[,NAME...]|all] [--ladder] [--type T[,T...]] [--size MxNxK[,...]]\n"
     "                   [--variant NAME[,NAME...]|all] [--splits N[,N...]] [--elements N] [--only "
     "NAME[,...]]\n"
@@ -129,8 +129,11 @@ const tool_command tool_bench = {
     "peak in this\n"
     "                    run and a loop in C\n"
     "  kernels           the other calls of kernels.h, beside copying in the same run\n"
+    "  start             a context, a device, the first result of a kernel, a program from the disk cache\n"
     "  launch            what a launch, a graph and a call of qn_matmul cost the host, and until they are "
-    "done\n"
+    "done; a\n"
+    "                    launch while it is traced\n"
+    "  memory            a copy within pairs of buffers that are made one after another, early and late\n"
     "  transfer          copies between host and device, from pinned and ordinary memory, and within the "
     "device\n"
     "  compile           kernels to each target's text, and to a program; without the cache\n"

@@ -152,6 +152,11 @@ void bench_copies_free(bench_copies *copies);
 /* Bytes that no cache of the device's holds. */
 uint64_t bench_beyond_caches(const bench_device *d);
 
+/* A folder for the time being, and the end of it, which has to be empty. */
+enum { BENCH_FOLDER = 512 };
+bool bench_folder_make(char path[BENCH_FOLDER]);
+void bench_folder_remove(const char *path);
+
 int64_t bench_now(void); /* nanoseconds */
 /* Uniform in [-1, 1): the same numbers for the same seed. */
 float *bench_random(size_t count, uint32_t seed);
@@ -238,7 +243,9 @@ const bench_type *bench_matmul_type(const bench_device *d, uint32_t index);
 int bench_ladder_run(bench_device *d);
 int bench_matmul_run(bench_device *d);
 int bench_kernels_run(bench_device *d);
+int bench_start_run(bench_device *d);
 int bench_launch_run(bench_device *d);
+int bench_memory_run(bench_device *d);
 int bench_transfer_run(bench_device *d);
 int bench_compile_run(bench_device *d);
 

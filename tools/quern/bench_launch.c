@@ -1,6 +1,7 @@
 /* quern bench launch: what it costs the host to launch a kernel that does next to nothing, and how long until it is done. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench.h"
 
@@ -127,27 +128,112 @@ static int check(const launch_task *t) {
     return TOOL_OK;
 }
 
+static int measure_figure(launch_task *t, int figure, const char *what) {
+    const bench_task task = {.run = figures[figure].run,
+                             .user = t,
+                             .on_host = !figures[figure].on_device,
+                             .after = figures[figure].waits_after ? wait : NULL};
+    bench_time time;
+    bench_progress(t->d, what);
+    int result = bench_measure(t->d, &task, &time);
+    if (!result) result = check(t);
+    if (!result) bench_print_figure(t->d, "launch", what, "quern", 0, "ns", &time, "");
+    return result;
+}
+
+static void end(launch_task *t) {
+    qn_graph_destroy(t->graph);
+    qn_kernel_destroy(t->kernel);
+    qn_program_destroy(t->program);
+    qn_buffer_destroy(t->buffer);
+    qn_buffer_destroy(t->operands);
+}
+
+/* ---- while it is traced ---- */
+
+#if !defined(_WIN32)
+
+/* Whether the trace has so many of them. */
+static bool is_written(const char *path, uint64_t launches) {
+    char line[4096];
+    uint64_t spans = 0;
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file)) spans += strstr(line, "\"count\"") != NULL;
+    if (file) fclose(file);
+    return spans >= launches;
+}
+
+/* The first figure again, in a context that writes a trace, for a tenth of a second at most: its file grows by 10 MB. */
+static int measure_in_trace(bench_device *d, const char *path, uint64_t *launches) {
+    const double most = 0.1;
+    bench_options options = *d->options;
+    bench_device traced = {.options = &options, .report = d->report};
+    launch_task t = {.d = &traced};
+    qn_context *context = NULL;
+    if (options.seconds > most) options.seconds = most;
+    options.tuning = NULL;
+    setenv("QUERN_TRACE", path, 1);
+    qn_status status = qn_context_create(&(qn_context_desc){.cpu_compile_first = true}, &context);
+    unsetenv("QUERN_TRACE");
+    int result = status ? tool_fail(TOOL_RUN_FAILED, "%s", qn_status_text(status))
+                        : bench_device_open(&traced, context, d->info.name);
+    if (!result && (status = prepare(&t)) != QN_OK) result = tool_fail_status(context, status);
+    if (!result) result = measure_figure(&t, 0, "a launch, on the host, while traced");
+    *launches = t.launched;
+    end(&t);
+    bench_device_close(&traced);
+    qn_context_destroy(context);
+    return result;
+}
+
+static int measure_traced(bench_device *d) {
+    char folder[BENCH_FOLDER], path[BENCH_FOLDER + 16];
+    uint64_t launches = 0;
+    if (!bench_folder_make(folder)) return tool_fail(TOOL_RUN_FAILED, "no folder for a trace can be made");
+    snprintf(path, sizeof path, "%s/trace.json", folder);
+    int result = measure_in_trace(d, path, &launches);
+    if (!result && !is_written(path, launches))
+        result = tool_fail(TOOL_DIFFERENT, "%s: launches are missing in the trace", d->info.name);
+    unlink(path);
+    bench_folder_remove(folder);
+    return result;
+}
+
+#else
+
+static int measure_traced(bench_device *d) {
+    (void)d; /* the environment of a process is not to be changed there */
+    return TOOL_OK;
+}
+
+#endif
+
+/* The library's own part of a launch: the null device does nothing, so that there is nothing to check. */
+static int measure_null(bench_device *d) {
+    bench_device null = {.options = d->options, .report = d->report};
+    launch_task t = {.d = &null};
+    const bench_task task = {.run = run_launches, .user = &t, .on_host = true, .after = wait};
+    bench_time time;
+    int result = bench_device_open(&null, d->context, "null");
+    const qn_status status = result ? QN_OK : prepare(&t);
+    if (status) result = tool_fail_status(d->context, status);
+    if (!result) result = bench_measure(&null, &task, &time);
+    if (!result)
+        bench_print_figure(&null, "launch", "a launch on the null device", "quern", 0, "ns", &time, "");
+    end(&t);
+    bench_device_close(&null);
+    return result;
+}
+
 int bench_launch_run(bench_device *d) {
     launch_task t = {.d = d};
     const qn_status status = prepare(&t);
     int result = status ? tool_fail_status(d->context, status) : TOOL_OK;
     if (!result) bench_print_head(d, "launch");
-    for (int i = 0; i < NUM_FIGURES && !result; i++) {
-        const bench_task task = {.run = figures[i].run,
-                                 .user = &t,
-                                 .on_host = !figures[i].on_device,
-                                 .after = figures[i].waits_after ? wait : NULL};
-        bench_time time;
-        bench_progress(d, figures[i].what);
-        result = bench_measure(d, &task, &time);
-        if (!result) result = check(&t);
-        if (!result) bench_print_figure(d, "launch", figures[i].what, "quern", 0, "ns", &time, "");
-    }
+    for (int i = 0; i < NUM_FIGURES && !result; i++) result = measure_figure(&t, i, figures[i].what);
+    if (!result) result = measure_traced(d);
+    if (!result && d->info.kind == QN_DEVICE_CPU) result = measure_null(d);
     if (!result) putchar('\n');
-    qn_graph_destroy(t.graph);
-    qn_kernel_destroy(t.kernel);
-    qn_program_destroy(t.program);
-    qn_buffer_destroy(t.buffer);
-    qn_buffer_destroy(t.operands);
+    end(&t);
     return result;
 }

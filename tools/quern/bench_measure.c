@@ -4,6 +4,9 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#if defined(_WIN32)
+#include <windows.h>
+#endif
 
 #include "bench.h"
 
@@ -122,4 +125,23 @@ float *bench_random(size_t count, uint32_t seed) {
         numbers[i] = (float)(x >> 8) * 0x1p-23f - 1.0f;
     }
     return numbers;
+}
+
+bool bench_folder_make(char path[BENCH_FOLDER]) {
+#if defined(_WIN32)
+    return GetTempPathA(BENCH_FOLDER - 32, path) > 0 && GetTempFileNameA(path, "qn", 0, path) != 0 &&
+           remove(path) == 0 && CreateDirectoryA(path, NULL);
+#else
+    const char *parent = getenv("TMPDIR");
+    snprintf(path, BENCH_FOLDER, "%.480s/quern-XXXXXX", parent && *parent ? parent : "/tmp");
+    return mkdtemp(path) != NULL;
+#endif
+}
+
+void bench_folder_remove(const char *path) {
+#if defined(_WIN32)
+    RemoveDirectoryA(path);
+#else
+    rmdir(path);
+#endif
 }
