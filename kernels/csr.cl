@@ -100,6 +100,15 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void multiply(matrix m
     const uint me = ME;
     const ulong g = get_group_id(0), begin = g * CHUNK, end = min(begin + CHUNK, m.elements);
     const ulong first = firsts[g], last = firsts[g + 1];
+    // As many work-items a row as there are for each; their first rows are looked up before the products, which take as long.
+    uint lanes = GROUP;
+    while (lanes > 1 && (GROUP / lanes) < last - first) lanes /= 2;
+    const ulong lead_end = first < m.rows ? min(START_OF(first), end) : end;
+    ulong row = first + me / lanes, row_begin = 0, row_end = 0;
+    if (row < last) {
+        row_begin = START_OF(row);
+        row_end = START_OF(row + 1);
+    }
     if (begin + CHUNK <= m.elements) { // all loads are under way before the first is used
         ulong at[EACH];
         VALUE factors[EACH];
@@ -114,27 +123,28 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void multiply(matrix m
     } else {
         for (ulong i = begin + me; i < end; i += GROUP) products[PLACE(i - begin)] = product(&m, columns, values, x, i);
     }
-    const ulong lead_end = first < m.rows ? min(START_OF(first), end) : end;
-    if (me == 0) open[g] = ~0ul;
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    const VALUE lead = sum_of(products, parts, 0, (uint)(lead_end - begin), me, GROUP);
-    if (me == 0) leads[g] = lead;
-    // As many work-items a row as there are for each.
-    uint lanes = GROUP;
-    while (lanes > 1 && (GROUP / lanes) < last - first) lanes /= 2;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    VALUE lead = 0;
+    for (uint i = me; i < (uint)(lead_end - begin); i += GROUP) lead += products[PLACE(i)];
+    if (lead_end > begin) lead = work_group_reduce_add(lead);
+    if (me == 0) {
+        leads[g] = lead;
+        open[g] = last > first && START_OF(last) > end ? last - 1 : ~0ul; // the last one that begins here
+    }
     for (ulong base = first; base < last; base += GROUP / lanes) {
-        const ulong row = base + me / lanes;
         const bool there = row < last;
-        const ulong row_end = there ? START_OF(row + 1) : 0;
-        const uint from = there ? (uint)(START_OF(row) - begin) : 0, to = there ? (uint)(min(row_end, end) - begin) : 0;
+        const uint from = there ? (uint)(row_begin - begin) : 0, to = there ? (uint)(min(row_end, end) - begin) : 0;
         const VALUE sum = sum_of(products, parts, from, to, me % lanes, lanes);
         if (there && me % lanes == 0) {
-            if (row_end > end) {
-                open[g] = row;
+            if (row_end > end)
                 tails[g] = sum;
-            } else {
+            else
                 STORE(y, m.y_begin + row, result(&m, sum, alpha, beta, y, row));
-            }
+        }
+        row += GROUP / lanes;
+        if (row < last) {
+            row_begin = START_OF(row);
+            row_end = START_OF(row + 1);
         }
     }
 }

@@ -10,7 +10,7 @@
 #endif
 
 kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-norm_backward(walk w, ulong rows, ulong n, VALUE epsilon, ulong to_begin, global TO *restrict to_rows, ulong a_begin,
+norm_backward(walk w, ulong rows, ulong length, VALUE epsilon, ulong to_begin, global TO *restrict to_rows, ulong a_begin,
               global const A *restrict a_rows, ulong b_begin, global const B *restrict b_rows
 #ifdef WEIGHT
               , long weight_stride, ulong weight_begin, global const WEIGHT *restrict weight
@@ -23,95 +23,115 @@ norm_backward(walk w, ulong rows, ulong n, VALUE epsilon, ulong to_begin, global
 #endif
 ) {
     const uint lid = LANE;
-    const ulong rounds = (n + LOCAL * N - 1) / (LOCAL * N), group = get_group_id(0);
+    const place n = (place)length;
+    const ulong rounds = (length + LOCAL * N - 1) / (LOCAL * N), group = get_group_id(0);
+#ifdef SUBS
+    local VALUE parts[3 * SUBS];
+#else
+    local VALUE parts[1];
+#endif
     VALUE x[HELD][N], y[HELD][N];
 #ifdef WEIGHT
     weight += weight_begin;
 #endif
 #ifdef WEIGHT_PARTS
-    weight_parts += group * n;
+    weight_parts += group * length;
 #ifndef AGAIN
     VALUE by_weight[HELD][N];
-    EACH ALL_K by_weight[AT][k] = 0;
+    EACH ALL_K by_weight[j][k] = 0;
 #endif
 #endif
 #ifdef BIAS_PARTS
-    bias_parts += group * n;
+    bias_parts += group * length;
 #ifndef AGAIN
     VALUE by_bias[HELD][N];
-    EACH ALL_K by_bias[AT][k] = 0;
+    EACH ALL_K by_bias[j][k] = 0;
 #endif
+#endif
+#ifndef AGAIN
+    VALUE next_x[HELD][N], next_y[HELD][N];
+#define READ_NEXT(row)                                                                                        \
+    global const A *next_a = a_rows + ((long)a_begin + row_place(w, 1, row));                                 \
+    global const B *next_b = b_rows + ((long)b_begin + row_place(w, 2, row));                                 \
+    EACH {                                                                                                    \
+        fetch_a(next_x[j], next_a, w.a_stride, PLACE, n, 0);                                                  \
+        fetch_b(next_y[j], next_b, w.b_stride, PLACE, n, 0);                                                  \
+    }
+    {
+        READ_NEXT(group)
+    }
 #endif
     for (ulong row = group; row < rows; row += get_num_groups(0)) {
         global TO *to = to_rows + ((long)to_begin + row_place(w, 0, row));
+#ifdef AGAIN
         global const A *a = a_rows + ((long)a_begin + row_place(w, 1, row));
         global const B *b = b_rows + ((long)b_begin + row_place(w, 2, row));
-#ifndef AGAIN
-        EACH READ_BOTH;
+#else
+        EACH ALL_K x[j][k] = next_x[j][k], y[j][k] = next_y[j][k];
+        if (row + get_num_groups(0) < rows) { // on its way while this row is computed
+            READ_NEXT(row + get_num_groups(0))
+        }
 #endif
-        VALUE mean = 0, squares = 0, along = 0, sum = 0;
+        VALUE mean = 0, sums[3] = {0, 0, 0};
 #ifdef OP_layer_norm
         EACH {
-            READ;
-            ALL_K mean += x[AT][k];
+                ALL_K mean += x[j][k];
         }
-        mean = REDUCE_ADD(mean) / (VALUE)n;
+        reduce_all(&mean, 1, parts);
+        mean /= (VALUE)n;
 #endif
         // With g = b * weight: the sums of d * d, d * g and g, where d is how far an element is from the mean.
         EACH {
-            READ;
-            VALUE g[N];
-            ALL_K g[k] = y[AT][k];
+                VALUE g[N];
+            ALL_K g[k] = y[j][k];
 #ifdef WEIGHT
             VALUE factors[N];
             fetch_weight(factors, weight, weight_stride, PLACE, n, 0);
             ALL_K g[k] *= factors[k];
 #endif
             ALL_K {
-                const VALUE d = INSIDE ? x[AT][k] - mean : 0;
-                squares += d * d;
-                along += d * g[k];
-                sum += g[k];
+                const VALUE d = INSIDE ? x[j][k] - mean : 0;
+                sums[0] += d * d;
+                sums[1] += d * g[k];
+                sums[2] += g[k];
             }
         }
-        squares = REDUCE_ADD(squares);
-        along = REDUCE_ADD(along);
-        const VALUE scale = 1 / sqrt(squares / (VALUE)n + epsilon);
-        const VALUE slope = along * (scale * scale) / (VALUE)n;
 #ifdef OP_layer_norm
-        sum = REDUCE_ADD(sum) / (VALUE)n;
+        reduce_all(sums, 3, parts);
+        const VALUE sum = sums[2] / (VALUE)n;
 #else
-        sum = 0;
+        reduce_all(sums, 2, parts);
+        const VALUE sum = 0;
 #endif
+        const VALUE scale = 1 / sqrt(sums[0] / (VALUE)n + epsilon), slope = sums[1] * (scale * scale) / (VALUE)n;
         EACH {
-            READ;
-            VALUE r[N];
-            ALL_K r[k] = y[AT][k];
+                VALUE r[N];
+            ALL_K r[k] = y[j][k];
 #ifdef WEIGHT
             VALUE factors[N];
             fetch_weight(factors, weight, weight_stride, PLACE, n, 0);
             ALL_K r[k] *= factors[k];
 #endif
-            ALL_K r[k] = scale * ((r[k] - sum) - (x[AT][k] - mean) * slope);
+            ALL_K r[k] = scale * ((r[k] - sum) - (x[j][k] - mean) * slope);
             put(to, w.to_stride, PLACE, n, r);
 #if defined PARTS && defined AGAIN
             ALL_K {
                 if (INSIDE) {
 #ifdef WEIGHT_PARTS
-                    const VALUE more = y[AT][k] * ((x[AT][k] - mean) * scale);
+                    const VALUE more = y[j][k] * ((x[j][k] - mean) * scale);
                     weight_parts[PLACE + k] = row == group ? more : weight_parts[PLACE + k] + more;
 #endif
 #ifdef BIAS_PARTS
-                    bias_parts[PLACE + k] = row == group ? y[AT][k] : bias_parts[PLACE + k] + y[AT][k];
+                    bias_parts[PLACE + k] = row == group ? y[j][k] : bias_parts[PLACE + k] + y[j][k];
 #endif
                 }
             }
 #else
 #ifdef WEIGHT_PARTS
-            ALL_K by_weight[AT][k] += y[AT][k] * ((x[AT][k] - mean) * scale);
+            ALL_K by_weight[j][k] += y[j][k] * ((x[j][k] - mean) * scale);
 #endif
 #ifdef BIAS_PARTS
-            ALL_K by_bias[AT][k] += y[AT][k];
+            ALL_K by_bias[j][k] += y[j][k];
 #endif
 #endif
         }
@@ -121,10 +141,10 @@ norm_backward(walk w, ulong rows, ulong n, VALUE epsilon, ulong to_begin, global
         ALL_K {
             if (INSIDE) {
 #ifdef WEIGHT_PARTS
-                weight_parts[PLACE + k] = by_weight[AT][k];
+                weight_parts[PLACE + k] = by_weight[j][k];
 #endif
 #ifdef BIAS_PARTS
-                bias_parts[PLACE + k] = by_bias[AT][k];
+                bias_parts[PLACE + k] = by_bias[j][k];
 #endif
             }
         }

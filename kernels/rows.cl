@@ -8,7 +8,7 @@
 #include "rows.h"
 
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-rows(walk w, ulong count, ulong n, VALUE epsilon, ulong to_begin, global TO *restrict to, ulong a_begin, global const A *restrict a
+rows(walk w, ulong count, ulong length, VALUE epsilon, ulong to_begin, global TO *restrict to, ulong a_begin, global const A *restrict a
 #ifdef B
      , ulong b_begin, global const B *restrict b
 #endif
@@ -27,7 +27,8 @@ rows(walk w, ulong count, ulong n, VALUE epsilon, ulong to_begin, global TO *res
 #ifdef BIAS
     bias += bias_begin;
 #endif
-    const ulong rounds = (n + LOCAL * N - 1) / (LOCAL * N);
+    const place n = (place)length;
+    const ulong rounds = (length + LOCAL * N - 1) / (LOCAL * N);
     VALUE x[HELD][N];
     to += (long)to_begin + row_place(w, 0, row);
     a += (long)a_begin + row_place(w, 1, row);
@@ -36,7 +37,7 @@ rows(walk w, ulong count, ulong n, VALUE epsilon, ulong to_begin, global TO *res
     b += (long)b_begin + row_place(w, 2, row);
 #endif
 #ifndef AGAIN
-    EACH READ_BOTH;
+    EACH READ(j);
 #endif
 
 #if defined OP_softmax || defined OP_log_softmax
@@ -44,80 +45,75 @@ rows(walk w, ulong count, ulong n, VALUE epsilon, ulong to_begin, global TO *res
 #ifdef AGAIN
     // In one pass: the sum is taken of powers of what is the largest so far, and rescaled where that grows.
     EACH {
-        READ;
         VALUE now = most;
-        ALL_K now = fmax(now, x[AT][k]);
+        ALL_K now = fmax(now, x[j][k]);
         const VALUE base = FINITE(now);
         sum *= EXP(most - base);
-        ALL_K sum += EXP(x[AT][k] - base);
+        ALL_K sum += EXP(x[j][k] - base);
         most = now;
     }
     const VALUE all_most = REDUCE_MAX(most);
     sum *= EXP(most - FINITE(all_most));
     most = all_most;
 #else
-    EACH ALL_K most = fmax(most, x[AT][k]);
+    EACH ALL_K most = fmax(most, x[j][k]);
     most = REDUCE_MAX(most);
     EACH ALL_K {
-        const VALUE e = EXP(x[AT][k] - most);
+        const VALUE e = EXP(x[j][k] - most);
         sum += e;
 #ifdef OP_softmax
-        x[AT][k] = e;
+        x[j][k] = e;
 #endif
     }
 #endif
     sum = REDUCE_ADD(sum);
 #ifdef OP_log_softmax
     const VALUE all = log(sum);
-#define RESULT (x[AT][k] - most) - all
+#define RESULT (x[j][k] - most) - all
 #else
     const VALUE scale = 1 / sum;
 #ifdef AGAIN
-#define RESULT EXP(x[AT][k] - most) * scale
+#define RESULT EXP(x[j][k] - most) * scale
 #else
-#define RESULT x[AT][k] * scale
+#define RESULT x[j][k] * scale
 #endif
 #endif
 
 #elif defined OP_softmax_backward || defined OP_log_softmax_backward
     VALUE sum = 0;
     EACH {
-        READ;
 #ifdef OP_softmax_backward
-        ALL_K sum += x[AT][k] * y[AT][k];
+        ALL_K sum += x[j][k] * y[j][k];
 #else
-        ALL_K sum += y[AT][k];
+        ALL_K sum += y[j][k];
 #endif
     }
     sum = REDUCE_ADD(sum);
 #ifdef OP_softmax_backward
-#define RESULT x[AT][k] * (y[AT][k] - sum)
+#define RESULT x[j][k] * (y[j][k] - sum)
 #else
-#define RESULT y[AT][k] - EXP(x[AT][k]) * sum
+#define RESULT y[j][k] - EXP(x[j][k]) * sum
 #endif
 
 #else // normalisation
     VALUE mean = 0, squares = 0;
 #ifdef OP_layer_norm
     EACH {
-        READ;
-        ALL_K mean += x[AT][k];
+        ALL_K mean += x[j][k];
     }
     mean = REDUCE_ADD(mean) / (VALUE)n;
 #endif
     EACH {
-        READ;
         ALL_K {
-            const VALUE d = INSIDE ? x[AT][k] - mean : 0;
+            const VALUE d = INSIDE ? x[j][k] - mean : 0;
             squares += d * d;
         }
     }
     const VALUE scale = 1 / sqrt(REDUCE_ADD(squares) / (VALUE)n + epsilon);
-#define RESULT (x[AT][k] - mean) * scale
+#define RESULT (x[j][k] - mean) * scale
 #endif
 
     EACH {
-        READ;
         VALUE r[N];
         ALL_K r[k] = RESULT;
 #ifdef WEIGHT

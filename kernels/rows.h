@@ -1,7 +1,8 @@
 // What kernels of rows share (rows.cl, norm_backward.cl): LOCAL work-items have a row of n elements, and each takes N neighbours of every
 // LOCAL * N. They are a work-group; with ROWS, which is for short rows, they are a part of a sub-group, and a work-group has ROWS of them. HELD: times that are enough for the row, whose elements are then kept in registers and read once;
 // without it they are read again for each step. Arrays A and, where there is one, B are read, TO is written: types as in map.cl, VALUE
-// is computed in. WEIGHT and BIAS, where they are, go along the row. EXACT: LOCAL * N divides n. RANK and ARRAYS: of the walk over
+// is computed in. WEIGHT and BIAS, where they are, go along the row. EXACT: LOCAL * N
+// divides n, and without HELD four times that. RANK and ARRAYS: of the walk over
 // rows. ABSENT: what counts as an element of A beyond the row.
 #include "element.h"
 #include "pack.h"
@@ -47,6 +48,12 @@ static long row_place(walk w, uint array, ulong row) {
     return at;
 }
 
+#ifdef HELD
+typedef uint place; // of an element in its row
+#else
+typedef ulong place;
+#endif
+
 // N elements from `i` on; what is beyond the row becomes `absent`.
 #define FETCH(name, type, pack, value)                                                                       \
     static void name(VALUE *v, global const type *p, long stride, ulong i, ulong n, VALUE absent) {          \
@@ -69,23 +76,25 @@ FETCH(fetch_weight, WEIGHT, weight_pack, WEIGHT_VALUE)
 FETCH(fetch_bias, BIAS, bias_pack, BIAS_VALUE)
 #endif
 
-// In a loop of EACH, after READ, x[AT] and y[AT] are the elements of a and b at round j.
-#define PLACE (((ulong)j * LOCAL + lid) * N)
+// In a loop of EACH, x[j] and y[j] are the elements of a and b at PLACE and its neighbours.
 #ifdef B
-#define READ_BOTH fetch_a(x[AT], a, w.a_stride, PLACE, n, ABSENT), fetch_b(y[AT], b, w.b_stride, PLACE, n, 0)
+#define READ(j)                                                                                              \
+    fetch_a(x[j], a, w.a_stride, PLACE_OF(j), n, ABSENT), fetch_b(y[j], b, w.b_stride, PLACE_OF(j), n, 0)
 #else
-#define READ_BOTH fetch_a(x[AT], a, w.a_stride, PLACE, n, ABSENT)
+#define READ(j) fetch_a(x[j], a, w.a_stride, PLACE_OF(j), n, ABSENT)
 #endif
+#define PLACE PLACE_OF(j)
 #ifdef HELD
-#define EACH _Pragma("unroll") for (uint j = 0; j < HELD; j++)
-#define AT   j
-#define READ
+#define PLACE_OF(j) (((place)(j)*LOCAL + lid) * N)
+#define EACH        _Pragma("unroll") for (uint j = 0; j < HELD; j++)
 #else
-#define HELD 1
-#define EACH for (ulong j = 0; j < rounds; j++)
-#define AT   0
-#define READ READ_BOTH
+// A few at a time, so that several loads are under way.
 #define AGAIN
+#define HELD        4
+#define PLACE_OF(j) (((round + (j)) * LOCAL + lid) * N)
+#define EACH                                                                                                 \
+    for (place round = 0; round < rounds && (READ(0), READ(1), READ(2), READ(3), true); round += HELD)       \
+    _Pragma("unroll") for (uint j = 0; j < HELD; j++)
 #endif
 #define ALL_K  _Pragma("unroll") for (uint k = 0; k < N; k++)
 #define INSIDE (EXACT || PLACE + k < n)
@@ -106,8 +115,33 @@ FETCH(fetch_bias, BIAS, bias_pack, BIAS_VALUE)
 #define REDUCE_MAX(x) work_group_reduce_max(x)
 #endif
 
+#ifdef SUBS
+// Several sums over a row at once, by two barriers: SUBS, at least as many as the work-group has sub-groups.
+static void reduce_all(VALUE *sums, uint count, local VALUE *parts) {
+#pragma unroll
+    for (uint i = 0; i < count; i++) {
+        sums[i] = sub_group_reduce_add(sums[i]);
+        if (get_sub_group_local_id() == 0) parts[i * SUBS + get_sub_group_id()] = sums[i];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint subs = get_num_sub_groups();
+#pragma unroll
+    for (uint i = 0; i < count; i++) {
+        VALUE sum = 0;
+        for (uint s = 0; s < subs; s++) sum += parts[i * SUBS + s];
+        sums[i] = sum;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+#else
+static void reduce_all(VALUE *sums, uint count, local VALUE *parts) {
+#pragma unroll
+    for (uint i = 0; i < count; i++) sums[i] = REDUCE_ADD(sums[i]);
+}
+#endif
+
 // Writes N elements from `i` on, of which `n` are in the row.
-static void put(global TO *p, long stride, ulong i, ulong n, const VALUE *v) {
+static void put(global TO *p, long stride, place i, place n, const VALUE *v) {
     if (EXACT || (N > 1 && i + N <= n)) {
         to_pack r;
         ALL_K r.e[k] = TO_CONVERT(v[k]);

@@ -141,10 +141,9 @@ static qn_status make_tiles(qn_kernels *kernels, request *r, uint32_t cross, pla
 
 /* How many neighbours along the rows can be moved at once: both arrays begin as far from an aligned pack, in each row. */
 static uint32_t line_width(const request *r) {
-    const uint32_t least = (uint32_t)smaller(r->from->size, r->to->size),
-                   most = r->from->size > r->to->size ? r->from->size : r->to->size;
+    const uint32_t most = r->from->size > r->to->size ? r->from->size : r->to->size;
     const bool repeated = r->walk.strides[FROM][0] == 0;
-    uint32_t width = (uint32_t)smaller(PACK_BYTES / least, 2 * PACK_BYTES / most);
+    uint32_t width = PACK_BYTES / most; /* no more: what is stored at once lies side by side */
     const uint64_t head = r->d->to.offset % width;
     while (width > 1 &&
            !(lies_in_packs(&r->walk, TO, 0, r->d->to.offset - head % width, width) &&
@@ -155,8 +154,8 @@ static uint32_t line_width(const request *r) {
 
 static qn_status make_lines(qn_kernels *kernels, const request *r, plan *p) {
     const qn__walk *walk = &r->walk;
-    const uint32_t width = line_width(r),
-                   most = width * smaller(r->from->size, r->to->size) < PACK_BYTES ? 8 : 1;
+    const uint32_t width = line_width(r), least = (uint32_t)smaller(r->from->size, r->to->size);
+    const uint32_t most = (uint32_t)smaller(8, PACK_BYTES / (width * least));
     const bool repeated = walk->strides[FROM][0] == 0;
     const uint64_t packs = (walk->sizes[0] + r->d->to.offset % width - 1) / width + 1;
     const qn__lines lines = qn__lines_of(walk, packs, most);
@@ -203,8 +202,11 @@ static qn_status make_copy(qn_kernels *kernels, const void *given, void *out) {
                            r.from->name, r.to->name);
     if (!has_groups(kernels)) return make_each(kernels, &r, p);
     const uint32_t cross = crossing(&r.walk);
-    return cross && r.walk.sizes[0] * r.walk.sizes[cross] >= GROUP ? make_tiles(kernels, &r, cross, p)
-                                                                   : make_lines(kernels, &r, p);
+    const bool fills =
+        cross && smaller(r.walk.sizes[0], TILE) * smaller(r.walk.sizes[cross], TILE) >= GROUP / 2;
+    return fills && (r.walk.sizes[0] >= TILE || r.walk.sizes[cross] >= TILE)
+               ? make_tiles(kernels, &r, cross, p)
+               : make_lines(kernels, &r, p);
 }
 
 static const qn__op copy_op = {"qn_copy", sizeof(plan), make_copy};

@@ -103,11 +103,14 @@ static qn_status get_kernel(qn_kernels *kernels, const request *r, const qn__wal
         qn__element_conversion(value, r->arrays[TO].type).text, width, p->local, walk->rank, count,
         value == QN_F32 && !qn__is_processor(kernels) ? " -D NATIVE" : "");
     const uint64_t step = (uint64_t)p->local * width, held = (p->length + step - 1) / step;
-    at += (size_t)snprintf(options + at, sizeof options - at, " -D EXACT=%d%s%s",
-                           width > 1 && p->length % step == 0, r->to_weight.buffer ? " -D WEIGHT_PARTS" : "",
-                           r->to_bias.buffer ? " -D BIAS_PARTS" : "");
+    at += (size_t)snprintf(
+        options + at, sizeof options - at, " -D EXACT=%d%s%s",
+        width > 1 && p->length % (held * width <= most_held(kernels, r) ? step : 4 * step) == 0,
+        r->to_weight.buffer ? " -D WEIGHT_PARTS" : "", r->to_bias.buffer ? " -D BIAS_PARTS" : "");
     if (p->rows_a_group > 1)
         at += (size_t)snprintf(options + at, sizeof options - at, " -D ROWS=%u", p->rows_a_group);
+    if (r->backward && !qn__is_processor(kernels) && kernels->info.sub_group_size >= 4)
+        at += (size_t)snprintf(options + at, sizeof options - at, " -D SUBS=%u", (p->local - 1) / 4 + 1);
     if (held * width <= most_held(kernels, r))
         at += (size_t)snprintf(options + at, sizeof options - at, " -D HELD=%u", (unsigned)held);
     for (uint32_t i = A; i < ARRAYS; i++)
@@ -121,7 +124,9 @@ static qn_status get_kernel(qn_kernels *kernels, const request *r, const qn__wal
    has several rows. */
 static void choose_group(const qn_kernels *kernels, const request *r, uint32_t width, plan *p) {
     const qn_device_info *info = &kernels->info;
-    const uint64_t each = r->backward ? MOST_HELD_BACKWARD : width * 4,
+    const uint64_t each = r->backward ? MOST_HELD_BACKWARD
+                          : width < 4 ? 16
+                                      : width * 4,
                    wanted = (p->length + each - 1) / each;
     p->rows_a_group = 1;
     if (!r->backward && !qn__is_processor(kernels) && wanted <= info->sub_group_size &&
