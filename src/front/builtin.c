@@ -308,7 +308,8 @@ static bool match_param(match *m, uint32_t i) {
     }
     if (param.space) {
         m->params[i] = arg = generic_if_private(m, param.space, arg);
-        return (arg->kind == AST_POINTER && arg->base->unqualified == type &&
+        const bool is_any = type->kind == AST_VOID; /* a pointer to void takes them all */
+        return (arg->kind == AST_POINTER && (is_any || arg->base->unqualified == type) &&
                 space_allowed(param.space, arg->base->space)) ||
                fail(m, i + 1, type);
     }

@@ -35,7 +35,7 @@ const front_library_entry *qn__library_find(qn__str name, ast_kind element);
 
 /* ---- resolution of calls ---- */
 
-enum { FRONT_MAX_BUILTIN_PARAMS = 8, FRONT_MAX_BINDINGS = 12 };
+enum { FRONT_MAX_BUILTIN_PARAMS = 10, FRONT_MAX_BINDINGS = 12 };
 
 /* A call resolved. The caller converts each argument to its parameter type (number to number, and a scalar to
    a vector by converting to the element and splatting), makes a copy of `builtin`, and sets its function: LIB

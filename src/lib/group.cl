@@ -34,6 +34,52 @@ event_t async_scatter(P to, Q from, size_t count, size_t stride, event_t event) 
     return __qn_async_commit(event);
 }
 
+/* Lines (cl_khr_extended_async_copies) of elements of `size` bytes, which begin so many elements apart. In pieces of 16 bytes
+   where all is aligned to that, as elements of such sizes are; else of 4, or bytes. */
+void fetch_pieces(P to, Q from, size_t per, size_t lines, size_t from_line, size_t to_line) {
+    uint step = (uint)(get_local_size(0) * get_local_size(1) * get_local_size(2));
+    for (size_t i = get_local_linear_id(); i < per * lines; i += step)
+        __qn_async_element(to + i / per * to_line + i % per, from + i / per * from_line + i % per);
+}
+
+void store_pieces(P to, Q from, size_t per, size_t lines, size_t from_line, size_t to_line) {
+    uint step = (uint)(get_local_size(0) * get_local_size(1) * get_local_size(2));
+    for (size_t i = get_local_linear_id(); i < per * lines; i += step)
+        to[i / per * to_line + i % per] = from[i / per * from_line + i % per];
+}
+
+event_t async_fetch_lines(P to, size_t to_at, Q from, size_t from_at, size_t size, size_t elements, size_t lines, size_t from_line,
+                          size_t to_line, event_t event) {
+    local uchar *t = (local uchar *)to + to_at * size;
+    const global uchar *f = (const global uchar *)from + from_at * size;
+    size_t all = (size_t)t | (size_t)f | elements * size | to_line * size | from_line * size;
+    if (size % 16 == 0 || (all & 15) == 0)
+        __qn_fetch_pieces((local uint4 *)t, (const global uint4 *)f, elements * size / 16, lines, from_line * size / 16,
+                          to_line * size / 16);
+    else if (size % 4 == 0 || (all & 3) == 0)
+        __qn_fetch_pieces((local uint *)t, (const global uint *)f, elements * size / 4, lines, from_line * size / 4,
+                          to_line * size / 4);
+    else
+        __qn_fetch_pieces(t, f, elements * size, lines, from_line * size, to_line * size);
+    return __qn_async_commit(event);
+}
+
+event_t async_store_lines(P to, size_t to_at, Q from, size_t from_at, size_t size, size_t elements, size_t lines, size_t from_line,
+                          size_t to_line, event_t event) {
+    global uchar *t = (global uchar *)to + to_at * size;
+    const local uchar *f = (const local uchar *)from + from_at * size;
+    size_t all = (size_t)t | (size_t)f | elements * size | to_line * size | from_line * size;
+    if (size % 16 == 0 || (all & 15) == 0)
+        __qn_store_pieces((global uint4 *)t, (const local uint4 *)f, elements * size / 16, lines, from_line * size / 16,
+                          to_line * size / 16);
+    else if (size % 4 == 0 || (all & 3) == 0)
+        __qn_store_pieces((global uint *)t, (const local uint *)f, elements * size / 4, lines, from_line * size / 4,
+                          to_line * size / 4);
+    else
+        __qn_store_pieces(t, f, elements * size, lines, from_line * size, to_line * size);
+    return __qn_async_commit(event);
+}
+
 /* 3: local and global memory. */
 void wait_group_events(int count, P events) { barrier(3u); }
 
