@@ -131,9 +131,10 @@ QN_API bool qn_kernels_source(const char *name, qn_program_desc *desc);
 
 /* ---- the ladder ---- */
 
-/* One of the kernels in kernels/matmul, each faster than the one before: C = A B for contiguous row-major matrices of 32-bit
-   floats, A of m by k, B of k by n. Its parameters are (uint m, uint n, uint k, global const float *a, global const float *b,
-   global float *c), its name is matmul. They are there to be read and measured; qn_matmul is there to be used. */
+/* One of the kernels in kernels/matmul, each faster than the one before: C = A B for contiguous row-major matrices, A of m by k,
+   B of k by n, all of 32-bit floats; the last one, for matrix units, takes A and B of bf16. Its parameters are (uint m, uint n,
+   uint k, global const float *a, global const float *b, global float *c), with qn_bf16 where its type is QN_BF16; its name is
+   matmul. They are there to be read and measured; qn_matmul is there to be used. */
 typedef struct qn_rung {
     const char *file; /* for qn_kernels_source */
     const char *adds; /* in a few words */
@@ -141,6 +142,7 @@ typedef struct qn_rung {
     /* Rows and columns of C that what is loaded from global memory at a time serves: a column of so many elements of A and
        a row of so many of B. */
     uint32_t reuse[2];
+    qn_element type; /* of A and B: QN_F32 or QN_BF16 */
 } qn_rung;
 
 /* Rung `index` from the bottom, from 0. False: there are no more. Any thread. */

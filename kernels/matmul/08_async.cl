@@ -1,41 +1,66 @@
 // Rung 8: two halves of local memory, filled by async copies.
 // What it adds: the next tiles come while these are multiplied. The group starts the copies into one half and works on the
 // other; one wait a step takes the place of two barriers. On devices that copy by themselves (CUDA from sm_80 on) the data goes
-// past the registers. A's tile is gathered a column at a time, so that it lies transposed as in rung 7.
-// What it shows on an NVIDIA GPU: it is slower than rung 7 there. B's rows go in pieces of 16 bytes, A's columns in single
-// floats, each from a row of its own; such copies cost as much as loads and have no registers to gather in. Rung 9 goes back
-// to loads, which it puts between the multiplications.
+// past the registers. Such copies are cheap in pieces of 16 bytes, and as dear as loads in single floats: so A's tile does not lie
+// transposed as in rung 7, but as its rows do, and each is copied by one call for all of its lines. Four steps along k then take
+// 8 loads of A, four neighbours along k each, and 8 of B for 256 multiplications: as many as before.
 #include "edges.h"
 
 #define SIDE 128
 #define STEP 8
 
-static event_t start(uint m, uint n, uint k, global const float *a, global const float *b, size_t row, size_t column, uint step,
-                     local float (*a_tile)[SIDE], local float (*b_tile)[SIDE]) {
-    // Rows and columns beyond the matrices keep what is there: their sums are not stored.
-    const size_t rows = min((size_t)SIDE, m - row), columns = min((size_t)SIDE, n - column);
-    const uint depth = min((uint)STEP, k - step);
-    event_t event = 0;
-    for (uint i = 0; i < depth; i++) {
-        event = async_work_group_strided_copy(a_tile[i], a + row * k + step + i, rows, k, event);
-        event = async_work_group_copy(b_tile[i], b + (size_t)(step + i) * n + column, columns, event);
+typedef local float4 (*tile_a)[STEP / 4]; // [row][four of k]
+typedef local float4 (*tile_b)[SIDE / 4]; // [k][four columns]
+
+// Where rows are no whole vectors, by loads and stores; what is beyond the matrices is 0.
+static void copy_elements(uint m, uint n, uint k, global const float *a, global const float *b, size_t row, size_t column,
+                          uint step, local float *a_tile, local float *b_tile) {
+    for (uint i = get_local_id(0); i < SIDE * STEP; i += get_local_size(0)) {
+        const size_t r = row + i / STEP, of_k = step + i % STEP;
+        a_tile[i] = r < m && of_k < k ? a[r * k + of_k] : 0.0f;
+        const size_t c = column + i % SIDE, along = step + i / SIDE;
+        b_tile[i] = c < n && along < k ? b[along * n + c] : 0.0f;
     }
-    return event;
 }
 
-static void multiply(float4 sum[8][2], local const float4 *rows_of_a, local const float4 *columns_of_b, uint y, uint x) {
-    const float4 low = rows_of_a[y], high = rows_of_a[y + 16];
-    const float rows[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+// Rows and columns beyond the matrices keep what is there: their sums are not stored.
+static event_t start(uint m, uint n, uint k, global const float *a, global const float *b, size_t row, size_t column, uint step,
+                     tile_a a_tile, tile_b b_tile) {
+    const size_t rows = min((size_t)SIDE, m - row), columns = min((size_t)SIDE, n - column);
+    const uint depth = min((uint)STEP, k - step);
+    if (k % 4 || n % 4) {
+        copy_elements(m, n, k, a, b, row, column, step, (local float *)a_tile, (local float *)b_tile);
+        return 0;
+    }
+    const event_t event = async_work_group_copy_2D2D(a_tile, 0, a + row * k + step, 0, sizeof(float4), depth / 4, rows, k / 4,
+                                                     STEP / 4, 0);
+    return async_work_group_copy_2D2D(b_tile, 0, b + (size_t)step * n + column, 0, sizeof(float4), columns / 4, depth, n / 4,
+                                      SIDE / 4, event);
+}
+
+// Four steps along k.
+static void multiply(float4 sum[8][2], tile_a of_a, tile_b of_b, uint four, uint y, uint x) {
+    float4 left[4], right[4];
+    #pragma unroll
+    for (uint i = 0; i < 4; i++) {
+        left[i] = of_b[four * 4 + i][x];
+        right[i] = of_b[four * 4 + i][x + 16];
+    }
     #pragma unroll
     for (uint p = 0; p < 8; p++) {
-        sum[p][0] = fma(rows[p], columns_of_b[x], sum[p][0]);
-        sum[p][1] = fma(rows[p], columns_of_b[x + 16], sum[p][1]);
+        const float4 v = of_a[p / 4 * 64 + y * 4 + p % 4][four];
+        const float row[4] = {v.x, v.y, v.z, v.w};
+        #pragma unroll
+        for (uint i = 0; i < 4; i++) {
+            sum[p][0] = fma(row[i], left[i], sum[p][0]);
+            sum[p][1] = fma(row[i], right[i], sum[p][1]);
+        }
     }
 }
 
 kernel __attribute__((reqd_work_group_size(256, 1, 1))) void
 matmul(uint m, uint n, uint k, global const float *restrict a, global const float *restrict b, global float *restrict c) {
-    local float a_tile[2][STEP][SIDE] __attribute__((aligned(16))), b_tile[2][STEP][SIDE] __attribute__((aligned(16)));
+    local float4 a_tile[2][SIDE][STEP / 4], b_tile[2][STEP][SIDE / 4];
     const uint x = get_local_id(0) % 16, y = get_local_id(0) / 16;
     const size_t row = get_group_id(1) * SIDE, column = get_group_id(0) * SIDE;
     float4 sum[8][2];
@@ -47,14 +72,9 @@ matmul(uint m, uint n, uint k, global const float *restrict a, global const floa
         wait_group_events(1, &event);
         if (step + STEP < k)
             event = start(m, n, k, a, b, row, column, step + STEP, a_tile[half_of ^ 1], b_tile[half_of ^ 1]);
-        if (step + STEP <= k) {
-            #pragma unroll
-            for (uint i = 0; i < STEP; i++)
-                multiply(sum, (local float4 *)a_tile[half_of][i], (local float4 *)b_tile[half_of][i], y, x);
-        } else {
-            for (uint i = 0; i < k - step; i++)
-                multiply(sum, (local float4 *)a_tile[half_of][i], (local float4 *)b_tile[half_of][i], y, x);
-        }
+        #pragma unroll
+        for (uint i = 0; i < STEP; i += 4)
+            if (step + i < k) multiply(sum, a_tile[half_of], b_tile[half_of], i / 4, y, x);
     }
     #pragma unroll
     for (uint p = 0; p < 8; p++) {

@@ -55,11 +55,12 @@ enum { BENCH_MAX_RUNGS = 16 };
 typedef struct bench_ladder {
     char device[32], description[160];
     uint64_t shape[3];
-    double peak, bandwidth, scalar;
+    double peak, units_peak, bandwidth, scalar; /* units_peak 0: no matrix units for the last rung */
     uint32_t count;
     struct {
         const char *adds;
         double rate, intensity; /* FLOP for each byte that its loads ask of global memory */
+        double peak;            /* of what it multiplies with */
     } rungs[BENCH_MAX_RUNGS];
 } bench_ladder;
 
@@ -164,6 +165,8 @@ float *bench_random(size_t count, uint32_t seed);
 /* Rates that the device reaches in this run: of multiply-adds of 32-bit floats, in FLOP/s, and of copying, in bytes/s read
    and written. */
 int bench_peak(const bench_device *d, double *flops);
+/* Of matrix units that multiply bf16 and sum f32; 0: the device has none. */
+int bench_units_peak(const bench_device *d, double *flops);
 int bench_bandwidth(const bench_device *d, double *bytes);
 
 /* ---- products of matrices ---- */

@@ -95,6 +95,25 @@ static const char rates_source[] =
     "    for (int c = 0; c < CHAINS; c++) sum += x[c];\n"
     "    out[id] = sum;\n"
     "}\n"
+    "#ifdef UNITS\n" /* the same of fragments, which all have one element in all places */
+    "kernel void units(global float *out, float a, float b, uint count) {\n"
+    "    qn_matrix(float, 16, 16, qn_use_accumulator) sum[CHAINS];\n"
+    "    qn_matrix(qn_bf16, 16, 16, qn_use_a) x;\n"
+    "    qn_matrix(qn_bf16, 16, 16, qn_use_b) y;\n"
+    "    qn_matrix_fill(&x, a);\n"
+    "    qn_matrix_fill(&y, b);\n"
+    "    __attribute__((opencl_unroll_hint(CHAINS)))\n"
+    "    for (int c = 0; c < CHAINS; c++) qn_matrix_fill(&sum[c], c);\n"
+    "    for (uint i = 0; i < count; i++) {\n"
+    "        __attribute__((opencl_unroll_hint(CHAINS)))\n"
+    "        for (int c = 0; c < CHAINS; c++) qn_matrix_multiply_add(&sum[c], &x, &y);\n"
+    "    }\n"
+    "    const size_t id = get_group_id(0) * get_num_sub_groups() + get_sub_group_id();\n"
+    "    __attribute__((opencl_unroll_hint(CHAINS)))\n"
+    "    for (int c = 0; c < CHAINS; c++)\n"
+    "        qn_matrix_store(&sum[c], out + (id * CHAINS + c) * 256, 16, qn_row_major);\n"
+    "}\n"
+    "#endif\n"
     "kernel void copy(global const float4 *restrict from, global float4 *restrict to) {\n"
     "    to[get_global_id(0)] = from[get_global_id(0)];\n"
     "}\n";
@@ -204,6 +223,53 @@ int bench_peak(const bench_device *d, double *flops) {
         *flops = fmax(*flops, rate);
     }
     return TOOL_OK;
+}
+
+enum { UNITS_CHAINS = 8, FRAGMENT = 16 };
+
+/* Every step adds as much to each element; the sums are exact. */
+static int check_units(const rate_task *t, uint64_t count) {
+    const double step = FRAGMENT * 1.0 * (double)summand; /* the factor is 1 in bf16 */
+    float *values = tool_alloc(count * sizeof *values);
+    const qn_status status = qn_buffer_read(t->to.buffer, 0, values, count * sizeof *values);
+    int result = status ? tool_fail_status(t->d->context, status) : TOOL_OK;
+    for (uint64_t i = 0; i < count && !result; i++) {
+        const double expected = (double)(i / FRAGMENT / FRAGMENT % UNITS_CHAINS) + t->steps * step;
+        if ((double)values[i] != expected)
+            result = tool_fail(TOOL_DIFFERENT, "%s: the loop of matrix units gives %g instead of %g",
+                               t->d->info.name, (double)values[i], expected);
+    }
+    free(values);
+    return result;
+}
+
+static bool has_bf16_units(const bench_device *d) {
+    qn_matrix_shape s;
+    for (uint32_t i = 0; i < d->info.matrix_shapes; i++)
+        if (qn_device_get_matrix_shape(d->device, i, &s) == QN_OK && s.a == QN_TYPE_BF16) return true;
+    return false;
+}
+
+int bench_units_peak(const bench_device *d, double *flops) {
+    *flops = 0;
+    if (!has_bf16_units(d)) return TOOL_OK;
+    enum { SUB_GROUPS = 4, EACH = 8 };
+    const uint32_t group = SUB_GROUPS * d->info.sub_group_size;
+    const uint64_t groups = (uint64_t)(d->info.compute_units ? d->info.compute_units : 16) * EACH;
+    const uint64_t products = groups * SUB_GROUPS * UNITS_CHAINS, count = products * FRAGMENT * FRAGMENT;
+    rate_task t = {.d = d, .range = {.global = {groups * group}, .local = {group}}};
+    const bench_task task = {.run = run_peak, .user = &t};
+    bench_time time = {.median = 0};
+    bench_progress(d, "peak of matrix units");
+    int result = rate_kernel(&t, "-D UNITS -D T=float -D CHAINS=8", "units");
+    if (!result) result = bench_copies_create(d, count * sizeof(float), NULL, 1, &t.to);
+    if (!result) result = choose_steps(&t);
+    if (!result) result = bench_measure(d, &task, &time);
+    if (!result) result = check_units(&t, count);
+    if (!result)
+        *flops = 2.0 * FRAGMENT * FRAGMENT * FRAGMENT * t.steps * (double)products / time.median * 1e9;
+    rate_free(&t);
+    return result;
 }
 
 static qn_status run_copy(void *user, uint32_t first, uint32_t count) {

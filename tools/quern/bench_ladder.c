@@ -88,18 +88,20 @@ static int measure_rung(bench_device *d, bench_product *p, const qn_rung *rung, 
 static void print_head(const bench_ladder *l) {
     printf("matmul, the ladder, on %s: %s\n"
            "%llu x %llu x %llu, 32-bit floats. This run's peak of multiply-adds: %.1f GFLOP/s; copying: %.1f "
-           "GB/s; a loop in C: %.2f GFLOP/s.\n\n"
-           "  rung                                  GFLOP/s   spread   of peak  to the one before   to the "
-           "loop\n",
+           "GB/s; a loop in C: %.2f GFLOP/s.\n",
            l->device, l->description, (unsigned long long)l->shape[0], (unsigned long long)l->shape[1],
            (unsigned long long)l->shape[2], l->peak * 1e-9, l->bandwidth * 1e-9, l->scalar * 1e-9);
+    if (l->units_peak) printf("Matrix units, of bf16: %.1f GFLOP/s.\n", l->units_peak * 1e-9);
+    printf("\n"
+           "  rung                                  GFLOP/s   spread   of peak  to the one before   to the "
+           "loop\n");
 }
 
 static void print_rung(const bench_ladder *l, const bench_result *result) {
     const uint32_t at = l->count - 1;
     const double rate = l->rungs[at].rate;
     printf("  %2u  %-32s %10.*f  %5.1f %%  %6.1f %%", at + 1, l->rungs[at].adds, rate < 1e9 ? 4 : 1,
-           rate * 1e-9, bench_spread(result) * 100, rate / l->peak * 100);
+           rate * 1e-9, bench_spread(result) * 100, rate / l->rungs[at].peak * 100);
     if (at)
         printf(" %17.2fx", rate / l->rungs[at - 1].rate);
     else
@@ -112,26 +114,36 @@ static void add_rung(bench_device *d, bench_ladder *l, const qn_rung *rung, doub
                      const bench_time *time) {
     const double reads = 1.0 / rung->reuse[0] + 1.0 / rung->reuse[1]; /* elements for one multiply-add */
     char what[112];
-    snprintf(what, sizeof what, "%llux%llux%llu f32, rung %u: %s", (unsigned long long)l->shape[0],
-             (unsigned long long)l->shape[1], (unsigned long long)l->shape[2], l->count + 1, rung->adds);
+    snprintf(what, sizeof what, "%llux%llux%llu %s, rung %u: %s", (unsigned long long)l->shape[0],
+             (unsigned long long)l->shape[1], (unsigned long long)l->shape[2], qn_element_name(rung->type),
+             l->count + 1, rung->adds);
     bench_result *result = bench_report_row(d, "matmul", what, "quern", "FLOP/s");
     bench_rate(result, flops, time);
     l->rungs[l->count].adds = rung->adds;
     l->rungs[l->count].rate = result->value;
-    l->rungs[l->count++].intensity = 2.0 / (reads * sizeof(float));
+    l->rungs[l->count].peak = rung->type == QN_BF16 && l->units_peak ? l->units_peak : l->peak;
+    l->rungs[l->count++].intensity = 2.0 / (reads * qn_element_size(rung->type));
     print_rung(l, result);
 }
 
+/* What rungs are given of which A and B are no 32-bit floats; C is. */
+static const bench_type narrow = {"bf16", QN_BF16, QN_F32, false, false, false, 7, 0x1p-24, 0};
+
 static int measure_rungs(bench_device *d, bench_product *p, bench_ladder *l) {
     qn_rung rung;
-    while (l->count < BENCH_MAX_RUNGS && qn_matmul_rung(l->count, (uint32_t)p->m, (uint32_t)p->n, &rung)) {
+    bench_product of_bf16 = {0};
+    int result = TOOL_OK;
+    while (l->count < BENCH_MAX_RUNGS && !result &&
+           qn_matmul_rung(l->count, (uint32_t)p->m, (uint32_t)p->n, &rung)) {
         bench_time time;
-        const int result = measure_rung(d, p, &rung, &time);
-        if (result) return result;
-        add_rung(d, l, &rung, flops_of(p), &time);
+        const bool is_narrow = rung.type == QN_BF16;
+        if (is_narrow && !of_bf16.m) result = bench_product_create(d, l->shape, &narrow, &of_bf16);
+        if (!result) result = measure_rung(d, is_narrow ? &of_bf16 : p, &rung, &time);
+        if (!result) add_rung(d, l, &rung, flops_of(p), &time);
     }
-    putchar('\n');
-    return TOOL_OK;
+    bench_product_free(&of_bf16);
+    if (!result) putchar('\n');
+    return result;
 }
 
 int bench_ladder_run(bench_device *d) {
@@ -144,6 +156,7 @@ int bench_ladder_run(bench_device *d) {
     snprintf(l.device, sizeof l.device, "%s", d->info.name);
     snprintf(l.description, sizeof l.description, "%s", d->info.description);
     int result = bench_peak(d, &l.peak);
+    if (!result) result = bench_units_peak(d, &l.units_peak);
     if (!result) result = bench_bandwidth(d, &l.bandwidth);
     if (!result) result = bench_product_create(d, l.shape, bench_type_named("f32"), &p);
     if (!result) result = measure_scalar(d, &p, &l.scalar);

@@ -76,7 +76,7 @@ static double height_of(const bench_ladder *l) { return HEAD + l->count * ROW + 
 
 /* The device reaches `most`, which a rung may have passed where the measure of the peak was unlucky. */
 static double most_of(const bench_ladder *l) {
-    double most = l->peak;
+    double most = fmax(l->peak, l->units_peak);
     for (uint32_t i = 0; i < l->count; i++) most = fmax(most, l->rungs[i].rate);
     return most;
 }
@@ -91,7 +91,7 @@ static void draw_bars(FILE *file, const bench_ladder *l, double top) {
         fprintf(file, "<rect class=\"bar\" x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"2\"/>\n",
                 LABELS, y + 5, width, ROW - 10);
         snprintf(label, sizeof label, "%s, %.1f %%", with_unit(rate, l->rungs[i].rate, "FLOP/s"),
-                 l->rungs[i].rate / l->peak * 100);
+                 l->rungs[i].rate / l->rungs[i].peak * 100);
         text(file, fmax(LABELS + BARS, peak) + 10, y + 18, "soft", label);
     }
     line(file, "roof", peak, top, peak, top + l->count * ROW);
@@ -147,6 +147,14 @@ static void draw_roof(FILE *file, const axes *a, const bench_ladder *l) {
     line(file, "roof", x_at(a, first), y_at(a, fmin(l->bandwidth * first, l->peak)), x_at(a, turn),
          y_at(a, fmin(l->bandwidth * turn, l->peak)));
     if (turn < last) line(file, "roof", x_at(a, turn), y_at(a, l->peak), x_at(a, last), y_at(a, l->peak));
+    const double units_turn = fmin(fmax(l->units_peak / l->bandwidth, turn), last);
+    if (l->units_peak > l->peak) {
+        line(file, "roof", x_at(a, turn), y_at(a, fmin(l->bandwidth * turn, l->units_peak)),
+             x_at(a, units_turn), y_at(a, fmin(l->bandwidth * units_turn, l->units_peak)));
+        if (units_turn < last)
+            line(file, "roof", x_at(a, units_turn), y_at(a, l->units_peak), x_at(a, last),
+                 y_at(a, l->units_peak));
+    }
     snprintf(label, sizeof label, "memory %s", with_unit(rate, l->bandwidth, "B/s"));
     const double middle = sqrt(first * turn);
     text(file, x_at(a, middle) - 10, y_at(a, fmin(l->bandwidth * middle, l->peak)) - 6, "roof-text end",
@@ -184,7 +192,7 @@ static void draw_ladder(FILE *file, const bench_ladder *l, double top) {
     const axes a = axes_of(l, top + HEAD);
     snprintf(title, sizeof title, "%s: %s", l->device, l->description);
     text(file, 16, top + 26, "title", title);
-    snprintf(title, sizeof title, "C = A B of 32-bit floats, %llu x %llu x %llu",
+    snprintf(title, sizeof title, "C = A B of 32-bit floats (of bf16 for matrix units), %llu x %llu x %llu",
              (unsigned long long)l->shape[0], (unsigned long long)l->shape[1],
              (unsigned long long)l->shape[2]);
     text(file, 16, top + 46, "soft", title);
