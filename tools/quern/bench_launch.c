@@ -3,9 +3,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench.h"
+#include "bench_peer.h"
 
-enum { ITEMS = 64, GRAPH_LAUNCHES = 20 };
+enum { ITEMS = BENCH_LAUNCH_ITEMS, GRAPH_LAUNCHES = 20 };
 
 /* Each work-item counts its launches, which is what is checked. */
 static const char source[] = "kernel void count(global uint *x, uint n) { x[get_global_id(0)] += n; }\n";
@@ -16,6 +16,8 @@ typedef struct launch_task {
     qn_kernel *kernel;
     qn_buffer *buffer, *operands;
     qn_graph *graph;
+    const bench_peer *peer;
+    bool peer_waits, failed;
     uint32_t launched; /* wraps as the kernel's numbers do */
 } launch_task;
 
@@ -128,16 +130,17 @@ static int check(const launch_task *t) {
     return TOOL_OK;
 }
 
-static int measure_figure(launch_task *t, int figure, const char *what) {
+static int measure_figure(launch_task *t, int figure, const char *what, double *ns) {
     const bench_task task = {.run = figures[figure].run,
                              .user = t,
                              .on_host = !figures[figure].on_device,
                              .after = figures[figure].waits_after ? wait : NULL};
-    bench_time time;
+    bench_time time = {.median = 0};
     bench_progress(t->d, what);
     int result = bench_measure(t->d, &task, &time);
     if (!result) result = check(t);
     if (!result) bench_print_figure(t->d, "launch", what, "quern", 0, "ns", &time, "");
+    *ns = time.median;
     return result;
 }
 
@@ -147,6 +150,44 @@ static void end(launch_task *t) {
     qn_program_destroy(t->program);
     qn_buffer_destroy(t->buffer);
     qn_buffer_destroy(t->operands);
+}
+
+/* ---- the bare driver ---- */
+
+static qn_status run_peer(void *user, uint32_t first, uint32_t count) {
+    launch_task *t = user;
+    bench_place counters;
+    qn_status status = qn_stream_native_begin(t->d->stream, &t->buffer, 1);
+    (void)first;
+    if (status) return status;
+    status = bench_peer_place(t->peer, t->buffer, &counters);
+    if (!status) t->failed = !t->peer->type->launch(t->peer->peer, counters.at, count, t->peer_waits);
+    t->launched += count;
+    const qn_status ended = qn_stream_native_end(t->d->stream);
+    return status ? status : ended;
+}
+
+static int measure_peer(launch_task *t, int figure, const bench_peer *peer, double quern) {
+    const bench_task task = {.run = run_peer,
+                             .user = t,
+                             .on_host = !figures[figure].on_device,
+                             .after = figures[figure].waits_after ? wait : NULL};
+    bench_time time;
+    char note[48];
+    t->peer = peer;
+    t->peer_waits = figures[figure].run == run_launch_and_wait;
+    int result = bench_measure(t->d, &task, &time);
+    if (!result && t->failed) result = tool_fail(TOOL_RUN_FAILED, "%s: a launch failed", peer->type->name);
+    if (!result) result = check(t);
+    if (result) return result;
+    snprintf(note, sizeof note, "quern takes %.2f us more", (quern - time.median) * 1e-3);
+    bench_print_figure(t->d, "launch", figures[figure].what, peer->type->name, 0, "ns", &time, note);
+    return TOOL_OK;
+}
+
+/* What a peer has of the figures: single launches. */
+static bool is_for_peers(int figure) {
+    return figures[figure].run == run_launches || figures[figure].run == run_launch_and_wait;
 }
 
 /* ---- while it is traced ---- */
@@ -170,6 +211,7 @@ static int measure_in_trace(bench_device *d, const char *path, uint64_t *launche
     bench_device traced = {.options = &options, .report = d->report};
     launch_task t = {.d = &traced};
     qn_context *context = NULL;
+    double ns;
     if (options.seconds > most) options.seconds = most;
     options.tuning = NULL;
     setenv("QUERN_TRACE", path, 1);
@@ -178,7 +220,7 @@ static int measure_in_trace(bench_device *d, const char *path, uint64_t *launche
     int result = status ? tool_fail(TOOL_RUN_FAILED, "%s", qn_status_text(status))
                         : bench_device_open(&traced, context, d->info.name);
     if (!result && (status = prepare(&t)) != QN_OK) result = tool_fail_status(context, status);
-    if (!result) result = measure_figure(&t, 0, "a launch, on the host, while traced");
+    if (!result) result = measure_figure(&t, 0, "a launch, on the host, while traced", &ns);
     *launches = t.launched;
     end(&t);
     bench_device_close(&traced);
@@ -225,12 +267,25 @@ static int measure_null(bench_device *d) {
     return result;
 }
 
+static int measure_all(launch_task *t) {
+    bench_peer peers[BENCH_MAX_PEERS];
+    int result = TOOL_OK;
+    const uint32_t num_peers = bench_peers_open(t->d, t->d->options->against, BENCH_OF_LAUNCHES, peers);
+    bench_print_head(t->d, "launch");
+    for (int i = 0; i < NUM_FIGURES && !result; i++) {
+        double ns;
+        result = measure_figure(t, i, figures[i].what, &ns);
+        for (uint32_t p = 0; p < num_peers && !result && is_for_peers(i); p++)
+            result = measure_peer(t, i, &peers[p], ns);
+    }
+    bench_peers_close(peers, num_peers);
+    return result;
+}
+
 int bench_launch_run(bench_device *d) {
     launch_task t = {.d = d};
     const qn_status status = prepare(&t);
-    int result = status ? tool_fail_status(d->context, status) : TOOL_OK;
-    if (!result) bench_print_head(d, "launch");
-    for (int i = 0; i < NUM_FIGURES && !result; i++) result = measure_figure(&t, i, figures[i].what);
+    int result = status ? tool_fail_status(d->context, status) : measure_all(&t);
     if (!result) result = measure_traced(d);
     if (!result && d->info.kind == QN_DEVICE_CPU) result = measure_null(d);
     if (!result) putchar('\n');

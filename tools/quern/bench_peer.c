@@ -10,9 +10,9 @@
 #include <dlfcn.h>
 #endif
 
-static const bench_peer_type *const types[] = {&bench_cublas, &bench_cublaslt, &bench_cudnn,
-                                               &bench_cub,    &bench_clblast,  &bench_openblas,
-                                               &bench_blis,   &bench_mkl,      &bench_onednn};
+static const bench_peer_type *const types[] = {&bench_cublas, &bench_cublaslt, &bench_cudnn,    &bench_cub,
+                                               &bench_driver, &bench_clblast,  &bench_openblas, &bench_blis,
+                                               &bench_mkl,    &bench_onednn};
 enum { NUM_TYPES = sizeof types / sizeof *types };
 
 /* ---- libraries ---- */
@@ -64,13 +64,22 @@ bool bench_peers_known(const char *against) {
     return true;
 }
 
+static bool is_of_use(const bench_peer_type *type, bench_peer_use use) {
+    switch (use) {
+    case BENCH_OF_PRODUCTS: return type->multiply != NULL;
+    case BENCH_OF_ROWS: return type->run != NULL;
+    default: return type->launch != NULL;
+    }
+}
+
 uint32_t bench_peers_open(const bench_device *d, const char *against, bench_peer_use use,
                           bench_peer peers[BENCH_MAX_PEERS]) {
     uint32_t count = 0;
     for (int i = 0; i < NUM_TYPES && against; i++) {
         char why[BENCH_WHY] = "";
-        const bool is_of_use = use == BENCH_OF_PRODUCTS ? types[i]->multiply != NULL : types[i]->run != NULL;
-        if (types[i]->kind != d->info.kind || !is_of_use || !is_listed(against, types[i]->name)) continue;
+        if (types[i]->kind != d->info.kind || !is_of_use(types[i], use) ||
+            !is_listed(against, types[i]->name))
+            continue;
         bench_progress(d, types[i]->name);
         void *peer = types[i]->open(d, why);
         bench_progress(d, NULL);

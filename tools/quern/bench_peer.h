@@ -6,7 +6,8 @@
 
 /* Their names, for messages. */
 #define BENCH_PEERS                                                                                          \
-    "cublas, cublaslt, cudnn, cub (on CUDA devices), clblast (on OpenCL devices), openblas, blis, mkl, "     \
+    "cublas, cublaslt, cudnn, cub, driver (on CUDA devices), clblast (on OpenCL devices), openblas, blis, "  \
+    "mkl, "                                                                                                  \
     "onednn (on the processor)"
 
 enum { BENCH_MAX_PEERS = 12, BENCH_WHY = 256 };
@@ -50,7 +51,11 @@ typedef struct bench_peer_type {
     /* Rows of `quern bench kernels`. `run` is called again and again with the same sizes. */
     bool (*has)(void *peer, const char *what);
     bool (*run)(void *peer, const bench_work *work);
+    /* So many launches of a group of BENCH_LAUNCH_ITEMS work-items, each of which adds one to its counter; `waits`: for each. */
+    bool (*launch)(void *peer, uint64_t counters, uint32_t count, bool waits);
 } bench_peer_type;
+
+enum { BENCH_LAUNCH_ITEMS = 64 };
 
 typedef struct bench_peer {
     const bench_peer_type *type;
@@ -58,10 +63,10 @@ typedef struct bench_peer {
     const bench_device *d;
 } bench_peer;
 
-extern const bench_peer_type bench_cublas, bench_cublaslt, bench_cudnn, bench_cub, bench_clblast,
-    bench_openblas, bench_blis, bench_mkl, bench_onednn;
+extern const bench_peer_type bench_cublas, bench_cublaslt, bench_cudnn, bench_cub, bench_driver,
+    bench_clblast, bench_openblas, bench_blis, bench_mkl, bench_onednn;
 
-typedef enum bench_peer_use { BENCH_OF_PRODUCTS, BENCH_OF_ROWS } bench_peer_use;
+typedef enum bench_peer_use { BENCH_OF_PRODUCTS, BENCH_OF_ROWS, BENCH_OF_LAUNCHES } bench_peer_use;
 
 /* Opens those for the device and the use that `against` lists ("all", or names with commas), and prints which of them are not
    there. */

@@ -1,0 +1,91 @@
+/* The bare CUDA driver as a peer of quern bench launch: its own call with the arguments at hand, as a careful user would write it, on
+   quern's context and stream. The few declarations needed are written out here (NVIDIA, CUDA driver API). */
+#include <stdlib.h>
+
+#include "bench_peer.h"
+
+/* x[id] += n, by a group of BENCH_LAUNCH_ITEMS. */
+static const char module_text[] = ".version 6.3\n"
+                                  ".target sm_60\n"
+                                  ".address_size 64\n"
+                                  ".visible .entry count(.param .u64 x, .param .u32 n) {\n"
+                                  "    .reg .b32 %r<4>;\n"
+                                  "    .reg .b64 %rd<4>;\n"
+                                  "    ld.param.u64 %rd1, [x];\n"
+                                  "    ld.param.u32 %r1, [n];\n"
+                                  "    cvta.to.global.u64 %rd1, %rd1;\n"
+                                  "    mov.u32 %r2, %tid.x;\n"
+                                  "    mul.wide.u32 %rd2, %r2, 4;\n"
+                                  "    add.s64 %rd3, %rd1, %rd2;\n"
+                                  "    ld.global.u32 %r3, [%rd3];\n"
+                                  "    add.u32 %r3, %r3, %r1;\n"
+                                  "    st.global.u32 [%rd3], %r3;\n"
+                                  "    ret;\n"
+                                  "}\n";
+
+typedef struct driver {
+    const bench_device *d;
+    void *module, *function;
+    int (*load)(void **module, const void *text);
+    int (*unload)(void *module);
+    int (*get_function)(void **function, void *module, const char *name);
+    int (*launch)(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                  unsigned block_y, unsigned block_z, unsigned local, void *stream, void **params,
+                  void **extra);
+    int (*wait)(void *stream);
+} driver;
+
+static bool start(driver *v, char *why) {
+    const qn_status status = qn_stream_native_begin(v->d->stream, NULL, 0);
+    int failed = 0;
+    if (status) {
+        snprintf(why, BENCH_WHY, "%s", qn_error_message(v->d->context));
+        return false;
+    }
+    failed = v->load(&v->module, module_text);
+    if (!failed) failed = v->get_function(&v->function, v->module, "count");
+    if (failed) snprintf(why, BENCH_WHY, "it does not load a kernel: status %d", failed);
+    return qn_stream_native_end(v->d->stream) == QN_OK && !failed;
+}
+
+static void *open_driver(const bench_device *d, char *why) {
+    static const char *const names[] = {"nvcuda.dll", "libcuda.so.1", NULL};
+    driver *v = tool_alloc(sizeof *v);
+    void *library = bench_library_open(names, why);
+    v->d = d;
+    if (library && bench_library_find(library, "cuModuleLoadData", &v->load, why) &&
+        bench_library_find(library, "cuModuleUnload", &v->unload, why) &&
+        bench_library_find(library, "cuModuleGetFunction", &v->get_function, why) &&
+        bench_library_find(library, "cuLaunchKernel", &v->launch, why) &&
+        bench_library_find(library, "cuStreamSynchronize", &v->wait, why) && start(v, why))
+        return v;
+    free(v);
+    return NULL;
+}
+
+static bool launch(void *peer, uint64_t counters, uint32_t count, bool waits) {
+    const driver *v = peer;
+    uint64_t stream;
+    uint32_t one = 1;
+    void *params[] = {&counters, &one};
+    if (qn_stream_native(v->d->stream, QN_NATIVE_CUDA_STREAM, &stream)) return false;
+    void *const queue = (void *)(uintptr_t)stream;
+    int failed = 0;
+    for (uint32_t i = 0; i < count && !failed; i++) {
+        failed = v->launch(v->function, 1, 1, 1, BENCH_LAUNCH_ITEMS, 1, 1, 0, queue, params, NULL);
+        if (!failed && waits) failed = v->wait(queue);
+    }
+    return !failed;
+}
+
+static void close_driver(void *peer) {
+    driver *v = peer;
+    if (qn_stream_native_begin(v->d->stream, NULL, 0) == QN_OK) {
+        v->unload(v->module);
+        qn_stream_native_end(v->d->stream);
+    }
+    free(v);
+}
+
+const bench_peer_type bench_driver = {
+    .name = "driver", .kind = QN_DEVICE_CUDA, .open = open_driver, .close = close_driver, .launch = launch};
