@@ -133,22 +133,14 @@ static void load_tile(elements *packs, uint *kept, ulong first, uint begin, uint
 // Where element i of the tile that is kept lies in local memory: neighbours of work-items fall into different banks.
 static uint staged_at(uint i) { return N == 1 ? i : i ^ (i >> 5 & (N - 1)); }
 
-// Tiles are taken in the order in which work-groups begin. The ticket and the states, which begin behind it in words of 64 bits, are zeros.
-kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-sweep(ulong length, ulong room, ulong from_begin, global const ELEMENT *restrict from, ulong to_begin,
-      global ELEMENT *restrict to, ulong total_begin, global TOTAL *restrict total, global uint *ticket, ulong states_begin
+// What a tile keeps goes to local memory, and how much that is is told. The result is that.
+static uint begin_tile(local ELEMENT *staged, local uint *sums, ulong first, ulong length, ulong from_begin,
+                       global const ELEMENT *restrict from
 #ifdef MASK
-      , KEEPS_PARAMS
+                       , KEEPS_PARAMS
 #endif
 ) {
-    local uint which, sums[SUBS];
-    local VALUE carry;
-    local ELEMENT staged[TILE];
-    global atomic_ulong *states = (global atomic_ulong *)ticket + states_begin;
     const uint lane = get_sub_group_local_id(), sub = get_sub_group_id(), lower = (1u << lane) - 1;
-    if (get_local_id(0) == 0) which = atomic_inc(ticket);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    const ulong me = which, first = me * TILE;
     elements packs[ROUNDS];
     uint kept[ROUNDS], place[ROUNDS], run = 0;
     load_tile(packs, kept, first, sub * (ROUND * ROUNDS) + lane * N, (uint)min(length - first, (ulong)TILE), from_begin, from
@@ -174,7 +166,6 @@ sweep(ulong length, ulong room, ulong from_begin, global const ELEMENT *restrict
         if (s == sub) before = all;
         all += sums[s];
     }
-    if (get_local_id(0) == 0) tell(states, me, all, OWN);
     #pragma unroll
     for (uint r = 0; r < ROUNDS; r++) {
         uint at = before + place[r];
@@ -182,20 +173,62 @@ sweep(ulong length, ulong room, ulong from_begin, global const ELEMENT *restrict
         for (uint k = 0; k < N; k++)
             if (kept[r] >> k & 1) staged[staged_at(at++)] = packs[r].e[k];
     }
-    if (sub == 0) {
-        const VALUE earlier = find_before(states, 0, me, all);
-        if (lane == 0) {
-            carry = earlier;
-            if (first + TILE >= length) total[total_begin] = (TOTAL)(earlier + all);
-        }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    // Words of a sub-group's stores begin where lines of memory do.
-    const ulong base = carry;
-    const uint most = base < room ? (uint)min(room - base, (ulong)all) : 0;
+    return all;
+}
+
+// Words of a sub-group's stores begin where lines of memory do.
+static void write_tile(local const ELEMENT *staged, uint count, ulong base, ulong room, ulong to_begin,
+                       global ELEMENT *restrict to) {
+    const uint most = base < room ? (uint)min(room - base, (ulong)count) : 0;
     const uint shift = (uint)(to_begin + base) & 31;
     global ELEMENT *p = to + (to_begin + base - shift);
     for (uint i = get_local_id(0); i < most + shift; i += GROUP)
         if (i >= shift) p[i] = staged[staged_at(i - shift)];
+}
+
+// Work-groups take tiles in order, so that those before a tile have all been begun, and by groups that go on. What is before a tile is
+// looked for only when the next one has been begun: till then those before have told. The ticket and the states, which begin behind it in
+// words of 64 bits, are zeros.
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+sweep(ulong length, uint tiles, ulong room, ulong from_begin, global const ELEMENT *restrict from, ulong to_begin,
+      global ELEMENT *restrict to, ulong total_begin, global TOTAL *restrict total, global uint *ticket, ulong states_begin
+#ifdef MASK
+      , KEEPS_PARAMS
+#endif
+) {
+    local uint which[2], sums[SUBS];
+    local VALUE carry;
+    local ELEMENT staged[2][TILE];
+    global atomic_ulong *states = (global atomic_ulong *)ticket + states_begin;
+    const bool draws = get_local_id(0) == GROUP - 1;
+    if (draws) which[0] = atomic_inc(ticket);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    uint tile = tiles, next = which[0], count = 0, turn = 0; // a tile of number `tiles` is none
+    while (next < tiles || tile < tiles) {
+        uint count_next = 0;
+        turn ^= 1;
+        if (next < tiles) {
+            if (draws) which[turn] = atomic_inc(ticket);
+            count_next = begin_tile(staged[turn], sums, (ulong)next * TILE, length, from_begin, from
+#ifdef MASK
+                                    , mask_begin, mask
+#endif
+            );
+            if (get_local_id(0) == 0) tell(states, next, count_next, OWN);
+        }
+        if (tile < tiles) {
+            if (get_sub_group_id() == 0) {
+                const VALUE earlier = find_before(states, 0, tile, count);
+                if (get_sub_group_local_id() == 0) carry = earlier;
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            write_tile(staged[turn ^ 1], count, carry, room, to_begin, to);
+            if (tile == tiles - 1 && get_local_id(0) == 0) total[total_begin] = (TOTAL)(carry + count);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        tile = next;
+        count = count_next;
+        if (next < tiles) next = which[turn];
+    }
 }
 #endif

@@ -66,14 +66,16 @@ PACK(to_pack, TO, N, TO_WORD)
 // The first element of this work-item in a tile.
 static uint own_begin(void) { return get_sub_group_id() * (ROUND * ROUNDS) + get_sub_group_local_id() * N; }
 
-// Those beyond `valid` are LEAST.
+// Those beyond `valid` are LEAST. With N > 1 a step is one element. (Pointers go on by steps: products of all steps would be kept in
+// registers.)
 static void load_tile(VALUE *x, global const FROM *from, long step, uint valid) {
     const uint begin = own_begin();
 #if N > 1
+    global const FROM *p = from + begin;
     if (valid == TILE) {
         from_pack packs[ROUNDS];
         #pragma unroll
-        for (uint r = 0; r < ROUNDS; r++) packs[r] = from_pack_load(from + begin + r * ROUND);
+        for (uint r = 0; r < ROUNDS; r++) packs[r] = from_pack_load(p + r * ROUND);
         #pragma unroll
         for (uint r = 0; r < ROUNDS; r++) {
             #pragma unroll
@@ -81,46 +83,50 @@ static void load_tile(VALUE *x, global const FROM *from, long step, uint valid) 
         }
         return;
     }
-#else
-    if (valid == TILE) {
-        global const FROM *mine = from + (long)begin * step;
-        #pragma unroll
-        for (uint r = 0; r < ROUNDS; r++) x[r] = value_of(mine[(long)(r * ROUND) * step]);
-        return;
-    }
-#endif
     #pragma unroll
     for (uint r = 0; r < ROUNDS; r++) {
         #pragma unroll
-        for (uint k = 0; k < N; k++) {
-            const uint i = begin + r * ROUND + k;
-            x[r * N + k] = i < valid ? value_of(from[(long)i * step]) : LEAST;
-        }
+        for (uint k = 0; k < N; k++)
+            x[r * N + k] = begin + r * ROUND + k < valid ? value_of(p[r * ROUND + k]) : LEAST;
     }
+#else
+    global const FROM *p = from + (long)begin * step;
+    #pragma unroll
+    for (uint r = 0; r < ROUNDS; r++) {
+        x[r] = begin + r * ROUND < valid ? value_of(*p) : LEAST;
+        p += ROUND * step;
+    }
+#endif
 }
 
 static void store_tile(const VALUE *x, global TO *to, long step, uint valid) {
     const uint begin = own_begin();
 #if N > 1
+    global TO *p = to + begin;
     if (valid == TILE) {
         #pragma unroll
         for (uint r = 0; r < ROUNDS; r++) {
-            to_pack p;
+            to_pack pack;
             #pragma unroll
-            for (uint k = 0; k < N; k++) p.e[k] = TO_CONVERT(x[r * N + k]);
-            to_pack_store(to + begin + r * ROUND, p);
+            for (uint k = 0; k < N; k++) pack.e[k] = TO_CONVERT(x[r * N + k]);
+            to_pack_store(p + r * ROUND, pack);
         }
         return;
     }
-#endif
     #pragma unroll
     for (uint r = 0; r < ROUNDS; r++) {
         #pragma unroll
-        for (uint k = 0; k < N; k++) {
-            const uint i = begin + r * ROUND + k;
-            if (i < valid) to[(long)i * step] = TO_CONVERT(x[r * N + k]);
-        }
+        for (uint k = 0; k < N; k++)
+            if (begin + r * ROUND + k < valid) p[r * ROUND + k] = TO_CONVERT(x[r * N + k]);
     }
+#else
+    global TO *p = to + (long)begin * step;
+    #pragma unroll
+    for (uint r = 0; r < ROUNDS; r++) {
+        if (begin + r * ROUND < valid) *p = TO_CONVERT(x[r]);
+        p += ROUND * step;
+    }
+#endif
 }
 
 // Of a sub-group; every member gets what those before it and itself have.
@@ -296,29 +302,65 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void begin(ulong count
 #ifdef SWEEP
 #include "look_back.h"
 
-// Work-groups take the tiles in the order in which they begin, so that those before a tile have all begun. The ticket and the states, which
-// begin behind it in words of 64 bits, are zeros.
+typedef struct places {
+    ulong length;
+    uint tiles; // of a row
+    long from_step, to_step;
+} places;
+
+static uint valid_of(places p, uint tile) { return (uint)min(p.length - (ulong)(tile % p.tiles) * TILE, (ulong)TILE); }
+
+// Loads and scans a tile, and tells what all of it is.
+static VALUE begin_tile(VALUE *x, VALUE *before, local VALUE *sums, places p, rows r, uint tile, global const FROM *from,
+                        global atomic_ulong *states) {
+    const ulong row = tile / p.tiles, column = tile % p.tiles;
+    load_tile(x, from + from_begin_of(r, row) + (long)(column * TILE) * p.from_step, p.from_step, valid_of(p, tile));
+    const VALUE all = scan_tile(x, sums, before);
+    if (get_local_id(0) == 0) tell(states, tile, all, OWN);
+    return all;
+}
+
+// Work-groups take tiles in order, so that those before a tile have all been begun, and by groups that go on. What is before a tile is
+// looked for only when the next one has been begun: till then those before have told. The ticket and the states, which begin behind it in
+// words of 64 bits, are zeros. `all`: tiles of all rows.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-sweep(rows r, ulong length, ulong tiles, long from_step, long to_step, long from_begin, global const FROM *from,
+sweep(rows r, ulong length, uint tiles, uint all, long from_step, long to_step, long from_begin, global const FROM *from,
       long to_begin, global TO *to, global uint *ticket, ulong states_begin) {
     local VALUE sums[SUBS], carry;
-    local uint which;
+    local uint which[2];
     global atomic_ulong *states = (global atomic_ulong *)ticket + states_begin;
-    if (get_local_id(0) == 0) which = atomic_inc(ticket);
+    const places p = {length, tiles, from_step, to_step};
+    const bool draws = get_local_id(0) == GROUP - 1;
+    if (draws) which[0] = atomic_inc(ticket);
     barrier(CLK_LOCAL_MEM_FENCE);
-    const ulong me = which;
-    const ulong row = me / tiles, column = me - row * tiles;
-    const uint valid = (uint)min(length - column * TILE, (ulong)TILE);
+    uint tile = which[0], turn = 0;
+    if (tile >= all) return;
+    if (draws) which[1] = atomic_inc(ticket);
     VALUE x[ROUNDS * N], before;
-    load_tile(x, from + from_begin + from_begin_of(r, row) + (long)(column * TILE) * from_step, from_step, valid);
-    const VALUE all = scan_tile(x, sums, &before);
-    if (get_local_id(0) == 0) tell(states, me, all, OWN);
-    if (get_sub_group_id() == 0) {
-        const VALUE earlier = find_before(states, row * tiles, column, all);
-        if (get_sub_group_local_id() == 0) carry = earlier;
+    VALUE own = begin_tile(x, &before, sums, p, r, tile, from + from_begin, states);
+    for (;;) {
+        turn ^= 1;
+        const uint next = which[turn];
+        VALUE y[ROUNDS * N], before_next = LEAST, own_next = LEAST;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (next < all) {
+            if (draws) which[turn ^ 1] = atomic_inc(ticket);
+            own_next = begin_tile(y, &before_next, sums, p, r, next, from + from_begin, states);
+        }
+        if (get_sub_group_id() == 0) {
+            const VALUE earlier = find_before(states, tile - tile % tiles, tile % tiles, own);
+            if (get_sub_group_local_id() == 0) carry = earlier;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        add_before(x, join(carry, before));
+        store_tile(x, to + to_begin + to_begin_of(r, tile / tiles) + (long)((ulong)(tile % tiles) * TILE) * to_step, to_step,
+                   valid_of(p, tile));
+        if (next >= all) break;
+        tile = next;
+        before = before_next;
+        own = own_next;
+        #pragma unroll
+        for (uint i = 0; i < ROUNDS * N; i++) x[i] = y[i];
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    add_before(x, join(carry, before));
-    store_tile(x, to + to_begin + to_begin_of(r, row) + (long)(column * TILE) * to_step, to_step, valid);
 }
 #endif

@@ -12,7 +12,9 @@
 #define ME 0
 #define SUM_BEFORE(x) 0
 #define SUM(x) (x)
+#define BARRIER // a work-item alone waits for nobody, and PoCL does not take barriers in such loops
 #else
+#define BARRIER barrier(CLK_LOCAL_MEM_FENCE)
 #define ME get_local_id(0)
 #define SUM_BEFORE(x) work_group_scan_exclusive_add(x)
 #define SUM(x) work_group_reduce_add(x)
@@ -53,7 +55,7 @@ static void count_key(local uint *found, limit l, KEY key, uint high) {
 static void count_keys(local uint *found, global const KEY *keys, ulong begin, ulong end, limit l, uint high) {
     enum { AHEAD = 4 };
     for (uint b = ME; b < BINS; b += GROUP) found[b] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    BARRIER;
     ulong i = begin + ME;
     for (; i + (AHEAD - 1) * GROUP < end; i += AHEAD * GROUP) {
         KEY key[AHEAD];
@@ -63,7 +65,7 @@ static void count_keys(local uint *found, global const KEY *keys, ulong begin, u
         for (uint a = 0; a < AHEAD; a++) count_key(found, l, key[a], high);
     }
     for (; i < end; i += GROUP) count_key(found, l, keys[i], high);
-    barrier(CLK_LOCAL_MEM_FENCE);
+    BARRIER;
 }
 
 static void take_digit(limit *l, uint digit, uint count, uint before, uint high) {
@@ -87,7 +89,7 @@ static limit pick_digit(local uint *found, local limit *shared, limit l, uint hi
         take_digit(&l, first + e, found[first + e], before, high);
         *shared = l;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    BARRIER;
     return *shared;
 }
 
@@ -168,7 +170,7 @@ static void sort_keys(local taken *t, uint count) {
     }
     for (uint size = 2; size <= SORTED; size *= 2) {
         for (uint stride = size / 2; stride > 0; stride /= 2) {
-            barrier(CLK_LOCAL_MEM_FENCE);
+            BARRIER;
             for (uint pair = ME; pair < SORTED / 2; pair += GROUP) {
                 const uint i = 2 * pair - (pair & (stride - 1)), j = i + stride;
                 const KEY a = t->keys[i], b = t->keys[j];
@@ -181,7 +183,7 @@ static void sort_keys(local taken *t, uint count) {
             }
         }
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    BARRIER;
 }
 #endif
 
@@ -221,7 +223,7 @@ kernel GROUP_SIZE void whole(ulong length, uint wanted, ulong keys_begin, global
 #ifdef SORTED
     local taken t;
     take_keys(own, 0, length, l, (uint2)(0, 0), wanted, &t);
-    barrier(CLK_LOCAL_MEM_FENCE);
+    BARRIER;
     sort_keys(&t, wanted);
     WRITE_SORTED;
 #else
@@ -253,7 +255,7 @@ kernel GROUP_SIZE void pick(uint wanted, uint high, global limit *restrict limit
         mine[b] = found[row * BINS + b];
         found[row * BINS + b] = 0;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    BARRIER;
     if (high && !l.done) l = pick_digit(mine, &shared, l, high);
     if (ME == 0) limits[row] = l;
 }
@@ -300,7 +302,7 @@ kernel GROUP_SIZE void sort_taken(uint wanted, global const KEY *restrict from P
         t.keys[i] = ordered(from[row * wanted + i]);
         t.places[i] = PLACE_AT(row * wanted + i);
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    BARRIER;
     sort_keys(&t, wanted);
     WRITE_SORTED;
 }

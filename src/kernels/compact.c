@@ -13,7 +13,8 @@ typedef struct plan {
     qn_kernel *count, *begin, *move;
     qn_kernel *sweep; /* or NULL */
     uint32_t group, chunks;
-    uint64_t states; /* bytes of what the tiles of `sweep` tell */
+    uint64_t resident; /* groups of `sweep`, which go on from tile to tile */
+    uint64_t states;   /* bytes of what the tiles of `sweep` tell */
     uint64_t length, chunk_size;
 } plan;
 
@@ -23,24 +24,25 @@ static const char *bits_of(qn_element type) {
 }
 
 static qn_status make_sweep(qn_kernels *kernels, const request *r, plan *p) {
-    enum { SUBS = 8 };
+    enum { SUBS = 16, GROUPS = 2, REGISTERS = 64 }; /* GROUPS share a multiprocessor */
     const uint32_t size = qn__element(r->from.type)->size,
                    mask = r->has_mask ? qn__element(r->mask.type)->size : size,
-                   wider = size > mask ? size : mask, usual = wider > 4 ? 2 : 4,
-                   rounds = size > 4 ? 8 : 32 / usual;
+                   wider = size > mask ? size : mask, usual = wider > 4 ? 2 : 4;
     const bool together = r->from.offset % usual == 0 && (!r->has_mask || r->mask.offset % usual == 0);
-    const uint32_t width = together ? usual : 1, count = p->length > UINT32_MAX ? 8 : 4;
+    const uint32_t width = together ? usual : 1, rounds = (size > 4 ? 12 : 24) / width,
+                   count = p->length > UINT32_MAX ? 8 : 4;
     p->group = SUBS * kernels->info.sub_group_size;
+    p->resident = (uint64_t)GROUPS * kernels->info.compute_units;
     p->chunk_size = (uint64_t)p->group * rounds * width;
     p->chunks = (uint32_t)((p->length - 1) / p->chunk_size + 1);
     p->states = (uint64_t)p->chunks * 2 * count;
-    char options[384];
+    char options[448];
     int at = snprintf(
         options, sizeof options,
-        "-cl-uniform-work-group-size -D ELEMENT=%s -D TOTAL=%s -D GROUP=%u -D SUBS=%u -D SWEEP -D LOOK=4 "
-        "-D ROUNDS=%u -D N=%u -D ELEMENT_WORD=%s -D VALUE=%s",
-        bits_of(r->from.type), bits_of(r->count.type), p->group, (unsigned)SUBS, rounds, width,
-        qn__element_word(size * width), count == 8 ? "ulong" : "uint");
+        "-cl-uniform-work-group-size -cl-nv-maxrregcount=%u -D ELEMENT=%s -D TOTAL=%s -D GROUP=%u -D SUBS=%u "
+        "-D SWEEP -D LOOK=4 -D ROUNDS=%u -D N=%u -D ELEMENT_WORD=%s -D VALUE=%s",
+        (unsigned)REGISTERS, bits_of(r->from.type), bits_of(r->count.type), p->group, (unsigned)SUBS, rounds,
+        width, qn__element_word(size * width), count == 8 ? "ulong" : "uint");
     if (r->has_mask)
         snprintf(options + at, sizeof options - (size_t)at, " -D MASK=%s -D MASK_WORD=%s",
                  bits_of(r->mask.type), qn__element_word(mask * width));
@@ -102,6 +104,7 @@ static qn_status sweep(qn_kernels *kernels, qn_stream *stream, const plan *p, co
     if (status) return status;
     status = qn_stream_fill(stream, states, 0, TICKET + p->states, &(uint32_t){0}, 4);
     const qn_arg args[] = {qn_arg_unsigned(p->length),
+                           qn_arg_unsigned(p->chunks),
                            qn_arg_unsigned(qn_array_count(&r->to)),
                            qn_arg_unsigned(r->from.offset),
                            qn_arg_buffer(r->from.buffer),
@@ -113,8 +116,9 @@ static qn_status sweep(qn_kernels *kernels, qn_stream *stream, const plan *p, co
                            qn_arg_unsigned(TICKET / 8),
                            qn_arg_unsigned(r->mask.offset),
                            r->has_mask ? qn_arg_buffer(r->mask.buffer) : qn_arg_null()};
-    const qn_range all = {.global = {(uint64_t)p->chunks * p->group}, .local = {p->group}};
-    if (!status) status = qn_launch(stream, p->sweep, &all, args, r->has_mask ? 12 : 10);
+    const uint64_t groups = p->chunks < p->resident ? p->chunks : p->resident;
+    const qn_range all = {.global = {groups * p->group}, .local = {p->group}};
+    if (!status) status = qn_launch(stream, p->sweep, &all, args, r->has_mask ? 13 : 11);
     qn_buffer_destroy(states);
     return status;
 }
