@@ -5,11 +5,11 @@
 
 #include "api_support.h"
 
-enum { ROWS = 128, COLUMNS = 64, DEPTH = 192, STEP = 64, GROUP = 128, CLUSTER = 2 };
+enum { ROWS = 128, COLUMNS = 64, DEPTH = 192, GROUP = 128, CLUSTER = 2 };
 
 /* Each work-group of a cluster computes 64 rows; the two share b's tiles, of which each loads one half of the rows. */
 static const char source[] =
-    "#define STEP 64\n"
+    "#define STEP ((int)(128 / sizeof(TYPE)))\n"
     "kernel __attribute__((reqd_work_group_size(128, 1, 1), qn_cluster_size(2)))\n"
     "void product(qn_tensor_map am, qn_tensor_map bm, qn_tensor_map cm, global const TYPE *a, global const "
     "TYPE *b,\n"
@@ -28,7 +28,7 @@ static const char source[] =
     "            qn_barrier_wait(&empty, parity ^ 1);\n"
     "            qn_barrier_expect(&full, 2 * 64 * STEP * sizeof(TYPE));\n"
     "            qn_tile_load(as, am, A_X, A_Y, 0, &full);\n"
-    "            qn_tile_load_to(bs + rank * 32 * 64, bm, HALF_X, HALF_Y, 0, &full, 3);\n"
+    "            qn_tile_load_to(bs + rank * 32 * STEP, bm, HALF_X, HALF_Y, 0, &full, 3);\n"
     "        }\n"
     "        qn_barrier_wait(&full, parity);\n"
     "#ifdef HELD\n"
@@ -37,7 +37,9 @@ static const char source[] =
     "        for (int i = 0; i < 16; i++)\n"
     "            words[i] = *(global const uint *)(a + (rank * 64 + item / 32 * 16 + lane / 4 + i % 2 * 8) * "
     "depth + k +\n"
-    "                                              i / 2 * 8 + lane % 4 * 2);\n"
+    "                                              (sizeof(TYPE) == 2 ? i / 2 * 8 + lane % 4 * 2\n"
+    "                                                                 : i / 4 * 8 + lane % 4 + i / 2 % 2 * "
+    "4));\n"
     "        qn_quad_multiply_add(sums, 64, words, bs, LAYOUT, k > 0);\n"
     "#else\n"
     "        qn_quad_multiply_add(sums, 64, as, bs, LAYOUT, k > 0);\n"
@@ -144,12 +146,14 @@ static void check_product(qn_device *device, const kind *k, bool by_rows, bool b
 static void products(void **state) {
     (void)state;
     static const kind kinds[] = {{"-D TYPE=half", 2}, {"-D TYPE=qn_bf16", 2}},
-                      held[] = {{"-D HELD -D TYPE=half", 2}, {"-D HELD -D TYPE=qn_bf16", 2}};
+                      held[] = {{"-D HELD -D TYPE=half", 2}, {"-D HELD -D TYPE=qn_bf16", 2}},
+                      wide[] = {{"-D TYPE=float", 4}, {"-D HELD -D TYPE=float", 4}};
     if (!device_can(QN_CAN_COPY_TILES, "tile copies")) return;
     qn_context *context = make_context(NULL);
     qn_device *device = get_device(context, test_device());
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         for (int layout = 0; layout < 4; layout++) check_product(device, &kinds[i], layout & 1, layout & 2);
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) check_product(device, &wide[i], false, false);
     for (size_t i = 0; i < sizeof held / sizeof *held; i++)
         for (int layout = 0; layout < 2; layout++) check_product(device, &held[i], layout & 1, false);
     qn_context_destroy(context);
@@ -192,6 +196,33 @@ static void words_of_neighbours(void **state) {
     qn_kernel_destroy(kernel);
     qn_program_destroy(program);
     qn_context_destroy(context);
+}
+
+/* Each work-group reads what the next one of its cluster has written. */
+static void vectors_of_neighbours(void **state) {
+    (void)state;
+    static const char text[] =
+        "kernel __attribute__((reqd_work_group_size(32, 1, 1), qn_cluster_size(4))) void f(global uint4 "
+        "*out) {\n"
+        "    local uint words[128] __attribute__((aligned(16)));\n"
+        "    const uint item = get_local_id(0), group = get_group_id(0);\n"
+        "    for (uint i = 0; i < 4; i++) words[item * 4 + i] = group * 1000 + item * 4 + i;\n"
+        "    qn_cluster_barrier();\n"
+        "    out[get_global_id(0)] = qn_cluster_read4(qn_cluster_address(&words[item * 4], "
+        "(qn_cluster_rank() + 1) % 4));\n"
+        "    qn_cluster_barrier();\n"
+        "}\n";
+    enum { GROUPS = 8, WORDS = 128 };
+    uint32_t got[GROUPS][WORDS];
+    if (!device_can(QN_CAN_COPY_TILES, "tile copies")) return;
+    fixture f = make_fixture(test_device(), text, "f");
+    qn_buffer *out = make_buffer(f.device, sizeof got, NULL);
+    assert_ok(f.context, qn_launch(NULL, f.kernel, QN_RANGE(GROUPS * 32), QN_ARGS(out)));
+    assert_ok(f.context, qn_buffer_read(out, 0, got, sizeof got));
+    for (uint32_t g = 0; g < GROUPS; g++)
+        for (uint32_t i = 0; i < WORDS; i++)
+            assert_int_equal(got[g][i], (g / 4 * 4 + (g + 1) % 4) * 1000 + i);
+    qn_context_destroy(f.context);
 }
 
 /* Where there are no tile copies. */
@@ -263,6 +294,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products),
         cmocka_unit_test(words_of_neighbours),
+        cmocka_unit_test(vectors_of_neighbours),
         cmocka_unit_test(are_refused_elsewhere),
         cmocka_unit_test(wrong_descriptions),
     };

@@ -37,6 +37,20 @@ static uint32_t operands_of(ptx_emitter *e, const ir_value *value, ptx_operand *
     return value->type.lanes;
 }
 
+static bool is_init(const ir_instr *instr) {
+    return instr->op == IR_NATIVE && instr->attr.index == IR_NATIVE_BARRIER_INIT;
+}
+
+/* Barriers that have been made are shown to the cluster and to tile copies: by fences, which take as long as memory does. One is
+   enough for all that are made in a row. */
+static void show_barriers(ptx_emitter *e, const ir_instr *instr) {
+    const ir_instr *next = instr->next;
+    while (next && qn__ir_ops[next->op].effects <= IR_EFFECT_QUERY) next = next->next;
+    if (next && is_init(next)) return;
+    qn__ptx(e, "fence.mbarrier_init.release.cluster;");
+    qn__ptx(e, "fence.proxy.async.shared::cta;");
+}
+
 static void native(ptx_emitter *e, const ir_instr *instr) {
     enum { MOST = 24 };
     const struct native *row = &natives[instr->attr.index];
@@ -45,11 +59,14 @@ static void native(ptx_emitter *e, const ir_instr *instr) {
     require(e, row->arch, row->version);
     e->sets_registers |=
         instr->attr.index == IR_NATIVE_REGISTERS_TAKE || instr->attr.index == IR_NATIVE_REGISTERS_GIVE;
-    if (instr->num_results) operands[count++] = qn__ptx_new(e, PTX_B32);
+    ptx_operand results[4];
+    const uint32_t lanes = instr->num_results ? instr->results[0]->type.lanes : 0;
+    for (uint32_t i = 0; i < lanes; i++) operands[count++] = results[i] = qn__ptx_new(e, PTX_B32);
     for (uint32_t i = 0; i < instr->num_operands && count < MOST - 4; i++)
         count += operands_of(e, instr->operands[i], operands + count);
     qn__ptx_list(e, row->pattern, operands, count);
-    if (instr->num_results) qn__ptx_define(e, instr->results[0], 0, operands[0]);
+    for (uint32_t i = 0; i < lanes; i++) qn__ptx_define(e, instr->results[0], i, results[i]);
+    if (is_init(instr)) show_barriers(e, instr);
 }
 
 /* ---- products ---- */

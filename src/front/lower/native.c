@@ -49,11 +49,12 @@ static uint32_t kind_of(lower *l, ast_expr *e, bool is_held) {
     const int element = element_of(args[3]->type);
     const bool has_ints = element == IR_QUAD_I8 || element == IR_QUAD_U8, is_wide = element > IR_QUAD_BF16;
     const ir_value *layout = qn__lower_folded(l, qn__lower_value(l, args[4]));
-    if (element < 0 || has_ints != (args[0]->type->base->kind == AST_INT) || (is_held && is_wide))
+    if (element < 0 || has_ints != (args[0]->type->base->kind == AST_INT) ||
+        (is_held && is_wide && element != IR_QUAD_TF32))
         qn__lower_error(
             l, e->loc,
             "there is no such product: those of floats have sums of float, char and uchar of int; "
-            "a is in registers for 16-bit elements alone",
+            "a is in registers for 16-bit elements and float alone",
             NULL);
     const bool is_known = qn__ir_is_const(layout) && layout->bits[0] <= (is_held ? 1 : 3);
     if (!is_known || (layout->bits[0] && is_wide))
