@@ -70,6 +70,16 @@ void qn__matmul_packed_options(const qn_kernels *kernels, const qn__matmul *q, c
 qn_status qn__matmul_packed_plan(const qn_kernels *kernels, const qn__matmul *q, uint64_t batches,
                                  qn__matmul_plan *p);
 
+/* matmul_vector.c */
+bool qn__matmul_vector_fits(const qn_kernels *kernels, const qn__matmul *q);
+bool qn__matmul_vector_pays(const qn_kernels *kernels, const qn__matmul *q); /* it is the best way */
+uint64_t qn__matmul_vector_splits(const qn_kernels *kernels, const qn__matmul *q);
+void qn__matmul_vector_options(const qn_kernels *kernels, const qn__matmul *q, char *out, size_t size);
+qn_range qn__matmul_vector_range(const qn_kernels *kernels, const qn__matmul *q, uint64_t splits);
+/* Whether so many neighbours are at addresses that are multiples of their size, in every batch: `next` and `other` are the
+   strides along them and along the other dimension. */
+bool qn__matmul_in_runs(const qn__matmul *q, qn__matmul_operand x, int64_t next, int64_t other, uint32_t run);
+
 /* matmul_quad.c */
 bool qn__matmul_quad_fits(const qn_kernels *kernels, const qn__matmul *q);
 double qn__matmul_quad_cost(const qn_kernels *kernels, const qn__matmul *q,

@@ -151,11 +151,7 @@ static bool fits_units(const qn_kernels *kernels, const qn__matmul *q, const var
     return units_local(v) <= kernels->info.local_memory;
 }
 
-/* The operand that is the matrix: the other one is a row or a column. */
-static qn__matmul_operand matrix_of(const qn__matmul *q) { return q->m == 1 ? QN__MATMUL_B : QN__MATMUL_A; }
-
 enum { STRIP_COLUMNS = 16 };
-enum { VECTOR_LANES = 32, VECTOR_SLICES = 4, VECTOR_ITEMS = 128 };
 
 static bool fits(const qn_kernels *kernels, const qn__matmul *q, const variant *v) {
     if (v->family == TILE) return fits_tile(kernels, q, v);
@@ -163,7 +159,7 @@ static bool fits(const qn_kernels *kernels, const qn__matmul *q, const variant *
     if (v->family == PACKED) return qn__matmul_packed_fits(kernels, q);
     if (v->family == STRIP) return q->splits <= 1;
     if (v->family == QUAD) return qn__matmul_quad_fits(kernels, q);
-    return (q->m == 1 || q->n == 1) && kernels->info.max_group_size >= VECTOR_ITEMS;
+    return qn__matmul_vector_fits(kernels, q);
 }
 
 /* ---- what it costs, in clocks of a device of so many units ---- */
@@ -302,29 +298,11 @@ static const variant *choose_quad(const qn_kernels *kernels, const qn__matmul *q
     return best;
 }
 
-static bool vector_along_k(const qn__matmul *q) {
-    const qn__matmul_operand x = matrix_of(q);
-    return along_side(q, x) != 1 || along_k(q, x) == 1;
-}
-
-/* Enough groups for the whole device, none with too little to do. */
-static uint64_t vector_splits(const qn_kernels *kernels, const qn__matmul *q) {
-    const bool lines = vector_along_k(q);
-    const uint64_t sides = q->m == 1 ? q->n : q->m;
-    const uint64_t groups = batches_of(q) * (lines ? sides : divide_up(sides, 4 * VECTOR_LANES));
-    const uint64_t wanted = divide_up(8ull * units_of(kernels), groups);
-    const uint64_t most = q->k / (lines ? 16 * VECTOR_ITEMS : 16 * VECTOR_SLICES);
-    const uint64_t splits = wanted < most ? wanted : most;
-    return splits > 64 ? 64 : splits ? splits : 1;
-}
-
 static choice choose(const qn_kernels *kernels, const qn__matmul *q) {
     const variant *v = q->variant < 0 ? NULL : &variants[q->variant];
     const bool processor =
         kernels->info.kind == QN_DEVICE_CPU || (kernels->info.capabilities & QN_CAN_EMULATE);
-    const qn__matmul_operand x = matrix_of(q);
-    const bool is_vector = fits(kernels, q, vector) && (along_k(q, x) == 1 || along_side(q, x) == 1);
-    if (!v && is_vector && !(processor && q->m == 1 && along_k(q, x) != 1)) v = vector;
+    if (!v && qn__matmul_vector_pays(kernels, q)) v = vector;
     if (!v && qn__matmul_packed_pays(kernels, q)) v = packed;
     if (!v && processor && q->splits <= 1) v = strip;
     if (!v || v->family == TILE || v->family == UNITS) {
@@ -334,7 +312,7 @@ static choice choose(const qn_kernels *kernels, const qn__matmul *q) {
         return quad ? (choice){quad, {1, false}} : tile;
     }
     if (v->family == PACKED || v->family == STRIP || v->family == QUAD) return (choice){v, {1, false}};
-    return (choice){v, {q->splits ? q->splits : vector_splits(kernels, q), false}};
+    return (choice){v, {q->splits ? q->splits : qn__matmul_vector_splits(kernels, q), false}};
 }
 
 /* With the choice of the tuning, if there is one and the caller made none. */
@@ -372,16 +350,8 @@ static void add(text *t, const char *format, ...) {
 
 static const char *const words_of[QN__MATMUL_OPERANDS] = {"OUT", "A", "B", "C", "BIAS", "RESIDUAL"};
 
-/* Whether so many neighbours are at addresses that are multiples of their size, in every batch. */
-static bool in_runs(const qn__matmul *q, qn__matmul_operand x, int64_t next, int64_t other, uint32_t run) {
-    const qn_array *a = &q->arrays[x];
-    bool good = next == 1 && other % run == 0 && a->offset % run == 0 && a->type != QN_F64;
-    for (uint32_t d = 0; d + 2 < a->rank; d++) good = good && (a->sizes[d] == 1 || a->strides[d] % run == 0);
-    return good;
-}
-
 static bool in_fours(const qn__matmul *q, qn__matmul_operand x, int64_t next, int64_t other) {
-    return in_runs(q, x, next, other, 4);
+    return qn__matmul_in_runs(q, x, next, other, 4);
 }
 
 /* Whether neighbours along k are nearer than those along the other dimension. */
@@ -427,19 +397,9 @@ static void add_types(text *t, const qn__matmul *q) {
 static void add_operand(text *t, const qn__matmul *q, qn__matmul_operand x, uint32_t run) {
     const bool k_first = taken_along_k(q, x);
     const int64_t k = along_k(q, x), side = along_side(q, x);
-    const bool vectors = k_first ? in_runs(q, x, k, side, run) : in_runs(q, x, side, k, run);
+    const bool vectors =
+        k_first ? qn__matmul_in_runs(q, x, k, side, run) : qn__matmul_in_runs(q, x, side, k, run);
     add(t, " -D %s_ALONG_K=%d -D %s_VECTORS=%d", words_of[x], k_first, words_of[x], vectors);
-}
-
-static void add_vector(text *t, const qn__matmul *q) {
-    const qn__matmul_operand x = matrix_of(q);
-    const bool lines = vector_along_k(q);
-    const int64_t next = lines ? along_k(q, x) : along_side(q, x),
-                  other = lines ? along_side(q, x) : along_k(q, x);
-    if (x == QN__MATMUL_B) add(t, " -D VECTOR_IS_A");
-    if (lines) add(t, " -D ALONG_K");
-    if (in_fours(q, x, next, other)) add(t, " -D VECTORS");
-    add(t, " -D ITEMS=%d -D LANES=%d -D SLICES=%d", VECTOR_ITEMS, VECTOR_LANES, VECTOR_SLICES);
 }
 
 static uint32_t strip_rows(const qn__matmul *q) { return q->m >= 8 ? 8 : q->m >= 4 ? 4 : 1; }
@@ -481,7 +441,7 @@ static qn_status set_numbers(const qn_kernels *kernels, const qn__matmul *q, qn_
 
 static void set_range(const qn_kernels *kernels, const qn__matmul *q, const choice *c, qn__matmul_plan *p) {
     const variant *v = c->variant;
-    const uint64_t batches = batches_of(q), sides = q->m == 1 ? q->n : q->m;
+    const uint64_t batches = batches_of(q);
     qn_range *r = &p->range;
     if (v->family == TILE || v->family == UNITS) {
         const uint64_t tiles = divide_up(q->m, tile_rows(v)) * divide_up(q->n, tile_columns(v));
@@ -491,13 +451,8 @@ static void set_range(const qn_kernels *kernels, const qn__matmul *q, const choi
                         .local = {tile_items(kernels, v), 1, 1}};
     } else if (v->family == STRIP)
         *r = (qn_range){.global = {divide_up(q->n, STRIP_COLUMNS), divide_up(q->m, strip_rows(q)), batches}};
-    else if (vector_along_k(q))
-        *r = (qn_range){.global = {sides * VECTOR_ITEMS, c->cut.splits, batches},
-                        .local = {VECTOR_ITEMS, 1, 1}};
     else
-        *r = (qn_range){.global = {divide_up(sides, 4 * VECTOR_LANES) * VECTOR_LANES,
-                                   c->cut.splits * VECTOR_SLICES, batches},
-                        .local = {VECTOR_LANES, VECTOR_SLICES, 1}};
+        *r = qn__matmul_vector_range(kernels, q, c->cut.splits);
     p->finish_range = (qn_range){.global = {q->n, q->m, batches}};
 }
 
@@ -557,7 +512,8 @@ static void add_family(text *t, const qn_kernels *kernels, const qn__matmul *q, 
         qn__matmul_packed_options(kernels, q, t->at + t->size, sizeof t->at - t->size);
         t->size += strlen(t->at + t->size);
     } else if (v->family == VECTOR) {
-        add_vector(t, q);
+        qn__matmul_vector_options(kernels, q, t->at + t->size, sizeof t->at - t->size);
+        t->size += strlen(t->at + t->size);
     } else {
         const qn_element b = q->arrays[QN__MATMUL_B].type;
         const bool vectors =

@@ -350,6 +350,28 @@ static void k_is_split(void **state) {
     end_kernels(&f);
 }
 
+/* Long enough for all loads under way at a time, with ends of lines and less than a run of neighbours. */
+static void long_vectors(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels_quickly();
+    static const problem problems[] = {
+        {.m = 1, .n = 139, .k = 700, .a = QN_BF16, .b = QN_BF16, .out = QN_BF16, .of_b = GAPS_OF_FOUR},
+        {.m = 1, .n = 136, .k = 700, .a = QN_BF16, .b = QN_BF16, .out = QN_BF16},
+        {.m = 1, .n = 21, .k = 2504, .a = QN_F16, .b = QN_F16, .out = QN_F32, .of_b = COLUMNS, .bias = true},
+        {.m = 35, .n = 1, .k = 1403, .splits = 2},
+        {.batches = 2, .m = 1, .n = 150, .k = 333, .of_a = GAPS},
+        {.m = 40, .n = 1, .k = 1030, .a = QN_I8, .b = QN_I8, .out = QN_I32, .of_a = GAPS},
+        {.m = 1, .n = 96, .k = 530, .a = QN_I8, .b = QN_U8, .out = QN_I32},
+        {.m = 9, .n = 1, .k = 4096, .a = QN_E4M3, .b = QN_E4M3, .out = QN_F32},
+        {.m = 64, .n = 1, .k = 520, .a = QN_F64, .b = QN_F64, .out = QN_F64, .of_a = COLUMNS}};
+    for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
+        problem p = problems[i];
+        p.variant = "vector";
+        if (has_type(&f, p.a) && is_tried(&f, (uint32_t)i * 13, p.variant)) solve(&f, &p, (uint32_t)i);
+    }
+    end_kernels(&f);
+}
+
 static void types_are_paired(void **state) {
     (void)state;
     kernels_fixture f = make_kernels_quickly();
@@ -587,6 +609,7 @@ int main(void) {
         cmocka_unit_test(processors_pack_panels),
         cmocka_unit_test(quads),
         cmocka_unit_test(k_is_split),
+        cmocka_unit_test(long_vectors),
         cmocka_unit_test(types_are_paired),
         cmocka_unit_test(units_take_their_types),
         cmocka_unit_test(epilogues_and_batches),

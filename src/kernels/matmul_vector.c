@@ -1,0 +1,153 @@
+/* qn_matmul where one operand is a vector (kernels/matmul/vector.cl): how a group's work-items share the lines of the matrix. */
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels/matmul.h"
+
+/* A group's work-items: lanes next to each other along k or along the side, and lines of the matrix or slices of k. */
+typedef struct sharing {
+    bool along_k;
+    uint32_t width, lanes, others, depth;
+} sharing;
+
+static uint64_t divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+
+/* The operand that is the matrix: the other one is a row or a column. */
+static qn__matmul_operand matrix_of(const qn__matmul *q) { return q->m == 1 ? QN__MATMUL_B : QN__MATMUL_A; }
+static qn__matmul_operand vector_of(const qn__matmul *q) { return q->m == 1 ? QN__MATMUL_A : QN__MATMUL_B; }
+
+/* Stride along k, and along the other dimension. */
+static int64_t along_k(const qn__matmul *q, qn__matmul_operand x) {
+    return x == QN__MATMUL_A ? q->column[x] : q->row[x];
+}
+static int64_t along_side(const qn__matmul *q, qn__matmul_operand x) {
+    return x == QN__MATMUL_A ? q->row[x] : q->column[x];
+}
+
+static uint64_t sides_of(const qn__matmul *q) { return q->m == 1 ? q->n : q->m; }
+static uint64_t batches_of(const qn__matmul *q) {
+    const qn_array *out = &q->arrays[QN__MATMUL_OUT];
+    uint64_t count = 1;
+    for (uint32_t d = 0; d + 2 < out->rank; d++) count *= out->sizes[d];
+    return count;
+}
+static uint64_t units_of(const qn_kernels *kernels) {
+    return kernels->info.compute_units ? kernels->info.compute_units : 16;
+}
+
+bool qn__matmul_in_runs(const qn__matmul *q, qn__matmul_operand x, int64_t next, int64_t other,
+                        uint32_t run) {
+    const qn_array *a = &q->arrays[x];
+    bool good = next == 1 && other % run == 0 && a->offset % run == 0 && a->type != QN_F64;
+    for (uint32_t d = 0; d + 2 < a->rank; d++) good = good && (a->sizes[d] == 1 || a->strides[d] % run == 0);
+    return good;
+}
+
+/* Neighbours of the matrix in one load: 16 bytes of them, four, or one. */
+static uint32_t width_of(const qn__matmul *q, bool lines) {
+    const qn__matmul_operand x = matrix_of(q);
+    const int64_t next = lines ? along_k(q, x) : along_side(q, x),
+                  other = lines ? along_side(q, x) : along_k(q, x);
+    const uint32_t most = 16 / qn_element_size(q->arrays[x].type);
+    return qn__matmul_in_runs(q, x, next, other, most) ? most
+           : qn__matmul_in_runs(q, x, next, other, 4)  ? 4
+                                                       : 1;
+}
+
+/* On a GPU: as many groups as units or more, and all of them there at a time, as registers allow. Measured on an H200. */
+static void share_on_gpu(const qn_kernels *kernels, const qn__matmul *q, sharing *s) {
+    enum {
+        LINE_ITEMS = 128,
+        SUB_GROUP = 32,
+        BYTES = 128,
+        LEAST_BYTES = 64,
+        MOST_ITEMS = 512,
+        LEAST_ITEMS = 128,
+        DEPTH = 8
+    };
+    const uint64_t units = units_of(kernels), all = sides_of(q) * batches_of(q);
+    const uint32_t size = qn_element_size(q->arrays[matrix_of(q)].type), most = kernels->info.max_group_size;
+    s->depth = s->width == 16 ? DEPTH / 2 : DEPTH;
+    if (s->along_k) {
+        s->lanes = SUB_GROUP;
+        while (s->lanes < LINE_ITEMS && all * s->lanes < units * 1024 &&
+               q->k / s->width / s->lanes >= 2 * s->depth)
+            s->lanes *= 2;
+        s->others = LINE_ITEMS / s->lanes;
+        return;
+    }
+    s->lanes = BYTES / size / s->width;
+    if (s->lanes > SUB_GROUP) s->lanes = SUB_GROUP;
+    if (divide_up(all, s->lanes * s->width) < units * 3 / 4 && s->lanes * s->width * size > LEAST_BYTES)
+        s->lanes /= 2;
+    uint64_t items = most < MOST_ITEMS ? LEAST_ITEMS : MOST_ITEMS;
+    while (items > LEAST_ITEMS && divide_up(all, s->lanes * s->width) * items > units * MOST_ITEMS)
+        items /= 2;
+    s->others = (uint32_t)items / s->lanes;
+    while (s->others > 4 && q->k < 4ull * s->others) s->others /= 2;
+}
+
+static sharing share(const qn_kernels *kernels, const qn__matmul *q) {
+    const qn__matmul_operand x = matrix_of(q);
+    sharing s = {.along_k = along_side(q, x) != 1 || along_k(q, x) == 1};
+    s.width = width_of(q, s.along_k);
+    if (!qn__is_processor(kernels)) {
+        share_on_gpu(kernels, q, &s);
+        return s;
+    }
+    s.lanes = s.along_k ? 128 : 32;
+    s.others = s.along_k ? 1 : 4;
+    s.depth = 4;
+    if (s.width > 4) s.width = 4;
+    return s;
+}
+
+bool qn__matmul_vector_fits(const qn_kernels *kernels, const qn__matmul *q) {
+    return (q->m == 1 || q->n == 1) && kernels->info.max_group_size >= 128;
+}
+
+bool qn__matmul_vector_pays(const qn_kernels *kernels, const qn__matmul *q) {
+    const qn__matmul_operand x = matrix_of(q);
+    if (!qn__matmul_vector_fits(kernels, q) || (along_k(q, x) != 1 && along_side(q, x) != 1)) return false;
+    return !qn__is_processor(kernels) || q->m != 1 || along_k(q, x) == 1;
+}
+
+/* Enough groups for the whole device, none with too little to do. */
+uint64_t qn__matmul_vector_splits(const qn_kernels *kernels, const qn__matmul *q) {
+    const sharing s = share(kernels, q);
+    const uint64_t per_group = s.along_k ? s.others : s.lanes * s.width;
+    const uint64_t groups = batches_of(q) * divide_up(sides_of(q), per_group);
+    const uint64_t wanted = divide_up((qn__is_processor(kernels) ? 8 : 1) * units_of(kernels), 2 * groups);
+    const uint64_t most = q->k / (16 * (s.along_k ? s.lanes * s.width : s.others));
+    const uint64_t splits = wanted < most ? wanted : most;
+    return splits > 64 ? 64 : splits ? splits : 1;
+}
+
+void qn__matmul_vector_options(const qn_kernels *kernels, const qn__matmul *q, char *out, size_t size) {
+    const sharing s = share(kernels, q);
+    const qn__matmul_operand x = matrix_of(q), v = vector_of(q);
+    const qn_element type = q->arrays[x].type;
+    const char *sum = type == QN_F64 ? "double" : qn__element(type)->is_float ? "float" : "int";
+    const char *storage = qn__element(type)->storage;
+    char width[16] = "", run[16] = "";
+    if (s.width > 1) snprintf(width, sizeof width, "%u", s.width);
+    if (s.width > 1) snprintf(run, sizeof run, "%s%u", strncmp(storage, "qn_", 3) == 0 ? "x" : "", s.width);
+    const bool has_runs = s.along_k && s.width > 1 && q->arrays[v].type == type &&
+                          qn__matmul_in_runs(q, v, along_k(q, v), 0, s.width);
+    snprintf(out, size,
+             " -D WIDTH=%u -D RUN_T=%s%s -D SUMV=%s%s -D SUM8=%s8 -D DEPTH=%u -D LANES=%u -D %s=%u%s%s%s",
+             s.width, storage, run, sum, width, sum, s.depth, s.lanes, s.along_k ? "LINES" : "SLICES",
+             s.others, has_runs ? " -D VECTOR_RUNS" : "", x == QN__MATMUL_B ? " -D VECTOR_IS_A" : "",
+             s.along_k ? " -D ALONG_K" : "");
+}
+
+qn_range qn__matmul_vector_range(const qn_kernels *kernels, const qn__matmul *q, uint64_t splits) {
+    const sharing s = share(kernels, q);
+    const uint64_t batches = batches_of(q);
+    if (s.along_k)
+        return (qn_range){.global = {divide_up(sides_of(q), s.others) * s.lanes * s.others, splits, batches},
+                          .local = {s.lanes * s.others, 1, 1}};
+    return (qn_range){
+        .global = {divide_up(sides_of(q), s.lanes * s.width) * s.lanes, splits * s.others, batches},
+        .local = {s.lanes, s.others, 1}};
+}
