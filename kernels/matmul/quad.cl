@@ -1,147 +1,278 @@
 // qn_matmul for devices with tile copies and quads of sub-groups (docs/language.md): compute capability 9.0. Work-groups stay
-// for as many tiles of C as there are for them. One quad copies: tiles of A, 128 rows, and of B, COLUMNS columns, 128 bytes of k
-// at a time, STAGES of them ahead; two quads multiply, 64 rows each. The CLUSTER work-groups of a cluster have tiles of the same
-// columns below each other: each copies its part of B's tile to all of them.
-// By -D beside those of numbers.h: Q, the type of A and B in products; QSUM of sums, float or int; LAYOUT, how their tiles lie;
-// OUT_TILES, the results are of 16 bits (PACK makes two of them) and go out by tile stores.
+// for as many tiles of C as there are for them. One quad copies: tiles of A, 64 rows for each of the other quads, and of B,
+// COLUMNS columns, 128 bytes of k at a time, STAGES of them ahead; QUADS quads multiply. Work-groups of a cluster either have
+// tiles of the same columns below each other, CLUSTER of them: each copies its part of B's tile to all of them; or they have
+// one tile, each one of PARTS parts of k, and add up what they have through each other's local memory.
+// By -D beside those of numbers.h: Q, the type of A and B in products; QSUM of sums, float or int, QSUM4 of four, AS_SUM4 from bits; LAYOUT, how their tiles lie;
+// OUT_TILES, results go out by tile stores (PACK makes two of 16 bits); SPLIT, the sums of parts of k go to `work`; TURNED, C
+// is computed as the transpose of what the caller sees.
 #include "numbers.h"
 
-#define ROWS    128
+#define ROWS    (64 * QUADS)
 #define STEP    (128 / sizeof(Q)) // of k
 #define A_BYTES (ROWS * 128)
 #define B_BYTES (COLUMNS * 128)
 #define BAND    (16 / CLUSTER) // clusters' tiles below each other that are computed one after another
+#define SUMS    (COLUMNS / 2)  // of a work-item
+#if CLUSTER > 1
+#define COPY_B(to, x, y) qn_tile_load_to(to, b_map, x, y, b_z, there, (1 << CLUSTER) - 1)
+#define FREE(barrier)    qn_barrier_arrive_at(barrier, item)
+#else
+#define FREE(barrier)    qn_barrier_arrive(barrier)
+#define COPY_B(to, x, y) qn_tile_load(to, b_map, x, y, b_z, there)
+#endif
 
-// What a work-group has to do: its tiles, numbered over batches, columns and bands of rows.
+// What a work-group has to do: its tiles, numbered over parts of k, batches, columns and bands of rows.
 typedef struct schedule {
-    uint rank, next, stride, down, across, tiles, steps;
+    uint rank, next, stride, down, across, tiles, batches, all, steps, part;
 } schedule;
 
+// `first` up to but not with `end` are its steps along k.
 typedef struct tile {
-    uint row, column, batch;
+    uint row, column, batch, part, first, end;
 } tile;
+
+// Barriers of the copies: a stage is full, or empty.
+typedef struct place {
+    uint stage, parity;
+} place;
+
+static schedule schedule_of(numbers s, uint batches) {
+    schedule d;
+    d.rank = CLUSTER * PARTS > 1 ? qn_cluster_rank() : 0;
+    d.next = get_group_id(0) / (CLUSTER * PARTS);
+    d.stride = get_num_groups(0) / (CLUSTER * PARTS);
+    d.down = (uint)((s.m + ROWS * CLUSTER - 1) / (ROWS * CLUSTER));
+    d.across = (uint)((s.n + COLUMNS - 1) / COLUMNS);
+    d.tiles = d.down * d.across;
+    d.batches = batches;
+    d.steps = (uint)((s.k + STEP - 1) / STEP);
+    d.part = (uint)(s.part / STEP);
+    d.all = d.tiles * batches;
+#ifdef SPLIT
+    d.all *= (d.steps + d.part - 1) / d.part;
+#endif
+    return d;
+}
 
 static tile tile_of(const schedule *s, uint number) {
     const uint batch = number / s->tiles, i = number % s->tiles, band = i / (BAND * s->across), in_band = i % (BAND * s->across);
     const uint high = min(s->down - band * BAND, (uint)BAND);
-    const tile t = {((band * BAND + in_band % high) * CLUSTER + s->rank) * ROWS, in_band / high * COLUMNS, batch};
+    tile t = {(band * BAND + in_band % high) * ROWS * CLUSTER, in_band / high * COLUMNS, batch, 0, 0, s->steps};
+#ifdef SPLIT
+    t.part = batch / s->batches;
+    t.batch = batch % s->batches;
+    t.first = t.part * s->part;
+    t.end = min(t.first + s->part, s->steps);
+#endif
+#if PARTS > 1
+    const uint begin = t.first, steps = t.end - t.first;
+    t.first = begin + steps * s->rank / PARTS;
+    t.end = begin + steps * (s->rank + 1) / PARTS;
+#else
+    t.row += s->rank * ROWS;
+#endif
     return t;
 }
 
-static uint after(uint stage, uint *parity) {
-    if (stage + 1 < STAGES) return stage + 1;
-    *parity ^= 1;
-    return 0;
+static void advance(place *p) {
+    p->stage++;
+    if (p->stage < STAGES) return;
+    p->stage = 0;
+    p->parity ^= 1;
 }
 
-kernel __attribute__((reqd_work_group_size(384, 1, 1), qn_cluster_size(CLUSTER))) void
+static uint row_in_tile(uint quad, uint item, uint i) { return quad * 64 + item / 32 * 16 + item % 32 / 4 + i / 2 % 2 * 8; }
+static uint column_in_tile(uint item, uint i) { return i / 4 * 8 + item % 4 * 2 + i % 2; }
+
+// One result, or one sum of a part.
+static void put_at(global OUT_T *out, global QSUM *work, QSUM sum, numbers s, const schedule *todo, const tile *t, const epilogue *e,
+                   const places *at, size_t row, size_t column) {
+    if (row >= s.m || column >= s.n) return;
+#ifndef SPLIT
+    put(out, sum, s, e, at, row, column);
+#elif defined(TURNED)
+    work[((ulong)(t->part * todo->batches + t->batch) * s.n + column) * s.m + row] = sum;
+#else
+    work[((ulong)(t->part * todo->batches + t->batch) * s.m + row) * s.n + column] = sum;
+#endif
+}
+
+#ifdef OUT_TILES
+#define CHUNK (128 / sizeof(OUT_T)) // columns that go out at a time
+
+// Sums of a quad become results in local memory, in rows of 128 bytes as tile stores want them.
+static void pack_chunk(local uchar *to, const QSUM *sums, uint item) {
+    const uint line = item / 32 * 16 + item % 16, side = item % 32 / 16;
+#ifdef PACK
+    #pragma unroll
+    for (uint j = 0; j < CHUNK / 16; j++) {
+        const QSUM *v = sums + j * 8;
+        const uint4 words = {as_uint(PACK((float2)(v[0], v[1]))), as_uint(PACK((float2)(v[2], v[3]))),
+                             as_uint(PACK((float2)(v[4], v[5]))), as_uint(PACK((float2)(v[6], v[7])))};
+        qn_store_8x8x4((local ushort *)(to + line * 128 + ((j * 2 + side) ^ line % 8) * 16), words);
+    }
+#else
+    #pragma unroll
+    for (uint i = 0; i < CHUNK / 2; i += 2) {
+        const uint row = row_in_tile(0, item, i), piece = i / 4 * 2 + item % 4 / 2;
+        local OUT_T *at = (local OUT_T *)(to + row * 128 + (piece ^ row % 8) * 16 + item % 2 * 8);
+        vstore2((OUT_PAIR)(TO_OUT((RESULT)sums[i]), TO_OUT((RESULT)sums[i + 1])), 0, at);
+    }
+#endif
+}
+
+static void finish_chunk(QSUM *sums, numbers s, const epilogue *e, const places *at, uint first_row, uint first_column, uint quad,
+                         uint item) {
+#ifndef PLAIN
+    #pragma unroll
+    for (uint i = 0; i < CHUNK / 2; i++) {
+        const size_t row = first_row + row_in_tile(quad, item, i), column = first_column + column_in_tile(item, i);
+        if (row < s.m && column < s.n) sums[i] = finish(sums[i], s, e, at, row, column);
+    }
+#endif
+}
+#endif
+
+#if PARTS > 1
+// Each work-group of the cluster adds some of the sums of all of them, in the order of the parts.
+static void add_parts(local uchar *tiles, const QSUM *sums, global OUT_T *out, global QSUM *work, numbers s, const schedule *todo,
+                      const tile *t, const epilogue *e, const places *at, uint quad, uint item) {
+    local QSUM *mine = (local QSUM *)tiles + (quad * (SUMS / 4) * 128 + item) * 4;
+    qn_named_barrier(1, QUADS * 128); // products of the other quad still read the tiles
+    #pragma unroll
+    for (uint i = 0; i < SUMS / 4; i++) vstore4((QSUM4)(sums[i * 4], sums[i * 4 + 1], sums[i * 4 + 2], sums[i * 4 + 3]), i * 128, mine);
+    qn_cluster_barrier();
+    const uint end = (todo->rank + 1) * (SUMS / 4) / PARTS;
+    #pragma unroll 2
+    for (uint i = todo->rank * (SUMS / 4) / PARTS; i < end; i++) {
+        uint4 parts[PARTS];
+        #pragma unroll
+        for (uint p = 0; p < PARTS; p++) parts[p] = qn_cluster_read4(qn_cluster_address(mine + i * 512, p));
+        QSUM4 sum = AS_SUM4(parts[0]);
+        #pragma unroll
+        for (uint p = 1; p < PARTS; p++) sum += AS_SUM4(parts[p]);
+        const QSUM four[4] = {sum.x, sum.y, sum.z, sum.w};
+        #pragma unroll
+        for (uint j = 0; j < 4; j++)
+            put_at(out, work, four[j], s, todo, t, e, at, t->row + row_in_tile(quad, item, j),
+                   t->column + i * 8 + column_in_tile(item, j));
+    }
+}
+#endif
+
+#if CLUSTER * PARTS > 1
+#define IN_CLUSTER , qn_cluster_size(CLUSTER *PARTS)
+#else
+#define IN_CLUSTER
+#endif
+
+kernel __attribute__((reqd_work_group_size(128 + 128 * QUADS, 1, 1) IN_CLUSTER)) void
 matmul(qn_tensor_map a_map, qn_tensor_map b_map, qn_tensor_map out_map, uint batches, uint a_batch, uint b_batch, PARAMETERS) {
     local uchar a_tiles[STAGES][A_BYTES] __attribute__((aligned(1024))), b_tiles[STAGES][B_BYTES] __attribute__((aligned(1024)));
 #ifdef OUT_TILES
-    local ushort out_tiles[2][64 * COLUMNS] __attribute__((aligned(1024)));
+    local uchar chunks[QUADS * 2 * 8192] __attribute__((aligned(1024)));
 #endif
     local qn_barrier full[STAGES], empty[STAGES];
     const uint quad = get_local_id(0) / 128, item = get_local_id(0) % 128;
-    schedule todo = {qn_cluster_rank(), get_group_id(0) / CLUSTER, get_num_groups(0) / CLUSTER,
-                     (uint)((s.m + ROWS * CLUSTER - 1) / (ROWS * CLUSTER)), (uint)((s.n + COLUMNS - 1) / COLUMNS), 0,
-                     (uint)((s.k + STEP - 1) / STEP)};
-    todo.tiles = todo.down * todo.across;
-    const uint all = todo.tiles * batches;
+    const schedule todo = schedule_of(s, batches);
     if (get_local_id(0) == 0)
         for (uint i = 0; i < STAGES; i++) {
             qn_barrier_init(&full[i], 1);
-            qn_barrier_init(&empty[i], 2 * CLUSTER);
+            qn_barrier_init(&empty[i], QUADS * CLUSTER);
         }
-    qn_cluster_barrier();
-    uint stage = 0;
-
-    if (quad == 0) {
-        qn_registers_give(40);
-        uint parity = 1;
-        for (uint number = todo.next; item == 0 && number < all; number += todo.stride) {
-            const tile t = tile_of(&todo, number);
-            for (uint i = 0; i < todo.steps; i++) {
-                const int k = (int)(i * STEP), row = (int)t.row, a_z = (int)(t.batch * a_batch), b_z = (int)(t.batch * b_batch);
-                qn_barrier_wait(&empty[stage], parity);
-                qn_barrier_expect(&full[stage], A_BYTES + B_BYTES);
-#if LAYOUT & 2
-                qn_tile_load(a_tiles[stage], a_map, row, k, a_z, &full[stage]);
-                qn_tile_load(a_tiles[stage] + A_BYTES / 2, a_map, row + 64, k, a_z, &full[stage]);
+#if CLUSTER * PARTS > 1
+    qn_cluster_meet();
 #else
-                qn_tile_load(a_tiles[stage], a_map, k, row, a_z, &full[stage]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+    place p = {0, 0};
+
+    if (quad == QUADS) {
+#ifdef REGISTERS
+        qn_registers_give(40);
+#endif
+        p.parity = 1;
+        for (uint number = todo.next; item == 0 && number < todo.all; number += todo.stride) {
+            const tile t = tile_of(&todo, number);
+            for (uint i = t.first; i < t.end; i++) {
+                qn_barrier_wait(&empty[p.stage], p.parity);
+                local uchar *a_tile = a_tiles[p.stage], *b_tile = b_tiles[p.stage];
+                local qn_barrier *there = &full[p.stage];
+                const int k = (int)(i * STEP), row = (int)t.row, column = (int)t.column, a_z = (int)(t.batch * a_batch),
+                          b_z = (int)(t.batch * b_batch);
+                qn_barrier_expect(there, A_BYTES + B_BYTES);
+#if LAYOUT & 2
+                #pragma unroll
+                for (int j = 0; j < QUADS; j++) qn_tile_load(a_tile + j * 8192, a_map, row + j * 64, k, a_z, there);
+#else
+                qn_tile_load(a_tile, a_map, k, row, a_z, there);
 #endif
 #if LAYOUT & 1
-                for (uint j = todo.rank; j < COLUMNS / 64; j += CLUSTER)
-                    qn_tile_load_to(b_tiles[stage] + j * 8192, b_map, (int)(t.column + j * 64), k, b_z, &full[stage],
-                                    (1 << CLUSTER) - 1);
+                for (int j = CLUSTER > 1 ? (int)todo.rank : 0; j < COLUMNS / 64; j += CLUSTER)
+                    COPY_B(b_tile + j * 8192, column + j * 64, k);
 #else
-                qn_tile_load_to(b_tiles[stage] + todo.rank * (B_BYTES / CLUSTER), b_map, k,
-                                (int)(t.column + todo.rank * (COLUMNS / CLUSTER)), b_z, &full[stage], (1 << CLUSTER) - 1);
+                const int first = CLUSTER > 1 ? (int)todo.rank * (COLUMNS / CLUSTER) : 0;
+                COPY_B(b_tile + first * 128, k, column + first);
 #endif
-                stage = after(stage, &parity);
+                advance(&p);
             }
         }
+#if PARTS > 1
+        qn_cluster_barrier(); // of add_parts
+#endif
     } else {
-        qn_registers_take(232);
-        const uint part = quad - 1, lane = item % 32, across = lane % 4 * 2;
+#ifdef REGISTERS
+        qn_registers_take(REGISTERS);
+#endif
         const epilogue e = EPILOGUE;
-        uint parity = 0;
-        QSUM sums[COLUMNS / 2];
-        for (uint number = todo.next; number < all; number += todo.stride) {
+        QSUM sums[SUMS];
+        uint odd = 0; // which of two chunks is the next
+        for (uint number = todo.next; number < todo.all; number += todo.stride) {
             const tile t = tile_of(&todo, number);
             uint previous = STAGES;
             #pragma unroll
-            for (uint i = 0; i < COLUMNS / 2; i++) sums[i] = 0;
-            for (uint i = 0; i < todo.steps; i++) {
-                qn_barrier_wait(&full[stage], parity);
-                qn_quad_multiply_add(sums, COLUMNS, (local const Q *)(a_tiles[stage] + part * (A_BYTES / 2)),
-                                     (local const Q *)b_tiles[stage], LAYOUT, i > 0);
+            for (uint i = 0; i < SUMS; i++) sums[i] = 0;
+            for (uint i = t.first; i < t.end; i++) {
+                qn_barrier_wait(&full[p.stage], p.parity);
+                qn_quad_multiply_add(sums, COLUMNS, (local const Q *)(a_tiles[p.stage] + quad * 8192),
+                                     (local const Q *)b_tiles[p.stage], LAYOUT, i > t.first);
                 qn_quad_wait(1);
-                if (previous < STAGES && item < CLUSTER) qn_barrier_arrive_at(&empty[previous], item);
-                previous = stage;
-                stage = after(stage, &parity);
+                if (previous < STAGES && item < CLUSTER) FREE(&empty[previous]);
+                previous = p.stage;
+                advance(&p);
             }
             qn_quad_wait(0);
-            if (previous < STAGES && item < CLUSTER) qn_barrier_arrive_at(&empty[previous], item);
+            if (previous < STAGES && item < CLUSTER) FREE(&empty[previous]);
             const places at = places_of(s, t.batch);
-#ifdef OUT_TILES
-            if (item == 0) qn_tile_store_wait(0);
-            qn_named_barrier(part + 1, 128);
-#ifndef PLAIN
+#if PARTS > 1
+            add_parts(b_tiles[0], sums, out, work, s, &todo, &t, &e, &at, quad, item);
+#elif defined(OUT_TILES)
             #pragma unroll
-            for (uint i = 0; i < COLUMNS / 2; i++) {
-                const size_t row = t.row + part * 64 + item / 32 * 16 + lane / 4 + i / 2 % 2 * 8,
-                             column = t.column + i / 4 * 8 + across + i % 2;
-                if (row < s.m && column < s.n) sums[i] = finish(sums[i], s, &e, &at, row, column);
+            for (uint j = 0; j < COLUMNS / CHUNK; j++) {
+                local uchar *chunk = chunks + (quad * 2 + (j + odd) % 2) * 8192;
+                finish_chunk(sums + j * CHUNK / 2, s, &e, &at, t.row, t.column + j * CHUNK, quad, item);
+                if (item == 0) qn_tile_store_wait(1);
+                qn_named_barrier(quad + 1, 128);
+                pack_chunk(chunk, sums + j * CHUNK / 2, item);
+                qn_async_fence();
+                qn_named_barrier(quad + 1, 128);
+                if (item == 0)
+                    qn_tile_store(out_map, (int)(t.column + j * CHUNK), (int)(t.row + quad * 64), (int)t.batch, chunk);
             }
-#endif
-            const uint line = item / 32 * 16 + lane % 16, side = lane / 16;
-            #pragma unroll
-            for (uint j = 0; j < COLUMNS / 16; j++) {
-                const QSUM *v = sums + j * 8;
-                const uint piece = j % 4 * 2 + side;
-                const uint4 words = {as_uint(PACK((float2)(v[0], v[1]))), as_uint(PACK((float2)(v[2], v[3]))),
-                                     as_uint(PACK((float2)(v[4], v[5]))), as_uint(PACK((float2)(v[6], v[7])))};
-                qn_store_8x8x4(out_tiles[part] + j / 4 * 4096 + line * 64 + (piece ^ line % 8) * 8, words);
-            }
-            qn_async_fence();
-            qn_named_barrier(part + 1, 128);
-            if (item == 0)
-                for (uint j = 0; j < COLUMNS / 64; j++)
-                    qn_tile_store(out_map, (int)(t.column + j * 64), (int)(t.row + part * 64), (int)t.batch,
-                                  out_tiles[part] + j * 4096);
+            odd ^= COLUMNS / CHUNK % 2;
 #else
             #pragma unroll
-            for (uint i = 0; i < COLUMNS / 2; i++) {
-                const size_t row = t.row + part * 64 + item / 32 * 16 + lane / 4 + i / 2 % 2 * 8,
-                             column = t.column + i / 4 * 8 + across + i % 2;
-                if (row < s.m && column < s.n) put(out, sums[i], s, &e, &at, row, column);
-            }
+            for (uint i = 0; i < SUMS; i++)
+                put_at(out, work, sums[i], s, &todo, &t, &e, &at, t.row + row_in_tile(quad, item, i),
+                       t.column + column_in_tile(item, i));
 #endif
         }
 #ifdef OUT_TILES
         if (item == 0) qn_tile_store_wait(0);
 #endif
     }
-    qn_cluster_barrier(); // a neighbour's copies and arrivals may still come
+#if CLUSTER * PARTS > 1
+    qn_cluster_meet(); // a neighbour's copies and arrivals may still come, and reads of what is here
+#endif
 }

@@ -167,9 +167,12 @@ static qn_status launch(qn_kernels *kernels, const qn__matmul_plan *p, qn_stream
     static const qn__matmul_operand begins[] = {QN__MATMUL_A, QN__MATMUL_B,    QN__MATMUL_OUT,
                                                 QN__MATMUL_C, QN__MATMUL_BIAS, QN__MATMUL_RESIDUAL};
     for (int i = 0; i < QN__MATMUL_OPERANDS; i++) words[QN__MATMUL_BEGINS + i] = q->arrays[begins[i]].offset;
+    const bool turned = p->has_tensors && p->tensors.turned;
+    const qn__matmul_operand a = turned ? QN__MATMUL_B : QN__MATMUL_A,
+                             b = turned ? QN__MATMUL_A : QN__MATMUL_B;
     const qn_arg rest[] = {qn_arg_bytes(words, p->num_words * sizeof *words),
-                           own->brought[0] ? qn_arg_buffer(own->brought[0]) : buffer_arg(q, QN__MATMUL_A),
-                           own->brought[1] ? qn_arg_buffer(own->brought[1]) : buffer_arg(q, QN__MATMUL_B),
+                           own->brought[0] ? qn_arg_buffer(own->brought[0]) : buffer_arg(q, a),
+                           own->brought[1] ? qn_arg_buffer(own->brought[1]) : buffer_arg(q, b),
                            buffer_arg(q, QN__MATMUL_OUT),
                            buffer_arg(q, QN__MATMUL_C),
                            buffer_arg(q, QN__MATMUL_BIAS),
@@ -191,7 +194,7 @@ static qn_status launch(qn_kernels *kernels, const qn__matmul_plan *p, qn_stream
     if (!status) status = qn_launch(stream, p->kernel, &p->range, args, count + more);
     if (status || !p->finish) return status;
     words[QN__MATMUL_PART] = p->splits;
-    return qn_launch(stream, p->finish, &p->finish_range, args, count);
+    return qn_launch(stream, p->finish, &p->finish_range, args + first, count);
 }
 
 qn_status qn_matmul(qn_kernels *kernels, qn_stream *stream, const qn_matmul_desc *desc) {

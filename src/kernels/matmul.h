@@ -27,10 +27,13 @@ typedef struct qn__matmul {
     uint32_t splits; /* 0: to be chosen */
 } qn__matmul;
 
-/* A variant by quads of sub-groups (kernels/matmul/quad.cl): work-groups of a cluster, columns of a tile, tiles of k ahead. */
+/* A variant by quads of sub-groups (kernels/matmul/quad.cl): work-groups of a cluster that share tiles of b, quads that multiply, 64
+   rows each, columns of a tile, and how many groups a compute unit is to hold. `turned`: the transposed product is computed, so
+   that few rows become few columns. `splits`: parts of k. */
 typedef struct qn__matmul_quad {
-    uint32_t cluster, columns, stages;
-    double rate; /* of the matrix units' peak, measured on an H200 */
+    uint32_t cluster, quads, columns, resident;
+    bool turned;
+    uint64_t splits;
 } qn__matmul_quad;
 
 /* What a product by quads gets: the maps of a, b and out, and which of a and b is first copied to rows along k. */
@@ -38,7 +41,9 @@ typedef struct qn__matmul_tensors {
     qn_tensor_desc descs[3];
     uint32_t batches, batched[2];
     bool copied[2];
-    bool stores_tiles;
+    bool stores_tiles, turned;
+    uint32_t stages;
+    uint32_t parts; /* of k, which a cluster adds up */
 } qn__matmul_tensors;
 
 enum { QN__MATMUL_WORDS = 22 + 7 * (QN_MAX_RANK - 2) };
@@ -81,9 +86,12 @@ qn_range qn__matmul_vector_range(const qn_kernels *kernels, const qn__matmul *q,
 bool qn__matmul_in_runs(const qn__matmul *q, qn__matmul_operand x, int64_t next, int64_t other, uint32_t run);
 
 /* matmul_quad.c */
-bool qn__matmul_quad_fits(const qn_kernels *kernels, const qn__matmul *q);
+bool qn__matmul_quad_fits(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_quad *v);
 double qn__matmul_quad_cost(const qn_kernels *kernels, const qn__matmul *q,
                             const qn__matmul_quad *v); /* clocks */
+/* The product with rows and columns exchanged: out' = b' a'. */
+qn__matmul qn__matmul_turned(const qn__matmul *q);
+/* Of what is computed: the turned product, where the variant has that. Sets part and splits too. */
 void qn__matmul_quad_plan(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_quad *v,
                           qn__matmul_plan *p);
 /* The options beside those of all kernels. */

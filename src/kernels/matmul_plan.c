@@ -13,8 +13,8 @@
 typedef enum family { TILE, UNITS, QUAD, PACKED, VECTOR, STRIP } family;
 
 /* A tile: wm by wn bands of lm by ln lanes of tm by tn elements, k in steps of `step`; for matrix units: wm by wn sub-groups
-   of tm by tn elements, k in steps of 64 bytes, for which `step` stands; by quads: wm work-groups of a cluster, tm by tn
-   elements of each, `step` tiles of k ahead. `resident`: such groups on a compute
+   of tm by tn elements, k in steps of 64 bytes, for which `step` stands; by quads: wm work-groups of a cluster that share
+   tiles of b, wn quads that multiply, tn columns, and with lm the product is transposed. `resident`: such groups on a compute
    unit at a time; `rate`: of its peak, with all of them there. For tiles (see cost_of_tiles) `rate` is the limit that more and more
    groups would come near to, `alone` what a group adds to that, `fixed` its clocks beside the multiplications. All by fits to
    measurements on an H200: tiles to 1,500 of 32-bit floats. */
@@ -39,10 +39,24 @@ static const variant variants[] = {
     {"units 128x128", UNITS, 2, 2, 1, 1, 64, 64, 32, 2, 8, 0, 0},
     {"units 64x64", UNITS, 2, 2, 1, 1, 32, 32, 32, 4, 5, 0, 0},
     {"units 32x32", UNITS, 1, 1, 1, 1, 32, 32, 32, 12, 3, 0, 0},
-    {"quad 2x256", QUAD, 2, 0, 0, 0, 128, 256, 3, 1, 0.90, 0, 0},
-    {"quad 1x256", QUAD, 1, 0, 0, 0, 128, 256, 3, 1, 0.86, 0, 0},
-    {"quad 2x128", QUAD, 2, 0, 0, 0, 128, 128, 5, 1, 0.80, 0, 0},
-    {"quad 1x128", QUAD, 1, 0, 0, 0, 128, 128, 5, 1, 0.70, 0, 0},
+    {"quad 128x256 two", QUAD, 2, 2, 0, 0, 0, 256, 0, 1, 0, 0, 0},
+    {"quad 128x256", QUAD, 1, 2, 0, 0, 0, 256, 0, 1, 0, 0, 0},
+    {"quad 128x192 two", QUAD, 2, 2, 0, 0, 0, 192, 0, 1, 0, 0, 0},
+    {"quad 128x192", QUAD, 1, 2, 0, 0, 0, 192, 0, 1, 0, 0, 0},
+    {"quad 128x128 two", QUAD, 2, 2, 0, 0, 0, 128, 0, 1, 0, 0, 0},
+    {"quad 128x128", QUAD, 1, 2, 0, 0, 0, 128, 0, 1, 0, 0, 0},
+    {"quad 64x256", QUAD, 1, 1, 0, 0, 0, 256, 0, 1, 0, 0, 0},
+    {"quad 64x128", QUAD, 1, 1, 0, 0, 0, 128, 0, 2, 0, 0, 0},
+    {"quad 128x64", QUAD, 1, 2, 0, 0, 0, 64, 0, 2, 0, 0, 0},
+    {"quad 64x64", QUAD, 1, 1, 0, 0, 0, 64, 0, 3, 0, 0, 0},
+    {"quad turned 128x64", QUAD, 1, 2, 1, 0, 0, 64, 0, 2, 0, 0, 0},
+    {"quad turned 64x64", QUAD, 1, 1, 1, 0, 0, 64, 0, 3, 0, 0, 0},
+    {"quad turned 128x32", QUAD, 1, 2, 1, 0, 0, 32, 0, 2, 0, 0, 0},
+    {"quad turned 64x32", QUAD, 1, 1, 1, 0, 0, 32, 0, 3, 0, 0, 0},
+    {"quad turned 128x16", QUAD, 1, 2, 1, 0, 0, 16, 0, 2, 0, 0, 0},
+    {"quad turned 64x16", QUAD, 1, 1, 1, 0, 0, 16, 0, 3, 0, 0, 0},
+    {"quad turned 128x8", QUAD, 1, 2, 1, 0, 0, 8, 0, 2, 0, 0, 0},
+    {"quad turned 64x8", QUAD, 1, 1, 1, 0, 0, 8, 0, 3, 0, 0, 0},
     {"packed", PACKED, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
     {"vector", VECTOR, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
     {"strip", STRIP, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
@@ -56,7 +70,9 @@ const char *qn__matmul_variant_name(uint32_t index) {
     return index < COUNT(variants) ? variants[index].name : NULL;
 }
 
-static qn__matmul_quad quad_of(const variant *v) { return (qn__matmul_quad){v->wm, v->tn, v->step, v->rate}; }
+static qn__matmul_quad quad_of(const variant *v, uint64_t splits) {
+    return (qn__matmul_quad){v->wm, v->wn, v->tn, v->resident, v->family == QUAD && v->lm, splits};
+}
 static uint32_t tile_rows(const variant *v) { return v->wm * v->lm * v->tm; }
 static uint32_t tile_columns(const variant *v) { return v->wn * v->ln * v->tn; }
 /* Lanes, of which the units' variants have those of a sub-group. */
@@ -158,7 +174,10 @@ static bool fits(const qn_kernels *kernels, const qn__matmul *q, const variant *
     if (v->family == UNITS) return fits_units(kernels, q, v);
     if (v->family == PACKED) return qn__matmul_packed_fits(kernels, q);
     if (v->family == STRIP) return q->splits <= 1;
-    if (v->family == QUAD) return qn__matmul_quad_fits(kernels, q);
+    if (v->family == QUAD) {
+        const qn__matmul_quad quad = quad_of(v, q->splits);
+        return qn__matmul_quad_fits(kernels, q, &quad);
+    }
     return qn__matmul_vector_fits(kernels, q);
 }
 
@@ -222,10 +241,11 @@ static double cost_of_units(const qn_kernels *kernels, const qn__matmul *q, cons
     const double groups = (double)divide_up(q->m, tile_rows(v)) * (double)divide_up(q->n, tile_columns(v)) *
                           (double)batches_of(q) * (double)splits;
     const double on_unit = ceil(groups / units_of(kernels)), there = fmin(on_unit, v->resident) / v->resident;
-    const double multiplications =
-        tile_rows(v) * tile_columns(v) * ((double)divide_up(q->k, splits) + v->step);
-    return on_unit * multiplications / (128 * v->rate * (0.35 + 0.65 * there)) +
-           cost_of_parts(kernels, q, splits);
+    const double area = tile_rows(v) * tile_columns(v),
+                 multiplications = area * ((double)divide_up(q->k, splits) + v->step);
+    const double results = 0.7; /* clocks of each sum's way out */
+    const double clocks = multiplications / (128 * v->rate * (0.35 + 0.65 * there)) + area * results;
+    return on_unit * clocks + cost_of_parts(kernels, q, splits);
 }
 
 /* ---- the choice ---- */
@@ -281,21 +301,22 @@ static choice choose_tile(const qn_kernels *kernels, const qn__matmul *q, const 
     return best;
 }
 
-/* The cheapest of these, or NULL. */
-static const variant *choose_quad(const qn_kernels *kernels, const qn__matmul *q, double least) {
-    const variant *best = NULL;
-    if (!qn__matmul_quad_fits(kernels, q)) return NULL;
-    for (size_t i = 0; i < COUNT(variants); i++) {
-        const variant *v = &variants[i];
-        if (v->family != QUAD) continue;
-        const qn__matmul_quad quad = quad_of(v);
+/* The cheapest of these, if one costs less. */
+static void choose_quad(const qn_kernels *kernels, const qn__matmul *q, const variant *only, double least,
+                        choice *best) {
+    static const uint8_t splits[] = {1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64, 128};
+    for (size_t i = 0; i < COUNT(variants) * COUNT(splits); i++) {
+        const variant *v = &variants[i / COUNT(splits)];
+        const uint64_t parts = q->splits ? q->splits : splits[i % COUNT(splits)];
+        if (v->family != QUAD || (only && v != only) || (q->splits && i % COUNT(splits))) continue;
+        const qn__matmul_quad quad = quad_of(v, parts);
+        if (!qn__matmul_quad_fits(kernels, q, &quad)) continue;
         const double cost = qn__matmul_quad_cost(kernels, q, &quad);
         if (cost < least) {
             least = cost;
-            best = v;
+            *best = (choice){v, {parts, false}};
         }
     }
-    return best;
 }
 
 static choice choose(const qn_kernels *kernels, const qn__matmul *q) {
@@ -305,14 +326,16 @@ static choice choose(const qn_kernels *kernels, const qn__matmul *q) {
     if (!v && qn__matmul_vector_pays(kernels, q)) v = vector;
     if (!v && qn__matmul_packed_pays(kernels, q)) v = packed;
     if (!v && processor && q->splits <= 1) v = strip;
+    choice best = {v, {1, false}};
     if (!v || v->family == TILE || v->family == UNITS) {
-        const choice tile = choose_tile(kernels, q, v);
-        const double cost = cost_of(kernels, q, tile.variant, tile.cut);
-        const variant *quad = v ? NULL : choose_quad(kernels, q, cost);
-        return quad ? (choice){quad, {1, false}} : tile;
+        best = choose_tile(kernels, q, v);
+        if (!v) choose_quad(kernels, q, NULL, cost_of(kernels, q, best.variant, best.cut), &best);
+    } else if (v->family == QUAD) {
+        choose_quad(kernels, q, v, INFINITY, &best);
+    } else if (v->family == VECTOR) {
+        best.cut.splits = q->splits ? q->splits : qn__matmul_vector_splits(kernels, q);
     }
-    if (v->family == PACKED || v->family == STRIP || v->family == QUAD) return (choice){v, {1, false}};
-    return (choice){v, {q->splits ? q->splits : qn__matmul_vector_splits(kernels, q), false}};
+    return best;
 }
 
 /* With the choice of the tuning, if there is one and the caller made none. */
@@ -467,12 +490,6 @@ static void add_units(text *t, const qn_kernels *kernels, const qn__matmul *q, c
     add_operand(t, q, QN__MATMUL_B, 16 / size);
 }
 
-static void add_quad(text *t, const qn__matmul *q, const variant *v, const qn__matmul_tensors *tensors) {
-    const qn__matmul_quad quad = quad_of(v);
-    qn__matmul_quad_options(q, &quad, tensors, t->at + t->size, sizeof t->at - t->size);
-    t->size += strlen(t->at + t->size);
-}
-
 static uint64_t sides_of(const qn__matmul *q, qn__matmul_operand x) {
     return x == QN__MATMUL_A ? q->m : q->n;
 }
@@ -503,7 +520,9 @@ static void add_tile(text *t, const qn__matmul *q, const variant *v) {
 static void add_family(text *t, const qn_kernels *kernels, const qn__matmul *q, const variant *v,
                        const qn__matmul_plan *p) {
     if (v->family == QUAD) {
-        add_quad(t, q, v, &p->tensors);
+        const qn__matmul_quad quad = quad_of(v, p->splits);
+        qn__matmul_quad_options(q, &quad, &p->tensors, t->at + t->size, sizeof t->at - t->size);
+        t->size += strlen(t->at + t->size);
     } else if (v->family == TILE) {
         add_tile(t, q, v);
     } else if (v->family == UNITS) {
@@ -525,34 +544,43 @@ static void add_family(text *t, const qn_kernels *kernels, const qn__matmul *q, 
 /* Parts of k begin where vectors along k may, of 16 elements at most. */
 enum { PART_UNIT = 16 };
 
+/* None of the parts is empty. */
+static void set_parts(const qn__matmul *q, cut *cut, qn__matmul_plan *p) {
+    if (cut->splits > q->k) cut->splits = q->k ? q->k : 1;
+    p->part = divide_up(divide_up(q->k, cut->splits), PART_UNIT) * PART_UNIT;
+    if (!cut->joined) p->splits = cut->splits = p->part ? divide_up(q->k, p->part) : 1;
+}
+
 static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
     static const char *const files[] = {"matmul/tile.cl",   "matmul/units.cl",  "matmul/quad.cl",
                                         "matmul/packed.cl", "matmul/vector.cl", "matmul/strip.cl"};
     const qn__matmul t = tuned(kernels, request), *q = &t;
+    qn__matmul turned;
     qn__matmul_plan *p = plan;
     choice c = choose(kernels, q);
     if (q->variant >= 0 && !fits(kernels, q, &variants[q->variant]))
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_matmul: variant '%s' cannot do this on %s",
                            variants[q->variant].name, kernels->info.name);
     cut *cut = &c.cut;
-    if (cut->splits > q->k) cut->splits = q->k ? q->k : 1;
-    p->part = divide_up(divide_up(q->k, cut->splits), PART_UNIT) * PART_UNIT;
-    if (!cut->joined)
-        p->splits = cut->splits = p->part ? divide_up(q->k, p->part) : 1; /* none of them is empty */
+    const qn__matmul_quad quad = quad_of(c.variant, cut->splits);
+    if (quad.turned) turned = qn__matmul_turned(q);
+    if (quad.turned) q = &turned;
+    if (c.variant->family == QUAD)
+        qn__matmul_quad_plan(kernels, q, &quad, p);
+    else
+        set_parts(q, cut, p);
     uint32_t batches = 0;
     qn_status status = set_numbers(kernels, q, p, &batches);
     if (status) return status;
-    p->has_tensors = c.variant->family == QUAD;
-    const qn__matmul_quad quad = quad_of(c.variant);
-    if (p->has_tensors)
-        qn__matmul_quad_plan(kernels, q, &quad, p);
-    else if (c.variant->family == PACKED)
+    if (c.variant->family == PACKED)
         status = qn__matmul_packed_plan(kernels, q, batches_of(q), p);
-    else
+    else if (c.variant->family != QUAD)
         set_range(kernels, q, &c, p);
     text options = {.size = 0};
     add_types(&options, q);
     add(&options, " -D BATCHES=%u", batches);
+    if (quad.turned) add(&options, " -D TURNED");
+    if (c.variant->family == QUAD) cut->splits = p->splits;
     if (cut->joined) {
         add(&options, " -D CLUSTER=%u", (unsigned)cut->splits);
     } else if (cut->splits > 1) {

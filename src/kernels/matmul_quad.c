@@ -1,11 +1,13 @@
 /* qn_matmul by quads of sub-groups, which feed the matrix units of compute capability 9.0 from tiles in local memory. The device
    copies tiles by maps of the tensors; operands that it cannot copy so, for their strides, are first copied to rows along k. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "kernels/matmul.h"
 
-enum { ROWS = 128, ROW_BYTES = 128, ITEMS = 384, UNIT = 16 };
+enum { QUAD_ROWS = 64, QUAD_ITEMS = 128, ROW_BYTES = 128, UNIT = 16 };
+enum { CHUNK_BYTES = 8192, MOST_STAGES = 12, MOST_PARTS = 8 /* of a cluster */ };
 
 static const struct product {
     const char *type, *sum; /* in the kernel */
@@ -68,36 +70,147 @@ static bool lies_along_side(const qn__matmul *q, qn__matmul_operand x) {
     return products[type_of(q)].has_layouts &&
            strides_fit(&q->arrays[x], along_side(q, x), along_k(q, x), batch_stride(q, x));
 }
-static bool is_copied(const qn__matmul *q, qn__matmul_operand x) {
-    return !lies_along_k(q, x) && !lies_along_side(q, x);
+/* Tiles of b by rows are blocks of 64 columns. */
+static bool is_copied(const qn__matmul *q, const qn__matmul_quad *v, qn__matmul_operand x) {
+    const bool takes_sides = x == QN__MATMUL_A || v->columns % 64 == 0;
+    return !lies_along_k(q, x) && !(takes_sides && lies_along_side(q, x));
 }
 
-bool qn__matmul_quad_fits(const qn_kernels *kernels, const qn__matmul *q) {
+qn__matmul qn__matmul_turned(const qn__matmul *q) {
+    qn__matmul t = *q;
+    t.m = q->n;
+    t.n = q->m;
+    for (int i = 0; i < QN__MATMUL_OPERANDS; i++) {
+        const int from = i == QN__MATMUL_A ? QN__MATMUL_B : i == QN__MATMUL_B ? QN__MATMUL_A : i;
+        t.arrays[i] = q->arrays[from];
+        t.row[i] = q->column[from];
+        t.column[i] = q->row[from];
+    }
+    return t;
+}
+
+static uint32_t rows_of(const qn__matmul_quad *v) { return QUAD_ROWS * v->quads; }
+static uint32_t step_of(const qn__matmul *q) { return ROW_BYTES / qn_element_size(type_of(q)); }
+
+/* Of k, which a cluster adds up; more of them go through memory. */
+static uint32_t parts_of(const qn__matmul *q, const qn__matmul_quad *v) {
+    const uint64_t steps = divide_up(q->k, step_of(q)), parts = v->splits < steps ? v->splits : steps;
+    return parts < 2 || v->cluster > 1 ? 1 : parts < MOST_PARTS ? (uint32_t)parts : MOST_PARTS;
+}
+static uint64_t work_splits_of(const qn__matmul *q, const qn__matmul_quad *v) {
+    return divide_up(v->splits ? v->splits : 1, parts_of(q, v));
+}
+
+/* Elements whose sums need no other type on their way; of 4 bytes or 2. */
+static bool stores_tiles(const qn__matmul *q, const qn__matmul_quad *v) {
+    const qn_array *out = &q->arrays[QN__MATMUL_OUT];
+    const bool is_float = qn__element(type_of(q))->is_float;
+    const bool good = is_float ? out->type == QN_F16 || out->type == QN_BF16 || out->type == QN_F32
+                               : out->type == QN_I32 && q->plain;
+    return good && v->splits <= 1 && v->columns * qn_element_size(out->type) % ROW_BYTES == 0 &&
+           strides_fit(out, q->column[QN__MATMUL_OUT], q->row[QN__MATMUL_OUT],
+                       batch_stride(q, QN__MATMUL_OUT));
+}
+
+/* Work-groups, of which a compute unit is to hold some. */
+static uint64_t groups_of(const qn__matmul *q, const qn__matmul_quad *v) {
+    return divide_up(q->m, (uint64_t)rows_of(v) * v->cluster) * v->cluster * divide_up(q->n, v->columns) *
+           batches_of(q) * parts_of(q, v) * work_splits_of(q, v);
+}
+static uint32_t resident_of(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_quad *v) {
+    const uint64_t units = kernels->info.compute_units, filled = parts_of(q, v) > 2 ? units * 7 / 8 : units;
+    const uint64_t wanted = divide_up(groups_of(q, v), filled ? filled : 1);
+    return wanted < v->resident ? (uint32_t)wanted : v->resident;
+}
+
+/* Tiles of k ahead: as many as local memory holds. */
+static uint32_t stages_of(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_quad *v) {
+    const uint64_t reserved = 1024; /* of each group, and for barriers */
+    const uint64_t all = (kernels->info.local_memory + reserved) / resident_of(kernels, q, v),
+                   used = 2 * reserved + (stores_tiles(q, v) ? 2 * CHUNK_BYTES * v->quads : 0),
+                   stage = ROW_BYTES * (rows_of(v) + v->columns);
+    const uint64_t stages = all > used ? (all - used) / stage : 0;
+    return stages < MOST_STAGES ? (uint32_t)stages : MOST_STAGES;
+}
+
+static bool fits_turned(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_quad *v) {
     const uint64_t most = INT32_MAX; /* places in tensors */
+    const uint32_t stages = stages_of(kernels, q, v), sum = 4;
+    const bool holds_sums = rows_of(v) * sum <= stages * ROW_BYTES; /* where tiles of b were */
     const bool good = products[type_of(q)].type && (q->tf32 || type_of(q) != QN_F32) &&
-                      q->arrays[QN__MATMUL_B].type == type_of(q) && q->splits <= 1 && q->m <= most &&
-                      q->n <= most && q->k && q->k <= most;
-    return good && (kernels->info.capabilities & QN_CAN_COPY_TILES) && batch_dimension(q) >= 0 &&
-           batches_of(q) * divide_up(q->m, ROWS) * divide_up(q->n, 64) <= most;
+                      q->arrays[QN__MATMUL_B].type == type_of(q) && q->m <= most && q->n <= most && q->k &&
+                      q->k <= most;
+    if (v->splits > 1 && (v->cluster > 1 || !holds_sums)) return false;
+    return good && stages > 1 && batch_dimension(q) >= 0 &&
+           batches_of(q) * divide_up(q->m, QUAD_ROWS) * divide_up(q->n, 8) * (v->splits ? v->splits : 1) <=
+               most;
+}
+
+bool qn__matmul_quad_fits(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_quad *v) {
+    if (!(kernels->info.capabilities & QN_CAN_COPY_TILES)) return false;
+    if (!v->turned) return fits_turned(kernels, q, v);
+    const qn__matmul turned = qn__matmul_turned(q);
+    return fits_turned(kernels, &turned, v);
 }
 
 /* ---- what it costs ---- */
 
-static double cost_of_copy(const qn_kernels *kernels, const qn__matmul *q, qn__matmul_operand x) {
+/* In clocks, and bytes a clock of each compute unit. Fitted to all variants on 30 shapes on an H200: with these numbers the choice
+   is within 2 % of the best on average. */
+static const struct {
+    double launch; /* of a copy */
+    double group;  /* begin and end of a group */
+    double sums;   /* results of 64 rows by one column */
+    double units;  /* longer than the matrix units' or local memory's own time */
+    double latency;
+    double copied;              /* from cache to local memory, by one unit */
+    double cached, memory;      /* by all */
+    double joined, joined_sums; /* parts in a cluster */
+    double finish;              /* the launch that adds parts */
+} clocks = {7770, 965, 1.97, 1.065, 3790, 39.4, 34.5, 13.1, 1000, 0.49, 12200};
+
+static double cost_of_copy(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_quad *v,
+                           qn__matmul_operand x) {
     const double bytes = 2.0 * (double)sides_of(q, x) * (double)q->k * qn_element_size(type_of(q)) *
                          (batch_stride(q, x) ? (double)batches_of(q) : 1);
-    return is_copied(q, x) ? 5000 + bytes / (12.0 * kernels->info.compute_units) : 0;
+    return is_copied(q, v, x) ? clocks.launch + bytes / (clocks.memory * kernels->info.compute_units) : 0;
 }
 
-/* A step is 128 bytes of k; the units take 128 rows and 256 columns of it in 1024 clocks. */
+/* Of a step, which is 128 bytes of k: that a group multiplies while the unit has so many of them, and all units together read.
+   The matrix units do 64 rows by 32 columns in 64 clocks; local memory moves 128 bytes a clock, what comes and what each quad reads. */
+static double cost_of_step(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_quad *v,
+                           double there) {
+    const double rows = rows_of(v), columns = v->columns;
+    const double multiplies = rows * columns / 32, moves = v->quads * (QUAD_ROWS + columns) + rows + columns;
+    const double bytes = (rows + columns / v->cluster) * ROW_BYTES, units = kernels->info.compute_units;
+    const double alone = fmax(fmax(multiplies, moves) * clocks.units, bytes / clocks.copied);
+    const double all = bytes * fmin((double)groups_of(q, v), units * there) / (clocks.cached * units);
+    return fmax(fmax(alone * there, all), clocks.latency / stages_of(kernels, q, v));
+}
+
+static double cost_of_turned(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_quad *v) {
+    const uint32_t parts = parts_of(q, v),
+                   units = kernels->info.compute_units ? kernels->info.compute_units : 1;
+    const uint64_t work = work_splits_of(q, v), there = resident_of(kernels, q, v);
+    const double steps = (double)divide_up(divide_up(q->k, step_of(q)), parts * work),
+                 batches = (double)batches_of(q);
+    const double area = rows_of(v) * (double)v->columns, results = batches * (double)q->m * (double)q->n;
+    const double rounds = (double)divide_up(groups_of(q, v), units / v->cluster * v->cluster * there);
+    double group = clocks.group + area / QUAD_ROWS / v->quads * clocks.sums;
+    if (parts > 1) group += clocks.joined + area * clocks.joined_sums;
+    const double read = batches * (double)q->k * ((double)q->m + (double)q->n) * qn_element_size(type_of(q)),
+                 written = results * qn_element_size(q->arrays[QN__MATMUL_OUT].type);
+    const double compute = rounds * (steps * cost_of_step(kernels, q, v, (double)there) + group),
+                 memory = clocks.group + (read + written) / (clocks.memory * units);
+    const double finish = work > 1 ? clocks.finish + 6 * (double)work * results / (clocks.memory * units) : 0;
+    return fmax(compute, memory) + finish + cost_of_copy(kernels, q, v, QN__MATMUL_A) +
+           cost_of_copy(kernels, q, v, QN__MATMUL_B);
+}
+
 double qn__matmul_quad_cost(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_quad *v) {
-    const uint64_t units = kernels->info.compute_units / v->cluster * v->cluster;
-    const uint64_t tiles =
-        divide_up(q->m, ROWS * v->cluster) * v->cluster * divide_up(q->n, v->columns) * batches_of(q);
-    const double steps = (double)divide_up(q->k * qn_element_size(type_of(q)), ROW_BYTES);
-    const double of_tile = steps * 4 * v->columns / v->rate + 2500;
-    return (double)divide_up(tiles, units ? units : 1) * of_tile + cost_of_copy(kernels, q, QN__MATMUL_A) +
-           cost_of_copy(kernels, q, QN__MATMUL_B);
+    if (!v->turned) return cost_of_turned(kernels, q, v);
+    const qn__matmul turned = qn__matmul_turned(q);
+    return cost_of_turned(kernels, &turned, v);
 }
 
 /* ---- the plan ---- */
@@ -113,7 +226,7 @@ static void describe(const qn__matmul *q, const qn__matmul_quad *v, qn__matmul_o
     const uint32_t i = x == QN__MATMUL_B, size = qn_element_size(type_of(q)), per_row = ROW_BYTES / size;
     const uint64_t sides = sides_of(q, x), batch = (uint64_t)batch_stride(q, x);
     qn_tensor_desc *d = &t->descs[i];
-    t->copied[i] = is_copied(q, x);
+    t->copied[i] = is_copied(q, v, x);
     t->batched[i] = batch != 0;
     *d = (qn_tensor_desc){.element_size = size, .sizes = {q->k, sides, batch ? t->batches : 1}};
     if (t->copied[i]) {
@@ -123,7 +236,7 @@ static void describe(const qn__matmul *q, const qn__matmul_quad *v, qn__matmul_o
         d->strides[1] = batch * size;
     }
     d->tile[0] = per_row;
-    d->tile[1] = x == QN__MATMUL_A ? ROWS : v->columns / v->cluster;
+    d->tile[1] = x == QN__MATMUL_A ? rows_of(v) : v->columns / v->cluster;
     if (t->copied[i]) return;
     if (lies_along_k(q, x)) {
         d->strides[0] = (uint64_t)along_side(q, x) * size;
@@ -135,33 +248,37 @@ static void describe(const qn__matmul *q, const qn__matmul_quad *v, qn__matmul_o
     d->tile[1] = per_row;
 }
 
-static bool stores_tiles(const qn__matmul *q) {
-    const qn_array *out = &q->arrays[QN__MATMUL_OUT];
-    const bool is_float = qn__element(type_of(q))->is_float;
-    return is_float && (out->type == QN_F16 || out->type == QN_BF16) &&
-           strides_fit(out, q->column[QN__MATMUL_OUT], q->row[QN__MATMUL_OUT],
-                       batch_stride(q, QN__MATMUL_OUT));
+static void describe_out(const qn__matmul *q, qn__matmul_tensors *t) {
+    const uint32_t size = qn_element_size(q->arrays[QN__MATMUL_OUT].type);
+    t->descs[2] = (qn_tensor_desc){.element_size = size,
+                                   .sizes = {q->n, q->m, t->batches},
+                                   .strides = {(uint64_t)q->row[QN__MATMUL_OUT] * size,
+                                               (uint64_t)batch_stride(q, QN__MATMUL_OUT) * size},
+                                   .tile = {ROW_BYTES / size, QUAD_ROWS}};
 }
 
 void qn__matmul_quad_plan(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_quad *v,
                           qn__matmul_plan *p) {
     qn__matmul_tensors *t = &p->tensors;
-    *t = (qn__matmul_tensors){.batches = (uint32_t)batches_of(q), .stores_tiles = stores_tiles(q)};
+    *t = (qn__matmul_tensors){.batches = (uint32_t)batches_of(q),
+                              .stores_tiles = stores_tiles(q, v),
+                              .turned = v->turned,
+                              .stages = stages_of(kernels, q, v),
+                              .parts = parts_of(q, v)};
     describe(q, v, QN__MATMUL_A, t);
     describe(q, v, QN__MATMUL_B, t);
-    if (t->stores_tiles) {
-        const uint64_t size = 2;
-        t->descs[2] = (qn_tensor_desc){.element_size = (uint32_t)size,
-                                       .sizes = {q->n, q->m, t->batches},
-                                       .strides = {(uint64_t)q->row[QN__MATMUL_OUT] * size,
-                                                   (uint64_t)batch_stride(q, QN__MATMUL_OUT) * size},
-                                       .tile = {ROW_BYTES / 2, 64}};
-    }
+    if (t->stores_tiles) describe_out(q, t);
     p->has_tensors = true;
-    const uint64_t tiles = divide_up(q->m, ROWS * v->cluster) * divide_up(q->n, v->columns) * t->batches,
-                   there = kernels->info.compute_units / v->cluster;
-    const uint64_t clusters = tiles < there ? tiles : there ? there : 1;
-    p->range = (qn_range){.global = {clusters * v->cluster * ITEMS}, .local = {ITEMS, 1, 1}};
+    const uint64_t steps = divide_up(q->k, step_of(q)), part = divide_up(steps, work_splits_of(q, v));
+    p->part = part * step_of(q);
+    p->splits = divide_up(steps, part);
+    const uint64_t cluster = v->cluster * t->parts, items = QUAD_ITEMS * (1 + v->quads);
+    const uint64_t tiles = divide_up(q->m, (uint64_t)rows_of(v) * v->cluster) * divide_up(q->n, v->columns) *
+                           t->batches * p->splits,
+                   there = kernels->info.compute_units * resident_of(kernels, q, v) / v->cluster;
+    const uint64_t clusters = t->parts > 1 || tiles < there ? tiles : there ? there : 1;
+    p->range = (qn_range){.global = {clusters * cluster * items}, .local = {items, 1, 1}};
+    p->finish_range = (qn_range){.global = {v->turned ? q->m : q->n, v->turned ? q->n : q->m, t->batches}};
 }
 
 void qn__matmul_quad_options(const qn__matmul *q, const qn__matmul_quad *v, const qn__matmul_tensors *t,
@@ -169,12 +286,21 @@ void qn__matmul_quad_options(const qn__matmul *q, const qn__matmul_quad *v, cons
     const struct product *product = &products[type_of(q)];
     const int by_rows = !t->copied[1] && !lies_along_k(q, QN__MATMUL_B),
               by_columns = !t->copied[0] && !lies_along_k(q, QN__MATMUL_A);
-    const char *pack = !t->stores_tiles                           ? ""
-                       : q->arrays[QN__MATMUL_OUT].type == QN_F16 ? " -D OUT_TILES -D PACK=convert_half2"
-                                                                  : " -D OUT_TILES -D PACK=convert_qn_bf16x2";
-    snprintf(out, size, " -D Q=%s -D QSUM=%s -D LAYOUT=%d -D CLUSTER=%u -D COLUMNS=%u -D STAGES=%u%s",
-             product->type, product->sum, by_rows + 2 * by_columns, v->cluster, v->columns,
-             v->stages + !t->stores_tiles, pack);
+    const bool large = v->quads * v->columns >= 256 && v->resident == 1; /* as all registers are given out */
+    const char *pack = "";
+    if (t->stores_tiles) switch (q->arrays[QN__MATMUL_OUT].type) {
+        case QN_F16: pack = " -D OUT_TILES -D PACK=convert_half2"; break;
+        case QN_BF16: pack = " -D OUT_TILES -D PACK=convert_qn_bf16x2"; break;
+        case QN_I32: pack = " -D OUT_TILES -D OUT_PAIR=int2"; break;
+        default: pack = " -D OUT_TILES -D OUT_PAIR=float2"; break;
+        }
+    snprintf(out, size,
+             " -D Q=%s -D QSUM=%s -D QSUM4=%s4 -D AS_SUM4=as_%s4 -D LAYOUT=%d -D CLUSTER=%u -D PARTS=%u -D "
+             "QUADS=%u -D COLUMNS=%u "
+             "-D STAGES=%u%s%s",
+             product->type, product->sum, product->sum, product->sum, by_rows + 2 * by_columns, v->cluster,
+             t->parts, v->quads, v->columns, t->stages, large && v->quads == 2 ? " -D REGISTERS=232" : "",
+             pack);
 }
 
 /* ---- a call ---- */
@@ -209,6 +335,11 @@ qn_status qn__matmul_quad_bring(qn_kernels *kernels, qn_stream *stream, const qn
                                 qn_arg *args) {
     static const qn__matmul_operand order[] = {QN__MATMUL_A, QN__MATMUL_B, QN__MATMUL_OUT};
     qn_status status = QN_OK;
+    qn__matmul turned;
+    if (t->turned) {
+        turned = qn__matmul_turned(q);
+        q = &turned;
+    }
     memset(maps, 0, 3 * sizeof *maps);
     for (uint32_t i = 0; i < 3 && !status; i++) {
         const qn_array *array = &q->arrays[order[i]];
