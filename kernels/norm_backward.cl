@@ -1,7 +1,7 @@
 // The gradients of layer norm (OP_layer_norm) and RMS norm (OP_rms_norm): from what the norm got, a, and the gradient by what it gave, b,
 // that by what it got, `to`, and those by its weights and biases. A work-group goes through every GROUPS-th row. WEIGHT_PARTS, BIAS_PARTS:
-// it leaves its share of these gradients as a row of so many arrays, which are added afterwards, in order. Global size: LOCAL for
-// each group.
+// it leaves its share of these gradients as a row of so many arrays, which are added afterwards, in order. AHEAD: a row that is HELD is
+// read while the one before it is computed. Global size: LOCAL for each group.
 #define ABSENT 0
 #include "rows.h"
 
@@ -48,7 +48,7 @@ norm_backward(walk w, ulong rows, ulong length, VALUE epsilon, ulong to_begin, g
     EACH ALL_K by_bias[j][k] = 0;
 #endif
 #endif
-#ifndef AGAIN
+#ifdef AHEAD
     VALUE next_x[HELD][N], next_y[HELD][N];
 #define READ_NEXT(row)                                                                                        \
     global const A *next_a = a_rows + ((long)a_begin + row_place(w, 1, row));                                 \
@@ -63,9 +63,12 @@ norm_backward(walk w, ulong rows, ulong length, VALUE epsilon, ulong to_begin, g
 #endif
     for (ulong row = group; row < rows; row += get_num_groups(0)) {
         global TO *to = to_rows + ((long)to_begin + row_place(w, 0, row));
-#ifdef AGAIN
+#ifndef AHEAD
         global const A *a = a_rows + ((long)a_begin + row_place(w, 1, row));
         global const B *b = b_rows + ((long)b_begin + row_place(w, 2, row));
+#ifndef AGAIN
+        EACH READ(j);
+#endif
 #else
         EACH ALL_K x[j][k] = next_x[j][k], y[j][k] = next_y[j][k];
         if (row + get_num_groups(0) < rows) { // on its way while this row is computed
@@ -75,14 +78,16 @@ norm_backward(walk w, ulong rows, ulong length, VALUE epsilon, ulong to_begin, g
         VALUE mean = 0, sums[3] = {0, 0, 0};
 #ifdef OP_layer_norm
         EACH {
-                ALL_K mean += x[j][k];
+            READ_AGAIN;
+            ALL_K mean += x[j][k];
         }
         reduce_all(&mean, 1, parts);
         mean /= (VALUE)n;
 #endif
         // With g = b * weight: the sums of d * d, d * g and g, where d is how far an element is from the mean.
         EACH {
-                VALUE g[N];
+            READ_AGAIN;
+            VALUE g[N];
             ALL_K g[k] = y[j][k];
 #ifdef WEIGHT
             VALUE factors[N];
@@ -105,7 +110,8 @@ norm_backward(walk w, ulong rows, ulong length, VALUE epsilon, ulong to_begin, g
 #endif
         const VALUE scale = 1 / sqrt(sums[0] / (VALUE)n + epsilon), slope = sums[1] * (scale * scale) / (VALUE)n;
         EACH {
-                VALUE r[N];
+            READ_AGAIN;
+            VALUE r[N];
             ALL_K r[k] = y[j][k];
 #ifdef WEIGHT
             VALUE factors[N];
@@ -138,6 +144,7 @@ norm_backward(walk w, ulong rows, ulong length, VALUE epsilon, ulong to_begin, g
     }
 #if defined PARTS && !defined AGAIN
     EACH {
+        READ_AGAIN;
         ALL_K {
             if (INSIDE) {
 #ifdef WEIGHT_PARTS

@@ -45,6 +45,7 @@ rows(walk w, ulong count, ulong length, VALUE epsilon, ulong to_begin, global TO
 #ifdef AGAIN
     // In one pass: the sum is taken of powers of what is the largest so far, and rescaled where that grows.
     EACH {
+        READ_AGAIN;
         VALUE now = most;
         ALL_K now = fmax(now, x[j][k]);
         const VALUE base = FINITE(now);
@@ -82,6 +83,7 @@ rows(walk w, ulong count, ulong length, VALUE epsilon, ulong to_begin, global TO
 #elif defined OP_softmax_backward || defined OP_log_softmax_backward
     VALUE sum = 0;
     EACH {
+        READ_AGAIN;
 #ifdef OP_softmax_backward
         ALL_K sum += x[j][k] * y[j][k];
 #else
@@ -99,11 +101,13 @@ rows(walk w, ulong count, ulong length, VALUE epsilon, ulong to_begin, global TO
     VALUE mean = 0, squares = 0;
 #ifdef OP_layer_norm
     EACH {
+        READ_AGAIN;
         ALL_K mean += x[j][k];
     }
     mean = REDUCE_ADD(mean) / (VALUE)n;
 #endif
     EACH {
+        READ_AGAIN;
         ALL_K {
             const VALUE d = INSIDE ? x[j][k] - mean : 0;
             squares += d * d;
@@ -114,6 +118,7 @@ rows(walk w, ulong count, ulong length, VALUE epsilon, ulong to_begin, global TO
 #endif
 
     EACH {
+        READ_AGAIN;
         VALUE r[N];
         ALL_K r[k] = RESULT;
 #ifdef WEIGHT

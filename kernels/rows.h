@@ -1,9 +1,9 @@
 // What kernels of rows share (rows.cl, norm_backward.cl): LOCAL work-items have a row of n elements, and each takes N neighbours of every
-// LOCAL * N. They are a work-group; with ROWS, which is for short rows, they are a part of a sub-group, and a work-group has ROWS of them. HELD: times that are enough for the row, whose elements are then kept in registers and read once;
-// without it they are read again for each step. Arrays A and, where there is one, B are read, TO is written: types as in map.cl, VALUE
-// is computed in. WEIGHT and BIAS, where they are, go along the row. EXACT: LOCAL * N
-// divides n, and without HELD four times that. RANK and ARRAYS: of the walk over
-// rows. ABSENT: what counts as an element of A beyond the row.
+// LOCAL * N. They are a work-group; with ROWS, which is for short rows, they are a part of a sub-group, and a work-group has ROWS of them.
+// HELD: times that are enough for the row, whose elements are then kept in registers and read once; without it they are read again for
+// each step. Arrays A and, where there is one, B are read, TO is written: types as in map.cl, VALUE is computed in. WEIGHT and BIAS,
+// where they are, go along the row. EXACT: LOCAL * N divides n. RANK and ARRAYS: of the walk over rows. ABSENT: what counts as an
+// element of A beyond the row. PLACE_TYPE: of places in a row, ulong, or uint where that is quicker and a row HELD.
 #include "element.h"
 #include "pack.h"
 
@@ -48,11 +48,7 @@ static long row_place(walk w, uint array, ulong row) {
     return at;
 }
 
-#ifdef HELD
-typedef uint place; // of an element in its row
-#else
-typedef ulong place;
-#endif
+typedef PLACE_TYPE place; // of an element in its row
 
 // N elements from `i` on; what is beyond the row becomes `absent`.
 #define FETCH(name, type, pack, value)                                                                       \
@@ -76,7 +72,7 @@ FETCH(fetch_weight, WEIGHT, weight_pack, WEIGHT_VALUE)
 FETCH(fetch_bias, BIAS, bias_pack, BIAS_VALUE)
 #endif
 
-// In a loop of EACH, x[j] and y[j] are the elements of a and b at PLACE and its neighbours.
+// In a loop of EACH, after READ_AGAIN, x[j] and y[j] are the elements of a and b at PLACE and its neighbours.
 #ifdef B
 #define READ(j)                                                                                              \
     fetch_a(x[j], a, w.a_stride, PLACE_OF(j), n, ABSENT), fetch_b(y[j], b, w.b_stride, PLACE_OF(j), n, 0)
@@ -87,14 +83,13 @@ FETCH(fetch_bias, BIAS, bias_pack, BIAS_VALUE)
 #ifdef HELD
 #define PLACE_OF(j) (((place)(j)*LOCAL + lid) * N)
 #define EACH        _Pragma("unroll") for (uint j = 0; j < HELD; j++)
+#define READ_AGAIN
 #else
-// A few at a time, so that several loads are under way.
 #define AGAIN
-#define HELD        4
-#define PLACE_OF(j) (((round + (j)) * LOCAL + lid) * N)
-#define EACH                                                                                                 \
-    for (place round = 0; round < rounds && (READ(0), READ(1), READ(2), READ(3), true); round += HELD)       \
-    _Pragma("unroll") for (uint j = 0; j < HELD; j++)
+#define HELD        1
+#define PLACE_OF(j) ((round * LOCAL + lid) * N)
+#define EACH        for (place round = 0, j = 0; round < rounds; round++)
+#define READ_AGAIN  READ(0)
 #endif
 #define ALL_K  _Pragma("unroll") for (uint k = 0; k < N; k++)
 #define INSIDE (EXACT || PLACE + k < n)

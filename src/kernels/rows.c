@@ -11,7 +11,8 @@ enum {
     GROUP = 256,      /* of one that has several rows */
     MOST_HELD = 32,   /* elements that a work-item keeps of an array */
     MOST_HELD_BACKWARD = 8,
-    GROUPS_A_UNIT = 4 /* work-groups that go through the rows, for each compute unit */
+    GROUPS_A_UNIT =
+        4 /* work-groups that go through the rows, for each compute unit; where it is not known how many run at a time */
 };
 
 enum { TO, A, B, WEIGHT, BIAS, ARRAYS };
@@ -103,16 +104,16 @@ static qn_status get_kernel(qn_kernels *kernels, const request *r, const qn__wal
         qn__element_conversion(value, r->arrays[TO].type).text, width, p->local, walk->rank, count,
         value == QN_F32 && !qn__is_processor(kernels) ? " -D NATIVE" : "");
     const uint64_t step = (uint64_t)p->local * width, held = (p->length + step - 1) / step;
-    at += (size_t)snprintf(
-        options + at, sizeof options - at, " -D EXACT=%d%s%s",
-        width > 1 && p->length % (held * width <= most_held(kernels, r) ? step : 4 * step) == 0,
-        r->to_weight.buffer ? " -D WEIGHT_PARTS" : "", r->to_bias.buffer ? " -D BIAS_PARTS" : "");
+    const bool is_held = held * width <= most_held(kernels, r), exact = width > 1 && p->length % step == 0;
+    at += (size_t)snprintf(options + at, sizeof options - at, " -D EXACT=%d -D PLACE_TYPE=%s%s%s", exact,
+                           is_held && !exact && !qn__is_processor(kernels) ? "uint" : "ulong",
+                           r->to_weight.buffer ? " -D WEIGHT_PARTS" : "",
+                           r->to_bias.buffer ? " -D BIAS_PARTS" : "");
     if (p->rows_a_group > 1)
         at += (size_t)snprintf(options + at, sizeof options - at, " -D ROWS=%u", p->rows_a_group);
     if (r->backward && !qn__is_processor(kernels) && kernels->info.sub_group_size >= 4)
         at += (size_t)snprintf(options + at, sizeof options - at, " -D SUBS=%u", (p->local - 1) / 4 + 1);
-    if (held * width <= most_held(kernels, r))
-        at += (size_t)snprintf(options + at, sizeof options - at, " -D HELD=%u", (unsigned)held);
+    if (is_held) at += (size_t)snprintf(options + at, sizeof options - at, " -D HELD=%u", (unsigned)held);
     for (uint32_t i = A; i < ARRAYS; i++)
         if (has(r, i))
             at += add_array(options + at, sizeof options - at, words[i], &r->arrays[i], value, width);
@@ -142,6 +143,19 @@ static void choose_group(const qn_kernels *kernels, const request *r, uint32_t w
     p->local = power_from(wanted, most < 32 ? most : 32, most);
 }
 
+/* As many as run at a time: each goes through as many rows, and leaves one sum. */
+static qn_status limit_groups(const qn_kernels *kernels, plan *p) {
+    const uint32_t units = kernels->info.compute_units;
+    const qn_range range = {.global = {p->local}, .local = {p->local}};
+    qn_kernel_resources resources;
+    const qn_status status = qn_kernel_get_resources(p->kernel, &range, &resources);
+    if (status) return status;
+    const uint64_t most = resources.resident_on_device ? resources.resident_on_device
+                                                       : (uint64_t)(units ? units : 1) * GROUPS_A_UNIT;
+    if (p->groups > most) p->groups = most;
+    return QN_OK;
+}
+
 static qn_status make_rows(qn_kernels *kernels, const void *given, void *out) {
     const request *r = given;
     plan *p = out;
@@ -157,22 +171,20 @@ static qn_status make_rows(qn_kernels *kernels, const void *given, void *out) {
                       r->names, count, &walk);
     if (status) return status;
     qn__walk_give_dimension(&walk, count);
-    const uint32_t width = choose_width(r, &walk, count), units = kernels->info.compute_units;
+    const uint32_t width = choose_width(r, &walk, count);
     p->wide = computed(r) == QN_F64;
     p->length = r->arrays[A].sizes[r->arrays[A].rank - 1];
     p->rows = qn_array_count(&outer[0]);
     choose_group(kernels, r, width, p);
     p->groups = (p->rows - 1) / p->rows_a_group + 1;
-    if ((r->to_weight.buffer || r->to_bias.buffer) &&
-        p->groups > (uint64_t)(units ? units : 1) * GROUPS_A_UNIT)
-        p->groups = (uint64_t)(units ? units : 1) * GROUPS_A_UNIT;
     const qn__walk_block block = qn__walk_block_of(&walk, count);
     memcpy(p->walk, block.words, block.size);
     int64_t strides[3] = {0};
     for (uint32_t i = 0; i < count; i++) strides[i] = row_stride(&r->arrays[i]);
     memcpy((char *)p->walk + block.size, strides, sizeof strides);
     p->walk_size = block.size + (uint32_t)sizeof strides;
-    return get_kernel(kernels, r, &walk, count, width, p);
+    const qn_status made = get_kernel(kernels, r, &walk, count, width, p);
+    return made || !(r->to_weight.buffer || r->to_bias.buffer) ? made : limit_groups(kernels, p);
 }
 
 static const qn__op rows_op = {"rows", sizeof(plan), make_rows};
