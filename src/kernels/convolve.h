@@ -37,8 +37,8 @@ typedef struct qn__convolve_problem {
 qn__convolve_problem qn__convolve_problem_of(const qn__convolution *c);
 qn_status qn__convolve_find_variant(const qn_kernels *kernels, const char *function, const char *name,
                                     int *variant);
-/* The variant that goes element by element. */
-int qn__convolve_direct(void);
+/* Whether it is a variant by tiles. */
+bool qn__convolve_is_tile(int variant);
 /* All of the problem but where arrays begin, of which it counts whether vectors may begin there. */
 qn__key qn__convolve_key(const qn__convolve_problem *problem);
 /* Enqueues it. There is something to compute. */
@@ -46,5 +46,18 @@ qn_status qn__convolve_launch(qn_kernels *kernels, qn_stream *stream, const qn__
 /* The gradient by the weights, of which there is one at least: `weights` are written, `to` is the other gradient. */
 qn_status qn__convolve_weights_launch(qn_kernels *kernels, qn_stream *stream,
                                       const qn__convolve_problem *problem);
+
+/* convolve_packed.c */
+typedef struct qn__convolve_packed {
+    qn_range pack, pad, multiply;
+    uint64_t work; /* bytes */
+} qn__convolve_packed;
+bool qn__convolve_packed_pays(const qn_kernels *kernels, const qn__convolve_problem *problem);
+bool qn__convolve_packed_fits(const qn__convolve_problem *problem);
+/* The options beside those of all kernels. */
+void qn__convolve_packed_options(const qn_kernels *kernels, const qn__convolve_problem *problem, char *out,
+                                 size_t size);
+void qn__convolve_packed_plan(const qn_kernels *kernels, const qn__convolve_problem *problem,
+                              qn__convolve_packed *out);
 
 #endif

@@ -1,8 +1,9 @@
-/* How a convolution is computed: in tiles (kernels/convolve/tile.cl), of a size that suits the device and the shape, or element by
-   element where there is too little for tiles and on processors. */
+/* How a convolution is computed: in tiles (kernels/convolve/tile.cl, units.cl), of a size that suits the device and the shape; on a
+   processor from padded images (packed.cl); or element by element where there is too little for either. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/convolve.h"
@@ -25,12 +26,15 @@ static const tile tiles[] = {
     {"units 128x128", true, 2, 2, 1, 1, 64, 64, 5},   {"units 128x64", true, 2, 2, 1, 1, 64, 32, 4.5},
     {"units 64x64", true, 2, 2, 1, 1, 32, 32, 3},
 };
-enum { SMALLEST = 3, DIRECT = COUNT(tiles), VARIANTS };
+enum { SMALLEST = 3, PACKED = COUNT(tiles), DIRECT, VARIANTS };
 
-int qn__convolve_direct(void) { return DIRECT; }
+bool qn__convolve_is_tile(int variant) { return variant >= 0 && variant < PACKED; }
 
 const char *qn_convolve_variant(uint32_t index) {
-    return index < COUNT(tiles) ? tiles[index].name : index == DIRECT ? "direct" : NULL;
+    return index < COUNT(tiles) ? tiles[index].name
+           : index == PACKED    ? "packed"
+           : index == DIRECT    ? "direct"
+                                : NULL;
 }
 
 qn_status qn__convolve_find_variant(const qn_kernels *kernels, const char *function, const char *name,
@@ -62,7 +66,9 @@ typedef struct plan {
     qn_kernel *kernel, *sum; /* `sum`: of the parts, or NULL */
     qn_range range, sum_range;
     uint32_t part;
-    uint64_t work; /* bytes */
+    uint64_t work;         /* bytes */
+    qn_kernel *pack, *pad; /* NULL: not packed */
+    qn_range pack_range, pad_range;
 } plan;
 
 static uint64_t divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
@@ -167,7 +173,7 @@ static bool can_tile(const qn__convolve_problem *p) {
 
 static bool suits_tiles(const qn_kernels *kernels, const qn__convolve_problem *p) {
     const qn__convolve_numbers *n = &p->numbers;
-    if (p->variant >= 0) return p->variant != DIRECT;
+    if (p->variant >= 0) return qn__convolve_is_tile(p->variant);
     return !qn__is_processor(kernels) && n->outputs >= MIN_OUTPUTS &&
            (uint64_t)n->channels * p->taps[0] * p->taps[1] >= MIN_DEPTH;
 }
@@ -301,6 +307,42 @@ static qn_status plan_tiles(qn_kernels *kernels, const qn__convolve_problem *p, 
     return qn__variant_get(kernels, c->tile->units ? &units : &tile, &out->kernel);
 }
 
+/* Outputs that a work-item computes: what it loads of the images serves all of them. */
+static uint32_t outputs_together(const qn__convolve_problem *p) {
+    const uint32_t outputs = p->numbers.outputs;
+    return outputs >= 4 && outputs % 4 != 1 ? 4 : outputs == 3 || outputs == 2 ? outputs : 1;
+}
+
+static qn_status plan_direct(qn_kernels *kernels, const qn__convolve_problem *p, plan *out) {
+    const qn__convolve_numbers *n = &p->numbers;
+    const int64_t most = (int64_t)1 << 29; /* so that places of taps are far from the limits of an int */
+    const bool near =
+        n->rows < most && n->columns < most && llabs(n->padding[0]) < most && llabs(n->padding[1]) < most;
+    const uint32_t together = outputs_together(p);
+    options o = common_options(p);
+    add(&o, " -D OUTPUTS=%u -D PLACE=%s", together, near ? "int" : "long");
+    out->range = (qn_range){
+        .global = {n->to_columns, n->to_rows, p->images * n->groups * divide_up(n->outputs, together)}};
+    return qn__variant_get(kernels, &(qn__variant){"convolve/direct.cl", NULL, o.text}, &out->kernel);
+}
+
+static qn_status plan_packed(qn_kernels *kernels, const qn__convolve_problem *p, plan *out) {
+    options o = common_options(p);
+    qn__convolve_packed packed;
+    qn__convolve_packed_plan(kernels, p, &packed);
+    qn__convolve_packed_options(kernels, p, o.text + o.size, sizeof o.text - o.size);
+    out->range = packed.multiply;
+    out->pack_range = packed.pack;
+    out->pad_range = packed.pad;
+    out->work = packed.work;
+    qn__variant v = {"convolve/packed.cl", "pack", o.text};
+    qn_status status = qn__variant_get(kernels, &v, &out->pack);
+    v.kernel = "pad";
+    if (!status) status = qn__variant_get(kernels, &v, &out->pad);
+    v.kernel = "matmul";
+    return status ? status : qn__variant_get(kernels, &v, &out->kernel);
+}
+
 static qn_status make(qn_kernels *kernels, const void *request, void *made) {
     const qn__convolve_problem *p = request;
     const qn__convolve_numbers *n = &p->numbers;
@@ -309,12 +351,13 @@ static qn_status make(qn_kernels *kernels, const void *request, void *made) {
     out->part = n->channels;
     if (can_tile(p) && suits_tiles(kernels, p) && choose(kernels, p, &c))
         return plan_tiles(kernels, p, &c, out);
-    if (p->variant >= 0 && p->variant != DIRECT)
+    if (qn__convolve_is_tile(p->variant))
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_convolve: variant '%s' cannot do this on %s",
                            tiles[p->variant].name, kernels->info.name);
-    out->range = (qn_range){.global = {n->to_columns, n->to_rows, p->images * n->outputs * n->groups}};
-    const options o = common_options(p);
-    return qn__variant_get(kernels, &(qn__variant){"convolve/direct.cl", NULL, o.text}, &out->kernel);
+    if (qn__convolve_packed_fits(p) &&
+        (p->variant == PACKED || (p->variant < 0 && qn__convolve_packed_pays(kernels, p))))
+        return plan_packed(kernels, p, out);
+    return plan_direct(kernels, p, out);
 }
 
 static const qn__op convolve_op = {"qn_convolve", sizeof(plan), make};
@@ -351,6 +394,18 @@ static qn_status launch(qn_stream *stream, const qn__convolve_problem *p, const 
                      COUNT(args) - !tiles); /* no `work` otherwise */
 }
 
+static qn_status launch_packed(qn_stream *stream, const qn__convolve_problem *p, const plan *plan,
+                               qn_buffer *work) {
+    const qn__convolve_numbers n = p->numbers;
+    const qn_arg pack[] = {QN_BYTES(n), qn_arg_buffer(p->weights), qn_arg_buffer(work)},
+                 pad[] = {QN_BYTES(n), qn_arg_buffer(p->from), qn_arg_buffer(work)},
+                 multiply[] = {QN_BYTES(n), buffer_arg(p, p->bias), qn_arg_buffer(p->to),
+                               qn_arg_buffer(work)};
+    qn_status status = qn_launch(stream, plan->pack, &plan->pack_range, pack, COUNT(pack));
+    if (!status) status = qn_launch(stream, plan->pad, &plan->pad_range, pad, COUNT(pad));
+    return status ? status : qn_launch(stream, plan->kernel, &plan->range, multiply, COUNT(multiply));
+}
+
 static qn_status add_parts(qn_stream *stream, const qn__convolve_problem *p, const plan *plan,
                            qn_buffer *work) {
     qn__convolve_numbers n = p->numbers;
@@ -365,9 +420,9 @@ qn_status qn__convolve_launch(qn_kernels *kernels, qn_stream *stream, const qn__
     qn_status status = qn__plan_get(kernels, &convolve_op, &key, p, &plan);
     if (status) return status;
     qn_buffer *work = NULL;
-    const qn_buffer_desc parts = {.size = plan.work, .uninitialised = true, .label = "qn_convolve's parts"};
+    const qn_buffer_desc parts = {.size = plan.work, .uninitialised = true, .label = "qn_convolve's work"};
     if (plan.work) status = qn_buffer_create(kernels->device, &parts, &work);
-    if (!status) status = launch(stream, p, &plan, work);
+    if (!status) status = plan.pack ? launch_packed(stream, p, &plan, work) : launch(stream, p, &plan, work);
     if (!status && plan.sum) status = add_parts(stream, p, &plan, work);
     qn_buffer_destroy(work);
     return status;

@@ -20,7 +20,16 @@ static const tile tiles[] = {
     {1, 1, 4, 8, 8, 4, 0.35}, /* 32 x 32 */
 };
 
-enum { STEP = 8, MIN_ROWS = 16, MIN_OUTPUTS = 16, MIN_PART = 64, MAX_PARTS = 1024, MOST = 1 << 30 };
+enum {
+    STEP = 8,
+    PAIR_ITEMS = 256,
+    PAIR_TAPS = 64,
+    MIN_ROWS = 16,
+    MIN_OUTPUTS = 16,
+    MIN_PART = 64,
+    MAX_PARTS = 1024,
+    MOST = 1 << 30
+};
 
 typedef struct plan {
     qn_kernel *kernel, *sum; /* `sum`: NULL without tiles */
@@ -54,12 +63,27 @@ static bool is_near(const qn__convolve_problem *p) {
     return reach(from, n->from) <= INT32_MAX && reach(to, n->to) <= INT32_MAX;
 }
 
-static bool suits_tiles(const qn_kernels *kernels, const qn__convolve_problem *p) {
+/* So that places of taps are far from the limits of an int. */
+static bool is_small(const qn__convolve_problem *p) {
     const qn__convolve_numbers *n = &p->numbers;
-    const bool small = n->rows + 2 * n->padding[0] < MOST && n->columns + 2 * n->padding[1] < MOST;
-    const bool enough = !qn__is_processor(kernels) && rows_of(p) >= MIN_ROWS && n->outputs >= MIN_OUTPUTS;
-    return small && rows_of(p) <= INT32_MAX &&
-           (p->variant < 0 ? enough : p->variant != qn__convolve_direct());
+    return n->rows + 2 * n->padding[0] < MOST && n->columns + 2 * n->padding[1] < MOST &&
+           (uint64_t)n->to_rows * n->to_columns <= MOST;
+}
+
+/* Work-groups pay; a variant can want them on processors, too, for tests. */
+static bool suits_groups(const qn_kernels *kernels, const qn__convolve_problem *p) {
+    return is_small(p) && (p->variant < 0 ? !qn__is_processor(kernels) : qn__convolve_is_tile(p->variant));
+}
+
+static bool suits_tiles(const qn_kernels *kernels, const qn__convolve_problem *p) {
+    return suits_groups(kernels, p) && rows_of(p) >= MIN_ROWS && p->numbers.outputs >= MIN_OUTPUTS &&
+           rows_of(p) <= INT32_MAX;
+}
+
+/* A work-group for each channel and output, without tiles. */
+static bool suits_pairs(const qn_kernels *kernels, const qn__convolve_problem *p) {
+    return suits_groups(kernels, p) && kernels->info.max_local_size[0] >= PAIR_ITEMS &&
+           p->taps[0] * (uint64_t)p->taps[1] <= PAIR_TAPS;
 }
 
 /* In clocks of a compute unit of 128 lanes. */
@@ -147,9 +171,16 @@ static qn_status make(qn_kernels *kernels, const void *request, void *made) {
     const tile *t = suits_tiles(kernels, p) ? choose(kernels, p, &parts) : NULL;
     if (t) return plan_tiles(kernels, p, t, parts, out);
     const options o = options_of(p, &tiles[COUNT(tiles) - 1]);
+    if (suits_pairs(kernels, p)) {
+        out->range =
+            (qn_range){.global = {(uint64_t)n->channels * PAIR_ITEMS, (uint64_t)n->outputs * n->groups, 1},
+                       .local = {PAIR_ITEMS, 1, 1}};
+        return qn__variant_get(kernels, &(qn__variant){"convolve/weights_pairs.cl", NULL, o.text},
+                               &out->kernel);
+    }
     out->range =
         (qn_range){.global = {p->taps[1], p->taps[0], (uint64_t)n->channels * n->outputs * n->groups}};
-    return qn__variant_get(kernels, &(qn__variant){"convolve/weights.cl", "direct", o.text}, &out->kernel);
+    return qn__variant_get(kernels, &(qn__variant){"convolve/weights_direct.cl", NULL, o.text}, &out->kernel);
 }
 
 static const qn__op weights_op = {"qn_convolve_backward_weights", sizeof(plan), make};
