@@ -1,13 +1,18 @@
 // qn_convolve element by element, where there is too little for tiles (few channels, depthwise) and on processors. By -D: STORAGE,
 // LOAD, STORE and VALUE, the type of elements and of sums (element.h); ROWS and COLUMNS, the taps; OUTPUTS, how many of a pixel a
-// work-item computes; PLACE, a number of a row or column; BIAS.
-// Global size: columns, rows, and images of all runs of outputs.
+// work-item computes; PLACE, a number of a row or column; BIAS; PIXELS_FIRST: work-items beside each other have columns beside each
+// other, else runs of outputs. Global size: columns, rows, and images of all runs of outputs; or such runs, columns, rows of all images.
 #include "problem.h"
 
 kernel void direct(problem h, global const STORAGE *restrict from, global const STORAGE *restrict weights,
                    global const STORAGE *restrict bias, global STORAGE *restrict to) {
-    const uint runs = (h.outputs + OUTPUTS - 1) / OUTPUTS, all = h.groups * runs, z = (uint)get_global_id(2);
-    const uint n = z / all, group = z % all / runs, first = z % runs * OUTPUTS, q = (uint)get_global_id(0), p = (uint)get_global_id(1);
+    const uint runs = (h.outputs + OUTPUTS - 1) / OUTPUTS, z = (uint)get_global_id(2);
+#if PIXELS_FIRST
+    const uint q = (uint)get_global_id(0), p = (uint)get_global_id(1), n = z / (h.groups * runs), run = z % (h.groups * runs);
+#else
+    const uint q = (uint)get_global_id(1), p = z % h.to_rows, n = z / h.to_rows, run = (uint)get_global_id(0);
+#endif
+    const uint group = run / runs, first = run % runs * OUTPUTS;
     const PLACE row = (PLACE)p * h.stride[0] - (PLACE)h.padding[0], column = (PLACE)q * h.stride[1] - (PLACE)h.padding[1];
     from += h.from_begin + n * h.from[0] + group * h.from_group + row * h.from[2] + column * h.from[3];
     weights += h.weights_begin + group * h.weights_group + first * h.weights[0];

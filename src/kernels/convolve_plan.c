@@ -23,8 +23,8 @@ typedef struct tile {
 static const tile tiles[] = {
     {"tile 128x128", false, 4, 1, 4, 8, 8, 16, 0.66}, {"tile 128x64", false, 2, 2, 8, 4, 8, 8, 0.70},
     {"tile 64x64", false, 2, 1, 4, 8, 8, 8, 0.66},    {"tile 32x32", false, 1, 1, 4, 8, 8, 4, 0.40},
-    {"units 128x128", true, 2, 2, 1, 1, 64, 64, 5},   {"units 128x64", true, 2, 2, 1, 1, 64, 32, 4.5},
-    {"units 64x64", true, 2, 2, 1, 1, 32, 32, 3},
+    {"units 128x128", true, 2, 2, 1, 1, 64, 64, 3.7}, {"units 128x64", true, 2, 2, 1, 1, 64, 32, 2.25},
+    {"units 64x64", true, 2, 2, 1, 1, 32, 32, 2.1},
 };
 enum { SMALLEST = 3, PACKED = COUNT(tiles), DIRECT, VARIANTS };
 
@@ -319,10 +319,14 @@ static qn_status plan_direct(qn_kernels *kernels, const qn__convolve_problem *p,
     const bool near =
         n->rows < most && n->columns < most && llabs(n->padding[0]) < most && llabs(n->padding[1]) < most;
     const uint32_t together = outputs_together(p);
+    /* work-items beside each other compute what lies together */
+    const bool pixels_first = qn__is_processor(kernels) || llabs(n->to[3]) <= llabs(n->to[1]);
+    const uint64_t runs = n->groups * divide_up(n->outputs, together);
     options o = common_options(p);
-    add(&o, " -D OUTPUTS=%u -D PLACE=%s", together, near ? "int" : "long");
-    out->range = (qn_range){
-        .global = {n->to_columns, n->to_rows, p->images * n->groups * divide_up(n->outputs, together)}};
+    add(&o, " -D OUTPUTS=%u -D PLACE=%s -D PIXELS_FIRST=%d", together, near ? "int" : "long", pixels_first);
+    out->range =
+        (qn_range){.global = {pixels_first ? n->to_columns : runs, pixels_first ? n->to_rows : n->to_columns,
+                              p->images * (pixels_first ? runs : n->to_rows)}};
     return qn__variant_get(kernels, &(qn__variant){"convolve/direct.cl", NULL, o.text}, &out->kernel);
 }
 
