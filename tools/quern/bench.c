@@ -129,7 +129,7 @@ const tool_command tool_bench = {
     "peak in this\n"
     "                    run and a loop in C\n"
     "  kernels           the other calls of kernels.h, beside copying in the same run\n"
-    "  start             a context, a device, the first result of a kernel, a program from the disk cache\n"
+    "  start             a context, a device, the first result of a kernel, a program with the disk cache\n"
     "  launch            what a launch, a graph and a call of qn_matmul cost the host, and until they are "
     "done; a\n"
     "                    launch while it is traced\n"
