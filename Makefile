@@ -39,7 +39,7 @@ fuzz: setup-test
 bench: setup-test
 	@cmake --preset release > /dev/null
 	@cmake --build build/release -j $(JOBS)
-	@build/release/quern_bench $(BENCH_ARGS)
+	@build/release/quern bench $(BENCH_ARGS)
 
 docs:
 	@scripts/docs

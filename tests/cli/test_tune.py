@@ -14,20 +14,20 @@ class Tune(ToolTest):
 
     def test_tune(self):
         """On the interpreter strips, which work-items do alone, are slow: there is something to find."""
-        args = ("tune", "--device", "cpu", "--size", "24x40x80,9", "--type", "f32,i8", "--seconds", "20", "--out", "out.tuning")
+        args = ("tune", "--device", "cpu", "--size", "20x36x64,9", "--type", "f32", "--seconds", "60", "--out", "out.tuning")
         self.write("out.tuning", "quern tuning 1\n" + OTHER)
         for _ in range(2):  # what it says of this device is made anew
             shown = self.quern(*args)
-            self.assertIn("4 of 4 shapes in the time that there was", shown)
+            self.assertIn("2 of 2 shapes in the time that there was", shown)
             lines = self.read("out.tuning").decode().splitlines()
             self.assertEqual(lines[:3], ["quern tuning 1"] + OTHER.splitlines())
             self.assertRegex(lines[3], r"^device cpu \| .* \| interpreter$")
             found = lines[4:]
             self.assertGreater(len(found), 0)
             for line in found:
-                self.assertRegex(line, r"^matmul (f32 f32 f32 nn|i8 i8 i32 nt) (24x40x80|9x9x9) [0-9]+ [a-z]+")
+                self.assertRegex(line, r"^matmul f32 f32 f32 nn (20x36x64|9x9x9) [0-9]+ [a-z]+")
             self.assertEqual(len({tuple(line.split()[1:6]) for line in found}), len(found))
-        self.quern("bench", "matmul", "--device", "cpu", "--size", "24x40x80", "--type", "f32", "--tuning", "out.tuning", "--seconds",
+        self.quern("bench", "matmul", "--device", "cpu", "--size", "20x36x64", "--type", "f32", "--tuning", "out.tuning", "--seconds",
                    "0.001", "--json", "t.json")
         self.assertEqual([row["by"] for row in json.loads(self.read("t.json"))["results"]], ["tuned", "quern"])
 

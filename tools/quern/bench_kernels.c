@@ -83,6 +83,15 @@ static qn_status run_compact(const kernels_task *t) {
                                          .count = {.buffer = t->to, .offset = count, .type = QN_U32}});
 }
 
+/* How many there are is the last element of the result, as above. */
+static qn_status run_unique(const kernels_task *t) {
+    const uint64_t count = t->count - 1;
+    return qn_unique(t->d->kernels, t->d->stream,
+                     &(qn_unique_desc){.from = QN_ARRAY(t->from, QN_F32, count),
+                                       .to = QN_ARRAY(t->to, QN_F32, count),
+                                       .count = {.buffer = t->to, .offset = count, .type = QN_U32}});
+}
+
 static qn_status run_blur(const kernels_task *t) {
     return qn_blur(t->d->kernels, t->d->stream,
                    &(qn_blur_desc){.from = QN_ARRAY(t->from, QN_F32, t->side, t->side),
@@ -529,6 +538,13 @@ static bool is_counted(const kernels_task *t, const void *result) {
     return memcmp(result, bins, sizeof bins) == 0;
 }
 
+static bool is_unique(const kernels_task *t, const void *result) {
+    uint32_t kept = 0;
+    for (uint64_t i = 0; i + 1 < t->count; i++)
+        if ((i == 0 || t->x[i] != t->x[i - 1]) && number_at(result, kept++) != t->x[i]) return false;
+    return ((const uint32_t *)result)[t->count - 1] == kept;
+}
+
 static bool is_compacted(const kernels_task *t, const void *result) {
     const uint8_t *mask = (const uint8_t *)t->y;
     uint32_t kept = 0;
@@ -614,6 +630,7 @@ static const struct {
     {"add a row f32", run_add_row, is_row_added, 8, true, NULL, NULL},
     {"histogram f32, 256 bins", run_histogram, is_counted, 4, false, NULL, NULL},
     {"compact f32 by a mask", run_compact, is_compacted, 9, false, NULL, NULL},
+    {"unique f32", run_unique, is_unique, 8, false, NULL, NULL},
     {"blur f32, 5 taps", run_blur, is_blurred, 8, true, NULL, NULL},
     {"sum f32", run_total, is_total, 4, false, NULL, NULL},
     {"sums of rows f32", run_row_sums, is_row_sums, 4, true, NULL, NULL},
