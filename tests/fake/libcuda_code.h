@@ -108,9 +108,11 @@ API int cuLinkDestroy(qn__cu_link link) {
 
 API int cuModuleLoadData(qn__cu_module *module, const void *image) {
     CALL_IN_CONTEXT(module_load);
-    if (memcmp(image, "\177ELF", 4) != 0) return 200;
+    const bool is_cubin = memcmp(image, "\177ELF", 4) == 0, is_text = memcmp(image, ".version", 8) == 0;
+    if (!is_cubin && !is_text) return 200;
+    if (is_text && (strstr(image, ".entry refused(") || params_overflow(image))) return 218;
     *module = calloc(1, sizeof **module);
-    read_entries(*module, (const char *)image + sizeof(Elf64_Ehdr));
+    read_entries(*module, (const char *)image + (is_cubin ? sizeof(Elf64_Ehdr) : 0));
     count_live(FAKE_MODULES, 1);
     return 0;
 }

@@ -68,6 +68,27 @@ static void second_start_compiles_nothing(void **state) {
     assert_int_equal(system(command), 0);
 }
 
+/* The linker would ignore what the text says of registers. */
+static void text_that_sets_registers_is_not_linked(void **state) {
+    (void)state;
+    static const char text[] =
+        "kernel __attribute__((reqd_work_group_size(128, 1, 1))) void f(global int *p) {\n"
+        "    qn_registers_take(240);\n"
+        "    p[get_local_id(0)] = 1;\n"
+        "}\n";
+    rig r = make_rig(&no_cache);
+    qn_program *program;
+    const long links = fake.count("cuLinkCreate_v2"), loads = fake.count("cuModuleLoadData");
+    assert_ok(r.context, qn_program_create(r.device, &(qn_program_desc){.source = text}, &program));
+    qn_kernel *kernel = make_kernel(program, r.context, "f");
+    assert_int_equal(fake.count("cuLinkCreate_v2") - links, 0);
+    assert_int_equal(fake.count("cuModuleLoadData") - loads, 1);
+    qn_kernel_destroy(kernel);
+    qn_program_destroy(program);
+    drop_rig(&r);
+    nothing_left();
+}
+
 /* The driver's copies between devices are of their memory: what lies with the host goes there directly. */
 static void host_memory_goes_to_other_devices(void **state) {
     (void)state;
@@ -882,6 +903,7 @@ int main(void) {
         cmocka_unit_test(is_the_first_choice),
         cmocka_unit_test(runs_a_kernel),
         cmocka_unit_test(second_start_compiles_nothing),
+        cmocka_unit_test(text_that_sets_registers_is_not_linked),
         cmocka_unit_test(host_memory_goes_to_other_devices),
         cmocka_unit_test(packed_code_is_only_loaded),
         cmocka_unit_test(kernels_are_found_when_they_are_made),

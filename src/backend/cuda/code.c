@@ -86,7 +86,16 @@ static qn_status link_text(qn__gpu *gpu, qn__code *code, const qn__code_source *
     return status;
 }
 
+/* The linker compiles files that others may be linked to, and ignores there what kernels say of their registers
+   (setmaxnreg, which quads of sub-groups want): those are loaded as text. The driver keeps their code in its own cache. */
+static bool load_text(qn__gpu *gpu, qn__code *code, const qn__code_source *source) {
+    char why[QN__WHY];
+    if (source->quick || !strstr(source->text, "setmaxnreg")) return false;
+    return load_image(gpu, code, source->text, 0, why) == QN_OK; /* the linker tells better what is wrong */
+}
+
 static qn_status compile_text(qn__gpu *gpu, qn__code *code, const qn__code_source *source, char *why) {
+    if (load_text(gpu, code, source)) return QN_OK;
     char *log = qn__allocate_zeroed(gpu->services->allocator, LOG_SIZE + 1);
     if (!log) return QN_ERROR_OUT_OF_MEMORY;
     qn_status status = link_text(gpu, code, source, log, why);
