@@ -415,6 +415,7 @@ QN_API qn_status qn_layer_norm_backward(qn_kernels *kernels, qn_stream *stream,
                                         const qn_norm_backward_desc *desc);
 QN_API qn_status qn_rms_norm_backward(qn_kernels *kernels, qn_stream *stream,
                                       const qn_norm_backward_desc *desc);
+
 /* ---- attention ---- */
 
 /* out = softmax(scale q k' + mask) v, for each head of each batch. q is batches x heads x queries x size, k is batches x key heads x

@@ -120,8 +120,27 @@ static qn_status check_apart(const qn_kernels *kernels, const qn__attention *a) 
     return status;
 }
 
+/* Of one query, heads that share keys become queries of one head: the keys are then read once for all of them. The query is the last one and
+   sees all keys. */
+static void join_heads(qn__attention *a) {
+    const uint64_t shared = a->heads / a->key_heads;
+    for (uint32_t i = 0; i < QN__ATTENTION_ARRAYS; i++) {
+        qn_array *x = &a->arrays[i];
+        if (!a->has[i] || i == QN__ATTENTION_K || i == QN__ATTENTION_V || i == QN__ATTENTION_TO_K ||
+            i == QN__ATTENTION_TO_V)
+            continue;
+        x->strides[2] = x->strides[1];
+        x->strides[1] *= (int64_t)shared;
+        x->sizes[1] = a->key_heads;
+        x->sizes[2] = shared;
+    }
+    a->heads = a->key_heads;
+    a->queries = shared;
+    a->causal = false;
+}
+
 const char *qn_attention_variant(uint32_t index) {
-    static const char *const words[] = {"rows", "tile"};
+    static const char *const words[] = {"rows", "tile", "quad"};
     return index < sizeof words / sizeof *words ? words[index] : NULL;
 }
 
@@ -152,6 +171,10 @@ qn_status qn__attention_read(const qn_kernels *kernels, const qn_array *const *g
         if (!status && i != QN__ATTENTION_MASK) status = check_shape(kernels, a, i);
     }
     if (!status && a->has[QN__ATTENTION_MASK]) status = broadcast_mask(kernels, a);
+    if (!status && a->queries == 1 && a->keys && a->heads > a->key_heads) join_heads(a);
+    if (!status && a->way == QN__ATTENTION_QUAD && !qn__attention_quad_fits(kernels, a))
+        status = qn__op_fail(kernels, QN_ERROR_ARGUMENT, "%s: %s cannot do this by quads", a->function,
+                             kernels->info.name);
     return status ? status : check_apart(kernels, a);
 }
 
@@ -182,6 +205,7 @@ qn__attention_problem qn__attention_problem_of(const qn__attention *a) {
 /* On software devices barriers cost more than they save, and compiling large kernels, too. */
 qn__attention_way qn__attention_way_for(const qn_kernels *kernels, const qn__attention *a) {
     if (a->way != QN__ATTENTION_ANY) return a->way;
+    if (qn__attention_quad_fits(kernels, a)) return QN__ATTENTION_QUAD;
     const bool is_software = qn__is_processor(kernels) || (kernels->info.capabilities & QN_CAN_EMULATE);
     return is_software ? QN__ATTENTION_ROWS : QN__ATTENTION_TILE;
 }
@@ -302,5 +326,6 @@ qn_status qn_attention(qn_kernels *kernels, qn_stream *stream, const qn_attentio
     status = qn__attention_read(kernels, given, desc->variant, &a);
     if (status || a.batches == 0 || a.heads == 0 || a.queries == 0) return status;
     if (a.keys == 0) return run_empty(kernels, stream, &a);
-    return run_plain(kernels, stream, &a);
+    return qn__attention_way_for(kernels, &a) == QN__ATTENTION_QUAD ? qn__attention_quad(kernels, stream, &a)
+                                                                    : run_plain(kernels, stream, &a);
 }

@@ -18,11 +18,12 @@ typedef enum qn__attention_array {
     QN__ATTENTION_ARRAYS
 } qn__attention_array;
 
-/* How: any that fits; a work-item a row; tiles by work-groups. Behind the first, in the order of qn_attention_variant. */
+/* How: any that fits; a work-item a row; tiles by work-groups; quads of sub-groups. Behind the first, in the order of qn_attention_variant. */
 typedef enum qn__attention_way {
     QN__ATTENTION_ANY,
     QN__ATTENTION_ROWS,
-    QN__ATTENTION_TILE
+    QN__ATTENTION_TILE,
+    QN__ATTENTION_QUAD
 } qn__attention_way;
 
 /* A call. */
@@ -83,5 +84,30 @@ void qn__attention_key(const qn__attention *a, qn__key *key);
    `scale`. */
 qn_status qn__attention_read(const qn_kernels *kernels, const qn_array *const *given, const char *variant,
                              qn__attention *a);
+
+/* ---- by quads of sub-groups, which feed matrix units ---- */
+
+enum { QN__ATTENTION_CHUNK = 64 /* elements of a head that are copied together, and rows of a quad */ };
+
+/* As in kernels/attention/quad.h: where a head begins in its map. */
+typedef struct qn__attention_heads {
+    uint32_t head_x, head_z, batch_z;
+} qn__attention_heads;
+
+bool qn__attention_quad_fits(const qn_kernels *kernels, const qn__attention *a);
+uint32_t qn__attention_chunks(const qn__attention *a);
+/* How tiles of so many rows of an array are copied. False: they cannot be, for its strides. */
+bool qn__attention_describe(const qn_array *x, uint32_t rows, qn_tensor_desc *desc,
+                            qn__attention_heads *heads);
+/* The array, or a copy that qn__attention_describe takes; `is_result`: without contents. */
+qn_status qn__attention_bring(qn_kernels *kernels, qn_stream *stream, const qn_array *x, bool is_result,
+                              qn__packed *packed);
+/* Heads whose keys and values the second-level cache holds together, of so many; `shared` are neighbours with the same ones. */
+uint32_t qn__attention_together(const qn__attention *a, uint64_t all, uint64_t shared);
+/* What quad.h wants by -D. */
+void qn__attention_quad_options(const qn__attention *a, uint32_t quads, uint32_t stages, uint32_t registers,
+                                char *out, size_t size);
+qn_range qn__attention_quad_range(const qn_kernels *kernels, uint64_t tiles, uint32_t quads);
+qn_status qn__attention_quad(qn_kernels *kernels, qn_stream *stream, const qn__attention *a);
 
 #endif

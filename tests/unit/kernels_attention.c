@@ -17,7 +17,8 @@ enum { Q, K, V, OUT, GRADIENT, TO_Q, TO_K, TO_V, ARRAYS };
 typedef struct data {
     qn_array arrays[ARRAYS], logs, mask;
     void *host[ARRAYS];
-    double *weights; /* of one row */
+    double *values[ARRAYS]; /* in the order of the indices */
+    double *weights;        /* of one row */
     void *masked;
 } data;
 
@@ -38,14 +39,24 @@ static qn_array shape_of(const problem *p, int i) {
                         : QN_ARRAY(NULL, p->type, s[0], s[1], s[2], s[3]);
 }
 
+static double *values_of(const qn_array *array, const void *host) {
+    const uint64_t count = qn_array_count(array);
+    double *values = malloc((count + 1) * sizeof *values);
+    uint64_t index[QN_MAX_RANK] = {0};
+    for (uint64_t i = 0; i < count; i++, next_index(array, index))
+        values[i] = element_get(array->type, host, element_place(array, index));
+    return values;
+}
+
 static data make_data(const kernels_fixture *f, const problem *p, uint32_t seed) {
-    data d = {.host = {NULL}};
+    data d = {.host = {NULL}, .values = {NULL}};
     for (int i = 0; i < ARRAYS; i++) {
         d.arrays[i] = shape_of(p, i);
         const uint64_t count = qn_array_count(&d.arrays[i]);
         d.host[i] =
             i < OUT || i == GRADIENT ? random_elements(p->type, count, -1.5, 1.5, seed + (uint32_t)i) : NULL;
         d.arrays[i].buffer = elements_buffer(f, p->type, count, d.host[i]);
+        if (d.host[i]) d.values[i] = values_of(&d.arrays[i], d.host[i]);
     }
     const qn_element wide = p->type == QN_F64 ? QN_F64 : QN_F32;
     d.logs = QN_ARRAY(NULL, wide, p->batches, p->heads, p->queries);
@@ -65,6 +76,7 @@ static data make_data(const kernels_fixture *f, const problem *p, uint32_t seed)
 static void end_data(data *d) {
     for (int i = 0; i < ARRAYS; i++) {
         free(d->host[i]);
+        free(d->values[i]);
         qn_buffer_destroy(d->arrays[i].buffer);
     }
     qn_buffer_destroy(d->logs.buffer);
@@ -74,8 +86,8 @@ static void end_data(data *d) {
 }
 
 static double at(const data *d, int i, uint64_t batch, uint64_t head, uint64_t row, uint64_t column) {
-    const uint64_t index[QN_MAX_RANK] = {batch, head, row, column};
-    return element_get(d->arrays[i].type, d->host[i], element_place(&d->arrays[i], index));
+    const uint64_t *sizes = d->arrays[i].sizes;
+    return d->values[i][((batch * sizes[1] + head) * sizes[2] + row) * sizes[3] + column];
 }
 
 /* Fills d->weights with a query's weights; returns the logarithm of their sum. */
@@ -124,7 +136,9 @@ static void check_out(kernels_fixture *f, const problem *p, data *d) {
                                     .variant = p->variant};
     assert_ok(f->context, qn_attention(f->kernels, NULL, &desc));
     free(d->host[OUT]);
+    free(d->values[OUT]);
     d->host[OUT] = buffer_contents(f, d->arrays[OUT].buffer);
+    d->values[OUT] = values_of(&d->arrays[OUT], d->host[OUT]);
     void *logs = buffer_contents(f, d->logs.buffer);
     for (uint64_t b = 0; b < p->batches; b++)
         for (uint64_t h = 0; h < p->heads; h++)
@@ -248,6 +262,10 @@ static void lengths_of_tiles(void **state) {
         {QN_BF16, 1, 2, 2, 64, 400, 96, 96, false, false, NO_MASK, 0, NULL},
         {QN_F16, 1, 2, 1, 70, 150, 256, 256, true, false, NO_MASK, 0.05, NULL},
         {QN_BF16, 1, 2, 2, 100, 100, 80, 48, true, false, NO_MASK, 0, NULL},
+        {QN_BF16, 2, 8, 2, 1, 1500, 128, 128, true, true, NO_MASK, 0, NULL}, /* keys in parts */
+        {QN_F16, 1, 2, 2, 3, 1030, 64, 64, true, false, NO_MASK, 0, NULL},
+        {QN_BF16, 3, 24, 8, 400, 400, 64, 64, true, true, NO_MASK, 0,
+         NULL}, /* several blocks for a work-group */
     };
     kernels_fixture f = make_kernels();
     if (f.info.capabilities & QN_CAN_MULTIPLY_MATRICES)

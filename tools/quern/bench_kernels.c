@@ -14,6 +14,7 @@ typedef struct kernels_task {
     uint32_t *
         places; /* indices of a table's rows, and columns of a sparse matrix: a quarter as many as elements */
     qn_buffer *from, *other, *to, *indices, *starts;
+    qn_buffer *narrow; /* the first operand in bf16 */
     int row;
     const bench_peer *peer; /* whose time is measured; NULL: quern's */
     bool failed;            /* the peer's call */
@@ -258,6 +259,26 @@ static double flops_of_convolve(const kernels_task *t) {
 }
 
 static double keys_of_sort(const kernels_task *t) { return (double)t->count; }
+
+/* Of heads of attention: q, k and v, one after the other, are the first operand. */
+enum { HEADS = 16, HEAD_SIZE = 64, LONGEST = 2048, MOST_BATCHES = 8 };
+
+static qn_array heads_of(const kernels_task *t, qn_buffer *buffer, uint64_t which) {
+    const uint64_t room = t->count / (3 * HEADS * HEAD_SIZE), length = room < LONGEST ? room : LONGEST;
+    const uint64_t fit = length ? room / length : 0, batches = fit < MOST_BATCHES ? fit : MOST_BATCHES;
+    qn_array a = QN_ARRAY(buffer, QN_BF16, batches, HEADS, length, HEAD_SIZE);
+    a.offset = which * qn_array_count(&a);
+    return a;
+}
+
+static qn_status run_attention(const kernels_task *t) {
+    return qn_attention(t->d->kernels, t->d->stream,
+                        &(qn_attention_desc){.q = heads_of(t, t->narrow, 0),
+                                             .k = heads_of(t, t->narrow, 1),
+                                             .v = heads_of(t, t->narrow, 2),
+                                             .out = heads_of(t, t->to, 0),
+                                             .causal = true});
+}
 
 /* ---- what the results are ---- */
 
@@ -607,6 +628,56 @@ static bool is_convolved(const kernels_task *t, const void *result) {
     return true;
 }
 
+static float bf16_number(uint32_t bits) {
+    float value;
+    bits <<= 16;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Element `at` of the first operand as bf16. */
+static double narrow_at(const kernels_task *t, uint64_t at) {
+    uint32_t bits;
+    memcpy(&bits, &t->x[at], sizeof bits);
+    return bf16_number((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+/* The row `row` of all heads' rows. */
+static bool is_attended(const kernels_task *t, const uint16_t *result, uint64_t row) {
+    const qn_array q = heads_of(t, NULL, 0);
+    const uint64_t head = row / q.sizes[2] * q.sizes[2], keys = row % q.sizes[2] + 1,
+                   all = qn_array_count(&q);
+    double sums[HEAD_SIZE] = {0}, weights = 0;
+    for (uint64_t j = 0; j < keys; j++) {
+        double score = 0;
+        for (uint64_t c = 0; c < HEAD_SIZE; c++)
+            score += narrow_at(t, row * HEAD_SIZE + c) * narrow_at(t, all + (head + j) * HEAD_SIZE + c);
+        const double weight = exp(score / sqrt(HEAD_SIZE));
+        weights += weight;
+        for (uint64_t c = 0; c < HEAD_SIZE; c++)
+            sums[c] += weight * narrow_at(t, 2 * all + (head + j) * HEAD_SIZE + c);
+    }
+    for (uint64_t c = 0; c < HEAD_SIZE; c++)
+        if (!(fabs(bf16_number(result[row * HEAD_SIZE + c]) - sums[c] / weights) <= 0.01)) return false;
+    return true;
+}
+
+/* Some hundred rows, the first and the last among them. */
+static bool is_attention(const kernels_task *t, const void *result) {
+    enum { LOOKED_AT = 200 };
+    const qn_array q = heads_of(t, NULL, 0);
+    const uint64_t rows = q.sizes[0] * q.sizes[1] * q.sizes[2];
+    for (uint64_t i = 0; i <= LOOKED_AT && rows; i++)
+        if (!is_attended(t, result, (rows - 1) * i / LOOKED_AT)) return false;
+    return true;
+}
+
+/* Two products of which half the scores count. */
+static double flops_of_attention(const kernels_task *t) {
+    const qn_array q = heads_of(t, NULL, 0);
+    return 2.0 * (double)qn_array_count(&q) * (double)q.sizes[2];
+}
+
 /* ---- the table ---- */
 
 static const struct {
@@ -648,7 +719,8 @@ static const struct {
     {"random normal f32", run_normal, is_normal, 4, false, NULL, NULL},
     {"random f32", run_random, is_uniform, 4, false, NULL, NULL},
     {"sort f32", run_sort, is_sorted, 0, false, keys_of_sort, "keys/s"},
-    {"convolve 3x3 f32", run_convolve, is_convolved, 0, false, flops_of_convolve, "FLOP/s"}};
+    {"convolve 3x3 f32", run_convolve, is_convolved, 0, false, flops_of_convolve, "FLOP/s"},
+    {"attention bf16, causal", run_attention, is_attention, 0, false, flops_of_attention, "FLOP/s"}};
 enum { NUM_ROWS = sizeof rows / sizeof *rows };
 
 static qn_status run_row(void *user, uint32_t first, uint32_t count) {
@@ -775,6 +847,14 @@ static qn_status create_indices(kernels_task *t) {
     return status;
 }
 
+static qn_status create_narrow(kernels_task *t) {
+    const qn_buffer_desc desc = {.size = t->count * sizeof(uint16_t), .uninitialised = true};
+    const qn_status status = qn_buffer_create(t->d->device, &desc, &t->narrow);
+    if (status) return status;
+    return qn_copy(t->d->kernels, t->d->stream,
+                   &(qn_copy_desc){.to = QN_ARRAY(t->narrow, QN_BF16, t->count), .from = floats(t, t->from)});
+}
+
 static qn_status create_buffers(kernels_task *t) {
     const qn_buffer_desc from = {.size = t->count * sizeof(float), .data = t->x},
                          other = {.size = t->count * sizeof(float), .data = t->y},
@@ -782,6 +862,7 @@ static qn_status create_buffers(kernels_task *t) {
     qn_status status = qn_buffer_create(t->d->device, &from, &t->from);
     if (!status) status = qn_buffer_create(t->d->device, &other, &t->other);
     if (!status) status = create_indices(t);
+    if (!status) status = create_narrow(t);
     return status ? status : qn_buffer_create(t->d->device, &to, &t->to);
 }
 
@@ -847,5 +928,6 @@ int bench_kernels_run(bench_device *d) {
     qn_buffer_destroy(t.to);
     qn_buffer_destroy(t.indices);
     qn_buffer_destroy(t.starts);
+    qn_buffer_destroy(t.narrow);
     return result;
 }
