@@ -150,22 +150,40 @@ static void spread(SUM *to, local const SUM *from) {
     to[3] = v.w;
 }
 
-// Columns outside, rows inside, up and down in turn: two multiplications after each other share an operand.
-static void multiply(SUM sum[TM][TN], local const SUM *a_tile, local const SUM *b_tile, uint y, uint x) {
+// What a work-item multiplies for one k.
+typedef struct fragments {
+    SUM rows[TM], columns[TN];
+} fragments;
+
+static fragments read(local const SUM *a_tile, local const SUM *b_tile, uint k, uint y, uint x) {
+    fragments f;
     #pragma unroll
-    for (uint i = 0; i < BK; i++) {
-        SUM rows[TM], columns[TN];
+    for (uint p = 0; p < TM; p += 4) spread(f.rows + p, a_tile + k * A_PITCH + y + p * LM);
+    #pragma unroll
+    for (uint q = 0; q < TN; q += 4) spread(f.columns + q, b_tile + k * B_PITCH + x + q * LN);
+    return f;
+}
+
+// Columns outside, rows inside, up and down in turn: two multiplications after each other share an operand, which the register file
+// reads once. Of the rows one of each half follows the other: it leaves the compiler free to put what is read together into
+// different banks of registers.
+static void multiply(SUM sum[TM][TN], fragments f) {
+    #pragma unroll
+    for (uint q = 0; q < TN; q++)
         #pragma unroll
-        for (uint p = 0; p < TM / 4; p++) spread(rows + p * 4, a_tile + i * A_PITCH + y + p * LM * 4);
-        #pragma unroll
-        for (uint q = 0; q < TN / 4; q++) spread(columns + q * 4, b_tile + i * B_PITCH + x + q * LN * 4);
-        #pragma unroll
-        for (uint q = 0; q < TN; q++)
-            #pragma unroll
-            for (uint r = 0; r < TM; r++) {
-                const uint p = q % 2 ? TM - 1 - r : r;
-                sum[p][q] = MULTIPLY_ADD(rows[p], columns[q], sum[p][q]);
-            }
+        for (uint i = 0; i < TM; i++) {
+            const uint r = q % 2 ? TM - 1 - i : i, p = r % 2 * (TM / 2) + r / 2;
+            sum[p][q] = MULTIPLY_ADD(f.rows[p], f.columns[q], sum[p][q]);
+        }
+}
+
+// The products of a tile's ks but the last, whose fragments are left in `f`.
+static void multiply_tile(SUM sum[TM][TN], fragments *f, local const SUM *a_tile, local const SUM *b_tile, uint y, uint x) {
+    #pragma unroll
+    for (uint k = 1; k < BK; k++) {
+        const fragments next = read(a_tile, b_tile, k, y, x);
+        multiply(sum, *f);
+        *f = next;
     }
 }
 
@@ -289,13 +307,20 @@ kernel __attribute__((ATTRIBUTES)) void matmul(PARAMETERS) {
         keep_both(fetch_both(&of_a, &of_b, left ? left : BK), a_tile, b_tile);
         barrier(CLK_LOCAL_MEM_FENCE);
         uint now = 0;
+        fragments f = read(a_tile, b_tile, 0, y, x);
+        // The barrier and the first fragments of the next tiles are waited for behind the last products of these.
         for (uint step = 1; step < steps; step++, now ^= 1) {
             const pieces next = fetch_both(&of_a, &of_b, BK);
-            multiply(sum, a_tile + now * A_TILE, b_tile + now * B_TILE, y, x);
-            keep_both(next, a_tile + (now ^ 1) * A_TILE, b_tile + (now ^ 1) * B_TILE);
+            multiply_tile(sum, &f, a_tile + now * A_TILE, b_tile + now * B_TILE, y, x);
+            local SUM *const next_a = a_tile + (now ^ 1) * A_TILE, *const next_b = b_tile + (now ^ 1) * B_TILE;
+            keep_both(next, next_a, next_b);
             barrier(CLK_LOCAL_MEM_FENCE);
+            const fragments first_ones = read(next_a, next_b, 0, y, x);
+            multiply(sum, f);
+            f = first_ones;
         }
-        multiply(sum, a_tile + now * A_TILE, b_tile + now * B_TILE, y, x);
+        multiply_tile(sum, &f, a_tile + now * A_TILE, b_tile + now * B_TILE, y, x);
+        multiply(sum, f);
     }
 
     const epilogue e = EPILOGUE;

@@ -16,50 +16,50 @@ typedef enum family { TILE, UNITS, QUAD, PACKED, VECTOR, STRIP } family;
    of tm by tn elements, k in steps of 64 bytes, for which `step` stands; by quads: wm work-groups of a cluster that share
    tiles of b, wn quads that multiply, tn columns, and with lm the product is transposed. `resident`: such groups on a compute
    unit at a time; `rate`: of its peak, with all of them there. For tiles (see cost_of_tiles) `rate` is the limit that more and more
-   groups would come near to, `alone` what a group adds to that, `fixed` its clocks beside the multiplications. All by fits to
-   measurements on an H200: tiles to 1,500 of 32-bit floats. */
+   groups would come near to, `alone` what a group adds to that, `fixed` its clocks beside the multiplications, `single` what they cost more where both operands
+   are loaded one element at a time. All by fits to measurements on an H200: tiles to 2,700 of 32-bit floats. */
 typedef struct variant {
     const char *name;
     family family;
     uint32_t wm, wn, lm, ln, tm, tn, step;
     uint32_t resident;
-    double rate, alone, fixed;
+    double rate, alone, fixed, single;
 } variant;
 
 static const variant variants[] = {
-    {"tile 128x128", TILE, 4, 1, 4, 8, 8, 16, 8, 2, 1.30, 1.20, 7600},
-    {"tile 64x128", TILE, 2, 2, 4, 8, 8, 8, 8, 3, 1.38, 1.73, 3300},
-    {"tile 64x128 by 16", TILE, 2, 2, 4, 8, 8, 8, 16, 3, 1.02, 1.04, 4700},
-    {"tile 128x64", TILE, 4, 1, 4, 8, 8, 8, 16, 3, 1.00, 1.10, 4600},
-    {"tile 64x64", TILE, 2, 2, 4, 8, 8, 4, 16, 7, 0.77, 1.29, 1700},
-    {"tile 32x32", TILE, 2, 1, 4, 8, 4, 4, 16, 16, 0.66, 4.87, 730},
-    {"tile 16x128", TILE, 1, 2, 4, 8, 4, 8, 16, 10, 0.71, 3.50, 1150},
-    {"tile 8x128", TILE, 1, 2, 2, 16, 4, 4, 32, 6, 0.57, 4.70, 1200},
-    {"tile 128x16", TILE, 2, 1, 8, 4, 8, 4, 16, 10, 0.50, 3.30, 370},
-    {"units 128x128", UNITS, 2, 2, 1, 1, 64, 64, 32, 2, 8, 0, 0},
-    {"units 64x64", UNITS, 2, 2, 1, 1, 32, 32, 32, 4, 5, 0, 0},
-    {"units 32x32", UNITS, 1, 1, 1, 1, 32, 32, 32, 12, 3, 0, 0},
-    {"quad 128x256 two", QUAD, 2, 2, 0, 0, 0, 256, 0, 1, 0, 0, 0},
-    {"quad 128x256", QUAD, 1, 2, 0, 0, 0, 256, 0, 1, 0, 0, 0},
-    {"quad 128x192 two", QUAD, 2, 2, 0, 0, 0, 192, 0, 1, 0, 0, 0},
-    {"quad 128x192", QUAD, 1, 2, 0, 0, 0, 192, 0, 1, 0, 0, 0},
-    {"quad 128x128 two", QUAD, 2, 2, 0, 0, 0, 128, 0, 1, 0, 0, 0},
-    {"quad 128x128", QUAD, 1, 2, 0, 0, 0, 128, 0, 1, 0, 0, 0},
-    {"quad 64x256", QUAD, 1, 1, 0, 0, 0, 256, 0, 1, 0, 0, 0},
-    {"quad 64x128", QUAD, 1, 1, 0, 0, 0, 128, 0, 2, 0, 0, 0},
-    {"quad 128x64", QUAD, 1, 2, 0, 0, 0, 64, 0, 2, 0, 0, 0},
-    {"quad 64x64", QUAD, 1, 1, 0, 0, 0, 64, 0, 3, 0, 0, 0},
-    {"quad turned 128x64", QUAD, 1, 2, 1, 0, 0, 64, 0, 2, 0, 0, 0},
-    {"quad turned 64x64", QUAD, 1, 1, 1, 0, 0, 64, 0, 3, 0, 0, 0},
-    {"quad turned 128x32", QUAD, 1, 2, 1, 0, 0, 32, 0, 2, 0, 0, 0},
-    {"quad turned 64x32", QUAD, 1, 1, 1, 0, 0, 32, 0, 3, 0, 0, 0},
-    {"quad turned 128x16", QUAD, 1, 2, 1, 0, 0, 16, 0, 2, 0, 0, 0},
-    {"quad turned 64x16", QUAD, 1, 1, 1, 0, 0, 16, 0, 3, 0, 0, 0},
-    {"quad turned 128x8", QUAD, 1, 2, 1, 0, 0, 8, 0, 2, 0, 0, 0},
-    {"quad turned 64x8", QUAD, 1, 1, 1, 0, 0, 8, 0, 3, 0, 0, 0},
-    {"packed", PACKED, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
-    {"vector", VECTOR, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
-    {"strip", STRIP, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {"tile 128x128", TILE, 2, 2, 8, 4, 8, 16, 8, 2, 1.42, 1.18, 8440, 1.15},
+    {"tile 64x128", TILE, 2, 2, 4, 8, 8, 8, 8, 3, 1.33, 1.75, 3130, 1.08},
+    {"tile 64x128 by 16", TILE, 2, 2, 4, 8, 8, 8, 16, 3, 1.04, 1.07, 5520, 1.12},
+    {"tile 128x64", TILE, 4, 1, 4, 8, 8, 8, 16, 3, 1.08, 1.33, 5420, 1.11},
+    {"tile 64x64", TILE, 2, 2, 4, 8, 8, 4, 16, 7, 0.775, 1.25, 2020, 1.05},
+    {"tile 32x32", TILE, 2, 1, 4, 8, 4, 4, 16, 16, 0.725, 5.50, 265, 1.22},
+    {"tile 16x128", TILE, 1, 2, 4, 8, 4, 8, 16, 10, 0.783, 3.95, 1410, 1.14},
+    {"tile 8x128", TILE, 1, 2, 2, 16, 4, 4, 32, 6, 0.539, 5.00, 1060, 1.05},
+    {"tile 128x16", TILE, 2, 1, 8, 4, 8, 4, 16, 10, 0.50, 3.30, 370, 1.14},
+    {"units 128x128", UNITS, 2, 2, 1, 1, 64, 64, 32, 2, 8, 0, 0, 0},
+    {"units 64x64", UNITS, 2, 2, 1, 1, 32, 32, 32, 4, 5, 0, 0, 0},
+    {"units 32x32", UNITS, 1, 1, 1, 1, 32, 32, 32, 12, 3, 0, 0, 0},
+    {"quad 128x256 two", QUAD, 2, 2, 0, 0, 0, 256, 0, 1, 0, 0, 0, 0},
+    {"quad 128x256", QUAD, 1, 2, 0, 0, 0, 256, 0, 1, 0, 0, 0, 0},
+    {"quad 128x192 two", QUAD, 2, 2, 0, 0, 0, 192, 0, 1, 0, 0, 0, 0},
+    {"quad 128x192", QUAD, 1, 2, 0, 0, 0, 192, 0, 1, 0, 0, 0, 0},
+    {"quad 128x128 two", QUAD, 2, 2, 0, 0, 0, 128, 0, 1, 0, 0, 0, 0},
+    {"quad 128x128", QUAD, 1, 2, 0, 0, 0, 128, 0, 1, 0, 0, 0, 0},
+    {"quad 64x256", QUAD, 1, 1, 0, 0, 0, 256, 0, 1, 0, 0, 0, 0},
+    {"quad 64x128", QUAD, 1, 1, 0, 0, 0, 128, 0, 2, 0, 0, 0, 0},
+    {"quad 128x64", QUAD, 1, 2, 0, 0, 0, 64, 0, 2, 0, 0, 0, 0},
+    {"quad 64x64", QUAD, 1, 1, 0, 0, 0, 64, 0, 3, 0, 0, 0, 0},
+    {"quad turned 128x64", QUAD, 1, 2, 1, 0, 0, 64, 0, 2, 0, 0, 0, 0},
+    {"quad turned 64x64", QUAD, 1, 1, 1, 0, 0, 64, 0, 3, 0, 0, 0, 0},
+    {"quad turned 128x32", QUAD, 1, 2, 1, 0, 0, 32, 0, 2, 0, 0, 0, 0},
+    {"quad turned 64x32", QUAD, 1, 1, 1, 0, 0, 32, 0, 3, 0, 0, 0, 0},
+    {"quad turned 128x16", QUAD, 1, 2, 1, 0, 0, 16, 0, 2, 0, 0, 0, 0},
+    {"quad turned 64x16", QUAD, 1, 1, 1, 0, 0, 16, 0, 3, 0, 0, 0, 0},
+    {"quad turned 128x8", QUAD, 1, 2, 1, 0, 0, 8, 0, 2, 0, 0, 0, 0},
+    {"quad turned 64x8", QUAD, 1, 1, 1, 0, 0, 8, 0, 3, 0, 0, 0, 0},
+    {"packed", PACKED, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {"vector", VECTOR, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {"strip", STRIP, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
 };
 static const variant *const packed = &variants[COUNT(variants) - 3],
                             *const vector = &variants[COUNT(variants) - 2],
@@ -196,7 +196,7 @@ typedef struct cut {
 /* The parts of k are added by another launch, which reads them once. */
 static double cost_of_parts(const qn_kernels *kernels, const qn__matmul *q, uint64_t splits) {
     const double bytes = 4.0 * (double)splits * (double)q->m * (double)q->n * (double)batches_of(q);
-    return splits > 1 ? 9200 + bytes / (8.0 * units_of(kernels)) : 0;
+    return splits > 1 ? 12000 + 150.0 * (double)splits + bytes / (9.6 * units_of(kernels)) : 0;
 }
 
 static bool is_in_vectors(const qn__matmul *q, qn__matmul_operand x);
@@ -205,10 +205,12 @@ static bool is_in_vectors(const qn__matmul *q, qn__matmul_operand x);
    multiplications `alone` times, for what it waits for, and the r / rate times that all of them take from each other. Few rounds
    are whole ones; of many the last ones overlap. */
 static double cost_of_rounds(const variant *v, double groups, double units, double multiplications) {
-    const double on_unit = groups / units < 3 * v->resident ? ceil(groups / units) : groups / units;
-    const double full = floor(on_unit / v->resident), rest = on_unit - full * v->resident;
-    const double own = v->fixed + multiplications * v->alone;
-    return (full + (rest > 0)) * own + on_unit * multiplications / v->rate;
+    enum { FEW = 5 };
+    const double own = v->fixed + multiplications * v->alone, on_unit = groups / units,
+                 rounds = on_unit / v->resident;
+    if (rounds < FEW)
+        return ceil(ceil(on_unit) / v->resident) * own + ceil(on_unit) * multiplications / v->rate;
+    return (rounds + 0.3) * own + on_unit * multiplications / v->rate;
 }
 
 static double bytes_moved(const qn__matmul *q) {
@@ -219,21 +221,21 @@ static double bytes_moved(const qn__matmul *q) {
 }
 
 static double cost_of_tiles(const qn_kernels *kernels, const qn__matmul *q, const variant *v, cut c) {
-    static const double full_share[] =
-        {[2] = 1, [4] = 0.90, [8] = 0.92}, /* of the units, that clusters fill */
-        waits[] = {[2] = 1.04, [4] = 1.07, [8] = 1.14};
+    /* By how many groups a cluster has: what share of the units such clusters fill, and what one waits for the others. */
+    static const double full_share[] = {[2] = 1, [4] = 1, [8] = 0.87};
+    static const double waits[] = {[2] = 1.02, [4] = 1.04, [8] = 1.07};
     const double tiles = (double)divide_up(q->m, tile_rows(v)) * (double)divide_up(q->n, tile_columns(v)) *
                          (double)batches_of(q);
     const double units = units_of(kernels) * (c.joined ? full_share[c.splits] : 1);
     const uint64_t steps = divide_up(divide_up(q->k, c.splits), v->step);
     double multiplications = (double)tile_rows(v) * tile_columns(v) * (double)(steps * v->step) / 128;
     for (int x = QN__MATMUL_A; x <= QN__MATMUL_B; x++)
-        if (!is_in_vectors(q, (qn__matmul_operand)x)) multiplications *= 1.05;
+        if (!is_in_vectors(q, (qn__matmul_operand)x)) multiplications *= sqrt(v->single);
     if (is_double(q)) multiplications *= 2;
     const double rounds = cost_of_rounds(v, tiles * (double)c.splits, units, multiplications);
-    const double least = bytes_moved(q) / (14.0 * units_of(kernels));
+    const double least = bytes_moved(q) / (13.8 * units_of(kernels));
     const double clocks = fmax(rounds * (c.joined ? waits[c.splits] : 1), least);
-    return clocks + (c.joined ? 3200 + 44.0 * (double)c.splits : cost_of_parts(kernels, q, c.splits));
+    return clocks + (c.joined ? 3700 + 67.0 * (double)c.splits : cost_of_parts(kernels, q, c.splits));
 }
 
 static double cost_of_units(const qn_kernels *kernels, const qn__matmul *q, const variant *v,

@@ -190,7 +190,7 @@ static bool is_tried(const kernels_fixture *f, uint32_t number, const char *vari
     if (variant && strcmp(variant, "packed") == 0) return f->info.vector_bytes > 0 && number % 2 == 0;
     if (f->info.capabilities & QN_CAN_EMULATE)
         return number % 26 == 0 && !(variant && (strstr(variant, "64") || strstr(variant, "128")));
-    return f->info.kind != QN_DEVICE_CPU || number % 3 == 0;
+    return f->info.kind != QN_DEVICE_CPU || number % 4 == 0;
 }
 
 static void every_variant_takes_any_size_and_layout(void **state) {
