@@ -12,7 +12,7 @@
 typedef local float4 (*tile_a)[STEP / 4]; // [row][four of k]
 typedef local float4 (*tile_b)[SIDE / 4]; // [k][four columns]
 
-// Where rows are no whole vectors, by loads and stores; what is beyond the matrices is 0.
+// Where lines are no whole vectors, and at the right edge, by loads and stores; what is beyond the matrices is 0.
 static void copy_elements(uint m, uint n, uint k, global const float *a, global const float *b, size_t row, size_t column,
                           uint step, local float *a_tile, local float *b_tile) {
     for (uint i = get_local_id(0); i < SIDE * STEP; i += get_local_size(0)) {
@@ -23,18 +23,16 @@ static void copy_elements(uint m, uint n, uint k, global const float *a, global 
     }
 }
 
-// Rows and columns beyond the matrices keep what is there: their sums are not stored.
+// How long lines are is known when this is compiled. Rows beyond the matrix keep what is there: their sums are not stored.
 static event_t start(uint m, uint n, uint k, global const float *a, global const float *b, size_t row, size_t column, uint step,
                      tile_a a_tile, tile_b b_tile) {
-    const size_t rows = min((size_t)SIDE, m - row), columns = min((size_t)SIDE, n - column);
-    const uint depth = min((uint)STEP, k - step);
-    if (k % 4 || n % 4) {
+    if (k % STEP || n % 4 || column + SIDE > n) {
         copy_elements(m, n, k, a, b, row, column, step, (local float *)a_tile, (local float *)b_tile);
         return 0;
     }
-    const event_t event = async_work_group_copy_2D2D(a_tile, 0, a + row * k + step, 0, sizeof(float4), depth / 4, rows, k / 4,
-                                                     STEP / 4, 0);
-    return async_work_group_copy_2D2D(b_tile, 0, b + (size_t)step * n + column, 0, sizeof(float4), columns / 4, depth, n / 4,
+    const event_t event = async_work_group_copy_2D2D(a_tile, 0, a + row * k + step, 0, sizeof(float4), STEP / 4,
+                                                     min((size_t)SIDE, m - row), k / 4, STEP / 4, 0);
+    return async_work_group_copy_2D2D(b_tile, 0, b + (size_t)step * n + column, 0, sizeof(float4), SIDE / 4, STEP, n / 4,
                                       SIDE / 4, event);
 }
 

@@ -35,9 +35,10 @@ typedef struct part {
     uint4 a[PARTS], b[PARTS];
 } part;
 
-// Where piece `i` is in tiles: line and piece of the line.
-#define LINE_A(i) ((i) / (STEP / PIECE))
-#define FROM_A(i) ((i) % (STEP / PIECE))
+// Where piece `i` is in tiles: line and piece of the line. Of A eight work-items write the same piece of eight lines, which are in
+// different banks.
+#define LINE_A(i) ((i) / (8 * STEP / PIECE) * 8 + (i) % 8)
+#define FROM_A(i) ((i) / 8 % (STEP / PIECE))
 #define LINE_B(i) ((i) / (SIDE / PIECE))
 #define FROM_B(i) ((i) % (SIDE / PIECE))
 
