@@ -210,13 +210,24 @@ static state gather(reduced r, global const SOURCE *p, ulong i, ulong end) {
 }
 
 #if ACROSS > 1
-// The same for ACROSS results whose elements are neighbours.
-static void gather_across(reduced r, global const SOURCE *p, ulong i, ulong end, state *sums) {
-    enum { AHEAD = 4 };
+// Where element i + steps * TEAM is, for one at `p` that is element i.
+static global const SOURCE *member_after(reduced r, global const SOURCE *own, global const SOURCE *p, ulong i, uint steps) {
+#if REDUCED == 1
+    return p + (long)(steps * TEAM) * r.from[0];
+#else
+    return own + from_place(r, i + steps * TEAM);
+#endif
+}
+
+// The same for ACROSS results whose elements are neighbours; they begin at `own`.
+static void gather_across(reduced r, global const SOURCE *own, ulong i, ulong end, state *sums) {
+    enum { AHEAD = 8 };
+    global const SOURCE *p = own + from_place(r, i);
     for (; i + (AHEAD - 1) * TEAM < end; i += AHEAD * TEAM) {
         pack packs[AHEAD];
         #pragma unroll
-        for (uint a = 0; a < AHEAD; a++) packs[a] = pack_load(p + from_place(r, i + a * TEAM));
+        for (uint a = 0; a < AHEAD; a++) packs[a] = pack_load(member_after(r, own, p, i, a));
+        p = member_after(r, own, p, i, AHEAD);
         #pragma unroll
         for (uint a = 0; a < AHEAD; a++) {
             #pragma unroll
@@ -225,7 +236,7 @@ static void gather_across(reduced r, global const SOURCE *p, ulong i, ulong end,
         }
     }
     for (; i < end; i += TEAM) {
-        const pack one = pack_load(p + from_place(r, i));
+        const pack one = pack_load(own + from_place(r, i));
         #pragma unroll
         for (uint k = 0; k < ACROSS; k++) sums[k] = join(sums[k], take(VALUE_OF(one.e[k]), index_of(r, i)));
     }
