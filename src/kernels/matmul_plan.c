@@ -32,7 +32,7 @@ static const variant variants[] = {
     {"tile 64x128 by 16", TILE, 2, 2, 4, 8, 8, 8, 16, 3, 1.04, 1.07, 5520, 1.12},
     {"tile 128x64", TILE, 4, 1, 4, 8, 8, 8, 16, 3, 1.08, 1.33, 5420, 1.11},
     {"tile 64x64", TILE, 2, 2, 4, 8, 8, 4, 16, 7, 0.775, 1.25, 2020, 1.05},
-    {"tile 32x32", TILE, 2, 1, 4, 8, 4, 4, 16, 16, 0.725, 5.50, 265, 1.22},
+    {"tile 32x32", TILE, 2, 1, 4, 8, 4, 4, 16, 10, 0.725, 5.50, 265, 1.22},
     {"tile 16x128", TILE, 1, 2, 4, 8, 4, 8, 16, 10, 0.783, 3.95, 1410, 1.14},
     {"tile 8x128", TILE, 1, 2, 2, 16, 4, 4, 32, 6, 0.539, 5.00, 1060, 1.05},
     {"tile 128x16", TILE, 2, 1, 8, 4, 8, 4, 16, 10, 0.50, 3.30, 370, 1.14},
@@ -268,7 +268,7 @@ static double cost_of(const qn_kernels *kernels, const qn__matmul *q, const vari
 
 /* The cheapest number of parts of a variant. */
 static choice choose_cut(const qn_kernels *kernels, const qn__matmul *q, const variant *v, double *least) {
-    static const uint8_t splits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+    static const uint8_t splits[] = {1, 2, 3, 4, 6, 8, 12, 16, 32, 64};
     choice best = {v, {1, false}};
     *least = INFINITY;
     for (size_t i = 0; i < 2 * COUNT(splits); i++) {
