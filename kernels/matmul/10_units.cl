@@ -8,12 +8,12 @@
 //   lines below each other are in different banks.
 // - Which work-item holds which element of a fragment is the device's own business. So sums go through local memory, a fragment
 //   at a time, and from there to where C is.
-// What stays as in rung 9: the next tiles are on their way in registers, one barrier a step, bands of C, no questions about
-// edges inside of the matrices. Where there are no matrix units, the same text is plain arithmetic: right, and slow.
+// What stays as in rung 9: the next tiles are on their way in registers, bands of C, no questions about edges inside of the
+// matrices. Local memory has room for one tile of each operand on every device, so a step has two barriers. Where there are no matrix units, the same text is plain arithmetic: right, and slow.
 // A group of 128 computes 128 by 128. Global size: 128 times the number of such tiles, in one dimension.
 #define ITEMS   128
 #define SIDE    128
-#define STEP    16
+#define STEP    32
 #define QUARTER 64
 #define UNIT    16              // rows, columns and k of fragments
 #define COUNT   (QUARTER / UNIT) // of them along a side of a quarter
@@ -35,10 +35,9 @@ typedef struct part {
     uint4 a[PARTS], b[PARTS];
 } part;
 
-// Where piece `i` is in tiles: line and piece of the line. Of A eight work-items write the same piece of eight lines, which are in
-// different banks.
-#define LINE_A(i) ((i) / (8 * STEP / PIECE) * 8 + (i) % 8)
-#define FROM_A(i) ((i) / 8 % (STEP / PIECE))
+// Where piece `i` is in tiles: line and piece of the line.
+#define LINE_A(i) ((i) / (STEP / PIECE))
+#define FROM_A(i) ((i) % (STEP / PIECE))
 #define LINE_B(i) ((i) / (SIDE / PIECE))
 #define FROM_B(i) ((i) % (SIDE / PIECE))
 
@@ -115,7 +114,7 @@ static void store(uint m, uint n, fragment_c (*sum)[COUNT], local float *strip, 
 
 kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
 matmul(uint m, uint n, uint k, global const qn_bf16 *restrict a, global const qn_bf16 *restrict b, global float *restrict c) {
-    local uint4 a_tile[2][SIDE][PITCH_A], b_tile[2][STEP][PITCH_B];
+    local uint4 a_tile[SIDE][PITCH_A], b_tile[STEP][PITCH_B];
     local float strips[4][UNIT * PITCH_C];
     global const ushort *a_bits = (global const ushort *)a, *b_bits = (global const ushort *)b;
     const uint across = (n + SIDE - 1) / SIDE, down = (m + SIDE - 1) / SIDE, group = get_group_id(0);
@@ -130,24 +129,25 @@ matmul(uint m, uint n, uint k, global const qn_bf16 *restrict a, global const qn
         for (uint p = 0; p < COUNT; p++)
             #pragma unroll
             for (uint q = 0; q < COUNT; q++) qn_matrix_fill(&sum[p][q], 0);
-        uint half_of = 0;
         if (inside) {
             global const ushort *from_a = a_bits + row * k, *from_b = b_bits + column;
             part next = fetch(n, k, from_a, from_b);
-            for (uint step = STEP; step < k; step += STEP, half_of ^= 1) {
-                keep(next, a_tile[half_of], b_tile[half_of]);
+            for (uint step = STEP; step < k; step += STEP) {
+                keep(next, a_tile, b_tile);
                 barrier(CLK_LOCAL_MEM_FENCE);
                 next = fetch(n, k, from_a += STEP, from_b += (size_t)STEP * n);
-                multiply(sum, a_tile[half_of], b_tile[half_of], y, x);
-            }
-            keep(next, a_tile[half_of], b_tile[half_of]);
-            barrier(CLK_LOCAL_MEM_FENCE);
-            multiply(sum, a_tile[half_of], b_tile[half_of], y, x);
-        } else {
-            for (uint step = 0; step < k; step += STEP, half_of ^= 1) {
-                keep_checked(m, n, k, a_bits, b_bits, row, column, step, a_tile[half_of], b_tile[half_of]);
+                multiply(sum, a_tile, b_tile, y, x);
                 barrier(CLK_LOCAL_MEM_FENCE);
-                multiply(sum, a_tile[half_of], b_tile[half_of], y, x);
+            }
+            keep(next, a_tile, b_tile);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            multiply(sum, a_tile, b_tile, y, x);
+        } else {
+            for (uint step = 0; step < k; step += STEP) {
+                keep_checked(m, n, k, a_bits, b_bits, row, column, step, a_tile, b_tile);
+                barrier(CLK_LOCAL_MEM_FENCE);
+                multiply(sum, a_tile, b_tile, y, x);
+                barrier(CLK_LOCAL_MEM_FENCE);
             }
         }
         store(m, n, sum, strips[quarter], c, row + y, column + x);

@@ -24,15 +24,13 @@ typedef struct operand {
     ulong sides, alongs;
 } operand;
 
-// Where piece `i` of a tile begins, and its number in local memory. Lines along k have four pieces: eight work-items write the
-// same piece of eight lines, which are in different banks.
+// Where piece `i` of a tile begins, and its number in local memory.
 typedef struct corner {
     uint side, k, at;
 } corner;
 
 static corner corner_of(bool along_k, uint side, uint i) {
-    const uint per = PITCH(along_k, side) - 1, line = along_k ? i / (8 * per) * 8 + i % 8 : i / per,
-               from = (along_k ? i / 8 : i) % per * PIECE;
+    const uint per = PITCH(along_k, side) - 1, line = i / per, from = i % per * PIECE;
     const corner c = {along_k ? line : from, along_k ? from : line, line * (per + 1) + from / PIECE};
     return c;
 }
