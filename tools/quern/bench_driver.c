@@ -25,7 +25,9 @@ static const char module_text[] = ".version 6.3\n"
 
 typedef struct driver {
     const bench_device *d;
-    void *module, *function;
+    void *context, *module, *function;
+    int (*push)(void *context); /* makes it the thread's, which the calls below work in */
+    int (*pop)(void **context);
     int (*load)(void **module, const void *text);
     int (*unload)(void *module);
     int (*get_function)(void **function, void *module, const char *name);
@@ -35,17 +37,32 @@ typedef struct driver {
     int (*wait)(void *stream);
 } driver;
 
+/* From here to `leave` the stream and the thread's context are for the driver's own calls. */
+static bool enter(const driver *v) {
+    if (qn_stream_native_begin(v->d->stream, NULL, 0)) return false;
+    if (v->push(v->context) == 0) return true;
+    qn_stream_native_end(v->d->stream);
+    return false;
+}
+
+static bool leave(const driver *v) {
+    void *context;
+    const bool popped = v->pop(&context) == 0;
+    return qn_stream_native_end(v->d->stream) == QN_OK && popped;
+}
+
 static bool start(driver *v, char *why) {
-    const qn_status status = qn_stream_native_begin(v->d->stream, NULL, 0);
-    int failed = 0;
-    if (status) {
-        snprintf(why, BENCH_WHY, "%s", qn_error_message(v->d->context));
+    uint64_t context = 0;
+    const qn_status status = qn_device_native(v->d->device, QN_NATIVE_CUDA_CONTEXT, &context);
+    v->context = (void *)(uintptr_t)context;
+    if (status || !enter(v)) {
+        snprintf(why, BENCH_WHY, "its context: %s", qn_error_message(v->d->context));
         return false;
     }
-    failed = v->load(&v->module, module_text);
+    int failed = v->load(&v->module, module_text);
     if (!failed) failed = v->get_function(&v->function, v->module, "count");
     if (failed) snprintf(why, BENCH_WHY, "it does not load a kernel: status %d", failed);
-    return qn_stream_native_end(v->d->stream) == QN_OK && !failed;
+    return leave(v) && !failed;
 }
 
 static void *open_driver(const bench_device *d, char *why) {
@@ -53,7 +70,9 @@ static void *open_driver(const bench_device *d, char *why) {
     driver *v = tool_alloc(sizeof *v);
     void *library = bench_library_open(names, why);
     v->d = d;
-    if (library && bench_library_find(library, "cuModuleLoadData", &v->load, why) &&
+    if (library && bench_library_find(library, "cuCtxPushCurrent_v2", &v->push, why) &&
+        bench_library_find(library, "cuCtxPopCurrent_v2", &v->pop, why) &&
+        bench_library_find(library, "cuModuleLoadData", &v->load, why) &&
         bench_library_find(library, "cuModuleUnload", &v->unload, why) &&
         bench_library_find(library, "cuModuleGetFunction", &v->get_function, why) &&
         bench_library_find(library, "cuLaunchKernel", &v->launch, why) &&
@@ -70,19 +89,21 @@ static bool launch(void *peer, uint64_t counters, uint32_t count, bool waits) {
     void *params[] = {&counters, &one};
     if (qn_stream_native(v->d->stream, QN_NATIVE_CUDA_STREAM, &stream)) return false;
     void *const queue = (void *)(uintptr_t)stream;
-    int failed = 0;
+    void *context;
+    int failed = v->push(v->context);
+    if (failed) return false;
     for (uint32_t i = 0; i < count && !failed; i++) {
         failed = v->launch(v->function, 1, 1, 1, BENCH_LAUNCH_ITEMS, 1, 1, 0, queue, params, NULL);
         if (!failed && waits) failed = v->wait(queue);
     }
-    return !failed;
+    return v->pop(&context) == 0 && !failed;
 }
 
 static void close_driver(void *peer) {
     driver *v = peer;
-    if (qn_stream_native_begin(v->d->stream, NULL, 0) == QN_OK) {
+    if (enter(v)) {
         v->unload(v->module);
-        qn_stream_native_end(v->d->stream);
+        leave(v);
     }
     free(v);
 }
