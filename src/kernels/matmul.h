@@ -33,6 +33,7 @@ typedef struct qn__matmul {
 typedef struct qn__matmul_quad {
     uint32_t cluster, quads, columns, resident;
     bool turned;
+    double rate; /* of what bounds it */
     uint64_t splits;
 } qn__matmul_quad;
 

@@ -39,24 +39,23 @@ static const variant variants[] = {
     {"units 128x128", UNITS, 2, 2, 1, 1, 64, 64, 32, 2, 8, 0, 0, 0},
     {"units 64x64", UNITS, 2, 2, 1, 1, 32, 32, 32, 4, 5, 0, 0, 0},
     {"units 32x32", UNITS, 1, 1, 1, 1, 32, 32, 32, 12, 3, 0, 0, 0},
-    {"quad 128x256 two", QUAD, 2, 2, 0, 0, 0, 256, 0, 1, 0, 0, 0, 0},
-    {"quad 128x256", QUAD, 1, 2, 0, 0, 0, 256, 0, 1, 0, 0, 0, 0},
-    {"quad 128x192 two", QUAD, 2, 2, 0, 0, 0, 192, 0, 1, 0, 0, 0, 0},
-    {"quad 128x192", QUAD, 1, 2, 0, 0, 0, 192, 0, 1, 0, 0, 0, 0},
-    {"quad 128x128 two", QUAD, 2, 2, 0, 0, 0, 128, 0, 1, 0, 0, 0, 0},
-    {"quad 128x128", QUAD, 1, 2, 0, 0, 0, 128, 0, 1, 0, 0, 0, 0},
-    {"quad 64x256", QUAD, 1, 1, 0, 0, 0, 256, 0, 1, 0, 0, 0, 0},
-    {"quad 64x128", QUAD, 1, 1, 0, 0, 0, 128, 0, 2, 0, 0, 0, 0},
-    {"quad 128x64", QUAD, 1, 2, 0, 0, 0, 64, 0, 2, 0, 0, 0, 0},
-    {"quad 64x64", QUAD, 1, 1, 0, 0, 0, 64, 0, 3, 0, 0, 0, 0},
-    {"quad turned 128x64", QUAD, 1, 2, 1, 0, 0, 64, 0, 2, 0, 0, 0, 0},
-    {"quad turned 64x64", QUAD, 1, 1, 1, 0, 0, 64, 0, 3, 0, 0, 0, 0},
-    {"quad turned 128x32", QUAD, 1, 2, 1, 0, 0, 32, 0, 2, 0, 0, 0, 0},
-    {"quad turned 64x32", QUAD, 1, 1, 1, 0, 0, 32, 0, 3, 0, 0, 0, 0},
-    {"quad turned 128x16", QUAD, 1, 2, 1, 0, 0, 16, 0, 2, 0, 0, 0, 0},
-    {"quad turned 64x16", QUAD, 1, 1, 1, 0, 0, 16, 0, 3, 0, 0, 0, 0},
-    {"quad turned 128x8", QUAD, 1, 2, 1, 0, 0, 8, 0, 2, 0, 0, 0, 0},
-    {"quad turned 64x8", QUAD, 1, 1, 1, 0, 0, 8, 0, 3, 0, 0, 0, 0},
+    {"quad 128x256 two", QUAD, 2, 2, 0, 0, 0, 256, 0, 1, 0, 1, 0, 0},
+    {"quad 128x256", QUAD, 1, 2, 0, 0, 0, 256, 0, 1, 0, 1, 0, 0},
+    {"quad 128x192 two", QUAD, 2, 2, 0, 0, 0, 192, 0, 1, 0, 0.80, 0, 0},
+    {"quad 128x128 two", QUAD, 2, 2, 0, 0, 0, 128, 0, 1, 0, 0.96, 0, 0},
+    {"quad 128x128", QUAD, 1, 2, 0, 0, 0, 128, 0, 1, 0, 1, 0, 0},
+    {"quad 64x256", QUAD, 1, 1, 0, 0, 0, 256, 0, 1, 0, 1, 0, 0},
+    {"quad 64x128", QUAD, 1, 1, 0, 0, 0, 128, 0, 2, 0, 1, 0, 0},
+    {"quad 128x64", QUAD, 1, 2, 0, 0, 0, 64, 0, 2, 0, 1, 0, 0},
+    {"quad 64x64", QUAD, 1, 1, 0, 0, 0, 64, 0, 3, 0, 1, 0, 0},
+    {"quad turned 128x64", QUAD, 1, 2, 1, 0, 0, 64, 0, 2, 0, 1, 0, 0},
+    {"quad turned 64x64", QUAD, 1, 1, 1, 0, 0, 64, 0, 3, 0, 1, 0, 0},
+    {"quad turned 128x32", QUAD, 1, 2, 1, 0, 0, 32, 0, 2, 0, 1, 0, 0},
+    {"quad turned 64x32", QUAD, 1, 1, 1, 0, 0, 32, 0, 3, 0, 1, 0, 0},
+    {"quad turned 128x16", QUAD, 1, 2, 1, 0, 0, 16, 0, 2, 0, 1, 0, 0},
+    {"quad turned 64x16", QUAD, 1, 1, 1, 0, 0, 16, 0, 3, 0, 1, 0, 0},
+    {"quad turned 128x8", QUAD, 1, 2, 1, 0, 0, 8, 0, 2, 0, 1, 0, 0},
+    {"quad turned 64x8", QUAD, 1, 1, 1, 0, 0, 8, 0, 3, 0, 1, 0, 0},
     {"packed", PACKED, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
     {"vector", VECTOR, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
     {"strip", STRIP, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
@@ -71,7 +70,7 @@ const char *qn__matmul_variant_name(uint32_t index) {
 }
 
 static qn__matmul_quad quad_of(const variant *v, uint64_t splits) {
-    return (qn__matmul_quad){v->wm, v->wn, v->tn, v->resident, v->family == QUAD && v->lm, splits};
+    return (qn__matmul_quad){v->wm, v->wn, v->tn, v->resident, v->family == QUAD && v->lm, v->rate, splits};
 }
 static uint32_t tile_rows(const variant *v) { return v->wm * v->lm * v->tm; }
 static uint32_t tile_columns(const variant *v) { return v->wn * v->ln * v->tn; }
@@ -238,6 +237,8 @@ static double cost_of_tiles(const qn_kernels *kernels, const qn__matmul *q, cons
     return clocks + (c.joined ? 3700 + 67.0 * (double)c.splits : cost_of_parts(kernels, q, c.splits));
 }
 
+static bool comes_in_pieces(const qn__matmul *q, qn__matmul_operand x);
+
 static double cost_of_units(const qn_kernels *kernels, const qn__matmul *q, const variant *v,
                             uint64_t splits) {
     const double groups = (double)divide_up(q->m, tile_rows(v)) * (double)divide_up(q->n, tile_columns(v)) *
@@ -245,9 +246,11 @@ static double cost_of_units(const qn_kernels *kernels, const qn__matmul *q, cons
     const double on_unit = ceil(groups / units_of(kernels)), there = fmin(on_unit, v->resident) / v->resident;
     const double area = tile_rows(v) * tile_columns(v),
                  multiplications = area * ((double)divide_up(q->k, splits) + v->step);
-    const double results = 0.7; /* clocks of each sum's way out */
-    const double clocks = multiplications / (128 * v->rate * (0.35 + 0.65 * there)) + area * results;
-    return on_unit * clocks + cost_of_parts(kernels, q, splits);
+    const double single = comes_in_pieces(q, QN__MATMUL_A) && comes_in_pieces(q, QN__MATMUL_B) ? 1 : 5,
+                 results = 0.7; /* clocks of each sum's way out */
+    const double clocks = single * multiplications / (128 * v->rate * (0.35 + 0.65 * there)) + area * results;
+    return fmax(on_unit * clocks, bytes_moved(q) / (14.0 * units_of(kernels))) +
+           cost_of_parts(kernels, q, splits);
 }
 
 /* ---- the choice ---- */
@@ -306,7 +309,7 @@ static choice choose_tile(const qn_kernels *kernels, const qn__matmul *q, const 
 /* The cheapest of these, if one costs less. */
 static void choose_quad(const qn_kernels *kernels, const qn__matmul *q, const variant *only, double least,
                         choice *best) {
-    static const uint8_t splits[] = {1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64, 128};
+    static const uint8_t splits[] = {1, 2, 3, 4, 8, 16, 32, 64, 128};
     for (size_t i = 0; i < COUNT(variants) * COUNT(splits); i++) {
         const variant *v = &variants[i / COUNT(splits)];
         const uint64_t parts = q->splits ? q->splits : splits[i % COUNT(splits)];
@@ -419,12 +422,17 @@ static void add_types(text *t, const qn__matmul *q) {
     if (has_store4(q)) add(t, " -D OUT_STORE4=%s4", qn__element(to)->store);
 }
 
-static void add_operand(text *t, const qn__matmul *q, qn__matmul_operand x, uint32_t run) {
-    const bool k_first = taken_along_k(q, x);
+/* Whether the matrix units' kernel loads 16 bytes at a time. */
+static bool comes_in_pieces(const qn__matmul *q, qn__matmul_operand x) {
     const int64_t k = along_k(q, x), side = along_side(q, x);
-    const bool vectors =
-        k_first ? qn__matmul_in_runs(q, x, k, side, run) : qn__matmul_in_runs(q, x, side, k, run);
-    add(t, " -D %s_ALONG_K=%d -D %s_VECTORS=%d", words_of[x], k_first, words_of[x], vectors);
+    const uint32_t run = 16 / qn__element(q->arrays[x].type)->size;
+    return taken_along_k(q, x) ? qn__matmul_in_runs(q, x, k, side, run)
+                               : qn__matmul_in_runs(q, x, side, k, run);
+}
+
+static void add_operand(text *t, const qn__matmul *q, qn__matmul_operand x) {
+    add(t, " -D %s_ALONG_K=%d -D %s_VECTORS=%d", words_of[x], taken_along_k(q, x), words_of[x],
+        comes_in_pieces(q, x));
 }
 
 static uint32_t strip_rows(const qn__matmul *q) { return q->m >= 8 ? 8 : q->m >= 4 ? 4 : 1; }
@@ -488,8 +496,8 @@ static void add_units(text *t, const qn_kernels *kernels, const qn__matmul *q, c
     add(t, " -D WM=%u -D WN=%u -D SM=%u -D SN=%u -D ITEMS=%u -D SIZE=%u -D BITS=%s -D A_UNIT=%s -D B_UNIT=%s",
         v->wm, v->wn, v->tm, v->tn, tile_items(kernels, v), size, bits[size], unit_of(q, a), unit_of(q, b));
     add(t, " -D BYTES=%d -D LANES=%u", UNITS_STEP_BYTES, kernels->info.sub_group_size);
-    add_operand(t, q, QN__MATMUL_A, 16 / size);
-    add_operand(t, q, QN__MATMUL_B, 16 / size);
+    add_operand(t, q, QN__MATMUL_A);
+    add_operand(t, q, QN__MATMUL_B);
 }
 
 static uint64_t sides_of(const qn__matmul *q, qn__matmul_operand x) {

@@ -117,9 +117,14 @@ static uint64_t groups_of(const qn__matmul *q, const qn__matmul_quad *v) {
     return divide_up(q->m, (uint64_t)rows_of(v) * v->cluster) * v->cluster * divide_up(q->n, v->columns) *
            batches_of(q) * parts_of(q, v) * work_splits_of(q, v);
 }
+/* Clusters leave some units empty. */
+static uint64_t filled_units(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_quad *v) {
+    const uint64_t units = kernels->info.compute_units;
+    return parts_of(q, v) > 2 ? units * 7 / 8 : units;
+}
 static uint32_t resident_of(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_quad *v) {
-    const uint64_t units = kernels->info.compute_units, filled = parts_of(q, v) > 2 ? units * 7 / 8 : units;
-    const uint64_t wanted = divide_up(groups_of(q, v), filled ? filled : 1);
+    const uint64_t units = filled_units(kernels, q, v),
+                   wanted = divide_up(groups_of(q, v), units ? units : 1);
     return wanted < v->resident ? (uint32_t)wanted : v->resident;
 }
 
@@ -155,19 +160,21 @@ bool qn__matmul_quad_fits(const qn_kernels *kernels, const qn__matmul *q, const 
 
 /* ---- what it costs ---- */
 
-/* In clocks, and bytes a clock of each compute unit. Fitted to all variants on 30 shapes on an H200: with these numbers the choice
-   is within 2 % of the best on average. */
+/* In clocks, and bytes a clock of each compute unit. Fitted to all variants on 30 shapes on an H200, most within a tenth: with these
+   numbers the choice is within 2 % of the best on average. */
 static const struct {
-    double launch; /* of a copy */
-    double group;  /* begin and end of a group */
-    double sums;   /* results of 64 rows by one column */
-    double units;  /* longer than the matrix units' or local memory's own time */
+    double launch;              /* of a copy */
+    double group;               /* begin and end of one */
+    double units, local_memory; /* times what they take by themselves */
     double latency;
-    double copied;              /* from cache to local memory, by one unit */
+    double copied,
+        beside; /* from cache to local memory, by one unit; times more where rows begin within lines */
     double cached, memory;      /* by all */
     double joined, joined_sums; /* parts in a cluster */
+    double single;              /* a result that no tile store takes */
     double finish;              /* the launch that adds parts */
-} clocks = {7770, 965, 1.97, 1.065, 3790, 39.4, 34.5, 13.1, 1000, 0.49, 12200};
+    double rest;                /* of what is shorter, memory's time or that of the units */
+} clocks = {5560, 1125, 1.03, 0.88, 2270, 62.0, 2.04, 57.4, 17.3, 3670, 0.23, 0.1, 7950, 0.136};
 
 static double cost_of_copy(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_quad *v,
                            qn__matmul_operand x) {
@@ -176,14 +183,24 @@ static double cost_of_copy(const qn_kernels *kernels, const qn__matmul *q, const
     return is_copied(q, v, x) ? clocks.launch + bytes / (clocks.memory * kernels->info.compute_units) : 0;
 }
 
+/* How much more a tile's way from cache takes: rows that begin within lines of 128 bytes are in two of them. */
+static double way_of(const qn__matmul *q, const qn__matmul_quad *v, qn__matmul_operand x) {
+    const int64_t pitch = lies_along_k(q, x) ? along_side(q, x) : along_k(q, x);
+    return !is_copied(q, v, x) && pitch * qn_element_size(type_of(q)) % ROW_BYTES ? clocks.beside : 1;
+}
+
 /* Of a step, which is 128 bytes of k: that a group multiplies while the unit has so many of them, and all units together read.
    The matrix units do 64 rows by 32 columns in 64 clocks; local memory moves 128 bytes a clock, what comes and what each quad reads. */
 static double cost_of_step(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_quad *v,
                            double there) {
     const double rows = rows_of(v), columns = v->columns;
     const double multiplies = rows * columns / 32, moves = v->quads * (QUAD_ROWS + columns) + rows + columns;
-    const double bytes = (rows + columns / v->cluster) * ROW_BYTES, units = kernels->info.compute_units;
-    const double alone = fmax(fmax(multiplies, moves) * clocks.units, bytes / clocks.copied);
+    const double units = kernels->info.compute_units,
+                 bytes =
+                     (rows * way_of(q, v, QN__MATMUL_A) + columns / v->cluster * way_of(q, v, QN__MATMUL_B)) *
+                     ROW_BYTES;
+    const double alone =
+        fmax(fmax(multiplies * clocks.units, moves * clocks.local_memory) / v->rate, bytes / clocks.copied);
     const double all = bytes * fmin((double)groups_of(q, v), units * there) / (clocks.cached * units);
     return fmax(fmax(alone * there, all), clocks.latency / stages_of(kernels, q, v));
 }
@@ -195,16 +212,19 @@ static double cost_of_turned(const qn_kernels *kernels, const qn__matmul *q, con
     const double steps = (double)divide_up(divide_up(q->k, step_of(q)), parts * work),
                  batches = (double)batches_of(q);
     const double area = rows_of(v) * (double)v->columns, results = batches * (double)q->m * (double)q->n;
-    const double rounds = (double)divide_up(groups_of(q, v), units / v->cluster * v->cluster * there);
-    double group = clocks.group + area / QUAD_ROWS / v->quads * clocks.sums;
-    if (parts > 1) group += clocks.joined + area * clocks.joined_sums;
+    const uint64_t filled = filled_units(kernels, q, v) / v->cluster * v->cluster * there;
+    const double rounds = (double)divide_up(groups_of(q, v), filled ? filled : 1);
+    const double way_out = parts > 1            ? clocks.joined + area * clocks.joined_sums
+                           : stores_tiles(q, v) ? 0
+                                                : area * clocks.single;
+    const double group = clocks.group + way_out;
     const double read = batches * (double)q->k * ((double)q->m + (double)q->n) * qn_element_size(type_of(q)),
                  written = results * qn_element_size(q->arrays[QN__MATMUL_OUT].type);
     const double compute = rounds * (steps * cost_of_step(kernels, q, v, (double)there) + group),
                  memory = clocks.group + (read + written) / (clocks.memory * units);
     const double finish = work > 1 ? clocks.finish + 6 * (double)work * results / (clocks.memory * units) : 0;
-    return fmax(compute, memory) + finish + cost_of_copy(kernels, q, v, QN__MATMUL_A) +
-           cost_of_copy(kernels, q, v, QN__MATMUL_B);
+    return fmax(compute, memory) + clocks.rest * fmin(compute, memory) + finish +
+           cost_of_copy(kernels, q, v, QN__MATMUL_A) + cost_of_copy(kernels, q, v, QN__MATMUL_B);
 }
 
 double qn__matmul_quad_cost(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_quad *v) {
@@ -215,11 +235,8 @@ double qn__matmul_quad_cost(const qn_kernels *kernels, const qn__matmul *q, cons
 
 /* ---- the plan ---- */
 
-/* Rows along k of a copied operand, in elements. */
-static uint64_t pitch_of(const qn__matmul *q) {
-    const uint64_t unit = UNIT / qn_element_size(type_of(q));
-    return divide_up(q->k, unit) * unit;
-}
+/* Rows along k of a copied operand, in elements: whole lines of the cache. */
+static uint64_t pitch_of(const qn__matmul *q) { return divide_up(q->k, step_of(q)) * step_of(q); }
 
 static void describe(const qn__matmul *q, const qn__matmul_quad *v, qn__matmul_operand x,
                      qn__matmul_tensors *t) {
