@@ -95,6 +95,8 @@ typedef struct qn__attention_heads {
 } qn__attention_heads;
 
 bool qn__attention_quad_fits(const qn_kernels *kernels, const qn__attention *a);
+/* The gradients' registers are enough for heads of up to 128 elements. */
+enum { QN__ATTENTION_BACKWARD_CHUNKS = 2 };
 uint32_t qn__attention_chunks(const qn__attention *a);
 /* How tiles of so many rows of an array are copied. False: they cannot be, for its strides. */
 bool qn__attention_describe(const qn_array *x, uint32_t rows, qn_tensor_desc *desc,
@@ -109,5 +111,6 @@ void qn__attention_quad_options(const qn__attention *a, uint32_t quads, uint32_t
                                 char *out, size_t size);
 qn_range qn__attention_quad_range(const qn_kernels *kernels, uint64_t tiles, uint32_t quads);
 qn_status qn__attention_quad(qn_kernels *kernels, qn_stream *stream, const qn__attention *a);
+qn_status qn__attention_quad_backward(qn_kernels *kernels, qn_stream *stream, const qn__attention *a);
 
 #endif

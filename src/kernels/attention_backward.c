@@ -84,7 +84,10 @@ qn_status qn_attention_backward(qn_kernels *kernels, qn_stream *stream,
         [QN__ATTENTION_TO_K] = &desc->to_k, [QN__ATTENTION_TO_V] = &desc->to_v};
     status = qn__attention_read(kernels, given, desc->variant, &a);
     if (status || a.batches == 0 || a.heads == 0) return status;
-    if (a.queries && a.keys) return run_plain(kernels, stream, &a);
+    if (a.queries && a.keys)
+        return qn__attention_way_for(kernels, &a) == QN__ATTENTION_QUAD
+                   ? qn__attention_quad_backward(kernels, stream, &a)
+                   : run_plain(kernels, stream, &a);
     for (uint32_t i = QN__ATTENTION_TO_Q; i <= QN__ATTENTION_TO_V && !status; i++)
         status = qn_fill(kernels, stream, &(qn_fill_desc){.to = a.arrays[i]});
     return status;

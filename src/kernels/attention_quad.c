@@ -65,7 +65,8 @@ bool qn__attention_quad_fits(const qn_kernels *kernels, const qn__attention *a) 
         const bool counts = a->has[i] && i != QN__ATTENTION_LOGS && i != QN__ATTENTION_MASK;
         if (counts && qn__array_is_packed(x) && !qn__attention_describe(x, CHUNK, &desc, &h)) return false;
     }
-    if (a->has[QN__ATTENTION_GRADIENT]) return false;
+    if (a->has[QN__ATTENTION_GRADIENT] && qn__attention_chunks(a) > QN__ATTENTION_BACKWARD_CHUNKS)
+        return false;
     return (kernels->info.capabilities & QN_CAN_COPY_TILES) && is_narrow && is_whole &&
            !a->has[QN__ATTENTION_MASK] && a->scale > 0 && a->queries && a->keys && a->queries <= most / 2 &&
            a->keys <= most / 2 && heads <= most && heads * (a->queries / CHUNK + 1) <= most;
