@@ -61,8 +61,10 @@ qn_status qn_kernels_create_for(uint32_t header, qn_device *device, const qn_ker
     if (desc && desc->tuning) status = qn__tuning_read(&made, desc->tuning, &made.tuning);
     if (status) return status;
     qn_kernels *kernels = qn__op_allocate(&made, sizeof *kernels);
-    if (!kernels) qn__op_release(&made, made.tuning);
-    if (!kernels) return QN_ERROR_OUT_OF_MEMORY;
+    if (!kernels) {
+        qn__op_release(&made, made.tuning);
+        return QN_ERROR_OUT_OF_MEMORY;
+    }
     *kernels = made;
     pthread_mutex_init(&kernels->plan_lock, NULL);
     pthread_mutex_init(&kernels->compile_lock, NULL);

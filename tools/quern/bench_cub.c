@@ -18,11 +18,11 @@ static const struct {
             {"unique f32", "UNIQUE"}};
 enum { NUM_ROWS = sizeof rows / sizeof *rows };
 
-typedef int cub_call(void *storage, size_t *bytes, const void *from, const void *other, void *to,
-                     long long count, void *queue);
+typedef int (*cub_call)(void *storage, size_t *bytes, const void *from, const void *other, void *to,
+                        long long count, void *queue);
 
 typedef struct cub {
-    cub_call *calls[NUM_ROWS];
+    cub_call calls[NUM_ROWS];
     const bench_device *d;
     void *stream;
     qn_buffer *storage;
@@ -149,7 +149,7 @@ static bool take_storage(cub *c, size_t size, uint64_t *at) {
 
 static bool run(void *peer, const bench_work *w) {
     cub *c = peer;
-    cub_call *call = c->calls[row_of(w->what)];
+    const cub_call call = c->calls[row_of(w->what)];
     const void *from = (const void *)(uintptr_t)w->from.at, *other = (const void *)(uintptr_t)w->other.at;
     void *to = (void *)(uintptr_t)w->to.at;
     const long long count = (long long)w->count;
