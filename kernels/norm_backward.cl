@@ -1,7 +1,7 @@
 // The gradients of layer norm (OP_layer_norm) and RMS norm (OP_rms_norm): from what the norm got, a, and the gradient by what it gave, b,
 // that by what it got, `to`, and those by its weights and biases. A work-group goes through every GROUPS-th row. WEIGHT_PARTS, BIAS_PARTS:
-// it leaves its share of these gradients as a row of so many arrays, which are added afterwards, in order. AHEAD: a row that is HELD is
-// read while the one before it is computed. Global size: LOCAL for each group.
+// it leaves its share of these gradients as a row of so many arrays, which are added afterwards, in order.
+// Global size: LOCAL for each group.
 #define ABSENT 0
 #include "rows.h"
 
@@ -48,32 +48,12 @@ norm_backward(walk w, ulong rows, ulong length, VALUE epsilon, ulong to_begin, g
     EACH ALL_K by_bias[j][k] = 0;
 #endif
 #endif
-#ifdef AHEAD
-    VALUE next_x[HELD][N], next_y[HELD][N];
-#define READ_NEXT(row)                                                                                        \
-    global const A *next_a = a_rows + ((long)a_begin + row_place(w, 1, row));                                 \
-    global const B *next_b = b_rows + ((long)b_begin + row_place(w, 2, row));                                 \
-    EACH {                                                                                                    \
-        fetch_a(next_x[j], next_a, w.a_stride, PLACE, n, 0);                                                  \
-        fetch_b(next_y[j], next_b, w.b_stride, PLACE, n, 0);                                                  \
-    }
-    {
-        READ_NEXT(group)
-    }
-#endif
     for (ulong row = group; row < rows; row += get_num_groups(0)) {
         global TO *to = to_rows + ((long)to_begin + row_place(w, 0, row));
-#ifndef AHEAD
         global const A *a = a_rows + ((long)a_begin + row_place(w, 1, row));
         global const B *b = b_rows + ((long)b_begin + row_place(w, 2, row));
 #ifndef AGAIN
         EACH READ(j);
-#endif
-#else
-        EACH ALL_K x[j][k] = next_x[j][k], y[j][k] = next_y[j][k];
-        if (row + get_num_groups(0) < rows) { // on its way while this row is computed
-            READ_NEXT(row + get_num_groups(0))
-        }
 #endif
         VALUE mean = 0, sums[3] = {0, 0, 0};
 #ifdef OP_layer_norm

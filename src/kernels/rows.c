@@ -10,7 +10,8 @@ enum {
     MOST_LOCAL = 512, /* work-items of a group */
     GROUP = 256,      /* of one that has several rows */
     MOST_HELD = 32,   /* elements that a work-item keeps of an array */
-    MOST_HELD_BACKWARD = 8,
+    MOST_LOCAL_BACKWARD = 1024,
+    MOST_HELD_BACKWARD = 16,
     GROUPS_A_UNIT =
         4 /* work-groups that go through the rows, for each compute unit; where it is not known how many run at a time */
 };
@@ -136,9 +137,9 @@ static void choose_group(const qn_kernels *kernels, const request *r, uint32_t w
         p->rows_a_group = GROUP / p->local;
         return;
     }
-    uint32_t most = info->max_group_size < MOST_LOCAL
-                        ? power_from(info->max_group_size / 2 + 1, 1, MOST_LOCAL)
-                        : MOST_LOCAL;
+    const uint32_t largest = r->backward ? MOST_LOCAL_BACKWARD : MOST_LOCAL;
+    uint32_t most =
+        info->max_group_size < largest ? power_from(info->max_group_size / 2 + 1, 1, largest) : largest;
     if (r->backward && qn__is_processor(kernels) && most > 32) most = 32;
     p->local = power_from(wanted, most < 32 ? most : 32, most);
 }
