@@ -1,7 +1,7 @@
 // qn_convolve by matrix units, for images whose channels lie together (channels.h), of 16-bit floats: as tile.cl, but tiles stay in
 // local memory as they are in the images, and sub-groups multiply fragments of them. WM by WN sub-groups compute SM by SN sums each.
-// By -D: UNIT, the type in fragments; STORAGE, LOAD, STORE (element.h); ITEMS; ROWS, COLUMNS, INDEX, WEIGHTS_TOGETHER, BIAS, SPLIT as in
-// tile.cl; TO_ALONG: 2 where eight outputs of a pixel lie together, else 0. With SPLIT there are multiples of four outputs.
+// By -D: UNIT, the type in fragments; STORAGE, LOAD, STORE (element.h); ITEMS; ROWS, COLUMNS, INDEX, BIAS, SPLIT as in
+// tile.cl, WEIGHTS_TOGETHER as in channels.h; TO_ALONG: 2 where eight outputs of a pixel lie together, else 0. With SPLIT there are multiples of four outputs.
 // Groups: as there.
 #include "problem.h"
 
@@ -27,13 +27,30 @@ static uint4 gather_piece(global const STORAGE *p, long next) {
 
 #include "channels.h"
 
+// Where an element of the right tile is: a line of it has the channels of an output, or (WEIGHTS_TOGETHER 2) the outputs of a channel.
+#if WEIGHTS_TOGETHER == 2
+#define B_PITCH    (BN + RUN)
+#define B_AT(k, n) ((k) * B_PITCH + (n))
+#define B_LAYOUT   qn_row_major
+#else
+#define B_PITCH    PITCH
+#define B_AT(k, n) ((n) * B_PITCH + (k))
+#define B_LAYOUT   qn_column_major
+#endif
+
 static void keep(const part *t, local STORAGE *a_tile, local STORAGE *b_tile) {
     const uint item = get_local_id(0), at = item / RUNS * PITCH + item % RUNS * RUN;
     #pragma unroll
     for (uint i = 0; i < PIXELS; i++) *(local uint4 *)(a_tile + at + i * APART * PITCH) = t->a[i];
     #pragma unroll
-    for (uint i = 0; i < WEIGHT_PARTS; i++)
-        if ((i + 1) * APART <= BN || item / RUNS + i * APART < BN) *(local uint4 *)(b_tile + at + i * APART * PITCH) = t->b[i];
+    for (uint i = 0; i < WEIGHT_PARTS; i++) {
+#if WEIGHTS_TOGETHER == 2
+        *(local uint4 *)(b_tile + B_AT(item / WEIGHT_RUNS + i * WEIGHT_APART, item % WEIGHT_RUNS * RUN)) = t->b[i];
+#else
+        if ((i + 1) * APART <= BN || item / RUNS + i * APART < BN)
+            *(local uint4 *)(b_tile + B_AT(item % RUNS * RUN, item / RUNS + i * APART)) = t->b[i];
+#endif
+    }
 }
 
 static long place_in(problem h, INDEX pixel) {
@@ -92,7 +109,7 @@ units(problem h, global const STORAGE *restrict from, global const STORAGE *rest
             qn_matrix(UNIT, SM, FK, qn_use_a) from_a;
             qn_matrix(UNIT, FK, SN, qn_use_b) from_b;
             qn_matrix_load(&from_a, a_tile + y * PITCH + i, PITCH, qn_row_major);
-            qn_matrix_load(&from_b, b_tile + x * PITCH + i, PITCH, qn_column_major);
+            qn_matrix_load(&from_b, b_tile + B_AT(i, x), B_PITCH, B_LAYOUT);
             qn_matrix_multiply_add(&sum, &from_a, &from_b);
         }
     }

@@ -104,6 +104,13 @@ static bool weights_together(const qn__convolve_problem *p, int run) {
            in_runs(run, n->weights_begin, others, 3, n->groups > 1 ? n->weights_group : 0);
 }
 
+static bool weights_outputs_together(const qn__convolve_problem *p, int run) {
+    const qn__convolve_numbers *n = &p->numbers;
+    const int64_t others[] = {n->weights[1], n->weights[2], n->weights[3]};
+    return n->weights[0] == 1 && n->outputs % (uint32_t)run == 0 &&
+           in_runs(run, n->weights_begin, others, 3, n->groups > 1 ? n->weights_group : 0);
+}
+
 /* 1: a run of pixels, 2: one of outputs can be stored at once. */
 static int to_along(const qn__convolve_problem *p, int run) {
     const qn__convolve_numbers *n = &p->numbers;
@@ -272,12 +279,13 @@ static void add_choice(options *o, const qn__convolve_problem *p, const choice *
 
 static options units_options(const qn_kernels *kernels, const qn__convolve_problem *p, const choice *c) {
     const tile *t = c->tile;
+    const int together = weights_together(p, UNITS_RUN) ? 1 : weights_outputs_together(p, UNITS_RUN) ? 2 : 0;
     options o = common_options(p);
     add(&o,
         " -D UNIT=%s -D INDEX=%s -D TO_ALONG=%d -D WM=%u -D WN=%u -D SM=%u -D SN=%u -D ITEMS=%u -D "
         "WEIGHTS_TOGETHER=%d%s",
         qn__element(p->type)->storage, index_of(p), to_along(p, UNITS_RUN) == 2 ? 2 : 0, t->wm, t->wn, t->tm,
-        t->tn, items_of(kernels, t), weights_together(p, UNITS_RUN), c->parts > 1 ? " -D SPLIT" : "");
+        t->tn, items_of(kernels, t), together, c->parts > 1 ? " -D SPLIT" : "");
     return o;
 }
 
