@@ -93,7 +93,7 @@ void qn__attention_quad_options(const qn__attention *a, uint32_t quads, uint32_t
 }
 
 qn_range qn__attention_quad_range(const qn_kernels *kernels, uint64_t tiles, uint32_t quads) {
-    const uint64_t units = kernels->info.compute_units, items = (quads + 1) * 128;
+    const uint64_t units = kernels->info.compute_units, items = ((uint64_t)quads + 1) * 128;
     return (qn_range){.global = {(tiles < units || !units ? tiles : units) * items}, .local = {items, 1, 1}};
 }
 
