@@ -3,9 +3,10 @@
 // COLUMNS columns, 128 bytes of k at a time, STAGES of them ahead; QUADS quads multiply. Work-groups of a cluster either have
 // tiles of the same columns below each other, CLUSTER of them: each copies its part of B's tile to all of them; or they have
 // one tile, each one of PARTS parts of k, and add up what they have through each other's local memory.
-// By -D beside those of numbers.h: Q, the type of A and B in products; QSUM of sums, float or int, QSUM4 of four, AS_SUM4 from bits; LAYOUT, how their tiles lie;
-// OUT_TILES, results go out by tile stores (PACK makes two of 16 bits); SPLIT, the sums of parts of k go to `work`; TURNED, C
-// is computed as the transpose of what the caller sees.
+// By -D beside those of numbers.h: Q, the type of A and B in products; QSUM of sums, float or int, QSUM4 of four, AS_SUM4 from
+// bits; LAYOUT, how their tiles lie; HELD, A goes to registers first, as 32-bit elements have to that lie by columns; OUT_TILES,
+// results go out by tile stores (PACK makes two of 16 bits); SPLIT, the sums of parts of k go to `work`; TURNED, C is computed as
+// the transpose of what the caller sees.
 #include "numbers.h"
 
 #define ROWS    (64 * QUADS)
@@ -161,6 +162,17 @@ static void add_parts(local uchar *tiles, const QSUM *sums, global OUT_T *out, g
 }
 #endif
 
+#ifdef HELD
+// A's words of a step for qn_quad_multiply_add from a tile that lies by its columns: 32 of them of 128 bytes, and again.
+static void hold(uint *words, local const uint *tile, uint item) {
+    #pragma unroll
+    for (uint j = 0; j < 16; j++) {
+        const uint row = item / 32 * 16 + item % 32 / 4 + j % 2 * 8, k = j / 4 * 8 + item % 4 + j / 2 % 2 * 4;
+        words[j] = tile[row / 32 * 1024 + k * 32 + (row % 32 / 4 ^ k % 8) * 4 + row % 4];
+    }
+}
+#endif
+
 #if CLUSTER * PARTS > 1
 #define IN_CLUSTER , qn_cluster_size(CLUSTER *PARTS)
 #else
@@ -202,7 +214,10 @@ matmul(qn_tensor_map a_map, qn_tensor_map b_map, qn_tensor_map out_map, uint bat
                 const int k = (int)(i * STEP), row = (int)t.row, column = (int)t.column, a_z = (int)(t.batch * a_batch),
                           b_z = (int)(t.batch * b_batch);
                 qn_barrier_expect(there, A_BYTES + B_BYTES);
-#if LAYOUT & 2
+#ifdef HELD
+                #pragma unroll
+                for (int j = 0; j < QUADS * 2; j++) qn_tile_load(a_tile + j * 4096, a_map, row + j * 32, k, a_z, there);
+#elif LAYOUT & 2
                 #pragma unroll
                 for (int j = 0; j < QUADS; j++) qn_tile_load(a_tile + j * 8192, a_map, row + j * 64, k, a_z, there);
 #else
@@ -235,11 +250,20 @@ matmul(qn_tensor_map a_map, qn_tensor_map b_map, qn_tensor_map out_map, uint bat
             for (uint i = 0; i < SUMS; i++) sums[i] = 0;
             for (uint i = t.first; i < t.end; i++) {
                 qn_barrier_wait(&full[p.stage], p.parity);
+#ifdef HELD
+                uint words[16];
+                hold(words, (local const uint *)(a_tiles[p.stage] + quad * 8192), item);
+                qn_quad_multiply_add(sums, COLUMNS, words, (local const Q *)b_tiles[p.stage], 0, i > t.first);
+                qn_quad_wait(0); // the other quad's product goes on meanwhile
+                qn_named_barrier(quad + 1, 128); // all of this one have read their words
+                if (item < CLUSTER) FREE(&empty[p.stage]);
+#else
                 qn_quad_multiply_add(sums, COLUMNS, (local const Q *)(a_tiles[p.stage] + quad * 8192),
                                      (local const Q *)b_tiles[p.stage], LAYOUT, i > t.first);
                 qn_quad_wait(1);
                 if (previous < STAGES && item < CLUSTER) FREE(&empty[previous]);
                 previous = p.stage;
+#endif
                 advance(&p);
             }
             qn_quad_wait(0);

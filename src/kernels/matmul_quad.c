@@ -10,13 +10,13 @@ enum { QUAD_ROWS = 64, QUAD_ITEMS = 128, ROW_BYTES = 128, UNIT = 16 };
 enum { CHUNK_BYTES = 8192, MOST_STAGES = 12, MOST_PARTS = 8 /* of a cluster */ };
 
 static const struct product {
-    const char *type, *sum; /* in the kernel */
-    bool has_layouts;       /* either dimension may be the one whose elements lie together */
+    const char *type, *sum;            /* in the kernel */
+    bool a_has_layouts, b_has_layouts; /* either dimension may be the one whose elements lie together */
 } products[QN_ELEMENT_COUNT] = {
-    [QN_F32] = {"float", "float", false}, /* as tf32 */
-    [QN_F16] = {"half", "float", true},      [QN_BF16] = {"qn_bf16", "float", true},
-    [QN_E4M3] = {"qn_e4m3", "float", false}, [QN_E5M2] = {"qn_e5m2", "float", false},
-    [QN_I8] = {"char", "int", false},        [QN_U8] = {"uchar", "int", false},
+    [QN_F32] = {"float", "float", true, false}, /* as tf32; such an a goes through registers */
+    [QN_F16] = {"half", "float", true, true},       [QN_BF16] = {"qn_bf16", "float", true, true},
+    [QN_E4M3] = {"qn_e4m3", "float", false, false}, [QN_E5M2] = {"qn_e5m2", "float", false, false},
+    [QN_I8] = {"char", "int", false, false},        [QN_U8] = {"uchar", "int", false, false},
 };
 
 static qn_element type_of(const qn__matmul *q) { return q->arrays[QN__MATMUL_A].type; }
@@ -67,7 +67,8 @@ static bool lies_along_k(const qn__matmul *q, qn__matmul_operand x) {
     return strides_fit(&q->arrays[x], along_k(q, x), along_side(q, x), batch_stride(q, x));
 }
 static bool lies_along_side(const qn__matmul *q, qn__matmul_operand x) {
-    return products[type_of(q)].has_layouts &&
+    const struct product *p = &products[type_of(q)];
+    return (x == QN__MATMUL_A ? p->a_has_layouts : p->b_has_layouts) &&
            strides_fit(&q->arrays[x], along_side(q, x), along_k(q, x), batch_stride(q, x));
 }
 /* Tiles of b by rows are blocks of 64 columns. */
@@ -314,10 +315,10 @@ void qn__matmul_quad_options(const qn__matmul *q, const qn__matmul_quad *v, cons
     snprintf(out, size,
              " -D Q=%s -D QSUM=%s -D QSUM4=%s4 -D AS_SUM4=as_%s4 -D LAYOUT=%d -D CLUSTER=%u -D PARTS=%u -D "
              "QUADS=%u -D COLUMNS=%u "
-             "-D STAGES=%u%s%s",
+             "-D STAGES=%u%s%s%s",
              product->type, product->sum, product->sum, product->sum, by_rows + 2 * by_columns, v->cluster,
              t->parts, v->quads, v->columns, t->stages, large && v->quads == 2 ? " -D REGISTERS=232" : "",
-             pack);
+             by_columns && type_of(q) == QN_F32 ? " -D HELD" : "", pack);
 }
 
 /* ---- a call ---- */
