@@ -107,6 +107,9 @@ quern_masked_test(cl_packed "i64,i64_atomics,i8,i16,f16,storage_8,storage_16" $<
                   --packed --only full --shard 1/16 -j 1 tests/cl)
 quern_masked_test(random "i64,i64_atomics,i8,i16,f16,storage_8" $<TARGET_FILE:random_kernels> --device vulkan --count 8)
 quern_masked_test(sub_groups "sub_groups" $<TARGET_FILE:random_kernels> --device vulkan --count 16)
+# Each call, with the sub-groups of a device that has none.
+quern_masked_test(kernels_recorded "sub_groups" env QUERN_DEVICE=vulkan $<TARGET_FILE:unit_kernels_recorded>)
+quern_masked_test(kernels_rows "sub_groups" env QUERN_DEVICE=vulkan $<TARGET_FILE:unit_kernels_rows>)
 quern_masked_test(devices "sm_count=132,f64" $<TARGET_FILE:quern> devices)
 set_tests_properties(masked.devices PROPERTIES PASS_REGULAR_EXPRESSION "132 compute units[^\n]*\n *f16 ")
 

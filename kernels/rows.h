@@ -100,8 +100,19 @@ FETCH(fetch_bias, BIAS, bias_pack, BIAS_VALUE)
 #define LANE          (ITEM % LOCAL)
 #define ROW           (get_group_id(0) * ROWS + ITEM / LOCAL)
 #define GROUP         (ROWS * LOCAL)
-#define REDUCE_ADD(x) sub_group_clustered_reduce_add(x, LOCAL)
-#define REDUCE_MAX(x) sub_group_clustered_reduce_max(x, LOCAL)
+#define REDUCE_ADD(x) add_up(x)
+#define REDUCE_MAX(x) largest(x)
+// All take part: sub_group_clustered_reduce asks whether they do, which devices without sub-groups cannot.
+static VALUE add_up(VALUE x) {
+#pragma unroll
+    for (uint step = 1; step < LOCAL; step *= 2) x += sub_group_shuffle_xor(x, step);
+    return x;
+}
+static VALUE largest(VALUE x) {
+#pragma unroll
+    for (uint step = 1; step < LOCAL; step *= 2) x = fmax(x, sub_group_shuffle_xor(x, step));
+    return x;
+}
 #else
 #define LANE          ((uint)get_local_id(0))
 #define ROW           get_group_id(0)

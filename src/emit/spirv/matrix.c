@@ -46,8 +46,10 @@ uint32_t qn__spv_matrix_step(const spv *e, ir_matrix m) {
 static uint32_t fragment_at(spv *e, const ir_instr *instr, unsigned operand) {
     const ir_value *pointer = instr->operands[operand];
     const spv_class *class = qn__spv_class(e, pointer);
-    if (!class || !qn__ir_matrix_same(class->matrix, instr->attr.matrices[operand]))
+    if (!class || !qn__ir_matrix_same(class->matrix, instr->attr.matrices[operand])) {
         qn__spv_fail(e, "matrix fragments of different types share their memory");
+        return 0;
+    }
     const uint32_t type = qn__spv_matrix_type(e, class->matrix);
     const uint32_t place = qn__spv_pointer(e, SP_FUNCTION_CLASS, type), index = qn__spv_low(e, pointer);
     return SPV(e, SP_ACCESS_CHAIN, place, class->variable, index);
