@@ -15,7 +15,11 @@
    are QN_ERROR_ARGUMENT, what lies outside of a buffer is QN_ERROR_RANGE, each with a sentence (qn_error_message of the
    device's context) that names the field and the numbers. Further: QN_ERROR_NULL, QN_ERROR_WRONG_CONTEXT,
    QN_ERROR_OUT_OF_MEMORY, QN_ERROR_DEVICE_MEMORY, and what qn_program_create and qn_launch report.
-   - Where an operand is to be written, it shares no memory with the others, unless the call says so.
+   - Where an operand is to be written, it shares no memory with the others, unless the call says so: the bytes from its first
+   element to its last are its own, so views that interleave are refused, too. No two of its indices
+   may be one element, of which only strides of 0 are noticed.
+   - A call is one launch or several: qn_graph_set_launch cannot tell which of a graph's launches are whose. One that fails
+   while a graph is recorded adds nothing to it.
    - Arrays without elements are fine: there is nothing to do.
    - Sizes are 64-bit, also beyond 2^31 elements.
    - Zero is the default of each field; the defaults are listed above each descriptor. */
@@ -115,7 +119,7 @@ static inline qn_status qn_kernels_create(qn_device *device, const qn_kernels_de
                                           qn_kernels **kernels) {
     return qn_kernels_create_for(QN_HEADER_VERSION, device, desc, kernels);
 }
-/* Work that has been enqueued goes on. NULL: nothing to do. */
+/* Work that has been enqueued goes on, and graphs that were recorded stay good. NULL: nothing to do. */
 QN_API void qn_kernels_destroy(qn_kernels *kernels);
 QN_API qn_device *qn_kernels_device(const qn_kernels *kernels);
 /* Writes the line of a tuning that says which devices the lines after it are for, those that are like this one: "device cuda |
@@ -185,8 +189,9 @@ typedef struct qn_matmul_desc {
     qn_array residual;
     const char *
         variant; /* how, by a name of qn_matmul_variant: for measurements; QN_ERROR_ARGUMENT where it cannot */
-    uint32_t splits; /* into how many parts k is cut, which are computed side by side and then added */
-    bool tf32; /* operands of f32 may lose all but 10 bits of fraction, which lets matrix units take them */
+    uint32_t
+        splits; /* into how many parts k is cut, k at most, which are computed side by side and then added */
+    bool tf32;  /* operands of f32 may lose all but 10 bits of fraction, which lets matrix units take them */
 } qn_matmul_desc;
 QN_API qn_status qn_matmul(qn_kernels *kernels, qn_stream *stream, const qn_matmul_desc *desc);
 /* Names of the ways that there are to do it, "tile 128x128" and so on, from index 0; NULL: there are no more. Any thread. */
@@ -377,7 +382,7 @@ QN_API qn_status qn_scan(qn_kernels *kernels, qn_stream *stream, const qn_scan_d
 
 /* to = softmax of `from` along its last dimension: exp(x - m) / sum of exp(x - m), m being the largest; or, if `log` is set, its
    logarithm. Arrays are of the same shape and of float types; it is computed in f32 (f64 if one is f64). A row of 16384
-   elements or less is read once. */
+   elements or less is read once. A row that is -infinity throughout becomes NaN. */
 typedef struct qn_softmax_desc {
     qn_array to, from;
     bool log;
@@ -492,7 +497,7 @@ typedef struct qn_sort_desc {
 } qn_sort_desc;
 QN_API qn_status qn_sort(qn_kernels *kernels, qn_stream *stream, const qn_sort_desc *desc);
 /* to = the largest elements of each row (the last dimension) of `from`, the largest first, as many as to's rows have; to_indices
-   their places in the row, from 0, of type QN_I32, QN_U32, QN_I64 or QN_U64. Among equal ones those that come first; the order
+   their places in the row, from 0, of type QN_I32, QN_U32, QN_I64 or QN_U64. More than a row has is QN_ERROR_ARGUMENT. Among equal ones those that come first; the order
    is that of qn_sort. Rows are not sorted for it, but where more than 1024 and half of a row are wanted, which needs memory for two
    copies of `from`. Defaults: the largest; without to_indices there are none. */
 typedef struct qn_top_k_desc {

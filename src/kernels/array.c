@@ -108,7 +108,11 @@ qn_status qn__array_check(const qn_kernels *kernels, const char *function, const
     for (uint32_t d = 0; d < array->rank; d++)
         if (array->sizes[d] == 0) return QN_OK;
     if (!array->buffer) return qn__op_fail(kernels, QN_ERROR_NULL, "%s: %s.buffer is NULL", function, name);
-    if (!qn_buffer_device(array->buffer)) return QN_ERROR_ARGUMENT;
+    if (!qn_buffer_device(array->buffer)) {
+        const qn_status status = qn_buffer_read(array->buffer, 0, NULL, 0);
+        return qn__op_fail(kernels, status ? status : QN_ERROR_ARGUMENT, "%s: %s.buffer %s", function, name,
+                           status == QN_ERROR_DESTROYED ? "has been destroyed" : "is no buffer");
+    }
     return check_reach(kernels, function, name, out);
 }
 

@@ -158,7 +158,9 @@ qn_status qn__tuning_read(const qn_kernels *kernels, const char *text, qn__tunin
     static const char head[] = QN_TUNING_HEAD;
     reader r = {.kernels = kernels, .line = 1};
     size_t lines = 1;
-    if (strncmp(text, head, sizeof head - 1) != 0) return fail(&r, "a tuning begins with '%s'", head);
+    const size_t length = strcspn(text, "\r\n");
+    if (length != sizeof head - 1 || memcmp(text, head, length) != 0)
+        return fail(&r, "a tuning begins with '%s'", head);
     for (const char *c = text; *c; c++) lines += *c == '\n';
     r.line = 0;
     r.tuning = qn__op_allocate(kernels, sizeof *r.tuning + lines * sizeof *r.tuning->products);

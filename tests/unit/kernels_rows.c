@@ -313,6 +313,12 @@ static void wrong_calls_are_refused(void **state) {
         assert_fails(f.context, qn_rms_norm(f.kernels, NULL, &d), cases[i].status, cases[i].message);
     }
     assert_fails(f.context, qn_softmax(f.kernels, NULL, NULL), QN_ERROR_NULL, "qn_softmax: desc is NULL");
+    qn_buffer *gone = elements_buffer(&f, QN_F32, 64, NULL);
+    qn_buffer_destroy(gone);
+    assert_fails(
+        f.context,
+        qn_softmax(f.kernels, NULL, &(qn_softmax_desc){.to = QN_ARRAY(gone, QN_F32, 4, 5), .from = from}),
+        QN_ERROR_DESTROYED, "qn_softmax: to.buffer has been destroyed");
     assert_fails(f.context,
                  qn_softmax_backward(f.kernels, NULL, &(qn_softmax_backward_desc){.to = to, .result = from}),
                  QN_ERROR_NULL, "gradient.buffer is NULL");

@@ -79,6 +79,7 @@ static void what_is_no_tuning_is_refused(void **state) {
     } rows[] = {
         {"", "line 1: a tuning begins with 'quern tuning 1'"},
         {"quern tuning 2\n", "line 1: a tuning begins"},
+        {"quern tuning 10\n", "line 1: a tuning begins"},
         {QN_TUNING_HEAD "\n\nsort 3", "line 3: 'sort' is no line of a tuning"},
         {QN_TUNING_HEAD "\ndevice cuda", "line 2: a device is 'KIND | DESCRIPTION | DRIVER', not 'cuda'"},
         {QN_TUNING_HEAD "\nmatmul f32 f33", "line 2: 'f33' is no type"},

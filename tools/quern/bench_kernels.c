@@ -473,14 +473,14 @@ static bool is_row_added(const kernels_task *t, const void *result) {
 }
 
 static bool is_pitched(const kernels_task *t, const void *result) {
-    const uint16_t *to = result, *from = (const uint16_t *)t->x;
+    const uint16_t *to = result, *from = (const void *)t->x;
     for (uint64_t row = 0; row < t->count / (ODD + 1); row++)
         if (memcmp(to + row * (ODD + 1), from + row * ODD, ODD * sizeof *to) != 0) return false;
     return true;
 }
 
 static bool is_transposed_bf16(const kernels_task *t, const void *result) {
-    const uint16_t *to = result, *from = (const uint16_t *)t->x;
+    const uint16_t *to = result, *from = (const void *)t->x;
     for (uint64_t i = 0; i < t->side; i++)
         for (uint64_t j = 0; j < t->side; j++)
             if (to[i * t->side + j] != from[j * t->side + i]) return false;

@@ -17,7 +17,7 @@ static const double worth = 0.02;
 typedef struct search {
     const bench_device *d;
     int64_t end; /* of the time that there is */
-    bench_product *product;
+    bench_product product;
     double best; /* nanoseconds, of the quickest so far */
     bench_way way;
     uint32_t tried;
@@ -30,7 +30,7 @@ static bool is_over(const search *s) { return bench_now() >= s->end; }
 /* The quickest of a few samples: what is slower at once is looked at no longer. INFINITY: it cannot. */
 static int look(search *s, bench_way how, double *ns) {
     enum { LOOKS = 3, MOST = 64 };
-    bench_matmul m = {s->d, s->d->kernels, s->product, how};
+    bench_matmul m = {s->d, s->d->kernels, &s->product, how};
     const bench_task task = {.run = bench_matmul_submit, .user = &m};
     bool can;
     double first;
@@ -78,7 +78,7 @@ static int try_parts(search *s, const char *variant) {
     double last = INFINITY;
     for (uint32_t parts = 1; parts <= MOST_PARTS && !is_over(s); parts += parts < 4 ? 1 : parts / 2) {
         double ns;
-        if (parts > 1 && s->product->k / parts < LEAST_OF_A_PART) break;
+        if (parts > 1 && s->product.k / parts < LEAST_OF_A_PART) break;
         const int result = try_way(s, (bench_way){variant, parts}, &ns);
         if (result) return result;
         if (ns > 1.5 * last && ns > 1.5 * s->best) break;
@@ -131,15 +131,15 @@ static void keep(text *out, const bench_product *p, bench_way how) {
 }
 
 static int measure(search *s, bench_way how, bench_time *time) {
-    bench_matmul m = {s->d, s->d->kernels, s->product, how};
+    bench_matmul m = {s->d, s->d->kernels, &s->product, how};
     bool can;
-    return bench_matmul_measure(&m, s->product, how.variant ? how.variant : "the library's choice", time,
+    return bench_matmul_measure(&m, &s->product, how.variant ? how.variant : "the library's choice", time,
                                 &can);
 }
 
 /* The number of parts that the library took for the best is not known here: 0 leaves it to the library at another time, too. */
 static int tune_shape(search *s, text *out) {
-    const bench_product *p = s->product;
+    const bench_product *p = &s->product;
     bench_time own, found;
     char size[64];
     int result = measure(s, (bench_way){NULL, 0}, &own);
@@ -235,13 +235,11 @@ static int tune_matmul(search *s, text *out) {
            "m x n x k", "us", "tuned", "ratio");
     for (uint32_t t = 0; (type = bench_matmul_type(s->d, t)) != NULL; t++)
         for (uint32_t i = 0; bench_matmul_shape(s->d, i, shape); i++) {
-            bench_product p;
             all++;
             if (is_over(s) || first == TOOL_RUN_FAILED) continue;
-            s->product = &p;
-            int result = bench_product_create(s->d, shape, type, &p);
+            int result = bench_product_create(s->d, shape, type, &s->product);
             if (!result) result = tune_shape(s, out);
-            bench_product_free(&p);
+            bench_product_free(&s->product);
             if (!first) first = result;
             done++;
         }
