@@ -13,7 +13,27 @@ typedef struct matrices {
     float *a, *b, *c;
     double *reference, *bound; /* bound: the same with absolute values, for the scale of the error */
     qn_buffer *on_a, *on_b, *on_c;
+    qn_buffer *on_short_a, *on_short_b; /* A and B as bf16, for the last rung */
 } matrices;
+
+/* What bf16 has exactly, so that all rungs are given the same: from -1 up to 1 in steps of 1/64. */
+static float next_element(uint32_t *state) {
+    *state = *state * 1664525u + 1013904223u;
+    return (float)(*state >> 25) * 0x1p-6f - 1.0f;
+}
+
+/* The upper halves of floats. */
+static bool make_short(tour *t, const float *from, size_t count, qn_buffer **buffer) {
+    uint16_t *to = malloc(count * sizeof *to);
+    for (size_t i = 0; to && i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, &from[i], sizeof bits);
+        to[i] = (uint16_t)(bits >> 16);
+    }
+    const bool good = to && tour_buffer(t, count * sizeof *to, to, buffer);
+    free(to);
+    return good;
+}
 
 static bool make_matrices(tour *t, matrices *m) {
     size_t count = (size_t)m->n * m->n;
@@ -28,10 +48,8 @@ static bool make_matrices(tour *t, matrices *m) {
     }
     uint32_t state = 1;
     for (size_t i = 0; i < count; i++) {
-        state = state * 1664525u + 1013904223u;
-        m->a[i] = (float)(state >> 8) * 0x1p-23f - 1.0f;
-        state = state * 1664525u + 1013904223u;
-        m->b[i] = (float)(state >> 8) * 0x1p-23f - 1.0f;
+        m->a[i] = next_element(&state);
+        m->b[i] = next_element(&state);
     }
     for (size_t row = 0; row < m->n; row++)
         for (size_t i = 0; i < m->n; i++)
@@ -41,7 +59,8 @@ static bool make_matrices(tour *t, matrices *m) {
                 m->bound[row * m->n + column] += fabs(product);
             }
     return tour_buffer(t, count * 4, m->a, &m->on_a) && tour_buffer(t, count * 4, m->b, &m->on_b) &&
-           tour_buffer(t, count * 4, NULL, &m->on_c);
+           tour_buffer(t, count * 4, NULL, &m->on_c) && make_short(t, m->a, count, &m->on_short_a) &&
+           make_short(t, m->b, count, &m->on_short_b);
 }
 
 static void free_matrices(matrices *m) {
@@ -53,6 +72,8 @@ static void free_matrices(matrices *m) {
     qn_buffer_destroy(m->on_a);
     qn_buffer_destroy(m->on_b);
     qn_buffer_destroy(m->on_c);
+    qn_buffer_destroy(m->on_short_a);
+    qn_buffer_destroy(m->on_short_b);
 }
 
 /* What one writes first in C. */
@@ -87,15 +108,15 @@ static bool climb(tour *t, matrices *m, const qn_rung *r) {
     qn_kernel *kernel = NULL;
     const char *name = r->file + strlen("matmul/");
     if (!tour_kernel(t, r->file, "matmul", &kernel)) return false;
+    const bool is_short = r->type == QN_BF16;
+    qn_buffer *a = is_short ? m->on_short_a : m->on_a, *b = is_short ? m->on_short_b : m->on_b;
     double best = INFINITY, until = tour_seconds() + (t->quick ? 0 : 0.5);
     bool good = true;
     for (int i = 0; good && (i < 3 || tour_seconds() < until); i++) {
         double begin = tour_seconds();
-        good =
-            tour_good(
-                t, qn_launch(NULL, kernel, &r->range, QN_ARGS(m->n, m->n, m->n, m->on_a, m->on_b, m->on_c)),
-                name) &&
-            tour_wait(t);
+        good = tour_good(t, qn_launch(NULL, kernel, &r->range, QN_ARGS(m->n, m->n, m->n, a, b, m->on_c)),
+                         name) &&
+               tour_wait(t);
         best = fmin(best, tour_seconds() - begin);
     }
     good = good && tour_good(t, qn_buffer_read(m->on_c, 0, m->c, (uint64_t)m->n * m->n * 4), "reading") &&
