@@ -1,7 +1,7 @@
 // The gradients of layer norm (OP_layer_norm) and RMS norm (OP_rms_norm): from what the norm got, a, and the gradient by what it gave, b,
 // that by what it got, `to`, and those by its weights and biases. A work-group goes through every GROUPS-th row. WEIGHT_PARTS, BIAS_PARTS:
 // it leaves its share of these gradients as a row of so many arrays, which are added afterwards, in order.
-// Global size: LOCAL for each group.
+// By -D, besides what rows.h wants: those names. Global size: LOCAL for each group.
 #define ABSENT 0
 #include "rows.h"
 
