@@ -1,4 +1,4 @@
-// The functions of qn_map: map_WORD for each row of QN_MAP_MAP in quern/kernels.h. Operands are variables of the type that is
+// The functions of qn_kernels_map: map_WORD for each row of QN_MAP_MAP in quern/kernels.h. Operands are variables of the type that is
 // computed in; REAL is defined where that is float or double, and K(x) makes a constant of it.
 #define map_copy(a)           (a)
 #define map_negate(a)         (-(a))

@@ -3,7 +3,7 @@
 
        qn_kernels *kernels;
        qn_kernels_create(device, NULL, &kernels);
-       qn_copy(kernels, stream, &(qn_copy_desc){.from = QN_ARRAY(x, QN_F16, 64, 1000), .to = QN_ARRAY(y, QN_F32, 64, 1000)});
+       qn_kernels_copy(kernels, stream, &(qn_copy_desc){.from = QN_ARRAY(x, QN_F16, 64, 1000), .to = QN_ARRAY(y, QN_F32, 64, 1000)});
 
    What holds for every call that takes a stream
    - It enqueues and returns; it never waits for the device, and can be recorded in a graph (qn_graph_begin). A NULL stream
@@ -138,7 +138,7 @@ QN_API bool qn_kernels_source(const char *name, qn_program_desc *desc);
 /* One of the kernels in kernels/matmul, each faster than the one before: C = A B for contiguous row-major matrices, A of m by k,
    B of k by n, all of 32-bit floats; the last one, for matrix units, takes A and B of bf16. Its parameters are (uint m, uint n,
    uint k, global const float *a, global const float *b, global float *c), with qn_bf16 where its type is QN_BF16; its name is
-   matmul. They are there to be read and measured; qn_matmul is there to be used. */
+   matmul. They are there to be read and measured; qn_kernels_matmul is there to be used. */
 typedef struct qn_rung {
     const char *file; /* for qn_kernels_source */
     const char *adds; /* in a few words */
@@ -175,7 +175,7 @@ typedef enum qn_activation {
    capability 9.0 sum up e4m3 and e5m2 with 13 bits, so that up to 2^-12 of the products' sizes is lost. The epilogue is
    computed in f32, for f64 operands in f64; where there is none (alpha 1, and
    nothing else) integer sums stay integers. All other arrays are of any type, f64 only with a device that has it; out is
-   converted as by qn_copy, integers to their limits.
+   converted as by qn_kernels_copy, integers to their limits.
    c, bias and residual may be the same array as out, in which case its contents are read first; otherwise out shares no
    memory with any operand.
    Defaults: alpha and scale 0 are 1; beta 0: c is not looked at; c without a buffer: out as it was; bias and residual without
@@ -193,7 +193,7 @@ typedef struct qn_matmul_desc {
         splits; /* into how many parts k is cut, k at most, which are computed side by side and then added */
     bool tf32;  /* operands of f32 may lose all but 10 bits of fraction, which lets matrix units take them */
 } qn_matmul_desc;
-QN_API qn_status qn_matmul(qn_kernels *kernels, qn_stream *stream, const qn_matmul_desc *desc);
+QN_API qn_status qn_kernels_matmul(qn_kernels *kernels, qn_stream *stream, const qn_matmul_desc *desc);
 /* Names of the ways that there are to do it, "tile 128x128" and so on, from index 0; NULL: there are no more. Any thread. */
 QN_API const char *qn_matmul_variant(uint32_t index);
 
@@ -206,16 +206,16 @@ QN_API const char *qn_matmul_variant(uint32_t index);
 typedef struct qn_copy_desc {
     qn_array to, from;
 } qn_copy_desc;
-QN_API qn_status qn_copy(qn_kernels *kernels, qn_stream *stream, const qn_copy_desc *desc);
+QN_API qn_status qn_kernels_copy(qn_kernels *kernels, qn_stream *stream, const qn_copy_desc *desc);
 
-/* Every element becomes `value`, converted as by qn_copy; or what `element` points to, if it is not NULL: one element of
+/* Every element becomes `value`, converted as by qn_kernels_copy; or what `element` points to, if it is not NULL: one element of
    the array's type, which 64-bit integers beyond 2^53 need. Defaults: 0. */
 typedef struct qn_fill_desc {
     qn_array to;
     double value;
     const void *element;
 } qn_fill_desc;
-QN_API qn_status qn_fill(qn_kernels *kernels, qn_stream *stream, const qn_fill_desc *desc);
+QN_API qn_status qn_kernels_fill(qn_kernels *kernels, qn_stream *stream, const qn_fill_desc *desc);
 
 /* ---- maps ---- */
 
@@ -299,9 +299,9 @@ typedef enum qn_map_function {
 QN_API const char *qn_map_name(qn_map_function function);
 QN_API uint32_t qn_map_operands(qn_map_function function);
 
-/* to = f(from[0], from[1], from[2]), element by element; operands are broadcast as by qn_copy. It is computed in f64 if an
+/* to = f(from[0], from[1], from[2]), element by element; operands are broadcast as by qn_kernels_copy. It is computed in f64 if an
    operand has it; else in f32 if one is a float; else in the type of the operands, which must be one, bool counting as i32.
-   The result is converted as by qn_copy. An operand is a number in place of an array where its bit in `scalars` is set; if all
+   The result is converted as by qn_kernels_copy. An operand is a number in place of an array where its bit in `scalars` is set; if all
    are, the type of `to` counts as theirs. `to` may be one of the operands: the same elements in the same order.
    Defaults: QN_MAP_COPY, and arrays for operands. */
 typedef struct qn_map_desc {
@@ -310,7 +310,7 @@ typedef struct qn_map_desc {
     uint32_t scalars; /* bit i: scalar[i] in place of from[i] */
     double scalar[3];
 } qn_map_desc;
-QN_API qn_status qn_map(qn_kernels *kernels, qn_stream *stream, const qn_map_desc *desc);
+QN_API qn_status qn_kernels_map(qn_kernels *kernels, qn_stream *stream, const qn_map_desc *desc);
 
 /* ---- reductions ---- */
 
@@ -338,14 +338,14 @@ typedef enum qn_reduce_operation {
 /* to = the reduction of `from` along axes. `to` has the dimensions of `from` without those, or with sizes of 1 in their
    places. Floats are accumulated in f32 (f64 for f64); sums, products and means of integers in 64 bits, which wrap, and norms of
    them in f32. The order is the same for all arrays of one shape and strides: results are reproducible. The result is
-   converted to the type of `to` as by qn_copy. Without elements a sum is 0, a product 1, `any` 0, `all` 1, a mean NaN; for the others that is
+   converted to the type of `to` as by qn_kernels_copy. Without elements a sum is 0, a product 1, `any` 0, `all` 1, a mean NaN; for the others that is
    QN_ERROR_ARGUMENT. Defaults: QN_REDUCE_SUM, all axes. */
 typedef struct qn_reduce_desc {
     qn_reduce_operation operation;
     uint32_t axes; /* bit i: along dimension i; 0: all */
     qn_array to, from;
 } qn_reduce_desc;
-QN_API qn_status qn_reduce(qn_kernels *kernels, qn_stream *stream, const qn_reduce_desc *desc);
+QN_API qn_status qn_kernels_reduce(qn_kernels *kernels, qn_stream *stream, const qn_reduce_desc *desc);
 
 /* ---- scans ---- */
 
@@ -366,7 +366,7 @@ typedef enum qn_scan_operation {
 /* to[i] = from[0], ..., from[i] joined, along a dimension, for each index of the others; with `exclusive` without from[i], so that it
    begins with 0 for sums, 1 for products, and for max and min with the least and the largest number of from's type (of floats: an
    infinity). With `reverse` it begins at the other end. Floats are accumulated in f32 (f64 for f64); integers wrap, in 64 bits or in
-   what `to` holds, and are exact for max and min. The result is converted to the type of `to` as by qn_copy. The order in which
+   what `to` holds, and are exact for max and min. The result is converted to the type of `to` as by qn_kernels_copy. The order in which
    floats are added depends on shape, strides and device alone: results are reproducible. Both arrays have the same sizes; `to` may be
    `from`: the same view, of one type. Where rows are few and long it needs memory for a word for some thousand elements.
    Defaults: QN_SCAN_SUM, inclusive, dimension 0, from the begin. */
@@ -376,7 +376,7 @@ typedef struct qn_scan_desc {
     bool exclusive, reverse;
     qn_array to, from;
 } qn_scan_desc;
-QN_API qn_status qn_scan(qn_kernels *kernels, qn_stream *stream, const qn_scan_desc *desc);
+QN_API qn_status qn_kernels_scan(qn_kernels *kernels, qn_stream *stream, const qn_scan_desc *desc);
 
 /* ---- functions of rows ---- */
 
@@ -387,39 +387,39 @@ typedef struct qn_softmax_desc {
     qn_array to, from;
     bool log;
 } qn_softmax_desc;
-QN_API qn_status qn_softmax(qn_kernels *kernels, qn_stream *stream, const qn_softmax_desc *desc);
+QN_API qn_status qn_kernels_softmax(qn_kernels *kernels, qn_stream *stream, const qn_softmax_desc *desc);
 
-/* The gradient by what qn_softmax got, from its `result` and the `gradient` by that. Defaults: `log` as there. */
+/* The gradient by what qn_kernels_softmax got, from its `result` and the `gradient` by that. Defaults: `log` as there. */
 typedef struct qn_softmax_backward_desc {
     qn_array to, result, gradient;
     bool log;
 } qn_softmax_backward_desc;
-QN_API qn_status qn_softmax_backward(qn_kernels *kernels, qn_stream *stream,
-                                     const qn_softmax_backward_desc *desc);
+QN_API qn_status qn_kernels_softmax_backward(qn_kernels *kernels, qn_stream *stream,
+                                             const qn_softmax_backward_desc *desc);
 
 /* Layer norm: to = (x - mean) / sqrt(variance + epsilon) * weight + bias along the last dimension; RMS norm: to = x / sqrt(mean of x x + epsilon)
-   * weight + bias. Types as for qn_softmax. Defaults: epsilon 1e-5; `weight` and `bias`, which have one dimension, without a buffer:
+   * weight + bias. Types as for qn_kernels_softmax. Defaults: epsilon 1e-5; `weight` and `bias`, which have one dimension, without a buffer:
    1 and 0. */
 typedef struct qn_norm_desc {
     qn_array to, from, weight, bias;
     double epsilon;
 } qn_norm_desc;
-QN_API qn_status qn_layer_norm(qn_kernels *kernels, qn_stream *stream, const qn_norm_desc *desc);
-QN_API qn_status qn_rms_norm(qn_kernels *kernels, qn_stream *stream, const qn_norm_desc *desc);
+QN_API qn_status qn_kernels_layer_norm(qn_kernels *kernels, qn_stream *stream, const qn_norm_desc *desc);
+QN_API qn_status qn_kernels_rms_norm(qn_kernels *kernels, qn_stream *stream, const qn_norm_desc *desc);
 
 /* The gradients of a norm, from what it got, `from`, with the same weight and epsilon, and the `gradient` by what it gave: `to` by from,
    to_weight and to_bias by its weight and bias, which have one dimension; those are sums over all rows, in an order that is the same
-   at each call on the same device. Types as for qn_softmax. Defaults: epsilon 1e-5; `weight` without a buffer: 1; to_weight and
+   at each call on the same device. Types as for qn_kernels_softmax. Defaults: epsilon 1e-5; `weight` without a buffer: 1; to_weight and
    to_bias without a buffer are not computed. */
 typedef struct qn_norm_backward_desc {
     qn_array to, from, gradient, weight;
     qn_array to_weight, to_bias;
     double epsilon;
 } qn_norm_backward_desc;
-QN_API qn_status qn_layer_norm_backward(qn_kernels *kernels, qn_stream *stream,
-                                        const qn_norm_backward_desc *desc);
-QN_API qn_status qn_rms_norm_backward(qn_kernels *kernels, qn_stream *stream,
-                                      const qn_norm_backward_desc *desc);
+QN_API qn_status qn_kernels_layer_norm_backward(qn_kernels *kernels, qn_stream *stream,
+                                                const qn_norm_backward_desc *desc);
+QN_API qn_status qn_kernels_rms_norm_backward(qn_kernels *kernels, qn_stream *stream,
+                                              const qn_norm_backward_desc *desc);
 
 /* ---- attention ---- */
 
@@ -430,7 +430,7 @@ QN_API qn_status qn_rms_norm_backward(qn_kernels *kernels, qn_stream *stream,
    With `causal`, query i sees the keys up to i + keys - queries: the last query sees all.
    The mask is broadcast to batches x heads x queries x keys: of QN_BOOL, keys where it is 0 are not seen; of a float type it is
    added to the scores. A query that sees no key gets zeros.
-   logs, batches x heads x queries, become the logarithms of the sums of exp(score): what qn_attention_backward needs. They are
+   logs, batches x heads x queries, become the logarithms of the sums of exp(score): what qn_kernels_attention_backward needs. They are
    of QN_F32 (QN_F64: of QN_F64). The others are of one float type; it is computed in f32 (f64), weights of f16 and bf16 being
    rounded to that type on matrix units. Nothing of queries x keys is kept in memory. Two calls give the same bits.
    Defaults: scale 0 is 1 / sqrt(size); mask and logs without a buffer: none; not causal; variant NULL: the library chooses. */
@@ -443,11 +443,11 @@ typedef struct qn_attention_desc {
     qn_array logs;
     const char *variant; /* how, by a name of qn_attention_variant: for measurements and tests */
 } qn_attention_desc;
-QN_API qn_status qn_attention(qn_kernels *kernels, qn_stream *stream, const qn_attention_desc *desc);
+QN_API qn_status qn_kernels_attention(qn_kernels *kernels, qn_stream *stream, const qn_attention_desc *desc);
 
-/* The gradients by q, k and v, from what qn_attention got, the `out` and `logs` that it wrote, and the `gradient` by out. Each array
+/* The gradients by q, k and v, from what qn_kernels_attention got, the `out` and `logs` that it wrote, and the `gradient` by out. Each array
    is of the shape of what it is the gradient of. The mask gets none. All have to be given but for the mask; the defaults are
-   those of qn_attention. */
+   those of qn_kernels_attention. */
 typedef struct qn_attention_backward_desc {
     qn_array q, k, v;
     qn_array out, logs, gradient;
@@ -457,8 +457,8 @@ typedef struct qn_attention_backward_desc {
     qn_array mask;
     const char *variant;
 } qn_attention_backward_desc;
-QN_API qn_status qn_attention_backward(qn_kernels *kernels, qn_stream *stream,
-                                       const qn_attention_backward_desc *desc);
+QN_API qn_status qn_kernels_attention_backward(qn_kernels *kernels, qn_stream *stream,
+                                               const qn_attention_backward_desc *desc);
 /* Names of the ways that there are to do both, from index 0; NULL: there are no more. Any thread. */
 QN_API const char *qn_attention_variant(uint32_t index);
 
@@ -479,7 +479,7 @@ typedef struct qn_random_desc {
     uint64_t seed, offset;
     double a, b;
 } qn_random_desc;
-QN_API qn_status qn_random(qn_kernels *kernels, qn_stream *stream, const qn_random_desc *desc);
+QN_API qn_status qn_kernels_random(qn_kernels *kernels, qn_stream *stream, const qn_random_desc *desc);
 
 /* ---- sorting and choosing ---- */
 
@@ -495,17 +495,17 @@ typedef struct qn_sort_desc {
     qn_array to_keys, to_values;
     bool descending;
 } qn_sort_desc;
-QN_API qn_status qn_sort(qn_kernels *kernels, qn_stream *stream, const qn_sort_desc *desc);
+QN_API qn_status qn_kernels_sort(qn_kernels *kernels, qn_stream *stream, const qn_sort_desc *desc);
 /* to = the largest elements of each row (the last dimension) of `from`, the largest first, as many as to's rows have; to_indices
    their places in the row, from 0, of type QN_I32, QN_U32, QN_I64 or QN_U64. More than a row has is QN_ERROR_ARGUMENT. Among equal ones those that come first; the order
-   is that of qn_sort. Rows are not sorted for it, but where more than 1024 and half of a row are wanted, which needs memory for two
+   is that of qn_kernels_sort. Rows are not sorted for it, but where more than 1024 and half of a row are wanted, which needs memory for two
    copies of `from`. Defaults: the largest; without to_indices there are none. */
 typedef struct qn_top_k_desc {
     qn_array from;
     qn_array to, to_indices;
     bool smallest;
 } qn_top_k_desc;
-QN_API qn_status qn_top_k(qn_kernels *kernels, qn_stream *stream, const qn_top_k_desc *desc);
+QN_API qn_status qn_kernels_top_k(qn_kernels *kernels, qn_stream *stream, const qn_top_k_desc *desc);
 
 /* to = the elements of `from` where `mask` is not 0, in their order, and count how many there are. The mask has from's sizes,
    of bool or an integer type; `to` has one dimension, and what it has no room for is counted and not written; what is
@@ -514,7 +514,7 @@ typedef struct qn_compact_desc {
     qn_array from, mask;
     qn_array to, count;
 } qn_compact_desc;
-QN_API qn_status qn_compact(qn_kernels *kernels, qn_stream *stream, const qn_compact_desc *desc);
+QN_API qn_status qn_kernels_compact(qn_kernels *kernels, qn_stream *stream, const qn_compact_desc *desc);
 
 /* The same of the first element and each that differs from the one before it: of sorted elements, each once. They are compared by their
    bits: -0 and 0 differ, a NaN is equal to itself. */
@@ -522,7 +522,7 @@ typedef struct qn_unique_desc {
     qn_array from;
     qn_array to, count;
 } qn_unique_desc;
-QN_API qn_status qn_unique(qn_kernels *kernels, qn_stream *stream, const qn_unique_desc *desc);
+QN_API qn_status qn_kernels_unique(qn_kernels *kernels, qn_stream *stream, const qn_unique_desc *desc);
 
 /* ---- gathering and scattering ---- */
 
@@ -535,10 +535,10 @@ typedef struct qn_gather_desc {
     qn_array to;
     uint32_t dimension;
 } qn_gather_desc;
-QN_API qn_status qn_gather(qn_kernels *kernels, qn_stream *stream, const qn_gather_desc *desc);
+QN_API qn_status qn_kernels_gather(qn_kernels *kernels, qn_stream *stream, const qn_gather_desc *desc);
 
 /* The other way: the slices of `from` are written to those of `to` that the indices name, or added to them; the rest of `to` stays.
-   Slices whose index `to` does not have are left out. Sizes and types are as for qn_gather, with the two exchanged.
+   Slices whose index `to` does not have are left out. Sizes and types are as for qn_kernels_gather, with the two exchanged.
    Where indices are the same: with `add` all are added, QN_F32 in an order that may differ from call to call; without it any one of them
    is left, element by element. With `deterministic` all happens in the order of the indices: the last one is left, sums are the same
    at each call. That sorts the indices first, as adding does for types other than QN_F32, QN_I32 and QN_U32 in any case; narrow
@@ -550,7 +550,7 @@ typedef struct qn_scatter_desc {
     uint32_t dimension;
     bool add, deterministic;
 } qn_scatter_desc;
-QN_API qn_status qn_scatter(qn_kernels *kernels, qn_stream *stream, const qn_scatter_desc *desc);
+QN_API qn_status qn_kernels_scatter(qn_kernels *kernels, qn_stream *stream, const qn_scatter_desc *desc);
 
 /* ---- counting ---- */
 
@@ -565,7 +565,7 @@ typedef struct qn_histogram_desc {
     double low, high;
     bool accumulate;
 } qn_histogram_desc;
-QN_API qn_status qn_histogram(qn_kernels *kernels, qn_stream *stream, const qn_histogram_desc *desc);
+QN_API qn_status qn_kernels_histogram(qn_kernels *kernels, qn_stream *stream, const qn_histogram_desc *desc);
 
 /* ---- sparse matrices ---- */
 
@@ -581,7 +581,7 @@ typedef struct qn_spmv_desc {
     qn_array y;
     double alpha, beta;
 } qn_spmv_desc;
-QN_API qn_status qn_spmv(qn_kernels *kernels, qn_stream *stream, const qn_spmv_desc *desc);
+QN_API qn_status qn_kernels_spmv(qn_kernels *kernels, qn_stream *stream, const qn_spmv_desc *desc);
 
 /* ---- images ---- */
 
@@ -600,13 +600,13 @@ typedef struct qn_convolve_desc {
     uint32_t groups;
     const char *variant;
 } qn_convolve_desc;
-QN_API qn_status qn_convolve(qn_kernels *kernels, qn_stream *stream, const qn_convolve_desc *desc);
+QN_API qn_status qn_kernels_convolve(qn_kernels *kernels, qn_stream *stream, const qn_convolve_desc *desc);
 /* Names of the ways that there are to do it, "tile 128x64" and so on, from index 0; NULL: there are no more. Any thread. */
 QN_API const char *qn_convolve_variant(uint32_t index);
 
-/* to = the gradient by what qn_convolve got as `from`, of whose sizes it is: from `gradient`, that by what came out, and the weights. All are of
+/* to = the gradient by what qn_kernels_convolve got as `from`, of whose sizes it is: from `gradient`, that by what came out, and the weights. All are of
    one type of floats; sums are taken as there. (The gradient by the bias is the sum of `gradient` along dimensions 0, 2 and 3:
-   qn_reduce.) Defaults: as for qn_convolve. */
+   qn_kernels_reduce.) Defaults: as for qn_kernels_convolve. */
 typedef struct qn_convolve_backward_input_desc {
     qn_array gradient, weights;
     qn_array to;
@@ -614,10 +614,10 @@ typedef struct qn_convolve_backward_input_desc {
     uint32_t groups;
     const char *variant;
 } qn_convolve_backward_input_desc;
-QN_API qn_status qn_convolve_backward_input(qn_kernels *kernels, qn_stream *stream,
-                                            const qn_convolve_backward_input_desc *desc);
+QN_API qn_status qn_kernels_convolve_backward_input(qn_kernels *kernels, qn_stream *stream,
+                                                    const qn_convolve_backward_input_desc *desc);
 
-/* to = the gradient by the weights, of whose sizes it is: from what qn_convolve got as `from`, and `gradient`, that by what came out. Types,
+/* to = the gradient by the weights, of whose sizes it is: from what qn_kernels_convolve got as `from`, and `gradient`, that by what came out. Types,
    sums and defaults as there. Sums over many pixels are taken in parts, in an order that depends on shapes and device alone: results are
    reproducible. It needs memory for the parts. */
 typedef struct qn_convolve_backward_weights_desc {
@@ -627,8 +627,8 @@ typedef struct qn_convolve_backward_weights_desc {
     uint32_t groups;
     const char *variant;
 } qn_convolve_backward_weights_desc;
-QN_API qn_status qn_convolve_backward_weights(qn_kernels *kernels, qn_stream *stream,
-                                              const qn_convolve_backward_weights_desc *desc);
+QN_API qn_status qn_kernels_convolve_backward_weights(qn_kernels *kernels, qn_stream *stream,
+                                                      const qn_convolve_backward_weights_desc *desc);
 
 /* to = `from` filtered along its rows and along its columns, the last two dimensions, by the same weights: an odd number of QN_F32, the
    middle one for the element itself. Beyond an edge the element there is repeated. from and to have the same sizes and one type,
@@ -638,7 +638,7 @@ typedef struct qn_blur_desc {
     qn_array from, weights;
     qn_array to;
 } qn_blur_desc;
-QN_API qn_status qn_blur(qn_kernels *kernels, qn_stream *stream, const qn_blur_desc *desc);
+QN_API qn_status qn_kernels_blur(qn_kernels *kernels, qn_stream *stream, const qn_blur_desc *desc);
 
 #ifdef __cplusplus
 }

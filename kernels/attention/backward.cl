@@ -1,4 +1,4 @@
-// qn_attention_backward on GPUs. Weights are computed again from the logarithms of their sums. With P the weights, the gradient of
+// qn_kernels_attention_backward on GPUs. Weights are computed again from the logarithms of their sums. With P the weights, the gradient of
 // the scores is P (gradient of P - dot), where dot is a row's product of `out` and its gradient. Two passes, so that nothing is
 // added by several groups: for_queries has blocks of queries and goes through keys, for_keys the other way round.
 // By -D: what tile.h says, and KEYS for the second one.

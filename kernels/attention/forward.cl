@@ -1,4 +1,4 @@
-// qn_attention on GPUs: a work-group has SIDE queries of a head; weights are made as scores come, the sums so far
+// qn_kernels_attention on GPUs: a work-group has SIDE queries of a head; weights are made as scores come, the sums so far
 // scaled down whenever a row's largest score grows (Milakov and Gimelshein 2018; FlashAttention, Dao et al. 2022).
 // By -D: what tile.h says. Groups: blocks of queries for each head for each batch.
 #include "tile.h"

@@ -1,4 +1,4 @@
-// For qn_attention: results and logarithms of parts of the keys become those of all keys. A work-item an element.
+// For qn_kernels_attention: results and logarithms of parts of the keys become those of all keys. A work-item an element.
 // By -D: Q, the type of the elements; LOGS, where there are any.
 typedef struct view {
     ulong begin;

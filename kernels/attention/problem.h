@@ -1,4 +1,4 @@
-// What all kernels of qn_attention share: the operands.
+// What all kernels of qn_kernels_attention share: the operands.
 // By -D: ELEMENT, the arrays' type, with LOAD and STORE of element.h and VALUE, which is computed in; where there is a mask, HAS_MASK, MASK_TYPE,
 // MASK_LOAD and MASK_IS_BOOL.
 #include "../element.h"

@@ -1,4 +1,4 @@
-// qn_attention by quads of sub-groups: while the products with the values of one tile are on their way, the scores of the next one
+// qn_kernels_attention by quads of sub-groups: while the products with the values of one tile are on their way, the scores of the next one
 // become weights (FlashAttention-3: Shah et al. 2024). Weights go to the matrix units from registers, as they came as scores.
 // By -D: what quad.h says; KEYS of a tile, a multiple of 64; LOGS, where there are any; TURNS, quads order their products in turn.
 #include "quad.h"

@@ -1,4 +1,4 @@
-// What the kernels of qn_attention share that work by quads of sub-groups (docs/language.md): compute capability 9.0. Work-groups
+// What the kernels of qn_kernels_attention share that work by quads of sub-groups (docs/language.md): compute capability 9.0. Work-groups
 // stay for as many blocks of rows as there are for them, the longest first. One quad copies tiles ahead; QUADS of them multiply, 64 rows each.
 // By -D: Q, the type of the operands (16 bits), and PACK, which makes two of them of a float2; CHUNKS, sizes of heads / 64 rounded
 // up; QUADS; STAGES of tiles; GIVE and TAKE, registers; CAUSAL.

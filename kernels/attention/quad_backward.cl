@@ -1,4 +1,4 @@
-// qn_attention_backward by quads of sub-groups, in two passes, so that nothing is added by several work-groups: for queries (rows are
+// qn_kernels_attention_backward by quads of sub-groups, in two passes, so that nothing is added by several work-groups: for queries (rows are
 // queries, columns keys) and for keys (the other way round), with weights computed anew in both. With s the scores by rows, and t the products of
 // values and gradients of `out`, scores' gradients are weights (t - dot); sums grow by weights and scores' gradients from registers.
 // By -D: what quad.h says; FOR_KEYS, the second pass.

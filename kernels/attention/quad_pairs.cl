@@ -1,4 +1,4 @@
-// For qn_attention_backward by quads: for each query of each head of each batch, the logarithm of the sum of its weights, times log2(e), and
+// For qn_kernels_attention_backward by quads: for each query of each head of each batch, the logarithm of the sum of its weights, times log2(e), and
 // the product of its rows of `out` and of that one's gradient. Eight work-items have a row. Queries that there are not, up to a multiple of 64, have
 // weights of 0, as those have that see no key.
 // By -D: Q, the type of the arrays, of 16 bits, whose rows lie in memory as vectors of 16 bytes.

@@ -1,4 +1,4 @@
-// qn_attention and its gradients on processors, and wherever nothing else is: a work-item has a row, of a query or of a key, and goes
+// qn_kernels_attention and its gradients on processors, and wherever nothing else is: a work-item has a row, of a query or of a key, and goes
 // through those of the other side, one after the other. Neighbours have neighbouring rows and so read the same of the other side.
 // By -D: what problem.h says, MOST, elements of a head at most, and one of FORWARD, DOTS, FOR_QUERIES and FOR_KEYS: which kernel.
 #include "problem.h"

@@ -1,4 +1,4 @@
-// What the kernels of qn_attention share that are for GPUs: a work-group of GROUP work-items has a block of SIDE rows and goes through
+// What the kernels of qn_kernels_attention share that are for GPUs: a work-group of GROUP work-items has a block of SIDE rows and goes through
 // blocks of SIDE columns, of which it makes SIDE x SIDE scores; rows are queries and columns keys, or the other way round. Both kinds of
 // products are made of pieces of 4 rows and W columns, PIECES of them a work-item's.
 // By -D beside those of problem.h: VECTOR, W VALUEs; SIDE, GROUP, DEPTH (elements of rows in local memory at a time); CHUNKS, sizes of

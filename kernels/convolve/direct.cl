@@ -1,4 +1,4 @@
-// qn_convolve element by element, where there is too little for tiles (few channels, depthwise) and on processors. By -D: STORAGE,
+// qn_kernels_convolve element by element, where there is too little for tiles (few channels, depthwise) and on processors. By -D: STORAGE,
 // LOAD, STORE and VALUE, the type of elements and of sums (element.h); ROWS and COLUMNS, the taps; OUTPUTS, how many of a pixel a
 // work-item computes; PLACE, a number of a row or column; BIAS; PIXELS_FIRST: work-items beside each other have columns beside each
 // other, else runs of outputs. Global size: columns, rows, and images of all runs of outputs; or such runs, columns, rows of all images.

@@ -1,4 +1,4 @@
-// qn_convolve on a processor: images are first copied with their padding, so that the multiplication asks nothing about edges, and
+// qn_kernels_convolve on a processor: images are first copied with their padding, so that the multiplication asks nothing about edges, and
 // weights into panels of MR outputs; then a work-item computes MR outputs of pixels that follow each other, a tile of which stays in
 // vector registers, as in matmul/packed.cl. With strides above 1 the copy has a plane for each phase of rows and of columns: what a tap needs
 // of neighbouring pixels lies together all the same. Pixels are numbered through rows and the padding between them, whose results

@@ -1,4 +1,4 @@
-// What the kernels of qn_convolve and its gradients share: the numbers of one convolution.
+// What the kernels of qn_kernels_convolve and its gradients share: the numbers of one convolution.
 #include "../matmul/load4.h"
 
 // Written by src/kernels/convolve_plan.c. Arrays are in the order NCHW, their strides in elements. Channels and outputs are those

@@ -1,4 +1,4 @@
-// qn_convolve as a product of matrices whose left one is never written (implicit GEMM): a row for each pixel that comes out, a
+// qn_kernels_convolve as a product of matrices whose left one is never written (implicit GEMM): a row for each pixel that comes out, a
 // column for each output channel, summed over channels and taps. Tiles as in matmul/tile.cl, the left one gathered from the
 // images: planes.h or channels.h. A bit for each tap says whether it is inside of the image, so that a step asks no more than that.
 // By -D: STORAGE, LOAD, STORE and VALUE, the type of elements and of sums (element.h), LOAD4, STORE4 and VALUE4 where they are

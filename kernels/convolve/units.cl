@@ -1,4 +1,4 @@
-// qn_convolve by matrix units, for images whose channels lie together (channels.h), of 16-bit floats: as tile.cl, but tiles stay in
+// qn_kernels_convolve by matrix units, for images whose channels lie together (channels.h), of 16-bit floats: as tile.cl, but tiles stay in
 // local memory as they are in the images, and sub-groups multiply fragments of them. WM by WN sub-groups compute SM by SN sums each.
 // By -D: UNIT, the type in fragments; STORAGE, LOAD, STORE (element.h); ITEMS; ROWS, COLUMNS, INDEX, BIAS, SPLIT as in
 // tile.cl, WEIGHTS_TOGETHER as in channels.h; TO_ALONG: 2 where eight outputs of a pixel lie together, else 0. With SPLIT there are multiples of four outputs.

@@ -1,4 +1,4 @@
-// The second half of a qn_matmul whose k is split: the sums of all parts are added, always in the same order, and go through
+// The second half of a qn_kernels_matmul whose k is split: the sums of all parts are added, always in the same order, and go through
 // the epilogue. Global size: n, m, batches, or with TURNED m, n, batches. `part` is how many parts there are.
 #include "numbers.h"
 

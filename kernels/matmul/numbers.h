@@ -1,4 +1,4 @@
-// What the kernels of qn_matmul share: the numbers that they get, batches, and what becomes of a sum.
+// What the kernels of qn_kernels_matmul share: the numbers that they get, batches, and what becomes of a sum.
 // By -D: for each of A, B, OUT, C, BIAS and RESIDUAL its type (A_T) and load or store (A_LOAD); SUM, the type of sums; RESULT,
 // the type that the epilogue computes in, and FACTOR that of its factors; TO_OUT, from that to what OUT_STORE takes; BATCHES, how many dimensions of batches;
 // HAS_C, HAS_BIAS, HAS_RESIDUAL; ACTIVATION.

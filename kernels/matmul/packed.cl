@@ -1,4 +1,4 @@
-// qn_matmul on a processor, for matrices that are read many times: both are packed first, A into panels of MR rows and B into
+// qn_kernels_matmul on a processor, for matrices that are read many times: both are packed first, A into panels of MR rows and B into
 // panels of NR columns, in which what a step along k takes lies together; then a work-item computes a block of C, tile by tile
 // of MR by NR sums that stay in vector registers (Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication";
 // van Zee and van de Geijn, "BLIS"). k goes in parts of at most STEP, so that a panel of B stays in the nearest cache while the block's

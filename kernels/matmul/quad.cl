@@ -1,4 +1,4 @@
-// qn_matmul for devices with tile copies and quads of sub-groups (docs/language.md): compute capability 9.0. Work-groups stay
+// qn_kernels_matmul for devices with tile copies and quads of sub-groups (docs/language.md): compute capability 9.0. Work-groups stay
 // for as many tiles of C as there are for them. One quad copies: tiles of A, 64 rows for each of the other quads, and of B,
 // COLUMNS columns, 128 bytes of k at a time, STAGES of them ahead; QUADS quads multiply. Work-groups of a cluster either have
 // tiles of the same columns below each other, CLUSTER of them: each copies its part of B's tile to all of them; or they have

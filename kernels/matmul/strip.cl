@@ -1,4 +1,4 @@
-// qn_matmul on a processor: a work-item computes ROWS rows by 16 columns of C and keeps them in vector registers; the caches do
+// qn_kernels_matmul on a processor: a work-item computes ROWS rows by 16 columns of C and keeps them in vector registers; the caches do
 // the sharing, and there are no barriers. What lies beyond the last row or column is computed again and not stored, so that
 // no work-item goes another way in the loop. By -D B_VECTORS: n is at least 16, and neighbours along a row of B are one load.
 // Global size: strips across, strips down, batches.

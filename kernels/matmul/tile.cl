@@ -1,4 +1,4 @@
-// qn_matmul by tiles: rung 9 for any type, strides and epilogue, with the sizes of the tiles by -D, powers of two. A group's
+// qn_kernels_matmul by tiles: rung 9 for any type, strides and epilogue, with the sizes of the tiles by -D, powers of two. A group's
 // work-items are WM by WN bands of LM by LN lanes, each of which computes TM by TN elements: runs of four rows and of four columns.
 // A_ALONG_K: neighbours in memory are neighbours along k (else along A's rows); A_NEAR: they follow each other, so that their
 // stride is 1; A_VECTORS: they are loaded four at a time. SHORT_A: there are fewer rows than a tile has. The same for B and columns.

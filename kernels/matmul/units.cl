@@ -1,4 +1,4 @@
-// qn_matmul by matrix units (qn_matrix in docs/language.md), for the types that they take. WM by WN sub-groups of LANES
+// qn_kernels_matmul by matrix units (qn_matrix in docs/language.md), for the types that they take. WM by WN sub-groups of LANES
 // work-items compute SM by SN elements each, as fragments of 16 by 16. By -D: A_UNIT, B_UNIT: the operands' types in the
 // language; BITS: an integer of their size, as which they are moved; SIZE, its bytes. Tiles lie in local memory as in global
 // memory, in pieces of 16 bytes: fragments are loaded in either order.

@@ -1,4 +1,4 @@
-// qn_matmul where one operand is a vector, which is what counts when a model answers one question: the other operand is read
+// qn_kernels_matmul where one operand is a vector, which is what counts when a model answers one question: the other operand is read
 // once, and that is all the time it takes; so many loads are under way at a time. By -D VECTOR_IS_A: A is one row (m is 1), and B
 // the matrix; else B is one column. ALONG_K: neighbours of the matrix lie along k; else along its side. WIDTH of them, a run, are one
 // load of type RUN_T, and SUMV is the type of so many sums; VECTOR_RUNS where the vector has them together too. LANES, LINES,

@@ -1,4 +1,4 @@
-/* qn_attention: checks, and the kernels for every device. */
+/* qn_kernels_attention: checks, and the kernels for every device. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -278,7 +278,7 @@ static qn_status make_plain(qn_kernels *kernels, const void *request, void *plan
                                      plan);
 }
 
-static const qn__op plain_op = {"qn_attention", sizeof(qn_kernel *), make_plain};
+static const qn__op plain_op = {"qn_kernels_attention", sizeof(qn_kernel *), make_plain};
 
 static qn_arg buffer_of(const qn__attention *a, uint32_t i) {
     return qn_arg_buffer(a->has[i] && a->arrays[i].buffer ? a->arrays[i].buffer
@@ -305,17 +305,17 @@ static qn_status run_plain(qn_kernels *kernels, qn_stream *stream, const qn__att
 
 /* Without keys, no query sees any: zeros, and logarithms of 0. */
 static qn_status run_empty(qn_kernels *kernels, qn_stream *stream, const qn__attention *a) {
-    qn_status status = qn_fill(kernels, stream, &(qn_fill_desc){.to = a->arrays[QN__ATTENTION_OUT]});
+    qn_status status = qn_kernels_fill(kernels, stream, &(qn_fill_desc){.to = a->arrays[QN__ATTENTION_OUT]});
     if (!status && a->has[QN__ATTENTION_LOGS])
-        status = qn_fill(kernels, stream,
-                         &(qn_fill_desc){.to = a->arrays[QN__ATTENTION_LOGS], .value = -INFINITY});
+        status = qn_kernels_fill(kernels, stream,
+                                 &(qn_fill_desc){.to = a->arrays[QN__ATTENTION_LOGS], .value = -INFINITY});
     return status;
 }
 
-qn_status qn_attention(qn_kernels *kernels, qn_stream *stream, const qn_attention_desc *desc) {
-    qn_status status = qn__op_check(kernels, desc, "qn_attention");
+qn_status qn_kernels_attention(qn_kernels *kernels, qn_stream *stream, const qn_attention_desc *desc) {
+    qn_status status = qn__op_check(kernels, desc, "qn_kernels_attention");
     if (status) return status;
-    qn__attention a = {.function = "qn_attention", .causal = desc->causal, .scale = desc->scale};
+    qn__attention a = {.function = "qn_kernels_attention", .causal = desc->causal, .scale = desc->scale};
     const qn_array *const given[QN__ATTENTION_ARRAYS] = {
         [QN__ATTENTION_Q] = &desc->q,
         [QN__ATTENTION_K] = &desc->k,

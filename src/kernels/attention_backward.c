@@ -1,4 +1,4 @@
-/* qn_attention_backward: the products of `out` and its gradient, then the gradients of queries, then those of keys and values. */
+/* qn_kernels_attention_backward: the products of `out` and its gradient, then the gradients of queries, then those of keys and values. */
 #include "kernels/attention.h"
 
 typedef struct plan {
@@ -23,7 +23,7 @@ static qn_status make_plain(qn_kernels *kernels, const void *request, void *out)
     return status;
 }
 
-static const qn__op plain_op = {"qn_attention_backward", sizeof(plan), make_plain};
+static const qn__op plain_op = {"qn_kernels_attention_backward", sizeof(plan), make_plain};
 
 static qn_arg buffer_of(const qn__attention *a, uint32_t i) { return qn_arg_buffer(a->arrays[i].buffer); }
 
@@ -64,18 +64,19 @@ static qn_status run_plain(qn_kernels *kernels, qn_stream *stream, const qn__att
     const qn_buffer_desc desc = {.size = a->batches * a->heads * a->queries *
                                          (a->arrays[QN__ATTENTION_Q].type == QN_F64 ? 8 : 4),
                                  .uninitialised = true,
-                                 .label = "qn_attention_backward's products"};
+                                 .label = "qn_kernels_attention_backward's products"};
     if (!status) status = qn_buffer_create(kernels->device, &desc, &dots);
     if (!status) status = launch(kernels, stream, a, &p, dots);
     qn_buffer_destroy(dots);
     return status;
 }
 
-qn_status qn_attention_backward(qn_kernels *kernels, qn_stream *stream,
-                                const qn_attention_backward_desc *desc) {
-    qn_status status = qn__op_check(kernels, desc, "qn_attention_backward");
+qn_status qn_kernels_attention_backward(qn_kernels *kernels, qn_stream *stream,
+                                        const qn_attention_backward_desc *desc) {
+    qn_status status = qn__op_check(kernels, desc, "qn_kernels_attention_backward");
     if (status) return status;
-    qn__attention a = {.function = "qn_attention_backward", .causal = desc->causal, .scale = desc->scale};
+    qn__attention a = {
+        .function = "qn_kernels_attention_backward", .causal = desc->causal, .scale = desc->scale};
     const qn_array *const given[QN__ATTENTION_ARRAYS] = {
         [QN__ATTENTION_Q] = &desc->q,       [QN__ATTENTION_K] = &desc->k,
         [QN__ATTENTION_V] = &desc->v,       [QN__ATTENTION_OUT] = &desc->out,
@@ -89,6 +90,6 @@ qn_status qn_attention_backward(qn_kernels *kernels, qn_stream *stream,
                    ? qn__attention_quad_backward(kernels, stream, &a)
                    : run_plain(kernels, stream, &a);
     for (uint32_t i = QN__ATTENTION_TO_Q; i <= QN__ATTENTION_TO_V && !status; i++)
-        status = qn_fill(kernels, stream, &(qn_fill_desc){.to = a.arrays[i]});
+        status = qn_kernels_fill(kernels, stream, &(qn_fill_desc){.to = a.arrays[i]});
     return status;
 }

@@ -1,4 +1,4 @@
-/* qn_attention by quads of sub-groups, which feed the matrix units of compute capability 9.0 from tiles in local memory (kernels/attention/quad.cl).
+/* qn_kernels_attention by quads of sub-groups, which feed the matrix units of compute capability 9.0 from tiles in local memory (kernels/attention/quad.cl).
    The device copies tiles by maps of the tensors; operands that it cannot copy so, for their strides, are first copied. */
 #include <stdio.h>
 #include <string.h>
@@ -108,7 +108,7 @@ static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
     return qn__variant_get(kernels, &(qn__variant){"attention/quad.cl", NULL, options}, plan);
 }
 
-static const qn__op quad_op = {"qn_attention by quads", sizeof(qn_kernel *), make};
+static const qn__op quad_op = {"qn_kernels_attention by quads", sizeof(qn_kernel *), make};
 
 /* As in the kernel. */
 typedef struct shape {
@@ -229,7 +229,7 @@ static qn_status make_join(qn_kernels *kernels, const void *request, void *plan)
     return qn__variant_get(kernels, &(qn__variant){"attention/join.cl", NULL, options}, plan);
 }
 
-static const qn__op join_op = {"qn_attention's parts", sizeof(qn_kernel *), make_join};
+static const qn__op join_op = {"qn_kernels_attention's parts", sizeof(qn_kernel *), make_join};
 
 static qn_status join(qn_kernels *kernels, qn_stream *stream, const qn__attention *a,
                       const qn__attention *parts, uint32_t num_parts) {
@@ -261,7 +261,7 @@ static qn_status make_results(qn_kernels *kernels, const qn__attention *a, uint3
     array->strides[0] = array->strides[1] * (int64_t)(a->heads * parts);
     const qn_buffer_desc desc = {.size = qn_array_count(array) * qn__element(type)->size,
                                  .uninitialised = true,
-                                 .label = "qn_attention's parts"};
+                                 .label = "qn_kernels_attention's parts"};
     return qn_buffer_create(kernels->device, &desc, &array->buffer);
 }
 

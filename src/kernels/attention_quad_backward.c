@@ -1,4 +1,4 @@
-/* qn_attention_backward by quads of sub-groups (kernels/attention/quad_backward.cl): what weights need of each query, then the gradients by
+/* qn_kernels_attention_backward by quads of sub-groups (kernels/attention/quad_backward.cl): what weights need of each query, then the gradients by
    queries, then those by keys and values. */
 #include <stdio.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static qn_status make(qn_kernels *kernels, const void *request, void *out) {
     return status;
 }
 
-static const qn__op backward_op = {"qn_attention_backward by quads", sizeof(plan), make};
+static const qn__op backward_op = {"qn_kernels_attention_backward by quads", sizeof(plan), make};
 
 /* As in quad_pairs.cl. */
 typedef struct rows {
@@ -141,7 +141,7 @@ qn_status qn__attention_quad_backward(qn_kernels *kernels, qn_stream *stream, co
     qn_status status = qn__plan_get(kernels, &backward_op, &key, a, &p);
     const qn_buffer_desc desc = {.size = padded_of(a) * a->batches * a->heads * PAIR,
                                  .uninitialised = true,
-                                 .label = "qn_attention_backward's logarithms"};
+                                 .label = "qn_kernels_attention_backward's logarithms"};
     qn__packed packed[OPERANDS] = {{.copy = NULL}};
     for (uint32_t i = 0; i < OPERANDS && !status; i++)
         status = qn__attention_bring(kernels, stream, &a->arrays[operands[i]], i >= TO_Q, &packed[i]);

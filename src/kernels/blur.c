@@ -1,4 +1,4 @@
-/* qn_blur, with kernels/separable.cl: few taps at once, many along the rows into memory of its own and then along the columns. */
+/* qn_kernels_blur, with kernels/separable.cl: few taps at once, many along the rows into memory of its own and then along the columns. */
 #include <stdio.h>
 
 #include "kernels/op.h"
@@ -75,38 +75,40 @@ static qn_status make(qn_kernels *kernels, const void *request, void *out) {
     return get_pass(kernels, middle_of(type), type, rounding(type), false, &p->columns);
 }
 
-static const qn__op blur_op = {"qn_blur", sizeof(plan), make};
+static const qn__op blur_op = {"qn_kernels_blur", sizeof(plan), make};
 
 static qn_status check(const qn_kernels *kernels, const qn_blur_desc *desc, qn_blur_desc *d) {
-    qn_status status = qn__op_check(kernels, desc, "qn_blur");
+    qn_status status = qn__op_check(kernels, desc, "qn_kernels_blur");
     if (status) return status;
     *d = *desc;
-    status = qn__array_check(kernels, "qn_blur", "from", &desc->from, &d->from);
-    if (!status) status = qn__array_check(kernels, "qn_blur", "weights", &desc->weights, &d->weights);
-    if (!status) status = qn__array_check_written(kernels, "qn_blur", "to", &desc->to, &d->to);
+    status = qn__array_check(kernels, "qn_kernels_blur", "from", &desc->from, &d->from);
+    if (!status) status = qn__array_check(kernels, "qn_kernels_blur", "weights", &desc->weights, &d->weights);
+    if (!status) status = qn__array_check_written(kernels, "qn_kernels_blur", "to", &desc->to, &d->to);
     if (status) return status;
     const qn__element_info *e = qn__element(d->from.type);
     if (d->from.type != d->to.type || !(e->is_float || d->from.type == QN_U8 || d->from.type == QN_U16))
-        return qn__op_fail(
-            kernels, QN_ERROR_ARGUMENT,
-            "qn_blur: from.type and to.type are %s and %s; they must be the same, of floats, u8 or u16",
-            e->name, qn__element(d->to.type)->name);
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
+                           "qn_kernels_blur: from.type and to.type are %s and %s; they must be the same, of "
+                           "floats, u8 or u16",
+                           e->name, qn__element(d->to.type)->name);
     bool same = d->from.rank >= 2 && d->from.rank == d->to.rank;
     for (uint32_t i = 0; same && i < d->from.rank; i++) same = d->from.sizes[i] == d->to.sizes[i];
     if (!same)
         return qn__op_fail(
             kernels, QN_ERROR_ARGUMENT,
-            "qn_blur: to is %s and from is %s; they must be the same, of at least two dimensions",
+            "qn_kernels_blur: to is %s and from is %s; they must be the same, of at least two dimensions",
             qn__shape(&d->to).text, qn__shape(&d->from).text);
     if (d->weights.type != QN_F32 || d->weights.rank != 1 || d->weights.sizes[0] % 2 == 0 ||
         d->weights.sizes[0] > INT32_MAX)
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                           "qn_blur: weights is %s of %s; it must be an odd number of f32",
+                           "qn_kernels_blur: weights is %s of %s; it must be an odd number of f32",
                            qn__shape(&d->weights).text, qn__element(d->weights.type)->name);
     if (d->from.type == QN_F64 && !(kernels->info.capabilities & QN_CAN_F64))
-        return qn__op_fail(kernels, QN_ERROR_UNSUPPORTED, "qn_blur: %s has no f64", kernels->info.name);
-    status = qn__array_apart(kernels, "qn_blur", "to", &d->to, "from", &d->from);
-    return status ? status : qn__array_apart(kernels, "qn_blur", "to", &d->to, "weights", &d->weights);
+        return qn__op_fail(kernels, QN_ERROR_UNSUPPORTED, "qn_kernels_blur: %s has no f64",
+                           kernels->info.name);
+    status = qn__array_apart(kernels, "qn_kernels_blur", "to", &d->to, "from", &d->from);
+    return status ? status
+                  : qn__array_apart(kernels, "qn_kernels_blur", "to", &d->to, "weights", &d->weights);
 }
 
 static qn_status launch(qn_stream *stream, const plan *p, const qn_blur_desc *d, qn_buffer *middle) {
@@ -167,7 +169,7 @@ static qn_status run_packed(qn_kernels *kernels, qn_stream *stream, const qn_blu
     return status;
 }
 
-qn_status qn_blur(qn_kernels *kernels, qn_stream *stream, const qn_blur_desc *desc) {
+qn_status qn_kernels_blur(qn_kernels *kernels, qn_stream *stream, const qn_blur_desc *desc) {
     qn_blur_desc d;
     qn_status status = check(kernels, desc, &d);
     if (status || qn_array_count(&d.to) == 0) return status;

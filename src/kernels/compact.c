@@ -1,4 +1,4 @@
-/* qn_compact and qn_unique, with kernels/compact.cl: in one kernel where work-groups go on while others wait, else in three. */
+/* qn_kernels_compact and qn_kernels_unique, with kernels/compact.cl: in one kernel where work-groups go on while others wait, else in three. */
 #include <stdio.h>
 
 #include "kernels/op.h"
@@ -74,7 +74,7 @@ static qn_status make(qn_kernels *kernels, const void *request_, void *out) {
     return status;
 }
 
-static const qn__op compact_op = {"qn_compact", sizeof(plan), make};
+static const qn__op compact_op = {"qn_kernels_compact", sizeof(plan), make};
 
 static qn_status launch(qn_stream *stream, const plan *p, const request *r, qn_buffer *counts) {
     const qn_range all = {.global = {(uint64_t)p->chunks * p->group}, .local = {p->group}};
@@ -165,7 +165,8 @@ static qn_status check(const qn_kernels *kernels, const qn_array *from, const qn
 }
 
 static qn_status run(qn_kernels *kernels, qn_stream *stream, const request *r) {
-    if (qn_array_count(&r->from) == 0) return qn_fill(kernels, stream, &(qn_fill_desc){.to = r->count});
+    if (qn_array_count(&r->from) == 0)
+        return qn_kernels_fill(kernels, stream, &(qn_fill_desc){.to = r->count});
     /* What is beyond the count stays: a copy begins with it. */
     qn__packed from = {0}, mask = {0}, to = {0};
     qn_status status = qn__packed_open(kernels, stream, &r->from, &from);
@@ -179,10 +180,10 @@ static qn_status run(qn_kernels *kernels, qn_stream *stream, const request *r) {
     return status;
 }
 
-qn_status qn_compact(qn_kernels *kernels, qn_stream *stream, const qn_compact_desc *desc) {
-    qn_status status = qn__op_check(kernels, desc, "qn_compact");
+qn_status qn_kernels_compact(qn_kernels *kernels, qn_stream *stream, const qn_compact_desc *desc) {
+    qn_status status = qn__op_check(kernels, desc, "qn_kernels_compact");
     if (status) return status;
-    request r = {.name = "qn_compact", .has_mask = true};
+    request r = {.name = "qn_kernels_compact", .has_mask = true};
     status = check(kernels, &desc->from, &desc->to, &desc->count, &r);
     if (!status) status = qn__array_check(kernels, r.name, "mask", &desc->mask, &r.mask);
     if (status) return status;
@@ -190,21 +191,21 @@ qn_status qn_compact(qn_kernels *kernels, qn_stream *stream, const qn_compact_de
     for (uint32_t d = 0; same && d < r.from.rank; d++) same = r.mask.sizes[d] == r.from.sizes[d];
     if (!same)
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                           "qn_compact: mask is %s and from is %s; they must be the same",
+                           "qn_kernels_compact: mask is %s and from is %s; they must be the same",
                            qn__shape(&r.mask).text, qn__shape(&r.from).text);
     if (qn__element(r.mask.type)->is_float)
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                           "qn_compact: mask.type is %s; it must be bool or an integer",
+                           "qn_kernels_compact: mask.type is %s; it must be bool or an integer",
                            qn__element(r.mask.type)->name);
     status = qn__array_apart(kernels, r.name, "to", &r.to, "mask", &r.mask);
     if (!status) status = qn__array_apart(kernels, r.name, "count", &r.count, "mask", &r.mask);
     return status ? status : run(kernels, stream, &r);
 }
 
-qn_status qn_unique(qn_kernels *kernels, qn_stream *stream, const qn_unique_desc *desc) {
-    qn_status status = qn__op_check(kernels, desc, "qn_unique");
+qn_status qn_kernels_unique(qn_kernels *kernels, qn_stream *stream, const qn_unique_desc *desc) {
+    qn_status status = qn__op_check(kernels, desc, "qn_kernels_unique");
     if (status) return status;
-    request r = {.name = "qn_unique"};
+    request r = {.name = "qn_kernels_unique"};
     status = check(kernels, &desc->from, &desc->to, &desc->count, &r);
     return status ? status : run(kernels, stream, &r);
 }

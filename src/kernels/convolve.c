@@ -1,4 +1,4 @@
-/* qn_convolve and its gradients: what is asked for is checked here. The gradient by the images is again a convolution, of the
+/* qn_kernels_convolve and its gradients: what is asked for is checked here. The gradient by the images is again a convolution, of the
    gradient by what came out with the weights mirrored; with strides several, each of which gives some of the pixels. */
 #include "kernels/convolve.h"
 
@@ -154,8 +154,8 @@ qn__convolve_problem qn__convolve_problem_of(const qn__convolution *c) {
     return p;
 }
 
-qn_status qn_convolve(qn_kernels *kernels, qn_stream *stream, const qn_convolve_desc *desc) {
-    static const names name = {"qn_convolve", "from", "weights", "to"};
+qn_status qn_kernels_convolve(qn_kernels *kernels, qn_stream *stream, const qn_convolve_desc *desc) {
+    static const names name = {"qn_kernels_convolve", "from", "weights", "to"};
     qn_status status = qn__op_check(kernels, desc, name.function);
     if (status) return status;
     qn__convolution c = {.bias = desc->bias,
@@ -222,7 +222,7 @@ static qn_status launch_phase(qn_kernels *kernels, qn_stream *stream, const qn__
     const qn_array view = pixels_of(c, phases);
     if (qn_array_count(&view) == 0) return QN_OK;
     if (phases[0].taps == 0 || phases[1].taps == 0 || c->to.sizes[2] == 0 || c->to.sizes[3] == 0)
-        return qn_fill(kernels, stream, &(qn_fill_desc){.to = view});
+        return qn_kernels_fill(kernels, stream, &(qn_fill_desc){.to = view});
     qn__convolution turned = {
         .from = c->to, .weights = c->weights, .to = view, .groups = c->groups, .variant = c->variant};
     qn__convolve_problem p = qn__convolve_problem_of(&turned);
@@ -247,9 +247,9 @@ static qn_status launch_phase(qn_kernels *kernels, qn_stream *stream, const qn__
     return qn__convolve_launch(kernels, stream, &p);
 }
 
-qn_status qn_convolve_backward_input(qn_kernels *kernels, qn_stream *stream,
-                                     const qn_convolve_backward_input_desc *desc) {
-    static const names name = {"qn_convolve_backward_input", "to", "weights", "gradient"};
+qn_status qn_kernels_convolve_backward_input(qn_kernels *kernels, qn_stream *stream,
+                                             const qn_convolve_backward_input_desc *desc) {
+    static const names name = {"qn_kernels_convolve_backward_input", "to", "weights", "gradient"};
     qn_status status = qn__op_check(kernels, desc, name.function);
     if (status) return status;
     qn__convolution c = {.stride = {desc->stride[0], desc->stride[1]},
@@ -274,9 +274,9 @@ qn_status qn_convolve_backward_input(qn_kernels *kernels, qn_stream *stream,
 
 /* ---- the gradient by the weights ---- */
 
-qn_status qn_convolve_backward_weights(qn_kernels *kernels, qn_stream *stream,
-                                       const qn_convolve_backward_weights_desc *desc) {
-    static const names name = {"qn_convolve_backward_weights", "from", "to", "gradient"};
+qn_status qn_kernels_convolve_backward_weights(qn_kernels *kernels, qn_stream *stream,
+                                               const qn_convolve_backward_weights_desc *desc) {
+    static const names name = {"qn_kernels_convolve_backward_weights", "from", "to", "gradient"};
     qn_status status = qn__op_check(kernels, desc, name.function);
     if (status) return status;
     qn__convolution c = {.stride = {desc->stride[0], desc->stride[1]},
@@ -290,7 +290,7 @@ qn_status qn_convolve_backward_weights(qn_kernels *kernels, qn_stream *stream,
     if (!status) status = check(kernels, &name, desc->variant, &c);
     if (!status) status = check_apart(kernels, name.function, fields, 3);
     if (status || qn_array_count(&c.weights) == 0) return status;
-    if (qn_array_count(&c.to) == 0) return qn_fill(kernels, stream, &(qn_fill_desc){.to = c.weights});
+    if (qn_array_count(&c.to) == 0) return qn_kernels_fill(kernels, stream, &(qn_fill_desc){.to = c.weights});
     const qn__convolve_problem p = qn__convolve_problem_of(&c);
     return qn__convolve_weights_launch(kernels, stream, &p);
 }

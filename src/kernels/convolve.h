@@ -1,4 +1,4 @@
-/* What the files of qn_convolve and its gradients share: a convolution as a call asks for it, and one as kernels compute it. */
+/* What the files of qn_kernels_convolve and its gradients share: a convolution as a call asks for it, and one as kernels compute it. */
 #ifndef QN__KERNELS_CONVOLVE_H
 #define QN__KERNELS_CONVOLVE_H
 
@@ -33,7 +33,7 @@ typedef struct qn__convolve_problem {
     qn_buffer *from, *weights, *bias, *to;
 } qn__convolve_problem;
 
-/* That of qn_convolve. */
+/* That of qn_kernels_convolve. */
 qn__convolve_problem qn__convolve_problem_of(const qn__convolution *c);
 qn_status qn__convolve_find_variant(const qn_kernels *kernels, const char *function, const char *name,
                                     int *variant);

@@ -364,15 +364,16 @@ static qn_status make(qn_kernels *kernels, const void *request, void *made) {
     if (can_tile(p) && suits_tiles(kernels, p) && choose(kernels, p, &c))
         return plan_tiles(kernels, p, &c, out);
     if (qn__convolve_is_tile(p->variant))
-        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_convolve: variant '%s' cannot do this on %s",
-                           tiles[p->variant].name, kernels->info.name);
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
+                           "qn_kernels_convolve: variant '%s' cannot do this on %s", tiles[p->variant].name,
+                           kernels->info.name);
     if (qn__convolve_packed_fits(p) &&
         (p->variant == PACKED || (p->variant < 0 && qn__convolve_packed_pays(kernels, p))))
         return plan_packed(kernels, p, out);
     return plan_direct(kernels, p, out);
 }
 
-static const qn__op convolve_op = {"qn_convolve", sizeof(plan), make};
+static const qn__op convolve_op = {"qn_kernels_convolve", sizeof(plan), make};
 
 qn__key qn__convolve_key(const qn__convolve_problem *p) {
     enum { WORDS = sizeof(qn__convolve_numbers) / sizeof(uint64_t) };
@@ -432,7 +433,8 @@ qn_status qn__convolve_launch(qn_kernels *kernels, qn_stream *stream, const qn__
     qn_status status = qn__plan_get(kernels, &convolve_op, &key, p, &plan);
     if (status) return status;
     qn_buffer *work = NULL;
-    const qn_buffer_desc parts = {.size = plan.work, .uninitialised = true, .label = "qn_convolve's work"};
+    const qn_buffer_desc parts = {
+        .size = plan.work, .uninitialised = true, .label = "qn_kernels_convolve's work"};
     if (plan.work) status = qn_buffer_create(kernels->device, &parts, &work);
     if (!status) status = plan.pack ? launch_packed(stream, p, &plan, work) : launch(stream, p, &plan, work);
     if (!status && plan.sum) status = add_parts(stream, p, &plan, work);

@@ -146,7 +146,7 @@ static qn_status plan_tiles(qn_kernels *kernels, const qn__convolve_problem *p, 
                    part = divide_up(divide_up(n->pixels, parts), STEP) * STEP;
     if (part > UINT32_MAX)
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                           "qn_convolve_backward_weights: gradient has %llu pixels",
+                           "qn_kernels_convolve_backward_weights: gradient has %llu pixels",
                            (unsigned long long)n->pixels);
     out->part = (uint32_t)part;
     out->parts = (uint32_t)divide_up(n->pixels, part);
@@ -183,7 +183,7 @@ static qn_status make(qn_kernels *kernels, const void *request, void *made) {
     return qn__variant_get(kernels, &(qn__variant){"convolve/weights_direct.cl", NULL, o.text}, &out->kernel);
 }
 
-static const qn__op weights_op = {"qn_convolve_backward_weights", sizeof(plan), make};
+static const qn__op weights_op = {"qn_kernels_convolve_backward_weights", sizeof(plan), make};
 
 static qn_status launch_tiles(qn_stream *stream, const qn__convolve_problem *p, const plan *plan,
                               qn_buffer *work) {
@@ -209,7 +209,8 @@ qn_status qn__convolve_weights_launch(qn_kernels *kernels, qn_stream *stream, co
     qn_status status = qn__plan_get(kernels, &weights_op, &key, p, &plan);
     if (status || !plan.sum) return status ? status : launch_direct(stream, p, &plan);
     qn_buffer *work = NULL;
-    const qn_buffer_desc parts = {.size = plan.work, .uninitialised = true, .label = "qn_convolve's parts"};
+    const qn_buffer_desc parts = {
+        .size = plan.work, .uninitialised = true, .label = "qn_kernels_convolve's parts"};
     status = qn_buffer_create(kernels->device, &parts, &work);
     if (!status) status = launch_tiles(stream, p, &plan, work);
     qn_buffer_destroy(work);

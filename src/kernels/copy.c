@@ -1,4 +1,4 @@
-/* qn_copy and qn_fill. What is contiguous and of one type is left to the device's own copies and fills; for all else there
+/* qn_kernels_copy and qn_kernels_fill. What is contiguous and of one type is left to the device's own copies and fills; for all else there
    is kernels/copy.cl. */
 #include <stdio.h>
 #include <string.h>
@@ -185,8 +185,9 @@ static qn_status make_copy(qn_kernels *kernels, const void *given, void *out) {
     plan *p = out;
     request r = {d, qn__element(d->from.type), qn__element(d->to.type), {0}};
     if (d->from.type == d->to.type) r.from = r.to = as_bits(r.to);
-    const qn_status status = qn__walk_make(kernels, "qn_copy", (const qn_array *const[]){&d->to, &d->from},
-                                           (const char *const[]){"to", "from"}, 2, &r.walk);
+    const qn_status status =
+        qn__walk_make(kernels, "qn_kernels_copy", (const qn_array *const[]){&d->to, &d->from},
+                      (const char *const[]){"to", "from"}, 2, &r.walk);
     if (status) return status;
     qn__walk_give_dimension(&r.walk, 2);
     if (d->from.type == d->to.type && r.walk.rank == 1 && r.walk.strides[TO][0] == 1 &&
@@ -198,8 +199,8 @@ static qn_status make_copy(qn_kernels *kernels, const void *given, void *out) {
     const bool wide = d->from.type != d->to.type && (d->from.type == QN_F64 || d->to.type == QN_F64);
     if (wide && !(kernels->info.capabilities & QN_CAN_F64))
         return qn__op_fail(kernels, QN_ERROR_UNSUPPORTED,
-                           "qn_copy: %s has no f64, and cannot convert between %s and %s", kernels->info.name,
-                           r.from->name, r.to->name);
+                           "qn_kernels_copy: %s has no f64, and cannot convert between %s and %s",
+                           kernels->info.name, r.from->name, r.to->name);
     if (!has_groups(kernels)) return make_each(kernels, &r, p);
     const uint32_t cross = crossing(&r.walk);
     const bool fills =
@@ -209,7 +210,7 @@ static qn_status make_copy(qn_kernels *kernels, const void *given, void *out) {
                : make_lines(kernels, &r, p);
 }
 
-static const qn__op copy_op = {"qn_copy", sizeof(plan), make_copy};
+static const qn__op copy_op = {"qn_kernels_copy", sizeof(plan), make_copy};
 
 static qn_status run_copy(const plan *p, qn_stream *stream, const qn_copy_desc *d) {
     const uint32_t size = qn__element(d->to.type)->size;
@@ -225,13 +226,13 @@ static qn_status run_copy(const plan *p, qn_stream *stream, const qn_copy_desc *
     return qn_launch(stream, p->kernel, &p->range, args, count);
 }
 
-qn_status qn_copy(qn_kernels *kernels, qn_stream *stream, const qn_copy_desc *desc) {
-    qn_status status = qn__op_check(kernels, desc, "qn_copy");
+qn_status qn_kernels_copy(qn_kernels *kernels, qn_stream *stream, const qn_copy_desc *desc) {
+    qn_status status = qn__op_check(kernels, desc, "qn_kernels_copy");
     if (status) return status;
     qn_copy_desc d;
-    status = qn__array_check_written(kernels, "qn_copy", "to", &desc->to, &d.to);
-    if (!status) status = qn__array_check(kernels, "qn_copy", "from", &desc->from, &d.from);
-    if (!status) status = qn__array_apart(kernels, "qn_copy", "to", &d.to, "from", &d.from);
+    status = qn__array_check_written(kernels, "qn_kernels_copy", "to", &desc->to, &d.to);
+    if (!status) status = qn__array_check(kernels, "qn_kernels_copy", "from", &desc->from, &d.from);
+    if (!status) status = qn__array_apart(kernels, "qn_kernels_copy", "to", &d.to, "from", &d.from);
     if (status) return status;
     qn__key key = {0};
     qn__key_add_array(&key, &d.to);
@@ -247,7 +248,7 @@ static qn_status make_fill(qn_kernels *kernels, const void *request, void *out) 
     const qn_array *to = request;
     plan *p = out;
     qn__walk walk;
-    const qn_status status = qn__walk_make(kernels, "qn_fill", (const qn_array *const[]){to},
+    const qn_status status = qn__walk_make(kernels, "qn_kernels_fill", (const qn_array *const[]){to},
                                            (const char *const[]){"to"}, 1, &walk);
     if (status) return status;
     qn__walk_give_dimension(&walk, 1);
@@ -266,13 +267,13 @@ static qn_status make_fill(qn_kernels *kernels, const void *request, void *out) 
     return qn__variant_get(kernels, &(qn__variant){"copy.cl", "fill", options}, &p->kernel);
 }
 
-static const qn__op fill_op = {"qn_fill", sizeof(plan), make_fill};
+static const qn__op fill_op = {"qn_kernels_fill", sizeof(plan), make_fill};
 
-qn_status qn_fill(qn_kernels *kernels, qn_stream *stream, const qn_fill_desc *desc) {
-    qn_status status = qn__op_check(kernels, desc, "qn_fill");
+qn_status qn_kernels_fill(qn_kernels *kernels, qn_stream *stream, const qn_fill_desc *desc) {
+    qn_status status = qn__op_check(kernels, desc, "qn_kernels_fill");
     if (status) return status;
     qn_array to;
-    status = qn__array_check_written(kernels, "qn_fill", "to", &desc->to, &to);
+    status = qn__array_check_written(kernels, "qn_kernels_fill", "to", &desc->to, &to);
     if (status || qn_array_count(&to) == 0) return status;
     qn__key key = {0};
     qn__key_add_array(&key, &to);

@@ -1,4 +1,4 @@
-/* qn_gather and qn_scatter, with kernels/gather.cl. Where several indices are the same, a scatter adds by atomics, or sorts the
+/* qn_kernels_gather and qn_kernels_scatter, with kernels/gather.cl. Where several indices are the same, a scatter adds by atomics, or sorts the
    indices first: where it is asked to be deterministic, and for types that have no atomics. */
 #include <stdio.h>
 
@@ -78,7 +78,7 @@ static qn_status make(qn_kernels *kernels, const void *request_, void *out) {
                            &p->kernel);
 }
 
-static const qn__op gather_op = {"qn_gather", sizeof(plan), make};
+static const qn__op gather_op = {"qn_kernels_gather", sizeof(plan), make};
 
 static qn_arg buffer_of(const qn_array *a) { return a->buffer ? qn_arg_buffer(a->buffer) : qn_arg_null(); }
 
@@ -114,7 +114,8 @@ static qn_status sort_indices(qn_kernels *kernels, qn_stream *stream, const requ
     values = to_keys;
     values.buffer = *places;
     values.type = QN_U64;
-    return qn_sort(kernels, stream, &(qn_sort_desc){.keys = keys, .to_keys = to_keys, .to_values = values});
+    return qn_kernels_sort(kernels, stream,
+                           &(qn_sort_desc){.keys = keys, .to_keys = to_keys, .to_values = values});
 }
 
 static qn_status run_packed(qn_kernels *kernels, qn_stream *stream, const request *r) {
@@ -190,11 +191,11 @@ static qn_status check(const qn_kernels *kernels, const request *r) {
     return status ? status : qn__array_apart(kernels, r->name, "to", to, "indices", &r->indices);
 }
 
-qn_status qn_gather(qn_kernels *kernels, qn_stream *stream, const qn_gather_desc *desc) {
-    qn_status status = qn__op_check(kernels, desc, "qn_gather");
+qn_status qn_kernels_gather(qn_kernels *kernels, qn_stream *stream, const qn_gather_desc *desc) {
+    qn_status status = qn__op_check(kernels, desc, "qn_kernels_gather");
     if (status) return status;
     request r = {
-        .name = "qn_gather", .whole_name = "from", .chosen_name = "to", .dimension = desc->dimension};
+        .name = "qn_kernels_gather", .whole_name = "from", .chosen_name = "to", .dimension = desc->dimension};
     status = qn__array_check(kernels, r.name, "from", &desc->from, &r.whole);
     if (!status) status = qn__array_check(kernels, r.name, "indices", &desc->indices, &r.indices);
     if (!status) status = qn__array_check_written(kernels, r.name, "to", &desc->to, &r.chosen);
@@ -207,16 +208,18 @@ static qn_status choose(const qn_kernels *kernels, const qn_scatter_desc *desc, 
     const qn_element type = r->whole.type;
     r->sorted = desc->deterministic || (r->add && type != QN_F32 && type != QN_I32 && type != QN_U32);
     if (r->add && type == QN_BOOL)
-        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_scatter: to.type is bool, which cannot be added");
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
+                           "qn_kernels_scatter: to.type is bool, which cannot be added");
     if (r->add && type == QN_F64 && !(kernels->info.capabilities & QN_CAN_F64))
-        return qn__op_fail(kernels, QN_ERROR_UNSUPPORTED, "qn_scatter: %s has no f64", kernels->info.name);
+        return qn__op_fail(kernels, QN_ERROR_UNSUPPORTED, "qn_kernels_scatter: %s has no f64",
+                           kernels->info.name);
     return QN_OK;
 }
 
-qn_status qn_scatter(qn_kernels *kernels, qn_stream *stream, const qn_scatter_desc *desc) {
-    qn_status status = qn__op_check(kernels, desc, "qn_scatter");
+qn_status qn_kernels_scatter(qn_kernels *kernels, qn_stream *stream, const qn_scatter_desc *desc) {
+    qn_status status = qn__op_check(kernels, desc, "qn_kernels_scatter");
     if (status) return status;
-    request r = {.name = "qn_scatter",
+    request r = {.name = "qn_kernels_scatter",
                  .whole_name = "to",
                  .chosen_name = "from",
                  .dimension = desc->dimension,

@@ -1,4 +1,4 @@
-/* qn_histogram, with kernels/bins.cl: each work-group counts in local memory, as long as the bins find room there. */
+/* qn_kernels_histogram, with kernels/bins.cl: each work-group counts in local memory, as long as the bins find room there. */
 #include <math.h>
 #include <stdio.h>
 
@@ -40,34 +40,36 @@ static qn_status make(qn_kernels *kernels, const void *request, void *out) {
     return qn__variant_get(kernels, &(qn__variant){"bins.cl", "count", options}, &p->kernel);
 }
 
-static const qn__op histogram_op = {"qn_histogram", sizeof(plan), make};
+static const qn__op histogram_op = {"qn_kernels_histogram", sizeof(plan), make};
 
 static qn_status check_range(const qn_kernels *kernels, const qn_histogram_desc *d) {
     const qn__element_info *e = qn__element(d->from.type);
     if (!by_range(d) && e->is_float)
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                           "qn_histogram: from.type is %s, and low and high are both 0", e->name);
+                           "qn_kernels_histogram: from.type is %s, and low and high are both 0", e->name);
     if (by_range(d) &&
         !(isfinite((float)d->low) && isfinite((float)d->high) && (float)d->low < (float)d->high))
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                           "qn_histogram: low is %g and high is %g; low must be below high", d->low, d->high);
+                           "qn_kernels_histogram: low is %g and high is %g; low must be below high", d->low,
+                           d->high);
     if (by_range(d) && d->from.type == QN_F64 && !(kernels->info.capabilities & QN_CAN_F64))
-        return qn__op_fail(kernels, QN_ERROR_UNSUPPORTED, "qn_histogram: %s has no f64", kernels->info.name);
+        return qn__op_fail(kernels, QN_ERROR_UNSUPPORTED, "qn_kernels_histogram: %s has no f64",
+                           kernels->info.name);
     return QN_OK;
 }
 
 static qn_status check(const qn_kernels *kernels, const qn_histogram_desc *desc, qn_histogram_desc *d) {
-    qn_status status = qn__op_check(kernels, desc, "qn_histogram");
+    qn_status status = qn__op_check(kernels, desc, "qn_kernels_histogram");
     if (status) return status;
     *d = *desc;
-    status = qn__array_check(kernels, "qn_histogram", "from", &desc->from, &d->from);
-    if (!status) status = qn__array_check_written(kernels, "qn_histogram", "to", &desc->to, &d->to);
+    status = qn__array_check(kernels, "qn_kernels_histogram", "from", &desc->from, &d->from);
+    if (!status) status = qn__array_check_written(kernels, "qn_kernels_histogram", "to", &desc->to, &d->to);
     if (status) return status;
     if (d->to.type != QN_U32 || d->to.rank != 1 || d->to.sizes[0] > INT32_MAX)
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                           "qn_histogram: to is %s of %s; it must be one row of u32", qn__shape(&d->to).text,
-                           qn__element(d->to.type)->name);
-    status = qn__array_apart(kernels, "qn_histogram", "to", &d->to, "from", &d->from);
+                           "qn_kernels_histogram: to is %s of %s; it must be one row of u32",
+                           qn__shape(&d->to).text, qn__element(d->to.type)->name);
+    status = qn__array_apart(kernels, "qn_kernels_histogram", "to", &d->to, "from", &d->from);
     return status ? status : check_range(kernels, d);
 }
 
@@ -99,7 +101,7 @@ static qn_status run_packed(qn_kernels *kernels, qn_stream *stream, const qn_his
     return qn_launch(stream, p.kernel, &p.range, args, sizeof args / sizeof *args);
 }
 
-qn_status qn_histogram(qn_kernels *kernels, qn_stream *stream, const qn_histogram_desc *desc) {
+qn_status qn_kernels_histogram(qn_kernels *kernels, qn_stream *stream, const qn_histogram_desc *desc) {
     qn_histogram_desc d, packed;
     qn_status status = check(kernels, desc, &d);
     if (status || qn_array_count(&d.to) == 0) return status;

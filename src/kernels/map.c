@@ -1,4 +1,4 @@
-/* qn_map: functions of elements. One kernel text, kernels/map.cl; functions are rows of QN_MAP_MAP and macros of
+/* qn_kernels_map: functions of elements. One kernel text, kernels/map.cl; functions are rows of QN_MAP_MAP and macros of
    kernels/map_functions.h. Where arrays lie so that all of them have neighbours side by side, or one element for all of a row, a work-item
    moves 16 bytes or more at once. */
 #include <stdio.h>
@@ -68,19 +68,20 @@ static qn_status choose_type(const qn_kernels *kernels, request *r) {
         if (both == QN_ELEMENT_COUNT)
             return qn__op_fail(
                 kernels, QN_ERROR_ARGUMENT,
-                "qn_map: %s is of %s and another operand of %s; integers have to be of one type",
+                "qn_kernels_map: %s is of %s and another operand of %s; integers have to be of one type",
                 operand_names[i], qn__element(own)->name, qn__element(type)->name);
         type = both;
         found = true;
     }
     if ((kind == REAL || kind == REAL_TRUTH) && !qn__element(type)->is_float) type = QN_F32;
     if (kind == WHOLE && qn__element(type)->is_float)
-        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_map: %s takes integers, not %s",
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_kernels_map: %s takes integers, not %s",
                            functions[r->d.function].word, qn__element(type)->name);
     r->computed = type;
     const bool wide = type == QN_F64 || r->d.to.type == QN_F64;
     if (wide && !(kernels->info.capabilities & QN_CAN_F64))
-        return qn__op_fail(kernels, QN_ERROR_UNSUPPORTED, "qn_map: %s has no f64", kernels->info.name);
+        return qn__op_fail(kernels, QN_ERROR_UNSUPPORTED, "qn_kernels_map: %s has no f64",
+                           kernels->info.name);
     return QN_OK;
 }
 
@@ -95,15 +96,16 @@ static bool same_view(const qn_array *a, const qn_array *b) {
 static qn_status check_arrays(const qn_kernels *kernels, const qn_map_desc *desc, request *r) {
     r->d = *desc;
     r->operands = functions[desc->function].operands;
-    qn_status status = qn__array_check_written(kernels, "qn_map", "to", &desc->to, &r->d.to);
+    qn_status status = qn__array_check_written(kernels, "qn_kernels_map", "to", &desc->to, &r->d.to);
     for (uint32_t i = 0; i < r->operands && !status; i++) {
         if (is_scalar(r, i)) continue;
-        status = qn__array_check(kernels, "qn_map", operand_names[i], &desc->from[i], &r->d.from[i]);
+        status = qn__array_check(kernels, "qn_kernels_map", operand_names[i], &desc->from[i], &r->d.from[i]);
         if (status) return status;
         if (same_view(&r->d.to, &r->d.from[i]))
             r->in_place = true;
         else
-            status = qn__array_apart(kernels, "qn_map", "to", &r->d.to, operand_names[i], &r->d.from[i]);
+            status =
+                qn__array_apart(kernels, "qn_kernels_map", "to", &r->d.to, operand_names[i], &r->d.from[i]);
     }
     return status;
 }
@@ -124,7 +126,7 @@ static qn_status make_walk(const qn_kernels *kernels, const request *r, map_walk
         names[w->count] = operand_names[i];
         w->arrays[w->count++] = &r->d.from[i];
     }
-    const qn_status status = qn__walk_make(kernels, "qn_map", w->arrays, names, w->count, &w->walk);
+    const qn_status status = qn__walk_make(kernels, "qn_kernels_map", w->arrays, names, w->count, &w->walk);
     qn__walk_give_dimension(&w->walk, w->count);
     return status;
 }
@@ -228,7 +230,7 @@ static qn_status make_map(qn_kernels *kernels, const void *given, void *out) {
     return get_kernel(kernels, &r, &w, width, lines, &p->kernel);
 }
 
-static const qn__op map_op = {"qn_map", sizeof(plan), make_map};
+static const qn__op map_op = {"qn_kernels_map", sizeof(plan), make_map};
 
 static void make_key(const request *r, qn__key *key) {
     qn__key_add(key, (uint64_t)r->d.function << 8 | r->d.scalars << 1 | r->in_place);
@@ -259,16 +261,17 @@ static qn_status launch(qn_stream *stream, const plan *p, request *r) {
     return qn_launch(stream, p->kernel, &p->range, args, count);
 }
 
-qn_status qn_map(qn_kernels *kernels, qn_stream *stream, const qn_map_desc *desc) {
-    qn_status status = qn__op_check(kernels, desc, "qn_map");
+qn_status qn_kernels_map(qn_kernels *kernels, qn_stream *stream, const qn_map_desc *desc) {
+    qn_status status = qn__op_check(kernels, desc, "qn_kernels_map");
     if (status) return status;
     if ((unsigned)desc->function >= QN_MAP_COUNT)
-        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_map: function is %u, which is no qn_map_function",
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
+                           "qn_kernels_map: function is %u, which is no qn_map_function",
                            (unsigned)desc->function);
     if (desc->scalars >> functions[desc->function].operands)
-        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_map: scalars is 0x%x, but %s has %u operands",
-                           (unsigned)desc->scalars, functions[desc->function].word,
-                           (unsigned)functions[desc->function].operands);
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
+                           "qn_kernels_map: scalars is 0x%x, but %s has %u operands", (unsigned)desc->scalars,
+                           functions[desc->function].word, (unsigned)functions[desc->function].operands);
     request r = {0};
     status = check_arrays(kernels, desc, &r);
     if (status || qn_array_count(&r.d.to) == 0) return status;

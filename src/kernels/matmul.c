@@ -1,4 +1,4 @@
-/* qn_matmul: what is asked for is checked here; src/kernels/matmul_plan.c decides how it is done. */
+/* qn_kernels_matmul: what is asked for is checked here; src/kernels/matmul_plan.c decides how it is done. */
 #include <string.h>
 
 #include "kernels/matmul.h"
@@ -17,13 +17,14 @@ static qn_status check_types(const qn_kernels *kernels, const qn__matmul *q) {
     if (!good)
         return qn__op_fail(
             kernels, QN_ERROR_ARGUMENT,
-            "qn_matmul: a is %s and b is %s; both are floats of up to 32 bits, or f64, or i8 and u8",
+            "qn_kernels_matmul: a is %s and b is %s; both are floats of up to 32 bits, or f64, or i8 and u8",
             qn__element(a)->name, qn__element(b)->name);
     for (int i = 0; i < QN__MATMUL_OPERANDS; i++) {
         if (!q->has[i] || q->arrays[i].type != QN_F64) continue;
         if (!(kernels->info.capabilities & QN_CAN_F64))
-            return qn__op_fail(kernels, QN_ERROR_UNSUPPORTED, "qn_matmul: %s is f64, which %s does not have",
-                               names[i], kernels->info.name);
+            return qn__op_fail(kernels, QN_ERROR_UNSUPPORTED,
+                               "qn_kernels_matmul: %s is f64, which %s does not have", names[i],
+                               kernels->info.name);
     }
     return QN_OK;
 }
@@ -33,14 +34,15 @@ static qn_status check_shapes(const qn_kernels *kernels, qn__matmul *q) {
                    *b = &q->arrays[QN__MATMUL_B];
     for (int i = QN__MATMUL_OUT; i <= QN__MATMUL_B; i++)
         if (q->arrays[i].rank < 2)
-            return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                               "qn_matmul: %s has %u dimensions; a matrix has two, and batches before them",
-                               names[i], q->arrays[i].rank);
+            return qn__op_fail(
+                kernels, QN_ERROR_ARGUMENT,
+                "qn_kernels_matmul: %s has %u dimensions; a matrix has two, and batches before them",
+                names[i], q->arrays[i].rank);
     q->m = out->sizes[out->rank - 2];
     q->n = out->sizes[out->rank - 1];
     q->k = a->sizes[a->rank - 1];
     if (a->sizes[a->rank - 2] != q->m || b->sizes[b->rank - 2] != q->k || b->sizes[b->rank - 1] != q->n)
-        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_matmul: a (%s) by b (%s) is not out (%s)",
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_kernels_matmul: a (%s) by b (%s) is not out (%s)",
                            qn__shape(a).text, qn__shape(b).text, qn__shape(out).text);
     return QN_OK;
 }
@@ -58,7 +60,7 @@ static qn_status set_strides(const qn_kernels *kernels, qn__matmul *q) {
         const uint64_t columns = r > 0 ? x->sizes[r - 1] : 1, rows = r > 1 ? x->sizes[r - 2] : 1;
         if (r > out->rank || (columns != 1 && columns != q->n) || (rows != 1 && rows != q->m))
             return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                               "qn_matmul: %s (%s) cannot be broadcast to out (%s)", names[i],
+                               "qn_kernels_matmul: %s (%s) cannot be broadcast to out (%s)", names[i],
                                qn__shape(x).text, qn__shape(out).text);
         if (columns == 1) q->column[i] = 0;
         if (rows == 1) q->row[i] = 0;
@@ -78,7 +80,7 @@ static qn_status check_memory(const qn_kernels *kernels, const qn__matmul *q) {
     qn_status status = QN_OK;
     for (int i = QN__MATMUL_A; i < QN__MATMUL_OPERANDS && !status; i++)
         if (q->has[i] && !(i >= QN__MATMUL_C && same_array(out, &q->arrays[i])))
-            status = qn__array_apart(kernels, "qn_matmul", "out", out, names[i], &q->arrays[i]);
+            status = qn__array_apart(kernels, "qn_kernels_matmul", "out", out, names[i], &q->arrays[i]);
     return status;
 }
 
@@ -91,7 +93,7 @@ static qn_status find_variant(const qn_kernels *kernels, const char *name, int *
             return QN_OK;
         }
     return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                       "qn_matmul: there is no variant '%s' (see qn_matmul_variant)", name);
+                       "qn_kernels_matmul: there is no variant '%s' (see qn_matmul_variant)", name);
 }
 
 static qn_status read_arrays(const qn_kernels *kernels, const qn_matmul_desc *desc, qn__matmul *q) {
@@ -102,11 +104,12 @@ static qn_status read_arrays(const qn_kernels *kernels, const qn_matmul_desc *de
                                                   adds ? desc->c.buffer ? &desc->c : &desc->out : NULL,
                                                   desc->bias.buffer ? &desc->bias : NULL,
                                                   desc->residual.buffer ? &desc->residual : NULL};
-    qn_status status = qn__array_check_written(kernels, "qn_matmul", names[0], given[0], &q->arrays[0]);
+    qn_status status =
+        qn__array_check_written(kernels, "qn_kernels_matmul", names[0], given[0], &q->arrays[0]);
     for (int i = 0; i < QN__MATMUL_OPERANDS && !status; i++) {
         q->has[i] = given[i] != NULL;
         if (i > 0 && given[i])
-            status = qn__array_check(kernels, "qn_matmul", names[i], given[i], &q->arrays[i]);
+            status = qn__array_check(kernels, "qn_kernels_matmul", names[i], given[i], &q->arrays[i]);
     }
     return status;
 }
@@ -115,7 +118,7 @@ static qn_status read_desc(const qn_kernels *kernels, const qn_matmul_desc *desc
     *q = (qn__matmul){.activation = desc->activation, .splits = desc->splits, .tf32 = desc->tf32};
     if ((unsigned)desc->activation >= QN_ACTIVATION_COUNT)
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                           "qn_matmul: activation is %u, which is no qn_activation",
+                           "qn_kernels_matmul: activation is %u, which is no qn_activation",
                            (unsigned)desc->activation);
     q->plain = (desc->alpha == 0 || desc->alpha == 1) && (desc->scale == 0 || desc->scale == 1) &&
                desc->beta == 0 && !desc->bias.buffer && !desc->residual.buffer && !desc->activation;
@@ -197,8 +200,8 @@ static qn_status launch(qn_kernels *kernels, const qn__matmul_plan *p, qn_stream
     return qn_launch(stream, p->finish, &p->finish_range, args + first, count);
 }
 
-qn_status qn_matmul(qn_kernels *kernels, qn_stream *stream, const qn_matmul_desc *desc) {
-    qn_status status = qn__op_check(kernels, desc, "qn_matmul");
+qn_status qn_kernels_matmul(qn_kernels *kernels, qn_stream *stream, const qn_matmul_desc *desc) {
+    qn_status status = qn__op_check(kernels, desc, "qn_kernels_matmul");
     qn__matmul q;
     if (!status) status = read_desc(kernels, desc, &q);
     if (status || qn_array_count(&q.arrays[QN__MATMUL_OUT]) == 0) return status;
@@ -208,7 +211,8 @@ qn_status qn_matmul(qn_kernels *kernels, qn_stream *stream, const qn_matmul_desc
     status = qn__plan_get(kernels, &qn__matmul_op, &key, &q, &p);
     if (status) return status;
     scratch own = {.work = NULL};
-    const qn_buffer_desc parts = {.size = p.work, .uninitialised = true, .label = "qn_matmul's parts"};
+    const qn_buffer_desc parts = {
+        .size = p.work, .uninitialised = true, .label = "qn_kernels_matmul's parts"};
     if (p.work) status = qn_buffer_create(kernels->device, &parts, &own.work);
     if (!status) status = launch(kernels, &p, stream, &q, desc, &own);
     if (own.work) qn_buffer_destroy(own.work);

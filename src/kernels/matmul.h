@@ -1,4 +1,4 @@
-/* What the files of qn_matmul share: what a call asks for, and what is decided for it. */
+/* What the files of qn_kernels_matmul share: what a call asks for, and what is decided for it. */
 #ifndef QN__KERNELS_MATMUL_H
 #define QN__KERNELS_MATMUL_H
 

@@ -1,4 +1,4 @@
-/* qn_matmul on a processor by packed panels (kernels/matmul/packed.cl): the sizes of its tiles and blocks. */
+/* qn_kernels_matmul on a processor by packed panels (kernels/matmul/packed.cl): the sizes of its tiles and blocks. */
 #include <stdio.h>
 #include <string.h>
 
@@ -135,7 +135,7 @@ qn_status qn__matmul_packed_plan(const qn_kernels *kernels, const qn__matmul *q,
         (double)steps * size_of(q);
     if (bytes > 1e18)
         return qn__op_fail(kernels, QN_ERROR_DEVICE_MEMORY,
-                           "qn_matmul: a (%s) and b (%s) would take %.3g bytes when they are packed",
+                           "qn_kernels_matmul: a (%s) and b (%s) would take %.3g bytes when they are packed",
                            qn__shape(&q->arrays[QN__MATMUL_A]).text, qn__shape(&q->arrays[QN__MATMUL_B]).text,
                            bytes);
     set_block(kernels, mr, nr, down, across, steps, batches, p);

@@ -1,4 +1,4 @@
-/* How a qn_matmul is done: a table of variants, a model of what each costs on a device with so many compute units, and the
+/* How a qn_kernels_matmul is done: a table of variants, a model of what each costs on a device with so many compute units, and the
    numbers and options that the kernels get. Tiles take any operands; so there always is one. */
 #include <math.h>
 #include <stdarg.h>
@@ -455,7 +455,8 @@ static qn_status set_numbers(const qn_kernels *kernels, const qn__matmul *q, qn_
         before[i].rank = before[i].rank > 2 ? before[i].rank - 2 : 0;
     }
     qn__walk walk;
-    const qn_status status = qn__walk_make(kernels, "qn_matmul", at, names, QN__MATMUL_OPERANDS, &walk);
+    const qn_status status =
+        qn__walk_make(kernels, "qn_kernels_matmul", at, names, QN__MATMUL_OPERANDS, &walk);
     if (status) return status;
     const uint64_t head[] = {0, 0, 0, 0, 0, 0, q->m, q->n, q->k, p->part};
     uint64_t *w = p->words;
@@ -571,7 +572,7 @@ static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
     qn__matmul_plan *p = plan;
     choice c = choose(kernels, q);
     if (q->variant >= 0 && !fits(kernels, q, &variants[q->variant]))
-        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_matmul: variant '%s' cannot do this on %s",
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_kernels_matmul: variant '%s' cannot do this on %s",
                            variants[q->variant].name, kernels->info.name);
     cut *cut = &c.cut;
     const qn__matmul_quad quad = quad_of(c.variant, cut->splits);
@@ -599,7 +600,7 @@ static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
         const uint64_t size = is_double(q) ? 8 : 4, elements = q->m * q->n * batches_of(q);
         if (elements > UINT64_MAX / size / cut->splits)
             return qn__op_fail(kernels, QN_ERROR_DEVICE_MEMORY,
-                               "qn_matmul: %llu parts of k take too much memory",
+                               "qn_kernels_matmul: %llu parts of k take too much memory",
                                (unsigned long long)cut->splits);
         p->work = elements * size * cut->splits;
         status = qn__variant_get(kernels, &(qn__variant){"matmul/finish.cl", NULL, options.at}, &p->finish);
@@ -615,4 +616,4 @@ static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
     return status ? status : qn__variant_get(kernels, &text, &p->kernel);
 }
 
-const qn__op qn__matmul_op = {"qn_matmul", sizeof(qn__matmul_plan), make};
+const qn__op qn__matmul_op = {"qn_kernels_matmul", sizeof(qn__matmul_plan), make};

@@ -1,4 +1,4 @@
-/* qn_matmul by quads of sub-groups, which feed the matrix units of compute capability 9.0 from tiles in local memory. The device
+/* qn_kernels_matmul by quads of sub-groups, which feed the matrix units of compute capability 9.0 from tiles in local memory. The device
    copies tiles by maps of the tensors; operands that it cannot copy so, for their strides, are first copied to rows along k. */
 #include <math.h>
 #include <stdio.h>
@@ -330,7 +330,7 @@ static qn_status copy_operand(qn_kernels *kernels, qn_stream *stream, const qn__
     const qn_tensor_desc *d = &t->descs[i];
     const uint64_t batches = d->sizes[2], sides = sides_of(q, x), pitch = pitch_of(q);
     const qn_buffer_desc desc = {
-        .size = batches * d->strides[1], .uninitialised = true, .label = "qn_matmul's copy"};
+        .size = batches * d->strides[1], .uninitialised = true, .label = "qn_kernels_matmul's copy"};
     qn_status status = qn_buffer_create(kernels->device, &desc, buffer);
     if (status) return status;
     qn_copy_desc copy = {.to = {*buffer,
@@ -345,7 +345,7 @@ static qn_status copy_operand(qn_kernels *kernels, qn_stream *stream, const qn__
                                   3,
                                   {batches, sides, q->k},
                                   {batch_stride(q, x), along_side(q, x), along_k(q, x)}}};
-    return qn_copy(kernels, stream, &copy);
+    return qn_kernels_copy(kernels, stream, &copy);
 }
 
 qn_status qn__matmul_quad_bring(qn_kernels *kernels, qn_stream *stream, const qn__matmul *q,

@@ -1,4 +1,4 @@
-/* qn_matmul where one operand is a vector (kernels/matmul/vector.cl): how a group's work-items share the lines of the matrix. */
+/* qn_kernels_matmul where one operand is a vector (kernels/matmul/vector.cl): how a group's work-items share the lines of the matrix. */
 #include <stdio.h>
 #include <string.h>
 

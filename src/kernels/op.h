@@ -38,7 +38,7 @@ typedef struct qn__conversion {
 qn__conversion qn__element_conversion(qn_element from, qn_element to);
 /* The least or the largest number of a type that is computed in, as kernels write it. */
 const char *qn__element_limit(qn_element type, bool largest);
-/* The bytes of `value` as an element, converted as qn_copy does. */
+/* The bytes of `value` as an element, converted as qn_kernels_copy does. */
 void qn__element_encode(qn_element type, double value, void *bytes);
 
 /* ---- arrays ---- */

@@ -38,13 +38,13 @@ qn_status qn__packed_blank(qn_kernels *kernels, const qn_array *array, qn__packe
 qn_status qn__packed_open(qn_kernels *kernels, qn_stream *stream, const qn_array *array, qn__packed *packed) {
     const qn_status status = qn__packed_blank(kernels, array, packed);
     if (status || !packed->copy) return status;
-    return qn_copy(kernels, stream, &(qn_copy_desc){.to = packed->array, .from = *array});
+    return qn_kernels_copy(kernels, stream, &(qn_copy_desc){.to = packed->array, .from = *array});
 }
 
 qn_status qn__packed_close(qn_kernels *kernels, qn_stream *stream, const qn_array *to, qn__packed *packed,
                            qn_status status) {
     if (packed->copy && to && !status)
-        status = qn_copy(kernels, stream, &(qn_copy_desc){.to = *to, .from = packed->array});
+        status = qn_kernels_copy(kernels, stream, &(qn_copy_desc){.to = *to, .from = packed->array});
     qn_buffer_destroy(packed->copy);
     packed->copy = NULL;
     return status;

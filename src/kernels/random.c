@@ -1,4 +1,4 @@
-/* qn_random: Philox, kernels/random.cl. The numbers depend on seed, offset and type alone: kernels compute them from integers by the
+/* qn_kernels_random: Philox, kernels/random.cl. The numbers depend on seed, offset and type alone: kernels compute them from integers by the
    same code everywhere, so that they are the same on every device. */
 #include <math.h>
 #include <stdio.h>
@@ -54,7 +54,8 @@ static qn_status make_random(qn_kernels *kernels, const void *request, void *out
     plan *p = out;
     const qn_element type = d->to.type, value = computed(type);
     if (type == QN_F64 && !(kernels->info.capabilities & QN_CAN_F64))
-        return qn__op_fail(kernels, QN_ERROR_UNSUPPORTED, "qn_random: %s has no f64", kernels->info.name);
+        return qn__op_fail(kernels, QN_ERROR_UNSUPPORTED, "qn_kernels_random: %s has no f64",
+                           kernels->info.name);
     const qn__walk walk = in_order(&d->to);
     p->walk = qn__walk_block_of(&walk, 1);
     p->count = qn_array_count(&d->to);
@@ -72,7 +73,7 @@ static qn_status make_random(qn_kernels *kernels, const void *request, void *out
     return qn__variant_get(kernels, &(qn__variant){"random.cl", "random", options}, &p->kernel);
 }
 
-static const qn__op random_op = {"qn_random", sizeof(plan), make_random};
+static const qn__op random_op = {"qn_kernels_random", sizeof(plan), make_random};
 
 /* The smallest number, and how many there are; 0: all of the type. */
 static void whole_range(const qn_random_desc *d, unsigned char first[8], uint64_t *span) {
@@ -115,30 +116,31 @@ static qn_status check_numbers(const qn_kernels *kernels, const qn_random_desc *
     const bool whole = !qn__element(d->to.type)->is_float;
     if ((unsigned)d->distribution > QN_RANDOM_NORMAL)
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                           "qn_random: distribution is %u, which is no qn_distribution",
+                           "qn_kernels_random: distribution is %u, which is no qn_distribution",
                            (unsigned)d->distribution);
     if (whole && d->distribution == QN_RANDOM_NORMAL)
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                           "qn_random: to is of %s; normal numbers need a float type",
+                           "qn_kernels_random: to is of %s; normal numbers need a float type",
                            qn__element(d->to.type)->name);
     if (!isfinite(d->a) || !isfinite(d->b) || (d->distribution == QN_RANDOM_UNIFORM && d->b < d->a))
-        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_random: a is %g and b is %g", d->a, d->b);
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_kernels_random: a is %g and b is %g", d->a, d->b);
     const double most = ldexp(1, is_wide(d->to.type) ? 64 : 32);
     if (whole && (d->b - d->a >= most || (d->a == d->b && d->a != 0)))
-        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_random: there are no %g numbers from a to b",
-                           d->b - d->a);
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
+                           "qn_kernels_random: there are no %g numbers from a to b", d->b - d->a);
     return QN_OK;
 }
 
-qn_status qn_random(qn_kernels *kernels, qn_stream *stream, const qn_random_desc *desc) {
-    qn_status status = qn__op_check(kernels, desc, "qn_random");
+qn_status qn_kernels_random(qn_kernels *kernels, qn_stream *stream, const qn_random_desc *desc) {
+    qn_status status = qn__op_check(kernels, desc, "qn_kernels_random");
     if (status) return status;
     qn_random_desc d = *desc;
-    status = qn__array_check_written(kernels, "qn_random", "to", &desc->to, &d.to);
+    status = qn__array_check_written(kernels, "qn_kernels_random", "to", &desc->to, &d.to);
     if (!status) status = check_numbers(kernels, &d);
     if (status || qn_array_count(&d.to) == 0) return status;
     if (d.offset > UINT64_MAX - qn_array_count(&d.to))
-        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_random: offset and the elements of to pass 2^64");
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
+                           "qn_kernels_random: offset and the elements of to pass 2^64");
     qn__key key = {0};
     qn__key_add(&key, (uint64_t)d.distribution << 1 | is_aligned(&d));
     qn__key_add_array(&key, &d.to);

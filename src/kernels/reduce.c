@@ -1,4 +1,4 @@
-/* qn_reduce. A team of work-items makes one result, or a piece of one where results are few; kernels/reduce.cl says how. How
+/* qn_kernels_reduce. A team of work-items makes one result, or a piece of one where results are few; kernels/reduce.cl says how. How
    the work is cut depends on shape and strides alone, so that the same sums come out everywhere. */
 #include <math.h>
 #include <stdio.h>
@@ -64,8 +64,9 @@ static void add_dimension(qn_array *a, uint64_t size, int64_t stride) {
 static qn_status take_apart(const qn_kernels *kernels, const qn_reduce_desc *d, request *r) {
     const uint32_t axes = d->axes ? d->axes : (1u << d->from.rank) - 1;
     if (axes >> d->from.rank)
-        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_reduce: axes is 0x%x, but from has %u dimensions",
-                           (unsigned)axes, d->from.rank);
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
+                           "qn_kernels_reduce: axes is 0x%x, but from has %u dimensions", (unsigned)axes,
+                           d->from.rank);
     *r = (request){.d = *d};
     r->kept.type = r->reduced.type = d->from.type;
     r->to.type = d->to.type;
@@ -84,9 +85,10 @@ static qn_status take_apart(const qn_kernels *kernels, const qn_reduce_desc *d, 
         next++;
     }
     if (!fits || (!all && d->to.rank != r->kept.rank))
-        return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                           "qn_reduce: to (%s) is not from (%s) without axes 0x%x, nor with sizes of 1 there",
-                           qn__shape(&d->to).text, qn__shape(&d->from).text, (unsigned)axes);
+        return qn__op_fail(
+            kernels, QN_ERROR_ARGUMENT,
+            "qn_kernels_reduce: to (%s) is not from (%s) without axes 0x%x, nor with sizes of 1 there",
+            qn__shape(&d->to).text, qn__shape(&d->from).text, (unsigned)axes);
     r->index = r->reduced;
     int64_t stride = 1;
     for (uint32_t i = r->index.rank; i-- > 0; stride *= (int64_t)r->index.sizes[i])
@@ -215,13 +217,16 @@ static qn_status make_reduce(qn_kernels *kernels, const void *given, void *out) 
     plan *p = out;
     const bool wide = r->d.from.type == QN_F64 || r->d.to.type == QN_F64;
     if (wide && !(kernels->info.capabilities & QN_CAN_F64))
-        return qn__op_fail(kernels, QN_ERROR_UNSUPPORTED, "qn_reduce: %s has no f64", kernels->info.name);
+        return qn__op_fail(kernels, QN_ERROR_UNSUPPORTED, "qn_kernels_reduce: %s has no f64",
+                           kernels->info.name);
     qn__walk kept, reduced;
-    qn_status status = qn__walk_make(kernels, "qn_reduce", (const qn_array *const[]){&r->kept, &r->to},
-                                     (const char *const[]){"from", "to"}, 2, &kept);
+    qn_status status =
+        qn__walk_make(kernels, "qn_kernels_reduce", (const qn_array *const[]){&r->kept, &r->to},
+                      (const char *const[]){"from", "to"}, 2, &kept);
     if (!status)
-        status = qn__walk_make(kernels, "qn_reduce", (const qn_array *const[]){&r->reduced, &r->index},
-                               (const char *const[]){"from", "from"}, 2, &reduced);
+        status =
+            qn__walk_make(kernels, "qn_kernels_reduce", (const qn_array *const[]){&r->reduced, &r->index},
+                          (const char *const[]){"from", "from"}, 2, &reduced);
     if (status) return status;
     qn__walk_give_dimension(&kept, 2);
     qn__walk_give_dimension(&reduced, 2);
@@ -232,7 +237,7 @@ static qn_status make_reduce(qn_kernels *kernels, const void *given, void *out) 
     return plan_stages(kernels, r, &kept, &reduced, p);
 }
 
-static const qn__op reduce_op = {"qn_reduce", sizeof(plan), make_reduce};
+static const qn__op reduce_op = {"qn_kernels_reduce", sizeof(plan), make_reduce};
 
 static qn_status launch(qn_stream *stream, const plan *p, const stage *s, uint64_t from_begin,
                         qn_buffer *from, uint64_t to_begin, qn_buffer *to) {
@@ -268,29 +273,29 @@ static qn_status fill_empty(qn_kernels *kernels, qn_stream *stream, const qn_red
     switch (d->operation) {
     case QN_REDUCE_SUM:
     case QN_REDUCE_NORM2:
-    case QN_REDUCE_ANY: return qn_fill(kernels, stream, &(qn_fill_desc){.to = d->to});
+    case QN_REDUCE_ANY: return qn_kernels_fill(kernels, stream, &(qn_fill_desc){.to = d->to});
     case QN_REDUCE_PRODUCT:
-    case QN_REDUCE_ALL: return qn_fill(kernels, stream, &(qn_fill_desc){.to = d->to, .value = 1});
-    case QN_REDUCE_MEAN: return qn_fill(kernels, stream, &(qn_fill_desc){.to = d->to, .value = NAN});
+    case QN_REDUCE_ALL: return qn_kernels_fill(kernels, stream, &(qn_fill_desc){.to = d->to, .value = 1});
+    case QN_REDUCE_MEAN: return qn_kernels_fill(kernels, stream, &(qn_fill_desc){.to = d->to, .value = NAN});
     default:
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                           "qn_reduce: from (%s) has no elements, of which there is no %s",
+                           "qn_kernels_reduce: from (%s) has no elements, of which there is no %s",
                            qn__shape(&d->from).text, words[d->operation]);
     }
 }
 
-qn_status qn_reduce(qn_kernels *kernels, qn_stream *stream, const qn_reduce_desc *desc) {
-    qn_status status = qn__op_check(kernels, desc, "qn_reduce");
+qn_status qn_kernels_reduce(qn_kernels *kernels, qn_stream *stream, const qn_reduce_desc *desc) {
+    qn_status status = qn__op_check(kernels, desc, "qn_kernels_reduce");
     if (status) return status;
     if ((unsigned)desc->operation >= QN_REDUCE_COUNT)
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                           "qn_reduce: operation is %u, which is no qn_reduce_operation",
+                           "qn_kernels_reduce: operation is %u, which is no qn_reduce_operation",
                            (unsigned)desc->operation);
     qn_reduce_desc d = *desc;
     request r = {.outputs = 0};
-    status = qn__array_check_written(kernels, "qn_reduce", "to", &desc->to, &d.to);
-    if (!status) status = qn__array_check(kernels, "qn_reduce", "from", &desc->from, &d.from);
-    if (!status) status = qn__array_apart(kernels, "qn_reduce", "to", &d.to, "from", &d.from);
+    status = qn__array_check_written(kernels, "qn_kernels_reduce", "to", &desc->to, &d.to);
+    if (!status) status = qn__array_check(kernels, "qn_kernels_reduce", "from", &desc->from, &d.from);
+    if (!status) status = qn__array_apart(kernels, "qn_kernels_reduce", "to", &d.to, "from", &d.from);
     if (!status) status = take_apart(kernels, &d, &r);
     if (status || r.outputs == 0) return status;
     if (r.elements == 0) return fill_empty(kernels, stream, &d);

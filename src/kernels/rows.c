@@ -1,6 +1,6 @@
-/* qn_softmax, qn_layer_norm and their kin: functions of rows, by kernels/rows.cl and norm_backward.cl. A work-group has a row; what
+/* qn_kernels_softmax, qn_kernels_layer_norm and their kin: functions of rows, by kernels/rows.cl and norm_backward.cl. A work-group has a row; what
    fits into its work-items' registers is read once. The gradients by weights are sums over rows: each of some work-groups leaves
-   one of its own, and qn_reduce adds them. */
+   one of its own, and qn_kernels_reduce adds them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ enum { TO, A, B, WEIGHT, BIAS, ARRAYS };
 
 /* A call. Arrays without a buffer are not there. */
 typedef struct request {
-    const char *function, *operation; /* "qn_softmax", "log_softmax" */
+    const char *function, *operation; /* "qn_kernels_softmax", "log_softmax" */
     const char *names[ARRAYS];
     qn_array arrays[ARRAYS];
     double epsilon;
@@ -216,7 +216,7 @@ static qn_status launch(qn_stream *stream, const plan *p, const request *r, qn_b
 static qn_status add_parts(qn_kernels *kernels, qn_stream *stream, const plan *p, const qn_array *to,
                            qn_buffer *parts) {
     const qn_array from = {parts, 0, p->wide ? QN_F64 : QN_F32, 2, {p->groups, p->length}, {0}};
-    return qn_reduce(kernels, stream, &(qn_reduce_desc){.axes = 1, .to = *to, .from = from});
+    return qn_kernels_reduce(kernels, stream, &(qn_reduce_desc){.axes = 1, .to = *to, .from = from});
 }
 
 static qn_status launch_all(qn_kernels *kernels, qn_stream *stream, const plan *p, const request *r) {
@@ -302,8 +302,9 @@ static qn_status check(const qn_kernels *kernels, request *r) {
 /* Of no rows. */
 static qn_status clear_sums(qn_kernels *kernels, qn_stream *stream, const request *r) {
     qn_status status = QN_OK;
-    if (r->to_weight.buffer) status = qn_fill(kernels, stream, &(qn_fill_desc){.to = r->to_weight});
-    if (!status && r->to_bias.buffer) status = qn_fill(kernels, stream, &(qn_fill_desc){.to = r->to_bias});
+    if (r->to_weight.buffer) status = qn_kernels_fill(kernels, stream, &(qn_fill_desc){.to = r->to_weight});
+    if (!status && r->to_bias.buffer)
+        status = qn_kernels_fill(kernels, stream, &(qn_fill_desc){.to = r->to_bias});
     return status;
 }
 
@@ -326,20 +327,21 @@ static qn_status run(qn_kernels *kernels, qn_stream *stream, request *r) {
     return status ? status : launch_all(kernels, stream, &p, r);
 }
 
-qn_status qn_softmax(qn_kernels *kernels, qn_stream *stream, const qn_softmax_desc *desc) {
-    const qn_status status = qn__op_check(kernels, desc, "qn_softmax");
+qn_status qn_kernels_softmax(qn_kernels *kernels, qn_stream *stream, const qn_softmax_desc *desc) {
+    const qn_status status = qn__op_check(kernels, desc, "qn_kernels_softmax");
     if (status) return status;
-    request r = {.function = "qn_softmax",
+    request r = {.function = "qn_kernels_softmax",
                  .operation = desc->log ? "log_softmax" : "softmax",
                  .names = {"to", "from"},
                  .arrays = {desc->to, desc->from}};
     return run(kernels, stream, &r);
 }
 
-qn_status qn_softmax_backward(qn_kernels *kernels, qn_stream *stream, const qn_softmax_backward_desc *desc) {
-    const qn_status status = qn__op_check(kernels, desc, "qn_softmax_backward");
+qn_status qn_kernels_softmax_backward(qn_kernels *kernels, qn_stream *stream,
+                                      const qn_softmax_backward_desc *desc) {
+    const qn_status status = qn__op_check(kernels, desc, "qn_kernels_softmax_backward");
     if (status) return status;
-    request r = {.function = "qn_softmax_backward",
+    request r = {.function = "qn_kernels_softmax_backward",
                  .operation = desc->log ? "log_softmax_backward" : "softmax_backward",
                  .names = {"to", "result", "gradient"},
                  .arrays = {desc->to, desc->result, desc->gradient}};
@@ -366,12 +368,12 @@ static qn_status norm(qn_kernels *kernels, qn_stream *stream, const qn_norm_desc
     return run(kernels, stream, &r);
 }
 
-qn_status qn_layer_norm(qn_kernels *kernels, qn_stream *stream, const qn_norm_desc *desc) {
-    return norm(kernels, stream, desc, "qn_layer_norm", "layer_norm");
+qn_status qn_kernels_layer_norm(qn_kernels *kernels, qn_stream *stream, const qn_norm_desc *desc) {
+    return norm(kernels, stream, desc, "qn_kernels_layer_norm", "layer_norm");
 }
 
-qn_status qn_rms_norm(qn_kernels *kernels, qn_stream *stream, const qn_norm_desc *desc) {
-    return norm(kernels, stream, desc, "qn_rms_norm", "rms_norm");
+qn_status qn_kernels_rms_norm(qn_kernels *kernels, qn_stream *stream, const qn_norm_desc *desc) {
+    return norm(kernels, stream, desc, "qn_kernels_rms_norm", "rms_norm");
 }
 
 static qn_status norm_backward(qn_kernels *kernels, qn_stream *stream, const qn_norm_backward_desc *d,
@@ -390,10 +392,12 @@ static qn_status norm_backward(qn_kernels *kernels, qn_stream *stream, const qn_
     return run(kernels, stream, &r);
 }
 
-qn_status qn_layer_norm_backward(qn_kernels *kernels, qn_stream *stream, const qn_norm_backward_desc *desc) {
-    return norm_backward(kernels, stream, desc, "qn_layer_norm_backward", "layer_norm");
+qn_status qn_kernels_layer_norm_backward(qn_kernels *kernels, qn_stream *stream,
+                                         const qn_norm_backward_desc *desc) {
+    return norm_backward(kernels, stream, desc, "qn_kernels_layer_norm_backward", "layer_norm");
 }
 
-qn_status qn_rms_norm_backward(qn_kernels *kernels, qn_stream *stream, const qn_norm_backward_desc *desc) {
-    return norm_backward(kernels, stream, desc, "qn_rms_norm_backward", "rms_norm");
+qn_status qn_kernels_rms_norm_backward(qn_kernels *kernels, qn_stream *stream,
+                                       const qn_norm_backward_desc *desc) {
+    return norm_backward(kernels, stream, desc, "qn_kernels_rms_norm_backward", "rms_norm");
 }

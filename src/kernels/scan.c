@@ -1,4 +1,4 @@
-/* qn_scan, with kernels/scans.cl. Rows are scanned by a work-group each, or by work-items that are neighbours where neighbours in
+/* qn_kernels_scan, with kernels/scans.cl. Rows are scanned by a work-group each, or by work-items that are neighbours where neighbours in
    memory are of different rows. Where rows are too few to fill the device they are cut into parts: on devices whose work-groups go
    on while others wait in one kernel, elsewhere in three. How the work is cut depends on shape, strides and device alone. */
 #include <stdio.h>
@@ -156,10 +156,12 @@ static qn_status make_scan(qn_kernels *kernels, const void *given, void *out) {
     plan *p = out;
     const bool wide = r->d->from.type == QN_F64 || r->d->to.type == QN_F64;
     if (wide && !(kernels->info.capabilities & QN_CAN_F64))
-        return qn__op_fail(kernels, QN_ERROR_UNSUPPORTED, "qn_scan: %s has no f64", kernels->info.name);
+        return qn__op_fail(kernels, QN_ERROR_UNSUPPORTED, "qn_kernels_scan: %s has no f64",
+                           kernels->info.name);
     qn__walk rows;
-    const qn_status status = qn__walk_make(kernels, "qn_scan", (const qn_array *const[]){&r->to, &r->from},
-                                           (const char *const[]){"to", "from"}, 2, &rows);
+    const qn_status status =
+        qn__walk_make(kernels, "qn_kernels_scan", (const qn_array *const[]){&r->to, &r->from},
+                      (const char *const[]){"to", "from"}, 2, &rows);
     if (status) return status;
     qn__walk_give_dimension(&rows, 2);
     p->count = qn_array_count(&r->to);
@@ -177,7 +179,7 @@ static qn_status make_scan(qn_kernels *kernels, const void *given, void *out) {
     return get_kernels(kernels, options, s.sweeps, p);
 }
 
-static const qn__op scan_op = {"qn_scan", sizeof(plan), make_scan};
+static const qn__op scan_op = {"qn_kernels_scan", sizeof(plan), make_scan};
 
 /* ---- the launches ---- */
 
@@ -250,26 +252,28 @@ static bool same_view(const qn_array *a, const qn_array *b) {
 }
 
 static qn_status check(const qn_kernels *kernels, const qn_scan_desc *desc, qn_scan_desc *d) {
-    qn_status status = qn__op_check(kernels, desc, "qn_scan");
+    qn_status status = qn__op_check(kernels, desc, "qn_kernels_scan");
     if (status) return status;
     *d = *desc;
     if ((unsigned)d->operation >= QN_SCAN_COUNT)
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                           "qn_scan: operation is %u, which is no qn_scan_operation", (unsigned)d->operation);
-    status = qn__array_check(kernels, "qn_scan", "from", &desc->from, &d->from);
-    if (!status) status = qn__array_check_written(kernels, "qn_scan", "to", &desc->to, &d->to);
+                           "qn_kernels_scan: operation is %u, which is no qn_scan_operation",
+                           (unsigned)d->operation);
+    status = qn__array_check(kernels, "qn_kernels_scan", "from", &desc->from, &d->from);
+    if (!status) status = qn__array_check_written(kernels, "qn_kernels_scan", "to", &desc->to, &d->to);
     if (status) return status;
     bool same = d->to.rank == d->from.rank;
     for (uint32_t i = 0; same && i < d->to.rank; i++) same = d->to.sizes[i] == d->from.sizes[i];
     if (!same)
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                           "qn_scan: to is %s and from is %s; they must be the same", qn__shape(&d->to).text,
-                           qn__shape(&d->from).text);
+                           "qn_kernels_scan: to is %s and from is %s; they must be the same",
+                           qn__shape(&d->to).text, qn__shape(&d->from).text);
     if (d->dimension >= (d->from.rank ? d->from.rank : 1))
-        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_scan: dimension is %u, but from has %u dimensions",
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
+                           "qn_kernels_scan: dimension is %u, but from has %u dimensions",
                            (unsigned)d->dimension, (unsigned)d->from.rank);
     if (same_view(&d->to, &d->from)) return QN_OK;
-    return qn__array_apart(kernels, "qn_scan", "to", &d->to, "from", &d->from);
+    return qn__array_apart(kernels, "qn_kernels_scan", "to", &d->to, "from", &d->from);
 }
 
 /* Takes the dimension that is scanned out of an array; a reverse scan is one with a step backwards. */
@@ -288,7 +292,7 @@ static int64_t take_out(const qn_scan_desc *d, const qn_array *array, qn_array *
     return -step;
 }
 
-qn_status qn_scan(qn_kernels *kernels, qn_stream *stream, const qn_scan_desc *desc) {
+qn_status qn_kernels_scan(qn_kernels *kernels, qn_stream *stream, const qn_scan_desc *desc) {
     qn_scan_desc d;
     qn_status status = check(kernels, desc, &d);
     if (status || qn_array_count(&d.to) == 0) return status;

@@ -1,4 +1,4 @@
-/* qn_sort: radix sort with kernels/sort.cl. On devices whose work-groups go on while others wait a pass is one kernel, elsewhere
+/* qn_kernels_sort: radix sort with kernels/sort.cl. On devices whose work-groups go on while others wait a pass is one kernel, elsewhere
    three; a processor's work-items go through their chunks one by one. */
 #include <stdio.h>
 
@@ -125,7 +125,7 @@ static qn_status make_sort(qn_kernels *kernels, const void *request_, void *out)
     return get_kernels(kernels, r, &s, p);
 }
 
-static const qn__op sort_op = {"qn_sort", sizeof(plan), make_sort};
+static const qn__op sort_op = {"qn_kernels_sort", sizeof(plan), make_sort};
 
 /* ---- the launches ---- */
 
@@ -291,59 +291,66 @@ static qn_status check_alike(const qn_kernels *kernels, const char *name, const 
                              const char *other_name, const qn_array *other, bool types) {
     if (types && a->type != other->type)
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                           "qn_sort: %s.type is %s and %s.type is %s; they must be the same", name,
+                           "qn_kernels_sort: %s.type is %s and %s.type is %s; they must be the same", name,
                            qn__element(a->type)->name, other_name, qn__element(other->type)->name);
     bool same = a->rank == other->rank;
     for (uint32_t d = 0; same && d < a->rank; d++) same = a->sizes[d] == other->sizes[d];
     if (same) return QN_OK;
-    return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_sort: %s is %s and %s is %s; they must be the same",
-                       name, qn__shape(a).text, other_name, qn__shape(other).text);
+    return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
+                       "qn_kernels_sort: %s is %s and %s is %s; they must be the same", name,
+                       qn__shape(a).text, other_name, qn__shape(other).text);
 }
 
 /* `values` and `to_values`, and what they are for. */
 static qn_status check_values(const qn_kernels *kernels, const qn_sort_desc *desc, request *r) {
     if (!desc->to_values.buffer) {
         if (!desc->values.buffer) return QN_OK;
-        return qn__op_fail(kernels, QN_ERROR_NULL, "qn_sort: to_values.buffer is NULL, but there are values");
+        return qn__op_fail(kernels, QN_ERROR_NULL,
+                           "qn_kernels_sort: to_values.buffer is NULL, but there are values");
     }
     r->kind = desc->values.buffer ? GIVEN_VALUES : PLACES;
     qn_status status =
-        qn__array_check_written(kernels, "qn_sort", "to_values", &desc->to_values, &r->to_values);
+        qn__array_check_written(kernels, "qn_kernels_sort", "to_values", &desc->to_values, &r->to_values);
     if (!status) status = check_alike(kernels, "to_values", &r->to_values, "keys", &r->keys, false);
     if (!status)
-        status = qn__array_apart(kernels, "qn_sort", "to_values", &r->to_values, "to_keys", &r->to_keys);
-    if (!status) status = qn__array_apart(kernels, "qn_sort", "to_values", &r->to_values, "keys", &r->keys);
+        status =
+            qn__array_apart(kernels, "qn_kernels_sort", "to_values", &r->to_values, "to_keys", &r->to_keys);
+    if (!status)
+        status = qn__array_apart(kernels, "qn_kernels_sort", "to_values", &r->to_values, "keys", &r->keys);
     if (status) return status;
     if (r->kind == PLACES) {
         const qn__element_info *e = qn__element(r->to_values.type);
         const uint64_t length = r->keys.rank ? r->keys.sizes[r->keys.rank - 1] : 1;
         if (e->is_float || e->size < 4)
-            return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                               "qn_sort: to_values.type is %s; places of keys are i32, u32, i64 or u64",
-                               e->name);
+            return qn__op_fail(
+                kernels, QN_ERROR_ARGUMENT,
+                "qn_kernels_sort: to_values.type is %s; places of keys are i32, u32, i64 or u64", e->name);
         if (e->size == 4 && length > INT32_MAX)
             return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                               "qn_sort: to_values.type is %s, and rows have %llu keys", e->name,
+                               "qn_kernels_sort: to_values.type is %s, and rows have %llu keys", e->name,
                                (unsigned long long)length);
         return QN_OK;
     }
-    status = qn__array_check(kernels, "qn_sort", "values", &desc->values, &r->values);
+    status = qn__array_check(kernels, "qn_kernels_sort", "values", &desc->values, &r->values);
     if (!status) status = check_alike(kernels, "values", &r->values, "to_values", &r->to_values, true);
-    if (!status) status = qn__array_apart(kernels, "qn_sort", "to_keys", &r->to_keys, "values", &r->values);
+    if (!status)
+        status = qn__array_apart(kernels, "qn_kernels_sort", "to_keys", &r->to_keys, "values", &r->values);
     if (!status && !same_view(&r->values, &r->to_values))
-        status = qn__array_apart(kernels, "qn_sort", "to_values", &r->to_values, "values", &r->values);
+        status =
+            qn__array_apart(kernels, "qn_kernels_sort", "to_values", &r->to_values, "values", &r->values);
     return status;
 }
 
 static qn_status check(const qn_kernels *kernels, const qn_sort_desc *desc, request *r) {
-    qn_status status = qn__op_check(kernels, desc, "qn_sort");
+    qn_status status = qn__op_check(kernels, desc, "qn_kernels_sort");
     if (status) return status;
     *r = (request){.descending = desc->descending};
-    status = qn__array_check(kernels, "qn_sort", "keys", &desc->keys, &r->keys);
-    if (!status) status = qn__array_check_written(kernels, "qn_sort", "to_keys", &desc->to_keys, &r->to_keys);
+    status = qn__array_check(kernels, "qn_kernels_sort", "keys", &desc->keys, &r->keys);
+    if (!status)
+        status = qn__array_check_written(kernels, "qn_kernels_sort", "to_keys", &desc->to_keys, &r->to_keys);
     if (!status) status = check_alike(kernels, "to_keys", &r->to_keys, "keys", &r->keys, true);
     if (!status && !same_view(&r->keys, &r->to_keys))
-        status = qn__array_apart(kernels, "qn_sort", "to_keys", &r->to_keys, "keys", &r->keys);
+        status = qn__array_apart(kernels, "qn_kernels_sort", "to_keys", &r->to_keys, "keys", &r->keys);
     return status ? status : check_values(kernels, desc, r);
 }
 
@@ -358,7 +365,7 @@ static qn_status sort_packed(qn_kernels *kernels, qn_stream *stream, const reque
     return status ? status : run_sort(kernels, stream, &p, r);
 }
 
-qn_status qn_sort(qn_kernels *kernels, qn_stream *stream, const qn_sort_desc *desc) {
+qn_status qn_kernels_sort(qn_kernels *kernels, qn_stream *stream, const qn_sort_desc *desc) {
     request r;
     qn_status status = check(kernels, desc, &r);
     if (status || qn_array_count(&r.keys) == 0) return status;

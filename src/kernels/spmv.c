@@ -1,4 +1,4 @@
-/* qn_spmv, with kernels/csr.cl: work-groups get the same number of elements, so that long rows and short ones cost the same. */
+/* qn_kernels_spmv, with kernels/csr.cl: work-groups get the same number of elements, so that long rows and short ones cost the same. */
 #include <stdio.h>
 
 #include "kernels/op.h"
@@ -40,13 +40,13 @@ static qn_status make(qn_kernels *kernels, const void *request, void *out) {
                   : qn__variant_get(kernels, &(qn__variant){"csr.cl", "finish", options}, &p->finish);
 }
 
-static const qn__op spmv_op = {"qn_spmv", sizeof(plan), make};
+static const qn__op spmv_op = {"qn_kernels_spmv", sizeof(plan), make};
 
 static qn_status check_indices(const qn_kernels *kernels, const char *name, const qn_array *a) {
     const qn__element_info *e = qn__element(a->type);
     if (!e->is_float && e->size >= 4) return QN_OK;
-    return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_spmv: %s.type is %s; it must be i32, u32, i64 or u64",
-                       name, e->name);
+    return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
+                       "qn_kernels_spmv: %s.type is %s; it must be i32, u32, i64 or u64", name, e->name);
 }
 
 static qn_status check_sizes(const qn_kernels *kernels, const qn_spmv_desc *d) {
@@ -57,15 +57,17 @@ static qn_status check_sizes(const qn_kernels *kernels, const qn_spmv_desc *d) {
         {"starts", &d->starts}, {"columns", &d->columns}, {"values", &d->values}, {"x", &d->x}, {"y", &d->y}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].array->rank != 1)
-            return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_spmv: %s has %u dimensions; it must have one",
-                               all[i].name, all[i].array->rank);
+            return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
+                               "qn_kernels_spmv: %s has %u dimensions; it must have one", all[i].name,
+                               all[i].array->rank);
     if (d->starts.sizes[0] != d->y.sizes[0] + 1)
-        return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                           "qn_spmv: starts is %s and y is %s; there must be one start more than rows",
-                           qn__shape(&d->starts).text, qn__shape(&d->y).text);
+        return qn__op_fail(
+            kernels, QN_ERROR_ARGUMENT,
+            "qn_kernels_spmv: starts is %s and y is %s; there must be one start more than rows",
+            qn__shape(&d->starts).text, qn__shape(&d->y).text);
     if (d->columns.sizes[0] != d->values.sizes[0])
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                           "qn_spmv: columns is %s and values is %s; they must be the same",
+                           "qn_kernels_spmv: columns is %s and values is %s; they must be the same",
                            qn__shape(&d->columns).text, qn__shape(&d->values).text);
     return QN_OK;
 }
@@ -75,30 +77,32 @@ static qn_status check_types(const qn_kernels *kernels, const qn_spmv_desc *d) {
     const qn_status status = check_indices(kernels, "starts", &d->starts);
     if (status) return status;
     if (type != d->x.type || type != d->y.type || !qn__element(type)->is_float)
-        return qn__op_fail(
-            kernels, QN_ERROR_ARGUMENT,
-            "qn_spmv: the types of values, x and y are %s, %s and %s; they must be one type of floats",
-            qn__element(type)->name, qn__element(d->x.type)->name, qn__element(d->y.type)->name);
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
+                           "qn_kernels_spmv: the types of values, x and y are %s, %s and %s; they must be "
+                           "one type of floats",
+                           qn__element(type)->name, qn__element(d->x.type)->name,
+                           qn__element(d->y.type)->name);
     if (type == QN_F64 && !(kernels->info.capabilities & QN_CAN_F64))
-        return qn__op_fail(kernels, QN_ERROR_UNSUPPORTED, "qn_spmv: %s has no f64", kernels->info.name);
+        return qn__op_fail(kernels, QN_ERROR_UNSUPPORTED, "qn_kernels_spmv: %s has no f64",
+                           kernels->info.name);
     return check_indices(kernels, "columns", &d->columns);
 }
 
 static qn_status check(const qn_kernels *kernels, const qn_spmv_desc *desc, qn_spmv_desc *d) {
-    qn_status status = qn__op_check(kernels, desc, "qn_spmv");
+    qn_status status = qn__op_check(kernels, desc, "qn_kernels_spmv");
     if (status) return status;
     *d = *desc;
-    status = qn__array_check(kernels, "qn_spmv", "starts", &desc->starts, &d->starts);
-    if (!status) status = qn__array_check(kernels, "qn_spmv", "columns", &desc->columns, &d->columns);
-    if (!status) status = qn__array_check(kernels, "qn_spmv", "values", &desc->values, &d->values);
-    if (!status) status = qn__array_check(kernels, "qn_spmv", "x", &desc->x, &d->x);
-    if (!status) status = qn__array_check_written(kernels, "qn_spmv", "y", &desc->y, &d->y);
+    status = qn__array_check(kernels, "qn_kernels_spmv", "starts", &desc->starts, &d->starts);
+    if (!status) status = qn__array_check(kernels, "qn_kernels_spmv", "columns", &desc->columns, &d->columns);
+    if (!status) status = qn__array_check(kernels, "qn_kernels_spmv", "values", &desc->values, &d->values);
+    if (!status) status = qn__array_check(kernels, "qn_kernels_spmv", "x", &desc->x, &d->x);
+    if (!status) status = qn__array_check_written(kernels, "qn_kernels_spmv", "y", &desc->y, &d->y);
     if (!status) status = check_sizes(kernels, d);
     if (!status) status = check_types(kernels, d);
     const qn_array *const read[] = {&d->starts, &d->columns, &d->values, &d->x};
     static const char *const names[] = {"starts", "columns", "values", "x"};
     for (int i = 0; i < 4 && !status; i++)
-        status = qn__array_apart(kernels, "qn_spmv", "y", &d->y, names[i], read[i]);
+        status = qn__array_apart(kernels, "qn_kernels_spmv", "y", &d->y, names[i], read[i]);
     return status;
 }
 
@@ -162,7 +166,7 @@ static qn_status run_packed(qn_kernels *kernels, qn_stream *stream, const qn_spm
     return status;
 }
 
-qn_status qn_spmv(qn_kernels *kernels, qn_stream *stream, const qn_spmv_desc *desc) {
+qn_status qn_kernels_spmv(qn_kernels *kernels, qn_stream *stream, const qn_spmv_desc *desc) {
     qn_spmv_desc d, packed;
     qn_status status = check(kernels, desc, &d);
     if (status || qn_array_count(&d.y) == 0) return status;

@@ -1,4 +1,4 @@
-/* qn_top_k, with kernels/top_k.cl: the last key that is wanted is found digit by digit, then those before it are taken, and sorted. A
+/* qn_kernels_top_k, with kernels/top_k.cl: the last key that is wanted is found digit by digit, then those before it are taken, and sorted. A
    row is a work-group's; where rows are few and long they are cut into parts. Where most of a row is wanted it is sorted. */
 #include <stdio.h>
 
@@ -10,41 +10,43 @@ static qn_status check_shape(const qn_kernels *kernels, const char *name, const 
     for (uint32_t d = 0; good && d + 1 < from->rank; d++) good = to->sizes[d] == from->sizes[d];
     good = good && to->sizes[to->rank - 1] <= from->sizes[from->rank - 1];
     if (good) return QN_OK;
-    return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                       "qn_top_k: %s is %s and from is %s; their sizes must be the same but for the last, of "
-                       "which it may have fewer",
-                       name, qn__shape(to).text, qn__shape(from).text);
+    return qn__op_fail(
+        kernels, QN_ERROR_ARGUMENT,
+        "qn_kernels_top_k: %s is %s and from is %s; their sizes must be the same but for the last, of "
+        "which it may have fewer",
+        name, qn__shape(to).text, qn__shape(from).text);
 }
 
 static qn_status check_indices(const qn_kernels *kernels, const qn_top_k_desc *desc, qn_top_k_desc *d) {
     qn_status status =
-        qn__array_check_written(kernels, "qn_top_k", "to_indices", &desc->to_indices, &d->to_indices);
+        qn__array_check_written(kernels, "qn_kernels_top_k", "to_indices", &desc->to_indices, &d->to_indices);
     if (!status) status = check_shape(kernels, "to_indices", &d->to_indices, &d->from);
     if (status) return status;
     const qn__element_info *e = qn__element(d->to_indices.type);
     if (e->is_float || e->size < 4)
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                           "qn_top_k: to_indices.type is %s; indices are i32, u32, i64 or u64", e->name);
+                           "qn_kernels_top_k: to_indices.type is %s; indices are i32, u32, i64 or u64",
+                           e->name);
     if (d->to_indices.sizes[d->from.rank - 1] != d->to.sizes[d->from.rank - 1])
-        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_top_k: to_indices is %s and to is %s",
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_kernels_top_k: to_indices is %s and to is %s",
                            qn__shape(&d->to_indices).text, qn__shape(&d->to).text);
-    status = qn__array_apart(kernels, "qn_top_k", "to_indices", &d->to_indices, "to", &d->to);
+    status = qn__array_apart(kernels, "qn_kernels_top_k", "to_indices", &d->to_indices, "to", &d->to);
     if (!status)
-        status = qn__array_apart(kernels, "qn_top_k", "to_indices", &d->to_indices, "from", &d->from);
+        status = qn__array_apart(kernels, "qn_kernels_top_k", "to_indices", &d->to_indices, "from", &d->from);
     return status;
 }
 
 static qn_status check(const qn_kernels *kernels, const qn_top_k_desc *desc, qn_top_k_desc *d) {
-    qn_status status = qn__op_check(kernels, desc, "qn_top_k");
+    qn_status status = qn__op_check(kernels, desc, "qn_kernels_top_k");
     if (status) return status;
     *d = *desc;
-    status = qn__array_check(kernels, "qn_top_k", "from", &desc->from, &d->from);
-    if (!status) status = qn__array_check_written(kernels, "qn_top_k", "to", &desc->to, &d->to);
+    status = qn__array_check(kernels, "qn_kernels_top_k", "from", &desc->from, &d->from);
+    if (!status) status = qn__array_check_written(kernels, "qn_kernels_top_k", "to", &desc->to, &d->to);
     if (!status && d->to.type != d->from.type)
-        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_top_k: to.type is %s and from.type is %s",
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "qn_kernels_top_k: to.type is %s and from.type is %s",
                            qn__element(d->to.type)->name, qn__element(d->from.type)->name);
     if (!status) status = check_shape(kernels, "to", &d->to, &d->from);
-    if (!status) status = qn__array_apart(kernels, "qn_top_k", "to", &d->to, "from", &d->from);
+    if (!status) status = qn__array_apart(kernels, "qn_kernels_top_k", "to", &d->to, "from", &d->from);
     return status || !desc->to_indices.buffer ? status : check_indices(kernels, desc, d);
 }
 
@@ -60,10 +62,10 @@ typedef struct request {
 typedef struct plan {
     qn_kernel *whole; /* or all of the next */
     qn_kernel *count, *pick, *tally, *begin, *take;
-    qn_kernel *sort_taken; /* after `take`; NULL where so many are wanted that qn_sort does it */
+    qn_kernel *sort_taken; /* after `take`; NULL where so many are wanted that qn_kernels_sort does it */
     uint32_t group, parts, bits, digit;
     uint64_t part;
-    bool sorts_all, leaves_order; /* leaves_order: qn_sort has to follow */
+    bool sorts_all, leaves_order; /* leaves_order: qn_kernels_sort has to follow */
 } plan;
 
 static uint64_t divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
@@ -140,7 +142,7 @@ static qn_status make_top_k(qn_kernels *kernels, const void *given, void *out) {
     return status;
 }
 
-static const qn__op top_k_op = {"qn_top_k", sizeof(plan), make_top_k};
+static const qn__op top_k_op = {"qn_kernels_top_k", sizeof(plan), make_top_k};
 
 /* ---- the launches ---- */
 
@@ -226,7 +228,7 @@ static qn_status sort_parts(const work *w, const results *from, const results *t
     return launch(w, w->p->sort_taken, w->r->rows, args, add_results(w, to, args, count));
 }
 
-/* By qn_sort, which keeps the order of equal keys. */
+/* By qn_kernels_sort, which keeps the order of equal keys. */
 static qn_status sort_taken(qn_kernels *kernels, const work *w, const results *from) {
     const qn_top_k_desc *d = w->r->d;
     qn_sort_desc sort = {.keys = d->to, .to_keys = d->to, .descending = !d->smallest};
@@ -237,7 +239,7 @@ static qn_status sort_taken(qn_kernels *kernels, const work *w, const results *f
         sort.values.buffer = from->indices;
         sort.values.offset = 0;
     }
-    return qn_sort(kernels, w->stream, &sort);
+    return qn_kernels_sort(kernels, w->stream, &sort);
 }
 
 static qn_status get_memory(qn_kernels *kernels, work *w, results *taken) {
@@ -288,7 +290,7 @@ static qn_status copy_begins(qn_kernels *kernels, qn_stream *stream, const qn_ar
     view.offset = 0;
     int64_t stride = 1;
     for (uint32_t d = from->rank; d-- > 0; stride *= (int64_t)from->sizes[d]) view.strides[d] = stride;
-    return qn_copy(kernels, stream, &(qn_copy_desc){.to = *to, .from = view});
+    return qn_kernels_copy(kernels, stream, &(qn_copy_desc){.to = *to, .from = view});
 }
 
 static qn_status sort_all(qn_kernels *kernels, qn_stream *stream, const qn_top_k_desc *d, qn_buffer **keys,
@@ -306,7 +308,7 @@ static qn_status sort_all(qn_kernels *kernels, qn_stream *stream, const qn_top_k
         sort.to_values.buffer = *indices;
         sort.to_values.type = d->to_indices.type;
     }
-    if (!status) status = qn_sort(kernels, stream, &sort);
+    if (!status) status = qn_kernels_sort(kernels, stream, &sort);
     if (!status) status = copy_begins(kernels, stream, &d->from, *keys, &d->to);
     if (!status && with_indices) status = copy_begins(kernels, stream, &d->from, *indices, &d->to_indices);
     return status;
@@ -341,7 +343,7 @@ static qn_status run(qn_kernels *kernels, qn_stream *stream, const qn_top_k_desc
     return p.sorts_all ? run_sort(kernels, stream, d) : select_all(kernels, stream, &p, &r);
 }
 
-qn_status qn_top_k(qn_kernels *kernels, qn_stream *stream, const qn_top_k_desc *desc) {
+qn_status qn_kernels_top_k(qn_kernels *kernels, qn_stream *stream, const qn_top_k_desc *desc) {
     qn_top_k_desc d;
     qn_status status = check(kernels, desc, &d);
     if (status || qn_array_count(&d.to) == 0) return status;

@@ -99,8 +99,9 @@ static qn_status read_product(reader *r) {
     for (uint32_t i = 0; qn_matmul_variant(i) && t.variant < 0; i++)
         if (strcmp(qn_matmul_variant(i), word) == 0) t.variant = (int)i;
     if (t.variant < 0)
-        return fail(r, "qn_matmul has no variant '%s'; a text of another version of quern is to be made anew",
-                    word);
+        return fail(
+            r, "qn_kernels_matmul has no variant '%s'; a text of another version of quern is to be made anew",
+            word);
     if (r->is_ours) r->tuning->products[r->tuning->count++] = t;
     return QN_OK;
 }

@@ -124,7 +124,7 @@ class Bench(ToolTest):
         self.assertEqual(len(sections["memory"]), 24)
         self.assertRegex(shown, r"(?m)^  of the large pairs the slowest has [01]\.[0-9]+ of the quickest$")
         for name, wanted, unit in (("start", "a kernel's text to its first result", "ns"), ("start", "this device in it", "ns"),
-                                   ("launch", "qn_matmul of 16x16x16", "ns"), ("launch", "while traced", "ns"),
+                                   ("launch", "qn_kernels_matmul of 16x16x16", "ns"), ("launch", "while traced", "ns"),
                                    ("launch", "on the null device", "ns"), ("memory", "pair 24 of 24, 1024 KiB each", "B/s"),
                                    ("transfer", "65536 KiB to the device, pinned", "B/s"),
                                    ("compile", "scan.cl to spirv", "ns")):

@@ -22,7 +22,7 @@ int main() {
     qn_copy_desc copy = {};
     copy.to = QN_ARRAY(y, QN_I32, 3, 2);
     copy.from = qn_array_transpose(QN_ARRAY(x, QN_F32, 2, 3), 0, 1);
-    if (qn_copy(kernels, nullptr, &copy) || qn_buffer_read(y, 0, out, sizeof out)) {
+    if (qn_kernels_copy(kernels, nullptr, &copy) || qn_buffer_read(y, 0, out, sizeof out)) {
         std::printf("kernels.cpp: %s\n", qn_error_message(context));
         return 1;
     }

@@ -1,4 +1,4 @@
-/* qn_attention and its gradients against double precision: layouts, lengths, heads that share keys, masks, types, and what is refused. */
+/* qn_kernels_attention and its gradients against double precision: layouts, lengths, heads that share keys, masks, types, and what is refused. */
 #include "kernels_common.h"
 
 typedef enum mask_kind { NO_MASK, BOOLS, FLOATS } mask_kind;
@@ -134,7 +134,7 @@ static void check_out(kernels_fixture *f, const problem *p, data *d) {
                                     .mask = d->mask,
                                     .logs = d->logs,
                                     .variant = p->variant};
-    assert_ok(f->context, qn_attention(f->kernels, NULL, &desc));
+    assert_ok(f->context, qn_kernels_attention(f->kernels, NULL, &desc));
     free(d->host[OUT]);
     free(d->values[OUT]);
     d->host[OUT] = buffer_contents(f, d->arrays[OUT].buffer);
@@ -198,7 +198,7 @@ static void check_gradients(kernels_fixture *f, const problem *p, data *d) {
                                              .causal = p->causal,
                                              .mask = d->mask,
                                              .variant = p->variant};
-    assert_ok(f->context, qn_attention_backward(f->kernels, NULL, &desc));
+    assert_ok(f->context, qn_kernels_attention_backward(f->kernels, NULL, &desc));
     for (int i = 0; i < 3; i++) wanted[i] = calloc(qn_array_count(&d->arrays[TO_Q + i]) + 1, sizeof(double));
     for (uint64_t b = 0; b < p->batches; b++)
         for (uint64_t h = 0; h < p->heads; h++)
@@ -320,14 +320,15 @@ static void wrong_calls_are_refused(void **state) {
         {{.q = q, .k = k, .v = v, .out = out, .variant = "best"}, "there is no variant 'best'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_fails(f.context, qn_attention(f.kernels, NULL, &cases[i].desc), QN_ERROR_ARGUMENT,
+        assert_fails(f.context, qn_kernels_attention(f.kernels, NULL, &cases[i].desc), QN_ERROR_ARGUMENT,
                      cases[i].message);
-    assert_fails(f.context, qn_attention(f.kernels, NULL, NULL), QN_ERROR_NULL, "qn_attention: desc is NULL");
-    assert_fails(f.context, qn_attention_backward(f.kernels, NULL, NULL), QN_ERROR_NULL,
-                 "qn_attention_backward: desc is NULL");
+    assert_fails(f.context, qn_kernels_attention(f.kernels, NULL, NULL), QN_ERROR_NULL,
+                 "qn_kernels_attention: desc is NULL");
+    assert_fails(f.context, qn_kernels_attention_backward(f.kernels, NULL, NULL), QN_ERROR_NULL,
+                 "qn_kernels_attention_backward: desc is NULL");
     qn_attention_backward_desc back = {.q = q, .k = k, .v = v, .out = out, .gradient = out};
-    assert_fails(f.context, qn_attention_backward(f.kernels, NULL, &back), QN_ERROR_NULL,
-                 "qn_attention_backward: logs.buffer is NULL");
+    assert_fails(f.context, qn_kernels_attention_backward(f.kernels, NULL, &back), QN_ERROR_NULL,
+                 "qn_kernels_attention_backward: logs.buffer is NULL");
     for (int i = 0; i < 4; i++) qn_buffer_destroy(b[i]);
     end_kernels(&f);
 }

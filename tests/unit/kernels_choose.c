@@ -1,4 +1,4 @@
-/* qn_top_k, qn_compact and qn_unique against plain loops: sizes about those of chunks, rows, strides, room that is too small; what is
+/* qn_kernels_top_k, qn_kernels_compact and qn_kernels_unique against plain loops: sizes about those of chunks, rows, strides, room that is too small; what is
    refused. */
 #include "kernels_common.h"
 
@@ -16,7 +16,7 @@ static void the_largest_of_each_row_are_chosen(void **state) {
                                  .to = QN_ARRAY(to, QN_F32, ROWS, K),
                                  .to_indices = QN_ARRAY(indices, QN_I64, ROWS, K),
                                  .smallest = smallest};
-        assert_ok(f.context, qn_top_k(f.kernels, NULL, &d));
+        assert_ok(f.context, qn_kernels_top_k(f.kernels, NULL, &d));
         float *got = buffer_contents(&f, to);
         int64_t *places = buffer_contents(&f, indices);
         for (int row = 0; row < ROWS; row++) {
@@ -66,11 +66,11 @@ static void check_top(kernels_fixture *f, const top_case *c, uint32_t seed) {
                              .to = QN_ARRAY(to, c->type, c->rows, c->wanted),
                              .to_indices = QN_ARRAY(indices, c->index, c->rows, c->wanted),
                              .smallest = c->smallest};
-    assert_ok(f->context, qn_top_k(f->kernels, NULL, &d));
+    assert_ok(f->context, qn_kernels_top_k(f->kernels, NULL, &d));
     void *got = buffer_contents(f, to), *places = buffer_contents(f, indices);
     qn_top_k_desc keys_only = d;
     keys_only.to_indices = (qn_array){0};
-    assert_ok(f->context, qn_top_k(f->kernels, NULL, &keys_only));
+    assert_ok(f->context, qn_kernels_top_k(f->kernels, NULL, &keys_only));
     void *again = buffer_contents(f, to);
     assert_memory_equal(got, again, count * qn_element_size(c->type));
     ranked *row = calloc(c->length, sizeof *row);
@@ -138,12 +138,14 @@ static void check_kept(kernels_fixture *f, qn_element type, uint64_t length, uin
     const qn_array x = QN_ARRAY(from, type, length), y = QN_ARRAY(to, type, room),
                    n = QN_ARRAY(count, QN_U64, 1);
     if (with_mask)
-        assert_ok(f->context,
-                  qn_compact(f->kernels, NULL,
-                             &(qn_compact_desc){
-                                 .from = x, .mask = QN_ARRAY(masks, QN_U8, length), .to = y, .count = n}));
+        assert_ok(
+            f->context,
+            qn_kernels_compact(
+                f->kernels, NULL,
+                &(qn_compact_desc){.from = x, .mask = QN_ARRAY(masks, QN_U8, length), .to = y, .count = n}));
     else
-        assert_ok(f->context, qn_unique(f->kernels, NULL, &(qn_unique_desc){.from = x, .to = y, .count = n}));
+        assert_ok(f->context,
+                  qn_kernels_unique(f->kernels, NULL, &(qn_unique_desc){.from = x, .to = y, .count = n}));
     uint64_t *got_count = buffer_contents(f, count);
     char *got = buffer_contents(f, to);
     assert_int_equal(*got_count, kept);
@@ -183,7 +185,7 @@ static void other_strides_are_compacted(void **state) {
                                .mask = QN_ARRAY(masks, QN_BOOL, 3, 2),
                                .to = {to, 9, QN_I32, 1, {5}, {-2}},
                                .count = {.buffer = count, .type = QN_I32}};
-    assert_ok(f.context, qn_compact(f.kernels, NULL, &d));
+    assert_ok(f.context, qn_kernels_compact(f.kernels, NULL, &d));
     int32_t *got = buffer_contents(&f, to), *got_count = buffer_contents(&f, count);
     assert_int_equal(*got_count, 4);
     assert_memory_equal(got, wanted, sizeof wanted);
@@ -203,7 +205,7 @@ static void wrong_choices_are_refused(void **state) {
         qn_compact_desc desc;
         const char *message;
     } cases[] = {
-        {{.from = x, .mask = ones, .to = x, .count = one}, "qn_compact: to and from share memory"},
+        {{.from = x, .mask = ones, .to = x, .count = one}, "qn_kernels_compact: to and from share memory"},
         {{.from = x, .mask = ones, .to = y, .count = ones}, "count is 20 of u32; it must be one element"},
         {{.from = x, .mask = ones, .to = y, .count = QN_ARRAY(c, QN_F32, 1)}, "count is 1 of f32"},
         {{.from = x, .mask = ones, .to = y, .count = QN_ARRAY(b, QN_U32, 1)}, "count and to share memory"},
@@ -216,17 +218,17 @@ static void wrong_choices_are_refused(void **state) {
          "to.type is i32 and from.type is u32"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_fails(f.context, qn_compact(f.kernels, NULL, &cases[i].desc), QN_ERROR_ARGUMENT,
+        assert_fails(f.context, qn_kernels_compact(f.kernels, NULL, &cases[i].desc), QN_ERROR_ARGUMENT,
                      cases[i].message);
-    assert_fails(
-        f.context,
-        qn_unique(f.kernels, NULL, &(qn_unique_desc){.from = x, .to = y, .count = QN_ARRAY(b, QN_U32, 1)}),
-        QN_ERROR_ARGUMENT, "qn_unique: count and to share memory");
+    assert_fails(f.context,
+                 qn_kernels_unique(f.kernels, NULL,
+                                   &(qn_unique_desc){.from = x, .to = y, .count = QN_ARRAY(b, QN_U32, 1)}),
+                 QN_ERROR_ARGUMENT, "qn_kernels_unique: count and to share memory");
     const struct {
         qn_top_k_desc desc;
         const char *message;
     } tops[] = {
-        {{.from = x, .to = QN_ARRAY(b, QN_U32, 21)}, "qn_top_k: to is 21 and from is 20"},
+        {{.from = x, .to = QN_ARRAY(b, QN_U32, 21)}, "qn_kernels_top_k: to is 21 and from is 20"},
         {{.from = x, .to = QN_ARRAY(b, QN_F32, 3)}, "to.type is f32 and from.type is u32"},
         {{.from = x, .to = QN_ARRAY(a, QN_U32, 3)}, "to and from share memory"},
         {{.from = x, .to = QN_ARRAY(b, QN_U32, 3), .to_indices = QN_ARRAY(c, QN_U32, 2)},
@@ -237,10 +239,14 @@ static void wrong_choices_are_refused(void **state) {
          "to_indices and to share memory"},
     };
     for (size_t i = 0; i < sizeof tops / sizeof *tops; i++)
-        assert_fails(f.context, qn_top_k(f.kernels, NULL, &tops[i].desc), QN_ERROR_ARGUMENT, tops[i].message);
-    assert_fails(f.context, qn_top_k(f.kernels, NULL, NULL), QN_ERROR_NULL, "qn_top_k: desc is NULL");
-    assert_fails(f.context, qn_compact(f.kernels, NULL, NULL), QN_ERROR_NULL, "qn_compact: desc is NULL");
-    assert_fails(f.context, qn_unique(f.kernels, NULL, NULL), QN_ERROR_NULL, "qn_unique: desc is NULL");
+        assert_fails(f.context, qn_kernels_top_k(f.kernels, NULL, &tops[i].desc), QN_ERROR_ARGUMENT,
+                     tops[i].message);
+    assert_fails(f.context, qn_kernels_top_k(f.kernels, NULL, NULL), QN_ERROR_NULL,
+                 "qn_kernels_top_k: desc is NULL");
+    assert_fails(f.context, qn_kernels_compact(f.kernels, NULL, NULL), QN_ERROR_NULL,
+                 "qn_kernels_compact: desc is NULL");
+    assert_fails(f.context, qn_kernels_unique(f.kernels, NULL, NULL), QN_ERROR_NULL,
+                 "qn_kernels_unique: desc is NULL");
     qn_buffer_destroy(a), qn_buffer_destroy(b), qn_buffer_destroy(c);
     end_kernels(&f);
 }

@@ -1,4 +1,4 @@
-/* qn_convolve and qn_blur against plain loops in double precision: strides, padding, dilation, groups, bias, both orders of dimensions, tiles
+/* qn_kernels_convolve and qn_kernels_blur against plain loops in double precision: strides, padding, dilation, groups, bias, both orders of dimensions, tiles
    that end within and behind the array; what is refused. */
 #include "kernels_common.h"
 
@@ -141,7 +141,7 @@ static void check_convolve(kernels_fixture *f, const convolve_case *c, uint32_t 
         d.bias = QN_ARRAY(NULL, c->type, c->weights[0]);
         d.bias.buffer = elements_buffer(f, c->type, c->weights[0], bias);
     }
-    assert_ok(f->context, qn_convolve(f->kernels, NULL, &d));
+    assert_ok(f->context, qn_kernels_convolve(f->kernels, NULL, &d));
     void *got = buffer_contents(f, arrays[TO].buffer);
     check_side(c, &s, TO, got, c->bias ? bias : NULL, seed);
     free(got), free(bias);
@@ -157,7 +157,7 @@ static void check_backward_input(kernels_fixture *f, const convolve_case *c, uin
     give_buffers(f, c, &s, FROM, arrays);
     const qn_convolve_backward_input_desc d = {
         .gradient = arrays[TO], .weights = arrays[WEIGHTS], .to = arrays[FROM], WINDOW(c)};
-    assert_ok(f->context, qn_convolve_backward_input(f->kernels, NULL, &d));
+    assert_ok(f->context, qn_kernels_convolve_backward_input(f->kernels, NULL, &d));
     void *got = buffer_contents(f, arrays[FROM].buffer);
     check_side(c, &s, FROM, got, NULL, seed);
     free(got);
@@ -172,7 +172,7 @@ static void check_backward_weights(kernels_fixture *f, const convolve_case *c, u
     give_buffers(f, c, &s, WEIGHTS, arrays);
     const qn_convolve_backward_weights_desc d = {
         .gradient = arrays[TO], .from = arrays[FROM], .to = arrays[WEIGHTS], WINDOW(c)};
-    assert_ok(f->context, qn_convolve_backward_weights(f->kernels, NULL, &d));
+    assert_ok(f->context, qn_kernels_convolve_backward_weights(f->kernels, NULL, &d));
     void *got = buffer_contents(f, arrays[WEIGHTS].buffer);
     check_side(c, &s, WEIGHTS, got, NULL, seed);
     free(got);
@@ -325,7 +325,8 @@ static void wrong_convolutions_are_refused(void **state) {
         qn_convolve_desc desc;
         const char *message;
     } cases[] = {
-        {{.from = x, .weights = w, .to = y, .stride = {2}}, "qn_convolve: to is 1x6x3x3; it must be 1x6x2x3"},
+        {{.from = x, .weights = w, .to = y, .stride = {2}},
+         "qn_kernels_convolve: to is 1x6x3x3; it must be 1x6x2x3"},
         {{.from = x, .weights = w, .to = y, .groups = 2},
          "in 2 groups weights must have 2 times fewer channels"},
         {{.from = QN_ARRAY(a, QN_F32, 4, 5, 5), .weights = w, .to = y}, "have 3, 4 and 4 dimensions"},
@@ -341,19 +342,20 @@ static void wrong_convolutions_are_refused(void **state) {
          "padding[1] is 2147483648; it must be below 2^31"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_fails(f.context, qn_convolve(f.kernels, NULL, &cases[i].desc), QN_ERROR_ARGUMENT,
+        assert_fails(f.context, qn_kernels_convolve(f.kernels, NULL, &cases[i].desc), QN_ERROR_ARGUMENT,
                      cases[i].message);
-    assert_fails(f.context, qn_convolve(f.kernels, NULL, NULL), QN_ERROR_NULL, "qn_convolve: desc is NULL");
-    assert_fails(f.context, qn_convolve_backward_input(f.kernels, NULL, NULL), QN_ERROR_NULL,
-                 "qn_convolve_backward_input: desc is NULL");
+    assert_fails(f.context, qn_kernels_convolve(f.kernels, NULL, NULL), QN_ERROR_NULL,
+                 "qn_kernels_convolve: desc is NULL");
+    assert_fails(f.context, qn_kernels_convolve_backward_input(f.kernels, NULL, NULL), QN_ERROR_NULL,
+                 "qn_kernels_convolve_backward_input: desc is NULL");
     const qn_convolve_backward_input_desc backward = {
         .gradient = y, .weights = w, .to = QN_ARRAY(a, QN_F32, 1, 4, 6, 5)};
-    assert_fails(f.context, qn_convolve_backward_input(f.kernels, NULL, &backward), QN_ERROR_ARGUMENT,
-                 "qn_convolve_backward_input: gradient is 1x6x3x3; it must be 1x6x4x3");
+    assert_fails(f.context, qn_kernels_convolve_backward_input(f.kernels, NULL, &backward), QN_ERROR_ARGUMENT,
+                 "qn_kernels_convolve_backward_input: gradient is 1x6x3x3; it must be 1x6x4x3");
     const qn_convolve_backward_weights_desc of_weights = {
         .gradient = y, .from = x, .to = QN_ARRAY(b, QN_F32, 6, 3, 3, 3)};
     assert_fails(
-        f.context, qn_convolve_backward_weights(f.kernels, NULL, &of_weights), QN_ERROR_ARGUMENT,
+        f.context, qn_kernels_convolve_backward_weights(f.kernels, NULL, &of_weights), QN_ERROR_ARGUMENT,
         "from is 1x4x5x5 and to is 6x3x3x3; in 1 groups to must have 1 times fewer channels than from");
     qn_buffer_destroy(a), qn_buffer_destroy(b), qn_buffer_destroy(c);
     end_kernels(&f);
@@ -377,9 +379,10 @@ static void check_blur(kernels_fixture *f, qn_element type, const uint64_t sizes
     qn_buffer *weights = elements_buffer(f, QN_F32, taps, w);
     from.buffer = elements_buffer(f, type, count, x);
     to.buffer = elements_buffer(f, type, count, NULL);
-    assert_ok(f->context,
-              qn_blur(f->kernels, NULL,
-                      &(qn_blur_desc){.from = from, .weights = QN_ARRAY(weights, QN_F32, taps), .to = to}));
+    assert_ok(
+        f->context,
+        qn_kernels_blur(f->kernels, NULL,
+                        &(qn_blur_desc){.from = from, .weights = QN_ARRAY(weights, QN_F32, taps), .to = to}));
     void *got = buffer_contents(f, to.buffer);
     const int64_t radius = (int64_t)taps / 2;
     uint64_t at[QN_MAX_RANK] = {0};
@@ -430,7 +433,7 @@ static void wrong_blurs_are_refused(void **state) {
         const char *message;
     } cases[] = {
         {{.from = x, .weights = QN_ARRAY(b, QN_F32, 4), .to = y},
-         "qn_blur: weights is 4 of f32; it must be an odd number of f32"},
+         "qn_kernels_blur: weights is 4 of f32; it must be an odd number of f32"},
         {{.from = x, .weights = QN_ARRAY(b, QN_F16, 3), .to = y}, "weights is 3 of f16"},
         {{.from = x, .weights = w, .to = QN_ARRAY(c, QN_F32, 5, 4)}, "to is 5x4 and from is 5x5"},
         {{.from = QN_ARRAY(a, QN_F32, 25), .weights = w, .to = QN_ARRAY(c, QN_F32, 25)},
@@ -440,9 +443,10 @@ static void wrong_blurs_are_refused(void **state) {
         {{.from = x, .weights = QN_ARRAY(c, QN_F32, 3), .to = y}, "to and weights share memory"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_fails(f.context, qn_blur(f.kernels, NULL, &cases[i].desc), QN_ERROR_ARGUMENT,
+        assert_fails(f.context, qn_kernels_blur(f.kernels, NULL, &cases[i].desc), QN_ERROR_ARGUMENT,
                      cases[i].message);
-    assert_fails(f.context, qn_blur(f.kernels, NULL, NULL), QN_ERROR_NULL, "qn_blur: desc is NULL");
+    assert_fails(f.context, qn_kernels_blur(f.kernels, NULL, NULL), QN_ERROR_NULL,
+                 "qn_kernels_blur: desc is NULL");
     qn_buffer_destroy(a), qn_buffer_destroy(b), qn_buffer_destroy(c);
     end_kernels(&f);
 }

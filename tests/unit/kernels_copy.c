@@ -1,4 +1,4 @@
-/* qn_copy and qn_fill: every type to every type, strides of all kinds, what is refused; and what holds for all calls of
+/* qn_kernels_copy and qn_kernels_fill: every type to every type, strides of all kinds, what is refused; and what holds for all calls of
    kernels.h: graphs, views, failing allocations, the cost of a call. */
 #include "kernels_common.h"
 
@@ -97,14 +97,15 @@ static void types_convert_as_the_header_says(void **state) {
             const qn_copy_desc desc = {.from = QN_ARRAY(in, (qn_element)from, count),
                                        .to = QN_ARRAY(out, (qn_element)to, count)};
             if (possible) {
-                assert_ok(f.context, qn_copy(f.kernels, NULL, &desc));
+                assert_ok(f.context, qn_kernels_copy(f.kernels, NULL, &desc));
                 void *got = buffer_contents(&f, out);
                 for (uint64_t i = 0; i < count; i++)
                     convert((qn_element)from, source, (qn_element)to, wanted, i);
                 check_same((qn_element)from, source, (qn_element)to, got, wanted, count);
                 free(got);
             } else {
-                assert_fails(f.context, qn_copy(f.kernels, NULL, &desc), QN_ERROR_UNSUPPORTED, "has no f64");
+                assert_fails(f.context, qn_kernels_copy(f.kernels, NULL, &desc), QN_ERROR_UNSUPPORTED,
+                             "has no f64");
             }
             qn_buffer_destroy(out);
         }
@@ -158,7 +159,7 @@ static void copy_of_layout(kernels_fixture *f, uint32_t seed) {
         wanted[element_place(&to, index)] =
             (float)element_get(from.type, source, element_place(&from, other));
     } while (next_index(&to, index));
-    assert_ok(f->context, qn_copy(f->kernels, NULL, &(qn_copy_desc){.to = to, .from = from}));
+    assert_ok(f->context, qn_kernels_copy(f->kernels, NULL, &(qn_copy_desc){.to = to, .from = from}));
     float *got = buffer_contents(f, to.buffer);
     for (uint64_t i = 0; i < to_count; i++)
         if (got[i] != wanted[i])
@@ -232,7 +233,7 @@ static void check_large(const kernels_fixture *f, const large_case *c) {
         element_set(c->to, wanted, element_place(&to, index),
                     element_get(c->from, source, element_place(&from, index)));
     while (next_index(&to, index));
-    assert_ok(f->context, qn_copy(f->kernels, NULL, &(qn_copy_desc){.to = to, .from = from}));
+    assert_ok(f->context, qn_kernels_copy(f->kernels, NULL, &(qn_copy_desc){.to = to, .from = from}));
     char *got = buffer_contents(f, to.buffer);
     for (uint64_t i = 0; i < to_count; i++)
         if (memcmp(got + i * size, wanted + i * size, size) != 0)
@@ -265,9 +266,10 @@ static void fills_touch_what_they_should(void **state) {
         const qn_array columns = {buffer, 11, type, 2, {3, 4}, {16, 2}};
         const qn_array one = {buffer, 59, type, 0, {0}, {0}};
         const uint64_t bits = 0x0102030405060708;
-        assert_ok(f.context, qn_fill(f.kernels, NULL, &(qn_fill_desc){.to = block, .value = 2.7}));
-        assert_ok(f.context, qn_fill(f.kernels, NULL, &(qn_fill_desc){.to = columns, .value = -17.3}));
-        assert_ok(f.context, qn_fill(f.kernels, NULL, &(qn_fill_desc){.to = one, .element = &bits}));
+        assert_ok(f.context, qn_kernels_fill(f.kernels, NULL, &(qn_fill_desc){.to = block, .value = 2.7}));
+        assert_ok(f.context,
+                  qn_kernels_fill(f.kernels, NULL, &(qn_fill_desc){.to = columns, .value = -17.3}));
+        assert_ok(f.context, qn_kernels_fill(f.kernels, NULL, &(qn_fill_desc){.to = one, .element = &bits}));
         const double two = 2.7, less = -17.3;
         uint64_t as_two = 0, as_less = 0;
         convert(QN_F64, &two, type, &as_two, 0);
@@ -300,7 +302,7 @@ static void wrong_arrays_are_refused_with_their_numbers(void **state) {
         {{.buffer = buffer, .type = (qn_element)99},
          QN_ARRAY(other, QN_F32, 1),
          QN_ERROR_ARGUMENT,
-         "qn_copy: to.type is 99, which is no qn_element"},
+         "qn_kernels_copy: to.type is 99, which is no qn_element"},
         {{.buffer = buffer, .rank = 9},
          QN_ARRAY(other, QN_F32, 1),
          QN_ERROR_ARGUMENT,
@@ -329,20 +331,22 @@ static void wrong_arrays_are_refused_with_their_numbers(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const qn_copy_desc desc = {.to = cases[i].to, .from = cases[i].from};
-        assert_fails(f.context, qn_copy(f.kernels, NULL, &desc), cases[i].status, cases[i].message);
+        assert_fails(f.context, qn_kernels_copy(f.kernels, NULL, &desc), cases[i].status, cases[i].message);
     }
     /* Side by side in one buffer is fine; so are arrays without elements. */
-    assert_ok(f.context, qn_copy(f.kernels, NULL,
-                                 &(qn_copy_desc){QN_ARRAY(buffer, QN_F32, 40), QN_ARRAY(view, QN_F32, 40)}));
     assert_ok(f.context,
-              qn_copy(f.kernels, NULL,
-                      &(qn_copy_desc){{.rank = 2, .sizes = {0, 5}}, {.rank = 2, .sizes = {0, 5}}}));
-    assert_ok(f.context, qn_fill(f.kernels, NULL, &(qn_fill_desc){.to = {.rank = 1}}));
-    assert_fails(f.context, qn_copy(f.kernels, NULL, NULL), QN_ERROR_NULL, "qn_copy: desc is NULL");
-    assert_fails(f.context, qn_fill(NULL, NULL, &(qn_fill_desc){0}), QN_ERROR_NULL,
-                 "qn_fill: kernels is NULL");
-    assert_fails(f.context, qn_fill((qn_kernels *)buffer, NULL, &(qn_fill_desc){0}), QN_ERROR_ARGUMENT,
-                 "no object of qn_kernels_create");
+              qn_kernels_copy(f.kernels, NULL,
+                              &(qn_copy_desc){QN_ARRAY(buffer, QN_F32, 40), QN_ARRAY(view, QN_F32, 40)}));
+    assert_ok(f.context,
+              qn_kernels_copy(f.kernels, NULL,
+                              &(qn_copy_desc){{.rank = 2, .sizes = {0, 5}}, {.rank = 2, .sizes = {0, 5}}}));
+    assert_ok(f.context, qn_kernels_fill(f.kernels, NULL, &(qn_fill_desc){.to = {.rank = 1}}));
+    assert_fails(f.context, qn_kernels_copy(f.kernels, NULL, NULL), QN_ERROR_NULL,
+                 "qn_kernels_copy: desc is NULL");
+    assert_fails(f.context, qn_kernels_fill(NULL, NULL, &(qn_fill_desc){0}), QN_ERROR_NULL,
+                 "qn_kernels_fill: kernels is NULL");
+    assert_fails(f.context, qn_kernels_fill((qn_kernels *)buffer, NULL, &(qn_fill_desc){0}),
+                 QN_ERROR_ARGUMENT, "no object of qn_kernels_create");
     qn_kernels *none;
     assert_fails(f.context, qn_kernels_create(f.device, NULL, NULL), QN_ERROR_NULL, "kernels is NULL");
     assert_fails(f.context, qn_kernels_create(NULL, NULL, &none), QN_ERROR_NULL, "device is NULL");
@@ -386,9 +390,10 @@ static void copies_are_recorded_in_graphs(void **state) {
     qn_graph *graph;
     assert_ok(f.context, qn_stream_create(f.device, &stream));
     assert_ok(f.context, qn_graph_begin(stream));
-    assert_ok(f.context, qn_copy(f.kernels, stream,
-                                 &(qn_copy_desc){QN_ARRAY(out, QN_F32, 3, 2),
-                                                 qn_array_transpose(QN_ARRAY(in, QN_F32, 2, 3), 0, 1)}));
+    assert_ok(f.context,
+              qn_kernels_copy(f.kernels, stream,
+                              &(qn_copy_desc){QN_ARRAY(out, QN_F32, 3, 2),
+                                              qn_array_transpose(QN_ARRAY(in, QN_F32, 2, 3), 0, 1)}));
     assert_ok(f.context, qn_graph_end(stream, &graph));
     assert_ok(f.context, qn_buffer_write(in, 0, second, sizeof second));
     assert_ok(f.context, qn_graph_launch(NULL, graph));
@@ -412,12 +417,13 @@ static void shapes_without_end_take_bounded_memory(void **state) {
     for (uint64_t rows = 2; rows < MOST; rows += 2)
         for (uint64_t columns = 2; columns < MOST; columns++, calls++) { /* one kernel for all */
             const qn_fill_desc desc = {.to = {out, 0, QN_F32, 2, {rows, columns}, {MOST, 1}}};
-            assert_ok(f.context, qn_fill(f.kernels, NULL, &desc));
+            assert_ok(f.context, qn_kernels_fill(f.kernels, NULL, &desc));
         }
     assert_true(calls > 8000);
     const float one = 1;
-    assert_ok(f.context, qn_fill(f.kernels, NULL,
-                                 &(qn_fill_desc){.to = {in, 0, QN_F32, 2, {2, 2}, {MOST, 1}}, .value = one}));
+    assert_ok(f.context,
+              qn_kernels_fill(f.kernels, NULL,
+                              &(qn_fill_desc){.to = {in, 0, QN_F32, 2, {2, 2}, {MOST, 1}}, .value = one}));
     float got;
     assert_ok(f.context, qn_buffer_read(in, (MOST + 1) * 4, &got, 4));
     assert_true(got == one);
@@ -459,8 +465,8 @@ static qn_status use_kernels(qn_context *context) {
     if (!status) status = qn_buffer_create(device, &(qn_buffer_desc){.size = 64}, &other);
     if (!status) status = qn_kernels_create(device, NULL, &kernels);
     for (int i = 0; i < 2 && !status; i++)
-        status =
-            qn_copy(kernels, NULL, &(qn_copy_desc){QN_ARRAY(buffer, QN_F32, 16), QN_ARRAY(other, QN_I8, 16)});
+        status = qn_kernels_copy(kernels, NULL,
+                                 &(qn_copy_desc){QN_ARRAY(buffer, QN_F32, 16), QN_ARRAY(other, QN_I8, 16)});
     qn_kernels_destroy(kernels);
     qn_buffer_destroy(buffer);
     qn_buffer_destroy(other);

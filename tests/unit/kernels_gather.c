@@ -1,4 +1,4 @@
-/* qn_gather and qn_scatter against plain loops: every dimension, indices of several dimensions and types, out of range, repeated
+/* qn_kernels_gather and qn_kernels_scatter against plain loops: every dimension, indices of several dimensions and types, out of range, repeated
    ones, strides; what is refused. */
 #include "kernels_common.h"
 
@@ -59,7 +59,7 @@ static void check_gather(kernels_fixture *f, const gather_case *c, uint32_t seed
                               .indices = QN_ARRAY(index, c->index_type, c->chosen[0], c->chosen[1]),
                               .to = chosen_of(c, to),
                               .dimension = 1};
-    assert_ok(f->context, qn_gather(f->kernels, NULL, &d));
+    assert_ok(f->context, qn_kernels_gather(f->kernels, NULL, &d));
     char *got = buffer_contents(f, to);
     const char zeros[8] = {0};
     for (uint64_t o = 0; o < c->outer; o++)
@@ -101,7 +101,7 @@ static void check_scatter(kernels_fixture *f, const gather_case *c, uint32_t see
                                .dimension = 1,
                                .add = c->add,
                                .deterministic = c->deterministic};
-    assert_ok(f->context, qn_scatter(f->kernels, NULL, &d));
+    assert_ok(f->context, qn_kernels_scatter(f->kernels, NULL, &d));
     void *got = buffer_contents(f, to);
     for (uint64_t i = 0; i < all; i++)
         if (element_get(c->type, got, i) != element_get(c->type, wanted, i))
@@ -138,7 +138,7 @@ static void other_strides_are_scattered(void **state) {
     const qn_scatter_desc d = {.from = {from, 4, QN_F32, 2, {3, 2}, {-2, 1}},
                                .indices = QN_ARRAY(index, QN_I32, 3),
                                .to = {to, 0, QN_F32, 2, {4, 2}, {1, 4}}};
-    assert_ok(f.context, qn_scatter(f.kernels, NULL, &d));
+    assert_ok(f.context, qn_kernels_scatter(f.kernels, NULL, &d));
     float *got = buffer_contents(&f, to);
     assert_memory_equal(got, wanted, sizeof wanted);
     free(got);
@@ -165,16 +165,19 @@ static void wrong_indices_are_refused(void **state) {
         {{.from = x, .indices = QN_ARRAY(b, QN_I32, 3), .to = y}, "to and indices share memory"},
     };
     for (size_t n = 0; n < sizeof gathers / sizeof *gathers; n++)
-        assert_fails(f.context, qn_gather(f.kernels, NULL, &gathers[n].desc), QN_ERROR_ARGUMENT,
+        assert_fails(f.context, qn_kernels_gather(f.kernels, NULL, &gathers[n].desc), QN_ERROR_ARGUMENT,
                      gathers[n].message);
-    assert_fails(f.context, qn_scatter(f.kernels, NULL, &(qn_scatter_desc){.from = x, .indices = i, .to = y}),
-                 QN_ERROR_ARGUMENT, "qn_scatter: from is 10x4; it must be to (3x4)");
+    assert_fails(f.context,
+                 qn_kernels_scatter(f.kernels, NULL, &(qn_scatter_desc){.from = x, .indices = i, .to = y}),
+                 QN_ERROR_ARGUMENT, "qn_kernels_scatter: from is 10x4; it must be to (3x4)");
     const qn_scatter_desc booleans = {
         .from = QN_ARRAY(b, QN_BOOL, 3, 4), .indices = i, .to = QN_ARRAY(a, QN_BOOL, 10, 4), .add = true};
-    assert_fails(f.context, qn_scatter(f.kernels, NULL, &booleans), QN_ERROR_ARGUMENT,
+    assert_fails(f.context, qn_kernels_scatter(f.kernels, NULL, &booleans), QN_ERROR_ARGUMENT,
                  "bool, which cannot be added");
-    assert_fails(f.context, qn_scatter(f.kernels, NULL, NULL), QN_ERROR_NULL, "qn_scatter: desc is NULL");
-    assert_fails(f.context, qn_gather(f.kernels, NULL, NULL), QN_ERROR_NULL, "qn_gather: desc is NULL");
+    assert_fails(f.context, qn_kernels_scatter(f.kernels, NULL, NULL), QN_ERROR_NULL,
+                 "qn_kernels_scatter: desc is NULL");
+    assert_fails(f.context, qn_kernels_gather(f.kernels, NULL, NULL), QN_ERROR_NULL,
+                 "qn_kernels_gather: desc is NULL");
     qn_buffer_destroy(a), qn_buffer_destroy(b), qn_buffer_destroy(c);
     end_kernels(&f);
 }

@@ -1,4 +1,4 @@
-/* qn_histogram against a plain loop: integers and floats, few bins and more than local memory has room for, strides; what is
+/* qn_kernels_histogram against a plain loop: integers and floats, few bins and more than local memory has room for, strides; what is
    refused. */
 #include "kernels_common.h"
 
@@ -40,7 +40,7 @@ static void check_histogram(kernels_fixture *f, const histogram_case *c, uint32_
                                  .low = c->low,
                                  .high = c->high,
                                  .accumulate = c->accumulate};
-    assert_ok(f->context, qn_histogram(f->kernels, NULL, &d));
+    assert_ok(f->context, qn_kernels_histogram(f->kernels, NULL, &d));
     uint32_t *got = buffer_contents(f, to);
     for (uint64_t b = 0; b < c->bins; b++)
         if (got[b] != wanted[b])
@@ -76,7 +76,7 @@ static void other_strides_are_counted(void **state) {
                    wanted[] = {1, 7, 2, 7, 1, 7}; /* bins from the end: 2, 1, 0 */
     qn_buffer *from = elements_buffer(&f, QN_U8, 8, data), *to = elements_buffer(&f, QN_U32, 6, before);
     const qn_histogram_desc d = {.from = {from, 0, QN_U8, 1, {4}, {2}}, .to = {to, 4, QN_U32, 1, {3}, {-2}}};
-    assert_ok(f.context, qn_histogram(f.kernels, NULL, &d));
+    assert_ok(f.context, qn_kernels_histogram(f.kernels, NULL, &d));
     uint32_t *got = buffer_contents(&f, to);
     assert_memory_equal(got, wanted, sizeof wanted);
     free(got);
@@ -93,7 +93,7 @@ static void wrong_bins_are_refused(void **state) {
         qn_histogram_desc desc;
         const char *message;
     } cases[] = {
-        {{.from = x, .to = bins}, "qn_histogram: from.type is f32, and low and high are both 0"},
+        {{.from = x, .to = bins}, "qn_kernels_histogram: from.type is f32, and low and high are both 0"},
         {{.from = x, .to = bins, .low = 1, .high = 1}, "low is 1 and high is 1; low must be below high"},
         {{.from = x, .to = bins, .low = 1, .high = INFINITY}, "high is inf"},
         {{.from = x, .to = QN_ARRAY(b, QN_I32, 4), .high = 1}, "to is 4 of i32; it must be one row of u32"},
@@ -101,9 +101,10 @@ static void wrong_bins_are_refused(void **state) {
         {{.from = x, .to = QN_ARRAY(a, QN_U32, 4), .high = 1}, "to and from share memory"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_fails(f.context, qn_histogram(f.kernels, NULL, &cases[i].desc), QN_ERROR_ARGUMENT,
+        assert_fails(f.context, qn_kernels_histogram(f.kernels, NULL, &cases[i].desc), QN_ERROR_ARGUMENT,
                      cases[i].message);
-    assert_fails(f.context, qn_histogram(f.kernels, NULL, NULL), QN_ERROR_NULL, "qn_histogram: desc is NULL");
+    assert_fails(f.context, qn_kernels_histogram(f.kernels, NULL, NULL), QN_ERROR_NULL,
+                 "qn_kernels_histogram: desc is NULL");
     qn_buffer_destroy(a), qn_buffer_destroy(b);
     end_kernels(&f);
 }

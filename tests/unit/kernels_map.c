@@ -1,4 +1,4 @@
-/* qn_map: every function against the C library's in double precision, types, broadcasting, numbers in place of arrays, work in
+/* qn_kernels_map: every function against the C library's in double precision, types, broadcasting, numbers in place of arrays, work in
    place, and what is refused. */
 #include "kernels_common.h"
 
@@ -159,7 +159,7 @@ static void check_function(kernels_fixture *f, const reference *r) {
     d.to = QN_ARRAY(out, QN_F32, N);
     for (uint32_t i = 0; i < qn_map_operands(r->function); i++)
         d.from[i] = QN_ARRAY(elements_buffer(f, QN_F32, N, x[i]), QN_F32, N);
-    assert_ok(f->context, qn_map(f->kernels, NULL, &d));
+    assert_ok(f->context, qn_kernels_map(f->kernels, NULL, &d));
     assert_ok(f->context, qn_buffer_read(out, 0, got, sizeof got));
     for (uint32_t k = 0; k < N; k++) {
         const double wanted = r->of(x[0][k], x[1][k], x[2][k]);
@@ -215,7 +215,7 @@ static void integers_are_computed_in_their_type(void **state) {
         const qn_map_desc d = {.function = cases[i].function,
                                .to = QN_ARRAY(out, QN_I8, 6),
                                .from = {QN_ARRAY(x, QN_I8, 6), QN_ARRAY(y, QN_I8, 6)}};
-        assert_ok(f.context, qn_map(f.kernels, NULL, &d));
+        assert_ok(f.context, qn_kernels_map(f.kernels, NULL, &d));
         assert_ok(f.context, qn_buffer_read(out, 0, got, sizeof got));
         for (int k = 0; k < 6; k++)
             if (got[k] != cases[i].wanted[k])
@@ -228,7 +228,7 @@ static void integers_are_computed_in_their_type(void **state) {
                                .scalars = 2,
                                .scalar = {0, 1}};
     int8_t got[6];
-    assert_ok(f.context, qn_map(f.kernels, NULL, &shift));
+    assert_ok(f.context, qn_kernels_map(f.kernels, NULL, &shift));
     assert_ok(f.context, qn_buffer_read(out, 0, got, sizeof got));
     const int8_t wanted[6] = {-56, 56, 14, -14, 0, 0};
     assert_memory_equal(got, wanted, 6);
@@ -285,8 +285,8 @@ static void check_layout(kernels_fixture *f, const layout *l) {
             l->a != QN_F64 && l->b != QN_F64 && element_epsilon(l->a) + element_epsilon(l->b) > 0;
         element_set(l->to, wanted, element_place(&to, index), single ? (double)(float)sum : sum);
     } while (next_index(&to, index));
-    assert_ok(f->context,
-              qn_map(f->kernels, NULL, &(qn_map_desc){.function = QN_MAP_ADD, .to = to, .from = {a, b}}));
+    assert_ok(f->context, qn_kernels_map(f->kernels, NULL,
+                                         &(qn_map_desc){.function = QN_MAP_ADD, .to = to, .from = {a, b}}));
     void *got = buffer_contents(f, to.buffer);
     for (uint64_t i = 0; i < count; i++)
         if (element_get(l->to, got, i) != element_get(l->to, wanted, i))
@@ -342,7 +342,7 @@ static void numbers_stand_in_for_arrays(void **state) {
         qn_map_desc d = cases[i].d;
         d.to = QN_ARRAY(out, QN_F32, 5);
         for (int k = 0; k < 3; k++) d.from[k] = QN_ARRAY(in, QN_F32, 5);
-        assert_ok(f.context, qn_map(f.kernels, NULL, &d));
+        assert_ok(f.context, qn_kernels_map(f.kernels, NULL, &d));
         assert_ok(f.context, qn_buffer_read(out, 0, got, sizeof got));
         for (int k = 0; k < 5; k++)
             if (fabsf(got[k] - cases[i].wanted[k]) > 1e-6f)
@@ -350,10 +350,11 @@ static void numbers_stand_in_for_arrays(void **state) {
     }
     /* In place, and the same memory as another type of the size. */
     const qn_array same = QN_ARRAY(in, QN_F32, 5), bits = QN_ARRAY(in, QN_I32, 5);
-    assert_ok(f.context, qn_map(f.kernels, NULL,
-                                &(qn_map_desc){.function = QN_MAP_ADD, .to = same, .from = {same, same}}));
     assert_ok(f.context,
-              qn_map(f.kernels, NULL, &(qn_map_desc){.function = QN_MAP_COPY, .to = bits, .from = {same}}));
+              qn_kernels_map(f.kernels, NULL,
+                             &(qn_map_desc){.function = QN_MAP_ADD, .to = same, .from = {same, same}}));
+    assert_ok(f.context, qn_kernels_map(f.kernels, NULL,
+                                        &(qn_map_desc){.function = QN_MAP_COPY, .to = bits, .from = {same}}));
     int32_t whole[5];
     assert_ok(f.context, qn_buffer_read(in, 0, whole, sizeof whole));
     const int32_t doubled[5] = {-4, -2, 0, 2, 4};
@@ -396,9 +397,11 @@ static void wrong_calls_are_refused(void **state) {
          "to (65 of f32)"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_fails(f.context, qn_map(f.kernels, NULL, &cases[i].d), cases[i].status, cases[i].message);
-    assert_fails(f.context, qn_map(f.kernels, NULL, NULL), QN_ERROR_NULL, "desc is NULL");
-    assert_ok(f.context, qn_map(f.kernels, NULL, &(qn_map_desc){.to = {.rank = 1}, .from = {{.rank = 1}}}));
+        assert_fails(f.context, qn_kernels_map(f.kernels, NULL, &cases[i].d), cases[i].status,
+                     cases[i].message);
+    assert_fails(f.context, qn_kernels_map(f.kernels, NULL, NULL), QN_ERROR_NULL, "desc is NULL");
+    assert_ok(f.context,
+              qn_kernels_map(f.kernels, NULL, &(qn_map_desc){.to = {.rank = 1}, .from = {{.rank = 1}}}));
     assert_null(qn_map_name(QN_MAP_COUNT));
     assert_string_equal(qn_map_name(QN_MAP_GELU_TANH), "gelu_tanh");
     assert_int_equal(qn_map_operands(QN_MAP_WHERE), 3);

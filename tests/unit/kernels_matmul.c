@@ -1,4 +1,4 @@
-/* qn_matmul: every variant, types, strides, batches and epilogues, against sums in double precision; what is refused. */
+/* qn_kernels_matmul: every variant, types, strides, batches and epilogues, against sums in double precision; what is refused. */
 #include "kernels_common.h"
 
 /* How a matrix lies: its rows one after the other, its columns, with gaps between, from the end backwards. */
@@ -173,7 +173,7 @@ static void solve(kernels_fixture *f, const problem *p, uint32_t seed) {
                            .tf32 = p->tf32};
     if (p->bias || p->bias_of_rows) desc.bias = bias.array;
     if (p->residual) desc.residual = residual.array;
-    assert_ok(f->context, qn_matmul(f->kernels, NULL, &desc));
+    assert_ok(f->context, qn_kernels_matmul(f->kernels, NULL, &desc));
     void *got = buffer_contents(f, out.array.buffer);
     check_result(p, &a, &b, &out, &bias, &residual, got);
     free(got);
@@ -276,7 +276,7 @@ static void processors_pack_panels(void **state) {
                                  .a = QN_ARRAY(y, QN_F32, 20, 0),
                                  .b = QN_ARRAY(y, QN_F32, 0, 20),
                                  .variant = "packed"};
-    assert_int_equal(qn_matmul(f.kernels, NULL, &none), QN_ERROR_ARGUMENT); /* nothing to pack */
+    assert_int_equal(qn_kernels_matmul(f.kernels, NULL, &none), QN_ERROR_ARGUMENT); /* nothing to pack */
     end_kernels(&f);
 }
 
@@ -566,8 +566,9 @@ static void epilogues_and_batches(void **state) {
     operand a = make_operand(&f, QN_F32, 0, nothing.m, nothing.k, ROWS, 1),
             b = make_operand(&f, QN_F32, 0, 5, 4, ROWS, 2);
     assert_ok(f.context,
-              qn_matmul(f.kernels, NULL,
-                        &(qn_matmul_desc){.out = {.rank = 2, .sizes = {0, 4}}, .a = a.array, .b = b.array}));
+              qn_kernels_matmul(
+                  f.kernels, NULL,
+                  &(qn_matmul_desc){.out = {.rank = 2, .sizes = {0, 4}}, .a = a.array, .b = b.array}));
     end_operand(&a);
     end_operand(&b);
     end_kernels(&f);
@@ -584,7 +585,7 @@ static void many_batch_dimensions(void **state) {
                                  .a = QN_ARRAY(on_a, QN_F32, 3, 4, 4),
                                  .b = QN_ARRAY(on_b, QN_F32, 2, 1, 4, 4),
                                  .variant = "tile 32x32"};
-    assert_ok(f.context, qn_matmul(f.kernels, NULL, &desc));
+    assert_ok(f.context, qn_kernels_matmul(f.kernels, NULL, &desc));
     got = buffer_contents(&f, on_out);
     for (int i = 0; i < 96; i++) {
         double sum = 0;
@@ -605,12 +606,12 @@ static void wrong_calls_are_refused(void **state) {
               *z = elements_buffer(&f, QN_F32, 100, NULL);
     const qn_matmul_desc good = {
         .out = QN_ARRAY(z, QN_F32, 4, 6), .a = QN_ARRAY(x, QN_F32, 4, 5), .b = QN_ARRAY(y, QN_F32, 5, 6)};
-    assert_ok(f.context, qn_matmul(f.kernels, NULL, &good));
+    assert_ok(f.context, qn_kernels_matmul(f.kernels, NULL, &good));
 #define REFUSED(status, message, ...)                                                                        \
     do {                                                                                                     \
         qn_matmul_desc desc = good;                                                                          \
         __VA_ARGS__;                                                                                         \
-        assert_fails(f.context, qn_matmul(f.kernels, NULL, &desc), status, message);                         \
+        assert_fails(f.context, qn_kernels_matmul(f.kernels, NULL, &desc), status, message);                 \
     } while (0)
     REFUSED(QN_ERROR_ARGUMENT, "a (4x6) by b (5x6) is not out (4x6)", desc.a = QN_ARRAY(x, QN_F32, 4, 6));
     REFUSED(QN_ERROR_ARGUMENT, "a has 1 dimensions", desc.a = QN_ARRAY(x, QN_F32, 20));
@@ -649,7 +650,7 @@ static void products_are_recorded_in_graphs(void **state) {
                                  .b = QN_ARRAY(on_b, QN_F32, N, N),
                                  .variant = "tile 32x32",
                                  .splits = 3};
-    assert_ok(f.context, qn_matmul(f.kernels, stream, &desc));
+    assert_ok(f.context, qn_kernels_matmul(f.kernels, stream, &desc));
     assert_ok(f.context, qn_graph_end(stream, &graph));
     assert_int_equal(qn_graph_launch_count(graph), 2);
     assert_ok(f.context, qn_buffer_write(on_a, 0, a, N * N * sizeof *a));
@@ -690,7 +691,7 @@ static void elements_beyond_2_31_are_reached(void **state) {
     const qn_matmul_desc desc = {.out = QN_ARRAY(on_out, QN_I32, 2, 16),
                                  .a = {on_a, 0, QN_I8, 2, {2, 16}, {(int64_t)apart, 1}},
                                  .b = QN_ARRAY(on_b, QN_I8, 16, 16)};
-    assert_ok(f.context, qn_matmul(f.kernels, NULL, &desc));
+    assert_ok(f.context, qn_kernels_matmul(f.kernels, NULL, &desc));
     int32_t got[2][16];
     assert_ok(f.context, qn_buffer_read(on_out, 0, got, sizeof got));
     for (int i = 0; i < 2; i++)
@@ -701,8 +702,9 @@ static void elements_beyond_2_31_are_reached(void **state) {
         }
     /* And as the target of a strided fill. */
     assert_ok(f.context,
-              qn_fill(f.kernels, NULL,
-                      &(qn_fill_desc){.to = {on_a, 0, QN_I8, 2, {2, 16}, {(int64_t)apart, 1}}, .value = 7}));
+              qn_kernels_fill(
+                  f.kernels, NULL,
+                  &(qn_fill_desc){.to = {on_a, 0, QN_I8, 2, {2, 16}, {(int64_t)apart, 1}}, .value = 7}));
     int8_t filled[16];
     assert_ok(f.context, qn_buffer_read(on_a, apart, filled, 16));
     for (int i = 0; i < 16; i++) assert_int_equal(filled[i], 7);

@@ -1,4 +1,4 @@
-/* qn_random: Philox's published answers, parts of a sequence, strides, the distributions' moments, and what is refused. */
+/* qn_kernels_random: Philox's published answers, parts of a sequence, strides, the distributions' moments, and what is refused. */
 #include "kernels_common.h"
 
 /* By the paper's definition, in 64-bit arithmetic. */
@@ -23,22 +23,23 @@ static void words_are_those_of_philox(void **state) {
     const uint32_t known[4] = {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8};
     uint32_t got[103], wanted[4];
     qn_buffer *out = make_buffer(f.device, sizeof got, NULL);
-    assert_ok(f.context, qn_random(f.kernels, NULL, &(qn_random_desc){.to = QN_ARRAY(out, QN_U32, 4)}));
+    assert_ok(f.context,
+              qn_kernels_random(f.kernels, NULL, &(qn_random_desc){.to = QN_ARRAY(out, QN_U32, 4)}));
     assert_ok(f.context, qn_buffer_read(out, 0, got, 16));
     assert_memory_equal(got, known, 16);
     /* Another seed, from the middle of a block far off. */
     const uint64_t seed = 0x123456789abcdef, offset = (1ull << 34) + 7;
     const qn_random_desc d = {.to = QN_ARRAY(out, QN_U32, 103), .seed = seed, .offset = offset};
-    assert_ok(f.context, qn_random(f.kernels, NULL, &d));
+    assert_ok(f.context, qn_kernels_random(f.kernels, NULL, &d));
     assert_ok(f.context, qn_buffer_read(out, 0, got, sizeof got));
     for (uint64_t i = 0; i < 103; i++) {
         philox((offset + i) / 4, seed, wanted);
         if (got[i] != wanted[(offset + i) % 4]) fail_msg("word %u is 0x%x", (unsigned)i, (unsigned)got[i]);
     }
     uint64_t wide[5];
-    assert_ok(f.context,
-              qn_random(f.kernels, NULL,
-                        &(qn_random_desc){.to = QN_ARRAY(out, QN_U64, 5), .seed = seed, .offset = 3}));
+    assert_ok(f.context, qn_kernels_random(
+                             f.kernels, NULL,
+                             &(qn_random_desc){.to = QN_ARRAY(out, QN_U64, 5), .seed = seed, .offset = 3}));
     assert_ok(f.context, qn_buffer_read(out, 0, wide, sizeof wide));
     for (uint64_t i = 0; i < 5; i++) {
         philox((3 + i) / 2, seed, wanted);
@@ -65,11 +66,11 @@ static void numbers_follow_from_the_words(void **state) {
         qn_array first = {out, 2 * COUNT - 1, type, 1, {500}, {-2}}, second = first;
         second.offset -= 2 * 500;
         second.sizes[0] = COUNT - 500;
-        assert_ok(f.context,
-                  qn_random(f.kernels, NULL, &(qn_random_desc){.to = first, .seed = 9, .a = a, .b = b}));
-        assert_ok(f.context,
-                  qn_random(f.kernels, NULL,
-                            &(qn_random_desc){.to = second, .seed = 9, .offset = 500, .a = a, .b = b}));
+        assert_ok(f.context, qn_kernels_random(f.kernels, NULL,
+                                               &(qn_random_desc){.to = first, .seed = 9, .a = a, .b = b}));
+        assert_ok(f.context, qn_kernels_random(
+                                 f.kernels, NULL,
+                                 &(qn_random_desc){.to = second, .seed = 9, .offset = 500, .a = a, .b = b}));
         void *got = buffer_contents(&f, out);
         for (uint64_t i = 0; i < COUNT; i++) {
             uint32_t words[4];
@@ -106,7 +107,7 @@ static void contiguous_arrays_get_the_same_numbers(void **state) {
                        gaps = {with_gaps, 0, type, 1, {COUNT}, {2}};
         for (int with = 0; with < 2; with++) {
             const qn_random_desc d = {.to = with ? gaps : flat, .seed = 11, .offset = begin[1]};
-            assert_ok(f.context, qn_random(f.kernels, NULL, &d));
+            assert_ok(f.context, qn_kernels_random(f.kernels, NULL, &d));
         }
         char *got = buffer_contents(&f, out), *wanted = buffer_contents(&f, with_gaps);
         for (uint64_t n = 0; n < COUNT; n++)
@@ -134,7 +135,7 @@ static void normal_numbers_have_their_moments(void **state) {
                                   .offset = 1,
                                   .a = 3,
                                   .b = 2};
-        assert_ok(f.context, qn_random(f.kernels, NULL, &d));
+        assert_ok(f.context, qn_kernels_random(f.kernels, NULL, &d));
         void *got = buffer_contents(&f, out);
         double sum[5] = {0}, next = 0;
         for (uint64_t i = 0; i < COUNT; i++) {
@@ -173,9 +174,10 @@ static void wrong_calls_are_refused(void **state) {
         {{.to = QN_ARRAY(x, QN_F32, 8), .offset = UINT64_MAX}, "pass 2^64"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_fails(f.context, qn_random(f.kernels, NULL, &cases[i].d), QN_ERROR_ARGUMENT, cases[i].message);
-    assert_fails(f.context, qn_random(f.kernels, NULL, NULL), QN_ERROR_NULL, "desc is NULL");
-    assert_ok(f.context, qn_random(f.kernels, NULL, &(qn_random_desc){.to = {.rank = 1}}));
+        assert_fails(f.context, qn_kernels_random(f.kernels, NULL, &cases[i].d), QN_ERROR_ARGUMENT,
+                     cases[i].message);
+    assert_fails(f.context, qn_kernels_random(f.kernels, NULL, NULL), QN_ERROR_NULL, "desc is NULL");
+    assert_ok(f.context, qn_kernels_random(f.kernels, NULL, &(qn_random_desc){.to = {.rank = 1}}));
     end_kernels(&f);
 }
 

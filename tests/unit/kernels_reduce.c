@@ -1,4 +1,4 @@
-/* qn_reduce: every operation against double precision, over rows, columns, several axes and everything; long enough for two
+/* qn_kernels_reduce: every operation against double precision, over rows, columns, several axes and everything; long enough for two
    stages; the same bits each time; what is refused. */
 #include "kernels_common.h"
 
@@ -125,10 +125,10 @@ static void check_shape(kernels_fixture *f, const shape *s) {
     from.buffer = elements_buffer(f, s->from, count, source);
     to.buffer = elements_buffer(f, s->to, qn_array_count(&to), NULL);
     const qn_reduce_desc d = {.operation = s->operation, .axes = s->axes, .to = to, .from = from};
-    assert_ok(f->context, qn_reduce(f->kernels, NULL, &d));
+    assert_ok(f->context, qn_kernels_reduce(f->kernels, NULL, &d));
     void *got = buffer_contents(f, to.buffer);
     check_results(s, &from, source, &to, got, place);
-    assert_ok(f->context, qn_reduce(f->kernels, NULL, &d));
+    assert_ok(f->context, qn_kernels_reduce(f->kernels, NULL, &d));
     void *again = buffer_contents(f, to.buffer);
     assert_memory_equal(got, again, qn_array_count(&to) * qn_element_size(s->to));
     free(source), free(got), free(again);
@@ -178,10 +178,10 @@ static void every_operation_over_all_kinds_of_axes(void **state) {
 static float reduce_few(kernels_fixture *f, qn_reduce_operation operation, qn_buffer *in, uint32_t count) {
     qn_buffer *out = make_buffer(f->device, 4, NULL);
     float got;
-    assert_ok(f->context, qn_reduce(f->kernels, NULL,
-                                    &(qn_reduce_desc){.operation = operation,
-                                                      .to = {out, 0, QN_F32, 0, {0}, {0}},
-                                                      .from = QN_ARRAY(in, QN_F32, count)}));
+    assert_ok(f->context, qn_kernels_reduce(f->kernels, NULL,
+                                            &(qn_reduce_desc){.operation = operation,
+                                                              .to = {out, 0, QN_F32, 0, {0}, {0}},
+                                                              .from = QN_ARRAY(in, QN_F32, count)}));
     assert_ok(f->context, qn_buffer_read(out, 0, &got, 4));
     qn_buffer_destroy(out);
     return got;
@@ -229,10 +229,11 @@ static void wrong_calls_are_refused(void **state) {
          "has no elements, of which there is no max"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_fails(f.context, qn_reduce(f.kernels, NULL, &cases[i].d), cases[i].status, cases[i].message);
-    assert_fails(f.context, qn_reduce(f.kernels, NULL, NULL), QN_ERROR_NULL, "desc is NULL");
+        assert_fails(f.context, qn_kernels_reduce(f.kernels, NULL, &cases[i].d), cases[i].status,
+                     cases[i].message);
+    assert_fails(f.context, qn_kernels_reduce(f.kernels, NULL, NULL), QN_ERROR_NULL, "desc is NULL");
     const qn_reduce_desc none = {.axes = 2, .to = QN_ARRAY(y, QN_F32, 0), .from = QN_ARRAY(x, QN_F32, 0, 5)};
-    assert_ok(f.context, qn_reduce(f.kernels, NULL, &none));
+    assert_ok(f.context, qn_kernels_reduce(f.kernels, NULL, &none));
     end_kernels(&f);
 }
 

@@ -1,4 +1,4 @@
-/* qn_softmax, qn_layer_norm, qn_rms_norm and their gradients against double precision: rows that are kept in registers and rows that are
+/* qn_kernels_softmax, qn_kernels_layer_norm, qn_kernels_rms_norm and their gradients against double precision: rows that are kept in registers and rows that are
    read again, types, strides, and what is refused. */
 #include "kernels_common.h"
 
@@ -51,10 +51,10 @@ static qn_status call(kernels_fixture *f, operation o, qn_array to, qn_array fro
         .to = to, .result = from, .gradient = gradient, .log = o == LOG_BACKWARD};
     const qn_norm_desc n = {
         .to = to, .from = from, .weight = weight, .bias = bias, .epsilon = o == RMS_NORM ? 1e-3 : 0};
-    return o == SOFTMAX || o == LOG_SOFTMAX     ? qn_softmax(f->kernels, NULL, &forward)
-           : o == BACKWARD || o == LOG_BACKWARD ? qn_softmax_backward(f->kernels, NULL, &back)
-           : o == LAYER_NORM                    ? qn_layer_norm(f->kernels, NULL, &n)
-                                                : qn_rms_norm(f->kernels, NULL, &n);
+    return o == SOFTMAX || o == LOG_SOFTMAX     ? qn_kernels_softmax(f->kernels, NULL, &forward)
+           : o == BACKWARD || o == LOG_BACKWARD ? qn_kernels_softmax_backward(f->kernels, NULL, &back)
+           : o == LAYER_NORM                    ? qn_kernels_layer_norm(f->kernels, NULL, &n)
+                                                : qn_kernels_rms_norm(f->kernels, NULL, &n);
 }
 
 static void check_shape(kernels_fixture *f, operation o, const shape *s) {
@@ -222,8 +222,8 @@ static void check_gradients(kernels_fixture *f, const gradient_case *c) {
     qn_norm_backward_desc given = d;
     if (!c->weighted) given.weight = (qn_array){0};
     if (!c->sums) given.to_weight = given.to_bias = (qn_array){0};
-    assert_ok(f->context, c->layer ? qn_layer_norm_backward(f->kernels, NULL, &given)
-                                   : qn_rms_norm_backward(f->kernels, NULL, &given));
+    assert_ok(f->context, c->layer ? qn_kernels_layer_norm_backward(f->kernels, NULL, &given)
+                                   : qn_kernels_rms_norm_backward(f->kernels, NULL, &given));
     gradients wanted = expect_gradients(c, x, &d.from, dy, &d.gradient);
     void *to = buffer_contents(f, d.to.buffer), *to_weight = buffer_contents(f, d.to_weight.buffer),
          *to_bias = buffer_contents(f, d.to_bias.buffer);
@@ -260,7 +260,7 @@ static void gradients_of_no_rows(void **state) {
     const qn_array none = {.type = QN_F32, .rank = 2, .sizes = {0, 5}};
     const qn_norm_backward_desc d = {
         .to = none, .from = none, .gradient = none, .to_weight = QN_ARRAY(out, QN_F32, 5)};
-    assert_ok(f.context, qn_layer_norm_backward(f.kernels, NULL, &d));
+    assert_ok(f.context, qn_kernels_layer_norm_backward(f.kernels, NULL, &d));
     assert_ok(f.context, qn_buffer_read(out, 0, got, sizeof got));
     for (int i = 0; i < 5; i++) assert_true(got[i] == 0);
     end_kernels(&f);
@@ -273,9 +273,9 @@ static void softmax_of_what_overflows(void **state) {
     const float x[4] = {1000, -INFINITY, 1000, -1000}, wanted[4] = {0.5f, 0, 0.5f, 0};
     float got[4];
     qn_buffer *in = make_buffer(f.device, sizeof x, x), *out = make_buffer(f.device, sizeof x, NULL);
-    assert_ok(f.context, qn_softmax(f.kernels, NULL,
-                                    &(qn_softmax_desc){.to = QN_ARRAY(out, QN_F32, 4),
-                                                       .from = QN_ARRAY(in, QN_F32, 4)}));
+    assert_ok(f.context, qn_kernels_softmax(f.kernels, NULL,
+                                            &(qn_softmax_desc){.to = QN_ARRAY(out, QN_F32, 4),
+                                                               .from = QN_ARRAY(in, QN_F32, 4)}));
     assert_ok(f.context, qn_buffer_read(out, 0, got, sizeof got));
     assert_memory_equal(got, wanted, sizeof got);
     end_kernels(&f);
@@ -310,18 +310,20 @@ static void wrong_calls_are_refused(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const qn_norm_desc d = {
             .to = cases[i].to, .from = cases[i].from, .weight = cases[i].weight, .epsilon = cases[i].epsilon};
-        assert_fails(f.context, qn_rms_norm(f.kernels, NULL, &d), cases[i].status, cases[i].message);
+        assert_fails(f.context, qn_kernels_rms_norm(f.kernels, NULL, &d), cases[i].status, cases[i].message);
     }
-    assert_fails(f.context, qn_softmax(f.kernels, NULL, NULL), QN_ERROR_NULL, "qn_softmax: desc is NULL");
+    assert_fails(f.context, qn_kernels_softmax(f.kernels, NULL, NULL), QN_ERROR_NULL,
+                 "qn_kernels_softmax: desc is NULL");
     qn_buffer *gone = elements_buffer(&f, QN_F32, 64, NULL);
     qn_buffer_destroy(gone);
+    assert_fails(f.context,
+                 qn_kernels_softmax(f.kernels, NULL,
+                                    &(qn_softmax_desc){.to = QN_ARRAY(gone, QN_F32, 4, 5), .from = from}),
+                 QN_ERROR_DESTROYED, "qn_kernels_softmax: to.buffer has been destroyed");
     assert_fails(
         f.context,
-        qn_softmax(f.kernels, NULL, &(qn_softmax_desc){.to = QN_ARRAY(gone, QN_F32, 4, 5), .from = from}),
-        QN_ERROR_DESTROYED, "qn_softmax: to.buffer has been destroyed");
-    assert_fails(f.context,
-                 qn_softmax_backward(f.kernels, NULL, &(qn_softmax_backward_desc){.to = to, .result = from}),
-                 QN_ERROR_NULL, "gradient.buffer is NULL");
+        qn_kernels_softmax_backward(f.kernels, NULL, &(qn_softmax_backward_desc){.to = to, .result = from}),
+        QN_ERROR_NULL, "gradient.buffer is NULL");
     const qn_array backward_to = QN_ARRAY(elements_buffer(&f, QN_F32, 64, NULL), QN_F32, 4, 5);
     const struct {
         qn_array to_weight, to_bias;
@@ -339,12 +341,13 @@ static void wrong_calls_are_refused(void **state) {
                                          .gradient = to,
                                          .to_weight = sums[i].to_weight,
                                          .to_bias = sums[i].to_bias};
-        assert_fails(f.context, qn_layer_norm_backward(f.kernels, NULL, &d), sums[i].status, sums[i].message);
+        assert_fails(f.context, qn_kernels_layer_norm_backward(f.kernels, NULL, &d), sums[i].status,
+                     sums[i].message);
     }
-    assert_fails(f.context, qn_rms_norm_backward(f.kernels, NULL, NULL), QN_ERROR_NULL,
-                 "qn_rms_norm_backward: desc is NULL");
+    assert_fails(f.context, qn_kernels_rms_norm_backward(f.kernels, NULL, NULL), QN_ERROR_NULL,
+                 "qn_kernels_rms_norm_backward: desc is NULL");
     const qn_array empty = {.rank = 2, .sizes = {0, 5}};
-    assert_ok(f.context, qn_softmax(f.kernels, NULL, &(qn_softmax_desc){.to = empty, .from = empty}));
+    assert_ok(f.context, qn_kernels_softmax(f.kernels, NULL, &(qn_softmax_desc){.to = empty, .from = empty}));
     end_kernels(&f);
 }
 

@@ -1,4 +1,4 @@
-/* qn_scan: every operation and type against double precision, both ways, along any dimension, in place, over rows that are cut into
+/* qn_kernels_scan: every operation and type against double precision, both ways, along any dimension, in place, over rows that are cut into
    parts; the same bits each time; in graphs; what is refused. */
 #include "kernels_common.h"
 
@@ -85,7 +85,7 @@ static void check_scan(kernels_fixture *f, const scan_case *c, uint32_t seed) {
     from.buffer = elements_buffer(f, c->from, from_count, given);
     to.buffer = c->in_place ? from.buffer : elements_buffer(f, c->to, to_count, NULL);
     const qn_scan_desc d = {c->operation, c->dimension, c->exclusive, c->reverse, to, from};
-    assert_ok(f->context, qn_scan(f->kernels, NULL, &d));
+    assert_ok(f->context, qn_kernels_scan(f->kernels, NULL, &d));
     void *got = buffer_contents(f, to.buffer);
     qn_array rows = from;
     rows.sizes[c->dimension] = 1;
@@ -140,9 +140,9 @@ static void sums_wrap_in_what_is_kept(void **state) {
     enum { COUNT = 2000 };
     uint8_t *given = random_elements(QN_U8, COUNT, 0, 255, 1);
     qn_buffer *from = elements_buffer(&f, QN_U8, COUNT, given), *to = elements_buffer(&f, QN_U8, COUNT, NULL);
-    assert_ok(f.context, qn_scan(f.kernels, NULL,
-                                 &(qn_scan_desc){.to = QN_ARRAY(to, QN_U8, COUNT),
-                                                 .from = QN_ARRAY(from, QN_U8, COUNT)}));
+    assert_ok(f.context, qn_kernels_scan(f.kernels, NULL,
+                                         &(qn_scan_desc){.to = QN_ARRAY(to, QN_U8, COUNT),
+                                                         .from = QN_ARRAY(from, QN_U8, COUNT)}));
     uint8_t *got = buffer_contents(&f, to), sum = 0;
     for (int i = 0; i < COUNT; i++) {
         sum = (uint8_t)(sum + given[i]);
@@ -200,7 +200,7 @@ static void sums_are_the_same_each_time(void **state) {
     const qn_scan_desc d = {.to = QN_ARRAY(to, QN_F32, COUNT), .from = QN_ARRAY(from, QN_F32, COUNT)};
     float *first = NULL;
     for (int round = 0; round < (testing("vulkan") || testing("opencl") ? 2 : ROUNDS); round++) {
-        assert_ok(f.context, qn_scan(f.kernels, NULL, &d));
+        assert_ok(f.context, qn_kernels_scan(f.kernels, NULL, &d));
         float *got = buffer_contents(&f, to);
         if (first) assert_memory_equal(got, first, COUNT * sizeof *got);
         if (first)
@@ -223,7 +223,7 @@ static void nans_count_only_where_nothing_else_is(void **state) {
         .operation = QN_SCAN_MAX, .to = QN_ARRAY(to, QN_F32, 6), .from = QN_ARRAY(from, QN_F32, 6)};
     for (int round = 0; round < 2; round++) {
         d.exclusive = round;
-        assert_ok(f.context, qn_scan(f.kernels, NULL, &d));
+        assert_ok(f.context, qn_kernels_scan(f.kernels, NULL, &d));
         float *got = buffer_contents(&f, to);
         for (int i = 0; i < 6; i++) {
             const float want = round ? exclusive[i] : wanted[i];
@@ -246,8 +246,8 @@ static void wrong_scans_are_refused(void **state) {
         qn_status status;
         const char *message;
     } cases[] = {
-        {{.to = x}, QN_ERROR_NULL, "qn_scan: from.buffer is NULL"},
-        {{.from = x}, QN_ERROR_NULL, "qn_scan: to.buffer is NULL"},
+        {{.to = x}, QN_ERROR_NULL, "qn_kernels_scan: from.buffer is NULL"},
+        {{.from = x}, QN_ERROR_NULL, "qn_kernels_scan: to.buffer is NULL"},
         {{.to = QN_ARRAY(b, QN_F32, 21), .from = x}, QN_ERROR_ARGUMENT, "to is 21 and from is 20"},
         {{.to = QN_ARRAY(b, QN_F32, 4, 5), .from = x}, QN_ERROR_ARGUMENT, "to is 4x5 and from is 20"},
         {{.to = y, .from = x, .dimension = 1},
@@ -260,8 +260,9 @@ static void wrong_scans_are_refused(void **state) {
          "operation is 4, which is no qn_scan_operation"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_fails(f.context, qn_scan(f.kernels, NULL, &cases[i].desc), cases[i].status, cases[i].message);
-    assert_fails(f.context, qn_scan(f.kernels, NULL, NULL), QN_ERROR_NULL, "desc is NULL");
+        assert_fails(f.context, qn_kernels_scan(f.kernels, NULL, &cases[i].desc), cases[i].status,
+                     cases[i].message);
+    assert_fails(f.context, qn_kernels_scan(f.kernels, NULL, NULL), QN_ERROR_NULL, "desc is NULL");
     qn_buffer_destroy(a), qn_buffer_destroy(b);
     end_kernels(&f);
 }

@@ -1,4 +1,4 @@
-/* qn_sort: every type of key, both directions, with values and places of keys, rows, strides, in place, in graphs; what is
+/* qn_kernels_sort: every type of key, both directions, with values and places of keys, rows, strides, in place, in graphs; what is
    refused. */
 #include "kernels_common.h"
 
@@ -82,7 +82,7 @@ static void check_sort(kernels_fixture *f, const sort_case *c, uint32_t seed) {
                       .descending = c->descending};
     if (c->with_values) d.values = QN_ARRAY(from_values, c->values, c->rows, c->length);
     if (c->with_values || c->with_places) d.to_values = QN_ARRAY(to_values, c->values, c->rows, c->length);
-    assert_ok(f->context, qn_sort(f->kernels, NULL, &d));
+    assert_ok(f->context, qn_kernels_sort(f->kernels, NULL, &d));
     uint64_t *places = sorted_places(c->type, keys, c->rows, c->length, c->descending);
     void *got = buffer_contents(f, to), *got_values = buffer_contents(f, to_values);
     check_moved(qn_element_name(c->type), qn_element_size(c->type), got, keys, places, count);
@@ -159,7 +159,7 @@ static void zeros_and_nans_have_their_places(void **state) {
                                 .to_keys = QN_ARRAY(to, QN_F32, 10),
                                 .to_values = QN_ARRAY(places, QN_U32, 10),
                                 .descending = descending};
-        assert_ok(f.context, qn_sort(f.kernels, NULL, &d));
+        assert_ok(f.context, qn_kernels_sort(f.kernels, NULL, &d));
         uint32_t *got = buffer_contents(&f, places);
         assert_memory_equal(got, descending ? down : up, sizeof up);
         free(got);
@@ -190,7 +190,7 @@ static void arrays_of_other_strides_are_sorted(void **state) {
         .keys = {from, (ROWS - 1) * COLUMNS, QN_F32, 2, {COLUMNS, ROWS}, {1, -COLUMNS}},
         .to_keys = {to, 0, QN_F32, 2, {COLUMNS, ROWS}, {2 * ROWS, 2}},
     };
-    assert_ok(f.context, qn_sort(f.kernels, NULL, &d));
+    assert_ok(f.context, qn_kernels_sort(f.kernels, NULL, &d));
     float *got = buffer_contents(&f, to);
     assert_memory_equal(got, wanted, sizeof wanted);
     free(got), free(keys);
@@ -208,9 +208,9 @@ static void a_sort_is_recorded_in_a_graph(void **state) {
     qn_buffer *keys = elements_buffer(&f, QN_U32, COUNT, NULL),
               *to = elements_buffer(&f, QN_U32, COUNT, NULL);
     assert_ok(f.context, qn_graph_begin(stream));
-    assert_ok(f.context, qn_sort(f.kernels, stream,
-                                 &(qn_sort_desc){.keys = QN_ARRAY(keys, QN_U32, COUNT),
-                                                 .to_keys = QN_ARRAY(to, QN_U32, COUNT)}));
+    assert_ok(f.context, qn_kernels_sort(f.kernels, stream,
+                                         &(qn_sort_desc){.keys = QN_ARRAY(keys, QN_U32, COUNT),
+                                                         .to_keys = QN_ARRAY(to, QN_U32, COUNT)}));
     assert_ok(f.context, qn_graph_end(stream, &graph));
     for (uint32_t round = 0; round < 2; round++) {
         uint32_t *data = random_elements(QN_U32, COUNT, 0, 4e9, round + 11);
@@ -240,8 +240,8 @@ static void wrong_sorts_are_refused(void **state) {
         qn_status status;
         const char *message;
     } cases[] = {
-        {{.to_keys = x}, QN_ERROR_NULL, "qn_sort: keys.buffer is NULL"},
-        {{.keys = x}, QN_ERROR_NULL, "qn_sort: to_keys.buffer is NULL"},
+        {{.to_keys = x}, QN_ERROR_NULL, "qn_kernels_sort: keys.buffer is NULL"},
+        {{.keys = x}, QN_ERROR_NULL, "qn_kernels_sort: to_keys.buffer is NULL"},
         {{.keys = x, .to_keys = QN_ARRAY(b, QN_F32, 20)},
          QN_ERROR_ARGUMENT,
          "to_keys.type is f32 and keys.type is u32"},
@@ -266,8 +266,9 @@ static void wrong_sorts_are_refused(void **state) {
          "to_values is 4x5"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_fails(f.context, qn_sort(f.kernels, NULL, &cases[i].desc), cases[i].status, cases[i].message);
-    assert_fails(f.context, qn_sort(f.kernels, NULL, NULL), QN_ERROR_NULL, "desc is NULL");
+        assert_fails(f.context, qn_kernels_sort(f.kernels, NULL, &cases[i].desc), cases[i].status,
+                     cases[i].message);
+    assert_fails(f.context, qn_kernels_sort(f.kernels, NULL, NULL), QN_ERROR_NULL, "desc is NULL");
     qn_buffer_destroy(a), qn_buffer_destroy(b), qn_buffer_destroy(c);
     end_kernels(&f);
 }

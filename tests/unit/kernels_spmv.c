@@ -1,4 +1,4 @@
-/* qn_spmv against a plain loop in double precision: rows short, long, empty and longer than a work-group's share, all types; what
+/* qn_kernels_spmv against a plain loop in double precision: rows short, long, empty and longer than a work-group's share, all types; what
    is refused. */
 #include "kernels_common.h"
 
@@ -81,7 +81,7 @@ static void check_spmv(kernels_fixture *f, const spmv_case *c, uint32_t seed) {
                             .y = QN_ARRAY(buffers[4], c->type, s.rows),
                             .alpha = c->alpha,
                             .beta = c->beta};
-    assert_ok(f->context, qn_spmv(f->kernels, NULL, &d));
+    assert_ok(f->context, qn_kernels_spmv(f->kernels, NULL, &d));
     void *got = buffer_contents(f, buffers[4]);
     check_rows(c, &s, values, x, y, got);
     free(got), free(values), free(x), free(y), free(s.starts), free(s.places);
@@ -121,7 +121,7 @@ static void other_strides_are_multiplied(void **state) {
                             .values = QN_ARRAY(b[2], QN_F32, 4),
                             .x = {b[3], 2, QN_F32, 1, {3}, {-1}},
                             .y = {b[4], 0, QN_F32, 1, {3}, {2}}};
-    assert_ok(f.context, qn_spmv(f.kernels, NULL, &d));
+    assert_ok(f.context, qn_kernels_spmv(f.kernels, NULL, &d));
     float *got = buffer_contents(&f, b[4]);
     assert_memory_equal(got, wanted, sizeof wanted);
     free(got);
@@ -141,7 +141,8 @@ static void wrong_matrices_are_refused(void **state) {
         qn_spmv_desc desc;
         const char *message;
     } cases[] = {
-        {{.starts = c, .columns = c, .values = v, .x = x, .y = y}, "qn_spmv: starts is 20 and y is 10"},
+        {{.starts = c, .columns = c, .values = v, .x = x, .y = y},
+         "qn_kernels_spmv: starts is 20 and y is 10"},
         {{.starts = s, .columns = s, .values = v, .x = x, .y = y}, "columns is 11 and values is 20"},
         {{.starts = s, .columns = c, .values = v, .x = QN_ARRAY(b[3], QN_F16, 7), .y = y},
          "x and y are f32, f16 and f32"},
@@ -154,9 +155,10 @@ static void wrong_matrices_are_refused(void **state) {
         {{.starts = s, .columns = c, .values = v, .x = y, .y = y}, "y and x share memory"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_fails(f.context, qn_spmv(f.kernels, NULL, &cases[i].desc), QN_ERROR_ARGUMENT,
+        assert_fails(f.context, qn_kernels_spmv(f.kernels, NULL, &cases[i].desc), QN_ERROR_ARGUMENT,
                      cases[i].message);
-    assert_fails(f.context, qn_spmv(f.kernels, NULL, NULL), QN_ERROR_NULL, "qn_spmv: desc is NULL");
+    assert_fails(f.context, qn_kernels_spmv(f.kernels, NULL, NULL), QN_ERROR_NULL,
+                 "qn_kernels_spmv: desc is NULL");
     for (int i = 0; i < 5; i++) qn_buffer_destroy(b[i]);
     end_kernels(&f);
 }

@@ -1,4 +1,4 @@
-/* The text of a tuning: what it chooses is what qn_matmul does, for which products; texts that are none. */
+/* The text of a tuning: what it chooses is what qn_kernels_matmul does, for which products; texts that are none. */
 #include "kernels_common.h"
 
 enum { M = 24, N = 40, K = 1000, PARTS = 3 };
@@ -26,7 +26,7 @@ static float *product(const kernels_fixture *f, qn_kernels *kernels, qn_buffer *
                               .b = QN_ARRAY(buffers[1], QN_F32, K, N),
                               .variant = variant,
                               .splits = splits};
-    assert_ok(f->context, qn_matmul(kernels, NULL, &d));
+    assert_ok(f->context, qn_kernels_matmul(kernels, NULL, &d));
     return buffer_contents(f, buffers[2]);
 }
 
@@ -91,8 +91,9 @@ static void what_is_no_tuning_is_refused(void **state) {
         {QN_TUNING_HEAD "\nmatmul f32 f32 f32 nn 1x2x99999999999999999999 1 strip", "is no MxNxK"},
         {QN_TUNING_HEAD "\nmatmul f32 f32 f32 nn 1x2x3 65536 strip", "line 2: '65536' is no number of parts"},
         {QN_TUNING_HEAD "\nmatmul f32 f32 f32 nn 1x2x3 -1 strip", "line 2: '-1' is no number of parts"},
-        {QN_TUNING_HEAD "\nmatmul f32 f32 f32 nn 1x2x3 1 tile", "line 2: qn_matmul has no variant 'tile'"},
-        {QN_TUNING_HEAD "\nmatmul f32 f32 f32 nn 1x2x3 1", "line 2: qn_matmul has no variant ''"}};
+        {QN_TUNING_HEAD "\nmatmul f32 f32 f32 nn 1x2x3 1 tile",
+         "line 2: qn_kernels_matmul has no variant 'tile'"},
+        {QN_TUNING_HEAD "\nmatmul f32 f32 f32 nn 1x2x3 1", "line 2: qn_kernels_matmul has no variant ''"}};
     kernels_fixture f = make_kernels_quickly();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         qn_kernels *kernels = f.kernels;

@@ -19,7 +19,7 @@ typedef struct bench_options {
     const char *types;                    /* of products, with commas; NULL: the device's usual ones */
     uint64_t shapes[BENCH_MAX_SHAPES][3]; /* m, n, k of products */
     uint32_t num_shapes;                  /* 0: likewise */
-    const char *variants;                 /* of qn_matmul, with commas, or "all"; NULL: it chooses */
+    const char *variants;                 /* of qn_kernels_matmul, with commas, or "all"; NULL: it chooses */
     uint32_t splits[BENCH_MAX_SPLITS];    /* parts of k */
     uint32_t num_splits;                  /* 0: it chooses */
     const char *tuning_file;
@@ -214,13 +214,13 @@ double bench_product_error(bench_product *product, const void *c);
    TOOL_DIFFERENT. */
 int bench_product_check(const bench_device *d, bench_product *product, uint32_t runs, const char *what);
 
-/* One way to do it: what qn_matmul is told. */
+/* One way to do it: what qn_kernels_matmul is told. */
 typedef struct bench_way {
     const char *variant; /* NULL: it chooses */
     uint32_t splits;     /* 0: it chooses */
 } bench_way;
 
-/* qn_matmul of a product's copies again and again, with these kernels. */
+/* qn_kernels_matmul of a product's copies again and again, with these kernels. */
 typedef struct bench_matmul {
     const bench_device *d;
     qn_kernels *kernels;

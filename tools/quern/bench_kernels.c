@@ -25,50 +25,52 @@ static qn_array floats(const kernels_task *t, qn_buffer *buffer) {
 }
 
 static qn_status run_copy(const kernels_task *t) {
-    return qn_copy(t->d->kernels, t->d->stream,
-                   &(qn_copy_desc){.to = floats(t, t->to), .from = floats(t, t->from)});
+    return qn_kernels_copy(t->d->kernels, t->d->stream,
+                           &(qn_copy_desc){.to = floats(t, t->to), .from = floats(t, t->from)});
 }
 
 static qn_status run_convert(const kernels_task *t) {
-    return qn_copy(t->d->kernels, t->d->stream,
-                   &(qn_copy_desc){.to = QN_ARRAY(t->to, QN_BF16, t->count), .from = floats(t, t->from)});
+    return qn_kernels_copy(
+        t->d->kernels, t->d->stream,
+        &(qn_copy_desc){.to = QN_ARRAY(t->to, QN_BF16, t->count), .from = floats(t, t->from)});
 }
 
 static qn_status run_transpose(const kernels_task *t) {
     const qn_array square = QN_ARRAY(t->from, QN_F32, t->side, t->side);
-    return qn_copy(t->d->kernels, t->d->stream,
-                   &(qn_copy_desc){.to = QN_ARRAY(t->to, QN_F32, t->side, t->side),
-                                   .from = qn_array_transpose(square, 0, 1)});
+    return qn_kernels_copy(t->d->kernels, t->d->stream,
+                           &(qn_copy_desc){.to = QN_ARRAY(t->to, QN_F32, t->side, t->side),
+                                           .from = qn_array_transpose(square, 0, 1)});
 }
 
 static const double filled = 2.5;
 
 static qn_status run_fill(const kernels_task *t) {
-    return qn_fill(t->d->kernels, t->d->stream, &(qn_fill_desc){.to = floats(t, t->to), .value = filled});
+    return qn_kernels_fill(t->d->kernels, t->d->stream,
+                           &(qn_fill_desc){.to = floats(t, t->to), .value = filled});
 }
 
 static qn_status run_add(const kernels_task *t) {
-    return qn_map(t->d->kernels, t->d->stream,
-                  &(qn_map_desc){.function = QN_MAP_ADD,
-                                 .to = floats(t, t->to),
-                                 .from = {floats(t, t->from), floats(t, t->other)}});
+    return qn_kernels_map(t->d->kernels, t->d->stream,
+                          &(qn_map_desc){.function = QN_MAP_ADD,
+                                         .to = floats(t, t->to),
+                                         .from = {floats(t, t->from), floats(t, t->other)}});
 }
 
 static qn_status run_square(const kernels_task *t) {
-    return qn_map(
+    return qn_kernels_map(
         t->d->kernels, t->d->stream,
         &(qn_map_desc){.function = QN_MAP_SQUARE, .to = floats(t, t->to), .from = {floats(t, t->from)}});
 }
 
 static qn_status run_sort(const kernels_task *t) {
-    return qn_sort(t->d->kernels, t->d->stream,
-                   &(qn_sort_desc){.keys = floats(t, t->from), .to_keys = floats(t, t->to)});
+    return qn_kernels_sort(t->d->kernels, t->d->stream,
+                           &(qn_sort_desc){.keys = floats(t, t->from), .to_keys = floats(t, t->to)});
 }
 
 enum { BINS = 256, TAPS = 5 };
 
 static qn_status run_histogram(const kernels_task *t) {
-    return qn_histogram(
+    return qn_kernels_histogram(
         t->d->kernels, t->d->stream,
         &(qn_histogram_desc){
             .from = floats(t, t->from), .to = QN_ARRAY(t->to, QN_U32, BINS), .low = -1, .high = 1});
@@ -77,27 +79,28 @@ static qn_status run_histogram(const kernels_task *t) {
 /* By the bytes of y; how many there are is the last element of the result. */
 static qn_status run_compact(const kernels_task *t) {
     const uint64_t count = t->count - 1;
-    return qn_compact(t->d->kernels, t->d->stream,
-                      &(qn_compact_desc){.from = QN_ARRAY(t->from, QN_F32, count),
-                                         .mask = QN_ARRAY(t->other, QN_U8, count),
-                                         .to = QN_ARRAY(t->to, QN_F32, count),
-                                         .count = {.buffer = t->to, .offset = count, .type = QN_U32}});
+    return qn_kernels_compact(
+        t->d->kernels, t->d->stream,
+        &(qn_compact_desc){.from = QN_ARRAY(t->from, QN_F32, count),
+                           .mask = QN_ARRAY(t->other, QN_U8, count),
+                           .to = QN_ARRAY(t->to, QN_F32, count),
+                           .count = {.buffer = t->to, .offset = count, .type = QN_U32}});
 }
 
 /* How many there are is the last element of the result, as above. */
 static qn_status run_unique(const kernels_task *t) {
     const uint64_t count = t->count - 1;
-    return qn_unique(t->d->kernels, t->d->stream,
-                     &(qn_unique_desc){.from = QN_ARRAY(t->from, QN_F32, count),
-                                       .to = QN_ARRAY(t->to, QN_F32, count),
-                                       .count = {.buffer = t->to, .offset = count, .type = QN_U32}});
+    return qn_kernels_unique(t->d->kernels, t->d->stream,
+                             &(qn_unique_desc){.from = QN_ARRAY(t->from, QN_F32, count),
+                                               .to = QN_ARRAY(t->to, QN_F32, count),
+                                               .count = {.buffer = t->to, .offset = count, .type = QN_U32}});
 }
 
 static qn_status run_blur(const kernels_task *t) {
-    return qn_blur(t->d->kernels, t->d->stream,
-                   &(qn_blur_desc){.from = QN_ARRAY(t->from, QN_F32, t->side, t->side),
-                                   .weights = QN_ARRAY(t->other, QN_F32, TAPS),
-                                   .to = QN_ARRAY(t->to, QN_F32, t->side, t->side)});
+    return qn_kernels_blur(t->d->kernels, t->d->stream,
+                           &(qn_blur_desc){.from = QN_ARRAY(t->from, QN_F32, t->side, t->side),
+                                           .weights = QN_ARRAY(t->other, QN_F32, TAPS),
+                                           .to = QN_ARRAY(t->to, QN_F32, t->side, t->side)});
 }
 
 static qn_array square_of(const kernels_task *t, qn_buffer *buffer) {
@@ -105,54 +108,55 @@ static qn_array square_of(const kernels_task *t, qn_buffer *buffer) {
 }
 
 static qn_status run_total(const kernels_task *t) {
-    return qn_reduce(t->d->kernels, t->d->stream,
-                     &(qn_reduce_desc){.to = QN_ARRAY(t->to, QN_F32, 1), .from = floats(t, t->from)});
+    return qn_kernels_reduce(t->d->kernels, t->d->stream,
+                             &(qn_reduce_desc){.to = QN_ARRAY(t->to, QN_F32, 1), .from = floats(t, t->from)});
 }
 
 static qn_status run_row_sums(const kernels_task *t) {
-    return qn_reduce(
+    return qn_kernels_reduce(
         t->d->kernels, t->d->stream,
         &(qn_reduce_desc){.axes = 2, .to = QN_ARRAY(t->to, QN_F32, t->side), .from = square_of(t, t->from)});
 }
 
 static qn_status run_column_sums(const kernels_task *t) {
-    return qn_reduce(
+    return qn_kernels_reduce(
         t->d->kernels, t->d->stream,
         &(qn_reduce_desc){.axes = 1, .to = QN_ARRAY(t->to, QN_F32, t->side), .from = square_of(t, t->from)});
 }
 
 static qn_status run_scan(const kernels_task *t) {
-    return qn_scan(t->d->kernels, t->d->stream,
-                   &(qn_scan_desc){.to = floats(t, t->to), .from = floats(t, t->from)});
+    return qn_kernels_scan(t->d->kernels, t->d->stream,
+                           &(qn_scan_desc){.to = floats(t, t->to), .from = floats(t, t->from)});
 }
 
 /* How many of the largest are chosen. */
 static uint64_t best_of(const kernels_task *t) { return t->side < 64 ? t->side : 64; }
 
 static qn_status run_top_k(const kernels_task *t) {
-    return qn_top_k(t->d->kernels, t->d->stream,
-                    &(qn_top_k_desc){.from = floats(t, t->from), .to = QN_ARRAY(t->to, QN_F32, best_of(t))});
+    return qn_kernels_top_k(
+        t->d->kernels, t->d->stream,
+        &(qn_top_k_desc){.from = floats(t, t->from), .to = QN_ARRAY(t->to, QN_F32, best_of(t))});
 }
 
 static qn_status run_row_top_k(const kernels_task *t) {
-    return qn_top_k(
+    return qn_kernels_top_k(
         t->d->kernels, t->d->stream,
         &(qn_top_k_desc){.from = square_of(t, t->from), .to = QN_ARRAY(t->to, QN_F32, t->side, best_of(t))});
 }
 
 static qn_status run_column_scans(const kernels_task *t) {
-    return qn_scan(t->d->kernels, t->d->stream,
-                   &(qn_scan_desc){.to = square_of(t, t->to), .from = square_of(t, t->from)});
+    return qn_kernels_scan(t->d->kernels, t->d->stream,
+                           &(qn_scan_desc){.to = square_of(t, t->to), .from = square_of(t, t->from)});
 }
 
 static qn_status run_softmax(const kernels_task *t) {
-    return qn_softmax(t->d->kernels, t->d->stream,
-                      &(qn_softmax_desc){.to = square_of(t, t->to), .from = square_of(t, t->from)});
+    return qn_kernels_softmax(t->d->kernels, t->d->stream,
+                              &(qn_softmax_desc){.to = square_of(t, t->to), .from = square_of(t, t->from)});
 }
 
 static qn_status run_rms_norm(const kernels_task *t) {
-    return qn_rms_norm(t->d->kernels, t->d->stream,
-                       &(qn_norm_desc){.to = square_of(t, t->to), .from = square_of(t, t->from)});
+    return qn_kernels_rms_norm(t->d->kernels, t->d->stream,
+                               &(qn_norm_desc){.to = square_of(t, t->to), .from = square_of(t, t->from)});
 }
 
 /* The rows but the last one, which is where the gradient by weights goes. */
@@ -161,7 +165,7 @@ static qn_array upper_of(const kernels_task *t, qn_buffer *buffer) {
 }
 
 static qn_status run_layer_norm_backward(const kernels_task *t) {
-    return qn_layer_norm_backward(
+    return qn_kernels_layer_norm_backward(
         t->d->kernels, t->d->stream,
         &(qn_norm_backward_desc){.to = upper_of(t, t->to),
                                  .from = upper_of(t, t->from),
@@ -171,17 +175,18 @@ static qn_status run_layer_norm_backward(const kernels_task *t) {
 
 static qn_status run_layer_norm(const kernels_task *t) {
     const qn_array weight = QN_ARRAY(t->other, QN_F32, t->side);
-    return qn_layer_norm(
+    return qn_kernels_layer_norm(
         t->d->kernels, t->d->stream,
         &(qn_norm_desc){
             .to = square_of(t, t->to), .from = square_of(t, t->from), .weight = weight, .bias = weight});
 }
 
 static qn_status run_add_row(const kernels_task *t) {
-    return qn_map(t->d->kernels, t->d->stream,
-                  &(qn_map_desc){.function = QN_MAP_ADD,
-                                 .to = square_of(t, t->to),
-                                 .from = {square_of(t, t->from), QN_ARRAY(t->other, QN_F32, t->side)}});
+    return qn_kernels_map(
+        t->d->kernels, t->d->stream,
+        &(qn_map_desc){.function = QN_MAP_ADD,
+                       .to = square_of(t, t->to),
+                       .from = {square_of(t, t->from), QN_ARRAY(t->other, QN_F32, t->side)}});
 }
 
 enum { ODD = 1023 };
@@ -189,16 +194,16 @@ enum { ODD = 1023 };
 /* Rows of an odd number of elements to rows that begin at even ones. */
 static qn_status run_pitch(const kernels_task *t) {
     const uint64_t rows = t->count / (ODD + 1);
-    return qn_copy(t->d->kernels, t->d->stream,
-                   &(qn_copy_desc){.to = {t->to, 0, QN_BF16, 2, {rows, ODD}, {ODD + 1, 1}},
-                                   .from = QN_ARRAY(t->from, QN_BF16, rows, ODD)});
+    return qn_kernels_copy(t->d->kernels, t->d->stream,
+                           &(qn_copy_desc){.to = {t->to, 0, QN_BF16, 2, {rows, ODD}, {ODD + 1, 1}},
+                                           .from = QN_ARRAY(t->from, QN_BF16, rows, ODD)});
 }
 
 static qn_status run_transpose_bf16(const kernels_task *t) {
     const qn_array square = QN_ARRAY(t->from, QN_BF16, t->side, t->side);
-    return qn_copy(t->d->kernels, t->d->stream,
-                   &(qn_copy_desc){.to = QN_ARRAY(t->to, QN_BF16, t->side, t->side),
-                                   .from = qn_array_transpose(square, 0, 1)});
+    return qn_kernels_copy(t->d->kernels, t->d->stream,
+                           &(qn_copy_desc){.to = QN_ARRAY(t->to, QN_BF16, t->side, t->side),
+                                           .from = qn_array_transpose(square, 0, 1)});
 }
 
 enum { TABLE_ROW = 128, ROW_ELEMENTS = 32 };
@@ -206,21 +211,21 @@ enum { TABLE_ROW = 128, ROW_ELEMENTS = 32 };
 static uint64_t table_rows(const kernels_task *t) { return t->count / TABLE_ROW; }
 
 static qn_status run_gather(const kernels_task *t) {
-    return qn_gather(t->d->kernels, t->d->stream,
-                     &(qn_gather_desc){.from = QN_ARRAY(t->from, QN_F32, table_rows(t), TABLE_ROW),
-                                       .indices = QN_ARRAY(t->indices, QN_U32, table_rows(t)),
-                                       .to = QN_ARRAY(t->to, QN_F32, table_rows(t), TABLE_ROW)});
+    return qn_kernels_gather(t->d->kernels, t->d->stream,
+                             &(qn_gather_desc){.from = QN_ARRAY(t->from, QN_F32, table_rows(t), TABLE_ROW),
+                                               .indices = QN_ARRAY(t->indices, QN_U32, table_rows(t)),
+                                               .to = QN_ARRAY(t->to, QN_F32, table_rows(t), TABLE_ROW)});
 }
 
 /* A square matrix with as many rows as the table has, of ROW_ELEMENTS elements each. */
 static qn_status run_spmv(const kernels_task *t) {
     const uint64_t rows = table_rows(t), elements = rows * ROW_ELEMENTS;
-    return qn_spmv(t->d->kernels, t->d->stream,
-                   &(qn_spmv_desc){.starts = QN_ARRAY(t->starts, QN_U32, rows + 1),
-                                   .columns = QN_ARRAY(t->indices, QN_U32, elements),
-                                   .values = QN_ARRAY(t->from, QN_F32, elements),
-                                   .x = QN_ARRAY(t->other, QN_F32, rows),
-                                   .y = QN_ARRAY(t->to, QN_F32, rows)});
+    return qn_kernels_spmv(t->d->kernels, t->d->stream,
+                           &(qn_spmv_desc){.starts = QN_ARRAY(t->starts, QN_U32, rows + 1),
+                                           .columns = QN_ARRAY(t->indices, QN_U32, elements),
+                                           .values = QN_ARRAY(t->from, QN_F32, elements),
+                                           .x = QN_ARRAY(t->other, QN_F32, rows),
+                                           .y = QN_ARRAY(t->to, QN_F32, rows)});
 }
 
 static double bytes_of_spmv(const kernels_task *t) {
@@ -228,12 +233,14 @@ static double bytes_of_spmv(const kernels_task *t) {
 }
 
 static qn_status run_random(const kernels_task *t) {
-    return qn_random(t->d->kernels, t->d->stream, &(qn_random_desc){.to = floats(t, t->to), .seed = 1});
+    return qn_kernels_random(t->d->kernels, t->d->stream,
+                             &(qn_random_desc){.to = floats(t, t->to), .seed = 1});
 }
 
 static qn_status run_normal(const kernels_task *t) {
-    return qn_random(t->d->kernels, t->d->stream,
-                     &(qn_random_desc){.to = floats(t, t->to), .distribution = QN_RANDOM_NORMAL, .seed = 1});
+    return qn_kernels_random(
+        t->d->kernels, t->d->stream,
+        &(qn_random_desc){.to = floats(t, t->to), .distribution = QN_RANDOM_NORMAL, .seed = 1});
 }
 
 static qn_array image_of(const kernels_task *t, qn_buffer *buffer, uint32_t channels) {
@@ -244,7 +251,7 @@ static qn_array image_of(const kernels_task *t, qn_buffer *buffer, uint32_t chan
 static qn_status run_convolve(const kernels_task *t) {
     const uint32_t *s = t->image, outputs = s[BENCH_OUTPUTS], channels = s[BENCH_CHANNELS],
                    taps = s[BENCH_TAPS];
-    return qn_convolve(
+    return qn_kernels_convolve(
         t->d->kernels, t->d->stream,
         &(qn_convolve_desc){.from = image_of(t, t->from, channels),
                             .weights = QN_ARRAY(t->other, QN_F32, outputs, channels, taps, taps),
@@ -272,12 +279,12 @@ static qn_array heads_of(const kernels_task *t, qn_buffer *buffer, uint64_t whic
 }
 
 static qn_status run_attention(const kernels_task *t) {
-    return qn_attention(t->d->kernels, t->d->stream,
-                        &(qn_attention_desc){.q = heads_of(t, t->narrow, 0),
-                                             .k = heads_of(t, t->narrow, 1),
-                                             .v = heads_of(t, t->narrow, 2),
-                                             .out = heads_of(t, t->to, 0),
-                                             .causal = true});
+    return qn_kernels_attention(t->d->kernels, t->d->stream,
+                                &(qn_attention_desc){.q = heads_of(t, t->narrow, 0),
+                                                     .k = heads_of(t, t->narrow, 1),
+                                                     .v = heads_of(t, t->narrow, 2),
+                                                     .out = heads_of(t, t->to, 0),
+                                                     .causal = true});
 }
 
 /* ---- what the results are ---- */
@@ -851,8 +858,9 @@ static qn_status create_narrow(kernels_task *t) {
     const qn_buffer_desc desc = {.size = t->count * sizeof(uint16_t), .uninitialised = true};
     const qn_status status = qn_buffer_create(t->d->device, &desc, &t->narrow);
     if (status) return status;
-    return qn_copy(t->d->kernels, t->d->stream,
-                   &(qn_copy_desc){.to = QN_ARRAY(t->narrow, QN_BF16, t->count), .from = floats(t, t->from)});
+    return qn_kernels_copy(
+        t->d->kernels, t->d->stream,
+        &(qn_copy_desc){.to = QN_ARRAY(t->narrow, QN_BF16, t->count), .from = floats(t, t->from)});
 }
 
 static qn_status create_buffers(kernels_task *t) {

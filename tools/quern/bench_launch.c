@@ -71,7 +71,7 @@ static qn_status run_graph_and_wait(void *user, uint32_t first, uint32_t count) 
     return status;
 }
 
-/* The same as a library call: what qn_matmul adds to a launch. */
+/* The same as a library call: what qn_kernels_matmul adds to a launch. */
 static qn_status run_product(void *user, uint32_t first, uint32_t count) {
     enum { SIDE = 16 };
     const launch_task *t = user;
@@ -82,7 +82,8 @@ static qn_status run_product(void *user, uint32_t first, uint32_t count) {
                            .b = QN_ARRAY(t->operands, QN_F32, SIDE, SIDE)};
     desc.a.offset = SIDE * SIDE;
     desc.b.offset = 2 * SIDE * SIDE;
-    for (uint32_t i = 0; i < count && !status; i++) status = qn_matmul(t->d->kernels, t->d->stream, &desc);
+    for (uint32_t i = 0; i < count && !status; i++)
+        status = qn_kernels_matmul(t->d->kernels, t->d->stream, &desc);
     return status;
 }
 
@@ -97,7 +98,7 @@ static const struct {
                {"a graph of 20 launches, on the host", run_graph, true, false},
                {"a graph of 20 launches, on the device", run_graph, false, true},
                {"a graph of 20 launches, and waiting for it", run_graph_and_wait, false, false},
-               {"qn_matmul of 16x16x16, on the host", run_product, true, false}};
+               {"qn_kernels_matmul of 16x16x16, on the host", run_product, true, false}};
 enum { NUM_FIGURES = sizeof figures / sizeof *figures };
 
 static qn_status prepare(launch_task *t) {

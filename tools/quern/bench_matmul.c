@@ -1,4 +1,4 @@
-/* quern bench matmul: qn_matmul over shapes met in practice, beside the libraries that are there for it. */
+/* quern bench matmul: qn_kernels_matmul over shapes met in practice, beside the libraries that are there for it. */
 #include <math.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ qn_status bench_matmul_submit(void *matmul, uint32_t first, uint32_t count) {
     qn_status status = QN_OK;
     for (uint32_t i = first; i < first + count && !status; i++) {
         const qn_matmul_desc desc = desc_of(m->product, m->way, i % m->product->on_device[0].count);
-        status = qn_matmul(m->kernels, m->d->stream, &desc);
+        status = qn_kernels_matmul(m->kernels, m->d->stream, &desc);
     }
     return status;
 }

@@ -24,7 +24,8 @@ static qn_status run_copies(void *user, uint32_t first, uint32_t count) {
     (void)first;
     const qn_copy_desc desc = {.from = QN_ARRAY(p->from, QN_U8, p->size),
                                .to = QN_ARRAY(p->to, QN_U8, p->size)};
-    for (uint32_t i = 0; i < count && !status; i++) status = qn_copy(p->d->kernels, p->d->stream, &desc);
+    for (uint32_t i = 0; i < count && !status; i++)
+        status = qn_kernels_copy(p->d->kernels, p->d->stream, &desc);
     return status;
 }
 

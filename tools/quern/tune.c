@@ -1,5 +1,5 @@
 /* quern tune: searches choices of shipped kernels on this device. It begins with what the library chooses and keeps what is quicker
-   beyond the spread; the rest is left to the library. Of the shipped kernels qn_matmul has such choices: others cut their work by
+   beyond the spread; the rest is left to the library. Of the shipped kernels qn_kernels_matmul has such choices: others cut their work by
    shape alone, so that their sums are the same everywhere. */
 #include <errno.h>
 #include <math.h>
@@ -231,7 +231,7 @@ static int tune_matmul(search *s, text *out) {
     uint64_t shape[3];
     uint32_t done = 0, all = 0;
     int first = TOOL_OK;
-    printf("qn_matmul on %s: %s\n\n  %-26s %10s %10s %7s\n", s->d->info.name, s->d->info.description,
+    printf("qn_kernels_matmul on %s: %s\n\n  %-26s %10s %10s %7s\n", s->d->info.name, s->d->info.description,
            "m x n x k", "us", "tuned", "ratio");
     for (uint32_t t = 0; (type = bench_matmul_type(s->d, t)) != NULL; t++)
         for (uint32_t i = 0; bench_matmul_shape(s->d, i, shape); i++) {
