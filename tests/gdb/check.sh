@@ -11,7 +11,8 @@ trap 'rm -rf "$work"' EXIT
 export QUERN_CACHE_DIR="$work/cache" QUERN_CPU_THREADS=1
 
 debug() { # commands for gdb on standard input; arguments of quern run
-    { printf 'set pagination off\nset confirm off\nset breakpoint pending on\n'; cat; } > "$work/script"
+    # A thread that ends would be told of within a line that the kernel's program prints.
+    { printf 'set pagination off\nset confirm off\nset breakpoint pending on\nset print thread-events off\n'; cat; } > "$work/script"
     gdb -nx -batch -x "$work/script" --args "$quern" run --debug "$@" > "$work/out" 2>&1 || true
 }
 
