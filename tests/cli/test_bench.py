@@ -107,12 +107,13 @@ class Bench(ToolTest):
                      "scans of columns f32", "top 64 f32", "top 64 of rows f32", "softmax f32",
                      "rms norm f32", "random f32"):
             self.assertEqual(units.pop(name + ", 3001 elements"), "B/s")
-        self.assertEqual(units, {"sort f32, 3001 elements": "keys/s", "convolve 3x3 f32, 3001 elements": "FLOP/s",
-                                 "attention bf16, causal, 3001 elements": "FLOP/s"})
-        self.quern("bench", "kernels", "--device", "cpu", "--elements", "200000", "--only", "attention", "--seconds", "0.001")
+        rates = ["convolve 3x3 f32", "convolve 3x3 f32, gradient by images", "convolve 3x3 f32, gradient by weights", "attention bf16, causal",
+                 "attention backward bf16, causal"]
+        self.assertEqual(units, {"sort f32, 3001 elements": "keys/s", **{name + ", 3001 elements": "FLOP/s" for name in rates}})
+        self.quern("bench", "kernels", "--device", "cpu", "--elements", "24000", "--only", "attention", "--seconds", "0.001")
         self.quern("bench", "kernels", "--device", "cpu", "--elements", "1", "--only", "sort,conv", "--seconds", "0.001", "--json", "k.json")
         self.assertEqual([row["what"] for row in json.loads(self.read("k.json"))["results"]],
-                         ["sort f32, 1 elements", "convolve 3x3 f32, 1 elements"])
+                         ["sort f32, 1 elements"] + ["convolve 3x3 f32%s, 1 elements" % of for of in ("", ", gradient by images", ", gradient by weights")])
         self.quern("bench", "kernels", "--elements", "0", status=USAGE, error="--elements is a number above 0, not '0'")
 
     def test_small_sections(self):

@@ -63,7 +63,7 @@ typedef struct operands {
 #define CALL_FUNCTION(name, struct_name, ...)                                                                \
     static qn_status call_##name(qn_kernels *kernels, qn_stream *stream, const operands *o) {                \
         const qn_##struct_name##_desc desc = {__VA_ARGS__};                                                  \
-        return qn_kernels_##name(kernels, stream, &desc);                                                            \
+        return qn_kernels_##name(kernels, stream, &desc);                                                    \
     }
 CALLS(CALL_FUNCTION)
 

@@ -45,6 +45,7 @@ static int run_on(const bench_options *o, bench_report *report, const bool *chos
     bench_device d = {.options = o, .report = report};
     int result = bench_device_open(&d, context, name), first = result;
     for (int s = 0; s < NUM_SECTIONS && !result; s++) {
+        bench_steps(&d, 0);
         const int status = chosen[s] ? sections[s].run(&d) : TOOL_OK;
         bench_progress(&d, NULL);
         if (!first) first = status;

@@ -64,11 +64,17 @@ typedef struct bench_ladder {
     } rungs[BENCH_MAX_RUNGS];
 } bench_ladder;
 
+/* Of the section under way. */
+typedef struct bench_progress_steps {
+    uint32_t done, count; /* count 0: not known */
+} bench_progress_steps;
+
 typedef struct bench_report {
     bench_result *results;
     size_t count, capacity;
     bench_ladder *ladders;
     size_t num_ladders;
+    bench_progress_steps steps;
 } bench_report;
 
 /* What they give is there until the next one is added. */
@@ -132,11 +138,16 @@ void bench_rate(bench_result *result, double work, const bench_time *time);
 void bench_print_head(const bench_device *d, const char *section);
 void bench_print_figure(const bench_device *d, const char *section, const char *what, const char *by,
                         double work, const char *unit, const bench_time *time, const char *note);
+/* "61.2 TFLOP/s", "3.80 us": three digits. */
+const char *bench_with_unit(char out[32], double value, const char *unit);
 /* Half the distance between low and high, of the value. */
 double bench_spread(const bench_result *result);
 
-/* What is being measured, in a line on the terminal, if that is where messages go. NULL: takes it away. */
+/* A bar and what is being measured, in a line on the terminal, if that is where messages go. NULL: takes it away. */
 void bench_progress(const bench_device *d, const char *what);
+/* The section has so many steps from here on; one of them is done, which takes the line away. */
+void bench_steps(const bench_device *d, uint32_t count);
+void bench_step(const bench_device *d);
 
 /* Several copies of an operand, one a run, so that no cache holds it from one run to the next. */
 typedef struct bench_copies {

@@ -70,11 +70,14 @@ int bench_compile_run(bench_device *d) {
     static const char *const files[] = {"saxpy.cl", "scan.cl", "matmul/09_sub_groups.cl"}, *const loaded =
                                                                                                "saxpy.cl";
     static const char *const targets[] = {"ptx", "spirv", "clc", "c"};
+    enum { NUM_FILES = sizeof files / sizeof *files, NUM_TARGETS = sizeof targets / sizeof *targets };
     int result = TOOL_OK;
     bench_print_head(d, "compile");
-    for (size_t f = 0; f < sizeof files / sizeof *files; f++)
-        for (size_t t = 0; t < sizeof targets / sizeof *targets && !result; t++)
-            result = measure(d, files[f], targets[t]);
+    bench_steps(d, NUM_FILES * NUM_TARGETS + 1);
+    for (int i = 0; i < NUM_FILES * NUM_TARGETS && !result; i++) {
+        result = measure(d, files[i / NUM_TARGETS], targets[i % NUM_TARGETS]);
+        bench_step(d);
+    }
     if (!result) result = measure(d, loaded, NULL);
     if (!result) putchar('\n');
     return result;

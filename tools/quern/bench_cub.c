@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench_peer.h"
+#include "bench_nvidia.h"
 #include "bench_text.h"
 
 /* Rows of `quern bench kernels`, and what stands for CALL there. */
@@ -25,8 +25,7 @@ typedef struct cub {
     cub_call calls[NUM_ROWS];
     const bench_device *d;
     void *stream;
-    qn_buffer *storage;
-    size_t size; /* of the storage */
+    bench_storage storage;
 } cub;
 
 #if defined(_WIN32)
@@ -135,34 +134,21 @@ static bool has(void *peer, const char *what) {
     return row < NUM_ROWS && c->calls[row];
 }
 
-/* At least `size` bytes, at *at. */
-static bool take_storage(cub *c, size_t size, uint64_t *at) {
-    if (size > c->size || !c->storage) {
-        qn_buffer_destroy(c->storage);
-        c->size = size + 1;
-        if (qn_buffer_create(c->d->device, &(qn_buffer_desc){.size = c->size, .uninitialised = true},
-                             &c->storage))
-            return false;
-    }
-    return qn_buffer_native(c->storage, QN_NATIVE_CUDA_POINTER, at) == QN_OK;
-}
-
 static bool run(void *peer, const bench_work *w) {
     cub *c = peer;
     const cub_call call = c->calls[row_of(w->what)];
-    const void *from = (const void *)(uintptr_t)w->from.at, *other = (const void *)(uintptr_t)w->other.at;
-    void *to = (void *)(uintptr_t)w->to.at;
+    const void *from = bench_pointer(w->from), *other = bench_pointer(w->other);
+    void *to = bench_pointer(w->to), *storage;
     const long long count = (long long)w->count;
     size_t bytes = 0;
-    uint64_t storage;
-    if (call(NULL, &bytes, from, other, to, count, c->stream) || !take_storage(c, bytes, &storage))
-        return false;
-    return call((void *)(uintptr_t)storage, &bytes, from, other, to, count, c->stream) == 0;
+    if (call(NULL, &bytes, from, other, to, count, c->stream)) return false;
+    storage = bench_storage_take(c->d, &c->storage, bytes);
+    return storage && call(storage, &bytes, from, other, to, count, c->stream) == 0;
 }
 
 static void close_cub(void *peer) {
     cub *c = peer;
-    qn_buffer_destroy(c->storage);
+    qn_buffer_destroy(c->storage.buffer);
     free(c);
 }
 

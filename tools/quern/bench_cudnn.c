@@ -1,9 +1,9 @@
-/* cuDNN's convolution and softmax in 32-bit floats without TF32, on quern's CUDA context and stream. The few declarations needed are
+/* cuDNN's convolution, its gradients and softmax in 32-bit floats without TF32, on quern's CUDA context and stream. The few declarations needed are
    written out here (NVIDIA, cuDNN's manual). */
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench_peer.h"
+#include "bench_nvidia.h"
 
 enum {
     NCHW = 0,
@@ -16,7 +16,7 @@ enum {
 };
 enum { MOST_WORKSPACE = 1 << 30 };
 
-/* cudnnConvolutionFwdAlgoPerf_t. */
+/* cudnnConvolutionFwdAlgoPerf_t; those of the gradients are the same. */
 typedef struct way {
     int algorithm, status;
     float time;
@@ -47,125 +47,149 @@ typedef struct way {
     X(convolve, ConvolutionForward,                                                                          \
       (void *handle, const void *alpha, void *from, const void *x, void *filter, const void *w,              \
        void *convolution, int algorithm, void *workspace, size_t size, const void *beta, void *to, void *y)) \
+    X(find_by_images, FindConvolutionBackwardDataAlgorithm,                                                  \
+      (void *handle, void *filter, void *gradient, void *convolution, void *to, int wanted, int *found,      \
+       way *ways))                                                                                           \
+    X(by_images, ConvolutionBackwardData,                                                                    \
+      (void *handle, const void *alpha, void *filter, const void *w, void *gradient, const void *dy,         \
+       void *convolution, int algorithm, void *workspace, size_t size, const void *beta, void *to,           \
+       void *dx))                                                                                            \
+    X(find_by_weights, FindConvolutionBackwardFilterAlgorithm,                                               \
+      (void *handle, void *from, void *gradient, void *convolution, void *filter, int wanted, int *found,    \
+       way *ways))                                                                                           \
+    X(by_weights, ConvolutionBackwardFilter,                                                                 \
+      (void *handle, const void *alpha, void *from, const void *x, void *gradient, const void *dy,           \
+       void *convolution, int algorithm, void *workspace, size_t size, const void *beta, void *filter,       \
+       void *dw))                                                                                            \
     X(softmax, SoftmaxForward,                                                                               \
       (void *handle, int algorithm, int mode, const void *alpha, void *from, const void *x,                  \
        const void *beta, void *to, void *y))
 
+/* Which of them a row of `quern bench kernels` is. */
+typedef enum kind { CONVOLVE, BY_IMAGES, BY_WEIGHTS, SOFTMAX, NUM_KINDS } kind;
+static const char *const rows[NUM_KINDS] = {"convolve 3x3 f32", "convolve 3x3 f32, gradient by images",
+                                            "convolve 3x3 f32, gradient by weights", "softmax f32"};
+
 typedef struct cudnn {
-    void *handle;
+    void *handle, *stream;
     const bench_device *d;
-    void *from, *filter, *convolution, *to; /* descriptors */
-    qn_buffer *workspace;
-    size_t size;    /* of the workspace */
-    char ready[64]; /* the row that they are for */
-    int algorithm;
-#define MEMBER(member, symbol, parameters) int(*member) parameters;
-    FUNCTIONS(MEMBER)
-#undef MEMBER
+    void *in, *filter, *convolution,
+        *out; /* descriptors; in and out: of what goes into a convolution, and comes out */
+    bench_storage storage;
+    way chosen;
+    kind ready; /* what they are for; NUM_KINDS: nothing */
+    FUNCTIONS(BENCH_MEMBER)
 } cudnn;
 
-static bool find_functions(cudnn *c, void *library, char *why) {
-    bool found = true;
-#define FIND(member, symbol, parameters)                                                                     \
-    found = found && bench_library_find(library, "cudnn" #symbol, &c->member, why);
-    FUNCTIONS(FIND)
-#undef FIND
-    return found;
-}
-
-static bool start(const bench_device *d, cudnn *c, char *why) {
-    uint64_t stream = 0;
-    qn_status status = qn_stream_native(d->stream, QN_NATIVE_CUDA_STREAM, &stream);
-    if (!status) status = qn_stream_native_begin(d->stream, NULL, 0);
-    if (status) {
-        snprintf(why, BENCH_WHY, "%s", qn_error_message(d->context));
-        return false;
-    }
+static int start(void *peer) {
+    cudnn *c = peer;
     int failed = c->create(&c->handle);
-    if (!failed) failed = c->set_stream(c->handle, (void *)(uintptr_t)stream);
-    if (!failed) failed = c->tensor_create(&c->from) || c->tensor_create(&c->to);
-    if (!failed) failed = c->filter_create(&c->filter) || c->convolution_create(&c->convolution);
-    if (failed) snprintf(why, BENCH_WHY, "it does not start: status %d", failed);
-    return qn_stream_native_end(d->stream) == QN_OK && !failed;
+    if (!failed) failed = c->set_stream(c->handle, c->stream);
+    if (!failed) failed = c->tensor_create(&c->in);
+    if (!failed) failed = c->tensor_create(&c->out);
+    if (!failed) failed = c->filter_create(&c->filter);
+    return failed ? failed : c->convolution_create(&c->convolution);
 }
 
 static void *open_cudnn(const bench_device *d, char *why) {
     static const char *const names[] = {"cudnn64_9.dll", "libcudnn.so.9", "libcudnn.so.8", "libcudnn.so",
                                         NULL};
     cudnn *c = tool_alloc(sizeof *c);
-    void *library = bench_library_open(names, why);
+#define SYMBOL(member, symbol, parameters) {"cudnn" #symbol, &c->member},
+    const bench_symbol symbols[] = {FUNCTIONS(SYMBOL)};
+#undef SYMBOL
     c->d = d;
-    if (library && find_functions(c, library, why) && start(d, c, why)) return c;
+    c->ready = NUM_KINDS;
+    if (bench_library_load(names, symbols, sizeof symbols / sizeof *symbols, why) &&
+        bench_nvidia_start(d, start, c, &c->stream, why))
+        return c;
     free(c);
     return NULL;
 }
 
-static const char convolution_row[] = "convolve 3x3 f32", softmax_row[] = "softmax f32";
+static kind kind_of(const char *what) {
+    int i = 0;
+    while (i < NUM_KINDS && strcmp(rows[i], what) != 0) i++;
+    return (kind)i;
+}
 
 static bool has(void *peer, const char *what) {
     (void)peer;
-    return strcmp(what, convolution_row) == 0 || strcmp(what, softmax_row) == 0;
+    return kind_of(what) < NUM_KINDS;
+}
+
+static int find(cudnn *c, kind k, int *found, way *ways) {
+    if (k == CONVOLVE)
+        return c->find(c->handle, c->in, c->filter, c->convolution, c->out, MOST_WAYS, found, ways);
+    if (k == BY_IMAGES)
+        return c->find_by_images(c->handle, c->filter, c->out, c->convolution, c->in, MOST_WAYS, found, ways);
+    return c->find_by_weights(c->handle, c->in, c->out, c->convolution, c->filter, MOST_WAYS, found, ways);
 }
 
 /* The quickest way that keeps all bits, as it measures them itself. */
-static bool choose(cudnn *c) {
+static bool choose(cudnn *c, kind k) {
     way ways[MOST_WAYS];
     int found = 0;
-    if (c->find(c->handle, c->from, c->filter, c->convolution, c->to, MOST_WAYS, &found, ways)) return false;
+    if (find(c, k, &found, ways)) return false;
     for (int i = 0; i < found; i++) {
-        if (ways[i].status || ways[i].math > FMA_MATH || ways[i].memory > MOST_WORKSPACE) continue;
-        c->algorithm = ways[i].algorithm;
-        c->size = ways[i].memory + 1;
-        qn_buffer_destroy(c->workspace);
-        return qn_buffer_create(c->d->device, &(qn_buffer_desc){.size = c->size, .uninitialised = true},
-                                &c->workspace) == QN_OK;
+        c->chosen = ways[i];
+        if (!ways[i].status && ways[i].math <= FMA_MATH && ways[i].memory <= MOST_WORKSPACE) return true;
     }
     return false;
 }
 
-static bool prepare_convolution(cudnn *c, const uint32_t *s) {
+static bool prepare_convolution(cudnn *c, kind k, const uint32_t *s) {
     const int n = (int)s[BENCH_IMAGES], channels = (int)s[BENCH_CHANNELS], h = (int)s[BENCH_ROWS],
               w = (int)s[BENCH_COLUMNS], outputs = (int)s[BENCH_OUTPUTS], taps = (int)s[BENCH_TAPS];
-    int failed = c->tensor_set(c->from, NCHW, FLOAT, n, channels, h, w);
-    if (!failed) failed = c->tensor_set(c->to, NCHW, FLOAT, n, outputs, h, w);
+    int failed = c->tensor_set(c->in, NCHW, FLOAT, n, channels, h, w);
+    if (!failed) failed = c->tensor_set(c->out, NCHW, FLOAT, n, outputs, h, w);
     if (!failed) failed = c->filter_set(c->filter, FLOAT, NCHW, outputs, channels, taps, taps);
     if (!failed)
         failed = c->convolution_set(c->convolution, taps / 2, taps / 2, 1, 1, 1, 1, CROSS_CORRELATION, FLOAT);
     if (!failed) failed = c->convolution_set_math(c->convolution, FMA_MATH);
-    return !failed && choose(c);
+    return !failed && choose(c, k);
 }
 
-static bool prepare(cudnn *c, const bench_work *w) {
+static bool prepare(cudnn *c, kind k, const bench_work *w) {
     const int side = (int)w->side;
-    if (strcmp(c->ready, w->what) == 0) return true;
-    snprintf(c->ready, sizeof c->ready, "%s", w->what);
-    if (strcmp(w->what, convolution_row) == 0) return prepare_convolution(c, w->image);
-    return c->tensor_set(c->from, NCHW, FLOAT, side, side, 1, 1) == 0 &&
-           c->tensor_set(c->to, NCHW, FLOAT, side, side, 1, 1) == 0;
+    if (c->ready == k) return true;
+    c->ready = k;
+    if (k != SOFTMAX) return prepare_convolution(c, k, w->image);
+    return c->tensor_set(c->in, NCHW, FLOAT, side, side, 1, 1) == 0 &&
+           c->tensor_set(c->out, NCHW, FLOAT, side, side, 1, 1) == 0;
 }
 
 static bool run(void *peer, const bench_work *w) {
     cudnn *c = peer;
     const float one = 1, zero = 0;
-    const void *x = (const void *)(uintptr_t)w->from.at, *weights = (const void *)(uintptr_t)w->other.at;
-    void *y = (void *)(uintptr_t)w->to.at;
-    uint64_t workspace;
-    if (!prepare(c, w)) return false;
-    if (strcmp(w->what, softmax_row) == 0)
-        return c->softmax(c->handle, ACCURATE, OVER_INSTANCE, &one, c->from, x, &zero, c->to, y) == 0;
-    if (qn_buffer_native(c->workspace, QN_NATIVE_CUDA_POINTER, &workspace)) return false;
-    return c->convolve(c->handle, &one, c->from, x, c->filter, weights, c->convolution, c->algorithm,
-                       (void *)(uintptr_t)workspace, c->size, &zero, c->to, y) == 0;
+    const kind k = kind_of(w->what);
+    const void *from = bench_pointer(w->from), *other = bench_pointer(w->other);
+    void *to = bench_pointer(w->to);
+    if (!prepare(c, k, w)) return false;
+    if (k == SOFTMAX)
+        return c->softmax(c->handle, ACCURATE, OVER_INSTANCE, &one, c->in, from, &zero, c->out, to) == 0;
+    const size_t size = c->chosen.memory;
+    const int algorithm = c->chosen.algorithm;
+    void *storage = bench_storage_take(c->d, &c->storage, size);
+    if (!storage) return false;
+    if (k == CONVOLVE)
+        return c->convolve(c->handle, &one, c->in, from, c->filter, other, c->convolution, algorithm, storage,
+                           size, &zero, c->out, to) == 0;
+    if (k == BY_IMAGES)
+        return c->by_images(c->handle, &one, c->filter, other, c->out, from, c->convolution, algorithm,
+                            storage, size, &zero, c->in, to) == 0;
+    return c->by_weights(c->handle, &one, c->in, from, c->out, other, c->convolution, algorithm, storage,
+                         size, &zero, c->filter, to) == 0;
 }
 
 static void close_cudnn(void *peer) {
     cudnn *c = peer;
-    c->tensor_destroy(c->from);
-    c->tensor_destroy(c->to);
+    c->tensor_destroy(c->in);
+    c->tensor_destroy(c->out);
     c->filter_destroy(c->filter);
     c->convolution_destroy(c->convolution);
     c->destroy(c->handle);
-    qn_buffer_destroy(c->workspace);
+    qn_buffer_destroy(c->storage.buffer);
     free(c);
 }
 

@@ -68,16 +68,15 @@ static bool start(driver *v, char *why) {
 static void *open_driver(const bench_device *d, char *why) {
     static const char *const names[] = {"nvcuda.dll", "libcuda.so.1", NULL};
     driver *v = tool_alloc(sizeof *v);
-    void *library = bench_library_open(names, why);
+    const bench_symbol symbols[] = {{"cuCtxPushCurrent_v2", &v->push},
+                                    {"cuCtxPopCurrent_v2", &v->pop},
+                                    {"cuModuleLoadData", &v->load},
+                                    {"cuModuleUnload", &v->unload},
+                                    {"cuModuleGetFunction", &v->get_function},
+                                    {"cuLaunchKernel", &v->launch},
+                                    {"cuStreamSynchronize", &v->wait}};
     v->d = d;
-    if (library && bench_library_find(library, "cuCtxPushCurrent_v2", &v->push, why) &&
-        bench_library_find(library, "cuCtxPopCurrent_v2", &v->pop, why) &&
-        bench_library_find(library, "cuModuleLoadData", &v->load, why) &&
-        bench_library_find(library, "cuModuleUnload", &v->unload, why) &&
-        bench_library_find(library, "cuModuleGetFunction", &v->get_function, why) &&
-        bench_library_find(library, "cuLaunchKernel", &v->launch, why) &&
-        bench_library_find(library, "cuStreamSynchronize", &v->wait, why) && start(v, why))
-        return v;
+    if (bench_library_load(names, symbols, sizeof symbols / sizeof *symbols, why) && start(v, why)) return v;
     free(v);
     return NULL;
 }

@@ -132,7 +132,10 @@ static const bench_type narrow = {"bf16", QN_BF16, QN_F32, false, false, false, 
 static int measure_rungs(bench_device *d, bench_product *p, bench_ladder *l) {
     qn_rung rung;
     bench_product of_bf16 = {0};
+    uint32_t rungs = 0;
     int result = TOOL_OK;
+    while (qn_matmul_rung(rungs, (uint32_t)p->m, (uint32_t)p->n, &rung)) rungs++;
+    bench_steps(d, rungs);
     while (l->count < BENCH_MAX_RUNGS && !result &&
            qn_matmul_rung(l->count, (uint32_t)p->m, (uint32_t)p->n, &rung)) {
         bench_time time;
@@ -140,6 +143,7 @@ static int measure_rungs(bench_device *d, bench_product *p, bench_ladder *l) {
         if (is_narrow && !of_bf16.m) result = bench_product_create(d, l->shape, &narrow, &of_bf16);
         if (!result) result = measure_rung(d, is_narrow ? &of_bf16 : p, &rung, &time);
         if (!result) add_rung(d, l, &rung, flops_of(p), &time);
+        bench_step(d);
     }
     bench_product_free(&of_bf16);
     if (!result) putchar('\n');

@@ -273,11 +273,13 @@ static int measure_all(launch_task *t) {
     int result = TOOL_OK;
     const uint32_t num_peers = bench_peers_open(t->d, t->d->options->against, BENCH_OF_LAUNCHES, peers);
     bench_print_head(t->d, "launch");
+    bench_steps(t->d, NUM_FIGURES + 1); /* and traced */
     for (int i = 0; i < NUM_FIGURES && !result; i++) {
         double ns;
         result = measure_figure(t, i, figures[i].what, &ns);
         for (uint32_t p = 0; p < num_peers && !result && is_for_peers(i); p++)
             result = measure_peer(t, i, &peers[p], ns);
+        bench_step(t->d);
     }
     bench_peers_close(peers, num_peers);
     return result;

@@ -278,10 +278,14 @@ static int measure_shape(const bench_device *d, table *t, const uint64_t shape[3
 static int measure_type(const bench_device *d, table *t, const bench_type *type) {
     uint64_t shape[3];
     int first = TOOL_OK;
+    uint32_t shapes = 0;
     t->num_means = 0;
     print_head(d, t, type);
+    while (bench_matmul_shape(d, shapes, shape)) shapes++;
+    bench_steps(d, shapes);
     for (uint32_t i = 0; bench_matmul_shape(d, i, shape); i++) {
         const int result = measure_shape(d, t, shape, type);
+        bench_step(d);
         if (!first) first = result;
         if (result == TOOL_RUN_FAILED) break;
     }

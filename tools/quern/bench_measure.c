@@ -106,15 +106,6 @@ double bench_spread(const bench_result *result) {
     return result->value > 0 ? (result->high - result->low) / 2 / result->value : 0;
 }
 
-void bench_progress(const bench_device *d, const char *what) {
-    if (!isatty(STDERR_FILENO)) return;
-    if (what)
-        fprintf(stderr, "\r\033[K%s: %s ...", d->info.name, what);
-    else
-        fputs("\r\033[K", stderr);
-    fflush(stderr);
-}
-
 float *bench_random(size_t count, uint32_t seed) {
     float *numbers = tool_alloc(count * sizeof *numbers);
     uint32_t x = seed * 2654435761u + 1; /* Marsaglia's xorshift */

@@ -91,7 +91,11 @@ int bench_memory_run(bench_device *d) {
     extremes found = {0, 0};
     int result = TOOL_OK;
     bench_print_head(d, "memory");
-    for (uint32_t i = 0; i < NUM_PAIRS && !result; i++) result = measure_pair(d, pairs, i, &found);
+    bench_steps(d, NUM_PAIRS);
+    for (uint32_t i = 0; i < NUM_PAIRS && !result; i++) {
+        result = measure_pair(d, pairs, i, &found);
+        bench_step(d);
+    }
     for (uint32_t i = 0; i < NUM_PAIRS; i++) drop_pair(&pairs[i]);
     if (!result)
         printf("  of the large pairs the slowest has %.3f of the quickest\n\n", found.least / found.most);

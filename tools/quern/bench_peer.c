@@ -42,6 +42,14 @@ bool bench_library_find(void *library, const char *symbol, void *function, char 
     return at != NULL;
 }
 
+bool bench_library_load(const char *const *names, const bench_symbol *symbols, size_t count, char *why) {
+    void *library = bench_library_open(names, why);
+    bool found = library != NULL;
+    for (size_t i = 0; i < count && found; i++)
+        found = bench_library_find(library, symbols[i].name, symbols[i].function, why);
+    return found;
+}
+
 /* ---- which ---- */
 
 /* Is `name` in a list with commas, or is that "all"? */

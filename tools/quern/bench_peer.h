@@ -85,4 +85,12 @@ void *bench_library_open(const char *const *names, char *why);
 /* Sets *function, which is a pointer to a function, to the symbol; false: it has none, which `why` says. */
 bool bench_library_find(void *library, const char *symbol, void *function, char *why);
 
+typedef struct bench_symbol {
+    const char *name;
+    void *function; /* as above */
+} bench_symbol;
+
+/* Opens the first of the libraries that can be, and finds all symbols. */
+bool bench_library_load(const char *const *names, const bench_symbol *symbols, size_t count, char *why);
+
 #endif

@@ -32,22 +32,39 @@ bench_result *bench_report_row(const bench_device *d, const char *section, const
     return result;
 }
 
-void bench_print_head(const bench_device *d, const char *section) {
-    printf("%s on %s: %s\n\n  %-44s %9s            spread\n", section, d->info.name, d->info.description, "",
-           "median");
+const char *bench_with_unit(char out[32], double value, const char *unit) {
+    static const char *const steps[] = {"n", "u", "m", "", "k", "M", "G", "T", "P"};
+    size_t step = 3;
+    while (value >= 999.5 && step + 1 < sizeof steps / sizeof *steps) {
+        value /= 1000;
+        step++;
+    }
+    while (value < 0.9995 && value > 0 && step > 0) {
+        value *= 1000;
+        step--;
+    }
+    snprintf(out, 32, "%.*f %s%s", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, steps[step], unit);
+    return out;
 }
 
-/* Rates are thousands of millions a second, times are microseconds. */
+enum { NAMES = 56 };
+
+void bench_print_head(const bench_device *d, const char *section) {
+    printf("%s on %s: %s\n\n  %-*s       median   spread\n", section, d->info.name, d->info.description,
+           NAMES, "");
+}
+
 void bench_print_figure(const bench_device *d, const char *section, const char *what, const char *by,
                         double work, const char *unit, const bench_time *time, const char *note) {
     bench_result *result = bench_report_row(d, section, what, by, unit);
-    char name[48];
+    char name[NAMES + 1], figure[32];
     snprintf(name, sizeof name, "  by %s", by);
     bench_rate(result, work, time);
+    bench_with_unit(figure, result->is_time ? result->value * 1e-9 : result->value,
+                    result->is_time ? "s" : unit);
     bench_progress(d, NULL);
-    printf("  %-44s %9.2f %s%-*s %6.1f %%%s%s\n", strcmp(by, "quern") == 0 ? what : name,
-           result->value * (work == 0 ? 1e-3 : 1e-9), work == 0 ? "" : "G", work == 0 ? 7 : 6,
-           work == 0 ? "us" : unit, bench_spread(result) * 100, *note ? "  " : "", note);
+    printf("  %-*s %12s %6.1f %%%s%s\n", NAMES, strcmp(by, "quern") == 0 ? what : name, figure,
+           bench_spread(result) * 100, *note ? "  " : "", note);
     fflush(stdout);
 }
 

@@ -114,7 +114,11 @@ int bench_start_run(bench_device *d) {
     if (!status) status = qn_device_get(t.context, d->info.name, &t.device);
     int result = status ? tool_fail_status(t.context, status) : TOOL_OK;
     if (!result) bench_print_head(d, "start");
-    for (int i = 0; i < NUM_FIGURES && !result; i++) result = measure(&t, i);
+    bench_steps(d, NUM_FIGURES);
+    for (int i = 0; i < NUM_FIGURES && !result; i++) {
+        result = measure(&t, i);
+        bench_step(d);
+    }
     if (!result) putchar('\n');
     if (t.device) qn_device_wait(t.device, QN_FOREVER);
     qn_cache_clear(t.context);

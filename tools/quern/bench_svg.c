@@ -60,18 +60,6 @@ static void line(FILE *file, const char *class, double x, double y, double to_x,
             to_y);
 }
 
-/* "61.2 TFLOP/s": three digits. */
-static const char *with_unit(char out[32], double rate, const char *unit) {
-    static const char *const steps[] = {"", "k", "M", "G", "T", "P"};
-    size_t step = 0;
-    while (rate >= 999.5 && step + 1 < sizeof steps / sizeof *steps) {
-        rate /= 1000;
-        step++;
-    }
-    snprintf(out, 32, "%.*f %s%s", rate < 9.995 ? 2 : rate < 99.95 ? 1 : 0, rate, steps[step], unit);
-    return out;
-}
-
 static double height_of(const bench_ladder *l) { return HEAD + l->count * ROW + FOOT; }
 
 /* The device reaches `most`, which a rung may have passed where the measure of the peak was unlucky. */
@@ -90,14 +78,14 @@ static void draw_bars(FILE *file, const bench_ladder *l, double top) {
         text(file, 16, y + 18, "name", label);
         fprintf(file, "<rect class=\"bar\" x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"2\"/>\n",
                 LABELS, y + 5, width, ROW - 10);
-        snprintf(label, sizeof label, "%s, %.1f %%", with_unit(rate, l->rungs[i].rate, "FLOP/s"),
+        snprintf(label, sizeof label, "%s, %.1f %%", bench_with_unit(rate, l->rungs[i].rate, "FLOP/s"),
                  l->rungs[i].rate / l->rungs[i].peak * 100);
         text(file, fmax(LABELS + BARS, peak) + 10, y + 18, "soft", label);
     }
     line(file, "roof", peak, top, peak, top + l->count * ROW);
-    snprintf(label, sizeof label, "peak %s", with_unit(rate, l->peak, "FLOP/s"));
+    snprintf(label, sizeof label, "peak %s", bench_with_unit(rate, l->peak, "FLOP/s"));
     text(file, peak, top + l->count * ROW + 16, "roof-text middle", label);
-    snprintf(label, sizeof label, "a loop in C: %s", with_unit(rate, l->scalar, "FLOP/s"));
+    snprintf(label, sizeof label, "a loop in C: %s", bench_with_unit(rate, l->scalar, "FLOP/s"));
     text(file, 16, top + l->count * ROW + 16, "soft", label);
 }
 
@@ -134,7 +122,7 @@ static void draw_grid(FILE *file, const axes *a) {
     }
     for (double y = a->first_y; y <= a->last_y; y++) {
         line(file, "grid", a->left, y_at(a, pow(10, y)), a->left + a->width, y_at(a, pow(10, y)));
-        text(file, a->left - 6, y_at(a, pow(10, y)) + 4, "soft end", with_unit(label, pow(10, y), ""));
+        text(file, a->left - 6, y_at(a, pow(10, y)) + 4, "soft end", bench_with_unit(label, pow(10, y), ""));
     }
     text(file, a->left + a->width / 2, a->top + a->height + 34, "soft middle",
          "FLOP/s by FLOP for each byte that loads ask of global memory");
@@ -155,7 +143,7 @@ static void draw_roof(FILE *file, const axes *a, const bench_ladder *l) {
             line(file, "roof", x_at(a, units_turn), y_at(a, l->units_peak), x_at(a, last),
                  y_at(a, l->units_peak));
     }
-    snprintf(label, sizeof label, "memory %s", with_unit(rate, l->bandwidth, "B/s"));
+    snprintf(label, sizeof label, "memory %s", bench_with_unit(rate, l->bandwidth, "B/s"));
     const double middle = sqrt(first * turn);
     text(file, x_at(a, middle) - 10, y_at(a, fmin(l->bandwidth * middle, l->peak)) - 6, "roof-text end",
          label);

@@ -102,7 +102,10 @@ static int measure_size(bench_device *d, uint64_t size) {
     int result = status ? tool_fail_status(d->context, status) : TOOL_OK;
     t.ordinary = tool_alloc(size);
     t.random = bench_random(size / sizeof(float), 3);
-    for (int kind = 0; kind < NUM_KINDS && !result; kind++) result = measure_kind(&t, kind);
+    for (int kind = 0; kind < NUM_KINDS && !result; kind++) {
+        result = measure_kind(&t, kind);
+        bench_step(d);
+    }
     free(t.random);
     free(t.ordinary);
     if (t.pinned) qn_host_free(d->device, t.pinned);
@@ -115,6 +118,7 @@ int bench_transfer_run(bench_device *d) {
     static const uint64_t sizes[] = {(uint64_t)4 << 10, (uint64_t)1 << 20, (uint64_t)64 << 20};
     int result = TOOL_OK;
     bench_print_head(d, "transfer");
+    bench_steps(d, NUM_KINDS * sizeof sizes / sizeof *sizes);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !result; i++) result = measure_size(d, sizes[i]);
     if (!result) putchar('\n');
     return result;
