@@ -1,35 +1,20 @@
-// to = from for arrays of any strides and types. By -D: the types (FROM, FROM_LOAD, TO, TO_STORE, see element.h), CONVERT from
-// the one to the other, and RANK, the dimensions that are left after those that lie together have become one. CONTIGUOUS:
-// along the innermost one all elements are neighbours. Global size: the two innermost dimensions, and all others.
-#include "element.h"
-
-typedef struct walk {
-    ulong sizes[RANK];
-    long to[RANK], from[RANK];
-} walk;
+// to = from for arrays of any strides and types. By -D: those of copy.h, and CONTIGUOUS: along the innermost dimension all elements are
+// neighbours. Global size: the two innermost dimensions, and all others.
+#ifdef CONTIGUOUS
+#define TO_STRIDE 1
+#define FROM_STRIDE 1
+#endif
+#define FROM_DIMENSION 0
+#include "copy.h"
 
 kernel void copy(walk w, ulong to_begin, global TO *restrict to, ulong from_begin, global const FROM *restrict from) {
-    long i = get_global_id(0);
-#ifdef CONTIGUOUS
-    size_t to_at = to_begin + i, from_at = from_begin + i;
-#else
-    size_t to_at = to_begin + i * w.to[0], from_at = from_begin + i * w.from[0];
-#endif
+    const long column = get_global_id(0), row = get_global_id(1);
+    const ulong outer = get_global_id(2);
+    size_t to_at = to_begin + column * TO_STRIDE + outer_to(w, outer);
+    size_t from_at = from_begin + column * FROM_STRIDE + outer_from(w, outer);
 #if RANK > 1
-    i = get_global_id(1);
-    to_at += i * w.to[1];
-    from_at += i * w.from[1];
-#endif
-#if RANK > 2
-    ulong rest = get_global_id(2);
-    #pragma unroll
-    for (uint d = 2; d < RANK; d++) {
-        const ulong outer = d + 1 < RANK ? rest / w.sizes[d] : 0;
-        i = rest - outer * w.sizes[d];
-        to_at += i * w.to[d];
-        from_at += i * w.from[d];
-        rest = outer;
-    }
+    to_at += row * w.to[1];
+    from_at += row * w.from[1];
 #endif
     TO_STORE(to, to_at, CONVERT(FROM_LOAD(from, from_at)));
 }
@@ -39,20 +24,12 @@ typedef struct place {
     long to[RANK];
 } place;
 
+PLACE_IN(outer_place, (place w, ulong i), 2, RANK, to)
+
 kernel void fill(place w, ulong to_begin, global TO *restrict to, TO value) {
-    long i = get_global_id(0);
-    size_t to_at = to_begin + i * w.to[0];
+    size_t to_at = to_begin + (long)get_global_id(0) * w.to[0] + outer_place(w, get_global_id(2));
 #if RANK > 1
     to_at += (long)get_global_id(1) * w.to[1];
-#endif
-#if RANK > 2
-    ulong rest = get_global_id(2);
-    #pragma unroll
-    for (uint d = 2; d < RANK; d++) {
-        const ulong outer = d + 1 < RANK ? rest / w.sizes[d] : 0;
-        to_at += (long)(rest - outer * w.sizes[d]) * w.to[d];
-        rest = outer;
-    }
 #endif
     to[to_at] = value;
 }

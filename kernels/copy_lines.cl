@@ -1,22 +1,10 @@
 // to = from where both go along the innermost dimension. A work-item moves U packs of V neighbours: with ALONG in that dimension, LX packs
 // apart, else in U rows, LY apart. `head`: how many elements before the first one the packs begin, so that they are aligned. By -D:
-// types and CONVERT as for copy.cl, FROM_LOADED, what loading gives; FROM_WORD and TO_WORD, in which packs are moved; TO_STRIDE
-// and FROM_STRIDE along the innermost dimension where they are known: 1, or 0 for an element that is repeated. Local size: LX, LY. Global
-// size: the innermost dimension, the next one, and all others.
-#include "element.h"
-#include "pack.h"
+// those of copy.h; FROM_LOADED, what loading gives; FROM_WORD and TO_WORD, in which packs are moved. Local size: LX, LY. Global size: the
+// innermost dimension, the next one, and all others.
+#define FROM_DIMENSION 0
+#include "copy.h"
 
-typedef struct walk {
-    ulong sizes[RANK];
-    long to[RANK], from[RANK];
-} walk;
-
-#ifndef TO_STRIDE
-#define TO_STRIDE w.to[0]
-#endif
-#ifndef FROM_STRIDE
-#define FROM_STRIDE w.from[0]
-#endif
 PACK(from_pack, FROM, FROM_COUNT, FROM_WORD)
 PACK(to_pack, TO, V, TO_WORD)
 
@@ -45,22 +33,12 @@ lines(walk w, uint head, ulong to_begin, global TO *restrict to, ulong from_begi
     const long column = (long)get_global_id(0) * V - head, row = (long)get_group_id(1) * (LY * U) + get_local_id(1);
     const bool whole = column >= 0 && column + V <= n && row + (U - 1) * LY < w.sizes[1];
 #endif
-    to += (long)to_begin + column * TO_STRIDE;
-    from += (long)from_begin + column * FROM_STRIDE;
+    const ulong outer = get_global_id(2);
+    to += (long)to_begin + column * TO_STRIDE + outer_to(w, outer);
+    from += (long)from_begin + column * FROM_STRIDE + outer_from(w, outer);
 #if RANK > 1
     to += row * w.to[1];
     from += row * w.from[1];
-#endif
-#if RANK > 2
-    ulong rest = get_global_id(2);
-    #pragma unroll
-    for (uint d = 2; d < RANK; d++) {
-        const ulong outer = d + 1 < RANK ? rest / w.sizes[d] : 0;
-        const long i = rest - outer * w.sizes[d];
-        to += i * w.to[d];
-        from += i * w.from[d];
-        rest = outer;
-    }
 #endif
     if (whole) {
         from_pack x[U]; // all loads are under way before the first store

@@ -1,21 +1,10 @@
 // to = from where their innermost dimensions differ: a work-group of 256 takes a tile of T0 indices of the one of `to`, the walk's first, by T1
-// of the one of `from`, its second, through local memory, so that both are gone through in order. By -D: types and CONVERT as for
-// copy.cl, FROM_LOADED, what loading gives; VF and VT, how many neighbours are moved at once, in words of FROM_WORD and TO_WORD; TO_STRIDE
-// and FROM_STRIDE along those dimensions where they are 1. Global size: 256 for each T0, each T1, all other dimensions.
-#include "element.h"
-#include "pack.h"
+// of the one of `from`, its second, through local memory, so that both are gone through in order. By -D: those of copy.h;
+// FROM_LOADED, what loading gives; VF and VT, how many neighbours are moved at once, in words of FROM_WORD and TO_WORD. Global size: 256
+// for each T0, each T1, all other dimensions.
+#define FROM_DIMENSION 1
+#include "copy.h"
 
-typedef struct walk {
-    ulong sizes[RANK];
-    long to[RANK], from[RANK];
-} walk;
-
-#ifndef TO_STRIDE
-#define TO_STRIDE w.to[0]
-#endif
-#ifndef FROM_STRIDE
-#define FROM_STRIDE w.from[1]
-#endif
 PACK(from_pack, FROM, VF, FROM_WORD)
 PACK(to_pack, TO, VT, TO_WORD)
 
@@ -40,19 +29,9 @@ tiles(walk w, ulong to_begin, global TO *restrict to, ulong from_begin, global c
     const uint lid = (uint)get_local_id(0);
     const ulong first0 = (ulong)get_group_id(0) * T0, first1 = (ulong)get_group_id(1) * T1;
     const uint n0 = (uint)min(w.sizes[0] - first0, (ulong)T0), n1 = (uint)min(w.sizes[1] - first1, (ulong)T1);
-    to += (long)to_begin + (long)first0 * TO_STRIDE + (long)first1 * w.to[1];
-    from += (long)from_begin + (long)first0 * w.from[0] + (long)first1 * FROM_STRIDE;
-#if RANK > 2
-    ulong rest = get_global_id(2);
-    #pragma unroll
-    for (uint d = 2; d < RANK; d++) {
-        const ulong outer = d + 1 < RANK ? rest / w.sizes[d] : 0;
-        const long i = rest - outer * w.sizes[d];
-        to += i * w.to[d];
-        from += i * w.from[d];
-        rest = outer;
-    }
-#endif
+    const ulong outer = get_global_id(2);
+    to += (long)to_begin + (long)first0 * TO_STRIDE + (long)first1 * w.to[1] + outer_to(w, outer);
+    from += (long)from_begin + (long)first0 * w.from[0] + (long)first1 * FROM_STRIDE + outer_from(w, outer);
     from += (long)OUTER_LANE(VF, T1) * w.from[0] + (long)INNER_LANE(VF, T1) * FROM_STRIDE;
     to += (long)OUTER_LANE(VT, T0) * w.to[1] + (long)INNER_LANE(VT, T0) * TO_STRIDE;
 #define FROM_AT(r) (from + ((long)OUTER_ROUND(r, VF, T1) * w.from[0] + (long)INNER_ROUND(r, VF, T1) * FROM_STRIDE))

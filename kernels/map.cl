@@ -7,6 +7,7 @@
 #include "element.h"
 #include "map_functions.h"
 #include "pack.h"
+#include "place.h"
 
 typedef struct walk {
     ulong sizes[RANK];
@@ -28,20 +29,13 @@ typedef struct walk {
 #define STEP(array) (LY * w.strides[array][1])
 #endif
 
+PLACE_IN(outer_place, (walk w, uint array, ulong i), 2, RANK, strides[array])
+
 // Where the work-item begins in array number `array`.
 static size_t place(walk w, uint array, long inner, long row) {
-    size_t at = inner * w.strides[array][0];
+    long at = inner * w.strides[array][0] + outer_place(w, array, get_global_id(2));
 #if RANK > 1
     at += row * w.strides[array][1];
-#endif
-#if RANK > 2
-    ulong rest = get_global_id(2);
-    #pragma unroll
-    for (uint d = 2; d < RANK; d++) {
-        const ulong outer = d + 1 < RANK ? rest / w.sizes[d] : 0;
-        at += (long)(rest - outer * w.sizes[d]) * w.strides[array][d];
-        rest = outer;
-    }
 #endif
     return at;
 }

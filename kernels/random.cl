@@ -5,6 +5,7 @@
 // blocks a work-item, GROUP apart, moved in words of TO_WORD; global size: GROUP for each GROUP * BLOCKS of them.
 #include "element.h"
 #include "pack.h"
+#include "place.h"
 #pragma OPENCL FP_CONTRACT OFF
 
 static uint4 philox(ulong counter, ulong seed) {
@@ -104,22 +105,17 @@ typedef struct place {
     long to[RANK];
 } place;
 
+PLACE_IN(to_place, (place w, ulong i), 0, RANK, to)
+
 kernel void random(place w, ulong seed, ulong first, ulong count, VALUE a, SPAN b, ulong to_begin, global TO *restrict to) {
     const ulong block = first / COUNT + get_global_id(0);
     VALUE numbers[COUNT];
     make_numbers(numbers, block, seed, a, b);
     #pragma unroll
     for (uint k = 0; k < COUNT; k++) {
-        ulong i = block * COUNT + k - first;
-        if (i >= count) continue; // also where it would be negative
-        long at = (long)to_begin;
-        #pragma unroll
-        for (uint d = 0; d < RANK; d++) {
-            const ulong outer = d + 1 < RANK ? i / w.sizes[d] : 0;
-            at += (long)(i - outer * w.sizes[d]) * w.to[d];
-            i = outer;
-        }
-        to[at] = TO_CONVERT(numbers[k]);
+        const ulong i = block * COUNT + k - first;
+        if (i < count) // not where it would be negative either
+            to[(long)to_begin + to_place(w, i)] = TO_CONVERT(numbers[k]);
     }
 }
 #endif

@@ -6,6 +6,7 @@
 // KEPT and REDUCED, the ranks of the walks, and REDUCE_WORD, the operation. Global size: LOCAL for each group.
 #include "element.h"
 #include "pack.h"
+#include "place.h"
 #pragma OPENCL FP_CONTRACT OFF
 
 typedef struct kept {
@@ -86,57 +87,10 @@ static RESULT finish(state s, ulong count) {
 
 // ---- where elements are ----
 
-static long from_place(reduced r, ulong i) {
-#if REDUCED == 1
-    return (long)i * r.from[0];
-#else
-    long at = 0;
-    #pragma unroll
-    for (uint d = 0; d < REDUCED; d++) {
-        const ulong outer = d + 1 < REDUCED ? i / r.sizes[d] : 0;
-        at += (long)(i - outer * r.sizes[d]) * r.from[d];
-        i = outer;
-    }
-    return at;
-#endif
-}
-
-static ulong index_of(reduced r, ulong i) {
-#if REDUCED == 1
-    return i * (ulong)r.index[0];
-#else
-    ulong at = 0;
-    #pragma unroll
-    for (uint d = 0; d < REDUCED; d++) {
-        const ulong outer = d + 1 < REDUCED ? i / r.sizes[d] : 0;
-        at += (i - outer * r.sizes[d]) * (ulong)r.index[d];
-        i = outer;
-    }
-    return at;
-#endif
-}
-
-static long kept_from(kept k, ulong output) {
-    long at = 0;
-    #pragma unroll
-    for (uint d = 0; d < KEPT; d++) {
-        const ulong outer = d + 1 < KEPT ? output / k.sizes[d] : 0;
-        at += (long)(output - outer * k.sizes[d]) * k.from[d];
-        output = outer;
-    }
-    return at;
-}
-
-static long kept_to(kept k, ulong output) {
-    long at = 0;
-    #pragma unroll
-    for (uint d = 0; d < KEPT; d++) {
-        const ulong outer = d + 1 < KEPT ? output / k.sizes[d] : 0;
-        at += (long)(output - outer * k.sizes[d]) * k.to[d];
-        output = outer;
-    }
-    return at;
-}
+PLACE_IN(from_place, (reduced w, ulong i), 0, REDUCED, from)
+PLACE_IN(index_of, (reduced w, ulong i), 0, REDUCED, index)
+PLACE_IN(kept_from, (kept w, ulong i), 0, KEPT, from)
+PLACE_IN(kept_to, (kept w, ulong i), 0, KEPT, to)
 
 #define TEAMS (LOCAL / TEAM)
 #ifdef COLUMNS

@@ -6,6 +6,7 @@
 // element of A beyond the row. PLACE_TYPE: of places in a row, ulong, or uint where that is quicker and a row HELD.
 #include "element.h"
 #include "pack.h"
+#include "place.h"
 
 typedef struct walk {
     ulong sizes[RANK];
@@ -37,16 +38,7 @@ PACK(bias_pack, BIAS, N, BIAS_WORD)
 #define BIAS_VALUE(x) BIAS_CONVERT((BIAS_LOADED)(x))
 #endif
 
-static long row_place(walk w, uint array, ulong row) {
-    long at = 0;
-#pragma unroll
-    for (uint d = 0; d < RANK; d++) {
-        const ulong outer = d + 1 < RANK ? row / w.sizes[d] : 0;
-        at += (long)(row - outer * w.sizes[d]) * w.strides[array][d];
-        row = outer;
-    }
-    return at;
-}
+PLACE_IN(row_place, (walk w, uint array, ulong i), 0, RANK, strides[array])
 
 typedef PLACE_TYPE place; // of an element in its row
 

@@ -8,6 +8,7 @@
 // what those before them have (look_back.h).
 #include "element.h"
 #include "pack.h"
+#include "place.h"
 #pragma OPENCL FP_CONTRACT OFF
 
 static VALUE join(VALUE a, VALUE b) {
@@ -31,27 +32,8 @@ typedef struct rows {
     long to[KEPT], from[KEPT];
 } rows;
 
-static long from_begin_of(rows r, ulong row) {
-    long at = 0;
-    #pragma unroll
-    for (uint d = 0; d < KEPT; d++) {
-        const ulong outer = d + 1 < KEPT ? row / r.sizes[d] : 0;
-        at += (long)(row - outer * r.sizes[d]) * r.from[d];
-        row = outer;
-    }
-    return at;
-}
-
-static long to_begin_of(rows r, ulong row) {
-    long at = 0;
-    #pragma unroll
-    for (uint d = 0; d < KEPT; d++) {
-        const ulong outer = d + 1 < KEPT ? row / r.sizes[d] : 0;
-        at += (long)(row - outer * r.sizes[d]) * r.to[d];
-        row = outer;
-    }
-    return at;
-}
+PLACE_IN(from_begin_of, (rows w, ulong i), 0, KEPT, from)
+PLACE_IN(to_begin_of, (rows w, ulong i), 0, KEPT, to)
 
 static VALUE value_of(FROM x) { return FROM_CONVERT((FROM_LOADED)(x)); }
 
