@@ -128,6 +128,23 @@ qn_status qn__array_check_written(const qn_kernels *kernels, const char *functio
     return QN_OK;
 }
 
+qn_status qn__array_alike(const qn_kernels *kernels, const char *function, const char *name,
+                          const qn_array *array, const char *other_name, const qn_array *other) {
+    bool same = array->rank == other->rank;
+    for (uint32_t d = 0; same && d < array->rank; d++) same = array->sizes[d] == other->sizes[d];
+    if (same) return QN_OK;
+    return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "%s: %s is %s and %s is %s; they must be the same",
+                       function, name, qn__shape(array).text, other_name, qn__shape(other).text);
+}
+
+bool qn__array_is_same(const qn_array *a, const qn_array *b) {
+    if (a->buffer != b->buffer || a->offset != b->offset || a->type != b->type || a->rank != b->rank)
+        return false;
+    for (uint32_t d = 0; d < a->rank; d++)
+        if (a->sizes[d] != b->sizes[d] || a->strides[d] != b->strides[d]) return false;
+    return true;
+}
+
 qn_status qn__array_apart(const qn_kernels *kernels, const char *function, const char *written_name,
                           const qn_array *written, const char *other_name, const qn_array *other) {
     uint64_t at = 0, other_at = 0;

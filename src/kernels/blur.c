@@ -91,13 +91,13 @@ static qn_status check(const qn_kernels *kernels, const qn_blur_desc *desc, qn_b
                            "qn_kernels_blur: from.type and to.type are %s and %s; they must be the same, of "
                            "floats, u8 or u16",
                            e->name, qn__element(d->to.type)->name);
-    bool same = d->from.rank >= 2 && d->from.rank == d->to.rank;
-    for (uint32_t i = 0; same && i < d->from.rank; i++) same = d->from.sizes[i] == d->to.sizes[i];
-    if (!same)
+    status = qn__array_alike(kernels, "qn_kernels_blur", "to", &d->to, "from", &d->from);
+    if (status) return status;
+    if (d->from.rank < 2)
         return qn__op_fail(
             kernels, QN_ERROR_ARGUMENT,
-            "qn_kernels_blur: to is %s and from is %s; they must be the same, of at least two dimensions",
-            qn__shape(&d->to).text, qn__shape(&d->from).text);
+            "qn_kernels_blur: from has %u dimensions; an image has two, and others before them",
+            d->from.rank);
     if (d->weights.type != QN_F32 || d->weights.rank != 1 || d->weights.sizes[0] % 2 == 0 ||
         d->weights.sizes[0] > INT32_MAX)
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,

@@ -186,13 +186,8 @@ qn_status qn_kernels_compact(qn_kernels *kernels, qn_stream *stream, const qn_co
     request r = {.name = "qn_kernels_compact", .has_mask = true};
     status = check(kernels, &desc->from, &desc->to, &desc->count, &r);
     if (!status) status = qn__array_check(kernels, r.name, "mask", &desc->mask, &r.mask);
+    if (!status) status = qn__array_alike(kernels, r.name, "mask", &r.mask, "from", &r.from);
     if (status) return status;
-    bool same = r.mask.rank == r.from.rank;
-    for (uint32_t d = 0; same && d < r.from.rank; d++) same = r.mask.sizes[d] == r.from.sizes[d];
-    if (!same)
-        return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                           "qn_kernels_compact: mask is %s and from is %s; they must be the same",
-                           qn__shape(&r.mask).text, qn__shape(&r.from).text);
     if (qn__element(r.mask.type)->is_float)
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
                            "qn_kernels_compact: mask.type is %s; it must be bool or an integer",

@@ -75,17 +75,12 @@ static qn_status check_sizes(const qn_kernels *kernels, const names *name, const
     return QN_OK;
 }
 
-static qn_status check(const qn_kernels *kernels, const names *name, const char *variant,
-                       qn__convolution *c) {
+static void set_defaults(qn__convolution *c) {
     for (int i = 0; i < 2; i++) {
         if (c->stride[i] == 0) c->stride[i] = 1;
         if (c->dilation[i] == 0) c->dilation[i] = 1;
     }
     if (c->groups == 0) c->groups = 1;
-    qn_status status = check_channels(kernels, name, c);
-    if (!status) status = check_types(kernels, name, c);
-    if (!status) status = check_sizes(kernels, name, c);
-    return status ? status : qn__convolve_find_variant(kernels, name->function, variant, &c->variant);
 }
 
 /* One array of a call: its field, what is given, and where it goes. */
@@ -112,6 +107,26 @@ static qn_status check_apart(const qn_kernels *kernels, const char *function, co
         status =
             qn__array_apart(kernels, function, fields[0].name, fields[0].out, fields[i].name, fields[i].out);
     return status;
+}
+
+/* What the descriptors of all three calls have. */
+#define CONVOLUTION_OF(desc)                                                                                 \
+    {                                                                                                        \
+        .stride = {(desc)->stride[0], (desc)->stride[1]},                                                    \
+        .padding = {(desc)->padding[0], (desc)->padding[1]},                                                 \
+        .dilation = {(desc)->dilation[0], (desc)->dilation[1]}, .groups = (desc)->groups                     \
+    }
+
+/* Reads the arrays, and checks all of the call. */
+static qn_status check(const qn_kernels *kernels, const names *name, const field *fields, int count,
+                       const char *variant, qn__convolution *c) {
+    set_defaults(c);
+    qn_status status = check_arrays(kernels, name->function, fields, count);
+    if (!status) status = check_channels(kernels, name, c);
+    if (!status) status = check_types(kernels, name, c);
+    if (!status) status = check_sizes(kernels, name, c);
+    if (!status) status = qn__convolve_find_variant(kernels, name->function, variant, &c->variant);
+    return status ? status : check_apart(kernels, name->function, fields, count);
 }
 
 qn__convolve_problem qn__convolve_problem_of(const qn__convolution *c) {
@@ -158,19 +173,14 @@ qn_status qn_kernels_convolve(qn_kernels *kernels, qn_stream *stream, const qn_c
     static const names name = {"qn_kernels_convolve", "from", "weights", "to"};
     qn_status status = qn__op_check(kernels, desc, name.function);
     if (status) return status;
-    qn__convolution c = {.bias = desc->bias,
-                         .stride = {desc->stride[0], desc->stride[1]},
-                         .padding = {desc->padding[0], desc->padding[1]},
-                         .dilation = {desc->dilation[0], desc->dilation[1]},
-                         .groups = desc->groups};
+    qn__convolution c = CONVOLUTION_OF(desc);
+    c.bias = desc->bias;
     const field fields[] = {{name.to, &desc->to, &c.to},
                             {name.from, &desc->from, &c.from},
                             {name.weights, &desc->weights, &c.weights},
                             {"bias", &desc->bias, &c.bias}};
     const int count = desc->bias.buffer ? 4 : 3;
-    status = check_arrays(kernels, name.function, fields, count);
-    if (!status) status = check(kernels, &name, desc->variant, &c);
-    if (!status) status = check_apart(kernels, name.function, fields, count);
+    status = check(kernels, &name, fields, count, desc->variant, &c);
     if (status || qn_array_count(&c.to) == 0) return status;
     const qn__convolve_problem p = qn__convolve_problem_of(&c);
     return qn__convolve_launch(kernels, stream, &p);
@@ -252,16 +262,11 @@ qn_status qn_kernels_convolve_backward_input(qn_kernels *kernels, qn_stream *str
     static const names name = {"qn_kernels_convolve_backward_input", "to", "weights", "gradient"};
     qn_status status = qn__op_check(kernels, desc, name.function);
     if (status) return status;
-    qn__convolution c = {.stride = {desc->stride[0], desc->stride[1]},
-                         .padding = {desc->padding[0], desc->padding[1]},
-                         .dilation = {desc->dilation[0], desc->dilation[1]},
-                         .groups = desc->groups};
+    qn__convolution c = CONVOLUTION_OF(desc);
     const field fields[] = {{name.from, &desc->to, &c.from},
                             {name.to, &desc->gradient, &c.to},
                             {name.weights, &desc->weights, &c.weights}};
-    status = check_arrays(kernels, name.function, fields, 3);
-    if (!status) status = check(kernels, &name, desc->variant, &c);
-    if (!status) status = check_apart(kernels, name.function, fields, 3);
+    status = check(kernels, &name, fields, 3, desc->variant, &c);
     if (status || qn_array_count(&c.from) == 0) return status;
     for (uint64_t row = 0; row < c.stride[0] && row < c.from.sizes[2] && !status; row++)
         for (uint64_t column = 0; column < c.stride[1] && column < c.from.sizes[3] && !status; column++) {
@@ -279,16 +284,11 @@ qn_status qn_kernels_convolve_backward_weights(qn_kernels *kernels, qn_stream *s
     static const names name = {"qn_kernels_convolve_backward_weights", "from", "to", "gradient"};
     qn_status status = qn__op_check(kernels, desc, name.function);
     if (status) return status;
-    qn__convolution c = {.stride = {desc->stride[0], desc->stride[1]},
-                         .padding = {desc->padding[0], desc->padding[1]},
-                         .dilation = {desc->dilation[0], desc->dilation[1]},
-                         .groups = desc->groups};
+    qn__convolution c = CONVOLUTION_OF(desc);
     const field fields[] = {{name.weights, &desc->to, &c.weights},
                             {name.from, &desc->from, &c.from},
                             {name.to, &desc->gradient, &c.to}};
-    status = check_arrays(kernels, name.function, fields, 3);
-    if (!status) status = check(kernels, &name, desc->variant, &c);
-    if (!status) status = check_apart(kernels, name.function, fields, 3);
+    status = check(kernels, &name, fields, 3, desc->variant, &c);
     if (status || qn_array_count(&c.weights) == 0) return status;
     if (qn_array_count(&c.to) == 0) return qn_kernels_fill(kernels, stream, &(qn_fill_desc){.to = c.weights});
     const qn__convolve_problem p = qn__convolve_problem_of(&c);

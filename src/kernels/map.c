@@ -2,7 +2,6 @@
    kernels/map_functions.h. Where arrays lie so that all of them have neighbours side by side, or one element for all of a row, a work-item
    moves 16 bytes or more at once. */
 #include <stdio.h>
-#include <string.h>
 
 #include "kernels/op.h"
 
@@ -85,12 +84,11 @@ static qn_status choose_type(const qn_kernels *kernels, request *r) {
     return QN_OK;
 }
 
-/* The same elements in the same order. */
-static bool same_view(const qn_array *a, const qn_array *b) {
-    return a->buffer == b->buffer && a->offset == b->offset && a->rank == b->rank &&
-           qn__element(a->type)->size == qn__element(b->type)->size &&
-           memcmp(a->sizes, b->sizes, sizeof a->sizes) == 0 &&
-           memcmp(a->strides, b->strides, sizeof a->strides) == 0;
+/* Element after element lies where the other's does; types may differ, but not their sizes. */
+static bool is_in_place(const qn_array *to, const qn_array *from) {
+    qn_array as_to = *from;
+    if (qn__element(to->type)->size == qn__element(from->type)->size) as_to.type = to->type;
+    return qn__array_is_same(to, &as_to);
 }
 
 static qn_status check_arrays(const qn_kernels *kernels, const qn_map_desc *desc, request *r) {
@@ -101,7 +99,7 @@ static qn_status check_arrays(const qn_kernels *kernels, const qn_map_desc *desc
         if (is_scalar(r, i)) continue;
         status = qn__array_check(kernels, "qn_kernels_map", operand_names[i], &desc->from[i], &r->d.from[i]);
         if (status) return status;
-        if (same_view(&r->d.to, &r->d.from[i]))
+        if (is_in_place(&r->d.to, &r->d.from[i]))
             r->in_place = true;
         else
             status =

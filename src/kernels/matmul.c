@@ -68,18 +68,11 @@ static qn_status set_strides(const qn_kernels *kernels, qn__matmul *q) {
     return QN_OK;
 }
 
-static bool same_array(const qn_array *x, const qn_array *y) {
-    if (x->buffer != y->buffer || x->offset != y->offset || x->type != y->type || x->rank != y->rank)
-        return false;
-    return memcmp(x->sizes, y->sizes, sizeof x->sizes) == 0 &&
-           memcmp(x->strides, y->strides, sizeof x->strides) == 0;
-}
-
 static qn_status check_memory(const qn_kernels *kernels, const qn__matmul *q) {
     const qn_array *out = &q->arrays[QN__MATMUL_OUT];
     qn_status status = QN_OK;
     for (int i = QN__MATMUL_A; i < QN__MATMUL_OPERANDS && !status; i++)
-        if (q->has[i] && !(i >= QN__MATMUL_C && same_array(out, &q->arrays[i])))
+        if (q->has[i] && !(i >= QN__MATMUL_C && qn__array_is_same(out, &q->arrays[i])))
             status = qn__array_apart(kernels, "qn_kernels_matmul", "out", out, names[i], &q->arrays[i]);
     return status;
 }

@@ -52,6 +52,11 @@ qn_status qn__array_check_written(const qn_kernels *kernels, const char *functio
 /* QN_ERROR_ARGUMENT where what `written` reaches and what `other` reaches overlap; both have been checked. */
 qn_status qn__array_apart(const qn_kernels *kernels, const char *function, const char *written_name,
                           const qn_array *written, const char *other_name, const qn_array *other);
+/* Whether they are one array; both have been checked. */
+bool qn__array_is_same(const qn_array *a, const qn_array *b);
+/* QN_ERROR_ARGUMENT where their shapes differ; both have been checked. */
+qn_status qn__array_alike(const qn_kernels *kernels, const char *function, const char *name,
+                          const qn_array *array, const char *other_name, const qn_array *other);
 /* "64x1000x3" for messages. */
 typedef struct qn__shape_text {
     char text[176];

@@ -243,14 +243,6 @@ static qn_status by_parts(qn_kernels *kernels, qn_stream *stream, const plan *p,
 
 /* ---- the call ---- */
 
-static bool same_view(const qn_array *a, const qn_array *b) {
-    if (a->buffer != b->buffer || a->offset != b->offset || a->type != b->type || a->rank != b->rank)
-        return false;
-    for (uint32_t d = 0; d < a->rank; d++)
-        if (a->sizes[d] != b->sizes[d] || a->strides[d] != b->strides[d]) return false;
-    return true;
-}
-
 static qn_status check(const qn_kernels *kernels, const qn_scan_desc *desc, qn_scan_desc *d) {
     qn_status status = qn__op_check(kernels, desc, "qn_kernels_scan");
     if (status) return status;
@@ -261,18 +253,13 @@ static qn_status check(const qn_kernels *kernels, const qn_scan_desc *desc, qn_s
                            (unsigned)d->operation);
     status = qn__array_check(kernels, "qn_kernels_scan", "from", &desc->from, &d->from);
     if (!status) status = qn__array_check_written(kernels, "qn_kernels_scan", "to", &desc->to, &d->to);
+    if (!status) status = qn__array_alike(kernels, "qn_kernels_scan", "to", &d->to, "from", &d->from);
     if (status) return status;
-    bool same = d->to.rank == d->from.rank;
-    for (uint32_t i = 0; same && i < d->to.rank; i++) same = d->to.sizes[i] == d->from.sizes[i];
-    if (!same)
-        return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                           "qn_kernels_scan: to is %s and from is %s; they must be the same",
-                           qn__shape(&d->to).text, qn__shape(&d->from).text);
     if (d->dimension >= (d->from.rank ? d->from.rank : 1))
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
                            "qn_kernels_scan: dimension is %u, but from has %u dimensions",
                            (unsigned)d->dimension, (unsigned)d->from.rank);
-    if (same_view(&d->to, &d->from)) return QN_OK;
+    if (qn__array_is_same(&d->to, &d->from)) return QN_OK;
     return qn__array_apart(kernels, "qn_kernels_scan", "to", &d->to, "from", &d->from);
 }
 

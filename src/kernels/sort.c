@@ -279,26 +279,13 @@ static qn_status run_sort(qn_kernels *kernels, qn_stream *stream, const plan *p,
 
 /* ---- the call ---- */
 
-static bool same_view(const qn_array *a, const qn_array *b) {
-    if (a->buffer != b->buffer || a->offset != b->offset || a->type != b->type || a->rank != b->rank)
-        return false;
-    for (uint32_t d = 0; d < a->rank; d++)
-        if (a->sizes[d] != b->sizes[d] || a->strides[d] != b->strides[d]) return false;
-    return true;
-}
-
 static qn_status check_alike(const qn_kernels *kernels, const char *name, const qn_array *a,
                              const char *other_name, const qn_array *other, bool types) {
     if (types && a->type != other->type)
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
                            "qn_kernels_sort: %s.type is %s and %s.type is %s; they must be the same", name,
                            qn__element(a->type)->name, other_name, qn__element(other->type)->name);
-    bool same = a->rank == other->rank;
-    for (uint32_t d = 0; same && d < a->rank; d++) same = a->sizes[d] == other->sizes[d];
-    if (same) return QN_OK;
-    return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                       "qn_kernels_sort: %s is %s and %s is %s; they must be the same", name,
-                       qn__shape(a).text, other_name, qn__shape(other).text);
+    return qn__array_alike(kernels, "qn_kernels_sort", name, a, other_name, other);
 }
 
 /* `values` and `to_values`, and what they are for. */
@@ -335,7 +322,7 @@ static qn_status check_values(const qn_kernels *kernels, const qn_sort_desc *des
     if (!status) status = check_alike(kernels, "values", &r->values, "to_values", &r->to_values, true);
     if (!status)
         status = qn__array_apart(kernels, "qn_kernels_sort", "to_keys", &r->to_keys, "values", &r->values);
-    if (!status && !same_view(&r->values, &r->to_values))
+    if (!status && !qn__array_is_same(&r->values, &r->to_values))
         status =
             qn__array_apart(kernels, "qn_kernels_sort", "to_values", &r->to_values, "values", &r->values);
     return status;
@@ -349,7 +336,7 @@ static qn_status check(const qn_kernels *kernels, const qn_sort_desc *desc, requ
     if (!status)
         status = qn__array_check_written(kernels, "qn_kernels_sort", "to_keys", &desc->to_keys, &r->to_keys);
     if (!status) status = check_alike(kernels, "to_keys", &r->to_keys, "keys", &r->keys, true);
-    if (!status && !same_view(&r->keys, &r->to_keys))
+    if (!status && !qn__array_is_same(&r->keys, &r->to_keys))
         status = qn__array_apart(kernels, "qn_kernels_sort", "to_keys", &r->to_keys, "keys", &r->keys);
     return status ? status : check_values(kernels, desc, r);
 }

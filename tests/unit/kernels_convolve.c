@@ -437,7 +437,7 @@ static void wrong_blurs_are_refused(void **state) {
         {{.from = x, .weights = QN_ARRAY(b, QN_F16, 3), .to = y}, "weights is 3 of f16"},
         {{.from = x, .weights = w, .to = QN_ARRAY(c, QN_F32, 5, 4)}, "to is 5x4 and from is 5x5"},
         {{.from = QN_ARRAY(a, QN_F32, 25), .weights = w, .to = QN_ARRAY(c, QN_F32, 25)},
-         "of at least two dimensions"},
+         "from has 1 dimensions; an image has two, and others before them"},
         {{.from = x, .weights = w, .to = QN_ARRAY(c, QN_I32, 5, 5)}, "from.type and to.type are f32 and i32"},
         {{.from = x, .weights = w, .to = x}, "to and from share memory"},
         {{.from = x, .weights = QN_ARRAY(c, QN_F32, 3), .to = y}, "to and weights share memory"},
