@@ -4,19 +4,7 @@
 // work-groups tell each other what they keep (look_back.h): SUBS sub-groups, of 32, ROUNDS times N neighbours a work-item, in words of
 // ELEMENT_WORD and MASK_WORD; VALUE, an integer that holds the count.
 
-// On a processor nothing may depend on a work-item's number: what does is computed for a vector of work-items.
-#if GROUP == 1
-#define ME 0
-#else
-#define ME get_local_id(0)
-#endif
-#if GROUP == 1
-#define SUM_BEFORE(x) 0
-#define SUM(x) (x)
-#else
-#define SUM_BEFORE(x) work_group_scan_exclusive_add(x)
-#define SUM(x) work_group_reduce_add(x)
-#endif
+#include "work_group.h"
 
 #ifdef MASK
 #define KEEPS_PARAMS ulong mask_begin, global const MASK *restrict mask

@@ -3,13 +3,8 @@
 // By -D: STORAGE, LOAD, STORE and VALUE, the type of elements and of sums (element.h); START and COLUMN, the types of indices;
 // GROUP work-items a work-group. Elements beyond the matrix, and columns beyond x, count as 0.
 #include "element.h"
+#include "work_group.h"
 
-// On a processor nothing may depend on a work-item's number: what does is computed for a vector of work-items.
-#if GROUP == 1
-#define ME 0
-#else
-#define ME get_local_id(0)
-#endif
 typedef struct matrix {
     ulong rows, columns, elements;
     ulong starts_begin, columns_begin, values_begin, x_begin, y_begin;

@@ -8,14 +8,9 @@
 // each other what they have counted while they run, and look back for what those before them have (Adinets and Merrill,
 // "Onesweep: A faster least significant digit radix sort for GPUs", 2022). That wants work-groups that go on while others wait.
 
-// On a processor nothing may depend on a work-item's number: what does is computed for a vector of work-items.
-#if GROUP == 1
-#define ME 0
-#else
-#define ME get_local_id(0)
-#endif
 #define TILE (GROUP * ITEMS)
 #include "ordered.h"
+#include "work_group.h"
 
 static uint digit_of(KEY key, uint shift) { return (uint)(ordered(key) >> shift) & 255; }
 

@@ -7,18 +7,7 @@
 // A row is a work-group's (whole), or cut into parts: then count and pick take turns, a digit each; tally and begin find where each
 // part's keys go, take moves them, and sort_taken sorts.
 #include "ordered.h"
-
-#if GROUP == 1
-#define ME 0
-#define SUM_BEFORE(x) 0
-#define SUM(x) (x)
-#define BARRIER // a work-item alone waits for nobody, and PoCL does not take barriers in such loops
-#else
-#define BARRIER barrier(CLK_LOCAL_MEM_FENCE)
-#define ME get_local_id(0)
-#define SUM_BEFORE(x) work_group_scan_exclusive_add(x)
-#define SUM(x) work_group_reduce_add(x)
-#endif
+#include "work_group.h"
 #define GROUP_SIZE __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 #define BINS (1 << DIGIT)
 
