@@ -56,6 +56,28 @@ class Bench(ToolTest):
         for i, (x, y) in enumerate(numbers):  # none covers another
             self.assertEqual([at for at in numbers[:i] if at[0] == x and abs(at[1] - y) < 10], [])
 
+    def test_bars(self):
+        """Any section can be drawn: a bar a figure, or one for each library beside it, by their ratio."""
+        self.write("old.json", json.dumps({"results": [dict(earlier("20x7x33 f32", 1), description="a Cray-1")]}))
+        shown = self.quern("bench", "matmul", "start", "--device", "cpu", "--size", "20x7x33,9", "--against", "openblas,blis", "--seconds", "0.001",
+                           "--json", "b.json", "--svg", "ladder.svg", "--compare", "old.json")
+        self.assertRegex(shown, r"(?m)^  cpu is another device: .* now, a Cray-1 then$")
+        rows = json.loads(self.read("b.json"))["results"]
+        own = [row for row in rows if row["by"] == "quern"]
+        root = tree.fromstring(self.read("ladder.svg"))
+        space = "{http://www.w3.org/2000/svg}"
+        texts = [t.text for t in root.iter(space + "text")]
+        self.assertEqual([t for t in texts if t in {row["what"] for row in own}], [row["what"] for row in own])
+        peers = [row for row in rows if row["by"] != "quern"]
+        bars = [r for r in root.iter(space + "rect") if r.get("class") in ("bar", "slower")]
+        alone = [row for row in own if row["section"] == "start" or not peers]
+        self.assertEqual(len(bars), len(peers) + len(alone))
+        for row, bar in zip(peers, bars):
+            mine = [r for r in own if r["what"] == row["what"]][0]
+            ratio = mine["value"] / row["value"]
+            self.assertEqual(bar.get("class"), "bar" if ratio >= 1 else "slower")
+            self.assertTrue([t for t in texts if t.endswith(", %.2f of %s" % (ratio, row["by"]))], texts)
+
     def test_a_wrong_result_is_no_figure(self):
         """The null device computes nothing."""
         self.quern("bench", "matmul", "--ladder", "--device", "null", "--seconds", "0.001", "--json", "null.json",
@@ -151,10 +173,17 @@ class Bench(ToolTest):
         self.quern("bench", "--against", "blis,atlas", status=USAGE, error="not 'blis,atlas'")
         self.quern("bench", "--seconds", "-1", status=USAGE, error="not '-1'")
         self.quern("bench", "--seconds", status=USAGE, error="--seconds needs a value")
-        self.quern("bench", "--svg", "x.svg", status=USAGE, error="give --ladder")
         self.quern("bench", "--device", "cuda:99", "--ladder", status=RUN_FAILED, error="cuda")
 
+    def test_what_fails_ends_nothing_else(self):
+        shown = self.quern("bench", "start", "launch", "--device", "cuda:99,null,cpu", "--seconds", "0.001", "--json", "f.json", status=RUN_FAILED,
+                           error="the first result is wrong")
+        devices = {(row["section"], row["device"]) for row in json.loads(self.read("f.json"))["results"]}
+        self.assertLessEqual({("start", "cpu"), ("launch", "cpu")}, devices, shown)
+
     def test_files(self):
+        for option in ("--json", "--svg"):  # before anything is measured
+            self.quern("bench", option, "none/x", status=RUN_FAILED, error="none/x: No such file")
         self.quern("bench", "--compare", "missing.json", status=RUN_FAILED, error="missing.json: No such file")
         for text in ("", "[]", '{"quern": "0.2"}', '{"results": [{"section": 3}]}', '{"results": [{"value": "x"}]}', '{"results": ['):
             self.write("not.json", text)

@@ -1,4 +1,5 @@
 /* quern bench: measures this machine. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,9 @@ static int parse(int argc, char **argv, bench_options *o, bool *chosen) {
                 known = chosen[s] = any = true;
         if (!known) return tool_fail(TOOL_USAGE, "there is no bench '%s'; see `quern bench --help`", argv[i]);
     }
-    for (int s = 0; s < NUM_SECTIONS && !any; s++) chosen[s] = true;
+    bool all = true;
+    for (int s = 0; s < NUM_SECTIONS; s++) all = (chosen[s] = chosen[s] || !any) && all;
+    if (o->seconds == 0) o->seconds = all ? 0.1 : 1;
     return bench_options_check(o);
 }
 
@@ -67,13 +70,16 @@ static int run_on_all(const bench_options *o, bench_report *report, const bool *
     return first;
 }
 
+/* As above. */
 static int run_on_list(const bench_options *o, bench_report *report, const bool *chosen,
                        qn_context *context) {
     int first = TOOL_OK;
     const char *list = o->devices;
     char name[64];
-    while (!first && bench_list_next(&list, name, sizeof name))
-        first = run_on(o, report, chosen, context, name);
+    while (bench_list_next(&list, name, sizeof name)) {
+        const int result = run_on(o, report, chosen, context, name);
+        if (!first) first = result;
+    }
     return first;
 }
 
@@ -88,12 +94,23 @@ static int measure(const bench_options *o, bench_report *report, const bool *cho
     return result;
 }
 
+/* Before minutes of measuring. */
+static int check_writable(const char *path) {
+    errno = 0;
+    FILE *file = path ? fopen(path, "ab") : NULL;
+    if (path && !file) return tool_fail(TOOL_RUN_FAILED, "%s: %s", path, strerror(errno));
+    if (file) fclose(file);
+    return TOOL_OK;
+}
+
 static int run(int argc, char **argv) {
-    bench_options o = {.seconds = 1};
+    bench_options o = {.seconds = 0};
     bench_report report = {0}, before = {0};
     bool chosen[NUM_SECTIONS] = {false};
     int result = parse(argc, argv, &o, chosen);
     char *tuning = NULL;
+    if (!result) result = check_writable(o.json);
+    if (!result) result = check_writable(o.svg);
     if (!result && o.before) result = bench_report_read(o.before, &before);
     if (!result && o.tuning_file) result = bench_tuning_read(o.tuning_file, &tuning);
     o.tuning = tuning;
@@ -101,7 +118,7 @@ static int run(int argc, char **argv) {
         int written = TOOL_OK;
         result = measure(&o, &report, chosen);
         if (o.json) written = bench_report_write(&report, o.json);
-        if (!written && o.svg && report.num_ladders) written = bench_draw(&report, o.svg);
+        if (!written && o.svg) written = bench_draw(&report, o.svg);
         if (!result) result = written;
     }
     if (!result && o.before) result = bench_compare(&report, &before, o.before);
@@ -153,9 +170,10 @@ const tool_command tool_bench = {
     "  --elements N      of what `kernels` works on (2^28 on a GPU, else more than the caches hold)\n"
     "  --tuning FILE     measure products by the choices of a file of `quern tune`, too\n"
     "  --only NAME       of `kernels` the rows whose names begin so\n"
-    "  --seconds S       of measuring, for each figure (1); at least three samples are taken\n"
+    "  --seconds S       of measuring, for each figure (1; 0.1 of all sections); at least three samples are "
+    "taken\n"
     "  --json FILE       write all figures\n"
-    "  --svg FILE        draw the ladder, and a roofline\n"
+    "  --svg FILE        draw the figures as bars, with the ratios to --against; the ladder, and a roofline\n"
     "  --compare FILE    then say what differs from the figures of an earlier --json beyond the spread of "
     "both\n\n"
     "exit status: 0 done; 2 usage; 3 failure; 4 a result is wrong, or --compare finds something slower\n\n"

@@ -14,7 +14,7 @@ typedef struct bench_options {
     const char *devices;             /* names with commas, "all", or NULL: the default one */
     const char *against;             /* peers' names with commas, or "all"; NULL: none */
     const char *json, *svg, *before; /* files; NULL: none */
-    double seconds;                  /* of measuring, for each figure */
+    double seconds;                  /* of measuring, for each figure; 0: as many as suit the sections */
     bool ladder;
     const char *types;                    /* of products, with commas; NULL: the device's usual ones */
     uint64_t shapes[BENCH_MAX_SHAPES][3]; /* m, n, k of products */
@@ -42,11 +42,14 @@ typedef struct bench_device bench_device;
 
 typedef struct bench_result {
     char section[16], device[32], what[112], by[40]; /* these four name it */
+    char description[160];                           /* of the device */
     char unit[16];
     bool is_time;            /* less is better */
     double value, low, high; /* the median, and what most samples lie between */
     uint32_t samples;
-    uint8_t uuid[16]; /* of the hardware, in this run alone */
+    /* In this run alone: of the hardware; whether it is in a ladder's picture. */
+    uint8_t uuid[16];
+    bool is_drawn;
 } bench_result;
 
 enum { BENCH_MAX_RUNGS = 16 };

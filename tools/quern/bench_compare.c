@@ -44,9 +44,30 @@ static void print_missing(const bench_report *in, const bench_report *from, cons
     }
 }
 
+/* The first figure of a device that both have. */
+static bool is_first_of_device(const bench_report *report, const bench_report *before,
+                               const bench_result *now) {
+    for (const bench_result *r = report->results; r < now; r++)
+        if (strcmp(r->device, now->device) == 0 && find(before, r)) return false;
+    return find(before, now) != NULL;
+}
+
+/* Figures of other hardware are compared as they are, but not without a word. */
+static void print_other_hardware(const bench_report *report, const bench_report *before) {
+    for (size_t i = 0; i < report->count; i++) {
+        const bench_result *now = &report->results[i];
+        if (!is_first_of_device(report, before, now)) continue;
+        const char *then = find(before, now)->description;
+        if (strcmp(then, now->description) != 0)
+            printf("  %s is another device: %s now, %s then\n", now->device, now->description,
+                   *then ? then : "one without a name");
+    }
+}
+
 int bench_compare(const bench_report *report, const bench_report *before, const char *path) {
     size_t compared = 0, changed = 0, worse = 0;
     printf("Beside %s:\n", path);
+    print_other_hardware(report, before);
     for (size_t i = 0; i < report->count; i++) {
         const bench_result *now = &report->results[i], *then = find(before, now);
         if (!then || !(then->value > 0) || !(now->value > 0)) continue;

@@ -198,6 +198,7 @@ static void choose_image(bench_operands *t) {
     static const uint32_t usual[BENCH_IMAGE_NUMBERS] = {32, 64, 56, 56, 64, 3};
     uint32_t *s = t->image;
     memcpy(s, usual, sizeof usual);
+    if (!bench_is_gpu(t->d)) s[BENCH_IMAGES] = 4;
     if (t->count >= (uint64_t)s[BENCH_IMAGES] * s[BENCH_CHANNELS] * s[BENCH_ROWS] * s[BENCH_COLUMNS]) return;
     const uint32_t side = t->count >= 4 * 56 * 56 ? 56 : (uint32_t)sqrt((double)t->count / 4);
     s[BENCH_IMAGES] = 1;

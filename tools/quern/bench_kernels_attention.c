@@ -5,13 +5,17 @@
 #include "bench_kernels.h"
 
 /* q, k and v, one after the other, are the first operand as bf16. With few elements heads are fewer and smaller. */
-enum { HEADS = 16, HEAD_SIZE = 64, LONGEST = 2048, MOST_BATCHES = 8 };
+enum { HEADS = 16, HEAD_SIZE = 64 };
+
+/* What a device of this kind does in less than a second. */
+static uint64_t longest(const bench_operands *t) { return bench_is_gpu(t->d) ? 2048 : 512; }
+static uint64_t most_batches(const bench_operands *t) { return bench_is_gpu(t->d) ? 8 : 1; }
 
 static qn_array heads_of(const bench_operands *t, qn_buffer *buffer, uint64_t which) {
     const uint64_t each = t->count / 3, size = each < HEAD_SIZE ? 1 : HEAD_SIZE,
                    heads = each < HEADS * size ? 1 : HEADS;
-    const uint64_t room = each / (heads * size), length = room < LONGEST ? room : LONGEST;
-    const uint64_t fit = length ? room / length : 0, batches = fit < MOST_BATCHES ? fit : MOST_BATCHES;
+    const uint64_t room = each / (heads * size), length = room < longest(t) ? room : longest(t);
+    const uint64_t fit = length ? room / length : 0, batches = fit < most_batches(t) ? fit : most_batches(t);
     qn_array a = QN_ARRAY(buffer, QN_BF16, batches, heads, length, size);
     a.offset = which * qn_array_count(&a);
     return a;

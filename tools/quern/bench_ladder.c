@@ -119,6 +119,7 @@ static void add_rung(bench_device *d, bench_ladder *l, const qn_rung *rung, doub
              l->count + 1, rung->adds);
     bench_result *result = bench_report_row(d, "matmul", what, "quern", "FLOP/s");
     bench_rate(result, flops, time);
+    result->is_drawn = true;
     l->rungs[l->count].adds = rung->adds;
     l->rungs[l->count].rate = result->value;
     l->rungs[l->count].peak = rung->type == QN_BF16 && l->units_peak ? l->units_peak : l->peak;

@@ -25,6 +25,7 @@ bench_result *bench_report_row(const bench_device *d, const char *section, const
     bench_result *result = bench_report_add(d->report);
     snprintf(result->section, sizeof result->section, "%s", section);
     snprintf(result->device, sizeof result->device, "%s", d->info.name);
+    snprintf(result->description, sizeof result->description, "%s", d->info.description);
     snprintf(result->what, sizeof result->what, "%s", what);
     snprintf(result->by, sizeof result->by, "%s", by);
     snprintf(result->unit, sizeof result->unit, "%s", unit);
@@ -95,11 +96,11 @@ typedef struct field {
 #define FIELD(name, kind)                                                                                    \
     { #name, kind, offsetof(bench_result, name), sizeof(((bench_result *)0)->name) }
 
-static const field fields[] = {FIELD(section, FIELD_TEXT), FIELD(device, FIELD_TEXT),
-                               FIELD(what, FIELD_TEXT),    FIELD(by, FIELD_TEXT),
-                               FIELD(unit, FIELD_TEXT),    FIELD(is_time, FIELD_BOOL),
-                               FIELD(value, FIELD_NUMBER), FIELD(low, FIELD_NUMBER),
-                               FIELD(high, FIELD_NUMBER),  FIELD(samples, FIELD_COUNT)};
+static const field fields[] = {
+    FIELD(section, FIELD_TEXT), FIELD(device, FIELD_TEXT),  FIELD(description, FIELD_TEXT),
+    FIELD(what, FIELD_TEXT),    FIELD(by, FIELD_TEXT),      FIELD(unit, FIELD_TEXT),
+    FIELD(is_time, FIELD_BOOL), FIELD(value, FIELD_NUMBER), FIELD(low, FIELD_NUMBER),
+    FIELD(high, FIELD_NUMBER),  FIELD(samples, FIELD_COUNT)};
 enum { NUM_FIELDS = sizeof fields / sizeof *fields };
 
 /* ---- writing ---- */
