@@ -114,6 +114,13 @@ class Bench(ToolTest):
                    "--json", "w.json", status=DIFFERENT, error="9x9x9 f32, strip: the product of 9 x 9 x 9 is wrong")
         self.assertEqual(json.loads(self.read("w.json"))["results"], [])
 
+    def test_shapes_by_chance(self):
+        """A seed has its shapes; those of fewer are the first of them."""
+        for given, wanted in (("random:893:2", {"97x98x332", "128x624x38"}), ("random:893:1", {"97x98x332"}),
+                              ("random:375:1", {"163x160x96"})):
+            self.quern("bench", "matmul", "--device", "cpu", "--size", given, "--seconds", "0.001", "--json", "r.json")
+            self.assertEqual({row["what"] for row in json.loads(self.read("r.json"))["results"]}, {size + " f32" for size in wanted})
+
     def test_every_type(self):
         """Operands and results of each type are written and read as the library has them."""
         self.quern("bench", "matmul", "--device", "cpu", "--size", "17x5x9", "--type", "f32,bf16,f16,tf32,e4m3,e5m2,i8,f64",
@@ -162,13 +169,15 @@ class Bench(ToolTest):
 
     def test_usage(self):
         self.quern("bench", "flops", status=USAGE, error="there is no bench 'flops'")
-        self.quern("bench", "--size", "0", status=USAGE, error="--size is MxNxK or one number for all three, or up to 64 of them with commas, not '0'")
+        self.quern("bench", "--size", "0", status=USAGE, error="--size is MxNxK or one number for all three, or up to 64 of them with commas, or random:SEED:N, not '0'")
         self.quern("bench", "--size", "4x4", status=USAGE, error="not '4x4'")
         self.quern("bench", "--size", "4x4x4x4", status=USAGE, error="not '4x4x4x4'")
         self.quern("bench", "--type", "f31", status=USAGE, error="not 'f31'")
         self.quern("bench", "--type", "f32,f31", status=USAGE, error="not 'f32,f31'")
         self.quern("bench", "--variant", "tile 3x3", status=USAGE, error="names of qn_matmul_variant with commas, not 'tile 3x3'")
         self.quern("bench", "--splits", "2,0", status=USAGE, error="--splits is a number from 1 to 65535, or up to 16 of them")
+        for wrong in ("random", "random:1", "random:1:0", "random:x:2", "random:1:65", "random:1:2,4"):
+            self.quern("bench", "--size", wrong, status=USAGE, error="or random:SEED:N, not '%s'" % wrong)
         self.quern("bench", "--ladder", "--size", "4,5", status=USAGE, error="--ladder takes one --size")
         self.quern("bench", "--against", "blis,atlas", status=USAGE, error="not 'blis,atlas'")
         self.quern("bench", "--seconds", "-1", status=USAGE, error="not '-1'")

@@ -1,4 +1,5 @@
 /* Options of quern bench and quern tune. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,49 @@ bool bench_list_next(const char **list, char *name, size_t size) {
     return true;
 }
 
+static uint64_t next_random(uint64_t *state) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return *state >> 33;
+}
+
+/* Even over the logarithms; every second one is a multiple of 8, as sizes of layers are. */
+static uint64_t random_side(uint64_t *state) {
+    const double least = 8, most = 16384, share = (double)next_random(state) / 0x1p31;
+    const uint64_t side = (uint64_t)(least * pow(most / least, share));
+    return next_random(state) >> 30 ? side / 8 * 8 : side;
+}
+
+/* Products that a GPU is worth, and whose matrices are not too large to be made for a figure. */
+static void make_random_shape(uint64_t *state, uint64_t shape[3]) {
+    const uint64_t largest = (uint64_t)1 << 25, least_work = (uint64_t)1 << 21, most_work = (uint64_t)1 << 35;
+    uint64_t m, n, k;
+    do {
+        m = shape[0] = random_side(state);
+        n = shape[1] = random_side(state);
+        k = shape[2] = random_side(state);
+    } while (m * n > largest || m * k > largest || k * n > largest || m * n * k < least_work ||
+             m * n * k > most_work);
+}
+
+/* "random:SEED:N": shapes that nobody has looked at, the same ones for a seed. */
+static bool parse_random_shapes(const char *text, bench_options *o) {
+    const char *const head = "random:";
+    char *end;
+    if (strncmp(text, head, strlen(head)) != 0) return false;
+    text += strlen(head);
+    if (*text < '0' || *text > '9') return false;
+    uint64_t state = strtoull(text, &end, 10);
+    if (*end != ':' || end[1] < '1' || end[1] > '9') return false;
+    const unsigned long count = strtoul(end + 1, &end, 10);
+    if (*end || count > BENCH_MAX_SHAPES) return false;
+    next_random(&state);
+    o->num_shapes = (uint32_t)count;
+    for (uint32_t i = 0; i < o->num_shapes; i++) make_random_shape(&state, o->shapes[i]);
+    return true;
+}
+
 static bool parse_shapes(const char *list, bench_options *o) {
+    if (parse_random_shapes(list, o)) return true;
     char shape[64];
     for (o->num_shapes = 0; bench_list_next(&list, shape, sizeof shape); o->num_shapes++)
         if (o->num_shapes == BENCH_MAX_SHAPES || !parse_shape(shape, o->shapes[o->num_shapes])) return false;
@@ -107,7 +150,8 @@ int bench_option(bench_options *o, int argc, char **argv, int *i) {
         if (parse_shapes(value, o)) return -1;
         return tool_fail(
             TOOL_USAGE,
-            "--size is MxNxK or one number for all three, or up to %d of them with commas, not '%s'",
+            "--size is MxNxK or one number for all three, or up to %d of them with commas, or random:SEED:N, "
+            "not '%s'",
             BENCH_MAX_SHAPES, value);
     }
     if (option_value("--splits", argc, argv, i, &value)) {
