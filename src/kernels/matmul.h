@@ -66,6 +66,74 @@ typedef struct qn__matmul_plan {
 enum { QN__MATMUL_BEGINS = 0, QN__MATMUL_PART = 9 };
 
 extern const qn__op qn__matmul_op; /* a request is a qn__matmul */
+
+/* matmul_operands.c */
+
+/* Stride along k, and along the other dimension, of A or B; the size of that one. */
+int64_t qn__matmul_along_k(const qn__matmul *q, qn__matmul_operand x);
+int64_t qn__matmul_along_side(const qn__matmul *q, qn__matmul_operand x);
+uint64_t qn__matmul_side(const qn__matmul *q, qn__matmul_operand x);
+uint64_t qn__matmul_batches(const qn__matmul *q);
+bool qn__matmul_is_double(const qn__matmul *q);
+bool qn__matmul_is_integer(const qn__matmul *q);
+/* Whether so many neighbours are at addresses that are multiples of their size, in every batch: `next` and `other` are the
+   strides along them and along the other dimension. */
+bool qn__matmul_in_runs(const qn__matmul *q, qn__matmul_operand x, int64_t next, int64_t other, uint32_t run);
+bool qn__matmul_in_fours(const qn__matmul *q, qn__matmul_operand x, int64_t next, int64_t other);
+/* Whether neighbours along k are nearer than those along the other dimension. */
+bool qn__matmul_taken_along_k(const qn__matmul *q, qn__matmul_operand x);
+/* Whether the matrix units' kernel loads 16 bytes at a time. */
+bool qn__matmul_in_pieces(const qn__matmul *q, qn__matmul_operand x);
+/* Whether a tile's kernel loads the operand four at a time: whole vectors, in which nothing lies beyond the matrix. */
+bool qn__matmul_in_vectors(const qn__matmul *q, qn__matmul_operand x);
+
+/* matmul_choice.c */
+typedef enum qn__matmul_family {
+    QN__BY_TILES,
+    QN__BY_UNITS,
+    QN__BY_QUADS,
+    QN__BY_PACKED,
+    QN__BY_VECTOR,
+    QN__BY_STRIP
+} qn__matmul_family;
+
+/* A tile: wm by wn bands of lm by ln lanes of tm by tn elements, k in steps of `step`; for matrix units: wm by wn sub-groups
+   of tm by tn elements, k in steps of 64 bytes, for which `step` stands; by quads: wm work-groups of a cluster that share
+   tiles of b, wn quads that multiply, tn columns, and with lm the product is transposed. `resident`: such groups on a compute
+   unit at a time; `rate`: of its peak, with all of them there. For tiles (see cost_of_tiles) `rate` is the limit that more and more
+   groups would come near to, `alone` what a group adds to that, `fixed` its clocks beside the multiplications, `single` what they cost more where both operands
+   are loaded one element at a time. All by fits to measurements on an H200: tiles to 2,700 of 32-bit floats. */
+typedef struct qn__matmul_variant {
+    const char *name;
+    qn__matmul_family family;
+    uint32_t wm, wn, lm, ln, tm, tn, step;
+    uint32_t resident;
+    double rate, alone, fixed, single;
+} qn__matmul_variant;
+
+/* How k is cut. Joined: the parts are work-groups of a cluster, which add each other's sums. */
+typedef struct qn__matmul_cut {
+    uint64_t splits;
+    bool joined;
+} qn__matmul_cut;
+
+typedef struct qn__matmul_choice {
+    const qn__matmul_variant *variant;
+    qn__matmul_cut cut;
+} qn__matmul_choice;
+
+enum { QN__MATMUL_UNITS_STEP = 64 }; /* bytes of k */
+
+/* Takes the tuning's choice into `q`, if there is one and the caller made none. QN_ERROR_ARGUMENT where the variant that is asked for
+   does not take the operands. */
+qn_status qn__matmul_choose(const qn_kernels *kernels, qn__matmul *q, qn__matmul_choice *choice);
+qn__matmul_quad qn__matmul_quad_of(const qn__matmul_variant *v, uint64_t splits);
+uint32_t qn__matmul_tile_rows(const qn__matmul_variant *v);
+uint32_t qn__matmul_tile_columns(const qn__matmul_variant *v);
+/* Lanes, of which the units' variants have those of a sub-group. */
+uint32_t qn__matmul_tile_items(const qn_kernels *kernels, const qn__matmul_variant *v);
+/* The name of a type in fragments; NULL: they are not made of it. f32 is not without leave, as precision is lost. */
+const char *qn__matmul_unit(const qn__matmul *q, qn_element type);
 const char *qn__matmul_variant_name(uint32_t index);
 
 /* matmul_packed.c */
@@ -82,10 +150,6 @@ bool qn__matmul_vector_pays(const qn_kernels *kernels, const qn__matmul *q); /* 
 uint64_t qn__matmul_vector_splits(const qn_kernels *kernels, const qn__matmul *q);
 void qn__matmul_vector_options(const qn_kernels *kernels, const qn__matmul *q, char *out, size_t size);
 qn_range qn__matmul_vector_range(const qn_kernels *kernels, const qn__matmul *q, uint64_t splits);
-/* Whether so many neighbours are at addresses that are multiples of their size, in every batch: `next` and `other` are the
-   strides along them and along the other dimension. */
-bool qn__matmul_in_runs(const qn__matmul *q, qn__matmul_operand x, int64_t next, int64_t other, uint32_t run);
-
 /* matmul_quad.c */
 bool qn__matmul_quad_fits(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_quad *v);
 double qn__matmul_quad_cost(const qn_kernels *kernels, const qn__matmul *q,

@@ -44,17 +44,6 @@ static uint64_t batches_of(const qn__matmul *q) {
     return d > 0 ? out->sizes[out->rank - (uint32_t)d] : 1;
 }
 
-/* Rows of an operand: of a, columns of b. */
-static uint64_t sides_of(const qn__matmul *q, qn__matmul_operand x) {
-    return x == QN__MATMUL_A ? q->m : q->n;
-}
-static int64_t along_k(const qn__matmul *q, qn__matmul_operand x) {
-    return x == QN__MATMUL_A ? q->column[x] : q->row[x];
-}
-static int64_t along_side(const qn__matmul *q, qn__matmul_operand x) {
-    return x == QN__MATMUL_A ? q->row[x] : q->column[x];
-}
-
 /* Whether elements lie together along one dimension and the strides of the others are ones that tile copies take. */
 static bool strides_fit(const qn_array *array, int64_t together, int64_t other, int64_t batch) {
     const int64_t size = qn_element_size(array->type), most = (int64_t)1 << 39;
@@ -64,12 +53,14 @@ static bool strides_fit(const qn_array *array, int64_t together, int64_t other, 
 }
 
 static bool lies_along_k(const qn__matmul *q, qn__matmul_operand x) {
-    return strides_fit(&q->arrays[x], along_k(q, x), along_side(q, x), batch_stride(q, x));
+    return strides_fit(&q->arrays[x], qn__matmul_along_k(q, x), qn__matmul_along_side(q, x),
+                       batch_stride(q, x));
 }
 static bool lies_along_side(const qn__matmul *q, qn__matmul_operand x) {
     const struct product *p = &products[type_of(q)];
     return (x == QN__MATMUL_A ? p->a_has_layouts : p->b_has_layouts) &&
-           strides_fit(&q->arrays[x], along_side(q, x), along_k(q, x), batch_stride(q, x));
+           strides_fit(&q->arrays[x], qn__matmul_along_side(q, x), qn__matmul_along_k(q, x),
+                       batch_stride(q, x));
 }
 /* Tiles of b by rows are blocks of 64 columns. */
 static bool is_copied(const qn__matmul *q, const qn__matmul_quad *v, qn__matmul_operand x) {
@@ -179,14 +170,14 @@ static const struct {
 
 static double cost_of_copy(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_quad *v,
                            qn__matmul_operand x) {
-    const double bytes = 2.0 * (double)sides_of(q, x) * (double)q->k * qn_element_size(type_of(q)) *
+    const double bytes = 2.0 * (double)qn__matmul_side(q, x) * (double)q->k * qn_element_size(type_of(q)) *
                          (batch_stride(q, x) ? (double)batches_of(q) : 1);
     return is_copied(q, v, x) ? clocks.launch + bytes / (clocks.memory * kernels->info.compute_units) : 0;
 }
 
 /* How much more a tile's way from cache takes: rows that begin within lines of 128 bytes are in two of them. */
 static double way_of(const qn__matmul *q, const qn__matmul_quad *v, qn__matmul_operand x) {
-    const int64_t pitch = lies_along_k(q, x) ? along_side(q, x) : along_k(q, x);
+    const int64_t pitch = lies_along_k(q, x) ? qn__matmul_along_side(q, x) : qn__matmul_along_k(q, x);
     return !is_copied(q, v, x) && pitch * qn_element_size(type_of(q)) % ROW_BYTES ? clocks.beside : 1;
 }
 
@@ -242,7 +233,7 @@ static uint64_t pitch_of(const qn__matmul *q) { return divide_up(q->k, step_of(q
 static void describe(const qn__matmul *q, const qn__matmul_quad *v, qn__matmul_operand x,
                      qn__matmul_tensors *t) {
     const uint32_t i = x == QN__MATMUL_B, size = qn_element_size(type_of(q)), per_row = ROW_BYTES / size;
-    const uint64_t sides = sides_of(q, x), batch = (uint64_t)batch_stride(q, x);
+    const uint64_t sides = qn__matmul_side(q, x), batch = (uint64_t)batch_stride(q, x);
     qn_tensor_desc *d = &t->descs[i];
     t->copied[i] = is_copied(q, v, x);
     t->batched[i] = batch != 0;
@@ -257,12 +248,12 @@ static void describe(const qn__matmul *q, const qn__matmul_quad *v, qn__matmul_o
     d->tile[1] = x == QN__MATMUL_A ? rows_of(v) : v->columns / v->cluster;
     if (t->copied[i]) return;
     if (lies_along_k(q, x)) {
-        d->strides[0] = (uint64_t)along_side(q, x) * size;
+        d->strides[0] = (uint64_t)qn__matmul_along_side(q, x) * size;
         return;
     }
     d->sizes[0] = sides;
     d->sizes[1] = q->k;
-    d->strides[0] = (uint64_t)along_k(q, x) * size;
+    d->strides[0] = (uint64_t)qn__matmul_along_k(q, x) * size;
     d->tile[1] = per_row;
 }
 
@@ -328,23 +319,24 @@ static qn_status copy_operand(qn_kernels *kernels, qn_stream *stream, const qn__
     const qn__matmul_operand x = i ? QN__MATMUL_B : QN__MATMUL_A;
     const qn_array *from = &q->arrays[x];
     const qn_tensor_desc *d = &t->descs[i];
-    const uint64_t batches = d->sizes[2], sides = sides_of(q, x), pitch = pitch_of(q);
+    const uint64_t batches = d->sizes[2], sides = qn__matmul_side(q, x), pitch = pitch_of(q);
     const qn_buffer_desc desc = {
         .size = batches * d->strides[1], .uninitialised = true, .label = "qn_kernels_matmul's copy"};
     qn_status status = qn_buffer_create(kernels->device, &desc, buffer);
     if (status) return status;
-    qn_copy_desc copy = {.to = {*buffer,
-                                0,
-                                from->type,
-                                3,
-                                {batches, sides, q->k},
-                                {(int64_t)(sides * pitch), (int64_t)pitch, 1}},
-                         .from = {from->buffer,
-                                  from->offset,
-                                  from->type,
-                                  3,
-                                  {batches, sides, q->k},
-                                  {batch_stride(q, x), along_side(q, x), along_k(q, x)}}};
+    qn_copy_desc copy = {
+        .to = {*buffer,
+               0,
+               from->type,
+               3,
+               {batches, sides, q->k},
+               {(int64_t)(sides * pitch), (int64_t)pitch, 1}},
+        .from = {from->buffer,
+                 from->offset,
+                 from->type,
+                 3,
+                 {batches, sides, q->k},
+                 {batch_stride(q, x), qn__matmul_along_side(q, x), qn__matmul_along_k(q, x)}}};
     return qn_kernels_copy(kernels, stream, &copy);
 }
 

@@ -35,14 +35,6 @@ static uint64_t units_of(const qn_kernels *kernels) {
     return kernels->info.compute_units ? kernels->info.compute_units : 16;
 }
 
-bool qn__matmul_in_runs(const qn__matmul *q, qn__matmul_operand x, int64_t next, int64_t other,
-                        uint32_t run) {
-    const qn_array *a = &q->arrays[x];
-    bool good = next == 1 && other % run == 0 && a->offset % run == 0 && a->type != QN_F64;
-    for (uint32_t d = 0; d + 2 < a->rank; d++) good = good && (a->sizes[d] == 1 || a->strides[d] % run == 0);
-    return good;
-}
-
 /* Neighbours of the matrix in one load: 16 bytes of them, four, or one. */
 static uint32_t width_of(const qn__matmul *q, bool lines) {
     const qn__matmul_operand x = matrix_of(q);
