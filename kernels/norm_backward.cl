@@ -71,7 +71,7 @@ norm_backward(walk w, ulong rows, ulong length, VALUE epsilon, ulong to_begin, g
             ALL_K g[k] = y[j][k];
 #ifdef WEIGHT
             VALUE factors[N];
-            fetch_weight(factors, weight, weight_stride, PLACE, n, 0);
+            fetch_weight(factors, weight, weight_stride, PLACE, n, 0, SURE(j));
             ALL_K g[k] *= factors[k];
 #endif
             ALL_K {
@@ -95,11 +95,11 @@ norm_backward(walk w, ulong rows, ulong length, VALUE epsilon, ulong to_begin, g
             ALL_K r[k] = y[j][k];
 #ifdef WEIGHT
             VALUE factors[N];
-            fetch_weight(factors, weight, weight_stride, PLACE, n, 0);
+            fetch_weight(factors, weight, weight_stride, PLACE, n, 0, SURE(j));
             ALL_K r[k] *= factors[k];
 #endif
             ALL_K r[k] = scale * ((r[k] - sum) - (x[j][k] - mean) * slope);
-            put(to, w.to_stride, PLACE, n, r);
+            put(to, w.to_stride, PLACE, n, r, SURE(j));
 #if defined PARTS && defined AGAIN
             ALL_K {
                 if (INSIDE) {

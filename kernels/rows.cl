@@ -123,17 +123,17 @@ rows(walk w, ulong count, ulong length, VALUE epsilon, ulong to_begin, global TO
         ALL_K r[k] = RESULT;
 #ifdef WEIGHT
         VALUE factors[N];
-        fetch_weight(factors, weight, weight_stride, PLACE, n, 0);
+        fetch_weight(factors, weight, weight_stride, PLACE, n, 0, SURE(j));
         ALL_K r[k] *= factors[k];
 #endif
 #ifdef BIAS
         VALUE terms[N];
-        fetch_bias(terms, bias, bias_stride, PLACE, n, 0);
+        fetch_bias(terms, bias, bias_stride, PLACE, n, 0, SURE(j));
         ALL_K r[k] += terms[k];
 #endif
 #ifdef ROWS
         if (ROW < count)
 #endif
-            put(to, w.to_stride, PLACE, n, r);
+            put(to, w.to_stride, PLACE, n, r, SURE(j));
     }
 }

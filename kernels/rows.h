@@ -3,7 +3,7 @@
 // HELD: times that are enough for the row, whose elements are then kept in registers and read once; without it they are read again for
 // each step. Arrays A and, where there is one, B are read, TO is written: types as in map.cl, VALUE is computed in. WEIGHT and BIAS,
 // where they are, go along the row. EXACT: LOCAL * N divides n. RANK and ARRAYS: of the walk over rows. ABSENT: what counts as an
-// element of A beyond the row. PLACE_TYPE: of places in a row, ulong, or uint where that is quicker and a row HELD.
+// element of A beyond the row. UNIT: elements of rows are next to each other, as they are where N is more than 1.
 #include "element.h"
 #include "pack.h"
 #include "place.h"
@@ -40,17 +40,23 @@ PACK(bias_pack, BIAS, N, BIAS_WORD)
 
 PLACE_IN(row_place, (walk w, uint array, ulong i), 0, RANK, strides[array])
 
-typedef PLACE_TYPE place; // of an element in its row
+typedef ulong place; // of an element in its row
+#ifdef UNIT
+#define ALONG(stride, i) (i)
+#else
+#define ALONG(stride, i) ((long)(i) * (stride))
+#endif
 
-// N elements from `i` on; what is beyond the row becomes `absent`.
+// N elements from `i` on; what is beyond the row becomes `absent`. `sure`: all are in the row, which the compiler knows.
 #define FETCH(name, type, pack, value)                                                                       \
-    static void name(VALUE *v, global const type *p, long stride, ulong i, ulong n, VALUE absent) {          \
-        if (EXACT || (N > 1 && i + N <= n)) {                                                                \
+    static void name(VALUE *v, global const type *p, long stride, place i, place n, VALUE absent,            \
+                     bool sure) {                                                                            \
+        if (N > 1 && (sure || i + N <= n)) {                                                                 \
             const pack x = pack##_load(p + i);                                                               \
             _Pragma("unroll") for (uint k = 0; k < N; k++) v[k] = value(x.e[k]);                             \
         } else {                                                                                             \
             _Pragma("unroll") for (uint k = 0; k < N; k++) v[k] =                                            \
-                i + k < n ? value(p[(long)(i + k) * stride]) : absent;                                       \
+                sure || i + k < n ? value(p[ALONG(stride, i + k)]) : absent;                                 \
         }                                                                                                    \
     }
 FETCH(fetch_a, A, a_pack, A_VALUE)
@@ -67,9 +73,10 @@ FETCH(fetch_bias, BIAS, bias_pack, BIAS_VALUE)
 // In a loop of EACH, after READ_AGAIN, x[j] and y[j] are the elements of a and b at PLACE and its neighbours.
 #ifdef B
 #define READ(j)                                                                                              \
-    fetch_a(x[j], a, w.a_stride, PLACE_OF(j), n, ABSENT), fetch_b(y[j], b, w.b_stride, PLACE_OF(j), n, 0)
+    fetch_a(x[j], a, w.a_stride, PLACE_OF(j), n, ABSENT, SURE(j)),                                           \
+        fetch_b(y[j], b, w.b_stride, PLACE_OF(j), n, 0, SURE(j))
 #else
-#define READ(j) fetch_a(x[j], a, w.a_stride, PLACE_OF(j), n, ABSENT)
+#define READ(j) fetch_a(x[j], a, w.a_stride, PLACE_OF(j), n, ABSENT, SURE(j))
 #endif
 #define PLACE PLACE_OF(j)
 #ifdef HELD
@@ -83,8 +90,10 @@ FETCH(fetch_bias, BIAS, bias_pack, BIAS_VALUE)
 #define EACH        for (place round = 0, j = 0; round < rounds; round++)
 #define READ_AGAIN  READ(0)
 #endif
-#define ALL_K  _Pragma("unroll") for (uint k = 0; k < N; k++)
-#define INSIDE (EXACT || PLACE + k < n)
+#define ALL_K _Pragma("unroll") for (uint k = 0; k < N; k++)
+// Rows reach into the last of the times that are HELD.
+#define SURE(j) (EXACT || (j) + 1 < HELD)
+#define INSIDE  (SURE(j) || PLACE + k < n)
 
 // Where a work-item is in its row, its row, and sums over the row.
 #ifdef ROWS
@@ -139,14 +148,14 @@ static void reduce_all(VALUE *sums, uint count, local VALUE *parts) {
 #endif
 
 // Writes N elements from `i` on, of which `n` are in the row.
-static void put(global TO *p, long stride, place i, place n, const VALUE *v) {
-    if (EXACT || (N > 1 && i + N <= n)) {
+static void put(global TO *p, long stride, place i, place n, const VALUE *v, bool sure) {
+    if (N > 1 && (sure || i + N <= n)) {
         to_pack r;
         ALL_K r.e[k] = TO_CONVERT(v[k]);
         to_pack_store(p + i, r);
     } else {
         ALL_K {
-            if (i + k < n) p[(long)(i + k) * stride] = TO_CONVERT(v[k]);
+            if (sure || i + k < n) p[ALONG(stride, i + k)] = TO_CONVERT(v[k]);
         }
     }
 }

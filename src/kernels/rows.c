@@ -7,9 +7,10 @@
 #include "kernels/op.h"
 
 enum {
-    MOST_LOCAL = 512, /* work-items of a group */
-    GROUP = 256,      /* of one that has several rows */
-    MOST_HELD = 32,   /* elements that a work-item keeps of an array */
+    MOST_LOCAL = 512,    /* work-items of a group */
+    GROUP = 256,         /* of one that has several rows */
+    MOST_HELD = 32,      /* elements that a work-item keeps of an array */
+    MOST_REGISTERS = 64, /* of MOST_LOCAL work-items, so that two groups share a multiprocessor's */
     MOST_LOCAL_BACKWARD = 1024,
     MOST_HELD_BACKWARD = 16,
     GROUPS_A_UNIT =
@@ -59,6 +60,13 @@ static uint64_t most_held(const qn_kernels *kernels, const request *r) {
     return !r->backward ? MOST_HELD : qn__is_processor(kernels) ? 0 : MOST_HELD_BACKWARD;
 }
 
+/* Whether elements of rows are next to each other. */
+static bool is_unit(const request *r) {
+    for (uint32_t i = 0; i < ARRAYS; i++)
+        if (has(r, i) && row_stride(&r->arrays[i]) != 1) return false;
+    return true;
+}
+
 /* How many neighbours a work-item takes at once: 1 where arrays do not lie so. */
 static uint32_t choose_width(const request *r, const qn__walk *walk, uint32_t count) {
     uint32_t least = 8, most = 1;
@@ -106,15 +114,17 @@ static qn_status get_kernel(qn_kernels *kernels, const request *r, const qn__wal
         value == QN_F32 && !qn__is_processor(kernels) ? " -D NATIVE" : "");
     const uint64_t step = (uint64_t)p->local * width, held = (p->length + step - 1) / step;
     const bool is_held = held * width <= most_held(kernels, r), exact = width > 1 && p->length % step == 0;
-    at += (size_t)snprintf(options + at, sizeof options - at, " -D EXACT=%d -D PLACE_TYPE=%s%s%s", exact,
-                           is_held && !exact && !qn__is_processor(kernels) ? "uint" : "ulong",
-                           r->to_weight.buffer ? " -D WEIGHT_PARTS" : "",
+    at += (size_t)snprintf(options + at, sizeof options - at, " -D EXACT=%d%s%s%s", exact,
+                           is_unit(r) ? " -D UNIT" : "", r->to_weight.buffer ? " -D WEIGHT_PARTS" : "",
                            r->to_bias.buffer ? " -D BIAS_PARTS" : "");
     if (p->rows_a_group > 1)
         at += (size_t)snprintf(options + at, sizeof options - at, " -D ROWS=%u", p->rows_a_group);
     if (r->backward && !qn__is_processor(kernels) && kernels->info.sub_group_size >= 4)
         at += (size_t)snprintf(options + at, sizeof options - at, " -D SUBS=%u", (p->local - 1) / 4 + 1);
     if (is_held) at += (size_t)snprintf(options + at, sizeof options - at, " -D HELD=%u", (unsigned)held);
+    if (kernels->info.kind == QN_DEVICE_CUDA && !r->backward && value == QN_F32 && p->local == MOST_LOCAL)
+        at += (size_t)snprintf(options + at, sizeof options - at, " -cl-nv-maxrregcount=%u",
+                               (unsigned)MOST_REGISTERS);
     for (uint32_t i = A; i < ARRAYS; i++)
         if (has(r, i))
             at += add_array(options + at, sizeof options - at, words[i], &r->arrays[i], value, width);
