@@ -17,6 +17,7 @@ fail() {
 cmake --install "$build" --prefix "$prefix" > "$work/log" 2>&1 || { cat "$work/log"; fail "cmake --install failed"; }
 for file in bin/quern include/quern/quern.h "$libdir/libquern.a" "$libdir/libquern.so" "$libdir/libquern.so.0" \
     "$libdir/libquern_kernels.a" "$libdir/libquern_kernels.so.0" include/quern/kernels.h \
+    "$libdir/libquern_tensor.a" "$libdir/libquern_tensor.so.0" include/quern/tensor.h "$libdir/pkgconfig/quern_tensor.pc" \
     "$libdir/pkgconfig/quern.pc" "$libdir/pkgconfig/quern_kernels.pc" "$libdir/cmake/quern/quernConfig.cmake" \
     "$libdir/cmake/quern/quernConfigVersion.cmake" share/man/man1/quern.1 share/quern/kernels/sum.cl share/quern/kernels/element.h \
     share/doc/quern/README.md share/doc/quern/docs/language.md share/doc/quern/examples/saxpy.c; do
@@ -45,13 +46,13 @@ runs "pkg-config, shared" "$work/pc_shared"
 # shellcheck disable=SC2046,SC2086
 $cc $flags $(pkg-config --cflags quern) "$work/saxpy.c" -o "$work/pc_static" "$prefix/$libdir/libquern.a" \
     $(pkg-config --static --libs-only-l quern | sed 's/-lquern//')
-# A program of the library above it.
-sed 's/^#include <quern.quern.h>/#include <quern\/kernels.h>/; s/return status;/return status || qn_element_size(QN_F16) != 2;/' \
-    "$work/saxpy.c" > "$work/above.c"
+# A program of the libraries above it.
+sed 's/^#include <quern.quern.h>/#include <quern\/tensor.h>/
+s/return status;/return status || qn_element_size(QN_F16) != 2 || qn_tensor_count(NULL) != 0;/' "$work/saxpy.c" > "$work/above.c"
 # shellcheck disable=SC2046,SC2086
-$cc $flags $(pkg-config --cflags quern_kernels) "$work/above.c" -o "$work/pc_kernels" $(pkg-config --libs quern_kernels) \
-    -Wl,-rpath,"$prefix/$libdir"
-runs "pkg-config, kernels" "$work/pc_kernels"
+$cc $flags $(pkg-config --cflags quern_tensor) "$work/above.c" -o "$work/pc_tensor" \
+    $(pkg-config --libs quern_tensor quern_kernels) -Wl,-rpath,"$prefix/$libdir"
+runs "pkg-config, tensor" "$work/pc_tensor"
 rm "$prefix/$libdir/libquern.so"*.0 # so that nothing shared can be found by accident
 runs "pkg-config, static" "$work/pc_static"
 
@@ -65,14 +66,14 @@ find_package(quern 0.1 REQUIRED)
 add_executable(saxpy saxpy.c)
 target_link_libraries(saxpy PRIVATE quern::quern)
 add_executable(above above.c)
-target_link_libraries(above PRIVATE quern::kernels)
+target_link_libraries(above PRIVATE quern::tensor)
 LISTS
 for static in OFF ON; do
     cmake -S "$work/project" -B "$work/build$static" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" \
         -DQUERN_USE_STATIC=$static > "$work/log" 2>&1 || { cat "$work/log"; fail "find_package failed"; }
     cmake --build "$work/build$static" > "$work/log" 2>&1 || { cat "$work/log"; fail "the project does not build"; }
     runs "find_package, static $static" "$work/build$static/saxpy"
-    runs "find_package, kernels, static $static" "$work/build$static/above"
+    runs "find_package, tensor, static $static" "$work/build$static/above"
 done
 if command -v readelf > /dev/null; then
     readelf -d "$work/buildOFF/saxpy" | grep -q libquern || fail "quern::quern is not the shared library"

@@ -1,0 +1,419 @@
+/* Tensors: arrays of numbers on a device, computed lazily, fused into few kernels. A library of its own above quern.h and
+   kernels.h (libquern_tensor; CMake's quern::tensor, pkg-config's quern_tensor).
+
+       qn_tensors *t;
+       qn_tensors_create(device, NULL, &t);
+       qn_tensor *x = qn_from_data(t, QN_F32, QN_SHAPE(64, 100), data);
+       qn_tensor *y = qn_relu(qn_add(qn_multiply(x, 2), 1));       // nothing is computed yet
+       qn_tensor_read(y, result, sizeof result);                   // one kernel
+
+   Conventions
+   - A tensor is a handle. It belongs to the innermost scope that was open when it was made (qn_scope_begin), and is gone when that
+   scope ends, unless it was retained (qn_tensor_retain). Without a scope it stays until qn_tensors_destroy. What a tensor is
+   computed from lives as long as it needs it.
+   - An op makes a note and returns. Work happens when a value is asked for (qn_tensor_read, qn_tensor_realize). What can be one
+   kernel becomes one: chains of functions of elements, with reductions of the same rows between them, and views. Kernels are
+   OpenCL C text (qn_tensor_explain shows it), compiled once for a structure and kept.
+   - An op never gives NULL. Where it cannot be, it gives a tensor that carries the error: its status and a sentence that names the
+   op, types and shapes. An op of a failed tensor gives that failure on; qn_tensor_read, qn_tensor_realize and qn_tensor_status
+   return it, with the sentence in qn_error_message.
+   - Shapes are broadcast as in NumPy. Axes count from the end where negative.
+   - Types: where operands differ, a float type wins over integers, of two float types the wider (f16 and bf16: f32), of
+   two integer types the smallest that holds both (u64 and a signed one: none, an error). A number in place of a tensor is weak:
+   it takes the tensor's type, but a fraction makes integers QN_F32. Functions that are of real numbers make integers QN_F32.
+   - Types narrower than f32 are computed in f32. A fused kernel rounds what it stores and what qn_cast makes, not what it hands
+   on inside.
+   - Threads: all tensors of one qn_tensors are for one thread at a time. */
+#ifndef QUERN_TENSOR_H
+#define QUERN_TENSOR_H
+
+#include <quern/kernels.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct qn_tensors qn_tensors; /* what the tensors of one device share */
+typedef struct qn_tensor qn_tensor;
+
+/* ---- shapes, axes, operands ---- */
+
+typedef struct qn_shape {
+    uint32_t rank;
+    uint64_t sizes[QN_MAX_RANK];
+} qn_shape;
+
+/* Axes of a tensor; a count of 0: all of them. */
+typedef struct qn_axes {
+    uint32_t count;
+    int32_t axes[QN_MAX_RANK];
+} qn_axes;
+
+/* QN_SHAPE(64, 10), and of one element without dimensions QN_SCALAR; QN_AXES(0, -1), QN_ALL_AXES. */
+#ifndef __cplusplus
+#define QN_SHAPE(...)                                                                                        \
+    ((qn_shape){.rank = sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), .sizes = {__VA_ARGS__}})
+#define QN_SCALAR ((qn_shape){.rank = 0})
+#define QN_AXES(...)                                                                                         \
+    ((qn_axes){.count = sizeof((int32_t[]){__VA_ARGS__}) / sizeof(int32_t), .axes = {__VA_ARGS__}})
+#define QN_ALL_AXES ((qn_axes){.count = 0})
+#else
+} /* templates have no C linkage */
+template <class... Sizes> qn_shape QN_SHAPE(Sizes... sizes) {
+    static_assert(sizeof...(Sizes) <= QN_MAX_RANK, "at most eight dimensions");
+    return qn_shape{sizeof...(Sizes), {static_cast<uint64_t>(sizes)...}};
+}
+template <class... Axes> qn_axes QN_AXES(Axes... axes) {
+    static_assert(sizeof...(Axes) <= QN_MAX_RANK, "at most eight axes");
+    return qn_axes{sizeof...(Axes), {static_cast<int32_t>(axes)...}};
+}
+#define QN_SCALAR   (qn_shape{})
+#define QN_ALL_AXES (qn_axes{})
+extern "C" {
+#endif
+
+typedef enum qn_operand_kind {
+    QN_OPERAND_TENSOR,
+    QN_OPERAND_BOOL,
+    QN_OPERAND_SIGNED,
+    QN_OPERAND_UNSIGNED,
+    QN_OPERAND_FLOAT
+} qn_operand_kind;
+
+/* What an op takes: a tensor or a number. Functions that take it are called with either: qn_add(x, y), qn_add(x, 2). */
+typedef struct qn_operand {
+    qn_operand_kind kind;
+    union {
+        qn_tensor *tensor;
+        int64_t i;
+        uint64_t u;
+        double d;
+    } value;
+#ifdef __cplusplus
+    qn_operand(qn_tensor *x) : kind(QN_OPERAND_TENSOR) { value.tensor = x; }
+    qn_operand(bool x) : kind(QN_OPERAND_BOOL) { value.u = x; }
+    qn_operand(int x) : kind(QN_OPERAND_SIGNED) { value.i = x; }
+    qn_operand(long x) : kind(QN_OPERAND_SIGNED) { value.i = x; }
+    qn_operand(long long x) : kind(QN_OPERAND_SIGNED) { value.i = x; }
+    qn_operand(unsigned x) : kind(QN_OPERAND_UNSIGNED) { value.u = x; }
+    qn_operand(unsigned long x) : kind(QN_OPERAND_UNSIGNED) { value.u = x; }
+    qn_operand(unsigned long long x) : kind(QN_OPERAND_UNSIGNED) { value.u = x; }
+    qn_operand(double x) : kind(QN_OPERAND_FLOAT) { value.d = x; }
+#endif
+} qn_operand;
+
+#ifndef __cplusplus
+static inline qn_operand qn_operand_self(qn_operand x) { return x; }
+static inline qn_operand qn_operand_tensor(qn_tensor *x) {
+    return (qn_operand){QN_OPERAND_TENSOR, {.tensor = x}};
+}
+static inline qn_operand qn_operand_bool(bool x) { return (qn_operand){QN_OPERAND_BOOL, {.u = x}}; }
+static inline qn_operand qn_operand_signed(int64_t x) { return (qn_operand){QN_OPERAND_SIGNED, {.i = x}}; }
+static inline qn_operand qn_operand_unsigned(uint64_t x) {
+    return (qn_operand){QN_OPERAND_UNSIGNED, {.u = x}};
+}
+static inline qn_operand qn_operand_float(double x) { return (qn_operand){QN_OPERAND_FLOAT, {.d = x}}; }
+#define QN_OPERAND(x)                                                                                        \
+    _Generic((x), qn_operand                                                                                 \
+             : qn_operand_self, qn_tensor *                                                                  \
+             : qn_operand_tensor, bool                                                                       \
+             : qn_operand_bool, float                                                                        \
+             : qn_operand_float, double                                                                      \
+             : qn_operand_float, char                                                                        \
+             : qn_operand_signed, signed char                                                                \
+             : qn_operand_signed, short                                                                      \
+             : qn_operand_signed, int                                                                        \
+             : qn_operand_signed, long                                                                       \
+             : qn_operand_signed, long long                                                                  \
+             : qn_operand_signed, unsigned char                                                              \
+             : qn_operand_unsigned, unsigned short                                                           \
+             : qn_operand_unsigned, unsigned                                                                 \
+             : qn_operand_unsigned, unsigned long                                                            \
+             : qn_operand_unsigned, unsigned long long                                                       \
+             : qn_operand_unsigned)(x)
+#endif
+
+/* ---- the tensors of a device ---- */
+
+/* `stream`: what work is enqueued on; it has to outlive the tensors. `seed`: of random numbers. `eager`: each op is computed
+   at once, so that a failure shows in the op that made it. Defaults: the device's default stream, seed 0, not eager. */
+typedef struct qn_tensors_desc {
+    qn_stream *stream;
+    uint64_t seed;
+    bool eager;
+} qn_tensors_desc;
+
+/* As qn_tensors_create, for a program with the structs of that version of quern.h. */
+QN_API qn_status qn_tensors_create_for(uint32_t header_version, qn_device *device,
+                                       const qn_tensors_desc *desc, qn_tensors **tensors);
+/* `desc` may be NULL. It takes memory by the context's allocator, and is to be destroyed before the context. Errors:
+   QN_ERROR_NULL, QN_ERROR_OUT_OF_MEMORY, QN_ERROR_UNSUPPORTED (the library is older than this header). Any thread. */
+static inline qn_status qn_tensors_create(qn_device *device, const qn_tensors_desc *desc,
+                                          qn_tensors **tensors) {
+    return qn_tensors_create_for(QN_HEADER_VERSION, device, desc, tensors);
+}
+/* All its tensors are gone, retained or not; work that has been enqueued goes on. NULL: nothing to do. */
+QN_API void qn_tensors_destroy(qn_tensors *tensors);
+QN_API qn_device *qn_tensors_device(const qn_tensors *tensors);
+/* The kernels that its tensors use, for calls of kernels.h beside them. */
+QN_API qn_kernels *qn_tensors_kernels(const qn_tensors *tensors);
+QN_API qn_stream *qn_tensors_stream(const qn_tensors *tensors);
+
+/* What it has and has done so far. */
+typedef struct qn_tensors_stats {
+    uint64_t tensors;       /* handles that are alive */
+    uint64_t nodes;         /* notes of ops, and values, that are kept for them */
+    uint64_t launches;      /* kernels and calls of kernels.h enqueued */
+    uint64_t plans;         /* different graphs scheduled */
+    uint64_t plan_hits;     /* graphs met again */
+    uint64_t programs;      /* different texts compiled */
+    uint64_t bytes, pooled; /* of device memory: in values, and kept for the next ones */
+} qn_tensors_stats;
+QN_API qn_status qn_tensors_get_stats(const qn_tensors *tensors, qn_tensors_stats *stats);
+/* Gives memory that is kept for the next values back to the device. */
+QN_API qn_status qn_tensors_trim(qn_tensors *tensors);
+/* Until the code of all kernels compiled so far is final (qn_program_wait): for measurements. Errors: as there. */
+QN_API qn_status qn_tensors_wait(qn_tensors *tensors, uint64_t timeout_ns);
+
+/* Tensors made between belong to the scope, the innermost of those that are open. qn_scope_end without a begin is QN_ERROR_STATE.
+   Errors: QN_ERROR_OUT_OF_MEMORY. */
+QN_API qn_status qn_scope_begin(qn_tensors *tensors);
+QN_API qn_status qn_scope_end(qn_tensors *tensors);
+/* One more to whom the tensor belongs, and one less. Both take NULL and do nothing then; retain gives the tensor. */
+QN_API qn_tensor *qn_tensor_retain(qn_tensor *x);
+QN_API void qn_tensor_release(qn_tensor *x);
+
+/* Messages of ops that fail in between say where they are: "in encoder, block 3". The text is copied. Labels nest. */
+QN_API void qn_label_begin(qn_tensors *tensors, const char *text);
+QN_API void qn_label_end(qn_tensors *tensors);
+
+/* ---- making tensors ---- */
+
+/* A copy of `data`: contiguous elements of the type, the last dimension fastest. */
+QN_API qn_tensor *qn_from_data(qn_tensors *tensors, qn_element type, qn_shape shape, const void *data);
+/* The elements of an array of kernels.h, without a copy: the buffer, which is of the same device, has to stay and keep its contents while
+   tensors use it. */
+QN_API qn_tensor *qn_from_array(qn_tensors *tensors, const qn_array *array);
+QN_API qn_tensor *qn_full(qn_tensors *tensors, qn_element type, qn_shape shape, qn_operand value);
+QN_API qn_tensor *qn_zeros(qn_tensors *tensors, qn_element type, qn_shape shape);
+QN_API qn_tensor *qn_ones(qn_tensors *tensors, qn_element type, qn_shape shape);
+/* The numbers from start up to, not including, stop, `step` apart: ceil((stop - start) / step) of them. */
+QN_API qn_tensor *qn_arange(qn_tensors *tensors, qn_element type, double start, double stop, double step);
+/* `count` numbers from start to stop, both included. */
+QN_API qn_tensor *qn_linspace(qn_tensors *tensors, qn_element type, double start, double stop,
+                              uint64_t count);
+/* 1 where row + offset = column, else 0. */
+QN_API qn_tensor *qn_eye(qn_tensors *tensors, qn_element type, uint64_t rows, uint64_t columns,
+                         int64_t offset);
+#ifndef __cplusplus
+#define qn_full(tensors, type, shape, value) qn_full(tensors, type, shape, QN_OPERAND(value))
+#endif
+
+/* ---- asking for values ---- */
+
+/* QN_OK, or the failure that the tensor carries, which becomes the sentence of qn_error_message. */
+QN_API qn_status qn_tensor_status(const qn_tensor *x);
+QN_API qn_element qn_tensor_type(const qn_tensor *x);
+QN_API qn_shape qn_tensor_shape(const qn_tensor *x); /* of a failed one: no dimensions */
+QN_API uint64_t qn_tensor_count(const qn_tensor *x); /* elements */
+QN_API qn_tensors *qn_tensor_owner(const qn_tensor *x);
+/* Enqueues what makes the values of all these tensors, together, and returns. Errors: a tensor's failure, and what
+   qn_program_create, qn_buffer_create and qn_launch report. */
+QN_API qn_status qn_realize(qn_tensor *const *tensors, size_t count);
+QN_API qn_status qn_tensor_realize(qn_tensor *x);
+/* The values as contiguous elements of the tensor's type, of which there have to be `size` bytes (else QN_ERROR_ARGUMENT); waits for
+   the device. */
+QN_API qn_status qn_tensor_read(qn_tensor *x, void *data, uint64_t size);
+/* The value of a tensor of one element, converted; NaN, with a sentence, where it fails. */
+QN_API double qn_tensor_item(qn_tensor *x);
+/* The values as an array of kernels.h, computed if need be. The buffer is the tensor's: good as long as the tensor, and for
+   reading alone. */
+QN_API qn_status qn_tensor_array(qn_tensor *x, qn_array *array);
+
+/* Gets one line, or several with newlines between; valid during the call. */
+typedef void qn_text_callback(void *user, const char *text);
+/* What qn_realize would do for the tensors, without doing it: each kernel, the ops that it fuses, bytes and operations, and, with
+   `text`, its OpenCL C. Errors: as qn_realize. */
+typedef struct qn_explain_desc {
+    bool text;
+} qn_explain_desc;
+QN_API qn_status qn_tensor_explain(qn_tensor *const *tensors, size_t count, const qn_explain_desc *desc,
+                                   qn_text_callback *callback, void *user);
+
+/* ---- functions of elements ---- */
+
+/* Converted as by qn_kernels_copy; the value is rounded to the type. */
+QN_API qn_tensor *qn_cast(qn_tensor *x, qn_element type);
+
+QN_API qn_tensor *qn_negate(qn_tensor *x);
+QN_API qn_tensor *qn_abs(qn_tensor *x);
+QN_API qn_tensor *qn_sign(qn_tensor *x); /* -1, 0, 1; a NaN stays */
+QN_API qn_tensor *qn_square(qn_tensor *x);
+QN_API qn_tensor *qn_relu(qn_tensor *x);
+QN_API qn_tensor *qn_reciprocal(qn_tensor *x);
+QN_API qn_tensor *qn_sqrt(qn_tensor *x);
+QN_API qn_tensor *qn_rsqrt(qn_tensor *x);
+QN_API qn_tensor *qn_cbrt(qn_tensor *x);
+QN_API qn_tensor *qn_exp(qn_tensor *x);
+QN_API qn_tensor *qn_exp2(qn_tensor *x);
+QN_API qn_tensor *qn_expm1(qn_tensor *x);
+QN_API qn_tensor *qn_log(qn_tensor *x);
+QN_API qn_tensor *qn_log2(qn_tensor *x);
+QN_API qn_tensor *qn_log10(qn_tensor *x);
+QN_API qn_tensor *qn_log1p(qn_tensor *x);
+QN_API qn_tensor *qn_sin(qn_tensor *x);
+QN_API qn_tensor *qn_cos(qn_tensor *x);
+QN_API qn_tensor *qn_tan(qn_tensor *x);
+QN_API qn_tensor *qn_asin(qn_tensor *x);
+QN_API qn_tensor *qn_acos(qn_tensor *x);
+QN_API qn_tensor *qn_atan(qn_tensor *x);
+QN_API qn_tensor *qn_sinh(qn_tensor *x);
+QN_API qn_tensor *qn_cosh(qn_tensor *x);
+QN_API qn_tensor *qn_tanh(qn_tensor *x);
+QN_API qn_tensor *qn_asinh(qn_tensor *x);
+QN_API qn_tensor *qn_acosh(qn_tensor *x);
+QN_API qn_tensor *qn_atanh(qn_tensor *x);
+QN_API qn_tensor *qn_erf(qn_tensor *x);
+QN_API qn_tensor *qn_erfc(qn_tensor *x);
+QN_API qn_tensor *qn_floor(qn_tensor *x); /* of integers: themselves; so the next three */
+QN_API qn_tensor *qn_ceil(qn_tensor *x);
+QN_API qn_tensor *qn_round(qn_tensor *x); /* to nearest even */
+QN_API qn_tensor *qn_trunc(qn_tensor *x);
+QN_API qn_tensor *qn_sigmoid(qn_tensor *x);
+QN_API qn_tensor *qn_silu(qn_tensor *x);
+QN_API qn_tensor *qn_softplus(qn_tensor *x);
+QN_API qn_tensor *qn_mish(qn_tensor *x);
+QN_API qn_tensor *qn_gelu(qn_tensor *x);      /* x (1 + erf(x / sqrt 2)) / 2 */
+QN_API qn_tensor *qn_gelu_tanh(qn_tensor *x); /* its approximation by tanh */
+QN_API qn_tensor *qn_is_nan(qn_tensor *x);    /* QN_BOOL, as the next four */
+QN_API qn_tensor *qn_is_inf(qn_tensor *x);
+QN_API qn_tensor *qn_is_finite(qn_tensor *x);
+QN_API qn_tensor *qn_sign_bit(qn_tensor *x);
+QN_API qn_tensor *qn_logical_not(qn_tensor *x);
+QN_API qn_tensor *qn_bit_not(qn_tensor *x); /* of integers; of QN_BOOL: not */
+
+QN_API qn_tensor *qn_add(qn_operand a, qn_operand b);
+QN_API qn_tensor *qn_subtract(qn_operand a, qn_operand b);
+QN_API qn_tensor *qn_multiply(qn_operand a, qn_operand b);
+QN_API qn_tensor *qn_divide(qn_operand a, qn_operand b);       /* of real numbers */
+QN_API qn_tensor *qn_floor_divide(qn_operand a, qn_operand b); /* integers by 0: as in kernels */
+QN_API qn_tensor *qn_remainder(qn_operand a, qn_operand b);    /* of the sign of b */
+QN_API qn_tensor *qn_fmod(qn_operand a, qn_operand b);         /* of the sign of a */
+QN_API qn_tensor *qn_power(qn_operand a, qn_operand b);
+QN_API qn_tensor *qn_maximum(qn_operand a, qn_operand b); /* NaN where one is */
+QN_API qn_tensor *qn_minimum(qn_operand a, qn_operand b);
+QN_API qn_tensor *qn_atan2(qn_operand a, qn_operand b);
+QN_API qn_tensor *qn_hypot(qn_operand a, qn_operand b);
+QN_API qn_tensor *qn_copy_sign(qn_operand a, qn_operand b);
+QN_API qn_tensor *qn_log_add_exp(qn_operand a, qn_operand b); /* log(exp(a) + exp(b)) */
+QN_API qn_tensor *qn_equal(qn_operand a, qn_operand b);       /* QN_BOOL, as the next five */
+QN_API qn_tensor *qn_not_equal(qn_operand a, qn_operand b);
+QN_API qn_tensor *qn_less(qn_operand a, qn_operand b);
+QN_API qn_tensor *qn_less_equal(qn_operand a, qn_operand b);
+QN_API qn_tensor *qn_greater(qn_operand a, qn_operand b);
+QN_API qn_tensor *qn_greater_equal(qn_operand a, qn_operand b);
+QN_API qn_tensor *qn_logical_and(qn_operand a, qn_operand b);
+QN_API qn_tensor *qn_logical_or(qn_operand a, qn_operand b);
+QN_API qn_tensor *qn_logical_xor(qn_operand a, qn_operand b);
+QN_API qn_tensor *qn_bit_and(qn_operand a, qn_operand b);
+QN_API qn_tensor *qn_bit_or(qn_operand a, qn_operand b);
+QN_API qn_tensor *qn_bit_xor(qn_operand a, qn_operand b);
+QN_API qn_tensor *qn_shift_left(qn_operand a, qn_operand b); /* by b modulo the bits of the type */
+QN_API qn_tensor *qn_shift_right(qn_operand a, qn_operand b);
+QN_API qn_tensor *qn_where(qn_operand condition, qn_operand a, qn_operand b); /* a where it is not 0 */
+QN_API qn_tensor *qn_clip(qn_operand x, qn_operand low, qn_operand high);
+QN_API qn_tensor *qn_lerp(qn_operand a, qn_operand b, qn_operand weight);    /* a + weight (b - a) */
+QN_API qn_tensor *qn_multiply_add(qn_operand a, qn_operand b, qn_operand c); /* a b + c */
+
+#ifndef __cplusplus
+#define QN__OPERANDS2(a, b)       QN_OPERAND(a), QN_OPERAND(b)
+#define QN__OPERANDS3(a, b, c)    QN_OPERAND(a), QN_OPERAND(b), QN_OPERAND(c)
+#define qn_add(a, b)              qn_add(QN__OPERANDS2(a, b))
+#define qn_subtract(a, b)         qn_subtract(QN__OPERANDS2(a, b))
+#define qn_multiply(a, b)         qn_multiply(QN__OPERANDS2(a, b))
+#define qn_divide(a, b)           qn_divide(QN__OPERANDS2(a, b))
+#define qn_floor_divide(a, b)     qn_floor_divide(QN__OPERANDS2(a, b))
+#define qn_remainder(a, b)        qn_remainder(QN__OPERANDS2(a, b))
+#define qn_fmod(a, b)             qn_fmod(QN__OPERANDS2(a, b))
+#define qn_power(a, b)            qn_power(QN__OPERANDS2(a, b))
+#define qn_maximum(a, b)          qn_maximum(QN__OPERANDS2(a, b))
+#define qn_minimum(a, b)          qn_minimum(QN__OPERANDS2(a, b))
+#define qn_atan2(a, b)            qn_atan2(QN__OPERANDS2(a, b))
+#define qn_hypot(a, b)            qn_hypot(QN__OPERANDS2(a, b))
+#define qn_copy_sign(a, b)        qn_copy_sign(QN__OPERANDS2(a, b))
+#define qn_log_add_exp(a, b)      qn_log_add_exp(QN__OPERANDS2(a, b))
+#define qn_equal(a, b)            qn_equal(QN__OPERANDS2(a, b))
+#define qn_not_equal(a, b)        qn_not_equal(QN__OPERANDS2(a, b))
+#define qn_less(a, b)             qn_less(QN__OPERANDS2(a, b))
+#define qn_less_equal(a, b)       qn_less_equal(QN__OPERANDS2(a, b))
+#define qn_greater(a, b)          qn_greater(QN__OPERANDS2(a, b))
+#define qn_greater_equal(a, b)    qn_greater_equal(QN__OPERANDS2(a, b))
+#define qn_logical_and(a, b)      qn_logical_and(QN__OPERANDS2(a, b))
+#define qn_logical_or(a, b)       qn_logical_or(QN__OPERANDS2(a, b))
+#define qn_logical_xor(a, b)      qn_logical_xor(QN__OPERANDS2(a, b))
+#define qn_bit_and(a, b)          qn_bit_and(QN__OPERANDS2(a, b))
+#define qn_bit_or(a, b)           qn_bit_or(QN__OPERANDS2(a, b))
+#define qn_bit_xor(a, b)          qn_bit_xor(QN__OPERANDS2(a, b))
+#define qn_shift_left(a, b)       qn_shift_left(QN__OPERANDS2(a, b))
+#define qn_shift_right(a, b)      qn_shift_right(QN__OPERANDS2(a, b))
+#define qn_where(condition, a, b) qn_where(QN__OPERANDS3(condition, a, b))
+#define qn_clip(x, low, high)     qn_clip(QN__OPERANDS3(x, low, high))
+#define qn_lerp(a, b, weight)     qn_lerp(QN__OPERANDS3(a, b, weight))
+#define qn_multiply_add(a, b, c)  qn_multiply_add(QN__OPERANDS3(a, b, c))
+#endif
+
+/* ---- reductions ---- */
+
+/* Along the axes, which are gone then, or stay with a size of 1 (`keep`). Floats are summed up in f32 (f64 in f64), in an order that
+   is the same at each call; integers and QN_BOOL become QN_I64, or QN_U64 of unsigned ones, for sums and products. Of no elements a sum is 0, a
+   product 1, `any` false, `all` true, a mean NaN; max and min are an error. */
+QN_API qn_tensor *qn_sum(qn_tensor *x, qn_axes axes, bool keep);
+QN_API qn_tensor *qn_product(qn_tensor *x, qn_axes axes, bool keep);
+QN_API qn_tensor *qn_mean(qn_tensor *x, qn_axes axes, bool keep); /* integers: QN_F32 */
+QN_API qn_tensor *qn_max(qn_tensor *x, qn_axes axes, bool keep);  /* NaN where one is */
+QN_API qn_tensor *qn_min(qn_tensor *x, qn_axes axes, bool keep);
+QN_API qn_tensor *qn_any(qn_tensor *x, qn_axes axes, bool keep);
+QN_API qn_tensor *qn_all(qn_tensor *x, qn_axes axes, bool keep);
+/* QN_I64: the first place of the largest, a NaN being larger than all, along an axis. */
+QN_API qn_tensor *qn_argmax(qn_tensor *x, int32_t axis, bool keep);
+QN_API qn_tensor *qn_argmin(qn_tensor *x, int32_t axis, bool keep);
+/* The mean of the squared distances from the mean, and its root, with count - correction for the count. */
+QN_API qn_tensor *qn_variance(qn_tensor *x, qn_axes axes, double correction, bool keep);
+QN_API qn_tensor *qn_deviation(qn_tensor *x, qn_axes axes, double correction, bool keep);
+QN_API qn_tensor *qn_norm(qn_tensor *x, qn_axes axes, bool keep); /* the root of the sum of the squares */
+QN_API qn_tensor *qn_log_sum_exp(qn_tensor *x, qn_axes axes, bool keep);
+QN_API qn_tensor *qn_softmax(qn_tensor *x, int32_t axis);
+QN_API qn_tensor *qn_log_softmax(qn_tensor *x, int32_t axis);
+
+/* ---- views ---- */
+
+/* The same elements in other places: none is moved where a kernel can read them as they lie. */
+
+/* As many elements, in the same order. One size may be QN_REST: what is left for it. */
+#define QN_REST UINT64_MAX
+QN_API qn_tensor *qn_reshape(qn_tensor *x, qn_shape shape);
+QN_API qn_tensor *qn_permute(qn_tensor *x, qn_axes axes); /* dimension d is dimension axes[d] of x */
+QN_API qn_tensor *qn_transpose(qn_tensor *x, int32_t axis, int32_t other);
+QN_API qn_tensor *qn_broadcast_to(qn_tensor *x, qn_shape shape);
+/* Along an axis the elements begin, begin + step, ... before `end`; begin and end count from the end where negative, and are cut to the
+   size. A negative step goes back from `begin`; QN_END as `end` is behind the last one in either direction. */
+#define QN_END INT64_MAX
+QN_API qn_tensor *qn_slice(qn_tensor *x, int32_t axis, int64_t begin, int64_t end, int64_t step);
+QN_API qn_tensor *qn_flip(qn_tensor *x, qn_axes axes);
+/* So many elements of `value` before and behind those along an axis. */
+QN_API qn_tensor *qn_pad(qn_tensor *x, int32_t axis, uint64_t before, uint64_t after, qn_operand value);
+QN_API qn_tensor *qn_unsqueeze(qn_tensor *x, int32_t axis); /* a dimension of size 1 there */
+QN_API qn_tensor *qn_squeeze(qn_tensor *x, qn_axes axes);   /* without these; all: those of size 1 */
+QN_API qn_tensor *qn_flatten(qn_tensor *x, int32_t first, int32_t last); /* these dimensions as one */
+/* One behind the other along an axis, of one type. */
+QN_API qn_tensor *qn_concat(qn_tensor *const *tensors, size_t count, int32_t axis);
+QN_API qn_tensor *qn_stack(qn_tensor *const *tensors, size_t count, int32_t axis); /* along a new axis */
+#ifndef __cplusplus
+#define qn_pad(x, axis, before, after, value) qn_pad(x, axis, before, after, QN_OPERAND(value))
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,185 @@
+/* Where a group's kernel reads and writes, as sums of its loop variables; and loops joined where all of these go on from one to the
+   other. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tensor/kernel.h"
+
+static qn__node *node_of(const qn__maker *m, uint32_t instance) {
+    return m->demand->instances[instance].node;
+}
+
+/* ---- values ---- */
+
+static qn__form address(const qn__node *node, const qn__place *place) {
+    qn__form a = {.base = node->realised ? (int64_t)node->offset : 0};
+    int64_t strides[QN_MAX_RANK];
+    if (node->realised)
+        memcpy(strides, node->strides, sizeof strides);
+    else
+        qn__contiguous_strides(node->rank, node->sizes, strides);
+    for (uint32_t d = 0; d < node->rank; d++) {
+        a.base += strides[d] * place->forms[d].base;
+        for (uint32_t l = 0; l < QN__LOOPS; l++) a.steps[l] += strides[d] * place->forms[d].steps[l];
+    }
+    return a;
+}
+
+static bool is_own_reduction(const qn__maker *m, const qn__node *node) {
+    const qn__item *item = &m->schedule->items[node->index];
+    return item->group == m->number && item->extent == QN__REDUCTION;
+}
+
+static qn_status add_array(qn__maker *m, qn__node *node, bool written, const qn__form *form) {
+    for (uint32_t i = 0; i < m->num_arrays; i++)
+        if (m->arrays[i].node == node && m->arrays[i].written == written) return QN_OK;
+    if (m->num_arrays == QN__KERNEL_ARRAYS)
+        return qn__tensors_fail(m->schedule->tensors, QN_ERROR_INTERNAL,
+                                "tensors: a kernel of too many arrays");
+    m->arrays[m->num_arrays++] = (qn__access){node, *form, written};
+    return QN_OK;
+}
+
+static qn_status find_value(qn__maker *m, uint32_t i) {
+    const qn__instance *instance = &m->demand->instances[i];
+    const qn__node *node = instance->node;
+    qn__value *v = &m->values[i];
+    v->loads = instance->stopped && !is_own_reduction(m, node);
+    if (v->loads) {
+        v->form = address(node, &instance->place);
+        return add_array(m, instance->node, false, &v->form);
+    }
+    if (node->op == QN__OP_INDEX) v->form = instance->place.forms[node->attributes.axis];
+    return QN_OK;
+}
+
+static qn_status find_outputs(qn__maker *m) {
+    qn_status status = QN_OK;
+    for (size_t i = 0; i < m->group->count && !status; i++) {
+        qn__node *node = m->schedule->walk->nodes[m->group->members[i]];
+        const qn__item *item = &m->schedule->items[node->index];
+        const qn__place place = qn__place_of_own(&m->demand->loops, node, item->extent != QN__WHOLE_SPACE);
+        const qn__form form = address(node, &place);
+        if (item->stored) status = add_array(m, node, true, &form);
+    }
+    return status;
+}
+
+/* ---- joining loops ---- */
+
+typedef struct all_forms {
+    qn__maker *maker;
+    size_t next;
+} all_forms;
+
+/* One form after the other; NULL at the end. */
+static qn__form *next_form(all_forms *all) {
+    qn__maker *m = all->maker;
+    size_t i = all->next++;
+    if (i < m->demand->count) return &m->values[i].form;
+    i -= m->demand->count;
+    if (i < m->num_arrays) return &m->arrays[i].form;
+    i -= m->num_arrays;
+    return i < m->demand->num_conditions ? &m->demand->conditions[i].form : NULL;
+}
+
+/* Whether loop l + 1 goes on in loop l, everywhere. */
+static bool goes_on(qn__maker *m, uint32_t l) {
+    const qn__loop *outer = &m->loops.at[l], *inner = outer + 1;
+    if (outer->reduced != inner->reduced) return false;
+    all_forms all = {m, 0};
+    for (const qn__form *f; (f = next_form(&all));)
+        if (f->steps[l] != f->steps[l + 1] * (int64_t)inner->size) return false;
+    return true;
+}
+
+static void join(qn__maker *m, uint32_t l) {
+    all_forms all = {m, 0};
+    for (qn__form *f; (f = next_form(&all));)
+        memmove(&f->steps[l], &f->steps[l + 1], (QN__LOOPS - 1 - l) * sizeof *f->steps);
+    m->loops.at[l].size *= m->loops.at[l + 1].size;
+    memmove(&m->loops.at[l + 1], &m->loops.at[l + 2], (m->loops.count - l - 2) * sizeof *m->loops.at);
+    m->loops.count--;
+}
+
+static void join_loops(qn__maker *m) {
+    m->loops = m->demand->loops;
+    for (uint32_t l = m->loops.count; l-- > 1;)
+        if (goes_on(m, l - 1)) join(m, l - 1);
+}
+
+/* ---- what depends on what ---- */
+
+uint32_t qn__inner_loop(const qn__maker *m) {
+    for (uint32_t l = m->loops.count; l-- > 0;)
+        if (m->loops.at[l].reduced == m->has_rows) return l;
+    return QN__NONE;
+}
+
+bool qn__is_inner(const qn__maker *m, const qn__form *form) {
+    const uint32_t inner = qn__inner_loop(m);
+    for (uint32_t l = 0; l < m->loops.count; l++)
+        if (form->steps[l] && (m->has_rows ? m->loops.at[l].reduced : l == inner)) return true;
+    return false;
+}
+
+static bool is_inner_condition(const qn__maker *m, uint32_t condition) {
+    for (; condition; condition = m->demand->conditions[condition - 1].outer)
+        if (qn__is_inner(m, &m->demand->conditions[condition - 1].form)) return true;
+    return false;
+}
+
+static uint32_t phase_of_reduction(const qn__maker *m, qn__node *node) {
+    const qn__root root = {node->sources[0], false};
+    const qn__instance *source = qn__demand_root(m->demand, &root);
+    return m->values[source - m->demand->instances].phase + 1;
+}
+
+static void relate(qn__maker *m, uint32_t i) {
+    const qn__instance *instance = &m->demand->instances[i];
+    qn__node *node = instance->node;
+    qn__value *v = &m->values[i];
+    v->is_inner = qn__is_inner(m, &v->form);
+    if (v->loads) v->is_inner = v->is_inner || is_inner_condition(m, instance->place.condition);
+    if (is_own_reduction(m, node)) v->phase = phase_of_reduction(m, node);
+    if (instance->stopped) return;
+    for (uint32_t s = 0; s < node->num_sources; s++) {
+        const qn__value *source = &m->values[instance->sources[s]];
+        v->is_inner = v->is_inner || source->is_inner;
+        if (source->phase > v->phase) v->phase = source->phase;
+    }
+    if (node->op == QN__OP_PAD)
+        v->is_inner =
+            v->is_inner || is_inner_condition(m, m->demand->instances[instance->sources[0]].place.condition);
+}
+
+typedef struct place_in_walk {
+    uint32_t node, instance;
+} place_in_walk;
+
+static int by_node(const void *a, const void *b) {
+    const place_in_walk *x = a, *y = b;
+    return x->node != y->node ? (x->node < y->node ? -1 : 1) : x->instance < y->instance ? -1 : 1;
+}
+
+static qn_status sort_instances(qn__maker *m) {
+    qn_tensors *tensors = m->schedule->tensors;
+    const size_t count = m->demand->count;
+    place_in_walk *places = qn__tensors_allocate(tensors, (count + 1) * sizeof *places);
+    if (!places) return QN_ERROR_OUT_OF_MEMORY;
+    for (uint32_t i = 0; i < count; i++) places[i] = (place_in_walk){node_of(m, i)->index, i};
+    qsort(places, count, sizeof *places, by_node);
+    for (size_t i = 0; i < count; i++) m->order[i] = places[i].instance;
+    qn__tensors_release(tensors, places);
+    return QN_OK;
+}
+
+qn_status qn__accesses_find(qn__maker *m) {
+    qn_status status = sort_instances(m);
+    for (uint32_t i = 0; i < m->demand->count && !status; i++) status = find_value(m, i);
+    if (!status) status = find_outputs(m);
+    if (status) return status;
+    join_loops(m);
+    for (size_t i = 0; i < m->demand->count; i++) relate(m, m->order[i]);
+    return QN_OK;
+}

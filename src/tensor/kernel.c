@@ -1,0 +1,628 @@
+/* A group as OpenCL C. Values that are the same for all of a row are computed before the loop that needs them (`head`), the others in
+   it (`body`), where a work-item takes a pack of neighbours at once if they lie so. Sizes and strides are arguments: numbers n.v[..];
+   which of them are 0 or 1, and what is read where, is text. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tensor/kernel.h"
+
+static const qn__instance *instance_of(const qn__maker *m, uint32_t i) { return &m->demand->instances[i]; }
+
+/* ---- numbers and places ---- */
+
+static uint32_t number(qn__maker *m, int64_t value) {
+    if (!qn__reserve(m->schedule->tensors, &m->numbers, &m->number_room, m->num_numbers,
+                     sizeof *m->numbers)) {
+        m->failed = true;
+        return 0;
+    }
+    m->numbers[m->num_numbers] = value;
+    return (uint32_t)m->num_numbers++;
+}
+
+/* The form, element k of a pack if `k`. */
+static void add_form(qn__maker *m, qn__text *to, const qn__form *form, bool k) {
+    const uint32_t inner = qn__inner_loop(m);
+    bool any = false;
+    if (form->base) {
+        qn__text_add(to, "n.v[%u]", number(m, form->base));
+        any = true;
+    }
+    for (uint32_t l = 0; l < m->loops.count; l++) {
+        if (!form->steps[l]) continue;
+        const bool pack = k && l == inner && m->shape.width > 1;
+        qn__text_add(to, pack ? "%s(i%u + k)" : "%si%u", any ? " + " : "", l);
+        if (form->steps[l] != 1) qn__text_add(to, " * n.v[%u]", number(m, form->steps[l]));
+        any = true;
+    }
+    if (!any) qn__text_add(to, "0");
+}
+
+/* Loop variables of the loops that are reduced or not, from one that counts through all of them. */
+static void add_loop_variables(qn__maker *m, qn__text *to, bool reduced, const char *from,
+                               const char *indent) {
+    uint32_t list[QN__LOOPS], count = 0;
+    for (uint32_t l = m->loops.count; l-- > 0;)
+        if (m->loops.at[l].reduced == reduced) list[count++] = l;
+    const char *place = m->shape.wide ? "long" : "int";
+    char rest[16];
+    snprintf(rest, sizeof rest, "%s", from);
+    for (uint32_t i = 0; i < count; i++) {
+        if (i + 1 == count) {
+            qn__text_add(to, "%sconst %s i%u = %s;\n", indent, place, list[i], rest);
+            return;
+        }
+        const uint32_t size = number(m, (int64_t)m->loops.at[list[i]].size);
+        qn__text_add(to, "%sconst %s o%u = %s / n.v[%u], i%u = %s - o%u * n.v[%u];\n", indent, place, list[i],
+                     rest, size, list[i], rest, list[i], size);
+        snprintf(rest, sizeof rest, "o%u", list[i]);
+    }
+}
+
+static void add_condition(qn__maker *m, qn__text *to, uint32_t condition, bool k) {
+    const char *place = m->shape.wide ? "ulong" : "uint";
+    for (bool any = false; condition; any = true) {
+        const qn__condition *c = &m->demand->conditions[condition - 1];
+        qn__text_add(to, "%s(%s)(", any ? " && " : "", place);
+        add_form(m, to, &c->form, k);
+        qn__text_add(to, ") < n.v[%u]", number(m, (int64_t)c->size));
+        condition = c->outer;
+    }
+}
+
+/* ---- values ---- */
+
+static void define_pack(qn__maker *m, const char *storage, uint32_t bytes) {
+    char text[160], *word = bytes >= 16 ? "uint4" : bytes >= 8 ? "uint2" : bytes >= 4 ? "uint" : "ushort";
+    const uint32_t size = bytes >= 16 ? 16 : bytes;
+    snprintf(text, sizeof text, "typedef union %s_%u {\n    %s e[%u];\n    %s w[%u];\n} %s_%u;\n", storage,
+             m->shape.width, storage, m->shape.width, word, bytes / size, storage, m->shape.width);
+    if (!m->types.text || !strstr(m->types.text, text)) qn__text_add(&m->types, "%s", text);
+}
+
+static uint32_t array_number(const qn__maker *m, const qn__node *node, bool written) {
+    uint32_t i = 0;
+    while (m->arrays[i].node != node || m->arrays[i].written != written) i++;
+    return i;
+}
+
+/* Whether a load is one of packs, and what that is under. */
+static bool is_pack_load(const qn__maker *m, uint32_t i) {
+    const qn__value *v = &m->values[i];
+    uint32_t c = instance_of(m, i)->place.condition;
+    for (; c; c = m->demand->conditions[c - 1].outer)
+        if (qn__is_inner(m, &m->demand->conditions[c - 1].form)) return false;
+    return v->is_inner && qn__is_packed(m, &v->form);
+}
+
+static void write_load(qn__maker *m, uint32_t i, qn__text *to, qn__text *packs, const char *indent) {
+    const qn__node *node = instance_of(m, i)->node;
+    qn__value *v = &m->values[i];
+    const qn_element type = (qn_element)node->type;
+    const qn__element_info *e = qn__element_of(type);
+    const uint32_t array = array_number(m, node, false), condition = instance_of(m, i)->place.condition;
+    snprintf(v->name, sizeof v->name, "v%u", i);
+    if (!is_pack_load(m, i)) {
+        qn__text_add(to, "%sconst %s %s = ", indent, e->value, v->name);
+        if (condition) add_condition(m, to, condition, v->is_inner);
+        qn__text_add(to, condition ? " ? x%u[" : "x%u[", array);
+        add_form(m, to, &v->form, v->is_inner);
+        qn__text_add(to, condition ? "] : 0;\n" : "];\n");
+        return;
+    }
+    const uint32_t bytes = e->size * m->shape.width, words = bytes > 16 ? bytes / 16 : 1;
+    const char *word = bytes >= 16 ? "uint4" : bytes >= 8 ? "uint2" : bytes >= 4 ? "uint" : "ushort";
+    const char *outer = m->has_rows ? "        " : "    ";
+    define_pack(m, e->storage, bytes);
+    qn__text_add(packs, "%s%s_%u p%u%s;\n%s", outer, e->storage, m->shape.width, i,
+                 condition ? " = {{0}}" : "", outer);
+    if (condition) {
+        qn__text_add(packs, "if (");
+        add_condition(m, packs, condition, false);
+        qn__text_add(packs, ") {\n%s    ", outer);
+    }
+    qn__text_add(packs, "global const %s *q%u = (global const %s *)(x%u + ", word, i, word, array);
+    add_form(m, packs, &v->form, false);
+    qn__text_add(packs, ");\n");
+    for (uint32_t w = 0; w < words; w++)
+        qn__text_add(packs, "%s%sp%u.w[%u] = q%u[%u];\n", outer, condition ? "    " : "", i, w, i, w);
+    if (condition) qn__text_add(packs, "%s}\n", outer);
+    qn__text_add(to, "%sconst %s %s = p%u.e[k];\n", indent, e->value, v->name, i);
+}
+
+static void write_constant(qn__maker *m, uint32_t i) {
+    const uint32_t node = instance_of(m, i)->node->index;
+    uint32_t c = 0;
+    while (c < m->num_constants && m->constants[c] != node) c++;
+    if (c == QN__KERNEL_CONSTANTS) {
+        m->too_large = true;
+        return;
+    }
+    if (c == m->num_constants) m->constants[m->num_constants++] = node;
+    snprintf(m->values[i].name, sizeof m->values[i].name, "c%u", c);
+}
+
+static void write_pad(qn__maker *m, uint32_t i, qn__text *to, const char *indent) {
+    const qn__instance *instance = instance_of(m, i);
+    const uint32_t inside = instance->sources[0];
+    qn__text_add(to, "%sconst %s v%u = ", indent, qn__element_of((qn_element)instance->node->type)->value, i);
+    add_condition(m, to, instance_of(m, inside)->place.condition, m->values[i].is_inner);
+    qn__text_add(to, " ? %s : %s;\n", m->values[inside].name, m->values[instance->sources[1]].name);
+    snprintf(m->values[i].name, sizeof m->values[i].name, "v%u", i);
+}
+
+static void write_map(qn__maker *m, uint32_t i, qn__text *to, const char *indent) {
+    const qn__instance *instance = instance_of(m, i);
+    const qn__node *node = instance->node;
+    const char *operands[3] = {NULL};
+    for (uint32_t s = 0; s < node->num_sources; s++) operands[s] = m->values[instance->sources[s]].name;
+    const qn_element type = (qn_element)node->type;
+    /* The last operand's type is the one that is computed in: of `where` the first is bool. */
+    const qn_element from = (qn_element)node->sources[node->num_sources - 1]->type;
+    qn__text_add(to, "%sconst %s v%u = ", indent, qn__element_of(type)->value, i);
+    if (node->op == QN__OP_CAST)
+        qn__text_cast(to, from, type, operands[0]);
+    else
+        qn__text_op(to, &m->helpers, (qn__op)node->op, from, operands, "");
+    qn__text_add(to, ";\n");
+    snprintf(m->values[i].name, sizeof m->values[i].name, "v%u", i);
+}
+
+static void write_value(qn__maker *m, uint32_t i, qn__text *to, qn__text *packs, const char *indent) {
+    const qn__instance *instance = instance_of(m, i);
+    const qn__node *node = instance->node;
+    qn__value *v = &m->values[i];
+    v->written = true;
+    if (v->loads) {
+        write_load(m, i, to, packs, indent);
+    } else if (node->op == QN__OP_FULL) {
+        write_constant(m, i);
+    } else if (node->op == QN__OP_INDEX) {
+        qn__text_add(to, "%sconst long v%u = ", indent, i);
+        add_form(m, to, &v->form, v->is_inner);
+        qn__text_add(to, ";\n");
+        snprintf(v->name, sizeof v->name, "v%u", i);
+    } else if (node->op == QN__OP_PAD) {
+        write_pad(m, i, to, indent);
+    } else if (qn__ops[node->op].kind == QN__VIEW) {
+        memcpy(v->name, m->values[instance->sources[0]].name, sizeof v->name);
+    } else if (qn__ops[node->op].kind == QN__REDUCE) {
+        const qn__item *item = &m->schedule->items[node->index];
+        uint32_t member = 0;
+        while (m->group->members[member] != node->index) member++;
+        snprintf(v->name, sizeof v->name, "r%u", item->group == m->number ? member : 0);
+    } else {
+        write_map(m, i, to, indent);
+    }
+}
+
+/* ---- reductions ---- */
+
+static const char *const barrier_text = "    barrier(CLK_LOCAL_MEM_FENCE);\n";
+
+/* The function by which a team joins its shares: team_sum_float. */
+static void define_team(qn__maker *m, qn__op op, qn_element type) {
+    const qn__shape *s = &m->shape;
+    const char *value = qn__element_of(type)->value, *word = qn__ops[op].word;
+    const char *const a[] = {"a"};
+    char head[128];
+    qn__text join = {.tensors = m->schedule->tensors};
+    snprintf(head, sizeof head, "static %s team_%s_%s(%s x, local %s *parts) {\n", value, word, value, value,
+             value);
+    if (s->team == QN__ALONE || (m->helpers.text && strstr(m->helpers.text, head))) return;
+    qn__text_op(&join, &m->helpers, op, type, a, "x");
+    qn__text *h = &m->helpers;
+    qn__text_add(h, "%s", head);
+    if (s->team == QN__SUB_GROUP) {
+        qn__text_add(h,
+                     "    for (uint step = 1; step < %u; step *= 2) {\n"
+                     "        const %s a = sub_group_shuffle_xor(x, step);\n        x = %s;\n    }\n",
+                     s->lanes, value, join.text);
+    } else if (s->team == QN__GROUP) {
+        qn__text_add(h,
+                     "    for (uint step = get_max_sub_group_size() / 2; step > 0; step /= 2) {\n"
+                     "        const %s a = sub_group_shuffle_xor(x, step);\n        x = %s;\n    }\n"
+                     "    if (get_sub_group_local_id() == 0) parts[get_sub_group_id()] = x;\n%s"
+                     "    x = parts[0];\n"
+                     "    for (uint i = 1; i < get_num_sub_groups(); i++) {\n"
+                     "        const %s a = parts[i];\n        x = %s;\n    }\n%s",
+                     value, join.text, barrier_text, value, join.text, barrier_text);
+    } else {
+        qn__text_add(h,
+                     "    const uint across = get_local_id(0) %% %u;\n"
+                     "    parts[get_local_id(0)] = x;\n%s    x = parts[across];\n"
+                     "    for (uint i = 1; i < %u; i++) {\n"
+                     "        const %s a = parts[i * %u + across];\n        x = %s;\n    }\n%s",
+                     s->rows, barrier_text, s->lanes, value, s->rows, join.text, barrier_text);
+    }
+    qn__text_add(h, "    return x;\n}\n");
+    qn__text_free(&join);
+}
+
+/* What member `i` of the group reduces. */
+static uint32_t reduced_instance(const qn__maker *m, uint32_t member) {
+    qn__node *node = m->schedule->walk->nodes[m->group->members[member]];
+    const qn__root root = {node->sources[0], false};
+    return (uint32_t)(qn__demand_root(m->demand, &root) - m->demand->instances);
+}
+
+static uint32_t output_instance(const qn__maker *m, uint32_t member) {
+    qn__node *node = m->schedule->walk->nodes[m->group->members[member]];
+    const qn__root root = {node, m->schedule->items[node->index].extent == QN__ROWS};
+    return (uint32_t)(qn__demand_root(m->demand, &root) - m->demand->instances);
+}
+
+/* ---- storing ---- */
+
+static bool guards_rows(const qn__maker *m) {
+    return m->shape.team == QN__SUB_GROUP || m->shape.team == QN__COLUMNS;
+}
+
+static void add_store(qn__maker *m, qn__text *to, const qn__node *node, const char *value, bool k) {
+    const uint32_t array = array_number(m, node, true);
+    qn__text_add(to, "y%u[", array);
+    add_form(m, to, &m->arrays[array].form, k);
+    qn__text_add(to, "] = %s%s;\n", node->type == QN_F16 ? "(half)" : "", value);
+}
+
+/* An element of each iteration. */
+static void store_element(qn__maker *m, const qn__node *node, uint32_t i, qn__text *packs, qn__text *to,
+                          qn__text *after, const char *indent) {
+    const uint32_t array = array_number(m, node, true), width = m->shape.width;
+    const qn__element_info *e = qn__element_of((qn_element)node->type);
+    const char *outer = m->has_rows ? "        " : "    ";
+    if (!qn__is_packed(m, &m->arrays[array].form)) {
+        qn__text_add(to, "%s%s", indent, guards_rows(m) ? "if (own < rows) " : "");
+        add_store(m, to, node, m->values[i].name, true);
+        return;
+    }
+    const uint32_t bytes = e->size * width, words = bytes > 16 ? bytes / 16 : 1;
+    const char *word = bytes >= 16 ? "uint4" : bytes >= 8 ? "uint2" : bytes >= 4 ? "uint" : "ushort";
+    define_pack(m, e->storage, bytes);
+    qn__text_add(packs, "%s%s_%u s%u;\n", outer, e->storage, width, array);
+    qn__text_add(to, "%ss%u.e[k] = %s%s;\n", indent, array, node->type == QN_F16 ? "(half)" : "",
+                 m->values[i].name);
+    qn__text_add(after, "%sglobal %s *t%u = (global %s *)(y%u + ", outer, word, array, word, array);
+    add_form(m, after, &m->arrays[array].form, false);
+    qn__text_add(after, ");\n");
+    for (uint32_t w = 0; w < words; w++)
+        qn__text_add(after, "%s%st%u[%u] = s%u.w[%u];\n", outer, guards_rows(m) ? "if (own < rows) " : "",
+                     array, w, array, w);
+}
+
+/* ---- phases ---- */
+
+static void mark_needed(qn__maker *m) {
+    for (size_t at = m->demand->count; at-- > 0;) {
+        const qn__instance *instance = instance_of(m, m->order[at]);
+        if (!m->values[m->order[at]].needed || instance->stopped) continue;
+        for (uint32_t s = 0; s < instance->node->num_sources; s++)
+            m->values[instance->sources[s]].needed = true;
+    }
+}
+
+static void clear_needed(qn__maker *m) {
+    for (size_t i = 0; i < m->demand->count; i++) m->values[i].needed = false;
+}
+
+/* What is needed, each where it belongs. */
+static void write_needed(qn__maker *m, qn__text *packs, qn__text *elements, const char *indent) {
+    mark_needed(m);
+    for (size_t at = 0; at < m->demand->count; at++) {
+        qn__value *v = &m->values[m->order[at]];
+        if (!v->needed) continue;
+        if (v->is_inner)
+            write_value(m, m->order[at], elements, packs, indent);
+        else if (!v->written)
+            write_value(m, m->order[at], &m->head, NULL, "    ");
+    }
+}
+
+static void begin_reduction(qn__maker *m, uint32_t member) {
+    const qn__node *node = m->schedule->walk->nodes[m->group->members[member]];
+    qn__text_add(&m->head, "    %s r%u = %s;\n", qn__element_of((qn_element)node->type)->value, member,
+                 qn__text_start((qn__op)node->op, (qn_element)node->type));
+}
+
+static void add_to_reduction(qn__maker *m, uint32_t member, qn__text *to, const char *indent) {
+    const qn__node *node = m->schedule->walk->nodes[m->group->members[member]];
+    const char *const operands[] = {m->values[reduced_instance(m, member)].name};
+    char result[16];
+    snprintf(result, sizeof result, "r%u", member);
+    qn__text_add(to, "%s%s = ", indent, result);
+    qn__text_op(to, &m->helpers, (qn__op)node->op, (qn_element)node->type, operands, result);
+    qn__text_add(to, ";\n");
+}
+
+static void end_reduction(qn__maker *m, uint32_t member) {
+    const qn__node *node = m->schedule->walk->nodes[m->group->members[member]];
+    const qn_element type = (qn_element)node->type;
+    if (m->shape.team == QN__ALONE) return;
+    define_team(m, (qn__op)node->op, type);
+    const char *value = qn__element_of(type)->value;
+    if (m->shape.team != QN__SUB_GROUP)
+        qn__text_add(&m->head, "    local %s parts%u[%u];\n", value, member, m->shape.lanes * m->shape.rows);
+    char parts[16];
+    snprintf(parts, sizeof parts, "parts%u", member);
+    qn__text_add(&m->head, "    r%u = team_%s_%s(r%u, %s);\n", member, qn__ops[node->op].word, value, member,
+                 m->shape.team == QN__SUB_GROUP ? "0" : parts);
+}
+
+/* Whether a member has to do with the loop of a phase. */
+static bool is_of_phase(const qn__maker *m, uint32_t member, uint32_t phase, bool reduction) {
+    const qn__item *item = &m->schedule->items[m->group->members[member]];
+    if ((item->extent == QN__REDUCTION) != reduction || item->extent == QN__ROWS) return false;
+    if (!reduction && !item->stored) return false;
+    return m->values[reduction ? reduced_instance(m, member) : output_instance(m, member)].phase + 1 == phase;
+}
+
+static void add_pack_loop(qn__maker *m, qn__text *to, const qn__text *elements, const char *indent) {
+    if (!elements->length) return;
+    if (m->shape.width > 1)
+        qn__text_add(to, "%s_Pragma(\"unroll\") for (uint k = 0; k < %u; k++) {\n%s%s}\n", indent,
+                     m->shape.width, elements->text, indent);
+    else
+        qn__text_add(to, "%s", elements->text);
+}
+
+/* The loop of a phase, or the only elements of a map. */
+static void write_phase(qn__maker *m, uint32_t phase) {
+    qn_tensors *tensors = m->schedule->tensors;
+    qn__text packs = {.tensors = tensors}, elements = {.tensors = tensors}, after = {.tensors = tensors};
+    const bool wide = m->shape.width > 1;
+    const char *outer = m->has_rows ? "        " : "    ",
+               *indent = m->has_rows ? (wide ? "            " : "        ")
+                         : wide      ? "        "
+                                     : "    ";
+    clear_needed(m);
+    for (uint32_t i = 0; i < m->group->count; i++) {
+        if (is_of_phase(m, i, phase, true)) m->values[reduced_instance(m, i)].needed = true;
+        if (is_of_phase(m, i, phase, false)) m->values[output_instance(m, i)].needed = true;
+    }
+    write_needed(m, &packs, &elements, indent);
+    for (uint32_t i = 0; i < m->group->count; i++) {
+        if (is_of_phase(m, i, phase, true)) {
+            begin_reduction(m, i);
+            add_to_reduction(m, i, &elements, indent);
+        } else if (is_of_phase(m, i, phase, false)) {
+            store_element(m, m->schedule->walk->nodes[m->group->members[i]], output_instance(m, i), &packs,
+                          &elements, &after, indent);
+        }
+    }
+    if (m->has_rows) {
+        const qn__shape *s = &m->shape;
+        const char *place = s->wide ? "long" : "int";
+        if (s->team == QN__ALONE)
+            qn__text_add(&m->head, "    for (%s j = 0; j < length; j += %u) {\n", place, s->width);
+        else
+            qn__text_add(&m->head, "    for (%s j = (%s)lane * %u; j < length; j += %u) {\n", place, place,
+                         s->width, s->lanes * s->width);
+        add_loop_variables(m, &m->head, true, "j", "        ");
+    }
+    if (packs.length) qn__text_add(&m->head, "%s", packs.text);
+    add_pack_loop(m, &m->head, &elements, outer);
+    if (after.length) qn__text_add(&m->head, "%s", after.text);
+    if (m->has_rows) qn__text_add(&m->head, "    }\n");
+    for (uint32_t i = 0; i < m->group->count; i++)
+        if (is_of_phase(m, i, phase, true)) end_reduction(m, i);
+    m->failed = m->failed || packs.failed || elements.failed || after.failed;
+    qn__text_free(&packs);
+    qn__text_free(&elements);
+    qn__text_free(&after);
+}
+
+static uint32_t count_phases(const qn__maker *m) {
+    uint32_t most = 1;
+    for (uint32_t i = 0; i < m->group->count; i++)
+        for (uint32_t p = most + 1; p <= m->group->count + 1; p++)
+            if (is_of_phase(m, i, p, true) || is_of_phase(m, i, p, false)) most = p;
+    return most;
+}
+
+/* One element of each row. */
+static void write_row_outputs(qn__maker *m) {
+    clear_needed(m);
+    for (uint32_t i = 0; i < m->group->count; i++)
+        if (m->schedule->items[m->group->members[i]].extent == QN__ROWS)
+            m->values[output_instance(m, i)].needed = true;
+    write_needed(m, NULL, NULL, "    ");
+    for (uint32_t i = 0; i < m->group->count; i++) {
+        const qn__node *node = m->schedule->walk->nodes[m->group->members[i]];
+        const qn__item *item = &m->schedule->items[node->index];
+        char name[16];
+        if (item->extent == QN__WHOLE_SPACE || !item->stored) continue;
+        snprintf(name, sizeof name, "r%u", i);
+        if (item->extent == QN__ROWS) memcpy(name, m->values[output_instance(m, i)].name, sizeof name);
+        qn__text_add(&m->head, m->shape.team == QN__ALONE ? "    "
+                               : guards_rows(m)           ? "    if (lane == 0 && own < rows) "
+                                                          : "    if (lane == 0) ");
+        add_store(m, &m->head, node, name, false);
+    }
+}
+
+/* ---- the whole ---- */
+
+static uint64_t iterations(const qn__maker *m, bool reduced) {
+    uint64_t count = 1;
+    for (uint32_t l = 0; l < m->loops.count; l++)
+        if (m->loops.at[l].reduced == reduced) count *= m->loops.at[l].size;
+    return count;
+}
+
+static void begin_rows(qn__maker *m) {
+    const qn__shape *s = &m->shape;
+    qn__text *h = &m->head;
+    const char *place = s->wide ? "long" : "int";
+    qn__text_add(h, "    const %s length = n.v[%u];\n", place, number(m, (int64_t)iterations(m, true)));
+    if (s->team == QN__ALONE) qn__text_add(h, "    const %s row = (%s)get_global_id(0);\n", place, place);
+    if (s->team == QN__GROUP)
+        qn__text_add(h, "    const uint lane = get_local_id(0);\n    const %s row = (%s)get_group_id(0);\n",
+                     place, place);
+    if (s->team == QN__SUB_GROUP)
+        qn__text_add(h,
+                     "    const uint item = get_sub_group_id() * get_max_sub_group_size() + "
+                     "get_sub_group_local_id(), lane = item %% %u, team = item / %u;\n",
+                     s->lanes, s->lanes);
+    if (s->team == QN__COLUMNS)
+        qn__text_add(h, "    const uint team = get_local_id(0) %% %u, lane = get_local_id(0) / %u;\n",
+                     s->rows, s->rows);
+    if (guards_rows(m))
+        qn__text_add(
+            h,
+            "    const %s rows = n.v[%u], own = (%s)get_group_id(0) * %u + team, row = min(own, rows - 1);\n",
+            place, number(m, (int64_t)iterations(m, false)), place, s->rows);
+    add_loop_variables(m, h, false, "row", "    ");
+}
+
+static void begin_map(qn__maker *m) {
+    const qn__shape *s = &m->shape;
+    qn__text *h = &m->head;
+    const uint32_t rank = m->loops.count;
+    const char *place = s->wide ? "long" : "int";
+    if (!rank) return;
+    if (s->width > 1 && s->flat)
+        qn__text_add(h, "    const %s first = (%s)get_global_id(0) * %u;\n", place, place, s->width);
+    else if (s->flat)
+        qn__text_add(h, "    const %s first = (%s)get_global_id(0);\n", place, place);
+    if (s->flat) {
+        add_loop_variables(m, h, false, "first", "    ");
+        return;
+    }
+    qn__text_add(h, "    const %s i%u = (%s)get_global_id(0) * %u, i%u = (%s)get_global_id(1);\n", place,
+                 rank - 1, place, s->width, rank - 2, place);
+    if (rank == 2) return;
+    qn__text_add(h, "    const %s rest = (%s)get_global_id(2);\n", place, place);
+    qn__loops all = m->loops;
+    m->loops.count = rank - 2;
+    add_loop_variables(m, h, false, "rest", "    ");
+    m->loops = all;
+}
+
+static void write_body(qn__maker *m) {
+    if (!m->has_rows) {
+        begin_map(m);
+        write_phase(m, 1);
+        return;
+    }
+    begin_rows(m);
+    const uint32_t phases = count_phases(m);
+    for (uint32_t p = 1; p <= phases; p++) write_phase(m, p);
+    write_row_outputs(m);
+}
+
+static void assemble(qn__maker *m, qn__text *to) {
+    const char *place = m->shape.wide ? "long" : "int";
+    bool comma = false;
+    if (m->types.length) qn__text_add(to, "%s", m->types.text);
+    if (m->num_numbers)
+        qn__text_add(to, "typedef struct numbers {\n    %s v[%zu];\n} numbers;\n", place, m->num_numbers);
+    if (m->helpers.length) qn__text_add(to, "%s", m->helpers.text);
+    qn__text_add(to, "kernel ");
+    if (m->shape.range.local[0])
+        qn__text_add(to, "__attribute__((reqd_work_group_size(%u, 1, 1))) ", m->shape.range.local[0]);
+    qn__text_add(to, "void tensor(");
+    if (m->num_numbers) {
+        qn__text_add(to, "const numbers n");
+        comma = true;
+    }
+    for (uint32_t c = 0; c < m->num_constants; c++, comma = true) {
+        const qn__node *node = m->schedule->walk->nodes[m->constants[c]];
+        qn__text_add(to, "%sconst %s c%u", comma ? ", " : "", qn__element_of((qn_element)node->type)->value,
+                     c);
+    }
+    for (uint32_t a = 0; a < m->num_arrays; a++, comma = true) {
+        const qn__access *access = &m->arrays[a];
+        qn__text_add(to, "%sglobal %s%s *restrict %c%u", comma ? ", " : "", access->written ? "" : "const ",
+                     qn__element_of((qn_element)access->node->type)->storage, access->written ? 'y' : 'x', a);
+    }
+    qn__text_add(to, ") {\n%s}\n", m->head.text);
+}
+
+static qn_status fill_step(qn__maker *m, qn__step *step) {
+    qn_tensors *tensors = m->schedule->tensors;
+    const uint32_t count = m->num_constants + m->num_arrays + (m->num_numbers > 0);
+    const size_t size = m->shape.wide ? 8 : 4;
+    step->range = m->shape.range;
+    step->arguments = qn__tensors_allocate(tensors, (count + 1) * sizeof *step->arguments);
+    step->numbers = qn__tensors_allocate(tensors, m->num_numbers * size + 1);
+    if (!step->arguments || !step->numbers) return QN_ERROR_OUT_OF_MEMORY;
+    step->numbers_size = (uint32_t)(m->num_numbers * size);
+    for (size_t i = 0; i < m->num_numbers; i++) {
+        const int32_t narrow = (int32_t)m->numbers[i];
+        memcpy((char *)step->numbers + i * size, m->shape.wide ? (const void *)&m->numbers[i] : &narrow,
+               size);
+    }
+    qn__argument *at = step->arguments;
+    if (m->num_numbers) *at++ = (qn__argument){QN__NUMBERS, 0};
+    for (uint32_t c = 0; c < m->num_constants; c++) *at++ = (qn__argument){QN__CONSTANT, m->constants[c]};
+    for (uint32_t a = 0; a < m->num_arrays; a++) {
+        *at++ = (qn__argument){QN__BUFFER, m->arrays[a].node->index};
+        step->bytes +=
+            qn__node_count(m->arrays[a].node) * qn_element_size((qn_element)m->arrays[a].node->type);
+    }
+    step->num_arguments = count;
+    return QN_OK;
+}
+
+/* The ops' words for people, and how many operations they are. */
+static qn_status describe(qn__maker *m, qn__step *step) {
+    qn__text words = {.tensors = m->schedule->tensors};
+    for (size_t at = 0; at < m->demand->count; at++) {
+        const qn__instance *instance = instance_of(m, m->order[at]);
+        const qn__op_info *info = &qn__ops[instance->node->op];
+        if (m->values[m->order[at]].loads || info->kind == QN__VIEW || info->kind == QN__CREATE) continue;
+        qn__text_add(&words, "%s%s", words.length ? " " : "", info->word);
+        step->operations +=
+            iterations(m, false) * (m->values[m->order[at]].is_inner ? iterations(m, true) : 1);
+    }
+    step->fuses = words.text;
+    return words.failed ? QN_ERROR_OUT_OF_MEMORY : QN_OK;
+}
+
+static void free_maker(qn__maker *m) {
+    qn_tensors *tensors = m->schedule->tensors;
+    qn__text_free(&m->types);
+    qn__text_free(&m->helpers);
+    qn__text_free(&m->head);
+    qn__tensors_release(tensors, m->numbers);
+    qn__tensors_release(tensors, m->values);
+    qn__tensors_release(tensors, m->order);
+}
+
+static qn_status make(qn__maker *m, qn__step *step) {
+    qn_tensors *tensors = m->schedule->tensors;
+    m->values = qn__tensors_allocate(tensors, (m->demand->count + 1) * sizeof *m->values);
+    m->order = qn__tensors_allocate(tensors, (m->demand->count + 1) * sizeof *m->order);
+    if (!m->values || !m->order) return QN_ERROR_OUT_OF_MEMORY;
+    qn_status status = qn__accesses_find(m);
+    if (status) return status;
+    qn__shape_choose(m);
+    write_body(m);
+    qn__text whole = {.tensors = tensors};
+    assemble(m, &whole);
+    if (m->failed || whole.failed || m->head.failed || m->types.failed || m->helpers.failed)
+        status = QN_ERROR_OUT_OF_MEMORY;
+    if (m->too_large)
+        status = qn__tensors_fail(tensors, QN_ERROR_INTERNAL, "tensors: a kernel of too many numbers");
+    if (!status) status = qn__program_get(tensors, whole.text, &step->kernel, &step->text);
+    qn__text_free(&whole);
+    if (!status) status = fill_step(m, step);
+    return status ? status : describe(m, step);
+}
+
+qn_status qn__kernel_make(qn__schedule *schedule, uint32_t group, qn__step *step) {
+    qn_status status = qn__group_demand(schedule, group);
+    if (status) return status;
+    qn_tensors *tensors = schedule->tensors;
+    qn__maker m = {.schedule = schedule,
+                   .group = &schedule->groups[group],
+                   .number = group,
+                   .demand = &schedule->demand,
+                   .has_rows = qn__group_has_reductions(&schedule->groups[group]),
+                   .types = {.tensors = tensors},
+                   .helpers = {.tensors = tensors},
+                   .head = {.tensors = tensors}};
+    status = make(&m, step);
+    free_maker(&m);
+    return status;
+}

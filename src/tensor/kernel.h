@@ -1,0 +1,76 @@
+/* How a group becomes a kernel: what its files share. access.c finds out where memory is read and written and joins loops; shape.c
+   decides how the work is cut; kernel.c writes the text. */
+#ifndef QN__TENSOR_KERNEL_H
+#define QN__TENSOR_KERNEL_H
+
+#include "tensor/plan.h"
+
+/* What is known of an instance of the demand. */
+typedef struct qn__value {
+    qn__form form;        /* of a load: the address, of an INDEX: the number */
+    bool loads;           /* it is read from memory */
+    bool is_inner;        /* it differs from one iteration of the inner loop to the next */
+    uint32_t phase;       /* reductions of so many phases have to be done before */
+    bool needed, written; /* by the phase that is being written; in the text already */
+    uint32_t parameter;   /* of loads and constants: which of the kernel's */
+    char name[16];
+} qn__value;
+
+/* An array that the kernel reads or writes. */
+typedef struct qn__access {
+    qn__node *node;
+    qn__form form; /* of outputs: the address */
+    bool written;
+} qn__access;
+
+/* How work-items share a group's rows. */
+typedef enum qn__team {
+    QN__ALONE,     /* a work-item has a row, or an element of a map */
+    QN__SUB_GROUP, /* so many neighbours of a sub-group */
+    QN__GROUP,     /* a work-group */
+    QN__COLUMNS /* rows lie across: neighbours have neighbouring rows, and the work-items above each other one */
+} qn__team;
+
+typedef struct qn__shape {
+    qn__team team;
+    uint32_t lanes; /* work-items of a row */
+    uint32_t rows;  /* of a work-group */
+    uint32_t width; /* elements that a work-item takes at once */
+    bool flat;      /* of maps: all loops are one dimension of the launch */
+    bool wide;      /* places are 64-bit */
+    qn_range range;
+} qn__shape;
+
+enum { QN__KERNEL_ARRAYS = 64, QN__KERNEL_CONSTANTS = 128 }; /* the scheduler stays below */
+
+typedef struct qn__maker {
+    qn__schedule *schedule;
+    const qn__group *group;
+    uint32_t number; /* of the group */
+    qn__demand *demand;
+    qn__loops loops;   /* joined */
+    qn__value *values; /* by instance */
+    uint32_t *order;   /* instances, sources first */
+    qn__access arrays[QN__KERNEL_ARRAYS];
+    uint32_t num_arrays;
+    bool has_rows; /* it reduces */
+    qn__shape shape;
+    /* The text. */
+    qn__text types, helpers, head, body;
+    int64_t *numbers;
+    size_t num_numbers, number_room;
+    uint32_t constants[QN__KERNEL_CONSTANTS]; /* nodes */
+    uint32_t num_constants;
+    bool failed, too_large;
+} qn__maker;
+
+/* The innermost loop: of maps the last, of rows the last that is reduced. QN__NONE: there is none. */
+uint32_t qn__inner_loop(const qn__maker *m);
+bool qn__is_inner(const qn__maker *m, const qn__form *form); /* whether it depends on inner loops */
+/* Fills in values and arrays, and joins loops that go on where others end. */
+qn_status qn__accesses_find(qn__maker *m);
+void qn__shape_choose(qn__maker *m);
+/* Whether the elements of a pack, neighbours along the inner loop, lie side by side and aligned. */
+bool qn__is_packed(const qn__maker *m, const qn__form *form);
+
+#endif

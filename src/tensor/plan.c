@@ -1,0 +1,248 @@
+/* Plans: the launches that make some values, kept by the key of the graph's structure, and what runs them. A graph met again costs a
+   walk, a look-up and its launches. The table has a fixed size, in sets of a few; a full set gives up its oldest plan. */
+#include <string.h>
+
+#include "tensor/plan.h"
+
+enum { SETS = 512, WAYS = 4, MOST_ARGUMENTS = 200 };
+
+typedef struct plan {
+    uint64_t hash;
+    size_t num_words;
+    uint64_t *key;
+    qn__step *steps;
+    size_t num_steps;
+    /* For each node of the walk: whether it gets memory, and the last step that needs it where nobody asked for it. */
+    struct slot {
+        bool stored, asked;
+        uint32_t last_use;
+    } * slots;
+    size_t num_slots;
+} plan;
+
+struct qn__plans {
+    struct {
+        plan *ways[WAYS];
+        uint32_t oldest;
+    } sets[SETS];
+    qn__walk walk; /* used again and again */
+    qn__storage **storages;
+    size_t storage_room;
+};
+
+static void free_steps(qn_tensors *tensors, qn__step *steps, size_t count) {
+    for (size_t i = 0; steps && i < count; i++) {
+        qn__tensors_release(tensors, steps[i].numbers);
+        qn__tensors_release(tensors, steps[i].arguments);
+        qn__tensors_release(tensors, steps[i].fuses);
+    }
+    qn__tensors_release(tensors, steps);
+}
+
+static void free_plan(qn_tensors *tensors, plan *p) {
+    if (!p) return;
+    free_steps(tensors, p->steps, p->num_steps);
+    qn__tensors_release(tensors, p->key);
+    qn__tensors_release(tensors, p->slots);
+    qn__tensors_release(tensors, p);
+}
+
+void qn__plan_set_free(qn_tensors *tensors) {
+    qn__plans *plans = tensors->plans;
+    if (!plans) return;
+    for (int s = 0; s < SETS; s++)
+        for (int w = 0; w < WAYS; w++) free_plan(tensors, plans->sets[s].ways[w]);
+    qn__walk_end(&plans->walk);
+    qn__tensors_release(tensors, plans->storages);
+    qn__tensors_release(tensors, plans);
+    tensors->plans = NULL;
+}
+
+/* ---- making ---- */
+
+static qn_status make_steps(qn__schedule *s, plan *p) {
+    p->steps = qn__tensors_allocate(s->tensors, (s->num_groups + 1) * sizeof *p->steps);
+    p->num_slots = s->walk->count;
+    p->slots = qn__tensors_allocate(s->tensors, (p->num_slots + 1) * sizeof *p->slots);
+    if (!p->steps || !p->slots) return QN_ERROR_OUT_OF_MEMORY;
+    for (size_t i = 0; i < p->num_slots; i++) {
+        p->slots[i].stored = s->items[i].stored && s->items[i].group != QN__NONE;
+        p->slots[i].asked = s->items[i].asked;
+    }
+    for (size_t i = 0; i < s->num_groups; i++) {
+        qn__step *step = &p->steps[p->num_steps++];
+        const qn_status status = qn__kernel_make(s, s->order[i], step);
+        if (status) return status;
+        for (uint32_t a = 0; a < step->num_arguments; a++)
+            if (step->arguments[a].kind == QN__BUFFER)
+                p->slots[step->arguments[a].node].last_use = (uint32_t)i;
+    }
+    return QN_OK;
+}
+
+static qn_status make_plan(qn_tensors *tensors, const qn__walk *walk, qn__node *const *asked, size_t count,
+                           plan **out) {
+    plan *p = qn__tensors_allocate(tensors, sizeof *p);
+    if (!p) return QN_ERROR_OUT_OF_MEMORY;
+    p->hash = walk->hash;
+    p->num_words = walk->num_words;
+    p->key = qn__tensors_allocate(tensors, walk->num_words * sizeof *p->key + 1);
+    qn__schedule s = {.num_groups = 0};
+    qn_status status = p->key ? QN_OK : QN_ERROR_OUT_OF_MEMORY;
+    if (!status) memcpy(p->key, walk->key, walk->num_words * sizeof *p->key);
+    if (!status) status = qn__schedule_make(tensors, walk, asked, count, &s);
+    if (!status) status = make_steps(&s, p);
+    qn__schedule_free(&s);
+    if (status) {
+        free_plan(tensors, p);
+        return status;
+    }
+    tensors->stats.plans++;
+    *out = p;
+    return QN_OK;
+}
+
+static qn_status get_plan(qn_tensors *tensors, const qn__walk *walk, qn__node *const *asked, size_t count,
+                          const plan **out) {
+    const uint64_t set = walk->hash % SETS;
+    for (int w = 0; w < WAYS; w++) {
+        const plan *p = tensors->plans->sets[set].ways[w];
+        if (!p || p->hash != walk->hash || p->num_words != walk->num_words ||
+            memcmp(p->key, walk->key, walk->num_words * sizeof *p->key) != 0)
+            continue;
+        tensors->stats.plan_hits++;
+        *out = p;
+        return QN_OK;
+    }
+    plan *made;
+    const qn_status status = make_plan(tensors, walk, asked, count, &made);
+    if (status) return status;
+    plan **place = &tensors->plans->sets[set].ways[tensors->plans->sets[set].oldest];
+    tensors->plans->sets[set].oldest = (tensors->plans->sets[set].oldest + 1) % WAYS;
+    free_plan(tensors, *place);
+    *place = made;
+    *out = made;
+    return QN_OK;
+}
+
+/* ---- running ---- */
+
+typedef struct encoded {
+    unsigned char bytes[8];
+} encoded;
+
+/* A constant as kernels take it. */
+static qn_arg constant(const qn__node *node, encoded *at) {
+    const qn__element_info *e = qn__element_of(qn__value_type((qn_element)node->type));
+    if (e->class == QN__FLOAT && e->size == 4) {
+        const float f = (float)node->number.d;
+        memcpy(at->bytes, &f, 4);
+    } else if (e->size == 8) {
+        memcpy(at->bytes, &node->number, 8);
+    } else {
+        const uint32_t word = (uint32_t)node->number.u;
+        const uint16_t half = (uint16_t)word;
+        const uint8_t byte = (uint8_t)word;
+        memcpy(at->bytes,
+               e->size == 4   ? (const void *)&word
+               : e->size == 2 ? (const void *)&half
+                              : &byte,
+               e->size);
+    }
+    return qn_arg_bytes(at->bytes, e->size);
+}
+
+static qn_status launch(qn_tensors *tensors, const qn__walk *walk, const qn__step *step) {
+    qn_arg args[MOST_ARGUMENTS];
+    encoded constants[MOST_ARGUMENTS];
+    for (uint32_t a = 0; a < step->num_arguments; a++) {
+        const qn__argument *from = &step->arguments[a];
+        const qn__node *node = walk->nodes[from->node];
+        if (from->kind == QN__NUMBERS)
+            args[a] = qn_arg_bytes(step->numbers, step->numbers_size);
+        else if (from->kind == QN__CONSTANT)
+            args[a] = constant(node, &constants[a]);
+        else
+            args[a] = qn_arg_buffer(node->realised ? node->storage->buffer
+                                                   : tensors->plans->storages[from->node]->buffer);
+    }
+    tensors->stats.launches++;
+    return qn_launch(tensors->stream, step->kernel, &step->range, args, step->num_arguments);
+}
+
+/* Memory for what a step writes and does not have it yet. */
+static qn_status make_storages(qn_tensors *tensors, const qn__walk *walk, const plan *p,
+                               const qn__step *step) {
+    for (uint32_t a = 0; a < step->num_arguments; a++) {
+        const uint32_t i = step->arguments[a].node;
+        const qn__node *node = walk->nodes[i];
+        if (step->arguments[a].kind != QN__BUFFER || !p->slots[i].stored || tensors->plans->storages[i])
+            continue;
+        const uint64_t bytes = qn__node_count(node) * qn_element_size((qn_element)node->type);
+        const qn_status status = qn__storage_create(tensors, bytes, &tensors->plans->storages[i]);
+        if (status) return status;
+    }
+    return QN_OK;
+}
+
+/* Gives up what no later step needs. */
+static void end_storages(qn_tensors *tensors, const plan *p, uint32_t step) {
+    const qn__step *s = &p->steps[step];
+    for (uint32_t a = 0; a < s->num_arguments; a++) {
+        const uint32_t i = s->arguments[a].node;
+        qn__storage **storage = &tensors->plans->storages[i];
+        if (s->arguments[a].kind != QN__BUFFER || p->slots[i].asked || p->slots[i].last_use != step) continue;
+        qn__storage_release(tensors, *storage);
+        *storage = NULL;
+    }
+}
+
+static qn_status run(qn_tensors *tensors, const qn__walk *walk, const plan *p) {
+    qn__plans *plans = tensors->plans;
+    if (plans->storage_room < walk->count) {
+        qn__tensors_release(tensors, plans->storages);
+        plans->storages = qn__tensors_allocate(tensors, walk->room * sizeof *plans->storages);
+        plans->storage_room = plans->storages ? walk->room : 0;
+        if (!plans->storages) return QN_ERROR_OUT_OF_MEMORY;
+    }
+    memset(plans->storages, 0, walk->count * sizeof *plans->storages);
+    qn_status status = QN_OK;
+    for (uint32_t i = 0; i < p->num_steps && !status; i++) {
+        status = make_storages(tensors, walk, p, &p->steps[i]);
+        if (!status) status = launch(tensors, walk, &p->steps[i]);
+        if (!status) end_storages(tensors, p, i);
+    }
+    for (size_t i = 0; i < walk->count; i++) {
+        if (!status && p->slots[i].asked && !walk->nodes[i]->realised) {
+            qn__node_set_value(walk->nodes[i], plans->storages[i], 0, NULL);
+        } else {
+            qn__storage_release(tensors, plans->storages[i]);
+        }
+    }
+    return status;
+}
+
+static bool make_plans(qn_tensors *tensors) {
+    if (!tensors->plans) tensors->plans = qn__tensors_allocate(tensors, sizeof *tensors->plans);
+    return tensors->plans != NULL;
+}
+
+qn_status qn__plan_run(qn_tensors *tensors, qn__node *const *asked, size_t count) {
+    if (!make_plans(tensors)) return QN_ERROR_OUT_OF_MEMORY;
+    qn__walk *walk = &tensors->plans->walk;
+    const plan *p;
+    qn_status status = qn__walk_from(tensors, asked, count, walk);
+    if (!status) status = get_plan(tensors, walk, asked, count, &p);
+    return status ? status : run(tensors, walk, p);
+}
+
+qn_status qn__plan_visit(qn_tensors *tensors, qn__node *const *asked, size_t count, qn__step_visitor *visitor,
+                         void *user) {
+    if (!make_plans(tensors)) return QN_ERROR_OUT_OF_MEMORY;
+    qn__walk *walk = &tensors->plans->walk;
+    const plan *p;
+    qn_status status = qn__walk_from(tensors, asked, count, walk);
+    if (!status) status = get_plan(tensors, walk, asked, count, &p);
+    for (size_t i = 0; !status && i < p->num_steps; i++) visitor(user, (uint32_t)i, &p->steps[i]);
+    return status;
+}

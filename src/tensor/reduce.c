@@ -1,0 +1,167 @@
+/* Reductions, and what is composed of them: the scheduler makes one kernel of the whole. */
+#include <math.h>
+#include <string.h>
+
+#include "tensor/graph.h"
+
+/* The reduction of a node, whose count passes over, along the axes in `bits`. */
+qn__node *qn__reduce_node(qn__node *node, qn__op op, uint32_t bits, bool keep) {
+    if (!node) return NULL;
+    uint64_t kept[QN_MAX_RANK], left[QN_MAX_RANK];
+    uint32_t rank = 0;
+    for (uint32_t d = 0; d < node->rank; d++) {
+        const bool reduced = bits >> d & 1;
+        kept[d] = reduced ? 1 : node->sizes[d];
+        if (!reduced) left[rank++] = node->sizes[d];
+    }
+    qn__node *made = node;
+    uint64_t elements = 1;
+    for (uint32_t d = 0; d < node->rank; d++)
+        if (bits >> d & 1) elements *= node->sizes[d];
+    if (elements != 1) {
+        made = qn__node_make(node->owner, op, (qn_element)node->type, node->rank, kept);
+        if (made) {
+            made->attributes.axes = bits;
+            qn__node_add_source(made, node);
+        }
+        qn__node_release(node);
+    }
+    return keep ? made : qn__reshape_node(made, rank, left);
+}
+
+/* What sums and products of a type are taken in. */
+static qn_element wide(qn_element type) {
+    if (qn__is_float(type)) return type;
+    return qn__element_of(type)->class == QN__UNSIGNED && type != QN_BOOL ? QN_U64 : QN_I64;
+}
+
+static qn_tensor *reduce(const char *function, qn__op op, qn_tensor *x, const qn_axes *axes, bool keep) {
+    qn_tensors *tensors;
+    uint32_t bits;
+    qn_tensor *wrong = qn__refuse(function, &x, 1, &tensors);
+    if (!wrong) wrong = qn__axes(tensors, function, x->node, axes, &bits);
+    if (wrong) return wrong;
+    qn__node *node = x->node;
+    const qn_element own = (qn_element)node->type;
+    const bool needs_one = op == QN__OP_MAX || op == QN__OP_MIN;
+    for (uint32_t d = 0; needs_one && d < node->rank; d++)
+        if ((bits >> d & 1) && !node->sizes[d])
+            return qn__failed(tensors, function, QN_ERROR_ARGUMENT, "%s has no elements along axis %u",
+                              qn__describe(node).text, (unsigned)d);
+    qn__node_retain(node);
+    node = qn__cast_node(node, needs_one ? own : op == QN__OP_ANY || op == QN__OP_ALL ? QN_BOOL : wide(own));
+    return qn__handle(tensors, qn__reduce_node(node, op, bits, keep));
+}
+
+qn_tensor *qn_sum(qn_tensor *x, qn_axes axes, bool keep) {
+    return reduce("qn_sum", QN__OP_SUM, x, &axes, keep);
+}
+qn_tensor *qn_product(qn_tensor *x, qn_axes axes, bool keep) {
+    return reduce("qn_product", QN__OP_PRODUCT, x, &axes, keep);
+}
+qn_tensor *qn_max(qn_tensor *x, qn_axes axes, bool keep) {
+    return reduce("qn_max", QN__OP_MAX, x, &axes, keep);
+}
+qn_tensor *qn_min(qn_tensor *x, qn_axes axes, bool keep) {
+    return reduce("qn_min", QN__OP_MIN, x, &axes, keep);
+}
+qn_tensor *qn_any(qn_tensor *x, qn_axes axes, bool keep) {
+    return reduce("qn_any", QN__OP_ANY, x, &axes, keep);
+}
+qn_tensor *qn_all(qn_tensor *x, qn_axes axes, bool keep) {
+    return reduce("qn_all", QN__OP_ALL, x, &axes, keep);
+}
+
+/* How many elements become one. */
+static double reduced_count(const qn_tensor *x, const qn_tensor *result) {
+    double count = 1;
+    for (uint32_t d = 0; d < x->node->rank; d++) count *= (double)x->node->sizes[d];
+    for (uint32_t d = 0; d < result->node->rank; d++)
+        count = result->node->sizes[d] ? count / (double)result->node->sizes[d] : count;
+    return count;
+}
+
+static qn_tensor *as_float(qn_tensor *x) {
+    return !x || qn_tensor_status(x) || qn__is_float(qn_tensor_type(x)) ? x : qn_cast(x, QN_F32);
+}
+
+qn_tensor *qn_mean(qn_tensor *x, qn_axes axes, bool keep) {
+    x = as_float(x);
+    qn_tensor *sum = reduce("qn_mean", QN__OP_SUM, x, &axes, keep);
+    return sum->status ? sum : qn_divide(sum, reduced_count(x, sum));
+}
+
+qn_tensor *qn_variance(qn_tensor *x, qn_axes axes, double correction, bool keep) {
+    x = as_float(x);
+    qn_tensor *mean = qn_mean(x, axes, true);
+    qn_tensor *sum = reduce("qn_variance", QN__OP_SUM, qn_square(qn_subtract(x, mean)), &axes, keep);
+    if (sum->status) return sum;
+    const double count = reduced_count(x, sum) - correction;
+    return qn_divide(sum, count > 0 ? count : 0);
+}
+
+qn_tensor *qn_deviation(qn_tensor *x, qn_axes axes, double correction, bool keep) {
+    return qn_sqrt(qn_variance(x, axes, correction, keep));
+}
+
+qn_tensor *qn_norm(qn_tensor *x, qn_axes axes, bool keep) {
+    return qn_sqrt(reduce("qn_norm", QN__OP_SUM, qn_square(as_float(x)), &axes, keep));
+}
+
+/* The largest, but 0 where that is not finite: what exponents are taken beside. */
+static qn_tensor *base_of(qn_tensor *x, const qn_axes *axes) {
+    qn_tensor *most = reduce("qn_log_sum_exp", QN__OP_MAX, x, axes, true);
+    return qn_where(qn_is_inf(most), 0, most);
+}
+
+/* Without the axes, or as it is. */
+static qn_tensor *leave(qn_tensor *x, const qn_axes *axes, bool keep) {
+    if (x->status || keep) return x;
+    qn_axes all = *axes;
+    if (!axes->count)
+        for (uint32_t d = 0; d < x->node->rank; d++) all.axes[all.count++] = (int32_t)d;
+    return all.count ? qn_squeeze(x, all) : x;
+}
+
+qn_tensor *qn_log_sum_exp(qn_tensor *x, qn_axes axes, bool keep) {
+    x = as_float(x);
+    qn_tensor *base = base_of(x, &axes);
+    qn_tensor *sum = qn_sum(qn_exp(qn_subtract(x, base)), axes, true);
+    return leave(qn_add(base, qn_log(sum)), &axes, keep);
+}
+
+qn_tensor *qn_softmax(qn_tensor *x, int32_t axis) {
+    const qn_axes axes = {1, {axis}};
+    x = as_float(x);
+    qn_tensor *power = qn_exp(qn_subtract(x, reduce("qn_softmax", QN__OP_MAX, x, &axes, true)));
+    return qn_multiply(power, qn_reciprocal(qn_sum(power, axes, true)));
+}
+
+qn_tensor *qn_log_softmax(qn_tensor *x, int32_t axis) {
+    const qn_axes axes = {1, {axis}};
+    x = as_float(x);
+    qn_tensor *rest = qn_subtract(x, reduce("qn_log_softmax", QN__OP_MAX, x, &axes, true));
+    return qn_subtract(rest, qn_log(qn_sum(qn_exp(rest), axes, true)));
+}
+
+/* The least of the places that have the extreme: the first. */
+static qn_tensor *place_of(const char *function, qn__op op, qn_tensor *x, int32_t axis, bool keep) {
+    const qn_axes axes = {1, {axis}};
+    qn_tensor *extreme = reduce(function, op, x, &axes, true);
+    if (extreme->status) return extreme;
+    uint32_t d;
+    qn_tensors *tensors = x->owner;
+    qn__axis(axis, x->node->rank, &d);
+    qn_tensor *place = qn__handle(tensors, qn__index_node(tensors, x->node->rank, x->node->sizes, d));
+    qn_tensor *is_there = qn_equal(x, extreme);
+    if (qn__is_float((qn_element)x->node->type)) is_there = qn_logical_or(is_there, qn_is_nan(x));
+    qn_tensor *others = qn_where(is_there, place, (int64_t)x->node->sizes[d]);
+    return reduce(function, QN__OP_MIN, others, &axes, keep);
+}
+
+qn_tensor *qn_argmax(qn_tensor *x, int32_t axis, bool keep) {
+    return place_of("qn_argmax", QN__OP_MAX, x, axis, keep);
+}
+qn_tensor *qn_argmin(qn_tensor *x, int32_t axis, bool keep) {
+    return place_of("qn_argmin", QN__OP_MIN, x, axis, keep);
+}

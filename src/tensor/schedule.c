@@ -1,0 +1,393 @@
+/* The scheduler: which nodes are computed by one kernel. What is asked for, reductions, and what has to have memory are anchors; all else is
+   computed where it is needed. Anchors are taken in order. One joins the group of those that it needs if it runs through the
+   same space and needs them at its own place; else it reads them from memory, and begins a group. Where a decision turns out
+   to be wrong (a view that no sum of loop variables follows; a costly value that several groups would compute) the node
+   is forced to be an anchor, and all begins anew. */
+#include <string.h>
+
+#include "tensor/plan.h"
+
+enum {
+    MOST_DEPTH = 100, /* of ops that are inlined in each other */
+    MOST_READS = 24,  /* arrays that a kernel reads */
+    MOST_CONSTANTS = 36,
+    MOST_MEMBERS = 32,
+    LOOK_BACK = 16, /* groups that are tried for company */
+    LEAST_ROWS = 64 /* that a kernel of elements has to have, to become one of rows */
+};
+
+/* ---- what is known of a node by itself ---- */
+
+static bool is_heavy(const qn__node *node) {
+    static const uint16_t light[] = {QN__OP_CAST,        QN__OP_NEGATE,   QN__OP_ABS,      QN__OP_SQUARE,
+                                     QN__OP_RELU,        QN__OP_ADD,      QN__OP_SUBTRACT, QN__OP_LESS,
+                                     QN__OP_EQUAL,       QN__OP_MULTIPLY, QN__OP_WHERE,    QN__OP_GREATER,
+                                     QN__OP_MULTIPLY_ADD};
+    if (qn__ops[node->op].kind != QN__MAP) return false;
+    for (size_t i = 0; i < sizeof light / sizeof *light; i++)
+        if (light[i] == node->op) return false;
+    return true;
+}
+
+static bool is_anchor(const qn__schedule *s, const qn__node *node) {
+    return !node->realised && (s->items[node->index].forced || qn__ops[node->op].kind == QN__REDUCE);
+}
+
+static uint64_t read_bit(const qn__node *node) {
+    return (uint64_t)1 << ((node->index * 0x9e3779b97f4a7c15u) >> 58);
+}
+
+static uint32_t bits_of(uint64_t set) {
+    uint32_t count = 0;
+    for (; set; set &= set - 1) count++;
+    return count;
+}
+
+/* Reads, depth and weight of a node, whose sources are done; an anchor counts as something to read for its users. */
+static void measure(qn__schedule *s, const qn__node *node, bool as_source, qn__item *out) {
+    qn__item *item = &s->items[node->index];
+    if (as_source && (node->realised || is_anchor(s, node))) {
+        out->reads |= read_bit(node);
+        return;
+    }
+    out->reads |= item->reads;
+    out->constants |= node->op == QN__OP_FULL ? read_bit(node) : item->constants;
+    out->heavy = out->heavy || item->heavy;
+    if (item->depth > out->depth) out->depth = item->depth;
+}
+
+static void summarise(qn__schedule *s, const qn__node *node) {
+    qn__item *item = &s->items[node->index], sum = {0};
+    for (uint32_t i = 0; i < node->num_sources; i++) measure(s, node->sources[i], true, &sum);
+    item->reads = sum.reads;
+    item->constants = sum.constants;
+    item->depth = sum.depth + 1;
+    item->heavy = sum.heavy || is_heavy(node);
+}
+
+/* What a node inlined in another adds to its arguments. */
+static uint32_t arguments_of(const qn__schedule *s, const qn__node *node) {
+    return bits_of(s->items[node->index].reads) + bits_of(s->items[node->index].constants);
+}
+
+/* The source that needs most, below views; NULL: none that could be forced. */
+static qn__node *greediest(const qn__schedule *s, const qn__node *node) {
+    qn__node *best = NULL;
+    for (uint32_t i = 0; i < node->num_sources; i++) {
+        qn__node *source = node->sources[i];
+        while (qn__ops[source->op].kind == QN__VIEW && !source->realised && !is_anchor(s, source))
+            source = source->sources[0];
+        if (source->realised || is_anchor(s, source) || qn__ops[source->op].kind != QN__MAP) continue;
+        if (!best || arguments_of(s, source) > arguments_of(s, best)) best = source;
+    }
+    return best;
+}
+
+/* Bounds what is inlined: cuts where too much comes together. */
+static void look_at(qn__schedule *s, const qn__node *node) {
+    summarise(s, node);
+    const qn__item *item = &s->items[node->index];
+    for (;;) {
+        const bool too_much = bits_of(item->reads) > MOST_READS ||
+                              bits_of(item->constants) > MOST_CONSTANTS || item->depth > MOST_DEPTH;
+        qn__node *cut = too_much ? greediest(s, node) : NULL;
+        if (!cut) return;
+        s->items[cut->index].forced = true;
+        summarise(s, node);
+    }
+}
+
+/* ---- groups ---- */
+
+bool qn__group_has_reductions(const qn__group *group) {
+    for (uint32_t l = 0; l < group->space.count; l++)
+        if (group->space.at[l].reduced) return true;
+    return false;
+}
+
+static void add_dimension(qn__loops *space, uint64_t size, bool reduced) {
+    if (size == 1) return;
+    space->at[space->count] = (qn__loop){size, space->count, reduced};
+    space->count++;
+}
+
+/* What an anchor runs through. */
+static qn__loops space_of(const qn__node *node) {
+    qn__loops space = {.count = 0};
+    const bool reduces = qn__ops[node->op].kind == QN__REDUCE;
+    const qn__node *shape = reduces ? node->sources[0] : node;
+    for (uint32_t d = 0; d < shape->rank; d++)
+        add_dimension(&space, shape->sizes[d], reduces && (node->attributes.axes >> d & 1));
+    return space;
+}
+
+static bool same_space(const qn__loops *a, const qn__loops *b, bool flags) {
+    if (a->count != b->count) return false;
+    for (uint32_t l = 0; l < a->count; l++)
+        if (a->at[l].size != b->at[l].size || (flags && a->at[l].reduced != b->at[l].reduced)) return false;
+    return true;
+}
+
+static bool is_row_space(const qn__loops *rows, const qn__loops *space) {
+    uint32_t at = 0;
+    for (uint32_t l = 0; l < space->count; l++) {
+        if (space->at[l].reduced) continue;
+        if (at == rows->count || rows->at[at].size != space->at[l].size) return false;
+        at++;
+    }
+    return at == rows->count;
+}
+
+/* An anchor that looks for its group, with the demand of what it needs. */
+typedef struct seeker {
+    qn__node *node;
+    bool reduces;
+    qn__loops space;
+} seeker;
+
+static bool is_grouped(const void *user, const qn__node *node) {
+    const qn__schedule *s = user;
+    return s->items[node->index].group != QN__NONE;
+}
+
+/* Whether an instance is at the place of the group's own iteration. */
+static bool is_aligned(const qn__schedule *s, const qn__group *g, qn__extent extent,
+                       const qn__instance *need) {
+    const qn__item *item = &s->items[need->node->index];
+    if (item->extent == QN__WHOLE_SPACE && extent == QN__ROWS) return false;
+    qn__loops loops = s->demand.loops;
+    if (extent != QN__ROWS)
+        for (uint32_t l = 0; l < loops.count; l++)
+            loops.at[l].reduced = g->space.at[loops.at[l].dimension].reduced;
+    const qn__place own = qn__place_of_own(&loops, need->node, item->extent != QN__WHOLE_SPACE);
+    return qn__place_equal(&own, &need->place, need->node->rank);
+}
+
+/* How the seeker would be part of a group by its shape; QN__INLINED: it cannot. *adopt: the group has to become one of rows. */
+static qn__extent extent_in(const qn__group *g, const seeker *k, bool *adopt) {
+    const bool has_rows = qn__group_has_reductions(g);
+    *adopt = false;
+    if (!k->reduces) {
+        if (same_space(&k->space, &g->space, false)) return QN__WHOLE_SPACE;
+        return has_rows && is_row_space(&k->space, &g->space) ? QN__ROWS : QN__INLINED;
+    }
+    if (same_space(&k->space, &g->space, true)) return QN__REDUCTION;
+    if (has_rows || !same_space(&k->space, &g->space, false)) return QN__INLINED;
+    *adopt = true;
+    return qn__node_count(k->node) >= LEAST_ROWS ? QN__REDUCTION : QN__INLINED;
+}
+
+static qn__extent fits(const qn__schedule *s, uint32_t group, const seeker *k, bool *adopt) {
+    const qn__group *g = &s->groups[group];
+    if (g->count >= MOST_MEMBERS) return QN__INLINED;
+    const qn__item *item = &s->items[k->node->index];
+    if (bits_of(g->reads | item->reads) > MOST_READS) return QN__INLINED;
+    if (bits_of(g->constants | item->constants) > MOST_CONSTANTS) return QN__INLINED;
+    const qn__extent extent = extent_in(g, k, adopt);
+    if (extent == QN__INLINED) return extent;
+    for (size_t i = 0; i < s->demand.count; i++) {
+        const qn__instance *need = &s->demand.instances[i];
+        const uint32_t other = need->stopped ? s->items[need->node->index].group : QN__NONE;
+        if (other == QN__NONE) continue;
+        if (other == group ? !is_aligned(s, g, extent, need) : s->groups[other].level >= g->level)
+            return QN__INLINED;
+    }
+    return extent;
+}
+
+/* The highest of the groups that the seeker needs; QN__NONE: none. */
+static uint32_t highest_needed(const qn__schedule *s) {
+    uint32_t best = QN__NONE;
+    for (size_t i = 0; i < s->demand.count; i++) {
+        const qn__instance *need = &s->demand.instances[i];
+        const uint32_t g = need->stopped ? s->items[need->node->index].group : QN__NONE;
+        if (g != QN__NONE && (best == QN__NONE || s->groups[g].level > s->groups[best].level)) best = g;
+    }
+    return best;
+}
+
+static qn_status add_member(qn__schedule *s, uint32_t group, const seeker *k, qn__extent extent, bool adopt) {
+    qn__group *g = &s->groups[group];
+    if (!qn__reserve(s->tensors, &g->members, &g->room, g->count, sizeof *g->members))
+        return QN_ERROR_OUT_OF_MEMORY;
+    g->members[g->count++] = k->node->index;
+    if (adopt) g->space = k->space;
+    qn__item *item = &s->items[k->node->index];
+    item->group = group;
+    item->extent = extent;
+    g->reads |= item->reads;
+    g->constants |= item->constants;
+    for (size_t i = 0; i < s->demand.count; i++) {
+        const qn__node *need = s->demand.instances[i].node;
+        qn__item *other = &s->items[need->index];
+        if (s->demand.instances[i].stopped && other->group != QN__NONE && other->group != group)
+            other->stored = true;
+    }
+    return QN_OK;
+}
+
+static qn_status begin_group(qn__schedule *s, const seeker *k, uint32_t below) {
+    if (!qn__reserve(s->tensors, &s->groups, &s->group_room, s->num_groups, sizeof *s->groups))
+        return QN_ERROR_OUT_OF_MEMORY;
+    qn__group *g = &s->groups[s->num_groups];
+    *g = (qn__group){.space = k->space, .level = below == QN__NONE ? 0 : s->groups[below].level + 1};
+    return add_member(s, (uint32_t)s->num_groups++, k, k->reduces ? QN__REDUCTION : QN__WHOLE_SPACE, false);
+}
+
+/* *stuck: a node that has to be forced, after which all begins anew. */
+static qn_status place_anchor(qn__schedule *s, qn__node *node, qn__node **stuck) {
+    seeker k = {node, qn__ops[node->op].kind == QN__REDUCE, space_of(node)};
+    qn__loops plain = k.space;
+    for (uint32_t l = 0; l < plain.count; l++) plain.at[l].reduced = false;
+    qn_status status = qn__demand_begin(&s->demand, s->tensors, s->walk->count, &plain);
+    const qn__root root = {k.reduces ? node->sources[0] : node, false};
+    if (!status) status = qn__demand_run(&s->demand, &root, 1, is_grouped, s);
+    if (status || (*stuck = s->demand.stuck)) return status;
+    bool adopt;
+    const uint32_t needed = highest_needed(s);
+    qn__extent extent = needed == QN__NONE ? QN__INLINED : fits(s, needed, &k, &adopt);
+    if (extent != QN__INLINED) return add_member(s, needed, &k, extent, adopt);
+    for (size_t i = s->num_groups; i-- > 0 && i + LOOK_BACK >= s->num_groups;) {
+        if (!(s->groups[i].reads & s->items[node->index].reads)) continue;
+        extent = fits(s, (uint32_t)i, &k, &adopt);
+        if (extent != QN__INLINED) return add_member(s, (uint32_t)i, &k, extent, adopt);
+    }
+    return begin_group(s, &k, needed);
+}
+
+/* ---- what several groups compute ---- */
+
+typedef struct group_user {
+    const qn__schedule *schedule;
+    uint32_t group;
+} group_user;
+
+/* Reads from memory what other groups make, and takes what its own reductions are. */
+static bool is_outside(const void *user, const qn__node *node) {
+    const group_user *u = user;
+    const qn__item *item = &u->schedule->items[node->index];
+    return item->group != QN__NONE && (item->group != u->group || item->extent == QN__REDUCTION);
+}
+
+qn_status qn__group_demand(qn__schedule *s, uint32_t group) {
+    const qn__group *g = &s->groups[group];
+    qn__root roots[MOST_MEMBERS];
+    for (size_t i = 0; i < g->count; i++) {
+        qn__node *node = s->walk->nodes[g->members[i]];
+        const qn__extent extent = s->items[node->index].extent;
+        roots[i] = (qn__root){extent == QN__REDUCTION ? node->sources[0] : node, extent == QN__ROWS};
+    }
+    const group_user user = {s, group};
+    const qn_status status = qn__demand_begin(&s->demand, s->tensors, s->walk->count, &g->space);
+    return status ? status : qn__demand_run(&s->demand, roots, g->count, is_outside, &user);
+}
+
+static bool is_worth_keeping(const qn__schedule *s, const qn__node *node) {
+    const qn__item *item = &s->items[node->index];
+    return qn__ops[node->op].kind == QN__MAP && item->group == QN__NONE &&
+           (item->heavy || bits_of(item->reads) > 1);
+}
+
+static qn_status mark_shared(qn__schedule *s, qn__node **stuck) {
+    for (uint32_t g = 0; g < s->num_groups && !*stuck; g++) {
+        const qn_status status = qn__group_demand(s, g);
+        if (status) return status;
+        *stuck = s->demand.stuck;
+        for (size_t i = 0; i < s->demand.count; i++) {
+            qn__item *item = &s->items[s->demand.instances[i].node->index];
+            if (s->demand.instances[i].stopped) continue;
+            item->shared = item->shared || (item->seen_in != QN__NONE && item->seen_in != g);
+            item->seen_in = g;
+        }
+    }
+    return QN_OK;
+}
+
+/* Forces the last of the nodes that several groups compute. */
+static bool force_shared(qn__schedule *s) {
+    bool any = false;
+    for (size_t i = 0; i < s->walk->count; i++) {
+        const qn__node *node = s->walk->nodes[i];
+        const bool ends = !s->items[i].shared || !is_worth_keeping(s, node);
+        for (uint32_t k = 0; !node->realised && ends && k < node->num_sources; k++)
+            s->items[node->sources[k]->index].exposed = true;
+    }
+    for (size_t i = 0; i < s->walk->count; i++) {
+        qn__item *item = &s->items[i];
+        if (!item->shared || !item->exposed || !is_worth_keeping(s, s->walk->nodes[i])) continue;
+        item->forced = any = true;
+    }
+    return any;
+}
+
+/* ---- all ---- */
+
+static void forget_groups(qn__schedule *s) {
+    for (size_t g = 0; g < s->num_groups; g++) qn__tensors_release(s->tensors, s->groups[g].members);
+    s->num_groups = 0;
+    for (size_t i = 0; i < s->walk->count; i++) {
+        const bool asked = s->items[i].asked, forced = s->items[i].forced;
+        s->items[i] = (qn__item){
+            .group = QN__NONE, .seen_in = QN__NONE, .asked = asked, .forced = forced, .stored = asked};
+    }
+}
+
+/* *again: something was forced. */
+static qn_status try_once(qn__schedule *s, bool *again) {
+    qn__node *stuck = NULL;
+    *again = false;
+    forget_groups(s);
+    for (size_t i = 0; i < s->walk->count; i++)
+        if (!s->walk->nodes[i]->realised) look_at(s, s->walk->nodes[i]);
+    qn_status status = QN_OK;
+    for (size_t i = 0; i < s->walk->count && !status && !stuck; i++) {
+        qn__node *node = s->walk->nodes[i];
+        if (is_anchor(s, node) && qn__node_count(node)) status = place_anchor(s, node, &stuck);
+    }
+    if (!status && !stuck) status = mark_shared(s, &stuck);
+    if (status) return status;
+    if (!stuck) {
+        *again = force_shared(s);
+        return QN_OK;
+    }
+    if (stuck->realised || s->items[stuck->index].forced)
+        return qn__tensors_fail(s->tensors, QN_ERROR_INTERNAL, "tensors: no way to read a view of %s",
+                                qn__describe(stuck).text);
+    s->items[stuck->index].forced = *again = true;
+    return QN_OK;
+}
+
+static qn_status sort_groups(qn__schedule *s) {
+    s->order = qn__tensors_allocate(s->tensors, (s->num_groups + 1) * sizeof *s->order);
+    if (!s->order) return QN_ERROR_OUT_OF_MEMORY;
+    size_t at = 0;
+    for (uint32_t level = 0; at < s->num_groups; level++)
+        for (uint32_t g = 0; g < s->num_groups; g++)
+            if (s->groups[g].level == level) s->order[at++] = g;
+    return QN_OK;
+}
+
+qn_status qn__schedule_make(qn_tensors *tensors, const qn__walk *walk, qn__node *const *asked, size_t count,
+                            qn__schedule *schedule) {
+    *schedule = (qn__schedule){.tensors = tensors, .walk = walk};
+    schedule->items = qn__tensors_allocate(tensors, (walk->count + 1) * sizeof *schedule->items);
+    if (!schedule->items) return QN_ERROR_OUT_OF_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        qn__item *item = &schedule->items[asked[i]->index];
+        item->asked = true;
+        item->forced = !asked[i]->realised;
+    }
+    bool again = true;
+    qn_status status = QN_OK;
+    while (again && !status) status = try_once(schedule, &again);
+    return status ? status : sort_groups(schedule);
+}
+
+void qn__schedule_free(qn__schedule *s) {
+    if (!s->tensors) return;
+    for (size_t g = 0; g < s->num_groups; g++) qn__tensors_release(s->tensors, s->groups[g].members);
+    qn__tensors_release(s->tensors, s->groups);
+    qn__tensors_release(s->tensors, s->order);
+    qn__tensors_release(s->tensors, s->items);
+    qn__demand_free(&s->demand);
+}

@@ -1,0 +1,149 @@
+/* How a group's work is cut: work-items for the elements of a map; teams of them for rows, by how long those are and how they lie. */
+#include "tensor/kernel.h"
+
+enum {
+    GROUP = 256, /* work-items of a work-group */
+    MOST_LANES = 1024,
+    COLUMNS = 32,  /* neighbouring rows of a work-group, where they lie across */
+    SHORT_ROW = 32 /* that a work-item of a processor has for itself */
+};
+
+static bool is_processor(const qn__maker *m) {
+    const qn_device_info *info = &m->schedule->tensors->info;
+    return info->kind == QN_DEVICE_CPU || (info->capabilities & QN_CAN_EMULATE);
+}
+
+static uint64_t iterations(const qn__maker *m, bool reduced) {
+    uint64_t count = 1;
+    for (uint32_t l = 0; l < m->loops.count; l++)
+        if (m->loops.at[l].reduced == reduced) count *= m->loops.at[l].size;
+    return count;
+}
+
+bool qn__is_packed(const qn__maker *m, const qn__form *form) {
+    const int64_t width = m->shape.width;
+    const uint32_t inner = qn__inner_loop(m);
+    if (width == 1 || inner == QN__NONE || form->steps[inner] != 1 || form->base % width) return false;
+    for (uint32_t l = 0; l < m->loops.count; l++)
+        if (l != inner && form->steps[l] % width) return false;
+    return true;
+}
+
+/* 16 bytes of the narrowest array, at most 32 of the widest, where something gains by it. */
+static uint32_t choose_width(qn__maker *m) {
+    const uint32_t inner = qn__inner_loop(m);
+    uint32_t least = 8, most = 1;
+    bool gains = false;
+    for (uint32_t i = 0; i < m->num_arrays; i++) {
+        const uint32_t size = qn_element_size((qn_element)m->arrays[i].node->type);
+        least = size < least ? size : least;
+        most = size > most ? size : most;
+    }
+    uint32_t width = 16 / least < 32 / most ? 16 / least : 32 / most;
+    while (width > 1 && (inner == QN__NONE || m->loops.at[inner].size % width)) width /= 2;
+    m->shape.width = width;
+    for (size_t i = 0; i < m->demand->count; i++)
+        gains = gains || (m->values[i].loads && qn__is_packed(m, &m->values[i].form));
+    for (uint32_t i = 0; i < m->num_arrays; i++)
+        gains = gains || (m->arrays[i].written && qn__is_packed(m, &m->arrays[i].form));
+    return gains ? width : 1;
+}
+
+static uint64_t reach(const qn__maker *m, const qn__form *form) {
+    uint64_t most = (uint64_t)(form->base < 0 ? -form->base : form->base);
+    for (uint32_t l = 0; l < m->loops.count; l++) {
+        const int64_t step = form->steps[l];
+        most += (uint64_t)(step < 0 ? -step : step) * m->loops.at[l].size;
+    }
+    return most;
+}
+
+/* Whether 32 bits are too few for places and what is added to them. */
+static bool is_wide(const qn__maker *m) {
+    const uint64_t most = (uint64_t)1 << 30;
+    bool wide = iterations(m, true) >= most || iterations(m, false) >= most;
+    for (size_t i = 0; i < m->demand->count; i++) wide = wide || reach(m, &m->values[i].form) >= most;
+    for (uint32_t i = 0; i < m->num_arrays; i++) wide = wide || reach(m, &m->arrays[i].form) >= most;
+    for (size_t i = 0; i < m->demand->num_conditions; i++)
+        wide = wide || reach(m, &m->demand->conditions[i].form) >= most;
+    return wide;
+}
+
+static void choose_map(qn__maker *m) {
+    qn__shape *s = &m->shape;
+    const uint32_t rank = m->loops.count;
+    const uint64_t packs = rank ? m->loops.at[rank - 1].size / s->width : 1;
+    const uint64_t second = rank > 1 ? m->loops.at[rank - 2].size : 1, all = iterations(m, false) / s->width;
+    const qn_device_info *info = &m->schedule->tensors->info;
+    s->flat = rank < 2 || packs < 32 || second > info->max_global_size[1] ||
+              all / packs / second > info->max_global_size[2];
+    s->range = (qn_range){.global = {all, 1, 1}};
+    if (!s->flat) s->range = (qn_range){.global = {packs, second, all / packs / second}};
+}
+
+static uint32_t power_from(uint64_t value, uint32_t least, uint32_t most) {
+    uint32_t p = least;
+    while (p < most && p < value) p *= 2;
+    return p;
+}
+
+static uint32_t power_up_to(uint32_t value) {
+    uint32_t p = 1;
+    while (p * 2 <= value) p *= 2;
+    return p;
+}
+
+/* Whether rows lie across: the innermost loop goes from one row to the next. */
+static bool lies_across(const qn__maker *m) {
+    const qn__loop *last = &m->loops.at[m->loops.count - 1];
+    return !last->reduced && last->size >= COLUMNS / 4;
+}
+
+static void choose_team(qn__maker *m) {
+    qn__shape *s = &m->shape;
+    const qn_device_info *info = &m->schedule->tensors->info;
+    const uint32_t most = power_up_to(info->max_group_size);
+    const uint64_t length = iterations(m, true), rows = iterations(m, false);
+    const uint32_t group = most < GROUP ? most : GROUP;
+    *s = (qn__shape){.team = QN__ALONE, .lanes = 1, .rows = 1, .width = s->width, .wide = s->wide};
+    if (lies_across(m)) {
+        s->lanes = power_from(length / 4, 1, group / COLUMNS ? group / COLUMNS : 1);
+        s->team = s->lanes > 1 ? QN__COLUMNS : QN__ALONE;
+        s->rows = s->lanes > 1 ? COLUMNS : 1;
+        return;
+    }
+    if (is_processor(m)) {
+        if (length < SHORT_ROW) return;
+        s->team = QN__GROUP;
+        s->lanes = most < 32 ? most : 32;
+        return;
+    }
+    const uint64_t wanted = (length + s->width * 4 - 1) / (s->width * 4);
+    if (wanted <= 1 && rows >= GROUP) return;
+    if (wanted <= info->sub_group_size && group % info->sub_group_size == 0) {
+        s->team = QN__SUB_GROUP;
+        s->lanes = power_from(wanted, 1, info->sub_group_size);
+        s->rows = group / s->lanes;
+        return;
+    }
+    s->team = QN__GROUP;
+    s->lanes = power_from(wanted, most < 32 ? most : 32, most < MOST_LANES ? most : MOST_LANES);
+}
+
+void qn__shape_choose(qn__maker *m) {
+    qn__shape *s = &m->shape;
+    *s = (qn__shape){.width = 1};
+    s->wide = is_wide(m);
+    s->width = choose_width(m);
+    if (!m->has_rows) {
+        choose_map(m);
+        return;
+    }
+    choose_team(m);
+    if (s->team == QN__COLUMNS || (s->team == QN__ALONE && lies_across(m))) s->width = 1;
+    const uint64_t rows = iterations(m, false);
+    const uint32_t local = s->lanes * s->rows;
+    const uint64_t groups = (rows + s->rows - 1) / s->rows;
+    s->range = s->team == QN__ALONE ? (qn_range){.global = {rows}}
+                                    : (qn_range){.global = {groups * local}, .local = {local}};
+}

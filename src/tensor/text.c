@@ -1,0 +1,152 @@
+/* Texts of kernels: the expressions of the table of ops with names for their operands, conversions, and the functions that some of
+   them call. */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tensor/plan.h"
+
+void qn__text_free(qn__text *text) {
+    if (text->tensors) qn__tensors_release(text->tensors, text->text);
+    *text = (qn__text){.tensors = text->tensors};
+}
+
+static bool make_room(qn__text *t, size_t more) {
+    if (t->length + more < t->room) return true;
+    size_t room = t->room ? t->room : 512;
+    while (room <= t->length + more) room *= 2;
+    char *grown = qn__tensors_allocate(t->tensors, room);
+    if (!grown) {
+        t->failed = true;
+        return false;
+    }
+    if (t->text) memcpy(grown, t->text, t->length + 1);
+    qn__tensors_release(t->tensors, t->text);
+    t->text = grown;
+    t->room = room;
+    return true;
+}
+
+void qn__text_add(qn__text *t, const char *format, ...) {
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    const int length = vsnprintf(NULL, 0, format, args);
+    if (length >= 0 && make_room(t, (size_t)length + 1))
+        t->length += (size_t)vsnprintf(t->text + t->length, t->room - t->length, format, again);
+    va_end(again);
+    va_end(args);
+}
+
+/* Functions that expressions call, with T for the type. */
+static const struct {
+    const char *name, *text;
+} functions[] = {
+    {"python_mod_", "static T python_mod_T(T a, T b) {\n"
+                    "    const T m = fmod(a, b);\n"
+                    "    return m != 0 && (m < 0) != (b < 0) ? m + b : m;\n"
+                    "}\n"},
+    {"whole_mod_", "static T whole_mod_T(T a, T b) {\n"
+                   "    const T m = a % b;\n"
+                   "    return m != 0 && (m < 0) != (b < 0) ? m + b : m;\n"
+                   "}\n"},
+    {"whole_power_", "static T whole_power_T(T a, T b) {\n"
+                     "    if (b < 0) return a == 1 ? 1 : a == (T)-1 ? (b & 1 ? -1 : 1) : 0;\n"
+                     "    T r = 1;\n"
+                     "    for (; b > 0; b = b >> 1) {\n"
+                     "        if (b & 1) r = r * a;\n"
+                     "        a = a * a;\n"
+                     "    }\n"
+                     "    return r;\n"
+                     "}\n"},
+};
+
+static size_t word_length(const char *text) {
+    size_t n = 0;
+    while (isalnum((unsigned char)text[n]) || text[n] == '_') n++;
+    return n;
+}
+
+/* The text with T as a word, or behind the last '_' of one, replaced. */
+static void add_typed(qn__text *to, const char *text, const char *type) {
+    while (*text) {
+        const size_t n = word_length(text);
+        if (n && text[n - 1] == 'T' && (n == 1 || text[n - 2] == '_'))
+            qn__text_add(to, "%.*s%s", (int)n - 1, text, type);
+        else
+            qn__text_add(to, "%.*s", (int)(n ? n : 1), text);
+        text += n ? n : 1;
+    }
+}
+
+static void add_function(qn__text *helpers, const char *word, size_t length, const char *type) {
+    char head[64];
+    snprintf(head, sizeof head, "static %s %.*s%s(", type, (int)length, word, type);
+    if (helpers->text && strstr(helpers->text, head)) return;
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (strlen(functions[i].name) == length && memcmp(functions[i].name, word, length) == 0)
+            add_typed(helpers, functions[i].text, type);
+}
+
+/* The constant in "K(...)" behind the K, and how far it goes. */
+static size_t add_constant(qn__text *to, const char *text, bool is_double) {
+    const size_t n = strcspn(text, ")");
+    qn__text_add(to, "%.*s%s", (int)n - 1, text + 1, is_double ? "" : "f");
+    return n + 1;
+}
+
+static const char *expression_of(qn__op op, qn_element type) {
+    const qn__op_info *info = &qn__ops[op];
+    if (op == QN__OP_BIT_NOT && type == QN_BOOL) return "!A";
+    if (qn__is_float(type)) return info->real;
+    return info->integer && strcmp(info->integer, "=") == 0 ? info->real : info->integer;
+}
+
+void qn__text_op(qn__text *to, qn__text *helpers, qn__op op, qn_element type, const char *const *operands,
+                 const char *result) {
+    const char *at = expression_of(op, type), *value = qn__element_of(type)->value;
+    const bool wrap = type == QN_BOOL && qn__ops[op].rule != QN__TRUTH && op != QN__OP_WHERE;
+    if (wrap) qn__text_add(to, "(");
+    while (*at) {
+        const size_t n = word_length(at);
+        if (n == 1 && *at >= 'A' && *at <= 'C') {
+            qn__text_add(to, "%s", operands[*at - 'A']);
+        } else if (n == 1 && *at == 'X') {
+            qn__text_add(to, "%s", result);
+        } else if (n == 1 && *at == 'T') {
+            qn__text_add(to, "%s", value);
+        } else if (n == 1 && *at == 'K') {
+            at += add_constant(to, at + 1, type == QN_F64);
+        } else if (n > 2 && at[n - 1] == 'T' && at[n - 2] == '_') {
+            qn__text_add(to, "%.*s%s", (int)n - 1, at, value);
+            add_function(helpers, at, n - 1, value);
+        } else {
+            qn__text_add(to, "%.*s", (int)(n ? n : 1), at);
+        }
+        at += n ? n : 1;
+    }
+    if (wrap) qn__text_add(to, ") != 0");
+}
+
+void qn__text_cast(qn__text *to, qn_element from, qn_element type, const char *a) {
+    const qn__element_info *f = qn__element_of(from), *t = qn__element_of(type);
+    if (type == QN_BOOL)
+        qn__text_add(to, "%s != 0", a);
+    else if (t->class == QN__FLOAT && type != QN_F32 && type != QN_F64)
+        qn__text_add(to, "(float)(%s)%s", t->storage, a); /* rounded to it */
+    else if (f->class == QN__FLOAT && t->class != QN__FLOAT)
+        qn__text_add(to, "convert_%s_sat(%s)", t->value, a);
+    else
+        qn__text_add(to, "(%s)%s", t->value, a);
+}
+
+const char *qn__text_start(qn__op op, qn_element type) {
+    switch (op) {
+    case QN__OP_MAX: return qn__element_of(type)->least;
+    case QN__OP_MIN: return qn__element_of(type)->most;
+    case QN__OP_PRODUCT:
+    case QN__OP_ALL: return "1";
+    default: return "0";
+    }
+}

@@ -1,0 +1,251 @@
+/* Tensors: making and reading them, scopes and counts, failures, and that chains become one kernel. */
+#include "tensor_common.h"
+
+static tensor_fixture *fixture_of(void **state) { return *state; }
+
+static void reads_what_it_got(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    const int32_t numbers[] = {1, -2, 3, 40, 50, 60};
+    int32_t back[6];
+    qn_tensor *x = qn_from_data(f->t, QN_I32, QN_SHAPE(2, 3), numbers);
+    assert_ok(f->context, qn_tensor_read(x, back, sizeof back));
+    assert_memory_equal(back, numbers, sizeof back);
+    assert_int_equal(qn_tensor_shape(x).rank, 2);
+    assert_int_equal(qn_tensor_shape(x).sizes[1], 3);
+    assert_ptr_equal(qn_tensor_owner(x), f->t);
+    assert_true(qn_tensor_item(qn_sum(x, QN_ALL_AXES, false)) == 152);
+}
+
+static void a_chain_is_one_kernel(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    enum { COUNT = 70 };
+    float values[COUNT];
+    qn_tensor *x = counting(f, QN_SHAPE(7, 10), -3, 0.1f);
+    qn_tensor *y = qn_multiply(qn_gelu(qn_add(qn_multiply(x, 0.5), 1)), x);
+    const uint64_t before = stats_of(f).launches;
+    read_floats(f, y, values, COUNT);
+    assert_int_equal(stats_of(f).launches - before, 1);
+    for (int i = 0; i < COUNT; i++) {
+        const double a = (double)(-3 + 0.1f * (float)i), v = a * 0.5 + 1;
+        assert_near(values[i], v * (1 + erf(v / sqrt(2))) / 2 * a);
+    }
+}
+
+static void softmax_is_one_kernel(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    static const uint32_t lengths[] = {3, 40, 300, 5000};
+    for (int i = 0; i < 4; i++) {
+        const uint32_t n = lengths[i], count = 3 * n;
+        float *values = malloc(count * sizeof *values);
+        qn_tensor *x = counting(f, QN_SHAPE(3, n), 0, 0.01f);
+        const uint64_t before = stats_of(f).launches;
+        read_floats(f, qn_softmax(x, -1), values, count);
+        assert_int_equal(stats_of(f).launches - before, 1);
+        double all = 0;
+        for (uint32_t k = 0; k < n; k++) all += exp(0.01 * ((double)k - n));
+        for (uint32_t k = 0; k < count; k++)
+            if (fabs(values[k] - exp(0.01 * ((double)(k % n) - n)) / all) > 1e-4 / n * 5)
+                fail_msg("%u of %u: %g", k, n, (double)values[k]);
+        free(values);
+    }
+}
+
+/* The same structure with other numbers is neither scheduled nor compiled again. */
+static void structures_are_kept(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    float values[12];
+    qn_tensors_stats first = {0}, second;
+    for (int i = 0; i < 5; i++) {
+        qn_tensor *x = counting(f, QN_SHAPE(3, 4), (float)i, 1);
+        read_floats(f, qn_sin(qn_multiply(x, i + 2)), values, 12);
+        assert_near(values[5], sin((i + 5.0) * (i + 2)));
+        if (i == 0) first = stats_of(f);
+    }
+    second = stats_of(f);
+    assert_int_equal(second.plans, first.plans);
+    assert_int_equal(second.plan_hits, first.plan_hits + 4);
+    float larger[20 * 4];
+    read_floats(f, qn_sin(qn_multiply(counting(f, QN_SHAPE(20, 4), 0, 1), 2)), larger, 80);
+    second = stats_of(f);
+    assert_int_equal(second.plans, first.plans + 1);   /* scheduled anew, */
+    assert_int_equal(second.programs, first.programs); /* but the text is the same */
+}
+
+static void scopes_free_what_was_made(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    const qn_tensors_stats before = stats_of(f);
+    qn_tensor *kept = NULL;
+    float values[4];
+    for (int i = 0; i < 3; i++) {
+        assert_ok(f->context, qn_scope_begin(f->t));
+        qn_tensor *x = counting(f, QN_SHAPE(4), 1, 1);
+        if (kept) x = qn_add(x, kept);
+        qn_tensor *y = qn_tensor_retain(qn_square(x));
+        qn_tensor_release(kept);
+        kept = y;
+        assert_ok(f->context, qn_tensor_realize(kept));
+        assert_ok(f->context, qn_scope_end(f->t));
+    }
+    assert_int_equal(stats_of(f).tensors, before.tensors + 1);
+    assert_int_equal(stats_of(f).nodes, before.nodes + 1);
+    read_floats(f, kept, values, 4);
+    assert_near(values[0], 25); /* ((1) ^ 2 + 1) ^ 2 ... */
+    qn_tensor_release(kept);
+    assert_int_equal(stats_of(f).tensors, before.tensors);
+    assert_int_equal(stats_of(f).bytes, before.bytes);
+    assert_fails(f->context, qn_scope_end(f->t), QN_ERROR_STATE, "no scope");
+}
+
+/* A chain of a hundred thousand ops is computed, and released, without deep recursion. */
+static void long_chains(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    float value;
+    assert_ok(f->context, qn_scope_begin(f->t));
+    qn_tensor *x = counting(f, QN_SHAPE(1), 0, 0);
+    for (int i = 0; i < 3000; i++) x = qn_add(x, 1);
+    read_floats(f, x, &value, 1);
+    assert_near(value, 3000);
+    for (int i = 0; i < 100000; i++) x = qn_add(x, 1);
+    assert_ok(f->context, qn_scope_end(f->t));
+}
+
+static void failures_are_carried(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    float values[12];
+    qn_tensor *x = counting(f, QN_SHAPE(3, 4), 0, 1);
+    qn_label_begin(f->t, "encoder");
+    qn_tensor *wrong = qn_add(x, counting(f, QN_SHAPE(5), 0, 1));
+    qn_label_end(f->t);
+    qn_tensor *later = qn_relu(qn_multiply(qn_sum(wrong, QN_AXES(0), false), x));
+    assert_fails(f->context, qn_tensor_read(later, values, sizeof values), QN_ERROR_ARGUMENT,
+                 "qn_add: f32 3x4 and f32 5 cannot be broadcast to one shape: sizes 4 and 5; in encoder (op");
+    assert_fails(f->context, qn_realize(&later, 1), QN_ERROR_ARGUMENT, "qn_add");
+    assert_fails(f->context, qn_tensor_status(qn_sum(x, QN_AXES(2), false)), QN_ERROR_ARGUMENT,
+                 "qn_sum: f32 3x4 has no axis 2");
+    assert_fails(f->context, qn_tensor_status(qn_sum(x, QN_AXES(1, -1), false)), QN_ERROR_ARGUMENT, "twice");
+    assert_fails(f->context, qn_tensor_status(qn_bit_not(x)), QN_ERROR_ARGUMENT,
+                 "integers and bool, not of f32");
+    assert_fails(f->context, qn_tensor_status(qn_reshape(x, QN_SHAPE(5, QN_REST))), QN_ERROR_ARGUMENT,
+                 "qn_reshape: f32 3x4 does not fit 5x");
+    assert_fails(f->context, qn_tensor_status(qn_add(qn_zeros(f->t, QN_U8, QN_SHAPE(2)), 300)),
+                 QN_ERROR_ARGUMENT, "u8 does not have the number");
+    assert_fails(
+        f->context,
+        qn_tensor_status(qn_add(qn_zeros(f->t, QN_U64, QN_SHAPE(2)), qn_zeros(f->t, QN_I8, QN_SHAPE(2)))),
+        QN_ERROR_ARGUMENT, "u64 2 and i8 2 have no common type");
+    assert_fails(f->context,
+                 qn_tensor_status(qn_max(qn_zeros(f->t, QN_F32, QN_SHAPE(2, 0)), QN_AXES(1), false)),
+                 QN_ERROR_ARGUMENT, "has no elements along axis 1");
+    assert_fails(f->context, qn_tensor_read(x, values, 4), QN_ERROR_ARGUMENT, "has 48 bytes, not 4");
+}
+
+static void wrong_objects(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    tensor_fixture other = make_tensors(NULL);
+    qn_tensor *x = counting(f, QN_SHAPE(3), 0, 1), *y = counting(&other, QN_SHAPE(3), 0, 1);
+    assert_fails(f->context, qn_tensor_status(qn_add(x, y)), QN_ERROR_WRONG_CONTEXT, "other tensors");
+    assert_fails(NULL, qn_tensor_status(NULL), QN_ERROR_NULL, "NULL");
+    assert_fails(NULL, qn_tensor_status(qn_relu(NULL)), QN_ERROR_NULL, "no tensor");
+    assert_fails(NULL, qn_tensor_status(qn_add(1, 2)), QN_ERROR_NULL, "no tensor");
+    assert_fails(NULL, qn_tensor_status(qn_zeros(NULL, QN_F32, QN_SHAPE(2))), QN_ERROR_NULL, "no tensor");
+    assert_fails(NULL, qn_scope_begin(NULL), QN_ERROR_NULL, "tensors is NULL");
+    assert_ok(f->context, qn_scope_begin(f->t));
+    qn_tensor *gone = qn_relu(x);
+    assert_ok(f->context, qn_scope_end(f->t));
+    assert_fails(NULL, qn_tensor_status(gone), QN_ERROR_DESTROYED, "gone with its scope");
+    assert_fails(f->context, qn_tensor_status(qn_add(x, gone)), QN_ERROR_DESTROYED, "operand 2 is no tensor");
+    qn_tensor_release(NULL);
+    assert_null(qn_tensor_retain(NULL));
+    end_tensors(&other);
+}
+
+static void count_lines(void *user, const char *text) {
+    *(int *)user += 1;
+    assert_true(strncmp(text, "kernel", 6) == 0 || strstr(text, "kernel void tensor"));
+}
+
+static void explains(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    int lines = 0;
+    qn_tensor *x = counting(f, QN_SHAPE(3, 8), 0, 1), *y = qn_log_softmax(x, 1);
+    assert_ok(f->context, qn_tensor_explain(&y, 1, &(qn_explain_desc){.text = true}, count_lines, &lines));
+    assert_int_equal(lines, 2);
+    assert_fails(NULL, qn_tensor_explain(&y, 1, NULL, NULL, NULL), QN_ERROR_NULL, "callback");
+}
+
+/* Several values that are asked for together, of shapes that go together, come from one kernel. */
+static void together(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    float a[12], b[12], c[3];
+    qn_tensor *x = counting(f, QN_SHAPE(3, 4), 0, 1);
+    qn_tensor *y = qn_multiply(x, 2), *z = qn_subtract(x, qn_mean(x, QN_AXES(1), true));
+    qn_tensor *s = qn_sum(y, QN_AXES(1), false);
+    const uint64_t before = stats_of(f).launches;
+    assert_ok(f->context, qn_realize((qn_tensor *[]){y, z}, 2));
+    read_floats(f, y, a, 12);
+    read_floats(f, z, b, 12);
+    read_floats(f, s, c, 3);
+    assert_true(stats_of(f).launches - before <= 3);
+    for (int i = 0; i < 12; i++) {
+        assert_near(a[i], i * 2);
+        assert_near(b[i], i % 4 - 1.5);
+    }
+    assert_near(c[2], 2 * (8 + 9 + 10 + 11));
+}
+
+static void arrays_of_others(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    float data[12], values[12];
+    for (int i = 0; i < 12; i++) data[i] = (float)i;
+    qn_buffer *buffer = make_buffer(f->device, sizeof data, data);
+    qn_array array = {.buffer = buffer, .type = QN_F32, .rank = 2, .sizes = {4, 3}, .strides = {1, 4}};
+    qn_tensor *x = qn_from_array(f->t, &array);
+    read_floats(f, x, values, 12);
+    for (int i = 0; i < 12; i++) assert_near(values[i], i % 3 * 4 + i / 3);
+    read_floats(f, qn_reshape(qn_from_array(f->t, &array), QN_SHAPE(6, 2)), values, 12);
+    for (int i = 0; i < 12; i++) assert_near(values[i], i % 3 * 4 + i / 3);
+    qn_array back;
+    assert_ok(f->context, qn_tensor_array(qn_add(x, 1), &back));
+    assert_int_equal(back.rank, 2);
+    assert_ok(f->context, qn_kernels_map(qn_tensors_kernels(f->t), qn_tensors_stream(f->t),
+                                         &(qn_map_desc){.function = QN_MAP_NEGATE,
+                                                        .to = QN_ARRAY(buffer, QN_F32, 4, 3),
+                                                        .from = {back}}));
+    assert_ok(f->context, qn_device_wait(f->device, QN_FOREVER));
+    assert_ok(f->context, qn_buffer_read(buffer, 0, values, sizeof values));
+    assert_near(values[1], -5);
+    qn_tensors_trim(f->t);
+    qn_buffer_destroy(buffer);
+}
+
+static void eager(void **state) {
+    (void)state;
+    tensor_fixture f = make_tensors(&(qn_tensors_desc){.eager = true});
+    float value;
+    qn_tensor *x = qn_add(counting(&f, QN_SHAPE(1), 3, 0), 1);
+    assert_int_equal(stats_of(&f).launches, 1);
+    read_floats(&f, x, &value, 1);
+    assert_near(value, 4);
+    end_tensors(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(reads_what_it_got),
+                                       cmocka_unit_test(a_chain_is_one_kernel),
+                                       cmocka_unit_test(softmax_is_one_kernel),
+                                       cmocka_unit_test(structures_are_kept),
+                                       cmocka_unit_test(scopes_free_what_was_made),
+                                       cmocka_unit_test(long_chains),
+                                       cmocka_unit_test(failures_are_carried),
+                                       cmocka_unit_test(wrong_objects),
+                                       cmocka_unit_test(explains),
+                                       cmocka_unit_test(together),
+                                       cmocka_unit_test(arrays_of_others),
+                                       cmocka_unit_test(eager)};
+    tensor_fixture f = make_tensors(NULL);
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
+        ((struct CMUnitTest *)tests)[i].initial_state = &f;
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    end_tensors(&f);
+    return failed;
+}
