@@ -1,16 +1,24 @@
-// qn_kernels_matmul on a processor, for matrices that are read many times: both are packed first, A into panels of MR rows and B into
-// panels of NR columns, in which what a step along k takes lies together; then a work-item computes a block of C, tile by tile
-// of MR by NR sums that stay in vector registers (Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication";
-// van Zee and van de Geijn, "BLIS"). k goes in parts of at most STEP, so that a panel of B stays in the nearest cache while the block's
-// panels of A pass by, which stay in the next one; between parts the block's sums are in private memory. Panels are filled up
-// with zeros.
+// qn_kernels_matmul on a processor, for matrices that are read many times: a work-item computes a block of C, tile by tile of MR by NR
+// sums that stay in vector registers (Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication"; van Zee and
+// van de Geijn, "BLIS"). What a step along k takes of B are VECTORS vectors side by side; of A it takes single elements, for which
+// rows are as good as anything else. So A stays where it is, or MR of its rows are brought to private memory where they have other
+// strides or another type. B is packed in panels of NR columns, in which the steps along k follow each other, unless its few rows
+// are as good. k goes in parts of at most STEP: the block's part of B stays in the second cache while rows of A, which stay in
+// the first one, pass by. Between parts the block's sums are in private memory.
+// Panels are filled up with zeros. A tile at the end of A's rows, or of B's columns where B is not packed, begins so much
+// further up that it is whole, and stores what no other tile does.
 // BYTES: A and B are of 8-bit integers, and a step is of four neighbours along k, as the bytes of a word. Processors multiply signed
 // bytes by unsigned ones: if both are of the same kind, A_FLIP turns the upper bits of A's, which so are 128 less or more, and
 // the sums of B's columns make up for it: CORRECTION times them is added. DOT is the product that takes them so.
-// By -D: MR, VECTORS and LANES, NR being their product; STEP; TILES, how many a block has at most; A_SHARED and B_SHARED, one
-// matrix for all batches; B_COLUMN, the stride along the rows of B where it is known; OUT_VECTORS, whole rows of a tile are stored as they are.
+// By -D: MR, VECTORS and LANES, NR being their product; STEP; KEPT, the sums that a block has at most, and PANELS, its columns of tiles;
+// B_FROM, WORK packed by another launch, PRIVATE by each block for itself, ROWS not packed; B_SHARED, one matrix for all
+// batches; B_COLUMN, the stride along the rows of B where it is known, and B_VECTORS, they are loaded by vectors; A_ROWS, A is
+// taken as it is; OUT_VECTORS, whole rows of a tile are stored as they are.
 #include "numbers.h"
 
+#define WORK               0
+#define PRIVATE            1
+#define ROWS               2
 #define NR                 (LANES * VECTORS)
 #define JOINED(x, y)       x##y
 #define OF_LANES(x, lanes) JOINED(x, lanes)
@@ -27,94 +35,197 @@
     ((uint)(load(p, at) & 255) | (there > 1 ? (uint)(load(p, at + stride) & 255) << 8 : 0) |                 \
      (there > 2 ? (uint)(load(p, at + 2 * stride) & 255) << 16 : 0) |                                        \
      (there > 3 ? (uint)(load(p, at + 3 * stride) & 255) << 24 : 0))
-#define A_STEP(at) (WORD_OF(A_LOAD, a, (at), s.a_k, there) ^ A_FLIP)
-#define B_STEP(at) WORD_OF(B_LOAD, b, (at), s.b_k, there)
+#define A_STEP(at, there) (WORD_OF(A_LOAD, a, (at), s.a_k, there) ^ A_FLIP)
+#define B_STEP(at, there) WORD_OF(B_LOAD, b, (at), s.b_k, there)
 #else
 #define STEP_OF_K                1
 #define MULTIPLY_STEP(x, y, sum) MULTIPLY_ADD(x, y, sum)
-#define A_STEP(at)               A_LOAD(a, at)
-#define B_STEP(at)               B_LOAD(b, at)
+#define A_STEP(at, there)        A_LOAD(a, at)
+#define B_STEP(at, there)        B_LOAD(b, at)
 #endif
 
-// Where the packed matrices are in `work`.
+#if A_ROWS
+#define A_SPACE global
+#else
+#define A_SPACE private
+#endif
+#if B_FROM == PRIVATE
+#define B_SPACE private
+#else
+#define B_SPACE global
+#endif
+#ifdef CORRECTION
+#define PANEL_STEP(steps) ((steps) + 1) // behind a panel are the sums of its columns
+#else
+#define PANEL_STEP(steps) (steps)
+#endif
+
 static ulong steps_of(numbers s) { return (s.k + STEP_OF_K - 1) / STEP_OF_K; }
-static size_t panels_of(ulong count, uint size) { return (count + size - 1) / size; }
-static size_t packed_a(numbers s, ulong batch) {
-    return A_SHARED ? 0 : batch * panels_of(s.m, MR) * MR * steps_of(s);
-}
-static size_t packed_b(numbers s, ulong batch) {
-    const size_t begin = packed_a(s, get_global_size(2)) + (A_SHARED ? panels_of(s.m, MR) * MR * steps_of(s) : 0);
-    return (begin + 15) / 16 * 16 + (B_SHARED ? 0 : batch * panels_of(s.n, NR) * NR * steps_of(s));
+// None of the parts is much shorter than the others.
+static ulong parts_of(numbers s) { return (steps_of(s) + STEP - 1) / STEP; }
+static ulong part_of(numbers s) { return (steps_of(s) + parts_of(s) - 1) / parts_of(s); }
+
+// Where the panel of a column is in `work`.
+static size_t packed(numbers s, ulong batch, ulong part, size_t column) {
+    const size_t columns = (s.n + NR - 1) / NR * NR;
+    return (((B_SHARED ? 0 : batch) * parts_of(s) + part) * columns + column) * PANEL_STEP(part_of(s));
 }
 
-// What a step along k takes of a panel: `count` of its SIZE elements are there, the others become zeros.
-#define PACK(to, SIZE, count, element)                                                                       \
-    do {                                                                                                     \
-        SUM made[SIZE];                                                                                      \
-        _Pragma("unroll") for (uint i = 0; i < SIZE; i++) made[i] = i < count ? (SUM)element : 0;            \
-        _Pragma("unroll") for (uint i = 0; i < SIZE; i++) to[i] = made[i];                                   \
-    } while (0)
-
-// A step along k of a panel of A or B. Global size: steps along k; the panels of A, and behind them those of B; batches.
-kernel void pack(PARAMETERS) {
-    const size_t step = get_global_id(0), k = step * STEP_OF_K, batch = get_global_id(2), a_panels = panels_of(s.m, MR);
-    const places at = places_of(s, batch);
+// `steps` along k from `first` on, of the panels from a column on. Where those along k are the nearest of B's elements they are
+// taken a line at a time.
+static void pack_panel(B_SPACE SUM *to, global const B_T *b, numbers s, size_t from, size_t column, ulong first,
+                       uint steps) {
+    const uint count = (uint)min(s.n - column, (ulong)NR);
+    from += column * s.b_column + first * STEP_OF_K * s.b_k;
 #ifdef BYTES
-    const ulong there = s.k - k;
+    const ulong there = s.k - first * STEP_OF_K;
 #endif
-    if (get_global_id(1) < a_panels) {
-        if (A_SHARED && batch > 0) return;
-        const size_t row = get_global_id(1) * MR, from = at.a + row * s.a_row + k * s.a_k;
-        global SUM *to = work + packed_a(s, batch) + (row * steps_of(s) + step * MR);
-        if (row + MR <= s.m)
-            PACK(to, MR, MR, A_STEP(from + i * s.a_row));
-        else
-            PACK(to, MR, s.m - row, A_STEP(from + i * s.a_row));
-    } else {
-        if (B_SHARED && batch > 0) return;
-        const size_t column = (get_global_id(1) - a_panels) * NR, from = at.b + column * s.b_column + k * s.b_k;
-        global SUM *to = work + packed_b(s, batch) + (column * steps_of(s) + step * NR);
-        if (column + NR <= s.n)
-            PACK(to, NR, NR, B_STEP(from + i * B_COLUMN));
-        else
-            PACK(to, NR, s.n - column, B_STEP(from + i * B_COLUMN));
+#if B_ALONG_K
+    for (uint line = 0; line < steps; line += 16)
+        for (uint i = 0; i < NR; i++)
+            for (uint p = line; p < min(line + 16, steps); p++)
+                to[p * NR + i] =
+                    i < count ? (SUM)B_STEP(from + i * s.b_column + p * STEP_OF_K * s.b_k, there - p * STEP_OF_K) : 0;
+#else
+    for (uint p = 0; p < steps; p++) {
+        for (uint i = 0; i < count; i++)
+            to[p * NR + i] = (SUM)B_STEP(from + i * B_COLUMN + p * STEP_OF_K * s.b_k, there - p * STEP_OF_K);
+        for (uint i = count; i < NR; i++) to[p * NR + i] = 0;
     }
+#endif
+#ifdef CORRECTION
+    #pragma unroll
+    for (uint j = 0; j < VECTORS; j++) {
+        VECTOR sum = 0;
+        for (uint p = 0; p < steps; p++)
+            sum = MULTIPLY_STEP((VECTOR)0x01010101, LOAD_VECTOR(j, to + p * NR), sum);
+        STORE_VECTOR(CORRECTION * sum, j, to + steps * NR);
+    }
+#endif
 }
 
-static void multiply_panels(VECTOR sum[MR][VECTORS], global const SUM *a, global const SUM *b, uint steps) {
-#ifdef CORRECTION
-    VECTOR columns[VECTORS];
-    #pragma unroll
-    for (uint j = 0; j < VECTORS; j++) columns[j] = 0;
-#endif
+// The panels of `columns` columns, `size` elements each: whole ones along the rows of B, which are read once.
+static void pack_panels(B_SPACE SUM *to, size_t size, global const B_T *b, numbers s, size_t from, size_t column,
+                        uint columns, ulong first, uint steps) {
+    uint done = 0;
+#if B_VECTORS
+    const uint whole = columns / NR;
     for (uint p = 0; p < steps; p++) {
-        VECTOR v[VECTORS];
-        #pragma unroll
-        for (uint j = 0; j < VECTORS; j++) v[j] = LOAD_VECTOR(j, b);
-        #pragma unroll
-        for (uint i = 0; i < MR; i++)
+        global const SUM *row = b + from + column + (first + p) * s.b_k;
+        B_SPACE SUM *at = to + p * NR;
+        for (uint i = 0; i < whole; i++) {
             #pragma unroll
-            for (uint j = 0; j < VECTORS; j++) sum[i][j] = MULTIPLY_STEP((VECTOR)a[i], v[j], sum[i][j]);
-#ifdef CORRECTION
-        #pragma unroll
-        for (uint j = 0; j < VECTORS; j++) columns[j] = MULTIPLY_STEP((VECTOR)0x01010101, v[j], columns[j]);
-#endif
-        a += MR;
-        b += NR;
+            for (uint j = 0; j < VECTORS; j++) STORE_VECTOR(LOAD_VECTOR(j, row), j, at);
+            row += NR;
+            at += size;
+        }
     }
-#ifdef CORRECTION
+    done = whole * NR;
+#endif
+    for (; done < columns; done += NR) pack_panel(to + done / NR * size, b, s, from, column + done, first, steps);
+}
+
+#if B_FROM == WORK
+// Global size: the panels of B, PANELS at a time; parts of k; batches.
+kernel void pack(PARAMETERS) {
+    const size_t column = get_global_id(0) * (PANELS * NR);
+    const ulong part = get_global_id(1), batch = get_global_id(2), first = part * part_of(s);
+    if (B_SHARED && batch > 0) return;
+    pack_panels(work + packed(s, batch, part, column), PANEL_STEP(part_of(s)) * NR, b, s, places_of(s, batch).b, column,
+                (uint)min(s.n - column, (ulong)(PANELS * NR)), first, (uint)min(steps_of(s) - first, part_of(s)));
+}
+#endif
+
+#if !A_ROWS
+// MR rows, `steps` along k from `first` on.
+static void bring_rows(SUM *to, global const A_T *a, numbers s, size_t from, size_t row, ulong first, uint steps) {
+    const uint count = (uint)min(s.m - row, (ulong)MR);
+    from += row * s.a_row + first * STEP_OF_K * s.a_k;
+#ifdef BYTES
+    const ulong there = s.k - first * STEP_OF_K;
+#endif
+    for (uint i = 0; i < MR; i++)
+        for (uint p = 0; p < steps; p++)
+            to[i * STEP + p] =
+                i < count ? (SUM)A_STEP(from + i * s.a_row + p * STEP_OF_K * A_K, there - p * STEP_OF_K) : 0;
+}
+#endif
+
+// Where a tile's operands and sums lie. `columns` of it are C's.
+typedef struct tile {
+    A_SPACE const SUM *a;
+    B_SPACE const SUM *b;
+    SUM *kept;
+    size_t a_row, b_step;
+    uint steps;
+    bool first, stored; // the first part of k; `kept` takes the sums, for `out` does not as they are
+} tile;
+
+// Of `vectors` vectors side by side. What they come to is stored to `to`, rows `row` elements apart, unless it is kept.
+static void multiply(const tile *t, const uint vectors, global OUT_T *to, size_t row) {
+    VECTOR sum[MR][VECTORS];
     #pragma unroll
     for (uint i = 0; i < MR; i++)
         #pragma unroll
-        for (uint j = 0; j < VECTORS; j++) sum[i][j] += CORRECTION * columns[j];
+        for (uint j = 0; j < vectors; j++) {
+            sum[i][j] = 0;
+            if (!t->first) sum[i][j] = LOAD_VECTOR(i * VECTORS + j, t->kept);
+#ifdef CORRECTION
+            sum[i][j] += LOAD_VECTOR(j, t->b + t->steps * NR);
 #endif
+        }
+    A_SPACE const SUM *rows[(MR + 2) / 3]; // of every third one: with the stride, and twice the stride, no more registers
+    #pragma unroll
+    for (uint i = 0; i < MR; i += 3) rows[i / 3] = t->a + i * t->a_row;
+    B_SPACE const SUM *b = t->b;
+    for (uint p = 0; p < t->steps; p++) {
+        VECTOR v[VECTORS];
+        #pragma unroll
+        for (uint j = 0; j < vectors; j++) v[j] = LOAD_VECTOR(j, b);
+        #pragma unroll
+        for (uint i = 0; i < MR; i++)
+            #pragma unroll
+            for (uint j = 0; j < vectors; j++) sum[i][j] = MULTIPLY_STEP((VECTOR)rows[i / 3][i % 3 * t->a_row], v[j], sum[i][j]);
+        #pragma unroll
+        for (uint i = 0; i < MR; i += 3) rows[i / 3]++;
+        b += t->b_step;
+    }
+#if OUT_VECTORS
+    if (t->stored) {
+        #pragma unroll
+        for (uint i = 0; i < MR; i++)
+            #pragma unroll
+            for (uint j = 0; j < vectors; j++) STORE_VECTOR(sum[i][j], j, to + i * row);
+        return;
+    }
+#endif
+    #pragma unroll
+    for (uint i = 0; i < MR; i++)
+        #pragma unroll
+        for (uint j = 0; j < vectors; j++) STORE_VECTOR(sum[i][j], i * VECTORS + j, t->kept);
 }
 
-static void put_tile(global OUT_T *out, const SUM *tile, numbers s, const epilogue *e, const places *at, size_t row,
-                     size_t column) {
-    const uint rows = (uint)min(s.m - row, (ulong)MR), columns = (uint)min(s.n - column, (ulong)NR);
-    for (uint i = 0; i < rows; i++)
-        for (uint j = 0; j < columns; j++) put(out, tile[i * NR + j], s, e, at, row + i, column + j);
+// Vectors beyond C's columns are left out.
+static void multiply_columns(const tile *t, uint columns, global OUT_T *to, size_t row) {
+    switch ((columns + LANES - 1) / LANES) {
+#if VECTORS > 3
+    case 3: multiply(t, 3, to, row); break;
+#endif
+#if VECTORS > 2
+    case 2: multiply(t, 2, to, row); break;
+#endif
+    case 1: multiply(t, 1, to, row); break;
+    default: multiply(t, VECTORS, to, row);
+    }
+}
+
+// A tile, of which what is above `row` and left of `column` is other tiles'.
+static void put_tile(global OUT_T *out, const SUM *sums, numbers s, const epilogue *e, const places *at, size_t from_row,
+                     size_t from_column, size_t row, size_t column) {
+    const size_t rows = min(s.m, from_row + MR), columns = min(s.n, from_column + NR);
+    for (size_t r = row; r < rows; r++)
+        for (size_t c = column; c < columns; c++)
+            put(out, sums[(r - from_row) * NR + c - from_column], s, e, at, r, c);
 }
 
 // Global size: blocks across, blocks down, batches; a block has so many rows and columns, whole tiles.
@@ -123,45 +234,51 @@ kernel void matmul(PARAMETERS, uint block_rows, uint block_columns) {
     const size_t first_row = get_global_id(1) * block_rows, first_column = get_global_id(0) * block_columns;
     const uint rows = (uint)min(s.m - first_row, (ulong)block_rows);
     const uint columns = (uint)min(s.n - first_column, (ulong)block_columns);
-    const ulong all = steps_of(s);
-    global const SUM *a_panels = work + packed_a(s, get_global_id(2)) + first_row * all;
-    global const SUM *b_panels = work + packed_b(s, get_global_id(2)) + first_column * all;
+    const ulong all = steps_of(s), of_part = part_of(s);
+    const uint of_tile = of_part < all ? MR * NR : 0; // in a single part a tile is done when the next one begins
     const epilogue e = EPILOGUE;
-    SUM kept[TILES * MR * NR], tile[MR * NR];
-    const ulong parts = (all + STEP - 1) / STEP, of_part = parts ? (all + parts - 1) / parts : 1; // none much shorter
-    for (ulong k = 0; k < all; k += of_part) {
+    SUM kept[KEPT];
+#if B_FROM == PRIVATE
+    SUM panels[PANELS * NR * PANEL_STEP(STEP)];
+#endif
+#if !A_ROWS
+    SUM brought[MR * STEP];
+#endif
+    for (ulong part = 0, k = 0; k < all; part++, k += of_part) {
         const uint steps = (uint)min(all - k, of_part);
         const bool last = k + steps == all;
-        uint index = 0;
-        for (uint column = 0; column < columns; column += NR)
-            for (uint row = 0; row < rows; row += MR) {
-                SUM *keep = kept + index++ * (MR * NR);
-                VECTOR sum[MR][VECTORS];
-                #pragma unroll
-                for (uint i = 0; i < MR; i++)
-                    #pragma unroll
-                    for (uint j = 0; j < VECTORS; j++) {
-                        sum[i][j] = 0;
-                        if (k > 0) sum[i][j] = LOAD_VECTOR(i * VECTORS + j, keep);
-                    }
-                multiply_panels(sum, a_panels + row * all + k * MR, b_panels + column * all + k * NR, steps);
-                const size_t out_row = first_row + row, out_column = first_column + column;
-#if OUT_VECTORS
-                if (last && out_row + MR <= s.m && out_column + NR <= s.n) {
-                    global OUT_T *to = out + at.out + out_row * s.out_row + out_column;
-                    #pragma unroll
-                    for (uint i = 0; i < MR; i++)
-                        #pragma unroll
-                        for (uint j = 0; j < VECTORS; j++) STORE_VECTOR(sum[i][j], j, to + i * s.out_row);
-                    continue;
-                }
+#if B_FROM == PRIVATE
+        pack_panels(panels, PANEL_STEP(of_part) * NR, b, s, at.b, first_column, columns, k, steps);
+#elif B_FROM == WORK
+        global const SUM *panels = work + packed(s, get_global_id(2), part, first_column);
 #endif
-                SUM *to = last ? tile : keep;
-                #pragma unroll
-                for (uint i = 0; i < MR; i++)
-                    #pragma unroll
-                    for (uint j = 0; j < VECTORS; j++) STORE_VECTOR(sum[i][j], i * VECTORS + j, to);
-                if (last) put_tile(out, tile, s, &e, &at, out_row, out_column);
+        SUM *keep = kept;
+        for (uint row = 0; row < rows; row += MR) {
+            const size_t out_row = first_row + row, from_row = s.m < MR ? 0 : min(out_row, s.m - MR);
+#if A_ROWS
+            global const SUM *a_rows = a + at.a + from_row * s.a_row + k;
+            const size_t a_row = s.a_row;
+#else
+            const SUM *a_rows = brought;
+            const size_t a_row = STEP;
+            bring_rows(brought, a, s, at.a, from_row, k, steps);
+#endif
+            for (uint column = 0; column < columns; column += NR, keep += of_tile) {
+                const size_t out_column = first_column + column;
+#if B_FROM == ROWS
+                const size_t from_column = min(out_column, s.n - NR), b_step = s.b_k;
+                global const SUM *panel = b + at.b + from_column + k * s.b_k;
+#else
+                const size_t from_column = out_column, b_step = NR;
+                B_SPACE const SUM *panel = panels + column * PANEL_STEP(of_part);
+#endif
+                const uint there = (uint)min(s.n - from_column, (ulong)NR);
+                const bool stored = OUT_VECTORS && last && from_row == out_row && from_column == out_column &&
+                                    out_row + MR <= s.m && there % LANES == 0;
+                const tile t = {a_rows, panel, keep, a_row, b_step, steps, k == 0, stored};
+                multiply_columns(&t, there, out + at.out + out_row * s.out_row + out_column, s.out_row);
+                if (last && !stored) put_tile(out, keep, s, &e, &at, from_row, from_column, out_row, out_column);
             }
+        }
     }
 }

@@ -181,8 +181,8 @@ static qn_status launch(qn_kernels *kernels, const qn__matmul_plan *p, qn_stream
     const size_t count = sizeof rest / sizeof *rest;
     qn_status status = QN_OK;
     size_t more = first;
-    if (p->pack) {
-        status = qn_launch(stream, p->pack, &p->pack_range, args, count);
+    if (p->pack) status = qn_launch(stream, p->pack, &p->pack_range, args, count);
+    if (p->block_rows) {
         args[count] = qn_arg_unsigned(p->block_rows);
         args[count + 1] = qn_arg_unsigned(p->block_columns);
         more = BLOCK_ARGS;

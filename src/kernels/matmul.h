@@ -53,7 +53,7 @@ enum { QN__MATMUL_WORDS = 22 + 7 * (QN_MAX_RANK - 2) };
 typedef struct qn__matmul_plan {
     qn_kernel *pack, *kernel, *finish;
     qn_range pack_range, range, finish_range;
-    uint32_t block_rows, block_columns; /* with `pack`: of C, for each work-item */
+    uint32_t block_rows, block_columns; /* 0, or of C, for each work-item */
     uint64_t work;                      /* bytes between them */
     bool has_tensors;
     qn__matmul_tensors tensors;
@@ -139,8 +139,9 @@ const char *qn__matmul_variant_name(uint32_t index);
 /* matmul_packed.c */
 bool qn__matmul_packed_fits(const qn_kernels *kernels, const qn__matmul *q);
 bool qn__matmul_packed_pays(const qn_kernels *kernels, const qn__matmul *q); /* strips would take longer */
-void qn__matmul_packed_options(const qn_kernels *kernels, const qn__matmul *q, char *out, size_t size);
-/* Sets the ranges, the block and `work`. */
+void qn__matmul_packed_options(const qn_kernels *kernels, const qn__matmul *q, uint64_t batches, char *out,
+                               size_t size);
+/* Sets the ranges, the block and, where b is packed by a launch of its own, `work`. */
 qn_status qn__matmul_packed_plan(const qn_kernels *kernels, const qn__matmul *q, uint64_t batches,
                                  qn__matmul_plan *p);
 

@@ -1,32 +1,47 @@
 /* qn_kernels_matmul on a processor by packed panels (kernels/matmul/packed.cl): the sizes of its tiles and blocks. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/matmul.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* A tile of `rows` by `vectors`: as many sums as registers hold beside a step of B and an element of A; with products of
-   bytes, fewer rows, as an element of A takes a register then, and so may the sums of B's columns. There are 32 registers of
-   AVX-512, 16 of AVX and of SSE, 32 of Arm's. */
+/* A tile of `rows` by `vectors`: as many sums as registers hold beside a step of B and an element of A. There are 32 registers of
+   AVX-512, 16 of AVX and of SSE, 32 of Arm's. A step of B should be wide: with two vectors an element of A is loaded for every other
+   multiplication, which takes AVX-512 a sixth of its speed. A block's part of B, `panels` of `step` along k, stays in the second cache. */
 typedef struct micro {
-    uint32_t vector_bytes, rows, rows_of_bytes, vectors;
+    uint32_t vector_bytes, rows, rows_of_bytes, vectors, step, panels;
 } micro;
 
 static const micro micros[] = {
-    {64, 14, 12, 2},
-    {32, 6, 4, 2},
+    {64, 6, 6, 4, 768, 4},
+    {32, 6, 4, 2, 256, 8},
 #if defined(__aarch64__)
-    {16, 8, 6, 3},
+    {16, 8, 6, 3, 256, 16},
 #else
-    {16, 4, 4, 2},
+    {16, 4, 4, 2, 256, 16},
 #endif
 };
 
-/* Steps along k for which a panel of B stays in the nearest cache; tiles of a block, whose panels of A stay in the next one. */
-enum { STEP = 256, BLOCK_ROWS = 12, BLOCK_COLUMNS = 16, BLOCKS_A_THREAD = 4 };
+/* Where a block finds B, as kernels/matmul/packed.cl numbers it. */
+typedef enum place { WORK, PRIVATE, ROWS } place;
+
+typedef struct way {
+    const micro *m;
+    uint32_t rows, lanes;
+    uint64_t nr, steps, parts, of_part; /* columns of a tile; steps along k, and how they are cut */
+    place b_from;
+    bool a_rows; /* A is taken as it is */
+    uint64_t block_rows, block_columns;
+} way;
+
+enum { KEPT_BYTES = 4 << 20 }; /* of a block's sums between parts of k */
+enum { MOST_ROWS = 1 << 30 };
+/* So few rows of A are multiplied by B's as they lie, if those lie so near each other, in bytes, that pages and cache lines do. */
+enum { FEW_ROWS = 256, NEAR_ROWS = 1024 };
+enum { BLOCKS_A_THREAD = 4 };
 enum { STEPS_OF_A_BLOCK = 1 << 19 }; /* multiplications, at least: some 5 microseconds */
-enum { GAP_BYTES = 16 * 8 };         /* between the two packed matrices, at most */
 
 static const micro *micro_of(const qn_kernels *kernels) {
     for (size_t i = 0; i < COUNT(micros); i++)
@@ -58,11 +73,12 @@ bool qn__matmul_packed_fits(const qn_kernels *kernels, const qn__matmul *q) {
     return micro_of(kernels) && q->splits <= 1 && q->k > 0;
 }
 
-/* Measured: below, two launches and the copies cost more than they win. */
+/* Of fewer multiplications, or columns, strips waste less. */
 bool qn__matmul_packed_pays(const qn_kernels *kernels, const qn__matmul *q) {
-    if (!qn__matmul_packed_fits(kernels, q)) return false;
-    const micro *m = micro_of(kernels);
-    return q->m >= 3ull * rows_of(m, q) && q->n >= 2ull * lanes_of(m, q) && q->k >= 32;
+    enum { COLUMNS = 3 };
+    const double least = 8192;
+    return qn__matmul_packed_fits(kernels, q) && q->n >= COLUMNS &&
+           (double)q->m * (double)q->n * (double)q->k >= least;
 }
 
 /* One matrix for all batches. */
@@ -84,65 +100,88 @@ static void add_bytes(const qn__matmul *q, char *out, size_t size) {
              rows[a][b].flip, rows[a][b].correction);
 }
 
-void qn__matmul_packed_options(const qn_kernels *kernels, const qn__matmul *q, char *out, size_t size) {
-    const micro *m = micro_of(kernels);
-    const qn_array *to = &q->arrays[QN__MATMUL_OUT];
-    const bool same = to->type == QN_F64 ? size_of(q) == 8
-                                         : size_of(q) == 4 && (to->type == QN_F32 || to->type == QN_I32) &&
-                                               qn__element(to->type)->is_float ==
-                                                   qn__element(q->arrays[QN__MATMUL_A].type)->is_float;
-    snprintf(out, size,
-             " -D MR=%u -D VECTORS=%u -D LANES=%u -D STEP=%d -D TILES=%d -D A_SHARED=%d -D "
-             "B_SHARED=%d "
-             "-D B_COLUMN=%s -D OUT_VECTORS=%d",
-             rows_of(m, q), m->vectors, lanes_of(m, q), STEP, BLOCK_ROWS * BLOCK_COLUMNS,
-             is_shared(q, QN__MATMUL_A), is_shared(q, QN__MATMUL_B),
-             q->column[QN__MATMUL_B] == 1 ? "1" : "s.b_column",
-             q->plain && same && q->column[QN__MATMUL_OUT] == 1);
-    const size_t used = strlen(out);
-    if (is_of_bytes(q)) add_bytes(q, out + used, size - used);
+/* Rows are of what is multiplied, side by side. */
+static bool is_as_multiplied(const qn__matmul *q, qn__matmul_operand x) {
+    return q->column[x] == 1 && q->arrays[x].type == (size_of(q) == 8 ? QN_F64 : QN_F32);
 }
 
 /* So many blocks as threads want, no smaller than they have to be, and all alike; fewer where one would be shorter than what
    it takes to wake a thread for it. */
-static void set_block(const qn_kernels *kernels, uint64_t mr, uint64_t nr, uint64_t down, uint64_t across,
-                      uint64_t steps, uint64_t batches, qn__matmul_plan *p) {
-    const double most = (double)kernels->info.compute_units * BLOCKS_A_THREAD,
-                 worth = (double)(down * mr) * (double)(across * nr) * (double)steps * (double)batches /
-                         STEPS_OF_A_BLOCK;
+static void set_block(const qn_kernels *kernels, const qn__matmul *q, uint64_t batches, way *w) {
+    const uint32_t threads = kernels->info.compute_units;
+    const double most = threads > 1 ? (double)threads * BLOCKS_A_THREAD : 1,
+                 worth = (double)q->m * (double)q->n * (double)w->steps * (double)batches / STEPS_OF_A_BLOCK;
     const double wanted = worth < most ? worth : most;
-    uint64_t rows = divide_up(down, BLOCK_ROWS), columns = divide_up(across, BLOCK_COLUMNS);
+    const uint64_t down = divide_up(q->m, w->rows), across = divide_up(q->n, w->nr);
+    uint64_t rows = 1, columns = divide_up(across, w->m->panels);
     while ((rows < down || columns < across) && (double)rows * (double)columns * (double)batches < wanted) {
-        const bool wide = across / columns * nr >= down / rows * mr;
+        const bool wide = across / columns * w->nr >= down / rows * w->rows;
         if (columns < across && (wide || rows >= down))
             columns++;
         else
             rows++;
     }
-    p->block_rows = (uint32_t)(divide_up(down, rows) * mr);
-    p->block_columns = (uint32_t)(divide_up(across, columns) * nr);
+    w->block_columns = divide_up(across, columns) * w->nr;
+    const uint64_t kept = w->parts > 1 ? KEPT_BYTES / size_of(q) / w->block_columns : MOST_ROWS,
+                   fit = divide_up(down, rows), most_down = kept / w->rows;
+    w->block_rows = (fit < most_down ? fit : most_down) * w->rows;
+}
+
+static way way_of(const qn_kernels *kernels, const qn__matmul *q, uint64_t batches) {
+    way w = {.m = micro_of(kernels), .steps = steps_of(q)};
+    w.rows = rows_of(w.m, q);
+    w.lanes = lanes_of(w.m, q);
+    w.nr = (uint64_t)w.lanes * w.m->vectors;
+    w.parts = divide_up(w.steps, w.m->step);
+    w.of_part = divide_up(w.steps, w.parts);
+    w.a_rows = is_as_multiplied(q, QN__MATMUL_A) && q->m >= w.rows;
+    set_block(kernels, q, batches, &w);
+    const bool few = q->m <= FEW_ROWS && w.parts == 1 && q->n >= w.nr && is_as_multiplied(q, QN__MATMUL_B) &&
+                     (uint64_t)llabs(q->row[QN__MATMUL_B]) * size_of(q) <= NEAR_ROWS;
+    const uint64_t users = divide_up(q->m, w.block_rows) * (is_shared(q, QN__MATMUL_B) ? batches : 1);
+    w.b_from = few ? ROWS : users > 1 && kernels->info.compute_units > 1 ? WORK : PRIVATE;
+    return w;
+}
+
+void qn__matmul_packed_options(const qn_kernels *kernels, const qn__matmul *q, uint64_t batches, char *out,
+                               size_t size) {
+    const way w = way_of(kernels, q, batches);
+    const qn_array *to = &q->arrays[QN__MATMUL_OUT];
+    const bool same = to->type == QN_F64 ? size_of(q) == 8
+                                         : size_of(q) == 4 && (to->type == QN_F32 || to->type == QN_I32) &&
+                                               qn__element(to->type)->is_float ==
+                                                   qn__element(q->arrays[QN__MATMUL_A].type)->is_float;
+    const int64_t b_k = q->row[QN__MATMUL_B], b_column = q->column[QN__MATMUL_B];
+    snprintf(out, size,
+             " -D MR=%u -D VECTORS=%u -D LANES=%u -D STEP=%u -D PANELS=%u -D KEPT=%u -D B_FROM=%d -D "
+             "B_SHARED=%d -D "
+             "B_COLUMN=%s -D B_VECTORS=%d -D B_ALONG_K=%d -D A_ROWS=%d -D A_K=%s -D OUT_VECTORS=%d",
+             w.rows, w.m->vectors, w.lanes, w.m->step, w.m->panels, KEPT_BYTES / size_of(q), (int)w.b_from,
+             is_shared(q, QN__MATMUL_B), b_column == 1 ? "1" : "s.b_column",
+             is_as_multiplied(q, QN__MATMUL_B), b_column != 1 && llabs(b_k) <= llabs(b_column), w.a_rows,
+             q->column[QN__MATMUL_A] == 1 ? "1" : "s.a_k",
+             q->plain && same && q->column[QN__MATMUL_OUT] == 1);
+    const size_t used = strlen(out);
+    if (is_of_bytes(q)) add_bytes(q, out + used, size - used);
 }
 
 qn_status qn__matmul_packed_plan(const qn_kernels *kernels, const qn__matmul *q, uint64_t batches,
                                  qn__matmul_plan *p) {
-    const micro *m = micro_of(kernels);
-    const uint64_t mr = rows_of(m, q), nr = (uint64_t)lanes_of(m, q) * m->vectors, down = divide_up(q->m, mr),
-                   across = divide_up(q->n, nr), steps = steps_of(q);
-    const uint64_t of_a = is_shared(q, QN__MATMUL_A) ? 1 : batches,
-                   of_b = is_shared(q, QN__MATMUL_B) ? 1 : batches;
-    const double bytes =
-        ((double)down * (double)mr * (double)of_a + (double)across * (double)nr * (double)of_b) *
-        (double)steps * size_of(q);
-    if (bytes > 1e18)
-        return qn__op_fail(kernels, QN_ERROR_DEVICE_MEMORY,
-                           "qn_kernels_matmul: a (%s) and b (%s) would take %.3g bytes when they are packed",
-                           qn__shape(&q->arrays[QN__MATMUL_A]).text, qn__shape(&q->arrays[QN__MATMUL_B]).text,
-                           bytes);
-    set_block(kernels, mr, nr, down, across, steps, batches, p);
+    const way w = way_of(kernels, q, batches);
+    const uint64_t of_b = is_shared(q, QN__MATMUL_B) ? 1 : batches, across = divide_up(q->n, w.nr),
+                   slot = (w.of_part + 1) * w.nr * size_of(q); /* with the sums of columns */
+    p->block_rows = (uint32_t)w.block_rows;
+    p->block_columns = (uint32_t)w.block_columns;
     p->range =
         (qn_range){.global = {divide_up(q->n, p->block_columns), divide_up(q->m, p->block_rows), batches},
                    .local = {1, 1, 1}};
-    p->pack_range = (qn_range){.global = {steps, down + across, batches}};
-    p->work = (down * mr * of_a + across * nr * of_b) * steps * size_of(q) + GAP_BYTES;
+    p->pack_range = (qn_range){.global = {divide_up(across, w.m->panels), w.parts, of_b}, .local = {1, 1, 1}};
+    const double bytes = (double)across * (double)w.parts * (double)of_b * (double)slot;
+    if (w.b_from != WORK) return QN_OK;
+    if (bytes > 1e18)
+        return qn__op_fail(kernels, QN_ERROR_DEVICE_MEMORY,
+                           "qn_kernels_matmul: b (%s) would take %.3g bytes when it is packed",
+                           qn__shape(&q->arrays[QN__MATMUL_B]).text, bytes);
+    p->work = across * w.parts * of_b * slot;
     return QN_OK;
 }

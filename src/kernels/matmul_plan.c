@@ -166,7 +166,7 @@ static void add_family(text *t, const qn_kernels *kernels, const qn__matmul *q, 
     } else if (v->family == QN__BY_UNITS) {
         add_units(t, kernels, q, v);
     } else if (v->family == QN__BY_PACKED) {
-        qn__matmul_packed_options(kernels, q, t->at + t->size, sizeof t->at - t->size);
+        qn__matmul_packed_options(kernels, q, qn__matmul_batches(q), t->at + t->size, sizeof t->at - t->size);
         t->size += strlen(t->at + t->size);
     } else if (v->family == QN__BY_VECTOR) {
         qn__matmul_vector_options(kernels, q, t->at + t->size, sizeof t->at - t->size);
@@ -234,7 +234,7 @@ static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
     qn__variant text = {files[c.variant->family], NULL, options.at};
     if (!status && c.variant->family == QN__BY_PACKED) {
         text.kernel = "pack";
-        status = qn__variant_get(kernels, &text, &p->pack);
+        if (p->work) status = qn__variant_get(kernels, &text, &p->pack);
         text.kernel = "matmul";
     }
     return status ? status : qn__variant_get(kernels, &text, &p->kernel);

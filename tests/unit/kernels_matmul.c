@@ -238,19 +238,22 @@ static void final_code_does_the_same(void **state) {
     end_kernels(&f);
 }
 
-/* Several steps along k and several blocks, each of more than a tile; parts of tiles at the edges. By the final code, as the
-   interpreter would take long. */
+/* Several parts of k and several blocks, each of more than a tile; parts of tiles at the edges; B as it lies, packed by each block
+   and by a launch of its own. By the final code, as the interpreter would take long. */
 static void processors_pack_panels(void **state) {
     (void)state;
     kernels_fixture f = make_kernels();
     static const problem problems[] = {
-        {.m = 150, .n = 170, .k = 300},
+        {.m = 150, .n = 170, .k = 150},
+        {.m = 129, .n = 201, .k = 1000},
+        {.m = 400, .n = 300, .k = 50},
         {.m = 1, .n = 1, .k = 1},
-        {.m = 28, .n = 64, .k = 513, .of_b = COLUMNS},
+        {.m = 28, .n = 64, .k = 900, .of_b = COLUMNS},
+        {.m = 64, .n = 130, .k = 80, .of_a = COLUMNS, .of_out = COLUMNS},
         {.batches = 3, .one_a = true, .m = 29, .n = 33, .k = 40, .b = QN_BF16, .out = QN_F16},
         {.batches = 2, .m = 31, .n = 37, .k = 260, .a = QN_F64, .b = QN_F64, .out = QN_F64},
         {.m = 40, .n = 50, .k = 257, .a = QN_I8, .b = QN_U8, .out = QN_I32},
-        {.m = 40, .n = 51, .k = 1030, .a = QN_I8, .b = QN_I8, .out = QN_I32},
+        {.m = 40, .n = 83, .k = 3101, .a = QN_I8, .b = QN_I8, .out = QN_I32},
         {.batches = 2, .m = 29, .n = 50, .k = 258, .a = QN_U8, .b = QN_U8, .out = QN_I32, .of_b = COLUMNS},
         {.m = 30,
          .n = 35,
@@ -264,7 +267,6 @@ static void processors_pack_panels(void **state) {
     for (size_t i = 0; i < sizeof problems / sizeof *problems && f.info.vector_bytes; i++) {
         problem p = problems[i], few = p;
         p.variant = few.variant = "packed";
-        few.m = few.m < 2 ? 1 : 2;
         few.k = 3;
         solve(&f, &few, (uint32_t)i);
         assert_ok(f.context, qn_kernels_wait(f.kernels, QN_FOREVER));
