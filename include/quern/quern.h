@@ -415,6 +415,25 @@ typedef struct qn_tensor_map {
    the kernel uses. What a tile has beyond the tensor's end is read as zero and not written. Errors: QN_ERROR_NULL,
    QN_ERROR_ARGUMENT, QN_ERROR_RANGE, QN_ERROR_UNSUPPORTED (no QN_CAN_COPY_TILES). Any thread. */
 QN_API qn_status qn_buffer_tensor_map(qn_buffer *buffer, const qn_tensor_desc *desc, qn_tensor_map *map);
+
+/* Images in a buffer, for kernels that copy what the taps of a convolution meet (qn_window_load, docs/language.md): a window goes
+   over columns, rows and images, in this order, and a tile has some channels of the pixel at each of some positions that follow
+   each other. Dimensions are channels, columns, rows, images; the channels of a pixel lie together. */
+typedef struct qn_window_desc {
+    uint64_t offset;       /* bytes, a multiple of 16 */
+    uint32_t element_size; /* bytes: 1, 2, 4 or 8 */
+    uint64_t sizes[4];     /* elements, 1 to 2^32 - 1 */
+    uint64_t strides
+        [3]; /* bytes from a column to the next, from a row and from an image: multiples of 16 below 2^40 */
+    /* Along columns and rows: the first position, -128 to 127, below 0 where images are padded; from one position to the next,
+       up to 8 (0: 1); how many there are, so that the last one is 128 pixels beyond the image's end at most. */
+    int32_t first[2];
+    uint32_t steps[2], positions[2];
+    uint32_t tile[2]; /* channels, in bytes as in qn_tensor_desc, and positions, up to 256 */
+} qn_window_desc;
+
+/* The same for images. What a tap meets beyond an image is read as zero. */
+QN_API qn_status qn_buffer_window_map(qn_buffer *buffer, const qn_window_desc *desc, qn_tensor_map *map);
 QN_API uint64_t qn_buffer_size(const qn_buffer *buffer);
 QN_API qn_device *qn_buffer_device(const qn_buffer *buffer);
 /* The buffer that a view is a part of, and in *offset (may be NULL) where it begins there; of other buffers themselves and

@@ -18,13 +18,15 @@ typedef struct finder {
 /* Atomic loads count as writes by their effect alone. */
 static bool writes(const ir_instr *instr) {
     const bool may = qn__effects(instr) == IR_EFFECT_WRITE || qn__effects(instr) == IR_EFFECT_READWRITE;
-    return may && instr->op != IR_ATOMIC_LOAD && instr->num_operands;
+    const bool adds = instr->op == IR_NATIVE && instr->attr.index == IR_NATIVE_ADD4;
+    return (may || adds) && instr->op != IR_ATOMIC_LOAD && instr->num_operands;
 }
 
 static void look_at(ir_instr *instr, void *user) {
     finder *f = user;
     f->any |= instr->op == IR_CALL;
-    f->by_map |= instr->op == IR_NATIVE && instr->attr.index == IR_NATIVE_TILE_STORE;
+    f->by_map |= instr->op == IR_NATIVE &&
+                 (instr->attr.index == IR_NATIVE_TILE_STORE || instr->attr.index == IR_NATIVE_WINDOW_STORE);
     if (!writes(instr)) return;
     const ir_value *to = instr->operands[0];
     if (to->type.kind == IR_PTR && to->type.space == IR_GLOBAL_SPACE && to->value_kind <= IR_VALUE_ARG)

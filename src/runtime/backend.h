@@ -238,6 +238,9 @@ typedef struct qn_backend {
     /* A tensor at an address, whose description has been checked, as tile copies want it. NULL: there are none. Any thread. */
     qn_status (*tensor_map)(qn__gpu *gpu, uint64_t address, const qn_tensor_desc *desc, qn_tensor_map *map,
                             char *why);
+    /* The same for images. NULL: the driver cannot. */
+    qn_status (*window_map)(qn__gpu *gpu, uint64_t address, const qn_window_desc *desc, qn_tensor_map *map,
+                            char *why);
     /* A kernel of the code is going to be used by functions that take its number, launches and all below; comes for each
        qn_kernel. Any thread. NULL: code_load has seen to all of them. */
     qn_status (*kernel_prepare)(qn__gpu *gpu, qn__code *code, uint32_t kernel, char *why);

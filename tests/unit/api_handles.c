@@ -78,6 +78,8 @@ static qn_status nothing(bool is_nothing) { return is_nothing ? QN_ERROR_ARGUMEN
 static const qn_import_desc import_desc = {.kind = QN_HANDLE_OPAQUE_FD, .size = 64};
 static const qn_buffer_desc buffer_desc = {.size = 64};
 static const qn_tensor_desc tensor_desc = {.element_size = 4, .sizes = {16}, .tile = {16}};
+static const qn_window_desc window_desc = {
+    .element_size = 4, .sizes = {4, 1, 1, 1}, .positions = {1, 1}, .tile = {4, 1}};
 static const qn_program_desc program_desc = {.source = source};
 static const qn_program_desc packed_desc = {.source = source};
 static const qn_pack_desc pack_desc = {.program = &packed_desc, .targets = "ir"};
@@ -112,6 +114,7 @@ static qn_status map_and_unmap(qn_stream *stream, qn_buffer *buffer) {
     X(qn_buffer_create, 0, DEVICE, qn_buffer_create(h, &buffer_desc, &out.buffer))                           \
     X(qn_buffer_view, 0, BUFFER, qn_buffer_view(h, 0, 16, &out.buffer))                                      \
     X(qn_buffer_tensor_map, 0, BUFFER, qn_buffer_tensor_map(h, &tensor_desc, &out.tensor_map))               \
+    X(qn_buffer_window_map, 0, BUFFER, qn_buffer_window_map(h, &window_desc, &out.tensor_map))               \
     X(qn_buffer_destroy, 0, BUFFER, (qn_buffer_destroy(h), QN_ERROR_ARGUMENT))                               \
     X(qn_buffer_size, 0, BUFFER, nothing(qn_buffer_size(h) == 0))                                            \
     X(qn_buffer_device, 0, BUFFER, nothing(qn_buffer_device(h) == NULL))                                     \

@@ -390,8 +390,24 @@ static void small_floats(void **state) {
     has(&r, "cvt.rz.bf16x2.f32 ");
 }
 
+/* Instructions that take numbers as they are take scalars; a vector's are in registers. */
+static void natives(void **state) {
+    char text[512];
+    snprintf(text, sizeof text,
+             "kernel @k(%%0.out: ptr.global buffer)\n    local #0 \"a\" size 512 align 128 {\n"
+             "    %%1: ptr.local = local #0\n    native #%d %%1, i32x4 (0, 1, 2, 3)\n    native #%d i32 1\n"
+             "    native #%d %%0.out, f32x4 (0, 0, 0, 0)\n    return\n}\n",
+             IR_NATIVE_STORE_8X8X4, IR_NATIVE_QUAD_WAIT, IR_NATIVE_ADD4);
+    qn__emit_result r = emitted(state, 90, text);
+    has(&r, "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%r");
+    has_not(&r, "{0, ");
+    has(&r, "wgmma.wait_group.sync.aligned 1;");
+    has(&r, "red.relaxed.gpu.global.add.v4.f32 [%d");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(natives, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(a_kernel_is_guarded_and_asks_for_little, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(a_barrier_takes_the_guard_away, ir_setup, ir_teardown),
         cmocka_unit_test_setup_teardown(bounded_divisors_are_divided_by_in_short, ir_setup, ir_teardown),

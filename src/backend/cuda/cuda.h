@@ -286,6 +286,8 @@ void qn__cuda_code_unload(qn__gpu *gpu, qn__code *code);
 /* tensor.c */
 qn_status qn__cuda_tensor_map(qn__gpu *gpu, uint64_t address, const qn_tensor_desc *desc, qn_tensor_map *map,
                               char *why);
+qn_status qn__cuda_window_map(qn__gpu *gpu, uint64_t address, const qn_window_desc *desc, qn_tensor_map *map,
+                              char *why);
 
 /* replay.c */
 qn_status qn__cuda_replay_create(qn__gpu *gpu, const qn__command *commands, size_t count, qn__replay **replay,

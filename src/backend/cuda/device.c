@@ -122,7 +122,8 @@ static void gpu_info(const qn__gpu *gpu, qn_device_info *info) {
     *info = (qn_device_info){
         .description = gpu->name,
         .capabilities =
-            QN_CAN_PERSIST | (gpu->arch == 90 && gpu->cu->tensor_map ? QN_CAN_COPY_TILES : 0u) |
+            QN_CAN_PERSIST |
+            (gpu->arch == 90 && gpu->cu->tensor_map && gpu->cu->window_map ? QN_CAN_COPY_TILES : 0u) |
             (attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY) ? QN_CAN_SHARE_COHERENTLY : 0u) |
             (attribute(gpu, QN__CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED) ? QN_CAN_IMPORT_HOST : 0u),
         .driver = gpu->driver->text,
@@ -217,6 +218,7 @@ const qn_backend qn__backend_cuda = {
     .find_machine = find_machine,
     .runs_binary = runs_binary,
     .tensor_map = qn__cuda_tensor_map,
+    .window_map = qn__cuda_window_map,
     .kernel_prepare = qn__cuda_kernel_prepare,
     .choose_local = qn__cuda_choose_local,
     .kernel_resources = qn__cuda_kernel_resources,

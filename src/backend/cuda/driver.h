@@ -302,7 +302,11 @@ typedef struct qn__cu_access {
        size_t *num_before))                                                                                  \
     X(tensor_map, "cuTensorMapEncodeTiled",                                                                  \
       (void *map, int type, unsigned rank, void *address, const uint64_t *sizes, const uint64_t *strides,    \
-       const unsigned *tile, const unsigned *steps, int interleave, int swizzle, int promotion, int fill))
+       const unsigned *tile, const unsigned *steps, int interleave, int swizzle, int promotion, int fill))   \
+    X(window_map, "cuTensorMapEncodeIm2col",                                                                 \
+      (void *map, int type, unsigned rank, void *address, const uint64_t *sizes, const uint64_t *strides,    \
+       const int *lower, const int *upper, unsigned channels, unsigned pixels, const unsigned *steps,        \
+       int interleave, int swizzle, int promotion, int fill))
 
 typedef struct qn__cu {
 #define QN__CU_FIELD(field, symbol, params) qn__cu_result(*field) params;

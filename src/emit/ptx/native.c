@@ -24,7 +24,7 @@ static ptx_operand map_address(ptx_emitter *e, const ir_value *map) {
     return qn__ptx_op1(e, "cvta.param.u64", PTX_B64, address);
 }
 
-/* Constants stay what they are: some instructions take nothing else. */
+/* Constants stay what they are: some instructions take nothing else. Those in vectors do not, which no instruction takes. */
 static uint32_t operands_of(ptx_emitter *e, const ir_value *value, ptx_operand *out) {
     if (value->type.kind == IR_PTR && value->type.space == IR_PARAM_SPACE) {
         *out = map_address(e, value);
@@ -32,7 +32,7 @@ static uint32_t operands_of(ptx_emitter *e, const ir_value *value, ptx_operand *
     }
     for (unsigned lane = 0; lane < value->type.lanes; lane++) {
         out[lane] = qn__ptx_use(e, value, lane);
-        if (out[lane].kind != PTX_INT) out[lane] = qn__ptx_in_register(e, out[lane]);
+        if (out[lane].kind != PTX_INT || value->type.lanes > 1) out[lane] = qn__ptx_in_register(e, out[lane]);
     }
     return value->type.lanes;
 }
