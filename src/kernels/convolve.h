@@ -47,6 +47,16 @@ qn_status qn__convolve_launch(qn_kernels *kernels, qn_stream *stream, const qn__
 qn_status qn__convolve_weights_launch(qn_kernels *kernels, qn_stream *stream,
                                       const qn__convolve_problem *problem);
 
+/* convolve_quad.c: convolutions, gradients by images and by weights, by quads of sub-groups. Their variants come after the others. */
+const char *qn__convolve_quad_name(uint32_t index); /* NULL behind the last one */
+int qn__convolve_first_quad(void);
+bool qn__convolve_is_quad(int variant);
+bool qn__convolve_quads_fit(const qn_kernels *kernels, const qn__convolve_problem *problem);
+qn_status qn__convolve_quad_launch(qn_kernels *kernels, qn_stream *stream,
+                                   const qn__convolve_problem *problem);
+qn_status qn__convolve_quad_weights_launch(qn_kernels *kernels, qn_stream *stream,
+                                           const qn__convolve_problem *problem);
+
 /* convolve_packed.c */
 typedef struct qn__convolve_packed {
     qn_range pack, pad, multiply;

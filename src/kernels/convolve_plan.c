@@ -34,14 +34,17 @@ const char *qn_convolve_variant(uint32_t index) {
     return index < COUNT(tiles) ? tiles[index].name
            : index == PACKED    ? "packed"
            : index == DIRECT    ? "direct"
-                                : NULL;
+                                : qn__convolve_quad_name(index - VARIANTS);
 }
+
+int qn__convolve_first_quad(void) { return VARIANTS; }
+bool qn__convolve_is_quad(int variant) { return variant >= VARIANTS; }
 
 qn_status qn__convolve_find_variant(const qn_kernels *kernels, const char *function, const char *name,
                                     int *variant) {
     *variant = -1;
     if (!name) return QN_OK;
-    for (int i = 0; i < VARIANTS; i++)
+    for (int i = 0; qn_convolve_variant((uint32_t)i); i++)
         if (strcmp(qn_convolve_variant((uint32_t)i), name) == 0) {
             *variant = i;
             return QN_OK;
@@ -363,10 +366,10 @@ static qn_status make(qn_kernels *kernels, const void *request, void *made) {
     out->part = n->channels;
     if (can_tile(p) && suits_tiles(kernels, p) && choose(kernels, p, &c))
         return plan_tiles(kernels, p, &c, out);
-    if (qn__convolve_is_tile(p->variant))
+    if (qn__convolve_is_tile(p->variant) || qn__convolve_is_quad(p->variant))
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                           "qn_kernels_convolve: variant '%s' cannot do this on %s", tiles[p->variant].name,
-                           kernels->info.name);
+                           "qn_kernels_convolve: variant '%s' cannot do this on %s",
+                           qn_convolve_variant((uint32_t)p->variant), kernels->info.name);
     if (qn__convolve_packed_fits(p) &&
         (p->variant == PACKED || (p->variant < 0 && qn__convolve_packed_pays(kernels, p))))
         return plan_packed(kernels, p, out);
@@ -428,6 +431,7 @@ static qn_status add_parts(qn_stream *stream, const qn__convolve_problem *p, con
 }
 
 qn_status qn__convolve_launch(qn_kernels *kernels, qn_stream *stream, const qn__convolve_problem *p) {
+    if (qn__convolve_quads_fit(kernels, p)) return qn__convolve_quad_launch(kernels, stream, p);
     const qn__key key = qn__convolve_key(p);
     plan plan;
     qn_status status = qn__plan_get(kernels, &convolve_op, &key, p, &plan);

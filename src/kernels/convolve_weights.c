@@ -168,6 +168,10 @@ static qn_status make(qn_kernels *kernels, const void *request, void *made) {
     const qn__convolve_numbers *n = &p->numbers;
     plan *out = made;
     uint64_t parts = 1;
+    if (qn__convolve_is_quad(p->variant))
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
+                           "qn_kernels_convolve_backward_weights: variant '%s' cannot do this on %s",
+                           qn_convolve_variant((uint32_t)p->variant), kernels->info.name);
     const tile *t = suits_tiles(kernels, p) ? choose(kernels, p, &parts) : NULL;
     if (t) return plan_tiles(kernels, p, t, parts, out);
     const options o = options_of(p, &tiles[COUNT(tiles) - 1]);
@@ -204,6 +208,7 @@ static qn_status launch_direct(qn_stream *stream, const qn__convolve_problem *p,
 }
 
 qn_status qn__convolve_weights_launch(qn_kernels *kernels, qn_stream *stream, const qn__convolve_problem *p) {
+    if (qn__convolve_quads_fit(kernels, p)) return qn__convolve_quad_weights_launch(kernels, stream, p);
     const qn__key key = qn__convolve_key(p);
     plan plan;
     qn_status status = qn__plan_get(kernels, &weights_op, &key, p, &plan);

@@ -245,6 +245,21 @@ static const convolve_case cases[] = {
      .weights = {36, 80, 2, 3},
      .stride = {1, 2},
      .channels_last = true},
+    /* for quads of sub-groups: runs of eight everywhere; taps of a stride apart; images and weights that are first copied */
+    {.type = QN_F16,
+     .from = {3, 24, 13, 9},
+     .weights = {72, 24, 3, 3},
+     .stride = {2, 1},
+     .padding = {1, 1},
+     .channels_last = true},
+    {.type = QN_BF16,
+     .from = {1, 72, 10, 12},
+     .weights = {24, 72, 3, 2},
+     .dilation = {2, 3},
+     .padding = {2, 4},
+     .bias = true,
+     .channels_last = true},
+    {.type = QN_BF16, .from = {2, 16, 9, 8}, .weights = {32, 16, 1, 1}, .stride = {2, 2}},
     /* from padded copies, with phases of rows and of columns; several tiles of a row, panels and blocks */
     {.type = QN_F32,
      .from = {2, 10, 12, 75},
@@ -311,6 +326,33 @@ static void variants_compute_the_same(void **state) {
         check_convolve(&f, &c, i);
         if (c.weights[0] % 8 == 0) check_backward_input(&f, &c, i);
     }
+    end_kernels(&f);
+}
+
+/* Gradients by weights have a tile that nothing else has. */
+static bool is_for_weights(const char *variant) { return strcmp(variant, "quad 64x384") == 0; }
+
+/* All tiles of quads, where the device has any, each for some of the cases: the driver takes its time to compile. */
+static void quads_compute_the_same(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels_quickly();
+    if (!(f.info.capabilities & QN_CAN_COPY_TILES)) {
+        end_kernels(&f);
+        skip();
+    }
+    for (uint32_t v = 0; qn_convolve_variant(v); v++)
+        for (uint32_t i = 0; i < NUM_CASES; i++) {
+            convolve_case c = cases[i];
+            c.variant = qn_convolve_variant(v);
+            const bool small = c.type == QN_F16 || c.type == QN_BF16;
+            if ((v + i) % 5 || strncmp(c.variant, "quad", 4) != 0 || !small || c.groups > 1 ||
+                c.weights[0] < 16 || c.from[1] < 16)
+                continue;
+            check_backward_weights(&f, &c, i);
+            if (is_for_weights(c.variant)) continue;
+            check_convolve(&f, &c, i);
+            check_backward_input(&f, &c, i);
+        }
     end_kernels(&f);
 }
 
@@ -458,6 +500,7 @@ int main(void) {
         cmocka_unit_test(gradients_by_images_are_computed),
         cmocka_unit_test(gradients_by_weights_are_computed),
         cmocka_unit_test(variants_compute_the_same),
+        cmocka_unit_test(quads_compute_the_same),
         cmocka_unit_test(wrong_convolutions_are_refused),
         cmocka_unit_test(images_are_blurred),
         cmocka_unit_test(wrong_blurs_are_refused),
