@@ -7,13 +7,13 @@ target_compile_definitions(quern PRIVATE _POSIX_C_SOURCE=200809L _XOPEN_SOURCE=7
 include(cmake/stb.cmake)
 target_include_directories(quern SYSTEM PRIVATE ${STB_INCLUDE})
 
-# What the bench has nvcc make, as a text (tools/quern/bench_text.h).
-set(peer_texts ${PROJECT_SOURCE_DIR}/bench/peers/cub.cu)
-set(peer_text_source ${PROJECT_BINARY_DIR}/generated/peer_text.c)
+# Texts that the bench compiles, itself or by others (tools/quern/bench_text.h).
+file(GLOB bench_texts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/quern/texts/*)
+set(bench_text_source ${PROJECT_BINARY_DIR}/generated/bench_text.c)
 add_custom_command(
-    OUTPUT ${peer_text_source}
-    COMMAND ${CMAKE_COMMAND} "-DFILES=${peer_texts}" -DOUT=${peer_text_source} -P ${PROJECT_SOURCE_DIR}/cmake/bench_text.cmake
-    DEPENDS ${peer_texts} ${PROJECT_SOURCE_DIR}/cmake/bench_text.cmake
+    OUTPUT ${bench_text_source}
+    COMMAND ${CMAKE_COMMAND} "-DFILES=${bench_texts}" -DOUT=${bench_text_source} -P ${PROJECT_SOURCE_DIR}/cmake/bench_text.cmake
+    DEPENDS ${bench_texts} ${PROJECT_SOURCE_DIR}/cmake/bench_text.cmake
     VERBATIM)
-target_sources(quern PRIVATE ${peer_text_source})
+target_sources(quern PRIVATE ${bench_text_source})
 target_include_directories(quern PRIVATE ${PROJECT_SOURCE_DIR}/tools/quern)

@@ -145,6 +145,22 @@ class Bench(ToolTest):
                          ["sort f32, 1 elements"] + ["convolve 3x3 f32%s, 1 elements" % of for of in ("", ", gradient by images", ", gradient by weights")])
         self.quern("bench", "kernels", "--elements", "0", status=USAGE, error="--elements is a number above 0, not '0'")
 
+    def test_code(self):
+        """Each kernel is checked, by quern, in other ways and by PoCL where it is; what computes nothing has no figure."""
+        names = ["transpose", "row_product", "around"]
+        args = ("bench", "code", "--elements", "1", "--seconds", "0.001", "--only", ",".join(names), "--json", "c.json")
+        shown = self.quern(*args, "--device", "cpu", "--against", "pocl", "--tune", "no-looks:no-looks,loose-fma")
+        rows = json.loads(self.read("c.json"))["results"]
+        for by in ("quern", "tuned: no-looks", "tuned: no-looks,loose-fma") + (() if "pocl is absent" in shown else ("pocl",)):
+            self.assertEqual({row["what"].split(",")[0] for row in rows if row["by"] == by}, set(names), by)
+            # What a launch takes beside its work is no measure of code.
+            means = [line for line in shown.splitlines() if line.startswith("  geometric mean: ") and " of %s;" % by in line]
+            self.assertEqual(len(means), by != "quern")
+            self.assertFalse([line for line in means if line.endswith(" around")])
+        self.quern(*args, "--device", "null", status=DIFFERENT, error="null: transpose by quern gives a wrong result: error")
+        self.assertEqual(json.loads(self.read("c.json"))["results"], [])
+        self.quern(*args, "--device", "cpu", "--tune", "magic", status=RUN_FAILED, error="magic")
+
     def test_small_sections(self):
         shown = self.quern("bench", "start", "launch", "memory", "transfer", "compile", "--device", "cpu", "--seconds", "0.001", "--json",
                            "s.json")
@@ -157,7 +173,8 @@ class Bench(ToolTest):
                                    ("launch", "qn_kernels_matmul of 16x16x16", "ns"), ("launch", "while traced", "ns"),
                                    ("launch", "on the null device", "ns"), ("memory", "pair 24 of 24, 1024 KiB each", "B/s"),
                                    ("transfer", "65536 KiB to the device, pinned", "B/s"),
-                                   ("compile", "scan.cl to spirv", "ns")):
+                                   ("transfer", "4 KiB within, and from the device by mapping", "B/s"),
+                                   ("compile", "lines300.cl, packed as text, to a kernel", "ns"), ("compile", "scan.cl to spirv", "ns")):
             self.assertTrue([row for row in sections[name] if wanted in row["what"]], name)
             for row in sections[name]:
                 self.assertEqual((row["unit"], row["is_time"], row["by"]), (unit, unit == "ns", "quern"))

@@ -37,7 +37,7 @@ def main():
         print("skipped: spirv-val is not installed")
         return 77
     if not files:
-        for pattern in ("tests/cl/*.cl", "kernels/*.cl", "bench/kernels/*.cl"):
+        for pattern in ("tests/cl/*.cl", "kernels/*.cl", "tools/quern/texts/*.cl"):
             files += sorted(glob.glob(os.path.join(source, pattern)))
     files = [f for f in files if not re.match(r"error_|warning_as_error|pp_error", os.path.basename(f))]
     with tempfile.TemporaryDirectory() as folder:

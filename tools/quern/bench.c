@@ -17,10 +17,10 @@ static int run_matmul(bench_device *d) {
     return d->options->ladder ? bench_ladder_run(d) : bench_matmul_run(d);
 }
 
-static const section sections[] = {{"matmul", run_matmul},        {"kernels", bench_kernels_run},
-                                   {"start", bench_start_run},    {"launch", bench_launch_run},
-                                   {"memory", bench_memory_run},  {"transfer", bench_transfer_run},
-                                   {"compile", bench_compile_run}};
+static const section sections[] = {{"matmul", run_matmul},           {"kernels", bench_kernels_run},
+                                   {"code", bench_code_run},         {"start", bench_start_run},
+                                   {"launch", bench_launch_run},     {"memory", bench_memory_run},
+                                   {"transfer", bench_transfer_run}, {"compile", bench_compile_run}};
 enum { NUM_SECTIONS = sizeof sections / sizeof *sections };
 
 static int parse(int argc, char **argv, bench_options *o, bool *chosen) {
@@ -83,8 +83,18 @@ static int run_on_list(const bench_options *o, bench_report *report, const bool 
     return first;
 }
 
+/* What is measured is compiling: no driver may have done it before. Nothing is changed that the user has set. */
+static void turn_off_driver_caches(void) {
+#if !defined(_WIN32)
+    setenv("CUDA_CACHE_DISABLE", "1", 0);
+    setenv("__GL_SHADER_DISK_CACHE", "0", 0);
+    setenv("MESA_SHADER_CACHE_DISABLE", "true", 0);
+#endif
+}
+
 static int measure(const bench_options *o, bench_report *report, const bool *chosen) {
     qn_context *context;
+    turn_off_driver_caches();
     const qn_status status = qn_context_create(&(qn_context_desc){.cpu_compile_first = true}, &context);
     if (status) return tool_fail(TOOL_RUN_FAILED, "%s", qn_status_text(status));
     const int result = !o->devices                      ? run_on(o, report, chosen, context, NULL)
@@ -130,47 +140,54 @@ static int run(int argc, char **argv) {
 
 const tool_command tool_bench = {
     "bench", "measure this machine",
-    "usage: quern bench [matmul|kernels|start|launch|memory|transfer|compile|all]... [--device "
+    "usage: quern bench [matmul|kernels|code|start|launch|memory|transfer|compile|all]... [--device "
     "NAME[,NAME...]|all]\n"
     "                   [--against NAME[,NAME...]|all] [--ladder] [--type T[,T...]] [--size MxNxK[,...]]\n"
     "                   [--variant NAME[,NAME...]|all] [--splits N[,N...]] [--elements N] [--only "
     "NAME[,...]]\n"
-    "                   [--seconds S] [--tuning FILE] [--json FILE] [--svg FILE] [--compare FILE]\n\n"
+    "                   [--tune WORD[,...][:WORD...]] [--seconds S] [--tuning FILE] [--json FILE] [--svg "
+    "FILE]\n"
+    "                   [--compare FILE]\n\n"
     "Measures with the device's own clock: medians of samples, after a warm-up, on random data and on "
     "operands that\n"
     "together are larger than the caches. Every result is verified. `spread` is half the distance between "
     "the tenth\n"
     "and the ninetieth of a hundred samples.\n\n"
     "  matmul            qn_kernels_matmul over shapes met in practice, beside the libraries of --against; "
-    "with "
-    "--ladder each\n"
-    "                    kernel of kernels/matmul, from the simplest to the tuned one, beside the device's "
-    "peak in this\n"
-    "                    run and a loop in C\n"
+    "with --ladder\n"
+    "                    each kernel of kernels/matmul, from the simplest to the tuned one, beside the "
+    "device's peak in\n"
+    "                    this run and a loop in C\n"
     "  kernels           the other calls of kernels.h, beside copying in the same run\n"
+    "  code              what quern's compiler makes of kernel files, beside what other compilers make of "
+    "them\n"
     "  start             a context, a device, the first result of a kernel, a program with the disk cache\n"
     "  launch            what a launch, a graph and a call of qn_kernels_matmul cost the host, and until "
-    "they are "
-    "done; a\n"
-    "                    launch while it is traced\n"
+    "they are\n"
+    "                    done; a launch while it is traced\n"
     "  memory            a copy within pairs of buffers that are made one after another, early and late\n"
-    "  transfer          copies between host and device, from pinned and ordinary memory, and within the "
-    "device\n"
-    "  compile           kernels to each target's text, and to a program; without the cache\n"
+    "  transfer          copies between host and device, from pinned and ordinary memory and by mapping, "
+    "within the\n"
+    "                    device, and to another one of its kind\n"
+    "  compile           kernels to each target's text, to a program, and from a packed program; without "
+    "the cache\n"
     "  --device NAMES    on these devices, or all (the default device)\n"
-    "  --against NAMES   measure these libraries too where they are there, or all: " BENCH_PEERS "\n"
+    "  --against NAMES   measure these too where they are there, or all:\n"
+    "                    " BENCH_PEERS "\n"
     "  --type T          of products: names of " BENCH_TYPES " (on a\n"
     "                    GPU the first three, else the first)\n"
     "  --size MxNxK      these products alone; one number is for all three (of the ladder 4096 on a GPU, "
     "else 512);\n"
     "                    random:SEED:N is N that chance picks, the same ones for a seed\n"
     "  --variant NAME    qn_kernels_matmul by these of its ways, as \"tile 64x64\", or all: a line for each "
-    "that "
-    "can\n"
+    "that can\n"
     "  --splits N        with k in so many parts: a line for each\n"
-    "  --elements N      of what `kernels` works on (2^28 on a GPU, else more than the caches hold)\n"
+    "  --elements N      of what `kernels` works on (2^28 on a GPU, else more than the caches hold); of "
+    "`code` for how\n"
+    "                    much its sizes are chosen: below 2^20, below 2^24, or from there on\n"
     "  --tuning FILE     measure products by the choices of a file of `quern tune`, too\n"
-    "  --only NAME       of `kernels` the rows whose names begin so\n"
+    "  --tune WORDS      `code` compiled with -qn-tune=WORDS too; several sets of words have colons between\n"
+    "  --only NAME       of `kernels` and `code` the rows whose names begin so\n"
     "  --seconds S       of measuring, for each figure (1; 0.1 of all sections); at least three samples are "
     "taken\n"
     "  --json FILE       write all figures\n"
@@ -179,5 +196,6 @@ const tool_command tool_bench = {
     "both\n\n"
     "exit status: 0 done; 2 usage; 3 failure; 4 a result is wrong, or --compare finds something slower\n\n"
     "example: quern bench matmul --against all\n"
+    "         quern bench code --device cpu --against pocl\n"
     "         quern bench matmul --ladder --device all --svg ladder.svg\n",
     run};

@@ -25,8 +25,10 @@ typedef struct bench_options {
     const char *tuning_file;
     const char *
         tuning; /* its text, from quern tune: its choices are measured beside the library's own; NULL: none */
-    const char *only;  /* rows of `kernels` whose names begin so, with commas; NULL: all */
-    uint64_t elements; /* of what the other kernels work on; 0: likewise */
+    const char
+        *tune; /* words of -qn-tune, sets of them with colons between: ways to compile `code`; NULL: none */
+    const char *only;  /* rows of `kernels` and `code` whose names begin so, with commas; NULL: all */
+    uint64_t elements; /* of what the other kernels work on; 0: as many as suit the device */
 } bench_options;
 
 /* As program_option: -1 taken, 0 no option, else the exit status after a message. */
@@ -113,6 +115,8 @@ int bench_device_open(bench_device *d, qn_context *context, const char *name);
 /* The text of a file of `quern tune`, from malloc. Exit status, after a message. */
 int bench_tuning_read(const char *path, char **text);
 void bench_device_close(bench_device *d);
+/* Whether a row of this name is, by the options. */
+bool bench_is_asked_for(const bench_device *d, const char *what);
 bool bench_is_gpu(const bench_device *d); /* no processor, and no driver that runs on one */
 
 /* Does runs number `first` to `first + count - 1`, or submits them to the device's stream. The number is for taking other
@@ -145,6 +149,28 @@ void bench_print_figure(const bench_device *d, const char *section, const char *
 const char *bench_with_unit(char out[32], double value, const char *unit);
 /* Half the distance between low and high, of the value. */
 double bench_spread(const bench_result *result);
+
+/* Geometric means of quern's speed by that of others. */
+typedef struct bench_mean {
+    char of[80]; /* "cublas", "cublas on cuda:0" */
+    double logs, least;
+    uint32_t count;
+    char least_of[112];
+} bench_mean;
+
+enum { BENCH_MAX_MEANS = 24 };
+typedef struct bench_means {
+    bench_mean all[BENCH_MAX_MEANS];
+    uint32_t count;
+} bench_means;
+
+void bench_means_add(bench_means *means, const char *of, double ratio, const char *what);
+void bench_means_print(const bench_means *means);
+
+/* What other libraries did on the same hardware through another of its interfaces, earlier in this run: cuBLAS's figures are the
+   measure of a GPU's Vulkan device too. The next from *from on, which begins with 0; NULL: there are no more. */
+const bench_result *bench_elsewhere(const bench_device *d, const char *section, const char *what,
+                                    size_t *from);
 
 /* A bar and what is being measured, in a line on the terminal, if that is where messages go. NULL: takes it away. */
 void bench_progress(const bench_device *d, const char *what);
@@ -260,10 +286,12 @@ const bench_type *bench_matmul_type(const bench_device *d, uint32_t index);
 int bench_ladder_run(bench_device *d);
 int bench_matmul_run(bench_device *d);
 int bench_kernels_run(bench_device *d);
+int bench_code_run(bench_device *d);
 int bench_start_run(bench_device *d);
 int bench_launch_run(bench_device *d);
 int bench_memory_run(bench_device *d);
 int bench_transfer_run(bench_device *d);
 int bench_compile_run(bench_device *d);
+int bench_packed_run(bench_device *d); /* a part of it */
 
 #endif

@@ -1,4 +1,4 @@
-/* CUB is templates, no library: where nvcc is, libraries with one of its calls each are made of bench/peers/cub.cu, which this
+/* CUB is templates, no library: where nvcc is, libraries with one of its calls each are made of texts/cub.cu, which this
    program has as a text, in a folder that is there until they are open. */
 #include <stdlib.h>
 #include <string.h>

@@ -32,6 +32,14 @@ bool bench_is_gpu(const bench_device *d) {
     return d->info.kind != QN_DEVICE_CPU && !(d->info.capabilities & QN_CAN_EMULATE);
 }
 
+bool bench_is_asked_for(const bench_device *d, const char *what) {
+    const char *list = d->options->only;
+    char begin[64];
+    while (list && bench_list_next(&list, begin, sizeof begin))
+        if (strncmp(what, begin, strlen(begin)) == 0) return true;
+    return !d->options->only;
+}
+
 /* ---- copies ---- */
 
 uint64_t bench_beyond_caches(const bench_device *d) {

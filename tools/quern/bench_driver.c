@@ -1,8 +1,8 @@
-/* The bare CUDA driver as a peer of quern bench launch: its own call with the arguments at hand, as a careful user would write it, on
-   quern's context and stream. The few declarations needed are written out here (NVIDIA, CUDA driver API). */
+/* The bare CUDA driver as a peer of quern bench: its own launches with the arguments at hand, and its own graphs. */
 #include <stdlib.h>
+#include <string.h>
 
-#include "bench_peer.h"
+#include "bench_cuda.h"
 
 /* x[id] += n, by a group of BENCH_LAUNCH_ITEMS. */
 static const char module_text[] = ".version 6.3\n"
@@ -24,88 +24,128 @@ static const char module_text[] = ".version 6.3\n"
                                   "}\n";
 
 typedef struct driver {
-    const bench_device *d;
-    void *context, *module, *function;
-    int (*push)(void *context); /* makes it the thread's, which the calls below work in */
-    int (*pop)(void **context);
-    int (*load)(void **module, const void *text);
-    int (*unload)(void *module);
-    int (*get_function)(void **function, void *module, const char *name);
-    int (*launch)(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                  unsigned block_y, unsigned block_z, unsigned local, void *stream, void **params,
-                  void **extra);
-    int (*wait)(void *stream);
+    bench_cuda cuda;
+    int arch; /* 90: sm_90 */
+    void *module, *function;
+    void *graph, *executable; /* of BENCH_GRAPH_LAUNCHES launches; NULL: not recorded yet */
 } driver;
 
-/* From here to `leave` the stream and the thread's context are for the driver's own calls. */
-static bool enter(const driver *v) {
-    if (qn_stream_native_begin(v->d->stream, NULL, 0)) return false;
-    if (v->push(v->context) == 0) return true;
-    qn_stream_native_end(v->d->stream);
-    return false;
-}
-
-static bool leave(const driver *v) {
-    void *context;
-    const bool popped = v->pop(&context) == 0;
-    return qn_stream_native_end(v->d->stream) == QN_OK && popped;
-}
-
-static bool start(driver *v, char *why) {
-    uint64_t context = 0;
-    const qn_status status = qn_device_native(v->d->device, QN_NATIVE_CUDA_CONTEXT, &context);
-    v->context = (void *)(uintptr_t)context;
-    if (status || !enter(v)) {
-        snprintf(why, BENCH_WHY, "its context: %s", qn_error_message(v->d->context));
-        return false;
-    }
-    int failed = v->load(&v->module, module_text);
-    if (!failed) failed = v->get_function(&v->function, v->module, "count");
-    if (failed) snprintf(why, BENCH_WHY, "it does not load a kernel: status %d", failed);
-    return leave(v) && !failed;
-}
-
 static void *open_driver(const bench_device *d, char *why) {
-    static const char *const names[] = {"nvcuda.dll", "libcuda.so.1", NULL};
     driver *v = tool_alloc(sizeof *v);
-    const bench_symbol symbols[] = {{"cuCtxPushCurrent_v2", &v->push},
-                                    {"cuCtxPopCurrent_v2", &v->pop},
-                                    {"cuModuleLoadData", &v->load},
-                                    {"cuModuleUnload", &v->unload},
-                                    {"cuModuleGetFunction", &v->get_function},
-                                    {"cuLaunchKernel", &v->launch},
-                                    {"cuStreamSynchronize", &v->wait}};
-    v->d = d;
-    if (bench_library_load(names, symbols, sizeof symbols / sizeof *symbols, why) && start(v, why)) return v;
+    bench_cuda *c = &v->cuda;
+    if (bench_cuda_open(d, c, why) && bench_cuda_arch(c, &v->arch, why) && bench_cuda_enter(c, NULL, 0)) {
+        int failed = c->load(&v->module, module_text);
+        if (!failed) failed = c->get_function(&v->function, v->module, "count");
+        if (failed) snprintf(why, BENCH_WHY, "it does not load a kernel: status %d", failed);
+        if (bench_cuda_leave(c) && !failed) return v;
+    }
     free(v);
     return NULL;
 }
 
-static bool launch(void *peer, uint64_t counters, uint32_t count, bool waits) {
-    const driver *v = peer;
-    uint64_t stream;
+static int launch_once(const driver *v, bench_place counters) {
     uint32_t one = 1;
-    void *params[] = {&counters, &one};
-    if (qn_stream_native(v->d->stream, QN_NATIVE_CUDA_STREAM, &stream)) return false;
-    void *const queue = (void *)(uintptr_t)stream;
+    void *params[] = {&counters.at, &one};
+    return v->cuda.launch(v->function, 1, 1, 1, BENCH_LAUNCH_ITEMS, 1, 1, 0, v->cuda.stream, params, NULL);
+}
+
+static int record(driver *v, bench_place counters) {
+    enum { RELAXED = 2 };
+    const bench_cuda *c = &v->cuda;
+    int failed = c->capture_begin(c->stream, RELAXED);
+    for (int i = 0; i < BENCH_GRAPH_LAUNCHES && !failed; i++) failed = launch_once(v, counters);
+    if (!failed) failed = c->capture_end(c->stream, &v->graph);
+    return failed ? failed : c->graph_instantiate(&v->executable, v->graph, 0);
+}
+
+static bool launch(void *peer, const bench_launches *what, bench_place counters, uint32_t count) {
+    driver *v = peer;
+    const bench_cuda *c = &v->cuda;
     void *context;
-    int failed = v->push(v->context);
+    int failed = c->push(c->context);
     if (failed) return false;
+    if (what->is_graph && !v->executable) failed = record(v, counters);
     for (uint32_t i = 0; i < count && !failed; i++) {
-        failed = v->launch(v->function, 1, 1, 1, BENCH_LAUNCH_ITEMS, 1, 1, 0, queue, params, NULL);
-        if (!failed && waits) failed = v->wait(queue);
+        failed = what->is_graph ? c->graph_launch(v->executable, c->stream) : launch_once(v, counters);
+        if (!failed && what->waits) failed = c->wait(c->stream);
     }
-    return v->pop(&context) == 0 && !failed;
+    return c->pop(&context) == 0 && !failed;
+}
+
+/* ---- copies ---- */
+
+static bool copy(void *peer, const bench_copy *what) {
+    const bench_cuda *c = &((const driver *)peer)->cuda;
+    uint64_t context = 0;
+    int failed = 1;
+    if (!bench_cuda_enter(c, NULL, 0)) return false;
+    switch (what->what) {
+    case BENCH_UP: failed = c->upload(what->to.at, what->host, what->size, c->stream); break;
+    case BENCH_DOWN: failed = c->download(what->host, what->from.at, what->size, c->stream); break;
+    case BENCH_ACROSS: failed = c->copy(what->to.at, what->from.at, what->size, c->stream); break;
+    case BENCH_BEYOND:
+        if (qn_device_native(what->to_device, QN_NATIVE_CUDA_CONTEXT, &context) == QN_OK)
+            failed = c->copy_peer(what->to.at, (void *)(uintptr_t)context, what->from.at, c->context,
+                                  what->size, c->stream);
+        break;
+    case BENCH_NOWHERE: break;
+    }
+    if (!failed) failed = c->wait(c->stream);
+    return bench_cuda_leave(c) && !failed;
+}
+
+/* ---- packed programs ---- */
+
+/* In them: machine code is an ELF image; of texts the one for the highest architecture that the device has. */
+static const char *find_image(const driver *v, const bench_code *code) {
+    static const char target[] = ".target sm_", version[] = ".version", elf[] = "\177ELF";
+    const char *found = NULL, *begin = NULL, *end = code->data + code->size;
+    long best = 0;
+    for (const char *at = code->data; at + sizeof target < end; at++) {
+        if (!code->is_text && memcmp(at, elf, sizeof elf - 1) == 0) return at;
+        if (memcmp(at, version, sizeof version - 1) == 0) begin = at;
+        if (!code->is_text || !begin || memcmp(at, target, sizeof target - 1) != 0) continue;
+        const long arch = strtol(at + sizeof target - 1, NULL, 10);
+        if (arch > v->arch || arch <= best) continue;
+        best = arch;
+        found = begin;
+    }
+    return found;
+}
+
+/* What a launch needs to know of the kernel is asked: drivers put it on the device no earlier than that. */
+static bool load(void *peer, const bench_code *code) {
+    enum { MAX_THREADS_PER_BLOCK = 0 }; /* CUfunction_attribute */
+    const driver *v = peer;
+    const bench_cuda *c = &v->cuda;
+    const char *image = find_image(v, code);
+    void *module = NULL, *function = NULL;
+    int threads;
+    if (!image || !bench_cuda_enter(c, NULL, 0)) return false;
+    int failed = c->load(&module, image);
+    if (!failed) failed = c->get_function(&function, module, code->kernel);
+    if (!failed) failed = c->function_attribute(&threads, MAX_THREADS_PER_BLOCK, function);
+    if (module) c->unload(module);
+    return bench_cuda_leave(c) && !failed;
 }
 
 static void close_driver(void *peer) {
     driver *v = peer;
-    if (enter(v)) {
-        v->unload(v->module);
-        leave(v);
+    const bench_cuda *c = &v->cuda;
+    if (bench_cuda_enter(c, NULL, 0)) {
+        if (v->executable) c->executable_destroy(v->executable);
+        if (v->graph) c->graph_destroy(v->graph);
+        c->unload(v->module);
+        bench_cuda_leave(c);
     }
     free(v);
 }
 
-const bench_peer_type bench_driver = {
-    .name = "driver", .kind = QN_DEVICE_CUDA, .open = open_driver, .close = close_driver, .launch = launch};
+const bench_peer_type bench_driver = {.name = "driver",
+                                      .kind = QN_DEVICE_CUDA,
+                                      .open = open_driver,
+                                      .close = close_driver,
+                                      .launch = launch,
+                                      .copy = copy,
+                                      .load = load,
+                                      .has_graphs = true};

@@ -190,7 +190,7 @@ static qn_status create_buffers(bench_operands *t) {
 /* More than caches hold; a driver that emulates a GPU would take minutes for it. */
 static uint64_t usual_count(const bench_device *d) {
     if (bench_is_gpu(d)) return (uint64_t)1 << 28;
-    return d->info.kind == QN_DEVICE_CPU ? bench_beyond_caches(d) / sizeof(float) : (uint64_t)1 << 20;
+    return d->info.kind == QN_DEVICE_CPU ? bench_beyond_caches(d) / sizeof(float) : (uint64_t)1 << 18;
 }
 
 /* A layer of networks for pictures; with few elements a smaller one, which they are enough for. */
@@ -207,14 +207,6 @@ static void choose_image(bench_operands *t) {
     if (t->count < 9) s[BENCH_TAPS] = 1;
 }
 
-static bool is_asked_for(const bench_device *d, const char *what) {
-    const char *list = d->options->only;
-    char begin[64];
-    while (list && bench_list_next(&list, begin, sizeof begin))
-        if (strncmp(what, begin, strlen(begin)) == 0) return true;
-    return !d->options->only;
-}
-
 static int measure_rows(bench_operands *t) {
     bench_peer peers[BENCH_MAX_PEERS];
     const bench_row *row;
@@ -223,11 +215,11 @@ static int measure_rows(bench_operands *t) {
     int first = bench_bandwidth(t->d, &copying);
     if (first) return first;
     const uint32_t num_peers = bench_peers_open(t->d, t->d->options->against, BENCH_OF_ROWS, peers);
-    for (uint32_t i = 0; (row = row_at(i)) != NULL; i++) asked += is_asked_for(t->d, row->what);
+    for (uint32_t i = 0; (row = row_at(i)) != NULL; i++) asked += bench_is_asked_for(t->d, row->what);
     bench_print_head(t->d, "kernels");
     bench_steps(t->d, asked);
     for (uint32_t i = 0; (row = row_at(i)) != NULL; i++) {
-        if (!is_asked_for(t->d, row->what)) continue;
+        if (!bench_is_asked_for(t->d, row->what)) continue;
         const int result = measure_row(t, row, copying, peers, num_peers);
         bench_step(t->d);
         if (!first) first = result;

@@ -5,7 +5,7 @@
 
 #include "bench_peer.h"
 
-enum { ITEMS = BENCH_LAUNCH_ITEMS, GRAPH_LAUNCHES = 20 };
+enum { ITEMS = BENCH_LAUNCH_ITEMS, GRAPH_LAUNCHES = BENCH_GRAPH_LAUNCHES };
 
 /* Each work-item counts its launches, which is what is checked. */
 static const char source[] = "kernel void count(global uint *x, uint n) { x[get_global_id(0)] += n; }\n";
@@ -17,7 +17,8 @@ typedef struct launch_task {
     qn_buffer *buffer, *operands;
     qn_graph *graph;
     const bench_peer *peer;
-    bool peer_waits, failed;
+    bench_launches peers; /* how the peer makes its launches */
+    bool failed;
     uint32_t launched; /* wraps as the kernel's numbers do */
 } launch_task;
 
@@ -92,13 +93,16 @@ static const struct {
     qn_status (*run)(void *user, uint32_t first, uint32_t count);
     bool waits_after; /* which is not timed */
     bool on_device;
-} figures[] = {{"a launch, on the host", run_launches, true, false},
-               {"a launch, on the device, among many", run_launches, false, true},
-               {"a launch, and waiting for it", run_launch_and_wait, false, false},
-               {"a graph of 20 launches, on the host", run_graph, true, false},
-               {"a graph of 20 launches, on the device", run_graph, false, true},
-               {"a graph of 20 launches, and waiting for it", run_graph_and_wait, false, false},
-               {"qn_kernels_matmul of 16x16x16, on the host", run_product, true, false}};
+    bench_launches launches; /* the same by a peer */
+    bool is_quern;           /* has no such thing by others */
+} figures[] = {
+    {"a launch, on the host", run_launches, true, false, {false, false}, false},
+    {"a launch, on the device, among many", run_launches, false, true, {false, false}, false},
+    {"a launch, and waiting for it", run_launch_and_wait, false, false, {true, false}, false},
+    {"a graph of 20 launches, on the host", run_graph, true, false, {false, true}, false},
+    {"a graph of 20 launches, on the device", run_graph, false, true, {false, true}, false},
+    {"a graph of 20 launches, and waiting for it", run_graph_and_wait, false, false, {true, true}, false},
+    {"qn_kernels_matmul of 16x16x16, on the host", run_product, true, false, {false, false}, true}};
 enum { NUM_FIGURES = sizeof figures / sizeof *figures };
 
 static qn_status prepare(launch_task *t) {
@@ -162,8 +166,8 @@ static qn_status run_peer(void *user, uint32_t first, uint32_t count) {
     (void)first;
     if (status) return status;
     status = bench_peer_place(t->peer, t->buffer, &counters);
-    if (!status) t->failed = !t->peer->type->launch(t->peer->peer, counters.at, count, t->peer_waits);
-    t->launched += count;
+    if (!status) t->failed = !t->peer->type->launch(t->peer->peer, &t->peers, counters, count);
+    t->launched += count * (t->peers.is_graph ? GRAPH_LAUNCHES : 1);
     const qn_status ended = qn_stream_native_end(t->d->stream);
     return status ? status : ended;
 }
@@ -176,7 +180,7 @@ static int measure_peer(launch_task *t, int figure, const bench_peer *peer, doub
     bench_time time;
     char note[48];
     t->peer = peer;
-    t->peer_waits = figures[figure].run == run_launch_and_wait;
+    t->peers = figures[figure].launches;
     int result = bench_measure(t->d, &task, &time);
     if (!result && t->failed) result = tool_fail(TOOL_RUN_FAILED, "%s: a launch failed", peer->type->name);
     if (!result) result = check(t);
@@ -186,9 +190,8 @@ static int measure_peer(launch_task *t, int figure, const bench_peer *peer, doub
     return TOOL_OK;
 }
 
-/* What a peer has of the figures: single launches. */
-static bool is_for_peers(int figure) {
-    return figures[figure].run == run_launches || figures[figure].run == run_launch_and_wait;
+static bool is_for(int figure, const bench_peer *peer) {
+    return !figures[figure].is_quern && (!figures[figure].launches.is_graph || peer->type->has_graphs);
 }
 
 /* ---- while it is traced ---- */
@@ -277,8 +280,8 @@ static int measure_all(launch_task *t) {
     for (int i = 0; i < NUM_FIGURES && !result; i++) {
         double ns;
         result = measure_figure(t, i, figures[i].what, &ns);
-        for (uint32_t p = 0; p < num_peers && !result && is_for_peers(i); p++)
-            result = measure_peer(t, i, &peers[p], ns);
+        for (uint32_t p = 0; p < num_peers && !result; p++)
+            if (is_for(i, &peers[p])) result = measure_peer(t, i, &peers[p], ns);
         bench_step(t->d);
     }
     bench_peers_close(peers, num_peers);

@@ -100,50 +100,23 @@ static bench_result *add_row(const bench_device *d, const char *what, const char
     return result;
 }
 
-/* Of quern's speed by that of another library, over the shapes. */
-typedef struct mean {
-    char of[80]; /* "cublas", "cublas on cuda:0" */
-    double logs;
-    uint32_t count;
-} mean;
-
 typedef struct table {
     bench_peer peers[BENCH_MAX_PEERS];
     uint32_t num_peers;
     double tuned;                  /* rate of the shape's product by the tuning's choice; 0: there is none */
     double rates[BENCH_MAX_PEERS]; /* of the shape's products; 0: not measured */
-    mean means[2 * BENCH_MAX_PEERS];
-    uint32_t num_means;
+    bench_means means;
     bool of_ways; /* lines say which */
 } table;
 
-static void add_ratio(table *t, const char *of, double ratio) {
-    uint32_t i = 0;
-    while (i < t->num_means && strcmp(t->means[i].of, of) != 0) i++;
-    if (i == sizeof t->means / sizeof *t->means) return;
-    if (i == t->num_means) {
-        t->num_means++;
-        t->means[i] = (mean){.logs = 0};
-        snprintf(t->means[i].of, sizeof t->means[i].of, "%s", of);
-    }
-    t->means[i].logs += log(ratio);
-    t->means[i].count++;
-}
-
-/* What libraries did on the same hardware through another of its interfaces, earlier in this run: cuBLAS's figures are the
-   measure of a GPU's Vulkan device too. */
+/* Beside what is known of the same hardware. */
 static void compare_ways(const bench_device *d, table *t, const char *what, double quern) {
-    static const uint8_t unknown[16];
-    if (memcmp(d->info.uuid, unknown, sizeof unknown) == 0) return;
-    for (size_t i = 0; i < d->report->count; i++) {
-        const bench_result *r = &d->report->results[i];
+    const bench_result *r;
+    for (size_t from = 0; (r = bench_elsewhere(d, "matmul", what, &from)) != NULL;) {
         char of[80];
-        if (strcmp(r->by, "quern") == 0 || strcmp(r->by, "tuned") == 0 || strcmp(r->what, what) != 0 ||
-            strcmp(r->device, d->info.name) == 0 || memcmp(r->uuid, d->info.uuid, sizeof r->uuid) != 0)
-            continue;
         snprintf(of, sizeof of, "%s on %s", r->by, r->device);
         printf("  %.3f of %s", quern / r->value, of);
-        add_ratio(t, of, quern / r->value);
+        bench_means_add(&t->means, of, quern / r->value, what);
     }
 }
 
@@ -269,8 +242,8 @@ static int measure_shape(const bench_device *d, table *t, const uint64_t shape[3
     if (!result) result = measure_ways(d, t, &p, &best);
     if (!result) result = peers;
     for (uint32_t i = 0; i < t->num_peers && best > 0; i++)
-        if (t->rates[i] > 0) add_ratio(t, t->peers[i].type->name, best / t->rates[i]);
-    if (t->tuned > 0 && best > 0) add_ratio(t, "tuned", best / t->tuned);
+        if (t->rates[i] > 0) bench_means_add(&t->means, t->peers[i].type->name, best / t->rates[i], n.size);
+    if (t->tuned > 0 && best > 0) bench_means_add(&t->means, "tuned", best / t->tuned, n.size);
     bench_product_free(&p);
     return result;
 }
@@ -279,7 +252,7 @@ static int measure_type(const bench_device *d, table *t, const bench_type *type)
     uint64_t shape[3];
     int first = TOOL_OK;
     uint32_t shapes = 0;
-    t->num_means = 0;
+    t->means.count = 0;
     print_head(d, t, type);
     while (bench_matmul_shape(d, shapes, shape)) shapes++;
     bench_steps(d, shapes);
@@ -289,9 +262,7 @@ static int measure_type(const bench_device *d, table *t, const bench_type *type)
         if (!first) first = result;
         if (result == TOOL_RUN_FAILED) break;
     }
-    for (uint32_t i = 0; i < t->num_means; i++)
-        printf("  geometric mean: %.3f of the speed of %s\n", exp(t->means[i].logs / t->means[i].count),
-               t->means[i].of);
+    bench_means_print(&t->means);
     putchar('\n');
     return first;
 }

@@ -117,7 +117,8 @@ static int parse_text_option(bench_options *o, int argc, char **argv, int *i) {
         const char *name, **to;
     } texts[] = {{"--device", &o->devices},   {"--against", &o->against}, {"--type", &o->types},
                  {"--variant", &o->variants}, {"--only", &o->only},       {"--tuning", &o->tuning_file},
-                 {"--json", &o->json},        {"--svg", &o->svg},         {"--compare", &o->before}};
+                 {"--tune", &o->tune},        {"--json", &o->json},       {"--svg", &o->svg},
+                 {"--compare", &o->before}};
     const char *given = argv[*i];
     for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
         if (option_value(texts[t].name, argc, argv, i, texts[t].to))

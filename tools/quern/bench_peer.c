@@ -10,9 +10,10 @@
 #include <dlfcn.h>
 #endif
 
-static const bench_peer_type *const types[] = {&bench_cublas, &bench_cublaslt, &bench_cudnn,    &bench_cub,
-                                               &bench_driver, &bench_clblast,  &bench_openblas, &bench_blis,
-                                               &bench_mkl,    &bench_onednn};
+static const bench_peer_type *const types[] = {
+    &bench_cublas, &bench_cublaslt,      &bench_cudnn,   &bench_cub,  &bench_driver,
+    &bench_nvrtc,  &bench_opencl_driver, &bench_clblast, &bench_pocl, &bench_openblas,
+    &bench_blis,   &bench_mkl,           &bench_onednn};
 enum { NUM_TYPES = sizeof types / sizeof *types };
 
 /* ---- libraries ---- */
@@ -76,6 +77,9 @@ static bool is_of_use(const bench_peer_type *type, bench_peer_use use) {
     switch (use) {
     case BENCH_OF_PRODUCTS: return type->multiply != NULL;
     case BENCH_OF_ROWS: return type->run != NULL;
+    case BENCH_OF_CODE: return type->code != NULL;
+    case BENCH_OF_TRANSFERS: return type->copy != NULL;
+    case BENCH_OF_LOADING: return type->load != NULL;
     default: return type->launch != NULL;
     }
 }

@@ -6,11 +6,10 @@
 
 /* Their names, for messages. */
 #define BENCH_PEERS                                                                                          \
-    "cublas, cublaslt, cudnn, cub, driver (on CUDA devices), clblast (on OpenCL devices), openblas, blis, "  \
-    "mkl, "                                                                                                  \
-    "onednn (on the processor)"
+    "cublas, cublaslt, cudnn, cub, nvrtc (on CUDA devices), clblast (on OpenCL devices), driver (on both), " \
+    "pocl, openblas, blis, mkl, onednn (on the processor)"
 
-enum { BENCH_MAX_PEERS = 12, BENCH_WHY = 256 };
+enum { BENCH_MAX_PEERS = 16, BENCH_WHY = 256 };
 
 /* Where an operand is: by its pointer, or on OpenCL devices by its cl_mem and the bytes in front of it there. */
 typedef struct bench_place {
@@ -36,6 +35,51 @@ enum {
     BENCH_IMAGE_NUMBERS
 };
 
+enum { BENCH_LAUNCH_ITEMS = 64, BENCH_GRAPH_LAUNCHES = 20 };
+
+/* How launches are made. */
+typedef struct bench_launches {
+    bool waits;    /* for each */
+    bool is_graph; /* of BENCH_GRAPH_LAUNCHES of them, recorded once */
+} bench_launches;
+
+/* Bytes from one place to another: from the host to the device, back, within it, and to another device of the kind. */
+typedef enum bench_transfer {
+    BENCH_UP,
+    BENCH_DOWN,
+    BENCH_ACROSS,
+    BENCH_BEYOND,
+    BENCH_NOWHERE
+} bench_transfer;
+
+typedef struct bench_copy {
+    bench_transfer what;
+    void *host;           /* of BENCH_UP and BENCH_DOWN */
+    bench_place from, to; /* on the device; of BENCH_UP `to` alone, of BENCH_DOWN `from` alone */
+    uint64_t size;
+    qn_device *to_device; /* of BENCH_BEYOND */
+} bench_copy;
+
+/* A packed program, and a kernel in it. */
+typedef struct bench_code {
+    const char *data;
+    size_t size;
+    bool is_text; /* for the driver to compile; else its machine code */
+    const char *kernel;
+} bench_code;
+
+typedef struct bench_workload bench_workload;
+
+/* Another compiler, for `quern bench code`. */
+typedef struct bench_code_peer {
+    /* A session; NULL, and a sentence in `why` (BENCH_WHY bytes): it does not take the file, or has no memory. */
+    void *(*prepare)(void *peer, const bench_workload *load, const char *file, const char *source, char *why);
+    bool (*reset)(void *session); /* gives changing buffers their data again */
+    bool (*run)(void *session, uint32_t count);
+    bool (*read)(void *session, uint32_t buffer, void *to);
+    void (*release)(void *session);
+} bench_code_peer;
+
 /* A library that does the work of some of quern's calls. Functions that it lacks are NULL. */
 typedef struct bench_peer_type {
     const char *name;
@@ -51,11 +95,15 @@ typedef struct bench_peer_type {
     /* Rows of `quern bench kernels`. `run` is called again and again with the same sizes. */
     bool (*has)(void *peer, const char *what);
     bool (*run)(void *peer, const bench_work *work);
-    /* So many launches of a group of BENCH_LAUNCH_ITEMS work-items, each of which adds one to its counter; `waits`: for each. */
-    bool (*launch)(void *peer, uint64_t counters, uint32_t count, bool waits);
+    /* So many launches of a group of BENCH_LAUNCH_ITEMS work-items, each of which adds one to its counter. */
+    bool (*launch)(void *peer, const bench_launches *what, bench_place counters, uint32_t count);
+    bool has_graphs;
+    /* One copy, done when the call returns. */
+    bool (*copy)(void *peer, const bench_copy *copy);
+    /* From the code in a packed program to a kernel that can be launched, and back to nothing. */
+    bool (*load)(void *peer, const bench_code *code);
+    const bench_code_peer *code;
 } bench_peer_type;
-
-enum { BENCH_LAUNCH_ITEMS = 64 };
 
 typedef struct bench_peer {
     const bench_peer_type *type;
@@ -63,10 +111,17 @@ typedef struct bench_peer {
     const bench_device *d;
 } bench_peer;
 
-extern const bench_peer_type bench_cublas, bench_cublaslt, bench_cudnn, bench_cub, bench_driver,
-    bench_clblast, bench_openblas, bench_blis, bench_mkl, bench_onednn;
+extern const bench_peer_type bench_cublas, bench_cublaslt, bench_cudnn, bench_cub, bench_driver, bench_nvrtc,
+    bench_opencl_driver, bench_clblast, bench_pocl, bench_openblas, bench_blis, bench_mkl, bench_onednn;
 
-typedef enum bench_peer_use { BENCH_OF_PRODUCTS, BENCH_OF_ROWS, BENCH_OF_LAUNCHES } bench_peer_use;
+typedef enum bench_peer_use {
+    BENCH_OF_PRODUCTS,
+    BENCH_OF_ROWS,
+    BENCH_OF_LAUNCHES,
+    BENCH_OF_CODE,
+    BENCH_OF_TRANSFERS,
+    BENCH_OF_LOADING
+} bench_peer_use;
 
 /* Opens those for the device and the use that `against` lists ("all", or names with commas), and prints which of them are not
    there. */

@@ -1,14 +1,12 @@
 /* The cases that compute with floats: what they launch, and what plain C in double says. */
-#include "bench.h"
-
-#include "cases.h"
-
 #include <math.h>
 #include <string.h>
 
-static float *floats(const workload *load, unsigned buffer) { return load->buffers[buffer].data; }
+#include "bench_code.h"
 
-static size_t count_floats(const workload *load, unsigned buffer) {
+static float *floats(const bench_workload *load, unsigned buffer) { return load->buffers[buffer].data; }
+
+static size_t count_floats(const bench_workload *load, unsigned buffer) {
     return load->buffers[buffer].size / sizeof(float);
 }
 
@@ -21,16 +19,16 @@ static double distance(double got, double want, double scale) {
 
 /* ---- saxpy ---- */
 
-void saxpy_make(workload *load, bench_scale scale) {
+static void saxpy_make(bench_workload *load, bench_scale scale) {
     uint32_t n = bench_pick(scale, 1u << 20, 1u << 24, 1u << 26);
-    workload_buffer(load, n * sizeof(float), bench_floats(n, -1, 1, 1), false);
-    load->result = workload_buffer(load, n * sizeof(float), bench_floats(n, -1, 1, 2), true);
-    workload_step(load, "saxpy", n, 0, 0, 0, STEP_ARGS(UINT(n), REAL(2.5f), BUF(0), BUF(1)));
+    bench_workload_add(load, n * sizeof(float), bench_workload_floats(n, -1, 1, 1), false);
+    load->result = bench_workload_add(load, n * sizeof(float), bench_workload_floats(n, -1, 1, 2), true);
+    bench_workload_launch(load, "saxpy", n, 0, 0, 0, BENCH_ARGS(UINT(n), REAL(2.5f), BUF(0), BUF(1)));
     load->bytes = 12.0 * n;
     snprintf(load->size, sizeof load->size, "%uM", n >> 20);
 }
 
-double saxpy_error(const workload *load, const void *result) {
+static double saxpy_error(const bench_workload *load, const void *result) {
     const float *got = result, *x = floats(load, 0), *y = floats(load, 1);
     double worst = 0;
     for (size_t i = 0; i < count_floats(load, 1); i++)
@@ -40,20 +38,21 @@ double saxpy_error(const workload *load, const void *result) {
 
 /* ---- sum ---- */
 
-void sum_make(workload *load, bench_scale scale) {
+static void sum_make(bench_workload *load, bench_scale scale) {
     uint32_t n = bench_pick(scale, 1u << 20, 1u << 24, 1u << 26), local = 256;
     uint32_t groups = scale == BENCH_GPU ? 1024 : 64;
-    workload_buffer(load, n * sizeof(float), bench_floats(n, 0, 1, 3), false);
-    workload_buffer(load, groups * sizeof(float), NULL, false);
-    load->result = workload_buffer(load, sizeof(float), NULL, false);
-    workload_step(load, "sum", groups * local, 0, local, 0,
-                  STEP_ARGS(UINT(n), BUF(0), BUF(1), LOCAL(local * 4)));
-    workload_step(load, "sum", local, 0, local, 0, STEP_ARGS(UINT(groups), BUF(1), BUF(2), LOCAL(local * 4)));
+    bench_workload_add(load, n * sizeof(float), bench_workload_floats(n, 0, 1, 3), false);
+    bench_workload_add(load, groups * sizeof(float), NULL, false);
+    load->result = bench_workload_add(load, sizeof(float), NULL, false);
+    bench_workload_launch(load, "sum", groups * local, 0, local, 0,
+                          BENCH_ARGS(UINT(n), BUF(0), BUF(1), LOCAL(local * 4)));
+    bench_workload_launch(load, "sum", local, 0, local, 0,
+                          BENCH_ARGS(UINT(groups), BUF(1), BUF(2), LOCAL(local * 4)));
     load->bytes = 4.0 * n;
     snprintf(load->size, sizeof load->size, "%uM", n >> 20);
 }
 
-double sum_error(const workload *load, const void *result) {
+static double sum_error(const bench_workload *load, const void *result) {
     double want = 0;
     for (size_t i = 0; i < count_floats(load, 0); i++) want += floats(load, 0)[i];
     return distance(*(const float *)result, want, 1);
@@ -61,33 +60,33 @@ double sum_error(const workload *load, const void *result) {
 
 /* ---- matmul ---- */
 
-static void matmul_make(workload *load, const char *kernel, uint32_t n, uint32_t per_x, uint32_t per_y,
+static void matmul_make(bench_workload *load, const char *kernel, uint32_t n, uint32_t per_x, uint32_t per_y,
                         uint32_t local) {
     size_t bytes = (size_t)n * n * sizeof(float);
-    workload_buffer(load, bytes, bench_floats((size_t)n * n, -1, 1, 4), false);
-    workload_buffer(load, bytes, bench_floats((size_t)n * n, -1, 1, 5), false);
-    load->result = workload_buffer(load, bytes, NULL, false);
-    workload_step(load, kernel, n / per_x, n / per_y, local, local,
-                  STEP_ARGS(UINT(n), UINT(n), UINT(n), BUF(0), BUF(1), BUF(2)));
+    bench_workload_add(load, bytes, bench_workload_floats((size_t)n * n, -1, 1, 4), false);
+    bench_workload_add(load, bytes, bench_workload_floats((size_t)n * n, -1, 1, 5), false);
+    load->result = bench_workload_add(load, bytes, NULL, false);
+    bench_workload_launch(load, kernel, n / per_x, n / per_y, local, local,
+                          BENCH_ARGS(UINT(n), UINT(n), UINT(n), BUF(0), BUF(1), BUF(2)));
     load->flops = 2.0 * n * n * n;
     snprintf(load->size, sizeof load->size, "%u^2", n);
 }
 
-void matmul_naive_make(workload *load, bench_scale scale) {
+static void matmul_naive_make(bench_workload *load, bench_scale scale) {
     matmul_make(load, "matmul_naive", bench_pick(scale, 128, 512, 2048), 1, 1, 0);
 }
-void matmul_tiled_make(workload *load, bench_scale scale) {
+static void matmul_tiled_make(bench_workload *load, bench_scale scale) {
     matmul_make(load, "matmul_tiled", bench_pick(scale, 128, 512, 2048), 1, 1, 16);
 }
-void matmul_registers_make(workload *load, bench_scale scale) {
+static void matmul_registers_make(bench_workload *load, bench_scale scale) {
     matmul_make(load, "matmul_registers", bench_pick(scale, 128, 512, 2048), 4, 4, 16);
 }
-void matmul_vector_make(workload *load, bench_scale scale) {
+static void matmul_vector_make(bench_workload *load, bench_scale scale) {
     matmul_make(load, "matmul_vector", bench_pick(scale, 128, 512, 2048), 16, 8, 0);
 }
 
 /* Every row, some columns: enough to see each work-item's part. Of a large matrix fewer. */
-double matmul_error(const workload *load, const void *result) {
+static double matmul_error(const bench_workload *load, const void *result) {
     const float *a = floats(load, 0), *b = floats(load, 1), *got = result;
     size_t n = (size_t)(sqrt((double)count_floats(load, 0)) + 0.5), stride = n > 2048  ? n / 2 - 1
                                                                              : n > 512 ? n / 8 - 1
@@ -104,39 +103,38 @@ double matmul_error(const workload *load, const void *result) {
 }
 
 /* A whole group's block of C at a time (see the file's head). */
-void sgemm_make(workload *load, bench_scale scale) {
+static void sgemm_make(bench_workload *load, bench_scale scale) {
     uint32_t n = bench_pick(scale, 128, 512, 4096);
     size_t bytes = (size_t)n * n * sizeof(float);
-    workload_buffer(load, bytes, bench_floats((size_t)n * n, -1, 1, 4), false);
-    workload_buffer(load, bytes, bench_floats((size_t)n * n, -1, 1, 5), false);
-    load->result = workload_buffer(load, bytes, NULL, false);
-    workload_step(load, "sgemm", n / 128 * 256, n / 128, 256, 1,
-                  STEP_ARGS(INT((int32_t)n), INT((int32_t)n), INT((int32_t)n), BUF(0), BUF(1), BUF(2)));
+    bench_workload_add(load, bytes, bench_workload_floats((size_t)n * n, -1, 1, 4), false);
+    bench_workload_add(load, bytes, bench_workload_floats((size_t)n * n, -1, 1, 5), false);
+    load->result = bench_workload_add(load, bytes, NULL, false);
+    bench_workload_launch(
+        load, "sgemm", n / 128 * 256, n / 128, 256, 1,
+        BENCH_ARGS(INT((int32_t)n), INT((int32_t)n), INT((int32_t)n), BUF(0), BUF(1), BUF(2)));
     load->flops = 2.0 * n * n * n;
     snprintf(load->size, sizeof load->size, "%u^2", n);
 }
-
-double sgemm_error(const workload *load, const void *result) { return matmul_error(load, result); }
 
 /* ---- n-body ---- */
 
 enum { NBODY_LOCAL = 128 };
 
-void nbody_make(workload *load, bench_scale scale) {
+static void nbody_make(bench_workload *load, bench_scale scale) {
     uint32_t n = bench_pick(scale, 1024, 4096, 65536);
-    float *bodies = bench_floats(4 * (size_t)n, -1, 1, 6);
+    float *bodies = bench_workload_floats(4 * (size_t)n, -1, 1, 6);
     for (uint32_t i = 0; i < n; i++) bodies[4 * i + 3] = fabsf(bodies[4 * i + 3]) + 0.1f;
-    workload_buffer(load, n * 16, bodies, false);
-    load->result = workload_buffer(load, n * 16, NULL, true);
-    workload_buffer(load, n * 16, NULL, false);
-    workload_step(
+    bench_workload_add(load, n * 16, bodies, false);
+    load->result = bench_workload_add(load, n * 16, NULL, true);
+    bench_workload_add(load, n * 16, NULL, false);
+    bench_workload_launch(
         load, "nbody_step", n, 0, NBODY_LOCAL, 0,
-        STEP_ARGS(UINT(n), REAL(0.01f), REAL(0.01f), BUF(0), BUF(1), BUF(2), LOCAL(NBODY_LOCAL * 16)));
+        BENCH_ARGS(UINT(n), REAL(0.01f), REAL(0.01f), BUF(0), BUF(1), BUF(2), LOCAL(NBODY_LOCAL * 16)));
     load->flops = 20.0 * n * n;
     snprintf(load->size, sizeof load->size, "%u bodies", n);
 }
 
-double nbody_error(const workload *load, const void *result) {
+static double nbody_error(const bench_workload *load, const void *result) {
     const float *bodies = floats(load, 0), *got = result;
     size_t n = count_floats(load, 0) / 4;
     double worst = 0;
@@ -159,27 +157,28 @@ double nbody_error(const workload *load, const void *result) {
 
 /* ---- sparse matrix times vector ---- */
 
-void spmv_make(workload *load, bench_scale scale) {
+static void spmv_make(bench_workload *load, bench_scale scale) {
     uint32_t rows = bench_pick(scale, 1u << 14, 1u << 18, 1u << 21), seed = 7;
-    uint32_t *starts = bench_alloc((rows + 1) * sizeof *starts);
-    for (uint32_t row = 0; row < rows; row++) starts[row + 1] = starts[row] + 8 + bench_random(&seed) % 17;
-    uint32_t entries = starts[rows], *columns = bench_alloc(entries * sizeof *columns);
+    uint32_t *starts = tool_alloc((rows + 1) * sizeof *starts);
+    for (uint32_t row = 0; row < rows; row++)
+        starts[row + 1] = starts[row] + 8 + bench_workload_random(&seed) % 17;
+    uint32_t entries = starts[rows], *columns = tool_alloc(entries * sizeof *columns);
     for (uint32_t row = 0; row < rows; row++)
         for (uint32_t i = starts[row]; i < starts[row + 1]; i++)
-            columns[i] = (row + bench_random(&seed) % 4096) % rows;
-    workload_buffer(load, (rows + 1) * 4, starts, false);
-    workload_buffer(load, entries * 4, columns, false);
-    workload_buffer(load, entries * 4, bench_floats(entries, -1, 1, 8), false);
-    workload_buffer(load, rows * 4, bench_floats(rows, -1, 1, 9), false);
-    load->result = workload_buffer(load, rows * 4, NULL, false);
-    workload_step(load, "spmv_rows", rows, 0, 0, 0,
-                  STEP_ARGS(UINT(rows), BUF(0), BUF(1), BUF(2), BUF(3), BUF(4)));
+            columns[i] = (row + bench_workload_random(&seed) % 4096) % rows;
+    bench_workload_add(load, (rows + 1) * 4, starts, false);
+    bench_workload_add(load, entries * 4, columns, false);
+    bench_workload_add(load, entries * 4, bench_workload_floats(entries, -1, 1, 8), false);
+    bench_workload_add(load, rows * 4, bench_workload_floats(rows, -1, 1, 9), false);
+    load->result = bench_workload_add(load, rows * 4, NULL, false);
+    bench_workload_launch(load, "spmv_rows", rows, 0, 0, 0,
+                          BENCH_ARGS(UINT(rows), BUF(0), BUF(1), BUF(2), BUF(3), BUF(4)));
     load->bytes = 12.0 * entries + 8.0 * rows;
     load->flops = 2.0 * entries;
     snprintf(load->size, sizeof load->size, "%.1fM entries", entries / 1048576.0);
 }
 
-double spmv_error(const workload *load, const void *result) {
+static double spmv_error(const bench_workload *load, const void *result) {
     const uint32_t *starts = load->buffers[0].data, *columns = load->buffers[1].data;
     const float *values = floats(load, 2), *x = floats(load, 3), *got = result;
     double worst = 0;
@@ -193,20 +192,20 @@ double spmv_error(const workload *load, const void *result) {
 
 /* ---- Black and Scholes ---- */
 
-void black_scholes_make(workload *load, bench_scale scale) {
+static void black_scholes_make(bench_workload *load, bench_scale scale) {
     uint32_t n = bench_pick(scale, 1u << 16, 1u << 21, 1u << 24);
-    workload_buffer(load, n * 4, bench_floats(n, 5, 30, 10), false);
-    workload_buffer(load, n * 4, bench_floats(n, 1, 100, 11), false);
-    workload_buffer(load, n * 4, bench_floats(n, 0.25f, 10, 12), false);
-    load->result = workload_buffer(load, n * 4, NULL, false);
-    workload_buffer(load, n * 4, NULL, false);
-    workload_step(load, "black_scholes", n, 0, 0, 0,
-                  STEP_ARGS(REAL(0.02f), REAL(0.3f), BUF(0), BUF(1), BUF(2), BUF(3), BUF(4)));
+    bench_workload_add(load, n * 4, bench_workload_floats(n, 5, 30, 10), false);
+    bench_workload_add(load, n * 4, bench_workload_floats(n, 1, 100, 11), false);
+    bench_workload_add(load, n * 4, bench_workload_floats(n, 0.25f, 10, 12), false);
+    load->result = bench_workload_add(load, n * 4, NULL, false);
+    bench_workload_add(load, n * 4, NULL, false);
+    bench_workload_launch(load, "black_scholes", n, 0, 0, 0,
+                          BENCH_ARGS(REAL(0.02f), REAL(0.3f), BUF(0), BUF(1), BUF(2), BUF(3), BUF(4)));
     load->bytes = 20.0 * n;
     snprintf(load->size, sizeof load->size, "%.3gM options", n / 1048576.0);
 }
 
-double black_scholes_error(const workload *load, const void *result) {
+static double black_scholes_error(const bench_workload *load, const void *result) {
     const float *price = floats(load, 0), *strike = floats(load, 1), *years = floats(load, 2), *got = result;
     double worst = 0, rate = 0.02f, volatility = 0.3f;
     size_t count = count_floats(load, 3);
@@ -218,3 +217,16 @@ double black_scholes_error(const workload *load, const void *result) {
     }
     return worst;
 }
+
+static const bench_case cases[] = {
+    {"saxpy", "saxpy.cl", saxpy_make, saxpy_error, 1e-6},
+    {"sum", "sum.cl", sum_make, sum_error, 1e-5},
+    {"matmul_naive", "matmul.cl", matmul_naive_make, matmul_error, 1e-5},
+    {"matmul_tiled", "matmul.cl", matmul_tiled_make, matmul_error, 1e-5},
+    {"matmul_registers", "matmul.cl", matmul_registers_make, matmul_error, 1e-5},
+    {"matmul_vector", "matmul.cl", matmul_vector_make, matmul_error, 1e-5},
+    {"sgemm", "sgemm.cl", sgemm_make, matmul_error, 1e-5},
+    {"nbody", "nbody.cl", nbody_make, nbody_error, 1e-4},
+    {"spmv", "spmv.cl", spmv_make, spmv_error, 1e-5},
+    {"black_scholes", "black_scholes.cl", black_scholes_make, black_scholes_error, 1e-5}};
+const bench_case_list bench_cases_of_floats = {cases, sizeof cases / sizeof *cases};

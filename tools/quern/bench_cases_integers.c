@@ -1,12 +1,10 @@
 /* The cases on pictures and whole numbers, and the transpose: their results are compared exactly, or nearly
    so where rounding may tip a byte. */
-#include "bench.h"
-
-#include "cases.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "bench_code.h"
 
 /* The part of `count` that differs. */
 static double part(size_t differing, size_t count) { return (double)differing / (double)count; }
@@ -16,18 +14,18 @@ static double part(size_t differing, size_t count) { return (double)differing / 
 enum { MANDELBROT_LIMIT = 512 };
 static const float mandelbrot_left = -2.1f, mandelbrot_top = 1.2f;
 
-void mandelbrot_make(workload *load, bench_scale scale) {
+static void mandelbrot_make(bench_workload *load, bench_scale scale) {
     uint32_t width = bench_pick(scale, 256, 1024, 4096), height = width / 4 * 3;
-    load->result = workload_buffer(load, (size_t)width * height * 4, NULL, false);
-    workload_step(load, "mandelbrot", width, height, 0, 0,
-                  STEP_ARGS(REAL(mandelbrot_left), REAL(mandelbrot_top), REAL(3.2f / (float)width),
-                            UINT(MANDELBROT_LIMIT), BUF(0)));
+    load->result = bench_workload_add(load, (size_t)width * height * 4, NULL, false);
+    bench_workload_launch(load, "mandelbrot", width, height, 0, 0,
+                          BENCH_ARGS(REAL(mandelbrot_left), REAL(mandelbrot_top), REAL(3.2f / (float)width),
+                                     UINT(MANDELBROT_LIMIT), BUF(0)));
 
     snprintf(load->size, sizeof load->size, "%ux%u", width, height);
 }
 
 /* The part of the pixels whose count is more than one off: near the set the rounding decides. */
-double mandelbrot_error(const workload *load, const void *result) {
+static double mandelbrot_error(const bench_workload *load, const void *result) {
     const uint32_t *got = result;
     size_t width = load->steps[0].global[0], height = load->steps[0].global[1], differing = 0,
            seen_pixels = 0;
@@ -53,9 +51,10 @@ double mandelbrot_error(const workload *load, const void *result) {
 /* ---- pictures ---- */
 
 static void *noise_picture(uint32_t width, uint32_t height) {
-    uint8_t *pixels = bench_alloc((size_t)width * height * 4);
+    uint8_t *pixels = tool_alloc((size_t)width * height * 4);
     uint32_t seed = 13;
-    for (size_t i = 0; i < (size_t)width * height * 4; i++) pixels[i] = (uint8_t)(bench_random(&seed) >> 11);
+    for (size_t i = 0; i < (size_t)width * height * 4; i++)
+        pixels[i] = (uint8_t)(bench_workload_random(&seed) >> 11);
     return pixels;
 }
 
@@ -67,26 +66,27 @@ static const uint8_t *pixel_at(const uint8_t *pixels, int x, int y, int width, i
 
 enum { BLUR_RADIUS = 5 };
 
-void blur_make(workload *load, bench_scale scale) {
+static void blur_make(bench_workload *load, bench_scale scale) {
     uint32_t side = bench_pick(scale, 128, 1024, 4096);
-    float *weights = bench_alloc((2 * BLUR_RADIUS + 1) * sizeof *weights), total = 0;
+    float *weights = tool_alloc((2 * BLUR_RADIUS + 1) * sizeof *weights), total = 0;
     for (int d = -BLUR_RADIUS; d <= BLUR_RADIUS; d++)
         total += weights[d + BLUR_RADIUS] = expf(-(float)(d * d) / 12.5f);
     for (int d = 0; d <= 2 * BLUR_RADIUS; d++) weights[d] /= total;
     size_t pixels = (size_t)side * side;
-    workload_buffer(load, (2 * BLUR_RADIUS + 1) * sizeof *weights, weights, false);
-    workload_buffer(load, pixels * 4, noise_picture(side, side), false);
-    workload_buffer(load, pixels * 16, NULL, false);
-    load->result = workload_buffer(load, pixels * 4, NULL, false);
-    workload_step(load, "blur_rows", side, side, 0, 0, STEP_ARGS(INT(BLUR_RADIUS), BUF(0), BUF(1), BUF(2)));
-    workload_step(load, "blur_columns", side, side, 0, 0,
-                  STEP_ARGS(INT(BLUR_RADIUS), BUF(0), BUF(2), BUF(3)));
+    bench_workload_add(load, (2 * BLUR_RADIUS + 1) * sizeof *weights, weights, false);
+    bench_workload_add(load, pixels * 4, noise_picture(side, side), false);
+    bench_workload_add(load, pixels * 16, NULL, false);
+    load->result = bench_workload_add(load, pixels * 4, NULL, false);
+    bench_workload_launch(load, "blur_rows", side, side, 0, 0,
+                          BENCH_ARGS(INT(BLUR_RADIUS), BUF(0), BUF(1), BUF(2)));
+    bench_workload_launch(load, "blur_columns", side, side, 0, 0,
+                          BENCH_ARGS(INT(BLUR_RADIUS), BUF(0), BUF(2), BUF(3)));
     load->flops = 2.0 * 4 * 2 * (2 * BLUR_RADIUS + 1) * (double)pixels;
     snprintf(load->size, sizeof load->size, "%u^2, r=%d", side, BLUR_RADIUS);
 }
 
 /* One channel of a blurred pixel, before it is rounded. */
-static double blurred(const workload *load, int x, int y, int width, int height, int channel) {
+static double blurred(const bench_workload *load, int x, int y, int width, int height, int channel) {
     const float *weights = load->buffers[0].data;
     double sum = 0;
     for (int j = -BLUR_RADIUS; j <= BLUR_RADIUS; j++) {
@@ -99,7 +99,7 @@ static double blurred(const workload *load, int x, int y, int width, int height,
     return sum;
 }
 
-double blur_error(const workload *load, const void *result) {
+static double blur_error(const bench_workload *load, const void *result) {
     int width = (int)load->steps[0].global[0], height = (int)load->steps[0].global[1];
     size_t differing = 0;
     for (int y = 0; y<height; y += height> 128 ? height / 64 - 1 : 1)
@@ -112,19 +112,19 @@ double blur_error(const workload *load, const void *result) {
     return part(differing, (size_t)width * (size_t)height * 4);
 }
 
-void sobel_make(workload *load, bench_scale scale) {
+static void sobel_make(bench_workload *load, bench_scale scale) {
     uint32_t side = bench_pick(scale, 128, 2048, 4096);
     size_t bytes = (size_t)side * side * 4;
-    workload_buffer(load, bytes, noise_picture(side, side), false);
-    load->result = workload_buffer(load, bytes, NULL, false);
-    workload_step(load, "sobel", side, side, 0, 0, STEP_ARGS(REAL(0.5f), BUF(0), BUF(1)));
+    bench_workload_add(load, bytes, noise_picture(side, side), false);
+    load->result = bench_workload_add(load, bytes, NULL, false);
+    bench_workload_launch(load, "sobel", side, side, 0, 0, BENCH_ARGS(REAL(0.5f), BUF(0), BUF(1)));
     load->bytes = 2.0 * (double)bytes;
     snprintf(load->size, sizeof load->size, "%u^2", side);
 }
 
 static double brightness(const uint8_t *p) { return 0.299 * p[0] + 0.587 * p[1] + 0.114 * p[2]; }
 
-double sobel_error(const workload *load, const void *result) {
+static double sobel_error(const bench_workload *load, const void *result) {
     static const int mask[3][3] = {{-1, 0, 1}, {-2, 0, 2}, {-1, 0, 1}};
     const uint8_t *in = load->buffers[0].data, *got = result;
     int width = (int)load->steps[0].global[0], height = (int)load->steps[0].global[1];
@@ -146,21 +146,21 @@ double sobel_error(const workload *load, const void *result) {
 
 /* ---- histogram ---- */
 
-void histogram_make(workload *load, bench_scale scale) {
+static void histogram_make(bench_workload *load, bench_scale scale) {
     uint32_t n = bench_pick(scale, 1u << 20, 1u << 24, 1u << 27), seed = 14;
-    uint8_t *data = bench_alloc(n);
+    uint8_t *data = tool_alloc(n);
     /* The sum of two dice: some bins are hit more often than others, as in real pictures. */
     for (uint32_t i = 0; i < n; i++)
-        data[i] = (uint8_t)((bench_random(&seed) % 128) + (bench_random(&seed) % 128));
-    workload_buffer(load, n, data, false);
-    load->result = workload_buffer(load, 256 * 4, NULL, true);
-    workload_step(load, "histogram", (scale == BENCH_GPU ? 1024 : 64) * 256, 0, 256, 0,
-                  STEP_ARGS(UINT(n), BUF(0), BUF(1)));
+        data[i] = (uint8_t)((bench_workload_random(&seed) % 128) + (bench_workload_random(&seed) % 128));
+    bench_workload_add(load, n, data, false);
+    load->result = bench_workload_add(load, 256 * 4, NULL, true);
+    bench_workload_launch(load, "histogram", (scale == BENCH_GPU ? 1024 : 64) * 256, 0, 256, 0,
+                          BENCH_ARGS(UINT(n), BUF(0), BUF(1)));
     load->bytes = n;
     snprintf(load->size, sizeof load->size, "%u MiB", n >> 20);
 }
 
-double histogram_error(const workload *load, const void *result) {
+static double histogram_error(const bench_workload *load, const void *result) {
     uint32_t bins[256] = {0};
     const uint8_t *data = load->buffers[0].data;
     for (size_t i = 0; i < load->buffers[0].size; i++) bins[data[i]]++;
@@ -172,29 +172,31 @@ double histogram_error(const workload *load, const void *result) {
 enum { SCAN_LOCAL = 256 };
 
 /* Level by level, each SCAN_LOCAL times smaller; then the sums go back down. */
-void scan_make(workload *load, bench_scale scale) {
+static void scan_make(bench_workload *load, bench_scale scale) {
     uint32_t n = bench_pick(scale, 1u << 16, 1u << 22, 1u << 24), seed = 15, local = SCAN_LOCAL;
-    uint32_t *data = bench_alloc(n * sizeof *data);
-    for (uint32_t i = 0; i < n; i++) data[i] = bench_random(&seed) % 1000;
+    uint32_t *data = tool_alloc(n * sizeof *data);
+    for (uint32_t i = 0; i < n; i++) data[i] = bench_workload_random(&seed) % 1000;
     uint32_t groups1 = n / local, padded1 = (groups1 + local - 1) / local * local, groups2 = padded1 / local;
-    workload_buffer(load, n * 4, data, false);
-    load->result = workload_buffer(load, n * 4, NULL, false);
-    workload_buffer(load, padded1 * 4, NULL, true);
-    workload_buffer(load, padded1 * 4, NULL, false);
-    workload_buffer(load, local * 4, NULL, true);
-    workload_buffer(load, local * 4, NULL, false);
-    workload_buffer(load, local * 4, NULL, false);
+    bench_workload_add(load, n * 4, data, false);
+    load->result = bench_workload_add(load, n * 4, NULL, false);
+    bench_workload_add(load, padded1 * 4, NULL, true);
+    bench_workload_add(load, padded1 * 4, NULL, false);
+    bench_workload_add(load, local * 4, NULL, true);
+    bench_workload_add(load, local * 4, NULL, false);
+    bench_workload_add(load, local * 4, NULL, false);
     bench_arg rows = LOCAL(local * 8);
-    workload_step(load, "scan_groups", n, 0, local, 0, STEP_ARGS(BUF(0), BUF(1), BUF(2), rows));
-    workload_step(load, "scan_groups", padded1, 0, local, 0, STEP_ARGS(BUF(2), BUF(3), BUF(4), rows));
-    workload_step(load, "scan_groups", local, 0, local, 0, STEP_ARGS(BUF(4), BUF(5), BUF(6), rows));
-    if (groups2 > 1) workload_step(load, "scan_add", padded1, 0, local, 0, STEP_ARGS(BUF(3), BUF(5)));
-    workload_step(load, "scan_add", n, 0, local, 0, STEP_ARGS(BUF(1), BUF(3)));
+    bench_workload_launch(load, "scan_groups", n, 0, local, 0, BENCH_ARGS(BUF(0), BUF(1), BUF(2), rows));
+    bench_workload_launch(load, "scan_groups", padded1, 0, local, 0,
+                          BENCH_ARGS(BUF(2), BUF(3), BUF(4), rows));
+    bench_workload_launch(load, "scan_groups", local, 0, local, 0, BENCH_ARGS(BUF(4), BUF(5), BUF(6), rows));
+    if (groups2 > 1)
+        bench_workload_launch(load, "scan_add", padded1, 0, local, 0, BENCH_ARGS(BUF(3), BUF(5)));
+    bench_workload_launch(load, "scan_add", n, 0, local, 0, BENCH_ARGS(BUF(1), BUF(3)));
     load->bytes = 16.0 * n;
     snprintf(load->size, sizeof load->size, "%.3gM", n / 1048576.0);
 }
 
-double scan_error(const workload *load, const void *result) {
+static double scan_error(const bench_workload *load, const void *result) {
     const uint32_t *in = load->buffers[0].data, *got = result;
     uint32_t total = 0;
     size_t differing = 0, n = load->buffers[0].size / 4;
@@ -206,17 +208,18 @@ double scan_error(const workload *load, const void *result) {
 
 enum { BITONIC_LOCAL = 256 };
 
-void bitonic_make(workload *load, bench_scale scale) {
+static void bitonic_make(bench_workload *load, bench_scale scale) {
     uint32_t n = bench_pick(scale, 1u << 13, 1u << 18, 1u << 22), seed = 16;
-    uint32_t *data = bench_alloc(n * sizeof *data);
-    for (uint32_t i = 0; i < n; i++) data[i] = bench_random(&seed);
-    load->result = workload_buffer(load, n * 4, data, true);
+    uint32_t *data = tool_alloc(n * sizeof *data);
+    for (uint32_t i = 0; i < n; i++) data[i] = bench_workload_random(&seed);
+    load->result = bench_workload_add(load, n * 4, data, true);
     for (uint32_t run = 2; run && run <= n; run *= 2) {
         uint32_t distance = run / 2;
         for (; distance > BITONIC_LOCAL; distance /= 2)
-            workload_step(load, "bitonic_step", n / 2, 0, 0, 0, STEP_ARGS(UINT(run), UINT(distance), BUF(0)));
-        workload_step(load, "bitonic_local", n / 2, 0, BITONIC_LOCAL, 0,
-                      STEP_ARGS(UINT(run), UINT(distance), BUF(0), LOCAL(BITONIC_LOCAL * 8)));
+            bench_workload_launch(load, "bitonic_step", n / 2, 0, 0, 0,
+                                  BENCH_ARGS(UINT(run), UINT(distance), BUF(0)));
+        bench_workload_launch(load, "bitonic_local", n / 2, 0, BITONIC_LOCAL, 0,
+                              BENCH_ARGS(UINT(run), UINT(distance), BUF(0), LOCAL(BITONIC_LOCAL * 8)));
     }
     load->bytes = 8.0 * n * load->num_steps;
     snprintf(load->size, sizeof load->size, "%uK", n >> 10);
@@ -227,9 +230,9 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-double bitonic_error(const workload *load, const void *result) {
+static double bitonic_error(const bench_workload *load, const void *result) {
     size_t size = load->buffers[0].size;
-    uint32_t *want = bench_alloc(size);
+    uint32_t *want = tool_alloc(size);
     memcpy(want, load->buffers[0].data, size);
     qsort(want, size / 4, 4, by_number);
     double error = memcmp(want, result, size) != 0;
@@ -239,21 +242,30 @@ double bitonic_error(const workload *load, const void *result) {
 
 /* ---- transpose ---- */
 
-void transpose_make(workload *load, bench_scale scale) {
+static void transpose_make(bench_workload *load, bench_scale scale) {
     uint32_t width = bench_pick(scale, 128, 2048, 8192), height = bench_pick(scale, 192, 1536, 6144);
     size_t count = (size_t)width * height;
-    workload_buffer(load, count * 4, bench_floats(count, -1, 1, 17), false);
-    load->result = workload_buffer(load, count * 4, NULL, false);
-    workload_step(load, "transpose", width, height, 16, 16,
-                  STEP_ARGS(UINT(width), UINT(height), BUF(0), BUF(1)));
+    bench_workload_add(load, count * 4, bench_workload_floats(count, -1, 1, 17), false);
+    load->result = bench_workload_add(load, count * 4, NULL, false);
+    bench_workload_launch(load, "transpose", width, height, 16, 16,
+                          BENCH_ARGS(UINT(width), UINT(height), BUF(0), BUF(1)));
     load->bytes = 8.0 * (double)count;
     snprintf(load->size, sizeof load->size, "%ux%u", width, height);
 }
 
-double transpose_error(const workload *load, const void *result) {
+static double transpose_error(const bench_workload *load, const void *result) {
     const float *in = load->buffers[0].data, *got = result;
     size_t width = load->steps[0].global[0], height = load->steps[0].global[1], differing = 0;
     for (size_t y = 0; y < height; y++)
         for (size_t x = 0; x < width; x++) differing += in[y * width + x] != got[x * height + y];
     return part(differing, width * height);
 }
+
+static const bench_case cases[] = {{"mandelbrot", "mandelbrot.cl", mandelbrot_make, mandelbrot_error, 0.01},
+                                   {"blur", "blur.cl", blur_make, blur_error, 0},
+                                   {"sobel", "sobel.cl", sobel_make, sobel_error, 0},
+                                   {"histogram", "histogram.cl", histogram_make, histogram_error, 0},
+                                   {"scan", "scan.cl", scan_make, scan_error, 0},
+                                   {"bitonic", "bitonic.cl", bitonic_make, bitonic_error, 0},
+                                   {"transpose", "transpose.cl", transpose_make, transpose_error, 0}};
+const bench_case_list bench_cases_of_integers = {cases, sizeof cases / sizeof *cases};

@@ -1,13 +1,13 @@
 /* The same kernel file for CUDA: an OpenCL C text behind a prelude that declares its words in CUDA C++
-   (bench/kernels/cuda_prelude.cuh), and, where C++ spells a thing otherwise (vector literals, __local parameters), a
+   (texts/cuda_prelude.cuh), and, where C++ spells a thing otherwise (vector literals, __local parameters), a
    few replacements, each of which must be found. */
-#include "gpu.h"
-
-#include "bench_text.h"
-
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "bench_peer.h"
+#include "bench_text.h"
+#include "bench_twin.h"
 
 typedef struct replacement {
     const char *file, *from, *to;
@@ -57,7 +57,7 @@ static char *replace(char *text, const replacement *r) {
     size_t from = strlen(r->from), to = strlen(r->to), begin = 0;
     while ((at = strstr(text + begin, r->from))) {
         size_t head = (size_t)(at - text), tail = strlen(at + from);
-        char *next = bench_alloc(head + to + tail + 1);
+        char *next = tool_alloc(head + to + tail + 1);
         memcpy(next, text, head);
         memcpy(next + head, r->to, to);
         memcpy(next + head + to, at + from, tail);
@@ -78,19 +78,19 @@ static void drop_global(char *text) {
     }
 }
 
-char *gpu_twin_source(const char *file, char *why) {
-    const char *prelude = bench_text("cuda_prelude.cuh", NULL), *body = bench_source(file);
-    size_t head = strlen(prelude);
-    char *text = bench_alloc(strlen(body) + 1);
-    memcpy(text, body, strlen(body));
+char *bench_twin(const char *file, const char *source, char *why) {
+    const char *prelude = bench_text("cuda_prelude.cuh", NULL);
+    const size_t head = strlen(prelude);
+    char *text = tool_alloc(strlen(source) + 1);
+    memcpy(text, source, strlen(source));
     drop_global(text);
     for (size_t i = 0; i < sizeof replacements / sizeof *replacements && text; i++) {
         if (strcmp(replacements[i].file, file) != 0) continue;
         text = replace(text, &replacements[i]);
-        if (!text) snprintf(why, WHY_SIZE, "%s holds no '%s'", file, replacements[i].from);
+        if (!text) snprintf(why, BENCH_WHY, "%s holds no '%s'", file, replacements[i].from);
     }
     if (!text) return NULL;
-    char *all = bench_alloc(head + strlen(text) + 1);
+    char *all = tool_alloc(head + strlen(text) + 1);
     memcpy(all, prelude, head);
     memcpy(all + head, text, strlen(text));
     free(text);

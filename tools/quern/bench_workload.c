@@ -1,0 +1,52 @@
+/* Making and releasing workloads, and their numbers. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench_code.h"
+
+uint32_t bench_workload_add(bench_workload *load, size_t size, void *data, bool changing) {
+    load->buffers[load->num_buffers] = (bench_workload_buffer){size, data, changing};
+    return load->num_buffers++;
+}
+
+void bench_workload_launch(bench_workload *load, const char *kernel, uint64_t global_x, uint64_t global_y,
+                           uint32_t local_x, uint32_t local_y, const bench_arg *args, uint32_t num_args) {
+    if (!load->steps) load->steps = tool_alloc(BENCH_MAX_STEPS * sizeof *load->steps);
+    bench_workload_step *step = &load->steps[load->num_steps++];
+    *step = (bench_workload_step){
+        .kernel = kernel, .global = {global_x, global_y}, .local = {local_x, local_y}, .num_args = num_args};
+    memcpy(step->args, args, num_args * sizeof *args);
+}
+
+void bench_workload_free(bench_workload *load) {
+    for (uint32_t i = 0; i < load->num_buffers; i++) free(load->buffers[i].data);
+    free(load->steps);
+    *load = (bench_workload){.num_buffers = 0};
+}
+
+void bench_workload_fix_groups(bench_workload *load) {
+    for (uint32_t i = 0; i < load->num_steps; i++) {
+        bench_workload_step *step = &load->steps[i];
+        if (step->local[0] == 0) {
+            step->local[0] = step->global[1] ? 32 : 256;
+            step->local[1] = step->global[1] ? 8 : 0;
+        }
+        while (step->global[0] % step->local[0]) step->local[0] /= 2;
+        while (step->local[1] && step->global[1] % step->local[1]) step->local[1] /= 2;
+    }
+}
+
+uint32_t bench_workload_random(uint32_t *state) {
+    uint32_t x = *state;
+    x ^= x << 13;
+    x ^= x >> 17;
+    x ^= x << 5;
+    return *state = x;
+}
+
+float *bench_workload_floats(size_t count, float low, float high, uint32_t seed) {
+    float *values = tool_alloc(count * sizeof *values);
+    for (size_t i = 0; i < count; i++)
+        values[i] = low + (high - low) * (float)(bench_workload_random(&seed) >> 8) * 0x1p-24f;
+    return values;
+}
