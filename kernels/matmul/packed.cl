@@ -87,17 +87,22 @@ static void pack_panel(B_SPACE SUM *to, global const B_T *b, numbers s, size_t f
                 to[p * NR + i] =
                     i < count ? (SUM)B_STEP(from + i * s.b_column + p * STEP_OF_K * s.b_k, there - p * STEP_OF_K) : 0;
 #else
+    const uint used = (count + LANES - 1) / LANES * LANES; // what lies beyond is not multiplied
     for (uint p = 0; p < steps; p++) {
-        for (uint i = 0; i < count; i++)
+        uint i = 0;
+#if B_VECTORS
+        for (; i + LANES <= count; i += LANES) STORE_VECTOR(LOAD_VECTOR(0, b + from + p * s.b_k + i), 0, to + p * NR + i);
+#endif
+        for (; i < count; i++)
             to[p * NR + i] = (SUM)B_STEP(from + i * B_COLUMN + p * STEP_OF_K * s.b_k, there - p * STEP_OF_K);
-        for (uint i = count; i < NR; i++) to[p * NR + i] = 0;
+        for (; i < used; i++) to[p * NR + i] = 0;
     }
 #endif
 #ifdef CORRECTION
     #pragma unroll
     for (uint j = 0; j < VECTORS; j++) {
         VECTOR sum = 0;
-        for (uint p = 0; p < steps; p++)
+        for (uint p = 0; p < steps && j * LANES < count; p++)
             sum = MULTIPLY_STEP((VECTOR)0x01010101, LOAD_VECTOR(j, to + p * NR), sum);
         STORE_VECTOR(CORRECTION * sum, j, to + steps * NR);
     }

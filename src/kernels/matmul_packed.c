@@ -105,6 +105,12 @@ static bool is_as_multiplied(const qn__matmul *q, qn__matmul_operand x) {
     return q->column[x] == 1 && q->arrays[x].type == (size_of(q) == 8 ? QN_F64 : QN_F32);
 }
 
+/* No vector lies in two lines of cache, which would take half of the speed. */
+static bool is_in_lines(const qn__matmul *q, const micro *m, qn__matmul_operand x) {
+    return (uint64_t)q->row[x] * size_of(q) % m->vector_bytes == 0 &&
+           q->arrays[x].offset * size_of(q) % m->vector_bytes == 0;
+}
+
 /* So many blocks as threads want, no smaller than they have to be, and all alike; fewer where one would be shorter than what
    it takes to wake a thread for it. */
 static void set_block(const qn_kernels *kernels, const qn__matmul *q, uint64_t batches, way *w) {
@@ -137,7 +143,8 @@ static way way_of(const qn_kernels *kernels, const qn__matmul *q, uint64_t batch
     w.a_rows = is_as_multiplied(q, QN__MATMUL_A) && q->m >= w.rows;
     set_block(kernels, q, batches, &w);
     const bool few = q->m <= FEW_ROWS && w.parts == 1 && q->n >= w.nr && is_as_multiplied(q, QN__MATMUL_B) &&
-                     (uint64_t)llabs(q->row[QN__MATMUL_B]) * size_of(q) <= NEAR_ROWS;
+                     (uint64_t)llabs(q->row[QN__MATMUL_B]) * size_of(q) <= NEAR_ROWS &&
+                     is_in_lines(q, w.m, QN__MATMUL_B);
     const uint64_t users = divide_up(q->m, w.block_rows) * (is_shared(q, QN__MATMUL_B) ? batches : 1);
     w.b_from = few ? ROWS : users > 1 && kernels->info.compute_units > 1 ? WORK : PRIVATE;
     return w;
