@@ -2,7 +2,7 @@
 # A shared library: exports what its header declares and nothing else, needs the C library and libquern only, is small; and
 # the header compiles as C11, and as C++17 with all that it has; quern.hpp is C++20.
 # Usage: check.sh LIBRARY SOURCE_DIR CC LIMIT [BELOW]      (LIMIT: bytes of the stripped library; 0: not checked)
-# With BELOW the library is one that stands above those: libquern_NAME.so, with the header NAME.h. BELOW: libquern.so, and, with a
+# With BELOW the library is one that stands above those: libquern_NAME.so, with the header NAME.h (tensor: and files.h). BELOW: libquern.so, and, with a
 # blank between, others that it needs.
 set -eu
 library=$1 source=$2 cc=$3 limit=$4 core=${5:-}
@@ -10,6 +10,7 @@ name=quern
 [ -z "$core" ] || name=$(basename "$library" | sed 's/^libquern_//; s/\.so.*//')
 headers=$source/include/quern/$name.h
 [ -n "$core" ] || headers="$headers $source/include/quern/interop.h"
+[ "$name" != tensor ] || headers="$headers $source/include/quern/files.h"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 status=0
@@ -55,7 +56,7 @@ if [ "$limit" -gt 0 ]; then
     [ "$size" -le "$limit" ] || fail "is $size bytes when stripped; the limit is $limit"
 fi
 
-printf '#include <quern/%s.h>\nint main(void) { return qn_version() == 0; }\n' "$name" > "$work/header.c"
+(echo "$headers" | tr " " "\n" | sed "s|.*/\(.*\)|#include <quern/\1>|"; echo "int main(void) { return qn_version() == 0; }") > "$work/header.c"
 flags="-Wall -Wextra -Wpedantic -Werror -fsyntax-only -I $source/include"
 # shellcheck disable=SC2086
 $cc -std=c11 $flags "$work/header.c" || fail "the header does not compile as C11"

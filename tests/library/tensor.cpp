@@ -1,7 +1,22 @@
-/* tensor.h in C++17: shapes, operands that are tensors or numbers, a chain of ops. */
+/* tensor.h in C++17: shapes, operands that are tensors or numbers, a chain of ops; files.h: a table. */
+#include <quern/files.h>
 #include <quern/tensor.h>
 
 #include <cstdio>
+
+static bool reads_a_table(qn_context *context) {
+    qn_archive *archive = nullptr;
+    qn_archive_desc desc = {};
+    desc.format = QN_FILE_CSV;
+    const void *data = nullptr;
+    if (qn_archive_open_memory(context, "x,y\n1,2.5\n", 10, nullptr, &desc, &archive) ||
+        qn_archive_data(archive, qn_archive_find(archive, "data"), &data))
+        return false;
+    const bool good = static_cast<const double *>(data)[1] == 2.5 &&
+                      qn_archive_metadata(archive, "columns")->values.texts[1].text[0] == 'y';
+    qn_archive_close(archive);
+    return good;
+}
 
 int main() {
     qn_context *context = nullptr;
@@ -24,6 +39,10 @@ int main() {
     const bool good =
         out[0] == 3 && out[1] > 10.9f && out[1] < 11.1f; /* 0 + .5 + 2.5, and of 8 10 13 less 6.67 */
     if (!good) std::printf("tensor.cpp: %g %g\n", out[0], out[1]);
+    if (!reads_a_table(context)) {
+        std::printf("tensor.cpp: %s\n", qn_error_message(context));
+        return 1;
+    }
     qn_tensors_destroy(t);
     qn_context_destroy(context);
     return !good;
