@@ -196,6 +196,10 @@ typedef struct qn_matmul_desc {
 QN_API qn_status qn_kernels_matmul(qn_kernels *kernels, qn_stream *stream, const qn_matmul_desc *desc);
 /* Names of the ways that there are to do it, "tile 128x128" and so on, from index 0; NULL: there are no more. Any thread. */
 QN_API const char *qn_matmul_variant(uint32_t index);
+/* What qn_kernels_matmul would do: the variant's name, and how many parts of k; NULL and 0 where out has no elements. Compiles and
+   enqueues nothing. Errors: those of that call, QN_ERROR_NULL. */
+QN_API qn_status qn_kernels_matmul_choice(qn_kernels *kernels, const qn_matmul_desc *desc,
+                                          const char **variant, uint32_t *splits);
 
 /* ---- copying ---- */
 

@@ -193,10 +193,30 @@ static qn_status launch(qn_kernels *kernels, const qn__matmul_plan *p, qn_stream
     return qn_launch(stream, p->finish, &p->finish_range, args + first, count);
 }
 
-qn_status qn_kernels_matmul(qn_kernels *kernels, qn_stream *stream, const qn_matmul_desc *desc) {
-    qn_status status = qn__op_check(kernels, desc, "qn_kernels_matmul");
+static qn_status read_call(const qn_kernels *kernels, const qn_matmul_desc *desc, qn__matmul *q) {
+    const qn_status status = qn__op_check(kernels, desc, "qn_kernels_matmul");
+    return status ? status : read_desc(kernels, desc, q);
+}
+
+qn_status qn_kernels_matmul_choice(qn_kernels *kernels, const qn_matmul_desc *desc, const char **variant,
+                                   uint32_t *splits) {
     qn__matmul q;
-    if (!status) status = read_desc(kernels, desc, &q);
+    qn__matmul_choice c = {.variant = NULL};
+    qn_status status = read_call(kernels, desc, &q);
+    if (status) return status;
+    if (!variant || !splits)
+        return qn__op_fail(kernels, QN_ERROR_NULL, "qn_kernels_matmul_choice: %s is NULL",
+                           variant ? "splits" : "variant");
+    if (qn_array_count(&q.arrays[QN__MATMUL_OUT]) > 0) status = qn__matmul_choose(kernels, &q, &c);
+    if (status) return status;
+    *variant = c.variant ? c.variant->name : NULL;
+    *splits = (uint32_t)c.cut.splits;
+    return QN_OK;
+}
+
+qn_status qn_kernels_matmul(qn_kernels *kernels, qn_stream *stream, const qn_matmul_desc *desc) {
+    qn__matmul q;
+    qn_status status = read_call(kernels, desc, &q);
     if (status || qn_array_count(&q.arrays[QN__MATMUL_OUT]) == 0) return status;
     qn__key key = {.count = 0};
     make_key(&q, &key);
