@@ -99,10 +99,10 @@ QN_API uint64_t qn_array_count(const qn_array *array);
 typedef struct qn_kernels qn_kernels;
 
 /* What the text of a tuning begins with. */
-#define QN_TUNING_HEAD "quern tuning 1"
+#define QN_TUNING_HEAD "quern tuning 2"
 
 /* `tuning`: the text (not the path) of a file that `quern tune --out` has written, zero-terminated, which is read here and not
-   kept. Its choices take the place of the library's own on devices of the same kind, description and driver, for products of
+   kept. Its choices take the place of the library's own on devices of the same kind, description and driver, for calls of
    the same types and layouts whose sizes are those that were tuned or near them; other lines are read past. Results may differ
    from those without in the order of their sums. Defaults: NULL: none. */
 typedef struct qn_kernels_desc {
@@ -125,6 +125,18 @@ QN_API qn_device *qn_kernels_device(const qn_kernels *kernels);
 /* Writes the line of a tuning that says which devices the lines after it are for, those that are like this one: "device cuda |
    NVIDIA H200 | ...", zero-terminated, cut to `size` bytes. Any thread. */
 QN_API void qn_kernels_tuning_device(const qn_kernels *kernels, char *text, size_t size);
+/* Writes the line of a tuning that would have what the library chose for a call: "reduce f32 f32 sum rows 1x268435456: items 256, steps 16",
+   zero-terminated, cut to `size` bytes. Of the first 16 different calls of this qn_kernels that had a choice, from index 0, those that
+   other calls made among them. False: there are no more. Any thread. */
+QN_API bool qn_kernels_tuning_line(qn_kernels *kernels, uint32_t index, char *text, size_t size);
+
+/* A parameter that a line of a tuning may set, for those who search: `name` of calls whose lines begin with `call`. */
+typedef struct qn_tunable {
+    const char *call, *name;
+} qn_tunable;
+/* Number `index` of them, and of its values worth a trial number `value`, as a line has it. False: there are no more. Any thread. */
+QN_API bool qn_kernels_tunable(uint32_t index, qn_tunable *tunable);
+QN_API bool qn_kernels_tunable_value(uint32_t index, uint32_t value, char *text, size_t size);
 /* Until the code of all kernels compiled so far is final (qn_program_wait): for measurements. Errors: as there. */
 QN_API qn_status qn_kernels_wait(qn_kernels *kernels, uint64_t timeout_ns);
 

@@ -116,16 +116,35 @@ static tile choose_tile(const qn_kernels *kernels, const request *r, bool in_wor
     return (tile){{first, second}, first * second};
 }
 
+/* In local memory, with a column more. */
+static bool fits_tile(const qn_kernels *kernels, const request *r, uint64_t t0, uint64_t t1) {
+    const uint64_t most = (uint64_t)4 * TILE * TILE; /* registers */
+    return t0 * (t1 + 4) * r->from->size <= kernels->info.local_memory && t0 * t1 <= most;
+}
+
 static qn_status make_tiles(qn_kernels *kernels, request *r, uint32_t cross, plan *p) {
     qn__walk *walk = &r->walk;
     exchange(walk, 1, cross);
     const uint32_t from = tile_width(r, FROM, 1, r->d->from.offset, r->from->size),
                    to = tile_width(r, TO, 0, r->d->to.offset, r->to->size);
     const tile t = choose_tile(kernels, r, from > 1 && to > 1);
+    qn__tuned tuned =
+        qn__tuned_of(kernels, QN__CALL_copy,
+                     (const uint64_t[]){walk->sizes[0], walk->sizes[1], qn__walk_range(walk).global[2]},
+                     "%s %s", r->from->name, r->to->name);
     uint64_t t0 = smaller(qn__power_from(walk->sizes[0]), t.edge[0]),
              t1 = smaller(qn__power_from(walk->sizes[1]), t.elements / t0);
     t0 = smaller(qn__power_from(walk->sizes[0]), t.elements / t1);
+    const uint64_t set0 = qn__tuned_number(&tuned, QN__TUNE_copy_rows, (uint32_t)t0),
+                   set1 = qn__tuned_number(&tuned, QN__TUNE_copy_columns, (uint32_t)t1);
+    if (fits_tile(kernels, r, set0, set1)) {
+        t0 = set0;
+        t1 = set1;
+    }
     while (t0 * t1 < (uint64_t)GROUP * PACK_BYTES / 4) t0 *= 2;
+    tuned.values[QN__TUNE_copy_rows] = (uint32_t)t0;
+    tuned.values[QN__TUNE_copy_columns] = (uint32_t)t1;
+    qn__tuned_keep(kernels, &tuned);
     const qn_range range = qn__walk_range(walk);
     p->way = TILES;
     p->range = (qn_range){

@@ -124,6 +124,10 @@ typedef struct qn__matmul_choice {
 
 enum { QN__MATMUL_UNITS_STEP = 64 }; /* bytes of k */
 
+/* What the tuning says of such a product. */
+qn__tuned qn__matmul_tuned(const qn_kernels *kernels, const qn__matmul *q);
+/* Whether the caller leaves all to the library, and the tuning may have a say. */
+bool qn__matmul_is_open(const qn__matmul *q);
 /* Takes the tuning's choice into `q`, if there is one and the caller made none. QN_ERROR_ARGUMENT where the variant that is asked for
    does not take the operands. */
 qn_status qn__matmul_choose(const qn_kernels *kernels, qn__matmul *q, qn__matmul_choice *choice);
@@ -135,6 +139,7 @@ uint32_t qn__matmul_tile_items(const qn_kernels *kernels, const qn__matmul_varia
 /* The name of a type in fragments; NULL: they are not made of it. f32 is not without leave, as precision is lost. */
 const char *qn__matmul_unit(const qn__matmul *q, qn_element type);
 const char *qn__matmul_variant_name(uint32_t index);
+uint32_t qn__matmul_variant_index(const qn__matmul_variant *v);
 
 /* matmul_packed.c */
 bool qn__matmul_packed_fits(const qn_kernels *kernels, const qn__matmul *q);

@@ -47,6 +47,8 @@ static const qn__matmul_variant *const packed = &variants[COUNT(variants) - 3],
                                        *const strip = &variants[COUNT(variants) - 1];
 enum { SMALLEST = 5 }; /* the tile that any device can run */
 
+uint32_t qn__matmul_variant_index(const qn__matmul_variant *v) { return (uint32_t)(v - variants); }
+
 const char *qn__matmul_variant_name(uint32_t index) {
     return index < COUNT(variants) ? variants[index].name : NULL;
 }
@@ -308,21 +310,37 @@ static qn__matmul_choice choose(const qn_kernels *kernels, const qn__matmul *q) 
     return best;
 }
 
+/* ---- what a tuning says ---- */
+
+bool qn__matmul_is_open(const qn__matmul *q) {
+    return q->variant < 0 && !q->splits && q->k > 0 && qn__matmul_batches(q) == 1;
+}
+
+static bool is_turned(const qn__matmul *q, qn__matmul_operand x) {
+    return q->column[x] != 1 && q->row[x] == 1;
+}
+
+qn__tuned qn__matmul_tuned(const qn_kernels *kernels, const qn__matmul *q) {
+    const char *types[3];
+    for (int i = 0; i < 3; i++) {
+        static const qn__matmul_operand order[] = {QN__MATMUL_A, QN__MATMUL_B, QN__MATMUL_OUT};
+        const qn_element type = q->arrays[order[i]].type;
+        types[i] = q->tf32 && type == QN_F32 && order[i] != QN__MATMUL_OUT ? "tf32" : qn__element(type)->name;
+    }
+    return qn__tuned_of(kernels, QN__CALL_matmul, (const uint64_t[]){q->m, q->n, q->k}, "%s %s %s %c%c",
+                        types[0], types[1], types[2], is_turned(q, QN__MATMUL_A) ? 't' : 'n',
+                        is_turned(q, QN__MATMUL_B) ? 't' : 'n');
+}
+
 /* With the choice of the tuning, if there is one and the caller made none. */
 static qn__matmul tuned(const qn_kernels *kernels, const qn__matmul *q) {
-    const qn__tuned like = {
-        .sizes = {q->m, q->n, q->k},
-        .types = {q->arrays[QN__MATMUL_A].type, q->arrays[QN__MATMUL_B].type, q->arrays[QN__MATMUL_OUT].type},
-        .tf32 = q->tf32,
-        .turned = {q->column[QN__MATMUL_A] != 1 && q->row[QN__MATMUL_A] == 1,
-                   q->column[QN__MATMUL_B] != 1 && q->row[QN__MATMUL_B] == 1}};
-    const bool is_open = q->variant < 0 && !q->splits && q->k > 0 && qn__matmul_batches(q) == 1;
-    const qn__tuned *found = is_open ? qn__tuning_find(kernels, &like) : NULL;
     qn__matmul t = *q;
-    if (!found) return t;
-    t.variant = found->variant;
-    t.splits = found->splits;
-    return fits(kernels, &t, &variants[t.variant]) ? t : *q; /* strides and epilogues have a say, too */
+    if (!qn__matmul_is_open(q)) return t;
+    const qn__tuned found = qn__matmul_tuned(kernels, q);
+    t.variant = (int)found.values[QN__TUNE_matmul_variant] - 1;
+    t.splits = found.values[QN__TUNE_matmul_parts];
+    /* Strides and epilogues have a say, too. */
+    return t.variant < 0 || fits(kernels, &t, &variants[t.variant]) ? t : *q;
 }
 
 qn_status qn__matmul_choose(const qn_kernels *kernels, qn__matmul *q, qn__matmul_choice *c) {

@@ -189,6 +189,14 @@ static void set_parts(const qn__matmul *q, qn__matmul_cut *cut, qn__matmul_plan 
     if (!cut->joined) p->splits = cut->splits = p->part ? divide_up(q->k, p->part) : 1;
 }
 
+static void keep_choice(qn_kernels *kernels, const qn__matmul *q, const qn__matmul_choice *c) {
+    if (!qn__matmul_is_open(q)) return;
+    qn__tuned t = qn__matmul_tuned(kernels, q);
+    t.values[QN__TUNE_matmul_variant] = qn__matmul_variant_index(c->variant) + 1;
+    t.values[QN__TUNE_matmul_parts] = (uint32_t)c->cut.splits;
+    qn__tuned_keep(kernels, &t);
+}
+
 static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
     static const char *const files[] = {"matmul/tile.cl",   "matmul/units.cl",  "matmul/quad.cl",
                                         "matmul/packed.cl", "matmul/vector.cl", "matmul/strip.cl"};
@@ -198,6 +206,7 @@ static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
     qn__matmul_choice c;
     qn_status status = qn__matmul_choose(kernels, &own, &c);
     if (status) return status;
+    keep_choice(kernels, request, &c);
     qn__matmul_cut *cut = &c.cut;
     const qn__matmul_quad quad = qn__matmul_quad_of(c.variant, cut->splits);
     if (quad.turned) turned = qn__matmul_turned(q);

@@ -166,29 +166,47 @@ qn_status qn__plan_get(qn_kernels *kernels, const qn__op *op, const qn__key *key
 
 /* ---- tuning ---- */
 
-/* What was found for a product of this kind. */
-typedef struct qn__tuned {
-    uint64_t sizes[3];    /* m, n, k */
-    qn_element types[3];  /* of a, b and out */
-    bool tf32, turned[2]; /* a and b: their neighbours in memory are along the first dimension */
-    int variant;
-    uint32_t splits;
-} qn__tuned;
+/* The calls that have a choice, and its parameters: src/kernels/tunables.def. */
+typedef enum qn__call {
+#define CALL(call, words, sizes, reach) QN__CALL_##call,
+#include "kernels/tunables.def"
+    QN__CALLS
+} qn__call;
 
-/* A factor by which sizes may differ from the tuned ones, as a power of two. */
-#define QN__TUNING_REACH 0.25
+typedef enum qn__tunable {
+#define TUNABLE(call, name, numbers, names) QN__TUNE_##call##_##name,
+#include "kernels/tunables.def"
+    QN__TUNABLES
+} qn__tunable;
+
+enum { QN__TUNED_SIZES = 3 };
+
+/* A call as a line of a tuning has it, and its parameters: numbers, or 1 more than a name's index; 0: not set. */
+typedef struct qn__tuned {
+    qn__call call;
+    char words[64];
+    uint64_t sizes[QN__TUNED_SIZES];
+    uint32_t values[QN__TUNABLES];
+} qn__tuned;
 
 typedef struct qn__tuning qn__tuning;
 
 /* The choices in a text for devices as this one; of its lines for others the form alone is looked at. */
 qn_status qn__tuning_read(const qn_kernels *kernels, const char *text, qn__tuning **tuning);
-/* The nearest one to `like`, whose choice does not matter; NULL: there is none. */
-const qn__tuned *qn__tuning_find(const qn_kernels *kernels, const qn__tuned *like);
+/* What the tuning sets for a call, whose words are a format: that of the nearest line. The first of `sizes` are the call's. */
+qn__tuned qn__tuned_of(const qn_kernels *kernels, qn__call call, const uint64_t *sizes, const char *words,
+                       ...);
+/* What it sets, or without that `otherwise`, which it is then said to have been; likewise where a number that was set cannot be. */
+uint32_t qn__tuned_number(qn__tuned *tuned, qn__tunable what, uint32_t otherwise);
+/* Remembers what was chosen, for qn_kernels_tuning_line. */
+void qn__tuned_keep(qn_kernels *kernels, const qn__tuned *tuned);
 
 /* ---- the object ---- */
 
 typedef struct qn__plan_set qn__plan_set;
 typedef struct qn__compiled qn__compiled;
+
+enum { QN__CHOSEN = 16 };
 
 struct qn_kernels {
     uint32_t magic;
@@ -200,6 +218,8 @@ struct qn_kernels {
     qn__tuning *tuning;        /* NULL: none */
     pthread_mutex_t plan_lock; /* of `plans` */
     qn__plan_set *plans;
+    qn__tuned chosen[QN__CHOSEN]; /* of the first plans, as the lock of plans has it */
+    uint32_t num_chosen;
     pthread_mutex_t
         compile_lock; /* of `compiled`; held while one compiles, so that no two compile the same */
     qn__compiled *compiled;

@@ -138,17 +138,24 @@ static uint32_t choose_across(const request *r, const qn__walk *kept, const qn__
 
 static uint64_t step_of(int64_t stride) { return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride; }
 
-static cut choose_cut(const qn_kernels *kernels, const request *r, const qn__walk *kept,
-                      const qn__walk *reduced) {
-    cut c = {.local = power_up_to(kernels->info.max_group_size, LOCAL)};
+static cut choose_cut(qn_kernels *kernels, const request *r, const qn__walk *kept, const qn__walk *reduced) {
     const bool is_near = step_of(kept->strides[0][0]) < step_of(reduced->strides[0][0]);
-    c.columns = r->outputs >= COLUMNS / 2 && r->elements > 1 && is_near;
+    cut c = {.columns = r->outputs >= COLUMNS / 2 && r->elements > 1 && is_near};
+    qn__tuned tuned =
+        qn__tuned_of(kernels, QN__CALL_reduce, (const uint64_t[]){r->outputs, r->elements}, "%s %s %s %s",
+                     qn__element(r->d.from.type)->name, qn__element(r->d.to.type)->name,
+                     words[r->d.operation], c.columns ? "columns" : "rows");
+    c.local =
+        power_up_to(kernels->info.max_group_size, qn__tuned_number(&tuned, QN__TUNE_reduce_items, LOCAL));
+    tuned.values[QN__TUNE_reduce_items] = c.local;
     c.width = c.columns ? 1 : choose_width(r, kept, reduced);
     c.across = c.columns ? choose_across(r, kept, reduced) : 1;
     c.team = c.columns ? (c.local > COLUMNS ? c.local / COLUMNS : 1)
                        : power_up_to(r->elements / (2 * c.width), c.local);
     const uint64_t groups = ceil_divide(r->outputs, (uint64_t)c.local / c.team * c.across);
-    const uint64_t worth = (uint64_t)c.team * c.width * WORTH;
+    const uint64_t worth =
+        (uint64_t)c.team * c.width * qn__tuned_number(&tuned, QN__TUNE_reduce_steps, WORTH);
+    qn__tuned_keep(kernels, &tuned);
     c.pieces = ENOUGH / (groups < ENOUGH ? groups : ENOUGH);
     if (c.pieces > ceil_divide(r->elements, worth)) c.pieces = ceil_divide(r->elements, worth);
     c.length = ceil_divide(ceil_divide(r->elements, c.pieces), c.width) * c.width;

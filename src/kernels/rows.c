@@ -134,12 +134,8 @@ static qn_status get_kernel(qn_kernels *kernels, const request *r, const qn__wal
 
 /* Work-items of a row: as few as hold it in their registers, at most what the device has. Where they are part of a sub-group, a group
    has several rows. */
-static void choose_group(const qn_kernels *kernels, const request *r, uint32_t width, plan *p) {
+static void choose_items(const qn_kernels *kernels, const request *r, uint64_t wanted, plan *p) {
     const qn_device_info *info = &kernels->info;
-    const uint64_t each = r->backward ? MOST_HELD_BACKWARD
-                          : width < 4 ? 16
-                                      : width * 4,
-                   wanted = (p->length + each - 1) / each;
     p->rows_a_group = 1;
     if (!r->backward && !qn__is_processor(kernels) && wanted <= info->sub_group_size &&
         info->max_group_size >= GROUP && GROUP % info->sub_group_size == 0) {
@@ -155,6 +151,19 @@ static void choose_group(const qn_kernels *kernels, const request *r, uint32_t w
 }
 
 /* As many as run at a time: each goes through as many rows, and leaves one sum. */
+static void choose_group(qn_kernels *kernels, const request *r, uint32_t width, plan *p) {
+    const char *operation = r->operation;
+    const uint64_t each = r->backward ? MOST_HELD_BACKWARD : width < 4 ? 16 : width * 4;
+    const bool says_so = strstr(operation, "backward") != NULL;
+    qn__tuned tuned =
+        qn__tuned_of(kernels, QN__CALL_rows, (const uint64_t[]){p->rows, p->length}, "%s%s %s", operation,
+                     r->backward && !says_so ? "_backward" : "", qn__element(r->arrays[A].type)->name);
+    const uint32_t set = tuned.values[QN__TUNE_rows_items];
+    choose_items(kernels, r, set ? set : (p->length + each - 1) / each, p);
+    tuned.values[QN__TUNE_rows_items] = p->local;
+    qn__tuned_keep(kernels, &tuned);
+}
+
 static qn_status limit_groups(const qn_kernels *kernels, plan *p) {
     const uint32_t units = kernels->info.compute_units;
     const qn_range range = {.global = {p->local}, .local = {p->local}};

@@ -36,7 +36,7 @@ static uint32_t wider(const request *r) {
     return key > value ? key : value;
 }
 
-static shape shape_of(const qn_kernels *kernels, const request *r, uint64_t rows, uint64_t length) {
+static shape shape_of(qn_kernels *kernels, const request *r, uint64_t rows, uint64_t length) {
     const qn_device_info *info = &kernels->info;
     if (qn__is_processor(kernels) || info->sub_group_size < 4) return (shape){1, 1, 1, false};
     shape s = {.subs = 8, .items = wider(r) > 4 ? 8 : 16};
@@ -47,12 +47,22 @@ static shape shape_of(const qn_kernels *kernels, const request *r, uint64_t rows
         s.subs = length >= 1u << 20 ? 16 : 8;
         s.items = wider(r) > 4 ? 8 : r->kind ? 16 : 20;
     }
-    while (s.subs > 1 && s.subs * info->sub_group_size > info->max_local_size[0]) s.subs /= 2;
+    qn__tuned tuned = qn__tuned_of(kernels, QN__CALL_sort, (const uint64_t[]){rows, length}, "%s %s",
+                                   qn__element(r->keys.type)->name,
+                                   r->kind ? qn__element(r->to_values.type)->name : "none");
+    s.subs = qn__tuned_number(&tuned, QN__TUNE_sort_sub_groups, s.subs);
+    s.items = qn__tuned_number(&tuned, QN__TUNE_sort_items, s.items);
+    while (s.subs > 1 && (s.subs * info->sub_group_size > info->max_local_size[0] ||
+                          (s.subs + 4) * DIGITS * 4 > info->local_memory / 2))
+        s.subs /= 2;
     s.group = s.subs * info->sub_group_size;
     /* Counts of sub-groups, three words a digit, a tile. */
     const uint64_t room = info->local_memory - (s.subs + 4) * DIGITS * 4;
     while (s.items > 1 && (uint64_t)s.group * s.items * wider(r) > room) s.items /= 2;
     s.sweeps = s.sweeps && s.group >= DIGITS;
+    tuned.values[QN__TUNE_sort_sub_groups] = s.subs;
+    tuned.values[QN__TUNE_sort_items] = s.items;
+    qn__tuned_keep(kernels, &tuned);
     return s;
 }
 

@@ -10,8 +10,7 @@ static const bench_row_list *const lists[] = {&bench_rows_of_maps, &bench_rows_o
                                               &bench_rows_of_images, &bench_rows_of_attention};
 enum { NUM_LISTS = sizeof lists / sizeof *lists };
 
-/* NULL: there are no more. */
-static const bench_row *row_at(uint32_t index) {
+const bench_row *bench_row_at(uint32_t index) {
     for (int i = 0; i < NUM_LISTS; i++) {
         if (index < lists[i]->count) return &lists[i]->rows[index];
         index -= lists[i]->count;
@@ -96,6 +95,16 @@ static double work_of(const bench_operands *o, const bench_row *row) {
     return row->work ? row->work(o) : elements * row->bytes;
 }
 
+bool bench_row_has_work(const bench_operands *o, const bench_row *row) { return work_of(o, row) > 0; }
+
+int bench_row_verify(bench_operands *o, const bench_row *row) {
+    const row_task t = {.operands = o, .row = row};
+    qn_status status = clear(&t);
+    if (!status) status = row->run(o);
+    if (!status) status = qn_stream_wait(o->d->stream, QN_FOREVER);
+    return status ? tool_fail_status(o->d->context, status) : check(&t);
+}
+
 /* By quern, or by a peer; checked. */
 static int measure(bench_operands *o, const bench_row *row, const bench_peer *peer, bench_time *time) {
     row_task t = {.operands = o, .row = row, .peer = peer};
@@ -129,6 +138,22 @@ static int measure_peer(bench_operands *o, const bench_row *row, const bench_pee
     return TOOL_OK;
 }
 
+/* By the choices of a tuning. */
+static int measure_tuned(const bench_operands *o, const bench_row *row, double quern) {
+    bench_device d = *o->d;
+    bench_operands tuned = *o;
+    char note[64];
+    bench_time time;
+    d.kernels = d.tuned;
+    tuned.d = &d;
+    bench_progress(&d, "tuned");
+    const int result = measure(&tuned, row, NULL, &time);
+    if (result) return result;
+    snprintf(note, sizeof note, "the library's choice has %.3f of it", time.median / quern);
+    print_row(&tuned, row, "tuned", &time, note);
+    return TOOL_OK;
+}
+
 static int measure_row(bench_operands *o, const bench_row *row, double copying, const bench_peer *peers,
                        uint32_t num_peers) {
     char note[32] = "";
@@ -140,6 +165,7 @@ static int measure_row(bench_operands *o, const bench_row *row, double copying, 
     if (!row->unit)
         snprintf(note, sizeof note, "%.3f of copying", work_of(o, row) / time.median * 1e9 / copying);
     print_row(o, row, "quern", &time, note);
+    if (o->d->tuned) result = measure_tuned(o, row, time.median);
     for (uint32_t i = 0; i < num_peers && !result; i++)
         if (peers[i].type->has(peers[i].peer, row->what))
             result = measure_peer(o, row, &peers[i], time.median);
@@ -215,10 +241,10 @@ static int measure_rows(bench_operands *t) {
     int first = bench_bandwidth(t->d, &copying);
     if (first) return first;
     const uint32_t num_peers = bench_peers_open(t->d, t->d->options->against, BENCH_OF_ROWS, peers);
-    for (uint32_t i = 0; (row = row_at(i)) != NULL; i++) asked += bench_is_asked_for(t->d, row->what);
+    for (uint32_t i = 0; (row = bench_row_at(i)) != NULL; i++) asked += bench_is_asked_for(t->d, row->what);
     bench_print_head(t->d, "kernels");
     bench_steps(t->d, asked);
-    for (uint32_t i = 0; (row = row_at(i)) != NULL; i++) {
+    for (uint32_t i = 0; (row = bench_row_at(i)) != NULL; i++) {
         if (!bench_is_asked_for(t->d, row->what)) continue;
         const int result = measure_row(t, row, copying, peers, num_peers);
         bench_step(t->d);
@@ -229,22 +255,32 @@ static int measure_rows(bench_operands *t) {
     return first;
 }
 
+int bench_operands_open(bench_device *d, bench_operands *t) {
+    *t = (bench_operands){.d = d, .count = d->options->elements ? d->options->elements : usual_count(d)};
+    t->side = (uint64_t)sqrt((double)t->count);
+    choose_image(t);
+    t->x = bench_random(t->count, 4);
+    t->y = bench_random(t->count, 5);
+    const qn_status status = create_buffers(t);
+    return status ? tool_fail_status(d->context, status) : TOOL_OK;
+}
+
+void bench_operands_close(bench_operands *t) {
+    free(t->x);
+    free(t->y);
+    free(t->places);
+    qn_buffer_destroy(t->from);
+    qn_buffer_destroy(t->other);
+    qn_buffer_destroy(t->to);
+    qn_buffer_destroy(t->indices);
+    qn_buffer_destroy(t->starts);
+    qn_buffer_destroy(t->narrow);
+}
+
 int bench_kernels_run(bench_device *d) {
-    bench_operands t = {.d = d, .count = d->options->elements ? d->options->elements : usual_count(d)};
-    t.side = (uint64_t)sqrt((double)t.count);
-    choose_image(&t);
-    t.x = bench_random(t.count, 4);
-    t.y = bench_random(t.count, 5);
-    const qn_status status = create_buffers(&t);
-    const int result = status ? tool_fail_status(d->context, status) : measure_rows(&t);
-    free(t.x);
-    free(t.y);
-    free(t.places);
-    qn_buffer_destroy(t.from);
-    qn_buffer_destroy(t.other);
-    qn_buffer_destroy(t.to);
-    qn_buffer_destroy(t.indices);
-    qn_buffer_destroy(t.starts);
-    qn_buffer_destroy(t.narrow);
+    bench_operands t;
+    int result = bench_operands_open(d, &t);
+    if (!result) result = measure_rows(&t);
+    bench_operands_close(&t);
     return result;
 }

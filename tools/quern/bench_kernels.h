@@ -37,6 +37,16 @@ typedef struct bench_row_list {
 extern const bench_row_list bench_rows_of_maps, bench_rows_of_order, bench_rows_of_sums, bench_rows_of_images,
     bench_rows_of_attention;
 
+/* Row number `index`; NULL: there are no more. */
+const bench_row *bench_row_at(uint32_t index);
+/* Not where there are too few elements for it. */
+bool bench_row_has_work(const bench_operands *operands, const bench_row *row);
+/* Runs it once on operands that are as it wants them, and checks the result. Exit status, after a message. */
+int bench_row_verify(bench_operands *operands, const bench_row *row);
+/* For the device's number of elements. Close them even after a failure. Exit status, after a message. */
+int bench_operands_open(bench_device *d, bench_operands *operands);
+void bench_operands_close(bench_operands *operands);
+
 /* All elements of a buffer, and the square of them. */
 qn_array bench_floats(const bench_operands *t, qn_buffer *buffer);
 qn_array bench_square(const bench_operands *t, qn_buffer *buffer);
