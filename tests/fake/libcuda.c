@@ -530,22 +530,38 @@ API int cuPointerGetAttribute(void *value, int attribute, qn__cu_address address
     return result;
 }
 
-/* A map is what it was made of: nothing here copies by it. What the real one refuses is refused. */
-API int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address, const uint64_t *sizes,
-                               const uint64_t *strides, const unsigned *tile, const unsigned *steps,
-                               int interleave, int swizzle, int promotion, int fill) {
-    enum { MAP_BYTES = 128, ROWS_ALIGNED = 16, MOST_OF_TILE = 256, MOST_RANK = 5 };
-    CALL(tensor_map);
-    if ((uintptr_t)address % ROWS_ALIGNED || rank < 1 || rank > MOST_RANK || type < 0 || interleave || fill ||
-        swizzle < 0 || promotion < 0)
+/* A map is where the tensor begins: nothing here copies by it. What the real one refuses is refused. */
+static int make_map(void *map, int type, unsigned rank, void *address, const uint64_t *sizes,
+                    const uint64_t *strides) {
+    enum { MAP_BYTES = 128, ROWS_ALIGNED = 16, MOST_RANK = 5 };
+    if ((uintptr_t)address % ROWS_ALIGNED || rank < 1 || rank > MOST_RANK || type < 0)
         return QN__CU_ERROR_INVALID_VALUE;
     for (unsigned d = 0; d < rank; d++)
-        if (!sizes[d] || !tile[d] || tile[d] > MOST_OF_TILE || steps[d] != 1 ||
-            (d + 1 < rank && strides[d] % ROWS_ALIGNED))
-            return QN__CU_ERROR_INVALID_VALUE;
+        if (!sizes[d] || (d + 1 < rank && strides[d] % ROWS_ALIGNED)) return QN__CU_ERROR_INVALID_VALUE;
     memset(map, 0, MAP_BYTES);
     memcpy(map, &address, sizeof address);
     return 0;
+}
+
+enum { MOST_OF_TILE = 256 };
+
+API int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address, const uint64_t *sizes,
+                               const uint64_t *strides, const unsigned *tile, const unsigned *steps,
+                               int interleave, int swizzle, int promotion, int fill) {
+    CALL(tensor_map);
+    (void)interleave, (void)swizzle, (void)promotion, (void)fill;
+    for (unsigned d = 0; d < rank; d++)
+        if (!tile[d] || tile[d] > MOST_OF_TILE || !steps[d]) return QN__CU_ERROR_INVALID_VALUE;
+    return make_map(map, type, rank, address, sizes, strides);
+}
+API int cuTensorMapEncodeIm2col(void *map, int type, unsigned rank, void *address, const uint64_t *sizes,
+                                const uint64_t *strides, const int *lower, const int *upper,
+                                unsigned channels, unsigned pixels, const unsigned *steps, int interleave,
+                                int swizzle, int promotion, int fill) {
+    CALL(window_map);
+    (void)lower, (void)upper, (void)steps, (void)interleave, (void)swizzle, (void)promotion, (void)fill;
+    if (!channels || channels > MOST_OF_TILE || !pixels || rank < 3) return QN__CU_ERROR_INVALID_VALUE;
+    return make_map(map, type, rank, address, sizes, strides);
 }
 
 #include "libcuda_descriptors.h"

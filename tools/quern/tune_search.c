@@ -144,7 +144,9 @@ static int try_values(subject *u, const char *line, uint32_t level) {
              i++) {
             if (pass == 1 && (i >= count || times[i] > near * u->best_ns)) continue;
             if (tune_is_over(u->s)) return TOOL_OK;
-            snprintf(more, sizeof more, "%s%s %s %s", line, strchr(line, ':') ? "," : ":", t.name, value);
+            const int length =
+                snprintf(more, sizeof more, "%s%s %s %s", line, strchr(line, ':') ? "," : ":", t.name, value);
+            if (length >= (int)sizeof more) return TOOL_OK; /* no line is as long */
             result = pass == 0 ? look(u, more, &times[i]) : try_values(u, more, level + 1);
             if (pass == 0) count = i + 1;
         }
