@@ -161,6 +161,19 @@ class Bench(ToolTest):
         self.assertEqual(json.loads(self.read("c.json"))["results"], [])
         self.quern(*args, "--device", "cpu", "--tune", "magic", status=RUN_FAILED, error="magic")
 
+    def test_peers_of_drivers(self):
+        """Beside software drivers, where they are: their own compilers, and their bare launches, count and compute the same."""
+        present = self.quern("devices")
+        for device, compiler in (("vulkan:0", "glslang"), ("opencl:0", "driver")):
+            if " %s " % device not in present or "software" not in present.split(device)[1].split("\n")[0]:
+                continue
+            shown = self.quern("bench", "code", "launch", "--device", device, "--against", "all", "--elements", "1", "--only", "saxpy,transpose",
+                               "--seconds", "0.001", "--json", "d.json")
+            rows = json.loads(self.read("d.json"))["results"]
+            for section, peer, wanted in (("code", compiler, {"saxpy, 1M", "transpose, 128x192"}), ("launch", "driver", {"a launch, on the host"})):
+                found = {row["what"] for row in rows if row["section"] == section and row["by"] == peer}
+                self.assertEqual(wanted <= found, "%s is absent" % peer not in shown, shown)
+
     def test_small_sections(self):
         shown = self.quern("bench", "start", "launch", "memory", "transfer", "compile", "--device", "cpu", "--seconds", "0.001", "--json",
                            "s.json")

@@ -48,8 +48,27 @@ static void *open_blis(const bench_device *d, char *why) {
     return open_library(d, names, (thread_setter){"bli_thread_set_num_threads", true}, why);
 }
 
+/* Its threads are those of a library that it opens itself, and it ends the program where that is not there. */
+static bool choose_threading(void *library, char *why) {
+    static const char *const intel[] = {"libiomp5md.dll", "libiomp5.so", NULL}, *const gnu[] = {
+                                                                                    "libgomp.so.1", NULL};
+    enum { GNU = 3 };
+    int (*set)(int layer) = NULL;
+    if (bench_library_open(intel, why)) return true;
+    return bench_library_open(gnu, why) &&
+           bench_library_find(library, "MKL_Set_Threading_Layer", &set, why) && set(GNU) == GNU;
+}
+
 static void *open_mkl(const bench_device *d, char *why) {
-    static const char *const names[] = {"mkl_rt.2.dll", "libmkl_rt.so.2", "libmkl_rt.so", NULL};
+    static const char *const names[] = {"mkl_rt.3.dll",
+                                        "mkl_rt.2.dll",
+                                        "libmkl_rt.so.3",
+                                        "libmkl_rt.so.2",
+                                        "libmkl_rt.so.1",
+                                        "libmkl_rt.so",
+                                        NULL};
+    void *library = bench_library_open(names, why);
+    if (!library || !choose_threading(library, why)) return NULL;
     return open_library(d, names, (thread_setter){"MKL_Set_Num_Threads", false}, why);
 }
 

@@ -29,50 +29,32 @@ static const char *source_of(const char *file) {
 /* ---- quern's side, the same functions as a peer's ---- */
 
 typedef struct session {
-    bench_device *d;
-    const bench_workload *load;
+    bench_workload_buffers buffers;
     qn_program *program;
     qn_kernel **kernels; /* one a step */
-    qn_buffer *buffers[BENCH_MAX_BUFFERS];
 } session;
 
 static void release(session *s) {
-    for (uint32_t i = 0; i < s->load->num_steps; i++) qn_kernel_destroy(s->kernels[i]);
-    for (uint32_t i = 0; i < s->load->num_buffers; i++) qn_buffer_destroy(s->buffers[i]);
+    for (uint32_t i = 0; i < s->buffers.load->num_steps; i++) qn_kernel_destroy(s->kernels[i]);
+    bench_buffers_free(&s->buffers);
     qn_program_destroy(s->program);
     free(s->kernels);
 }
 
 static qn_status prepare(session *s, const char *source, const char *options) {
-    const bench_workload *load = s->load;
+    const bench_workload *load = s->buffers.load;
     s->kernels = tool_alloc(load->num_steps * sizeof *s->kernels);
     const qn_program_desc desc = {.source = source, .options = options};
-    qn_status status = qn_program_create(s->d->device, &desc, &s->program);
+    qn_status status = qn_program_create(s->buffers.d->device, &desc, &s->program);
     if (!status) status = qn_program_wait(s->program, QN_FOREVER);
     for (uint32_t i = 0; i < load->num_steps && !status; i++)
         status = qn_kernel_create(s->program, load->steps[i].kernel, &s->kernels[i]);
-    for (uint32_t i = 0; i < load->num_buffers && !status; i++) {
-        const qn_buffer_desc buffer = {.size = load->buffers[i].size, .data = load->buffers[i].data};
-        status = qn_buffer_create(s->d->device, &buffer, &s->buffers[i]);
-    }
-    return status;
-}
-
-static qn_status reset(const session *s) {
-    const uint8_t zero = 0;
-    qn_status status = QN_OK;
-    for (uint32_t i = 0; i < s->load->num_buffers && !status; i++) {
-        const bench_workload_buffer *b = &s->load->buffers[i];
-        if (!b->changing) continue;
-        status = b->data ? qn_stream_write(s->d->stream, s->buffers[i], 0, b->data, b->size)
-                         : qn_stream_fill(s->d->stream, s->buffers[i], 0, b->size, &zero, 1);
-    }
-    return status;
+    return status ? status : bench_buffers_make(&s->buffers);
 }
 
 static qn_arg convert(const session *s, bench_arg arg) {
     switch (arg.kind) {
-    case BENCH_BUFFER: return qn_arg_buffer(s->buffers[arg.value.u]);
+    case BENCH_BUFFER: return qn_arg_buffer(s->buffers.all[arg.value.u]);
     case BENCH_UINT: return qn_arg_unsigned(arg.value.u);
     case BENCH_INT: return qn_arg_signed(arg.value.i);
     case BENCH_FLOAT: return qn_arg_float(arg.value.f);
@@ -82,13 +64,13 @@ static qn_arg convert(const session *s, bench_arg arg) {
 
 static qn_status run_once(const session *s) {
     qn_status status = QN_OK;
-    for (uint32_t i = 0; i < s->load->num_steps && !status; i++) {
-        const bench_workload_step *step = &s->load->steps[i];
+    for (uint32_t i = 0; i < s->buffers.load->num_steps && !status; i++) {
+        const bench_workload_step *step = &s->buffers.load->steps[i];
         const qn_range range = {.global = {step->global[0], step->global[1]},
                                 .local = {step->local[0], step->local[1]}};
         qn_arg args[BENCH_MAX_ARGS];
         for (uint32_t a = 0; a < step->num_args; a++) args[a] = convert(s, step->args[a]);
-        status = qn_launch(s->d->stream, s->kernels[i], &range, args, step->num_args);
+        status = qn_launch(s->buffers.d->stream, s->kernels[i], &range, args, step->num_args);
     }
     return status;
 }
@@ -114,23 +96,21 @@ static qn_status run(void *user, uint32_t first, uint32_t count) {
 
 /* Once on fresh data. */
 static int run_fresh(runner *r, void *result) {
-    const bench_workload *load = r->own.load;
+    const bench_workload *load = r->own.buffers.load;
     if (r->peer) {
         const bench_code_peer *code = r->peer->type->code;
         if (code->reset(r->theirs) && code->run(r->theirs, 1) && code->read(r->theirs, load->result, result))
             return TOOL_OK;
         return tool_fail(TOOL_RUN_FAILED, "%s: a run failed", r->name);
     }
-    qn_status status = reset(&r->own);
+    qn_status status = bench_buffers_reset(&r->own.buffers);
     if (!status) status = run_once(&r->own);
-    if (!status) status = qn_stream_wait(r->own.d->stream, QN_FOREVER);
-    if (!status)
-        status = qn_buffer_read(r->own.buffers[load->result], 0, result, load->buffers[load->result].size);
-    return status ? tool_fail_status(r->own.d->context, status) : TOOL_OK;
+    if (!status) status = bench_buffers_read(&r->own.buffers, load->result, result);
+    return status ? tool_fail_status(r->own.buffers.d->context, status) : TOOL_OK;
 }
 
 static int check(runner *r, const bench_case *which) {
-    const bench_workload *load = r->own.load;
+    const bench_workload *load = r->own.buffers.load;
     const size_t size = load->buffers[load->result].size;
     void *result = tool_alloc(size);
     memset(result, 0xff, size);
@@ -138,7 +118,7 @@ static int check(runner *r, const bench_case *which) {
     const double error = status ? 0 : which->error(load, result);
     if (!(error <= which->bound))
         status = tool_fail(TOOL_DIFFERENT, "%s: %s by %s gives a wrong result: error %.3g, allowed %.3g",
-                           r->own.d->info.name, which->name, r->name, error, which->bound);
+                           r->own.buffers.d->info.name, which->name, r->name, error, which->bound);
     free(result);
     return status;
 }
@@ -146,7 +126,7 @@ static int check(runner *r, const bench_case *which) {
 static int measure(runner *r, const bench_case *which, bench_time *time) {
     const bench_task task = {.run = run, .user = r, .on_host = r->peer && r->peer->type->on_host};
     int result = check(r, which);
-    if (!result) result = bench_measure(r->own.d, &task, time);
+    if (!result) result = bench_measure(r->own.buffers.d, &task, time);
     if (!result && r->failed) result = tool_fail(TOOL_RUN_FAILED, "%s: a run failed", r->name);
     return result ? result : check(r, which);
 }
@@ -184,7 +164,7 @@ static void add_ratio(const trial *t, const char *of, double ratio) {
 }
 
 static int measure_quern(trial *t, const char *by, const char *options) {
-    runner r = {.name = by, .own = {.d = t->table->d, .load = &t->load}};
+    runner r = {.name = by, .own.buffers = {.d = t->table->d, .load = &t->load}};
     char note[64] = "";
     bench_time time = {.median = 0};
     bench_progress(t->table->d, t->which->name);
@@ -202,7 +182,7 @@ static int measure_quern(trial *t, const char *by, const char *options) {
 
 /* A compiler that does not take the file is no failure of the bench. */
 static int measure_peer(trial *t, const bench_peer *peer) {
-    runner r = {.name = peer->type->name, .own = {.d = t->table->d, .load = &t->load}, .peer = peer};
+    runner r = {.name = peer->type->name, .own.buffers = {.d = t->table->d, .load = &t->load}, .peer = peer};
     char why[BENCH_WHY] = "", note[64];
     bench_time time;
     bench_progress(t->table->d, peer->type->name);
@@ -210,7 +190,7 @@ static int measure_peer(trial *t, const bench_peer *peer) {
         peer->type->code->prepare(peer->peer, &t->load, t->which->file, source_of(t->which->file), why);
     if (!r.theirs) {
         bench_progress(t->table->d, NULL);
-        printf("    by %s: none: %s\n", peer->type->name, why);
+        if (*why) printf("    by %s: none: %s\n", peer->type->name, why);
         return TOOL_OK;
     }
     const int result = measure(&r, t->which, &time);

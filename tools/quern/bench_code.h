@@ -83,6 +83,22 @@ void bench_workload_fix_groups(bench_workload *load);
 uint32_t bench_workload_random(uint32_t *state);
 float *bench_workload_floats(size_t count, float low, float high, uint32_t seed);
 
+/* ---- for who runs them on quern's buffers ---- */
+
+typedef struct bench_workload_buffers {
+    const bench_device *d;
+    const bench_workload *load;
+    qn_buffer *all[BENCH_MAX_BUFFERS];
+} bench_workload_buffers;
+
+/* With their data. What is made when one fails is there to be freed. */
+qn_status bench_buffers_make(bench_workload_buffers *buffers);
+/* On the device's stream. */
+qn_status bench_buffers_reset(const bench_workload_buffers *buffers);
+/* Waits for the stream. */
+qn_status bench_buffers_read(const bench_workload_buffers *buffers, uint32_t index, void *to);
+void bench_buffers_free(bench_workload_buffers *buffers);
+
 static inline uint32_t bench_pick(bench_scale scale, uint32_t quick, uint32_t cpu, uint32_t gpu) {
     return scale == BENCH_QUICK ? quick : scale == BENCH_CPU ? cpu : gpu;
 }

@@ -1,4 +1,5 @@
 /* quern bench launch: what it costs the host to launch a kernel that does next to nothing, and how long until it is done. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -185,7 +186,8 @@ static int measure_peer(launch_task *t, int figure, const bench_peer *peer, doub
     if (!result && t->failed) result = tool_fail(TOOL_RUN_FAILED, "%s: a launch failed", peer->type->name);
     if (!result) result = check(t);
     if (result) return result;
-    snprintf(note, sizeof note, "quern takes %.2f us more", (quern - time.median) * 1e-3);
+    const double more = (quern - time.median) * 1e-3;
+    snprintf(note, sizeof note, "quern takes %.2f us %s", fabs(more), more < 0 ? "less" : "more");
     bench_print_figure(t->d, "launch", figures[figure].what, peer->type->name, 0, "ns", &time, note);
     return TOOL_OK;
 }

@@ -76,7 +76,7 @@ typedef struct session {
     const bench_workload *load;
     void *module;
     void **functions; /* one a step */
-    qn_buffer *buffers[BENCH_MAX_BUFFERS];
+    bench_workload_buffers buffers;
     uint64_t places[BENCH_MAX_BUFFERS];
 } session;
 
@@ -88,7 +88,7 @@ static void release(void *user) {
         c->unload(s->module);
         bench_cuda_leave(c);
     }
-    for (uint32_t i = 0; i < s->load->num_buffers; i++) qn_buffer_destroy(s->buffers[i]);
+    bench_buffers_free(&s->buffers);
     free(s->functions);
     free(s);
 }
@@ -104,12 +104,9 @@ static bool load_code(session *s, const char *code, char *why) {
 }
 
 static bool make_buffers(session *s, char *why) {
-    qn_status status = QN_OK;
-    for (uint32_t i = 0; i < s->load->num_buffers && !status; i++) {
-        const qn_buffer_desc desc = {.size = s->load->buffers[i].size, .data = s->load->buffers[i].data};
-        status = qn_buffer_create(s->n->cuda.d->device, &desc, &s->buffers[i]);
-        if (!status) status = qn_buffer_native(s->buffers[i], QN_NATIVE_CUDA_POINTER, &s->places[i]);
-    }
+    qn_status status = bench_buffers_make(&s->buffers);
+    for (uint32_t i = 0; i < s->load->num_buffers && !status; i++)
+        status = qn_buffer_native(s->buffers.all[i], QN_NATIVE_CUDA_POINTER, &s->places[i]);
     if (status) snprintf(why, BENCH_WHY, "%s", qn_error_message(s->n->cuda.d->context));
     return !status;
 }
@@ -118,7 +115,8 @@ static void *prepare(void *peer, const bench_workload *load, const char *file, c
                      char *why) {
     const nvrtc *n = peer;
     session *s = tool_alloc(sizeof *s);
-    *s = (session){.n = n, .load = load, .functions = tool_alloc(load->num_steps * sizeof(void *))};
+    *s = (session){.n = n, .load = load, .buffers = {.d = n->cuda.d, .load = load}};
+    s->functions = tool_alloc(load->num_steps * sizeof *s->functions);
     char *twin = bench_twin(file, source, why), *code = twin ? compile(n, twin, why) : NULL;
     const bool fine = code && load_code(s, code, why) && make_buffers(s, why);
     free(code);
@@ -128,17 +126,7 @@ static void *prepare(void *peer, const bench_workload *load, const char *file, c
     return NULL;
 }
 
-static bool reset(void *user) {
-    const session *s = user;
-    qn_status status = QN_OK;
-    for (uint32_t i = 0; i < s->load->num_buffers && !status; i++) {
-        const bench_workload_buffer *b = &s->load->buffers[i];
-        void *zeros = b->changing && !b->data ? tool_alloc(b->size) : NULL;
-        if (b->changing) status = qn_buffer_write(s->buffers[i], 0, b->data ? b->data : zeros, b->size);
-        free(zeros);
-    }
-    return !status;
-}
+static bool reset(void *user) { return bench_buffers_reset(&((session *)user)->buffers) == QN_OK; }
 
 static int launch(session *s, uint32_t index) {
     bench_workload_step *step = &s->load->steps[index];
@@ -163,16 +151,14 @@ static bool run(void *user, uint32_t count) {
     session *s = user;
     const bench_cuda *c = &s->n->cuda;
     int failed = 0;
-    if (!bench_cuda_enter(c, s->buffers, s->load->num_buffers)) return false;
+    if (!bench_cuda_enter(c, s->buffers.all, s->load->num_buffers)) return false;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < s->load->num_steps && !failed; k++) failed = launch(s, k);
     return bench_cuda_leave(c) && !failed;
 }
 
 static bool read(void *user, uint32_t buffer, void *to) {
-    const session *s = user;
-    return qn_stream_wait(s->n->cuda.d->stream, QN_FOREVER) == QN_OK &&
-           qn_buffer_read(s->buffers[buffer], 0, to, s->load->buffers[buffer].size) == QN_OK;
+    return bench_buffers_read(&((session *)user)->buffers, buffer, to) == QN_OK;
 }
 
 static void close_nvrtc(void *peer) { free(peer); }

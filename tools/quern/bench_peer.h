@@ -6,8 +6,8 @@
 
 /* Their names, for messages. */
 #define BENCH_PEERS                                                                                          \
-    "cublas, cublaslt, cudnn, cub, nvrtc (on CUDA devices), clblast (on OpenCL devices), driver (on both), " \
-    "pocl, openblas, blis, mkl, onednn (on the processor)"
+    "cublas, cublaslt, cudnn, cub, nvrtc (on CUDA devices), glslang (Vulkan), clblast (OpenCL), "            \
+    "driver (all three), pocl, openblas, blis, mkl, onednn (on the processor)"
 
 enum { BENCH_MAX_PEERS = 16, BENCH_WHY = 256 };
 
@@ -72,7 +72,8 @@ typedef struct bench_workload bench_workload;
 
 /* Another compiler, for `quern bench code`. */
 typedef struct bench_code_peer {
-    /* A session; NULL, and a sentence in `why` (BENCH_WHY bytes): it does not take the file, or has no memory. */
+    /* A session; NULL, and a sentence in `why` (BENCH_WHY bytes): it does not take the file, or has no memory. Without a sentence: it is
+       not meant to. */
     void *(*prepare)(void *peer, const bench_workload *load, const char *file, const char *source, char *why);
     bool (*reset)(void *session); /* gives changing buffers their data again */
     bool (*run)(void *session, uint32_t count);
@@ -112,7 +113,8 @@ typedef struct bench_peer {
 } bench_peer;
 
 extern const bench_peer_type bench_cublas, bench_cublaslt, bench_cudnn, bench_cub, bench_driver, bench_nvrtc,
-    bench_opencl_driver, bench_clblast, bench_pocl, bench_openblas, bench_blis, bench_mkl, bench_onednn;
+    bench_opencl_driver, bench_vulkan_driver, bench_glslang, bench_clblast, bench_pocl, bench_openblas,
+    bench_blis, bench_mkl, bench_onednn;
 
 typedef enum bench_peer_use {
     BENCH_OF_PRODUCTS,

@@ -50,3 +50,35 @@ float *bench_workload_floats(size_t count, float low, float high, uint32_t seed)
         values[i] = low + (high - low) * (float)(bench_workload_random(&seed) >> 8) * 0x1p-24f;
     return values;
 }
+
+/* ---- buffers ---- */
+
+qn_status bench_buffers_make(bench_workload_buffers *b) {
+    qn_status status = QN_OK;
+    for (uint32_t i = 0; i < b->load->num_buffers && !status; i++) {
+        const qn_buffer_desc desc = {.size = b->load->buffers[i].size, .data = b->load->buffers[i].data};
+        status = qn_buffer_create(b->d->device, &desc, &b->all[i]);
+    }
+    return status;
+}
+
+qn_status bench_buffers_reset(const bench_workload_buffers *b) {
+    const uint8_t zero = 0;
+    qn_status status = QN_OK;
+    for (uint32_t i = 0; i < b->load->num_buffers && !status; i++) {
+        const bench_workload_buffer *from = &b->load->buffers[i];
+        if (!from->changing) continue;
+        status = from->data ? qn_stream_write(b->d->stream, b->all[i], 0, from->data, from->size)
+                            : qn_stream_fill(b->d->stream, b->all[i], 0, from->size, &zero, 1);
+    }
+    return status;
+}
+
+qn_status bench_buffers_read(const bench_workload_buffers *b, uint32_t index, void *to) {
+    const qn_status status = qn_stream_wait(b->d->stream, QN_FOREVER);
+    return status ? status : qn_buffer_read(b->all[index], 0, to, b->load->buffers[index].size);
+}
+
+void bench_buffers_free(bench_workload_buffers *b) {
+    for (uint32_t i = 0; i < b->load->num_buffers; i++) qn_buffer_destroy(b->all[i]);
+}
