@@ -1,5 +1,21 @@
-# Tests of libquern_tensor against Python packages: tests/tensor/check_*.py, each with a driver of its own. scripts/python runs them
-# with the packages that `make test` has put into build/python.
+# Tests of libquern_tensor against Python packages, each with a driver of its own. scripts/python runs them with the packages that
+# `make test` has put into build/python.
 add_executable(tensor_archive ${PROJECT_SOURCE_DIR}/tests/tensor/archive.c)
 target_link_libraries(tensor_archive PRIVATE quern_flags quern_tensor_static m)
 quern_script_test(tensor.archive scripts/python -B tests/tensor/check_archive.py $<TARGET_FILE:tensor_archive>)
+
+# Tensors beside NumPy: tests/tensor/test_*.py write programs of ops, tensor_run computes them.
+add_executable(tensor_run ${PROJECT_SOURCE_DIR}/tests/tensor/run.c)
+target_link_libraries(tensor_run PRIVATE quern_flags quern_tensor_static)
+file(GLOB tensor_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/tensor/test_*.py)
+foreach(source ${tensor_tests})
+    get_filename_component(name ${source} NAME_WE)
+    string(REPLACE "test_" "" name ${name})
+    quern_script_test(tensor.${name} scripts/python -B ${source} $<TARGET_FILE:tensor_run>)
+    # A driver compiles for each new kernel: fewer random programs there.
+    foreach(device cuda vulkan opencl)
+        quern_script_test(tensor.${device}.${name} scripts/python -B ${source} $<TARGET_FILE:tensor_run> --count 40)
+        set_tests_properties(tensor.${device}.${name} PROPERTIES LABELS "device;${device}" ENVIRONMENT
+                                                                 "QUERN_DEVICE=${device}")
+    endforeach()
+endforeach()

@@ -131,6 +131,12 @@ typedef struct encoded {
     unsigned char bytes[8];
 } encoded;
 
+/* The memory of a node; none where it has no elements, or needs none. */
+static qn_arg buffer_of(const qn_tensors *tensors, const qn__node *node, uint32_t number) {
+    const qn__storage *s = node->realised ? node->storage : tensors->plans->storages[number];
+    return s ? qn_arg_buffer(s->buffer) : qn_arg_null();
+}
+
 /* A constant as kernels take it. */
 static qn_arg constant(const qn__node *node, encoded *at) {
     const qn__element_info *e = qn__element_of(qn__value_type((qn_element)node->type));
@@ -163,8 +169,7 @@ static qn_status launch(qn_tensors *tensors, const qn__walk *walk, const qn__ste
         else if (from->kind == QN__CONSTANT)
             args[a] = constant(node, &constants[a]);
         else
-            args[a] = qn_arg_buffer(node->realised ? node->storage->buffer
-                                                   : tensors->plans->storages[from->node]->buffer);
+            args[a] = buffer_of(tensors, node, from->node);
     }
     tensors->stats.launches++;
     return qn_launch(tensors->stream, step->kernel, &step->range, args, step->num_arguments);

@@ -1,0 +1,126 @@
+"""Programs of tensor ops for the runner (run.c), and their references in NumPy. A Batch collects many small programs, runs them in
+one process and compares what comes out."""
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+except ImportError:
+    print("skipped: Python has no numpy (apt install python3-numpy, or a virtual environment)")
+    sys.exit(77)
+
+TYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "i8": np.int8, "i16": np.int16, "i32": np.int32,
+         "i64": np.int64, "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64, "bool": np.bool_}
+NAMES = {np.dtype(t): name for name, t in TYPES.items()}
+
+
+def shape_text(shape):
+    return "x".join(str(s) for s in shape) if len(shape) else "scalar"
+
+
+class Program:
+    """Lines, and the values that NumPy has for the variables that are read."""
+
+    def __init__(self, batch, name):
+        self.batch, self.name, self.lines, self.wanted, self.count = batch, name, [], [], 0
+
+    def new(self, *words):
+        variable = f"v{self.count}"
+        self.count += 1
+        self.lines.append(" ".join([variable, "="] + [str(w) for w in words]))
+        return variable
+
+    def data(self, array):
+        array = np.asarray(array)
+        return self.new("data", NAMES[array.dtype], shape_text(array.shape), self.batch.store(array))
+
+    def read(self, variable, wanted, tolerance=2e-6, scale=None):
+        """wanted: an array, or a piece of the sentence of a failure."""
+        self.lines.append(f"read {variable}")
+        self.wanted.append((wanted, tolerance, scale))
+
+    def launches(self, most):
+        self.lines.append("launches")
+        self.wanted.append((most, None, None))
+
+
+class Batch:
+    def __init__(self, runner):
+        self.runner, self.programs, self.input, self.size = runner, [], [], 0
+
+    def program(self, name):
+        self.programs.append(Program(self, name))
+        return self.programs[-1]
+
+    def store(self, array):
+        data = np.ascontiguousarray(array).tobytes()
+        at = self.size
+        padded = data + bytes(-len(data) % 16)
+        self.input.append(padded)
+        self.size += len(padded)
+        return at
+
+    def run(self):
+        """Runs all; gives the number of failures, after printing them."""
+        lines, expected = [], []
+        for p in self.programs:
+            lines += ["begin"] + p.lines + ["end"]
+            expected += [(p, *w) for w in p.wanted]
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/in", "wb") as f:
+                f.write(b"".join(self.input))
+            done = subprocess.run([self.runner, f"{folder}/in", f"{folder}/out"], input="\n".join(lines) + "\n",
+                                  capture_output=True, text=True)
+            if done.returncode == 77:
+                print(done.stdout)
+                sys.exit(77)
+            with open(f"{folder}/out", "rb") as f:
+                output = f.read()
+        answers = done.stdout.splitlines()
+        failures = 0
+        if done.returncode:
+            print(f"run: exit status {done.returncode}, {len(answers)} of {len(expected)} answers; {done.stderr}")
+            for line in expected[len(answers)][0].lines if len(answers) < len(expected) else []:
+                print("    " + line)
+            return 1
+        for (program, wanted, tolerance, scale), answer in zip(expected, answers):
+            wrong = compare(answer, wanted, tolerance, scale, output)
+            if wrong:
+                failures += 1
+                if failures <= 10:
+                    print(f"{program.name}: {wrong}\n    " + "\n    ".join(program.lines))
+        if len(answers) != len(expected):
+            print(f"run: {len(answers)} of {len(expected)} answers; {done.stderr}")
+            failures += 1
+        print(f"{len(self.programs)} programs, {len(expected)} values, {failures} failures")
+        return failures
+
+
+def compare(answer, wanted, tolerance, scale, output):
+    words = answer.split()
+    if words[0] == "launches":
+        return None if int(words[1]) <= wanted else f"{words[1]} launches, at most {wanted} wanted"
+    if isinstance(wanted, str):
+        return None if words[0] == "failed" and wanted in answer else f"'{wanted}' wanted: {answer}"
+    if words[0] != "ok":
+        return answer
+    wanted = np.asarray(wanted)
+    shape = () if words[2] == "scalar" else tuple(int(s) for s in words[2].split("x"))
+    if words[1] != NAMES[wanted.dtype] or shape != wanted.shape:
+        return f"{words[1]} {shape} instead of {wanted.dtype} {wanted.shape}"
+    size = int(np.prod(shape, dtype=np.int64)) * wanted.dtype.itemsize
+    got = np.frombuffer(output[int(words[3]):int(words[3]) + size], wanted.dtype).reshape(shape)
+    if wanted.dtype.kind != "f":
+        bad = got != wanted
+    else:
+        with np.errstate(all="ignore"):
+            a, b = got.astype(np.float64), wanted.astype(np.float64)
+            room = tolerance * (1 + np.abs(b if scale is None else scale))
+            bad = ~((a == b) | (np.isnan(a) & np.isnan(b)) | (np.abs(a - b) <= room))
+    if not bad.any():
+        return None
+    at = tuple(int(i) for i in np.argwhere(bad)[0])
+    return f"{int(bad.sum())} of {bad.size} differ, first at {at}: {got[at]} instead of {wanted[at]}"
+
+

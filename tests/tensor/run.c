@@ -1,0 +1,264 @@
+/* Runs programs of tensor ops for the Python files beside it: one process, thousands of small programs.
+     run INPUT OUTPUT < PROGRAM
+   INPUT holds the bytes of arrays, OUTPUT gets those of results. A program is lines of words:
+     begin                           a scope
+     x = data f32 2x3 OFFSET         an array of INPUT; "scalar" is the shape without dimensions
+     y = add x #2.5                  an op, of variables, numbers (#), axes (1,-1 or all), shapes and plain integers
+     read y                          prints "ok f32 2x3 OFFSET", of OUTPUT, or "failed QN_ERROR_... sentence"
+     launches                        prints how many there were since the last time
+     end                             ends the scope and forgets the variables
+   The device is $QUERN_DEVICE's, or the processor without its C compiler, which would take its time over each kernel. */
+#include <inttypes.h>
+#include <quern/tensor.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VARIABLES = 256, WORDS = 24 };
+
+typedef struct variable {
+    char name[24];
+    qn_tensor *x;
+} variable;
+
+typedef struct runner {
+    qn_context *context;
+    qn_tensors *t;
+    char *input;
+    FILE *output;
+    uint64_t written, launches;
+    variable variables[VARIABLES];
+    uint32_t count;
+    char *words[WORDS]; /* of the line: result, "=", op, operands */
+    uint32_t num_words;
+} runner;
+
+static void stop(const char *what, const char *detail) {
+    fprintf(stderr, "run: %s: %s\n", what, detail);
+    exit(2);
+}
+
+static qn_tensor *variable_of(runner *r, const char *name) {
+    for (uint32_t i = r->count; i-- > 0;)
+        if (strcmp(r->variables[i].name, name) == 0) return r->variables[i].x;
+    stop("no such variable", name);
+    return NULL;
+}
+
+static const char *word(const runner *r, uint32_t i) {
+    if (i >= r->num_words) stop("a word is missing behind", r->words[r->num_words - 1]);
+    return r->words[i];
+}
+
+static qn_tensor *tensor(runner *r, uint32_t i) { return variable_of(r, word(r, i)); }
+static int64_t integer(runner *r, uint32_t i) {
+    return strcmp(word(r, i), "end") == 0 ? QN_END : (int64_t)strtoll(word(r, i), NULL, 10);
+}
+static bool truth(runner *r, uint32_t i) { return integer(r, i) != 0; }
+
+static qn_operand operand(runner *r, uint32_t i) {
+    const char *w = word(r, i);
+    if (w[0] != '#') return qn_operand_tensor(variable_of(r, w));
+    if (strpbrk(w, ".en")) return qn_operand_float(strtod(w + 1, NULL));
+    return w[1] == '-' ? qn_operand_signed(strtoll(w + 1, NULL, 10))
+                       : qn_operand_unsigned(strtoull(w + 1, NULL, 10));
+}
+
+static qn_shape shape(runner *r, uint32_t i) {
+    qn_shape s = {.rank = 0};
+    const char *at = word(r, i);
+    if (strcmp(at, "scalar") == 0) return s;
+    for (char *next; *at; at = *next ? next + 1 : next) s.sizes[s.rank++] = strtoull(at, &next, 10);
+    return s;
+}
+
+static qn_axes axes(runner *r, uint32_t i) {
+    qn_axes a = {.count = 0};
+    const char *at = word(r, i);
+    if (strcmp(at, "all") == 0) return a;
+    for (char *next; *at; at = *next ? next + 1 : next) a.axes[a.count++] = (int32_t)strtol(at, &next, 10);
+    return a;
+}
+
+static qn_element type(runner *r, uint32_t i) {
+    for (int e = 0; e < QN_ELEMENT_COUNT; e++)
+        if (strcmp(qn_element_name((qn_element)e), word(r, i)) == 0) return (qn_element)e;
+    stop("no such type", word(r, i));
+    return QN_F32;
+}
+
+/* Variables from word i on. */
+static qn_tensor *join(runner *r, uint32_t i, qn_tensor *(*function)(qn_tensor *const *, size_t, int32_t)) {
+    qn_tensor *parts[WORDS];
+    size_t count = 0;
+    for (uint32_t k = i + 1; k < r->num_words; k++) parts[count++] = tensor(r, k);
+    return function(parts, count, (int32_t)integer(r, i));
+}
+
+#define ONE_MAP(X)                                                                                           \
+    X(negate)                                                                                                \
+    X(abs) X(sign) X(square) X(relu) X(reciprocal) X(sqrt) X(rsqrt) X(cbrt) X(exp) X(exp2) X(expm1) X(log)   \
+        X(log2) X(log10) X(log1p) X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh)       \
+            X(asinh) X(acosh) X(atanh) X(erf) X(erfc) X(floor) X(ceil) X(round) X(trunc) X(sigmoid) X(silu)  \
+                X(softplus) X(mish) X(gelu) X(gelu_tanh) X(is_nan) X(is_inf) X(is_finite) X(sign_bit)        \
+                    X(logical_not) X(bit_not)
+#define TWO_MAP(X)                                                                                           \
+    X(add)                                                                                                   \
+    X(subtract) X(multiply) X(divide) X(floor_divide) X(remainder) X(fmod) X(power) X(maximum) X(minimum)    \
+        X(atan2) X(hypot) X(copy_sign) X(log_add_exp) X(equal) X(not_equal) X(less) X(less_equal) X(greater) \
+            X(greater_equal) X(logical_and) X(logical_or) X(logical_xor) X(bit_and) X(bit_or) X(bit_xor)     \
+                X(shift_left) X(shift_right)
+#define THREE_MAP(X)  X(where) X(clip) X(lerp) X(multiply_add)
+#define REDUCE_MAP(X) X(sum) X(product) X(mean) X(max) X(min) X(any) X(all) X(norm) X(log_sum_exp)
+
+static const struct {
+    const char *name;
+    qn_tensor *(*one)(qn_tensor *);
+    qn_tensor *(*two)(qn_operand, qn_operand);
+    qn_tensor *(*three)(qn_operand, qn_operand, qn_operand);
+    qn_tensor *(*reduce)(qn_tensor *, qn_axes, bool);
+} functions[] = {
+#define ROW(word) {.name = #word, .one = qn_##word},
+    ONE_MAP(ROW)
+#undef ROW
+#define ROW(word) {.name = #word, .two = (qn_##word)},
+        TWO_MAP(ROW)
+#undef ROW
+#define ROW(word) {.name = #word, .three = (qn_##word)},
+            THREE_MAP(ROW)
+#undef ROW
+#define ROW(word) {.name = #word, .reduce = qn_##word},
+                REDUCE_MAP(ROW)
+#undef ROW
+};
+
+static bool is(const runner *r, const char *name) { return strcmp(r->words[2], name) == 0; }
+
+static qn_tensor *apply_special(runner *r) {
+    if (is(r, "data")) return qn_from_data(r->t, type(r, 3), shape(r, 4), r->input + integer(r, 5));
+    if (is(r, "full")) return (qn_full)(r->t, type(r, 3), shape(r, 4), operand(r, 5));
+    if (is(r, "arange"))
+        return qn_arange(r->t, type(r, 3), strtod(word(r, 4), NULL), strtod(word(r, 5), NULL),
+                         strtod(word(r, 6), NULL));
+    if (is(r, "linspace"))
+        return qn_linspace(r->t, type(r, 3), strtod(word(r, 4), NULL), strtod(word(r, 5), NULL),
+                           (uint64_t)integer(r, 6));
+    if (is(r, "eye"))
+        return qn_eye(r->t, type(r, 3), (uint64_t)integer(r, 4), (uint64_t)integer(r, 5), integer(r, 6));
+    if (is(r, "cast")) return qn_cast(tensor(r, 3), type(r, 4));
+    if (is(r, "argmax")) return qn_argmax(tensor(r, 3), (int32_t)integer(r, 4), truth(r, 5));
+    if (is(r, "argmin")) return qn_argmin(tensor(r, 3), (int32_t)integer(r, 4), truth(r, 5));
+    if (is(r, "variance"))
+        return qn_variance(tensor(r, 3), axes(r, 4), strtod(word(r, 5), NULL), truth(r, 6));
+    if (is(r, "softmax")) return qn_softmax(tensor(r, 3), (int32_t)integer(r, 4));
+    if (is(r, "log_softmax")) return qn_log_softmax(tensor(r, 3), (int32_t)integer(r, 4));
+    if (is(r, "reshape")) return qn_reshape(tensor(r, 3), shape(r, 4));
+    if (is(r, "broadcast_to")) return qn_broadcast_to(tensor(r, 3), shape(r, 4));
+    if (is(r, "permute")) return qn_permute(tensor(r, 3), axes(r, 4));
+    if (is(r, "transpose")) return qn_transpose(tensor(r, 3), (int32_t)integer(r, 4), (int32_t)integer(r, 5));
+    if (is(r, "flip")) return qn_flip(tensor(r, 3), axes(r, 4));
+    if (is(r, "slice"))
+        return qn_slice(tensor(r, 3), (int32_t)integer(r, 4), integer(r, 5), integer(r, 6), integer(r, 7));
+    if (is(r, "pad"))
+        return (qn_pad)(tensor(r, 3), (int32_t)integer(r, 4), (uint64_t)integer(r, 5),
+                        (uint64_t)integer(r, 6), operand(r, 7));
+    if (is(r, "squeeze")) return qn_squeeze(tensor(r, 3), axes(r, 4));
+    if (is(r, "unsqueeze")) return qn_unsqueeze(tensor(r, 3), (int32_t)integer(r, 4));
+    if (is(r, "flatten")) return qn_flatten(tensor(r, 3), (int32_t)integer(r, 4), (int32_t)integer(r, 5));
+    if (is(r, "concat")) return join(r, 3, qn_concat);
+    if (is(r, "stack")) return join(r, 3, qn_stack);
+    stop("no such op", r->words[2]);
+    return NULL;
+}
+
+static qn_tensor *apply(runner *r) {
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        if (strcmp(functions[i].name, word(r, 2)) != 0) continue;
+        if (functions[i].one) return functions[i].one(tensor(r, 3));
+        if (functions[i].two) return functions[i].two(operand(r, 3), operand(r, 4));
+        if (functions[i].three) return functions[i].three(operand(r, 3), operand(r, 4), operand(r, 5));
+        return functions[i].reduce(tensor(r, 3), axes(r, 4), truth(r, 5));
+    }
+    return apply_special(r);
+}
+
+static void read_value(runner *r, qn_tensor *x) {
+    const uint64_t size = qn_tensor_count(x) * qn_element_size(qn_tensor_type(x));
+    void *data = malloc((size_t)size + 1);
+    const qn_status status = qn_tensor_read(x, data, size);
+    if (status) {
+        printf("failed %s %s\n", qn_status_name(status), qn_error_message(r->context));
+    } else {
+        const qn_shape s = qn_tensor_shape(x);
+        printf("ok %s ", qn_element_name(qn_tensor_type(x)));
+        for (uint32_t d = 0; d < s.rank; d++) printf(d ? "x%" PRIu64 : "%" PRIu64, s.sizes[d]);
+        printf(s.rank ? " %" PRIu64 "\n" : "scalar %" PRIu64 "\n", r->written);
+        fwrite(data, 1, (size_t)size, r->output);
+        r->written += size;
+    }
+    free(data);
+}
+
+static void run_line(runner *r) {
+    if (strcmp(r->words[0], "begin") == 0) {
+        qn_scope_begin(r->t);
+    } else if (strcmp(r->words[0], "end") == 0) {
+        r->count = 0;
+        qn_scope_end(r->t);
+    } else if (strcmp(r->words[0], "read") == 0) {
+        read_value(r, tensor(r, 1));
+    } else if (strcmp(r->words[0], "launches") == 0) {
+        qn_tensors_stats stats;
+        qn_tensors_get_stats(r->t, &stats);
+        printf("launches %" PRIu64 "\n", stats.launches - r->launches);
+        r->launches = stats.launches;
+    } else {
+        if (r->count == VARIABLES) stop("too many variables", r->words[0]);
+        qn_tensor *x = apply(r);
+        variable *v = &r->variables[r->count++];
+        snprintf(v->name, sizeof v->name, "%s", r->words[0]);
+        v->x = x;
+    }
+}
+
+static char *contents(const char *path) {
+    FILE *file = fopen(path, "rb");
+    if (!file) stop("cannot read", path);
+    fseek(file, 0, SEEK_END);
+    const long size = ftell(file);
+    rewind(file);
+    char *data = malloc((size_t)size + 1);
+    if (fread(data, 1, (size_t)size, file) != (size_t)size) stop("cannot read", path);
+    fclose(file);
+    return data;
+}
+
+int main(int argc, char **argv) {
+    if (argc != 3) stop("usage", "run INPUT OUTPUT < PROGRAM");
+    static runner r;
+    char line[1024];
+    const char *name = getenv("QUERN_DEVICE");
+    qn_device *device;
+    if (qn_context_create(&(qn_context_desc){.cpu_compiler = "none"}, &r.context)) stop("no context", "");
+    const qn_status status = qn_device_get(r.context, name && *name ? name : "cpu", &device);
+    if (status == QN_ERROR_NO_DEVICE) {
+        printf("skipped %s\n", qn_error_message(r.context));
+        return 77;
+    }
+    if (status || qn_tensors_create(device, NULL, &r.t)) stop("no tensors", qn_error_message(r.context));
+    r.input = contents(argv[1]);
+    r.output = fopen(argv[2], "wb");
+    if (!r.output) stop("cannot write", argv[2]);
+    while (fgets(line, sizeof line, stdin)) {
+        r.num_words = 0;
+        for (char *at = strtok(line, " \n"); at && r.num_words < WORDS; at = strtok(NULL, " \n"))
+            r.words[r.num_words++] = at;
+        if (r.num_words) run_line(&r);
+        fflush(stdout);
+    }
+    fclose(r.output);
+    free(r.input);
+    qn_tensors_destroy(r.t);
+    qn_context_destroy(r.context);
+    return 0;
+}
