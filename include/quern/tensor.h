@@ -385,6 +385,12 @@ QN_API qn_tensor *qn_log_sum_exp(qn_tensor *x, qn_axes axes, bool keep);
 QN_API qn_tensor *qn_softmax(qn_tensor *x, int32_t axis);
 QN_API qn_tensor *qn_log_softmax(qn_tensor *x, int32_t axis);
 
+/* ---- products ---- */
+
+/* Of matrices: a's rows by b's columns, the last two dimensions; those before are batches, which are broadcast. A tensor of one
+   dimension is a row as `a`, a column as `b`, without that dimension in the result. Sums are taken as by qn_kernels_matmul. */
+QN_API qn_tensor *qn_matmul(qn_tensor *a, qn_tensor *b);
+
 /* ---- views ---- */
 
 /* The same elements in other places: none is moved where a kernel can read them as they lie. */

@@ -12,8 +12,15 @@ void qn__demand_free(qn__demand *demand) {
     *demand = (qn__demand){0};
 }
 
+/* Forgets the instances; `first` is all QN__NONE again. */
+static void clear(qn__demand *t) {
+    for (size_t i = 0; i < t->count; i++) t->first[t->instances[i].node->index] = QN__NONE;
+    t->count = t->num_conditions = 0;
+}
+
 qn_status qn__demand_begin(qn__demand *demand, qn_tensors *tensors, size_t nodes, const qn__loops *space) {
     demand->tensors = tensors;
+    clear(demand);
     demand->loops = *space;
     demand->stuck = NULL;
     if (demand->num_first < nodes) {
@@ -24,12 +31,6 @@ qn_status qn__demand_begin(qn__demand *demand, qn_tensors *tensors, size_t nodes
         memset(demand->first, 0xff, nodes * sizeof *demand->first);
     }
     return QN_OK;
-}
-
-/* Forgets the instances; `first` is all QN__NONE again. */
-static void clear(qn__demand *t) {
-    for (size_t i = 0; i < t->count; i++) t->first[t->instances[i].node->index] = QN__NONE;
-    t->count = t->num_conditions = 0;
 }
 
 static bool has_dimension(const qn__loops *loops, uint32_t dimension, bool of_rows) {

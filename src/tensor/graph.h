@@ -14,6 +14,7 @@ typedef enum qn__kind {
     QN__CREATE, /* a map without sources */
     QN__MAP,    /* an expression of the elements at the same place */
     QN__REDUCE, /* many elements become one */
+    QN__CALL,   /* a call of kernels.h, or another result of one */
     QN__VIEW    /* the elements of the first source in other places */
 } qn__kind;
 
@@ -89,6 +90,8 @@ typedef struct qn__attributes {
     uint32_t axis;              /* SLICE, PAD, INDEX */
     int64_t begin, step;        /* SLICE: first element and distance; PAD: elements before */
     uint8_t order[QN_MAX_RANK]; /* PERMUTE: dimension d is the source's order[d] */
+    int64_t integers[8];        /* CALL: what the call's function makes of them */
+    double reals[2];
 } qn__attributes;
 
 typedef struct qn__node {
@@ -255,6 +258,23 @@ qn_tensor *qn__axes(qn_tensors *tensors, const char *function, const qn__node *n
 
 /* The reduction of a node along the axes in `bits`; the node's count passes over. */
 qn__node *qn__reduce_node(qn__node *node, qn__op op, uint32_t bits, bool keep);
+
+/* ---- call.c ---- */
+
+enum { QN__RESULTS = 4 };
+
+/* Enqueues the call that a node stands for. sources[i]: of the node's sources; results[0] is the node's own, the others are those of PART
+   nodes, or have no buffer where nobody wants them. */
+typedef qn_status qn__call(qn_tensors *tensors, const qn__node *node, const qn_array *sources,
+                           const qn_array *results);
+qn_status qn__call_run(qn_tensors *tensors, const qn__node *node, const qn_array *sources,
+                       const qn_array *results);
+/* A node of a call of these sources, which it counts. Gives a counted node, NULL without memory. */
+qn__node *qn__call_node(qn_tensors *tensors, qn__op op, qn_element type, uint32_t rank, const uint64_t *sizes,
+                        qn__node *const *sources, uint32_t count);
+/* Its result number `index`, from 1. */
+qn__node *qn__part_node(qn__node *call, uint32_t index, qn_element type, uint32_t rank,
+                        const uint64_t *sizes);
 
 /* ---- realize.c ---- */
 

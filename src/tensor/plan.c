@@ -34,6 +34,7 @@ static void free_steps(qn_tensors *tensors, qn__step *steps, size_t count) {
     for (size_t i = 0; steps && i < count; i++) {
         qn__tensors_release(tensors, steps[i].numbers);
         qn__tensors_release(tensors, steps[i].arguments);
+        qn__tensors_release(tensors, steps[i].arrays);
         qn__tensors_release(tensors, steps[i].fuses);
     }
     qn__tensors_release(tensors, steps);
@@ -71,10 +72,13 @@ static qn_status make_steps(qn__schedule *s, plan *p) {
     }
     for (size_t i = 0; i < s->num_groups; i++) {
         qn__step *step = &p->steps[p->num_steps++];
-        const qn_status status = qn__kernel_make(s, s->order[i], step);
+        step->call = QN__NONE;
+        const bool calls = s->groups[s->order[i]].call != NULL;
+        const qn_status status =
+            calls ? qn__call_make(s, s->order[i], step) : qn__kernel_make(s, s->order[i], step);
         if (status) return status;
         for (uint32_t a = 0; a < step->num_arguments; a++)
-            if (step->arguments[a].kind == QN__BUFFER)
+            if (step->arguments[a].kind == QN__BUFFER && step->arguments[a].node != QN__NONE)
                 p->slots[step->arguments[a].node].last_use = (uint32_t)i;
     }
     return QN_OK;
@@ -158,7 +162,20 @@ static qn_arg constant(const qn__node *node, encoded *at) {
     return qn_arg_bytes(at->bytes, e->size);
 }
 
+static qn_status call(qn_tensors *tensors, const qn__walk *walk, const qn__step *step) {
+    qn_array arrays[QN__SOURCES + QN__RESULTS];
+    const qn__node *node = walk->nodes[step->call];
+    for (uint32_t a = 0; a < step->num_arguments; a++) {
+        const uint32_t i = step->arguments[a].node;
+        arrays[a] = step->arrays[a];
+        if (i != QN__NONE) arrays[a].buffer = buffer_of(tensors, walk->nodes[i], i).value.buffer;
+    }
+    tensors->stats.launches++;
+    return qn__call_run(tensors, node, arrays, arrays + node->num_sources);
+}
+
 static qn_status launch(qn_tensors *tensors, const qn__walk *walk, const qn__step *step) {
+    if (step->call != QN__NONE) return call(tensors, walk, step);
     qn_arg args[MOST_ARGUMENTS];
     encoded constants[MOST_ARGUMENTS];
     for (uint32_t a = 0; a < step->num_arguments; a++) {
@@ -180,9 +197,9 @@ static qn_status make_storages(qn_tensors *tensors, const qn__walk *walk, const 
                                const qn__step *step) {
     for (uint32_t a = 0; a < step->num_arguments; a++) {
         const uint32_t i = step->arguments[a].node;
+        if (step->arguments[a].kind != QN__BUFFER || i == QN__NONE) continue;
         const qn__node *node = walk->nodes[i];
-        if (step->arguments[a].kind != QN__BUFFER || !p->slots[i].stored || tensors->plans->storages[i])
-            continue;
+        if (!p->slots[i].stored || tensors->plans->storages[i]) continue;
         const uint64_t bytes = qn__node_count(node) * qn_element_size((qn_element)node->type);
         const qn_status status = qn__storage_create(tensors, bytes, &tensors->plans->storages[i]);
         if (status) return status;
@@ -195,8 +212,9 @@ static void end_storages(qn_tensors *tensors, const plan *p, uint32_t step) {
     const qn__step *s = &p->steps[step];
     for (uint32_t a = 0; a < s->num_arguments; a++) {
         const uint32_t i = s->arguments[a].node;
+        if (s->arguments[a].kind != QN__BUFFER || i == QN__NONE) continue;
         qn__storage **storage = &tensors->plans->storages[i];
-        if (s->arguments[a].kind != QN__BUFFER || p->slots[i].asked || p->slots[i].last_use != step) continue;
+        if (p->slots[i].asked || p->slots[i].last_use != step) continue;
         qn__storage_release(tensors, *storage);
         *storage = NULL;
     }

@@ -107,7 +107,7 @@ typedef struct qn__demand {
 /* Whether a demand goes on into the sources of a node. */
 typedef bool qn__stops(const void *user, const qn__node *node);
 
-/* Begins with no instances, loops through `space`. */
+/* Begins with no instances, loops through `space`; all uses of a demand are of one walk. */
 qn_status qn__demand_begin(qn__demand *demand, qn_tensors *tensors, size_t nodes, const qn__loops *space);
 /* Needs an element of the node, in the iteration that stands for it: see qn__place_of_own. */
 typedef struct qn__root {
@@ -149,12 +149,21 @@ typedef struct qn__item {
 
 /* Nodes that are computed by one kernel: all of one space, whose dimensions are rows' and reduced ones; sizes of 1 are left out. */
 typedef struct qn__group {
+    qn__node *call; /* a call instead, with its parts as further members; NULL: none */
     uint32_t level; /* it needs none of the same level or above */
     qn__loops space;
     uint64_t reads, constants;
     uint32_t *members; /* in the order of the walk */
     size_t count, room;
 } qn__group;
+
+/* What a call reads: a node with a value in memory, of which it sees this array. */
+typedef struct qn__seen {
+    qn__node *node;
+    qn_array array; /* without the buffer */
+} qn__seen;
+/* Below the views that strides can say; a view that they cannot say has to have a value itself. */
+qn__seen qn__call_source(qn__node *source);
 
 typedef struct qn__schedule {
     qn_tensors *tensors;
@@ -185,6 +194,9 @@ typedef struct qn__argument {
 
 /* A launch, and what there is to say about it. */
 typedef struct qn__step {
+    uint32_t call; /* the node of a call; QN__NONE: it is a launch */
+    qn_array *
+        arrays; /* of a call: what it reads, then its results, the buffers in `arguments` in the same order */
     qn_kernel *kernel;
     qn_range range;
     void *numbers;
@@ -227,6 +239,9 @@ const char *qn__text_start(qn__op op, qn_element type);
 
 /* Makes the kernel of a group and the launch of it. */
 qn_status qn__kernel_make(qn__schedule *schedule, uint32_t group, qn__step *step);
+
+/* Makes the step of a group that is a call. */
+qn_status qn__call_make(qn__schedule *schedule, uint32_t group, qn__step *step);
 
 /* ---- program.c ---- */
 

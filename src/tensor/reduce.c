@@ -18,7 +18,13 @@ qn__node *qn__reduce_node(qn__node *node, qn__op op, uint32_t bits, bool keep) {
     uint64_t elements = 1;
     for (uint32_t d = 0; d < node->rank; d++)
         if (bits >> d & 1) elements *= node->sizes[d];
-    if (elements != 1) {
+    if (elements == 0) {
+        const bool one = op == QN__OP_PRODUCT || op == QN__OP_ALL;
+        const qn_operand start = {QN_OPERAND_UNSIGNED, {.u = one}};
+        made =
+            qn__expand_node(qn__number_node(node->owner, (qn_element)node->type, &start), node->rank, kept);
+        qn__node_release(node);
+    } else if (elements != 1) {
         made = qn__node_make(node->owner, op, (qn_element)node->type, node->rank, kept);
         if (made) {
             made->attributes.axes = bits;

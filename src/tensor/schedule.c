@@ -30,7 +30,8 @@ static bool is_heavy(const qn__node *node) {
 }
 
 static bool is_anchor(const qn__schedule *s, const qn__node *node) {
-    return !node->realised && (s->items[node->index].forced || qn__ops[node->op].kind == QN__REDUCE);
+    const qn__kind kind = qn__ops[node->op].kind;
+    return !node->realised && (s->items[node->index].forced || kind == QN__REDUCE || kind == QN__CALL);
 }
 
 static uint64_t read_bit(const qn__node *node) {
@@ -87,6 +88,11 @@ static qn__node *greediest(const qn__schedule *s, const qn__node *node) {
 static void look_at(qn__schedule *s, const qn__node *node) {
     summarise(s, node);
     const qn__item *item = &s->items[node->index];
+    if (qn__ops[node->op].kind == QN__CALL && node->op != QN__OP_PART)
+        for (uint32_t i = 0; i < node->num_sources; i++) {
+            qn__node *base = qn__call_source(node->sources[i]).node;
+            if (!base->realised) s->items[base->index].forced = true;
+        }
     for (;;) {
         const bool too_much = bits_of(item->reads) > MOST_READS ||
                               bits_of(item->constants) > MOST_CONSTANTS || item->depth > MOST_DEPTH;
@@ -179,7 +185,7 @@ static qn__extent extent_in(const qn__group *g, const seeker *k, bool *adopt) {
 
 static qn__extent fits(const qn__schedule *s, uint32_t group, const seeker *k, bool *adopt) {
     const qn__group *g = &s->groups[group];
-    if (g->count >= MOST_MEMBERS) return QN__INLINED;
+    if (g->call || g->count >= MOST_MEMBERS) return QN__INLINED;
     const qn__item *item = &s->items[k->node->index];
     if (bits_of(g->reads | item->reads) > MOST_READS) return QN__INLINED;
     if (bits_of(g->constants | item->constants) > MOST_CONSTANTS) return QN__INLINED;
@@ -234,8 +240,30 @@ static qn_status begin_group(qn__schedule *s, const seeker *k, uint32_t below) {
     return add_member(s, (uint32_t)s->num_groups++, k, k->reduces ? QN__REDUCTION : QN__WHOLE_SPACE, false);
 }
 
+/* A group of its own, above those that make what the call reads. */
+static qn_status place_call(qn__schedule *s, qn__node *node) {
+    seeker k = {node, false, space_of(node)};
+    qn_status status = qn__demand_begin(&s->demand, s->tensors, s->walk->count, &k.space);
+    if (status) return status;
+    if (node->op == QN__OP_PART)
+        return add_member(s, s->items[node->sources[0]->index].group, &k, QN__WHOLE_SPACE, false);
+    uint32_t below = QN__NONE;
+    for (uint32_t i = 0; i < node->num_sources; i++) {
+        qn__item *base = &s->items[qn__call_source(node->sources[i]).node->index];
+        if (base->group == QN__NONE) continue;
+        base->stored = true;
+        if (below == QN__NONE || s->groups[base->group].level > s->groups[below].level) below = base->group;
+    }
+    status = begin_group(s, &k, below);
+    if (status) return status;
+    s->groups[s->num_groups - 1].call = node;
+    s->items[node->index].stored = true;
+    return QN_OK;
+}
+
 /* *stuck: a node that has to be forced, after which all begins anew. */
 static qn_status place_anchor(qn__schedule *s, qn__node *node, qn__node **stuck) {
+    if (qn__ops[node->op].kind == QN__CALL) return place_call(s, node);
     seeker k = {node, qn__ops[node->op].kind == QN__REDUCE, space_of(node)};
     qn__loops plain = k.space;
     for (uint32_t l = 0; l < plain.count; l++) plain.at[l].reduced = false;
@@ -290,6 +318,7 @@ static bool is_worth_keeping(const qn__schedule *s, const qn__node *node) {
 
 static qn_status mark_shared(qn__schedule *s, qn__node **stuck) {
     for (uint32_t g = 0; g < s->num_groups && !*stuck; g++) {
+        if (s->groups[g].call) continue;
         const qn_status status = qn__group_demand(s, g);
         if (status) return status;
         *stuck = s->demand.stuck;

@@ -95,21 +95,14 @@ static qn_tensor *join(runner *r, uint32_t i, qn_tensor *(*function)(qn_tensor *
     return function(parts, count, (int32_t)integer(r, i));
 }
 
-#define ONE_MAP(X)                                                                                           \
-    X(negate)                                                                                                \
-    X(abs) X(sign) X(square) X(relu) X(reciprocal) X(sqrt) X(rsqrt) X(cbrt) X(exp) X(exp2) X(expm1) X(log)   \
-        X(log2) X(log10) X(log1p) X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh)       \
-            X(asinh) X(acosh) X(atanh) X(erf) X(erfc) X(floor) X(ceil) X(round) X(trunc) X(sigmoid) X(silu)  \
-                X(softplus) X(mish) X(gelu) X(gelu_tanh) X(is_nan) X(is_inf) X(is_finite) X(sign_bit)        \
-                    X(logical_not) X(bit_not)
-#define TWO_MAP(X)                                                                                           \
-    X(add)                                                                                                   \
-    X(subtract) X(multiply) X(divide) X(floor_divide) X(remainder) X(fmod) X(power) X(maximum) X(minimum)    \
-        X(atan2) X(hypot) X(copy_sign) X(log_add_exp) X(equal) X(not_equal) X(less) X(less_equal) X(greater) \
-            X(greater_equal) X(logical_and) X(logical_or) X(logical_xor) X(bit_and) X(bit_or) X(bit_xor)     \
-                X(shift_left) X(shift_right)
-#define THREE_MAP(X)  X(where) X(clip) X(lerp) X(multiply_add)
-#define REDUCE_MAP(X) X(sum) X(product) X(mean) X(max) X(min) X(any) X(all) X(norm) X(log_sum_exp)
+#define ONE(word)                                                                                            \
+    { .name = #word, .one = qn_##word }
+#define TWO(word)                                                                                            \
+    { .name = #word, .two = (qn_##word) }
+#define THREE(word)                                                                                          \
+    { .name = #word, .three = (qn_##word) }
+#define REDUCE(word)                                                                                         \
+    { .name = #word, .reduce = qn_##word }
 
 static const struct {
     const char *name;
@@ -118,18 +111,35 @@ static const struct {
     qn_tensor *(*three)(qn_operand, qn_operand, qn_operand);
     qn_tensor *(*reduce)(qn_tensor *, qn_axes, bool);
 } functions[] = {
-#define ROW(word) {.name = #word, .one = qn_##word},
-    ONE_MAP(ROW)
-#undef ROW
-#define ROW(word) {.name = #word, .two = (qn_##word)},
-        TWO_MAP(ROW)
-#undef ROW
-#define ROW(word) {.name = #word, .three = (qn_##word)},
-            THREE_MAP(ROW)
-#undef ROW
-#define ROW(word) {.name = #word, .reduce = qn_##word},
-                REDUCE_MAP(ROW)
-#undef ROW
+    ONE(negate),      ONE(abs),         ONE(sign),
+    ONE(square),      ONE(relu),        ONE(reciprocal),
+    ONE(sqrt),        ONE(rsqrt),       ONE(cbrt),
+    ONE(exp),         ONE(exp2),        ONE(expm1),
+    ONE(log),         ONE(log2),        ONE(log10),
+    ONE(log1p),       ONE(sin),         ONE(cos),
+    ONE(tan),         ONE(asin),        ONE(acos),
+    ONE(atan),        ONE(sinh),        ONE(cosh),
+    ONE(tanh),        ONE(asinh),       ONE(acosh),
+    ONE(atanh),       ONE(erf),         ONE(erfc),
+    ONE(floor),       ONE(ceil),        ONE(round),
+    ONE(trunc),       ONE(sigmoid),     ONE(silu),
+    ONE(softplus),    ONE(mish),        ONE(gelu),
+    ONE(gelu_tanh),   ONE(is_nan),      ONE(is_inf),
+    ONE(is_finite),   ONE(sign_bit),    ONE(logical_not),
+    ONE(bit_not),     TWO(add),         TWO(subtract),
+    TWO(multiply),    TWO(divide),      TWO(floor_divide),
+    TWO(remainder),   TWO(fmod),        TWO(power),
+    TWO(maximum),     TWO(minimum),     TWO(atan2),
+    TWO(hypot),       TWO(copy_sign),   TWO(log_add_exp),
+    TWO(equal),       TWO(not_equal),   TWO(less),
+    TWO(less_equal),  TWO(greater),     TWO(greater_equal),
+    TWO(logical_and), TWO(logical_or),  TWO(logical_xor),
+    TWO(bit_and),     TWO(bit_or),      TWO(bit_xor),
+    TWO(shift_left),  TWO(shift_right), THREE(where),
+    THREE(clip),      THREE(lerp),      THREE(multiply_add),
+    REDUCE(sum),      REDUCE(product),  REDUCE(mean),
+    REDUCE(max),      REDUCE(min),      REDUCE(any),
+    REDUCE(all),      REDUCE(norm),     REDUCE(log_sum_exp),
 };
 
 static bool is(const runner *r, const char *name) { return strcmp(r->words[2], name) == 0; }
@@ -165,6 +175,7 @@ static qn_tensor *apply_special(runner *r) {
     if (is(r, "squeeze")) return qn_squeeze(tensor(r, 3), axes(r, 4));
     if (is(r, "unsqueeze")) return qn_unsqueeze(tensor(r, 3), (int32_t)integer(r, 4));
     if (is(r, "flatten")) return qn_flatten(tensor(r, 3), (int32_t)integer(r, 4), (int32_t)integer(r, 5));
+    if (is(r, "matmul")) return qn_matmul(tensor(r, 3), tensor(r, 4));
     if (is(r, "concat")) return join(r, 3, qn_concat);
     if (is(r, "stack")) return join(r, 3, qn_stack);
     stop("no such op", r->words[2]);

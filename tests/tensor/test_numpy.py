@@ -214,12 +214,12 @@ def test_rows(batch, random):
         size = ",".join([str(axis)])
         for name, wanted in [("softmax", softmax(x, axis)), ("log_softmax", np.log(softmax(x, axis)))]:
             p = batch.program(f"{name} {shape} {axis}")
-            p.launches(99)
+            p.launches(10**9)
             p.read(p.new(name, p.data(x), axis), wanted.astype(np.float32), 1e-5)
             p.launches(1)
         p = batch.program(f"layer norm {shape}")
         v = p.data(x)
-        p.launches(99)
+        p.launches(10**9)
         centred = p.new("subtract", v, p.new("mean", v, size, 1))
         scale = p.new("rsqrt", p.new("add", p.new("variance", v, size, 0, 1), "#0.00001"))
         wide = x.astype(np.float64)
@@ -228,6 +228,25 @@ def test_rows(batch, random):
         p.launches(1)
         p = batch.program(f"log_sum_exp {shape}")
         p.read(p.new("log_sum_exp", p.data(x), size, 0), np.log(np.exp(wide).sum(axis)).astype(np.float32), 1e-5)
+
+
+def test_products(batch, random):
+    for left, right in [((4, 5), (5, 6)), ((5,), (5, 6)), ((4, 5), (5,)), ((5,), (5,)), ((3, 4, 5), (5, 6)), ((2, 1, 4, 5), (3, 5, 2)),
+                        ((0, 5), (5, 3)), ((4, 0), (0, 3)), ((1, 1), (1, 1)), ((70, 33), (33, 65))]:
+        for type_name in ["f32", "f64", "f16", "i32", "u8"]:
+            x, y = make(random, type_name, left, -3, 3), make(random, type_name, right, -3, 3)
+            wide = np.float64 if x.dtype.kind == "f" else x.dtype
+            wanted = np.asarray(x.astype(wide) @ y.astype(wide)).astype(x.dtype)
+            p = batch.program(f"matmul {type_name} {left} {right}")
+            p.read(p.new("matmul", p.data(x), p.data(y)), wanted, room_of(wanted), 10)
+    x, w = make(random, "f32", (6, 8), -1, 1), make(random, "f32", (10, 8), -1, 1)
+    p = batch.program("matmul of views, with what is before and behind")
+    v, t = p.data(x), p.new("transpose", p.data(w), 0, 1)
+    sliced = p.new("slice", p.new("flip", t, 1), 1, 1, "end", 2)
+    out = p.new("relu", p.new("matmul", p.new("sin", v), sliced))
+    p.read(p.new("softmax", out, -1), softmax(np.maximum(np.sin(x) @ w.T[:, ::-1][:, 1::2], 0), -1).astype(np.float32), 1e-5)
+    p.read(p.new("matmul", p.new("broadcast_to", p.new("full", "f32", "scalar", "#0.5"), "3x6"), v), np.full((3, 6), 0.5, np.float32) @ x, 1e-5)
+    p.read(p.new("matmul", p.data(np.ones((2, 3), np.float32)), v), "do not go together")
 
 
 class Random:
@@ -303,6 +322,13 @@ class Random:
         else:
             self.keep(self.p.new("unsqueeze", v, axis), np.expand_dims(a, axis))
 
+    def product(self):
+        (v, a), (w, b) = self.pick(), self.pick()
+        if a.ndim == 2 and b.ndim == 2 and a.shape[1] == b.shape[1]:
+            self.keep(self.p.new("matmul", v, self.p.new("transpose", w, 0, 1)), a @ b.T)
+        elif a.ndim == 2:
+            self.keep(self.p.new("matmul", self.p.new("transpose", v, 0, 1), v), a.T @ a)
+
     def row(self):
         v, a = self.pick()
         if a.ndim:
@@ -310,7 +336,7 @@ class Random:
             self.keep(self.p.new("softmax", v, axis), softmax(a, axis))
 
     def run(self):
-        steps = [self.unary] * 3 + [self.binary] * 4 + [self.reduce] * 2 + [self.view] * 4 + [self.row]
+        steps = [self.unary] * 3 + [self.binary] * 4 + [self.reduce] * 2 + [self.view] * 4 + [self.row, self.product]
         for _ in range(self.random.integers(3, 31)):
             steps[self.random.integers(len(steps))]()
         for _ in range(2):
@@ -337,6 +363,7 @@ def main():
     random, batch = np.random.default_rng(args.seed), Batch(args.runner)
     parts = {"maps": lambda: test_maps(batch, random), "promotion": lambda: test_promotion(batch), "casts": lambda: test_casts(batch, random),
              "creation": lambda: test_creation(batch), "reductions": lambda: test_reductions(batch, random), "rows": lambda: test_rows(batch, random),
+             "products": lambda: test_products(batch, random),
              "random": lambda: [Random(batch, random, i).run() for i in range(args.count)]}
     for name, part in parts.items():
         if args.only in (None, name):

@@ -1,0 +1,119 @@
+/* Calls of kernels.h as ops: their arrays, and the table of their functions. A call reads values in memory, through views that strides can
+   say; the scheduler gives it a step of its own. To add one: a row in ops.def, a function here or in a file of its own, a row in the
+   table below. */
+#include <string.h>
+
+#include "tensor/calls.h"
+#include "tensor/plan.h"
+
+static qn__call *const calls[QN__OP_COUNT] = {
+    [QN__OP_MATMUL] = qn__matmul_run,
+};
+
+qn_status qn__call_run(qn_tensors *tensors, const qn__node *node, const qn_array *sources,
+                       const qn_array *results) {
+    return calls[node->op](tensors, node, sources, results);
+}
+
+qn__node *qn__call_node(qn_tensors *tensors, qn__op op, qn_element type, uint32_t rank, const uint64_t *sizes,
+                        qn__node *const *sources, uint32_t count) {
+    qn__node *node = qn__node_make(tensors, op, type, rank, sizes);
+    for (uint32_t i = 0; node && i < count; i++) qn__node_add_source(node, sources[i]);
+    return node;
+}
+
+qn__node *qn__part_node(qn__node *call, uint32_t index, qn_element type, uint32_t rank,
+                        const uint64_t *sizes) {
+    qn__node *node = qn__call_node(call->owner, QN__OP_PART, type, rank, sizes, &call, 1);
+    if (node) node->attributes.axis = index;
+    return node;
+}
+
+/* ---- what a call reads ---- */
+
+/* The place of its own of a node whose dimensions are all loops. */
+static void begin_place(const qn__node *node, qn__loops *loops, qn__place *place) {
+    *loops = (qn__loops){.count = node->rank};
+    memset(place, 0, sizeof *place);
+    for (uint32_t d = 0; d < node->rank; d++) {
+        loops->at[d] = (qn__loop){.size = node->sizes[d], .dimension = d};
+        place->forms[d].steps[d] = 1;
+    }
+}
+
+static qn_array contiguous_array(const qn__node *node) {
+    qn_array a = {.type = (qn_element)node->type, .rank = node->rank};
+    memcpy(a.sizes, node->sizes, sizeof a.sizes);
+    return a;
+}
+
+/* Whether the array says what it means: strides of 0 alone would mean a contiguous one. */
+static bool is_sayable(const qn_array *array) {
+    bool all_zero = true;
+    for (uint32_t d = 0; d < array->rank; d++)
+        all_zero = all_zero && (array->strides[d] == 0 || array->sizes[d] == 1);
+    return !all_zero || qn_array_count(array) <= 1;
+}
+
+static qn_array array_at(const qn__node *shape, const qn__node *base, const qn__place *place) {
+    qn_array a = contiguous_array(shape);
+    int64_t strides[QN_MAX_RANK], offset = base->realised ? (int64_t)base->offset : 0;
+    qn__contiguous_strides(base->rank, base->sizes, strides);
+    for (uint32_t d = 0; d < base->rank; d++) {
+        const int64_t stride = base->realised ? base->strides[d] : strides[d];
+        offset += stride * place->forms[d].base;
+        for (uint32_t l = 0; l < shape->rank; l++) a.strides[l] += stride * place->forms[d].steps[l];
+    }
+    a.offset = (uint64_t)offset;
+    for (uint32_t d = 0; d < a.rank; d++)
+        if (a.sizes[d] == 1) a.strides[d] = 0;
+    return a;
+}
+
+qn__seen qn__call_source(qn__node *source) {
+    qn__loops loops;
+    qn__place place, below;
+    qn__node *node = source;
+    begin_place(source, &loops, &place);
+    while (!node->realised && qn__ops[node->op].kind == QN__VIEW && node->op != QN__OP_PAD) {
+        uint32_t loop;
+        uint64_t inner;
+        if (qn__view_follow(node, &loops, &place, false, &below, &loop, &inner) != QN__FOLLOWED) break;
+        place = below;
+        node = node->sources[0];
+    }
+    const bool through = node->realised || qn__ops[node->op].kind != QN__VIEW || node->op == QN__OP_PAD;
+    const qn__seen seen = {node, array_at(source, node, &place)};
+    if (through && is_sayable(&seen.array) && !(node->op == QN__OP_PAD && !node->realised)) return seen;
+    return (qn__seen){source, contiguous_array(source)};
+}
+
+/* ---- its step ---- */
+
+qn_status qn__call_make(qn__schedule *s, uint32_t group, qn__step *step) {
+    const qn__group *g = &s->groups[group];
+    const qn__node *node = g->call;
+    const uint32_t count = node->num_sources + QN__RESULTS;
+    step->call = node->index;
+    step->arrays = qn__tensors_allocate(s->tensors, count * sizeof *step->arrays);
+    step->arguments = qn__tensors_allocate(s->tensors, count * sizeof *step->arguments);
+    step->fuses = qn__tensors_allocate(s->tensors, 64);
+    if (!step->arrays || !step->arguments || !step->fuses) return QN_ERROR_OUT_OF_MEMORY;
+    strncpy(step->fuses, qn__ops[node->op].word, 63);
+    step->num_arguments = count;
+    for (uint32_t i = 0; i < count; i++) step->arguments[i] = (qn__argument){QN__BUFFER, QN__NONE};
+    for (uint32_t i = 0; i < node->num_sources; i++) {
+        const qn__seen seen = qn__call_source(node->sources[i]);
+        step->arrays[i] = seen.array;
+        step->arguments[i].node = seen.node->index;
+        step->bytes += qn_array_count(&seen.array) * qn_element_size(seen.array.type);
+    }
+    for (size_t m = 0; m < g->count; m++) {
+        const qn__node *result = s->walk->nodes[g->members[m]];
+        const uint32_t place = node->num_sources + (result->op == QN__OP_PART ? result->attributes.axis : 0);
+        step->arrays[place] = contiguous_array(result);
+        step->arguments[place].node = result->index;
+        step->bytes += qn__node_count(result) * qn_element_size((qn_element)result->type);
+    }
+    return QN_OK;
+}
