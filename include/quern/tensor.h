@@ -418,6 +418,48 @@ QN_API qn_tensor *qn_stack(qn_tensor *const *tensors, size_t count, int32_t axis
 #define qn_pad(x, axis, before, after, value) qn_pad(x, axis, before, after, QN_OPERAND(value))
 #endif
 
+/* ---- gradients ---- */
+
+/* Gradients are ops themselves: they are computed when asked for, fuse, and have gradients of their own. What they need of a
+   computation stays in memory until the tensors that were made of it are gone: with their scope. Functions that are the same all around
+   (comparisons, rounding, indices) have none; where an argument is at an edge (relu at 0, max of equal ones) it is a number between those
+   on both sides. */
+
+/* Whether gradients go to the tensor, and then stop: it is a parameter. Its type is a float (else the tensor's failure tells). Gives the tensor. */
+QN_API qn_tensor *qn_tensor_require_gradient(qn_tensor *x, bool required);
+/* The gradients of `loss`, summed up over its elements, by each of the inputs, which have to require gradients; zeros where it does not depend
+   on one. The results are tensors of the innermost scope, failed ones after an error, which is the status too. */
+QN_API qn_status qn_gradients(qn_tensor *loss, qn_tensor *const *inputs, size_t count, qn_tensor **gradients);
+/* Adds the gradient by each tensor that requires one and that the loss depends on to what the tensor has (qn_tensor_gradient). */
+QN_API qn_status qn_backward(qn_tensor *loss);
+/* What qn_backward has added up; NULL: nothing so far. The tensor's: retain it to keep it longer. */
+QN_API qn_tensor *qn_tensor_gradient(qn_tensor *x);
+QN_API void qn_tensor_clear_gradient(qn_tensor *x);
+/* Ops between have no gradients: for evaluation, and for updates of parameters. They nest. */
+QN_API void qn_no_gradient_begin(qn_tensors *tensors);
+QN_API void qn_no_gradient_end(qn_tensors *tensors);
+/* The same values, to which no gradients go. */
+QN_API qn_tensor *qn_detach(qn_tensor *x);
+
+/* A function of tensors: it makes a tensor of the inputs, and nothing else that stays. */
+typedef qn_tensor *qn_tensor_function(void *user, qn_tensor *const *inputs, size_t count);
+/* Compares the gradients of a function with what it does when each element of each input is moved a little: with central differences of its
+   results, weighted with numbers that differ. For tests: it computes the function twice for each element. Inputs should be QN_F64, where the
+   device has it. Errors: QN_ERROR_KERNEL_FAILED where they differ (the sentence names the input, the element and both numbers), and
+   what qn_gradients and qn_tensor_read report. Defaults: a step of 1e-5 (types other than QN_F64: 1e-2), differences of 1e-5 (3e-2), relative to
+   1 + their size. */
+typedef struct qn_check_desc {
+    double step, tolerance;
+} qn_check_desc;
+QN_API qn_status qn_check_gradients(qn_tensor_function *function, void *user, qn_tensor *const *inputs,
+                                    size_t count, const qn_check_desc *desc);
+
+/* ---- giving tensors new values ---- */
+
+/* `x` has the value from now on: what was made of it before keeps its meaning. Shape and type are those of x, to which the value is
+   broadcast and cast. Whether it requires gradients stays as it was; where the value comes from is forgotten. */
+QN_API qn_status qn_assign(qn_tensor *x, qn_tensor *value);
+
 #ifdef __cplusplus
 }
 #endif

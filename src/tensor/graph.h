@@ -110,7 +110,10 @@ typedef struct qn__node {
     /* The value, once there is one: */
     qn__storage *storage; /* NULL: not computed, or no elements */
     bool realised;
-    uint64_t offset; /* elements */
+    /* Gradients reach it: it keeps its sources when it gets a value. A leaf of gradients hands nothing on to its sources. */
+    bool needs_gradient, is_leaf;
+    qn_tensor *leaf_of; /* the handle that gets a leaf's gradient; NULL: it is gone */
+    uint64_t offset;    /* elements */
     int64_t strides[QN_MAX_RANK];
 } qn__node;
 
@@ -122,6 +125,8 @@ struct qn_tensor {
     qn_status status; /* of a failed one */
     char *message;    /* likewise */
     qn_tensor *next;  /* in the list of free ones */
+    bool requires_gradient;
+    qn_tensor *gradient; /* what qn_backward has added up; NULL: nothing */
 };
 
 /* ---- the owner ---- */
@@ -156,6 +161,7 @@ struct qn_tensors {
     qn__storage *pool[QN__POOL_LISTS];
     qn_tensor out_of_memory; /* what ops give where there is no memory for a handle */
     uint64_t ops;            /* how many were called */
+    uint32_t no_gradient;    /* how often qn_no_gradient_begin is open */
     uint64_t walk;           /* number of the last walk through nodes */
     qn__plans *plans;
     qn__programs *programs;
@@ -275,6 +281,24 @@ qn__node *qn__call_node(qn_tensors *tensors, qn__op op, qn_element type, uint32_
 /* Its result number `index`, from 1. */
 qn__node *qn__part_node(qn__node *call, uint32_t index, qn_element type, uint32_t rank,
                         const uint64_t *sizes);
+
+/* ---- gradient.c ---- */
+
+/* What a node's function of gradients works with; its handles are of a scope that ends soon. */
+typedef struct qn__backward {
+    qn_tensors *tensors;
+    const qn__node *node;
+    qn_tensor *gradient, *value; /* by the node, and the node itself */
+    qn_tensor *sources[QN__SOURCES];
+    qn_tensor *given[QN__SOURCES]; /* by the sources; NULL: none */
+} qn__backward;
+typedef void qn__gradient(qn__backward *b);
+/* The gradient by a source that is not asked for may be left out. */
+bool qn__wants_gradient(const qn__backward *b, uint32_t source);
+/* The function of an op's gradients; NULL: it has none, its result is the same all around (comparisons, rounding). */
+qn__gradient *qn__gradient_of(qn__op op); /* gradients.c */
+/* Without its gradient, when the handle goes. */
+void qn__forget_gradient(qn_tensor *x);
 
 /* ---- realize.c ---- */
 

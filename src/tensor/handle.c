@@ -143,6 +143,7 @@ qn_tensor *qn_tensor_retain(qn_tensor *x) {
 
 void qn_tensor_release(qn_tensor *x) {
     if (!is_handle(x) || is_fixed(x) || --x->refs) return;
+    qn__forget_gradient(x);
     qn__node_release(x->node);
     qn__tensors_release(x->owner, x->message);
     qn__handle_free(x);

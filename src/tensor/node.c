@@ -51,6 +51,7 @@ qn__node *qn__node_make(qn_tensors *tensors, qn__op op, qn_element type, uint32_
 void qn__node_add_source(qn__node *node, qn__node *source) {
     qn__node_retain(source);
     node->sources[node->num_sources++] = source;
+    if (source->needs_gradient && !node->owner->no_gradient) node->needs_gradient = true;
 }
 
 uint64_t qn__node_count(const qn__node *node) {
@@ -72,6 +73,7 @@ void qn__node_set_value(qn__node *node, qn__storage *storage, uint64_t offset, c
         memcpy(node->strides, strides, node->rank * sizeof *strides);
     else
         qn__contiguous_strides(node->rank, node->sizes, node->strides);
+    if (node->needs_gradient && !node->is_leaf) return;
     const uint32_t count = node->num_sources;
     node->num_sources = 0;
     for (uint32_t i = 0; i < count; i++) qn__node_release(node->sources[i]);
