@@ -1,4 +1,4 @@
-/* Files of arrays, as tables of named arrays in host memory: safetensors, NumPy's .npy and .npz, GGUF, IDX and CSV, any of
+/* Files of arrays, as tables of named arrays in host memory and as tensors: safetensors, NumPy's .npy and .npz, GGUF, IDX and CSV, any of
    them also compressed by gzip.
 
        qn_archive *archive;
@@ -7,6 +7,8 @@
        const void *data;
        qn_archive_data(archive, array, &data); // in the mapped file: nothing was copied
        qn_archive_close(archive);
+
+   And as tensors: qn_from_archive, qn_load for all of a state, qn_save.
 
    What holds for all of it
    - Files are not trusted: what is damaged, cut off, or says other sizes than it has is QN_ERROR_ARGUMENT with a sentence
@@ -19,7 +21,7 @@
 #ifndef QUERN_FILES_H
 #define QUERN_FILES_H
 
-#include <quern/kernels.h>
+#include <quern/tensor.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -212,6 +214,8 @@ QN_API uint64_t qn_archive_count(const qn_archive *archive);
 QN_API const qn_host_array *qn_archive_at(const qn_archive *archive, uint64_t index);
 /* An array by its name; NULL: there is none. */
 QN_API const qn_host_array *qn_archive_find(const qn_archive *archive, const char *name);
+/* Which of its arrays it is, from 0; UINT64_MAX: none. */
+QN_API uint64_t qn_archive_index(const qn_archive *archive, const qn_host_array *array);
 /* The elements of one of the archive's arrays, which its `data` is from then on. They are in the file's memory; but what is
    compressed, of the other byte order or not aligned in the file gets memory of its own, kept until qn_archive_forget or
    qn_archive_close. Those of an .npz are checked by its checksums. `data` may be NULL. Errors: QN_ERROR_NULL,
@@ -251,6 +255,73 @@ typedef struct qn_archive_write_desc {
    nor those of the sizes), QN_ERROR_UNSUPPORTED (an encoding that the format lacks), QN_ERROR_IO, QN_ERROR_OUT_OF_MEMORY, and what `source`
    returns. Any thread. */
 QN_API qn_status qn_archive_write(qn_context *context, const char *path, const qn_archive_write_desc *desc);
+
+/* ---- tensors ---- */
+
+/* In place of a type: that of the array's elements, QN_F32 for blocks. */
+#define QN_OWN_TYPE QN_ELEMENT_COUNT
+
+/* A tensor of an array's elements, which are copied to the device: `data` may go when the call returns. Blocks of Q4_0, Q4_1, Q5_0, Q5_1,
+   Q8_0, Q2_K to Q6_K, Q8_K, IQ4_NL, IQ4_XS and MXFP4 are made numbers of by the device. Other types are converted as by qn_cast; where the
+   device lacks f64, such elements become QN_F32 if that is asked for. Encodings of neither kind make a failed tensor
+   (QN_ERROR_UNSUPPORTED). */
+QN_API qn_tensor *qn_from_host_array(qn_tensors *tensors, const qn_host_array *array, qn_element type);
+/* The same of an archive's array, by its name. What qn_archive_data took for it is given back. */
+QN_API qn_tensor *qn_from_archive(qn_tensors *tensors, qn_archive *archive, const char *name,
+                                  qn_element type);
+
+/* A tensor of a state, all that a model has learnt, by its name there. */
+typedef struct qn_named_tensor {
+    const char *name;
+    qn_tensor *tensor;
+} qn_named_tensor;
+
+/* Where tensors of a state come from if the file calls them otherwise, or has them in another form. Patterns: * is one character or
+   more other than '.', ** any one or more. `from` has what those of `name` stand for, one after the other:
+   {.name = "block.*.query.weight", .from = "h.*.attn.c_attn.weight", .axis = 1, .size = 768, .transpose = true}.
+   Defaults: `from`: as `name`; all along the axis; not transposed. Without `name` arrays that match `from` are expected, but not used. */
+typedef struct qn_load_rule {
+    const char *name, *from;
+    int32_t axis; /* of the array: elements begin to begin + size - 1 alone */
+    uint64_t begin, size;
+    bool transpose; /* then the last two dimensions are exchanged */
+} qn_load_rule;
+
+typedef enum qn_load_finding {
+    QN_LOAD_MISSING,    /* the file has no such array */
+    QN_LOAD_MISMATCHED, /* it is of another shape, or of an encoding that cannot be */
+    QN_LOAD_UNEXPECTED  /* an array that no tensor comes from */
+} qn_load_finding;
+/* `name`: of the tensor, or of the unexpected array. Valid during the call. */
+typedef void qn_load_report(void *user, qn_load_finding finding, const char *name, const char *sentence);
+
+/* Defaults: no rules; everything has to be found. `partial`: what is missing, mismatched or unexpected is only reported. */
+typedef struct qn_load_desc {
+    const qn_load_rule *rules; /* the first whose `name` matches counts */
+    uint64_t num_rules;
+    bool partial;
+    qn_load_report *report; /* gets each finding; NULL: none does */
+    void *user;
+} qn_load_desc;
+
+/* Values for the tensors of a state: values[i], in the innermost scope, is of the shape and type of state[i].tensor, or of the array's own
+   where that is NULL. Arrays go to the device one after the other: the host has at most one of those that cannot be
+   read where they are mapped. values[i] is NULL where there is none; after an error all are. `desc` may be NULL. Errors:
+   QN_ERROR_NULL, QN_ERROR_ARGUMENT (findings, of which the sentence has the first of each kind; rules that cannot be), what
+   qn_archive_data returns, and a tensor's failure. */
+QN_API qn_status qn_load(qn_tensors *tensors, qn_archive *archive, const qn_named_tensor *state,
+                         uint64_t count, const qn_load_desc *desc, qn_tensor **values);
+
+/* Defaults: the format that the path ends with; no metadata. */
+typedef struct qn_save_desc {
+    qn_file_format format;
+    const qn_metadata *metadata;
+    uint64_t metadata_count;
+} qn_save_desc;
+/* Writes the values of all tensors as qn_archive_write does, one after the other: the host has 4 MiB of them at a time. `desc` may be
+   NULL. Errors: as there, and a tensor's failure. */
+QN_API qn_status qn_save(qn_tensors *tensors, const char *path, const qn_named_tensor *state, uint64_t count,
+                         const qn_save_desc *desc);
 
 #ifdef __cplusplus
 }

@@ -303,5 +303,7 @@ void qn__forget_gradient(qn_tensor *x);
 /* ---- realize.c ---- */
 
 qn_status qn__realise(qn_tensors *tensors, qn__node *const *nodes, size_t count);
+/* A node with the tensor's values in order, computed if need be, counted. */
+qn_status qn__in_order(qn_tensor *x, qn__node **out);
 
 #endif

@@ -78,8 +78,7 @@ qn_status qn_realize(qn_tensor *const *handles, size_t count) {
 
 qn_status qn_tensor_realize(qn_tensor *x) { return qn_realize(&x, 1); }
 
-/* A node with the values in order, counted. */
-static qn_status in_order(qn_tensor *x, qn__node **out) {
+qn_status qn__in_order(qn_tensor *x, qn__node **out) {
     qn_status status = qn_tensor_realize(x);
     if (status) return status;
     qn__node *node = x->node;
@@ -104,7 +103,7 @@ qn_status qn_tensor_read(qn_tensor *x, void *data, uint64_t size) {
                                 (unsigned long long)size);
     if (bytes && !data) return qn__tensors_fail(x->owner, QN_ERROR_NULL, "qn_tensor_read: data is NULL");
     if (!bytes) return QN_OK;
-    status = in_order(x, &node);
+    status = qn__in_order(x, &node);
     if (status) return status;
     const uint64_t offset = node->offset * qn_element_size((qn_element)node->type);
     status = qn_stream_read(x->owner->stream, node->storage->buffer, offset, data, bytes);

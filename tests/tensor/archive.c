@@ -2,6 +2,7 @@
      dump FILE OUT   prints each array and piece of metadata; their elements follow each other in OUT
      copy FILE TO    writes all arrays and texts of FILE to another one, in the format of its name
      pieces FILE TO  the same, elements given by a function
+     decode FILE OUT prints each array, whose elements, made f32 by the device, follow each other in OUT
    After each a line "ok", or "failed" with the status and the sentence. */
 #include <inttypes.h>
 #include <quern/files.h>
@@ -98,14 +99,47 @@ static qn_status copy(const char *from, const char *to, bool in_pieces) {
     return status;
 }
 
+/* Without a C compiler, which would take its time over each decoder. */
+static qn_status decode(const char *from, const char *to) {
+    qn_archive *archive;
+    qn_device *device;
+    qn_tensors *tensors = NULL;
+    qn_status status = qn_device_get(context, "cpu", &device);
+    if (!status) status = qn_tensors_create(device, NULL, &tensors);
+    if (!status) status = qn_archive_open(context, from, NULL, &archive);
+    if (status) return status;
+    FILE *out = fopen(to, "wb");
+    if (!out) abort();
+    const qn_host_array *array;
+    for (uint64_t i = 0; (array = qn_archive_at(archive, i)) && !status; i++) {
+        qn_tensor *x = qn_from_archive(tensors, archive, array->name, QN_F32);
+        const uint64_t bytes = 4 * qn_tensor_count(x);
+        float *numbers = malloc(bytes + 1);
+        if (!numbers) abort();
+        status = qn_tensor_read(x, numbers, bytes);
+        if (!status) fwrite(numbers, 1, bytes, out);
+        if (!status) printf("array %s f32 %" PRIu64 "\n", array->name, bytes);
+        free(numbers);
+    }
+    fclose(out);
+    qn_archive_close(archive);
+    qn_tensors_destroy(tensors);
+    return status;
+}
+
+static qn_status run(const char *command, const char *from, const char *to) {
+    if (strcmp(command, "dump") == 0) return dump(from, to);
+    if (strcmp(command, "decode") == 0) return decode(from, to);
+    return copy(from, to, strcmp(command, "pieces") == 0);
+}
+
 int main(void) {
     char line[4096];
-    if (qn_context_create(NULL, &context)) return 1;
+    if (qn_context_create(&(qn_context_desc){.cpu_compiler = "none"}, &context)) return 1;
     while (fgets(line, sizeof line, stdin)) {
         const char *command = strtok(line, " \n"), *from = strtok(NULL, " \n"), *to = strtok(NULL, " \n");
         if (!to) return 1;
-        const qn_status status =
-            strcmp(command, "dump") == 0 ? dump(from, to) : copy(from, to, strcmp(command, "pieces") == 0);
+        const qn_status status = run(command, from, to);
         if (status)
             printf("failed %s %s\n", qn_status_name(status), qn_error_message(context));
         else

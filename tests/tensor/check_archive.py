@@ -33,9 +33,9 @@ class Driver:
                 return lines, line
             lines.append(line)
 
-    def dump(self, path):
+    def dump(self, path, how="dump"):
         """({name: (encoding, sizes, bytes)}, {key: text of its value})"""
-        lines, end = self.run("dump", path, self.path("out"))
+        lines, end = self.run(how, path, self.path("out"))
         assert end == "ok", end
         with open(self.path("out"), "rb") as file:
             data = file.read()
@@ -266,6 +266,37 @@ def check_gguf(driver):
     assert metadata["signed"] == "[-1,2,-3]" and metadata["lists"] == "[[1,2],[3]]"
 
 
+def check_blocks(driver):
+    """What the device makes of blocks is what the package gguf makes of them."""
+    try:
+        import gguf
+        from gguf import quants
+    except ImportError:
+        return
+    path = driver.path("a.gguf")
+    writer = gguf.GGUFWriter(path, "quern")
+    wanted = {}
+    scales = {"Q4_1": (0, 2), "Q5_1": (0, 2), "Q2_K": (80, 82), "Q3_K": (108,), "Q4_K": (0, 2), "Q5_K": (0, 2), "Q6_K": (208,)}
+    for name in "Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q2_K Q3_K Q4_K Q5_K Q6_K IQ4_NL IQ4_XS MXFP4".split():
+        kind = gguf.GGMLQuantizationType[name]
+        raw = rng.integers(0, 256, (7, 3, gguf.GGML_QUANT_SIZES[kind][1]), dtype=np.uint8)
+        if name == "MXFP4":
+            raw[..., 0] = 100 + raw[..., 0] % 50
+        for at in scales.get(name, (0,)) if name != "MXFP4" else ():  # halves of moderate size
+            raw[..., at + 1] = raw[..., at + 1] & 0x83 | 0x30
+        raw = raw.reshape(7, -1)
+        writer.add_tensor(name, raw, raw_dtype=kind)
+        wanted[name] = quants.dequantize(raw, kind)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    arrays, _ = driver.dump(path, "decode")
+    assert list(arrays) == list(wanted)
+    for name, numbers in wanted.items():
+        np.testing.assert_allclose(np.frombuffer(arrays[name][2], np.float32), numbers.ravel(), rtol=1e-5, atol=1e-5, err_msg=name)
+
+
 def check_idx(driver):
     codes = {"u8": 8, "i8": 9, "i16": 11, "i32": 12, "f32": 13, "f64": 14}
     for i in range(25):
@@ -333,7 +364,7 @@ def check_csv(driver):
 
 def main():
     driver = Driver(sys.argv[1])
-    for check in check_npy, check_npz, check_safetensors, check_gguf, check_idx, check_csv:
+    for check in check_npy, check_npz, check_safetensors, check_gguf, check_blocks, check_idx, check_csv:
         check(driver)
     for what in skipped:
         print(f"without {what}: not compared with it")

@@ -115,6 +115,9 @@ static void wrong_calls_are_refused(void **state) {
     const qn_host_array *inside = (const void *)((const char *)qn_archive_at(archive, 0) + 8);
     assert_fails(context, qn_archive_data(archive, inside, NULL), QN_ERROR_ARGUMENT,
                  "the array is none of its own");
+    assert_true(qn_archive_index(archive, inside) == UINT64_MAX);
+    assert_true(qn_archive_index(NULL, inside) == UINT64_MAX);
+    assert_int_equal(qn_archive_index(archive, qn_archive_at(archive, 0)), 0);
     assert_null(qn_archive_find(archive, NULL));
     assert_null(qn_archive_metadata(archive, NULL));
     qn_archive_forget(archive, &other);

@@ -301,6 +301,11 @@ static qn__entry *entry_of(const qn_archive *a, const qn_host_array *array) {
     return &a->entries[(at - begin) / sizeof *a->entries];
 }
 
+uint64_t qn_archive_index(const qn_archive *a, const qn_host_array *array) {
+    const qn__entry *e = check(a, "qn_archive_index") ? entry_of(a, array) : NULL;
+    return e ? (uint64_t)(e - a->entries) : UINT64_MAX;
+}
+
 static qn_status check_crc(const qn_archive *a, const qn__entry *e, const uint8_t *whole) {
     if (!e->has_crc || qn__crc32(0, whole, e->whole) == e->crc) return QN_OK;
     return qn__archive_fail(a, QN_ERROR_ARGUMENT, "the checksum of %s is wrong",
