@@ -19,3 +19,5 @@ foreach(source ${tensor_tests})
                                                                  "QUERN_DEVICE=${device}")
     endforeach()
 endforeach()
+quern_script_test(tensor.dlpack scripts/python -B tests/tensor/check_dlpack.py $<TARGET_FILE:quern_shared>
+                  $<TARGET_FILE:quern_kernels_shared> $<TARGET_FILE:quern_tensor_shared>)

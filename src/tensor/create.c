@@ -82,6 +82,21 @@ static qn_tensor *check_array(qn_tensors *tensors, const qn_array *array) {
     return NULL;
 }
 
+qn_tensor *qn__stored_tensor(qn_tensors *tensors, qn_element type, const qn_shape *shape,
+                             qn__storage *storage, uint64_t offset, const int64_t *strides) {
+    qn__node *node = qn__node_make(tensors, QN__OP_VALUE, type, shape->rank, shape->sizes);
+    if (!node) {
+        qn__storage_release(tensors, storage);
+        return qn__failed_as(tensors, QN_ERROR_OUT_OF_MEMORY);
+    }
+    qn__node_set_value(node, storage, offset, strides);
+    if (!strides) return qn__handle(tensors, node);
+    /* Where no sums of loop variables lead to a strided array, the copy gets a value. */
+    qn__node *copy = qn__map_node(tensors, QN__OP_COPY, type, &node, 1);
+    qn__node_release(node);
+    return qn__handle(tensors, copy);
+}
+
 qn_tensor *qn_from_array(qn_tensors *tensors, const qn_array *array) {
     qn_shape shape = {.rank = 0};
     if (array && array->rank <= QN_MAX_RANK) memcpy(shape.sizes, array->sizes, sizeof shape.sizes);
@@ -91,20 +106,13 @@ qn_tensor *qn_from_array(qn_tensors *tensors, const qn_array *array) {
     if (!array) return qn__failed(tensors, "qn_from_array", QN_ERROR_NULL, "array is NULL");
     wrong = check_array(tensors, array);
     if (wrong) return wrong;
-    qn__node *node = qn__node_make(tensors, QN__OP_VALUE, array->type, array->rank, array->sizes);
-    qn__storage *storage = node ? qn__tensors_allocate(tensors, sizeof *storage) : NULL;
-    if (!storage) {
-        qn__node_release(node);
-        return qn__failed_as(tensors, QN_ERROR_OUT_OF_MEMORY);
-    }
+    qn__storage *storage = qn__tensors_allocate(tensors, sizeof *storage);
+    if (!storage) return qn__failed_as(tensors, QN_ERROR_OUT_OF_MEMORY);
     *storage = (qn__storage){.refs = 1, .borrowed = true, .buffer = array->buffer};
     bool strided = false;
     for (uint32_t d = 0; d < array->rank; d++) strided = strided || array->strides[d];
-    qn__node_set_value(node, storage, array->offset, strided ? array->strides : NULL);
-    /* Where no sums of loop variables lead to a strided array, the copy gets a value. */
-    qn__node *copy = strided ? qn__map_node(tensors, QN__OP_COPY, array->type, &node, 1) : NULL;
-    if (strided) qn__node_release(node);
-    return qn__handle(tensors, strided ? copy : node);
+    return qn__stored_tensor(tensors, array->type, &shape, storage, array->offset,
+                             strided ? array->strides : NULL);
 }
 
 qn_tensor *(qn_full)(qn_tensors *tensors, qn_element type, qn_shape shape, qn_operand value) {

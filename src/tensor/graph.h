@@ -66,7 +66,11 @@ qn_element qn__common_type(qn_element a, qn_element b);
 /* Device memory that several tensors may show parts of. */
 typedef struct qn__storage {
     uint32_t refs;
-    bool borrowed; /* not quern's to release */
+    bool borrowed; /* not quern's to release, and not to be written */
+    /* Others see the memory, too: it is not used again when it is released, and not to be written. */
+    bool shared;
+    void (*release)(void *user); /* of borrowed memory that gets a buffer of its own: tells the lender */
+    void *user;
     uint64_t bytes;
     qn_buffer *buffer;
     struct qn__storage *next; /* in the pool */
@@ -242,6 +246,9 @@ qn_tensor *qn__apply(qn__op op, const char *function, const qn_operand *operands
 
 /* ---- create.c ---- */
 
+/* A tensor of values in memory, whose count it takes over. Strides may be NULL. */
+qn_tensor *qn__stored_tensor(qn_tensors *tensors, qn_element type, const qn_shape *shape,
+                             qn__storage *storage, uint64_t offset, const int64_t *strides);
 /* The place along an axis of that shape, QN_I64. */
 qn__node *qn__index_node(qn_tensors *tensors, uint32_t rank, const uint64_t *sizes, uint32_t axis);
 

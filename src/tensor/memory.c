@@ -146,13 +146,28 @@ void qn__storage_retain(qn__storage *storage) {
     if (storage) storage->refs++;
 }
 
+/* To a lender who wants to know, and has the memory when all work with it is done. */
+static void give_back(qn_tensors *tensors, qn__storage *s) {
+    if (s->release) {
+        qn_buffer_destroy(s->buffer);
+        qn_stream_wait(tensors->stream, QN_FOREVER);
+        s->release(s->user);
+    }
+    qn__tensors_release(tensors, s);
+}
+
 void qn__storage_release(qn_tensors *tensors, qn__storage *s) {
     if (!s || --s->refs) return;
     if (s->borrowed) {
-        qn__tensors_release(tensors, s);
+        give_back(tensors, s);
         return;
     }
     tensors->stats.bytes -= s->bytes;
+    if (s->shared) {
+        qn_buffer_destroy(s->buffer); /* others have views of it */
+        qn__tensors_release(tensors, s);
+        return;
+    }
     tensors->stats.pooled += s->bytes;
     qn__storage **list = pool_of(tensors, s->bytes);
     s->next = *list;

@@ -17,7 +17,7 @@ fail() {
 cmake --install "$build" --prefix "$prefix" > "$work/log" 2>&1 || { cat "$work/log"; fail "cmake --install failed"; }
 for file in bin/quern include/quern/quern.h "$libdir/libquern.a" "$libdir/libquern.so" "$libdir/libquern.so.0" \
     "$libdir/libquern_kernels.a" "$libdir/libquern_kernels.so.0" include/quern/kernels.h \
-    "$libdir/libquern_tensor.a" "$libdir/libquern_tensor.so.0" include/quern/tensor.h include/quern/files.h "$libdir/pkgconfig/quern_tensor.pc" \
+    "$libdir/libquern_tensor.a" "$libdir/libquern_tensor.so.0" include/quern/tensor.h include/quern/files.h include/quern/dlpack.h "$libdir/pkgconfig/quern_tensor.pc" \
     "$libdir/pkgconfig/quern.pc" "$libdir/pkgconfig/quern_kernels.pc" "$libdir/cmake/quern/quernConfig.cmake" \
     "$libdir/cmake/quern/quernConfigVersion.cmake" share/man/man1/quern.1 share/quern/kernels/sum.cl share/quern/kernels/element.h \
     share/doc/quern/README.md share/doc/quern/docs/language.md share/doc/quern/examples/saxpy.c; do

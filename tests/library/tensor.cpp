@@ -1,4 +1,5 @@
 /* tensor.h in C++17: shapes, operands that are tensors or numbers, a chain of ops; files.h: a table. */
+#include <quern/dlpack.h>
 #include <quern/files.h>
 #include <quern/tensor.h>
 
