@@ -210,6 +210,11 @@ class Bench(ToolTest):
             self.quern("bench", "--size", wrong, status=USAGE, error="or random:SEED:N, not '%s'" % wrong)
         self.quern("bench", "--ladder", "--size", "4,5", status=USAGE, error="--ladder takes one --size")
         self.quern("bench", "--against", "blis,atlas", status=USAGE, error="not 'blis,atlas'")
+        for only in ("nosuch", "copy,nosuch", ""):
+            self.quern("bench", "--only", only, status=USAGE, error="--only is beginnings of names of rows of kernels and code, with commas, not '%s'" % only)
+        self.quern("bench", "--json", "x", "--svg", "x", status=USAGE, error="--json and --svg would both write x")
+        shown = self.quern("bench", "matmul", "--device", "cpu", "--against", "cublas,openblas", "--size", "4", "--seconds", "0.001")
+        self.assertTrue(shown.startswith("cublas has nothing to compare in matmul on cpu\n"), shown)
         self.quern("bench", "--seconds", "-1", status=USAGE, error="not '-1'")
         self.quern("bench", "--seconds", status=USAGE, error="--seconds needs a value")
         self.quern("bench", "--device", "cuda:99", "--ladder", status=RUN_FAILED, error="cuda")
@@ -223,7 +228,7 @@ class Bench(ToolTest):
     def test_files(self):
         for option in ("--json", "--svg"):  # before anything is measured
             self.quern("bench", option, "none/x", status=RUN_FAILED, error="none/x: No such file")
-        self.quern("bench", "--compare", "missing.json", status=RUN_FAILED, error="missing.json: No such file")
+        self.quern("bench", "--compare", "missing.json", "--json", "missing.json", status=RUN_FAILED, error="missing.json: No such file")
         for text in ("", "[]", '{"quern": "0.2"}', '{"results": [{"section": 3}]}', '{"results": [{"value": "x"}]}', '{"results": ['):
             self.write("not.json", text)
             self.quern("bench", "--compare", "not.json", status=RUN_FAILED, error="not.json is no report of quern bench --json")

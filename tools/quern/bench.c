@@ -37,6 +37,7 @@ static int parse(int argc, char **argv, bench_options *o, bool *chosen) {
     }
     bool all = true;
     for (int s = 0; s < NUM_SECTIONS; s++) all = (chosen[s] = chosen[s] || !any) && all;
+    o->is_brief = all;
     if (o->seconds == 0) o->seconds = all ? 0.1 : 1;
     return bench_options_check(o);
 }
@@ -119,10 +120,10 @@ static int run(int argc, char **argv) {
     bool chosen[NUM_SECTIONS] = {false};
     int result = parse(argc, argv, &o, chosen);
     char *tuning = NULL;
-    if (!result) result = check_writable(o.json);
-    if (!result) result = check_writable(o.svg);
     if (!result && o.before) result = bench_report_read(o.before, &before);
     if (!result && o.tuning_file) result = bench_tuning_read(o.tuning_file, &tuning);
+    if (!result) result = check_writable(o.json);
+    if (!result) result = check_writable(o.svg);
     o.tuning = tuning;
     if (!result) {
         int written = TOOL_OK;
@@ -182,9 +183,9 @@ const tool_command tool_bench = {
     "  --variant NAME    qn_kernels_matmul by these of its ways, as \"tile 64x64\", or all: a line for each "
     "that can\n"
     "  --splits N        with k in so many parts: a line for each\n"
-    "  --elements N      of what `kernels` works on (2^28 on a GPU, else more than the caches hold); of "
-    "`code` for how\n"
-    "                    much its sizes are chosen: below 2^20, below 2^24, or from there on\n"
+    "  --elements N      of what `kernels` works on (2^28 on a GPU, 2^26 of all sections; else more than "
+    "the caches\n"
+    "                    hold); of `code` the choice of sizes: below 2^20, below 2^24, or from there on\n"
     "  --tuning FILE     measure products by the choices of a file of `quern tune`, too\n"
     "  --tune WORDS      `code` compiled with -qn-tune=WORDS too; several sets of words have colons between\n"
     "  --only NAME       of `kernels` and `code` the rows whose names begin so\n"

@@ -16,7 +16,8 @@ typedef struct bench_options {
     const char *json, *svg, *before; /* files; NULL: none */
     double seconds;                  /* of measuring, for each figure; 0: as many as suit the sections */
     bool ladder;
-    const char *types;                    /* of products, with commas; NULL: the device's usual ones */
+    bool is_brief;     /* all sections are measured: with operands no larger than need be */
+    const char *types; /* of products, with commas; NULL: the device's usual ones */
     uint64_t shapes[BENCH_MAX_SHAPES][3]; /* m, n, k of products */
     uint32_t num_shapes;                  /* 0: likewise */
     const char *variants;                 /* of qn_kernels_matmul, with commas, or "all"; NULL: it chooses */
@@ -115,6 +116,9 @@ int bench_device_open(bench_device *d, qn_context *context, const char *name);
 /* The text of a file of `quern tune`, from malloc. Exit status, after a message. */
 int bench_tuning_read(const char *path, char **text);
 void bench_device_close(bench_device *d);
+/* Whether one of the names that `kernels` and `code` know begins so. */
+bool bench_kernels_begins(const char *name);
+bool bench_code_begins(const char *name);
 /* Whether a row of this name is, by the options. */
 bool bench_is_asked_for(const bench_device *d, const char *what);
 bool bench_is_gpu(const bench_device *d); /* no processor, and no driver that runs on one */

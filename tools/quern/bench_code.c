@@ -19,6 +19,12 @@ static const bench_case *case_at(uint32_t index) {
     return NULL;
 }
 
+bool bench_code_begins(const char *name) {
+    uint32_t i = 0;
+    while (case_at(i) && strncmp(case_at(i)->name, name, strlen(name)) != 0) i++;
+    return case_at(i) != NULL;
+}
+
 /* Of the tool's own texts, or of those that ship with quern. */
 static const char *source_of(const char *file) {
     qn_program_desc desc = {0};
@@ -233,7 +239,7 @@ static void print_elsewhere(const trial *t) {
 static bench_scale scale_of(const bench_device *d) {
     const uint64_t elements = d->options->elements;
     if (elements) return elements < 1 << 20 ? BENCH_QUICK : elements < 1 << 24 ? BENCH_CPU : BENCH_GPU;
-    return bench_is_gpu(d) ? BENCH_GPU : BENCH_CPU;
+    return bench_is_gpu(d) ? BENCH_GPU : d->info.kind == QN_DEVICE_CPU ? BENCH_CPU : BENCH_QUICK;
 }
 
 static int measure_case(table *table, const bench_case *which) {

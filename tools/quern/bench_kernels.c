@@ -18,6 +18,12 @@ const bench_row *bench_row_at(uint32_t index) {
     return NULL;
 }
 
+bool bench_kernels_begins(const char *name) {
+    uint32_t i = 0;
+    while (bench_row_at(i) && strncmp(bench_row_at(i)->what, name, strlen(name)) != 0) i++;
+    return bench_row_at(i) != NULL;
+}
+
 /* ---- what rows ask for ---- */
 
 qn_array bench_floats(const bench_operands *t, qn_buffer *buffer) {
@@ -215,7 +221,7 @@ static qn_status create_buffers(bench_operands *t) {
 
 /* More than caches hold; a driver that emulates a GPU would take minutes for it. */
 static uint64_t usual_count(const bench_device *d) {
-    if (bench_is_gpu(d)) return (uint64_t)1 << 28;
+    if (bench_is_gpu(d)) return (uint64_t)1 << (d->options->is_brief ? 26 : 28);
     return d->info.kind == QN_DEVICE_CPU ? bench_beyond_caches(d) / sizeof(float) : (uint64_t)1 << 18;
 }
 

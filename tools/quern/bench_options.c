@@ -101,6 +101,10 @@ static bool variant_known(const char *name) {
     return qn_matmul_variant(i) != NULL;
 }
 
+static bool row_known(const char *name) {
+    return *name && (bench_kernels_begins(name) || bench_code_begins(name));
+}
+
 static bool type_known(const char *name) { return bench_type_named(name) != NULL; }
 
 /* Whether each word of the list is. */
@@ -173,6 +177,12 @@ int bench_options_check(const bench_options *o) {
     if (o->variants && strcmp(o->variants, "all") != 0 && !all_known(o->variants, variant_known))
         return tool_fail(TOOL_USAGE, "--variant is all or names of qn_matmul_variant with commas, not '%s'",
                          o->variants);
+    if (o->only && !all_known(o->only, row_known))
+        return tool_fail(TOOL_USAGE,
+                         "--only is beginnings of names of rows of kernels and code, with commas, not '%s'",
+                         o->only);
+    if (o->json && o->svg && strcmp(o->json, o->svg) == 0)
+        return tool_fail(TOOL_USAGE, "--json and --svg would both write %s", o->json);
     if (o->ladder && o->num_shapes > 1) return tool_fail(TOOL_USAGE, "--ladder takes one --size");
     return TOOL_OK;
 }
