@@ -42,6 +42,7 @@ static const struct tuning {
     {"plain-copies", {0}, {QN__TRAIT(has_async_copies)}},                   /* loads and stores */
     {"swap-shifts", {0}, {QN__TRAIT(lacks_byte_swaps)}},
     {"swap-words", {QN__TRAIT(lacks_byte_swaps)}, {0}},
+    {"bare-differences", {0}, {QN__TRAIT(lacks_long_differences)}},
     {"bare-division", {0}, {QN__TRAIT(lacks_zero_divisors), QN__TRAIT(lacks_division_overflow)}},
 };
 

@@ -512,6 +512,27 @@ static void bytes_are_swapped(void **state) {
     same_at_all_levels((setting){.source = swaps, .lacks = {.lacks_byte_swaps = true}, .n = 3});
 }
 
+/* Differences of 64 bits that stop at 0, in what chooses them and as a loop's bound. */
+static const char differences[] =
+    "kernel void k(global int *out, int n) { int i = get_global_id(0); ulong a = i * 0x9e3779b97f4a7c15ul >> "
+    "(i & 63), b = a * n;\n"
+    "  ulong low = max(a, 3072ul) - 3072ul, d = a > b ? a - b : 0, s = sub_sat(b, a), e = 0; if (a > 3) e = "
+    "a - 3;\n"
+    "  out[i] = (int)(low ^ low >> 32); out[i + 256] = (int)(d ^ d >> 32); out[i + 512] = (int)(s ^ s >> "
+    "32);\n"
+    "  out[i + 768] = (int)(e ^ e >> 32); ulong2 v = (ulong2)(a, b); v = max(v, (ulong2)9) - (ulong2)9;\n"
+    "  out[i + 1024] = (int)(v.x ^ v.x >> 32 ^ v.y ^ v.y >> 32);\n"
+    "  for (ulong j = i; j < (ulong)(70 * n); j += 64) out[i + 1280] += j; }";
+
+static void differences_stop_at_0(void **state) {
+    (void)state;
+    static const qn__target lacks[] = {{.lacks_long_differences = true},
+                                       {.lacks_long_differences = true, .wants_unrolled = true}};
+    for (size_t k = 0; k < sizeof lacks / sizeof *lacks; k++)
+        for (int n = 0; n < 4; n++)
+            same_at_all_levels((setting){.source = differences, .lacks = lacks[k], .n = n});
+}
+
 /* Sums in memory: alone, beside another store that comes last, to places that are the same for some, left early. */
 static const char sums[] =
     "kernel void k(global int *out, int n) { int i = get_global_id(0); global int *o = out + i, *p = o + (i "
@@ -603,6 +624,7 @@ int main(void) {
         cmocka_unit_test(narrow_integers_are_words),
         cmocka_unit_test(integers_are_divided_by_zero),
         cmocka_unit_test(bytes_are_swapped),
+        cmocka_unit_test(differences_stop_at_0),
         cmocka_unit_test(sums_in_memory_go_around),
         cmocka_unit_test(floats_keep_their_values),
         cmocka_unit_test(sub_groups_where_work_items_part_are_refused),

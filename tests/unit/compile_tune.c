@@ -28,6 +28,7 @@ static const char product[] = K "global float *o, float a, float b) { o[0] = a *
 static const char fused[] = K "global float *o, float a, float b) { o[0] = fma(a, b, o[1]); }";
 static const char quotient[] = K "global float *o) { o[0] = o[1] / o[2]; }";
 static const char whole_quotient[] = K "global int *o) { o[0] = o[1] / o[2]; }";
+static const char long_difference[] = K "global ulong *o) { o[0] = max(o[0], 3ul) - 3; }";
 static const char byte_swap[] = K "global ushort *o) { o[0] = (ushort)(o[0] << 8 | o[0] >> 8); }";
 static const char neighbours[] = "typedef struct { float x, y; } __attribute__((aligned(8))) pair;\n" K
                                  "global pair *o) { o[4].x = o[0].x + o[0].y; }";
@@ -61,6 +62,7 @@ static const struct tuned {
     {"pairs", {.kind = QN__TARGET_SPIRV, .wants_wide_addresses = true}, loop},
     {"swap-shifts", {.kind = QN__TARGET_SPIRV, .lacks_byte_swaps = true}, byte_swap},
     {"swap-words", {.kind = QN__TARGET_SPIRV}, byte_swap},
+    {"bare-differences", {.kind = QN__TARGET_SPIRV, .lacks_long_differences = true}, long_difference},
     {"bare-division", {.kind = QN__TARGET_PTX, .arch = 90}, whole_quotient},
     {"bare-division", {.kind = QN__TARGET_SPIRV}, whole_quotient},
     {"plain-copies", {.kind = QN__TARGET_PTX, .arch = 90}, fetch},
