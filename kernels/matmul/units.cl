@@ -35,16 +35,31 @@ static corner corner_of(bool along_k, uint side, uint i) {
     return c;
 }
 
-static uint4 fetch(bool vectors, bool along_k, global const BITS *p, operand o, corner c, ulong k) {
-    const size_t at = o.begin + c.side * o.side + (k + c.k) * o.along;
-    if (vectors) return *(global const uint4 *)(p + at);
+// A work-item's pieces of the tiles inside of the matrices: each is as many lines below the one before as all work-items take at
+// once. So there is one address to move along k, and what is added to it is the same for the whole group.
+typedef struct source {
+    global const BITS *at; // the first piece of the next tile
+    long next, apart, step; // elements from one of a piece to the next, from piece to piece, and from tile to tile
+} source;
+
+#define AT_ONCE(along_k, side) (ITEMS / (PITCH(along_k, side) - 1)) // lines
+
+static source source_of(bool vectors, bool along_k, uint side, global const BITS *p, operand o) {
+    const corner c = corner_of(along_k, side, get_local_id(0));
+    const long next = vectors ? 1 : along_k ? o.along : o.side, line = along_k ? o.side : o.along;
+    const source s = {p + o.begin + (along_k ? c.side : c.k) * line + (along_k ? c.k : c.side) * next, next,
+                      AT_ONCE(along_k, side) * line, BK * (along_k ? next : line)};
+    return s;
+}
+
+static uint4 fetch(bool vectors, global const BITS *at, long next) {
+    if (vectors) return *(global const uint4 *)at;
     union {
         BITS each[PIECE];
         uint4 all;
     } u;
-    const long next = along_k ? o.along : o.side;
     #pragma unroll
-    for (uint j = 0; j < PIECE; j++) u.each[j] = p[at + j * next];
+    for (uint j = 0; j < PIECE; j++) u.each[j] = at[j * next];
     return u.all;
 }
 
@@ -62,24 +77,97 @@ static uint4 fetch_checked(bool along_k, global const BITS *p, operand o, corner
     return u.all;
 }
 
-// A work-item's pieces of the next tiles, inside of the matrices.
 typedef struct pieces {
     uint4 a[PARTS(BM)], b[PARTS(BN)];
 } pieces;
 
-static void bring(pieces *next, global const BITS *a, global const BITS *b, operand of_a, operand of_b, ulong k) {
-    const uint item = get_local_id(0);
+static void bring(pieces *next, source *a, source *b) {
     #pragma unroll
-    for (uint i = 0; i < PARTS(BM); i++)
-        next->a[i] = fetch(A_VECTORS, A_ALONG_K, a, of_a, corner_of(A_ALONG_K, BM, item + i * ITEMS), k);
+    for (uint i = 0; i < PARTS(BM); i++) next->a[i] = fetch(A_VECTORS, a->at + i * a->apart, a->next);
     #pragma unroll
-    for (uint i = 0; i < PARTS(BN); i++)
-        next->b[i] = fetch(B_VECTORS, B_ALONG_K, b, of_b, corner_of(B_ALONG_K, BN, item + i * ITEMS), k);
+    for (uint i = 0; i < PARTS(BN); i++) next->b[i] = fetch(B_VECTORS, b->at + i * b->apart, b->next);
+    a->at += a->step;
+    b->at += b->step;
+}
+
+// Where pieces go in local memory; `first` is the work-item's own.
+static void keep(const pieces *next, local uint4 *a_tile, local uint4 *b_tile) {
+    const uint a = corner_of(A_ALONG_K, BM, get_local_id(0)).at, b = corner_of(B_ALONG_K, BN, get_local_id(0)).at;
+    #pragma unroll
+    for (uint i = 0; i < PARTS(BM); i++) a_tile[a + i * AT_ONCE(A_ALONG_K, BM) * PITCH(A_ALONG_K, BM)] = next->a[i];
+    #pragma unroll
+    for (uint i = 0; i < PARTS(BN); i++) b_tile[b + i * AT_ONCE(B_ALONG_K, BN) * PITCH(B_ALONG_K, BN)] = next->b[i];
+}
+
+static void keep_checked(global const BITS *a, global const BITS *b, operand of_a, operand of_b, ulong step,
+                         local uint4 *a_tile, local uint4 *b_tile) {
+    #pragma unroll 1
+    for (uint i = get_local_id(0); i < PARTS(BM) * ITEMS; i += ITEMS) {
+        const corner c = corner_of(A_ALONG_K, BM, i);
+        a_tile[c.at] = fetch_checked(A_ALONG_K, a, of_a, c, step);
+    }
+    #pragma unroll 1
+    for (uint i = get_local_id(0); i < PARTS(BN) * ITEMS; i += ITEMS) {
+        const corner c = corner_of(B_ALONG_K, BN, i);
+        b_tile[c.at] = fetch_checked(B_ALONG_K, b, of_b, c, step);
+    }
+}
+
+typedef qn_matrix(SUM, SIDE, SIDE, qn_use_accumulator) sum_fragment;
+
+static void multiply(sum_fragment (*sum)[SN / SIDE], local const uint4 *a_tile, local const uint4 *b_tile, uint y, uint x) {
+    #pragma unroll
+    for (uint i = 0; i < BK; i += FK) {
+        qn_matrix(A_UNIT, SIDE, FK, qn_use_a) from_a[SM / SIDE];
+        qn_matrix(B_UNIT, FK, SIDE, qn_use_b) from_b[SN / SIDE];
+        #pragma unroll
+        for (uint p = 0; p < SM; p += SIDE) {
+            const uint place = A_ALONG_K ? (y + p) * PITCH(true, BM) + i / PIECE : i * PITCH(false, BM) + (y + p) / PIECE;
+            qn_matrix_load(&from_a[p / SIDE], (local const A_UNIT *)&a_tile[place], PITCH(A_ALONG_K, BM) * PIECE,
+                           A_ALONG_K ? qn_row_major : qn_column_major);
+        }
+        #pragma unroll
+        for (uint q = 0; q < SN; q += SIDE) {
+            const uint place = B_ALONG_K ? (x + q) * PITCH(true, BN) + i / PIECE : i * PITCH(false, BN) + (x + q) / PIECE;
+            qn_matrix_load(&from_b[q / SIDE], (local const B_UNIT *)&b_tile[place], PITCH(B_ALONG_K, BN) * PIECE,
+                           B_ALONG_K ? qn_column_major : qn_row_major);
+        }
+        #pragma unroll
+        for (uint p = 0; p < SM / SIDE; p++)
+            #pragma unroll
+            for (uint q = 0; q < SN / SIDE; q++) qn_matrix_multiply_add(&sum[p][q], &from_a[p], &from_b[q]);
+    }
+}
+
+// Four neighbours of a row. WHOLE_RUNS: none of them is beyond its end unless all are.
+static void put_four(global OUT_T *out, SUM4 sum, numbers s, const epilogue *e, const places *at, size_t row, size_t column,
+                     global SUM *work) {
+    const SUM each[4] = {sum.x, sum.y, sum.z, sum.w};
+    if (row >= s.m || column >= s.n) return;
+#ifdef SPLIT
+    work += ((get_group_id(1) * get_num_groups(2) + get_group_id(2)) * s.m + row) * s.n + column;
+#ifdef WHOLE_RUNS
+    *(global SUM4 *)work = sum;
+#else
+    #pragma unroll
+    for (uint j = 0; j < 4; j++)
+        if (column + j < s.n) work[j] = each[j];
+#endif
+#elif defined(WHOLE_RUNS)
+    RESULT v[4];
+    #pragma unroll
+    for (uint j = 0; j < 4; j++) v[j] = finish((RESULT)each[j], s, e, at, row, column + j);
+    OUT_STORE4(out, at->out + row * s.out_row + column, (RESULT4)(v[0], v[1], v[2], v[3]));
+#else
+    #pragma unroll
+    for (uint j = 0; j < 4; j++)
+        if (column + j < s.n) put(out, each[j], s, e, at, row, column + j);
+#endif
 }
 
 kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void matmul(PARAMETERS) {
     local uint4 a_tile[2][LINES(A_ALONG_K, BM) * PITCH(A_ALONG_K, BM)], b_tile[2][LINES(B_ALONG_K, BN) * PITCH(B_ALONG_K, BN)];
-    local SUM strips[WM * WN][SIDE * STRIP];
+    local SUM4 strips[WM * WN][SIDE * STRIP / 4];
     global const BITS *a_bits = (global const BITS *)a, *b_bits = (global const BITS *)b;
     const places at = places_of(s, get_group_id(2));
     const ulong across = (s.n + BN - 1) / BN, down = (s.m + BM - 1) / BM, group = get_group_id(0);
@@ -88,80 +176,50 @@ kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void matmul(PARAMETERS
     const ulong first = get_group_id(1) * s.part, k = min(s.part, s.k - first);
     const operand of_a = {at.a + row * s.a_row + first * s.a_k, s.a_row, s.a_k, s.m - row, k},
                   of_b = {at.b + column * s.b_column + first * s.b_k, s.b_column, s.b_k, s.n - column, k};
-    const uint item = get_local_id(0), y = get_sub_group_id() / WN * SM, x = get_sub_group_id() % WN * SN;
+    const uint y = get_sub_group_id() / WN * SM, x = get_sub_group_id() % WN * SN;
     const bool inside = s.m - row >= BM && s.n - column >= BN;
     const ulong whole = inside ? k / BK * BK : 0; // of k: what is taken without checks
 
-    qn_matrix(SUM, SIDE, SIDE, qn_use_accumulator) sum[SM / SIDE][SN / SIDE];
+    sum_fragment sum[SM / SIDE][SN / SIDE];
     #pragma unroll
     for (uint i = 0; i < SM / SIDE; i++)
         #pragma unroll
         for (uint j = 0; j < SN / SIDE; j++) qn_matrix_fill(&sum[i][j], 0);
-    pieces next;
     uint now = 0;
-    if (whole > 0) bring(&next, a_bits, b_bits, of_a, of_b, 0);
-    for (ulong step = 0; step < k; step += BK, now ^= 1) {
-        if (step < whole) {
-            #pragma unroll
-            for (uint i = 0; i < PARTS(BM); i++) a_tile[now][corner_of(A_ALONG_K, BM, item + i * ITEMS).at] = next.a[i];
-            #pragma unroll
-            for (uint i = 0; i < PARTS(BN); i++) b_tile[now][corner_of(B_ALONG_K, BN, item + i * ITEMS).at] = next.b[i];
-        } else {
-            #pragma unroll 1
-            for (uint i = item; i < PARTS(BM) * ITEMS; i += ITEMS) {
-                const corner c = corner_of(A_ALONG_K, BM, i);
-                a_tile[now][c.at] = fetch_checked(A_ALONG_K, a_bits, of_a, c, step);
-            }
-            #pragma unroll 1
-            for (uint i = item; i < PARTS(BN) * ITEMS; i += ITEMS) {
-                const corner c = corner_of(B_ALONG_K, BN, i);
-                b_tile[now][c.at] = fetch_checked(B_ALONG_K, b_bits, of_b, c, step);
-            }
+    if (whole > 0) {
+        source a_source = source_of(A_VECTORS, A_ALONG_K, BM, a_bits, of_a), b_source = source_of(B_VECTORS, B_ALONG_K, BN, b_bits, of_b);
+        pieces next;
+        bring(&next, &a_source, &b_source);
+        for (uint steps = (uint)(whole / BK) - 1; steps > 0; steps--, now ^= 1) {
+            keep(&next, a_tile[now], b_tile[now]);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            bring(&next, &a_source, &b_source); // on their way while these are multiplied
+            multiply(sum, a_tile[now], b_tile[now], y, x);
         }
+        keep(&next, a_tile[now], b_tile[now]);
         barrier(CLK_LOCAL_MEM_FENCE);
-        // The next pieces are on their way while these are multiplied.
-        if (step + BK < whole) bring(&next, a_bits, b_bits, of_a, of_b, step + BK);
-        #pragma unroll
-        for (uint i = 0; i < BK; i += FK) {
-            qn_matrix(A_UNIT, SIDE, FK, qn_use_a) from_a[SM / SIDE];
-            qn_matrix(B_UNIT, FK, SIDE, qn_use_b) from_b[SN / SIDE];
-            #pragma unroll
-            for (uint p = 0; p < SM; p += SIDE) {
-                const uint place = A_ALONG_K ? (y + p) * PITCH(true, BM) + i / PIECE : i * PITCH(false, BM) + (y + p) / PIECE;
-                qn_matrix_load(&from_a[p / SIDE], (local const A_UNIT *)&a_tile[now][place], PITCH(A_ALONG_K, BM) * PIECE,
-                               A_ALONG_K ? qn_row_major : qn_column_major);
-            }
-            #pragma unroll
-            for (uint q = 0; q < SN; q += SIDE) {
-                const uint place = B_ALONG_K ? (x + q) * PITCH(true, BN) + i / PIECE : i * PITCH(false, BN) + (x + q) / PIECE;
-                qn_matrix_load(&from_b[q / SIDE], (local const B_UNIT *)&b_tile[now][place], PITCH(B_ALONG_K, BN) * PIECE,
-                               B_ALONG_K ? qn_column_major : qn_row_major);
-            }
-            #pragma unroll
-            for (uint p = 0; p < SM / SIDE; p++)
-                #pragma unroll
-                for (uint q = 0; q < SN / SIDE; q++) qn_matrix_multiply_add(&sum[p][q], &from_a[p], &from_b[q]);
-        }
+        multiply(sum, a_tile[now], b_tile[now], y, x);
+        now ^= 1;
+    }
+    #pragma unroll 1
+    for (ulong step = whole; step < k; step += BK, now ^= 1) {
+        keep_checked(a_bits, b_bits, of_a, of_b, step, a_tile[now], b_tile[now]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        multiply(sum, a_tile[now], b_tile[now], y, x);
     }
 
     // Where elements are in fragments is the device's own: sums go through local memory, a fragment at a time.
     const epilogue e = EPILOGUE;
-    local SUM *strip = strips[get_sub_group_id()];
+    local SUM4 *strip = strips[get_sub_group_id()];
     #pragma unroll
     for (uint p = 0; p < SM / SIDE; p++)
         #pragma unroll
         for (uint q = 0; q < SN / SIDE; q++) {
-            qn_matrix_store(&sum[p][q], strip, STRIP, qn_row_major);
+            qn_matrix_store(&sum[p][q], (local SUM *)strip, STRIP, qn_row_major);
             sub_group_barrier(CLK_LOCAL_MEM_FENCE);
-            for (uint i = get_sub_group_local_id(); i < SIDE * SIDE; i += LANES) {
-                const size_t r = row + y + p * SIDE + i / SIDE, c0 = column + x + q * SIDE + i % SIDE;
-                const SUM v = strip[i / SIDE * STRIP + i % SIDE];
-                if (r >= s.m || c0 >= s.n) continue;
-#ifdef SPLIT
-                work[((get_group_id(1) * get_num_groups(2) + get_group_id(2)) * s.m + r) * s.n + c0] = v;
-#else
-                put(out, v, s, &e, &at, r, c0);
-#endif
+            for (uint i = get_sub_group_local_id(); i < SIDE * SIDE / 4; i += LANES) {
+                const uint line = i / (SIDE / 4), from = i % (SIDE / 4);
+                put_four(out, strip[line * (STRIP / 4) + from], s, &e, &at, row + y + p * SIDE + line, column + x + q * SIDE + from * 4, work);
             }
             sub_group_barrier(CLK_LOCAL_MEM_FENCE);
         }

@@ -130,12 +130,15 @@ static uint64_t units_local(const qn__matmul_variant *v) {
 static bool fits_units(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_variant *v) {
     const qn_element a = q->arrays[QN__MATMUL_A].type, b = q->arrays[QN__MATMUL_B].type;
     const uint32_t items = qn__matmul_tile_items(kernels, v), pieces = 4; /* of 16 bytes in a line of 64 */
+    const uint32_t rows = qn__matmul_tile_rows(v), columns = qn__matmul_tile_columns(v);
     if (!qn__matmul_unit(q, a) || !qn__matmul_unit(q, b) || (a != b && qn__element(a)->size != 1))
         return false;
     if (!(kernels->info.capabilities & QN_CAN_SUB_GROUPS) || items == 0 ||
         items > kernels->info.max_group_size)
         return false;
-    if (qn__matmul_tile_rows(v) * pieces % items || qn__matmul_tile_columns(v) * pieces % items) return false;
+    if (rows * pieces % items || columns * pieces % items) return false;
+    if (items < (rows > columns ? rows : columns) * qn__element(a)->size / 16)
+        return false; /* whole lines at once */
     return units_local(v) <= kernels->info.local_memory;
 }
 

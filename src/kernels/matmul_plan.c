@@ -61,6 +61,7 @@ static void add_types(text *t, const qn__matmul *q) {
     add(t, " -D TO_OUT=%s -D ACTIVATION=%d%s", convert, (int)q->activation, q->plain ? " -D PLAIN" : "");
     if (sum == QN_I32) add(t, " -D SUM_IS_INTEGER");
     if (has_store4(q)) add(t, " -D OUT_STORE4=%s4", qn__element(to)->store);
+    if (q->n % 4 == 0 && has_store4(q)) add(t, " -D WHOLE_RUNS");
 }
 
 static void add_operand(text *t, const qn__matmul *q, qn__matmul_operand x) {
@@ -152,7 +153,6 @@ static void add_tile(text *t, const qn__matmul *q, const qn__matmul_variant *v) 
         v->tm, v->tn, v->step);
     add_tile_operand(t, q, QN__MATMUL_A, qn__matmul_tile_rows(v));
     add_tile_operand(t, q, QN__MATMUL_B, qn__matmul_tile_columns(v));
-    if (q->n % 4 == 0 && has_store4(q)) add(t, " -D WHOLE_RUNS");
 }
 
 static void add_family(text *t, const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_variant *v,
