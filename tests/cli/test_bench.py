@@ -1,10 +1,14 @@
 """quern bench: what it measures is right, what it writes can be read, and what is wrong does not pass. The figures are those of
 small products on the interpreter: whether they are good is for others to look at."""
 import json
+import os
+import pty
+import select
+import subprocess
 import unittest
 import xml.etree.ElementTree as tree
 
-from support import DIFFERENT, RUN_FAILED, SOURCES, USAGE, ToolTest
+from support import DIFFERENT, QUERN, RUN_FAILED, SOURCES, USAGE, ToolTest
 
 RUNGS = sorted(path.name for path in (SOURCES / "kernels" / "matmul").glob("[0-9][0-9]_*.cl"))
 ROW = {"section": "matmul", "device": "cpu", "by": "quern", "unit": "FLOP/s", "is_time": False, "samples": 3}
@@ -197,6 +201,23 @@ class Bench(ToolTest):
         self.quern("bench", "launch", "--device", "null", "--seconds", "0.001", status=DIFFERENT,
                    error="work-item 0 has counted 0")
 
+    def test_progress(self):
+        """On a terminal there is a bar, which fills and goes away; test_small_sections sees that there is none elsewhere."""
+        ours, theirs = pty.openpty()
+        with subprocess.Popen([QUERN, "bench", "start", "transfer", "--device", "cpu", "--seconds", "0.001"], env=self.env, stdout=subprocess.DEVNULL, stderr=theirs) as running:
+            os.close(theirs)
+            shown = b""
+            while running.poll() is None or select.select([ours], [], [], 0)[0]:
+                try:
+                    shown += os.read(ours, 4096)
+                except OSError:  # the other end is closed
+                    break
+        os.close(ours)
+        lines = shown.decode().split("\r\x1b[K")
+        self.assertEqual(lines[-1], "")
+        for wanted in ("[%s] 0 of 21  cpu: 4 KiB to the device, pinned ..." % ("." * 24), "[%s%s] 20 of 21  cpu: " % ("#" * 22, "..")):
+            self.assertTrue([line for line in lines if line.startswith(wanted)], (wanted, lines))
+
     def test_usage(self):
         self.quern("bench", "flops", status=USAGE, error="there is no bench 'flops'")
         self.quern("bench", "--size", "0", status=USAGE, error="--size is MxNxK or one number for all three, or up to 64 of them with commas, or random:SEED:N, not '0'")
@@ -213,8 +234,8 @@ class Bench(ToolTest):
         for only in ("nosuch", "copy,nosuch", ""):
             self.quern("bench", "--only", only, status=USAGE, error="--only is beginnings of names of rows of kernels and code, with commas, not '%s'" % only)
         self.quern("bench", "--json", "x", "--svg", "x", status=USAGE, error="--json and --svg would both write x")
-        shown = self.quern("bench", "matmul", "--device", "cpu", "--against", "cublas,openblas", "--size", "4", "--seconds", "0.001")
-        self.assertTrue(shown.startswith("cublas has nothing to compare in matmul on cpu\n"), shown)
+        shown = self.quern("bench", "matmul", "--device", "cpu", "--against", "cublas,pocl,openblas", "--size", "4", "--seconds", "0.001")
+        self.assertTrue(shown.startswith("cublas has nothing to compare with on cpu\npocl has nothing to compare with on cpu\n"), shown)
         self.quern("bench", "--seconds", "-1", status=USAGE, error="not '-1'")
         self.quern("bench", "--seconds", status=USAGE, error="--seconds needs a value")
         self.quern("bench", "--device", "cuda:99", "--ladder", status=RUN_FAILED, error="cuda")

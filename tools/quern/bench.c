@@ -11,16 +11,21 @@
 typedef struct section {
     const char *name;
     int (*run)(bench_device *d);
+    bench_peer_use use; /* of what it measures by peers */
 } section;
 
 static int run_matmul(bench_device *d) {
     return d->options->ladder ? bench_ladder_run(d) : bench_matmul_run(d);
 }
 
-static const section sections[] = {{"matmul", run_matmul},           {"kernels", bench_kernels_run},
-                                   {"code", bench_code_run},         {"start", bench_start_run},
-                                   {"launch", bench_launch_run},     {"memory", bench_memory_run},
-                                   {"transfer", bench_transfer_run}, {"compile", bench_compile_run}};
+static const section sections[] = {{"matmul", run_matmul, BENCH_OF_PRODUCTS},
+                                   {"kernels", bench_kernels_run, BENCH_OF_ROWS},
+                                   {"code", bench_code_run, BENCH_OF_CODE},
+                                   {"start", bench_start_run, BENCH_OF_NOTHING},
+                                   {"launch", bench_launch_run, BENCH_OF_LAUNCHES},
+                                   {"memory", bench_memory_run, BENCH_OF_NOTHING},
+                                   {"transfer", bench_transfer_run, BENCH_OF_TRANSFERS},
+                                   {"compile", bench_compile_run, BENCH_OF_LOADING}};
 enum { NUM_SECTIONS = sizeof sections / sizeof *sections };
 
 static int parse(int argc, char **argv, bench_options *o, bool *chosen) {
@@ -44,10 +49,24 @@ static int parse(int argc, char **argv, bench_options *o, bool *chosen) {
 
 /* ---- devices ---- */
 
+/* Those that are asked for by their names are missed where they have nothing to do. */
+static void print_unused_peers(const bench_device *d, const bool *chosen) {
+    const char *list = d->options->against;
+    char name[32];
+    if (!list || strcmp(list, "all") == 0) return;
+    while (bench_list_next(&list, name, sizeof name)) {
+        bool is_used = false;
+        for (int s = 0; s < NUM_SECTIONS; s++)
+            is_used = is_used || (chosen[s] && bench_peer_is_for(d, name, sections[s].use));
+        if (!is_used) printf("%s has nothing to compare with on %s\n", name, d->info.name);
+    }
+}
+
 static int run_on(const bench_options *o, bench_report *report, const bool *chosen, qn_context *context,
                   const char *name) {
     bench_device d = {.options = o, .report = report};
     int result = bench_device_open(&d, context, name), first = result;
+    if (!result) print_unused_peers(&d, chosen);
     for (int s = 0; s < NUM_SECTIONS && !result; s++) {
         bench_steps(&d, 0);
         const int status = chosen[s] ? sections[s].run(&d) : TOOL_OK;

@@ -75,6 +75,7 @@ bool bench_peers_known(const char *against) {
 
 static bool is_of_use(const bench_peer_type *type, bench_peer_use use) {
     switch (use) {
+    case BENCH_OF_NOTHING: return false;
     case BENCH_OF_PRODUCTS: return type->multiply != NULL;
     case BENCH_OF_ROWS: return type->run != NULL;
     case BENCH_OF_CODE: return type->code != NULL;
@@ -84,27 +85,16 @@ static bool is_of_use(const bench_peer_type *type, bench_peer_use use) {
     }
 }
 
-/* One that is asked for by its name is missed where it has nothing to do. */
-static void print_unused(const bench_device *d, const char *against, bench_peer_use use) {
-    static const char *const uses[] = {
-        [BENCH_OF_PRODUCTS] = "matmul",    [BENCH_OF_ROWS] = "kernels",
-        [BENCH_OF_LAUNCHES] = "launch",    [BENCH_OF_CODE] = "code",
-        [BENCH_OF_TRANSFERS] = "transfer", [BENCH_OF_LOADING] = "packed programs"};
-    char name[32];
-    if (strcmp(against, "all") == 0) return;
-    while (bench_list_next(&against, name, sizeof name)) {
-        bool used = false;
-        for (int i = 0; i < NUM_TYPES; i++)
-            used = used || (types[i]->kind == d->info.kind && is_of_use(types[i], use) &&
-                            strcmp(types[i]->name, name) == 0);
-        if (!used) printf("%s has nothing to compare in %s on %s\n", name, uses[use], d->info.name);
-    }
+bool bench_peer_is_for(const bench_device *d, const char *name, bench_peer_use use) {
+    for (int i = 0; i < NUM_TYPES; i++)
+        if (types[i]->kind == d->info.kind && is_of_use(types[i], use) && strcmp(types[i]->name, name) == 0)
+            return true;
+    return false;
 }
 
 uint32_t bench_peers_open(const bench_device *d, const char *against, bench_peer_use use,
                           bench_peer peers[BENCH_MAX_PEERS]) {
     uint32_t count = 0;
-    if (against) print_unused(d, against, use);
     for (int i = 0; i < NUM_TYPES && against; i++) {
         char why[BENCH_WHY] = "";
         if (types[i]->kind != d->info.kind || !is_of_use(types[i], use) ||

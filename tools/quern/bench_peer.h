@@ -117,6 +117,7 @@ extern const bench_peer_type bench_cublas, bench_cublaslt, bench_cudnn, bench_cu
     bench_blis, bench_mkl, bench_onednn;
 
 typedef enum bench_peer_use {
+    BENCH_OF_NOTHING,
     BENCH_OF_PRODUCTS,
     BENCH_OF_ROWS,
     BENCH_OF_LAUNCHES,
@@ -130,6 +131,8 @@ typedef enum bench_peer_use {
 uint32_t bench_peers_open(const bench_device *d, const char *against, bench_peer_use use,
                           bench_peer peers[BENCH_MAX_PEERS]);
 void bench_peers_close(bench_peer *peers, uint32_t count);
+/* Whether a peer of that name is one for the device and the use. */
+bool bench_peer_is_for(const bench_device *d, const char *name, bench_peer_use use);
 /* False: there is no such peer. */
 bool bench_peers_known(const char *against);
 /* The product by the peer, checked; `can`: whether it takes the sizes. Exit status, after a message. */
