@@ -209,6 +209,30 @@ QN_API qn_tensor *qn_eye(qn_tensors *tensors, qn_element type, uint64_t rows, ui
 #define qn_full(tensors, type, shape, value) qn_full(tensors, type, shape, QN_OPERAND(value))
 #endif
 
+/* ---- random numbers ---- */
+
+/* By Philox 4x32-10 (Salmon, Moraes, Dror and Shaw, 2011): the numbers depend on the seed and on how many were taken before alone, so they are the same on
+   each device. Each call takes the next ones, and gives the same each time it is computed. Types are floats, of qn_randint
+   integers; failed tensors tell. */
+
+/* From 0 up to, not including, 1: as qn_kernels_random has them for f32 and f64; narrower types have as many digits as fit. */
+QN_API qn_tensor *qn_rand(qn_tensors *tensors, qn_element type, qn_shape shape);
+/* Of the normal distribution of mean 0 and deviation 1, as qn_kernels_random has them. */
+QN_API qn_tensor *qn_randn(qn_tensors *tensors, qn_element type, qn_shape shape);
+/* From low up to, not including, high. */
+QN_API qn_tensor *qn_randint(qn_tensors *tensors, qn_element type, qn_shape shape, int64_t low, int64_t high);
+/* 1 with the probability that each element of p is, else 0; of p's type. */
+QN_API qn_tensor *qn_bernoulli(qn_tensor *p);
+/* Of the normal distribution, but from low to high alone. */
+QN_API qn_tensor *qn_truncated_normal(qn_tensors *tensors, qn_element type, qn_shape shape, double mean,
+                                      double deviation, double low, double high);
+/* First values for weights of [outputs, inputs, ...]: uniform or normal, of deviation gain * sqrt(2 / (inputs + outputs)) (Glorot and Bengio,
+   2010) or gain / sqrt(inputs) (He, Zhang, Ren and Sun, 2015), where further dimensions, those of a window, count for both. A relu wants a gain of sqrt(2). */
+QN_API qn_tensor *qn_xavier_uniform(qn_tensors *tensors, qn_element type, qn_shape shape, double gain);
+QN_API qn_tensor *qn_xavier_normal(qn_tensors *tensors, qn_element type, qn_shape shape, double gain);
+QN_API qn_tensor *qn_kaiming_uniform(qn_tensors *tensors, qn_element type, qn_shape shape, double gain);
+QN_API qn_tensor *qn_kaiming_normal(qn_tensors *tensors, qn_element type, qn_shape shape, double gain);
+
 /* ---- asking for values ---- */
 
 /* QN_OK, or the failure that the tensor carries, which becomes the sentence of qn_error_message. */
@@ -275,7 +299,8 @@ QN_API qn_tensor *qn_acosh(qn_tensor *x);
 QN_API qn_tensor *qn_atanh(qn_tensor *x);
 QN_API qn_tensor *qn_erf(qn_tensor *x);
 QN_API qn_tensor *qn_erfc(qn_tensor *x);
-QN_API qn_tensor *qn_floor(qn_tensor *x); /* of integers: themselves; so the next three */
+QN_API qn_tensor *qn_erf_inverse(qn_tensor *x); /* of -1 to 1 */
+QN_API qn_tensor *qn_floor(qn_tensor *x);       /* of integers: themselves; so the next three */
 QN_API qn_tensor *qn_ceil(qn_tensor *x);
 QN_API qn_tensor *qn_round(qn_tensor *x); /* to nearest even */
 QN_API qn_tensor *qn_trunc(qn_tensor *x);

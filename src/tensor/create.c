@@ -29,7 +29,8 @@ static qn_tensor *check_shape(qn_tensors *tensors, const char *function, const q
     return NULL;
 }
 
-static qn_tensor *begin(qn_tensors *tensors, const char *function, qn_element type, const qn_shape *shape) {
+qn_tensor *qn__check_creation(qn_tensors *tensors, const char *function, qn_element type,
+                              const qn_shape *shape) {
     if (qn__tensors_check(tensors, function)) {
         static const char wrong[] = "tensors is NULL or no object of qn_tensors_create";
         return qn__failed(NULL, function, QN_ERROR_NULL, "%s", wrong);
@@ -56,7 +57,7 @@ static qn_status make_value(qn_tensors *tensors, qn_element type, const qn_shape
 }
 
 qn_tensor *qn_from_data(qn_tensors *tensors, qn_element type, qn_shape shape, const void *data) {
-    qn_tensor *wrong = begin(tensors, "qn_from_data", type, &shape);
+    qn_tensor *wrong = qn__check_creation(tensors, "qn_from_data", type, &shape);
     if (wrong) return wrong;
     qn__node *node;
     uint64_t bytes;
@@ -101,7 +102,7 @@ qn_tensor *qn_from_array(qn_tensors *tensors, const qn_array *array) {
     qn_shape shape = {.rank = 0};
     if (array && array->rank <= QN_MAX_RANK) memcpy(shape.sizes, array->sizes, sizeof shape.sizes);
     if (array) shape.rank = array->rank;
-    qn_tensor *wrong = begin(tensors, "qn_from_array", array ? array->type : QN_F32, &shape);
+    qn_tensor *wrong = qn__check_creation(tensors, "qn_from_array", array ? array->type : QN_F32, &shape);
     if (wrong) return wrong;
     if (!array) return qn__failed(tensors, "qn_from_array", QN_ERROR_NULL, "array is NULL");
     wrong = check_array(tensors, array);
@@ -116,7 +117,7 @@ qn_tensor *qn_from_array(qn_tensors *tensors, const qn_array *array) {
 }
 
 qn_tensor *(qn_full)(qn_tensors *tensors, qn_element type, qn_shape shape, qn_operand value) {
-    qn_tensor *wrong = begin(tensors, "qn_full", type, &shape);
+    qn_tensor *wrong = qn__check_creation(tensors, "qn_full", type, &shape);
     if (wrong) return wrong;
     if (value.kind == QN_OPERAND_TENSOR)
         return qn__failed(tensors, "qn_full", QN_ERROR_ARGUMENT, "value is a tensor; see qn_broadcast_to");
@@ -143,7 +144,7 @@ qn__node *qn__index_node(qn_tensors *tensors, uint32_t rank, const uint64_t *siz
     return node;
 }
 
-static qn_tensor *index_tensor(qn_tensors *tensors, uint64_t count) {
+qn_tensor *qn__index_tensor(qn_tensors *tensors, uint64_t count) {
     return qn__handle(tensors, qn__index_node(tensors, 1, &count, 0));
 }
 
@@ -151,17 +152,17 @@ static qn_tensor *index_tensor(qn_tensors *tensors, uint64_t count) {
 static qn_tensor *progression(qn_tensors *tensors, qn_element type, double first, double step,
                               uint64_t count) {
     if (!qn__is_float(type) && first == floor(first) && step == floor(step))
-        return qn_cast(qn_add(qn_multiply(index_tensor(tensors, count), (int64_t)step), (int64_t)first),
+        return qn_cast(qn_add(qn_multiply(qn__index_tensor(tensors, count), (int64_t)step), (int64_t)first),
                        type);
     const bool wide = tensors->info.capabilities & QN_CAN_F64;
-    qn_tensor *places = qn_cast(index_tensor(tensors, count), wide ? QN_F64 : QN_F32);
+    qn_tensor *places = qn_cast(qn__index_tensor(tensors, count), wide ? QN_F64 : QN_F32);
     return qn_cast(qn_multiply_add(places, step, first), type);
 }
 
 qn_tensor *qn_arange(qn_tensors *tensors, qn_element type, double start, double stop, double step) {
     const double wanted = ceil((stop - start) / step);
     qn_shape shape = {1, {wanted > 0 && wanted < 1e18 ? (uint64_t)wanted : 0}};
-    qn_tensor *wrong = begin(tensors, "qn_arange", type, &shape);
+    qn_tensor *wrong = qn__check_creation(tensors, "qn_arange", type, &shape);
     if (wrong) return wrong;
     if (!(step < 0 || step > 0) || isnan(wanted) || wanted >= 1e18)
         return qn__failed(tensors, "qn_arange", QN_ERROR_ARGUMENT,
@@ -171,18 +172,18 @@ qn_tensor *qn_arange(qn_tensors *tensors, qn_element type, double start, double 
 
 qn_tensor *qn_linspace(qn_tensors *tensors, qn_element type, double start, double stop, uint64_t count) {
     qn_shape shape = {1, {count}};
-    qn_tensor *wrong = begin(tensors, "qn_linspace", type, &shape);
+    qn_tensor *wrong = qn__check_creation(tensors, "qn_linspace", type, &shape);
     if (wrong) return wrong;
     const double step = count > 1 ? (stop - start) / (double)(count - 1) : 0;
     qn_tensor *numbers = progression(tensors, type, start, step, count);
     if (count < 2) return numbers;
-    qn_tensor *is_last = qn_equal(index_tensor(tensors, count), count - 1);
+    qn_tensor *is_last = qn_equal(qn__index_tensor(tensors, count), count - 1);
     return qn_cast(qn_where(is_last, stop, numbers), type);
 }
 
 qn_tensor *qn_eye(qn_tensors *tensors, qn_element type, uint64_t rows, uint64_t columns, int64_t offset) {
     qn_shape shape = {2, {rows, columns}};
-    qn_tensor *wrong = begin(tensors, "qn_eye", type, &shape);
+    qn_tensor *wrong = qn__check_creation(tensors, "qn_eye", type, &shape);
     if (wrong) return wrong;
     qn_tensor *row = qn__handle(tensors, qn__index_node(tensors, 2, shape.sizes, 0));
     qn_tensor *column = qn__handle(tensors, qn__index_node(tensors, 2, shape.sizes, 1));

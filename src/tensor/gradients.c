@@ -64,6 +64,7 @@ ONE(asinh, qn_multiply(G, qn_rsqrt(qn_add(qn_square(A), 1))))
 ONE(acosh, qn_multiply(G, qn_rsqrt(qn_subtract(qn_square(A), 1))))
 ONE(atanh, qn_divide(G, qn_subtract(1, qn_square(A))))
 ONE(erf, qn_multiply(G, qn_multiply(qn_exp(qn_negate(qn_square(A))), 1.12837916709551257390)))
+ONE(erf_inverse, qn_multiply(G, qn_multiply(qn_exp(qn_square(Y)), 0.88622692545275801365)))
 ONE(erfc, qn_multiply(G, qn_multiply(qn_exp(qn_negate(qn_square(A))), -1.12837916709551257390)))
 ONE(sigmoid, qn_multiply(G, qn_multiply(Y, qn_subtract(1, Y))))
 ONE(softplus, qn_multiply(G, qn_sigmoid(A)))
@@ -250,6 +251,7 @@ static qn__gradient *const gradients[QN__OP_COUNT] = {
     [QN__OP_ACOSH] = gradient_acosh,
     [QN__OP_ATANH] = gradient_atanh,
     [QN__OP_ERF] = gradient_erf,
+    [QN__OP_ERF_INVERSE] = gradient_erf_inverse,
     [QN__OP_ERFC] = gradient_erfc,
     [QN__OP_SIGMOID] = gradient_sigmoid,
     [QN__OP_SILU] = gradient_silu,

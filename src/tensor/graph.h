@@ -166,6 +166,7 @@ struct qn_tensors {
     qn_tensor out_of_memory; /* what ops give where there is no memory for a handle */
     uint64_t ops;            /* how many were called */
     uint32_t no_gradient;    /* how often qn_no_gradient_begin is open */
+    uint64_t random_words;   /* of the seed's sequence that were taken */
     uint64_t walk;           /* number of the last walk through nodes */
     qn__plans *plans;
     qn__programs *programs;
@@ -249,6 +250,12 @@ qn_tensor *qn__apply(qn__op op, const char *function, const qn_operand *operands
 /* A tensor of values in memory, whose count it takes over. Strides may be NULL. */
 qn_tensor *qn__stored_tensor(qn_tensors *tensors, qn_element type, const qn_shape *shape,
                              qn__storage *storage, uint64_t offset, const int64_t *strides);
+/* What a function that makes a tensor of numbers refuses, as a failed one: no object, types and shapes that cannot be. NULL: fine. */
+qn_tensor *qn__check_creation(qn_tensors *tensors, const char *function, qn_element type,
+                              const qn_shape *shape);
+/* 0, 1, ..., QN_I64, along one dimension. */
+qn_tensor *qn__index_tensor(qn_tensors *tensors, uint64_t count);
+
 /* The place along an axis of that shape, QN_I64. */
 qn__node *qn__index_node(qn_tensors *tensors, uint32_t rank, const uint64_t *sizes, uint32_t axis);
 

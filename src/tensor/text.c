@@ -60,6 +60,41 @@ static const struct {
                      "    }\n"
                      "    return r;\n"
                      "}\n"},
+    /* Philox 4x32-10, as kernels/random.cl has it. */
+    {"philox_", "static T philox_T(T i, T seed) {\n"
+                "    const T block = i / 4;\n"
+                "    uint4 c = (uint4)((uint)block, (uint)(block >> 32), 0, 0);\n"
+                "    uint2 key = (uint2)((uint)seed, (uint)(seed >> 32));\n"
+                "    #pragma unroll\n"
+                "    for (uint round = 0; round < 10; round++) {\n"
+                "        const uint high0 = mul_hi(0xd2511f53u, c.x), low0 = 0xd2511f53u * c.x;\n"
+                "        const uint high1 = mul_hi(0xcd9e8d57u, c.z), low1 = 0xcd9e8d57u * c.z;\n"
+                "        c = (uint4)(high1 ^ c.y ^ key.x, low1, high0 ^ c.w ^ key.y, low0);\n"
+                "        key += (uint2)(0x9e3779b9u, 0xbb67ae85u);\n"
+                "    }\n"
+                "    return (i & 2) ? (i & 1) ? c.w : c.z : (i & 1) ? c.y : c.x;\n"
+                "}\n"},
+    /* M. Giles, Approximating the erfinv function, 2010, in single precision; steps of Newton's method behind it. */
+    {"erf_inverse_", "static T erf_inverse_T(T x) {\n"
+                     "    const float v = (float)x, w = -log1p(-v * v), s = w < 5 ? w - 2.5f : sqrt(w) - 3;\n"
+                     "    float p = w < 5 ? 2.81022636e-08f : -0.000200214257f;\n"
+                     "    p = (w < 5 ? 3.43273939e-07f : 0.000100950558f) + p * s;\n"
+                     "    p = (w < 5 ? -3.5233877e-06f : 0.00134934322f) + p * s;\n"
+                     "    p = (w < 5 ? -4.39150654e-06f : -0.00367342844f) + p * s;\n"
+                     "    p = (w < 5 ? 0.00021858087f : 0.00573950773f) + p * s;\n"
+                     "    p = (w < 5 ? -0.00125372503f : -0.0076224613f) + p * s;\n"
+                     "    p = (w < 5 ? -0.00417768164f : 0.00943887047f) + p * s;\n"
+                     "    p = (w < 5 ? 0.246640727f : 1.00167406f) + p * s;\n"
+                     "    p = (w < 5 ? 1.50140941f : 2.83297682f) + p * s;\n"
+                     "    if (!(fabs(x) < 1)) return fabs(x) == 1 ? x * INFINITY : NAN;\n"
+                     "    T y = p * v;\n"
+                     "    #pragma unroll\n"
+                     "    for (uint step = 0; step < sizeof(T) / 4; step++) {\n"
+                     "        const T off = x < 0 ? erfc(-y) - (1 + x) : (1 - x) - erfc(y);\n"
+                     "        y = y - off * (T)0.88622692545275801365 * exp(y * y);\n"
+                     "    }\n"
+                     "    return y;\n"
+                     "}\n"},
 };
 
 static size_t word_length(const char *text) {
