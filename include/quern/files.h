@@ -306,7 +306,9 @@ typedef struct qn_load_desc {
 
 /* Values for the tensors of a state: values[i], in the innermost scope, is of the shape and type of state[i].tensor, or of the array's own
    where that is NULL. Arrays go to the device one after the other: the host has at most one of those that cannot be
-   read where they are mapped. values[i] is NULL where there is none; after an error all are. `desc` may be NULL. Errors:
+   read where they are mapped. values[i] is NULL where there is none; after an error all are. Without `values` the tensors
+   themselves get them (qn_assign): findings are an error before that begins, a file that cannot be read on may be one in between.
+   `desc` may be NULL. Errors:
    QN_ERROR_NULL, QN_ERROR_ARGUMENT (findings, of which the sentence has the first of each kind; rules that cannot be), what
    qn_archive_data returns, and a tensor's failure. */
 QN_API qn_status qn_load(qn_tensors *tensors, qn_archive *archive, const qn_named_tensor *state,

@@ -15,6 +15,7 @@ typedef struct loader {
     const qn_named_tensor *state;
     uint64_t count;
     qn_load_desc desc;
+    bool assigns;                 /* values go to the tensors themselves */
     const qn_host_array **arrays; /* of each tensor; NULL: none that fits */
     const qn_load_rule **rules;   /* likewise */
     bool *used;                   /* for each array of the archive, whether a tensor comes from it */
@@ -24,7 +25,7 @@ typedef struct loader {
 } loader;
 
 static void note(loader *l, qn_load_finding finding, const char *name, const char *sentence) {
-    if (!l->found[finding]++) snprintf(l->first[finding], sizeof *l->first, "%s", sentence);
+    if (!l->found[finding]++) snprintf(l->first[finding], sizeof *l->first, "%.255s", sentence);
     if (l->desc.report) l->desc.report(l->desc.user, finding, name, sentence);
 }
 
@@ -179,14 +180,31 @@ static qn_status load_value(const loader *l, uint64_t index, qn__node **value) {
     return status;
 }
 
+/* The tensor itself gets the value, which the caller's count of passes over. */
+static qn_status assign_value(const loader *l, uint64_t index, qn__node *node) {
+    qn_status status = qn_scope_begin(l->tensors);
+    if (status) {
+        qn__node_release(node);
+        return status;
+    }
+    status = qn_assign(l->state[index].tensor, qn__handle(l->tensors, node));
+    if (!status) status = qn_tensor_realize(l->state[index].tensor);
+    qn_scope_end(l->tensors);
+    return status;
+}
+
 static qn_status load_values(const loader *l, qn_tensor **values) {
     for (uint64_t i = 0; i < l->count; i++) {
         if (!l->arrays[i]) continue;
         qn__node *node;
         qn_status status = load_value(l, i, &node);
         if (status) return status;
-        values[i] = qn__handle(l->tensors, node);
-        status = qn_tensor_status(values[i]);
+        if (!values) {
+            status = assign_value(l, i, node);
+        } else {
+            values[i] = qn__handle(l->tensors, node);
+            status = qn_tensor_status(values[i]);
+        }
         if (status) return status;
     }
     return QN_OK;
@@ -202,6 +220,10 @@ static qn_status find_all(loader *l) {
                                       (unsigned long long)i);
         else if (wanted->tensor)
             status = qn_tensor_status(wanted->tensor);
+        else if (l->assigns)
+            status = qn__tensors_fail(l->tensors, QN_ERROR_NULL,
+                                      "qn_load: state[%llu] has no tensor, and values is NULL",
+                                      (unsigned long long)i);
         if (!status) find_array(l, i);
     }
     if (status) return status;
@@ -215,21 +237,20 @@ qn_status qn_load(qn_tensors *tensors, qn_archive *archive, const qn_named_tenso
                   const qn_load_desc *desc, qn_tensor **values) {
     qn_status status = qn__tensors_check(tensors, "qn_load");
     if (status) return status;
-    if (!archive || (count && (!state || !values)) || (desc && desc->num_rules && !desc->rules))
+    if (!archive || (count && !state) || (desc && desc->num_rules && !desc->rules))
         return qn__tensors_fail(tensors, QN_ERROR_NULL, "qn_load: %s is NULL",
-                                !archive           ? "archive"
-                                : count && !state  ? "state"
-                                : count && !values ? "values"
-                                                   : "desc->rules");
-    loader l = {.tensors = tensors, .archive = archive, .state = state, .count = count};
+                                !archive          ? "archive"
+                                : count && !state ? "state"
+                                                  : "desc->rules");
+    loader l = {.tensors = tensors, .archive = archive, .state = state, .count = count, .assigns = !values};
     if (desc) l.desc = *desc;
-    for (uint64_t i = 0; i < count; i++) values[i] = NULL;
+    for (uint64_t i = 0; i < count && values; i++) values[i] = NULL;
     l.arrays = qn__tensors_allocate(tensors, (size_t)(count + 1) * sizeof *l.arrays);
     l.rules = qn__tensors_allocate(tensors, (size_t)(count + 1) * sizeof *l.rules);
     l.used = qn__tensors_allocate(tensors, (size_t)qn_archive_count(archive) + 1);
     status = l.arrays && l.rules && l.used ? find_all(&l) : QN_ERROR_OUT_OF_MEMORY;
     if (!status) status = load_values(&l, values);
-    for (uint64_t i = 0; i < count && status; i++) values[i] = NULL;
+    for (uint64_t i = 0; i < count && values && status; i++) values[i] = NULL;
     qn__tensors_release(tensors, l.arrays);
     qn__tensors_release(tensors, l.rules);
     qn__tensors_release(tensors, l.used);

@@ -150,6 +150,30 @@ static void rules_name_and_shape(void **state) {
     end_file(&f);
 }
 
+/* Tensors themselves get the values, and stay what they are. */
+static void parameters_are_assigned(void **state) {
+    (void)state;
+    file_fixture f = make_file();
+    qn_tensors *t = f.tensors.t;
+    qn_tensor *weight = qn_tensor_require_gradient(qn_zeros(t, QN_F32, QN_SHAPE(2, 3)), true),
+              *scale = qn_zeros(t, QN_F32, QN_SHAPE(3));
+    qn_tensor *before = qn_add(weight, 1);
+    const qn_named_tensor wanted[] = {{"h.0.attn.weight", weight}, {"gone", scale}, {"scale", scale}};
+    const qn_load_desc partial = {.partial = true};
+    assert_fails(f.tensors.context, qn_load(t, f.archive, wanted, 3, NULL, NULL), QN_ERROR_ARGUMENT,
+                 "'gone' is missing");
+    assert_floats(&f, weight, 6, (const float[6]){0});
+    const uint64_t handles = stats_of(&f.tensors).tensors;
+    assert_ok(f.tensors.context, qn_load(t, f.archive, wanted, 3, &partial, NULL));
+    assert_int_equal(stats_of(&f.tensors).tensors, handles);
+    assert_floats(&f, weight, 6, six);
+    assert_floats(&f, before, 6, (const float[]){1, 1, 1, 1, 1, 1});
+    assert_floats(&f, scale, 3, (const float[]){0.1f, -2, 3e10f});
+    assert_ok(f.tensors.context, qn_backward(qn_sum(qn_square(weight), QN_ALL_AXES, false)));
+    assert_floats(&f, qn_tensor_gradient(weight), 6, (const float[]){2, 4, 6, 8, 10, 12});
+    end_file(&f);
+}
+
 static void what_does_not_fit_is_reported(void **state) {
     (void)state;
     file_fixture f = make_file();
@@ -195,7 +219,7 @@ static void wrong_calls_are_refused(void **state) {
     assert_fails(context, qn_load(t, f.archive, NULL, 1, NULL, &value), QN_ERROR_NULL,
                  "qn_load: state is NULL");
     assert_fails(context, qn_load(t, f.archive, &wanted, 1, NULL, NULL), QN_ERROR_NULL,
-                 "qn_load: values is NULL");
+                 "qn_load: state[0] has no tensor, and values is NULL");
     assert_fails(context, qn_load(NULL, f.archive, &wanted, 1, NULL, &value), QN_ERROR_NULL,
                  "qn_load: tensors is NULL");
     static const struct {
@@ -292,10 +316,13 @@ static void values_are_saved(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arrays_become_tensors),   cmocka_unit_test(large_arrays_go_in_pieces),
-        cmocka_unit_test(rules_name_and_shape),    cmocka_unit_test(what_does_not_fit_is_reported),
-        cmocka_unit_test(wrong_calls_are_refused), cmocka_unit_test(patterns_match),
-        cmocka_unit_test(values_are_saved)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(arrays_become_tensors),
+                                       cmocka_unit_test(large_arrays_go_in_pieces),
+                                       cmocka_unit_test(rules_name_and_shape),
+                                       cmocka_unit_test(parameters_are_assigned),
+                                       cmocka_unit_test(what_does_not_fit_is_reported),
+                                       cmocka_unit_test(wrong_calls_are_refused),
+                                       cmocka_unit_test(patterns_match),
+                                       cmocka_unit_test(values_are_saved)};
     return run_device_tests(tests);
 }

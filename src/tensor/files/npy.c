@@ -185,7 +185,7 @@ qn_status qn__read_npy(qn_archive *a) {
     qn__entry *e = qn__archive_add(a);
     if (!e) return QN_ERROR_OUT_OF_MEMORY;
     e->array.name = "data";
-    uint64_t start, wants;
+    uint64_t start = 0, wants;
     const qn_status status = qn__npy_header(a, e, a->bytes, a->size, a->size, &start, &wants);
     if (status) return status;
     e->at = a->bytes + start;
