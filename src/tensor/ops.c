@@ -22,7 +22,7 @@ typedef struct request {
 static bool is_condition(const request *r, uint32_t i) { return r->op == QN__OP_WHERE && i == 0; }
 
 static qn_tensor *collect(request *r) {
-    qn_tensor *tensors[OPERANDS];
+    qn_tensor *tensors[OPERANDS] = {0};
     uint32_t count = 0;
     for (uint32_t i = 0; i < r->count; i++)
         if (r->operands[i].kind == QN_OPERAND_TENSOR) tensors[count++] = r->operands[i].value.tensor;

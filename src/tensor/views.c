@@ -94,7 +94,8 @@ static qn_tensor *permute(qn_tensors *tensors, qn__node *node, const uint32_t *o
     for (uint32_t d = 0; d < node->rank; d++) sizes[d] = node->sizes[order[d]];
     qn__node_retain(node);
     qn__node *made = view(node, QN__OP_PERMUTE, node->rank, sizes);
-    for (uint32_t d = 0; made && d < made->rank; d++) made->attributes.order[d] = (uint8_t)order[d];
+    for (uint32_t d = 0; made && d < made->rank && d < QN_MAX_RANK; d++)
+        made->attributes.order[d] = (uint8_t)order[d];
     return qn__handle(tensors, made);
 }
 

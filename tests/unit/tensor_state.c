@@ -78,7 +78,7 @@ static void large_arrays_go_in_pieces(void **state) {
     tensor_fixture f = make_tensors(NULL);
     enum { COUNT = (40 << 20) / 4 + 3 };
     int32_t *data = malloc(COUNT * sizeof *data), *got = malloc(COUNT * sizeof *got);
-    for (int i = 0; i < COUNT; i++) data[i] = i * 2654435;
+    for (int i = 0; i < COUNT; i++) data[i] = (int32_t)((uint32_t)i * 2654435761u);
     const qn_host_array array = {.name = "x",
                                  .encoding = QN_ENCODING_I32,
                                  .rank = 1,
