@@ -10,7 +10,8 @@ typedef struct matrix {
     ulong starts_begin, columns_begin, values_begin, x_begin, y_begin;
 } matrix;
 
-#define START_OF(r) min((ulong)starts[m.starts_begin + (r)], m.elements)
+#define START_OF_IN(m, r) min((ulong)starts[(m)->starts_begin + (r)], (m)->elements)
+#define START_OF(r)       START_OF_IN(&m, r)
 
 static VALUE product(const matrix *m, global const COLUMN *restrict columns, global const STORAGE *restrict values,
                      global const STORAGE *restrict x, ulong i) {
@@ -69,78 +70,100 @@ kernel void find_rows(matrix m, global const START *restrict starts, global ulon
 }
 
 #define EACH (CHUNK / GROUP)
-#define PLACE(i) ((i) + (i) / 32) // rows of so many elements do not begin in one bank all of them
+#define PLACE(i) ((i) + (i) / 32) // rows of so many elements do not begin in one bank all of them; GROUP is a multiple of 32
+#if WIDTH > 1 // of sub-groups
+#define ITEM (get_sub_group_id() * WIDTH + get_sub_group_local_id())
+#else
+#define ITEM ME
+#endif
 
-// The sum of products[begin .. end) by `lanes` neighbouring work-items, in the first of them. All of the work-group call.
-static VALUE sum_of(local const VALUE *products, local VALUE *parts, uint begin, uint end, uint lane, uint lanes) {
-    const uint me = ME;
+// The sum of products[begin .. end) by `lanes` neighbouring work-items, a power of two, in the first of them. All of the work-group call.
+static VALUE sum_of(local const VALUE *products, local VALUE *parts, uint begin, uint end, uint lanes) {
+    const uint item = ITEM, lane = item & (lanes - 1);
     VALUE sum = 0;
-    for (uint i = begin + lane; i < end; i += lanes) sum += products[PLACE(i)];
-    if (lanes == 1) return sum;
-    parts[me] = sum;
-    for (uint step = lanes / 2; step > 0; step /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lane < step) parts[me] += parts[me + step];
+    uint i = begin + lane;
+    for (; i + 3 * lanes < end; i += 4 * lanes) {
+        const VALUE a = products[PLACE(i)], b = products[PLACE(i + lanes)], c = products[PLACE(i + 2 * lanes)],
+                    d = products[PLACE(i + 3 * lanes)];
+        sum += (a + b) + (c + d);
     }
-    sum = parts[me];
+    for (; i < end; i += lanes) sum += products[PLACE(i)];
+#if WIDTH > 1
+    for (uint step = min(lanes, (uint)WIDTH) / 2; step > 0; step /= 2) sum += sub_group_shuffle_xor(sum, step);
+#endif
+    if (lanes <= WIDTH) return sum;
+    if (item % WIDTH == 0) parts[item / WIDTH] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint other = WIDTH; lane == 0 && other < lanes; other += WIDTH) sum += parts[(item + other) / WIDTH];
     barrier(CLK_LOCAL_MEM_FENCE);
     return sum;
+}
+
+// What a chunk has of a row: elements from `from` up to `to`, which may lie behind the chunk. Piece 0 is of the row that is under way
+// where the chunk begins, and may be empty; the others are of rows that begin there.
+typedef struct extent {
+    ulong from, to;
+} extent;
+
+static extent extent_of(const matrix *m, global const START *restrict starts, ulong begin, ulong end, ulong first, ulong piece) {
+    const ulong row = first + piece; // the one behind it
+    const extent e = {piece > 0 ? START_OF_IN(m, row - 1) : begin, piece > 0 || row < m->rows ? START_OF_IN(m, row) : end};
+    return e;
 }
 
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void multiply(matrix m, VALUE alpha, VALUE beta, global const START *restrict starts,
                      global const COLUMN *restrict columns, global const STORAGE *restrict values,
                      global const STORAGE *restrict x, global STORAGE *y, global VALUE *restrict leads,
                      global VALUE *restrict tails, global ulong *restrict open, global const ulong *restrict firsts) {
-    local VALUE products[PLACE(CHUNK)], parts[GROUP];
-    const uint me = ME;
+    local VALUE products[PLACE(CHUNK)], parts[GROUP / WIDTH];
+    const uint item = ITEM;
     const ulong g = get_group_id(0), begin = g * CHUNK, end = min(begin + CHUNK, m.elements);
-    const ulong first = firsts[g], last = firsts[g + 1];
-    // As many work-items a row as there are for each; their first rows are looked up before the products, which take as long.
-    uint lanes = GROUP;
-    while (lanes > 1 && (GROUP / lanes) < last - first) lanes /= 2;
-    const ulong lead_end = first < m.rows ? min(START_OF(first), end) : end;
-    ulong row = first + me / lanes, row_begin = 0, row_end = 0;
-    if (row < last) {
-        row_begin = START_OF(row);
-        row_end = START_OF(row + 1);
+    const ulong first = firsts[g], pieces = firsts[g + 1] - first + 1;
+    const bool full = begin + CHUNK <= m.elements;
+    COLUMN at[EACH];
+    VALUE factors[EACH];
+    if (full) {
+        global const COLUMN *from_columns = columns + m.columns_begin + begin + item;
+        global const STORAGE *from_values = values + m.values_begin + begin + item;
+        #pragma unroll
+        for (uint j = 0; j < EACH; j++) at[j] = from_columns[j * GROUP];
+        #pragma unroll
+        for (uint j = 0; j < EACH; j++) factors[j] = LOAD(from_values, j * GROUP);
     }
-    if (begin + CHUNK <= m.elements) { // all loads are under way before the first is used
-        ulong at[EACH];
-        VALUE factors[EACH];
+    // As many work-items a row as there are for each. Where their rows begin is looked up beside the products, which take as long.
+    uint lanes = GROUP, together = 1, shift = 31 - clz((uint)GROUP);
+    for (; together < GROUP && together < pieces; together *= 2) lanes /= 2, shift--;
+    ulong piece = item >> shift;
+    extent e = {begin, begin};
+    if (piece < pieces) e = extent_of(&m, starts, begin, end, first, piece);
+    if (full) {
+        global const STORAGE *own_x = x + m.x_begin;
         #pragma unroll
         for (uint j = 0; j < EACH; j++) {
-            at[j] = (ulong)(long)columns[m.columns_begin + begin + me + j * GROUP];
-            factors[j] = LOAD(values, m.values_begin + begin + me + j * GROUP);
+            const ulong column = (ulong)(long)at[j];
+            factors[j] = column < m.columns ? factors[j] * LOAD(own_x, column) : 0;
         }
         #pragma unroll
-        for (uint j = 0; j < EACH; j++)
-            products[PLACE(me + j * GROUP)] = at[j] < m.columns ? factors[j] * LOAD(x, m.x_begin + at[j]) : 0;
+        for (uint j = 0; j < EACH; j++) products[PLACE(item) + j * PLACE(GROUP)] = factors[j];
     } else {
-        for (ulong i = begin + me; i < end; i += GROUP) products[PLACE(i - begin)] = product(&m, columns, values, x, i);
+        for (ulong i = begin + item; i < end; i += GROUP) products[PLACE(i - begin)] = product(&m, columns, values, x, i);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    VALUE lead = 0;
-    for (uint i = me; i < (uint)(lead_end - begin); i += GROUP) lead += products[PLACE(i)];
-    if (lead_end > begin) lead = work_group_reduce_add(lead);
-    if (me == 0) {
-        leads[g] = lead;
-        open[g] = last > first && START_OF(last) > end ? last - 1 : ~0ul; // the last one that begins here
-    }
-    for (ulong base = first; base < last; base += GROUP / lanes) {
-        const bool there = row < last;
-        const uint from = there ? (uint)(row_begin - begin) : 0, to = there ? (uint)(min(row_end, end) - begin) : 0;
-        const VALUE sum = sum_of(products, parts, from, to, me % lanes, lanes);
-        if (there && me % lanes == 0) {
-            if (row_end > end)
+    for (ulong base = 0; base < pieces; base += together) {
+        const VALUE sum = sum_of(products, parts, (uint)(e.from - begin), (uint)(min(e.to, end) - begin), lanes);
+        if ((item & (lanes - 1)) == 0 && piece < pieces) {
+            const ulong row = first + piece - 1;
+            if (piece == 0)
+                leads[g] = sum;
+            else if (e.to > end)
                 tails[g] = sum;
             else
                 STORE(y, m.y_begin + row, result(&m, sum, alpha, beta, y, row));
+            if (piece == pieces - 1) open[g] = piece > 0 && e.to > end ? row : ~0ul; // the last one that begins here
         }
-        row += GROUP / lanes;
-        if (row < last) {
-            row_begin = START_OF(row);
-            row_end = START_OF(row + 1);
-        }
+        piece += together;
+        e.from = e.to = begin;
+        if (piece < pieces) e = extent_of(&m, starts, begin, end, first, piece);
     }
 }
 #endif

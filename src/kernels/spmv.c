@@ -30,9 +30,11 @@ static qn_status make(qn_kernels *kernels, const void *request, void *out) {
     char options[320];
     snprintf(
         options, sizeof options,
-        "-D STORAGE=%s -D LOAD=%s -D STORE=%s -D VALUE=%s -D START=%s -D COLUMN=%s -D GROUP=%u -D CHUNK=%u",
+        "-D STORAGE=%s -D LOAD=%s -D STORE=%s -D VALUE=%s -D START=%s -D COLUMN=%s -D GROUP=%u -D CHUNK=%u "
+        "-D WIDTH=%u",
         e->storage, e->load, e->store, e->value, qn__element(d->starts.type)->storage,
-        qn__element(d->columns.type)->storage, group, chunk);
+        qn__element(d->columns.type)->storage, group, chunk,
+        info->sub_group_size > 1 && group % info->sub_group_size == 0 ? info->sub_group_size : 1);
     qn_status status = qn__variant_get(kernels, &(qn__variant){"csr.cl", "multiply", options}, &p->multiply);
     if (!status && group > 1)
         status = qn__variant_get(kernels, &(qn__variant){"csr.cl", "find_rows", options}, &p->find);
