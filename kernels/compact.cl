@@ -1,7 +1,7 @@
 // The elements that are kept, one behind the other. By -D: ELEMENT, an unsigned integer of an element's size; what is kept: where a
 // mask of MASK is not 0, or without one what differs from the element before. GROUP work-items a work-group. Three kernels, for which
 // each work-group has a chunk: how many each chunk keeps, the sums over the chunks before, and moving them. Or one, SWEEP, in which
-// work-groups tell each other what they keep (look_back.h): SUBS sub-groups, of 32, ROUNDS times N neighbours a work-item, in words of
+// work-groups tell each other what they keep (relay.h): SUBS sub-groups, of 32, ROUNDS times N neighbours a work-item, in words of
 // ELEMENT_WORD and MASK_WORD; VALUE, an integer that holds the count.
 
 #include "work_group.h"
@@ -63,7 +63,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void move(ulong length
 #define ROUND (WIDTH * N) // elements of a sub-group's round
 #define LEAST 0
 static VALUE join(VALUE a, VALUE b) { return a + b; }
-#include "look_back.h"
+#include "relay.h"
 
 PACK(elements, ELEMENT, N, ELEMENT_WORD)
 #ifdef MASK
@@ -86,6 +86,10 @@ static void load_tile(elements *packs, uint *kept, ulong first, uint begin, uint
         masks m[ROUNDS];
         #pragma unroll
         for (uint r = 0; r < ROUNDS; r++) m[r] = masks_load(mask + mask_begin + first + begin + r * ROUND);
+#else
+        const uint lane = get_sub_group_local_id();
+        const bool is_first = first + begin == 0;
+        const ELEMENT before = lane == 0 && !is_first ? own[-1] : 0;
 #endif
         #pragma unroll
         for (uint r = 0; r < ROUNDS; r++) packs[r] = elements_load(own + r * ROUND);
@@ -96,7 +100,11 @@ static void load_tile(elements *packs, uint *kept, ulong first, uint begin, uint
             #pragma unroll
             for (uint k = 0; k < N; k++) kept[r] |= m[r].e[k] != 0 ? 1u << k : 0;
 #else
-            kept[r] = KEEPS(first + begin + r * ROUND);
+            // The last work-item's neighbour is the first one of the next round.
+            const ELEMENT passed = lane < WIDTH - 1 ? packs[r].e[N - 1] : r > 0 ? packs[r - 1].e[N - 1] : 0;
+            const ELEMENT shuffled = sub_group_shuffle(passed, (lane + WIDTH - 1) % WIDTH);
+            const ELEMENT earlier = r == 0 && lane == 0 ? before : shuffled;
+            kept[r] = is_first && r == 0 ? 1 : packs[r].e[0] != earlier;
             #pragma unroll
             for (uint k = 1; k < N; k++) kept[r] |= packs[r].e[k] != packs[r].e[k - 1] ? 1u << k : 0;
 #endif
@@ -128,22 +136,32 @@ static uint begin_tile(local ELEMENT *staged, local uint *sums, ulong first, ulo
                        , KEEPS_PARAMS
 #endif
 ) {
-    const uint lane = get_sub_group_local_id(), sub = get_sub_group_id(), lower = (1u << lane) - 1;
+    const uint lane = get_sub_group_local_id(), sub = get_sub_group_id();
+    enum { WORDS = (ROUNDS + 3) / 4 }; // of counts, of 8 bits each, which hold what a sub-group keeps of a round
     elements packs[ROUNDS];
-    uint kept[ROUNDS], place[ROUNDS], run = 0;
+    uint kept[ROUNDS], counts[WORDS], place[ROUNDS], run = 0;
     load_tile(packs, kept, first, sub * (ROUND * ROUNDS) + lane * N, (uint)min(length - first, (ulong)TILE), from_begin, from
 #ifdef MASK
               , mask_begin, mask
 #endif
     );
     #pragma unroll
-    for (uint r = 0; r < ROUNDS; r++) {
-        place[r] = run;
+    for (uint w = 0; w < WORDS; w++) counts[w] = 0;
+    #pragma unroll
+    for (uint r = 0; r < ROUNDS; r++) counts[r / 4] |= popcount(kept[r]) << r % 4 * 8;
+    #pragma unroll
+    for (uint w = 0; w < WORDS; w++) {
+        uint upto = counts[w];
         #pragma unroll
-        for (uint k = 0; k < N; k++) {
-            const uint members = sub_group_ballot(kept[r] >> k & 1).x;
-            place[r] += popcount(members & lower);
-            run += popcount(members);
+        for (uint reach = 1; reach < WIDTH; reach *= 2) {
+            const uint other = sub_group_shuffle_up(upto, reach);
+            if (lane >= reach) upto += other;
+        }
+        const uint all = sub_group_broadcast(upto, WIDTH - 1), before = upto - counts[w];
+        #pragma unroll
+        for (uint r = w * 4; r < ROUNDS && r < w * 4 + 4; r++) {
+            place[r] = run + (before >> r % 4 * 8 & 255);
+            run += all >> r % 4 * 8 & 255;
         }
     }
     if (lane == 0) sums[sub] = run;
@@ -170,13 +188,20 @@ static void write_tile(local const ELEMENT *staged, uint count, ulong base, ulon
     const uint most = base < room ? (uint)min(room - base, (ulong)count) : 0;
     const uint shift = (uint)(to_begin + base) & 31;
     global ELEMENT *p = to + (to_begin + base - shift);
-    for (uint i = get_local_id(0); i < most + shift; i += GROUP)
-        if (i >= shift) p[i] = staged[staged_at(i - shift)];
+    enum { AHEAD = 4 };
+    for (uint i = get_local_id(0); i < most + shift; i += AHEAD * GROUP) {
+        ELEMENT e[AHEAD];
+        #pragma unroll
+        for (uint a = 0; a < AHEAD; a++)
+            if (i + a * GROUP >= shift && i + a * GROUP < most + shift) e[a] = staged[staged_at(i + a * GROUP - shift)];
+        #pragma unroll
+        for (uint a = 0; a < AHEAD; a++)
+            if (i + a * GROUP >= shift && i + a * GROUP < most + shift) p[i + a * GROUP] = e[a];
+    }
 }
 
-// Work-groups take tiles in order, so that those before a tile have all been begun, and by groups that go on. What is before a tile is
-// looked for only when the next one has been begun: till then those before have told. The ticket and the states, which begin behind it in
-// words of 64 bits, are zeros.
+// Work-group: a tile, or, the first one, what brings to each what is before it. The ticket and the states, which begin behind it in words of
+// 64 bits, are zeros.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 sweep(ulong length, uint tiles, ulong room, ulong from_begin, global const ELEMENT *restrict from, ulong to_begin,
       global ELEMENT *restrict to, ulong total_begin, global TOTAL *restrict total, global uint *ticket, ulong states_begin
@@ -184,39 +209,30 @@ sweep(ulong length, uint tiles, ulong room, ulong from_begin, global const ELEME
       , KEEPS_PARAMS
 #endif
 ) {
-    local uint which[2], sums[SUBS];
+    local uint number, sums[SUBS];
     local VALUE carry;
-    local ELEMENT staged[2][TILE];
-    global atomic_ulong *states = (global atomic_ulong *)ticket + states_begin;
-    const bool draws = get_local_id(0) == GROUP - 1;
-    if (draws) which[0] = atomic_inc(ticket);
+    local relay_baton baton;
+    local ELEMENT staged[TILE];
+    global atomic_ulong *own = (global atomic_ulong *)ticket + states_begin, *before = own + (ulong)tiles * STATE_WORDS;
+    if (get_local_id(0) == 0) number = atomic_inc(ticket);
     barrier(CLK_LOCAL_MEM_FENCE);
-    uint tile = tiles, next = which[0], count = 0, turn = 0; // a tile of number `tiles` is none
-    while (next < tiles || tile < tiles) {
-        uint count_next = 0;
-        turn ^= 1;
-        if (next < tiles) {
-            if (draws) which[turn] = atomic_inc(ticket);
-            count_next = begin_tile(staged[turn], sums, (ulong)next * TILE, length, from_begin, from
-#ifdef MASK
-                                    , mask_begin, mask
-#endif
-            );
-            if (get_local_id(0) == 0) tell(states, next, count_next, OWN);
-        }
-        if (tile < tiles) {
-            if (get_sub_group_id() == 0) {
-                const VALUE earlier = find_before(states, 0, tile, count);
-                if (get_sub_group_local_id() == 0) carry = earlier;
-            }
-            barrier(CLK_LOCAL_MEM_FENCE);
-            write_tile(staged[turn ^ 1], count, carry, room, to_begin, to);
-            if (tile == tiles - 1 && get_local_id(0) == 0) total[total_begin] = (TOTAL)(carry + count);
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        tile = next;
-        count = count_next;
-        if (next < tiles) next = which[turn];
+    if (number == 0) {
+        relay(own, before, tiles, tiles, &baton);
+        return;
     }
+    const uint tile = number - 1;
+    const uint count = begin_tile(staged, sums, (ulong)tile * TILE, length, from_begin, from
+#ifdef MASK
+                                  , mask_begin, mask
+#endif
+    );
+    if (get_local_id(0) == 0) tell(own, tile, count);
+    if (get_sub_group_id() == 0) {
+        const VALUE earlier = wait_for(before, tile);
+        if (get_sub_group_local_id() == 0) carry = earlier;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    write_tile(staged, count, carry, room, to_begin, to);
+    if (tile == tiles - 1 && get_local_id(0) == 0) total[total_begin] = (TOTAL)(carry + count);
 }
 #endif

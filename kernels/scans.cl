@@ -4,8 +4,8 @@
 //
 // TEAM: a work-group of GROUP work-items, in SUBS sub-groups, takes tiles of a row; ROUNDS times N neighbours for each work-item. Without
 // it a work-item takes its part alone, one element after the other, and neighbouring work-items have neighbouring rows.
-// Rows that are cut into parts are done in three kernels (total, begin, scan), or, with SWEEP, in one, in which work-groups look back for
-// what those before them have (look_back.h).
+// Rows that are cut into parts are done in three kernels (total, begin, scan), or, with SWEEP, in one, in which work-groups tell each other
+// what they have (relay.h).
 #include "element.h"
 #include "pack.h"
 #include "place.h"
@@ -282,67 +282,36 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void begin(ulong count
 #endif
 
 #ifdef SWEEP
-#include "look_back.h"
+#include "relay.h"
 
-typedef struct places {
-    ulong length;
-    uint tiles; // of a row
-    long from_step, to_step;
-} places;
-
-static uint valid_of(places p, uint tile) { return (uint)min(p.length - (ulong)(tile % p.tiles) * TILE, (ulong)TILE); }
-
-// Loads and scans a tile, and tells what all of it is.
-static VALUE begin_tile(VALUE *x, VALUE *before, local VALUE *sums, places p, rows r, uint tile, global const FROM *from,
-                        global atomic_ulong *states) {
-    const ulong row = tile / p.tiles, column = tile % p.tiles;
-    load_tile(x, from + from_begin_of(r, row) + (long)(column * TILE) * p.from_step, p.from_step, valid_of(p, tile));
-    const VALUE all = scan_tile(x, sums, before);
-    if (get_local_id(0) == 0) tell(states, tile, all, OWN);
-    return all;
-}
-
-// Work-groups take tiles in order, so that those before a tile have all been begun, and by groups that go on. What is before a tile is
-// looked for only when the next one has been begun: till then those before have told. The ticket and the states, which begin behind it in
-// words of 64 bits, are zeros. `all`: tiles of all rows.
+// Work-group: a tile, of `tiles` of each row and `all` of all rows, or, the first one, what brings to each what is before it. The ticket and
+// the states, which begin behind it in words of 64 bits, are zeros.
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 sweep(rows r, ulong length, uint tiles, uint all, long from_step, long to_step, long from_begin, global const FROM *from,
       long to_begin, global TO *to, global uint *ticket, ulong states_begin) {
     local VALUE sums[SUBS], carry;
-    local uint which[2];
-    global atomic_ulong *states = (global atomic_ulong *)ticket + states_begin;
-    const places p = {length, tiles, from_step, to_step};
-    const bool draws = get_local_id(0) == GROUP - 1;
-    if (draws) which[0] = atomic_inc(ticket);
+    local uint number;
+    local relay_baton baton;
+    global atomic_ulong *own = (global atomic_ulong *)ticket + states_begin, *before_tiles = own + (ulong)all * STATE_WORDS;
+    if (get_local_id(0) == 0) number = atomic_inc(ticket);
     barrier(CLK_LOCAL_MEM_FENCE);
-    uint tile = which[0], turn = 0;
-    if (tile >= all) return;
-    if (draws) which[1] = atomic_inc(ticket);
-    VALUE x[ROUNDS * N], before;
-    VALUE own = begin_tile(x, &before, sums, p, r, tile, from + from_begin, states);
-    for (;;) {
-        turn ^= 1;
-        const uint next = which[turn];
-        VALUE y[ROUNDS * N], before_next = LEAST, own_next = LEAST;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (next < all) {
-            if (draws) which[turn ^ 1] = atomic_inc(ticket);
-            own_next = begin_tile(y, &before_next, sums, p, r, next, from + from_begin, states);
-        }
-        if (get_sub_group_id() == 0) {
-            const VALUE earlier = find_before(states, tile - tile % tiles, tile % tiles, own);
-            if (get_sub_group_local_id() == 0) carry = earlier;
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        add_before(x, join(carry, before));
-        store_tile(x, to + to_begin + to_begin_of(r, tile / tiles) + (long)((ulong)(tile % tiles) * TILE) * to_step, to_step,
-                   valid_of(p, tile));
-        if (next >= all) break;
-        tile = next;
-        before = before_next;
-        own = own_next;
-        #pragma unroll
-        for (uint i = 0; i < ROUNDS * N; i++) x[i] = y[i];
+    if (number == 0) {
+        relay(own, before_tiles, tiles, all, &baton);
+        return;
     }
+    const uint tile = number - 1;
+    const ulong row = tile / tiles, first = (ulong)(tile % tiles) * TILE;
+    const uint valid = (uint)min(length - first, (ulong)TILE);
+    VALUE x[ROUNDS * N], before;
+    load_tile(x, from + from_begin + from_begin_of(r, row) + (long)first * from_step, from_step, valid);
+    const VALUE sum = scan_tile(x, sums, &before);
+    if (get_local_id(0) == 0) tell(own, tile, sum);
+    if (get_sub_group_id() == 0) {
+        const VALUE earlier = wait_for(before_tiles, tile);
+        if (get_sub_group_local_id() == 0) carry = earlier;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    add_before(x, join(carry, before));
+    store_tile(x, to + to_begin + to_begin_of(r, row) + (long)first * to_step, to_step, valid);
 }
 #endif

@@ -13,8 +13,7 @@ typedef struct plan {
     qn_kernel *count, *begin, *move;
     qn_kernel *sweep; /* or NULL */
     uint32_t group, chunks;
-    uint64_t resident; /* groups of `sweep`, which go on from tile to tile */
-    uint64_t states;   /* bytes of what the tiles of `sweep` tell */
+    uint64_t states; /* bytes of what the tiles of `sweep` tell and are told */
     uint64_t length, chunk_size;
 } plan;
 
@@ -24,23 +23,22 @@ static const char *bits_of(qn_element type) {
 }
 
 static qn_status make_sweep(qn_kernels *kernels, const request *r, plan *p) {
-    enum { SUBS = 16, GROUPS = 2, REGISTERS = 64 }; /* GROUPS share a multiprocessor */
+    enum { SUBS = 4, REGISTERS = 64 };
     const uint32_t size = qn__element(r->from.type)->size,
                    mask = r->has_mask ? qn__element(r->mask.type)->size : size,
                    wider = size > mask ? size : mask, usual = wider > 4 ? 2 : 4;
     const bool together = r->from.offset % usual == 0 && (!r->has_mask || r->mask.offset % usual == 0);
-    const uint32_t width = together ? usual : 1, rounds = (size > 4 ? 12 : 24) / width,
-                   count = p->length > UINT32_MAX ? 8 : 4;
+    const uint32_t width = together ? usual : 1, items = width == 1 ? 16 : 32,
+                   rounds = (size > 4 ? items / 2 : items) / width, count = p->length > UINT32_MAX ? 8 : 4;
     p->group = SUBS * kernels->info.sub_group_size;
-    p->resident = (uint64_t)GROUPS * kernels->info.compute_units;
     p->chunk_size = (uint64_t)p->group * rounds * width;
     p->chunks = (uint32_t)((p->length - 1) / p->chunk_size + 1);
-    p->states = (uint64_t)p->chunks * 2 * count;
+    p->states = 2 * (uint64_t)p->chunks * 2 * count;
     char options[448];
     int at = snprintf(
         options, sizeof options,
         "-cl-uniform-work-group-size -cl-nv-maxrregcount=%u -D ELEMENT=%s -D TOTAL=%s -D GROUP=%u -D SUBS=%u "
-        "-D SWEEP -D LOOK=4 -D ROUNDS=%u -D N=%u -D ELEMENT_WORD=%s -D VALUE=%s",
+        "-D SWEEP -D ROUNDS=%u -D N=%u -D ELEMENT_WORD=%s -D VALUE=%s",
         (unsigned)REGISTERS, bits_of(r->from.type), bits_of(r->count.type), p->group, (unsigned)SUBS, rounds,
         width, qn__element_word(size * width), count == 8 ? "ulong" : "uint");
     if (r->has_mask)
@@ -96,7 +94,7 @@ static qn_status launch(qn_stream *stream, const plan *p, const request *r, qn_b
     return status ? status : qn_launch(stream, p->move, &all, move_args, r->has_mask ? 10 : 8);
 }
 
-/* The states of all tiles, behind the ticket. */
+/* What all tiles tell and are told, behind the ticket. */
 static qn_status sweep(qn_kernels *kernels, qn_stream *stream, const plan *p, const request *r) {
     enum { TICKET = 128 };
     qn_buffer *states;
@@ -116,8 +114,7 @@ static qn_status sweep(qn_kernels *kernels, qn_stream *stream, const plan *p, co
                            qn_arg_unsigned(TICKET / 8),
                            qn_arg_unsigned(r->mask.offset),
                            r->has_mask ? qn_arg_buffer(r->mask.buffer) : qn_arg_null()};
-    const uint64_t groups = p->chunks < p->resident ? p->chunks : p->resident;
-    const qn_range all = {.global = {groups * p->group}, .local = {p->group}};
+    const qn_range all = {.global = {((uint64_t)p->chunks + 1) * p->group}, .local = {p->group}};
     if (!status) status = qn_launch(stream, p->sweep, &all, args, r->has_mask ? 13 : 11);
     qn_buffer_destroy(states);
     return status;

@@ -25,12 +25,11 @@ typedef struct plan {
     qn__walk_block rows;
     uint64_t count, length, part, parts;
     uint32_t group, words; /* of a value, of 32 bits */
-    uint64_t resident;     /* groups of `sweep`, which go on from tile to tile */
     bool team;             /* a work-group for each part, or a work-item */
 } plan;
 
-/* Of `sweep`: sub-groups, work-groups that share a multiprocessor, and the registers that they leave each other. */
-enum { SWEEP_SUBS = 8, SWEEP_GROUPS = 2, SWEEP_REGISTERS = 128 };
+/* Of `sweep`: sub-groups, and the registers that leave room for ten groups on a multiprocessor: while some wait, others load. */
+enum { SWEEP_SUBS = 4, SWEEP_REGISTERS = 48 };
 
 /* How the work is cut. */
 typedef struct shape {
@@ -105,9 +104,10 @@ static shape choose_shape(const qn_kernels *kernels, const request *r, const qn_
     const uint64_t tile = (uint64_t)s.group * s.rounds * s.width, tiles = divide_up(r->length, tile);
     const uint64_t parts = least(tiles, divide_up(4 * units, count));
     s.part = divide_up(tiles, parts) * tile;
-    s.sweeps =
-        info->kind == QN_DEVICE_CUDA && parts > 1 && s.subs == SWEEP_SUBS && count * tiles < UINT32_MAX / 2;
+    s.sweeps = info->kind == QN_DEVICE_CUDA && parts > 1 && count * tiles < UINT32_MAX / 2;
     if (s.sweeps) {
+        s.subs = SWEEP_SUBS;
+        s.group = s.subs * sub;
         s.rounds = (size > 4 ? 16 : 32) / s.width;
         s.part = (uint64_t)s.group * s.rounds * s.width;
     }
@@ -130,8 +130,7 @@ static void options_of(const request *r, const shape *s, const qn__walk *rows, c
     if (s->team)
         at += snprintf(text + at, size - (size_t)at, " -D TEAM -D SUBS=%u -D ROUNDS=%u", s->subs, s->rounds);
     if (s->sweeps)
-        snprintf(text + at, size - (size_t)at, " -D SWEEP -D LOOK=4 -cl-nv-maxrregcount=%u",
-                 (unsigned)SWEEP_REGISTERS);
+        snprintf(text + at, size - (size_t)at, " -D SWEEP -cl-nv-maxrregcount=%u", (unsigned)SWEEP_REGISTERS);
 }
 
 static qn_status get_kernels(qn_kernels *kernels, const char *options, bool sweeps, plan *p) {
@@ -172,7 +171,6 @@ static qn_status make_scan(qn_kernels *kernels, const void *given, void *out) {
     p->parts = divide_up(r->length, s.part);
     p->group = s.group;
     p->team = s.team;
-    p->resident = (uint64_t)SWEEP_GROUPS * kernels->info.compute_units;
     p->words = (qn__element(value_type(r->d))->size + 3) / 4;
     char options[1024];
     options_of(r, &s, &rows, options, sizeof options);
@@ -188,18 +186,18 @@ static qn_range items(const plan *p, uint64_t count, bool groups) {
     return (qn_range){.global = {all * p->group}, .local = {p->group}};
 }
 
-/* The states of all parts, behind the ticket. */
+/* What all parts tell and are told, behind the ticket. */
 static qn_status sweep(qn_kernels *kernels, qn_stream *stream, const plan *p, const request *r) {
     enum { TICKET = 128 };
     qn_buffer *states;
-    const uint64_t bytes = TICKET + p->count * p->parts * p->words * 8;
+    const uint64_t tiles = p->count * p->parts, bytes = TICKET + 2 * tiles * p->words * 8;
     qn_status status = qn__scratch(kernels, bytes, &states);
     if (status) return status;
     status = qn_stream_fill(stream, states, 0, bytes, &(uint32_t){0}, 4);
     const qn_arg args[] = {qn_arg_bytes(p->rows.words, p->rows.size),
                            qn_arg_unsigned(p->length),
                            qn_arg_unsigned(p->parts),
-                           qn_arg_unsigned(p->count * p->parts),
+                           qn_arg_unsigned(tiles),
                            qn_arg_signed(r->from_step),
                            qn_arg_signed(r->to_step),
                            qn_arg_unsigned(r->from.offset),
@@ -208,7 +206,7 @@ static qn_status sweep(qn_kernels *kernels, qn_stream *stream, const plan *p, co
                            qn_arg_buffer(r->to.buffer),
                            qn_arg_buffer(states),
                            qn_arg_unsigned(TICKET / 8)};
-    const qn_range range = items(p, least(p->count * p->parts, p->resident), true);
+    const qn_range range = items(p, tiles + 1, true);
     if (!status) status = qn_launch(stream, p->sweep, &range, args, sizeof args / sizeof *args);
     qn_buffer_destroy(states);
     return status;
