@@ -85,16 +85,27 @@ static double decode(qn_element type, const unsigned char *from) {
 
 /* ---- operands ---- */
 
-/* Its values, and in *bytes, from malloc, the same as elements. Integers are all that bytes hold. */
+/* Its values, and in *bytes, from malloc, the same as elements. Integers are all that bytes hold. Of types with few values each one is
+   encoded once. */
 static float *make_operand(const bench_type *type, size_t count, uint32_t seed, unsigned char **bytes) {
+    enum { FEW = 11 };
+    const bool is_few = type->bits <= FEW;
     const float parts = ldexpf(1, type->bits), step = type->from == QN_I8 ? 1 : 1 / parts;
-    const size_t size = qn_element_size(type->from);
+    const size_t size = qn_element_size(type->from), num_codes = is_few ? (size_t)2 << type->bits : 0;
     float *values = bench_random(count, seed);
+    unsigned char *codes = tool_alloc(num_codes * size);
     *bytes = tool_alloc(count * size);
+    for (size_t i = 0; i < num_codes; i++)
+        encode(type->from, (double)(((float)i - parts) * step), codes + i * size);
     for (size_t i = 0; i < count; i++) {
-        values[i] = floorf(values[i] * parts) * step;
-        encode(type->from, (double)values[i], *bytes + i * size);
+        const float whole = floorf(values[i] * parts);
+        values[i] = whole * step;
+        if (is_few)
+            memcpy(*bytes + i * size, codes + (size_t)(whole + parts) * size, size);
+        else
+            encode(type->from, (double)values[i], *bytes + i * size);
     }
+    free(codes);
     return values;
 }
 
@@ -134,32 +145,49 @@ void bench_product_free(bench_product *p) {
 
 /* ---- the check ---- */
 
-/* Elements that are looked at: all of them, or rather many: the corners, and others that are spread by a golden section. */
-enum { CORNERS = 4, MOST_OTHERS = 2048 };
+/* Elements that are looked at: all of them, or where some rows and some columns meet, the first and the last of both and others that
+   are spread by a golden section. */
+typedef struct sample {
+    uint32_t rows, columns;
+} sample;
 
-static uint32_t num_checked(const bench_product *p) {
-    const uint64_t count = p->m * p->n;
-    return CORNERS + (count < MOST_OTHERS ? (uint32_t)count : MOST_OTHERS);
+static sample sample_of(const bench_product *p) {
+    enum { MOST = 2048, SIDE = 45 };
+    uint64_t rows = p->m < SIDE ? p->m : SIDE;
+    const uint64_t columns = p->n < MOST / rows ? p->n : MOST / rows;
+    rows = p->m < MOST / columns ? p->m : MOST / columns;
+    return (sample){(uint32_t)rows, (uint32_t)columns};
 }
 
-static uint64_t checked_at(const bench_product *p, uint32_t i) {
-    const uint64_t count = p->m * p->n, corners[CORNERS] = {0, p->n - 1, (p->m - 1) * p->n, count - 1};
-    if (i < CORNERS) return corners[i];
-    if (count <= MOST_OTHERS) return i - CORNERS;
-    return (uint64_t)(fmod((i - CORNERS) * 0.6180339887498949, 1) * (double)count);
+/* Number `i` of so many of `count`. */
+static uint64_t spread(uint32_t i, uint32_t chosen, uint64_t count) {
+    if (chosen == count || i == 0) return i;
+    return i == 1 ? count - 1 : (uint64_t)(fmod(i * 0.6180339887498949, 1) * (double)count);
 }
 
-static bench_expected expected_at(const bench_product *p, uint64_t at) {
-    const bool is_turned = p->type->is_turned;
-    const float *a = p->a + at / p->n * p->k, *b = p->b + at % p->n * (is_turned ? p->k : 1);
-    const uint64_t step = is_turned ? 1 : p->n;
+static bench_expected expect(const float *row, const float *column, uint64_t k) {
     double sum = 0, magnitude = 0;
-    for (uint64_t i = 0; i < p->k; i++) {
-        const double product = (double)a[i] * (double)b[i * step];
+    for (uint64_t i = 0; i < k; i++) {
+        const double product = (double)row[i] * (double)column[i];
         sum += product;
         magnitude += fabs(product);
     }
     return (bench_expected){sum, magnitude};
+}
+
+/* Row by row of the sample. */
+static bench_expected *expect_all(const bench_product *p, sample s) {
+    bench_expected *expected = tool_alloc((size_t)s.rows * s.columns * sizeof *expected);
+    float *column = tool_alloc(p->k * sizeof *column);
+    const bool is_turned = p->type->is_turned;
+    for (uint32_t c = 0; c < s.columns; c++) {
+        const float *b = p->b + spread(c, s.columns, p->n) * (is_turned ? p->k : 1);
+        for (uint64_t i = 0; i < p->k; i++) column[i] = b[i * (is_turned ? 1 : p->n)];
+        for (uint32_t r = 0; r < s.rows; r++)
+            expected[r * s.columns + c] = expect(p->a + spread(r, s.rows, p->m) * p->k, column, p->k);
+    }
+    free(column);
+    return expected;
 }
 
 /* Of one element. Sums of k products that were each rounded wander off by about the root of k roundings. */
@@ -170,17 +198,16 @@ static double element_error(const bench_product *p, const bench_expected *e, dou
 }
 
 double bench_product_error(bench_product *p, const void *c) {
-    const uint32_t count = num_checked(p);
+    const sample s = sample_of(p);
     const size_t size = qn_element_size(p->type->to);
-    const unsigned char *bytes = c;
     double worst = 0;
-    if (!p->expected) {
-        p->expected = tool_alloc(count * sizeof *p->expected);
-        for (uint32_t i = 0; i < count; i++) p->expected[i] = expected_at(p, checked_at(p, i));
+    if (!p->expected) p->expected = expect_all(p, s);
+    for (uint32_t i = 0; i < s.rows * s.columns; i++) {
+        const uint64_t row = spread(i / s.columns, s.rows, p->m),
+                       column = spread(i % s.columns, s.columns, p->n);
+        const unsigned char *at = (const unsigned char *)c + (row * p->n + column) * size;
+        worst = fmax(worst, element_error(p, &p->expected[i], decode(p->type->to, at)));
     }
-    for (uint32_t i = 0; i < count; i++)
-        worst = fmax(worst,
-                     element_error(p, &p->expected[i], decode(p->type->to, bytes + checked_at(p, i) * size)));
     return worst;
 }
 
