@@ -258,7 +258,9 @@ enum {
     /* Barriers that count bytes, tile copies, clusters and products by quads of sub-groups in kernels: CUDA devices of
        compute capability 9.0; qn_buffer_tensor_map, and docs/language.md, Extensions. */
     QN_CAN_COPY_TILES = 1 << 12,
-    QN_CAN_MULTIPLY_MATRICES = 1 << 13 /* matrix units: qn_device_get_matrix_shape */
+    QN_CAN_MULTIPLY_MATRICES = 1 << 13, /* matrix units: qn_device_get_matrix_shape */
+    QN_CAN_MULTIPLY_PANELS =
+        1 << 14 /* qn_panel_product_* in kernels are the hardware's: x86 processors with AMX */
 };
 
 /* A capability's word: "f64" for QN_CAN_F64. NULL for what is not one of them. Any thread. */

@@ -121,4 +121,5 @@ static void emit_nothing(qn__arena *arena, ir_module *module, const qn__emit_opt
     describe_all(arena, &result->info, module);
 }
 
-const qn__emitter qn__emitter_ir = {.base = {.has_small_floats = true}, .emit = emit_nothing};
+const qn__emitter qn__emitter_ir = {.base = {.has_small_floats = true, .has_panels = true},
+                                    .emit = emit_nothing};

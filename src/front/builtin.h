@@ -53,10 +53,11 @@ typedef enum ast_special {
     SPECIAL_GET_FENCE,      /* of a generic pointer */
     SPECIAL_PRINTF,
     SPECIAL_PREFETCH,
-    SPECIAL_MATRIX,       /* on matrix fragments: variant is the ir_op */
-    SPECIAL_NATIVE,       /* variant: ir_native */
-    SPECIAL_QUAD_PRODUCT, /* qn_quad_multiply_add */
-    SPECIAL_ASYNC,        /* of library texts: variant 0 copies an element, 1 commits, 2 waits */
+    SPECIAL_MATRIX,        /* on matrix fragments: variant is the ir_op */
+    SPECIAL_NATIVE,        /* variant: ir_native */
+    SPECIAL_QUAD_PRODUCT,  /* qn_quad_multiply_add */
+    SPECIAL_PANEL_PRODUCT, /* variant: ir_panel_kind */
+    SPECIAL_ASYNC,         /* of library texts: variant 0 copies an element, 1 commits, 2 waits */
     SPECIAL_COUNT
 } ast_special;
 

@@ -271,6 +271,16 @@ typedef enum ir_native {
 } ir_native;
 
 /* attr.index of quad_product: the elements of a and b, how they lie, and whether a is in registers. */
+/* panel_product: what a word of a and one of b are made of. */
+typedef enum ir_panel_kind {
+    IR_PANEL_BF16,
+    IR_PANEL_SS, /* bytes of a, of b: s signed, u unsigned */
+    IR_PANEL_SU,
+    IR_PANEL_US,
+    IR_PANEL_UU,
+    IR_PANEL_KINDS
+} ir_panel_kind;
+
 typedef enum ir_quad_element {
     IR_QUAD_F16,
     IR_QUAD_BF16,

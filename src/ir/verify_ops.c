@@ -421,6 +421,7 @@ static const char *broken_index(const ir_function *function, const ir_instr *ins
         return index < IR_QUAD_CODES && index % IR_QUAD_ROWS < IR_QUAD_ELEMENTS
                    ? NULL
                    : "there are no such products";
+    if (instr->op == IR_PANEL_PRODUCT) return index < IR_PANEL_KINDS ? NULL : "there are no such panels";
     if (index >= module->globals.len) return "the module has no such constant";
     return instr->op != IR_PRINTF || module->globals.data[index].is_format ? NULL : "it must name a format";
 }

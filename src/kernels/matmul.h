@@ -93,6 +93,7 @@ typedef enum qn__matmul_family {
     QN__BY_UNITS,
     QN__BY_QUADS,
     QN__BY_PACKED,
+    QN__BY_PANELS,
     QN__BY_VECTOR,
     QN__BY_STRIP
 } qn__matmul_family;
@@ -140,6 +141,13 @@ uint32_t qn__matmul_tile_items(const qn_kernels *kernels, const qn__matmul_varia
 const char *qn__matmul_unit(const qn__matmul *q, qn_element type);
 const char *qn__matmul_variant_name(uint32_t index);
 uint32_t qn__matmul_variant_index(const qn__matmul_variant *v);
+
+/* matmul_panels.c */
+bool qn__matmul_panels_fits(const qn_kernels *kernels, const qn__matmul *q);
+bool qn__matmul_panels_pays(const qn_kernels *kernels, const qn__matmul *q);
+void qn__matmul_panels_options(const qn__matmul *q, char *out, size_t size);
+/* Sets the ranges, the block and `work`. */
+qn_status qn__matmul_panels_plan(const qn_kernels *kernels, const qn__matmul *q, qn__matmul_plan *p);
 
 /* matmul_packed.c */
 bool qn__matmul_packed_fits(const qn_kernels *kernels, const qn__matmul *q);

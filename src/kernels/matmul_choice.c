@@ -39,10 +39,12 @@ static const qn__matmul_variant variants[] = {
     {"quad turned 128x8", QN__BY_QUADS, 1, 2, 1, 0, 0, 8, 0, 2, 1, 0, 0, 0},
     {"quad turned 64x8", QN__BY_QUADS, 1, 1, 1, 0, 0, 8, 0, 3, 1, 0, 0, 0},
     {"packed", QN__BY_PACKED, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+    {"panels", QN__BY_PANELS, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
     {"vector", QN__BY_VECTOR, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
     {"strip", QN__BY_STRIP, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
 };
-static const qn__matmul_variant *const packed = &variants[COUNT(variants) - 3],
+static const qn__matmul_variant *const packed = &variants[COUNT(variants) - 4],
+                                       *const panels = &variants[COUNT(variants) - 3],
                                        *const vector = &variants[COUNT(variants) - 2],
                                        *const strip = &variants[COUNT(variants) - 1];
 enum { SMALLEST = 5 }; /* the tile that any device can run */
@@ -146,6 +148,7 @@ static bool fits(const qn_kernels *kernels, const qn__matmul *q, const qn__matmu
     if (v->family == QN__BY_TILES) return fits_tile(kernels, q, v);
     if (v->family == QN__BY_UNITS) return fits_units(kernels, q, v);
     if (v->family == QN__BY_PACKED) return qn__matmul_packed_fits(kernels, q);
+    if (v->family == QN__BY_PANELS) return qn__matmul_panels_fits(kernels, q);
     if (v->family == QN__BY_STRIP) return q->splits <= 1;
     if (v->family == QN__BY_QUADS) {
         const qn__matmul_quad quad = qn__matmul_quad_of(v, q->splits);
@@ -299,6 +302,7 @@ static qn__matmul_choice choose(const qn_kernels *kernels, const qn__matmul *q) 
     const bool processor =
         kernels->info.kind == QN_DEVICE_CPU || (kernels->info.capabilities & QN_CAN_EMULATE);
     if (!v && qn__matmul_vector_pays(kernels, q)) v = vector;
+    if (!v && qn__matmul_panels_pays(kernels, q)) v = panels;
     if (!v && qn__matmul_packed_pays(kernels, q)) v = packed;
     if (!v && processor && q->splits <= 1) v = strip;
     qn__matmul_choice best = {v, {1, false}};

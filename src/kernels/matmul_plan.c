@@ -168,6 +168,9 @@ static void add_family(text *t, const qn_kernels *kernels, const qn__matmul *q, 
     } else if (v->family == QN__BY_PACKED) {
         qn__matmul_packed_options(kernels, q, qn__matmul_batches(q), t->at + t->size, sizeof t->at - t->size);
         t->size += strlen(t->at + t->size);
+    } else if (v->family == QN__BY_PANELS) {
+        qn__matmul_panels_options(q, t->at + t->size, sizeof t->at - t->size);
+        t->size += strlen(t->at + t->size);
     } else if (v->family == QN__BY_VECTOR) {
         qn__matmul_vector_options(kernels, q, t->at + t->size, sizeof t->at - t->size);
         t->size += strlen(t->at + t->size);
@@ -199,7 +202,8 @@ static void keep_choice(qn_kernels *kernels, const qn__matmul *q, const qn__matm
 
 static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
     static const char *const files[] = {"matmul/tile.cl",   "matmul/units.cl",  "matmul/quad.cl",
-                                        "matmul/packed.cl", "matmul/vector.cl", "matmul/strip.cl"};
+                                        "matmul/packed.cl", "matmul/panels.cl", "matmul/vector.cl",
+                                        "matmul/strip.cl"};
     qn__matmul own = *(const qn__matmul *)request, turned;
     const qn__matmul *q = &own;
     qn__matmul_plan *p = plan;
@@ -220,6 +224,8 @@ static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
     if (status) return status;
     if (c.variant->family == QN__BY_PACKED)
         status = qn__matmul_packed_plan(kernels, q, qn__matmul_batches(q), p);
+    else if (c.variant->family == QN__BY_PANELS)
+        status = qn__matmul_panels_plan(kernels, q, p);
     else if (c.variant->family != QN__BY_QUADS)
         set_range(kernels, q, &c, p);
     text options = {.size = 0};
@@ -241,7 +247,7 @@ static qn_status make(qn_kernels *kernels, const void *request, void *plan) {
     }
     add_family(&options, kernels, q, c.variant, p);
     qn__variant text = {files[c.variant->family], NULL, options.at};
-    if (!status && c.variant->family == QN__BY_PACKED) {
+    if (!status && (c.variant->family == QN__BY_PACKED || c.variant->family == QN__BY_PANELS)) {
         text.kernel = "pack";
         if (p->work) status = qn__variant_get(kernels, &text, &p->pack);
         text.kernel = "matmul";

@@ -22,6 +22,8 @@ typedef struct qn__program {
 bool qn__program_identify(const char *path, qn__program *program);
 /* Whether kernels can be compiled for this system by a C compiler on it; elsewhere they are interpreted. */
 bool qn__compiles_for_itself(void);
+/* Asks the system for leave to use x86's registers of tiles (AMX), which the process then has for good; false: it says no. */
+bool qn__allow_tile_registers(void);
 /* Whether a path leads to something that can be run. */
 bool qn__is_program(const char *path);
 

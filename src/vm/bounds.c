@@ -70,7 +70,8 @@ static const char *verb(const qn__vm_instr *instr, unsigned operand) {
     switch (instr->ir->op) {
     case IR_LOAD:
     case IR_ATOMIC_LOAD: return "reads";
-    case IR_COPY: return operand ? "reads" : "writes";
+    case IR_COPY:
+    case IR_PANEL_PRODUCT: return operand ? "reads" : "writes";
     case IR_ATOMIC_RMW:
     case IR_ATOMIC_CAS: return "changes";
     case IR_PRINTF: return "prints a string of";
@@ -206,7 +207,9 @@ static bool all_aligned(const qn__vm_frame *frame, const uint64_t *pointer, uint
 bool qn__vm_may_access(qn__vm_frame *frame, const qn__vm_instr *instr, unsigned operand, int64_t offset,
                        uint64_t size) {
     if (!frame->bounds || !size) return true;
-    const uint64_t *pointer = qn__vm_slot(frame, operand ? instr->b : instr->a);
+    const uint64_t *pointer = qn__vm_slot(frame, operand == 0   ? instr->a
+                                                 : operand == 1 ? instr->b
+                                                                : instr->c);
     const bool is_atomic = instr->ir->op >= IR_ATOMIC_LOAD && instr->ir->op <= IR_ATOMIC_CAS;
     const extent e = extent_of(frame, &frame->program->objects.data[instr->objects[operand]]);
     if (all_inside(frame, &e, pointer, (uint64_t)offset, size) &&

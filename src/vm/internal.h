@@ -45,7 +45,7 @@ struct qn__vm_instr {
     const qn__vm_copy *copies;
     qn__vm_region regions[2];
     uint64_t place;      /* var, local: byte offset; global: host address */
-    uint32_t objects[2]; /* that the first two operands lead to, where they are pointers */
+    uint32_t objects[3]; /* that the first operands lead to, where they are pointers */
 };
 
 typedef enum qn__vm_object_kind {

@@ -140,6 +140,95 @@ static void ldmatrix(qn__vm_frame *frame, const qn__vm_instr *instr) {
         }
 }
 
+/* ---- products of panels ---- */
+
+enum { TILE = 32, IN_GROUP = 16 /* words */ };
+
+typedef struct panels {
+    unsigned char *sums;
+    const unsigned char *a, *b;
+    uint64_t a_row, panel;
+    uint32_t words, count, more;
+} panels;
+
+/* Element i of the words at x and y, multiplied. */
+static double product_of_bf16(const unsigned char *x, const unsigned char *y, unsigned i) {
+    uint16_t one, other;
+    memcpy(&one, x + 2 * i, sizeof one);
+    memcpy(&other, y + 2 * i, sizeof other);
+    return qn__float_to_double(&qn__float_bf16, one) * qn__float_to_double(&qn__float_bf16, other);
+}
+
+static uint32_t product_of_bytes(const unsigned char *x, const unsigned char *y, unsigned i, unsigned kind) {
+    const int one = kind <= IR_PANEL_SU ? (int8_t)x[i] : x[i],
+              other = kind == IR_PANEL_SS || kind == IR_PANEL_US ? (int8_t)y[i] : y[i];
+    return (uint32_t)(one * other);
+}
+
+/* Floats are summed in double and rounded once. */
+static void sum_up(const panels *s, unsigned kind, unsigned char *sum, const unsigned char *a,
+                   const unsigned char *b) {
+    uint32_t word = 0;
+    float value = 0;
+    if (s->more) memcpy(&word, sum, sizeof word);
+    memcpy(&value, &word, sizeof value);
+    double total = value;
+    for (uint32_t w = 0; w < s->words / IN_GROUP * IN_GROUP; w++, a += WORD, b += TILE * WORD)
+        for (unsigned i = 0; i < (kind == IR_PANEL_BF16 ? 2u : 4u); i++) {
+            if (kind == IR_PANEL_BF16)
+                total += product_of_bf16(a, b, i);
+            else
+                word += product_of_bytes(a, b, i, kind);
+        }
+    value = (float)total;
+    if (kind == IR_PANEL_BF16) memcpy(&word, &value, sizeof word);
+    memcpy(sum, &word, sizeof word);
+}
+
+static void multiply_panels(const panels *s, unsigned kind) {
+    for (uint64_t p = 0; p < s->count; p++)
+        for (uint64_t row = 0; row < TILE; row++)
+            for (uint64_t column = 0; column < TILE; column++)
+                sum_up(s, kind, s->sums + ((p * TILE + row) * TILE + column) * WORD, s->a + row * s->a_row,
+                       s->b + p * s->panel + column * WORD);
+}
+
+/* What lies between the first byte and the last may be accessed. */
+static bool may_multiply(qn__vm_frame *frame, const qn__vm_instr *instr, const panels *s) {
+    return qn__vm_may_access(frame, instr, 0, 0, (uint64_t)s->count * TILE * TILE * WORD) &&
+           qn__vm_may_access(frame, instr, 1, 0, s->a_row * (TILE - 1) + (uint64_t)s->words * WORD) &&
+           qn__vm_may_access(frame, instr, 2, 0,
+                             s->panel * (s->count - 1) + (uint64_t)s->words * TILE * WORD);
+}
+
+static void panel_product(qn__vm_frame *frame, const qn__vm_instr *instr) {
+    const uint32_t *slots = instr->operands;
+    for (uint64_t i = 0; i < frame->items; i++) {
+        if (!frame->active[i]) continue;
+        const uint64_t *sums = qn__vm_slot(frame, slots[0]), *a = qn__vm_slot(frame, slots[1]),
+                       *b = qn__vm_slot(frame, slots[2]), *a_row = qn__vm_slot(frame, slots[3]),
+                       *panel = qn__vm_slot(frame, slots[4]);
+        const uint32_t *words = qn__vm_slot(frame, slots[5]), *count = qn__vm_slot(frame, slots[6]),
+                       *more = qn__vm_slot(frame, slots[7]);
+        const panels s = {(unsigned char *)(uintptr_t)sums[i],
+                          (const unsigned char *)(uintptr_t)a[i],
+                          (const unsigned char *)(uintptr_t)b[i],
+                          a_row[i],
+                          panel[i],
+                          words[i],
+                          count[i],
+                          more[i]};
+        if (!s.count) continue;
+        if (!may_multiply(frame, instr, &s)) return;
+        multiply_panels(&s, instr->ir->attr.index);
+    }
+}
+
 qn__vm_handler *qn__vm_pick_matrix(const ir_instr *instr) {
-    return instr->op == IR_MMA ? mma : instr->op == IR_LDMATRIX ? ldmatrix : NULL;
+    switch (instr->op) {
+    case IR_MMA: return mma;
+    case IR_LDMATRIX: return ldmatrix;
+    case IR_PANEL_PRODUCT: return panel_product;
+    default: return NULL;
+    }
 }

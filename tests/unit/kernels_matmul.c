@@ -182,11 +182,13 @@ static void solve(kernels_fixture *f, const problem *p, uint32_t seed) {
 }
 
 static bool is_units(const char *variant) { return strncmp(variant, "units", 5) == 0; }
+static bool is_panels(const char *variant) { return variant && strcmp(variant, "panels") == 0; }
 static bool is_vector(const char *variant) { return variant && strcmp(variant, "vector") == 0; }
 
 /* A GPU's driver compiles fast. The interpreter is slow, and software devices take seconds to compile: there some cases are
    tried, and no large tiles on the latter. */
 static bool is_tried(const kernels_fixture *f, uint32_t number, const char *variant) {
+    if (is_panels(variant)) return f->info.kind == QN_DEVICE_CPU && number % 2 == 0;
     if (variant && strcmp(variant, "packed") == 0) return f->info.vector_bytes > 0 && number % 2 == 0;
     if (f->info.capabilities & QN_CAN_EMULATE)
         return number % 26 == 0 && !(variant && (strstr(variant, "64") || strstr(variant, "128")));
@@ -211,6 +213,7 @@ static void every_variant_takes_any_size_and_layout(void **state) {
                          .of_out = (layout)((how + 2) % LAYOUTS),
                          .variant = variant};
             if (is_units(variant)) p.a = p.b = how % 2 ? QN_BF16 : QN_F16;
+            if (is_panels(variant)) p.a = p.b = QN_BF16;
             if (is_vector(variant)) *(how % 2 ? &p.m : &p.n) = 1;
             solve(&f, &p, number);
             const bool odd = how % 2; /* else in vectors of four and, as to k, whole steps */
@@ -279,6 +282,39 @@ static void processors_pack_panels(void **state) {
                                  .b = QN_ARRAY(y, QN_F32, 0, 20),
                                  .variant = "packed"};
     assert_int_equal(qn_kernels_matmul(f.kernels, NULL, &none), QN_ERROR_ARGUMENT); /* nothing to pack */
+    end_kernels(&f);
+}
+
+/* A as it lies and packed, several parts of k and blocks, every pair of types; the interpreter's and the final code's. */
+static void processors_multiply_panels(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels();
+    static const problem problems[] = {
+        {.m = 33, .n = 40, .k = 64, .a = QN_BF16, .b = QN_BF16},
+        {.m = 70, .n = 300, .k = 1056, .a = QN_BF16, .b = QN_BF16, .out = QN_BF16},
+        {.batches = 2, .one_a = true, .m = 20, .n = 50, .k = 37, .a = QN_BF16, .b = QN_BF16, .of_a = COLUMNS},
+        {.batches = 2,
+         .m = 40,
+         .n = 33,
+         .k = 70,
+         .a = QN_BF16,
+         .b = QN_BF16,
+         .of_b = COLUMNS,
+         .beta = 2,
+         .bias = true},
+        {.m = 64, .n = 40, .k = 1088, .a = QN_I8, .b = QN_I8, .out = QN_I32},
+        {.m = 7, .n = 40, .k = 130, .a = QN_I8, .b = QN_U8, .out = QN_I32},
+        {.m = 40, .n = 32, .k = 67, .a = QN_U8, .b = QN_I8, .out = QN_I32},
+        {.m = 40, .n = 35, .k = 64, .a = QN_U8, .b = QN_U8, .out = QN_I32}};
+    for (size_t i = 0; i < sizeof problems / sizeof *problems && f.info.kind == QN_DEVICE_CPU; i++) {
+        problem p = problems[i], few = p;
+        p.variant = few.variant = "panels";
+        few.n = 3;
+        if (i % 2) solve(&f, &few, (uint32_t)i);
+        assert_ok(f.context, qn_kernels_wait(f.kernels, QN_FOREVER));
+        solve(&f, &p, (uint32_t)i + 40);
+    }
+    if (f.info.kind != QN_DEVICE_CPU) print_message("skipped: %s is no processor\n", f.info.name);
     end_kernels(&f);
 }
 
@@ -719,6 +755,7 @@ int main(void) {
         cmocka_unit_test(every_variant_takes_any_size_and_layout),
         cmocka_unit_test(final_code_does_the_same),
         cmocka_unit_test(processors_pack_panels),
+        cmocka_unit_test(processors_multiply_panels),
         cmocka_unit_test(quads),
         cmocka_unit_test(quads_of_few_rows_and_parts),
         cmocka_unit_test(k_is_split),

@@ -74,6 +74,7 @@ static void describe(qn__gpu *gpu) {
     cpuinfo_line(text, "flags", flags, sizeof flags);
     if (!flags[0]) cpuinfo_line(text, "Features", flags, sizeof flags); /* as Arm says */
     gpu->machine = qn__cpu_machine(flags);
+    gpu->has_tile_registers = qn__cpu_has_tile_registers(flags);
     qn__program compiler = {.path = "interpreter"};
     if (gpu->compiler[0] && !qn__program_identify(gpu->compiler, &compiler))
         compiler = (qn__program){.path = "interpreter"};
@@ -143,7 +144,9 @@ static void cpu_gpu_info(const qn__gpu *gpu, qn_device_info *info) {
 static void cpu_target(const qn__gpu *gpu, qn__target *target) {
     target->sub_group_size = QN__CPU_SUB_GROUP;
     target->kind = gpu->compiler[0] ? QN__TARGET_C : QN__TARGET_IR;
-    if (gpu->compiler[0]) target->vector_bytes = qn__cpu_vector_bytes(gpu);
+    if (!gpu->compiler[0]) return;
+    target->vector_bytes = qn__cpu_vector_bytes(gpu);
+    target->has_tile_registers = gpu->has_tile_registers;
 }
 
 static const char *cpu_cache_key(const qn__gpu *gpu) { return gpu->cache_key; }

@@ -36,7 +36,8 @@ struct qn__gpu {
     unsigned num_workers;
     uint64_t memory; /* bytes of the machine */
     char description[192], driver[128], cache_key[768];
-    unsigned machine; /* of machine.c's table: the last one that this is as good as, counted from 1 */
+    bool has_tile_registers; /* AMX, and leave to use it */
+    unsigned machine;        /* of machine.c's table: the last one that this is as good as, counted from 1 */
     atomic_bool refuses_native; /* the C compiler: -march=native */
     atomic_bool swept;          /* work folders that others have left are gone */
     pthread_mutex_t compile_lock;
@@ -81,6 +82,8 @@ void qn__cpu_memory_leave(qn__gpu *gpu);
 /* code.c */
 /* machine.c: processors by name. The number of the best that a processor with these flags is as good as. */
 unsigned qn__cpu_machine(const char *flags);
+/* Of a processor with these words of /proc/cpuinfo: it has AMX for bf16 and bytes, and the system lets us use it. */
+bool qn__cpu_has_tile_registers(const char *flags);
 uint32_t qn__cpu_vector_bytes(const qn__gpu *gpu); /* of its SIMD registers; 0: not known */
 const char *qn__cpu_find_machine(const qn__gpu *gpu, const char *name, char *why);
 uint32_t qn__cpu_runs_binary(const qn__gpu *gpu, const char *name);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backend/cpu/cpu.h"
+#include "util/system.h"
 
 typedef struct machine {
     const char *name, *flags; /* words of /proc/cpuinfo on top of the row above */
@@ -55,6 +56,10 @@ static unsigned number_of(const char *name) {
     unsigned i = 0;
     while (i < NUM_MACHINES && strcmp(machines[i].name, name) != 0) i++;
     return i < NUM_MACHINES ? i + 1 : 0;
+}
+
+bool qn__cpu_has_tile_registers(const char *flags) {
+    return has_words(flags, "amx_tile amx_bf16 amx_int8") && qn__allow_tile_registers();
 }
 
 uint32_t qn__cpu_runs_binary(const qn__gpu *gpu, const char *name) {

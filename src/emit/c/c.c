@@ -62,5 +62,5 @@ static void emit(qn__arena *arena, ir_module *module, const qn__emit_options *op
     result->size = text.len;
 }
 
-const qn__emitter qn__emitter_c = {.base = {.lacks_f16_values = true, .has_dot4_vectors = true},
-                                   .emit = emit};
+const qn__emitter qn__emitter_c = {
+    .base = {.lacks_f16_values = true, .has_dot4_vectors = true, .has_panels = true}, .emit = emit};

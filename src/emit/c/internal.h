@@ -116,7 +116,8 @@ const char *qn__c_round_f16_f64(c_emitter *e, const char *expression); /* the sa
 const char *qn__c_half_to_float(c_emitter *e, const char *bits);
 const char *qn__c_float_to_half(c_emitter *e, const char *value);
 /* memory.c */
-bool qn__c_memory(c_emitter *e, ir_instr *instr); /* false: not its kind */
+bool qn__c_memory(c_emitter *e, ir_instr *instr);              /* false: not its kind */
+void qn__c_panel_product(c_emitter *e, const ir_instr *instr); /* panel.c */
 /* `a combined with b` as an expression on scalars of one kind. */
 const char *qn__c_combine(c_emitter *e, ir_combine combine, ir_kind kind, const char *a, const char *b);
 

@@ -264,6 +264,7 @@ bool qn__c_memory(c_emitter *e, ir_instr *instr) {
     case IR_FENCE: qn__c_line(e, "__atomic_thread_fence(%s);", order_of(instr->attr.order)); return true;
     case IR_PREFETCH: qn__c_line(e, "__builtin_prefetch(%s);", address_of(e, instr)); return true;
     case IR_PRINTF: emit_printf(e, instr); return true;
+    case IR_PANEL_PRODUCT: qn__c_panel_product(e, instr); return true;
     default: return false;
     }
 }

@@ -214,6 +214,7 @@ static qn__lower_special *const specials[SPECIAL_COUNT] = {
     [SPECIAL_MATRIX] = qn__lower_matrix,
     [SPECIAL_NATIVE] = qn__lower_native,
     [SPECIAL_QUAD_PRODUCT] = qn__lower_quad_product,
+    [SPECIAL_PANEL_PRODUCT] = qn__lower_panel_product,
 };
 
 ir_value *qn__lower_builtin(lower *l, ast_expr *e) {

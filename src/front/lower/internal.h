@@ -157,7 +157,8 @@ bool qn__lower_find(ast_stmt *stmt, bool (*visit)(const ast_stmt *stmt, const vo
 typedef ir_value *qn__lower_special(lower *l, ast_expr *e);
 ir_value *qn__lower_builtin(lower *l, ast_expr *e);
 qn__lower_special qn__lower_vload, qn__lower_vstore, qn__lower_vload_half, qn__lower_vstore_half,
-    qn__lower_prefetch, qn__lower_async, qn__lower_native, qn__lower_quad_product, qn__lower_printf;
+    qn__lower_prefetch, qn__lower_async, qn__lower_native, qn__lower_quad_product, qn__lower_panel_product,
+    qn__lower_printf;
 qn__lower_special qn__lower_fence, qn__lower_atomic_old, qn__lower_atomic_inc, qn__lower_atomic_cmpxchg,
     qn__lower_atomic_init, qn__lower_atomic_load, qn__lower_atomic_store, qn__lower_atomic_fetch,
     qn__lower_atomic_cas, qn__lower_flag_test_set, qn__lower_flag_clear;

@@ -102,3 +102,14 @@ ir_value *qn__lower_quad_product(lower *l, ast_expr *e) {
                      WORD_BYTES, 0);
     return NULL;
 }
+
+/* qn_panel_product_*(sums, a, b, a_row, panel, words, panels, more) */
+ir_value *qn__lower_panel_product(lower *l, ast_expr *e) {
+    enum { OPERANDS = 8 };
+    ir_value *operands[OPERANDS];
+    for (uint32_t i = 0; i < OPERANDS; i++) operands[i] = qn__lower_value(l, e->args.data[i]);
+    qn__lower_at(l, e->loc);
+    qn__ir_emit(&l->b, IR_PANEL_PRODUCT, operands, OPERANDS, NULL, 0)->attr.index =
+        (uint32_t)e->builtin->variant;
+    return NULL;
+}

@@ -1,9 +1,13 @@
 /* The machine and the user as POSIX has them; see system.h. */
+#define _DEFAULT_SOURCE /* syscall */
 #include "util/system.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
 #include <unistd.h>
 
 #include "util/file.h"
@@ -41,3 +45,15 @@ bool qn__program_identify(const char *path, qn__program *program) {
 bool qn__compiles_for_itself(void) { return true; }
 
 bool qn__is_program(const char *path) { return access(path, X_OK) == 0; }
+
+bool qn__allow_tile_registers(void) {
+#if defined(__linux__) && defined(__x86_64__) && defined(SYS_arch_prctl)
+    enum {
+        REQUEST_PERMISSION = 0x1023,
+        TILE_DATA = 18
+    }; /* ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA; asm/prctl.h */
+    return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+#else
+    return false;
+#endif
+}

@@ -40,3 +40,5 @@ bool qn__is_program(const char *path) {
 
 bool qn__compiles_for_itself(void) { return false; }
 #endif
+
+bool qn__allow_tile_registers(void) { return false; }
