@@ -13,7 +13,8 @@
 // By -D: MR, VECTORS and LANES, NR being their product; STEP; KEPT, the sums that a block has at most, and PANELS, its columns of tiles;
 // B_FROM, WORK packed by another launch, PRIVATE by each block for itself, ROWS not packed; B_SHARED, one matrix for all
 // batches; B_COLUMN, the stride along the rows of B where it is known, and B_VECTORS, they are loaded by vectors; A_ROWS, A is
-// taken as it is; OUT_VECTORS, whole rows of a tile are stored as they are.
+// taken as it is; A_K, the stride along k where it is known, and A_ALONG_K, it is 1; OUT_VECTORS, whole rows of a tile are stored as they are;
+// PLAIN_ROWS, they are converted at most.
 #include "numbers.h"
 
 #define WORK               0
@@ -43,6 +44,15 @@
 #define A_STEP(at, there)        A_LOAD(a, at)
 #define B_STEP(at, there)        B_LOAD(b, at)
 #endif
+
+// Neighbours are loaded before any of them is stored, which lets the C compiler make vectors of them.
+#define RUN 16
+#define MOVE_RUN(to, element)                                                                                \
+    do {                                                                                                     \
+        SUM made[RUN];                                                                                       \
+        _Pragma("unroll") for (uint r = 0; r < RUN; r++) made[r] = (SUM)(element);                           \
+        _Pragma("unroll") for (uint r = 0; r < RUN; r++) (to)[r] = made[r];                                  \
+    } while (0)
 
 #if A_ROWS
 #define A_SPACE global
@@ -76,10 +86,8 @@ static size_t packed(numbers s, ulong batch, ulong part, size_t column) {
 static void pack_panel(B_SPACE SUM *to, global const B_T *b, numbers s, size_t from, size_t column, ulong first,
                        uint steps) {
     const uint count = (uint)min(s.n - column, (ulong)NR);
-    from += column * s.b_column + first * STEP_OF_K * s.b_k;
-#ifdef BYTES
     const ulong there = s.k - first * STEP_OF_K;
-#endif
+    from += column * s.b_column + first * STEP_OF_K * s.b_k;
 #if B_ALONG_K
     for (uint line = 0; line < steps; line += 16)
         for (uint i = 0; i < NR; i++)
@@ -88,8 +96,14 @@ static void pack_panel(B_SPACE SUM *to, global const B_T *b, numbers s, size_t f
                     i < count ? (SUM)B_STEP(from + i * s.b_column + p * STEP_OF_K * s.b_k, there - p * STEP_OF_K) : 0;
 #else
     const uint used = (count + LANES - 1) / LANES * LANES; // what lies beyond is not multiplied
-    for (uint p = 0; p < steps; p++) {
-        uint i = 0;
+    for (size_t p = 0; p < steps; p++) {
+        size_t i = 0;
+        if (count == NR && (p + 1) * STEP_OF_K <= there) {
+            for (; i + RUN <= NR; i += RUN)
+                MOVE_RUN(to + p * NR + i, B_STEP(from + (i + r) * B_COLUMN + p * STEP_OF_K * s.b_k, STEP_OF_K));
+            for (; i < NR; i++) to[p * NR + i] = (SUM)B_STEP(from + i * B_COLUMN + p * STEP_OF_K * s.b_k, STEP_OF_K);
+            continue;
+        }
 #if B_VECTORS
         for (; i + LANES <= count; i += LANES) STORE_VECTOR(LOAD_VECTOR(0, b + from + p * s.b_k + i), 0, to + p * NR + i);
 #endif
@@ -149,10 +163,22 @@ static void bring_rows(SUM *to, global const A_T *a, numbers s, size_t from, siz
 #ifdef BYTES
     const ulong there = s.k - first * STEP_OF_K;
 #endif
-    for (uint i = 0; i < MR; i++)
-        for (uint p = 0; p < steps; p++)
-            to[i * STEP + p] =
-                i < count ? (SUM)A_STEP(from + i * s.a_row + p * STEP_OF_K * A_K, there - p * STEP_OF_K) : 0;
+    for (uint i = 0; i < count; i++) {
+        const size_t row_from = from + i * s.a_row;
+        SUM *row = to + i * STEP;
+        size_t p = 0;
+#ifndef BYTES
+        for (; p + RUN <= steps; p += RUN)
+            MOVE_RUN(row + p, A_LOAD(a, row_from + (p + r) * A_K));
+#elif A_ALONG_K
+        for (; p + RUN <= steps && (p + RUN) * STEP_OF_K <= there; p += RUN)
+            MOVE_RUN(row + p, as_uint(vload4(p + r, (global const uchar *)a + row_from)) ^ A_FLIP);
+#endif
+        for (; p < steps; p++)
+            row[p] = (SUM)A_STEP(row_from + p * STEP_OF_K * A_K, there - p * STEP_OF_K);
+    }
+    for (uint i = count; i < MR; i++)
+        for (uint p = 0; p < steps; p++) to[i * STEP + p] = 0;
 }
 #endif
 
@@ -228,9 +254,21 @@ static void multiply_columns(const tile *t, uint columns, global OUT_T *to, size
 static void put_tile(global OUT_T *out, const SUM *sums, numbers s, const epilogue *e, const places *at, size_t from_row,
                      size_t from_column, size_t row, size_t column) {
     const size_t rows = min(s.m, from_row + MR), columns = min(s.n, from_column + NR);
-    for (size_t r = row; r < rows; r++)
-        for (size_t c = column; c < columns; c++)
-            put(out, sums[(r - from_row) * NR + c - from_column], s, e, at, r, c);
+    for (size_t r = row; r < rows; r++) {
+        const SUM *of_row = sums + (r - from_row) * NR;
+#if PLAIN_ROWS
+        if (columns == column + NR) {
+            RESULT whole[NR];
+            #pragma unroll
+            for (uint c = 0; c < NR; c++) whole[c] = (RESULT)of_row[c];
+            #pragma unroll
+            for (uint c = 0; c < NR; c++)
+                OUT_STORE(out, at->out + r * s.out_row + column + c, TO_OUT(whole[c]));
+            continue;
+        }
+#endif
+        for (size_t c = column; c < columns; c++) put(out, of_row[c - from_column], s, e, at, r, c);
+    }
 }
 
 // Global size: blocks across, blocks down, batches; a block has so many rows and columns, whole tiles.

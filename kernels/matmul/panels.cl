@@ -4,7 +4,8 @@
 // that are in the first cache with these rows; between parts the sums are in memory, where those of 32 x 32 lie together.
 // What is packed is filled up with zeros. The last of A's rows, taken as they are, begin so much further up that there are 32.
 // By -D: BITS, an element's bits; IN_WORD, elements in a word; PRODUCT, the function; STEP, words of a part; B_SHARED and A_SHARED, one
-// matrix for all batches; A_ROWS, A stays.
+// matrix for all batches; A_ROWS, A stays; B_COLUMN, the stride along the rows of B where it is known; PLAIN_ROWS, nothing is done to sums, whose rows are
+// side by side.
 #include "numbers.h"
 
 #define SIDE  32
@@ -38,13 +39,22 @@ static uint word_of(global const BITS *p, ulong k, ulong all, long stride) {
     return word;
 }
 
+// Whole words, all of which are loaded before any is stored: the C compiler makes vectors of them then.
+static void pack_row(global uint *to, global const BITS *b, numbers s) {
+    uint words[SIDE];
+    #pragma unroll
+    for (uint i = 0; i < SIDE; i++) words[i] = word_of(b + i * B_COLUMN, 0, IN_WORD, s.b_k);
+    #pragma unroll
+    for (uint i = 0; i < SIDE; i++) to[i] = words[i];
+}
+
 static void pack_b(global uint *to, global const BITS *b, numbers s, size_t from, ulong column, ulong first, uint words) {
     const uint count = (uint)min(s.n - column, (ulong)SIDE);
-    for (uint w = 0; w < words; w++, to += SIDE) {
+    for (size_t w = 0; w < words; w++, to += SIDE) {
         const ulong k = (first + w) * IN_WORD;
         global const BITS *at = b + from + column * s.b_column + k * s.b_k;
         if (count == SIDE && k + IN_WORD <= s.k)
-            for (uint i = 0; i < SIDE; i++) to[i] = word_of(at + i * s.b_column, 0, IN_WORD, s.b_k);
+            pack_row(to, at, s);
         else
             for (uint i = 0; i < SIDE; i++) to[i] = i < count ? word_of(at + i * s.b_column, k, s.k, s.b_k) : 0;
     }
@@ -82,9 +92,15 @@ static void put_tile(global OUT_T *out, global const SUM *sums, numbers s, const
     for (size_t r = row; r < rows; r++) {
         global const SUM *of_row = sums + (r - from_row) * SIDE;
         size_t c = column;
-#if defined(PLAIN) && defined(OUT_STORE4)
-        for (; c + 4 <= columns; c += 4)
-            OUT_STORE4(out, at->out + r * s.out_row + c, *(global const RESULT4 *)(of_row + (c - column)));
+#if PLAIN_ROWS
+        if (columns == column + SIDE) {
+            RESULT whole[SIDE];
+            #pragma unroll
+            for (uint i = 0; i < SIDE; i++) whole[i] = (RESULT)of_row[i];
+            #pragma unroll
+            for (uint i = 0; i < SIDE; i++) OUT_STORE(out, at->out + r * s.out_row + column + i, TO_OUT(whole[i]));
+            continue;
+        }
 #endif
         for (; c < columns; c++) put(out, of_row[c - column], s, e, at, r, c);
     }

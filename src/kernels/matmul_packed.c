@@ -162,12 +162,14 @@ void qn__matmul_packed_options(const qn_kernels *kernels, const qn__matmul *q, u
     snprintf(out, size,
              " -D MR=%u -D VECTORS=%u -D LANES=%u -D STEP=%u -D PANELS=%u -D KEPT=%u -D B_FROM=%d -D "
              "B_SHARED=%d -D "
-             "B_COLUMN=%s -D B_VECTORS=%d -D B_ALONG_K=%d -D A_ROWS=%d -D A_K=%s -D OUT_VECTORS=%d",
+             "B_COLUMN=%s -D B_VECTORS=%d -D B_ALONG_K=%d -D A_ROWS=%d -D A_K=%s -D A_ALONG_K=%d -D "
+             "OUT_VECTORS=%d "
+             "-D PLAIN_ROWS=%d",
              w.rows, w.m->vectors, w.lanes, w.m->step, w.m->panels, KEPT_BYTES / size_of(q), (int)w.b_from,
              is_shared(q, QN__MATMUL_B), b_column == 1 ? "1" : "s.b_column",
              is_as_multiplied(q, QN__MATMUL_B), b_column != 1 && llabs(b_k) <= llabs(b_column), w.a_rows,
-             q->column[QN__MATMUL_A] == 1 ? "1" : "s.a_k",
-             q->plain && same && q->column[QN__MATMUL_OUT] == 1);
+             q->column[QN__MATMUL_A] == 1 ? "1" : "s.a_k", q->column[QN__MATMUL_A] == 1,
+             q->plain && same && q->column[QN__MATMUL_OUT] == 1, q->plain && q->column[QN__MATMUL_OUT] == 1);
     const size_t used = strlen(out);
     if (is_of_bytes(q)) add_bytes(q, out + used, size - used);
 }

@@ -49,9 +49,10 @@ void qn__matmul_panels_options(const qn__matmul *q, char *out, size_t size) {
     const bool bytes = in_word(q) == 4;
     snprintf(out, size,
              " -D BITS=%s -D IN_WORD=%u -D PRODUCT=qn_panel_product_%s -D STEP=%d -D A_SHARED=%d -D "
-             "B_SHARED=%d -D A_ROWS=%d",
+             "B_SHARED=%d -D A_ROWS=%d -D B_COLUMN=%s -D PLAIN_ROWS=%d",
              bytes ? "uchar" : "ushort", in_word(q), bytes ? products[a][b] : "bf16", STEP,
-             is_shared(q, QN__MATMUL_A), is_shared(q, QN__MATMUL_B), takes_rows(q));
+             is_shared(q, QN__MATMUL_A), is_shared(q, QN__MATMUL_B), takes_rows(q),
+             q->column[QN__MATMUL_B] == 1 ? "1" : "s.b_column", q->plain && q->column[QN__MATMUL_OUT] == 1);
 }
 
 /* As many blocks as threads want, of whole tiles. */
