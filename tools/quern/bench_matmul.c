@@ -65,7 +65,7 @@ int bench_matmul_measure(bench_matmul *m, bench_product *product, const char *wh
 static bool is_for(const bench_device *d, const uint64_t shape[3]) {
     const uint64_t work = shape[0] * shape[1] * shape[2];
     if (bench_is_gpu(d)) return true;
-    return work <= (uint64_t)1 << (d->info.kind == QN_DEVICE_CPU ? 33 : 27);
+    return work <= (uint64_t)1 << (d->info.kind == QN_DEVICE_CPU ? 33 : 24);
 }
 
 bool bench_matmul_shape(const bench_device *d, uint32_t index, uint64_t shape[3]) {
