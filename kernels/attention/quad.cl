@@ -118,7 +118,7 @@ attention(qn_tensor_map q_map, qn_tensor_map k_map, qn_tensor_map v_map, qn_tens
     if (quad == 0) {
         qn_registers_give(GIVE);
         uint parity = 1, of_q = 1;
-        for (uint number = get_group_id(0); item == 0 && number < total; number += get_num_groups(0)) {
+        for (uint round = 0, number; item == 0 && (number = number_of(round)) < total; round++) {
             const block b = block_of(&s, number);
             const uint head = b.head / s.parts, key_head = head / s.shared, first = first_tile(&s, b);
             for (uint i = 0; i < QUADS; i++) {
@@ -147,7 +147,7 @@ attention(qn_tensor_map q_map, qn_tensor_map k_map, qn_tensor_map v_map, qn_tens
 #ifdef TURNS
         if (part + 1 == QUADS) PASS_TURN(part);
 #endif
-        for (uint number = get_group_id(0); number < total; number += get_num_groups(0)) {
+        for (uint round = 0, number; (number = number_of(round)) < total; round++) {
             const block b = block_of(&s, number);
             const uint first = b.row + part * 64, row = first + item / 32 * 16 + lane / 4;
             const int seen[2] = {(int)(seen_by(row, s.queries, s.keys) - lane % 4 * 2),

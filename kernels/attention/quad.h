@@ -20,6 +20,13 @@ static int z_of(const heads *h, uint head, uint batch) {
     return (int)(h->head_z * head + h->batch_z * batch);
 }
 
+// The block or tile of a work-group's turn. The longest come first, and every second time in the other direction, so that no work-group
+// gets the longer ones of all turns.
+static uint number_of(uint turn) {
+    const uint groups = get_num_groups(0), group = get_group_id(0);
+    return turn * groups + (turn % 2 ? groups - 1 - group : group);
+}
+
 // Keys that a query sees, those up to one place.
 static uint seen_by(uint query, uint queries, uint keys) {
 #if CAUSAL

@@ -74,7 +74,7 @@ gradients(qn_tensor_map row_map, qn_tensor_map other_row_map, qn_tensor_map colu
     if (quad == 0) {
         qn_registers_give(GIVE);
         uint parity = 1, of_rows = 1;
-        for (uint number = get_group_id(0); item == 0 && number < total; number += get_num_groups(0)) {
+        for (uint round = 0, number; item == 0 && (number = number_of(round)) < total; round++) {
             const block b = block_of(&s, number);
             uint begin;
             const uint end = columns_of(&s, b.row, b.row + ROWS - 1, &begin);
@@ -106,7 +106,7 @@ gradients(qn_tensor_map row_map, qn_tensor_map other_row_map, qn_tensor_map colu
         uint parity = 0, of_rows = 0;
         float sums[RESULTS][COLUMNS / 2], scores[32], slopes[32];
         uint words[RESULTS][16];
-        for (uint number = get_group_id(0); number < total; number += get_num_groups(0)) {
+        for (uint round = 0, number; (number = number_of(round)) < total; round++) {
             const block b = block_of(&s, number);
             const uint first = b.row + part * 64, row = first + item / 32 * 16 + lane / 4;
             uint begin, own_begin, previous = STAGES;

@@ -1,6 +1,7 @@
 // For qn_kernels_attention_backward by quads: for each query of each head of each batch, the logarithm of the sum of its weights, times log2(e), and
 // the product of its rows of `out` and of that one's gradient. Eight work-items have a row. Queries that there are not, up to a multiple of 64, have
 // weights of 0, as those have that see no key.
+// With SUMS, the sums of the gradients by queries, 64 for each, become 0.
 // By -D: Q, the type of the arrays, of 16 bits, whose rows lie in memory as vectors of 16 bytes.
 typedef struct rows {
     ulong begin;
@@ -23,10 +24,13 @@ typedef union eight {
 } eight;
 
 kernel __attribute__((reqd_work_group_size(256, 1, 1))) void pairs(shape s, global const Q *out, global const Q *gradient,
-                                                                   global const float *logs, global float2 *to) {
+                                                                   global const float *logs, global float2 *to, global float4 *sums) {
     const ulong i = get_global_id(0) / 8, row = i % s.padded, which = i / s.padded, head = which % s.heads, batch = which / s.heads;
     const bool is_there = i < s.all && row < s.queries;
     float sum = 0;
+#ifdef SUMS
+    if (i < s.all) sums[get_global_id(0) * 2] = sums[get_global_id(0) * 2 + 1] = (float4)(0);
+#endif
     if (is_there) {
         global const Q *x = out + place(&s.out, batch, head, row), *y = gradient + place(&s.gradient, batch, head, row);
         for (uint c = (uint)get_global_id(0) % 8 * 8; c < s.size; c += 64) {

@@ -31,7 +31,7 @@ typedef struct qn__attention {
     const char *function;
     qn_array arrays[QN__ATTENTION_ARRAYS];
     bool has[QN__ATTENTION_ARRAYS]; /* logs and a mask may be absent */
-    bool causal;
+    bool causal, deterministic;
     qn__attention_way way;
     double scale;
     uint64_t batches, heads, key_heads, queries, keys;

@@ -75,8 +75,10 @@ qn_status qn_kernels_attention_backward(qn_kernels *kernels, qn_stream *stream,
                                         const qn_attention_backward_desc *desc) {
     qn_status status = qn__op_check(kernels, desc, "qn_kernels_attention_backward");
     if (status) return status;
-    qn__attention a = {
-        .function = "qn_kernels_attention_backward", .causal = desc->causal, .scale = desc->scale};
+    qn__attention a = {.function = "qn_kernels_attention_backward",
+                       .causal = desc->causal,
+                       .deterministic = desc->deterministic,
+                       .scale = desc->scale};
     const qn_array *const given[QN__ATTENTION_ARRAYS] = {
         [QN__ATTENTION_Q] = &desc->q,       [QN__ATTENTION_K] = &desc->k,
         [QN__ATTENTION_V] = &desc->v,       [QN__ATTENTION_OUT] = &desc->out,

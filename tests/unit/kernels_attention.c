@@ -182,7 +182,7 @@ static void add_gradients(const problem *p, const data *d, uint64_t b, uint64_t 
     }
 }
 
-static void check_gradients(kernels_fixture *f, const problem *p, data *d) {
+static void check_gradients(kernels_fixture *f, const problem *p, data *d, bool deterministic) {
     static const char *const names[] = {"to_q", "to_k", "to_v"};
     double *wanted[3];
     const qn_attention_backward_desc desc = {.q = d->arrays[Q],
@@ -197,13 +197,15 @@ static void check_gradients(kernels_fixture *f, const problem *p, data *d) {
                                              .scale = p->scale,
                                              .causal = p->causal,
                                              .mask = d->mask,
-                                             .variant = p->variant};
+                                             .variant = p->variant,
+                                             .deterministic = deterministic};
     assert_ok(f->context, qn_kernels_attention_backward(f->kernels, NULL, &desc));
     for (int i = 0; i < 3; i++) wanted[i] = calloc(qn_array_count(&d->arrays[TO_Q + i]) + 1, sizeof(double));
     for (uint64_t b = 0; b < p->batches; b++)
         for (uint64_t h = 0; h < p->heads; h++)
             for (uint64_t i = 0; i < p->queries; i++) add_gradients(p, d, b, h, i, wanted);
     for (int i = 0; i < 3; i++) {
+        free(d->host[TO_Q + i]);
         d->host[TO_Q + i] = buffer_contents(f, d->arrays[TO_Q + i].buffer);
         const uint64_t count = qn_array_count(&d->arrays[TO_Q + i]);
         uint64_t index[QN_MAX_RANK] = {0};
@@ -221,7 +223,9 @@ static void check_problem(kernels_fixture *f, const problem *p, uint32_t seed) {
     if (!has_type(f, p->type)) return;
     data d = make_data(f, p, seed);
     check_out(f, p, &d);
-    check_gradients(f, p, &d);
+    check_gradients(f, p, &d, false);
+    if (f->info.capabilities & QN_CAN_COPY_TILES)
+        check_gradients(f, p, &d, true); /* elsewhere it is the same */
     end_data(&d);
 }
 
