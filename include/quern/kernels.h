@@ -462,8 +462,9 @@ typedef struct qn_attention_desc {
 QN_API qn_status qn_kernels_attention(qn_kernels *kernels, qn_stream *stream, const qn_attention_desc *desc);
 
 /* The gradients by q, k and v, from what qn_kernels_attention got, the `out` and `logs` that it wrote, and the `gradient` by out. Each array
-   is of the shape of what it is the gradient of. The mask gets none. All have to be given but for the mask; the defaults are
-   those of qn_kernels_attention. */
+   is of the shape of what it is the gradient of. The mask gets none. All have to be given but for the mask. With `deterministic` two calls give the
+   same bits; without it, matrix units may add up the gradient by q in any order. The defaults are those of qn_kernels_attention;
+   not deterministic. */
 typedef struct qn_attention_backward_desc {
     qn_array q, k, v;
     qn_array out, logs, gradient;
@@ -472,6 +473,7 @@ typedef struct qn_attention_backward_desc {
     bool causal;
     qn_array mask;
     const char *variant;
+    bool deterministic;
 } qn_attention_backward_desc;
 QN_API qn_status qn_kernels_attention_backward(qn_kernels *kernels, qn_stream *stream,
                                                const qn_attention_backward_desc *desc);
@@ -607,6 +609,8 @@ QN_API qn_status qn_kernels_spmv(qn_kernels *kernels, qn_stream *stream, const q
    dimensions in memory, such as NHWC, is one with other strides. With groups, the outputs of each see only the channels of their
    group: weights have channels / groups. `to` has (rows + 2 padding - (taps - 1) dilation - 1) / stride + 1 rows, and columns
    alike. All are of one type of floats; sums are taken in 32-bit floats (QN_F64: in 64 bits).
+   Devices with QN_CAN_COPY_TILES compute 16-bit floats of 16 channels and outputs or more from NHWC: other orders are copied, as are
+   images of few channels, to memory that the call takes.
    Defaults: no bias; a stride, dilation or number of groups of 0 is 1; no padding; variant NULL: the library chooses. Of each pair the first is
    for rows. A variant is how it is done, by a name of qn_convolve_variant, for measurements: QN_ERROR_ARGUMENT where it cannot. */
 typedef struct qn_convolve_desc {

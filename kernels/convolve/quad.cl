@@ -1,11 +1,19 @@
 // qn_kernels_convolve, and its gradient by the images, by quads of sub-groups: a row for each position of the window, a column for each
 // output, summed over taps and channels. What a tap meets at the positions of a tile is copied by a map of the images, which knows
 // how rows and images follow each other and what padding is; nothing is written before the product.
-// By -D beside those of quad.h, ACROSS is 1: WEIGHTS_BY_OUTPUTS, the weights' map has outputs, taps, channels, not channels, taps, outputs;
+// Gradients by images have several windows, PHASES: all pixels of the images together, whose tiles are numbered one window after the other.
+// By -D beside those of quad.h, ACROSS is 1: PHASES; WEIGHTS_BY_OUTPUTS, the weights' map has outputs, taps, channels, not channels, taps, outputs;
 // BIAS; SPLIT: work-groups share the steps of a tile, their sums go to `work`.
 #include "quad.h"
 
 #define ROWS (64 * DOWN)
+
+typedef struct maps {
+    qn_tensor_map from[PHASES], to[PHASES];
+} maps;
+typedef struct windows {
+    window each[PHASES];
+} windows;
 
 // A tile: its first position and output, and its steps.
 typedef struct tile {
@@ -27,24 +35,25 @@ static tile tile_of(const window *w, uint number) {
     return t;
 }
 
-// Taps and channels, as steps go through them.
-typedef struct walk {
-    uint row, column, channel;
-} walk;
+// Which window the tile is of, and the first tile of that.
+static uint phase_of(const uint *ends, uint number) {
+    uint phase = 0;
+    #pragma unroll
+    for (uint i = 0; i + 1 < PHASES; i++) phase += number >= ends[i];
+    return phase;
+}
+static uint begin_of(const uint *ends, uint phase) {
+    uint begin = 0;
+    #pragma unroll
+    for (uint i = 0; i + 1 < PHASES; i++)
+        if (phase == i + 1) begin = ends[i];
+    return begin;
+}
 
 static walk walk_from(const window *w, uint step) {
     const uint of_tap = steps_of_tap(w), tap = step / of_tap;
-    walk k = {tap / w->tap_columns, tap % w->tap_columns, step % of_tap * 64};
+    walk k = {step % of_tap * 64, tap % w->tap_columns, tap / w->tap_columns};
     return k;
-}
-
-static void walk_on(const window *w, walk *k) {
-    k->channel += 64;
-    if (k->channel < w->channels) return;
-    k->channel = 0;
-    if (++k->column < w->tap_columns) return;
-    k->column = 0;
-    k->row++;
 }
 
 #ifndef SPLIT
@@ -62,14 +71,20 @@ static void lay_block(local uchar *to, const float *sums, uint item) {
 #endif
 
 kernel __attribute__((reqd_work_group_size(128 + 128 * QUADS, 1, 1))) void
-convolve(qn_tensor_map from_map, qn_tensor_map weights_map, qn_tensor_map to_map, window w, global const Q *from,
-         global const Q *weights, global const Q *bias, global Q *to, global float *work) {
+convolve(qn_tensor_map weights_map, maps map, windows all, global const Q *from, global const Q *weights, global const Q *bias, global Q *to,
+         global float *work) {
     local uchar a_tiles[STAGES][A_BYTES] __attribute__((aligned(1024))), b_tiles[STAGES][B_BYTES] __attribute__((aligned(1024)));
 #ifndef SPLIT
     local uchar blocks[QUADS * 2 * BLOCK] __attribute__((aligned(1024)));
 #endif
     local qn_barrier full[STAGES], empty[STAGES];
-    const uint quad = get_local_id(0) / 128, item = get_local_id(0) % 128, tiles = tiles_of(&w);
+    const uint quad = get_local_id(0) / 128, item = get_local_id(0) % 128;
+    uint tiles = 0, ends[PHASES]; // of each window's
+    #pragma unroll
+    for (uint i = 0; i < PHASES; i++) {
+        const window w = all.each[i];
+        ends[i] = tiles += tiles_of(&w);
+    }
     if (get_local_id(0) == 0)
         for (uint i = 0; i < STAGES; i++) {
             qn_barrier_init(&full[i], 1);
@@ -84,7 +99,9 @@ convolve(qn_tensor_map from_map, qn_tensor_map weights_map, qn_tensor_map to_map
 #endif
         s.parity = 1;
         for (uint number = get_group_id(0); item == 0 && number < tiles; number += get_num_groups(0)) {
-            const tile t = tile_of(&w, number);
+            const uint phase = phase_of(ends, number);
+            const window w = all.each[phase];
+            const tile t = tile_of(&w, number - begin_of(ends, phase));
             const place p = place_of(&w, t.pixel);
             walk k = walk_from(&w, t.first);
             for (uint i = t.first; i < t.end; i++) {
@@ -92,8 +109,7 @@ convolve(qn_tensor_map from_map, qn_tensor_map weights_map, qn_tensor_map to_map
                 local qn_barrier *there = &full[s.at];
                 const int tap = w.tap_first + (int)k.row * w.tap_row + (int)k.column * w.tap_column, channel = (int)k.channel;
                 qn_barrier_expect(there, A_BYTES + B_BYTES);
-                qn_window_load(a_tiles[s.at], from_map, channel, p.from_column, p.from_row, p.image, k.column * (uint)w.dilation[1],
-                               k.row * (uint)w.dilation[0], there);
+                LOAD_TAP(a_tiles[s.at], map.from[phase], channel, p, t.pixel, k.column * (uint)w.dilation[1], k.row * (uint)w.dilation[0], there);
 #ifdef WEIGHTS_BY_OUTPUTS
                 #pragma unroll
                 for (int j = 0; j < COLUMNS / 64; j++)
@@ -112,7 +128,9 @@ convolve(qn_tensor_map from_map, qn_tensor_map weights_map, qn_tensor_map to_map
         float sums[SUMS];
         uint odd = 0; // which of two blocks is the next
         for (uint number = get_group_id(0); number < tiles; number += get_num_groups(0)) {
-            const tile t = tile_of(&w, number);
+            const uint phase = phase_of(ends, number);
+            const window w = all.each[phase];
+            const tile t = tile_of(&w, number - begin_of(ends, phase));
             uint previous = STAGES;
             #pragma unroll
             for (uint i = 0; i < SUMS; i++) sums[i] = 0;
@@ -151,7 +169,7 @@ convolve(qn_tensor_map from_map, qn_tensor_map weights_map, qn_tensor_map to_map
                 lay_block(block, sums + j * 32, item);
                 qn_async_fence();
                 qn_named_barrier(quad + 1, 128);
-                if (item == 0) qn_window_store(to_map, (int)(t.output + j * 64), p.column, p.row, p.image, block);
+                if (item == 0) qn_window_store(map.to[phase], (int)(t.output + j * 64), p.column, p.row, p.image, block);
             }
             odd ^= COLUMNS / 64 % 2;
 #endif

@@ -1,7 +1,8 @@
 // What the kernels share that convolve by quads of sub-groups (docs/language.md): compute capability 9.0. Work-groups stay for as many
 // tiles as there are for them. One quad copies tiles ahead, STAGES of them; DOWN by ACROSS quads multiply, each a part of 64 rows and
 // COLUMNS columns.
-// By -D: Q, the type of the operands (16 bits), and PACK, which makes two of them of a float2; DOWN, ACROSS, COLUMNS, STAGES;
+// FROM_PLAIN: the window has a tap and goes over pixels as they follow each other in memory, so that they are rows of a matrix.
+// By -D: CLUSTER, work-groups that all get what LOAD_TAP of one of them loads; Q, the type of the operands (16 bits), and PACK, which makes two of them of a float2; DOWN, ACROSS, COLUMNS, STAGES;
 // REGISTERS, of a work-item that multiplies, where the compiler is not to share them out evenly.
 #define QUADS   (DOWN * ACROSS)
 #define BLOCK   8192          // bytes: 64 rows of 128
@@ -38,6 +39,37 @@ static place place_of(const window *w, uint pixel) {
     p.from_column = w->first[1] + p.column * w->stride[1];
     p.from_row = w->first[0] + p.row * w->stride[0];
     return p;
+}
+
+// What a tap, so many columns and rows on, meets from a position on.
+#if CLUSTER > 1
+#define TO_ALL(name) name##_to
+#define MASK         , (1 << CLUSTER) - 1
+#else
+#define TO_ALL(name) name
+#define MASK
+#endif
+#ifdef FROM_PLAIN
+#define LOAD_TAP(to, map, channel, p, pixel, columns, rows, there)                                           \
+    TO_ALL(qn_tile_load)(to, map, channel, (int)(pixel), 0, there MASK)
+#else
+#define LOAD_TAP(to, map, channel, p, pixel, columns, rows, there)                                           \
+    TO_ALL(qn_window_load)                                                                                   \
+    (to, map, channel, (p).from_column, (p).from_row, (p).image, columns, rows, there MASK)
+#endif
+
+// Taps and channels of them, in the order of steps and blocks.
+typedef struct walk {
+    uint channel, column, row;
+} walk;
+
+static void walk_on(const window *w, walk *k) {
+    k->channel += 64;
+    if (k->channel < w->channels) return;
+    k->channel = 0;
+    if (++k->column < w->tap_columns) return;
+    k->column = 0;
+    k->row++;
 }
 
 // Barriers of the copies: a stage is full, or empty.

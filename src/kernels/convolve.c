@@ -227,16 +227,14 @@ static qn_array pixels_of(const qn__convolution *c, const phase phases[2]) {
     return view;
 }
 
-static qn_status launch_phase(qn_kernels *kernels, qn_stream *stream, const qn__convolution *c,
-                              const phase phases[2]) {
+/* The convolution that gives the pixels of both phases. False: there are none, or no tap reaches them. */
+static bool problem_of(const qn__convolution *c, const phase phases[2], qn__convolve_problem *p) {
     const qn_array view = pixels_of(c, phases);
-    if (qn_array_count(&view) == 0) return QN_OK;
-    if (phases[0].taps == 0 || phases[1].taps == 0 || c->to.sizes[2] == 0 || c->to.sizes[3] == 0)
-        return qn_kernels_fill(kernels, stream, &(qn_fill_desc){.to = view});
+    if (qn_array_count(&view) == 0 || phases[0].taps == 0 || phases[1].taps == 0) return false;
     qn__convolution turned = {
         .from = c->to, .weights = c->weights, .to = view, .groups = c->groups, .variant = c->variant};
-    qn__convolve_problem p = qn__convolve_problem_of(&turned);
-    qn__convolve_numbers *n = &p.numbers;
+    *p = qn__convolve_problem_of(&turned);
+    qn__convolve_numbers *n = &p->numbers;
     n->channels = (uint32_t)c->weights.sizes[0] / c->groups;
     n->outputs = (uint32_t)c->weights.sizes[1];
     n->weights[0] = c->weights.strides[1];
@@ -252,9 +250,63 @@ static qn_status launch_phase(qn_kernels *kernels, qn_stream *stream, const qn__
         n->stride[i] = 1;
         n->dilation[i] = phases[i].dilation;
         n->padding[i] = phases[i].padding;
-        p.taps[i] = (uint32_t)phases[i].taps;
+        p->taps[i] = (uint32_t)phases[i].taps;
     }
-    return qn__convolve_launch(kernels, stream, &p);
+    return true;
+}
+
+/* The phase number `i`, of rows and columns. */
+static void phases_of(const qn__convolution *c, uint64_t i, phase out[2]) {
+    const uint64_t columns = c->from.sizes[3] < c->stride[1] ? c->from.sizes[3] : c->stride[1];
+    out[0] = phase_of(c, 0, (i / columns + c->padding[0]) % c->stride[0]);
+    out[1] = phase_of(c, 1, (i % columns + c->padding[1]) % c->stride[1]);
+}
+
+static uint64_t number_of_phases(const qn__convolution *c) {
+    uint64_t count = 1;
+    for (int i = 0; i < 2; i++)
+        count *= c->from.sizes[2 + i] < c->stride[i] ? c->from.sizes[2 + i] : c->stride[i];
+    return count;
+}
+
+static uint64_t taps_of(const qn__convolve_problem *p) { return (uint64_t)p->taps[0] * p->taps[1]; }
+
+/* All that have taps; those with the most come first. They are together where there is a way for that. */
+static qn_status launch_phases(qn_kernels *kernels, qn_stream *stream, const qn__convolution *c) {
+    enum { MOST = QN__CONVOLVE_PHASES };
+    const uint64_t all = number_of_phases(c);
+    qn__convolve_problem problems[MOST];
+    uint32_t count = 0;
+    qn_status status = QN_OK;
+    for (uint64_t i = 0; i < all && !status; i++) {
+        phase phases[2];
+        qn__convolve_problem p;
+        phases_of(c, i, phases);
+        if (!problem_of(c, phases, &p)) continue;
+        if (all > MOST) {
+            status = qn__convolve_launch(kernels, stream, &p);
+            continue;
+        }
+        uint32_t at = count++;
+        for (; at > 0 && taps_of(&problems[at - 1]) < taps_of(&p); at--) problems[at] = problems[at - 1];
+        problems[at] = p;
+    }
+    if (count > 1 && qn__convolve_quads_join(kernels, problems, count))
+        return qn__convolve_quad_launch(kernels, stream, problems, count);
+    for (uint32_t i = 0; i < count && !status; i++)
+        status = qn__convolve_launch(kernels, stream, &problems[i]);
+    return status;
+}
+
+/* Whether some pixels meet no tap. */
+static bool has_gaps(const qn__convolution *c) {
+    bool gaps = c->to.sizes[2] == 0 || c->to.sizes[3] == 0;
+    for (uint64_t i = 0; i < number_of_phases(c) && !gaps; i++) {
+        phase phases[2];
+        phases_of(c, i, phases);
+        gaps = phases[0].taps == 0 || phases[1].taps == 0;
+    }
+    return gaps;
 }
 
 qn_status qn_kernels_convolve_backward_input(qn_kernels *kernels, qn_stream *stream,
@@ -268,13 +320,9 @@ qn_status qn_kernels_convolve_backward_input(qn_kernels *kernels, qn_stream *str
                             {name.weights, &desc->weights, &c.weights}};
     status = check(kernels, &name, fields, 3, desc->variant, &c);
     if (status || qn_array_count(&c.from) == 0) return status;
-    for (uint64_t row = 0; row < c.stride[0] && row < c.from.sizes[2] && !status; row++)
-        for (uint64_t column = 0; column < c.stride[1] && column < c.from.sizes[3] && !status; column++) {
-            const phase phases[2] = {phase_of(&c, 0, (row + c.padding[0]) % c.stride[0]),
-                                     phase_of(&c, 1, (column + c.padding[1]) % c.stride[1])};
-            status = launch_phase(kernels, stream, &c, phases);
-        }
-    return status;
+    if (has_gaps(&c)) status = qn_kernels_fill(kernels, stream, &(qn_fill_desc){.to = c.from});
+    if (status || c.to.sizes[2] == 0 || c.to.sizes[3] == 0) return status;
+    return launch_phases(kernels, stream, &c);
 }
 
 /* ---- the gradient by the weights ---- */

@@ -52,10 +52,22 @@ const char *qn__convolve_quad_name(uint32_t index); /* NULL behind the last one 
 int qn__convolve_first_quad(void);
 bool qn__convolve_is_quad(int variant);
 bool qn__convolve_quads_fit(const qn_kernels *kernels, const qn__convolve_problem *problem);
+/* Windows of the same arrays whose results are different ones, up to so many, can be computed together. */
+enum { QN__CONVOLVE_PHASES = 4 };
+bool qn__convolve_quads_join(const qn_kernels *kernels, const qn__convolve_problem *problems, uint32_t count);
 qn_status qn__convolve_quad_launch(qn_kernels *kernels, qn_stream *stream,
-                                   const qn__convolve_problem *problem);
+                                   const qn__convolve_problem *problems, uint32_t count);
 qn_status qn__convolve_quad_weights_launch(qn_kernels *kernels, qn_stream *stream,
                                            const qn__convolve_problem *problem);
+
+/* convolve_fold.c: few channels, by quads. */
+bool qn__convolve_folds(const qn_kernels *kernels, const qn__convolve_problem *problem);
+/* What quads compute, of folded images and weights. */
+qn__convolve_problem qn__convolve_folded(const qn__convolve_problem *problem, qn_buffer *images,
+                                         qn_buffer *weights);
+/* `by_weights`: the gradient by them. */
+qn_status qn__convolve_fold_launch(qn_kernels *kernels, qn_stream *stream,
+                                   const qn__convolve_problem *problem, bool by_weights);
 
 /* convolve_packed.c */
 typedef struct qn__convolve_packed {

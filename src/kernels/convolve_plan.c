@@ -431,7 +431,8 @@ static qn_status add_parts(qn_stream *stream, const qn__convolve_problem *p, con
 }
 
 qn_status qn__convolve_launch(qn_kernels *kernels, qn_stream *stream, const qn__convolve_problem *p) {
-    if (qn__convolve_quads_fit(kernels, p)) return qn__convolve_quad_launch(kernels, stream, p);
+    if (qn__convolve_quads_fit(kernels, p)) return qn__convolve_quad_launch(kernels, stream, p, 1);
+    if (qn__convolve_folds(kernels, p)) return qn__convolve_fold_launch(kernels, stream, p, false);
     const qn__key key = qn__convolve_key(p);
     plan plan;
     qn_status status = qn__plan_get(kernels, &convolve_op, &key, p, &plan);

@@ -209,6 +209,7 @@ static qn_status launch_direct(qn_stream *stream, const qn__convolve_problem *p,
 
 qn_status qn__convolve_weights_launch(qn_kernels *kernels, qn_stream *stream, const qn__convolve_problem *p) {
     if (qn__convolve_quads_fit(kernels, p)) return qn__convolve_quad_weights_launch(kernels, stream, p);
+    if (qn__convolve_folds(kernels, p)) return qn__convolve_fold_launch(kernels, stream, p, true);
     const qn__key key = qn__convolve_key(p);
     plan plan;
     qn_status status = qn__plan_get(kernels, &weights_op, &key, p, &plan);

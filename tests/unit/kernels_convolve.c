@@ -260,6 +260,21 @@ static const convolve_case cases[] = {
      .bias = true,
      .channels_last = true},
     {.type = QN_BF16, .from = {2, 16, 9, 8}, .weights = {32, 16, 1, 1}, .stride = {2, 2}},
+    {.type = QN_F16, .from = {3, 24, 5, 9}, .weights = {40, 24, 1, 1}, .channels_last = true},
+    /* few channels, folded for quads: with a stride of 2, and rows and columns that begin differently; with one of 1 */
+    {.type = QN_F16,
+     .from = {2, 3, 22, 19},
+     .weights = {24, 3, 7, 7},
+     .stride = {2, 2},
+     .padding = {3, 3},
+     .bias = true,
+     .channels_last = true},
+    {.type = QN_BF16, .from = {2, 4, 11, 14}, .weights = {16, 4, 4, 5}, .stride = {2, 2}, .padding = {2, 1}},
+    {.type = QN_BF16,
+     .from = {1, 5, 9, 9},
+     .weights = {32, 5, 3, 3},
+     .padding = {1, 1},
+     .channels_last = true},
     /* from padded copies, with phases of rows and of columns; several tiles of a row, panels and blocks */
     {.type = QN_F32,
      .from = {2, 10, 12, 75},
@@ -329,8 +344,10 @@ static void variants_compute_the_same(void **state) {
     end_kernels(&f);
 }
 
-/* Gradients by weights have a tile that nothing else has. */
-static bool is_for_weights(const char *variant) { return strcmp(variant, "quad 64x384") == 0; }
+/* Gradients by weights have tiles that nothing else has. */
+static bool is_for_weights(const char *variant) {
+    return strcmp(variant, "quad 64x384") == 0 || strstr(variant, " two") || strstr(variant, " four");
+}
 
 /* All tiles of quads, where the device has any, each for some of the cases: the driver takes its time to compile. */
 static void quads_compute_the_same(void **state) {
@@ -499,8 +516,8 @@ int main(void) {
         cmocka_unit_test(images_are_convolved),
         cmocka_unit_test(gradients_by_images_are_computed),
         cmocka_unit_test(gradients_by_weights_are_computed),
-        cmocka_unit_test(variants_compute_the_same),
         cmocka_unit_test(quads_compute_the_same),
+        cmocka_unit_test(variants_compute_the_same),
         cmocka_unit_test(wrong_convolutions_are_refused),
         cmocka_unit_test(images_are_blurred),
         cmocka_unit_test(wrong_blurs_are_refused),

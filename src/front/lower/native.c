@@ -2,7 +2,7 @@
    array of the work-item's, as a may be: they are read and written whole around each product, so that they become values. */
 #include "front/lower/internal.h"
 
-enum { MOST_OPERANDS = 9 };
+enum { MOST_OPERANDS = 10 };
 
 ir_value *qn__lower_native(lower *l, ast_expr *e) {
     ir_value *operands[MOST_OPERANDS];
