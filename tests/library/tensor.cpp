@@ -1,6 +1,7 @@
-/* tensor.h in C++17: shapes, operands that are tensors or numbers, a chain of ops; files.h: a table. */
+/* tensor.h in C++17: shapes, operands that are tensors or numbers, a chain of ops; files.h: a table; nn.h: a layer. */
 #include <quern/dlpack.h>
 #include <quern/files.h>
+#include <quern/nn.h>
 #include <quern/tensor.h>
 
 #include <cstdio>
@@ -17,6 +18,17 @@ static bool reads_a_table(qn_context *context) {
                       qn_archive_metadata(archive, "columns")->values.texts[1].text[0] == 'y';
     qn_archive_close(archive);
     return good;
+}
+
+static bool has_a_layer(qn_tensors *t) {
+    qn_linear linear;
+    qn_linear_desc desc = {};
+    desc.inputs = 3;
+    desc.outputs = 2;
+    if (qn_linear_init(&linear, t, &desc)) return false;
+    const qn_shape shape = qn_tensor_shape(qn_linear_forward(&linear, qn_ones(t, QN_F32, QN_SHAPE(4, 3))));
+    qn_module_release(&linear.module);
+    return shape.rank == 2 && shape.sizes[0] == 4 && shape.sizes[1] == 2;
 }
 
 int main() {
@@ -40,7 +52,7 @@ int main() {
     const bool good =
         out[0] == 3 && out[1] > 10.9f && out[1] < 11.1f; /* 0 + .5 + 2.5, and of 8 10 13 less 6.67 */
     if (!good) std::printf("tensor.cpp: %g %g\n", out[0], out[1]);
-    if (!reads_a_table(context)) {
+    if (!reads_a_table(context) || !has_a_layer(t)) {
         std::printf("tensor.cpp: %s\n", qn_error_message(context));
         return 1;
     }

@@ -1,0 +1,271 @@
+/* Neural networks of tensors: modules, losses and optimizers, in libquern_tensor.
+
+       typedef struct model {
+           qn_module module;
+           qn_linear hidden, out;
+       } model;
+
+       qn_module_init(&m->module, t, NULL);
+       qn_linear_init(&m->hidden, t, &(qn_linear_desc){.inputs = 64, .outputs = 32});
+       qn_linear_init(&m->out, t, &(qn_linear_desc){.inputs = 32, .outputs = 10});
+       qn_module_add(&m->module, "hidden", &m->hidden.module);
+       qn_module_add(&m->module, "out", &m->out.module);
+
+       qn_optimizer_init(&adam, &m->module, &(qn_optimizer_desc){.kind = QN_ADAM});
+       qn_scope_begin(t);                                         // for each batch
+       qn_tensor *scores = qn_linear_forward(&m->out, qn_relu(qn_linear_forward(&m->hidden, x)));
+       qn_backward(qn_cross_entropy(scores, labels, NULL));
+       qn_optimizer_step(&adam);
+       qn_scope_end(t);
+
+   Conventions
+   - A module is a struct of the program whose first member is a qn_module; it stays where it is from its init to its release, and takes no memory
+   beside its tensors. So is a model. Modules have parameters, which are trained, buffers, which are not (running means), and other modules.
+   - Names of parameters are those that PyTorch gives, so that its state dictionaries are read as they are.
+   - Forward functions make tensors, as all ops do: a wrong shape shows in the tensor, or where its value is asked for.
+   - Threads: as tensors. */
+#ifndef QUERN_NN_H
+#define QUERN_NN_H
+
+#include <quern/files.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- modules ---- */
+
+typedef struct qn_module qn_module;
+
+/* What modules of a kind have in common. `forward`: NULL where they take other than one tensor. */
+typedef struct qn_module_type {
+    const char *name;
+    qn_tensor *(*forward)(qn_module *module, qn_tensor *x);
+} qn_module_type;
+
+enum { QN_NAME_ROOM = 32, QN_PARAMETER_STATES = 3 };
+
+/* A tensor that a module keeps, and what the optimizer that trains it keeps with it. */
+typedef struct qn_parameter {
+    qn_tensor *tensor; /* NULL: there is none (a bias that was not asked for) */
+    bool trained;      /* else it is a buffer */
+    qn_tensor *states[QN_PARAMETER_STATES];
+    char name[QN_NAME_ROOM];
+    struct qn_parameter *next;
+} qn_parameter;
+
+struct qn_module {
+    qn_tensors *tensors;
+    const qn_module_type *type;
+    bool training; /* true at first; see qn_module_train */
+    char name[QN_NAME_ROOM];
+    qn_parameter *parameters, *last_parameter;
+    qn_module *children, *last_child, *next;
+};
+
+/* For modules of one's own; those below have functions that call it. `type` may be NULL. */
+QN_API void qn_module_init(qn_module *module, qn_tensors *tensors, const qn_module_type *type);
+/* A parameter, or with `trained` false a buffer, of this first value, which the module retains. Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT (a name
+   that is empty, too long, has a '.', or is there already), and the tensor's failure. */
+QN_API qn_status qn_module_add_parameter(qn_module *module, const char *name, qn_parameter *parameter,
+                                         qn_tensor *value, bool trained);
+/* A module within. It may have one parent. Errors: as above. */
+QN_API qn_status qn_module_add(qn_module *module, const char *name, qn_module *child);
+/* Releases the tensors of the module and of all within. It may be initialised anew then. */
+QN_API void qn_module_release(qn_module *module);
+/* What its type makes of one tensor. */
+QN_API qn_tensor *qn_module_forward(qn_module *module, qn_tensor *x);
+/* Training, or evaluation: for it and all within. Dropout and batch normalisation ask for it. */
+QN_API void qn_module_train(qn_module *module, bool training);
+/* How many elements its trained parameters have. */
+QN_API uint64_t qn_module_count(const qn_module *module);
+
+/* Called for each parameter and buffer of a module and of those within, in the order in which they were added; `name` is "encoder.2.weight", valid during the
+   call. What it returns but QN_OK ends the visit, and is returned. */
+typedef qn_status qn_parameter_visitor(void *user, const char *name, qn_parameter *parameter);
+QN_API qn_status qn_module_visit(qn_module *module, qn_parameter_visitor *visitor, void *user);
+/* Forgets the gradients that qn_backward has added up. */
+QN_API void qn_module_clear_gradients(qn_module *module);
+/* A table of the modules, their parameters and sizes, line by line. */
+QN_API qn_status qn_module_summary(qn_module *module, qn_text_callback *callback, void *user);
+
+/* Values of all parameters and buffers to a file, as qn_save, and from one, as qn_load with the same descriptor (NULL: none). Errors: as there;
+   after an error the module is as it was. */
+QN_API qn_status qn_module_save(qn_module *module, const char *path);
+QN_API qn_status qn_module_load(qn_module *module, qn_archive *archive, const qn_load_desc *desc);
+
+/* ---- layers ---- */
+
+/* In all: zero is the default; `type` is that of the parameters, QN_F32 by default. Errors of init functions: QN_ERROR_NULL, QN_ERROR_ARGUMENT
+   (sizes that are 0, with a sentence), QN_ERROR_OUT_OF_MEMORY. Nothing has to be released after an error. */
+
+/* x W^T + b, for x of [..., inputs]; weight of [outputs, inputs], uniform within 1 / sqrt(inputs), as is the bias. */
+typedef struct qn_linear_desc {
+    uint64_t inputs, outputs;
+    qn_element type;
+    bool no_bias;
+} qn_linear_desc;
+typedef struct qn_linear {
+    qn_module module;
+    qn_parameter weight, bias;
+} qn_linear;
+QN_API qn_status qn_linear_init(qn_linear *linear, qn_tensors *tensors, const qn_linear_desc *desc);
+QN_API qn_tensor *qn_linear_forward(qn_linear *linear, qn_tensor *x);
+
+/* A function of one tensor as a module, for qn_sequential: qn_relu, qn_gelu, ... */
+typedef struct qn_function_layer {
+    qn_module module;
+    qn_tensor *(*function)(qn_tensor *x);
+} qn_function_layer;
+QN_API void qn_function_layer_init(qn_function_layer *layer, qn_tensors *tensors,
+                                   qn_tensor *(*function)(qn_tensor *x));
+
+/* In training elements become 0 with this probability, the others are divided by what is left of 1. */
+typedef struct qn_dropout {
+    qn_module module;
+    double probability;
+} qn_dropout;
+QN_API void qn_dropout_init(qn_dropout *dropout, qn_tensors *tensors, double probability);
+QN_API qn_tensor *qn_dropout_forward(qn_dropout *dropout, qn_tensor *x);
+
+/* Its children one after the other: all have a forward function. They are named "0", "1", ... Errors: as qn_module_add. */
+QN_API void qn_sequential_init(qn_module *module, qn_tensors *tensors);
+QN_API qn_status qn_sequential_add(qn_module *module, qn_module *child);
+
+/* (x - mean) / sqrt(variance + epsilon) along the last dimension, of `size`, times weight plus bias; of `root_mean_square` x / sqrt(mean(x^2) + epsilon),
+   without a bias. Default of epsilon: 1e-5, of root_mean_square 1e-6. */
+typedef struct qn_norm_layer_desc {
+    uint64_t size;
+    double epsilon;
+    qn_element type;
+    bool root_mean_square;
+    bool no_bias;
+} qn_norm_layer_desc;
+typedef struct qn_norm_layer {
+    qn_module module;
+    qn_parameter weight, bias;
+    double epsilon;
+    bool root_mean_square;
+} qn_norm_layer;
+QN_API qn_status qn_norm_layer_init(qn_norm_layer *norm, qn_tensors *tensors, const qn_norm_layer_desc *desc);
+QN_API qn_tensor *qn_norm_layer_forward(qn_norm_layer *norm, qn_tensor *x);
+
+/* Of x of [n, channels, ...]: each group of channels of each of the n as a norm layer; weight and bias of [channels]. groups has to divide
+   channels. */
+typedef struct qn_group_norm_desc {
+    uint64_t channels, groups;
+    double epsilon;
+    qn_element type;
+} qn_group_norm_desc;
+typedef struct qn_group_norm {
+    qn_module module;
+    qn_parameter weight, bias;
+    uint64_t groups;
+    double epsilon;
+} qn_group_norm;
+QN_API qn_status qn_group_norm_init(qn_group_norm *norm, qn_tensors *tensors, const qn_group_norm_desc *desc);
+QN_API qn_tensor *qn_group_norm_forward(qn_group_norm *norm, qn_tensor *x);
+
+/* Of x of [n, channels, ...]: each channel over all else. In training by its own mean and variance, of which running_mean and running_var keep a mean that
+   forgets `momentum` of what it was; in evaluation by those. Defaults: momentum 0.1, epsilon 1e-5. */
+typedef struct qn_batch_norm_desc {
+    uint64_t channels;
+    double epsilon, momentum;
+    qn_element type;
+} qn_batch_norm_desc;
+typedef struct qn_batch_norm {
+    qn_module module;
+    qn_parameter weight, bias, running_mean, running_var;
+    double epsilon, momentum;
+} qn_batch_norm;
+QN_API qn_status qn_batch_norm_init(qn_batch_norm *norm, qn_tensors *tensors, const qn_batch_norm_desc *desc);
+QN_API qn_tensor *qn_batch_norm_forward(qn_batch_norm *norm, qn_tensor *x);
+
+/* ---- losses ---- */
+
+/* What becomes of the losses of the elements. */
+typedef enum qn_loss_result { QN_LOSS_MEAN, QN_LOSS_SUM, QN_LOSS_EACH } qn_loss_result;
+
+QN_API qn_tensor *qn_mse_loss(qn_tensor *x, qn_tensor *target, qn_loss_result result); /* (x - target)^2 */
+QN_API qn_tensor *qn_l1_loss(qn_tensor *x, qn_tensor *target, qn_loss_result result);  /* |x - target| */
+/* d^2 / 2 where |d| <= delta, else delta (|d| - delta / 2), for d = x - target. */
+QN_API qn_tensor *qn_huber_loss(qn_tensor *x, qn_tensor *target, double delta, qn_loss_result result);
+/* -(target log x + (1 - target) log(1 - x)), logarithms no less than -100; and for x before qn_sigmoid. */
+QN_API qn_tensor *qn_bce_loss(qn_tensor *x, qn_tensor *target, qn_loss_result result);
+QN_API qn_tensor *qn_bce_with_logits_loss(qn_tensor *x, qn_tensor *target, qn_loss_result result);
+/* target (log target - x), for x logarithms of probabilities; 0 where the target is 0. */
+QN_API qn_tensor *qn_kl_loss(qn_tensor *x, qn_tensor *target, qn_loss_result result);
+
+/* Classes along dimension 1, or the only one. `target`: classes as integers, without that dimension; or probabilities of the shape of x. `smoothing` of each
+   target is spread over all classes. Targets of class `ignored` do not count where `ignores` is set. `weights`, of [classes], or NULL; a mean is
+   divided by their sum. Defaults: a mean, nothing smoothed or ignored. */
+typedef struct qn_classes_desc {
+    qn_loss_result result;
+    double smoothing;
+    bool ignores;
+    int64_t ignored;
+    qn_tensor *weights;
+} qn_classes_desc;
+/* -log(softmax(x)[target]). `desc` may be NULL. */
+QN_API qn_tensor *qn_cross_entropy(qn_tensor *x, qn_tensor *target, const qn_classes_desc *desc);
+/* -x[target], for x logarithms of probabilities. */
+QN_API qn_tensor *qn_nll_loss(qn_tensor *x, qn_tensor *target, const qn_classes_desc *desc);
+
+/* ---- optimizers ---- */
+
+typedef enum qn_optimizer_kind {
+    QN_SGD,     /* states: the momentum */
+    QN_ADAM,    /* Kingma and Ba, 2015; states: means of gradients and of their squares */
+    QN_ADAMW,   /* Loshchilov and Hutter, 2019: decay apart from the gradient */
+    QN_RMSPROP, /* Hinton; states: mean of squares, momentum */
+    QN_ADAGRAD, /* Duchi, Hazan and Singer, 2011; states: sum of squares */
+    QN_LION,    /* Chen and others, 2023; states: the momentum */
+    QN_OPTIMIZER_COUNT
+} qn_optimizer_kind;
+
+/* Defaults: `rate` 1e-3 (QN_SGD, QN_RMSPROP and QN_ADAGRAD 1e-2, QN_LION 1e-4); betas 0.9 and 0.999 (QN_LION 0.9 and 0.99; QN_RMSPROP's beta2, what it keeps of
+   the mean: 0.99); epsilon 1e-8 (QN_ADAGRAD 1e-10); no decay (QN_ADAMW 1e-2); no momentum. A number that is to be 0 where the default is not: QN_NONE. */
+#define QN_NONE (-1.0)
+typedef struct qn_optimizer_desc {
+    qn_optimizer_kind kind;
+    double rate, beta1, beta2, epsilon, decay, momentum;
+    bool nesterov; /* QN_SGD with momentum */
+} qn_optimizer_desc;
+
+/* Trains the parameters of a module, and of those within, that require gradients when it is initialised. It keeps its states with them: one optimizer trains a
+   parameter at a time. */
+typedef struct qn_optimizer {
+    qn_module *module;
+    qn_optimizer_desc desc; /* defaults filled in */
+    qn_module
+        own; /* what it keeps beside the parameters, as tensors without dimensions, so that recorded steps read it */
+    qn_parameter rate, corrections[2];
+} qn_optimizer;
+/* Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT (a kind that is none, numbers out of range), QN_ERROR_OUT_OF_MEMORY. */
+QN_API qn_status qn_optimizer_init(qn_optimizer *optimizer, qn_module *module, const qn_optimizer_desc *desc);
+QN_API void qn_optimizer_release(qn_optimizer *optimizer);
+/* The next step, of the gradients that qn_backward has added up, which are cleared. Enqueues the new values. Parameters without a gradient stay as
+   they are. */
+QN_API qn_status qn_optimizer_step(qn_optimizer *optimizer);
+/* Another rate from the next step on. */
+QN_API qn_status qn_optimizer_set_rate(qn_optimizer *optimizer, double rate);
+/* Scales all gradients so that the root of the sum of their squares is at most `most`; between qn_backward and qn_optimizer_step. Gives that root before. */
+QN_API qn_tensor *qn_clip_gradients(qn_module *module, double most);
+
+/* ---- schedules: rates by the number of the step, from 0 ---- */
+
+QN_API double qn_rate_step(double rate, uint64_t step, uint64_t every,
+                           double factor); /* times factor every so many */
+QN_API double qn_rate_exponential(double rate, uint64_t step, double factor);
+/* From rate down to least in half a cosine over `steps`; least from then on (Loshchilov and Hutter, 2017). */
+QN_API double qn_rate_cosine(double rate, uint64_t step, uint64_t steps, double least);
+/* 0 to 1 over the first `steps`, then 1: a factor for the others. */
+QN_API double qn_rate_warm_up(uint64_t step, uint64_t steps);
+/* Up from rate / 25 to rate in the first 0.3 of the steps, and down to rate / 250000, by cosines (Smith and Topin, 2018). */
+QN_API double qn_rate_one_cycle(double rate, uint64_t step, uint64_t steps);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

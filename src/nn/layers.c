@@ -1,0 +1,100 @@
+/* Layers of weights, activations and sequences. */
+#include <math.h>
+#include <stdio.h>
+
+#include "nn/nn.h"
+
+/* ---- linear ---- */
+
+static qn_tensor *forward_linear(qn_module *module, qn_tensor *x) {
+    return qn_linear_forward((qn_linear *)module, x);
+}
+static const qn_module_type linear_type = {"linear", forward_linear};
+
+/* Uniform from -bound to bound. */
+static qn_tensor *uniform(qn_tensors *tensors, qn_element type, qn_shape shape, double bound) {
+    const qn_element computed = type == QN_F64 ? QN_F64 : QN_F32;
+    return qn_cast(qn_multiply_add(qn_rand(tensors, computed, shape), 2 * bound, -bound), type);
+}
+
+qn_status qn_linear_init(qn_linear *linear, qn_tensors *tensors, const qn_linear_desc *desc) {
+    qn_status status = qn__nn_check(tensors, desc, "qn_linear_init");
+    if (!status && (!desc->inputs || !desc->outputs))
+        status = qn__nn_fail(tensors, QN_ERROR_ARGUMENT, "qn_linear_init: %s is 0",
+                             desc->inputs ? "outputs" : "inputs");
+    if (!status) status = qn_scope_begin(tensors);
+    if (status) return status;
+    *linear = (qn_linear){.weight = {.tensor = NULL}};
+    qn_module_init(&linear->module, tensors, &linear_type);
+    const double bound = 1 / sqrt((double)desc->inputs);
+    status = qn_module_add_parameter(
+        &linear->module, "weight", &linear->weight,
+        uniform(tensors, desc->type, QN_SHAPE(desc->outputs, desc->inputs), bound), true);
+    if (!status && !desc->no_bias)
+        status = qn_module_add_parameter(&linear->module, "bias", &linear->bias,
+                                         uniform(tensors, desc->type, QN_SHAPE(desc->outputs), bound), true);
+    return qn__nn_made(&linear->module, status);
+}
+
+qn_tensor *qn_linear_forward(qn_linear *linear, qn_tensor *x) {
+    qn_label_begin(linear->module.tensors, *linear->module.name ? linear->module.name : "linear");
+    qn_tensor *y = qn_matmul(x, qn_transpose(linear->weight.tensor, 0, 1));
+    if (linear->bias.tensor) y = qn_add(y, linear->bias.tensor);
+    qn_label_end(linear->module.tensors);
+    return y;
+}
+
+/* ---- functions ---- */
+
+static qn_tensor *forward_function(qn_module *module, qn_tensor *x) {
+    return ((qn_function_layer *)module)->function(x);
+}
+static const qn_module_type function_type = {"function", forward_function};
+
+void qn_function_layer_init(qn_function_layer *layer, qn_tensors *tensors,
+                            qn_tensor *(*function)(qn_tensor *x)) {
+    qn_module_init(&layer->module, tensors, &function_type);
+    layer->function = function;
+}
+
+static qn_tensor *forward_dropout(qn_module *module, qn_tensor *x) {
+    return qn_dropout_forward((qn_dropout *)module, x);
+}
+static const qn_module_type dropout_type = {"dropout", forward_dropout};
+
+void qn_dropout_init(qn_dropout *dropout, qn_tensors *tensors, double probability) {
+    qn_module_init(&dropout->module, tensors, &dropout_type);
+    dropout->probability = probability;
+}
+
+qn_tensor *qn_dropout_forward(qn_dropout *dropout, qn_tensor *x) {
+    const double p = dropout->probability;
+    if (!dropout->module.training || p <= 0 || qn_tensor_status(x)) return x;
+    qn_tensor *numbers = qn_rand(dropout->module.tensors, QN_F32, qn_tensor_shape(x));
+    return qn_where(qn_less(numbers, p), 0, qn_multiply(x, p < 1 ? 1 / (1 - p) : 0));
+}
+
+/* ---- sequences ---- */
+
+static qn_tensor *forward_sequence(qn_module *module, qn_tensor *x) {
+    qn_label_begin(module->tensors, *module->name ? module->name : "sequence");
+    for (qn_module *m = module->children; m; m = m->next) x = qn_module_forward(m, x);
+    qn_label_end(module->tensors);
+    return x;
+}
+static const qn_module_type sequence_type = {"sequence", forward_sequence};
+
+void qn_sequential_init(qn_module *module, qn_tensors *tensors) {
+    qn_module_init(module, tensors, &sequence_type);
+}
+
+qn_status qn_sequential_add(qn_module *module, qn_module *child) {
+    uint32_t index = 0;
+    char name[QN_NAME_ROOM];
+    for (const qn_module *m = module ? module->children : NULL; m; m = m->next) index++;
+    if (module && child && (!child->type || !child->type->forward))
+        return qn__nn_fail(module->tensors, QN_ERROR_ARGUMENT,
+                           "qn_sequential_add: module %u has no function of one tensor", (unsigned)index);
+    snprintf(name, sizeof name, "%u", (unsigned)index);
+    return qn_module_add(module, name, child);
+}

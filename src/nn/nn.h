@@ -1,0 +1,19 @@
+/* What the files of this room share. It sees the public headers only. */
+#ifndef QN__NN_H
+#define QN__NN_H
+
+#include <quern/nn.h>
+
+/* Sets the sentence of the tensors' context and gives the status. */
+qn_status qn__nn_fail(qn_tensors *tensors, qn_status status, const char *format, ...);
+/* QN_OK for tensors and a descriptor that are there. */
+qn_status qn__nn_check(qn_tensors *tensors, const void *desc, const char *function);
+
+/* Ends the scope in which a module's parameters were made; after a failure releases what it has. Gives the status. */
+qn_status qn__nn_made(qn_module *module, qn_status status);
+/* A tensor of [channels] as [channels, 1, ...], to go with one of `rank` dimensions whose channels are dimension 1. */
+qn_tensor *qn__nn_by_channel(qn_tensor *x, uint32_t rank);
+/* The result with its sum or mean, as asked for. */
+qn_tensor *qn__nn_reduced(qn_tensor *losses, qn_loss_result result);
+
+#endif
