@@ -66,9 +66,10 @@ static qn_status find_decoder(qn_tensors *tensors, qn_encoding encoding, qn_elem
     const size_t room = strlen(desc.source) + 256;
     char *text = qn__tensors_allocate(tensors, room);
     if (!text) return QN_ERROR_OUT_OF_MEMORY;
-    snprintf(text, room, "#define DECODE %s\n#define BLOCK %u\n#define BYTES %u\n#define T %s\n#line 1\n%s",
-             qn_encoding_name(encoding), (unsigned)elements, (unsigned)bytes, qn__element_of(type)->storage,
-             desc.source);
+    const char *storage = qn__element_of(type)->storage, *four = strncmp(storage, "qn_", 3) == 0 ? "x4" : "4";
+    snprintf(text, room,
+             "#define DECODE %s\n#define BLOCK %u\n#define BYTES %u\n#define T4 %s%s\n#line 1\n%s",
+             qn_encoding_name(encoding), (unsigned)elements, (unsigned)bytes, storage, four, desc.source);
     const char *kept;
     const qn_status status = qn__program_get(tensors, text, kernel, &kept);
     qn__tensors_release(tensors, text);

@@ -196,11 +196,16 @@ static void blocks_are_decoded(void **state) {
             if (!(fabsf(got[i] - wanted[i]) <= 1e-5f * (fabsf(wanted[i]) + 0.1f)))
                 fail_msg("%s: number %u is %g, not %g", qn_encoding_name(encodings[e]), (unsigned)i,
                          (double)got[i], (double)wanted[i]);
-        /* Rounded once. */
-        x = qn_cast(qn_from_host_array(f.t, &array, QN_BF16), QN_F32);
-        read_floats(&f, x, got, (uint64_t)BLOCKS * elements);
-        for (uint32_t i = 0; i < BLOCKS * elements; i++)
-            assert_true(fabsf(got[i] - wanted[i]) <= fabsf(wanted[i]) / 255 + 1e-5f);
+        /* Other types, rounded once; integers by way of f32. */
+        static const qn_element others[] = {QN_BF16, QN_F16, QN_I32};
+        for (int o = 0; o < 3; o++) {
+            x = qn_cast(qn_from_host_array(f.t, &array, others[o]), QN_F32);
+            read_floats(&f, x, got, (uint64_t)BLOCKS * elements);
+            const float relative = o == 0 ? 1 / 255.0f : o == 1 ? 1 / 2047.0f : 0;
+            for (uint32_t i = 0; i < BLOCKS * elements; i++)
+                assert_true(fabsf(got[i] - wanted[i]) <=
+                            fabsf(wanted[i]) * relative + (o == 2 ? 1.001f : 1e-5f));
+        }
         free(data);
     }
     end_tensors(&f);
