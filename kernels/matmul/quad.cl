@@ -4,7 +4,7 @@
 // tiles of the same columns below each other, CLUSTER of them: each copies its part of B's tile to all of them; or they have
 // one tile, each one of PARTS parts of k, and add up what they have through each other's local memory.
 // By -D beside those of numbers.h: Q, the type of A and B in products; QSUM of sums, float or int, QSUM4 of four, AS_SUM4 from
-// bits; LAYOUT, how their tiles lie; HELD, A goes to registers first, as 32-bit elements have to that lie by columns; OUT_TILES,
+// bits; STAGED, rows of what is written begin anywhere; LAYOUT, how their tiles lie; HELD, A goes to registers first, as 32-bit elements have to that lie by columns; OUT_TILES,
 // results go out by tile stores (PACK makes two of 16 bits); SPLIT, the sums of parts of k go to `work`; TURNED, C is computed as
 // the transpose of what the caller sees.
 #include "numbers.h"
@@ -135,6 +135,29 @@ static void finish_chunk(QSUM *sums, numbers s, const epilogue *e, const places 
 }
 #endif
 
+#ifdef STAGED
+// Single results that neighbouring work-items write are neighbours if 32 columns at a time go through local memory: a sub-group writes 32
+// neighbours of a row (TURNED: of a column).
+#define STAGED_COLUMNS (COLUMNS < 32 ? COLUMNS : 32)
+#define STAGED_PITCH   33
+static void put_staged(local QSUM *mine, const QSUM *sums, global OUT_T *out, global QSUM *work, numbers s, const schedule *todo,
+                       const tile *t, const epilogue *e, const places *at, uint quad, uint item, uint first) {
+    qn_named_barrier(quad + 1, 128); // what was there has been read
+    #pragma unroll
+    for (uint i = 0; i < STAGED_COLUMNS / 2; i++) mine[row_in_tile(0, item, i) * STAGED_PITCH + column_in_tile(item, i)] = sums[i];
+    qn_named_barrier(quad + 1, 128);
+    #pragma unroll 4
+    for (uint i = item; i < 64 * STAGED_COLUMNS; i += 128) {
+#ifdef TURNED
+        const uint row = i % 64, column = i / 64;
+#else
+        const uint row = i / STAGED_COLUMNS, column = i % STAGED_COLUMNS;
+#endif
+        put_at(out, work, mine[row * STAGED_PITCH + column], s, todo, t, e, at, t->row + quad * 64 + row, t->column + first + column);
+    }
+}
+#endif
+
 #if PARTS > 1
 // Each work-group of the cluster adds some of the sums of all of them, in the order of the parts.
 static void add_parts(local uchar *tiles, const QSUM *sums, global OUT_T *out, global QSUM *work, numbers s, const schedule *todo,
@@ -184,6 +207,9 @@ matmul(qn_tensor_map a_map, qn_tensor_map b_map, qn_tensor_map out_map, uint bat
     local uchar a_tiles[STAGES][A_BYTES] __attribute__((aligned(1024))), b_tiles[STAGES][B_BYTES] __attribute__((aligned(1024)));
 #ifdef OUT_TILES
     local uchar chunks[QUADS * 2 * 8192] __attribute__((aligned(1024)));
+#endif
+#ifdef STAGED
+    local QSUM staged[QUADS][64 * STAGED_PITCH];
 #endif
     local qn_barrier full[STAGES], empty[STAGES];
     const uint quad = get_local_id(0) / 128, item = get_local_id(0) % 128;
@@ -285,6 +311,10 @@ matmul(qn_tensor_map a_map, qn_tensor_map b_map, qn_tensor_map out_map, uint bat
                     qn_tile_store(out_map, (int)(t.column + j * CHUNK), (int)(t.row + quad * 64), (int)t.batch, chunk);
             }
             odd ^= COLUMNS / CHUNK % 2;
+#elif defined(STAGED)
+            #pragma unroll
+            for (uint j = 0; j < COLUMNS / STAGED_COLUMNS; j++)
+                put_staged(staged[quad], sums + j * STAGED_COLUMNS / 2, out, work, s, &todo, &t, &e, &at, quad, item, j * STAGED_COLUMNS);
 #else
             #pragma unroll
             for (uint i = 0; i < SUMS; i++)

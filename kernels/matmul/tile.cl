@@ -3,7 +3,7 @@
 // A_ALONG_K: neighbours in memory are neighbours along k (else along A's rows); A_NEAR: they follow each other, so that their
 // stride is 1; A_VECTORS: they are loaded four at a time. SHORT_A: there are fewer rows than a tile has. The same for B and columns.
 // Groups: tiles of C in one dimension; parts of k; batches. SPLIT: the sums of the parts go to `work`, for finish.cl. CLUSTER: the
-// parts of a tile are work-groups of a cluster instead, which add each other's sums.
+// parts of a tile are work-groups of a cluster instead, which add each other's sums. STAGED: rows of what is written begin anywhere.
 #include "numbers.h"
 
 #define ITEMS    (WM * WN * LM * LN)
@@ -280,6 +280,36 @@ static void put_part(global SUM *work, const SUM *sum, numbers s, size_t row, si
 #endif
 }
 
+#ifdef STAGED
+// Single elements that neighbouring work-items write are neighbours if rows go through local memory: else each store of four times as many
+// lines is a part of a sector, which takes an H200 three times as long. A row of each run of four at a time.
+static void put_staged(global OUT_T *out, global SUM *work, const SUM sum[TM][TN], local SUM *memory, numbers s, const epilogue *e,
+                       const places *at, const place *here, uint y, uint x) {
+    const uint own = y / (LM * TM) * LM + y % (LM * TM) / 4;
+    #pragma unroll
+    for (uint p = 0; p < TM; p++) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        #pragma unroll
+        for (uint q = 0; q < TN; q += 4)
+            *(local SUM4 *)(memory + own * B_PITCH + x + q * LN) = (SUM4)(sum[p][q], sum[p][q + 1], sum[p][q + 2], sum[p][q + 3]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        #pragma unroll
+        for (uint j = 0; j < TN; j++) {
+            const uint i = get_local_id(0) + j * ITEMS, line = i / BN, c = i % BN,
+                       r = line / LM * (LM * TM) + line % LM * 4 + p / 4 * LM * 4 + p % 4;
+            if (SHORT_A ? r >= here->rows : r < here->own_row) continue;
+            if (SHORT_B ? c >= here->columns : c < here->own_column) continue;
+            const SUM v = memory[line * B_PITCH + c];
+#ifdef SPLIT
+            work[((get_group_id(1) * get_num_groups(2) + get_group_id(2)) * s.m + here->row + r) * s.n + here->column + c] = v;
+#else
+            put(out, v, s, e, at, here->row + r, here->column + c);
+#endif
+        }
+    }
+}
+#endif
+
 kernel __attribute__((ATTRIBUTES)) void matmul(PARAMETERS) {
 #ifdef CLUSTER
     local SUM memory[TILES > JOINED ? TILES : JOINED] __attribute__((aligned(32)));
@@ -327,6 +357,8 @@ kernel __attribute__((ATTRIBUTES)) void matmul(PARAMETERS) {
 #ifdef CLUSTER
     barrier(CLK_LOCAL_MEM_FENCE); // the last tiles have been read
     put_joined(out, sum, memory, s, &e, &at, &here, y, x);
+#elif defined(STAGED)
+    put_staged(out, work, sum, memory, s, &e, &at, &here, y, x);
 #else
     #pragma unroll
     for (uint p = 0; p < TM; p++) {

@@ -42,7 +42,7 @@ typedef struct qn__matmul_tensors {
     qn_tensor_desc descs[3];
     uint32_t batches, batched[2];
     bool copied[2];
-    bool stores_tiles, turned;
+    bool stores_tiles, staged, turned;
     uint32_t stages;
     uint32_t parts; /* of k, which a cluster adds up */
 } qn__matmul_tensors;

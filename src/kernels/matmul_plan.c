@@ -153,6 +153,8 @@ static void add_tile(text *t, const qn__matmul *q, const qn__matmul_variant *v) 
         v->tm, v->tn, v->step);
     add_tile_operand(t, q, QN__MATMUL_A, qn__matmul_tile_rows(v));
     add_tile_operand(t, q, QN__MATMUL_B, qn__matmul_tile_columns(v));
+    const bool whole_runs = q->n % 4 == 0 && has_store4(q);
+    if (!whole_runs && q->column[QN__MATMUL_OUT] == 1 && q->n > 4) add(t, " -D STAGED");
 }
 
 static void add_family(text *t, const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_variant *v,

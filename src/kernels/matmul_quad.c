@@ -104,6 +104,14 @@ static bool stores_tiles(const qn__matmul *q, const qn__matmul_quad *v) {
                        batch_stride(q, QN__MATMUL_OUT));
 }
 
+/* Whether results of other tiles go through local memory on their way, so that neighbours are written together. Parts of a cluster's
+   product are added there. */
+static bool is_staged(const qn__matmul *q, const qn__matmul_quad *v) {
+    const int64_t next = v->turned ? q->row[QN__MATMUL_OUT] : q->column[QN__MATMUL_OUT];
+    return !stores_tiles(q, v) && parts_of(q, v) == 1 && (work_splits_of(q, v) > 1 || next == 1);
+}
+enum { STAGED_BYTES = 64 * 33 * 4 };
+
 /* Work-groups, of which a compute unit is to hold some. */
 static uint64_t groups_of(const qn__matmul *q, const qn__matmul_quad *v) {
     return divide_up(q->m, (uint64_t)rows_of(v) * v->cluster) * v->cluster * divide_up(q->n, v->columns) *
@@ -124,8 +132,10 @@ static uint32_t resident_of(const qn_kernels *kernels, const qn__matmul *q, cons
 static uint32_t stages_of(const qn_kernels *kernels, const qn__matmul *q, const qn__matmul_quad *v) {
     const uint64_t reserved = 1024; /* of each group, and for barriers */
     const uint64_t all = (kernels->info.local_memory + reserved) / resident_of(kernels, q, v),
-                   used = 2 * reserved + (stores_tiles(q, v) ? 2 * CHUNK_BYTES * v->quads : 0),
-                   stage = ROW_BYTES * (rows_of(v) + v->columns);
+                   way_out = stores_tiles(q, v) ? 2 * CHUNK_BYTES
+                             : is_staged(q, v)  ? STAGED_BYTES
+                                                : 0,
+                   used = 2 * reserved + way_out * v->quads, stage = ROW_BYTES * (rows_of(v) + v->columns);
     const uint64_t stages = all > used ? (all - used) / stage : 0;
     return stages < MOST_STAGES ? (uint32_t)stages : MOST_STAGES;
 }
@@ -271,6 +281,7 @@ void qn__matmul_quad_plan(const qn_kernels *kernels, const qn__matmul *q, const 
     qn__matmul_tensors *t = &p->tensors;
     *t = (qn__matmul_tensors){.batches = (uint32_t)batches_of(q),
                               .stores_tiles = stores_tiles(q, v),
+                              .staged = is_staged(q, v),
                               .turned = v->turned,
                               .stages = stages_of(kernels, q, v),
                               .parts = parts_of(q, v)};
@@ -306,10 +317,10 @@ void qn__matmul_quad_options(const qn__matmul *q, const qn__matmul_quad *v, cons
     snprintf(out, size,
              " -D Q=%s -D QSUM=%s -D QSUM4=%s4 -D AS_SUM4=as_%s4 -D LAYOUT=%d -D CLUSTER=%u -D PARTS=%u -D "
              "QUADS=%u -D COLUMNS=%u "
-             "-D STAGES=%u%s%s%s",
+             "-D STAGES=%u%s%s%s%s",
              product->type, product->sum, product->sum, product->sum, by_rows + 2 * by_columns, v->cluster,
              t->parts, v->quads, v->columns, t->stages, large && v->quads == 2 ? " -D REGISTERS=232" : "",
-             by_columns && type_of(q) == QN_F32 ? " -D HELD" : "", pack);
+             by_columns && type_of(q) == QN_F32 ? " -D HELD" : "", t->staged ? " -D STAGED" : "", pack);
 }
 
 /* ---- a call ---- */
