@@ -146,14 +146,33 @@ static void put_staged(local QSUM *mine, const QSUM *sums, global OUT_T *out, gl
     #pragma unroll
     for (uint i = 0; i < STAGED_COLUMNS / 2; i++) mine[row_in_tile(0, item, i) * STAGED_PITCH + column_in_tile(item, i)] = sums[i];
     qn_named_barrier(quad + 1, 128);
-    #pragma unroll 4
-    for (uint i = item; i < 64 * STAGED_COLUMNS; i += 128) {
 #ifdef TURNED
-        const uint row = i % 64, column = i / 64;
+    const uint row = item % 64, column = item / 64, next_row = 0, next_column = 2;
 #else
-        const uint row = i / STAGED_COLUMNS, column = i % STAGED_COLUMNS;
+    const uint row = item / STAGED_COLUMNS, column = item % STAGED_COLUMNS, next_row = 128 / STAGED_COLUMNS, next_column = 0;
 #endif
-        put_at(out, work, mine[row * STAGED_PITCH + column], s, todo, t, e, at, t->row + quad * 64 + row, t->column + first + column);
+    const size_t all_rows = t->row + quad * 64 + row, all_columns = t->column + first + column;
+    const ulong part = t->part * todo->batches + t->batch;
+#if defined(SPLIT) && defined(TURNED)
+    global QSUM *to = work + (part * s.n + all_columns) * s.m + all_rows;
+    const long step = (long)s.m * next_column;
+#elif defined(SPLIT)
+    global QSUM *to = work + (part * s.m + all_rows) * s.n + all_columns;
+    const long step = (long)s.n * next_row;
+#else
+    size_t to = at->out + all_rows * s.out_row + all_columns * s.out_column;
+    const long step = s.out_row * next_row + s.out_column * next_column;
+#endif
+    #pragma unroll 4
+    for (uint i = 0; i < STAGED_COLUMNS / 2; i++, to += step) {
+        const size_t r = all_rows + i * next_row, c = all_columns + i * next_column;
+        if (r >= s.m || c >= s.n) break;
+        const QSUM v = mine[(row + i * next_row) * STAGED_PITCH + column + i * next_column];
+#ifdef SPLIT
+        *to = v;
+#else
+        OUT_STORE(out, to, TO_OUT(finish((RESULT)v, s, e, at, r, c)));
+#endif
     }
 }
 #endif

@@ -103,7 +103,8 @@ typedef enum qn__matmul_family {
    tiles of b, wn quads that multiply, tn columns, and with lm the product is transposed. `resident`: such groups on a compute
    unit at a time; `rate`: of its peak, with all of them there. For tiles (see cost_of_tiles) `rate` is the limit that more and more
    groups would come near to, `alone` what a group adds to that, `fixed` its clocks beside the multiplications, `single` what they cost more where both operands
-   are loaded one element at a time. All by fits to measurements on an H200: tiles to 2,700 of 32-bit floats. */
+   are loaded one element at a time. All by fits to measurements on an H200: tiles to 2,700 of 32-bit floats. Of units `fixed`
+   are the clocks that a step waits for. */
 typedef struct qn__matmul_variant {
     const char *name;
     qn__matmul_family family;

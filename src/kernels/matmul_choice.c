@@ -18,7 +18,7 @@ static const qn__matmul_variant variants[] = {
     {"tile 128x16", QN__BY_TILES, 2, 1, 8, 4, 8, 4, 16, 10, 0.50, 3.30, 370, 1.14},
     {"units 128x128", QN__BY_UNITS, 2, 2, 1, 1, 64, 64, 32, 2, 8, 0, 0, 0},
     {"units 64x64", QN__BY_UNITS, 2, 2, 1, 1, 32, 32, 32, 4, 5, 0, 0, 0},
-    {"units 32x32", QN__BY_UNITS, 1, 1, 1, 1, 32, 32, 32, 12, 3, 0, 0, 0},
+    {"units 32x32", QN__BY_UNITS, 1, 1, 1, 1, 32, 32, 32, 12, 3, 0, 5000, 0},
     {"quad 128x256 two", QN__BY_QUADS, 2, 2, 0, 0, 0, 256, 0, 1, 1, 0, 0, 0},
     {"quad 128x256", QN__BY_QUADS, 1, 2, 0, 0, 0, 256, 0, 1, 1, 0, 0, 0},
     {"quad 128x192 two", QN__BY_QUADS, 2, 2, 0, 0, 0, 192, 0, 1, 0.80, 0, 0, 0},
@@ -220,8 +220,10 @@ static double cost_of_units(const qn_kernels *kernels, const qn__matmul *q, cons
     const double single =
                      qn__matmul_in_pieces(q, QN__MATMUL_A) && qn__matmul_in_pieces(q, QN__MATMUL_B) ? 1 : 5,
                  results = 0.7; /* clocks of each sum's way out */
-    const double clocks = single * multiplications / (128 * v->rate * (0.35 + 0.65 * there)) + area * results;
-    return fmax(on_unit * clocks, bytes_moved(q) / (14.0 * units_of(kernels))) +
+    const double clocks = single * multiplications / (128 * v->rate * (0.35 + 0.65 * there)) + area * results,
+                 steps = (double)divide_up(divide_up(q->k, splits), v->step),
+                 waits = ceil(on_unit / v->resident) * steps * v->fixed;
+    return fmax(fmax(on_unit * clocks, waits), bytes_moved(q) / (14.0 * units_of(kernels))) +
            cost_of_parts(kernels, q, splits);
 }
 
