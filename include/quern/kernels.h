@@ -90,6 +90,10 @@ typedef struct qn_array {
 /* The array with two of its dimensions exchanged: the same elements. What is not among its dimensions leaves it as it is.
    Any thread. */
 QN_API qn_array qn_array_transpose(qn_array array, uint32_t dimension, uint32_t other);
+/* The array whose dimension i is `order[i]` of this one: the same elements. Images that lie as NHWC are for qn_kernels_convolve
+   qn_array_permute(QN_ARRAY(buffer, QN_F16, n, h, w, c), (const uint32_t[]){0, 3, 1, 2}), and weights that lie as KRSC likewise.
+   `order` has as many numbers as the array dimensions, each of these once: else it leaves the array as it is. Any thread. */
+QN_API qn_array qn_array_permute(qn_array array, const uint32_t *order);
 /* How many elements it has; UINT64_MAX where that is beyond 64 bits. Any thread. */
 QN_API uint64_t qn_array_count(const qn_array *array);
 
@@ -190,7 +194,9 @@ typedef enum qn_activation {
    converted as by qn_kernels_copy, integers to their limits.
    c, bias and residual may be the same array as out, in which case its contents are read first; otherwise out shares no
    memory with any operand.
-   Defaults: alpha and scale 0 are 1; beta 0: c is not looked at; c without a buffer: out as it was; bias and residual without
+   A NaN or an infinity of a or b is in all results that its row or column is in, also by 0; relu, gelu, silu, tanh and sigmoid
+   of a NaN are NaN.
+   Defaults: alpha and scale 0 are 1; beta 0: c is not read, so that NaNs in it do not count; c without a buffer: out as it was; bias and residual without
    a buffer: none; variant NULL and splits 0: the library chooses. */
 typedef struct qn_matmul_desc {
     qn_array out, a, b;
@@ -591,7 +597,7 @@ QN_API qn_status qn_kernels_histogram(qn_kernels *kernels, qn_stream *stream, co
    starts[r + 1], each a value and its column; `starts` has one number more than A has rows, ascending from 0 to the number of
    elements. Rows of any lengths cost what their elements cost. Sums are taken in 32-bit floats (QN_F64: in 64 bits), in an order
    that does not change; y is rounded once. Values, x and y are of one type of floats, starts and columns of QN_I32, QN_U32,
-   QN_I64 or QN_U64. A column that x does not have counts as 0. Where beta is 0, y is not read.
+   QN_I64 or QN_U64. A column that x does not have counts as 0. Where beta is 0, y is not read, so that NaNs in it do not count.
    Defaults: an alpha of 0 is 1. */
 typedef struct qn_spmv_desc {
     qn_array starts, columns, values;
@@ -606,7 +612,7 @@ QN_API qn_status qn_kernels_spmv(qn_kernels *kernels, qn_stream *stream, const q
 /* Convolution in two dimensions as neural networks have it (weights are not mirrored): `from` is images x channels x rows x columns
    (NCHW), `weights` outputs x channels x rows x columns, `bias` as many numbers as outputs, and to[n, k, p, q] = bias[k] + the sum of
    from[n, c, p stride - padding + r dilation, ...] weights[k, c, r, s]; what is outside of an image is 0. Another order of the
-   dimensions in memory, such as NHWC, is one with other strides. With groups, the outputs of each see only the channels of their
+   dimensions in memory, such as NHWC, is one with other strides (qn_array_permute). With groups, the outputs of each see only the channels of their
    group: weights have channels / groups. `to` has (rows + 2 padding - (taps - 1) dilation - 1) / stride + 1 rows, and columns
    alike. All are of one type of floats; sums are taken in 32-bit floats (QN_F64: in 64 bits).
    Devices with QN_CAN_COPY_TILES compute 16-bit floats of 16 channels and outputs or more from NHWC: other orders are copied, as are

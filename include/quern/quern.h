@@ -438,6 +438,8 @@ typedef struct qn_window_desc {
 QN_API qn_status qn_buffer_window_map(qn_buffer *buffer, const qn_window_desc *desc, qn_tensor_map *map);
 QN_API uint64_t qn_buffer_size(const qn_buffer *buffer);
 QN_API qn_device *qn_buffer_device(const qn_buffer *buffer);
+QN_API bool qn_buffer_is_read_only(
+    const qn_buffer *buffer); /* as its desc said; false with a message: `buffer` is none */
 /* The buffer that a view is a part of, and in *offset (may be NULL) where it begins there; of other buffers themselves and
    0. Two buffers share memory where these are one and their ranges overlap. It may have been destroyed: the pointer is
    for comparing. NULL with a message: `buffer` is none. Any thread. */
@@ -872,6 +874,8 @@ QN_API qn_status qn_kernel_get_resources(const qn_kernel *kernel, const qn_range
 QN_API qn_status qn_stream_create(qn_device *device, qn_stream **stream);
 /* Waits for the stream's work, for ever if need be (qn_stream_close has a deadline). The default stream stays. */
 QN_API void qn_stream_destroy(qn_stream *stream);
+QN_API qn_device *
+qn_stream_device(const qn_stream *stream); /* NULL with a message: `stream` is none. Any thread. */
 /* Waits until everything submitted to the stream is done, at most `timeout_ns`. Errors: QN_ERROR_TIMEOUT (the
    message names the kernels that are unfinished; the work goes on), QN_ERROR_KERNEL_FAILED, QN_ERROR_DEVICE_LOST,
    QN_ERROR_CANCELLED: the first failure since the last wait. QN_ERROR_STATE: the stream records a graph. */

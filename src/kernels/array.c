@@ -3,13 +3,18 @@
 
 #include "kernels/op.h"
 
+/* Strides that are not given, made so that they are. */
+static void give_strides(qn_array *array) {
+    bool given = false;
+    for (uint32_t d = 0; d < array->rank; d++) given = given || array->strides[d] != 0;
+    uint64_t stride = 1;
+    for (uint32_t d = array->rank; !given && d-- > 0; stride *= array->sizes[d])
+        array->strides[d] = (int64_t)stride;
+}
+
 qn_array qn_array_transpose(qn_array array, uint32_t dimension, uint32_t other) {
     if (array.rank > QN_MAX_RANK || dimension >= array.rank || other >= array.rank) return array;
-    bool given = false;
-    for (uint32_t d = 0; d < array.rank; d++) given = given || array.strides[d] != 0;
-    uint64_t stride = 1;
-    for (uint32_t d = array.rank; !given && d-- > 0; stride *= array.sizes[d])
-        array.strides[d] = (int64_t)stride;
+    give_strides(&array);
     const uint64_t size = array.sizes[dimension];
     const int64_t step = array.strides[dimension];
     array.sizes[dimension] = array.sizes[other];
@@ -17,6 +22,21 @@ qn_array qn_array_transpose(qn_array array, uint32_t dimension, uint32_t other) 
     array.sizes[other] = size;
     array.strides[other] = step;
     return array;
+}
+
+qn_array qn_array_permute(qn_array array, const uint32_t *order) {
+    uint32_t seen = 0;
+    if (array.rank > QN_MAX_RANK || !order) return array;
+    for (uint32_t d = 0; d < array.rank; d++)
+        if (order[d] < array.rank) seen |= 1u << order[d];
+    if (seen != (1u << array.rank) - 1) return array;
+    give_strides(&array);
+    qn_array permuted = array;
+    for (uint32_t d = 0; d < array.rank; d++) {
+        permuted.sizes[d] = array.sizes[order[d]];
+        permuted.strides[d] = array.strides[order[d]];
+    }
+    return permuted;
 }
 
 uint64_t qn_array_count(const qn_array *array) {
@@ -113,13 +133,19 @@ qn_status qn__array_check(const qn_kernels *kernels, const char *function, const
         return qn__op_fail(kernels, status ? status : QN_ERROR_ARGUMENT, "%s: %s.buffer %s", function, name,
                            status == QN_ERROR_DESTROYED ? "has been destroyed" : "is no buffer");
     }
-    return check_reach(kernels, function, name, out);
+    char what[80];
+    snprintf(what, sizeof what, "%s.buffer", name);
+    const qn_status status = qn__op_own(kernels, qn_buffer_device(array->buffer), function, what);
+    return status ? status : check_reach(kernels, function, name, out);
 }
 
 qn_status qn__array_check_written(const qn_kernels *kernels, const char *function, const char *name,
                                   const qn_array *array, qn_array *out) {
     const qn_status status = qn__array_check(kernels, function, name, array, out);
     if (status || qn_array_count(out) == 0) return status;
+    if (qn_buffer_is_read_only(out->buffer))
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "%s: %s.buffer is read-only, and would be written",
+                           function, name);
     for (uint32_t d = 0; d < out->rank; d++)
         if (out->strides[d] == 0 && out->sizes[d] > 1)
             return qn__op_fail(kernels, QN_ERROR_ARGUMENT,

@@ -313,7 +313,7 @@ static qn_status run_empty(qn_kernels *kernels, qn_stream *stream, const qn__att
 }
 
 qn_status qn_kernels_attention(qn_kernels *kernels, qn_stream *stream, const qn_attention_desc *desc) {
-    qn_status status = qn__op_check(kernels, desc, "qn_kernels_attention");
+    qn_status status = qn__op_begin(kernels, stream, desc, "qn_kernels_attention");
     if (status) return status;
     qn__attention a = {.function = "qn_kernels_attention", .causal = desc->causal, .scale = desc->scale};
     const qn_array *const given[QN__ATTENTION_ARRAYS] = {

@@ -73,7 +73,7 @@ static qn_status run_plain(qn_kernels *kernels, qn_stream *stream, const qn__att
 
 qn_status qn_kernels_attention_backward(qn_kernels *kernels, qn_stream *stream,
                                         const qn_attention_backward_desc *desc) {
-    qn_status status = qn__op_check(kernels, desc, "qn_kernels_attention_backward");
+    qn_status status = qn__op_begin(kernels, stream, desc, "qn_kernels_attention_backward");
     if (status) return status;
     qn__attention a = {.function = "qn_kernels_attention_backward",
                        .causal = desc->causal,

@@ -77,8 +77,9 @@ static qn_status make(qn_kernels *kernels, const void *request, void *out) {
 
 static const qn__op blur_op = {"qn_kernels_blur", sizeof(plan), make};
 
-static qn_status check(const qn_kernels *kernels, const qn_blur_desc *desc, qn_blur_desc *d) {
-    qn_status status = qn__op_check(kernels, desc, "qn_kernels_blur");
+static qn_status check(const qn_kernels *kernels, const qn_stream *stream, const qn_blur_desc *desc,
+                       qn_blur_desc *d) {
+    qn_status status = qn__op_begin(kernels, stream, desc, "qn_kernels_blur");
     if (status) return status;
     *d = *desc;
     status = qn__array_check(kernels, "qn_kernels_blur", "from", &desc->from, &d->from);
@@ -171,7 +172,7 @@ static qn_status run_packed(qn_kernels *kernels, qn_stream *stream, const qn_blu
 
 qn_status qn_kernels_blur(qn_kernels *kernels, qn_stream *stream, const qn_blur_desc *desc) {
     qn_blur_desc d;
-    qn_status status = check(kernels, desc, &d);
+    qn_status status = check(kernels, stream, desc, &d);
     if (status || qn_array_count(&d.to) == 0) return status;
     qn__packed from = {0}, weights = {0}, to = {0};
     status = qn__packed_open(kernels, stream, &d.from, &from);

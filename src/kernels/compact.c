@@ -178,7 +178,7 @@ static qn_status run(qn_kernels *kernels, qn_stream *stream, const request *r) {
 }
 
 qn_status qn_kernels_compact(qn_kernels *kernels, qn_stream *stream, const qn_compact_desc *desc) {
-    qn_status status = qn__op_check(kernels, desc, "qn_kernels_compact");
+    qn_status status = qn__op_begin(kernels, stream, desc, "qn_kernels_compact");
     if (status) return status;
     request r = {.name = "qn_kernels_compact", .has_mask = true};
     status = check(kernels, &desc->from, &desc->to, &desc->count, &r);
@@ -195,7 +195,7 @@ qn_status qn_kernels_compact(qn_kernels *kernels, qn_stream *stream, const qn_co
 }
 
 qn_status qn_kernels_unique(qn_kernels *kernels, qn_stream *stream, const qn_unique_desc *desc) {
-    qn_status status = qn__op_check(kernels, desc, "qn_kernels_unique");
+    qn_status status = qn__op_begin(kernels, stream, desc, "qn_kernels_unique");
     if (status) return status;
     request r = {.name = "qn_kernels_unique"};
     status = check(kernels, &desc->from, &desc->to, &desc->count, &r);

@@ -50,12 +50,33 @@ static qn_status check_channels(const qn_kernels *kernels, const names *name, co
     return QN_OK;
 }
 
+/* Pixels with the padding of both sides, and how many of them the taps span. */
+static uint64_t padded(const qn__convolution *c, int i) {
+    return c->from.sizes[2 + i] + 2 * (uint64_t)c->padding[i];
+}
+static uint64_t span(const qn__convolution *c, int i) {
+    const uint64_t taps = c->weights.sizes[2 + i];
+    return taps ? (taps - 1) * c->dilation[i] + 1 : 0;
+}
+
 /* What comes out along dimension 2 + i. */
 static uint64_t size_out(const qn__convolution *c, int i) {
-    const uint64_t padded = c->from.sizes[2 + i] + 2 * (uint64_t)c->padding[i],
-                   taps = c->weights.sizes[2 + i];
-    const uint64_t reach = taps ? (taps - 1) * c->dilation[i] + 1 : 0;
-    return taps == 0 || padded < reach ? 0 : (padded - reach) / c->stride[i] + 1;
+    return span(c, i) == 0 || padded(c, i) < span(c, i) ? 0 : (padded(c, i) - span(c, i)) / c->stride[i] + 1;
+}
+
+/* Nothing comes out of images that the taps do not fit into: who asks for something is told that first. */
+static qn_status check_span(const qn_kernels *kernels, const names *name, const qn__convolution *c) {
+    static const char *const pixels[] = {"rows", "columns"};
+    for (int i = 0; i < 2; i++)
+        if (c->to.sizes[2 + i] && span(c, i) && padded(c, i) < span(c, i))
+            return qn__op_fail(
+                kernels, QN_ERROR_ARGUMENT,
+                "%s: the taps of %s (%s) span %llu %s with dilation %u, and %s (%s) has %llu with its "
+                "padding of %u",
+                name->function, name->weights, qn__shape(&c->weights).text, (unsigned long long)span(c, i),
+                pixels[i], c->dilation[i], name->from, qn__shape(&c->from).text,
+                (unsigned long long)padded(c, i), c->padding[i]);
+    return QN_OK;
 }
 
 static qn_status check_sizes(const qn_kernels *kernels, const names *name, const qn__convolution *c) {
@@ -65,6 +86,8 @@ static qn_status check_sizes(const qn_kernels *kernels, const names *name, const
         if (pairs[i / 2][i % 2] > INT32_MAX)
             return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "%s: %s[%d] is %u; it must be below 2^31",
                                name->function, fields[i / 2], i % 2, pairs[i / 2][i % 2]);
+    const qn_status status = check_span(kernels, name, c);
+    if (status) return status;
     const uint64_t wanted[4] = {c->from.sizes[0], c->weights.sizes[0], size_out(c, 0), size_out(c, 1)};
     for (int i = 0; i < 4; i++)
         if (c->to.sizes[i] != wanted[i])
@@ -171,7 +194,7 @@ qn__convolve_problem qn__convolve_problem_of(const qn__convolution *c) {
 
 qn_status qn_kernels_convolve(qn_kernels *kernels, qn_stream *stream, const qn_convolve_desc *desc) {
     static const names name = {"qn_kernels_convolve", "from", "weights", "to"};
-    qn_status status = qn__op_check(kernels, desc, name.function);
+    qn_status status = qn__op_begin(kernels, stream, desc, name.function);
     if (status) return status;
     qn__convolution c = CONVOLUTION_OF(desc);
     c.bias = desc->bias;
@@ -312,7 +335,7 @@ static bool has_gaps(const qn__convolution *c) {
 qn_status qn_kernels_convolve_backward_input(qn_kernels *kernels, qn_stream *stream,
                                              const qn_convolve_backward_input_desc *desc) {
     static const names name = {"qn_kernels_convolve_backward_input", "to", "weights", "gradient"};
-    qn_status status = qn__op_check(kernels, desc, name.function);
+    qn_status status = qn__op_begin(kernels, stream, desc, name.function);
     if (status) return status;
     qn__convolution c = CONVOLUTION_OF(desc);
     const field fields[] = {{name.from, &desc->to, &c.from},
@@ -330,7 +353,7 @@ qn_status qn_kernels_convolve_backward_input(qn_kernels *kernels, qn_stream *str
 qn_status qn_kernels_convolve_backward_weights(qn_kernels *kernels, qn_stream *stream,
                                                const qn_convolve_backward_weights_desc *desc) {
     static const names name = {"qn_kernels_convolve_backward_weights", "from", "to", "gradient"};
-    qn_status status = qn__op_check(kernels, desc, name.function);
+    qn_status status = qn__op_begin(kernels, stream, desc, name.function);
     if (status) return status;
     qn__convolution c = CONVOLUTION_OF(desc);
     const field fields[] = {{name.weights, &desc->to, &c.weights},

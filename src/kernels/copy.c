@@ -246,7 +246,7 @@ static qn_status run_copy(const plan *p, qn_stream *stream, const qn_copy_desc *
 }
 
 qn_status qn_kernels_copy(qn_kernels *kernels, qn_stream *stream, const qn_copy_desc *desc) {
-    qn_status status = qn__op_check(kernels, desc, "qn_kernels_copy");
+    qn_status status = qn__op_begin(kernels, stream, desc, "qn_kernels_copy");
     if (status) return status;
     qn_copy_desc d;
     status = qn__array_check_written(kernels, "qn_kernels_copy", "to", &desc->to, &d.to);
@@ -289,7 +289,7 @@ static qn_status make_fill(qn_kernels *kernels, const void *request, void *out) 
 static const qn__op fill_op = {"qn_kernels_fill", sizeof(plan), make_fill};
 
 qn_status qn_kernels_fill(qn_kernels *kernels, qn_stream *stream, const qn_fill_desc *desc) {
-    qn_status status = qn__op_check(kernels, desc, "qn_kernels_fill");
+    qn_status status = qn__op_begin(kernels, stream, desc, "qn_kernels_fill");
     if (status) return status;
     qn_array to;
     status = qn__array_check_written(kernels, "qn_kernels_fill", "to", &desc->to, &to);

@@ -192,7 +192,7 @@ static qn_status check(const qn_kernels *kernels, const request *r) {
 }
 
 qn_status qn_kernels_gather(qn_kernels *kernels, qn_stream *stream, const qn_gather_desc *desc) {
-    qn_status status = qn__op_check(kernels, desc, "qn_kernels_gather");
+    qn_status status = qn__op_begin(kernels, stream, desc, "qn_kernels_gather");
     if (status) return status;
     request r = {
         .name = "qn_kernels_gather", .whole_name = "from", .chosen_name = "to", .dimension = desc->dimension};
@@ -217,7 +217,7 @@ static qn_status choose(const qn_kernels *kernels, const qn_scatter_desc *desc, 
 }
 
 qn_status qn_kernels_scatter(qn_kernels *kernels, qn_stream *stream, const qn_scatter_desc *desc) {
-    qn_status status = qn__op_check(kernels, desc, "qn_kernels_scatter");
+    qn_status status = qn__op_begin(kernels, stream, desc, "qn_kernels_scatter");
     if (status) return status;
     request r = {.name = "qn_kernels_scatter",
                  .whole_name = "to",

@@ -58,8 +58,9 @@ static qn_status check_range(const qn_kernels *kernels, const qn_histogram_desc 
     return QN_OK;
 }
 
-static qn_status check(const qn_kernels *kernels, const qn_histogram_desc *desc, qn_histogram_desc *d) {
-    qn_status status = qn__op_check(kernels, desc, "qn_kernels_histogram");
+static qn_status check(const qn_kernels *kernels, const qn_stream *stream, const qn_histogram_desc *desc,
+                       qn_histogram_desc *d) {
+    qn_status status = qn__op_begin(kernels, stream, desc, "qn_kernels_histogram");
     if (status) return status;
     *d = *desc;
     status = qn__array_check(kernels, "qn_kernels_histogram", "from", &desc->from, &d->from);
@@ -103,7 +104,7 @@ static qn_status run_packed(qn_kernels *kernels, qn_stream *stream, const qn_his
 
 qn_status qn_kernels_histogram(qn_kernels *kernels, qn_stream *stream, const qn_histogram_desc *desc) {
     qn_histogram_desc d, packed;
-    qn_status status = check(kernels, desc, &d);
+    qn_status status = check(kernels, stream, desc, &d);
     if (status || qn_array_count(&d.to) == 0) return status;
     qn__packed from = {0}, to = {0};
     status = qn__packed_open(kernels, stream, &d.from, &from);

@@ -260,7 +260,7 @@ static qn_status launch(qn_stream *stream, const plan *p, request *r) {
 }
 
 qn_status qn_kernels_map(qn_kernels *kernels, qn_stream *stream, const qn_map_desc *desc) {
-    qn_status status = qn__op_check(kernels, desc, "qn_kernels_map");
+    qn_status status = qn__op_begin(kernels, stream, desc, "qn_kernels_map");
     if (status) return status;
     if ((unsigned)desc->function >= QN_MAP_COUNT)
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,

@@ -193,8 +193,9 @@ static qn_status launch(qn_kernels *kernels, const qn__matmul_plan *p, qn_stream
     return qn_launch(stream, p->finish, &p->finish_range, args + first, count);
 }
 
-static qn_status read_call(const qn_kernels *kernels, const qn_matmul_desc *desc, qn__matmul *q) {
-    const qn_status status = qn__op_check(kernels, desc, "qn_kernels_matmul");
+static qn_status read_call(const qn_kernels *kernels, const qn_stream *stream, const qn_matmul_desc *desc,
+                           qn__matmul *q) {
+    const qn_status status = qn__op_begin(kernels, stream, desc, "qn_kernels_matmul");
     return status ? status : read_desc(kernels, desc, q);
 }
 
@@ -202,7 +203,7 @@ qn_status qn_kernels_matmul_choice(qn_kernels *kernels, const qn_matmul_desc *de
                                    uint32_t *splits) {
     qn__matmul q;
     qn__matmul_choice c = {.variant = NULL};
-    qn_status status = read_call(kernels, desc, &q);
+    qn_status status = read_call(kernels, NULL, desc, &q);
     if (status) return status;
     if (!variant || !splits)
         return qn__op_fail(kernels, QN_ERROR_NULL, "qn_kernels_matmul_choice: %s is NULL",
@@ -216,7 +217,7 @@ qn_status qn_kernels_matmul_choice(qn_kernels *kernels, const qn_matmul_desc *de
 
 qn_status qn_kernels_matmul(qn_kernels *kernels, qn_stream *stream, const qn_matmul_desc *desc) {
     qn__matmul q;
-    qn_status status = read_call(kernels, desc, &q);
+    qn_status status = read_call(kernels, stream, desc, &q);
     if (status || qn_array_count(&q.arrays[QN__MATMUL_OUT]) == 0) return status;
     qn__key key = {.count = 0};
     make_key(&q, &key);

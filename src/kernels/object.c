@@ -30,6 +30,30 @@ qn_status qn__op_check(const qn_kernels *kernels, const void *desc, const char *
     return desc ? QN_OK : qn__op_fail(kernels, QN_ERROR_NULL, "%s: desc is NULL", function);
 }
 
+qn_status qn__op_own(const qn_kernels *kernels, const qn_device *device, const char *function,
+                     const char *what) {
+    qn_device_info info;
+    if (device == kernels->device) return QN_OK;
+    if (qn_device_context(device) != kernels->context)
+        return qn__op_fail(kernels, QN_ERROR_WRONG_CONTEXT, "%s: %s is of another context than kernels",
+                           function, what);
+    if (qn_device_get_info((qn_device *)device, &info) || strcmp(info.name, kernels->info.name) == 0)
+        return QN_OK;
+    return qn__op_fail(kernels, QN_ERROR_WRONG_CONTEXT, "%s: %s is of %s, and kernels of %s", function, what,
+                       info.name, kernels->info.name);
+}
+
+qn_status qn__op_begin(const qn_kernels *kernels, const qn_stream *stream, const void *desc,
+                       const char *function) {
+    const qn_status status = qn__op_check(kernels, desc, function);
+    if (status || !stream) return status;
+    const qn_device *device = qn_stream_device(stream);
+    if (!device)
+        return qn__op_fail(kernels, QN_ERROR_ARGUMENT, "%s: the stream has been destroyed, or is none",
+                           function);
+    return qn__op_own(kernels, device, function, "the stream");
+}
+
 void *qn__op_allocate(const qn_kernels *kernels, size_t size) {
     void *memory = kernels->allocator.allocate(kernels->allocator.user, size);
     if (!memory) {

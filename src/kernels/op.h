@@ -13,6 +13,13 @@
 qn_status qn__op_fail(const qn_kernels *kernels, qn_status status, const char *format, ...);
 /* QN_ERROR_NULL where one of them is. */
 qn_status qn__op_check(const qn_kernels *kernels, const void *desc, const char *function);
+/* The same for a call with a stream, which is of the kernels' device, or NULL. */
+qn_status qn__op_begin(const qn_kernels *kernels, const qn_stream *stream, const void *desc,
+                       const char *function);
+/* QN_ERROR_WRONG_CONTEXT for `what` ("the stream") of another device; not where the one is the other that was lost, which says so
+   itself. */
+qn_status qn__op_own(const qn_kernels *kernels, const qn_device *device, const char *function,
+                     const char *what);
 
 /* ---- elements ---- */
 

@@ -132,7 +132,7 @@ static qn_status check_numbers(const qn_kernels *kernels, const qn_random_desc *
 }
 
 qn_status qn_kernels_random(qn_kernels *kernels, qn_stream *stream, const qn_random_desc *desc) {
-    qn_status status = qn__op_check(kernels, desc, "qn_kernels_random");
+    qn_status status = qn__op_begin(kernels, stream, desc, "qn_kernels_random");
     if (status) return status;
     qn_random_desc d = *desc;
     status = qn__array_check_written(kernels, "qn_kernels_random", "to", &desc->to, &d.to);

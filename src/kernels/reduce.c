@@ -292,7 +292,7 @@ static qn_status fill_empty(qn_kernels *kernels, qn_stream *stream, const qn_red
 }
 
 qn_status qn_kernels_reduce(qn_kernels *kernels, qn_stream *stream, const qn_reduce_desc *desc) {
-    qn_status status = qn__op_check(kernels, desc, "qn_kernels_reduce");
+    qn_status status = qn__op_begin(kernels, stream, desc, "qn_kernels_reduce");
     if (status) return status;
     if ((unsigned)desc->operation >= QN_REDUCE_COUNT)
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,

@@ -347,7 +347,7 @@ static qn_status run(qn_kernels *kernels, qn_stream *stream, request *r) {
 }
 
 qn_status qn_kernels_softmax(qn_kernels *kernels, qn_stream *stream, const qn_softmax_desc *desc) {
-    const qn_status status = qn__op_check(kernels, desc, "qn_kernels_softmax");
+    const qn_status status = qn__op_begin(kernels, stream, desc, "qn_kernels_softmax");
     if (status) return status;
     request r = {.function = "qn_kernels_softmax",
                  .operation = desc->log ? "log_softmax" : "softmax",
@@ -358,7 +358,7 @@ qn_status qn_kernels_softmax(qn_kernels *kernels, qn_stream *stream, const qn_so
 
 qn_status qn_kernels_softmax_backward(qn_kernels *kernels, qn_stream *stream,
                                       const qn_softmax_backward_desc *desc) {
-    const qn_status status = qn__op_check(kernels, desc, "qn_kernels_softmax_backward");
+    const qn_status status = qn__op_begin(kernels, stream, desc, "qn_kernels_softmax_backward");
     if (status) return status;
     request r = {.function = "qn_kernels_softmax_backward",
                  .operation = desc->log ? "log_softmax_backward" : "softmax_backward",
@@ -376,7 +376,7 @@ static qn_status check_epsilon(const qn_kernels *kernels, const char *function, 
 
 static qn_status norm(qn_kernels *kernels, qn_stream *stream, const qn_norm_desc *d, const char *function,
                       const char *operation) {
-    qn_status status = qn__op_check(kernels, d, function);
+    qn_status status = qn__op_begin(kernels, stream, d, function);
     if (!status) status = check_epsilon(kernels, function, d->epsilon);
     if (status) return status;
     request r = {.function = function,
@@ -397,7 +397,7 @@ qn_status qn_kernels_rms_norm(qn_kernels *kernels, qn_stream *stream, const qn_n
 
 static qn_status norm_backward(qn_kernels *kernels, qn_stream *stream, const qn_norm_backward_desc *d,
                                const char *function, const char *operation) {
-    qn_status status = qn__op_check(kernels, d, function);
+    qn_status status = qn__op_begin(kernels, stream, d, function);
     if (!status) status = check_epsilon(kernels, function, d->epsilon);
     if (status) return status;
     request r = {.function = function,

@@ -241,8 +241,9 @@ static qn_status by_parts(qn_kernels *kernels, qn_stream *stream, const plan *p,
 
 /* ---- the call ---- */
 
-static qn_status check(const qn_kernels *kernels, const qn_scan_desc *desc, qn_scan_desc *d) {
-    qn_status status = qn__op_check(kernels, desc, "qn_kernels_scan");
+static qn_status check(const qn_kernels *kernels, const qn_stream *stream, const qn_scan_desc *desc,
+                       qn_scan_desc *d) {
+    qn_status status = qn__op_begin(kernels, stream, desc, "qn_kernels_scan");
     if (status) return status;
     *d = *desc;
     if ((unsigned)d->operation >= QN_SCAN_COUNT)
@@ -255,8 +256,9 @@ static qn_status check(const qn_kernels *kernels, const qn_scan_desc *desc, qn_s
     if (status) return status;
     if (d->dimension >= (d->from.rank ? d->from.rank : 1))
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
-                           "qn_kernels_scan: dimension is %u, but from has %u dimensions",
-                           (unsigned)d->dimension, (unsigned)d->from.rank);
+                           "qn_kernels_scan: dimension is %u; the dimensions of from (%s) are 0 to %u",
+                           (unsigned)d->dimension, qn__shape(&d->from).text,
+                           (unsigned)(d->from.rank ? d->from.rank - 1 : 0));
     if (qn__array_is_same(&d->to, &d->from)) return QN_OK;
     return qn__array_apart(kernels, "qn_kernels_scan", "to", &d->to, "from", &d->from);
 }
@@ -279,7 +281,7 @@ static int64_t take_out(const qn_scan_desc *d, const qn_array *array, qn_array *
 
 qn_status qn_kernels_scan(qn_kernels *kernels, qn_stream *stream, const qn_scan_desc *desc) {
     qn_scan_desc d;
-    qn_status status = check(kernels, desc, &d);
+    qn_status status = check(kernels, stream, desc, &d);
     if (status || qn_array_count(&d.to) == 0) return status;
     request r = {.d = &d, .length = d.from.rank ? d.from.sizes[d.dimension] : 1};
     r.from_step = take_out(&d, &d.from, &r.from);

@@ -338,8 +338,9 @@ static qn_status check_values(const qn_kernels *kernels, const qn_sort_desc *des
     return status;
 }
 
-static qn_status check(const qn_kernels *kernels, const qn_sort_desc *desc, request *r) {
-    qn_status status = qn__op_check(kernels, desc, "qn_kernels_sort");
+static qn_status check(const qn_kernels *kernels, const qn_stream *stream, const qn_sort_desc *desc,
+                       request *r) {
+    qn_status status = qn__op_begin(kernels, stream, desc, "qn_kernels_sort");
     if (status) return status;
     *r = (request){.descending = desc->descending};
     status = qn__array_check(kernels, "qn_kernels_sort", "keys", &desc->keys, &r->keys);
@@ -364,7 +365,7 @@ static qn_status sort_packed(qn_kernels *kernels, qn_stream *stream, const reque
 
 qn_status qn_kernels_sort(qn_kernels *kernels, qn_stream *stream, const qn_sort_desc *desc) {
     request r;
-    qn_status status = check(kernels, desc, &r);
+    qn_status status = check(kernels, stream, desc, &r);
     if (status || qn_array_count(&r.keys) == 0) return status;
     qn__packed keys = {0}, values = {0}, to_keys = {0}, to_values = {0};
     status = qn__packed_open(kernels, stream, &r.keys, &keys);

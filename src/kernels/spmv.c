@@ -90,8 +90,9 @@ static qn_status check_types(const qn_kernels *kernels, const qn_spmv_desc *d) {
     return check_indices(kernels, "columns", &d->columns);
 }
 
-static qn_status check(const qn_kernels *kernels, const qn_spmv_desc *desc, qn_spmv_desc *d) {
-    qn_status status = qn__op_check(kernels, desc, "qn_kernels_spmv");
+static qn_status check(const qn_kernels *kernels, const qn_stream *stream, const qn_spmv_desc *desc,
+                       qn_spmv_desc *d) {
+    qn_status status = qn__op_begin(kernels, stream, desc, "qn_kernels_spmv");
     if (status) return status;
     *d = *desc;
     status = qn__array_check(kernels, "qn_kernels_spmv", "starts", &desc->starts, &d->starts);
@@ -170,7 +171,7 @@ static qn_status run_packed(qn_kernels *kernels, qn_stream *stream, const qn_spm
 
 qn_status qn_kernels_spmv(qn_kernels *kernels, qn_stream *stream, const qn_spmv_desc *desc) {
     qn_spmv_desc d, packed;
-    qn_status status = check(kernels, desc, &d);
+    qn_status status = check(kernels, stream, desc, &d);
     if (status || qn_array_count(&d.y) == 0) return status;
     packed = d;
     const qn_array *const arrays[] = {&d.starts, &d.columns, &d.values, &d.x, &d.y};

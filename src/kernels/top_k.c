@@ -36,8 +36,9 @@ static qn_status check_indices(const qn_kernels *kernels, const qn_top_k_desc *d
     return status;
 }
 
-static qn_status check(const qn_kernels *kernels, const qn_top_k_desc *desc, qn_top_k_desc *d) {
-    qn_status status = qn__op_check(kernels, desc, "qn_kernels_top_k");
+static qn_status check(const qn_kernels *kernels, const qn_stream *stream, const qn_top_k_desc *desc,
+                       qn_top_k_desc *d) {
+    qn_status status = qn__op_begin(kernels, stream, desc, "qn_kernels_top_k");
     if (status) return status;
     *d = *desc;
     status = qn__array_check(kernels, "qn_kernels_top_k", "from", &desc->from, &d->from);
@@ -345,7 +346,7 @@ static qn_status run(qn_kernels *kernels, qn_stream *stream, const qn_top_k_desc
 
 qn_status qn_kernels_top_k(qn_kernels *kernels, qn_stream *stream, const qn_top_k_desc *desc) {
     qn_top_k_desc d;
-    qn_status status = check(kernels, desc, &d);
+    qn_status status = check(kernels, stream, desc, &d);
     if (status || qn_array_count(&d.to) == 0) return status;
     qn__packed from = {0}, to = {0}, indices = {0};
     status = qn__packed_open(kernels, stream, &d.from, &from);

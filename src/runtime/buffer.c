@@ -239,6 +239,11 @@ qn_device *qn_buffer_device(const qn_buffer *buffer) {
     return qn__check(buffer, QN__OBJECT_BUFFER, "qn_buffer_device", "buffer") ? NULL : buffer->device;
 }
 
+bool qn_buffer_is_read_only(const qn_buffer *buffer) {
+    return !qn__check(buffer, QN__OBJECT_BUFFER, "qn_buffer_is_read_only", "buffer") &&
+           qn__buffer_root((qn_buffer *)buffer)->read_only;
+}
+
 void *qn_buffer_host(const qn_buffer *buffer) {
     if (qn__check(buffer, QN__OBJECT_BUFFER, "qn_buffer_host", "buffer")) return NULL;
     const qn_buffer *root = qn__buffer_root((qn_buffer *)buffer);

@@ -128,6 +128,10 @@ qn_status qn_stream_close(qn_stream *stream, uint64_t timeout_ns) {
     return close_stream(stream, timeout_ns);
 }
 
+qn_device *qn_stream_device(const qn_stream *stream) {
+    return qn__check(stream, QN__OBJECT_STREAM, "qn_stream_device", "stream") ? NULL : stream->device;
+}
+
 void qn_stream_destroy(qn_stream *stream) {
     if (!stream || qn__check(stream, QN__OBJECT_STREAM, "qn_stream_destroy", "stream")) return;
     if (stream->device->stream == stream) return; /* the device's own */

@@ -118,6 +118,8 @@ static qn_status map_and_unmap(qn_stream *stream, qn_buffer *buffer) {
     X(qn_buffer_destroy, 0, BUFFER, (qn_buffer_destroy(h), QN_ERROR_ARGUMENT))                               \
     X(qn_buffer_size, 0, BUFFER, nothing(qn_buffer_size(h) == 0))                                            \
     X(qn_buffer_device, 0, BUFFER, nothing(qn_buffer_device(h) == NULL))                                     \
+    X(qn_buffer_is_read_only, 0, BUFFER, nothing(!qn_buffer_is_read_only(h)))                                \
+    X(qn_stream_device, 0, STREAM, nothing(qn_stream_device(h) == NULL))                                     \
     X(qn_buffer_origin, 0, BUFFER, nothing(qn_buffer_origin(h, NULL) == NULL))                               \
     X(qn_buffer_host, 0, BUFFER, nothing(qn_buffer_host(h) == NULL))                                         \
     X(qn_buffer_write, 0, BUFFER, qn_buffer_write(h, 0, out.data, 16))                                       \

@@ -22,7 +22,7 @@ static uint64_t size_out(const convolve_case *c, int i) {
 static qn_array images(const convolve_case *c, qn_buffer *buffer, const uint64_t sizes[4]) {
     if (!c->channels_last) return QN_ARRAY(buffer, c->type, sizes[0], sizes[1], sizes[2], sizes[3]);
     const qn_array last = QN_ARRAY(buffer, c->type, sizes[0], sizes[2], sizes[3], sizes[1]);
-    return qn_array_transpose(qn_array_transpose(last, 1, 3), 2, 3);
+    return qn_array_permute(last, (const uint32_t[]){0, 3, 1, 2});
 }
 
 /* The arrays of a convolution: each is the sum of products of the two others. */
@@ -392,7 +392,9 @@ static void wrong_convolutions_are_refused(void **state) {
         {{.from = x, .weights = w, .to = QN_ARRAY(c, QN_I32, 1, 6, 3, 3)},
          "weights and to are f32, f32 and i32"},
         {{.from = x, .weights = w, .to = y, .bias = QN_ARRAY(b, QN_F32, 5)}, "bias is 5; it must be 6"},
-        {{.from = x, .weights = w, .to = y, .dilation = {3}}, "it must be 1x6x0x3"},
+        {{.from = x, .weights = w, .to = y, .dilation = {3}},
+         "the taps of weights (6x4x3x3) span 7 rows with dilation 3, and from (1x4x5x5) has 5 with its "
+         "padding of 0"},
         {{.from = x, .weights = w, .to = QN_ARRAY(a, QN_F32, 1, 6, 3, 3)}, "to and from share memory"},
         {{.from = x, .weights = w, .to = y, .variant = "best"}, "there is no variant 'best'"},
         {{.from = x, .weights = w, .to = y, .variant = "units 64x64"},

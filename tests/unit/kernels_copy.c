@@ -362,6 +362,12 @@ static void arrays_are_described(void **state) {
     assert_true(t.sizes[0] == 4 && t.sizes[1] == 3 && t.sizes[2] == 2);
     assert_true(t.strides[0] == 1 && t.strides[1] == 4 && t.strides[2] == 12);
     assert_int_equal(qn_array_count(&t), 24);
+    const qn_array p = qn_array_permute(a, (const uint32_t[]){2, 0, 1});
+    assert_true(p.sizes[0] == 4 && p.sizes[1] == 2 && p.sizes[2] == 3);
+    assert_true(p.strides[0] == 1 && p.strides[1] == 12 && p.strides[2] == 4);
+    const qn_array none[] = {qn_array_permute(a, (const uint32_t[]){0, 1, 1}),
+                             qn_array_permute(a, (const uint32_t[]){0, 1, 3}), qn_array_permute(a, NULL)};
+    for (int i = 0; i < 3; i++) assert_memory_equal(&none[i], &a, sizeof a);
     assert_int_equal(qn_array_count(&(qn_array){.rank = 2, .sizes = {UINT64_MAX, 3}}), UINT64_MAX);
     assert_int_equal(qn_array_count(&(qn_array){.rank = 3, .sizes = {UINT64_MAX, 3, 0}}), 0);
     assert_int_equal(qn_array_count(&(qn_array){0}), 1);

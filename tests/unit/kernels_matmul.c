@@ -749,6 +749,44 @@ static void elements_beyond_2_31_are_reached(void **state) {
     end_kernels(&f);
 }
 
+/* One in a is in its row, also by zeros; those that are in out before are not read. */
+static void nans_are_where_they_are_multiplied(void **state) {
+    (void)state;
+    enum { M = 37, N = 21, K = 40, ROW = 5 };
+    kernels_fixture f = make_kernels_quickly();
+    float *a = random_elements(QN_F32, M * K, -1, 1, 1), *b = calloc(K * N, sizeof *b),
+          *out = malloc(M * N * sizeof *out);
+    static const char *const ways[] = {
+        NULL, "tile 32x32", "units 32x32", "quad 64x64", "quad turned 64x8", "packed", "vector", "strip"};
+    assert_non_null(b);
+    assert_non_null(out);
+    a[ROW * K + 7] = NAN;
+    for (int i = 0; i < M * N; i++) out[i] = NAN;
+    qn_buffer *buffers[] = {elements_buffer(&f, QN_F32, M * K, a), elements_buffer(&f, QN_F32, K * N, b),
+                            elements_buffer(&f, QN_F32, M * N, out)};
+    for (uint32_t v = 0; v < (testing("cuda") ? sizeof ways / sizeof *ways : 2); v++)
+        for (uint32_t splits = 1; splits < 4; splits += 2) {
+            const qn_matmul_desc d = {.a = QN_ARRAY(buffers[0], QN_F32, M, K),
+                                      .b = QN_ARRAY(buffers[1], QN_F32, K, N),
+                                      .out = QN_ARRAY(buffers[2], QN_F32, M, N),
+                                      .tf32 = true,
+                                      .variant = ways[v],
+                                      .splits = splits};
+            assert_ok(f.context, qn_buffer_write(buffers[2], 0, out, M * N * sizeof *out));
+            if (qn_kernels_matmul(f.kernels, NULL, &d) == QN_ERROR_ARGUMENT)
+                continue; /* what does not take it */
+            float *got = buffer_contents(&f, buffers[2]);
+            for (int i = 0; i < M * N; i++)
+                if (i / N == ROW ? !isnan(got[i]) : got[i] != 0)
+                    fail_msg("%s, %u parts: %g at %d, %d", ways[v] ? ways[v] : "any", splits, (double)got[i],
+                             i / N, i % N);
+            free(got);
+        }
+    free(a), free(b), free(out);
+    for (int i = 0; i < 3; i++) qn_buffer_destroy(buffers[i]);
+    end_kernels(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_calls_are_refused),
@@ -765,6 +803,7 @@ int main(void) {
         cmocka_unit_test(epilogues_and_batches),
         cmocka_unit_test(many_batch_dimensions),
         cmocka_unit_test(products_are_recorded_in_graphs),
+        cmocka_unit_test(nans_are_where_they_are_multiplied),
         cmocka_unit_test(elements_beyond_2_31_are_reached),
     };
     return run_device_tests(tests);

@@ -126,7 +126,8 @@ static void check_call(const kernels_fixture *f, const operands *o, const call *
         assert_ok(f->context, qn_graph_launch(NULL, graph));
         read_results(f, o, &got);
         if (memcmp(&got, &expected[i % 2], sizeof got) != 0)
-            fail_msg("qn_%s: launch %d of the graph gave something else than the call", c->name, i + 1);
+            fail_msg("qn_kernels_%s: launch %d of the graph gave something else than the call", c->name,
+                     i + 1);
     }
     qn_graph_destroy(graph);
     qn_stream_destroy(stream);
@@ -143,7 +144,51 @@ static void every_call_is_recorded(void **state) {
     end_kernels(&f);
 }
 
+/* The message names the call that was made and its field, not what it is made of. */
+static void check_refused(const kernels_fixture *f, const call *c, qn_status status, qn_status wanted,
+                          const char *what) {
+    char begin[64];
+    const char *message = qn_error_message(f->context);
+    snprintf(begin, sizeof begin, "qn_kernels_%s: ", c->name);
+    if (status != wanted || strncmp(message, begin, strlen(begin)) != 0 || !strstr(message, what))
+        fail_msg("qn_kernels_%s: %s, '%s' is not '%s...%s'", c->name, qn_status_name(status), message, begin,
+                 what);
+}
+
+static void what_is_of_others_is_refused_by_the_call(void **state) {
+    (void)state;
+    kernels_fixture f = make_kernels_quickly();
+    const operands own = make_operands(&f);
+    qn_context *other_context = make_context(NULL);
+    qn_device *other = get_device(f.context, "null"), *far = get_device(other_context, "null");
+    qn_buffer *others = make_buffer(other, RESULTS, NULL), *far_ones = make_buffer(far, RESULTS, NULL),
+              *fixed;
+    qn_stream *stream;
+    assert_ok(f.context, qn_stream_create(other, &stream));
+    assert_ok(f.context,
+              qn_buffer_create(f.device, &(qn_buffer_desc){.size = RESULTS, .read_only = true}, &fixed));
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        operands o = own;
+        check_refused(&f, &calls[i], calls[i].run(f.kernels, stream, &o), QN_ERROR_WRONG_CONTEXT,
+                      "the stream is of null");
+        o.out = others;
+        check_refused(&f, &calls[i], calls[i].run(f.kernels, NULL, &o), QN_ERROR_WRONG_CONTEXT,
+                      ".buffer is of null");
+        o.out = far_ones;
+        check_refused(&f, &calls[i], calls[i].run(f.kernels, NULL, &o), QN_ERROR_WRONG_CONTEXT,
+                      ".buffer is of another context");
+        o.out = fixed;
+        check_refused(&f, &calls[i], calls[i].run(f.kernels, NULL, &o), QN_ERROR_ARGUMENT,
+                      ".buffer is read-only");
+    }
+    qn_stream_destroy(stream);
+    qn_buffer_destroy(others), qn_buffer_destroy(far_ones), qn_buffer_destroy(fixed);
+    qn_context_destroy(other_context);
+    end_kernels(&f);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_call_is_recorded)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_call_is_recorded),
+                                       cmocka_unit_test(what_is_of_others_is_refused_by_the_call)};
     return run_device_tests(tests);
 }

@@ -252,7 +252,7 @@ static void wrong_scans_are_refused(void **state) {
         {{.to = QN_ARRAY(b, QN_F32, 4, 5), .from = x}, QN_ERROR_ARGUMENT, "to is 4x5 and from is 20"},
         {{.to = y, .from = x, .dimension = 1},
          QN_ERROR_ARGUMENT,
-         "dimension is 1, but from has 1 dimensions"},
+         "qn_kernels_scan: dimension is 1; the dimensions of from (20) are 0 to 0"},
         {{.to = later, .from = x}, QN_ERROR_ARGUMENT, "to and from share memory"},
         {{.to = QN_ARRAY(a, QN_I32, 20), .from = x}, QN_ERROR_ARGUMENT, "to and from share memory"},
         {{.operation = (qn_scan_operation)QN_SCAN_COUNT, .to = y, .from = x},
