@@ -145,13 +145,13 @@ static void pack_panels(B_SPACE SUM *to, size_t size, global const B_T *b, numbe
 }
 
 #if B_FROM == WORK
-// Global size: the panels of B, PANELS at a time; parts of k; batches.
+// Global size: the panels of B; parts of k; batches.
 kernel void pack(PARAMETERS) {
-    const size_t column = get_global_id(0) * (PANELS * NR);
+    const size_t column = get_global_id(0) * NR;
     const ulong part = get_global_id(1), batch = get_global_id(2), first = part * part_of(s);
     if (B_SHARED && batch > 0) return;
     pack_panels(work + packed(s, batch, part, column), PANEL_STEP(part_of(s)) * NR, b, s, places_of(s, batch).b, column,
-                (uint)min(s.n - column, (ulong)(PANELS * NR)), first, (uint)min(steps_of(s) - first, part_of(s)));
+                (uint)min(s.n - column, (ulong)NR), first, (uint)min(steps_of(s) - first, part_of(s)));
 }
 #endif
 

@@ -184,7 +184,7 @@ qn_status qn__matmul_packed_plan(const qn_kernels *kernels, const qn__matmul *q,
     p->range =
         (qn_range){.global = {divide_up(q->n, p->block_columns), divide_up(q->m, p->block_rows), batches},
                    .local = {1, 1, 1}};
-    p->pack_range = (qn_range){.global = {divide_up(across, w.m->panels), w.parts, of_b}, .local = {1, 1, 1}};
+    p->pack_range = (qn_range){.global = {across, w.parts, of_b}, .local = {1, 1, 1}};
     const double bytes = (double)across * (double)w.parts * (double)of_b * (double)slot;
     if (w.b_from != WORK) return QN_OK;
     if (bytes > 1e18)
