@@ -8,194 +8,6 @@
 
 static const qn__instance *instance_of(const qn__maker *m, uint32_t i) { return &m->demand->instances[i]; }
 
-/* ---- numbers and places ---- */
-
-static uint32_t number(qn__maker *m, int64_t value) {
-    if (!qn__reserve(m->schedule->tensors, &m->numbers, &m->number_room, m->num_numbers,
-                     sizeof *m->numbers)) {
-        m->failed = true;
-        return 0;
-    }
-    m->numbers[m->num_numbers] = value;
-    return (uint32_t)m->num_numbers++;
-}
-
-/* The form, element k of a pack if `k`. */
-static void add_form(qn__maker *m, qn__text *to, const qn__form *form, bool k) {
-    const uint32_t inner = qn__inner_loop(m);
-    bool any = false;
-    if (form->base) {
-        qn__text_add(to, "n.v[%u]", number(m, form->base));
-        any = true;
-    }
-    for (uint32_t l = 0; l < m->loops.count; l++) {
-        if (!form->steps[l]) continue;
-        const bool pack = k && l == inner && m->shape.width > 1;
-        qn__text_add(to, pack ? "%s(i%u + k)" : "%si%u", any ? " + " : "", l);
-        if (form->steps[l] != 1) qn__text_add(to, " * n.v[%u]", number(m, form->steps[l]));
-        any = true;
-    }
-    if (!any) qn__text_add(to, "0");
-}
-
-/* Loop variables of the loops that are reduced or not, from one that counts through all of them. */
-static void add_loop_variables(qn__maker *m, qn__text *to, bool reduced, const char *from,
-                               const char *indent) {
-    uint32_t list[QN__LOOPS], count = 0;
-    for (uint32_t l = m->loops.count; l-- > 0;)
-        if (m->loops.at[l].reduced == reduced) list[count++] = l;
-    const char *place = m->shape.wide ? "long" : "int";
-    char rest[16];
-    snprintf(rest, sizeof rest, "%s", from);
-    for (uint32_t i = 0; i < count; i++) {
-        if (i + 1 == count) {
-            qn__text_add(to, "%sconst %s i%u = %s;\n", indent, place, list[i], rest);
-            return;
-        }
-        const uint32_t size = number(m, (int64_t)m->loops.at[list[i]].size);
-        qn__text_add(to, "%sconst %s o%u = %s / n.v[%u], i%u = %s - o%u * n.v[%u];\n", indent, place, list[i],
-                     rest, size, list[i], rest, list[i], size);
-        snprintf(rest, sizeof rest, "o%u", list[i]);
-    }
-}
-
-static void add_condition(qn__maker *m, qn__text *to, uint32_t condition, bool k) {
-    const char *place = m->shape.wide ? "ulong" : "uint";
-    for (bool any = false; condition; any = true) {
-        const qn__condition *c = &m->demand->conditions[condition - 1];
-        qn__text_add(to, "%s(%s)(", any ? " && " : "", place);
-        add_form(m, to, &c->form, k);
-        qn__text_add(to, ") < n.v[%u]", number(m, (int64_t)c->size));
-        condition = c->outer;
-    }
-}
-
-/* ---- values ---- */
-
-static void define_pack(qn__maker *m, const char *storage, uint32_t bytes) {
-    char text[160], *word = bytes >= 16 ? "uint4" : bytes >= 8 ? "uint2" : bytes >= 4 ? "uint" : "ushort";
-    const uint32_t size = bytes >= 16 ? 16 : bytes;
-    snprintf(text, sizeof text, "typedef union %s_%u {\n    %s e[%u];\n    %s w[%u];\n} %s_%u;\n", storage,
-             m->shape.width, storage, m->shape.width, word, bytes / size, storage, m->shape.width);
-    if (!m->types.text || !strstr(m->types.text, text)) qn__text_add(&m->types, "%s", text);
-}
-
-static uint32_t array_number(const qn__maker *m, const qn__node *node, bool written) {
-    uint32_t i = 0;
-    while (m->arrays[i].node != node || m->arrays[i].written != written) i++;
-    return i;
-}
-
-/* Whether a load is one of packs, and what that is under. */
-static bool is_pack_load(const qn__maker *m, uint32_t i) {
-    const qn__value *v = &m->values[i];
-    uint32_t c = instance_of(m, i)->place.condition;
-    for (; c; c = m->demand->conditions[c - 1].outer)
-        if (qn__is_inner(m, &m->demand->conditions[c - 1].form)) return false;
-    return v->is_inner && qn__is_packed(m, &v->form);
-}
-
-static void write_load(qn__maker *m, uint32_t i, qn__text *to, qn__text *packs, const char *indent) {
-    const qn__node *node = instance_of(m, i)->node;
-    qn__value *v = &m->values[i];
-    const qn_element type = (qn_element)node->type;
-    const qn__element_info *e = qn__element_of(type);
-    const uint32_t array = array_number(m, node, false), condition = instance_of(m, i)->place.condition;
-    snprintf(v->name, sizeof v->name, "v%u", i);
-    if (!is_pack_load(m, i)) {
-        qn__text_add(to, "%sconst %s %s = ", indent, e->value, v->name);
-        if (condition) add_condition(m, to, condition, v->is_inner);
-        qn__text_add(to, condition ? " ? x%u[" : "x%u[", array);
-        add_form(m, to, &v->form, v->is_inner);
-        qn__text_add(to, condition ? "] : 0;\n" : "];\n");
-        return;
-    }
-    const uint32_t bytes = e->size * m->shape.width, words = bytes > 16 ? bytes / 16 : 1;
-    const char *word = bytes >= 16 ? "uint4" : bytes >= 8 ? "uint2" : bytes >= 4 ? "uint" : "ushort";
-    const char *outer = m->has_rows ? "        " : "    ";
-    define_pack(m, e->storage, bytes);
-    qn__text_add(packs, "%s%s_%u p%u%s;\n%s", outer, e->storage, m->shape.width, i,
-                 condition ? " = {{0}}" : "", outer);
-    if (condition) {
-        qn__text_add(packs, "if (");
-        add_condition(m, packs, condition, false);
-        qn__text_add(packs, ") {\n%s    ", outer);
-    }
-    qn__text_add(packs, "global const %s *q%u = (global const %s *)(x%u + ", word, i, word, array);
-    add_form(m, packs, &v->form, false);
-    qn__text_add(packs, ");\n");
-    for (uint32_t w = 0; w < words; w++)
-        qn__text_add(packs, "%s%sp%u.w[%u] = q%u[%u];\n", outer, condition ? "    " : "", i, w, i, w);
-    if (condition) qn__text_add(packs, "%s}\n", outer);
-    qn__text_add(to, "%sconst %s %s = p%u.e[k];\n", indent, e->value, v->name, i);
-}
-
-static void write_constant(qn__maker *m, uint32_t i) {
-    const uint32_t node = instance_of(m, i)->node->index;
-    uint32_t c = 0;
-    while (c < m->num_constants && m->constants[c] != node) c++;
-    if (c == QN__KERNEL_CONSTANTS) {
-        m->too_large = true;
-        return;
-    }
-    if (c == m->num_constants) m->constants[m->num_constants++] = node;
-    snprintf(m->values[i].name, sizeof m->values[i].name, "c%u", c);
-}
-
-static void write_pad(qn__maker *m, uint32_t i, qn__text *to, const char *indent) {
-    const qn__instance *instance = instance_of(m, i);
-    const uint32_t inside = instance->sources[0];
-    qn__text_add(to, "%sconst %s v%u = ", indent, qn__element_of((qn_element)instance->node->type)->value, i);
-    add_condition(m, to, instance_of(m, inside)->place.condition, m->values[i].is_inner);
-    qn__text_add(to, " ? %s : %s;\n", m->values[inside].name, m->values[instance->sources[1]].name);
-    snprintf(m->values[i].name, sizeof m->values[i].name, "v%u", i);
-}
-
-static void write_map(qn__maker *m, uint32_t i, qn__text *to, const char *indent) {
-    const qn__instance *instance = instance_of(m, i);
-    const qn__node *node = instance->node;
-    const char *operands[3] = {NULL};
-    for (uint32_t s = 0; s < node->num_sources; s++) operands[s] = m->values[instance->sources[s]].name;
-    const qn_element type = (qn_element)node->type;
-    /* The last operand's type is the one that is computed in: of `where` the first is bool. */
-    const qn_element from = (qn_element)node->sources[node->num_sources - 1]->type;
-    qn__text_add(to, "%sconst %s v%u = ", indent, qn__element_of(type)->value, i);
-    if (node->op == QN__OP_CAST)
-        qn__text_cast(to, from, type, operands[0]);
-    else
-        qn__text_op(to, &m->helpers, (qn__op)node->op, from, operands, "");
-    qn__text_add(to, ";\n");
-    snprintf(m->values[i].name, sizeof m->values[i].name, "v%u", i);
-}
-
-static void write_value(qn__maker *m, uint32_t i, qn__text *to, qn__text *packs, const char *indent) {
-    const qn__instance *instance = instance_of(m, i);
-    const qn__node *node = instance->node;
-    qn__value *v = &m->values[i];
-    v->written = true;
-    if (v->loads) {
-        write_load(m, i, to, packs, indent);
-    } else if (node->op == QN__OP_FULL) {
-        write_constant(m, i);
-    } else if (node->op == QN__OP_INDEX) {
-        qn__text_add(to, "%sconst long v%u = ", indent, i);
-        add_form(m, to, &v->form, v->is_inner);
-        qn__text_add(to, ";\n");
-        snprintf(v->name, sizeof v->name, "v%u", i);
-    } else if (node->op == QN__OP_PAD) {
-        write_pad(m, i, to, indent);
-    } else if (qn__ops[node->op].kind == QN__VIEW) {
-        memcpy(v->name, m->values[instance->sources[0]].name, sizeof v->name);
-    } else if (qn__ops[node->op].kind == QN__REDUCE) {
-        const qn__item *item = &m->schedule->items[node->index];
-        uint32_t member = 0;
-        while (m->group->members[member] != node->index) member++;
-        snprintf(v->name, sizeof v->name, "r%u", item->group == m->number ? member : 0);
-    } else {
-        write_map(m, i, to, indent);
-    }
-}
-
 /* ---- reductions ---- */
 
 static const char *const barrier_text = "    barrier(CLK_LOCAL_MEM_FENCE);\n";
@@ -218,7 +30,7 @@ static void define_team(qn__maker *m, qn__op op, qn_element type) {
                      "    for (uint step = 1; step < %u; step *= 2) {\n"
                      "        const %s a = sub_group_shuffle_xor(x, step);\n        x = %s;\n    }\n",
                      s->lanes, value, join.text);
-    } else if (s->team == QN__GROUP) {
+    } else if (s->team == QN__GROUP && s->rows == 1 && !s->walks) {
         qn__text_add(h,
                      "    for (uint step = get_max_sub_group_size() / 2; step > 0; step /= 2) {\n"
                      "        const %s a = sub_group_shuffle_xor(x, step);\n        x = %s;\n    }\n"
@@ -259,16 +71,16 @@ static bool guards_rows(const qn__maker *m) {
 }
 
 static void add_store(qn__maker *m, qn__text *to, const qn__node *node, const char *value, bool k) {
-    const uint32_t array = array_number(m, node, true);
+    const uint32_t array = qn__array_number(m, node, true);
     qn__text_add(to, "y%u[", array);
-    add_form(m, to, &m->arrays[array].form, k);
+    qn__form_add(m, to, &m->arrays[array].form, k);
     qn__text_add(to, "] = %s%s;\n", node->type == QN_F16 ? "(half)" : "", value);
 }
 
 /* An element of each iteration. */
 static void store_element(qn__maker *m, const qn__node *node, uint32_t i, qn__text *packs, qn__text *to,
                           qn__text *after, const char *indent) {
-    const uint32_t array = array_number(m, node, true), width = m->shape.width;
+    const uint32_t array = qn__array_number(m, node, true), width = m->shape.width;
     const qn__element_info *e = qn__element_of((qn_element)node->type);
     const char *outer = m->has_rows ? "        " : "    ";
     if (!qn__is_packed(m, &m->arrays[array].form)) {
@@ -278,12 +90,12 @@ static void store_element(qn__maker *m, const qn__node *node, uint32_t i, qn__te
     }
     const uint32_t bytes = e->size * width, words = bytes > 16 ? bytes / 16 : 1;
     const char *word = bytes >= 16 ? "uint4" : bytes >= 8 ? "uint2" : bytes >= 4 ? "uint" : "ushort";
-    define_pack(m, e->storage, bytes);
+    qn__pack_define(m, e->storage, bytes);
     qn__text_add(packs, "%s%s_%u s%u;\n", outer, e->storage, width, array);
     qn__text_add(to, "%ss%u.e[k] = %s%s;\n", indent, array, node->type == QN_F16 ? "(half)" : "",
                  m->values[i].name);
     qn__text_add(after, "%sglobal %s *t%u = (global %s *)(y%u + ", outer, word, array, word, array);
-    add_form(m, after, &m->arrays[array].form, false);
+    qn__form_add(m, after, &m->arrays[array].form, false);
     qn__text_add(after, ");\n");
     for (uint32_t w = 0; w < words; w++)
         qn__text_add(after, "%s%st%u[%u] = s%u.w[%u];\n", outer, guards_rows(m) ? "if (own < rows) " : "",
@@ -295,7 +107,7 @@ static void store_element(qn__maker *m, const qn__node *node, uint32_t i, qn__te
 static void mark_needed(qn__maker *m) {
     for (size_t at = m->demand->count; at-- > 0;) {
         const qn__instance *instance = instance_of(m, m->order[at]);
-        if (!m->values[m->order[at]].needed || instance->stopped) continue;
+        if (!m->values[m->order[at]].needed || instance->stopped || m->values[m->order[at]].kept) continue;
         for (uint32_t s = 0; s < instance->node->num_sources; s++)
             m->values[instance->sources[s]].needed = true;
     }
@@ -312,9 +124,9 @@ static void write_needed(qn__maker *m, qn__text *packs, qn__text *elements, cons
         qn__value *v = &m->values[m->order[at]];
         if (!v->needed) continue;
         if (v->is_inner)
-            write_value(m, m->order[at], elements, packs, indent);
+            qn__value_write(m, m->order[at], elements, packs, indent);
         else if (!v->written)
-            write_value(m, m->order[at], &m->head, NULL, "    ");
+            qn__value_write(m, m->order[at], &m->head, NULL, "    ");
     }
 }
 
@@ -365,6 +177,73 @@ static void add_pack_loop(qn__maker *m, qn__text *to, const qn__text *elements, 
         qn__text_add(to, "%s", elements->text);
 }
 
+/* Marks what the loop of a phase needs. */
+static void mark_phase(qn__maker *m, uint32_t phase) {
+    clear_needed(m);
+    for (uint32_t i = 0; i < m->group->count; i++) {
+        if (is_of_phase(m, i, phase, true)) m->values[reduced_instance(m, i)].needed = true;
+        if (is_of_phase(m, i, phase, false)) m->values[output_instance(m, i)].needed = true;
+    }
+    mark_needed(m);
+}
+
+enum { MOST_HELD = 96 }; /* registers of 32 bits */
+
+/* What several phases need is kept in registers where a work-item's share of a row fits: what is loaded, and what costs more than a few
+   operations. */
+static void choose_held(qn__maker *m, uint32_t phases) {
+    uint64_t words = 0;
+    if (!m->shape.held || phases < 2) m->shape.held = 0;
+    if (!m->shape.held) return;
+    for (uint32_t p = 1; p <= phases; p++) {
+        mark_phase(m, p);
+        for (size_t i = 0; i < m->demand->count; i++) m->values[i].phases += m->values[i].needed;
+    }
+    for (size_t i = 0; i < m->demand->count; i++) {
+        qn__value *v = &m->values[i];
+        const qn__node *node = instance_of(m, (uint32_t)i)->node;
+        v->held = v->is_inner && v->phases > 1 && (v->loads || qn__is_heavy(node));
+        const uint32_t size = qn_element_size(qn__value_type((qn_element)node->type));
+        if (v->held) words += (uint64_t)m->shape.held * m->shape.width * (size > 4 ? 2 : 1);
+    }
+    if (words && words <= MOST_HELD) return;
+    for (size_t i = 0; i < m->demand->count; i++) m->values[i].held = false;
+    m->shape.held = 0;
+}
+
+/* Registers for what this phase is the first to compute. */
+static void declare_held(qn__maker *m) {
+    for (size_t i = 0; i < m->demand->count; i++) {
+        const qn__value *v = &m->values[i];
+        if (!v->held || v->kept || !v->needed) continue;
+        const qn_element type = (qn_element)instance_of(m, (uint32_t)i)->node->type;
+        qn__text_add(&m->head, "    %s h%zu[%u];\n", qn__element_of(type)->value, i,
+                     m->shape.held * m->shape.width);
+    }
+}
+
+static void keep_held(qn__maker *m) {
+    for (size_t i = 0; i < m->demand->count; i++)
+        if (m->values[i].held && m->values[i].needed) m->values[i].kept = true;
+}
+
+static void begin_loop(qn__maker *m) {
+    const qn__shape *s = &m->shape;
+    const char *place = s->wide ? "long" : "int";
+    if (s->held) {
+        qn__text_add(&m->head, "    _Pragma(\"unroll\") for (uint h = 0; h < %u; h++) {\n", s->held);
+        qn__text_add(&m->head, "        const %s j = (%s)(h * %u + lane * %u);\n", place, place,
+                     s->lanes * s->width, s->width);
+        if (!s->exact) qn__text_add(&m->head, "        if (j < length) {\n");
+    } else if (s->team == QN__ALONE) {
+        qn__text_add(&m->head, "    for (%s j = 0; j < length; j += %u) {\n", place, s->width);
+    } else {
+        qn__text_add(&m->head, "    for (%s j = (%s)lane * %u; j < length; j += %u) {\n", place, place,
+                     s->width, s->lanes * s->width);
+    }
+    qn__loop_variables_add(m, &m->head, true, "j", "        ");
+}
+
 /* The loop of a phase, or the only elements of a map. */
 static void write_phase(qn__maker *m, uint32_t phase) {
     qn_tensors *tensors = m->schedule->tensors;
@@ -374,11 +253,8 @@ static void write_phase(qn__maker *m, uint32_t phase) {
                *indent = m->has_rows ? (wide ? "            " : "        ")
                          : wide      ? "        "
                                      : "    ";
-    clear_needed(m);
-    for (uint32_t i = 0; i < m->group->count; i++) {
-        if (is_of_phase(m, i, phase, true)) m->values[reduced_instance(m, i)].needed = true;
-        if (is_of_phase(m, i, phase, false)) m->values[output_instance(m, i)].needed = true;
-    }
+    mark_phase(m, phase);
+    declare_held(m);
     write_needed(m, &packs, &elements, indent);
     for (uint32_t i = 0; i < m->group->count; i++) {
         if (is_of_phase(m, i, phase, true)) {
@@ -389,20 +265,13 @@ static void write_phase(qn__maker *m, uint32_t phase) {
                           &elements, &after, indent);
         }
     }
-    if (m->has_rows) {
-        const qn__shape *s = &m->shape;
-        const char *place = s->wide ? "long" : "int";
-        if (s->team == QN__ALONE)
-            qn__text_add(&m->head, "    for (%s j = 0; j < length; j += %u) {\n", place, s->width);
-        else
-            qn__text_add(&m->head, "    for (%s j = (%s)lane * %u; j < length; j += %u) {\n", place, place,
-                         s->width, s->lanes * s->width);
-        add_loop_variables(m, &m->head, true, "j", "        ");
-    }
+    if (m->has_rows) begin_loop(m);
     if (packs.length) qn__text_add(&m->head, "%s", packs.text);
     add_pack_loop(m, &m->head, &elements, outer);
     if (after.length) qn__text_add(&m->head, "%s", after.text);
-    if (m->has_rows) qn__text_add(&m->head, "    }\n");
+    if (m->has_rows)
+        qn__text_add(&m->head, m->shape.held && !m->shape.exact ? "        }\n    }\n" : "    }\n");
+    keep_held(m);
     for (uint32_t i = 0; i < m->group->count; i++)
         if (is_of_phase(m, i, phase, true)) end_reduction(m, i);
     m->failed = m->failed || packs.failed || elements.failed || after.failed;
@@ -453,7 +322,8 @@ static void begin_rows(qn__maker *m) {
     const qn__shape *s = &m->shape;
     qn__text *h = &m->head;
     const char *place = s->wide ? "long" : "int";
-    qn__text_add(h, "    const %s length = n.v[%u];\n", place, number(m, (int64_t)iterations(m, true)));
+    qn__text_add(h, "    const %s length = n.v[%u];\n", place,
+                 qn__number_add(m, (int64_t)iterations(m, true)));
     if (s->team == QN__ALONE) qn__text_add(h, "    const %s row = (%s)get_global_id(0);\n", place, place);
     if (s->team == QN__GROUP)
         qn__text_add(h, "    const uint lane = get_local_id(0);\n    const %s row = (%s)get_group_id(0);\n",
@@ -470,8 +340,8 @@ static void begin_rows(qn__maker *m) {
         qn__text_add(
             h,
             "    const %s rows = n.v[%u], own = (%s)get_group_id(0) * %u + team, row = min(own, rows - 1);\n",
-            place, number(m, (int64_t)iterations(m, false)), place, s->rows);
-    add_loop_variables(m, h, false, "row", "    ");
+            place, qn__number_add(m, (int64_t)iterations(m, false)), place, s->rows);
+    qn__loop_variables_add(m, h, false, "row", "    ");
 }
 
 static void begin_map(qn__maker *m) {
@@ -485,7 +355,7 @@ static void begin_map(qn__maker *m) {
     else if (s->flat)
         qn__text_add(h, "    const %s first = (%s)get_global_id(0);\n", place, place);
     if (s->flat) {
-        add_loop_variables(m, h, false, "first", "    ");
+        qn__loop_variables_add(m, h, false, "first", "    ");
         return;
     }
     qn__text_add(h, "    const %s i%u = (%s)get_global_id(0) * %u, i%u = (%s)get_global_id(1);\n", place,
@@ -494,7 +364,7 @@ static void begin_map(qn__maker *m) {
     qn__text_add(h, "    const %s rest = (%s)get_global_id(2);\n", place, place);
     qn__loops all = m->loops;
     m->loops.count = rank - 2;
-    add_loop_variables(m, h, false, "rest", "    ");
+    qn__loop_variables_add(m, h, false, "rest", "    ");
     m->loops = all;
 }
 
@@ -506,6 +376,7 @@ static void write_body(qn__maker *m) {
     }
     begin_rows(m);
     const uint32_t phases = count_phases(m);
+    choose_held(m, phases);
     for (uint32_t p = 1; p <= phases; p++) write_phase(m, p);
     write_row_outputs(m);
 }

@@ -1,5 +1,5 @@
 /* How a group becomes a kernel: what its files share. access.c finds out where memory is read and written and joins loops; shape.c
-   decides how the work is cut; kernel.c writes the text. */
+   decides how the work is cut; value.c writes what elements are, kernel.c the whole. */
 #ifndef QN__TENSOR_KERNEL_H
 #define QN__TENSOR_KERNEL_H
 
@@ -12,6 +12,8 @@ typedef struct qn__value {
     bool is_inner;        /* it differs from one iteration of the inner loop to the next */
     uint32_t phase;       /* reductions of so many phases have to be done before */
     bool needed, written; /* by the phase that is being written; in the text already */
+    uint32_t phases;      /* that need it */
+    bool held, kept;      /* registers keep it for later phases; they have it already */
     uint32_t parameter;   /* of loads and constants: which of the kernel's */
     char name[16];
 } qn__value;
@@ -36,8 +38,13 @@ typedef struct qn__shape {
     uint32_t lanes; /* work-items of a row */
     uint32_t rows;  /* of a work-group */
     uint32_t width; /* elements that a work-item takes at once */
-    bool flat;      /* of maps: all loops are one dimension of the launch */
-    bool wide;      /* places are 64-bit */
+    uint32_t
+        held; /* times that a work-item takes so many, if it keeps its share of a row in registers; 0: it does not */
+    bool exact; /* and all of these are of the row */
+    bool flat;  /* of maps: all loops are one dimension of the launch */
+    bool
+        walks; /* each work-item of a team goes through the shares of all: quick where that is done once for all of them */
+    bool wide; /* places are 64-bit */
     qn_range range;
 } qn__shape;
 
@@ -72,5 +79,19 @@ qn_status qn__accesses_find(qn__maker *m);
 void qn__shape_choose(qn__maker *m);
 /* Whether the elements of a pack, neighbours along the inner loop, lie side by side and aligned. */
 bool qn__is_packed(const qn__maker *m, const qn__form *form);
+
+/* ---- value.c ---- */
+
+/* The place in n.v[..] of a number that the kernel gets. */
+uint32_t qn__number_add(qn__maker *m, int64_t value);
+/* The form, of element k of a pack if `k`. */
+void qn__form_add(qn__maker *m, qn__text *to, const qn__form *form, bool k);
+/* Loop variables of the loops that are reduced or not, from one that counts through all of them. */
+void qn__loop_variables_add(qn__maker *m, qn__text *to, bool reduced, const char *from, const char *indent);
+/* The type of a pack of elements that take so many bytes. */
+void qn__pack_define(qn__maker *m, const char *storage, uint32_t bytes);
+uint32_t qn__array_number(const qn__maker *m, const qn__node *node, bool written);
+/* Writes what an instance's value is, its sources being written. Packs are read in front of the loop through their elements, in `packs`. */
+void qn__value_write(qn__maker *m, uint32_t instance, qn__text *to, qn__text *packs, const char *indent);
 
 #endif

@@ -6,7 +6,7 @@
        schedule.c   groups
        demand.c      what elements of which nodes a group needs
        text.c       values of elements as OpenCL C
-       kernel.c     a group as a kernel
+       kernel.c     a group as a kernel; see kernel.h for access.c, shape.c and value.c
        program.c    compiled texts, kept
        plan.c       plans, kept, and what runs them */
 #ifndef QN__TENSOR_PLAN_H
@@ -181,6 +181,8 @@ void qn__schedule_free(qn__schedule *schedule);
 /* Demands all that a group computes, up to leaves, values in memory and its own reductions. */
 qn_status qn__group_demand(qn__schedule *schedule, uint32_t group);
 bool qn__group_has_reductions(const qn__group *group);
+/* Whether an op costs more than a few operations. */
+bool qn__is_heavy(const qn__node *node);
 
 /* ---- plan.c ---- */
 

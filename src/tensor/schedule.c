@@ -18,7 +18,7 @@ enum {
 
 /* ---- what is known of a node by itself ---- */
 
-static bool is_heavy(const qn__node *node) {
+bool qn__is_heavy(const qn__node *node) {
     static const uint16_t light[] = {QN__OP_CAST,        QN__OP_NEGATE,   QN__OP_ABS,      QN__OP_SQUARE,
                                      QN__OP_RELU,        QN__OP_ADD,      QN__OP_SUBTRACT, QN__OP_LESS,
                                      QN__OP_EQUAL,       QN__OP_MULTIPLY, QN__OP_WHERE,    QN__OP_GREATER,
@@ -63,7 +63,7 @@ static void summarise(qn__schedule *s, const qn__node *node) {
     item->reads = sum.reads;
     item->constants = sum.constants;
     item->depth = sum.depth + 1;
-    item->heavy = sum.heavy || is_heavy(node);
+    item->heavy = sum.heavy || qn__is_heavy(node);
 }
 
 /* What a node inlined in another adds to its arguments. */

@@ -4,13 +4,16 @@
 enum {
     GROUP = 256, /* work-items of a work-group */
     MOST_LANES = 1024,
-    COLUMNS = 32,  /* neighbouring rows of a work-group, where they lie across */
-    SHORT_ROW = 32 /* that a work-item of a processor has for itself */
+    COLUMNS = 32,    /* neighbouring rows of a work-group, where they lie across */
+    MOST_TIMES = 16, /* that a work-item takes a pack, if it keeps them in registers */
+    SHORT_ROW = 32   /* that a work-item of a processor has for itself */
 };
 
+/* Software drivers of Vulkan get what GPUs do: they are there to test it. Those of OpenCL take long to compile kernels with barriers. */
 static bool is_processor(const qn__maker *m) {
     const qn_device_info *info = &m->schedule->tensors->info;
-    return info->kind == QN_DEVICE_CPU || (info->capabilities & QN_CAN_EMULATE);
+    return info->kind == QN_DEVICE_CPU ||
+           (info->kind == QN_DEVICE_OPENCL && (info->capabilities & QN_CAN_EMULATE));
 }
 
 static uint64_t iterations(const qn__maker *m, bool reduced) {
@@ -106,16 +109,17 @@ static void choose_team(qn__maker *m) {
     const uint64_t length = iterations(m, true), rows = iterations(m, false);
     const uint32_t group = most < GROUP ? most : GROUP;
     *s = (qn__shape){.team = QN__ALONE, .lanes = 1, .rows = 1, .width = s->width, .wide = s->wide};
-    if (lies_across(m)) {
+    if (lies_across(m) && !is_processor(m)) {
         s->lanes = power_from(length / 4, 1, group / COLUMNS ? group / COLUMNS : 1);
         s->team = s->lanes > 1 ? QN__COLUMNS : QN__ALONE;
         s->rows = s->lanes > 1 ? COLUMNS : 1;
         return;
     }
     if (is_processor(m)) {
-        if (length < SHORT_ROW) return;
+        if (length < SHORT_ROW || lies_across(m)) return;
         s->team = QN__GROUP;
         s->lanes = most < 32 ? most : 32;
+        s->walks = true;
         return;
     }
     const uint64_t wanted = (length + s->width * 4 - 1) / (s->width * 4);
@@ -134,12 +138,17 @@ void qn__shape_choose(qn__maker *m) {
     qn__shape *s = &m->shape;
     *s = (qn__shape){.width = 1};
     s->wide = is_wide(m);
-    s->width = choose_width(m);
+    /* The work-items of a processor are the lanes of its vectors. */
+    s->width = is_processor(m) ? 1 : choose_width(m);
     if (!m->has_rows) {
         choose_map(m);
         return;
     }
     choose_team(m);
+    const uint64_t step = (uint64_t)s->lanes * s->width, times = (iterations(m, true) + step - 1) / step;
+    const bool holds = (s->team == QN__GROUP && !s->walks) || s->team == QN__SUB_GROUP;
+    s->held = holds && times <= MOST_TIMES ? (uint32_t)times : 0;
+    s->exact = iterations(m, true) % step == 0;
     if (s->team == QN__COLUMNS || (s->team == QN__ALONE && lies_across(m))) s->width = 1;
     const uint64_t rows = iterations(m, false);
     const uint32_t local = s->lanes * s->rows;
