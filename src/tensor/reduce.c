@@ -4,6 +4,74 @@
 
 #include "tensor/graph.h"
 
+/* ---- long reductions to few results: in pieces, side by side, which are reduced then ---- */
+
+enum {
+    GROUPS_A_UNIT = 8, /* pieces that keep a compute unit busy */
+    WORTH = 8192,      /* elements that a piece should have */
+    ACROSS = 32        /* neighbouring results that one work-group makes */
+};
+
+/* Whether the last dimension stays, so that neighbours in memory are of different results. */
+static bool lies_across(const qn__node *node, uint32_t bits) {
+    for (uint32_t d = node->rank; d-- > 0;)
+        if (node->sizes[d] != 1) return !(bits >> d & 1);
+    return false;
+}
+
+/* How many pieces are worth it; 1: none. */
+static uint64_t count_pieces(const qn__node *node, uint32_t bits) {
+    uint64_t results = 1, elements = 1;
+    for (uint32_t d = 0; d < node->rank; d++) *(bits >> d & 1 ? &elements : &results) *= node->sizes[d];
+    const qn_device_info *info = &node->owner->info;
+    const uint64_t wanted = (uint64_t)(info->compute_units ? info->compute_units : 1) * GROUPS_A_UNIT;
+    const bool across = lies_across(node, bits);
+    const uint64_t groups = across ? (results + ACROSS - 1) / ACROSS : results;
+    const uint64_t worth = across ? WORTH / ACROSS : WORTH;
+    if (groups * 2 > wanted || elements < worth * 2) return 1;
+    const uint64_t most = elements / worth;
+    return wanted / groups < most ? wanted / groups : most;
+}
+
+/* The dimension to cut, and the divisor of its size next to the wanted number. */
+static uint64_t choose_cut(const qn__node *node, uint32_t bits, uint64_t pieces, uint32_t *dimension) {
+    uint64_t best = 1;
+    for (uint32_t d = 0; d < node->rank; d++) {
+        if (!(bits >> d & 1)) continue;
+        for (uint64_t p = pieces; p > best && p > pieces / 8; p--)
+            if (node->sizes[d] % p == 0) {
+                best = p;
+                *dimension = d;
+            }
+    }
+    return best;
+}
+
+/* The node with dimension d cut in two, the outer one of `pieces`. */
+static qn__node *cut(qn__node *node, uint32_t d, uint64_t pieces) {
+    uint64_t sizes[QN_MAX_RANK];
+    for (uint32_t i = 0, at = 0; i < node->rank; i++) {
+        if (i == d) sizes[at++] = pieces;
+        sizes[at++] = i == d ? node->sizes[d] / pieces : node->sizes[i];
+    }
+    return qn__reshape_node(node, node->rank + 1u, sizes);
+}
+
+/* Reduces pieces of what is to be reduced; what is left has one size of more than 1. NULL: not worth it, or without memory. */
+static qn__node *reduce_pieces(qn__node *node, qn__op op, uint32_t bits) {
+    uint32_t d = 0;
+    const uint64_t pieces = count_pieces(node, bits);
+    const uint64_t p = pieces > 1 && node->rank < QN_MAX_RANK ? choose_cut(node, bits, pieces, &d) : 1;
+    if (p == 1) return NULL;
+    const uint32_t below = bits & ((2u << d) - 1), above = bits & ~((1u << d) - 1);
+    qn__node_retain(node);
+    /* The cut dimension is d + 1 now, those behind it moved on; d is the pieces', which stays. */
+    qn__node *parts = qn__reduce_node(cut(node, d, p), op, (below & ~(1u << d)) | above << 1, true);
+    uint64_t sizes[QN_MAX_RANK];
+    for (uint32_t i = 0; i < node->rank; i++) sizes[i] = i == d ? p : bits >> i & 1 ? 1 : node->sizes[i];
+    return qn__reshape_node(parts, node->rank, sizes);
+}
+
 /* The reduction of a node, whose count passes over, along the axes in `bits`. */
 qn__node *qn__reduce_node(qn__node *node, qn__op op, uint32_t bits, bool keep) {
     if (!node) return NULL;
@@ -25,6 +93,11 @@ qn__node *qn__reduce_node(qn__node *node, qn__op op, uint32_t bits, bool keep) {
             qn__expand_node(qn__number_node(node->owner, (qn_element)node->type, &start), node->rank, kept);
         qn__node_release(node);
     } else if (elements != 1) {
+        qn__node *parts = reduce_pieces(node, op, bits);
+        if (parts) {
+            qn__node_release(node);
+            return qn__reduce_node(parts, op, bits, keep);
+        }
         made = qn__node_make(node->owner, op, (qn_element)node->type, node->rank, kept);
         if (made) {
             made->attributes.axes = bits;

@@ -193,6 +193,26 @@ static void together(void **state) {
     assert_near(c[2], 2 * (8 + 9 + 10 + 11));
 }
 
+/* Sums that few work-groups would make are made in pieces: right, and twice the same. */
+static void long_sums(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    enum { COUNT = 1 << 20, COLUMNS = 64 };
+    float value, columns[COLUMNS];
+    qn_tensor *x = qn_remainder(qn_arange(f->t, QN_F32, 0, COUNT, 1), 7);
+    read_floats(f, qn_sum(x, QN_ALL_AXES, false), &value, 1);
+    assert_int_equal(COUNT % 7, 4);
+    assert_near(value, 21.0 * (COUNT / 7) + 0 + 1 + 2 + 3);
+    qn_tensor *table = qn_reshape(x, QN_SHAPE(COUNT / COLUMNS, COLUMNS));
+    read_floats(f, qn_sum(table, QN_AXES(0), false), columns, COLUMNS);
+    double wanted = 0;
+    for (int i = 5; i < COUNT; i += COLUMNS) wanted += i % 7;
+    assert_near(columns[5], wanted);
+    read_floats(
+        f, qn_max(qn_where(qn_equal(qn_arange(f->t, QN_F32, 0, COUNT, 1), 777777), 9, x), QN_ALL_AXES, false),
+        &value, 1);
+    assert_near(value, 9);
+}
+
 static void arrays_of_others(void **state) {
     tensor_fixture *f = fixture_of(state);
     float data[12], values[12];
@@ -240,6 +260,7 @@ int main(void) {
                                        cmocka_unit_test(wrong_objects),
                                        cmocka_unit_test(explains),
                                        cmocka_unit_test(together),
+                                       cmocka_unit_test(long_sums),
                                        cmocka_unit_test(arrays_of_others),
                                        cmocka_unit_test(eager)};
     tensor_fixture f = make_tensors(NULL);
