@@ -485,6 +485,26 @@ QN_API qn_status qn_check_gradients(qn_tensor_function *function, void *user, qn
    broadcast and cast. Whether it requires gradients stays as it was; where the value comes from is forgotten. */
 QN_API qn_status qn_assign(qn_tensor *x, qn_tensor *value);
 
+/* ---- steps ---- */
+
+/* A function of tensors that is called once for inputs of some shapes and types, recorded as a graph of launches (qn_graph), and replayed from
+   then on: a step of training, say, whose inputs are a batch and the learning rate. */
+typedef struct qn_step qn_step;
+/* Makes outputs[0] to outputs[num_outputs - 1] of the inputs, whose values are not known while it is recorded: what it asks for fails. It may use
+   other tensors. Their values become part of the recording, but for those that require gradients and those that it assigns (qn_assign),
+   which are looked up in each run: an assigned tensor has its new value after the run. It has to be realised before (qn_realize). */
+typedef qn_status qn_step_function(void *user, qn_tensor *const *inputs, size_t num_inputs,
+                                   qn_tensor **outputs, size_t num_outputs);
+/* `function` and `user` are kept, and have to stay. To be destroyed before the tensors' owner. Errors: QN_ERROR_NULL, QN_ERROR_OUT_OF_MEMORY. */
+QN_API qn_status qn_step_create(qn_tensors *tensors, qn_step_function *function, void *user, qn_step **step);
+QN_API void qn_step_destroy(qn_step *step);
+/* Enqueues the step, and records it first where it was not with inputs of these shapes and types. The outputs are tensors of the innermost
+   scope that show the step's memory: the next run with inputs of these shapes changes their values. Up to 64 inputs, outputs and
+   assigned tensors. Errors: what the function returns, what qn_realize and qn_graph_launch report, QN_ERROR_STATE (a value is asked for
+   in the function, or an assigned tensor was not realised), QN_ERROR_RANGE. */
+QN_API qn_status qn_step_run(qn_step *step, qn_tensor *const *inputs, size_t num_inputs, qn_tensor **outputs,
+                             size_t num_outputs);
+
 #ifdef __cplusplus
 }
 #endif

@@ -79,6 +79,8 @@ qn_status qn_assign(qn_tensor *x, qn_tensor *value) {
     if (status)
         return qn__tensors_fail(tensors, status, "qn_assign: %s cannot become %s",
                                 qn__describe(value->node).text, qn__describe(x->node).text);
+    const qn_status watched = qn__step_watch(tensors, x);
+    if (watched) return watched;
     qn__node *node = alias(fitted->node);
     if (!node) return QN_ERROR_OUT_OF_MEMORY;
     if (x->node->leaf_of == x) x->node->leaf_of = NULL;

@@ -136,6 +136,7 @@ struct qn_tensor {
 /* ---- the owner ---- */
 
 typedef struct qn__block qn__block;
+typedef struct qn__recording qn__recording;
 typedef struct qn__plans qn__plans;
 typedef struct qn__programs qn__programs;
 
@@ -163,11 +164,12 @@ struct qn_tensors {
     qn__node *free_nodes;
     qn_tensor *free_handles;
     qn__storage *pool[QN__POOL_LISTS];
-    qn_tensor out_of_memory; /* what ops give where there is no memory for a handle */
-    uint64_t ops;            /* how many were called */
-    uint32_t no_gradient;    /* how often qn_no_gradient_begin is open */
-    uint64_t random_words;   /* of the seed's sequence that were taken */
-    uint64_t walk;           /* number of the last walk through nodes */
+    qn_tensor out_of_memory;  /* what ops give where there is no memory for a handle */
+    uint64_t ops;             /* how many were called */
+    qn__recording *recording; /* of a step's function that is called at the moment; NULL: none */
+    uint32_t no_gradient;     /* how often qn_no_gradient_begin is open */
+    uint64_t random_words;    /* of the seed's sequence that were taken */
+    uint64_t walk;            /* number of the last walk through nodes */
     qn__plans *plans;
     qn__programs *programs;
     qn_tensors_stats stats;
@@ -313,6 +315,11 @@ bool qn__wants_gradient(const qn__backward *b, uint32_t source);
 qn__gradient *qn__gradient_of(qn__op op); /* gradients.c */
 /* Without its gradient, when the handle goes. */
 void qn__forget_gradient(qn_tensor *x);
+
+/* ---- step.c ---- */
+
+/* Tells the step that is recorded, if one is, that a tensor is going to be assigned. */
+qn_status qn__step_watch(qn_tensors *tensors, qn_tensor *x);
 
 /* ---- realize.c ---- */
 

@@ -251,12 +251,24 @@ static bool make_plans(qn_tensors *tensors) {
 }
 
 qn_status qn__plan_run(qn_tensors *tensors, qn__node *const *asked, size_t count) {
+    if (tensors->recording)
+        return qn__tensors_fail(
+            tensors, QN_ERROR_STATE,
+            "a value is asked for in the function of a step, which has none yet: make it an output");
     if (!make_plans(tensors)) return QN_ERROR_OUT_OF_MEMORY;
     qn__walk *walk = &tensors->plans->walk;
     const plan *p;
     qn_status status = qn__walk_from(tensors, asked, count, walk);
     if (!status) status = get_plan(tensors, walk, asked, count, &p);
     return status ? status : run(tensors, walk, p);
+}
+
+static void ignore(void *user, uint32_t number, const qn__step *step) {
+    (void)user, (void)number, (void)step;
+}
+
+qn_status qn__plan_prepare(qn_tensors *tensors, qn__node *const *asked, size_t count) {
+    return qn__plan_visit(tensors, asked, count, ignore, NULL);
 }
 
 qn_status qn__plan_visit(qn_tensors *tensors, qn__node *const *asked, size_t count, qn__step_visitor *visitor,

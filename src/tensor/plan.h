@@ -214,6 +214,8 @@ void qn__plan_set_free(qn_tensors *tensors);
 /* Computes the asked nodes, none of which has a value or is without elements. */
 qn_status qn__plan_run(qn_tensors *tensors, qn__node *const *asked, size_t count);
 typedef void qn__step_visitor(void *user, uint32_t number, const qn__step *step);
+/* Schedules and compiles what would compute them. */
+qn_status qn__plan_prepare(qn_tensors *tensors, qn__node *const *asked, size_t count);
 /* Shows the steps that would compute them. */
 qn_status qn__plan_visit(qn_tensors *tensors, qn__node *const *asked, size_t count, qn__step_visitor *visitor,
                          void *user);

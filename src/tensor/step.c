@@ -1,0 +1,400 @@
+/* Steps: a function of tensors recorded once as a graph of launches, which is replayed with new inputs. Everything that the launches
+   use lies still: inputs are copied into memory of the step, what lies between comes from a pool that is the step's alone, and a tensor that
+   the function assigns has its old value's memory, into which the last launches copy the new one. */
+#include <string.h>
+
+#include "tensor/plan.h"
+
+enum { MAGIC = 0x73746570, MOST = 64 };
+
+/* A tensor whose value the launches read or change, beside the inputs. */
+typedef struct binding {
+    qn_tensor *tensor;   /* retained */
+    qn__storage *memory; /* where the launches have its value */
+    qn__node *node;      /* that the tensor named last, counted: another one now is another value */
+    bool assigned;
+} binding;
+
+typedef struct qn__recording {
+    struct qn__recording *next;
+    qn_element types[MOST];
+    qn_shape shapes[MOST];
+    size_t num_inputs, num_outputs;
+    qn__node *inputs[MOST], *outputs[MOST]; /* counted */
+    binding *bindings;
+    size_t num_bindings, binding_room;
+    qn__storage *pool[QN__POOL_LISTS];
+    qn_graph *graph;
+} recording;
+
+struct qn_step {
+    uint32_t magic;
+    qn_tensors *tensors;
+    qn_step_function *function;
+    void *user;
+    recording *recordings;
+};
+
+static qn_status check_step(const qn_step *step, const char *function) {
+    if (step && step->magic == MAGIC) return QN_OK;
+    return qn__tensors_fail(NULL, step ? QN_ERROR_ARGUMENT : QN_ERROR_NULL, "%s: step is %s", function,
+                            step ? "no object of qn_step_create" : "NULL");
+}
+
+qn_status qn_step_create(qn_tensors *tensors, qn_step_function *function, void *user, qn_step **out) {
+    const qn_status status = qn__tensors_check(tensors, "qn_step_create");
+    if (status) return status;
+    if (!function || !out)
+        return qn__tensors_fail(tensors, QN_ERROR_NULL, "qn_step_create: %s is NULL",
+                                function ? "step" : "function");
+    qn_step *step = qn__tensors_allocate(tensors, sizeof *step);
+    if (!step) return QN_ERROR_OUT_OF_MEMORY;
+    *step = (qn_step){.magic = MAGIC, .tensors = tensors, .function = function, .user = user};
+    *out = step;
+    return QN_OK;
+}
+
+/* ---- ending ---- */
+
+static void swap_pools(qn_tensors *tensors, recording *r) {
+    qn__storage *pool[QN__POOL_LISTS];
+    memcpy(pool, tensors->pool, sizeof pool);
+    memcpy(tensors->pool, r->pool, sizeof pool);
+    memcpy(r->pool, pool, sizeof pool);
+}
+
+static void free_recording(qn_tensors *tensors, recording *r) {
+    qn_graph_destroy(r->graph);
+    for (size_t i = 0; i < r->num_inputs; i++) qn__node_release(r->inputs[i]);
+    for (size_t i = 0; i < r->num_outputs; i++) qn__node_release(r->outputs[i]);
+    for (size_t i = 0; i < r->num_bindings; i++) {
+        qn__storage_release(tensors, r->bindings[i].memory);
+        qn__node_release(r->bindings[i].node);
+        qn_tensor_release(r->bindings[i].tensor);
+    }
+    /* What only the launches used can be anyone's now: it is behind them on the stream. */
+    for (int i = 0; i < QN__POOL_LISTS; i++)
+        while (r->pool[i]) {
+            qn__storage *s = r->pool[i];
+            r->pool[i] = s->next;
+            s->next = tensors->pool[i];
+            tensors->pool[i] = s;
+        }
+    qn__tensors_release(tensors, r->bindings);
+    qn__tensors_release(tensors, r);
+}
+
+void qn_step_destroy(qn_step *step) {
+    if (!step || check_step(step, "qn_step_destroy")) return;
+    qn_tensors *tensors = step->tensors;
+    while (step->recordings) {
+        recording *r = step->recordings;
+        step->recordings = r->next;
+        free_recording(tensors, r);
+    }
+    step->magic = 0;
+    qn__tensors_release(tensors, step);
+}
+
+/* ---- values that move ---- */
+
+static qn_array array_of(const qn__node *node, const qn__storage *memory, bool own) {
+    qn_array a = {.buffer = memory ? memory->buffer : NULL,
+                  .offset = own ? node->offset : 0,
+                  .type = (qn_element)node->type,
+                  .rank = node->rank};
+    memcpy(a.sizes, node->sizes, sizeof a.sizes);
+    if (own) memcpy(a.strides, node->strides, sizeof a.strides);
+    return a;
+}
+
+/* The value of a node into contiguous memory. */
+static qn_status copy_value(qn_tensors *tensors, const qn__node *node, const qn__storage *to) {
+    if (!node->storage || node->storage == to) return QN_OK;
+    return qn_kernels_copy(
+        tensors->kernels, tensors->stream,
+        &(qn_copy_desc){.to = array_of(node, to, false), .from = array_of(node, node->storage, true)});
+}
+
+static uint64_t bytes_of(const qn__node *node) {
+    const uint64_t bytes = qn__node_count(node) * qn_element_size((qn_element)node->type);
+    return bytes ? bytes : 1;
+}
+
+/* A node with memory of its own for a value like that one. */
+static qn_status make_like(qn_tensors *tensors, const qn__node *like, qn__node **out) {
+    qn__storage *storage;
+    qn__node *node = qn__node_make(tensors, QN__OP_VALUE, (qn_element)like->type, like->rank, like->sizes);
+    if (!node) return QN_ERROR_OUT_OF_MEMORY;
+    const qn_status status = qn__storage_create(tensors, bytes_of(node), &storage);
+    if (status) {
+        qn__node_release(node);
+        return status;
+    }
+    qn__node_set_value(node, storage, 0, NULL);
+    *out = node;
+    return QN_OK;
+}
+
+/* ---- recording ---- */
+
+static bool is_bound(const recording *r, const qn_tensor *x) {
+    for (size_t i = 0; i < r->num_bindings; i++)
+        if (r->bindings[i].tensor == x) return true;
+    return false;
+}
+
+/* The launches use the memory of the tensor's value. */
+static qn_status bind(qn_tensors *tensors, recording *r, qn_tensor *x, qn__node *node, bool assigned) {
+    if (!qn__reserve(tensors, &r->bindings, &r->binding_room, r->num_bindings, sizeof *r->bindings))
+        return QN_ERROR_OUT_OF_MEMORY;
+    if (!node->storage)
+        return qn__tensors_fail(tensors, QN_ERROR_ARGUMENT,
+                                "qn_assign: a step assigns a tensor without elements");
+    qn__storage_retain(node->storage);
+    qn__node_retain(node);
+    r->bindings[r->num_bindings++] = (binding){qn_tensor_retain(x), node->storage, node, assigned};
+    return QN_OK;
+}
+
+/* The value that an assigned tensor had gets memory that is nobody else's, in order. */
+static qn_status settle(qn_tensors *tensors, binding *b) {
+    qn__node *node = b->node;
+    int64_t strides[QN_MAX_RANK];
+    qn__contiguous_strides(node->rank, node->sizes, strides);
+    const bool in_order = memcmp(strides, node->strides, node->rank * sizeof *strides) == 0;
+    if (b->memory->refs == 2 && !b->memory->borrowed && node->offset == 0 && in_order) return QN_OK;
+    qn__storage *own;
+    qn_status status = qn__storage_create(tensors, bytes_of(node), &own);
+    if (status) return status;
+    status = copy_value(tensors, node, own);
+    qn__storage_release(tensors, node->storage);
+    qn__storage_release(tensors, b->memory);
+    node->storage = b->memory = own;
+    qn__storage_retain(own);
+    node->offset = 0;
+    memcpy(node->strides, strides, sizeof strides);
+    return status;
+}
+
+qn_status qn__step_watch(qn_tensors *tensors, qn_tensor *x) {
+    recording *r = tensors->recording;
+    if (!r || is_bound(r, x)) return QN_OK;
+    if (!x->node->realised)
+        return qn__tensors_fail(
+            tensors, QN_ERROR_STATE,
+            "qn_assign: %s was not computed before the step; realise what a step assigns (qn_realize) first",
+            qn__describe(x->node).text);
+    return bind(tensors, r, x, x->node, true);
+}
+
+/* Parameters that the function reads and does not assign. */
+static qn_status bind_leaves(qn_tensors *tensors, recording *r, qn__node *const *asked, size_t count) {
+    qn__walk walk = {0};
+    qn_status status = qn__walk_from(tensors, asked, count, &walk);
+    for (size_t i = 0; i < walk.count && !status; i++) {
+        qn__node *node = walk.nodes[i];
+        if (node->realised && node->leaf_of && !is_bound(r, node->leaf_of))
+            status = bind(tensors, r, node->leaf_of, node, false);
+    }
+    qn__walk_end(&walk);
+    return status;
+}
+
+/* A node whose value is computed by the launches, even where it is another one's. */
+static qn__node *own_value(qn__node *node) {
+    qn__node *copy = qn__map_node(node->owner, QN__OP_COPY, (qn_element)node->type, &node, 1);
+    if (copy) copy->needs_gradient = false;
+    return copy;
+}
+
+/* Records the launches for what was made. asked: outputs, then the new values of assigned tensors. */
+static qn_status record_launches(qn_tensors *tensors, recording *r, qn__node **asked, size_t count) {
+    qn_status status = qn__plan_prepare(tensors, asked, count); /* compiles, which is not to be recorded */
+    if (!status) status = qn_graph_begin(tensors->stream);
+    if (status) return status;
+    swap_pools(tensors, r);
+    status = qn__realise(tensors, asked, count);
+    for (size_t i = 0, at = r->num_outputs; i < r->num_bindings && !status; i++)
+        if (r->bindings[i].assigned) status = copy_value(tensors, asked[at++], r->bindings[i].memory);
+    for (size_t i = r->num_outputs; i < count; i++) {
+        qn__node_release(asked[i]); /* its memory is the recording's pool's, which is in use */
+        asked[i] = NULL;
+    }
+    swap_pools(tensors, r);
+    qn_graph *graph = NULL;
+    const qn_status ended = qn_graph_end(tensors->stream, &graph);
+    r->graph = graph;
+    return status ? status : ended;
+}
+
+/* Runs the function on placeholders, and puts back what it assigned. */
+static qn_status call_function(qn_step *step, recording *r, qn_tensor **outputs) {
+    qn_tensors *tensors = step->tensors;
+    qn_tensor *inputs[MOST];
+    for (size_t i = 0; i < r->num_inputs; i++) {
+        qn__node_retain(r->inputs[i]);
+        inputs[i] = qn__handle(tensors, r->inputs[i]);
+    }
+    tensors->recording = r;
+    qn_status status = step->function(step->user, inputs, r->num_inputs, outputs, r->num_outputs);
+    tensors->recording = NULL;
+    for (size_t i = 0; i < r->num_outputs && !status; i++) status = qn_tensor_status(outputs[i]);
+    return status;
+}
+
+static qn_status record(qn_step *step, recording *r) {
+    qn_tensors *tensors = step->tensors;
+    qn_tensor *outputs[MOST] = {NULL};
+    qn__node *asked[2 * MOST] = {NULL};
+    size_t count = r->num_outputs;
+    qn_status status = call_function(step, r, outputs);
+    if (!status && r->num_bindings > MOST)
+        status = qn__tensors_fail(tensors, QN_ERROR_RANGE,
+                                  "qn_step_run: the function assigns %zu tensors; at most %d",
+                                  r->num_bindings, MOST);
+    for (size_t i = 0; i < r->num_outputs && !status; i++) {
+        asked[i] = r->outputs[i] = own_value(outputs[i]->node);
+        if (!asked[i]) status = QN_ERROR_OUT_OF_MEMORY;
+    }
+    const size_t num_assigned = r->num_bindings;
+    for (size_t i = 0; i < num_assigned; i++) {
+        /* The handle names its old value again. */
+        qn_tensor *x = r->bindings[i].tensor;
+        if (!status && !(asked[count++] = own_value(x->node))) status = QN_ERROR_OUT_OF_MEMORY;
+        qn__node_release(x->node);
+        x->node = r->bindings[i].node;
+        qn__node_retain(x->node);
+        if (x->requires_gradient) x->node->leaf_of = x;
+    }
+    for (size_t i = 0; i < num_assigned && !status; i++) status = settle(tensors, &r->bindings[i]);
+    if (!status) status = bind_leaves(tensors, r, asked, count);
+    if (!status) return record_launches(tensors, r, asked, count);
+    for (size_t i = r->num_outputs; i < count; i++) qn__node_release(asked[i]);
+    return status;
+}
+
+static qn_status make_recording(qn_step *step, qn_tensor *const *inputs, size_t num_inputs,
+                                size_t num_outputs, recording **out) {
+    qn_tensors *tensors = step->tensors;
+    recording *r = qn__tensors_allocate(tensors, sizeof *r);
+    if (!r) return QN_ERROR_OUT_OF_MEMORY;
+    qn_status status = qn_scope_begin(tensors);
+    r->num_outputs = num_outputs;
+    for (size_t i = 0; i < num_inputs && !status; i++) {
+        r->types[i] = qn_tensor_type(inputs[i]);
+        r->shapes[i] = qn_tensor_shape(inputs[i]);
+        status = make_like(tensors, inputs[i]->node, &r->inputs[i]);
+        r->num_inputs += !status;
+    }
+    if (!status) status = record(step, r);
+    qn_scope_end(tensors);
+    if (status) {
+        free_recording(tensors, r);
+        return status;
+    }
+    r->next = step->recordings;
+    step->recordings = r;
+    *out = r;
+    return QN_OK;
+}
+
+/* ---- replaying ---- */
+
+static bool fits(const recording *r, qn_tensor *const *inputs, size_t num_inputs, size_t num_outputs) {
+    if (r->num_inputs != num_inputs || r->num_outputs != num_outputs) return false;
+    for (size_t i = 0; i < num_inputs; i++) {
+        const qn_shape shape = qn_tensor_shape(inputs[i]);
+        if (r->types[i] != qn_tensor_type(inputs[i]) || r->shapes[i].rank != shape.rank ||
+            memcmp(r->shapes[i].sizes, shape.sizes, shape.rank * sizeof *shape.sizes) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* The memory of a binding has the tensor's present value. */
+static qn_status bring(qn_tensors *tensors, binding *b) {
+    qn_tensor *x = b->tensor;
+    if (x->node == b->node) return QN_OK;
+    qn_status status = qn__realise(tensors, &x->node, 1);
+    if (!status) status = copy_value(tensors, x->node, b->memory);
+    if (status) return status;
+    qn__node_release(b->node);
+    b->node = x->node;
+    qn__node_retain(b->node);
+    return QN_OK;
+}
+
+/* Another one than the tensor knows its present value: it gets memory of its own, as the tensor's is about to change. */
+static qn_status keep_for_others(qn_tensors *tensors, binding *b) {
+    qn__node *node = b->node;
+    if (node->storage != b->memory || node->refs <= 2) return QN_OK;
+    qn__storage *storage;
+    qn_status status = qn__storage_create(tensors, bytes_of(node), &storage);
+    if (status) return status;
+    status = copy_value(tensors, node, storage);
+    qn__storage_release(tensors, node->storage);
+    node->storage = storage;
+    return status;
+}
+
+/* The tensor names its new value. */
+static qn_status rename_value(qn_tensors *tensors, binding *b) {
+    qn_tensor *x = b->tensor;
+    qn__node *old = x->node;
+    qn__node *node = qn__node_make(tensors, QN__OP_VALUE, (qn_element)old->type, old->rank, old->sizes);
+    if (!node) return QN_ERROR_OUT_OF_MEMORY;
+    qn__storage_retain(b->memory);
+    qn__node_set_value(node, b->memory, 0, NULL);
+    if (old->leaf_of == x) old->leaf_of = NULL;
+    node->needs_gradient = node->is_leaf = x->requires_gradient;
+    node->leaf_of = x->requires_gradient ? x : NULL;
+    x->node = node;
+    qn__node_release(old);
+    qn__node_release(b->node);
+    b->node = node;
+    qn__node_retain(node);
+    return QN_OK;
+}
+
+static qn_status replay(qn_step *step, recording *r, qn_tensor *const *inputs, qn_tensor **outputs) {
+    qn_tensors *tensors = step->tensors;
+    qn_status status = QN_OK;
+    for (size_t i = 0; i < r->num_inputs && !status; i++)
+        status = copy_value(tensors, inputs[i]->node, r->inputs[i]->storage);
+    for (size_t i = 0; i < r->num_bindings && !status; i++) {
+        status = bring(tensors, &r->bindings[i]);
+        if (!status && r->bindings[i].assigned) status = keep_for_others(tensors, &r->bindings[i]);
+    }
+    if (!status) status = qn_graph_launch(tensors->stream, r->graph);
+    for (size_t i = 0; i < r->num_bindings && !status; i++)
+        if (r->bindings[i].assigned) status = rename_value(tensors, &r->bindings[i]);
+    for (size_t i = 0; i < r->num_outputs && !status; i++) {
+        qn__node_retain(r->outputs[i]);
+        outputs[i] = qn__handle(tensors, r->outputs[i]);
+    }
+    return status;
+}
+
+qn_status qn_step_run(qn_step *step, qn_tensor *const *inputs, size_t num_inputs, qn_tensor **outputs,
+                      size_t num_outputs) {
+    qn_status status = check_step(step, "qn_step_run");
+    if (status) return status;
+    qn_tensors *tensors = step->tensors;
+    if ((num_inputs && !inputs) || (num_outputs && !outputs))
+        return qn__tensors_fail(tensors, QN_ERROR_NULL, "qn_step_run: %s is NULL",
+                                num_inputs && !inputs ? "inputs" : "outputs");
+    if (num_inputs > MOST || num_outputs > MOST)
+        return qn__tensors_fail(tensors, QN_ERROR_RANGE,
+                                "qn_step_run: %zu inputs and %zu outputs; at most %d of each", num_inputs,
+                                num_outputs, MOST);
+    if (tensors->recording)
+        return qn__tensors_fail(tensors, QN_ERROR_STATE,
+                                "qn_step_run: a step cannot be run while one is recorded");
+    if (num_inputs) status = qn_realize(inputs, num_inputs);
+    if (status) return status;
+    recording *r = step->recordings;
+    while (r && !fits(r, inputs, num_inputs, num_outputs)) r = r->next;
+    if (!r) status = make_recording(step, inputs, num_inputs, num_outputs, &r);
+    return status ? status : replay(step, r, inputs, outputs);
+}
