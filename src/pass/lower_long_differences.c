@@ -19,7 +19,9 @@ typedef struct marks {
 
 static void note(ir_instr *i, void *user) {
     const marks *m = user;
-    if (i->op != IR_SELECT && i->op != IR_UMIN && i->op != IR_UMAX && i->op != IR_YIELD) return;
+    static const bool choose[IR_OP_COUNT] = {[IR_SELECT] = true, [IR_UMIN] = true, [IR_UMAX] = true,
+                                             [IR_SMIN] = true,   [IR_SMAX] = true, [IR_YIELD] = true};
+    if (!choose[i->op]) return;
     for (uint32_t o = 0; o < i->num_operands; o++)
         if (i->operands[o]->id < m->count) m->chosen[i->operands[o]->id] = true;
 }
@@ -34,8 +36,8 @@ static bool is_difference(const ir_instr *i) {
 static bool may_stop(const qn__lowering *l, const ir_instr *i) {
     const marks *m = l->user;
     const ir_value *from = i->operands[0], *result = i->results[0];
-    return qn__defined_by(from, IR_UMAX) || qn__defined_by(from, IR_SELECT) ||
-           (result->id < m->count && m->chosen[result->id]);
+    return qn__defined_by(from, IR_UMAX) || qn__defined_by(from, IR_SMAX) ||
+           qn__defined_by(from, IR_SELECT) || (result->id < m->count && m->chosen[result->id]);
 }
 
 static ir_value *word(qn__lowering *l, ir_value *v, bool high) {

@@ -522,7 +522,8 @@ static const char differences[] =
     "32);\n"
     "  out[i + 768] = (int)(e ^ e >> 32); ulong2 v = (ulong2)(a, b); v = max(v, (ulong2)9) - (ulong2)9;\n"
     "  out[i + 1024] = (int)(v.x ^ v.x >> 32 ^ v.y ^ v.y >> 32);\n"
-    "  for (ulong j = i; j < (ulong)(70 * n); j += 64) out[i + 1280] += j; }";
+    "  for (ulong j = i; j < (ulong)(70 * n); j += 64) out[i + 1280] += j;\n"
+    "  for (long j = i - 9; j < 5 * n; j++) out[i + 1536] += j; }";
 
 static void differences_stop_at_0(void **state) {
     (void)state;
