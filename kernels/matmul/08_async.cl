@@ -3,10 +3,12 @@
 // barrier in place of two. B's tile lies as B does, and is copied by one call for all of its lines: on devices that copy by
 // themselves (CUDA from sm_80 on) the data goes past the registers. A's tile lies transposed, as in rung 7, which such copies cannot do
 // but in single floats, as dear as loads: so what a work-item brings of it, four floats, waits in registers until its half is free.
+// Lines of A's tile are four floats longer than they need be: what neighbours store at once is in different banks.
 #include "edges.h"
 
 #define SIDE 128
 #define STEP 8
+#define LINE (SIDE + 4)
 
 typedef local float4 (*tile)[SIDE / 4];
 
@@ -23,7 +25,7 @@ static event_t start(uint n, uint k, global const float *b, size_t column, uint 
 
 kernel __attribute__((reqd_work_group_size(256, 1, 1))) void
 matmul(uint m, uint n, uint k, global const float *restrict a, global const float *restrict b, global float *restrict c) {
-    local float4 a_tile[2][STEP][SIDE / 4], b_tile[2][STEP][SIDE / 4];
+    local float4 a_tile[2][STEP][LINE / 4], b_tile[2][STEP][SIDE / 4];
     const uint item = get_local_id(0), x = item % 16, y = item / 16;
     const size_t first_row = get_group_id(1) * SIDE, first_column = get_group_id(0) * SIDE;
     float4 sum[8][2];
@@ -33,11 +35,11 @@ matmul(uint m, uint n, uint k, global const float *restrict a, global const floa
     event_t event = start(n, k, b, first_column, 0, b_tile[0]);
     uint half_of = 0;
     for (uint step = 0; step < k; step += STEP, half_of ^= 1) {
-        local float *to = (local float *)a_tile[half_of] + item % 2 * 4 * SIDE + item / 2;
+        local float *to = (local float *)a_tile[half_of] + item % 2 * 4 * LINE + item / 2;
         to[0] = from_a.x;
-        to[SIDE] = from_a.y;
-        to[2 * SIDE] = from_a.z;
-        to[3 * SIDE] = from_a.w;
+        to[LINE] = from_a.y;
+        to[2 * LINE] = from_a.z;
+        to[3 * LINE] = from_a.w;
         wait_group_events(1, &event);
         if (step + STEP < k) {
             from_a = load4(a, m, k, first_row + item / 2, step + STEP + item % 2 * 4);
