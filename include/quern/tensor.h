@@ -443,6 +443,30 @@ QN_API qn_tensor *qn_stack(qn_tensor *const *tensors, size_t count, int32_t axis
 #define qn_pad(x, axis, before, after, value) qn_pad(x, axis, before, after, QN_OPERAND(value))
 #endif
 
+/* ---- images ---- */
+
+/* Per dimension of an image, of which there are one to three. Defaults: strides, dilations and groups of 1, no padding; nothing further. */
+typedef struct qn_convolution_desc {
+    uint32_t stride[3], padding[3], dilation[3];
+    uint32_t groups;
+    uint32_t further[3]; /* of a transposed one: elements behind the others */
+} qn_convolution_desc;
+/* As qn_kernels_convolve: x of [images, channels, ...], weights of [outputs, channels / groups, ...], bias of [outputs] or NULL. Of three dimensions: a sum of
+   convolutions of two. */
+QN_API qn_tensor *qn_convolution(qn_tensor *x, qn_tensor *weights, qn_tensor *bias,
+                                 const qn_convolution_desc *desc);
+/* What qn_convolution does to gradients by its x, as an op: x of [images, channels, ...], weights of [channels, outputs / groups, ...]. Each dimension becomes
+   (size - 1) stride + (taps - 1) dilation + 1 - 2 padding + further. Of one and two dimensions. */
+QN_API qn_tensor *qn_transposed_convolution(qn_tensor *x, qn_tensor *weights, qn_tensor *bias,
+                                            const qn_convolution_desc *desc);
+/* The largest, or the mean, of each window of images of [images, channels, ...]. Padding is less than any number for the largest, 0 for the mean, and
+   counts there. Defaults: a stride of the window. */
+typedef struct qn_pool_desc {
+    uint32_t window[3], stride[3], padding[3];
+} qn_pool_desc;
+QN_API qn_tensor *qn_max_pool(qn_tensor *x, const qn_pool_desc *desc);
+QN_API qn_tensor *qn_average_pool(qn_tensor *x, const qn_pool_desc *desc);
+
 /* ---- gradients ---- */
 
 /* Gradients are ops themselves: they are computed when asked for, fuse, and have gradients of their own. What they need of a

@@ -8,6 +8,9 @@
 
 static qn__call *const calls[QN__OP_COUNT] = {
     [QN__OP_MATMUL] = qn__matmul_run,
+    [QN__OP_CONVOLVE] = qn__convolve_run,
+    [QN__OP_CONVOLVE_INPUT] = qn__convolve_input_run,
+    [QN__OP_CONVOLVE_WEIGHTS] = qn__convolve_weights_run,
 };
 
 qn_status qn__call_run(qn_tensors *tensors, const qn__node *node, const qn_array *sources,

@@ -4,6 +4,8 @@
 
 #include "tensor/graph.h"
 
-qn__call qn__matmul_run; /* matmul.c */
+qn__call qn__matmul_run;                                                     /* matmul.c */
+qn__call qn__convolve_run, qn__convolve_input_run, qn__convolve_weights_run; /* convolve.c */
+qn__gradient qn__convolve_gradient, qn__convolve_input_gradient, qn__convolve_weights_gradient;
 
 #endif

@@ -1,6 +1,6 @@
 /* The gradients of ops, each as ops: with g the gradient by an op's result y, those by its operands a, b, c. Results are summed up where
    operands were broadcast by the gradient of that view. */
-#include "tensor/graph.h"
+#include "tensor/calls.h"
 
 #define G b->gradient
 #define Y b->value
@@ -286,6 +286,9 @@ static qn__gradient *const gradients[QN__OP_COUNT] = {
     [QN__OP_SLICE] = gradient_slice,
     [QN__OP_PAD] = gradient_pad,
     [QN__OP_MATMUL] = gradient_matmul,
+    [QN__OP_CONVOLVE] = qn__convolve_gradient,
+    [QN__OP_CONVOLVE_INPUT] = qn__convolve_input_gradient,
+    [QN__OP_CONVOLVE_WEIGHTS] = qn__convolve_weights_gradient,
 };
 
 qn__gradient *qn__gradient_of(qn__op op) { return gradients[op]; }

@@ -1,0 +1,318 @@
+/* Convolutions, their transposes and pooling. Three calls of kernels.h, of which each is a gradient of the others: the convolution itself, what becomes of
+   its input, which is a transposed convolution, and what becomes of its weights. Two dimensions are those of the calls; one is two with a size of 1,
+   three are a sum over the taps of the first. */
+#include <math.h>
+#include <string.h>
+
+#include "tensor/calls.h"
+
+/* ---- the calls ---- */
+
+/* Where an op's integers are. */
+enum { STRIDE = 0, PADDING = 2, DILATION = 4, GROUPS = 6 };
+
+#define PARAMETERS(node)                                                                                     \
+    .stride = {(uint32_t)(node)->attributes.integers[STRIDE],                                                \
+               (uint32_t)(node)->attributes.integers[STRIDE + 1]},                                           \
+    .padding = {(uint32_t)(node)->attributes.integers[PADDING],                                              \
+                (uint32_t)(node)->attributes.integers[PADDING + 1]},                                         \
+    .dilation = {(uint32_t)(node)->attributes.integers[DILATION],                                            \
+                 (uint32_t)(node)->attributes.integers[DILATION + 1]},                                       \
+    .groups = (uint32_t)(node)->attributes.integers[GROUPS]
+
+qn_status qn__convolve_run(qn_tensors *tensors, const qn__node *node, const qn_array *sources,
+                           const qn_array *results) {
+    return qn_kernels_convolve(
+        tensors->kernels, tensors->stream,
+        &(qn_convolve_desc){.from = sources[0], .weights = sources[1], .to = results[0], PARAMETERS(node)});
+}
+
+qn_status qn__convolve_input_run(qn_tensors *tensors, const qn__node *node, const qn_array *sources,
+                                 const qn_array *results) {
+    return qn_kernels_convolve_backward_input(
+        tensors->kernels, tensors->stream,
+        &(qn_convolve_backward_input_desc){
+            .gradient = sources[0], .weights = sources[1], .to = results[0], PARAMETERS(node)});
+}
+
+qn_status qn__convolve_weights_run(qn_tensors *tensors, const qn__node *node, const qn_array *sources,
+                                   const qn_array *results) {
+    return qn_kernels_convolve_backward_weights(
+        tensors->kernels, tensors->stream,
+        &(qn_convolve_backward_weights_desc){
+            .gradient = sources[0], .from = sources[1], .to = results[0], PARAMETERS(node)});
+}
+
+/* A call of two tensors of one type; `like`: whose attributes it has. Sizes fit already. */
+static qn_tensor *call(qn__op op, qn_tensor *a, qn_tensor *b, const uint64_t *sizes,
+                       const qn__attributes *like) {
+    if (a->status || b->status) return a->status ? a : b;
+    qn__node *const sources[] = {a->node, b->node};
+    qn__node *node = qn__call_node(a->owner, op, (qn_element)a->node->type, 4, sizes, sources, 2);
+    if (node) node->attributes = *like;
+    return qn__handle(a->owner, node);
+}
+
+/* ---- gradients ---- */
+
+void qn__convolve_gradient(qn__backward *b) {
+    const qn__node *n = b->node;
+    const qn__attributes *like = &n->attributes;
+    if (qn__wants_gradient(b, 0))
+        b->given[0] = call(QN__OP_CONVOLVE_INPUT, b->gradient, b->sources[1], n->sources[0]->sizes, like);
+    if (qn__wants_gradient(b, 1))
+        b->given[1] = call(QN__OP_CONVOLVE_WEIGHTS, b->gradient, b->sources[0], n->sources[1]->sizes, like);
+}
+
+void qn__convolve_input_gradient(qn__backward *b) {
+    const qn__node *n = b->node;
+    const qn__attributes *like = &n->attributes;
+    if (qn__wants_gradient(b, 0))
+        b->given[0] = call(QN__OP_CONVOLVE, b->gradient, b->sources[1], n->sources[0]->sizes, like);
+    if (qn__wants_gradient(b, 1))
+        b->given[1] = call(QN__OP_CONVOLVE_WEIGHTS, b->sources[0], b->gradient, n->sources[1]->sizes, like);
+}
+
+void qn__convolve_weights_gradient(qn__backward *b) {
+    const qn__node *n = b->node;
+    const qn__attributes *like = &n->attributes;
+    if (qn__wants_gradient(b, 0))
+        b->given[0] = call(QN__OP_CONVOLVE, b->sources[1], b->gradient, n->sources[0]->sizes, like);
+    if (qn__wants_gradient(b, 1))
+        b->given[1] = call(QN__OP_CONVOLVE_INPUT, b->sources[0], b->gradient, n->sources[1]->sizes, like);
+}
+
+/* ---- what is asked for ---- */
+
+typedef struct problem {
+    qn_tensors *tensors;
+    const char *function;
+    qn_convolution_desc desc; /* defaults filled in */
+    uint32_t dimensions;      /* of an image */
+} problem;
+
+static uint32_t or_one(uint32_t x) { return x ? x : 1; }
+
+/* The sizes and types that both kinds of convolution want. */
+static qn_tensor *begin(problem *p, qn_tensor **x, qn_tensor **weights, qn_tensor *bias,
+                        const qn_convolution_desc *desc) {
+    qn_tensor *const given[] = {*x, *weights, bias};
+    qn_tensor *wrong = qn__refuse(p->function, given, bias ? 3 : 2, &p->tensors);
+    if (wrong) return wrong;
+    const qn__node *image = (*x)->node, *w = (*weights)->node;
+    if (image->rank < 3 || image->rank > 5 || w->rank != image->rank)
+        return qn__failed(p->tensors, p->function, QN_ERROR_ARGUMENT,
+                          "images of %s and weights of %s: both have images, or outputs, channels, and one "
+                          "to three further dimensions",
+                          qn__describe(image).text, qn__describe(w).text);
+    p->dimensions = image->rank - 2;
+    if (desc) p->desc = *desc;
+    p->desc.groups = or_one(p->desc.groups);
+    for (uint32_t d = 0; d < p->dimensions; d++) {
+        p->desc.stride[d] = or_one(p->desc.stride[d]);
+        p->desc.dilation[d] = or_one(p->desc.dilation[d]);
+    }
+    const qn_element type = qn__common_type((qn_element)image->type, (qn_element)w->type);
+    if (type == QN_ELEMENT_COUNT || !qn__is_float(type))
+        return qn__failed(p->tensors, p->function, QN_ERROR_ARGUMENT,
+                          "images of %s and weights of %s: it is of floats", qn__describe(image).text,
+                          qn__describe(w).text);
+    *x = qn_cast(*x, type);
+    *weights = qn_cast(*weights, type);
+    return NULL;
+}
+
+/* Of one dimension: rows of size 1 are put before it. */
+static qn_tensor *as_image(const problem *p, qn_tensor *x) {
+    return p->dimensions == 1 ? qn_unsqueeze(x, 2) : x;
+}
+
+/* Attributes of a call for the last two dimensions. */
+static qn__attributes attributes_of(const problem *p) {
+    qn__attributes a = {.axes = 0};
+    a.integers[GROUPS] = p->desc.groups;
+    for (uint32_t k = 0; k < 2; k++) {
+        const bool is_there = p->dimensions + k >= 2;
+        const uint32_t d = is_there ? p->dimensions + k - 2 : 0;
+        a.integers[STRIDE + k] = is_there ? p->desc.stride[d] : 1;
+        a.integers[PADDING + k] = is_there ? p->desc.padding[d] : 0;
+        a.integers[DILATION + k] = is_there ? p->desc.dilation[d] : 1;
+    }
+    return a;
+}
+
+static qn_tensor *add_bias(qn_tensor *y, qn_tensor *bias) {
+    if (!bias || y->status) return y;
+    qn_shape shape = {y->node->rank - 1, {qn_tensor_count(bias), 1, 1, 1}};
+    return qn_add(y, qn_reshape(bias, shape));
+}
+
+/* How far the taps of a dimension reach. */
+static uint64_t reach(const problem *p, uint32_t d, uint64_t taps) {
+    return taps ? (taps - 1) * p->desc.dilation[d] + 1 : 0;
+}
+
+/* ---- convolution ---- */
+
+/* The size that dimension d has after; false: no window fits. */
+static bool size_after(const problem *p, uint32_t d, uint64_t size, uint64_t taps, uint64_t *after) {
+    const uint64_t padded = size + 2 * (uint64_t)p->desc.padding[d], window = reach(p, d, taps);
+    if (!taps || padded < window) return false;
+    *after = (padded - window) / p->desc.stride[d] + 1;
+    return true;
+}
+
+static qn_tensor *check_forward(const problem *p, const qn__node *x, const qn__node *w, const qn_tensor *bias,
+                                uint64_t *after) {
+    const uint64_t groups = p->desc.groups;
+    if (w->sizes[1] * groups != x->sizes[1] || w->sizes[0] % groups)
+        return qn__failed(p->tensors, p->function, QN_ERROR_ARGUMENT,
+                          "weights of %s do not go with images of %s in %u groups: they have outputs, a "
+                          "multiple of the groups, and channels / groups",
+                          qn__describe(w).text, qn__describe(x).text, (unsigned)groups);
+    if (bias && (bias->node->rank != 1 || bias->node->sizes[0] != w->sizes[0]))
+        return qn__failed(p->tensors, p->function, QN_ERROR_ARGUMENT, "a bias of %s for %llu outputs",
+                          qn__describe(bias->node).text, (unsigned long long)w->sizes[0]);
+    for (uint32_t d = 0; d < p->dimensions; d++)
+        if (!size_after(p, d, x->sizes[d + 2], w->sizes[d + 2], &after[d]))
+            return qn__failed(p->tensors, p->function, QN_ERROR_ARGUMENT,
+                              "dimension %u: a window of %llu does not fit into %llu with a padding of %u",
+                              (unsigned)d + 2, (unsigned long long)reach(p, d, w->sizes[d + 2]),
+                              (unsigned long long)x->sizes[d + 2], (unsigned)p->desc.padding[d]);
+    return NULL;
+}
+
+static qn_tensor *plane(const problem *p, qn_tensor *x, qn_tensor *weights, uint64_t rows, uint64_t columns) {
+    if (x->status || weights->status) return x->status ? x : weights;
+    const qn__attributes a = attributes_of(p);
+    const uint64_t sizes[] = {x->node->sizes[0], weights->node->sizes[0], rows, columns};
+    return call(QN__OP_CONVOLVE, x, weights, sizes, &a);
+}
+
+/* The sum over the taps of the first dimension, for each of which images along it are images on their own. */
+static qn_tensor *volume(const problem *p, qn_tensor *x, qn_tensor *weights, const uint64_t *after) {
+    const uint64_t taps = weights->node->sizes[2], outputs = weights->node->sizes[0],
+                   images = x->node->sizes[0];
+    const int64_t stride = p->desc.stride[0];
+    qn_tensor *padded = p->desc.padding[0] ? qn_pad(x, 2, p->desc.padding[0], p->desc.padding[0], 0) : x,
+              *sum = NULL;
+    for (uint64_t t = 0; t < taps; t++) {
+        const int64_t first = (int64_t)(t * p->desc.dilation[0]);
+        qn_tensor *seen = qn_slice(padded, 2, first, first + stride * ((int64_t)after[0] - 1) + 1, stride);
+        qn_tensor *flat = qn_flatten(qn_permute(seen, QN_AXES(0, 2, 1, 3, 4)), 0, 1);
+        qn_tensor *tap = qn_squeeze(qn_slice(weights, 2, (int64_t)t, (int64_t)t + 1, 1), QN_AXES(2));
+        qn_tensor *part = plane(p, flat, tap, after[1], after[2]);
+        sum = sum ? qn_add(sum, part) : part;
+    }
+    qn_tensor *y = qn_reshape(sum, QN_SHAPE(images, after[0], outputs, after[1], after[2]));
+    return qn_permute(y, QN_AXES(0, 2, 1, 3, 4));
+}
+
+qn_tensor *qn_convolution(qn_tensor *x, qn_tensor *weights, qn_tensor *bias,
+                          const qn_convolution_desc *desc) {
+    problem p = {.function = "qn_convolution"};
+    uint64_t after[3] = {0};
+    qn_tensor *wrong = begin(&p, &x, &weights, bias, desc);
+    if (!wrong) wrong = check_forward(&p, x->node, weights->node, bias, after);
+    if (wrong) return wrong;
+    qn_tensor *y;
+    if (p.dimensions == 3)
+        y = volume(&p, x, weights, after);
+    else if (p.dimensions == 2)
+        y = plane(&p, x, weights, after[0], after[1]);
+    else
+        y = qn_squeeze(plane(&p, as_image(&p, x), as_image(&p, weights), 1, after[0]), QN_AXES(2));
+    return add_bias(y, bias);
+}
+
+/* ---- its transpose ---- */
+
+qn_tensor *qn_transposed_convolution(qn_tensor *x, qn_tensor *weights, qn_tensor *bias,
+                                     const qn_convolution_desc *desc) {
+    problem p = {.function = "qn_transposed_convolution"};
+    qn_tensor *wrong = begin(&p, &x, &weights, bias, desc);
+    if (wrong) return wrong;
+    const qn__node *in = x->node, *w = weights->node;
+    uint64_t sizes[5] = {in->sizes[0], w->sizes[1] * p.desc.groups};
+    if (p.dimensions == 3)
+        return qn__failed(p.tensors, p.function, QN_ERROR_UNSUPPORTED,
+                          "images of three dimensions are not transposed yet");
+    if (w->sizes[0] != in->sizes[1] || in->sizes[1] % p.desc.groups)
+        return qn__failed(p.tensors, p.function, QN_ERROR_ARGUMENT,
+                          "weights of %s do not go with images of %s in %u groups: they have channels, a "
+                          "multiple of the groups, and outputs / groups",
+                          qn__describe(w).text, qn__describe(in).text, (unsigned)p.desc.groups);
+    for (uint32_t d = 0; d < p.dimensions; d++) {
+        const uint64_t whole =
+            in->sizes[d + 2] ? (in->sizes[d + 2] - 1) * p.desc.stride[d] + reach(&p, d, w->sizes[d + 2]) : 0;
+        const uint64_t cut = 2 * (uint64_t)p.desc.padding[d];
+        if (!w->sizes[d + 2] || whole + p.desc.further[d] <= cut || p.desc.further[d] >= p.desc.stride[d])
+            return qn__failed(p.tensors, p.function, QN_ERROR_ARGUMENT,
+                              "dimension %u: %llu with a padding of %u and %u further is no size; fewer are "
+                              "further than the stride, %u",
+                              (unsigned)d + 2, (unsigned long long)whole, (unsigned)p.desc.padding[d],
+                              (unsigned)p.desc.further[d], (unsigned)p.desc.stride[d]);
+        sizes[d + 2] = whole - cut + p.desc.further[d];
+    }
+    const qn__attributes a = attributes_of(&p);
+    const uint64_t plane[] = {sizes[0], sizes[1], p.dimensions == 1 ? 1 : sizes[2], sizes[p.dimensions + 1]};
+    qn_tensor *y = call(QN__OP_CONVOLVE_INPUT, as_image(&p, x), as_image(&p, weights), plane, &a);
+    return add_bias(p.dimensions == 1 ? qn_squeeze(y, QN_AXES(2)) : y, bias);
+}
+
+/* ---- pooling ---- */
+
+typedef qn_tensor *join(qn_tensor *a, qn_tensor *b);
+static qn_tensor *larger(qn_tensor *a, qn_tensor *b) { return qn_maximum(a, b); }
+static qn_tensor *total(qn_tensor *a, qn_tensor *b) { return qn_add(a, b); }
+
+/* What joins all taps of a window along an axis: a slice for each tap, all in one kernel. */
+static qn_tensor *along(qn_tensor *x, int32_t axis, uint64_t window, uint64_t stride, uint64_t count,
+                        join *both) {
+    qn_tensor *all = NULL;
+    for (uint64_t tap = 0; tap < window; tap++) {
+        qn_tensor *one =
+            qn_slice(x, axis, (int64_t)tap, (int64_t)(tap + (count - 1) * stride + 1), (int64_t)stride);
+        all = all ? both(all, one) : one;
+    }
+    return all;
+}
+
+static qn_tensor *pool(const char *function, qn_tensor *x, const qn_pool_desc *desc, double outside,
+                       join *both) {
+    qn_tensors *tensors;
+    qn_tensor *wrong = qn__refuse(function, &x, 1, &tensors);
+    if (wrong) return wrong;
+    const uint32_t rank = x->node->rank;
+    if (rank < 3 || rank > 5 || !desc)
+        return qn__failed(
+            tensors, function, QN_ERROR_ARGUMENT,
+            "images of %s: they have images, channels, and one to three further dimensions, and a descriptor",
+            qn__describe(x->node).text);
+    if (!qn__is_float((qn_element)x->node->type))
+        return qn__failed(tensors, function, QN_ERROR_ARGUMENT, "images of %s: it is of floats",
+                          qn__describe(x->node).text);
+    uint64_t windows = 1;
+    for (uint32_t d = 0; d + 2 < rank; d++) {
+        const uint64_t window = desc->window[d], stride = desc->stride[d] ? desc->stride[d] : window,
+                       padding = desc->padding[d];
+        const uint64_t size = x->node->sizes[d + 2] + 2 * padding;
+        if (!window || size < window || padding >= window)
+            return qn__failed(tensors, function, QN_ERROR_ARGUMENT,
+                              "dimension %u: a window of %llu for %llu elements with a padding of %llu",
+                              (unsigned)d + 2, (unsigned long long)window,
+                              (unsigned long long)(size - 2 * padding), (unsigned long long)padding);
+        if (padding) x = qn_pad(x, (int32_t)d + 2, padding, padding, outside);
+        x = along(x, (int32_t)d + 2, window, stride, (size - window) / stride + 1, both);
+        if (x->status) return x;
+        windows *= window;
+    }
+    return both == total ? qn_divide(x, (double)windows) : x;
+}
+
+qn_tensor *qn_max_pool(qn_tensor *x, const qn_pool_desc *desc) {
+    return pool("qn_max_pool", x, desc, -INFINITY, larger);
+}
+qn_tensor *qn_average_pool(qn_tensor *x, const qn_pool_desc *desc) {
+    return pool("qn_average_pool", x, desc, 0, total);
+}
