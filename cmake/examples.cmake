@@ -17,7 +17,15 @@ quern_example(shared_header examples/shared_header/main.c)
 target_compile_definitions(quern_shared_header
                            PRIVATE EXAMPLE_DIR="${PROJECT_SOURCE_DIR}/examples/shared_header")
 
+# Those of tensors.
+foreach(name xor digits)
+    quern_example(${name} examples/${name}.c)
+    target_link_libraries(quern_${name} PRIVATE quern_tensor_static)
+endforeach()
+
 if(QUERN_TESTS)
+    add_test(NAME example.xor COMMAND quern_xor)
+    set_tests_properties(example.xor PROPERTIES PASS_REGULAR_EXPRESSION "4 of 4 right")
     add_test(NAME example.saxpy COMMAND quern_saxpy)
     set_tests_properties(example.saxpy PROPERTIES PASS_REGULAR_EXPRESSION "12 24 36 48 60 72 84 96")
     add_test(NAME example.shared_header COMMAND quern_shared_header)

@@ -112,6 +112,24 @@ typedef struct qn_linear {
 QN_API qn_status qn_linear_init(qn_linear *linear, qn_tensors *tensors, const qn_linear_desc *desc);
 QN_API qn_tensor *qn_linear_forward(qn_linear *linear, qn_tensor *x);
 
+/* qn_convolution with weights of [outputs, inputs / groups, window...], uniform within 1 / sqrt of the elements that a result is a sum of, as is the
+   bias. `dimensions`: of an image, as many sizes of the window. Default: 2. */
+typedef struct qn_convolution_layer_desc {
+    uint64_t inputs, outputs;
+    uint32_t dimensions, window[3];
+    qn_convolution_desc convolution;
+    qn_element type;
+    bool no_bias;
+} qn_convolution_layer_desc;
+typedef struct qn_convolution_layer {
+    qn_module module;
+    qn_parameter weight, bias;
+    qn_convolution_desc convolution;
+} qn_convolution_layer;
+QN_API qn_status qn_convolution_layer_init(qn_convolution_layer *layer, qn_tensors *tensors,
+                                           const qn_convolution_layer_desc *desc);
+QN_API qn_tensor *qn_convolution_layer_forward(qn_convolution_layer *layer, qn_tensor *x);
+
 /* A function of one tensor as a module, for qn_sequential: qn_relu, qn_gelu, ... */
 typedef struct qn_function_layer {
     qn_module module;

@@ -44,6 +44,60 @@ qn_tensor *qn_linear_forward(qn_linear *linear, qn_tensor *x) {
     return y;
 }
 
+/* ---- convolution ---- */
+
+static qn_tensor *forward_convolution(qn_module *module, qn_tensor *x) {
+    return qn_convolution_layer_forward((qn_convolution_layer *)module, x);
+}
+static const qn_module_type convolution_type = {"convolution", forward_convolution};
+
+/* The shape of the weights; false: no convolution has it. */
+static bool weights_of(const qn_convolution_layer_desc *desc, qn_shape *shape) {
+    const uint32_t dimensions = desc->dimensions ? desc->dimensions : 2;
+    const uint64_t groups = desc->convolution.groups ? desc->convolution.groups : 1;
+    *shape = (qn_shape){2, {desc->outputs, desc->inputs / groups}};
+    bool good = dimensions <= 3 && desc->inputs && desc->outputs && desc->inputs % groups == 0 &&
+                desc->outputs % groups == 0;
+    for (uint32_t d = 0; d < dimensions && good; d++) {
+        shape->sizes[shape->rank++] = desc->window[d];
+        good = desc->window[d] > 0;
+    }
+    return good;
+}
+
+qn_status qn_convolution_layer_init(qn_convolution_layer *layer, qn_tensors *tensors,
+                                    const qn_convolution_layer_desc *desc) {
+    qn_shape shape;
+    qn_status status = qn__nn_check(tensors, desc, "qn_convolution_layer_init");
+    if (!status && !weights_of(desc, &shape))
+        status = qn__nn_fail(tensors, QN_ERROR_ARGUMENT,
+                             "qn_convolution_layer_init: %llu inputs, %llu outputs in %u groups, %u "
+                             "dimensions: none is 0, nor a size of the window; groups "
+                             "divide both",
+                             (unsigned long long)desc->inputs, (unsigned long long)desc->outputs,
+                             (unsigned)desc->convolution.groups, (unsigned)desc->dimensions);
+    if (!status) status = qn_scope_begin(tensors);
+    if (status) return status;
+    *layer = (qn_convolution_layer){.convolution = desc->convolution};
+    qn_module_init(&layer->module, tensors, &convolution_type);
+    double summed = 1;
+    for (uint32_t d = 1; d < shape.rank; d++) summed *= (double)shape.sizes[d];
+    const double bound = 1 / sqrt(summed);
+    status = qn_module_add_parameter(&layer->module, "weight", &layer->weight,
+                                     uniform(tensors, desc->type, shape, bound), true);
+    if (!status && !desc->no_bias)
+        status = qn_module_add_parameter(&layer->module, "bias", &layer->bias,
+                                         uniform(tensors, desc->type, QN_SHAPE(desc->outputs), bound), true);
+    return qn__nn_made(&layer->module, status);
+}
+
+qn_tensor *qn_convolution_layer_forward(qn_convolution_layer *layer, qn_tensor *x) {
+    qn_label_begin(layer->module.tensors, *layer->module.name ? layer->module.name : "convolution");
+    qn_tensor *y = qn_convolution(x, layer->weight.tensor, layer->bias.tensor, &layer->convolution);
+    qn_label_end(layer->module.tensors);
+    return y;
+}
+
 /* ---- functions ---- */
 
 static qn_tensor *forward_function(qn_module *module, qn_tensor *x) {

@@ -327,6 +327,27 @@ static void sequences_and_dropout(void **state) {
     qn_module_release(&sequence);
 }
 
+static void layers_convolve(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    qn_convolution_layer layer;
+    const qn_convolution_layer_desc desc = {
+        .inputs = 4, .outputs = 6, .window = {3, 2}, .convolution = {.padding = {1, 0}, .groups = 2}};
+    assert_ok(f->context, qn_convolution_layer_init(&layer, f->t, &desc));
+    assert_int_equal(qn_module_count(&layer.module), 6 * 2 * 3 * 2 + 6);
+    const qn_shape shape =
+        qn_tensor_shape(qn_module_forward(&layer.module, qn_ones(f->t, QN_F32, QN_SHAPE(2, 4, 5, 5))));
+    assert_int_equal(shape.rank, 4);
+    assert_int_equal(shape.sizes[1], 6);
+    assert_int_equal(shape.sizes[2], 5);
+    assert_int_equal(shape.sizes[3], 4);
+    assert_true(qn_tensor_item(qn_max(qn_abs(layer.weight.tensor), QN_ALL_AXES, false)) <= 1 / sqrt(12));
+    qn_module_release(&layer.module);
+    qn_convolution_layer_desc wrong = desc;
+    wrong.convolution.groups = 3;
+    assert_fails(f->context, qn_convolution_layer_init(&layer, f->t, &wrong), QN_ERROR_ARGUMENT,
+                 "groups divide both");
+}
+
 /* ---- files ---- */
 
 static void note_line(void *user, const char *text) { strcat(strcat(user, text), "\n"); }
@@ -396,6 +417,7 @@ int main(void) {
         cmocka_unit_test(classes_are_told_apart),
         cmocka_unit_test(norms_normalise),
         cmocka_unit_test(sequences_and_dropout),
+        cmocka_unit_test(layers_convolve),
         cmocka_unit_test(states_are_saved_and_loaded),
         cmocka_unit_test(rates_follow_their_schedules),
     };
