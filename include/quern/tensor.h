@@ -212,7 +212,8 @@ QN_API qn_tensor *qn_eye(qn_tensors *tensors, qn_element type, uint64_t rows, ui
 /* ---- random numbers ---- */
 
 /* By Philox 4x32-10 (Salmon, Moraes, Dror and Shaw, 2011): the numbers depend on the seed and on how many were taken before alone, so they are the same on
-   each device. Each call takes the next ones, and gives the same each time it is computed. Types are floats, of qn_randint
+   each device. Each call takes the next ones, and gives the same each time it is computed; in a
+   step, each run takes the next ones, as if its function were called anew. Types are floats, of qn_randint
    integers; failed tensors tell. */
 
 /* From 0 up to, not including, 1: as qn_kernels_random has them for f32 and f64; narrower types have as many digits as fit. */

@@ -320,6 +320,8 @@ void qn__forget_gradient(qn_tensor *x);
 
 /* Tells the step that is recorded, if one is, that a tensor is going to be assigned. */
 qn_status qn__step_watch(qn_tensors *tensors, qn_tensor *x);
+/* The place in the seed's sequence of `count` further words for a step that is recorded, as u64 without dimensions; NULL: none is. */
+qn_tensor *qn__step_words(qn_tensors *tensors, uint64_t count);
 
 /* ---- realize.c ---- */
 

@@ -4,10 +4,14 @@
 
 #include "tensor/graph.h"
 
-/* `count` further words; blocks of four begin at the first. */
-static uint64_t take(qn_tensors *tensors, uint64_t count) {
-    const uint64_t first = tensors->random_words;
-    tensors->random_words += (count + 3) & ~(uint64_t)3;
+/* The place of the first of `count` further words, as u64 without dimensions; blocks of four begin there. A step that is recorded has it
+   in memory. */
+static qn_tensor *take(qn_tensors *tensors, uint64_t count) {
+    const uint64_t whole = (count + 3) & ~(uint64_t)3;
+    qn_tensor *first = qn__step_words(tensors, whole);
+    if (first) return first;
+    first = qn_full(tensors, QN_U64, QN_SCALAR, tensors->random_words);
+    tensors->random_words += whole;
     return first;
 }
 
@@ -96,8 +100,7 @@ static qn_tensor *normal32(qn_tensors *tensors, uint64_t count) {
 }
 
 static qn_tensor *normal64(qn_tensors *tensors, uint64_t count) {
-    const uint64_t first = take(tensors, 2 * count + 2);
-    qn_tensor *number = places(tensors, count), *bits[2];
+    qn_tensor *first = take(tensors, 2 * count + 2), *number = places(tensors, count), *bits[2];
     for (uint32_t k = 0; k < 2; k++) {
         qn_tensor *half = k ? qn_bit_or(number, 1) : qn_bit_and(number, ~(uint64_t)1);
         qn_tensor *low = qn_multiply_add(half, 2, first);

@@ -25,6 +25,8 @@ typedef struct qn__recording {
     size_t num_bindings, binding_room;
     qn__storage *pool[QN__POOL_LISTS];
     qn_graph *graph;
+    qn_step *step;
+    uint64_t random_words; /* that each run takes */
 } recording;
 
 struct qn_step {
@@ -33,6 +35,9 @@ struct qn_step {
     qn_step_function *function;
     void *user;
     recording *recordings;
+    qn_tensor *
+        first_word; /* where the random numbers of the next run begin, retained; NULL: no recording takes any */
+    uint64_t first_word_is; /* its value */
 };
 
 static qn_status check_step(const qn_step *step, const char *function) {
@@ -92,6 +97,7 @@ void qn_step_destroy(qn_step *step) {
         step->recordings = r->next;
         free_recording(tensors, r);
     }
+    qn_tensor_release(step->first_word);
     step->magic = 0;
     qn__tensors_release(tensors, step);
 }
@@ -134,6 +140,58 @@ static qn_status make_like(qn_tensors *tensors, const qn__node *like, qn__node *
     qn__node_set_value(node, storage, 0, NULL);
     *out = node;
     return QN_OK;
+}
+
+/* ---- random numbers ---- */
+
+/* A run takes the next words of the owner's sequence, as its ops would outside of a step. Where they begin is a tensor that the launches
+   advance; it is written from here where others took words since the last run. */
+
+static qn_tensor *make_first_word(qn_tensors *tensors) {
+    qn__storage *storage;
+    const qn_status status = qn__storage_create(tensors, sizeof(uint64_t), &storage);
+    if (status)
+        return qn__failed(tensors, "random numbers", status, "no memory for where a step's numbers begin");
+    return qn__stored_tensor(tensors, QN_U64, &QN_SCALAR, storage, 0, NULL);
+}
+
+qn_tensor *qn__step_words(qn_tensors *tensors, uint64_t count) {
+    recording *r = tensors->recording;
+    if (!r) return NULL;
+    qn_step *step = r->step;
+    if (!step->first_word) {
+        qn_tensor *made = make_first_word(tensors);
+        if (qn_tensor_status(made)) return made;
+        step->first_word = qn_tensor_retain(made);
+        step->first_word_is = UINT64_MAX;
+    }
+    qn_tensor *first = qn_add(step->first_word, r->random_words);
+    r->random_words += count;
+    return first;
+}
+
+/* The launches end with the next run's first word. */
+static qn_status advance_words(recording *r) {
+    if (!r->random_words) return QN_OK;
+    qn_tensor *first = r->step->first_word;
+    return qn_assign(first, qn_add(first, r->random_words));
+}
+
+static qn_status bring_words(qn_tensors *tensors, const recording *r) {
+    qn_step *step = r->step;
+    if (!r->random_words || step->first_word_is == tensors->random_words) return QN_OK;
+    qn_status status = qn_scope_begin(tensors);
+    if (status) return status;
+    status = qn_assign(step->first_word, qn_full(tensors, QN_U64, QN_SCALAR, tensors->random_words));
+    step->first_word_is = tensors->random_words;
+    const qn_status ended = qn_scope_end(tensors);
+    return status ? status : ended;
+}
+
+static void count_words(qn_tensors *tensors, const recording *r) {
+    if (!r->random_words) return;
+    tensors->random_words += r->random_words;
+    r->step->first_word_is = tensors->random_words;
 }
 
 /* ---- recording ---- */
@@ -238,6 +296,7 @@ static qn_status call_function(qn_step *step, recording *r, qn_tensor **outputs)
     }
     tensors->recording = r;
     qn_status status = step->function(step->user, inputs, r->num_inputs, outputs, r->num_outputs);
+    if (!status) status = advance_words(r);
     tensors->recording = NULL;
     for (size_t i = 0; i < r->num_outputs && !status; i++) status = qn_tensor_status(outputs[i]);
     return status;
@@ -280,6 +339,7 @@ static qn_status make_recording(qn_step *step, qn_tensor *const *inputs, size_t 
     recording *r = qn__tensors_allocate(tensors, sizeof *r);
     if (!r) return QN_ERROR_OUT_OF_MEMORY;
     qn_status status = qn_scope_begin(tensors);
+    r->step = step;
     r->num_outputs = num_outputs;
     for (size_t i = 0; i < num_inputs && !status; i++) {
         r->types[i] = qn_tensor_type(inputs[i]);
@@ -362,11 +422,13 @@ static qn_status replay(qn_step *step, recording *r, qn_tensor *const *inputs, q
     qn_status status = QN_OK;
     for (size_t i = 0; i < r->num_inputs && !status; i++)
         status = copy_value(tensors, inputs[i]->node, r->inputs[i]->storage);
+    if (!status) status = bring_words(tensors, r);
     for (size_t i = 0; i < r->num_bindings && !status; i++) {
         status = bring(tensors, &r->bindings[i]);
         if (!status && r->bindings[i].assigned) status = keep_for_others(tensors, &r->bindings[i]);
     }
     if (!status) status = qn_graph_launch(tensors->stream, r->graph);
+    if (!status) count_words(tensors, r);
     for (size_t i = 0; i < r->num_bindings && !status; i++)
         if (r->bindings[i].assigned) status = rename_value(tensors, &r->bindings[i]);
     for (size_t i = 0; i < r->num_outputs && !status; i++) {

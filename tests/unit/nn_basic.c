@@ -348,6 +348,45 @@ static void layers_convolve(void **state) {
                  "groups divide both");
 }
 
+typedef struct dropping {
+    qn_dropout dropout;
+    qn_tensor *ones; /* that require gradients */
+} dropping;
+
+/* What is left of ones, and the gradient by them, which is the same. */
+static qn_status drop(void *user, qn_tensor *const *inputs, size_t num_inputs, qn_tensor **outputs,
+                      size_t num_outputs) {
+    dropping *d = user;
+    (void)inputs;
+    assert_true(num_inputs == 0 && num_outputs == 2);
+    outputs[0] = qn_dropout_forward(&d->dropout, d->ones);
+    const qn_status status = qn_backward(qn_sum(outputs[0], QN_ALL_AXES, false));
+    outputs[1] = qn_detach(qn_tensor_gradient(d->ones));
+    qn_tensor_clear_gradient(d->ones);
+    return status;
+}
+
+static void dropout_differs_in_each_run_of_a_step(void **state) {
+    enum { RUNS = 3, COUNT = 500 };
+    tensor_fixture *f = fixture_of(state);
+    dropping d = {.ones = qn_tensor_require_gradient(qn_ones(f->t, QN_F32, QN_SHAPE(COUNT)), true)};
+    qn_dropout_init(&d.dropout, f->t, 0.25);
+    assert_ok(f->context, qn_tensor_realize(d.ones));
+    qn_step *step;
+    assert_ok(f->context, qn_step_create(f->t, drop, &d, &step));
+    float left[RUNS][COUNT], gradient[COUNT];
+    for (int i = 0; i < RUNS; i++) {
+        qn_tensor *outputs[2];
+        assert_ok(f->context, qn_step_run(step, NULL, 0, outputs, 2));
+        read_floats(f, outputs[0], left[i], COUNT);
+        read_floats(f, outputs[1], gradient, COUNT);
+        assert_memory_equal(left[i], gradient, sizeof gradient);
+        for (int k = 0; k < i; k++) assert_memory_not_equal(left[i], left[k], sizeof gradient);
+    }
+    qn_step_destroy(step);
+    qn_module_release(&d.dropout.module);
+}
+
 /* ---- files ---- */
 
 static void note_line(void *user, const char *text) { strcat(strcat(user, text), "\n"); }
@@ -418,6 +457,7 @@ int main(void) {
         cmocka_unit_test(norms_normalise),
         cmocka_unit_test(sequences_and_dropout),
         cmocka_unit_test(layers_convolve),
+        cmocka_unit_test(dropout_differs_in_each_run_of_a_step),
         cmocka_unit_test(states_are_saved_and_loaded),
         cmocka_unit_test(rates_follow_their_schedules),
     };

@@ -112,6 +112,41 @@ static void a_tensor_keeps_its_numbers(void **state) {
     assert_true(memcmp(first, other, sizeof first) != 0);
 }
 
+static qn_status draw(void *user, qn_tensor *const *inputs, size_t num_inputs, qn_tensor **outputs,
+                      size_t num_outputs) {
+    qn_tensors *t = qn_tensor_owner(inputs[0]);
+    (void)user;
+    assert_int_equal(num_inputs, 1);
+    assert_int_equal(num_outputs, 2);
+    outputs[0] = qn_add(qn_rand(t, QN_F32, qn_tensor_shape(inputs[0])), inputs[0]);
+    outputs[1] = qn_randint(t, QN_I32, QN_SHAPE(COUNT), -5, 12);
+    return QN_OK;
+}
+
+/* The numbers of a run whose input has `count` elements begin at word `first`. */
+static void assert_drawn(tensor_fixture *f, qn_step *step, uint64_t count, uint64_t first) {
+    qn_tensor *outputs[2], *input = qn_zeros(f->t, QN_F32, QN_SHAPE(count));
+    assert_ok(f->context, qn_step_run(step, &input, 1, outputs, 2));
+    if (count == COUNT) assert_as_kernels(f, outputs[0], &(qn_random_desc){.seed = 7, .offset = first});
+    first += (count + 3) & ~(uint64_t)3;
+    assert_as_kernels(f, outputs[1], &(qn_random_desc){.seed = 7, .offset = first, .a = -5, .b = 12});
+}
+
+static void runs_of_a_step_go_on_in_the_sequence(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    qn_step *step;
+    assert_ok(f->context, qn_step_create(f->t, draw, NULL, &step));
+    assert_drawn(f, step, COUNT, 0);
+    assert_drawn(f, step, COUNT, 2008);
+    assert_as_kernels(f, qn_rand(f->t, QN_F32, QN_SHAPE(COUNT)),
+                      &(qn_random_desc){.seed = 7, .offset = 4016});
+    assert_drawn(f, step, COUNT, 5020);
+    assert_drawn(f, step, 7, 7028); /* another recording */
+    assert_drawn(f, step, COUNT, 8040);
+    assert_drawn(f, step, COUNT, 10048);
+    qn_step_destroy(step);
+}
+
 static void wrong_ones_are_refused(void **state) {
     tensor_fixture *f = fixture_of(state);
     const qn_shape shape = QN_SHAPE(3);
@@ -148,6 +183,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(normal_numbers_are_those_of_kernels, start, finish),
         cmocka_unit_test_setup_teardown(distributions_keep_their_limits, start, finish),
         cmocka_unit_test_setup_teardown(a_tensor_keeps_its_numbers, start, finish),
+        cmocka_unit_test_setup_teardown(runs_of_a_step_go_on_in_the_sequence, start, finish),
         cmocka_unit_test_setup_teardown(wrong_ones_are_refused, start, finish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
