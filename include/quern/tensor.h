@@ -411,6 +411,57 @@ QN_API qn_tensor *qn_log_sum_exp(qn_tensor *x, qn_axes axes, bool keep);
 QN_API qn_tensor *qn_softmax(qn_tensor *x, int32_t axis);
 QN_API qn_tensor *qn_log_softmax(qn_tensor *x, int32_t axis);
 
+/* ---- elements that indices name ---- */
+
+/* Indices are of an integer type. One that is negative, or as large as the size or larger, names nothing: taken it is 0, written to it is
+   left out. Sums of slices with the same index may differ in their last digits from run to run. */
+
+/* The slices along an axis that the indices name, in place of the dimension: of a table of 50000x512 and 8x100 indices, 8x100x512. */
+QN_API qn_tensor *qn_take(qn_tensor *x, qn_tensor *indices, int32_t axis);
+/* x with the slices that the indices name replaced by, or with the addition of, those of `values`, which are broadcast to the shape that
+   qn_take gives, and cast. Where indices are the same the last one is left. QN_BOOL cannot be added. */
+QN_API qn_tensor *qn_scatter(qn_tensor *x, qn_tensor *indices, qn_tensor *values, int32_t axis);
+QN_API qn_tensor *qn_scatter_add(qn_tensor *x, qn_tensor *indices, qn_tensor *values, int32_t axis);
+/* For each index the element along the axis that it names, at the index's own place in the other dimensions, which are broadcast:
+   what qn_argsort and qn_top_k say is meant so. */
+QN_API qn_tensor *qn_take_along_axis(qn_tensor *x, qn_tensor *indices, int32_t axis);
+/* x with elements of `values`, which are broadcast to the shape of the indices, added where qn_take_along_axis would take. */
+QN_API qn_tensor *qn_scatter_add_along_axis(qn_tensor *x, qn_tensor *indices, qn_tensor *values,
+                                            int32_t axis);
+/* x[indices[0], indices[1], ...]: the indices, broadcast to one shape, say elements along the first `count` axes. */
+QN_API qn_tensor *qn_index(qn_tensor *x, qn_tensor *const *indices, size_t count);
+/* 1 where the place along a new last dimension is the index, else 0. */
+QN_API qn_tensor *qn_one_hot(qn_tensor *indices, uint64_t classes, qn_element type);
+
+/* How many elements these give is known when they are counted: they wait for the device, and fail in a step. */
+
+/* Where x is not 0, in order: rows of a place along each dimension, QN_I64. */
+QN_API qn_tensor *qn_nonzero(qn_tensor *x);
+/* x where the mask, which is bool and of x's first sizes, is true. */
+QN_API qn_tensor *qn_masked_select(qn_tensor *x, qn_tensor *mask);
+/* The different elements in order, as one dimension. NaNs are different where their bits are. Without gradients. */
+QN_API qn_tensor *qn_unique(qn_tensor *x);
+
+/* ---- order ---- */
+
+/* The order is that of qn_kernels_sort: stable, a NaN above all numbers, with its sign bit set below all, -0 before 0. */
+QN_API qn_tensor *qn_sort(qn_tensor *x, int32_t axis, bool descending);
+QN_API qn_tensor *qn_argsort(qn_tensor *x, int32_t axis, bool descending); /* QN_I64: where they were */
+/* The k largest along an axis, the largest first, or the smallest; among equal ones the first. `indices`, where it is not NULL, becomes a tensor of
+   where they are, QN_I64. */
+QN_API qn_tensor *qn_top_k(qn_tensor *x, uint64_t k, int32_t axis, bool smallest, qn_tensor **indices);
+/* The numbers from 0 to count - 1 in random order, QN_I64. */
+QN_API qn_tensor *qn_permutation(qn_tensors *tensors, uint64_t count);
+
+/* ---- cumulative ---- */
+
+/* Each element joined with all before it along the axis. Types are those of qn_sum, qn_product, qn_max and qn_min; NaNs count for max and
+   min only where there is nothing else before. */
+QN_API qn_tensor *qn_cumulative_sum(qn_tensor *x, int32_t axis);
+QN_API qn_tensor *qn_cumulative_product(qn_tensor *x, int32_t axis);
+QN_API qn_tensor *qn_cumulative_max(qn_tensor *x, int32_t axis);
+QN_API qn_tensor *qn_cumulative_min(qn_tensor *x, int32_t axis);
+
 /* ---- products ---- */
 
 /* Of matrices: a's rows by b's columns, the last two dimensions; those before are batches, which are broadcast. A tensor of one

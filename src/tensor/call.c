@@ -11,6 +11,13 @@ static qn__call *const calls[QN__OP_COUNT] = {
     [QN__OP_CONVOLVE] = qn__convolve_run,
     [QN__OP_CONVOLVE_INPUT] = qn__convolve_input_run,
     [QN__OP_CONVOLVE_WEIGHTS] = qn__convolve_weights_run,
+    [QN__OP_TAKE] = qn__take_run,
+    [QN__OP_SCATTER] = qn__scatter_run,
+    [QN__OP_SCAN] = qn__scan_run,
+    [QN__OP_SORT] = qn__sort_run,
+    [QN__OP_TOP_K] = qn__top_k_run,
+    [QN__OP_COMPACT] = qn__compact_run,
+    [QN__OP_UNIQUE] = qn__unique_run,
 };
 
 qn_status qn__call_run(qn_tensors *tensors, const qn__node *node, const qn_array *sources,

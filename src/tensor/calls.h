@@ -7,5 +7,15 @@
 qn__call qn__matmul_run;                                                     /* matmul.c */
 qn__call qn__convolve_run, qn__convolve_input_run, qn__convolve_weights_run; /* convolve.c */
 qn__gradient qn__convolve_gradient, qn__convolve_input_gradient, qn__convolve_weights_gradient;
+qn__call qn__take_run; /* take.c */
+qn__call qn__scatter_run;
+qn__call qn__scan_run; /* cumulative.c */
+qn__call qn__sort_run; /* order.c */
+qn__call qn__top_k_run;
+qn__call qn__compact_run; /* select.c */
+qn__call qn__unique_run;
+
+/* Their gradients. */
+qn__gradient qn__take_gradient, qn__scatter_gradient, qn__scan_gradient;
 
 #endif

@@ -289,6 +289,9 @@ static qn__gradient *const gradients[QN__OP_COUNT] = {
     [QN__OP_CONVOLVE] = qn__convolve_gradient,
     [QN__OP_CONVOLVE_INPUT] = qn__convolve_input_gradient,
     [QN__OP_CONVOLVE_WEIGHTS] = qn__convolve_weights_gradient,
+    [QN__OP_TAKE] = qn__take_gradient,
+    [QN__OP_SCATTER] = qn__scatter_gradient,
+    [QN__OP_SCAN] = qn__scan_gradient,
 };
 
 qn__gradient *qn__gradient_of(qn__op op) { return gradients[op]; }

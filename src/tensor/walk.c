@@ -58,7 +58,8 @@ static bool add_attributes(qn__walk *walk, const qn__node *node) {
     memcpy(&order, a->order, sizeof order);
     switch (node->op) {
     case QN__OP_PERMUTE: return add_word(walk, order);
-    case QN__OP_INDEX: return add_word(walk, a->axis);
+    case QN__OP_INDEX:
+    case QN__OP_PART: return add_word(walk, a->axis);
     case QN__OP_SLICE:
         return add_word(walk, a->axis) && add_word(walk, (uint64_t)a->begin) &&
                add_word(walk, (uint64_t)a->step);

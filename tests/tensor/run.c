@@ -101,6 +101,8 @@ static qn_tensor *join(runner *r, uint32_t i, qn_tensor *(*function)(qn_tensor *
     { .name = #word, .two = (qn_##word) }
 #define THREE(word)                                                                                          \
     { .name = #word, .three = (qn_##word) }
+#define ALONG(word)                                                                                          \
+    { .name = #word, .along = qn_##word }
 #define REDUCE(word)                                                                                         \
     { .name = #word, .reduce = qn_##word }
 
@@ -109,40 +111,136 @@ static const struct {
     qn_tensor *(*one)(qn_tensor *);
     qn_tensor *(*two)(qn_operand, qn_operand);
     qn_tensor *(*three)(qn_operand, qn_operand, qn_operand);
+    qn_tensor *(*pair)(qn_tensor *, qn_tensor *);
+    qn_tensor *(*along)(qn_tensor *, int32_t);
     qn_tensor *(*reduce)(qn_tensor *, qn_axes, bool);
 } functions[] = {
-    ONE(negate),      ONE(abs),         ONE(sign),
-    ONE(square),      ONE(relu),        ONE(reciprocal),
-    ONE(sqrt),        ONE(rsqrt),       ONE(cbrt),
-    ONE(exp),         ONE(exp2),        ONE(expm1),
-    ONE(log),         ONE(log2),        ONE(log10),
-    ONE(log1p),       ONE(sin),         ONE(cos),
-    ONE(tan),         ONE(asin),        ONE(acos),
-    ONE(atan),        ONE(sinh),        ONE(cosh),
-    ONE(tanh),        ONE(asinh),       ONE(acosh),
-    ONE(atanh),       ONE(erf),         ONE(erfc),
-    ONE(floor),       ONE(ceil),        ONE(round),
-    ONE(trunc),       ONE(sigmoid),     ONE(silu),
-    ONE(softplus),    ONE(mish),        ONE(gelu),
-    ONE(gelu_tanh),   ONE(is_nan),      ONE(is_inf),
-    ONE(is_finite),   ONE(sign_bit),    ONE(logical_not),
-    ONE(bit_not),     TWO(add),         TWO(subtract),
-    TWO(multiply),    TWO(divide),      TWO(floor_divide),
-    TWO(remainder),   TWO(fmod),        TWO(power),
-    TWO(maximum),     TWO(minimum),     TWO(atan2),
-    TWO(hypot),       TWO(copy_sign),   TWO(log_add_exp),
-    TWO(equal),       TWO(not_equal),   TWO(less),
-    TWO(less_equal),  TWO(greater),     TWO(greater_equal),
-    TWO(logical_and), TWO(logical_or),  TWO(logical_xor),
-    TWO(bit_and),     TWO(bit_or),      TWO(bit_xor),
-    TWO(shift_left),  TWO(shift_right), THREE(where),
-    THREE(clip),      THREE(lerp),      THREE(multiply_add),
-    REDUCE(sum),      REDUCE(product),  REDUCE(mean),
-    REDUCE(max),      REDUCE(min),      REDUCE(any),
-    REDUCE(all),      REDUCE(norm),     REDUCE(log_sum_exp),
+    ONE(negate),
+    ONE(abs),
+    ONE(sign),
+    ONE(square),
+    ONE(relu),
+    ONE(reciprocal),
+    ONE(sqrt),
+    ONE(rsqrt),
+    ONE(cbrt),
+    ONE(exp),
+    ONE(exp2),
+    ONE(expm1),
+    ONE(log),
+    ONE(log2),
+    ONE(log10),
+    ONE(log1p),
+    ONE(sin),
+    ONE(cos),
+    ONE(tan),
+    ONE(asin),
+    ONE(acos),
+    ONE(atan),
+    ONE(sinh),
+    ONE(cosh),
+    ONE(tanh),
+    ONE(asinh),
+    ONE(acosh),
+    ONE(atanh),
+    ONE(erf),
+    ONE(erfc),
+    ONE(floor),
+    ONE(ceil),
+    ONE(round),
+    ONE(trunc),
+    ONE(sigmoid),
+    ONE(silu),
+    ONE(softplus),
+    ONE(mish),
+    ONE(gelu),
+    ONE(gelu_tanh),
+    ONE(is_nan),
+    ONE(is_inf),
+    ONE(is_finite),
+    ONE(sign_bit),
+    ONE(logical_not),
+    ONE(bit_not),
+    TWO(add),
+    TWO(subtract),
+    TWO(multiply),
+    TWO(divide),
+    TWO(floor_divide),
+    TWO(remainder),
+    TWO(fmod),
+    TWO(power),
+    TWO(maximum),
+    TWO(minimum),
+    TWO(atan2),
+    TWO(hypot),
+    TWO(copy_sign),
+    TWO(log_add_exp),
+    TWO(equal),
+    TWO(not_equal),
+    TWO(less),
+    TWO(less_equal),
+    TWO(greater),
+    TWO(greater_equal),
+    TWO(logical_and),
+    TWO(logical_or),
+    TWO(logical_xor),
+    TWO(bit_and),
+    TWO(bit_or),
+    TWO(bit_xor),
+    TWO(shift_left),
+    TWO(shift_right),
+    THREE(where),
+    THREE(clip),
+    THREE(lerp),
+    THREE(multiply_add),
+    REDUCE(sum),
+    REDUCE(product),
+    REDUCE(mean),
+    REDUCE(max),
+    REDUCE(min),
+    REDUCE(any),
+    REDUCE(all),
+    REDUCE(norm),
+    REDUCE(log_sum_exp),
+    ALONG(cumulative_sum),
+    ALONG(cumulative_product),
+    ALONG(cumulative_max),
+    ALONG(cumulative_min),
+    ONE(nonzero),
+    ONE(unique),
+    {.name = "masked_select", .pair = qn_masked_select},
 };
 
 static bool is(const runner *r, const char *name) { return strcmp(r->words[2], name) == 0; }
+
+/* Choosing and ordering elements. */
+static qn_tensor *apply_choice(runner *r) {
+    if (is(r, "take")) return qn_take(tensor(r, 3), tensor(r, 4), (int32_t)integer(r, 5));
+    if (is(r, "take_along_axis"))
+        return qn_take_along_axis(tensor(r, 3), tensor(r, 4), (int32_t)integer(r, 5));
+    if (is(r, "scatter")) return qn_scatter(tensor(r, 3), tensor(r, 4), tensor(r, 5), (int32_t)integer(r, 6));
+    if (is(r, "scatter_add"))
+        return qn_scatter_add(tensor(r, 3), tensor(r, 4), tensor(r, 5), (int32_t)integer(r, 6));
+    if (is(r, "scatter_add_along_axis"))
+        return qn_scatter_add_along_axis(tensor(r, 3), tensor(r, 4), tensor(r, 5), (int32_t)integer(r, 6));
+    if (is(r, "index")) { /* x, indices */
+        qn_tensor *indices[WORDS];
+        for (uint32_t i = 4; i < r->num_words; i++) indices[i - 4] = tensor(r, i);
+        return qn_index(tensor(r, 3), indices, r->num_words - 4);
+    }
+    if (is(r, "one_hot")) return qn_one_hot(tensor(r, 3), (uint64_t)integer(r, 4), type(r, 5));
+    if (is(r, "sort")) return qn_sort(tensor(r, 3), (int32_t)integer(r, 4), truth(r, 5));
+    if (is(r, "argsort")) return qn_argsort(tensor(r, 3), (int32_t)integer(r, 4), truth(r, 5));
+    if (is(r, "top_k"))
+        return qn_top_k(tensor(r, 3), (uint64_t)integer(r, 4), (int32_t)integer(r, 5), truth(r, 6), NULL);
+    if (is(r, "top_k_indices")) {
+        qn_tensor *indices;
+        qn_top_k(tensor(r, 3), (uint64_t)integer(r, 4), (int32_t)integer(r, 5), truth(r, 6), &indices);
+        return indices;
+    }
+    stop("no such op", r->words[2]);
+    return NULL;
+}
 
 static qn_tensor *apply_special(runner *r) {
     if (is(r, "data")) return qn_from_data(r->t, type(r, 3), shape(r, 4), r->input + integer(r, 5));
@@ -178,8 +276,7 @@ static qn_tensor *apply_special(runner *r) {
     if (is(r, "matmul")) return qn_matmul(tensor(r, 3), tensor(r, 4));
     if (is(r, "concat")) return join(r, 3, qn_concat);
     if (is(r, "stack")) return join(r, 3, qn_stack);
-    stop("no such op", r->words[2]);
-    return NULL;
+    return apply_choice(r);
 }
 
 static qn_tensor *apply(runner *r) {
@@ -188,6 +285,8 @@ static qn_tensor *apply(runner *r) {
         if (functions[i].one) return functions[i].one(tensor(r, 3));
         if (functions[i].two) return functions[i].two(operand(r, 3), operand(r, 4));
         if (functions[i].three) return functions[i].three(operand(r, 3), operand(r, 4), operand(r, 5));
+        if (functions[i].pair) return functions[i].pair(tensor(r, 3), tensor(r, 4));
+        if (functions[i].along) return functions[i].along(tensor(r, 3), (int32_t)integer(r, 4));
         return functions[i].reduce(tensor(r, 3), axes(r, 4), truth(r, 5));
     }
     return apply_special(r);

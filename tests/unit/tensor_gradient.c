@@ -116,6 +116,64 @@ static qn_tensor *products(void *user, qn_tensor *const *x, size_t count) {
     return qn_matmul(x[2], qn_tanh(batch));
 }
 
+/* Indices of which some are the same and some are not there. */
+static qn_tensor *some_indices(qn_tensor *like, qn_shape shape) {
+    static const int32_t data[] = {2, 0, 2, -1, 1, 0};
+    return qn_from_data(qn_tensor_owner(like), QN_I32, shape, data);
+}
+static qn_tensor *taken(void *user, qn_tensor *const *x, size_t count) {
+    (void)user, (void)count;
+    qn_tensor *slices = qn_square(qn_take(x[0], some_indices(x[0], QN_SHAPE(2, 3)), 0));
+    qn_tensor *elements = qn_take_along_axis(x[0], some_indices(x[0], QN_SHAPE(3, 2)), 1);
+    qn_tensor *places[] = {some_indices(x[0], QN_SHAPE(6)), some_indices(x[0], QN_SHAPE(6))};
+    return qn_add(qn_sum(qn_multiply(slices, x[1]), QN_AXES(0, 1, 2), false),
+                  qn_add(qn_sum(qn_square(elements), QN_AXES(1), false),
+                         qn_sum(qn_square(qn_index(x[0], places, 2)), QN_ALL_AXES, false)));
+}
+static qn_tensor *scattered_back(void *user, qn_tensor *const *x, size_t count) {
+    (void)user, (void)count;
+    qn_tensor *at = some_indices(x[0], QN_SHAPE(6)), *values = qn_multiply(x[1], x[2]);
+    qn_tensor *added = qn_square(qn_scatter_add(x[0], at, values, 0));
+    return qn_add(added, qn_square(qn_scatter(x[0], at, values, 0)));
+}
+static qn_tensor *ordered(void *user, qn_tensor *const *x, size_t count) {
+    (void)user, (void)count;
+    qn_tensor *places, *most = qn_top_k(x[0], 2, 1, false, &places);
+    qn_tensor *least = qn_top_k(x[0], 2, 1, true, NULL);
+    qn_tensor *chosen = qn_masked_select(x[0], qn_greater(x[0], 0.3));
+    return qn_add(
+        qn_multiply(qn_sort(x[0], 0, true), qn_sum(qn_multiply(most, qn_square(least)), QN_ALL_AXES, false)),
+        qn_sum(qn_square(chosen), QN_ALL_AXES, false));
+}
+static qn_tensor *cumulated(void *user, qn_tensor *const *x, size_t count) {
+    (void)user, (void)count;
+    qn_tensor *sums = qn_square(qn_cumulative_sum(x[0], 1)), *products = qn_cumulative_product(x[0], 0);
+    return qn_add(qn_multiply(sums, products),
+                  qn_multiply(qn_cumulative_max(x[0], 1), qn_cumulative_min(x[0], 0)));
+}
+static void choices(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    assert_ok(f->context, qn_scope_begin(f->t));
+    qn_tensor *x = scattered(f, QN_SHAPE(3, 4), -1, 1.3, 5);
+    qn_tensor *w = scattered(f, QN_SHAPE(4), 0.2, 0.6, 6), *v = scattered(f, QN_SHAPE(6, 1), -1, 1, 7);
+    check(f, "take", taken, NULL, (qn_tensor *[]){x, w}, 2);
+    check(f, "scatter", scattered_back, NULL, (qn_tensor *[]){x, w, v}, 3);
+    check(f, "sort, top_k and masks", ordered, NULL, &x, 1);
+    check(f, "cumulative functions", cumulated, NULL, &x, 1);
+    assert_ok(f->context, qn_scope_end(f->t));
+}
+
+/* By its definition, as differences do not see which zeros are meant. */
+static void cumulative_products_with_zeros(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    const float data[] = {2, 0, 3, 0, 5}, wanted[] = {1, 2 + 6, 0, 0, 0};
+    float value[5];
+    qn_tensor *x = qn_tensor_require_gradient(qn_from_data(f->t, QN_F32, QN_SHAPE(5), data), true), *g;
+    assert_ok(f->context, qn_gradients(qn_cumulative_product(x, 0), &x, 1, &g));
+    read_floats(f, g, value, 5);
+    for (int i = 0; i < 5; i++) assert_near(value[i], wanted[i]);
+}
+
 static void compositions(void **state) {
     tensor_fixture *f = fixture_of(state);
     assert_ok(f->context, qn_scope_begin(f->t));
@@ -239,6 +297,8 @@ static void refusals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(functions_of_elements),
                                        cmocka_unit_test(compositions),
+                                       cmocka_unit_test(choices),
+                                       cmocka_unit_test(cumulative_products_with_zeros),
                                        cmocka_unit_test(a_wrong_gradient_is_found),
                                        cmocka_unit_test(higher_order),
                                        cmocka_unit_test(parameters),

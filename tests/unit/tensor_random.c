@@ -147,6 +147,20 @@ static void runs_of_a_step_go_on_in_the_sequence(void **state) {
     qn_step_destroy(step);
 }
 
+static void a_permutation_has_each_number_once(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    int64_t numbers[COUNT], there[COUNT] = {0}, stays = 0;
+    assert_ok(f->context, qn_tensor_read(qn_permutation(f->t, COUNT), numbers, sizeof numbers));
+    for (int64_t i = 0; i < COUNT; i++) {
+        assert_in_range(numbers[i], 0, COUNT - 1);
+        there[numbers[i]]++;
+        stays += numbers[i] == i;
+    }
+    for (int i = 0; i < COUNT; i++) assert_int_equal(there[i], 1);
+    assert_true(stays < 8); /* one, on average */
+    assert_int_equal(qn_tensor_count(qn_permutation(f->t, 0)), 0);
+}
+
 static void wrong_ones_are_refused(void **state) {
     tensor_fixture *f = fixture_of(state);
     const qn_shape shape = QN_SHAPE(3);
@@ -184,6 +198,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(distributions_keep_their_limits, start, finish),
         cmocka_unit_test_setup_teardown(a_tensor_keeps_its_numbers, start, finish),
         cmocka_unit_test_setup_teardown(runs_of_a_step_go_on_in_the_sequence, start, finish),
+        cmocka_unit_test_setup_teardown(a_permutation_has_each_number_once, start, finish),
         cmocka_unit_test_setup_teardown(wrong_ones_are_refused, start, finish),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

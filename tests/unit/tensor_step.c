@@ -144,6 +144,12 @@ static qn_status asks(void *user, qn_tensor *const *inputs, size_t num_inputs, q
     outputs[0] = qn_add(inputs[0], 1);
     return qn_tensor_realize(outputs[0]);
 }
+static qn_status counts(void *user, qn_tensor *const *inputs, size_t num_inputs, qn_tensor **outputs,
+                        size_t num_outputs) {
+    (void)num_inputs, (void)num_outputs, (void)user;
+    outputs[0] = qn_unique(inputs[0]);
+    return QN_OK;
+}
 static qn_status assigns_unknown(void *user, qn_tensor *const *inputs, size_t num_inputs, qn_tensor **outputs,
                                  size_t num_outputs) {
     (void)num_inputs, (void)num_outputs;
@@ -162,6 +168,10 @@ static void refusals(void **state) {
     qn_tensor *x = number(f, 1), *out;
     qn_step *step;
     assert_ok(f->context, qn_step_create(f->t, asks, NULL, &step));
+    assert_fails(f->context, qn_step_run(step, &x, 1, &out, 1), QN_ERROR_STATE,
+                 "a value is asked for in the function of a step");
+    qn_step_destroy(step);
+    assert_ok(f->context, qn_step_create(f->t, counts, NULL, &step));
     assert_fails(f->context, qn_step_run(step, &x, 1, &out, 1), QN_ERROR_STATE,
                  "a value is asked for in the function of a step");
     qn_step_destroy(step);

@@ -1,0 +1,177 @@
+"""Choosing and ordering elements beside NumPy: indices, sorts, masks, cumulative functions. Usage: test_choice.py RUNNER [--seed N]
+[--count N]: below 100 fewer types and shapes, for devices whose drivers take their time over each kernel."""
+import argparse
+import sys
+
+from programs import Batch, TYPES, np
+
+FLOATS = ["f32", "f64", "f16"]
+
+
+def make(random, type_name, shape, low=-50, high=50):
+    dtype = np.dtype(TYPES[type_name])
+    if dtype.kind == "f":
+        return np.asarray(random.uniform(low, high, shape)).astype(dtype)
+    top = 1 if dtype.kind == "b" else high
+    return np.asarray(random.integers(low if dtype.kind == "i" else 0, top + 1, shape)).astype(dtype)
+
+
+def test_take(batch, random):
+    for i, type_name in enumerate(TYPES):
+        shapes = [((7,), 0, (5,)), ((6, 5), 0, (2, 3)), ((6, 5), 1, ()), ((3, 4, 5), -2, (6,)), ((3, 4), 0, (0,)), ((300, 20), 0, (70, 2))]
+        for shape, axis, chosen in shapes if i == 0 and len(TYPES) > 3 else [shapes[i % 6], shapes[(i + 3) % 6]]:
+            x = make(random, type_name, shape)
+            indices = make(random, ["i32", "i64", "u8", "u32", "i16"][i % 5], chosen, 0, shape[axis] - 1)
+            p = batch.program(f"take {type_name} {shape} {axis} {chosen}")
+            v, at = p.data(x), p.data(indices)
+            p.read(p.new("take", v, at, axis), np.take(x, indices, axis))
+            values = make(random, type_name, np.take(x, indices, axis).shape, -5, 5)
+            moved, slices = np.moveaxis(x, axis, 0).copy(), np.moveaxis(values, range(axis % x.ndim, axis % x.ndim + indices.ndim), range(indices.ndim))
+            written = moved.copy()
+            for k in np.ndindex(indices.shape):
+                written[indices[k]] = slices[k]
+            p.read(p.new("scatter", v, at, p.data(values), axis), np.moveaxis(written, 0, axis))
+            if type_name == "bool":
+                p.read(p.new("scatter_add", v, at, p.data(values), axis), "cannot be added to")
+                continue
+            added = moved.astype(np.float64) if x.dtype.kind == "f" else moved
+            np.add.at(added, indices, slices.astype(added.dtype))
+            p.read(p.new("scatter_add", v, at, p.data(values), axis), np.moveaxis(added, 0, axis).astype(x.dtype), {"f16": 2e-3}.get(type_name, 2e-6), 200)
+
+
+def test_along(batch, random):
+    for i, (shape, axis, chosen) in enumerate([((7,), 0, (5,)), ((6, 5), 0, (3, 5)), ((6, 5), 1, (6, 9)), ((3, 4, 5), -2, (3, 2, 5)), ((3, 4, 5), 2, (1, 4, 2)), ((1, 6), 1, (4, 3))]):
+        for type_name in [t for t in ("f32", ["i8", "f16", "u32"][i % 3]) if t in TYPES]:
+            x, indices = make(random, type_name, shape), make(random, "i64", chosen, 0, shape[axis] - 1)
+            p = batch.program(f"take_along_axis {type_name} {shape} {axis} {chosen}")
+            v, at = p.data(x), p.data(indices)
+            p.read(p.new("take_along_axis", v, at, axis), np.take_along_axis(x, indices, axis))
+            whole = tuple(chosen[d] if d == axis % x.ndim else s for d, s in enumerate(shape))
+            if shape[0] == 1:
+                continue
+            values, added = make(random, type_name, whole, -3, 3), x.copy()
+            for k in np.ndindex(whole):
+                place = list(k)
+                place[axis] = np.broadcast_to(indices, whole)[k]
+                added[tuple(place)] += values[k]
+            p.read(p.new("scatter_add_along_axis", v, at, p.data(values), axis), added, 2e-3 if type_name == "f16" else 2e-6, 100)
+
+
+def test_index(batch, random):
+    x = make(random, "f32", (4, 5, 6))
+    rows, columns = make(random, "i32", (3, 1), 0, 3), make(random, "i64", (2,), 0, 4)
+    p = batch.program("index")
+    v, r, c = p.data(x), p.data(rows), p.data(columns)
+    p.read(p.new("index", v, r, c), x[rows, columns])
+    p.read(p.new("index", v, r), x[rows])
+    p.read(p.new("index", v, r, c, c), x[rows, columns, columns])
+    p.read(p.new("index", v, r, c, c, c), "4 tensors of indices for f32 4x5x6")
+    p = batch.program("indices that name nothing")
+    v, at = p.data(x), p.data(np.array([-1, 2, 4, 1 << 40]))
+    wanted = np.zeros((4, 5, 6), np.float32)
+    wanted[1] = x[2]
+    p.read(p.new("take", v, at, 0), wanted)
+    p.read(p.new("index", v, at), wanted)
+    p.read(p.new("index", v, at, p.data(np.array([-1, 0, 2, 3]))), np.where(np.arange(4)[:, None] == 1, x[2, 0], np.float32(0)))
+    p.read(p.new("take_along_axis", p.data(x[:, 0, 0]), at, 0), np.array([0, x[2, 0, 0], 0, 0], np.float32))
+    added = x.copy()
+    added[2] += 1
+    p.read(p.new("scatter_add", v, at, p.data(np.ones((4, 1, 1), np.float32)), 0), added)
+    p = batch.program("refusals of indices")
+    v = p.data(x)
+    p.read(p.new("take", v, v, 0), "qn_take: the indices are f32 4x5x6: of no integer type")
+    p.read(p.new("take", v, p.data(rows), 3), "f32 4x5x6 has no axis 3")
+    p.read(p.new("take", p.data(np.zeros((1,) * 8, np.float32)), p.data(rows), 3), "make more than 8 dimensions")
+    p.read(p.new("scatter", v, p.data(rows), p.data(np.zeros(7, np.float32)), 0), "the values f32 7 do not fit 3x1x5x6, what is chosen")
+    p.read(p.new("take_along_axis", v, p.data(rows), 0), "do not fit f32 4x5x6")
+    for type_name in ["f32", "i64", "u8"]:
+        p = batch.program(f"one_hot {type_name}")
+        p.read(p.new("one_hot", p.data(columns), 5, type_name), np.eye(5)[columns].astype(TYPES[type_name]))
+
+
+def test_order(batch, random):
+    for i, type_name in enumerate(TYPES):
+        shapes = [((9,), 0), ((4, 9), -1), ((9, 4), 0), ((3, 8, 5), 1), ((2, 700), 1), ((3, 0), 1), ((1, 1), 0)]
+        for shape, axis in shapes if i == 0 and len(TYPES) > 3 else [shapes[i % 7], shapes[(i + 3) % 7]]:
+            x = make(random, type_name, shape)
+            if i % 2:
+                x = np.asarray(np.floor(x / 4) if x.dtype.kind == "f" else x // 4).astype(x.dtype)
+            p = batch.program(f"sort {type_name} {shape} {axis}")
+            v = p.data(x)
+            for descending in (0, 1):
+                key = x.astype(np.float64) * (-1 if descending else 1)
+                order = np.argsort(key, axis=axis, kind="stable").astype(np.int64)
+                p.read(p.new("sort", v, axis, descending), np.take_along_axis(x, order, axis))
+                p.read(p.new("argsort", v, axis, descending), order)
+                k = min(3, shape[axis])
+                few = np.take(order, range(k), axis)
+                p.read(p.new("top_k", v, k, axis, 1 - descending), np.take_along_axis(x, few, axis))
+                p.read(p.new("top_k_indices", v, k, axis, 1 - descending), few)
+            if i == 0:
+                p.read(p.new("top_k", v, shape[axis] + 1, axis, 0), f"{shape[axis] + 1} of axis {axis} of")
+                p.read(p.new("sort", v, 5, 0), "has no axis 5")
+    x = np.array([3, np.nan, -np.inf, 1, np.inf, 0], np.float32)
+    p = batch.program("sort with NaN")
+    p.read(p.new("sort", p.data(x), 0, 0), np.sort(x))
+    p = batch.program("sorted values fuse with what is around, and indices with their values")
+    y = make(random, "f32", (5, 6), -2, 2)
+    v = p.new("sin", p.data(y))
+    p.read(p.new("multiply", p.new("sort", p.new("transpose", v, 0, 1), 1, 0), "#2"), np.sort(np.sin(y).T, 1) * 2)
+    p.read(p.new("add", p.new("argsort", v, 0, 0), "#1"), np.argsort(np.sin(y), 0) + 1)
+
+
+def test_selection(batch, random):
+    for i, (type_name, shape) in enumerate([("f32", (9,)), ("i32", (4, 5)), ("bool", (3, 4, 5)), ("f16", (50, 30)), ("u8", (0, 3)), ("i64", (1,)), ("f64", (7000,))]):
+        if type_name not in TYPES:
+            continue
+        x = make(random, type_name, shape, -2, 2)
+        if x.dtype.kind == "f":
+            x = np.asarray(np.rint(x)).astype(x.dtype)
+        p = batch.program(f"nonzero {type_name} {shape}")
+        v = p.data(x)
+        p.read(p.new("nonzero", v), np.argwhere(x).astype(np.int64))
+        mask = np.asarray(random.integers(0, 2, shape[:1 + i % len(shape)])).astype(bool)
+        p.read(p.new("masked_select", v, p.data(mask)), x[mask])
+        p.read(p.new("masked_select", v, p.data(np.zeros_like(mask))), x[np.zeros_like(mask)])
+        p.read(p.new("unique", v), np.unique(x))
+    p = batch.program("refusals of selections")
+    v = p.data(np.ones((2, 3), np.float32))
+    p.read(p.new("masked_select", v, p.data(np.ones(3, bool))), "it has to be bool, of the first sizes of f32 2x3")
+    p.read(p.new("nonzero", p.new("full", "f32", "scalar", "#1")), "has no dimensions")
+
+
+def test_cumulative(batch, random):
+    for i, type_name in enumerate(TYPES):
+        shapes = [((9,), 0), ((4, 9), -1), ((9, 4), 0), ((3, 8, 5), 1), ((2, 3000), 1), ((3, 0), 1)]
+        for shape, axis in shapes if i == 0 and len(TYPES) > 3 else [shapes[i % 6], shapes[(i + 3) % 6]]:
+            p, x = batch.program(f"cumulative {type_name} {shape} {axis}"), make(random, type_name, shape, -3, 3)
+            wide = np.float64 if x.dtype.kind == "f" else np.uint64 if x.dtype.kind == "u" else np.int64
+            result = x.dtype if x.dtype.kind == "f" else wide
+            room = {"f16": 2e-3, "f32": 2e-5}.get(type_name, 1e-12)
+            v, sums = p.data(x), np.cumsum(x.astype(wide), axis)
+            p.read(p.new("cumulative_sum", v, axis), sums.astype(result), room, np.abs(sums.astype(np.float64)).max(initial=1))
+            factors = np.asarray(1 + x / 30).astype(x.dtype) if x.dtype.kind == "f" else np.minimum(x, 1)
+            if shape[-1] < 100:
+                p.read(p.new("cumulative_product", p.data(factors), axis), np.cumprod(factors.astype(wide), axis).astype(result), room * 10)
+            p.read(p.new("cumulative_max", v, axis), np.maximum.accumulate(x, axis))
+            p.read(p.new("cumulative_min", v, axis), np.minimum.accumulate(x, axis))
+    p = batch.program("refusals of scans")
+    p.read(p.new("cumulative_sum", p.new("full", "f32", "scalar", "#1"), 0), "qn_cumulative_sum: f32 one element has no axis 0")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("runner")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=100, help="below 100: fewer types and shapes")
+    args = parser.parse_args()
+    if args.count < 100:
+        for name in set(TYPES) - {"f32", "i64", "u8"}:
+            del TYPES[name]
+    random, batch = np.random.default_rng(args.seed), Batch(args.runner)
+    for part in (test_take, test_along, test_index, test_order, test_selection, test_cumulative):
+        part(batch, random)
+    sys.exit(1 if batch.run() else 0)
+
+
+main()
