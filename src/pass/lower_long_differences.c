@@ -54,11 +54,13 @@ static ir_value *lower(qn__lowering *l, ir_instr *i) {
     ir_value *low_a = word(l, a, false), *low_b = word(l, b, false);
     ir_value *borrow = qn__make_convert(l, IR_ZEXT, qn__make2(l, IR_ULT, low_a, low_b), words);
     ir_value *low = qn__make2(l, IR_SUB, low_a, low_b);
-    ir_value *high = qn__make2(l, IR_SUB, word(l, a, true), word(l, b, true));
+    ir_value *high_a = word(l, a, true), *high_b = word(l, b, true);
+    ir_value *high = qn__make2(l, IR_SUB, high_a, high_b);
     high = qn__make2(l, IR_SUB, high, borrow);
     high = qn__make_convert(l, IR_ZEXT, high, type);
     high = qn__make2(l, IR_SHL, high, qn__make_int(l, type, WORD));
-    return qn__make2(l, IR_OR, qn__make_convert(l, IR_ZEXT, low, type), high);
+    low = qn__make_convert(l, IR_ZEXT, low, type);
+    return qn__make2(l, IR_OR, low, high);
 }
 
 bool qn__pass_lower_long_differences(qn__pass_context *context) {
