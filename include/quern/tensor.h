@@ -411,6 +411,34 @@ QN_API qn_tensor *qn_log_sum_exp(qn_tensor *x, qn_axes axes, bool keep);
 QN_API qn_tensor *qn_softmax(qn_tensor *x, int32_t axis);
 QN_API qn_tensor *qn_log_softmax(qn_tensor *x, int32_t axis);
 
+/* ---- rearranging ---- */
+
+/* Compositions of views and maps: they cost nothing where a kernel reads them as it goes. */
+
+QN_API qn_tensor *qn_full_like(qn_tensor *x, qn_operand value); /* of x's shape and type, as the next two */
+QN_API qn_tensor *qn_zeros_like(qn_tensor *x);
+QN_API qn_tensor *qn_ones_like(qn_tensor *x);
+/* parts[i] is the next sizes[i] elements along an axis, whose size they have to add up to. After an error all parts carry it. */
+QN_API qn_status qn_split(qn_tensor *x, const uint64_t *sizes, size_t count, int32_t axis, qn_tensor **parts);
+/* Each element `shift` places further along an axis; those that would be behind the end begin it. */
+QN_API qn_tensor *qn_roll(qn_tensor *x, int64_t shift, int32_t axis);
+QN_API qn_tensor *qn_move_axis(qn_tensor *x, int32_t axis, int32_t to); /* the others keep their order */
+/* Each element so many times, one behind the other along the axis; and the whole so many times along each of the last dimensions. */
+QN_API qn_tensor *qn_repeat(qn_tensor *x, uint64_t times, int32_t axis);
+QN_API qn_tensor *qn_tile(qn_tensor *x, qn_shape times);
+/* Where index along `axis` + offset = index along `other`: as a new last dimension, instead of both. */
+QN_API qn_tensor *qn_diagonal(qn_tensor *x, int64_t offset, int32_t axis, int32_t other);
+QN_API qn_tensor *qn_trace(qn_tensor *x,
+                           int64_t offset); /* the sum of the diagonal of the last two dimensions */
+/* Of matrices the part where column <= row + offset, and where column >= row + offset, zeros elsewhere. */
+QN_API qn_tensor *qn_tril(qn_tensor *x, int64_t offset);
+QN_API qn_tensor *qn_triu(qn_tensor *x, int64_t offset);
+/* grids[i] has tensors[i], which has one dimension, along dimension i, and the same along the others. After an error all carry it. */
+QN_API qn_status qn_meshgrid(qn_tensor *const *tensors, size_t count, qn_tensor **grids);
+#ifndef __cplusplus
+#define qn_full_like(x, value) qn_full_like(x, QN_OPERAND(value))
+#endif
+
 /* ---- elements that indices name ---- */
 
 /* Indices are of an integer type. One that is negative, or as large as the size or larger, names nothing: taken it is 0, written to it is
@@ -467,6 +495,14 @@ QN_API qn_tensor *qn_cumulative_min(qn_tensor *x, int32_t axis);
 /* Of matrices: a's rows by b's columns, the last two dimensions; those before are batches, which are broadcast. A tensor of one
    dimension is a row as `a`, a column as `b`, without that dimension in the result. Sums are taken as by qn_kernels_matmul. */
 QN_API qn_tensor *qn_matmul(qn_tensor *a, qn_tensor *b);
+/* Sums of products over named dimensions, as Einstein wrote them: "bij,bjk->bik" are products of matrices, "ii->i" a diagonal, "ij->" a
+   sum. A letter is a dimension; those that the result does not name are summed over. Without "->" the result has the letters that are
+   used once, capitals first. Operands are joined from the left, each two by one product of matrices. Up to 16. */
+QN_API qn_tensor *qn_einsum(const char *text, qn_tensor *const *operands, size_t count);
+/* Summed over axes_a[i] of a and axes_b[i] of b, each pair of one size; what is left of a, then of b. Of no axes: all products. */
+QN_API qn_tensor *qn_tensordot(qn_tensor *a, qn_tensor *b, qn_axes axes_a, qn_axes axes_b);
+QN_API qn_tensor *qn_outer(qn_tensor *a, qn_tensor *b); /* each element of a with each of b: a matrix */
+QN_API qn_tensor *qn_kron(qn_tensor *a, qn_tensor *b); /* each element of a times the whole b, in its place */
 
 /* ---- views ---- */
 

@@ -209,9 +209,55 @@ static const struct {
     ONE(nonzero),
     ONE(unique),
     {.name = "masked_select", .pair = qn_masked_select},
+    {.name = "outer", .pair = qn_outer},
+    {.name = "kron", .pair = qn_kron},
+    ONE(zeros_like),
+    ONE(ones_like),
 };
 
 static bool is(const runner *r, const char *name) { return strcmp(r->words[2], name) == 0; }
+
+/* Part `integer(4)` of a tensor that is split into the sizes that follow, and grid `integer(3)` of tensors. */
+static qn_tensor *part_of_split(runner *r) {
+    uint64_t sizes[WORDS];
+    qn_tensor *parts[WORDS];
+    uint32_t count = 0;
+    for (uint32_t i = 6; i < r->num_words; i++) sizes[count++] = (uint64_t)integer(r, i);
+    qn_split(tensor(r, 3), sizes, count, (int32_t)integer(r, 4), parts);
+    return parts[integer(r, 5)];
+}
+static qn_tensor *grid(runner *r) {
+    qn_tensor *tensors[WORDS], *grids[WORDS];
+    uint32_t count = 0;
+    for (uint32_t i = 4; i < r->num_words; i++) tensors[count++] = tensor(r, i);
+    qn_meshgrid(tensors, count, grids);
+    return grids[integer(r, 3)];
+}
+static qn_tensor *einsum(runner *r) {
+    qn_tensor *operands[WORDS];
+    uint32_t count = 0;
+    for (uint32_t i = 4; i < r->num_words; i++) operands[count++] = tensor(r, i);
+    return qn_einsum(word(r, 3), operands, count);
+}
+
+/* Rearranging elements, and products over named dimensions. */
+static qn_tensor *apply_arrangement(runner *r) {
+    if (is(r, "roll")) return qn_roll(tensor(r, 3), integer(r, 4), (int32_t)integer(r, 5));
+    if (is(r, "move_axis")) return qn_move_axis(tensor(r, 3), (int32_t)integer(r, 4), (int32_t)integer(r, 5));
+    if (is(r, "repeat")) return qn_repeat(tensor(r, 3), (uint64_t)integer(r, 4), (int32_t)integer(r, 5));
+    if (is(r, "tile")) return qn_tile(tensor(r, 3), shape(r, 4));
+    if (is(r, "diagonal"))
+        return qn_diagonal(tensor(r, 3), integer(r, 4), (int32_t)integer(r, 5), (int32_t)integer(r, 6));
+    if (is(r, "trace")) return qn_trace(tensor(r, 3), integer(r, 4));
+    if (is(r, "tril")) return qn_tril(tensor(r, 3), integer(r, 4));
+    if (is(r, "triu")) return qn_triu(tensor(r, 3), integer(r, 4));
+    if (is(r, "split")) return part_of_split(r);
+    if (is(r, "meshgrid")) return grid(r);
+    if (is(r, "einsum")) return einsum(r);
+    if (is(r, "tensordot")) return qn_tensordot(tensor(r, 3), tensor(r, 4), axes(r, 5), axes(r, 6));
+    stop("no such op", r->words[2]);
+    return NULL;
+}
 
 /* Choosing and ordering elements. */
 static qn_tensor *apply_choice(runner *r) {
@@ -238,8 +284,7 @@ static qn_tensor *apply_choice(runner *r) {
         qn_top_k(tensor(r, 3), (uint64_t)integer(r, 4), (int32_t)integer(r, 5), truth(r, 6), &indices);
         return indices;
     }
-    stop("no such op", r->words[2]);
-    return NULL;
+    return apply_arrangement(r);
 }
 
 static qn_tensor *apply_special(runner *r) {

@@ -1,4 +1,4 @@
-"""Choosing and ordering elements beside NumPy: indices, sorts, masks, cumulative functions. Usage: test_choice.py RUNNER [--seed N]
+"""Choosing, ordering and rearranging elements beside NumPy: indices, sorts, masks, cumulative functions, einsum. Usage: test_choice.py RUNNER [--seed N]
 [--count N]: below 100 fewer types and shapes, for devices whose drivers take their time over each kernel."""
 import argparse
 import sys
@@ -159,6 +159,81 @@ def test_cumulative(batch, random):
     p.read(p.new("cumulative_sum", p.new("full", "f32", "scalar", "#1"), 0), "qn_cumulative_sum: f32 one element has no axis 0")
 
 
+def test_rearranging(batch, random):
+    for i, type_name in enumerate(t for t in ("f32", "i16", "bool", "f16", "u64") if t in TESTED):
+        x = make(random, type_name, (3, 4, 5))
+        p = batch.program(f"rearranging {type_name}")
+        v = p.data(x)
+        for shift, axis in [(1, 0), (-1, 1), (7, 2), (0, 0), (-9, -1), (4, 1)]:
+            p.read(p.new("roll", v, shift, axis), np.roll(x, shift, axis))
+        for axis, to in [(0, 2), (2, 0), (1, 1), (-1, 1), (0, -2)]:
+            p.read(p.new("move_axis", v, axis, to), np.moveaxis(x, axis, to))
+        for times, axis in [(2, 0), (3, -1), (0, 1), (1, 1)]:
+            p.read(p.new("repeat", v, times, axis), np.repeat(x, times, axis))
+        for times in [(2,), (2, 1, 3), (2, 3, 1, 1), (0, 1)]:
+            p.read(p.new("tile", v, "x".join(map(str, times))), np.tile(x, times))
+        p = batch.program(f"diagonals {type_name}")
+        v = p.data(x)
+        for offset in (-9, -2, -1, 0, 1, 3, 4, 9):
+            p.read(p.new("tril", v, offset), np.tril(x, offset))
+            p.read(p.new("triu", v, offset), np.triu(x, offset))
+            p.read(p.new("diagonal", v, offset, 0, 1), np.diagonal(x, offset, 0, 1))
+            p.read(p.new("diagonal", v, offset, -1, 0), np.diagonal(x, offset, -1, 0))
+            if type_name in ("f32", "i16"):
+                p.read(p.new("trace", v, offset), np.trace(x, offset, -2, -1, np.int64 if i else None), 1e-5, 100)
+        p = batch.program(f"split and grid {type_name}")
+        v, row = p.data(x), p.data(x[0, 0])
+        for part, wanted in enumerate(np.split(x, [0, 1, 4], 2)):
+            p.read(p.new("split", v, 2, part, 0, 1, 3, 1), wanted)
+        p.read(p.new("split", v, 2, 0, 1, 3), "the sizes do not add up to axis 2 of")
+        column = p.data(x[:, 0, 1])
+        for part, wanted in enumerate(np.meshgrid(x[0, 0], x[:, 0, 1], indexing="ij")):
+            p.read(p.new("meshgrid", part, row, column), wanted)
+        p.read(p.new("zeros_like", v), np.zeros_like(x))
+        p.read(p.new("ones_like", v), np.ones_like(x))
+    p = batch.program("refusals of rearranging")
+    v = p.data(np.zeros((2, 3), np.float32))
+    p.read(p.new("roll", v, 1, 2), "qn_roll: f32 2x3 has no axis 2")
+    p.read(p.new("diagonal", v, 0, 1, -1), "axis 1 is named twice")
+    p.read(p.new("tril", p.data(np.zeros(3, np.float32)), 0), "f32 3 is no matrix")
+    p.read(p.new("meshgrid", 0, v), "f32 2x3 is of more or less than one dimension")
+
+
+def test_named(batch, random):
+    def operands(types, *shapes):
+        return [make(random, types[i % len(types)], shape, -3, 3) for i, shape in enumerate(shapes)]
+
+    for text, shapes in [("ij,jk->ik", [(3, 4), (4, 5)]), ("ij,jk", [(3, 4), (4, 5)]), ("ij,kj->ki", [(3, 4), (5, 4)]), ("bij,bjk->bik", [(2, 3, 4), (2, 4, 5)]),
+                         ("bhqd,bhkd->bhqk", [(2, 3, 4, 5), (2, 3, 6, 5)]), ("ii->i", [(4, 4)]), ("ii", [(4, 4)]), ("ij->", [(3, 4)]), ("ij->ji", [(3, 4)]), ("ba", [(3, 4)]),
+                         ("i,j->ij", [(3,), (4,)]), ("i,i->", [(6,), (6,)]), ("i,i->i", [(6,), (6,)]), ("iij,jk->ik", [(3, 3, 4), (4, 2)]), ("ij,j->i", [(3, 4), (4,)]),
+                         ("ijk,kl->ijl", [(2, 3, 4), (4, 5)]), ("ijk,lkj->il", [(2, 3, 4), (5, 4, 3)]), ("ij,jk,kl->il", [(2, 3), (3, 4), (4, 5)]), ("ab,cd->acbd", [(2, 3), (4, 5)]),
+                         ("Ab, bC -> AC", [(3, 4), (4, 2)]), ("ij,kl->i", [(2, 3), (4, 5)]), (",i->i", [(), (3,)]), ("ijij->ji", [(2, 3, 2, 3)]), ("ij,jk->ik", [(3, 0), (0, 2)])]:
+        for types in ([t] for t in ("f32", "i32", "f64") if t in TESTED):
+            arrays = operands(types, *shapes)
+            p = batch.program(f"einsum {text} {types}")
+            wanted = np.asarray(np.einsum(text, *arrays))
+            p.read(p.new("einsum", text.replace(" ", ""), *[p.data(a) for a in arrays]), wanted, 4e-6, 100)
+    p = batch.program("refusals of einsum")
+    v = p.data(np.zeros((2, 3), np.float32))
+    for text, count, sentence in [("ij,jk->ik", 2, "dimension j is of size 3 and of size 2"), ("ijk->i", 1, "names 3 dimensions of operand 0, which is f32 2x3"),
+                                  ("ij->k", 1, "the result has a dimension that no operand has"), ("ij->ii", 1, "the result names a dimension twice"), ("i1->i", 1, "are letters"),
+                                  ("ij", 2, "there are fewer operands than tensors"), ("ij,ij", 1, "there are more operands than tensors"), ("ij->i->j", 1, "something is behind the result"),
+                                  ("ab,cd,ef,gh,ij->abcdefghi", 5, "a tensor has more dimensions than there can be"), ("ab,cd,ef,gh,ij", 5, "the result has too many dimensions")]:
+        p.read(p.new("einsum", text, *[v] * count), sentence)
+    for axes_a, axes_b, shapes in [((1,), (0,), [(3, 4), (4, 5)]), ((0, 2), (1, 0), [(3, 4, 5), (5, 3, 2)]), ((-1,), (-1,), [(3, 4), (2, 4)])]:
+        a, b = operands(["f32"], *shapes)
+        p = batch.program(f"tensordot {axes_a} {axes_b}")
+        p.read(p.new("tensordot", p.data(a), p.data(b), ",".join(map(str, axes_a)), ",".join(map(str, axes_b))), np.tensordot(a, b, (axes_a, axes_b)), 4e-6, 100)
+    p.read(p.new("tensordot", p.data(a), p.data(b), "0", "0"), "are not of the same sizes")
+    a, b = operands(["f32"], (3, 4), (2, 1, 5))
+    p = batch.program("outer and kron")
+    v, w = p.data(a), p.data(b)
+    p.read(p.new("outer", v, w), np.outer(a, b))
+    p.read(p.new("kron", v, w), np.kron(a, b))
+    p.read(p.new("tensordot", v, w, "all", "all"), np.tensordot(a, b, 0))
+    p.read(p.new("kron", v, p.new("reshape", w, "1x1x2x1x5")), "have more than 4 dimensions")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("runner")
@@ -168,7 +243,7 @@ def main():
     if args.count < 100:
         TESTED[:] = ["f32", "i64", "u8"]
     random, batch = np.random.default_rng(args.seed), Batch(args.runner)
-    for part in (test_take, test_along, test_index, test_order, test_selection, test_cumulative):
+    for part in (test_take, test_along, test_index, test_order, test_selection, test_cumulative, test_rearranging, test_named):
         part(batch, random)
     sys.exit(1 if batch.run() else 0)
 

@@ -151,6 +151,21 @@ static qn_tensor *cumulated(void *user, qn_tensor *const *x, size_t count) {
     return qn_add(qn_multiply(sums, products),
                   qn_multiply(qn_cumulative_max(x[0], 1), qn_cumulative_min(x[0], 0)));
 }
+static qn_tensor *rearranged(void *user, qn_tensor *const *x, size_t count) {
+    (void)user, (void)count;
+    qn_tensor *parts[2], *rows = qn_tile(qn_roll(x[0], 1, 1), QN_SHAPE(2, 1)); /* 6x4 */
+    qn_split(rows, (const uint64_t[]){2, 4}, 2, 0, parts);
+    qn_tensor *square = qn_multiply(qn_tril(parts[1], 1), qn_move_axis(qn_triu(parts[1], 0), 0, 1));
+    return qn_add(qn_trace(qn_square(square), 0),
+                  qn_sum(qn_square(qn_repeat(parts[0], 2, 0)), QN_AXES(0), false));
+}
+static qn_tensor *named(void *user, qn_tensor *const *x, size_t count) {
+    (void)user, (void)count;
+    qn_tensor *chain = qn_einsum("ij,j,kj->ik", (qn_tensor *[]){x[0], x[1], x[0]}, 3);
+    return qn_multiply(qn_einsum("ii->i", &chain, 1),
+                       qn_sum(qn_kron(chain, qn_outer(x[1], x[1])), QN_ALL_AXES, false));
+}
+
 static void choices(void **state) {
     tensor_fixture *f = fixture_of(state);
     assert_ok(f->context, qn_scope_begin(f->t));
@@ -160,6 +175,8 @@ static void choices(void **state) {
     check(f, "scatter", scattered_back, NULL, (qn_tensor *[]){x, w, v}, 3);
     check(f, "sort, top_k and masks", ordered, NULL, &x, 1);
     check(f, "cumulative functions", cumulated, NULL, &x, 1);
+    check(f, "rearranging", rearranged, NULL, &x, 1);
+    check(f, "einsum", named, NULL, (qn_tensor *[]){x, w}, 2);
     assert_ok(f->context, qn_scope_end(f->t));
 }
 

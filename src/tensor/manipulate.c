@@ -1,0 +1,171 @@
+/* Tensors rearranged, repeated and cut, as compositions of views and maps: the scheduler folds them into what is around. */
+#include <string.h>
+
+#include "tensor/graph.h"
+
+static qn_tensor *check_axis(const char *function, qn_tensor *x, int32_t axis, qn_tensors **tensors,
+                             uint32_t *d) {
+    qn_tensor *wrong = qn__refuse(function, &x, 1, tensors);
+    if (!wrong && !qn__axis(axis, x->node->rank, d))
+        wrong = qn__failed(*tensors, function, QN_ERROR_ARGUMENT, "%s has no axis %d",
+                           qn__describe(x->node).text, (int)axis);
+    return wrong;
+}
+
+/* ---- of the same shape and type ---- */
+
+qn_tensor *(qn_full_like)(qn_tensor *x, qn_operand value) {
+    qn_tensors *tensors;
+    qn_tensor *wrong = qn__refuse("qn_full_like", &x, 1, &tensors);
+    return wrong ? wrong : (qn_full)(tensors, qn_tensor_type(x), qn_tensor_shape(x), value);
+}
+qn_tensor *qn_zeros_like(qn_tensor *x) { return qn_full_like(x, 0); }
+qn_tensor *qn_ones_like(qn_tensor *x) { return qn_full_like(x, 1); }
+
+/* ---- cut and moved ---- */
+
+qn_status qn_split(qn_tensor *x, const uint64_t *sizes, size_t count, int32_t axis, qn_tensor **parts) {
+    qn_tensors *tensors = NULL;
+    uint32_t d = 0;
+    if (!parts || (count && !sizes))
+        return qn_tensor_status(qn__failed(x ? x->owner : NULL, "qn_split", QN_ERROR_NULL, "%s is NULL",
+                                           parts ? "sizes" : "parts"));
+    qn_tensor *wrong = check_axis("qn_split", x, axis, &tensors, &d);
+    uint64_t sum = 0;
+    for (size_t i = 0; !wrong && i < count && sum <= x->node->sizes[d]; i++)
+        sum += sizes[i] <= x->node->sizes[d] ? sizes[i] : x->node->sizes[d] + 1;
+    if (!wrong && sum != x->node->sizes[d])
+        wrong = qn__failed(tensors, "qn_split", QN_ERROR_ARGUMENT, "the sizes do not add up to axis %u of %s",
+                           (unsigned)d, qn__describe(x->node).text);
+    int64_t begin = 0;
+    for (size_t i = 0; i < count; i++) {
+        parts[i] = wrong ? wrong : qn_slice(x, (int32_t)d, begin, begin + (int64_t)sizes[i], 1);
+        begin += wrong ? 0 : (int64_t)sizes[i];
+    }
+    return wrong ? qn_tensor_status(wrong) : QN_OK;
+}
+
+qn_tensor *qn_roll(qn_tensor *x, int64_t shift, int32_t axis) {
+    qn_tensors *tensors;
+    uint32_t d;
+    qn_tensor *wrong = check_axis("qn_roll", x, axis, &tensors, &d);
+    if (wrong || !x->node->sizes[d]) return wrong ? wrong : x;
+    const int64_t size = (int64_t)x->node->sizes[d];
+    const int64_t rest = shift % size, first = rest > 0 ? size - rest : -rest;
+    qn_tensor *parts[] = {qn_slice(x, (int32_t)d, first, QN_END, 1), qn_slice(x, (int32_t)d, 0, first, 1)};
+    return first ? qn_concat(parts, 2, (int32_t)d) : x;
+}
+
+qn_tensor *qn_move_axis(qn_tensor *x, int32_t axis, int32_t to) {
+    qn_tensors *tensors;
+    uint32_t d, place;
+    qn_tensor *wrong = check_axis("qn_move_axis", x, axis, &tensors, &d);
+    if (!wrong) wrong = check_axis("qn_move_axis", x, to, &tensors, &place);
+    if (wrong) return wrong;
+    qn_axes order = {.count = x->node->rank};
+    for (uint32_t i = 0, at = 0; i < order.count; i++) {
+        if (at == d) at++;
+        order.axes[i] = (int32_t)(i == place ? d : at++);
+    }
+    return qn_permute(x, order);
+}
+
+qn_tensor *qn_diagonal(qn_tensor *x, int64_t offset, int32_t axis, int32_t other) {
+    static const char function[] = "qn_diagonal";
+    qn_tensors *tensors;
+    uint32_t a, b;
+    qn_tensor *wrong = check_axis(function, x, axis, &tensors, &a);
+    if (!wrong) wrong = check_axis(function, x, other, &tensors, &b);
+    if (!wrong && a == b)
+        wrong = qn__failed(tensors, function, QN_ERROR_ARGUMENT, "axis %d is named twice", (int)axis);
+    if (wrong) return wrong;
+    /* The two axes behind the others, as one, along which the diagonal's elements are columns + 1 apart. */
+    qn_tensor *last = qn_move_axis(qn_move_axis(x, (int32_t)a, -1), (int32_t)(b > a ? b - 1 : b), -1);
+    const int64_t rows = (int64_t)x->node->sizes[a], columns = (int64_t)x->node->sizes[b];
+    const int64_t down = offset < -rows ? rows : offset < 0 ? -offset : 0;
+    const int64_t right = offset > columns ? columns : offset > 0 ? offset : 0;
+    const int64_t count = rows - down < columns - right ? rows - down : columns - right;
+    const int64_t begin = down * columns + right,
+                  end = count ? begin + (count - 1) * (columns + 1) + 1 : begin;
+    return qn_slice(qn_flatten(last, -2, -1), -1, begin, end, columns + 1);
+}
+
+qn_tensor *qn_trace(qn_tensor *x, int64_t offset) {
+    return qn_sum(qn_diagonal(x, offset, -2, -1), QN_AXES(-1), false);
+}
+
+/* The elements of matrices on one side of a diagonal, and on it; zeros on the other side. */
+static qn_tensor *band(const char *function, qn_tensor *x, bool lower, int64_t offset) {
+    qn_tensors *tensors;
+    qn_tensor *wrong = qn__refuse(function, &x, 1, &tensors);
+    if (wrong) return wrong;
+    const uint32_t rank = x->node->rank;
+    if (rank < 2)
+        return qn__failed(tensors, function, QN_ERROR_ARGUMENT, "%s is no matrix",
+                          qn__describe(x->node).text);
+    qn_tensor *row = qn__handle(tensors, qn__index_node(tensors, rank, x->node->sizes, rank - 2));
+    qn_tensor *column = qn__handle(tensors, qn__index_node(tensors, rank, x->node->sizes, rank - 1));
+    qn_tensor *right = qn_subtract(column, row);
+    qn_tensor *stays = lower ? qn_less_equal(right, offset) : qn_greater_equal(right, offset);
+    return qn_where(stays, x, (bool)0);
+}
+
+qn_tensor *qn_tril(qn_tensor *x, int64_t offset) { return band("qn_tril", x, true, offset); }
+qn_tensor *qn_triu(qn_tensor *x, int64_t offset) { return band("qn_triu", x, false, offset); }
+
+/* ---- repeated ---- */
+
+/* A dimension of `times` before dimension `at`, along which all is the same. */
+static qn_tensor *again(qn_tensor *x, uint32_t at, uint64_t times) {
+    qn_tensor *apart = qn_unsqueeze(x, (int32_t)at);
+    qn_shape shape = qn_tensor_shape(apart);
+    shape.sizes[at] = times;
+    return apart->status ? apart : qn_broadcast_to(apart, shape);
+}
+
+qn_tensor *qn_repeat(qn_tensor *x, uint64_t times, int32_t axis) {
+    qn_tensors *tensors;
+    uint32_t d;
+    qn_tensor *wrong = check_axis("qn_repeat", x, axis, &tensors, &d);
+    return wrong ? wrong : qn_flatten(again(x, d + 1, times), (int32_t)d, (int32_t)d + 1);
+}
+
+qn_tensor *qn_tile(qn_tensor *x, qn_shape times) {
+    qn_tensors *tensors;
+    qn_tensor *wrong = qn__refuse("qn_tile", &x, 1, &tensors);
+    if (wrong) return wrong;
+    if (times.rank > QN_MAX_RANK)
+        return qn__failed(tensors, "qn_tile", QN_ERROR_ARGUMENT, "%u dimensions; at most %u",
+                          (unsigned)times.rank, (unsigned)QN_MAX_RANK);
+    while (x->node && x->node->rank < times.rank) x = qn_unsqueeze(x, 0);
+    const uint32_t before = x->node ? x->node->rank - times.rank : 0;
+    for (uint32_t d = 0; d < times.rank; d++)
+        if (times.sizes[d] != 1)
+            x = qn_flatten(again(x, before + d, times.sizes[d]), (int32_t)(before + d),
+                           (int32_t)(before + d) + 1);
+    return x;
+}
+
+qn_status qn_meshgrid(qn_tensor *const *tensors, size_t count, qn_tensor **grids) {
+    qn_tensors *owner = NULL;
+    qn_shape shape = {.rank = (uint32_t)count};
+    if (!tensors || !grids || !count || count > QN_MAX_RANK)
+        return qn_tensor_status(qn__failed(NULL, "qn_meshgrid", QN_ERROR_ARGUMENT,
+                                           "%llu tensors; from 1 to %u, and neither list NULL",
+                                           (unsigned long long)count, (unsigned)QN_MAX_RANK));
+    qn_tensor *wrong = qn__refuse("qn_meshgrid", tensors, (uint32_t)count, &owner);
+    for (uint32_t i = 0; !wrong && i < count; i++) {
+        if (tensors[i]->node->rank != 1)
+            wrong =
+                qn__failed(owner, "qn_meshgrid", QN_ERROR_ARGUMENT,
+                           "%s is of more or less than one dimension", qn__describe(tensors[i]->node).text);
+        else
+            shape.sizes[i] = tensors[i]->node->sizes[0];
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        qn_shape own = {.rank = shape.rank};
+        for (uint32_t d = 0; d < own.rank; d++) own.sizes[d] = d == i ? shape.sizes[d] : 1;
+        grids[i] = wrong ? wrong : qn_broadcast_to(qn_reshape(tensors[i], own), shape);
+    }
+    return wrong ? qn_tensor_status(wrong) : QN_OK;
+}
