@@ -470,6 +470,11 @@ QN_API qn_tensor *qn_masked_select(qn_tensor *x, qn_tensor *mask);
 /* The different elements in order, as one dimension. NaNs are different where their bits are. Without gradients. */
 QN_API qn_tensor *qn_unique(qn_tensor *x);
 
+/* How many elements each of `bins` equal parts of the range from low to high has, QN_I64; `high` is in the last one, what is outside, and a NaN, in
+   none. Bins are found in f32. And how often each of the integers 0, ..., bins - 1 is there. Without waiting, and without gradients. */
+QN_API qn_tensor *qn_histogram(qn_tensor *x, uint64_t bins, double low, double high);
+QN_API qn_tensor *qn_bincount(qn_tensor *x, uint64_t bins);
+
 /* ---- order ---- */
 
 /* The order is that of qn_kernels_sort: stable, a NaN above all numbers, with its sign bit set below all, -0 before 0. */

@@ -16,6 +16,7 @@ static qn__call *const calls[QN__OP_COUNT] = {
     [QN__OP_SCAN] = qn__scan_run,
     [QN__OP_SORT] = qn__sort_run,
     [QN__OP_TOP_K] = qn__top_k_run,
+    [QN__OP_HISTOGRAM] = qn__histogram_run,
     [QN__OP_COMPACT] = qn__compact_run,
     [QN__OP_UNIQUE] = qn__unique_run,
 };

@@ -14,6 +14,7 @@ qn__call qn__sort_run; /* order.c */
 qn__call qn__top_k_run;
 qn__call qn__compact_run; /* select.c */
 qn__call qn__unique_run;
+qn__call qn__histogram_run;
 
 /* Their gradients. */
 qn__gradient qn__take_gradient, qn__scatter_gradient, qn__scan_gradient;

@@ -1,4 +1,5 @@
-/* Elements that a condition chooses. How many there are is known when they are counted: these functions wait for it. */
+/* Elements that a condition chooses, and how many there are. Where that is the size of a result, it is known when they are counted: these functions
+   wait for it. */
 #include "tensor/calls.h"
 
 qn_status qn__compact_run(qn_tensors *tensors, const qn__node *node, const qn_array *sources,
@@ -87,4 +88,48 @@ qn_tensor *qn_unique(qn_tensor *x) {
     if (sorted->status || !sorted->node->sizes[0]) return sorted;
     return counted(tensors, qn__call_node(tensors, QN__OP_UNIQUE, (qn_element)sorted->node->type, 1,
                                           sorted->node->sizes, &sorted->node, 1));
+}
+
+/* ---- counts ---- */
+
+/* reals: the range, both 0 where elements are numbers of bins. */
+qn_status qn__histogram_run(qn_tensors *tensors, const qn__node *node, const qn_array *sources,
+                            const qn_array *results) {
+    return qn_kernels_histogram(tensors->kernels, tensors->stream,
+                                &(qn_histogram_desc){.from = sources[0],
+                                                     .to = results[0],
+                                                     .low = node->attributes.reals[0],
+                                                     .high = node->attributes.reals[1]});
+}
+
+static qn_tensor *histogram(const char *function, qn_tensor *x, uint64_t bins, double low, double high) {
+    qn_tensors *tensors = x->owner;
+    if (!bins || bins > UINT32_MAX)
+        return qn__failed(tensors, function, QN_ERROR_ARGUMENT, "%llu bins; from 1 to %u",
+                          (unsigned long long)bins, UINT32_MAX);
+    if (!qn_tensor_count(x)) return qn_zeros(tensors, QN_I64, (qn_shape){1, {bins}});
+    qn__node *node = qn__call_node(tensors, QN__OP_HISTOGRAM, QN_U32, 1, &bins, &x->node, 1);
+    if (node) {
+        node->attributes.reals[0] = low;
+        node->attributes.reals[1] = high;
+    }
+    return qn_cast(qn__handle(tensors, node), QN_I64);
+}
+
+qn_tensor *qn_histogram(qn_tensor *x, uint64_t bins, double low, double high) {
+    qn_tensors *tensors;
+    qn_tensor *wrong = qn__refuse("qn_histogram", &x, 1, &tensors);
+    if (!wrong && !(low < high))
+        wrong = qn__failed(tensors, "qn_histogram", QN_ERROR_ARGUMENT, "the range from %g to %g is empty",
+                           low, high);
+    return wrong ? wrong : histogram("qn_histogram", x, bins, low, high);
+}
+
+qn_tensor *qn_bincount(qn_tensor *x, uint64_t bins) {
+    qn_tensors *tensors;
+    qn_tensor *wrong = qn__refuse("qn_bincount", &x, 1, &tensors);
+    if (!wrong && (qn__is_float((qn_element)x->node->type) || x->node->type == QN_BOOL))
+        wrong = qn__failed(tensors, "qn_bincount", QN_ERROR_ARGUMENT, "%s is of no integer type",
+                           qn__describe(x->node).text);
+    return wrong ? wrong : histogram("qn_bincount", x, bins, 0, 0);
 }

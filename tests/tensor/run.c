@@ -254,6 +254,10 @@ static qn_tensor *apply_arrangement(runner *r) {
     if (is(r, "split")) return part_of_split(r);
     if (is(r, "meshgrid")) return grid(r);
     if (is(r, "einsum")) return einsum(r);
+    if (is(r, "bincount")) return qn_bincount(tensor(r, 3), (uint64_t)integer(r, 4));
+    if (is(r, "histogram"))
+        return qn_histogram(tensor(r, 3), (uint64_t)integer(r, 4), strtod(word(r, 5), NULL),
+                            strtod(word(r, 6), NULL));
     if (is(r, "tensordot")) return qn_tensordot(tensor(r, 3), tensor(r, 4), axes(r, 5), axes(r, 6));
     stop("no such op", r->words[2]);
     return NULL;

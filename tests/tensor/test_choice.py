@@ -159,6 +159,37 @@ def test_cumulative(batch, random):
     p.read(p.new("cumulative_sum", p.new("full", "f32", "scalar", "#1"), 0), "qn_cumulative_sum: f32 one element has no axis 0")
 
 
+def test_counts(batch, random):
+    for i, type_name in enumerate(t for t in ("i64", "u8", "i32", "u16") if t in TESTED):
+        for shape, bins in [((500,), 60), ((30, 7), 5), ((0,), 4), ((3000,), 1)]:
+            x = make(random, type_name, shape, -3, 50)
+            inside = x[(x >= 0) & (x < bins)].astype(np.int64)
+            p = batch.program(f"bincount {type_name} {shape} {bins}")
+            p.read(p.new("bincount", p.data(x), bins), np.bincount(inside, minlength=bins).astype(np.int64))
+    p = batch.program("histogram")
+    x = np.asarray(np.rint(make(random, "f32", (40, 50), -9, 9) * 4) / 4 + 0.125, np.float32)
+    v = p.data(x)
+    p.read(p.new("histogram", v, 16, -4, 4), np.histogram(x, 16, (-4, 4))[0].astype(np.int64))
+    p.read(p.new("histogram", p.new("multiply", v, "#2"), 3, -9, 6), np.histogram(x * 2, 3, (-9, 6))[0].astype(np.int64))
+    p.read(p.new("histogram", v, 0, 1, 2), "qn_histogram: 0 bins; from 1 to")
+    p.read(p.new("histogram", v, 4, 2, 2), "the range from 2 to 2 is empty")
+    p.read(p.new("bincount", v, 4), "qn_bincount: f32 40x50 is of no integer type")
+
+
+def test_results_again(batch, random):
+    """Of a call with several results one is asked for, then others, through views."""
+    for shape, axis in [((9, 4), 0), ((3, 8, 5), 1), ((4, 9), 1)]:
+        x = make(random, "f32", shape, -1.5, 1.5)
+        order = np.argsort(x, axis)
+        p = batch.program(f"places of a sort again {shape} {axis}")
+        v = p.data(x)
+        places = p.new("argsort", p.new("sin", v), axis, 0)
+        p.read(p.new("slice", places, axis, 1, 3, 1), order.take([1, 2], axis))
+        p.read(p.new("take_along_axis", v, places, axis), np.sort(x, axis))
+        p.read(p.new("transpose", places, 0, -1), order.swapaxes(0, -1))
+        p.read(places, order)
+
+
 def test_rearranging(batch, random):
     for i, type_name in enumerate(t for t in ("f32", "i16", "bool", "f16", "u64") if t in TESTED):
         x = make(random, type_name, (3, 4, 5))
@@ -243,7 +274,7 @@ def main():
     if args.count < 100:
         TESTED[:] = ["f32", "i64", "u8"]
     random, batch = np.random.default_rng(args.seed), Batch(args.runner)
-    for part in (test_take, test_along, test_index, test_order, test_selection, test_cumulative, test_rearranging, test_named):
+    for part in (test_take, test_along, test_index, test_order, test_selection, test_cumulative, test_counts, test_results_again, test_rearranging, test_named):
         part(batch, random)
     sys.exit(1 if batch.run() else 0)
 
