@@ -381,8 +381,16 @@ static void write_body(qn__maker *m) {
     write_row_outputs(m);
 }
 
+/* Whether an array that is written may be the memory of one that is read. */
+static bool has_aliases(const qn__maker *m) {
+    for (uint32_t a = 0; a < m->num_arrays; a++)
+        if (m->arrays[a].written && m->schedule->items[m->arrays[a].node->index].takes_over) return true;
+    return false;
+}
+
 static void assemble(qn__maker *m, qn__text *to) {
     const char *place = m->shape.wide ? "long" : "int";
+    const char *restricted = has_aliases(m) ? "" : "restrict ";
     bool comma = false;
     if (m->types.length) qn__text_add(to, "%s", m->types.text);
     if (m->num_numbers)
@@ -403,8 +411,9 @@ static void assemble(qn__maker *m, qn__text *to) {
     }
     for (uint32_t a = 0; a < m->num_arrays; a++, comma = true) {
         const qn__access *access = &m->arrays[a];
-        qn__text_add(to, "%sglobal %s%s *restrict %c%u", comma ? ", " : "", access->written ? "" : "const ",
-                     qn__element_of((qn_element)access->node->type)->storage, access->written ? 'y' : 'x', a);
+        qn__text_add(to, "%sglobal %s%s *%s%c%u", comma ? ", " : "", access->written ? "" : "const ",
+                     qn__element_of((qn_element)access->node->type)->storage, restricted,
+                     access->written ? 'y' : 'x', a);
     }
     qn__text_add(to, ") {\n%s}\n", m->head.text);
 }

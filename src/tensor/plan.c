@@ -14,7 +14,7 @@ typedef struct plan {
     size_t num_steps;
     /* For each node of the walk: whether it gets memory, and the last step that needs it where nobody asked for it. */
     struct slot {
-        bool stored, asked;
+        bool stored, asked, takes_over;
         uint32_t last_use;
     } * slots;
     size_t num_slots;
@@ -69,6 +69,7 @@ static qn_status make_steps(qn__schedule *s, plan *p) {
     for (size_t i = 0; i < p->num_slots; i++) {
         p->slots[i].stored = s->items[i].stored && s->items[i].group != QN__NONE;
         p->slots[i].asked = s->items[i].asked;
+        p->slots[i].takes_over = s->items[i].takes_over;
     }
     for (size_t i = 0; i < s->num_groups; i++) {
         qn__step *step = &p->steps[p->num_steps++];
@@ -84,8 +85,8 @@ static qn_status make_steps(qn__schedule *s, plan *p) {
     return QN_OK;
 }
 
-static qn_status make_plan(qn_tensors *tensors, const qn__walk *walk, qn__node *const *asked, size_t count,
-                           plan **out) {
+static qn_status make_plan(qn_tensors *tensors, const qn__walk *walk, qn__node *const *asked,
+                           qn__node *const *replaced, size_t count, plan **out) {
     plan *p = qn__tensors_allocate(tensors, sizeof *p);
     if (!p) return QN_ERROR_OUT_OF_MEMORY;
     p->hash = walk->hash;
@@ -95,6 +96,7 @@ static qn_status make_plan(qn_tensors *tensors, const qn__walk *walk, qn__node *
     qn_status status = p->key ? QN_OK : QN_ERROR_OUT_OF_MEMORY;
     if (!status) memcpy(p->key, walk->key, walk->num_words * sizeof *p->key);
     if (!status) status = qn__schedule_make(tensors, walk, asked, count, &s);
+    if (!status && replaced) status = qn__replacements_find(&s, asked, replaced, count);
     if (!status) status = make_steps(&s, p);
     qn__schedule_free(&s);
     if (status) {
@@ -106,8 +108,8 @@ static qn_status make_plan(qn_tensors *tensors, const qn__walk *walk, qn__node *
     return QN_OK;
 }
 
-static qn_status get_plan(qn_tensors *tensors, const qn__walk *walk, qn__node *const *asked, size_t count,
-                          const plan **out) {
+static qn_status find_plan(qn_tensors *tensors, const qn__walk *walk, qn__node *const *asked,
+                           qn__node *const *replaced, size_t count, const plan **out) {
     const uint64_t set = walk->hash % SETS;
     for (int w = 0; w < WAYS; w++) {
         const plan *p = tensors->plans->sets[set].ways[w];
@@ -119,7 +121,7 @@ static qn_status get_plan(qn_tensors *tensors, const qn__walk *walk, qn__node *c
         return QN_OK;
     }
     plan *made;
-    const qn_status status = make_plan(tensors, walk, asked, count, &made);
+    const qn_status status = make_plan(tensors, walk, asked, replaced, count, &made);
     if (status) return status;
     plan **place = &tensors->plans->sets[set].ways[tensors->plans->sets[set].oldest];
     tensors->plans->sets[set].oldest = (tensors->plans->sets[set].oldest + 1) % WAYS;
@@ -127,6 +129,17 @@ static qn_status get_plan(qn_tensors *tensors, const qn__walk *walk, qn__node *c
     *place = made;
     *out = made;
     return QN_OK;
+}
+
+/* Walks from the asked nodes to the plan for them. */
+static qn_status get_plan(qn_tensors *tensors, qn__node *const *asked, qn__node *const *replaced,
+                          size_t count, const plan **out) {
+    if (!tensors->plans) tensors->plans = qn__tensors_allocate(tensors, sizeof *tensors->plans);
+    if (!tensors->plans) return QN_ERROR_OUT_OF_MEMORY;
+    qn__walk *walk = &tensors->plans->walk;
+    qn_status status = qn__walk_from(tensors, asked, count, walk);
+    if (!status && replaced) status = qn__walk_replace(walk, replaced, count);
+    return status ? status : find_plan(tensors, walk, asked, replaced, count, out);
 }
 
 /* ---- running ---- */
@@ -220,7 +233,7 @@ static void end_storages(qn_tensors *tensors, const plan *p, uint32_t step) {
     }
 }
 
-static qn_status run(qn_tensors *tensors, const qn__walk *walk, const plan *p) {
+static qn_status make_room(qn_tensors *tensors, const qn__walk *walk) {
     qn__plans *plans = tensors->plans;
     if (plans->storage_room < walk->count) {
         qn__tensors_release(tensors, plans->storages);
@@ -229,6 +242,20 @@ static qn_status run(qn_tensors *tensors, const qn__walk *walk, const plan *p) {
         if (!plans->storages) return QN_ERROR_OUT_OF_MEMORY;
     }
     memset(plans->storages, 0, walk->count * sizeof *plans->storages);
+    return QN_OK;
+}
+
+static void take_over(qn_tensors *tensors, const plan *p, qn__node *const *asked, qn__node *const *replaced,
+                      size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (!replaced[i] || !p->slots[asked[i]->index].takes_over) continue;
+        qn__storage_retain(replaced[i]->storage);
+        tensors->plans->storages[asked[i]->index] = replaced[i]->storage;
+    }
+}
+
+static qn_status run(qn_tensors *tensors, const qn__walk *walk, const plan *p) {
+    const qn__plans *plans = tensors->plans;
     qn_status status = QN_OK;
     for (uint32_t i = 0; i < p->num_steps && !status; i++) {
         status = make_storages(tensors, walk, p, &p->steps[i]);
@@ -245,39 +272,29 @@ static qn_status run(qn_tensors *tensors, const qn__walk *walk, const plan *p) {
     return status;
 }
 
-static bool make_plans(qn_tensors *tensors) {
-    if (!tensors->plans) tensors->plans = qn__tensors_allocate(tensors, sizeof *tensors->plans);
-    return tensors->plans != NULL;
-}
-
-qn_status qn__plan_run(qn_tensors *tensors, qn__node *const *asked, size_t count) {
+qn_status qn__plan_run(qn_tensors *tensors, qn__node *const *asked, qn__node *const *replaced, size_t count) {
     if (tensors->recording)
         return qn__tensors_fail(
             tensors, QN_ERROR_STATE,
             "a value is asked for in the function of a step, which has none yet: make it an output");
-    if (!make_plans(tensors)) return QN_ERROR_OUT_OF_MEMORY;
-    qn__walk *walk = &tensors->plans->walk;
     const plan *p;
-    qn_status status = qn__walk_from(tensors, asked, count, walk);
-    if (!status) status = get_plan(tensors, walk, asked, count, &p);
-    return status ? status : run(tensors, walk, p);
+    qn_status status = get_plan(tensors, asked, replaced, count, &p);
+    if (!status) status = make_room(tensors, &tensors->plans->walk);
+    if (status) return status;
+    if (replaced) take_over(tensors, p, asked, replaced, count);
+    return run(tensors, &tensors->plans->walk, p);
 }
 
-static void ignore(void *user, uint32_t number, const qn__step *step) {
-    (void)user, (void)number, (void)step;
-}
-
-qn_status qn__plan_prepare(qn_tensors *tensors, qn__node *const *asked, size_t count) {
-    return qn__plan_visit(tensors, asked, count, ignore, NULL);
+qn_status qn__plan_prepare(qn_tensors *tensors, qn__node *const *asked, qn__node *const *replaced,
+                           size_t count) {
+    const plan *p;
+    return get_plan(tensors, asked, replaced, count, &p);
 }
 
 qn_status qn__plan_visit(qn_tensors *tensors, qn__node *const *asked, size_t count, qn__step_visitor *visitor,
                          void *user) {
-    if (!make_plans(tensors)) return QN_ERROR_OUT_OF_MEMORY;
-    qn__walk *walk = &tensors->plans->walk;
     const plan *p;
-    qn_status status = qn__walk_from(tensors, asked, count, walk);
-    if (!status) status = get_plan(tensors, walk, asked, count, &p);
+    const qn_status status = get_plan(tensors, asked, NULL, count, &p);
     for (size_t i = 0; !status && i < p->num_steps; i++) visitor(user, (uint32_t)i, &p->steps[i]);
     return status;
 }

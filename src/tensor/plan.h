@@ -5,6 +5,7 @@
        place.c       places as sums of loop variables, through views
        schedule.c   groups
        demand.c      what elements of which nodes a group needs
+       replace.c    values that take over the memory of others
        text.c       values of elements as OpenCL C
        kernel.c     a group as a kernel; see kernel.h for access.c, shape.c and value.c
        program.c    compiled texts, kept
@@ -31,6 +32,8 @@ typedef struct qn__walk {
 /* Lists them in `walk`, which may have been used before; a node's index is its place in the list. The key has the asked ones too. */
 qn_status qn__walk_from(qn_tensors *tensors, qn__node *const *asked, size_t count, qn__walk *walk);
 void qn__walk_end(qn__walk *walk);
+/* The key has, too, which leaves the asked nodes may replace; entries that are NULL: none. */
+qn_status qn__walk_replace(qn__walk *walk, qn__node *const *replaced, size_t count);
 
 /* ---- place.c ---- */
 
@@ -145,6 +148,8 @@ typedef struct qn__item {
     uint64_t constants; /* which numbers, likewise */
     uint32_t seen_in;   /* a group that computes it, in a look for those that several do */
     bool shared, exposed;
+    uint32_t last_read, astray; /* of a leaf: see replace.c */
+    bool takes_over;            /* it is written into the memory of the leaf that it replaces */
 } qn__item;
 
 /* Nodes that are computed by one kernel: all of one space, whose dimensions are rows' and reduced ones; sizes of 1 are left out. */
@@ -184,6 +189,12 @@ bool qn__group_has_reductions(const qn__group *group);
 /* Whether an op costs more than a few operations. */
 bool qn__is_heavy(const qn__node *node);
 
+/* ---- replace.c ---- */
+
+/* Finds out which of the asked nodes can be written into the memory of the leaves that they replace (`takes_over`). */
+qn_status qn__replacements_find(qn__schedule *schedule, qn__node *const *asked, qn__node *const *replaced,
+                                size_t count);
+
 /* ---- plan.c ---- */
 
 typedef enum qn__argument_kind { QN__NUMBERS, QN__CONSTANT, QN__BUFFER } qn__argument_kind;
@@ -211,11 +222,13 @@ typedef struct qn__step {
 } qn__step;
 
 void qn__plan_set_free(qn_tensors *tensors);
-/* Computes the asked nodes, none of which has a value or is without elements. */
-qn_status qn__plan_run(qn_tensors *tensors, qn__node *const *asked, size_t count);
+/* Computes the asked nodes, none of which has a value or is without elements. replaced[i], unless it or `replaced` is NULL: a leaf that
+   nobody needs afterwards, in order in memory of its own, which asked[i], of its type and sizes, gets where that can be. */
+qn_status qn__plan_run(qn_tensors *tensors, qn__node *const *asked, qn__node *const *replaced, size_t count);
 typedef void qn__step_visitor(void *user, uint32_t number, const qn__step *step);
 /* Schedules and compiles what would compute them. */
-qn_status qn__plan_prepare(qn_tensors *tensors, qn__node *const *asked, size_t count);
+qn_status qn__plan_prepare(qn_tensors *tensors, qn__node *const *asked, qn__node *const *replaced,
+                           size_t count);
 /* Shows the steps that would compute them. */
 qn_status qn__plan_visit(qn_tensors *tensors, qn__node *const *asked, size_t count, qn__step_visitor *visitor,
                          void *user);

@@ -45,7 +45,7 @@ qn_status qn__realise(qn_tensors *tensors, qn__node *const *nodes, size_t count)
         qn__node *node = wanted(nodes[i]);
         if (node) list[asked++] = node;
     }
-    const qn_status status = asked ? qn__plan_run(tensors, list, asked) : QN_OK;
+    const qn_status status = asked ? qn__plan_run(tensors, list, NULL, asked) : QN_OK;
     if (list != few) qn__tensors_release(tensors, list);
     for (size_t i = 0; i < count && !status; i++) share_value(nodes[i]);
     return status;

@@ -1,6 +1,7 @@
 /* Steps: a function of tensors recorded once as a graph of launches, which is replayed with new inputs. Everything that the launches
    use lies still: inputs are copied into memory of the step, what lies between comes from a pool that is the step's alone, and a tensor that
-   the function assigns has its old value's memory, into which the last launches copy the new one. */
+   the function assigns has its old value's memory, where the kernel of the new value writes it if it can, and the last launches
+   copy it otherwise. */
 #include <string.h>
 
 #include "tensor/plan.h"
@@ -266,13 +267,34 @@ static qn__node *own_value(qn__node *node) {
     return copy;
 }
 
-/* Records the launches for what was made. asked: outputs, then the new values of assigned tensors. */
+/* Those of the asked ones that have to be computed, and whose memory they may take over. */
+static size_t list_wanted(const recording *r, qn__node *const *asked, size_t count, qn__node **wanted,
+                          qn__node **replaced) {
+    size_t number = 0;
+    for (size_t i = 0, b = 0; i < count; i++) {
+        qn__node *old = NULL;
+        if (i >= r->num_outputs) {
+            while (!r->bindings[b].assigned) b++;
+            old = r->bindings[b++].node;
+        }
+        if (asked[i]->realised) continue; /* it has no elements */
+        wanted[number] = asked[i];
+        replaced[number++] = old;
+    }
+    return number;
+}
+
+/* Records the launches for what was made. asked: outputs, then the new values of assigned tensors. A new value that is not in the old
+   one's memory is copied there in the end. */
 static qn_status record_launches(qn_tensors *tensors, recording *r, qn__node **asked, size_t count) {
-    qn_status status = qn__plan_prepare(tensors, asked, count); /* compiles, which is not to be recorded */
+    qn__node *wanted[2 * MOST], *replaced[2 * MOST];
+    const size_t number = list_wanted(r, asked, count, wanted, replaced);
+    /* Compiles, which is not to be recorded. */
+    qn_status status = number ? qn__plan_prepare(tensors, wanted, replaced, number) : QN_OK;
     if (!status) status = qn_graph_begin(tensors->stream);
     if (status) return status;
     swap_pools(tensors, r);
-    status = qn__realise(tensors, asked, count);
+    if (number) status = qn__plan_run(tensors, wanted, replaced, number);
     for (size_t i = 0, at = r->num_outputs; i < r->num_bindings && !status; i++)
         if (r->bindings[i].assigned) status = copy_value(tensors, asked[at++], r->bindings[i].memory);
     for (size_t i = r->num_outputs; i < count; i++) {

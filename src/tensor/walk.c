@@ -79,6 +79,15 @@ static bool add_to_key(qn__walk *walk, const qn__node *node) {
     return ok && add_word(walk, node->offset);
 }
 
+qn_status qn__walk_replace(qn__walk *walk, qn__node *const *replaced, size_t count) {
+    bool ok = true;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = add_word(walk, !replaced[i]                               ? 0
+                            : replaced[i]->mark == walk->tensors->walk ? replaced[i]->index + 2
+                                                                       : 1);
+    return ok ? QN_OK : QN_ERROR_OUT_OF_MEMORY;
+}
+
 qn_status qn__walk_from(qn_tensors *tensors, qn__node *const *asked, size_t count, qn__walk *walk) {
     walk->tensors = tensors;
     walk->count = walk->num_words = 0;

@@ -138,6 +138,113 @@ static void values_of_others_stay(void **state) {
     qn_step_destroy(step);
 }
 
+/* ---- new values in the memory of the old ones ---- */
+
+typedef qn_tensor *next_function(qn_tensor *x, qn_tensor *y);
+static qn_tensor *half(qn_tensor *x, qn_tensor *y) { return qn_add(qn_multiply(x, 0.5), qn_multiply(y, 0)); }
+static qn_tensor *other(qn_tensor *x, qn_tensor *y) { return qn_add(qn_multiply(x, 0), y); }
+static qn_tensor *sum(qn_tensor *x, qn_tensor *y) { return qn_multiply(qn_add(x, y), 0.25); }
+static qn_tensor *turned(qn_tensor *x, qn_tensor *y) {
+    return qn_add(qn_transpose(x, 0, 1), qn_multiply(y, 0));
+}
+static qn_tensor *flipped(qn_tensor *x, qn_tensor *y) {
+    return qn_subtract(qn_flip(x, QN_AXES(1)), qn_multiply(y, 0.5));
+}
+static qn_tensor *first_row(qn_tensor *x, qn_tensor *y) {
+    return qn_subtract(qn_multiply(y, 0.5), qn_slice(x, 0, 0, 1, 1));
+}
+static qn_tensor *centred(qn_tensor *x, qn_tensor *y) {
+    return qn_subtract(x, qn_mean(qn_add(x, y), QN_AXES(1), true));
+}
+static qn_tensor *product(qn_tensor *x, qn_tensor *y) { return qn_multiply(qn_matmul(x, y), 1.0 / 64); }
+
+typedef struct pair {
+    qn_tensor *x, *y;
+    next_function *next_x, *next_y;
+} pair;
+
+/* Both get values that are made of the old ones; a sum of the old ones comes out. */
+static qn_status step_pair(void *user, qn_tensor *const *inputs, size_t num_inputs, qn_tensor **outputs,
+                           size_t num_outputs) {
+    pair *p = user;
+    (void)inputs;
+    assert_true(num_inputs == 0 && num_outputs == 1);
+    qn_tensor *x = qn_detach(p->x), *y = qn_detach(p->y);
+    outputs[0] = qn_add(x, qn_multiply(y, 3));
+    const qn_status status = qn_assign(p->x, p->next_x(x, y));
+    return status ? status : qn_assign(p->y, p->next_y(y, x));
+}
+
+enum { SIDE = 36 };
+
+static void assert_same(tensor_fixture *f, qn_tensor *a, qn_tensor *b, uint64_t count) {
+    float x[SIDE * SIDE], y[SIDE * SIDE];
+    read_floats(f, a, x, count);
+    read_floats(f, b, y, count);
+    for (uint64_t i = 0; i < count; i++) {
+        if (!(fabsf(x[i] - y[i]) <= 1e-4f * (1 + fabsf(y[i]))))
+            fail_msg("element %u: %g is not %g", (unsigned)i, (double)x[i], (double)y[i]);
+    }
+}
+
+static pair make_pair(tensor_fixture *f, next_function *next_x, next_function *next_y) {
+    qn_tensor *x = qn_sin(counting(f, QN_SHAPE(SIDE, SIDE), 0, 0.37f)),
+              *y = qn_cos(counting(f, QN_SHAPE(SIDE, SIDE), 0, 0.23f));
+    assert_ok(f->context, qn_realize((qn_tensor *[]){x, y}, 2));
+    return (pair){x, y, next_x, next_y};
+}
+
+/* A step does what its function does, whichever kernels read which old value when and where. */
+static void old_values_are_read_before_they_go(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    static next_function *const functions[] = {half,    other,     sum,     turned,
+                                               flipped, first_row, centred, product};
+    enum { COUNT = sizeof functions / sizeof *functions };
+    static const size_t distances[] = {0, 3};
+    for (size_t i = 0; i < (size_t)COUNT * 2; i++) {
+        next_function *next_x = functions[i / 2], *next_y = functions[(i / 2 + distances[i % 2]) % COUNT];
+        assert_ok(f->context, qn_scope_begin(f->t));
+        pair stepped = make_pair(f, next_x, next_y), plain = make_pair(f, next_x, next_y);
+        qn_step *step;
+        assert_ok(f->context, qn_step_create(f->t, step_pair, &stepped, &step));
+        for (int run = 0; run < 2; run++) {
+            qn_tensor *out, *wanted;
+            assert_ok(f->context, qn_step_run(step, NULL, 0, &out, 1));
+            assert_ok(f->context, step_pair(&plain, NULL, 0, &wanted, 1));
+            assert_same(f, out, wanted, SIDE * SIDE);
+            assert_same(f, stepped.x, plain.x, SIDE * SIDE);
+            assert_same(f, stepped.y, plain.y, SIDE * SIDE);
+        }
+        qn_step_destroy(step);
+        assert_ok(f->context, qn_scope_end(f->t));
+    }
+}
+
+static qn_status halve(void *user, qn_tensor *const *inputs, size_t num_inputs, qn_tensor **outputs,
+                       size_t num_outputs) {
+    (void)inputs, (void)outputs;
+    assert_true(num_inputs == 0 && num_outputs == 0);
+    qn_tensor *x = user;
+    return qn_assign(x, qn_multiply(x, 0.5));
+}
+
+static void new_values_need_no_memory(void **state) {
+    enum { COUNT = 1 << 18 };
+    tensor_fixture *f = fixture_of(state);
+    qn_tensor *x = qn_full(f->t, QN_F32, QN_SHAPE(COUNT), 8);
+    qn_step *step;
+    assert_ok(f->context, qn_tensor_realize(x));
+    const qn_tensors_stats before = stats_of(f);
+    assert_ok(f->context, qn_step_create(f->t, halve, x, &step));
+    for (int i = 0; i < 3; i++) assert_ok(f->context, qn_step_run(step, NULL, 0, NULL, 0));
+    assert_near((float)qn_tensor_item(qn_max(x, QN_ALL_AXES, false)), 1);
+    const qn_tensors_stats after = stats_of(f);
+    assert_true(after.bytes + after.pooled - before.bytes - before.pooled < COUNT);
+    qn_step_destroy(step);
+}
+
+/* ---- what is refused ---- */
+
 static qn_status asks(void *user, qn_tensor *const *inputs, size_t num_inputs, qn_tensor **outputs,
                       size_t num_outputs) {
     (void)num_inputs, (void)num_outputs, (void)user;
@@ -191,6 +298,8 @@ static void refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(training), cmocka_unit_test(values_of_others_stay),
+                                       cmocka_unit_test(old_values_are_read_before_they_go),
+                                       cmocka_unit_test(new_values_need_no_memory),
                                        cmocka_unit_test(refusals)};
     tensor_fixture f = make_tensors(NULL);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
