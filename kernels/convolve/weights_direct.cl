@@ -1,4 +1,4 @@
-// The gradient of a convolution by its weights, element by element: on processors. By -D: as in direct.cl.
+// The gradient of a convolution by its weights, element by element: on processors, where there is little to do. By -D: as in direct.cl.
 // Global size: columns and rows of taps; channels of a group and all outputs.
 #include "problem.h"
 

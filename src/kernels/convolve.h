@@ -39,6 +39,8 @@ qn_status qn__convolve_find_variant(const qn_kernels *kernels, const char *funct
                                     int *variant);
 /* Whether it is a variant by tiles. */
 bool qn__convolve_is_tile(int variant);
+/* Whether it is that of convolve_unfold.c, for gradients by weights. */
+bool qn__convolve_is_unfolded(int variant);
 /* All of the problem but where arrays begin, of which it counts whether vectors may begin there. */
 qn__key qn__convolve_key(const qn__convolve_problem *problem);
 /* Enqueues it. There is something to compute. */
@@ -68,6 +70,11 @@ qn__convolve_problem qn__convolve_folded(const qn__convolve_problem *problem, qn
 /* `by_weights`: the gradient by them. */
 qn_status qn__convolve_fold_launch(qn_kernels *kernels, qn_stream *stream,
                                    const qn__convolve_problem *problem, bool by_weights);
+
+/* convolve_unfold.c: gradients by weights on processors. */
+bool qn__convolve_unfolds(const qn_kernels *kernels, const qn__convolve_problem *problem);
+qn_status qn__convolve_unfold_launch(qn_kernels *kernels, qn_stream *stream,
+                                     const qn__convolve_problem *problem);
 
 /* convolve_packed.c */
 typedef struct qn__convolve_packed {

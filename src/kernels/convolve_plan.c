@@ -26,7 +26,7 @@ static const tile tiles[] = {
     {"units 128x128", true, 2, 2, 1, 1, 64, 64, 3.7}, {"units 128x64", true, 2, 2, 1, 1, 64, 32, 2.25},
     {"units 64x64", true, 2, 2, 1, 1, 32, 32, 2.1},
 };
-enum { SMALLEST = 3, PACKED = COUNT(tiles), DIRECT, VARIANTS };
+enum { SMALLEST = 3, PACKED = COUNT(tiles), DIRECT, UNFOLDED, VARIANTS };
 
 bool qn__convolve_is_tile(int variant) { return variant >= 0 && variant < PACKED; }
 
@@ -34,9 +34,11 @@ const char *qn_convolve_variant(uint32_t index) {
     return index < COUNT(tiles) ? tiles[index].name
            : index == PACKED    ? "packed"
            : index == DIRECT    ? "direct"
+           : index == UNFOLDED  ? "unfolded"
                                 : qn__convolve_quad_name(index - VARIANTS);
 }
 
+bool qn__convolve_is_unfolded(int variant) { return variant == UNFOLDED; }
 int qn__convolve_first_quad(void) { return VARIANTS; }
 bool qn__convolve_is_quad(int variant) { return variant >= VARIANTS; }
 
@@ -366,7 +368,8 @@ static qn_status make(qn_kernels *kernels, const void *request, void *made) {
     out->part = n->channels;
     if (can_tile(p) && suits_tiles(kernels, p) && choose(kernels, p, &c))
         return plan_tiles(kernels, p, &c, out);
-    if (qn__convolve_is_tile(p->variant) || qn__convolve_is_quad(p->variant))
+    if (qn__convolve_is_tile(p->variant) || qn__convolve_is_quad(p->variant) ||
+        qn__convolve_is_unfolded(p->variant))
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
                            "qn_kernels_convolve: variant '%s' cannot do this on %s",
                            qn_convolve_variant((uint32_t)p->variant), kernels->info.name);

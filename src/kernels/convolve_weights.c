@@ -1,5 +1,6 @@
 /* The gradient of a convolution by its weights (kernels/convolve/weights.cl): in tiles, whose pixels are shared out among so many
-   work-groups as the device wants, and then the sum of their parts; or element by element. */
+   work-groups as the device wants, and then the sum of their parts; on processors from unfolded images (convolve_unfold.c), or element
+   by element where there is too little for that. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -168,7 +169,7 @@ static qn_status make(qn_kernels *kernels, const void *request, void *made) {
     const qn__convolve_numbers *n = &p->numbers;
     plan *out = made;
     uint64_t parts = 1;
-    if (qn__convolve_is_quad(p->variant))
+    if (qn__convolve_is_quad(p->variant) || qn__convolve_is_unfolded(p->variant))
         return qn__op_fail(kernels, QN_ERROR_ARGUMENT,
                            "qn_kernels_convolve_backward_weights: variant '%s' cannot do this on %s",
                            qn_convolve_variant((uint32_t)p->variant), kernels->info.name);
@@ -210,6 +211,7 @@ static qn_status launch_direct(qn_stream *stream, const qn__convolve_problem *p,
 qn_status qn__convolve_weights_launch(qn_kernels *kernels, qn_stream *stream, const qn__convolve_problem *p) {
     if (qn__convolve_quads_fit(kernels, p)) return qn__convolve_quad_weights_launch(kernels, stream, p);
     if (qn__convolve_folds(kernels, p)) return qn__convolve_fold_launch(kernels, stream, p, true);
+    if (qn__convolve_unfolds(kernels, p)) return qn__convolve_unfold_launch(kernels, stream, p);
     const qn__key key = qn__convolve_key(p);
     plan plan;
     qn_status status = qn__plan_get(kernels, &weights_op, &key, p, &plan);

@@ -344,6 +344,29 @@ static void variants_compute_the_same(void **state) {
     end_kernels(&f);
 }
 
+/* As processors compute what is large: in one piece; in pieces of images, the last one shorter; in pieces of rows of an image. */
+static void gradients_by_weights_are_computed_from_unfolded_images(void **state) {
+    (void)state;
+    static const convolve_case large[] = {
+        {.type = QN_F16, .from = {5, 64, 17, 21}, .weights = {6, 32, 3, 3}, .padding = {1, 1}, .groups = 2},
+        {.type = QN_F32, .from = {2, 160, 37, 21}, .weights = {4, 160, 3, 3}, .padding = {1, 1}},
+    };
+    kernels_fixture f = make_kernels_quickly();
+    for (uint32_t i = 1; i < NUM_CASES; i += 2 * cases_apart(&f, 3)) {
+        convolve_case c = cases[i];
+        c.variant = "unfolded";
+        check_backward_weights(&f, &c, i);
+    }
+    end_kernels(&f);
+    f = make_kernels();
+    for (uint32_t i = 0; i < sizeof large / sizeof *large; i++) {
+        convolve_case c = large[i];
+        c.variant = "unfolded";
+        check_backward_weights(&f, &c, i);
+    }
+    end_kernels(&f);
+}
+
 /* Gradients by weights have tiles that nothing else has. */
 static bool is_for_weights(const char *variant) {
     return strcmp(variant, "quad 64x384") == 0 || strstr(variant, " two") || strstr(variant, " four");
@@ -399,6 +422,7 @@ static void wrong_convolutions_are_refused(void **state) {
         {{.from = x, .weights = w, .to = y, .variant = "best"}, "there is no variant 'best'"},
         {{.from = x, .weights = w, .to = y, .variant = "units 64x64"},
          "variant 'units 64x64' cannot do this on"},
+        {{.from = x, .weights = w, .to = y, .variant = "unfolded"}, "variant 'unfolded' cannot do this on"},
         {{.from = x, .weights = w, .to = y, .padding = {0, 1u << 31}},
          "padding[1] is 2147483648; it must be below 2^31"},
     };
@@ -518,6 +542,7 @@ int main(void) {
         cmocka_unit_test(images_are_convolved),
         cmocka_unit_test(gradients_by_images_are_computed),
         cmocka_unit_test(gradients_by_weights_are_computed),
+        cmocka_unit_test(gradients_by_weights_are_computed_from_unfolded_images),
         cmocka_unit_test(quads_compute_the_same),
         cmocka_unit_test(variants_compute_the_same),
         cmocka_unit_test(wrong_convolutions_are_refused),
