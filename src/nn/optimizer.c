@@ -43,12 +43,19 @@ static qn_tensor *next_sgd(update *u) {
     return moved(u, u->desc->nesterov ? qn_multiply_add(u->states[0], momentum, u->gradient) : u->states[0]);
 }
 
+/* 1 - beta^n becomes 1 - beta^(n + 1), without a difference of near numbers. */
+static qn_tensor *next_correction(const qn_optimizer *o, uint32_t i) {
+    const double beta = i ? o->desc.beta2 : o->desc.beta1;
+    return qn_add(qn_multiply(o->corrections[i].tensor, beta), 1 - beta);
+}
+
+/* The next corrections are made of the old ones here, so that no other kernel has to come first. */
 static qn_tensor *next_adam(update *u) {
     const qn_optimizer *o = u->optimizer;
     u->states[0] = qn_lerp(u->states[0], u->gradient, 1 - u->desc->beta1);
     u->states[1] = qn_lerp(u->states[1], qn_square(u->gradient), 1 - u->desc->beta2);
-    qn_tensor *mean = qn_divide(u->states[0], o->corrections[0].tensor);
-    qn_tensor *square = qn_divide(u->states[1], o->corrections[1].tensor);
+    qn_tensor *mean = qn_divide(u->states[0], next_correction(o, 0));
+    qn_tensor *square = qn_divide(u->states[1], next_correction(o, 1));
     return moved(u, qn_divide(mean, qn_add(qn_sqrt(square), u->desc->epsilon)));
 }
 
@@ -216,23 +223,19 @@ static qn_status update_parameter(void *user, const char *name, qn_parameter *p)
     return status;
 }
 
-/* 1 - beta^n becomes 1 - beta^(n + 1), without a difference of near numbers. */
 static qn_status correct(work *w) {
-    qn_optimizer *o = w->optimizer;
-    const double betas[] = {o->desc.beta1, o->desc.beta2};
+    const qn_optimizer *o = w->optimizer;
     qn_status status = QN_OK;
-    for (uint32_t i = 0; i < 2 && !status; i++) {
-        qn_tensor *x = o->corrections[i].tensor;
-        status = assign(w, x, qn_add(qn_multiply(x, betas[i]), 1 - betas[i]));
-    }
+    for (uint32_t i = 0; i < 2 && !status; i++)
+        status = assign(w, o->corrections[i].tensor, next_correction(o, i));
     return status;
 }
 
 static qn_status take_step(work *w) {
     qn_module *module = w->optimizer->module;
     qn_no_gradient_begin(module->tensors);
-    qn_status status = kinds[w->optimizer->desc.kind].states == 2 ? correct(w) : QN_OK;
-    if (!status) status = qn_module_visit(module, update_parameter, w);
+    qn_status status = qn_module_visit(module, update_parameter, w);
+    if (!status && kinds[w->optimizer->desc.kind].states == 2) status = correct(w);
     qn_no_gradient_end(module->tensors);
     return status ? status : qn_realize(w->list, w->count);
 }
