@@ -259,8 +259,7 @@ enum {
        compute capability 9.0; qn_buffer_tensor_map, and docs/language.md, Extensions. */
     QN_CAN_COPY_TILES = 1 << 12,
     QN_CAN_MULTIPLY_MATRICES = 1 << 13, /* matrix units: qn_device_get_matrix_shape */
-    QN_CAN_MULTIPLY_PANELS =
-        1 << 14 /* qn_panel_product_* in kernels are the hardware's: x86 processors with AMX */
+    QN_CAN_MULTIPLY_PANELS = 1 << 14    /* qn_panel_product_* in kernels is the hardware's: AMX of x86 */
 };
 
 /* A capability's word: "f64" for QN_CAN_F64. NULL for what is not one of them. Any thread. */
@@ -406,7 +405,6 @@ typedef struct qn_tensor_desc {
        memory: the 16 bytes number i of row r lie at i ^ (r & 7). */
     uint32_t tile[3];
 } qn_tensor_desc;
-
 /* The struct of that name in kernels, given to them by value. */
 typedef struct qn_tensor_map {
     uint64_t words[16];
@@ -418,28 +416,25 @@ typedef struct qn_tensor_map {
    QN_ERROR_ARGUMENT, QN_ERROR_RANGE, QN_ERROR_UNSUPPORTED (no QN_CAN_COPY_TILES). Any thread. */
 QN_API qn_status qn_buffer_tensor_map(qn_buffer *buffer, const qn_tensor_desc *desc, qn_tensor_map *map);
 
-/* Images in a buffer, for kernels that copy what the taps of a convolution meet (qn_window_load, docs/language.md): a window goes
-   over columns, rows and images, in this order, and a tile has some channels of the pixel at each of some positions that follow
-   each other. Dimensions are channels, columns, rows, images; the channels of a pixel lie together. */
+/* Images in a buffer, for kernels that copy what a convolution's taps meet (qn_window_load, docs/language.md): a window goes over
+   columns, rows and images, in this order; a tile has some channels, which lie together, of the pixels at some positions. */
 typedef struct qn_window_desc {
     uint64_t offset;       /* bytes, a multiple of 16 */
     uint32_t element_size; /* bytes: 1, 2, 4 or 8 */
     uint64_t sizes[4];     /* elements, 1 to 2^32 - 1 */
-    uint64_t strides
-        [3]; /* bytes from a column to the next, from a row and from an image: multiples of 16 below 2^40 */
-    /* Along columns and rows: the first position, -128 to 127, below 0 where images are padded; from one position to the next,
-       up to 8 (0: 1); how many there are, so that the last one is 128 pixels beyond the image's end at most. */
+    uint64_t strides[3];   /* bytes to the next column, row, image: multiples of 16 below 2^40 */
+    /* Along columns and rows: the first position, -128 to 127, below 0 where images are padded; from one to the next, up to
+       8 (0: 1); how many there are, the last one at most 128 pixels beyond the image's end. */
     int32_t first[2];
     uint32_t steps[2], positions[2];
     uint32_t tile[2]; /* channels, in bytes as in qn_tensor_desc, and positions, up to 256 */
 } qn_window_desc;
-
 /* The same for images. What a tap meets beyond an image is read as zero. */
 QN_API qn_status qn_buffer_window_map(qn_buffer *buffer, const qn_window_desc *desc, qn_tensor_map *map);
 QN_API uint64_t qn_buffer_size(const qn_buffer *buffer);
 QN_API qn_device *qn_buffer_device(const qn_buffer *buffer);
-QN_API bool qn_buffer_is_read_only(
-    const qn_buffer *buffer); /* as its desc said; false with a message: `buffer` is none */
+/* As its desc said; false with a message: `buffer` is none. */
+QN_API bool qn_buffer_is_read_only(const qn_buffer *buffer);
 /* The buffer that a view is a part of, and in *offset (may be NULL) where it begins there; of other buffers themselves and
    0. Two buffers share memory where these are one and their ranges overlap. It may have been destroyed: the pointer is
    for comparing. NULL with a message: `buffer` is none. Any thread. */
@@ -874,8 +869,7 @@ QN_API qn_status qn_kernel_get_resources(const qn_kernel *kernel, const qn_range
 QN_API qn_status qn_stream_create(qn_device *device, qn_stream **stream);
 /* Waits for the stream's work, for ever if need be (qn_stream_close has a deadline). The default stream stays. */
 QN_API void qn_stream_destroy(qn_stream *stream);
-QN_API qn_device *
-qn_stream_device(const qn_stream *stream); /* NULL with a message: `stream` is none. Any thread. */
+QN_API qn_device *qn_stream_device(const qn_stream *stream); /* NULL, with a message: it is none */
 /* Waits until everything submitted to the stream is done, at most `timeout_ns`. Errors: QN_ERROR_TIMEOUT (the
    message names the kernels that are unfinished; the work goes on), QN_ERROR_KERNEL_FAILED, QN_ERROR_DEVICE_LOST,
    QN_ERROR_CANCELLED: the first failure since the last wait. QN_ERROR_STATE: the stream records a graph. */
