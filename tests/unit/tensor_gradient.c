@@ -312,6 +312,7 @@ static void refusals(void **state) {
 }
 
 int main(void) {
+    if (device_is_missing()) return TEST_SKIPPED;
     const struct CMUnitTest tests[] = {cmocka_unit_test(functions_of_elements),
                                        cmocka_unit_test(compositions),
                                        cmocka_unit_test(choices),

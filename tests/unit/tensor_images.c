@@ -338,6 +338,7 @@ static int finish(void **state) {
 }
 
 int main(void) {
+    if (device_is_missing()) return TEST_SKIPPED;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(images_are_convolved), cmocka_unit_test(images_are_convolved_back),
         cmocka_unit_test(gradients_are_right),  cmocka_unit_test(second_gradients_are_right),

@@ -297,6 +297,7 @@ static void refusals(void **state) {
 }
 
 int main(void) {
+    if (device_is_missing()) return TEST_SKIPPED;
     const struct CMUnitTest tests[] = {cmocka_unit_test(training), cmocka_unit_test(values_of_others_stay),
                                        cmocka_unit_test(old_values_are_read_before_they_go),
                                        cmocka_unit_test(new_values_need_no_memory),
