@@ -57,10 +57,7 @@ static qn_tensor *of_probabilities(qn_tensor *logs, qn_tensor *target, int32_t a
     if (d->smoothing > 0)
         target = qn_add(qn_multiply(target, 1 - d->smoothing), d->smoothing / (double)shape.sizes[axis]);
     qn_tensor *products = qn_multiply(target, weights ? qn_multiply(logs, weights) : logs);
-    qn_tensor *losses = qn_negate(qn_sum(products, QN_AXES(axis), false));
-    if (d->result != QN_LOSS_MEAN) return qn__nn_reduced(losses, d->result);
-    const uint64_t count = qn_tensor_count(losses);
-    return qn_divide(qn_sum(losses, QN_ALL_AXES, false), (double)(count ? count : 1));
+    return qn__nn_reduced(qn_negate(qn_sum(products, QN_AXES(axis), false)), d->result);
 }
 
 /* Of one class each: its logarithm is picked by comparing each class's number with the target. */

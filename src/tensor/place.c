@@ -111,8 +111,10 @@ static qn__followed follow_reshape(cutter *c, const qn__node *view, const qn__pl
 
 static void follow_expand(const qn__node *view, const qn__place *place, qn__place *source) {
     const qn__node *from = view->sources[0];
-    for (uint32_t d = 0; d < from->rank; d++)
-        source->forms[d] = from->sizes[d] == 1 ? (qn__form){0} : place->forms[view->rank - from->rank + d];
+    for (uint32_t d = 0; d < from->rank; d++) {
+        source->forms[d] = place->forms[view->rank - from->rank + d];
+        if (from->sizes[d] == 1) source->forms[d] = (qn__form){0};
+    }
 }
 
 qn__followed qn__view_follow(const qn__node *view, const qn__loops *loops, const qn__place *place, bool flat,

@@ -28,8 +28,8 @@ static uint64_t count_pieces(const qn__node *node, uint32_t bits) {
     const bool across = lies_across(node, bits);
     const uint64_t groups = across ? (results + ACROSS - 1) / ACROSS : results;
     const uint64_t worth = across ? WORTH / ACROSS : WORTH;
-    if (!groups || groups * 2 > wanted || elements < worth * 2) return 1;
     const uint64_t most = elements / worth;
+    if (!groups || groups * 2 > wanted || most < 2) return 1;
     return wanted / groups < most ? wanted / groups : most;
 }
 

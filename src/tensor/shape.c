@@ -153,6 +153,6 @@ void qn__shape_choose(qn__maker *m) {
     const uint64_t rows = iterations(m, false);
     const uint32_t local = s->lanes * s->rows;
     const uint64_t groups = (rows + s->rows - 1) / s->rows;
-    s->range = s->team == QN__ALONE ? (qn_range){.global = {rows}}
-                                    : (qn_range){.global = {groups * local}, .local = {local}};
+    s->range = (qn_range){.global = {rows}};
+    if (s->team != QN__ALONE) s->range = (qn_range){.global = {groups * local}, .local = {local}};
 }
