@@ -39,7 +39,8 @@ static qn__followed take_apart(cutter *c, const qn__form *form, int64_t size, qn
     *outer = *inner = (qn__form){0};
     outer->base = floor_divide(form->base, size);
     inner->base = form->base - outer->base * size;
-    int64_t least = inner->base, most = inner->base;
+    int64_t least = inner->base;
+    int64_t most = least;
     uint32_t wide = QN__LOOPS;
     for (uint32_t l = 0; l < c->loops->count; l++) {
         const int64_t step = form->steps[l];
