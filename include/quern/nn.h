@@ -262,7 +262,8 @@ typedef struct qn_optimizer {
 /* Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT (a kind that is none, numbers out of range), QN_ERROR_OUT_OF_MEMORY. */
 QN_API qn_status qn_optimizer_init(qn_optimizer *optimizer, qn_module *module, const qn_optimizer_desc *desc);
 QN_API void qn_optimizer_release(qn_optimizer *optimizer);
-/* The next step, of the gradients that qn_backward has added up, which are cleared. Enqueues the new values. Parameters without a gradient stay as
+/* The next step, of the gradients that qn_backward has added up, which are cleared. Enqueues the new values; in a
+   qn_step it is part of the step. Parameters without a gradient stay as
    they are. */
 QN_API qn_status qn_optimizer_step(qn_optimizer *optimizer);
 /* Another rate from the next step on. */

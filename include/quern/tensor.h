@@ -615,9 +615,12 @@ typedef qn_status qn_step_function(void *user, qn_tensor *const *inputs, size_t 
 /* `function` and `user` are kept, and have to stay. To be destroyed before the tensors' owner. Errors: QN_ERROR_NULL, QN_ERROR_OUT_OF_MEMORY. */
 QN_API qn_status qn_step_create(qn_tensors *tensors, qn_step_function *function, void *user, qn_step **step);
 QN_API void qn_step_destroy(qn_step *step);
+/* Whether a step's function is called at the moment: functions that are of use in and outside of steps leave it then to the step to
+   compute what they assign. */
+QN_API bool qn_tensors_is_recording(const qn_tensors *tensors);
 /* Enqueues the step, and records it first where it was not with inputs of these shapes and types. The outputs are tensors of the innermost
-   scope that show the step's memory: the next run with inputs of these shapes changes their values. Up to 64 inputs, outputs and
-   assigned tensors. Errors: what the function returns, what qn_realize and qn_graph_launch report, QN_ERROR_STATE (a value is asked for
+   scope that show the step's memory: the next run with inputs of these shapes changes their values. Up to 64 inputs and
+   outputs. Errors: what the function returns, what qn_realize and qn_graph_launch report, QN_ERROR_STATE (a value is asked for
    in the function, or an assigned tensor was not realised), QN_ERROR_RANGE. */
 QN_API qn_status qn_step_run(qn_step *step, qn_tensor *const *inputs, size_t num_inputs, qn_tensor **outputs,
                              size_t num_outputs);

@@ -237,7 +237,7 @@ static qn_status take_step(work *w) {
     qn_status status = qn_module_visit(module, update_parameter, w);
     if (!status && kinds[w->optimizer->desc.kind].states == 2) status = correct(w);
     qn_no_gradient_end(module->tensors);
-    return status ? status : qn_realize(w->list, w->count);
+    return status || qn_tensors_is_recording(module->tensors) ? status : qn_realize(w->list, w->count);
 }
 
 qn_status qn_optimizer_step(qn_optimizer *optimizer) {

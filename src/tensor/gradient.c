@@ -40,6 +40,10 @@ qn_tensor *qn_tensor_require_gradient(qn_tensor *x, bool required) {
     if (x->requires_gradient == required) return x;
     qn__node *own = alias(x->node); /* others may show the same node */
     if (!own) return qn__failed_as(tensors, QN_ERROR_OUT_OF_MEMORY);
+    if (x->node->realised) {
+        qn__storage_retain(x->node->storage);
+        qn__node_set_value(own, x->node->storage, x->node->offset, x->node->strides);
+    }
     qn__node_release(x->node);
     x->node = own;
     x->requires_gradient = required;

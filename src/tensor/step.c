@@ -197,6 +197,10 @@ static void count_words(qn_tensors *tensors, const recording *r) {
 
 /* ---- recording ---- */
 
+bool qn_tensors_is_recording(const qn_tensors *tensors) {
+    return !qn__tensors_check(tensors, "qn_tensors_is_recording") && tensors->recording;
+}
+
 static bool is_bound(const recording *r, const qn_tensor *x) {
     for (size_t i = 0; i < r->num_bindings; i++)
         if (r->bindings[i].tensor == x) return true;
@@ -284,10 +288,10 @@ static size_t list_wanted(const recording *r, qn__node *const *asked, size_t cou
     return number;
 }
 
-/* Records the launches for what was made. asked: outputs, then the new values of assigned tensors. A new value that is not in the old
+/* Records the launches for what was made. asked: outputs, then the new values of assigned tensors, with room for two more such lists behind. A new value that is not in the old
    one's memory is copied there in the end. */
 static qn_status record_launches(qn_tensors *tensors, recording *r, qn__node **asked, size_t count) {
-    qn__node *wanted[2 * MOST], *replaced[2 * MOST];
+    qn__node **wanted = asked + count, **replaced = wanted + count;
     const size_t number = list_wanted(r, asked, count, wanted, replaced);
     /* Compiles, which is not to be recorded. */
     qn_status status = number ? qn__plan_prepare(tensors, wanted, replaced, number) : QN_OK;
@@ -324,34 +328,47 @@ static qn_status call_function(qn_step *step, recording *r, qn_tensor **outputs)
     return status;
 }
 
-static qn_status record(qn_step *step, recording *r) {
-    qn_tensors *tensors = step->tensors;
-    qn_tensor *outputs[MOST] = {NULL};
-    qn__node *asked[2 * MOST] = {NULL};
-    size_t count = r->num_outputs;
-    qn_status status = call_function(step, r, outputs);
-    if (!status && r->num_bindings > MOST)
-        status = qn__tensors_fail(tensors, QN_ERROR_RANGE,
-                                  "qn_step_run: the function assigns %zu tensors; at most %d",
-                                  r->num_bindings, MOST);
-    for (size_t i = 0; i < r->num_outputs && !status; i++) {
-        asked[i] = r->outputs[i] = own_value(outputs[i]->node);
-        if (!asked[i]) status = QN_ERROR_OUT_OF_MEMORY;
-    }
-    const size_t num_assigned = r->num_bindings;
-    for (size_t i = 0; i < num_assigned; i++) {
-        /* The handle names its old value again. */
+/* Values of outputs that the launches compute. */
+static qn_status own_outputs(recording *r, qn_tensor *const *outputs, qn__node **asked) {
+    for (size_t i = 0; i < r->num_outputs; i++)
+        if (!(asked[i] = r->outputs[i] = own_value(outputs[i]->node))) return QN_ERROR_OUT_OF_MEMORY;
+    return QN_OK;
+}
+
+/* Likewise of assigned tensors, whose handles name their old values again. */
+static qn_status own_assigned(recording *r, qn_status status, qn__node **asked, size_t *count) {
+    for (size_t i = 0; i < r->num_bindings; i++) {
         qn_tensor *x = r->bindings[i].tensor;
-        if (!status && !(asked[count++] = own_value(x->node))) status = QN_ERROR_OUT_OF_MEMORY;
+        qn__node *own = status ? NULL : own_value(x->node);
+        if (own)
+            asked[(*count)++] = own;
+        else if (!status)
+            status = QN_ERROR_OUT_OF_MEMORY;
         qn__node_release(x->node);
         x->node = r->bindings[i].node;
         qn__node_retain(x->node);
         if (x->requires_gradient) x->node->leaf_of = x;
     }
+    return status;
+}
+
+static qn_status record(qn_step *step, recording *r) {
+    qn_tensors *tensors = step->tensors;
+    qn_tensor *outputs[MOST] = {NULL};
+    qn_status status = call_function(step, r, outputs);
+    const size_t most = r->num_outputs + r->num_bindings, num_assigned = r->num_bindings;
+    size_t count = r->num_outputs;
+    qn__node **asked = qn__tensors_allocate(tensors, (most + 1) * 3 * sizeof *asked);
+    if (!asked && !status) status = QN_ERROR_OUT_OF_MEMORY;
+    if (!status) status = own_outputs(r, outputs, asked);
+    status = own_assigned(r, status, asked, &count);
     for (size_t i = 0; i < num_assigned && !status; i++) status = settle(tensors, &r->bindings[i]);
     if (!status) status = bind_leaves(tensors, r, asked, count);
-    if (!status) return record_launches(tensors, r, asked, count);
-    for (size_t i = r->num_outputs; i < count; i++) qn__node_release(asked[i]);
+    if (!status)
+        status = record_launches(tensors, r, asked, count);
+    else
+        for (size_t i = r->num_outputs; i < count; i++) qn__node_release(asked[i]);
+    qn__tensors_release(tensors, asked);
     return status;
 }
 

@@ -1,0 +1,118 @@
+/* Training as a whole: optimizers in steps that are replayed. */
+#include "tensor_common.h"
+
+#include <quern/nn.h>
+#include <string.h>
+
+static tensor_fixture *fixture_of(void **state) { return *state; }
+
+/* Layers one behind the other, of the same weights each time it is made, and the optimizer that trains them. */
+enum { MOST_LAYERS = 12 };
+typedef struct trained {
+    qn_module module;
+    qn_linear layers[MOST_LAYERS];
+    uint32_t count;
+    qn_optimizer optimizer;
+} trained;
+
+static void make_trained(tensor_fixture *f, trained *m, const uint32_t *sizes, uint32_t count,
+                         const qn_optimizer_desc *desc) {
+    memset(m, 0, sizeof *m);
+    qn_module_init(&m->module, f->t, NULL);
+    m->count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "%u", (unsigned)i);
+        const qn_linear_desc linear = {.inputs = sizes[i], .outputs = sizes[i + 1]};
+        assert_ok(f->context, qn_linear_init(&m->layers[i], f->t, &linear));
+        assert_ok(f->context, qn_module_add(&m->module, name, &m->layers[i].module));
+        const uint64_t elements = (uint64_t)sizes[i] * sizes[i + 1];
+        qn_tensor *weight = qn_reshape(qn_sin(qn_arange(f->t, QN_F32, i, i + (double)elements, 1)),
+                                       QN_SHAPE(sizes[i + 1], sizes[i]));
+        assert_ok(f->context, qn_assign(m->layers[i].weight.tensor, weight));
+        assert_ok(f->context, qn_assign(m->layers[i].bias.tensor, qn_full(f->t, QN_F32, QN_SCALAR, 0.125)));
+        assert_ok(f->context,
+                  qn_realize((qn_tensor *[]){m->layers[i].weight.tensor, m->layers[i].bias.tensor}, 2));
+    }
+    assert_ok(f->context, qn_optimizer_init(&m->optimizer, &m->module, desc));
+}
+
+static void release_trained(trained *m) {
+    qn_optimizer_release(&m->optimizer);
+    qn_module_release(&m->module);
+}
+
+static qn_status train(void *user, qn_tensor *const *inputs, size_t num_inputs, qn_tensor **outputs,
+                       size_t num_outputs) {
+    trained *m = user;
+    assert_true(num_inputs == 1 && num_outputs == 1);
+    qn_tensor *x = inputs[0];
+    for (uint32_t i = 0; i < m->count; i++) x = qn_tanh(qn_linear_forward(&m->layers[i], x));
+    outputs[0] = qn_mean(qn_square(qn_subtract(x, 0.5)), QN_ALL_AXES, false);
+    const qn_status status = qn_backward(outputs[0]);
+    return status ? status : qn_optimizer_step(&m->optimizer);
+}
+
+static void assert_close(tensor_fixture *f, qn_tensor *a, qn_tensor *b) {
+    const double most = qn_tensor_item(qn_max(qn_abs(qn_subtract(a, b)), QN_ALL_AXES, false));
+    if (!(most < 1e-5)) fail_msg("they differ by %g", most);
+    (void)f;
+}
+
+/* Trains twice, by a step and without; parameters and losses are the same. */
+static void compare_step(tensor_fixture *f, const uint32_t *sizes, uint32_t count,
+                         const qn_optimizer_desc *desc) {
+    assert_ok(f->context, qn_scope_begin(f->t));
+    static trained plain, stepped;
+    make_trained(f, &plain, sizes, count, desc);
+    make_trained(f, &stepped, sizes, count, desc);
+    qn_step *step;
+    assert_ok(f->context, qn_step_create(f->t, train, &stepped, &step));
+    for (uint32_t run = 0; run < 3; run++) {
+        qn_tensor *x = counting(f, QN_SHAPE(3, sizes[0]), -1, 0.25f), *out, *wanted;
+        assert_ok(f->context, qn_step_run(step, &x, 1, &out, 1));
+        assert_ok(f->context, train(&plain, &x, 1, &wanted, 1));
+        assert_close(f, out, wanted);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        assert_close(f, stepped.layers[i].weight.tensor, plain.layers[i].weight.tensor);
+        assert_close(f, stepped.layers[i].bias.tensor, plain.layers[i].bias.tensor);
+    }
+    qn_step_destroy(step);
+    release_trained(&plain);
+    release_trained(&stepped);
+    assert_ok(f->context, qn_scope_end(f->t));
+}
+
+static void optimizers_work_in_steps(void **state) {
+    tensor_fixture *f = fixture_of(state);
+    static const uint32_t sizes[] = {3, 4, 2};
+    for (uint32_t kind = 0; kind < QN_OPTIMIZER_COUNT; kind++)
+        compare_step(f, sizes, 2, &(qn_optimizer_desc){.kind = (qn_optimizer_kind)kind, .rate = 0.05});
+}
+
+static void steps_assign_many_tensors(void **state) {
+    static const uint32_t sizes[MOST_LAYERS + 1] = {3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3};
+    compare_step(fixture_of(state), sizes, MOST_LAYERS, &(qn_optimizer_desc){.kind = QN_ADAMW});
+}
+
+static int start(void **state) {
+    static tensor_fixture fixture;
+    fixture = make_tensors(&(qn_tensors_desc){.seed = 3});
+    *state = &fixture;
+    return 0;
+}
+
+static int finish(void **state) {
+    end_tensors(fixture_of(state));
+    return 0;
+}
+
+int main(void) {
+    if (device_is_missing()) return TEST_SKIPPED;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(optimizers_work_in_steps),
+        cmocka_unit_test(steps_assign_many_tensors),
+    };
+    return cmocka_run_group_tests(tests, start, finish);
+}
