@@ -1,7 +1,7 @@
 # Writes OUTPUT, a header with a hash of all sources in SOURCE_DIR but those above the core: two builds of different compilers must not share
 # cache entries. Run as cmake -DSOURCE_DIR=... -DOUTPUT=... -P fingerprint.cmake
 file(GLOB_RECURSE files ${SOURCE_DIR}/*.c ${SOURCE_DIR}/*.h ${SOURCE_DIR}/*.def ${SOURCE_DIR}/*.cl)
-list(FILTER files EXCLUDE REGEX "/src/(kernels|tensor|nn)/")
+list(FILTER files EXCLUDE REGEX "/src/(kernels|tensor|nn|data)/")
 list(SORT files)
 set(all "")
 foreach(file ${files})

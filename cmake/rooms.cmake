@@ -61,7 +61,7 @@ include(${PROJECT_SOURCE_DIR}/cmake/lib.cmake)
 # The cache's key names the build (src/runtime/cache.c).
 file(GLOB_RECURSE all_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c ${PROJECT_SOURCE_DIR}/src/*.h
      ${PROJECT_SOURCE_DIR}/src/*.def ${PROJECT_SOURCE_DIR}/src/*.cl)
-list(FILTER all_sources EXCLUDE REGEX "/src/(kernels|tensor|nn)/") # above the core: users of the compiler
+list(FILTER all_sources EXCLUDE REGEX "/src/(kernels|tensor|nn|data)/") # above the core: users of the compiler
 add_custom_command(
     OUTPUT ${PROJECT_BINARY_DIR}/generated/fingerprint.h
     COMMAND ${CMAKE_COMMAND} -DSOURCE_DIR=${PROJECT_SOURCE_DIR}/src -DOUTPUT=${PROJECT_BINARY_DIR}/generated/fingerprint.h

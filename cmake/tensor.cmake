@@ -1,6 +1,7 @@
 # libquern_tensor: tensors (quern/tensor.h, src/tensor) above libquern_kernels, static and shared: quern::tensor_static,
 # quern::tensor_shared, and quern::tensor for the one that goes with quern::quern.
-file(GLOB_RECURSE tensor_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tensor/*.c ${PROJECT_SOURCE_DIR}/src/nn/*.c)
+file(GLOB_RECURSE tensor_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tensor/*.c ${PROJECT_SOURCE_DIR}/src/nn/*.c
+     ${PROJECT_SOURCE_DIR}/src/data/*.c)
 add_library(quern_tensor_objects OBJECT ${tensor_sources})
 target_link_libraries(quern_tensor_objects PRIVATE quern_flags)
 quern_library(quern_tensor tensor_ tensor quern_tensor_objects)

@@ -194,6 +194,12 @@ QN_API qn_tensor *qn_from_data(qn_tensors *tensors, qn_element type, qn_shape sh
 /* The elements of an array of kernels.h, without a copy: the buffer, which is of the same device, has to stay and keep its contents while
    tensors use it. */
 QN_API qn_tensor *qn_from_array(qn_tensors *tensors, const qn_array *array);
+/* The same of memory that its owner wants back: `release` is called as soon as no tensor needs the buffer any more, at the latest by
+   qn_tensors_destroy. The work that reads it is enqueued on the tensors' stream then, and perhaps not done: an event recorded
+   there tells. A failed tensor calls nothing. */
+typedef void qn_release_callback(void *user);
+QN_API qn_tensor *qn_from_lent_array(qn_tensors *tensors, const qn_array *array, qn_release_callback *release,
+                                     void *user);
 QN_API qn_tensor *qn_full(qn_tensors *tensors, qn_element type, qn_shape shape, qn_operand value);
 QN_API qn_tensor *qn_zeros(qn_tensors *tensors, qn_element type, qn_shape shape);
 QN_API qn_tensor *qn_ones(qn_tensors *tensors, qn_element type, qn_shape shape);

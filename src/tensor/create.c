@@ -73,12 +73,12 @@ qn_tensor *qn_from_data(qn_tensors *tensors, qn_element type, qn_shape shape, co
     return qn__failed_as(tensors, status);
 }
 
-static qn_tensor *check_array(qn_tensors *tensors, const qn_array *array) {
+static qn_tensor *check_array(qn_tensors *tensors, const char *function, const qn_array *array) {
     const uint64_t count = qn_array_count(array);
     if (count && !array->buffer)
-        return qn__failed(tensors, "qn_from_array", QN_ERROR_NULL, "the array has no buffer");
+        return qn__failed(tensors, function, QN_ERROR_NULL, "the array has no buffer");
     if (count && qn_buffer_device(array->buffer) != tensors->device)
-        return qn__failed(tensors, "qn_from_array", QN_ERROR_WRONG_CONTEXT,
+        return qn__failed(tensors, function, QN_ERROR_WRONG_CONTEXT,
                           "the array's buffer is of another device");
     return NULL;
 }
@@ -98,22 +98,40 @@ qn_tensor *qn__stored_tensor(qn_tensors *tensors, qn_element type, const qn_shap
     return qn__handle(tensors, copy);
 }
 
-qn_tensor *qn_from_array(qn_tensors *tensors, const qn_array *array) {
+/* `function` is what messages name. A lender without `release` wants nothing back. */
+static qn_tensor *from_array(qn_tensors *tensors, const char *function, const qn_array *array,
+                             qn_release_callback *release, void *user) {
     qn_shape shape = {.rank = 0};
     if (array && array->rank <= QN_MAX_RANK) memcpy(shape.sizes, array->sizes, sizeof shape.sizes);
     if (array) shape.rank = array->rank;
-    qn_tensor *wrong = qn__check_creation(tensors, "qn_from_array", array ? array->type : QN_F32, &shape);
+    qn_tensor *wrong = qn__check_creation(tensors, function, array ? array->type : QN_F32, &shape);
     if (wrong) return wrong;
-    if (!array) return qn__failed(tensors, "qn_from_array", QN_ERROR_NULL, "array is NULL");
-    wrong = check_array(tensors, array);
+    if (!array) return qn__failed(tensors, function, QN_ERROR_NULL, "array is NULL");
+    wrong = check_array(tensors, function, array);
     if (wrong) return wrong;
     qn__storage *storage = qn__tensors_allocate(tensors, sizeof *storage);
     if (!storage) return qn__failed_as(tensors, QN_ERROR_OUT_OF_MEMORY);
-    *storage = (qn__storage){.refs = 1, .borrowed = true, .buffer = array->buffer};
+    /* Counted once more until it is clear whether the tensor has it, or the caller keeps it. */
+    *storage = (qn__storage){.refs = 2, .borrowed = true, .buffer = array->buffer};
     bool strided = false;
     for (uint32_t d = 0; d < array->rank; d++) strided = strided || array->strides[d];
-    return qn__stored_tensor(tensors, array->type, &shape, storage, array->offset,
-                             strided ? array->strides : NULL);
+    qn_tensor *x = qn__stored_tensor(tensors, array->type, &shape, storage, array->offset,
+                                     strided ? array->strides : NULL);
+    if (!qn_tensor_status(x)) {
+        storage->release_enqueued = release;
+        storage->user = user;
+    }
+    qn__storage_release(tensors, storage);
+    return x;
+}
+
+qn_tensor *qn_from_array(qn_tensors *tensors, const qn_array *array) {
+    return from_array(tensors, "qn_from_array", array, NULL, NULL);
+}
+
+qn_tensor *qn_from_lent_array(qn_tensors *tensors, const qn_array *array, qn_release_callback *release,
+                              void *user) {
+    return from_array(tensors, "qn_from_lent_array", array, release, user);
 }
 
 qn_tensor *(qn_full)(qn_tensors *tensors, qn_element type, qn_shape shape, qn_operand value) {

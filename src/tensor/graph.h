@@ -70,6 +70,7 @@ typedef struct qn__storage {
     /* Others see the memory, too: it is not used again when it is released, and not to be written. */
     bool shared;
     void (*release)(void *user); /* of borrowed memory that gets a buffer of its own: tells the lender */
+    qn_release_callback *release_enqueued; /* of a borrowed buffer: without waiting for work with it */
     void *user;
     uint64_t bytes;
     qn_buffer *buffer;

@@ -146,13 +146,14 @@ void qn__storage_retain(qn__storage *storage) {
     if (storage) storage->refs++;
 }
 
-/* To a lender who wants to know, and has the memory when all work with it is done. */
+/* To a lender who wants to know, and has the memory when all work with it is done, or is enqueued. */
 static void give_back(qn_tensors *tensors, qn__storage *s) {
     if (s->release) {
         qn_buffer_destroy(s->buffer);
         qn_stream_wait(tensors->stream, QN_FOREVER);
         s->release(s->user);
     }
+    if (s->release_enqueued) s->release_enqueued(s->user);
     qn__tensors_release(tensors, s);
 }
 

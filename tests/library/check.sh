@@ -2,7 +2,7 @@
 # A shared library: exports what its header declares and nothing else, needs the C library and libquern only, is small; and
 # the header compiles as C11, and as C++17 with all that it has; quern.hpp is C++20.
 # Usage: check.sh LIBRARY SOURCE_DIR CC LIMIT [BELOW]      (LIMIT: bytes of the stripped library; 0: not checked)
-# With BELOW the library is one that stands above those: libquern_NAME.so, with the header NAME.h (tensor: and files.h, dlpack.h, nn.h). BELOW: libquern.so, and, with a
+# With BELOW the library is one that stands above those: libquern_NAME.so, with the header NAME.h (tensor: and files.h, dlpack.h, nn.h, data.h). BELOW: libquern.so, and, with a
 # blank between, others that it needs.
 set -eu
 library=$1 source=$2 cc=$3 limit=$4 core=${5:-}
@@ -10,7 +10,7 @@ name=quern
 [ -z "$core" ] || name=$(basename "$library" | sed 's/^libquern_//; s/\.so.*//')
 headers=$source/include/quern/$name.h
 [ -n "$core" ] || headers="$headers $source/include/quern/interop.h"
-[ "$name" != tensor ] || headers="$headers $source/include/quern/files.h $source/include/quern/dlpack.h $source/include/quern/nn.h"
+[ "$name" != tensor ] || headers="$headers $source/include/quern/files.h $source/include/quern/dlpack.h $source/include/quern/nn.h $source/include/quern/data.h"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 status=0

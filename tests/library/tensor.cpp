@@ -1,4 +1,5 @@
-/* tensor.h in C++17: shapes, operands that are tensors or numbers, a chain of ops; files.h: a table; nn.h: a layer. */
+/* tensor.h in C++17: shapes, operands that are tensors or numbers, a chain of ops; files.h: a table; nn.h: a layer; data.h: a batch. */
+#include <quern/data.h>
 #include <quern/dlpack.h>
 #include <quern/files.h>
 #include <quern/nn.h>
@@ -31,6 +32,27 @@ static bool has_a_layer(qn_tensors *t) {
     return shape.rank == 2 && shape.sizes[0] == 4 && shape.sizes[1] == 2;
 }
 
+static bool loads_a_batch(qn_context *context, qn_tensors *t) {
+    const float numbers[3] = {1, 2, 4};
+    qn_host_array array = {};
+    array.encoding = QN_ENCODING_F32;
+    array.rank = 1;
+    array.sizes[0] = 3;
+    array.data = numbers;
+    array.bytes = sizeof numbers;
+    qn_dataset *set = nullptr;
+    qn_loader *loader = nullptr;
+    qn_tensor *batch = nullptr;
+    bool more = false;
+    if (qn_dataset_from_arrays(context, &array, 1, &set) || qn_loader_create(t, set, nullptr, &loader) ||
+        qn_loader_next(loader, &batch, &more))
+        return false;
+    const bool good = more && qn_tensor_item(qn_sum(batch, QN_ALL_AXES, false)) == 7;
+    qn_loader_destroy(loader);
+    qn_dataset_destroy(set);
+    return good;
+}
+
 int main() {
     qn_context *context = nullptr;
     qn_device *device = nullptr;
@@ -52,7 +74,7 @@ int main() {
     const bool good =
         out[0] == 3 && out[1] > 10.9f && out[1] < 11.1f; /* 0 + .5 + 2.5, and of 8 10 13 less 6.67 */
     if (!good) std::printf("tensor.cpp: %g %g\n", out[0], out[1]);
-    if (!reads_a_table(context) || !has_a_layer(t)) {
+    if (!reads_a_table(context) || !has_a_layer(t) || !loads_a_batch(context, t)) {
         std::printf("tensor.cpp: %s\n", qn_error_message(context));
         return 1;
     }
