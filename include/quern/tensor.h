@@ -12,7 +12,8 @@
    scope ends, unless it was retained (qn_tensor_retain). Without a scope it stays until qn_tensors_destroy. What a tensor is
    computed from lives as long as it needs it.
    - An op makes a note and returns. Work happens when a value is asked for (qn_tensor_read, qn_tensor_realize). What can be one
-   kernel becomes one: chains of functions of elements, with reductions of the same rows between them, and views. Kernels are
+   kernel becomes one: chains of functions of elements, with reductions of the same rows between them, and views; a product with the bias,
+   activation, factor, residual and conversion behind it (qn_matmul_desc). Kernels are
    OpenCL C text (qn_tensor_explain shows it), compiled once for a structure and kept.
    - An op never gives NULL. Where it cannot be, it gives a tensor that carries the error: its status and a sentence that names the
    op, types and shapes. An op of a failed tensor gives that failure on; qn_tensor_read, qn_tensor_realize and qn_tensor_status

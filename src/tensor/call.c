@@ -7,8 +7,6 @@
 #include "tensor/plan.h"
 
 static qn__call *const calls[QN__OP_COUNT] = {
-    [QN__OP_MATMUL] = qn__matmul_run,
-    [QN__OP_CONVOLVE] = qn__convolve_run,
     [QN__OP_CONVOLVE_INPUT] = qn__convolve_input_run,
     [QN__OP_CONVOLVE_WEIGHTS] = qn__convolve_weights_run,
     [QN__OP_TAKE] = qn__take_run,
@@ -21,9 +19,18 @@ static qn__call *const calls[QN__OP_COUNT] = {
     [QN__OP_UNIQUE] = qn__unique_run,
 };
 
+static qn__finishing_call *const finishing_calls[QN__OP_COUNT] = {
+    [QN__OP_MATMUL] = qn__matmul_run,
+    [QN__OP_CONVOLVE] = qn__convolve_run,
+};
+
+bool qn__call_finishes(qn__op op) { return finishing_calls[op] != NULL; }
+
 qn_status qn__call_run(qn_tensors *tensors, const qn__node *node, const qn_array *sources,
-                       const qn_array *results) {
-    return calls[node->op](tensors, node, sources, results);
+                       const qn_array *results, const qn__finish *finish) {
+    static const qn__finish none = {.alpha = 1, .scale = 1};
+    if (!finishing_calls[node->op]) return calls[node->op](tensors, node, sources, results);
+    return finishing_calls[node->op](tensors, node, sources, results, finish ? finish : &none);
 }
 
 qn__node *qn__call_node(qn_tensors *tensors, qn__op op, qn_element type, uint32_t rank, const uint64_t *sizes,
@@ -101,24 +108,58 @@ qn__seen qn__call_source(qn__node *source) {
 
 /* ---- its step ---- */
 
+static void add_read(qn__step *step, uint32_t place, qn__node *source) {
+    const qn__seen seen = qn__call_source(source);
+    step->arrays[place] = seen.array;
+    step->arguments[place].node = seen.node->index;
+    step->bytes += qn_array_count(&seen.array) * qn_element_size(seen.array.type);
+}
+
+/* The words of the call and of what its epilogue does. */
+static qn_status describe(const qn__schedule *s, const qn__group *g, qn__step *step) {
+    qn__text words = {.tensors = s->tensors};
+    const uint32_t last = step->epilogue ? step->epilogue->result : g->call->index;
+    qn__text_add(&words, "%s", qn__ops[g->call->op].word);
+    for (uint32_t i = g->call->index; i != last;) {
+        i = s->items[i].user;
+        qn__text_add(&words, " %s", qn__ops[s->walk->nodes[i]->op].word);
+    }
+    step->fuses = words.text;
+    return words.failed ? QN_ERROR_OUT_OF_MEMORY : QN_OK;
+}
+
+/* Of products, and of convolutions alike: two for each element of an operand that goes into one of the result. */
+static uint64_t operations_of(const qn__node *node) {
+    const qn__node *b = node->sources[1];
+    if (node->op == QN__OP_MATMUL) return 2 * qn__node_count(node) * b->sizes[b->rank - 2];
+    if (node->op != QN__OP_CONVOLVE || !b->sizes[0]) return 0;
+    return 2 * qn__node_count(node) * (qn__node_count(b) / b->sizes[0]);
+}
+
+static qn_status make_epilogue(qn__schedule *s, const qn__group *g, qn__step *step) {
+    if (g->epilogue == QN__NONE) return QN_OK;
+    const qn__epilogue *e = &s->epilogues[g->epilogue];
+    const uint32_t first = g->call->num_sources + QN__RESULTS;
+    step->epilogue = qn__tensors_allocate(s->tensors, sizeof *step->epilogue);
+    if (!step->epilogue) return QN_ERROR_OUT_OF_MEMORY;
+    *step->epilogue = *e;
+    if (e->bias != QN__NONE) add_read(step, first, s->walk->nodes[e->bias]);
+    if (e->residual != QN__NONE) add_read(step, first + 1, s->walk->nodes[e->residual]);
+    return QN_OK;
+}
+
 qn_status qn__call_make(qn__schedule *s, uint32_t group, qn__step *step) {
     const qn__group *g = &s->groups[group];
     const qn__node *node = g->call;
-    const uint32_t count = node->num_sources + QN__RESULTS;
+    const uint32_t count = node->num_sources + QN__RESULTS + QN__EPILOGUE_READS;
     step->call = node->index;
     step->arrays = qn__tensors_allocate(s->tensors, count * sizeof *step->arrays);
     step->arguments = qn__tensors_allocate(s->tensors, count * sizeof *step->arguments);
-    step->fuses = qn__tensors_allocate(s->tensors, 64);
-    if (!step->arrays || !step->arguments || !step->fuses) return QN_ERROR_OUT_OF_MEMORY;
-    strncpy(step->fuses, qn__ops[node->op].word, 63);
+    if (!step->arrays || !step->arguments) return QN_ERROR_OUT_OF_MEMORY;
     step->num_arguments = count;
+    step->operations = operations_of(node);
     for (uint32_t i = 0; i < count; i++) step->arguments[i] = (qn__argument){QN__BUFFER, QN__NONE};
-    for (uint32_t i = 0; i < node->num_sources; i++) {
-        const qn__seen seen = qn__call_source(node->sources[i]);
-        step->arrays[i] = seen.array;
-        step->arguments[i].node = seen.node->index;
-        step->bytes += qn_array_count(&seen.array) * qn_element_size(seen.array.type);
-    }
+    for (uint32_t i = 0; i < node->num_sources; i++) add_read(step, i, node->sources[i]);
     for (size_t m = 0; m < g->count; m++) {
         const qn__node *result = s->walk->nodes[g->members[m]];
         const uint32_t place = node->num_sources + (result->op == QN__OP_PART ? result->attributes.axis : 0);
@@ -126,5 +167,6 @@ qn_status qn__call_make(qn__schedule *s, uint32_t group, qn__step *step) {
         step->arguments[place].node = result->index;
         step->bytes += qn__node_count(result) * qn_element_size((qn_element)result->type);
     }
-    return QN_OK;
+    const qn_status status = make_epilogue(s, g, step);
+    return status ? status : describe(s, g, step);
 }

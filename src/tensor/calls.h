@@ -4,8 +4,9 @@
 
 #include "tensor/graph.h"
 
-qn__call qn__matmul_run;                                                     /* matmul.c */
-qn__call qn__convolve_run, qn__convolve_input_run, qn__convolve_weights_run; /* convolve.c */
+qn__finishing_call qn__matmul_run;                         /* matmul.c */
+qn__finishing_call qn__convolve_run;                       /* convolve.c */
+qn__call qn__convolve_input_run, qn__convolve_weights_run; /* convolve.c */
 qn__gradient qn__convolve_gradient, qn__convolve_input_gradient, qn__convolve_weights_gradient;
 qn__call qn__take_run; /* take.c */
 qn__call qn__scatter_run;

@@ -21,10 +21,15 @@ enum { STRIDE = 0, PADDING = 2, DILATION = 4, GROUPS = 6 };
     .groups = (uint32_t)(node)->attributes.integers[GROUPS]
 
 qn_status qn__convolve_run(qn_tensors *tensors, const qn__node *node, const qn_array *sources,
-                           const qn_array *results) {
-    return qn_kernels_convolve(
-        tensors->kernels, tensors->stream,
-        &(qn_convolve_desc){.from = sources[0], .weights = sources[1], .to = results[0], PARAMETERS(node)});
+                           const qn_array *results, const qn__finish *finish) {
+    qn_convolve_desc desc = {.from = sources[0], .weights = sources[1], .to = results[0], PARAMETERS(node)};
+    if (finish->bias.buffer) { /* it has been broadcast to the result */
+        desc.bias = finish->bias;
+        desc.bias.rank = 1;
+        desc.bias.sizes[0] = finish->bias.sizes[1];
+        desc.bias.strides[0] = finish->bias.strides[1];
+    }
+    return qn_kernels_convolve(tensors->kernels, tensors->stream, &desc);
 }
 
 qn_status qn__convolve_input_run(qn_tensors *tensors, const qn__node *node, const qn_array *sources,

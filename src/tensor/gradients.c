@@ -39,7 +39,7 @@ ONE(copy, G)
 ONE(negate, qn_negate(G))
 ONE(abs, qn_multiply(G, qn_sign(A)))
 ONE(square, qn_multiply(G, qn_multiply(A, 2)))
-ONE(relu, zero_where_not(qn_greater(A, 0), G))
+ONE(relu, zero_where_not(qn_greater(Y, 0), G)) /* by its result, so that nothing else need be kept */
 ONE(reciprocal, qn_negate(qn_multiply(G, qn_square(Y))))
 ONE(sqrt, qn_divide(qn_multiply(G, 0.5), Y))
 ONE(rsqrt, qn_multiply(qn_multiply(G, -0.5), qn_divide(Y, A)))

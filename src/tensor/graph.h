@@ -284,14 +284,25 @@ qn__node *qn__reduce_node(qn__node *node, qn__op op, uint32_t bits, bool keep);
 
 /* ---- call.c ---- */
 
-enum { QN__RESULTS = 4 };
+enum { QN__RESULTS = 4, QN__EPILOGUE_READS = 2 };
 
 /* Enqueues the call that a node stands for. sources[i]: of the node's sources; results[0] is the node's own, the others are those of PART
    nodes, or have no buffer where nobody wants them. */
 typedef qn_status qn__call(qn_tensors *tensors, const qn__node *node, const qn_array *sources,
                            const qn_array *results);
+/* What is done to a call's result before it is stored: scale * activation(alpha y + bias) + residual; arrays without a buffer: none. */
+typedef struct qn__finish {
+    double alpha, scale;
+    qn_activation activation;
+    qn_array bias, residual;
+} qn__finish;
+typedef qn_status qn__finishing_call(qn_tensors *tensors, const qn__node *node, const qn_array *sources,
+                                     const qn_array *results, const qn__finish *finish);
+/* Whether an op's call takes one; of convolutions it is a bias alone. */
+bool qn__call_finishes(qn__op op);
+/* `finish` may be NULL. */
 qn_status qn__call_run(qn_tensors *tensors, const qn__node *node, const qn_array *sources,
-                       const qn_array *results);
+                       const qn_array *results, const qn__finish *finish);
 /* A node of a call of these sources, which it counts. Gives a counted node, NULL without memory. */
 qn__node *qn__call_node(qn_tensors *tensors, qn__op op, qn_element type, uint32_t rank, const uint64_t *sizes,
                         qn__node *const *sources, uint32_t count);

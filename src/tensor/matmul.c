@@ -4,10 +4,17 @@
 #include "tensor/calls.h"
 
 qn_status qn__matmul_run(qn_tensors *tensors, const qn__node *node, const qn_array *sources,
-                         const qn_array *results) {
+                         const qn_array *results, const qn__finish *finish) {
     (void)node;
-    return qn_kernels_matmul(tensors->kernels, tensors->stream,
-                             &(qn_matmul_desc){.out = results[0], .a = sources[0], .b = sources[1]});
+    const qn_matmul_desc desc = {.out = results[0],
+                                 .a = sources[0],
+                                 .b = sources[1],
+                                 .alpha = finish->alpha,
+                                 .bias = finish->bias,
+                                 .activation = finish->activation,
+                                 .scale = finish->scale,
+                                 .residual = finish->residual};
+    return qn_kernels_matmul(tensors->kernels, tensors->stream, &desc);
 }
 
 /* What qn_kernels_matmul takes: floats, all f64 or none. */

@@ -35,6 +35,7 @@ static void free_steps(qn_tensors *tensors, qn__step *steps, size_t count) {
         qn__tensors_release(tensors, steps[i].numbers);
         qn__tensors_release(tensors, steps[i].arguments);
         qn__tensors_release(tensors, steps[i].arrays);
+        qn__tensors_release(tensors, steps[i].epilogue);
         qn__tensors_release(tensors, steps[i].fuses);
     }
     qn__tensors_release(tensors, steps);
@@ -175,8 +176,20 @@ static qn_arg constant(const qn__node *node, encoded *at) {
     return qn_arg_bytes(at->bytes, e->size);
 }
 
+static double number_of(const qn__walk *walk, uint32_t node) {
+    return node == QN__NONE ? 1 : walk->nodes[node]->number.d;
+}
+
+static qn__finish finish_of(const qn__walk *walk, const qn__epilogue *e, const qn_array *reads) {
+    return (qn__finish){.alpha = number_of(walk, e->alpha),
+                        .scale = number_of(walk, e->scale),
+                        .activation = e->activation,
+                        .bias = reads[0],
+                        .residual = reads[1]};
+}
+
 static qn_status call(qn_tensors *tensors, const qn__walk *walk, const qn__step *step) {
-    qn_array arrays[QN__SOURCES + QN__RESULTS];
+    qn_array arrays[QN__SOURCES + QN__RESULTS + QN__EPILOGUE_READS];
     const qn__node *node = walk->nodes[step->call];
     for (uint32_t a = 0; a < step->num_arguments; a++) {
         const uint32_t i = step->arguments[a].node;
@@ -184,7 +197,10 @@ static qn_status call(qn_tensors *tensors, const qn__walk *walk, const qn__step 
         if (i != QN__NONE) arrays[a].buffer = buffer_of(tensors, walk->nodes[i], i).value.buffer;
     }
     tensors->stats.launches++;
-    return qn__call_run(tensors, node, arrays, arrays + node->num_sources);
+    const qn_array *results = arrays + node->num_sources;
+    if (!step->epilogue) return qn__call_run(tensors, node, arrays, results, NULL);
+    const qn__finish finish = finish_of(walk, step->epilogue, results + QN__RESULTS);
+    return qn__call_run(tensors, node, arrays, results, &finish);
 }
 
 static qn_status launch(qn_tensors *tensors, const qn__walk *walk, const qn__step *step) {

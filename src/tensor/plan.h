@@ -5,6 +5,7 @@
        place.c       places as sums of loop variables, through views
        schedule.c   groups
        demand.c      what elements of which nodes a group needs
+       epilogue.c   maps that are done by the call before them
        replace.c    values that take over the memory of others
        text.c       values of elements as OpenCL C
        kernel.c     a group as a kernel; see kernel.h for access.c, shape.c and value.c
@@ -137,8 +138,10 @@ typedef enum qn__extent {
 
 /* What was decided for a node of the walk. */
 typedef struct qn__item {
-    uint32_t uses;
-    uint32_t group; /* QN__NONE: inlined, or a leaf */
+    uint32_t uses, user; /* how often nodes of the walk need it, and the last one that does */
+    uint32_t epilogue;   /* that it is part of, or QN__NONE */
+    bool absorbed;       /* by an epilogue: it is never stored */
+    uint32_t group;      /* QN__NONE: inlined, or a leaf */
     qn__extent extent;
     bool asked, stored; /* stored: it gets memory */
     bool forced;        /* it has to be computed for itself */
@@ -152,10 +155,20 @@ typedef struct qn__item {
     bool takes_over;            /* it is written into the memory of the leaf that it replaces */
 } qn__item;
 
+/* What a call does to its result y before it stores it: scale * activation(alpha y + bias) + residual, by nodes of the walk; QN__NONE:
+   nothing of the kind. */
+typedef struct qn__epilogue {
+    uint32_t call, result;
+    qn_activation activation;
+    uint32_t alpha, scale;   /* numbers */
+    uint32_t bias, residual; /* what is read through views that strides can say */
+} qn__epilogue;
+
 /* Nodes that are computed by one kernel: all of one space, whose dimensions are rows' and reduced ones; sizes of 1 are left out. */
 typedef struct qn__group {
-    qn__node *call; /* a call instead, with its parts as further members; NULL: none */
-    uint32_t level; /* it needs none of the same level or above */
+    qn__node *call;    /* a call instead, with its parts as further members; NULL: none */
+    uint32_t epilogue; /* of the call, by its number; QN__NONE: none */
+    uint32_t level;    /* it needs none of the same level or above */
     qn__loops space;
     uint64_t reads, constants;
     uint32_t *members; /* in the order of the walk */
@@ -177,6 +190,8 @@ typedef struct qn__schedule {
     qn__group *groups;
     size_t num_groups, group_room;
     uint32_t *order; /* of the groups, by level */
+    qn__epilogue *epilogues;
+    size_t num_epilogues, epilogue_room;
     qn__demand demand;
 } qn__schedule;
 
@@ -188,6 +203,14 @@ qn_status qn__group_demand(qn__schedule *schedule, uint32_t group);
 bool qn__group_has_reductions(const qn__group *group);
 /* Whether an op costs more than a few operations. */
 bool qn__is_heavy(const qn__node *node);
+
+/* Whether a node is computed for itself, and not where it is needed. */
+bool qn__is_anchor(const qn__schedule *schedule, const qn__node *node);
+
+/* ---- epilogue.c ---- */
+
+/* Finds the maps that calls do in passing. */
+qn_status qn__epilogues_find(qn__schedule *schedule);
 
 /* ---- replace.c ---- */
 
@@ -208,8 +231,9 @@ typedef struct qn__argument {
 /* A launch, and what there is to say about it. */
 typedef struct qn__step {
     uint32_t call; /* the node of a call; QN__NONE: it is a launch */
-    qn_array *
-        arrays; /* of a call: what it reads, then its results, the buffers in `arguments` in the same order */
+    /* Of a call: what it reads, its results, and what its epilogue reads; the buffers are in `arguments` in the same order. */
+    qn_array *arrays;
+    qn__epilogue *epilogue; /* NULL: none */
     qn_kernel *kernel;
     qn_range range;
     void *numbers;

@@ -16,6 +16,13 @@ static qn_status note_reads(qn__schedule *s, uint32_t place) {
     const qn__node *call = s->groups[group].call;
     for (uint32_t i = 0; call && i < call->num_sources; i++)
         note_read(s, qn__call_source(call->sources[i]).node, place, true);
+    if (call && s->groups[group].epilogue != QN__NONE) {
+        const qn__epilogue *e = &s->epilogues[s->groups[group].epilogue];
+        const uint32_t reads[] = {e->bias, e->residual};
+        for (uint32_t i = 0; i < 2; i++)
+            if (reads[i] != QN__NONE)
+                note_read(s, qn__call_source(s->walk->nodes[reads[i]]).node, place, true);
+    }
     if (call) return QN_OK;
     const qn_status status = qn__group_demand(s, group);
     for (size_t i = 0; i < s->demand.count && !status; i++) {

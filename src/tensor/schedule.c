@@ -29,9 +29,11 @@ bool qn__is_heavy(const qn__node *node) {
     return true;
 }
 
-static bool is_anchor(const qn__schedule *s, const qn__node *node) {
+bool qn__is_anchor(const qn__schedule *s, const qn__node *node) {
     const qn__kind kind = qn__ops[node->op].kind;
-    return !node->realised && (s->items[node->index].forced || kind == QN__REDUCE || kind == QN__CALL);
+    const qn__item *item = &s->items[node->index];
+    if (node->realised || item->absorbed) return false;
+    return item->forced || item->epilogue != QN__NONE || kind == QN__REDUCE || kind == QN__CALL;
 }
 
 static uint64_t read_bit(const qn__node *node) {
@@ -47,7 +49,7 @@ static uint32_t bits_of(uint64_t set) {
 /* Reads, depth and weight of a node, whose sources are done; an anchor counts as something to read for its users. */
 static void measure(qn__schedule *s, const qn__node *node, bool as_source, qn__item *out) {
     qn__item *item = &s->items[node->index];
-    if (as_source && (node->realised || is_anchor(s, node))) {
+    if (as_source && (node->realised || qn__is_anchor(s, node))) {
         out->reads |= read_bit(node);
         return;
     }
@@ -76,9 +78,9 @@ static qn__node *greediest(const qn__schedule *s, const qn__node *node) {
     qn__node *best = NULL;
     for (uint32_t i = 0; i < node->num_sources; i++) {
         qn__node *source = node->sources[i];
-        while (qn__ops[source->op].kind == QN__VIEW && !source->realised && !is_anchor(s, source))
+        while (qn__ops[source->op].kind == QN__VIEW && !source->realised && !qn__is_anchor(s, source))
             source = source->sources[0];
-        if (source->realised || is_anchor(s, source) || qn__ops[source->op].kind != QN__MAP) continue;
+        if (source->realised || qn__is_anchor(s, source) || qn__ops[source->op].kind != QN__MAP) continue;
         if (!best || arguments_of(s, source) > arguments_of(s, best)) best = source;
     }
     return best;
@@ -86,8 +88,10 @@ static qn__node *greediest(const qn__schedule *s, const qn__node *node) {
 
 /* Bounds what is inlined: cuts where too much comes together. */
 static void look_at(qn__schedule *s, const qn__node *node) {
+    if (node->realised) return;
     summarise(s, node);
     const qn__item *item = &s->items[node->index];
+    const bool in_epilogue = item->epilogue != QN__NONE;
     if (qn__ops[node->op].kind == QN__CALL && node->op != QN__OP_PART)
         for (uint32_t i = 0; i < node->num_sources; i++) {
             qn__node *base = qn__call_source(node->sources[i]).node;
@@ -96,7 +100,7 @@ static void look_at(qn__schedule *s, const qn__node *node) {
     for (;;) {
         const bool too_much = bits_of(item->reads) > MOST_READS ||
                               bits_of(item->constants) > MOST_CONSTANTS || item->depth > MOST_DEPTH;
-        qn__node *cut = too_much ? greediest(s, node) : NULL;
+        qn__node *cut = too_much && !in_epilogue ? greediest(s, node) : NULL;
         if (!cut) return;
         s->items[cut->index].forced = true;
         summarise(s, node);
@@ -236,34 +240,45 @@ static qn_status begin_group(qn__schedule *s, const seeker *k, uint32_t below) {
     if (!qn__reserve(s->tensors, &s->groups, &s->group_room, s->num_groups, sizeof *s->groups))
         return QN_ERROR_OUT_OF_MEMORY;
     qn__group *g = &s->groups[s->num_groups];
-    *g = (qn__group){.space = k->space, .level = below == QN__NONE ? 0 : s->groups[below].level + 1};
+    *g = (qn__group){
+        .space = k->space, .epilogue = QN__NONE, .level = below == QN__NONE ? 0 : s->groups[below].level + 1};
     return add_member(s, (uint32_t)s->num_groups++, k, k->reduces ? QN__REDUCTION : QN__WHOLE_SPACE, false);
 }
 
-/* A group of its own, above those that make what the call reads. */
+/* Of the groups `below` and the one that makes what a call reads the higher; that one is stored. */
+static uint32_t above_source(qn__schedule *s, qn__node *source, uint32_t below) {
+    qn__item *base = &s->items[qn__call_source(source).node->index];
+    if (base->group == QN__NONE) return below;
+    base->stored = true;
+    return below == QN__NONE || s->groups[base->group].level > s->groups[below].level ? base->group : below;
+}
+
+/* A group of its own, above those that make what the call reads. `node` is the call, or what its epilogue ends with. */
 static qn_status place_call(qn__schedule *s, qn__node *node) {
+    const uint32_t epilogue = s->items[node->index].epilogue;
+    const qn__epilogue *e = epilogue == QN__NONE ? NULL : &s->epilogues[epilogue];
+    qn__node *call = e ? s->walk->nodes[e->call] : node;
     seeker k = {node, false, space_of(node)};
     qn_status status = qn__demand_begin(&s->demand, s->tensors, s->walk->count, &k.space);
     if (status) return status;
     if (node->op == QN__OP_PART)
         return add_member(s, s->items[node->sources[0]->index].group, &k, QN__WHOLE_SPACE, false);
     uint32_t below = QN__NONE;
-    for (uint32_t i = 0; i < node->num_sources; i++) {
-        qn__item *base = &s->items[qn__call_source(node->sources[i]).node->index];
-        if (base->group == QN__NONE) continue;
-        base->stored = true;
-        if (below == QN__NONE || s->groups[base->group].level > s->groups[below].level) below = base->group;
-    }
+    for (uint32_t i = 0; i < call->num_sources; i++) below = above_source(s, call->sources[i], below);
+    if (e && e->bias != QN__NONE) below = above_source(s, s->walk->nodes[e->bias], below);
+    if (e && e->residual != QN__NONE) below = above_source(s, s->walk->nodes[e->residual], below);
     status = begin_group(s, &k, below);
     if (status) return status;
-    s->groups[s->num_groups - 1].call = node;
+    s->groups[s->num_groups - 1].call = call;
+    s->groups[s->num_groups - 1].epilogue = epilogue;
     s->items[node->index].stored = true;
     return QN_OK;
 }
 
 /* *stuck: a node that has to be forced, after which all begins anew. */
 static qn_status place_anchor(qn__schedule *s, qn__node *node, qn__node **stuck) {
-    if (qn__ops[node->op].kind == QN__CALL) return place_call(s, node);
+    if (qn__ops[node->op].kind == QN__CALL || s->items[node->index].epilogue != QN__NONE)
+        return place_call(s, node);
     seeker k = {node, qn__ops[node->op].kind == QN__REDUCE, space_of(node)};
     qn__loops plain = k.space;
     for (uint32_t l = 0; l < plain.count; l++) plain.at[l].reduced = false;
@@ -356,8 +371,12 @@ static void forget_groups(qn__schedule *s) {
     s->num_groups = 0;
     for (size_t i = 0; i < s->walk->count; i++) {
         const bool asked = s->items[i].asked, forced = s->items[i].forced;
-        s->items[i] = (qn__item){
-            .group = QN__NONE, .seen_in = QN__NONE, .asked = asked, .forced = forced, .stored = asked};
+        s->items[i] = (qn__item){.group = QN__NONE,
+                                 .epilogue = QN__NONE,
+                                 .seen_in = QN__NONE,
+                                 .asked = asked,
+                                 .forced = forced,
+                                 .stored = asked};
     }
 }
 
@@ -366,12 +385,11 @@ static qn_status try_once(qn__schedule *s, bool *again) {
     qn__node *stuck = NULL;
     *again = false;
     forget_groups(s);
-    for (size_t i = 0; i < s->walk->count; i++)
-        if (!s->walk->nodes[i]->realised) look_at(s, s->walk->nodes[i]);
-    qn_status status = QN_OK;
+    qn_status status = qn__epilogues_find(s);
+    for (size_t i = 0; i < s->walk->count && !status; i++) look_at(s, s->walk->nodes[i]);
     for (size_t i = 0; i < s->walk->count && !status && !stuck; i++) {
         qn__node *node = s->walk->nodes[i];
-        if (is_anchor(s, node) && qn__node_count(node)) status = place_anchor(s, node, &stuck);
+        if (qn__is_anchor(s, node) && qn__node_count(node)) status = place_anchor(s, node, &stuck);
     }
     if (!status && !stuck) status = mark_shared(s, &stuck);
     if (status) return status;
@@ -417,6 +435,7 @@ void qn__schedule_free(qn__schedule *s) {
     for (size_t g = 0; g < s->num_groups; g++) qn__tensors_release(s->tensors, s->groups[g].members);
     qn__tensors_release(s->tensors, s->groups);
     qn__tensors_release(s->tensors, s->order);
+    qn__tensors_release(s->tensors, s->epilogues);
     qn__tensors_release(s->tensors, s->items);
     qn__demand_free(&s->demand);
 }
