@@ -607,6 +607,70 @@ typedef struct qn_spmv_desc {
 } qn_spmv_desc;
 QN_API qn_status qn_kernels_spmv(qn_kernels *kernels, qn_stream *stream, const qn_spmv_desc *desc);
 
+/* ---- small dense matrices ---- */
+
+/* Batches of matrices, the last two dimensions; those before are the same in all operands. All are of one type, QN_F32 or QN_F64, in which it is
+   computed. A work-group has a matrix, in local memory where it fits: they are made for many matrices of up to some hundred rows. Larger
+   ones need memory for a copy or two. What an array without a buffer would get is not given where it says so. A matrix that cannot be
+   (a NaN in it, or as said) has NaNs, or infinities, in its own results. */
+
+/* to = the lower triangle L with L L^T = from, symmetric and positive definite, of which the lower triangle is read; zeros above. Of one that is not
+   positive definite the columns from the first that shows it on are NaN. */
+typedef struct qn_cholesky_desc {
+    qn_array from;
+    qn_array to;
+} qn_cholesky_desc;
+QN_API qn_status qn_kernels_cholesky(qn_kernels *kernels, qn_stream *stream, const qn_cholesky_desc *desc);
+
+/* to = X with matrix X = from, of n x n and n x k: by elimination with pivots of columns. A singular matrix gives infinities or NaNs. */
+typedef struct qn_solve_desc {
+    qn_array matrix, from;
+    qn_array to;
+} qn_solve_desc;
+QN_API qn_status qn_kernels_solve(qn_kernels *kernels, qn_stream *stream, const qn_solve_desc *desc);
+
+/* The same with a triangular matrix, of which the other triangle is not read. Defaults: the lower triangle; its diagonal is read, with `unit` it is
+   ones. */
+typedef struct qn_solve_triangular_desc {
+    qn_array matrix, from;
+    qn_array to;
+    bool upper, unit;
+} qn_solve_triangular_desc;
+QN_API qn_status qn_kernels_solve_triangular(qn_kernels *kernels, qn_stream *stream,
+                                             const qn_solve_triangular_desc *desc);
+
+/* The sign of each determinant (1, -1 or 0) and the logarithm of its size; both have the dimensions of the batch. Either may be left out. */
+typedef struct qn_determinant_desc {
+    qn_array from;
+    qn_array sign, log;
+} qn_determinant_desc;
+QN_API qn_status qn_kernels_determinant(qn_kernels *kernels, qn_stream *stream,
+                                        const qn_determinant_desc *desc);
+
+/* from = q r, of m x n: q has orthogonal columns of length 1, as many as the lesser of m and n, or m; r as many rows, zeros below its diagonal. By
+   Householder's reflections, with the signs that LAPACK gives. Either may be left out. */
+typedef struct qn_qr_desc {
+    qn_array from;
+    qn_array q, r;
+} qn_qr_desc;
+QN_API qn_status qn_kernels_qr(qn_kernels *kernels, qn_stream *stream, const qn_qr_desc *desc);
+
+/* The eigenvalues of symmetric matrices, of n x n, of which the lower triangle is read, the least first, and as columns of n x n eigenvectors of length 1. By
+   Jacobi's method. Either may be left out. */
+typedef struct qn_eigen_desc {
+    qn_array from;
+    qn_array values, vectors;
+} qn_eigen_desc;
+QN_API qn_status qn_kernels_eigen(qn_kernels *kernels, qn_stream *stream, const qn_eigen_desc *desc);
+
+/* from = u diag(values) v^T, of m x n with m not less than n: u has n orthogonal columns of length 1, v n x n, the values are not negative, the largest first. By
+   Jacobi's method on the columns, which has small values, too, to many digits. Each may be left out. */
+typedef struct qn_svd_desc {
+    qn_array from;
+    qn_array u, values, v;
+} qn_svd_desc;
+QN_API qn_status qn_kernels_svd(qn_kernels *kernels, qn_stream *stream, const qn_svd_desc *desc);
+
 /* ---- images ---- */
 
 /* Convolution in two dimensions as neural networks have it (weights are not mirrored): `from` is images x channels x rows x columns

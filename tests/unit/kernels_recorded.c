@@ -9,10 +9,11 @@ typedef struct operands {
     qn_buffer *x, *y, *indices, *starts, *out, *more;
 } operands;
 
-#define GRID(buffer) QN_ARRAY(o->buffer, QN_F32, ROWS, COLUMNS)
-#define HEAD(buffer) QN_ARRAY(o->buffer, QN_F32, 1, 1, ROWS, COLUMNS)
-#define LINE(buffer) QN_ARRAY(o->buffer, QN_F32, COUNT_OF_ALL)
-#define ONE(buffer)  QN_ARRAY(o->buffer, QN_U32, 1)
+#define GRID(buffer)    QN_ARRAY(o->buffer, QN_F32, ROWS, COLUMNS)
+#define HEAD(buffer)    QN_ARRAY(o->buffer, QN_F32, 1, 1, ROWS, COLUMNS)
+#define LINE(buffer)    QN_ARRAY(o->buffer, QN_F32, COUNT_OF_ALL)
+#define ONE(buffer)     QN_ARRAY(o->buffer, QN_U32, 1)
+#define SQUARES(buffer) QN_ARRAY(o->buffer, QN_F32, 4, 6, 6)
 
 /* X(name, the descriptor's struct without its ends, its fields): calls qn_NAME. */
 #define CALLS(X)                                                                                             \
@@ -57,6 +58,13 @@ typedef struct operands {
     X(convolve_backward_weights, convolve_backward_weights, .from = QN_ARRAY(o->x, QN_F32, 2, 2, 10, 12),    \
       .to = QN_ARRAY(o->out, QN_F32, 3, 2, 3, 3), .gradient = QN_ARRAY(o->y, QN_F32, 2, 3, 8, 10))           \
     X(blur, blur, .from = GRID(x), .weights = QN_ARRAY(o->y, QN_F32, 5), .to = GRID(out))                    \
+    X(cholesky, cholesky, .from = SQUARES(y), .to = SQUARES(out))                                            \
+    X(solve, solve, .matrix = SQUARES(x), .from = SQUARES(y), .to = SQUARES(out))                            \
+    X(solve_triangular, solve_triangular, .matrix = SQUARES(x), .from = SQUARES(y), .to = SQUARES(out))      \
+    X(determinant, determinant, .from = SQUARES(x), .sign = QN_ARRAY(o->out, QN_F32, 4))                     \
+    X(qr, qr, .from = SQUARES(x), .q = SQUARES(out), .r = SQUARES(more))                                     \
+    X(eigen, eigen, .from = SQUARES(x), .values = QN_ARRAY(o->out, QN_F32, 4, 6))                            \
+    X(svd, svd, .from = SQUARES(x), .u = SQUARES(out), .v = SQUARES(more))                                   \
     X(matmul, matmul, .a = GRID(x), .b = qn_array_transpose(GRID(y), 0, 1), .splits = 2,                     \
       .out = QN_ARRAY(o->out, QN_F32, ROWS, ROWS))
 
