@@ -40,6 +40,8 @@ endif()
 configure_file(cmake/quern.pc.in ${PROJECT_BINARY_DIR}/quern.pc @ONLY)
 configure_file(cmake/quern_kernels.pc.in ${PROJECT_BINARY_DIR}/quern_kernels.pc @ONLY)
 configure_file(cmake/quern_tensor.pc.in ${PROJECT_BINARY_DIR}/quern_tensor.pc @ONLY)
+configure_file(cmake/quern_ring.pc.in ${PROJECT_BINARY_DIR}/quern_ring.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/quern.pc ${PROJECT_BINARY_DIR}/quern_kernels.pc ${PROJECT_BINARY_DIR}/quern_tensor.pc
+              ${PROJECT_BINARY_DIR}/quern_ring.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES docs/quern.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

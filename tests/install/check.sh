@@ -18,6 +18,7 @@ cmake --install "$build" --prefix "$prefix" > "$work/log" 2>&1 || { cat "$work/l
 for file in bin/quern include/quern/quern.h "$libdir/libquern.a" "$libdir/libquern.so" "$libdir/libquern.so.0" \
     "$libdir/libquern_kernels.a" "$libdir/libquern_kernels.so.0" include/quern/kernels.h \
     "$libdir/libquern_tensor.a" "$libdir/libquern_tensor.so.0" include/quern/tensor.h include/quern/files.h include/quern/dlpack.h "$libdir/pkgconfig/quern_tensor.pc" \
+    "$libdir/libquern_ring.a" "$libdir/libquern_ring.so.0" include/quern/ring.h include/quern/ring_message.h "$libdir/pkgconfig/quern_ring.pc" \
     "$libdir/pkgconfig/quern.pc" "$libdir/pkgconfig/quern_kernels.pc" "$libdir/cmake/quern/quernConfig.cmake" \
     "$libdir/cmake/quern/quernConfigVersion.cmake" share/man/man1/quern.1 share/quern/kernels/sum.cl share/quern/kernels/element.h \
     share/doc/quern/README.md share/doc/quern/docs/language.md share/doc/quern/examples/saxpy.c; do
@@ -53,12 +54,18 @@ s/return status;/return status || qn_element_size(QN_F16) != 2 || qn_tensor_coun
 $cc $flags $(pkg-config --cflags quern_tensor) "$work/above.c" -o "$work/pc_tensor" \
     $(pkg-config --libs quern_tensor quern_kernels) -Wl,-rpath,"$prefix/$libdir"
 runs "pkg-config, tensor" "$work/pc_tensor"
+sed 's/^#include <quern.quern.h>/#include <quern\/ring.h>/
+s/return status;/return status || qn_ring_close(NULL, 0);/' "$work/saxpy.c" > "$work/ring.c"
+# shellcheck disable=SC2046,SC2086
+$cc $flags $(pkg-config --cflags quern_ring) "$work/ring.c" -o "$work/pc_ring" $(pkg-config --libs quern_ring quern) \
+    -Wl,-rpath,"$prefix/$libdir"
+runs "pkg-config, ring" "$work/pc_ring"
 rm "$prefix/$libdir/libquern.so"*.0 # so that nothing shared can be found by accident
 runs "pkg-config, static" "$work/pc_static"
 
 cmake --install "$build" --prefix "$prefix" > /dev/null
 mkdir "$work/project"
-cp "$work/saxpy.c" "$work/above.c" "$work/project"
+cp "$work/saxpy.c" "$work/above.c" "$work/ring.c" "$work/project"
 cat > "$work/project/CMakeLists.txt" <<'LISTS'
 cmake_minimum_required(VERSION 3.25)
 project(user LANGUAGES C)
@@ -67,6 +74,8 @@ add_executable(saxpy saxpy.c)
 target_link_libraries(saxpy PRIVATE quern::quern)
 add_executable(above above.c)
 target_link_libraries(above PRIVATE quern::tensor)
+add_executable(ring ring.c)
+target_link_libraries(ring PRIVATE quern::ring)
 LISTS
 for static in OFF ON; do
     cmake -S "$work/project" -B "$work/build$static" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" \
@@ -74,6 +83,7 @@ for static in OFF ON; do
     cmake --build "$work/build$static" > "$work/log" 2>&1 || { cat "$work/log"; fail "the project does not build"; }
     runs "find_package, static $static" "$work/build$static/saxpy"
     runs "find_package, tensor, static $static" "$work/build$static/above"
+    runs "find_package, ring, static $static" "$work/build$static/ring"
 done
 if command -v readelf > /dev/null; then
     readelf -d "$work/buildOFF/saxpy" | grep -q libquern || fail "quern::quern is not the shared library"

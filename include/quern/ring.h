@@ -1,0 +1,164 @@
+/* Rings: kernels that stay on the device and exchange messages with the host. A library of its own above quern.h (libquern_ring;
+   CMake's quern::ring, pkg-config's quern_ring).
+
+       // double.h, for the host and for the kernel:   typedef struct numbers { float x[4]; } numbers;
+       static const char text[] =
+           "#include \"quern/ring.cl\"\n"
+           "#include \"double.h\"\n"
+           "void twice(qn_ring *ring, local const numbers *in) {\n"
+           "    numbers out;\n"
+           "    for (int i = 0; i < 4; i++) out.x[i] = 2 * in->x[i];\n"
+           "    qn_ring_reply(ring, &out, sizeof out);\n"
+           "}\n";
+       qn_ring *ring;
+       qn_ring_create(device, &(qn_ring_desc){.program = {.source = text}, .handler = "twice", .message_type = "numbers",
+                                              .message_size = sizeof(numbers), .reply_size = sizeof(numbers)}, &ring);
+       qn_ring_launch(ring, QN_FOREVER);
+       qn_ring_activate(ring, QN_FOREVER);
+       qn_ring_call(ring, &in, sizeof in, &out, sizeof out, QN_FOREVER);
+       qn_ring_destroy(ring);
+
+   A launch and a wait for it cost microseconds each time; a kernel that is there already takes a message in the time that memory
+   needs. The handler is a function in kernel C that gets a message; the library makes the loop around it. What it may call to
+   send, and how to write the whole loop by hand, is in docs/language.md, Rings.
+
+   Conventions are those of quern.h. Any thread may send, receive and call; the other calls on one ring are for one thread at a
+   time. Deadlines (`timeout_ns`) are from the call on; QN_FOREVER: none. Beside what is listed each function can return
+   QN_ERROR_NULL, QN_ERROR_ARGUMENT (no ring) and, from when a ring has failed, QN_ERROR_KERNEL_FAILED with its sentence. */
+#ifndef QUERN_RING_H
+#define QUERN_RING_H
+
+#include <quern/quern.h>
+#include <quern/ring_message.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct qn_ring qn_ring;
+
+/* Where its kernel is. */
+typedef enum qn_ring_mode {
+    QN_RING_AUTO,     /* as the device can */
+    QN_RING_RESIDENT, /* stays on the device: CUDA, the processor */
+    QN_RING_LAUNCHES /* short launches of a recorded graph, each until the queue is empty: devices that cannot keep a kernel */
+} qn_ring_mode;
+
+/* What a resident kernel does while there are no messages. */
+typedef enum qn_ring_idle {
+    QN_RING_ADAPTIVE, /* looks for a while (`spins`), then ends; the next message launches it again */
+    QN_RING_CONTINUOUS, /* looks for ever: the shortest way, at the price of a thread of the processor, or of the bus */
+    QN_RING_EVENTS /* ends at once */
+} qn_ring_idle;
+
+/* What a send does that finds the queue full. */
+typedef enum qn_ring_policy {
+    QN_RING_BLOCK,      /* waits, up to its deadline */
+    QN_RING_REJECT,     /* fails at once, with QN_ERROR_TIMEOUT */
+    QN_RING_DROP_NEWEST /* succeeds, and the message is lost and counted */
+} qn_ring_policy;
+
+/* Defaults: one work-group of one work-item, 256 messages each way, payloads of 64 bytes, one band, QN_RING_ADAPTIVE,
+   QN_RING_BLOCK, as many sends as replies: one a message. Everything is copied or used during the call only, but `state`, which
+   the ring keeps a reference to. */
+typedef struct qn_ring_desc {
+    qn_program_desc program; /* text with the handler, or the loop; without `binary` and `sources` */
+    const char
+        *handler; /* void NAME(qn_ring *, local const MESSAGE *), and with `state`: , global STATE *) */
+    const char
+        *loop; /* instead: the name of a kernel with a loop by hand, kernel void NAME(QN_RING_PARAMETERS) */
+    const char *message_type; /* MESSAGE in the text; NULL: void. Its size is checked to be message_size */
+    const char *state_type;   /* STATE; NULL: void */
+    qn_buffer *state;         /* of the device; may be NULL */
+    uint32_t message_size, reply_size; /* bytes of the largest payload in each direction; 0: 64 */
+    uint32_t capacity, reply_capacity; /* messages of each queue, rounded up to a power of two, at least 2 */
+    uint32_t groups;                   /* work-groups, each of which takes messages by itself; 0: 1 */
+    uint32_t group_size;               /* work-items of a group, which handle a message together; 0: 1 */
+    uint32_t bands; /* 1 to 4: priorities are told apart in as many equal ranges; order is kept within each */
+    uint32_t
+        sends; /* that the handler makes for a message at most: it gets one when there is room for so many. 0: 1 */
+    uint32_t spins;  /* QN_RING_ADAPTIVE: how often it looks for a message in vain; 0: for some 100 us */
+    uint32_t budget; /* QN_RING_LAUNCHES: messages that a work-group takes in a launch; 0: 64 */
+    qn_ring_mode mode;
+    qn_ring_idle idle;
+    qn_ring_policy policy; /* of sends by the host */
+    const char *label;     /* for messages; copied; may be NULL */
+} qn_ring_desc;
+
+typedef enum qn_ring_state {
+    QN_RING_CREATED,
+    QN_RING_LAUNCHED, /* on the device, takes no messages yet */
+    QN_RING_ACTIVE,
+    QN_RING_PAUSED,
+    QN_RING_STOPPING,
+    QN_RING_STOPPED,
+    QN_RING_FAILED
+} qn_ring_state;
+
+/* Makes a ring, with its kernel compiled. On CUDA all rings of a device have to be made before the first is launched, since its
+   driver loads no code beside a kernel that stays (qn_stream_set_persistent). Errors: as qn_program_create, qn_kernel_create,
+   qn_buffer_create and qn_stream_set_persistent; QN_ERROR_ARGUMENT, QN_ERROR_RANGE (a size), QN_ERROR_UNSUPPORTED (the device
+   has no QN_CAN_SHARE_COHERENTLY; QN_RING_RESIDENT without QN_CAN_PERSIST, or where a driver ends long loops),
+   QN_ERROR_LAUNCH_SIZE (more work-groups than the device keeps at a time: the message has the numbers). Any thread. */
+QN_API qn_status qn_ring_create_for(uint32_t header_version, qn_device *device, const qn_ring_desc *desc,
+                                    qn_ring **ring);
+static inline qn_status qn_ring_create(qn_device *device, const qn_ring_desc *desc, qn_ring **ring) {
+    return qn_ring_create_for(QN_HEADER_VERSION, device, desc, ring);
+}
+
+/* From CREATED or STOPPED to LAUNCHED: empties the queues, and returns when all of the kernel is on the device. Messages that are
+   sent from now on wait for qn_ring_activate. Errors: QN_ERROR_STATE, QN_ERROR_TIMEOUT (other kernels have the device, say: the
+   ring is STOPPING then), and as qn_launch. */
+QN_API qn_status qn_ring_launch(qn_ring *ring, uint64_t timeout_ns);
+/* From LAUNCHED to ACTIVE. Errors: QN_ERROR_STATE, QN_ERROR_TIMEOUT (the kernel has not begun in that time; it will). */
+QN_API qn_status qn_ring_activate(qn_ring *ring, uint64_t timeout_ns);
+/* From ACTIVE to PAUSED: returns when no message is being handled. Those that are sent meanwhile wait. Errors: QN_ERROR_STATE,
+   QN_ERROR_TIMEOUT (a handler has not ended; the ring is PAUSED, and takes no further message). */
+QN_API qn_status qn_ring_pause(qn_ring *ring, uint64_t timeout_ns);
+/* From PAUSED to ACTIVE. */
+QN_API qn_status qn_ring_resume(qn_ring *ring, uint64_t timeout_ns);
+
+typedef enum qn_ring_stop_how {
+    QN_RING_DRAIN, /* when all that was sent is handled */
+    QN_RING_DROP   /* when what is being handled is; the rest is lost */
+} qn_ring_stop_how;
+/* Any state but CREATED and FAILED to STOPPED, by way of STOPPING, in which nothing can be sent. What the kernel has sent can
+   still be received. Of a STOPPED ring: nothing to do. Errors: QN_ERROR_STATE, QN_ERROR_TIMEOUT (it is STOPPING; call it again,
+   or give it up by qn_ring_close). */
+QN_API qn_status qn_ring_stop(qn_ring *ring, qn_ring_stop_how how, uint64_t timeout_ns);
+/* Destroys the ring (NULL: nothing to do) whatever the status is: what is being handled may end within `timeout_ns`; then as
+   qn_stream_close. No other call on the ring may be under way. */
+QN_API qn_status qn_ring_close(qn_ring *ring, uint64_t timeout_ns);
+/* qn_ring_close with a second. */
+QN_API void qn_ring_destroy(qn_ring *ring);
+
+/* Sends a message of `size` bytes. `message` may be NULL; else its priority, type, correlation and deadline are sent, and its id,
+   time and size filled in. Errors: QN_ERROR_STATE (not LAUNCHED, ACTIVE or PAUSED), QN_ERROR_RANGE (size, priority),
+   QN_ERROR_TIMEOUT (no room all that time, or its deadline is past). */
+QN_API qn_status qn_ring_send(qn_ring *ring, qn_ring_message *message, const void *payload, size_t size,
+                              uint64_t timeout_ns);
+/* Gets what the kernel has sent, in the order of sending of each work-group, but replies to qn_ring_call. `message` may be NULL;
+   its size says how much of the `size` bytes at `payload` was written. Errors: QN_ERROR_TIMEOUT (nothing came), QN_ERROR_RANGE
+   (the payload is larger than `size`; it stays), QN_ERROR_STATE (nothing is there, and nothing will come: CREATED or STOPPED). */
+QN_API qn_status qn_ring_receive(qn_ring *ring, qn_ring_message *message, void *payload, size_t size,
+                                 uint64_t timeout_ns);
+/* Sends a message and waits for its reply. Errors: as qn_ring_send and qn_ring_receive; after QN_ERROR_TIMEOUT a reply that comes
+   late is dropped. */
+QN_API qn_status qn_ring_call(qn_ring *ring, const void *payload, size_t size, void *reply, size_t reply_size,
+                              uint64_t timeout_ns);
+
+typedef struct qn_ring_info {
+    const char *label;
+    qn_ring_state state;
+    qn_ring_mode mode;  /* never QN_RING_AUTO */
+    const char *reason; /* why the mode is QN_RING_LAUNCHES, as a sentence; else NULL */
+    uint32_t groups, group_size, capacity, reply_capacity, message_size, reply_size, bands;
+    uint64_t resident_groups; /* how many work-groups the device can keep; 0: not known */
+} qn_ring_info;
+QN_API qn_status qn_ring_get_info(const qn_ring *ring, qn_ring_info *info);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

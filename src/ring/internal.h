@@ -1,0 +1,122 @@
+/* What the files of this room share: a ring, its queues as the host sees them, and how the host waits. */
+#ifndef QUERN_RING_INTERNAL_H
+#define QUERN_RING_INTERNAL_H
+
+#include <pthread.h>
+#include <quern/ring.h>
+#include <stdatomic.h>
+
+#include "ring/layout.h"
+
+/* ---- waiting ---- */
+
+typedef struct qn__ring_wait {
+    uint64_t start_ns, timeout_ns;
+    uint32_t rounds;
+} qn__ring_wait;
+
+uint64_t qn__ring_now(void);
+qn__ring_wait qn__ring_wait_begin(uint64_t timeout_ns);
+/* Spins at first, then lets others run, then sleeps for growing times up to a millisecond. false: the time is up. */
+bool qn__ring_wait_more(qn__ring_wait *wait);
+/* Whether it waits long enough for looks that cost something. */
+bool qn__ring_wait_is_long(const qn__ring_wait *wait);
+/* What is left of the time. */
+uint64_t qn__ring_wait_left(const qn__ring_wait *wait);
+
+/* ---- queues ---- */
+
+/* A queue, of `bands` times `capacity` slots. One end is the host's; its positions are here, the kernels' in `ends`. */
+typedef struct qn__ring_queue {
+    qn_buffer *memory, *ends;
+    unsigned char *slots; /* as the host sees them */
+    uint32_t capacity, bands, slot_size;
+    _Atomic uint32_t at[QN__RING_BANDS_MOST]; /* the host's end */
+    uint32_t padding[QN__RING_LINE];
+} qn__ring_queue;
+
+qn_status qn__ring_queue_create(qn_device *device, qn__ring_queue *queue, const char *label);
+void qn__ring_queue_destroy(qn__ring_queue *queue);
+/* Empties it while no kernel uses it; `stream` has to be waited for. */
+qn_status qn__ring_queue_reset(qn__ring_queue *queue, qn_stream *stream);
+/* Any thread. false: the band is full. */
+bool qn__ring_queue_put(qn__ring_queue *queue, uint32_t band, const qn_ring_message *message,
+                        const void *payload);
+/* One thread at a time. The first message, which stays; NULL: there is none. */
+const qn__ring_slot *qn__ring_queue_first(const qn__ring_queue *queue);
+void qn__ring_queue_drop_first(qn__ring_queue *queue);
+/* Whether kernels have still to take something that the host has put in. */
+bool qn__ring_queue_is_pending(const qn__ring_queue *queue);
+/* Whether kernels find room for `count` messages. */
+bool qn__ring_queue_has_room(const qn__ring_queue *queue, uint32_t count);
+
+/* ---- a ring ---- */
+
+/* A call that waits for its reply; on the caller's stack. */
+typedef struct qn__ring_pending {
+    struct qn__ring_pending *next;
+    uint64_t id;
+    void *reply;
+    size_t size;
+    uint32_t got; /* bytes of the reply */
+    bool done;
+} qn__ring_pending;
+
+/* A message that was met on the way to a reply. */
+typedef struct qn__ring_letter {
+    struct qn__ring_letter *next;
+    qn_ring_message message; /* followed by the payload */
+} qn__ring_letter;
+
+struct qn_ring {
+    uint32_t magic, header;
+    qn_context *context;
+    qn_device *device;
+    qn_device_info device_info;
+    qn_allocator allocator;
+    qn_ring_desc desc; /* without what belongs to the caller, with its defaults */
+    char label[64], reason[256];
+    qn_program *program;
+    qn_kernel *kernel;
+    qn_stream *stream;
+    qn_graph *graph; /* QN_RING_LAUNCHES: one launch */
+    qn_event *ended; /* of the newest launch */
+    qn_buffer *control_buffer;
+    qn__ring_control *control;
+    qn__ring_queue in, out;
+    uint64_t resident_groups;
+    bool parks; /* the kernel may end by itself, and is launched again */
+
+    pthread_mutex_t lock; /* of the stream, the state and what is below */
+    _Atomic int state;    /* qn_ring_state */
+    _Atomic uint32_t epoch;
+    bool launched; /* `ended` is recorded */
+    qn_status failure;
+    char why[512];
+
+    _Atomic uint64_t next_id;
+    pthread_mutex_t receive_lock; /* of the output's host end, the inbox and the calls that wait */
+    qn__ring_pending *pending;
+    qn__ring_letter *inbox, **inbox_end;
+    _Atomic uint32_t num_letters;
+    _Atomic uint32_t dropped; /* by the policy */
+};
+
+qn_status qn__ring_fail(const qn_ring *ring, qn_status status, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 3, 4)))
+#endif
+    ;
+qn_status qn__ring_check(const qn_ring *ring, const char *function);
+const char *qn__ring_state_name(int state);
+qn__ring_group *qn__ring_groups(const qn_ring *ring);
+
+/* The program: the library's texts and the caller's, and a kernel around the handler. */
+qn_status qn__ring_compile(qn_ring *ring, const qn_ring_desc *desc);
+
+/* Launches the kernel again if it has ended and there is something to do. Any thread. */
+qn_status qn__ring_kick(qn_ring *ring);
+/* Looks whether the kernel has failed. Any thread; costs a call of the driver. */
+qn_status qn__ring_look(qn_ring *ring);
+
+#endif

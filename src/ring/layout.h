@@ -1,0 +1,78 @@
+/* The memory that a ring's host and kernel share, as C and as OpenCL C: kernels include this file as "quern/ring_layout.h".
+   Each word that both sides use is written by one of them and read by the other (docs/design.md, Rings). What is written often
+   by different sides lies in different cache lines. */
+#ifndef QUERN_RING_LAYOUT_H
+#define QUERN_RING_LAYOUT_H
+
+#ifdef __OPENCL_VERSION__
+#define QN__RING_WORD uint
+#else
+#include <quern/ring_message.h>
+#include <stdatomic.h>
+#define QN__RING_WORD _Atomic uint32_t
+#endif
+
+/* What the host tells the kernel. Above PAUSE messages are taken. */
+enum { QN__RING_DROP, QN__RING_PAUSE, QN__RING_RUN, QN__RING_DRAIN };
+
+/* What a work-group tells the host that it does. */
+enum {
+    QN__GROUP_ABSENT,  /* has never run */
+    QN__GROUP_PARKED,  /* its kernel has ended, until the next launch */
+    QN__GROUP_PAUSED,  /* runs, and takes no messages */
+    QN__GROUP_RUNNING, /* takes messages */
+};
+
+enum {
+    QN__RING_BANDS_MOST = 4,
+    QN__RING_LINE = 16,      /* words of a cache line */
+    QN__RING_SLOT_HEAD = 64, /* bytes of a slot before the payload */
+    QN__RING_REPLY = 1,      /* flags of a message: it answers one */
+    QN__RING_CALL = 2,       /* a qn_ring_call, and its reply, which nobody else wants */
+};
+
+#define QN__RING_FOREVER 0xffffffffu /* spins, messages: no bound */
+
+/* The words of a queue that only the kernels' side counts in, a line each; of device memory. */
+enum {
+    QN__RING_HEADS = 0,                   /* a line for each band: where the consumers are */
+    QN__RING_TAILS = QN__RING_BANDS_MOST, /* where the producers are */
+    QN__RING_IDLES =
+        QN__RING_TAILS + QN__RING_BANDS_MOST, /* work-groups that are idle, in odd and even launches */
+    QN__RING_END_LINES = QN__RING_IDLES + 2,
+};
+
+/* A queue's slot; the payload follows. `sequence` says whose it is: at position p of the queue, p: free, for the producer that
+   comes there; p + 1: full, for the consumer; p + capacity: free again, for the producer a round later. */
+typedef struct qn__ring_slot {
+    QN__RING_WORD sequence;
+    QN__RING_U32 unused;
+    qn_ring_message message;
+} qn__ring_slot;
+
+/* A work-group's report; written by it alone. */
+typedef struct qn__ring_group {
+    QN__RING_WORD status;
+    QN__RING_WORD heartbeat;   /* goes up while it runs, busy or not */
+    QN__RING_WORD taken, done; /* messages: it is busy with one where they differ */
+    QN__RING_WORD sent, lost;  /* lost: found no room in an output */
+    QN__RING_WORD failed;      /* the code of qn_ring_fail; 0: none */
+    QN__RING_U32 unused;
+    QN__RING_U64 message; /* id of the last one taken */
+    QN__RING_U32 padding[6];
+} qn__ring_group;
+
+/* Followed by the groups' reports. */
+typedef struct qn__ring_control {
+    /* the host's line */
+    QN__RING_WORD command;
+    QN__RING_WORD epoch; /* number of the newest launch; set when no kernel reads it */
+    QN__RING_U32 spins;  /* looks for a message before a work-group is idle */
+    QN__RING_U32 budget; /* messages that a work-group takes in a launch */
+    QN__RING_U32 padding[12];
+    /* the kernel's line */
+    QN__RING_WORD parked; /* number of the last launch that has ended, or is about to */
+    QN__RING_U32 more[15];
+} qn__ring_control;
+
+#endif

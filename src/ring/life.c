@@ -1,0 +1,277 @@
+/* A ring's life: which call leads from which state to which, and launching its kernel.
+
+   The kernel ends by itself where it finds nothing to do for long (or at once). It says so first, by the number of its launch in
+   `parked`, and then looks at the queue once more. A host that has put a message in looks at `parked` afterwards, and launches the
+   kernel again where that is the number of the newest launch. So one of the two sees the message. Both a store and then a load of
+   another word: what keeps these in order is a sequentially consistent fence on either side. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ring/internal.h"
+
+typedef enum verb { LAUNCH, ACTIVATE, PAUSE, RESUME, STOP, NUM_VERBS } verb;
+
+#define STATE_BIT(state) (1u << (state))
+
+/* What each call needs, and where it leads. */
+static const struct {
+    const char *function;
+    unsigned from;
+    qn_ring_state to;
+    uint32_t command;
+} verbs[NUM_VERBS] = {
+    [LAUNCH] = {"qn_ring_launch", STATE_BIT(QN_RING_CREATED) | STATE_BIT(QN_RING_STOPPED), QN_RING_LAUNCHED,
+                QN__RING_PAUSE},
+    [ACTIVATE] = {"qn_ring_activate", STATE_BIT(QN_RING_LAUNCHED), QN_RING_ACTIVE, QN__RING_RUN},
+    [PAUSE] = {"qn_ring_pause", STATE_BIT(QN_RING_ACTIVE), QN_RING_PAUSED, QN__RING_PAUSE},
+    [RESUME] = {"qn_ring_resume", STATE_BIT(QN_RING_PAUSED), QN_RING_ACTIVE, QN__RING_RUN},
+    [STOP] = {"qn_ring_stop",
+              STATE_BIT(QN_RING_LAUNCHED) | STATE_BIT(QN_RING_ACTIVE) | STATE_BIT(QN_RING_PAUSED) |
+                  STATE_BIT(QN_RING_STOPPING),
+              QN_RING_STOPPING, QN__RING_DRAIN},
+};
+
+const char *qn__ring_state_name(int state) {
+    static const char *const names[] = {"created",  "launched", "active", "paused",
+                                        "stopping", "stopped",  "failed"};
+    return names[state];
+}
+
+/* ---- launching ---- */
+
+static qn_range range_of(const qn_ring *ring) {
+    return (qn_range){.global = {(uint64_t)ring->desc.groups * ring->desc.group_size},
+                      .local = {ring->desc.group_size}};
+}
+
+static qn_status submit_kernel(qn_ring *ring) {
+    const qn_range range = range_of(ring);
+    const qn_arg args[] = {qn_arg_buffer(ring->control_buffer), qn_arg_buffer(ring->in.memory),
+                           qn_arg_buffer(ring->in.ends),        qn_arg_buffer(ring->out.memory),
+                           qn_arg_buffer(ring->out.ends),       qn_arg_buffer(ring->desc.state)};
+    return qn_launch(ring->stream, ring->kernel, &range, args, ring->desc.state ? 6 : 5);
+}
+
+/* Launches that follow each other quickly are recorded once. */
+static qn_status submit_graph(qn_ring *ring) {
+    qn_status status = QN_OK;
+    if (!ring->graph) {
+        status = qn_graph_begin(ring->stream);
+        if (!status) status = submit_kernel(ring);
+        const qn_status ended = qn_graph_end(ring->stream, &ring->graph);
+        if (!status) status = ended;
+    }
+    return status ? status : qn_graph_launch(ring->stream, ring->graph);
+}
+
+/* Under the lock, where the kernel has ended or is about to. */
+static qn_status submit(qn_ring *ring) {
+    const uint32_t epoch = atomic_load(&ring->epoch) + 1;
+    atomic_store(&ring->epoch, epoch);
+    atomic_store_explicit(&ring->control->epoch, epoch, memory_order_release);
+    qn_status status = ring->desc.mode == QN_RING_LAUNCHES ? submit_graph(ring) : submit_kernel(ring);
+    if (!status) status = qn_stream_record(ring->stream, ring->ended);
+    if (!status) ring->launched = true;
+    return status;
+}
+
+static bool is_parked(const qn_ring *ring) {
+    return atomic_load_explicit(&ring->control->parked, memory_order_acquire) == atomic_load(&ring->epoch);
+}
+
+static bool has_work(const qn_ring *ring) {
+    const uint32_t command = atomic_load_explicit(&ring->control->command, memory_order_relaxed);
+    return (command == QN__RING_RUN || command == QN__RING_DRAIN) && qn__ring_queue_is_pending(&ring->in) &&
+           qn__ring_queue_has_room(&ring->out, ring->desc.sends);
+}
+
+qn_status qn__ring_kick(qn_ring *ring) {
+    if (!ring->parks) return QN_OK;
+    atomic_thread_fence(memory_order_seq_cst);
+    if (!is_parked(ring) || !has_work(ring)) return QN_OK;
+    pthread_mutex_lock(&ring->lock);
+    const bool wanted = is_parked(ring) && has_work(ring) && atomic_load(&ring->state) != QN_RING_FAILED;
+    const qn_status status = wanted ? submit(ring) : QN_OK;
+    pthread_mutex_unlock(&ring->lock);
+    return status;
+}
+
+/* ---- failing ---- */
+
+/* Under the lock. The kernel's last words are already in qn_error_message of this thread; others get them from here. */
+static qn_status fail(qn_ring *ring, qn_status status, const char *why) {
+    snprintf(ring->why, sizeof ring->why, "ring '%s' has failed: %s", ring->label, why);
+    ring->failure = status;
+    atomic_store(&ring->state, QN_RING_FAILED);
+    atomic_store(&ring->control->command, QN__RING_DROP);
+    return qn__ring_fail(ring, status, "%s", ring->why);
+}
+
+static qn_status look_at_groups(qn_ring *ring) {
+    const qn__ring_group *groups = qn__ring_groups(ring);
+    for (uint32_t i = 0; i < ring->desc.groups; i++) {
+        const uint32_t code = atomic_load_explicit(&groups[i].failed, memory_order_acquire);
+        if (!code) continue;
+        char why[160];
+        snprintf(why, sizeof why, "its handler gave up message %llu with code %u (qn_ring_fail)",
+                 (unsigned long long)groups[i].message, (unsigned)code);
+        return fail(ring, QN_ERROR_KERNEL_FAILED, why);
+    }
+    return QN_OK;
+}
+
+static uint64_t last_message(const qn_ring *ring) {
+    const qn__ring_group *groups = qn__ring_groups(ring);
+    uint64_t id = 0;
+    for (uint32_t i = 0; i < ring->desc.groups; i++)
+        if (atomic_load(&groups[i].taken) != atomic_load(&groups[i].done)) id = groups[i].message;
+    return id;
+}
+
+static qn_status look(qn_ring *ring) {
+    if (atomic_load(&ring->state) == QN_RING_FAILED)
+        return qn__ring_fail(ring, ring->failure, "%s", ring->why);
+    qn_status status = look_at_groups(ring);
+    bool done = false;
+    if (status || !ring->launched) return status;
+    status = qn_event_done(ring->ended, &done);
+    if (!status) return QN_OK;
+    char why[400];
+    snprintf(why, sizeof why, "with message %llu: %.300s", (unsigned long long)last_message(ring),
+             qn_error_message(ring->context));
+    return fail(ring, status, why);
+}
+
+qn_status qn__ring_look(qn_ring *ring) {
+    pthread_mutex_lock(&ring->lock);
+    const qn_status status = look(ring);
+    pthread_mutex_unlock(&ring->lock);
+    return status;
+}
+
+/* ---- the calls ---- */
+
+static qn_status begin(qn_ring *ring, verb which) {
+    qn_status status = qn__ring_check(ring, verbs[which].function);
+    if (status) return status;
+    const int state = atomic_load(&ring->state);
+    if (state == QN_RING_FAILED) return qn__ring_look(ring);
+    if (verbs[which].from & STATE_BIT((unsigned)state)) return QN_OK;
+    return qn__ring_fail(ring, QN_ERROR_STATE, "%s: ring '%s' is %s", verbs[which].function, ring->label,
+                         qn__ring_state_name(state));
+}
+
+static bool groups_report(const qn_ring *ring, uint32_t status) {
+    const qn__ring_group *groups = qn__ring_groups(ring);
+    for (uint32_t i = 0; i < ring->desc.groups; i++) {
+        const uint32_t now = atomic_load_explicit(&groups[i].status, memory_order_acquire);
+        if (now != status && now != QN__GROUP_PARKED) return false;
+    }
+    return true;
+}
+
+/* Until all work-groups do what they have been told. */
+static qn_status await(qn_ring *ring, verb which, uint32_t wanted, uint64_t timeout_ns) {
+    qn__ring_wait wait = qn__ring_wait_begin(timeout_ns);
+    while (!groups_report(ring, wanted)) {
+        const qn_status status = qn__ring_wait_is_long(&wait) ? qn__ring_look(ring) : QN_OK;
+        if (status) return status;
+        if (!qn__ring_wait_more(&wait))
+            return qn__ring_fail(ring, QN_ERROR_TIMEOUT,
+                                 "%s: not all of the %u work-groups of ring '%s' got there in %llu us",
+                                 verbs[which].function, (unsigned)ring->desc.groups, ring->label,
+                                 (unsigned long long)(timeout_ns / 1000));
+    }
+    return QN_OK;
+}
+
+static void enter(qn_ring *ring, verb which) {
+    atomic_store(&ring->state, verbs[which].to);
+    atomic_store(&ring->control->command, verbs[which].command);
+}
+
+/* As after qn_ring_create. */
+static qn_status reset(qn_ring *ring) {
+    qn_status status = qn__ring_queue_reset(&ring->in, ring->stream);
+    if (!status) status = qn__ring_queue_reset(&ring->out, ring->stream);
+    for (uint32_t i = 0; i < ring->desc.groups; i++)
+        atomic_store(&qn__ring_groups(ring)[i].status, QN__GROUP_ABSENT);
+    atomic_store(&ring->control->parked, atomic_load(&ring->epoch));
+    return status;
+}
+
+qn_status qn_ring_launch(qn_ring *ring, uint64_t timeout_ns) {
+    qn_status status = begin(ring, LAUNCH);
+    if (status) return status;
+    pthread_mutex_lock(&ring->lock);
+    if (atomic_load(&ring->state) == QN_RING_STOPPED) status = reset(ring);
+    if (!status) enter(ring, LAUNCH);
+    if (!status) status = submit(ring);
+    pthread_mutex_unlock(&ring->lock);
+    if (!status) status = await(ring, LAUNCH, QN__GROUP_PAUSED, timeout_ns);
+    if (status == QN_ERROR_TIMEOUT) {
+        enter(ring, STOP);
+        atomic_store(&ring->control->command, QN__RING_DROP);
+    }
+    return status;
+}
+
+static qn_status move(qn_ring *ring, verb which, uint32_t wanted, uint64_t timeout_ns) {
+    qn_status status = begin(ring, which);
+    if (status) return status;
+    enter(ring, which);
+    status = qn__ring_kick(ring);
+    return status ? status : await(ring, which, wanted, timeout_ns);
+}
+
+qn_status qn_ring_activate(qn_ring *ring, uint64_t timeout_ns) {
+    return move(ring, ACTIVATE, QN__GROUP_RUNNING, timeout_ns);
+}
+
+qn_status qn_ring_pause(qn_ring *ring, uint64_t timeout_ns) {
+    return move(ring, PAUSE, QN__GROUP_PAUSED, timeout_ns);
+}
+
+qn_status qn_ring_resume(qn_ring *ring, uint64_t timeout_ns) {
+    return move(ring, RESUME, QN__GROUP_RUNNING, timeout_ns);
+}
+
+/* Whether the kernel has ended for good; launches it once more where messages are left that it is to drain. */
+static qn_status ends(qn_ring *ring, bool *ended) {
+    pthread_mutex_lock(&ring->lock);
+    bool done = true;
+    qn_status status = look(ring);
+    if (!status) status = qn_event_done(ring->ended, &done);
+    const bool drains = atomic_load(&ring->control->command) == QN__RING_DRAIN;
+    const bool is_left = drains && qn__ring_queue_is_pending(&ring->in);
+    *ended = done && !is_left;
+    if (!status && done && is_left && has_work(ring)) status = submit(ring);
+    pthread_mutex_unlock(&ring->lock);
+    return status;
+}
+
+qn_status qn_ring_stop(qn_ring *ring, qn_ring_stop_how how, uint64_t timeout_ns) {
+    if (ring && !qn__ring_check(ring, "qn_ring_stop") && atomic_load(&ring->state) == QN_RING_STOPPED)
+        return QN_OK;
+    qn_status status = begin(ring, STOP);
+    if (status) return status;
+    if (how != QN_RING_DRAIN && how != QN_RING_DROP)
+        return qn__ring_fail(ring, QN_ERROR_ARGUMENT,
+                             "qn_ring_stop: how is neither QN_RING_DRAIN nor QN_RING_DROP");
+    enter(ring, STOP);
+    if (how == QN_RING_DROP) atomic_store(&ring->control->command, QN__RING_DROP);
+    qn__ring_wait wait = qn__ring_wait_begin(timeout_ns);
+    for (bool ended = false; !ended;) {
+        status = ends(ring, &ended);
+        if (status) return status;
+        if (!ended && !qn__ring_wait_more(&wait))
+            return qn__ring_fail(ring, QN_ERROR_TIMEOUT, "qn_ring_stop: ring '%s' had not ended in %llu us%s",
+                                 ring->label, (unsigned long long)(timeout_ns / 1000),
+                                 qn__ring_queue_has_room(&ring->out, ring->desc.sends)
+                                     ? ""
+                                     : ": what it has sent has to be received first");
+    }
+    status = qn_stream_wait(ring->stream, QN_FOREVER);
+    atomic_store(&ring->state, QN_RING_STOPPED);
+    return status;
+}

@@ -1,0 +1,288 @@
+/* A ring's making and its end. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ring/internal.h"
+
+enum { MAGIC = 0x72696e67, MOST_CAPACITY = 1 << 20, MOST_PAYLOAD = 1 << 16 };
+
+qn_status qn__ring_fail(const qn_ring *ring, qn_status status, const char *format, ...) {
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return qn_error_set(ring ? ring->context : NULL, status, text);
+}
+
+qn_status qn__ring_check(const qn_ring *ring, const char *function) {
+    if (ring && ring->magic == MAGIC) return QN_OK;
+    return ring ? qn__ring_fail(NULL, QN_ERROR_ARGUMENT, "%s: ring is no object of qn_ring_create", function)
+                : qn__ring_fail(NULL, QN_ERROR_NULL, "%s: ring is NULL", function);
+}
+
+qn__ring_group *qn__ring_groups(const qn_ring *ring) { return (qn__ring_group *)(ring->control + 1); }
+
+/* ---- the descriptor ---- */
+
+static uint32_t power_of_two(uint32_t value) {
+    uint32_t power = 2;
+    while (power < value) power *= 2;
+    return power;
+}
+
+static void set_default(uint32_t *value, uint32_t standard) {
+    if (!*value) *value = standard;
+}
+
+static qn_status check_sizes(const qn_ring *ring) {
+    const qn_ring_desc *desc = &ring->desc;
+    const struct {
+        const char *name;
+        uint32_t value, most;
+    } rows[] = {
+        {"message_size", desc->message_size, MOST_PAYLOAD},
+        {"reply_size", desc->reply_size, MOST_PAYLOAD},
+        {"capacity", desc->capacity, MOST_CAPACITY},
+        {"reply_capacity", desc->reply_capacity, MOST_CAPACITY},
+        {"group_size", desc->group_size, ring->device_info.max_group_size},
+        {"bands", desc->bands, QN__RING_BANDS_MOST},
+        {"sends", desc->sends, desc->reply_capacity / 2},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].value > rows[i].most)
+            return qn__ring_fail(ring, QN_ERROR_RANGE, "qn_ring_create: %s is %u; at most %u is possible",
+                                 rows[i].name, (unsigned)rows[i].value, (unsigned)rows[i].most);
+    return QN_OK;
+}
+
+static qn_status take_desc(qn_ring *ring, const qn_ring_desc *desc) {
+    ring->desc = *desc;
+    qn_ring_desc *own = &ring->desc;
+    own->program = (qn_program_desc){0};
+    own->label = own->handler = own->loop = own->message_type = own->state_type = NULL;
+    snprintf(ring->label, sizeof ring->label, "%s",
+             desc->label     ? desc->label
+             : desc->handler ? desc->handler
+             : desc->loop    ? desc->loop
+                             : "");
+    if (!desc->handler == !desc->loop)
+        return qn__ring_fail(ring, QN_ERROR_ARGUMENT, "qn_ring_create: give either `handler` or `loop`");
+    if (desc->loop && desc->state)
+        return qn__ring_fail(ring, QN_ERROR_ARGUMENT, "qn_ring_create: `state` goes with `handler` alone");
+    if ((unsigned)desc->mode > QN_RING_LAUNCHES || (unsigned)desc->idle > QN_RING_EVENTS ||
+        (unsigned)desc->policy > QN_RING_DROP_NEWEST)
+        return qn__ring_fail(ring, QN_ERROR_ARGUMENT,
+                             "qn_ring_create: mode, idle or policy is not one that there is");
+    set_default(&own->message_size, 64);
+    set_default(&own->reply_size, 64);
+    set_default(&own->capacity, 256);
+    set_default(&own->reply_capacity, 256);
+    set_default(&own->groups, 1);
+    set_default(&own->group_size, 1);
+    set_default(&own->bands, 1);
+    set_default(&own->sends, 1);
+    set_default(&own->budget, 64);
+    const qn_status status = check_sizes(ring);
+    if (status) return status;
+    own->capacity = power_of_two(own->capacity);
+    own->reply_capacity = power_of_two(own->reply_capacity);
+    return QN_OK;
+}
+
+/* ---- the mode ---- */
+
+/* Why a kernel cannot stay on the device; NULL: it can. */
+static const char *why_not_resident(const qn_device_info *info) {
+    if (!(info->capabilities & QN_CAN_PERSIST))
+        return "the device has no streams whose kernels stay (QN_CAN_PERSIST)";
+    if (info->loop_limit) return "its driver ends long loops (loop_limit)";
+    return NULL;
+}
+
+/* Those that are known to stay are the processor's and CUDA's; other drivers may end a kernel that runs for long. */
+static qn_status choose_mode(qn_ring *ring) {
+    const qn_device_info *info = &ring->device_info;
+    const char *why = why_not_resident(info);
+    if (!(info->capabilities & QN_CAN_SHARE_COHERENTLY))
+        return qn__ring_fail(ring, QN_ERROR_UNSUPPORTED,
+                             "qn_ring_create: %s has no memory that host and running kernels see alike "
+                             "(QN_CAN_SHARE_COHERENTLY), which a ring's queues need",
+                             info->name);
+    if (ring->desc.mode == QN_RING_RESIDENT && why)
+        return qn__ring_fail(ring, QN_ERROR_UNSUPPORTED,
+                             "qn_ring_create: %s cannot keep a ring's kernel: %s; use QN_RING_LAUNCHES",
+                             info->name, why);
+    if (ring->desc.mode == QN_RING_AUTO) {
+        const bool stays = !why && (info->kind == QN_DEVICE_CPU || info->kind == QN_DEVICE_CUDA);
+        ring->desc.mode = stays ? QN_RING_RESIDENT : QN_RING_LAUNCHES;
+        if (!why) why = "drivers of its kind may end a kernel that runs for long";
+    }
+    if (ring->desc.mode == QN_RING_LAUNCHES)
+        snprintf(ring->reason, sizeof ring->reason, "%s runs this ring as short launches: %s", info->name,
+                 why ? why : "it was asked for");
+    ring->parks = ring->desc.mode == QN_RING_LAUNCHES || ring->desc.idle != QN_RING_CONTINUOUS;
+    return QN_OK;
+}
+
+/* Looks for a message that take 100 us, by what one takes: a load from the cache, or over the bus. */
+static uint32_t choose_spins(const qn_ring *ring) {
+    enum { CACHE = 10000, BUS = 128 };
+    if (ring->desc.mode == QN_RING_LAUNCHES || ring->desc.idle == QN_RING_EVENTS) return 0;
+    if (ring->desc.idle == QN_RING_CONTINUOUS) return QN__RING_FOREVER;
+    if (ring->desc.spins) return ring->desc.spins;
+    return ring->device_info.capabilities & QN_CAN_SHARE_MEMORY ? CACHE : BUS;
+}
+
+/* ---- the parts ---- */
+
+static qn_status make_queues(qn_ring *ring) {
+    const uint32_t mask = 15;
+    qn__ring_queue *in = &ring->in, *out = &ring->out;
+    in->capacity = ring->desc.capacity;
+    in->bands = ring->desc.bands;
+    in->slot_size = QN__RING_SLOT_HEAD + ((ring->desc.message_size + mask) & ~mask);
+    out->capacity = ring->desc.reply_capacity;
+    out->bands = 1;
+    out->slot_size = QN__RING_SLOT_HEAD + ((ring->desc.reply_size + mask) & ~mask);
+    qn_status status = qn__ring_queue_create(ring->device, in, "a ring's messages");
+    if (!status) status = qn__ring_queue_create(ring->device, out, "a ring's replies");
+    if (status) return status;
+    const qn_buffer_desc control = {.size = sizeof(qn__ring_control) +
+                                            (uint64_t)ring->desc.groups * sizeof(qn__ring_group),
+                                    .memory = QN_MEMORY_SHARED,
+                                    .label = "a ring's control"};
+    status = qn_buffer_create(ring->device, &control, &ring->control_buffer);
+    if (status) return status;
+    ring->control = qn_buffer_host(ring->control_buffer);
+    ring->control->spins = choose_spins(ring);
+    ring->control->budget = ring->desc.mode == QN_RING_RESIDENT ? QN__RING_FOREVER : ring->desc.budget;
+    atomic_store(&ring->control->command, QN__RING_PAUSE);
+    return QN_OK;
+}
+
+static qn_status check_residency(qn_ring *ring) {
+    const qn_range range = {.global = {(uint64_t)ring->desc.groups * ring->desc.group_size},
+                            .local = {ring->desc.group_size}};
+    qn_kernel_resources resources;
+    const qn_status status = qn_kernel_get_resources(ring->kernel, &range, &resources);
+    if (status) return status;
+    ring->resident_groups = resources.resident_on_device;
+    if (ring->desc.mode != QN_RING_RESIDENT || !ring->resident_groups ||
+        ring->desc.groups <= ring->resident_groups)
+        return QN_OK;
+    return qn__ring_fail(
+        ring, QN_ERROR_LAUNCH_SIZE,
+        "qn_ring_create: ring '%s' wants %u work-groups of %u; %s keeps %llu of them at a time "
+        "(%u on each of %u compute units)",
+        ring->label, (unsigned)ring->desc.groups, (unsigned)ring->desc.group_size, ring->device_info.name,
+        (unsigned long long)ring->resident_groups, (unsigned)resources.resident_groups,
+        (unsigned)ring->device_info.compute_units);
+}
+
+static qn_status make_stream(qn_ring *ring) {
+    qn_status status = qn_stream_create(ring->device, &ring->stream);
+    if (!status) status = qn_event_create(ring->device, &ring->ended);
+    if (!status && ring->desc.mode == QN_RING_RESIDENT) status = qn_stream_set_persistent(ring->stream, true);
+    return status;
+}
+
+static qn_status make(qn_ring *ring, const qn_ring_desc *desc) {
+    qn_status status = make_queues(ring);
+    if (!status) status = qn__ring_compile(ring, desc);
+    if (!status) status = check_residency(ring);
+    if (!status) status = make_stream(ring);
+    return status;
+}
+
+static void release(qn_ring *ring) {
+    qn_graph_destroy(ring->graph);
+    qn_event_destroy(ring->ended);
+    qn_kernel_destroy(ring->kernel);
+    qn_program_destroy(ring->program);
+    qn__ring_queue_destroy(&ring->in);
+    qn__ring_queue_destroy(&ring->out);
+    qn_buffer_destroy(ring->control_buffer);
+    for (qn__ring_letter *letter = ring->inbox, *next; letter; letter = next) {
+        next = letter->next;
+        ring->allocator.release(ring->allocator.user, letter);
+    }
+    pthread_mutex_destroy(&ring->lock);
+    pthread_mutex_destroy(&ring->receive_lock);
+    ring->magic = 0;
+    ring->allocator.release(ring->allocator.user, ring);
+}
+
+static qn_status begin(qn_ring *made, uint32_t header, qn_device *device, const qn_ring_desc *desc) {
+    qn_status status = qn_device_get_info(device, &made->device_info);
+    if (status) return status;
+    made->context = qn_device_context(device);
+    made->device = device;
+    made->header = header;
+    if (!desc) return qn__ring_fail(made, QN_ERROR_NULL, "qn_ring_create: desc is NULL");
+    if (header == 0 || header > QN_HEADER_VERSION)
+        return qn__ring_fail(
+            made, QN_ERROR_UNSUPPORTED,
+            "qn_ring_create: the program was built with the header's version %u; this libquern_ring "
+            "knows 1 to %u",
+            (unsigned)header, (unsigned)QN_HEADER_VERSION);
+    status = qn_context_get_allocator(made->context, &made->allocator);
+    if (!status) status = take_desc(made, desc);
+    if (!status) status = choose_mode(made);
+    return status;
+}
+
+qn_status qn_ring_create_for(uint32_t header, qn_device *device, const qn_ring_desc *desc, qn_ring **out) {
+    if (out) *out = NULL;
+    qn_ring made = {.magic = MAGIC};
+    qn_status status = begin(&made, header, device, desc);
+    if (status) return status;
+    if (!out) return qn__ring_fail(&made, QN_ERROR_NULL, "qn_ring_create: ring is NULL");
+    qn_ring *ring = made.allocator.allocate(made.allocator.user, sizeof *ring);
+    if (!ring) return qn__ring_fail(&made, QN_ERROR_OUT_OF_MEMORY, "qn_ring_create: out of host memory");
+    memcpy(ring, &made, sizeof made); /* also what is atomic: nobody has seen it */
+    ring->inbox_end = &ring->inbox;
+    pthread_mutex_init(&ring->lock, NULL);
+    pthread_mutex_init(&ring->receive_lock, NULL);
+    status = make(ring, desc);
+    if (status) {
+        if (ring->stream) qn_stream_close(ring->stream, 0);
+        release(ring);
+        return status;
+    }
+    *out = ring;
+    return QN_OK;
+}
+
+qn_status qn_ring_close(qn_ring *ring, uint64_t timeout_ns) {
+    if (!ring) return QN_OK;
+    qn_status status = qn__ring_check(ring, "qn_ring_close");
+    if (status) return status;
+    atomic_store(&ring->control->command, QN__RING_DROP);
+    status = qn_stream_close(ring->stream, timeout_ns);
+    release(ring);
+    return status;
+}
+
+void qn_ring_destroy(qn_ring *ring) { qn_ring_close(ring, 1000000000u); }
+
+qn_status qn_ring_get_info(const qn_ring *ring, qn_ring_info *info) {
+    const qn_status status = qn__ring_check(ring, "qn_ring_get_info");
+    if (status) return status;
+    if (!info) return qn__ring_fail(ring, QN_ERROR_NULL, "qn_ring_get_info: info is NULL");
+    const qn_ring_desc *desc = &ring->desc;
+    *info = (qn_ring_info){.label = ring->label,
+                           .state = (qn_ring_state)atomic_load(&ring->state),
+                           .mode = desc->mode,
+                           .reason = desc->mode == QN_RING_LAUNCHES ? ring->reason : NULL,
+                           .groups = desc->groups,
+                           .group_size = desc->group_size,
+                           .capacity = desc->capacity,
+                           .reply_capacity = desc->reply_capacity,
+                           .message_size = desc->message_size,
+                           .reply_size = desc->reply_size,
+                           .bands = desc->bands,
+                           .resident_groups = ring->resident_groups};
+    return QN_OK;
+}

@@ -1,0 +1,96 @@
+/* Queues as the host sees them: D. Vyukov's bounded queue, in which each slot says by a sequence number whose it is. The host
+   and the kernels share these numbers, by loads and stores alone; read-modify-write happens on an end's positions, which one side
+   has for itself. */
+#include <string.h>
+
+#include "ring/internal.h"
+
+static qn__ring_slot *slot_at(const qn__ring_queue *queue, uint32_t band, uint32_t at) {
+    const size_t index = (size_t)band * queue->capacity + (at & (queue->capacity - 1));
+    return (qn__ring_slot *)(void *)(queue->slots + index * queue->slot_size);
+}
+
+static void number_slots(qn__ring_queue *queue) {
+    for (uint32_t band = 0; band < queue->bands; band++) {
+        atomic_store(&queue->at[band], 0);
+        for (uint32_t i = 0; i < queue->capacity; i++)
+            atomic_store_explicit(&slot_at(queue, band, i)->sequence, i, memory_order_relaxed);
+    }
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
+qn_status qn__ring_queue_create(qn_device *device, qn__ring_queue *queue, const char *label) {
+    const qn_buffer_desc slots = {.size = (uint64_t)queue->bands * queue->capacity * queue->slot_size,
+                                  .memory = QN_MEMORY_SHARED,
+                                  .label = label};
+    const qn_buffer_desc ends = {.size = QN__RING_END_LINES * QN__RING_LINE * sizeof(uint32_t),
+                                 .label = label};
+    qn_status status = qn_buffer_create(device, &slots, &queue->memory);
+    if (!status) status = qn_buffer_create(device, &ends, &queue->ends);
+    if (status) return status;
+    queue->slots = qn_buffer_host(queue->memory);
+    number_slots(queue);
+    return QN_OK;
+}
+
+void qn__ring_queue_destroy(qn__ring_queue *queue) {
+    qn_buffer_destroy(queue->memory);
+    qn_buffer_destroy(queue->ends);
+}
+
+qn_status qn__ring_queue_reset(qn__ring_queue *queue, qn_stream *stream) {
+    const uint32_t zero = 0;
+    number_slots(queue);
+    return qn_stream_fill(stream, queue->ends, 0, qn_buffer_size(queue->ends), &zero, sizeof zero);
+}
+
+bool qn__ring_queue_put(qn__ring_queue *queue, uint32_t band, const qn_ring_message *message,
+                        const void *payload) {
+    uint32_t at = atomic_load_explicit(&queue->at[band], memory_order_relaxed);
+    for (;;) {
+        qn__ring_slot *slot = slot_at(queue, band, at);
+        const uint32_t sequence = atomic_load_explicit(&slot->sequence, memory_order_acquire);
+        const int32_t ahead = (int32_t)(sequence - at);
+        if (ahead < 0) return false;
+        if (ahead > 0) {
+            at = atomic_load_explicit(&queue->at[band], memory_order_relaxed);
+            continue;
+        }
+        if (!atomic_compare_exchange_weak_explicit(&queue->at[band], &at, at + 1, memory_order_relaxed,
+                                                   memory_order_relaxed))
+            continue;
+        slot->message = *message;
+        if (message->size) memcpy(slot + 1, payload, message->size);
+        atomic_store_explicit(&slot->sequence, at + 1, memory_order_release);
+        return true;
+    }
+}
+
+const qn__ring_slot *qn__ring_queue_first(const qn__ring_queue *queue) {
+    const uint32_t at = atomic_load_explicit(&queue->at[0], memory_order_relaxed);
+    const qn__ring_slot *slot = slot_at(queue, 0, at);
+    return atomic_load_explicit(&slot->sequence, memory_order_acquire) == at + 1 ? slot : NULL;
+}
+
+void qn__ring_queue_drop_first(qn__ring_queue *queue) {
+    const uint32_t at = atomic_load_explicit(&queue->at[0], memory_order_relaxed);
+    atomic_store_explicit(&queue->at[0], at + 1, memory_order_relaxed);
+    atomic_store_explicit(&slot_at(queue, 0, at)->sequence, at + queue->capacity, memory_order_release);
+}
+
+/* The last message that was put in has not been taken. (One of a producer that is still filling its slot counts, too.) */
+bool qn__ring_queue_is_pending(const qn__ring_queue *queue) {
+    for (uint32_t band = 0; band < queue->bands; band++) {
+        const uint32_t at = atomic_load_explicit(&queue->at[band], memory_order_relaxed);
+        const qn__ring_slot *slot = slot_at(queue, band, at - 1);
+        if (atomic_load_explicit(&slot->sequence, memory_order_acquire) == at) return true;
+    }
+    return false;
+}
+
+bool qn__ring_queue_has_room(const qn__ring_queue *queue, uint32_t count) {
+    const uint32_t at = atomic_load_explicit(&queue->at[0], memory_order_relaxed);
+    const uint32_t last = at + queue->capacity - count;
+    const qn__ring_slot *slot = slot_at(queue, 0, last);
+    return atomic_load_explicit(&slot->sequence, memory_order_acquire) != last + 1;
+}

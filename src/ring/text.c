@@ -1,0 +1,112 @@
+/* A ring's program: the library's texts as headers, the caller's text as one more, and around the handler a kernel with the
+   loop. Sizes are macros, so that the kernel is made for this ring. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ring/internal.h"
+#include "ring/texts.h"
+
+typedef struct define {
+    char name[32], value[16];
+} define;
+
+enum { NUM_SIZES = 9, NUM_TEXTS = 3 };
+
+static void list_sizes(const qn_ring *ring, define sizes[NUM_SIZES]) {
+    const struct {
+        const char *name;
+        uint32_t value;
+    } rows[NUM_SIZES] = {
+        {"QN_RING_IN_SLOT", ring->in.slot_size},
+        {"QN_RING_OUT_SLOT", ring->out.slot_size},
+        {"QN_RING_IN_CAPACITY", ring->in.capacity},
+        {"QN_RING_OUT_CAPACITY", ring->out.capacity},
+        {"QN_RING_BANDS", ring->desc.bands},
+        {"QN_RING_GROUPS", ring->desc.groups},
+        {"QN_RING_GROUP_SIZE", ring->desc.group_size},
+        {"QN_RING_SENDS", ring->desc.sends},
+        {"QN_RING_STAYS", ring->desc.mode == QN_RING_RESIDENT},
+    };
+    for (int i = 0; i < NUM_SIZES; i++) {
+        snprintf(sizes[i].name, sizeof sizes[i].name, "%s", rows[i].name);
+        snprintf(sizes[i].value, sizeof sizes[i].value, "%u", (unsigned)rows[i].value);
+    }
+}
+
+/* The kernel around the handler, or a check of the kernel by hand. */
+static int write_loop(const qn_ring_desc *desc, const char *path, char *text, size_t size) {
+    const int head = snprintf(text, size, "#include \"quern/ring.cl\"\n#include \"%s\"\n", path);
+    if (desc->loop || head < 0 || (size_t)head >= size) return head;
+    const char *message = desc->message_type ? desc->message_type : "void";
+    char check[512] = "";
+    if (desc->message_type)
+        snprintf(check, sizeof check,
+                 "_Static_assert(sizeof(%.200s) == %u, \"the ring's message_size is not the size of its "
+                 "message_type\");\n",
+                 message, (unsigned)desc->message_size);
+    const char *state = desc->state_type ? desc->state_type : "void";
+    const int loop =
+        snprintf(text + head, size - (size_t)head,
+                 "%s"
+                 "kernel __attribute__((reqd_work_group_size(QN_RING_GROUP_SIZE, 1, 1)))\n"
+                 "void qn_ring_loop(QN_RING_PARAMETERS%s%s%s) {\n"
+                 "    QN_RING(ring);\n"
+                 "    while (qn_ring_receive(&ring))\n"
+                 "        %s(&ring, (local const %s *)qn_ring_payload(&ring)%s);\n"
+                 "}\n",
+                 check, desc->state ? ", global " : "", desc->state ? state : "",
+                 desc->state ? " *qn__state" : "", desc->handler, message, desc->state ? ", qn__state" : "");
+    return loop < 0 ? loop : head + loop;
+}
+
+static qn_status compile(qn_ring *ring, const qn_ring_desc *desc, qn_header *headers, qn_define *defines) {
+    define sizes[NUM_SIZES];
+    char text[2048];
+    const char *path = desc->program.path ? desc->program.path : "ring_text.cl";
+    const int length = write_loop(desc, path, text, sizeof text);
+    if (length < 0 || (size_t)length >= sizeof text)
+        return qn__ring_fail(ring, QN_ERROR_ARGUMENT,
+                             "qn_ring_create: the names of the handler and its types are too long");
+    size_t num_headers = 0;
+    for (; num_headers < NUM_TEXTS; num_headers++) headers[num_headers] = qn__ring_texts[num_headers];
+    if (desc->program.source) headers[num_headers++] = (qn_header){path, desc->program.source};
+    if (desc->program.num_headers)
+        memcpy(headers + num_headers, desc->program.headers, desc->program.num_headers * sizeof *headers);
+    list_sizes(ring, sizes);
+    for (int i = 0; i < NUM_SIZES; i++) defines[i] = (qn_define){sizes[i].name, sizes[i].value};
+    if (desc->program.num_defines)
+        memcpy(defines + NUM_SIZES, desc->program.defines, desc->program.num_defines * sizeof *defines);
+    qn_program_desc program = desc->program;
+    program.source = text;
+    program.source_size = 0;
+    program.path = "ring_loop.cl";
+    program.headers = headers;
+    program.num_headers += num_headers;
+    program.defines = defines;
+    program.num_defines += NUM_SIZES;
+    qn_status status = qn_program_create(ring->device, &program, &ring->program);
+    /* A kernel that stays would be interpreted for ever. */
+    if (!status) status = qn_program_wait(ring->program, QN_FOREVER);
+    if (!status)
+        status = qn_kernel_create(ring->program, desc->loop ? desc->loop : "qn_ring_loop", &ring->kernel);
+    return status;
+}
+
+qn_status qn__ring_compile(qn_ring *ring, const qn_ring_desc *desc) {
+    const qn_program_desc *program = &desc->program;
+    if (program->binary || program->num_sources || (!program->source && !program->path))
+        return qn__ring_fail(
+            ring, QN_ERROR_ARGUMENT,
+            "qn_ring_create: program needs `source` or `path`, and takes no `binary` or `sources`");
+    const size_t room = program->num_headers + program->num_defines + NUM_SIZES + NUM_TEXTS + 1;
+    void *user = ring->allocator.user;
+    qn_header *headers = ring->allocator.allocate(user, room * sizeof *headers);
+    qn_define *defines = ring->allocator.allocate(user, room * sizeof *defines);
+    const qn_status status = headers && defines ? compile(ring, desc, headers, defines)
+                                                : qn__ring_fail(ring, QN_ERROR_OUT_OF_MEMORY,
+                                                                "qn_ring_create: out of host memory");
+    if (headers) ring->allocator.release(user, headers);
+    if (defines) ring->allocator.release(user, defines);
+    return status;
+}

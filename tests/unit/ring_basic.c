@@ -1,0 +1,159 @@
+/* Rings on any device: lifecycle, messages, replies, calls. */
+#include "ring_support.h"
+
+/* ---- exchanging ---- */
+
+static void calls_and_replies(void **state) {
+    (void)state;
+    rig r = start(&(qn_ring_desc){0});
+    for (int i = 0; i < 300; i++) { /* more than the queue has */
+        numbers in = {{i, 2 * i, 3 * i, 4 * i}}, out = {{0}};
+        assert_ok(r.context, qn_ring_call(r.ring, &in, sizeof in, &out, sizeof out, SECONDS(20)));
+        assert_int_equal(out.x[0], 2 * i + 1);
+        assert_int_equal(out.x[3], 8 * i + 1);
+    }
+    finish(&r);
+}
+
+/* Sent one after another, they come back in order, each as the answer to its message. */
+static void order_is_kept(void **state) {
+    (void)state;
+    enum { COUNT = 200 };
+    rig r = start(&(qn_ring_desc){.capacity = 256, .reply_capacity = 256});
+    for (int i = 0; i < COUNT; i++) {
+        numbers in = {{i}};
+        qn_ring_message message = {.type = 7};
+        assert_ok(r.context, qn_ring_send(r.ring, &message, &in, sizeof in, SECONDS(20)));
+        assert_int_equal(message.id, i + 1);
+    }
+    for (int i = 0; i < COUNT; i++) {
+        numbers out;
+        qn_ring_message message;
+        assert_ok(r.context, qn_ring_receive(r.ring, &message, &out, sizeof out, SECONDS(20)));
+        assert_int_equal(message.correlation, i + 1);
+        assert_int_equal(message.size, sizeof out);
+        assert_int_equal(out.x[0], 2 * i + 1);
+    }
+    finish(&r);
+}
+
+/* ---- the lifecycle ---- */
+
+static void states_are_kept(void **state) {
+    (void)state;
+    numbers in = {{1}}, out;
+    rig r = make(&(qn_ring_desc){0});
+    qn_context *c = r.context;
+    assert_int_equal(state_of(&r), QN_RING_CREATED);
+    assert_fails(c, qn_ring_activate(r.ring, 0), QN_ERROR_STATE, "qn_ring_activate: ring 'twice' is created");
+    assert_fails(c, qn_ring_pause(r.ring, 0), QN_ERROR_STATE, "created");
+    assert_fails(c, qn_ring_resume(r.ring, 0), QN_ERROR_STATE, "created");
+    assert_fails(c, qn_ring_stop(r.ring, QN_RING_DRAIN, 0), QN_ERROR_STATE, "created");
+    assert_fails(c, qn_ring_send(r.ring, NULL, &in, sizeof in, 0), QN_ERROR_STATE, "created");
+    assert_fails(c, qn_ring_receive(r.ring, NULL, &in, sizeof in, 0), QN_ERROR_STATE, "nothing is left");
+    for (int round = 0; round < 2; round++) {
+        assert_ok(c, qn_ring_launch(r.ring, SECONDS(20)));
+        assert_int_equal(state_of(&r), QN_RING_LAUNCHED);
+        assert_fails(c, qn_ring_launch(r.ring, 0), QN_ERROR_STATE, "launched");
+        assert_fails(c, qn_ring_call(r.ring, &in, sizeof in, &out, sizeof out, 20000000), QN_ERROR_TIMEOUT,
+                     "has not answered in 20000 us");
+        assert_ok(c, qn_ring_activate(r.ring, SECONDS(20)));
+        assert_ok(c, qn_ring_call(r.ring, &in, sizeof in, &out, sizeof out, SECONDS(20)));
+        assert_ok(c, qn_ring_pause(r.ring, SECONDS(20)));
+        assert_fails(c, qn_ring_call(r.ring, &in, sizeof in, &out, sizeof out, 20000000), QN_ERROR_TIMEOUT,
+                     "");
+        assert_int_equal(state_of(&r), QN_RING_PAUSED);
+        assert_ok(c, qn_ring_resume(r.ring, SECONDS(20)));
+        assert_ok(c, qn_ring_send(r.ring, NULL, &in, sizeof in, SECONDS(20)));
+        assert_ok(c, qn_ring_stop(r.ring, QN_RING_DRAIN, SECONDS(20)));
+        assert_int_equal(state_of(&r), QN_RING_STOPPED);
+        assert_ok(c, qn_ring_stop(r.ring, QN_RING_DRAIN, 0));
+        assert_ok(c, qn_ring_receive(r.ring, NULL, &out, sizeof out, 0));
+        assert_fails(c, qn_ring_receive(r.ring, NULL, &out, sizeof out, 0), QN_ERROR_STATE, "stopped");
+        assert_fails(c, qn_ring_send(r.ring, NULL, &in, sizeof in, 0), QN_ERROR_STATE, "stopped");
+    }
+    finish(&r);
+}
+
+/* Between messages it ends by itself, and comes again. */
+static void it_parks(void **state) {
+    (void)state;
+    for (int idle = QN_RING_ADAPTIVE; idle <= QN_RING_EVENTS; idle++) {
+        rig r = start(&(qn_ring_desc){.idle = (qn_ring_idle)idle, .spins = 1});
+        for (int i = 0; i < 20; i++) {
+            numbers in = {{i}}, out = {{0}};
+            if (i % 5 == 0) pause_ms(2);
+            assert_ok(r.context, qn_ring_call(r.ring, &in, sizeof in, &out, sizeof out, SECONDS(20)));
+            assert_int_equal(out.x[0], 2 * i + 1);
+        }
+        finish(&r);
+    }
+}
+
+/* ---- what cannot be ---- */
+
+static void wrong_calls(void **state) {
+    (void)state;
+    rig r = start(&(qn_ring_desc){0});
+    char big[128] = {0};
+    qn_ring_info info;
+    numbers in = {{1}}, out;
+    qn_ring_message message = {.priority = 256};
+    qn_context *c = r.context;
+    assert_fails(NULL, qn_ring_launch(NULL, 0), QN_ERROR_NULL, "qn_ring_launch: ring is NULL");
+    assert_fails(c, qn_ring_get_info(r.ring, NULL), QN_ERROR_NULL, "info is NULL");
+    assert_fails(c, qn_ring_send(r.ring, NULL, big, sizeof big, 0), QN_ERROR_RANGE, "at most 16");
+    assert_fails(c, qn_ring_send(r.ring, NULL, NULL, 4, 0), QN_ERROR_NULL, "payload is NULL");
+    assert_fails(c, qn_ring_send(r.ring, &message, &in, 4, 0), QN_ERROR_RANGE, "priority is 256");
+    assert_fails(c, qn_ring_receive(r.ring, NULL, NULL, 4, 0), QN_ERROR_NULL, "payload is NULL");
+    assert_fails(c, qn_ring_receive(r.ring, NULL, &out, sizeof out, 1000), QN_ERROR_TIMEOUT, "nothing came");
+    assert_fails(c, qn_ring_call(r.ring, &in, sizeof in, &out, 4, SECONDS(20)), QN_ERROR_RANGE,
+                 "has 16 bytes");
+    assert_ok(c, qn_ring_send(r.ring, NULL, &in, sizeof in, SECONDS(20)));
+    assert_fails(c, qn_ring_receive(r.ring, NULL, &out, 4, SECONDS(20)), QN_ERROR_RANGE,
+                 "there is room for 4");
+    assert_ok(c, qn_ring_receive(r.ring, NULL, &out, sizeof out, SECONDS(20)));
+    assert_ok(c, qn_ring_get_info(r.ring, &info));
+    assert_string_equal(info.label, "twice");
+    assert_int_equal(info.capacity, 256);
+    finish(&r);
+}
+
+static void wrong_descriptors(void **state) {
+    (void)state;
+    rig r = make(&(qn_ring_desc){0});
+    const struct {
+        qn_ring_desc desc;
+        qn_status status;
+        const char *why;
+    } rows[] = {
+        {{.handler = NULL}, QN_ERROR_ARGUMENT, "either `handler` or `loop`"},
+        {{.handler = "twice", .bands = 5}, QN_ERROR_RANGE, "bands is 5; at most 4"},
+        {{.handler = "twice", .message_size = 1 << 20}, QN_ERROR_RANGE, "message_size is 1048576"},
+        {{.handler = "twice", .mode = (qn_ring_mode)9}, QN_ERROR_ARGUMENT, "mode"},
+        {{.handler = "twice"}, QN_ERROR_ARGUMENT, "program needs"},
+        {{.handler = "nobody", .program = {.source = ring_text}}, QN_ERROR_COMPILE, "nobody"},
+        {{.handler = "twice", .message_type = "numbers", .program = {.source = ring_text}},
+         QN_ERROR_COMPILE,
+         "message_size is not the size"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        qn_ring *ring;
+        assert_fails(r.context, qn_ring_create(r.device, &rows[i].desc, &ring), rows[i].status, rows[i].why);
+        assert_null(ring);
+    }
+    qn_ring *ring;
+    assert_fails(r.context, qn_ring_create(r.device, NULL, &ring), QN_ERROR_NULL, "desc is NULL");
+    assert_fails(r.context, qn_ring_create_for(99, r.device, &rows[0].desc, &ring), QN_ERROR_UNSUPPORTED,
+                 "99");
+    finish(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_and_replies), cmocka_unit_test(order_is_kept),
+        cmocka_unit_test(states_are_kept),   cmocka_unit_test(it_parks),
+        cmocka_unit_test(wrong_calls),       cmocka_unit_test(wrong_descriptors),
+    };
+    return run_device_tests(tests);
+}
