@@ -54,6 +54,14 @@ typedef struct qn_parameter {
     struct qn_parameter *next;
 } qn_parameter;
 
+/* Called behind a module's forward function: gets the tensor that went in, of several the first, and what came out, and gives what takes its
+   place, or NULL. With qn_hook_gradient in it, it sees the gradients. A step calls it when it is recorded. The program's memory, as modules. */
+typedef struct qn_module_hook {
+    qn_tensor *(*function)(void *user, qn_module *module, qn_tensor *x, qn_tensor *y);
+    void *user;
+    struct qn_module_hook *next; /* the library's */
+} qn_module_hook;
+
 struct qn_module {
     qn_tensors *tensors;
     const qn_module_type *type;
@@ -61,6 +69,7 @@ struct qn_module {
     char name[QN_NAME_ROOM];
     qn_parameter *parameters, *last_parameter;
     qn_module *children, *last_child, *next;
+    qn_module_hook *hooks;
 };
 
 /* For modules of one's own; those below have functions that call it. `type` may be NULL. */
@@ -73,8 +82,14 @@ QN_API qn_status qn_module_add_parameter(qn_module *module, const char *name, qn
 QN_API qn_status qn_module_add(qn_module *module, const char *name, qn_module *child);
 /* Releases the tensors of the module and of all within. It may be initialised anew then. */
 QN_API void qn_module_release(qn_module *module);
-/* What its type makes of one tensor. */
+/* What its type makes of one tensor; a failed tensor where the type has no function for that. */
 QN_API qn_tensor *qn_module_forward(qn_module *module, qn_tensor *x);
+/* What forward functions begin and end with, those of one's own modules too: messages name the module in between, and its hooks get the result. */
+QN_API void qn_module_begin(const qn_module *module);
+QN_API qn_tensor *qn_module_end(qn_module *module, qn_tensor *x, qn_tensor *y);
+/* Hooks are called in the order in which they were added. */
+QN_API void qn_module_add_hook(qn_module *module, qn_module_hook *hook);
+QN_API void qn_module_remove_hook(qn_module *module, qn_module_hook *hook);
 /* Training, or evaluation: for it and all within. Dropout and batch normalisation ask for it. */
 QN_API void qn_module_train(qn_module *module, bool training);
 /* How many elements its trained parameters have. */

@@ -245,6 +245,9 @@ QN_API qn_tensor *qn_kaiming_normal(qn_tensors *tensors, qn_element type, qn_sha
 
 /* QN_OK, or the failure that the tensor carries, which becomes the sentence of qn_error_message. */
 QN_API qn_status qn_tensor_status(const qn_tensor *x);
+/* A failed tensor, for functions of one's own that cannot do what they are asked. Messages add the place to the text. QN_OK counts as
+   QN_ERROR_ARGUMENT. */
+QN_API qn_tensor *qn_tensor_fail(qn_tensors *tensors, qn_status status, const char *text);
 QN_API qn_element qn_tensor_type(const qn_tensor *x);
 QN_API qn_shape qn_tensor_shape(const qn_tensor *x); /* of a failed one: no dimensions */
 QN_API uint64_t qn_tensor_count(const qn_tensor *x); /* elements */

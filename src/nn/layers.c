@@ -18,7 +18,7 @@ static qn_tensor *uniform(qn_tensors *tensors, qn_element type, qn_shape shape, 
 }
 
 qn_status qn_linear_init(qn_linear *linear, qn_tensors *tensors, const qn_linear_desc *desc) {
-    qn_status status = qn__nn_check(tensors, desc, "qn_linear_init");
+    qn_status status = qn__nn_check(linear, tensors, desc, "qn_linear_init");
     if (!status && (!desc->inputs || !desc->outputs))
         status = qn__nn_fail(tensors, QN_ERROR_ARGUMENT, "qn_linear_init: %s is 0",
                              desc->inputs ? "outputs" : "inputs");
@@ -37,11 +37,10 @@ qn_status qn_linear_init(qn_linear *linear, qn_tensors *tensors, const qn_linear
 }
 
 qn_tensor *qn_linear_forward(qn_linear *linear, qn_tensor *x) {
-    qn_label_begin(linear->module.tensors, *linear->module.name ? linear->module.name : "linear");
+    qn_module_begin(&linear->module);
     qn_tensor *y = qn_matmul(x, qn_transpose(linear->weight.tensor, 0, 1));
     if (linear->bias.tensor) y = qn_add(y, linear->bias.tensor);
-    qn_label_end(linear->module.tensors);
-    return y;
+    return qn_module_end(&linear->module, x, y);
 }
 
 /* ---- convolution ---- */
@@ -68,7 +67,7 @@ static bool weights_of(const qn_convolution_layer_desc *desc, qn_shape *shape) {
 qn_status qn_convolution_layer_init(qn_convolution_layer *layer, qn_tensors *tensors,
                                     const qn_convolution_layer_desc *desc) {
     qn_shape shape;
-    qn_status status = qn__nn_check(tensors, desc, "qn_convolution_layer_init");
+    qn_status status = qn__nn_check(layer, tensors, desc, "qn_convolution_layer_init");
     if (!status && !weights_of(desc, &shape))
         status = qn__nn_fail(tensors, QN_ERROR_ARGUMENT,
                              "qn_convolution_layer_init: %llu inputs, %llu outputs in %u groups, %u "
@@ -92,16 +91,16 @@ qn_status qn_convolution_layer_init(qn_convolution_layer *layer, qn_tensors *ten
 }
 
 qn_tensor *qn_convolution_layer_forward(qn_convolution_layer *layer, qn_tensor *x) {
-    qn_label_begin(layer->module.tensors, *layer->module.name ? layer->module.name : "convolution");
+    qn_module_begin(&layer->module);
     qn_tensor *y = qn_convolution(x, layer->weight.tensor, layer->bias.tensor, &layer->convolution);
-    qn_label_end(layer->module.tensors);
-    return y;
+    return qn_module_end(&layer->module, x, y);
 }
 
 /* ---- functions ---- */
 
 static qn_tensor *forward_function(qn_module *module, qn_tensor *x) {
-    return ((qn_function_layer *)module)->function(x);
+    qn_module_begin(module);
+    return qn_module_end(module, x, ((qn_function_layer *)module)->function(x));
 }
 static const qn_module_type function_type = {"function", forward_function};
 
@@ -121,20 +120,26 @@ void qn_dropout_init(qn_dropout *dropout, qn_tensors *tensors, double probabilit
     dropout->probability = probability;
 }
 
+qn_tensor *qn__nn_drop(qn_tensors *tensors, qn_tensor *x, double p) {
+    if (p <= 0 || qn_tensor_status(x)) return x;
+    qn_tensor *numbers = qn_rand(tensors, QN_F32, qn_tensor_shape(x));
+    return qn_where(qn_less(numbers, p), 0, qn_multiply(x, p < 1 ? 1 / (1 - p) : 0));
+}
+
 qn_tensor *qn_dropout_forward(qn_dropout *dropout, qn_tensor *x) {
     const double p = dropout->probability;
-    if (!dropout->module.training || p <= 0 || qn_tensor_status(x)) return x;
-    qn_tensor *numbers = qn_rand(dropout->module.tensors, QN_F32, qn_tensor_shape(x));
-    return qn_where(qn_less(numbers, p), 0, qn_multiply(x, p < 1 ? 1 / (1 - p) : 0));
+    qn_module_begin(&dropout->module);
+    qn_tensor *y = dropout->module.training ? qn__nn_drop(dropout->module.tensors, x, p) : x;
+    return qn_module_end(&dropout->module, x, y);
 }
 
 /* ---- sequences ---- */
 
 static qn_tensor *forward_sequence(qn_module *module, qn_tensor *x) {
-    qn_label_begin(module->tensors, *module->name ? module->name : "sequence");
-    for (qn_module *m = module->children; m; m = m->next) x = qn_module_forward(m, x);
-    qn_label_end(module->tensors);
-    return x;
+    qn_module_begin(module);
+    qn_tensor *y = x;
+    for (qn_module *m = module->children; m; m = m->next) y = qn_module_forward(m, y);
+    return qn_module_end(module, x, y);
 }
 static const qn_module_type sequence_type = {"sequence", forward_sequence};
 

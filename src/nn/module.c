@@ -20,9 +20,12 @@ qn_status qn__nn_fail(qn_tensors *tensors, qn_status status, const char *format,
     return qn_error_set(context_of(tensors), status, text);
 }
 
-qn_status qn__nn_check(qn_tensors *tensors, const void *desc, const char *function) {
-    if (!tensors) return qn__nn_fail(NULL, QN_ERROR_NULL, "%s: tensors is NULL", function);
-    return desc ? QN_OK : qn__nn_fail(tensors, QN_ERROR_NULL, "%s: desc is NULL", function);
+qn_status qn__nn_check(const void *object, qn_tensors *tensors, const void *desc, const char *function) {
+    if (object && tensors && desc) return QN_OK;
+    return qn__nn_fail(tensors, QN_ERROR_NULL, "%s: %s is NULL", function,
+                       !tensors  ? "tensors"
+                       : !object ? "the module"
+                                 : "desc");
 }
 
 /* ---- making ---- */
@@ -145,9 +148,44 @@ qn_status qn_module_visit(qn_module *module, qn_parameter_visitor *visitor, void
     return visit(&w, module, 0);
 }
 
+/* ---- forward ---- */
+
 qn_tensor *qn_module_forward(qn_module *module, qn_tensor *x) {
-    return module && module->type && module->type->forward ? module->type->forward(module, x) : NULL;
+    if (module && module->type && module->type->forward) return module->type->forward(module, x);
+    return qn_tensor_fail(module ? module->tensors : NULL, module ? QN_ERROR_ARGUMENT : QN_ERROR_NULL,
+                          module ? "qn_module_forward: the module's type has no function of one tensor"
+                                 : "qn_module_forward: module is NULL");
 }
+
+void qn_module_begin(const qn_module *module) {
+    const char *kind = module->type ? module->type->name : "module";
+    qn_label_begin(module->tensors, *module->name ? module->name : kind);
+}
+
+qn_tensor *qn_module_end(qn_module *module, qn_tensor *x, qn_tensor *y) {
+    for (qn_module_hook *h = module->hooks, *next; h; h = next) {
+        next = h->next; /* it may remove itself */
+        qn_tensor *other = h->function(h->user, module, x, y);
+        if (other) y = other;
+    }
+    qn_label_end(module->tensors);
+    return y;
+}
+
+void qn_module_add_hook(qn_module *module, qn_module_hook *hook) {
+    qn_module_hook **place = &module->hooks;
+    while (*place) place = &(*place)->next;
+    *place = hook;
+    hook->next = NULL;
+}
+
+void qn_module_remove_hook(qn_module *module, qn_module_hook *hook) {
+    qn_module_hook **place = &module->hooks;
+    while (*place && *place != hook) place = &(*place)->next;
+    if (*place) *place = hook->next;
+}
+
+/* ---- what holds for all within ---- */
 
 void qn_module_train(qn_module *module, bool training) {
     module->training = training;

@@ -6,13 +6,15 @@
 
 /* Sets the sentence of the tensors' context and gives the status. */
 qn_status qn__nn_fail(qn_tensors *tensors, qn_status status, const char *format, ...);
-/* QN_OK for tensors and a descriptor that are there. */
-qn_status qn__nn_check(qn_tensors *tensors, const void *desc, const char *function);
+/* QN_OK for an object, tensors and a descriptor that are there. */
+qn_status qn__nn_check(const void *object, qn_tensors *tensors, const void *desc, const char *function);
 
 /* Ends the scope in which a module's parameters were made; after a failure releases what it has. Gives the status. */
 qn_status qn__nn_made(qn_module *module, qn_status status);
 /* A tensor of [channels] as [channels, 1, ...], to go with one of `rank` dimensions whose channels are dimension 1. */
 qn_tensor *qn__nn_by_channel(qn_tensor *x, uint32_t rank);
+/* x, in which elements have become 0 with this probability, the others divided by what is left of 1. */
+qn_tensor *qn__nn_drop(qn_tensors *tensors, qn_tensor *x, double probability);
 /* The result with its sum or mean, as asked for. */
 qn_tensor *qn__nn_reduced(qn_tensor *losses, qn_loss_result result);
 

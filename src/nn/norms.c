@@ -26,6 +26,11 @@ static qn_status add_scale(qn_module *module, qn_parameter *weight, qn_parameter
     return status;
 }
 
+/* Each channel of a tensor of `rank` dimensions times its weight, plus its bias. */
+static qn_tensor *scaled(qn_tensor *y, qn_tensor *weight, qn_tensor *bias, uint32_t rank) {
+    return qn_add(qn_multiply(y, qn__nn_by_channel(weight, rank)), qn__nn_by_channel(bias, rank));
+}
+
 /* ---- rows ---- */
 
 static qn_tensor *forward_norm(qn_module *module, qn_tensor *x) {
@@ -34,7 +39,7 @@ static qn_tensor *forward_norm(qn_module *module, qn_tensor *x) {
 static const qn_module_type norm_type = {"norm", forward_norm};
 
 qn_status qn_norm_layer_init(qn_norm_layer *norm, qn_tensors *tensors, const qn_norm_layer_desc *desc) {
-    qn_status status = qn__nn_check(tensors, desc, "qn_norm_layer_init");
+    qn_status status = qn__nn_check(norm, tensors, desc, "qn_norm_layer_init");
     if (!status && !desc->size)
         status = qn__nn_fail(tensors, QN_ERROR_ARGUMENT, "qn_norm_layer_init: size is 0");
     if (!status) status = qn_scope_begin(tensors);
@@ -48,7 +53,7 @@ qn_status qn_norm_layer_init(qn_norm_layer *norm, qn_tensors *tensors, const qn_
 }
 
 qn_tensor *qn_norm_layer_forward(qn_norm_layer *norm, qn_tensor *x) {
-    qn_label_begin(norm->module.tensors, *norm->module.name ? norm->module.name : "norm");
+    qn_module_begin(&norm->module);
     qn_tensor *y;
     if (norm->root_mean_square)
         y = qn_multiply(x, qn_rsqrt(qn_add(qn_mean(qn_square(x), QN_AXES(-1), true), norm->epsilon)));
@@ -56,8 +61,7 @@ qn_tensor *qn_norm_layer_forward(qn_norm_layer *norm, qn_tensor *x) {
         y = normalised(x, QN_AXES(-1), norm->epsilon);
     y = qn_multiply(y, norm->weight.tensor);
     if (norm->bias.tensor) y = qn_add(y, norm->bias.tensor);
-    qn_label_end(norm->module.tensors);
-    return y;
+    return qn_module_end(&norm->module, x, y);
 }
 
 /* ---- groups of channels ---- */
@@ -68,7 +72,7 @@ static qn_tensor *forward_groups(qn_module *module, qn_tensor *x) {
 static const qn_module_type group_type = {"group_norm", forward_groups};
 
 qn_status qn_group_norm_init(qn_group_norm *norm, qn_tensors *tensors, const qn_group_norm_desc *desc) {
-    qn_status status = qn__nn_check(tensors, desc, "qn_group_norm_init");
+    qn_status status = qn__nn_check(norm, tensors, desc, "qn_group_norm_init");
     if (!status && (!desc->channels || !desc->groups || desc->channels % desc->groups))
         status = qn__nn_fail(tensors, QN_ERROR_ARGUMENT,
                              "qn_group_norm_init: %llu channels are not %llu groups of as many",
@@ -83,14 +87,12 @@ qn_status qn_group_norm_init(qn_group_norm *norm, qn_tensors *tensors, const qn_
 
 qn_tensor *qn_group_norm_forward(qn_group_norm *norm, qn_tensor *x) {
     if (qn_tensor_status(x)) return x;
-    qn_label_begin(norm->module.tensors, *norm->module.name ? norm->module.name : "group_norm");
+    qn_module_begin(&norm->module);
     const qn_shape shape = qn_tensor_shape(x);
     const qn_shape grouped = QN_SHAPE(shape.rank ? shape.sizes[0] : 1, norm->groups, QN_REST);
     qn_tensor *y = qn_reshape(normalised(qn_reshape(x, grouped), QN_AXES(-1), norm->epsilon), shape);
-    y = qn_add(qn_multiply(y, qn__nn_by_channel(norm->weight.tensor, shape.rank)),
-               qn__nn_by_channel(norm->bias.tensor, shape.rank));
-    qn_label_end(norm->module.tensors);
-    return y;
+    y = scaled(y, norm->weight.tensor, norm->bias.tensor, shape.rank);
+    return qn_module_end(&norm->module, x, y);
 }
 
 /* ---- channels over a batch ---- */
@@ -101,7 +103,7 @@ static qn_tensor *forward_batch(qn_module *module, qn_tensor *x) {
 static const qn_module_type batch_type = {"batch_norm", forward_batch};
 
 qn_status qn_batch_norm_init(qn_batch_norm *norm, qn_tensors *tensors, const qn_batch_norm_desc *desc) {
-    qn_status status = qn__nn_check(tensors, desc, "qn_batch_norm_init");
+    qn_status status = qn__nn_check(norm, tensors, desc, "qn_batch_norm_init");
     if (!status && !desc->channels)
         status = qn__nn_fail(tensors, QN_ERROR_ARGUMENT, "qn_batch_norm_init: channels is 0");
     if (!status) status = qn_scope_begin(tensors);
@@ -134,7 +136,7 @@ qn_tensor *qn_batch_norm_forward(qn_batch_norm *norm, qn_tensor *x) {
     const qn_shape shape = qn_tensor_shape(x);
     const uint64_t channels = shape.rank > 1 ? shape.sizes[1] : 0,
                    count = channels ? qn_tensor_count(x) / channels : 0;
-    qn_label_begin(norm->module.tensors, *norm->module.name ? norm->module.name : "batch_norm");
+    qn_module_begin(&norm->module);
     qn_axes axes = from(1, shape.rank);
     if (axes.count) axes.axes[0] = 0; /* all but dimension 1 */
     qn_tensor *mean = qn__nn_by_channel(norm->running_mean.tensor, shape.rank),
@@ -147,8 +149,6 @@ qn_tensor *qn_batch_norm_forward(qn_batch_norm *norm, qn_tensor *x) {
                qn_multiply(variance, count > 1 ? (double)count / (double)(count - 1) : 1));
     }
     qn_tensor *y = qn_multiply(qn_subtract(x, mean), qn_rsqrt(qn_add(variance, norm->epsilon)));
-    y = qn_add(qn_multiply(y, qn__nn_by_channel(norm->weight.tensor, shape.rank)),
-               qn__nn_by_channel(norm->bias.tensor, shape.rank));
-    qn_label_end(norm->module.tensors);
-    return y;
+    y = scaled(y, norm->weight.tensor, norm->bias.tensor, shape.rank);
+    return qn_module_end(&norm->module, x, y);
 }

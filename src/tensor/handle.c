@@ -80,6 +80,18 @@ qn_tensor *qn__failed(qn_tensors *tensors, const char *function, qn_status statu
     return failed(tensors, status, text);
 }
 
+qn_tensor *qn_tensor_fail(qn_tensors *tensors, qn_status status, const char *text) {
+    char placed[1024];
+    if (!status) status = QN_ERROR_ARGUMENT;
+    snprintf(placed, sizeof placed, "%s", text ? text : "a function failed");
+    if (qn__tensors_check(tensors, "qn_tensor_fail")) {
+        qn_error_set(NULL, status, placed);
+        return (qn_tensor *)&no_owner;
+    }
+    add_place(tensors, placed, sizeof placed);
+    return failed(tensors, status, placed);
+}
+
 qn_tensor *qn__failed_as(qn_tensors *tensors, qn_status status) {
     return status == QN_ERROR_OUT_OF_MEMORY ? out_of_memory(tensors)
                                             : failed(tensors, status, qn_error_message(tensors->context));
