@@ -519,6 +519,21 @@ QN_API qn_tensor *qn_tensordot(qn_tensor *a, qn_tensor *b, qn_axes axes_a, qn_ax
 QN_API qn_tensor *qn_outer(qn_tensor *a, qn_tensor *b); /* each element of a with each of b: a matrix */
 QN_API qn_tensor *qn_kron(qn_tensor *a, qn_tensor *b); /* each element of a times the whole b, in its place */
 
+/* softmax(scale q k' + mask) v, for each head of each batch, as qn_kernels_attention, which does it where heads have at most 256 elements: q of [batches, heads,
+   queries, size], k and v of [batches, key heads, keys, size], heads a multiple of key heads; without the heads, or both, there is one.
+   The mask is broadcast to [batches, heads, queries, keys]: of QN_BOOL, keys where it is false are not seen; of a float type it is
+   added. With `causal` the last query sees all keys, each one before one less. Queries that see no key give zeros. `dropout`: weights become
+   0 with this probability. Where the mask requires gradients, or with dropout, queries x keys weights are kept in memory.
+   Defaults: scale 1 / sqrt(size); no mask. `desc` may be NULL. */
+typedef struct qn_tensor_attention_desc {
+    double scale;
+    bool causal;
+    qn_tensor *mask;
+    double dropout;
+} qn_tensor_attention_desc;
+QN_API qn_tensor *qn_attention(qn_tensor *q, qn_tensor *k, qn_tensor *v,
+                               const qn_tensor_attention_desc *desc);
+
 /* ---- views ---- */
 
 /* The same elements in other places: none is moved where a kernel can read them as they lie. */

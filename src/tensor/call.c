@@ -9,6 +9,8 @@
 static qn__call *const calls[QN__OP_COUNT] = {
     [QN__OP_CONVOLVE_INPUT] = qn__convolve_input_run,
     [QN__OP_CONVOLVE_WEIGHTS] = qn__convolve_weights_run,
+    [QN__OP_ATTENTION] = qn__attention_run,
+    [QN__OP_ATTENTION_BACKWARD] = qn__attention_backward_run,
     [QN__OP_TAKE] = qn__take_run,
     [QN__OP_SCATTER] = qn__scatter_run,
     [QN__OP_SCAN] = qn__scan_run,
@@ -42,8 +44,16 @@ qn__node *qn__call_node(qn_tensors *tensors, qn__op op, qn_element type, uint32_
 
 qn__node *qn__part_node(qn__node *call, uint32_t index, qn_element type, uint32_t rank,
                         const uint64_t *sizes) {
+    for (qn__node *part = call->parts; part; part = part->parts)
+        if (part->attributes.axis == index) {
+            qn__node_retain(part);
+            return part;
+        }
     qn__node *node = qn__call_node(call->owner, QN__OP_PART, type, rank, sizes, &call, 1);
-    if (node) node->attributes.axis = index;
+    if (!node) return NULL;
+    node->attributes.axis = index;
+    node->parts = call->parts;
+    call->parts = node;
     return node;
 }
 

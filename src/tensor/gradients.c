@@ -220,6 +220,9 @@ static qn_tensor *fold(qn_tensor *g, const qn__node *like) {
 TWO(matmul, fold(qn_matmul(G, qn_transpose(B, -1, -2)), b->node->sources[0]),
     fold(qn_matmul(qn_transpose(A, -1, -2), G), b->node->sources[1]))
 
+/* A call of which gradients are asked has one part that they go to. */
+ONE(part, G)
+
 static qn__gradient *const gradients[QN__OP_COUNT] = {
     [QN__OP_CAST] = gradient_cast,
     [QN__OP_COPY] = gradient_copy,
@@ -289,6 +292,9 @@ static qn__gradient *const gradients[QN__OP_COUNT] = {
     [QN__OP_CONVOLVE] = qn__convolve_gradient,
     [QN__OP_CONVOLVE_INPUT] = qn__convolve_input_gradient,
     [QN__OP_CONVOLVE_WEIGHTS] = qn__convolve_weights_gradient,
+    [QN__OP_PART] = gradient_part,
+    [QN__OP_ATTENTION] = qn__attention_gradient,
+    [QN__OP_ATTENTION_BACKWARD] = qn__attention_backward_gradient,
     [QN__OP_TAKE] = qn__take_gradient,
     [QN__OP_SCATTER] = qn__scatter_gradient,
     [QN__OP_SCAN] = qn__scan_gradient,

@@ -87,7 +87,7 @@ typedef union qn__number {
 qn__number qn__number_of(const qn_operand *x, qn_element type);
 bool qn__holds(qn_element type, const qn_operand *x);
 
-enum { QN__SOURCES = 6 };
+enum { QN__SOURCES = 7 };
 
 /* What an op is told beside its sources; zero where it does not matter. */
 typedef struct qn__attributes {
@@ -107,6 +107,8 @@ typedef struct qn__node {
     uint32_t index;           /* in the list of a walk that is under way */
     uint64_t mark;            /* of the walk that was here last */
     struct qn__node *waiting; /* in a list of nodes to be released */
+    struct qn__node
+        *parts; /* of a call: the PART nodes that it has at the moment, not counted; of those the next */
     qn_tensors *owner;
     struct qn__node *sources[QN__SOURCES];
     uint64_t sizes[QN_MAX_RANK];
@@ -306,7 +308,7 @@ qn_status qn__call_run(qn_tensors *tensors, const qn__node *node, const qn_array
 /* A node of a call of these sources, which it counts. Gives a counted node, NULL without memory. */
 qn__node *qn__call_node(qn_tensors *tensors, qn__op op, qn_element type, uint32_t rank, const uint64_t *sizes,
                         qn__node *const *sources, uint32_t count);
-/* Its result number `index`, from 1. */
+/* Its result number `index`, from 1: the node that there is already, or a new one; counted. */
 qn__node *qn__part_node(qn__node *call, uint32_t index, qn_element type, uint32_t rank,
                         const uint64_t *sizes);
 

@@ -11,12 +11,21 @@ const qn__op_info qn__ops[QN__OP_COUNT] = {
 
 void qn__node_retain(qn__node *node) { node->refs++; }
 
+/* Before a PART gives its call up. */
+static void leave_call(const qn__node *node) {
+    if (node->op != QN__OP_PART || !node->num_sources) return;
+    qn__node **place = &node->sources[0]->parts;
+    while (*place != node) place = &(*place)->parts;
+    *place = node->parts;
+}
+
 /* The first source goes on the way; others whose last user is gone wait in a list. */
 void qn__node_release(qn__node *node) {
     qn__node *list = NULL;
     if (!node || --node->refs) return;
     qn__node *first = node->num_sources ? node->sources[0] : NULL;
     for (;;) {
+        leave_call(node);
         for (uint32_t i = 1; i < node->num_sources; i++) {
             qn__node *s = node->sources[i];
             if (--s->refs) continue;
@@ -74,6 +83,7 @@ void qn__node_set_value(qn__node *node, qn__storage *storage, uint64_t offset, c
     else
         qn__contiguous_strides(node->rank, node->sizes, node->strides);
     if (node->needs_gradient && !node->is_leaf) return;
+    leave_call(node);
     const uint32_t count = node->num_sources;
     node->num_sources = 0;
     for (uint32_t i = 0; i < count; i++) qn__node_release(node->sources[i]);
