@@ -534,6 +534,28 @@ typedef struct qn_tensor_attention_desc {
 QN_API qn_tensor *qn_attention(qn_tensor *q, qn_tensor *k, qn_tensor *v,
                                const qn_tensor_attention_desc *desc);
 
+/* ---- small matrices ---- */
+
+/* Of the last two dimensions; those before are batches. What is computed is as kernels.h says (qn_kernels_cholesky and on), in QN_F32, or of QN_F64 in
+   that; narrower floats are rounded to their type at the end. A further result goes where its pointer says, unless that is NULL. */
+
+QN_API qn_tensor *qn_cholesky(qn_tensor *x); /* the lower triangle; the upper one of x is not read */
+/* X with a X = b; a `b` of one dimension is a column. Batches are broadcast. The second: `a` is the triangle, whose diagonal is ones with `unit`. */
+QN_API qn_tensor *qn_solve(qn_tensor *a, qn_tensor *b);
+QN_API qn_tensor *qn_solve_triangular(qn_tensor *a, qn_tensor *b, bool upper, bool unit);
+QN_API qn_tensor *qn_inverse(qn_tensor *x);
+/* The logarithm of its size, and its sign: 1, -1 or 0. And the determinant itself, which may be too large, or too small, for its type; where
+   it is 0 its gradient is NaN. */
+QN_API qn_tensor *qn_log_determinant(qn_tensor *x, qn_tensor **sign);
+QN_API qn_tensor *qn_determinant(qn_tensor *x);
+/* q of x = q r: of as many columns as the lesser of x's sizes or, if complete, as rows; there without gradients, if that is more than x has. */
+QN_API qn_tensor *qn_qr(qn_tensor *x, bool complete, qn_tensor **r);
+/* The eigenvalues of symmetric matrices, whose lower triangle is read, the least first; vectors are columns. Gradients are of vectors that have values of
+   their own: between those of the same value nothing goes. */
+QN_API qn_tensor *qn_eigen(qn_tensor *x, qn_tensor **vectors);
+/* The singular values, the largest first, of x = u diag(values) v^T; u and v have as many columns. Gradients: as there. */
+QN_API qn_tensor *qn_svd(qn_tensor *x, qn_tensor **u, qn_tensor **v);
+
 /* ---- views ---- */
 
 /* The same elements in other places: none is moved where a kernel can read them as they lie. */

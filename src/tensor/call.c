@@ -19,6 +19,13 @@ static qn__call *const calls[QN__OP_COUNT] = {
     [QN__OP_HISTOGRAM] = qn__histogram_run,
     [QN__OP_COMPACT] = qn__compact_run,
     [QN__OP_UNIQUE] = qn__unique_run,
+    [QN__OP_CHOLESKY] = qn__cholesky_run,
+    [QN__OP_SOLVE] = qn__solve_run,
+    [QN__OP_SOLVE_TRIANGULAR] = qn__solve_triangular_run,
+    [QN__OP_DETERMINANT] = qn__determinant_run,
+    [QN__OP_QR] = qn__qr_run,
+    [QN__OP_EIGEN] = qn__eigen_run,
+    [QN__OP_SVD] = qn__svd_run,
 };
 
 static qn__finishing_call *const finishing_calls[QN__OP_COUNT] = {

@@ -18,8 +18,13 @@ qn__call qn__top_k_run;
 qn__call qn__compact_run; /* select.c */
 qn__call qn__unique_run;
 qn__call qn__histogram_run;
+qn__call qn__cholesky_run, qn__solve_run, qn__solve_triangular_run, qn__determinant_run; /* linear.c */
+qn__call qn__qr_run, qn__eigen_run, qn__svd_run;
 
 /* Their gradients. */
 qn__gradient qn__take_gradient, qn__scatter_gradient, qn__scan_gradient;
+qn__gradient qn__cholesky_gradient, qn__solve_gradient, qn__solve_triangular_gradient,
+    qn__determinant_gradient; /* linear_gradients.c */
+qn__gradient qn__qr_gradient, qn__eigen_gradient, qn__svd_gradient;
 
 #endif

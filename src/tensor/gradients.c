@@ -298,6 +298,13 @@ static qn__gradient *const gradients[QN__OP_COUNT] = {
     [QN__OP_TAKE] = qn__take_gradient,
     [QN__OP_SCATTER] = qn__scatter_gradient,
     [QN__OP_SCAN] = qn__scan_gradient,
+    [QN__OP_CHOLESKY] = qn__cholesky_gradient,
+    [QN__OP_SOLVE] = qn__solve_gradient,
+    [QN__OP_SOLVE_TRIANGULAR] = qn__solve_triangular_gradient,
+    [QN__OP_DETERMINANT] = qn__determinant_gradient,
+    [QN__OP_QR] = qn__qr_gradient,
+    [QN__OP_EIGEN] = qn__eigen_gradient,
+    [QN__OP_SVD] = qn__svd_gradient,
 };
 
 qn__gradient *qn__gradient_of(qn__op op) { return gradients[op]; }

@@ -209,6 +209,10 @@ static const struct {
     ONE(nonzero),
     ONE(unique),
     {.name = "masked_select", .pair = qn_masked_select},
+    ONE(cholesky),
+    ONE(inverse),
+    ONE(determinant),
+    {.name = "solve", .pair = qn_solve},
     {.name = "outer", .pair = qn_outer},
     {.name = "kron", .pair = qn_kron},
     ONE(zeros_like),
@@ -240,6 +244,24 @@ static qn_tensor *einsum(runner *r) {
     return qn_einsum(word(r, 3), operands, count);
 }
 
+/* Factors: result `integer(4)` of a matrix, the first being 0. */
+static qn_tensor *apply_factors(runner *r) {
+    qn_tensor *results[3] = {NULL};
+    if (is(r, "solve_triangular"))
+        return qn_solve_triangular(tensor(r, 3), tensor(r, 4), truth(r, 5), truth(r, 6));
+    if (is(r, "log_determinant"))
+        results[0] = qn_log_determinant(tensor(r, 3), &results[1]);
+    else if (is(r, "qr"))
+        results[0] = qn_qr(tensor(r, 3), truth(r, 5), &results[1]);
+    else if (is(r, "eigen"))
+        results[0] = qn_eigen(tensor(r, 3), &results[1]);
+    else if (is(r, "svd"))
+        results[0] = qn_svd(tensor(r, 3), &results[1], &results[2]);
+    else
+        stop("no such op", r->words[2]);
+    return results[integer(r, 4)];
+}
+
 /* Rearranging elements, and products over named dimensions. */
 static qn_tensor *apply_arrangement(runner *r) {
     if (is(r, "roll")) return qn_roll(tensor(r, 3), integer(r, 4), (int32_t)integer(r, 5));
@@ -259,8 +281,7 @@ static qn_tensor *apply_arrangement(runner *r) {
         return qn_histogram(tensor(r, 3), (uint64_t)integer(r, 4), strtod(word(r, 5), NULL),
                             strtod(word(r, 6), NULL));
     if (is(r, "tensordot")) return qn_tensordot(tensor(r, 3), tensor(r, 4), axes(r, 5), axes(r, 6));
-    stop("no such op", r->words[2]);
-    return NULL;
+    return apply_factors(r);
 }
 
 /* Choosing and ordering elements. */

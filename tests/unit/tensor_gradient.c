@@ -47,24 +47,6 @@ static qn_tensor *apply(void *user, qn_tensor *const *x, size_t count) {
     return c->three(qn_operand_tensor(x[0]), qn_operand_tensor(x[1]), qn_operand_tensor(x[2]));
 }
 
-/* Numbers from low to high, none twice. */
-static qn_tensor *scattered(tensor_fixture *f, qn_shape shape, double low, double high, uint32_t seed) {
-    double data[64];
-    uint64_t count = 1;
-    for (uint32_t d = 0; d < shape.rank; d++) count *= shape.sizes[d];
-    assert_true(count <= 64);
-    for (uint64_t i = 0; i < count; i++)
-        data[i] = low + (high - low) * fmod(0.37 + (double)(i + 1) * 0.618034 + seed * 0.0913, 1);
-    qn_tensor *x = qn_from_data(f->t, QN_F64, shape, data);
-    return f->info.capabilities & QN_CAN_F64 ? x : qn_cast(x, QN_F32);
-}
-
-static void check(tensor_fixture *f, const char *name, qn_tensor_function *function, void *user,
-                  qn_tensor *const *x, size_t count) {
-    const qn_status status = qn_check_gradients(function, user, x, count, NULL);
-    if (status) fail_msg("%s: %s", name, qn_error_message(f->context));
-}
-
 static void functions_of_elements(void **state) {
     tensor_fixture *f = fixture_of(state);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
