@@ -1,4 +1,5 @@
 # The examples: each links quern as a user's program would. See examples/README.md.
+set(stb_required REQUIRED)
 include(cmake/stb.cmake)
 
 function(quern_example name)

@@ -7,3 +7,9 @@ target_link_libraries(quern_tensor_objects PRIVATE quern_flags)
 quern_library(quern_tensor tensor_ tensor quern_tensor_objects)
 target_link_libraries(quern_tensor_static PUBLIC quern_kernels_static)
 target_link_libraries(quern_tensor_shared PUBLIC quern_kernels_shared)
+# PNG and JPEG (src/data/pixels.c) by stb, whose headers are compiled in, where they are.
+include(cmake/stb.cmake)
+if(STB_INCLUDE)
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/src/data/pixels.c PROPERTIES COMPILE_DEFINITIONS QN__HAS_STB
+                                                                                   COMPILE_OPTIONS "-isystem;${STB_INCLUDE}")
+endif()

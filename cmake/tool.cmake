@@ -4,6 +4,7 @@ add_executable(quern ${tool_sources})
 target_link_libraries(quern PRIVATE quern_kernels_static)
 target_compile_options(quern PRIVATE -Wall -Wextra -Wpedantic $<$<BOOL:${QUERN_WERROR}>:-Werror>)
 target_compile_definitions(quern PRIVATE _POSIX_C_SOURCE=200809L _XOPEN_SOURCE=700)
+set(stb_required REQUIRED)
 include(cmake/stb.cmake)
 target_include_directories(quern SYSTEM PRIVATE ${STB_INCLUDE})
 

@@ -79,6 +79,20 @@ QN_API qn_field qn_dataset_field(const qn_dataset *dataset, uint32_t index);
 /* One example in host memory, as its callback writes it. Errors: QN_ERROR_NULL, QN_ERROR_RANGE, and the callback's. */
 QN_API qn_status qn_dataset_get(qn_dataset *dataset, uint64_t index, void *const *to);
 
+/* Images in a folder: with folders in it each of those is a class, whose images are all below it, and classes are numbered in the order of their
+   names; without, all are of class 0. Files and folders whose names begin with a dot are left out, files of other kinds too. An image is scaled so that it fills
+   `width` by `height`, and cut at both sides alike. Examples are pixels, QN_U8 of [channels, height, width], and the class, QN_I32. Defaults: the
+   size of the first image; 3 channels (1 is gray). What an image is: qn_read_image. */
+typedef struct qn_folder_desc {
+    uint32_t width, height, channels;
+} qn_folder_desc;
+/* Files are looked for now, and read when an example is asked for. `desc` may be NULL. Errors besides: QN_ERROR_IO (the folder cannot be read, or has no
+   image), QN_ERROR_UNSUPPORTED (the library was built without images). */
+QN_API qn_status qn_dataset_from_folder(qn_context *context, const char *path, const qn_folder_desc *desc,
+                                        qn_dataset **dataset);
+/* Of a set from a folder, or a part of one: the name of a class; NULL: there is none. As long as the set. */
+QN_API const char *qn_dataset_class(const qn_dataset *dataset, uint32_t index);
+
 /* ---- loaders ---- */
 
 /* Defaults: batches of 32, in the set's order, the last one smaller where they do not come out even, one thread, two batches ahead. */
@@ -122,6 +136,40 @@ QN_API qn_status qn_loader_seek(qn_loader *loader, uint64_t epoch, uint64_t batc
 QN_API void qn_loader_note(qn_loader *loader, const char *note);
 /* A qn_text_callback that writes to the FILE that `file` is, and flushes. */
 QN_API void qn_progress_to_file(void *file, const char *text);
+
+/* ---- images ---- */
+
+/* The image in a file, PNG or JPEG of 8 bits a channel or made so, with at most 2^28 pixels: QN_U8 of [channels, height, width]. `channels`: 1
+   (gray), 3, or 4 (with alpha); 0: as the file has. A failed tensor tells: QN_ERROR_IO, QN_ERROR_ARGUMENT (it is no such image, or damaged; the sentence names
+   it), QN_ERROR_UNSUPPORTED (the library was built without the headers of stb). */
+QN_API qn_tensor *qn_read_image(qn_tensors *tensors, const char *path, uint32_t channels);
+/* Writes x, of [height, width] or of [1 or 3, height, width], to a file: floats from 0 to 1, what is outside cut, or QN_U8 from 0 to 255. By the end of the
+   path: .png, .jpg, .jpeg, or .pgm and .ppm, which any library can. Errors: QN_ERROR_NULL, QN_ERROR_ARGUMENT (another shape or type, an
+   unknown end), QN_ERROR_UNSUPPORTED, QN_ERROR_IO, and a tensor's failure. */
+QN_API qn_status qn_write_image(qn_tensor *x, const char *path);
+/* Images of [n, channels, height, width] as one, in rows of `columns`, with a gap of a pixel between. */
+QN_API qn_tensor *qn_image_sheet(qn_tensor *x, uint64_t columns);
+
+/* ---- preparing batches ---- */
+
+/* On the device, as all ops: batches come as they are in files, QN_U8 say, and what is done to them fuses. See also qn_one_hot. */
+
+/* (x / scale - mean[c]) / deviation[c] for channel c of x of [n, channels, ...], as QN_F32; x of narrower floats keeps its type. `scale`: 255 for pixels of
+   QN_U8, 0 or 1 for what is in range already. Of images as ImageNet's: means 0.485, 0.456, 0.406, deviations 0.229, 0.224, 0.225. */
+QN_API qn_tensor *qn_normalize(qn_tensor *x, double scale, const double *mean, const double *deviation,
+                               uint64_t channels);
+
+/* How images may change, each at random and in its own way. Zeros: nothing of that. Edges that come into view are 0. */
+typedef struct qn_augment_desc {
+    double flip;            /* the probability of an exchange of left and right */
+    double shift;           /* up to so many pixels, whole ones, in each direction */
+    double rotate;          /* up to so many degrees to either side */
+    double scale;           /* larger or smaller by up to this factor less 1: 0.1 is from 1 / 1.1 to 1.1 */
+    uint32_t height, width; /* of the results, cut out anywhere in the image; 0: as the image */
+} qn_augment_desc;
+/* Images of [n, channels, height, width], floats or QN_U8 (which become QN_F32), with changes by the next random numbers. Pixels between others are bilinear;
+   flips, shifts and cuts alone change none. Gradients go through. */
+QN_API qn_tensor *qn_augment(qn_tensor *x, const qn_augment_desc *desc);
 
 #ifdef __cplusplus
 }

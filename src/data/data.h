@@ -19,6 +19,8 @@ void qn__data_shuffle(uint64_t *order, uint64_t count, uint64_t seed);
 /* Bytes of a field of one example. */
 uint64_t qn__field_bytes(const qn_field *field);
 qn_context *qn__dataset_context(const qn_dataset *dataset);
+/* The user of a set that has this callback, or is a part of one that has; else NULL. */
+void *qn__dataset_user(const qn_dataset *dataset, qn_example_callback *get);
 /* One more to whom it belongs: qn_dataset_destroy is one less. */
 qn_dataset *qn__dataset_retain(qn_dataset *dataset);
 

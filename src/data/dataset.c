@@ -154,6 +154,11 @@ static qn_status get_of_part(void *user, uint64_t index, void *const *to) {
     return p->whole->desc.get(p->whole->desc.user, p->indices[index], to);
 }
 
+void *qn__dataset_user(const qn_dataset *dataset, qn_example_callback *get) {
+    while (dataset->desc.get == get_of_part) dataset = ((const part *)dataset->desc.user)->whole;
+    return dataset->desc.get == get ? dataset->desc.user : NULL;
+}
+
 static void release_part(void *user) {
     part *p = user;
     qn_context *context = p->whole->context;
