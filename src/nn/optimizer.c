@@ -22,6 +22,7 @@ typedef struct kind {
     double rate, beta1, beta2, epsilon, decay;
     uint32_t states;
     bool decays_gradient; /* decay is added to the gradient */
+    bool corrects;        /* means that begin with 0 */
 } kind;
 
 /* Without the rate's share of a step. */
@@ -43,19 +44,12 @@ static qn_tensor *next_sgd(update *u) {
     return moved(u, u->desc->nesterov ? qn_multiply_add(u->states[0], momentum, u->gradient) : u->states[0]);
 }
 
-/* 1 - beta^n becomes 1 - beta^(n + 1), without a difference of near numbers. */
-static qn_tensor *next_correction(const qn_optimizer *o, uint32_t i) {
-    const double beta = i ? o->desc.beta2 : o->desc.beta1;
-    return qn_add(qn_multiply(o->corrections[i].tensor, beta), 1 - beta);
-}
-
-/* The next corrections are made of the old ones here, so that no other kernel has to come first. */
 static qn_tensor *next_adam(update *u) {
     const qn_optimizer *o = u->optimizer;
     u->states[0] = qn_lerp(u->states[0], u->gradient, 1 - u->desc->beta1);
     u->states[1] = qn_lerp(u->states[1], qn_square(u->gradient), 1 - u->desc->beta2);
-    qn_tensor *mean = qn_divide(u->states[0], next_correction(o, 0));
-    qn_tensor *square = qn_divide(u->states[1], next_correction(o, 1));
+    qn_tensor *mean = qn_divide(u->states[0], o->corrections[0].tensor);
+    qn_tensor *square = qn_divide(u->states[1], o->corrections[1].tensor);
     return moved(u, qn_divide(mean, qn_add(qn_sqrt(square), u->desc->epsilon)));
 }
 
@@ -85,11 +79,11 @@ static qn_tensor *next_lion(update *u) {
 
 static const kind kinds[QN_OPTIMIZER_COUNT] = {
     [QN_SGD] = {next_sgd, .rate = 1e-2, .states = 1, .decays_gradient = true},
-    [QN_ADAM] = {next_adam, 1e-3, 0.9, 0.999, 1e-8, 0, 2, true},
-    [QN_ADAMW] = {next_adamw, 1e-3, 0.9, 0.999, 1e-8, 1e-2, 2, false},
-    [QN_RMSPROP] = {next_rmsprop, 1e-2, 0, 0.99, 1e-8, 0, 2, true},
-    [QN_ADAGRAD] = {next_adagrad, 1e-2, 0, 0, 1e-10, 0, 1, true},
-    [QN_LION] = {next_lion, 1e-4, 0.9, 0.99, 0, 0, 1, false},
+    [QN_ADAM] = {next_adam, 1e-3, 0.9, 0.999, 1e-8, 0, 2, true, true},
+    [QN_ADAMW] = {next_adamw, 1e-3, 0.9, 0.999, 1e-8, 1e-2, 2, false, true},
+    [QN_RMSPROP] = {next_rmsprop, 1e-2, 0, 0.99, 1e-8, 0, 2, true, false},
+    [QN_ADAGRAD] = {next_adagrad, 1e-2, 0, 0, 1e-10, 0, 1, true, false},
+    [QN_LION] = {next_lion, 1e-4, 0.9, 0.99, 0, 0, 1, false, false},
 };
 
 /* ---- making ---- */
@@ -223,19 +217,24 @@ static qn_status update_parameter(void *user, const char *name, qn_parameter *p)
     return status;
 }
 
+/* 1 - beta^n becomes 1 - beta^(n + 1), without a difference of near numbers. It is read from memory by the updates: the kernel of all of
+   them could not write what it reads. */
 static qn_status correct(work *w) {
     const qn_optimizer *o = w->optimizer;
     qn_status status = QN_OK;
-    for (uint32_t i = 0; i < 2 && !status; i++)
-        status = assign(w, o->corrections[i].tensor, next_correction(o, i));
+    for (uint32_t i = 0; i < 2 && !status; i++) {
+        const double beta = i ? o->desc.beta2 : o->desc.beta1;
+        qn_tensor *x = o->corrections[i].tensor;
+        status = assign(w, x, qn_add(qn_multiply(x, beta), 1 - beta));
+    }
     return status;
 }
 
 static qn_status take_step(work *w) {
     qn_module *module = w->optimizer->module;
     qn_no_gradient_begin(module->tensors);
-    qn_status status = qn_module_visit(module, update_parameter, w);
-    if (!status && kinds[w->optimizer->desc.kind].states == 2) status = correct(w);
+    qn_status status = kinds[w->optimizer->desc.kind].corrects ? correct(w) : QN_OK;
+    if (!status) status = qn_module_visit(module, update_parameter, w);
     qn_no_gradient_end(module->tensors);
     return status || qn_tensors_is_recording(module->tensors) ? status : qn_realize(w->list, w->count);
 }

@@ -1,13 +1,8 @@
 /* Where a group's kernel reads and writes, as sums of its loop variables; and loops joined where all of these go on from one to the
    other. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "tensor/kernel.h"
-
-static qn__node *node_of(const qn__maker *m, uint32_t instance) {
-    return m->demand->instances[instance].node;
-}
 
 /* ---- values ---- */
 
@@ -153,24 +148,37 @@ static void relate(qn__maker *m, uint32_t i) {
             v->is_inner || is_inner_condition(m, m->demand->instances[instance->sources[0]].place.condition);
 }
 
-typedef struct place_in_walk {
-    uint32_t node, instance;
-} place_in_walk;
-
-static int by_node(const void *a, const void *b) {
-    const place_in_walk *x = a, *y = b;
-    return x->node != y->node ? (x->node < y->node ? -1 : 1) : x->instance < y->instance ? -1 : 1;
+/* What has to be computed before an instance, one after the other; QN__NONE: nothing more. */
+static uint32_t before(const qn__maker *m, uint32_t i, uint32_t number) {
+    const qn__instance *instance = &m->demand->instances[i];
+    qn__node *node = instance->node;
+    if (!instance->stopped) return number < node->num_sources ? instance->sources[number] : QN__NONE;
+    if (number || !is_own_reduction(m, node)) return QN__NONE;
+    const qn__root root = {node->sources[0], false};
+    return (uint32_t)(qn__demand_root(m->demand, &root) - m->demand->instances);
 }
 
+/* Depth first from what is stored, so that groups of the same structure have the same text. An instance that waits is in `stack`; `names` counts
+   what has been gone into. */
 static qn_status sort_instances(qn__maker *m) {
     qn_tensors *tensors = m->schedule->tensors;
-    const size_t count = m->demand->count;
-    place_in_walk *places = qn__tensors_allocate(tensors, (count + 1) * sizeof *places);
-    if (!places) return QN_ERROR_OUT_OF_MEMORY;
-    for (uint32_t i = 0; i < count; i++) places[i] = (place_in_walk){node_of(m, i)->index, i};
-    qsort(places, count, sizeof *places, by_node);
-    for (size_t i = 0; i < count; i++) m->order[i] = places[i].instance;
-    qn__tensors_release(tensors, places);
+    const uint32_t count = (uint32_t)m->demand->count;
+    qn__instance *instances = m->demand->instances;
+    uint32_t *stack = qn__tensors_allocate(tensors, (count + 1) * sizeof *stack), done = 0;
+    if (!stack) return QN_ERROR_OUT_OF_MEMORY;
+    for (uint32_t i = 0; i < count; i++) instances[i].names = 0;
+    for (uint32_t root = 0; root < count; root++) {
+        uint32_t depth = 0;
+        if (!instances[root].names) stack[depth++] = root;
+        while (depth) {
+            const uint32_t i = stack[depth - 1], next = before(m, i, instances[i].names++);
+            if (next == QN__NONE)
+                m->order[done++] = stack[--depth];
+            else if (!instances[next].names)
+                stack[depth++] = next;
+        }
+    }
+    qn__tensors_release(tensors, stack);
     return QN_OK;
 }
 

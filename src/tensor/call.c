@@ -123,6 +123,18 @@ qn__seen qn__call_source(qn__node *source) {
     return (qn__seen){source, contiguous_array(source)};
 }
 
+uint32_t qn__call_reads(const qn__schedule *s, uint32_t group, qn__node **reads) {
+    const qn__group *g = &s->groups[group];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < g->call->num_sources; i++)
+        reads[count++] = qn__call_source(g->call->sources[i]).node;
+    if (g->epilogue == QN__NONE) return count;
+    const qn__epilogue *e = &s->epilogues[g->epilogue];
+    if (e->bias != QN__NONE) reads[count++] = qn__call_source(s->walk->nodes[e->bias]).node;
+    if (e->residual != QN__NONE) reads[count++] = qn__call_source(s->walk->nodes[e->residual]).node;
+    return count;
+}
+
 /* ---- its step ---- */
 
 static void add_read(qn__step *step, uint32_t place, qn__node *source) {

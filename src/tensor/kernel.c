@@ -1,4 +1,4 @@
-/* A group as OpenCL C. Values that are the same for all of a row are computed before the loop that needs them (`head`), the others in
+/* What a group does, as OpenCL C. Values that are the same for all of a row are computed before the loop that needs them (`head`), the others in
    it (`body`), where a work-item takes a pack of neighbours at once if they lie so. Sizes and strides are arguments: numbers n.v[..];
    which of them are 0 or 1, and what is read where, is text. */
 #include <stdio.h>
@@ -311,20 +311,12 @@ static void write_row_outputs(qn__maker *m) {
 
 /* ---- the whole ---- */
 
-static uint64_t iterations(const qn__maker *m, bool reduced) {
-    uint64_t count = 1;
-    for (uint32_t l = 0; l < m->loops.count; l++)
-        if (m->loops.at[l].reduced == reduced) count *= m->loops.at[l].size;
-    return count;
-}
-
 static void begin_rows(qn__maker *m) {
     const qn__shape *s = &m->shape;
     qn__text *h = &m->head;
     const char *place = s->wide ? "long" : "int";
     qn__text_add(h, "    const %s length = n.v[%u];\n", place,
-                 qn__number_add(m, (int64_t)iterations(m, true)));
-    if (s->team == QN__ALONE) qn__text_add(h, "    const %s row = (%s)get_global_id(0);\n", place, place);
+                 qn__number_add(m, (int64_t)qn__iterations(m, true)));
     if (s->team == QN__GROUP)
         qn__text_add(h, "    const uint lane = get_local_id(0);\n    const %s row = (%s)get_group_id(0);\n",
                      place, place);
@@ -340,7 +332,7 @@ static void begin_rows(qn__maker *m) {
         qn__text_add(
             h,
             "    const %s rows = n.v[%u], own = (%s)get_group_id(0) * %u + team, row = min(own, rows - 1);\n",
-            place, qn__number_add(m, (int64_t)iterations(m, false)), place, s->rows);
+            place, qn__number_add(m, (int64_t)qn__iterations(m, false)), place, s->rows);
     qn__loop_variables_add(m, h, false, "row", "    ");
 }
 
@@ -350,10 +342,6 @@ static void begin_map(qn__maker *m) {
     const uint32_t rank = m->loops.count;
     const char *place = s->wide ? "long" : "int";
     if (!rank) return;
-    if (s->width > 1 && s->flat)
-        qn__text_add(h, "    const %s first = (%s)get_global_id(0) * %u;\n", place, place, s->width);
-    else if (s->flat)
-        qn__text_add(h, "    const %s first = (%s)get_global_id(0);\n", place, place);
     if (s->flat) {
         qn__loop_variables_add(m, h, false, "first", "    ");
         return;
@@ -381,128 +369,31 @@ static void write_body(qn__maker *m) {
     write_row_outputs(m);
 }
 
-/* Whether an array that is written may be the memory of one that is read. */
-static bool has_aliases(const qn__maker *m) {
-    for (uint32_t a = 0; a < m->num_arrays; a++)
-        if (m->arrays[a].written && m->schedule->items[m->arrays[a].node->index].takes_over) return true;
-    return false;
-}
-
-static void assemble(qn__maker *m, qn__text *to) {
-    const char *place = m->shape.wide ? "long" : "int";
-    const char *restricted = has_aliases(m) ? "" : "restrict ";
-    bool comma = false;
-    if (m->types.length) qn__text_add(to, "%s", m->types.text);
-    if (m->num_numbers)
-        qn__text_add(to, "typedef struct numbers {\n    %s v[%zu];\n} numbers;\n", place, m->num_numbers);
-    if (m->helpers.length) qn__text_add(to, "%s", m->helpers.text);
-    qn__text_add(to, "kernel ");
-    if (m->shape.range.local[0])
-        qn__text_add(to, "__attribute__((reqd_work_group_size(%u, 1, 1))) ", m->shape.range.local[0]);
-    qn__text_add(to, "void tensor(");
-    if (m->num_numbers) {
-        qn__text_add(to, "const numbers n");
-        comma = true;
-    }
-    for (uint32_t c = 0; c < m->num_constants; c++, comma = true) {
-        const qn__node *node = m->schedule->walk->nodes[m->constants[c]];
-        qn__text_add(to, "%sconst %s c%u", comma ? ", " : "", qn__element_of((qn_element)node->type)->value,
-                     c);
-    }
-    for (uint32_t a = 0; a < m->num_arrays; a++, comma = true) {
-        const qn__access *access = &m->arrays[a];
-        qn__text_add(to, "%sglobal %s%s *%s%c%u", comma ? ", " : "", access->written ? "" : "const ",
-                     qn__element_of((qn_element)access->node->type)->storage, restricted,
-                     access->written ? 'y' : 'x', a);
-    }
-    qn__text_add(to, ") {\n%s}\n", m->head.text);
-}
-
-static qn_status fill_step(qn__maker *m, qn__step *step) {
-    qn_tensors *tensors = m->schedule->tensors;
-    const uint32_t count = m->num_constants + m->num_arrays + (m->num_numbers > 0);
-    const size_t size = m->shape.wide ? 8 : 4;
-    step->range = m->shape.range;
-    step->arguments = qn__tensors_allocate(tensors, (count + 1) * sizeof *step->arguments);
-    step->numbers = qn__tensors_allocate(tensors, m->num_numbers * size + 1);
-    if (!step->arguments || !step->numbers) return QN_ERROR_OUT_OF_MEMORY;
-    step->numbers_size = (uint32_t)(m->num_numbers * size);
-    for (size_t i = 0; i < m->num_numbers; i++) {
-        const int32_t narrow = (int32_t)m->numbers[i];
-        memcpy((char *)step->numbers + i * size, m->shape.wide ? (const void *)&m->numbers[i] : &narrow,
-               size);
-    }
-    qn__argument *at = step->arguments;
-    if (m->num_numbers) *at++ = (qn__argument){QN__NUMBERS, 0};
-    for (uint32_t c = 0; c < m->num_constants; c++) *at++ = (qn__argument){QN__CONSTANT, m->constants[c]};
-    for (uint32_t a = 0; a < m->num_arrays; a++) {
-        *at++ = (qn__argument){QN__BUFFER, m->arrays[a].node->index};
-        step->bytes +=
-            qn__node_count(m->arrays[a].node) * qn_element_size((qn_element)m->arrays[a].node->type);
-    }
-    step->num_arguments = count;
-    return QN_OK;
-}
-
 /* The ops' words for people, and how many operations they are. */
-static qn_status describe(qn__maker *m, qn__step *step) {
-    qn__text words = {.tensors = m->schedule->tensors};
+static void describe(qn__maker *m) {
     for (size_t at = 0; at < m->demand->count; at++) {
         const qn__instance *instance = instance_of(m, m->order[at]);
         const qn__op_info *info = &qn__ops[instance->node->op];
         if (m->values[m->order[at]].loads || info->kind == QN__VIEW || info->kind == QN__CREATE) continue;
-        qn__text_add(&words, "%s%s", words.length ? " " : "", info->word);
-        step->operations +=
-            iterations(m, false) * (m->values[m->order[at]].is_inner ? iterations(m, true) : 1);
+        qn__text_add(&m->words, "%s%s", m->words.length ? " " : "", info->word);
+        m->operations +=
+            qn__iterations(m, false) * (m->values[m->order[at]].is_inner ? qn__iterations(m, true) : 1);
     }
-    step->fuses = words.text;
-    return words.failed ? QN_ERROR_OUT_OF_MEMORY : QN_OK;
 }
 
-static void free_maker(qn__maker *m) {
-    qn_tensors *tensors = m->schedule->tensors;
-    qn__text_free(&m->types);
-    qn__text_free(&m->helpers);
-    qn__text_free(&m->head);
-    qn__tensors_release(tensors, m->numbers);
-    qn__tensors_release(tensors, m->values);
-    qn__tensors_release(tensors, m->order);
-}
-
-static qn_status make(qn__maker *m, qn__step *step) {
+qn_status qn__group_write(qn__maker *m) {
     qn_tensors *tensors = m->schedule->tensors;
     m->values = qn__tensors_allocate(tensors, (m->demand->count + 1) * sizeof *m->values);
     m->order = qn__tensors_allocate(tensors, (m->demand->count + 1) * sizeof *m->order);
     if (!m->values || !m->order) return QN_ERROR_OUT_OF_MEMORY;
-    qn_status status = qn__accesses_find(m);
+    const qn_status status = qn__accesses_find(m);
     if (status) return status;
     qn__shape_choose(m);
     write_body(m);
-    qn__text whole = {.tensors = tensors};
-    assemble(m, &whole);
-    if (m->failed || whole.failed || m->head.failed || m->types.failed || m->helpers.failed)
-        status = QN_ERROR_OUT_OF_MEMORY;
+    describe(m);
     if (m->too_large)
-        status = qn__tensors_fail(tensors, QN_ERROR_INTERNAL, "tensors: a kernel of too many numbers");
-    if (!status) status = qn__program_get(tensors, whole.text, &step->kernel, &step->text);
-    qn__text_free(&whole);
-    if (!status) status = fill_step(m, step);
-    return status ? status : describe(m, step);
-}
-
-qn_status qn__kernel_make(qn__schedule *schedule, uint32_t group, qn__step *step) {
-    qn_status status = qn__group_demand(schedule, group);
-    if (status) return status;
-    qn_tensors *tensors = schedule->tensors;
-    qn__maker m = {.schedule = schedule,
-                   .group = &schedule->groups[group],
-                   .number = group,
-                   .demand = &schedule->demand,
-                   .has_rows = qn__group_has_reductions(&schedule->groups[group]),
-                   .types = {.tensors = tensors},
-                   .helpers = {.tensors = tensors},
-                   .head = {.tensors = tensors}};
-    status = make(&m, step);
-    free_maker(&m);
-    return status;
+        return qn__tensors_fail(tensors, QN_ERROR_INTERNAL, "tensors: a kernel of too many numbers");
+    return m->failed || m->head.failed || m->types.failed || m->helpers.failed || m->words.failed
+               ? QN_ERROR_OUT_OF_MEMORY
+               : QN_OK;
 }

@@ -1,5 +1,6 @@
 /* How a group becomes a kernel: what its files share. access.c finds out where memory is read and written and joins loops; shape.c
-   decides how the work is cut; value.c writes what elements are, kernel.c the whole. */
+   decides how the work is cut; value.c writes what elements are, kernel.c what is done with them. assemble.c makes the whole, of one group
+   or, by multi.c, of several. */
 #ifndef QN__TENSOR_KERNEL_H
 #define QN__TENSOR_KERNEL_H
 
@@ -61,6 +62,7 @@ typedef struct qn__maker {
     qn__access arrays[QN__KERNEL_ARRAYS];
     uint32_t num_arrays;
     bool has_rows; /* it reduces */
+    bool together; /* it is to be one kernel with other groups, if it can */
     qn__shape shape;
     /* The text. */
     qn__text types, helpers, head, body;
@@ -69,6 +71,8 @@ typedef struct qn__maker {
     uint32_t constants[QN__KERNEL_CONSTANTS]; /* nodes */
     uint32_t num_constants;
     bool failed, too_large;
+    qn__text words; /* of its ops, for people */
+    uint64_t operations;
 } qn__maker;
 
 /* The innermost loop: of maps the last, of rows the last that is reduced. QN__NONE: there is none. */
@@ -77,6 +81,10 @@ bool qn__is_inner(const qn__maker *m, const qn__form *form); /* whether it depen
 /* Fills in values and arrays, and joins loops that go on where others end. */
 qn_status qn__accesses_find(qn__maker *m);
 void qn__shape_choose(qn__maker *m);
+/* Iterations of the loops that are reduced, or of the others. */
+uint64_t qn__iterations(const qn__maker *m, bool reduced);
+/* Whether it can be a part of a kernel of several groups: its work-items are a row, and need none of their group. */
+bool qn__can_be_part(const qn__maker *m);
 /* Whether the elements of a pack, neighbours along the inner loop, lie side by side and aligned. */
 bool qn__is_packed(const qn__maker *m, const qn__form *form);
 
@@ -93,5 +101,30 @@ void qn__pack_define(qn__maker *m, const char *storage, uint32_t bytes);
 uint32_t qn__array_number(const qn__maker *m, const qn__node *node, bool written);
 /* Writes what an instance's value is, its sources being written. Packs are read in front of the loop through their elements, in `packs`. */
 void qn__value_write(qn__maker *m, uint32_t instance, qn__text *to, qn__text *packs, const char *indent);
+
+/* ---- kernel.c ---- */
+
+/* Writes what the group does: arrays, constants, numbers and text of the maker. */
+qn_status qn__group_write(qn__maker *m);
+
+/* ---- assemble.c ---- */
+
+/* What is counted by the work-items, which is the first thing that a group's text needs: `item` is theirs. */
+void qn__begin_add(const qn__maker *m, qn__text *to, const char *item);
+/* Compiles a text, and fills in what the step has of it; the text goes. */
+qn_status qn__step_compile(qn_tensors *tensors, qn__text *text, qn__step *step);
+/* Arguments of a step: numbers first, as 32-bit ones or not. */
+qn_status qn__step_numbers(qn_tensors *tensors, qn__step *step, const int64_t *numbers, size_t count,
+                           bool wide, uint32_t arguments);
+void qn__step_add_buffer(qn__step *step, const qn__node *node);
+
+/* ---- multi.c ---- */
+
+/* One kernel of several groups that can be parts, and fit. */
+qn_status qn__parts_assemble(qn__maker *const *parts, size_t count, qn__step *step);
+/* Whether one kernel can have the arguments of all these. */
+bool qn__parts_fit(qn__maker *const *parts, size_t count);
+/* Whether two groups have the same text. */
+bool qn__parts_equal(const qn__maker *a, const qn__maker *b);
 
 #endif

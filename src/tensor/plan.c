@@ -4,7 +4,7 @@
 
 #include "tensor/plan.h"
 
-enum { SETS = 512, WAYS = 4, MOST_ARGUMENTS = 200 };
+enum { SETS = 512, WAYS = 4 };
 
 typedef struct plan {
     uint64_t hash;
@@ -62,6 +62,20 @@ void qn__plan_set_free(qn_tensors *tensors) {
 
 /* ---- making ---- */
 
+/* The groups of a launch, at this place of the order, as few steps. */
+static qn_status make_launch(qn__schedule *s, size_t at, size_t count, plan *p) {
+    if (!s->groups[s->order[at]].call)
+        return qn__kernels_make(s, s->order + at, count, p->steps, &p->num_steps);
+    return qn__call_make(s, s->order[at], &p->steps[p->num_steps++]);
+}
+
+static void note_uses(plan *p, uint32_t number) {
+    const qn__step *step = &p->steps[number];
+    for (uint32_t a = 0; a < step->num_arguments; a++)
+        if (step->arguments[a].kind == QN__BUFFER && step->arguments[a].node != QN__NONE)
+            p->slots[step->arguments[a].node].last_use = number;
+}
+
 static qn_status make_steps(qn__schedule *s, plan *p) {
     p->steps = qn__tensors_allocate(s->tensors, (s->num_groups + 1) * sizeof *p->steps);
     p->num_slots = s->walk->count;
@@ -72,16 +86,12 @@ static qn_status make_steps(qn__schedule *s, plan *p) {
         p->slots[i].asked = s->items[i].asked;
         p->slots[i].takes_over = s->items[i].takes_over;
     }
-    for (size_t i = 0; i < s->num_groups; i++) {
-        qn__step *step = &p->steps[p->num_steps++];
-        step->call = QN__NONE;
-        const bool calls = s->groups[s->order[i]].call != NULL;
-        const qn_status status =
-            calls ? qn__call_make(s, s->order[i], step) : qn__kernel_make(s, s->order[i], step);
+    for (size_t at = 0, count; at < s->num_groups; at += count) {
+        const size_t first = p->num_steps;
+        count = qn__launch_size(s, at);
+        const qn_status status = make_launch(s, at, count, p);
         if (status) return status;
-        for (uint32_t a = 0; a < step->num_arguments; a++)
-            if (step->arguments[a].kind == QN__BUFFER && step->arguments[a].node != QN__NONE)
-                p->slots[step->arguments[a].node].last_use = (uint32_t)i;
+        for (size_t i = first; i < p->num_steps; i++) note_uses(p, (uint32_t)i);
     }
     return QN_OK;
 }
@@ -205,8 +215,8 @@ static qn_status call(qn_tensors *tensors, const qn__walk *walk, const qn__step 
 
 static qn_status launch(qn_tensors *tensors, const qn__walk *walk, const qn__step *step) {
     if (step->call != QN__NONE) return call(tensors, walk, step);
-    qn_arg args[MOST_ARGUMENTS];
-    encoded constants[MOST_ARGUMENTS];
+    qn_arg args[QN__ARGUMENTS];
+    encoded constants[QN__ARGUMENTS];
     for (uint32_t a = 0; a < step->num_arguments; a++) {
         const qn__argument *from = &step->arguments[a];
         const qn__node *node = walk->nodes[from->node];

@@ -8,7 +8,8 @@
        epilogue.c   maps that are done by the call before them
        replace.c    values that take over the memory of others
        text.c       values of elements as OpenCL C
-       kernel.c     a group as a kernel; see kernel.h for access.c, shape.c and value.c
+       merge.c      groups that are of one launch
+       kernel.c     what a group does, as text; see kernel.h for access.c, shape.c, value.c, assemble.c and multi.c
        program.c    compiled texts, kept
        plan.c       plans, kept, and what runs them */
 #ifndef QN__TENSOR_PLAN_H
@@ -151,8 +152,8 @@ typedef struct qn__item {
     uint64_t constants; /* which numbers, likewise */
     uint32_t seen_in;   /* a group that computes it, in a look for those that several do */
     bool shared, exposed;
-    uint32_t last_read, astray; /* of a leaf: see replace.c */
-    bool takes_over;            /* it is written into the memory of the leaf that it replaces */
+    uint32_t last_read, astray, reader; /* of a leaf: see replace.c */
+    bool takes_over;                    /* it is written into the memory of the leaf that it replaces */
 } qn__item;
 
 /* What a call does to its result y before it stores it: scale * activation(alpha y + bias) + residual, by nodes of the walk; QN__NONE:
@@ -169,6 +170,8 @@ typedef struct qn__group {
     qn__node *call;    /* a call instead, with its parts as further members; NULL: none */
     uint32_t epilogue; /* of the call, by its number; QN__NONE: none */
     uint32_t level;    /* it needs none of the same level or above */
+    bool is_read;      /* by another group, so that the level stays */
+    uint32_t launch;   /* groups of the same one are side by side in the order, and of one level */
     qn__loops space;
     uint64_t reads, constants;
     uint32_t *members; /* in the order of the walk */
@@ -189,7 +192,7 @@ typedef struct qn__schedule {
     qn__item *items;
     qn__group *groups;
     size_t num_groups, group_room;
-    uint32_t *order; /* of the groups, by level */
+    uint32_t *order; /* of the groups, by level and launch */
     qn__epilogue *epilogues;
     size_t num_epilogues, epilogue_room;
     qn__demand demand;
@@ -211,6 +214,22 @@ bool qn__is_anchor(const qn__schedule *schedule, const qn__node *node);
 
 /* Finds the maps that calls do in passing. */
 qn_status qn__epilogues_find(qn__schedule *schedule);
+
+enum { QN__CALL_READS = QN__SOURCES + 2 };
+/* The nodes whose values the call of a group reads, with its epilogue; says how many. */
+uint32_t qn__call_reads(const qn__schedule *schedule, uint32_t group, qn__node **reads);
+
+/* ---- merge.c ---- */
+
+/* Finds groups that may be of one launch, as none needs another, and settles the order. */
+qn_status qn__launches_find(qn__schedule *schedule);
+/* How many groups the launch has that begins at this place of the order. */
+size_t qn__launch_size(const qn__schedule *schedule, size_t place);
+
+/* ---- shape.c ---- */
+
+/* Whether work-items are the lanes of a processor's vectors. */
+bool qn__tensors_on_processor(const qn_tensors *tensors);
 
 /* ---- replace.c ---- */
 
@@ -276,10 +295,13 @@ void qn__text_cast(qn__text *to, qn_element from, qn_element type, const char *o
 /* What a reduction begins with. */
 const char *qn__text_start(qn__op op, qn_element type);
 
-/* ---- kernel.c ---- */
+/* ---- assemble.c ---- */
 
-/* Makes the kernel of a group and the launch of it. */
-qn_status qn__kernel_make(qn__schedule *schedule, uint32_t group, qn__step *step);
+enum { QN__ARGUMENTS = 512 }; /* of a kernel, at most */
+
+/* Makes the kernels of the groups of a launch, one if that can be, as steps behind the *made ones. */
+qn_status qn__kernels_make(qn__schedule *schedule, const uint32_t *groups, size_t count, qn__step *steps,
+                           size_t *made);
 
 /* Makes the step of a group that is a call. */
 qn_status qn__call_make(qn__schedule *schedule, uint32_t group, qn__step *step);

@@ -216,6 +216,24 @@ static uint32_t highest_needed(const qn__schedule *s) {
     return best;
 }
 
+/* A group that the seeker needs, and that it can be of if the group comes behind the others that it needs: as no other group waits for it.
+   QN__NONE: none. */
+static uint32_t raise_needed(qn__schedule *s, const seeker *k, uint32_t highest, qn__extent *extent,
+                             bool *adopt) {
+    const uint32_t level = s->groups[highest].level + 1;
+    for (size_t i = 0; i < s->demand.count; i++) {
+        const qn__instance *need = &s->demand.instances[i];
+        const uint32_t g = need->stopped ? s->items[need->node->index].group : QN__NONE;
+        if (g == QN__NONE || s->groups[g].is_read) continue;
+        const uint32_t old = s->groups[g].level;
+        s->groups[g].level = level;
+        *extent = fits(s, g, k, adopt);
+        if (*extent != QN__INLINED) return g;
+        s->groups[g].level = old;
+    }
+    return QN__NONE;
+}
+
 static qn_status add_member(qn__schedule *s, uint32_t group, const seeker *k, qn__extent extent, bool adopt) {
     qn__group *g = &s->groups[group];
     if (!qn__reserve(s->tensors, &g->members, &g->room, g->count, sizeof *g->members))
@@ -230,8 +248,9 @@ static qn_status add_member(qn__schedule *s, uint32_t group, const seeker *k, qn
     for (size_t i = 0; i < s->demand.count; i++) {
         const qn__node *need = s->demand.instances[i].node;
         qn__item *other = &s->items[need->index];
-        if (s->demand.instances[i].stopped && other->group != QN__NONE && other->group != group)
-            other->stored = true;
+        if (!s->demand.instances[i].stopped || other->group == QN__NONE || other->group == group) continue;
+        other->stored = true;
+        s->groups[other->group].is_read = true;
     }
     return QN_OK;
 }
@@ -250,6 +269,7 @@ static uint32_t above_source(qn__schedule *s, qn__node *source, uint32_t below) 
     qn__item *base = &s->items[qn__call_source(source).node->index];
     if (base->group == QN__NONE) return below;
     base->stored = true;
+    s->groups[base->group].is_read = true;
     return below == QN__NONE || s->groups[base->group].level > s->groups[below].level ? base->group : below;
 }
 
@@ -290,6 +310,8 @@ static qn_status place_anchor(qn__schedule *s, qn__node *node, qn__node **stuck)
     const uint32_t needed = highest_needed(s);
     qn__extent extent = needed == QN__NONE ? QN__INLINED : fits(s, needed, &k, &adopt);
     if (extent != QN__INLINED) return add_member(s, needed, &k, extent, adopt);
+    const uint32_t raised = needed == QN__NONE ? QN__NONE : raise_needed(s, &k, needed, &extent, &adopt);
+    if (raised != QN__NONE) return add_member(s, raised, &k, extent, adopt);
     for (size_t i = s->num_groups; i-- > 0 && i + LOOK_BACK >= s->num_groups;) {
         if (!(s->groups[i].reads & s->items[node->index].reads)) continue;
         extent = fits(s, (uint32_t)i, &k, &adopt);
@@ -404,16 +426,6 @@ static qn_status try_once(qn__schedule *s, bool *again) {
     return QN_OK;
 }
 
-static qn_status sort_groups(qn__schedule *s) {
-    s->order = qn__tensors_allocate(s->tensors, (s->num_groups + 1) * sizeof *s->order);
-    if (!s->order) return QN_ERROR_OUT_OF_MEMORY;
-    size_t at = 0;
-    for (uint32_t level = 0; at < s->num_groups; level++)
-        for (uint32_t g = 0; g < s->num_groups; g++)
-            if (s->groups[g].level == level) s->order[at++] = g;
-    return QN_OK;
-}
-
 qn_status qn__schedule_make(qn_tensors *tensors, const qn__walk *walk, qn__node *const *asked, size_t count,
                             qn__schedule *schedule) {
     *schedule = (qn__schedule){.tensors = tensors, .walk = walk};
@@ -427,7 +439,7 @@ qn_status qn__schedule_make(qn_tensors *tensors, const qn__walk *walk, qn__node 
     bool again = true;
     qn_status status = QN_OK;
     while (again && !status) status = try_once(schedule, &again);
-    return status ? status : sort_groups(schedule);
+    return status ? status : qn__launches_find(schedule);
 }
 
 void qn__schedule_free(qn__schedule *s) {

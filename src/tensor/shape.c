@@ -6,17 +6,22 @@ enum {
     MOST_LANES = 1024,
     COLUMNS = 32,    /* neighbouring rows of a work-group, where they lie across */
     MOST_TIMES = 16, /* that a work-item takes a pack, if it keeps them in registers */
-    SHORT_ROW = 32   /* that a work-item of a processor has for itself */
+    SHORT_ROW = 32,  /* that a work-item of a processor has for itself */
+    MOST_FLAT =
+        1
+        << 16 /* iterations of a map whose places are found by divisions for the sake of being one kernel with others */
 };
 
 /* Software drivers of Vulkan get what GPUs do: they are there to test it. Those of OpenCL take long to compile kernels with barriers. */
-static bool is_processor(const qn__maker *m) {
-    const qn_device_info *info = &m->schedule->tensors->info;
+bool qn__tensors_on_processor(const qn_tensors *tensors) {
+    const qn_device_info *info = &tensors->info;
     return info->kind == QN_DEVICE_CPU ||
            (info->kind == QN_DEVICE_OPENCL && (info->capabilities & QN_CAN_EMULATE));
 }
 
-static uint64_t iterations(const qn__maker *m, bool reduced) {
+static bool is_processor(const qn__maker *m) { return qn__tensors_on_processor(m->schedule->tensors); }
+
+uint64_t qn__iterations(const qn__maker *m, bool reduced) {
     uint64_t count = 1;
     for (uint32_t l = 0; l < m->loops.count; l++)
         if (m->loops.at[l].reduced == reduced) count *= m->loops.at[l].size;
@@ -64,7 +69,7 @@ static uint64_t reach(const qn__maker *m, const qn__form *form) {
 /* Whether 32 bits are too few for places and what is added to them. */
 static bool is_wide(const qn__maker *m) {
     const uint64_t most = (uint64_t)1 << 30;
-    bool wide = iterations(m, true) >= most || iterations(m, false) >= most;
+    bool wide = qn__iterations(m, true) >= most || qn__iterations(m, false) >= most;
     for (size_t i = 0; i < m->demand->count; i++) wide = wide || reach(m, &m->values[i].form) >= most;
     for (uint32_t i = 0; i < m->num_arrays; i++) wide = wide || reach(m, &m->arrays[i].form) >= most;
     for (size_t i = 0; i < m->demand->num_conditions; i++)
@@ -76,10 +81,11 @@ static void choose_map(qn__maker *m) {
     qn__shape *s = &m->shape;
     const uint32_t rank = m->loops.count;
     const uint64_t packs = rank ? m->loops.at[rank - 1].size / s->width : 1;
-    const uint64_t second = rank > 1 ? m->loops.at[rank - 2].size : 1, all = iterations(m, false) / s->width;
+    const uint64_t second = rank > 1 ? m->loops.at[rank - 2].size : 1,
+                   all = qn__iterations(m, false) / s->width;
     const qn_device_info *info = &m->schedule->tensors->info;
     s->flat = rank < 2 || packs < 32 || second > info->max_global_size[1] ||
-              all / packs / second > info->max_global_size[2];
+              all / packs / second > info->max_global_size[2] || (m->together && all < MOST_FLAT);
     s->range = (qn_range){.global = {all, 1, 1}};
     if (!s->flat) s->range = (qn_range){.global = {packs, second, all / packs / second}};
 }
@@ -106,7 +112,7 @@ static void choose_team(qn__maker *m) {
     qn__shape *s = &m->shape;
     const qn_device_info *info = &m->schedule->tensors->info;
     const uint32_t most = power_up_to(info->max_group_size);
-    const uint64_t length = iterations(m, true), rows = iterations(m, false);
+    const uint64_t length = qn__iterations(m, true), rows = qn__iterations(m, false);
     const uint32_t group = most < GROUP ? most : GROUP;
     *s = (qn__shape){.team = QN__ALONE, .lanes = 1, .rows = 1, .width = s->width, .wide = s->wide};
     if (lies_across(m) && !is_processor(m)) {
@@ -137,7 +143,8 @@ static void choose_team(qn__maker *m) {
 void qn__shape_choose(qn__maker *m) {
     qn__shape *s = &m->shape;
     *s = (qn__shape){.width = 1};
-    s->wide = is_wide(m);
+    /* With 64 bits a processor's compiler sees that neighbouring work-items have neighbouring places, wherever a part begins. */
+    s->wide = is_wide(m) || (m->together && is_processor(m));
     /* The work-items of a processor are the lanes of its vectors. */
     s->width = is_processor(m) ? 1 : choose_width(m);
     if (!m->has_rows) {
@@ -145,14 +152,20 @@ void qn__shape_choose(qn__maker *m) {
         return;
     }
     choose_team(m);
-    const uint64_t step = (uint64_t)s->lanes * s->width, times = (iterations(m, true) + step - 1) / step;
+    const uint64_t step = (uint64_t)s->lanes * s->width, times = (qn__iterations(m, true) + step - 1) / step;
     const bool holds = (s->team == QN__GROUP && !s->walks) || s->team == QN__SUB_GROUP;
     s->held = holds && times <= MOST_TIMES ? (uint32_t)times : 0;
-    s->exact = iterations(m, true) % step == 0;
+    s->exact = qn__iterations(m, true) % step == 0;
     if (s->team == QN__COLUMNS || (s->team == QN__ALONE && lies_across(m))) s->width = 1;
-    const uint64_t rows = iterations(m, false);
+    const uint64_t rows = qn__iterations(m, false);
     const uint32_t local = s->lanes * s->rows;
     const uint64_t groups = (rows + s->rows - 1) / s->rows;
     s->range = (qn_range){.global = {rows}};
     if (s->team != QN__ALONE) s->range = (qn_range){.global = {groups * local}, .local = {local}};
+}
+
+bool qn__can_be_part(const qn__maker *m) {
+    const qn__shape *s = &m->shape;
+    const bool is_alone = m->has_rows ? s->team == QN__ALONE : s->flat;
+    return is_alone && s->wide == is_processor(m) && s->range.global[0] < (uint64_t)1 << 31;
 }

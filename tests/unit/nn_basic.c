@@ -151,25 +151,6 @@ static void optimizers_are_their_formulas(void **state) {
     for (size_t i = 0; i < sizeof descs / sizeof *descs; i++) run_optimizer(fixture_of(state), &descs[i]);
 }
 
-/* A kernel for each parameter with its states, and one for each of the two corrections. */
-static void steps_are_few_kernels(void **state) {
-    tensor_fixture *f = fixture_of(state);
-    qn_linear linear;
-    qn_optimizer adam;
-    assert_ok(f->context, qn_linear_init(&linear, f->t, &(qn_linear_desc){.inputs = 4, .outputs = 3}));
-    assert_ok(f->context, qn_optimizer_init(&adam, &linear.module, &(qn_optimizer_desc){.kind = QN_ADAM}));
-    qn_tensor *out = qn_linear_forward(&linear, qn_ones(f->t, QN_F32, QN_SHAPE(2, 4)));
-    assert_ok(f->context, qn_backward(qn_mean(qn_square(out), QN_ALL_AXES, false)));
-    qn_tensor *gradients[] = {qn_tensor_gradient(linear.weight.tensor),
-                              qn_tensor_gradient(linear.bias.tensor)};
-    assert_ok(f->context, qn_realize(gradients, 2));
-    const uint64_t before = stats_of(f).launches;
-    assert_ok(f->context, qn_optimizer_step(&adam));
-    assert_int_equal(stats_of(f).launches - before, 4);
-    qn_optimizer_release(&adam);
-    qn_module_release(&linear.module);
-}
-
 static void wrong_optimizers_are_refused(void **state) {
     tensor_fixture *f = fixture_of(state);
     qn_module m;
@@ -470,7 +451,6 @@ int main(void) {
         cmocka_unit_test(a_model_learns),
         cmocka_unit_test(names_and_counts),
         cmocka_unit_test(optimizers_are_their_formulas),
-        cmocka_unit_test(steps_are_few_kernels),
         cmocka_unit_test(wrong_optimizers_are_refused),
         cmocka_unit_test(gradients_are_clipped),
         cmocka_unit_test(losses_are_their_formulas),
