@@ -169,6 +169,8 @@ typedef struct qn_tensors_stats {
     uint64_t plan_hits;     /* graphs met again */
     uint64_t programs;      /* different texts compiled */
     uint64_t bytes, pooled; /* of device memory: in values, and kept for the next ones */
+    /* Of device memory, taken from the device now, recorded steps' too, and the most so far. */
+    uint64_t allocated, most_allocated;
 } qn_tensors_stats;
 QN_API qn_status qn_tensors_get_stats(const qn_tensors *tensors, qn_tensors_stats *stats);
 /* Gives memory that is kept for the next values back to the device. */

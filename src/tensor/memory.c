@@ -90,6 +90,12 @@ static qn__storage **pool_of(qn_tensors *tensors, uint64_t bytes) {
     return &tensors->pool[(bytes * 0x9e3779b97f4a7c15u) >> 56];
 }
 
+static void count_allocated(qn_tensors *tensors, uint64_t bytes) {
+    qn_tensors_stats *s = &tensors->stats;
+    s->allocated += bytes;
+    if (s->allocated > s->most_allocated) s->most_allocated = s->allocated;
+}
+
 static qn__storage *take_pooled(qn_tensors *tensors, uint64_t bytes) {
     for (qn__storage **at = pool_of(tensors, bytes); *at; at = &(*at)->next) {
         qn__storage *s = *at;
@@ -108,6 +114,7 @@ qn_status qn_tensors_trim(qn_tensors *tensors) {
         while (tensors->pool[i]) {
             qn__storage *s = tensors->pool[i];
             tensors->pool[i] = s->next;
+            tensors->stats.allocated -= s->bytes;
             qn_buffer_destroy(s->buffer);
             qn__tensors_release(tensors, s);
         }
@@ -135,6 +142,7 @@ qn_status qn__storage_create(qn_tensors *tensors, uint64_t bytes, qn__storage **
             qn__tensors_release(tensors, s);
             return status;
         }
+        count_allocated(tensors, bytes);
     }
     s->refs = 1;
     tensors->stats.bytes += bytes;
@@ -165,6 +173,7 @@ void qn__storage_release(qn_tensors *tensors, qn__storage *s) {
     }
     tensors->stats.bytes -= s->bytes;
     if (s->shared) {
+        tensors->stats.allocated -= s->bytes;
         qn_buffer_destroy(s->buffer); /* others have views of it */
         qn__tensors_release(tensors, s);
         return;

@@ -25,6 +25,7 @@ typedef struct qn__recording {
     binding *bindings;
     size_t num_bindings, binding_room;
     qn__storage *pool[QN__POOL_LISTS];
+    uint64_t pooled; /* bytes in it */
     qn_graph *graph;
     qn_step *step;
     uint64_t random_words; /* that each run takes */
@@ -67,6 +68,9 @@ static void swap_pools(qn_tensors *tensors, recording *r) {
     memcpy(pool, tensors->pool, sizeof pool);
     memcpy(tensors->pool, r->pool, sizeof pool);
     memcpy(r->pool, pool, sizeof pool);
+    const uint64_t pooled = tensors->stats.pooled;
+    tensors->stats.pooled = r->pooled;
+    r->pooled = pooled;
 }
 
 static void free_recording(qn_tensors *tensors, recording *r) {
@@ -86,6 +90,7 @@ static void free_recording(qn_tensors *tensors, recording *r) {
             s->next = tensors->pool[i];
             tensors->pool[i] = s;
         }
+    tensors->stats.pooled += r->pooled;
     qn__tensors_release(tensors, r->bindings);
     qn__tensors_release(tensors, r);
 }
