@@ -149,6 +149,22 @@ class Bench(ToolTest):
                          ["sort f32, 1 elements"] + ["convolve 3x3 f32%s, 1 elements" % of for of in ("", ", gradient by images", ", gradient by weights")])
         self.quern("bench", "kernels", "--elements", "0", status=USAGE, error="--elements is a number above 0, not '0'")
 
+    def test_tensor(self):
+        """Figures of tensors, whose results are checked, and lines that a peer in Python prints."""
+        args = ("bench", "tensor", "--device", "cpu", "--elements", "20000", "--only", "softmax,chain 2,op at,replay", "--seconds", "0.001")
+        self.write("python", "#!/bin/sh\ncase $1 in -c) echo 2.0;; *) echo hello; printf 'softmax\\ttorch graph\\t1000\\t4096\\n';; esac\n")
+        os.chmod(os.path.join(self.dir, "python"), 0o755)
+        env = {"QUERN_PYTHON": os.path.join(self.dir, "python")}
+        shown = self.quern(*args, "--against", "torch", "--json", "t.json", env=env)
+        self.assertIn("torch: hello", shown)
+        rows = {(row["what"], row["by"]): row for row in json.loads(self.read("t.json"))["results"]}
+        for name in ("softmax, 16384 elements", "chain 2, 16384 elements", "chain 20, 16384 elements"):
+            self.assertEqual(rows.pop((name, "quern"))["unit"], "B/s")
+        self.assertAlmostEqual(rows.pop(("softmax, 16384 elements", "torch graph"))["value"], 16384 * 8 / 1e-6, delta=1e6)
+        self.assertEqual({name for name, by in rows}, {"op at once, on the host, 64 elements", "replay of a step, on the host, 64 elements"})
+        shown = self.quern(*args[:-3], "op at", "--seconds", "0.001", "--against", "torch", env={"QUERN_PYTHON": "false"})
+        self.assertIn("torch is absent: false has no torch for this device", shown)
+
     def test_code(self):
         """Each kernel is checked, by quern, in other ways and by PoCL where it is; what computes nothing has no figure."""
         names = ["transpose", "row_product", "around"]
@@ -232,7 +248,7 @@ class Bench(ToolTest):
         self.quern("bench", "--ladder", "--size", "4,5", status=USAGE, error="--ladder takes one --size")
         self.quern("bench", "--against", "blis,atlas", status=USAGE, error="not 'blis,atlas'")
         for only in ("nosuch", "copy,nosuch", ""):
-            self.quern("bench", "--only", only, status=USAGE, error="--only is beginnings of names of rows of kernels and code, with commas, not '%s'" % only)
+            self.quern("bench", "--only", only, status=USAGE, error="--only is beginnings of names of rows of kernels, code and tensor, with commas, not '%s'" % only)
         self.quern("bench", "--json", "x", "--svg", "x", status=USAGE, error="--json and --svg would both write x")
         shown = self.quern("bench", "matmul", "--device", "cpu", "--against", "cublas,pocl,openblas", "--size", "4", "--seconds", "0.001")
         self.assertTrue(shown.startswith("cublas has nothing to compare with on cpu\npocl has nothing to compare with on cpu\n"), shown)

@@ -18,14 +18,12 @@ static int run_matmul(bench_device *d) {
     return d->options->ladder ? bench_ladder_run(d) : bench_matmul_run(d);
 }
 
-static const section sections[] = {{"matmul", run_matmul, BENCH_OF_PRODUCTS},
-                                   {"kernels", bench_kernels_run, BENCH_OF_ROWS},
-                                   {"code", bench_code_run, BENCH_OF_CODE},
-                                   {"start", bench_start_run, BENCH_OF_NOTHING},
-                                   {"launch", bench_launch_run, BENCH_OF_LAUNCHES},
-                                   {"memory", bench_memory_run, BENCH_OF_NOTHING},
-                                   {"transfer", bench_transfer_run, BENCH_OF_TRANSFERS},
-                                   {"compile", bench_compile_run, BENCH_OF_LOADING}};
+static const section sections[] = {
+    {"matmul", run_matmul, BENCH_OF_PRODUCTS},       {"kernels", bench_kernels_run, BENCH_OF_ROWS},
+    {"code", bench_code_run, BENCH_OF_CODE},         {"tensor", bench_tensor_run, BENCH_OF_TENSORS},
+    {"start", bench_start_run, BENCH_OF_NOTHING},    {"launch", bench_launch_run, BENCH_OF_LAUNCHES},
+    {"memory", bench_memory_run, BENCH_OF_NOTHING},  {"transfer", bench_transfer_run, BENCH_OF_TRANSFERS},
+    {"compile", bench_compile_run, BENCH_OF_LOADING}};
 enum { NUM_SECTIONS = sizeof sections / sizeof *sections };
 
 static int parse(int argc, char **argv, bench_options *o, bool *chosen) {
@@ -160,7 +158,7 @@ static int run(int argc, char **argv) {
 
 const tool_command tool_bench = {
     "bench", "measure this machine",
-    "usage: quern bench [matmul|kernels|code|start|launch|memory|transfer|compile|all]... [--device "
+    "usage: quern bench [matmul|kernels|code|tensor|start|launch|memory|transfer|compile|all]... [--device "
     "NAME[,NAME...]|all]\n"
     "                   [--against NAME[,NAME...]|all] [--ladder] [--type T[,T...]] [--size MxNxK[,...]]\n"
     "                   [--variant NAME[,NAME...]|all] [--splits N[,N...]] [--elements N] [--only "
@@ -181,6 +179,10 @@ const tool_command tool_bench = {
     "  kernels           the other calls of kernels.h, beside copying in the same run\n"
     "  code              what quern's compiler makes of kernel files, beside what other compilers make of "
     "them\n"
+    "  tensor            fused kernels beside copying, what tensors cost the host, models in training; "
+    "beside "
+    "PyTorch\n"
+    "                    with --against torch (by $QUERN_PYTHON, or python3)\n"
     "  start             a context, a device, the first result of a kernel, a program with the disk cache\n"
     "  launch            what a launch, a graph and a call of qn_kernels_matmul cost the host, and until "
     "they are\n"
@@ -204,10 +206,10 @@ const tool_command tool_bench = {
     "  --splits N        with k in so many parts: a line for each\n"
     "  --elements N      of what `kernels` works on (2^28 on a GPU, 2^26 of all sections; else more than "
     "the caches\n"
-    "                    hold); of `code` the choice of sizes: below 2^20, below 2^24, or from there on\n"
+    "                    hold); of `code` and `tensor` the choice of sizes, too: below 2^20, 2^24, 2^26\n"
     "  --tuning FILE     measure products by the choices of a file of `quern tune`, too\n"
     "  --tune WORDS      `code` compiled with -qn-tune=WORDS too; several sets of words have colons between\n"
-    "  --only NAME       of `kernels` and `code` the rows whose names begin so\n"
+    "  --only NAME       of `kernels`, `code` and `tensor` the rows whose names begin so\n"
     "  --seconds S       of measuring, for each figure (1; 0.1 of all sections); at least three samples are "
     "taken\n"
     "  --json FILE       write all figures\n"

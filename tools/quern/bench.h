@@ -28,7 +28,8 @@ typedef struct bench_options {
         tuning; /* its text, from quern tune: its choices are measured beside the library's own; NULL: none */
     const char
         *tune; /* words of -qn-tune, sets of them with colons between: ways to compile `code`; NULL: none */
-    const char *only;  /* rows of `kernels` and `code` whose names begin so, with commas; NULL: all */
+    const char
+        *only; /* rows of `kernels`, `code` and `tensor` whose names begin so, with commas; NULL: all */
     uint64_t elements; /* of what the other kernels work on; 0: as many as suit the device */
 } bench_options;
 
@@ -116,9 +117,10 @@ int bench_device_open(bench_device *d, qn_context *context, const char *name);
 /* The text of a file of `quern tune`, from malloc. Exit status, after a message. */
 int bench_tuning_read(const char *path, char **text);
 void bench_device_close(bench_device *d);
-/* Whether one of the names that `kernels` and `code` know begins so. */
+/* Whether one of the names that `kernels`, `code` and `tensor` know begins so. */
 bool bench_kernels_begins(const char *name);
 bool bench_code_begins(const char *name);
+bool bench_tensor_begins(const char *name);
 /* Whether a row of this name is, by the options. */
 bool bench_is_asked_for(const bench_device *d, const char *what);
 bool bench_is_gpu(const bench_device *d); /* no processor, and no driver that runs on one */
@@ -291,6 +293,7 @@ int bench_ladder_run(bench_device *d);
 int bench_matmul_run(bench_device *d);
 int bench_kernels_run(bench_device *d);
 int bench_code_run(bench_device *d);
+int bench_tensor_run(bench_device *d);
 int bench_start_run(bench_device *d);
 int bench_launch_run(bench_device *d);
 int bench_memory_run(bench_device *d);

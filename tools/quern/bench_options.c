@@ -102,7 +102,7 @@ static bool variant_known(const char *name) {
 }
 
 static bool row_known(const char *name) {
-    return *name && (bench_kernels_begins(name) || bench_code_begins(name));
+    return *name && (bench_kernels_begins(name) || bench_code_begins(name) || bench_tensor_begins(name));
 }
 
 static bool type_known(const char *name) { return bench_type_named(name) != NULL; }
@@ -178,9 +178,10 @@ int bench_options_check(const bench_options *o) {
         return tool_fail(TOOL_USAGE, "--variant is all or names of qn_matmul_variant with commas, not '%s'",
                          o->variants);
     if (o->only && !all_known(o->only, row_known))
-        return tool_fail(TOOL_USAGE,
-                         "--only is beginnings of names of rows of kernels and code, with commas, not '%s'",
-                         o->only);
+        return tool_fail(
+            TOOL_USAGE,
+            "--only is beginnings of names of rows of kernels, code and tensor, with commas, not '%s'",
+            o->only);
     if (o->json && o->svg && strcmp(o->json, o->svg) == 0)
         return tool_fail(TOOL_USAGE, "--json and --svg would both write %s", o->json);
     if (o->ladder && o->num_shapes > 1) return tool_fail(TOOL_USAGE, "--ladder takes one --size");

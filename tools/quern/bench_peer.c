@@ -13,7 +13,8 @@
 static const bench_peer_type *const types[] = {
     &bench_cublas, &bench_cublaslt,      &bench_cudnn,         &bench_cub,     &bench_driver,
     &bench_nvrtc,  &bench_opencl_driver, &bench_vulkan_driver, &bench_glslang, &bench_clblast,
-    &bench_pocl,   &bench_openblas,      &bench_blis,          &bench_mkl,     &bench_onednn};
+    &bench_pocl,   &bench_openblas,      &bench_blis,          &bench_mkl,     &bench_onednn,
+    &bench_torch,  &bench_torch_cpu};
 enum { NUM_TYPES = sizeof types / sizeof *types };
 
 /* ---- libraries ---- */
@@ -81,6 +82,7 @@ static bool is_of_use(const bench_peer_type *type, bench_peer_use use) {
     case BENCH_OF_CODE: return type->code != NULL;
     case BENCH_OF_TRANSFERS: return type->copy != NULL;
     case BENCH_OF_LOADING: return type->load != NULL;
+    case BENCH_OF_TENSORS: return type->has_tensors;
     default: return type->launch != NULL;
     }
 }

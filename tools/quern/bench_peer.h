@@ -7,7 +7,8 @@
 /* Their names, for messages. */
 #define BENCH_PEERS                                                                                          \
     "cublas, cublaslt, cudnn, cub, nvrtc (on CUDA devices), glslang (Vulkan), clblast (OpenCL), "            \
-    "driver (all three), pocl, openblas, blis, mkl, onednn (on the processor)"
+    "driver (all three), pocl, openblas, blis, mkl, onednn (on the processor), torch (CUDA and "             \
+    "the processor)"
 
 enum { BENCH_MAX_PEERS = 16, BENCH_WHY = 256 };
 
@@ -104,6 +105,7 @@ typedef struct bench_peer_type {
     /* From the code in a packed program to a kernel that can be launched, and back to nothing. */
     bool (*load)(void *peer, const bench_code *code);
     const bench_code_peer *code;
+    bool has_tensors; /* bench_torch.c runs it */
 } bench_peer_type;
 
 typedef struct bench_peer {
@@ -114,7 +116,7 @@ typedef struct bench_peer {
 
 extern const bench_peer_type bench_cublas, bench_cublaslt, bench_cudnn, bench_cub, bench_driver, bench_nvrtc,
     bench_opencl_driver, bench_vulkan_driver, bench_glslang, bench_clblast, bench_pocl, bench_openblas,
-    bench_blis, bench_mkl, bench_onednn;
+    bench_blis, bench_mkl, bench_onednn, bench_torch, bench_torch_cpu;
 
 typedef enum bench_peer_use {
     BENCH_OF_NOTHING,
@@ -123,7 +125,8 @@ typedef enum bench_peer_use {
     BENCH_OF_LAUNCHES,
     BENCH_OF_CODE,
     BENCH_OF_TRANSFERS,
-    BENCH_OF_LOADING
+    BENCH_OF_LOADING,
+    BENCH_OF_TENSORS
 } bench_peer_use;
 
 /* Opens those for the device and the use that `against` lists ("all", or names with commas), and prints which of them are not
